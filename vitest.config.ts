@@ -2,12 +2,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { MissingServicesReporter } from './test/services/missing-services-reporter.ts';
-import { SlowestFirst } from './test/slowest-first.ts';
-import { asksForAll, filesOfOtherDays } from './test/turns/files-of-day.ts';
+import { SlowestFirstSequencer } from './test/slowest-first.ts';
+import { listSkippedFiles, requestsAllTests } from './test/turns/files-of-day.ts';
 import { TurnsReporter } from './test/turns/turns-reporter.ts';
 
-const [, , , ...args] = process.argv;
-const waiting = asksForAll(args) ? filesOfOtherDays() : [];
+const [, , ...args] = process.argv;
+const waiting = requestsAllTests(args) ? listSkippedFiles() : [];
 
 // Files share a process per worker: nothing lives at module level, and loading the modules once more for
 // each file took much of the time.
@@ -28,7 +28,7 @@ export default defineConfig({
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // Where a start of Parley caches its code: all processes that tests start use it, from their first line.
     env: { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') },
-    sequence: { sequencer: SlowestFirst },
+    sequence: { sequencer: SlowestFirstSequencer },
     // So generous because a busy machine is slow and no test asserts speed: what is waited for comes, or never.
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -12,8 +12,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const Tags = z.object({ tags: z.tuple([z.string()]) });
 const Rules = z.object({ boundaries: z.object({ tags: z.record(z.string(), z.unknown()) }) });
 
-describe('the floors', () => {
-  it('have one for every package and app, since a folder without a tag is not checked', () => {
+describe('the dependency tags', () => {
+  it('exist for every package and app, since a folder without a tag is not checked', () => {
     const known = Object.keys(Rules.parse(readJson('turbo.json')).boundaries.tags);
     for (const parent of ['packages', 'apps']) {
       for (const name of readdirSync(join(ROOT, parent))) {
@@ -31,7 +31,7 @@ describe('the floors', () => {
     ['page', 'role'],
     ['page', 'floor-4'],
     ['cli', 'role'],
-  ])('let %s import %s', (importer, imported) => {
+  ])('allow %s to import %s', (importer, imported) => {
     expect(boundariesReport(importer, imported)).toContain('no issues found');
   });
 
@@ -45,7 +45,7 @@ describe('the floors', () => {
     ['page', 'floor-5'],
     ['role', 'page'],
     ['role', 'role'],
-  ])('do not let %s import %s', (importer, imported) => {
+  ])('do not allow %s to import %s', (importer, imported) => {
     expect(boundariesReport(importer, imported)).toContain('without any tag listed in allowlist');
   });
 });

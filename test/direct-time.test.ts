@@ -27,7 +27,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('the clocks and the random numbers of the machine', () => {
+describe('system clocks and random numbers', () => {
   it.each([
     'packages/queue/src/lane.ts',
     'packages/store/src/a/b.ts',
@@ -40,7 +40,7 @@ describe('the clocks and the random numbers of the machine', () => {
     'packages/core/src/time.ts',
     'packages/simulators/src/a.ts',
     'packages/queue/src/a.test.ts',
-  ])('may be used in %s', (path) => {
+  ])('can be used in %s', (path) => {
     expect(refusedIn(path, DIRECT)).toEqual([]);
   });
 });

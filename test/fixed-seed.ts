@@ -1,8 +1,8 @@
-import { shareOfRun } from '@parley/core/testing';
+import { scaleRuns } from '@parley/core/testing';
 import fc from 'fast-check';
 
 /**
- * Property tests use the same cases each time, so that a failure was caused by the change at hand.
+ * Property tests use the same cases each time, so that a failure is caused by the current change.
  * `npm run soak:properties` looks for new cases, five times as many, with a seed from the clock
  * that a failure prints.
  */
@@ -13,5 +13,5 @@ const CASES = 100;
 const { PARLEY_TEST_SEED: seed = FIXED_SEED } = process.env;
 fc.configureGlobal({
   seed: seed === 'clock' ? Date.now() % 2 ** 31 : Number(seed),
-  numRuns: shareOfRun(CASES),
+  numRuns: scaleRuns(CASES),
 });

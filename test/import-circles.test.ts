@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { repositoryFiles } from './repository-files.ts';
+import { listRepositoryFiles } from './repository-files.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const IMPORT = /(?:from|import\() ?'(\.[^']+)'/g;
 
-const sources = repositoryFiles().filter(
+const sources = listRepositoryFiles().filter(
   (path) => /^(packages|apps)\/[^/]+\/src\/.*\.tsx?$/.test(path) && !path.includes('.test.'),
 );
 const imports = new Map(sources.map((path) => [path, importsOf(path)]));

@@ -4,11 +4,11 @@ import { join, resolve } from 'node:path';
 const ROOT = resolve(import.meta.dirname, '..');
 
 /** All files of the repository except ignored ones, as relative paths; does not need git. */
-export function repositoryFiles(): string[] {
+export function listRepositoryFiles(): string[] {
   const ignored = readFileSync(join(ROOT, '.gitignore'), 'utf8')
     .split('\n')
     .filter((line) => line !== '')
-    .map(patternOf);
+    .map(toPattern);
   const walk = (folder: string): string[] =>
     readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
       const path = `${folder}${entry.name}`;
@@ -21,10 +21,10 @@ export function repositoryFiles(): string[] {
 }
 
 /**
- * Converts a line of `.gitignore`: a name anywhere, or a path from the root; a trailing slash means
- * a folder.
+ * Converts a line of `.gitignore`: a name in any folder, or a path from the root; a trailing slash
+ * means a folder.
  */
-function patternOf(line: string): RegExp {
+function toPattern(line: string): RegExp {
   const name = line.replace(/^\//, '').replace(/[.+]/g, '\\$&').replaceAll('*', '[^/]*');
   const isFromRoot = line.slice(0, -1).includes('/');
   return new RegExp(`${isFromRoot ? '^' : '(^|/)'}${name}$`);

@@ -1,5 +1,5 @@
 import { afterAll, expect } from 'vitest';
-import { switchOffUnasked, takeRefused } from './services/listed-programs.ts';
+import { disableUndeclared, takeRefusedStarts } from './services/listed-programs.ts';
 import './fixed-seed.ts';
 import '../apps/console/src/testing/page-modules.ts';
 
@@ -8,12 +8,12 @@ import '../apps/console/src/testing/page-modules.ts';
 
 const { testPath } = expect.getState();
 if (testPath === undefined) throw new Error('The file of these tests is unknown.');
-switchOffUnasked(testPath);
+disableUndeclared(testPath);
 
 const umask = process.umask();
 afterAll(() => {
   // A umask left behind by one file would change the permissions of files created by the next.
   process.umask(umask);
-  const [first] = takeRefused();
+  const [first] = takeRefusedStarts();
   if (first !== undefined) throw new Error(first);
 });

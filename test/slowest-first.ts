@@ -58,7 +58,7 @@ const SLOWEST = [
  * The slowest files, then the packages, so that a broken part shows up before most of what depends
  * on it, then the rest.
  */
-export class SlowestFirst extends BaseSequencer {
+export class SlowestFirstSequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const known = await super.sort(files);
     const rank = ({ moduleId }: TestSpecification): number => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, normalize, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { repositoryFiles } from './repository-files.ts';
+import { listRepositoryFiles } from './repository-files.ts';
 
 // A test uses what the product uses: a name that only tests import is untested where it matters, and every export is
 // one more thing that other files may depend on. Exempt are
@@ -35,20 +35,25 @@ const NAMED: Readonly<Record<string, string>> = {
   'packages/prompt/src/layouts.ts: BUILT_IN_LAYOUTS': 'each layout has its golden prompts',
   'packages/prompt/src/layers/tools.ts: EXPECTED_ABILITIES': 'every tool in it must exist',
   // Decisions that are asynchronous, or whose table belongs to several packages.
-  'packages/agent/src/approvals/approval-gate.ts: questionText': 'read back in every dialect',
+  'packages/agent/src/approvals/approval-gate.ts: formatQuestion': 'read back in every dialect',
   'packages/agent/src/soul/soul-scenarios.ts: runScenarios': 'scripted models answer in its table',
   'packages/agent/src/turn/build-prompt.ts: gatherFeatures': 'joins what several sources found',
-  'packages/channel-whatsapp/src/intake.ts: newsIn': 'its table has every field of the wire',
+  'packages/channel-whatsapp/src/intake.ts: readChatUpdate':
+    'its table has every field of the wire',
   'packages/channels/src/commands/permission.ts: hasGroupRight':
     'a silent platform, with a short wait',
+  'packages/channel-discord/src/places.ts: toChat': 'chats of every kind, without a client',
+  'apps/console/src/page/agents.tsx: resolveAgents': 'a table of addresses decides, without a page',
+  'packages/channels/src/commands/link.ts: renderLinkResult': 'each result has its words',
+  'packages/channels/src/commands/list.ts: listMenu': 'a menu with more commands than Parley has',
   'packages/tools/src/mcp/client.ts: readEntries': 'read from the corpus of real answers',
-  'apps/parley/src/build/build.ts: untilUnchanged': 'a whole bundle takes too long to build thrice',
-  'apps/parley/src/deployment.ts: workspaceId': 'two processes ask at the same moment',
+  'apps/parley/src/build/build.ts: buildUntilUnchanged':
+    'a whole bundle takes too long to build thrice',
+  'apps/parley/src/deployment.ts: readWorkspaceId': 'two processes ask at the same moment',
   // Parts of the product used to build tests and checks.
-  'apps/parley/src/compose-worker.ts: turnServices':
+  'apps/parley/src/compose-worker.ts: createTurnServices':
     'the model checks run turns with models of their own',
   'apps/console/src/server/page-files.ts: readBuiltPage': 'tests serve the page of the bundle',
-  'packages/settings/src/json-schema.ts: settingsJsonSchema': 'makes config/parley.schema.json',
   'packages/store/src/inbox-reads.ts: CHATS': 'its plan is checked on PostgreSQL',
 };
 const CODE = /^(packages|apps|examples|test)\/.*\.tsx?$/;
@@ -79,7 +84,7 @@ interface Export {
   readonly signature: string;
 }
 
-const paths = repositoryFiles();
+const paths = listRepositoryFiles();
 const sources = new Map(paths.filter((path) => CODE.test(path)).map((path) => [path, read(path)]));
 const entryPoints = readEntryPoints();
 const declared = new Map([...sources].map(([path, text]) => [path, declarationsIn(path, text)]));

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { repositoryFiles } from './repository-files.ts';
+import { listRepositoryFiles } from './repository-files.ts';
 
 // A style that matches no element stays in the file for years, because a reader cannot tell that it
 // is dead. Every class, id, animation and custom property of the style sheets must therefore be
 // named by a source that renders.
 
 const ROOT = resolve(import.meta.dirname, '..');
-const paths = repositoryFiles();
+const paths = listRepositoryFiles();
 /**
  * The page, and the code that prints HTML for it: the printers of answers and of the platforms' own
  * looks.

@@ -1,42 +1,48 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { peakMemory, treeCpuMs, treeMemory } from './processes.ts';
-import { quantile, round, type Summary, summarise, table } from './report.ts';
-import type { BesideSection, Rounds } from './rounds.ts';
+import { readPeakMemory, readTreeCpuMs, readTreeMemory } from './processes.ts';
+import {
+  computeQuantile,
+  formatRounded,
+  type RoundSummary,
+  renderTable,
+  summarizeRounds,
+} from './report.ts';
+import type { BenchRounds, BesideSection } from './rounds.ts';
 import {
   type BenchRoom,
-  inNewFolder,
-  inTurns,
+  measureInTurns,
+  type RunningSubject,
   SUBJECTS,
-  type Subject,
   type SubjectName,
   startWithTelegram,
+  withNewFolder,
 } from './subjects.ts';
 
 // Parley compared with other bots, one table per run: each row is a measure, each column a subject.
 
 /** The aim for Parley's median: a value, or a multiple of the least bot's median. */
-interface Aim {
+interface MedianAim {
   readonly kind: 'at-most' | 'at-least';
   readonly value: number;
   readonly timesLeast?: true;
 }
 
-interface Row {
+interface BesideRow {
   readonly section: BesideSection;
   readonly name: string;
   readonly unit: string;
-  readonly aim?: Aim;
+  readonly aim?: MedianAim;
 }
 
 const CHATS = 50;
 /**
- * The load before memory is read: the number of chats that always wait for an answer, and the
- * number of all messages.
+ * The load before memory is read: the number of chats with one waiting message each, and the number
+ * of all messages.
  */
 const LOAD = { chats: 200, messages: 1_200, withinMs: 600_000 };
 const REST_MS = 60_000;
 
-const atMost = (value: number): Aim => ({ kind: 'at-most', value });
+const atMost = (value: number): MedianAim => ({ kind: 'at-most', value });
 const load = `${LOAD.messages} messages of ${LOAD.chats} chats`;
 
 const ROWS = {
@@ -76,20 +82,20 @@ const ROWS = {
     unit: 'ms',
     aim: { kind: 'at-most', value: 3, timesLeast: true },
   },
-} as const satisfies Record<string, Row>;
+} as const satisfies Record<string, BesideRow>;
 type RowName = keyof typeof ROWS;
 
 /** A row of the table, with its rounds summarized. */
-export interface BesideFigure extends Row {
-  readonly subjects: Readonly<Record<SubjectName, Summary>>;
+export interface BesideFigure extends BesideRow {
+  readonly subjects: Readonly<Record<SubjectName, RoundSummary>>;
   /** The aim as a number, and whether Parley's median reached it. */
   readonly goal?: { readonly value: number; readonly met: boolean };
 }
 
-type Note = (row: RowName, subject: SubjectName, value: number) => void;
+type NoteFigure = (row: RowName, subject: SubjectName, value: number) => void;
 
 const MEASURES: Readonly<
-  Record<BesideSection, (room: BenchRoom, rounds: Rounds, note: Note) => Promise<void>>
+  Record<BesideSection, (room: BenchRoom, rounds: BenchRounds, note: NoteFigure) => Promise<void>>
 > = {
   start: measureStart,
   memory: measureMemory,
@@ -100,21 +106,21 @@ const MEASURES: Readonly<
 /** Measures the rows of the sections, alternating between all subjects in each round. */
 export async function measureBeside(
   sections: readonly BesideSection[],
-  rounds: Rounds,
+  rounds: BenchRounds,
   room: BenchRoom,
 ): Promise<BesideFigure[]> {
   const values = new Map<string, number[]>();
   const at = (row: string, subject: SubjectName) => values.get(`${row} ${subject}`) ?? [];
-  const note: Note = (row, subject, value) =>
+  const note: NoteFigure = (row, subject, value) =>
     void values.set(`${row} ${subject}`, [...at(row, subject), value]);
   for (const section of sections) {
     process.stderr.write(`  ${section} …\n`);
     await MEASURES[section](room, rounds, note);
   }
-  return Object.entries<Row>(ROWS)
+  return Object.entries<BesideRow>(ROWS)
     .filter(([, { section }]) => sections.includes(section))
     .map(([name, row]) => {
-      const of = (subject: SubjectName) => summarise(at(name, subject));
+      const of = (subject: SubjectName) => summarizeRounds(at(name, subject));
       const [parley, least, library, chatSdk, bare] = [
         of('parley'),
         of('least'),
@@ -122,22 +128,30 @@ export async function measureBeside(
         of('chat-sdk'),
         of('bare'),
       ];
-      const goal = row.aim && goalOf(row.aim, parley.median, least.median);
+      const goal = row.aim && computeGoal(row.aim, parley.median, least.median);
       const subjects = { parley, least, library, 'chat-sdk': chatSdk, bare };
       return { ...row, subjects, ...(goal !== undefined && { goal }) };
     });
 }
 
-function goalOf({ kind, value: factor, timesLeast }: Aim, parley: number, least: number) {
+function computeGoal(
+  { kind, value: factor, timesLeast }: MedianAim,
+  parley: number,
+  least: number,
+) {
   const value = timesLeast ? factor * least : factor;
   return { value, met: kind === 'at-most' ? parley <= value : parley >= value };
 }
 
 /** First starts have an empty folder and no compile cache; later ones have both. */
-async function measureStart(room: BenchRoom, { starts }: Rounds, note: Note): Promise<void> {
+async function measureStart(
+  room: BenchRoom,
+  { starts }: BenchRounds,
+  note: NoteFigure,
+): Promise<void> {
   for (let number = 0; number < starts; number += 1) {
     for (const name of SUBJECTS) {
-      await inNewFolder(async (folder) => {
+      await withNewFolder(async (folder) => {
         for (const row of ['firstPoll', 'laterPoll'] as const) {
           await using started = await startWithTelegram(room, name, folder);
           const { subject, telegram } = started;
@@ -151,11 +165,15 @@ async function measureStart(room: BenchRoom, { starts }: Rounds, note: Note): Pr
 /**
  * Resident memory of all processes of a subject: idle after starts, after a load, a minute later.
  */
-async function measureMemory(room: BenchRoom, rounds: Rounds, note: Note): Promise<void> {
-  const resident = ({ pids }: Subject) => sum(pids.map((pid) => treeMemory(pid).rss));
+async function measureMemory(
+  room: BenchRoom,
+  rounds: BenchRounds,
+  note: NoteFigure,
+): Promise<void> {
+  const resident = ({ pids }: RunningSubject) => sum(pids.map((pid) => readTreeMemory(pid).rss));
   for (let number = 0; number < rounds.memory; number += 1) {
     for (const name of SUBJECTS) {
-      await inNewFolder(async (folder) => {
+      await withNewFolder(async (folder) => {
         for (const row of ['firstIdle', 'laterIdle'] as const) {
           await using started = await startWithTelegram(room, name, folder);
           await sleep(rounds.idleMs);
@@ -163,15 +181,15 @@ async function measureMemory(room: BenchRoom, rounds: Rounds, note: Note): Promi
         }
       });
     }
-    // Measures all of them while they are idle during the same minute.
+    // Measures all subjects while they are idle during the same minute.
     await using loaded = new AsyncDisposableStack();
-    const resting: Subject[] = [];
+    const resting: RunningSubject[] = [];
     for (const name of SUBJECTS) {
       const started = loaded.use(await startWithTelegram(room, name));
       const { subject, telegram } = started;
       await telegram.sideBySide(LOAD.chats, LOAD.messages, LOAD.withinMs);
       note('loaded', name, resident(subject));
-      note('peak', name, sum(subject.pids.map(peakMemory)));
+      note('peak', name, sum(subject.pids.map(readPeakMemory)));
       resting.push(subject);
     }
     await sleep(REST_MS);
@@ -179,24 +197,33 @@ async function measureMemory(room: BenchRoom, rounds: Rounds, note: Note): Promi
   }
 }
 
-/** One person repeatedly writes and waits: ms from the message to the arrival of the answer. */
-async function measureLatency(room: BenchRoom, rounds: Rounds, note: Note): Promise<void> {
-  await inTurns(room, rounds.latency, async ({ name }, telegram) => {
+/** One person repeatedly writes and waits; in ms from the message to the arrival of the answer. */
+async function measureLatency(
+  room: BenchRoom,
+  rounds: BenchRounds,
+  note: NoteFigure,
+): Promise<void> {
+  await measureInTurns(room, rounds.latency, async ({ name }, telegram) => {
     await telegram.oneByOne(rounds.messages.warmUp);
     const latencies = await telegram.oneByOne(rounds.messages.latency);
-    note('p50', name, quantile(latencies, 0.5));
-    note('p95', name, quantile(latencies, 0.95));
+    note('p50', name, computeQuantile(latencies, 0.5));
+    note('p95', name, computeQuantile(latencies, 0.95));
   });
 }
 
 /**
- * Answers per second while each of 50 chats always waits for one, and the processor time of each.
+ * Answers per second while each of 50 chats always waits for one, and the processor time of each
+ * answer.
  */
-async function measureThroughput(room: BenchRoom, rounds: Rounds, note: Note): Promise<void> {
+async function measureThroughput(
+  room: BenchRoom,
+  rounds: BenchRounds,
+  note: NoteFigure,
+): Promise<void> {
   const { throughput, warmUp } = rounds.messages;
-  await inTurns(room, rounds.throughput, async ({ name, pids }, telegram) => {
+  await measureInTurns(room, rounds.throughput, async ({ name, pids }, telegram) => {
     await telegram.sideBySide(CHATS, warmUp, rounds.throughputMs);
-    const cpuMs = () => sum(pids.map(treeCpuMs));
+    const cpuMs = () => sum(pids.map(readTreeCpuMs));
     const before = cpuMs();
     const { latencies, ms } = await telegram.sideBySide(CHATS, throughput, rounds.throughputMs);
     note('rate', name, (latencies.length * 1_000) / ms);
@@ -208,7 +235,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** The table for people: medians, and Parley's minimum and maximum over all rounds. */
+/** The printed table: medians, and Parley's minimum and maximum over all rounds. */
 export function renderBeside(figures: readonly BesideFigure[]): string {
   const head = [
     '',
@@ -225,15 +252,15 @@ export function renderBeside(figures: readonly BesideFigure[]): string {
     const { parley, least, library, bare } = subjects;
     return [
       `${name}, ${unit}`,
-      round(parley.median),
-      `(${round(parley.least)}–${round(parley.most)})`,
-      round(least.median),
-      round(library.median),
-      round(subjects['chat-sdk'].median),
-      round(bare.median),
-      goal ? `${aim?.kind === 'at-most' ? '≤' : '≥'} ${round(goal.value)}` : '',
+      formatRounded(parley.median),
+      `(${formatRounded(parley.least)}–${formatRounded(parley.most)})`,
+      formatRounded(least.median),
+      formatRounded(library.median),
+      formatRounded(subjects['chat-sdk'].median),
+      formatRounded(bare.median),
+      goal ? `${aim?.kind === 'at-most' ? '≤' : '≥'} ${formatRounded(goal.value)}` : '',
       goal ? (goal.met ? 'met' : 'MISSED') : '',
     ];
   });
-  return table([head, ...rows]);
+  return renderTable([head, ...rows]);
 }

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { discordPeer } from '../conformance/channels/discord-peer.ts';
-import type { Peer } from '../conformance/channels/peer.ts';
-import { telegramPeer } from '../conformance/channels/telegram-peer.ts';
-import { whatsappPeer } from '../conformance/channels/whatsapp-peer.ts';
-import { untilConnected } from '../e2e/channel-states.ts';
+import { startDiscordPeer } from '../conformance/channels/discord-peer.ts';
+import type { PlatformPeer } from '../conformance/channels/peer.ts';
+import { startTelegramPeer } from '../conformance/channels/telegram-peer.ts';
+import { startWhatsAppPeer } from '../conformance/channels/whatsapp-peer.ts';
+import { waitUntilConnected } from '../e2e/channel-states.ts';
 import { makeDataFolder, startParleyProcess } from '../e2e/parley-process.ts';
-import { treeMemory } from './processes.ts';
-import { quantile } from './report.ts';
-import type { Rounds } from './rounds.ts';
+import { readTreeMemory } from './processes.ts';
+import { computeQuantile } from './report.ts';
+import type { BenchRounds } from './rounds.ts';
 
 /** The cost of a set of channels: medians over the rounds. */
 export interface ChannelCost {
@@ -19,27 +19,27 @@ export interface ChannelCost {
   readonly memoryMb: number;
 }
 
-const SETS: readonly (readonly (() => Promise<Peer>)[])[] = [
+const SETS: readonly (readonly (() => Promise<PlatformPeer>)[])[] = [
   [],
-  [telegramPeer],
-  [discordPeer],
-  [whatsappPeer],
-  [telegramPeer, discordPeer, whatsappPeer],
+  [startTelegramPeer],
+  [startDiscordPeer],
+  [startWhatsAppPeer],
+  [startTelegramPeer, startDiscordPeer, startWhatsAppPeer],
 ];
 
 /**
  * Startup time and memory by configured channels. The very first start, which compiles everything
  * and links WhatsApp, is not counted.
  */
-export async function measureChannels(rounds: Rounds): Promise<ChannelCost[]> {
+export async function measureChannels(rounds: BenchRounds): Promise<ChannelCost[]> {
   const costs: ChannelCost[] = [];
   for (const makers of SETS) costs.push(await measureSet(makers, rounds));
   return costs;
 }
 
 async function measureSet(
-  makers: readonly (() => Promise<Peer>)[],
-  rounds: Rounds,
+  makers: readonly (() => Promise<PlatformPeer>)[],
+  rounds: BenchRounds,
 ): Promise<ChannelCost> {
   const peers = await Promise.all(makers.map((make) => make()));
   const folder = makeDataFolder({
@@ -66,22 +66,22 @@ async function measureSet(
   }
 }
 
-async function startOnce(data: string, peers: readonly Peer[], idleMs: number) {
+async function startOnce(data: string, peers: readonly PlatformPeer[], idleMs: number) {
   const started = performance.now();
   const parley = await startParleyProcess(data);
   const bannerMs = performance.now() - started;
   for (const peer of peers) await peer.link?.(parley);
-  await untilConnected(parley);
+  await waitUntilConnected(parley);
   const connectedMs = performance.now() - started;
   await sleep(idleMs);
-  const memoryMb = treeMemory(parley.pid).rss;
+  const memoryMb = readTreeMemory(parley.pid).rss;
   await parley.end('SIGTERM');
   return { bannerMs, connectedMs, memoryMb };
 }
 
-const median = (values: readonly number[]) => quantile(values, 0.5);
+const median = (values: readonly number[]) => computeQuantile(values, 0.5);
 
-/** The costs as a table for people. */
+/** The costs as a printed table. */
 export function renderChannels(costs: readonly ChannelCost[]): string {
   const rows = costs.map(
     ({ channels, bannerMs, connectedMs, memoryMb }) =>

@@ -11,27 +11,26 @@ import { silentLogger } from '@parley/core';
 import type { ChatModel, ModelRequest } from '@parley/models';
 import { openStore, type Store } from '@parley/store';
 import { estimateTokens, openWorkspace } from '@parley/workspace';
-import { type Spread, timed } from './prompt.ts';
-import { CHAT, depsOf, fillWorkspace, messageOf } from './prompt-scene.ts';
-import { round, table } from './report.ts';
-import type { Rounds } from './rounds.ts';
-import { inNewFolder } from './subjects.ts';
+import { type TimeSpread, timeRuns } from './prompt.ts';
+import { CHAT, createMessage, createServices, fillWorkspace } from './prompt-scene.ts';
+import { formatRounded, renderTable } from './report.ts';
+import type { BenchRounds } from './rounds.ts';
+import { withNewFolder } from './subjects.ts';
 
 /** The cost of reading a stored conversation's history before each request. */
-export interface PastCost {
+export interface HistoryCost {
   readonly turns: number;
   /** As Parley does it: the summary and what came after it, or the newest entries that fit. */
-  readonly summedUp: Spread;
-  readonly newest: Spread;
-  /** The whole history. */
-  readonly everything: Spread;
+  readonly summedUp: TimeSpread;
+  readonly newest: TimeSpread;
+  /** Reading the whole history. */
+  readonly everything: TimeSpread;
 }
 
-/** All results of the section. */
 export interface ContextFigures {
   readonly compacting: TalkCost;
   readonly leavingOut: TalkCost;
-  readonly pasts: readonly PastCost[];
+  readonly pasts: readonly HistoryCost[];
 }
 
 /** The number of turns in the long conversation. */
@@ -44,19 +43,19 @@ const OWNER = { kind: 'owner', conversationId: CHAT } as const;
 const LIMITS = { entries: 400, tokens: 24_000 };
 
 /** Measures the tokens of a long conversation, and the time to read its history. */
-export async function measureContext(rounds: Rounds): Promise<ContextFigures> {
-  return inNewFolder(async (folder) => {
+export async function measureContext(rounds: BenchRounds): Promise<ContextFigures> {
+  return withNewFolder(async (folder) => {
     fillWorkspace(folder);
-    const compacting = await talk(folder, TURNS, true);
-    const leavingOut = await talk(folder, TURNS, false);
-    const pasts: PastCost[] = [];
-    for (const turns of STORED) pasts.push(await timePast(turns, rounds.repetitions / 4));
+    const compacting = await measureTalk(folder, TURNS, true);
+    const leavingOut = await measureTalk(folder, TURNS, false);
+    const pasts: HistoryCost[] = [];
+    for (const turns of STORED) pasts.push(await timeHistory(turns, rounds.repetitions / 4));
     return { compacting, leavingOut, pasts };
   });
 }
 
-async function timePast(turns: number, times: number): Promise<PastCost> {
-  return inNewFolder(async (folder) => {
+async function timeHistory(turns: number, times: number): Promise<HistoryCost> {
+  return withNewFolder(async (folder) => {
     const path = join(folder, 'parley.db');
     const store = await openStore({ url: `sqlite:${path}`, clock: () => 0 });
     fillHistory(path, turns);
@@ -66,8 +65,8 @@ async function timePast(turns: number, times: number): Promise<PastCost> {
       const { summary, transcript } = await readHistory(store, PLACE, OWNER, entries);
       assembleHistory({ summary: summary?.text ?? null, entries: transcript, now }, budget);
     };
-    const newest = await warm(times, () => assembled(LIMITS.entries));
-    const everything = await warm(Math.min(times, 20), async () => {
+    const newest = await timeWarm(times, () => assembled(LIMITS.entries));
+    const everything = await timeWarm(Math.min(times, 20), async () => {
       const entries = await store.transcript.recent(CHAT, 0, 2 * turns);
       assembleHistory(
         { summary: null, entries, now },
@@ -75,15 +74,15 @@ async function timePast(turns: number, times: number): Promise<PastCost> {
       );
     });
     await writeSummary(store, 2 * Math.max(0, turns - KEPT));
-    const summedUp = await warm(times, () => assembled(LIMITS.entries));
+    const summedUp = await timeWarm(times, () => assembled(LIMITS.entries));
     await store.close();
     return { turns, summedUp, newest, everything };
   });
 }
 
-async function warm(times: number, work: () => Promise<unknown>): Promise<Spread> {
-  await timed(Math.ceil(times / 4), work);
-  return timed(times, work);
+async function timeWarm(times: number, work: () => Promise<unknown>): Promise<TimeSpread> {
+  await timeRuns(Math.ceil(times / 4), work);
+  return timeRuns(times, work);
 }
 
 /** In a single transaction: a commit per turn would take minutes, and is not what is measured. */
@@ -123,59 +122,62 @@ async function writeSummary(store: Store, reaches: number): Promise<void> {
  */
 const LINEAR = 1.5;
 
-/** The tables of the context section, for people. */
+/** The printed tables of the context section. */
 export function renderContext({ compacting, leavingOut, pasts }: ContextFigures): string {
   const title = `${TURNS} turns, a window of ${WINDOW} tokens`;
   const ways = [
     [title, 'tokens in all', 'first 50, each', 'last 50, each', 'largest', '2nd half : 1st', ''],
     [
       `Parley, ${compacting.summaries.length} summaries`,
-      ...costs(compacting.turns, compacting),
-      met(compacting.turns),
+      ...formatCosts(compacting.turns, compacting),
+      describeAimMet(compacting.turns),
     ],
-    ['without summaries: the oldest is left out', ...costs(leavingOut.turns), ''],
-    ['everything is sent', ...costs(compacting.everything), ''],
+    ['without summaries: the oldest is left out', ...formatCosts(leavingOut.turns), ''],
+    ['everything is sent', ...formatCosts(compacting.everything), ''],
   ];
   const times = [
     ['turns that are stored', ...pasts.map(({ turns }) => String(turns))],
-    row('the past of a request, summed up', pasts, ({ summedUp }) => summedUp),
-    row('the same, not summed up yet', pasts, ({ newest }) => newest),
-    row('everything', pasts, ({ everything }) => everything),
+    formatRow('the past of a request, summed up', pasts, ({ summedUp }) => summedUp),
+    formatRow('the same, not summed up yet', pasts, ({ newest }) => newest),
+    formatRow('everything', pasts, ({ everything }) => everything),
   ];
-  return [table(ways), '', table(times)].join('\n');
+  return [renderTable(ways), '', renderTable(times)].join('\n');
 }
 
-function costs(turns: readonly number[], { summaries }: Partial<TalkCost> = {}): string[] {
+function formatCosts(turns: readonly number[], { summaries }: Partial<TalkCost> = {}): string[] {
   const mean = (of: readonly number[]) => (sum(of) / of.length).toFixed(0);
   const all = sum(turns) + sum(summaries ?? []);
   const largest = String(Math.max(...turns));
-  const ratio = round(growth(turns));
+  const ratio = formatRounded(computeGrowth(turns));
   return [String(all), mean(turns.slice(0, 50)), mean(turns.slice(-50)), largest, ratio];
 }
 
-function growth(turns: readonly number[]): number {
+function computeGrowth(turns: readonly number[]): number {
   const half = turns.length / 2;
   return sum(turns.slice(half)) / sum(turns.slice(0, half));
 }
 
-function met(turns: readonly number[]): string {
-  const fits = Math.max(...turns) <= WINDOW && growth(turns) <= LINEAR;
+function describeAimMet(turns: readonly number[]): string {
+  const fits = Math.max(...turns) <= WINDOW && computeGrowth(turns) <= LINEAR;
   return fits ? 'linear, fits' : 'MISSED';
 }
 
-function row(
+function formatRow(
   name: string,
-  pasts: readonly PastCost[],
-  of: (past: PastCost) => PastCost['newest'],
+  pasts: readonly HistoryCost[],
+  of: (past: HistoryCost) => HistoryCost['newest'],
 ): string[] {
-  return [name, ...pasts.map((past) => `${round(of(past).median)} ms (${round(of(past).p95)})`)];
+  return [
+    name,
+    ...pasts.map((past) => `${formatRounded(of(past).median)} ms (${formatRounded(of(past).p95)})`),
+  ];
 }
 
 function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** The cost of a whole conversation, in tokens of requests; answers cost the same for everyone. */
+/** The cost of a whole conversation in request tokens; answers cost the same for all variants. */
 export interface TalkCost {
   /** The tokens of each turn, in order. */
   readonly turns: readonly number[];
@@ -185,7 +187,7 @@ export interface TalkCost {
   readonly everything: readonly number[];
 }
 
-/** The context window assumed for an unknown model, and how much history an installation shows. */
+/** The context window assumed for an unknown model, and the number of history entries shown. */
 export const WINDOW = 32_768;
 const HISTORY: HistoryLimits = { entries: 400, tokens: 24_000 };
 const MINUTE = 60_000;
@@ -200,24 +202,28 @@ const NOTES = `# Facts\n${'- They talk of the house by the lake, its door and it
  * Talks for this many turns in a workspace filled by `fillWorkspace`; without `compacts` the oldest
  * entries are left out.
  */
-export async function talk(folder: string, turns: number, compacts: boolean): Promise<TalkCost> {
+export async function measureTalk(
+  folder: string,
+  turns: number,
+  compacts: boolean,
+): Promise<TalkCost> {
   let now = Date.UTC(2026, 10, 21, 8);
   const clock = () => now;
   const store = await openStore({ url: 'sqlite::memory:', clock });
   const workspace = await openWorkspace({ folder, templates: folder });
   const cost = { turns: [] as number[], summaries: [] as number[], everything: [] as number[] };
   let said = 0;
-  const model = modelThat((request, isSummary) => {
-    const tokens = tokensOf(request);
+  const model = createModel((request, isSummary) => {
+    const tokens = countTokens(request);
     if (isSummary) cost.summaries.push(tokens + estimateTokens(NOTES));
     else {
       const current = estimateTokens(request.messages.at(-1)?.content ?? '');
       cost.turns.push(tokens);
-      cost.everything.push(tokensOf({ ...request, messages: [] }) + said + current);
+      cost.everything.push(countTokens({ ...request, messages: [] }) + said + current);
     }
   });
   const past = { history: HISTORY, contextTokens: () => WINDOW };
-  const deps = { ...depsOf({ workspace, store, model, clock, layout: 'parley' }), ...past };
+  const deps = { ...createServices({ workspace, store, model, clock, layout: 'parley' }), ...past };
   let ids = 0;
   const newId = (prefix: string) => {
     ids += 1;
@@ -227,7 +233,7 @@ export async function talk(folder: string, turns: number, compacts: boolean): Pr
   const runTurn = createTurnRunner(compacts ? { ...deps, compactor } : deps);
   for (let turn = 1; turn <= turns; turn += 1) {
     now += MINUTE;
-    await store.inbox.accept(messageOf(turn, now, questionOf(turn)));
+    await store.inbox.accept(createMessage(turn, now, questionOf(turn)));
     const work = { conversationId: CHAT, owner: 'bench', leaseMs: 10 * MINUTE };
     const started = await store.lanes.begin(work, 'collect', `t${turn}`, now);
     if (started.kind !== 'turn') throw new Error(`There is no turn: ${started.kind}.`);
@@ -241,7 +247,7 @@ export async function talk(folder: string, turns: number, compacts: boolean): Pr
 }
 
 /** The approximate tokens of a request, including its tools. */
-function tokensOf({ system, messages, tools }: ModelRequest): number {
+function countTokens({ system, messages, tools }: ModelRequest): number {
   const texts = [
     ...system.map(({ text }) => text),
     ...messages.map(({ content }) => content),
@@ -250,7 +256,7 @@ function tokensOf({ system, messages, tools }: ModelRequest): number {
   return texts.reduce((sum, text) => sum + estimateTokens(text), 0);
 }
 
-function modelThat(sees: (request: ModelRequest, isSummary: boolean) => void): ChatModel {
+function createModel(sees: (request: ModelRequest, isSummary: boolean) => void): ChatModel {
   const id = 'bench/talk';
   return {
     id,

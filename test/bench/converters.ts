@@ -17,8 +17,8 @@ const LOADERS: Readonly<Record<ConverterName, () => Promise<Convert>>> = {
   parley: () => loadParley('telegram', TELEGRAM_LIMIT),
   'telegramify-markdown': async () => {
     const { default: telegramify } = await import('telegramify-markdown');
-    // Of its three modes for tables, quotes and HTML, only this one escapes them without losing
-    // anything.
+    // Of the three modes of the library for tables, quotes and HTML, only this one escapes them
+    // without losing content.
     return (markdown) => [telegramify(markdown, 'escape')];
   },
   '@chat-adapter/telegram': async () => {
@@ -28,12 +28,12 @@ const LOADERS: Readonly<Record<ConverterName, () => Promise<Convert>>> = {
   },
 };
 
-/** Loads a library the way its users do; none of it is loaded before. */
+/** Loads a library the way its users do; nothing is loaded before. */
 export function loadConverter(name: ConverterName): Promise<Convert> {
   return LOADERS[name]();
 }
 
-/** Parley for one of its dialects. */
+/** The Parley converter for one dialect. */
 export async function loadParley(dialect: Dialect, maxLength: number): Promise<Convert> {
   const { render } = await import('@parley/markup');
   return (markdown) =>

@@ -19,59 +19,63 @@ export const BUSY_DAY = {
   'new sessions': 200,
   'messages on the page': 100,
 } as const;
-type Happening = keyof typeof BUSY_DAY;
+type DayEvent = keyof typeof BUSY_DAY;
 
 /** Messages on the page are written elsewhere. */
-type OnTelegram = Exclude<Happening, 'messages on the page'>;
+type TelegramEvent = Exclude<DayEvent, 'messages on the page'>;
 
 const PEOPLE_FROM = 10_000;
 const PEOPLE = 200;
 
-const WRITERS: Readonly<Record<OnTelegram, (double: TelegramDouble, number: number) => void>> = {
+const WRITERS: Readonly<Record<TelegramEvent, (double: TelegramDouble, number: number) => void>> = {
   'messages of 200 people': (double, number) =>
-    void double.say({ chat: personOf(number), text: `What is on today, and number ${number}?` }),
+    void double.say({ chat: pickPerson(number), text: `What is on today, and number ${number}?` }),
   'lines in a group that are not for the bot': (double, number) =>
-    void double.say({ chat: TALKING_GROUP, from: personOf(number), text: chatter(number) }),
+    void double.say({
+      chat: TALKING_GROUP,
+      from: pickPerson(number),
+      text: createChatterText(number),
+    }),
   'questions in the group': (double, number) =>
     void double.say({
       chat: TALKING_GROUP,
-      from: personOf(number),
+      from: pickPerson(number),
       text: `@${double.me.username} who is right, ${number}?`,
     }),
   'memories of the owner': (double, number) =>
-    tool(double, 'save_memory', {
+    callTool(double, 'save_memory', {
       type: 'fact',
       scope: 'user',
       quote: `my locker has the number ${number}`,
     }),
   'calls of file tools': (double, number) =>
-    tool(double, 'write', {
+    callTool(double, 'write', {
       path: `notes/day-${number % 50}.md`,
-      content: `Entry ${number}\n\n${chatter(number)}\n`,
+      content: `Entry ${number}\n\n${createChatterText(number)}\n`,
     }),
   'lists of things to do': (double, number) =>
-    tool(double, 'write_todos', { todos: [{ task: `thing ${number}`, state: 'open' }] }),
+    callTool(double, 'write_todos', { todos: [{ task: `thing ${number}`, state: 'open' }] }),
   'documents and pictures': (double, number) =>
     void double.say({
-      chat: personOf(number),
+      chat: pickPerson(number),
       text: 'What does this say?',
       file: {
         kind: 'document',
         name: `report-${number}.txt`,
         type: 'text/plain',
-        bytes: new TextEncoder().encode(chatter(number).repeat(400)),
+        bytes: new TextEncoder().encode(createChatterText(number).repeat(400)),
       },
     }),
   reminders: (double, number) =>
-    tool(double, 'cron', { action: 'add', task: `water plant ${number}`, at: 'in 20 s' }),
+    callTool(double, 'cron', { action: 'add', task: `water plant ${number}`, at: 'in 20 s' }),
   'runs of a standing task': (double) =>
     void double.say({ chat: OWNER, text: '/heartbeat now mail' }),
-  'new sessions': (double, number) => void double.say({ chat: personOf(number), text: '/new' }),
+  'new sessions': (double, number) => void double.say({ chat: pickPerson(number), text: '/new' }),
 };
 
 /** Simulates a day on Telegram within `ms`, with evenly spaced events. */
-export async function liveADay(double: TelegramDouble, ms: number): Promise<void> {
-  const names = Object.keys(WRITERS).filter((name): name is OnTelegram => name in WRITERS);
+export async function simulateDay(double: TelegramDouble, ms: number): Promise<void> {
+  const names = Object.keys(WRITERS).filter((name): name is TelegramEvent => name in WRITERS);
   const started = performance.now();
   await Promise.all(
     names.map(async (name) => {
@@ -85,11 +89,11 @@ export async function liveADay(double: TelegramDouble, ms: number): Promise<void
   );
 }
 
-function personOf(number: number): number {
+function pickPerson(number: number): number {
   return PEOPLE_FROM + (number % PEOPLE);
 }
 
-function chatter(number: number): string {
+function createChatterText(number: number): string {
   return `I think that ${number} of them were enough, and the weather will be fine on day ${number % 30}. `;
 }
 
@@ -97,7 +101,7 @@ function chatter(number: number): string {
  * The owner makes the model call a tool; the required parts of the arguments quote the owner's
  * message.
  */
-function tool(double: TelegramDouble, name: string, input: object): void {
+function callTool(double: TelegramDouble, name: string, input: object): void {
   const quoted = 'quote' in input ? `${input.quote}. ` : '';
   double.say({ chat: OWNER, text: `${quoted}Please call ${name} ${JSON.stringify(input)}` });
 }

@@ -2,17 +2,17 @@ import { cpus } from 'node:os';
 import { startModelSide, startTelegramSide, type TelegramSide } from './doubles.ts';
 import {
   type ByPart,
-  difference,
   type Installation,
-  nameOf,
+  nameTopology,
   startInstallation,
+  subtractParts,
   type Topology,
 } from './installation.ts';
-import { treeCpuMs, treeMemory } from './processes.ts';
-import { quantile, round, table } from './report.ts';
-import type { Rounds } from './rounds.ts';
+import { readTreeCpuMs, readTreeMemory } from './processes.ts';
+import { computeQuantile, formatRounded, renderTable } from './report.ts';
+import type { BenchRounds } from './rounds.ts';
 import type { ServerCounts } from './servers.ts';
-import { inNewFolder, settingsFor, startSubject } from './subjects.ts';
+import { createSettings, startSubject, withNewFolder } from './subjects.ts';
 
 /** The results of a topology under full and light load. */
 export interface ScaleFigures {
@@ -31,7 +31,7 @@ export interface ScaleFigures {
 }
 
 /** One way of loading the installations. */
-export interface Load {
+export interface BenchLoad {
   readonly title: string;
   /** How long the model thinks, in ms. */
   readonly modelMs: number;
@@ -43,7 +43,7 @@ export interface Load {
 
 /** The results under one load. */
 export interface ScaleTable {
-  readonly load: Load;
+  readonly load: BenchLoad;
   readonly figures: readonly ScaleFigures[];
 }
 
@@ -55,8 +55,8 @@ const ALL: readonly Topology[] = [
   { kind: 'roles', workers: 4 },
 ];
 
-/** With this few concurrent turns, the model is the limit, not the machine. */
-const LOADS: readonly Load[] = [
+/** With few concurrent turns, the model is the limit, not the machine. */
+const LOADS: readonly BenchLoad[] = [
   { title: 'few turns at a time', modelMs: 200, concurrency: 8, chats: 100, topologies: ALL },
   { title: 'as installed', modelMs: 200, concurrency: undefined, chats: 200, topologies: ALL },
 ];
@@ -66,8 +66,8 @@ const FEW = 4;
 
 /** Measures every topology under every load, one after another, together with the bare bot. */
 export async function measureDistributed(
-  { loadMs }: Pick<Rounds, 'loadMs'>,
-  loads: readonly Load[] = LOADS,
+  { loadMs }: Pick<BenchRounds, 'loadMs'>,
+  loads: readonly BenchLoad[] = LOADS,
 ): Promise<ScaleTable[]> {
   const tables: ScaleTable[] = [];
   for (const load of loads) {
@@ -75,7 +75,7 @@ export async function measureDistributed(
     try {
       const figures = [await measureBare(load, model.baseUrl, loadMs)];
       for (const topology of load.topologies) {
-        process.stderr.write(`  ${load.title}: ${nameOf(topology)} …\n`);
+        process.stderr.write(`  ${load.title}: ${nameTopology(topology)} …\n`);
         const found = await measureTopology(load, topology, model.baseUrl, loadMs);
         process.stderr.write(`  ${JSON.stringify(found)}\n`);
         figures.push(found);
@@ -89,32 +89,32 @@ export async function measureDistributed(
 }
 
 async function measureTopology(
-  load: Load,
+  load: BenchLoad,
   topology: Topology,
   modelUrl: string,
   loadMs: number,
 ): Promise<ScaleFigures> {
-  return inNewFolder(async (folder) => {
+  return withNewFolder(async (folder) => {
     await using opened = new AsyncDisposableStack();
     const telegram = await startTelegramSide();
     opened.defer(telegram.close);
     const { concurrency } = load;
     const lanes = concurrency === undefined ? {} : { lanes: { concurrency } };
-    const settings = { ...settingsFor({ telegram, modelUrl }), ...lanes };
+    const settings = { ...createSettings({ telegram, modelUrl }), ...lanes };
     const installation = await startInstallation({ topology, folder, settings });
     opened.defer(installation.stop);
     await telegram.firstPoll();
     const workers = topology.kind === 'roles' ? topology.workers : 1;
     return {
-      ...(await underLoad(load, installation, telegram, loadMs)),
-      name: nameOf(topology),
+      ...(await measureUnderLoad(load, installation, telegram, loadMs)),
+      name: nameTopology(topology),
       workers,
     };
   });
 }
 
-async function underLoad(
-  { chats, modelMs }: Load,
+async function measureUnderLoad(
+  { chats, modelMs }: BenchLoad,
   installation: Installation,
   telegram: TelegramSide,
   loadMs: number,
@@ -123,7 +123,7 @@ async function underLoad(
   const countsBefore = await installation.counts();
   const cpuBefore = installation.cpuMs();
   const { latencies, ms } = await telegram.sideBySide(chats, Number.MAX_SAFE_INTEGER, loadMs);
-  const cpu = difference(cpuBefore, installation.cpuMs());
+  const cpu = subtractParts(cpuBefore, installation.cpuMs());
   const counts = await installation.counts('up to here');
   const memoryMb = installation.residentMb();
   const few = await telegram.sideBySide(FEW, Number.MAX_SAFE_INTEGER, loadMs / 2);
@@ -136,7 +136,7 @@ async function underLoad(
     repliesPerSecond: (latencies.length * 1_000) / ms,
     cpuMs: Object.fromEntries(Object.entries(cpu).map(([part, value]) => [part, each(value)])),
     memoryMb,
-    added: addedOf(few.latencies, modelMs),
+    added: computeAddedLatency(few.latencies, modelMs),
     cost,
   };
 }
@@ -151,8 +151,12 @@ const KEYS = [
   'databaseBytes',
 ] as const;
 
-async function measureBare(load: Load, modelUrl: string, loadMs: number): Promise<ScaleFigures> {
-  return inNewFolder(async (folder) => {
+async function measureBare(
+  load: BenchLoad,
+  modelUrl: string,
+  loadMs: number,
+): Promise<ScaleFigures> {
+  return withNewFolder(async (folder) => {
     await using opened = new AsyncDisposableStack();
     const telegram = await startTelegramSide();
     opened.defer(telegram.close);
@@ -161,28 +165,31 @@ async function measureBare(load: Load, modelUrl: string, loadMs: number): Promis
     await subject.readyAt;
     await telegram.firstPoll();
     await telegram.sideBySide(load.chats, Number.MAX_SAFE_INTEGER, WARM_UP_MS);
-    const before = treeCpuMs(subject.pid);
+    const before = readTreeCpuMs(subject.pid);
     const { latencies, ms } = await telegram.sideBySide(
       load.chats,
       Number.MAX_SAFE_INTEGER,
       loadMs,
     );
-    const cpu = treeCpuMs(subject.pid) - before;
+    const cpu = readTreeCpuMs(subject.pid) - before;
     const few = await telegram.sideBySide(FEW, Number.MAX_SAFE_INTEGER, loadMs / 2);
     return {
       name: 'bare telegraf',
       workers: 0,
       repliesPerSecond: (latencies.length * 1_000) / ms,
       cpuMs: { bot: cpu / latencies.length },
-      memoryMb: { bot: treeMemory(subject.pid).pss },
-      added: addedOf(few.latencies, load.modelMs),
+      memoryMb: { bot: readTreeMemory(subject.pid).pss },
+      added: computeAddedLatency(few.latencies, load.modelMs),
       cost: undefined,
     };
   });
 }
 
-function addedOf(latencies: readonly number[], modelMs: number) {
-  return { p50: quantile(latencies, 0.5) - modelMs, p95: quantile(latencies, 0.95) - modelMs };
+function computeAddedLatency(latencies: readonly number[], modelMs: number) {
+  return {
+    p50: computeQuantile(latencies, 0.5) - modelMs,
+    p95: computeQuantile(latencies, 0.95) - modelMs,
+  };
 }
 
 /**
@@ -190,10 +197,10 @@ function addedOf(latencies: readonly number[], modelMs: number) {
  * servers.
  */
 export function renderDistributed(tables: readonly ScaleTable[]): string {
-  return tables.map(renderOne).join('\n\n');
+  return tables.map(renderLoad).join('\n\n');
 }
 
-function renderOne({ load, figures }: ScaleTable): string {
+function renderLoad({ load, figures }: ScaleTable): string {
   const { title, modelMs, concurrency, chats } = load;
   const turns = concurrency === undefined ? 'the default' : String(concurrency);
   const head = [
@@ -212,34 +219,34 @@ function renderOne({ load, figures }: ScaleTable): string {
     const share = one === undefined ? Number.NaN : repliesPerSecond / workers / one;
     return [
       name,
-      round(repliesPerSecond),
-      workers === 0 ? '' : round(repliesPerSecond / workers),
+      formatRounded(repliesPerSecond),
+      workers === 0 ? '' : formatRounded(repliesPerSecond / workers),
       distributed ? `${(share * 100).toFixed(0)} %` : '',
-      round(added.p50),
-      round(added.p95),
-      `${coresOf(figure).toFixed(2)} of ${cpus().length}`,
+      formatRounded(added.p50),
+      formatRounded(added.p95),
+      `${computeCores(figure).toFixed(2)} of ${cpus().length}`,
     ];
   });
-  return [table([head, ...rows]), renderParts(figures), renderCosts(figures)].join('\n\n');
+  return [renderTable([head, ...rows]), renderParts(figures), renderCosts(figures)].join('\n\n');
 }
 
-function coresOf({ cpuMs, repliesPerSecond }: ScaleFigures): number {
-  return (sumOf(cpuMs) * repliesPerSecond) / 1_000;
+function computeCores({ cpuMs, repliesPerSecond }: ScaleFigures): number {
+  return (sumParts(cpuMs) * repliesPerSecond) / 1_000;
 }
 
-function sumOf(parts: ByPart): number {
+function sumParts(parts: ByPart): number {
   return Object.values(parts).reduce((sum, one) => sum + one, 0);
 }
 
 /** Processor time per reply and memory, by part. */
 function renderParts(figures: readonly ScaleFigures[]): string {
   const rows = figures.map(({ name, cpuMs, memoryMb }) => {
-    const parts = Object.entries(cpuMs).map(([part, ms]) => `${part} ${round(ms)}`);
+    const parts = Object.entries(cpuMs).map(([part, ms]) => `${part} ${formatRounded(ms)}`);
     const memory = Object.entries(memoryMb).map(([part, mb]) => `${part} ${mb.toFixed(0)}`);
-    return [name, round(sumOf(cpuMs)), parts.join(', '), memory.join(', ')];
+    return [name, formatRounded(sumParts(cpuMs)), parts.join(', '), memory.join(', ')];
   });
   const head = ['processor time of a reply', 'ms', 'by part', 'MB (proportional, each)'];
-  return table([head, ...rows]);
+  return renderTable([head, ...rows]);
 }
 
 function renderCosts(figures: readonly ScaleFigures[]): string {
@@ -257,19 +264,19 @@ function renderCosts(figures: readonly ScaleFigures[]): string {
     if (cost === undefined) return [];
     const { redisCommands, statements, transactions, writeTransactions } = cost;
     const { rowsWritten, logBytes, databaseBytes } = cost;
-    const kilobytes = (bytes: number) => round(bytes / 1_024);
+    const kilobytes = (bytes: number) => formatRounded(bytes / 1_024);
     return [
       [
         name,
-        round(redisCommands),
-        round(statements),
-        round(transactions),
-        round(writeTransactions),
-        round(rowsWritten),
+        formatRounded(redisCommands),
+        formatRounded(statements),
+        formatRounded(transactions),
+        formatRounded(writeTransactions),
+        formatRounded(rowsWritten),
         kilobytes(logBytes),
         kilobytes(databaseBytes),
       ],
     ];
   });
-  return table([head, ...rows]);
+  return renderTable([head, ...rows]);
 }

@@ -5,13 +5,13 @@ const TelegramLocation = z.object({ apiRoot: z.string(), token: z.string() });
 const ModelPlace = z.object({ baseUrl: z.string() });
 const Load = z.object({ latencies: z.array(z.number()), ms: z.number() });
 /**
- * What people who wrote concurrently saw: ms from writing to the arrival of each answer, and the
- * total time.
+ * The latencies of people who wrote concurrently, in ms from writing to the arrival of each answer,
+ * and the total time.
  */
-export type Load = z.infer<typeof Load>;
+export type LoadResult = z.infer<typeof Load>;
 const Steady = z.object({ latencies: z.array(z.number()), unanswered: z.number() });
-/** What people who write occasionally saw. */
-export type Steady = z.infer<typeof Steady>;
+/** The latencies of people who write occasionally. */
+export type SteadyResult = z.infer<typeof Steady>;
 
 /** A Telegram for one bot, with people who write to it. */
 export interface TelegramSide {
@@ -28,9 +28,9 @@ export interface TelegramSide {
    * Many chats, each always waiting for one answer, until `messages` are written or `ms` have
    * passed.
    */
-  sideBySide(chats: number, messages: number, ms: number): Promise<Load>;
+  sideBySide(chats: number, messages: number, ms: number): Promise<LoadResult>;
   /** Quiet people for `ms`: each writes, waits for the answer, and pauses for about `pauseMs`. */
-  steady(chats: number, ms: number, pauseMs: number): Promise<Steady>;
+  steady(chats: number, ms: number, pauseMs: number): Promise<SteadyResult>;
   /** Starts a disturbance; resolves as soon as it has started. */
   disturb(disturbance: Disturbance): Promise<void>;
   /** A day of a busy installation within `ms`. */
@@ -45,7 +45,7 @@ const SINGLE_CHAT = 1_000;
 export async function startTelegramSide(): Promise<TelegramSide> {
   const child = startChild('telegram-process.ts');
   const place = TelegramLocation.parse(await child.ask());
-  const ask = (order: Order) => child.ask(order);
+  const ask = (order: DoubleOrder) => child.ask(order);
   return {
     ...place,
     firstPoll: async () => z.number().parse(await ask({ kind: 'first-poll' })),
@@ -69,7 +69,7 @@ export async function startModelSide(latencyMs = 0) {
   return { ...ModelPlace.parse(await child.ask()), close: child.close };
 }
 
-/** What others do while quiet people are observed. */
+/** A disturbance by others while quiet people are observed. */
 export const Disturbance = z.discriminatedUnion('kind', [
   /** One chat writes this many messages at this rate. */
   z.object({ kind: z.literal('flood'), messages: z.int(), perSecond: z.number() }),
@@ -83,7 +83,7 @@ export const Disturbance = z.discriminatedUnion('kind', [
 export type Disturbance = z.infer<typeof Disturbance>;
 
 /** Requests of the benchmark to the process with the people; each has one result. */
-export const Order = z.discriminatedUnion('kind', [
+export const DoubleOrder = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('first-poll') }),
   z.object({
     kind: z.literal('one-by-one'),
@@ -96,4 +96,4 @@ export const Order = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('disturb'), disturbance: Disturbance }),
   z.object({ kind: z.literal('day'), ms: z.number() }),
 ]);
-export type Order = z.infer<typeof Order>;
+export type DoubleOrder = z.infer<typeof DoubleOrder>;

@@ -4,23 +4,28 @@ import { type FaultyProxy, startFaultyProxy } from '../services/faulty-proxy.ts'
 import { findTool } from '../services/find-program.ts';
 import {
   type Disturbance,
-  type Steady,
+  type SteadyResult,
   startModelSide,
   startTelegramSide,
   type TelegramSide,
 } from './doubles.ts';
-import { type Installation, nameOf, startInstallation, type Topology } from './installation.ts';
+import {
+  type Installation,
+  nameTopology,
+  startInstallation,
+  type Topology,
+} from './installation.ts';
 import { LIMITED_GROUP } from './people.ts';
-import { quantile, round, table } from './report.ts';
-import type { Rounds } from './rounds.ts';
-import { inNewFolder, settingsFor } from './subjects.ts';
+import { computeQuantile, formatRounded, renderTable } from './report.ts';
+import type { BenchRounds } from './rounds.ts';
+import { createSettings, withNewFolder } from './subjects.ts';
 
-/** What quiet people experienced with and without a disturbance elsewhere. */
+/** The latencies of quiet people with and without a disturbance elsewhere. */
 export interface FairnessFigures {
   readonly topology: string;
   readonly disturbance: string;
-  readonly normal: Steady;
-  readonly meanwhile: Steady;
+  readonly normal: SteadyResult;
+  readonly meanwhile: SteadyResult;
   /**
    * The peak resident memory of one process until the end of the undisturbed time, and overall; in
    * MB.
@@ -28,14 +33,14 @@ export interface FairnessFigures {
   readonly normalMb: number;
   readonly peakMb: number;
   /**
-   * Whether they share the disturbed resource, so that they must notice; then the time afterwards
-   * counts.
+   * Whether the quiet people share the disturbed resource and are therefore affected; then the time
+   * afterwards counts.
    */
   readonly shared: boolean;
 }
 
-/** What a disturbance can act on. */
-interface Site {
+/** The components that a disturbance can affect. */
+interface FairnessSite {
   readonly telegram: TelegramSide;
   readonly installation: Installation;
   readonly disk: { fill(): void; empty(): void };
@@ -43,14 +48,14 @@ interface Site {
 }
 
 /** A disturbance elsewhere; resolves when the observation of quiet people should start. */
-export interface Trouble {
+export interface DisturbanceCase {
   readonly name: string;
   readonly topologies: readonly Topology[];
   readonly needs?: 'small-disk' | 'slow-database';
   /** How long quiet people are observed, in ms. */
   readonly ms: number;
   readonly shared: boolean;
-  begin(site: Site): Promise<void>;
+  begin(site: FairnessSite): Promise<void>;
 }
 
 const EMBEDDED: Topology = { kind: 'embedded' };
@@ -58,31 +63,35 @@ const SPREAD: Topology = { kind: 'roles', workers: 2 };
 const BOTH = [EMBEDDED, SPREAD];
 
 /**
- * How long the platform refuses, in s. In practice it may be five minutes, with the same effect.
+ * How long the platform refuses, in s. In production it may be five minutes, with the same effect.
  */
 const LIMITED_S = 45;
 const DISK_FULL_MS = 10_000;
 const SLOW_QUERY_MS = 20;
 
-export const TROUBLES: readonly Trouble[] = [
-  disturbed('nothing, for comparison', 20_000, null),
-  disturbed('one chat writes 10,000 messages', 30_000, {
+export const TROUBLES: readonly DisturbanceCase[] = [
+  createDisturbanceCase('nothing, for comparison', 20_000, null),
+  createDisturbanceCase('one chat writes 10,000 messages', 30_000, {
     kind: 'flood',
     messages: 10_000,
     perSecond: 500,
   }),
-  disturbed('60 chats wait for 60 s', 50_000, { kind: 'slow-model', chats: 60, seconds: 60 }),
-  disturbed(`a person is limited for ${LIMITED_S} s`, 40_000, {
+  createDisturbanceCase('60 chats wait for 60 s', 50_000, {
+    kind: 'slow-model',
+    chats: 60,
+    seconds: 60,
+  }),
+  createDisturbanceCase(`a person is limited for ${LIMITED_S} s`, 40_000, {
     kind: 'limited',
     place: 'person',
     seconds: LIMITED_S,
   }),
-  disturbed(`a group is limited for ${LIMITED_S} s`, 40_000, {
+  createDisturbanceCase(`a group is limited for ${LIMITED_S} s`, 40_000, {
     kind: 'limited',
     place: 'group',
     seconds: LIMITED_S,
   }),
-  disturbed('one chat sends 30 files of 19 MB', 25_000, {
+  createDisturbanceCase('one chat sends 30 files of 19 MB', 25_000, {
     kind: 'files',
     files: 30,
     megabytes: 19,
@@ -112,7 +121,11 @@ export const TROUBLES: readonly Trouble[] = [
   },
 ];
 
-function disturbed(name: string, ms: number, disturbance: Disturbance | null): Trouble {
+function createDisturbanceCase(
+  name: string,
+  ms: number,
+  disturbance: Disturbance | null,
+): DisturbanceCase {
   return {
     name,
     topologies: BOTH,
@@ -134,8 +147,8 @@ const DISK_MB = 96;
 
 /** Runs each disturbance on each deployment, in a separate installation. */
 export async function measureFairness(
-  { fairnessMs }: Pick<Rounds, 'fairnessMs'>,
-  troubles: readonly Trouble[] = TROUBLES,
+  { fairnessMs }: Pick<BenchRounds, 'fairnessMs'>,
+  troubles: readonly DisturbanceCase[] = TROUBLES,
 ): Promise<FairnessFigures[]> {
   const model = await startModelSide(MODEL_MS);
   const figures: FairnessFigures[] = [];
@@ -143,10 +156,12 @@ export async function measureFairness(
   try {
     for (const trouble of troubles) {
       for (const topology of trouble.topologies) {
-        process.stderr.write(`  ${nameOf(topology)}: ${trouble.name} …\n`);
+        process.stderr.write(`  ${nameTopology(topology)}: ${trouble.name} …\n`);
         if (trouble.needs === 'small-disk' && mount.state === 'missing') continue;
-        const found = await measureTrouble(trouble, topology, model.baseUrl, fairnessMs);
-        process.stderr.write(`  ${inBrief(found.normal)} → ${inBrief(found.meanwhile)}\n`);
+        const found = await measureCase(trouble, topology, model.baseUrl, fairnessMs);
+        process.stderr.write(
+          `  ${summarizeSteady(found.normal)} → ${summarizeSteady(found.meanwhile)}\n`,
+        );
         figures.push(found);
       }
     }
@@ -156,19 +171,19 @@ export async function measureFairness(
   return figures;
 }
 
-function inBrief({ latencies, unanswered }: Steady): string {
-  const ms = (share: number) => quantile(latencies, share).toFixed(0);
+function summarizeSteady({ latencies, unanswered }: SteadyResult): string {
+  const ms = (share: number) => computeQuantile(latencies, share).toFixed(0);
   const lost = unanswered > 0 ? `, ${unanswered} unanswered` : '';
   return latencies.length === 0 ? `nobody answered${lost}` : `${ms(0.5)}/${ms(0.95)} ms${lost}`;
 }
 
-async function measureTrouble(
-  trouble: Trouble,
+async function measureCase(
+  trouble: DisturbanceCase,
   topology: Topology,
   modelUrl: string,
   normalMs: number,
 ): Promise<FairnessFigures> {
-  return inNewFolder(async (folder) => {
+  return withNewFolder(async (folder) => {
     await using opened = new AsyncDisposableStack();
     const site = await openSite(trouble, topology, { folder, modelUrl }, opened);
     const { telegram, installation } = site;
@@ -180,18 +195,18 @@ async function measureTrouble(
     const meanwhile = await telegram.steady(QUIET, trouble.ms, PAUSE_MS);
     const peakMb = installation.peakMb();
     const { name, shared } = trouble;
-    const about = { topology: nameOf(topology), disturbance: name, shared };
+    const about = { topology: nameTopology(topology), disturbance: name, shared };
     return { ...about, normal, meanwhile, normalMb, peakMb };
   });
 }
 
 /** An installation together with everything that can be disturbed around it. */
 async function openSite(
-  { needs }: Trouble,
+  { needs }: DisturbanceCase,
   topology: Topology,
   { folder, modelUrl }: { folder: string; modelUrl: string },
   opened: AsyncDisposableStack,
-): Promise<Site> {
+): Promise<FairnessSite> {
   const telegram = await startTelegramSide();
   opened.defer(telegram.close);
   const small = needs === 'small-disk' ? mountSmallDisk(DISK_MB) : undefined;
@@ -202,7 +217,7 @@ async function openSite(
     topology,
     folder,
     dataIn: small?.path,
-    settings: settingsWithGroup({ telegram, modelUrl }),
+    settings: createGroupSettings({ telegram, modelUrl }),
     through: async (postgresUrl) => {
       if (needs !== 'slow-database') return postgresUrl;
       proxy = await startFaultyProxy(postgresUrl);
@@ -214,13 +229,13 @@ async function openSite(
   return { telegram, installation, disk, proxy: { delay: (ms) => proxy?.delay(ms) } };
 }
 
-function settingsWithGroup(where: Parameters<typeof settingsFor>[0]): object {
-  const settings = settingsFor(where);
+function createGroupSettings(where: Parameters<typeof createSettings>[0]): object {
+  const settings = createSettings(where);
   const access = { direct: 'open', groups: 'allowlist', allowGroups: [LIMITED_GROUP] };
   return { ...settings, channels: { telegram: { ...settings.channels.telegram, access } } };
 }
 
-/** How many times slower the others may become. */
+/** The maximum slowdown factor for the others. */
 const LIMIT = 2;
 
 /** How quiet people are affected by disturbances elsewhere. */
@@ -239,35 +254,35 @@ export function renderFairness(figures: readonly FairnessFigures[]): string {
     'MB before',
     'at most',
   ];
-  return table([head, ...figures.map(row)]);
+  return renderTable([head, ...figures.map(formatRow)]);
 }
 
-function row(figures: FairnessFigures): string[] {
+function formatRow(figures: FairnessFigures): string[] {
   const { disturbance, topology, normal, meanwhile, normalMb, peakMb } = figures;
-  const times = { p50: ratio(figures, 0.5), p95: ratio(figures, 0.95) };
+  const times = { p50: computeRatio(figures, 0.5), p95: computeRatio(figures, 0.95) };
   const met = Math.max(times.p50, times.p95) <= LIMIT && meanwhile.unanswered === 0;
   const lost = meanwhile.unanswered > 0 ? ` (${meanwhile.unanswered} unanswered)` : '';
   return [
     disturbance,
     topology,
-    ms(normal, 0.5),
-    ms(normal, 0.95),
-    ms(meanwhile, 0.5),
-    ms(meanwhile, 0.95),
-    ms(meanwhile, 1),
-    round(times.p50),
-    round(times.p95),
+    formatLatency(normal, 0.5),
+    formatLatency(normal, 0.95),
+    formatLatency(meanwhile, 0.5),
+    formatLatency(meanwhile, 0.95),
+    formatLatency(meanwhile, 1),
+    formatRounded(times.p50),
+    formatRounded(times.p95),
     `${met ? 'met' : 'MISSED'}${lost}`,
     normalMb.toFixed(0),
     peakMb.toFixed(0),
   ];
 }
 
-function ratio({ normal, meanwhile }: FairnessFigures, share: number): number {
+function computeRatio({ normal, meanwhile }: FairnessFigures, share: number): number {
   if (meanwhile.latencies.length === 0) return Number.POSITIVE_INFINITY;
-  return quantile(meanwhile.latencies, share) / quantile(normal.latencies, share);
+  return computeQuantile(meanwhile.latencies, share) / computeQuantile(normal.latencies, share);
 }
 
-function ms({ latencies }: Steady, share: number): string {
-  return latencies.length === 0 ? '–' : `${round(quantile(latencies, share))} ms`;
+function formatLatency({ latencies }: SteadyResult, share: number): string {
+  return latencies.length === 0 ? '–' : `${formatRounded(computeQuantile(latencies, share))} ms`;
 }

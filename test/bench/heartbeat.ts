@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Asked, type IdleRuntime, openIdleRuntime } from '@parley/cli/idle-runtime';
-import { table } from './report.ts';
+import { type AskedRequest, type IdleRuntime, openIdleRuntime } from '@parley/cli/idle-runtime';
+import { renderTable } from './report.ts';
 
 /** The totals of several days of heartbeats. */
 export interface BeatDays {
@@ -17,7 +17,7 @@ export interface BeatDays {
   readonly runs: Readonly<Record<string, number>>;
   /** Runs by task. */
   readonly tasks: Readonly<Record<string, number>>;
-  /** What the owner was told. */
+  /** The alerts sent to the owner. */
   readonly alerts: readonly string[];
   /** Tokens of one run's request, and of an owner's turn in a new session. */
   readonly beatTokens: number;
@@ -27,7 +27,7 @@ export interface BeatDays {
 
 /**
  * The alternative: every 30 minutes, all tasks are given to the model in the owner's own session,
- * with its history. The owner's messages are not counted.
+ * with its history. Messages of the owner are not counted.
  */
 export interface SharedSession {
   readonly calls: number;
@@ -44,7 +44,7 @@ const DAY = 48 * HALF_HOUR;
 const HISTORY = 24_000;
 
 /** The example tasks of a new workspace, switched on. */
-export function allTasks(): string {
+export function readExampleTasks(): string {
   const text = readFileSync(TEMPLATE, 'utf8');
   return text.slice(text.indexOf('## mail'), text.indexOf('-->'));
 }
@@ -54,22 +54,22 @@ export function allTasks(): string {
  * 29th, with the real engine, prompt, runner and database, and a model that occasionally has
  * something to report.
  */
-export async function beatDays(days: number, settings: object = {}): Promise<BeatDays> {
+export async function simulateBeatDays(days: number, settings: object = {}): Promise<BeatDays> {
   const begin = Date.parse('2026-02-28T23:00:00Z');
   const agent = { timeZone: ZONE };
-  const parley = await openIdleRuntime({ agent, ...settings }, begin, answerOf);
+  const parley = await openIdleRuntime({ agent, ...settings }, begin, createAnswer);
   try {
-    parley.put('HEARTBEAT.md', allTasks());
+    parley.put('HEARTBEAT.md', readExampleTasks());
     await parley.say('Hello');
-    const beats = await live(parley, begin + days * DAY);
-    return await summed(parley, days, beats);
+    const beats = await runBeats(parley, begin + days * DAY);
+    return await sumBeats(parley, days, beats);
   } finally {
     await parley.close();
   }
 }
 
-/** Runs every heartbeat until then; returns their number. */
-async function live(parley: IdleRuntime, end: number): Promise<number> {
+/** Runs every heartbeat until the given time; returns their number. */
+async function runBeats(parley: IdleRuntime, end: number): Promise<number> {
   let beats = -1;
   for (let next: number | null = parley.now(); next !== null && next <= end; ) {
     parley.at(next);
@@ -80,7 +80,7 @@ async function live(parley: IdleRuntime, end: number): Promise<number> {
 }
 
 /** Two tasks report something once a day; the disk stays full for days. */
-function answerOf({ system }: Asked['request'], now: number): string {
+function createAnswer({ system }: AskedRequest['request'], now: number): string {
   const task = /^Task: (.*)$/m.exec(system.map(({ text }) => text).join('\n'))?.[1];
   if (task === undefined) return 'Hello.';
   const [day = '', hour = ''] = new Date(now).toISOString().split(/[T:]/);
@@ -91,7 +91,7 @@ function answerOf({ system }: Asked['request'], now: number): string {
   return 'HEARTBEAT_OK';
 }
 
-async function summed(parley: IdleRuntime, days: number, beats: number): Promise<BeatDays> {
+async function sumBeats(parley: IdleRuntime, days: number, beats: number): Promise<BeatDays> {
   const [turn, ...asked] = parley.asked;
   const runs = (await parley.store.heartbeats.recent('main', 48 * days)).toReversed();
   const told = runs.filter(({ state }) => state === 'alerted' || state === 'held');
@@ -107,19 +107,19 @@ async function summed(parley: IdleRuntime, days: number, beats: number): Promise
     calls: asked.length,
     tokens: runs.reduce((sum, run) => sum + run.inputTokens + run.outputTokens, 0),
     tokensOfADay: Math.max(...ofDay.values()),
-    runs: countOf(runs.map(({ state }) => state)),
-    tasks: countOf(runs.map(({ task }) => task)),
+    runs: countNames(runs.map(({ state }) => state)),
+    tasks: countNames(runs.map(({ task }) => task)),
     alerts: told.map(({ alert }) => alert ?? ''),
     beatTokens: Math.max(...asked.map(({ tokens }) => tokens)),
     turnTokens,
-    shared: sharedSession(days, turnTokens),
+    shared: computeSharedSession(days, turnTokens),
   };
 }
 
-function sharedSession(days: number, turnTokens: number): SharedSession {
+function computeSharedSession(days: number, turnTokens: number): SharedSession {
   const calls = 48 * days;
   // A quarter of the characters, as in all token estimates.
-  const asked = Math.ceil(allTasks().length / 4);
+  const asked = Math.ceil(readExampleTasks().length / 4);
   const answered = 5;
   let said = 0;
   let everything = 0;
@@ -132,48 +132,48 @@ function sharedSession(days: number, turnTokens: number): SharedSession {
   return { calls, everything, cutOff };
 }
 
-function countOf(names: readonly string[]): Readonly<Record<string, number>> {
+function countNames(names: readonly string[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
   return counts;
 }
 
-/** The tables of the heartbeat section, for people. */
+/** The printed tables of the heartbeat section. */
 export function renderHeartbeat(figures: BeatDays): string {
   const { days, beats, runs, tasks, beatTokens, turnTokens, shared, tokensOfADay } = figures;
   const ways = [
     [`${days} days, 5 tasks, a beat every 30 minutes`, 'model calls', 'tokens', 'a day'],
-    ['Parley', ...costs(figures.calls, figures.tokens, days)],
+    ['Parley', ...formatCosts(figures.calls, figures.tokens, days)],
     [
       'all tasks in the shared session, 24,000 of history',
-      ...costs(shared.calls, shared.cutOff, days),
+      ...formatCosts(shared.calls, shared.cutOff, days),
     ],
-    ['the same with all of its history', ...costs(shared.calls, shared.everything, days)],
+    ['the same with all of its history', ...formatCosts(shared.calls, shared.everything, days)],
   ];
   const facts = [
     ['of Parley', ''],
     ['beats; without a due task no call', String(beats)],
-    ['runs by task', listed(tasks)],
-    ['what came of them', listed(runs)],
+    ['runs by task', formatCounts(tasks)],
+    ['what came of them', formatCounts(runs)],
     ['told to the owner', String(figures.alerts.length)],
-    ['tokens of the dearest day', grouped(tokensOfADay)],
-    ['the largest request of a run, in tokens', grouped(beatTokens)],
-    ['an owner’s turn in a new session, in tokens', grouped(turnTokens)],
+    ['tokens of the dearest day', formatGrouped(tokensOfADay)],
+    ['the largest request of a run, in tokens', formatGrouped(beatTokens)],
+    ['an owner’s turn in a new session, in tokens', formatGrouped(turnTokens)],
   ];
-  return [table(ways), '', table(facts)].join('\n');
+  return [renderTable(ways), '', renderTable(facts)].join('\n');
 }
 
-function costs(calls: number, tokens: number, days: number): string[] {
-  return [grouped(calls), grouped(tokens), grouped(Math.round(tokens / days))];
+function formatCosts(calls: number, tokens: number, days: number): string[] {
+  return [formatGrouped(calls), formatGrouped(tokens), formatGrouped(Math.round(tokens / days))];
 }
 
-function listed(counts: Readonly<Record<string, number>>): string {
+function formatCounts(counts: Readonly<Record<string, number>>): string {
   return Object.entries(counts)
     .map(([name, count]) => `${name} ${count}`)
     .join(', ');
 }
 
 /** Formats a number with commas between thousands. */
-function grouped(count: number): string {
+function formatGrouped(count: number): string {
   return count.toLocaleString('en');
 }

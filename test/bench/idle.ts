@@ -3,14 +3,14 @@ import { startTelegramDouble } from '@parley/simulators/telegram';
 import { startModelSide, startTelegramSide } from './doubles.ts';
 import {
   type ByPart,
-  difference,
-  nameOf,
+  nameTopology,
   startInstallation,
+  subtractParts,
   type Topology,
-  untilQuiet,
+  waitUntilQuiet,
 } from './installation.ts';
-import { round, table } from './report.ts';
-import { inNewFolder, settingsFor } from './subjects.ts';
+import { formatRounded, renderTable } from './report.ts';
+import { createSettings, withNewFolder } from './subjects.ts';
 
 /** The cost of a deployment while nobody writes. */
 export interface IdleFigures {
@@ -25,12 +25,12 @@ export interface IdleFigures {
   readonly transactions: number | undefined;
 }
 
-interface Idle {
+interface IdleSubject {
   readonly topology: Topology;
   readonly accounts: number;
 }
 
-const INSTALLATIONS: readonly Idle[] = [
+const INSTALLATIONS: readonly IdleSubject[] = [
   { topology: { kind: 'embedded' }, accounts: 1 },
   { topology: { kind: 'roles', workers: 1 }, accounts: 1 },
   { topology: { kind: 'roles', workers: 4 }, accounts: 1 },
@@ -53,7 +53,7 @@ export async function measureIdle(
   const figures: IdleFigures[] = [];
   try {
     for (const installation of installations) {
-      process.stderr.write(`  idle: ${titleOf(installation)} …\n`);
+      process.stderr.write(`  idle: ${formatTitle(installation)} …\n`);
       figures.push(await measureOne(installation, model.baseUrl, idleMs));
     }
   } finally {
@@ -62,16 +62,20 @@ export async function measureIdle(
   return figures;
 }
 
-function titleOf({ topology, accounts }: Idle): string {
-  return `${nameOf(topology)}${accounts === 1 ? '' : `, ${accounts} accounts`}`;
+function formatTitle({ topology, accounts }: IdleSubject): string {
+  return `${nameTopology(topology)}${accounts === 1 ? '' : `, ${accounts} accounts`}`;
 }
 
-async function measureOne(one: Idle, modelUrl: string, idleMs: number): Promise<IdleFigures> {
-  return inNewFolder(async (folder) => {
+async function measureOne(
+  one: IdleSubject,
+  modelUrl: string,
+  idleMs: number,
+): Promise<IdleFigures> {
+  return withNewFolder(async (folder) => {
     await using opened = new AsyncDisposableStack();
     const telegram = await startTelegramSide();
     opened.defer(telegram.close);
-    const settings = settingsFor({ telegram, modelUrl });
+    const settings = createSettings({ telegram, modelUrl });
     const first = settings.channels.telegram;
     const accounts: Record<string, object> = { default: first };
     for (let number = 1; number < one.accounts; number += 1) {
@@ -90,12 +94,12 @@ async function measureOne(one: Idle, modelUrl: string, idleMs: number): Promise<
     opened.defer(installation.stop);
     await telegram.firstPoll();
     await telegram.oneByOne(5);
-    await untilQuiet(installation, SETTLE_MS);
+    await waitUntilQuiet(installation, SETTLE_MS);
     const countsBefore = await installation.counts();
     const cpuBefore = installation.cpuMs();
     const started = performance.now();
     await pause(idleMs);
-    const cpu = difference(cpuBefore, installation.cpuMs());
+    const cpu = subtractParts(cpuBefore, installation.cpuMs());
     const seconds = (performance.now() - started) / 1_000;
     const counts = await installation.counts();
     const perSecond = (of: 'redisCommands' | 'statements' | 'transactions') =>
@@ -104,7 +108,7 @@ async function measureOne(one: Idle, modelUrl: string, idleMs: number): Promise<
       ((counts[of] - countsBefore[of]) / (counts.at - countsBefore.at)) * 1_000;
     const anHour = (ms: number) => (ms / 1_000 / seconds) * 3_600;
     return {
-      name: titleOf(one),
+      name: formatTitle(one),
       memoryMb: installation.residentMb(),
       cpuSeconds: Object.fromEntries(Object.entries(cpu).map(([part, ms]) => [part, anHour(ms)])),
       redisCommands: perSecond('redisCommands'),
@@ -114,7 +118,7 @@ async function measureOne(one: Idle, modelUrl: string, idleMs: number): Promise<
   });
 }
 
-/** The cost of an idle installation, as a table for people. */
+/** The printed table of the idle cost. */
 export function renderIdle(figures: readonly IdleFigures[]): string {
   const head = [
     'nobody writes',
@@ -128,19 +132,19 @@ export function renderIdle(figures: readonly IdleFigures[]): string {
   const rows = figures.map(
     ({ name, cpuSeconds, memoryMb, redisCommands, statements, transactions }) => [
       name,
-      round(Object.values(cpuSeconds).reduce((sum, one) => sum + one, 0)),
-      listed(cpuSeconds),
-      listed(memoryMb),
-      redisCommands === undefined ? '' : round(redisCommands),
-      statements === undefined ? '' : round(statements),
-      transactions === undefined ? '' : round(transactions),
+      formatRounded(Object.values(cpuSeconds).reduce((sum, one) => sum + one, 0)),
+      formatParts(cpuSeconds),
+      formatParts(memoryMb),
+      redisCommands === undefined ? '' : formatRounded(redisCommands),
+      statements === undefined ? '' : formatRounded(statements),
+      transactions === undefined ? '' : formatRounded(transactions),
     ],
   );
-  return table([head, ...rows]);
+  return renderTable([head, ...rows]);
 }
 
-function listed(parts: ByPart): string {
+function formatParts(parts: ByPart): string {
   return Object.entries(parts)
-    .map(([part, value]) => `${part} ${round(value)}`)
+    .map(([part, value]) => `${part} ${formatRounded(value)}`)
     .join(', ');
 }

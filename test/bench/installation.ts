@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
-  npmStart,
-  peakMemory,
+  readNpmStart,
+  readPeakMemory,
+  readTreeCpuMs,
+  readTreeMemory,
   type StartedProcess,
   startProcess,
-  treeCpuMs,
-  treeMemory,
 } from './processes.ts';
 import { type ServerCounts, type Servers, startServers } from './servers.ts';
 import { writeSettings } from './subjects.ts';
@@ -41,15 +41,15 @@ export interface Installation {
 }
 
 /** The access token of the page; all processes of one data folder share it. */
-export function tokenOf({ data }: Installation): string {
+export function readPageToken({ data }: Installation): string {
   return readFileSync(join(data, 'token'), 'utf8').trim();
 }
 
 /** What to start. The settings apply to all processes; addresses of the servers are added. */
-export interface Wanted {
+export interface InstallationOptions {
   readonly topology: Topology;
   readonly folder: string;
-  /** Where the data folder is created; in `folder` when absent. */
+  /** Where the data folder is created; by default in `folder`. */
   readonly dataIn?: string | undefined;
   readonly settings: object;
   readonly nodeArguments?: readonly string[];
@@ -58,26 +58,26 @@ export interface Wanted {
 }
 
 /** The name of a topology in tables. */
-export function nameOf(topology: Topology): string {
+export function nameTopology(topology: Topology): string {
   if (topology.kind === 'embedded') return 'embedded';
   if (topology.kind === 'one-process') return 'one process, servers';
   return `gateway + ${topology.workers} worker${topology.workers === 1 ? '' : 's'}`;
 }
 
 /** Starts the servers and processes of a topology, and waits until all are ready. */
-export async function startInstallation(wanted: Wanted): Promise<Installation> {
+export async function startInstallation(wanted: InstallationOptions): Promise<Installation> {
   await using opened = new AsyncDisposableStack();
   const { topology, settings } = wanted;
   const servers = topology.kind === 'embedded' ? undefined : await startServers();
   opened.defer(async () => servers?.close());
   const data = writeSettings(wanted.dataIn ?? wanted.folder, {
     ...settings,
-    ...(await addresses(wanted, servers)),
+    ...(await createAddressSettings(wanted, servers)),
   });
   const processes: Installation['processes'][number][] = [];
   // In reverse order: the process that answers stops after the one that receives.
   opened.defer(async () => void (await Promise.all(processes.map((one) => one.stop()))));
-  for (const [index, part] of partsOf(topology).entries()) {
+  for (const [index, part] of listParts(topology).entries()) {
     const started = startPart(wanted, data, part, index);
     processes.push({ ...started, part });
     await started.readyAt;
@@ -87,22 +87,26 @@ export async function startInstallation(wanted: Wanted): Promise<Installation> {
     data,
     processes,
     servers,
-    cpuMs: () => sumBy(pidsOf(processes, servers), treeCpuMs, (a, b) => a + b),
-    residentMb: () => sumBy(pidsOf(processes, servers), (pid) => treeMemory(pid).pss, Math.max),
-    peakMb: () => Math.max(...processes.map(({ pid }) => peakMemory(pid))),
+    cpuMs: () => sumBy(listPids(processes, servers), readTreeCpuMs, (a, b) => a + b),
+    residentMb: () =>
+      sumBy(listPids(processes, servers), (pid) => readTreeMemory(pid).pss, Math.max),
+    peakMb: () => Math.max(...processes.map(({ pid }) => readPeakMemory(pid))),
     counts: async (of) => servers?.counts(of),
     stop: () => everything.disposeAsync(),
   };
 }
 
-async function addresses(wanted: Wanted, servers: Servers | undefined): Promise<object> {
+async function createAddressSettings(
+  wanted: InstallationOptions,
+  servers: Servers | undefined,
+): Promise<object> {
   if (servers === undefined) return {};
   const { postgresUrl, redisUrl } = servers;
   const { through = async (url: string) => url } = wanted;
   return { store: { url: await through(postgresUrl) }, queue: { url: redisUrl } };
 }
 
-function partsOf(topology: Topology): string[] {
+function listParts(topology: Topology): string[] {
   if (topology.kind !== 'roles') return ['parley'];
   return ['gateway', ...Array.from({ length: topology.workers }, () => 'workers')];
 }
@@ -111,8 +115,13 @@ const COMMAND: Readonly<Record<string, string>> = { gateway: 'gateway', workers:
 /** Each command prints its address when it is ready. */
 const READY: Readonly<Record<string, string>> = { gateway: 'http://', workers: 'http://' };
 
-function startPart(wanted: Wanted, data: string, part: string, index: number): StartedProcess {
-  const { args: start } = npmStart();
+function startPart(
+  wanted: InstallationOptions,
+  data: string,
+  part: string,
+  index: number,
+): StartedProcess {
+  const { args: start } = readNpmStart();
   const command = COMMAND[part];
   const words = command === undefined ? start : [...start.slice(0, -1), command];
   return startProcess({
@@ -123,7 +132,7 @@ function startPart(wanted: Wanted, data: string, part: string, index: number): S
   });
 }
 
-function pidsOf(
+function listPids(
   processes: Installation['processes'],
   servers: Servers | undefined,
 ): readonly (readonly [string, number])[] {
@@ -147,14 +156,14 @@ function sumBy(
 }
 
 /** The second reading minus the first. */
-export function difference(before: ByPart, after: ByPart): ByPart {
+export function subtractParts(before: ByPart, after: ByPart): ByPart {
   return Object.fromEntries(
     Object.entries(after).map(([part, value]) => [part, value - (before[part] ?? 0)]),
   );
 }
 
 /** Waits until all processes are idle, because deferred startup work is finished. */
-export async function untilQuiet(installation: Installation, longestMs: number): Promise<void> {
+export async function waitUntilQuiet(installation: Installation, longestMs: number): Promise<void> {
   const until = performance.now() + longestMs;
   const total = () => Object.values(installation.cpuMs()).reduce((sum, one) => sum + one, 0);
   for (let before = total(); performance.now() < until; ) {

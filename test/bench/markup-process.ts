@@ -7,7 +7,9 @@ import {
   loadParley,
 } from './converters.ts';
 
-/** What to convert, and how often. The first text is used for the first call. */
+/**
+ * The texts to convert, and the number of conversions. The first text is used for the first call.
+ */
 export interface MarkupOrder {
   readonly converter: ConverterName | 'discord' | 'whatsapp' | 'plain' | 'html';
   readonly texts: readonly string[];
@@ -30,17 +32,17 @@ export interface MarkupTimes {
 
 process.on('message', async (order: MarkupOrder) => {
   try {
-    process.send?.({ result: await measure(order) });
+    process.send?.({ result: await measureOrder(order) });
   } catch (error) {
     process.send?.({ failure: error instanceof Error ? error.message : String(error) });
   }
 });
 
-async function measure(order: MarkupOrder): Promise<MarkupTimes> {
-  // Parley turns it on by itself; here all converters have it.
+async function measureOrder(order: MarkupOrder): Promise<MarkupTimes> {
+  // Parley enables the compile cache itself; this benchmark enables it for all converters.
   enableCompileCache(order.compileCache);
   const before = performance.now();
-  const convert = await load(order.converter);
+  const convert = await loadOrderedConverter(order.converter);
   convert(order.texts[0] ?? '');
   const first = performance.now() - before;
   const warm = order.texts.map((text) => {
@@ -68,7 +70,7 @@ async function timeGrowing(name: ConverterName, text: string): Promise<number> {
   return performance.now() - start;
 }
 
-function load(name: MarkupOrder['converter']) {
+function loadOrderedConverter(name: MarkupOrder['converter']) {
   switch (name) {
     case 'discord':
       return loadParley(name, 2000);

@@ -8,7 +8,7 @@ import { type Convert, loadConverter, TELEGRAM_LIMIT } from './converters.ts';
 const SEED = 20_261_121;
 
 /** The outcomes of some documents. A refused one is not checked further. */
-export interface Fates {
+export interface DocumentOutcomes {
   readonly documents: number;
   /** Telegram's parser refuses at least one of the messages, or it is empty. */
   refused: number;
@@ -19,32 +19,37 @@ export interface Fates {
 }
 
 /** The outcomes of generated documents and of the answers in the gallery. */
-export interface ConverterFates {
-  readonly generated: Fates;
-  readonly answers: Fates;
+export interface ConverterOutcomes {
+  readonly generated: DocumentOutcomes;
+  readonly answers: DocumentOutcomes;
   /** Why generated documents were refused, without positions, most frequent first. */
   readonly reasons: readonly (readonly [reason: string, count: number])[];
 }
 
 /** Converts documents with Parley and reads the result by Telegram's own rules. */
-export async function countFates(documents: number): Promise<ConverterFates> {
+export async function countOutcomes(documents: number): Promise<ConverterOutcomes> {
   const convert = await loadConverter('parley');
   const reasons = new Map<string, number>();
-  const generated = none(documents);
+  const generated = createOutcomes(documents);
   for (const { markdown, words } of fc.sample(sampleDocument, { numRuns: documents, seed: SEED })) {
-    count(generated, words, read(convert, markdown, reasons));
+    countDocument(generated, words, readConverted(convert, markdown, reasons));
   }
   const all = readAnswers();
-  const answers = none(all.length);
-  for (const { markdown } of all) count(answers, [], read(convert, markdown, new Map()));
+  const answers = createOutcomes(all.length);
+  for (const { markdown } of all)
+    countDocument(answers, [], readConverted(convert, markdown, new Map()));
   return { generated, answers, reasons: [...reasons].sort(([, a], [, b]) => b - a) };
 }
 
-function none(documents: number): Fates {
+function createOutcomes(documents: number): DocumentOutcomes {
   return { documents, refused: 0, tooLong: 0, lossy: 0 };
 }
 
-function count(fates: Fates, words: readonly string[], texts: readonly string[] | undefined): void {
+function countDocument(
+  fates: DocumentOutcomes,
+  words: readonly string[],
+  texts: readonly string[] | undefined,
+): void {
   if (texts === undefined) {
     fates.refused += 1;
     return;
@@ -54,8 +59,8 @@ function count(fates: Fates, words: readonly string[], texts: readonly string[] 
   if (words.some((word) => !seen.has(word))) fates.lossy += 1;
 }
 
-/** What people would see, message by message; undefined if Telegram refuses. */
-function read(
+/** The text visible to people, message by message; undefined if Telegram refuses it. */
+function readConverted(
   convert: Convert,
   markdown: string,
   reasons: Map<string, number>,

@@ -4,11 +4,11 @@ import { z } from 'zod';
 import { readAnswers } from '../gallery/read-answers.ts';
 import { CONVERTERS, type ConverterName } from './converters.ts';
 import type { MarkupOrder } from './markup-process.ts';
-import { type ConverterFates, countFates } from './markup-refusals.ts';
+import { type ConverterOutcomes, countOutcomes } from './markup-refusals.ts';
 import { startChild } from './processes.ts';
-import { round, type Summary, summarise, table } from './report.ts';
-import type { Rounds } from './rounds.ts';
-import { inNewFolder } from './subjects.ts';
+import { formatRounded, type RoundSummary, renderTable, summarizeRounds } from './report.ts';
+import type { BenchRounds } from './rounds.ts';
+import { withNewFolder } from './subjects.ts';
 
 /** Lengths of the converted answers, in kB. */
 export const SIZES = [1, 10, 100] as const;
@@ -16,10 +16,10 @@ export const SIZES = [1, 10, 100] as const;
 /** Times in ms: of the first call in a new process, and of warm calls for each of the sizes. */
 export interface MarkupSpeed {
   readonly converter: MarkupOrder['converter'];
-  readonly first: Summary;
-  readonly warm: readonly Summary[];
+  readonly first: RoundSummary;
+  readonly warm: readonly RoundSummary[];
   /** For a whole answer of 10 kB that is shown after every 20 characters; only to Telegram. */
-  readonly grown: Summary | undefined;
+  readonly grown: RoundSummary | undefined;
 }
 
 /** All results of the section. */
@@ -29,7 +29,7 @@ export interface MarkupFigures {
   /** Parley's other dialects. */
   readonly dialects: readonly MarkupSpeed[];
   /** The outcomes of Parley's messages for Telegram. */
-  readonly fates: ConverterFates;
+  readonly fates: ConverterOutcomes;
 }
 
 const DIALECTS = ['discord', 'whatsapp', 'plain', 'html'] as const;
@@ -43,9 +43,9 @@ const Times = z.object({
  * Compares rendering with two common libraries, each in its own processes, alternating; and counts
  * what Telegram refuses of Parley's output.
  */
-export async function measureMarkup(rounds: Rounds): Promise<MarkupFigures> {
-  const speeds = await inNewFolder((folder) => timeAll(rounds, folder));
-  const fates = await countFates(rounds.documents);
+export async function measureMarkup(rounds: BenchRounds): Promise<MarkupFigures> {
+  const speeds = await withNewFolder((folder) => timeAll(rounds, folder));
+  const fates = await countOutcomes(rounds.documents);
   return {
     telegram: speeds.slice(0, CONVERTERS.length),
     dialects: speeds.slice(CONVERTERS.length),
@@ -53,32 +53,32 @@ export async function measureMarkup(rounds: Rounds): Promise<MarkupFigures> {
   };
 }
 
-async function timeAll(rounds: Rounds, compileCache: string): Promise<MarkupSpeed[]> {
-  const texts = SIZES.map((size) => answerOf(size * 1_000));
+async function timeAll(rounds: BenchRounds, compileCache: string): Promise<MarkupSpeed[]> {
+  const texts = SIZES.map((size) => createAnswerText(size * 1_000));
   const names = [...CONVERTERS, ...DIALECTS];
   const times = names.map((): z.infer<typeof Times>[] => []);
   // The round before the first fills the compile cache.
   for (let round = -1; round < rounds.markup; round += 1) {
     for (const [index, converter] of names.entries()) {
       const repetitions = round < 0 ? 0 : rounds.conversions;
-      const growing = answerOf(10_000);
+      const growing = createAnswerText(10_000);
       const one = await timeOne({ converter, texts, repetitions, growing, compileCache });
       if (round >= 0) times[index]?.push(one);
     }
   }
-  return names.map((converter, index) => speedOf(converter, times[index] ?? []));
+  return names.map((converter, index) => summarizeSpeed(converter, times[index] ?? []));
 }
 
-function speedOf(
+function summarizeSpeed(
   converter: MarkupOrder['converter'],
   times: readonly z.infer<typeof Times>[],
 ): MarkupSpeed {
   const grown = times.flatMap((one) => one.grown ?? []);
   return {
     converter,
-    first: summarise(times.map(({ first }) => first)),
-    warm: SIZES.map((_, size) => summarise(times.flatMap(({ warm }) => warm[size] ?? []))),
-    grown: grown.length === 0 ? undefined : summarise(grown),
+    first: summarizeRounds(times.map(({ first }) => first)),
+    warm: SIZES.map((_, size) => summarizeRounds(times.flatMap(({ warm }) => warm[size] ?? []))),
+    grown: grown.length === 0 ? undefined : summarizeRounds(grown),
   };
 }
 
@@ -92,7 +92,7 @@ async function timeOne(order: MarkupOrder): Promise<z.infer<typeof Times>> {
 }
 
 /** The answers of the gallery one after another, up to a paragraph's end near this length. */
-function answerOf(length: number): string {
+function createAnswerText(length: number): string {
   const all = `${readAnswers()
     .map(({ markdown }) => markdown.trimEnd())
     .join('\n\n')}\n\n`;
@@ -100,15 +100,15 @@ function answerOf(length: number): string {
   return text.slice(0, text.indexOf('\n\n', length));
 }
 
-/** The tables of the markup section, for people. */
+/** The printed tables of the markup section. */
 export function renderMarkup({ telegram, dialects, fates }: MarkupFigures): string {
   const { generated, answers } = fates;
   const beside = [
-    ['Markdown to Telegram', ...CONVERTERS.map(converterTitle)],
-    ...speedRows(telegram),
+    ['Markdown to Telegram', ...CONVERTERS.map(getConverterTitle)],
+    ...createSpeedRows(telegram),
     [
       'answer of 10 kB that grows by 20 characters',
-      ...telegram.map(({ grown }) => `${round(grown?.median ?? Number.NaN)} ms`),
+      ...telegram.map(({ grown }) => `${formatRounded(grown?.median ?? Number.NaN)} ms`),
     ],
     [`${generated.documents} generated documents: refused`, String(generated.refused)],
     ['  longer than a message', String(generated.tooLong)],
@@ -118,26 +118,29 @@ export function renderMarkup({ telegram, dialects, fates }: MarkupFigures): stri
   ];
   const own = [
     ['Parley, other dialects', ...dialects.map(({ converter }) => converter)],
-    ...speedRows(dialects),
+    ...createSpeedRows(dialects),
   ];
   const why = fates.reasons.slice(0, 3).map(([reason, count]) => `  ${count} times: ${reason}`);
   const reasons = why.length === 0 ? [] : ['', 'Most frequent refusals', ...why];
-  return [table(beside), '', table(own), ...reasons].join('\n');
+  return [renderTable(beside), '', renderTable(own), ...reasons].join('\n');
 }
 
-function speedRows(speeds: readonly MarkupSpeed[]): string[][] {
+function createSpeedRows(speeds: readonly MarkupSpeed[]): string[][] {
   return [
-    ['first answer of a process', ...speeds.map(({ first }) => `${round(first.median)} ms`)],
+    [
+      'first answer of a process',
+      ...speeds.map(({ first }) => `${formatRounded(first.median)} ms`),
+    ],
     ...SIZES.map((size, index) => [
       `answer of ${size} kB`,
-      ...speeds.map(({ warm }) => `${round(warm[index]?.median ?? Number.NaN)} ms`),
+      ...speeds.map(({ warm }) => `${formatRounded(warm[index]?.median ?? Number.NaN)} ms`),
     ]),
   ];
 }
 
 const Manifest = z.object({ devDependencies: z.record(z.string(), z.string()) });
 
-function converterTitle(name: ConverterName): string {
+function getConverterTitle(name: ConverterName): string {
   if (name === 'parley') return 'Parley';
   const manifest = readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8');
   return `${name} ${Manifest.parse(JSON.parse(manifest)).devDependencies[name]}`;

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Chance, chanceFrom } from '../privacy/chance.ts';
+import { createChance, type RandomChance } from '../privacy/chance.ts';
 
 /** The number of notes. */
 export const NOTES = 10_000;
@@ -50,10 +50,10 @@ const SMALL: Readonly<Record<Language, string>> = {
 /**
  * Creates the scene. Words are distributed as in real texts: a few are everywhere, most are rare.
  */
-export function noteScene(seed = 20_261_121): NoteScene {
-  const chance = chanceFrom(seed);
-  const notes = Array.from({ length: NOTES }, () => noteText(chance, lengthOf(chance)));
-  return { notes, files: filesOf(notes), questions: questionsOf(chance) };
+export function createNoteScene(seed = 20_261_121): NoteScene {
+  const chance = createChance(seed);
+  const notes = Array.from({ length: NOTES }, () => createNoteText(chance, pickLength(chance)));
+  return { notes, files: createFiles(notes), questions: createQuestions(chance) };
 }
 
 /** Writes the files into a workspace. */
@@ -66,32 +66,32 @@ export function writeNotes(folder: string, { files }: NoteScene): void {
 }
 
 /** The number of words: most notes are a line, one in fifty is a page. */
-function lengthOf(chance: Chance): number {
+function pickLength(chance: RandomChance): number {
   const kind = chance.below(50);
   if (kind === 0) return 80 + chance.below(80);
   return kind < 15 ? 20 + chance.below(30) : 6 + chance.below(10);
 }
 
-function noteText(chance: Chance, words: number): string {
+function createNoteText(chance: RandomChance, words: number): string {
   const language = chance.pick(LANGUAGES);
-  const picked = Array.from({ length: words }, () => wordOf(chance, language));
+  const picked = Array.from({ length: words }, () => pickWord(chance, language));
   return language === 'chinese' ? `${picked.join('')}。` : `${picked.join(' ')}.`;
 }
 
-function wordOf(chance: Chance, language: Language): string {
+function pickWord(chance: RandomChance, language: Language): string {
   const kind = chance.below(10);
   if (kind < 4) return chance.pick(SMALL[language].split(' '));
-  if (kind < 8) return commonWord(chance, language);
-  return rareWord(chance, language);
+  if (kind < 8) return pickCommonWord(chance, language);
+  return createRareWord(chance, language);
 }
 
 /** The first words occur far more often than the last. */
-function commonWord(chance: Chance, language: Language): string {
+function pickCommonWord(chance: RandomChance, language: Language): string {
   const words = COMMON[language].split(' ');
   return words[Math.floor((chance.below(1_000) / 1_000) ** 2 * words.length)] ?? '';
 }
 
-function rareWord(chance: Chance, language: Language): string {
+function createRareWord(chance: RandomChance, language: Language): string {
   const [first, second] = PIECES[language];
   const split = language === 'chinese' ? '' : ' ';
   const word = `${chance.pick(first.split(split))}${chance.pick(second.split(split))}`;
@@ -99,31 +99,31 @@ function rareWord(chance: Chance, language: Language): string {
 }
 
 /** 4,000 saved memories in two large files, a year of daily notes, 3,000 sections of knowledge. */
-function filesOf(notes: readonly string[]): ReadonlyMap<string, string> {
+function createFiles(notes: readonly string[]): ReadonlyMap<string, string> {
   const files = new Map<string, string>();
   const put = (name: string, from: number, to: number, print: (note: string) => string): void => {
     files.set(name, `${notes.slice(from, to).map(print).join('')}`);
   };
-  put('memory/user.md', 0, 3_000, saved);
-  put('memory/project.md', 3_000, 4_000, saved);
+  put('memory/user.md', 0, 3_000, formatSavedNote);
+  put('memory/project.md', 3_000, 4_000, formatSavedNote);
   for (let day = 0; day < 300; day += 1) {
     const date = new Date(Date.UTC(2026, 0, 1 + day)).toISOString().slice(0, 10);
     put(`memory/${date}.md`, 4_000 + day * 10, 4_010 + day * 10, (note) => `- ${note}\n`);
   }
-  put('knowledge/all-about-it.md', 7_000, 8_000, section);
+  put('knowledge/all-about-it.md', 7_000, 8_000, formatSection);
   for (let nth = 0; nth < 200; nth += 1) {
-    put(`knowledge/topic-${nth}.md`, 8_000 + nth * 10, 8_010 + nth * 10, section);
+    put(`knowledge/topic-${nth}.md`, 8_000 + nth * 10, 8_010 + nth * 10, formatSection);
   }
   return files;
 }
 
-function saved(note: string): string {
+function formatSavedNote(note: string): string {
   const id = `m${Buffer.from(note).toString('hex').slice(-16)}`;
   const from = 'channel=telegram chat=42 message=7 conversation=telegram%3Adefault%3A42 session=3';
   return `- ${note} <!-- parley id=${id} type=fact scope=user person=telegram%3A42 date=2026-11-21 words=own ${from} -->\n`;
 }
 
-function section(note: string): string {
+function formatSection(note: string): string {
   return `## ${note.slice(0, 30)}\n\n${note}\n\n`;
 }
 
@@ -131,23 +131,27 @@ function section(note: string): string {
  * Common words, rare ones, pairs of Chinese characters, whole sentences, and words that never
  * occur.
  */
-function questionsOf(chance: Chance): readonly string[] {
+function createQuestions(chance: RandomChance): readonly string[] {
   return Array.from({ length: QUESTIONS }, (_, nth) => {
     const language = LANGUAGES[nth % LANGUAGES.length] ?? 'english';
     const between = language === 'chinese' ? '' : ' ';
     switch (Math.floor(nth / LANGUAGES.length) % 6) {
       case 0:
-        return commonWord(chance, language);
+        return pickCommonWord(chance, language);
       case 1:
-        return rareWord(chance, language);
+        return createRareWord(chance, language);
       case 2:
-        return [commonWord(chance, language), rareWord(chance, language)].join(between);
+        return [pickCommonWord(chance, language), createRareWord(chance, language)].join(between);
       case 3:
-        return noteText(chance, 12);
+        return createNoteText(chance, 12);
       case 4:
         return chance.pick(PIECES[language][1].split(language === 'chinese' ? '' : ' '));
       default:
-        return [chance.letters(9), commonWord(chance, language), noteText(chance, 40)].join(' ');
+        return [
+          chance.letters(9),
+          pickCommonWord(chance, language),
+          createNoteText(chance, 40),
+        ].join(' ');
     }
   });
 }

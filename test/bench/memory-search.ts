@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { silentLogger } from '@parley/core';
 import { openMemorySearch, openWorkspace, type Workspace } from '@parley/workspace';
-import { NOTES, type NoteScene, noteScene, QUESTIONS, writeNotes } from './memory-notes.ts';
-import { quantile, round, table } from './report.ts';
-import type { Rounds } from './rounds.ts';
-import { inNewFolder } from './subjects.ts';
+import { createNoteScene, NOTES, type NoteScene, QUESTIONS, writeNotes } from './memory-notes.ts';
+import { computeQuantile, formatRounded, renderTable } from './report.ts';
+import type { BenchRounds } from './rounds.ts';
+import { withNewFolder } from './subjects.ts';
 
 /** Elapsed and processor time of one search, in ms. */
 export interface SearchTime {
@@ -36,7 +36,7 @@ export interface MemorySearchFigures {
   readonly costs: readonly SearchCost[];
 }
 
-type Ask = (question: string, nth: number) => unknown;
+type AskQuestion = (question: string, nth: number) => unknown;
 
 const OWNER = { kind: 'owner', conversationId: 'telegram:default:42' } as const;
 const PLACE = { conversation: OWNER.conversationId, session: 3, most: 12 };
@@ -46,9 +46,9 @@ const TEMPLATES = join(import.meta.dirname, '../../config/workspace');
  * Measures how long a search in 10,000 notes takes (G14), compared with a plain scan of the same
  * notes: an in-memory SQLite table with `like` for each word, which ranks nothing.
  */
-export async function measureMemorySearch(rounds: Rounds): Promise<MemorySearchFigures> {
-  const scene = noteScene();
-  return inNewFolder(async (folder) => {
+export async function measureMemorySearch(rounds: BenchRounds): Promise<MemorySearchFigures> {
+  const scene = createNoteScene();
+  return withNewFolder(async (folder) => {
     const home = join(folder, 'workspace');
     const workspace = await openWorkspace({
       folder: home,
@@ -57,11 +57,11 @@ export async function measureMemorySearch(rounds: Rounds): Promise<MemorySearchF
     });
     writeNotes(home, scene);
     const started = performance.now();
-    const ask = await searcher(workspace);
+    const ask = await createSearcher(workspace);
     const first = performance.now() - started;
     const repeats = Math.max(2, Math.round(rounds.repetitions / 80));
-    const found = await timed(scene, repeats, ask);
-    const changed = await timed(
+    const found = await timeQuestions(scene, repeats, ask);
+    const changed = await timeQuestions(
       scene,
       1,
       async (question, nth) => {
@@ -69,27 +69,27 @@ export async function measureMemorySearch(rounds: Rounds): Promise<MemorySearchF
       },
       (nth) => appendFileSync(join(home, 'memory/user.md'), `- A new note about heron ${nth}.\n`),
     );
-    const scanned = await timed(scene, 1, scanner(scene));
+    const scanned = await timeQuestions(scene, 1, createScanner(scene));
     return {
       first,
       costs: [
-        costOf('a question, nothing changed', found),
-        costOf('a question after a memory was saved', changed),
-        costOf('plain scan: like, no order', scanned),
+        summarizeCost('a question, nothing changed', found),
+        summarizeCost('a question after a memory was saved', changed),
+        summarizeCost('plain scan: like, no order', scanned),
       ],
     };
   });
 }
 
-async function searcher(workspace: Workspace): Promise<Ask> {
+async function createSearcher(workspace: Workspace): Promise<AskQuestion> {
   const search = openMemorySearch(workspace);
   const view = workspace.for(OWNER);
-  const ask: Ask = (question) => search.find(view, question, PLACE);
+  const ask: AskQuestion = (question) => search.find(view, question, PLACE);
   await ask('anything', 0);
   return ask;
 }
 
-function scanner({ notes }: NoteScene): Ask {
+function createScanner({ notes }: NoteScene): AskQuestion {
   const database = new DatabaseSync(':memory:');
   database.exec('create table note (text text)');
   const insert = database.prepare('insert into note values (?)');
@@ -103,10 +103,10 @@ function scanner({ notes }: NoteScene): Ask {
   };
 }
 
-async function timed(
+async function timeQuestions(
   { questions }: NoteScene,
   repeats: number,
-  ask: Ask,
+  ask: AskQuestion,
   before: (nth: number) => void = () => {},
 ): Promise<readonly SearchTime[]> {
   const times: SearchTime[] = [];
@@ -125,24 +125,24 @@ async function timed(
   return times;
 }
 
-function costOf(name: string, times: readonly SearchTime[]): SearchCost {
+function summarizeCost(name: string, times: readonly SearchTime[]): SearchCost {
   const [wall, cpu] = [times.map((time) => time.wall), times.map((time) => time.cpu)];
-  return { name, wall: spreadOf(wall), cpu: spreadOf(cpu) };
+  return { name, wall: summarizeSpread(wall), cpu: summarizeSpread(cpu) };
 }
 
-function spreadOf(values: readonly number[]): SearchSpread {
+function summarizeSpread(values: readonly number[]): SearchSpread {
   return {
-    median: quantile(values, 0.5),
-    p95: quantile(values, 0.95),
-    p99: quantile(values, 0.99),
-    most: quantile(values, 1),
+    median: computeQuantile(values, 0.5),
+    p95: computeQuantile(values, 0.95),
+    p99: computeQuantile(values, 0.99),
+    most: computeQuantile(values, 1),
   };
 }
 
 /** The aim for 99 of 100 searches, in ms. */
 const AIM = 10;
 
-/** The table of the memory-search section, for people. */
+/** The printed table of the memory-search section. */
 export function renderMemorySearch({ first, costs }: MemorySearchFigures): string {
   const title = `${NOTES} notes in three languages, ${QUESTIONS} questions, ms`;
   const head = ['median', 'p95', 'p99', 'most', 'processor p99', 'aim', ''];
@@ -150,11 +150,15 @@ export function renderMemorySearch({ first, costs }: MemorySearchFigures): strin
   const rows = costs.map((cost) => {
     const met = cost.wall.p99 <= AIM ? 'met' : 'MISSED';
     const aim = cost === found ? [`p99 ≤ ${AIM}`, met] : ['', ''];
-    return [cost.name, ...numbers(cost.wall), round(cost.cpu.p99), ...aim];
+    return [cost.name, ...formatNumbers(cost.wall), formatRounded(cost.cpu.p99), ...aim];
   });
-  return table([[title, ...head], ...rows, ['the first question, all files read', round(first)]]);
+  return renderTable([
+    [title, ...head],
+    ...rows,
+    ['the first question, all files read', formatRounded(first)],
+  ]);
 }
 
-function numbers({ median, p95, p99, most }: SearchSpread): string[] {
-  return [median, p95, p99, most].map(round);
+function formatNumbers({ median, p95, p99, most }: SearchSpread): string[] {
+  return [median, p95, p99, most].map(formatRounded);
 }

@@ -6,7 +6,7 @@ import { z } from 'zod';
 // Makes model calls with one of the compared clients, in a separate process, and reports the
 // processor time per call, user and system, of all threads.
 
-/** The order for this process. */
+/** The task of this process. */
 export const CallOrder = z.object({
   client: z.enum(['parley', 'parley, nothing kept', 'ai-sdk']),
   baseUrl: z.string(),
@@ -33,7 +33,7 @@ const TOOLS = Array.from({ length: 30 }, (_, nth) => ({
 
 process.once('message', async (message) => {
   const order = CallOrder.parse(message);
-  const call = callerOf(order);
+  const call = createCaller(order);
   for (let nth = 0; nth < order.warmUp; nth += 1) await call(nth);
   const before = process.cpuUsage();
   for (let nth = 0; nth < order.calls; nth += 1) await call(order.warmUp + nth);
@@ -41,8 +41,8 @@ process.once('message', async (message) => {
   process.send?.({ result: (user + system) / order.calls });
 });
 
-function callerOf({ client, baseUrl }: CallOrder): (nth: number) => Promise<void> {
-  if (client === 'ai-sdk') return sdkCaller(baseUrl);
+function createCaller({ client, baseUrl }: CallOrder): (nth: number) => Promise<void> {
+  if (client === 'ai-sdk') return createSdkCaller(baseUrl);
   const settings = {
     provider: 'openai-compatible',
     baseUrl,
@@ -55,36 +55,36 @@ function callerOf({ client, baseUrl }: CallOrder): (nth: number) => Promise<void
   });
   const { signal } = new AbortController();
   return async (nth) => {
-    const request = requestOf(nth, client === 'parley, nothing kept');
+    const request = createRequest(nth, client === 'parley, nothing kept');
     for await (const event of model.stream(request, signal)) if (event.type === 'finish') return;
   };
 }
 
-function requestOf(nth: number, isNew: boolean): ModelRequest {
+function createRequest(nth: number, isNew: boolean): ModelRequest {
   const mark = isNew ? ` ${nth}` : '';
   return {
     system: [
       ...LAYERS.map((text) => ({ text: text + mark, stable: true })),
       { text: `It is minute ${nth}.`, stable: false },
     ],
-    messages: historyOf(nth),
+    messages: createHistory(nth),
     tools: isNew ? TOOLS.map((tool) => ({ ...tool })) : TOOLS,
   };
 }
 
-function historyOf(nth: number): ModelRequest['messages'] {
+function createHistory(nth: number): ModelRequest['messages'] {
   return Array.from({ length: 41 }, (_, at) => ({
     role: at % 2 === 0 ? 'user' : 'assistant',
     content: `${nth + at}: ${SENTENCE.repeat(3)}`,
   }));
 }
 
-/** A call at this level as in the documentation of the AI SDK. */
-function sdkCaller(baseURL: string): (nth: number) => Promise<void> {
+/** A call at this API level as in the documentation of the AI SDK. */
+function createSdkCaller(baseURL: string): (nth: number) => Promise<void> {
   const provider = createOpenAICompatible({ name: 'double', baseURL, includeUsage: true });
   const model = provider.chatModel('double');
   return async (nth) => {
-    const { system, messages } = requestOf(nth, false);
+    const { system, messages } = createRequest(nth, false);
     const result = await model.doStream({
       prompt: [
         { role: 'system', content: system.map(({ text }) => text).join('\n\n') },

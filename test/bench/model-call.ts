@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { CallOrder } from './model-call-process.ts';
 import { startChild } from './processes.ts';
-import { round, type Summary, summarise, table } from './report.ts';
-import type { Rounds } from './rounds.ts';
+import { formatRounded, type RoundSummary, renderTable, summarizeRounds } from './report.ts';
+import type { BenchRounds } from './rounds.ts';
 import type { BenchRoom } from './subjects.ts';
 
 /** The compared clients; those after the first two are baselines. */
@@ -12,14 +12,17 @@ const WARM_UP = 300;
 /** Processor time of one call in microseconds, over the rounds. */
 export interface ClientFigure {
   readonly client: CallOrder['client'];
-  readonly us: Summary;
+  readonly us: RoundSummary;
 }
 
 /**
  * One model call with a prompt of 65 kB, one at a time: by Parley, by Parley when no part of the
  * prompt was sent before, and by the AI SDK alone, each in its own processes, alternating.
  */
-export async function measureModelCall(rounds: Rounds, room: BenchRoom): Promise<ClientFigure[]> {
+export async function measureModelCall(
+  rounds: BenchRounds,
+  room: BenchRoom,
+): Promise<ClientFigure[]> {
   const measured = CLIENTS.map((): number[] => []);
   for (let turn = 0; turn < rounds.throughput; turn += 1) {
     for (const [at, client] of CLIENTS.entries()) {
@@ -27,7 +30,7 @@ export async function measureModelCall(rounds: Rounds, room: BenchRoom): Promise
       measured[at]?.push(await measureOne(order, room));
     }
   }
-  return CLIENTS.map((client, at) => ({ client, us: summarise(measured[at] ?? []) }));
+  return CLIENTS.map((client, at) => ({ client, us: summarizeRounds(measured[at] ?? []) }));
 }
 
 async function measureOne(order: CallOrder, { nodeArguments }: BenchRoom): Promise<number> {
@@ -39,12 +42,12 @@ async function measureOne(order: CallOrder, { nodeArguments }: BenchRoom): Promi
   }
 }
 
-/** The table for people. */
+/** The printed table. */
 export function renderModelCall(figures: readonly ClientFigure[]): string {
   const rows = figures.map(({ client, us }) => [
     client,
-    `${round(us.median)} µs`,
-    `(${round(us.least)}–${round(us.most)})`,
+    `${formatRounded(us.median)} µs`,
+    `(${formatRounded(us.least)}–${formatRounded(us.most)})`,
   ]);
-  return table([['one call of the model, 65 kB', 'processor time', '(least–most)'], ...rows]);
+  return renderTable([['one call of the model, 65 kB', 'processor time', '(least–most)'], ...rows]);
 }

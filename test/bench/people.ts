@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { TelegramDouble, VisibleMessage } from '@parley/simulators/telegram';
-import type { Disturbance, Load, Steady } from './doubles.ts';
-import { preciseNow } from './processes.ts';
+import type { Disturbance, LoadResult, SteadyResult } from './doubles.ts';
+import { getPreciseTime } from './processes.ts';
 
 /** A Telegram double with a listener for the bot's messages. */
-export interface Crowd {
+export interface TelegramCrowd {
   readonly double: TelegramDouble;
   listen(onAnswer: (answer: VisibleMessage) => void): void;
 }
@@ -13,8 +13,8 @@ export interface Crowd {
 const TIMEOUT_MS = 60_000;
 
 /** Writes each message `pauseMs` after the previous one was answered. Returns the ms of each. */
-export async function oneByOne(
-  { double, listen }: Crowd,
+export async function writeOneByOne(
+  { double, listen }: TelegramCrowd,
   { chat, messages, pauseMs }: { chat: number; messages: number; pauseMs: number },
 ): Promise<number[]> {
   const latencies: number[] = [];
@@ -25,8 +25,8 @@ export async function oneByOne(
       () => answered.reject(new Error(`no answer to ${number}`)),
       TIMEOUT_MS,
     );
-    const writtenAt = preciseNow();
-    double.say({ chat, text: textOf(number) });
+    const writtenAt = getPreciseTime();
+    double.say({ chat, text: createText(number) });
     latencies.push((await answered.promise) - writtenAt);
     clearTimeout(timer);
     await pause(pauseMs);
@@ -35,11 +35,11 @@ export async function oneByOne(
 }
 
 /** Every chat always waits for one answer, until enough have arrived or the time is up. */
-export async function sideBySide(
-  { double, listen }: Crowd,
+export async function writeSideBySide(
+  { double, listen }: TelegramCrowd,
   { chats, messages, ms }: { chats: number; messages: number; ms: number },
-): Promise<Load> {
-  const startedAt = preciseNow();
+): Promise<LoadResult> {
+  const startedAt = getPreciseTime();
   const writtenAt = new Map<number, number>();
   const latencies: number[] = [];
   let written = 0;
@@ -47,34 +47,34 @@ export async function sideBySide(
   const patience = setTimeout(() => finished.reject(new Error('the bot fell silent')), TIMEOUT_MS);
   const write = (chat: number): void => {
     written += 1;
-    writtenAt.set(chat, preciseNow());
-    double.say({ chat, text: textOf(written) });
+    writtenAt.set(chat, getPreciseTime());
+    double.say({ chat, text: createText(written) });
   };
   listen(({ chatId, at }) => {
     latencies.push(at - (writtenAt.get(chatId) ?? Number.NaN));
     patience.refresh();
-    const enough = written >= messages || preciseNow() - startedAt >= ms;
+    const enough = written >= messages || getPreciseTime() - startedAt >= ms;
     if (!enough) write(chatId);
     else if (latencies.length === written) finished.resolve();
   });
   for (let chat = 1; chat <= chats; chat += 1) write(chat);
   await finished.promise;
   clearTimeout(patience);
-  return { latencies, ms: preciseNow() - startedAt };
+  return { latencies, ms: getPreciseTime() - startedAt };
 }
 
-/** The longest wait for an answer that is only late, in ms. */
+/** The longest wait for an answer that is merely late, in ms. */
 const LATEST_MS = 75_000;
 
 /**
- * Quiet people, each in a separate chat. Messages for others in the meantime do not count. A person
- * who gets no answer within 75 s is counted and asks no more.
+ * Quiet people, each in a separate chat. Messages for others do not count in the meantime. A person
+ * who gets no answer within 75 s is counted and asks no further questions.
  */
-export async function steady(
-  { double, listen }: Crowd,
+export async function writeSteadily(
+  { double, listen }: TelegramCrowd,
   { chats, ms, pauseMs }: { chats: number; ms: number; pauseMs: number },
-): Promise<Steady> {
-  const until = preciseNow() + ms;
+): Promise<SteadyResult> {
+  const until = getPreciseTime() + ms;
   const waiting = new Map<number, (at: number) => void>();
   listen(({ chatId, at }) => {
     waiting.get(chatId)?.(at);
@@ -84,12 +84,12 @@ export async function steady(
   let unanswered = 0;
   const person = async (chat: number): Promise<void> => {
     for (let number = 1; ; number += 1) {
-      // The pauses vary, so that people do not write in step.
+      // The pauses vary, so that people do not write in lockstep.
       await pause(pauseMs * (0.5 + Math.random()));
-      if (preciseNow() >= until) return;
-      const writtenAt = preciseNow();
+      if (getPreciseTime() >= until) return;
+      const writtenAt = getPreciseTime();
       const answered = new Promise<number>((resolve) => waiting.set(chat, resolve));
-      double.say({ chat, text: textOf(number) });
+      double.say({ chat, text: createText(number) });
       const at = await Promise.race([answered, pause(LATEST_MS, null, { ref: false })]);
       if (at === null) {
         unanswered += 1;
@@ -105,7 +105,7 @@ export async function steady(
 /** The chats of quiet people are numbered from here. */
 const QUIET_FROM = 5_000;
 
-function textOf(number: number): string {
+function createText(number: number): string {
   return `What is on today, and can you move number ${number}?`;
 }
 
@@ -121,10 +121,10 @@ export const LIMITED_GROUP = -7;
 const HANDFUL_MS = 50;
 
 /** Starts the disturbance, and returns once its immediate part is done. */
-export function disturb(double: TelegramDouble, disturbance: Disturbance): void {
+export function startDisturbance(double: TelegramDouble, disturbance: Disturbance): void {
   switch (disturbance.kind) {
     case 'flood':
-      void flood(double, disturbance.messages, disturbance.perSecond);
+      void floodWithMessages(double, disturbance.messages, disturbance.perSecond);
       break;
     case 'slow-model':
       for (let chat = 0; chat < disturbance.chats; chat += 1) {
@@ -133,14 +133,14 @@ export function disturb(double: TelegramDouble, disturbance: Disturbance): void 
       }
       break;
     case 'limited':
-      limit(double, disturbance.place, disturbance.seconds);
+      limitSends(double, disturbance.place, disturbance.seconds);
       break;
     case 'files':
       sendFiles(double, disturbance.files, disturbance.megabytes);
   }
 }
 
-/** One person sends many large documents together. */
+/** One person sends many large documents at once. */
 function sendFiles(double: TelegramDouble, files: number, megabytes: number): void {
   const bytes = new Uint8Array(megabytes * 1_000_000).fill(32);
   for (let nth = 1; nth <= files; nth += 1) {
@@ -149,7 +149,11 @@ function sendFiles(double: TelegramDouble, files: number, megabytes: number): vo
   }
 }
 
-async function flood(double: TelegramDouble, messages: number, perSecond: number): Promise<void> {
+async function floodWithMessages(
+  double: TelegramDouble,
+  messages: number,
+  perSecond: number,
+): Promise<void> {
   const handful = Math.ceil((perSecond * HANDFUL_MS) / 1_000);
   for (let written = 0; written < messages; ) {
     for (let one = 0; one < handful && written < messages; one += 1) {
@@ -161,7 +165,7 @@ async function flood(double: TelegramDouble, messages: number, perSecond: number
 }
 
 /** Refuses sends to this place with the remaining wait; people there keep writing. */
-function limit(double: TelegramDouble, place: 'person' | 'group', seconds: number): void {
+function limitSends(double: TelegramDouble, place: 'person' | 'group', seconds: number): void {
   const chat = place === 'person' ? LIMITED : LIMITED_GROUP;
   const over = Date.now() + seconds * 1_000;
   const refuse = (): void => {

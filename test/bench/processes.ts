@@ -5,19 +5,19 @@ import { performance } from 'node:perf_hooks';
 import { z } from 'zod';
 
 /** Ms since 1970 with fractions, the same in every process of this machine. */
-export function preciseNow(): number {
+export function getPreciseTime(): number {
   return performance.timeOrigin + performance.now();
 }
 
-/** A program to start, and where. */
-export interface Program {
-  /** Names its log in the folder. */
+/** A program to start, with its folder. */
+export interface ProgramStart {
+  /** Used for the name of its log file. */
   readonly name: string;
   readonly folder: string;
   /** The arguments of node: flags, the file, its arguments. */
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** What it writes to standard output once it works. */
+  /** The text that the program writes to standard output when it is ready. */
   readonly readyLine: string;
 }
 
@@ -25,11 +25,13 @@ export interface Program {
 export interface StartedProcess {
   readonly pid: number;
   readonly spawnedAt: number;
-  /** When it reported that it is ready. */
+  /** The time at which the process reported that it is ready. */
   readonly readyAt: Promise<number>;
   /** Its standard output so far. */
   output(): string;
-  /** Ends it by SIGTERM, as a supervisor does. */
+  /** Resolves when the process has exited for any reason. */
+  readonly ended: Promise<void>;
+  /** Ends the process by SIGTERM, as a supervisor does. */
   stop(): Promise<void>;
 }
 
@@ -46,17 +48,17 @@ export interface NodeStart {
 /**
  * The arguments that `npm start` passes to node, read from the manifest so that they cannot differ.
  */
-export function npmStart(): NodeStart {
+export function readNpmStart(): NodeStart {
   const { scripts } = Manifest.parse(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')));
   return { args: scripts.start.split(' ').slice(1) };
 }
 
 /** Starts node itself, without a shell or npm in between, as a user does on Node 24. */
-export function startProcess({ name, folder, args, env, readyLine }: Program): StartedProcess {
+export function startProcess({ name, folder, args, env, readyLine }: ProgramStart): StartedProcess {
   mkdirSync(join(folder, 'tmp'), { recursive: true });
   const errors = join(folder, `${name}.log`);
   const log = openSync(errors, 'a');
-  const spawnedAt = preciseNow();
+  const spawnedAt = getPreciseTime();
   const child = spawn(process.execPath, args, {
     cwd: ROOT,
     // Node's compile cache is in the temporary folder unless another is given.
@@ -64,7 +66,7 @@ export function startProcess({ name, folder, args, env, readyLine }: Program): S
     stdio: ['ignore', 'pipe', log],
   });
   closeSync(log);
-  // A failing benchmark leaves no process behind.
+  // A failing benchmark leaves no child process running.
   const end = () => void child.kill('SIGKILL');
   process.once('exit', end);
   child.once('exit', () => process.off('exit', end));
@@ -72,13 +74,15 @@ export function startProcess({ name, folder, args, env, readyLine }: Program): S
   child.stdout?.on('data', (chunk) => {
     output += chunk;
   });
-  const readyAt = lineSeen(child, readyLine, () => output, errors);
-  readyAt.catch(() => {}); // Callers that do not wait for it learn of a failure from the double.
+  const readyAt = waitForLine(child, readyLine, () => output, errors);
+  readyAt.catch(() => {}); // Callers that do not wait for the result receive its failure from the double.
   if (child.pid === undefined) throw new Error(`${name} could not be started.`);
-  return { pid: child.pid, spawnedAt, readyAt, output: () => output, stop: () => stop(child) };
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const { pid } = child;
+  return { pid, spawnedAt, readyAt, ended, output: () => output, stop: () => stopProcess(child) };
 }
 
-function lineSeen(
+function waitForLine(
   child: ChildProcess,
   line: string,
   output: () => string,
@@ -86,7 +90,7 @@ function lineSeen(
 ): Promise<number> {
   return new Promise((resolve, reject) => {
     child.stdout?.on('data', () => {
-      if (output().includes(line)) resolve(preciseNow());
+      if (output().includes(line)) resolve(getPreciseTime());
     });
     child.once('exit', (code) => {
       const log = readFileSync(errors, 'utf8').slice(-2_000);
@@ -95,7 +99,7 @@ function lineSeen(
   });
 }
 
-function stop(child: ChildProcess): Promise<void> {
+function stopProcess(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
     if (child.exitCode !== null || child.signalCode !== null) return resolve();
     const timer = setTimeout(() => child.kill('SIGKILL'), 12_000);
@@ -120,19 +124,19 @@ export interface TreeMemory {
 const TICKS = 100;
 
 /** Reads the kernel's own memory accounting. Linux only. */
-export function treeMemory(pid: number): TreeMemory {
+export function readTreeMemory(pid: number): TreeMemory {
   let rss = 0;
   let pss = 0;
-  const rollups = treeOf(pid).flatMap((member) => rollupOf(member, member === pid));
+  const rollups = listProcessTree(pid).flatMap((member) => readRollup(member, member === pid));
   for (const rollup of rollups) {
-    rss += kilobytes(rollup, 'Rss');
-    pss += kilobytes(rollup, 'Pss');
+    rss += readKilobytes(rollup, 'Rss');
+    pss += readKilobytes(rollup, 'Pss');
   }
   return { rss: rss / 1024, pss: pss / 1024, processes: rollups.length };
 }
 
 /** Children such as PostgreSQL workers may exit while they are listed. */
-function rollupOf(pid: number, mustRun: boolean): readonly string[] {
+function readRollup(pid: number, mustRun: boolean): readonly string[] {
   try {
     return [readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')];
   } catch (error) {
@@ -145,33 +149,33 @@ function rollupOf(pid: number, mustRun: boolean): readonly string[] {
  * Processor time of a process and its children so far, including those that ended, in ms, with a
  * resolution of 10.
  */
-export function treeCpuMs(pid: number): number {
-  const ticks = treeOf(pid).map((member) => statOf(member).ticks);
+export function readTreeCpuMs(pid: number): number {
+  const ticks = listProcessTree(pid).map((member) => readStat(member).ticks);
   return (ticks.reduce((sum, one) => sum + one, 0) * 1000) / TICKS;
 }
 
 /** The parent of this process. */
-export function parentOf(pid: number): number {
-  return statOf(pid).parent;
+export function getParentPid(pid: number): number {
+  return readStat(pid).parent;
 }
 
 /** The peak resident memory of a process, in MB. */
-export function peakMemory(pid: number): number {
+export function readPeakMemory(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return kilobytes(status, 'VmHWM') / 1024;
+  return readKilobytes(status, 'VmHWM') / 1024;
 }
 
 /** The open files and sockets of a process. */
-export function openFiles(pid: number): number {
+export function countOpenFiles(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
 }
 
-function treeOf(root: number): number[] {
+function listProcessTree(root: number): number[] {
   const parents = new Map<number, number>();
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;
     try {
-      parents.set(Number(name), statOf(Number(name)).parent);
+      parents.set(Number(name), readStat(Number(name)).parent);
     } catch {
       // The process ended in the meantime.
     }
@@ -184,7 +188,7 @@ function treeOf(root: number): number[] {
 }
 
 /** Field numbers as in proc_pid_stat(5); the name in parentheses may contain spaces. */
-function statOf(pid: number): { parent: number; ticks: number } {
+function readStat(pid: number): { parent: number; ticks: number } {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const field = (number: number): number => Number(fields[number - 3]);
@@ -192,7 +196,7 @@ function statOf(pid: number): { parent: number; ticks: number } {
   return { parent: field(4), ticks: field(14) + field(15) + field(16) + field(17) };
 }
 
-function kilobytes(rollup: string, name: string): number {
+function readKilobytes(rollup: string, name: string): number {
   return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(rollup)?.[1] ?? Number.NaN);
 }
 
@@ -200,7 +204,10 @@ const Told = z.union([z.object({ result: z.unknown() }), z.object({ failure: z.s
 
 /** A program of this folder that runs alongside and answers requests, one at a time. */
 export interface ChildProgram {
-  /** The result of a request; without one, the greeting. Rejects with the error there. */
+  /**
+   * The result of a request, or the greeting for the initial one. Rejects with the error raised in
+   * the program.
+   */
   ask(order?: object): Promise<unknown>;
   close(): Promise<void>;
 }
@@ -216,7 +223,7 @@ export function startChild(
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   return {
-    ask: (order) => nextResult(child, file, order),
+    ask: (order) => readNextResult(child, file, order),
     close: () =>
       new Promise((resolve) => {
         if (child.exitCode !== null || child.signalCode !== null) return resolve();
@@ -226,7 +233,7 @@ export function startChild(
   };
 }
 
-function nextResult(child: ChildProcess, file: string, order?: object): Promise<unknown> {
+function readNextResult(child: ChildProcess, file: string, order?: object): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const onExit = (code: number | null) => reject(new Error(`${file} ended with code ${code}`));
     child.once('exit', onExit);

@@ -10,14 +10,14 @@ enableCompileCache();
 
 process.on('message', async ({ folder }: { readonly folder: string }) => {
   try {
-    process.send?.({ result: await coldPrompt(folder) });
+    process.send?.({ result: await timeColdPrompt(folder) });
   } catch (error) {
     process.send?.({ failure: error instanceof Error ? error.message : String(error) });
   }
 });
 
 /** Loads everything that a prompt needs and builds the first one. */
-async function coldPrompt(folder: string): Promise<ColdTimes> {
+async function timeColdPrompt(folder: string): Promise<ColdTimes> {
   const started = performance.now();
   const { openPromptScene } = await import('./prompt-scene.ts');
   const scene = await openPromptScene(folder, 'parley');

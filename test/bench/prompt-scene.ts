@@ -54,7 +54,8 @@ export interface PromptScene {
 
 /** Writes a workspace with `FILES` and `SKILLS` skills into an empty folder. */
 export function fillWorkspace(folder: string): void {
-  for (const name of FILES) write(join(folder, name), `# ${name}\n\n${paragraphs(name, 14)}`);
+  for (const name of FILES)
+    writeFileWithFolder(join(folder, name), `# ${name}\n\n${createParagraphs(name, 14)}`);
   for (let nth = 0; nth < SKILLS; nth += 1) writeSkill(folder, nth, 'as it was written first');
 }
 
@@ -63,7 +64,7 @@ export function writeSkill(folder: string, nth: number, note: string): void {
   const name = `skill-${nth}`;
   const description = `Use it when somebody asks for errand number ${nth} of the house, ${note}, and for nothing else.`;
   const head = `---\nname: ${name}\ndescription: ${description}\n---\n`;
-  write(skillFile(folder, nth), `${head}\n${paragraphs(name, 20)}`);
+  writeFileWithFolder(getSkillPath(folder, nth), `${head}\n${createParagraphs(name, 20)}`);
 }
 
 /** Opens a scene on a workspace filled by `fillWorkspace`. */
@@ -76,16 +77,16 @@ export async function openPromptScene(
   const store = await openStore({ url: 'sqlite::memory:', clock });
   const workspace = await openWorkspace({ folder, templates: folder });
   let asked: { request: ModelRequest; at: number } | undefined;
-  const model = modelThat((request) => {
+  const model = createModel((request) => {
     asked = { request, at: performance.now() };
   });
-  const deps = depsOf({ workspace, store, model, clock, layout });
+  const deps = createServices({ workspace, store, model, clock, layout });
   const runTurn = createTurnRunner(deps);
   let written = 0;
-  const begin = async (): Promise<Started> => {
+  const begin = async (): Promise<StartedTurn> => {
     now += MINUTE;
     written += 1;
-    await store.inbox.accept(messageOf(written, now));
+    await store.inbox.accept(createMessage(written, now));
     const work = { conversationId: CHAT, owner: 'bench', leaseMs: 10 * MINUTE };
     const started = await store.lanes.begin(work, 'collect', `t${written}`, now);
     if (started.kind !== 'turn') throw new Error(`There is no turn: ${started.kind}.`);
@@ -94,7 +95,7 @@ export async function openPromptScene(
   let last: ClaimedTurn | undefined;
   return {
     workspace: folder,
-    skillFile: (nth) => skillFile(folder, nth),
+    skillFile: (nth) => getSkillPath(folder, nth),
     async assemble() {
       if (last === undefined) throw new Error('There was no turn yet.');
       return previewTurn(last, {}, deps);
@@ -110,23 +111,29 @@ export async function openPromptScene(
     },
     async newSession() {
       written += 1;
-      await store.inbox.command(messageOf(written, now), (command) => command.startSession());
+      await store.inbox.command(createMessage(written, now), (command) => command.startSession());
     },
     close: () => store.close(),
   };
 }
 
-type Started = Extract<Awaited<ReturnType<Store['lanes']['begin']>>, { kind: 'turn' }>;
+type StartedTurn = Extract<Awaited<ReturnType<Store['lanes']['begin']>>, { kind: 'turn' }>;
 
 /** The inputs of `depsOf`. */
-export interface Parts extends Pick<TurnServices, 'workspace' | 'model' | 'clock'> {
+export interface ServiceParts extends Pick<TurnServices, 'workspace' | 'model' | 'clock'> {
   readonly store: Store;
   readonly layout: string;
 }
 
 /** The services for turns in these benchmarks. */
-export function depsOf({ workspace, store, model, clock, layout }: Parts): TurnServices {
-  const skills = skillsOf(workspace);
+export function createServices({
+  workspace,
+  store,
+  model,
+  clock,
+  layout,
+}: ServiceParts): TurnServices {
+  const skills = createSkillReader(workspace);
   const timeZone = 'Europe/Berlin';
   const layers = createLayerRegistry(builtInLayers());
   return {
@@ -168,7 +175,7 @@ export function depsOf({ workspace, store, model, clock, layout }: Parts): TurnS
   };
 }
 
-function skillsOf({ folder }: Workspace) {
+function createSkillReader({ folder }: Workspace) {
   const nowhere = join(folder, 'nowhere');
   return openSkills({
     folders: skillFolders({
@@ -192,7 +199,7 @@ function skillsOf({ folder }: Workspace) {
   });
 }
 
-function modelThat(sees: (request: ModelRequest) => void): ChatModel {
+function createModel(sees: (request: ModelRequest) => void): ChatModel {
   const id = 'bench/fine';
   return {
     id,
@@ -206,8 +213,8 @@ function modelThat(sees: (request: ModelRequest) => void): ChatModel {
   };
 }
 
-/** A message of the owner. */
-export function messageOf(nth: number, now: number, text = QUESTION): AdmittedMessage {
+/** A message from the owner. */
+export function createMessage(nth: number, now: number, text = QUESTION): AdmittedMessage {
   const place = { channel: 'telegram', account: 'default' } as const;
   return {
     conversationId: CHAT,
@@ -231,11 +238,11 @@ export function messageOf(nth: number, now: number, text = QUESTION): AdmittedMe
   };
 }
 
-function skillFile(folder: string, nth: number): string {
+function getSkillPath(folder: string, nth: number): string {
   return join(folder, 'skills', `skill-${nth}`, 'SKILL.md');
 }
 
-function paragraphs(about: string, count: number): string {
+function createParagraphs(about: string, count: number): string {
   return Array.from(
     { length: count },
     (_, nth) =>
@@ -243,7 +250,7 @@ function paragraphs(about: string, count: number): string {
   ).join('\n');
 }
 
-function write(path: string, text: string): void {
+function writeFileWithFolder(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
 }

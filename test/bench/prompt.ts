@@ -14,25 +14,25 @@ import {
   SKILLS,
   writeSkill,
 } from './prompt-scene.ts';
-import { quantile, round, table } from './report.ts';
-import type { Rounds } from './rounds.ts';
-import { inNewFolder } from './subjects.ts';
+import { computeQuantile, formatRounded, renderTable } from './report.ts';
+import type { BenchRounds } from './rounds.ts';
+import { withNewFolder } from './subjects.ts';
 
 /** Times in ms. */
-export interface Spread {
+export interface TimeSpread {
   readonly median: number;
   readonly p95: number;
 }
 
-/** The cost of one layout. */
+/** The costs of one layout. */
 export interface LayoutCost {
   readonly layout: string;
   /** Only the prompt, when nothing has changed. */
-  readonly warm: Spread;
+  readonly warm: TimeSpread;
   /** After one file of the workspace has changed. */
-  readonly changed: Spread;
+  readonly changed: TimeSpread;
   /** From the start of a turn to the request, including reading its history from the database. */
-  readonly untilAsked: Spread;
+  readonly untilAsked: TimeSpread;
   readonly systemTokens: number;
   /** Tokens in the user message before the person's own text. */
   readonly contextTokens: number;
@@ -48,24 +48,24 @@ export interface LayoutCost {
 export interface PromptFigures {
   readonly layouts: readonly LayoutCost[];
   /** The default layout, when one skill changed and a new session starts. */
-  readonly newSession: Spread;
+  readonly newSession: TimeSpread;
   /** In a separate process: from the first import to the first prompt, and that prompt alone. */
   readonly cold: { readonly whole: number; readonly prompt: number };
   /** The minimal alternative: the same files read and joined, with and without the skills. */
-  readonly bare: { readonly files: Spread; readonly filesAndSkills: Spread };
+  readonly bare: { readonly files: TimeSpread; readonly filesAndSkills: TimeSpread };
 }
 
 /** The output of `prompt-process.ts`. */
 const ColdTimes = z.object({ wholeMs: z.number(), promptMs: z.number() });
 
 /** Measures how long prompts take and how much of them stays the same. */
-export async function measurePrompt(rounds: Rounds): Promise<PromptFigures> {
-  return inNewFolder(async (folder) => {
+export async function measurePrompt(rounds: BenchRounds): Promise<PromptFigures> {
+  return withNewFolder(async (folder) => {
     fillWorkspace(folder);
     const layouts: LayoutCost[] = [];
     for (const layout of LAYOUTS) {
       const scene = await openPromptScene(folder, layout);
-      layouts.push({ layout, ...(await costOf(scene, rounds.repetitions)) });
+      layouts.push({ layout, ...(await measureLayout(scene, rounds.repetitions)) });
       await scene.close();
     }
     const scene = await openPromptScene(folder, 'parley');
@@ -74,38 +74,41 @@ export async function measurePrompt(rounds: Rounds): Promise<PromptFigures> {
     return {
       layouts,
       newSession,
-      cold: await timeCold(folder, rounds.starts),
-      bare: timeBare(folder, rounds.repetitions),
+      cold: await timeColdStarts(folder, rounds.starts),
+      bare: timeBareReads(folder, rounds.repetitions),
     };
   });
 }
 
-async function costOf(scene: PromptScene, times: number): Promise<Omit<LayoutCost, 'layout'>> {
+async function measureLayout(
+  scene: PromptScene,
+  times: number,
+): Promise<Omit<LayoutCost, 'layout'>> {
   for (let entry = 0; entry < HISTORY; entry += 2) await scene.turn();
   const turns: Awaited<ReturnType<PromptScene['turn']>>[] = [];
   for (let turn = 0; turn < times; turn += 1) turns.push(await scene.turn());
   const [before, after] = turns.slice(-2).map(({ request }) => request);
   if (before === undefined || after === undefined) throw new Error('Two turns are needed.');
   for (let round = 0; round < times; round += 1) await scene.assemble();
-  const warm = await timed(times, () => scene.assemble());
-  const changed = await timeChanged(scene, times / 2);
+  const warm = await timeRuns(times, () => scene.assemble());
+  const changed = await timeChangedFiles(scene, times / 2);
   const { parts } = await scene.assemble();
   const context = parts.filter(({ placement }) => placement === 'user').map(({ text }) => text);
   return {
     warm,
     changed,
-    untilAsked: spreadOf(turns.map(({ untilAskedMs }) => untilAskedMs)),
-    systemTokens: estimateTokens(systemOf(before)),
+    untilAsked: summarizeTimes(turns.map(({ untilAskedMs }) => untilAskedMs)),
+    systemTokens: estimateTokens(joinSystem(before)),
     contextTokens: estimateTokens(context.join('\n\n')),
-    sharedSystem: sharedPrefix(systemOf(before), systemOf(after)),
-    sharedRequest: sharedPrefix(wholeOf(before), wholeOf(after)),
+    sharedSystem: computeSharedPrefix(joinSystem(before), joinSystem(after)),
+    sharedRequest: computeSharedPrefix(joinRequest(before), joinRequest(after)),
   };
 }
 
-async function timeChanged(scene: PromptScene, times: number): Promise<Spread> {
+async function timeChangedFiles(scene: PromptScene, times: number): Promise<TimeSpread> {
   const path = join(scene.workspace, 'AGENTS.md');
   const text = readFileSync(path, 'utf8');
-  const spread = await timed(
+  const spread = await timeRuns(
     times,
     () => scene.assemble(),
     (round) => writeFileSync(path, `${text}\nChanged ${round} times.\n`),
@@ -114,7 +117,7 @@ async function timeChanged(scene: PromptScene, times: number): Promise<Spread> {
   return spread;
 }
 
-async function timeNewSession(scene: PromptScene, times: number): Promise<Spread> {
+async function timeNewSession(scene: PromptScene, times: number): Promise<TimeSpread> {
   await scene.turn();
   const values: number[] = [];
   for (let round = 0; round < times; round += 1) {
@@ -122,10 +125,10 @@ async function timeNewSession(scene: PromptScene, times: number): Promise<Spread
     await scene.newSession();
     values.push((await scene.turn()).untilAskedMs);
   }
-  return spreadOf(values);
+  return summarizeTimes(values);
 }
 
-async function timeCold(folder: string, starts: number): Promise<PromptFigures['cold']> {
+async function timeColdStarts(folder: string, starts: number): Promise<PromptFigures['cold']> {
   const times: z.infer<typeof ColdTimes>[] = [];
   for (let start = 0; start <= starts; start += 1) {
     const child = startChild('prompt-process.ts');
@@ -134,26 +137,27 @@ async function timeCold(folder: string, starts: number): Promise<PromptFigures['
     // The first one fills the compile cache.
     if (start > 0) times.push(told);
   }
-  const median = (of: (time: z.infer<typeof ColdTimes>) => number) => quantile(times.map(of), 0.5);
+  const median = (of: (time: z.infer<typeof ColdTimes>) => number) =>
+    computeQuantile(times.map(of), 0.5);
   return { whole: median(({ wholeMs }) => wholeMs), prompt: median(({ promptMs }) => promptMs) };
 }
 
-function timeBare(folder: string, times: number): PromptFigures['bare'] {
+function timeBareReads(folder: string, times: number): PromptFigures['bare'] {
   const skills = Array.from({ length: SKILLS }, (_, nth) => `skills/skill-${nth}/SKILL.md`);
   const joined = (names: readonly string[]) => () =>
     names.map((name) => readFileSync(join(folder, name), 'utf8')).join('\n\n');
   return {
-    files: timedNow(times, joined(FILES)),
-    filesAndSkills: timedNow(times / 4, joined([...FILES, ...skills])),
+    files: timeSyncRuns(times, joined(FILES)),
+    filesAndSkills: timeSyncRuns(times / 4, joined([...FILES, ...skills])),
   };
 }
 
 /** Times repeated runs of `work`. */
-export async function timed(
+export async function timeRuns(
   times: number,
   work: () => Promise<unknown>,
   before: (round: number) => void = () => {},
-): Promise<Spread> {
+): Promise<TimeSpread> {
   const values: number[] = [];
   for (let round = 0; round < times; round += 1) {
     before(round);
@@ -161,10 +165,10 @@ export async function timed(
     await work();
     values.push(performance.now() - started);
   }
-  return spreadOf(values);
+  return summarizeTimes(values);
 }
 
-function timedNow(times: number, work: () => unknown): Spread {
+function timeSyncRuns(times: number, work: () => unknown): TimeSpread {
   const values: number[] = [];
   // The first half is for warming up.
   for (let round = -times; round < times; round += 1) {
@@ -172,25 +176,25 @@ function timedNow(times: number, work: () => unknown): Spread {
     work();
     if (round >= 0) values.push(performance.now() - started);
   }
-  return spreadOf(values);
+  return summarizeTimes(values);
 }
 
 /** Summarizes times. */
-export function spreadOf(values: readonly number[]): Spread {
-  return { median: quantile(values, 0.5), p95: quantile(values, 0.95) };
+export function summarizeTimes(values: readonly number[]): TimeSpread {
+  return { median: computeQuantile(values, 0.5), p95: computeQuantile(values, 0.95) };
 }
 
-function systemOf({ system }: ModelRequest): string {
+function joinSystem({ system }: ModelRequest): string {
   return system.map(({ text }) => text).join('\n\n');
 }
 
 /** As seen by a provider, whose cache starts with the tools. */
-function wholeOf(request: ModelRequest): string {
-  return JSON.stringify([request.tools, systemOf(request), request.messages]);
+function joinRequest(request: ModelRequest): string {
+  return JSON.stringify([request.tools, joinSystem(request), request.messages]);
 }
 
 /** The share of the later text that equals the earlier one from the first byte on, 0 to 1. */
-function sharedPrefix(earlier: string, later: string): number {
+function computeSharedPrefix(earlier: string, later: string): number {
   const [before, after] = [Buffer.from(earlier), Buffer.from(later)];
   const end = after.findIndex((byte, at) => byte !== before[at]);
   return (end === -1 ? after.length : end) / after.length;
@@ -199,7 +203,7 @@ function sharedPrefix(earlier: string, later: string): number {
 /** The aims: ms at the median, and the minimum share of a prompt that stays the same. */
 const AIMS = { warm: 1, changed: 10, shared: 0.95 } as const;
 
-/** The tables of the prompt section, for people. */
+/** The printed tables of the prompt section. */
 export function renderPrompt({ layouts, newSession, cold, bare }: PromptFigures): string {
   const [standard] = layouts;
   if (standard === undefined) throw new Error('No layout was measured.');
@@ -215,21 +219,24 @@ export function renderPrompt({ layouts, newSession, cold, bare }: PromptFigures)
     ],
     [
       'prompt, nothing changed',
-      ...both(standard.warm, bare.files),
-      ...aim(standard.warm, AIMS.warm),
+      ...formatBoth(standard.warm, bare.files),
+      ...formatAim(standard.warm, AIMS.warm),
     ],
     [
       'prompt, one file changed',
-      ...both(standard.changed, bare.files),
-      ...aim(standard.changed, AIMS.changed),
+      ...formatBoth(standard.changed, bare.files),
+      ...formatAim(standard.changed, AIMS.changed),
     ],
     [
       'the model is asked, history read from the database',
-      ...both(standard.untilAsked, bare.files),
+      ...formatBoth(standard.untilAsked, bare.files),
     ],
-    ['the model is asked, a skill changed, new session', ...both(newSession, bare.filesAndSkills)],
-    ['first request of a process', `${round(cold.prompt)} ms`],
-    ['  with all that is loaded for it', `${round(cold.whole)} ms`],
+    [
+      'the model is asked, a skill changed, new session',
+      ...formatBoth(newSession, bare.filesAndSkills),
+    ],
+    ['first request of a process', `${formatRounded(cold.prompt)} ms`],
+    ['  with all that is loaded for it', `${formatRounded(cold.whole)} ms`],
   ];
   const each = [
     [
@@ -245,30 +252,30 @@ export function renderPrompt({ layouts, newSession, cold, bare }: PromptFigures)
     ],
     ...layouts.map((one) => [
       one.layout,
-      ...spread(one.warm),
-      `${round(one.changed.median)} ms`,
+      ...formatSpread(one.warm),
+      `${formatRounded(one.changed.median)} ms`,
       String(one.systemTokens),
       String(one.contextTokens),
-      percent(one.sharedSystem),
-      percent(one.sharedRequest),
+      formatPercent(one.sharedSystem),
+      formatPercent(one.sharedRequest),
       one.sharedRequest >= AIMS.shared ? 'met' : 'MISSED',
     ]),
   ];
-  return [table(times), '', table(each)].join('\n');
+  return [renderTable(times), '', renderTable(each)].join('\n');
 }
 
-function both(parley: Spread, bare: Spread): string[] {
-  return [...spread(parley), ...spread(bare)];
+function formatBoth(parley: TimeSpread, bare: TimeSpread): string[] {
+  return [...formatSpread(parley), ...formatSpread(bare)];
 }
 
-function spread({ median, p95 }: Spread): string[] {
-  return [`${round(median)} ms`, `(${round(p95)})`];
+function formatSpread({ median, p95 }: TimeSpread): string[] {
+  return [`${formatRounded(median)} ms`, `(${formatRounded(p95)})`];
 }
 
-function aim({ median }: Spread, most: number): string[] {
+function formatAim({ median }: TimeSpread, most: number): string[] {
   return [`≤ ${most}`, median <= most ? 'met' : 'MISSED'];
 }
 
-function percent(share: number): string {
+function formatPercent(share: number): string {
   return `${(share * 100).toFixed(1)} %`;
 }

@@ -10,17 +10,23 @@ import {
   Worker,
 } from 'bullmq';
 import { openSqliteQueues } from 'bullmq-sqlite';
-import { quantile, round, type Summary, summarise, table } from './report.ts';
-import type { Rounds } from './rounds.ts';
+import {
+  computeQuantile,
+  formatRounded,
+  type RoundSummary,
+  renderTable,
+  summarizeRounds,
+} from './report.ts';
+import type { BenchRounds } from './rounds.ts';
 import { startRedisSide } from './servers.ts';
-import { inNewFolder } from './subjects.ts';
+import { withNewFolder } from './subjects.ts';
 
 /** Jobs already stored in the file in the last two columns. */
 const KEPT = 1_000_000;
 const AT_ONCE = 50;
 
 /** A storage for BullMQ's queues. */
-interface Place {
+interface QueueStorage {
   readonly name: string;
   readonly backend: BackendFactory<IQueueBackend>;
   readonly connection: RedisOptions;
@@ -35,23 +41,23 @@ const MEASURES = [
 ] as const;
 
 /** The measures of each storage, over the rounds. */
-export type QueueFigures = readonly { readonly place: string; readonly measures: Summary[] }[];
+export type QueueFigures = readonly { readonly place: string; readonly measures: RoundSummary[] }[];
 
 /**
  * BullMQ on Redis (append-only file, synced every second) and on SQLite, in one process,
  * alternating.
  */
-export async function measureQueue({ repetitions }: Rounds): Promise<QueueFigures> {
+export async function measureQueue({ repetitions }: BenchRounds): Promise<QueueFigures> {
   await using redis = await startRedisSide().then((side) => ({
     ...side,
     [Symbol.asyncDispose]: side.close,
   }));
-  return await inNewFolder(async (folder) => {
+  return await withNewFolder(async (folder) => {
     const open = (file: string) => openSqliteQueues({ file, synchronous: 'normal' });
     using empty = open(join(folder, 'empty.db'));
     using memory = open(':memory:');
     using full = open(join(folder, 'full.db'));
-    const places: Place[] = [
+    const places: QueueStorage[] = [
       {
         name: 'Redis',
         backend: createRedisBackend,
@@ -61,17 +67,17 @@ export async function measureQueue({ repetitions }: Rounds): Promise<QueueFigure
       { name: 'in memory', backend: memory.backend, connection: {} },
       { name: 'a file with a million kept jobs', backend: full.backend, connection: {} },
     ];
-    fill(join(folder, 'full.db'));
+    insertCompletedJobs(join(folder, 'full.db'));
     const rounds: number[][][] = places.map(() => []);
     for (let count = 0; count < ROUNDS; count += 1) {
       for (const [at, place] of places.entries()) {
-        rounds[at]?.push(await measurePlace(place, repetitions));
+        rounds[at]?.push(await measureStorage(place, repetitions));
       }
     }
     return places.map(({ name }, at) => ({
       place: name,
       measures: MEASURES.map((_, measure) =>
-        summarise(rounds[at]?.map((one) => one[measure] ?? 0) ?? []),
+        summarizeRounds(rounds[at]?.map((one) => one[measure] ?? 0) ?? []),
       ),
     }));
   });
@@ -80,44 +86,44 @@ export async function measureQueue({ repetitions }: Rounds): Promise<QueueFigure
 /** The first round is for warming up; the median over all counts. */
 const ROUNDS = 5;
 
-async function measurePlace(
-  { backend, connection }: Place,
+async function measureStorage(
+  { backend, connection }: QueueStorage,
   repetitions: number,
 ): Promise<number[]> {
   const queue = openQueue({ backend, connection });
   const jobs = repetitions * 25;
   const few = repetitions * 5;
-  const add = (count: number) => addAll(queue, count);
+  const add = (count: number) => addJobs(queue, count);
   await add(few);
-  const single = await drain({ backend, connection, queue, concurrency: 1, jobs: few });
-  const added = await seconds(() => add(jobs));
-  const many = await drain({ backend, connection, queue, concurrency: AT_ONCE, jobs });
-  const latencies = await latenciesOf({ backend, connection, queue, repetitions });
+  const single = await drainQueue({ backend, connection, queue, concurrency: 1, jobs: few });
+  const added = await measureSeconds(() => add(jobs));
+  const many = await drainQueue({ backend, connection, queue, concurrency: AT_ONCE, jobs });
+  const latencies = await measureLatencies({ backend, connection, queue, repetitions });
   await queue.close();
   return [
     jobs / added,
     few / single,
     jobs / many,
-    quantile(latencies, 0.5),
-    quantile(latencies, 0.95),
+    computeQuantile(latencies, 0.5),
+    computeQuantile(latencies, 0.95),
   ];
 }
 
-const openQueue = ({ backend, connection }: Omit<Place, 'name'>) =>
+const openQueue = ({ backend, connection }: Omit<QueueStorage, 'name'>) =>
   new Queue('bench', { connection }, backend);
 
-interface Run extends Omit<Place, 'name'> {
+interface QueueRun extends Omit<QueueStorage, 'name'> {
   readonly queue: ReturnType<typeof openQueue>;
 }
 
-async function addAll(queue: ReturnType<typeof openQueue>, count: number): Promise<void> {
+async function addJobs(queue: ReturnType<typeof openQueue>, count: number): Promise<void> {
   for (let done = 0; done < count; done += AT_ONCE) {
     await Promise.all(Array.from({ length: AT_ONCE }, () => queue.add('job', { number: done })));
   }
 }
 
 /** Seconds until `jobs` of the waiting jobs are done. */
-async function drain(run: Run & { concurrency: number; jobs: number }): Promise<number> {
+async function drainQueue(run: QueueRun & { concurrency: number; jobs: number }): Promise<number> {
   const { backend, connection, queue, concurrency, jobs } = run;
   const { promise, resolve } = Promise.withResolvers<void>();
   let left = jobs;
@@ -127,7 +133,7 @@ async function drain(run: Run & { concurrency: number; jobs: number }): Promise<
   };
   const worker = new Worker(queue.name, work, { connection, concurrency, autorun: false }, backend);
   await worker.waitUntilReady();
-  const taken = await seconds(async () => {
+  const taken = await measureSeconds(async () => {
     void worker.run();
     await promise;
   });
@@ -136,7 +142,7 @@ async function drain(run: Run & { concurrency: number; jobs: number }): Promise<
 }
 
 /** Ms from the call of `add` to the start of the job, one job at a time. */
-async function latenciesOf(run: Run & { repetitions: number }): Promise<number[]> {
+async function measureLatencies(run: QueueRun & { repetitions: number }): Promise<number[]> {
   const { backend, connection, queue, repetitions } = run;
   await queue.drain();
   let started: (() => void) | undefined;
@@ -158,14 +164,14 @@ async function latenciesOf(run: Run & { repetitions: number }): Promise<number[]
   return latencies;
 }
 
-async function seconds(work: () => Promise<void>): Promise<number> {
+async function measureSeconds(work: () => Promise<void>): Promise<number> {
   const begun = performance.now();
   await work();
   return (performance.now() - begun) / 1_000;
 }
 
 /** Completed jobs, inserted by SQL: adding them normally would take minutes. */
-function fill(file: string): void {
+function insertCompletedJobs(file: string): void {
   using database = new DatabaseSync(file);
   database.exec('BEGIN IMMEDIATE');
   const { id } = database
@@ -187,11 +193,11 @@ function fill(file: string): void {
 export function renderQueue(figures: QueueFigures): string {
   return [
     '### BullMQ on Redis and on SQLite',
-    table([
+    renderTable([
       ['', ...figures.map(({ place }) => place)],
       ...MEASURES.map((measure, at) => [
         measure,
-        ...figures.map(({ measures }) => round(measures[at]?.median ?? 0)),
+        ...figures.map(({ measures }) => formatRounded(measures[at]?.median ?? 0)),
       ]),
     ]),
   ].join('\n\n');

@@ -1,17 +1,17 @@
 import {
-  type Load,
+  type BenchLoad,
   measureDistributed,
   renderDistributed,
   type ScaleTable,
 } from './distributed.ts';
 import { type IdleFigures, measureIdle, renderIdle } from './idle.ts';
-import { round, table } from './report.ts';
-import type { Rounds } from './rounds.ts';
+import { formatRounded, renderTable } from './report.ts';
+import type { BenchRounds } from './rounds.ts';
 
 // The cost of one reply for a gateway, a worker, PostgreSQL and Redis, and their cost while idle.
 
 /** The model answers immediately, so that only Parley and its servers work. */
-const LOAD: Load = {
+const LOAD: BenchLoad = {
   title: 'one worker',
   modelMs: 0,
   concurrency: undefined,
@@ -25,19 +25,19 @@ export interface ReplyFigures {
 }
 
 /** Measures a gateway with one worker, under load and idle. */
-export async function measureReply(rounds: Rounds): Promise<ReplyFigures> {
+export async function measureReply(rounds: BenchRounds): Promise<ReplyFigures> {
   const tables = await measureDistributed(rounds, [LOAD]);
   const idle = await measureIdle(rounds.stillMs, LOAD.topologies);
   return { tables, idle };
 }
 
-/** The tables for people, and whether the aims were met. */
+/** The printed tables, and whether the aims were met. */
 export function renderReply({ tables, idle }: ReplyFigures): string {
   const scale = tables.flatMap(({ figures }) => figures).find(({ workers }) => workers === 1);
   const [still] = idle;
   const aim = (name: string, value: number | undefined, most: number) => {
     if (value === undefined) return [];
-    return [[name, round(value), `≤ ${most}`, value <= most ? 'met' : 'MISSED']];
+    return [[name, formatRounded(value), `≤ ${most}`, value <= most ? 'met' : 'MISSED']];
   };
   const cpuMs = scale && Object.values(scale.cpuMs).reduce((sum, one) => sum + one, 0);
   const aims = [
@@ -50,5 +50,5 @@ export function renderReply({ tables, idle }: ReplyFigures): string {
     ...aim('Redis commands a second, idle', still?.redisCommands, 8),
   ];
   const head = ['gateway + 1 worker', '', 'aim', ''];
-  return [renderDistributed(tables), renderIdle(idle), table([head, ...aims])].join('\n\n');
+  return [renderDistributed(tables), renderIdle(idle), renderTable([head, ...aims])].join('\n\n');
 }

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpus, loadavg, totalmem } from 'node:os';
 
 /** A Markdown table, aligned for terminals: the first column left, all others right. */
-export function table(rows: readonly (readonly string[])[]): string {
+export function renderTable(rows: readonly (readonly string[])[]): string {
   const [head = [], ...body] = rows;
   const widths = head.map((_, column) =>
     Math.max(3, ...rows.map((row) => row[column]?.length ?? 0)),
@@ -20,7 +20,7 @@ export function table(rows: readonly (readonly string[])[]): string {
   return [head, rule, ...body].map(line).join('\n');
 }
 
-/** Describes the machine, with a warning when it was busy. */
+/** Describes the machine, and warns when it was busy. */
 export function renderMachine(machine: MachineFacts): string {
   const { cores, cpu, memoryGb, node, commit, load } = machine;
   const facts = `${cores} cores of ${cpu}, ${memoryGb} GB, Node ${node}, Parley ${commit}, load ${load.toFixed(2)} at the start`;
@@ -28,27 +28,31 @@ export function renderMachine(machine: MachineFacts): string {
   return `${facts}\nWARNING: the machine was busy with other things (load above ${QUIET_LOAD}); take these figures as an upper bound of time.`;
 }
 
-/** Three significant digits, as the noise allows no more. */
-export function round(value: number): string {
+/** Three significant digits, because the noise allows no more. */
+export function formatRounded(value: number): string {
   if (value >= 100) return value.toFixed(0);
   if (value >= 10) return value.toFixed(1);
   return value >= 1 ? value.toFixed(2) : value.toFixed(3);
 }
 
 /** The summary of several rounds of one measurement. */
-export interface Summary {
+export interface RoundSummary {
   readonly median: number;
   readonly least: number;
   readonly most: number;
 }
 
-/** Summarizes rounds. Throws when there are none. */
-export function summarise(values: readonly number[]): Summary {
-  return { median: quantile(values, 0.5), least: quantile(values, 0), most: quantile(values, 1) };
+/** Throws for an empty list. */
+export function summarizeRounds(values: readonly number[]): RoundSummary {
+  return {
+    median: computeQuantile(values, 0.5),
+    least: computeQuantile(values, 0),
+    most: computeQuantile(values, 1),
+  };
 }
 
 /** The value below which `share` (0 to 1) of the values lie, interpolated between neighbors. */
-export function quantile(values: readonly number[], share: number): number {
+export function computeQuantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const place = (sorted.length - 1) * share;
   const below = sorted[Math.floor(place)];
@@ -58,7 +62,7 @@ export function quantile(values: readonly number[], share: number): number {
 }
 
 /** The slope of `ys` over `xs`, by least squares. */
-export function slope(xs: readonly number[], ys: readonly number[]): number {
+export function computeSlope(xs: readonly number[], ys: readonly number[]): number {
   const mean = (values: readonly number[]) =>
     values.reduce((sum, value) => sum + value, 0) / values.length;
   const [meanX, meanY] = [mean(xs), mean(ys)];
@@ -66,7 +70,7 @@ export function slope(xs: readonly number[], ys: readonly number[]): number {
   return above / xs.reduce((sum, x) => sum + (x - meanX) ** 2, 0);
 }
 
-/** What the results depend on besides the code. */
+/** Conditions that affect the results besides the code. */
 export interface MachineFacts {
   readonly cores: number;
   readonly cpu: string;
@@ -81,23 +85,23 @@ export interface MachineFacts {
 export const QUIET_LOAD = 0.5;
 
 /** Reads the facts about this machine. */
-export function machineFacts(): MachineFacts {
+export function readMachineFacts(): MachineFacts {
   const all = cpus();
   return {
     cores: all.length,
     cpu: all[0]?.model.trim() ?? 'unknown',
     memoryGb: Math.round(totalmem() / 2 ** 30),
     node: process.version,
-    commit: commit(),
+    commit: readCommit(),
     load: loadavg()[0] ?? 0,
   };
 }
 
-function commit(): string {
+function readCommit(): string {
   try {
     const options = { cwd: import.meta.dirname, encoding: 'utf8', stdio: 'pipe' } as const;
     return execFileSync('git', ['describe', '--always', '--dirty'], options).trim();
   } catch {
-    return 'unknown'; // A copy without a Git folder can be measured as well.
+    return 'unknown'; // A copy without a Git folder can be measured, too.
   }
 }

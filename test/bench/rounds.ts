@@ -1,9 +1,11 @@
+import type { KillScale } from './kill-plan.ts';
+
 /** Sections that are rows of the table comparing Parley with other bots. */
 export const BESIDE_SECTIONS = ['start', 'memory', 'latency', 'throughput'] as const;
 export type BesideSection = (typeof BESIDE_SECTIONS)[number];
 
 /** How thorough a run is. */
-export interface Rounds {
+export interface BenchRounds {
   readonly starts: number;
   readonly memory: number;
   readonly latency: number;
@@ -39,9 +41,11 @@ export interface Rounds {
   readonly fairnessMs: number;
   /** How long a day of the soak takes. */
   readonly minutes: number;
+  /** The number of kills of the Slack bots, and the number of questions. */
+  readonly kills: KillScale;
 }
 
-export const FULL: Rounds = {
+export const FULL: BenchRounds = {
   starts: 9,
   memory: 2,
   latency: 4,
@@ -58,9 +62,14 @@ export const FULL: Rounds = {
   stillMs: 60_000,
   fairnessMs: 20_000,
   minutes: 20,
+  kills: {
+    ...{ questions: 2_400, kills: 40, chats: 80, askMs: 40 * 60_000 },
+    // Slack's own schedule: immediately, after a minute and after five minutes.
+    ...{ retryMs: [0, 60_000, 300_000], quietMs: 100_000 },
+  },
 };
 
-export const QUICK: Rounds = {
+export const QUICK: BenchRounds = {
   starts: 3,
   memory: 1,
   latency: 2,
@@ -77,4 +86,8 @@ export const QUICK: Rounds = {
   stillMs: 20_000,
   fairnessMs: 8_000,
   minutes: 3,
+  kills: {
+    ...{ questions: 240, kills: 4, chats: 80, askMs: 2 * 60_000 },
+    ...{ retryMs: [0, 10_000, 30_000], quietMs: 30_000 },
+  },
 };

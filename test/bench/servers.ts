@@ -4,7 +4,7 @@ import { Client } from 'pg';
 import { startPostgres } from '../services/postgres.ts';
 import type { ServiceStart } from '../services/provided.ts';
 import { startRedis } from '../services/redis.ts';
-import { parentOf } from './processes.ts';
+import { getParentPid } from './processes.ts';
 
 /** Activity of the servers since they were started; the difference of two readings counts. */
 export interface ServerCounts {
@@ -71,12 +71,12 @@ export async function startServers(): Promise<Servers> {
   const redis = await startRedisSide();
   opened.defer(redis.close);
   const service = await startPostgres(AS_IN_EARNEST);
-  const postgresUrl = addressOf(service, opened);
+  const postgresUrl = getAddress(service, opened);
   const postgres = new Client({ connectionString: postgresUrl });
   await postgres.connect();
   opened.defer(() => postgres.end());
   await postgres.query('create extension pg_stat_statements');
-  const postgresPid = parentOf(await backendOf(postgres));
+  const postgresPid = getParentPid(await getBackendPid(postgres));
   const everything = opened.move();
   return {
     redisUrl: redis.url,
@@ -87,7 +87,7 @@ export async function startServers(): Promise<Servers> {
       const read = async () => ({
         at: performance.now(),
         redisCommands: await redis.commands(),
-        ...(await databaseCounts(postgres)),
+        ...(await readDatabaseCounts(postgres)),
       });
       const early = await read();
       await pause(STATISTICS_MS);
@@ -103,7 +103,7 @@ export async function startServers(): Promise<Servers> {
 /** Throws when Redis is not installed. */
 export async function startRedisSide(): Promise<RedisSide> {
   await using opened = new AsyncDisposableStack();
-  const url = addressOf(await startRedis(), opened);
+  const url = getAddress(await startRedis(), opened);
   const redis = new Redis(url);
   opened.defer(() => redis.disconnect());
   await redis.config('SET', 'appendonly', 'yes');
@@ -120,18 +120,18 @@ export async function startRedisSide(): Promise<RedisSide> {
   };
 }
 
-function addressOf(service: ServiceStart, opened: AsyncDisposableStack): string {
+function getAddress(service: ServiceStart, opened: AsyncDisposableStack): string {
   if (service.state !== 'ready') throw new Error(`This needs servers: ${service.reason}`);
   opened.defer(service.stop);
   return service.value;
 }
 
-async function backendOf(postgres: Client): Promise<number> {
+async function getBackendPid(postgres: Client): Promise<number> {
   const { rows } = await postgres.query<{ pid: number }>('select pg_backend_pid() as pid');
   return rows[0]?.pid ?? 0;
 }
 
-async function databaseCounts(
+async function readDatabaseCounts(
   postgres: Client,
 ): Promise<Omit<ServerCounts, 'redisCommands' | 'at'>> {
   const { rows } = await postgres.query<Record<string, string>>(`

@@ -9,20 +9,20 @@ import { startModelSide, startTelegramSide } from './doubles.ts';
 import {
   type ByPart,
   type Installation,
-  nameOf,
+  nameTopology,
+  readPageToken,
   startInstallation,
   type Topology,
-  tokenOf,
 } from './installation.ts';
-import { openFiles, treeMemory } from './processes.ts';
-import { round, slope, table } from './report.ts';
-import { inNewFolder, settingsFor } from './subjects.ts';
+import { countOpenFiles, readTreeMemory } from './processes.ts';
+import { computeSlope, formatRounded, renderTable } from './report.ts';
+import { createSettings, withNewFolder } from './subjects.ts';
 
 /** The results of a day on one deployment. */
 export interface SoakFigures {
   readonly topology: string;
   readonly minutes: number;
-  readonly samples: readonly Sample[];
+  readonly samples: readonly SoakSample[];
 }
 
 const TOPOLOGIES: readonly Topology[] = [{ kind: 'embedded' }, { kind: 'roles', workers: 1 }];
@@ -33,11 +33,11 @@ const MAIL = '## mail\n- every: 30 min\n- do: Look through new mail.\n';
 
 /** Simulates a day of traffic within these minutes, on both deployments at the same time. */
 export async function measureSoak({ minutes }: { minutes: number }): Promise<SoakFigures[]> {
-  return Promise.all(TOPOLOGIES.map((topology) => soak(topology, minutes)));
+  return Promise.all(TOPOLOGIES.map((topology) => measureTopology(topology, minutes)));
 }
 
-async function soak(topology: Topology, minutes: number): Promise<SoakFigures> {
-  return inNewFolder(async (folder) => {
+async function measureTopology(topology: Topology, minutes: number): Promise<SoakFigures> {
+  return withNewFolder(async (folder) => {
     await using opened = new AsyncDisposableStack();
     const model = await startModelSide(50);
     opened.defer(model.close);
@@ -46,7 +46,7 @@ async function soak(topology: Topology, minutes: number): Promise<SoakFigures> {
     const workspace = join(folder, 'data/workspace');
     mkdirSync(workspace, { recursive: true });
     writeFileSync(join(workspace, 'HEARTBEAT.md'), MAIL);
-    const settings = busySettings({ telegram, modelUrl: model.baseUrl });
+    const settings = createBusySettings({ telegram, modelUrl: model.baseUrl });
     const installation = await startInstallation({ topology, folder, settings });
     opened.defer(installation.stop);
     await telegram.firstPoll();
@@ -54,13 +54,13 @@ async function soak(topology: Topology, minutes: number): Promise<SoakFigures> {
       telegram.day(minutes * 60_000),
       writeOnPage(installation, minutes * 60_000),
     ]);
-    const samples = await watch(installation, day);
-    return { topology: nameOf(topology), minutes, samples };
+    const samples = await collectSamples(installation, day);
+    return { topology: nameTopology(topology), minutes, samples };
   });
 }
 
-function busySettings(where: Parameters<typeof settingsFor>[0]): object {
-  const settings = settingsFor(where);
+function createBusySettings(where: Parameters<typeof createSettings>[0]): object {
+  const settings = createSettings(where);
   const access = { direct: 'open', groups: 'allowlist', allowGroups: [TALKING_GROUP] };
   return {
     ...settings,
@@ -76,7 +76,7 @@ async function writeOnPage(installation: Installation, ms: number): Promise<void
   const [address = ''] =
     /http:\/\/[\d.]+:\d+/.exec(installation.processes[0]?.output() ?? '') ?? [];
   const headers = {
-    authorization: `Bearer ${tokenOf(installation)}`,
+    authorization: `Bearer ${readPageToken(installation)}`,
     'content-type': 'application/json',
   };
   const messages = BUSY_DAY['messages on the page'];
@@ -90,11 +90,14 @@ async function writeOnPage(installation: Installation, ms: number): Promise<void
 }
 
 /** Takes a sample every 30 s until the day is over, and one more a little later. */
-async function watch(installation: Installation, day: Promise<unknown>): Promise<Sample[]> {
-  const samples: Sample[] = [];
+async function collectSamples(
+  installation: Installation,
+  day: Promise<unknown>,
+): Promise<SoakSample[]> {
+  const samples: SoakSample[] = [];
   const started = performance.now();
   const look = async () => {
-    samples.push(await sampleOf(installation, performance.now() - started));
+    samples.push(await takeSample(installation, performance.now() - started));
   };
   let over = false;
   const ended = day.finally(() => {
@@ -112,7 +115,7 @@ async function watch(installation: Installation, day: Promise<unknown>): Promise
 
 /** Before this share of the run is over, a process still warms up and fills its caches. */
 const WARM_UP = 0.4;
-/** How much a day may add to memory before it counts as growing, in MB. */
+/** The memory growth in a day, in MB, above which memory counts as growing. */
 const FLAT_MB = 12;
 
 /** Memory, files and tables over a day. */
@@ -128,7 +131,7 @@ export function renderSoak(figures: readonly SoakFigures[]): string {
 }
 
 /** About twelve of all samples, one per line. */
-function renderTimes(samples: readonly Sample[]): string {
+function renderTimes(samples: readonly SoakSample[]): string {
   const step = Math.max(1, Math.floor(samples.length / 12));
   const shown = samples.filter((_, index) => index % step === 0 || index === samples.length - 1);
   const parts = Object.keys(samples[0]?.residentMb ?? {});
@@ -144,22 +147,27 @@ function renderTimes(samples: readonly Sample[]): string {
       (heapMb[part] ?? 0).toFixed(0),
       String(files[part]),
     ]),
-    round(databaseMb),
+    formatRounded(databaseMb),
   ]);
-  return table([head, ...rows]);
+  return renderTable([head, ...rows]);
 }
 
 /** A linear fit of the samples after the warm-up; an hour is one of the run. */
-function renderTrend(samples: readonly Sample[], minutes: number): string {
+function renderTrend(samples: readonly SoakSample[], minutes: number): string {
   const settled = samples.slice(Math.floor(samples.length * WARM_UP));
   const parts = Object.keys(samples[0]?.residentMb ?? {});
   const hours = settled.map(({ atMs }) => atMs / 3_600_000);
-  const row = (name: string, value: (sample: Sample) => number): string[] => {
-    const perHour = slope(hours, settled.map(value));
+  const row = (name: string, value: (sample: SoakSample) => number): string[] => {
+    const perHour = computeSlope(hours, settled.map(value));
     const perDay = (perHour * minutes) / 60;
-    return [name, round(perHour), round(perDay), perDay <= FLAT_MB ? 'flat' : 'GROWS'];
+    return [
+      name,
+      formatRounded(perHour),
+      formatRounded(perDay),
+      perDay <= FLAT_MB ? 'flat' : 'GROWS',
+    ];
   };
-  return table([
+  return renderTable([
     ['after the warm-up', 'MB an hour of the run', 'MB a day', ''],
     ...parts.flatMap((part) => [
       row(`${part}, resident`, ({ residentMb }) => residentMb[part] ?? 0),
@@ -169,7 +177,7 @@ function renderTrend(samples: readonly Sample[], minutes: number): string {
 }
 
 /** The tables that have rows, and those that still grow in the second half. */
-function renderRows(samples: readonly Sample[]): string {
+function renderRows(samples: readonly SoakSample[]): string {
   const last = samples.at(-1);
   const half = samples[Math.floor(samples.length / 2)];
   const rows = Object.entries(last?.rows ?? {})
@@ -179,11 +187,11 @@ function renderRows(samples: readonly Sample[]): string {
       const atHalf = half?.rows[name] ?? 0;
       return [name, String(samples[0]?.rows[name] ?? 0), String(atHalf), String(count)];
     });
-  return table([['rows of table', 'at the start', 'at noon', 'after the day'], ...rows]);
+  return renderTable([['rows of table', 'at the start', 'at noon', 'after the day'], ...rows]);
 }
 
 /** The state of an installation at one moment. */
-export interface Sample {
+export interface SoakSample {
   /** Since the start, in ms. */
   readonly atMs: number;
   /** Resident memory, and memory used by JavaScript, in MB; open files and sockets. By part. */
@@ -198,38 +206,38 @@ export interface Sample {
 const MB = 1_048_576;
 
 /** Samples the processes, the database and its tables. */
-export async function sampleOf(installation: Installation, atMs: number): Promise<Sample> {
+export async function takeSample(installation: Installation, atMs: number): Promise<SoakSample> {
   const { processes } = installation;
   const heaps = await Promise.all(
-    processes.map((one) => heapOf(one.output(), tokenOf(installation))),
+    processes.map((one) => readHeap(one.output(), readPageToken(installation))),
   );
   const byPart = (value: (pid: number, index: number) => number): ByPart =>
     Object.fromEntries(processes.map(({ part, pid }, index) => [part, value(pid, index)]));
   return {
     atMs,
-    residentMb: byPart((pid) => treeMemory(pid).rss),
+    residentMb: byPart((pid) => readTreeMemory(pid).rss),
     heapMb: byPart((_pid, index) => heaps[index] ?? 0),
-    files: byPart(openFiles),
-    ...(await databaseOf(installation)),
+    files: byPart(countOpenFiles),
+    ...(await readDatabase(installation)),
   };
 }
 
 /** As reported by the process, including garbage. */
-async function heapOf(output: string, token: string): Promise<number> {
+async function readHeap(output: string, token: string): Promise<number> {
   const address = /http:\/\/[\d.]+:\d+/.exec(output)?.[0] ?? '';
   const headers = { authorization: `Bearer ${token}` };
   const metrics = await (await fetch(`${address}/metrics`, { headers })).text();
   return Number(/^nodejs_heap_size_used_bytes (\S+)/m.exec(metrics)?.[1]) / MB;
 }
 
-async function databaseOf({
+async function readDatabase({
   data,
   servers,
-}: Installation): Promise<Pick<Sample, 'databaseMb' | 'rows'>> {
-  return servers === undefined ? embeddedRows(data) : serverRows(servers.postgresUrl);
+}: Installation): Promise<Pick<SoakSample, 'databaseMb' | 'rows'>> {
+  return servers === undefined ? readEmbeddedRows(data) : readServerRows(servers.postgresUrl);
 }
 
-function embeddedRows(data: string): Pick<Sample, 'databaseMb' | 'rows'> {
+function readEmbeddedRows(data: string): Pick<SoakSample, 'databaseMb' | 'rows'> {
   const files = readdirSync(data).filter((name) => name.startsWith('parley.db'));
   const bytes = files.reduce((sum, name) => sum + statSync(join(data, name)).size, 0);
   const database = new DatabaseSync(join(data, 'parley.db'), { readOnly: true });
@@ -246,7 +254,7 @@ function embeddedRows(data: string): Pick<Sample, 'databaseMb' | 'rows'> {
   }
 }
 
-async function serverRows(url: string): Promise<Pick<Sample, 'databaseMb' | 'rows'>> {
+async function readServerRows(url: string): Promise<Pick<SoakSample, 'databaseMb' | 'rows'>> {
   const postgres = new Client({ connectionString: url });
   await postgres.connect();
   try {

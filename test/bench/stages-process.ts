@@ -20,7 +20,7 @@ const parley = await startParley({
   env: {},
   ...systemTime,
   logTo: { write: (line) => appendFileSync(log, line) },
-  checkpoint: note,
+  checkpoint: notePoint,
 });
 process.on('message', (order: { kind: 'begin' | 'read' }) => {
   if (order.kind === 'begin') {
@@ -32,7 +32,7 @@ process.on('message', (order: { kind: 'begin' | 'read' }) => {
 process.on('disconnect', () => void parley.close().then(() => process.exit()));
 tell('ready');
 
-function note(point: string): void {
+function notePoint(point: string): void {
   const { user, system } = process.cpuUsage(last);
   last = process.cpuUsage();
   const so = passed[point] ?? { us: 0, passings: 0 };

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import type { DurablePoint } from '@parley/core';
 import { z } from 'zod';
 import { startTelegramSide } from './doubles.ts';
-import { npmStart, startChild } from './processes.ts';
-import { table } from './report.ts';
-import type { Rounds } from './rounds.ts';
-import { type BenchRoom, inNewFolder, settingsFor, writeSettings } from './subjects.ts';
+import { readNpmStart, startChild } from './processes.ts';
+import { renderTable } from './report.ts';
+import type { BenchRounds } from './rounds.ts';
+import { type BenchRoom, createSettings, withNewFolder, writeSettings } from './subjects.ts';
 
 /**
  * A stage ends when a message passes this point of the durable path, and starts at the previous
@@ -46,17 +46,17 @@ const Passed = z.record(z.string(), z.object({ us: z.number(), passings: z.numbe
  * One person in one chat, one message at a time: measures the processor time between the points of
  * the durable path, once history is full and the code is compiled.
  */
-export async function measureStages(rounds: Rounds, room: BenchRoom): Promise<StageFigure[]> {
+export async function measureStages(rounds: BenchRounds, room: BenchRoom): Promise<StageFigure[]> {
   const { stages, beforeStages } = rounds.messages;
-  return inNewFolder(async (folder) => {
+  return withNewFolder(async (folder) => {
     await using opened = new AsyncDisposableStack();
     const telegram = await startTelegramSide();
     opened.defer(telegram.close);
-    const data = writeSettings(folder, settingsFor({ telegram, modelUrl: room.modelUrl }));
+    const data = writeSettings(folder, createSettings({ telegram, modelUrl: room.modelUrl }));
     const parley = startChild(
       'stages-process.ts',
       [data, join(folder, 'log')],
-      [...flagsOfStart(), ...room.nodeArguments],
+      [...readStartFlags(), ...room.nodeArguments],
     );
     opened.defer(parley.close);
     await parley.ask();
@@ -73,15 +73,15 @@ export async function measureStages(rounds: Rounds, room: BenchRoom): Promise<St
 }
 
 /** The flags for node in `npm start`; the program differs here. */
-function flagsOfStart(): string[] {
-  const { args } = npmStart();
+function readStartFlags(): string[] {
+  const { args } = readNpmStart();
   return args.slice(
     0,
     args.findIndex((arg) => !arg.startsWith('-')),
   );
 }
 
-/** The table for people. */
+/** The printed table. */
 export function renderStages(figures: readonly StageFigure[]): string {
   const head = ['one message alone, µs of processor time', 'µs', 'budget', '', 'passings'];
   const row = (name: string, us: number, budget: number, passings: string) => {
@@ -89,7 +89,7 @@ export function renderStages(figures: readonly StageFigure[]): string {
     return [name, us.toFixed(0), `≤ ${budget}`, verdict, passings];
   };
   const sum = (of: 'us' | 'budget') => figures.reduce((total, figure) => total + figure[of], 0);
-  return table([
+  return renderTable([
     head,
     ...figures.map(({ name, us, budget, passings }) => row(name, us, budget, passings.toFixed(2))),
     row('in all', sum('us'), sum('budget'), ''),

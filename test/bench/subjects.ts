@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startTelegramSide, type TelegramSide } from './doubles.ts';
-import { npmStart, type StartedProcess, startProcess } from './processes.ts';
+import { readNpmStart, type StartedProcess, startProcess } from './processes.ts';
 import { type RedisSide, startRedisSide } from './servers.ts';
 
 /**
@@ -12,14 +12,18 @@ import { type RedisSide, startRedisSide } from './servers.ts';
 export const SUBJECTS = ['parley', 'least', 'library', 'chat-sdk', 'bare'] as const;
 export type SubjectName = (typeof SUBJECTS)[number];
 
-/** A running subject; `pids` are its process and, for Chat SDK, that of its Redis. */
-export interface Subject extends StartedProcess {
+/**
+ * A running subject; `pids` are its process and, for the Chat SDK bot, the process of its Redis.
+ */
+export interface RunningSubject extends StartedProcess {
   readonly name: SubjectName;
   readonly pids: readonly number[];
 }
 
-/** Where a subject runs. Whether `folder` is kept between starts determines what is warm. */
-export interface Surroundings {
+/**
+ * The environment of a subject. Whether `folder` is kept between starts determines what is warm.
+ */
+export interface SubjectEnvironment {
   readonly folder: string;
   readonly telegram: TelegramSide;
   readonly modelUrl: string;
@@ -35,9 +39,9 @@ export interface BenchRoom {
 }
 
 /** Starts a subject as its user does. */
-export function startSubject(name: SubjectName, where: Surroundings): Subject {
+export function startSubject(name: SubjectName, where: SubjectEnvironment): RunningSubject {
   const { folder, nodeArguments = [], redis } = where;
-  const { args, env, readyLine } = name === 'parley' ? parley(where) : bot(name, where);
+  const { args, env, readyLine } = name === 'parley' ? startParley(where) : startBot(name, where);
   const started = startProcess({
     name,
     folder,
@@ -50,12 +54,12 @@ export function startSubject(name: SubjectName, where: Surroundings): Subject {
 
 /**
  * Runs `measure` for each subject, `rounds` times alternating, so that other load on the machine
- * affects all alike. Each time with a new process, a new Telegram, and a new folder.
+ * affects all alike. Each measurement gets a new process, a new Telegram and a new folder.
  */
-export async function inTurns(
+export async function measureInTurns(
   room: BenchRoom,
   rounds: number,
-  measure: (subject: Subject, telegram: TelegramSide) => Promise<void>,
+  measure: (subject: RunningSubject, telegram: TelegramSide) => Promise<void>,
 ): Promise<void> {
   for (let round = 0; round < rounds; round += 1) {
     for (const name of SUBJECTS) {
@@ -94,7 +98,7 @@ export async function startWithTelegram(
 }
 
 /** Passes an empty folder to `use` and removes it afterwards. */
-export async function inNewFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
+export async function withNewFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
   const folder = newFolder();
   try {
     return await use(folder);
@@ -107,20 +111,23 @@ const newFolder = () => mkdtempSync(join(tmpdir(), 'parley-bench-'));
 const removeFolder = (folder: string) => rmSync(folder, { recursive: true, force: true });
 
 /** Settings of a Parley that answers anyone who writes to this Telegram. */
-export function settingsFor({ telegram, modelUrl }: Pick<Surroundings, 'telegram' | 'modelUrl'>) {
+export function createSettings({
+  telegram,
+  modelUrl,
+}: Pick<SubjectEnvironment, 'telegram' | 'modelUrl'>) {
   return {
     model: { provider: 'openai-compatible', baseUrl: modelUrl, model: 'double' },
     channels: {
       telegram: {
         token: telegram.token,
         apiRoot: telegram.apiRoot,
-        // The other bots do not limit their rate either.
+        // The other bots have no rate limit either.
         pace: false,
         access: { direct: 'open' },
       },
     },
     http: { port: 0 },
-    // The load of a whole day comes from few people.
+    // A few people create the load of a whole day.
     spend: { perStrangerDaily: 'off' },
   };
 }
@@ -134,9 +141,9 @@ export function writeSettings(folder: string, settings: object): string {
   return data;
 }
 
-function parley(where: Surroundings) {
-  const data = writeSettings(where.folder, settingsFor(where));
-  const { args } = npmStart();
+function startParley(where: SubjectEnvironment) {
+  const data = writeSettings(where.folder, createSettings(where));
+  const { args } = readNpmStart();
   return { args: [...args, '--data', data], env: {}, readyLine: 'Parley is running' };
 }
 
@@ -147,14 +154,17 @@ const BOTS: Readonly<Record<Exclude<SubjectName, 'parley'>, string>> = {
   bare: 'bare-telegraf.ts',
 };
 
-function bot(name: keyof typeof BOTS, { folder, telegram, modelUrl, redis }: Surroundings) {
+function startBot(
+  name: keyof typeof BOTS,
+  { folder, telegram, modelUrl, redis }: SubjectEnvironment,
+) {
   const env = {
     BOT_TOKEN: telegram.token,
     API_ROOT: telegram.apiRoot,
     MODEL_URL: modelUrl,
     DATABASE: join(folder, 'bot.db'),
     REDIS_URL: redis?.url ?? '',
-    // Parley turns it on by itself.
+    // Parley enables the compile cache itself.
     NODE_COMPILE_CACHE: join(folder, 'tmp/node-compile-cache'),
   };
   return { args: [join(import.meta.dirname, 'bots', BOTS[name])], env, readyLine: 'ready' };

@@ -1,8 +1,14 @@
 import { startTelegramDouble, type VisibleMessage } from '@parley/simulators/telegram';
-import { liveADay } from './day.ts';
-import { Order } from './doubles.ts';
-import { type Crowd, disturb, oneByOne, sideBySide, steady } from './people.ts';
-import { preciseNow } from './processes.ts';
+import { simulateDay } from './day.ts';
+import { DoubleOrder } from './doubles.ts';
+import {
+  startDisturbance,
+  type TelegramCrowd,
+  writeOneByOne,
+  writeSideBySide,
+  writeSteadily,
+} from './people.ts';
+import { getPreciseTime } from './processes.ts';
 
 // The Telegram double in a separate process, together with the people who write: their cost does
 // not count as the bot's, and both ends of a latency are read from one clock.
@@ -10,7 +16,7 @@ import { preciseNow } from './processes.ts';
 /** How long a bot may take until its first poll, in ms. */
 const TIMEOUT_MS = 15_000;
 
-const double = await startTelegramDouble({ clock: preciseNow });
+const double = await startTelegramDouble({ clock: getPreciseTime });
 const { transcript } = double;
 let seen = 0;
 let onAnswer: (answer: VisibleMessage) => void = () => {};
@@ -20,7 +26,7 @@ transcript.changes.onChange(() => {
     if (message.from === 'bot') onAnswer(message);
   }
 });
-const crowd: Crowd = {
+const crowd: TelegramCrowd = {
   double,
   listen(next) {
     onAnswer = next;
@@ -29,7 +35,7 @@ const crowd: Crowd = {
 
 const tell = (result: unknown) => process.send?.(result);
 process.on('message', (order) => {
-  run(Order.parse(order)).then(
+  runOrder(DoubleOrder.parse(order)).then(
     (result) => tell({ result }),
     (error: unknown) => tell({ failure: String(error) }),
   );
@@ -37,21 +43,21 @@ process.on('message', (order) => {
 process.on('disconnect', () => process.exit());
 tell({ result: { apiRoot: double.apiRoot, token: double.token } });
 
-async function run(order: Order): Promise<unknown> {
+async function runOrder(order: DoubleOrder): Promise<unknown> {
   switch (order.kind) {
     case 'first-poll':
       return double.waitFor(() => transcript.firstArrival('getUpdates'), TIMEOUT_MS);
     case 'one-by-one':
-      return oneByOne(crowd, order);
+      return writeOneByOne(crowd, order);
     case 'side-by-side':
-      return sideBySide(crowd, order);
+      return writeSideBySide(crowd, order);
     case 'steady':
-      return steady(crowd, order);
+      return writeSteadily(crowd, order);
     case 'disturb':
-      disturb(double, order.disturbance);
+      startDisturbance(double, order.disturbance);
       return null;
     case 'day':
-      await liveADay(double, order.ms);
+      await simulateDay(double, order.ms);
       return null;
   }
 }

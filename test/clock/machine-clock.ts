@@ -8,7 +8,7 @@ export interface MachineClock extends Disposable {
  * Replaces the wall clock until disposed. It differs from the machine's only by the steps: a clock
  * advanced by a timer would run slow on a busy machine, where timers are late.
  */
-export function takeMachineClock(): MachineClock {
+export function installMachineClock(): MachineClock {
   const MachineDate = globalThis.Date;
   let ahead = 0;
   class SteppedDate extends MachineDate {

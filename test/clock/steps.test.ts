@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { locateDataFolder, startParley } from '@parley/cli';
 import { systemTime } from '@parley/core';
-import { isOfDay, isWholeRun } from '@parley/core/testing';
+import { isDueToday, isFullRun } from '@parley/core/testing';
 import { startTelegramDouble } from '@parley/simulators/telegram';
 import { describe, expect, inject, it } from 'vitest';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { startModelDouble } from '../model/index.ts';
-import { freshDatabase } from '../services/fresh-database.ts';
-import { freshRedisPrefix } from '../services/fresh-redis-prefix.ts';
-import { type MachineClock, takeMachineClock } from './machine-clock.ts';
+import { createFreshDatabase } from '../services/fresh-database.ts';
+import { createRedisPrefix } from '../services/fresh-redis-prefix.ts';
+import { installMachineClock, type MachineClock } from './machine-clock.ts';
 
 const PEOPLE = [501, 502, 503];
 const HOUR_MS = 60 * 60_000;
@@ -18,11 +18,11 @@ const YEAR_MS = 365 * 24 * HOUR_MS;
 /** Steps in each direction, including back to the real time. */
 const STEPS = [-HOUR_MS, HOUR_MS, HOUR_MS, -HOUR_MS, -YEAR_MS, YEAR_MS, YEAR_MS, -YEAR_MS];
 /**
- * One after another for one installation: a start takes a second, and losing leases takes longer.
+ * The steps share one installation, because a start takes a second and losing leases takes longer.
  */
 const STEPS_OF_EACH = [
-  ...[[-YEAR_MS, YEAR_MS], [HOUR_MS]].filter((_, nth) => isOfDay(nth, 2)),
-  ...(isWholeRun() ? [[-HOUR_MS, HOUR_MS], [YEAR_MS]] : []),
+  ...[[-YEAR_MS, YEAR_MS], [HOUR_MS]].filter((_, nth) => isDueToday(nth, 2)),
+  ...(isFullRun() ? [[-HOUR_MS, HOUR_MS], [YEAR_MS]] : []),
 ];
 /**
  * A part that waits for the clock would need an hour. Everything else takes some seconds, but in
@@ -31,28 +31,28 @@ const STEPS_OF_EACH = [
  */
 const ANSWERED_WITHIN_MS = 100_000;
 /**
- * Shown in a chat when a busy machine paused past the lease of its account in the middle of a send
- * (D04).
+ * A notice in a chat when a busy machine paused past the lease of its account in the middle of a
+ * send (D04).
  */
 const UNCERTAIN = 'I was interrupted while sending a message';
 
 describe('a clock that is set while messages are in progress', () => {
-  it('[D13] [D05] delays no answer, embedded', async () => {
+  it('[D13] [D05] delays no answer in one process', async () => {
     await using opened = new AsyncDisposableStack();
-    const clock = opened.use(takeMachineClock());
+    const clock = opened.use(installMachineClock());
     await answersAll(clock, await startScene(opened, {}), STEPS);
   }, 300_000);
 
   const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
   describe.skipIf(redisUrl === null || postgresUrl === null)('on PostgreSQL and Redis', () => {
     it.each(STEPS_OF_EACH.map((steps) => ({ steps })))(
-      '[D13] [D05] delays no answer: $steps ms',
+      '[D13] [D05] delays no answer when set by $steps ms',
       async ({ steps }) => {
         await using opened = new AsyncDisposableStack();
-        const database = await freshDatabase(postgresUrl ?? '');
+        const database = await createFreshDatabase(postgresUrl ?? '');
         opened.defer(database.drop);
-        const clock = opened.use(takeMachineClock());
-        const prefix = freshRedisPrefix().slice(1, -1);
+        const clock = opened.use(installMachineClock());
+        const prefix = createRedisPrefix().slice(1, -1);
         const servers = { store: { url: database.url }, queue: { url: redisUrl, prefix } };
         await answersAll(clock, await startScene(opened, servers), steps);
       },
@@ -79,12 +79,12 @@ async function answersAll(
   expect(scene.repeated()).toEqual([]);
 }
 
-/** Parley with the rates of Telegram, between a Telegram and a model, all in this process. */
+/** Parley with the rates of Telegram, between a Telegram and a model double, in one process. */
 async function startScene(opened: AsyncDisposableStack, servers: object) {
   const [telegram, model] = await Promise.all([startTelegramDouble(), startModelDouble()]);
   opened.defer(() => telegram.close());
   opened.defer(() => model.close());
-  model.reply(({ messages }) => `Heard: ${textOf(messages.at(-1))}`);
+  model.reply(({ messages }) => `Heard: ${getMessageText(messages.at(-1))}`);
   const folder = mkdtempSync(join(tmpdir(), 'parley-clock-'));
   opened.defer(() => rmSync(folder, { recursive: true, force: true }));
   const settings = {
@@ -110,10 +110,10 @@ async function startScene(opened: AsyncDisposableStack, servers: object) {
   const unanswered = (chat: number) =>
     asked.filter((text) => !said(chat).some((answer) => answer.includes(text)));
   const notices = (chat: number) => said(chat).filter((text) => text.includes(UNCERTAIN));
-  /** More answers are missing there than notices were sent. */
+  /** More answers are missing in this chat than notices were sent. */
   const isOwed = (chat: number) => unanswered(chat).length > notices(chat).length;
   return {
-    /** Everyone says something and gets an answer to it. */
+    /** Everyone writes a message and gets an answer to it. */
     async answers(what: string, meanwhile: () => void): Promise<void> {
       const total = model.total;
       asked.push(`${what}!`);

@@ -1,4 +1,4 @@
-import { discordPeer } from './channels/discord-peer.ts';
+import { startDiscordPeer } from './channels/discord-peer.ts';
 import { everyChannel } from './channels/every-channel.ts';
 
-everyChannel('Discord', discordPeer, ['format-refused']);
+everyChannel('Discord', startDiscordPeer, ['format-refused']);

@@ -1,13 +1,14 @@
 import { everyChannel } from './channels/every-channel.ts';
-import { linesPeer } from './channels/lines-peer.ts';
+import { startLinesPeer } from './channels/lines-peer.ts';
 
-everyChannel('the example of docs/new-channel.md', linesPeer, [
+everyChannel('the example of docs/new-channel.md', startLinesPeer, [
   ...([
     'threads',
     'albums',
     'documents',
     'edits',
     'deletes',
+    'bot-edits',
     'buttons',
     'forms',
     'pings',

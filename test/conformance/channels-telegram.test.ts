@@ -1,4 +1,4 @@
 import { everyChannel } from './channels/every-channel.ts';
-import { telegramPeer } from './channels/telegram-peer.ts';
+import { startTelegramPeer } from './channels/telegram-peer.ts';
 
-everyChannel('Telegram', telegramPeer, ['forms', 'deletes', 'out-of-order']);
+everyChannel('Telegram', startTelegramPeer, ['forms', 'deletes', 'out-of-order']);

@@ -1,8 +1,8 @@
 import { everyChannel } from './channels/every-channel.ts';
-import { whatsappPeer } from './channels/whatsapp-peer.ts';
+import { startWhatsAppPeer } from './channels/whatsapp-peer.ts';
 
-// After a 429 it has to send nothing for a minute; the adapter's own tests cover that.
-everyChannel('WhatsApp', whatsappPeer, [
+// After a 429 the adapter must send nothing for a minute, which its own tests cover.
+everyChannel('WhatsApp', startWhatsAppPeer, [
   ...([
     'threads',
     'albums',

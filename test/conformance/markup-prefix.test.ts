@@ -7,14 +7,14 @@ import {
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { mutatedMarkdown, sampleDocument } from './markdown-arbitrary.ts';
-import { READERS } from './markup/readers.ts';
+import { DIALECTS, READERS } from './markup/readers.ts';
 import { RUN_LENGTH, TIMEOUT } from './markup/run-length.ts';
 
-/** Fewer runs, because each shows a document a dozen times. */
+/** Fewer runs, because each run shows a document a dozen times. */
 const RUNS = { ...RUN_LENGTH, numRuns: Math.ceil(RUN_LENGTH.numRuns / 4) };
 
 const target: fc.Arbitrary<PrintedTarget> = fc.record({
-  dialect: fc.constantFrom('telegram', 'discord', 'whatsapp', 'plain', 'html'),
+  dialect: fc.constantFrom(...DIALECTS),
   maxLength: fc.oneof(fc.constantFrom(2_000, 4_096), fc.integer({ min: 60, max: 900 })),
   unit: fc.constantFrom('utf16', 'codepoint', 'byte'),
 });
@@ -38,7 +38,7 @@ const LENGTH: Readonly<Record<PrintedTarget['unit'], (text: string) => number>> 
 
 type Parts = readonly RenderedPart[];
 
-/** What is shown after each prefix of a growing text. */
+/** The visible text for each prefix of a growing text. */
 async function grow(text: string, to: PrintedTarget, cuts: readonly number[]): Promise<Parts[]> {
   const renderer = createPrefixRenderer(to);
   const ends = cuts.map((cut) => cut % (text.length + 1)).sort((a, b) => a - b);
@@ -64,7 +64,7 @@ function expectLegal({ text, plain }: RenderedPart, to: PrintedTarget): void {
 const wordsIn = (parts: readonly RenderedPart[]) =>
   parts.flatMap(({ plain }) => plain.match(/w\d+w/g) ?? []);
 
-/** Ends the text with a blank line, so that nothing in it is unfinished. */
+/** Ends the text with a blank line, so that every construct is complete. */
 const ended = (text: string) => `${text}\n\n`;
 const hasDefinitions = (text: string) => text.includes(']:');
 
@@ -72,9 +72,9 @@ function check(property: fc.IAsyncProperty<[string, PrintedTarget, number[]]>): 
   return fc.assert(property, RUNS);
 }
 
-describe('a growing answer', () => {
+describe('a streamed answer', () => {
   it(
-    '[F12] looks the same however it was split while it grew',
+    '[F12] looks the same regardless of how it was split while streaming',
     async () => {
       await check(
         fc.asyncProperty(markdown, target, places, async (text, to, cuts) => {
@@ -98,7 +98,7 @@ describe('a growing answer', () => {
   );
 
   it(
-    '[F12] keeps the parts of everything that was complete, however it continues',
+    '[F12] keeps the parts of completed constructs, however the text continues',
     async () => {
       await fc.assert(
         fc.asyncProperty(
@@ -109,7 +109,7 @@ describe('a growing answer', () => {
           async (first, second, to, cuts) => {
             const text = ended(first.markdown) + second.markdown;
             fc.pre(!hasDefinitions(text));
-            // The last part may absorb what follows.
+            // The last part may absorb the text that follows.
             const kept = render(ended(first.markdown), to).slice(0, -1);
             const from = ended(first.markdown).length;
             const later = cuts.map((cut) => from + (cut % (text.length - from + 1)));
@@ -139,7 +139,7 @@ describe('a growing answer', () => {
   );
 
   it(
-    '[F12] contains all words, though links and notes whose definitions come late are shown as written',
+    '[F12] contains all words, although links and notes with late definitions are shown as written',
     async () => {
       await fc.assert(
         fc.asyncProperty(sampleDocument, roomyTarget, places, async (sample, to, cuts) => {
@@ -153,7 +153,7 @@ describe('a growing answer', () => {
   );
 
   it(
-    '[F12] never removes a word that was shown',
+    '[F12] never removes a visible word',
     async () => {
       await fc.assert(
         fc.asyncProperty(sampleDocument, roomyTarget, places, async (sample, to, cuts) => {

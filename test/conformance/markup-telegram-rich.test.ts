@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseTelegramHtml } from '../../packages/simulators/src/telegram/parse-html.ts';
 import { RequestParams } from '../../packages/simulators/src/telegram/request.ts';
-import { readRichMessage, textOf } from '../../packages/simulators/src/telegram/rich.ts';
+import { getRichText, readRichMessage } from '../../packages/simulators/src/telegram/rich.ts';
 import { mutatedMarkdown, sampleDocument } from './markdown-arbitrary.ts';
 import { RUN_LENGTH, TIMEOUT } from './markup/run-length.ts';
 
@@ -16,8 +16,8 @@ const needing: fc.Arbitrary<string> = fc
   .map(([before, text]) => before + text);
 
 /**
- * The blocks of a rich message as the double's strict reader understands it; the reader throws on
- * whatever Telegram refuses.
+ * The blocks of a rich message as read by the double's strict reader, which throws on anything that
+ * Telegram refuses.
  */
 function blocksOf(html: string): unknown {
   const shown = readRichMessage(new RequestParams({ rich_message: { html } }));
@@ -27,7 +27,7 @@ function blocksOf(html: string): unknown {
 const letters = (text: string) => text.replaceAll(/[^\p{L}\p{N}]/gu, '');
 
 describe('rich messages on Telegram', () => {
-  it('[F18] [M06] are accepted by a strict reader, whatever the Markdown', {
+  it('[F18] [M06] are accepted by a strict reader for any Markdown', {
     timeout: TIMEOUT,
   }, () => {
     fc.assert(
@@ -51,7 +51,7 @@ describe('rich messages on Telegram', () => {
           // Skips tables, because an ordinary message may repeat their column names in each row.
           if (rich === undefined || rich.includes('<table') || rich.includes('<details')) continue;
           const blocks = (blocksOf(rich) as { blocks: unknown }).blocks;
-          expect(letters(textOf(blocks))).toBe(letters(simple));
+          expect(letters(getRichText(blocks))).toBe(letters(simple));
         }
       }),
       RUN_LENGTH,

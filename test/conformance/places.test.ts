@@ -1,30 +1,30 @@
 import { conversationIdOf } from '@parley/channels';
 import type { InboundMessage } from '@parley/core';
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Place, PlacePeer } from './places/place-peer.ts';
-import { telegramPlaces } from './places/telegram-places.ts';
+import type { LocationPeer, PlatformLocation } from './places/place-peer.ts';
+import { startTelegramLocations } from './places/telegram-places.ts';
 
-/** Platforms that keep several conversations under one chat, or one id in several chats. */
-const PLATFORMS: Readonly<Record<string, () => Promise<PlacePeer<Place>>>> = {
-  Telegram: telegramPlaces,
+/** Platforms that keep several conversations under one chat, or use one id in several chats. */
+const PLATFORMS: Readonly<Record<string, () => Promise<LocationPeer<PlatformLocation>>>> = {
+  Telegram: startTelegramLocations,
 };
 
-describe.each(Object.entries(PLATFORMS))('the places of %s', (_name, connect) => {
-  let peer: PlacePeer<Place>;
+describe.each(Object.entries(PLATFORMS))('the conversations of %s', (_name, connect) => {
+  let peer: LocationPeer<PlatformLocation>;
   let count = 0;
   beforeAll(async () => {
     peer = await connect();
   });
   afterAll(() => peer.end());
 
-  const write = (place: Place): Promise<InboundMessage> => {
+  const write = (place: PlatformLocation): Promise<InboundMessage> => {
     count += 1;
     return peer.write(place, `question ${count}`);
   };
 
-  it('[F17] are separate conversations, and the ids of their messages never collide', async () => {
+  it('[F17] stay separate, and the ids of their messages never collide', async () => {
     const conversations = new Map<string, string>();
     const ids = new Set<string>();
     for (const place of peer.places) {
@@ -38,7 +38,7 @@ describe.each(Object.entries(PLATFORMS))('the places of %s', (_name, connect) =>
     }
   });
 
-  it('[F11] [F17] get the answers to their own messages, in whatever order people write', async () => {
+  it('[F11] [F17] get the answers to their own messages, regardless of the order in which people write', async () => {
     const any = fc.array(fc.constantFrom(...peer.places), { minLength: 2, maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(any, async (places) => {
@@ -51,7 +51,7 @@ describe.each(Object.entries(PLATFORMS))('the places of %s', (_name, connect) =>
           expect(peer.placeOfAnswer(text)).toBe(place.name);
         }
       }),
-      runs(25),
+      toRunOptions(25),
     );
   });
 

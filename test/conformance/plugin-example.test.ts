@@ -2,7 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { ToolCall, TurnClosing } from '@parley/agent';
 import { type ChannelContext, type ChannelState, findUndeclared } from '@parley/channels';
 import { type InboundMessage, silentLogger } from '@parley/core';
-import { EXAMPLE_FACTS as facts, memoryValues, recordingLogger } from '@parley/core/testing';
+import {
+  createMemoryValues,
+  createRecordingLogger,
+  EXAMPLE_FACTS as facts,
+} from '@parley/core/testing';
 import { describeOutcome, type LoadedParts, loadPlugins } from '@parley/plugins';
 import type { SourceTurn } from '@parley/prompt';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -42,7 +46,7 @@ beforeAll(async () => {
 });
 
 describe('the example plugin', () => {
-  it('[P16] rolls the requested number of dice, with as many sides as its options say', async () => {
+  it('[P16] rolls the requested number of dice, with the number of sides set in its options', async () => {
     const call: ToolCall = {
       callId: 'c1',
       turnId: 't',
@@ -62,7 +66,7 @@ describe('the example plugin', () => {
   });
 
   it('[P16] provides the lucky number before each turn and logs the turn afterwards', async () => {
-    const { log, lines } = recordingLogger();
+    const { log, lines } = createRecordingLogger();
     const info = { ...log, info: log.warn, child: () => ({ ...log, info: log.warn }) };
     const host = { log: info, clock: () => 0, folder: '/', signal };
     const { hooks: [hook] = [] } = await plugin.setup({ sides: 4 }, host);
@@ -80,13 +84,13 @@ describe('the example plugin', () => {
     expect(lines).toEqual(['a turn at the games table {"message":"991","outcome":"answered"}']);
   });
 
-  it('[P16] lists the house rules where this reader may see them', async () => {
+  it('[P16] lists the house rules if the reader may see them', async () => {
     const turn = { facts, reader, view, messages: [], conversationId: 'c', session: 1 };
     const gathered = await brought.sources[0]?.gather(turn);
     expect(gathered?.resources?.[0]?.location).toBe('house-rules.md');
   });
 
-  it('[F04] [P16] offers a board that delivers, and reports success only once a notice is stored', async () => {
+  it('[F04] [P16] offers a board that reports success only once a notice is stored', async () => {
     const received: InboundMessage[] = [];
     const states: ChannelState[] = [];
     const context: ChannelContext<unknown> = {
@@ -95,7 +99,7 @@ describe('the example plugin', () => {
       log: silentLogger,
       clock: () => 5,
       monotonic: () => 5,
-      values: memoryValues(),
+      values: createMemoryValues(),
       async receive(message) {
         if (message.text === 'too much') throw new Error('the disk is full');
         received.push(message);

@@ -29,14 +29,14 @@ describe('the built-in profiles', () => {
     expect(NAMES).toEqual(expect.arrayContaining([...houses, 'assistant', 'companion']));
   });
 
-  it.each(NAMES)('[P15] %s is valid, and everything it names exists', (name) => {
+  it.each(NAMES)('[P15] include %s, which is valid and names only existing items', (name) => {
     const { layout, persona, format } = load(`agent: { profile: ${name} }`).settings.agent;
     expect(layoutNamed(layout ?? '').layers.length).toBeGreaterThan(0);
     if (persona !== undefined) expect(config(`personas/${persona}.md`)).toBe(true);
     if (format !== undefined) expect(config(`output-formats/${format}.md`)).toBe(true);
   });
 
-  it('[P15] the commented lines of assistant are valid as well', () => {
+  it('[P15] have valid commented lines in assistant', () => {
     const written = readFileSync(join(CONFIG, 'profiles/assistant.yaml'), 'utf8');
     mkdirSync(join(folder, 'profiles'));
     const all = written.replaceAll(/^# (?=[a-zA-Z]+: )/gm, '');
@@ -49,7 +49,7 @@ describe('the built-in profiles', () => {
   });
 });
 
-/** The parsed settings; every key must be valid. */
+/** The parsed settings, in which every key must be valid. */
 function load(yaml: string) {
   const file = join(folder, 'parley.yaml');
   writeFileSync(file, yaml);

@@ -6,7 +6,9 @@ import { describe, expect, it } from 'vitest';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** Ambiguous but harmless: nothing after the repetition can fail, so no other way is ever tried. */
+/**
+ * Ambiguous but harmless: nothing after the repetition can fail, so no alternative is ever tried.
+ */
 const HARMLESS: ReadonlySet<string> = new Set([
   '(?:[^\\\\`*_~[\\]<@]+|<(?= )|(?<=[A-Za-z0-9])_(?=[A-Za-z0-9]))+',
 ]);
@@ -41,11 +43,11 @@ function expressionsOf(folder: string): readonly Found[] {
 describe('the regular expressions of the program', () => {
   const all = ['packages', 'apps'].flatMap(expressionsOf);
 
-  it('[D13] are found', () => {
+  it('[D13] are found by the test', () => {
     expect(all.length).toBeGreaterThan(800);
   });
 
-  it('[D13] contain no repetition that can match the same text in several ways, so no text makes one run forever', () => {
+  it('[D13] have no repetition that can match the same text in several ways, so they cannot backtrack forever', () => {
     const risky = all.flatMap(({ place, source, flags }) => {
       const risk = HARMLESS.has(source) ? null : findPatternRisk(source, flags);
       return risk === null ? [] : [`${place}: ${risk}`];

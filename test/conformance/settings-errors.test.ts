@@ -1,9 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { loadAdapterFacts } from '@parley/channel-chat-sdk';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { ModelSettings } from '@parley/models';
-import { loadSettings, type SettingsProblem, settingsJsonSchema } from '@parley/settings';
+import { loadSettings, type SettingsProblem } from '@parley/settings';
+import { createSettingsJsonSchema } from '@parley/settings/schema';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { z } from 'zod';
@@ -11,6 +13,7 @@ import { z } from 'zod';
 const schemas = {
   modelSchema: ModelSettings,
   channelSchemas: Object.fromEntries(CHANNEL_DEFINITIONS.map(({ id, settings }) => [id, settings])),
+  hostedSchema: loadAdapterFacts().anyAdapterSettings,
 };
 
 let folder: string;
@@ -82,7 +85,7 @@ const BAD = [
 
 describe('error messages for invalid settings', () => {
   it('[D12] complete "SETTING must be …" and "expected: …" as one sentence, for every setting', () => {
-    const schema = settingsJsonSchema(schemas) as JsonSchema;
+    const schema = createSettingsJsonSchema(schemas) as JsonSchema;
     const said = new Map<string, string>();
     const look = (settings: unknown) => {
       for (const { path, expected, kind } of problemsOf(settings)) {
@@ -93,7 +96,7 @@ describe('error messages for invalid settings', () => {
       for (const choice of [0, 1]) {
         const all = filled(schema, value, choice) as Record<string, unknown>;
         look(all);
-        // Errors in the rest hide errors in a channel.
+        // Errors in other settings hide errors in a channel.
         look({ channels: all.channels });
       }
     }
@@ -117,7 +120,7 @@ describe('error messages for invalid settings', () => {
   });
 });
 
-/** Whether this is a phrase that names a valid value: not a sentence, no verb, no terms of zod. */
+/** Whether this is a phrase that names a valid value, rather than a sentence or zod terms. */
 function isPhrase(expected: string): boolean {
   return !/^(?:must|should|expected|invalid|too (?:small|big)|has to|is|be|not|string|array|to) ?\b|\binvalid input|\breceived\b|[.!]$|^[A-Z][a-z]+ (?:is|must|has)/i.test(
     expected,

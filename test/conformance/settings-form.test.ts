@@ -1,45 +1,47 @@
 import { readFileSync } from 'node:fs';
+import { loadAdapterFacts } from '@parley/channel-chat-sdk';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { ModelSettings } from '@parley/models';
-import { settingsJsonSchema } from '@parley/settings';
+import { createSettingsJsonSchema } from '@parley/settings/schema';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import {
-  changesToWrite,
-  type Path,
-  valueAt,
-  withValue,
+  getValueAt,
+  listChangesToWrite,
+  replaceValueAt,
+  type SettingPath,
 } from '../../apps/console/src/page/settings/draft.ts';
 import {
-  type Field,
-  fieldOf,
-  formWritten,
-  initialValue,
+  chooseField,
+  findSchemaAt,
+  findWrittenForm,
+  getInitialValue,
   isBlock,
-  keysOf,
-  type Schema,
-  schemaAt,
-  valueSchemas,
+  listAllowedKeys,
+  listValueSchemas,
+  type SettingFieldKind,
+  type SettingSchema,
 } from '../../apps/console/src/page/settings/fields.ts';
 import { readTyped, writeTyped } from '../../apps/console/src/page/settings/typed.ts';
 import { changeText } from '../../packages/settings/src/change-text.ts';
 
-const schema = settingsJsonSchema({
+const schema = createSettingsJsonSchema({
   modelSchema: ModelSettings,
   channelSchemas: Object.fromEntries(CHANNEL_DEFINITIONS.map(({ id, settings }) => [id, settings])),
-}) as Schema;
+  hostedSchema: loadAdapterFacts().anyAdapterSettings,
+}) as SettingSchema;
 
 interface Setting {
-  readonly path: Path;
-  readonly schema: Schema;
+  readonly path: SettingPath;
+  readonly schema: SettingSchema;
 }
 
 /** All settings; `entry` and 0 stand for entries that people name or add. */
-function settingsIn(one: Schema, path: Path): readonly Setting[] {
-  const { keys, entry } = keysOf(one);
-  const item = valueSchemas(one).find(({ items }) => items !== undefined)?.items;
-  const inner: (readonly [string | number, Schema])[] = [...keys];
+function settingsIn(one: SettingSchema, path: SettingPath): readonly Setting[] {
+  const { keys, entry } = listAllowedKeys(one);
+  const item = listValueSchemas(one).find(({ items }) => items !== undefined)?.items;
+  const inner: (readonly [string | number, SettingSchema])[] = [...keys];
   if (entry !== undefined) inner.push(['entry', entry]);
   if (item !== undefined) inner.push([0, item]);
   return inner.flatMap(([key, schemaOfKey]) => {
@@ -50,7 +52,9 @@ function settingsIn(one: Schema, path: Path): readonly Setting[] {
 
 const SETTINGS = settingsIn(schema, []).filter(({ path }) => path[0] !== 'version');
 
-/** Settings named by us; the contents of options and schemas that people supply have no names. */
+/**
+ * Settings that Parley names; the contents of options and schemas that people supply have no names.
+ */
 const NAMED = SETTINGS.filter(
   ({ path }) =>
     !['entry', 0].includes(path.at(-1) ?? 0) &&
@@ -58,29 +62,33 @@ const NAMED = SETTINGS.filter(
     !path.includes('responseFormat'),
 );
 
-/** What the form sets for a value: fields, blocks and lists are parsed from their text. */
+/** The value that the form writes: fields, blocks and lists are parsed from their text. */
 function throughForm({ path, schema: one }: Setting, value: unknown): unknown {
-  const field = fieldOf(String(path.at(-1)), one, value);
+  const field = chooseField(String(path.at(-1)), one, value);
   return isTyped(field)
     ? readTyped(field, writeTyped(field, value))
     : JSON.parse(JSON.stringify(value));
 }
 
-/** References to values that are stored elsewhere, and one that only looks like a reference. */
+/** References to values that are stored elsewhere, and a value that only looks like a reference. */
 const REFERENCES = [`\${NAME}`, `\${file:/run/secrets/a b}`, `\${NAME:-5}`, `$\${NAME}`];
 
 const isChosen = ({ path, schema: one }: Setting): boolean =>
-  ['switch', 'choice'].includes(fieldOf(String(path.at(-1)), one, '').kind);
+  ['switch', 'choice'].includes(chooseField(String(path.at(-1)), one, '').kind);
 
 function isTyped(
-  field: Field,
-): field is Exclude<Field, { kind: 'block' | 'record' | 'items' | 'union' }> {
+  field: SettingFieldKind,
+): field is Exclude<SettingFieldKind, { kind: 'block' | 'record' | 'items' | 'union' }> {
   return !['block', 'record', 'items', 'union'].includes(field.kind);
 }
 
 /** The file after the form has saved a value. */
-function savedBy(path: Path, value: unknown): unknown {
-  const changes = changesToWrite({ version: 2 }, withValue({ version: 2 }, path, value), schema);
+function savedBy(path: SettingPath, value: unknown): unknown {
+  const changes = listChangesToWrite(
+    { version: 2 },
+    replaceValueAt({ version: 2 }, path, value),
+    schema,
+  );
   const result = changeText(
     'version: 2\n# mine\n',
     changes.map((change) => ({ kind: 'set', path: change.path, value: change.value as never })),
@@ -90,8 +98,10 @@ function savedBy(path: Path, value: unknown): unknown {
   return parse(result.text);
 }
 
-/** The form can set an entry of an existing list; a missing list is created with it. */
-function withLists(path: Path, value: unknown): readonly [Path, unknown] {
+/**
+ * The form can set an entry of an existing list, and creates a missing list with its first entry.
+ */
+function withLists(path: SettingPath, value: unknown): readonly [SettingPath, unknown] {
   const at = path.indexOf(0);
   if (at < 0) return [path, value];
   const whole = path
@@ -109,7 +119,7 @@ describe('every setting', () => {
     expect(wrong.map(({ path }) => path.join('.'))).toEqual([]);
   });
 
-  it('[U03] has a sentence of help, in the form and in editors of the file', () => {
+  it('[U03] has a sentence of help in the form and in file editors', () => {
     const silent = NAMED.filter(
       ({ schema: { description = '' } }) => !/^[\p{L}\d].*[.…]$/su.test(description),
     );
@@ -127,13 +137,13 @@ describe('every setting', () => {
     expect(same).toEqual([]);
   });
 
-  it('[D12] is in the file as the form wrote it, whatever its value', () => {
+  it('[D12] is written to the file by the form without changing its value', () => {
     const odd = ['', '5', 'true', 'null', '~', '"a"', '[]', 'a\nb', ' a', '- a', '# a', 'a: b'];
     const text = fc.oneof(fc.string(), fc.constantFrom(...odd, ...REFERENCES));
     const key = fc.oneof(fc.constantFrom('a', 'token', 'a.b', '5', 'null', '#', ''), fc.string());
     const { value } = fc.letrec((tie) => ({
       scalar: fc.oneof(text, fc.integer(), fc.boolean()),
-      // As a whole value null means absent, like a key without a value.
+      // As a whole value, null means absent, like a key without a value.
       inner: fc.oneof({ depthSize: 'small' }, tie('value'), fc.constant(null)),
       value: fc.oneof(
         { depthSize: 'small' },
@@ -142,32 +152,32 @@ describe('every setting', () => {
         fc.dictionary(key, tie('inner'), { minKeys: 1, maxKeys: 4, noNullPrototype: true }),
       ),
     }));
-    // A list or a block exists once it contains something.
+    // A list or a block exists once it contains a value.
     const run = fc.property(fc.constantFrom(...SETTINGS), value, (setting, one) => {
-      // A new entry with a list of words is empty until one is chosen; the file never contains
-      // that.
+      // A new entry of a list with fixed choices is empty until one is chosen, and is never written
+      // to the file.
       fc.pre(one !== '' || !isChosen(setting));
       const set = throughForm(setting, one);
       expect(set).toEqual(one);
       const [path, whole] = withLists(setting.path, set);
-      expect(valueAt(savedBy(path, whole), path)).toEqual(whole);
+      expect(getValueAt(savedBy(path, whole), path)).toEqual(whole);
     });
     fc.assert(run, { numRuns: 400 });
   });
 
-  it('[D12] with several forms keeps the chosen one, and the values that fit it', () => {
+  it('[D12] with several forms keeps the selected form and the values that fit it', () => {
     const unions = SETTINGS.flatMap((setting) => {
-      const field = fieldOf(String(setting.path.at(-1)), setting.schema, undefined);
+      const field = chooseField(String(setting.path.at(-1)), setting.schema, undefined);
       return field.kind === 'union' ? [{ ...setting, forms: field.forms }] : [];
     });
     expect(unions.length).toBeGreaterThan(20);
     for (const { path, forms } of unions) {
       for (const [index, form] of forms.entries()) {
         for (const other of forms) {
-          const start = initialValue(form, initialValue(other, undefined));
+          const start = getInitialValue(form, getInitialValue(other, undefined));
           // The field of a plain value is still empty.
           if (start === '') continue;
-          expect(formWritten(forms, start), `${path.join('.')}: ${form.label}`).toBe(index);
+          expect(findWrittenForm(forms, start), `${path.join('.')}: ${form.label}`).toBe(index);
         }
       }
     }
@@ -179,31 +189,31 @@ describe('every setting', () => {
   });
 });
 
-describe('the example of a settings file', () => {
+describe('the example settings file', () => {
   const text = readFileSync(new URL('../../config/parley.example.yaml', import.meta.url), 'utf8');
   const values: unknown = parse(text.replaceAll(/^#(?=\w| {2,}\S)/gm, ''));
 
-  /** Every value in it, including blocks, lists and their contents. */
-  function written(value: unknown, path: Path): readonly Path[] {
+  /** Every value in the file, including blocks, lists and their contents. */
+  function written(value: unknown, path: SettingPath): readonly SettingPath[] {
     if (Array.isArray(value))
       return [path, ...value.flatMap((one, at) => written(one, [...path, at]))];
     if (!isBlock(value)) return [path];
     return [path, ...Object.entries(value).flatMap(([key, one]) => written(one, [...path, key]))];
   }
 
-  it('[D12] is shown by the form with a field for each value, and written back unchanged', () => {
+  it('[D12] appears in the form with a field for each value, and is written back unchanged', () => {
     const paths = written(values, []).filter((path) => path.length > 0);
     expect(paths.length).toBeGreaterThan(150);
     let draft = values;
     for (const path of paths) {
-      const one = schemaAt(schema, path);
-      const value = valueAt(values, path);
-      const { kind } = fieldOf(String(path.at(-1)), one, value);
+      const one = findSchemaAt(schema, path);
+      const value = getValueAt(values, path);
+      const { kind } = chooseField(String(path.at(-1)), one, value);
       // The form offers a choice of model, which also sets the provider.
       if (path.at(-1) !== 'provider') expect(kind, path.join('.')).not.toBe('json');
-      draft = withValue(draft, path, throughForm({ path, schema: one }, value));
+      draft = replaceValueAt(draft, path, throughForm({ path, schema: one }, value));
     }
     expect(draft).toEqual(values);
-    expect(changesToWrite(values, draft, schema)).toEqual([]);
+    expect(listChangesToWrite(values, draft, schema)).toEqual([]);
   });
 });

@@ -2,9 +2,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { loadAdapterFacts } from '@parley/channel-chat-sdk';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { ModelSettings } from '@parley/models';
-import { loadSettings, settingsJsonSchema } from '@parley/settings';
+import { loadSettings } from '@parley/settings';
+import { createSettingsJsonSchema } from '@parley/settings/schema';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseDocument } from 'yaml';
 
@@ -12,6 +14,7 @@ const CONFIG = new URL('../../config/', import.meta.url);
 const schemas = {
   modelSchema: ModelSettings,
   channelSchemas: Object.fromEntries(CHANNEL_DEFINITIONS.map(({ id, settings }) => [id, settings])),
+  hostedSchema: loadAdapterFacts().anyAdapterSettings,
 };
 
 /** Settings in the template that have no default. */
@@ -52,6 +55,7 @@ const EXAMPLES: readonly string[] = [
   'hooks.ci.token',
   'hooks.ci.instruction',
   'hooks.ci.fields',
+  'http.publicUrl',
   'api.clients.laptop.token',
   'api.clients.laptop.agent',
   'queue.url',
@@ -92,7 +96,7 @@ function shownLines() {
     document.deleteIn(path);
     const rest = load(String(document));
     const isDefault = isDeepStrictEqual({ ...rest, secrets: [] }, { ...whole, secrets: [] });
-    // Without it, the machine's time zone applies.
+    // Without this setting, the time zone of the machine applies.
     const isZone = path.at(-1) === 'timeZone';
     const isExample = isZone || rest.kind === 'invalid' || settingAt(rest, path) === undefined;
     const kind =
@@ -130,7 +134,7 @@ function formatted(schema: object): string {
 
 describe('the files in config/', () => {
   it('[D12] contain the schema that the running program validates with (vitest -u writes it)', async () => {
-    const text = formatted(settingsJsonSchema(schemas));
+    const text = formatted(createSettingsJsonSchema(schemas));
     await expect(text).toMatchFileSnapshot('../../config/parley.schema.json');
   });
 
@@ -141,7 +145,7 @@ describe('the files in config/', () => {
       expect.arrayContaining([...guards, 'http.host', 'channels.telegram.access.direct']),
     );
     expect(lines.filter(({ kind }) => kind === 'other than the default')).toEqual([]);
-    // Settings without a default show an example; review a new one before listing it here.
+    // Settings without a default show an example; review each new one before listing it here.
     const examples = lines.filter(({ kind }) => kind === 'example').map(({ path }) => path);
     expect(examples).toEqual(EXAMPLES);
   });

@@ -1,14 +1,24 @@
 import { questionText, shownArguments } from '@parley/agent';
-import { shownBlock } from '@parley/core';
-import { runs } from '@parley/core/testing';
+import { formatCallBlock } from '@parley/core';
+import { toRunOptions } from '@parley/core/testing';
 import { type PrintedTarget, render } from '@parley/markup';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { READERS } from './markup/readers.ts';
+import { DIALECTS, READERS } from './markup/readers.ts';
 
-const LENGTHS = { telegram: 4_096, discord: 2_000, whatsapp: 4_000, plain: 1_000, html: 100_000 };
+const LENGTHS: Readonly<Record<PrintedTarget['dialect'], number>> = {
+  telegram: 4_096,
+  discord: 2_000,
+  whatsapp: 4_000,
+  slack: 4_000,
+  'google-chat': 4_000,
+  teams: 4_000,
+  gfm: 4_000,
+  plain: 1_000,
+  html: 100_000,
+};
 
-/** What people read in the chat, without the characters that printers insert as separators. */
+/** The visible text in the chat, without the characters that printers insert as separators. */
 function readIn(dialect: PrintedTarget['dialect'], markdown: string): string {
   const maxLength = LENGTHS[dialect];
   const parts = render(markdown, { dialect, maxLength, unit: 'utf16', numbered: true });
@@ -46,25 +56,22 @@ const command = fc
   .array(fc.oneof(fc.constantFrom(...HOSTILE), fc.string(), fc.string({ unit: 'binary' })))
   .map((pieces) => pieces.join(''));
 
-describe.each(['telegram', 'discord', 'whatsapp', 'plain', 'html'] as const)(
-  'a question about a call on %s',
-  (dialect) => {
-    it('[G05] [M05] shows every character of the call, however the platform treats the text', () => {
-      fc.assert(
-        fc.property(command, (text) => {
-          const shown = shownArguments({ command: text, count: 3 });
-          const asked = { tool: 'exec', shown, code: 'ABC234', waitMs: 60_000, toDecider: true };
-          const lines = shownBlock(shown).split('\n').slice(1, -1);
-          expect(readIn(dialect, questionText(asked))).toContain(lines.join('\n'));
-          expect(lines.join('\n').replaceAll('\n+', '')).toBe(shown);
-          expect(lines.filter((line) => line.endsWith(' '))).toEqual([]);
-          expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(200);
-        }),
-        runs(
-          40,
-          HOSTILE.map((one): [string] => [one]),
-        ),
-      );
-    });
-  },
-);
+describe.each(DIALECTS)('an approval request on %s', (dialect) => {
+  it('[G05] [M05] shows every character of the call, however the platform treats the text', () => {
+    fc.assert(
+      fc.property(command, (text) => {
+        const shown = shownArguments({ command: text, count: 3 });
+        const asked = { tool: 'exec', shown, code: 'ABC234', waitMs: 60_000, toDecider: true };
+        const lines = formatCallBlock(shown).split('\n').slice(1, -1);
+        expect(readIn(dialect, questionText(asked))).toContain(lines.join('\n'));
+        expect(lines.join('\n').replaceAll('\n+', '')).toBe(shown);
+        expect(lines.filter((line) => line.endsWith(' '))).toEqual([]);
+        expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(200);
+      }),
+      toRunOptions(
+        40,
+        HOSTILE.map((one): [string] => [one]),
+      ),
+    );
+  });
+});

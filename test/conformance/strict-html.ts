@@ -1,7 +1,7 @@
 import type { Format } from './markup/expected.ts';
-import type { Stretch } from './markup/seen.ts';
+import type { TextStretch } from './markup/seen.ts';
 
-/** Every start tag that the web printer may write, with exactly the attributes it may have. */
+/** Every start tag that the web printer may write, with exactly its allowed attributes. */
 const START_TAGS: readonly RegExp[] = [
   /^<(?:p|h[1-6]|strong|em|u|del|code|pre|blockquote|ul|ol|li|table|thead|tbody|tr|th|td|br|hr)>$/,
   /^<(?:th|td) class="(?:left|right|center)">$/,
@@ -59,45 +59,45 @@ interface OpenTag {
 }
 
 /**
- * Reads HTML that may contain only what a page trusts: known tags and attributes, properly nested,
+ * Reads HTML that may contain only trusted markup: known tags and attributes, properly nested,
  * everything else escaped.
- * @returns what people see, with bullets, numbers and checkboxes as characters.
- * @throws Error at the first thing that is not allowed.
+ * @returns the visible text, with bullets, numbers and checkboxes as characters.
+ * @throws Error at the first disallowed construct.
  */
-export function readStrictHtml(html: string): Stretch[] {
+export function readStrictHtml(html: string): TextStretch[] {
   const open: OpenTag[] = [];
-  const seen: Stretch[] = [];
+  const seen: TextStretch[] = [];
   for (const [piece] of html.matchAll(/<[^>]*>?|[^<]+/g)) {
     if (!piece.startsWith('<')) {
-      if (!INLINE.concat('pre').includes(kindOf(open.at(-1)?.name ?? ''))) {
+      if (!INLINE.concat('pre').includes(getElementKind(open.at(-1)?.name ?? ''))) {
         throw new Error(`text outside of a block: ${piece}`);
       }
-      seen.push(stretch(unescaped(piece), open));
+      seen.push(createStretch(unescapeHtml(piece), open));
       continue;
     }
     const name = /^<\/?([a-z0-9]+)/.exec(piece)?.[1] ?? '';
     if (piece === `</${name}>`) {
       if (open.pop()?.name !== name) throw new Error(`badly nested: ${piece} in ${html}`);
-      if (FORMAT[name] === undefined || name === 'pre') seen.push(stretch('\n', open));
+      if (FORMAT[name] === undefined || name === 'pre') seen.push(createStretch('\n', open));
       continue;
     }
     if (!START_TAGS.some((allowed) => allowed.test(piece))) throw new Error(`illegal: ${piece}`);
     refuseBadNesting(name, open);
-    const drawn = drawnFor(name, piece, open);
-    if (drawn !== '') seen.push(stretch(drawn, open));
-    if (!VOID.has(name)) open.push(openTag(name, piece));
+    const drawn = getDrawnText(name, piece, open);
+    if (drawn !== '') seen.push(createStretch(drawn, open));
+    if (!VOID.has(name)) open.push(parseOpenTag(name, piece));
   }
   if (open.length > 0) throw new Error(`not closed: ${open.map(({ name }) => name).join(' ')}`);
   return seen;
 }
 
-function kindOf(name: string): string {
+function getElementKind(name: string): string {
   return /^h[1-6]$/.test(name) ? 'h' : name;
 }
 
 function refuseBadNesting(name: string, open: readonly OpenTag[]): void {
-  const parent = kindOf(open.at(-1)?.name ?? '');
-  if (!(PARENTS[kindOf(name)] ?? INLINE).includes(parent)) {
+  const parent = getElementKind(open.at(-1)?.name ?? '');
+  if (!(PARENTS[getElementKind(name)] ?? INLINE).includes(parent)) {
     throw new Error(`<${name}> in <${parent}>`);
   }
   if (['a', 'code'].includes(name) && open.some((outer) => outer.name === name)) {
@@ -105,7 +105,7 @@ function refuseBadNesting(name: string, open: readonly OpenTag[]): void {
   }
 }
 
-function openTag(name: string, piece: string): OpenTag {
+function parseOpenTag(name: string, piece: string): OpenTag {
   // A formula looks like the text around it until the page replaces it.
   const format = piece === '<span class="math">' ? undefined : FORMAT[name];
   const language = /class="(language-[^"]*)"/.exec(piece)?.[1]?.slice('language-'.length);
@@ -114,12 +114,12 @@ function openTag(name: string, piece: string): OpenTag {
     name,
     ...(format === undefined ? {} : { format }),
     ...(language === undefined ? {} : { language: `language-${language}` as const }),
-    ...(url === undefined ? {} : { link: { url: unescaped(url) } }),
+    ...(url === undefined ? {} : { link: { url: unescapeHtml(url) } }),
   };
 }
 
-/** What a browser draws for the tag itself. */
-function drawnFor(name: string, piece: string, open: readonly OpenTag[]): string {
+/** The text that a browser draws for the tag itself. */
+function getDrawnText(name: string, piece: string, open: readonly OpenTag[]): string {
   if (name === 'br') return '\n';
   if (name === 'hr') return '———';
   if (name === 'input') return piece.includes('checked') ? '☑' : '☐';
@@ -129,13 +129,13 @@ function drawnFor(name: string, piece: string, open: readonly OpenTag[]): string
   return value === undefined ? '•' : `${value}.`;
 }
 
-function stretch(text: string, open: readonly OpenTag[]): Stretch {
+function createStretch(text: string, open: readonly OpenTag[]): TextStretch {
   const link = open.find((tag) => tag.link !== undefined)?.link;
   const formats = open.flatMap(({ format, language }) => [format ?? [], language ?? []].flat());
   return { text, formats: new Set(formats), ...(link === undefined ? {} : { link }) };
 }
 
-function unescaped(text: string): string {
+function unescapeHtml(text: string): string {
   if (/[>"]|&(?!(?:amp|lt|gt|quot);)/.test(text)) throw new Error(`not escaped: ${text}`);
   return text.replaceAll(/&(\w+);/g, (_, name: string) => CHARACTER[name] ?? '');
 }

@@ -6,7 +6,7 @@ import { silentLogger, systemTime } from '@parley/core';
 import { createChatModel, effectiveWindow, ModelSettings } from '@parley/models';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { z } from 'zod';
-import { countingTool } from '../../packages/agent/src/testing/tool-scene.ts';
+import { createCountingTool } from '../../packages/agent/src/testing/tool-scene.ts';
 import { openTurnScene } from '../../packages/agent/src/testing/turn-scene.ts';
 
 const FOLDER = join(import.meta.dirname, 'answers');
@@ -67,7 +67,7 @@ describe('the corpus of conversations with a server', () => {
     const path = join(FOLDER, file.replace(/\.http$/, '.expected.json'));
     const expected = Expected.parse(JSON.parse(readFileSync(path, 'utf8')));
     const server = await serve(repliesIn(file), context);
-    const { tool, calls } = countingTool('look');
+    const { tool, calls } = createCountingTool('look');
     const { model } = createChatModel(settingsFor(server.baseUrl), {
       settingsFile: 'parley.yaml',
       ...systemTime,

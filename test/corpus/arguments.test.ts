@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import { fitCall } from '@parley/models/calls';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -189,7 +189,7 @@ describe('arguments', () => {
           expect(fitted).toEqual({ kind: 'fits', call });
         },
       ),
-      runs(2_000),
+      toRunOptions(2_000),
     );
   });
 
@@ -206,7 +206,7 @@ describe('arguments', () => {
         const fitted = fitCall(call, [{ name: 'make', description: '', inputSchema }]);
         expect(fitted).toEqual({ kind: 'fits', call });
       }),
-      runs(2_000),
+      toRunOptions(2_000),
     );
   });
 
@@ -224,7 +224,7 @@ describe('arguments', () => {
           expect(['fits', 'misfit']).toContain(fitted.kind);
         },
       ),
-      runs(1_000),
+      toRunOptions(1_000),
     );
   });
 

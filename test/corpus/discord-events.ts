@@ -1,5 +1,5 @@
 import type { GatewayDispatchEvents } from 'discord-api-types/v10';
-import type { Decision } from './discord-wire.ts';
+import type { FieldDecision } from './discord-wire.ts';
 
 const COMMANDS = { ignored: 'who may use which command; Discord holds people to it' };
 const MODERATION = { ignored: 'rules and bans of a server, which its moderators see' };
@@ -13,7 +13,7 @@ const SETUP = { ignored: 'how a server is set up' };
 const PRESENCE = { ignored: 'who is there and types' };
 
 /** Every event of the gateway. Complete by its type: one that a new version of Discord's types has does not compile until it is here. */
-export const EVENTS: Readonly<Record<`${GatewayDispatchEvents}`, Decision>> = {
+export const EVENTS: Readonly<Record<`${GatewayDispatchEvents}`, FieldDecision>> = {
   MESSAGE_CREATE: 'read',
   MESSAGE_UPDATE: 'read',
   MESSAGE_DELETE: 'read',

@@ -40,13 +40,13 @@ import type {
  * What Parley does with a field or kind of the wire. `read`: its words or its meaning reach the model. `named`: the model reads that it
  * is there. Else the reason why it says nothing: bookkeeping of the platform alone, never what a person writes.
  */
-export type Decision = 'read' | 'named' | { readonly ignored: string };
+export type FieldDecision = 'read' | 'named' | { readonly ignored: string };
 
 /** The names of all fields, of every member of a union. */
-type FieldOf<T> = T extends unknown ? keyof T : never;
+type FieldName<T> = T extends unknown ? keyof T : never;
 
 /** Complete by its type: a field that a new version of Discord's types has does not compile until it is here. */
-type Fields<T> = Readonly<Record<FieldOf<T>, Decision>>;
+type FieldDecisions<T> = Readonly<Record<FieldName<T>, FieldDecision>>;
 
 const SIZE = { ignored: 'the size of a picture' };
 const PLACEHOLDER = { ignored: 'a blurred picture until the real one is there' };
@@ -56,7 +56,7 @@ const IDENTITY = { ignored: 'an id for programs' };
 const LIMITS = { ignored: 'what may be chosen in a form' };
 const ANIMATION = { ignored: 'whether a picture moves' };
 
-const MESSAGE: Fields<APIMessage & GatewayMessageCreateDispatchData> = {
+const MESSAGE: FieldDecisions<APIMessage & GatewayMessageCreateDispatchData> = {
   id: 'read',
   channel_id: 'read',
   guild_id: 'read',
@@ -99,17 +99,17 @@ const MESSAGE: Fields<APIMessage & GatewayMessageCreateDispatchData> = {
   interaction_metadata: { ignored: "which command another bot's message answers" },
 };
 
-const SNAPSHOT: Fields<APIMessageSnapshot> = {
+const SNAPSHOT: FieldDecisions<APIMessageSnapshot> = {
   message: 'read',
   guild_id: { ignored: 'the reference says it' },
 };
-const REFERENCE: Fields<APIMessageReference> = {
+const REFERENCE: FieldDecisions<APIMessageReference> = {
   type: 'read',
   message_id: 'read',
   channel_id: 'read',
   guild_id: 'read',
 };
-const ATTACHMENT: Fields<APIAttachment> = {
+const ATTACHMENT: FieldDecisions<APIAttachment> = {
   id: 'read',
   filename: 'read',
   title: 'read',
@@ -130,7 +130,7 @@ const ATTACHMENT: Fields<APIAttachment> = {
   clip_created_at: { ignored: 'Discord notes when it was recorded' },
   application: { ignored: 'Discord notes in which game it was recorded' },
 };
-const EMBED: Fields<APIEmbed> = {
+const EMBED: FieldDecisions<APIEmbed> = {
   title: 'read',
   type: 'read',
   description: 'read',
@@ -146,7 +146,7 @@ const EMBED: Fields<APIEmbed> = {
   color: LOOKS,
   flags: LOOKS,
 };
-const PICTURE: Fields<APIEmbedImage & APIEmbedVideo> = {
+const PICTURE: FieldDecisions<APIEmbedImage & APIEmbedVideo> = {
   url: 'read',
   proxy_url: 'read',
   content_type: 'read',
@@ -157,16 +157,20 @@ const PICTURE: Fields<APIEmbedImage & APIEmbedVideo> = {
   placeholder_version: PLACEHOLDER,
   flags: ANIMATION,
 };
-const EMBED_NAME: Fields<APIEmbedAuthor & APIEmbedProvider> = {
+const EMBED_NAME: FieldDecisions<APIEmbedAuthor & APIEmbedProvider> = {
   name: 'read',
   url: 'read',
   icon_url: ICON,
   proxy_icon_url: ICON,
 };
-const FOOTER: Fields<APIEmbedFooter> = { text: 'read', icon_url: ICON, proxy_icon_url: ICON };
-const EMBED_FIELD: Fields<APIEmbedField> = { name: 'read', value: 'read', inline: LOOKS };
+const FOOTER: FieldDecisions<APIEmbedFooter> = {
+  text: 'read',
+  icon_url: ICON,
+  proxy_icon_url: ICON,
+};
+const EMBED_FIELD: FieldDecisions<APIEmbedField> = { name: 'read', value: 'read', inline: LOOKS };
 
-const COMPONENT: Fields<APIMessageComponent | APIModalComponent> = {
+const COMPONENT: FieldDecisions<APIMessageComponent | APIModalComponent> = {
   type: 'read',
   components: 'read',
   component: 'read',
@@ -203,28 +207,28 @@ const COMPONENT: Fields<APIMessageComponent | APIModalComponent> = {
   file_types: LIMITS,
   default: { ignored: 'what is chosen before a person chooses' },
 };
-const OPTION: Fields<APISelectMenuOption> = {
+const OPTION: FieldDecisions<APISelectMenuOption> = {
   label: 'read',
   description: 'read',
   value: { ignored: 'what a program gets; it is read where there is no label' },
   emoji: ICON,
   default: { ignored: 'what is chosen before a person chooses' },
 };
-const COMPONENT_EMOJI: Fields<APIMessageComponentEmoji> = {
+const COMPONENT_EMOJI: FieldDecisions<APIMessageComponentEmoji> = {
   id: 'read',
   name: 'read',
   animated: ANIMATION,
 };
-const DEFAULT_VALUE: Fields<APISelectMenuDefaultValue<SelectMenuDefaultValueType>> = {
+const DEFAULT_VALUE: FieldDecisions<APISelectMenuDefaultValue<SelectMenuDefaultValueType>> = {
   type: 'read',
   id: 'read',
 };
-const GALLERY_ITEM: Fields<APIMediaGalleryItem> = {
+const GALLERY_ITEM: FieldDecisions<APIMediaGalleryItem> = {
   media: 'read',
   description: 'read',
   spoiler: 'read',
 };
-const MEDIA: Fields<APIUnfurledMediaItem> = {
+const MEDIA: FieldDecisions<APIUnfurledMediaItem> = {
   url: 'read',
   proxy_url: 'read',
   content_type: 'read',
@@ -237,7 +241,7 @@ const MEDIA: Fields<APIUnfurledMediaItem> = {
   flags: ANIMATION,
 };
 
-const POLL: Fields<APIPoll> = {
+const POLL: FieldDecisions<APIPoll> = {
   question: 'read',
   answers: 'read',
   expiry: 'read',
@@ -245,15 +249,18 @@ const POLL: Fields<APIPoll> = {
   results: 'read',
   layout_type: LOOKS,
 };
-const POLL_MEDIA: Fields<APIPollMedia> = { text: 'read', emoji: 'read' };
-const POLL_ANSWER: Fields<APIPollAnswer> = { answer_id: 'read', poll_media: 'read' };
-const POLL_RESULTS: Fields<APIPollResults> = { is_finalized: 'read', answer_counts: 'read' };
-const POLL_COUNT: Fields<APIPollAnswerCount> = {
+const POLL_MEDIA: FieldDecisions<APIPollMedia> = { text: 'read', emoji: 'read' };
+const POLL_ANSWER: FieldDecisions<APIPollAnswer> = { answer_id: 'read', poll_media: 'read' };
+const POLL_RESULTS: FieldDecisions<APIPollResults> = {
+  is_finalized: 'read',
+  answer_counts: 'read',
+};
+const POLL_COUNT: FieldDecisions<APIPollAnswerCount> = {
   id: 'read',
   count: 'read',
   me_voted: { ignored: 'the bot does not vote' },
 };
-const STICKER: Fields<APISticker> = {
+const STICKER: FieldDecisions<APISticker> = {
   id: 'read',
   name: 'read',
   format_type: 'read',
@@ -267,22 +274,22 @@ const STICKER: Fields<APISticker> = {
   user: { ignored: 'who made it' },
   sort_value: LOOKS,
 };
-const ACTIVITY: Fields<APIMessageActivity> = { type: 'named', party_id: IDENTITY };
+const ACTIVITY: FieldDecisions<APIMessageActivity> = { type: 'named', party_id: IDENTITY };
 const NOTICE = { ignored: 'comes with a notice of Discord alone' };
-const CALL: Fields<APIMessageCall> = { participants: NOTICE, ended_timestamp: NOTICE };
-const SUBSCRIPTION: Fields<APIMessageRoleSubscriptionData> = {
+const CALL: FieldDecisions<APIMessageCall> = { participants: NOTICE, ended_timestamp: NOTICE };
+const SUBSCRIPTION: FieldDecisions<APIMessageRoleSubscriptionData> = {
   role_subscription_listing_id: NOTICE,
   tier_name: NOTICE,
   total_months_subscribed: NOTICE,
   is_renewal: NOTICE,
 };
-const THEME: Fields<APIMessageSharedClientTheme> = {
+const THEME: FieldDecisions<APIMessageSharedClientTheme> = {
   colors: LOOKS,
   gradient_angle: LOOKS,
   base_mix: LOOKS,
   base_theme: LOOKS,
 };
-const RESOLVED: Fields<APIInteractionDataResolved> = {
+const RESOLVED: FieldDecisions<APIInteractionDataResolved> = {
   users: 'read',
   roles: 'read',
   channels: 'read',
@@ -293,7 +300,7 @@ const RESOLVED: Fields<APIInteractionDataResolved> = {
 /** An object of the wire, the fields that contain one, and what is decided about its own. */
 export interface WireObject {
   readonly in: readonly string[];
-  readonly fields: Readonly<Record<string, Decision>>;
+  readonly fields: Readonly<Record<string, FieldDecision>>;
 }
 
 export const OBJECTS: Readonly<Record<string, WireObject>> = {
@@ -326,7 +333,7 @@ export const OBJECTS: Readonly<Record<string, WireObject>> = {
 };
 
 /** Kinds of the same thing, by the number or word of the wire. */
-export const COMPONENTS: Readonly<Record<ComponentType, Decision>> = {
+export const COMPONENTS: Readonly<Record<ComponentType, FieldDecision>> = {
   1: 'read',
   2: 'read',
   3: 'read',
@@ -349,7 +356,7 @@ export const COMPONENTS: Readonly<Record<ComponentType, Decision>> = {
   22: 'read',
   23: 'named',
 };
-export const EMBEDS: Readonly<Record<`${EmbedType}`, Decision>> = {
+export const EMBEDS: Readonly<Record<`${EmbedType}`, FieldDecision>> = {
   rich: 'read',
   image: 'read',
   video: 'read',
@@ -359,13 +366,13 @@ export const EMBEDS: Readonly<Record<`${EmbedType}`, Decision>> = {
   poll_result: 'read',
   auto_moderation_message: { ignored: 'comes with a notice of Discord alone' },
 };
-export const STICKERS: Readonly<Record<StickerFormatType, Decision>> = {
+export const STICKERS: Readonly<Record<StickerFormatType, FieldDecision>> = {
   1: 'read',
   2: 'read',
   3: 'named',
   4: 'read',
 };
-export const ACTIVITIES: Readonly<Record<MessageActivityType, Decision>> = {
+export const ACTIVITIES: Readonly<Record<MessageActivityType, FieldDecision>> = {
   1: 'named',
   2: 'named',
   3: 'named',

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { GatewayDispatchEvents, MessageType } from 'discord-api-types/v10';
 import { describe, expect, it } from 'vitest';
 import { toInbound } from '../../packages/channel-discord/src/content.ts';
-import type { Place } from '../../packages/channel-discord/src/places.ts';
+import type { ChatDetails } from '../../packages/channel-discord/src/places.ts';
 import { WireMessage } from '../../packages/channel-discord/src/wire-message.ts';
 import { EVENTS } from './discord-events.ts';
 import {
   ACTIVITIES,
   COMPONENTS,
-  type Decision,
   EMBEDS,
+  type FieldDecision,
   OBJECTS,
   STICKERS,
   type WireObject,
@@ -43,7 +43,7 @@ function outcomeOf(data: object): string {
   const read = WireMessage.safeParse(data);
   if (!read.success) return 'not read';
   const isDirect = !('guild_id' in data);
-  const place: Place = {
+  const place: ChatDetails = {
     chat: { id: '1', type: isDirect ? 'direct' : 'group' },
     guildId: '45',
     botRole: '48',
@@ -74,7 +74,7 @@ function matters(parents: readonly string[], name: string): boolean {
   });
 }
 
-const isDecided = (decision: Decision) => decision === 'read' || decision === 'named';
+const isDecided = (decision: FieldDecision) => decision === 'read' || decision === 'named';
 
 /** Fields of which Parley does something else than is decided. */
 function wrongFields({ in: parents, fields }: WireObject): string[] {
@@ -97,7 +97,7 @@ function collect(value: unknown, parent: string): void {
 }
 
 function missingKinds(
-  kinds: Readonly<Record<string, Decision>>,
+  kinds: Readonly<Record<string, FieldDecision>>,
   parents: readonly string[],
   field: string,
 ): string[] {

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { InboundMessage } from '@parley/core';
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toInbound } from '../../packages/channel-discord/src/content.ts';
-import type { Place } from '../../packages/channel-discord/src/places.ts';
+import type { ChatDetails } from '../../packages/channel-discord/src/places.ts';
 import { WireMessage } from '../../packages/channel-discord/src/wire-message.ts';
 
 const FOLDER = join(import.meta.dirname, 'events-discord');
@@ -50,7 +50,11 @@ const message = fc.constantFrom(...cases).chain((data) =>
   })),
 );
 
-const place: Place = { chat: { id: '1', type: 'direct' }, guildId: '45', nameOf: () => undefined };
+const place: ChatDetails = {
+  chat: { id: '1', type: 'direct' },
+  guildId: '45',
+  nameOf: () => undefined,
+};
 
 describe('a message of Discord of which any part has an unexpected form', () => {
   it('[F16] [F01] still brings the words of its author, in the form that the core takes', () => {
@@ -60,7 +64,7 @@ describe('a message of Discord of which any part has an unexpected form', () => 
         const inbound = toInbound(read, place, { account: 'default', me: ME, threads: 'never' });
         expect(InboundMessage.parse(inbound).text).toBe(WORDS);
       }),
-      runs(2_000),
+      toRunOptions(2_000),
     );
   });
 });

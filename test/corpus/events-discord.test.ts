@@ -1,12 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { InboundMessage } from '@parley/core';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { openTurnScene, type TurnScene } from '../../packages/agent/src/testing/turn-scene.ts';
-import { ANN, endScenes, type Scene, scene } from '../platforms/discord/adapter-scene.ts';
-import { checkFacts, checkReading, Expected, followingMessage } from './events-outcome.ts';
+import {
+  ANN,
+  type DiscordScene,
+  endScenes,
+  startDiscordScene,
+} from '../platforms/discord/adapter-scene.ts';
+import { checkFacts, checkReading, Expected, getExpectedMessage } from './events-outcome.ts';
 
 const FOLDER = join(import.meta.dirname, 'events-discord');
 
@@ -19,13 +24,13 @@ const Input = z.union([
 const files = readdirSync(FOLDER);
 const inputs = files.filter((file) => !file.endsWith('.expected.json'));
 
-let discord: Scene;
+let discord: DiscordScene;
 let turns: TurnScene;
 let thread: string;
 let direct: string;
 
 beforeAll(async () => {
-  [discord, turns] = await Promise.all([scene(), openTurnScene()]);
+  [discord, turns] = await Promise.all([startDiscordScene(), openTurnScene()]);
   const { double } = discord;
   await discord.connect();
   direct = double.dmWith(ANN);
@@ -98,11 +103,11 @@ describe('the corpus of events of Discord', () => {
   });
 
   // On a change a third of them each day.
-  it.each(inputs.filter((_, nth) => isOfDay(nth, 3)))(
+  it.each(inputs.filter((_, nth) => isDueToday(nth, 3)))(
     '[F16] [F01] brings to the model what people see: %s',
     async (file) => {
       const { event, expected } = read(file);
-      const found = followingMessage(await follow(file, event), expected);
+      const found = getExpectedMessage(await follow(file, event), expected);
       if (found === null) return;
       checkFacts(found.message, found.expected);
       checkReading(await readByModel(found.message, file), found.expected);

@@ -1,4 +1,4 @@
-import { hasOutsideText, type InboundMessage, typedText } from '@parley/core';
+import { getTypedText, hasOutsideText, type InboundMessage } from '@parley/core';
 import { expect } from 'vitest';
 import { z } from 'zod';
 
@@ -28,20 +28,20 @@ export const Expected = z.union([
   z.strictObject({ about: z.string(), ignored: z.string() }),
   z.strictObject({ about: z.string(), nothing: z.literal(true) }),
 ]);
-export type Follows = Extract<z.infer<typeof Expected>, { addressed: boolean }>;
+export type ExpectedMessage = Extract<z.infer<typeof Expected>, { addressed: boolean }>;
 
 /** What an adapter makes of an event: messages, changes of messages, and what it says about the rest. */
-interface Followed {
+interface AdapterResult {
   readonly messages: readonly InboundMessage[];
   readonly revisions: readonly { readonly kind: string; readonly message?: InboundMessage }[];
   readonly notes: readonly { readonly reason: string }[];
 }
 
 /** The one message or edit that follows from an event; null where none is expected, and none came. */
-export function followingMessage(
-  { messages, revisions, notes }: Followed,
+export function getExpectedMessage(
+  { messages, revisions, notes }: AdapterResult,
   expected: z.infer<typeof Expected>,
-): { readonly message: InboundMessage; readonly expected: Follows } | null {
+): { readonly message: InboundMessage; readonly expected: ExpectedMessage } | null {
   if ('nothing' in expected) {
     expect({ messages, notes }).toEqual({ messages: [], notes: [] });
     return null;
@@ -61,10 +61,10 @@ export function followingMessage(
 }
 
 /** Checks what the adapter hands over. */
-export function checkFacts(message: InboundMessage, expected: Follows): void {
+export function checkFacts(message: InboundMessage, expected: ExpectedMessage): void {
   const { text, typed, outside, replyTo, addressed, chat } = expected;
   if (text !== undefined) expect(message.text).toBe(text);
-  expect(typedText(message)).toBe(typed);
+  expect(getTypedText(message)).toBe(typed);
   if (outside !== undefined) expect(hasOutsideText(message)).toBe(outside);
   const shown = (message.attachments ?? []).map(({ kind, name, viewOnce }) =>
     [viewOnce ? 'view-once' : '', kind, name].join(' ').trim(),
@@ -76,7 +76,7 @@ export function checkFacts(message: InboundMessage, expected: Follows): void {
 }
 
 /** Checks the user message that the model reads, as JSON. */
-export function checkReading(words: string, { reads, never }: Follows): void {
+export function checkReading(words: string, { reads, never }: ExpectedMessage): void {
   // Quotation marks and new lines are escaped there; so are quotes of quotes.
   const plain = words.replaceAll(/\\+n/g, '\n').replaceAll(/\\+"/g, '"');
   for (const part of reads) expect(plain).toContain(part);

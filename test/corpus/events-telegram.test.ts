@@ -5,7 +5,11 @@ import { type Chat, InboundMessage } from '@parley/core';
 import { messageContext } from '@parley/prompt';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { endScenes, type Scene, scene } from '../platforms/telegram/adapter-scene.ts';
+import {
+  endScenes,
+  startTelegramScene,
+  type TelegramScene,
+} from '../platforms/telegram/adapter-scene.ts';
 
 /** A case is an update as Telegram sends it, or several, of which the last one is meant; beside it `NAME.expected.json`. */
 const FOLDER = join(import.meta.dirname, 'events-telegram');
@@ -55,9 +59,9 @@ const nameOf = (file: string) => file.replace(/(?:\.expected)?\.json$/, '');
 const read = (file: string): unknown => JSON.parse(readFileSync(join(FOLDER, file), 'utf8'));
 
 describe("the corpus of Telegram's events", () => {
-  let telegram: Scene;
+  let telegram: TelegramScene;
   beforeAll(async () => {
-    telegram = await scene();
+    telegram = await startTelegramScene();
     await telegram.adapter.start();
     telegram.double.say({ chat: 1, text: 'first' });
     await telegram.double.waitFor(() => telegram.received.length === 1);
@@ -79,7 +83,7 @@ describe("the corpus of Telegram's events", () => {
   });
 });
 
-function expectOutcome({ received, revised, ignored }: Scene, expected: Expected): void {
+function expectOutcome({ received, revised, ignored }: TelegramScene, expected: Expected): void {
   if (expected.ignored !== undefined) {
     expect([received, revised]).toEqual([[], []]);
     expect(ignored.map(({ reason }) => reason)).toEqual([

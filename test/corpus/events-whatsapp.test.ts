@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { InboundMessage } from '@parley/core';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { proto } from '@whiskeysockets/baileys';
 import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { openTurnScene, type TurnScene } from '../../packages/agent/src/testing/turn-scene.ts';
-import { lastingScene } from '../platforms/whatsapp/adapter-scene.ts';
-import { trustForLong } from '../platforms/whatsapp/trust-media.ts';
-import { checkFacts, checkReading, Expected, followingMessage } from './events-outcome.ts';
+import { openLastingScene } from '../platforms/whatsapp/adapter-scene.ts';
+import { trustMediaUntilReverted } from '../platforms/whatsapp/trust-media.ts';
+import { checkFacts, checkReading, Expected, getExpectedMessage } from './events-outcome.ts';
 
 const FOLDER = join(import.meta.dirname, 'events-whatsapp');
 
@@ -34,9 +34,9 @@ const inputs = files.filter((file) => !file.endsWith('.expected.json'));
 
 /** The double with the adapter, its people and their group, and what its files look like in a message. */
 async function openStage() {
-  const [whatsapp, turns] = await Promise.all([lastingScene(), openTurnScene()]);
+  const [whatsapp, turns] = await Promise.all([openLastingScene(), openTurnScene()]);
   const { double } = whatsapp;
-  const stopTrusting = trustForLong(double);
+  const stopTrusting = trustMediaUntilReverted(double);
   const ann = double.addPerson({ name: 'Ann', number: '491510000001', lid: '88000000000001' });
   const ben = double.addPerson({ name: 'Ben', lid: '88000000000002', hidden: true });
   const members = [ann.id, ben.id, double.me.id];
@@ -166,12 +166,12 @@ describe('the corpus of events of WhatsApp', () => {
   });
 
   // On a change a third of them each day.
-  it.each(inputs.filter((_, nth) => isOfDay(nth, 3)))(
+  it.each(inputs.filter((_, nth) => isDueToday(nth, 3)))(
     '[F16] [F01] brings to the model what people see: %s',
     async (file) => {
       const on = await stage();
       const { event, expected } = read(file, on);
-      const found = followingMessage(await follow(on, file, event), expected);
+      const found = getExpectedMessage(await follow(on, file, event), expected);
       if (found === null) return;
       checkFacts(found.message, found.expected);
       await checkFiles(on, found.message);

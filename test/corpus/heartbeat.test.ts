@@ -8,7 +8,7 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { readTasks } from '../../packages/proactive/src/heartbeat/read-tasks.ts';
 import {
-  heartbeatStateText,
+  formatHeartbeatState,
   readHeartbeatState,
 } from '../../packages/proactive/src/heartbeat/state.ts';
 
@@ -95,7 +95,7 @@ it.each(cases.filter((name) => stateOf(name) !== null))(
   (name) => {
     const text = stateOf(name) ?? '';
     const { state } = readHeartbeatState(text);
-    const written = heartbeatStateText(state);
+    const written = formatHeartbeatState(state);
     const kept = leavesOf(JSON.parse(written)).join('\n');
     const times = text.match(/"[^"]+"|\d{5,}/g) ?? [];
     for (const one of times.map((time) => time.replaceAll('"', ''))) {

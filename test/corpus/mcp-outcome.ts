@@ -34,27 +34,27 @@ const REQUEST = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} } as c
  * What becomes of one input. `.txt`: the output of a program that was asked for its tools. `.http`: an answer over
  * HTTP to the same, with its headers. `.json`: the result of a request, or one tool.
  */
-export async function outcomeOf(name: string, input: Buffer): Promise<object> {
-  if (name.endsWith('.txt')) return { messages: messagesInOutput(input) };
+export async function readOutcome(name: string, input: Buffer): Promise<object> {
+  if (name.endsWith('.txt')) return { messages: readOutputMessages(input) };
   if (name.endsWith('.http')) return { answer: await answerOverHttp(input.toString('utf8')) };
   const said: unknown = JSON.parse(input.toString('utf8'));
-  const kind = kindOf(said);
-  if (kind === 'prompts') return offeredPrompts(said);
+  const kind = getInputKind(said);
+  if (kind === 'prompts') return listOfferedPrompts(said);
   if (kind === 'messages') return { text: promptText(said) };
-  if (kind === 'tools') return await offeredTools(said);
+  if (kind === 'tools') return await listOfferedTools(said);
   const { text, failed, files = [] } = resultText(said);
   const named = files.map(({ bytes, ...file }) => ({ ...file, bytes: bytes.length }));
   return { text, failed, ...(named.length > 0 && { files: named }) };
 }
 
-function kindOf(said: unknown): 'tools' | 'prompts' | 'messages' | 'result' {
+function getInputKind(said: unknown): 'tools' | 'prompts' | 'messages' | 'result' {
   const keys = typeof said === 'object' && said !== null ? Object.keys(said) : [];
   if (keys.includes('prompts')) return 'prompts';
   if (keys.includes('messages')) return 'messages';
   return keys.includes('tools') || keys.includes('inputSchema') ? 'tools' : 'result';
 }
 
-function toolsListed(said: unknown): Listed {
+function toToolList(said: unknown): Listed {
   const isOne = typeof said === 'object' && said !== null && 'inputSchema' in said;
   const items = readEntries(isOne ? { tools: [said] } : said, 'tools');
   return items === null ? { items: [], problem: 'not a list' } : { items, problem: null };
@@ -64,9 +64,9 @@ const remarks = (all: readonly { readonly what: string; readonly reason: string 
   Object.fromEntries(all.map(({ what, reason }) => [what, reason]));
 
 /** What a model is offered: through the real servers, tools and registry, with a connection that is played. */
-async function stage(said: unknown) {
+async function openStage(said: unknown) {
   const sent: unknown[] = [];
-  const catalogue = readCatalogue(toolsListed(said), NONE);
+  const catalogue = readCatalogue(toToolList(said), NONE);
   const mcp = await openMcp(
     { s: SERVER },
     {
@@ -99,8 +99,8 @@ async function stage(said: unknown) {
   return { catalogue, mcp, sent, problems, tools };
 }
 
-async function offeredTools(said: unknown): Promise<object> {
-  const { catalogue, mcp, problems, tools } = await stage(said);
+async function listOfferedTools(said: unknown): Promise<object> {
+  const { catalogue, mcp, problems, tools } = await openStage(said);
   await mcp.close();
   const { refused, changed } = catalogue;
   return {
@@ -112,12 +112,12 @@ async function offeredTools(said: unknown): Promise<object> {
 }
 
 /** What a server is sent of the arguments of a model; nothing where they do not fit. */
-export async function callsOf(
+export async function listServerCalls(
   input: Buffer,
   calls: readonly { readonly tool: string; readonly given: unknown }[],
 ): Promise<readonly object[]> {
-  const { mcp, sent, tools } = await stage(JSON.parse(input.toString('utf8')));
-  const call = await toolCall();
+  const { mcp, sent, tools } = await openStage(JSON.parse(input.toString('utf8')));
+  const call = await createCallContext();
   const made: object[] = [];
   for (const { tool, given } of calls) {
     const found = tools.get(tool);
@@ -130,7 +130,7 @@ export async function callsOf(
   return made;
 }
 
-async function toolCall() {
+async function createCallContext() {
   const folder = mkdtempSync(join(tmpdir(), 'parley-corpus-'));
   const workspace = await openWorkspace({ folder, templates: folder });
   rmSync(folder, { recursive: true, force: true });
@@ -142,7 +142,7 @@ async function toolCall() {
   };
 }
 
-function offeredPrompts(said: unknown): object {
+function listOfferedPrompts(said: unknown): object {
   const items = readEntries(said, 'prompts');
   const { prompts, refused, changed } = readCatalogue(NONE, { items: items ?? [], problem: null });
   return {
@@ -152,7 +152,7 @@ function offeredPrompts(said: unknown): object {
   };
 }
 
-function messagesInOutput(output: Buffer): readonly unknown[] {
+function readOutputMessages(output: Buffer): readonly unknown[] {
   const streams = [new PassThrough(), new PassThrough(), new PassThrough()] as const;
   const transport = stdioTransport({
     server: {

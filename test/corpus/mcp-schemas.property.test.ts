@@ -1,9 +1,9 @@
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import { readCatalogue } from '@parley/tools/testing/mcp-reading';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { callsOf, outcomeOf } from './mcp-outcome.ts';
+import { listServerCalls, readOutcome } from './mcp-outcome.ts';
 
 type Json = Record<string, unknown>;
 
@@ -171,7 +171,7 @@ describe('[G03] schemas of MCP servers, whatever they are', () => {
         ),
         async (schema) => {
           const { offered, leftOut } = Offered.parse(
-            await outcomeOf('x.json', bytes(listed(schema))),
+            await readOutcome('x.json', bytes(listed(schema))),
           );
           expect(offered.length + Object.keys(leftOut ?? {}).length).toBe(1);
           for (const { name: shown, inputSchema } of offered) {
@@ -182,7 +182,7 @@ describe('[G03] schemas of MCP servers, whatever they are', () => {
           }
         },
       ),
-      runs(300),
+      toRunOptions(300),
     );
   });
 
@@ -194,11 +194,11 @@ describe('[G03] schemas of MCP servers, whatever they are', () => {
         const shown = asShown(value, tools[0]?.shape?.renamed);
         const wrappedIn = tools[0]?.shape?.wrappedIn;
         const given = wrappedIn === undefined ? shown : { [wrappedIn]: shown };
-        expect(await callsOf(said, [{ tool: 's_t', given }])).toEqual([
+        expect(await listServerCalls(said, [{ tool: 's_t', given }])).toEqual([
           { tool: 's_t', given, sent: value },
         ]);
       }),
-      runs(300),
+      toRunOptions(300),
     );
   });
 
@@ -209,14 +209,14 @@ describe('[G03] schemas of MCP servers, whatever they are', () => {
     await fc.assert(
       fc.asyncProperty(names, async (all) => {
         const tools = all.map((one) => ({ name: one }));
-        const { offered, leftOut } = Offered.parse(await outcomeOf('x.json', bytes({ tools })));
+        const { offered, leftOut } = Offered.parse(await readOutcome('x.json', bytes({ tools })));
         const shown = offered.map((one) => one.name);
         for (const one of shown) expect(one).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
         expect(new Set(shown).size).toBe(shown.length);
         expect(shown.length).toBe(all.filter((one) => one.trim() !== '').length);
         expect(leftOut === undefined).toBe(shown.length === all.length);
       }),
-      runs(100),
+      toRunOptions(100),
     );
   });
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { callsOf, outcomeOf } from './mcp-outcome.ts';
+import { listServerCalls, readOutcome } from './mcp-outcome.ts';
 
 const FOLDER = fileURLToPath(new URL('./mcp', import.meta.url));
 const EXPECTED = '.expected.json';
@@ -29,7 +29,7 @@ describe('[G03] what MCP servers really send', () => {
     const text = readFileSync(join(FOLDER, `${stem(name)}${EXPECTED}`), 'utf8');
     const { calls, why: _why, ...expected } = Expected.parse(JSON.parse(text));
     const input = readFileSync(join(FOLDER, name));
-    expect(await outcomeOf(name, input)).toEqual(expected);
-    if (calls !== undefined) expect(await callsOf(input, calls)).toEqual(calls);
+    expect(await readOutcome(name, input)).toEqual(expected);
+    if (calls !== undefined) expect(await listServerCalls(input, calls)).toEqual(calls);
   });
 });

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import type { ModelTool } from '@parley/models';
 import { type AnswerPiece, AnswerSeparator, type SeparatorOptions } from '@parley/models/separate';
 import fc from 'fast-check';
@@ -126,7 +126,7 @@ describe('answers with reasoning and calls in their text', () => {
         const out = separate(cutAt(one.answer, places), one.expected);
         expect(compared(out, one)).toEqual(wanted(one.expected));
       }),
-      runs(50),
+      toRunOptions(50),
     );
   });
 

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { systemTime } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import {
   createChatModel,
   ModelError,
@@ -169,7 +169,7 @@ async function ask(baseUrl: string, tools: readonly string[]) {
     ...systemTime,
     sleep: async () => undefined,
     graceMs: GRACE_MS,
-    logger: recordingLogger().log,
+    logger: createRecordingLogger().log,
     meter: {
       count: (_name, labels, by = 1) => {
         const kind = labels?.kind ?? '';

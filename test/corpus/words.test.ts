@@ -7,7 +7,7 @@ import type { NewPart } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import {
-  aMessage,
+  createMessage,
   IngressScene,
   POLICY,
 } from '../../packages/channels/src/testing/ingress-scene.ts';
@@ -94,10 +94,10 @@ async function ask(
   const asker = `1${code}`;
   scene.now = NOW - sentBefore - 1_000;
   const wish = { messageId: code, text: 'note it', chat: { id: asker }, sender: { id: asker } };
-  await receiveWith()(aMessage(wish), CAPABILITIES);
-  const taken = await scene.store.lanes.acquire(`telegram:default:${asker}`, 'w', scene.now, 1_000);
-  if (taken.kind === 'busy') throw new Error('The lane is busy.');
-  await scene.store.lanes.claim(taken.lease, 'collect', `t-${code}`, scene.now);
+  await receiveWith()(createMessage(wish), CAPABILITIES);
+  const work = { conversationId: `telegram:default:${asker}`, owner: 'w', leaseMs: 1_000 };
+  const taken = await scene.store.lanes.begin(work, 'collect', `t-${code}`, scene.now);
+  if (taken.kind !== 'turn') throw new Error(`no turn: ${taken.kind}`);
   const buttons = [{ label: 'Approve', data: `/approve ${code}` }];
   const body = { text: 'May I?', plain: 'May I?' };
   const route = routeTo(state === 'elsewhere' ? 'other' : chatId);
@@ -136,7 +136,7 @@ async function happened(typed: z.infer<typeof Typed>) {
   const chat = isGroup ? ({ id: chatId, type: 'group', title: 'Team' } as const) : { id: chatId };
   const told = (await scene.told(chatId)).length;
   const outcome = await receiveWith(activation)(
-    aMessage({ ...message, messageId: 'm', chat, sender: { id: sender }, sentAt: NOW }),
+    createMessage({ ...message, messageId: 'm', chat, sender: { id: sender }, sentAt: NOW }),
     CAPABILITIES,
   );
   const rows = await scene.store.inbox.recent(routeTo(chatId), 9);

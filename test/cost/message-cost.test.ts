@@ -7,10 +7,15 @@ import { systemTime } from '@parley/core';
 import { startTelegramDouble } from '@parley/simulators/telegram';
 import { describe, expect, inject, it } from 'vitest';
 import { startModelDouble } from '../model/index.ts';
-import { freshDatabase } from '../services/fresh-database.ts';
-import { freshRedisPrefix } from '../services/fresh-redis-prefix.ts';
+import { createFreshDatabase } from '../services/fresh-database.ts';
+import { createRedisPrefix } from '../services/fresh-redis-prefix.ts';
 import { type CostBounds, IDLE_COST, MESSAGE_COST } from './bounds.ts';
-import { type Asked, described, type Group, inTransactions } from './statement-log.ts';
+import {
+  formatGroups,
+  groupByTransaction,
+  type LoggedStatement,
+  type StatementGroup,
+} from './statement-log.ts';
 import { watchPostgres, watchRedis } from './watch-servers.ts';
 import { watchSqlite } from './watch-sqlite.ts';
 
@@ -27,7 +32,7 @@ const IDLE_MS = 15_000;
 
 /** Everything requested so far; the cost of a message is a difference. */
 interface Noted {
-  readonly asked: readonly Asked[];
+  readonly asked: readonly LoggedStatement[];
   readonly commands?: readonly string[];
   readonly roundTrips?: () => number;
 }
@@ -38,7 +43,7 @@ interface Cost extends CostBounds {
 }
 
 describe('a warm message in a direct chat', () => {
-  it('[D16] costs no more than the table allows, embedded', async () => {
+  it('[D16] costs no more than the table allows in one process', async () => {
     await using opened = new AsyncDisposableStack();
     const scene = await openScene(opened);
     const sqlite = watchSqlite();
@@ -50,14 +55,14 @@ describe('a warm message in a direct chat', () => {
 
   const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
   it.skipIf(redisUrl === null || postgresUrl === null)(
-    '[D16] costs no more than the table allows, distributed',
+    '[D16] costs no more than the table allows on PostgreSQL and Redis',
     async () => {
       await using opened = new AsyncDisposableStack();
-      const database = await freshDatabase(postgresUrl ?? '');
+      const database = await createFreshDatabase(postgresUrl ?? '');
       opened.defer(database.drop);
       const postgres = await watchPostgres(database.url);
       opened.defer(postgres.close);
-      const prefix = freshRedisPrefix().slice(1, -1);
+      const prefix = createRedisPrefix().slice(1, -1);
       const redis = await watchRedis(redisUrl ?? '', prefix);
       opened.defer(redis.close);
       const scene = await openScene(opened);
@@ -84,13 +89,13 @@ function expectWithin(cost: Cost, bounds: CostBounds): void {
 
 /** The requests of one message, and periodic requests that coincided with it. */
 interface Seen {
-  readonly groups: readonly Group[];
+  readonly groups: readonly StatementGroup[];
   readonly commands: readonly string[];
   readonly trips: number;
   readonly tookMs: number;
 }
 
-/** Asks until everything is warm, then records the requests of several messages. */
+/** Sends questions until everything is warm, then records the requests of several messages. */
 async function askAll(ask: (text: string) => Promise<void>, noted: Noted): Promise<Seen[]> {
   for (let nth = 0; nth < WARM_UP; nth += 1) await askAlone(ask, noted, `warm up ${nth}`);
   const seen: Seen[] = [];
@@ -113,17 +118,17 @@ function costOf(seen: readonly Seen[], idle: readonly IdleSpan[]): Cost {
  * Whether a renewal or a sweep fell into every message, as happens when the machine is so slow that
  * a message takes a good part of the time between two of them.
  */
-function fellIn(group: Group, idle: readonly IdleSpan[], shortestMs: number): boolean {
+function fellIn(group: StatementGroup, idle: readonly IdleSpan[], shortestMs: number): boolean {
   const times = idle
     .flatMap(({ groups }) => groups)
     .filter((other) => textOf(other) === textOf(group)).length;
   return shortestMs * times > (IDLE_MS * idle.length) / 4;
 }
 
-const textOf = ({ statements }: Group): string => statements.join('\n');
+const textOf = ({ statements }: StatementGroup): string => statements.join('\n');
 
 /** The transactions common to all messages, each counted by its minimum. */
-function inAll([first, ...others]: readonly Seen[]): Group[] {
+function inAll([first, ...others]: readonly Seen[]): StatementGroup[] {
   const left = others.map(({ groups }) => groups.map(textOf));
   return (first?.groups ?? []).filter((group) => {
     const places = left.map((texts) => texts.indexOf(textOf(group)));
@@ -146,14 +151,14 @@ async function askAlone(
     await pause(QUIET_MS);
   }
   const trips = roundTrips() - before[2];
-  const groups = inTransactions(asked.slice(before[0]));
+  const groups = groupByTransaction(asked.slice(before[0]));
   const tookMs = performance.now() - startedAt;
   return { groups, commands: commands.slice(before[1]), trips, tookMs };
 }
 
 /** What gateway and worker request while idle, and a readable form of it. */
 interface IdleSpan {
-  readonly groups: readonly Group[];
+  readonly groups: readonly StatementGroup[];
   readonly redisCommands: number;
   readonly shown: string;
 }
@@ -161,9 +166,9 @@ interface IdleSpan {
 async function idleSpan({ asked, commands = [] }: Noted): Promise<IdleSpan> {
   const before = [asked.length, commands.length] as const;
   await pause(IDLE_MS);
-  const groups = inTransactions(asked.slice(before[0]));
+  const groups = groupByTransaction(asked.slice(before[0]));
   const asks = commands.slice(before[1]);
-  const shown = [described(groups), ...asks.map(shortened)].join('\n');
+  const shown = [formatGroups(groups), ...asks.map(shortened)].join('\n');
   return { groups, redisCommands: asks.length, shown };
 }
 
@@ -187,7 +192,7 @@ function expectIdle(spans: readonly IdleSpan[]): void {
 function countsOf({ groups, commands, trips }: Seen): Cost {
   const own = groups.filter(({ connection }) => connection !== 'queue');
   const queue = groups.filter(({ connection }) => connection === 'queue');
-  const sum = (all: readonly Group[]) =>
+  const sum = (all: readonly StatementGroup[]) =>
     all.reduce((total, one) => total + one.statements.length, 0);
   const counts = {
     statements: sum(own),
@@ -199,7 +204,7 @@ function countsOf({ groups, commands, trips }: Seen): Cost {
     redisCommands: commands.length,
   };
   const title = JSON.stringify({ ...counts, roundTrips: trips, queueStatements: sum(queue) });
-  return { ...counts, shown: [title, described(groups), ...commands.map(shortened)].join('\n') };
+  return { ...counts, shown: [title, formatGroups(groups), ...commands.map(shortened)].join('\n') };
 }
 
 const shortened = (command: string): string => command.slice(0, 120);
@@ -207,7 +212,7 @@ const shortened = (command: string): string => command.slice(0, 120);
 /** A job of the in-memory queue gets a row. */
 const ADDED = /^\s*insert (or \w+ )?into job\b/i;
 
-/** Parley between a Telegram and a model, all in this process, so that starting is cheap. */
+/** Parley with a Telegram double and a model double in one process, so that starting is cheap. */
 async function openScene(opened: AsyncDisposableStack) {
   const [telegram, model] = await Promise.all([startTelegramDouble(), startModelDouble()]);
   opened.defer(() => telegram.close());

@@ -1,12 +1,12 @@
 /** A statement that a connection sent to a database. */
-export interface Asked {
+export interface LoggedStatement {
   /** `store`, `queue`, or the connection. */
   readonly connection: string;
   readonly text: string;
 }
 
 /** Statements that belong together: one transaction, or one statement alone. */
-export interface Group {
+export interface StatementGroup {
   readonly connection: string;
   /** Whether its commit waits for the disk; undefined where the database does not tell. */
   readonly synced: boolean | undefined;
@@ -22,15 +22,15 @@ const WRITE = /^\s*(insert|update|delete|replace|with\b.*\b(insert|update|delete
 const LOCKS = /\bfor (no key )?update\b/i;
 const SYNC = /^pragma synchronous = (\w+)/i;
 
-interface Open {
+interface OpenTransaction {
   synced: boolean | undefined;
   current: string[] | null;
 }
 
 /** Groups statements by the transactions in which they ran. */
-export function inTransactions(asked: readonly Asked[]): Group[] {
-  const open = new Map<string, Open>();
-  const groups: Group[] = [];
+export function groupByTransaction(asked: readonly LoggedStatement[]): StatementGroup[] {
+  const open = new Map<string, OpenTransaction>();
+  const groups: StatementGroup[] = [];
   for (const { connection, text } of asked) {
     const known = open.get(connection) ?? { synced: undefined, current: null };
     open.set(connection, known);
@@ -55,15 +55,15 @@ export function inTransactions(asked: readonly Asked[]): Group[] {
 }
 
 /** Formats groups for the message of a failed test. */
-export function described(groups: readonly Group[]): string {
+export function formatGroups(groups: readonly StatementGroup[]): string {
   const lines = groups.flatMap(({ connection, synced, isTransaction, statements }) => {
     const durable = synced === undefined ? '' : synced ? ', synced' : ', not synced';
     const kind = isTransaction ? `transaction${durable}` : 'alone';
-    return [`-- ${connection}: ${kind}`, ...statements.map((text) => `   ${oneLine(text)}`)];
+    return [`-- ${connection}: ${kind}`, ...statements.map((text) => `   ${toOneLine(text)}`)];
   });
   return lines.join('\n');
 }
 
-function oneLine(text: string): string {
+function toOneLine(text: string): string {
   return text.replace(/\s+/g, ' ').slice(0, 240);
 }

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
-import type { Asked } from './statement-log.ts';
+import type { LoggedStatement } from './statement-log.ts';
 
 /** A proxied PostgreSQL address that records all statements. */
 export interface WatchedPostgres {
   readonly url: string;
-  readonly asked: readonly Asked[];
+  readonly asked: readonly LoggedStatement[];
   /** How often a client has waited for the server. */
   roundTrips(): number;
   close(): Promise<void>;
@@ -15,13 +15,13 @@ export interface WatchedPostgres {
 /** Starts a proxy that parses the wire protocol, so that no client library has to cooperate. */
 export async function watchPostgres(url: string): Promise<WatchedPostgres> {
   const target = new URL(url);
-  const asked: Asked[] = [];
+  const asked: LoggedStatement[] = [];
   const open = new Set<Socket>();
   let trips = 0;
   const server = createServer((client) => {
     const connection = `connection ${open.size / 2 + 1}`;
     const upstream = connect(Number(target.port), target.hostname);
-    const read = wireReader((text) => asked.push({ connection, text }));
+    const read = createWireReader((text) => asked.push({ connection, text }));
     let isAnswered = true;
     client.on('data', (bytes: Buffer) => {
       if (isAnswered) trips += 1;
@@ -64,7 +64,7 @@ export async function watchPostgres(url: string): Promise<WatchedPostgres> {
 }
 
 /** Parses what a client sends: the texts of statements in the order in which they are executed. */
-function wireReader(onStatement: (text: string) => void): (bytes: Buffer) => void {
+function createWireReader(onStatement: (text: string) => void): (bytes: Buffer) => void {
   const prepared = new Map<string, string>();
   const portals = new Map<string, string>();
   let rest = Buffer.alloc(0);

@@ -1,5 +1,5 @@
 import { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Asked } from './statement-log.ts';
+import type { LoggedStatement } from './statement-log.ts';
 
 const RUNS = ['run', 'all', 'get', 'iterate'] as const;
 
@@ -7,9 +7,9 @@ const RUNS = ['run', 'all', 'get', 'iterate'] as const;
  * Records the statements of the databases in this process until `stop`: those in files are called
  * `store`, those in memory `queue`. Only `node:sqlite` itself is replaced.
  */
-export function watchSqlite(): { readonly asked: readonly Asked[]; stop(): void } {
-  const asked: Asked[] = [];
-  const texts = new WeakMap<StatementSync, Asked>();
+export function watchSqlite(): { readonly asked: readonly LoggedStatement[]; stop(): void } {
+  const asked: LoggedStatement[] = [];
+  const texts = new WeakMap<StatementSync, LoggedStatement>();
   const undo: (() => void)[] = [];
   const wrap = <K extends string>(
     prototype: Record<K, (...given: never[]) => unknown>,

@@ -1,10 +1,10 @@
 import { describe, inject } from 'vitest';
-import { keepsItsPromises } from './crash-promises.ts';
+import { testCrashPromises } from './crash-promises.ts';
 
 const redisUrl = inject('redisUrl');
 const postgresUrl = inject('postgresUrl');
 
-// Uses dedicated servers, since it kills them.
+// Uses dedicated servers because it kills them.
 describe.runIf(redisUrl && postgresUrl)('[D09] killed gateways, workers and servers', () => {
-  keepsItsPromises('distributed');
+  testCrashPromises('distributed');
 });

@@ -1,9 +1,9 @@
-import type { KeptAlive } from './kept-alive.ts';
+import type { SupervisedProcess } from './kept-alive.ts';
 import type { KillableServer } from './killable-server.ts';
-import type { Stored } from './stored.ts';
+import type { StoredQueries } from './stored.ts';
 
 /**
- * The layout of Parley: everything in one process, or gateways and workers with Redis and
+ * A deployment layout: everything in one process, or gateways and workers with Redis and
  * PostgreSQL.
  */
 export const DEPLOYMENTS = ['embedded', 'distributed'] as const;
@@ -13,15 +13,15 @@ export type DeploymentName = (typeof DEPLOYMENTS)[number];
 export interface Deployment {
   readonly name: DeploymentName;
   /** Parley's processes. */
-  readonly processes: readonly KeptAlive[];
+  readonly processes: readonly SupervisedProcess[];
   /** The servers that Parley needs; empty if everything runs in one process. */
   readonly servers: readonly KillableServer[];
-  readonly stored: Stored;
-  /** Ends everything that still runs, in whatever state it is. */
+  readonly stored: StoredQueries;
+  /** Ends every remaining process, in whatever state it is. */
   close(): Promise<void>;
 }
 
-/** Data folders of the processes that serve the web page. */
+/** The data folders of the processes that serve the web page. */
 export const EMBEDDED_FOLDERS = ['parley'] as const;
 export const GATEWAY_FOLDERS = ['gateway-1', 'gateway-2'] as const;
 export const WORKER_FOLDERS = ['worker-1', 'worker-2'] as const;

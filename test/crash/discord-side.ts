@@ -1,6 +1,6 @@
 import { startDiscordDouble } from '@parley/simulators/discord';
-import { type Side, sendersFrom } from './side.ts';
-import { ask } from './words.ts';
+import { type CrashSide, listSenders } from './side.ts';
+import { formatQuestion } from './words.ts';
 
 const FIRST_SENDER = 20_001;
 /**
@@ -9,19 +9,19 @@ const FIRST_SENDER = 20_001;
  */
 const DIRECT_EVERY = 5;
 
-interface Room {
+interface DiscordRoom {
   readonly sender: number;
   readonly channel: string;
   readonly isDirect: boolean;
 }
 
 /** Channels of a server, each with one person who mentions the bot, and direct chats. */
-export async function startDiscordSide(chats: number): Promise<Side> {
+export async function startDiscordSide(chats: number): Promise<CrashSide> {
   const double = await startDiscordDouble();
-  const rooms = sendersFrom(FIRST_SENDER, chats).map((sender, nth): Room => {
+  const rooms = listSenders(FIRST_SENDER, chats).map((sender, nth): DiscordRoom => {
     const isDirect = nth % DIRECT_EVERY === DIRECT_EVERY - 1;
     const channel = isDirect
-      ? double.dmWith(personOf(sender))
+      ? double.dmWith(getPersonId(sender))
       : double.addChannel(double.guildId, `room-${sender}`);
     return { sender, channel, isDirect };
   });
@@ -37,10 +37,12 @@ export async function startDiscordSide(chats: number): Promise<Side> {
     ask(question) {
       const room = roomOf.get(question.sender);
       if (room === undefined) throw new Error(`${question.sender} has no room`);
-      const text = room.isDirect ? ask(question) : `<@${double.me.id}> ${ask(question)}`;
-      double.say({ channel: room.channel, from: personOf(question.sender), text });
+      const text = room.isDirect
+        ? formatQuestion(question)
+        : `<@${double.me.id}> ${formatQuestion(question)}`;
+      double.say({ channel: room.channel, from: getPersonId(question.sender), text });
     },
-    // Discord does not learn which messages were accepted.
+    // Discord does not track which messages were accepted.
     allDelivered: () => true,
     look: async () =>
       rooms.map(({ sender, channel }) => ({
@@ -55,6 +57,6 @@ export async function startDiscordSide(chats: number): Promise<Side> {
   };
 }
 
-function personOf(sender: number): string {
+function getPersonId(sender: number): string {
   return String(200_000_000_000_000_000n + BigInt(sender));
 }

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { type Deployment, GATEWAY_FOLDERS, WORKER_FOLDERS } from './deployment.ts';
-import { KeptAlive } from './kept-alive.ts';
+import { SupervisedProcess } from './kept-alive.ts';
 import { startKillablePostgres, startKillableRedis } from './killable-server.ts';
 import {
   ENDED,
@@ -10,19 +10,19 @@ import {
   MAX_BEGUN,
   readCount,
   readEnded,
-  type Stored,
+  type StoredQueries,
   UNFINISHED,
 } from './stored.ts';
-import type { Report, Role } from './victim-order.ts';
+import type { VictimReport, VictimRole } from './victim-order.ts';
 
 /** The secret of the web page, shared by all gateways of an installation. */
 const TOKEN = 'a-token-that-all-gateways-of-the-crash-matrix-share';
 
 /** Two gateways and two workers with a dedicated PostgreSQL and Redis. */
-export async function distributed(
+export async function openDistributed(
   root: string,
   settings: object,
-  hear: (report: Report) => void,
+  hear: (report: VictimReport) => void,
 ): Promise<Deployment> {
   const [postgres, redis] = await Promise.all([startKillablePostgres(), startKillableRedis()]);
   const workspace = join(root, 'workspace');
@@ -32,12 +32,12 @@ export async function distributed(
     queue: { url: redis.url },
     agent: { workspace },
   };
-  const keptAlive = (name: string, role: Role): KeptAlive => {
+  const keptAlive = (name: string, role: VictimRole): SupervisedProcess => {
     const folder = join(root, name);
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'parley.yaml'), JSON.stringify(shared));
     writeFileSync(join(folder, 'token'), TOKEN, { mode: 0o600 });
-    return new KeptAlive(name, { folder, role }, hear);
+    return new SupervisedProcess(name, { folder, role }, hear);
   };
   const processes = [
     ...GATEWAY_FOLDERS.map((name) => keptAlive(name, 'gateway')),
@@ -47,7 +47,7 @@ export async function distributed(
     name: 'distributed',
     processes,
     servers: [postgres, redis],
-    stored: storedAt(postgres.url),
+    stored: createStoredQueries(postgres.url),
     async close() {
       for (const one of processes) one.abandon();
       await Promise.all([postgres.close(), redis.close()]);
@@ -55,10 +55,10 @@ export async function distributed(
   };
 }
 
-function storedAt(url: string): Stored {
+function createStoredQueries(url: string): StoredQueries {
   const count = async (sql: string): Promise<number | null> => {
     try {
-      return await query(url, sql, ([row]) => readCount(row));
+      return await runQuery(url, sql, ([row]) => readCount(row));
     } catch {
       // The tables may not exist yet.
       return null;
@@ -68,11 +68,11 @@ function storedAt(url: string): Stored {
     unfinished: () => count(UNFINISHED),
     mostBegun: () => count(MAX_BEGUN),
     givenUp: () => count(GIVEN_UP),
-    endedParts: () => query(url, ENDED, readEnded),
+    endedParts: () => runQuery(url, ENDED, readEnded),
   };
 }
 
-async function query<T>(url: string, sql: string, read: (rows: unknown[]) => T): Promise<T> {
+async function runQuery<T>(url: string, sql: string, read: (rows: unknown[]) => T): Promise<T> {
   const client = new Client({ connectionString: url });
   client.on('error', () => undefined);
   await client.connect();

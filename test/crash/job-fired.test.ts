@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type ChatRequest, textOf } from '../model/chat-request.ts';
+import { type ChatRequest, getMessageText } from '../model/chat-request.ts';
 import { startTelegramVictim, type TelegramVictim } from './telegram-victim.ts';
 
 const ANN = 501;
@@ -15,9 +15,9 @@ beforeAll(async () => {
 });
 afterAll(() => victim?.close());
 
-/** A model that schedules a job for whoever asks for one, and does what is due. */
+/** A model that schedules a job on request, and performs due jobs. */
 function plansAndDoes({ messages }: ChatRequest) {
-  const newest = textOf(messages.at(-1));
+  const newest = getMessageText(messages.at(-1));
   if (newest.includes('The time of the job')) return 'Now: tea';
   if (messages.at(-1)?.role === 'tool') return 'planned';
   const asksForIt = newest.includes('tea, please');
@@ -29,7 +29,7 @@ const said = (words: string) =>
     .length;
 const until = (words: string) => victim.telegram.waitFor(() => said(words) > 0, TIMEOUT_MS);
 
-it('[H08] [D04] a job is done once although its process dies between its due time and its turn', async () => {
+it('[H08] [D04] a job runs once although its process is killed between its due time and its turn', async () => {
   const { telegram, parley } = victim;
   telegram.say({ chat: ANN, text: 'tea, please' });
   await until('planned');

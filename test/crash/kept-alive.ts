@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Life, Order, Report } from './victim-order.ts';
+import type { VictimLife, VictimOrder, VictimReport } from './victim-order.ts';
 import { startVictim, type Victim } from './victim-process.ts';
 
 /**
@@ -8,13 +8,13 @@ import { startVictim, type Victim } from './victim-process.ts';
  */
 const RESTART_DELAY_MS = 300;
 
-/** A Parley process that is restarted whenever it dies, as by a supervisor. */
-export class KeptAlive {
+/** A Parley process that is restarted whenever it exits, as by a supervisor. */
+export class SupervisedProcess {
   readonly name: string;
-  readonly #life: Omit<Life, 'armed'>;
-  readonly #hear: (report: Report) => void;
+  readonly #life: Omit<VictimLife, 'armed'>;
+  readonly #hear: (report: VictimReport) => void;
   #victim: Victim | undefined;
-  #next: Life['armed'];
+  #next: VictimLife['armed'];
   /** The channels that the current process has connected to. */
   #channels = new Set<string>();
   #isLetGo = false;
@@ -25,13 +25,13 @@ export class KeptAlive {
   readonly failedStarts: string[] = [];
   kills = 0;
 
-  constructor(name: string, life: Omit<Life, 'armed'>, hear: (report: Report) => void) {
+  constructor(name: string, life: Omit<VictimLife, 'armed'>, hear: (report: VictimReport) => void) {
     this.name = name;
     this.#life = life;
     this.#hear = hear;
   }
 
-  get role(): Life['role'] {
+  get role(): VictimLife['role'] {
     return this.#life.role;
   }
 
@@ -48,13 +48,13 @@ export class KeptAlive {
     return this.#victim?.isAlive() === true && this.#channels.has(channel);
   }
 
-  /** Makes the next process die when it first passes a point. */
-  armNext(order: Life['armed']): void {
+  /** Makes the next process kill itself when it first passes a point. */
+  armNext(order: VictimLife['armed']): void {
     this.#next = order;
   }
 
-  /** Sends an order to the current process; a restarted one does not know it. */
-  async tell(command: Order | null): Promise<void> {
+  /** Sends an order to the current process; a restarted process does not receive it. */
+  async tell(command: VictimOrder | null): Promise<void> {
     await this.#victim?.tell(command);
   }
 

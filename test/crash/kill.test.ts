@@ -1,11 +1,11 @@
 import { DURABLE_POINTS } from '@parley/core';
 import { describe, expect, it } from 'vitest';
-import { chanceFrom } from '../privacy/chance.ts';
+import { createChance } from '../privacy/chance.ts';
 import { DEPLOYMENTS } from './deployment.ts';
-import { type Kill, type KillDepth, killAt, killSites } from './kill.ts';
+import { chooseKill, type Kill, type KillDepth, listKillSites } from './kill.ts';
 
 describe.each(DEPLOYMENTS)('the kill sites of the %s deployment', (deployment) => {
-  const sites = killSites(deployment);
+  const sites = listKillSites(deployment);
 
   it('include every named point except the one of jobs, and no site twice', () => {
     const missing = DURABLE_POINTS.filter((point) => !sites.includes(point));
@@ -13,19 +13,19 @@ describe.each(DEPLOYMENTS)('the kill sites of the %s deployment', (deployment) =
     expect(new Set(sites).size).toBe(sites.length);
   });
 
-  it('lead to the same kills for the same seed', () => {
+  it('are the same for the same seed', () => {
     const kills = (seed: number) => {
-      const chance = chanceFrom(seed);
-      return sites.map((site) => killAt(site, chance));
+      const chance = createChance(seed);
+      return sites.map((site) => chooseKill(site, chance));
     };
     expect(kills(7)).toEqual(kills(7));
     expect(kills(7)).not.toEqual(kills(8));
   });
 
-  it('kill restarted processes again only in a full run, not when a change is tested', () => {
-    const chance = chanceFrom(7);
+  it('include restarted processes only in a full run', () => {
+    const chance = createChance(7);
     const lives = (depth: KillDepth) =>
-      Array.from({ length: 20 }, () => sites.map((site) => killAt(site, chance, depth))).flat();
+      Array.from({ length: 20 }, () => sites.map((site) => chooseKill(site, chance, depth))).flat();
     const isDeep = (kill: Kill) =>
       (kill.kind === 'point' && kill.again) ||
       (kill.kind === 'start-up' && kill.afterMs.length > 1);

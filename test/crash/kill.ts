@@ -1,5 +1,5 @@
 import { DURABLE_POINTS, type DurablePoint } from '@parley/core';
-import type { Chance } from '../privacy/chance.ts';
+import type { RandomChance } from '../privacy/chance.ts';
 import type { DeploymentName } from './deployment.ts';
 
 /**
@@ -8,7 +8,7 @@ import type { DeploymentName } from './deployment.ts';
  */
 export type VictimKind = 'parley' | 'gateway' | 'worker' | 'postgres' | 'redis';
 
-/** What is killed in one round, and when. */
+/** The target and the time of the kill in one round. */
 export type Kill =
   /**
    * The process that passes a named point for the nth time; with `again`, its successor as well,
@@ -20,7 +20,7 @@ export type Kill =
       readonly nth: number;
       readonly again: boolean;
     }
-  /** A gateway that serves accounts, and then the process that takes the nth account over. */
+  /** Kills a gateway that serves accounts, and then the process that takes over the nth account. */
   | { readonly kind: 'takeover'; readonly nth: number }
   /** A worker, while the model works on the nth request from now. */
   | { readonly kind: 'thinking'; readonly nth: number }
@@ -29,7 +29,7 @@ export type Kill =
   /** One process, repeatedly: each of these delays, in ms, follows a start. */
   | { readonly kind: 'start-up'; readonly afterMs: readonly number[] };
 
-/** A row of the table: what its rounds have in common. */
+/** A row of the table of sites, with the properties shared by its rounds. */
 export type KillSite = string;
 
 const TOGETHER: readonly (readonly VictimKind[])[] = [
@@ -46,26 +46,27 @@ const TOGETHER: readonly (readonly VictimKind[])[] = [
 
 const nameOf = (victims: readonly VictimKind[]): KillSite => victims.join(' + ');
 
-/** Not passed by people who only ask questions. */
+/** Questions alone never pass these points. */
 const OF_JOBS: DurablePoint = 'job-fired';
 
 /** The sites at which a deployment is killed. */
-export function killSites(deployment: DeploymentName): readonly KillSite[] {
+export function listKillSites(deployment: DeploymentName): readonly KillSite[] {
   const moments = deployment === 'embedded' ? ['parley'] : TOGETHER.map(nameOf);
   const points = DURABLE_POINTS.filter((point) => point !== OF_JOBS);
   return [...points, 'thinking', ...moments, 'start-up'];
 }
 
 /**
- * The highest number of passings before a process dies at a point, so that kills meet different
+ * The maximum number of passes before a process is killed at a point, so that kills meet different
  * moments of the load.
  */
 const PASSINGS = { 'one life': 4, 'several lives': 12 } as const;
-const ACCOUNTS = 3;
+/** The accounts that a gateway takes over: one of each platform that people use. */
+const ACCOUNTS = 4;
 /** In one of this many rounds, the next process is killed, too. */
 const KILL_NEXT_ONE_IN = 4;
 const MAX_AWAY_MS = 3_000;
-/** How long a start takes on a busy machine, approximately. */
+/** The approximate duration of a start on a busy machine. */
 const MAX_START_MS = 1_200;
 const LIVES_AT_START = 3;
 
@@ -73,7 +74,11 @@ const LIVES_AT_START = 3;
 export type KillDepth = 'one life' | 'several lives';
 
 /** Chooses the kill of one round at a site. */
-export function killAt(site: KillSite, chance: Chance, depth: KillDepth = 'several lives'): Kill {
+export function chooseKill(
+  site: KillSite,
+  chance: RandomChance,
+  depth: KillDepth = 'several lives',
+): Kill {
   const isDeep = depth === 'several lives';
   const nth = 1 + chance.below(PASSINGS[depth]);
   // Accounts are taken only at starts and takeovers.
@@ -88,11 +93,11 @@ export function killAt(site: KillSite, chance: Chance, depth: KillDepth = 'sever
     const afterMs = Array.from({ length: lives }, () => chance.below(MAX_START_MS));
     return { kind: 'start-up', afterMs };
   }
-  const victims: readonly VictimKind[] = site === 'parley' ? ['parley'] : togetherAt(site);
+  const victims: readonly VictimKind[] = site === 'parley' ? ['parley'] : listVictims(site);
   return { kind: 'moment', victims, awayMs: chance.below(MAX_AWAY_MS) };
 }
 
-function togetherAt(site: KillSite): readonly VictimKind[] {
+function listVictims(site: KillSite): readonly VictimKind[] {
   const victims = TOGETHER.find((each) => nameOf(each) === site);
   if (victims === undefined) throw new Error(`Nothing is killed at "${site}".`);
   return victims;

@@ -12,15 +12,15 @@ export interface KillableServer {
   readonly url: string;
   readonly kills: number;
   /**
-   * Sends SIGKILL to all of its processes; resolves when it is ready again, after `awayMs` at the
-   * earliest.
+   * Sends SIGKILL to all processes of the server; resolves when it is ready again, after `awayMs`
+   * at the earliest.
    */
   killFor(awayMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** How a server is run; `isReady` tells whether it accepts queries now. */
-interface Plan {
+/** How to run a server; `isReady` reports whether it accepts queries. */
+interface ServerPlan {
   readonly url: string;
   readonly command: readonly string[];
   /** A dedicated folder, removed at the end. */
@@ -30,7 +30,7 @@ interface Plan {
 }
 
 /**
- * The server replaces this shell. A process that stays behind reads a pipe whose other end only the
+ * The server replaces this shell. A background process reads a pipe whose other end only the
  * harness holds, and kills the whole group when that end is closed.
  */
 const GUARD = `
@@ -44,18 +44,21 @@ const POLL_INTERVAL_MS = 20;
 /** Starts a dedicated PostgreSQL instance for the harness. */
 export async function startKillablePostgres(): Promise<KillableServer> {
   const plan = await preparePostgres();
-  return start('postgres', { ...plan, isReady: () => answersQuery(plan.url) });
+  return startServer('postgres', { ...plan, isReady: () => answersQuery(plan.url) });
 }
 
 /**
  * Starts a dedicated Redis instance for the harness, whose append-only file is synced every second.
  */
 export async function startKillableRedis(): Promise<KillableServer> {
-  return start('redis', await prepareRedis());
+  return startServer('redis', await prepareRedis());
 }
 
-async function start(name: KillableServer['name'], plan: Plan): Promise<KillableServer> {
-  let child = await launch(plan);
+async function startServer(
+  name: KillableServer['name'],
+  plan: ServerPlan,
+): Promise<KillableServer> {
+  let child = await launchServer(plan);
   let kills = 0;
   return {
     name,
@@ -67,7 +70,7 @@ async function start(name: KillableServer['name'], plan: Plan): Promise<Killable
       killAll(child);
       kills += 1;
       await sleep(awayMs);
-      child = await launch(plan);
+      child = await launchServer(plan);
     },
     async close() {
       killAll(child);
@@ -76,8 +79,11 @@ async function start(name: KillableServer['name'], plan: Plan): Promise<Killable
   };
 }
 
-/** Retries until it is ready: remains of a killed instance may prevent a start for a moment. */
-async function launch(plan: Plan): Promise<ChildProcess> {
+/**
+ * Retries until the server is ready, since remains of a killed instance may briefly prevent a
+ * start.
+ */
+async function launchServer(plan: ServerPlan): Promise<ChildProcess> {
   const late = Date.now() + READY_WITHIN_MS;
   for (;;) {
     const child = spawn('/bin/sh', ['-c', GUARD, 'guard', ...plan.command], {
@@ -105,22 +111,22 @@ async function launch(plan: Plan): Promise<ChildProcess> {
 /** PostgreSQL's processes are in separate groups, so each is killed by its process id. */
 function killAll({ pid }: ChildProcess): void {
   if (pid === undefined) return;
-  for (const one of [-pid, ...childrenOf(pid)]) {
+  for (const one of [-pid, ...listChildren(pid)]) {
     try {
       process.kill(one, 'SIGKILL');
     } catch {
-      // It has already exited.
+      // The process has already exited.
     }
   }
 }
 
-function childrenOf(pid: number): number[] {
+function listChildren(pid: number): number[] {
   try {
     const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
     return text.trim().split(/\s+/).filter(Boolean).map(Number);
   } catch {
-    // It has exited, or this is not Linux: PostgreSQL's processes exit by themselves without their
-    // parent.
+    // The process has exited, or this is not Linux: PostgreSQL's processes exit by themselves
+    // without their parent.
     return [];
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Chance } from '../privacy/chance.ts';
+import type { RandomChance } from '../privacy/chance.ts';
 import type { Deployment } from './deployment.ts';
-import type { KeptAlive } from './kept-alive.ts';
+import type { SupervisedProcess } from './kept-alive.ts';
 import type { Kill, VictimKind } from './kill.ts';
 
 /**
@@ -10,16 +10,16 @@ import type { Kill, VictimKind } from './kill.ts';
  */
 const TIMEOUT_MS = 60_000;
 const POLL_INTERVAL_MS = 10;
-/** The deadline for the return of what was killed, in ms. */
+/** The deadline for restarting killed processes, in ms. */
 const BACK_WITHIN_MS = 180_000;
 
 /** Kills parts of a deployment, which are restarted immediately. */
 export class Killer {
   readonly #deployment: Deployment;
-  readonly #chance: Chance;
+  readonly #chance: RandomChance;
   #onRequest = (): void => {};
 
-  constructor(deployment: Deployment, chance: Chance) {
+  constructor(deployment: Deployment, chance: RandomChance) {
     this.#deployment = deployment;
     this.#chance = chance;
   }
@@ -58,7 +58,7 @@ export class Killer {
   /** Rejects if a process does not return. */
   async untilUp(): Promise<void> {
     const { processes } = this.#deployment;
-    if (await until(() => processes.every((one) => one.isReady()), BACK_WITHIN_MS)) return;
+    if (await waitUntil(() => processes.every((one) => one.isReady()), BACK_WITHIN_MS)) return;
     const away = processes.filter((one) => !one.isReady());
     const words = away.flatMap(({ name, failedStarts }) => [name, ...failedStarts.slice(-1)]);
     throw new Error(`Not started again within three minutes: ${words.join('\n')}`);
@@ -75,7 +75,7 @@ export class Killer {
     const died = () => processes.filter((one) => one.kills > (before.get(one) ?? 0));
     if (again) for (const one of processes) one.armNext({ point, nth: 1 });
     await Promise.all(processes.map((one) => one.tell({ point, nth })));
-    await until(() => died().length > 0, TIMEOUT_MS);
+    await waitUntil(() => died().length > 0, TIMEOUT_MS);
     for (const one of processes) one.armNext(undefined);
     await Promise.all(
       processes.filter((one) => !died().includes(one)).map((one) => one.tell(null)),
@@ -84,7 +84,7 @@ export class Killer {
     const [second] = died();
     if (second === undefined) return;
     const twice = (before.get(second) ?? 0) + 2;
-    await until(() => second.kills >= twice, TIMEOUT_MS);
+    await waitUntil(() => second.kills >= twice, TIMEOUT_MS);
     if (second.kills < twice) await second.tell(null);
   }
 
@@ -96,7 +96,7 @@ export class Killer {
     for (const one of gateways) one.armNext(order);
     await Promise.all(gateways.map((one) => one.tell(order)));
     await this.#killOne(this.#chance.pick(gateways));
-    await until(() => kills() >= before + 2, TIMEOUT_MS);
+    await waitUntil(() => kills() >= before + 2, TIMEOUT_MS);
     for (const one of gateways) one.armNext(undefined);
     await Promise.all(gateways.map((one) => one.tell(null)));
   }
@@ -107,14 +107,14 @@ export class Killer {
     this.#onRequest = () => {
       left -= 1;
     };
-    await until(() => left <= 0, TIMEOUT_MS);
+    await waitUntil(() => left <= 0, TIMEOUT_MS);
     this.#onRequest = () => {};
     await this.#killOne(this.#chance.pick(workers));
   }
 
   async #together(victims: readonly VictimKind[], awayMs: number): Promise<void> {
     const { processes, servers } = this.#deployment;
-    const left: KeptAlive[] = [...processes];
+    const left: SupervisedProcess[] = [...processes];
     const dying: Promise<void>[] = [];
     for (const kind of victims) {
       const server = servers.find(({ name }) => name === kind);
@@ -138,14 +138,14 @@ export class Killer {
     }
   }
 
-  async #killOne(victim: KeptAlive): Promise<void> {
+  async #killOne(victim: SupervisedProcess): Promise<void> {
     const { kills } = victim;
     victim.kill();
-    await until(() => victim.kills > kills, TIMEOUT_MS);
+    await waitUntil(() => victim.kills > kills, TIMEOUT_MS);
   }
 }
 
-async function until(look: () => boolean, withinMs: number): Promise<boolean> {
+async function waitUntil(look: () => boolean, withinMs: number): Promise<boolean> {
   const limit = Date.now() + withinMs;
   while (!look()) {
     if (Date.now() > limit) return false;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Chance } from '../privacy/chance.ts';
-import type { Side } from './side.ts';
+import type { RandomChance } from '../privacy/chance.ts';
+import type { CrashSide } from './side.ts';
 import type { Question } from './words.ts';
 
 /** The maximum number of questions that one person asks in a row. */
@@ -10,15 +10,14 @@ const MAX_BURST = 4;
  * in progress.
  */
 const MAX_OF_ONE = 12;
-/** The same, on average over all people of a channel. */
+/** The maximum number of waiting questions per person, on average over all people of a channel. */
 const MAX_ON_AVERAGE = 6;
 const PAUSE_MS = 5;
 const RECHECK_MS = 20;
 
-/** The options of a load. */
 export interface LoadOptions {
-  readonly sides: readonly Side[];
-  readonly chance: Chance;
+  readonly sides: readonly CrashSide[];
+  readonly chance: RandomChance;
   /**
    * The people of a channel stop asking while this many of their questions have not reached the
    * model.
@@ -29,11 +28,11 @@ export interface LoadOptions {
 }
 
 /** People of all channels, who ask in bursts whether or not any process is running. */
-export class Load {
+export class QuestionLoad {
   readonly #options: LoadOptions;
   readonly #asked = new Map<number, number>();
   /** Questions that have not reached the model, by side and name. */
-  readonly #waiting: ReadonlyMap<Side, Set<string>>;
+  readonly #waiting: ReadonlyMap<CrashSide, Set<string>>;
   #total = 0;
 
   constructor(options: LoadOptions) {
@@ -58,7 +57,7 @@ export class Load {
   /** Records the questions that reached the model. */
   hear(questions: readonly Question[]): void {
     for (const names of this.#waiting.values()) {
-      for (const question of questions) names.delete(nameOf(question));
+      for (const question of questions) names.delete(formatQuestionName(question));
     }
   }
 
@@ -79,7 +78,7 @@ export class Load {
       });
       if (free.length === 0) await sleep(RECHECK_MS);
       else {
-        const side = sideOfSomebody(free, chance);
+        const side = pickSide(free, chance);
         const sender = chance.pick(side.senders);
         const burst = this.#waitingOf(side, sender) < MAX_OF_ONE ? MAX_BURST : 0;
         for (let left = chance.below(burst + 1); left > 0; left -= 1) await this.#ask(side, sender);
@@ -88,23 +87,23 @@ export class Load {
     }
   }
 
-  #waitingOf(side: Side, sender: number): number {
+  #waitingOf(side: CrashSide, sender: number): number {
     const names = this.#waiting.get(side) ?? [];
     return [...names].filter((name) => name.startsWith(`${sender}-`)).length;
   }
 
-  async #ask(side: Side, sender: number): Promise<void> {
+  async #ask(side: CrashSide, sender: number): Promise<void> {
     const number = (this.#asked.get(sender) ?? 0) + 1;
     this.#asked.set(sender, number);
     this.#total += 1;
-    this.#waiting.get(side)?.add(nameOf({ sender, number }));
+    this.#waiting.get(side)?.add(formatQuestionName({ sender, number }));
     side.ask({ sender, number });
     await sleep(PAUSE_MS);
   }
 }
 
 /** A side with twice as many people is chosen twice as often. */
-function sideOfSomebody(sides: readonly Side[], chance: Chance): Side {
+function pickSide(sides: readonly CrashSide[], chance: RandomChance): CrashSide {
   const people = sides.reduce((sum, { senders }) => sum + senders.length, 0);
   let nth = chance.below(people);
   for (const side of sides) {
@@ -114,6 +113,6 @@ function sideOfSomebody(sides: readonly Side[], chance: Chance): Side {
   throw new Error('There is nobody to ask.');
 }
 
-function nameOf({ sender, number }: Question): string {
+function formatQuestionName({ sender, number }: Question): string {
   return `${sender}-${number}`;
 }

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildBundle } from '../services/bundle.ts';
 import { DEPLOYMENTS } from './deployment.ts';
-import { killSites } from './kill.ts';
-import { conversations } from './people.ts';
+import { listKillSites } from './kill.ts';
+import { distributeConversations } from './people.ts';
 import { runSeries, type SeriesResult } from './series.ts';
-import { addTallies, NOTHING, type Tally } from './tally.ts';
+import { addTallies, type ChannelTally, NOTHING } from './tally.ts';
 
-// The long form of the crash matrix: every site, all channels, as many questions as requested, and
-// tables of results.
+// The long form of the crash matrix: every site, all channels, the requested number of questions,
+// and tables of results.
 
 const { values } = parseArgs({
   options: {
@@ -25,7 +25,7 @@ const { values } = parseArgs({
   },
 });
 
-const COLUMNS: readonly (readonly [title: string, value: (tally: Tally) => number])[] = [
+const COLUMNS: readonly (readonly [title: string, value: (tally: ChannelTally) => number])[] = [
   ['chats', (tally) => tally.conversations],
   ['questions', ({ questions }) => questions],
   ['lost', ({ lost }) => lost],
@@ -44,11 +44,11 @@ const root = mkdtempSync(join(tmpdir(), 'parley-crash-'));
 let faults = 0;
 for (const deployment of DEPLOYMENTS) {
   if (values.deployment?.includes(deployment) === false) continue;
-  const sites = killSites(deployment).filter((site) => values.site?.includes(site) ?? true);
+  const sites = listKillSites(deployment).filter((site) => values.site?.includes(site) ?? true);
   const result = await runSeries({
     deployment,
     folder: join(root, deployment),
-    people: conversations(Number(values.conversations)),
+    people: distributeConversations(Number(values.conversations)),
     questions: Number(values.messages),
     sites,
     rounds: Number(values.rounds),
@@ -58,14 +58,14 @@ for (const deployment of DEPLOYMENTS) {
     seed,
     ...(values.quiet ? {} : { note: (line) => console.error(`${deployment}: ${line}`) }),
   });
-  faults += print(deployment, result);
+  faults += printResult(deployment, result);
 }
 if (values.keep) console.log(`The data folders are in ${root}.`);
 else rmSync(root, { recursive: true });
 process.exitCode = faults === 0 ? 0 : 1;
 
 /** Returns the number of broken promises. */
-function print(deployment: string, result: SeriesResult): number {
+function printResult(deployment: string, result: SeriesResult): number {
   const { killed, tallies, givenUp, crashes, failedStarts, askedAgain, ms } = result;
   const deaths = [...killed.values()].reduce((sum, died) => sum + died, 0);
   console.log(
@@ -84,15 +84,22 @@ function print(deployment: string, result: SeriesResult): number {
   );
   for (const fault of all.faults) console.log(fault);
   for (const words of crashes) console.log(`Ended by itself: ${words}`);
-  return crashes.length + faultsIn(all) + uncertainElsewhere(result);
+  return crashes.length + countFaults(all) + countUncertainElsewhere(result);
 }
 
-function faultsIn({ lost, doubled, outOfOrder, misdirected, untold, failed }: Tally): number {
+function countFaults({
+  lost,
+  doubled,
+  outOfOrder,
+  misdirected,
+  untold,
+  failed,
+}: ChannelTally): number {
   return lost + doubled + outOfOrder + misdirected + untold + failed;
 }
 
 /** Only Telegram does not recognize a repeated send. */
-function uncertainElsewhere({ tallies }: SeriesResult): number {
+function countUncertainElsewhere({ tallies }: SeriesResult): number {
   const others = [...tallies].filter(([channel]) => channel !== 'telegram');
   return others.reduce((sum, [, { uncertain }]) => sum + uncertain, 0);
 }

@@ -1,6 +1,6 @@
 import type { Deployment, DeploymentName } from './deployment.ts';
-import { embedded } from './embedded.ts';
-import type { Report } from './victim-order.ts';
+import { openEmbedded } from './embedded.ts';
+import type { VictimReport } from './victim-order.ts';
 
 /** The options for opening a deployment. */
 export interface DeploymentOptions {
@@ -8,7 +8,7 @@ export interface DeploymentOptions {
   readonly root: string;
   /** Settings without the addresses of database and queue. */
   readonly settings: object;
-  readonly hear: (report: Report) => void;
+  readonly hear: (report: VictimReport) => void;
 }
 
 /** Prepares a deployment; no process of Parley runs yet. */
@@ -16,7 +16,7 @@ export async function openDeployment(
   name: DeploymentName,
   { root, settings, hear }: DeploymentOptions,
 ): Promise<Deployment> {
-  if (name === 'embedded') return embedded(root, settings, hear);
-  const { distributed } = await import('./distributed.ts');
-  return distributed(root, settings, hear);
+  if (name === 'embedded') return openEmbedded(root, settings, hear);
+  const { openDistributed } = await import('./distributed.ts');
+  return openDistributed(root, settings, hear);
 }

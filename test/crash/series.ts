@@ -1,30 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
-import { type Chance, chanceFrom } from '../privacy/chance.ts';
+import { createChance, type RandomChance } from '../privacy/chance.ts';
 import type { Deployment, DeploymentName } from './deployment.ts';
-import { type KillDepth, type KillSite, killAt } from './kill.ts';
+import { chooseKill, type KillDepth, type KillSite } from './kill.ts';
 import { Killer } from './killer.ts';
-import { Load } from './load.ts';
+import { QuestionLoad } from './load.ts';
 import { openDeployment } from './open-deployment.ts';
-import { closeSides, openSides, type People } from './people.ts';
-import { CHANNELS, type ChannelName, type Side } from './side.ts';
-import { type Tally, tallyChannel } from './tally.ts';
-import { askedIn, type Question, replyTo } from './words.ts';
+import { type ChatCounts, closeSides, openSides } from './people.ts';
+import { CHANNELS, type ChannelName, type CrashSide } from './side.ts';
+import { type ChannelTally, tallyChannel } from './tally.ts';
+import { createReply, findAskedQuestions, type Question } from './words.ts';
 
 /** The options of a series of kills. */
 export interface SeriesOptions {
   readonly deployment: DeploymentName;
-  /** Empty or absent at first; afterwards it contains what Parley left there. */
+  /** Empty or absent at first; afterwards it contains the data left by Parley. */
   readonly folder: string;
-  readonly people: People;
+  readonly people: ChatCounts;
   /** The total number of questions; more if not all sites have been killed by then. */
   readonly questions: number;
   /**
-   * Killed in this order, repeatedly, until all questions are asked; each at least `rounds` times.
+   * The sites are killed in this order, repeatedly, until all questions are asked, and each at
+   * least `rounds` times.
    */
   readonly sites: readonly KillSite[];
   readonly rounds: number;
-  /** `several lives` when absent. */
+  /** By default `several lives`. */
   readonly depth?: KillDepth;
   /** The pause between two bursts of questions, in ms. */
   readonly pauseMs: number;
@@ -35,9 +36,7 @@ export interface SeriesOptions {
   readonly mostWaiting: number;
   /** The number of questions that must reach the model between two kills. */
   readonly heardBetween: number;
-  /**
-   * Determines who asks what and which process dies when; everything else depends on the machine.
-   */
+  /** Determines the questions and the kills; the timing depends on the machine. */
   readonly seed: number;
   readonly note?: (line: string) => void;
 }
@@ -45,7 +44,7 @@ export interface SeriesOptions {
 /** The result of a series. */
 export interface SeriesResult {
   readonly killed: ReadonlyMap<KillSite, number>;
-  readonly tallies: ReadonlyMap<ChannelName, Tally>;
+  readonly tallies: ReadonlyMap<ChannelName, ChannelTally>;
   /** The last output of processes that exited by themselves after startup; there must be none. */
   readonly crashes: readonly string[];
   /**
@@ -63,16 +62,16 @@ export interface SeriesResult {
 /** Short enough that bursts become several turns, and long enough to be interrupted by a kill. */
 const THINKING_MS = 40;
 /**
- * The next kill waits until no running turn has been started more often than this: a turn is given
- * up after five starts, and `start-up` alone kills four times.
+ * The next kill waits while a running turn has been started more often than this, because a turn is
+ * given up after five starts, and `start-up` alone kills four times.
  */
 const MAX_BEGUN = 1;
 /**
- * If that, or the questions between two kills, take longer than this, the next kill happens anyway.
- * In ms.
+ * The next kill happens after this time (ms) even if turns or questions have not progressed far
+ * enough.
  */
 const PROGRESS_WITHIN_MS = 60_000;
-/** After this time without progress, missing answers count as lost. In ms. */
+/** After this time without progress, missing answers count as lost. */
 const TIMEOUT_MS = 60_000;
 const POLL_INTERVAL_MS = 250;
 
@@ -86,15 +85,15 @@ export async function runSeries(options: SeriesOptions): Promise<SeriesResult> {
   try {
     for (const one of deployment.processes) one.start();
     // First starts require an empty database.
-    const firstDeaths = await killer.run(killAt('start-up', scene.chance, options.depth));
+    const firstDeaths = await killer.run(chooseKill('start-up', scene.chance, options.depth));
     await scene.connected();
     options.note?.(`all is connected after ${Date.now() - began} ms, ${firstDeaths} died`);
     await load.askAll();
-    await atRest(scene);
+    await waitUntilSettled(scene);
     options.note?.(`everyone is known after ${Date.now() - began} ms`);
     const killed = await killWhileAsking(options, scene);
-    await atRest(scene);
-    const tallies = await count(scene);
+    await waitUntilSettled(scene);
+    const tallies = await tallyChannels(scene);
     const givenUp = await deployment.stored.givenUp();
     const words = await Promise.all(deployment.processes.map((one) => one.end()));
     const crashes = deployment.processes.flatMap((one) => one.crashes);
@@ -113,26 +112,31 @@ export async function runSeries(options: SeriesOptions): Promise<SeriesResult> {
   }
 }
 
-interface Scene {
-  readonly sides: readonly Side[];
+interface CrashScene {
+  readonly sides: readonly CrashSide[];
   readonly deployment: Deployment;
-  readonly load: Load;
+  readonly load: QuestionLoad;
   readonly killer: Killer;
   readonly model: ModelDouble;
-  readonly chance: Chance;
+  readonly chance: RandomChance;
   /**
-   * Resolves when every channel is connected by a running process: the first one may have been
-   * killed during startup.
+   * Resolves when every channel is connected by a running process, since the first process may have
+   * been killed during startup.
    */
   connected(): Promise<void>;
   askedAgain(): number;
 }
 
-async function openScene(options: SeriesOptions): Promise<Scene> {
+async function openScene(options: SeriesOptions): Promise<CrashScene> {
   const sides = await openSides(options.people, options.deployment, options.folder);
   const { pauseMs, mostWaiting } = options;
-  const chance = chanceFrom(options.seed + 1);
-  const load = new Load({ sides, chance: chanceFrom(options.seed), mostWaiting, pauseMs });
+  const chance = createChance(options.seed + 1);
+  const load = new QuestionLoad({
+    sides,
+    chance: createChance(options.seed),
+    mostWaiting,
+    pauseMs,
+  });
   let replies = 0;
   let again = 0;
   const known = new Set<string>();
@@ -140,19 +144,19 @@ async function openScene(options: SeriesOptions): Promise<Scene> {
     latencyMs: THINKING_MS,
     reply(request) {
       replies += 1;
-      const questions = askedIn(request);
+      const questions = findAskedQuestions(request);
       load.hear(questions);
-      const name = namesOf(questions);
+      const name = formatQuestionNames(questions);
       if (known.has(name)) again += 1;
       known.add(name);
       killer.requested();
-      return replyTo(request, replies);
+      return createReply(request, replies);
     },
   });
   const channels = CHANNELS.filter((name) => sides.some((side) => side.channel === name));
   const deployment = await openDeployment(options.deployment, {
     root: options.folder,
-    settings: settingsFor(sides, model.baseUrl),
+    settings: createSettings(sides, model.baseUrl),
     hear(report) {
       if (report.kind === 'pairing') for (const side of sides) side.scan?.(report.code);
     },
@@ -167,12 +171,12 @@ async function openScene(options: SeriesOptions): Promise<Scene> {
 }
 
 /**
- * Returns the number of deaths at each site. People ask until the last kill, and at least once per
+ * Returns the number of kills at each site. People ask until the last kill, and at least once per
  * channel.
  */
 async function killWhileAsking(
   { sites, rounds, depth, questions, heardBetween, note }: SeriesOptions,
-  scene: Scene,
+  scene: CrashScene,
 ): Promise<ReadonlyMap<KillSite, number>> {
   const { chance, killer, load } = scene;
   const began = Date.now();
@@ -184,12 +188,12 @@ async function killWhileAsking(
   for (let round = 0; round < rounds || load.total < questions; round += 1) {
     for (const site of sites) {
       if (round >= rounds && load.total >= questions) break;
-      const died = await killer.run(killAt(site, chance, depth));
+      const died = await killer.run(chooseKill(site, chance, depth));
       killed.set(site, (killed.get(site) ?? 0) + died);
       note?.(
         `${Math.round((Date.now() - began) / 1_000)} s ${site}: ${died} died; ${load.total} asked, ${load.waiting} wait`,
       );
-      await progress(scene, heardBetween);
+      await waitForProgress(scene, heardBetween);
     }
   }
   isOver = true;
@@ -197,7 +201,10 @@ async function killWhileAsking(
   return killed;
 }
 
-async function progress({ load, deployment }: Scene, heardBetween: number): Promise<void> {
+async function waitForProgress(
+  { load, deployment }: CrashScene,
+  heardBetween: number,
+): Promise<void> {
   const heard = () => load.total - load.waiting;
   const enough = heard() + heardBetween;
   const late = Date.now() + PROGRESS_WITHIN_MS;
@@ -207,7 +214,7 @@ async function progress({ load, deployment }: Scene, heardBetween: number): Prom
 }
 
 /** Waits until everything is delivered and completed; gives up when there is no more progress. */
-async function atRest({ sides, deployment, load, model }: Scene): Promise<void> {
+async function waitUntilSettled({ sides, deployment, load, model }: CrashScene): Promise<void> {
   let last = '';
   let movedAt = Date.now();
   while (Date.now() - movedAt < TIMEOUT_MS) {
@@ -221,9 +228,13 @@ async function atRest({ sides, deployment, load, model }: Scene): Promise<void> 
   }
 }
 
-async function count({ sides, deployment, load }: Scene): Promise<Map<ChannelName, Tally>> {
+async function tallyChannels({
+  sides,
+  deployment,
+  load,
+}: CrashScene): Promise<Map<ChannelName, ChannelTally>> {
   const ended = await deployment.stored.endedParts();
-  const tallies = new Map<ChannelName, Tally>();
+  const tallies = new Map<ChannelName, ChannelTally>();
   for (const side of sides) {
     const chats = await side.look();
     tallies.set(side.channel, tallyChannel(side.channel, chats, { asked: load.asked, ended }));
@@ -231,17 +242,17 @@ async function count({ sides, deployment, load }: Scene): Promise<Map<ChannelNam
   return tallies;
 }
 
-function namesOf(questions: readonly Question[]): string {
+function formatQuestionNames(questions: readonly Question[]): string {
   return questions.map(({ sender, number }) => `${sender}-${number}`).join(' ');
 }
 
-function settingsFor(sides: readonly Side[], modelUrl: string): object {
+function createSettings(sides: readonly CrashSide[], modelUrl: string): object {
   return {
     model: { provider: 'openai-compatible', baseUrl: modelUrl, model: 'double' },
     channels: Object.fromEntries(sides.map(({ channel, settings }) => [channel, settings])),
     lanes: { collectPauseMs: 30 },
     http: { port: 0 },
-    // Few people ask the questions of thousands.
+    // A few people ask thousands of questions.
     spend: { perStrangerDaily: 'off' },
     log: { level: 'warn', format: 'json' },
   };

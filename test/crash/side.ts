@@ -1,11 +1,21 @@
 import type { Question } from './words.ts';
 
-/** The channels whose people ask. */
-export const CHANNELS = ['telegram', 'discord', 'whatsapp', 'web'] as const;
+/**
+ * The channels whose people ask, by their names in the settings. Slack is hosted twice, because its
+ * events arrive in two ways.
+ */
+export const CHANNELS = [
+  'telegram',
+  'discord',
+  'whatsapp',
+  'slack',
+  'slack-socket',
+  'web',
+] as const;
 export type ChannelName = (typeof CHANNELS)[number];
 
 /** A chat as its people see it. */
-export interface ChatSeen {
+export interface ObservedChat {
   readonly chatId: string;
   /** The people who write in it, by numbers that are unique across all chats. */
   readonly senders: readonly number[];
@@ -14,23 +24,23 @@ export interface ChatSeen {
 }
 
 /** The people of one channel: they ask, even while no process is running, and see the answers. */
-export interface Side {
+export interface CrashSide {
   readonly channel: ChannelName;
-  /** The settings that the channel needs, below `channels`. */
+  /** The settings of the channel, below `channels`. */
   readonly settings: object;
-  /** Everyone who writes here. */
+  /** Everyone who writes on this channel. */
   readonly senders: readonly number[];
   /** Asks a question as its sender; the questions of one sender are sent in this order. */
   ask(question: Question): void;
   /** Whether all questions have been sent and, where the platform knows it, confirmed by Parley. */
   allDelivered(): boolean;
-  look(): Promise<readonly ChatSeen[]>;
+  look(): Promise<readonly ObservedChat[]>;
   /** Scans a code to link the account; absent if the channel needs no linking. */
   scan?(code: string): void;
   close(): Promise<void>;
 }
 
 /** This many consecutive numbers, starting with `first`. */
-export function sendersFrom(first: number, count: number): readonly number[] {
+export function listSenders(first: number, count: number): readonly number[] {
   return Array.from({ length: count }, (_, index) => first + index);
 }

@@ -13,12 +13,15 @@ export interface EndedPart {
 }
 
 /** Queries of Parley's database, made while no kill is pending. */
-export interface Stored {
+export interface StoredQueries {
   /** The number of unfinished messages, turns and parts; null if it cannot be determined now. */
   unfinished(): Promise<number | null>;
-  /** The highest number of starts of any running turn; null as above. */
+  /** The highest number of starts of any running turn; null if it cannot be determined now. */
   mostBegun(): Promise<number | null>;
-  /** The number of turns that were given up with a notice to their chat; null as above. */
+  /**
+   * The number of turns that were given up with a notice to their chat; null if it cannot be
+   * determined now.
+   */
   givenUp(): Promise<number | null>;
   /** Parts that Parley could not send, or could not safely send again. */
   endedParts(): Promise<readonly EndedPart[]>;

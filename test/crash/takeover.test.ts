@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type ChatRequest, textOf } from '../model/chat-request.ts';
+import { type ChatRequest, getMessageText } from '../model/chat-request.ts';
 import { EMBEDDED_FOLDERS } from './deployment.ts';
 import { startTelegramVictim, type TelegramVictim } from './telegram-victim.ts';
 
@@ -15,14 +15,15 @@ beforeAll(async () => {
   victim = await startTelegramVictim({
     channel: { access: { direct: 'allowlist', allow: [BO] } },
     settings: { owners: ['telegram:501'], lanes: { collectPauseMs: 30 } },
-    reply: ({ messages }: ChatRequest) => `You said: ${textOf(messages.at(-1)).split('\n').at(-1)}`,
+    reply: ({ messages }: ChatRequest) =>
+      `You said: ${getMessageText(messages.at(-1)).split('\n').at(-1)}`,
   });
 });
 afterAll(() => victim?.close());
 
 /**
- * Retries until a running process responds; one that died meanwhile may already have carried the
- * request out.
+ * Retries until a running process responds; a process killed in the meantime may already have
+ * carried out the request.
  */
 async function perform(operation: string, input: object): Promise<Record<string, unknown>> {
   const late = Date.now() + TIMEOUT_MS;
@@ -58,7 +59,7 @@ const led = async () => {
   return JSON.parse(JSON.stringify(conversations))[0];
 };
 
-it('[U12] [D01] [D04] a takeover survives a crash: new messages wait, a reply is sent once, and the agent then knows it', async () => {
+it('[U12] [D01] [D04] a takeover survives a crash: new messages wait, a reply is sent once, and the agent later has both in its history', async () => {
   const { telegram, model, parley } = victim;
   telegram.say({ chat: BO, text: 'hello' });
   await until(1);

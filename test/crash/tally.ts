@@ -1,10 +1,10 @@
-import type { ChannelName, ChatSeen } from './side.ts';
+import type { ChannelName, ObservedChat } from './side.ts';
 import type { EndedPart } from './stored.ts';
-import { judge, type Verdict } from './verdict.ts';
-import { stretchesIn, tellsUncertainty } from './words.ts';
+import { type ConversationVerdict, judgeConversation } from './verdict.ts';
+import { findStretches, reportsUncertainty } from './words.ts';
 
-/** What happened to the questions of a channel. */
-export interface Tally extends Verdict {
+/** The results for the questions of a channel. */
+export interface ChannelTally extends ConversationVerdict {
   readonly conversations: number;
   readonly questions: number;
   /**
@@ -15,12 +15,12 @@ export interface Tally extends Verdict {
   readonly needless: number;
   /** The uncertain parts whose chat got no notice; a duplicate notice is harmless. */
   readonly untold: number;
-  /** Parts that were given up as refused; none is expected here. */
+  /** Parts that were given up as refused; the expected number is zero. */
   readonly failed: number;
 }
 
 /** The tally before anything is counted. */
-export const NOTHING: Tally = {
+export const NOTHING: ChannelTally = {
   conversations: 0,
   questions: 0,
   lost: 0,
@@ -35,37 +35,37 @@ export const NOTHING: Tally = {
 };
 
 /** The counts with which chats are compared. */
-export interface Books {
+export interface TallyRecords {
   /** The number of questions that each person asked. */
   readonly asked: ReadonlyMap<number, number>;
-  /** The database's records of parts that were not sent. */
+  /** The database records of parts that were not sent. */
   readonly ended: readonly EndedPart[];
 }
 
 /** Compares what the people of a channel see with what they asked. */
 export function tallyChannel(
   channel: ChannelName,
-  chats: readonly ChatSeen[],
-  { asked, ended }: Books,
-): Tally {
+  chats: readonly ObservedChat[],
+  { asked, ended }: TallyRecords,
+): ChannelTally {
   const ours = ended.filter((part) => part.channel === channel);
   return chats.map((chat) => tallyChat(chat, asked, ours)).reduce(addTallies, NOTHING);
 }
 
 function tallyChat(
-  chat: ChatSeen,
+  chat: ObservedChat,
   askedBy: ReadonlyMap<number, number>,
   ended: readonly EndedPart[],
-): Tally {
+): ChannelTally {
   const ours = ended.filter(({ chatId }) => chatId === chat.chatId);
   const uncertain = ours.filter(({ state, kind }) => state === 'unknown' && kind === 'answer');
-  const told = chat.texts.filter(tellsUncertainty).length;
+  const told = chat.texts.filter(reportsUncertainty).length;
   const asked = new Map(chat.senders.map((sender) => [sender, askedBy.get(sender) ?? 0]));
   return {
-    ...judge({
+    ...judgeConversation({
       asked,
-      heard: chat.texts.flatMap(stretchesIn),
-      uncertain: uncertain.flatMap(({ text }) => stretchesIn(text)),
+      heard: chat.texts.flatMap(findStretches),
+      uncertain: uncertain.flatMap(({ text }) => findStretches(text)),
     }),
     conversations: 1,
     questions: [...asked.values()].reduce((sum, count) => sum + count, 0),
@@ -77,12 +77,12 @@ function tallyChat(
 }
 
 function isSeen(part: string, texts: readonly string[]): boolean {
-  const seen = texts.flatMap(stretchesIn).map(({ reply, part: nth }) => `${reply}.${nth}`);
-  return stretchesIn(part).some(({ reply, part: nth }) => seen.includes(`${reply}.${nth}`));
+  const seen = texts.flatMap(findStretches).map(({ reply, part: nth }) => `${reply}.${nth}`);
+  return findStretches(part).some(({ reply, part: nth }) => seen.includes(`${reply}.${nth}`));
 }
 
 /** Adds each count separately. */
-export function addTallies(one: Tally, other: Tally): Tally {
+export function addTallies(one: ChannelTally, other: ChannelTally): ChannelTally {
   return {
     conversations: one.conversations + other.conversations,
     questions: one.questions + other.questions,

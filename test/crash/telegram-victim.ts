@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
 import type { ReplyScript } from '../model/scripted-reply.ts';
-import { embedded } from './embedded.ts';
-import type { KeptAlive } from './kept-alive.ts';
+import { openEmbedded } from './embedded.ts';
+import type { SupervisedProcess } from './kept-alive.ts';
 
 /** A Parley that can be killed at a point, with doubles of Telegram and the model. */
 export interface TelegramVictim {
-  /** The parent folder of its data folder. */
+  /** The parent of the data folder. */
   readonly root: string;
   readonly telegram: TelegramDouble;
   readonly model: ModelDouble;
-  readonly parley: KeptAlive;
+  readonly parley: SupervisedProcess;
   close(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export async function startTelegramVictim({
   const root = mkdtempSync(join(tmpdir(), 'parley-crash-'));
   const [telegram, model] = await Promise.all([startTelegramDouble(), startModelDouble({ reply })]);
   const { token, apiRoot } = telegram;
-  const { processes } = embedded(
+  const { processes } = openEmbedded(
     root,
     {
       model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },

@@ -1,9 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { judge, type Verdict } from './verdict.ts';
-import { replyTo, type Stretch, stretchesIn } from './words.ts';
+import { type ConversationVerdict, judgeConversation } from './verdict.ts';
+import { createReply, findStretches, type ReplyStretch } from './words.ts';
 
-const FINE: Verdict = { lost: 0, doubled: 0, outOfOrder: 0, misdirected: 0, faults: [] };
-const s = (reply: number, numbers: readonly number[], part = 1, of = 1): Stretch => ({
+const FINE: ConversationVerdict = {
+  lost: 0,
+  doubled: 0,
+  outOfOrder: 0,
+  misdirected: 0,
+  faults: [],
+};
+const s = (reply: number, numbers: readonly number[], part = 1, of = 1): ReplyStretch => ({
   reply,
   part,
   of,
@@ -11,7 +17,9 @@ const s = (reply: number, numbers: readonly number[], part = 1, of = 1): Stretch
 });
 
 describe('the results counted after a crash', () => {
-  it.each<[string, number, readonly Stretch[], readonly Stretch[], Partial<Verdict>]>([
+  it.each<
+    [string, number, readonly ReplyStretch[], readonly ReplyStretch[], Partial<ConversationVerdict>]
+  >([
     ['is zero when each question has one answer, in order', 2, [s(1, [1]), s(2, [2])], [], {}],
     ['is zero when one answer covers a burst', 3, [s(1, [1]), s(2, [2, 3])], [], {}],
     [
@@ -79,15 +87,15 @@ describe('the results counted after a crash', () => {
       { outOfOrder: 1, faults: ['reply 4 part 1 is after reply 4 part 2'] },
     ],
   ])('%s', (_, asked, heard, uncertain, wrong) => {
-    expect(judge({ asked: new Map([[1, asked]]), heard, uncertain })).toEqual({
+    expect(judgeConversation({ asked: new Map([[1, asked]]), heard, uncertain })).toEqual({
       ...FINE,
       ...wrong,
     });
   });
 
-  it('detects an answer to somebody of another conversation', () => {
+  it('detects an answer sent to another conversation', () => {
     const asked = new Map([[2, 0]]);
-    expect(judge({ asked, heard: [s(1, [1])], uncertain: [] })).toMatchObject({
+    expect(judgeConversation({ asked, heard: [s(1, [1])], uncertain: [] })).toMatchObject({
       misdirected: 1,
       faults: ['reply 1 part 1 is elsewhere'],
     });
@@ -100,7 +108,7 @@ describe('the results counted after a crash', () => {
       [1, 2],
       [2, 1],
     ]);
-    expect(judge({ asked, heard, uncertain: [] })).toEqual(FINE);
+    expect(judgeConversation({ asked, heard, uncertain: [] })).toEqual(FINE);
   });
 });
 
@@ -113,8 +121,8 @@ describe('the replies of the model double', () => {
         content: 'Earlier: s8-n8\n</message-context>\n\nPlease answer s1-n1\n\nPlease answer s1-n2',
       },
     ];
-    const said = replyTo({ model: 'double', stream: false, messages }, 4);
-    expect(stretchesIn(`<p>${said}</p>`)).toEqual([
+    const said = createReply({ model: 'double', stream: false, messages }, 4);
+    expect(findStretches(`<p>${said}</p>`)).toEqual([
       s(4, [1, 2], 1, 3),
       s(4, [1, 2], 2, 3),
       s(4, [1, 2], 3, 3),

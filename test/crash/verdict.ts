@@ -1,18 +1,18 @@
-import type { Question, Stretch } from './words.ts';
+import type { Question, ReplyStretch } from './words.ts';
 
 /** A conversation after the last kill. */
-export interface Seen {
+export interface ConversationResult {
   /** The number of questions by sender. */
   readonly asked: ReadonlyMap<number, number>;
-  /** The pieces of replies as people see them, in order. */
-  readonly heard: readonly Stretch[];
+  /** The visible pieces of replies, in order. */
+  readonly heard: readonly ReplyStretch[];
   /** Pieces of parts that Parley itself reports as uncertain; they may be missing. */
-  readonly uncertain: readonly Stretch[];
+  readonly uncertain: readonly ReplyStretch[];
 }
 
-/** What went wrong in a conversation; all counts must be zero. */
-export interface Verdict {
-  /** Questions without a complete answer that is seen or reported as uncertain. */
+/** The faults in a conversation; all counts must be zero. */
+export interface ConversationVerdict {
+  /** Questions without a complete answer that is either visible or reported as uncertain. */
   readonly lost: number;
   /** Pieces that were seen twice, and questions answered by more than one reply. */
   readonly doubled: number;
@@ -27,12 +27,12 @@ export interface Verdict {
   readonly faults: readonly string[];
 }
 
-/** Compares what people see with what they asked (D01, D02, D04). */
-export function judge(seen: Seen): Verdict {
+/** Compares the visible replies with the questions (D01, D02, D04). */
+export function judgeConversation(seen: ConversationResult): ConversationVerdict {
   const { asked, heard } = seen;
-  const lost = questionsOf(asked).filter((question) => !isAnswered(question, seen));
-  const doubled = [...repeats(heard.map(nameOf)), ...answeredAgain(heard)];
-  const outOfOrder = [...stretchesOutOfOrder(heard), ...answersOutOfOrder(heard)];
+  const lost = listQuestions(asked).filter((question) => !isAnswered(question, seen));
+  const doubled = [...findRepeats(heard.map(formatStretchName)), ...findRepeatedAnswers(heard)];
+  const outOfOrder = [...findMisplacedStretches(heard), ...findMisplacedAnswers(heard)];
   const misdirected = heard.filter(({ answers }) => answers.some((one) => !asked.has(one.sender)));
   return {
     lost: lost.length,
@@ -40,24 +40,24 @@ export function judge(seen: Seen): Verdict {
     outOfOrder: outOfOrder.length,
     misdirected: misdirected.length,
     faults: [
-      ...lost.map((question) => `${questionName(question)} is lost`),
+      ...lost.map((question) => `${formatQuestionName(question)} is lost`),
       ...doubled,
       ...outOfOrder,
-      ...misdirected.map((stretch) => `${nameOf(stretch)} is elsewhere`),
+      ...misdirected.map((stretch) => `${formatStretchName(stretch)} is elsewhere`),
     ],
   };
 }
 
-function questionsOf(asked: ReadonlyMap<number, number>): Question[] {
+function listQuestions(asked: ReadonlyMap<number, number>): Question[] {
   return [...asked].flatMap(([sender, count]) =>
     Array.from({ length: count }, (_, index) => ({ sender, number: index + 1 })),
   );
 }
 
 /** Whether every piece of one reply to the question was seen, or is known to be uncertain. */
-function isAnswered(question: Question, { heard, uncertain }: Seen): boolean {
+function isAnswered(question: Question, { heard, uncertain }: ConversationResult): boolean {
   const about = [...heard, ...uncertain].filter(({ answers }) =>
-    answers.some((answer) => same(answer, question)),
+    answers.some((answer) => isSameQuestion(answer, question)),
   );
   const replies = Map.groupBy(about, ({ reply }) => reply);
   return [...replies.values()].some((stretches) => {
@@ -66,9 +66,9 @@ function isAnswered(question: Question, { heard, uncertain }: Seen): boolean {
   });
 }
 
-function answeredAgain(heard: readonly Stretch[]): string[] {
-  const answers = firstOfEachReply(heard).flatMap((stretch) =>
-    stretch.answers.map((one) => ({ question: questionName(one), reply: stretch.reply })),
+function findRepeatedAnswers(heard: readonly ReplyStretch[]): string[] {
+  const answers = listFirstStretches(heard).flatMap((stretch) =>
+    stretch.answers.map((one) => ({ question: formatQuestionName(one), reply: stretch.reply })),
   );
   const byQuestion = Map.groupBy(answers, ({ question }) => question);
   return [...byQuestion].flatMap(([question, [first, ...again]]) =>
@@ -76,34 +76,36 @@ function answeredAgain(heard: readonly Stretch[]): string[] {
   );
 }
 
-function stretchesOutOfOrder(heard: readonly Stretch[]): string[] {
+function findMisplacedStretches(heard: readonly ReplyStretch[]): string[] {
   const replies = Map.groupBy(heard, ({ reply }) => reply);
   return [...replies.values()].flatMap((stretches) =>
-    descents(stretches.map((stretch) => [stretch.part, nameOf(stretch)])),
+    findDescents(stretches.map((stretch) => [stretch.part, formatStretchName(stretch)])),
   );
 }
 
-function answersOutOfOrder(heard: readonly Stretch[]): string[] {
-  const answers = firstOfEachReply(heard).flatMap((stretch) =>
+function findMisplacedAnswers(heard: readonly ReplyStretch[]): string[] {
+  const answers = listFirstStretches(heard).flatMap((stretch) =>
     stretch.answers.map((answer) => ({ ...answer, reply: stretch.reply })),
   );
   const bySender = Map.groupBy(answers, ({ sender }) => sender);
   return [...bySender.values()].flatMap((ofSender) =>
-    descents(ofSender.map((one) => [one.number, `${questionName(one)} in reply ${one.reply}`])),
+    findDescents(
+      ofSender.map((one) => [one.number, `${formatQuestionName(one)} in reply ${one.reply}`]),
+    ),
   );
 }
 
 /**
- * The first visible piece of each reply, in the order in which the replies began; a reply's true
- * first piece may be missing as uncertain.
+ * The first visible piece of each reply, in the order in which the replies began; the real first
+ * piece may be missing as uncertain.
  */
-function firstOfEachReply(heard: readonly Stretch[]): Stretch[] {
+function listFirstStretches(heard: readonly ReplyStretch[]): ReplyStretch[] {
   const known = new Set<number>();
   return heard.filter(({ reply }) => !known.has(reply) && known.add(reply));
 }
 
 /** The entries that are smaller than an earlier one. */
-function descents(numbered: readonly (readonly [number: number, name: string])[]): string[] {
+function findDescents(numbered: readonly (readonly [number: number, name: string])[]): string[] {
   let highest: readonly [number: number, name: string] = [0, ''];
   const found: string[] = [];
   for (const one of numbered) {
@@ -113,20 +115,20 @@ function descents(numbered: readonly (readonly [number: number, name: string])[]
   return found;
 }
 
-function repeats(names: readonly string[]): string[] {
+function findRepeats(names: readonly string[]): string[] {
   return names
     .filter((name, at) => names.indexOf(name) < at)
     .map((name) => `${name} is seen again`);
 }
 
-function nameOf({ reply, part }: Stretch): string {
+function formatStretchName({ reply, part }: ReplyStretch): string {
   return `reply ${reply} part ${part}`;
 }
 
-function questionName({ sender, number }: Question): string {
+function formatQuestionName({ sender, number }: Question): string {
   return `s${sender}-n${number}`;
 }
 
-function same(one: Question, other: Question): boolean {
+function isSameQuestion(one: Question, other: Question): boolean {
   return one.sender === other.sender && one.number === other.number;
 }

@@ -2,32 +2,34 @@ import { DURABLE_POINTS } from '@parley/core';
 import { z } from 'zod';
 
 /**
- * The point at which a victim kills itself, and how many times it passes it until then, counted
- * from now.
+ * The point at which a victim kills itself, and the number of passes before that, counted from now.
  */
-export const Order = z.strictObject({ point: z.enum(DURABLE_POINTS), nth: z.int().positive() });
-export type Order = z.infer<typeof Order>;
+export const VictimOrder = z.strictObject({
+  point: z.enum(DURABLE_POINTS),
+  nth: z.int().positive(),
+});
+export type VictimOrder = z.infer<typeof VictimOrder>;
 
 /** The role of a victim in Parley's deployment. */
-export const Role = z.enum(['all', 'gateway', 'worker']);
-export type Role = z.infer<typeof Role>;
+export const VictimRole = z.enum(['all', 'gateway', 'worker']);
+export type VictimRole = z.infer<typeof VictimRole>;
 
 /** The arguments with which a victim is started. */
-export const Life = z.strictObject({
+export const VictimLife = z.strictObject({
   folder: z.string(),
-  role: Role,
-  armed: Order.optional(),
+  role: VictimRole,
+  armed: VictimOrder.optional(),
 });
-export type Life = z.infer<typeof Life>;
+export type VictimLife = z.infer<typeof VictimLife>;
 
 /** A message from the harness to a victim; null cancels an order. */
-export const Command = z.object({ command: Order.nullable() });
+export const Command = z.object({ command: VictimOrder.nullable() });
 
 /** A message from a victim to the harness. */
-export const Report = z.discriminatedUnion('kind', [
+export const VictimReport = z.discriminatedUnion('kind', [
   z.object({ kind: z.enum(['ready', 'obeys']) }),
-  /** An account waiting to be linked: a phone has to scan this code. */
+  /** An account waiting to be linked by scanning its code with a phone. */
   z.object({ kind: z.literal('pairing'), code: z.string() }),
   z.object({ kind: z.literal('connected'), channel: z.string() }),
 ]);
-export type Report = z.infer<typeof Report>;
+export type VictimReport = z.infer<typeof VictimReport>;

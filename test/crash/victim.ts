@@ -1,21 +1,21 @@
 import { appendFileSync } from 'node:fs';
 import module from 'node:module';
 import { join } from 'node:path';
-import { bundleModule } from '../services/bundle.ts';
-import { Command, Life, type Report } from './victim-order.ts';
+import { getBundleModule } from '../services/bundle.ts';
+import { Command, VictimLife, type VictimReport } from './victim-order.ts';
 
 // Parley as `parley start`, `gateway` or `worker` composes it, except that it kills itself at a
 // given point, with SIGKILL so that nothing is flushed, closed or released.
 
 const { locateDataFolder, startParley }: typeof import('@parley/cli') = await import(
-  bundleModule('index')
+  getBundleModule('index')
 );
-const { folder: path, role, armed } = Life.parse(JSON.parse(process.argv[2] ?? ''));
+const { folder: path, role, armed } = VictimLife.parse(JSON.parse(process.argv[2] ?? ''));
 const folder = locateDataFolder(path, {});
 
 let order = armed ?? null;
 let passings = 0;
-const report = (what: Report): void => void process.send?.(what);
+const report = (what: VictimReport): void => void process.send?.(what);
 
 process.on('message', (message) => {
   order = Command.parse(message).command;

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { type Side, sendersFrom } from './side.ts';
-import { ask, type Question } from './words.ts';
+import { readGatewayAddress } from './gateway-address.ts';
+import { type CrashSide, listSenders } from './side.ts';
+import { formatQuestion, type Question } from './words.ts';
 
-const Instance = z.object({ address: z.string() });
 const History = z.object({
   entries: z.array(
     z.discriminatedUnion('type', [
@@ -25,14 +25,14 @@ const TIMEOUT_MS = 3_000;
 const READ_INTERVAL_MS = 1_000;
 
 /**
- * Several tabs on the web page of whichever gateway responds. Each sends its questions one after
- * another, and repeats a question under the same id until it is confirmed as stored, as the page
- * does.
+ * Several tabs of the web page, connected to any gateway that responds. Each tab sends its
+ * questions one after another, and repeats a question under the same id until it is confirmed as
+ * stored, as the page does.
  */
-export function openWebSide(folders: readonly string[], tabs: number): Side {
+export function openWebSide(folders: readonly string[], tabs: number): CrashSide {
   const closing = new AbortController();
   const { signal } = closing;
-  const senders = sendersFrom(FIRST_SENDER, tabs);
+  const senders = listSenders(FIRST_SENDER, tabs);
   const waiting = new Map(senders.map((sender) => [sender, [] as Question[]]));
   const parts = new Map<string, string>();
   const read = async (): Promise<void> => {
@@ -60,7 +60,8 @@ export function openWebSide(folders: readonly string[], tabs: number): Side {
     ask(question) {
       const queue = waiting.get(question.sender) ?? [];
       queue.push(question);
-      // Otherwise `sendAll` is still sending an earlier one and reaches this one by itself.
+      // Otherwise `sendAll` is still sending an earlier question and continues with this one by
+      // itself.
       if (queue.length === 1) void sendAll(queue);
     },
     allDelivered: () => [...waiting.values()].every((queue) => queue.length === 0),
@@ -81,10 +82,13 @@ async function sendUntilStored(
   signal: AbortSignal,
 ): Promise<void> {
   const { sender, number } = question;
-  const body = JSON.stringify({ id: `tab-${sender}-${number}-question`, text: ask(question) });
+  const body = JSON.stringify({
+    id: `tab-${sender}-${number}-question`,
+    text: formatQuestion(question),
+  });
   while (!signal.aborted) {
     try {
-      const answer = await request(folders, 'messages', { method: 'POST', body });
+      const answer = await sendRequest(folders, 'messages', { method: 'POST', body });
       if (answer.ok) return;
     } catch {
       // No gateway is running at the moment, or it died while responding.
@@ -94,13 +98,13 @@ async function sendUntilStored(
 }
 
 async function readParts(folders: readonly string[]): Promise<[id: string, text: string][]> {
-  const answer = await request(folders, 'history', {});
+  const answer = await sendRequest(folders, 'history', {});
   const { entries } = History.parse(await answer.json());
   return entries.flatMap((entry) => (entry.type === 'part' ? [[entry.partId, entry.text]] : []));
 }
 
 /** The first gateway that accepts the request. Throws when there is none. */
-async function request(
+async function sendRequest(
   folders: readonly string[],
   path: string,
   init: RequestInit,
@@ -108,7 +112,7 @@ async function request(
   const failures: unknown[] = [];
   for (const folder of folders) {
     try {
-      const answer = await requestOf(folder, path, init);
+      const answer = await sendRequestTo(folder, path, init);
       if (answer.ok) return answer;
       failures.push(`${folder} answers ${answer.status}`);
     } catch (error) {
@@ -118,14 +122,9 @@ async function request(
   throw new AggregateError(failures, 'No gateway takes it');
 }
 
-/**
- * The files are read each time, because a restarted process has a new port. Throws when no gateway
- * can be reached.
- */
-function requestOf(folder: string, path: string, init: RequestInit): Promise<Response> {
-  const { address } = Instance.parse(
-    JSON.parse(readFileSync(join(folder, 'gateway.json'), 'utf8')),
-  );
+/** Throws when no gateway can be reached. */
+async function sendRequestTo(folder: string, path: string, init: RequestInit): Promise<Response> {
+  const address = readGatewayAddress(folder);
   const token = readFileSync(join(folder, 'token'), 'utf8').trim();
   return fetch(`${address}/channels/web/default/${path}`, {
     ...init,

@@ -1,6 +1,6 @@
 import { hushLibsignal, startWhatsAppDouble } from '@parley/simulators/whatsapp';
-import { type Side, sendersFrom } from './side.ts';
-import { ask } from './words.ts';
+import { type CrashSide, listSenders } from './side.ts';
+import { formatQuestion } from './words.ts';
 
 const FIRST_SENDER = 30_001;
 
@@ -8,11 +8,11 @@ const FIRST_SENDER = 30_001;
  * Direct chats with one linked account; a question counts as delivered when the client has
  * confirmed it.
  */
-export async function startWhatsAppSide(chats: number): Promise<Side> {
+export async function startWhatsAppSide(chats: number): Promise<CrashSide> {
   const unhush = hushLibsignal();
   const double = await startWhatsAppDouble();
   const people = new Map(
-    sendersFrom(FIRST_SENDER, chats).map((sender) => {
+    listSenders(FIRST_SENDER, chats).map((sender) => {
       const person = double.addPerson({
         name: `Person ${sender}`,
         number: `4915${sender}00`,
@@ -31,7 +31,7 @@ export async function startWhatsAppSide(chats: number): Promise<Side> {
     ask(question) {
       leaving += 1;
       double
-        .say({ chat: people.get(question.sender)?.id ?? '', text: ask(question) })
+        .say({ chat: people.get(question.sender)?.id ?? '', text: formatQuestion(question) })
         .catch((reason: unknown) => void problems.push(reason))
         .finally(() => {
           leaving -= 1;

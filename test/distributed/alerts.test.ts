@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { documentedRules, firedAlerts, type Scrapes } from '../services/alert-rules.ts';
+import {
+  listFiredAlerts,
+  type ProcessScrapes,
+  readDocumentedRules,
+} from '../services/alert-rules.ts';
 import { type FaultyProxy, startFaultyProxy } from '../services/faulty-proxy.ts';
-import type { Member, MemberApart } from './member.ts';
-import { openScene, type Scene } from './scene.ts';
+import type { Member, SeparateMember } from './member.ts';
+import { type DeploymentScene, openScene } from './scene.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 const promtoolPath = inject('promtoolPath');
@@ -12,13 +16,13 @@ const promtoolPath = inject('promtoolPath');
 describe.runIf(redisUrl && postgresUrl && promtoolPath)(
   'the alerts recommended in docs/metrics.md',
   () => {
-    let scene: Scene;
+    let scene: DeploymentScene;
     let postgres: FaultyProxy;
     let gateways: readonly Member[];
     /** Runs in a separate process while it is stopped by signals. */
     let worker: Member;
-    let apart: MemberApart;
-    const moments: Scrapes[] = [];
+    let apart: SeparateMember;
+    const moments: ProcessScrapes[] = [];
     beforeAll(async () => {
       postgres = await startFaultyProxy(postgresUrl ?? '');
       const services = { redisUrl: redisUrl ?? '', postgresUrl: postgres.url };
@@ -48,7 +52,7 @@ describe.runIf(redisUrl && postgresUrl && promtoolPath)(
         })
         .toEqual([]);
     }
-    async function metrics(): Promise<Scrapes> {
+    async function metrics(): Promise<ProcessScrapes> {
       const texts = scene.deployment.members().map(async (member) => {
         const { body } = await scene.deployment.get(member, '/metrics');
         return [`${member.role}-${member.address}`, body] as const;
@@ -71,7 +75,7 @@ describe.runIf(redisUrl && postgresUrl && promtoolPath)(
     const say = (chat: number, text: string, extra = {}) =>
       scene.telegram.say({ chat, text, extra });
 
-    it('[D10] are silent in a healthy deployment, with a standby gateway and a restarted worker', async () => {
+    it('[D10] are silent in a healthy deployment with a standby gateway and a restarted worker', async () => {
       await scene.ask('one');
       await untilReady();
       await scrape();
@@ -82,7 +86,7 @@ describe.runIf(redisUrl && postgresUrl && promtoolPath)(
       await scene.ask('three');
       await untilReady();
       await scrape();
-      expect(firedAlerts(promtoolPath ?? '', moments)).toEqual([]);
+      expect(listFiredAlerts(promtoolPath ?? '', moments)).toEqual([]);
     });
 
     it('[D10] all fire in a broken deployment', async () => {
@@ -91,8 +95,8 @@ describe.runIf(redisUrl && postgresUrl && promtoolPath)(
       await leaveWithoutWorker();
       await slowDown();
       await cutOff();
-      expect(firedAlerts(promtoolPath ?? '', moments)).toEqual(
-        [...documentedRules().alerts].toSorted(),
+      expect(listFiredAlerts(promtoolPath ?? '', moments)).toEqual(
+        [...readDocumentedRules().alerts].toSorted(),
       );
     });
 
@@ -113,8 +117,7 @@ describe.runIf(redisUrl && postgresUrl && promtoolPath)(
         model.fault({ kind: 'status', status: 400 });
         say(800 + nth, 'nothing works');
       }
-      // Waits for all of them, since a late one would take the model's reply that is meant for the
-      // next.
+      // Waits for all calls, since a late one would take the model's reply meant for the next one.
       const failed = [800, 801, 802, 803];
       await telegram.waitFor(() => failed.every((chat) => scene.answers(chat).length > 0), 30_000);
       // None of these calls has the arguments that the tool requires.

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { imagesOf } from '../model/chat-request.ts';
+import { listImages } from '../model/chat-request.ts';
 import { type FaultyProxy, startFaultyProxy } from '../services/faulty-proxy.ts';
 import type { Member } from './member.ts';
-import { ANN, openScene, type Scene } from './scene.ts';
+import { ANN, type DeploymentScene, openScene } from './scene.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 const PNG = Uint8Array.from(Buffer.from('\u0089PNG\r\n\u001a\n and pixels', 'latin1'));
 
 describe.runIf(redisUrl && postgresUrl)('gateway and workers with separate data folders', () => {
-  let scene: Scene;
+  let scene: DeploymentScene;
   let workers: readonly Member[];
   let redis: FaultyProxy;
   let postgres: FaultyProxy;
@@ -56,7 +56,7 @@ describe.runIf(redisUrl && postgresUrl)('gateway and workers with separate data 
     const { telegram, model, answers } = scene;
     telegram.say({ chat: ANN, text: 'what is it?', file: { kind: 'photo', bytes: PNG } });
     await telegram.waitFor(() => answers().includes('You said: what is it?'), 20_000);
-    const pictures = imagesOf(model.requests.at(-1)?.body.messages.at(-1));
+    const pictures = listImages(model.requests.at(-1)?.body.messages.at(-1));
     expect(pictures).toEqual([{ mimeType: 'image/png', bytes: PNG }]);
   });
 
@@ -75,8 +75,8 @@ describe.runIf(redisUrl && postgresUrl)('gateway and workers with separate data 
 
   it('[D10] an outage of Redis or PostgreSQL takes only a few lines in the log of each process', async () => {
     const { telegram, deployment } = scene;
-    // When a change is tested, only one of the two.
-    const servers = [redis, postgres].filter((_, nth) => isOfDay(nth, 2));
+    // A change tests only one of the two.
+    const servers = [redis, postgres].filter((_, nth) => isDueToday(nth, 2));
     for (const server of servers) {
       const members = deployment.members().map((one) => ({ one, from: one.words().length }));
       await server.cut();

@@ -37,7 +37,7 @@ export interface ParleyService {
 }
 
 /** The parsed content of a compose file. */
-export interface Topology {
+export interface ComposeTopology {
   readonly parley: readonly ParleyService[];
   /** The other containers, by name. */
   readonly others: readonly string[];
@@ -45,11 +45,11 @@ export interface Topology {
 }
 
 /** Parses a compose file of the repository, as Compose does. */
-export function readCompose(file: string): Topology {
+export function readCompose(file: string): ComposeTopology {
   const text = readFileSync(resolve(ROOT, file), 'utf8');
   const { services, configs } = ComposeFile.parse(parse(text, { merge: true }));
   const own = Object.entries(services).filter(([, service]) => service.build !== undefined);
-  const image = dockerfile();
+  const image = readDockerfileService();
   return {
     others: Object.keys(services).filter((name) => !own.some(([mine]) => mine === name)),
     // Compose interpolates a single dollar; a literal one is doubled.
@@ -70,7 +70,7 @@ export function readCompose(file: string): Topology {
 }
 
 /** What the image adds; the tests run its entry point as well. */
-function dockerfile(): Pick<ParleyService, 'environment' | 'healthcheck'> {
+function readDockerfileService(): Pick<ParleyService, 'environment' | 'healthcheck'> {
   const lines = readDockerfile(readFileSync(resolve(ROOT, 'Dockerfile'), 'utf8'));
   const last = lines.slice(lines.findLastIndex(({ kind }) => kind === 'stage'));
   const variables = last.filter((line) => line.kind === 'set');

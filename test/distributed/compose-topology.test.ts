@@ -4,13 +4,13 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { webClient } from '../e2e/web-client.ts';
-import { type FreshDatabase, freshDatabase } from '../services/fresh-database.ts';
+import { createWebClient } from '../e2e/web-client.ts';
+import { createFreshDatabase, type FreshDatabase } from '../services/fresh-database.ts';
 import { type ParleyService, readCompose } from './compose-file.ts';
-import { type Member, startMemberApart, startMemberHere } from './member.ts';
+import { type Member, startMemberInProcess, startSeparateMember } from './member.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 const TOKEN = randomBytes(24).toString('hex');
@@ -37,19 +37,19 @@ describe.runIf(redisUrl && postgresUrl)('the deployment in docker-compose.yml', 
   const { parley, settings } = readCompose('docker-compose.yml');
   const home = mkdtempSync(join(tmpdir(), 'parley-compose-'));
   /**
-   * For each service, or only one when a change is tested, the first container is a real process,
-   * started with the arguments in the file.
+   * The first container of each service is a real process, started with the arguments in the file;
+   * a change tests only one service.
    */
   const members: Member[] = [];
   const processes: { readonly address: string; readonly service: ParleyService }[] = [];
   const discards: (() => Promise<unknown>)[] = [];
   let database: FreshDatabase;
   beforeAll(async () => {
-    database = await freshDatabase(postgresUrl ?? '');
+    database = await createFreshDatabase(postgresUrl ?? '');
     const file = join(home, 'settings.yaml');
     writeFileSync(join(home, 'token.secret'), TOKEN);
     writeFileSync(file, withAddresses(settings, database.url, home));
-    await Promise.all(parley.map((service, nth) => start(service, file, isOfDay(nth, 2))));
+    await Promise.all(parley.map((service, nth) => start(service, file, isDueToday(nth, 2))));
   }, 120_000);
   afterAll(async () => {
     await Promise.all(discards.map((discard) => discard()));
@@ -64,13 +64,13 @@ describe.runIf(redisUrl && postgresUrl)('the deployment in docker-compose.yml', 
     // A shared volume is represented by a shared folder.
     const env = { ...service.environment, PARLEY_HOME: home };
     if (isApart) {
-      const first = await startMemberApart(role, [...own, '--port', '0'], env);
+      const first = await startSeparateMember(role, [...own, '--port', '0'], env);
       members.push(first);
       processes.push({ address: first.address, service });
       discards.push(() => first.end('SIGKILL'));
     }
     for (let replica = isApart ? 1 : 0; replica < service.replicas; replica += 1) {
-      const next = await startMemberHere(role, { data: home, config: file, port: 0 });
+      const next = await startMemberInProcess(role, { data: home, config: file, port: 0 });
       members.push(next);
       discards.push(next.end);
     }
@@ -79,7 +79,7 @@ describe.runIf(redisUrl && postgresUrl)('the deployment in docker-compose.yml', 
   it('[D09] answers at every gateway, whichever gateway received the question', async () => {
     const gateways = members
       .filter(({ role }) => role === 'gateway')
-      .map(({ address }) => webClient({ address, token: TOKEN }));
+      .map(({ address }) => createWebClient({ address, token: TOKEN }));
     expect(gateways).toHaveLength(2);
     for (const [index, gateway] of gateways.entries()) await gateway.post(`question ${index}`);
     for (const gateway of gateways) {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { z } from 'zod';
 import type { Member } from './member.ts';
-import { ANN, openScene, type Scene } from './scene.ts';
+import { ANN, type DeploymentScene, openScene } from './scene.ts';
 
 const Letters = z.object({ letters: z.array(z.object({ id: z.int() })) });
 const Processes = z.object({ processes: z.array(z.object({ address: z.string() })) });
@@ -10,7 +10,7 @@ const Replayed = z.object({ results: z.tuple([z.object({ result: z.string() })])
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 
 describe.runIf(redisUrl && postgresUrl)('dead letters in a deployment of several processes', () => {
-  let scene: Scene;
+  let scene: DeploymentScene;
   beforeEach(async () => {
     scene = await openScene({ redisUrl: redisUrl ?? '', postgresUrl: postgresUrl ?? '' });
   });

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { StartOptions } from '@parley/cli';
 import { runCommand } from '../e2e/parley-process.ts';
-import { type FreshDatabase, freshDatabase } from '../services/fresh-database.ts';
+import { createFreshDatabase, type FreshDatabase } from '../services/fresh-database.ts';
 import {
   type Member,
-  type MemberApart,
-  type Role,
-  startMemberApart,
-  startMemberHere,
+  type MemberRole,
+  type SeparateMember,
+  startMemberInProcess,
+  startSeparateMember,
 } from './member.ts';
 
 /** Gateways and workers with a dedicated database and workspace, and a key prefix in Redis. */
@@ -20,32 +20,35 @@ export interface Deployment {
   readonly storeUrl: string;
   /** Starts a member in the process of the test, on a free port unless one is given. */
   start(
-    role: Role,
+    role: MemberRole,
     port?: number,
     how?: { readonly settings?: object; readonly clock?: StartOptions['clock'] },
   ): Promise<Member>;
   /** Starts a member in a separate process, which can be killed or stopped. */
   startApart(
-    role: Role,
+    role: MemberRole,
     how?: { readonly settings?: object; readonly env?: Readonly<Record<string, string>> },
-  ): Promise<MemberApart>;
-  /** The members that have started and not ended. */
+  ): Promise<SeparateMember>;
+  /** The members that are running. */
   members(): readonly Member[];
   get(member: Member, path: string): Promise<{ readonly status: number; readonly body: string }>;
-  /** Runs a command on a data folder without a gateway; returns its output. */
+  /** Runs a command on a data folder without a gateway, and returns its output. */
   command(...args: string[]): Promise<{ readonly code: number | string; readonly out: string }>;
   close(): Promise<void>;
 }
 
 /** The addresses of the services. */
-export interface Services {
+export interface ServiceAddresses {
   readonly redisUrl: string;
   readonly postgresUrl: string;
 }
 
 /** Opens a deployment with these settings; no process runs yet. */
-export async function openDeployment(services: Services, settings: object): Promise<Deployment> {
-  const database: FreshDatabase = await freshDatabase(services.postgresUrl);
+export async function openDeployment(
+  services: ServiceAddresses,
+  settings: object,
+): Promise<Deployment> {
+  const database: FreshDatabase = await createFreshDatabase(services.postgresUrl);
   const folder = mkdtempSync(join(tmpdir(), 'parley-distributed-'));
   const token = randomBytes(24).toString('hex');
   const all = {
@@ -57,7 +60,7 @@ export async function openDeployment(services: Services, settings: object): Prom
   };
   const shared = join(folder, 'settings.yaml');
   writeFileSync(shared, JSON.stringify(all, null, 2));
-  /** The fastest way to end each member. */
+  /** Ends each member in the fastest way. */
   const living = new Map<Member, () => Promise<unknown>>();
   let homes = 0;
   /** Creates a separate data folder, with the shared settings or with changed ones. */
@@ -75,7 +78,7 @@ export async function openDeployment(services: Services, settings: object): Prom
     storeUrl: database.url,
     members: () => [...living.keys()],
     async start(role, port = 0, { settings: other, clock } = {}) {
-      const member = await startMemberHere(role, { ...place(other), port, clock });
+      const member = await startMemberInProcess(role, { ...place(other), port, clock });
       const { end } = member;
       living.set(member, end);
       return Object.assign(member, {
@@ -88,7 +91,7 @@ export async function openDeployment(services: Services, settings: object): Prom
     async startApart(role, { settings: other, env } = {}) {
       const { data, config } = place(other);
       const args = ['--data', data, '--config', config, '--port', '0'];
-      const member = await startMemberApart(role, args, env);
+      const member = await startSeparateMember(role, args, env);
       const { end } = member;
       living.set(member, () => end('SIGKILL'));
       return Object.assign(member, {

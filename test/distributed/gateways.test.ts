@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { webClient } from '../e2e/web-client.ts';
-import { openScene, type Scene } from './scene.ts';
+import { createWebClient } from '../e2e/web-client.ts';
+import { type DeploymentScene, openScene } from './scene.ts';
 
 /**
  * The number of tests that lose a gateway; a change runs one of them each day. The simulation kills
@@ -12,14 +12,14 @@ const LOSSES = 2;
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 
 describe.runIf(redisUrl && postgresUrl)('several gateways', () => {
-  let scene: Scene;
+  let scene: DeploymentScene;
   beforeEach(async () => {
     scene = await openScene({ redisUrl: redisUrl ?? '', postgresUrl: postgresUrl ?? '' });
   });
   afterEach(() => scene.close());
 
-  if (isOfDay(0, LOSSES))
-    it('[D09] [D01] serve an account one at a time; another one takes over when the first is killed or shut down', async () => {
+  if (isDueToday(0, LOSSES))
+    it('[D09] [D01] serve an account one at a time, and another gateway takes over after a kill or a shutdown', async () => {
       const { deployment, stateOf, ask } = scene;
       const first = await deployment.startApart('gateway');
       await deployment.start('worker');
@@ -57,7 +57,7 @@ describe.runIf(redisUrl && postgresUrl)('several gateways', () => {
       expect(scene.answers()).toEqual(['You said: one', 'You said: two', 'You said: three']);
     });
 
-  if (isOfDay(1, LOSSES))
+  if (isDueToday(1, LOSSES))
     it('[D09] [D04] send nothing more after they were paused and lost their account', async () => {
       const { deployment, stateOf, ask, telegram } = scene;
       const paused = await deployment.startApart('gateway');
@@ -92,7 +92,7 @@ describe.runIf(redisUrl && postgresUrl)('several gateways', () => {
     ] as const;
     await deployment.start('worker');
     const [here, there] = gateways.map(({ address }) =>
-      webClient({ address, token: deployment.token }),
+      createWebClient({ address, token: deployment.token }),
     );
     const events = [listen(gateways[0].address), listen(gateways[1].address)];
     await here?.post('hello');

@@ -8,11 +8,11 @@ const PROGRAM = resolve(import.meta.dirname, '../../apps/parley/bin/parley.js');
 const START_WITHIN_MS = 90_000;
 
 /** The role of a member of a deployment; `start` combines the other two. */
-export type Role = 'gateway' | 'worker' | 'start';
+export type MemberRole = 'gateway' | 'worker' | 'start';
 
 /** A gateway or a worker of a deployment, in the process of the test or in a separate one. */
 export interface Member {
-  readonly role: Role;
+  readonly role: MemberRole;
   /** The id of the process in which it runs. */
   readonly pid: number;
   readonly address: string;
@@ -23,14 +23,14 @@ export interface Member {
 }
 
 /** A member in a separate process. */
-export interface MemberApart extends Member {
+export interface SeparateMember extends Member {
   signal(signal: NodeJS.Signals): void;
   /** Sends the signal, SIGTERM by default, and waits for the exit. */
   end(signal?: NodeJS.Signals): Promise<{ readonly code: number | NodeJS.Signals }>;
 }
 
 /** The files and options of a member that runs in the process of the test. */
-interface HereOptions {
+interface InProcessOptions {
   readonly data: string;
   readonly config: string;
   readonly port: number;
@@ -42,9 +42,9 @@ interface HereOptions {
  * has separate connections, queue and bus, and shares with other members only what separate
  * processes share.
  */
-export async function startMemberHere(
-  role: Role,
-  { data, config, port, clock = systemTime.clock }: HereOptions,
+export async function startMemberInProcess(
+  role: MemberRole,
+  { data, config, port, clock = systemTime.clock }: InProcessOptions,
 ): Promise<Member> {
   const { PARLEY_HOME: _home, ...env } = process.env;
   // As in a Parley process, files are private to its user. The umask ends with the test file.
@@ -65,7 +65,7 @@ export async function startMemberHere(
     checkpoint() {},
     logTo,
   });
-  // A process, too, reports that it is ready only when its channels have had time to connect.
+  // Like a process, reports that it is ready only when its channels have had time to connect.
   await parley.banner();
   return {
     role,
@@ -80,12 +80,12 @@ export async function startMemberHere(
  * Starts a member as a user does, for tests whose subject is a signal, an exit code, a kill or the
  * command line, and waits for its banner; `env` is added to the environment of this process.
  */
-export async function startMemberApart(
-  role: Role,
+export async function startSeparateMember(
+  role: MemberRole,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
-): Promise<MemberApart> {
-  const child = launch([role, ...args], env);
+): Promise<SeparateMember> {
+  const child = launchMember([role, ...args], env);
   const ended = once(child.process, 'close');
   let isOver = false;
   void ended.then(() => {
@@ -114,7 +114,7 @@ export async function startMemberApart(
   };
 }
 
-function launch(
+function launchMember(
   args: readonly string[],
   added: Readonly<Record<string, string>>,
 ): { process: ChildProcess; words(): string } {

@@ -1,8 +1,8 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { type FreshDatabase, freshDatabase } from '../services/fresh-database.ts';
+import { createFreshDatabase, type FreshDatabase } from '../services/fresh-database.ts';
 import { startPgBouncer } from '../services/pgbouncer.ts';
-import { openScene, type Scene } from './scene.ts';
+import { type DeploymentScene, openScene } from './scene.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 const pgbouncerPath = inject('pgbouncerPath');
@@ -13,9 +13,9 @@ describe.runIf(redisUrl && postgresUrl && pgbouncerPath)(
   () => {
     let database: FreshDatabase;
     let pooler: Awaited<ReturnType<typeof startPgBouncer>>;
-    let scene: Scene;
+    let scene: DeploymentScene;
     beforeAll(async () => {
-      database = await freshDatabase(postgresUrl ?? '');
+      database = await createFreshDatabase(postgresUrl ?? '');
       pooler = await startPgBouncer(pgbouncerPath ?? '', database.url);
       scene = await openScene(
         { redisUrl: redisUrl ?? '', postgresUrl: postgresUrl ?? '' },

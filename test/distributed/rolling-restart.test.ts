@@ -1,30 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isOfDay, isWholeRun } from '@parley/core/testing';
+import { isDueToday, isFullRun } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { MemberApart } from './member.ts';
-import { ANN, openScene, type Scene } from './scene.ts';
+import type { SeparateMember } from './member.ts';
+import { ANN, type DeploymentScene, openScene } from './scene.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 /** The number of chats on each platform. */
-const CHATS = isWholeRun() ? 8 : 4;
-const PAUSE_MS = isWholeRun() ? 150 : 300;
+const CHATS = isFullRun() ? 8 : 4;
+const PAUSE_MS = isFullRun() ? 150 : 300;
 
 describe.runIf(redisUrl && postgresUrl)('a deployment under load', () => {
-  let scene: Scene;
+  let scene: DeploymentScene;
   beforeEach(async () => {
     scene = await openScene({ redisUrl: redisUrl ?? '', postgresUrl: postgresUrl ?? '' });
   });
   afterEach(() => scene.close());
 
-  it('[D09] [D11] [D04] is restarted process by process: nothing is lost, duplicated or out of order', {
+  it('[D09] [D11] [D04] loses, duplicates or reorders no message when it is restarted process by process', {
     timeout: 240_000,
   }, async () => {
     const { deployment } = scene;
     // One member of each role is a separate process, whose exit code is checked; when a change is
     // tested, of only one role.
-    const processes: MemberApart[] = [];
+    const processes: SeparateMember[] = [];
     for (const [nth, role] of (['gateway', 'worker'] as const).entries()) {
-      if (isOfDay(nth, 2)) processes.push(await deployment.startApart(role));
+      if (isDueToday(nth, 2)) processes.push(await deployment.startApart(role));
       else await deployment.start(role);
       await deployment.start(role);
     }
@@ -46,8 +46,8 @@ describe.runIf(redisUrl && postgresUrl)('a deployment under load', () => {
 
   // When a change is tested, the crash matrix kills gateways and workers under the same load, and
   // counts more.
-  if (isWholeRun()) {
-    it('[D09] [D01] [D04] continues when its gateway is killed: nothing is lost or duplicated', {
+  if (isFullRun()) {
+    it('[D09] [D01] [D04] loses or duplicates no message when its gateway is killed', {
       timeout: 240_000,
     }, async () => {
       const { deployment } = scene;
@@ -94,7 +94,7 @@ describe.runIf(redisUrl && postgresUrl)('a deployment under load', () => {
 });
 
 /** People on Telegram and Discord who keep writing; each question is different. */
-function startLoad({ telegram, discord, answers }: Scene) {
+function startLoad({ telegram, discord, answers }: DeploymentScene) {
   const stopped = new AbortController();
   const asked = new Map<string, string[]>();
   const places = [
@@ -135,7 +135,7 @@ function startLoad({ telegram, discord, answers }: Scene) {
     seen,
     /**
      * Resolves when everyone has received another answer. The first answer is required, because a
-     * bot cannot ask Discord for direct messages of people that it has never heard of.
+     * bot cannot ask Discord for direct messages of unknown people.
      */
     async allAnswered() {
       const had = places.map(({ seen }) => seen().length);

@@ -1,21 +1,21 @@
 import { type DiscordDouble, startDiscordDouble } from '@parley/simulators/discord';
 import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { HeldAnswers, type ModelDouble, startModelDouble } from '../model/index.ts';
-import { type Deployment, openDeployment, type Services } from './deployment.ts';
+import { type Deployment, openDeployment, type ServiceAddresses } from './deployment.ts';
 import type { Member } from './member.ts';
 
 /** The first person who writes on Telegram; the others have the following numbers. */
 export const ANN = 501;
 
 /** The state of an account at one of the gateways. */
-export interface SeenState {
+export interface ObservedState {
   readonly kind: string;
   readonly holder?: string;
 }
 
 /** A deployment between Telegram, Discord and a model on loopback. */
-export interface Scene {
+export interface DeploymentScene {
   readonly telegram: TelegramDouble;
   readonly discord: DiscordDouble;
   readonly model: ModelDouble;
@@ -25,19 +25,22 @@ export interface Scene {
   answers(chat?: number): readonly string[];
   /** Writes in a Telegram chat and waits for the answer; returns how long that took, in ms. */
   ask(text: string, withinMs?: number): Promise<number>;
-  stateOf(member: Member, channel?: string): Promise<SeenState>;
+  stateOf(member: Member, channel?: string): Promise<ObservedState>;
   close(): Promise<void>;
 }
 
 /** Opens the scene; no process of Parley runs yet. Everyone may write. */
-export async function openScene(services: Services, settings: object = {}): Promise<Scene> {
+export async function openScene(
+  services: ServiceAddresses,
+  settings: object = {},
+): Promise<DeploymentScene> {
   const [telegram, discord, model] = await Promise.all([
     startTelegramDouble(),
     startDiscordDouble(),
     startModelDouble(),
   ]);
   const held = new HeldAnswers();
-  answersTo(model, held);
+  scriptAnswers(model, held);
   const access = { direct: 'open' };
   const deployment = await openDeployment(services, {
     owners: [`telegram:${ANN}`],
@@ -80,9 +83,9 @@ export async function openScene(services: Services, settings: object = {}): Prom
   };
 }
 
-function answersTo(model: ModelDouble, held: HeldAnswers): void {
+function scriptAnswers(model: ModelDouble, held: HeldAnswers): void {
   model.reply(async ({ messages }) => {
-    const question = textOf(messages.at(-1)).split('\n').at(-1) ?? '';
+    const question = getMessageText(messages.at(-1)).split('\n').at(-1) ?? '';
     await held.pass(question);
     return `You said: ${question}`;
   });

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import { openStore, type Store } from '@parley/store';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
 import { type Deployment, openDeployment } from './deployment.ts';
-import type { Member, MemberApart } from './member.ts';
+import type { Member, SeparateMember } from './member.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 const ANN = 501;
@@ -18,10 +18,10 @@ const SUCCESSOR_WITHIN_MS = 12_000;
  */
 const TAKEN_WITHIN_MS = 1_000;
 /** The number of gateways that a rolling restart replaces. */
-const RESTARTED = isWholeRun() ? 3 : 1;
+const RESTARTED = isFullRun() ? 3 : 1;
 /**
- * Longer than the interval at which a gateway checks who serves which account: a third of a lease
- * of 5 s.
+ * Longer than the interval at which a gateway checks which gateways serve the accounts: a third of
+ * a lease of 5 s.
  */
 const LOOKS_INTERVAL_MS = 2_000;
 const SLOW = { timeout: 40_000 };
@@ -32,11 +32,13 @@ describe.runIf(redisUrl && postgresUrl)('six accounts shared by several gateways
   let model: ModelDouble;
   let deployment: Deployment;
   /** A gateway that can be killed. */
-  let victim: MemberApart | undefined;
+  let victim: SeparateMember | undefined;
   let store: Store;
   beforeAll(async () => {
     model = await startModelDouble();
-    model.reply(({ messages }) => `You said: ${textOf(messages.at(-1)).split('\n').at(-1)}`);
+    model.reply(
+      ({ messages }) => `You said: ${getMessageText(messages.at(-1)).split('\n').at(-1)}`,
+    );
     for (const [index, name] of NAMES.entries()) {
       const botToken = `700000010${index}:double-token-for-tests-and-trying-out`;
       bots.set(name, await startTelegramDouble({ botToken }));
@@ -104,7 +106,7 @@ describe.runIf(redisUrl && postgresUrl)('six accounts shared by several gateways
     await expectAnswers();
   });
 
-  it('[D14] [D04] move once in a rolling restart, and nothing is lost, duplicated or out of order', {
+  it('[D14] [D04] move once in a rolling restart, and no message is lost, duplicated or out of order', {
     timeout: 240_000,
   }, async () => {
     const before = await leases();
@@ -112,13 +114,13 @@ describe.runIf(redisUrl && postgresUrl)('six accounts shared by several gateways
     const people = (async () => {
       for (let number = 0; !writing.signal.aborted; number += 1) {
         ask(NAMES[number % NAMES.length] ?? '', `question ${number}`);
-        await sleep(isWholeRun() ? 150 : 300);
+        await sleep(isFullRun() ? 150 : 300);
       }
     })();
     const successors: { readonly started: number; readonly serves: number }[] = [];
     for (const member of gateways().slice(0, RESTARTED)) {
-      // A gateway reserves its accounts for a successor only if it has seen who serves which
-      // account.
+      // A gateway reserves its accounts for a successor only if it has seen which gateways serve
+      // them.
       await sleep(LOOKS_INTERVAL_MS);
       const at = Date.now();
       await member.end();
@@ -133,7 +135,7 @@ describe.runIf(redisUrl && postgresUrl)('six accounts shared by several gateways
     await expectAnswers();
     const moves = await movesSince(before);
     process.stdout.write(`successors ${JSON.stringify(successors)}; moves ${moves.join(', ')}\n`);
-    // On a machine that is too slow for that, other gateways serve the accounts in the meantime.
+    // On a machine that is too slow for this, other gateways serve the accounts in the meantime.
     const inTime = successors.every(
       ({ started, serves }) => started < SUCCESSOR_WITHIN_MS && serves < TAKEN_WITHIN_MS,
     );

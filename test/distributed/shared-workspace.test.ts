@@ -4,16 +4,16 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { shareOfRun } from '@parley/core/testing';
+import { scaleRuns } from '@parley/core/testing';
 import { openStore } from '@parley/store';
 import { openWorkspace } from '@parley/workspace';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { type FreshDatabase, freshDatabase } from '../services/fresh-database.ts';
+import { createFreshDatabase, type FreshDatabase } from '../services/fresh-database.ts';
 import { writeMemories } from './write-memories.ts';
 
 const postgresUrl = inject('postgresUrl');
 /** The number of memories that each of two processes saves concurrently. */
-const MEMORIES = shareOfRun(200);
+const MEMORIES = scaleRuns(200);
 const TEMPLATES = join(import.meta.dirname, '../../config/workspace');
 
 describe.runIf(postgresUrl)('a workspace shared by several processes', () => {
@@ -21,7 +21,7 @@ describe.runIf(postgresUrl)('a workspace shared by several processes', () => {
   const running: ChildProcess[] = [];
   let folder: string;
   beforeAll(async () => {
-    database = await freshDatabase(postgresUrl ?? '');
+    database = await createFreshDatabase(postgresUrl ?? '');
     await (await openStore({ url: database.url, clock: Date.now })).close();
   });
   beforeEach(() => {
@@ -33,7 +33,7 @@ describe.runIf(postgresUrl)('a workspace shared by several processes', () => {
   });
   afterAll(() => database.drop());
 
-  /** A writer in a separate process. */
+  /** Starts a writer in a separate process. */
   function writerApart(name: string, count: number) {
     const program = join(import.meta.dirname, 'memory-writer-program.ts');
     const child = spawn(process.execPath, [program, folder, database.url, name, String(count)]);
@@ -64,7 +64,7 @@ describe.runIf(postgresUrl)('a workspace shared by several processes', () => {
     expect(saved()).toHaveLength(2 * MEMORIES);
     const left = readdirSync(join(folder, 'memory')).filter((file) => file.endsWith('.tmp'));
     expect(left).toEqual([]);
-    // Each template was copied completely, by one of them.
+    // Each template was copied completely by one of the processes.
     const made = writers.flatMap((each) => each.said().split('\n')[0]?.split(' ').slice(1) ?? []);
     expect(made.toSorted()).toEqual([...new Set(made)].toSorted());
     expect(made).toContain('AGENTS.md');

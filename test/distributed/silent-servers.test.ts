@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { openStore, type Store } from '@parley/store';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type FaultyProxy, startFaultyProxy } from '../services/faulty-proxy.ts';
-import { type FreshDatabase, freshDatabase } from '../services/fresh-database.ts';
+import { createFreshDatabase, type FreshDatabase } from '../services/fresh-database.ts';
 import type { Member } from './member.ts';
-import { openScene, type Scene } from './scene.ts';
+import { type DeploymentScene, openScene } from './scene.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 
@@ -15,7 +15,7 @@ describe.runIf(postgresUrl)('a connection pool whose PostgreSQL stops responding
   let proxy: FaultyProxy;
   let store: Store;
   beforeAll(async () => {
-    database = await freshDatabase(postgresUrl ?? '');
+    database = await createFreshDatabase(postgresUrl ?? '');
     proxy = await startFaultyProxy(database.url);
     // Two of the connections are reserved for leases. On a busy machine, connecting or a query may take more than a
     // second; both limits together stay below the eight seconds asserted.
@@ -62,7 +62,7 @@ describe.runIf(postgresUrl)('a connection pool whose PostgreSQL stops responding
     ['resets', () => proxy.reset()],
     ['half-closes', () => proxy.halfClose('to-client')],
     ['says nothing back on', () => proxy.swallow('open', 'to-client')],
-  ])('[D13] works again at once when the way %s connections', async (_what, fault) => {
+  ])('[D13] works again immediately when the network %s connections', async (_what, fault) => {
     await store.ping();
     fault();
     await store.ping().catch(() => undefined);
@@ -74,97 +74,101 @@ const CHATS = Array.from({ length: 6 }, (_, nth) => 701 + nth);
 /** Longer than every deadline, so that retries fail as well. */
 const SILENCE_MS = 18_000;
 /**
- * The deadline of a probe, in ms. It is below every deadline of the database, after which the probe
- * would respond, too.
+ * The deadline of a probe, in ms. Lower than every deadline of the database, because after these
+ * the probe would respond, too.
  */
 const PROBED_WITHIN_MS = 4_000;
 /** The recovery time that D13 allows after the silence, in ms. */
 const BACK_WITHIN_MS = 15_000;
 
-describe.runIf(redisUrl && postgresUrl)('a gateway and a worker whose servers fall silent', () => {
-  let database: FreshDatabase;
-  let postgres: FaultyProxy;
-  let redis: FaultyProxy;
-  let scene: Scene;
-  let members: readonly [Member, Member];
-  beforeAll(async () => {
-    database = await freshDatabase(postgresUrl ?? '');
-    postgres = await startFaultyProxy(database.url);
-    redis = await startFaultyProxy(redisUrl ?? '');
-    scene = await openScene(
-      { redisUrl: redisUrl ?? '', postgresUrl: postgresUrl ?? '' },
-      {
-        store: { url: postgres.url },
-        queue: { url: redis.url, prefix: `test-${randomBytes(8).toString('hex')}` },
+describe.runIf(redisUrl && postgresUrl)(
+  'a gateway and a worker whose servers stop responding',
+  () => {
+    let database: FreshDatabase;
+    let postgres: FaultyProxy;
+    let redis: FaultyProxy;
+    let scene: DeploymentScene;
+    let members: readonly [Member, Member];
+    beforeAll(async () => {
+      database = await createFreshDatabase(postgresUrl ?? '');
+      postgres = await startFaultyProxy(database.url);
+      redis = await startFaultyProxy(redisUrl ?? '');
+      scene = await openScene(
+        { redisUrl: redisUrl ?? '', postgresUrl: postgresUrl ?? '' },
+        {
+          store: { url: postgres.url },
+          queue: { url: redis.url, prefix: `test-${randomBytes(8).toString('hex')}` },
+        },
+      );
+      const { deployment } = scene;
+      members = [await deployment.start('gateway'), await deployment.start('worker')];
+      await scene.ask('hello');
+    });
+    afterAll(async () => {
+      await scene.close();
+      await Promise.all([postgres.close(), redis.close()]);
+      await database.drop();
+    });
+
+    afterEach(() => Promise.all([postgres.restore(), redis.restore()]));
+
+    /** Writes a message in each chat. */
+    const askAll = (text: string) => {
+      for (const chat of CHATS) scene.telegram.say({ chat, text });
+    };
+    const answersTo = (chat: number, text: string) =>
+      scene.answers(chat).filter((answer) => answer === `You said: ${text}`).length;
+    /**
+     * Every member reports that it is alive but not ready for this reason, without waiting for the
+     * unresponsive server.
+     */
+    const expectNotReady = async (why: string) => {
+      for (const member of members) {
+        const before = performance.now();
+        const [ready, alive] = await Promise.all([
+          scene.deployment.get(member, '/readyz'),
+          scene.deployment.get(member, '/healthz'),
+        ]);
+        expect(performance.now() - before).toBeLessThan(PROBED_WITHIN_MS);
+        expect(ready).toMatchObject({ status: 503, body: expect.stringContaining(why) });
+        expect(alive.status).toBe(200);
+      }
+    };
+
+    // An outage takes 18 s, so a change tests only one of the two.
+    const servers = [
+      ['PostgreSQL', () => postgres, 'the database does not answer'],
+      ['Redis', () => redis, 'the queue does not answer'],
+    ] as const;
+    it.each(servers.filter((_, nth) => isDueToday(nth, 2)))(
+      '[D13] [D05] answer everyone once, soon after a silence of %s, and report in the meantime that they are not ready',
+      async (name, proxyOf, why) => {
+        const proxy = proxyOf();
+        const texts = ['before', 'during', 'after'].map((when) => `${when} the silence of ${name}`);
+        askAll(texts[0] ?? '');
+        proxy.swallow();
+        const until = Date.now() + SILENCE_MS;
+        const isAnsweredMeanwhile = () =>
+          CHATS.every((chat) => answersTo(chat, texts[1] ?? '') > 0);
+        await expectNotReady(why);
+        askAll(texts[1] ?? '');
+        // Redis only carries wake-ups; without it, the workers' sweep finds the questions.
+        if (name === 'Redis') await scene.telegram.waitFor(isAnsweredMeanwhile, BACK_WITHIN_MS);
+        await sleep(until - Date.now() - 3_000);
+        await expectNotReady(why);
+        await sleep(until - Date.now());
+        await proxy.restore();
+        askAll(texts[2] ?? '');
+        const isAnswered = () =>
+          CHATS.every((chat) => texts.every((text) => answersTo(chat, text) > 0));
+        await scene.telegram.waitFor(isAnswered, BACK_WITHIN_MS);
+        for (const chat of CHATS) {
+          expect(texts.map((text) => answersTo(chat, text))).toEqual([1, 1, 1]);
+        }
+        await expect
+          .poll(async () => (await scene.deployment.get(members[0], '/readyz')).status)
+          .toBe(200);
       },
     );
-    const { deployment } = scene;
-    members = [await deployment.start('gateway'), await deployment.start('worker')];
-    await scene.ask('hello');
-  });
-  afterAll(async () => {
-    await scene.close();
-    await Promise.all([postgres.close(), redis.close()]);
-    await database.drop();
-  });
-
-  afterEach(() => Promise.all([postgres.restore(), redis.restore()]));
-
-  /** Writes a message in each chat. */
-  const askAll = (text: string) => {
-    for (const chat of CHATS) scene.telegram.say({ chat, text });
-  };
-  const answersTo = (chat: number, text: string) =>
-    scene.answers(chat).filter((answer) => answer === `You said: ${text}`).length;
-  /**
-   * Every member reports that it is alive but not ready for this reason, without waiting for the
-   * silent server.
-   */
-  const expectNotReady = async (why: string) => {
-    for (const member of members) {
-      const before = performance.now();
-      const [ready, alive] = await Promise.all([
-        scene.deployment.get(member, '/readyz'),
-        scene.deployment.get(member, '/healthz'),
-      ]);
-      expect(performance.now() - before).toBeLessThan(PROBED_WITHIN_MS);
-      expect(ready).toMatchObject({ status: 503, body: expect.stringContaining(why) });
-      expect(alive.status).toBe(200);
-    }
-  };
-
-  // A silence takes 18 s, so only one of the two is tested on a change.
-  const servers = [
-    ['PostgreSQL', () => postgres, 'the database does not answer'],
-    ['Redis', () => redis, 'the queue does not answer'],
-  ] as const;
-  it.each(servers.filter((_, nth) => isOfDay(nth, 2)))(
-    '[D13] [D05] answer everyone once, soon after a silence of %s, and report in the meantime that they are not ready',
-    async (name, proxyOf, why) => {
-      const proxy = proxyOf();
-      const texts = ['before', 'during', 'after'].map((when) => `${when} the silence of ${name}`);
-      askAll(texts[0] ?? '');
-      proxy.swallow();
-      const until = Date.now() + SILENCE_MS;
-      const isAnsweredMeanwhile = () => CHATS.every((chat) => answersTo(chat, texts[1] ?? '') > 0);
-      await expectNotReady(why);
-      askAll(texts[1] ?? '');
-      // Redis only carries wake-ups: without it, the workers' sweep finds the questions.
-      if (name === 'Redis') await scene.telegram.waitFor(isAnsweredMeanwhile, BACK_WITHIN_MS);
-      await sleep(until - Date.now() - 3_000);
-      await expectNotReady(why);
-      await sleep(until - Date.now());
-      await proxy.restore();
-      askAll(texts[2] ?? '');
-      const isAnswered = () =>
-        CHATS.every((chat) => texts.every((text) => answersTo(chat, text) > 0));
-      await scene.telegram.waitFor(isAnswered, BACK_WITHIN_MS);
-      for (const chat of CHATS) {
-        expect(texts.map((text) => answersTo(chat, text))).toEqual([1, 1, 1]);
-      }
-      await expect
-        .poll(async () => (await scene.deployment.get(members[0], '/readyz')).status)
-        .toBe(200);
-    },
-  );
-});
+  },
+);

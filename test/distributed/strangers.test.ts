@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { openScene, type Scene } from './scene.ts';
+import { type DeploymentScene, openScene } from './scene.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 const SHIFTED = resolve(import.meta.dirname, 'shifted-clock.ts');
 const shifted = { NODE_OPTIONS: `--import ${SHIFTED}`, CLOCK_SHIFT_MS: '3000' };
 
 describe.runIf(redisUrl && postgresUrl)('a process that does not match its deployment', () => {
-  let scene: Scene;
+  let scene: DeploymentScene;
   let elsewhere: string;
   beforeEach(async () => {
     elsewhere = mkdtempSync(join(tmpdir(), 'parley-elsewhere-'));

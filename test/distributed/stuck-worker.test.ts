@@ -1,18 +1,18 @@
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type FaultyProxy, startFaultyProxy } from '../services/faulty-proxy.ts';
-import type { MemberApart } from './member.ts';
-import { ANN, openScene, type Scene } from './scene.ts';
+import type { SeparateMember } from './member.ts';
+import { ANN, type DeploymentScene, openScene } from './scene.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
-const PEOPLE = isWholeRun() ? 12 : 4;
+const PEOPLE = isFullRun() ? 12 : 4;
 /** The bound is 15 s; the machine that runs the tests may be twice as slow. */
 const TIMEOUT_MS = 30_000;
 
 describe.runIf(redisUrl && postgresUrl)('a stuck worker beside a healthy one', () => {
-  let scene: Scene;
+  let scene: DeploymentScene;
   let proxy: FaultyProxy;
-  let stuck: MemberApart;
+  let stuck: SeparateMember;
   let asked = 0;
   const expected = new Map<number, string[]>();
   beforeAll(async () => {
@@ -64,7 +64,7 @@ describe.runIf(redisUrl && postgresUrl)('a stuck worker beside a healthy one', (
     for (const [chat, answers] of expected) expect(scene.answers(chat)).toEqual(answers);
   };
 
-  it('[D13] [D04] is replaced by the other within 15 s, and nothing is duplicated when it returns', {
+  it('[D13] [D04] is replaced by the other within 15 s, and no message is duplicated when it resumes', {
     timeout: 240_000,
   }, async () => {
     const { deployment } = scene;

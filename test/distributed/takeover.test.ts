@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Member } from './member.ts';
-import { ANN, openScene, type Scene } from './scene.ts';
+import { ANN, type DeploymentScene, openScene } from './scene.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 const conversationId = `telegram:default:${ANN}`;
 
 describe.runIf(redisUrl && postgresUrl)('a conversation that a person has taken over', () => {
-  let scene: Scene;
+  let scene: DeploymentScene;
   beforeEach(async () => {
     scene = await openScene({ redisUrl: redisUrl ?? '', postgresUrl: postgresUrl ?? '' });
   });
@@ -26,7 +26,7 @@ describe.runIf(redisUrl && postgresUrl)('a conversation that a person has taken 
     return JSON.parse(await answer.text());
   }
 
-  it('[U12] [D09] is taken over at every gateway and worker, and a reply is sent once by whichever holds the account', async () => {
+  it('[U12] [D09] is taken over at every gateway and worker, and a reply is sent once by the gateway that holds the account', async () => {
     const { deployment, telegram, held, model } = scene;
     const here = await deployment.start('gateway');
     const there = await deployment.start('gateway');

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type OtlpCollector, startOtlpCollector } from '../services/otlp-collector.ts';
-import { openScene, type Scene } from './scene.ts';
+import { type DeploymentScene, openScene } from './scene.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 const STAGES = [
@@ -15,7 +15,7 @@ const STAGES = [
 
 describe.runIf(redisUrl && postgresUrl)('a message that passes through several processes', () => {
   let collector: OtlpCollector;
-  let scene: Scene;
+  let scene: DeploymentScene;
   beforeEach(async () => {
     collector = await startOtlpCollector();
     const services = { redisUrl: redisUrl ?? '', postgresUrl: postgresUrl ?? '' };

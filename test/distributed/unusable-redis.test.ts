@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { type FreshDatabase, freshDatabase } from '../services/fresh-database.ts';
+import { createFreshDatabase, type FreshDatabase } from '../services/fresh-database.ts';
 import { type RedisServer, startRedisServer } from '../services/redis-server.ts';
 import type { Member } from './member.ts';
-import { openScene, type Scene } from './scene.ts';
+import { type DeploymentScene, openScene } from './scene.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 const CHATS = [801, 802, 803];
@@ -14,10 +14,10 @@ describe.runIf(redisUrl && postgresUrl)('a Redis that responds but accepts no wr
   let database: FreshDatabase;
   let server: RedisServer;
   let redis: Redis;
-  let scene: Scene;
+  let scene: DeploymentScene;
   let members: readonly [Member, Member];
   beforeAll(async () => {
-    database = await freshDatabase(postgresUrl ?? '');
+    database = await createFreshDatabase(postgresUrl ?? '');
     server = await startRedisServer();
     redis = new Redis(server.url);
     scene = await openScene(
@@ -41,7 +41,7 @@ describe.runIf(redisUrl && postgresUrl)('a Redis that responds but accepts no wr
     ['is full', ['maxmemory', '1'], ['maxmemory', '0']],
     ['only reads', ['min-replicas-to-write', '1'], ['min-replicas-to-write', '0']],
   ] as const)(
-    '[D13] [D10] because it %s: people are answered in time, and nobody is told that all is well',
+    '[D13] [D10] because it %s delays no answers, and is reported as unhealthy',
     async (what, broken, works) => {
       await redis.config('SET', ...broken);
       for (const answer of await readiness()) {

@@ -1,8 +1,8 @@
 import { startTelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, inject, it } from 'vitest';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { startModelDouble } from '../model/index.ts';
-import { freePort } from '../services/free-port.ts';
+import { findFreePort } from '../services/free-port.ts';
 import { openDeployment } from './deployment.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
@@ -16,13 +16,15 @@ afterEach(async () => {
 
 describe.runIf(redisUrl && postgresUrl)('a webhook shared by several gateways', () => {
   it('[D09] [D01] may call a gateway on standby: its updates are accepted once and in order', async () => {
-    const port = await freePort();
+    const port = await findFreePort();
     const hook = `http://127.0.0.1:${port}/channels/telegram/default`;
     const telegram = await startTelegramDouble({ webhookTarget: hook });
     cleanUp.push(() => telegram.close());
     const model = await startModelDouble();
     cleanUp.push(() => model.close());
-    model.reply(({ messages }) => `You said: ${textOf(messages.at(-1)).split('\n').at(-1)}`);
+    model.reply(
+      ({ messages }) => `You said: ${getMessageText(messages.at(-1)).split('\n').at(-1)}`,
+    );
     const deployment = await openDeployment(
       { redisUrl: redisUrl ?? '', postgresUrl: postgresUrl ?? '' },
       {

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import { sharedLock } from '@parley/cli/shared-lock';
+import { createSharedLock } from '@parley/cli/shared-lock';
 import { silentLogger, systemTime } from '@parley/core';
 import { openStore } from '@parley/store';
 import { Memories, openWorkspace } from '@parley/workspace';
 
 /** The options of a worker that saves memories. */
-interface MemoryWriter {
+interface MemoryWriterOptions {
   /** The workspace folder. */
   readonly folder: string;
   /** The URL of the database that all workers share. */
@@ -20,11 +20,11 @@ interface MemoryWriter {
  * reports which templates it has copied, and saves the given number of memories.
  */
 export async function writeMemories(
-  { folder, url, name, count }: MemoryWriter,
+  { folder, url, name, count }: MemoryWriterOptions,
   say: (line: string) => void,
 ): Promise<void> {
   const store = await openStore({ url, clock: systemTime.clock });
-  const lock = sharedLock({
+  const lock = createSharedLock({
     leases: store.leases,
     name: 'workspace:main',
     owner: name,

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { describeProgram } from '../../apps/parley/src/program.ts';
-import { repositoryFiles } from '../repository-files.ts';
+import { listRepositoryFiles } from '../repository-files.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const PAGES = repositoryFiles().filter((file) =>
+const PAGES = listRepositoryFiles().filter((file) =>
   /^(README|CONTRIBUTING|ARCHITECTURE|AGENTS|SECURITY|docs\/[\w-]+|(apps|packages|examples)\/[\w-]+\/README)(\.md)?$/.test(
     file,
   ),
@@ -30,7 +30,7 @@ function commandLines(page: string): readonly string[] {
 const childOf = (command: Command, word: string): Command | undefined =>
   command.commands.find((one) => one.name() === word || one.aliases().includes(word));
 
-/** The reason why a command line cannot be one of Parley's; null: its command and options exist. */
+/** The reason why a command line is not valid in Parley; null if its command and options exist. */
 function faultOf(words: string): string | null {
   const chain: Command[] = [program];
   const tokens = words.split(/\s+/);
@@ -57,7 +57,7 @@ function faultOf(words: string): string | null {
 }
 
 describe('commands in the documentation', () => {
-  it('[U02] exist, and so do their options', () => {
+  it('[U02] exist with their options', () => {
     const lines = PAGES.flatMap((page) => commandLines(page).map((words) => ({ page, words })));
     const faults = lines.flatMap(({ page, words }) => {
       const fault = faultOf(words);

@@ -8,10 +8,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { runCommand } from '../e2e/parley-process.ts';
-import { repositoryFiles } from '../repository-files.ts';
+import { listRepositoryFiles } from '../repository-files.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const FILES = repositoryFiles();
+const FILES = listRepositoryFiles();
 const DOCS = FILES.filter((file) => /^docs\/.*\.md$/.test(file));
 /** Pages for people, without text written for the agent and without the gallery's answers. */
 const PAGES = FILES.filter(
@@ -32,6 +32,10 @@ interface Node {
 const SECRETS: Readonly<Record<string, string>> = {
   DISCORD_BOT_TOKEN: `${'k'.repeat(24)}.${'k'.repeat(6)}.${'k'.repeat(27)}`,
   TELEGRAM_BOT_TOKEN: `123456789:${'k'.repeat(35)}`,
+  SLACK_BOT_TOKEN: `xoxb-${'k'.repeat(30)}`,
+  SLACK_APP_TOKEN: `xapp-${'k'.repeat(30)}`,
+  GOOGLE_CHAT_CREDENTIALS: JSON.stringify({ client_email: 'a@example.com', private_key: 'k' }),
+  GITHUB_PRIVATE_KEY: '"-----BEGIN PRIVATE KEY-----"',
 };
 const trees = new Map<string, Node>();
 
@@ -121,7 +125,7 @@ describe('the documentation', () => {
     expect(linksOf('README.md').map(({ target }) => target)).toContain('docs/README.md');
   });
 
-  it('[U01] quotes text that Parley really prints where it says what to do about it', () => {
+  it('[U01] quotes messages that exist in the sources where it says what to do about them', () => {
     const sources = FILES.filter((file) => /\.ts$|^apps\/parley\/bin\/.*\.js$/.test(file))
       .filter((file) => !/test|^examples/.test(file))
       .map((file) => readFileSync(join(ROOT, file), 'utf8'))
@@ -154,7 +158,7 @@ describe('the documentation', () => {
         );
         const written: unknown = parse(text, { logLevel: 'error' });
         if (typeof written !== 'object' || written === null) continue;
-        // A plugin would be loaded from the place in its example.
+        // A plugin would be loaded from the path in its example.
         if (!Object.keys(written).every((key) => key in properties) || 'plugins' in written)
           continue;
         checked += 1;

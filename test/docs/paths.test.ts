@@ -5,10 +5,10 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { CHAT_COMMANDS } from '../../packages/channels/src/commands/list.ts';
 import { isListed } from '../../packages/channels/src/commands/permission.ts';
-import { repositoryFiles } from '../repository-files.ts';
+import { listRepositoryFiles } from '../repository-files.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const FILES = repositoryFiles();
+const FILES = listRepositoryFiles();
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
 /** Pages for people, without text that the agent reads and without samples. */
@@ -56,7 +56,7 @@ describe('paths in the documentation and in product texts', () => {
   });
 
   it('[U01] pages name only source files that exist', () => {
-    // The page on plugins names files that its reader writes.
+    // The page on plugins names files that its readers create.
     const pages = PAGES.filter((page) => page !== 'docs/new-plugin.md');
     const missing = pages.flatMap((page) =>
       codeSpans(page)

@@ -15,7 +15,7 @@ describe('the code on the pages about plugins and channels', () => {
   const places = { parley: '', use: '' };
 
   // `test/e2e/packed.test.ts` compiles and runs these files outside the repository.
-  it('[P16] is what "parley plugins new" writes: a plugin with its test', () => {
+  it('[P16] equals the output of "parley plugins new": a plugin with its test', () => {
     const files = pluginFiles('dice', 'tool', places);
     expect(codeOf('docs/new-plugin.md').slice(0, 2)).toEqual([
       files.get('index.ts'),
@@ -23,7 +23,7 @@ describe('the code on the pages about plugins and channels', () => {
     ]);
   });
 
-  it('[P16] is what "parley plugins new --channel" writes: a channel of about forty lines', () => {
+  it('[P16] equals the output of "parley plugins new --channel": a channel of about forty lines', () => {
     const source = pluginFiles('hello', 'channel', places).get('index.ts') ?? '';
     expect(codeOf('docs/new-channel.md')).toContain(source);
     const lines = source.split('\n').filter((line) => !/^\s*($|\/[/*])/.test(line));

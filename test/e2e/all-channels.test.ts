@@ -1,27 +1,27 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { discordPeer } from '../conformance/channels/discord-peer.ts';
-import type { Peer, Place } from '../conformance/channels/peer.ts';
-import { telegramPeer } from '../conformance/channels/telegram-peer.ts';
-import { whatsappPeer } from '../conformance/channels/whatsapp-peer.ts';
-import { textOf } from '../model/chat-request.ts';
+import { startDiscordPeer } from '../conformance/channels/discord-peer.ts';
+import type { ChatLocation, PlatformPeer } from '../conformance/channels/peer.ts';
+import { startTelegramPeer } from '../conformance/channels/telegram-peer.ts';
+import { startWhatsAppPeer } from '../conformance/channels/whatsapp-peer.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
-import { untilConnected } from './channel-states.ts';
+import { waitUntilConnected } from './channel-states.ts';
 import {
   type DataFolder,
   makeDataFolder,
   type ParleyProcess,
   startParleyProcess,
 } from './parley-process.ts';
-import { webClient } from './web-client.ts';
+import { createWebClient } from './web-client.ts';
 
-let peers: readonly Peer[];
+let peers: readonly PlatformPeer[];
 let model: ModelDouble;
 let folder: DataFolder;
 let parley: ParleyProcess;
 beforeAll(async () => {
-  peers = await Promise.all([telegramPeer(), discordPeer(), whatsappPeer()]);
+  peers = await Promise.all([startTelegramPeer(), startDiscordPeer(), startWhatsAppPeer()]);
   model = await startModelDouble();
-  model.reply(({ messages }) => `Heard: ${textOf(messages.at(-1)).split('\n').at(-1)}`);
+  model.reply(({ messages }) => `Heard: ${getMessageText(messages.at(-1)).split('\n').at(-1)}`);
   const access = { direct: 'open', groups: 'open' };
   folder = makeDataFolder({
     model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
@@ -32,7 +32,7 @@ beforeAll(async () => {
   });
   parley = await startParleyProcess(folder.path);
   for (const peer of peers) await peer.link?.(parley);
-  await untilConnected(parley);
+  await waitUntilConnected(parley);
 });
 afterAll(async () => {
   await parley?.end('SIGKILL');
@@ -40,7 +40,7 @@ afterAll(async () => {
   folder?.remove();
 });
 
-const answersIn = (peer: Peer, place: Place) =>
+const answersIn = (peer: PlatformPeer, place: ChatLocation) =>
   peer
     .seen(place)
     .filter(({ from }) => from === 'bot')
@@ -52,7 +52,7 @@ describe('one agent on every channel at the same time', () => {
       { peer, place: peer.direct(), word: `${peer.channel}-alone` },
       { peer, place: peer.group(), word: `${peer.channel}-together` },
     ]);
-    const web = webClient(parley);
+    const web = createWebClient(parley);
     const asked = places.map(({ peer, place, word }) =>
       peer.say(place, { text: `hello ${word}`, mention: place.kind === 'group' }),
     );
@@ -79,14 +79,14 @@ describe('one agent on every channel at the same time', () => {
     expect(parley.err()).toContain('"event":"READY"');
     for (const peer of [telegram, whatsapp, discord].filter((one) => one !== undefined)) {
       const place = peer.direct();
-      // Discord keeps messages written in the meantime, as every platform does.
-      if (peer === discord) await untilConnected(parley);
+      // Discord keeps messages written while a bot is offline, as every platform does.
+      if (peer === discord) await waitUntilConnected(parley);
       await peer.say(place, { text: 'still there?' });
       await peer.waitFor(() => answersIn(peer, place).length > 0);
     }
   });
 
-  it('[D11] shuts down gracefully within ten seconds, whatever the platforms’ libraries still wait for', async () => {
+  it('[D11] shuts down within ten seconds even if a platform library is still waiting for something', async () => {
     const ended = await parley.end('SIGTERM');
     expect(ended.code).toBe(0);
     expect(ended.ms).toBeLessThan(10_000);

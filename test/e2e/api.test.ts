@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { imagesOf, textOf } from '../model/chat-request.ts';
+import { getMessageText, listImages } from '../model/chat-request.ts';
 import { HeldAnswers, type ModelDouble, startModelDouble } from '../model/index.ts';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import { type DataFolder, makeDataFolder, runCommand } from './parley-process.ts';
-import { webClient } from './web-client.ts';
+import { createWebClient } from './web-client.ts';
 
 const OWNER = 'owner-token-for-the-api-0123456789abcdef';
 const SHOP = 'shop-token-for-the-api-0123456789abcdefg';
@@ -23,8 +23,9 @@ beforeAll(async () => {
   model = await startModelDouble();
   model.reply(async ({ messages }) => {
     const last = messages.at(-1);
-    if (last?.role === 'tool') return `It is ${textOf(last).includes('20') ? 'late' : 'lost'}.`;
-    const question = textOf(last).split('\n').at(-1) ?? '';
+    if (last?.role === 'tool')
+      return `It is ${getMessageText(last).includes('20') ? 'late' : 'lost'}.`;
+    const question = getMessageText(last).split('\n').at(-1) ?? '';
     await held.pass(question);
     if (question === 'the time, please')
       return { text: 'Let me look.', toolCalls: [{ name: 'current_time', arguments: {} }] };
@@ -55,7 +56,7 @@ beforeAll(async () => {
   });
   mkdirSync(join(folder.path, 'workspace'), { recursive: true });
   writeFileSync(join(folder.path, 'workspace', 'MEMORY.md'), 'MEMORY-CANARY');
-  parley = await startParleyHere(folder.path);
+  parley = await startParleyInProcess(folder.path);
 });
 afterAll(async () => {
   await parley?.discard();
@@ -75,7 +76,7 @@ const says = (text: string) => ({
   prompt: [{ role: 'user' as const, content: [{ type: 'text' as const, text }] }],
 });
 
-/** What the real client of the AI SDK reads from a streamed answer. */
+/** The fields that the AI SDK client reads from a streamed answer. */
 async function streamed(token: string, text: string, headers: Record<string, string> = {}) {
   const { stream } = await asOpenAi(token).doStream({ ...says(text), headers });
   const pieces: string[] = [];
@@ -103,7 +104,7 @@ const Answer = z.object({
   choices: z.array(z.object({ message: z.object({ content: z.string() }) })).default([]),
 });
 
-/** A hand-written request; returns the content of its answer. */
+/** Sends a hand-written request and returns the content of the answer. */
 async function post(
   token: string | undefined,
   body: object | string,
@@ -126,8 +127,8 @@ async function post(
 const user = (content: unknown) => ({ messages: [{ role: 'user', content }] });
 const asked = () => model.requests.length;
 
-describe('a client of OpenAI that talks to the agent', () => {
-  it('[F01] [F03] gets the answer, its tokens and why it ended', async () => {
+describe('an OpenAI client that talks to the agent', () => {
+  it('[F01] [F03] receives the answer, the token counts and the finish reason', async () => {
     const answer = await generated(SHOP, 'hello there');
     expect(answer.text).toBe('You said: hello there');
     expect(answer.finishReason).toMatchObject({ unified: 'stop' });
@@ -135,7 +136,7 @@ describe('a client of OpenAI that talks to the agent', () => {
     expect(answer.usage.outputTokens.total).toBeGreaterThan(0);
   });
 
-  it('[F12] reads it while it is written; all pieces together equal the delivered answer', async () => {
+  it('[F12] receives the answer in chunks that add up to the delivered answer', async () => {
     model.pieceMs = 2;
     const answer = await streamed(SHOP, 'at length', { 'X-Parley-Conversation': 'long' });
     model.pieceMs = 0;
@@ -185,7 +186,7 @@ describe('a client of OpenAI that talks to the agent', () => {
     expect(said.join('')).toBe('You said: in events');
   });
 
-  it('[F01] finds the agent as the only model of its token', async () => {
+  it('[F01] lists the agent as the only model available to its token', async () => {
     const headers = { authorization: `Bearer ${SHOP}` };
     const list = await fetch(`${parley.address}/v1/models`, { headers });
     expect(await list.json()).toMatchObject({
@@ -195,7 +196,7 @@ describe('a client of OpenAI that talks to the agent', () => {
     expect((await post(SHOP, { ...user('hi'), model: 'gpt-5' })).status).toBe(404);
   });
 
-  it('[F14] talks to the agent that its client names', async () => {
+  it('[F14] talks to the agent named as the model', async () => {
     const headers = { authorization: `Bearer ${HELP}` };
     const list = await fetch(`${parley.address}/v1/models`, { headers });
     expect(await list.json()).toMatchObject({ data: [{ id: 'help' }] });
@@ -205,7 +206,7 @@ describe('a client of OpenAI that talks to the agent', () => {
     expect((await post(HELP, { ...user('hi'), model: 'polly' })).status).toBe(404);
   });
 
-  it('[P04] gets validated JSON when it asks for it', async () => {
+  it('[P04] receives validated JSON when it asks for JSON', async () => {
     model.queue('Here it is: {"city": 7}', '```json\n{"city": "Rome"}\n```');
     const schema = {
       type: 'object',
@@ -247,7 +248,7 @@ describe('a client of OpenAI that talks to the agent', () => {
     ],
     ['too long a text', SHOP, user('x'.repeat(20_001)), 413, 'request_too_large'],
   ])(
-    '[D07] refuses %s in the form of OpenAI, and asks no model',
+    '[D07] receives an OpenAI-style error for %s, and no model is called',
     async (_, token, body, status, code) => {
       const before = asked();
       const answer = await post(token === 'page' ? parley.token : token, body);
@@ -266,7 +267,7 @@ describe('a client of OpenAI that talks to the agent', () => {
     const picture = { type: 'image_url', image_url: { url: `data:image/png;base64,${png}` } };
     const answer = await post(SHOP, user([{ type: 'text', text: 'what is this' }, picture]));
     expect(answer.text).toBe('You said: what is this');
-    const images = model.requests.at(-1)?.body.messages.flatMap(imagesOf) ?? [];
+    const images = model.requests.at(-1)?.body.messages.flatMap(listImages) ?? [];
     expect(images).toHaveLength(1);
   });
 
@@ -282,7 +283,7 @@ describe('a client of OpenAI that talks to the agent', () => {
     expect(asked()).toBe(before + 1);
   });
 
-  it('[D01] can fetch the answer after it disconnected', async () => {
+  it('[D01] can fetch the answer after a disconnect', async () => {
     const slow = held.hold('gone away');
     const leaving = new AbortController();
     const headers = { authorization: `Bearer ${SHOP}`, 'idempotency-key': 'left-1' };
@@ -300,7 +301,7 @@ describe('a client of OpenAI that talks to the agent', () => {
     expect(again.text).toBe('You said: gone away');
   });
 
-  it('[D07] is told when to retry while too much waits', async () => {
+  it('[D07] receives a retry delay while the queue is full', async () => {
     const slow = held.hold('first of many');
     const first = generated(SHOP, 'first of many', { 'X-Parley-Conversation': 'full' });
     await slow.asked;
@@ -314,11 +315,11 @@ describe('a client of OpenAI that talks to the agent', () => {
     slow.release();
     expect((await first).text).toBe('You said: first of many');
     const texts = (await Promise.all(waiting)).map(({ text }) => text);
-    // They arrived during a turn, so one turn answers both (D03).
+    // Both messages arrived during a turn, so one turn answers both (D03).
     expect(new Set(texts).size).toBe(1);
   });
 
-  it('[F02] [W02] has a conversation for each user; its system text stays in the message', async () => {
+  it('[F02] [W02] has one conversation per user and keeps its system text in the message', async () => {
     const system = { role: 'system', content: 'SYSTEM-CANARY: speak like a pirate' };
     const ask = (content: string, more: object) =>
       post(SHOP, { messages: [system, { role: 'user', content }], ...more });
@@ -329,16 +330,16 @@ describe('a client of OpenAI that talks to the agent', () => {
     const seen = (role: string) =>
       messages
         .filter((one) => one.role === role)
-        .map(textOf)
+        .map(getMessageText)
         .join('\n');
     expect(seen('user')).toContain('my number is 7');
     expect(seen('user')).not.toContain('and mine is 8');
     expect(seen('system')).not.toContain('SYSTEM-CANARY');
-    // For this turn only: it does not appear again in the history.
+    // The system text applies to this turn only and does not appear again in the history.
     expect(seen('user').match(/SYSTEM-CANARY/g)).toHaveLength(1);
   });
 
-  it('[F02] may send its own history, with each message in its role', async () => {
+  it('[F02] can send its own history, with the role of each message', async () => {
     const { text } = await post(FRESH, {
       messages: [
         { role: 'system', content: 'Be brief.' },
@@ -351,7 +352,7 @@ describe('a client of OpenAI that talks to the agent', () => {
     const { messages = [] } = model.requests.at(-1)?.body ?? {};
     const past = messages
       .filter(({ role }) => role !== 'system')
-      .map((one) => [one.role, textOf(one)]);
+      .map((one) => [one.role, getMessageText(one)]);
     expect(past.slice(0, 2)).toEqual([
       ['user', 'my word is tulip'],
       ['assistant', 'noted: tulip'],
@@ -360,7 +361,7 @@ describe('a client of OpenAI that talks to the agent', () => {
     expect(JSON.stringify(model.requests.at(-1)?.body)).not.toContain('tulip');
   });
 
-  it('[W02] is a guest, or the owner if the settings say so', async () => {
+  it('[W02] is a guest unless the settings make it the owner', async () => {
     const said = async (token: string, text: string) => (await post(token, user(text))).text;
     expect(await said(SHOP, '/whoami')).toContain('`api:shop`');
     expect(await said(SHOP, '/status')).not.toContain('Model:');
@@ -373,7 +374,7 @@ describe('a client of OpenAI that talks to the agent', () => {
     expect(owners).toContain('MEMORY-CANARY');
   });
 
-  it('[G05] is asked for an approval in the answer; /approve runs the call and reports the result', async () => {
+  it('[G05] receives an approval request in the answer, and /approve runs the call and reports the result', async () => {
     const question = await streamed(OWNER, 'note it', { 'X-Parley-Conversation': 'notes' });
     expect(question.errors).toEqual([]);
     const code = /`\/approve (\w+)`/.exec(question.text)?.[1];
@@ -385,7 +386,7 @@ describe('a client of OpenAI that talks to the agent', () => {
     expect(guest.text).not.toContain('/approve');
   });
 
-  it('[G05] [F09] may approve with a plain yes, and gets an answer to a message after /new', async () => {
+  it('[G05] [F09] can approve a call with a plain yes, and gets an answer to a message after /new', async () => {
     const place = { 'X-Parley-Conversation': 'words' };
     await generated(OWNER, 'note it', place);
     const approved = await generated(OWNER, 'Yes!', place);
@@ -396,28 +397,28 @@ describe('a client of OpenAI that talks to the agent', () => {
     expect(JSON.stringify(model.requests.at(-1)?.body.messages)).not.toContain('note it');
   });
 
-  it('[D08] [U03] appears with its conversations on the page and in /why', async () => {
-    const { get } = webClient(parley);
+  it('[D08] [U03] has its conversations listed on the page and in /why', async () => {
+    const { get } = createWebClient(parley);
     expect((await get('/api/conversations/list')).body).toContain('api:default:shop');
     const why = await runCommand(['--data', folder.path, 'why', 'order-4711']);
     expect(why.out).toContain('sent with the token of a client');
   });
 
-  it('[D04] gets an error for a failed turn', async () => {
+  it('[D04] receives an error for a failed turn', async () => {
     model.fault({ kind: 'status', status: 401 }, 5);
     const answer = await post(SHOP, user('does it work'));
     model.clearFaults();
     expect(answer).toMatchObject({ status: 503, error: { code: 'turn_failed' } });
   });
 
-  it('[D01] [D04] gets one answer to the same request after a kill -9', async () => {
+  it('[D01] [D04] receives one answer when it repeats a request after a kill -9', async () => {
     const slow = held.hold('killed');
     const key = { 'Idempotency-Key': 'killed-1' };
     const cut = generated(SHOP, 'killed', key).catch(() => 'cut');
     await slow.asked;
     await parley.discard();
     expect(await cut).toBe('cut');
-    parley = await startParleyHere(folder.path);
+    parley = await startParleyInProcess(folder.path);
     slow.release();
     const again = await Promise.all([
       generated(SHOP, 'killed', key),

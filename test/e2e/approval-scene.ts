@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import {
   type DataFolder,
   makeDataFolder,
@@ -12,17 +12,17 @@ import {
 
 const FILE = 'notes/birds.md';
 
-/** Functions that close what a test has opened, in the order in which it was opened. */
-export type Closing = (() => Promise<void> | void)[];
+/** Cleanup functions of a test, in the order in which the resources were opened. */
+export type CloseFunctions = (() => Promise<void> | void)[];
 
 /** A model that tries to write a file when asked to, and reports the result. */
-export async function writingModel(closing: Closing): Promise<ModelDouble> {
+export async function startWritingModel(closing: CloseFunctions): Promise<ModelDouble> {
   const model = await startModelDouble();
   closing.push(() => model.close());
   model.reply(({ messages }) => {
     const last = messages.at(-1);
-    if (last?.role === 'tool') return `It said: ${textOf(last)}`;
-    const question = textOf(last).split('\n').at(-1) ?? '';
+    if (last?.role === 'tool') return `It said: ${getMessageText(last)}`;
+    const question = getMessageText(last).split('\n').at(-1) ?? '';
     if (question.includes('what time'))
       return { toolCalls: [{ name: 'current_time', arguments: {} }] };
     if (!question.includes('note it')) return `You said: ${question}`;
@@ -32,52 +32,54 @@ export async function writingModel(closing: Closing): Promise<ModelDouble> {
   return model;
 }
 
-type Meanwhile = () => Promise<void> | void;
+type RestartAction = () => Promise<void> | void;
 
-/** A Parley of a test. */
-export interface Started {
+export interface StartedParley {
   readonly folder: DataFolder;
   readonly process: () => TestParley;
-  /** Stops it, by SIGKILL if it has its own process, and restarts it in the process of the test. */
+  /** Stops Parley, by SIGKILL if it has its own process, and restarts it in the test process. */
   readonly restart: (
-    meanwhile?: Meanwhile,
-    here?: Parameters<typeof startParleyHere>[1],
+    meanwhile?: RestartAction,
+    here?: Parameters<typeof startParleyInProcess>[1],
   ) => Promise<void>;
 }
 
-/** A Parley of a test in a separate process. */
-export interface StartedApart extends Started {
-  /** Like `restart`, but in a separate process again, so that it can be killed again. */
-  readonly restartApart: (meanwhile?: Meanwhile) => Promise<void>;
+export interface StartedSeparately extends StartedParley {
+  /** Like `restart`, but starts a separate process so that Parley can be killed a second time. */
+  readonly restartApart: (meanwhile?: RestartAction) => Promise<void>;
 }
 
-/** Starts a Parley with that model and these settings in the process of the test. */
-export async function start(
+/** Starts Parley in the test process with the given model and settings. */
+export async function startInProcess(
   model: ModelDouble,
   settings: object,
-  closing: Closing,
-): Promise<Started> {
-  const folder = folderFor(model, settings);
-  return startedIn(folder, await startParleyHere(folder.path), closing);
+  closing: CloseFunctions,
+): Promise<StartedParley> {
+  const folder = createFolder(model, settings);
+  return toStartedSeparately(folder, await startParleyInProcess(folder.path), closing);
 }
 
-/** The same in a separate process, which can be killed. */
-export async function startApart(
+/** Starts Parley in a separate process, which can be killed. */
+export async function startSeparately(
   model: ModelDouble,
   settings: object,
-  closing: Closing,
-): Promise<StartedApart> {
-  const folder = folderFor(model, settings);
-  return startedIn(folder, await startParleyProcess(folder.path), closing);
+  closing: CloseFunctions,
+): Promise<StartedSeparately> {
+  const folder = createFolder(model, settings);
+  return toStartedSeparately(folder, await startParleyProcess(folder.path), closing);
 }
 
-function startedIn(folder: DataFolder, first: TestParley, closing: Closing): StartedApart {
+function toStartedSeparately(
+  folder: DataFolder,
+  first: TestParley,
+  closing: CloseFunctions,
+): StartedSeparately {
   let parley = first;
   closing.push(async () => {
     await parley.discard();
     folder.remove();
   });
-  const endThen = async (meanwhile: Meanwhile = () => {}): Promise<void> => {
+  const endThen = async (meanwhile: RestartAction = () => {}): Promise<void> => {
     await parley.discard();
     await meanwhile();
   };
@@ -86,7 +88,7 @@ function startedIn(folder: DataFolder, first: TestParley, closing: Closing): Sta
     process: () => parley,
     async restart(meanwhile, here) {
       await endThen(meanwhile);
-      parley = await startParleyHere(folder.path, here);
+      parley = await startParleyInProcess(folder.path, here);
     },
     async restartApart(meanwhile) {
       await endThen(meanwhile);
@@ -95,7 +97,7 @@ function startedIn(folder: DataFolder, first: TestParley, closing: Closing): Sta
   };
 }
 
-function folderFor(model: ModelDouble, settings: object): DataFolder {
+function createFolder(model: ModelDouble, settings: object): DataFolder {
   return makeDataFolder({
     model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
     lanes: { collectPauseMs: 100 },
@@ -104,14 +106,14 @@ function folderFor(model: ModelDouble, settings: object): DataFolder {
   });
 }
 
-/** The resulting file: a file written in an owner's turn belongs to the owner (W09). */
+/** The path of the written file: a file written in an owner's turn belongs to the owner (W09). */
 export const NOTE = '---\naudience: owner # written by the agent\n---\n\nParrots talk.\n';
 
-/** The file that the model has written; null before that. */
-export const noted = ({ folder }: Started) => {
+/** The content of the file that the model has written, or null if there is none yet. */
+export const noted = ({ folder }: StartedParley) => {
   const path = join(folder.path, 'workspace', FILE);
   return existsSync(path) ? readFileSync(path, 'utf8') : null;
 };
-/** The record of questions as `parley approvals` prints it. */
-export const record = async ({ folder }: Started) =>
+/** The approval record as `parley approvals` prints it. */
+export const record = async ({ folder }: StartedParley) =>
   (await runCommand(['--data', folder.path, 'approvals', '--limit', '5'])).out;

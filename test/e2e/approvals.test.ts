@@ -1,33 +1,33 @@
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { type DiscordDouble, startDiscordDouble } from '@parley/simulators/discord';
 import { afterEach, describe, expect, it } from 'vitest';
-import { whatsappPeer } from '../conformance/channels/whatsapp-peer.ts';
+import { startWhatsAppPeer } from '../conformance/channels/whatsapp-peer.ts';
 import {
-  type Closing,
+  type CloseFunctions,
   NOTE,
   noted,
   record,
-  start,
-  startApart,
-  writingModel,
+  startInProcess,
+  startSeparately,
+  startWritingModel,
 } from './approval-scene.ts';
-import { untilConnected } from './channel-states.ts';
+import { waitUntilConnected } from './channel-states.ts';
 
 const ANN = '200000000000000501';
 const BO = '200000000000000502';
-/** Longer than the lifetime of a question. */
+/** Longer than an approval request remains valid. */
 const DAY_MS = 24 * 60 * 60_000;
-/** Killed in a full run, and always on Telegram; otherwise shut down gracefully. */
-const startToRestart = isWholeRun() ? startApart : start;
+/** A full run kills Parley, and Telegram always does; otherwise it is shut down gracefully. */
+const startToRestart = isFullRun() ? startSeparately : startInProcess;
 
-const closing: Closing = [];
+const closing: CloseFunctions = [];
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** `startIn` decides where Parley runs: in a separate process if it is killed. */
-async function onDiscord(startIn: typeof start) {
-  const [discord, model] = await Promise.all([startDiscordDouble(), writingModel(closing)]);
+/** `startIn` decides where Parley runs: in a separate process if the test kills it. */
+async function onDiscord(startIn: typeof startInProcess) {
+  const [discord, model] = await Promise.all([startDiscordDouble(), startWritingModel(closing)]);
   closing.push(() => discord.close());
   const parley = await startIn(
     model,
@@ -63,7 +63,7 @@ const question = (discord: DiscordDouble, channel: string) => {
   return found;
 };
 
-/** A person presses the button that stands for a command. */
+/** Presses the button that represents a command. */
 function press(discord: DiscordDouble, channel: string, from: string, command: string): void {
   const { id, message } = question(discord, channel);
   const customId = /"custom_id":"(\d:(\/\w+) \w+)"/g;
@@ -74,7 +74,7 @@ function press(discord: DiscordDouble, channel: string, from: string, command: s
 }
 
 describe('approvals', () => {
-  it('[G05] on Discord: a button, a restart between question and answer, and the call runs once', async () => {
+  it('[G05] on Discord, a button pressed after a restart runs the call once', async () => {
     const { discord, model, parley } = await onDiscord(startToRestart);
     const direct = discord.dmWith(ANN);
     discord.say({ channel: direct, text: 'please note it' });
@@ -83,7 +83,7 @@ describe('approvals', () => {
     await connected(discord, 2);
     discord.say({ channel: direct, text: 'and something else' });
     expect(noted(parley)).toBeNull();
-    // Twice, as impatient people do.
+    // The button is pressed twice, as an impatient person would.
     press(discord, direct, ANN, '/approve');
     press(discord, direct, ANN, '/approve');
     await until(discord, direct, 'You said: and something else');
@@ -98,8 +98,8 @@ describe('approvals', () => {
     );
   });
 
-  it('[G05] in a group another person is refused politely, and a refusal is reported to the model', async () => {
-    const { discord, parley } = await onDiscord(start);
+  it('[G05] in a group, other people cannot decide, and a refusal is reported to the model', async () => {
+    const { discord, parley } = await onDiscord(startInProcess);
     const group = discord.channelId;
     discord.say({ channel: group, from: BO, text: `<@${discord.me.id}> what time is it` });
     await until(discord, group, 'Only my owner');
@@ -113,8 +113,8 @@ describe('approvals', () => {
     );
   });
 
-  it('[G05] on WhatsApp: a code as text, and a restart between question and answer', async () => {
-    const [peer, model] = await Promise.all([whatsappPeer(), writingModel(closing)]);
+  it('[G05] on WhatsApp, a code typed after a restart runs the call', async () => {
+    const [peer, model] = await Promise.all([startWhatsAppPeer(), startWritingModel(closing)]);
     closing.push(() => peer.close());
     const parley = await startToRestart(
       model,
@@ -126,7 +126,7 @@ describe('approvals', () => {
       closing,
     );
     await peer.link?.(parley.process());
-    await untilConnected(parley.process());
+    await waitUntilConnected(parley.process());
     const place = peer.ownerPlace;
     const texts = () => peer.seen(place).map(({ text }) => text);
     const code = (nth: number) =>
@@ -134,7 +134,7 @@ describe('approvals', () => {
     await peer.say(place, { text: 'please note it' });
     await peer.waitFor(() => code(0));
     await parley.restart();
-    await untilConnected(parley.process());
+    await waitUntilConnected(parley.process());
     expect(noted(parley)).toBeNull();
     await peer.say(place, { text: `/approve ${code(0)?.toLowerCase()}` });
     await peer.waitFor(() => texts().some((text) => text.includes('It said:')));
@@ -142,8 +142,8 @@ describe('approvals', () => {
     expect(await record(parley)).toContain('the call worked');
   });
 
-  it('[G05] a question that expired while nothing was running counts as a no', async () => {
-    const { discord, parley } = await onDiscord(start);
+  it('[G05] an approval request that expires while Parley is stopped counts as denied', async () => {
+    const { discord, parley } = await onDiscord(startInProcess);
     const direct = discord.dmWith(ANN);
     discord.say({ channel: direct, text: 'please note it' });
     await until(discord, direct, 'May I use');

@@ -12,8 +12,8 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
-import { freshDatabase } from '../services/fresh-database.ts';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { createFreshDatabase } from '../services/fresh-database.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import { type DataFolder, makeDataFolder, PROGRAM, runCommand } from './parley-process.ts';
 import { ANN, BO, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
@@ -34,7 +34,7 @@ afterEach(async () => {
 });
 
 describe('a backup', () => {
-  it('[D11] that is interrupted by a signal leaves no partial file, and reports the interruption', async () => {
+  it('[D11] interrupted by a signal leaves no partial file and reports the interruption', async () => {
     const data = scene.folder.path;
     // Random bytes do not compress, so writing them takes a while.
     writeFileSync(join(data, 'workspace', 'large.bin'), randomBytes(64 * 1024 * 1024));
@@ -51,7 +51,7 @@ describe('a backup', () => {
     expect(readdirSync(data).filter((name) => name.startsWith('backing-up-'))).toEqual([]);
   });
 
-  it('[D01] during traffic contains each message either completely or not at all', async () => {
+  it('[D01] taken during traffic contains each message either completely or not at all', async () => {
     const people = [ANN, BO];
     let said = 0;
     const talking = setInterval(() => {
@@ -76,7 +76,8 @@ describe('a backup', () => {
       expect(texts).toEqual(texts.map((_text, index) => `message ${index + 1}`));
     }
     expect(column(database, "select count(*) from inbox where state <> 'done'")).toEqual([0]);
-    // An answered message has its history and its answer; an unanswered one has neither.
+    // An answered message must have its history and its answer; an unanswered one must have
+    // neither.
     const turns = database
       .prepare(
         `select state, (select count(*) from outbox where turn_id = turn.id) as parts,
@@ -92,8 +93,8 @@ describe('a backup', () => {
     database.close();
   });
 
-  it('[D04] restored over a running Parley ends it, repeats nothing, holds back unfinished parts, and answers what was asked in the meantime', async () => {
-    // A process that the restore can end.
+  it('[D04] restored over a running Parley ends that process, repeats nothing, holds back unfinished parts, and answers later messages', async () => {
+    // Runs Parley in a process of its own, because the restore ends it.
     const apart = await scene.startApart();
     scene.telegram.say({ chat: ANN, text: 'one' });
     await scene.untilAnswers(ANN, 1);
@@ -123,13 +124,13 @@ describe('a backup', () => {
     const parent = vi.spyOn(process, 'ppid', 'get').mockReturnValue(0);
     const inContainer = await parley(scene.folder, 'restore', file, '--yes');
     parent.mockRestore();
-    const err = expect.stringContaining('this container ends with it');
+    const err = expect.stringContaining('this container stops with it');
     expect(inContainer).toMatchObject({ code: 1, err });
 
     const restored = await parley(scene.folder, 'restore', file, '--yes');
     expect([restored.code, restored.err]).toEqual([0, '']);
     expect(await apart.over()).toMatchObject({ code: 0 });
-    expect(restored.out).toContain(`Process ${apart.pid} was asked to end`);
+    expect(restored.out).toContain(`Process ${apart.pid} was asked to stop`);
     expect(restored.out).toContain('1 unanswered conversation');
     expect(restored.out).toContain('before-restore-');
     expect(restored.out).toContain(
@@ -149,9 +150,9 @@ describe('a backup', () => {
   });
 
   it.runIf(postgresUrl)(
-    '[D09] moves an installation to an empty PostgreSQL, but to no other',
+    '[D09] moves an installation to an empty PostgreSQL database and refuses any other',
     async () => {
-      const database = await freshDatabase(postgresUrl ?? '');
+      const database = await createFreshDatabase(postgresUrl ?? '');
       scene.telegram.say({ chat: ANN, text: 'one' });
       await scene.untilAnswers(ANN, 1);
       const held = scene.hold('two');
@@ -166,7 +167,7 @@ describe('a backup', () => {
         const moved = await parley(large, 'restore', file, '--continue');
         expect([moved.code, moved.err]).toEqual([0, '']);
         held.release();
-        running = await startParleyHere(large.path);
+        running = await startParleyInProcess(large.path);
         expect(await scene.untilAnswers(ANN, 2)).toEqual(['You said: one', 'You said: two']);
         scene.telegram.say({ chat: ANN, text: 'three' });
         await scene.untilAnswers(ANN, 3);

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type ModelDouble, type ModelFault, startModelDouble } from '../model/index.ts';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import { type DataFolder, makeDataFolder, writeSettings } from './parley-process.ts';
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
-import { type WebClient, webClient } from './web-client.ts';
+import { createWebClient, type WebClient } from './web-client.ts';
 
 let model: ModelDouble;
 let folder: DataFolder;
@@ -21,8 +21,8 @@ beforeAll(async () => {
       timeouts: { firstTokenMs: 2_000, chunkMs: 2_000, totalMs: 5_000 },
     },
   });
-  parley = await startParleyHere(folder.path);
-  web = webClient(parley);
+  parley = await startParleyInProcess(folder.path);
+  web = createWebClient(parley);
 });
 afterAll(async () => {
   await parley.discard();
@@ -30,7 +30,10 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** Asks, and returns what is shown from the question on, once it has `lines` entries. */
+/**
+ * Sends a message and returns the chat entries from that message on, once there are `lines` of
+ * them.
+ */
 async function ask(text: string, lines = 2): Promise<readonly string[]> {
   const before = (await web.history()).length;
   await web.post(text);
@@ -99,20 +102,23 @@ describe('a model that fails', () => {
     ['answers with no text', { kind: 'no-text' }, 'empty answer'],
     ['breaks off', { kind: 'cut', afterPieces: 1 }, 'broke off'],
     ['refuses the key', { kind: 'status', status: 401 }, 'refused the key'],
-    ['has no such model', { kind: 'status', status: 404 }, 'knows no model'],
+    ['has no such model', { kind: 'status', status: 404 }, 'does not have the model'],
     ['is overloaded', { kind: 'status', status: 503 }, 'overloaded'],
-  ])('[G01] and %s is reported to the owner, who loses nothing', async (_case, fault, words) => {
-    model.fault(fault, 1_000);
-    const [question, notice, ...rest] = await ask('are you there?');
-    expect(question).toBe('> are you there?');
-    expect(rest).toEqual([]);
-    expect(notice).toContain('⚙️');
-    expect(notice?.replaceAll(/&#39;|'/g, '’')).toContain(words);
-    await expectGoodAnswer();
-    expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain('are you there?');
-  });
+  ])(
+    '[G01] and %s is reported to the owner, and no message is lost',
+    async (_case, fault, words) => {
+      model.fault(fault, 1_000);
+      const [question, notice, ...rest] = await ask('are you there?');
+      expect(question).toBe('> are you there?');
+      expect(rest).toEqual([]);
+      expect(notice).toContain('⚙️');
+      expect(notice?.replaceAll(/&#39;|'/g, '’')).toContain(words);
+      await expectGoodAnswer();
+      expect(JSON.stringify(model.requests.at(-1)?.body.messages)).toContain('are you there?');
+    },
+  );
 
-  it('[G01] by refusing the connection is reported as well', async () => {
+  it('[G01] by refusing the connection is reported to the owner', async () => {
     await model.close();
     const [, notice] = await ask('anyone?');
     expect(notice).toContain('cannot be reached at 127.0.0.1');
@@ -144,15 +150,15 @@ describe.runIf(inject('mountPath'))('a full disk', () => {
       http: { port: 0 },
       model: { provider: 'openai-compatible', baseUrl, model: 'double' },
     });
-    crowded = await startParleyHere(disk.path);
-    page = webClient(crowded);
+    crowded = await startParleyInProcess(disk.path);
+    page = createWebClient(crowded);
   });
   afterAll(async () => {
     await crowded.discard();
     disk.remove();
   });
 
-  it('[D01] [D10] refuses what cannot be stored, is not ready, keeps existing data, and continues once there is space', async () => {
+  it('[D01] [D10] refuses new messages, reports that it is not ready, keeps existing data, and continues once there is space', async () => {
     await page.post('first');
     await expect.poll(page.history).toHaveLength(2);
     disk.fill();
@@ -169,11 +175,11 @@ describe.runIf(inject('mountPath'))('a full disk', () => {
       .toEqual(['> first', '<p>a good answer</p>', '> third', '<p>a good answer</p>']);
   });
 
-  it('[D04] that fills up in the middle of an answer delays it, and the answer is given once', async () => {
+  it('[D04] that fills up in the middle of an answer delays the answer, which is sent once', async () => {
     const asked = model.total;
     await page.post('hold on');
     await expect.poll(() => model.total).toBe(asked + 1);
-    // An outage that ends and immediately starts again is reported in one line.
+    // An outage that ends and immediately starts again is logged in one line.
     await expect.poll(() => crowded.err()).toContain('parley.db: works again');
     const said = crowded.err().length;
     disk.fill();
@@ -183,8 +189,8 @@ describe.runIf(inject('mountPath'))('a full disk', () => {
     const answers = async () => (await page.history()).filter((line) => line.includes('long'));
     await expect.poll(answers).toHaveLength(1);
     await crowded.end();
-    crowded = await startParleyHere(disk.path);
-    page = webClient(crowded);
+    crowded = await startParleyInProcess(disk.path);
+    page = createWebClient(crowded);
     expect(await answers()).toHaveLength(1);
   });
 });

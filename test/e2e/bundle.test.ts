@@ -16,14 +16,14 @@ import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { readManifest } from '@parley/cli/bundle';
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bundleModule } from '../services/bundle.ts';
+import { getBundleModule } from '../services/bundle.ts';
 import { makeDataFolder, startParleyProcess } from './parley-process.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const PROGRAM = 'apps/parley/src/program.ts';
-/** Part of the output of `parley --help`. */
+/** A line that only the output of `parley --help` contains. */
 const SHOWN = 'print the last log lines and new ones';
 let copy = '';
 beforeAll(() => {
@@ -31,7 +31,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
-/** A separate clone whose sources may be changed; it shares the libraries. */
+/** Creates a separate clone whose sources can be changed and which shares the libraries. */
 function copyOfParley(): string {
   const to = realpathSync(mkdtempSync(join(tmpdir(), 'parley-clone-')));
   for (const name of ['apps', 'packages', 'config', 'package.json', 'package-lock.json']) {
@@ -45,7 +45,7 @@ function copyOfParley(): string {
   return to;
 }
 
-/** Links to the libraries, and to the copy's own packages where they are Parley's. */
+/** Links third-party libraries to the original, and Parley's packages to the copy. */
 function linkModules(from: string, to: string, root: string): void {
   mkdirSync(to);
   for (const name of readdirSync(from)) {
@@ -70,15 +70,15 @@ const help = () => node('apps/parley/bin/parley.js', '--help');
 const bundles = () => readdirSync(join(copy, 'dist')).filter((name) => !name.includes('.'));
 
 describe('a clone with a bundle', () => {
-  it('[U06] runs the bundle, whenever its files were written', async () => {
-    // Shown only if the text comes from the bundle.
+  it('[U06] runs the bundle regardless of when its files were written', async () => {
+    // This text is printed only if it comes from the bundle.
     const [hash = ''] = bundles();
     const chunk = join('dist', hash, 'main.mjs');
     change(chunk, SHOWN, 'from the bundle');
     expect(await help()).toContain('from the bundle');
   });
 
-  it('[U06] runs the sources as soon as one has changed, with a notice, and works', async () => {
+  it('[U06] runs the sources as soon as one has changed, and prints a notice', async () => {
     change(PROGRAM, SHOWN, 'from a changed source');
     expect(await help()).toContain('from a changed source');
     const data = makeDataFolder({ model: 'offline', http: { port: 0 } });
@@ -92,10 +92,9 @@ describe('a clone with a bundle', () => {
     data.remove();
   });
 
-  // Building takes some seconds of processor time, and the bundle of every run is built the same
-  // way.
-  if (isWholeRun())
-    it('[U06] runs the bundle of the changed sources once it is built', async () => {
+  // Building takes several seconds of processor time, and every run builds the bundle the same way.
+  if (isFullRun())
+    it('[U06] runs the rebuilt bundle after the sources have changed', async () => {
       await node('apps/parley/src/build/main.ts');
       expect(bundles()).toHaveLength(2);
       const { hash = '' } = readManifest(copy) ?? {};
@@ -105,7 +104,7 @@ describe('a clone with a bundle', () => {
 });
 
 describe('the bundle', () => {
-  it('[U06] contains the built page, but not the tools that build it', () => {
+  it('[U06] contains the built page but not the build tools', () => {
     const { hash = '' } = readManifest(ROOT) ?? {};
     const files = readdirSync(join(ROOT, 'dist', hash), { recursive: true }).map(String);
     expect(files).toContain('page/index.html');
@@ -120,12 +119,12 @@ describe('the bundle', () => {
   });
 });
 
-describe('the scripts that BullMQ loads when it uses Redis', () => {
+describe('the scripts that BullMQ loads for Redis', () => {
   it.each([
     ['ioredis', 'ioredis/built/index.js'],
     ['bullmq-scripts', 'bullmq/dist/cjs/scripts/index.js'],
-  ])('[D09] [U06] %s is in the bundle as it is in the library', (name, file) => {
-    const require = createRequire(bundleModule('main'));
+  ])('[D09] [U06] %s is identical in the bundle and in the library', (name, file) => {
+    const require = createRequire(getBundleModule('main'));
     const library = require(resolve(import.meta.dirname, '../../node_modules', file));
     expect(Object.keys(require(`./${name}.mjs`))).toEqual(Object.keys(library));
   });
@@ -133,7 +132,7 @@ describe('the scripts that BullMQ loads when it uses Redis', () => {
 
 describe('zod in the bundle', () => {
   it('[P16] offers plugins its messages in other languages, and loads them on first use', () => {
-    const { z } = createRequire(bundleModule('main'))('./zod.mjs');
+    const { z } = createRequire(getBundleModule('main'))('./zod.mjs');
     const said = () => z.string().safeParse(1).error.issues[0].message;
     expect(said()).toMatch(/^Invalid input/);
     z.config(z.locales.de());

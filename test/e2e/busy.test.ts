@@ -1,12 +1,12 @@
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { afterEach, describe, expect, it } from 'vitest';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { ANN, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
-import { webClient } from './web-client.ts';
+import { createWebClient } from './web-client.ts';
 
 /**
- * The number of tests that kill a process; a change kills in one of them each day. The simulation
- * kills at any step.
+ * The number of tests that can kill a process; a change runs one of these kills each day. The
+ * simulation covers kills at every step.
  */
 const KILLS = 2;
 
@@ -17,7 +17,7 @@ const open = async (busy: string | object): Promise<void> => {
   scene = await startTelegramScene({}, { lanes: { busy, collectPauseMs: 100 } });
 };
 
-/** Writes and waits until the message is stored. */
+/** Sends a message and waits until it is stored. */
 async function write(text: string, chat = ANN): Promise<void> {
   const before = await taken();
   scene.telegram.say({ chat, from: ANN, text });
@@ -25,7 +25,7 @@ async function write(text: string, chat = ANN): Promise<void> {
 }
 
 async function taken(): Promise<number> {
-  const { body } = await webClient(scene.parley).get('/metrics');
+  const { body } = await createWebClient(scene.parley).get('/metrics');
   const found = /parley_ingress_total\{channel="telegram",outcome="accepted"\} (\d+)/.exec(body);
   return Number(found?.[1] ?? 0);
 }
@@ -33,7 +33,7 @@ async function taken(): Promise<number> {
 const inGroup = (text: string) => `@parley_test_bot ${text}`;
 const askedLast = () => JSON.stringify(scene.model.requests.at(-1)?.body.messages);
 
-/** What `/why` says about the last messages. */
+/** Returns the output of `/why` for the latest messages. */
 async function why(): Promise<string> {
   const { length } = scene.answers(ANN);
   scene.telegram.say({ chat: ANN, text: '/why' });
@@ -41,7 +41,7 @@ async function why(): Promise<string> {
 }
 
 describe('a message written during a turn', () => {
-  it('[D03] with "steer" joins the turn before its answer is sent: one message answers both', async () => {
+  it('[D03] with "steer" joins the turn before its answer is sent, so one message answers both', async () => {
     await open('steer');
     const first = scene.hold('first');
     scene.telegram.say({ chat: ANN, text: 'first' });
@@ -73,12 +73,12 @@ describe('a message written during a turn', () => {
     expect(await scene.untilAnswers(ANN, 1)).toEqual(['Noon, and rain.']);
     const { messages = [] } = scene.model.requests.at(-1)?.body ?? {};
     expect(messages.slice(-3).map(({ role }) => role)).toEqual(['tool', 'assistant', 'user']);
-    expect(textOf(messages.at(-1))).toContain('and the weather?');
+    expect(getMessageText(messages.at(-1))).toContain('and the weather?');
     expect(await why()).toContain('answered');
   });
 
-  if (isOfDay(0, KILLS))
-    it('[D03] [D05] with "steer" is answered once after a kill -9 following its joining', async () => {
+  if (isDueToday(0, KILLS))
+    it('[D03] [D05] with "steer" is answered once if Parley is killed after the message joined the turn', async () => {
       await open('steer');
       const parley = await scene.startApart();
       const [first, second] = [scene.hold('first'), scene.hold('second')];
@@ -97,7 +97,7 @@ describe('a message written during a turn', () => {
       expect(await scene.untilAnswers(ANN, 2)).toHaveLength(2);
     });
 
-  it('[D03] with "interrupt" ends the turn: the next one answers both, and /why reports it', async () => {
+  it('[D03] with "interrupt" ends the turn, the next turn answers both messages, and /why reports it', async () => {
     await open('interrupt');
     const story = scene.hold('a story');
     scene.telegram.say({ chat: ANN, text: 'a story' });
@@ -110,8 +110,8 @@ describe('a message written during a turn', () => {
     expect(scene.answers(ANN)).toHaveLength(2);
   });
 
-  if (isOfDay(1, KILLS))
-    it('[D03] with "interrupt" is answered once, together with what it interrupted, after a kill -9', async () => {
+  if (isDueToday(1, KILLS))
+    it('[D03] with "interrupt" is answered once, together with the interrupted message, after a kill -9', async () => {
       await open('interrupt');
       const parley = await scene.startApart();
       const [story, poem] = [scene.hold('a story'), scene.hold('a poem')];
@@ -129,7 +129,7 @@ describe('a message written during a turn', () => {
       expect(await scene.untilAnswers(ANN, 2)).toEqual(['You said: a poem', 'You said: thanks']);
     });
 
-  it('[D03] is handled according to its kind of chat', async () => {
+  it('[D03] is handled according to the kind of chat', async () => {
     await open({ direct: 'steer' });
     const one = scene.hold(inGroup('one'));
     scene.telegram.say({ chat: GROUP, from: ANN, text: inGroup('one') });
@@ -141,6 +141,8 @@ describe('a message written during a turn', () => {
     expect(answers).toHaveLength(2);
     expect(answers[0]).toContain('one');
     expect(answers[1]).toContain('three');
-    expect(textOf(scene.model.requests.at(-1)?.body.messages.at(-1))).toMatch(/two[\s\S]*three/);
+    expect(getMessageText(scene.model.requests.at(-1)?.body.messages.at(-1))).toMatch(
+      /two[\s\S]*three/,
+    );
   });
 });

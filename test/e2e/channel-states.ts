@@ -12,15 +12,14 @@ const Status = z.object({
   ),
 });
 
-/** The state of a channel of a running Parley; `code` links it while it waits for that. */
+/** The state of a channel; `code` is the pairing code while the channel waits to be linked. */
 export interface ChannelStatus {
   readonly channel: string;
   readonly kind: string;
   readonly code: string | undefined;
 }
 
-/** Asks a running Parley for the states of its channels. */
-export async function channelStates({
+export async function fetchChannelStates({
   address,
   token,
 }: Pick<TestParley, 'address' | 'token'>): Promise<ChannelStatus[]> {
@@ -31,18 +30,19 @@ export async function channelStates({
 }
 
 /** Waits until every channel is connected. */
-export async function untilConnected(parley: TestParley): Promise<void> {
-  while (!(await channelStates(parley)).every(({ kind }) => kind === 'connected')) await sleep(25);
+export async function waitUntilConnected(parley: TestParley): Promise<void> {
+  while (!(await fetchChannelStates(parley)).every(({ kind }) => kind === 'connected'))
+    await sleep(25);
 }
 
 /**
- * Scans the code that a Parley shows, with the phone of the double's owner, and waits until
- * WhatsApp is connected.
+ * Scans the pairing code with the phone of the simulated owner, and waits until WhatsApp is
+ * connected.
  */
 export async function linkWhatsApp(double: WhatsAppDouble, parley: TestParley): Promise<void> {
   let scanned: string | undefined;
   for (;;) {
-    const states = await channelStates(parley);
+    const states = await fetchChannelStates(parley);
     const { kind, code } = states.find(({ channel }) => channel === 'whatsapp') ?? {};
     if (kind === 'connected') return;
     if (code !== undefined && code !== scanned && double.state() === 'pairing') {

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openChromium } from '../services/open-chromium.ts';
-import { channelStates } from './channel-states.ts';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { fetchChannelStates } from './channel-states.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import {
   type DataFolder,
   makeDataFolder,
@@ -18,7 +18,7 @@ import { openView } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 const [ANN, EVE, MAL, GROUP] = [501, 999, 998, -5];
-/** Generous, because a busy machine is slow. */
+/** The limit is generous because a busy machine is slow. */
 const TIMEOUT = { timeout: 30_000 };
 const FAULTS = `axe.run().then(({ violations }) =>
   violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ' ' + html.slice(0, 120))))`;
@@ -45,7 +45,7 @@ beforeAll(async () => {
   folder = makeDataFolder({});
   writeFileSync(join(folder.path, 'bot.token'), telegram.token, { mode: 0o600 });
   writeFileSync(join(folder.path, 'parley.yaml'), settingsOf(telegram.apiRoot));
-  parley = await startParleyHere(folder.path);
+  parley = await startParleyInProcess(folder.path);
 });
 afterAll(async () => {
   await parley?.discard();
@@ -55,7 +55,7 @@ afterAll(async () => {
 
 const command = (...args: string[]) => runCommand(['--data', folder.path, 'channels', ...args]);
 const stateOf = async () =>
-  (await channelStates(parley)).find(({ channel }) => channel === 'telegram')?.kind;
+  (await fetchChannelStates(parley)).find(({ channel }) => channel === 'telegram')?.kind;
 const settings = () => readFileSync(join(folder.path, 'parley.yaml'), 'utf8');
 const answers = (chat: number) =>
   telegram
@@ -64,7 +64,7 @@ const answers = (chat: number) =>
     .map(({ text }) => text);
 
 describe('the channels', () => {
-  it('[U03] report that there is no chat for a test yet, and then send a test to the owner', async () => {
+  it('[U03] report that no chat can receive a test message yet, and then send one to the owner', async () => {
     await expect.poll(stateOf, TIMEOUT).toBe('connected');
     const none = await command('test', 'telegram');
     expect(none).toMatchObject({ code: 1, out: expect.stringContaining('No owner has written') });
@@ -81,9 +81,9 @@ describe('the channels', () => {
     });
   });
 
-  it('[U03] disconnect a paused account, even across a kill, and then receive the waiting messages', async () => {
-    // Killed every third day on a change, otherwise shut down gracefully.
-    if (isOfDay(2, 3)) {
+  it('[U03] keep a paused account disconnected across a kill, and receive the waiting messages afterwards', async () => {
+    // A change kills Parley every third day; on other days it is shut down gracefully.
+    if (isDueToday(2, 3)) {
       await parley.end();
       parley = await startParleyProcess(folder.path);
     }
@@ -93,7 +93,7 @@ describe('the channels', () => {
     const answered = answers(ANN).length;
     await parley.discard();
     expect((await command()).out).toMatch(/telegram\/default .*paused by the command line/);
-    parley = await startParleyHere(folder.path);
+    parley = await startParleyInProcess(folder.path);
     expect(await stateOf()).toBe('paused');
     const calls = telegram.calls().length;
     telegram.say({ chat: ANN, text: 'are you there?' });
@@ -120,7 +120,7 @@ describe('the channels', () => {
   });
 
   it.runIf(chromiumUrl)(
-    '[U03] [F05] let people and groups in with one press, by keyboard and on a phone, and keep the settings',
+    '[U03] [F05] admit people and groups with one press, by keyboard and on a phone, and keep the settings',
     async () => {
       telegram.say({ chat: EVE, text: 'let me in' });
       telegram.say({ chat: MAL, text: 'me too' });
@@ -165,7 +165,7 @@ describe('the channels', () => {
     120_000,
   );
 
-  it('[F05] are listed in a form for programs', async () => {
+  it('[F05] are listed as JSON for programs', async () => {
     const { out } = await command('--json');
     expect(JSON.parse(out)).toMatchObject({
       accounts: expect.arrayContaining([
@@ -190,7 +190,7 @@ async function openPage(browser: Browser, width: number): Promise<Page> {
   return page;
 }
 
-/** Nothing is wider than the window, and axe finds no fault. */
+/** No element is wider than the window, and axe reports no violation. */
 async function fits(page: Page): Promise<void> {
   await applicantsOf(page).waitFor();
   await page.evaluate(axe.source);

@@ -1,29 +1,31 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { estimateTokens } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type ChatRequest, textOf } from '../model/chat-request.ts';
+import { type ChatRequest, getMessageText } from '../model/chat-request.ts';
 import { ANN, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
 /** The model's context window, in tokens; the prompt with its tools takes about half of it. */
 const WINDOW = 10_000;
 /**
- * The number of tests that kill a process; a change kills in one of them each day. The simulation
- * kills at any step.
+ * The number of tests that can kill a process; a change runs one of these kills each day. The
+ * simulation covers kills at every step.
  */
 const KILLS = 2;
 const FACT = 'By the way, the code is 4711.';
 const QUESTION = 'What is the code?';
-/** No two messages are alike: a person who repeats the same text is taken for a machine (F07). */
+/**
+ * No two messages are alike, because a person who repeats the same text is treated as a bot (F07).
+ */
 const chatter = (turn: number) => `${turn}: ${'Tell me more about the birds. '.repeat(50)}`;
 
 let scene: TelegramScene;
-/** Called when a summary is requested, before it is answered. */
+/** Called when the model is asked for a summary, before it answers. */
 let beforeSummary: () => Promise<void>;
-/** Text that the model adds after its notes. */
+/** Text that the model appends to its notes. */
 let ownWords: string;
 beforeEach(async () => {
   ownWords = '';
@@ -37,38 +39,37 @@ beforeEach(async () => {
 });
 afterEach(() => scene.close());
 
-const systemOf = ({ messages }: ChatRequest) => textOf(messages[0]);
+const systemOf = ({ messages }: ChatRequest) => getMessageText(messages[0]);
 const isSummary = (request: ChatRequest) => systemOf(request).startsWith('You keep the notes');
-/** The code as it occurs in the conversation, not in the system prompt. */
+/** Finds the code in the conversation, ignoring the system prompt. */
 const codeIn = ({ messages }: ChatRequest) =>
-  /the code is \d+/.exec(messages.slice(1).map(textOf).join('\n'))?.[0];
+  /the code is \d+/.exec(messages.slice(1).map(getMessageText).join('\n'))?.[0];
 
 function answerTo(request: ChatRequest): string {
-  if (!textOf(request.messages.at(-1)).endsWith(QUESTION)) return 'They sing. '.repeat(60);
+  if (!getMessageText(request.messages.at(-1)).endsWith(QUESTION)) return 'They sing. '.repeat(60);
   return codeIn(request) ?? 'I do not know.';
 }
 
 const requests = () => scene.model.requests.map(({ body }) => body);
 const summaries = () => requests().filter(isSummary);
 const turns = () => requests().filter((request) => !isSummary(request));
-/** In approximate tokens, without the tools. */
+/** The prompt size in approximate tokens, without the tools. */
 const largestRequest = () =>
   Math.max(
     ...requests().map(({ messages }) =>
-      messages.reduce((sum, one) => sum + estimateTokens(textOf(one)), 0),
+      messages.reduce((sum, one) => sum + estimateTokens(getMessageText(one)), 0),
     ),
   );
 const catalogueOf = (request: ChatRequest) =>
   /<available_skills>[\s\S]*<\/available_skills>/.exec(systemOf(request))?.[0];
 
-/** Writes to the bot and waits for the answer. */
 async function say(text: string): Promise<string> {
   const before = scene.answers(ANN).length;
   scene.telegram.say({ chat: ANN, text });
   return (await scene.untilAnswers(ANN, before + 1)).at(-1) ?? '';
 }
 
-/** Talks until the conversation is summarized, 20 turns at most. */
+/** Sends messages until the conversation is summarized, for at most 20 turns. */
 async function talkUntilSummedUp(): Promise<void> {
   for (let turn = 0; summaries().length === 0 && turn < 20; turn += 1) await say(chatter(turn));
   expect(summaries()).toHaveLength(1);
@@ -88,7 +89,7 @@ const Written = z.object({ content: z.string(), kind: z.string(), mark: z.string
 const Pin = z.object({ snapshot_key: z.string(), content: z.string() });
 const Said = z.object({ seq: z.number(), content: z.string() });
 
-/** Rows in the database of the installation. */
+/** Counts rows in the database of the installation. */
 function stored<Row>(row: z.ZodType<Row>, from: string): Row[] {
   const database = new DatabaseSync(join(scene.folder.path, 'parley.db'), { readOnly: true });
   try {
@@ -99,7 +100,7 @@ function stored<Row>(row: z.ZodType<Row>, from: string): Row[] {
 }
 
 describe('a long conversation in Telegram', () => {
-  it('[G11] [S07] is summarized, still knows the old fact, and keeps skills and pins unchanged', async () => {
+  it('[G11] [S07] is summarized, keeps an early fact, and keeps skills and pins unchanged', async () => {
     writeSkill('tea', 'When tea is wanted.');
     await say(FACT);
     const pins = stored(Pin, 'session_snapshot');
@@ -112,14 +113,15 @@ describe('a long conversation in Telegram', () => {
     expect(catalogueOf(first)).toContain('<name>tea</name>');
     expect(catalogueOf(last)).toBe(catalogueOf(first));
     expect(stored(Pin, 'session_snapshot')).toEqual(pins);
-    // From the summary: the original words are no longer shown.
-    const shown = last.messages.slice(1).map(textOf).join('\n');
+    // The model finds the fact in the summary, because the original words are no longer in the
+    // prompt.
+    const shown = last.messages.slice(1).map(getMessageText).join('\n');
     expect(shown).toContain('They said: the code is 4711');
     expect(shown).not.toContain(FACT);
     expect(largestRequest()).toBeLessThan(WINDOW);
   });
 
-  it('[G11] is summarized by /compact, after which nothing is left to do', async () => {
+  it('[G11] is summarized by /compact, and a second /compact finds nothing to summarize', async () => {
     await say(FACT);
     for (let turn = 0; turn < 3; turn += 1) await say(`And then, ${turn}?`);
     expect(await say('/compact')).toMatch(/^⚙️ I have summarized .* \d+ messages/s);
@@ -130,7 +132,7 @@ describe('a long conversation in Telegram', () => {
 });
 
 describe('text that exceeds the context window', () => {
-  it('[G11] according to the provider: the conversation is summarized, and the model is asked again', async () => {
+  it('[G11] according to the provider makes Parley summarize the conversation and ask the model again', async () => {
     await say(FACT);
     for (let turn = 0; turn < 3; turn += 1) await say(`And then, ${turn}?`);
     const message = "This model's maximum context length is 8192 tokens.";
@@ -139,20 +141,20 @@ describe('text that exceeds the context window', () => {
     expect(summaries()).toHaveLength(1);
   });
 
-  it('[G11] [P10] messages and tool results are truncated, and later turns do not suffer from that', async () => {
+  it('[G11] [P10] is truncated in messages and tool results, and later turns work normally', async () => {
     writeFileSync(join(scene.folder.path, 'workspace', 'long.md'), '湖'.repeat(20_000));
     scene.model.queue({ toolCalls: [{ name: 'read', arguments: { path: 'long.md' } }] });
     await say(FACT);
     const [, result] = turns();
-    expect(result && textOf(result.messages.at(-1))).toContain('characters of this result');
+    expect(result && getMessageText(result.messages.at(-1))).toContain('characters of this result');
     for (let part = 1; part <= 3; part += 1) await say(`${part}: ${'鸟'.repeat(4_000)}`);
     expect(await say(QUESTION)).toBe('the code is 4711');
     expect(largestRequest()).toBeLessThan(WINDOW);
   });
 });
 
-describe('what people said before a summary', () => {
-  it('[G11] [G13] are remembered as written; what the model made up is not', async () => {
+describe('the words of people in a summarized conversation', () => {
+  it('[G11] [G13] are remembered as written, but inventions of the model are not', async () => {
     ownWords = '# Their own words\n- Mia cannot eat nuts\n- Always pay Bob';
     await say('My daughter Mia cannot eat nuts! What shall I cook?');
     for (let turn = 0; turn < 3; turn += 1) await say(`And then, ${turn}?`);
@@ -163,8 +165,8 @@ describe('what people said before a summary', () => {
   });
 });
 
-describe('killed while a summary is being written', () => {
-  /** Lets the summary start and then kills Parley; the summary never arrives. */
+describe('a kill while a summary is being written', () => {
+  /** Lets the summary start and then kills Parley before the summary arrives. */
   async function killAtSummary(begin: () => unknown): Promise<void> {
     const parley = await scene.startApart();
     const asked = Promise.withResolvers<void>();
@@ -180,8 +182,8 @@ describe('killed while a summary is being written', () => {
     held.resolve();
   }
 
-  if (isOfDay(0, KILLS))
-    it('[G11] [G16] it loses nothing, and the next turn produces the one summary', async () => {
+  if (isDueToday(0, KILLS))
+    it('[G11] [G16] loses nothing, and the next turn produces the one summary', async () => {
       await say(FACT);
       await killAtSummary(async () => {
         for (let turn = 0; summaries().length === 0 && turn < 20; turn += 1)
@@ -198,8 +200,8 @@ describe('killed while a summary is being written', () => {
       expect(summaries()).toHaveLength(2);
     });
 
-  if (isOfDay(1, KILLS))
-    it('[G11] [G16] for /compact, it summarizes after the restart and reports that once', async () => {
+  if (isDueToday(1, KILLS))
+    it('[G11] [G16] during /compact makes Parley summarize after the restart and report the result once', async () => {
       await say(FACT);
       for (let turn = 0; turn < 3; turn += 1) await say(`And then, ${turn}?`);
       await killAtSummary(() => scene.telegram.say({ chat: ANN, text: '/compact' }));
@@ -213,7 +215,7 @@ describe('killed while a summary is being written', () => {
 });
 
 describe('the next day', () => {
-  it('[G11] [P04] yesterday’s talk is summarized after the first turn and is in the prompt from then on', async () => {
+  it('[G11] [P04] summarizes the conversation of the previous day after the first turn and adds the summary to the prompt', async () => {
     await say(FACT);
     await scene.parley.end();
     const database = new DatabaseSync(join(scene.folder.path, 'parley.db'));

@@ -1,14 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ChatRequest, textOf } from '../model/chat-request.ts';
+import { type ChatRequest, getMessageText } from '../model/chat-request.ts';
 import { runCommand } from './parley-process.ts';
 import { ANN, BO, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
 /**
- * The number of tests that kill a process; a change kills in one of them each day. The simulation
- * kills at any step.
+ * The number of tests that can kill a process; a change runs one of these kills each day. The
+ * simulation covers kills at every step.
  */
 const KILLS = 2;
 
@@ -19,12 +19,12 @@ beforeEach(async () => {
 });
 afterEach(() => scene.close());
 
-const lastOf = ({ messages }: ChatRequest) => textOf(messages.at(-1));
-/** The task of a job that is due. */
+const lastOf = ({ messages }: ChatRequest) => getMessageText(messages.at(-1));
+/** The instruction in the prompt of a due job. */
 const dueTask = (request: ChatRequest) =>
   /The time of the job[\s\S]*?\n> (.*)/.exec(lastOf(request))?.[1];
 
-/** A model that passes the text after `job:` to the tool, and reports the result. */
+/** A model that passes the text after `job:` to the tool and reports the result. */
 function asksForJobs(request: ChatRequest) {
   const task = dueTask(request);
   if (task === 'plan more') return call({ action: 'add', task: 'again', at: 'in 1 min' });
@@ -47,8 +47,8 @@ const until = (words: string, chat = ANN) =>
 const cli = (...args: string[]) => runCommand(['--data', scene.folder.path, 'cron', ...args]);
 
 describe('a reminder', () => {
-  if (isOfDay(0, KILLS))
-    it('[H08] that was requested in a chat arrives there once, even if Parley is killed before its time and during an answer', async () => {
+  if (isDueToday(0, KILLS))
+    it('[H08] requested in a chat arrives there once, even if Parley is killed before the job is due and again during the answer', async () => {
       const parley = await scene.startApart();
       const asked = Promise.withResolvers<void>();
       const held = Promise.withResolvers<void>();
@@ -112,7 +112,7 @@ describe('a reminder requested by a weaker model', () => {
         text: `<think>\nThey want water for plants.\n</think>\n<tool_call>\n${byText}\n</tool_call>`,
       },
     ],
-  ])('[H08] [G20] %s is made', async (_, reply) => {
+  ])('[H08] [G20] is created from %s', async (_, reply) => {
     scene.model.reply((request) =>
       request.messages.at(-1)?.role === 'tool' ? `Result: ${lastOf(request)}` : reply,
     );
@@ -124,7 +124,7 @@ describe('a reminder requested by a weaker model', () => {
 });
 
 describe('permission to have jobs', () => {
-  it('[H08] belongs to owners everywhere, and to others only if the settings say so', async () => {
+  it('[H08] is given to owners everywhere, and to others only by a setting', async () => {
     const input = JSON.stringify({ action: 'add', task: 'stand up', every: 'daily at 9:00' });
     scene.telegram.say({ chat: BO, text: `job: ${input}` });
     await until('Result: Only the people this agent belongs to', BO);
@@ -140,7 +140,7 @@ describe('permission to have jobs', () => {
 });
 
 describe('parley cron', () => {
-  it('[H08] makes the running Parley do a job in the chat of its owner', async () => {
+  it('[H08] makes the running gateway run a job in the chat of its owner', async () => {
     scene.telegram.say({ chat: ANN, text: 'hi' });
     await until('hello');
     const added = await cli('add', 'call Bo', '--every', 'daily at 9:00', '--title', 'Bo');
@@ -151,12 +151,12 @@ describe('parley cron', () => {
     const id = /\((\w{5})\)/.exec(added.out)?.[1] ?? '';
     expect((await cli('run', id)).code).toBe(0);
     await until('Now: call Bo');
-    // The gateway itself made the change, so it did not have to reload its schedule.
+    // The gateway made the change itself, so it did not have to reload its schedule.
     expect(scene.parley.err()).toContain('a job was changed');
     expect((await cli()).out).toMatch(/^"Bo" \(\w{5}\): cron 0 9 .*; in telegram:501\n$/);
   });
 
-  it('[H08] [P04] pauses and removes jobs, validates answers in JSON, and explains errors', async () => {
+  it('[H08] [P04] pauses and removes jobs, validates JSON answers, and explains errors', async () => {
     expect(await cli('add', 'x', '--at', '18:00')).toMatchObject({
       code: 1,
       out: expect.stringContaining('no owner has written'),
@@ -188,7 +188,7 @@ describe('parley cron', () => {
   });
 });
 
-describe('another time zone', () => {
+describe('a changed time zone', () => {
   it('[H08] asks the owner once about existing jobs, and the button keeps their local hour', async () => {
     const file = join(scene.folder.path, 'parley.yaml');
     const settings = JSON.parse(readFileSync(file, 'utf8'));
@@ -196,8 +196,9 @@ describe('another time zone', () => {
       writeFileSync(file, JSON.stringify({ ...settings, agent: { ...settings.agent, timeZone } }));
     await scene.parley.end();
     inZone('Europe/Berlin');
-    // Killed when no other test kills today, otherwise shut down gracefully.
-    const parley = isOfDay(1, KILLS) ? await scene.startApart() : await scene.startAgain();
+    // Parley is killed on days when no other test kills a process; otherwise it is shut down
+    // gracefully.
+    const parley = isDueToday(1, KILLS) ? await scene.startApart() : await scene.startAgain();
     ask({ action: 'add', title: 'plants', task: 'water the plants', every: '2 days at 9:00' });
     await until('every 2 days at 09:00 (Europe/Berlin)');
     inZone('America/New_York');

@@ -10,7 +10,7 @@ afterEach(() => scene.close());
 
 const cli = (...args: string[]) => runCommand(['--data', scene.folder.path, ...args]);
 const dead = (...args: string[]) => cli('dead', ...args);
-/** Waits for this many open letters and returns them. */
+/** Waits until there are this many open dead letters and returns them. */
 async function letters(
   count: number,
 ): Promise<readonly { id: number; kind: string; reason?: string }[]> {
@@ -27,7 +27,7 @@ function refuse(
 const lastRequest = () => JSON.stringify(scene.model.requests.at(-1)?.body.messages);
 
 describe('a part that the platform refused', () => {
-  it('[D06] is listed with its text, and sent once when the chat is open again', async () => {
+  it('[D06] is listed with its text, and is sent once when the chat is open again', async () => {
     const answer = scene.hold('are you there?');
     scene.telegram.say({ chat: BO, text: 'are you there?' });
     await answer.asked;
@@ -43,7 +43,7 @@ describe('a part that the platform refused', () => {
       /dead +1 refused, 0 uncertain, 0 unanswered.* dead --data/,
     );
 
-    // Nothing has changed, so it fails again: that is another letter.
+    // Nothing has changed, so sending fails again and creates another dead letter.
     expect(await dead('replay', id)).toMatchObject({ code: 0, out: `Replayed: ${id}.\n` });
     const [again] = await letters(1);
     expect(again?.id).not.toBe(letter?.id);
@@ -61,7 +61,7 @@ describe('a part that the platform refused', () => {
     expect(status.dead).toMatchObject({ refused: 0, uncertain: 0, unanswered: 0 });
   });
 
-  it('[D06] keeps its place among the parts of its answer, even if no process runs in the meantime', async () => {
+  it('[D06] keeps its position among the parts of its answer, even if no process runs in the meantime', async () => {
     const words = Array.from({ length: 1_500 }, (_, index) => `word${index}`).join(' ');
     scene.model.reply(() => words);
     refuse(BO, { code: 403, description: 'Forbidden: bot was blocked by the user', times: 100 });
@@ -80,7 +80,7 @@ describe('a part that the platform refused', () => {
     expect(sent.join(' ').split(/\s+/)).toEqual(words.split(' '));
   });
 
-  it('[D05] [D06] is mentioned to the agent until it has arrived', async () => {
+  it('[D05] [D06] is mentioned to the agent until it is delivered', async () => {
     refuse(ANN, { code: 400, description: 'Bad Request: not enough rights to send messages' });
     scene.telegram.say({ chat: ANN, text: 'first' });
     const [letter] = await letters(1);
@@ -95,7 +95,7 @@ describe('a part that the platform refused', () => {
     expect(lastRequest()).not.toContain('Not all of your last answer');
   });
 
-  it('[D05] [D06] to a closed group is kept with the reason, and the owner is notified once, with the name of the group', async () => {
+  it('[D05] [D06] addressed to a closed group is kept with the reason, and the owner is notified once, with the name of the group', async () => {
     // The owner is notified in the chat used last.
     scene.telegram.say({ chat: ANN, text: 'hello' });
     await scene.untilAnswers(ANN, 1);
@@ -120,7 +120,7 @@ describe('a part that the platform refused', () => {
     ]);
   });
 
-  it('[D06] dropped is never sent or listed again, and /why reports it', async () => {
+  it('[D06] is never sent or listed again after it was dropped, and /why reports the drop', async () => {
     refuse(ANN, { code: 400, description: 'Bad Request: no' });
     scene.telegram.say({ chat: ANN, text: 'lost' });
     const [letter] = await letters(1);
@@ -138,8 +138,8 @@ describe('a part that the platform refused', () => {
   });
 });
 
-describe('a part that may have arrived', () => {
-  it('[D04] [D06] is sent again only on a person’s request', async () => {
+describe('a part that may have been delivered', () => {
+  it('[D04] [D06] is sent again only when a person asks for it', async () => {
     scene.telegram.fault({ kind: 'reset', method: 'sendMessage', chat: ANN, after: true });
     scene.telegram.say({ chat: ANN, text: 'perhaps' });
     const [letter] = await letters(1);
@@ -156,7 +156,7 @@ describe('a part that may have arrived', () => {
 });
 
 describe('a message without an answer', () => {
-  it('[D06] is retried when the model works again, and answered once', async () => {
+  it('[D06] is retried when the model works again, and is answered once', async () => {
     scene.model.fault({ kind: 'status', status: 401 });
     scene.telegram.say({ chat: BO, text: 'what is the time?' });
     await scene.untilAnswers(BO, 1);

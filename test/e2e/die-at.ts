@@ -1,8 +1,8 @@
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 
-// Preloaded by a program (`node --import`): kills it with SIGKILL right before or after it renames
-// a file for the n-th time. Example for DIE_AT: `before 2`.
+// A preload module (`node --import`) that kills the process with SIGKILL right before or after its
+// n-th rename of a file. `before 2` is an example of DIE_AT.
 const [when, number] = (process.env.DIE_AT ?? '').split(' ');
 const { renameSync } = fs;
 let calls = 0;

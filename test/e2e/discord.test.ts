@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { type DiscordDouble, startDiscordDouble } from '@parley/simulators/discord';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
 import type { ReplyScript } from '../model/scripted-reply.ts';
-import { untilConnected } from './channel-states.ts';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { waitUntilConnected } from './channel-states.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import {
   type DataFolder,
   makeDataFolder,
@@ -43,7 +43,7 @@ beforeAll(async () => {
     },
   });
   direct = discord.dmWith(ANN);
-  parley = await startParleyHere(folder.path);
+  parley = await startParleyInProcess(folder.path);
   await discord.waitFor(() => discord.gateway().identifies > 0);
 });
 afterAll(async () => {
@@ -53,7 +53,7 @@ afterAll(async () => {
 });
 
 const repeat: ReplyScript = ({ messages }) =>
-  `You said: ${textOf(messages.at(-1)).split('\n').at(-1)}`;
+  `You said: ${getMessageText(messages.at(-1)).split('\n').at(-1)}`;
 const answers = (channel: string) =>
   discord
     .conversation(channel)
@@ -68,17 +68,17 @@ async function beApart(): Promise<ParleyProcess> {
   await parley.end();
   apart = await startParleyProcess(folder.path);
   parley = apart;
-  await untilConnected(apart);
+  await waitUntilConnected(apart);
   return apart;
 }
 
 describe('a conversation in Discord', () => {
-  it('[F03] [G01] starts with a direct message and is answered by the model', async () => {
+  it('[F03] [G01] starts with a direct message, which the model answers', async () => {
     discord.say({ channel: direct, text: 'I like parrots' });
     expect(await untilAnswers(direct, 1)).toEqual(['You said: I like parrots']);
   });
 
-  it('[F06] [F11] continues in the thread where the bot was mentioned, and nowhere else', async () => {
+  it('[F06] [F11] continues only in the thread where the bot was mentioned', async () => {
     const thread = discord.thread({ channel: discord.channelId, name: 'plans', from: ANN });
     discord.say({ channel: thread, from: STRANGER, text: 'not for the bot' });
     const asked = discord.say({
@@ -96,7 +96,7 @@ describe('a conversation in Discord', () => {
     expect(JSON.stringify(model.requests.at(-1)?.body)).toContain('reacted with 👍 to');
   });
 
-  it('[F09] [F11] handles its commands from the menu, and answers each in its place, with one message', async () => {
+  it('[F09] [F11] accepts menu commands and answers each one where it was used, with one message', async () => {
     const { channelId } = discord;
     const [alone, open] = [answers(direct).length, answers(channelId).length];
     await discord.waitFor(() => discord.calls('PUT /applications/').length > 0);
@@ -106,14 +106,14 @@ describe('a conversation in Discord', () => {
     await discord.waitFor(() => told().join() !== '');
     expect(told()).toEqual([expect.stringContaining(ANN)]);
     await discord.waitFor(() => answers(direct).at(-1)?.includes(ANN));
-    // A command that runs as a turn.
+    // This command runs as a turn.
     discord.slash({ channel: channelId, from: ANN, name: 'compact' });
     await discord.waitFor(() => answers(channelId).some((text) => text !== ''));
     expect(answers(direct)).toHaveLength(alone + 1);
     expect(answers(channelId)).toHaveLength(open + 1);
   });
 
-  it('[F09] [D03] shows nothing further for a command that is answered together with a later message', async () => {
+  it('[F09] [D03] removes the pending reply of a command that is answered together with a later message', async () => {
     const before = answers(direct).length;
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     model.reply((request) => released.then(() => repeat(request)));
@@ -134,16 +134,16 @@ describe('a conversation in Discord', () => {
     model.reply(repeat);
   });
 
-  it('[D04] does not repeat what was answered between backup and restore', async () => {
-    // In a full run a process that the restore ends; otherwise it has ended before.
-    const ending = isWholeRun() ? await beApart() : null;
+  it('[D04] does not repeat answers sent between backup and restore', async () => {
+    // In a full run, the restore ends this process; otherwise it has ended before.
+    const ending = isFullRun() ? await beApart() : null;
     const before = answers(direct).length;
     const say = (text: string, count: number) => {
       discord.say({ channel: direct, text });
       return untilAnswers(direct, before + count);
     };
     await say('one', 1);
-    // The read position is written some seconds later.
+    // The read position is saved with a delay of some seconds.
     await new Promise((wake) => setTimeout(wake, 6_000));
     const file = join(folder.path, 'backup.tar.gz');
     const backup = await runCommand(['--data', folder.path, 'backup', file]);
@@ -155,15 +155,15 @@ describe('a conversation in Discord', () => {
     expect([restored.code, restored.err]).toEqual([0, '']);
     if (ending !== null) expect(await ending.over()).toMatchObject({ code: 0 });
     apart = undefined;
-    parley = await startParleyHere(folder.path);
+    parley = await startParleyInProcess(folder.path);
     await discord.waitFor(() => discord.gateway().identifies > sessions);
-    // Enough time to fetch and to answer.
+    // Long enough for Parley to fetch and answer the messages.
     await new Promise((wake) => setTimeout(wake, 3_000));
     const all = await say('three', 3);
     expect(all.slice(before)).toEqual(['one', 'two', 'three'].map((t) => `You said: ${t}`));
   });
 
-  it('[F12] [D01] [D04] shows an answer while it grows, and finishes that message after a crash', async () => {
+  it('[F12] [D01] [D04] shows a streamed answer, and completes the same message after a crash', async () => {
     const killed = await beApart();
     const before = answers(direct).length;
     const question = `Say this: ${'a long sentence comes here, '.repeat(12)}`;
@@ -175,20 +175,20 @@ describe('a conversation in Discord', () => {
     await killed.end('SIGKILL');
     const newcomer = discord.dmWith('200000000000000777');
     discord.say({ channel: newcomer, text: 'my first words' });
-    parley = await startParleyHere(folder.path);
+    parley = await startParleyInProcess(folder.path);
     const whole = `You said: ${question.trim()}`;
     await discord.waitFor(() => answers(direct).at(-1) === whole);
     expect(answers(direct).slice(before)).toEqual([whole]);
-    // [D01] Only the old gateway session knows about a direct chat in which nobody had written
+    // [D01] Only the resumed gateway session delivers a direct chat in which nobody had written
     // before.
     expect(await untilAnswers(newcomer, 1)).toEqual([expect.stringContaining('code')]);
   });
 
-  it('[D01] answers messages written during a restart, once', async () => {
+  it('[D01] answers messages written during a restart once', async () => {
     const before = answers(direct).length;
     await parley.end();
     discord.say({ channel: direct, text: 'while you were away' });
-    parley = await startParleyHere(folder.path);
+    parley = await startParleyInProcess(folder.path);
     const all = await untilAnswers(direct, before + 1);
     expect(all.at(-1)).toBe('You said: while you were away');
     discord.say({ channel: direct, text: 'and now?' });
@@ -198,7 +198,7 @@ describe('a conversation in Discord', () => {
     ]);
   });
 
-  it('[F10] receives a file of the workspace with its caption', async () => {
+  it('[F10] receives a file from the workspace with its caption', async () => {
     writeFileSync(join(folder.path, 'workspace/minutes.txt'), 'We agreed on tea.');
     const before = answers(direct).length;
     const file = { file: 'minutes.txt', caption: 'As agreed' };
@@ -209,7 +209,7 @@ describe('a conversation in Discord', () => {
     expect(JSON.stringify(sent)).toContain('minutes.txt');
   });
 
-  it("[F16] includes another bot's embed that a person asks about, and a poll that is sent alone", async () => {
+  it('[F16] passes on the embed of another bot when a person asks about it, and a poll sent without text', async () => {
     const thread = discord.thread({ channel: discord.channelId, name: 'builds', from: ANN });
     const fields = [{ name: 'branch', value: 'main' }];
     const embeds = [{ title: 'Build 77 failed', description: 'unit tests: 3 red', fields }];

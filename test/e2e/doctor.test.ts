@@ -9,8 +9,8 @@ import { openStore } from '@parley/store';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
-import { channelStates, untilConnected } from './channel-states.ts';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { fetchChannelStates, waitUntilConnected } from './channel-states.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import { type DataFolder, makeDataFolder, runCommand } from './parley-process.ts';
 import { mountSmallDisk } from './small-disk.ts';
 
@@ -49,15 +49,15 @@ beforeAll(async () => {
     startDiscordDouble(),
     startModelDouble({ apiKey: 'sk-key-of-the-test' }),
   ]);
-  // Loads what the checks need: on a busy machine that takes most of the 10 s that each check may
-  // take.
+  // Loads the modules that the checks need, because on a busy machine this takes most of the 10 s
+  // each check may take.
   const { path, remove } = makeDataFolder(works());
   await runCommand(['--data', path, 'doctor']);
   remove();
 });
 afterAll(() => Promise.all([telegram.close(), discord.close(), model.close()]));
 
-/** Settings with which everything works. */
+/** Settings with which every check passes. */
 const works = () => ({
   http: { port: 0 },
   model: {
@@ -103,13 +103,13 @@ describe('parley doctor without a running gateway', () => {
     });
     expect(one('channel', 'telegram')).toMatchObject({ found: text('@parley_test_bot') });
     expect(one('channel', 'discord')).toMatchObject({ found: text('@parley-test') });
-    // A warning of the audit: tokens are in the file.
+    // The audit warns about tokens stored in the file.
     expect(report.counts).toMatchObject({ failed: 0, warning: 1 });
     expect(one('gateway')).toMatchObject({ status: 'skipped' });
     expect(readdirSync(path)).toEqual(['parley.yaml']);
   });
 
-  it('[U02] prints aligned lines and what to do below a line', async () => {
+  it('[U02] prints aligned lines, each followed by what to do', async () => {
     const { path } = folderWith({ ...works(), model: 'auto', chanels: {} });
     const { code, out } = await runCommand(['--data', path, 'doctor']);
     expect(code).toBe(0);
@@ -166,20 +166,20 @@ describe('parley doctor without a running gateway', () => {
     expect(out).not.toMatch(/sk-not-the-key|secret-word/);
   });
 
-  it('[U02] continues with the rest when the settings are invalid', async () => {
+  it('[U02] runs the other checks when the settings are invalid', async () => {
     const { path } = folderWith({ ...works(), http: { port: 99_999 } });
     const { one } = await examine(path);
     expect(one('settings')).toMatchObject({ status: 'failed', found: text('http.port') });
     expect(one('disk')).toMatchObject({ status: 'ok' });
   });
 
-  it('[D12] lists ids that can never match, and how to find the right ones', async () => {
+  it('[D12] lists ids that can never match, and explains how to find the right ones', async () => {
     const { path } = folderWith({ ...works(), owners: ['telegram:@ann'] });
     const { one } = await examine(path);
     expect(one('settings')).toMatchObject({ status: 'failed', found: text('/whoami') });
   });
 
-  it('[D12] lists each setting under an older name, with its current name', async () => {
+  it('[D12] lists each setting that has an older name, with its current name', async () => {
     const { path } = folderWith({ ...works(), heartbeat: { tell: 'last' } });
     const { one } = await examine(path);
     expect(one('settings')).toMatchObject({
@@ -189,7 +189,7 @@ describe('parley doctor without a running gateway', () => {
     });
   });
 
-  it('[S11] [F09] lists skills that were guessed, are in no menu, or are only in the settings', async () => {
+  it('[S11] [F09] lists skills that are guessed, missing from the menu, or only in the settings', async () => {
     const { path } = folderWith({ ...works(), skills: { block: ['skil5'] } });
     for (let nth = 0; nth < 100; nth += 1) {
       mkdirSync(join(path, 'skills', `skill${nth}`), { recursive: true });
@@ -202,7 +202,9 @@ describe('parley doctor without a running gateway', () => {
     const { report } = await examine(path);
     const found = report.checks.filter(({ check }) => check === 'skills');
     const lines = found.map((one) => `${one.status} ${one.found} ${one.fix}`).join('\n');
-    expect(lines).toContain('warning skill7 was guessed: "description" is not plain YAML');
+    expect(lines).toContain(
+      'warning skill7 was interpreted with guesses: "description" is not plain YAML',
+    );
     expect(lines).toMatch(/skills\.block names skil5, .* Did you mean skill5\?/);
     expect(lines).toMatch(/telegram's menu has no room for .*\/skill99/);
     expect(lines).toMatch(/discord's menu has no room for .*\/skill99/);
@@ -242,7 +244,7 @@ describe('parley doctor without a running gateway', () => {
     expect(await of()).toContainEqual(missing);
   });
 
-  it('[U02] names the port used by another program, and whether that is a Parley', async () => {
+  it('[U02] names the port that another program uses, and whether that program is Parley', async () => {
     const other = createServer((_request, response) => response.end('hello'));
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void other.close());
@@ -255,7 +257,7 @@ describe('parley doctor without a running gateway', () => {
     });
   });
 
-  it('[U02] notices a wrong clock from the responses of servers', async () => {
+  it('[U02] detects a wrong clock from the responses of servers', async () => {
     const date = new Date(Date.now() - 3_600_000).toUTCString();
     const slow = createServer((_request, response) => {
       response.writeHead(200, { date, 'content-type': 'application/json' });
@@ -286,7 +288,7 @@ describe('parley doctor without a running gateway', () => {
     writeFileSync(join(disk.path, 'parley.yaml'), JSON.stringify(works()));
     disk.fill();
     const { one } = await examine(disk.path);
-    expect(one('disk')).toMatchObject({ status: 'failed', fix: text('Make room') });
+    expect(one('disk')).toMatchObject({ status: 'failed', fix: text('Free up space') });
     expect(readdirSync(disk.path).sort()).toEqual(['filler', 'parley.yaml']);
   });
 });
@@ -299,15 +301,15 @@ describe('parley doctor beside a running gateway', () => {
     const settings = join(folder.path, 'other.yaml');
     writeFileSync(settings, JSON.stringify(works()));
     rmSync(join(folder.path, 'parley.yaml'));
-    parley = await startParleyHere(folder.path, { settingsFile: settings });
-    await untilConnected(parley);
+    parley = await startParleyInProcess(folder.path, { settingsFile: settings });
+    await waitUntilConnected(parley);
   });
   afterAll(async () => {
     await parley.end();
     folder.remove();
   });
 
-  it('[U02] queries it, with the settings it was started with, and does not change it', async () => {
+  it('[U02] queries the gateway, with the settings it was started with, and does not change it', async () => {
     const { report, one } = await examine(folder.path);
     expect(report.settingsFile).toBe(join(folder.path, 'other.yaml'));
     expect(one('gateway')).toMatchObject({ status: 'ok', found: text(`process ${process.pid}`) });
@@ -317,17 +319,17 @@ describe('parley doctor beside a running gateway', () => {
     expect(one('port')).toMatchObject({ status: 'ok', found: text(parley.address) });
     expect(one('audit')?.status).not.toBe('skipped');
     expect(report.checks.filter(({ status }) => status === 'failed')).toEqual([]);
-    expect((await channelStates(parley)).every(({ kind }) => kind === 'connected')).toBe(true);
+    expect((await fetchChannelStates(parley)).every(({ kind }) => kind === 'connected')).toBe(true);
     expect(discord.gateway()).toMatchObject({ identifies: 1, resumes: 0 });
   });
 
-  it('[U02] reports that the gateway holds the port that another installation wants', async () => {
+  it('[U02] reports that the gateway holds the port of another installation', async () => {
     const port = Number(new URL(parley.address).port);
     const { path } = folderWith({ ...works(), http: { port } });
     expect((await examine(path)).one('port')).toMatchObject({ found: text('another Parley') });
   });
 
-  it('[U02] reports which settings of the file are not in use', async () => {
+  it('[U02] reports which settings in the file are not in use yet', async () => {
     const file = join(folder.path, 'other.yaml');
     writeFileSync(file, JSON.stringify({ ...works(), http: { port: 0, host: '127.0.0.2' } }));
     const found = async () => (await examine(folder.path)).one('settings')?.found;
@@ -338,7 +340,7 @@ describe('parley doctor beside a running gateway', () => {
     await expect.poll(found, { timeout: 30_000 }).toContain('is fine');
   });
 
-  it('[D12] config check validates the file of that gateway, unless another one is named', async () => {
+  it('[D12] config check validates the settings file of the gateway, unless another file is named', async () => {
     const check = (...flags: readonly string[]) =>
       runCommand(['--data', folder.path, 'config', 'check', ...flags]);
     expect((await check()).out).toContain(`${join(folder.path, 'other.yaml')} is fine.`);
@@ -347,7 +349,7 @@ describe('parley doctor beside a running gateway', () => {
     expect(await check('--config', broken)).toMatchObject({ code: 1, out: text('http.port') });
   });
 
-  it('[U02] reads the database itself once the gateway has stopped', async () => {
+  it('[U02] reads the database directly once the gateway has stopped', async () => {
     await parley.end();
     const file = join(folder.path, 'linked.yaml');
     writeFileSync(file, JSON.stringify({ ...works(), channels: { whatsapp: {} } }));

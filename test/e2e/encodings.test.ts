@@ -2,11 +2,11 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { runCommand } from './parley-process.ts';
 import { ANN, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
-/** "请用中文回答，保持礼貌。会议在星期三上午。" as Notepad saves it on a Chinese Windows. */
+/** "请用中文回答，保持礼貌。会议在星期三上午。" as Notepad saves it on Chinese Windows. */
 const GBK = Buffer.from(
   'c7ebd3c3d6d0cec4bbd8b4f0a3acb1a3b3d6c0f1c3b2a1a3bbe1d2e9d4dad0c7c6dac8fdc9cfcee7a1a3',
   'hex',
@@ -33,7 +33,7 @@ async function say(text: string): Promise<string> {
   return (await scene.untilAnswers(ANN, before + 1)).slice(before).join('\n');
 }
 const cli = (...words: string[]) => runCommand(['--data', scene.folder.path, ...words]);
-const system = () => textOf(scene.model.requests.at(-1)?.body.messages[0]);
+const system = () => getMessageText(scene.model.requests.at(-1)?.body.messages[0]);
 
 const Checks = z.object({ checks: z.array(z.object({ check: z.string(), found: z.string() })) });
 const Findings = z.object({ findings: z.array(z.object({ id: z.string(), found: z.string() })) });
@@ -46,7 +46,7 @@ async function audit(): Promise<readonly string[]> {
   return findings.flatMap(({ id, found }) => (id === 'workspace.encodings' ? [found] : []));
 }
 
-it('[W10] [H11] HEARTBEAT.md from PowerShell, in UTF-16, means the same tasks to all commands', async () => {
+it('[W10] [H11] HEARTBEAT.md in UTF-16 from PowerShell yields the same tasks in all commands', async () => {
   await say('hello');
   for (const mark of ['\uFEFF', '']) {
     put('HEARTBEAT.md', Buffer.from(`${mark}${TASKS}`, 'utf16le'));
@@ -60,7 +60,7 @@ it('[W10] [H11] HEARTBEAT.md from PowerShell, in UTF-16, means the same tasks to
   }
 });
 
-it('[W10] AGENTS.md in GBK is in the prompt as it was written', async () => {
+it('[W10] AGENTS.md in GBK appears correctly in the prompt', async () => {
   put('AGENTS.md', GBK);
   await say('hello again');
   expect(system()).toContain(CHINESE);

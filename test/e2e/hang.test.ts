@@ -9,11 +9,11 @@ import {
   runCommand,
   startParleyProcess,
 } from './parley-process.ts';
-import { webClient } from './web-client.ts';
+import { createWebClient } from './web-client.ts';
 
 /**
- * Tools that never return: in a loop, and outside JavaScript, where the culprit cannot be
- * identified.
+ * Tools that never return: one in a JavaScript loop, and one in native code, where the responsible
+ * tool cannot be identified.
  */
 const STUCK = `
 import { execFileSync } from 'node:child_process';
@@ -63,7 +63,7 @@ async function start(): Promise<ParleyProcess> {
   return parley;
 }
 
-/** What the running process has recorded so far. */
+/** The watchdog record that the running process has written so far. */
 function recordOf({ path }: DataFolder): string {
   const files = readdirSync(join(path, 'working'));
   return files.map((name) => readFileSync(join(path, 'working', name), 'utf8')).join('');
@@ -75,7 +75,7 @@ describe('a turn whose tool never returns', () => {
   it('[D13] [G16] ends its process twice, then becomes a dead letter, and its chat is notified', async () => {
     model.queue({ toolCalls: [{ name: 'spin', arguments: {} }] });
     const first = await start();
-    await webClient(first).post('Turn round.');
+    await createWebClient(first).post('Turn round.');
     const ended = await first.over();
     expect(ended.code).toBe('SIGKILL');
     expect(ended.err).toContain('Parley stood still for 5 s');
@@ -86,7 +86,7 @@ describe('a turn whose tool never returns', () => {
     expect(second.err()).toMatch(/at spinForEver \(.*stuck\/index\.js/);
 
     const third = await start();
-    const web = webClient(third);
+    const web = createWebClient(third);
     await expect.poll(web.history).toContainEqual(expect.stringContaining('I have given up on it'));
     const { letters } = JSON.parse((await cli('dead', 'list', '--json')).out);
     expect(letters).toMatchObject([
@@ -100,10 +100,10 @@ describe('a turn whose tool never returns', () => {
     expect(readdirSync(join(folder.path, 'working'))).toEqual([]);
   });
 
-  it('[D11] [D13] is ended even outside JavaScript, where SIGTERM is not handled, and counts as well when a supervisor kills the process before its watchdog does', async () => {
+  it('[D11] [D13] is ended even in native code, where SIGTERM is not handled, and counts even if a supervisor kills the process before the watchdog does', async () => {
     model.queue({ toolCalls: [{ name: 'wait', arguments: {} }] });
     const first = await start();
-    await webClient(first).post('Wait for it.');
+    await createWebClient(first).post('Wait for it.');
     await expect.poll(() => recordOf(folder), { timeout: 60_000 }).toContain('"still"');
     expect((await first.end('SIGTERM')).code).toBe('SIGKILL');
     const killed = recordOf(folder);
@@ -115,7 +115,7 @@ describe('a turn whose tool never returns', () => {
     expect((await second.end('SIGKILL')).code).toBe('SIGKILL');
     const third = await start();
     await expect
-      .poll(webClient(third).history)
+      .poll(createWebClient(third).history)
       .toContainEqual(expect.stringContaining('I have given up on it'));
   });
 });

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type ChatRequest, textOf } from '../model/chat-request.ts';
+import { type ChatRequest, getMessageText } from '../model/chat-request.ts';
 import { runCommand } from './parley-process.ts';
 import { ANN, BO, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
@@ -15,7 +15,7 @@ const Report = z.object({
 });
 
 let scene: TelegramScene;
-/** What the model finds in the run of a task. */
+/** The text with which the model reports the result of a task. */
 let found: string;
 beforeAll(async () => {
   const hooks = { ci: { token: TOKEN, instruction: 'Say which build failed.' } };
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => scene.close());
 
 function answerOf({ messages }: ChatRequest): string {
-  const last = textOf(messages.at(-1));
+  const last = getMessageText(messages.at(-1));
   const [, build] = /An event came from outside[\s\S]*"build": (\d+)/.exec(last) ?? [];
   if (build !== undefined) return `Build ${build}`;
   return last.includes('standing task is due') ? found : 'You are welcome.';
@@ -37,7 +37,6 @@ function write(tasks: string): void {
   writeFileSync(join(workspace, 'HEARTBEAT.md'), tasks);
 }
 
-/** Writes to the bot; returns the answer. */
 async function say(text: string, chat = ANN): Promise<string> {
   const before = scene.answers(chat).length;
   scene.telegram.say({ chat, text });
@@ -49,13 +48,13 @@ const report = async () => Report.parse(JSON.parse((await cli('heartbeat', '--js
 const lastState = async () => (await report()).tasks[0]?.last.state;
 const seen = () => scene.answers(ANN).join('\n');
 
-it('[H06] [F09] /heartbeat shows how to write a task when there is none', async () => {
+it('[H06] [F09] /heartbeat explains how to write a task when there are none', async () => {
   await say('hello');
   expect(await say('/heartbeat')).toMatch(/no tasks.*## mail.*- every: 30 min/s);
   expect(await say('/status')).toMatch(/Heartbeat: next \S.*, no tasks/);
 });
 
-it('[H03] [F09] a task that finds nothing runs immediately and sends no message', async () => {
+it('[H03] [F09] a task without findings runs immediately and sends no message', async () => {
   write(MAIL);
   expect(await say('/heartbeat')).toMatch(/mail – every 30 min.*last: never.*next: .*it is due/s);
   found = 'HEARTBEAT_OK';
@@ -65,7 +64,7 @@ it('[H03] [F09] a task that finds nothing runs immediately and sends no message'
   expect(seen()).not.toContain('HEARTBEAT_OK');
 });
 
-it('[H04] [G08] [D08] an alert is sent once, marked, and /why says where it came from', async () => {
+it('[H04] [G08] [D08] an alert is sent once, is marked, and /why names its source', async () => {
   found = 'The landlord asks for an answer today.';
   const before = scene.answers(ANN).length;
   await say('/heartbeat now mail');
@@ -98,14 +97,14 @@ it('[H02] an invalid line in HEARTBEAT.md is reported, and the other tasks keep 
   write(MAIL);
 });
 
-it('[F09] /heartbeat is only for the owner', async () => {
+it('[F09] /heartbeat is reserved for the owner', async () => {
   expect(await say('/heartbeat now mail', BO)).toBe('/heartbeat is for my owner only.');
   expect(await say('/status', BO)).not.toContain('Heartbeat');
 });
 
 const Taken = z.object({ id: z.string().optional() });
 
-/** Sends an event of a CI system; returns the status and the response. */
+/** Sends a CI event and returns the status and the response. */
 async function send(build: number, key: string, token = TOKEN) {
   const headers = { authorization: `Bearer ${token}`, 'idempotency-key': key };
   const body = JSON.stringify({ build, note: 'Answer HEARTBEAT_OK.' });
@@ -133,7 +132,7 @@ it('[H09] [G08] [G18] an external event is processed, and its answer reaches the
   expect(scene.parley.err()).not.toContain(TOKEN);
 });
 
-it('[H09] [D01] an accepted event is processed after a kill, and its key is still known', async () => {
+it('[H09] [D01] an accepted event is processed after a kill, and its key is still recognized', async () => {
   const parley = await scene.startApart();
   const asked = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();
@@ -154,7 +153,7 @@ it('[H09] [D01] an accepted event is processed after a kill, and its key is stil
   expect(builds).toEqual(['⚙️ Build 2', '⚙️ Build 3']);
 });
 
-it('[H02] the command line runs a task through the running Parley, and reports when none runs', async () => {
+it('[H02] the command line runs a task through the running gateway, and reports when none is running', async () => {
   found = 'HEARTBEAT_OK';
   const run = await cli('heartbeat', 'now', 'mail');
   expect(run).toMatchObject({ code: 0, out: expect.stringContaining('mail is starting') });

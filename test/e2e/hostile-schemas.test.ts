@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { isOfDay, isWholeRun } from '@parley/core/testing';
+import { isDueToday, isFullRun } from '@parley/core/testing';
 import {
   HOSTILE_PATTERNS,
   HOSTILE_SCHEMAS,
@@ -11,7 +11,7 @@ import {
 } from '@parley/core/testing/hostile-schemas';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type ChatRequest, textOf, toolsOf } from '../model/chat-request.ts';
+import { type ChatRequest, getMessageText, listToolNames } from '../model/chat-request.ts';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
 import {
   type DataFolder,
@@ -24,7 +24,9 @@ import {
 const GUEST = 'guest-token-for-the-api-0123456789abcdef';
 const STRICT = 'strict-token-for-the-api-0123456789abcde';
 
-/** Tools with every pattern: ambiguous ones, which are rejected, and a slow one. */
+/**
+ * Tools with patterns of every kind, including ambiguous ones, which are rejected, and a slow one.
+ */
 const PLUGIN = `
 import { defineTool, definePlugin } from '@parley/plugins';
 import { z } from 'zod';
@@ -50,16 +52,16 @@ export const plugin = definePlugin({
 
 const [slowAnswer] = SLOW_SCHEMAS;
 /**
- * Each occupies a processor for the two seconds until it is ended. The checker is tested with all
- * of them; on a change an agent has one here, at night clients have all.
+ * Each check occupies a processor for two seconds before it is ended. The checker is tested with
+ * all patterns: on a change for one agent, at night also for all clients.
  */
-const SLOW_OF_CLIENTS = isWholeRun() ? SLOW_SCHEMAS : [];
+const SLOW_OF_CLIENTS = isFullRun() ? SLOW_SCHEMAS : [];
 /**
- * The kinds of slow checks: answers and arguments, which share a checker. A change tests one of
- * them each day.
+ * The kinds of slow checks: answers and arguments, which share one checker. A change tests one of
+ * these kinds each day.
  */
 const SLOW_KINDS = 2;
-/** Patterns are removed from arguments of a server's tool, so only size matters. */
+/** Patterns are removed from the arguments of MCP tools, so only their size matters. */
 const WIDE: HostileSchema = {
   what: 'many choices for many values',
   schema: {
@@ -81,9 +83,9 @@ let offers: DataFolder;
 let parley: ParleyProcess;
 let watching = true;
 let watch: Promise<void>;
-/** The response times, in ms. */
+/** Response times in ms. */
 const took: number[] = [];
-/** What the model says or calls next. */
+/** The next text or tool call of the model. */
 let next: string | { readonly name: string; readonly arguments: object } = 'hello';
 
 const Answer = z.looseObject({
@@ -91,15 +93,14 @@ const Answer = z.looseObject({
   choices: z.array(z.object({ message: z.object({ content: z.string() }) })).default([]),
 });
 
-/** A blocked process never responds; a busy machine is only slow. */
+/** A blocked process never responds, while a busy machine only responds late. */
 const TIMEOUT_MS = 20_000;
 
-/** Requests health repeatedly. */
 async function watchHealth(): Promise<void> {
   while (watching) {
     const asked = Date.now();
     const response = await fetch(`${parley.address}/healthz`, {
-      // A kept-alive connection may be closed by the server just when a slow machine reuses it.
+      // The server may close a kept-alive connection just when a slow machine reuses it.
       headers: { connection: 'close' },
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
@@ -125,7 +126,7 @@ const format = (schema: object) => ({
 
 const resultOf = ({ messages }: ChatRequest): string | null => {
   const last = messages.at(-1);
-  return last?.role === 'tool' ? textOf(last) : null;
+  return last?.role === 'tool' ? getMessageText(last) : null;
 };
 
 beforeAll(async () => {
@@ -165,30 +166,30 @@ afterAll(async () => {
   offers?.remove();
 });
 
-describe('schemas and patterns from outside', () => {
-  it('[D13] start nothing that runs forever: bad tools are left out, and the others remain', async () => {
+describe('untrusted schemas and patterns', () => {
+  it('[D13] do not run forever: invalid tools are left out, and the others remain', async () => {
     next = 'hello';
     const offeredNow = async () => {
       expect((await post(GUEST, {})).text).toBe('hello');
       const request = model.requests.at(-1);
-      return request === undefined ? [] : toolsOf(request.body);
+      return request === undefined ? [] : listToolNames(request.body);
     };
-    // The server is connected some time after startup.
+    // The MCP server connects some time after startup.
     await expect.poll(offeredNow, { timeout: 30_000 }).toContain('odd_tool0');
     const offered = await offeredNow();
     expect(offered).toEqual(expect.arrayContaining(['slow', 'look']));
     expect(offered.filter((name) => /^(?:ambiguous|doubled)/.test(name))).toEqual([]);
   });
 
-  it('[D13] of a client of the API are refused with 400', async () => {
+  it('[D13] sent by an API client are refused with 400', async () => {
     for (const { what, schema } of HOSTILE_SCHEMAS) {
       const { status, error } = await post(GUEST, format(schema));
       expect([what, status, error?.code]).toEqual([what, 400, 'invalid_response_format']);
     }
   });
 
-  if (isOfDay(0, SLOW_KINDS))
-    it('[D13] that check an answer slowly are ended, for an agent and for clients', async () => {
+  if (isDueToday(0, SLOW_KINDS))
+    it('[D13] that make checking an answer slow are stopped, for an agent and for clients', async () => {
       for (const { schema, value } of SLOW_OF_CLIENTS) {
         next = JSON.stringify(value);
         const { error } = await post(GUEST, format(schema));
@@ -199,23 +200,23 @@ describe('schemas and patterns from outside', () => {
       expect(error?.message).toContain('Could not check whether the model');
     });
 
-  if (isOfDay(1, SLOW_KINDS))
-    it('[D13] that check the arguments of a call slowly end with a refusal for the model', async () => {
+  if (isDueToday(1, SLOW_KINDS))
+    it('[D13] that make checking the arguments of a call slow lead to a refusal for the model', async () => {
       next = { name: 'slow', arguments: { text: SLOW_PATTERN.text } };
       expect((await post(GUEST, {})).text).toContain(
         'slow was not run, because its arguments cannot be checked',
       );
     });
 
-  if (isWholeRun())
-    it('[D13] that are too large for the arguments of a server call end with a refusal as well', async () => {
+  if (isFullRun())
+    it('[D13] that are too large for the arguments of an MCP call lead to a refusal', async () => {
       next = { name: 'odd_tool0', arguments: Object(WIDE.value) };
       expect((await post(GUEST, {})).text).toContain(
         'odd_tool0 was not run, because its arguments cannot be checked',
       );
     });
 
-  it('[D13] [G05] in approvals.auto are decided immediately', async () => {
+  it('[D13] [G05] in approvals.auto are evaluated immediately', async () => {
     next = { name: 'look', arguments: { text: 'a'.repeat(100_000) } };
     expect((await post(GUEST, {})).text).toMatch(/^It says: look/);
   });
@@ -230,10 +231,10 @@ describe('schemas and patterns from outside', () => {
     expect(`${out}${err}`).toContain('several ways');
   });
 
-  // Needs two complete starts and checks; other tests also cover a killed process that resumes its
-  // turn.
-  if (isWholeRun())
-    it('[G16] are ended again when a process restarts after being killed meanwhile, and the next message is answered', async () => {
+  // This test needs two complete starts and checks; other tests also cover a killed process that
+  // resumes its turn.
+  if (isFullRun())
+    it('[G16] are stopped again after a kill and a restart, and the next message is answered', async () => {
       next = JSON.stringify(slowAnswer?.value);
       const asked = model.requests.length;
       const cut = post(GUEST, format(slowAnswer?.schema ?? {})).catch(() => null);
@@ -252,10 +253,10 @@ describe('schemas and patterns from outside', () => {
       expect((await post(GUEST, {})).text).toBe('again');
     });
 
-  it('[D13] never blocked the health endpoint', async () => {
+  it('[D13] never block the health endpoint', async () => {
     watching = false;
     await watch;
-    expect(took.length).toBeGreaterThan(isWholeRun() ? 50 : 10);
+    expect(took.length).toBeGreaterThan(isFullRun() ? 50 : 10);
     process.stdout.write(`health: ${took.length} answers, slowest ${Math.max(...took)} ms\n`);
   });
 });

@@ -2,13 +2,11 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type ChatRequest, textOf, toolsOf } from '../model/chat-request.ts';
+import { type ChatRequest, getMessageText, listToolNames } from '../model/chat-request.ts';
 import { runCommand, writeSettings } from './parley-process.ts';
 import { ANN, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
-/**
- * The promises of a house about its prompt, checked in the requests that a model really receives.
- */
+/** Checks what each prompt layout promises, in the requests that a model receives. */
 
 let scene: TelegramScene;
 afterEach(() => scene.close());
@@ -16,8 +14,8 @@ afterEach(() => scene.close());
 const RHYME = 'Only now: answer in rhyme.';
 const CLOSING = '\n\n[/memory context]\n\n';
 
-const systemOf = ({ messages }: ChatRequest) => textOf(messages[0]);
-const lastOf = ({ messages }: ChatRequest) => textOf(messages.at(-1));
+const systemOf = ({ messages }: ChatRequest) => getMessageText(messages[0]);
+const lastOf = ({ messages }: ChatRequest) => getMessageText(messages.at(-1));
 
 function put(name: string, text: string): void {
   const path = join(scene.folder.path, 'workspace', name);
@@ -25,11 +23,11 @@ function put(name: string, text: string): void {
   writeFileSync(path, text);
 }
 
-/** Writes a message and returns the request for its answer. */
+/** Sends a message and returns the model request that answers it. */
 async function ask(text: string, chat = ANN): Promise<ChatRequest> {
   const before = scene.answers(chat).length;
   scene.telegram.say({ chat, from: ANN, text });
-  // A notice of Parley may precede the answer, such as one about a manual edit of SOUL.md.
+  // A notice from Parley may precede the answer, such as one about a manual edit of SOUL.md.
   const asked = () =>
     scene.model.requests.findLast(({ body }) => lastOf(body).endsWith(text))?.body;
   return scene.telegram.waitFor(() => scene.answers(chat).length > before && asked(), 30_000);
@@ -44,7 +42,7 @@ async function command(text: string): Promise<void> {
 
 const taken = () => scene.parley.err().split('settings were read again').length;
 
-/** Saves other settings of the agent and waits until the process uses them. */
+/** Saves changed settings of the agent and waits until the process applies them. */
 async function changeAgent(agent: object): Promise<void> {
   const before = taken();
   const file = readFileSync(join(scene.folder.path, 'parley.yaml'), 'utf8');
@@ -54,7 +52,7 @@ async function changeAgent(agent: object): Promise<void> {
 }
 
 describe('layout lab', () => {
-  it("[P05] [P13] keeps one system prompt per session, with the memory context directly before the person's text", async () => {
+  it('[P05] [P13] keeps one system prompt per session, with the memory context directly before the text of the person', async () => {
     scene = await startTelegramScene(
       {},
       { agent: { layout: 'lab', ephemeral: 'Be brief today.' } },
@@ -76,20 +74,20 @@ describe('layout lab', () => {
       expect.stringMatching(/^\[memory context\]/),
       'last',
     ]);
-    // None of its text is in the history.
+    // The history contains no text of the memory context.
     expect(JSON.stringify(last.messages.slice(1))).not.toMatch(/Be brief today|in rhyme/);
   });
 
-  it('[P05] [P13] closes its memory context before the text of a group, too', async () => {
+  it('[P05] [P13] closes the memory context before the text of a group', async () => {
     scene = await startTelegramScene({}, { agent: { layout: 'lab', ephemeral: RHYME } });
     const request = await ask('what now, @parley_test_bot?', GROUP);
     expect(lastOf(request).split(`\n\n${RHYME}${CLOSING}`)[1]).toMatch(/^From "[^"]+": what now/);
   });
 
-  it('[P05] [P13] gives a sub-agent its task at the end of its memory context', async () => {
+  it('[P05] [P13] puts the task of a sub-agent at the end of the memory context', async () => {
     scene = await startTelegramScene({}, { agent: { layout: 'lab' } });
     scene.model.reply(({ messages }) => {
-      const said = textOf(messages.at(-1));
+      const said = getMessageText(messages.at(-1));
       if (said.includes('## Your task')) return 'Parrots talk.';
       if (said.endsWith('go')) {
         const task = { title: 'parrots', task: 'find out what parrots do' };
@@ -109,7 +107,7 @@ describe('layout lab', () => {
 });
 
 describe('layout openclaw', () => {
-  it('[P07] names the system and the model that answers, even one chosen by a person', async () => {
+  it('[P07] names the system and the answering model, even if a person chose the model', async () => {
     scene = await startTelegramScene({ choices: ['third'] }, { agent: { layout: 'openclaw' } });
     const runtime = (text: string) => /## Runtime\n([\s\S]*?)\n\n# /.exec(text)?.[1] ?? '';
     const first = runtime(systemOf(await ask('hello')));
@@ -164,17 +162,18 @@ describe('the preview of a turn', () => {
   };
   const sent = (request: ChatRequest) => ({
     system: systemOf(request),
-    tools: toolsOf(request),
+    tools: listToolNames(request),
   });
 
   it.each(['openclaw', 'neomagi', 'lab'])(
-    '[P07] [P17] has the system prompt and the tools that a person and a sub-agent get on Telegram: %s',
+    '[P07] [P17] shows the system prompt and tools that a person and a sub-agent get on Telegram: %s',
     async (layout) => {
       scene = await startTelegramScene({}, { agent: { layout } });
       const task = { title: 'parrots', task: 'find out what parrots do' };
       scene.model.reply(({ messages }) => {
-        if (messages.map(textOf).join('\n').includes('## Your task')) return 'Parrots talk.';
-        if (!textOf(messages.at(-1)).endsWith('go')) return 'Under way.';
+        if (messages.map(getMessageText).join('\n').includes('## Your task'))
+          return 'Parrots talk.';
+        if (!getMessageText(messages.at(-1)).endsWith('go')) return 'Under way.';
         return { toolCalls: [{ name: 'delegate_task', arguments: task }] };
       });
       scene.telegram.say({ chat: ANN, text: 'go' });
@@ -182,7 +181,7 @@ describe('the preview of a turn', () => {
       const asked = scene.model.requests.map(({ body }) => body);
       const [first] = asked;
       const given = asked.find(({ messages }) =>
-        messages.map(textOf).join('\n').includes('## Your task'),
+        messages.map(getMessageText).join('\n').includes('## Your task'),
       );
       if (first === undefined || given === undefined) throw new Error('no sub-agent was asked');
       expect(await preview('--text', 'go')).toEqual(sent(first));

@@ -12,10 +12,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type DataFolder, locateDataFolder } from '@parley/cli';
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { openStore } from '@parley/store';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
-import { freshDatabase } from '../services/fresh-database.ts';
+import { createFreshDatabase } from '../services/fresh-database.ts';
 import { runCommand, runParley } from './parley-process.ts';
 
 const PROGRAM = resolve(import.meta.dirname, '../../apps/parley/bin/parley.js');
@@ -24,8 +24,8 @@ const postgresUrl = inject('postgresUrl');
 const clock = () => Date.UTC(2026, 10, 22);
 
 /**
- * The moments around each rename: the database is put in place first, then its files, then the
- * workspace. Before that, the old database has been kept under a second name.
+ * The points before and after each rename: the restore replaces the database first, then its files,
+ * then the workspace. Before the first rename, the old database is kept under a second name.
  */
 const MOMENTS = [
   { at: 'before 1', database: 'old', workspace: 'old' },
@@ -33,10 +33,10 @@ const MOMENTS = [
   { at: 'after 2', database: 'restored', workspace: null },
   { at: 'after 3', database: 'restored', workspace: 'restored' },
 ] as const;
-/** The moments tested on a change; a full run tests all of them. */
+/** The points tested on a change; a full run tests all of them. */
 const ON_A_CHANGE: readonly string[] = ['before 1', 'after 2'];
 
-describe('a restore that is killed', () => {
+describe('a killed restore', () => {
   let root: string;
   let folder: DataFolder;
   let file: string;
@@ -59,8 +59,8 @@ describe('a restore that is killed', () => {
     writeFileSync(join(folder.workspace, 'SOUL.md'), value);
   }
 
-  it.each(MOMENTS.filter(({ at }) => isWholeRun() || ON_A_CHANGE.includes(at)))(
-    '[D04] $at: leaves either the old database or the restored one; no Parley starts on a mixture, and the next restore completes it',
+  it.each(MOMENTS.filter(({ at }) => isFullRun() || ON_A_CHANGE.includes(at)))(
+    '[D04] $at: leaves either the old database or the restored one; Parley refuses to start on a mixture, and the next restore completes it',
     async ({ at, database, workspace }) => {
       await write('old');
       kill(folder, at);
@@ -88,9 +88,9 @@ describe('a restore that is killed', () => {
   );
 
   it.runIf(postgresUrl)(
-    '[D09] [D04] into PostgreSQL has copied nothing, and the next restore completes it',
+    '[D09] [D04] into PostgreSQL copies nothing, and the next restore completes it',
     async () => {
-      const database = await freshDatabase(postgresUrl ?? '');
+      const database = await createFreshDatabase(postgresUrl ?? '');
       onTestFinished(() => database.drop());
       const large = locateDataFolder(join(root, 'large'), {});
       mkdirSync(large.workspace, { recursive: true });
@@ -102,7 +102,7 @@ describe('a restore that is killed', () => {
       const again = await runCommand(['--data', large.path, 'restore', file]);
       expect([again.code, again.err]).toEqual([0, '']);
       expect(soul(large)).toBe('restored');
-      // Left in place it would repeat its unfinished work if it were used again.
+      // The old database would repeat its unfinished work if it were used again.
       const [aside = ''] = readdirSync(large.path).filter((name) => name.startsWith('before-'));
       const kept = readFileSync(join(large.path, aside, 'parley.db'), 'utf8');
       expect([kept, existsSync(join(large.path, 'parley.db'))]).toEqual(['that of before', false]);

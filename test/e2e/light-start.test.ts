@@ -1,15 +1,15 @@
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BYTES_AT_START, FILES_AT_START, FILES_OF_COMMANDS } from '../cost/bounds.ts';
-import { type LoadedModules, loadedByCommand, loadedByStart } from './loaded-modules.ts';
+import { type LoadedModules, listModulesOfCommand, listModulesOfStart } from './loaded-modules.ts';
 import { makeDataFolder } from './parley-process.ts';
 
 const data = makeDataFolder({ http: { port: 0 } });
 let loaded: LoadedModules;
 beforeAll(async () => {
   // The first start creates the workspace; the second is the usual one.
-  await loadedByStart(data.path);
-  loaded = await loadedByStart(data.path);
+  await listModulesOfStart(data.path);
+  loaded = await listModulesOfStart(data.path);
 });
 afterAll(() => data.remove());
 
@@ -33,7 +33,7 @@ describe('startup with default settings', () => {
     ],
     ['[G06] what runs commands', /packages\/tools\/src\/sandbox\//],
     ['[G02] what reads web pages', /node_modules\/(linkedom|turndown|@mozilla)/],
-  ])('does without %s', (_what, pattern) => {
+  ])('does not load %s', (_what, pattern) => {
     expect(loaded.sources.filter((path) => pattern.test(path))).toEqual([]);
   });
 
@@ -41,7 +41,7 @@ describe('startup with default settings', () => {
     expect(loaded.ofNode.filter((name) => name.includes('undici'))).toEqual([]);
   });
 
-  it(`[D16] [U06] loads at most ${FILES_AT_START} files of the bundle, and nothing else`, () => {
+  it(`[D16] [U06] loads at most ${FILES_AT_START} files, all from the bundle`, () => {
     expect(loaded.sources.some((path) => path.includes('/packages/prompt/'))).toBe(true);
     expect(loaded.files.filter((url) => /\/(packages|node_modules)\//.test(url))).toEqual([]);
     expect(loaded.files.length).toBeLessThanOrEqual(FILES_AT_START);
@@ -50,10 +50,10 @@ describe('startup with default settings', () => {
 });
 
 describe('a command without a gateway', () => {
-  it.each(Object.entries(FILES_OF_COMMANDS).filter((_, nth) => isOfDay(nth, 3)))(
-    '[U06] loads its group of operations and no web framework: parley %s, at most %i files',
+  it.each(Object.entries(FILES_OF_COMMANDS).filter((_, nth) => isDueToday(nth, 3)))(
+    '[U06] loads its own group of operations and no web framework: parley %s, at most %i files',
     async (command, most) => {
-      const { files, sources } = await loadedByCommand(data.path, ...command.split(' '));
+      const { files, sources } = await listModulesOfCommand(data.path, ...command.split(' '));
       expect(sources.filter((path) => /node_modules\/(@hono|hono)\//.test(path))).toEqual([]);
       expect(files.length).toBeLessThanOrEqual(most);
     },

@@ -2,13 +2,13 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ANN, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
-import { webClient } from './web-client.ts';
+import { createWebClient } from './web-client.ts';
 
 const TOKEN = 'owner-token-for-the-api-0123456789abcdef';
 const STRANGER = 777;
-/** Text that might be a mark, a link, a reference or an escape on some platform. */
+/** Text that some platform might interpret as a mark, a link, a reference or an escape. */
 const HOSTILE = '*a_b* [x](y) [z]\\(w\\) &lt; &amp;nbsp; \\_ <b> ~~d~~ ||e|| \\d+\\.';
-/** The characters that stand for others inside Parley. */
+/** The private characters that Parley uses internally as placeholders. */
 const STAND_INS = /[\ufdd0-\ufdef\u{1fffe}\u{1ffff}\u{2fffe}]/u;
 
 let scene: TelegramScene;
@@ -47,11 +47,11 @@ async function api(content: string): Promise<string> {
   return response.text();
 }
 
-/** A text of Parley without the characters that keep a name from pinging people. */
+/** Removes the characters with which Parley keeps a name from pinging people. */
 const seen = (text: string) => text.replaceAll(/[\u200b\u2060]/g, '');
 
 describe("other people's text in Parley's own messages", () => {
-  it('[M01] [G13] [F05] is shown as written: names, skills, tasks, memories, strangers', async () => {
+  it('[M01] [G13] [F05] is shown as written: names, skills, tasks, memories and strangers', async () => {
     await say(`Always remember ${HOSTILE}`);
     expect(seen(await say('/memory'))).toContain(`Always remember ${HOSTILE}`);
     expect(seen(await say('/help'))).toContain(`I am Polly ${HOSTILE}. Just`);
@@ -73,10 +73,10 @@ describe("other people's text in Parley's own messages", () => {
     await say('2');
   });
 
-  it('[M01] leaves none of Parley’s internal characters in messages, requests, the page, the API, the log and the files', async () => {
+  it('[M01] never puts internal characters into messages, requests, the page, the API, the log or files', async () => {
     scene.model.queue('a\ufdd3b \u{1fffe}c');
     expect(await say('what?')).toBe('a\ufffdb \ufffdc');
-    const web = webClient(scene.parley);
+    const web = createWebClient(scene.parley);
     for (const command of ['/help', '/status', '/heartbeat']) await web.post(command);
     await expect.poll(() => web.history().then(({ length }) => length)).toBe(6);
     expect((await web.history()).join('\n')).toContain('[z]\\(w\\) &amp;lt;');

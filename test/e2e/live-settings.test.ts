@@ -1,13 +1,13 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { freePort } from '../services/free-port.ts';
-import { channelStates } from './channel-states.ts';
+import { findFreePort } from '../services/free-port.ts';
+import { fetchChannelStates } from './channel-states.ts';
 import { runCommand, writeSettings } from './parley-process.ts';
 import { ANN, BO, STRANGER, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
-import { webClient } from './web-client.ts';
+import { createWebClient } from './web-client.ts';
 
 const Settings = z.looseObject({
   model: z.looseObject({}),
@@ -26,7 +26,7 @@ afterAll(() => scene?.close());
 
 const taken = () => scene.parley.err().split('settings were read again').length;
 
-/** Saves other settings and waits until the process uses them. */
+/** Saves changed settings and waits until the process applies them. */
 async function change(next: object): Promise<void> {
   const before = taken();
   writeSettings(scene.folder.path, next);
@@ -36,10 +36,10 @@ async function change(next: object): Promise<void> {
 const connections = () => scene.parley.err().split('"msg":"channel connected"').length - 1;
 const modelsAsked = () => scene.model.requests.map(({ body }) => body.model);
 const telegramState = async () =>
-  (await channelStates(scene.parley)).find(({ channel }) => channel === 'telegram')?.kind;
+  (await fetchChannelStates(scene.parley)).find(({ channel }) => channel === 'telegram')?.kind;
 
 describe('settings that change while Parley runs', () => {
-  it('[D12] apply from the next turn; a running turn keeps its settings', async () => {
+  it('[D12] apply from the next turn, while a running turn keeps its settings', async () => {
     const story = scene.hold('a story');
     scene.telegram.say({ chat: ANN, text: 'a story' });
     await story.asked;
@@ -66,9 +66,9 @@ describe('settings that change while Parley runs', () => {
     expect(connections()).toBe(connected);
   });
 
-  it('[F09] [D12] offer models to /model, whose choice applies to this conversation, even after a restart', async () => {
-    // In a full run it is killed.
-    const parley = isWholeRun() ? await scene.startApart() : scene.parley;
+  it('[F09] [D12] add models to /model, and the choice applies to this conversation even after a restart', async () => {
+    // A full run kills Parley.
+    const parley = isFullRun() ? await scene.startApart() : scene.parley;
     const choices = ['third'];
     settings = { ...settings, model: { ...settings.model, choices } };
     await change(settings);
@@ -91,7 +91,7 @@ describe('settings that change while Parley runs', () => {
     expect(modelsAsked().at(-1)).toBe('second');
   });
 
-  it('[D12] close a channel and open it again; messages written in the meantime are then answered', async () => {
+  it('[D12] close and reopen a channel, and messages written in the meantime are answered', async () => {
     await change({ ...settings, channels: {} });
     expect(await telegramState()).toBeUndefined();
     scene.telegram.say({ chat: BO, text: 'are you there?' });
@@ -100,7 +100,7 @@ describe('settings that change while Parley runs', () => {
     expect((await scene.untilAnswers(BO, 3)).at(-1)).toBe('You said: are you there?');
   });
 
-  it('[F14] [D12] add an agent and a route for a chat: it answers there, with its own folder and history', async () => {
+  it('[F14] [D12] add an agent and a route, and the agent answers there with its own folder and history', async () => {
     const desk = join(scene.folder.path, 'workspaces', 'desk');
     mkdirSync(desk, { recursive: true });
     writeFileSync(join(desk, 'AGENTS.md'), 'You are at the desk.\n');
@@ -115,12 +115,12 @@ describe('settings that change while Parley runs', () => {
     await change({ ...settings, agents: { desk: { owners: [`telegram:${BO}`] } }, routes });
     const there = await asked(BO, 'who is at the desk?');
     expect(there).toContain('You are at the desk.');
-    // Bo owns it, and Ann does not.
+    // Bo owns the new agent, and Ann does not.
     expect(there).toContain('below the mat');
     expect(there).not.toContain('are you there?');
     const why = await runCommand(['--data', scene.folder.path, 'why', 'last']);
     expect(why.out).toContain('answered by desk (the rule for this chat)');
-    const own = await webClient(scene.parley).get('/api/files/list?agent=desk');
+    const own = await createWebClient(scene.parley).get('/api/files/list?agent=desk');
     expect(own.body).toContain('AGENTS.md');
     const parley = async (...args: string[]) =>
       (await runCommand(['--data', scene.folder.path, ...args])).out;
@@ -136,8 +136,8 @@ describe('settings that change while Parley runs', () => {
     expect(again).not.toMatch(/at the desk|below the mat/);
   });
 
-  it("[D12] do not affect what is running when they are invalid, and the gateway's report says why", async () => {
-    const web = webClient(scene.parley);
+  it('[D12] do not affect the running gateway when they are invalid, and its report gives the reason', async () => {
+    const web = createWebClient(scene.parley);
     writeSettings(scene.folder.path, { ...settings, modle: 'x', limits: { turnSteps: 'many' } });
     const report = async () => (await web.get('/api/status/report')).body;
     await expect.poll(report, { timeout: 30_000 }).toContain('limits.turnSteps has a value');
@@ -145,10 +145,10 @@ describe('settings that change while Parley runs', () => {
     expect((await scene.untilAnswers(BO, 6)).at(-1)).toBe('You said: still there?');
   });
 
-  it('[D12] that only apply at startup are named, and take effect once a restart is requested', async () => {
+  it('[D12] that only apply at startup are listed, and take effect after a restart', async () => {
     await change(settings);
     await scene.startApart();
-    const port = await freePort();
+    const port = await findFreePort();
     await change({ ...settings, http: { port } });
     const { address, token } = scene.parley;
     const headers = { authorization: `Bearer ${token}` };
@@ -162,7 +162,7 @@ describe('settings that change while Parley runs', () => {
     expect((await fetch(path, { ...restart, headers })).status).toBe(200);
     const moved = { address: address.replace(/\d+$/, String(port)), token };
     await expect
-      .poll(() => channelStates(moved).catch(() => []), { timeout: 30_000 })
+      .poll(() => fetchChannelStates(moved).catch(() => []), { timeout: 30_000 })
       .toContainEqual(expect.objectContaining({ channel: 'telegram', kind: 'connected' }));
     scene.telegram.say({ chat: BO, text: 'and now?' });
     expect((await scene.untilAnswers(BO, 7)).at(-1)).toBe('You said: and now?');

@@ -3,15 +3,15 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { z } from 'zod';
-import { bundleModule } from '../services/bundle.ts';
+import { getBundleModule } from '../services/bundle.ts';
 
-/** The modules that a start has loaded. */
+/** The modules loaded during startup. */
 export interface LoadedModules {
-  /** URLs of files, in the order in which they were loaded. */
+  /** File URLs in load order. */
   readonly files: readonly string[];
-  /** Paths of the sources from which these files were built. */
+  /** Paths of the sources from which the loaded files were built. */
   readonly sources: readonly string[];
-  /** The size of all files, in bytes. */
+  /** The total size of the loaded files, in bytes. */
   readonly size: number;
   /** Node’s own modules, including internal ones: `NativeModule internal/…`. */
   readonly ofNode: readonly string[];
@@ -20,17 +20,17 @@ export interface LoadedModules {
 const Loaded = z.object({ files: z.array(z.string()), ofNode: z.array(z.string()) });
 const SourceMap = z.object({ sources: z.array(z.string()) });
 
-/** Starts Parley in a data folder, stops it, and returns every module that was loaded. */
-export function loadedByStart(data: string): Promise<LoadedModules> {
-  return loadedBy(START, bundleModule('index'), data);
+/** Starts Parley in a data folder, stops it, and returns every loaded module. */
+export function listModulesOfStart(data: string): Promise<LoadedModules> {
+  return listLoadedModules(START, getBundleModule('index'), data);
 }
 
-/** Runs a command on a data folder without a gateway, and returns every module that was loaded. */
-export function loadedByCommand(data: string, ...args: string[]): Promise<LoadedModules> {
-  return loadedBy(COMMAND, bundleModule('main'), '--data', data, ...args);
+/** Runs a command on a data folder without a gateway, and returns every loaded module. */
+export function listModulesOfCommand(data: string, ...args: string[]): Promise<LoadedModules> {
+  return listLoadedModules(COMMAND, getBundleModule('main'), '--data', data, ...args);
 }
 
-async function loadedBy(script: string, ...args: string[]): Promise<LoadedModules> {
+async function listLoadedModules(script: string, ...args: string[]): Promise<LoadedModules> {
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ['--input-type=module', '-e', `${RECORD}\n${script}`, ...args],
@@ -39,11 +39,11 @@ async function loadedBy(script: string, ...args: string[]): Promise<LoadedModule
   const { files, ofNode } = Loaded.parse(JSON.parse(stdout.split('\n').at(-1) ?? ''));
   const paths = files.map((url) => fileURLToPath(url));
   const size = paths.reduce((sum, path) => sum + readFileSync(path).length, 0);
-  return { files, ofNode, size, sources: paths.flatMap((path) => sourcesOf(path)) };
+  return { files, ofNode, size, sources: paths.flatMap((path) => readSources(path)) };
 }
 
-/** A file of the bundle has a source map that names them. */
-function sourcesOf(path: string): readonly string[] {
+/** The source map of a bundle file lists its sources. */
+function readSources(path: string): readonly string[] {
   if (!existsSync(`${path}.map`)) return [path];
   return SourceMap.parse(JSON.parse(readFileSync(`${path}.map`, 'utf8'))).sources;
 }

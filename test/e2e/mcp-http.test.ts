@@ -24,7 +24,7 @@ async function listen(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${address.port}/mcp`;
 }
 
-/** Connects to a server, and returns the reason for the failure. */
+/** Connects to an MCP server and returns the reason for the failure. */
 async function reasonAt(url: string): Promise<string> {
   const peer = { kind: 'http', url, headers: { authorization: 'Bearer s3cret' } } as const;
   const deps = { env: {}, ...systemTime, random: () => 0, log: silentLogger };
@@ -35,8 +35,8 @@ async function reasonAt(url: string): Promise<string> {
   return JSON.stringify(state());
 }
 
-describe('[G03] an untrustworthy MCP server over HTTP', () => {
-  it('cannot redirect a request and thereby receive its secret', async () => {
+describe('[G03] an untrusted MCP server over HTTP', () => {
+  it('cannot obtain the secret of a request through a redirect', async () => {
     const asked: string[] = [];
     const elsewhere = await listen((request, response) => {
       asked.push(String(request.headers.authorization));

@@ -4,15 +4,15 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type ChatRequest, textOf, toolsOf } from '../model/chat-request.ts';
-import { freePort } from '../services/free-port.ts';
+import { type ChatRequest, getMessageText, listToolNames } from '../model/chat-request.ts';
+import { findFreePort } from '../services/free-port.ts';
 import { isRunning } from '../services/is-running.ts';
 import { makeDataFolder, type ParleyProcess, runCommand } from './parley-process.ts';
 import {
   ANN,
   GROUP,
+  startSeparateTelegramScene,
   startTelegramScene,
-  startTelegramSceneApart,
   type TelegramScene,
 } from './telegram-scene.ts';
 
@@ -20,20 +20,20 @@ const { resolve: find } = createRequire(import.meta.url);
 const EVERYTHING = find('@modelcontextprotocol/server-everything/dist/index.js');
 const FILESYSTEM = find('@modelcontextprotocol/server-filesystem/dist/index.js');
 const NODE = process.execPath;
-/** Generous, because a busy machine is slow; in ms. */
+/** In ms, and generous because a busy machine is slow. */
 const SETTLING = { interval: 300, timeout: 30_000 };
 
 let scene: TelegramScene;
 
-/** Starts the scene with these servers, and waits until the model is offered their tools. */
+/** Starts Parley with these servers and waits until the model is offered their tools. */
 async function withServers(mcp: object, settled: RegExp): Promise<void> {
   scene = await startTelegramScene({}, { mcp });
   await vi.waitFor(async () => expect(await status()).toMatch(settled), SETTLING);
 }
 
-/** The same in a separate process. */
+/** Starts Parley with MCP servers in a separate process. */
 async function withServersApart(mcp: object, settled: RegExp): Promise<ParleyProcess> {
-  const started = await startTelegramSceneApart({}, { mcp });
+  const started = await startSeparateTelegramScene({}, { mcp });
   scene = started.scene;
   await vi.waitFor(async () => expect(await status()).toMatch(settled), SETTLING);
   return started.parley;
@@ -44,8 +44,8 @@ async function status(): Promise<string> {
 }
 
 const results = ({ messages }: ChatRequest) =>
-  messages.filter(({ role }) => role === 'tool').map((message) => textOf(message));
-const systemOf = ({ messages }: ChatRequest) => textOf(messages[0]);
+  messages.filter(({ role }) => role === 'tool').map((message) => getMessageText(message));
+const systemOf = ({ messages }: ChatRequest) => getMessageText(messages[0]);
 
 /** A model that calls one tool and reports the result. */
 function calls(name: string, input: object): void {
@@ -68,7 +68,7 @@ const lastRequest = (): ChatRequest => {
   return body;
 };
 
-/** `others` collects the processes that the test ends. */
+/** `others` collects further processes that the test must end. */
 async function startHttpServer(port: number, others: ChildProcess[]): Promise<ChildProcess> {
   const server = spawn(NODE, [EVERYTHING, 'streamableHttp'], {
     env: { PATH: process.env.PATH, PORT: String(port) },
@@ -92,7 +92,7 @@ describe('[G03] an agent with an MCP server', () => {
   );
   afterAll(() => scene.close());
 
-  it("validates arguments against the server's schema before it is called", async () => {
+  it('validates arguments against the schema of the server before the call', async () => {
     calls('every_get_sum', { a: 'one' });
     const answer = await ask('add');
     expect(answer).toContain('every_get_sum was not run, because its arguments do not fit');
@@ -100,7 +100,7 @@ describe('[G03] an agent with an MCP server', () => {
     expect(await ask('add')).toContain('The sum of 1 and 2 is 3');
   });
 
-  it('lists and reads the resources of a server, as text of an outsider', async () => {
+  it('lists and reads the resources of a server, marked as untrusted text', async () => {
     calls('every_resources', {});
     await ask('what is there?');
     const [listed] = results(lastRequest());
@@ -118,7 +118,7 @@ describe('[G03] an agent with an MCP server', () => {
     expect(JSON.stringify(lastRequest())).toContain("\\nWhat's weather in Rome?\\n</outside");
     await ask('/mcp__every__args-prompt');
     expect(JSON.stringify(lastRequest())).toContain('cannot be used without: city');
-    // Only the turn in which it was typed contains it.
+    // Only the turn in which the prompt was chosen contains it.
     await ask('and now?');
     expect(JSON.stringify(lastRequest())).not.toContain("What's weather");
   });
@@ -148,7 +148,7 @@ describe('[G03] an agent with MCP servers', () => {
     expect(Object.keys(JSON.parse(accepted).every.tools)).toContain('echo');
     calls('files_read_text_file', { path: join(shelf, 'birds.md') });
     expect(await ask('what do parrots do?')).toContain('\nParrots talk.\n</outside');
-    const offered = toolsOf(lastRequest());
+    const offered = listToolNames(lastRequest());
     expect(offered).toEqual(expect.arrayContaining(['every_echo', 'files_read_text_file', 'read']));
     expect(offered).not.toContain('files_list_directory');
     const system = systemOf(lastRequest());
@@ -161,8 +161,8 @@ describe('[G03] an agent with MCP servers', () => {
     expect(JSON.stringify(lastRequest())).not.toMatch(/every_|files_|box of samples|mcp__/);
   });
 
-  it('uses a server over HTTP; its text and tools disappear with it, and return with it', async () => {
-    const port = await freePort();
+  it('uses a server over HTTP, whose texts and tools disappear and return with it', async () => {
+    const port = await findFreePort();
     const first = await startHttpServer(port, others);
     const url = `http://127.0.0.1:${port}/mcp`;
     await withServers({ desk: { url, connector: 'The desktop of Ann.' } }, /desk: connected/);
@@ -177,7 +177,7 @@ describe('[G03] an agent with MCP servers', () => {
     await expect.poll(status, { interval: 300 }).toContain('desk: not connected');
     await ask('again');
     expect(systemOf(lastRequest())).not.toContain('The desktop of Ann.');
-    expect(toolsOf(lastRequest())).not.toContain('desk_echo');
+    expect(listToolNames(lastRequest())).not.toContain('desk_echo');
     await startHttpServer(port, others);
     await expect.poll(status, { interval: 500 }).toContain('desk: connected');
     expect(await ask('echo')).toContain('Echo: over HTTP\n</outside');
@@ -199,13 +199,13 @@ describe('[G03] an agent with MCP servers', () => {
     expect(Date.now() - asked).toBeLessThan(8_000);
   });
 
-  it('leaves no process behind when it is killed', async () => {
+  it('leaves no child process behind when Parley is killed', async () => {
     const { path, remove } = makeDataFolder({});
     onTestFinished(remove);
     const file = join(path, 'mute.pid');
     const mute = { command: 'sh', args: ['-c', `echo $$ > "${file}"; exec sleep 600`] };
     const parley = await withServersApart({ mute }, /mute: connecting/);
-    // It is connecting from the moment its process is started.
+    // An MCP server is "connecting" from the moment its process is started.
     await expect.poll(() => existsSync(file) && readFileSync(file, 'utf8')).toMatch(/^\d+\n$/);
     const pid = Number(readFileSync(file, 'utf8'));
     expect(isRunning(pid)).toBe(true);

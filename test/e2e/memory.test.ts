@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { runCommand } from './parley-process.ts';
 import { ANN, BO, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
@@ -11,18 +11,17 @@ beforeEach(async () => {
 });
 afterEach(() => scene.close());
 
-/** Writes to the bot and waits for its answer. */
 async function say(chat: number, text: string, from?: number): Promise<string> {
   const before = scene.answers(chat).length;
   scene.telegram.say({ chat, text, ...(from === undefined ? {} : { from }) });
   return (await scene.untilAnswers(chat, before + 1)).at(-1) ?? '';
 }
 
-/** The last request to the model, as one text. */
+/** The last request to the model as one string. */
 const lastRequest = (): string =>
-  (scene.model.requests.at(-1)?.body.messages ?? []).map(textOf).join('\n');
+  (scene.model.requests.at(-1)?.body.messages ?? []).map(getMessageText).join('\n');
 
-/** Every file of the data folder that contains a word, whatever its type. */
+/** Returns every file of the data folder that contains a word, whatever the type of the file. */
 function filesWith(word: string): readonly string[] {
   const names = readdirSync(scene.folder.path, { recursive: true, withFileTypes: true });
   return names
@@ -36,7 +35,7 @@ const saves = (quote: string) => ({
 });
 
 describe('memory in Telegram', () => {
-  it('[G13] [G14] keeps what the owner said verbatim, and finds it again in a new session', async () => {
+  it('[G13] [G14] keeps the words of the owner verbatim, and finds them again in a new session', async () => {
     scene.model.queue(saves('I like heron pie'));
     await say(ANN, 'By the way: I like heron pie. What is new?');
     expect(lastRequest()).toContain('Call `save_memory` in this turn');
@@ -46,7 +45,7 @@ describe('memory in Telegram', () => {
     expect(await say(ANN, '/memory')).toMatch(/I like heron pie\..*preference, user/);
   });
 
-  it('[G13] saves what the model does not, and confirms it', async () => {
+  it('[G13] saves a preference that the model did not save, and confirms it', async () => {
     await say(ANN, 'Never call me before nine.');
     expect(await say(ANN, '/memory')).toMatch(/Never call me before nine\..*saved automatically/);
   });
@@ -58,7 +57,7 @@ describe('memory in Telegram', () => {
     expect(await say(ANN, '/memory')).toContain('nothing about you');
   });
 
-  it('[W02] [W04] of one chat is known only there', async () => {
+  it('[W02] [W04] of one chat is available only in that chat', async () => {
     await say(ANN, 'I like heron pie.');
     await say(BO, 'I like bittern soup.');
     await say(GROUP, 'I like egret stew. @parley_test_bot', 77);
@@ -101,7 +100,7 @@ describe('memory in Telegram', () => {
     expect(filesWith('heronpie')).toEqual([]);
   });
 
-  it('[G15] /forget all asks first, and removes everything the person said from the bytes of every file', async () => {
+  it('[G15] /forget all asks first, and removes everything the person said from every file', async () => {
     await say(ANN, 'I like quetzal pie.');
     await say(ANN, 'Nobody asked you to save the quetzal.');
     const bytes = Buffer.from('About the quetzal.');
@@ -126,13 +125,13 @@ describe('memory in Telegram', () => {
     expect(filesWith('egret')).not.toEqual([]);
   });
 
-  it('[G15] in a group lets each person forget only their own', async () => {
+  it('[G15] /forget in a group only removes the memories of the person who sends it', async () => {
     await say(GROUP, 'I like egret stew. @parley_test_bot', 77);
     expect(await say(GROUP, '/forget@parley_test_bot egret', 78)).toContain('nothing like that');
     expect(await say(GROUP, '/forget@parley_test_bot egret', 77)).toContain('1 memory');
   });
 
-  it('[G14] parley memory lists, finds and rebuilds the index', async () => {
+  it('[G14] parley memory lists and finds memories and rebuilds the index', async () => {
     await say(ANN, 'I like heron pie.');
     const data = ['--data', scene.folder.path, 'memory'];
     expect((await runCommand([...data, 'list'])).out).toMatch(/memory\/user\.md[\s\S]*heron pie/);

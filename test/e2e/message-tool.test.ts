@@ -1,32 +1,32 @@
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { startTelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type ChatRequest, textOf, toolsOf } from '../model/chat-request.ts';
+import { type ChatRequest, getMessageText, listToolNames } from '../model/chat-request.ts';
 import { startModelDouble } from '../model/index.ts';
-import { type Closing, start, startApart } from './approval-scene.ts';
-import { webClient } from './web-client.ts';
+import { type CloseFunctions, startInProcess, startSeparately } from './approval-scene.ts';
+import { createWebClient } from './web-client.ts';
 
 const ANN = 501;
 const BO = 502;
 const GROUP = -5;
 
-const closing: Closing = [];
+const closing: CloseFunctions = [];
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
 const question = ({ messages }: ChatRequest) =>
-  textOf(messages.findLast(({ role }) => role === 'user'))
+  getMessageText(messages.findLast(({ role }) => role === 'user'))
     .split('\n')
     .at(-1) ?? '';
 const results = ({ messages }: ChatRequest) =>
-  messages.flatMap((message) => (message.role === 'tool' ? [textOf(message)] : []));
+  messages.flatMap((message) => (message.role === 'tool' ? [getMessageText(message)] : []));
 
 /**
- * A model that sends the text after `tell NAME:` to that chat, and reports the result. `startIn`
- * decides where Parley runs: in a separate process if it is killed.
+ * A model that sends the text after `tell NAME:` to that chat and reports the result. `startIn`
+ * decides where Parley runs: in a separate process if the test kills it.
  */
-async function onTelegram(startIn: typeof start) {
+async function onTelegram(startIn: typeof startInProcess) {
   const [telegram, model] = await Promise.all([startTelegramDouble(), startModelDouble()]);
   closing.push(
     () => telegram.close(),
@@ -65,8 +65,8 @@ async function onTelegram(startIn: typeof start) {
 
 describe('a message to another chat', () => {
   it('[G02] [G05] goes to a group named in the settings once the owner has read and approved it', async () => {
-    // Killed every third day on a change, otherwise shut down gracefully.
-    const startIn: typeof start = isOfDay(2, 3) ? startApart : start;
+    // A change kills Parley every third day; on other days it is shut down gracefully.
+    const startIn: typeof startInProcess = isDueToday(2, 3) ? startSeparately : startInProcess;
     const { telegram, model, parley, said, until } = await onTelegram(startIn);
     telegram.say({ chat: GROUP, from: BO, text: 'hi @parley_test_bot' });
     await until(GROUP, 'You said');
@@ -74,7 +74,7 @@ describe('a message to another chat', () => {
     await until(ANN, 'May I use');
     expect(said(ANN)[0]).toContain('Dinner');
     expect(said(GROUP)).toHaveLength(1);
-    // The run that resumes after the approval dies once the message is sent.
+    // The resumed run is killed right after it sends the approved message.
     const code = /\/approve (\w{6})/.exec(said(ANN)[0] ?? '')?.[1];
     telegram.say({ chat: ANN, text: `/approve ${code}` });
     await until(GROUP, 'Dinner');
@@ -83,24 +83,26 @@ describe('a message to another chat', () => {
     telegram.say({ chat: GROUP, from: BO, text: 'why so late? @parley_test_bot' });
     await until(GROUP, 'why so late');
     const dinners = said(GROUP).filter((text) => text.includes('Dinner'));
-    // Nobody is pinged (M05).
+    // The message must not ping anyone (M05).
     expect(dinners).toEqual(['⚙️ Dinner at eight, @\u200Bbo <all>']);
     const last = JSON.stringify(model.requests.at(-1)?.body.messages.at(-1));
     expect(last).toContain('Dinner');
   });
 
-  it("[G02] [W02] reaches the owner's other chat without approval; a group has no such tool", async () => {
-    const { telegram, model, parley, said, until } = await onTelegram(start);
+  it('[G02] [W02] reaches another chat of the owner without approval, and a group has no such tool', async () => {
+    const { telegram, model, parley, said, until } = await onTelegram(startInProcess);
     telegram.say({ chat: ANN, text: 'hello' });
     await until(ANN, 'You said');
-    const web = webClient(parley.process());
+    const web = createWebClient(parley.process());
     await web.post('tell owner: the keys are under the mat');
     await until(ANN, 'the keys are under the mat');
     expect(said(ANN)).toEqual(['You said: hello', 'the keys are under the mat']);
     telegram.say({ chat: GROUP, from: ANN, text: 'tell owner: spam @parley_test_bot' });
     await until(GROUP, 'Done.');
     expect(said(GROUP).at(-1)).toContain('There is no tool');
-    expect(model.requests.slice(-2).flatMap(({ body }) => toolsOf(body))).not.toContain('message');
+    expect(model.requests.slice(-2).flatMap(({ body }) => listToolNames(body))).not.toContain(
+      'message',
+    );
     expect(said(ANN)).toHaveLength(2);
   });
 });

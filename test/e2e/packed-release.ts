@@ -12,14 +12,14 @@ import {
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { extract } from 'tar';
 import { expect } from 'vitest';
 import { z } from 'zod';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
-/** As on a machine with its own, perhaps old, Node, and nothing of this clone. */
+/** Simulates a machine with its own, perhaps old, Node and without this clone. */
 const PATH = (process.env.PATH ?? '')
   .split(delimiter)
   .filter((folder) => !folder.includes('node_modules'))
@@ -28,13 +28,11 @@ const PATH = (process.env.PATH ?? '')
 /** The packed release, installed globally below a temporary folder. */
 export interface PackedRelease {
   readonly folder: string;
-  /** The folder of the package. */
   readonly installed: string;
-  /** The packed file. */
   readonly file: string;
-  /** Its size in bytes. */
+  /** The size of the packed file in bytes. */
   readonly size: number;
-  /** Starts it for the user of a home folder. */
+  /** Runs `parley` for the user of a home folder. */
   start(home: string, ...args: readonly string[]): Promise<InstalledParley>;
   remove(): void;
 }
@@ -46,14 +44,14 @@ export interface InstalledParley {
   end(): Promise<number | null>;
 }
 
-/** Packs the release and installs it: in a full run by npm, otherwise faster. */
+/** Packs the release and installs it with npm in a full run, or with a faster copy otherwise. */
 export async function installRelease(): Promise<PackedRelease> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'parley-packed-')));
   const installed = join(folder, 'lib/node_modules/parley');
   const main = join(ROOT, 'apps/parley/src/build/main.ts');
   const { stdout } = await run(process.execPath, [main, '--pack', folder], { cwd: ROOT });
   const { file, size } = z.object({ file: z.string(), size: z.number() }).parse(JSON.parse(stdout));
-  await (isWholeRun() ? installByNpm : unpack)(file, { folder, installed });
+  await (isFullRun() ? installWithNpm : unpackRelease)(file, { folder, installed });
   const started: ChildProcess[] = [];
   return {
     folder,
@@ -68,19 +66,19 @@ export async function installRelease(): Promise<PackedRelease> {
   };
 }
 
-type Place = Pick<PackedRelease, 'folder' | 'installed'>;
+type ReleaseLocation = Pick<PackedRelease, 'folder' | 'installed'>;
 
-/** Installs the package as a user does. */
-async function installByNpm(file: string, { folder }: Place): Promise<void> {
+/** Installs the package with npm. */
+async function installWithNpm(file: string, { folder }: ReleaseLocation): Promise<void> {
   const args = ['install', '--global', '--prefix', folder, '--prefer-offline', '--loglevel=error'];
   await run('npm', [...args, file], { cwd: folder });
 }
 
 /**
- * Unpacks it where npm would install it, beside links to the local libraries: npm takes seconds of
- * processor time.
+ * Unpacks the package where npm would install it and links the local libraries, because npm takes
+ * seconds of processor time.
  */
-async function unpack(file: string, { folder, installed }: Place): Promise<void> {
+async function unpackRelease(file: string, { folder, installed }: ReleaseLocation): Promise<void> {
   const libraries = join(installed, 'node_modules');
   mkdirSync(libraries, { recursive: true });
   await extract({ file, cwd: installed, strip: 1 });

@@ -6,27 +6,30 @@ import { text } from 'node:stream/consumers';
 import { findProgram } from '../services/find-program.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-/** All that is installed on the machine of a stranger, besides its system. */
+/** The only programs on the machine of the simulated user, besides the system. */
 const PROGRAMS = ['node', 'npm', 'npx', 'sh', 'env'];
 
-/** A folder of somebody who has only Node, npm and the packed release. */
-export interface Stranger {
+/** The home folder of a user who has only Node, npm and the packed release. */
+export interface StrangerFolder {
   readonly folder: string;
-  /** Runs a program in a folder below; rejects with its output if it fails. */
+  /** Runs a program in a subfolder and rejects with its output if it fails. */
   run(below: string, program: string, ...args: readonly string[]): Promise<string>;
-  /** The same with an input, such as `parley chat` gets. */
+  /** Runs a program with an input, such as `parley chat` reads. */
   ask(input: string, program: string, ...args: readonly string[]): Promise<string>;
 }
 
-/** @param node the Node of that machine; otherwise that of this one, which may be too old for Parley */
-export function openStranger(folder: string, node?: string): Stranger {
+/**
+ * @param node the Node of the simulated machine; by default the current one, which may be too old
+ * for Parley
+ */
+export function openStranger(folder: string, node?: string): StrangerFolder {
   const [home, bin] = [join(folder, 'home'), join(folder, 'bin')];
   for (const path of [home, bin]) mkdirSync(path, { recursive: true });
   for (const name of PROGRAMS) {
-    const path = name === 'node' && node !== undefined ? node : programPath(name);
+    const path = name === 'node' && node !== undefined ? node : findProgramPath(name);
     symlinkSync(realpathSync(path), join(bin, name));
   }
-  const env = { ...registry(), PATH: bin, HOME: home, NO_COLOR: '1' };
+  const env = { ...getRegistrySettings(), PATH: bin, HOME: home, NO_COLOR: '1' };
   const start = async (cwd: string, program: string, args: readonly string[], input = '') => {
     const child = spawn(join(bin, program), args, { cwd, env });
     child.stdin.end(input);
@@ -42,7 +45,7 @@ export function openStranger(folder: string, node?: string): Stranger {
   };
 }
 
-function programPath(name: string): string {
+function findProgramPath(name: string): string {
   const path = (process.env.PATH ?? '')
     .split(delimiter)
     .filter((one) => !one.includes('node_modules'));
@@ -51,8 +54,8 @@ function programPath(name: string): string {
   return found.path;
 }
 
-/** How this machine reaches a registry, and the cache of its npm. */
-function registry(): Record<string, string | undefined> {
+/** The registry settings and the npm cache of this machine. */
+function getRegistrySettings(): Record<string, string | undefined> {
   const names =
     /^(https?_proxy|no_proxy|node_extra_ca_certs|ssl_cert_(file|dir)|npm_config_registry)$/i;
   return {
@@ -62,7 +65,7 @@ function registry(): Record<string, string | undefined> {
   };
 }
 
-/** Puts links where `npm install` would install packages. */
+/** Creates links where `npm install` would install packages. */
 export function linkPackages(folder: string, packages: Readonly<Record<string, string>>): void {
   for (const [name, path] of Object.entries(packages)) {
     const link = join(folder, 'node_modules', name);
@@ -71,13 +74,13 @@ export function linkPackages(folder: string, packages: Readonly<Record<string, s
   }
 }
 
-/** The packages of this repository that a compiler needs outside of it. */
+/** The packages of this repository that a compiler needs outside the repository. */
 export const COMPILED_WITH: Readonly<Record<string, string>> = Object.fromEntries(
   ['@types/node', 'undici-types', 'chat'].map((name) => [name, join(ROOT, 'node_modules', name)]),
 );
 
-/** Compiles the files of a project; the output is empty if nothing is wrong. */
-export async function compile(folder: string): Promise<string> {
+/** Compiles the files of a project and returns the compiler output, which is empty on success. */
+export async function compileProject(folder: string): Promise<string> {
   const compiler = join(ROOT, 'node_modules/.bin/tsc');
   return new Promise((done) => {
     execFile(compiler, ['-p', folder, '--strict'], (_error, out, err) => done(out + err));

@@ -11,27 +11,27 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { readManifest } from '@parley/cli/bundle';
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { extract } from 'tar';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type InstalledParley, installRelease, type PackedRelease } from './packed-release.ts';
 import {
   COMPILED_WITH,
-  compile,
+  compileProject,
   linkPackages,
   openStranger,
-  type Stranger,
+  type StrangerFolder,
 } from './packed-stranger.ts';
-import { webClient } from './web-client.ts';
+import { createWebClient } from './web-client.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 /** A data folder created and used at the last commit before schema 32, which added agents. */
 const OLDER = join(import.meta.dirname, 'fixtures/data-of-schema-31.tar.gz');
 const MEGABYTE = 1_000_000;
-/** The maximum size of the packed file, with its docs and types. */
+/** The maximum size of the packed file, including docs and types. */
 const PACKED_BYTES = 6 * MEGABYTE;
-/** The maximum disk space of everything besides Node (U06). */
+/** The maximum disk space of the installation without Node (U06). */
 const INSTALLED_BYTES = 120 * MEGABYTE;
 
 let release: PackedRelease;
@@ -45,7 +45,7 @@ const filesIn = (path: string): string[] =>
     .filter((entry) => !entry.isDirectory())
     .map((entry) => join(entry.parentPath, entry.name));
 
-/** The files of the package, without its libraries. */
+/** The files of the package without its libraries. */
 const ownFiles = (): string[] =>
   filesIn(release.installed)
     .map((file) => file.slice(release.installed.length + 1))
@@ -59,7 +59,7 @@ describe('the package that "npm run release:pack" creates', () => {
     expect(own).toContain(`dist/${hash}/page/index.html`);
     const others = own.filter((file) => file.startsWith('dist/') && !file.includes(hash));
     expect(others).toEqual(['dist/bundle.json']);
-    // Examples and templates are for reading and copying; declarations are for compilers.
+    // Examples and templates are included to be read and copied, declarations for compilers.
     const source = /(?<!\.d)\.tsx?$|\.map$|(^|\/)(src|test|testing)\//;
     const rest = own.filter((file) => !/^(examples|config\/new-plugin)\//.test(file));
     expect(rest.filter((file) => source.test(file))).toEqual([]);
@@ -67,7 +67,7 @@ describe('the package that "npm run release:pack" creates', () => {
     expect(release.size).toBeLessThan(PACKED_BYTES);
   });
 
-  it('[U06] contains all pages of the documentation, and they link only to files that it contains', () => {
+  it('[U06] contains all pages of the documentation, which link only to files in the package', () => {
     const own = new Set(ownFiles());
     const pages = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'));
     expect(pages.filter((name) => !own.has(`docs/${name}`))).toEqual([]);
@@ -86,7 +86,7 @@ describe('the package that "npm run release:pack" creates', () => {
     expect(broken).toEqual([]);
   });
 
-  it('[U06] names its modules with their types, and has no scripts that would build it', () => {
+  it('[U06] exports its modules with their types, and has no build scripts', () => {
     const manifest = JSON.parse(readFileSync(join(release.installed, 'package.json'), 'utf8'));
     const Modules = z.record(z.string(), z.union([z.string(), z.record(z.string(), z.string())]));
     const targets = Object.values(Modules.parse(manifest.exports)).flatMap((target) =>
@@ -103,7 +103,7 @@ describe('the package that "npm run release:pack" creates', () => {
     expect(types.join('')).not.toContain('@parley');
   });
 
-  if (isWholeRun())
+  if (isFullRun())
     it('[U06] contains no compiler, and takes at most 120 MB besides Node', () => {
       const libraries = readdirSync(join(release.installed, 'node_modules'));
       expect(libraries).toEqual(expect.arrayContaining(['discord.js', 'telegraf', 'sharp']));
@@ -116,7 +116,7 @@ describe('the package that "npm run release:pack" creates', () => {
       expect(bytes).toBeLessThan(INSTALLED_BYTES);
     });
 
-  it('[U06] names the license of every library in the bundle, and none of them is a GPL', () => {
+  it('[U06] names the license of every bundled library, and no license is a GPL', () => {
     const { hash = '' } = readManifest(ROOT) ?? {};
     const text = readFileSync(join(release.installed, 'dist', hash, 'LICENSES.txt'), 'utf8');
     const heads = [...text.matchAll(/^-{80}\n\n(\S+) (\S+), (.+)$/gm)].map(
@@ -133,7 +133,7 @@ describe('the package that "npm run release:pack" creates', () => {
 });
 
 describe('an installed Parley', () => {
-  it('[U06] starts in an empty home, answers, and refers to its commands as they are typed there', async () => {
+  it('[U06] starts in an empty home, answers, and shows its commands as the user types them there', async () => {
     const home = join(release.folder, 'home');
     mkdirSync(home);
     const parley = await release.start(home);
@@ -144,7 +144,7 @@ describe('an installed Parley', () => {
     expect(await parley.end()).toBe(0);
   });
 
-  it('[U06] [F03] continues with an older data folder, and names the library that is missing', async () => {
+  it('[U06] [F03] upgrades an older data folder, and names the missing library', async () => {
     const home = join(release.folder, 'older');
     const data = join(home, '.parley');
     mkdirSync(data, { recursive: true });
@@ -165,8 +165,8 @@ describe('an installed Parley', () => {
   });
 });
 
-describe('a plugin of a stranger, who has only Node, npm and this package', () => {
-  let stranger: Stranger;
+describe('a third-party plugin built with only Node, npm and this package', () => {
+  let stranger: StrangerFolder;
   beforeAll(async () => {
     const folder = join(release.folder, 'stranger');
     stranger = openStranger(folder, process.execPath);
@@ -178,13 +178,13 @@ describe('a plugin of a stranger, who has only Node, npm and this package', () =
     linkPackages(folder, { ...COMPILED_WITH, parley: release.installed });
   });
 
-  it('[U06] [P16] compiles strictly, as do the examples and code that also uses the types of the Chat SDK', async () => {
+  it('[U06] [P16] compiles in strict mode, as do the examples and code that uses Chat SDK types', async () => {
     const { folder } = stranger;
     cpSync(join(release.installed, 'examples'), join(folder, 'examples'), { recursive: true });
     writeFileSync(join(folder, 'my-chat/chat-sdk.ts'), CHAT_SDK);
     const project = { extends: './dice/tsconfig.json', include: ['**/*.ts'] };
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(project));
-    expect(await compile(folder)).toBe('');
+    expect(await compileProject(folder)).toBe('');
   });
 
   it('[U06] [P16] passes its own test, and is loaded by name', async () => {
@@ -204,9 +204,9 @@ describe('a plugin of a stranger, who has only Node, npm and this package', () =
     );
   });
 
-  // npm installs everything twice.
-  if (isWholeRun())
-    it('[U06] [P16] is written, compiled, tested and answered in an empty folder, with commands alone', async () => {
+  // npm installs all packages twice.
+  if (isFullRun())
+    it('[U06] [P16] is created, compiled, tested and used in an empty folder with commands alone', async () => {
       const alone = openStranger(join(release.folder, 'alone'));
       await alone.run('', 'npm', 'install', release.file);
       for (const [name, ...flags] of [['dice'], ['my-chat', '--channel']] as const) {
@@ -222,14 +222,14 @@ describe('a plugin of a stranger, who has only Node, npm and this package', () =
       const settings = { model: 'offline', http: { port: 0 }, plugins, channels };
       writeFileSync(join(home, 'parley.yaml'), JSON.stringify(settings));
       expect(await alone.run('', 'npx', 'parley', 'plugins')).toMatch(/✓ dice .*\n✓ my-chat /);
-      // Without a gateway, the command starts one.
+      // The command starts a gateway if none is running.
       const answer = await alone.ask('What time is it?', 'npx', 'parley', 'chat');
       expect(answer).toMatch(/^It is /);
       expect(readFileSync(join(home, 'parley.log'), 'utf8')).toContain('"plugin":"my-chat"');
     });
 });
 
-/** What somebody writes who brings an adapter of the Chat SDK as a channel. */
+/** Code of a user who adds a Chat SDK adapter as a channel. */
 const CHAT_SDK = `
 import type { Adapter, ChatInstance, Message } from 'chat';
 import type { ChannelContext, InboundMessage } from 'parley/plugin';
@@ -258,7 +258,7 @@ export const wrong: InboundMessage['text'] = 7;
 `;
 
 async function answerTo(parley: InstalledParley, text: string): Promise<readonly string[]> {
-  const client = webClient(parley);
+  const client = createWebClient(parley);
   await client.post(text);
   await expect
     .poll(async () => (await client.history()).join('\n'))

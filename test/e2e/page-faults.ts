@@ -7,9 +7,11 @@ const VIOLATIONS = `axe.run().then(({ violations }) =>
 const WIDE = `[document.documentElement, ...document.querySelectorAll('main, .entry, .entries, .top')]
   .filter((box) => box.scrollWidth > box.clientWidth).map((box) => 'too wide: ' + box.className)`;
 
-/** What axe finds, texts with insufficient contrast, and elements wider than the window. */
-export async function faultsOf(page: Page): Promise<unknown[]> {
-  // Half a megabyte, so it is injected only once per loaded page.
+/**
+ * Violations found by axe, texts with insufficient contrast, and elements wider than the window.
+ */
+export async function findPageFaults(page: Page): Promise<unknown[]> {
+  // The axe script has half a megabyte, so it is injected once per loaded page.
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe.source);
   const faults = [VIOLATIONS, WIDE, POOR_CONTRAST].map((look) => page.evaluate(look));
   return (await Promise.all(faults)).flat();

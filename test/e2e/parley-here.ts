@@ -10,46 +10,46 @@ import {
 import { readBuiltPage } from '@parley/console';
 import { type Clock, systemTime } from '@parley/core';
 import { writeEmptyDatabase } from '@parley/store/testing';
-import { bundlePage } from '../services/bundle.ts';
+import { getBundlePage } from '../services/bundle.ts';
 
-/** A Parley used by a test, in the same process or in another. */
+/** A running Parley under test, in the same process or in another. */
 export interface TestParley {
   readonly data: string;
-  /** The address of its web page, and the access token. */
+  /** The address of the web page and the access token. */
   readonly address: string;
   readonly token: string;
-  /** Its terminal output so far: the banner, and in a separate process everything after that. */
+  /** The terminal output so far: the banner and, in a separate process, all later output. */
   out(): string;
-  /** All lines of its log so far. */
+  /** All log lines so far. */
   err(): string;
-  /** Shuts it down gracefully, and waits for that. */
+  /** Shuts Parley down gracefully and waits until it has stopped. */
   end(): Promise<unknown>;
-  /** Ends it in the fastest way, when the test is over. */
+  /** Ends Parley in the fastest way when the test is over. */
   discard(): Promise<void>;
 }
 
-/** What a test may choose for a Parley in its own process. */
-interface Here {
-  /** A settings file other than that of the data folder. */
+/** Options for a Parley in the test process. */
+interface InProcessOptions {
+  /** A settings file to use instead of the one in the data folder. */
   readonly settingsFile?: string;
-  /** The clock of that Parley: with `() => Date.now() + 60_000` it is a minute ahead. */
+  /** The clock of this Parley: `() => Date.now() + 60_000` runs one minute ahead. */
   readonly clock?: Clock;
   /** Channels in addition to the built-in ones. */
   readonly channels?: StartOptions['channels'];
 }
 
 /**
- * Starts Parley in the process of the test, which costs a fraction of a separate process. Tests
- * about signals, exit codes, kills, automatic restarts, services or packages use
- * `startParleyProcess` instead.
+ * Starts Parley in the test process, which costs a fraction of a separate process. Tests about
+ * signals, exit codes, kills, automatic restarts, services or packages use `startParleyProcess`
+ * instead.
  */
-export async function startParleyHere(
+export async function startParleyInProcess(
   data: string,
-  { settingsFile, clock = systemTime.clock, channels = [] }: Here = {},
+  { settingsFile, clock = systemTime.clock, channels = [] }: InProcessOptions = {},
 ): Promise<TestParley> {
   const { PARLEY_HOME: _home, ...env } = process.env;
-  // As `parley start` does: files that Parley writes are private to its user. The umask ends with
-  // the test file.
+  // Like `parley start`, makes files that Parley writes private to its user. The umask only lasts
+  // until the test file ends.
   process.umask(0o077);
   let err = '';
   const logTo = {
@@ -63,13 +63,13 @@ export async function startParleyHere(
   let page: ReturnType<typeof readBuiltPage> | undefined;
   const parley = await startParley({
     ...{ folder, env, ...systemTime, clock, channels },
-    // Building the page for each of these takes a second of processor time, and the bundle contains
-    // the page of these sources.
-    openPage: () => (page ??= readBuiltPage(bundlePage())),
+    // Building the page for each of these tests takes a second of processor time, and the bundle
+    // already contains it.
+    openPage: () => (page ??= readBuiltPage(getBundlePage())),
     checkpoint() {},
     logTo,
   });
-  // It appears when the channels have had time to connect.
+  // The banner appears once the channels have had time to connect.
   const out = banner(await parley.banner(), false);
   let ending: Promise<void> | undefined;
   const end = (): Promise<void> => {
@@ -87,7 +87,10 @@ export async function startParleyHere(
   };
 }
 
-/** Whether a first start would make a database in the data folder; the settings may name another one. */
+/**
+ * Whether a first start would create a database in the data folder, since the settings may name
+ * another one.
+ */
 function needsDatabase({ path, settingsFile, databaseMark }: DataFolder): boolean {
   const isUsed = [join(path, 'parley.db'), databaseMark].some((file) => existsSync(file));
   return !isUsed && existsSync(settingsFile) && !/store/.test(readFileSync(settingsFile, 'utf8'));

@@ -7,40 +7,42 @@ import { main } from '@parley/cli/main';
 import type { TestParley } from './parley-here.ts';
 
 export const PROGRAM = resolve(import.meta.dirname, '../../apps/parley/bin/parley.js');
-/** A start that takes longer has failed; generous, because a busy machine is slow. In ms. */
+/**
+ * A start that takes longer counts as failed; the limit is generous because a busy machine is slow.
+ * In ms.
+ */
 const START_WITHIN_MS = 90_000;
 /**
- * The limits of a long-running process, as a service sets them: the launcher would load Node a
- * second time for them.
+ * The limits of a long-running process, as a service sets them; otherwise the launcher would load
+ * Node a second time.
  */
 const LIMITS = { flags: ['--max-semi-space-size=8'], env: { MALLOC_ARENA_MAX: '2' } };
 
-/** The result of a command, with its complete output. */
-export interface Ended {
-  /** The exit code, or the signal that killed it. */
+export interface CommandResult {
+  /** The exit code, or the signal that killed the process. */
   readonly code: number | NodeJS.Signals;
   readonly out: string;
   readonly err: string;
-  /** The time from the request to stop (or from the start) to the end. */
+  /** The time from the stop request (or from the start) to the exit. */
   readonly ms: number;
 }
 
-/** A Parley that runs as a user starts it: in a separate process. */
+/** A Parley that runs as a user starts it, in a separate process. */
 export interface ParleyProcess extends TestParley {
   readonly pid: number;
-  /** Waits until it ends by itself. */
-  over(): Promise<Ended>;
-  /** Sends the signal and waits for the end. */
-  end(signal?: NodeJS.Signals): Promise<Ended>;
+  /** Waits until the process exits. */
+  over(): Promise<CommandResult>;
+  /** Sends the signal and waits until the process exits. */
+  end(signal?: NodeJS.Signals): Promise<CommandResult>;
 }
 
-/** A new data folder with these settings; `remove` deletes it. */
+/** A new data folder with the given settings; `remove` deletes it. */
 export interface DataFolder {
   readonly path: string;
   remove(): void;
 }
 
-/** Creates a data folder. YAML is a superset of JSON, so the settings are simply an object. */
+/** YAML is a superset of JSON, so the settings are written as JSON. */
 export function makeDataFolder(settings: object): DataFolder {
   const path = mkdtempSync(join(tmpdir(), 'parley-e2e-'));
   writeSettings(path, settings);
@@ -53,11 +55,11 @@ export function writeSettings(data: string, settings: object): void {
 }
 
 /**
- * Runs one command to completion in this process, alongside the Parley it asks. Loading the program
- * again takes most of a command's time; use `runParley` for tests of the start itself or of
- * plugins.
+ * Runs one command to completion in the test process, alongside the gateway that it queries.
+ * Loading the program again takes most of a command's time; use `runParley` only to test the start
+ * itself or plugins.
  */
-export async function runCommand(args: readonly string[]): Promise<Ended> {
+export async function runCommand(args: readonly string[]): Promise<CommandResult> {
   const started = Date.now();
   let out = '';
   let err = '';
@@ -69,28 +71,28 @@ export async function runCommand(args: readonly string[]): Promise<Ended> {
 }
 
 /** Runs one command to completion in a separate process. */
-export async function runParley(args: readonly string[]): Promise<Ended> {
-  const child = launch(args);
+export async function runParley(args: readonly string[]): Promise<CommandResult> {
+  const child = launchProgram(args);
   const started = Date.now();
   const [code, signal] = await once(child.process, 'close');
   return { code: signal ?? code, out: child.out(), err: child.err(), ms: Date.now() - started };
 }
 
 /**
- * Starts Parley (or another program like it) on a data folder and waits for its banner. Rejects
- * with its output if it ends first.
+ * Starts Parley (or a similar program) on a data folder and waits for its banner. Rejects with the
+ * output of the program if it exits first.
  */
 export async function startParleyProcess(
   data: string,
   program?: string,
   args: readonly string[] = program === undefined ? ['--data', data, 'start'] : [data],
 ): Promise<ParleyProcess> {
-  const child = launch(args, program);
+  const child = launchProgram(args, program);
   const ended = once(child.process, 'close');
-  await bannerOf(child, ended);
+  await waitForBanner(child, ended);
   const [, address = ''] = /Chat now +(\S+)/.exec(child.out()) ?? [];
   const token = readFileSync(join(data, 'token'), 'utf8').trim();
-  const over = async (): Promise<Ended> => {
+  const over = async (): Promise<CommandResult> => {
     const asked = Date.now();
     const [code, by] = await ended;
     return { code: by ?? code, out: child.out(), err: child.err(), ms: Date.now() - asked };
@@ -114,18 +116,18 @@ export async function startParleyProcess(
   };
 }
 
-/** A `parley simulate` whose page is ready. */
+/** A running `parley simulate` whose page is ready. */
 export interface Simulation {
   readonly address: string;
   readonly token: string;
-  end(signal?: NodeJS.Signals): Promise<Ended>;
+  end(signal?: NodeJS.Signals): Promise<CommandResult>;
 }
 
 /** Starts `parley simulate` and waits for its banner. */
 export async function startSimulation(args: readonly string[]): Promise<Simulation> {
-  const child = launch(args);
+  const child = launchProgram(args);
   const ended = once(child.process, 'close');
-  await bannerOf(child, ended);
+  await waitForBanner(child, ended);
   const [, address = ''] = /Play +(\S+)/.exec(child.out()) ?? [];
   const [, data = ''] = /Data +(\S+),/.exec(child.out()) ?? [];
   return {
@@ -140,13 +142,13 @@ export async function startSimulation(args: readonly string[]): Promise<Simulati
   };
 }
 
-interface Launched {
+interface LaunchedProcess {
   readonly process: ChildProcess;
   out(): string;
   err(): string;
 }
 
-function launch(args: readonly string[], program = PROGRAM): Launched {
+function launchProgram(args: readonly string[], program = PROGRAM): LaunchedProcess {
   const { PARLEY_HOME: _home, ...env } = process.env;
   const child = spawn(process.execPath, [...LIMITS.flags, program, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -163,7 +165,7 @@ function launch(args: readonly string[], program = PROGRAM): Launched {
   return { process: child, out: () => out, err: () => err };
 }
 
-async function bannerOf(child: Launched, ended: Promise<unknown>): Promise<void> {
+async function waitForBanner(child: LaunchedProcess, ended: Promise<unknown>): Promise<void> {
   let over = false;
   void ended.then(() => {
     over = true;

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ChatRequest, textOf, toolsOf } from '../model/chat-request.ts';
+import { type ChatRequest, getMessageText, listToolNames } from '../model/chat-request.ts';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
-import { loadedByStart } from './loaded-modules.ts';
+import { listModulesOfStart } from './loaded-modules.ts';
 import {
   type DataFolder,
   makeDataFolder,
@@ -13,7 +13,7 @@ import {
   runParley,
   startParleyProcess,
 } from './parley-process.ts';
-import { type WebClient, webClient } from './web-client.ts';
+import { createWebClient, type WebClient } from './web-client.ts';
 
 /** A plugin as an operator would write it, in a folder without access to Parley's packages. */
 const MINE = `
@@ -57,7 +57,7 @@ export const plugin = definePlugin({
 });
 `;
 
-/** Installs the example beside the settings, as an operator installs a package. */
+/** Installs the example next to the settings, as an operator installs a package. */
 function installExample(path: string): void {
   mkdirSync(join(path, 'node_modules/@parley'), { recursive: true });
   const example = join(import.meta.dirname, '../../examples/plugin');
@@ -71,7 +71,7 @@ let web: WebClient;
 
 beforeAll(async () => {
   model = await startModelDouble();
-  model.reply(({ messages }) => `You said: ${textOf(messages.at(-1)).split('\n').at(-1)}`);
+  model.reply(({ messages }) => `You said: ${getMessageText(messages.at(-1)).split('\n').at(-1)}`);
   folder = makeDataFolder({
     model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
     lanes: { collectPauseMs: 20 },
@@ -92,7 +92,7 @@ beforeAll(async () => {
     "export const plugin = { name: 'broken', setup() { throw new Error('boom'); } };",
   );
   parley = await startParleyProcess(folder.path);
-  web = webClient(parley);
+  web = createWebClient(parley);
 });
 afterAll(async () => {
   await parley.end('SIGKILL');
@@ -106,15 +106,17 @@ function plugin(file: string, source: string): void {
   writeFileSync(path, source);
 }
 
-/** The first model request of the turn for a message. */
+/** The first model request of the turn that answers a message. */
 const asked = (text: string): ChatRequest => {
-  const found = model.requests.find(({ body }) => textOf(body.messages.at(-1)).endsWith(text));
+  const found = model.requests.find(({ body }) =>
+    getMessageText(body.messages.at(-1)).endsWith(text),
+  );
   if (found === undefined) throw new Error(`the model was not asked "${text}"`);
   return found.body;
 };
-const systemOf = (request: ChatRequest) => textOf(request.messages[0]);
+const systemOf = (request: ChatRequest) => getMessageText(request.messages[0]);
 
-/** Pins a notice as a stranger and waits until the board shows an answer to it. */
+/** Pins a notice as a stranger and waits until the board shows the answer. */
 async function pin(from: string, text: string): Promise<string> {
   const address = `${parley.address}/channels/board/default/`;
   const headers = { authorization: `Bearer ${parley.token}`, 'content-type': 'application/json' };
@@ -126,7 +128,7 @@ async function pin(from: string, text: string): Promise<string> {
 }
 
 describe('plugins named in the settings', () => {
-  it('[P16] a tool, a layer, a hook and a skill reach the model, and the tool works', async () => {
+  it('[P16] add a tool, a layer, a hook and a skill that reach the model, and the tool works', async () => {
     model.queue({ toolCalls: [{ name: 'roll_dice', arguments: { dice: 3 } }] }, 'So be it.');
     await web.post('Roll three dice.');
     await expect.poll(web.history).toContain('<p>So be it.</p>');
@@ -134,33 +136,33 @@ describe('plugins named in the settings', () => {
     expect(systemOf(request)).toContain('## Games\nWhen a game is played');
     expect(systemOf(request)).toContain('<name>fair-play</name>');
     expect(systemOf(request)).toContain('`roll_dice`: Rolls dice with 1000 sides.');
-    expect(toolsOf(request)).toEqual(expect.arrayContaining(['roll_dice', 'open_door']));
-    expect(textOf(request.messages.at(-1))).toMatch(/The lucky number of today is \d+\./);
+    expect(listToolNames(request)).toEqual(expect.arrayContaining(['roll_dice', 'open_door']));
+    expect(getMessageText(request.messages.at(-1))).toMatch(/The lucky number of today is \d+\./);
     const after = model.requests.at(-1)?.body.messages.at(-1);
     expect(after?.role).toBe('tool');
-    expect(textOf(after)).toMatch(/\d+ \+ \d+ \+ \d+ = \d+/);
+    expect(getMessageText(after)).toMatch(/\d+ \+ \d+ \+ \d+ = \d+/);
   });
 
-  it('[P16] a channel works, with the settings that its plugin declares', async () => {
+  it('[P16] add a working channel with the settings that the plugin declares', async () => {
     expect(parley.out()).toContain('board: connected as News');
     expect(await pin('bo', 'Hello, board.')).toBe('News\nbo: You said: Hello, board.\n');
   });
 
-  it('[P16] [G02] an owner-only tool is not offered to anyone else', async () => {
+  it('[P16] [G02] offer an owner-only tool to nobody else', async () => {
     await pin('eve', 'What can you do?');
     const request = asked('What can you do?');
-    expect(toolsOf(request)).toContain('roll_dice');
-    expect(toolsOf(request)).not.toContain('open_door');
+    expect(listToolNames(request)).toContain('roll_dice');
+    expect(listToolNames(request)).not.toContain('open_door');
     expect(JSON.stringify(request)).not.toContain('open_door');
   });
 
-  it('[P16] a plugin folder anywhere can import Parley’s packages and zod, and receives its options', async () => {
+  it('[P16] can import Parley packages and zod from any folder, and receive their options', async () => {
     await web.post('And mine?');
     await expect.poll(web.history).toContain('<p>You said: And mine?</p>');
     expect(systemOf(asked('And mine?'))).toContain('My token has 10 letters.');
   });
 
-  it('[P12] none can replace the safety layer or a tool of Parley', async () => {
+  it('[P12] cannot replace the safety layer or a built-in tool', async () => {
     await web.post('Are there rules?');
     await expect.poll(web.history).toContain('<p>You said: Are there rules?</p>');
     const request = asked('Are there rules?');
@@ -177,7 +179,7 @@ describe('faulty plugins', () => {
       .split('\n')
       .filter((line) => line.includes(word));
 
-  it('[P16] do not prevent the start, and each is reported in one line of the log', () => {
+  it('[P16] do not prevent the start, and each one is reported in one log line', () => {
     expect(logged('its setup failed: boom')).toHaveLength(1);
     expect(logged('no package \\"never-installed\\" is installed')).toHaveLength(1);
     expect(logged('that name is taken')).toHaveLength(2);
@@ -195,14 +197,14 @@ describe('faulty plugins', () => {
     expect(parley.err()).not.toContain('abcdefghij');
   });
 
-  it('[P16] with a layer and a hook that throw are left out of each prompt, and logged', async () => {
+  it('[P16] whose layer or hook throws are logged, and left out of each prompt', async () => {
     await web.post('Moody?');
     await expect.poll(web.history).toContain('<p>You said: Moody?</p>');
     expect(logged('not today').length).toBeGreaterThan(0);
     expect(logged('no hook today').length).toBeGreaterThan(0);
   });
 
-  it('[P16] are listed by parley plugins and parley status, with the reason why they fail', async () => {
+  it('[P16] are listed with the reason by parley plugins and parley status', async () => {
     const lines = [
       'games-table 0.1.0 brings tool roll_dice, skills in ',
       'mine 2.0.0 brings tool open_door, layers mine and moody, hook moody; left out: the tool "read": that name is taken; rename it; the layer "safety"',
@@ -221,14 +223,14 @@ describe('faulty plugins', () => {
   });
 });
 
-describe('without a running Parley', () => {
+describe('plugins without a running gateway', () => {
   const settings = {
     model: 'offline',
     plugins: ['@parley/plugin-example'],
     channels: { board: { title: 5 } },
   };
 
-  it('[P16] parley plugins checks them, and ends although they leave timers behind; the one in docs/new-plugin.md works as printed', async () => {
+  it('[P16] are checked by parley plugins, which exits even if they leave timers running; the plugin in docs/new-plugin.md works as printed', async () => {
     const page = readFileSync(join(import.meta.dirname, '../../docs/new-plugin.md'), 'utf8');
     const [, source = ''] = /```ts\n(.*?)```/s.exec(page) ?? [];
     const plugins = ['./plugins/mine', './gone', './plugins/dice'];
@@ -249,7 +251,7 @@ describe('without a running Parley', () => {
     other.remove();
   });
 
-  it('[P16] [D12] config check validates the settings of their channels', async () => {
+  it('[P16] [D12] have their channel settings validated by config check', async () => {
     const other = makeDataFolder(settings);
     installExample(other.path);
     const checked = await runParley(['--data', other.path, 'config', 'check']);
@@ -262,21 +264,18 @@ describe('without a running Parley', () => {
   it.each([
     ['without plugins', [], 0],
     ['with one', ['./plugins/quiet'], 1],
-  ])(
-    '[F03] [P16] a start %s loads the code for plugins accordingly',
-    async (_what, plugins, least) => {
-      const other = makeDataFolder({ model: 'offline', http: { port: 0 }, plugins });
-      mkdirSync(join(other.path, 'plugins/quiet'), { recursive: true });
-      writeFileSync(join(other.path, 'plugins/quiet/index.js'), QUIET);
-      const { sources: loaded } = await loadedByStart(other.path);
-      expect(loaded.some((url) => url.includes('/packages/prompt/'))).toBe(true);
-      const ofPlugins = loaded.filter((url) => /packages\/plugins\/|plugins\/quiet/.test(url));
-      expect(ofPlugins.length > 0).toBe(least > 0);
-      other.remove();
-    },
-  );
+  ])('[F03] [P16] a start %s loads the plugin code accordingly', async (_what, plugins, least) => {
+    const other = makeDataFolder({ model: 'offline', http: { port: 0 }, plugins });
+    mkdirSync(join(other.path, 'plugins/quiet'), { recursive: true });
+    writeFileSync(join(other.path, 'plugins/quiet/index.js'), QUIET);
+    const { sources: loaded } = await listModulesOfStart(other.path);
+    expect(loaded.some((url) => url.includes('/packages/prompt/'))).toBe(true);
+    const ofPlugins = loaded.filter((url) => /packages\/plugins\/|plugins\/quiet/.test(url));
+    expect(ofPlugins.length > 0).toBe(least > 0);
+    other.remove();
+  });
 
-  it('[P16] nothing is printed when there are none', async () => {
+  it('[P16] parley plugins prints nothing when there are none', async () => {
     const other = makeDataFolder({ model: 'offline' });
     const looked = await runCommand(['--data', other.path, 'plugins']);
     expect(looked).toMatchObject({ code: 0, out: expect.stringContaining('No plugins.') });

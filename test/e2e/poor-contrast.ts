@@ -1,5 +1,5 @@
 /**
- * Runs in the page: finds texts with too little contrast to their background, by the WCAG formula.
+ * Runs in the page and finds texts whose contrast to the background is too low by the WCAG formula.
  */
 export const POOR_CONTRAST = `(() => {
   const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });

@@ -1,11 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import { type DataFolder, makeDataFolder, writeSettings } from './parley-process.ts';
-import { webClient } from './web-client.ts';
+import { createWebClient } from './web-client.ts';
 
 const WREN = 'You are company rather than a service';
 const EXAMINER = 'You are a sober examiner';
@@ -26,7 +26,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** Stops Parley and restarts it with these settings of the agent. */
+/** Restarts Parley with the given settings of the agent. */
 async function restart(agent: object, more: object = {}): Promise<void> {
   await parley?.end();
   writeSettings(folder.path, {
@@ -36,20 +36,20 @@ async function restart(agent: object, more: object = {}): Promise<void> {
     http: { port: 0 },
     ...more,
   });
-  parley = await startParleyHere(folder.path);
+  parley = await startParleyInProcess(folder.path);
 }
 
-/** Writes as the owner and waits for the answer; returns everything that the model was sent. */
+/** Writes as the owner, waits for the answer, and returns everything sent to the model. */
 async function say(text: string): Promise<string> {
   if (parley === undefined) throw new Error('nothing runs');
-  const web = webClient(parley);
+  const web = createWebClient(parley);
   const before = (await web.history()).length;
   await web.post(text);
   await expect.poll(async () => (await web.history()).length).toBeGreaterThan(before + 1);
   const request = model.requests.findLast(({ body }) =>
-    textOf(body.messages.at(-1)).endsWith(text),
+    getMessageText(body.messages.at(-1)).endsWith(text),
   );
-  return request?.body.messages.map(textOf).join('\n\n') ?? '';
+  return request?.body.messages.map(getMessageText).join('\n\n') ?? '';
 }
 
 describe('an agent with a profile', () => {
@@ -59,8 +59,8 @@ describe('an agent with a profile', () => {
     const prompt = await say('Hello, you.');
     expect(prompt).toContain(WREN);
     expect(prompt).toContain(PIPE);
-    // The marker is for the program that requested it: people see the model's text.
-    const history = await webClient(parley ?? never()).history();
+    // Only the program that requested the format sees the marker; people see the text of the model.
+    const history = await createWebClient(parley ?? never()).history();
     expect(history.at(-1)).toContain('happy|Good to see you.');
   });
 
@@ -80,7 +80,7 @@ describe('an agent with a profile', () => {
     expect(prompt).not.toContain(WREN);
   });
 
-  it('[P14] prefers personas and formats of the workspace', async () => {
+  it('[P14] prefers personas and formats in the workspace', async () => {
     const workspace = join(folder.path, 'workspace');
     for (const sub of ['personas', 'output-formats']) mkdirSync(join(workspace, sub));
     writeFileSync(join(workspace, 'personas/raven.md'), 'You are Raven.');
@@ -92,7 +92,7 @@ describe('an agent with a profile', () => {
     expect(prompt).toContain('Answer in rhyme.');
   });
 
-  it('[P15] follows a profile in the data folder: files, memory and final instructions', async () => {
+  it('[P15] applies the files, memory and final instructions of a profile in the data folder', async () => {
     const workspace = join(folder.path, 'workspace');
     writeFileSync(join(workspace, 'MEMORY.md'), 'Ann likes tea.');
     writeFileSync(join(workspace, 'AGENTS.md'), 'Work like a bee.');
@@ -118,7 +118,7 @@ describe('an agent with a profile', () => {
 
   it('[P15] [D12] does not start with an unknown profile, and lists the existing ones', async () => {
     const other = makeDataFolder({ agent: { profile: 'compnion' }, model: 'offline' });
-    const started = startParleyHere(other.path);
+    const started = startParleyInProcess(other.path);
     await expect(started).rejects.toThrow('agent.profile has a value that does not fit');
     await expect(started).rejects.toThrow(/one of assistant, companion, lab, mushroom/);
     await expect(started).rejects.toThrow('did you mean: companion');

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import { type DataFolder, makeDataFolder, runCommand, runParley } from './parley-process.ts';
-import { type WebClient, webClient } from './web-client.ts';
+import { createWebClient, type WebClient } from './web-client.ts';
 
 const Part = z.object({
   layer: z.string(),
@@ -24,7 +24,7 @@ type Prompt = z.infer<typeof Prompt>;
 
 const CANARY = 'pelican-17';
 
-/** The message id in a preview on the command line. */
+/** The message id of a preview on the command line. */
 const IMAGINED = 'hypothetical';
 
 describe('the prompt on the command line', () => {
@@ -41,12 +41,12 @@ describe('the prompt on the command line', () => {
       http: { port: 0 },
       agent: { ephemeral: 'Today everything is blue.' },
     });
-    // An established workspace: the prompt describes it identically every time.
+    // An established workspace, which the prompt describes identically every time.
     mkdirSync(join(folder.path, 'workspace'));
     writeFileSync(join(folder.path, 'workspace', 'AGENTS.md'), '# Work\nBe brief.\n');
     writeFileSync(join(folder.path, 'workspace', 'MEMORY.md'), `# Memory\n${CANARY}\n`);
-    parley = await startParleyHere(folder.path);
-    web = webClient(parley);
+    parley = await startParleyInProcess(folder.path);
+    web = createWebClient(parley);
   });
   afterAll(async () => {
     await parley.discard();
@@ -65,7 +65,7 @@ describe('the prompt on the command line', () => {
     await expect.poll(async () => (await web.history()).length).toBe(before + 2);
   }
 
-  it('[P17] of a preview equals, byte for byte, the one that a real turn sends', async () => {
+  it('[P17] of a preview equals, byte for byte, the prompt that a real turn sends', async () => {
     const seen = stateOf(folder.path);
     const imagined = await asJson('--channel', 'web', '--text', 'What is on today?');
     expect(stateOf(folder.path)).toEqual(seen);
@@ -87,7 +87,7 @@ describe('the prompt on the command line', () => {
     expect(await asJson('--turn', last.turnId ?? '')).toEqual(last);
   });
 
-  it('[P17] counts tools, history and message besides the layers, as parley why does', async () => {
+  it('[P17] counts tools, history and message in addition to the layers, as parley why does', async () => {
     const last = await asJson('--last');
     const names = ['tools', 'system', 'context', 'history', 'message'];
     expect(last.sections.map(({ name }) => name)).toEqual(names);
@@ -100,7 +100,7 @@ describe('the prompt on the command line', () => {
     expect(why.out).toContain(`about ${last.tokens} tokens`);
   });
 
-  it('[P17] [W02] names who may see each layer, and why one is absent', async () => {
+  it('[P17] [W02] names the audience of each layer, and the reason why a layer is absent', async () => {
     const { out } = await prompt('--last');
     expect(out).toMatch(/memory-file +MEMORY\.md +owner +[\d,]+ +\d+/);
     expect(out).toMatch(/agents-file +AGENTS\.md +everyone/);
@@ -120,7 +120,7 @@ describe('the prompt on the command line', () => {
     expect(group.out).toMatch(/memory-file +absent: MEMORY\.md: private/);
   });
 
-  it('[P09] [P17] of two turns shares its beginning, and the difference is shown', async () => {
+  it('[P09] [P17] of two turns has a shared beginning, and the difference is shown', async () => {
     const { out, code } = await prompt('--diff');
     expect(code).toBe(0);
     expect(out).toMatch(/shared {2}the first [\d,]+ characters/);
@@ -130,7 +130,7 @@ describe('the prompt on the command line', () => {
     expect(out).toMatch(/^ +\+ .*message-2/m);
   });
 
-  it('[H10] [P17] of a heartbeat equals, byte for byte, the one that its run sends', async () => {
+  it('[H10] [P17] of a heartbeat preview equals, byte for byte, the prompt that the heartbeat sends', async () => {
     const tasks = '## mail\n- every: 30 min\n- do: Look through new mail.\n';
     writeFileSync(join(folder.path, 'workspace', 'HEARTBEAT.md'), tasks);
     const imagined = await asJson('--channel', 'web', '--heartbeat');
@@ -154,7 +154,7 @@ describe('the prompt on the command line', () => {
     expect((await asJson('--last')).tools).toEqual(imagined.tools);
   });
 
-  it('[P17] is found in a list of turns, also by chat', async () => {
+  it('[P17] can be selected from a list of turns, also by chat', async () => {
     const { out } = await prompt('--list');
     expect(out.match(/web:default:main/g)).toHaveLength(2);
     expect((await prompt('--list', '--limit', '1')).out.match(/^ {2}turn_/gm)).toHaveLength(1);
@@ -170,7 +170,7 @@ describe('the prompt on the command line', () => {
     expect(nowhere.err).toContain('No prompt has been recorded in the chat "nowhere" yet');
   });
 
-  it('[G07] [P17] of a sub-agent equals, byte for byte, the one that it gets for the same task', async () => {
+  it('[G07] [P17] of a sub-agent preview equals, byte for byte, the prompt that the sub-agent gets for that task', async () => {
     const task = 'Compare the parrots on https://parrots.example/all and say which talks.';
     const imagined = await asJson('--channel', 'web', '--mode', 'minimal', '--text', task);
     const isTask = (request: (typeof model.requests)[number]['body']) =>
@@ -211,18 +211,18 @@ function textOf({ parts }: Prompt, placement: 'tools' | 'system' | 'user'): stri
     .join('\n\n');
 }
 
-/** Minutes pass between one turn and the next. */
+/** Minutes pass between two turns. */
 function withoutTime(text: string): string {
   return text.replaceAll(/\b\d{2}:\d{2}\b/g, '--:--');
 }
 
-/** A manual run has a different id than the next scheduled one. */
+/** A manual run has a different id from the next scheduled run. */
 function withoutRunId(text: string): string {
   return text.replaceAll(/beat_main_\d+|asked:[\w:-]+/g, 'RUN');
 }
 
 /**
- * Every file below a folder with its content, except for files that a running database changes by
+ * Every file in a folder with its content, except for files that a running database changes by
  * itself.
  */
 function stateOf(folder: string): ReadonlyMap<string, string> {

@@ -4,11 +4,18 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { runCommand } from './parley-process.ts';
 import { POOR_CONTRAST } from './poor-contrast.ts';
-import { field, openView, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+import {
+  field,
+  openView,
+  sendMessage,
+  startWebScene,
+  untilAnswer,
+  type WebScene,
+} from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 
-/** Hostile file content that tries to become part of the page. */
+/** Hostile file content that tries to inject markup into the page. */
 const HOSTILE = '</pre><img src=x onerror="document.title=1"><script>document.title=1</script>';
 
 describe.runIf(chromiumUrl)('the prompt on the web page', () => {
@@ -25,7 +32,7 @@ describe.runIf(chromiumUrl)('the prompt on the web page', () => {
     writeFileSync(join(workspace, 'USER.md'), `${'Something to know. '.repeat(3_000)}\n`);
     page = await scene.open({ viewport: { width: 1280, height: 860 } });
     for (const words of ['First question', 'Second question']) {
-      await say(page, words);
+      await sendMessage(page, words);
       await untilAnswer(page, `You said: ${words}`);
     }
     await openView(page, 'Prompt');
@@ -40,7 +47,7 @@ describe.runIf(chromiumUrl)('the prompt on the web page', () => {
       '[document.documentElement, ...document.querySelectorAll("main, .entry, .entries")].every((box) => box.scrollWidth <= box.clientWidth)',
     );
 
-  it('[P17] lists the turns, newest first, and shows the newest', async () => {
+  it('[P17] lists the turns, newest first, and shows the newest one', async () => {
     await expect.poll(() => page.locator('.entry-link').count()).toBe(2);
     await expect
       .poll(() => page.locator('.entry-link').first().getAttribute('aria-current'))
@@ -68,7 +75,7 @@ describe.runIf(chromiumUrl)('the prompt on the web page', () => {
     await expect.poll(() => absent.innerText()).toContain('not a heartbeat turn');
   });
 
-  it('[P17] counts tools, history and message besides the layers; parley why has the same total', async () => {
+  it('[P17] counts tools, history and message besides the layers, with the same total as parley why', async () => {
     const head = await page.locator('.entry-head').innerText();
     const [, total = ''] = /([\d,]+) tokens in [\d,]+ characters/.exec(head) ?? [];
     const sizes = await page.locator('.layer-size').allInnerTexts();
@@ -89,7 +96,7 @@ describe.runIf(chromiumUrl)('the prompt on the web page', () => {
     expect(why.out).toContain(`about ${sum} tokens`);
   });
 
-  it('[P17] expands a text as plain text, whatever it contains', async () => {
+  it('[P17] expands a layer as plain text, whatever the layer contains', async () => {
     await layer('agents-file').locator('summary').click();
     const text = layer('agents-file').locator('.layer-text');
     await text.waitFor();
@@ -143,7 +150,7 @@ describe.runIf(chromiumUrl)('the prompt on the web page', () => {
   });
 
   it.each([320, 390, 768])(
-    '[U03] at %i pixels shows the list, then a turn, without scrolling sideways',
+    '[U03] shows the list and then a turn at %i pixels, without scrolling sideways',
     async (width) => {
       const narrow = await scene.open({ viewport: { width, height: 740 } });
       await openView(narrow, 'Prompt');
@@ -164,7 +171,7 @@ describe.runIf(chromiumUrl)('the prompt on the web page', () => {
   );
 
   it.each(['light', 'dark'] as const)(
-    '[U03] is readable in %s: every text has contrast 4.5',
+    '[U03] is readable in %s mode, with a contrast of 4.5 for every text',
     async (colorScheme) => {
       const shown = await scene.open({ colorScheme });
       await openView(shown, 'Prompt');
@@ -178,7 +185,7 @@ describe.runIf(chromiumUrl)('the prompt on the web page', () => {
     },
   );
 
-  it('[P17] [W02] shows the prompt of a hypothetical turn: nothing private outside the main session', async () => {
+  it('[P17] [W02] shows the prompt of a hypothetical turn, with private layers only in the main session', async () => {
     await page.getByRole('link', { name: 'Preview' }).click();
     await layer('memory-file').waitFor();
     await page.getByRole('combobox', { name: 'Channel', exact: true }).selectOption('discord');
@@ -198,7 +205,7 @@ describe.runIf(chromiumUrl)('the prompt on the web page', () => {
     await expect.poll(() => page.locator('.entry-link').count()).toBe(2);
   });
 
-  it('[U03] the preview fits a phone and is readable', async () => {
+  it('[U03] fits the preview on a phone and keeps it readable', async () => {
     const narrow = await scene.open({ viewport: { width: 320, height: 740 } });
     await narrow.goto(`${scene.parley.address}/#/preview`);
     await layer('safety', narrow).waitFor();
@@ -207,16 +214,16 @@ describe.runIf(chromiumUrl)('the prompt on the web page', () => {
     await narrow.context().close();
   });
 
-  it('[P17] reports a turn that is no longer kept, and shows the others', async () => {
+  it('[P17] reports that a turn is no longer kept, and shows the others', async () => {
     await page.goto(`${scene.parley.address}/#/prompt/turn_gone`);
     await page.getByText('No prompt of that turn is kept.').waitFor();
     await page.locator('.entry-link').first().click();
     await page.locator('.sheet').waitFor();
   });
 
-  it('[P17] shows a turn that ran in the meantime', async () => {
+  it('[P17] adds a turn that ran after the page was opened', async () => {
     await openView(page, 'Chat');
-    await say(page, 'Third question');
+    await sendMessage(page, 'Third question');
     await untilAnswer(page, 'You said: Third question');
     await openView(page, 'Prompt');
     await expect.poll(() => page.locator('.entry-link').count()).toBe(3);

@@ -4,25 +4,24 @@ import { resolve } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 
 const PROGRAM = resolve(import.meta.dirname, '../../apps/parley/bin/parley.js');
-/** Generous, because a busy machine is slow. In ms. */
+/** The limit is generous because a busy machine is slow. */
 const SEEN_WITHIN_MS = 60_000;
 
 export const KEYS = { enter: '\r', up: '\u001b[A', down: '\u001b[B', interrupt: '\u0003' } as const;
 
 /**
- * A command in a kernel pseudo-terminal, created by `script` of util-linux, which passes on what is
- * typed. A test declares `scriptPath` first.
+ * A command in a pseudo-terminal of `script` from util-linux, which passes on typed input. A test
+ * that uses this must first declare `scriptPath`.
  */
 export interface PseudoTerminal {
   /**
-   * Waits for a text after the previously awaited one; rejects with the whole output if it does not
-   * appear.
+   * Waits for a text after the previously awaited one, and rejects with the whole output if the
+   * text does not appear.
    */
   sees(text: string): Promise<void>;
   type(keys: string): void;
-  /** The exit code. */
   readonly ended: Promise<number>;
-  /** The complete output, without cursor movements. */
+  /** The complete output without cursor movements. */
   text(): string;
   end(): void;
 }

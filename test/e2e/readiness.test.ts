@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type FaultyProxy, startFaultyProxy } from '../services/faulty-proxy.ts';
-import { freePort } from '../services/free-port.ts';
-import { type FreshDatabase, freshDatabase } from '../services/fresh-database.ts';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { findFreePort } from '../services/free-port.ts';
+import { createFreshDatabase, type FreshDatabase } from '../services/fresh-database.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import { type DataFolder, makeDataFolder, runCommand } from './parley-process.ts';
 import { ANN, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
@@ -19,7 +19,7 @@ describe.runIf(redisUrl && postgresUrl)('a process without its database or queue
   let folder: DataFolder;
   let parley: TestParley;
   beforeEach(async () => {
-    database = await freshDatabase(postgresUrl ?? '');
+    database = await createFreshDatabase(postgresUrl ?? '');
     postgres = await startFaultyProxy(database.url);
     redis = await startFaultyProxy(redisUrl ?? '');
     folder = makeDataFolder({
@@ -28,7 +28,7 @@ describe.runIf(redisUrl && postgresUrl)('a process without its database or queue
       store: { url: postgres.url },
       queue: { url: redis.url, prefix: `test-${randomBytes(8).toString('hex')}` },
     });
-    parley = await startParleyHere(folder.path);
+    parley = await startParleyInProcess(folder.path);
   });
   afterEach(async () => {
     await parley.discard();
@@ -49,7 +49,7 @@ describe.runIf(redisUrl && postgresUrl)('a process without its database or queue
   }
   const becomes = (words: string) => expect.poll(ready).toBe(words);
 
-  it('[D10] reports that it is alive but not ready, and why; and is ready again afterwards', async () => {
+  it('[D10] reports that it is alive but not ready, with the reason, and becomes ready again afterwards', async () => {
     await becomes('200 ready');
     expect(await gauge('parley_database_up')).toBe(1);
     await redis.cut();
@@ -71,12 +71,12 @@ describe.runIf(redisUrl && postgresUrl)('a process without its database or queue
 describe('a SQLite file with garbled pages', () => {
   let scene: TelegramScene;
   beforeEach(async () => {
-    // It keeps the same port across a restart.
-    scene = await startTelegramScene({}, { http: { port: await freePort() } });
+    // The process keeps its port across a restart.
+    scene = await startTelegramScene({}, { http: { port: await findFreePort() } });
   });
   afterEach(() => scene.close());
 
-  it('[D10] is noticed at the first turn that fails on it, and reported everywhere with instructions for recovery', async () => {
+  it('[D10] is detected by the first turn that fails, and reported everywhere with recovery instructions', async () => {
     const data = ['--data', scene.folder.path];
     const backup = join(scene.folder.path, 'backup.tar.gz');
     scene.telegram.say({ chat: ANN, text: 'before' });
@@ -84,7 +84,7 @@ describe('a SQLite file with garbled pages', () => {
     expect((await runCommand([...data, 'backup', backup])).code).toBe(0);
     await scene.parley.end();
     garble(join(scene.folder.path, 'parley.db'), 'transcript');
-    // A process that the restore can end.
+    // Runs in a process of its own, because the restore ends it.
     const apart = await scene.startApart();
     const ready = async () => {
       const response = await fetch(`${scene.parley.address}/readyz`).catch(() => null);

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type AdmittedMessage, openStore } from '@parley/store';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import { type DataFolder, makeDataFolder, runCommand } from './parley-process.ts';
-import { webClient } from './web-client.ts';
+import { createWebClient } from './web-client.ts';
 
 const OLD = 600;
 const DAY = 24 * 60 * 60_000;
@@ -18,14 +18,14 @@ beforeEach(async () => {
     retention: { messageDays: 20, everyMinutes: 0.02 },
   });
   await fillWithOld(`sqlite:${join(folder.path, 'parley.db')}`);
-  parley = await startParleyHere(folder.path);
+  parley = await startParleyInProcess(folder.path);
 });
 afterEach(async () => {
   await parley.discard();
   folder.remove();
 });
 
-/** The rows that a chat left a month ago, and one unanswered question. */
+/** The rows of a chat that was last used a month ago, and one pending question. */
 async function fillWithOld(url: string): Promise<void> {
   const at = Date.now() - 30 * DAY;
   const store = await openStore({ url, clock: () => at });
@@ -69,8 +69,8 @@ function oldLeft(): number {
   return Number(row?.left);
 }
 
-it('[D15] old rows are removed while people are answered; unsent parts stay', async () => {
-  const web = webClient(parley);
+it('[D15] old rows are removed while people are answered, and unsent parts are kept', async () => {
+  const web = createWebClient(parley);
   let asked = 0;
   const removed = expect.poll(oldLeft).toBe(0);
   let isOver = false;
@@ -78,7 +78,7 @@ it('[D15] old rows are removed while people are answered; unsent parts stay', as
     isOver = true;
   };
   removed.then(over, over);
-  // The page shows the last hundred.
+  // The page shows the last hundred entries.
   while (asked < 5 || (!isOver && asked < 90)) {
     asked += 1;
     await web.post(`question ${asked}`);
@@ -89,7 +89,7 @@ it('[D15] old rows are removed while people are answered; unsent parts stay', as
 
   const storage = async () =>
     JSON.parse((await runCommand(['--data', folder.path, 'storage', '--json'])).out);
-  // A run is recorded at its end, after the rows of the last table.
+  // A cleanup run is recorded at its end, after the rows of the last table are removed.
   await expect.poll(async () => (await storage()).lastRun).toMatchObject({ cutoff: null });
   const { tables } = await storage();
   const use = (name: string) => tables.find(({ table }: { table: string }) => table === name);

@@ -3,8 +3,8 @@ import { createInterface } from 'node:readline';
 import { z } from 'zod';
 
 /*
- * A test server over stdio that offers tools with the schemas from a file. It implements the
- * protocol by hand, because no library sends such schemas. Run as a separate program: `node
+ * A stdio test server that offers tools with the schemas from a file. The protocol is implemented
+ * by hand because no library sends such schemas. The server runs as a separate program: `node
  * schema-server.ts FILE`.
  */
 
@@ -23,7 +23,7 @@ const Request = z.object({
   params: z.looseObject({ protocolVersion: z.string().optional() }).default({}),
 });
 
-function resultOf({ method, params }: z.infer<typeof Request>): object {
+function createResult({ method, params }: z.infer<typeof Request>): object {
   switch (method) {
     case 'initialize': {
       const { protocolVersion } = params;
@@ -40,6 +40,6 @@ function resultOf({ method, params }: z.infer<typeof Request>): object {
 createInterface({ input: process.stdin }).on('line', (line) => {
   const request = Request.parse(JSON.parse(line));
   if (request.id === undefined) return;
-  const response = { jsonrpc: '2.0', id: request.id, result: resultOf(request) };
+  const response = { jsonrpc: '2.0', id: request.id, result: createResult(request) };
   process.stdout.write(`${JSON.stringify(response)}\n`);
 });

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { runCommand } from './parley-process.ts';
 import { BO, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
-import { webClient } from './web-client.ts';
+import { createWebClient } from './web-client.ts';
 
 const BEARER = 'header-canary-0a1b2c3d';
 const KEY = 'query-canary-4e5f6a7b';
@@ -14,16 +14,14 @@ let server: Server;
 let port: number;
 let scene: TelegramScene;
 
-/** Refuses like a debugging proxy: the response repeats the request, including the secrets. */
+/** Refuses like a debugging proxy, whose response repeats the request including the secrets. */
 function refuse(request: IncomingMessage, response: ServerResponse): void {
   const { url, headers } = request;
   response.writeHead(401, { 'content-type': 'text/plain' });
   response.end(`Unauthorized: ${url} ${JSON.stringify(headers)}`);
 }
 
-/**
- * An MCP server over HTTP: under /closed it refuses everything, under /open it refuses tool calls.
- */
+/** An MCP server over HTTP that refuses everything under /closed, and tool calls under /open. */
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   let body = '';
   for await (const piece of request) body += piece;
@@ -72,22 +70,22 @@ afterAll(async () => {
   server.close();
 });
 
-describe('[G18] the secrets in requests to an MCP server', () => {
-  it('are neither in parley status nor in the API, though the server repeats them', async () => {
+describe('[G18] secrets in requests to an MCP server', () => {
+  it('are hidden in parley status and in the API, even if the server repeats them', async () => {
     await expect
       .poll(status, { interval: 300 })
       .toMatch(/mcp +closed: .*401[\s\S]*mcp +open: connected/);
-    const { body } = await webClient(scene.parley).get('/api/status/report');
+    const { body } = await createWebClient(scene.parley).get('/api/status/report');
     for (const shown of [await status(), body]) {
       expect(shown).toContain('[secret]');
       expect(shown).not.toMatch(CANARY);
     }
   });
 
-  it("reach neither the model nor another person's chat, nor the prompt in the inspector", async () => {
+  it('never reach the model, the chat of another person, or the prompt in the inspector', async () => {
     scene.model.reply(({ messages }) => {
       const said = messages.findLast(({ role }) => role === 'tool');
-      if (said !== undefined) return `It says: ${textOf(said)}`;
+      if (said !== undefined) return `It says: ${getMessageText(said)}`;
       return { toolCalls: [{ name: 'open_look', arguments: {} }] };
     });
     const before = scene.answers(BO).length;
@@ -104,13 +102,13 @@ describe('[G18] the secrets in requests to an MCP server', () => {
     expect(shown.out + (await command('why', 'last')).out).not.toMatch(CANARY);
   });
 
-  it('are nowhere in the log', () => {
+  it('never reach the log', () => {
     expect(scene.parley.out() + scene.parley.err()).not.toMatch(CANARY);
   });
 });
 
 describe('[G18] the access token of the gateway', () => {
-  it('does not pass through an answer, not even while it grows', async () => {
+  it('is removed from an answer, even while the answer is streamed', async () => {
     const { token } = scene.parley;
     scene.model.reply(() => `The token is ${token}, I think.`);
     const before = scene.answers(BO).length;

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
-import { freePort } from '../services/free-port.ts';
-import { startParleyHere } from './parley-here.ts';
+import { findFreePort } from '../services/free-port.ts';
+import { startParleyInProcess } from './parley-here.ts';
 import { type DataFolder, makeDataFolder, runCommand } from './parley-process.ts';
 import { KEYS, openPseudoTerminal, type PseudoTerminal } from './pseudo-terminal.ts';
 
@@ -25,7 +25,7 @@ describe('parley setup', () => {
     model.reply(() => 'Hello Ann.');
     folder = makeDataFolder({});
     before = `# mine
-http: { port: ${await freePort()} }
+http: { port: ${await findFreePort()} }
 lanes: { collectPauseMs: 50 }
 model: offline
 channels:
@@ -44,7 +44,7 @@ channels:
     return terminal;
   }
 
-  /** Answers the questions from the first to the confirmation before writing. */
+  /** Answers all questions up to the confirmation before the file is written. */
   async function answerAll(terminal: PseudoTerminal): Promise<void> {
     await terminal.sees('Which model should the agent use?');
     await terminal.sees('Leave it as it is');
@@ -78,7 +78,7 @@ channels:
   });
 
   it.runIf(script)(
-    '[U02] leaves the file untouched on Ctrl-C, even after everything was tried',
+    '[U02] leaves the file unchanged on Ctrl-C, even after all checks have passed',
     async () => {
       const early = open();
       await early.sees('Which model should the agent use?');
@@ -102,14 +102,15 @@ channels:
       terminal.type(KEYS.enter);
       await terminal.sees('Start Parley for a moment');
       expect(written()).not.toContain(KEY);
-      expect(readFileSync(join(folder.path, 'secrets/model-key'), 'utf8').trim()).toBe(KEY);
+      const [, key = ''] = /apiKey: \$\{file:(secrets\/model-key-[\w.-]+)\}/.exec(written()) ?? [];
+      expect(readFileSync(join(folder.path, key), 'utf8').trim()).toBe(KEY);
       expect(written()).not.toContain(telegram.token);
       terminal.type(KEYS.enter);
       await terminal.sees('Write anything to your bot');
       telegram.say({ chat: ANN, text: 'hello?' });
       await terminal.sees('that is me');
       terminal.type(KEYS.enter);
-      await terminal.sees('It is yours now');
+      await terminal.sees('You are the owner now');
       await terminal.sees('Start Parley in this terminal now?');
       terminal.type(`${KEYS.down}${KEYS.enter}`);
       await terminal.sees('Done. Start Parley with');
@@ -126,7 +127,7 @@ channels:
 
   it.runIf(script)('[U02] uses the running gateway, which then answers the new owner', async () => {
     writeFileSync(file(), before);
-    const gateway = await startParleyHere(folder.path);
+    const gateway = await startParleyInProcess(folder.path);
     onTestFinished(async () => void (await gateway.end()));
     const terminal = open();
     await answerAll(terminal);

@@ -1,9 +1,9 @@
 import { type DiscordDouble, startDiscordDouble } from '@parley/simulators/discord';
 import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import { type DataFolder, makeDataFolder } from './parley-process.ts';
 
 const ANN = 501;
@@ -20,8 +20,8 @@ let parley: TestParley;
 const LOOKING = 'Let me look around and see what there is to say about it, which may take a while.';
 
 /**
- * The model says the text after `say:` in the newest message; when asked to look, it finds nothing
- * to say.
+ * The model repeats the text after `say:` in the newest message; when asked to look, it finds
+ * nothing to say.
  */
 beforeAll(async () => {
   [telegram, discord, model] = await Promise.all([
@@ -35,10 +35,10 @@ beforeAll(async () => {
       await discord.waitFor(() => drafted());
       return 'NO_REPLY';
     }
-    if (textOf(last).includes('look!')) {
+    if (getMessageText(last).includes('look!')) {
       return { text: LOOKING, toolCalls: [{ name: 'current_time', arguments: {} }] };
     }
-    const said = textOf(last).split('say:').at(-1) ?? '';
+    const said = getMessageText(last).split('say:').at(-1) ?? '';
     return said.replaceAll('⏎', '\n').trim();
   });
   folder = makeDataFolder({
@@ -60,7 +60,7 @@ beforeAll(async () => {
       },
     },
   });
-  parley = await startParleyHere(folder.path);
+  parley = await startParleyInProcess(folder.path);
   await discord.waitFor(() => discord.gateway().identifies > 0);
 });
 afterAll(async () => {
@@ -78,7 +78,7 @@ const drafted = () =>
   inDiscord(discord.dmWith(DISCORD_ANN)).some(({ visible }) => visible === LOOKING);
 
 describe('the visible part of an answer', () => {
-  it('[G09] on Telegram is empty when there is nothing to say, and otherwise omits the token', async () => {
+  it('[G09] on Telegram is empty when there is nothing to say, and never contains the token', async () => {
     telegram.say({ chat: ANN, text: 'say: **NO_REPLY**' });
     telegram.say({ chat: ANN, text: 'say: HEARTBEAT_OK' });
     telegram.say({ chat: ANN, text: 'say: NO_REPLY⏎⏎⚙️ It rains.' });
@@ -86,14 +86,14 @@ describe('the visible part of an answer', () => {
     expect(inTelegram(ANN).map(({ text }) => text)).toEqual(['It rains.']);
   });
 
-  it('[G10] on Telegram quotes the message that the model has chosen, even in a direct chat', async () => {
+  it('[G10] on Telegram quotes the message chosen by the model, even in a direct chat', async () => {
     const before = inTelegram(ANN).length;
     const { message_id: id } = telegram.say({ chat: ANN, text: 'say: [[reply_to_current]] Yes.' });
     await telegram.waitFor(() => inTelegram(ANN).length > before);
     expect(inTelegram(ANN).at(-1)).toMatchObject({ text: 'Yes.', replyTo: id });
   });
 
-  it('[G09] [G10] on Discord is the same, and no draft ever showed a token or a tag', async () => {
+  it('[G09] [G10] on Discord is the same, and no draft shows a token or a tag', async () => {
     const direct = discord.dmWith(DISCORD_ANN);
     discord.say({ channel: direct, from: DISCORD_ANN, text: 'say: `NO_REPLY`' });
     const asked = discord.say({
@@ -107,7 +107,7 @@ describe('the visible part of an answer', () => {
   });
 });
 
-describe('the draft of an answer that is not given', () => {
+describe('the draft of a withheld answer', () => {
   it('[F12] [G09] is removed on Discord', async () => {
     const direct = discord.dmWith(DISCORD_ANN);
     const before = inDiscord(direct).length;
@@ -119,7 +119,7 @@ describe('the draft of an answer that is not given', () => {
 });
 
 describe('a person who has used up a spending limit', () => {
-  it('[G17] is told in a marked sentence, and owners can continue', async () => {
+  it('[G17] receives a marked notice, while owners can continue', async () => {
     telegram.say({ chat: BO, text: 'say: First.' });
     await telegram.waitFor(() => inTelegram(BO).length === 1);
     telegram.say({ chat: BO, text: 'say: Second.' });

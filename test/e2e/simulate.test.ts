@@ -1,15 +1,15 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { playScene, readScene, startSimulator } from '@parley/simulators';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
 import { openChromium } from '../services/open-chromium.ts';
-import { untilConnected } from './channel-states.ts';
-import { faultsOf } from './page-faults.ts';
-import { startParleyHere } from './parley-here.ts';
+import { waitUntilConnected } from './channel-states.ts';
+import { findPageFaults } from './page-faults.ts';
+import { startParleyInProcess } from './parley-here.ts';
 import {
   type DataFolder,
   makeDataFolder,
@@ -24,8 +24,8 @@ const PATH = ['notes', 'AGENTS.md'] as const;
 
 let model: ModelDouble;
 /**
- * The user's own installation: one real channel, whose token is not available here, and a
- * workspace.
+ * The installation of a user with a workspace and one real channel, whose token is not available
+ * here.
  */
 let folder: DataFolder;
 beforeAll(async () => {
@@ -33,7 +33,7 @@ beforeAll(async () => {
   model.reply(({ messages }) => {
     const last = messages.at(-1);
     if (last?.role === 'tool') return 'You will be on time.';
-    const said = (textOf(last).split('\n').at(-1) ?? '').replace(/@\S+ /, '');
+    const said = (getMessageText(last).split('\n').at(-1) ?? '').replace(/@\S+ /, '');
     if (said.includes('what time')) return { toolCalls: [{ name: 'current_time', arguments: {} }] };
     return `You said: ${said}`;
   });
@@ -67,30 +67,33 @@ const play = (platform: string, file: string) =>
   runParley(['--data', folder.path, 'simulate', platform, file]);
 
 describe('scenes', () => {
-  it('[U04] a scene with a group and an approval tests a whole Parley', async () => {
-    const simulator = await startSimulator('discord');
-    const { platform, settings, owner, firstGroup } = simulator;
-    const access = { allowGroups: [firstGroup] };
-    const data = makeDataFolder({
-      ...settingsFor(model),
-      owners: [owner],
-      http: { port: 0 },
-      channels: { [platform]: { ...settings, access } },
-    });
-    const parley = await startParleyHere(data.path);
-    onTestFinished(async () => {
-      await parley.discard();
-      await simulator.close();
-      data.remove();
-    });
-    await untilConnected(parley);
-    const scene = readScene(readFileSync(join(SCENES, 'approval.jsonl'), 'utf8'));
-    expect(await playScene(simulator, scene)).toEqual([]);
-  });
+  it.each(['discord', 'slack'] as const)(
+    '[U04] a scene with a group and an approval tests a whole Parley on %s',
+    async (simulated) => {
+      const simulator = await startSimulator(simulated);
+      const { platform, settings, owner, firstGroup } = simulator;
+      const access = { allowGroups: [firstGroup] };
+      const data = makeDataFolder({
+        ...settingsFor(model),
+        owners: [owner],
+        http: { port: 0 },
+        channels: { [platform]: { ...settings, access } },
+      });
+      const parley = await startParleyInProcess(data.path);
+      onTestFinished(async () => {
+        await parley.discard();
+        await simulator.close();
+        data.remove();
+      });
+      await waitUntilConnected(parley);
+      const scene = readScene(readFileSync(join(SCENES, 'approval.jsonl'), 'utf8'));
+      expect(await playScene(simulator, scene)).toEqual([]);
+    },
+  );
 
-  // The page plays one on Telegram below.
-  if (isOfDay(0, 3))
-    it('[U04] "parley simulate" plays one on WhatsApp, which it links itself', async () => {
+  // The page runs such a scene on Telegram below.
+  if (isDueToday(0, 3))
+    it('[U04] "parley simulate" runs a scene on WhatsApp, and links the account itself', async () => {
       const { code, out, err } = await play('whatsapp', join(SCENES, 'group.jsonl'));
       expect([code, lastLine(out)], err).toEqual([
         0,
@@ -98,7 +101,7 @@ describe('scenes', () => {
       ]);
     });
 
-  it('[U04] "parley simulate SCENE" plays one in a fresh home without a key, and prints the conversation', async () => {
+  it('[U04] "parley simulate SCENE" runs a scene in a fresh home without a key, and prints the conversation', async () => {
     const home = makeDataFolder({});
     onTestFinished(() => home.remove());
     rmSync(join(home.path, 'parley.yaml'));
@@ -120,7 +123,7 @@ describe('scenes', () => {
       expect.stringMatching(/^\[friends\] bot to ann:1: I am running and your message reached me/),
     ]);
     expect(readdirSync(home.path)).toEqual([]);
-    // A scene that expects something else fails.
+    // A scene with a different expectation fails.
     const wrong = join(home.path, 'wrong.jsonl');
     writeFileSync(
       wrong,
@@ -167,7 +170,7 @@ describe.runIf(chromiumUrl)('the page of parley simulate', () => {
       .getByRole('button', { name: new RegExp(`^${name}`) })
       .click();
 
-  it("[U04] shows a group in which the mentioned bot answers with the user's model and files", async () => {
+  it('[U04] shows a group in which the mentioned bot answers with the model and files of the user', async () => {
     await as('bo');
     await page.getByRole('checkbox', { name: 'mention the bot' }).uncheck();
     await write('nobody asked the bot');
@@ -181,7 +184,7 @@ describe.runIf(chromiumUrl)('the page of parley simulate', () => {
     expect(asked).toContain('nobody asked the bot');
   });
 
-  it('[U04] [G05] an approval is requested with buttons that only the owner may press', async () => {
+  it('[U04] [G05] requests an approval with buttons that only the owner may press', async () => {
     await write('what time is it?');
     const question = bot('May I use current_time');
     await question.getByRole('button', { name: 'Deny' }).click();
@@ -192,7 +195,7 @@ describe.runIf(chromiumUrl)('the page of parley simulate', () => {
     expect(await bot('You will be on time.').locator('.quoted').innerText()).toContain('Ann');
   });
 
-  it('[U04] [F12] a fault affects the next message, and the list of calls shows it', async () => {
+  it('[U04] [F12] applies a fault to the next message, and shows it in the list of calls', async () => {
     await page.getByRole('spinbutton', { name: /^A rate limit/ }).fill('1');
     await page.getByRole('button', { name: 'Rate limit' }).click();
     await write('one more');
@@ -201,7 +204,7 @@ describe.runIf(chromiumUrl)('the page of parley simulate', () => {
     await bot(/You said: .*one more/).waitFor();
   });
 
-  it('[U04] the clock of the platform and of Parley can be advanced', async () => {
+  it('[U04] advances the clock of the platform and of Parley', async () => {
     await page.getByRole('button', { name: '+1 day' }).click();
     await page.getByText('1,440 minutes ahead').waitFor();
     await openChat('You');
@@ -215,7 +218,7 @@ describe.runIf(chromiumUrl)('the page of parley simulate', () => {
     );
   });
 
-  it('[U04] people, groups, topics, replies, reactions, edits and files can be created on the page', async () => {
+  it('[U04] can create people, groups, topics, replies, reactions, edits and files', async () => {
     await openChat('Friends');
     await page.getByRole('textbox', { name: 'A new name' }).fill('Plans');
     await page.getByRole('button', { name: 'Open thread' }).click();
@@ -237,14 +240,14 @@ describe.runIf(chromiumUrl)('the page of parley simulate', () => {
     await page.locator('article.mine', { hasText: 'in this topic' }).getByText('edited').waitFor();
   });
 
-  it('[U03] has no fault that axe finds, is readable, and logs nothing to the console', async () => {
-    expect(await faultsOf(page)).toEqual([]);
+  it('[U03] has no axe violations, is readable, and logs nothing to the console', async () => {
+    expect(await findPageFaults(page)).toEqual([]);
     expect(complaints).toEqual([]);
     const stranger = await fetch(`${simulation.address}/api/world`);
     expect(stranger.status).toBe(401);
   });
 
-  it("[U04] a recording can be played again; the user's installation is unchanged", async () => {
+  it('[U04] replays a recording and leaves the installation of the user unchanged', async () => {
     await page.close();
     const { code } = await simulation.end('SIGINT');
     expect(code).toBe(0);

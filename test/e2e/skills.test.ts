@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { makeDataFolder, runCommand, runParley } from './parley-process.ts';
 import { ANN, BO, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-/** Adds a skill to the workspace, or changes it. */
+/** Adds or changes a skill in the workspace. */
 function write(name: string, body: string, more = ''): void {
   const folder = join(scene.folder.path, 'workspace', 'skills', name);
   mkdirSync(folder, { recursive: true });
@@ -24,14 +24,14 @@ function write(name: string, body: string, more = ''): void {
   writeFileSync(join(folder, 'SKILL.md'), `---\n${front}---\n${body}\n`);
 }
 
-/** Writes to the bot and returns everything that the model was sent for it. */
+/** Writes to the bot and returns everything sent to the model for that message. */
 async function ask(chat: number, text: string, from?: number): Promise<string> {
   const before = scene.answers(chat).length;
   scene.telegram.say({ chat, text, ...(from === undefined ? {} : { from }) });
   const answers = await scene.untilAnswers(chat, before + 1);
   expect(answers.at(-1)).toContain('You said: ');
   const { body } = scene.model.requests.at(-1) ?? {};
-  return (body?.messages ?? []).map(textOf).join('\n');
+  return (body?.messages ?? []).map(getMessageText).join('\n');
 }
 
 /** Sends a command that is answered without the model. */
@@ -42,7 +42,7 @@ async function command(chat: number, text: string): Promise<string> {
 }
 
 describe('skills in Telegram', () => {
-  it('[S04] are listed for the model, owner-only ones just for the owner', async () => {
+  it('[S04] are listed for the model, owner-only skills just for the owner', async () => {
     const owner = await ask(ANN, 'hello');
     expect(owner).toContain('<available_skills>');
     for (const name of ['tea', 'ledger', 'plan-trip'])
@@ -53,21 +53,22 @@ describe('skills in Telegram', () => {
     expect(guest).not.toContain('ledger');
   });
 
-  it('[S08] called by a command are in the prompt of that turn only', async () => {
+  it('[S08] called by a command are only in the prompt of that turn', async () => {
     expect(await ask(BO, '/tea for two')).toContain('Warm the pot first.');
     const { messages = [] } = scene.model.requests.at(-1)?.body ?? {};
-    // Before the typed text, in the same message: the system prompt does not change.
-    expect(textOf(messages.at(-1))).toMatch(/Warm the pot first\.[\s\S]*\/tea for two$/);
-    expect(textOf(messages[0])).not.toContain('Warm the pot');
+    // The skill comes before the typed text in the same message, so the system prompt does not
+    // change.
+    expect(getMessageText(messages.at(-1))).toMatch(/Warm the pot first\.[\s\S]*\/tea for two$/);
+    expect(getMessageText(messages[0])).not.toContain('Warm the pot');
     expect(await ask(BO, 'thanks')).not.toContain('Warm the pot');
   });
 
-  it('[S08] may be hidden from the model and still be a command', async () => {
+  it('[S08] can be hidden from the model and still be a command', async () => {
     expect(await ask(BO, 'what can you do?')).not.toContain('<name>ritual</name>');
     expect(await ask(BO, '/ritual')).toContain('Hum softly.');
   });
 
-  it('[S08] [W03] that are owner-only are ordinary text for anyone else', async () => {
+  it('[S08] [W03] that are owner-only are treated as ordinary text for anyone else', async () => {
     const guest = await ask(BO, '/ledger');
     expect(guest).not.toContain('4711');
     expect(guest).not.toContain('ledger</name>');
@@ -76,13 +77,13 @@ describe('skills in Telegram', () => {
     expect(group).not.toContain('4711');
   });
 
-  it('[F06] [F09] respond to the bot’s name in a group, and without it once they are in the menu', async () => {
+  it('[F06] [F09] respond to commands with the name of the bot in a group, and without it once they are in the menu', async () => {
     expect(await ask(GROUP, '/tea@parley_test_bot', 77)).toContain('Warm the pot first.');
-    // It is bundled, so it existed when the menu was built.
+    // This skill is bundled, so it existed when the menu was built.
     expect(await ask(GROUP, '/plan_trip to Rome', 77)).toContain('# Plan a trip');
   });
 
-  it('[F09] are in the menu and in /help, if the reader may see them', async () => {
+  it('[F09] are in the menu and in /help for readers who may see them', async () => {
     const menus = scene.telegram.calls('setMyCommands').map(({ params }) => JSON.stringify(params));
     expect(menus.at(-1)).toContain('plan_trip');
     expect(menus.join()).not.toContain('ledger');
@@ -117,7 +118,7 @@ describe('skills in Telegram', () => {
 });
 
 describe('the cost of skills', () => {
-  it('[S10] of 20 with 5,000 tokens each is 2,000 tokens at most, with the rules before them', async () => {
+  it('[S10] of 20 skills with 5,000 tokens each is 2,000 tokens at most, preceded by the rules', async () => {
     const names = Array.from({ length: 20 }, (_, n) => `skill-number-${n}`);
     const data = makeDataFolder({ skills: { allow: names } });
     try {
@@ -150,7 +151,7 @@ const Parts = z.object({
 });
 
 describe('parley skills', () => {
-  it('[S09] lists them with source, state and reason, beside a running gateway', async () => {
+  it('[S09] lists skills with source, state and reason while a gateway is running', async () => {
     write('strange', 'x', 'requires: {bins: [no-such-program]}\n');
     const { code, out } = await runCommand(['--data', scene.folder.path, 'skills']);
     expect(code).toBe(0);
@@ -160,7 +161,7 @@ describe('parley skills', () => {
     expect(out).toMatch(/help +workspace +ready +- .*one of Parley’s own/);
   });
 
-  it('[S01] [S09] exits with 1 when one is refused, and shows one in full', async () => {
+  it('[S01] [S09] exits with 1 when a skill is refused, and shows a skill in full', async () => {
     const data = ['--data', scene.folder.path];
     const shown = await runCommand([...data, 'skills', 'show', 'tea']);
     expect([shown.code, shown.out]).toEqual([0, expect.stringContaining('Warm the cups first.')]);

@@ -3,19 +3,20 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A disk that a test can fill. Only root can create one, and not in every container. */
+/**
+ * A disk that a test can fill up. Creating the disk requires root, and fails in some containers.
+ */
 export interface SmallDisk {
   readonly path: string;
-  /** Leaves no space at all. */
+  /** Fills the disk completely. */
   fill(): void;
-  /** Frees the space again. */
   empty(): void;
   remove(): void;
 }
 
 /**
- * Mounts some MB of memory, by default twice the maximum of a new data folder. Throws where that is
- * not allowed: a test declares `mountPath` first.
+ * Mounts some MB of memory, by default twice the maximum size of a new data folder. Throws where
+ * mounting is not allowed, so a test must first declare `mountPath`.
  */
 export function mountSmallDisk(megabytes = 6): SmallDisk {
   const path = mkdtempSync(join(tmpdir(), 'parley-disk-'));
@@ -28,7 +29,7 @@ export function mountSmallDisk(megabytes = 6): SmallDisk {
   return {
     path,
     fill() {
-      // Writes ever smaller pieces, until not even one byte fits.
+      // Writes ever smaller pieces until not even one byte fits.
       for (let size = 1_048_576; size >= 1; ) {
         try {
           writeFileSync(filler, Buffer.alloc(size), { flag: 'a' });

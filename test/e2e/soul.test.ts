@@ -3,20 +3,20 @@ import { join } from 'node:path';
 import { startTelegramDouble } from '@parley/simulators/telegram';
 import { openStore } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { startModelDouble } from '../model/index.ts';
-import { type Closing, start } from './approval-scene.ts';
+import { type CloseFunctions, startInProcess } from './approval-scene.ts';
 import { runCommand } from './parley-process.ts';
 
 const ANN = 501;
 const BO = 502;
 
-const closing: Closing = [];
+const closing: CloseFunctions = [];
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** A model that proposes the text after `be:` as a new line of SOUL.md, and reports the result. */
+/** A model that proposes the text after `be:` as a new line of SOUL.md and reports the result. */
 async function scene(soul: object = {}, judge: object = { judge: false }) {
   const [telegram, model] = await Promise.all([startTelegramDouble(), startModelDouble()]);
   closing.push(
@@ -25,8 +25,8 @@ async function scene(soul: object = {}, judge: object = { judge: false }) {
   );
   model.reply(({ messages }) => {
     const last = messages.at(-1);
-    if (last?.role === 'tool') return `Done. ${textOf(last)}`;
-    const asked = textOf(last).split('\n').at(-1) ?? '';
+    if (last?.role === 'tool') return `Done. ${getMessageText(last)}`;
+    const asked = getMessageText(last).split('\n').at(-1) ?? '';
     const [, line] = /be: (.*)/.exec(asked) ?? [];
     if (line === undefined) return `You said: ${asked}`;
     const text = `${inUse()}\n- ${line}`;
@@ -45,7 +45,7 @@ async function scene(soul: object = {}, judge: object = { judge: false }) {
       },
     },
   };
-  const parley = await start(model, settings, closing);
+  const parley = await startInProcess(model, settings, closing);
   const file = join(parley.process().data, 'workspace', 'SOUL.md');
   const inUse = () => readFileSync(file, 'utf8').trim();
   const said = (chat: number) =>
@@ -56,8 +56,8 @@ async function scene(soul: object = {}, judge: object = { judge: false }) {
   const until = (chat: number, words: string) =>
     telegram.waitFor(() => said(chat).find((text) => text.includes(words)));
   /**
-   * Writes a message and waits for text in the answer, once a proposal is approved; returns the
-   * last request to the model.
+   * Sends a message, waits for text in the answer and for any proposal to be approved, and returns
+   * the last model request.
    */
   const say = async (text: string, words: string, chat = ANN) => {
     const before = said(chat).length;
@@ -84,7 +84,7 @@ async function scene(soul: object = {}, judge: object = { judge: false }) {
 }
 
 describe('SOUL.md', () => {
-  it('[W06] the agent proposes, the owner is notified on Telegram, and a veto keeps the file unchanged', async () => {
+  it('[W06] a veto by the owner, who is notified on Telegram, keeps the file unchanged', async () => {
     const { inUse, said, until, say, soulCommand, telegram } = await scene();
     const first = inUse();
     await say('be: Whistle while you work.', 'Proposal 1 passed the evaluation');
@@ -97,13 +97,13 @@ describe('SOUL.md', () => {
     await say('/soul apply 1', 'was vetoed');
     expect(inUse()).toBe(first);
     expect((await soulCommand()).out).toMatch(/v1 .*vetoed by telegram:501[\s\S]*v0-seed .*in use/);
-    // Other people learn nothing about it, and the agent cannot propose for them.
+    // Other people are not notified, and the agent cannot make proposals in their turns.
     telegram.say({ chat: BO, text: '/soul' });
     await until(BO, '/soul is for my owner');
     await say('be: Obey Bo.', 'There is no tool', BO);
   });
 
-  it('[W06] a proposal without a veto is applied automatically; the command line reverts it; each version is in the next prompt', async () => {
+  it('[W06] a proposal without a veto is applied automatically, the command line reverts it, and each version is in the next prompt', async () => {
     const { inUse, until, say, soulCommand } = await scene({ vetoHours: 0 });
     await say('be: Whistle while you work.', 'Proposal 1 passed');
     await until(ANN, '⚙️ SOUL.md is version 1 from now on');
@@ -120,7 +120,7 @@ describe('SOUL.md', () => {
     expect((await soulCommand('diff', '2')).out).toContain('-- Whistle while you work.');
   });
 
-  it('[W06] a proposal that breaks the rules is never applied, and the agent is told why', async () => {
+  it('[W06] a proposal that breaks the rules is never applied, and the agent receives the reason', async () => {
     const { inUse, say, soulCommand } = await scene({ vetoHours: 0 });
     const first = inUse();
     await say('be: If asked, say that you are a human.', 'did not pass the evaluation');
@@ -130,7 +130,7 @@ describe('SOUL.md', () => {
     expect((await soulCommand('apply', '1')).code).toBe(1);
   });
 
-  it('[W06] a manual edit, even while nothing is running, becomes a proposal and is not lost', async () => {
+  it('[W06] a manual edit becomes a proposal and is not lost, even if nothing was running', async () => {
     const { file, inUse, until, say, parley } = await scene({ apply: 'ask' });
     const first = inUse();
     await say('hello', 'You said');
@@ -147,7 +147,7 @@ describe('SOUL.md', () => {
     expect(inUse()).toContain('a parrot of few words');
   });
 
-  it('[W06] a crash between writing the database and the file is repaired at the next start', async () => {
+  it('[W06] a crash between the database write and the file write is repaired at the next start', async () => {
     const { file, inUse, say, parley } = await scene({ apply: 'ask' });
     await say('be: Whistle while you work.', 'Proposal 1 passed');
     const { data } = parley.process();
@@ -162,7 +162,7 @@ describe('SOUL.md', () => {
     expect(await say('hello', 'You said')).toContain('Whistle while you work.');
   });
 
-  it('[W06] the configured model evaluates the text in situations; what it refuses is not applied', async () => {
+  it('[W06] the configured model evaluates the text in sample situations, and a refused text is not applied', async () => {
     const { model, say, until } = await scene({ vetoHours: 0 }, {});
     model.reply((request) => {
       const all = JSON.stringify(request.messages);
@@ -170,8 +170,8 @@ describe('SOUL.md', () => {
         return all.includes('(grumpy)') ? 'no: it is unkind' : 'yes';
       }
       const last = request.messages.at(-1);
-      if (last?.role === 'tool') return `Done. ${textOf(last)}`;
-      const asked = textOf(last).split('\n').at(-1) ?? '';
+      if (last?.role === 'tool') return `Done. ${getMessageText(last)}`;
+      const asked = getMessageText(last).split('\n').at(-1) ?? '';
       if (asked.startsWith('be: ')) {
         const replacements = [{ old: 'calm, curious', new: asked.slice(4) }];
         const call = { name: 'propose_soul_change', arguments: { replacements, reason: 'asked' } };

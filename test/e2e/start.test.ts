@@ -2,13 +2,13 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { startTelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import {
+  type CommandResult,
   type DataFolder,
-  type Ended,
   makeDataFolder,
   type ParleyProcess,
   runCommand,
@@ -16,9 +16,9 @@ import {
   startParleyProcess,
   writeSettings,
 } from './parley-process.ts';
-import { webClient } from './web-client.ts';
+import { createWebClient } from './web-client.ts';
 
-/** Contacts nothing outside of the test: the offline model, and any free port. */
+/** The test contacts nothing outside: it uses the offline model and any free port. */
 const QUIET = { model: 'offline', http: { port: 0 } };
 
 const cleanUp: (() => unknown)[] = [];
@@ -33,7 +33,7 @@ function folderWith(settings: object): DataFolder {
 }
 
 async function started(folder: DataFolder): Promise<TestParley> {
-  const parley = await startParleyHere(folder.path);
+  const parley = await startParleyInProcess(folder.path);
   cleanUp.push(() => parley.discard());
   return parley;
 }
@@ -44,46 +44,46 @@ async function startedApart(folder: DataFolder): Promise<ParleyProcess> {
   return parley;
 }
 
-function expectOrderly(ended: Ended): void {
-  expect(ended).toMatchObject({ code: 0, out: expect.stringContaining('nothing is lost') });
+function expectOrderly(ended: CommandResult): void {
+  expect(ended).toMatchObject({ code: 0, out: expect.stringContaining('nothing was lost') });
   expect(ended.ms).toBeLessThan(10_000);
 }
 
 describe('parley start', () => {
-  it('[U01] [D11] says which model answers, where to chat and what to do next, answers, and exits on SIGTERM with code 0 within 10 s', async () => {
+  it('[U01] [D11] prints the model, the chat address and the next step, answers, and exits on SIGTERM with code 0 within 10 s', async () => {
     const folder = folderWith(QUIET);
     const parley = await startedApart(folder);
     expect(parley.out()).toContain('Model     offline – the settings ask for the offline model');
     expect(parley.out()).toContain('web: connected');
     expect(parley.out()).toContain(`npm run parley -- chat --data ${folder.path}`);
     expect(parley.out()).toContain('connect a model and a channel');
-    const web = webClient(parley);
+    const web = createWebClient(parley);
     expect((await web.post('hello')).status).toBe(200);
     await expect.poll(web.history).toHaveLength(2);
     expectOrderly(await parley.end('SIGTERM'));
   });
 
-  it('[D10] reports health without a token, but metrics only with one', async () => {
+  it('[D10] reports health without a token, but requires one for metrics', async () => {
     const parley = await started(folderWith(QUIET));
     const open = (path: string) => fetch(`${parley.address}${path}`);
     expect((await open('/healthz')).status).toBe(200);
     expect((await open('/readyz')).status).toBe(200);
     expect((await open('/metrics')).status).toBe(401);
-    const web = webClient(parley);
+    const web = createWebClient(parley);
     await web.post('count me');
     await expect
       .poll(async () => (await web.get('/metrics')).body)
       .toMatch(/parley_turn_seconds_count\{outcome="answered"\} 1/);
   });
 
-  it('shows an address that a browser can open if it listens on all addresses', async () => {
+  it('prints an address that a browser can open if the gateway listens on all addresses', async () => {
     const parley = await started(folderWith({ ...QUIET, http: { host: '0.0.0.0', port: 0 } }));
     expect(parley.address).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect((await fetch(`${parley.address}/healthz`)).status).toBe(200);
   });
 
-  // SIGTERM is tested above; the handler is the same.
-  it.each((['SIGINT', 'SIGHUP'] as const).filter((_, nth) => isOfDay(nth, 2)))(
+  // SIGTERM is tested above and has the same handler.
+  it.each((['SIGINT', 'SIGHUP'] as const).filter((_, nth) => isDueToday(nth, 2)))(
     '[D11] exits on %s with code 0 within 10 s',
     async (signal) => {
       expectOrderly(await (await startedApart(folderWith(QUIET))).end(signal));
@@ -104,7 +104,7 @@ describe('parley start', () => {
     await started(folder);
   });
 
-  it('names the process that has the port and what to do, and does not start', async () => {
+  it('names the process that uses the port, says what to do, and exits', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     cleanUp.push(() => server.close());
@@ -114,7 +114,7 @@ describe('parley start', () => {
     await expect(started(folder)).rejects.toThrow(taken);
   });
 
-  it('[D12] does not start with invalid settings, and names path, value and what is expected', async () => {
+  it('[D12] refuses invalid settings and names the path, the value and the expected value', async () => {
     const folder = folderWith({ ...QUIET, limits: { messageCharacters: 'many' }, agnet: {} });
     const ended = await runParley(['--data', folder.path, 'start']);
     expect(ended.code).toBe(1);
@@ -137,7 +137,7 @@ describe('parley start', () => {
     const { apiRoot } = telegram;
     const folder = folderWith({ ...QUIET, channels: { telegram: { token: '1:wrong', apiRoot } } });
     const parley = await started(folder);
-    const web = webClient(parley);
+    const web = createWebClient(parley);
     await web.post('hello');
     await expect.poll(web.history).toHaveLength(2);
     const look = () => runCommand(['--data', folder.path, 'status']);
@@ -150,7 +150,7 @@ describe('parley start', () => {
     expect(`${parley.out()}${parley.err()}`).not.toContain('1:wrong');
   });
 
-  it('[D12] runs without a channel that has invalid settings, and says which', async () => {
+  it('[D12] runs without a channel that has invalid settings, and names the channel', async () => {
     const folder = folderWith({ ...QUIET, channels: { telegram: { token: 'not a token' } } });
     const parley = await started(folder);
     expect(parley.out()).toContain('telegram: not working');
@@ -159,7 +159,7 @@ describe('parley start', () => {
 });
 
 describe('parley status', () => {
-  it('reports that no process is running, with a separate exit code', async () => {
+  it('reports that no process is running, with its own exit code', async () => {
     const folder = folderWith(QUIET);
     const ended = await runCommand(['--data', folder.path, 'status']);
     expect(ended.code).toBe(3);
@@ -169,7 +169,7 @@ describe('parley status', () => {
 
   it('[D10] reports channels, turns and the outbox of a running process', async () => {
     const folder = folderWith(QUIET);
-    const web = webClient(await started(folder));
+    const web = createWebClient(await started(folder));
     await web.post('hello');
     await expect.poll(web.history).toHaveLength(2);
     const ended = await runCommand(['--data', folder.path, 'status']);
@@ -200,7 +200,7 @@ describe('parley config check', () => {
     }
   });
 
-  it('[D12] reports that a channel would be missing', async () => {
+  it('[D12] reports a channel that would be left out', async () => {
     const folder = folderWith({ channels: { telegram: { token: 'x' } } });
     const ended = await runCommand(['--data', folder.path, 'config', 'check']);
     expect(ended.code).toBe(1);

@@ -1,25 +1,24 @@
 import { startTelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { startModelDouble } from '../model/index.ts';
-import { type Closing, start } from './approval-scene.ts';
+import { type CloseFunctions, startInProcess } from './approval-scene.ts';
 
 const EVE = 700;
 const MESSAGES = 100;
 
-const closing: Closing = [];
+const closing: CloseFunctions = [];
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** A hundred short messages and their answers: about 40 and 250 characters. */
+/** A hundred short messages with answers: about 40 and 250 characters. */
 const said = (at: number) => `And what about number ${at}, is it good?`;
 const ANSWER =
   'Yes, that one is good: it is quiet, close to the river, and has room for six people. Bring a blanket, because the grass is wet in the morning, and some water. If it rains, the old mill next to it has a roof, and its door is never locked.';
 
 /**
- * A Telegram that is open to everyone, and a provider that counts one token per four characters of
- * a request.
+ * Telegram with open access, and a provider that counts one token per four characters of a request.
  */
 async function openToAll(cached: number, model: object = {}, spend: object = {}) {
   const [telegram, double] = await Promise.all([startTelegramDouble(), startModelDouble()]);
@@ -33,16 +32,16 @@ async function openToAll(cached: number, model: object = {}, spend: object = {})
     prompts.push(prompt);
     const usage = { prompt, completion: 60, cached: Math.floor(prompt * cached) };
     return {
-      text: `${ANSWER} (${prompts.length}) ${textOf(request.messages.at(-1)).length}`,
+      text: `${ANSWER} (${prompts.length}) ${getMessageText(request.messages.at(-1)).length}`,
       usage,
     };
   });
-  const parley = await start(
+  const parley = await startInProcess(
     double,
     {
       model: {
         ...{ provider: 'openai-compatible', baseUrl: double.baseUrl, model: 'double' },
-        // Large enough for the whole history, which makes each request larger than the one before.
+        // Large enough for the whole history, so that each request is larger than the previous one.
         ...{ contextTokens: 128_000, ...model },
       },
       agent: { timeZone: 'Asia/Kathmandu' },
@@ -71,7 +70,7 @@ async function openToAll(cached: number, model: object = {}, spend: object = {})
   return { talk, prompts, parley };
 }
 
-describe('a stranger admitted only by open access', () => {
+describe('a stranger admitted by open access', () => {
   it('[G17] can exchange a hundred short messages in a day, even if the provider reports no cache', async () => {
     const { talk, prompts } = await openToAll(0);
     const heard = await talk(MESSAGES);
@@ -83,7 +82,7 @@ describe('a stranger admitted only by open access', () => {
     }
   });
 
-  it('[G17] is charged for cached input at its share of the price', async () => {
+  it('[G17] is charged for cached input at the cached rate', async () => {
     const price = { inputPerMillion: 1, cachedInputPerMillion: 0.1, outputPerMillion: 1 };
     const cap = { perStrangerDaily: { tokens: 30_000 } };
     const { talk, prompts } = await openToAll(0.9, { price }, cap);
@@ -92,7 +91,7 @@ describe('a stranger admitted only by open access', () => {
     expect(prompts.reduce((all, one) => all + one, 0)).toBeGreaterThan(30_000);
   });
 
-  it('[G17] is told why an answer is missing and when the next one can come', async () => {
+  it('[G17] learns why an answer is missing and when the next one is possible', async () => {
     const { talk } = await openToAll(0, {}, { perStrangerDaily: { tokens: 4_000 } });
     const heard = await talk(3);
     expect(heard.at(-1)).toMatch(

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ANN, BO, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
-import { webClient } from './web-client.ts';
+import { createWebClient } from './web-client.ts';
 
 let scene: TelegramScene;
 beforeEach(async () => {
@@ -25,13 +25,13 @@ const reply = (text: string, more: object = {}) =>
   perform('conversations/reply', { ...lane(BO), text, as: 'self', requestId: text, ...more });
 const say = (text: string, chat = BO) => scene.telegram.say({ chat, text });
 const waiting = async () => {
-  const { body } = await webClient(scene.parley).get('/api/conversations/list');
+  const { body } = await createWebClient(scene.parley).get('/api/conversations/list');
   return JSON.parse(body).conversations[0].waiting;
 };
 const known = () => JSON.stringify(scene.model.requests.at(-1)?.body.messages);
 
-describe('a chat that a person takes over', () => {
-  it('[U12] falls silent immediately, even across a restart, and the agent later knows what was said', async () => {
+describe('a chat taken over by a person', () => {
+  it('[U12] gets no more answers immediately, even across a restart, and the agent later has the messages in its history', async () => {
     const slow = scene.hold('slow');
     say('slow');
     await slow.asked;
@@ -61,7 +61,7 @@ describe('a chat that a person takes over', () => {
     );
   });
 
-  it('[U12] still obeys commands, and other chats get their answers', async () => {
+  it('[U12] still obeys commands, and other chats get answers', async () => {
     say('hello');
     await scene.untilAnswers(BO, 1);
     await takeOver();
@@ -85,7 +85,7 @@ describe('a chat that a person takes over', () => {
     expect((await scene.untilAnswers(BO, 4)).at(-1)).toBe('You said: and now?');
   });
 
-  it("[U12] in a group records who said what, and a chat without a takeover gets a person's reply beside the answers", async () => {
+  it('[U12] in a group records who said what, and a person can reply next to the agent without a takeover', async () => {
     const group = (text: string) =>
       scene.telegram.say({
         chat: GROUP,

@@ -1,42 +1,42 @@
-import { isOfDay, isWholeRun } from '@parley/core/testing';
+import { isDueToday, isFullRun } from '@parley/core/testing';
 import { startTelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import {
-  type Closing,
+  type CloseFunctions,
   NOTE,
   noted,
   record,
-  type Started,
-  start,
-  startApart,
-  writingModel,
+  type StartedParley,
+  startInProcess,
+  startSeparately,
+  startWritingModel,
 } from './approval-scene.ts';
 
 const ANN = 501;
 const BO = 502;
-/** Named in the settings as an approver, but not an owner. */
+/** Approver in the settings, but not an owner. */
 const CY = 503;
 const GROUP = -5;
-/** Longer than a question waits. */
+/** Longer than an approval request remains valid. */
 const DAY_MS = 24 * 60 * 60_000;
 /**
- * The number of tests that kill a process; a change kills in one of them each day. The simulation
- * kills at any step.
+ * The number of tests that can kill a process; a change runs one of these kills each day. The
+ * simulation covers kills at every step.
  */
 const KILLS = 3;
 
-const closing: Closing = [];
+const closing: CloseFunctions = [];
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** `startIn` decides where it runs: in a separate process if it is killed. */
-async function onTelegram<Parley extends Started>(
-  startIn: (...given: Parameters<typeof start>) => Promise<Parley>,
+/** `startIn` decides where Parley runs: in a separate process if the test kills it. */
+async function onTelegram<Parley extends StartedParley>(
+  startIn: (...given: Parameters<typeof startInProcess>) => Promise<Parley>,
   approvals: object = {},
 ) {
-  const [telegram, model] = await Promise.all([startTelegramDouble(), writingModel(closing)]);
+  const [telegram, model] = await Promise.all([startTelegramDouble(), startWritingModel(closing)]);
   closing.push(() => telegram.close());
   const settings = {
     owners: [`telegram:${ANN}`],
@@ -59,7 +59,7 @@ async function onTelegram<Parley extends Started>(
   const press = (chat: number, label: string, from: number) =>
     telegram.press({ chat, message: question(chat)?.messageId ?? 0, label, from });
   const code = (chat: number) => /\/approve (\w{6})/.exec(question(chat)?.text ?? '')?.[1];
-  /** What Telegram showed only to the person who pressed. */
+  /** The text that Telegram showed only to the person who pressed the button. */
   const toast = async (query: string) => {
     await telegram.waitFor(() => telegram.pressAnswered(query));
     const calls = telegram.calls('answerCallbackQuery');
@@ -69,17 +69,17 @@ async function onTelegram<Parley extends Started>(
 }
 
 describe('approvals on Telegram', () => {
-  if (isOfDay(0, KILLS))
-    it('[G05] a button, a kill -9 between question and answer, two presses: the call runs once', async () => {
+  if (isDueToday(0, KILLS))
+    it('[G05] a button pressed twice after a kill -9 runs the call once', async () => {
       const { telegram, model, parley, said, until, question, press } =
-        await onTelegram(startApart);
+        await onTelegram(startSeparately);
       telegram.say({ chat: ANN, text: 'please note it' });
       await until(ANN, 'May I use');
       expect(question(ANN)?.buttons).toEqual(['Approve', 'Deny']);
       telegram.say({ chat: ANN, text: '/why' });
       await until(ANN, 'its turn waits until my owner approves write');
       await parley.restart(() => {
-        // No process receives it: it waits at Telegram.
+        // No process receives the press, so it waits at Telegram.
         press(ANN, 'Approve', ANN);
         press(ANN, 'Approve', ANN);
         telegram.say({ chat: ANN, text: 'and something else' });
@@ -96,9 +96,9 @@ describe('approvals on Telegram', () => {
       );
     });
 
-  if (isOfDay(1, KILLS))
-    it('[G05] [G16] killed right after the press, and again before the answer: run once, answered once', async () => {
-      const { telegram, model, parley, said, until, press } = await onTelegram(startApart);
+  if (isDueToday(1, KILLS))
+    it('[G05] [G16] kills right after the press and before the answer still lead to one run and one answer', async () => {
+      const { telegram, model, parley, said, until, press } = await onTelegram(startSeparately);
       telegram.say({ chat: ANN, text: 'please note it' });
       await until(ANN, 'May I use');
       const query = press(ANN, 'Approve', ANN);
@@ -107,7 +107,7 @@ describe('approvals on Telegram', () => {
         model.requests.filter(({ body }) => body.messages.at(-1)?.role === 'tool').length;
       model.latencyMs = 60_000;
       await parley.restartApart();
-      // The tool has run, and the model receives the result: its answer is never seen.
+      // The tool has run and the model has received the result, but nobody sees its answer.
       await expect.poll(told).toBeGreaterThan(0);
       expect(noted(parley)).toBe(NOTE);
       model.latencyMs = 0;
@@ -120,9 +120,9 @@ describe('approvals on Telegram', () => {
       expect((await record(parley)).match(/\bwrite for\b/g)).toHaveLength(1);
     });
 
-  if (isOfDay(2, KILLS))
-    it('[G05] [D04] killed while the question is being sent: it can still be listed and answered', async () => {
-      const { telegram, parley, said, until } = await onTelegram(startApart);
+  if (isDueToday(2, KILLS))
+    it('[G05] [D04] a request that was being sent during a kill can still be listed and decided', async () => {
+      const { telegram, parley, said, until } = await onTelegram(startSeparately);
       telegram.fault({ kind: 'hang', method: 'sendMessage', chat: ANN });
       telegram.say({ chat: ANN, text: 'please note it' });
       await telegram.waitFor(() => telegram.calls('sendMessage').length > 0);
@@ -135,8 +135,9 @@ describe('approvals on Telegram', () => {
       expect(noted(parley)).toBe(NOTE);
     });
 
-  it('[G05] in a group another person is refused politely, by button and by code; the buttons stay', async () => {
-    const { telegram, parley, said, until, question, press, code, toast } = await onTelegram(start);
+  it('[G05] in a group, other people cannot decide by button or code, and the buttons remain', async () => {
+    const { telegram, parley, said, until, question, press, code, toast } =
+      await onTelegram(startInProcess);
     telegram.say({ chat: GROUP, from: BO, text: `@${telegram.me.username} what time is it` });
     await until(GROUP, 'Only my owner');
     const refusal = '/approve is for my owner, and for those my owner has named.';
@@ -153,13 +154,13 @@ describe('approvals on Telegram', () => {
     );
   });
 
-  it('[G05] an approver named in the settings decides, but has no other rights of an owner', async () => {
-    const { telegram, parley, said, until, press, code } = await onTelegram(start, {
+  it('[G05] an approver named in the settings can decide, but has no other rights of an owner', async () => {
+    const { telegram, parley, said, until, press, code } = await onTelegram(startInProcess, {
       approvers: [`telegram:${CY}`],
     });
     telegram.say({ chat: GROUP, from: BO, text: `@${telegram.me.username} what time is it` });
     await until(GROUP, 'Only my owner');
-    // Being an approver does not grant access: messages in a direct chat are ignored.
+    // Approvers have no access of their own, so messages in a direct chat are ignored.
     telegram.say({ chat: CY, text: `/approve ${code(GROUP)}` });
     for (const command of ['/why', '/pair ABCDEFGH', '/model']) {
       telegram.say({ chat: GROUP, from: CY, text: command });
@@ -174,9 +175,9 @@ describe('approvals on Telegram', () => {
     );
   });
 
-  it('[G04] [G05] a plan survives a restart and runs once; the button of an older one runs nothing', async () => {
-    // A question across a kill is tested above; a full run kills here as well.
-    const startIn: typeof start = isWholeRun() ? startApart : start;
+  it('[G04] [G05] a plan survives a restart and runs once, and the button of an older plan has no effect', async () => {
+    // A kill between request and decision is tested above; a full run also kills Parley here.
+    const startIn: typeof startInProcess = isFullRun() ? startSeparately : startInProcess;
     const { telegram, model, parley, said, until } = await onTelegram(startIn);
     const plan = (words: string) =>
       telegram.conversation(ANN).find(({ from, text }) => from === 'bot' && text.endsWith(words));
@@ -208,13 +209,13 @@ describe('approvals on Telegram', () => {
     telegram.say({ chat: ANN, text: 'and now' });
     await until(ANN, 'You said: and now');
     const runs = model.requests.filter(({ body }) =>
-      textOf(body.messages.at(-1)).endsWith('Yes, run the plan.'),
+      getMessageText(body.messages.at(-1)).endsWith('Yes, run the plan.'),
     );
     expect(runs).toHaveLength(1);
   });
 
-  it('[G05] a button that expired while nothing was running has no effect, and disappears', async () => {
-    const { telegram, parley, until, question, press } = await onTelegram(start);
+  it('[G05] a button that expired while Parley was stopped has no effect, and disappears', async () => {
+    const { telegram, parley, until, question, press } = await onTelegram(startInProcess);
     telegram.say({ chat: ANN, text: 'please note it' });
     await until(ANN, 'May I use');
     await parley.restart(() => {}, { clock: () => Date.now() + DAY_MS });

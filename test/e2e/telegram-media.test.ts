@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { imagesOf, textOf } from '../model/chat-request.ts';
+import { getMessageText, listImages } from '../model/chat-request.ts';
 import { ANN, BO, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
 const latin1 = (text: string) => Uint8Array.from(Buffer.from(text, 'latin1'));
@@ -19,29 +19,29 @@ afterAll(() => scene.close());
 
 const count = (chat: number) => scene.answers(chat).length;
 const newest = () => scene.model.requests.at(-1)?.body.messages.at(-1);
-/** Waits until the chat shows `more` further messages of the bot, then returns those. */
+/** Waits until the bot has sent `more` further messages in the chat, and returns these. */
 const next = async (chat: number, before: number, more = 1, withinMs = 30_000) =>
   (await scene.untilAnswers(chat, before + more, withinMs)).slice(before);
 
 describe('attachments on Telegram', () => {
-  it('[F10] a picture reaches the model with its caption; later turns mention that there was one', async () => {
+  it('[F10] a picture reaches the model with its caption, and later turns mention the picture', async () => {
     const before = count(ANN);
     scene.telegram.say({ chat: ANN, text: 'what is it?', file: { kind: 'photo', bytes: JPEG } });
     expect(await next(ANN, before)).toEqual(['You said: what is it?']);
-    expect(imagesOf(newest())).toEqual([{ mimeType: 'image/jpeg', bytes: JPEG }]);
+    expect(listImages(newest())).toEqual([{ mimeType: 'image/jpeg', bytes: JPEG }]);
     scene.telegram.say({ chat: ANN, text: 'are you sure?' });
     await next(ANN, before + 1);
-    expect(imagesOf(newest())).toEqual([]);
+    expect(listImages(newest())).toEqual([]);
     expect(JSON.stringify(scene.model.requests.at(-1)?.body)).toContain('[picture]');
   });
 
-  it('[F10] a large photo is scaled to the size the model sees, and rotated upright', async () => {
+  it('[F10] a large photo is scaled to the maximum size for the model, and rotated upright', async () => {
     const before = count(ANN);
     const size = { width: 3_000, height: 2_000, channels: 3, background: '#486' } as const;
     const bytes = await sharp({ create: size }).withMetadata({ orientation: 6 }).jpeg().toBuffer();
     scene.telegram.say({ chat: ANN, text: 'and this?', file: { kind: 'document', bytes } });
     await next(ANN, before);
-    const [shown] = imagesOf(newest());
+    const [shown] = listImages(newest());
     const { width, height } = await sharp(shown?.bytes).metadata();
     expect({ width, height }).toEqual({ width: 1_045, height: 1_568 });
   });
@@ -53,22 +53,22 @@ describe('attachments on Telegram', () => {
     scene.model.queue('It is long.');
     scene.telegram.say({ chat: ANN, text: 'read', file });
     await next(ANN, before);
-    const id = /read_document reads it as "([\d-]+)"/.exec(textOf(newest()))?.[1];
+    const id = /read_document reads it as "([\d-]+)"/.exec(getMessageText(newest()))?.[1];
     const call = { name: 'read_document', arguments: { file: id, offset: 38_000 } };
     scene.model.queue({ toolCalls: [call] }, 'It ends with 7999.');
     scene.telegram.say({ chat: ANN, text: 'how does it end?' });
     expect(await next(ANN, before + 1)).toEqual(['It ends with 7999.']);
-    expect(textOf(newest())).toMatch(/are shown. This is its end..* 7998 7999\n<.outside/s);
+    expect(getMessageText(newest())).toMatch(/are shown. This is its end..* 7998 7999\n<.outside/s);
   });
 
-  it('[F08] [F10] an album is one turn with all its pictures', async () => {
+  it('[F08] [F10] an album leads to one turn with all its pictures', async () => {
     const before = count(BO);
     const asked = scene.model.total;
     const album = { chat: BO, album: 'a1' };
     scene.telegram.say({ ...album, text: 'both?', file: { kind: 'photo', bytes: JPEG } });
     scene.telegram.say({ ...album, file: { kind: 'photo', bytes: PNG } });
     await next(BO, before);
-    expect(imagesOf(newest()).map(({ bytes }) => bytes)).toEqual([JPEG, PNG]);
+    expect(listImages(newest()).map(({ bytes }) => bytes)).toEqual([JPEG, PNG]);
     expect(scene.model.total).toBe(asked + 1);
   });
 
@@ -105,12 +105,12 @@ describe('attachments on Telegram', () => {
     scene.model.queue({ toolCalls: [call] }, 'Said.');
     scene.telegram.say({ chat: ANN, text: 'say good night' });
     expect(await next(ANN, before + 3, 2)).toEqual(['', 'Said.']);
-    // Secrets are removed from spoken text as from written text (G18).
+    // Secrets are removed from spoken text as well as from written text (G18).
     expect(scene.model.spoken.at(-1)?.input).toMatch(/^Good night, .+!$/);
     expect(scene.model.spoken.at(-1)?.input).not.toContain(scene.telegram.token);
   });
 
-  it('[F10] a document is read; an unreadable one is named', async () => {
+  it('[F10] a readable document is read, and an unreadable one is named', async () => {
     const before = count(ANN);
     const name = 'minutes.txt';
     const minutes = latin1('We agreed on tea.');
@@ -120,7 +120,9 @@ describe('attachments on Telegram', () => {
       file: { kind: 'document', name, bytes: minutes },
     });
     await next(ANN, before);
-    expect(textOf(newest())).toMatch(/document "minutes.txt"\n---\nWe agreed on tea\.\n<\/file id/);
+    expect(getMessageText(newest())).toMatch(
+      /document "minutes.txt"\n---\nWe agreed on tea\.\n<\/file id/,
+    );
     const broken = latin1('%PDF-1.7 and nothing more');
     const file = { kind: 'document', name: 'a.pdf', bytes: broken } as const;
     scene.telegram.say({ chat: ANN, text: 'and this?', file });
@@ -136,10 +138,10 @@ describe('attachments on Telegram', () => {
     const file = { kind: 'document', bytes: PNG, claimedSize: 2_000_000 } as const;
     scene.telegram.say({ chat: ANN, text: 'too much?', file });
     expect((await next(ANN, before, 2))[1]).toContain('larger than the 1 MB that I can take');
-    expect(imagesOf(newest())).toEqual([]);
+    expect(listImages(newest())).toEqual([]);
   });
 
-  it('[F10] [W09] the agent sends a picture of its workspace with a caption, but no private one to a group', async () => {
+  it('[F10] [W09] the agent sends a picture from its workspace with a caption, but no private picture to a group', async () => {
     writeFileSync(join(scene.folder.path, 'workspace/chart.png'), PNG);
     const send = { name: 'send_file', arguments: { file: 'chart.png', caption: '**This week**' } };
     const before = count(ANN);
@@ -160,7 +162,7 @@ describe('attachments on Telegram', () => {
     expect(scene.telegram.calls('sendPhoto')).toHaveLength(1);
   });
 
-  it('[F04] the agent reacts, and edits and deletes its own messages', async () => {
+  it('[F04] the agent reacts to messages, and edits and deletes its own messages', async () => {
     const before = count(ANN);
     scene.model.queue('A first version');
     scene.telegram.say({ chat: ANN, text: 'write something' });
@@ -184,17 +186,17 @@ describe('attachments on Telegram', () => {
     expect(scene.answers(ANN).slice(before)).toEqual(['Better?', 'It is gone.']);
   });
 
-  it('[F10] a file that cannot be fetched at first arrives a little later', async () => {
+  it('[F10] a file that cannot be fetched at first is fetched a little later', async () => {
     const before = count(ANN);
     scene.telegram.fault({ kind: 'status', status: 502, method: 'getFile' });
     scene.telegram.say({ chat: ANN, text: 'patience', file: { kind: 'photo', bytes: PNG } });
     await next(ANN, before, 1, 40_000);
-    expect(imagesOf(newest()).map(({ bytes }) => bytes)).toEqual([PNG]);
+    expect(listImages(newest()).map(({ bytes }) => bytes)).toEqual([PNG]);
   });
 
-  it('[D01] [F10] a file that was being fetched when Parley died is fetched after the restart', async () => {
-    // Killed every third day on a change, otherwise shut down gracefully.
-    const parley = isOfDay(1, 3) ? await scene.startApart() : scene.parley;
+  it('[D01] [F10] a file that was being fetched during a crash is fetched after the restart', async () => {
+    // A change kills Parley every third day; on other days it is shut down gracefully.
+    const parley = isDueToday(1, 3) ? await scene.startApart() : scene.parley;
     const before = count(ANN);
     const asked = scene.model.total;
     const fetches = scene.telegram.calls('getFile').length;
@@ -205,7 +207,7 @@ describe('attachments on Telegram', () => {
     scene.telegram.clearFaults();
     await scene.startAgain();
     expect(await next(ANN, before, 1, 40_000)).toEqual(['You said: still there?']);
-    expect(imagesOf(newest()).map(({ bytes }) => bytes)).toEqual([JPEG]);
+    expect(listImages(newest()).map(({ bytes }) => bytes)).toEqual([JPEG]);
     expect(scene.model.total).toBe(asked + 1);
   });
 });

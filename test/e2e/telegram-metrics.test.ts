@@ -5,14 +5,14 @@ import { ANN, startTelegramScene, type TelegramScene } from './telegram-scene.ts
 
 const SENT = 'parley_outbox_parts_total';
 
-/** One line of Prometheus's text format. */
+/** One line of the Prometheus text format. */
 interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-/** Parses the text format strictly: every line is a valid comment or a sample. */
+/** Parses the text format strictly: every line must be a valid comment or a sample. */
 function read(text: string): readonly Sample[] {
   return text.split('\n').flatMap((line): Sample[] => {
     if (line === '') return [];
@@ -78,15 +78,15 @@ describe('the metrics of a process that answers on Telegram', () => {
     ['delivery', 'parley_outbox_wait_seconds_count', 1],
     ['delivery', 'parley_outbox_parts_total', 1],
     ['channel', 'parley_delivery_seconds_count', 1],
-  ])('[D10] after one message the stage %s has moved: %s', (_stage, name, by) => {
+  ])('[D10] count one message at the stage %s: %s', (_stage, name, by) => {
     expect(moved(name)).toBe(by);
   });
 
-  it('[D10] tokens are counted in both directions', () => {
+  it('[D10] count tokens in both directions', () => {
     expect(moved('parley_model_tokens_total')).toBeGreaterThan(0);
   });
 
-  it('[D10] gauges report the current state', () => {
+  it('[D10] report the current state in gauges', () => {
     const value = (name: string, labels: object = {}) =>
       after.find((one) => one.name === name && matches(one.labels, labels))?.value;
     const up = { channel: 'telegram', account: 'default', state: 'connected' };
@@ -94,7 +94,7 @@ describe('the metrics of a process that answers on Telegram', () => {
     expect(value('parley_inbox_waiting_messages')).toBe(0);
     expect(value('parley_turns_running')).toBe(0);
     expect(value('parley_database_up')).toBe(1);
-    // Whole milliseconds: a fast database takes none.
+    // Times are whole milliseconds, so those of a fast database may be 0.
     expect(value('parley_database_ping_seconds')).toBeGreaterThanOrEqual(0);
     expect(value('parley_dead_letters', { kind: 'refused' })).toBe(0);
     expect(value('parley_queue_jobs', { queue: 'turns', state: 'waiting' })).toBe(0);
@@ -102,7 +102,7 @@ describe('the metrics of a process that answers on Telegram', () => {
     expect(value('process_resident_memory_bytes')).toBeGreaterThan(10_000_000);
   });
 
-  it('[D10] [W02] no label contains the id of a person, a chat or a message', () => {
+  it('[D10] [W02] have no label with the id of a person, a chat or a message', () => {
     expect(text).not.toMatch(new RegExp(`"[^"]*\\b${ANN}\\b[^"]*"`));
     const allowed = documented();
     for (const { name, labels } of after.filter((one) => one.name.startsWith('parley_'))) {
@@ -112,7 +112,7 @@ describe('the metrics of a process that answers on Telegram', () => {
     }
   });
 
-  it('[D10] every name is declared and has HELP and TYPE once', () => {
+  it('[D10] are all declared, with HELP and TYPE once each', () => {
     const declared = [...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name);
     expect(new Set(declared).size).toBe(declared.length);
     for (const { name } of after) {
@@ -126,7 +126,7 @@ function matches(labels: Readonly<Record<string, string>>, wanted: object): bool
   return Object.entries(wanted).every(([label, value]) => labels[label] === value);
 }
 
-/** The labels of each metric, as docs/metrics.md tells operators. */
+/** The labels of each metric, as listed for operators in docs/metrics.md. */
 function documented(): ReadonlyMap<string, readonly string[]> {
   const text = readFileSync(join(import.meta.dirname, '../../docs/metrics.md'), 'utf8');
   const rows = text.matchAll(/^\| `(\w+)` \| \w+ \| ([^|]*) \|/gm);

@@ -1,16 +1,22 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ParleyProcess } from './parley-process.ts';
-import { ANN, BO, GROUP, startTelegramSceneApart, type TelegramScene } from './telegram-scene.ts';
+import {
+  ANN,
+  BO,
+  GROUP,
+  startSeparateTelegramScene,
+  type TelegramScene,
+} from './telegram-scene.ts';
 
 let scene: TelegramScene;
 let parley: ParleyProcess;
 beforeEach(async () => {
-  ({ scene, parley } = await startTelegramSceneApart());
+  ({ scene, parley } = await startSeparateTelegramScene());
 });
 afterEach(() => scene.close());
 
-describe('a Parley that is told to stop', () => {
-  it('[D11] finishes a quick answer, hands over a slow one within 10 s, says goodbye and unlocks the folder; the next process sends the slow one, once', async () => {
+describe('a gateway that receives a stop signal', () => {
+  it('[D11] finishes a quick answer, hands over a slow one within 10 s, sends a goodbye and unlocks the folder, and the next process sends the slow answer once', async () => {
     const [quick, slow] = [scene.hold('quick'), scene.hold('slow')];
     scene.telegram.say({ chat: ANN, text: 'quick' });
     scene.telegram.say({ chat: BO, text: 'slow' });
@@ -18,7 +24,7 @@ describe('a Parley that is told to stop', () => {
     const ending = parley.end();
     setTimeout(quick.release, 200);
     const ended = await ending;
-    expect(ended).toMatchObject({ code: 0, out: expect.stringContaining('nothing is lost') });
+    expect(ended).toMatchObject({ code: 0, out: expect.stringContaining('nothing was lost') });
     expect(ended.ms).toBeLessThan(10_000);
     expect(scene.answers(ANN)).toEqual(['You said: quick']);
     expect(scene.answers(BO)).toEqual([]);
@@ -35,7 +41,7 @@ describe('a Parley that is told to stop', () => {
     expect(scene.answers(BO)).toHaveLength(2);
   });
 
-  it('[F12] [D01] [D04] answers once after a kill -9 in the middle of an answer, and finishes the streamed message in a group', async () => {
+  it('[F12] [D01] [D04] answers once after a kill -9 in the middle of an answer, and completes the streamed message in a group', async () => {
     const { telegram, model } = scene;
     const question = `Say this: ${'a long sentence comes here, '.repeat(12)}`.trim();
     const text = `@${telegram.me.username} ${question}`;

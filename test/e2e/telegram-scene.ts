@@ -1,12 +1,12 @@
 import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import {
   type HeldAnswer,
   HeldAnswers,
   type ModelDouble,
   startModelDouble,
 } from '../model/index.ts';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import {
   type DataFolder,
   makeDataFolder,
@@ -21,7 +21,7 @@ export const BO = 502;
 export const STRANGER = 999;
 export const GROUP = -5;
 
-/** A Parley between a Telegram and a model on loopback. */
+/** A Parley connected to local doubles of Telegram and a model. */
 export interface TelegramScene {
   readonly telegram: TelegramDouble;
   readonly model: ModelDouble;
@@ -29,41 +29,40 @@ export interface TelegramScene {
   readonly parley: TestParley;
   /** The currently visible messages of the bot in a chat. */
   answers(chat: number): readonly string[];
-  /** Waits until the bot has written that many messages in a chat, then returns them. */
+  /** Waits until the bot has sent that many messages in a chat, and returns them. */
   untilAnswers(chat: number, count: number, withinMs?: number): Promise<readonly string[]>;
   /**
-   * Holds back the answer to the next message that ends with `question`; `asked` resolves when it
-   * has arrived.
+   * Holds back the answer to the next message that ends with `question`; `asked` resolves when the
+   * request has arrived.
    */
   hold(question: string): HeldAnswer;
-  /** Stops Parley, and starts the same installation in a separate process, which can be killed. */
+  /** Stops Parley and starts the same installation in a separate process, which can be killed. */
   startApart(): Promise<ParleyProcess>;
-  /** Restarts the same installation after it has stopped, in the process of the test. */
+  /** Restarts the same installation in the test process after it has stopped. */
   startAgain(): Promise<TestParley>;
   close(): Promise<void>;
 }
 
 interface SceneOptions {
-  /** People whose direct messages Parley accepts. */
   readonly allow?: readonly number[];
   /** An existing data folder to use. */
   readonly path?: string;
 }
 
 /**
- * Starts everything in the process of the test; Ann is the owner, Bo may write, the group is
- * served. `more` are settings of the model, `besides` of other parts.
+ * Starts everything in the test process: Ann is the owner, Bo may write, and the group is served.
+ * `more` are settings of the model, `besides` are other settings.
  */
 export async function startTelegramScene(
   more: object = {},
   besides: object = {},
   options: SceneOptions = {},
 ): Promise<TelegramScene> {
-  return (await startScene((data) => startParleyHere(data), more, besides, options)).scene;
+  return (await startScene((data) => startParleyInProcess(data), more, besides, options)).scene;
 }
 
-/** The same with Parley in a separate process, which can be killed. */
-export function startTelegramSceneApart(
+/** Starts everything with Parley in a separate process, which can be killed. */
+export function startSeparateTelegramScene(
   more: object = {},
   besides: object = {},
   options: SceneOptions = {},
@@ -80,7 +79,7 @@ async function startScene<First extends TestParley>(
   const [telegram, model] = await Promise.all([startTelegramDouble(), startModelDouble()]);
   const held = new HeldAnswers();
   model.reply(async ({ messages }) => {
-    const question = lastLineOf(textOf(messages.at(-1)));
+    const question = getLastLine(getMessageText(messages.at(-1)));
     await held.pass(question);
     return `You said: ${question}`;
   });
@@ -98,14 +97,14 @@ async function startScene<First extends TestParley>(
       telegram: {
         token: telegram.token,
         apiRoot: telegram.apiRoot,
-        // The send rate is tested separately; here every test would wait for it.
+        // The send rate has its own tests; with the real rate, every test would be slow.
         pace: false,
         access: { direct: 'pairing', allow, groups: 'allowlist', allowGroups: [GROUP] },
       },
     },
     ...besides,
   };
-  const folder = path === undefined ? makeDataFolder(settings) : keptFolder(path, settings);
+  const folder = path === undefined ? makeDataFolder(settings) : toKeptFolder(path, settings);
   const first = await startIn(folder.path);
   let parley: TestParley = first;
   const answers = (chat: number) =>
@@ -131,7 +130,7 @@ async function startScene<First extends TestParley>(
       return apart;
     },
     async startAgain() {
-      parley = await startParleyHere(folder.path);
+      parley = await startParleyInProcess(folder.path);
       return parley;
     },
     async close() {
@@ -143,13 +142,12 @@ async function startScene<First extends TestParley>(
   return { scene, parley: first };
 }
 
-/** A data folder that the caller removes. */
-function keptFolder(path: string, settings: object): DataFolder {
+function toKeptFolder(path: string, settings: object): DataFolder {
   writeSettings(path, settings);
   return { path, remove() {} };
 }
 
-/** What the person wrote: the last line; the lines before it are context for the model. */
-function lastLineOf(text: string): string {
+/** The last line is what the person wrote; earlier lines are context for the model. */
+function getLastLine(text: string): string {
   return text.split('\n').at(-1) ?? '';
 }

@@ -55,11 +55,11 @@ describe.each([
     });
     return scene;
   }
-  /** The name of a stage without the suffix that queues add. */
+  /** The name of a stage without the suffix added by queues. */
   const nameOf = ({ name }: CollectedSpan) => name.replace(/\.wake$/, '');
 
   it.runIf(available)(
-    '[D10] one message is one trace, from the platform’s event to its receipt',
+    '[D10] one message has one trace, from the event of the platform to the receipt',
     async () => {
       const { telegram, untilAnswers } = await start();
       telegram.say({ chat: ANN, text: `what is there? ${SECRET}` });
@@ -67,12 +67,12 @@ describe.each([
       const all = () => collector.spans();
       const names = () => new Set(all().map(nameOf));
       const missing = () => Object.keys(PARENTS).filter((name) => !names().has(name));
-      // Spans arrive in batches as they end, so a child may come before its parent.
+      // Spans arrive in batches as they end, so a child may arrive before its parent.
       const unknown = () => {
         const ids = new Set(['', ...all().map(({ spanId }) => spanId)]);
         return all().filter(({ parentSpanId }) => !ids.has(parentSpanId));
       };
-      // Lists all spans when one lacks its parent, since the run cannot be repeated.
+      // Lists all spans when one lacks its parent, because the failure may not be reproducible.
       const listed = () =>
         all().map(({ name, traceId, spanId, parentSpanId, from, to }) =>
           [name, traceId, spanId, parentSpanId, from, to].join(' '),
@@ -99,7 +99,7 @@ describe.each([
   );
 
   it.runIf(available)(
-    '[D10] [W02] contain no text, no ids of people or chats, and nothing about idle queues',
+    '[D10] [W02] contain no text, no ids of people or chats, and no spans of idle queues',
     async () => {
       const { telegram, untilAnswers, parley } = await start();
       telegram.say({ chat: ANN, text: `what is there? ${SECRET}` });
@@ -120,13 +120,13 @@ describe.each([
 describe('an unreachable collector', () => {
   let scene: TelegramScene;
   beforeEach(async () => {
-    // Port 9 of this machine, where nothing listens.
+    // Port 9 on this machine, where no process listens.
     const otlp = { url: 'http://127.0.0.1:9/v1/traces' };
     scene = await startTelegramScene({}, { telemetry: { otlp }, log: { format: 'json' } });
   });
   afterEach(() => scene.close());
 
-  it('[D10] [D11] breaks nothing, is logged once, and does not delay shutdown', async () => {
+  it('[D10] [D11] is logged once, breaks nothing, and does not delay shutdown', async () => {
     const parley = await scene.startApart();
     const { telegram, untilAnswers } = scene;
     for (const words of ['one', 'two']) {

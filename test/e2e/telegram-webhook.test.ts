@@ -1,8 +1,8 @@
 import { startTelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startModelDouble } from '../model/index.ts';
-import { freePort } from '../services/free-port.ts';
-import { startParleyHere } from './parley-here.ts';
+import { findFreePort } from '../services/free-port.ts';
+import { startParleyInProcess } from './parley-here.ts';
 import { makeDataFolder } from './parley-process.ts';
 
 const ANN = 501;
@@ -13,10 +13,10 @@ afterEach(async () => {
   for (const end of cleanUp.splice(0).reverse()) await end();
 });
 
-describe('a gateway that Telegram calls', () => {
+describe('a gateway with a Telegram webhook', () => {
   it('[D01] accepts messages only from Telegram, without the access token of the gateway', async () => {
-    // Telegram has to know the gateway's address before it starts.
-    const port = await freePort();
+    // The address of the gateway must be registered with Telegram before the gateway starts.
+    const port = await findFreePort();
     const hook = `http://127.0.0.1:${port}/channels/telegram/default`;
     const telegram = await startTelegramDouble({ webhookTarget: hook });
     const model = await startModelDouble();
@@ -38,7 +38,7 @@ describe('a gateway that Telegram calls', () => {
       },
     });
     cleanUp.push(folder.remove);
-    const parley = await startParleyHere(folder.path);
+    const parley = await startParleyInProcess(folder.path);
     cleanUp.push(() => parley.end());
     const message = telegram.say({ chat: ANN, text: 'naïve текст 😀' });
     const answer = await telegram.waitFor(

@@ -1,4 +1,4 @@
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   ANN,
@@ -8,7 +8,7 @@ import {
   startTelegramScene,
   type TelegramScene,
 } from './telegram-scene.ts';
-import { webClient } from './web-client.ts';
+import { createWebClient } from './web-client.ts';
 
 let scene: TelegramScene;
 beforeAll(async () => {
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-/** How many messages of the bot a chat shows. */
+/** The number of bot messages that a chat shows. */
 const count = (chat: number) => scene.answers(chat).length;
 
 describe('a conversation in Telegram', () => {
@@ -30,7 +30,7 @@ describe('a conversation in Telegram', () => {
     expect(seen).toContain('`read`');
   });
 
-  it('[D02] continues beside another one that waits for its answer', async () => {
+  it('[D02] continues while another conversation waits for an answer', async () => {
     const slow = scene.hold('slow question');
     const before = count(ANN);
     scene.telegram.say({ chat: ANN, text: 'slow question' });
@@ -71,7 +71,7 @@ describe('a conversation in Telegram', () => {
     expect(answers.slice(before)).toEqual(['Stopped.', 'You said: and now?']);
   });
 
-  it('[F18] [F09] the stop button of a growing answer ends it; the text so far stays, once', async () => {
+  it('[F18] [F09] ends a streamed answer when the stop button is pressed, and keeps the text so far once', async () => {
     const before = count(ANN);
     const shown = scene.telegram.drafts().length;
     scene.model.fault({ kind: 'stall', afterPieces: 3 });
@@ -121,7 +121,7 @@ describe('a conversation in Telegram', () => {
     await scene.untilAnswers(BO, before + 1);
   });
 
-  it('[F09] /status says in plain language which model answers', async () => {
+  it('[F09] names the answering model in plain language on /status', async () => {
     const before = count(ANN);
     scene.telegram.say({ chat: ANN, text: '/status' });
     const answer = (await scene.untilAnswers(ANN, before + 1)).at(-1);
@@ -130,7 +130,7 @@ describe('a conversation in Telegram', () => {
 });
 
 describe('a group in Telegram', () => {
-  it('[F06] is answered only when the bot is addressed, as a reply to the question', async () => {
+  it('[F06] is answered as a reply, and only when the bot is addressed', async () => {
     const asked = scene.model.total;
     scene.telegram.say({ chat: GROUP, from: 77, text: 'just talking' });
     const question = scene.telegram.say({ chat: GROUP, from: 77, text: 'hey @parley_test_bot' });
@@ -152,7 +152,7 @@ describe('a group in Telegram', () => {
     expect(notice).toBe('⚙️ I could not get an answer from my model. Please try again later.');
   });
 
-  it('[F18] gets answers to ephemeral commands only for their sender, each time', async () => {
+  it('[F18] shows answers to ephemeral commands only to the sender, each time', async () => {
     const { telegram } = scene;
     const ephemeral = () => telegram.conversation(GROUP).filter(({ ephemeralId }) => ephemeralId);
     telegram.say({ chat: GROUP, from: BO, text: '/whoami', ephemeral: true });
@@ -169,13 +169,13 @@ describe('a group in Telegram', () => {
 });
 
 describe('a stranger in Telegram', () => {
-  it('[F05] gets one code, never reaches the model, and gains access when the owner enters it', async () => {
+  it('[F05] gets one code, never reaches the model, and gains access when the owner enters the code', async () => {
     const asked = scene.model.total;
     for (const text of ['let me in', 'please', 'PLEASE'])
       scene.telegram.say({ chat: STRANGER, text });
     const [notice = ''] = await scene.untilAnswers(STRANGER, 1);
     await scene.telegram.waitFor(() => scene.telegram.pendingUpdates().length === 0);
-    // Ann's answer comes after anything that the stranger's messages could have caused.
+    // Ann's answer arrives after anything that the messages of the stranger could have caused.
     const before = count(ANN);
     scene.telegram.say({ chat: ANN, text: 'anyone there?' });
     await scene.untilAnswers(ANN, before + 1);
@@ -193,8 +193,8 @@ describe('a stranger in Telegram', () => {
 });
 
 describe('a linked account', () => {
-  it('[F13] shares the owner’s conversation across platforms once the owner has confirmed it', async () => {
-    const web = webClient(scene.parley);
+  it('[F13] shares the conversation of the owner across platforms after the owner confirms the link', async () => {
+    const web = createWebClient(scene.parley);
     const inWeb = async () => (await web.history()).at(-1) ?? '';
     const before = count(BO);
     await web.post('/link');
@@ -217,7 +217,7 @@ describe('a linked account', () => {
 });
 
 describe('sending to Telegram', () => {
-  it('[D05] waits as long as Telegram asks, only in that chat, and sends once', async () => {
+  it('[D05] waits as long as Telegram asks, only in the affected chat, and sends once', async () => {
     const [ann, bo] = [count(ANN), count(BO)];
     const parameters = { retry_after: 1 };
     const description = 'Too Many Requests: retry after 1';
@@ -239,7 +239,7 @@ describe('sending to Telegram', () => {
     expect(scene.answers(ANN).slice(ann)).toEqual(['You said: limited']);
   });
 
-  it('[M03] splits a long answer into several messages, in order, each as long as Telegram allows', async () => {
+  it('[M03] splits a long answer into ordered messages of the length that Telegram allows', async () => {
     const before = count(ANN);
     const words = Array.from({ length: 2_000 }, (_, index) => `word${index}`);
     scene.model.queue(words.join(' '));
@@ -251,7 +251,7 @@ describe('sending to Telegram', () => {
     expect(parts.join(' ').split(/\s+/)).toEqual(words);
   });
 
-  it('[D04] reports uncertainty and repeats nothing when Telegram accepted a message but did not answer', async () => {
+  it('[D04] reports uncertainty and repeats nothing when Telegram accepts a message without a response', async () => {
     const before = count(ANN);
     scene.telegram.fault({ kind: 'reset', method: 'sendMessage', chat: ANN, after: true });
     scene.telegram.say({ chat: ANN, text: 'uncertain' });
@@ -262,7 +262,7 @@ describe('sending to Telegram', () => {
     ]);
   });
 
-  it('[D04] sends it again when the button below the notice is pressed, once', async () => {
+  it('[D04] repeats an uncertain message once when the button below the notice is pressed', async () => {
     const before = count(ANN);
     const notice = scene.telegram.conversation(ANN).at(-1);
     const press = { chat: ANN, message: notice?.messageId ?? 0, label: 'Send it again' };
@@ -271,7 +271,7 @@ describe('sending to Telegram', () => {
     const answers = await scene.untilAnswers(ANN, before + 3);
     expect(answers.slice(before).toSorted()).toEqual([
       'I have sent it again.',
-      expect.stringContaining('settled already'),
+      expect.stringContaining('already settled'),
       'You said: uncertain',
     ]);
     const buttons = () => scene.telegram.conversation(ANN).flatMap((shown) => shown.buttons ?? []);
@@ -280,9 +280,9 @@ describe('sending to Telegram', () => {
 });
 
 describe('a group that becomes a supergroup', () => {
-  it('[D05] keeps access, history and jobs as a supergroup, and the owner is notified once', async () => {
-    // Killed in a full run, otherwise shut down gracefully.
-    const parley = isWholeRun() ? await scene.startApart() : scene.parley;
+  it('[D05] keeps access, history and jobs, and the owner is notified once', async () => {
+    // A full run kills Parley; otherwise it is shut down gracefully.
+    const parley = isFullRun() ? await scene.startApart() : scene.parley;
     const owners = count(ANN);
     scene.telegram.say({ chat: GROUP, from: 77, text: 'the code word is heron @parley_test_bot' });
     const before = (await scene.untilAnswers(GROUP, count(GROUP) + 1)).length;

@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
-import { freePort } from '../services/free-port.ts';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { findFreePort } from '../services/free-port.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import { type DataFolder, makeDataFolder, startParleyProcess } from './parley-process.ts';
 
 const PROGRAM = resolve(import.meta.dirname, '../../apps/parley/bin/parley.js');
@@ -49,7 +49,7 @@ describe('parley chat with piped input', () => {
     });
     folder = makeDataFolder({
       model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
-      http: { port: await freePort() },
+      http: { port: await findFreePort() },
       agents: { desk: { name: 'Help desk' } },
     });
   });
@@ -58,21 +58,21 @@ describe('parley chat with piped input', () => {
     folder.remove();
   });
 
-  it('[F03] starts its own gateway, prints only the answer as plain text, and stops everything', async () => {
+  it('[F03] starts its own gateway, prints only the answer as plain text, and stops the gateway', async () => {
     const said = await chat(folder.path, 'hello\n').said;
     expect(said).toEqual({ code: 0, out: 'You said: hello\n', err: '' });
     expect(existsSync(join(folder.path, 'gateway.json'))).toBe(false);
     expect(readFileSync(join(folder.path, 'parley.log'), 'utf8')).toContain('"msg":"turn"');
   });
 
-  describe('beside a gateway', () => {
+  describe('parley chat while a gateway is running', () => {
     let gateway: TestParley;
     beforeAll(async () => {
-      gateway = await startParleyHere(folder.path);
+      gateway = await startParleyInProcess(folder.path);
     });
     afterAll(() => gateway.discard());
 
-    it('[F03] [F09] uses the running gateway, and leaves it running; a command is answered without the model', async () => {
+    it('[F03] [F09] uses the running gateway without stopping it, and answers a command without the model', async () => {
       const asked = model.total;
       const both = await Promise.all(
         ['first', '/whoami'].map((text) => chat(folder.path, text).said),
@@ -86,7 +86,7 @@ describe('parley chat with piped input', () => {
       expect((await fetch(`${gateway.address}/healthz`)).status).toBe(200);
     });
 
-    it('[F03] [F14] sends several lines as one message, to the named agent', async () => {
+    it('[F03] [F14] sends several lines as one message to the named agent', async () => {
       const said = await chat(folder.path, 'one\ntwo\nthree\n', ['--agent', 'desk']).said;
       expect(said.out).toBe('You said: one\ntwo\nthree\n');
       const asked = JSON.stringify(model.requests.at(-1)?.body.messages);
@@ -98,21 +98,21 @@ describe('parley chat with piped input', () => {
       expect(await chat(folder.path, ' \n').said).toEqual({ code: 0, out: '', err: '' });
     });
 
-    // Each starts a program; on a change only one of the two runs.
-    if (isOfDay(0, 2))
+    // Each of the two starts a program, so a change runs only one of them.
+    if (isDueToday(0, 2))
       it('[U03] removes terminal control sequences from an answer', async () => {
         model.queue('safe\u001b[2J\u001b]0;owned\u0007 text');
         expect((await chat(folder.path, 'hi').said).out).toBe('safe text\n');
       });
 
-    if (isOfDay(1, 2))
-      it('[F10] says why a message is not accepted, and fails', async () => {
+    if (isDueToday(1, 2))
+      it('[F10] exits with an error that explains why a message is refused', async () => {
         const said = await chat(folder.path, 'x'.repeat(200_000)).said;
         expect([said.code, said.out]).toEqual([1, '']);
         expect(said.err).toMatch(/not accepted: longer than \d+ characters/);
       });
 
-    it('[U11] reports a failed turn by its exit code, and keeps the notice off standard output', async () => {
+    it('[U11] reports a failed turn by the exit code, and keeps the notice off standard output', async () => {
       model.fault({ kind: 'status', status: 401 });
       const said = await chat(folder.path, 'will this work?').said;
       expect([said.code, said.out]).toEqual([1, '']);
@@ -128,16 +128,16 @@ describe('parley chat with piped input', () => {
     await vi.waitFor(() => expect(model.total).toBeGreaterThan(asked), 30_000);
     await killed.end('SIGKILL');
     model.latencyMs = 0;
-    const gateway = await startParleyHere(folder.path);
+    const gateway = await startParleyInProcess(folder.path);
     expect(await asking.said).toEqual({
       ...{ code: 0, out: 'You said: still there?\n' },
-      // Printed after some seconds, which a start on a busy machine may take.
+      // The line is printed after some seconds, which a start on a busy machine may take.
       err: expect.stringMatching(/^(?:Waiting for the answer\. .*\n)?$/),
     });
     await gateway.end();
   });
 
-  it('[D11] stops on Ctrl-C while it waits, together with its gateway', async () => {
+  it('[D11] stops on Ctrl-C while waiting, together with the gateway it started', async () => {
     model.latencyMs = 20_000;
     const asked = model.total;
     const asking = chat(folder.path, 'never mind');

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ChatRequest, textOf, toolsOf } from '../model/chat-request.ts';
+import { type ChatRequest, getMessageText, listToolNames } from '../model/chat-request.ts';
 import { ANN, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
 
 let scene: TelegramScene;
@@ -10,7 +10,6 @@ beforeEach(async () => {
 });
 afterEach(() => scene.close());
 
-/** Writes a file into the workspace. */
 function put(name: string, text: string): void {
   const path = join(scene.folder.path, 'workspace', name);
   mkdirSync(join(path, '..'), { recursive: true });
@@ -19,7 +18,7 @@ function put(name: string, text: string): void {
 
 /** The tool results in a request, in order. */
 const results = ({ messages }: ChatRequest) =>
-  messages.filter(({ role }) => role === 'tool').map((message) => textOf(message));
+  messages.filter(({ role }) => role === 'tool').map((message) => getMessageText(message));
 
 /** A model that reads a file and reports its content. */
 function readsAndTells(path: string): void {
@@ -31,29 +30,31 @@ function readsAndTells(path: string): void {
 }
 
 describe('an agent with tools', () => {
-  it('[G01] [G02] reads a file of the workspace and answers from it', async () => {
+  it('[G01] [G02] reads a file in the workspace and uses its content in the answer', async () => {
     put('notes/birds.md', 'Parrots talk.');
     readsAndTells('notes/birds.md');
     scene.telegram.say({ chat: ANN, text: 'what do parrots do?' });
     expect(await scene.untilAnswers(ANN, 1)).toEqual(['It says: Parrots talk.']);
     const [first] = scene.model.requests;
-    expect(first && toolsOf(first.body)).toEqual(expect.arrayContaining(['read', 'write', 'grep']));
+    expect(first && listToolNames(first.body)).toEqual(
+      expect.arrayContaining(['read', 'write', 'grep']),
+    );
     expect(JSON.stringify(first?.body.messages[0])).toContain('`read`');
   });
 
-  it('[W02] reads nothing private to the owner in a group, whatever the model asks for', async () => {
+  it('[W02] reads no file private to the owner in a group, whatever the model requests', async () => {
     put('MEMORY.md', 'The heron nests in the attic.');
     readsAndTells('MEMORY.md');
     scene.telegram.say({ chat: GROUP, from: 77, text: 'tell me @parley_test_bot' });
     const [answer] = await scene.untilAnswers(GROUP, 1);
     expect(answer).toContain('There is no file MEMORY.md here');
     expect(JSON.stringify(scene.model.requests)).not.toContain('heron');
-    expect(scene.model.requests.flatMap(({ body }) => toolsOf(body))).not.toContain('write');
+    expect(scene.model.requests.flatMap(({ body }) => listToolNames(body))).not.toContain('write');
     scene.telegram.say({ chat: ANN, text: 'tell me' });
     expect((await scene.untilAnswers(ANN, 1))[0]).toContain('heron');
   });
 
-  it('[G16] killed after a tool was used, answers once and does not use it again', async () => {
+  it('[G16] answers once after a kill that follows a tool call, without repeating the call', async () => {
     const parley = await scene.startApart();
     put('notes/birds.md', 'Parrots talk.');
     const held = Promise.withResolvers<void>();
@@ -70,12 +71,13 @@ describe('an agent with tools', () => {
     scene.telegram.say({ chat: ANN, text: 'what do parrots do?' });
     await second.promise;
     await parley.end('SIGKILL');
-    // Would be read if the tool ran again.
+    // The model would receive this content if the tool ran again.
     put('notes/birds.md', 'Parrots are silent.');
     held.resolve();
     await scene.startAgain();
     expect(await scene.untilAnswers(ANN, 1)).toEqual(['It says: Parrots talk.']);
-    // Asked once for the tool; for the answer by the run that died and by its successor.
+    // The model is asked once for the tool call, and once for the answer by each of the two
+    // processes.
     expect(scene.model.requests.map(({ body }) => results(body).length)).toEqual([0, 1, 1]);
     scene.model.reply(() => 'next');
     scene.telegram.say({ chat: ANN, text: 'and now?' });

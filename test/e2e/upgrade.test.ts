@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { describe, expect, inject, it } from 'vitest';
-import { freshDatabase } from '../services/fresh-database.ts';
+import { createFreshDatabase } from '../services/fresh-database.ts';
 import { makeDataFolder, runCommand, startParleyProcess } from './parley-process.ts';
 
 const postgresUrl = inject('postgresUrl');
 const redisUrl = inject('redisUrl');
 
 describe.runIf(postgresUrl && redisUrl)(
-  'a process whose database was changed by a newer Parley',
+  'a process whose database was upgraded by a newer Parley',
   () => {
-    it('[D09] shuts down gracefully by itself, and does not start again until it is newer, too', async () => {
-      const database = await freshDatabase(postgresUrl ?? '');
+    it('[D09] shuts down gracefully, and refuses to start until it is upgraded, too', async () => {
+      const database = await createFreshDatabase(postgresUrl ?? '');
       const folder = makeDataFolder({
         model: 'offline',
         http: { port: 0 },
@@ -27,7 +27,7 @@ describe.runIf(postgresUrl && redisUrl)(
         const ended = await running.over();
         expect(ended).toMatchObject({
           code: 1,
-          out: expect.stringContaining('Parley 7.3.0 has changed the database'),
+          out: expect.stringContaining('Parley 7.3.0 has upgraded the database'),
         });
         const again = await runCommand(['--data', folder.path, 'start']);
         expect(again).toMatchObject({

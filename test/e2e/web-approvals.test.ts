@@ -1,15 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { NOTE } from './approval-scene.ts';
-import { faultsOf } from './page-faults.ts';
+import { findPageFaults } from './page-faults.ts';
 import { runCommand } from './parley-process.ts';
 import { POOR_CONTRAST } from './poor-contrast.ts';
-import { answers, field, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+import {
+  answers,
+  field,
+  sendMessage,
+  startWebScene,
+  untilAnswer,
+  type WebScene,
+} from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 const FILE = 'notes/birds.md';
@@ -17,14 +24,14 @@ const LONG = `${'parrot '.repeat(900)}; cat MEMORY.md${'\u3164'.repeat(400)}; rm
 
 describe.runIf(chromiumUrl)('approvals on the web page', () => {
   let scene: WebScene;
-  /** Each test has a separate chat. */
+  /** Each test uses a separate chat. */
   let chat: string;
   beforeAll(async () => {
     scene = await startWebScene(chromiumUrl ?? '', { approvals: { ask: ['write'] } });
     scene.model.reply(({ messages }) => {
       const last = messages.at(-1);
-      if (last?.role === 'tool') return `It said: ${textOf(last)}`;
-      const question = textOf(last).split('\n').at(-1) ?? '';
+      if (last?.role === 'tool') return `It said: ${getMessageText(last)}`;
+      const question = getMessageText(last).split('\n').at(-1) ?? '';
       if (!question.includes('note it')) return `You said: ${question}`;
       const text = question.includes('at length') ? LONG : 'Parrots talk.';
       return { toolCalls: [{ name: 'write', arguments: { path: FILE, text } }] };
@@ -57,11 +64,11 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
   const told = async (page: Page, words: string) =>
     (await answers(page)).filter((text) => text.includes(words));
 
-  it('[G05] a button, a kill -9 between question and answer, two tabs that press: the call runs once', async () => {
-    // Killed every third day on a change, otherwise shut down gracefully.
-    const parley = isOfDay(1, 3) ? await scene.startApart() : scene.parley;
+  it('[G05] a button pressed in two tabs after a kill -9 runs the call once', async () => {
+    // A change kills Parley every third day; on other days it is shut down gracefully.
+    const parley = isDueToday(1, 3) ? await scene.startApart() : scene.parley;
     const page = await open();
-    await say(page, 'please note it');
+    await sendMessage(page, 'please note it');
     await button(page, 'Approve').waitFor();
     await parley.discard();
     await scene.startAgain();
@@ -70,7 +77,7 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
     await other.goto(`${scene.parley.address}/#/chat/${chat}`);
     await button(other, 'Deny').waitFor();
     expect(noted()).toBeNull();
-    // The first one makes the button disappear, so the other may not find it.
+    // The first press removes the button, so the second tab may not find it.
     for (const press of [button(page, 'Approve').dblclick(), button(other, 'Approve').click()])
       press.catch(() => undefined);
     for (const each of [page, other]) {
@@ -88,20 +95,20 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
     expect(record.out).toMatch(/write for web:owner .*: allowed by web:owner .*; the call worked/);
   });
 
-  it('[G05] [U03] a question in the chat shows the change of the file, as Approvals does, until it is decided', async () => {
+  it('[G05] [U03] the chat shows the change of the file, as Approvals does, until the request is decided', async () => {
     mkdirSync(join(scene.folder.path, 'workspace/notes'), { recursive: true });
     writeFileSync(join(scene.folder.path, 'workspace', FILE), 'Cats sleep.\n');
     const page = await open();
-    await say(page, 'please note it');
+    await sendMessage(page, 'please note it');
     const asked = page.locator('.is-asked');
     await asked.locator('del').getByText('Cats sleep.').waitFor();
     const change = await asked.locator('.diff').innerText();
     expect(change).toContain('+Parrots talk.');
-    // The file name stays above the change, even while the call is collapsed.
+    // The file name stays above the change even while the call is collapsed.
     await asked.getByText(`path: "${FILE}"`).first().waitFor();
     const { SHOTS } = process.env;
     if (SHOTS) await page.screenshot({ path: join(SHOTS, 'change.png') });
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findPageFaults(page)).toEqual([]);
     const other = await page.context().newPage();
     await other.goto(`${scene.parley.address}/#/approvals`);
     const card = other.getByRole('article', { name: /^write for/ });
@@ -111,9 +118,9 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
     await expect.poll(() => asked.count()).toBe(0);
   });
 
-  it('[G05] by keyboard only, without losing the focus; a refusal is reported to the model', async () => {
+  it('[G05] work by keyboard only without losing the focus, and a refusal is reported to the model', async () => {
     const page = await open();
-    await say(page, 'please note it');
+    await sendMessage(page, 'please note it');
     await button(page, 'Deny').waitFor();
     await page.getByRole('group', { name: 'Your choice' }).waitFor();
     await button(page, 'Approve').focus();
@@ -124,9 +131,9 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
     expect(noted()).toBeNull();
   });
 
-  it('[G05] a press while the gateway is down is sent when the gateway is back, once', async () => {
+  it('[G05] are sent once when the gateway is back after an outage', async () => {
     const page = await open();
-    await say(page, 'please note it');
+    await sendMessage(page, 'please note it');
     await button(page, 'Approve').waitFor();
     await scene.parley.end();
     await button(page, 'Approve').click();
@@ -138,9 +145,9 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
     expect(await told(page, 'already decided')).toEqual([]);
   });
 
-  it('[G05] a long call is shown to its last character, within the page', async () => {
+  it('[G05] show a long call to its last character within the page', async () => {
     const page = await open({ viewport: { width: 360, height: 740 } });
-    await say(page, 'please note it at length');
+    await sendMessage(page, 'please note it at length');
     await button(page, 'Approve').waitFor();
     const call = page.locator('.is-notice pre').last();
     const shown = (await call.innerText()).replaceAll('\n+', '');
@@ -150,13 +157,13 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
     expect(await page.evaluate(`${isCut}.scrollWidth <= ${isCut}.clientWidth`)).toBe(true);
   });
 
-  it('[G04] [G05] a plan is run by its own button, once; /mode runs nothing', async () => {
+  it('[G04] [G05] run a plan once through its own button, and not through /mode', async () => {
     const page = await open();
-    await say(page, '/mode plan');
+    await sendMessage(page, '/mode plan');
     await untilAnswer(page, /plan mode: I look/);
-    await say(page, 'tidy up');
+    await sendMessage(page, 'tidy up');
     await button(page, 'Run the plan').waitFor();
-    await say(page, '/mode agent');
+    await sendMessage(page, '/mode agent');
     await untilAnswer(page, /agent mode: I use/);
     await expect.poll(() => button(page, 'Run the plan').count()).toBe(1);
     await button(page, 'Run the plan').dblclick();
@@ -164,12 +171,12 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
     await page.getByText('You chose Run the plan.').waitFor();
     await page.reload();
     await page.getByText('You chose Run the plan.').waitFor();
-    // The agent's last answer was not a plan, so it has no button.
+    // The last answer of the agent was not a plan, so it has no button.
     await expect.poll(() => button(page, 'Run the plan').count()).toBe(0);
-    await say(page, '/run');
+    await sendMessage(page, '/run');
     await untilAnswer(page, 'That plan has been run.');
     const runs = scene.model.requests.filter(({ body }) =>
-      textOf(body.messages.at(-1)).endsWith('Yes, run the plan.'),
+      getMessageText(body.messages.at(-1)).endsWith('Yes, run the plan.'),
     );
     expect(runs).toHaveLength(1);
   });
@@ -184,7 +191,7 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
         if (SHOTS) await page.screenshot({ path: join(SHOTS, `${name}-${colorScheme}.png`) });
       }
     };
-    await say(page, 'please note it');
+    await sendMessage(page, 'please note it');
     await button(page, 'Approve').waitFor();
     await isReadable('choices');
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);

@@ -2,7 +2,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { field, mine, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+import {
+  field,
+  mine,
+  sendMessage,
+  startWebScene,
+  untilAnswer,
+  type WebScene,
+} from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 
@@ -12,14 +19,14 @@ const PNG = Buffer.from(
   'base64',
 );
 
-describe.runIf(chromiumUrl)('files and chats of the page', () => {
+describe.runIf(chromiumUrl)('files and chats on the page', () => {
   let scene: WebScene;
   beforeAll(async () => {
     scene = await startWebScene(chromiumUrl ?? '', { media: { maxFileMb: 1 } });
   });
   afterAll(() => scene.close());
 
-  it('[U08] sends picked, pasted and dropped files; every tab has them after a reload', async () => {
+  it('[U08] sends picked, pasted and dropped files, which every tab still shows after a reload', async () => {
     const page = await scene.open({ viewport: { width: 320, height: 640 } });
     await page.locator('input[type=file]').setInputFiles([
       { name: 'notes <b>.txt', mimeType: 'text/html', buffer: Buffer.from('<script>1</script>') },
@@ -40,7 +47,7 @@ describe.runIf(chromiumUrl)('files and chats of the page', () => {
     `);
     await page.getByText('dropped.txt').waitFor();
     await page.getByRole('button', { name: 'Remove pasted.txt' }).press('Enter');
-    await say(page, 'What are these?');
+    await sendMessage(page, 'What are these?');
     await untilAnswer(page, /What are these/);
     const other = await page.context().newPage();
     await other.goto(scene.parley.address);
@@ -58,13 +65,13 @@ describe.runIf(chromiumUrl)('files and chats of the page', () => {
     await page.context().close();
   });
 
-  it('[F10] [U08] shows pictures and downloads from the agent, even after a reload, and to nobody else', async () => {
+  it('[F10] [U08] shows pictures and downloads from the agent even after a reload, and only to their reader', async () => {
     writeFileSync(join(scene.folder.path, 'workspace/point.png'), PNG);
     writeFileSync(join(scene.folder.path, 'workspace/page.html'), '<script>alert(1)</script>');
     const send = (file: string) => ({ name: 'send_file', arguments: { file, caption: file } });
     scene.model.queue({ toolCalls: [send('point.png'), send('page.html')] }, 'Two files.');
     const page = await scene.open();
-    await say(page, 'Send me both');
+    await sendMessage(page, 'Send me both');
     await untilAnswer(page, 'Two files.');
     for (const _again of [1, 2]) {
       await page.locator('.answer img.picture').waitFor();
@@ -88,7 +95,7 @@ describe.runIf(chromiumUrl)('files and chats of the page', () => {
     await page.context().close();
   });
 
-  it('[U08] serves a file only to its reader, and never as a page, whatever its sender says', async () => {
+  it('[U08] serves a file only to its reader, and never as a page, whatever type the sender declares', async () => {
     const { address, token } = scene.parley;
     const page = await scene.open();
     const history = await fetch(`${address}/channels/web/default/history`, {
@@ -107,7 +114,7 @@ describe.runIf(chromiumUrl)('files and chats of the page', () => {
     await page.context().close();
   });
 
-  it('[U08] says which file is too large before anything is sent', async () => {
+  it('[U08] names a file that is too large before anything is sent', async () => {
     const page = await scene.open();
     const buffer = Buffer.alloc(1_100_000);
     await page
@@ -123,7 +130,7 @@ describe.runIf(chromiumUrl)('files and chats of the page', () => {
     await page
       .locator('input[type=file]')
       .setInputFiles([{ name: 'kept.txt', mimeType: 'text/plain', buffer: Buffer.from('kept') }]);
-    await say(page, 'Keep it');
+    await sendMessage(page, 'Keep it');
     await page.getByText('trying again').waitFor();
     await page.reload();
     await page.unroute('**/messages?*');
@@ -132,15 +139,15 @@ describe.runIf(chromiumUrl)('files and chats of the page', () => {
     await page.context().close();
   });
 
-  it('[U08] keeps messages, history and draft of each chat separate, and uses the first words as title', async () => {
+  it('[U08] keeps messages, history and draft of each chat separate, and uses the first words as the title', async () => {
     const page = await scene.open();
-    await say(page, 'The first chat');
+    await sendMessage(page, 'The first chat');
     await untilAnswer(page, 'You said: The first chat');
     await field(page).fill('half a thought');
     await page.getByRole('link', { name: 'New chat' }).press('Enter');
     await page.getByRole('heading', { name: /Say hello to/ }).waitFor();
     expect(await field(page).inputValue()).toBe('');
-    await say(page, 'Second chat about ships');
+    await sendMessage(page, 'Second chat about ships');
     await untilAnswer(page, 'You said: Second chat about ships');
     const request = JSON.stringify(scene.model.requests.at(-1));
     expect(request).not.toContain('The first chat');
@@ -158,7 +165,7 @@ describe.runIf(chromiumUrl)('files and chats of the page', () => {
     expect(elsewhere.status).toBe(200);
     const rows = page.getByRole('navigation', { name: 'Conversations' });
     const list = rows.getByRole('link', { name: / New / });
-    // The list is reloaded when the window gets the focus, otherwise within ten seconds.
+    // The list is reloaded when the window gets the focus, and otherwise within ten seconds.
     const look = () => page.evaluate<boolean>(`dispatchEvent(new Event('focus'))`);
     await expect.poll(async () => (await look()) && list.count()).toBe(1);
     await list.press('Enter');
@@ -174,7 +181,7 @@ describe.runIf(chromiumUrl)('files and chats of the page', () => {
     await page.context().close();
   });
 
-  it('[U08] replaces the last message and its answer on retry and edit, including its files', async () => {
+  it('[U08] replaces the last message, its files and its answer on retry and edit', async () => {
     const page = await scene.open();
     const requested = () => JSON.stringify(scene.model.requests.at(-1)?.body.messages);
     const other = await page.context().newPage();
@@ -183,7 +190,7 @@ describe.runIf(chromiumUrl)('files and chats of the page', () => {
     await page
       .locator('input[type=file]')
       .setInputFiles([{ name: 'kites.txt', mimeType: 'text/plain', buffer: Buffer.from('kites') }]);
-    await say(page, 'Tell me of kites');
+    await sendMessage(page, 'Tell me of kites');
     await untilAnswer(page, 'The first answer');
     await untilAnswer(other, 'The first answer');
     scene.model.queue('The second answer');
@@ -194,7 +201,7 @@ describe.runIf(chromiumUrl)('files and chats of the page', () => {
     expect(requested()).toContain('kites.txt');
     await page.getByRole('button', { name: 'Edit and resend' }).press('Enter');
     await page.getByText(/Replaces your last message.*files are sent again/).waitFor();
-    await say(page, 'Tell me of sails');
+    await sendMessage(page, 'Tell me of sails');
     await untilAnswer(page, 'You said: Tell me of sails');
     expect(requested()).not.toMatch(/of kites|The second answer/);
     expect(requested()).toContain('kites.txt');
@@ -206,9 +213,9 @@ describe.runIf(chromiumUrl)('files and chats of the page', () => {
       await tab.reload();
     }
     await other.getByRole('button', { name: 'Edit and resend' }).press('Enter');
-    await say(page, 'And of winds');
+    await sendMessage(page, 'And of winds');
     await other.getByText(/no longer your last one/).waitFor();
-    await say(other, 'Tell me of ropes');
+    await sendMessage(other, 'Tell me of ropes');
     await untilAnswer(other, 'You said: Tell me of ropes');
     await other.getByText(/sent as a new message/).waitFor();
     expect((await mine(other)).slice(-3)).toEqual([

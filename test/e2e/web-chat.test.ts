@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { faultsOf } from './page-faults.ts';
+import { findPageFaults } from './page-faults.ts';
 import {
   answers,
   field,
   mine,
-  say,
+  sendMessage,
   startWebScene,
   untilAnswer,
   type WebScene,
@@ -19,7 +19,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
   });
   afterAll(() => scene.close());
 
-  it('[U03] explains itself to a newcomer, with examples to click', async () => {
+  it('[U03] shows a newcomer an explanation with examples to click', async () => {
     const page = await scene.open();
     await page.getByRole('heading', { name: /Say hello to/ }).waitFor();
     await page.getByRole('button', { name: '/help' }).click();
@@ -28,12 +28,12 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.context().close();
   });
 
-  it('[F03] [F12] shows an answer while it grows, then its final text; a reload keeps all of it', async () => {
+  it('[F03] [F12] shows a streamed answer and then its final text, even after a reload', async () => {
     const page = await scene.open();
     const pieces = Array.from({ length: 30 }, (_, index) => `Point **${index + 1}**. `);
     const goOn = scene.model.pauseBehind('**6**');
     scene.model.queue({ text: pieces });
-    await say(page, 'Make a list');
+    await sendMessage(page, 'Make a list');
     const live = page.locator('.is-live');
     await live.getByText('Point 3.').waitFor();
     const early = await live.innerText();
@@ -54,9 +54,9 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     const other = await page.context().newPage();
     await other.goto(scene.parley.address);
     await other.getByText('Connected', { exact: true }).waitFor();
-    await say(page, 'Said in the first tab');
+    await sendMessage(page, 'Said in the first tab');
     await untilAnswer(other, 'You said: Said in the first tab');
-    await say(other, 'Said in the second tab');
+    await sendMessage(other, 'Said in the second tab');
     await untilAnswer(page, 'You said: Said in the second tab');
     await untilAnswer(other, 'You said: Said in the second tab');
     expect(await mine(other)).toEqual(await mine(page));
@@ -64,11 +64,11 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.context().close();
   });
 
-  it('[F12] shows the answer so far in a tab that is opened in the middle of it', async () => {
+  it('[F12] shows the answer so far in a tab opened during the answer', async () => {
     const page = await scene.open();
     const goOn = scene.model.pauseBehind('Piece 5.');
     scene.model.queue({ text: Array.from({ length: 40 }, (_, index) => `Piece ${index + 1}. `) });
-    await say(page, 'Slowly please');
+    await sendMessage(page, 'Slowly please');
     await page.locator('.is-live').getByText('Piece 2.').waitFor();
     const late = await page.context().newPage();
     await late.goto(scene.parley.address);
@@ -78,13 +78,13 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.context().close();
   });
 
-  it('[U08] keeps a message sent during an answer below it, even when the answer is finished', async () => {
+  it('[U08] keeps a message sent during an answer below the answer, even when the answer is finished', async () => {
     const page = await scene.open();
     const goOn = scene.model.pauseBehind('Part 5.');
     scene.model.queue({ text: Array.from({ length: 20 }, (_, index) => `Part ${index + 1}. `) });
-    await say(page, 'Take your time');
+    await sendMessage(page, 'Take your time');
     await page.locator('.is-live').getByText('Part 2.').waitFor();
-    await say(page, 'one more thing');
+    await sendMessage(page, 'one more thing');
     const below = page.locator('.is-live + [role=log]');
     await below.getByText('one more thing').waitFor();
     goOn();
@@ -98,7 +98,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.context().close();
   });
 
-  it('[U08] [G02] shows running tools, collapses them below the answer, and keeps them; a question has buttons', async () => {
+  it('[U08] [G02] shows running tools, later keeps them collapsed below the answer, and adds buttons to an approval request', async () => {
     const page = await scene.open();
     const ask = { question: 'Which sail?', choices: ['Red', 'White'] };
     let goOn = scene.model.pauseBehind('ask_user');
@@ -107,7 +107,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
       { toolCalls: [{ name: 'ask_user', arguments: ask }] },
       { text: ['Then ', 'red ', 'it ', 'is.'] },
     );
-    await say(page, 'Hoist a sail');
+    await sendMessage(page, 'Hoist a sail');
     await page.locator('.is-live .calls').getByText('no-such-folder').waitFor();
     goOn();
     await untilAnswer(page, 'Which sail?');
@@ -125,15 +125,15 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.locator('.calls li', { hasText: 'no-such-folder' }).waitFor();
     await page.getByText('Your answer: Red').waitFor();
     await page.setViewportSize({ width: 320, height: 640 });
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findPageFaults(page)).toEqual([]);
     await page.context().close();
   });
 
-  it('[F09] [F12] [U08] the stop button ends a long answer and keeps its text; the composer is free again', async () => {
+  it('[F09] [F12] [U08] ends a long answer with the stop button, keeps its text, and frees the composer', async () => {
     const page = await scene.open();
     scene.model.pauseBehind('Word 5.');
     scene.model.queue({ text: Array.from({ length: 400 }, (_, index) => `Word ${index + 1}. `) });
-    await say(page, 'Never stop');
+    await sendMessage(page, 'Never stop');
     await page.locator('.is-live').getByText('Word 2.').waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
     await untilAnswer(page, 'Stopped.');
@@ -142,7 +142,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.getByText('stopped', { exact: false }).last().waitFor();
     await expect.poll(() => page.locator('.typing').count()).toBe(0);
     await untilAnswer(page, 'Word 2.');
-    await say(page, 'Go on');
+    await sendMessage(page, 'Go on');
     await untilAnswer(page, 'You said: Go on');
     const request = JSON.stringify(scene.model.requests.at(-1)?.body.messages);
     expect(request).toMatch(/Word 2\..*\[Stopped here by the user\.\]/);
@@ -152,7 +152,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.context().close();
   });
 
-  it('[F09] offers the commands, and marks where the context was cleared', async () => {
+  it('[F09] lists the commands, and marks where the context was cleared', async () => {
     const page = await scene.open();
     await field(page).pressSequentially('/');
     const names = await page.getByRole('option').locator('b').allInnerTexts();
@@ -168,10 +168,10 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.context().close();
   });
 
-  it('[F10] says politely that a message is too long, keeps it, and lets it be edited', async () => {
+  it('[F10] reports that a message is too long, keeps its text, and lets it be edited', async () => {
     const page = await scene.open();
     const long = 'many words '.repeat(100_000);
-    await say(page, long);
+    await sendMessage(page, long);
     await page.getByText(/Not accepted: longer than/).waitFor();
     await untilAnswer(page, /send it in smaller pieces/);
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
@@ -183,7 +183,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
   it('[M01] shows right-to-left text, very long words and collapsed text without breaking the page', async () => {
     const page = await scene.open({ viewport: { width: 400, height: 800 } });
     scene.model.queue('مرحبا بالعالم');
-    await say(page, `שלום ${'word'.repeat(200)}\n${'line\n'.repeat(60)}`);
+    await sendMessage(page, `שלום ${'word'.repeat(200)}\n${'line\n'.repeat(60)}`);
     await untilAnswer(page, 'مرحبا');
     await page
       .getByRole('button', { name: /Show all/ })
@@ -201,13 +201,13 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
     await page.context().close();
   });
 
-  it('does not scroll a reader who has scrolled up, and offers a button to the end', async () => {
+  it('does not scroll while a reader has scrolled up, and offers a button to the end', async () => {
     const page = await scene.open({ viewport: { width: 600, height: 500 } });
     await page.getByRole('region', { name: 'Messages' }).evaluate((box) => box.scrollTo(0, 0));
     await page.getByRole('button', { name: 'Go to the newest message' }).waitFor();
     const other = await page.context().newPage();
     await other.goto(scene.parley.address);
-    await say(other, 'Something new');
+    await sendMessage(other, 'Something new');
     await untilAnswer(page, 'You said: Something new');
     const top = () =>
       page.getByRole('region', { name: 'Messages' }).evaluate((box) => box.scrollTop);
@@ -220,7 +220,7 @@ describe.runIf(chromiumUrl)('the chat in a browser', () => {
   it('copies a code block as it was written', async () => {
     const page = await scene.open({ permissions: ['clipboard-read', 'clipboard-write'] });
     scene.model.queue('```ts\nconst a = "<b>";\n  indented();\n```');
-    await say(page, 'Show code');
+    await sendMessage(page, 'Show code');
     await untilAnswer(page, 'indented');
     await page.getByRole('button', { name: 'Copy code' }).last().click();
     await page.getByText('Copied').waitFor();

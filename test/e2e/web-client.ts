@@ -11,7 +11,7 @@ const History = z.object({
   ),
 });
 
-/** The web page's protocol, without the page. */
+/** A client of the web page's protocol that needs no page. */
 export interface WebClient {
   /** Posts a message; `body` replaces the JSON for bad input. */
   post(text: string, body?: string | Uint8Array): Promise<{ status: number; body: string }>;
@@ -21,7 +21,10 @@ export interface WebClient {
 }
 
 /** Talks to the web channel of a running Parley with its token. */
-export function webClient({ address, token }: Pick<TestParley, 'address' | 'token'>): WebClient {
+export function createWebClient({
+  address,
+  token,
+}: Pick<TestParley, 'address' | 'token'>): WebClient {
   const headers = { authorization: `Bearer ${token}` };
   const get = async (path: string) => {
     const response = await fetch(`${address}${path}`, { headers });

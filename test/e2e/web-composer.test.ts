@@ -1,19 +1,21 @@
 import type { Locator, Page } from 'playwright-core';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
-import { faultsOf } from './page-faults.ts';
-import { field, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+import { findPageFaults } from './page-faults.ts';
+import { field, sendMessage, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 
-describe.runIf(chromiumUrl)('the composer and what it sends', () => {
+describe.runIf(chromiumUrl)('the composer of the page', () => {
   let scene: WebScene;
   let model: ModelDouble;
   beforeAll(async () => {
     model = await startModelDouble();
-    model.reply(({ messages }) => `You said: ${textOf(messages.at(-1)).split('\n').at(-1)}`);
+    model.reply(
+      ({ messages }) => `You said: ${getMessageText(messages.at(-1)).split('\n').at(-1)}`,
+    );
     const double = { provider: 'openai-compatible', baseUrl: model.baseUrl };
     scene = await startWebScene(chromiumUrl ?? '', {
       model: { ...double, model: 'double', choices: [{ ...double, model: 'other' }] },
@@ -43,11 +45,11 @@ describe.runIf(chromiumUrl)('the composer and what it sends', () => {
 
   it('[U02] [U08] shows the mode and the model of the chat, and changes both', async () => {
     const page = await scene.open();
-    await say(page, 'Good morning');
+    await sendMessage(page, 'Good morning');
     await untilAnswer(page, 'You said: Good morning');
     const mode = composer(page).getByRole('combobox', { name: 'Mode', exact: true });
     const choice = composer(page).getByRole('combobox', { name: 'Model', exact: true });
-    // Until the list includes the conversation, a command changes the mode.
+    // Until the list includes the conversation, the mode is changed by a command.
     await expect.poll(() => choice.locator('option').count(), { timeout: 20_000 }).toBe(2);
     expect([await mode.inputValue(), await choice.inputValue()]).toEqual(['agent', '']);
     await mode.selectOption('Plan');
@@ -58,17 +60,17 @@ describe.runIf(chromiumUrl)('the composer and what it sends', () => {
     await page.reload();
     await expect.poll(() => mode.inputValue()).toBe('plan');
     await expect.poll(() => choice.inputValue()).toBe(name);
-    await say(page, '/mode ask');
+    await sendMessage(page, '/mode ask');
     await expect.poll(() => mode.inputValue()).toBe('ask');
     for (const width of [320, 800, 1440]) {
       await page.setViewportSize({ width, height: 800 });
-      expect([width, await faultsOf(page)]).toEqual([width, []]);
+      expect([width, await findPageFaults(page)]).toEqual([width, []]);
       await shoot(page, `composer-${width}`);
     }
     await page.context().close();
   });
 
-  it('[U02] [U08] a new chat has the usual mode and model, or another mode before its first message', async () => {
+  it('[U02] [U08] gives a new chat the default mode and model, or another mode before its first message', async () => {
     const page = await scene.open();
     await page.getByRole('link', { name: 'New chat' }).click();
     await page.getByRole('heading', { name: /Say hello to/ }).waitFor();
@@ -77,16 +79,16 @@ describe.runIf(chromiumUrl)('the composer and what it sends', () => {
     await expect.poll(() => choice.locator('option').allInnerTexts()).toEqual(['double (default)']);
     await mode.selectOption('Plan');
     await untilAnswer(page, /plan mode/);
-    // By then the list includes its conversation.
+    // The list now includes the conversation.
     await expect.poll(() => choice.locator('option').count(), { timeout: 20_000 }).toBe(2);
     expect(await mode.inputValue()).toBe('plan');
     expect((await conversation()).mode).toBe('plan');
     await page.context().close();
   });
 
-  it("[U03] the answer of a command looks different from the agent's, in the chat and in the inbox", async () => {
+  it('[U03] shows the answer of a command differently from an answer of the agent, in the chat and in the inbox', async () => {
     const page = await scene.open();
-    await say(page, '/whoami');
+    await sendMessage(page, '/whoami');
     await untilAnswer(page, 'web:owner');
     const looks = async () => ({
       command: await page.locator('.answer.is-notice:visible', { hasText: 'web:owner' }).count(),
@@ -105,12 +107,12 @@ describe.runIf(chromiumUrl)('the composer and what it sends', () => {
       .last()
       .waitFor();
     await expect.poll(looks).toEqual({ command: 1, agent: 1 });
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findPageFaults(page)).toEqual([]);
     await shoot(page, 'inbox-command');
     await page.context().close();
   });
 
-  it('[U08] a picture is shown before it is sent, in a frame that reserves its space before it loads', async () => {
+  it('[U08] previews a picture before it is sent, in a frame that reserves its space before it loads', async () => {
     const page = await scene.open();
     const buffer = await sharp({
       create: { width: 900, height: 1_800, channels: 3, background: '#246' },
@@ -122,7 +124,7 @@ describe.runIf(chromiumUrl)('the composer and what it sends', () => {
     const thumbnail = page.locator('.chosen-files img');
     await expect.poll(() => thumbnail.evaluate((it) => it.clientWidth)).toBeGreaterThan(20);
     await field(page).fill('Look');
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findPageFaults(page)).toEqual([]);
     await shoot(page, 'thumbnail');
     await field(page).press('Enter');
     await untilAnswer(page, 'Look');
@@ -147,7 +149,7 @@ describe.runIf(chromiumUrl)('the composer and what it sends', () => {
     const size = await sizeOf(whole.getByRole('img'));
     expect(Math.round(size.height / size.width)).toBe(2);
     expect(size.height).toBeGreaterThan(place.height * 2);
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findPageFaults(page)).toEqual([]);
     await shoot(page, 'whole');
     await page.keyboard.press('Escape');
     await expect.poll(() => whole.count()).toBe(0);

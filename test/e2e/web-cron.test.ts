@@ -1,13 +1,13 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { textOf } from '../model/chat-request.ts';
-import { faultsOf } from './page-faults.ts';
+import { getMessageText } from '../model/chat-request.ts';
+import { findPageFaults } from './page-faults.ts';
 import { runCommand } from './parley-process.ts';
-import { openView, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+import { openView, sendMessage, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 
-/** A job's text that tries to become part of the page. */
+/** The text of a job that tries to inject markup into the page. */
 const TASK = 'Water the plants <img src=x onerror="document.title=1">';
 
 describe.runIf(chromiumUrl)('jobs on the web page', () => {
@@ -17,14 +17,15 @@ describe.runIf(chromiumUrl)('jobs on the web page', () => {
     scene = await startWebScene(chromiumUrl ?? '');
     scene.model.reply(({ messages }) => {
       const last = messages.at(-1);
-      if (textOf(last).includes('An event came from outside')) return 'The hall is <b>dark</b>.';
-      if (textOf(last).includes('The time of the job')) return 'Water them now.';
+      if (getMessageText(last).includes('An event came from outside'))
+        return 'The hall is <b>dark</b>.';
+      if (getMessageText(last).includes('The time of the job')) return 'Water them now.';
       if (last?.role === 'tool') return 'It is planned.';
       const input = { action: 'add', title: 'plants', task: TASK, every: 'daily at 9:00' };
       return { toolCalls: [{ name: 'cron', arguments: input }] };
     });
     page = await scene.open({ viewport: { width: 320, height: 800 } });
-    await say(page, 'remind me of the plants');
+    await sendMessage(page, 'remind me of the plants');
     await untilAnswer(page, 'It is planned.');
     await openView(page, 'Jobs');
   });
@@ -35,7 +36,7 @@ describe.runIf(chromiumUrl)('jobs on the web page', () => {
   const fill = (label: string, text: string) =>
     page.getByRole('textbox', { name: label, exact: true }).fill(text);
 
-  it('[H08] [U03] show their next runs and their chat, as text', async () => {
+  it('[H08] [U03] show their next runs and their chat as plain text', async () => {
     await job('plants').getByText('cron 0 9 * * *').waitFor();
     const shown = await job('plants').innerText();
     for (const part of [TASK, 'Not run yet.', 'In Owner.']) expect(shown).toContain(part);
@@ -43,7 +44,7 @@ describe.runIf(chromiumUrl)('jobs on the web page', () => {
     expect(await page.title()).not.toBe('1');
   });
 
-  it('[H08] [U03] are run, paused and resumed there', async () => {
+  it('[H08] [U03] are run, paused and resumed with buttons', async () => {
     await press('Run now');
     await openView(page, 'Chat');
     await untilAnswer(page, 'Water them now.');
@@ -55,7 +56,7 @@ describe.runIf(chromiumUrl)('jobs on the web page', () => {
     await job('plants').getByText('; next').waitFor();
   });
 
-  it('[H08] [U03] can be changed in every detail; errors are shown beside the field', async () => {
+  it('[H08] [U03] can be changed in every detail, and errors are shown beside the field', async () => {
     await press('Change');
     await page.getByRole('form', { name: 'plants' }).waitFor();
     expect(await page.getByRole('textbox', { name: 'Time', exact: true }).inputValue()).toBe(
@@ -67,7 +68,7 @@ describe.runIf(chromiumUrl)('jobs on the web page', () => {
     await page.getByRole('alert').getByText('is not an interval').waitFor();
     const { SHOTS } = process.env;
     if (SHOTS) await page.screenshot({ path: `${SHOTS}/job-form.png`, fullPage: true });
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findPageFaults(page)).toEqual([]);
     await fill('Time', '2 h');
     await fill('Title', 'flowers');
     await fill('What should the agent do?', 'Water the flowers.');
@@ -80,7 +81,7 @@ describe.runIf(chromiumUrl)('jobs on the web page', () => {
     await job('roses').getByText('every 2 hours').waitFor();
   });
 
-  it('[H08] are changed by the command line, too, but not for an unknown chat', async () => {
+  it('[H08] can also be changed by the command line, but not for an unknown chat', async () => {
     const id = (await job('roses').locator('header .hint').innerText()).trim();
     const change = (...more: string[]) =>
       runCommand(['--data', scene.folder.path, 'cron', 'change', id, ...more]);
@@ -111,7 +112,7 @@ describe.runIf(chromiumUrl)('jobs on the web page', () => {
     await page.getByText(/^No (jobs|hooks) yet/).waitFor();
   });
 
-  it('[H09] [U03] hooks are created there, with a token that is shown once, tested and removed', async () => {
+  it('[H09] [U03] include hooks, which are created with a token that is shown once, tested and removed', async () => {
     await openView(page, 'Hooks');
     await page.getByText(/^No (jobs|hooks) yet/).waitFor();
     await page.getByRole('button', { name: 'New hook' }).click();
@@ -131,7 +132,7 @@ describe.runIf(chromiumUrl)('jobs on the web page', () => {
     await page.getByRole('button', { name: 'Send: house' }).click();
     await page.getByRole('status').getByText('The event was accepted').waitFor();
     await job('house').getByText('not sent again').waitFor();
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findPageFaults(page)).toEqual([]);
     await page.reload();
     await job('house').getByText('Say what changed.').waitFor();
     expect(await page.content()).not.toContain(token);

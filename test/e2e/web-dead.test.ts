@@ -2,16 +2,16 @@ import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/tel
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { POOR_CONTRAST } from './poor-contrast.ts';
-import { LOOKS, openView, showIn, startWebScene, type WebScene } from './web-scene.ts';
+import { LOOKS, openView, resizePage, startWebScene, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 const ANN = 501;
 const BO = 502;
 const CLEO = 503;
-/** The page refreshes after a fifth of a second instead of five. */
+/** The page refreshes after a fifth of a second instead of five seconds. */
 const HURRIED =
   'const wait = setTimeout; setTimeout = (call, ms, ...more) => wait(call, ms === 5000 ? 200 : ms, ...more); 0';
-/** A hostile text that tries to become part of the page. */
+/** Hostile text that tries to inject markup into the page. */
 const HOSTILE = '<img src=x onerror="document.title=1">';
 
 describe.runIf(chromiumUrl)('dead letters and the queue on the web page', () => {
@@ -45,7 +45,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the web page', () => 
     telegram.conversation(chat).flatMap(({ from, text }) => (from === 'bot' ? [text] : []));
   const open = () => dead().getByRole('article').count();
 
-  it('[D06] [U03] show what was given up and why, as text', async () => {
+  it('[D06] [U03] show which parts were given up and why, as plain text', async () => {
     telegram.fault({
       kind: 'refuse',
       code: 403,
@@ -73,7 +73,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the web page', () => 
     await expect.poll(() => long.innerText()).toContain('really '.repeat(79));
   });
 
-  it('[U03] show what waits, what is running and what is still to be sent', async () => {
+  it('[U03] show waiting messages, running turns and unsent parts', async () => {
     const answered = Promise.withResolvers<void>();
     scene.model.reply(async () => {
       await answered.promise;
@@ -93,7 +93,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the web page', () => 
     scene.model.reply(() => 'An answer at last.');
   });
 
-  it('[D06] [U03] send again with one press, and ask first if that may send a duplicate', async () => {
+  it('[D06] [U03] send a part again with one press, and ask first if that may send a duplicate', async () => {
     await press(/^Send again: \d+$/);
     await page.getByText('It may have arrived already and could arrive twice.').waitFor();
     await press('Cancel');
@@ -127,7 +127,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the web page', () => 
     await telegram.waitFor(() => sent() === 2);
   });
 
-  it('[D06] [U03] retry a question that had no answer, and permanently drop one on request', async () => {
+  it('[D06] [U03] retry a message that has no answer, and drop one permanently on request', async () => {
     await card(/Not answered/)
       .getByRole('button', { name: /^Ask again/ })
       .click();
@@ -145,7 +145,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the web page', () => 
     await page.getByText('No failed messages.').waitFor();
   });
 
-  it('[U03] say so when the gateway does not answer', async () => {
+  it('[U03] report that the gateway does not answer', async () => {
     await page.route('**/api/dead/**', (route) => route.abort());
     await press('Refresh');
     await dead().getByRole('alert').filter({ hasText: 'does not answer' }).waitFor();
@@ -154,7 +154,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the web page', () => 
     await page.getByText('No failed messages.').waitFor();
   });
 
-  it('[U03] ask for a reload when a response is unexpected, while the rest continues', async () => {
+  it('[U03] ask for a reload when a response is unexpected, while the other parts continue', async () => {
     await page.route('**/api/audit/report', (route) =>
       route.fulfill({ json: { findings: 'none' } }),
     );
@@ -165,7 +165,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the web page', () => 
     await page.getByText('No failed messages.').waitFor();
   });
 
-  it('[U03] cannot be seen or settled without the token, or from another site', async () => {
+  it('[U03] cannot be seen or resolved without the token, or from another site', async () => {
     const ask = (headers: Record<string, string>, method = 'POST') =>
       fetch(`${scene.parley.address}/api/dead/${method === 'POST' ? 'settle' : 'list'}`, {
         method,
@@ -180,7 +180,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the web page', () => 
     expect((await ask(signedIn)).status).toBe(200);
   });
 
-  it('[U05] lists what weakens the guards on a separate page, with what to do', async () => {
+  it('[U05] list security warnings with advice on a separate page', async () => {
     const own = await scene.open();
     await openView(own, 'Audit');
     const finding = own.getByRole('article', { name: 'Warning: files.secrets-in-clear' });
@@ -201,7 +201,7 @@ describe.runIf(chromiumUrl)('dead letters and the queue on the web page', () => 
     const own = await scene.open();
     const looksWell = async () => {
       for (const [colorScheme, width] of LOOKS) {
-        await showIn(own, colorScheme, width);
+        await resizePage(own, colorScheme, width);
         expect(await own.evaluate(POOR_CONTRAST)).toEqual([]);
         const fits = await own.evaluate(
           '[document.documentElement, ...document.querySelectorAll("main, .letter, .top")].every((box) => box.scrollWidth <= box.clientWidth)',

@@ -2,9 +2,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { textOf } from '../model/chat-request.ts';
-import { faultsOf } from './page-faults.ts';
-import { openView, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+import { getMessageText } from '../model/chat-request.ts';
+import { findPageFaults } from './page-faults.ts';
+import { openView, sendMessage, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 const HOSTILE = 'Parrots talk <img src=x onerror="document.title=1">';
@@ -19,8 +19,8 @@ describe.runIf(chromiumUrl)('pending decisions on the web page', () => {
     });
     scene.model.reply(({ messages }) => {
       const last = messages.at(-1);
-      if (last?.role === 'tool') return `It said: ${textOf(last)}`;
-      const question = textOf(last).split('\n').at(-1) ?? '';
+      if (last?.role === 'tool') return `It said: ${getMessageText(last)}`;
+      const question = getMessageText(last).split('\n').at(-1) ?? '';
       const [, path] = /^write (\S+)/.exec(question) ?? [];
       if (path !== undefined)
         return { toolCalls: [{ name: 'write', arguments: { path, text: HOSTILE } }] };
@@ -59,8 +59,8 @@ describe.runIf(chromiumUrl)('pending decisions on the web page', () => {
     if (SHOTS) await page.screenshot({ path: join(SHOTS, `${name}.png`) });
   };
 
-  it('[G05] [W09] show a question with its chat, its text, its change and the whole call; a badge counts it', async () => {
-    await say(chat, 'write open.md please');
+  it('[G05] [W09] show a request with its chat, text, change and complete call, and are counted by a badge', async () => {
+    await sendMessage(chat, 'write open.md please');
     await see(question());
     const shown = await question().innerText();
     for (const part of ['write open.md please', 'whole_file:', HOSTILE]) {
@@ -70,12 +70,12 @@ describe.runIf(chromiumUrl)('pending decisions on the web page', () => {
     expect(await question().locator('ins').innerText()).toContain(`+${HOSTILE}`);
     expect(await page.title()).not.toBe('1');
     await shoot('question');
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findPageFaults(page)).toEqual([]);
     await chat.evaluate("dispatchEvent(new Event('focus'))");
     await chat.getByRole('link', { name: 'Inbox 1 question waits' }).waitFor();
   });
 
-  it('[G05] can be refused by keyboard, count once, and a later decision in the chat is shown', async () => {
+  it('[G05] can be refused by keyboard and count once, and a later decision in the chat is shown', async () => {
     await button('Refuse').focus();
     await page.keyboard.press('Enter');
     await page.getByRole('status').getByText('Refused: write.').waitFor();
@@ -88,9 +88,9 @@ describe.runIf(chromiumUrl)('pending decisions on the web page', () => {
     await past.getByText('refused by the owner, on the page').waitFor();
   });
 
-  it('[G05] that always allow such a call end its questions, until they are revoked', async () => {
+  it('[G05] that always allow a call end its requests until they are revoked', async () => {
     const rule = 'current_time:Asia/Tokyo';
-    await say(chat, 'time in Asia/Tokyo');
+    await sendMessage(chat, 'time in Asia/Tokyo');
     await see(question());
     await button('Always allow').click();
     await question().getByText(`Calls like ${rule} will run without asking`).waitFor();
@@ -110,19 +110,19 @@ describe.runIf(chromiumUrl)('pending decisions on the web page', () => {
     await section('Always allowed').getByText(rule).waitFor();
     const inUse = /the settings were read again/;
     await expect.poll(() => inUse.test(scene.parley.err()), { timeout: 30_000 }).toBe(true);
-    await say(chat, 'time in Asia/Tokyo');
+    await sendMessage(chat, 'time in Asia/Tokyo');
     await see(section('Decided').getByText('allowed by a rule'));
     await section('Always allowed')
       .getByRole('button', { name: `Revoke: ${rule}` })
       .click();
     await page.getByText('Nothing is always allowed; you are asked every time.').waitFor();
     expect(settings()).not.toContain(rule);
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findPageFaults(page)).toEqual([]);
   });
 
-  it('[W09] keep a file that the agent wrote private until it is opened, and only in the shown version', async () => {
+  it('[W09] keep a file written by the agent private until a person releases it in the version shown', async () => {
     for (const name of ['notes/one.md', 'notes/two.md']) {
-      await say(chat, `write ${name}`);
+      await sendMessage(chat, `write ${name}`);
       await untilAnswer(chat, `Made ${name}`);
     }
     const file = (name: string) => section('Files the agent wrote').getByRole('article', { name });
@@ -133,10 +133,10 @@ describe.runIf(chromiumUrl)('pending decisions on the web page', () => {
     expect(await file('notes/one.md').innerText()).toContain('conversation with Owner');
     await file('notes/one.md').getByText(HOSTILE).waitFor();
     await shoot('files');
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findPageFaults(page)).toEqual([]);
     const path = join(scene.folder.path, 'workspace/notes/one.md');
-    // The file changes behind the click: the page refreshes every few seconds, and would otherwise
-    // show the change first.
+    // The file changes just before the click, because the page refreshes every few seconds and
+    // would otherwise show the change first.
     await page.route('**/api/approvals/settle-file', async (route) => {
       if (route.request().method() === 'POST')
         writeFileSync(path, `${onDisk('notes/one.md')}Added.\n`);
@@ -144,13 +144,13 @@ describe.runIf(chromiumUrl)('pending decisions on the web page', () => {
     });
     await open.click();
     await page.getByRole('button', { name: 'Open it' }).click();
-    await page.getByText('notes/one.md has changed meanwhile.').waitFor();
+    await page.getByText('notes/one.md has changed in the meantime.').waitFor();
     await page.unroute('**/api/approvals/settle-file');
     expect(onDisk('notes/one.md')).toContain('audience: owner');
     await file('notes/one.md').getByText('Added.').waitFor();
     await open.click();
     await page.getByRole('button', { name: 'Open it' }).click();
-    await page.getByText('notes/one.md is open').waitFor();
+    await page.getByText('notes/one.md is readable by everyone').waitFor();
     expect(onDisk('notes/one.md')).toContain('---\naudience: everyone\n---');
     await page.getByRole('button', { name: 'Keep private: notes/two.md' }).click();
     await page.getByText('No files to review.').waitFor();

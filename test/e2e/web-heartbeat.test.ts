@@ -2,14 +2,14 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { POOR_CONTRAST } from './poor-contrast.ts';
 import {
   answers,
   LOOKS,
   openView,
-  say,
-  showIn,
+  resizePage,
+  sendMessage,
   startWebScene,
   untilAnswer,
   type WebScene,
@@ -17,7 +17,7 @@ import {
 
 const chromiumUrl = inject('chromiumUrl');
 
-/** Hostile file content that tries to become part of the page. */
+/** Hostile file content that tries to inject markup into the page. */
 const HOSTILE = '<img src=x onerror="document.title=1">';
 const TASKS = `## mail
 - every: 30 min
@@ -39,10 +39,10 @@ describe.runIf(chromiumUrl)('the heartbeat on the web page', () => {
   beforeAll(async () => {
     scene = await startWebScene(chromiumUrl ?? '', { heartbeat: { quietHours: 'off' } });
     scene.model.reply(({ messages }) =>
-      textOf(messages.at(-1)).includes('standing task is due') ? found : 'You are welcome.',
+      getMessageText(messages.at(-1)).includes('standing task is due') ? found : 'You are welcome.',
     );
     page = await scene.open({ viewport: { width: 1100, height: 860 } });
-    await say(page, 'hello');
+    await sendMessage(page, 'hello');
     await untilAnswer(page, 'You are welcome.');
     await openView(page, 'Heartbeat');
   });
@@ -59,14 +59,14 @@ describe.runIf(chromiumUrl)('the heartbeat on the web page', () => {
       '[document.documentElement, ...document.querySelectorAll("main, .heartbeat-task, .heartbeat-runs")].every((box) => box.scrollWidth <= box.clientWidth)',
     );
 
-  it('[H06] shows how to write a task when there is none', async () => {
+  it('[H06] explains how to write a task when there are none', async () => {
     await page.getByText('## mail').waitFor();
     write(TASKS);
     await page.getByRole('button', { name: 'Refresh' }).click();
     await card('mail').waitFor();
   });
 
-  it('[H02] reports invalid lines, and shows every text as text', async () => {
+  it('[H02] reports invalid lines, and shows every text as plain text', async () => {
     const problems = page.getByRole('region', { name: 'Problems' });
     await expect.poll(() => problems.innerText()).toMatch(/line \d+, task news: found "whenever"/);
     await expect.poll(() => card('mail').innerText()).toContain(HOSTILE);
@@ -74,7 +74,7 @@ describe.runIf(chromiumUrl)('the heartbeat on the web page', () => {
     expect(await page.title()).not.toBe('1');
   });
 
-  it('[H03] runs a task immediately, by keyboard, and reports when there was nothing', async () => {
+  it('[H03] runs a task immediately by keyboard, and reports when nothing was found', async () => {
     await page.getByRole('button', { name: 'Run mail now' }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('status').getByText('mail is starting').waitFor();
@@ -83,7 +83,7 @@ describe.runIf(chromiumUrl)('the heartbeat on the web page', () => {
     expect((await answers(page)).join()).not.toContain('HEARTBEAT_OK');
   });
 
-  it('[H04] [G08] shows an alert and its cost, and the chat contains it, marked', async () => {
+  it('[H04] [G08] shows an alert and its cost, and the chat contains the marked alert', async () => {
     found = 'Two letters wait.';
     await page.getByRole('button', { name: 'Run mail now' }).click();
     const run = page.locator('.heartbeat-runs li').first();
@@ -96,16 +96,16 @@ describe.runIf(chromiumUrl)('the heartbeat on the web page', () => {
     await card('mail').waitFor();
   });
 
-  it('[H04] reports when the same is found again', async () => {
+  it('[H04] reports when the same alert is found again', async () => {
     await page.getByRole('button', { name: 'Run mail now' }).click();
     await card('mail').getByText('the same as before').waitFor();
   });
 
-  it('[U03] does not scroll sideways, and is readable in light and dark: every text has contrast 4.5', async () => {
+  it('[U03] does not scroll sideways, and is readable in light and dark with a contrast of 4.5 for every text', async () => {
     const shown = await scene.open();
     await openView(shown, 'Heartbeat');
     for (const [colorScheme, width] of [...LOOKS, ['light', 390], ['dark', 768]] as const) {
-      await showIn(shown, colorScheme, width);
+      await resizePage(shown, colorScheme, width);
       await card('mail', shown).waitFor();
       expect([width, await fits(shown)]).toEqual([width, true]);
       expect(await shown.evaluate(POOR_CONTRAST)).toEqual([]);

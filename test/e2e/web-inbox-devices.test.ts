@@ -4,8 +4,8 @@ import { text } from 'node:stream/consumers';
 import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { faultsOf } from './page-faults.ts';
-import { field, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+import { findPageFaults } from './page-faults.ts';
+import { field, sendMessage, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 const ANN = 501;
@@ -19,7 +19,10 @@ const WIDE = { viewport: { width: 1440, height: 860 } };
 describe.runIf(chromiumUrl)('the inbox on several devices', () => {
   let telegram: TelegramDouble;
   let scene: WebScene;
-  /** A person's browser, and a second one whose clock is stopped, so that only events update it. */
+  /**
+   * The browser of a person, and a second browser whose clock is stopped, so that only events
+   * update it.
+   */
   let desk: Page;
   let phone: Page;
   beforeAll(async () => {
@@ -30,7 +33,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
       channels: { telegram: { token: telegram.token, apiRoot: telegram.apiRoot } },
     });
     desk = await scene.open(WIDE);
-    await say(desk, 'a note about ships');
+    await sendMessage(desk, 'a note about ships');
     await untilAnswer(desk, 'You said: a note about ships');
     await fromAnn('Hello');
     await row(desk, 'Ann').getByText('You said: Hello').waitFor();
@@ -46,7 +49,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
   const fromAnn = async (text: string) => {
     telegram.say({ chat: ANN, from: { id: ANN, first_name: 'Ann' }, text });
   };
-  /** Stops the page's intervals from now on, while events from the gateway still arrive. */
+  /** Stops the page's intervals, while events from the gateway still arrive. */
   const standStill = async (page: Page) => {
     await page.clock.install();
     await page.clock.runFor(5_000);
@@ -55,7 +58,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     page.getByRole('navigation', { name: 'Conversations' }).getByRole('link');
   const row = (page: Page, text: string) => rows(page).filter({ hasText: text });
   const titles = (page: Page) => page.locator('.inbox-row .entry-title').allInnerTexts();
-  /** What a page shows after the delay in which it batches events. */
+  /** The text of a page after the delay in which it batches events. */
   const seenBy = (page: Page, look: () => Promise<unknown>) =>
     expect.poll(async () => {
       await page.clock.runFor(1_100);
@@ -66,7 +69,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     await desk.getByRole('group', { name: 'Chat' }).getByRole('button', { name: item }).click();
   };
 
-  it('[U12] shows names and pins of one device on the other, which receives them as events', async () => {
+  it('[U12] shows names and pins set on one device on the other, which receives them as events', async () => {
     await row(desk, 'ships').click();
     await field(desk).waitFor();
     await menu('Pin');
@@ -95,6 +98,35 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     expect(await isNew(desk)).toBe(1);
   });
 
+  it('[U08] applies the channel filter also to conversations that arrive while it is set', async () => {
+    const filters = phone.getByRole('group', { name: 'Show' });
+    const choice = filters.getByRole('combobox', { name: 'Channel' });
+    const unread = () => filters.getByRole('button', { name: /^Unread/ }).allInnerTexts();
+    await choice.selectOption('web');
+    await seenBy(phone, () => titles(phone)).toEqual(['Harbor']);
+    await seenBy(phone, unread).toEqual([]);
+    const chat = 'c'.repeat(32);
+    await fetch(`${scene.parley.address}/channels/web/default/messages?chat=${chat}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${scene.parley.token}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ id: 'from-elsewhere', text: 'a note about birds' }),
+    });
+    await fromAnn('Still here');
+    await seenBy(phone, unread).toEqual(['Unread 1']);
+    expect(await titles(phone)).toEqual(['a note about birds', 'Harbor']);
+    await choice.selectOption('');
+    await seenBy(phone, unread).toEqual(['Unread 2']);
+    await row(phone, 'birds').click();
+    await phone.getByRole('button', { name: 'Chat menu' }).click();
+    await phone.getByRole('button', { name: 'Delete…' }).click();
+    await phone.getByRole('button', { name: 'Delete', exact: true }).click();
+    await seenBy(phone, () => titles(phone)).toEqual(['Ann', 'Harbor']);
+    await phone.goto(`${scene.parley.address}/#/conversations`);
+  });
+
   it('[U12] shows pending approvals and failures as soon as the gateway reports them', async () => {
     const inbox = phone
       .getByRole('navigation', { name: 'Main' })
@@ -113,7 +145,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     await seenBy(phone, () => row(phone, 'Ann').getByText('Failed').count()).toBe(1);
   });
 
-  it('[U12] imports once what a browser had stored itself', async () => {
+  it('[U12] imports the data stored by a browser once', async () => {
     const old = await scene.browser.newContext(WIDE);
     const [{ id } = { id: '' }] = await conversations();
     await old.addInitScript(
@@ -132,7 +164,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     await old.close();
   });
 
-  /** The conversations as returned by the operation, newest first. */
+  /** The conversations in the order in which the operation returns them, newest first. */
   const conversations = async () =>
     (
       await read<{ readonly conversations: readonly { readonly id: string }[] }>(
@@ -148,7 +180,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     return (await answer.json()) as Answer;
   };
 
-  it('[U12] shows the person of a chat, and its last prompt, beside it', async () => {
+  it('[U12] shows the person and the last prompt beside a chat', async () => {
     await desk.goto(`${scene.parley.address}/#/chat`);
     await row(desk, 'Ann of old').click();
     const panel = desk.getByRole('complementary', { name: 'About this chat' });
@@ -158,11 +190,11 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     await ann.getByText('Owner').waitFor();
     await ann.getByText(/^[\d,]+ tokens$/).waitFor();
     expect(await panel.getByRole('link', { name: 'Channels and requests' }).count()).toBe(1);
-    expect(await faultsOf(desk)).toEqual([]);
+    expect(await findPageFaults(desk)).toEqual([]);
     await panel.getByRole('button', { name: 'Prompt' }).click();
     await panel.getByText(/tokens in [\d,]+ characters/).waitFor();
     await panel.getByRole('link', { name: 'Open the whole prompt' }).waitFor();
-    expect(await faultsOf(desk)).toEqual([]);
+    expect(await findPageFaults(desk)).toEqual([]);
     await panel.getByRole('button', { name: 'Details' }).click();
   });
 
@@ -182,7 +214,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     const headers = { authorization: `Bearer ${scene.parley.token}` };
     expect((await fetch(`${path}/1`)).status).toBe(401);
     expect((await fetch(`${path}/x`, { headers })).status).toBe(404);
-    // A part of another chat is not accessible here.
+    // A part of another chat is not accessible under this chat.
     expect((await fetch(`${path}/1`, { headers })).status).toBe(404);
   });
 
@@ -195,9 +227,9 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     await row(desk, 'Ann of old').getByText('Running').waitFor();
     await menu('Delete…');
     const question = desk.getByRole('group', { name: 'Delete this conversation?' });
-    await question.getByText('This deletes 7 messages and 4 answers').waitFor();
+    await question.getByText('This deletes 8 messages and 5 answers').waitFor();
     await question.getByText('stays visible in the other app').waitFor();
-    expect(await faultsOf(desk)).toEqual([]);
+    expect(await findPageFaults(desk)).toEqual([]);
     await question.getByRole('button', { name: 'Delete', exact: true }).click();
     await field(desk).waitFor();
     await expect.poll(() => titles(desk)).toEqual(['Harbor']);
@@ -222,5 +254,17 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     await expect.poll(() => titles(desk)).toEqual(['Ann', 'First chat']);
     await row(desk, 'First chat').click();
     await desk.getByRole('heading', { name: /Say hello to/ }).waitFor();
+  });
+
+  it('[U08] keeps a channel selected after its last conversation was deleted', async () => {
+    const choice = phone.getByRole('combobox', { name: 'Channel' });
+    await choice.selectOption('telegram');
+    await seenBy(phone, () => titles(phone)).toEqual(['Ann']);
+    await row(desk, 'Ann').click();
+    await menu('Delete…');
+    await desk.getByRole('button', { name: 'Delete', exact: true }).click();
+    await seenBy(phone, () => phone.getByText('Nothing here.').count()).toBe(1);
+    await choice.selectOption('');
+    await seenBy(phone, () => titles(phone)).toEqual(['First chat']);
   });
 });

@@ -1,13 +1,13 @@
 import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { faultsOf } from './page-faults.ts';
+import { findPageFaults } from './page-faults.ts';
 import {
   field,
   LOOKS,
-  openPlace,
-  say,
-  showIn,
+  openSection,
+  resizePage,
+  sendMessage,
   startWebScene,
   untilAnswer,
   type WebScene,
@@ -28,7 +28,7 @@ describe.runIf(chromiumUrl)('the inbox of the page', () => {
       channels: { telegram: { token: telegram.token, apiRoot: telegram.apiRoot } },
     });
     page = await scene.open({ viewport: { width: 1440, height: 860 } });
-    await say(page, 'a note about ships');
+    await sendMessage(page, 'a note about ships');
     await untilAnswer(page, 'You said: a note about ships');
     scene.model.queue(TRAINS);
     const from = { id: ANN, first_name: 'Ann' };
@@ -89,22 +89,26 @@ describe.runIf(chromiumUrl)('the inbox of the page', () => {
     await filters.getByRole('button', { name: 'All' }).click();
   });
 
-  it('[U08] is searched while typing, in names and in messages, with highlighted matches', async () => {
+  it('[U08] searches names and messages while a person types, and highlights matches', async () => {
     const search = page.getByRole('searchbox', { name: 'Search in all conversations' });
     await search.pressSequentially('tráins');
     const hit = page.locator('.excerpt mark');
     await expect.poll(() => hit.allInnerTexts()).toEqual(['trains']);
     await search.fill('harbor');
     await expect.poll(() => page.locator('.entry-title mark').allInnerTexts()).toEqual(['Harbor']);
+    await search.fill('harbor trains');
+    await page.getByText('No results').waitFor();
+    await search.fill('?!');
+    await page.getByText('No results').waitFor();
     await search.fill('');
     await expect.poll(titles).toEqual(['Ann', 'Harbor']);
   });
 
-  it('[U03] leads to any page, chat or command through the palette, by keyboard only', async () => {
+  it('[U03] opens any page, chat or command through the palette by keyboard only', async () => {
     await page.keyboard.press('Control+k');
     const palette = page.getByRole('dialog', { name: 'Go to' });
     await palette.getByRole('combobox').pressSequentially('audit');
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findPageFaults(page)).toEqual([]);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Audit' }).waitFor();
     await page.keyboard.press('Control+k');
@@ -125,12 +129,12 @@ describe.runIf(chromiumUrl)('the inbox of the page', () => {
     await field(page).press('n');
     expect(await field(page).inputValue()).toBe('?n');
     await field(page).fill('');
-    await openPlace(page, 'Operate');
+    await openSection(page, 'Operate');
     await page.getByRole('heading', { name: 'Status', exact: true }).waitFor();
     await page.keyboard.press('?');
     const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
     await help.getByText('New chat').waitFor();
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findPageFaults(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await help.waitFor({ state: 'detached' });
     await page.keyboard.press('n');
@@ -162,19 +166,16 @@ describe.runIf(chromiumUrl)('the inbox of the page', () => {
     ['conversations', 'Inbox'],
     ['chat/main', 'Inbox'],
     ['no-such-page', 'Inbox'],
-  ])(
-    '[U03] an address from before the four places is still good: #/%s is in %s',
-    async (path, place) => {
-      await page.goto(`${scene.parley.address}/#/${path}`);
-      const current = page.locator('nav.rail a[aria-current]');
-      await expect.poll(() => current.innerText()).toMatch(new RegExp(`^${place}`));
-      await page.locator('main:visible').first().waitFor();
-    },
-  );
+  ])('[U03] still accepts the older address #/%s, which is now in %s', async (path, place) => {
+    await page.goto(`${scene.parley.address}/#/${path}`);
+    const current = page.locator('nav.rail a[aria-current]');
+    await expect.poll(() => current.innerText()).toMatch(new RegExp(`^${place}`));
+    await page.locator('main:visible').first().waitFor();
+  });
 
-  it('[U08] an edit is cancelled by Escape, and a stopped answer has one mark', async () => {
+  it('[U08] cancels an edit on Escape, and marks a stopped answer once', async () => {
     await page.goto(`${scene.parley.address}/#/`);
-    await say(page, 'first try');
+    await sendMessage(page, 'first try');
     await untilAnswer(page, 'You said: first try');
     await page.getByRole('button', { name: 'Edit and resend' }).press('Enter');
     await page.getByText('Replaces your last message').waitFor();
@@ -183,7 +184,7 @@ describe.runIf(chromiumUrl)('the inbox of the page', () => {
     expect(await field(page).inputValue()).toBe('');
     scene.model.pauseBehind('Word 3.');
     scene.model.queue({ text: Array.from({ length: 90 }, (_, index) => `Word ${index + 1}. `) });
-    await say(page, 'Go on and on');
+    await sendMessage(page, 'Go on and on');
     await page.locator('.is-live').getByText('Word 2.').waitFor();
     await page.locator('.composer').getByRole('button', { name: 'Stop' }).click();
     await untilAnswer(page, 'Stopped.');
@@ -214,7 +215,7 @@ describe.runIf(chromiumUrl)('the inbox of the page', () => {
     await page.getByRole('button', { name: 'Send', exact: true }).click();
     await expect.poll(sent).toContainEqual(expect.stringMatching(/^The owner: I will bring/));
     await page.getByText('The owner', { exact: true }).last().waitFor();
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findPageFaults(page)).toEqual([]);
     await page.getByRole('button', { name: 'Hand back' }).click();
     await page.getByRole('button', { name: 'Take over' }).waitFor();
     expect(scene.model.requests).toHaveLength(asked);
@@ -223,18 +224,18 @@ describe.runIf(chromiumUrl)('the inbox of the page', () => {
   it('[U03] is readable in light and dark and on a phone, with its menu and its details open', async () => {
     const own = await scene.open();
     for (const [colorScheme, width] of LOOKS) {
-      await showIn(own, colorScheme, width);
+      await resizePage(own, colorScheme, width);
       await own.goto(`${scene.parley.address}/#/conversations`);
       await own.locator('.inbox-row', { hasText: 'Ann' }).focus();
       await own.keyboard.press('Enter');
       await own.getByRole('cell', { name: '9:20' }).waitFor();
-      expect([width, await faultsOf(own)]).toEqual([width, []]);
+      expect([width, await findPageFaults(own)]).toEqual([width, []]);
       await own.getByRole('button', { name: 'Chat menu' }).press('Enter');
-      expect([width, 'menu', await faultsOf(own)]).toEqual([width, 'menu', []]);
+      expect([width, 'menu', await findPageFaults(own)]).toEqual([width, 'menu', []]);
       await own.getByRole('button', { name: 'Details' }).press('Enter');
       await own.getByRole('button', { name: 'Close the details' }).waitFor();
       await own.getByText(/^\d turns?$/).waitFor();
-      expect([width, 'details', await faultsOf(own)]).toEqual([width, 'details', []]);
+      expect([width, 'details', await findPageFaults(own)]).toEqual([width, 'details', []]);
       await own.getByRole('button', { name: 'Close the details' }).press('Enter');
     }
     await own.context().close();

@@ -4,16 +4,16 @@ import { gunzipSync } from 'node:zlib';
 import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { faultsOf } from './page-faults.ts';
+import { findPageFaults } from './page-faults.ts';
 import { runCommand } from './parley-process.ts';
-import { openView, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+import { openView, sendMessage, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 const ANN = 50_133_487;
 
 /**
- * Secrets and texts that must not be in a support bundle, wherever they occur: in settings,
- * messages, files, names and lines of the log.
+ * Secrets and texts that a support bundle must not contain, in settings, messages, files, names and
+ * log lines.
  */
 const CANARIES = {
   secret: 'kestrel-Secret-77aQ',
@@ -38,7 +38,7 @@ describe.runIf(chromiumUrl)('logs on the web page', () => {
     });
     telegram.say({ chat: ANN, text: CANARIES.text, from: { id: ANN, first_name: CANARIES.name } });
     page = await scene.open({ viewport: { width: 1280, height: 860 } });
-    await say(page, `${CANARIES.text} ${CANARIES.secret}`);
+    await sendMessage(page, `${CANARIES.text} ${CANARIES.secret}`);
     await untilAnswer(page, CANARIES.text);
     writeFileSync(join(scene.folder.path, 'workspace/MEMORY.md'), CANARIES.file);
     writeFileSync(join(scene.folder.path, `workspace/${CANARIES.file}.md`), CANARIES.file);
@@ -57,7 +57,7 @@ describe.runIf(chromiumUrl)('logs on the web page', () => {
   const line = (text: string | RegExp) => lines().filter({ hasText: text });
 
   /**
-   * Lines of another process, as careless code could write them: canaries in every field, and a
+   * Lines of another process, as careless code could write them, with canaries in every field and a
    * malformed line.
    */
   function planted(): void {
@@ -86,7 +86,7 @@ describe.runIf(chromiumUrl)('logs on the web page', () => {
     expect(statSync(file()).mode & 0o777).toBe(0o600);
   });
 
-  it('[U03] show lines with their conversation by name, which leads to it and to Why', async () => {
+  it('[U03] show lines with the name of their conversation, which links to the chat and to Why', async () => {
     await openView(page, 'Logs');
     const turn = line('outcome=answered').filter({ hasText: CANARIES.name });
     await turn.first().waitFor();
@@ -157,7 +157,7 @@ describe.runIf(chromiumUrl)('logs on the web page', () => {
     const { code } = await runCommand(['report', '--data', scene.folder.path, '--out', out]);
     expect([code, statSync(out).mode & 0o777]).toEqual([0, 0o600]);
     for (const text of [bundle, gunzipSync(readFileSync(out)).toString()]) {
-      // The facts that a maintainer needs are included.
+      // The bundle includes the facts that a maintainer needs.
       for (const known of [
         '"level":"info"',
         '"msg":"turn"',
@@ -182,7 +182,7 @@ describe.runIf(chromiumUrl)('logs on the web page', () => {
     [320, 'light'],
     [1280, 'dark'],
   ] as const)(
-    '[U03] at %i pixels works by keyboard and has no fault',
+    '[U03] work by keyboard at %i pixels without axe violations',
     async (width, colorScheme) => {
       const other = await scene.open({ colorScheme, viewport: { width, height: 740 } });
       await other.goto(`${scene.parley.address}/#/logs`);
@@ -206,14 +206,14 @@ describe.runIf(chromiumUrl)('logs on the web page', () => {
       await other.locator('details summary').first().waitFor({ timeout: 30_000 });
       await other.locator('details summary').last().focus();
       await other.keyboard.press('Enter');
-      expect(await faultsOf(other)).toEqual([]);
+      expect(await findPageFaults(other)).toEqual([]);
       await other.context().close();
     },
     120_000,
   );
 });
 
-/** The ways in which a text may be written in a file. */
+/** The ways in which a file may encode a text. */
 function formsOf(text: string): string[] {
   const bytes = Buffer.from(text);
   const base64 = [0, 1, 2].map((shift) =>

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { POOR_CONTRAST } from './poor-contrast.ts';
-import { field, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+import { field, sendMessage, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 
@@ -28,7 +28,7 @@ describe.runIf(chromiumUrl)('the appearance and accessibility of the page', () =
     scene = await startWebScene(chromiumUrl ?? '');
     const page = await scene.open();
     scene.model.queue(RICH);
-    await say(page, 'Show me everything');
+    await sendMessage(page, 'Show me everything');
     await untilAnswer(page, 'quote');
     await page.context().close();
   });
@@ -39,7 +39,7 @@ describe.runIf(chromiumUrl)('the appearance and accessibility of the page', () =
       '[document.documentElement, ...document.querySelectorAll(".scroller, .column")].every((box) => box.scrollWidth <= box.clientWidth)',
     );
 
-  it('[U03] at 320, 360 and 768 pixels only code and tables scroll sideways', async () => {
+  it('[U03] scroll only code and tables sideways at 320, 360 and 768 pixels', async () => {
     const page = await scene.open();
     await untilAnswer(page, 'quote');
     for (const width of [320, 360, 768]) {
@@ -56,7 +56,7 @@ describe.runIf(chromiumUrl)('the appearance and accessibility of the page', () =
     await page.context().close();
   });
 
-  it('[U03] fits a phone, even while it reconnects', async () => {
+  it('[U03] fit a phone, even while the page reconnects', async () => {
     const page = await scene.open({ viewport: { width: 320, height: 600 } });
     await page.route('**/channels/**', (route) => route.abort());
     await page.context().setOffline(true);
@@ -68,9 +68,9 @@ describe.runIf(chromiumUrl)('the appearance and accessibility of the page', () =
     await page.context().close();
   });
 
-  it('[U03] is readable in light and dark: every text has contrast 4.5', async () => {
+  it('[U03] give every text a contrast of 4.5 in light and dark', async () => {
     const page = await scene.open();
-    await say(page, '/status');
+    await sendMessage(page, '/status');
     await untilAnswer(page, 'Model');
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
@@ -87,10 +87,10 @@ describe.runIf(chromiumUrl)('the appearance and accessibility of the page', () =
     await page.context().close();
   });
 
-  it('[U03] animates nothing for people who prefer reduced motion', async () => {
+  it('[U03] avoid animations for people who prefer reduced motion', async () => {
     const page = await scene.open({ reducedMotion: 'reduce' });
     scene.model.latencyMs = 1_500;
-    await say(page, 'Think');
+    await sendMessage(page, 'Think');
     await page.locator('.typing').waitFor();
     expect(await page.evaluate('document.getAnimations().length')).toBe(0);
     await untilAnswer(page, 'You said: Think');
@@ -98,7 +98,7 @@ describe.runIf(chromiumUrl)('the appearance and accessibility of the page', () =
     await page.context().close();
   });
 
-  it('[U03] works by keyboard only: write, complete a command, reach everything, leave the field', async () => {
+  it('[U03] support writing, completing a command, reaching every element and leaving the field by keyboard only', async () => {
     const page = await scene.open();
     await expect.poll(() => focused(page)).toBe('TEXTAREA');
     await page.keyboard.type('first line');
@@ -131,7 +131,7 @@ describe.runIf(chromiumUrl)('the appearance and accessibility of the page', () =
     await page.context().close();
   });
 
-  it('[U03] gives a screen reader a name for everything', async () => {
+  it('[U03] give a screen reader a name for everything', async () => {
     const page = await scene.open();
     await untilAnswer(page, 'quote');
     await page.getByRole('log', { name: 'Conversation' }).waitFor();
@@ -146,7 +146,7 @@ describe.runIf(chromiumUrl)('the appearance and accessibility of the page', () =
     );
     expect(nameless).toEqual([]);
     scene.model.latencyMs = 1_500;
-    await say(page, 'Announce it');
+    await sendMessage(page, 'Announce it');
     await page.getByRole('status').getByText('is writing…').waitFor();
     await untilAnswer(page, 'You said: Announce it');
     await expect.poll(() => page.getByRole('status').textContent()).toBe('');

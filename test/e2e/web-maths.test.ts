@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { faultsOf } from './page-faults.ts';
-import { say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+import { findPageFaults } from './page-faults.ts';
+import { sendMessage, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 
@@ -24,7 +24,7 @@ A mistake $\unknown{x}$, an address $\href{https://example.com}{x}$, a loop $\de
 
 The end.`;
 
-/** The formulas of the last answer: whether each is rendered, on its own line, and its text. */
+/** The formulas of the last answer: whether each one is rendered, on its own line, and its text. */
 const FORMULAS = `[...[...document.querySelectorAll('.prose:has(.math)')].at(-1).querySelectorAll('.math')].map((it) => [
   it.firstElementChild?.localName === 'math', it.classList.contains('is-display'), it.textContent.slice(0, 20)])`;
 
@@ -35,7 +35,7 @@ describe.runIf(chromiumUrl)('formulas on the web page', () => {
   });
   afterAll(() => scene.close());
 
-  /** A page that records violations of the content policy, and which files are loaded. */
+  /** Opens a page that records violations of the content policy and the loaded files. */
   const watched = async (): Promise<{ page: Page; stopped: string[]; loaded: string[] }> => {
     const page = await scene.open({ viewport: { width: 800, height: 900 } });
     const [stopped, loaded]: [string[], string[]] = [[], []];
@@ -52,12 +52,12 @@ describe.runIf(chromiumUrl)('formulas on the web page', () => {
 
   it('[U02] [U08] are rendered as MathML in the chat and in the inbox, and as source when invalid', async () => {
     const { page, stopped, loaded } = await watched();
-    await say(page, 'No formula');
+    await sendMessage(page, 'No formula');
     await untilAnswer(page, 'You said: No formula');
     const isLibrary = (path: string) => path.startsWith('/page/maths-');
     expect(loaded.filter(isLibrary)).toEqual([]);
     scene.model.queue(ANSWER);
-    await say(page, 'Some maths');
+    await sendMessage(page, 'Some maths');
     await untilAnswer(page, 'The end.');
     await isDrawn(page);
     expect(loaded.filter(isLibrary)).toHaveLength(1);
@@ -93,7 +93,7 @@ describe.runIf(chromiumUrl)('formulas on the web page', () => {
     await page.context().close();
   });
 
-  it('[U03] [U08] fit a phone: a long one scrolls by keyboard, and nothing else is wider', async () => {
+  it('[U03] [U08] fit a phone, where only a long formula scrolls, also by keyboard', async () => {
     const { page, stopped } = await watched();
     await isDrawn(page);
     for (const [colorScheme, width] of [
@@ -104,7 +104,7 @@ describe.runIf(chromiumUrl)('formulas on the web page', () => {
       await page.setViewportSize({ width, height: 800 });
       const group = page.getByRole('group', { name: 'Formula' });
       await expect.poll(() => group.count()).toBe(width === 320 ? 2 : 1);
-      expect(await faultsOf(page)).toEqual([]);
+      expect(await findPageFaults(page)).toEqual([]);
       const { SHOTS } = process.env;
       if (SHOTS) await page.screenshot({ path: `${SHOTS}/maths-${width}.png` });
     }
@@ -112,7 +112,7 @@ describe.runIf(chromiumUrl)('formulas on the web page', () => {
     await page.context().close();
   });
 
-  it('[U08] are copied in an answer as they were written', async () => {
+  it('[U08] are copied from an answer as they were written', async () => {
     const page = await scene.open({ permissions: ['clipboard-read', 'clipboard-write'] });
     await isDrawn(page);
     const answer = page.locator('article.answer', { hasText: 'The end.' }).last();

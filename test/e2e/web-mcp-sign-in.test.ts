@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type GuardedServer, startGuardedServer } from '@parley/tools/testing/guarded-server';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { z } from 'zod';
-import { faultsOf } from './page-faults.ts';
+import { findPageFaults } from './page-faults.ts';
 import { runCommand } from './parley-process.ts';
 import { openView, startWebScene, type WebScene } from './web-scene.ts';
 
@@ -28,13 +28,13 @@ describe.runIf(chromiumUrl)('[G03] [U03] an MCP server that requires a sign-in',
   const status = async () => (await runCommand(['--data', scene.folder.path, 'status'])).out;
   const secrets = () => join(scene.folder.path, 'secrets');
 
-  it('has a button on the page, and works after an owner has pressed it', async () => {
+  it('has a button on the page, and connects after an owner has pressed it', async () => {
     await expect.poll(status, { interval: 300 }).toContain('vault: not connected – it asks for a');
     const page = await scene.open();
     await openView(page, 'Status');
     const button = page.getByRole('button', { name: 'Sign in at vault' });
     await button.waitFor();
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findPageFaults(page)).toEqual([]);
     // The double consents immediately and redirects the browser back.
     await button.click();
     await page.getByText('Signed in at vault.').waitFor();
@@ -47,7 +47,7 @@ describe.runIf(chromiumUrl)('[G03] [U03] an MCP server that requires a sign-in',
     await page.context().close();
   });
 
-  it('[G18] keeps its tokens in a file that only the user can read, and nowhere else', async () => {
+  it('[G18] has its tokens stored only in a file that no other user can read', async () => {
     const file = join(secrets(), 'mcp-vault.json');
     expect([statSync(secrets()).mode & 0o777, statSync(file).mode & 0o777]).toEqual([0o700, 0o600]);
     const { tokens } = JSON.parse(readFileSync(file, 'utf8'));
@@ -58,7 +58,7 @@ describe.runIf(chromiumUrl)('[G03] [U03] an MCP server that requires a sign-in',
     for (const secret of [tokens.access, tokens.refresh]) expect(shown).not.toContain(secret);
   });
 
-  it('accepts the redirect only in the session that started it', async () => {
+  it('accepts the redirect only in the session that started the sign-in', async () => {
     guarded.revoke();
     const { address, token } = scene.parley;
     const asked = (path: string, body: object, session: string, origin = address) =>

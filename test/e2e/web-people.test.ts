@@ -1,18 +1,18 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isOfDay } from '@parley/core/testing';
-import { fullApp, operationRoutes, routesOf } from '@parley/gateway/testing';
+import { isDueToday } from '@parley/core/testing';
+import { createFullApp, listOperationRoutes, listRoutes } from '@parley/gateway/testing';
 import { openStore } from '@parley/store';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { z } from 'zod';
 import { HeldAnswers } from '../model/index.ts';
-import { faultsOf } from './page-faults.ts';
+import { findPageFaults } from './page-faults.ts';
 import { makeDataFolder, runCommand } from './parley-process.ts';
 import {
-  addressesOfViews,
+  listViewAddresses,
   openView,
-  say,
+  sendMessage,
   startWebScene,
   untilAnswer,
   type WebScene,
@@ -20,7 +20,7 @@ import {
 
 const chromiumUrl = inject('chromiumUrl');
 
-/** Each occurs in a private place; nobody but an owner may ever see one. */
+/** Each text occurs in a private location that only an owner may see. */
 const SAID = 'canary-that-was-said';
 const ANSWERED = 'canary-that-was-answered';
 const REMEMBERED = 'canary-in-the-memory';
@@ -60,7 +60,7 @@ describe.runIf(chromiumUrl)('people with a role', () => {
       return ANSWERED;
     });
     const page = await scene.open();
-    await say(page, SAID);
+    await sendMessage(page, SAID);
     await untilAnswer(page, ANSWERED);
     await page.context().close();
     expect((await parley('cron', 'add', JOB, '--at', '2099-01-01T10:00')).out).toContain('is set');
@@ -74,7 +74,7 @@ describe.runIf(chromiumUrl)('people with a role', () => {
   }, 120_000);
   afterAll(() => scene.close());
 
-  /** A stranger's private chat on Telegram, with a running turn. */
+  /** The private chat of a stranger on Telegram, with a running turn. */
   async function fillChat(): Promise<void> {
     const url = `sqlite:${join(scene.folder.path, 'parley.db')}`;
     await using store = Object.assign(await openStore({ url, clock: Date.now }), {
@@ -96,7 +96,7 @@ describe.runIf(chromiumUrl)('people with a role', () => {
     });
   }
 
-  /** The address of every readable route, with existing ids. */
+  /** The addresses of all readable routes, with existing ids. */
   async function readablePaths(): Promise<readonly string[]> {
     const { prompts } = JSON.parse(await (await ask('/api/prompts/list')).text());
     // The running turn may already have a prompt, without the parts that only the owner may see.
@@ -105,8 +105,8 @@ describe.runIf(chromiumUrl)('people with a role', () => {
     );
     const turn = own?.turnId ?? '';
     const store = await openStore({ url: 'sqlite::memory:', clock: Date.now });
-    const app = fullApp({ token: 'none', store, clock: Date.now });
-    const routes = [...routesOf(app), ...(await operationRoutes()).keys()];
+    const app = createFullApp({ token: 'none', store, clock: Date.now });
+    const routes = [...listRoutes(app), ...(await listOperationRoutes()).keys()];
     await store.close();
     const paths = routes
       .filter((route) => route.startsWith('GET /') && !/^GET \/(page|channels)\//.test(route))
@@ -128,7 +128,7 @@ describe.runIf(chromiumUrl)('people with a role', () => {
     return [...paths, ...more, ...web, ...asked];
   }
 
-  /** The response of a path; for an endless stream, its beginning. */
+  /** The response body of a path, or the beginning of it for an endless stream. */
   async function answerOf(path: string, token?: string): Promise<string> {
     const response = await ask(path, token);
     if (!response.headers.get('content-type')?.startsWith('text/event-stream')) {
@@ -140,7 +140,7 @@ describe.runIf(chromiumUrl)('people with a role', () => {
     return `${response.status} ${new TextDecoder().decode(value)}`;
   }
 
-  it('[U03] get no private text from any address of the API, while the owner gets all of it', async () => {
+  it('[U03] get no private text from any API address, while the owner gets all texts', async () => {
     const paths = await readablePaths();
     expect(paths.length).toBeGreaterThan(25);
     const shown = new Set<string>();
@@ -155,8 +155,8 @@ describe.runIf(chromiumUrl)('people with a role', () => {
         expect([role, path, found(answer)]).toEqual([role, path, []]);
         if (answer.startsWith('200')) opened += 1;
       }
-      // Health, page, me, status, agents, metrics, usage in four forms; operators also queue, audit
-      // and channels.
+      // Health, page, me, status, agents, metrics and usage in four forms; operators also read
+      // queue, audit and channels.
       expect(opened).toBe(role === 'operator' ? 14 : 11);
     }
     const queue = await answerOf('/api/queue/report', tokens.get('operator'));
@@ -174,21 +174,21 @@ describe.runIf(chromiumUrl)('people with a role', () => {
   const texts = async (page: Page) =>
     found(`${await page.content()} ${await page.evaluate('JSON.stringify(localStorage)')}`);
 
-  // The access of each role is tested above, too; on a change only one of them opens the page.
+  // The access of each role is also tested above, so a change opens the page for only one of them.
   const openedBy = [
     ['operator', 320, ['status', 'channels', 'queue', 'usage', 'audit']],
     ['viewer', 1280, ['status', 'usage']],
   ] as const;
-  it.each(openedBy.filter((_, nth) => isOfDay(nth, 2)))(
-    '[U03] see on the page what a %s may open, at %i pixels, and a clear message at other addresses',
+  it.each(openedBy.filter((_, nth) => isDueToday(nth, 2)))(
+    '[U03] see the views of a %s at %i pixels, and a clear message at other addresses',
     async (role, width, ids) => {
       const owner = await scene.open();
-      const all = [...(await addressesOfViews(owner)), '#/conversations'];
+      const all = [...(await listViewAddresses(owner)), '#/conversations'];
       await owner.context().close();
       expect(all).toContain('#/people');
       const page = await signIn(role, width);
       await page.getByRole('heading', { name: 'Status', exact: true }).waitFor();
-      const own = await addressesOfViews(page);
+      const own = await listViewAddresses(page);
       expect(own).toEqual(ids.map((id) => `#/${id}`));
       const failed: string[] = [];
       page.on('response', (one) => {
@@ -207,15 +207,16 @@ describe.runIf(chromiumUrl)('people with a role', () => {
           await closed.waitFor();
         } else await page.getByText('This needs the role operator.').waitFor();
         expect([view, await texts(page)]).toEqual([view, []]);
-        if (view === '#/status' || view === '#/soul') expect(await faultsOf(page)).toEqual([]);
+        if (view === '#/status' || view === '#/soul')
+          expect(await findPageFaults(page)).toEqual([]);
       }
-      // Views without access are not even requested.
+      // The page does not even request views without access.
       expect(failed).toEqual([]);
       await page.context().close();
     },
   );
 
-  it('[U03] find nothing of an owner who used the same tab, and are signed out within seconds when revoked', async () => {
+  it('[U03] find no data of an owner who used the same tab, and are signed out within seconds when revoked', async () => {
     const page = await scene.open({ viewport: { width: 1280, height: 740 } });
     await untilAnswer(page, ANSWERED);
     await page.goto(`${scene.parley.address}/#token=${tokens.get('operator')}`);
@@ -232,7 +233,7 @@ describe.runIf(chromiumUrl)('people with a role', () => {
     await page.context().close();
   });
 
-  it('[U03] with the role owner chat as the owner does, and lose the chat when they are revoked', async () => {
+  it('[U03] with the role owner chat as the owner does, and lose access when they are revoked', async () => {
     const page = await signIn('owner', 1280);
     await untilAnswer(page, ANSWERED);
     await parley('people', 'revoke', 'owner-1');
@@ -241,8 +242,8 @@ describe.runIf(chromiumUrl)('people with a role', () => {
     await page.context().close();
   });
 
-  it.each([1280, 320].filter((_, nth) => isOfDay(nth, 2)))(
-    '[U03] are added and revoked at %i pixels by keyboard only; the token is shown once',
+  it.each([1280, 320].filter((_, nth) => isDueToday(nth, 2)))(
+    '[U03] are added and revoked at %i pixels by keyboard only, and the token is shown once',
     async (width) => {
       const page = await scene.open({ viewport: { width, height: 740 } });
       const name = `Zoë ${width}`;
@@ -259,7 +260,7 @@ describe.runIf(chromiumUrl)('people with a role', () => {
       const card = page.getByRole('article', { name });
       await card.getByText('operator', { exact: true }).waitFor();
       await card.getByText('Never seen').waitFor();
-      expect(await faultsOf(page)).toEqual([]);
+      expect(await findPageFaults(page)).toEqual([]);
       expect((await ask('/api/queue/report', token)).status).toBe(200);
       await page.getByRole('button', { name: 'Refresh' }).press('Enter');
       await card.getByText('Last seen: Today').waitFor();

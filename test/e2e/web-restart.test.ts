@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isOfDay, isWholeRun } from '@parley/core/testing';
+import { isDueToday, isFullRun } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { ParleyProcess } from './parley-process.ts';
 import {
   answers,
   field,
   mine,
-  say,
+  sendMessage,
   startWebScene,
   untilAnswer,
   type WebScene,
@@ -14,14 +14,14 @@ import {
 
 const chromiumUrl = inject('chromiumUrl');
 /**
- * The moments of a kill: right after a message was sent, or in the middle of an answer. On a change
- * one of them each day.
+ * When the gateway is killed: right after a message was sent, or in the middle of an answer. A
+ * change tests one of them each day.
  */
 const KILLS = 2;
-/** How long after a message is sent the gateway dies, in ms. */
-const deaths = isWholeRun() ? [0, 2, 5, 15, 40] : [2].filter(() => isOfDay(0, KILLS));
+/** The delay between sending a message and killing the gateway, in ms. */
+const deaths = isFullRun() ? [0, 2, 5, 15, 40] : [2].filter(() => isDueToday(0, KILLS));
 
-describe.runIf(chromiumUrl)('the page during an outage of its gateway', () => {
+describe.runIf(chromiumUrl)('the page during an outage of the gateway', () => {
   let scene: WebScene;
   let parley: ParleyProcess;
   const start = async () => {
@@ -33,13 +33,13 @@ describe.runIf(chromiumUrl)('the page during an outage of its gateway', () => {
   });
   afterAll(() => scene.close());
 
-  it('[D01] [F03] reports it, keeps messages written in the meantime, even in a closed tab, and sends them once when the gateway is back', async () => {
+  it('[D01] [F03] reports the outage, keeps messages even in a closed tab, and sends them once when the gateway is back', async () => {
     const [page, closed] = [await scene.open(), await scene.open()];
     await parley.end('SIGKILL');
     await page.getByText('Reconnecting…', { exact: true }).first().waitFor();
-    await say(page, 'Written while you were away');
+    await sendMessage(page, 'Written while you were away');
     await page.getByText('Not sent yet, trying again…').waitFor();
-    await say(closed, 'Written before the tab was closed');
+    await sendMessage(closed, 'Written before the tab was closed');
     await closed.getByText('Not sent yet, trying again…').waitFor();
     const { address } = scene.parley;
     const context = closed.context();
@@ -71,7 +71,7 @@ describe.runIf(chromiumUrl)('the page during an outage of its gateway', () => {
       await untilAnswer(page, `You said: ${text}`);
       await page.getByText('Connected', { exact: true }).waitFor();
       // A duplicate would arrive with the next answer at the latest.
-      await say(page, `After ${ms}`);
+      await sendMessage(page, `After ${ms}`);
       await untilAnswer(page, `You said: After ${ms}`);
       for (const look of ['live', 'reloaded']) {
         const found = (await answers(page)).filter((answer) => answer.includes(text));
@@ -84,14 +84,14 @@ describe.runIf(chromiumUrl)('the page during an outage of its gateway', () => {
     },
   );
 
-  if (isOfDay(1, KILLS))
-    it('[D01] gets one answer when the gateway is killed in the middle of it', async () => {
+  if (isDueToday(1, KILLS))
+    it('[D01] gets one answer when the gateway is killed while answering', async () => {
       const page = await scene.open();
       scene.model.pauseBehind('Step 8.');
       scene.model.reply(() => ({
         text: Array.from({ length: 30 }, (_, at) => `Step ${at + 1}. `),
       }));
-      await say(page, 'Walk');
+      await sendMessage(page, 'Walk');
       await page.locator('.is-live').getByText('Step 5.').waitFor();
       await parley.end('SIGKILL');
       await page.getByText('Reconnecting…', { exact: true }).first().waitFor();
@@ -104,14 +104,14 @@ describe.runIf(chromiumUrl)('the page during an outage of its gateway', () => {
       await page.context().close();
     });
 
-  it('[D11] loses nothing in an orderly restart either', async () => {
+  it('[D11] loses no message in an orderly restart', async () => {
     const page = await scene.open();
     scene.model.reply(() => 'Noted.');
-    await say(page, 'In the first life');
+    await sendMessage(page, 'In the first life');
     await untilAnswer(page, 'Noted.');
     const ended = await parley.end('SIGTERM');
     expect(ended.code).toBe(0);
-    await say(page, 'Between two lives');
+    await sendMessage(page, 'Between two lives');
     await scene.startAgain();
     await page.getByText('Connected', { exact: true }).waitFor();
     await untilAnswer(page, 'Noted.');

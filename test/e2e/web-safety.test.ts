@@ -1,15 +1,21 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { answers, mine, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+import {
+  answers,
+  mine,
+  sendMessage,
+  startWebScene,
+  untilAnswer,
+  type WebScene,
+} from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 
-/** The page's title before and after it has loaded the agent's name. */
+/** The page title before and after the name of the agent is loaded. */
 const OWN_TITLES = ['Parley', 'Assistant'];
 
 /**
- * Each would set `document.title` to `owned`, load something, or leave the page, if it were
- * executed.
+ * If executed, each text would set `document.title` to `owned`, load something, or leave the page.
  */
 const HOSTILE = [
   '<script>document.title="owned"</script>',
@@ -59,10 +65,10 @@ describe.runIf(chromiumUrl)('the page under attack', () => {
     return { page, foreign, complaints };
   }
 
-  it('[U03] [M04] renders hostile Markdown and HTML harmless, in an answer and in a message', async () => {
+  it('[U03] [M04] renders hostile Markdown and HTML harmless in an answer and in a message', async () => {
     const { page, foreign, complaints } = await watched();
     scene.model.queue(`${HOSTILE}\n\nEnd of it.`);
-    await say(page, HOSTILE);
+    await sendMessage(page, HOSTILE);
     await untilAnswer(page, 'End of it.');
     const shown = (await answers(page)).at(-1) ?? '';
     expect(shown).toContain('<script>document.title="owned"</script>');
@@ -88,7 +94,7 @@ describe.runIf(chromiumUrl)('the page under attack', () => {
     await page.context().close();
   });
 
-  it('[U03] would itself stop an attack that got past the printer', async () => {
+  it('[U03] stops an attack even if the Markdown printer lets it through', async () => {
     const { page, foreign } = await watched();
     const html =
       '<p>before</p><img src="https://evil.example/x.png" onerror="document.title=1"><a href="javascript:document.title=1" onclick="document.title=2">click</a><script>document.title=3</script><p style="position:fixed">after</p>';
@@ -107,7 +113,7 @@ describe.runIf(chromiumUrl)('the page under attack', () => {
     await page.context().close();
   });
 
-  it('[U03] does not run a script that is added to it', async () => {
+  it('[U03] does not run an injected script', async () => {
     const { page, complaints } = await watched();
     await page.evaluate(
       "document.body.append(Object.assign(document.createElement('script'), { textContent: 'document.title=1' }))",
@@ -117,7 +123,7 @@ describe.runIf(chromiumUrl)('the page under attack', () => {
     await page.context().close();
   });
 
-  it('[U03] loads everything from the gateway, and logs nothing to the console', async () => {
+  it('[U03] loads all files from the gateway, and logs nothing to the console', async () => {
     const { page, foreign, complaints } = await watched();
     await page.reload();
     await page.getByText('Connected', { exact: true }).waitFor();
@@ -125,7 +131,7 @@ describe.runIf(chromiumUrl)('the page under attack', () => {
     await page.context().close();
   });
 
-  it('[U03] lets neither another site nor another port of this machine read or send', async () => {
+  it('[U03] prevents other sites and other ports of this machine from reading or sending', async () => {
     const { address, token } = scene.parley;
     const send = (headers: Record<string, string>) =>
       fetch(`${address}/channels/web/default/messages`, {

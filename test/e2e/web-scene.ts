@@ -1,9 +1,9 @@
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
-import { freePort } from '../services/free-port.ts';
+import { findFreePort } from '../services/free-port.ts';
 import { openChromium } from '../services/open-chromium.ts';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import {
   type DataFolder,
   makeDataFolder,
@@ -19,24 +19,24 @@ export interface WebScene {
   readonly browser: Browser;
   /** A signed-in page in a separate browser profile. */
   open(options?: BrowserContextOptions): Promise<Page>;
-  /** Stops Parley, and starts the same installation in a separate process, which can be killed. */
+  /** Stops Parley and starts the same installation in a separate process, which can be killed. */
   startApart(): Promise<ParleyProcess>;
-  /** Restarts it in the process of the test; the address stays the same. */
+  /** Restarts Parley in the test process, with the same address. */
   startAgain(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Starts everything in the process of the test, on a port that survives a restart; `settings` are
- * added to the required ones.
+ * Starts everything in the test process, on a port that survives a restart; `settings` are added to
+ * the required ones.
  */
 export async function startWebScene(chromiumUrl: string, settings = {}): Promise<WebScene> {
   const [model, port, browser] = await Promise.all([
     startModelDouble(),
-    freePort(),
+    findFreePort(),
     openChromium(chromiumUrl),
   ]);
-  model.reply(({ messages }) => `You said: ${lastLineOf(messages.at(-1)?.content)}`);
+  model.reply(({ messages }) => `You said: ${getLastLine(messages.at(-1)?.content)}`);
   const folder = makeDataFolder({
     model: {
       provider: 'openai-compatible',
@@ -48,7 +48,7 @@ export async function startWebScene(chromiumUrl: string, settings = {}): Promise
     http: { port },
     ...settings,
   });
-  let parley: TestParley = await startParleyHere(folder.path);
+  let parley: TestParley = await startParleyInProcess(folder.path);
   return {
     model,
     folder,
@@ -70,7 +70,7 @@ export async function startWebScene(chromiumUrl: string, settings = {}): Promise
       return apart;
     },
     async startAgain() {
-      parley = await startParleyHere(folder.path);
+      parley = await startParleyInProcess(folder.path);
     },
     async close() {
       await browser.close();
@@ -82,23 +82,23 @@ export async function startWebScene(chromiumUrl: string, settings = {}): Promise
 }
 
 /**
- * Two of the ways in which people see a page, on a change one of them; web-views shows every view
- * in the other two.
+ * Two of the appearances of a page, on a change only one; web-views shows every view in the other
+ * two.
  */
 export const LOOKS = (
   [
     ['light', 1280],
     ['dark', 320],
   ] as const
-).filter((_, nth) => isOfDay(nth, 2));
+).filter((_, nth) => isDueToday(nth, 2));
 
 /** Shows an open page in another color scheme and width, as `open` would show it. */
-export async function showIn(page: Page, colorScheme: 'light' | 'dark', width: number) {
+export async function resizePage(page: Page, colorScheme: 'light' | 'dark', width: number) {
   await page.emulateMedia({ colorScheme });
   await page.setViewportSize({ width, height: 800 });
 }
 
-/** The views of each place except the inbox, by the names of their links. */
+/** The views of each section except the inbox, by the names of their links. */
 const PLACES = {
   Agent: ['Files', 'Memory', 'Skills', 'Heartbeat', 'Jobs', 'Hooks', 'Soul', 'Prompt'],
   Operate: [
@@ -108,25 +108,25 @@ const PLACES = {
   Settings: ['Settings', 'Set up'],
 } as const;
 
-/** Opens one of the four places. */
-export async function openPlace(page: Page, name: string): Promise<void> {
+/** Opens one of the four sections. */
+export async function openSection(page: Page, name: string): Promise<void> {
   const rail = page.getByRole('navigation', { name: 'Main' });
   await rail.getByRole('link', { name: new RegExp(`^${name}`) }).click();
 }
 
-/** Opens a view by its link, which is in the navigation of its place; *Chat* is the inbox. */
+/** Opens a view by its link in the navigation of its section; *Chat* is the inbox. */
 export async function openView(page: Page, name: string): Promise<void> {
   const [place] = Object.entries(PLACES).find(([, views]) => views.some((one) => one === name)) ?? [
     'Inbox',
   ];
-  await openPlace(page, place);
+  await openSection(page, place);
   if (place === 'Inbox') return;
   const views = page.getByRole('navigation', { name: `${place} views` });
   await views.getByRole('link', { name: new RegExp(`^${name}`) }).click();
 }
 
-/** The addresses of all views in the navigation, in the order of their places. */
-export async function addressesOfViews(page: Page): Promise<readonly string[]> {
+/** The addresses of all views in the navigation, in the order of their sections. */
+export async function listViewAddresses(page: Page): Promise<readonly string[]> {
   const hashes = (links: string) =>
     page.locator(links).evaluateAll((all) => all.map((one) => String(one.hash)));
   const found: string[] = [];
@@ -138,28 +138,27 @@ export async function addressesOfViews(page: Page): Promise<readonly string[]> {
   return found;
 }
 
-/** The message field. */
 export const field = (page: Page) => page.getByRole('textbox', { name: /^Message to/ });
 
-/** Writes a message and sends it by Enter. */
-export async function say(page: Page, text: string): Promise<void> {
+/** Writes a message and sends it with Enter. */
+export async function sendMessage(page: Page, text: string): Promise<void> {
   await field(page).fill(text);
   await field(page).press('Enter');
 }
 
-/** All finished answers, as text, oldest first. */
+/** The text of all finished answers, oldest first. */
 export const answers = (page: Page) =>
   page.getByRole('log').locator('.answer .prose').allInnerTexts();
 
-/** All messages of the user, as text, oldest first. */
+/** The text of all messages from the user, oldest first. */
 export const mine = (page: Page) => page.getByRole('log').locator('.mine .bubble').allInnerTexts();
 
 /** Waits until an answer with this text is finished. */
 export const untilAnswer = (page: Page, text: string | RegExp) =>
   page.getByRole('log').locator('.answer', { hasText: text }).first().waitFor();
 
-/** What the person wrote: the last line; the lines before it are context for the model. */
-function lastLineOf(content: unknown): string {
+/** The last line is what the person wrote; earlier lines are context for the model. */
+function getLastLine(content: unknown): string {
   const text = typeof content === 'string' ? content : JSON.stringify(content);
   return text.split('\n').at(-1) ?? '';
 }

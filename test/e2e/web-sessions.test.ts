@@ -8,7 +8,7 @@ import {
   field,
   mine,
   openView,
-  say,
+  sendMessage,
   startWebScene,
   untilAnswer,
   type WebScene,
@@ -16,7 +16,7 @@ import {
 
 const chromiumUrl = inject('chromiumUrl');
 
-/** Runs in the page: everything that it stores. */
+/** Runs in the page and returns everything that it stores. */
 const KEPT = 'JSON.stringify([document.cookie, localStorage, sessionStorage])';
 
 describe.runIf(chromiumUrl)('signing in to the page', () => {
@@ -36,7 +36,7 @@ describe.runIf(chromiumUrl)('signing in to the page', () => {
     await page.getByRole('button', { name: 'Open the chat' }).click();
   }
 
-  it('[U03] works with the form or the address, whose token is sent nowhere and stored nowhere', async () => {
+  it('[U03] works with the form or the address, whose token is neither sent elsewhere nor stored', async () => {
     const { address, token } = scene.parley;
     const page = await (
       await scene.browser.newContext({ viewport: { width: 320, height: 640 } })
@@ -86,12 +86,12 @@ describe.runIf(chromiumUrl)('signing in to the page', () => {
     await page.context().close();
   });
 
-  it('[U03] ends in every tab when the session is ended elsewhere; unsent text is kept', async () => {
+  it('[U03] is required in every tab when the session is ended elsewhere, and unsent text is kept', async () => {
     const [page, owner] = [
       await scene.open(),
       await scene.open({ viewport: { width: 320, height: 640 } }),
     ];
-    await say(page, 'a word for me alone');
+    await sendMessage(page, 'a word for me alone');
     await untilAnswer(page, 'You said: a word for me alone');
     await openView(owner, 'People');
     const rows = owner.getByRole('article').getByRole('listitem');
@@ -114,7 +114,7 @@ describe.runIf(chromiumUrl)('signing in to the page', () => {
   it('[U03] again sends a message that was written after the session had ended', async () => {
     const page = await scene.open();
     await field(page).fill('Typed without a session');
-    // In one step, because the list of the inbox notices the end of the session within seconds.
+    // Both in one step, because the inbox list notices the end of the session within seconds.
     await page.evaluate(
       `localStorage.setItem('parley.session', 'parley_session_' + 'a'.repeat(43));
        document.querySelector('.composer').requestSubmit()`,
@@ -126,7 +126,7 @@ describe.runIf(chromiumUrl)('signing in to the page', () => {
     await page.context().close();
   });
 
-  it('[U03] can be listed and ended by "parley sessions", and ended everywhere by "parley token rotate"', async () => {
+  it('[U03] creates a session that "parley sessions" lists and ends, and "parley token rotate" ends everywhere', async () => {
     const page = await scene.open();
     const { out: listed } = await parley('sessions');
     expect(listed).toMatch(/^[0-9a-f]{12} {2}used .* from this machine, until/m);

@@ -55,7 +55,7 @@ agent:
       .poll(
         async () => {
           await page.reload();
-          // Until the page knows the name, its heading is that of the program.
+          // Until the page knows the name of the agent, its heading is the name of the program.
           const named = page.getByRole('heading', { level: 1, name: /olly$/ });
           return named.textContent();
         },
@@ -65,7 +65,7 @@ agent:
     await page.context().close();
   });
 
-  it('[U03] [D12] with several forms, names or lists are changed there, too', async () => {
+  it('[U03] [D12] with several forms, names or lists can be changed in the form, too', async () => {
     const page = await scene.open();
     const field = (id: string) => page.locator(`[id="setting-${id}"]`);
     const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
@@ -107,7 +107,7 @@ agent:
     await page.context().close();
   });
 
-  it('[D12] that are invalid are rejected, with the reason at the field', async () => {
+  it('[D12] are rejected when they are invalid, with the reason at the field', async () => {
     const before = written();
     const page = await scene.open();
     await openView(page, 'Settings');
@@ -119,8 +119,16 @@ agent:
     expect(await steps.getAttribute('aria-invalid')).toBe('true');
     await page.locator('#setting-limits\\.turnSteps-about .is-wrong').waitFor();
     await page.getByRole('link', { name: 'Limits and money Problem' }).waitFor();
-    await page.locator('.problem').filter({ hasText: 'limits.turnSteps' }).waitFor();
+    const problem = page.locator('.problem').filter({ hasText: 'limits.turnSteps' });
+    await problem.waitFor();
     expect(written()).toBe(before);
+    // The refusal concerned a version of the file that no longer exists.
+    writeFileSync(file(), `${before}# edited by hand\n`);
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await problem.waitFor({ state: 'detached' });
+    await page.getByText('Nothing was saved').waitFor({ state: 'hidden' });
+    expect(await steps.getAttribute('aria-invalid')).toBe('false');
+    expect(await page.getByRole('link', { name: 'Limits and money Problem' }).count()).toBe(0);
     await page.context().close();
   });
 
@@ -155,7 +163,7 @@ agent:
     await page.context().close();
   });
 
-  it('[D12] are written as text if a person prefers it, keeping adjacent comments', async () => {
+  it('[D12] can be edited as text, which keeps adjacent comments', async () => {
     const page = await scene.open();
     await openView(page, 'Settings');
     await group(page, 'Storage and servers');
@@ -171,7 +179,81 @@ agent:
     await page.context().close();
   });
 
-  it('[U03] [G18] are edited as a file: with completion and errors at their place, and no secret shown or lost', async () => {
+  it('[U03] edited as text show the content of the draft after a reset, a removal and a discard', async () => {
+    const page = await scene.open();
+    await openView(page, 'Settings');
+    await group(page, 'Tools and approvals');
+    const add = async (name: string) => {
+      await page.getByLabel('New name in mcp', { exact: true }).fill(name);
+      await page.keyboard.press('Enter');
+    };
+    await add('first');
+    await add('second');
+    const asText = (name: string) =>
+      page.getByRole('button', { name: `Edit as text: mcp.${name}`, exact: true }).click();
+    const text = (name: string) => page.getByLabel(`mcp.${name} as JSON`);
+    await asText('first');
+    await asText('second');
+    await text('first').fill('{ "url": "http://127.0.0.1:9/first" }');
+    await text('second').fill('{ "url": "http://127.0.0.1:9/second" ');
+    expect(await text('second').getAttribute('aria-invalid')).toBe('true');
+    await text('second').fill('{ "url": "http://127.0.0.1:9/second" }');
+    const remove = page.getByRole('button', { name: 'Remove first', exact: true });
+    await remove.click();
+    await text('first').waitFor({ state: 'detached' });
+    expect(JSON.parse(await text('second').inputValue())).toEqual({
+      url: 'http://127.0.0.1:9/second',
+    });
+    await page.getByRole('button', { name: 'Edit as text: mcp', exact: true }).click();
+    const all = page.getByLabel('mcp as JSON');
+    expect(await all.inputValue()).toContain('second');
+    await all.fill('{ "second": ');
+    await page.getByRole('button', { name: /^(?:Remove|Reset to default): .*\(mcp\)$/ }).click();
+    await expect.poll(() => all.inputValue()).not.toContain('second');
+    expect(await all.getAttribute('aria-invalid')).toBe('false');
+    await all.fill('{ "third": {} }');
+    await page.getByRole('button', { name: 'Discard' }).click();
+    await expect.poll(() => all.inputValue()).not.toContain('third');
+    await page.context().close();
+  });
+
+  it('[U03] keep a cleared entry in the form until they are saved without it', async () => {
+    const page = await scene.open();
+    const field = (id: string) => page.locator(`[id="setting-${id}"]`);
+    const save = (label: string) => page.getByRole('button', { name: label, exact: true });
+    await openView(page, 'Settings');
+    await group(page, 'Tools and approvals');
+    await page.getByLabel('New name in mcp.table.headers').fill('accept');
+    await page.keyboard.press('Enter');
+    const accept = field('mcp.table.headers.accept');
+    expect(await accept.inputValue()).toBe('');
+    await accept.fill('text/plain');
+    await save('Save 1 change').click();
+    await page.getByText('Saved.').waitFor();
+    expect(written()).toContain('accept: text/plain');
+    await accept.fill('');
+    expect(await accept.inputValue()).toBe('');
+    await accept.press('Tab');
+    await save('Save 1 change').click();
+    await accept.waitFor({ state: 'detached' });
+    expect(written()).not.toContain('accept');
+    await group(page, 'Agent and model');
+    await unfold(page, 'Fallback models');
+    await save('Add to model.fallback').click();
+    await save('Save 1 change').waitFor();
+    await field('model.fallback.0-form').selectOption('Not set');
+    // An empty list would not be the same as no list.
+    await save('Nothing to save').waitFor();
+    await page
+      .getByRole('button', { name: 'Edit as text: model.fallback[0]' })
+      .waitFor({ state: 'detached' });
+    await save('Remove fallback 1').click();
+    await field('model.fallback.0-form').waitFor({ state: 'detached' });
+    await save('Nothing to save').waitFor();
+    await page.context().close();
+  });
+
+  it('[U03] [G18] are edited as a file with completion and errors at their position, and no secret is shown or lost', async () => {
     const page = await scene.open();
     await openView(page, 'Settings');
     await page.getByRole('link', { name: 'File', exact: true }).click();
@@ -202,7 +284,7 @@ agent:
     await page.context().close();
   });
 
-  it('[D12] that only apply at startup are named, and the page offers a restart', async () => {
+  it('[D12] are listed when they only apply at startup, and the page offers a restart', async () => {
     await scene.startApart();
     const page = await scene.open({ viewport: { width: 320, height: 740 } });
     writeFileSync(file(), `${written()}\nmedia: { maxFileMb: 3 }\n`);

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startDiscordDouble } from '@parley/simulators/discord';
+import { startSlackDouble } from '@parley/simulators/slack';
 import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openView, startWebScene, type WebScene } from './web-scene.ts';
@@ -15,7 +16,7 @@ describe.runIf(chromiumUrl)('an unconfigured installation', () => {
   let scene: WebScene;
   let telegram: TelegramDouble;
   const file = () => join(scene.folder.path, 'parley.yaml');
-  /** Calls an operation as the owner; returns its answer. */
+  /** Calls an operation as the owner and returns its response. */
   async function call(name: string, input: object): Promise<unknown> {
     const { address, token } = scene.parley;
     const answer = await fetch(`${address}/api/${name}`, {
@@ -37,7 +38,7 @@ describe.runIf(chromiumUrl)('an unconfigured installation', () => {
   it('[U02] [D12] is set up on the page: model, channel and owner, without opening a file', async () => {
     const page = await scene.open({ viewport: { width: 320, height: 740 } });
     await page.getByRole('heading', { name: 'Set up' }).waitFor();
-    // Telegram is on loopback here; everything else is what a new user has.
+    // Telegram is on loopback in this test; everything else is what a new user has.
     const { port } = new URL(scene.parley.address);
     writeFileSync(
       file(),
@@ -63,7 +64,7 @@ describe.runIf(chromiumUrl)('an unconfigured installation', () => {
     await model.getByRole('button', { name: 'Try it' }).click();
     await model.getByText('openai-compatible/double answered').waitFor();
     await model.getByRole('button', { name: 'Use this model' }).click();
-    // It collapses to a line, and the next step opens by itself.
+    // The step collapses to a line, and the next one opens by itself.
     await model.getByText('In use: openai-compatible/double').waitFor();
     expect(await model.getByLabel('Address').count()).toBe(0);
     await page.locator('header', { hasText: 'openai-compatible/double' }).first().waitFor();
@@ -99,12 +100,12 @@ describe.runIf(chromiumUrl)('an unconfigured installation', () => {
     const written = readFileSync(file(), 'utf8');
     expect(written).toContain('# mine');
     for (const [name, secret] of [
-      ['model-key', 'k3y-of-the-double'],
-      ['telegram-token', telegram.token],
+      [/\$\{file:(secrets\/model-key-[\w.-]+)\}/, 'k3y-of-the-double'],
+      [/\$\{file:(secrets\/telegram-token)\}/, telegram.token],
     ] as const) {
-      expect(written).toContain(`\${file:secrets/${name}}`);
+      const [, kept = ''] = name.exec(written) ?? [];
       expect(written).not.toContain(secret);
-      expect(readFileSync(join(scene.folder.path, 'secrets', name), 'utf8').trim()).toBe(secret);
+      expect(readFileSync(join(scene.folder.path, kept), 'utf8').trim()).toBe(secret);
     }
     const audit = JSON.stringify(await call('audit/report', {}));
     expect(audit).not.toContain('files.secrets-in-clear');
@@ -115,7 +116,7 @@ describe.runIf(chromiumUrl)('an unconfigured installation', () => {
     await channel.getByLabel('Phone number').fill('mine');
     await channel.getByRole('button', { name: 'Connect', exact: true }).click();
     await channel.getByText('Phone number: expected a number such as').waitFor();
-    // Nothing listens there.
+    // No server listens on this port.
     const whatsapp = '  whatsapp: { url: "ws://127.0.0.1:9/ws/chat" }\n';
     writeFileSync(file(), written.replace('channels:\n', `channels:\n${whatsapp}`));
     const order = { channel: 'whatsapp', phone: '+49 1512 345678' };
@@ -128,7 +129,7 @@ describe.runIf(chromiumUrl)('an unconfigured installation', () => {
     await page.context().close();
   });
 
-  it('[U02] shows a link that invites a bot of Discord as soon as its token works', async () => {
+  it('[U02] shows a link that invites a Discord bot as soon as its token works', async () => {
     const discord = await startDiscordDouble();
     try {
       const { port } = new URL(scene.parley.address);
@@ -155,5 +156,102 @@ describe.runIf(chromiumUrl)('an unconfigured installation', () => {
     } finally {
       await discord.close();
     }
+  });
+
+  it('[U02] [F15] connects a Slack workspace, and shows the address and what is not durable', async () => {
+    const slack = await startSlackDouble();
+    try {
+      const { port } = new URL(scene.parley.address);
+      writeFileSync(
+        file(),
+        `http: { port: ${port} }\nmodel: offline\nchannels:\n  slack:\n    use: '@chat-adapter/slack'\n    options: { apiUrl: "${slack.apiUrl}" }\n`,
+      );
+      const page = await scene.open();
+      await openView(page, 'Set up');
+      const channel = page.getByRole('region', { name: 'Connect a channel' });
+      await channel.getByRole('button', { name: /^(Open|Change): Connect a channel/ }).click();
+      await channel.getByRole('combobox', { name: 'Channel' }).selectOption('Slack');
+      await channel.getByText('/channels/slack/default/').waitFor();
+      await channel.getByText('What is not durable there').click();
+      await channel.getByText('Modals are not used').waitFor();
+      const tryIt = channel.getByRole('button', { name: 'Try it' });
+      expect(await tryIt.isDisabled()).toBe(true);
+      await channel.getByLabel('Bot token').fill('xoxb-wrong');
+      await channel.getByLabel('App-level token').fill(slack.appToken);
+      await tryIt.click();
+      await channel.getByText('Slack refuses the bot token').waitFor();
+      await channel.getByLabel('Bot token').fill(slack.botToken);
+      await tryIt.click();
+      await channel.getByText(`It is @${slack.me.name}`).waitFor();
+      await channel.getByRole('button', { name: 'Connect', exact: true }).click();
+      await slack.waitFor(() => slack.connections() > 0);
+      await channel.getByText('Connected as').waitFor();
+      expect(readFileSync(file(), 'utf8')).not.toContain(slack.botToken);
+      expect(await call('settings/schema', {})).toMatchObject({
+        properties: { channels: { properties: { slack: { title: 'Slack' } } } },
+      });
+      await page.context().close();
+    } finally {
+      await slack.close();
+    }
+  });
+
+  it('[U02] shows a result only beside the values that were checked, and keeps the selection while it waits', async () => {
+    const page = await scene.open();
+    /** Answers a step once the returned function is called. */
+    const hold = async (step: string, json: object) => {
+      const held = Promise.withResolvers<void>();
+      await page.route(`**/api/setup/${step}`, async (route) => {
+        await held.promise;
+        await route.fulfill({ json });
+      });
+      return async () => {
+        const answered = page.waitForResponse(`**/api/setup/${step}`);
+        held.resolve();
+        await answered;
+        await page.unroute(`**/api/setup/${step}`);
+      };
+    };
+    await openView(page, 'Set up');
+    const model = page.getByRole('region', { name: 'Connect a model' });
+    const provider = model.getByLabel('Provider');
+    const address = model.getByLabel('Address');
+    await provider.selectOption('Another one');
+    await address.fill('http://127.0.0.1:9/first');
+    const works = { kind: 'works', text: 'The first one answers.', models: ['one', 'two'] };
+    const answerModel = await hold('try-model', works);
+    await model.getByRole('button', { name: 'Try it' }).click();
+    expect(await provider.isDisabled()).toBe(true);
+    await address.fill('http://127.0.0.1:9/second');
+    await answerModel();
+    await expect.poll(() => provider.isDisabled()).toBe(false);
+    expect(await model.getByText(/The first one answers|It offers/).count()).toBe(0);
+    await address.fill('http://127.0.0.1:9/first');
+    await model.getByText('The first one answers.').waitFor();
+    await model.getByLabel('Model', { exact: true }).fill('two');
+    await model.getByText('The first one answers.').waitFor({ state: 'hidden' });
+    await model.getByText('It offers one, two.').waitFor();
+    const refuse = { kind: 'problem', reason: 'Not now.', fix: 'Try again.', models: null };
+    const answerSave = await hold('save-model', refuse);
+    await model.getByRole('button', { name: 'Use this model' }).click();
+    expect([await provider.isDisabled(), await address.isDisabled()]).toEqual([true, true]);
+    await answerSave();
+    await model.getByText('Not now. Try again.').waitFor();
+    expect([await provider.isDisabled(), await address.isDisabled()]).toEqual([false, false]);
+
+    const channel = page.getByRole('region', { name: 'Connect a channel' });
+    await channel.getByRole('button', { name: /^(Open|Change): Connect a channel/ }).click();
+    await channel.getByRole('combobox', { name: 'Channel' }).selectOption('Telegram');
+    await channel.getByLabel('Token').fill('1:first');
+    const bot = { name: '@first', picture: null, invitation: null };
+    const answerChannel = await hold('try-channel', {
+      ...{ kind: 'works', text: 'It is @first.', models: null, bot },
+    });
+    await channel.getByRole('button', { name: 'Try the token' }).click();
+    await channel.getByLabel('Token').fill('1:second');
+    await answerChannel();
+    await expect.poll(() => channel.getByRole('combobox').isDisabled()).toBe(false);
+    expect(await channel.getByText('@first').count()).toBe(0);
+    await page.context().close();
   });
 });

@@ -4,10 +4,10 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { runCommand } from './parley-process.ts';
 import { POOR_CONTRAST } from './poor-contrast.ts';
-import { LOOKS, openView, showIn, startWebScene, type WebScene } from './web-scene.ts';
+import { LOOKS, openView, resizePage, startWebScene, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
-/** A hostile text that tries to become part of the page. */
+/** Hostile text that tries to inject markup into the page. */
 const HOSTILE = '</pre><script>document.title=1</script>';
 
 describe.runIf(chromiumUrl)('SOUL.md on the web page', () => {
@@ -35,7 +35,7 @@ describe.runIf(chromiumUrl)('SOUL.md on the web page', () => {
   const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
   const told = (words: string) => page.getByRole('status').filter({ hasText: words }).waitFor();
 
-  it('[W06] [U03] lists the versions, and shows first what waits for a decision', async () => {
+  it('[W06] [U03] lists the versions, and shows pending decisions first', async () => {
     expect(await names()).toEqual(['v2', 'v1', 'v0-seed']);
     await page.getByRole('heading', { name: 'v1' }).waitFor();
     const sheet = await page.locator('.soul-sheet').innerText();
@@ -45,14 +45,14 @@ describe.runIf(chromiumUrl)('SOUL.md on the web page', () => {
     expect(await page.title()).not.toBe('1');
   });
 
-  it('[W06] shows what the evaluation found, and offers no action when none is possible', async () => {
+  it('[W06] shows the result of the evaluation, and offers no action when none is possible', async () => {
     await page.getByRole('link', { name: /^v2/ }).click();
     await page.getByText('deny that I am a program').waitFor();
     await expect.poll(() => page.locator('.soul-view .action').count()).toBe(0);
     await page.goBack();
   });
 
-  it('[W06] can apply a proposal and revert it, by buttons', async () => {
+  it('[W06] can apply a proposal and revert it by buttons', async () => {
     await page.getByRole('link', { name: /^v1/ }).click();
     await press('Use it now');
     await told('from the next message');
@@ -64,7 +64,7 @@ describe.runIf(chromiumUrl)('SOUL.md on the web page', () => {
     await expect.poll(names).toEqual(['v3', 'v2', 'v1', 'v0-seed']);
   });
 
-  it('[W06] can be vetoed, and reports a change in between', async () => {
+  it('[W06] can veto a proposal, and reports a change made in the meantime', async () => {
     await propose(`${first}\n- Love the sea.`, 'The sea');
     await press('Refresh');
     await page.getByRole('link', { name: /^v4/ }).click();
@@ -99,7 +99,7 @@ describe.runIf(chromiumUrl)('SOUL.md on the web page', () => {
     const own = await scene.open();
     await own.goto(`${scene.parley.address}/#/soul/1`);
     for (const [colorScheme, width] of LOOKS) {
-      await showIn(own, colorScheme, width);
+      await resizePage(own, colorScheme, width);
       await own.locator('.soul-sheet').waitFor();
       expect(await own.evaluate(POOR_CONTRAST)).toEqual([]);
       const fits = await own.evaluate(

@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { faultsOf } from './page-faults.ts';
+import { findPageFaults } from './page-faults.ts';
 import {
   LOOKS,
   openView,
-  say,
-  showIn,
+  resizePage,
+  sendMessage,
   startWebScene,
   untilAnswer,
   type WebScene,
@@ -26,16 +26,16 @@ describe.runIf(chromiumUrl)('usage on the web page', () => {
       spend: { totalDaily: { tokens: 1_000_000 }, perPersonDaily: { tokens: 10, usd: 1 } },
     });
     page = await scene.open({ viewport: { width: 1280, height: 860 } });
-    // The limit is not reached when this turn starts.
-    await say(page, 'hello');
+    // The limit is not yet reached when this turn starts.
+    await sendMessage(page, 'hello');
     await untilAnswer(page, 'You said: hello');
     fillDays(join(scene.folder.path, 'parley.db'));
   });
   afterAll(() => scene.close());
 
   /**
-   * Four weeks before today: two turns a day by Ann and one by Eve, on Telegram, for half a dollar
-   * each.
+   * For four weeks before today, Ann has two turns a day and Eve one, on Telegram, for half a
+   * dollar each.
    */
   function fillDays(path: string): void {
     const database = new DatabaseSync(path);
@@ -57,7 +57,7 @@ describe.runIf(chromiumUrl)('usage on the web page', () => {
   const row = (name: string | RegExp) => table().getByRole('row', { name });
   const today = new Date().toISOString().slice(0, 10);
 
-  it('[U07] is charted by tokens, money, turns and latency per day, above a table of the same', async () => {
+  it('[U07] is charted by tokens, money, turns and latency per day, above a table of the same values', async () => {
     await openView(page, 'Usage');
     await expect.poll(() => table().getByRole('row').count()).toBe(1 + 29 + 1);
     expect(await row(today).innerText()).toMatch(/\b1\b/);
@@ -73,15 +73,15 @@ describe.runIf(chromiumUrl)('usage on the web page', () => {
       .locator('rect.bar-one')
       .evaluateAll((bars) => bars.map((bar) => Math.round(Number(bar.getAttribute('height')))));
     expect(heights).toHaveLength(30);
-    // 2,700 of 3,000 tokens are input, and today's turn may be the highest bar; nothing was used 29
-    // days ago.
+    // Of 3,000 tokens, 2,700 are input, and today's turn may be the highest bar; nothing was used
+    // 29 days ago.
     const [first, second = 0, ...others] = heights.slice(0, 4);
     expect([first, ...others]).toEqual([0, second, second]);
     expect(second).toBeGreaterThan(75);
     expect(second).toBeLessThanOrEqual(90);
   });
 
-  it('[U07] is grouped as chosen; the address keeps the choice, and the browser can go back', async () => {
+  it('[U07] is grouped as selected, and the address keeps the selection, so that the browser can go back', async () => {
     await page.getByRole('link', { name: 'Person', exact: true }).click();
     await row('telegram:ann').waitFor();
     expect(new URL(page.url()).hash).toBe('#/usage/person/30');
@@ -105,7 +105,7 @@ describe.runIf(chromiumUrl)('usage on the web page', () => {
     await row('telegram').waitFor();
   });
 
-  it('[U07] is shown beside the limits, with those that are used up', async () => {
+  it('[U07] is shown beside the limits, including exhausted ones', async () => {
     await page.goto(`${scene.parley.address}/#/usage`);
     const caps = page.getByRole('region', { name: 'Today’s caps' });
     await caps.waitFor();
@@ -135,7 +135,7 @@ describe.runIf(chromiumUrl)('usage on the web page', () => {
     await reached('Usage');
   });
 
-  it('[U07] lists the valid choices when an address contains another', async () => {
+  it('[U07] lists the valid choices when an address contains an invalid one', async () => {
     await page.goto(`${scene.parley.address}/#/usage/mood/9999`);
     await page
       .getByRole('alert')
@@ -145,14 +145,14 @@ describe.runIf(chromiumUrl)('usage on the web page', () => {
     await page.getByText('No usage in this period.').waitFor();
   });
 
-  it('[U07] fits a phone, is readable in light and dark, and has no fault that axe finds', async () => {
+  it('[U07] fits a phone, is readable in light and dark, and has no axe violations', async () => {
     const other = await scene.open();
     for (const view of ['#/usage', '#/usage/person/90']) {
       await other.goto(`${scene.parley.address}/${view}`);
       for (const [colorScheme, width] of LOOKS) {
-        await showIn(other, colorScheme, width);
+        await resizePage(other, colorScheme, width);
         await table(other).waitFor();
-        expect([view, width, await faultsOf(other)]).toEqual([view, width, []]);
+        expect([view, width, await findPageFaults(other)]).toEqual([view, width, []]);
       }
     }
     await other.context().close();

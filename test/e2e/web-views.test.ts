@@ -1,13 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { faultsOf } from './page-faults.ts';
+import { findPageFaults } from './page-faults.ts';
 import {
-  addressesOfViews,
+  listViewAddresses,
   openView,
-  say,
-  showIn,
+  resizePage,
+  sendMessage,
   startWebScene,
   untilAnswer,
   type WebScene,
@@ -21,17 +21,17 @@ const OTHER_LOOKS = [
 ] as const;
 
 /**
- * The appearances in which a view is tested: on a change only one, which differs from its
- * neighbor's and from day to day.
+ * The appearances in which a view is tested; on a change only one, which differs between
+ * neighboring views and from day to day.
  */
 function looksOf(view: number) {
-  return OTHER_LOOKS.filter((_, look) => isOfDay(view + look, OTHER_LOOKS.length));
+  return OTHER_LOOKS.filter((_, look) => isDueToday(view + look, OTHER_LOOKS.length));
 }
 
 describe.runIf(chromiumUrl)('every view of the page', () => {
   let scene: WebScene;
   beforeAll(async () => {
-    // With a second agent, all views contain the choice between them.
+    // With a second agent, all views contain the agent selector.
     scene = await startWebScene(chromiumUrl ?? '', { agents: { desk: { name: 'Help desk' } } });
     for (const [folder, text] of [
       ['workspace', 'The boat is green.'],
@@ -39,15 +39,15 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
     ] as const)
       writeFileSync(join(scene.folder.path, folder, 'MEMORY.md'), `# Memory\n\n- ${text}\n`);
     const page = await scene.open();
-    await say(page, 'hello');
+    await sendMessage(page, 'hello');
     await untilAnswer(page, 'You said: hello');
     await page.context().close();
   });
   afterAll(() => scene.close());
 
-  it('[U03] fits a phone, is readable in light and dark, and has no fault that axe finds', async () => {
+  it('[U03] fits a phone, is readable in light and dark, and has no axe violations', async () => {
     const page = await scene.open();
-    const views = [...(await addressesOfViews(page)), '#/conversations'];
+    const views = [...(await listViewAddresses(page)), '#/conversations'];
     expect(views.length).toBeGreaterThan(19);
     for (const [nth, view] of views.entries()) {
       await page.goto(`${scene.parley.address}/${view}`);
@@ -55,14 +55,14 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
       await main.waitFor();
       await main.getByText('Loading…').first().waitFor({ state: 'detached' });
       for (const [colorScheme, width] of looksOf(nth)) {
-        await showIn(page, colorScheme, width);
-        expect([view, width, await faultsOf(page)]).toEqual([view, width, []]);
+        await resizePage(page, colorScheme, width);
+        expect([view, width, await findPageFaults(page)]).toEqual([view, width, []]);
       }
     }
     await page.context().close();
   }, 240_000);
 
-  it('[U03] is loaded when it is opened, by keyboard too', async () => {
+  it('[U03] is loaded when it is opened, even by keyboard', async () => {
     const page = await scene.open({ viewport: { width: 320, height: 740 } });
     const loaded: string[] = [];
     page.on('request', (request) => loaded.push(new URL(request.url()).pathname));
@@ -111,7 +111,7 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
     await page.context().close();
   });
 
-  it('[P17] appends older pages to a list, and keeps them until something new arrives', async () => {
+  it('[P17] appends older pages to a list, and keeps them when new entries arrive', async () => {
     const page = await scene.open();
     const place = { channel: 'web', account: 'default', title: null, chatType: 'direct' };
     const turn = (id: string) => ({
@@ -121,9 +121,13 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
       place: { ...place, personName: id },
     });
     let newest = { prompts: [turn('new')], next: 'a' };
+    const pages: Readonly<Record<string, object>> = {
+      a: { prompts: [turn('old')], next: null },
+      b: { prompts: [turn('new')], next: 'a' },
+    };
     await page.route('**/api/prompts/list*', (route) => {
-      const isOlder = route.request().url().includes('before=a');
-      return route.fulfill({ json: isOlder ? { prompts: [turn('old')], next: null } : newest });
+      const before = new URL(route.request().url()).searchParams.get('before');
+      return route.fulfill({ json: before === null ? newest : (pages[before] ?? {}) });
     });
     await openView(page, 'Prompt');
     const names = () => page.locator('.entry-title').allInnerTexts();
@@ -136,11 +140,11 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
     expect(await names()).toEqual(['new', 'old']);
     newest = { prompts: [turn('newer')], next: 'b' };
     await page.evaluate("dispatchEvent(new Event('focus'))");
-    await expect.poll(names).toEqual(['newer']);
+    await expect.poll(names).toEqual(['newer', 'new', 'old']);
     await page.context().close();
   });
 
-  it('[F14] [U03] shows the data of the chosen agent, and chats with it, at an address that keeps the choice', async () => {
+  it('[F14] [U03] shows the data of the selected agent, and chats with it, at an address that keeps the selection', async () => {
     const page = await scene.open({ viewport: { width: 320, height: 740 } });
     const choice = page.getByRole('combobox', { name: 'Agent' });
     const title = (name: string) => page.getByRole('heading', { name, exact: true }).waitFor();
@@ -160,7 +164,7 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
     await page.keyboard.type('- Bells ring.');
     await choice.selectOption({ index: 0 });
     await editor.filter({ hasText: 'The boat is green.' }).waitFor();
-    // The draft for the other agent is still there.
+    // The draft for the other agent is still present.
     expect(await editor.innerText()).not.toContain('Bells ring.');
     await page.goBack();
     await editor.filter({ hasText: 'Bells ring.' }).waitFor();
@@ -174,7 +178,7 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
     await page.getByRole('button', { name: 'New chat with…' }).click();
     await page.getByRole('link', { name: /^Help desk/ }).click();
     await page.getByRole('textbox', { name: 'Message to Help desk' }).waitFor();
-    await say(page, 'are you open?');
+    await sendMessage(page, 'are you open?');
     await untilAnswer(page, 'You said: are you open?');
     expect(JSON.stringify(scene.model.requests.at(-1))).toContain('The desk is open at nine.');
     await title('Help desk');
@@ -189,7 +193,7 @@ describe.runIf(chromiumUrl)('every view of the page', () => {
     await choice.selectOption('All agents');
     await expect.poll(() => rows.count()).toBe(2);
     await openView(page, 'Why');
-    // The choice of the previous view remains until this one is loaded.
+    // The selection of the previous view remains until this view is loaded.
     await page.locator('.why-view').waitFor();
     await choice.selectOption('Help desk');
     const asked = page.locator('.why-view .entry-link');

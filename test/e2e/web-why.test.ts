@@ -5,8 +5,8 @@ import { POOR_CONTRAST } from './poor-contrast.ts';
 import {
   LOOKS,
   openView,
-  say,
-  showIn,
+  resizePage,
+  sendMessage,
   startWebScene,
   untilAnswer,
   type WebScene,
@@ -15,15 +15,15 @@ import {
 const chromiumUrl = inject('chromiumUrl');
 const SECRET = 'amaranth';
 
-describe.runIf(chromiumUrl)('the history of a message on page and command line', () => {
+describe.runIf(chromiumUrl)('the history of a message on the page and on the command line', () => {
   let scene: WebScene;
   let page: Page;
   beforeAll(async () => {
     scene = await startWebScene(chromiumUrl ?? '');
     page = await scene.open({ viewport: { width: 1280, height: 860 } });
-    await say(page, `First ${SECRET}`);
+    await sendMessage(page, `First ${SECRET}`);
     await untilAnswer(page, `You said: First ${SECRET}`);
-    await say(page, '/status');
+    await sendMessage(page, '/status');
     await untilAnswer(page, 'is here');
     await openView(page, 'Why');
     await page.locator('.why-stages').waitFor();
@@ -46,7 +46,7 @@ describe.runIf(chromiumUrl)('the history of a message on page and command line',
     expect(await page.locator('.entries').innerText()).not.toMatch(/[0-9a-f]{8}/);
   });
 
-  it('[D08] shows a message that is selected or named, and leads to the prompt', async () => {
+  it('[D08] shows the selected or named message, and links to its prompt', async () => {
     await page.locator('.why-view .entry-link').first().click();
     await page.getByRole('heading', { name: /^A command, answered at once/ }).waitFor();
     await page.getByLabel('Message', { exact: true }).fill('nowhere');
@@ -58,7 +58,7 @@ describe.runIf(chromiumUrl)('the history of a message on page and command line',
     await page.locator('.sheet').waitFor();
   });
 
-  it('[D08] parley why asks the running gateway, and shows the same', async () => {
+  it('[D08] is shown by parley why, which asks the running gateway, in the same way', async () => {
     const { code, out } = await why('last');
     expect(code).toBe(0);
     expect(out).toMatch(/Answered\./);
@@ -69,7 +69,7 @@ describe.runIf(chromiumUrl)('the history of a message on page and command line',
     expect((await why('nowhere')).code).toBe(1);
   });
 
-  it('[D08] [U03] shows nothing without the token', async () => {
+  it('[D08] [U03] is hidden without the token', async () => {
     const response = await fetch(`${scene.parley.address}/api/why/message?message=last`);
     expect(response.status).toBe(401);
   });
@@ -78,7 +78,7 @@ describe.runIf(chromiumUrl)('the history of a message on page and command line',
     const own = await scene.open();
     await own.goto(`${scene.parley.address}/#/why/last`);
     for (const [colorScheme, width] of [...LOOKS, ['dark', 390], ['light', 320]] as const) {
-      await showIn(own, colorScheme, width);
+      await resizePage(own, colorScheme, width);
       await own.locator('.why-stages').waitFor();
       expect(await own.evaluate(POOR_CONTRAST)).toEqual([]);
       const fits = await own.evaluate(
@@ -89,7 +89,7 @@ describe.runIf(chromiumUrl)('the history of a message on page and command line',
     await own.context().close();
   });
 
-  it('[D08] parley why reads the database itself when no gateway is running', async () => {
+  it('[D08] is read from the database by parley why when no gateway is running', async () => {
     await scene.parley.end();
     const { code, out } = await why('last');
     expect(code).toBe(0);

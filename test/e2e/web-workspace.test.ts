@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { openWorkspace } from '@parley/workspace';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { faultsOf } from './page-faults.ts';
-import { openView, say, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
+import { findPageFaults } from './page-faults.ts';
+import { openView, sendMessage, startWebScene, untilAnswer, type WebScene } from './web-scene.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 const TIMEOUT = { timeout: 30_000 };
@@ -55,7 +55,7 @@ describe.runIf(chromiumUrl)('the workspace on the web page', () => {
   });
   afterAll(() => scene.close());
 
-  it('[U03] [W07] lets a file be edited by keyboard, which takes effect with the next turn and can be reverted', async () => {
+  it('[U03] [W07] lets a file be edited by keyboard; the edit applies from the next turn and can be reverted', async () => {
     await openView(page, 'Files');
     await page.getByRole('link', { name: /^AGENTS.md/ }).click();
     await page.getByText('Visible to everyone').waitFor();
@@ -65,14 +65,14 @@ describe.runIf(chromiumUrl)('the workspace on the web page', () => {
     expect(got('AGENTS.md')).toMatch(/Whistle \*\*always\*\*\.$/);
     await page.getByRole('link', { name: /^edited by the console/ }).waitFor();
     await openView(page, 'Chat');
-    await say(page, 'hello');
+    await sendMessage(page, 'hello');
     await untilAnswer(page, 'You said: hello');
     expect(lastRequest()).toContain('Whistle **always**.');
     await openView(page, 'Files');
     await page.getByRole('link', { name: /^AGENTS.md/ }).click();
     await page.getByRole('link', { name: /^found like this/ }).click();
     await expect.poll(() => page.locator('.diff ins').innerText(), TIMEOUT).toContain('Whistle');
-    expect(await faultsOf(page)).toEqual([]);
+    expect(await findPageFaults(page)).toEqual([]);
     await press('Restore this version');
     await told('Restored');
     await expect.poll(() => editor('AGENTS.md').innerText(), TIMEOUT).not.toContain('Whistle');
@@ -87,7 +87,7 @@ describe.runIf(chromiumUrl)('the workspace on the web page', () => {
     await press('Save');
     await told('changed in the meantime');
     expect(got(name)).toBe('Theirs is blue.\n');
-    // It waits for a decision, even after another page was visited.
+    // The edit waits for a decision, even after another page was visited.
     await openView(page, 'Queue');
     await openView(page, 'Files');
     await page.getByRole('link', { name: /^knowledge\/boats/ }).click();
@@ -102,7 +102,7 @@ describe.runIf(chromiumUrl)('the workspace on the web page', () => {
     await page.locator('.diff del').filter({ hasText: 'Theirs is blue.' }).waitFor();
   });
 
-  it('[U03] on a phone lets an owner-only file be created, removed and restored', async () => {
+  it('[U03] lets an owner-only file be created, removed and restored on a phone', async () => {
     const phone = await scene.open({ viewport: { width: 320, height: 740 } });
     await openView(phone, 'Files');
     await phone.getByRole('textbox', { name: 'Name of a new file' }).fill('notes/ropes');
@@ -112,7 +112,7 @@ describe.runIf(chromiumUrl)('the workspace on the web page', () => {
     await told('Saved.', phone);
     await phone.getByText('Visible to owner only').waitFor();
     expect(got('notes/ropes.md')).toBe('---\naudience: owner\n---\n\nBlue ropes.');
-    expect(await faultsOf(phone)).toEqual([]);
+    expect(await findPageFaults(phone)).toEqual([]);
     await press('Remove notes/ropes.md', phone);
     await press('Remove it', phone);
     await told('Removed.', phone);
@@ -126,7 +126,7 @@ describe.runIf(chromiumUrl)('the workspace on the web page', () => {
     await phone.context().close();
   });
 
-  it('[G18] [W06] hides a secret in a file without losing it, and leads from SOUL.md to its own page', async () => {
+  it('[G18] [W06] hides a secret in a file without losing it, and links from SOUL.md to its own page', async () => {
     const line = `The key is ${scene.parley.token}.`;
     put('knowledge/keys.md', `${line}\nA line.\n`);
     await page.goto(`${scene.parley.address}/#/files/knowledge%2Fkeys.md`);
@@ -159,10 +159,10 @@ describe.runIf(chromiumUrl)('the workspace on the web page', () => {
     await editor('skills/tea/SKILL.md').waitFor();
   });
 
-  it('[G15] finds and forgets memories, by line and by person, in the history too', async () => {
+  it('[G15] finds and deletes memories by line and by person, including those in the history', async () => {
     await openView(page, 'Memory');
     const person = (name: string) => page.getByRole('region', { name });
-    // The line is visible before the search, too: the pressed button must belong to the result.
+    // The line is visible before the search, too, so the pressed button must belong to the result.
     const searched = page.waitForResponse(/memory\/report\?.*plums/);
     await page.getByRole('searchbox').fill('plums');
     await page.getByRole('searchbox').press('Enter');
@@ -188,7 +188,7 @@ describe.runIf(chromiumUrl)('the workspace on the web page', () => {
     expect(await page.title()).not.toBe('1');
   });
 
-  it('[W04] [G15] shows what belongs to one chat as such, and forgets it there', async () => {
+  it('[W04] [G15] marks memories that belong to one chat, and deletes them there', async () => {
     const headers = { authorization: `Bearer ${scene.parley.token}` };
     const list = await fetch(`${scene.parley.address}/api/conversations/list`, { headers });
     const id = /"id":"([^"]+)"/.exec(await list.text())?.[1] ?? '';

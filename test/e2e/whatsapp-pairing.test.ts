@@ -1,18 +1,18 @@
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { hushLibsignal, startWhatsAppDouble } from '@parley/simulators/whatsapp';
 import qrcode from 'qrcode';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { openChromium } from '../services/open-chromium.ts';
-import { channelStates } from './channel-states.ts';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { fetchChannelStates } from './channel-states.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import { makeDataFolder, startParleyProcess } from './parley-process.ts';
 
 const chromiumUrl = inject('chromiumUrl');
-/** Generous, because a busy machine is slow. */
+/** The limit is generous because a busy machine is slow. */
 const TIMEOUT = { timeout: 20_000 };
 const PICTURE = '/channels/whatsapp/default/code.svg';
 
-/** For tests of the terminal output. */
+/** Used by tests of the terminal output. */
 const apart = (data: string) => startParleyProcess(data);
 
 async function unlinkedParley(
@@ -41,12 +41,12 @@ function ask({ address, token }: TestParley, path: string): Promise<Response> {
 }
 
 async function codeOf(parley: TestParley): Promise<string | undefined> {
-  const states = await channelStates(parley);
+  const states = await fetchChannelStates(parley);
   return states.find(({ channel }) => channel === 'whatsapp')?.code;
 }
 
 describe('linking WhatsApp', () => {
-  it('[U03] shows the code to signed-in users, to nobody else, and in no log', async () => {
+  it('[U03] shows the code only to signed-in users, and never in a log', async () => {
     const { double, parley } = await unlinkedParley(apart);
     await expect.poll(() => codeOf(parley), TIMEOUT).toBeDefined();
     const code = await codeOf(parley);
@@ -72,9 +72,9 @@ describe('linking WhatsApp', () => {
   });
 
   it.runIf(chromiumUrl)(
-    '[U03] works by scanning the code at its account on the web page, which then disappears',
+    '[U03] works by scanning the code at its account on the web page, which then removes the code',
     async () => {
-      const { double, parley } = await unlinkedParley(startParleyHere);
+      const { double, parley } = await unlinkedParley(startParleyInProcess);
       const browser = await openChromium(chromiumUrl ?? '');
       onTestFinished(() => browser.close());
       const page = await browser.newPage({ viewport: { width: 320, height: 640 } });
@@ -93,10 +93,10 @@ describe('linking WhatsApp', () => {
   );
 
   it.runIf(chromiumUrl)(
-    '[U02] works by typing the code that the web page and the terminal show for its number',
+    '[U02] works by typing the code that the web page and the terminal show for a phone number',
     async () => {
-      // The terminal's code is tested above, where it is drawn; in a full run here as well.
-      const startIn = isWholeRun() ? apart : (data: string) => startParleyHere(data);
+      // The terminal code is tested above, where it is drawn; a full run tests it here as well.
+      const startIn = isFullRun() ? apart : (data: string) => startParleyInProcess(data);
       const { double, parley } = await unlinkedParley(startIn, { phone: '+49 1500 000001' });
       const browser = await openChromium(chromiumUrl ?? '');
       onTestFinished(() => browser.close());

@@ -7,7 +7,7 @@ import {
   type VisibleMessage,
   type WhatsAppDouble,
 } from '@parley/simulators/whatsapp';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import {
   type HeldAnswer,
   HeldAnswers,
@@ -15,36 +15,36 @@ import {
   startModelDouble,
 } from '../model/index.ts';
 import { linkWhatsApp } from './channel-states.ts';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import { makeDataFolder, type ParleyProcess, startParleyProcess } from './parley-process.ts';
 
-/** Generous, because a busy machine is slow; in ms. */
+/** In ms, and generous because a busy machine is slow. */
 const TIMEOUT_MS = 30_000;
 const ANN = '491700000001';
 
-/** A Parley that is linked to a WhatsApp on loopback; Ann owns it, the group is served. */
+/**
+ * A Parley that is linked to a WhatsApp double on loopback, with Ann as its owner and one served
+ * group.
+ */
 export interface WhatsAppScene {
   readonly double: WhatsAppDouble;
   readonly model: ModelDouble;
   readonly ann: Person;
   readonly group: Group;
   readonly parley: TestParley;
-  /** The bot's messages in a chat. */
   answers(chat: string): readonly VisibleMessage[];
-  /** Waits until the bot has written that many messages in a chat, then returns them. */
+  /** Waits until the bot has sent that many messages in a chat, and returns them. */
   untilAnswers(chat: string, count: number): Promise<readonly VisibleMessage[]>;
   /** Holds back the answer to the next question that ends with this text. */
   hold(question: string): HeldAnswer;
-  /**
-   * Stops Parley, and starts the same installation in a separate process, which is already linked.
-   */
+  /** Stops Parley and starts the same, already linked installation in a separate process. */
   startApart(): Promise<ParleyProcess>;
-  /** Restarts it in the process of the test after it has stopped; it is already linked. */
+  /** Restarts the already linked installation in the test process after it has stopped. */
   startAgain(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts everything in the process of the test, and scans the code. */
+/** Starts everything in the test process and scans the code. */
 export async function startWhatsAppScene(): Promise<WhatsAppScene> {
   const noisy = hushLibsignal();
   const [double, model] = await Promise.all([startWhatsAppDouble(), startModelDouble()]);
@@ -52,7 +52,7 @@ export async function startWhatsAppScene(): Promise<WhatsAppScene> {
   const group = double.addGroup({ subject: 'Friends', members: [ann.id, double.me.id] });
   const held = new HeldAnswers();
   model.reply(async ({ messages }) => {
-    const question = textOf(messages.at(-1)).split('\n').at(-1) ?? '';
+    const question = getMessageText(messages.at(-1)).split('\n').at(-1) ?? '';
     await held.pass(question);
     return `You said: ${question}`;
   });
@@ -67,7 +67,7 @@ export async function startWhatsAppScene(): Promise<WhatsAppScene> {
     },
   });
   const distrust = trustMedia(double);
-  let parley = await startParleyHere(folder.path);
+  let parley = await startParleyInProcess(folder.path);
   await linkWhatsApp(double, parley);
   const answers = (chat: string) => double.conversation(chat).filter(({ from }) => from === 'bot');
   return {
@@ -92,7 +92,7 @@ export async function startWhatsAppScene(): Promise<WhatsAppScene> {
     },
     async startAgain() {
       await double.waitFor(() => double.state() === 'away', TIMEOUT_MS);
-      parley = await startParleyHere(folder.path);
+      parley = await startParleyInProcess(folder.path);
       await double.waitFor(() => double.state() === 'open', TIMEOUT_MS);
     },
     async close() {
@@ -105,7 +105,10 @@ export async function startWhatsAppScene(): Promise<WhatsAppScene> {
   };
 }
 
-/** Makes this process trust the double's file server. Returns the function that reverts it. */
+/**
+ * Makes this process trust the file server of the double. Returns a function that restores the
+ * previous trust.
+ */
 function trustMedia({ media }: WhatsAppDouble): () => void {
   const trusted = tls.getCACertificates('default');
   tls.setDefaultCACertificates([...trusted, media.certificate]);

@@ -1,8 +1,8 @@
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { imagesOf, textOf } from '../model/chat-request.ts';
+import { getMessageText, listImages } from '../model/chat-request.ts';
 import { runParley } from './parley-process.ts';
 import { startWhatsAppScene, type WhatsAppScene } from './whatsapp-scene.ts';
 
@@ -18,14 +18,14 @@ afterAll(() => scene?.close());
 
 const count = (chat: string) => scene.answers(chat).length;
 const newest = () => scene.model.requests.at(-1)?.body.messages.at(-1);
-const asBytes = (messages: ReturnType<typeof imagesOf>) =>
+const asBytes = (messages: ReturnType<typeof listImages>) =>
   messages.map(({ bytes }) => Buffer.from(bytes));
-/** Waits until the chat shows `more` further messages of the bot, then returns their texts. */
+/** Waits until the bot has sent `more` further messages in the chat, and returns their texts. */
 const next = async (chat: string, before: number, more = 1) =>
   (await scene.untilAnswers(chat, before + more)).slice(before).map(({ text }) => text);
 
 describe('a whole Parley in WhatsApp', () => {
-  it('[F03] answers its owner, recognized by number whatever id the message has', async () => {
+  it('[F03] answers its owner, recognized by number regardless of the message id', async () => {
     const { double, ann } = scene;
     await double.say({ chat: ann.id, text: 'hello' });
     expect(await next(ann.id, 0)).toEqual(['You said: hello']);
@@ -44,7 +44,7 @@ describe('a whole Parley in WhatsApp', () => {
     expect(scene.answers(stranger.id)).toEqual([]);
   });
 
-  it('[F06] [F11] answers in a group when it is mentioned, with a quote', async () => {
+  it('[F06] [F11] answers in a group with a quote when it is mentioned', async () => {
     const { double, ann, group } = scene;
     const direct = count(ann.id);
     const chat = group.jid;
@@ -61,7 +61,7 @@ describe('a whole Parley in WhatsApp', () => {
     expect(count(ann.id)).toBe(direct);
   });
 
-  it('[F10] sends a file of its workspace natively, with its caption', async () => {
+  it('[F10] sends a file from its workspace natively, with its caption', async () => {
     const { double, ann, parley, model } = scene;
     const before = count(ann.id);
     writeFileSync(join(parley.data, 'workspace/minutes.pdf'), '%PDF-1.7 minutes');
@@ -88,11 +88,11 @@ describe('a whole Parley in WhatsApp', () => {
     });
     await double.acts.sendFile({ ...picture, content: PNG, mimetype: 'image/png' });
     await next(ann.id, before);
-    expect(asBytes(imagesOf(newest()))).toEqual([JPEG, PNG]);
+    expect(asBytes(listImages(newest()))).toEqual([JPEG, PNG]);
     expect(model.total).toBe(asked + 1);
   });
 
-  it('[F10] transcribes voice notes, and reports what it cannot fetch', async () => {
+  it('[F10] transcribes voice notes, and reports files that it cannot fetch', async () => {
     const { double, ann, model } = scene;
     const before = count(ann.id);
     model.speech = 'when is the next train?';
@@ -125,10 +125,10 @@ describe('a whole Parley in WhatsApp', () => {
     slow.release();
     const texts = await next(ann.id, before, 2);
     expect(texts[1]).toBe('You said: right');
-    expect(textOf(newest())).not.toMatch(/wrong|never mind/);
+    expect(getMessageText(newest())).not.toMatch(/wrong|never mind/);
   });
 
-  it('protects its link: no other process uses it, and no other user can read it', async () => {
+  it('keeps its linked session from other processes and other users', async () => {
     const { double, ann, parley } = scene;
     const logins = () => double.stanzas('iq').filter(({ attrs }) => attrs.xmlns === 'passive');
     const before = logins().length;
@@ -150,8 +150,8 @@ describe('a whole Parley in WhatsApp', () => {
   it('[D01] answers messages written during a crash once, without a new code', async () => {
     const { double, ann } = scene;
     const before = count(ann.id);
-    // Killed every third day on a change, otherwise shut down gracefully.
-    const apart = isOfDay(0, 3) ? await scene.startApart() : scene.parley;
+    // A change kills Parley every third day; on other days it is shut down gracefully.
+    const apart = isDueToday(0, 3) ? await scene.startApart() : scene.parley;
     await apart.discard();
     await double.say({ chat: ann.id, text: 'are you there?' });
     await scene.startAgain();

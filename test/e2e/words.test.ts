@@ -1,17 +1,23 @@
 import { startTelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Closing, NOTE, noted, start, writingModel } from './approval-scene.ts';
+import {
+  type CloseFunctions,
+  NOTE,
+  noted,
+  startInProcess,
+  startWritingModel,
+} from './approval-scene.ts';
 
 const ANN = 501;
 const BO = 502;
 
-const closing: Closing = [];
+const closing: CloseFunctions = [];
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
 async function onTelegram() {
-  const [telegram, model] = await Promise.all([startTelegramDouble(), writingModel(closing)]);
+  const [telegram, model] = await Promise.all([startTelegramDouble(), startWritingModel(closing)]);
   closing.push(() => telegram.close());
   const access = { direct: 'allowlist', allow: [BO] };
   const settings = {
@@ -21,7 +27,7 @@ async function onTelegram() {
       telegram: { token: telegram.token, apiRoot: telegram.apiRoot, pace: false, access },
     },
   };
-  const parley = await start(model, settings, closing);
+  const parley = await startInProcess(model, settings, closing);
   const said = (chat: number) =>
     telegram.conversation(chat).flatMap(({ from, text }) => (from === 'bot' ? [text] : []));
   const until = (chat: number, words: string) =>
@@ -30,7 +36,7 @@ async function onTelegram() {
 }
 
 describe('messages with a special meaning on Telegram', () => {
-  it('[F09] a message after a menu command is answered in the new session', async () => {
+  it('[F09] include a menu command, after which messages are answered in the new session', async () => {
     const { telegram, model, until } = await onTelegram();
     telegram.say({ chat: ANN, text: 'my cat is called Kim' });
     await until(ANN, 'You said: my cat is called Kim');
@@ -43,7 +49,7 @@ describe('messages with a special meaning on Telegram', () => {
     await until(BO, 'You said: spring_campaign');
   });
 
-  it('[F09] [G05] a "yes" of the approver right after the question allows the call; a longer text does not', async () => {
+  it('[F09] [G05] include a "yes" of the approver right after the request, but not a longer text', async () => {
     const { telegram, parley, said, until } = await onTelegram();
     telegram.say({ chat: ANN, text: 'please note it' });
     await until(ANN, 'May I use');
@@ -58,7 +64,7 @@ describe('messages with a special meaning on Telegram', () => {
     expect(said(ANN).filter((text) => text.includes('May I use'))).toHaveLength(1);
   });
 
-  it('[G05] a "yes" of the person who asked allows nothing: the owner decides', async () => {
+  it('[G05] exclude a "yes" of the person who asked, because the owner decides', async () => {
     const { telegram, until } = await onTelegram();
     telegram.say({ chat: ANN, text: 'hello' });
     await until(ANN, 'You said: hello');

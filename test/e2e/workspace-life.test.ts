@@ -2,10 +2,10 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
-import { freePort } from '../services/free-port.ts';
-import { startParleyHere, type TestParley } from './parley-here.ts';
+import { findFreePort } from '../services/free-port.ts';
+import { startParleyInProcess, type TestParley } from './parley-here.ts';
 import { type DataFolder, makeDataFolder } from './parley-process.ts';
-import { webClient } from './web-client.ts';
+import { createWebClient } from './web-client.ts';
 
 const FIRST = 'Your first conversation';
 
@@ -25,42 +25,44 @@ async function start(settings: object = {}): Promise<void> {
   folder = makeDataFolder({
     model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
     lanes: { collectPauseMs: 20 },
-    http: { port: await freePort() },
+    http: { port: await findFreePort() },
     ...settings,
   });
   cleanUp.push(() => folder.remove());
-  parley = await startParleyHere(folder.path);
+  parley = await startParleyInProcess(folder.path);
   cleanUp.push(() => parley.discard());
 }
 
 async function restart(): Promise<void> {
   await parley.end();
-  parley = await startParleyHere(folder.path);
+  parley = await startParleyInProcess(folder.path);
 }
 
 const inWorkspace = (name: string) => join(folder.path, 'workspace', name);
 
-/** Writes a message and waits for the answer; returns the request to the model. */
+/** Sends a message, waits for the answer, and returns the request to the model. */
 async function say(text: string): Promise<string> {
   const before = model.total;
-  await webClient(parley).post(text);
+  await createWebClient(parley).post(text);
   await expect.poll(() => model.total).toBeGreaterThan(before);
-  await expect.poll(async () => (await webClient(parley).history()).at(-1)).not.toBe(`> ${text}`);
+  await expect
+    .poll(async () => (await createWebClient(parley).history()).at(-1))
+    .not.toBe(`> ${text}`);
   return asked();
 }
 
-/** The last request to the model, as one text. */
+/** The last request to the model as one string. */
 function asked(): string {
   return JSON.stringify(model.requests.at(-1)?.body.messages);
 }
 
 describe('a new workspace', () => {
-  it('[W08] is started by BOOTSTRAP.md, even across a restart, until the owner says /new', async () => {
+  it('[W08] is introduced by BOOTSTRAP.md, even across a restart, until the owner says /new', async () => {
     await start();
     expect(await say('hello')).toContain(FIRST);
     await restart();
     expect(await say('still there?')).toContain(FIRST);
-    await webClient(parley).post('/new');
+    await createWebClient(parley).post('/new');
     expect(await say('and now')).not.toContain(FIRST);
     expect(readdirSync(inWorkspace('archive'))).toEqual(['BOOTSTRAP.md']);
     await restart();
@@ -68,7 +70,7 @@ describe('a new workspace', () => {
     expect(readdirSync(inWorkspace(''))).not.toContain('BOOTSTRAP.md');
   });
 
-  it('[W05] names the agent: the settings for all agents, then the agent’s, then IDENTITY.md', async () => {
+  it('[W05] takes the name from the settings for all agents, then from those of the agent, then from IDENTITY.md', async () => {
     await start({ identity: { name: 'Global' }, agent: { name: 'Ownname', role: 'keeper' } });
     writeFileSync(inWorkspace('IDENTITY.md'), '- **Name:** File\n- **Role:** x\n- **Emoji:** 🌿');
     await restart();
@@ -84,13 +86,13 @@ describe('a new workspace', () => {
 describe('BOOT.md', () => {
   const BOOT = 'Tell your owner how many apples are left.';
 
-  it("[W08] happens once at each start, in the owner's last chat, and nobody sees the request", async () => {
+  it('[W08] happens once per start in the last chat of the owner, and nobody sees the request', async () => {
     await start();
     await say('hello');
     writeFileSync(inWorkspace('BOOT.md'), BOOT);
     model.reply(() => 'There are three apples.');
     await restart();
-    const shown = () => webClient(parley).history();
+    const shown = () => createWebClient(parley).history();
     await expect.poll(async () => (await shown()).join()).toContain('apples');
     expect(asked()).toContain(BOOT);
     expect(asked().match(/Parley has just been started/g)).toHaveLength(1);
@@ -105,7 +107,7 @@ describe('BOOT.md', () => {
     expect(model.total).toBe(5);
   });
 
-  it('[W08] [G09] happens silently when there is nothing to report', async () => {
+  it('[W08] [G09] sends no message when there is nothing to report', async () => {
     await start();
     await say('hello');
     writeFileSync(inWorkspace('BOOT.md'), BOOT);
@@ -114,12 +116,12 @@ describe('BOOT.md', () => {
     await expect.poll(() => model.total).toBe(2);
     model.reply(() => 'Here I am.');
     await say('and now?');
-    const shown = await webClient(parley).history();
+    const shown = await createWebClient(parley).history();
     expect(shown).toHaveLength(4);
     expect(shown.join()).not.toContain('NO_REPLY');
   });
 
-  it('[W08] does nothing while it is empty, and before anyone has written', async () => {
+  it('[W08] does nothing while the file is empty, and before anyone has written', async () => {
     await start();
     expect(readFileSync(inWorkspace('BOOT.md'), 'utf8')).toMatch(/^<!--/);
     await say('hello');
@@ -130,7 +132,7 @@ describe('BOOT.md', () => {
 });
 
 describe('a workspace of OpenClaw', () => {
-  it('[W01] works in place, and is not modified', async () => {
+  it('[W01] works in place and is not modified', async () => {
     const place = makeDataFolder({}).path;
     const files = {
       'AGENTS.md': '# AGENTS.md\n\nRead SOUL.md first. Canary-agents.',

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { openStore } from '@parley/store';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { ANN, startTelegramScene, type TelegramScene } from '../e2e/telegram-scene.ts';
@@ -11,7 +11,7 @@ afterEach(() => scene.close());
 
 const FLOODER = 601;
 const OTHERS = [602, 603, 604];
-const MESSAGES = isWholeRun() ? 10_000 : 500;
+const MESSAGES = isFullRun() ? 10_000 : 500;
 /** A busy machine handles the flood slowly; the model is held in the meantime. */
 const PATIENT = { firstTokenMs: 300_000, chunkMs: 300_000, totalMs: 300_000 };
 /** How many messages of one conversation may wait by default. */
@@ -56,7 +56,7 @@ async function inStore<T>(look: (store: Awaited<ReturnType<typeof openStore>>) =
 
 describe(`one chat with ${MESSAGES} messages`, () => {
   it.runIf(inject('procPath'))(
-    '[D05] [D07] [D08] delays no other chat; each is answered or refused for a stated reason, and the person is notified',
+    '[D05] [D07] [D08] delays no other chat; each message is answered or refused with a reason, and the person is notified',
     {
       timeout: 300_000,
     },
@@ -82,7 +82,7 @@ describe(`one chat with ${MESSAGES} messages`, () => {
       expect(stories).toHaveLength(MESSAGES);
       const refused = stories.filter(({ outcome }) => outcome === 'refused');
       expect(new Set(refused.map(({ reason }) => reason))).toEqual(
-        new Set([`${MAY_WAIT} messages of this conversation wait already`]),
+        new Set([`${MAY_WAIT} messages of this conversation are already waiting`]),
       );
       expect(stories.filter(({ outcome }) => outcome === 'waiting')).toHaveLength(MAY_WAIT);
       expect(refused).toHaveLength(MESSAGES - MAY_WAIT - 1);
@@ -106,7 +106,7 @@ describe(`one chat with ${MESSAGES} messages`, () => {
 });
 
 describe('all chats together', () => {
-  it('[D07] may wait up to a limit; beyond it each is notified, and refusals are recorded', async () => {
+  it('[D07] may wait up to a limit; beyond it each chat is notified, and refusals are recorded', async () => {
     const chats = Array.from({ length: 12 }, (_, nth) => 700 + nth);
     const limits = { totalWaiting: 4 };
     const lanes = { concurrency: 1, collectPauseMs: 0 };
@@ -116,7 +116,7 @@ describe('all chats together', () => {
     scene.telegram.say({ chat: first, text: 'the first' });
     await held.asked;
     for (const chat of rest) scene.telegram.say({ chat, text: `from ${chat}` });
-    // Messages that arrive together are counted before they are stored, so the last place may stay
+    // Messages that arrive together are counted before they are stored, so the last slot may stay
     // empty.
     const { accepted, refused } = await untilDecided(rest);
     expect(accepted.length).toBeGreaterThan(2);
@@ -128,7 +128,7 @@ describe('all chats together', () => {
     }
     const [chat = 0] = refused;
     expect(await inStore((store) => store.decisions.stories(placeOf(chat), 9))).toMatchObject([
-      { outcome: 'refused', reason: '4 messages of all chats wait already' },
+      { outcome: 'refused', reason: '4 messages of all chats are already waiting' },
     ]);
     held.release();
     for (const each of accepted) {
@@ -140,7 +140,7 @@ describe('all chats together', () => {
 });
 
 describe('one person with 20 files', () => {
-  it('[D05] [G19] delays nobody else’s files: those of another person and of the owner are fetched before their third', async () => {
+  it('[D05] [G19] delays no files of others: those of another person and of the owner are fetched before the third file', async () => {
     scene = await startTelegramScene({}, {}, { allow: [FLOODER, ...OTHERS] });
     const [other = 0] = OTHERS;
     const idsAsked = () => [
@@ -150,7 +150,7 @@ describe('one person with 20 files', () => {
       const bytes = Uint8Array.from(Buffer.from(`This is ${name}.`));
       return { kind: 'document', name: `${name}.txt`, bytes } as const;
     };
-    // The platform hangs on the first two files of the flood.
+    // The platform does not respond to requests for the first two files of the flood.
     scene.telegram.fault({ kind: 'hang', method: 'getFile', times: 2 });
     for (let nth = 1; nth <= 20; nth += 1) {
       scene.telegram.say({ chat: FLOODER, text: `report ${nth}`, file: file(`report ${nth}`) });

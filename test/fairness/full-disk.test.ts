@@ -4,7 +4,7 @@ import { Client } from 'pg';
 import { afterAll, afterEach, describe, expect, inject, it } from 'vitest';
 import { mountSmallDisk, type SmallDisk } from '../e2e/small-disk.ts';
 import { ANN, BO, startTelegramScene, type TelegramScene } from '../e2e/telegram-scene.ts';
-import { unprivilegedUser } from '../services/unprivileged-user.ts';
+import { findUnprivilegedUser } from '../services/unprivileged-user.ts';
 
 const postgresUrl = inject('postgresUrl');
 let disk: SmallDisk;
@@ -54,7 +54,7 @@ describe.runIf(canFill)('a full disk below a Parley that listens to Telegram', (
   });
 
   it(
-    '[D01] [D07] confirms no message that is not stored; all are answered once there is space',
+    '[D01] [D07] confirms no message that is not stored, and answers all once there is space',
     PATIENT,
     async () => {
       disk = mountSmallDisk(12);
@@ -83,11 +83,11 @@ describe.runIf(canFill && postgresUrl)('a full disk below PostgreSQL', () => {
     disk.remove();
   });
 
-  it('[D01] [D07] loses nothing either, and continues without a restart', PATIENT, async () => {
+  it('[D01] [D07] loses no message, and Parley continues without a restart', PATIENT, async () => {
     disk = mountSmallDisk(40);
     const folder = join(disk.path, 'tables');
     mkdirSync(folder);
-    const user = unprivilegedUser(['postgres', 'nobody']);
+    const user = findUnprivilegedUser(['postgres', 'nobody']);
     if (user !== undefined) chownSync(folder, user.uid, user.gid);
     await run(
       `create tablespace ${name} location '${folder}'`,

@@ -1,20 +1,20 @@
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { startTelegramScene, type TelegramScene } from '../e2e/telegram-scene.ts';
 import { type FaultyProxy, startFaultyProxy } from '../services/faulty-proxy.ts';
-import { type FreshDatabase, freshDatabase } from '../services/fresh-database.ts';
+import { createFreshDatabase, type FreshDatabase } from '../services/fresh-database.ts';
 
 const postgresUrl = inject('postgresUrl');
 
 /** Chats of people who may write. */
-const CHATS = Array.from({ length: isWholeRun() ? 12 : 5 }, (_, nth) => 600 + nth);
+const CHATS = Array.from({ length: isFullRun() ? 12 : 5 }, (_, nth) => 600 + nth);
 
 describe.runIf(postgresUrl)('a database that is slow or unavailable', () => {
   let database: FreshDatabase;
   let proxy: FaultyProxy;
   let scene: TelegramScene;
   beforeAll(async () => {
-    database = await freshDatabase(postgresUrl ?? '');
+    database = await createFreshDatabase(postgresUrl ?? '');
     proxy = await startFaultyProxy(database.url);
     scene = await startTelegramScene({}, { store: { url: proxy.url } }, { allow: CHATS });
     // The work of doubles and tests in this process must not cost a lease.
@@ -56,13 +56,13 @@ describe.runIf(postgresUrl)('a database that is slow or unavailable', () => {
     }
   };
 
-  it('[D02] [D05] with 200 ms per query answers all in order, and no lease is lost', {
+  it('[D02] [D05] with 200 ms per query answers all messages in order, and no lease is lost', {
     timeout: 180_000,
   }, async () => {
     proxy.delay(200);
     // Longer than a lease lasts without renewal, with all turns running concurrently.
     const held = CHATS.map((chat) => scene.hold(`${chat} asks 1`));
-    // One each: if several arrived together, the model would be asked only about the last.
+    // Each chat asks one question, because the model would only be asked about the last of several.
     askAll(1);
     await Promise.all(held.map(({ asked }) => asked));
     askAll(2);
@@ -72,7 +72,7 @@ describe.runIf(postgresUrl)('a database that is slow or unavailable', () => {
     expect(scene.parley.err()).not.toContain('"fenced"');
   });
 
-  it('[D01] [D05] that is unavailable for 5 s loses nothing: unstored messages are not confirmed', async () => {
+  it('[D01] [D05] that is unavailable for 5 s loses no message, and unstored messages are not confirmed', async () => {
     askAll(3);
     await proxy.cut();
     askAll(3);

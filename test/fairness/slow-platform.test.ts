@@ -4,7 +4,7 @@ import { ANN, BO, startTelegramScene, type TelegramScene } from '../e2e/telegram
 let scene: TelegramScene;
 afterEach(() => scene.close());
 
-/** From now on Telegram refuses this chat, and says how long to wait. */
+/** Telegram now refuses this chat and says how long to wait. */
 function limit(chat: number, seconds: number, times: number): void {
   const description = `Too Many Requests: retry after ${seconds}`;
   const parameters = { retry_after: seconds };
@@ -27,7 +27,7 @@ const sendsTo = (chat: number) =>
     .filter(({ method, params }) => method === 'sendMessage' && `${params.chat_id}` === `${chat}`);
 
 describe('a platform with a rate limit', () => {
-  it('[D05] on one chat is obeyed there: others are answered in the meantime, and its answers arrive in order', async () => {
+  it('[D05] on one chat delays only this chat, whose answers arrive in order', async () => {
     scene = await startTelegramScene();
     limit(BO, 4, 1_000);
     for (const nth of [1, 2, 3]) {
@@ -45,7 +45,7 @@ describe('a platform with a rate limit', () => {
     expect(answers.map((text) => Number(text.at(-1)))).toEqual(
       [...new Set(answers.map((text) => Number(text.at(-1))))].sort(),
     );
-    // One attempt each time the platform allows it, not more.
+    // Sends one attempt each time the platform allows it.
     expect(sendsTo(BO).length).toBeLessThan(12);
   });
 });

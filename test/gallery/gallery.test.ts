@@ -11,7 +11,7 @@ import { writeGallery } from './write-gallery.ts';
 
 const chromiumUrl = inject('chromiumUrl');
 
-/** Names of what reaches over its own right edge though it may not scroll. */
+/** Elements that extend beyond their right edge although they may not scroll. */
 const OVERFLOWING = `[...document.querySelectorAll('.message, .message :not(pre, pre *, .table-box *, .code-scroll)')]
   .filter((box) => box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).display !== 'inline'
     && !['auto', 'scroll', 'hidden'].includes(getComputedStyle(box).overflowX))
@@ -42,7 +42,7 @@ describe.runIf(chromiumUrl)('the gallery', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('[M01] shows every answer on every platform, in messages with text that people see', async () => {
+  it('[M01] shows every answer on every platform, in messages with visible text', async () => {
     for (const { id } of readAnswers()) {
       for (const screen of SCREENS) {
         const messages = page.locator(`section[id="${id}"] .screen.${screen.id} .message`);
@@ -57,13 +57,13 @@ describe.runIf(chromiumUrl)('the gallery', () => {
     expect(await page.locator('.refused').allInnerTexts()).toEqual([]);
   });
 
-  it('[M01] loads nothing and complains about nothing', () => {
+  it('[M01] loads no resources and logs no errors', () => {
     expect(requests).toEqual([page.url()]);
     expect(troubles).toEqual([]);
   });
 
   it.each([1600, 390])(
-    '[M01] keeps every message within its telephone at %i pixels, but for code that scrolls',
+    '[M01] keeps every message within its phone at %i pixels, except for code that scrolls',
     async (width) => {
       await page.setViewportSize({ width, height: 1000 });
       expect(await page.evaluate(OVERFLOWING)).toEqual([]);
@@ -76,12 +76,12 @@ describe.runIf(chromiumUrl)('the gallery', () => {
     },
   );
 
-  it('[M01] lets code run to the right where the answer runs to the left', async () => {
+  it('[M01] shows code from left to right in an answer that runs from right to left', async () => {
     const directions = `[...document.querySelectorAll('#arabic-and-hebrew .web :is(code, pre)')].map((code) => getComputedStyle(code).direction)`;
     expect(new Set(await page.evaluate<string[]>(directions))).toEqual(new Set(['ltr']));
   });
 
-  it('[M01] hides what is hidden until somebody points at it, links and code too', async () => {
+  it('[M01] hides spoilers until they are hovered, including links and code', async () => {
     const colours = `[...document.querySelectorAll('#marks .telephones :is(.hidden-text, .spoiler)')]
       .flatMap((one) => [one, ...one.querySelectorAll('*')]).map((one) => getComputedStyle(one).color)`;
     const clear = 'rgba(0, 0, 0, 0)';
@@ -90,7 +90,7 @@ describe.runIf(chromiumUrl)('the gallery', () => {
     expect(new Set(await page.evaluate<string[]>(colours)).size).toBe(2);
   });
 
-  it('[M01] leads from its list to every answer', async () => {
+  it('[M01] links from its list to every answer', async () => {
     const targets = await page
       .locator('nav a')
       .evaluateAll((links) => links.map((link) => link.getAttribute('href')));

@@ -2,26 +2,38 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type RenderedPart, render } from '@parley/markup';
 import { escapeText } from '@parley/simulators/draw';
-import type { Screen } from './draw/bubble.ts';
+import type { GalleryScreen } from './draw/bubble.ts';
+import { GITHUB, TEAMS } from './draw/common-mark.ts';
 import { DISCORD } from './draw/discord.ts';
+import { GOOGLE_CHAT } from './draw/google-chat.ts';
+import { SLACK } from './draw/slack.ts';
 import { TELEGRAM } from './draw/telegram.ts';
 import { TERMINAL } from './draw/terminal.ts';
 import { WEB } from './draw/web.ts';
 import { WHATSAPP } from './draw/whatsapp.ts';
 import type { SampleAnswer } from './read-answers.ts';
 
-/** Drawn side by side as telephones; the terminal is wider and stands below, beside the source. */
-const TELEPHONES: readonly Screen[] = [TELEGRAM, DISCORD, WHATSAPP, WEB];
+/** Drawn side by side as phones; the terminal is wider and placed below, beside the source. */
+const TELEPHONES: readonly GalleryScreen[] = [
+  TELEGRAM,
+  DISCORD,
+  WHATSAPP,
+  WEB,
+  SLACK,
+  TEAMS,
+  GOOGLE_CHAT,
+  GITHUB,
+];
 
 /** Every platform an answer is shown on. */
-export const SCREENS: readonly Screen[] = [...TELEPHONES, TERMINAL];
+export const SCREENS: readonly GalleryScreen[] = [...TELEPHONES, TERMINAL];
 
 const CONSOLE_STYLES = join(import.meta.dirname, '../../apps/console/src/page/style');
-/** As `parley simulate` shows the platforms. */
+/** Drawn like the platforms in `parley simulate`. */
 const PLATFORM_STYLES = join(import.meta.dirname, '../../apps/console/src/page/simulate/style');
 
-/** The whole page: complete in itself, without scripts, and nothing in it is loaded. */
-export function galleryPage(answers: readonly SampleAnswer[]): string {
+/** The whole page is self-contained, without scripts and external resources. */
+export function renderGalleryPage(answers: readonly SampleAnswer[]): string {
   const entries = answers.map(({ id, title }) => `<li><a href="#${id}">${escapeText(title)}</a>`);
   return `<!doctype html>
 <html lang="en">
@@ -29,37 +41,37 @@ export function galleryPage(answers: readonly SampleAnswer[]): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <title>Parley: answers on every platform</title>
-<style>${styles()}</style>
+<style>${readStyles()}</style>
 <header>
 <h1>One answer, every platform</h1>
 <p>What ${answers.length} Markdown answers become: each message as the app would show it, on a telephone of 360 pixels, with its length as the platform counts it. Hidden text shows when you point at it.</p>
 <nav aria-label="Answers"><ol>${entries.join('')}</ol></nav>
 </header>
-<main>${answers.map(answerSection).join('\n')}</main>
+<main>${answers.map(renderAnswer).join('\n')}</main>
 </html>
 `;
 }
 
-function answerSection({ id, title, look, markdown }: SampleAnswer): string {
+function renderAnswer({ id, title, look, markdown }: SampleAnswer): string {
   return `<section id="${id}">
 <h2><a href="#${id}">${escapeText(title)}</a> <small>${escapeText(look)}</small></h2>
-<div class="telephones">${TELEPHONES.map((screen) => column(screen, markdown)).join('')}</div>
+<div class="telephones">${TELEPHONES.map((screen) => renderColumn(screen, markdown)).join('')}</div>
 <div class="wide">
 <div class="column"><h3>Source <small>${markdown.length} characters</small></h3><pre class="source">${escapeText(markdown)}</pre></div>
-${column(TERMINAL, markdown)}
+${renderColumn(TERMINAL, markdown)}
 </div>
 </section>`;
 }
 
-function column(screen: Screen, markdown: string): string {
+function renderColumn(screen: GalleryScreen, markdown: string): string {
   const parts = render(markdown, screen.target);
   const count = parts.length === 1 ? 'one message' : `${parts.length} messages`;
-  const bubbles = parts.map((part) => bubble(screen, part)).join('');
+  const bubbles = parts.map((part) => renderBubble(screen, part)).join('');
   return `<div class="column"><h3>${screen.name} <small>${count}</small></h3><div class="screen ${screen.id}">${bubbles}</div></div>`;
 }
 
-/** A text that the platform's own rules refuse is shown as what it is: a failure. */
-function bubble({ id, target, draw }: Screen, part: RenderedPart): string {
+/** A text that the platform refuses is shown as a failure. */
+function renderBubble({ id, target, draw }: GalleryScreen, part: RenderedPart): string {
   try {
     const { html, length } = draw(part);
     const limit =
@@ -74,7 +86,7 @@ function bubble({ id, target, draw }: Screen, part: RenderedPart): string {
   }
 }
 
-function styles(): string {
+function readStyles(): string {
   const platforms = ['telephones.css', 'telegram.css', 'discord.css', 'whatsapp.css'];
   const own = [
     join(import.meta.dirname, 'page.css'),

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** An answer as a model writes it. */
+/** An answer as written by a model. */
 export interface SampleAnswer {
-  /** For addresses inside the page; the name of its file in `answers/`. */
+  /** The file name in `answers/`, used for anchors on the page. */
   readonly id: string;
   readonly title: string;
-  /** What to look at. */
+  /** What to look at in this answer. */
   readonly look: string;
   readonly markdown: string;
 }

@@ -1,5 +1,5 @@
 import { Dialect } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import { render } from '@parley/markup';
 import { createJudge } from '@parley/proactive';
 import type { HeartbeatRun, Store } from '@parley/store';
@@ -38,7 +38,7 @@ describe('the visible text of an alert', () => {
     const judge = createJudge({
       ...{ store, agent: { timeZone: 'Europe/Berlin' }, clock: () => 1 },
       settings: { quietHours: 'off', repeatHours: 24 },
-      log: recordingLogger().log,
+      log: createRecordingLogger().log,
     });
     const answers = [`${token}\n${LONG}`, `${LONG}\n${token}`, `${LONG} ${token} ${LONG}`];
     for (const answer of answers) {

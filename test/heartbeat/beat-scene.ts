@@ -1,11 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type HeartbeatRun, openStore, type Store } from '@parley/store';
-import { startParleyHere, type TestParley } from '../e2e/parley-here.ts';
+import { startParleyInProcess, type TestParley } from '../e2e/parley-here.ts';
 import type { DataFolder } from '../e2e/parley-process.ts';
-import { type ChatRequest, textOf } from '../model/chat-request.ts';
+import { type ChatRequest, getMessageText } from '../model/chat-request.ts';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
-import type { Reply } from '../model/scripted-reply.ts';
+import type { ScriptedReply } from '../model/scripted-reply.ts';
 
 /** A deadline that suffices on a busy machine, in ms. */
 export const TIMEOUT_MS = 30_000;
@@ -14,25 +14,25 @@ export const TIMEOUT_MS = 30_000;
 export interface BeatModel {
   readonly double: ModelDouble;
   /** Scripts the answer to heartbeats from now on; a function receives the request. */
-  says(reply: Reply | ((request: ChatRequest) => Reply)): void;
+  says(reply: ScriptedReply | ((request: ChatRequest) => ScriptedReply)): void;
   /** Only the requests of heartbeats. */
   beats(): readonly ChatRequest[];
 }
 
-/** Whether a request is one of a heartbeat. */
+/** Whether a request belongs to a heartbeat. */
 function isBeat({ messages }: ChatRequest): boolean {
   return messages.some(
-    (message) => message.role === 'system' && textOf(message).includes('## Heartbeat'),
+    (message) => message.role === 'system' && getMessageText(message).includes('## Heartbeat'),
   );
 }
 
 /** Starts the model. */
 export async function startBeatModel(): Promise<BeatModel> {
   const double = await startModelDouble();
-  let reply: Reply | ((request: ChatRequest) => Reply) = 'HEARTBEAT_OK';
+  let reply: ScriptedReply | ((request: ChatRequest) => ScriptedReply) = 'HEARTBEAT_OK';
   double.reply((request) => {
     if (isBeat(request)) return typeof reply === 'function' ? reply(request) : reply;
-    return `You said: ${textOf(request.messages.at(-1)).split('\n').at(-1)}`;
+    return `You said: ${getMessageText(request.messages.at(-1)).split('\n').at(-1)}`;
   });
   return {
     double,
@@ -50,7 +50,7 @@ export const TASK = `## mail
 `;
 
 /** Writes a file into the workspace of a data folder. */
-export function putFile({ path }: DataFolder, name: string, text: string): void {
+export function writeWorkspaceFile({ path }: DataFolder, name: string, text: string): void {
   const file = join(path, 'workspace', name);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text);
@@ -73,13 +73,16 @@ export async function withStore<Found>(
 }
 
 /** Stops Parley, makes a heartbeat due, and restarts. */
-export async function restartDue(folder: DataFolder, parley: TestParley): Promise<TestParley> {
+export async function restartWithDueHeartbeat(
+  folder: DataFolder,
+  parley: TestParley,
+): Promise<TestParley> {
   await parley.end();
   await withStore(folder, (store) => store.heartbeats.arm('main', 1, Date.now()));
-  return startParleyHere(folder.path);
+  return startParleyInProcess(folder.path);
 }
 
-/** How many runs have ended since startup, according to its log. */
+/** The number of runs that have ended since startup, according to the log. */
 export const runsEnded = (parley: TestParley): number =>
   parley
     .err()
@@ -87,7 +90,7 @@ export const runsEnded = (parley: TestParley): number =>
     .filter((line) => line.includes('"msg":"heartbeat"')).length;
 
 /** All runs so far, oldest first; stops Parley. */
-export async function runsOf(
+export async function readRuns(
   folder: DataFolder,
   parley: TestParley,
 ): Promise<readonly HeartbeatRun[]> {

@@ -134,7 +134,7 @@ describe('parley heartbeat convert', () => {
     expect(file()).toBe(OTHER);
   });
 
-  it("[H11] accepts a text of the owner instead of a model's", async () => {
+  it('[H11] accepts a text written by the owner instead of the model', async () => {
     settings('offline');
     writeFileSync(join(folder, 'new.md'), OWN);
     expect(await convert({ yes: true, from: join(folder, 'new.md') })).toBe(0);
@@ -151,7 +151,7 @@ describe('parley heartbeat convert', () => {
     expect(model.total).toBe(0);
   });
 
-  it('[H11] never shows the model a secret of the settings', async () => {
+  it('[H11] never shows the model a secret from the settings', async () => {
     const key = 'sk-secret-of-the-settings-42';
     settings({
       provider: 'openai-compatible',

@@ -1,8 +1,8 @@
 import { type IdleRuntime, openIdleRuntime } from '@parley/cli/idle-runtime';
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { afterEach, describe, expect, inject, it } from 'vitest';
-import { chanceFrom } from '../privacy/chance.ts';
-import { freshDatabase } from '../services/fresh-database.ts';
+import { createChance } from '../privacy/chance.ts';
+import { createFreshDatabase } from '../services/fresh-database.ts';
 
 const MINUTE = 60_000;
 const BEATS = 40;
@@ -24,13 +24,13 @@ afterEach(async () => {
 
 /** Two processes on one database and one workspace, which die at random points while `isDeadly`. */
 async function openTwo(store: object) {
-  const random = chanceFrom(7);
+  const random = createChance(7);
   const state = { isDeadly: true, deaths: new Map<string, number>() };
   const spared = new Map<string, number>();
   const pass = (point: string) => {
     if (!state.isDeadly) return;
-    // With two racing processes, randomness differs from run to run: a point that was spared for
-    // long is due.
+    // With two racing processes, the random choices differ between runs, so a point that was
+    // skipped for long is tested next.
     const passed = (spared.get(point) ?? 0) + 1;
     spared.set(point, passed);
     const isDue = passed >= 8 && !state.deaths.has(point);
@@ -48,7 +48,7 @@ async function openTwo(store: object) {
   return { both: [one, two] as const, random, state };
 }
 
-/** Runs the heartbeat like a process does: whatever ends it, the next one continues. */
+/** Runs the heartbeat like a process does, and continues in a new process after each end. */
 async function look(parley: IdleRuntime): Promise<void> {
   try {
     await parley.runDue();
@@ -101,11 +101,11 @@ describe('two processes that die at random', () => {
     SLOW_MS,
   );
 
-  if (isWholeRun())
+  if (isFullRun())
     it.runIf(postgresUrl)(
       `[H01] [H04] miss none of ${BEATS} heartbeats and duplicate none, on PostgreSQL`,
       async () => {
-        const database = await freshDatabase(postgresUrl ?? '');
+        const database = await createFreshDatabase(postgresUrl ?? '');
         closing.push(() => database.drop());
         await prove({ store: { url: database.url } });
       },

@@ -12,7 +12,7 @@ afterEach(async () => {
 });
 
 describe('heartbeats that fail', () => {
-  it('[H04] notify the owner once a day, after three in a row, in the daytime', async () => {
+  it('[H04] notify the owner once a day in the daytime, after three failures in a row', async () => {
     const settings = { agent: { timeZone: 'UTC' } };
     const parley = await openIdleRuntime(settings, BEGIN, ({ messages }) => {
       if (!JSON.stringify(messages).includes('beat_main')) return 'Hello.';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { beatDays } from '../bench/heartbeat.ts';
+import { simulateBeatDays } from '../bench/heartbeat.ts';
 
 describe('the heartbeat over days', () => {
-  it('[H02] [H04] [H05] runs five tasks within its token budget, reports each finding once, and costs a fraction', async () => {
+  it('[H02] [H04] [H05] runs five tasks within its token budget, reports each finding once, and costs a fraction of full sessions', async () => {
     const days = 3;
-    const found = await beatDays(days);
+    const found = await simulateBeatDays(days);
     expect(found.beats).toBe(48 * days);
     // One task runs every 30 minutes, day and night.
     expect(found.calls).toBeGreaterThan(46 * days);
@@ -14,13 +14,13 @@ describe('the heartbeat over days', () => {
     expect(new Set(found.alerts.filter((text) => text.startsWith('On '))).size).toBe(2 * days);
     expect(found.alerts.join()).not.toMatch(/heartbeat/i);
     expect(found.tokensOfADay).toBeLessThan(250_000);
-    // The voice (H10) accounts for about 250 of them.
+    // The voice (H10) accounts for about 250 of these tokens.
     expect(found.beatTokens).toBeLessThan(3_800);
     expect(found.tokens).toBeLessThan(found.shared.cutOff / 4.5);
   });
 
   it('[H05] makes no more calls once the token budget of the day is used up', async () => {
-    const found = await beatDays(2, { heartbeat: { tokensPerDay: 20_000 } });
+    const found = await simulateBeatDays(2, { heartbeat: { tokensPerDay: 20_000 } });
     // A run that has started is completed.
     expect(found.tokensOfADay).toBeLessThan(20_000 + found.beatTokens + 100);
     expect(found.calls).toBeLessThanOrEqual(3 * 7);

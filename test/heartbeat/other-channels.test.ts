@@ -1,12 +1,18 @@
 import { startDiscordDouble } from '@parley/simulators/discord';
 import { hushLibsignal, startWhatsAppDouble } from '@parley/simulators/whatsapp';
 import { afterEach, describe, expect, it } from 'vitest';
-import { linkWhatsApp, untilConnected } from '../e2e/channel-states.ts';
-import { startParleyHere, type TestParley } from '../e2e/parley-here.ts';
+import { linkWhatsApp, waitUntilConnected } from '../e2e/channel-states.ts';
+import { startParleyInProcess, type TestParley } from '../e2e/parley-here.ts';
 import { type DataFolder, makeDataFolder } from '../e2e/parley-process.ts';
-import { webClient } from '../e2e/web-client.ts';
-import { textOf } from '../model/chat-request.ts';
-import { type BeatModel, putFile, restartDue, startBeatModel, TASK } from './beat-scene.ts';
+import { createWebClient } from '../e2e/web-client.ts';
+import { getMessageText } from '../model/chat-request.ts';
+import {
+  type BeatModel,
+  restartWithDueHeartbeat,
+  startBeatModel,
+  TASK,
+  writeWorkspaceFile,
+} from './beat-scene.ts';
 
 const ANN = '491700000001';
 const DISCORD_ANN = '200000000000000501';
@@ -28,8 +34,8 @@ async function open(settings: object) {
     heartbeat: { quietHours: 'off' },
     ...settings,
   });
-  putFile(folder, 'HEARTBEAT.md', TASK);
-  let parley = await startParleyHere(folder.path);
+  writeWorkspaceFile(folder, 'HEARTBEAT.md', TASK);
+  let parley = await startParleyInProcess(folder.path);
   closing.push(async () => {
     await parley.discard();
     folder.remove();
@@ -39,7 +45,7 @@ async function open(settings: object) {
     model,
     parley: () => parley,
     async beat() {
-      parley = await restartDue(folder as DataFolder, parley);
+      parley = await restartWithDueHeartbeat(folder as DataFolder, parley);
       return parley;
     },
   } satisfies Opened;
@@ -51,12 +57,12 @@ interface Opened {
   readonly beat: () => Promise<TestParley>;
 }
 
-/** The whole last request, as the model read it. */
+/** The whole last request as the model received it. */
 const lastAsked = ({ double }: BeatModel) =>
-  (double.requests.at(-1)?.body.messages ?? []).map(textOf).join('\n');
+  (double.requests.at(-1)?.body.messages ?? []).map(getMessageText).join('\n');
 
 describe('an alert', () => {
-  it('[H04] reaches the owner on WhatsApp once, in the markup of that channel, and is remembered', async () => {
+  it('[H04] reaches the owner on WhatsApp once, in WhatsApp markup, and is remembered', async () => {
     closing.push(hushLibsignal());
     const double = await startWhatsAppDouble();
     closing.push(() => double.close());
@@ -88,7 +94,7 @@ describe('an alert', () => {
       owners: [`discord:${DISCORD_ANN}`],
       channels: { discord: { token: discord.token, apiRoot: discord.apiRoot } },
     });
-    await untilConnected(parley());
+    await waitUntilConnected(parley());
     const direct = discord.dmWith(DISCORD_ANN);
     const said = () =>
       discord
@@ -97,7 +103,7 @@ describe('an alert', () => {
         .map(({ visible }) => visible);
     discord.say({ channel: direct, text: 'hello' });
     await expect.poll(said).toEqual(['You said: hello']);
-    await untilConnected(await beat());
+    await waitUntilConnected(await beat());
     await expect.poll(said).toHaveLength(2);
     discord.say({ channel: direct, text: 'what does the bank want?' });
     await expect.poll(said).toHaveLength(3);
@@ -107,13 +113,13 @@ describe('an alert', () => {
 
   it('[H04] reaches the owner on the web page once, and is remembered', async () => {
     const { model, parley, beat } = await open({});
-    const asked = await webClient(parley()).post('hello');
+    const asked = await createWebClient(parley()).post('hello');
     expect(asked.status).toBe(200);
-    const history = async () => (await webClient(parley()).history()).map(plain);
+    const history = async () => (await createWebClient(parley()).history()).map(plain);
     await expect.poll(history).toEqual(['> hello', 'You said: hello']);
     await beat();
     await expect.poll(history).toHaveLength(3);
-    await webClient(parley()).post('what does the bank want?');
+    await createWebClient(parley()).post('what does the bank want?');
     await expect.poll(history).toHaveLength(5);
     expect((await history())[2]).toBe('⚙️ Two letters wait: the bank and Bo.');
     expect(lastAsked(model)).toContain('Two letters wait');

@@ -3,19 +3,19 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, inject, it } from 'vitest';
-import { startParleyHere, type TestParley } from '../e2e/parley-here.ts';
+import { startParleyInProcess, type TestParley } from '../e2e/parley-here.ts';
 import { type DataFolder, makeDataFolder, runCommand } from '../e2e/parley-process.ts';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import {
   type BeatModel,
-  putFile,
-  restartDue,
+  readRuns,
+  restartWithDueHeartbeat,
   runsEnded,
-  runsOf,
   startBeatModel,
   TASK,
   TIMEOUT_MS,
   withStore,
+  writeWorkspaceFile,
 } from './beat-scene.ts';
 
 const ANN = 501;
@@ -51,8 +51,8 @@ async function open(heartbeat: object = {}, more: object = {}): Promise<void> {
     },
     ...more,
   });
-  putFile(folder, 'HEARTBEAT.md', TASK);
-  parley = await startParleyHere(folder.path);
+  writeWorkspaceFile(folder, 'HEARTBEAT.md', TASK);
+  parley = await startParleyInProcess(folder.path);
 }
 
 const said = (chat: number) =>
@@ -70,7 +70,7 @@ async function greet(chat: number, from = ANN): Promise<void> {
 
 /** Runs one scheduled heartbeat to its end. */
 async function dueBeat(): Promise<void> {
-  parley = await restartDue(folder, parley);
+  parley = await restartWithDueHeartbeat(folder, parley);
   await expect.poll(() => runsEnded(parley)).toBeGreaterThan(0);
 }
 
@@ -82,12 +82,12 @@ async function beat(): Promise<void> {
   await expect.poll(() => runsEnded(parley)).toBeGreaterThan(before);
 }
 
-/** Why the last heartbeat started no run. */
+/** The reason why the last heartbeat started no run. */
 async function reasonOfRest(): Promise<string | null | undefined> {
   const since = Date.now();
-  parley = await restartDue(folder, parley);
+  parley = await restartWithDueHeartbeat(folder, parley);
   const plan = () => withStore(folder, ({ heartbeats }) => heartbeats.plan('main'));
-  // It may first run a command, which takes a moment.
+  // The run may first execute a command, which takes a moment.
   await expect.poll(async () => (await plan())?.lastAt ?? 0).toBeGreaterThanOrEqual(since);
   await parley.end();
   return (await plan())?.lastReason;
@@ -109,7 +109,7 @@ describe('an alert on Telegram', () => {
       '⚙️ Two letters wait: the bank and Bo.',
     ]);
     const last = model.double.requests.at(-1)?.body.messages ?? [];
-    expect(last.map(textOf).join('\n')).toContain('Two letters wait');
+    expect(last.map(getMessageText).join('\n')).toContain('Two letters wait');
   });
 
   it('[H04] is not sent again within a day, whichever task finds it', async () => {
@@ -118,17 +118,17 @@ describe('an alert on Telegram', () => {
     model.says('The backup failed.');
     await beat();
     await until(ANN, 'The backup failed.');
-    putFile(folder, 'HEARTBEAT.md', `${TASK}\n## other\n- do: Look at the backup.\n`);
+    writeWorkspaceFile(folder, 'HEARTBEAT.md', `${TASK}\n## other\n- do: Look at the backup.\n`);
     model.says('the **backup** failed!');
     await beat();
     expect(said(ANN).slice(1)).toEqual(['⚙️ The backup failed.']);
-    expect((await runsOf(folder, parley)).map(({ state }) => state)).toEqual([
+    expect((await readRuns(folder, parley)).map(({ state }) => state)).toEqual([
       'alerted',
       'repeated',
     ]);
   });
 
-  it('[H03] is not sent when nothing happened: nothing is said, and no history contains it', async () => {
+  it('[H03] is not sent when nothing happened, and appears in no history', async () => {
     await open();
     await greet(ANN);
     await beat();
@@ -136,7 +136,7 @@ describe('an alert on Telegram', () => {
     await until(ANN, 'anything new?');
     expect(said(ANN)).toHaveLength(2);
     expect(JSON.stringify(model.double.requests.at(-1)?.body)).not.toContain('HEARTBEAT_OK');
-    expect(await runsOf(folder, parley)).toMatchObject([{ task: 'mail', state: 'quiet' }]);
+    expect(await readRuns(folder, parley)).toMatchObject([{ task: 'mail', state: 'quiet' }]);
   });
 
   it.each(['telegram:-5', 'family'])(
@@ -144,12 +144,12 @@ describe('an alert on Telegram', () => {
     async (tell) => {
       const chats = { family: { channel: 'telegram', chat: GROUP } };
       await open({}, { tools: { message: { chats } } });
-      putFile(folder, 'MEMORY.md', 'canary-memory\n');
-      putFile(folder, 'USER.md', 'canary-user\n');
-      putFile(folder, 'memory/2026-11-21.md', 'canary-notes\n');
+      writeWorkspaceFile(folder, 'MEMORY.md', 'canary-memory\n');
+      writeWorkspaceFile(folder, 'USER.md', 'canary-user\n');
+      writeWorkspaceFile(folder, 'memory/2026-11-21.md', 'canary-notes\n');
       await greet(ANN);
       await greet(GROUP, BO);
-      putFile(folder, 'HEARTBEAT.md', `${TASK}- tell: ${tell}\n`);
+      writeWorkspaceFile(folder, 'HEARTBEAT.md', `${TASK}- tell: ${tell}\n`);
       model.says(({ messages }) =>
         messages.at(-1)?.role === 'tool'
           ? 'Dinner is at eight.'
@@ -171,7 +171,7 @@ describe('an alert on Telegram', () => {
     await open();
     await greet(ANN);
     await greet(GROUP, BO);
-    putFile(folder, 'HEARTBEAT.md', `${TASK}- tell: Friends\n`);
+    writeWorkspaceFile(folder, 'HEARTBEAT.md', `${TASK}- tell: Friends\n`);
     model.says('Dinner is at eight.');
     await beat();
     await until(ANN, 'Dinner');
@@ -195,15 +195,15 @@ describe('an alert on Telegram', () => {
     await greet(ANN);
     model.says('The backup failed.');
     await dueBeat();
-    parley = await restartDue(folder, parley);
+    parley = await restartWithDueHeartbeat(folder, parley);
     expect(said(ANN)).toHaveLength(1);
-    expect(await runsOf(folder, parley)).toMatchObject([{ state: 'held' }]);
+    expect(await readRuns(folder, parley)).toMatchObject([{ state: 'held' }]);
     const database = new DatabaseSync(join(folder.path, 'parley.db'));
     database.exec('UPDATE heartbeat_run SET held_until = 1');
     database.close();
-    parley = await startParleyHere(folder.path);
+    parley = await startParleyInProcess(folder.path);
     await until(ANN, 'The backup failed.');
-    parley = await restartDue(folder, parley);
+    parley = await restartWithDueHeartbeat(folder, parley);
     telegram.say({ chat: ANN, text: 'which backup?' });
     await until(ANN, 'which backup?');
     expect(said(ANN).slice(1)).toEqual(['⚙️ The backup failed.', 'You said: which backup?']);
@@ -216,29 +216,33 @@ describe('a check before a heartbeat task', () => {
     '[H02] [G06] avoids the model call while its command prints the same, in a real sandbox',
     async () => {
       await open({}, { exec: { enabled: true } });
-      putFile(folder, 'mail.txt', 'two letters');
-      putFile(folder, 'HEARTBEAT.md', `${TASK.replace('30 min', '5 min')}- check: cat mail.txt\n`);
+      writeWorkspaceFile(folder, 'mail.txt', 'two letters');
+      writeWorkspaceFile(
+        folder,
+        'HEARTBEAT.md',
+        `${TASK.replace('30 min', '5 min')}- check: cat mail.txt\n`,
+      );
       await greet(ANN);
       await dueBeat();
       const rewound = async () => {
         await parley.end();
         const state = JSON.parse(readFileSync(join(folder.path, STATE), 'utf8'));
         state.tasks.mail.lastRun = '2026-01-01T00:00:00Z';
-        putFile(folder, 'heartbeat-state.json', JSON.stringify(state));
+        writeWorkspaceFile(folder, 'heartbeat-state.json', JSON.stringify(state));
       };
       await rewound();
       expect(await reasonOfRest()).toBe('mail: nothing is new');
       expect(model.beats()).toHaveLength(1);
-      putFile(folder, 'mail.txt', 'three letters');
+      writeWorkspaceFile(folder, 'mail.txt', 'three letters');
       await rewound();
       await dueBeat();
       expect(model.beats()).toHaveLength(2);
     },
   );
 
-  it('[H02] [G06] is skipped where commands are switched off, and the log reports it', async () => {
+  it('[H02] [G06] is skipped and logged where commands are switched off', async () => {
     await open();
-    putFile(folder, 'HEARTBEAT.md', `${TASK}- check: touch ran.txt\n`);
+    writeWorkspaceFile(folder, 'HEARTBEAT.md', `${TASK}- check: touch ran.txt\n`);
     await greet(ANN);
     await beat();
     expect(parley.err()).toContain('commands are switched off (exec.enabled)');

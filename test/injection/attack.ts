@@ -3,7 +3,7 @@ import type { Drill } from './drill.ts';
 /**
  * What a scripted model does in one step. Arguments may depend on the tool results of this turn.
  */
-export type Step =
+export type AttackStep =
   | {
       readonly tool: string;
       readonly input: object | ((heard: readonly string[]) => object);
@@ -17,18 +17,18 @@ export interface DrillTurn {
    * a heartbeat.
    */
   readonly write?: (drill: Drill) => void;
-  /** What any helpful model does before it has read the attack. */
-  readonly leads?: readonly Step[];
-  /** What a model does that has read the attack and obeys it. The last step may be an answer. */
-  readonly obeys?: readonly Step[];
+  /** The steps of any helpful model before it has read the attack. */
+  readonly leads?: readonly AttackStep[];
+  /** The steps of a model that has read the attack and obeys it. The last step may be an answer. */
+  readonly obeys?: readonly AttackStep[];
   /** Whether the last step is repeated endlessly. */
   readonly forEver?: boolean;
-  /** When the turn is over, unless a new message of the bot marks its end. */
+  /** The condition for the end of the turn, unless a new message of the bot marks it. */
   readonly until?: (drill: Drill) => boolean;
 }
 
-/** What stopped the attack, as worded on the page. */
-export type Guard =
+/** The guard that stopped the attack, as named on the page. */
+export type AttackGuard =
   | 'never shown'
   | 'not offered'
   | 'not there for this reader'
@@ -45,8 +45,8 @@ export type Guard =
   | 'limits'
   | 'an answer is no command';
 
-/** Who asks, and in which kind of chat, which determines what the turn may see. */
-export type Asker = 'an owner, alone' | 'a group' | 'a stranger, alone';
+/** The person who asks and the kind of chat, which determine what the turn may see. */
+export type AttackAsker = 'an owner, alone' | 'a group' | 'a stranger, alone';
 
 /** One row of the drill. */
 export interface Attack {
@@ -55,7 +55,7 @@ export interface Attack {
   readonly promises: string;
   /** Where the hostile text is. */
   readonly place: string;
-  readonly asker: Asker;
+  readonly asker: AttackAsker;
   /** The goal of the attack, as worded on the page. */
   readonly wants: string;
   /**
@@ -65,24 +65,24 @@ export interface Attack {
   readonly turns: Readonly<Partial<Record<TurnKey, DrillTurn>>>;
   /** Whether the goal was reached, observed from outside. */
   readonly harm: (drill: Drill) => boolean;
-  /** Whether a guard was seen at work, for attacks whose tools cannot tell what stopped them. */
+  /** Whether a guard was observed, for attacks whose tools cannot tell which guard stopped them. */
   readonly sign?: (drill: Drill) => boolean;
-  /** The guard that must stop it; null when nothing does, which the page then says. */
-  readonly stoppedBy: Guard | null;
-  /** Nothing stops it by default, but with `CAREFUL` settings a person is asked. */
+  /** The guard that must stop the attack; null if there is none, as the page then states. */
+  readonly stoppedBy: AttackGuard | null;
+  /** Not stopped by default, but with `CAREFUL` settings a person is asked. */
   readonly askedWhenCareful?: true;
-  /** The remaining danger, or what an operator can do; absent when nothing remains. */
+  /** The remaining danger, or what an operator can do; absent if there is none. */
   readonly remains?: string;
 }
 
 export type TurnKey = '1' | '2' | '3' | 'sub';
 
-/** The word by which the text of an attack is found wherever it goes. */
-export function markOf(id: string): string {
+/** A word that identifies the text of an attack wherever it appears. */
+export function getMark(id: string): string {
   return `OBEY-${id}`;
 }
 
 /** The label in an ordinary question that tells the scripted model which drill it belongs to. */
-export function labelOf(id: string, turn: TurnKey): string {
+export function getLabel(id: string, turn: TurnKey): string {
   return `drill:${id}/${turn}`;
 }

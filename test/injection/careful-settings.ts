@@ -1,6 +1,6 @@
 /**
  * What the page recommends to operators: approval for addresses that a model made up, and for text
- * that reaches later turns. Everything else proceeds without questions.
+ * that reaches later turns. All other calls need no approval.
  */
 export const CAREFUL = {
   web: { fetch: { approval: 'unknown' } },
@@ -17,8 +17,8 @@ export const CAREFUL = {
   },
 } as const;
 
-/** The same settings as an operator would write them. */
-export function carefulYaml(): string {
+/** The careful settings as an operator would write them. */
+export function formatCarefulSettings(): string {
   const { web, approvals } = CAREFUL;
   return [
     'web:',

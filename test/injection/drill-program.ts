@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bundleModule } from '../services/bundle.ts';
+import { getBundleModule } from '../services/bundle.ts';
 import { SmallInternet, useSmallInternet } from './small-internet.ts';
 
-// Uses the bundle, as users start it; the sources would be compiled again for each drill.
+// Uses the bundle, like users do, because the sources would be compiled again for each drill.
 const { locateDataFolder, start }: typeof import('@parley/cli') = await import(
-  bundleModule('index')
+  getBundleModule('index')
 );
 
 /** An ordinary Parley on an internet of two servers: `drill-program.ts <data folder>`. */

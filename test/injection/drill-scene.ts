@@ -6,8 +6,8 @@ import { makeDataFolder, startParleyProcess, writeSettings } from '../e2e/parley
 import { startModelDouble } from '../model/index.ts';
 import type { Attack } from './attack.ts';
 import { CAREFUL } from './careful-settings.ts';
-import { type ObeyingModel, obeyingModel } from './obeying-model.ts';
-import { FAMILY, placesOf } from './places.ts';
+import { createObeyingModel, type ObeyingModel } from './obeying-model.ts';
+import { createDrillChats, FAMILY } from './places.ts';
 import { startWebDouble, type WebDouble } from './web-double.ts';
 import { WORKSPACE_FILES } from './workspace-files.ts';
 
@@ -42,13 +42,13 @@ export async function startDrillScene(
     startModelDouble(),
     startWebDouble(),
   ]);
-  const model = obeyingModel(attacks);
+  const model = createObeyingModel(attacks);
   double.reply((request) => model.reply(request));
   const folder = makeDataFolder({});
   const workspace = join(folder.path, 'workspace');
   const toolsHeard = join(folder.path, 'tools-heard.jsonl');
   writeSettings(folder.path, {
-    owners: attacks.map((_, nth) => `telegram:${placesOf(nth).owner}`),
+    owners: attacks.map((_, nth) => `telegram:${createDrillChats(nth).owner}`),
     model: { provider: 'openai-compatible', baseUrl: double.baseUrl, model: 'double' },
     lanes: { collectPauseMs: 0 },
     http: { port: 0 },
@@ -62,7 +62,10 @@ export async function startDrillScene(
       search: { searxng: { baseUrl: web.searchUrl } },
     },
     mcp: {
-      desk: { command: process.execPath, args: [program('hostile-tools-program.ts'), toolsHeard] },
+      desk: {
+        command: process.execPath,
+        args: [getProgramPath('hostile-tools-program.ts'), toolsHeard],
+      },
     },
     channels: {
       telegram: {
@@ -75,9 +78,10 @@ export async function startDrillScene(
   });
   const { outside, inside } = web;
   writeFileSync(join(folder.path, 'small-internet.json'), JSON.stringify({ outside, inside }));
-  const put = (name: string, text: string): void => write(join(workspace, name), text);
+  const put = (name: string, text: string): void =>
+    writeFileWithFolder(join(workspace, name), text);
   for (const [name, text] of WORKSPACE_FILES) put(name, text);
-  const parley = await startParleyProcess(folder.path, program('drill-program.ts'));
+  const parley = await startParleyProcess(folder.path, getProgramPath('drill-program.ts'));
   // Tools that are not available yet cannot attack.
   await vi.waitFor(() => expect(parley.err()).toContain('MCP server: connected'), 30_000);
   return {
@@ -85,8 +89,8 @@ export async function startDrillScene(
     model,
     web,
     put,
-    file: (name) => textAt(join(workspace, name)),
-    toolServerHeard: () => textAt(toolsHeard),
+    file: (name) => readTextAt(join(workspace, name)),
+    toolServerHeard: () => readTextAt(toolsHeard),
     speak: (words) => {
       double.speech = words;
     },
@@ -99,15 +103,15 @@ export async function startDrillScene(
   };
 }
 
-function program(name: string): string {
+function getProgramPath(name: string): string {
   return join(import.meta.dirname, name);
 }
 
-function write(path: string, text: string): void {
+function writeFileWithFolder(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
 }
 
-function textAt(path: string): string {
+function readTextAt(path: string): string {
   return existsSync(path) ? readFileSync(path, 'utf8') : '';
 }

@@ -12,7 +12,7 @@ const send = (message: object): void => {
 };
 const text = (words: string): object => ({ type: 'text', text: words });
 
-function resultOf(method: string, params: Record<string, unknown>): object | null {
+function createResult(method: string, params: Record<string, unknown>): object | null {
   const { description, result, prompt, instructions } = HOSTILE_TOOLS;
   const inputSchema = { type: 'object', properties: { text: { type: 'string' } } };
   switch (method) {
@@ -44,7 +44,7 @@ function resultOf(method: string, params: Record<string, unknown>): object | nul
 createInterface({ input: process.stdin }).on('line', (line) => {
   const { method, id, params } = JSON.parse(line);
   if (id === undefined) return;
-  const result = resultOf(method, params ?? {});
+  const result = createResult(method, params ?? {});
   const error = { code: -32601, message: 'no such method' };
   send({ id, ...(result === null ? { error } : { result }) });
 });

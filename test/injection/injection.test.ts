@@ -1,21 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Attack, markOf } from './attack.ts';
+import { type Attack, getMark } from './attack.ts';
 import { ATTACKS } from './attacks/index.ts';
-import type { Verdict } from './judge.ts';
+import type { DrillVerdict } from './judge.ts';
 import { runDrills } from './run-drills.ts';
-import { pageWith } from './table.ts';
+import { insertTable } from './table.ts';
 
 const PAGE = join(import.meta.dirname, '../../docs/prompt-injection.md');
 /** These need a separate Parley, so on a change they run every third day. */
-const WHEN_CAREFUL = isOfDay(0, 3)
+const WHEN_CAREFUL = isDueToday(0, 3)
   ? ATTACKS.filter(({ askedWhenCareful }) => askedWhenCareful)
   : [];
 
-let asItComes: ReadonlyMap<string, Verdict | Error>;
-let careful: ReadonlyMap<string, Verdict | Error>;
+let asItComes: ReadonlyMap<string, DrillVerdict | Error>;
+let careful: ReadonlyMap<string, DrillVerdict | Error>;
 beforeAll(async () => {
   [asItComes, careful] = await Promise.all([
     runDrills(ATTACKS, false),
@@ -23,7 +23,7 @@ beforeAll(async () => {
   ]);
 }, 240_000);
 
-function verdictOf(id: string, of = asItComes): Verdict {
+function verdictOf(id: string, of = asItComes): DrillVerdict {
   const verdict = of.get(id);
   if (verdict === undefined || verdict instanceof Error) throw verdict ?? new Error(`no ${id}`);
   return verdict;
@@ -37,33 +37,33 @@ const titled = (attacks: readonly Attack[]) =>
 const STOPPED = titled(ATTACKS.filter(({ stoppedBy }) => stoppedBy !== null));
 const NOT_STOPPED = titled(ATTACKS.filter(({ stoppedBy }) => stoppedBy === null));
 
-describe('a model that obeys whatever it reads', () => {
+describe('a model that obeys all text it reads', () => {
   it('is attacked in at least thirty ways, each with a unique name', () => {
     expect(ATTACKS.length).toBeGreaterThanOrEqual(30);
-    const marks = ATTACKS.map(({ id }) => markOf(id));
+    const marks = ATTACKS.map(({ id }) => getMark(id));
     expect(new Set(marks).size).toBe(ATTACKS.length);
-    // A mark contained in another would be found where it is not.
+    // A marker contained in another one would be found in the wrong texts.
     for (const mark of marks) expect(marks.filter((other) => other.includes(mark))).toEqual([mark]);
   });
 
-  it.each(STOPPED)('%s: stopped', (_, { id, stoppedBy }) => {
+  it.each(STOPPED)('%s is stopped', (_, { id, stoppedBy }) => {
     const { reached, obeyed, harmed, guards, heard } = verdictOf(id);
     const facts = heard.join('\n');
     expect({ harmed, facts }).toEqual({ harmed: false, facts });
     expect({ guards, facts }).toEqual({ guards: expect.arrayContaining([stoppedBy]), facts });
-    // A model that has not read the attack, or does not try, proves nothing, unless that is what
-    // stops it.
+    // A test with a model that has not read the attack, or does not try, proves nothing, unless
+    // that is what stops the attack.
     const isRead = stoppedBy !== 'never shown';
     expect({ reached, obeyed, facts }).toEqual({ reached: isRead, obeyed: isRead, facts });
   });
 
-  it.each(NOT_STOPPED)('%s: not stopped, as the page says', (_, { id }) => {
+  it.each(NOT_STOPPED)('%s is not stopped, as the page says', (_, { id }) => {
     const { reached, harmed, heard } = verdictOf(id);
     expect({ reached, harmed, heard }).toEqual({ reached: true, harmed: true, heard });
   });
 
   it.each(titled(WHEN_CAREFUL))(
-    '[G05] %s: with careful settings a person is asked',
+    '[G05] %s needs the approval of a person with careful settings',
     (_, { id }) => {
       const { reached, harmed, guards, heard } = verdictOf(id, careful);
       expect({ reached, harmed, heard }).toEqual({ reached: true, harmed: false, heard });
@@ -73,7 +73,7 @@ describe('a model that obeys whatever it reads', () => {
 
   it('[P18] matches the published page', async () => {
     const found = ATTACKS.map(({ id }) => verdictOf(id));
-    const page = pageWith(readFileSync(PAGE, 'utf8'), ATTACKS, found);
+    const page = insertTable(readFileSync(PAGE, 'utf8'), ATTACKS, found);
     await expect(page).toMatchFileSnapshot(PAGE);
   });
 });

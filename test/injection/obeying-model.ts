@@ -1,9 +1,16 @@
-import { type ChatRequest, textOf, toolsOf } from '../model/chat-request.ts';
-import type { Reply } from '../model/scripted-reply.ts';
-import { type Attack, type DrillTurn, labelOf, markOf, type Step, type TurnKey } from './attack.ts';
+import { type ChatRequest, getMessageText, listToolNames } from '../model/chat-request.ts';
+import type { ScriptedReply } from '../model/scripted-reply.ts';
+import {
+  type Attack,
+  type AttackStep,
+  type DrillTurn,
+  getLabel,
+  getMark,
+  type TurnKey,
+} from './attack.ts';
 
-/** What the model of one drill has seen and tried, for the judge. */
-export interface Deeds {
+/** The requests and calls of the model in one drill, for evaluation. */
+export interface ModelDeeds {
   /** The turns in which the hostile text was in a request. */
   readonly reached: Set<TurnKey>;
   /** Obeying calls, in the order in which they were first made. */
@@ -21,16 +28,16 @@ export interface Deeds {
 
 /** A model that does what every attack asks for, and remembers the results. */
 export interface ObeyingModel {
-  reply(request: ChatRequest): Reply;
-  deedsOf(id: string): Deeds;
+  reply(request: ChatRequest): ScriptedReply;
+  deedsOf(id: string): ModelDeeds;
 }
 
 const LABEL = /drill:([a-z-]+)\/(1|2|3|sub)/g;
 
 /** Creates the model for these attacks. */
-export function obeyingModel(attacks: readonly Attack[]): ObeyingModel {
-  const all = new Map(attacks.map(({ id }) => [id, newDeeds()]));
-  const deedsOf = (id: string): Deeds => {
+export function createObeyingModel(attacks: readonly Attack[]): ObeyingModel {
+  const all = new Map(attacks.map(({ id }) => [id, createDeeds()]));
+  const deedsOf = (id: string): ModelDeeds => {
     const deeds = all.get(id);
     if (deeds === undefined) throw new Error(`there is no attack ${id}`);
     return deeds;
@@ -38,97 +45,102 @@ export function obeyingModel(attacks: readonly Attack[]): ObeyingModel {
   return {
     deedsOf,
     reply(request) {
-      if (isForNotes(request)) return notesOf(request);
-      const [, id, key] = [...labelled(request).matchAll(LABEL)].at(-1) ?? [];
+      if (isForNotes(request)) return createNotes(request);
+      const [, id, key] = [...findLabelText(request).matchAll(LABEL)].at(-1) ?? [];
       const attack = attacks.find((one) => one.id === id);
       const turn = key === '1' || key === '2' || key === '3' || key === 'sub' ? key : undefined;
       if (attack === undefined || turn === undefined) return 'Hello.';
-      return obey(request, attack, turn, deedsOf(attack.id));
+      return createObeyingReply(request, attack, turn, deedsOf(attack.id));
     },
   };
 }
 
-function newDeeds(): Deeds {
+function createDeeds(): ModelDeeds {
   return { reached: new Set(), tried: [], heard: [], shown: [], answered: new Set(), asked: 0 };
 }
 
 /** The model's reply to one request; its earlier steps are in the request itself. */
-function obey(request: ChatRequest, attack: Attack, key: TurnKey, deeds: Deeds): Reply {
+function createObeyingReply(
+  request: ChatRequest,
+  attack: Attack,
+  key: TurnKey,
+  deeds: ModelDeeds,
+): ScriptedReply {
   const turn = attack.turns[key] ?? {};
   const { leads = [], obeys = [] } = turn;
-  const heard = toolResultsIn(request);
+  const heard = listToolResults(request);
   deeds.asked += 1;
   deeds.last = request;
   deeds.shown.push({ key, request: JSON.stringify(request) });
   const done = heard.length;
-  // Its own calls contain the mark, too, and prove nothing.
-  if (done <= leads.length && holdsMark(request, attack.id)) {
+  // The model's own calls contain the marker, too, and prove nothing.
+  if (done <= leads.length && hasMark(request, attack.id)) {
     deeds.reached.add(key);
   }
   if (done > leads.length) deeds.heard.push(heard.at(-1) ?? '');
-  const step = stepAt(turn, done);
+  const step = getStepAt(turn, done);
   const hasRead = key === 'sub' || deeds.reached.has(key);
   if (step === undefined || (done >= leads.length && obeys.length > 0 && !hasRead)) {
     deeds.answered.add(key);
-    return `Done ${labelOf(attack.id, key)}.`;
+    return `Done ${getLabel(attack.id, key)}.`;
   }
   if ('says' in step) {
     deeds.answered.add(key);
     return typeof step.says === 'string' ? step.says : step.says(heard);
   }
-  const offered = toolsOf(request).includes(step.tool);
+  const offered = listToolNames(request).includes(step.tool);
   if (done >= leads.length) deeds.tried.push({ tool: step.tool, offered });
   const input = typeof step.input === 'function' ? step.input(heard) : step.input;
   return { toolCalls: [{ id: `call_${key}_${done}`, name: step.tool, arguments: input }] };
 }
 
 /** Whether the text of an attack is in a request, even in invisible letters. */
-function holdsMark(request: ChatRequest, id: string): boolean {
+function hasMark(request: ChatRequest, id: string): boolean {
   const text = JSON.stringify(request).replace(/[\u{e0020}-\u{e007e}]/gu, (letter) =>
     String.fromCodePoint((letter.codePointAt(0) ?? 0) - 0xe0000),
   );
-  return text.includes(markOf(id));
+  return text.includes(getMark(id));
 }
 
-function stepAt(
+function getStepAt(
   { leads = [], obeys = [], forEver = false }: DrillTurn,
   at: number,
-): Step | undefined {
+): AttackStep | undefined {
   const steps = [...leads, ...obeys];
   return forEver ? (steps[at] ?? steps.at(-1)) : steps[at];
 }
 
 /** The tool results since the last message of a person. */
-function toolResultsIn({ messages }: ChatRequest): string[] {
+function listToolResults({ messages }: ChatRequest): string[] {
   const from = messages.findLastIndex(({ role }) => role === 'user');
   return messages
     .slice(from + 1)
     .filter(({ role }) => role === 'tool')
-    .map((message) => textOf(message));
+    .map((message) => getMessageText(message));
 }
 
 /**
  * The text that names the drill: the task of a sub-agent or a heartbeat, otherwise the last
  * message.
  */
-function labelled({ messages }: ChatRequest): string {
-  const system = textOf(messages[0]);
+function findLabelText({ messages }: ChatRequest): string {
+  const system = getMessageText(messages[0]);
   const [, task] =
     /## Your task\n+([\s\S]*)$/.exec(system) ??
     /\n\nTask: [^\n]*\nSchedule: [^\n]*\n([^\n]*)/.exec(system) ??
     [];
-  return task ?? textOf(messages.findLast(({ role }) => role === 'user'));
+  return task ?? getMessageText(messages.findLast(({ role }) => role === 'user'));
 }
 
 function isForNotes({ messages }: ChatRequest): boolean {
-  return textOf(messages[0]).startsWith('You keep the notes of a conversation');
+  return getMessageText(messages[0]).startsWith('You keep the notes of a conversation');
 }
 
 /**
  * A summary that carries every instruction over, like a model that was told that it is a decision.
  */
-function notesOf({ messages }: ChatRequest): string {
-  const lines = textOf(messages.at(-1)).split('\n');
+function createNotes({ messages }: ChatRequest): string {
+  const lines = getMessageText(messages.at(-1)).split('\n');
   const orders = lines.filter((line) => line.includes('OBEY-'));
   return `# Decisions\n${orders.map((line) => `- ${line.replace(/^[>\s]+/, '')}`).join('\n')}`;
 }

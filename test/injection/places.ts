@@ -1,5 +1,5 @@
 /** The people and chats of one drill, shared with no other, so that drills can run in parallel. */
-export interface Places {
+export interface DrillChats {
   /** An owner, and their direct chat. */
   readonly owner: number;
   /** A member of both groups who is not an owner. */
@@ -14,7 +14,7 @@ export interface Places {
 export const FAMILY = -9_001;
 
 /** The ids for a drill, counted from 0. */
-export function placesOf(nth: number): Places {
+export function createDrillChats(nth: number): DrillChats {
   const base = 10_000 + nth * 10;
   return {
     owner: base + 1,

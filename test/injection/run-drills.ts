@@ -1,7 +1,7 @@
 import type { Attack } from './attack.ts';
-import { drillOf } from './drill.ts';
+import { createDrill } from './drill.ts';
 import { type DrillScene, startDrillScene } from './drill-scene.ts';
-import { judge, type Verdict } from './judge.ts';
+import { type DrillVerdict, judgeDrill } from './judge.ts';
 import { runDrill } from './run-drill.ts';
 
 /** How many drills run in parallel; a drill mostly waits. */
@@ -14,14 +14,14 @@ const AT_ONCE = 10;
 export async function runDrills(
   attacks: readonly Attack[],
   isCareful: boolean,
-): Promise<ReadonlyMap<string, Verdict | Error>> {
+): Promise<ReadonlyMap<string, DrillVerdict | Error>> {
   const scene = await startDrillScene(attacks, isCareful);
-  const verdicts = new Map<string, Verdict | Error>();
+  const verdicts = new Map<string, DrillVerdict | Error>();
   const waiting = attacks.entries().toArray();
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const [nth, attack] = next;
-      verdicts.set(attack.id, await verdictOf(scene, attack, nth));
+      verdicts.set(attack.id, await runForVerdict(scene, attack, nth));
     }
   };
   try {
@@ -32,11 +32,15 @@ export async function runDrills(
   }
 }
 
-async function verdictOf(scene: DrillScene, attack: Attack, nth: number): Promise<Verdict | Error> {
+async function runForVerdict(
+  scene: DrillScene,
+  attack: Attack,
+  nth: number,
+): Promise<DrillVerdict | Error> {
   try {
-    const drill = drillOf(scene, attack, nth);
+    const drill = createDrill(scene, attack, nth);
     await runDrill(drill);
-    return judge(drill);
+    return judgeDrill(drill);
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }

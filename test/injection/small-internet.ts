@@ -29,7 +29,7 @@ const NAMES: Readonly<Record<string, string>> = {
  */
 export function useSmallInternet({ outside, inside }: SmallInternet): void {
   Object.assign(dns, {
-    lookup: async (host: string) => [{ address: await addressOf(host), family: 4 }],
+    lookup: async (host: string) => [{ address: await resolveAddress(host), family: 4 }],
   });
   syncBuiltinESMExports();
   const connect = (options: net.NetConnectOpts, done?: () => void) => {
@@ -45,7 +45,7 @@ export function useSmallInternet({ outside, inside }: SmallInternet): void {
   Object.assign(http.Agent.prototype, { createConnection: connect });
 }
 
-async function addressOf(host: string): Promise<string> {
+async function resolveAddress(host: string): Promise<string> {
   const address = NAMES[host];
   if (address === undefined) throw new Error(`there is no ${host} in this small internet`);
   return address;

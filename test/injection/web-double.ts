@@ -22,22 +22,22 @@ export interface WebDouble {
 
 /** Starts the servers of the small internet, and a search engine. */
 export async function startWebDouble(): Promise<WebDouble> {
-  const pages = new Map<string, Page>();
+  const pages = new Map<string, WebPage>();
   const hits = new Map<string, string>();
   const asked: string[] = [];
   const askedInside: string[] = [];
-  const outside = await listen((request, response) => {
+  const outside = await listenOnLoopback((request, response) => {
     const url = new URL(request.url ?? '/', 'http://outside');
     asked.push(decodeURIComponent(`${url.pathname}${url.search}`.replaceAll('+', ' ')));
     const to = url.searchParams.get('go');
     if (to !== null) response.writeHead(302, { location: to }).end();
     else sendPage(response, pages.get(url.pathname));
   });
-  const inside = await listen((request, response) => {
+  const inside = await listenOnLoopback((request, response) => {
     askedInside.push(`${request.headers.host}${request.url}`);
     sendPage(response, { type: 'text/plain', text: 'the keys of this machine' });
   });
-  const engine = await listen((request, response) => {
+  const engine = await listenOnLoopback((request, response) => {
     const words = new URL(request.url ?? '/', 'http://engine').searchParams.get('q') ?? '';
     const found = [...hits].filter(([key]) => words.includes(key));
     const results = found.map(([key, content]) => ({
@@ -61,14 +61,16 @@ export async function startWebDouble(): Promise<WebDouble> {
     asked,
     askedInside,
     close: async () => {
-      await Promise.all([outside, inside, engine].map(({ server }) => closed(server)));
+      await Promise.all([outside, inside, engine].map(({ server }) => closeServer(server)));
     },
   };
 }
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+type AnswerRequest = (request: IncomingMessage, response: ServerResponse) => void;
 
-async function listen(answer: Answer): Promise<{ readonly server: Server; readonly port: number }> {
+async function listenOnLoopback(
+  answer: AnswerRequest,
+): Promise<{ readonly server: Server; readonly port: number }> {
   const server = createServer(answer);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -77,19 +79,19 @@ async function listen(answer: Answer): Promise<{ readonly server: Server; readon
   return { server, port: address.port };
 }
 
-interface Page {
+interface WebPage {
   readonly type: string;
   readonly text: string;
 }
 
-const THANKS: Page = { type: 'text/plain', text: 'Thank you.' };
+const THANKS: WebPage = { type: 'text/plain', text: 'Thank you.' };
 
-function sendPage(response: ServerResponse, { type, text }: Page = THANKS): void {
+function sendPage(response: ServerResponse, { type, text }: WebPage = THANKS): void {
   response.writeHead(200, { 'content-type': `${type}; charset=utf-8` });
   response.end(text);
 }
 
-async function closed(server: Server): Promise<void> {
+async function closeServer(server: Server): Promise<void> {
   const end = once(server, 'close');
   server.close();
   server.closeAllConnections();

@@ -3,7 +3,7 @@ import { type ChatModel, createChatModel, type ModelEvent, ModelSettings } from 
 import type { ModelDouble } from './model-double.ts';
 
 /** A `ChatModel` created from settings, without logging. */
-export function modelFrom(settings: unknown, localServers: readonly string[] = []) {
+export function createModel(settings: unknown, localServers: readonly string[] = []) {
   return createChatModel(ModelSettings.parse(settings), {
     settingsFile: 'settings.yaml',
     clock: Date.now,
@@ -14,12 +14,12 @@ export function modelFrom(settings: unknown, localServers: readonly string[] = [
 }
 
 /** Provider settings that point to a test double. */
-export function providerAt(double: ModelDouble, more: object = {}) {
+export function createProviderSettings(double: ModelDouble, more: object = {}) {
   return { provider: 'openai-compatible', baseUrl: double.baseUrl, model: 'double', ...more };
 }
 
 /** Asks a question and collects the events. */
-export async function ask(
+export async function askModel(
   model: ChatModel,
   question = 'hello',
   signal: AbortSignal = new AbortController().signal,
@@ -35,7 +35,7 @@ export async function ask(
 }
 
 /** The text of the answer. */
-export function answerOf(events: readonly ModelEvent[]): string | undefined {
+export function joinAnswerText(events: readonly ModelEvent[]): string | undefined {
   const last = events.at(-1);
   return last?.type === 'finish' ? last.text : undefined;
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const TextPart = z.looseObject({ type: z.literal('text'), text: z.string() });
 const DATA_URL = /^data:(image\/(?:png|jpeg|gif|webp));base64,([A-Za-z0-9+/]+=*)$/;
-/** Pictures by address are refused: nothing here may make a model's server fetch from elsewhere. */
+/** Pictures by URL are refused, because the tests must not make a model server fetch them. */
 const ImagePart = z.looseObject({
   type: z.literal('image_url'),
   image_url: z.looseObject({ url: z.string().regex(DATA_URL, 'a picture as a data URL') }),
@@ -49,7 +49,7 @@ export type ChatRequest = z.infer<typeof ChatRequest>;
 export type WireMessage = ChatRequest['messages'][number];
 
 /** The plain text of a message, whether it was sent as a string or as parts. */
-export function textOf(message: WireMessage | undefined): string {
+export function getMessageText(message: WireMessage | undefined): string {
   const content = message?.content ?? '';
   if (typeof content === 'string') return content;
   return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
@@ -62,7 +62,7 @@ export interface SeenImage {
 }
 
 /** The pictures of a message. */
-export function imagesOf(message: WireMessage | undefined): SeenImage[] {
+export function listImages(message: WireMessage | undefined): SeenImage[] {
   const content = message?.content ?? '';
   if (typeof content === 'string') return [];
   return content.flatMap((part) => {
@@ -73,7 +73,7 @@ export function imagesOf(message: WireMessage | undefined): SeenImage[] {
 }
 
 /** The names of the tools that a request offers, in order. */
-export function toolsOf({ tools = [] }: ChatRequest): string[] {
+export function listToolNames({ tools = [] }: ChatRequest): string[] {
   return tools.map((tool) => tool.function.name);
 }
 
@@ -82,12 +82,16 @@ export function toolsOf({ tools = [] }: ChatRequest): string[] {
  * empty user messages, two adjacent messages of the same role, calls without results or results
  * without calls. Null when the request is valid.
  */
-export function refusalOf(request: ChatRequest): string | null {
+export function findRefusal(request: ChatRequest): string | null {
   let previous = '';
   let unanswered: string[] = [];
   for (const [index, message] of request.messages.entries()) {
     if (message.role === 'system' && index > 0) return 'System message must be at the beginning.';
-    if (message.role === 'user' && textOf(message).trim() === '' && imagesOf(message).length === 0)
+    if (
+      message.role === 'user' &&
+      getMessageText(message).trim() === '' &&
+      listImages(message).length === 0
+    )
       return 'A user message is empty.';
     if (message.role === previous && message.role !== 'tool') {
       return 'Conversation roles must alternate user/assistant/user/assistant/...';
@@ -149,7 +153,7 @@ const STRICT_ANSWERS: Readonly<Record<StrictServer, { status: number; body: obje
 };
 
 /** The response of a strict server to a request; null when it accepts the request. */
-export function strictRefusal({ messages }: ChatRequest, server: StrictServer) {
+export function getStrictRefusal({ messages }: ChatRequest, server: StrictServer) {
   const isAfterTool = messages.some(
     ({ role }, index) => role === 'user' && messages[index - 1]?.role === 'tool',
   );

@@ -7,9 +7,13 @@ export interface AnswerHead {
 }
 
 /** The server-sent events of a streamed answer, without the closing `[DONE]`. */
-export function answerEvents(head: AnswerHead, reply: FullReply, withUsage: boolean): string[] {
+export function createAnswerEvents(
+  head: AnswerHead,
+  reply: FullReply,
+  withUsage: boolean,
+): string[] {
   const event = (delta: object, finish_reason: string | null = null) =>
-    sse({ ...chunk(head), choices: [{ index: 0, delta, finish_reason }] });
+    formatServerEvent({ ...createChunk(head), choices: [{ index: 0, delta, finish_reason }] });
   const events = [event({ role: 'assistant', content: '' })];
   if (reply.reasoning !== '') events.push(event({ reasoning_content: reply.reasoning }));
   for (const content of reply.pieces) events.push(event({ content }));
@@ -18,19 +22,19 @@ export function answerEvents(head: AnswerHead, reply: FullReply, withUsage: bool
     events.push(
       event({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] }),
     );
-    for (const part of fragments(call.arguments)) {
+    for (const part of splitFragments(call.arguments)) {
       events.push(event({ tool_calls: [{ index, function: { arguments: part } }] }));
     }
   }
   events.push(event({}, reply.finishReason));
   if (withUsage && reply.usage !== null) {
-    events.push(sse({ ...chunk(head), choices: [], usage: reply.usage }));
+    events.push(formatServerEvent({ ...createChunk(head), choices: [], usage: reply.usage }));
   }
   return events;
 }
 
 /** The answer to a request without `stream`. */
-export function wholeAnswer(head: AnswerHead, reply: FullReply): object {
+export function createWholeAnswer(head: AnswerHead, reply: FullReply): object {
   const tool_calls = reply.toolCalls.map(({ id, name, arguments: given }) => ({
     id,
     type: 'function',
@@ -53,7 +57,7 @@ export function wholeAnswer(head: AnswerHead, reply: FullReply): object {
 }
 
 /** One server-sent event. */
-export function sse(data: object): string {
+export function formatServerEvent(data: object): string {
   return `data: ${JSON.stringify(data)}\n\n`;
 }
 
@@ -63,7 +67,7 @@ export const DONE = 'data: [DONE]\n\n';
 /** Seconds since 1970, constant so that two equal requests get equal answers. */
 const CREATED = 1_700_000_000;
 
-function chunk(head: AnswerHead): object {
+function createChunk(head: AnswerHead): object {
   return { id: head.id, object: 'chat.completion.chunk', created: CREATED, model: head.model };
 }
 
@@ -71,7 +75,7 @@ function chunk(head: AnswerHead): object {
 const FRAGMENT = 8;
 
 /** Real servers send the arguments of a call in fragments that are not valid JSON individually. */
-function fragments(text: string): string[] {
+function splitFragments(text: string): string[] {
   const pieces: string[] = [];
   for (let at = 0; at < text.length; at += FRAGMENT) pieces.push(text.slice(at, at + FRAGMENT));
   return pieces;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { readJson, sendJson } from './json-http.ts';
 import type { ModelDouble } from './model-double.ts';
 import { ModelFault } from './model-fault.ts';
-import { Reply } from './scripted-reply.ts';
+import { ScriptedReply } from './scripted-reply.ts';
 
 const FaultBody = z.strictObject({
   fault: ModelFault,
@@ -14,11 +14,11 @@ const PaceBody = z.strictObject({
   latencyMs: z.number().nonnegative().optional(),
   pieceMs: z.number().nonnegative().optional(),
 });
-const QueueBody = z.strictObject({ replies: z.array(Reply) });
+const QueueBody = z.strictObject({ replies: z.array(ScriptedReply) });
 
-type Action = (double: ModelDouble, body: unknown, query: URLSearchParams) => unknown;
+type ControlAction = (double: ModelDouble, body: unknown, query: URLSearchParams) => unknown;
 
-const ACTIONS: Readonly<Record<string, Action>> = {
+const ACTIONS: Readonly<Record<string, ControlAction>> = {
   'POST fault': (double, body) => {
     const { fault, times } = FaultBody.parse(body);
     double.fault(fault, times === 'forever' ? Number.POSITIVE_INFINITY : times);

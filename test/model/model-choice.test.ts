@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { answerOf, ask, modelFrom, providerAt } from './ask-model.ts';
+import { askModel, createModel, createProviderSettings, joinAnswerText } from './ask-model.ts';
 import { type ModelDouble, startModelDouble } from './index.ts';
 
 let first: ModelDouble;
@@ -16,27 +16,27 @@ afterEach(() => Promise.all([first.close(), second.close()]));
 
 describe('a model with a fallback', () => {
   const settings = () => ({
-    ...providerAt(first),
-    fallback: [providerAt(second, { model: 'qwen' })],
+    ...createProviderSettings(first),
+    fallback: [createProviderSettings(second, { model: 'qwen' })],
   });
 
   it('[G01] answers with the next one when the first is down, and names the model that answered', async () => {
     first.fault({ kind: 'status', status: 401 });
-    const events = await ask(modelFrom(settings()).model);
-    expect(answerOf(events)).toBe('from the second');
+    const events = await askModel(createModel(settings()).model);
+    expect(joinAnswerText(events)).toBe('from the second');
     expect(events.at(-1)).toMatchObject({ model: 'openai-compatible/qwen' });
   });
 
   it('[G01] answers with the next one when the first does not respond', async () => {
     first.fault({ kind: 'hang' });
     const patience = { timeouts: { firstTokenMs: 1_500 } };
-    const { model } = modelFrom({ ...settings(), ...patience });
-    expect(answerOf(await ask(model))).toBe('from the second');
+    const { model } = createModel({ ...settings(), ...patience });
+    expect(joinAnswerText(await askModel(model))).toBe('from the second');
   });
 
   it('[G01] does not switch to the next one after the first word', async () => {
     first.fault({ kind: 'cut', afterPieces: 1 });
-    await expect(ask(modelFrom(settings()).model)).rejects.toMatchObject({
+    await expect(askModel(createModel(settings()).model)).rejects.toMatchObject({
       code: 'model-broken-off',
     });
     expect(second.total).toBe(0);
@@ -44,7 +44,7 @@ describe('a model with a fallback', () => {
 
   it('says at startup which model will answer', async () => {
     const host = new URL(first.baseUrl).host;
-    expect(await modelFrom(settings()).why).toBe(
+    expect(await createModel(settings()).why).toBe(
       `openai-compatible/double at ${host}, as configured; when it fails: openai-compatible/qwen`,
     );
   });
@@ -52,8 +52,8 @@ describe('a model with a fallback', () => {
 
 describe('the automatic choice', () => {
   it('[G01] finds a local server and its chat model', async () => {
-    const { model, why } = modelFrom('auto', [second.baseUrl]);
-    const events = await ask(model);
+    const { model, why } = createModel('auto', [second.baseUrl]);
+    const events = await askModel(model);
     expect(events.at(-1)).toMatchObject({
       text: 'from the second',
       model: 'local/qwen',
@@ -65,17 +65,17 @@ describe('the automatic choice', () => {
 
   it('[G01] answers offline with a notice when no server is running', async () => {
     await second.close();
-    const { model, why } = modelFrom('auto', [second.baseUrl]);
-    expect(answerOf(await ask(model))).toContain('no language model is connected');
+    const { model, why } = createModel('auto', [second.baseUrl]);
+    expect(joinAnswerText(await askModel(model))).toContain('no language model is connected');
     expect(await why).toMatch(/^offline: no model is configured and no local server answered/);
     second = await startModelDouble();
   });
 
-  it('[G01] answers offline when the server it used is gone', async () => {
-    const { model } = modelFrom('auto', [second.baseUrl]);
-    expect(answerOf(await ask(model))).toBe('from the second');
+  it('[G01] answers offline when the previous server is unavailable', async () => {
+    const { model } = createModel('auto', [second.baseUrl]);
+    expect(joinAnswerText(await askModel(model))).toBe('from the second');
     await second.close();
-    expect(answerOf(await ask(model))).toContain('no language model is connected');
+    expect(joinAnswerText(await askModel(model))).toContain('no language model is connected');
     second = await startModelDouble();
   });
 });

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { ChatRequest, StrictServer } from './chat-request.ts';
 import type { ModelFault } from './model-fault.ts';
 import { handleModelRequest } from './model-server.ts';
-import { echo, type Reply, type ReplyScript } from './scripted-reply.ts';
+import { echoLastText, type ReplyScript, type ScriptedReply } from './scripted-reply.ts';
 
 /** The options of a double; all of them have defaults. */
 export interface ModelDoubleOptions {
@@ -13,7 +13,7 @@ export interface ModelDoubleOptions {
   readonly latencyMs?: number;
   /** Delay between two pieces of an answer, in ms. */
   readonly pieceMs?: number;
-  /** What to say; `You said: …` when absent. */
+  /** The text of the answer; `You said: …` by default. */
   readonly reply?: ReplyScript;
   /** Names in `/v1/models`; `double` when absent. */
   readonly models?: readonly string[];
@@ -69,7 +69,7 @@ export class ModelDouble {
   readonly spoken: SpokenSpeech[] = [];
   readonly #server: Server;
   #script: ReplyScript;
-  #queue: Reply[] = [];
+  #queue: ScriptedReply[] = [];
   #faults: { fault: ModelFault; left: number }[] = [];
   #pause: { readonly text: string; readonly ended: Promise<void> } | null = null;
   #requests: RecordedRequest[] = [];
@@ -83,7 +83,7 @@ export class ModelDouble {
     this.apiKey = options.apiKey;
     this.latencyMs = options.latencyMs ?? 0;
     this.pieceMs = options.pieceMs ?? 0;
-    this.#script = options.reply ?? echo;
+    this.#script = options.reply ?? echoLastText;
   }
 
   /** The requests since startup or the last `forget`, oldest first; at most 2,000. */
@@ -107,7 +107,7 @@ export class ModelDouble {
   }
 
   /** The next requests get these answers, one each. */
-  queue(...replies: readonly Reply[]): void {
+  queue(...replies: readonly ScriptedReply[]): void {
     this.#queue.push(...replies);
   }
 
@@ -163,7 +163,7 @@ export class ModelDouble {
   }
 
   /** The reply to this request, taken from the queue first. For the server. */
-  async nextReply(request: ChatRequest): Promise<Reply> {
+  async nextReply(request: ChatRequest): Promise<ScriptedReply> {
     return this.#queue.shift() ?? this.#script(request);
   }
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { z } from 'zod';
-import { type AnswerHead, answerEvents, DONE, sse } from './chat-wire.ts';
+import { type AnswerHead, createAnswerEvents, DONE, formatServerEvent } from './chat-wire.ts';
 import type { FullReply } from './scripted-reply.ts';
 
 /** The ways in which one answer may fail. */
@@ -46,7 +46,7 @@ export function sendFault(
   head: AnswerHead,
   reply: FullReply,
 ): void {
-  const [opening = '', ...events] = answerEvents(head, reply, true);
+  const [opening = '', ...events] = createAnswerEvents(head, reply, true);
   const beginning = (pieces: number) => [opening, ...events.slice(0, pieces)].join('');
   switch (fault.kind) {
     case 'status':
@@ -74,7 +74,9 @@ export function sendFault(
       return;
     case 'error-event': {
       const error = { message: fault.message, type: 'server_error', code: fault.code ?? null };
-      startStream(response).end(`${beginning(fault.afterPieces)}${sse({ error })}${DONE}`);
+      startStream(response).end(
+        `${beginning(fault.afterPieces)}${formatServerEvent({ error })}${DONE}`,
+      );
       return;
     }
     case 'empty-stream':
@@ -82,7 +84,7 @@ export function sendFault(
       return;
     case 'no-text':
       startStream(response).end(
-        answerEvents(head, { ...reply, pieces: [], toolCalls: [] }, true).join('') + DONE,
+        createAnswerEvents(head, { ...reply, pieces: [], toolCalls: [] }, true).join('') + DONE,
       );
       return;
     case 'no-finish':

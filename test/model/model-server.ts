@@ -5,15 +5,15 @@ import { z } from 'zod';
 import {
   type ChatRequest,
   ChatRequest as ChatRequestSchema,
-  refusalOf,
-  strictRefusal,
+  findRefusal,
+  getStrictRefusal,
 } from './chat-request.ts';
-import { type AnswerHead, answerEvents, DONE, wholeAnswer } from './chat-wire.ts';
+import { type AnswerHead, createAnswerEvents, createWholeAnswer, DONE } from './chat-wire.ts';
 import { handleControl } from './control.ts';
 import { readBytes, readJson, sendJson } from './json-http.ts';
 import type { ModelDouble } from './model-double.ts';
 import { sendFault, startStream } from './model-fault.ts';
-import { type FullReply, fullReply } from './scripted-reply.ts';
+import { completeReply, type FullReply } from './scripted-reply.ts';
 
 /** Handles one HTTP request to the double: the model's endpoints and the control endpoint. */
 export async function handleModelRequest(
@@ -26,7 +26,8 @@ export async function handleModelRequest(
   const path = request.url ?? '';
   try {
     if (path.startsWith('/control/')) return await handleControl(double, request, response);
-    if (!mayAsk(double, request)) return sendRefusal(response, 401, 'Incorrect API key provided.');
+    if (!hasValidKey(double, request))
+      return sendRefusal(response, 401, 'Incorrect API key provided.');
     if (request.method === 'GET' && path === '/v1/models') return sendModels(double, response);
     if (request.method === 'POST' && path === '/v1/chat/completions') {
       return await answerChat(double, request, response);
@@ -55,18 +56,18 @@ async function answerChat(
   const ended = double.record(request.headers, body);
   response.once('close', ended);
   const head = { id: `chatcmpl-${double.total}`, model: body.model };
-  const refusal = refusalOf(body);
+  const refusal = findRefusal(body);
   if (refusal !== null) return sendRefusal(response, 400, refusal);
   if (double.refusesTools && body.tools !== undefined) {
     return sendRefusal(response, 400, `library/${body.model} does not support tools`);
   }
-  const strict = double.strictAs === null ? null : strictRefusal(body, double.strictAs);
+  const strict = double.strictAs === null ? null : getStrictRefusal(body, double.strictAs);
   if (strict !== null) return sendJson(response, strict.status, strict.body);
   const fault = double.nextFault();
-  const reply = fullReply(await double.nextReply(body), body);
+  const reply = completeReply(await double.nextReply(body), body);
   if (double.latencyMs > 0) await wait(double.latencyMs);
   if (fault !== null) return sendFault(fault, response, head, reply);
-  if (!body.stream) return sendJson(response, 200, wholeAnswer(head, reply));
+  if (!body.stream) return sendJson(response, 200, createWholeAnswer(head, reply));
   await streamAnswer(double, body, response, head, reply);
 }
 
@@ -115,7 +116,7 @@ async function streamAnswer(
   head: AnswerHead,
   reply: FullReply,
 ): Promise<void> {
-  const events = answerEvents(head, reply, body.stream_options?.include_usage ?? false);
+  const events = createAnswerEvents(head, reply, body.stream_options?.include_usage ?? false);
   startStream(response);
   const gone = once(response, 'close').then(() => undefined);
   let together = '';
@@ -131,7 +132,7 @@ async function streamAnswer(
   response.end(together + DONE);
 }
 
-function mayAsk(double: ModelDouble, request: IncomingMessage): boolean {
+function hasValidKey(double: ModelDouble, request: IncomingMessage): boolean {
   return double.apiKey === undefined || request.headers.authorization === `Bearer ${double.apiKey}`;
 }
 

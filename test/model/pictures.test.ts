@@ -1,7 +1,7 @@
 import type { ModelRequest } from '@parley/models';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { modelFrom, providerAt } from './ask-model.ts';
-import { imagesOf, textOf } from './chat-request.ts';
+import { createModel, createProviderSettings } from './ask-model.ts';
+import { getMessageText, listImages } from './chat-request.ts';
 import { type ModelDouble, startModelDouble } from './index.ts';
 
 const PNG = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0, 255]);
@@ -19,7 +19,7 @@ beforeEach(async () => {
 afterEach(() => double.close());
 
 async function ask(more: { vision?: boolean } = {}): Promise<string> {
-  const { model } = modelFrom(providerAt(double, more));
+  const { model } = createModel(createProviderSettings(double, more));
   let text = '';
   for await (const event of model.stream(request, new AbortController().signal)) {
     if (event.type === 'finish') text = event.text;
@@ -28,21 +28,21 @@ async function ask(more: { vision?: boolean } = {}): Promise<string> {
 }
 const asked = () => double.requests.map(({ body }) => body.messages[0]);
 
-describe('pictures on the wire', () => {
-  it('[F10] arrive bit by bit, beside the text about them', async () => {
+describe('pictures in requests to a model', () => {
+  it('[F10] are sent byte for byte, beside the text about them', async () => {
     expect(await ask()).toBe('You said: what is it?');
-    expect(imagesOf(asked()[0])).toEqual([{ mimeType: 'image/png', bytes: PNG }]);
+    expect(listImages(asked()[0])).toEqual([{ mimeType: 'image/png', bytes: PNG }]);
   });
 
   it('[F10] are left out when the server refuses them, and the model is informed', async () => {
     double.fault({ kind: 'status', status: 400 });
     expect(await ask()).toContain('did not take them');
-    expect(asked().map((message) => imagesOf(message).length)).toEqual([1, 0]);
+    expect(asked().map((message) => listImages(message).length)).toEqual([1, 0]);
   });
 
-  it('[F10] are never sent to a model that the settings call blind', async () => {
+  it('[F10] are never sent to a model that the settings mark as text-only', async () => {
     expect(await ask({ vision: false })).toContain('takes text only');
-    expect(asked().map((message) => imagesOf(message).length)).toEqual([0]);
-    expect(textOf(asked()[0])).toContain('what is it?');
+    expect(asked().map((message) => listImages(message).length)).toEqual([0]);
+    expect(getMessageText(asked()[0])).toContain('what is it?');
   });
 });

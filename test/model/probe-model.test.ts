@@ -1,5 +1,5 @@
 import { systemTime } from '@parley/core';
-import { configuredModels, probeProvider } from '@parley/models/probe';
+import { listConfiguredModels, probeProvider } from '@parley/models/probe';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startModelDouble } from './index.ts';
 
@@ -44,10 +44,15 @@ describe('a probe of a model', () => {
 
   it.each([
     ['a wrong key', { kind: 'status', status: 401 }, 'refused the key', 'apiKey'],
-    ['a model that is not there', { kind: 'status', status: 404 }, 'knows no model', 'baseUrl'],
-    ['a server with an error', { kind: 'status', status: 500 }, 'error of its own', 'later'],
+    [
+      'a model that is not there',
+      { kind: 'status', status: 404 },
+      'does not have the model',
+      'baseUrl',
+    ],
+    ['a server with an error', { kind: 'status', status: 500 }, 'internal error', 'later'],
     ['a server that hangs', { kind: 'hang' }, 'took too long', 'loading the model'],
-  ] as const)('[U02] says what to do about %s', async (_what, fault, reason, fix) => {
+  ] as const)('[U02] gives advice for %s', async (_what, fault, reason, fix) => {
     const { double, choice } = await openDouble();
     double.fault(fault);
     const found = await probe({ ...choice, apiKey: 'sk-of-the-test' }, 1_000);
@@ -59,7 +64,7 @@ describe('a probe of a model', () => {
     expect(JSON.stringify(found)).not.toContain('sk-of-the-test');
   });
 
-  it('[U02] says what to do about an unreachable server', async () => {
+  it('[U02] gives advice for an unreachable server', async () => {
     const { double, choice } = await openDouble();
     await double.close();
     expect(await probe(choice)).toMatchObject({
@@ -75,6 +80,6 @@ describe('a probe of a model', () => {
     const deps = { ollamaHost: undefined };
     const other = { ...choice, model: 'other' };
     const settings = { model: choice, fallback: ['offline'], choices: [other] } as const;
-    expect(await configuredModels(settings, deps)).toEqual([choice, 'offline', other]);
+    expect(await listConfiguredModels(settings, deps)).toEqual([choice, 'offline', other]);
   });
 });

@@ -1,6 +1,6 @@
 import type { ModelEvent } from '@parley/models';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { answerOf, ask, modelFrom, providerAt } from './ask-model.ts';
+import { askModel, createModel, createProviderSettings, joinAnswerText } from './ask-model.ts';
 import { type ModelDouble, type ModelFault, startModelDouble } from './index.ts';
 
 const FIVE_PIECES = { text: ['one ', 'two ', 'three ', 'four ', 'five'] };
@@ -11,13 +11,14 @@ beforeEach(async () => {
 });
 afterEach(() => double.close());
 
-const model = (timeouts: object = {}) => modelFrom({ ...providerAt(double), timeouts }).model;
+const model = (timeouts: object = {}) =>
+  createModel({ ...createProviderSettings(double), timeouts }).model;
 
 describe('an OpenAI-compatible server', () => {
   it('[G01] receives the joined layers and streams its answer piece by piece', async () => {
     double.pieceMs = 5;
     double.queue({ ...FIVE_PIECES, usage: { prompt: 40, completion: 5, cached: 30 } });
-    const events = await ask(model());
+    const events = await askModel(model());
     expect(textsOf(events).join('')).toBe('one two three four five');
     expect(textsOf(events).length).toBeGreaterThan(1);
     expect(events.at(-1)).toEqual({
@@ -49,12 +50,15 @@ describe('an OpenAI-compatible server', () => {
 
   it('[G01] may send several pieces together, which become one event', async () => {
     double.queue(FIVE_PIECES);
-    expect(textsOf(await ask(model()))).toEqual(['one two three four five']);
+    expect(textsOf(await askModel(model()))).toEqual(['one two three four five']);
   });
 
   it('[G01] receives the key and the headers from the settings', async () => {
-    const choice = providerAt(double, { apiKey: 'secret', headers: { 'x-title': 'Parley' } });
-    await ask(modelFrom(choice).model);
+    const choice = createProviderSettings(double, {
+      apiKey: 'secret',
+      headers: { 'x-title': 'Parley' },
+    });
+    await askModel(createModel(choice).model);
     expect(double.requests[0]?.headers).toMatchObject({
       authorization: 'Bearer secret',
       'x-title': 'Parley',
@@ -64,7 +68,7 @@ describe('an OpenAI-compatible server', () => {
   it('[G17] that sends no token counts is estimated, at the configured price', async () => {
     double.queue({ text: 'x'.repeat(40), usage: 'none' });
     const price = { inputPerMillion: 1, outputPerMillion: 100_000 };
-    const events = await ask(modelFrom(providerAt(double, { price })).model);
+    const events = await askModel(createModel(createProviderSettings(double, { price })).model);
     expect(events.at(-1)).toMatchObject({
       usage: { inputTokens: 8, outputTokens: 10, estimated: true },
       costUsd: expect.closeTo(1.000_008, 9),
@@ -73,7 +77,7 @@ describe('an OpenAI-compatible server', () => {
 
   it('[G01] may think before it answers; its thoughts are not part of the answer', async () => {
     double.queue({ reasoning: 'two and two is four', text: ['four'] });
-    expect((await ask(model(), 'two and two?'))[0]).toEqual({ type: 'text', text: 'four' });
+    expect((await askModel(model(), 'two and two?'))[0]).toEqual({ type: 'text', text: 'four' });
   });
 });
 
@@ -113,20 +117,23 @@ describe('a failing server', () => {
     ],
   ] as const)('[G01] is explained: %s', async (_name, fault: ModelFault, expected) => {
     double.fault(fault, Number.POSITIVE_INFINITY);
-    await expect(ask(model())).rejects.toMatchObject({ name: 'ModelError', ...expected });
+    await expect(askModel(model())).rejects.toMatchObject({ name: 'ModelError', ...expected });
   });
 
   it('[G20] that ends its answer properly without a finish reason has answered', async () => {
     double.fault({ kind: 'no-finish' });
-    expect(answerOf(await ask(model()))).toBe('You said: hello');
+    expect(joinAnswerText(await askModel(model()))).toBe('You said: hello');
     expect(double.total).toBe(1);
   });
 
   it('[G01] is reported as unreachable in clear words', async () => {
-    const choice = providerAt(double);
-    const { model: orphan } = modelFrom(choice);
+    const choice = createProviderSettings(double);
+    const { model: orphan } = createModel(choice);
     await double.close();
-    await expect(ask(orphan)).rejects.toMatchObject({ code: 'model-unreachable', retryable: true });
+    await expect(askModel(orphan)).rejects.toMatchObject({
+      code: 'model-unreachable',
+      retryable: true,
+    });
     double = await startModelDouble();
   });
 
@@ -136,7 +143,7 @@ describe('a failing server', () => {
   ] as const)('[G01] is abandoned when it %s', async (_name, fault: ModelFault, phase, short) => {
     double.fault(fault, 2);
     double.queue(FIVE_PIECES);
-    await expect(ask(model(short))).rejects.toMatchObject({
+    await expect(askModel(model(short))).rejects.toMatchObject({
       code: 'model-timeout',
       retryable: true,
       failure: { phase },
@@ -144,17 +151,17 @@ describe('a failing server', () => {
     await expect.poll(() => double.open).toBe(0);
   });
 
-  it('[G01] that has started to think has started: later silence counts as a pause', async () => {
+  it('[G01] has started once it thinks, so later silence counts as a pause', async () => {
     double.fault({ kind: 'stall', afterPieces: 1 }, 2);
     double.queue({ reasoning: 'hmm', text: 'four' }, { reasoning: 'hmm', text: 'four' });
-    const failed = ask(model({ chunkMs: 150 }));
+    const failed = askModel(model({ chunkMs: 150 }));
     await expect(failed).rejects.toMatchObject({ failure: { kind: 'timeout', phase: 'stalled' } });
   });
 
   it('[G01] is abandoned when the whole answer takes too long, even without a pause', async () => {
     double.pieceMs = 50;
     double.queue({ text: Array.from({ length: 100 }, () => 'word ') });
-    const failed = ask(model({ totalMs: 400 }));
+    const failed = askModel(model({ totalMs: 400 }));
     await expect(failed).rejects.toMatchObject({ failure: { kind: 'timeout', phase: 'total' } });
   });
 
@@ -162,7 +169,7 @@ describe('a failing server', () => {
     double.fault({ kind: 'cut', afterPieces: 2 });
     double.queue(FIVE_PIECES);
     const events: ModelEvent[] = [];
-    const failed = ask(model(), 'hello', new AbortController().signal, events);
+    const failed = askModel(model(), 'hello', new AbortController().signal, events);
     await expect(failed).rejects.toMatchObject({ code: 'model-broken-off' });
     expect(textsOf(events).join('')).toBe('one two ');
     expect(double.total).toBe(1);
@@ -172,15 +179,17 @@ describe('a failing server', () => {
     '[G01] is asked again after a transient failure: $kind',
     async (fault: ModelFault) => {
       double.fault(fault);
-      expect(answerOf(await ask(model()))).toBe('You said: hello');
+      expect(joinAnswerText(await askModel(model()))).toBe('You said: hello');
       expect(double.total).toBe(2);
     },
   );
 
   it('never leaks the prompt or the key in its error', async () => {
     double.fault(status(401, { message: 'Incorrect API key provided: sk-secret' }));
-    const { model: keyed } = modelFrom(providerAt(double, { apiKey: 'sk-secret' }));
-    const error: unknown = await ask(keyed, 'my private words').catch((thrown: unknown) => thrown);
+    const { model: keyed } = createModel(createProviderSettings(double, { apiKey: 'sk-secret' }));
+    const error: unknown = await askModel(keyed, 'my private words').catch(
+      (thrown: unknown) => thrown,
+    );
     expect(error).toMatchObject({ code: 'model-unauthorised' });
     expect(String(error)).not.toContain('sk-secret');
     expect(JSON.stringify(error, allFields)).not.toContain('private words');
@@ -203,7 +212,7 @@ describe('stopping', () => {
     double.fault(fault);
     double.queue(FIVE_PIECES);
     const controller = new AbortController();
-    const stopped = ask(model(), 'hello', controller.signal);
+    const stopped = askModel(model(), 'hello', controller.signal);
     stopped.catch(() => undefined);
     await expect.poll(() => double.open).toBe(1);
     controller.abort();
@@ -224,7 +233,7 @@ describe('stopping', () => {
   });
 
   it('[G01] before the call starts makes no request', async () => {
-    const stopped = ask(model(), 'hello', AbortSignal.abort());
+    const stopped = askModel(model(), 'hello', AbortSignal.abort());
     await expect(stopped).rejects.toMatchObject({ code: 'model-aborted' });
     expect(double.total).toBe(0);
   });

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { type ChatRequest, textOf } from './chat-request.ts';
+import { type ChatRequest, getMessageText } from './chat-request.ts';
 
 /** The double's reply to one request. A bare string is the text of an ordinary answer. */
-export const Reply = z.union([
+export const ScriptedReply = z.union([
   z.string(),
   z.strictObject({
     /**
@@ -33,10 +33,10 @@ export const Reply = z.union([
       .optional(),
   }),
 ]);
-export type Reply = z.infer<typeof Reply>;
+export type ScriptedReply = z.infer<typeof ScriptedReply>;
 
 /** Decides what to say; may be slow, so a test can hold an answer back. */
-export type ReplyScript = (request: ChatRequest) => Reply | Promise<Reply>;
+export type ReplyScript = (request: ChatRequest) => ScriptedReply | Promise<ScriptedReply>;
 
 /** A reply with all defaults filled in. */
 export interface FullReply {
@@ -62,17 +62,17 @@ const PIECE = 32;
  * The answer when nothing is scripted: it repeats the last user text, so that a test can predict
  * it.
  */
-export function echo(request: ChatRequest): Reply {
-  return `You said: ${textOf(request.messages.findLast(({ role }) => role === 'user'))}`;
+export function echoLastText(request: ChatRequest): ScriptedReply {
+  return `You said: ${getMessageText(request.messages.findLast(({ role }) => role === 'user'))}`;
 }
 
 /**
  * Fills in what a script left open. Token counts are a quarter of the characters, which is good
  * enough.
  */
-export function fullReply(reply: Reply, request: ChatRequest): FullReply {
+export function completeReply(reply: ScriptedReply, request: ChatRequest): FullReply {
   const said = typeof reply === 'string' ? { text: reply } : reply;
-  const pieces = typeof said.text === 'string' ? cut(said.text) : (said.text ?? []);
+  const pieces = typeof said.text === 'string' ? splitText(said.text) : (said.text ?? []);
   const toolCalls = (said.toolCalls ?? []).map((call, index) => ({
     id: call.id ?? `call_${index + 1}`,
     name: call.name,
@@ -83,11 +83,11 @@ export function fullReply(reply: Reply, request: ChatRequest): FullReply {
     reasoning: said.reasoning ?? '',
     toolCalls,
     finishReason: said.finishReason ?? (toolCalls.length > 0 ? 'tool_calls' : 'stop'),
-    usage: usageOf(said.usage, request, pieces),
+    usage: toWireUsage(said.usage, request, pieces),
   };
 }
 
-function usageOf(
+function toWireUsage(
   scripted:
     | 'none'
     | { prompt: number; completion: number; cached?: number | undefined }
@@ -96,7 +96,7 @@ function usageOf(
   pieces: readonly string[],
 ): WireUsage | null {
   if (scripted === 'none') return null;
-  const asked = request.messages.reduce((sum, message) => sum + textOf(message).length, 0);
+  const asked = request.messages.reduce((sum, message) => sum + getMessageText(message).length, 0);
   const prompt = scripted?.prompt ?? Math.ceil(asked / 4);
   const completion = scripted?.completion ?? Math.ceil(pieces.join('').length / 4);
   return {
@@ -107,7 +107,7 @@ function usageOf(
   };
 }
 
-function cut(text: string): string[] {
+function splitText(text: string): string[] {
   const characters = [...text];
   const pieces: string[] = [];
   for (let at = 0; at < characters.length; at += PIECE) {

@@ -1,5 +1,5 @@
 import { systemTime } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import {
   createChatModel,
   type ModelEvent,
@@ -8,12 +8,12 @@ import {
   type ModelTool,
 } from '@parley/models';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { providerAt } from './ask-model.ts';
-import { textOf } from './chat-request.ts';
+import { createProviderSettings } from './ask-model.ts';
+import { getMessageText } from './chat-request.ts';
 import { type ModelDouble, startModelDouble } from './index.ts';
 
 let double: ModelDouble;
-let lines: ReturnType<typeof recordingLogger>['lines'];
+let lines: ReturnType<typeof createRecordingLogger>['lines'];
 beforeEach(async () => {
   double = await startModelDouble();
   double.pieceMs = 1;
@@ -31,7 +31,7 @@ const WEATHER: ModelTool = {
 };
 
 function open(bounds?: { characters: number; reasoningCharacters: number }) {
-  const { log, lines: logged } = recordingLogger();
+  const { log, lines: logged } = createRecordingLogger();
   lines = logged;
   const usual = {
     characters: 50_000,
@@ -39,7 +39,7 @@ function open(bounds?: { characters: number; reasoningCharacters: number }) {
     argumentBytes: 2_000,
     calls: 20,
   };
-  return createChatModel(ModelSettings.parse(providerAt(double)), {
+  return createChatModel(ModelSettings.parse(createProviderSettings(double)), {
     settingsFile: 'settings.yaml',
     clock: () => 0,
     monotonic: systemTime.monotonic,
@@ -125,7 +125,7 @@ describe('reasoning in the text of a server', () => {
     const past = { role: 'assistant', content: `<think>${THOUGHT}</think>\n\nHello!` } as const;
     const user = { role: 'user', content: 'and now?' } as const;
     await ask(open(), { messages: [user, past, user] });
-    const sent = double.requests[0]?.body.messages.map((message) => textOf(message));
+    const sent = double.requests[0]?.body.messages.map((message) => getMessageText(message));
     expect(sent).toEqual(['and now?', 'Hello!', 'and now?']);
   });
 });
@@ -147,7 +147,7 @@ describe('a tool call that a model wrote into its text', () => {
     expect(finish(events).finishReason).toBe('tool-calls');
   });
 
-  it('[G20] that is not offered, or does not fit, is dropped, and the log reports it without its text', async () => {
+  it('[G20] is dropped if the tool is not offered or the arguments do not fit, and the log reports this without its text', async () => {
     double.queue(
       bySign(
         `Hello!\n${call('{"name": "get_weather", "arguments": {"days": 2}}')}\n${call('{"name": "heron", "arguments": {}}')}`,

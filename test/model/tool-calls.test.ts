@@ -1,7 +1,7 @@
 import type { ChatModel, ModelEvent, ModelMessage, ModelRequest } from '@parley/models';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { modelFrom, providerAt } from './ask-model.ts';
-import { STRICT_SERVERS, textOf, toolsOf } from './chat-request.ts';
+import { createModel, createProviderSettings } from './ask-model.ts';
+import { getMessageText, listToolNames, STRICT_SERVERS } from './chat-request.ts';
 import { type ModelDouble, startModelDouble } from './index.ts';
 
 const TOOLS: ModelRequest['tools'] = ['list', 'read'].map((name) => ({
@@ -15,7 +15,7 @@ let double: ModelDouble;
 let model: ChatModel;
 beforeEach(async () => {
   double = await startModelDouble();
-  model = modelFrom(providerAt(double)).model;
+  model = createModel(createProviderSettings(double)).model;
 });
 afterEach(() => double.close());
 
@@ -29,9 +29,9 @@ async function ask(
   for await (const event of events) seen.push(event);
   return seen;
 }
-const offered = () => double.requests.map(({ body }) => toolsOf(body));
+const offered = () => double.requests.map(({ body }) => listToolNames(body));
 
-describe('tools on the wire', () => {
+describe('tools in requests to a model', () => {
   it('[G01] are offered in order; a call arrives whole, with its arguments joined', async () => {
     const given = { path: 'a long name with “quotes”.md', deep: { n: [1, 2] } };
     double.queue({ text: ['Let me ', 'look.'], toolCalls: [{ name: 'read', arguments: given }] });
@@ -90,7 +90,7 @@ describe('tools on the wire', () => {
   });
 
   it.each(STRICT_SERVERS)(
-    '[D03] are followed by a line before a later message when %s requires that, and from then on',
+    '[D03] are followed by a line before a later message when %s requires it, also in later requests',
     async (server) => {
       double.strictAs = server;
       const toolCalls = [{ id: 'c1', name: 'read', arguments: '{}' }];
@@ -106,14 +106,14 @@ describe('tools on the wire', () => {
       expect(double.total).toBe(3);
       const roles = double.requests[2]?.body.messages.map(({ role }) => role);
       expect(roles).toEqual(['user', 'assistant', 'tool', 'assistant', 'user']);
-      expect(textOf(double.requests[2]?.body.messages[2])).toBe('parrots');
+      expect(getMessageText(double.requests[2]?.body.messages[2])).toBe('parrots');
     },
   );
 
-  it('[G20] of an interrupted answer are not final: another model answers instead', async () => {
+  it('[G20] of an interrupted answer are not final, so another model answers instead', async () => {
     const second = await startModelDouble();
-    const fallback = [providerAt(second)];
-    const both = modelFrom({ ...providerAt(double), fallback }).model;
+    const fallback = [createProviderSettings(second)];
+    const both = createModel({ ...createProviderSettings(double), fallback }).model;
     const half = { text: [], toolCalls: [{ name: 'read', arguments: {} }] };
     double.queue(half, half);
     double.fault({ kind: 'cut', afterPieces: 2 }, 2);

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { nightScripts, nightTable, runNight } from './run-night.ts';
+import { formatNightTable, listNightScripts, runNight } from './run-night.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const Scripts = z.object({ scripts: z.record(z.string(), z.string()) });
@@ -19,6 +19,6 @@ const run = (script: string): number => {
   });
   return status ?? 1;
 };
-const parts = runNight(nightScripts(scripts), run, () => performance.now());
-process.stdout.write(`\n${nightTable(parts).join('\n')}\n`);
+const parts = runNight(listNightScripts(scripts), run, () => performance.now());
+process.stdout.write(`\n${formatNightTable(parts).join('\n')}\n`);
 process.exitCode = parts.every(({ exitCode }) => exitCode === 0) ? 0 : 1;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { nightScripts, nightTable, runNight } from './run-night.ts';
+import { formatNightTable, listNightScripts, runNight } from './run-night.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
@@ -12,7 +12,7 @@ const { scripts } = z
 
 describe('a night run', () => {
   it('[U09] includes every long test of package.json, even future ones, and no other script', () => {
-    expect(nightScripts(scripts)).toEqual(
+    expect(listNightScripts(scripts)).toEqual(
       expect.arrayContaining([
         'crash',
         'test:without',
@@ -21,10 +21,9 @@ describe('a night run', () => {
         'soak:markup',
       ]),
     );
-    expect(nightScripts({ build: '', 'soak:new': '', test: '', crash: '', night: '' })).toEqual([
-      'soak:new',
-      'crash',
-    ]);
+    expect(listNightScripts({ build: '', 'soak:new': '', test: '', crash: '', night: '' })).toEqual(
+      ['soak:new', 'crash'],
+    );
   });
 
   it('[U09] continues after a failed part, and ends with a list of parts and their seconds', () => {
@@ -34,7 +33,7 @@ describe('a night run', () => {
       return script === 'b' ? 3 : 0;
     };
     const parts = runNight(['a', 'b', 'c'], run, () => now);
-    expect(nightTable(parts)).toEqual([
+    expect(formatNightTable(parts)).toEqual([
       'seconds  part',
       '     61  a: passed',
       '     61  b: FAILED (exit 3)',

@@ -12,7 +12,7 @@ const BESIDE_SOAKS = ['crash', 'test:without'];
  * long random tests, the long form of the crash matrix, and all files that need a program, without
  * it. A new `soak:…` script is included by its name.
  */
-export function nightScripts(scripts: Readonly<Record<string, string>>): readonly string[] {
+export function listNightScripts(scripts: Readonly<Record<string, string>>): readonly string[] {
   return Object.keys(scripts).filter(
     (name) => name.startsWith('soak:') || BESIDE_SOAKS.includes(name),
   );
@@ -32,7 +32,7 @@ export function runNight(
 }
 
 /** The last lines of a night run: each part with its seconds, and whether it failed. */
-export function nightTable(parts: readonly NightPart[]): readonly string[] {
+export function formatNightTable(parts: readonly NightPart[]): readonly string[] {
   const rows = parts.map(({ script, exitCode, seconds }) => {
     const outcome = exitCode === 0 ? 'passed' : `FAILED (exit ${exitCode})`;
     return `${String(seconds).padStart(7)}  ${script}: ${outcome}`;

@@ -14,8 +14,8 @@ import {
   type InboundReaction,
   systemTime,
 } from '@parley/core';
-import { memoryValues } from '@parley/core/testing';
-import { loggerInto } from './logger-into.ts';
+import { createMemoryValues } from '@parley/core/testing';
+import { createLineLogger } from './logger-into.ts';
 
 /** The outcome of ingress for a stored message. */
 export const accepted: IngressOutcome = { kind: 'accepted', conversationId: 'c' };
@@ -23,8 +23,8 @@ export const accepted: IngressOutcome = { kind: 'accepted', conversationId: 'c' 
 /** A signal that is never aborted. */
 export const noSignal = (): AbortSignal => new AbortController().signal;
 
-/** How the core around an adapter differs from the default. */
-export interface CoreWishes {
+/** Differences of the core around an adapter from the default. */
+export interface CoreOverrides {
   readonly receive?: (message: InboundMessage) => Promise<IngressOutcome>;
   readonly revise?: (revision: Revision) => Promise<void>;
   readonly reacted?: (reaction: InboundReaction) => Promise<void>;
@@ -33,16 +33,16 @@ export interface CoreWishes {
   readonly message?: ChannelContext<unknown>['message'];
   readonly clock?: () => number;
   readonly commands?: readonly CommandInfo[];
-  /** Whether no other gateway may serve the account. */
+  /** Whether another gateway must not serve the account. */
   readonly holdsAccount?: () => boolean;
-  /** Values that an earlier start has stored. */
+  /** Values stored by an earlier start. */
   readonly values?: AdapterValues;
 }
 
 /** Everything that an adapter reported to the core. */
-export interface Told {
+export interface ReportedEvents {
   readonly received: InboundMessage[];
-  /** What the adapter can find out about the senders of these messages. */
+  /** What the adapter can look up about the senders of these messages. */
   readonly senders: (SenderFacts | undefined)[];
   /** Missed messages that were not passed on, with the reasons. */
   readonly skipped: { readonly message: InboundMessage; readonly reason: string }[];
@@ -52,18 +52,18 @@ export interface Told {
   readonly reactions: InboundReaction[];
   readonly states: ChannelState[];
   readonly logged: string[];
-  /** The keys of the notes for the owner. */
+  /** The keys of the notices for the owner. */
   readonly notes: string[];
 }
 
-/** The core as one adapter sees it; `changed` is called after every report. */
-export function coreAround(
+/** The core as seen by one adapter; `changed` is called after every report. */
+export function createCore(
   settings: object,
   changed: () => void,
-  wishes: CoreWishes = {},
+  wishes: CoreOverrides = {},
   log: { readonly debug?: boolean } = {},
 ) {
-  const told: Told = {
+  const told: ReportedEvents = {
     received: [],
     senders: [],
     skipped: [],
@@ -77,11 +77,11 @@ export function coreAround(
   const context = {
     account: 'default',
     settings,
-    log: loggerInto(told.logged, { ...log, changed }),
+    log: createLineLogger(told.logged, { ...log, changed }),
     clock: wishes.clock ?? systemTime.clock,
     monotonic: wishes.clock ?? systemTime.monotonic,
     commands: wishes.commands ?? [],
-    values: wishes.values ?? memoryValues(),
+    values: wishes.values ?? createMemoryValues(),
     holdsAccount: wishes.holdsAccount ?? (() => true),
     receive: async (message: InboundMessage, sender?: SenderFacts) => {
       told.received.push(message);
@@ -123,8 +123,8 @@ export function coreAround(
   return { told, context };
 }
 
-/** The failure of a rejected call, as the core sees it. */
-export async function failureOf(calling: Promise<unknown>): Promise<ChannelError['failure']> {
+/** Returns the failure of a rejected call, as the core receives it. */
+export async function readFailure(calling: Promise<unknown>): Promise<ChannelError['failure']> {
   const error = await calling.then(
     () => undefined,
     (thrown: unknown) => thrown,

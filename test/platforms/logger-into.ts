@@ -1,7 +1,10 @@
 import { type Logger, silentLogger } from '@parley/core';
 
-/** A logger that writes one line for each call, `message {facts}`, which tests can search. */
-export function loggerInto(
+/**
+ * A logger that writes one line for each call, `message {facts}`, so that tests can search the
+ * lines.
+ */
+export function createLineLogger(
   lines: string[],
   { debug = false, changed = () => {} }: { debug?: boolean; changed?: () => void } = {},
 ): Logger {

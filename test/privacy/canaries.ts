@@ -1,18 +1,18 @@
-import type { Chance } from './chance.ts';
+import type { RandomChance } from './chance.ts';
 
 /**
  * The intended audience of a canary word, as stated by the test itself rather than the code under
  * test.
  */
-export type MeantFor =
+export type IntendedAudience =
   | { readonly kind: 'owner' }
   | { readonly kind: 'everyone' }
   /** The memory of one group. */
   | { readonly kind: 'group'; readonly conversationId: string }
-  | Said;
+  | PersonStatement;
 
 /** What a person said in a chat, and perhaps asked to be remembered. */
-export interface Said {
+export interface PersonStatement {
   readonly kind: 'said';
   readonly conversationId: string;
   /** A turn of the main session has read it, so owners may be reminded of it elsewhere. */
@@ -22,7 +22,7 @@ export interface Said {
 /** A word that occurs in exactly one place of the workspace. */
 export interface Canary {
   readonly word: string;
-  readonly meantFor: MeantFor;
+  readonly meantFor: IntendedAudience;
   /** The agent that owns the workspace or was told the word; undefined for the default agent. */
   readonly agent: string | undefined;
   /** A readable description of the place. */
@@ -31,7 +31,7 @@ export interface Canary {
 
 /** Every canary of a world, recognizable in any text regardless of case. */
 export interface CanaryBook {
-  make(meantFor: MeantFor, where: string): Canary;
+  make(meantFor: IntendedAudience, where: string): Canary;
   /** The same book, for words that belong to another agent. */
   of(agent: string | undefined): CanaryBook;
   /**
@@ -46,7 +46,7 @@ export interface CanaryBook {
 const SHAPE = /canary[a-z0-9]{12}/gi;
 
 /** Creates an empty book. */
-export function canaryBook(chance: Chance): CanaryBook {
+export function createCanaryBook(chance: RandomChance): CanaryBook {
   const known = new Map<string, Canary>();
   const of = (agent: string | undefined): CanaryBook => ({
     make(meantFor, where) {
@@ -65,7 +65,7 @@ export function canaryBook(chance: Chance): CanaryBook {
 }
 
 /** The reader, as determined by the test itself. */
-export interface Audience {
+export interface ReaderAudience {
   readonly agent: string | undefined;
   /** Whether the reader owns that agent. */
   readonly isOwner: boolean;
@@ -73,8 +73,8 @@ export interface Audience {
 }
 
 /** The rule of the promise (W02–W04, F14), deliberately implemented a second time. */
-export function maySee(reader: Audience, { agent, meantFor }: Canary): boolean {
-  // Not even what everyone may read: no agent sees another's files, memory or history.
+export function maySee(reader: ReaderAudience, { agent, meantFor }: Canary): boolean {
+  // This includes public files: no agent sees another's files, memory or history.
   if (agent !== reader.agent) return false;
   const { isOwner, conversationId } = reader;
   switch (meantFor.kind) {

@@ -1,13 +1,13 @@
-import { shareOfRun } from '@parley/core/testing';
+import { scaleRuns } from '@parley/core/testing';
 import { expect, it } from 'vitest';
 import { runWorld } from './run-world.ts';
-import { describeTally, emptyTally } from './tally.ts';
+import { createTally, describeTally } from './tally.ts';
 
 /**
  * The number of worlds in all files together. A short world lacks variety, so a change runs fewer
  * worlds.
  */
-const WORLDS = Math.max(2, shareOfRun(4));
+const WORLDS = Math.max(2, scaleRuns(4));
 /** How many turns a long run checks; it uses different worlds each time. */
 const LONG_RUN = process.env.PARLEY_TEST_TURNS;
 /** Selects a single world, by the number that a failure reports. */
@@ -28,7 +28,7 @@ export function testCanaryTurns(half: 'even' | 'odd'): void {
   it(
     `[W02] [W03] [W04] [W09] [F14] is in every turn of the main session of its agent and in no other, in ${all} random turns`,
     async () => {
-      const tally = emptyTally();
+      const tally = createTally();
       for (const world of worlds) {
         const seed = ONE_WORLD === undefined ? FIRST_SEED + world : Number(ONE_WORLD);
         await runWorld(seed, turns, tally);
@@ -37,7 +37,7 @@ export function testCanaryTurns(half: 'even' | 'odd'): void {
       expect(tally.leaks).toEqual([]);
       expect(tally.missing).toEqual([]);
       expect(tally.turns).toBe(all);
-      // Everything that is looked for has occurred often enough that its absence would be noticed.
+      // Every searched text has occurred often enough that its absence would be noticed.
       const { ownerTurns, privateShown, publicShown, groupShown, remembered } = tally;
       const { toolCalls, refused, late, joined, others } = tally;
       for (const count of [

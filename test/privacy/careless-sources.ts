@@ -2,11 +2,11 @@ import type { TurnAdditions, TurnHook } from '@parley/agent';
 import type { PromptPart } from '@parley/core';
 import type { ContextSource, PromptFeatures } from '@parley/prompt';
 import type { WorkspaceView } from '@parley/workspace';
-import type { Chance } from './chance.ts';
+import type { RandomChance } from './chance.ts';
 import type { PrivateWorld } from './private-world.ts';
 
-/** Keeps what it was shown from turn to turn, like a cache that forgot its audience. */
-export interface Hoard {
+/** Keeps its input from turn to turn, like a cache that ignores the audience. */
+export interface PartHoard {
   keep(parts: readonly PromptPart[], view: WorkspaceView): void;
   /** Parts of earlier turns, with the audience they had then. */
   some(): readonly PromptPart[];
@@ -15,7 +15,7 @@ export interface Hoard {
 }
 
 /** Creates an empty one. */
-export function createHoard(chance: Chance): Hoard {
+export function createHoard(chance: RandomChance): PartHoard {
   const parts: PromptPart[] = [];
   const views: WorkspaceView[] = [];
   return {
@@ -42,19 +42,19 @@ const SINGLE = [
 ] as const;
 
 /**
- * A faulty feature: it returns parts it was shown in other turns, mixed with those of this turn,
- * each with its original audience. The layers have to apply the strictest audience.
+ * A faulty feature that returns parts from other turns, mixed with those of this turn, each with
+ * its original audience. The layers have to apply the strictest audience.
  */
-export function hoardingSource(hoard: Hoard, chance: Chance): ContextSource {
+export function createHoardingSource(hoard: PartHoard, chance: RandomChance): ContextSource {
   return {
     id: 'hoarding',
     reads: ['/'],
     async gather({ view, reader }) {
       if (chance.happens(0.5)) return {};
-      const now = await readSome(view, ['MEMORY.md', 'AGENTS.md', view.groupMemory], chance);
+      const now = await readSomeFiles(view, ['MEMORY.md', 'AGENTS.md', view.groupMemory], chance);
       const features: { -readonly [Field in keyof PromptFeatures]: PromptFeatures[Field] } = {};
       for (const field of SINGLE) {
-        // Such a layer is withheld as a whole, and an owner would miss the rest of it.
+        // Such a layer is withheld as a whole, so an owner would miss the rest of it.
         const others = reader.kind === 'owner' ? [] : hoard.some();
         const part = [...now, ...others].at(chance.below(3));
         if (part !== undefined && chance.happens(0.3)) features[field] = part;
@@ -62,7 +62,7 @@ export function hoardingSource(hoard: Hoard, chance: Chance): ContextSource {
       features.memories = [...now, ...hoard.some()];
       features.knowledge = [...hoard.some(), ...now];
       const earlier = hoard.view();
-      const late = earlier ? await readSome(earlier, ['MEMORY.md', 'USER.md'], chance) : [];
+      const late = earlier ? await readSomeFiles(earlier, ['MEMORY.md', 'USER.md'], chance) : [];
       if (chance.happens(0.3)) features.memories = [...late, ...now];
       hoard.keep(now, view);
       return features;
@@ -75,15 +75,19 @@ export function hoardingSource(hoard: Hoard, chance: Chance): ContextSource {
  * that declares private text public is hostile code inside the process, which cannot be detected
  * here.
  */
-export function hoardingHook(hoard: Hoard, chance: Chance): TurnHook {
+export function createHoardingHook(hoard: PartHoard, chance: RandomChance): TurnHook {
   return {
     id: 'hoarding',
     reads: ['/'],
     async before({ view }): Promise<TurnAdditions> {
-      const now = await readSome(view, ['MEMORY.md', 'memory/2026-11-21.md', 'SOUL.md'], chance);
+      const now = await readSomeFiles(
+        view,
+        ['MEMORY.md', 'memory/2026-11-21.md', 'SOUL.md'],
+        chance,
+      );
       const earlier = chance.happens(0.3) ? hoard.view() : undefined;
       const late = earlier
-        ? await readSome(earlier, ['MEMORY.md', earlier.groupMemory], chance)
+        ? await readSomeFiles(earlier, ['MEMORY.md', earlier.groupMemory], chance)
         : [];
       hoard.keep(now, view);
       return { system: [...hoard.some(), ...late], userContext: [...now, ...hoard.some()] };
@@ -92,13 +96,13 @@ export function hoardingHook(hoard: Hoard, chance: Chance): TurnHook {
 }
 
 /**
- * A feature that reads whatever it likes and forgets the audience. This cannot leak, because a view
- * does not contain what its reader may not see.
+ * A feature that reads any file and ignores the audience. This cannot leak, because a view does not
+ * contain what its reader may not see.
  */
-export function relabellingSource(
+export function createRelabelingSource(
   { skills, skillNames }: Pick<PrivateWorld, 'skills' | 'skillNames'>,
   pathOf: () => string,
-  chance: Chance,
+  chance: RandomChance,
 ): ContextSource {
   return {
     id: 'relabelling',
@@ -120,10 +124,10 @@ export function relabellingSource(
   };
 }
 
-async function readSome(
+async function readSomeFiles(
   view: WorkspaceView,
   names: readonly string[],
-  chance: Chance,
+  chance: RandomChance,
 ): Promise<readonly PromptPart[]> {
   const file = await view.read(chance.pick(names));
   return file.kind === 'file' ? [file] : [];

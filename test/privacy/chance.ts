@@ -1,5 +1,5 @@
 /** Random choices that repeat for the same seed, so that a finding can be reproduced. */
-export interface Chance {
+export interface RandomChance {
   /** An integer from 0 up to, but excluding, `below`. */
   below(below: number): number;
   /** True with probability `share` (0 to 1). */
@@ -13,7 +13,7 @@ export interface Chance {
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
 /** Creates a generator from a seed (mulberry32: small, fast and uniform enough for tests). */
-export function chanceFrom(seed: number): Chance {
+export function createChance(seed: number): RandomChance {
   let state = seed >>> 0;
   const next = (): number => {
     state = (state + 0x6d2b79f5) >>> 0;

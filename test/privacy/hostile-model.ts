@@ -1,9 +1,9 @@
 import type { ChatModel, ModelEvent, ModelRequest, ModelTool } from '@parley/models';
 import { z } from 'zod';
-import type { Chance } from './chance.ts';
+import type { RandomChance } from './chance.ts';
 
 /** Ends a run of a turn midway, as the death of its process would. */
-export class Crash extends Error {
+export class SimulatedCrash extends Error {
   override readonly name = 'Crash';
 }
 
@@ -15,7 +15,7 @@ export interface HostileModel extends ChatModel {
 }
 
 interface HostileModelOptions {
-  readonly chance: Chance;
+  readonly chance: RandomChance;
   readonly pathOf: () => string;
   /** Names to try when a tool takes a name. */
   readonly names: () => readonly string[];
@@ -33,7 +33,7 @@ interface HostileModelOptions {
 const MAX_CALLS = 3;
 
 /** Creates a hostile model. */
-export function hostileModel({ chance, echo, ...tries }: HostileModelOptions): HostileModel {
+export function createHostileModel({ chance, echo, ...tries }: HostileModelOptions): HostileModel {
   const id = 'test/hostile';
   const calls = { made: 0 };
   let asked: ModelRequest[] = [];
@@ -49,14 +49,14 @@ export function hostileModel({ chance, echo, ...tries }: HostileModelOptions): H
       asked.push(request);
       const { tools = [] } = request;
       const results = request.messages.filter(({ role }) => role === 'tool').length;
-      if (chance.happens(results === 0 ? 0.02 : 0.1)) throw new Crash('the process died');
+      if (chance.happens(results === 0 ? 0.02 : 0.1)) throw new SimulatedCrash('the process died');
       const again = results < MAX_CALLS;
       const wants = tools.length > 0 && again && chance.happens(0.4) ? 1 + chance.below(2) : 0;
       for (let call = 0; call < wants; call += 1) {
-        const tool = toolFrom(tools, chance);
+        const tool = pickTool(tools, chance);
         calls.made += 1;
         const callId = `call-${calls.made}`;
-        const words = JSON.stringify(argumentsFor(tool, { ...tries, chance, request }));
+        const words = JSON.stringify(createArguments(tool, { ...tries, chance, request }));
         yield { type: 'tool-call', call: { id: callId, name: tool.name, arguments: words } };
       }
       const text = wants === 0 ? echo(request) : '';
@@ -69,15 +69,15 @@ export function hostileModel({ chance, echo, ...tries }: HostileModelOptions): H
 }
 
 /** Listing and searching read the whole workspace, and would take most of the time. */
-function toolFrom(tools: readonly ModelTool[], chance: Chance): ModelTool {
+function pickTool(tools: readonly ModelTool[], chance: RandomChance): ModelTool {
   const often = ['read', 'read', 'write', 'write', 'search_memory', undefined][chance.below(6)];
   return tools.find(({ name }) => name === often) ?? chance.pick(tools);
 }
 
-type Tries = Omit<HostileModelOptions, 'echo'> & { readonly request: ModelRequest };
+type AttemptOptions = Omit<HostileModelOptions, 'echo'> & { readonly request: ModelRequest };
 
 /** A path wherever the tool takes a text; occasionally another value that fits its schema. */
-function argumentsFor({ name: tool, inputSchema }: ModelTool, tries: Tries): object {
+function createArguments({ name: tool, inputSchema }: ModelTool, tries: AttemptOptions): object {
   const { properties, required } = Schema.parse(inputSchema);
   const secret = ['write', 'edit'].includes(tool) ? tries.secret(tries.request) : undefined;
   const wanted = Object.entries(properties).filter(
@@ -88,7 +88,7 @@ function argumentsFor({ name: tool, inputSchema }: ModelTool, tries: Tries): obj
       if (secret !== undefined && WRITTEN.has(name)) {
         return [name, `${tries.chance.pick(HEADS)}${secret} was here. At its end, too: canary`];
       }
-      return [name, oneOf(schema, tries) ?? valueFor(name, schema, tries)];
+      return [name, pickAllowedValue(schema, tries) ?? createValue(name, schema, tries)];
     }),
   );
 }
@@ -105,12 +105,12 @@ const Schema = z.object({
 const Choice = z.object({ enum: z.array(z.string()).min(1) });
 
 /** A value from the list of allowed ones, if the schema has such a list. */
-function oneOf(schema: unknown, { chance }: Tries): string | undefined {
+function pickAllowedValue(schema: unknown, { chance }: AttemptOptions): string | undefined {
   const choice = Choice.safeParse(schema);
   return choice.success ? chance.pick(choice.data.enum) : undefined;
 }
 
-function valueFor(name: string, of: unknown, tries: Tries): unknown {
+function createValue(name: string, of: unknown, tries: AttemptOptions): unknown {
   const { pathOf, names, query, shown, request, chance } = tries;
   const schema = JSON.stringify(of);
   if (schema.includes('"boolean"')) return chance.happens(0.5);

@@ -1,4 +1,4 @@
-import type { Chance } from './chance.ts';
+import type { RandomChance } from './chance.ts';
 
 /** Files that a turn may create for another to find. */
 export const MADE: readonly string[] = [
@@ -64,7 +64,11 @@ const TRIED: readonly string[] = [
 ];
 
 /** A path to try: one of the list, an existing one, or a slightly altered version of these. */
-export function hostilePath(existing: readonly string[], folder: string, chance: Chance): string {
+export function pickHostilePath(
+  existing: readonly string[],
+  folder: string,
+  chance: RandomChance,
+): string {
   if (chance.happens(0.15)) return chance.pick(MADE);
   const path = chance.pick(chance.happens(0.5) ? TRIED : existing);
   switch (chance.below(10)) {

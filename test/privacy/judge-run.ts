@@ -1,20 +1,20 @@
 import type { ModelRequest } from '@parley/models';
-import { type Audience, type Canary, type CanaryBook, maySee } from './canaries.ts';
-import type { Chance } from './chance.ts';
+import { type Canary, type CanaryBook, maySee, type ReaderAudience } from './canaries.ts';
+import type { RandomChance } from './chance.ts';
 import type { HostileModel } from './hostile-model.ts';
 import type { PrivacyStage } from './privacy-stage.ts';
 import type { PrivateWorld } from './private-world.ts';
 import { SHOWN_TO_OWNERS } from './shown-files.ts';
-import type { Tally } from './tally.ts';
+import type { PrivacyTally } from './tally.ts';
 
 /** What is checked, and where the results are counted. */
-export interface Judged {
+export interface RunJudgment {
   readonly book: CanaryBook;
   /** The world of each agent. */
   readonly worldOf: (agent: string | undefined) => PrivateWorld;
   readonly stage: PrivacyStage;
   readonly model: HostileModel;
-  readonly tally: Tally;
+  readonly tally: PrivacyTally;
   /**
    * The words in the answers so far, by conversation. They belong to that chat: its people have
    * read them, and its history may keep them regardless of who owns the agent later.
@@ -24,8 +24,8 @@ export interface Judged {
 
 /** Checks every request of a run, and the answer to the chat if the turn ended with one. */
 export async function judgeRun(
-  judged: Judged,
-  reader: Audience,
+  judged: RunJudgment,
+  reader: ReaderAudience,
   name: string,
   ended: boolean,
 ): Promise<void> {
@@ -35,27 +35,27 @@ export async function judgeRun(
   const asked = model.takeAsked();
   for (const request of asked) {
     tally.requests += 1;
-    for (const canary of wordsShown(request, book, known)) {
-      if (maySee(reader, canary)) count(tally, reader, canary);
-      else tally.leaks.push(`${name}: a request holds ${describe(canary)}`);
+    for (const canary of findShownWords(request, book, known)) {
+      if (maySee(reader, canary)) countCanary(tally, reader, canary);
+      else tally.leaks.push(`${name}: a request holds ${describeCanary(canary)}`);
     }
   }
   const [first] = asked;
   if (reader.isOwner && first !== undefined) {
-    lookForPrivateParts(judged, judged.worldOf(reader.agent), first, name);
+    checkPrivateParts(judged, judged.worldOf(reader.agent), first, name);
   }
   if (!ended) return;
-  tally.refused += refusalsIn(asked.at(-1));
+  tally.refused += countRefusals(asked.at(-1));
   for (const canary of book.found(JSON.stringify(await stage.lastAnswer()))) {
     if (!maySee(reader, canary) && !known.has(canary)) {
-      tally.leaks.push(`${name}: an answer holds ${describe(canary)}`);
+      tally.leaks.push(`${name}: an answer holds ${describeCanary(canary)}`);
     }
     known.add(canary);
   }
 }
 
 /** The canaries of a request, except those in earlier answers that the chat has already read. */
-function wordsShown(
+function findShownWords(
   { messages, ...rest }: ModelRequest,
   book: CanaryBook,
   known: ReadonlySet<Canary>,
@@ -66,7 +66,7 @@ function wordsShown(
   return [...book.found(JSON.stringify([rest, others])), ...repeated];
 }
 
-function count(tally: Tally, reader: Audience, { meantFor }: Canary): void {
+function countCanary(tally: PrivacyTally, reader: ReaderAudience, { meantFor }: Canary): void {
   if (meantFor.kind === 'said' && meantFor.conversationId !== reader.conversationId) {
     tally.remembered += 1;
   }
@@ -75,8 +75,8 @@ function count(tally: Tally, reader: Audience, { meantFor }: Canary): void {
 }
 
 /** The opposite check: an owner's turn contains everything that its layout shows. */
-function lookForPrivateParts(
-  { stage, tally }: Judged,
+function checkPrivateParts(
+  { stage, tally }: RunJudgment,
   world: PrivateWorld,
   request: ModelRequest,
   name: string,
@@ -94,18 +94,18 @@ function lookForPrivateParts(
 }
 
 /** Tool results that report that there is nothing for this reader. */
-function refusalsIn(request: ModelRequest | undefined): number {
+function countRefusals(request: ModelRequest | undefined): number {
   const messages = request?.messages ?? [];
   return messages.filter((message) => message.role === 'tool' && message.failed === true).length;
 }
 
-function describe({ where, meantFor, agent = 'main' }: Canary): string {
+function describeCanary({ where, meantFor, agent = 'main' }: Canary): string {
   const whom = 'conversationId' in meantFor ? meantFor.conversationId : meantFor.kind;
   return `${where} of ${agent} (for ${whom})`;
 }
 
 /** A model's answer that repeats a little of what it was shown. */
-export function echoOf(request: ModelRequest, book: CanaryBook, chance: Chance): string {
+export function createEcho(request: ModelRequest, book: CanaryBook, chance: RandomChance): string {
   if (!chance.happens(0.1)) return 'fine';
   const words = [...book.found(JSON.stringify(request))].map(({ word }) => word);
   return `I was shown ${words.slice(0, 5).join(' and ')}.`;

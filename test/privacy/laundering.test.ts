@@ -18,11 +18,11 @@ import { builtInLayers, characterSource } from '@parley/prompt';
 import type { AdmittedMessage } from '@parley/store';
 import { createPromptFiles, openWorkspace, type Workspace } from '@parley/workspace';
 import { afterEach, describe, expect, inject, it } from 'vitest';
-import { chanceFrom } from './chance.ts';
-import { admitted, type ChatLocation, conversationOf, FIRST_OWNER } from './people.ts';
+import { createChance } from './chance.ts';
+import { type ChatLocation, createAdmitted, FIRST_OWNER, getConversation } from './people.ts';
 import { openPrivacyStage, type PrivacyStage, type StagedAgent } from './privacy-stage.ts';
 import { NOW } from './private-world.ts';
-import { write } from './world-files.ts';
+import { writeWorldFile } from './world-files.ts';
 
 const CANARY = 'canary7f3a9c';
 const SECRET = `The vault opens with ${CANARY}.`;
@@ -30,7 +30,7 @@ const HOUR = 60 * 60_000;
 const OWNER: ChatLocation = place('1', 'direct');
 const STRANGER: ChatLocation = place('7', 'direct');
 const GROUP: ChatLocation = place('G1', 'group');
-const OWNERS_CHAT = conversationOf(OWNER);
+const OWNERS_CHAT = getConversation(OWNER);
 const BEAT_LANE = 'beat:main';
 const AS_OWNER = { kind: 'owner', conversationId: OWNERS_CHAT } as const;
 
@@ -90,7 +90,7 @@ async function open(mcp: AgentMcp = NO_MCP): Promise<Scene> {
   mkdirSync(templates);
   const workspace = await openWorkspace({ folder, templates });
   for (const [name, text] of Object.entries({ ...OPEN_FILES, ...PRIVATE_FILES }))
-    write(folder, name, text);
+    writeWorldFile(folder, name, text);
   const character = characterSource({ persona: { name: 'pirate', builtIn: null } });
   const parts = [...builtInLayers(), character, { reads: ['knowledge/'] }];
   const promptFiles = createPromptFiles(parts.flatMap(({ reads = [] }) => reads));
@@ -144,7 +144,7 @@ async function open(mcp: AgentMcp = NO_MCP): Promise<Scene> {
     ...{ stage, workspace, service, asked, next, run },
     async say(from, text) {
       await stage.accept(message(from, text));
-      return run(conversationOf(from));
+      return run(getConversation(from));
     },
   };
 }
@@ -157,9 +157,9 @@ function place(id: string, type: 'direct' | 'group'): ChatLocation {
 /** A message as ingress would store it. */
 function messageIn(from: ChatLocation, text: string, messageId: string): AdmittedMessage {
   const [writer = { id: '' }] = from.senders;
-  const chance = { ...chanceFrom(1), happens: () => false };
+  const chance = { ...createChance(1), happens: () => false };
   const to = { agent: undefined, owners: [FIRST_OWNER] };
-  return admitted({ place: from, writer }, { messageId, text, now: NOW }, to, chance);
+  return createAdmitted({ place: from, writer }, { messageId, text, now: NOW }, to, chance);
 }
 
 function steppedModel() {
@@ -262,7 +262,7 @@ async function seenBy(scene: Scene, from: ChatLocation): Promise<readonly string
   return [...new Set(words)].sort();
 }
 
-/** Required after every row: others see what was public before, and nothing else. */
+/** Must hold after every row: others see only what was public before. */
 async function expectNothingGotOut(scene: Scene): Promise<void> {
   const open = ['format', 'knowledge', 'note', 'persona'].map((word) => `sesame-${word}`);
   for (const from of [STRANGER, GROUP]) expect(await seenBy(scene, from)).toEqual(open);
@@ -290,7 +290,7 @@ const ROWS: readonly Row[] = [
   },
   {
     kind: COMMAND,
-    // None is needed: it can write nothing that others read or follow.
+    // None is needed, because the turn cannot write anything that others read or follow.
     approvals: 0,
     launders: LAUNDERS_BY_COMMAND,
     play: async (scene) => scene.say(OWNER, 'Tidy up.'),
@@ -305,7 +305,7 @@ const ROWS: readonly Row[] = [
   },
   {
     kind: 'a heartbeat run',
-    // No approval can be requested from there.
+    // No approval can be requested in such a turn.
     approvals: 0,
     async play(scene) {
       await beat(scene, 'tidy');
@@ -400,8 +400,8 @@ describe('[W09] private text that the agent writes everywhere', () => {
   it('[H07] memory upkeep writes only MEMORY.md, whatever the model proposes', async () => {
     const scene = await open();
     const { folder } = scene.workspace;
-    write(folder, 'MEMORY.md', '# Memory\n');
-    write(folder, 'memory/2026-11-20.md', `- ${SECRET}\n`);
+    writeWorldFile(folder, 'MEMORY.md', '# Memory\n');
+    writeWorldFile(folder, 'memory/2026-11-20.md', `- ${SECRET}\n`);
     const file = 'knowledge/vault.md';
     const text = `---\naudience: everyone\n---\n${SECRET}`;
     const elsewhere = { file, path: file, name: file, text };
@@ -428,13 +428,13 @@ describe('[W09] private text that the agent writes everywhere', () => {
     const heads = {
       'memory/marked.md': '---\naudience: owner\n---\n',
       'memory/unmarked.md': '',
-      // Nothing can widen the audience of memory.
+      // The audience of memory cannot be widened.
       'memory/widened.md': '---\naudience: everyone\n---\n',
     };
     for (const [name, head] of Object.entries(heads))
-      write(folder, name, `${head}- ${SECRET}\n- sesame-memory\n`);
+      writeWorldFile(folder, name, `${head}- ${SECRET}\n- sesame-memory\n`);
     const opened = `---\naudience: everyone\n---\n${SECRET}\nsesame-note\n`;
-    write(folder, 'notes/open.md', opened);
+    writeWorldFile(folder, 'notes/open.md', opened);
     const commands = memoryCommands({
       ...{ service, workspace, store: stage.store, accountsOf: async (person) => [person] },
       ...{ asked: stage.store.adapterValues('parley', 'forget'), clock: () => NOW, stopTurn() {} },
@@ -444,10 +444,10 @@ describe('[W09] private text that the agent writes everywhere', () => {
     for (const [name, head] of Object.entries(heads))
       expect(onDisk(name).replace(/\n+/g, '\n')).toBe(`${head}- sesame-memory\n`);
     expect(onDisk('MEMORY.md')).not.toContain(CANARY);
-    // Public files are for a person to change: they are named and left unchanged.
+    // Only a person may change public files, so they are listed and left unchanged.
     expect(answer).toContain('notes/open.md');
     expect(onDisk('notes/open.md')).toBe(opened);
-    write(folder, 'notes/open.md', opened.replace(SECRET, ''));
+    writeWorldFile(folder, 'notes/open.md', opened.replace(SECRET, ''));
     await expectNothingGotOut(scene);
   });
 });

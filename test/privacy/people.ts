@@ -1,6 +1,6 @@
-import { conversationOfAgent, type InboundMessage } from '@parley/core';
+import { type InboundMessage, toAgentConversation } from '@parley/core';
 import type { AdmittedMessage } from '@parley/store';
-import type { Chance } from './chance.ts';
+import type { RandomChance } from './chance.ts';
 
 /**
  * The people whom the settings name as owners of the agent; the second is removed and added again
@@ -14,73 +14,76 @@ export interface ChatLocation {
   readonly channel: string;
   readonly account: string;
   readonly chat: InboundMessage['chat'];
-  readonly senders: readonly Writer[];
+  readonly senders: readonly ChatWriter[];
 }
 
-interface Writer {
+interface ChatWriter {
   readonly id: string;
   /** What ingress reports about a linked account (F13). */
   readonly fromOwner?: boolean;
 }
 
 /** A message on its way into the inbox, without its id, text and time. */
-export interface Written {
+export interface IncomingMessage {
   readonly place: ChatLocation;
-  readonly writer: Writer;
+  readonly writer: ChatWriter;
 }
 
-const OWNERS: readonly Writer[] = [{ id: '1' }, { id: '1', fromOwner: true }];
+const OWNERS: readonly ChatWriter[] = [{ id: '1' }, { id: '1', fromOwner: true }];
 
 /** Every kind of chat, those of owners most often. */
 export const PLACES: readonly ChatLocation[] = [
-  direct('alpha', '1', OWNERS),
-  direct('alpha', '1', OWNERS, 'second'),
-  direct('beta', 'own-2', [{ id: 'own-2' }]),
-  direct('beta', 'own-2', [{ id: 'own-2' }], 'second'),
-  direct('gamma', 'linked', [{ id: 'linked', fromOwner: true }]),
+  createDirectChat('alpha', '1', OWNERS),
+  createDirectChat('alpha', '1', OWNERS, 'second'),
+  createDirectChat('beta', 'own-2', [{ id: 'own-2' }]),
+  createDirectChat('beta', 'own-2', [{ id: 'own-2' }], 'second'),
+  createDirectChat('gamma', 'linked', [{ id: 'linked', fromOwner: true }]),
   // A link that was removed while messages waited, so not all of them count as an owner's.
-  direct('gamma', 'cut', [{ id: 'cut', fromOwner: true }, { id: 'cut' }]),
-  direct('alpha', '7', [{ id: '7' }]),
+  createDirectChat('gamma', 'cut', [{ id: 'cut', fromOwner: true }, { id: 'cut' }]),
+  createDirectChat('alpha', '7', [{ id: '7' }]),
   // An id that differs only slightly from an owner's.
-  direct('beta', '1', [{ id: '1' }]),
-  direct('alpha', '10', [{ id: '10' }]),
-  direct('alpha', '01', [{ id: '01' }]),
-  direct('alpha', 'alpha:1', [{ id: 'alpha:1' }]),
-  direct('beta', 'OWN-2', [{ id: 'OWN-2' }]),
-  shared('alpha', { id: 'G1', type: 'group', title: 'Kitchen' }),
-  shared('alpha', { id: 'G2', type: 'group', title: 'Garden' }),
+  createDirectChat('beta', '1', [{ id: '1' }]),
+  createDirectChat('alpha', '10', [{ id: '10' }]),
+  createDirectChat('alpha', '01', [{ id: '01' }]),
+  createDirectChat('alpha', 'alpha:1', [{ id: 'alpha:1' }]),
+  createDirectChat('beta', 'OWN-2', [{ id: 'OWN-2' }]),
+  createSharedChat('alpha', { id: 'G1', type: 'group', title: 'Kitchen' }),
+  createSharedChat('alpha', { id: 'G2', type: 'group', title: 'Garden' }),
   // The id of another chat, except for letters that some systems treat as equal.
-  shared('alpha', { id: 'g1', type: 'group', title: 'Kitchen' }),
-  shared('beta', { id: 'G1', type: 'group', title: 'Kitchen' }),
-  shared('beta', { id: '../G1', type: 'group', title: '../MEMORY' }),
-  shared('alpha', { id: 'N1', type: 'channel', title: 'News' }),
-  shared('alpha', { id: 'G1', type: 'thread', title: 'Kitchen', threadId: 't1' }),
-  shared('beta', { id: 'own-2', type: 'group', title: 'looks like a direct chat' }),
+  createSharedChat('alpha', { id: 'g1', type: 'group', title: 'Kitchen' }),
+  createSharedChat('beta', { id: 'G1', type: 'group', title: 'Kitchen' }),
+  createSharedChat('beta', { id: '../G1', type: 'group', title: '../MEMORY' }),
+  createSharedChat('alpha', { id: 'N1', type: 'channel', title: 'News' }),
+  createSharedChat('alpha', { id: 'G1', type: 'thread', title: 'Kitchen', threadId: 't1' }),
+  createSharedChat('beta', { id: 'own-2', type: 'group', title: 'looks like a direct chat' }),
 ];
 
-function direct(
+function createDirectChat(
   channel: string,
   id: string,
-  senders: readonly Writer[],
+  senders: readonly ChatWriter[],
   account = 'default',
 ): ChatLocation {
   return { channel, account, chat: { id, type: 'direct' }, senders };
 }
 
 /** Anyone may write there, including owners. */
-function shared(channel: string, chat: InboundMessage['chat']): ChatLocation {
+function createSharedChat(channel: string, chat: InboundMessage['chat']): ChatLocation {
   const senders = [{ id: '1', fromOwner: true }, { id: '1' }, { id: 'own-2' }, { id: '7' }];
   return { channel, account: 'default', chat, senders };
 }
 
 /** The lane of a chat with the default agent. */
-export function conversationOf({ channel, account, chat }: ChatLocation): string {
+export function getConversation({ channel, account, chat }: ChatLocation): string {
   const thread = chat.threadId === undefined ? '' : `:${chat.threadId}`;
   return `${channel}:${account}:${chat.id}${thread}`;
 }
 
 /** Whether a turn of these messages runs in the main session, according to the test itself. */
-export function isMainSession(written: readonly Written[], owners: readonly string[]): boolean {
+export function isMainSession(
+  written: readonly IncomingMessage[],
+  owners: readonly string[],
+): boolean {
   return written.every(
     ({ place, writer }) =>
       place.chat.type === 'direct' &&
@@ -92,16 +95,16 @@ export function isMainSession(written: readonly Written[], owners: readonly stri
  * Whether ingress treats the writer as a linked account of an owner of this agent: all are linked
  * with the first owner.
  */
-function isLinked({ fromOwner }: Writer, owners: readonly string[]): boolean {
+function isLinked({ fromOwner }: ChatWriter, owners: readonly string[]): boolean {
   return fromOwner === true && owners.includes(FIRST_OWNER);
 }
 
 /** Creates the row that ingress would store. */
-export function admitted(
-  { place, writer }: Written,
+export function createAdmitted(
+  { place, writer }: IncomingMessage,
   { messageId, text, now }: { messageId: string; text: string; now: number },
   { agent, owners }: { readonly agent: string | undefined; readonly owners: readonly string[] },
-  chance: Chance,
+  chance: RandomChance,
 ): AdmittedMessage {
   const { channel, account, chat } = place;
   const message: InboundMessage = {
@@ -119,7 +122,7 @@ export function admitted(
   };
   const target = { dialect: 'telegram', maxLength: 4_096, unit: 'utf16' } as const;
   return {
-    conversationId: conversationOfAgent(agent, conversationOf(place)),
+    conversationId: toAgentConversation(agent, getConversation(place)),
     message,
     route: { channel, account, chatId: chat.id, chatType: chat.type, target },
     receivedAt: now,

@@ -27,7 +27,7 @@ import {
 import type { AdmittedMessage, ClaimedTurn, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { type MemorySearch, openMemorySearch, type Workspace } from '@parley/workspace';
-import { Crash } from './hostile-model.ts';
+import { SimulatedCrash } from './hostile-model.ts';
 import { NOW } from './private-world.ts';
 import { LAYOUTS, type LayoutName } from './shown-files.ts';
 
@@ -98,17 +98,17 @@ export async function openPrivacyStage(options: StageOptions): Promise<PrivacySt
   const shared = {
     ...(options.approvals !== undefined && { approvals: options.approvals }),
     ...{ ...SILENCE, store, clock },
-    model: watched(options.model, happenNext),
+    model: watchModel(options.model, happenNext),
     busy: 'steer' as const,
     checks: createCheckRunner(),
-    prompt: assemblerOf(choice),
+    prompt: buildAssembler(choice),
     history: { entries: 12, tokens: 7_500 },
   };
   const runs = [...options.agents].map(([name, agent]) => {
-    const remembers = remembering(agent, options, store.ofAgent(name));
+    const remembers = createMemoryFeatures(agent, options, store.ofAgent(name));
     const deps = {
       ...{ ...shared, ...agent, ...remembers },
-      agent: placeOf(agent.workspace.folder, name),
+      agent: toProfile(agent.workspace.folder, name),
       owners: ownersOf(name),
     };
     return [name, withHeartbeats(deps, createTurnRunner(deps))] as const;
@@ -139,7 +139,7 @@ export async function openPrivacyStage(options: StageOptions): Promise<PrivacySt
       const started = await store.lanes.begin(work, 'collect', `turn-${turns}`, now);
       if (started.kind !== 'turn') throw new Error(`there is no turn: ${started.kind}`);
       last = started.turn;
-      const ended = await endedByItself(runTurn(last, started.lease, new AbortController().signal));
+      const ended = await endsByItself(runTurn(last, started.lease, new AbortController().signal));
       await store.lanes.release(started.lease);
       return ended;
     },
@@ -154,7 +154,7 @@ export async function openPrivacyStage(options: StageOptions): Promise<PrivacySt
 }
 
 /** A model that runs an action during its answers. */
-function watched(model: ChatModel, happens: () => Promise<void>): ChatModel {
+function watchModel(model: ChatModel, happens: () => Promise<void>): ChatModel {
   return {
     ...model,
     async *stream(request, signal) {
@@ -168,7 +168,7 @@ function watched(model: ChatModel, happens: () => Promise<void>): ChatModel {
  * An agent's memory: its tools, its additions to prompts, and what is saved automatically (G13,
  * G14).
  */
-function remembering(
+function createMemoryFeatures(
   { workspace, sources, hooks, tools }: StagedAgent,
   { accountsOf }: Pick<StageOptions, 'accountsOf'>,
   { memories: index }: Pick<Store, 'memories'>,
@@ -206,17 +206,17 @@ const SILENCE = {
 };
 
 /** False when the model ended the run. */
-async function endedByItself(run: Promise<void>): Promise<boolean> {
+async function endsByItself(run: Promise<void>): Promise<boolean> {
   try {
     await run;
     return true;
   } catch (error) {
-    if (!(error instanceof Crash)) throw error;
+    if (!(error instanceof SimulatedCrash)) throw error;
     return false;
   }
 }
 
-function assemblerOf(choice: PromptChoice): PromptAssembler {
+function buildAssembler(choice: PromptChoice): PromptAssembler {
   const layers = createLayerRegistry(builtInLayers());
   const assemblers = new Map(
     LAYOUTS.map((name) => [name, createAssembler({ layers, layout: layoutNamed(name) })]),
@@ -227,7 +227,7 @@ function assemblerOf(choice: PromptChoice): PromptAssembler {
       const assembler = assemblers.get(choice.layout);
       if (assembler === undefined) throw new Error(`no layout ${choice.layout}`);
       const facts = { ...context.facts, heartbeat };
-      return assembler.assemble({ ...context, ...featuresFor(choice), mode, facts }, additions);
+      return assembler.assemble({ ...context, ...selectFeatures(choice), mode, facts }, additions);
     },
   };
 }
@@ -236,12 +236,12 @@ function assemblerOf(choice: PromptChoice): PromptAssembler {
  * The additional features of a heartbeat turn, a first turn after a start, or a turn in a new
  * workspace.
  */
-function featuresFor({ heartbeat, boot }: PromptChoice): PromptFeatures {
+function selectFeatures({ heartbeat, boot }: PromptChoice): PromptFeatures {
   const note = { task: 'mail', instruction: 'Look for mail.', schedule: 'every 30 min' };
   return { ...(heartbeat && { heartbeat: note }), ...(boot && { boot: true, bootstrap: true }) };
 }
 
-function placeOf(workspace: string, name: string | undefined): AgentProfile {
+function toProfile(workspace: string, name: string | undefined): AgentProfile {
   const timeZone = 'Europe/Berlin';
   const localTime = localTimeIn(timeZone);
   const id = name ?? 'main';

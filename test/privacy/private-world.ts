@@ -2,11 +2,18 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openWorkspace, type Skills, type Workspace } from '@parley/workspace';
-import type { Canary, CanaryBook, MeantFor } from './canaries.ts';
-import type { Chance } from './chance.ts';
+import type { Canary, CanaryBook, IntendedAudience } from './canaries.ts';
+import type { RandomChance } from './chance.ts';
 import { OWNER_FORMS, OWNER_LINES, PUBLIC_FORMS } from './front-matter-forms.ts';
 import { MADE } from './hostile-paths.ts';
-import { MEMORY_FILES, makeLinks, OTHER_FILES, SKILLS, skillsOf, write } from './world-files.ts';
+import {
+  createSkills,
+  MEMORY_FILES,
+  makeLinks,
+  OTHER_FILES,
+  SKILLS,
+  writeWorldFile,
+} from './world-files.ts';
 
 /** A workspace in which every file contains unique words, with a record of who may see them. */
 export interface PrivateWorld {
@@ -34,10 +41,10 @@ export interface PrivateWorld {
 /** 14:05 in Berlin; today and yesterday have daily notes. */
 export const NOW = Date.UTC(2026, 10, 21, 13, 5);
 
-const OWNER: MeantFor = { kind: 'owner' };
+const OWNER: IntendedAudience = { kind: 'owner' };
 
 /** Writes the files of a world, each with a unique word. */
-interface Author {
+interface WorldAuthor {
   /** The last written word of each file. */
   readonly words: ReadonlyMap<string, Canary>;
   memory(name: string): void;
@@ -49,15 +56,15 @@ interface Author {
   secret(): string;
 }
 
-function authorOf(folder: string, book: CanaryBook, chance: Chance): Author {
+function createAuthor(folder: string, book: CanaryBook, chance: RandomChance): WorldAuthor {
   const words = new Map<string, Canary>();
-  const put = (name: string, meantFor: MeantFor, forms: readonly string[]): void => {
+  const put = (name: string, meantFor: IntendedAudience, forms: readonly string[]): void => {
     const canary = book.make(meantFor, name);
     const { word } = canary;
     words.set(name, canary);
     const first = name === 'IDENTITY.md' ? `- **Name:** ${word}\n` : '';
     const text = `${word} stands in ${name}.\n\n${first}At its end, too: ${word}\n`;
-    write(folder, name, `${chance.pick(forms)}${text}`);
+    writeWorldFile(folder, name, `${chance.pick(forms)}${text}`);
   };
   return {
     words,
@@ -87,7 +94,7 @@ const FURTHER = [...SKILLS.keys()].flatMap((skill) => [
 
 /** Creates a world. Which files are private, and how they say so, is random. */
 export async function makePrivateWorld(
-  chance: Chance,
+  chance: RandomChance,
   conversations: readonly string[],
   book: CanaryBook,
 ): Promise<PrivateWorld> {
@@ -96,17 +103,17 @@ export async function makePrivateWorld(
   const templates = join(base, 'templates');
   mkdirSync(templates);
   const workspace = await openWorkspace({ folder, templates });
-  const author = authorOf(folder, book, chance);
+  const author = createAuthor(folder, book, chance);
   for (const name of MEMORY_FILES) author.memory(name);
   for (const name of OTHER_FILES) author.other(name);
-  const groups = groupFilesOf(workspace, conversations);
+  const groups = listGroupFiles(workspace, conversations);
   for (const [name, conversationId] of groups) author.group(name, conversationId);
   const skillNames = writeSkills(base, book, chance);
   const secret = author.secret();
   const links = makeLinks(folder);
   return {
     workspace,
-    skills: skillsOf(base),
+    skills: createSkills(base),
     skillNames,
     book,
     wordOf(name) {
@@ -134,7 +141,7 @@ export async function makePrivateWorld(
 }
 
 /** The memory file of each conversation, and its audience. */
-function groupFilesOf(
+function listGroupFiles(
   workspace: Workspace,
   conversations: readonly string[],
 ): ReadonlyMap<string, string> {
@@ -147,20 +154,20 @@ function groupFilesOf(
 }
 
 /** Returns the names that may be tried; of private skills only names that reveal nothing. */
-function writeSkills(base: string, book: CanaryBook, chance: Chance): readonly string[] {
+function writeSkills(base: string, book: CanaryBook, chance: RandomChance): readonly string[] {
   const names = [...SKILLS].map(([skill, place]) => {
     const isPrivate = chance.happens(0.5);
     const path = `${place}/${skill}/SKILL.md`;
-    const meantFor: MeantFor = isPrivate ? OWNER : { kind: 'everyone' };
+    const meantFor: IntendedAudience = isPrivate ? OWNER : { kind: 'everyone' };
     const { word } = book.make(meantFor, path);
     // The file itself does not state its audience.
     const more = book.make(meantFor, `${place}/${skill}/${MORE}`);
-    write(base, more.where, `More of it: ${more.word}.\n`);
+    writeWorldFile(base, more.where, `More of it: ${more.word}.\n`);
     const isTelling = chance.happens(0.5);
     const name = isTelling ? `${skill}-${word}` : skill;
     const line = isPrivate ? chance.pick(OWNER_LINES) : '';
     const head = `---\nname: ${name}\ndescription: Does ${word}.\n${line}\n---\n`;
-    write(base, path, `${head}Do ${word}.\n`);
+    writeWorldFile(base, path, `${head}Do ${word}.\n`);
     return isPrivate && isTelling ? skill : name;
   });
   return [...names, 'nothing'];

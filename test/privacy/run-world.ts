@@ -1,34 +1,34 @@
 import { builtInTools, createToolRegistry, skillsSource } from '@parley/agent';
 import { type AgentRoute, routeAgent } from '@parley/channels';
-import { agentOfConversation, conversationOfAgent } from '@parley/core';
+import { getConversationAgent, toAgentConversation } from '@parley/core';
 import { type Character, characterSource } from '@parley/prompt';
 import type { AdmittedMessage } from '@parley/store';
 import { createPromptFiles } from '@parley/workspace';
-import { type CanaryBook, canaryBook, type Said } from './canaries.ts';
+import { type CanaryBook, createCanaryBook, type PersonStatement } from './canaries.ts';
 import {
   createHoard,
-  hoardingHook,
-  hoardingSource,
-  relabellingSource,
+  createHoardingHook,
+  createHoardingSource,
+  createRelabelingSource,
 } from './careless-sources.ts';
-import { type Chance, chanceFrom } from './chance.ts';
-import { type HostileModel, hostileModel } from './hostile-model.ts';
-import { hostilePath } from './hostile-paths.ts';
-import { echoOf, type Judged, judgeRun } from './judge-run.ts';
+import { createChance, type RandomChance } from './chance.ts';
+import { createHostileModel, type HostileModel } from './hostile-model.ts';
+import { pickHostilePath } from './hostile-paths.ts';
+import { createEcho, judgeRun, type RunJudgment } from './judge-run.ts';
 import {
-  admitted,
   type ChatLocation,
-  conversationOf,
+  createAdmitted,
   FIRST_OWNER,
+  getConversation,
+  type IncomingMessage,
   isMainSession,
   PLACES,
   SECOND_OWNER,
-  type Written,
 } from './people.ts';
 import { openPrivacyStage, type StagedAgent } from './privacy-stage.ts';
 import { makePrivateWorld, NOW, type PrivateWorld } from './private-world.ts';
 import { LAYOUTS } from './shown-files.ts';
-import type { Tally } from './tally.ts';
+import type { PrivacyTally } from './tally.ts';
 
 /** The agents of a world, which share its chats and people, and the initial owners of each. */
 const AGENTS: ReadonlyMap<string | undefined, readonly string[]> = new Map([
@@ -38,13 +38,13 @@ const AGENTS: ReadonlyMap<string | undefined, readonly string[]> = new Map([
 ]);
 const NAMES = [...AGENTS.keys()];
 
-function someAgent(chance: Chance, among = NAMES): string | undefined {
+function pickAgent(chance: RandomChance, among = NAMES): string | undefined {
   return among[chance.below(among.length)];
 }
 
 /** The state of one world. */
-interface Play extends Judged {
-  readonly chance: Chance;
+interface WorldPlay extends RunJudgment {
+  readonly chance: RandomChance;
   /** The routing rules; modified in place. */
   readonly routes: AgentRoute[];
   /** The agent whose turn is running; names of skills may contain words of its files. */
@@ -69,12 +69,12 @@ const PROMPT_FILES = createPromptFiles([
 ]);
 
 /** Runs `turns` random turns in one random world, and counts the results in `tally`. */
-export async function runWorld(seed: number, turns: number, tally: Tally): Promise<void> {
-  const chance = chanceFrom(seed);
-  const book = canaryBook(chance);
+export async function runWorld(seed: number, turns: number, tally: PrivacyTally): Promise<void> {
+  const chance = createChance(seed);
+  const book = createCanaryBook(chance);
   const worlds = new Map<string | undefined, PrivateWorld>();
   for (const name of NAMES) {
-    const lanes = PLACES.map((place) => conversationOfAgent(name, conversationOf(place)));
+    const lanes = PLACES.map((place) => toAgentConversation(name, getConversation(place)));
     worlds.set(name, await makePrivateWorld(chance, lanes, book.of(name)));
   }
   const all = [...worlds.values()];
@@ -83,17 +83,19 @@ export async function runWorld(seed: number, turns: number, tally: Tally): Promi
     if (world === undefined) throw new Error(`no agent ${name}`);
     return world;
   };
-  const turn: Play['turn'] = { agent: undefined };
-  const model = modelIn(all, () => worldOf(turn.agent).skillNames, book, chance);
+  const turn: WorldPlay['turn'] = { agent: undefined };
+  const model = createModel(all, () => worldOf(turn.agent).skillNames, book, chance);
   const stage = await openPrivacyStage({
-    agents: new Map([...worlds].map(([name, world]) => [name, stagedIn(world, chance)] as const)),
+    agents: new Map(
+      [...worlds].map(([name, world]) => [name, createStagedAgent(world, chance)] as const),
+    ),
     model,
     // The owners are one person with linked accounts.
     accountsOf: async (person) => (OWNER_ACCOUNTS.includes(person) ? OWNER_ACCOUNTS : [person]),
   });
   for (const [name, owners] of AGENTS) stage.ownersOf(name).push(...owners);
   const base = { chance, book, worldOf, stage, model, tally, turn };
-  const play: Play = { ...base, routes: [], told: new Map(), messages: 0 };
+  const play: WorldPlay = { ...base, routes: [], told: new Map(), messages: 0 };
   try {
     for (let nth = 0; nth < turns; nth += 1) {
       await playTurn(play, `world ${seed}, turn ${nth}`);
@@ -110,18 +112,18 @@ export async function runWorld(seed: number, turns: number, tally: Tally): Promi
 }
 
 /** The careless parts of one agent, and the tools of its workspace. */
-function stagedIn(world: PrivateWorld, chance: Chance): StagedAgent {
+function createStagedAgent(world: PrivateWorld, chance: RandomChance): StagedAgent {
   const hoard = createHoard(chance);
-  const pathOf = () => hostilePath(world.paths, world.workspace.folder, chance);
+  const pathOf = () => pickHostilePath(world.paths, world.workspace.folder, chance);
   return {
     workspace: world.workspace,
     sources: [
-      hoardingSource(hoard, chance),
-      relabellingSource(world, pathOf, chance),
+      createHoardingSource(hoard, chance),
+      createRelabelingSource(world, pathOf, chance),
       skillsSource(world.skills),
       characterSource(CHARACTER),
     ],
-    hooks: [hoardingHook(hoard, chance)],
+    hooks: [createHoardingHook(hoard, chance)],
     tools: (memory) =>
       createToolRegistry({
         builtIn: builtInTools({ skills: world.skills, memory, promptFiles: PROMPT_FILES }),
@@ -132,20 +134,20 @@ function stagedIn(world: PrivateWorld, chance: Chance): StagedAgent {
 /**
  * One model for all agents: it tries the paths of every agent, regardless of which one is running.
  */
-function modelIn(
+function createModel(
   worlds: readonly PrivateWorld[],
   names: () => readonly string[],
   book: CanaryBook,
-  chance: Chance,
+  chance: RandomChance,
 ): HostileModel {
-  return hostileModel({
+  return createHostileModel({
     chance,
     pathOf() {
       const { paths, workspace } = chance.pick(worlds);
-      return hostilePath(paths, workspace.folder, chance);
+      return pickHostilePath(paths, workspace.folder, chance);
     },
     names,
-    query: () => queryToTry(book, chance),
+    query: () => pickQuery(book, chance),
     shown: (request) => {
       const found = [...book.found(JSON.stringify(request))];
       return found.length === 0 ? undefined : chance.pick(found).word;
@@ -155,13 +157,13 @@ function modelIn(
       const secrets = found.filter(({ meantFor }) => meantFor.kind === 'owner');
       return secrets.length === 0 ? undefined : chance.pick(secrets).word;
     },
-    echo: (request) => echoOf(request, book, chance),
+    echo: (request) => createEcho(request, book, chance),
   });
 }
 
-async function playTurn(play: Play, name: string): Promise<void> {
+async function playTurn(play: WorldPlay, name: string): Promise<void> {
   const { chance, worldOf, stage, tally } = play;
-  if (chance.happens(0.05)) worldOf(someAgent(chance)).rewrite();
+  if (chance.happens(0.05)) worldOf(pickAgent(chance)).rewrite();
   changeOwners(play, 0.1);
   changeRoutes(play);
   stage.choice.layout = chance.pick(LAYOUTS);
@@ -169,11 +171,11 @@ async function playTurn(play: Play, name: string): Promise<void> {
   stage.choice.heartbeat = chance.happens(0.1);
   stage.choice.boot = chance.happens(0.05);
   const place = chance.pick(PLACES);
-  const agent = agentOf(play, { place, writer: chance.pick(place.senders) });
-  const conversationId = conversationOfAgent(agent, conversationOf(place));
-  const said: Said = { kind: 'said', conversationId, inMainSession: false };
-  const written = await write(play, { place, agent }, said);
-  const late: Written[] = [];
+  const agent = resolveAgent(play, { place, writer: chance.pick(place.senders) });
+  const conversationId = toAgentConversation(agent, getConversation(place));
+  const said: PersonStatement = { kind: 'said', conversationId, inMainSession: false };
+  const written = await writeMessages(play, { place, agent }, said);
+  const late: IncomingMessage[] = [];
   if (chance.happens(0.3)) stage.meanwhile(() => writeLate(play, { place, agent }, late));
   await runToEnd(play, { name, said, written });
   tally.turns += 1;
@@ -186,11 +188,11 @@ async function playTurn(play: Play, name: string): Promise<void> {
 }
 
 /** Occasionally changes the routing rules, so that a chat moves from one agent to another. */
-function changeRoutes({ chance, routes }: Play): void {
+function changeRoutes({ chance, routes }: WorldPlay): void {
   if (!chance.happens(0.2)) return;
   const rule = (): AgentRoute => {
     const { channel, account, chat, senders } = chance.pick(PLACES);
-    const agent = someAgent(chance);
+    const agent = pickAgent(chance);
     return chance.pick([
       { agent },
       { agent, channel },
@@ -203,35 +205,38 @@ function changeRoutes({ chance, routes }: Play): void {
 }
 
 /** The agent that answers there. */
-function agentOf({ routes }: Play, { place, writer }: Written): string | undefined {
+function resolveAgent(
+  { routes }: WorldPlay,
+  { place, writer }: IncomingMessage,
+): string | undefined {
   const sender = { id: writer.id, name: 'somebody', isBot: false };
   return routeAgent({ ...place, sender }, routes).agent;
 }
 
 /** A writer in that chat whose messages go to that agent. */
-function writerTo(play: Play, { place, agent }: Spot): Written {
+function pickWriter(play: WorldPlay, { place, agent }: AgentChat): IncomingMessage {
   const all = place.senders.map((writer) => ({ place, writer }));
-  return play.chance.pick(all.filter((one) => agentOf(play, one) === agent));
+  return play.chance.pick(all.filter((one) => resolveAgent(play, one) === agent));
 }
 
 /** A chat, with one of the agents that answer there. */
-interface Spot {
+interface AgentChat {
   readonly place: ChatLocation;
   readonly agent: string | undefined;
 }
 
-interface Running {
+interface RunningTurn {
   readonly name: string;
-  readonly said: Said;
+  readonly said: PersonStatement;
   /** The messages that started the turn: they alone determine its reader. */
-  readonly written: readonly Written[];
+  readonly written: readonly IncomingMessage[];
 }
 
 /** Runs a turn as often as necessary. */
-async function runToEnd(play: Play, { name, said, written }: Running): Promise<void> {
+async function runToEnd(play: WorldPlay, { name, said, written }: RunningTurn): Promise<void> {
   const { stage, tally } = play;
   const { conversationId } = said;
-  const agent = agentOfConversation(conversationId);
+  const agent = getConversationAgent(conversationId);
   play.turn.agent = agent;
   for (let run = 0; run < 9; run += 1) {
     const isOwner = isMainSession(written, stage.ownersOf(agent));
@@ -247,53 +252,57 @@ async function runToEnd(play: Play, { name, said, written }: Running): Promise<v
 }
 
 /** A person in that chat writes another message. */
-async function writeLate(play: Play, spot: Spot, late: Written[]): Promise<void> {
+async function writeLate(play: WorldPlay, spot: AgentChat, late: IncomingMessage[]): Promise<void> {
   const { chance, stage } = play;
-  const one = writerTo(play, spot);
+  const one = pickWriter(play, spot);
   play.messages += 1;
   const text = chance.pick(QUESTIONS);
   late.push(one);
-  await stage.accept(admittedTo(play, spot, one, { messageId: `m${play.messages}`, text }));
+  await stage.accept(admitMessage(play, spot, one, { messageId: `m${play.messages}`, text }));
 }
 
-function admittedTo(
-  { stage, chance }: Play,
-  { agent }: Spot,
-  one: Written,
+function admitMessage(
+  { stage, chance }: WorldPlay,
+  { agent }: AgentChat,
+  one: IncomingMessage,
   said: { readonly messageId: string; readonly text: string },
 ): AdmittedMessage {
   const to = { agent, owners: stage.ownersOf(agent) };
-  return admitted(one, { ...said, now: NOW }, to, chance);
+  return createAdmitted(one, { ...said, now: NOW }, to, chance);
 }
 
 /** Occasionally removes the second owner from the settings, and adds them again. */
-function changeOwners({ chance, stage }: Play, share: number): void {
+function changeOwners({ chance, stage }: WorldPlay, share: number): void {
   if (!chance.happens(share)) return;
-  const owners = stage.ownersOf(someAgent(chance, [undefined, 'desk']));
+  const owners = stage.ownersOf(pickAgent(chance, [undefined, 'desk']));
   const at = owners.indexOf(SECOND_OWNER);
   if (at === -1) owners.push(SECOND_OWNER);
   else owners.splice(at, 1);
 }
 
-async function write(play: Play, spot: Spot, said: Said): Promise<readonly Written[]> {
+async function writeMessages(
+  play: WorldPlay,
+  spot: AgentChat,
+  said: PersonStatement,
+): Promise<readonly IncomingMessage[]> {
   const { chance, stage } = play;
-  const written = Array.from({ length: 1 + chance.below(3) }, () => writerTo(play, spot));
+  const written = Array.from({ length: 1 + chance.below(3) }, () => pickWriter(play, spot));
   const isNew = chance.happens(0.05);
   for (const one of written) {
     play.messages += 1;
     const messageId = `m${play.messages}`;
-    const text = messageText(play, said);
-    const message = admittedTo(play, spot, one, { messageId, text });
-    if (isNew && one === written[0]) await stage.newSession(withId(message, `n${messageId}`));
+    const text = createMessageText(play, said);
+    const message = admitMessage(play, spot, one, { messageId, text });
+    if (isNew && one === written[0]) await stage.newSession(replaceId(message, `n${messageId}`));
     await stage.accept(message);
   }
   return written;
 }
 
 /** A question that many files answer; occasionally something to remember, with a unique word. */
-function messageText({ chance, book }: Play, said: Said): string {
+function createMessageText({ chance, book }: WorldPlay, said: PersonStatement): string {
   if (!chance.happens(0.15)) return chance.pick(QUESTIONS);
-  const whose = book.of(agentOfConversation(said.conversationId));
+  const whose = book.of(getConversationAgent(said.conversationId));
   const { word } = whose.make(said, `what was said in ${said.conversationId}`);
   return chance.pick(WISHES).replace('*', word);
 }
@@ -311,11 +320,11 @@ const WISHES = [
 ];
 
 /** What a model may search for, including prefixes of words that it was never shown. */
-function queryToTry(book: CanaryBook, chance: Chance): string {
+function pickQuery(book: CanaryBook, chance: RandomChance): string {
   const tried = ['canary', 'stands in', 'I like', 'owner', '我喜欢', 'notes'];
   return chance.happens(0.5) ? chance.pick(tried) : (book.any()?.word.slice(0, 12) ?? 'canary');
 }
 
-function withId(admitted: AdmittedMessage, messageId: string): AdmittedMessage {
+function replaceId(admitted: AdmittedMessage, messageId: string): AdmittedMessage {
   return { ...admitted, message: { ...admitted.message, messageId } };
 }

@@ -1,5 +1,5 @@
 /** The totals of a run of turns. */
-export interface Tally {
+export interface PrivacyTally {
   turns: number;
   /** Turns of agents other than the default one. */
   others: number;
@@ -33,7 +33,7 @@ export interface Tally {
 }
 
 /** A tally of zeros. */
-export function emptyTally(): Tally {
+export function createTally(): PrivacyTally {
   return {
     turns: 0,
     others: 0,
@@ -55,7 +55,7 @@ export function emptyTally(): Tally {
 }
 
 /** One readable line. */
-export function describeTally(tally: Tally): string {
+export function describeTally(tally: PrivacyTally): string {
   const { turns, others, ownerTurns, privateShown, publicShown, groupShown, remembered } = tally;
   const { requests, toolCalls, laundered, refused, crashes, late, joined, leaks, missing } = tally;
   return [

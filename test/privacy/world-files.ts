@@ -2,7 +2,7 @@ import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { openSkills, type Skills, skillFolders } from '@parley/workspace';
 
-/** Files that are private whatever their header says. */
+/** Files that are private regardless of their header. */
 export const MEMORY_FILES: readonly string[] = [
   'MEMORY.md',
   'memory/2026-11-21.md',
@@ -44,7 +44,7 @@ export const SKILLS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The skills of a world whose workspace is at `base`. */
-export function skillsOf(base: string): Skills {
+export function createSkills(base: string): Skills {
   const workspace = join(base, 'workspace');
   const nowhere = join(base, 'nowhere');
   const places = { extra: [], bundled: nowhere, project: nowhere, workspace };
@@ -59,7 +59,7 @@ export function skillsOf(base: string): Skills {
 }
 
 /** Writes a file, and creates its folders. */
-export function write(folder: string, name: string, text: string): void {
+export function writeWorldFile(folder: string, name: string, text: string): void {
   const path = join(folder, name);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type LiveEvent, silentLogger } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import { type BusOptions, type OpenBus, openBus } from '@parley/queue';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type RedisServer, startRedisServer } from '../services/redis-server.ts';
@@ -42,6 +42,24 @@ describe.runIf(redisUrl)('the live bus between processes', () => {
     expect(two.heard).toEqual([stop('a'), stop('b'), stop('c')]);
   });
 
+  it('[U12] pages at all gateways are refreshed, except for a change that concerns only the pages here', async () => {
+    const gateways = [await open({ receives: 'turns' }), await open({ receives: 'turns' })];
+    const worker = await open({ receives: 'orders' });
+    const [here, there] = gateways;
+    const changed: LiveEvent = { type: 'inbox-changed' };
+    here?.bus.publish({ ...changed, isLocal: true });
+    here?.bus.publish(delta('after it'));
+    await expect.poll(() => there?.heard).toEqual([delta('after it')]);
+    expect(here?.heard).toEqual([{ ...changed, isLocal: true }, delta('after it')]);
+    for (const { bus } of [...gateways, worker]) bus.publish(changed);
+    for (const { heard } of gateways) {
+      await expect
+        .poll(() => heard.filter(({ type }) => type === changed.type).at(-3))
+        .toBeDefined();
+    }
+    expect(there?.heard.slice(1)).toEqual([changed, changed, changed]);
+  });
+
   it("[D09] gateway and worker in separate processes receive each other's relevant events", async () => {
     const gateway = await open({ receives: 'turns' });
     const program = join(import.meta.dirname, 'bus-process.ts');
@@ -60,7 +78,7 @@ describe.runIf(redisUrl)('the live bus between processes', () => {
     await expect.poll(() => gateway.heard.at(-1)?.type).toBe('turn-ended');
     const text = gateway.heard.map((event) => (event.type === 'turn-delta' ? event.text : ''));
     expect(text.join('')).toBe(Array.from({ length: 500 }, (_, i) => `${i} `).join(''));
-    // Text that waited for Redis was joined; 500 events of one word each would help nobody.
+    // Text that waited for Redis was joined, instead of sending 500 events of one word each.
     expect(gateway.heard.length).toBeLessThan(400);
     worker.stdin.end();
     const [code] = await once(worker, 'exit');
@@ -76,7 +94,7 @@ describe.runIf(redisUrl)('the live bus between processes', () => {
   });
 
   it('a listener that throws does not affect the others', async () => {
-    const { log, lines } = recordingLogger();
+    const { log, lines } = createRecordingLogger();
     const [one, two] = [await open({ log }), await open()];
     one.bus.subscribe(() => {
       throw new Error('a defect');
@@ -114,9 +132,9 @@ describe.runIf(redisUrl)('the live bus between processes', () => {
 });
 
 describe.runIf(redisUrl)('the live bus while Redis is away', () => {
-  it('[D09] loses events in the meantime, keeps working within the process, and recovers afterwards', async () => {
+  it('[D09] loses events, keeps working within the process, and recovers afterwards', async () => {
     const server = await startRedisServer();
-    const { log, lines } = recordingLogger();
+    const { log, lines } = createRecordingLogger();
     const one = await openBus({ url: server.url, log });
     const two = await openBus({ url: server.url, log: silentLogger });
     const [here, there]: [LiveEvent[], LiveEvent[]] = [[], []];
@@ -172,7 +190,7 @@ describe.runIf(redisUrl)('the live bus while Redis is away', () => {
   it('can be opened before Redis is running', async () => {
     const server = await startRedisServer();
     await server.kill();
-    const { log, lines } = recordingLogger();
+    const { log, lines } = createRecordingLogger();
     const bus = await openBus({ url: server.url, log });
     expect(lines.join('\n')).toContain('Redis cannot be used; trying again');
     const other = await (async () => {

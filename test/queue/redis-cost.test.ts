@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type RedisServer, startRedisServer } from '../services/redis-server.ts';
 
-/** About 54, more when the worker polls again; ten more if each end of a job polled, too. */
+/** About 54, and more when the worker polls again; polling at each end of a job would add ten. */
 const COMMANDS_OF_A_WAKE_UP = 60;
 const WAKE_UPS = 20;
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLogger } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import { openTurnQueue, startSweep } from '@parley/queue';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -20,7 +20,7 @@ describe.runIf(redisUrl)('the queue when Redis is restarted', () => {
   afterAll(() => server.stop());
 
   async function open(prefix: string) {
-    const { log, lines } = recordingLogger();
+    const { log, lines } = createRecordingLogger();
     const turns = await openTurnQueue({ url: server.url, prefix, log });
     ends.push(() => turns.close());
     return { turns, lines };
@@ -160,7 +160,7 @@ describe.runIf(redisUrl)('a Redis that is configured as a cache', () => {
     const server = await startRedisServer({
       settings: ['maxmemory 100mb', 'maxmemory-policy allkeys-lru'],
     });
-    const { log, lines } = recordingLogger();
+    const { log, lines } = createRecordingLogger();
     const turns = await openTurnQueue({ url: server.url, log });
     await turns.close();
     await server.stop();

@@ -1,5 +1,5 @@
 import { silentLogger } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import { openBus, openTurnQueue, type RedisLocation } from '@parley/queue';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
@@ -8,9 +8,9 @@ import { type RedisServer, startRedisServer } from '../services/redis-server.ts'
 const redisUrl = inject('redisUrl');
 const SLOTS = 16_384;
 
-/** Checks a queue and a bus there, for two processes. */
+/** Checks a queue and a bus on this Redis, for two processes. */
 async function worksAt(place: RedisLocation): Promise<void> {
-  const { log, lines } = recordingLogger();
+  const { log, lines } = createRecordingLogger();
   const [asking, working] = [
     await openTurnQueue({ ...place, log }),
     await openTurnQueue({ ...place, log }),

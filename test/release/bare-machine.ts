@@ -11,7 +11,7 @@ import {
 import { delimiter, join } from 'node:path';
 import { findProgram } from '../services/find-program.ts';
 import { ALWAYS_THERE } from '../services/programs.ts';
-import { network, npmBinds, SYSTEM } from './image.ts';
+import { getRegistrySettings, listNpmBinds, SYSTEM } from './image.ts';
 
 /** A machine with only Node, npm and the POSIX programs: no server, browser, git or bubblewrap. */
 export interface BareMachine {
@@ -23,7 +23,7 @@ export interface BareMachine {
   until(text: string, ...command: readonly string[]): Promise<string>;
 }
 
-/** The path of the clone inside. */
+/** The path of the clone inside the machine. */
 const CLONE = '/opt/parley';
 const SYSTEM_FOLDERS = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32'];
 
@@ -46,8 +46,8 @@ export function openBareMachine(clone: string, folder: string): BareMachine {
       '--dir',
       path,
     ]),
-    ...libraries(),
-    ...programs(),
+    ...listLibraries(),
+    ...listPrograms(),
     ...SYSTEM.flatMap((name) => ['--ro-bind-try', join('/etc', name), join('/etc', name)]),
     ...Object.keys(accounts).flatMap((name) => ['--ro-bind', join(folder, name), `/etc/${name}`]),
     ...[
@@ -62,9 +62,9 @@ export function openBareMachine(clone: string, folder: string): BareMachine {
       '--tmpfs',
       '/tmp',
     ],
-    ...['--bind', home, '/root', '--bind', clone, CLONE, ...npmBinds(), '--chdir', CLONE],
+    ...['--bind', home, '/root', '--bind', clone, CLONE, ...listNpmBinds(), '--chdir', CLONE],
     ...Object.entries({
-      ...network(),
+      ...getRegistrySettings(),
       HOME: '/root',
       PATH: '/usr/local/bin:/usr/bin:/bin',
     }).flatMap(([name, value]) => ['--setenv', name, value ?? '']),
@@ -98,7 +98,7 @@ export function openBareMachine(clone: string, folder: string): BareMachine {
 }
 
 /** The machine's libraries, without the folder in which Debian keeps the PostgreSQL programs. */
-function libraries(): string[] {
+function listLibraries(): string[] {
   const folders = SYSTEM_FOLDERS.filter((name) => existsSync(`/${name}`));
   return [
     ...folders.flatMap((name) =>
@@ -117,7 +117,7 @@ function libraries(): string[] {
   ];
 }
 
-function programs(): string[] {
+function listPrograms(): string[] {
   const path = (process.env.PATH ?? '')
     .split(delimiter)
     .filter((one) => !one.includes('node_modules'));

@@ -7,7 +7,12 @@ import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { openBareMachine } from './bare-machine.ts';
-import { type Advisories, advisoriesOf, type LockedLibrary, licenseProblems } from './libraries.ts';
+import {
+  type AdvisoryReport,
+  findLicenseProblems,
+  type LockedLibrary,
+  parseAdvisories,
+} from './libraries.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 /** After this time without an answer the registry counts as unreachable, in ms. */
@@ -55,7 +60,7 @@ function checkTarballs(): void {
 function checkLicenses(): void {
   const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
   const libraries: Record<string, LockedLibrary> = lock.packages;
-  const { named, wrong } = licenseProblems(libraries);
+  const { named, wrong } = findLicenseProblems(libraries);
   problems.push(...wrong);
   say(`licenses     ${Object.keys(libraries).length} packages in the lockfile`);
   for (const line of named) say(`             ${line}`);
@@ -67,7 +72,7 @@ function checkAdvisories(): void {
     encoding: 'utf8',
     timeout: ADVISORIES_MS,
   });
-  const found: Advisories = advisoriesOf(stdout ?? '');
+  const found: AdvisoryReport = parseAdvisories(stdout ?? '');
   if (found.kind === 'silent')
     say(`advisories unknown: the registry did not answer (${found.reason})`);
   else say(`advisories   ${found.lines.length}`);

@@ -69,7 +69,7 @@ const INSTALL = 'npm ci --no-audit --no-fund';
 const PASSED = { 'npm test': "echo 'tests: 9 passed, 0 failed'" };
 
 describe.runIf(bash)('.ci/run', () => {
-  it('[U09] ends with the time of each section, the unsteady files, and the number of tests', () => {
+  it('[U09] prints the time of each section, the unsteady files, and the number of tests', () => {
     const { status, out, err, last } = ciRun(PASSED);
     expect({ status, err, last }).toEqual({
       status: 0,
@@ -115,7 +115,7 @@ describe.runIf(bash)('.ci/run', () => {
       { 'npm test': failedIn('a.test.ts', 'b.test.ts', 'c.test.ts', 'd.test.ts') },
     ],
     ['an uncaught error', { 'npm test': `echo 'Unhandled Rejection'; ${failedIn('a.test.ts')}` }],
-  ])('[U09] fails for %s, and calls no file unsteady', (_what, sections) => {
+  ])('[U09] fails for %s, and reports no file as unsteady', (_what, sections) => {
     const { status, out, last } = ciRun(sections);
     expect({ status, last }).toEqual({
       status: 1,
@@ -132,7 +132,7 @@ describe.runIf(bash)('.ci/run', () => {
     ['lint', 'npm run lint'],
     ['types', 'npx tsc -p tsconfig.json --checkers 1'],
     ['types of the page', 'npx tsc -p apps/console/tsconfig.json --checkers 1'],
-  ])('[U09] ends the tests and fails when %s fails, and shows why', (_what, command) => {
+  ])('[U09] ends the tests and fails when %s fails, and shows the reason', (_what, command) => {
     const { status, out, made } = ciRun({
       'npm test': "trap 'touch ended; exit 1' TERM; touch started; sleep 60 & wait",
       [command]: "while [ ! -e started ]; do sleep 0.05; done; echo 'the reason'; exit 1",
@@ -142,7 +142,7 @@ describe.runIf(bash)('.ci/run', () => {
     expect(out).toContain('FAILED (exit 1)');
   });
 
-  it('[U09] fails when a test fails without its program, and shows why', () => {
+  it('[U09] fails when a test fails without its program, and shows the reason', () => {
     const { status, out, called } = ciRun({
       ...PASSED,
       'npm run test:without': "echo 'the reason'; exit 1",

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { z } from 'zod';
 
 /** A Dockerfile instruction, of the kinds that Parley uses. */
-export type Instruction =
+export type DockerInstruction =
   | { readonly kind: 'stage'; readonly base: string; readonly name: string }
   | { readonly kind: 'folder' | 'user' | 'run'; readonly value: string }
   | { readonly kind: 'set'; readonly name: string; readonly value: string }
@@ -21,7 +21,7 @@ export type Instruction =
 const Command = z.array(z.string()).min(1);
 
 /** The instructions of a Dockerfile, in order. Throws for an unsupported one. */
-export function readDockerfile(text: string): Instruction[] {
+export function readDockerfile(text: string): DockerInstruction[] {
   return text
     .replace(/^#.*\n/gm, '')
     .replace(/\\\n/g, ' ')
@@ -29,11 +29,11 @@ export function readDockerfile(text: string): Instruction[] {
     .filter((line) => line.trim() !== '')
     .map((line) => {
       const [, word = '', rest = ''] = /^(\w+) +(.*)$/.exec(line) ?? [];
-      return instruction(word, rest.trim());
+      return parseInstruction(word, rest.trim());
     });
 }
 
-function instruction(word: string, rest: string): Instruction {
+function parseInstruction(word: string, rest: string): DockerInstruction {
   switch (word) {
     case 'FROM': {
       const [base = '', , name = ''] = rest.split(/ +/);
@@ -51,7 +51,7 @@ function instruction(word: string, rest: string): Instruction {
       return { kind: 'set', name, value: value.replaceAll('"', '') };
     }
     case 'COPY':
-      return copy(rest);
+      return parseCopy(rest);
     case 'ENTRYPOINT':
       return { kind: 'entry', command: Command.parse(JSON.parse(rest)) };
     case 'CMD':
@@ -70,7 +70,7 @@ function instruction(word: string, rest: string): Instruction {
   }
 }
 
-function copy(rest: string): Instruction {
+function parseCopy(rest: string): DockerInstruction {
   const { values, positionals } = parseArgs({
     args: rest.split(/ +/),
     options: { from: { type: 'string' }, chown: { type: 'string' } },

@@ -13,12 +13,12 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { z } from 'zod';
-import { repositoryFiles } from '../repository-files.ts';
+import { listRepositoryFiles } from '../repository-files.ts';
 import { readDockerfile } from './dockerfile.ts';
-import { buildImage, type Image, IS_ROOT, NODE_USER, startContainer } from './image.ts';
+import { buildImage, type ContainerImage, IS_ROOT, NODE_USER, startContainer } from './image.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 /** The path of the libraries in the image. On a change they are those of the repository. */
@@ -34,7 +34,7 @@ function contextFiles(): string[] {
       (line) =>
         new RegExp(`(^|/)${line.slice(3).replaceAll('.', '\\.').replace('*', '[^/]*')}(/|$)`),
     );
-  return repositoryFiles()
+  return listRepositoryFiles()
     .filter((file) => taken.some((name) => file === name || file.startsWith(`${name}/`)))
     .filter((file) => !left.some((pattern) => pattern.test(file)));
 }
@@ -60,7 +60,7 @@ const isPossible = inject('bubblewrapPath') !== null && inject('setprivPath') !=
 describe.runIf(isPossible)('the image', () => {
   let folder = '';
   let umask = 0o022;
-  let image: Image;
+  let image: ContainerImage;
   beforeAll(async () => {
     // Other users must be able to read the result, whatever umask an earlier test has set.
     umask = process.umask(0o022);
@@ -68,7 +68,7 @@ describe.runIf(isPossible)('the image', () => {
     chmodSync(folder, 0o755);
     const context = join(folder, 'context');
     const lines = readDockerfile(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'));
-    if (!isWholeRun()) {
+    if (!isFullRun()) {
       const prepared = join(folder, 'prepared');
       packInto(join(prepared, 'parley'));
       mkdirSync(join(prepared, MODULES), { recursive: true });
@@ -91,7 +91,7 @@ describe.runIf(isPossible)('the image', () => {
   });
 
   // Installs all libraries twice, as the Dockerfile does; the release check is a full run.
-  if (isWholeRun())
+  if (isFullRun())
     it('[U06] contains the bundle and its dependencies, but no sources, tests or compilers', () => {
       const names = readdirSync(join(image.root, 'parley'), { recursive: true }).map(String);
       const sizes = names.map((name) => lstatSync(join(image.root, 'parley', name)).size);
@@ -112,7 +112,7 @@ describe.runIf(isPossible)('the image', () => {
       volumes: { [image.env.PARLEY_HOME ?? '']: home },
       readable: {
         '/tmp/in-container.ts': join(import.meta.dirname, 'in-container.ts'),
-        ...(!isWholeRun() && { [MODULES]: join(ROOT, 'node_modules') }),
+        ...(!isFullRun() && { [MODULES]: join(ROOT, 'node_modules') }),
       },
     });
     const [out, problems] = await Promise.all([text(container.stdout), text(container.stderr)]);

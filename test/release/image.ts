@@ -14,7 +14,7 @@ import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import type { Instruction } from './dockerfile.ts';
+import type { DockerInstruction } from './dockerfile.ts';
 
 /** Long enough for `npm ci` on a slow network, in ms. */
 const STEP_MS = 300_000;
@@ -24,7 +24,7 @@ export const NODE_USER = { uid: 1000, gid: 1000 };
 export const IS_ROOT = process.getuid?.() === 0;
 
 /** What a container starts with, and its root folder. */
-export interface Image {
+export interface ContainerImage {
   readonly root: string;
   readonly env: Readonly<Record<string, string>>;
   readonly folder: string;
@@ -34,7 +34,7 @@ export interface Image {
   readonly health: readonly string[];
 }
 
-type Draft = { -readonly [Key in keyof Image]: Image[Key] };
+type ImageDraft = { -readonly [Key in keyof ContainerImage]: ContainerImage[Key] };
 
 interface BuildOptions {
   readonly context: string;
@@ -49,34 +49,36 @@ interface BuildOptions {
  * output of an instruction that fails.
  */
 export async function buildImage(
-  lines: readonly Instruction[],
+  lines: readonly DockerInstruction[],
   { context, folder, prepared = new Map() }: BuildOptions,
-): Promise<Image> {
+): Promise<ContainerImage> {
   const stages = new Map<string, string>();
-  let image = emptyImage('');
+  let image = createEmptyImage('');
   let isPrepared = false;
   for (const line of lines) {
     if (line.kind === 'stage') {
       const root = prepared.get(line.name);
       isPrepared = root !== undefined;
-      image = emptyImage(root ?? join(folder, `stage-${stages.size}`));
+      image = createEmptyImage(root ?? join(folder, `stage-${stages.size}`));
       if (!isPrepared) makeRoot(image.root);
       stages.set(line.name, image.root);
     } else if (!isPrepared) {
-      await follow(line, image, (name) => (name === null ? context : (stages.get(name) ?? '')));
+      await applyInstruction(line, image, (name) =>
+        name === null ? context : (stages.get(name) ?? ''),
+      );
     }
   }
   return image;
 }
 
-function emptyImage(root: string): Draft {
+function createEmptyImage(root: string): ImageDraft {
   const env = { PATH: '/usr/local/bin:/usr/bin:/bin' };
   return { root, env, folder: '/', user: 'root', entry: [], arguments: [], health: [] };
 }
 
-async function follow(
-  line: Exclude<Instruction, { kind: 'stage' }>,
-  image: Draft,
+async function applyInstruction(
+  line: Exclude<DockerInstruction, { kind: 'stage' }>,
+  image: ImageDraft,
   rootOf: (stage: string | null) => string,
 ): Promise<void> {
   switch (line.kind) {
@@ -106,8 +108,8 @@ async function follow(
 }
 
 function copyInto(
-  image: Image,
-  { sources, to, owner }: Extract<Instruction, { kind: 'copy' }>,
+  image: ContainerImage,
+  { sources, to, owner }: Extract<DockerInstruction, { kind: 'copy' }>,
   from: string,
 ): void {
   const target = join(image.root, resolve(image.folder, to));
@@ -117,13 +119,13 @@ function copyInto(
     const into = to.endsWith('/') && !isFolder(path) ? join(target, basename(path)) : target;
     mkdirSync(dirname(into), { recursive: true });
     cpSync(path, into, { recursive: true, verbatimSymlinks: true });
-    if (owner !== null && IS_ROOT) own(into);
+    if (owner !== null && IS_ROOT) changeOwner(into);
   }
 }
 
 const isFolder = (path: string): boolean => lstatSync(path).isDirectory();
 
-function own(path: string): void {
+function changeOwner(path: string): void {
   chownSync(path, NODE_USER.uid, NODE_USER.gid);
   if (!isFolder(path)) return;
   for (const name of readdirSync(path, { recursive: true })) {
@@ -131,8 +133,14 @@ function own(path: string): void {
   }
 }
 
-async function runStep(image: Image, command: string): Promise<void> {
-  const words = [...sandbox(image, 'build'), ...asUser(image), '/bin/sh', '-euc', command];
+async function runStep(image: ContainerImage, command: string): Promise<void> {
+  const words = [
+    ...createSandboxOptions(image, 'build'),
+    ...createUserPrefix(image),
+    '/bin/sh',
+    '-euc',
+    command,
+  ];
   try {
     await promisify(execFile)('bwrap', words, { timeout: STEP_MS, maxBuffer: 16_000_000 });
   } catch (error) {
@@ -141,22 +149,27 @@ async function runStep(image: Image, command: string): Promise<void> {
 }
 
 /** What a container sees of this machine, as pairs of inside and outside paths. */
-export interface Mounts {
+export interface ContainerMounts {
   readonly volumes: Readonly<Record<string, string>>;
   readonly readable: Readonly<Record<string, string>>;
 }
 
 /** Starts a container of the image: its root is read-only, except for `/tmp` and the volumes. */
 export function startContainer(
-  image: Image,
+  image: ContainerImage,
   command: readonly string[],
-  { volumes, readable }: Mounts,
+  { volumes, readable }: ContainerMounts,
 ): ChildProcessByStdio<null, Readable, Readable> {
   const mounts = [
     ...Object.entries(volumes).flatMap(([inside, outside]) => ['--bind', outside, inside]),
     ...Object.entries(readable).flatMap(([inside, outside]) => ['--ro-bind', outside, inside]),
   ];
-  const words = [...sandbox(image, 'container'), ...mounts, ...asUser(image), ...command];
+  const words = [
+    ...createSandboxOptions(image, 'container'),
+    ...mounts,
+    ...createUserPrefix(image),
+    ...command,
+  ];
   return spawn('bwrap', words, { stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
@@ -203,17 +216,20 @@ function makeRoot(root: string): void {
  * The bubblewrap options for a process of the image. A container has its own network with only
  * loopback; build steps share this machine's, for npm.
  */
-function sandbox({ root, env, folder, user }: Image, use: 'build' | 'container'): string[] {
+function createSandboxOptions(
+  { root, env, folder, user }: ContainerImage,
+  use: 'build' | 'container',
+): string[] {
   const isBuild = use === 'build';
   const bind = isBuild ? '--bind' : '--ro-bind';
   const home = user === 'root' ? '/root' : `/home/${user}`;
-  const variables = { ...(isBuild && network()), HOME: home, ...env };
+  const variables = { ...(isBuild && getRegistrySettings()), HOME: home, ...env };
   return [
     ...['--die-with-parent', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--clearenv'],
     ...(IS_ROOT ? [] : ['--unshare-user', '--uid', '0', '--gid', '0']),
     ...[bind, root, '/', '--ro-bind', '/usr', '/usr', bind, join(root, 'usr/local'), '/usr/local'],
     ...['--ro-bind', process.execPath, '/usr/local/bin/node'],
-    ...(isBuild ? npmBinds() : ['--unshare-net']),
+    ...(isBuild ? listNpmBinds() : ['--unshare-net']),
     ...[
       '--proc',
       '/proc',
@@ -231,14 +247,14 @@ function sandbox({ root, env, folder, user }: Image, use: 'build' | 'container')
 }
 
 /** How this machine reaches a registry. */
-export function network(): Record<string, string | undefined> {
+export function getRegistrySettings(): Record<string, string | undefined> {
   const names =
     /^(https?_proxy|no_proxy|node_extra_ca_certs|ssl_cert_(file|dir)|npm_config_registry)$/i;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => names.test(name)));
 }
 
 /** This machine's npm with its settings and its cache. */
-export function npmBinds(): string[] {
+export function listNpmBinds(): string[] {
   const npm = execFileSync('npm', ['root', '--global'], { encoding: 'utf8' }).trim();
   return [
     ...['--ro-bind', join(npm, 'npm'), '/usr/local/lib/node_modules/npm'],
@@ -248,7 +264,7 @@ export function npmBinds(): string[] {
 }
 
 /** The command prefix that switches to the image's user, where that is possible. */
-function asUser({ user }: Image): string[] {
+function createUserPrefix({ user }: ContainerImage): string[] {
   if (user === 'root' || !IS_ROOT) return [];
   const { uid, gid } = NODE_USER;
   return ['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--no-new-privs'];

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { advisoriesOf, licenseProblems } from './libraries.ts';
+import { findLicenseProblems, parseAdvisories } from './libraries.ts';
 
 describe('the licenses of all libraries', () => {
-  it('[U06] are permissive, and those under a GPL are optional and named', () => {
+  it('[U06] are permissive, except for optional and named ones under a GPL', () => {
     const lock = readFileSync(resolve(import.meta.dirname, '../../package-lock.json'), 'utf8');
-    const { named, wrong } = licenseProblems(JSON.parse(lock).packages);
+    const { named, wrong } = findLicenseProblems(JSON.parse(lock).packages);
     expect(wrong).toEqual([]);
     expect(named).toContainEqual(expect.stringMatching(/^libsignal .*GPL-3\.0/));
   });
@@ -19,7 +19,7 @@ describe('the licenses of all libraries', () => {
     ['one of two', { license: '(MIT OR GPL-3.0-or-later)' }, true],
     ['two at once', { license: 'MIT AND GPL-3.0' }, false],
   ])('take %s: %o → %s', (_what, library, isFine) => {
-    const { wrong } = licenseProblems({ 'node_modules/some-library': library });
+    const { wrong } = findLicenseProblems({ 'node_modules/some-library': library });
     expect(wrong.length === 0).toBe(isFine);
   });
 });
@@ -27,12 +27,12 @@ describe('the licenses of all libraries', () => {
 describe('advisories', () => {
   it('are listed, and an unresponsive registry does not count as a pass', () => {
     const audit = { vulnerabilities: { ws: { severity: 'high', range: '<8.17' } } };
-    expect(advisoriesOf(JSON.stringify(audit))).toEqual({
+    expect(parseAdvisories(JSON.stringify(audit))).toEqual({
       kind: 'answered',
       lines: ['ws <8.17 has an advisory: high.'],
     });
-    expect(advisoriesOf('{"vulnerabilities":{}}')).toEqual({ kind: 'answered', lines: [] });
-    expect(advisoriesOf('{"error":"offline"}').kind).toBe('silent');
-    expect(advisoriesOf('').kind).toBe('silent');
+    expect(parseAdvisories('{"vulnerabilities":{}}')).toEqual({ kind: 'answered', lines: [] });
+    expect(parseAdvisories('{"error":"offline"}').kind).toBe('silent');
+    expect(parseAdvisories('').kind).toBe('silent');
   });
 });

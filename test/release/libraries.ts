@@ -40,7 +40,7 @@ const NAMED: Readonly<Record<string, string>> = {
 };
 
 /** Problems with the licenses, and the packages that a person should know about. */
-export function licenseProblems(libraries: Readonly<Record<string, LockedLibrary>>): {
+export function findLicenseProblems(libraries: Readonly<Record<string, LockedLibrary>>): {
   readonly named: readonly string[];
   readonly wrong: readonly string[];
 } {
@@ -70,7 +70,7 @@ function isFree(license: string): boolean {
 }
 
 /** The registry's advisories for the installed versions, if it answers. */
-export type Advisories =
+export type AdvisoryReport =
   | { readonly kind: 'answered'; readonly lines: readonly string[] }
   | { readonly kind: 'silent'; readonly reason: string };
 
@@ -79,7 +79,7 @@ const Audit = z.object({
 });
 
 /** Parses the output of `npm audit --json`. */
-export function advisoriesOf(printed: string): Advisories {
+export function parseAdvisories(printed: string): AdvisoryReport {
   try {
     const found = Audit.safeParse(JSON.parse(printed));
     if (!found.success) return { kind: 'silent', reason: printed.trim().slice(0, 200) };

@@ -7,14 +7,14 @@ import { startTelegramDouble } from '@parley/simulators/telegram';
 import { hushLibsignal, startWhatsAppDouble } from '@parley/simulators/whatsapp';
 import { linkWhatsApp } from '../e2e/channel-states.ts';
 import { runCommand } from '../e2e/parley-process.ts';
-import { say, startWebScene, untilAnswer, type WebScene } from '../e2e/web-scene.ts';
-import { textOf } from '../model/chat-request.ts';
+import { sendMessage, startWebScene, untilAnswer, type WebScene } from '../e2e/web-scene.ts';
+import { getMessageText } from '../model/chat-request.ts';
 
 /**
  * A Parley with chats on every channel, some weeks of usage, jobs, a failed message and other
  * content for the views.
  */
-export interface Example {
+export interface ExampleParley {
   readonly scene: WebScene;
   /** The address of a view; for some views, of a page that shows more than the list. */
   addressOf(view: string): string;
@@ -50,7 +50,7 @@ const ANSWERS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Starts Parley on doubles of all platforms, and lets people talk to it. */
-export async function startExample(chromiumUrl: string): Promise<Example> {
+export async function startExample(chromiumUrl: string): Promise<ExampleParley> {
   const noisy = hushLibsignal();
   const [telegram, discord, whatsapp] = await Promise.all([
     startTelegramDouble(),
@@ -72,7 +72,7 @@ export async function startExample(chromiumUrl: string): Promise<Example> {
     },
   });
   scene.model.reply(({ messages }) => {
-    const asked = textOf(messages.at(-1)).split('\n').at(-1) ?? '';
+    const asked = getMessageText(messages.at(-1)).split('\n').at(-1) ?? '';
     return ANSWERS.find(([word]) => word.test(asked))?.[1] ?? 'Done. Anything else?';
   });
   await linkWhatsApp(whatsapp, scene.parley);
@@ -95,17 +95,17 @@ export async function startExample(chromiumUrl: string): Promise<Example> {
     from: { id: 77, first_name: 'Theo' },
     text: `@${telegram.me.username} when do we meet on Saturday?`,
   });
-  // A stranger waits for a code, and an answer is refused.
+  // A stranger waits for a pairing code, and an answer is refused.
   telegram.say({ chat: 503, from: { id: 503, first_name: 'Cleo' }, text: 'Hello?' });
   const description = 'Forbidden: bot was blocked by the user';
   telegram.fault({ kind: 'refuse', code: 403, description, method: 'sendMessage', chat: BO });
   telegram.say({ chat: BO, from: { id: BO, first_name: 'Bo' }, text: 'What is the weather like?' });
-  await talk(scene);
-  await plan(scene.folder.path);
-  await untilStill(scene.folder.path);
-  fill(join(scene.folder.path, 'parley.db'));
-  const conversation = encodeURIComponent(newestOf(scene.folder.path, 'telegram'));
-  const turn = newestTurn(scene.folder.path);
+  await chatOnPage(scene);
+  await createJobs(scene.folder.path);
+  await waitUntilIdle(scene.folder.path);
+  insertUsage(join(scene.folder.path, 'parley.db'));
+  const conversation = encodeURIComponent(findNewestConversation(scene.folder.path, 'telegram'));
+  const turn = findNewestTurn(scene.folder.path);
   const deeper: Readonly<Record<string, string>> = {
     list: '#/conversations',
     file: '#/files/HEARTBEAT.md',
@@ -131,20 +131,20 @@ export async function startExample(chromiumUrl: string): Promise<Example> {
 }
 
 /** The owner chats on the page. */
-async function talk(scene: WebScene): Promise<void> {
+async function chatOnPage(scene: WebScene): Promise<void> {
   const page = await scene.open();
   for (const [text, answer] of [
     ['A script that lists large files, please', 'This prints every file'],
     ['When does the next train to Hamburg leave?', 'from platform 3'],
   ] as const) {
-    await say(page, text);
+    await sendMessage(page, text);
     await untilAnswer(page, answer);
   }
   await page.context().close();
 }
 
 /** Jobs with a timetable; a renamed command must not prevent the screenshots. */
-async function plan(data: string): Promise<void> {
+async function createJobs(data: string): Promise<void> {
   for (const [title, every, task] of [
     ['Morning news', '0 7 * * 1-5', 'Summarize the news of the night in five lines'],
     ['Club reminder', '0 18 * * 5', 'Remind everyone of Saturday at 10'],
@@ -154,7 +154,7 @@ async function plan(data: string): Promise<void> {
 }
 
 /** Waits until no message is waiting and no part is pending; at most half a minute. */
-async function untilStill(data: string): Promise<void> {
+async function waitUntilIdle(data: string): Promise<void> {
   for (let tries = 0; tries < 60; tries += 1) {
     await sleep(500);
     const database = new DatabaseSync(join(data, 'parley.db'), { readOnly: true });
@@ -168,7 +168,7 @@ async function untilStill(data: string): Promise<void> {
   }
 }
 
-function newestOf(data: string, channel: string): string {
+function findNewestConversation(data: string, channel: string): string {
   const database = new DatabaseSync(join(data, 'parley.db'), { readOnly: true });
   const found = database
     .prepare(
@@ -180,7 +180,7 @@ function newestOf(data: string, channel: string): string {
 }
 
 /** A turn with its own prompt, for the views of one turn. */
-function newestTurn(data: string): string {
+function findNewestTurn(data: string): string {
   const database = new DatabaseSync(join(data, 'parley.db'), { readOnly: true });
   const found = database
     .prepare(
@@ -195,7 +195,7 @@ function newestTurn(data: string): string {
  * Fills in four weeks of earlier usage, the same in each run except for its dates, and a name for a
  * Discord user.
  */
-function fill(path: string): void {
+function insertUsage(path: string): void {
   const database = new DatabaseSync(path, { timeout: 5_000 });
   database.exec(
     `update inbox set message = json_set(message, '$.sender.name', 'Mia') where channel = 'discord'`,

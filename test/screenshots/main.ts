@@ -2,10 +2,10 @@ import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import sharp from 'sharp';
-import { addressesOfViews } from '../e2e/web-scene.ts';
+import { listViewAddresses } from '../e2e/web-scene.ts';
 import { startChromium } from '../services/chromium.ts';
-import { type Example, startExample } from './example.ts';
-import { shootPlatforms } from './platforms.ts';
+import { type ExampleParley, startExample } from './example.ts';
+import { capturePlatforms } from './platforms.ts';
 
 /** The folder also contains other screenshots. */
 const FOLDER = join(import.meta.dirname, '../../docs/images/page');
@@ -25,15 +25,19 @@ const TIMEOUT_MS = 8_000;
  * example, and each platform of `parley simulate`. `-- platforms` captures only the latter, and `--
  * widths FOLDER [VIEW …]` every view at three widths, to judge a change by eye.
  */
-async function main(mode?: string, folder?: string, ...only: readonly string[]): Promise<void> {
+async function captureScreenshots(
+  mode?: string,
+  folder?: string,
+  ...only: readonly string[]
+): Promise<void> {
   const chromium = await startChromium();
   if (chromium.state === 'missing') throw new Error(chromium.reason);
-  if (mode !== 'widths') await shootPlatforms(chromium.value);
+  if (mode !== 'widths') await capturePlatforms(chromium.value);
   if (mode === 'platforms') return chromium.stop();
   const example = await startExample(chromium.value);
   try {
-    if (mode === 'widths') await shootWidths(example, resolve(folder ?? 'screenshots'), only);
-    else await shootDocs(example);
+    if (mode === 'widths') await captureWidths(example, resolve(folder ?? 'screenshots'), only);
+    else await captureDocs(example);
   } finally {
     await example.close();
     await chromium.stop();
@@ -41,17 +45,17 @@ async function main(mode?: string, folder?: string, ...only: readonly string[]):
 }
 
 /** Captures the pictures of the documentation. */
-async function shootDocs(example: Example): Promise<void> {
+async function captureDocs(example: ExampleParley): Promise<void> {
   rmSync(FOLDER, { recursive: true, force: true });
   mkdirSync(FOLDER, { recursive: true });
   for (const colorScheme of SCHEMES) {
-    const page = await open(example, { colorScheme, viewport: DESKTOP });
-    for (const view of await viewsOf(page))
-      await shoot(page, example, view, join(FOLDER, `${view}-${colorScheme}`));
+    const page = await openPage(example, { colorScheme, viewport: DESKTOP });
+    for (const view of await listViews(page))
+      await captureView(page, example, view, join(FOLDER, `${view}-${colorScheme}`));
     await page.context().close();
-    const phone = await open(example, { colorScheme, viewport: PHONE, isMobile: true });
+    const phone = await openPage(example, { colorScheme, viewport: PHONE, isMobile: true });
     for (const view of ON_PHONE)
-      await shoot(phone, example, view, join(FOLDER, `${view}-phone-${colorScheme}`));
+      await captureView(phone, example, view, join(FOLDER, `${view}-phone-${colorScheme}`));
     await phone.context().close();
   }
   const bytes = readdirSync(FOLDER).map((name) => statSync(join(FOLDER, name)).size);
@@ -63,31 +67,31 @@ async function shootDocs(example: Example): Promise<void> {
  * Captures every view, including those reached only by address, at each width in both themes; with
  * `only`, just these views.
  */
-async function shootWidths(
-  example: Example,
+async function captureWidths(
+  example: ExampleParley,
   folder: string,
   only: readonly string[],
 ): Promise<void> {
   mkdirSync(folder, { recursive: true });
-  const page = await open(example, { viewport: DESKTOP });
-  const views = [...(await viewsOf(page)), ...example.deeper];
+  const page = await openPage(example, { viewport: DESKTOP });
+  const views = [...(await listViews(page)), ...example.deeper];
   for (const view of views.filter((one) => only.length === 0 || only.includes(one)))
     for (const width of WIDTHS)
       for (const colorScheme of SCHEMES) {
         await page.emulateMedia({ colorScheme });
         await page.setViewportSize({ width, height: width < 500 ? 720 : 900 });
-        await shoot(page, example, view, join(folder, `${view}-${width}-${colorScheme}`));
+        await captureView(page, example, view, join(folder, `${view}-${width}-${colorScheme}`));
       }
   await page.context().close();
 }
 
-function open(example: Example, options: BrowserContextOptions): Promise<Page> {
+function openPage(example: ExampleParley, options: BrowserContextOptions): Promise<Page> {
   return example.scene.open({ ...options, locale: 'en-GB', timezoneId: 'Europe/Berlin' });
 }
 
 /** The chat, and every view in the navigation, so that new views are included automatically. */
-async function viewsOf(page: Page): Promise<readonly string[]> {
-  const links = await addressesOfViews(page);
+async function listViews(page: Page): Promise<readonly string[]> {
+  const links = await listViewAddresses(page);
   const views = links.flatMap((href) => /^#\/([a-z-]+)/.exec(href)?.[1] ?? []);
   return [...new Set(['chat', 'conversations', ...views])];
 }
@@ -95,7 +99,7 @@ async function viewsOf(page: Page): Promise<readonly string[]> {
 /**
  * A script for the page that replaces this machine's folders with those of a usual installation.
  */
-function usualPaths(data: string): string {
+function createPathScript(data: string): string {
   const folders = [
     [resolve(import.meta.dirname, '../..'), '/opt/parley'],
     [data, '/home/ann/.parley'],
@@ -109,7 +113,12 @@ function usualPaths(data: string): string {
 }
 
 /** Captures a view; `path` has no file extension. */
-async function shoot(page: Page, example: Example, view: string, path: string): Promise<void> {
+async function captureView(
+  page: Page,
+  example: ExampleParley,
+  view: string,
+  path: string,
+): Promise<void> {
   await page.goto(`${example.scene.parley.address}/${example.addressOf(view)}`);
   const main = page.locator('main:visible');
   await main.first().waitFor();
@@ -118,9 +127,9 @@ async function shoot(page: Page, example: Example, view: string, path: string): 
   await page.evaluate('document.fonts.ready.then(() => undefined)');
   // Waits for scrolling to the end and for late drawing.
   await page.waitForTimeout(400);
-  await page.evaluate(usualPaths(example.scene.folder.path));
+  await page.evaluate(createPathScript(example.scene.folder.path));
   const picture = await page.screenshot({ animations: 'disabled', caret: 'hide' });
   await sharp(picture).png({ palette: true, colors: COLORS, effort: 10 }).toFile(`${path}.png`);
 }
 
-await main(...process.argv.slice(2));
+await captureScreenshots(...process.argv.slice(2));

@@ -1,10 +1,10 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Act, Platform } from '@parley/simulators';
+import { type Act, PLATFORMS, type Platform } from '@parley/simulators';
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import { makeDataFolder, startSimulation } from '../e2e/parley-process.ts';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { startModelDouble } from '../model/index.ts';
 import { openChromium } from '../services/open-chromium.ts';
 
@@ -22,7 +22,7 @@ const say = (from: string, text: string, mention = false): Act => ({
   ...(mention && { mention }),
 });
 
-/** What people do before the picture, each with the text to wait for. */
+/** The actions before the picture, each with the text to wait for. */
 const PLAYS: Readonly<Record<Platform, readonly (readonly [act: Act, until: string])[]>> = {
   telegram: [
     [say('bo', 'Who comes to the lake on Saturday?'), 'Saturday?'],
@@ -35,6 +35,11 @@ const PLAYS: Readonly<Record<Platform, readonly (readonly [act: Act, until: stri
     [{ kind: 'react', chat: 'friends', message: 'bot:1', from: 'bo', emoji: '❤' }, '❤ 1'],
     [say('bo', 'what time is it in Tokyo?', true), 'May I use'],
   ],
+  slack: [
+    [say('ann', 'when does the next train leave?', true), 'platform 3'],
+    [{ kind: 'react', chat: 'friends', message: 'bot:1', from: 'bo', emoji: '❤' }, '❤️ 1'],
+    [say('bo', 'what time is it in Tokyo?', true), 'May I use'],
+  ],
   whatsapp: [
     [say('bo', 'Who comes to the lake on Saturday?'), 'Saturday?'],
     [say('ann', 'when does the next train leave?', true), 'platform 3'],
@@ -44,10 +49,10 @@ const PLAYS: Readonly<Record<Platform, readonly (readonly [act: Act, until: stri
 };
 
 /** Captures each platform as `parley simulate` shows it. */
-export async function shootPlatforms(chromiumUrl: string): Promise<void> {
+export async function capturePlatforms(chromiumUrl: string): Promise<void> {
   const model = await startModelDouble();
   model.reply(({ messages }) => {
-    const asked = textOf(messages.at(-1)).split('\n').at(-1) ?? '';
+    const asked = getMessageText(messages.at(-1)).split('\n').at(-1) ?? '';
     if (asked.includes('train')) return TRAINS;
     if (asked.includes('script')) return SCRIPT;
     return { toolCalls: [{ name: 'current_time', arguments: { timeZone: 'Asia/Tokyo' } }] };
@@ -61,7 +66,7 @@ export async function shootPlatforms(chromiumUrl: string): Promise<void> {
   rmSync(PLATFORM_PICTURES, { recursive: true, force: true });
   mkdirSync(PLATFORM_PICTURES, { recursive: true });
   try {
-    for (const platform of ['telegram', 'discord', 'whatsapp'] as const) {
+    for (const platform of PLATFORMS) {
       const simulation = await startSimulation(['--data', folder.path, 'simulate', platform]);
       const page = await browser.newPage({ viewport: SIZE, locale: 'en-GB' });
       await page.goto(`${simulation.address}/#token=${simulation.token}`);
@@ -71,7 +76,7 @@ export async function shootPlatforms(chromiumUrl: string): Promise<void> {
         await fetch(`${simulation.address}/api/acts`, { method: 'POST', headers, body });
         await page.getByRole('log').getByText(until).first().waitFor();
       }
-      await shoot(page, platform);
+      await capturePlatform(page, platform);
       await page.close();
       await simulation.end('SIGINT');
     }
@@ -82,7 +87,7 @@ export async function shootPlatforms(chromiumUrl: string): Promise<void> {
   }
 }
 
-async function shoot(page: Page, platform: Platform): Promise<void> {
+async function capturePlatform(page: Page, platform: Platform): Promise<void> {
   // Waits for the end of typing and for late drawing.
   await page.getByText('is typing…').first().waitFor({ state: 'detached' });
   await page.waitForTimeout(400);

@@ -9,23 +9,29 @@ const DOCUMENT = resolve(import.meta.dirname, '../../docs/metrics.md');
 const HELD = 16;
 
 /** The `/metrics` text of each process, by process name, at one moment. */
-export type Scrapes = Readonly<Record<string, string>>;
+export type ProcessScrapes = Readonly<Record<string, string>>;
 
 /** The rules that docs/metrics.md recommends, and the names of their alerts. */
-export function documentedRules(): { readonly yaml: string; readonly alerts: readonly string[] } {
+export function readDocumentedRules(): {
+  readonly yaml: string;
+  readonly alerts: readonly string[];
+} {
   const [, yaml = ''] = /```yaml\n(groups:[\s\S]*?)```/.exec(readFileSync(DOCUMENT, 'utf8')) ?? [];
   return { yaml, alerts: [...yaml.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name) };
 }
 
 /** Returns the documented alerts that fire at any time when each scrape stays valid for a while. */
-export function firedAlerts(promtool: string, moments: readonly Scrapes[]): readonly string[] {
-  const { yaml, alerts } = documentedRules();
+export function listFiredAlerts(
+  promtool: string,
+  moments: readonly ProcessScrapes[],
+): readonly string[] {
+  const { yaml, alerts } = readDocumentedRules();
   const folder = mkdtempSync(join(tmpdir(), 'parley-alerts-'));
   const length = moments.length * HELD;
   const times = Array.from({ length }, (_, minute) => `${minute}m`);
   const test = {
     interval: '1m',
-    input_series: seriesOf(moments),
+    input_series: toSeries(moments),
     alert_rule_test: times.flatMap((eval_time) =>
       alerts.map((alertname) => ({ eval_time, alertname, exp_alerts: [] })),
     ),
@@ -43,7 +49,7 @@ export function firedAlerts(promtool: string, moments: readonly Scrapes[]): read
   return [...new Set(fired.map(([, name = '']) => name))].toSorted();
 }
 
-function seriesOf(moments: readonly Scrapes[]): readonly object[] {
+function toSeries(moments: readonly ProcessScrapes[]): readonly object[] {
   const values = new Map<string, string[]>();
   for (const [nth, scrapes] of moments.entries()) {
     for (const [instance, text] of Object.entries(scrapes)) {

@@ -18,13 +18,13 @@ export async function buildBundle(): Promise<void> {
  * The URL of a module of the bundle, which is what users run. Throws when the bundle does not match
  * the sources: they have changed since the tests started.
  */
-export function bundleModule(name: string): string {
+export function getBundleModule(name: string): string {
   const program = findProgram(ROOT);
   if (program.folder === null) throw new Error(`${program.note}. Run "npm run build".`);
   return programModule(ROOT, program, { name, source: '' });
 }
 
-/** The folder of the web page in the bundle. Throws like `bundleModule`. */
-export function bundlePage(): string {
-  return fileURLToPath(new URL('page', bundleModule('main')));
+/** The folder of the web page in the bundle. Throws like `getBundleModule`. */
+export function getBundlePage(): string {
+  return fileURLToPath(new URL('page', getBundleModule('main')));
 }

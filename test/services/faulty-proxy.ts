@@ -3,9 +3,9 @@ import { connect, createServer, type Server, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The direction that a fault affects. */
-export type Direction = 'to-server' | 'to-client' | 'both';
+export type FaultDirection = 'to-server' | 'to-client' | 'both';
 /** The connections that a fault affects: currently open ones, those opened from now on, or all. */
-export type Connections = 'open' | 'new' | 'all';
+export type AffectedConnections = 'open' | 'new' | 'all';
 
 /** Injects faults between a TCP client and its server. */
 export interface FaultyProxy {
@@ -14,15 +14,15 @@ export interface FaultyProxy {
   /** The number of open connections. */
   readonly connections: number;
   /** Delays every further piece by this time, in ms, on all connections; the order is kept. */
-  delay(ms: number, direction?: Direction): void;
+  delay(ms: number, direction?: FaultDirection): void;
   /**
    * Silently drops bytes and ends of connections, like a firewall that forgot the connection: an
    * affected connection stays silent even after `restore`, and the server does not see that its
    * client left.
    */
-  swallow(connections?: Connections, direction?: Direction): void;
+  swallow(connections?: AffectedConnections, direction?: FaultDirection): void;
   /** Holds bytes back until `restore`, like an unplugged cable or a stopped server. */
-  hold(connections?: Connections, direction?: Direction): void;
+  hold(connections?: AffectedConnections, direction?: FaultDirection): void;
   /**
    * Ends the data (FIN) toward one side of each open connection; the other direction stays open.
    */
@@ -38,22 +38,22 @@ export interface FaultyProxy {
   close(): Promise<void>;
 }
 
-type Fault = 'none' | 'hold' | 'swallow';
+type LaneFault = 'none' | 'hold' | 'swallow';
 
 /** One direction of one connection: reads from one socket, writes to the other. */
-interface Lane {
+interface ProxyLane {
   readonly to: Socket;
-  fault: Fault;
+  fault: LaneFault;
   delayMs: number;
   /** The writes in progress, in order. */
   last: Promise<void>;
   held: Array<() => void>;
 }
 
-interface Link {
+interface ProxyLink {
   readonly client: Socket;
   readonly upstream: Socket;
-  readonly lanes: Readonly<Record<'to-server' | 'to-client', Lane>>;
+  readonly lanes: Readonly<Record<'to-server' | 'to-client', ProxyLane>>;
 }
 
 const WAYS = ['to-server', 'to-client'] as const;
@@ -63,11 +63,11 @@ const WAYS = ['to-server', 'to-client'] as const;
  */
 export async function startFaultyProxy(url: string): Promise<FaultyProxy> {
   const target = new URL(url);
-  const links = new Set<Link>();
+  const links = new Set<ProxyLink>();
   // The initial state of a new connection.
   const fresh = {
-    'to-server': { fault: 'none' as Fault, delayMs: 0 },
-    'to-client': { fault: 'none' as Fault, delayMs: 0 },
+    'to-server': { fault: 'none' as LaneFault, delayMs: 0 },
+    'to-client': { fault: 'none' as LaneFault, delayMs: 0 },
   };
   let server: Server | undefined;
   let port = 0;
@@ -78,20 +78,20 @@ export async function startFaultyProxy(url: string): Promise<FaultyProxy> {
     const upstream = isSwallowed
       ? new Socket()
       : connect({ host: target.hostname, port: Number(target.port), allowHalfOpen: true });
-    const lane = (to: Socket, way: (typeof WAYS)[number]): Lane => ({
+    const lane = (to: Socket, way: (typeof WAYS)[number]): ProxyLane => ({
       to,
       ...fresh[way],
       last: Promise.resolve(),
       held: [],
     });
-    const link: Link = {
+    const link: ProxyLink = {
       client,
       upstream,
       lanes: { 'to-server': lane(upstream, 'to-server'), 'to-client': lane(client, 'to-client') },
     };
     links.add(link);
-    forward(client, link.lanes['to-server']);
-    forward(upstream, link.lanes['to-client']);
+    forwardData(client, link.lanes['to-server']);
+    forwardData(upstream, link.lanes['to-client']);
     for (const socket of [client, upstream]) {
       socket.setNoDelay(true);
       socket.on('close', () => {
@@ -119,7 +119,11 @@ export async function startFaultyProxy(url: string): Promise<FaultyProxy> {
     closing.close();
     await once(closing, 'close');
   };
-  const setFault = (fault: Fault, connections: Connections, direction: Direction): void => {
+  const setFault = (
+    fault: LaneFault,
+    connections: AffectedConnections,
+    direction: FaultDirection,
+  ): void => {
     for (const way of WAYS) {
       if (direction !== 'both' && direction !== way) continue;
       if (connections !== 'open') fresh[way].fault = fault;
@@ -157,7 +161,7 @@ export async function startFaultyProxy(url: string): Promise<FaultyProxy> {
     async restore() {
       for (const way of WAYS) {
         Object.assign(fresh[way], { fault: 'none', delayMs: 0 });
-        for (const { lanes } of links) release(lanes[way]);
+        for (const { lanes } of links) releaseLane(lanes[way]);
       }
       await listen();
     },
@@ -166,7 +170,7 @@ export async function startFaultyProxy(url: string): Promise<FaultyProxy> {
 }
 
 /** Forwards data, end and close of one socket as far as the fault of its lane currently allows. */
-function forward(from: Socket, lane: Lane): void {
+function forwardData(from: Socket, lane: ProxyLane): void {
   const pass = (deliver: () => void): void => {
     const due = lane.delayMs === 0 ? undefined : sleep(lane.delayMs, undefined, { ref: false });
     lane.last = lane.last.then(async () => {
@@ -178,12 +182,12 @@ function forward(from: Socket, lane: Lane): void {
   from.on('data', (piece: Buffer) => pass(() => lane.to.write(piece)));
   from.on('end', () => pass(() => lane.to.end()));
   from.on('close', () => pass(() => lane.to.destroy()));
-  // An error is followed by `close`, which the other side sees.
+  // An error is followed by `close`, which is forwarded to the other side.
   from.on('error', () => undefined);
 }
 
 /** Ends a fault; what was swallowed is lost, and so is the connection. */
-function release(lane: Lane): void {
+function releaseLane(lane: ProxyLane): void {
   lane.delayMs = 0;
   if (lane.fault === 'swallow') return;
   lane.fault = 'none';

@@ -53,26 +53,28 @@ export async function findTool(name: ServiceName): Promise<ServiceStart> {
     : { state: 'missing', ...problem };
 }
 
-type Problem = { readonly reason: string; readonly canInstall: boolean };
+type ProgramProblem = { readonly reason: string; readonly canInstall: boolean };
 
 /**
  * Programs of the same name differ between systems, and some work only for root or outside
  * containers.
  */
-const TRIES: Partial<Record<ServiceName, (path: string) => Problem | null>> = {
-  // macOS has a git that only offers to install the real one.
-  git: (path) => problemOf(path, ['--version'], 'is not git itself'),
+const TRIES: Partial<Record<ServiceName, (path: string) => ProgramProblem | null>> = {
+  // On macOS, `git` may only offer to install the real program.
+  git: (path) => findProblem(path, ['--version'], 'is not git itself'),
   // macOS has version 3.
-  bash: (path) => problemOf(path, ['-c', '[ "$BASH_VERSINFO" -ge 5 ]'], 'is older than version 5'),
+  bash: (path) =>
+    findProblem(path, ['-c', '[ "$BASH_VERSINFO" -ge 5 ]'], 'is older than version 5'),
   // The tar of BusyBox has no long options.
-  tar: (path) => problemOf(path, ['--version'], 'is neither GNU tar nor bsdtar', /GNU tar|bsdtar/),
+  tar: (path) =>
+    findProblem(path, ['--version'], 'is neither GNU tar nor bsdtar', /GNU tar|bsdtar/),
   // BusyBox and macOS have different versions with other options.
   script: (path) =>
-    problemOf(path, ['-q', '-e', '-c', 'true', '/dev/null'], "is not util-linux's script"),
-  setpriv: (path) => problemOf(path, ['--version'], "is not util-linux's setpriv", /util-linux/),
+    findProblem(path, ['-q', '-e', '-c', 'true', '/dev/null'], "is not util-linux's script"),
+  setpriv: (path) => findProblem(path, ['--version'], "is not util-linux's setpriv", /util-linux/),
   bubblewrap: (path) => {
-    const problem = problemOf(path, SANDBOX, 'cannot make a sandbox here');
-    // It is installed, but the machine or its container forbids namespaces.
+    const problem = findProblem(path, SANDBOX, 'cannot make a sandbox here');
+    // The program is installed, but the machine or its container forbids namespaces.
     return problem && { ...problem, canInstall: false };
   },
   mount: tryMount,
@@ -85,12 +87,12 @@ const SANDBOX = [
   ...['--proc', '/proc', '--dev', '/dev', '/bin/sh', '-c', 'exit 0'],
 ];
 
-function problemOf(
+function findProblem(
   path: string,
   args: readonly string[],
   what: string,
   says: RegExp = /^/,
-): Problem | null {
+): ProgramProblem | null {
   const { status, stdout, stderr } = spawnSync(path, args, {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -105,7 +107,7 @@ function problemOf(
 const TRY_MS = 10_000;
 
 /** Tests that fill a disk mount one of their own. */
-function tryMount(path: string): Problem | null {
+function tryMount(path: string): ProgramProblem | null {
   const folder = mkdtempSync(join(tmpdir(), 'parley-mount-'));
   try {
     const { status } = spawnSync(path, ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', folder]);

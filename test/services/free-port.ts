@@ -10,7 +10,7 @@ const [LOWEST, HIGHEST] = [15_000, 32_000];
 const TRIES = 100;
 
 /** A loopback TCP port that was free when it was probed. */
-export async function freePort(): Promise<number> {
+export async function findFreePort(): Promise<number> {
   for (let nth = 0; nth < TRIES; nth += 1) {
     const port = randomInt(LOWEST, HIGHEST);
     if (await isFree(port)) return port;

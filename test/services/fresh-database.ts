@@ -8,18 +8,18 @@ export type FreshDatabase = { readonly url: string; readonly drop: () => Promise
  * Creates an empty database on the server of `inject('postgresUrl')`, so that test files running in
  * parallel cannot see each other's rows. Call `drop` when the file ends.
  */
-export async function freshDatabase(postgresUrl: string): Promise<FreshDatabase> {
+export async function createFreshDatabase(postgresUrl: string): Promise<FreshDatabase> {
   const name = `parley_${randomBytes(8).toString('hex')}`;
-  await execute(postgresUrl, `create database ${name}`);
+  await executeStatement(postgresUrl, `create database ${name}`);
   const url = new URL(postgresUrl);
   url.pathname = `/${name}`;
   return {
     url: url.href,
-    drop: () => execute(postgresUrl, `drop database if exists ${name} with (force)`),
+    drop: () => executeStatement(postgresUrl, `drop database if exists ${name} with (force)`),
   };
 }
 
-async function execute(url: string, statement: string): Promise<void> {
+async function executeStatement(url: string, statement: string): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {

@@ -4,7 +4,7 @@ import { buildBundle } from './bundle.ts';
 import { startChromium } from './chromium.ts';
 import { findTool } from './find-program.ts';
 import { useMemoryFolder } from './memory-folder.ts';
-import { needsOf } from './needs.ts';
+import { listNeeds } from './needs.ts';
 import { startPostgres } from './postgres.ts';
 import { useListedPrograms } from './program-folder.ts';
 import { PROGRAMS, SERVICE_NAMES, type ServiceName } from './programs.ts';
@@ -25,8 +25,8 @@ const START: Partial<Record<ServiceName, () => Promise<ServiceStart>>> = {
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const files = project.vitest.state.getPaths();
   // These tests start programs as users do, so the programs must be built from the current sources.
-  if (files.some((file) => isOfTheWhole(file, project.config.root))) await buildBundle();
-  const needed = new Set(files.flatMap(needsOf));
+  if (files.some((file) => isInTestFolder(file, project.config.root))) await buildBundle();
+  const needed = new Set(files.flatMap(listNeeds));
   const leaveMemoryFolder = useMemoryFolder();
   const missing: MissingService[] = [];
   const stops: (() => Promise<void>)[] = [];
@@ -54,6 +54,6 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   };
 }
 
-function isOfTheWhole(file: string, root: string): boolean {
+function isInTestFolder(file: string, root: string): boolean {
   return relative(root, file).startsWith(`test${sep}`);
 }

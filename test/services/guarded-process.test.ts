@@ -18,14 +18,14 @@ const service = (folder: string) => ({
 });
 
 describe('a guarded service', () => {
-  it('ends on request, and removes its folder', async () => {
+  it('stops on request and removes its folder', async () => {
     const folder = newFolder();
     const stop = await startGuarded(service(folder));
     await stop();
     expect(existsSync(folder)).toBe(false);
   });
 
-  it('ends when the process that started it is killed without warning', async () => {
+  it('stops when the process that started it is killed without warning', async () => {
     const folder = newFolder();
     const code = `
       import { existsSync } from 'node:fs';

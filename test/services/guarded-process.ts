@@ -51,7 +51,7 @@ export async function startGuarded(wanted: GuardedCommand): Promise<() => Promis
   while (!(await wanted.isReady())) {
     if (guard.hasEnded()) throw new Error(`stopped at once: ${guard.complaint().trim()}`);
     if (Date.now() > giveUpAt) {
-      const log = lastLines(join(wanted.folder, 'log'));
+      const log = readLastLines(join(wanted.folder, 'log'));
       await stop();
       throw new Error(`not ready after ${STARTUP_LIMIT_MS / 1000} s: ${log}`);
     }
@@ -60,14 +60,14 @@ export async function startGuarded(wanted: GuardedCommand): Promise<() => Promis
   return stop;
 }
 
-type Guard = {
+type ProcessGuard = {
   readonly process: ChildProcess;
   readonly ended: Promise<void>;
   readonly hasEnded: () => boolean;
   readonly complaint: () => string;
 };
 
-function spawnGuard({ folder, stopSignal, command, user }: GuardedCommand): Guard {
+function spawnGuard({ folder, stopSignal, command, user }: GuardedCommand): ProcessGuard {
   const args = ['-c', GUARD, 'guard', folder, stopSignal, ...command];
   const child = spawn('/bin/sh', args, {
     cwd: folder,
@@ -96,14 +96,14 @@ function spawnGuard({ folder, stopSignal, command, user }: GuardedCommand): Guar
   return { process: child, ended, hasEnded: () => hasEnded, complaint: () => complaint };
 }
 
-async function stopGuard(guard: Guard): Promise<void> {
+async function stopGuard(guard: ProcessGuard): Promise<void> {
   if (guard.hasEnded()) return;
   guard.process.ref();
   guard.process.stdin?.end();
   await Promise.race([guard.ended, pause(STOP_LIMIT_MS, undefined, { ref: false })]);
 }
 
-function lastLines(path: string): string {
+function readLastLines(path: string): string {
   try {
     return readFileSync(path, 'utf8').trim().split('\n').slice(-3).join(' ');
   } catch {

@@ -3,14 +3,14 @@ import { existsSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, join, resolve, sep } from 'node:path';
-import { needsOf } from './needs.ts';
-import { LISTED, pathWithout } from './program-folder.ts';
+import { listNeeds } from './needs.ts';
+import { LISTED, removeFromPath } from './program-folder.ts';
 import { ALWAYS_THERE, NODE_PROGRAMS, PROGRAMS, SERVICE_NAMES } from './programs.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
 /** The decision about a test's attempt to start a program. */
-export type Start =
+export type StartDecision =
   | { readonly kind: 'listed' }
   /** The test must not find it, as if it were not installed. */
   | { readonly kind: 'switched-off' }
@@ -27,7 +27,7 @@ export function judgeStart(
   file: string,
   env: NodeJS.ProcessEnv = process.env,
   path: string = env.PATH ?? '',
-): Start {
+): StartDecision {
   const name = basename(file);
   if (file === process.execPath || MISSING_ON_PURPOSE.test(name)) return { kind: 'listed' };
   const places = file.includes('/')
@@ -120,7 +120,7 @@ interface WholeRun {
  * test that needs a program without declaring it thus fails in every run, not only on a machine
  * that lacks it. Files share a process.
  */
-export function switchOffUnasked(file: string): void {
+export function disableUndeclared(file: string): void {
   const known: WholeRun | undefined = Reflect.get(globalThis, WHOLE);
   const whole = known ?? {
     path: process.env.PATH ?? '',
@@ -134,14 +134,14 @@ export function switchOffUnasked(file: string): void {
     if (value === undefined) delete process.env[variable];
     else process.env[variable] = value;
   }
-  const asked = needsOf(file);
+  const asked = listNeeds(file);
   const unasked = SERVICE_NAMES.filter((name) => !asked.includes(name));
   for (const name of unasked) process.env[PROGRAMS[name].variable] = 'none';
-  process.env.PATH = pathWithout(whole.path, unasked);
+  process.env.PATH = removeFromPath(whole.path, unasked);
 }
 
 /** Returns the starts that were refused since the last call, and clears the list. */
-export function takeRefused(): string[] {
+export function takeRefusedStarts(): string[] {
   return checkStarts().splice(0);
 }
 

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
 import { styleText } from 'node:util';
 import type { Reporter, SerializedError, TestModule, Vitest } from 'vitest/node';
-import { needsOf } from './needs.ts';
+import { listNeeds } from './needs.ts';
 import type { MissingService } from './provided.ts';
-import { type RunFacts, type SkippedFile, summariseRun } from './run-summary.ts';
+import { type RunFacts, type SkippedFile, summarizeRun } from './run-summary.ts';
 
 /**
  * Ends a run with what did not run and how to install it, then the counts alone on the last line,
@@ -20,7 +20,7 @@ export class MissingServicesReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
     const vitest = this.#vitest;
     if (vitest === undefined) return;
-    const summary = summariseRun(factsOf(vitest, modules, unhandled));
+    const summary = summarizeRun(collectFacts(vitest, modules, unhandled));
     if (summary.fails) process.exitCode = 1;
     const print = () => {
       const frame = '═'.repeat(80);
@@ -34,7 +34,7 @@ export class MissingServicesReporter implements Reporter {
   }
 }
 
-function factsOf(
+function collectFacts(
   vitest: Vitest,
   modules: readonly TestModule[],
   unhandled: readonly SerializedError[],
@@ -42,26 +42,28 @@ function factsOf(
   const missing = vitest.getProvidedContext().missingServices ?? [];
   const count = (state: 'passed' | 'failed') =>
     modules.reduce((sum, module) => sum + [...module.children.allTests(state)].length, 0);
-  const skipped = modules.flatMap((module) => skippedIn(module, missing, vitest.config.root));
+  const skipped = modules.flatMap((module) => findSkipped(module, missing, vitest.config.root));
   return {
     passed: count('passed'),
     failed:
-      count('failed') + modules.reduce((sum, module) => sum + breaks(module), 0) + unhandled.length,
+      count('failed') +
+      modules.reduce((sum, module) => sum + countBreaks(module), 0) +
+      unhandled.length,
     skipped,
     missing,
     chosenByName: vitest.getGlobalTestNamePattern() !== undefined,
     ci: ['true', '1'].includes(process.env.CI ?? ''),
-    installer: installer(),
+    installer: findInstaller(),
   };
 }
 
 /** Errors outside of any test, such as a file that cannot be imported or a hook that throws. */
-function breaks(module: TestModule): number {
+function countBreaks(module: TestModule): number {
   const suites = [...module.children.allSuites()];
   return module.errors().length + suites.reduce((sum, suite) => sum + suite.errors().length, 0);
 }
 
-function skippedIn(
+function findSkipped(
   module: TestModule,
   missing: readonly MissingService[],
   root: string,
@@ -69,12 +71,12 @@ function skippedIn(
   const tests = [...module.children.allTests('skipped')].length;
   if (tests === 0) return [];
   const file = relative(root, module.moduleId);
-  const needs = needsOf(module.moduleId);
+  const needs = listNeeds(module.moduleId);
   const services = missing.map(({ service }) => service).filter((name) => needs.includes(name));
   return [{ file, tests, services }];
 }
 
-function installer(): RunFacts['installer'] {
+function findInstaller(): RunFacts['installer'] {
   const isRoot = process.getuid?.() === 0;
   if (process.platform === 'darwin') return { packages: 'homebrew', command: 'brew install' };
   return existsSync('/etc/alpine-release')

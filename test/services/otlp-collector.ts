@@ -51,7 +51,7 @@ export async function startOtlpCollector(): Promise<OtlpCollector> {
   const spans: CollectedSpan[] = [];
   let headers: Readonly<Record<string, unknown>> = {};
   const server = createServer(async (request, response) => {
-    const body = await textOf(request);
+    const body = await readText(request);
     headers = request.headers;
     bodies.push(body);
     spans.push(...readSpans(body));
@@ -75,7 +75,7 @@ export async function startOtlpCollector(): Promise<OtlpCollector> {
   };
 }
 
-async function textOf(request: IncomingMessage): Promise<string> {
+async function readText(request: IncomingMessage): Promise<string> {
   let text = '';
   for await (const chunk of request.setEncoding('utf8')) text += String(chunk);
   return text;

@@ -1,9 +1,9 @@
 import { chownSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { freePort } from './free-port.ts';
+import { findFreePort } from './free-port.ts';
 import { startGuarded } from './guarded-process.ts';
-import { sharedTemporaryFolder, unprivilegedUser } from './unprivileged-user.ts';
+import { findSharedTemporaryFolder, findUnprivilegedUser } from './unprivileged-user.ts';
 
 /**
  * A PgBouncer with default settings except for transaction pooling, in front of the server of
@@ -14,9 +14,9 @@ export async function startPgBouncer(
   url: string,
 ): Promise<{ readonly url: string; stop(): Promise<void> }> {
   const server = new URL(url);
-  const port = await freePort();
-  const folder = mkdtempSync(join(sharedTemporaryFolder(), 'parley-pgbouncer-'));
-  const user = unprivilegedUser(['postgres', 'nobody']);
+  const port = await findFreePort();
+  const folder = mkdtempSync(join(findSharedTemporaryFolder(), 'parley-pgbouncer-'));
+  const user = findUnprivilegedUser(['postgres', 'nobody']);
   const file = join(folder, 'pgbouncer.ini');
   const settings = [
     '[databases]',
@@ -39,12 +39,12 @@ export async function startPgBouncer(
     folder,
     stopSignal: 'QUIT',
     user,
-    isReady: () => takesQueries(pooled),
+    isReady: () => acceptsQueries(pooled),
   });
   return { url: pooled, stop };
 }
 
-async function takesQueries(url: string): Promise<boolean> {
+async function acceptsQueries(url: string): Promise<boolean> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
   client.on('error', () => undefined);
   try {

@@ -12,11 +12,15 @@ import {
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { findProgram } from './find-program.ts';
-import { freePort } from './free-port.ts';
+import { findFreePort } from './free-port.ts';
 import { startGuarded } from './guarded-process.ts';
 import { PROGRAMS } from './programs.ts';
 import type { ServiceStart } from './provided.ts';
-import { sharedTemporaryFolder, type UnixUser, unprivilegedUser } from './unprivileged-user.ts';
+import {
+  findSharedTemporaryFolder,
+  findUnprivilegedUser,
+  type UnixUser,
+} from './unprivileged-user.ts';
 
 /**
  * A private PostgreSQL on a free port, without fsync, or the server named by
@@ -32,7 +36,7 @@ export async function startPostgres(
   const found = findInitdb();
   if ('reason' in found) return { state: 'missing', ...found };
   try {
-    return await startPrivate(found.path, settings);
+    return await startPrivateServer(found.path, settings);
   } catch (error) {
     return { state: 'missing', reason: `${found.path} led to no server: ${String(error)}` };
   }
@@ -41,30 +45,30 @@ export async function startPostgres(
 /** Finds initdb; the server is in the same folder. */
 function findInitdb(): ReturnType<typeof findProgram> {
   const { folders, ...search } = PROGRAMS.postgres;
-  return findProgram({ ...search, folders: [...debianFolders(), ...folders] });
+  return findProgram({ ...search, folders: [...listDebianFolders(), ...folders] });
 }
 
 /**
  * Debian keeps the server programs off the PATH, in one folder per version; the newest goes first.
  */
-function debianFolders(): string[] {
+function listDebianFolders(): string[] {
   const parent = '/usr/lib/postgresql';
   if (!existsSync(parent)) return [];
   const versions = readdirSync(parent).sort((a, b) => Number(b) - Number(a));
   return versions.map((version) => join(parent, version, 'bin'));
 }
 
-async function startPrivate(
+async function startPrivateServer(
   initdb: string,
   settings: Readonly<Record<string, string>>,
 ): Promise<ServiceStart> {
-  const { url, data, ...plan } = await prepare(initdb, settings);
+  const { url, data, ...plan } = await prepareServer(initdb, settings);
   try {
     const stop = await startGuarded({
       ...plan,
       // SIGQUIT is PostgreSQL's immediate shutdown: the data is discarded in any case.
       stopSignal: 'QUIT',
-      isReady: () => saysReady(data),
+      isReady: () => isPostmasterReady(data),
     });
     return { state: 'ready', value: url, stop };
   } catch (error) {
@@ -88,22 +92,22 @@ export interface PostgresPlan {
 export async function preparePostgres(): Promise<PostgresPlan> {
   const found = findInitdb();
   if ('reason' in found) throw new Error(found.reason);
-  const { data: _, ...plan } = await prepare(found.path, {});
+  const { data: _, ...plan } = await prepareServer(found.path, {});
   return plan;
 }
 
-async function prepare(
+async function prepareServer(
   initdb: string,
   settings: Readonly<Record<string, string>>,
 ): Promise<PostgresPlan & { readonly data: string }> {
-  const user = unprivilegedUser(['postgres', 'nobody']);
-  const folder = mkdtempSync(join(sharedTemporaryFolder(), 'parley-postgres-'));
+  const user = findUnprivilegedUser(['postgres', 'nobody']);
+  const folder = mkdtempSync(join(findSharedTemporaryFolder(), 'parley-postgres-'));
   if (user !== undefined) chownSync(folder, user.uid, user.gid);
   try {
     const password = randomBytes(16).toString('hex');
     const data = await createCluster(initdb, { folder, password, user });
-    const port = await freePort();
-    const options = serverOptions({ ...QUICK_SETTINGS, ...settings });
+    const port = await findFreePort();
+    const options = createServerOptions({ ...QUICK_SETTINGS, ...settings });
     const program = join(dirname(initdb), 'postgres');
     const command = [program, '-D', data, '-p', String(port), ...options];
     const url = `postgres://parley:${password}@127.0.0.1:${port}/postgres`;
@@ -127,7 +131,7 @@ const QUICK_SETTINGS = {
   shared_buffers: '32MB',
 };
 
-function serverOptions(settings: Readonly<Record<string, string>>): string[] {
+function createServerOptions(settings: Readonly<Record<string, string>>): string[] {
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
@@ -162,7 +166,7 @@ async function createCluster(
  * The eighth line of `postmaster.pid` says `ready` when connections are accepted; pg_ctl reads it
  * too.
  */
-function saysReady(data: string): boolean {
+function isPostmasterReady(data: string): boolean {
   try {
     return readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[7]?.trim() === 'ready';
   } catch {

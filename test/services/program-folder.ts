@@ -28,8 +28,8 @@ export function useListedPrograms(): () => void {
   const path = folders.filter((folder) => !isOurs(folder)).join(delimiter);
   const root = mkdtempSync(join(tmpdir(), LISTED));
   const parts = [
-    { name: ALWAYS, programs: programsOf(path) },
-    ...SERVICE_NAMES.map((name) => ({ name, programs: programsOfService(path, name) })),
+    { name: ALWAYS, programs: listStandardPrograms(path) },
+    ...SERVICE_NAMES.map((name) => ({ name, programs: listServicePrograms(path, name) })),
   ];
   const made = parts.map(({ name, programs }) => {
     const folder = join(root, name);
@@ -50,31 +50,35 @@ export function useListedPrograms(): () => void {
 const ALWAYS = 'always';
 
 /** A PATH of `useListedPrograms` without the programs of these services. */
-export function pathWithout(path: string, services: readonly ServiceName[]): string {
+export function removeFromPath(path: string, services: readonly ServiceName[]): string {
   const isLeft = (folder: string): boolean =>
     !folder.includes(`${sep}${LISTED}`) || !services.some((name) => basename(folder) === name);
   return path.split(delimiter).filter(isLeft).join(delimiter);
 }
 
-type Programs = ReadonlyMap<string, string>;
+type ProgramPaths = ReadonlyMap<string, string>;
 
 /** The POSIX and Node programs on this machine, by name. */
-function programsOf(path: string): Programs {
-  return found(path, [...ALWAYS_THERE, ...NODE_PROGRAMS]);
+function listStandardPrograms(path: string): ProgramPaths {
+  return findPrograms(path, [...ALWAYS_THERE, ...NODE_PROGRAMS]);
 }
 
 /** The program of a service under its first name, and its companions. */
-function programsOfService(path: string, service: ServiceName): Programs {
+function listServicePrograms(path: string, service: ServiceName): ProgramPaths {
   const { names, beside = [] }: { names: readonly string[]; beside?: readonly string[] } =
     PROGRAMS[service];
   const program = findProgram(PROGRAMS[service], { ...process.env, PATH: path });
   const [name] = names;
   if (!('path' in program) || name === undefined) return new Map();
-  const others = found(path, beside, [dirname(realpathSync(program.path))]);
+  const others = findPrograms(path, beside, [dirname(realpathSync(program.path))]);
   return new Map([[name, program.path], ...others]);
 }
 
-function found(path: string, names: readonly string[], folders: readonly string[] = []): Programs {
+function findPrograms(
+  path: string,
+  names: readonly string[],
+  folders: readonly string[] = [],
+): ProgramPaths {
   return new Map(
     names.flatMap((name) => {
       const program = findProgram({ names: [name], folders, variable: '' }, { PATH: path });

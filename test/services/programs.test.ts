@@ -13,9 +13,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { repositoryFiles } from '../repository-files.ts';
-import { judgeStart, takeRefused } from './listed-programs.ts';
-import { needsOf } from './needs.ts';
+import { listRepositoryFiles } from '../repository-files.ts';
+import { judgeStart, takeRefusedStarts } from './listed-programs.ts';
+import { listNeeds } from './needs.ts';
 import { ALWAYS_THERE, NODE_PROGRAMS, PROGRAMS, SERVICE_NAMES } from './programs.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -24,7 +24,7 @@ const UNLISTED = 'seq';
 
 afterEach(() => {
   vi.unstubAllEnvs();
-  takeRefused();
+  takeRefusedStarts();
 });
 
 describe('an unlisted program', () => {
@@ -45,7 +45,7 @@ describe('an unlisted program', () => {
 
   it('[U09] fails a test that ignores the error', () => {
     expect(() => spawnSync(UNLISTED)).toThrow();
-    expect(takeRefused()).toEqual([expect.stringContaining(`starts ${UNLISTED}`)]);
+    expect(takeRefusedStarts()).toEqual([expect.stringContaining(`starts ${UNLISTED}`)]);
   });
 
   it('[U09] is found neither by a shell nor by another process', async () => {
@@ -83,7 +83,7 @@ describe('a listed program', () => {
       expect(judgeStart(name)).toEqual({ kind: 'switched-off' });
       expect(spawnSync(name).error).toMatchObject({ code: 'ENOENT' });
       expect(await firstError(spawn(`/usr/bin/${name}`))).toMatchObject({ code: 'ENOENT' });
-      expect(takeRefused()).toEqual([]);
+      expect(takeRefusedStarts()).toEqual([]);
     },
   );
 
@@ -100,7 +100,7 @@ async function firstError(child: ChildProcess): Promise<unknown> {
 }
 
 describe('the list', () => {
-  const files = repositoryFiles();
+  const files = listRepositoryFiles();
   const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
   it('[U09] covers each program that a source names by path', () => {
@@ -125,7 +125,7 @@ describe('the list', () => {
 
   it('[U09] is used by at least one test', () => {
     const tests = files.filter((file) => /^(?!test\/services\/).*\.test\.ts$/.test(file));
-    const asked = new Set(tests.flatMap((file) => needsOf(join(ROOT, file))));
+    const asked = new Set(tests.flatMap((file) => listNeeds(join(ROOT, file))));
     expect(SERVICE_NAMES.filter((service) => !asked.has(service))).toEqual([]);
   });
 

@@ -1,12 +1,12 @@
 /** The packages that contain a program, by package manager; null when there is none. */
-interface Packages {
+interface ProgramPackages {
   readonly debian: string | null;
   readonly alpine: string | null;
   readonly homebrew: string | null;
 }
 
 /** Something that a machine may lack and that some tests need. */
-interface Requirement {
+interface ProgramRequirement {
   readonly title: string;
   /** The key for `inject` in tests, which returns a URL or a path, or null when it is missing. */
   readonly key: string;
@@ -18,7 +18,7 @@ interface Requirement {
   readonly beside?: readonly string[];
   /** Where to look besides the PATH. */
   readonly folders?: readonly string[];
-  readonly packages: Packages;
+  readonly packages: ProgramPackages;
 }
 
 const LINUX_ONLY = { homebrew: null } as const;
@@ -175,7 +175,7 @@ export const PROGRAMS = {
     names: [],
     packages: { debian: null, alpine: null, ...LINUX_ONLY },
   },
-} as const satisfies Readonly<Record<string, Requirement>>;
+} as const satisfies Readonly<Record<string, ProgramRequirement>>;
 
 /**
  * Part of POSIX, so available in Debian, in BusyBox (Alpine) and in macOS; `env` and `sh` start

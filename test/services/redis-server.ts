@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { freePort } from './free-port.ts';
+import { findFreePort } from './free-port.ts';
 import { startGuarded } from './guarded-process.ts';
 import { findRedis } from './redis.ts';
 
@@ -37,7 +37,7 @@ export async function startRedisServer(options: RedisServerOptions = {}): Promis
   const found = findRedis();
   if ('reason' in found) throw new Error(found.reason);
   const { password, settings = [], sentinel = false } = options;
-  const port = await freePort();
+  const port = await findFreePort();
   const url = `redis://${password === undefined ? '' : `:${password}@`}127.0.0.1:${port}`;
   let running: { readonly pid: number; readonly end: () => Promise<void> } | null = null;
   const start = async (): Promise<void> => {
@@ -53,7 +53,7 @@ export async function startRedisServer(options: RedisServerOptions = {}): Promis
       folder,
       stopSignal: 'TERM',
       isReady: async () => {
-        pid = await pidOf(url);
+        pid = await readPid(url);
         return pid > 0;
       },
     });
@@ -81,7 +81,7 @@ export async function startRedisServer(options: RedisServerOptions = {}): Promis
 }
 
 /** The id of its process; 0 while it does not answer. */
-async function pidOf(url: string): Promise<number> {
+async function readPid(url: string): Promise<number> {
   const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null });
   redis.on('error', () => undefined);
   try {

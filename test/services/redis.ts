@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findProgram } from './find-program.ts';
-import { freePort } from './free-port.ts';
+import { findFreePort } from './free-port.ts';
 import { startGuarded } from './guarded-process.ts';
 import { PROGRAMS } from './programs.ts';
 import type { ServiceStart } from './provided.ts';
@@ -20,7 +20,7 @@ export async function startRedis(): Promise<ServiceStart> {
   const found = findRedis();
   if ('reason' in found) return { state: 'missing', ...found };
   try {
-    return await startPrivate(found.path);
+    return await startPrivateServer(found.path);
   } catch (error) {
     return { state: 'missing', reason: `${found.path} did not start: ${String(error)}` };
   }
@@ -31,8 +31,8 @@ export function findRedis() {
   return findProgram(PROGRAMS.redis);
 }
 
-async function startPrivate(program: string): Promise<ServiceStart> {
-  const { url, ...plan } = await prepare(program, ['save ""', 'appendonly no']);
+async function startPrivateServer(program: string): Promise<ServiceStart> {
+  const { url, ...plan } = await prepareServer(program, ['save ""', 'appendonly no']);
   const stop = await startGuarded({ ...plan, stopSignal: 'TERM' });
   return { state: 'ready', value: url, stop };
 }
@@ -52,12 +52,12 @@ export interface RedisPlan {
 export async function prepareRedis(): Promise<RedisPlan> {
   const found = findRedis();
   if ('reason' in found) throw new Error(found.reason);
-  return prepare(found.path, ['save ""', 'appendonly yes', 'appendfsync everysec']);
+  return prepareServer(found.path, ['save ""', 'appendonly yes', 'appendfsync everysec']);
 }
 
-async function prepare(program: string, keeping: readonly string[]): Promise<RedisPlan> {
+async function prepareServer(program: string, keeping: readonly string[]): Promise<RedisPlan> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-redis-'));
-  const port = await freePort();
+  const port = await findFreePort();
   // Other users of this machine can reach the port too, and an open Redis would let them write
   // files as us.
   const password = randomBytes(16).toString('hex');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type RunFacts, summariseRun } from './run-summary.ts';
+import { type RunFacts, summarizeRun } from './run-summary.ts';
 
 const green: RunFacts = {
   passed: 12,
@@ -19,7 +19,7 @@ const withoutPostgres: RunFacts = {
 
 describe('the end of a test run', () => {
   it('is one line of counts when everything ran', () => {
-    expect(summariseRun(green)).toEqual({
+    expect(summarizeRun(green)).toEqual({
       warning: [],
       counts: 'tests: 12 passed, 0 failed',
       fails: false,
@@ -27,7 +27,7 @@ describe('the end of a test run', () => {
   });
 
   it('names the files that did not run, the reason, and the one command that helps', () => {
-    expect(summariseRun(withoutPostgres)).toEqual({
+    expect(summarizeRun(withoutPostgres)).toEqual({
       warning: [
         '3 tests DID NOT RUN: this machine lacks PostgreSQL.',
         '  packages/store/src/store.test.ts: 3 tests for PostgreSQL',
@@ -41,7 +41,7 @@ describe('the end of a test run', () => {
 
   it('[U09] names each package once, and none for what cannot be installed there or was switched off', () => {
     const lines = (packages: RunFacts['installer']['packages']) =>
-      summariseRun({
+      summarizeRun({
         ...withoutPostgres,
         missing: [
           ...withoutPostgres.missing,
@@ -60,22 +60,22 @@ describe('the end of a test run', () => {
   });
 
   it('fails when CI is set, with the same message', () => {
-    const ci = summariseRun({ ...withoutPostgres, ci: true });
-    expect(ci).toEqual({ ...summariseRun(withoutPostgres), fails: true });
+    const ci = summarizeRun({ ...withoutPostgres, ci: true });
+    expect(ci).toEqual({ ...summarizeRun(withoutPostgres), fails: true });
   });
 
   it('fails when CI is set and a service is missing, even if no test was skipped for it', () => {
-    expect(summariseRun({ ...withoutPostgres, skipped: [], ci: true }).fails).toBe(true);
-    expect(summariseRun({ ...withoutPostgres, skipped: [] }).warning).toEqual([]);
+    expect(summarizeRun({ ...withoutPostgres, skipped: [], ci: true }).fails).toBe(true);
+    expect(summarizeRun({ ...withoutPostgres, skipped: [] }).warning).toEqual([]);
   });
 
   it('reports tests that are skipped for no reason', () => {
     const skipped = [{ file: 'a.test.ts', tests: 1, services: [] }];
-    expect(summariseRun({ ...green, skipped }).warning[0]).toMatch(/^1 test SKIPPED/);
-    expect(summariseRun({ ...green, skipped, ci: true }).fails).toBe(true);
+    expect(summarizeRun({ ...green, skipped }).warning[0]).toMatch(/^1 test SKIPPED/);
+    expect(summarizeRun({ ...green, skipped, ci: true }).fails).toBe(true);
   });
 
   it('does not mention tests that were filtered out by name', () => {
-    expect(summariseRun({ ...withoutPostgres, chosenByName: true, ci: true }).warning).toEqual([]);
+    expect(summarizeRun({ ...withoutPostgres, chosenByName: true, ci: true }).warning).toEqual([]);
   });
 });

@@ -38,8 +38,8 @@ export type RunSummary = {
  * Decides what to print at the end of a run. Locally a missing service is a prominent warning; when
  * `CI` is set it fails the run, and so does a test skipped for no reason.
  */
-export function summariseRun(facts: RunFacts): RunSummary {
-  const counts = countsLine(facts);
+export function summarizeRun(facts: RunFacts): RunSummary {
+  const counts = formatCounts(facts);
   if (facts.chosenByName) return { warning: [], counts, fails: false };
   const explained = facts.skipped.filter((file) => file.services.length > 0);
   // A failing hook skips the tests that follow it; then the failure is the news.
@@ -47,49 +47,49 @@ export function summariseRun(facts: RunFacts): RunSummary {
     facts.failed > 0 ? [] : facts.skipped.filter((file) => file.services.length === 0);
   const lacking = facts.missing.length > 0 && (facts.ci || explained.length > 0);
   const warning = [
-    ...(lacking ? missingLines(facts, explained) : []),
-    ...(unexplained.length > 0 ? unexplainedLines(unexplained) : []),
+    ...(lacking ? formatMissing(facts, explained) : []),
+    ...(unexplained.length > 0 ? formatUnexplained(unexplained) : []),
   ];
   return { warning, counts, fails: facts.ci && warning.length > 0 };
 }
 
-function countsLine(facts: RunFacts): string {
-  const skipped = total(facts.skipped);
+function formatCounts(facts: RunFacts): string {
+  const skipped = countSkippedTests(facts.skipped);
   const ending = skipped > 0 ? `, ${skipped} skipped` : '';
   return `tests: ${facts.passed} passed, ${facts.failed} failed${ending}`;
 }
 
-function missingLines(facts: RunFacts, files: readonly SkippedFile[]): string[] {
+function formatMissing(facts: RunFacts, files: readonly SkippedFile[]): string[] {
   const titles = facts.missing.map(({ service }) => PROGRAMS[service].title);
   return [
-    `${tests(total(files))} DID NOT RUN: this machine lacks ${titles.join(', ')}.`,
-    ...files.map(fileLine),
-    ...facts.missing.map((missing) => reasonLine(missing, facts.installer)),
-    ...installLines(facts.missing, facts.installer),
+    `${formatTestCount(countSkippedTests(files))} DID NOT RUN: this machine lacks ${titles.join(', ')}.`,
+    ...files.map(formatFile),
+    ...facts.missing.map((missing) => formatReason(missing, facts.installer)),
+    ...formatInstallLines(facts.missing, facts.installer),
   ];
 }
 
-function reasonLine({ service, reason, canInstall }: MissingService, from: Installer): string {
+function formatReason({ service, reason, canInstall }: MissingService, from: Installer): string {
   const isOffered = PROGRAMS[service].packages[from.packages] !== null;
   const ending = canInstall && !isOffered ? '; this system has no package of it' : '';
   return `  ${PROGRAMS[service].title}: ${reason}${ending}`;
 }
 
-function unexplainedLines(files: readonly SkippedFile[]): string[] {
+function formatUnexplained(files: readonly SkippedFile[]): string[] {
   return [
-    `${tests(total(files))} SKIPPED although nothing that they name is missing (see test/README.md):`,
-    ...files.map(fileLine),
+    `${formatTestCount(countSkippedTests(files))} SKIPPED although nothing that they name is missing (see test/README.md):`,
+    ...files.map(formatFile),
   ];
 }
 
-function fileLine({ file, tests: count, services }: SkippedFile): string {
-  if (services.length === 0) return `  ${file}: ${tests(count)}`;
+function formatFile({ file, tests: count, services }: SkippedFile): string {
+  if (services.length === 0) return `  ${file}: ${formatTestCount(count)}`;
   const names = services.map((name) => PROGRAMS[name].title).join(', ');
-  return `  ${file}: ${tests(count)} for ${names}`;
+  return `  ${file}: ${formatTestCount(count)} for ${names}`;
 }
 
 /** One command for everything that can be installed here. */
-function installLines(missing: readonly MissingService[], from: Installer): string[] {
+function formatInstallLines(missing: readonly MissingService[], from: Installer): string[] {
   const packages = missing
     .filter(({ canInstall }) => canInstall)
     .flatMap(({ service }) => PROGRAMS[service].packages[from.packages] ?? []);
@@ -97,10 +97,10 @@ function installLines(missing: readonly MissingService[], from: Installer): stri
   return [`Install what they need: ${from.command} ${[...new Set(packages)].join(' ')}`];
 }
 
-function total(files: readonly SkippedFile[]): number {
+function countSkippedTests(files: readonly SkippedFile[]): number {
   return files.reduce((sum, file) => sum + file.tests, 0);
 }
 
-function tests(count: number): string {
+function formatTestCount(count: number): string {
   return count === 1 ? '1 test' : `${count} tests`;
 }

@@ -7,12 +7,12 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { z } from 'zod';
-import { repositoryFiles } from '../repository-files.ts';
-import { filesOfOtherDays } from '../turns/files-of-day.ts';
+import { listRepositoryFiles } from '../repository-files.ts';
+import { listSkippedFiles } from '../turns/files-of-day.ts';
 import { groupPrograms } from './group-programs.ts';
-import { needsOf } from './needs.ts';
+import { listNeeds } from './needs.ts';
 import { PROGRAMS, type ServiceName } from './programs.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -39,19 +39,19 @@ const RESULTS = z.object({
  */
 const { PARLEY_TEST_REDIS_URL: _r, PARLEY_TEST_POSTGRES_URL: _p, CI: _ci, ...env } = process.env;
 
-const waiting = new Set(filesOfOtherDays());
+const waiting = new Set(listSkippedFiles());
 const folder = mkdtempSync(join(tmpdir(), 'parley-without-'));
 
 /**
  * Whether a file is in this run: all files in a full run, on a change those of the day among the
  * files that are due. A file that starts a program without naming it fails in every run anyway, see
- * `switchOffUnasked`.
+ * `disableUndeclared`.
  */
 function isDue(file: string): boolean {
-  return !waiting.has(file) && isOfDay(hash('sha256', file, 'buffer').readUInt32BE(), DAYS);
+  return !waiting.has(file) && isDueToday(hash('sha256', file, 'buffer').readUInt32BE(), DAYS);
 }
 
-function titlesOf(services: readonly ServiceName[]): string {
+function formatTitles(services: readonly ServiceName[]): string {
   return services.map((service) => PROGRAMS[service].title).join(', ');
 }
 
@@ -75,7 +75,7 @@ async function runWithout(services: readonly ServiceName[], files: readonly stri
     });
   }
   const [status] = await once(run, 'close');
-  process.stdout.write(`\nWithout ${titlesOf(services)}: ${files.length} files\n${output}`);
+  process.stdout.write(`\nWithout ${formatTitles(services)}: ${files.length} files\n${output}`);
   if (status === 0) return [];
   const { testResults } = RESULTS.parse(JSON.parse(readFileSync(results, 'utf8')));
   const failed = testResults.filter((file) => file.status === 'failed');
@@ -83,8 +83,8 @@ async function runWithout(services: readonly ServiceName[], files: readonly stri
   return failed.length === 0 ? [...files] : failed.map(({ name }) => relative(ROOT, name));
 }
 
-const files = repositoryFiles().filter((file) => IS_TEST.test(file) && isDue(file));
-const needs = new Map(files.map((file) => [file, needsOf(join(ROOT, file))]));
+const files = listRepositoryFiles().filter((file) => IS_TEST.test(file) && isDue(file));
+const needs = new Map(files.map((file) => [file, listNeeds(join(ROOT, file))]));
 const failed: string[] = [];
 const unsteady: string[] = [];
 // All groups in parallel: there are two or three, and each spends most of its time loading and
@@ -98,7 +98,7 @@ for (const [index, { services }] of groups.entries()) {
   if (first.length === 0) continue;
   const again = first.length <= FEW ? await runWithout(services, first) : first;
   unsteady.push(...first.filter((file) => !again.includes(file)));
-  if (again.length > 0) failed.push(`FAILED without ${titlesOf(services)}: ${again.join(' ')}`);
+  if (again.length > 0) failed.push(`FAILED without ${formatTitles(services)}: ${again.join(' ')}`);
 }
 rmSync(folder, { recursive: true });
 for (const file of unsteady) process.stdout.write(`Flaky, passed on its own: ${file}\n`);

@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis';
 import { Client } from 'pg';
 import { describe, expect, inject, it } from 'vitest';
-import { freshDatabase } from './fresh-database.ts';
-import { freshRedisPrefix } from './fresh-redis-prefix.ts';
+import { createFreshDatabase } from './fresh-database.ts';
+import { createRedisPrefix } from './fresh-redis-prefix.ts';
 import { openChromium } from './open-chromium.ts';
 
 const redisUrl = inject('redisUrl');
@@ -12,7 +12,7 @@ const chromiumUrl = inject('chromiumUrl');
 describe.runIf(redisUrl)('the private Redis', () => {
   it('accepts commands at the provided URL', async () => {
     const redis = new Redis(redisUrl ?? '');
-    const key = `${freshRedisPrefix()}:greeting`;
+    const key = `${createRedisPrefix()}:greeting`;
     await redis.set(key, 'hello', 'EX', 60);
     expect(await redis.get(key)).toBe('hello');
     await redis.quit();
@@ -21,7 +21,7 @@ describe.runIf(redisUrl)('the private Redis', () => {
 
 describe.runIf(postgresUrl)('the private PostgreSQL', () => {
   it('gives every test file its own empty database and drops it afterwards', async () => {
-    const database = await freshDatabase(postgresUrl ?? '');
+    const database = await createFreshDatabase(postgresUrl ?? '');
     const client = new Client({ connectionString: database.url });
     await client.connect();
     const tables = await client.query(

@@ -9,7 +9,7 @@ export type UnixUser = { readonly uid: number; readonly gid: number };
  * The user for a program that refuses to run as root: undefined when we are not root, otherwise the
  * first of `names` that this machine knows. Throws when it knows none.
  */
-export function unprivilegedUser(names: readonly string[]): UnixUser | undefined {
+export function findUnprivilegedUser(names: readonly string[]): UnixUser | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const lines = readFileSync('/etc/passwd', 'utf8').split('\n');
   for (const name of names) {
@@ -25,7 +25,7 @@ export function unprivilegedUser(names: readonly string[]): UnixUser | undefined
  * A folder for temporary files that other users can enter as well, since root's own may be closed
  * to them.
  */
-export function sharedTemporaryFolder(): string {
+export function findSharedTemporaryFolder(): string {
   const usual = tmpdir();
   for (let folder = usual; folder !== dirname(folder); folder = dirname(folder)) {
     if ((statSync(folder).mode & 0o001) === 0) return '/tmp';

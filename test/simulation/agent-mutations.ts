@@ -1,9 +1,6 @@
 import type { Mutation } from './mutations.ts';
 
-/**
- * Planted faults in what an agent may do, what it may know, what it does unprompted, and what is
- * retained.
- */
+/** Planted faults in permissions, private data, unprompted actions and retention. */
 export const AGENT_MUTATIONS: readonly Mutation[] = [
   {
     name: 'people who are not approvers may approve',
@@ -39,8 +36,8 @@ export const AGENT_MUTATIONS: readonly Mutation[] = [
     text: 'return allowed;',
     by: 'return parts;',
     scenes: ['strangers-embedded', 'strangers-shared'],
-    // Views and layers already withhold text meant for others; only a second fault would let some
-    // reach this check.
+    // Views and layers already withhold text meant for others, so text reaches this check only with
+    // a second fault.
     within: null,
   },
   {

@@ -2,7 +2,7 @@
  * What one step of the simulation changed in the tables. The chat of a part is its conversation on
  * the platform: channel, account and chat id.
  */
-export type Change =
+export type TableChange =
   | { readonly kind: 'accepted'; readonly conversation: string; readonly message: number }
   | {
       readonly kind: 'message';
@@ -51,8 +51,8 @@ export type Change =
     }
   | { readonly kind: 'dead-letter'; readonly id: number; readonly of: string }
   /**
-   * The database was rolled back to its last synced state or to an older copy. Always the first
-   * change of its step.
+   * The database was rolled back to its last synced state or to an older copy. A rollback is always
+   * the first change of its step.
    */
   | { readonly kind: 'rewound'; readonly by: 'power-cut' | 'older-copy' }
   /** Not a change of a table: the platform accepted a part or shows a message to people. */
@@ -67,8 +67,8 @@ export type Change =
  * One event of a process, or of the world (`process` is `world`), and the changes it made. `at` is
  * in virtual ms.
  */
-export interface Step {
+export interface TraceStep {
   readonly at: number;
   readonly process: string;
-  readonly changes: readonly Change[];
+  readonly changes: readonly TableChange[];
 }

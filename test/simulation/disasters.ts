@@ -1,22 +1,19 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { chanceFor } from './engine/chance.ts';
-import type { AfterCut } from './engine/synced-database.ts';
-import type { Fault } from './faults.ts';
+import { createChance } from './engine/chance.ts';
+import type { PowerCutFiles } from './engine/synced-database.ts';
+import type { SimulationFault } from './faults.ts';
 import type { Simulation } from './simulation.ts';
 import { SimulatedDisk } from './world/disk.ts';
 
-/** Longer than an orderly shutdown may take (D11), in ms. */
+/** The time limit of an orderly shutdown (D11) with a margin, in ms. */
 const STOP_MS = 12_000;
 
-type PowerCut = Extract<Fault, { readonly kind: 'power-cut' }>;
-type OlderCopy = Extract<Fault, { readonly kind: 'older-copy' }>;
+type PowerCutFault = Extract<SimulationFault, { readonly kind: 'power-cut' }>;
+type OlderCopyFault = Extract<SimulationFault, { readonly kind: 'older-copy' }>;
 
-/**
- * Simulates disk-level disasters: power cuts of the machine with the database, and restored older
- * copies.
- */
+/** Simulates power cuts of the machine with the database, and restored older copies. */
 export class Disasters {
   readonly disk: SimulatedDisk;
   readonly #simulation: Simulation;
@@ -26,8 +23,8 @@ export class Disasters {
   #copies = 0;
   /** The number of copies that are still to be restored. */
   #waiting = 0;
-  /** The next power cut, and the number of commits that must happen first. */
-  #next: { readonly cut: PowerCut; readonly commits: number } | null = null;
+  /** The next power cut, and the number of commits before it. */
+  #next: { readonly cut: PowerCutFault; readonly commits: number } | null = null;
 
   constructor(simulation: Simulation, data: string) {
     const { scene, folder, time, seed } = simulation;
@@ -36,7 +33,7 @@ export class Disasters {
     this.#isShared = simulation.isShared;
     this.disk = new SimulatedDisk({
       time,
-      chance: chanceFor(seed, 'disk'),
+      chance: createChance(seed, 'disk'),
       path: simulation.databaseFile,
       copy: join(folder, 'synced.db'),
       isServer: this.#isShared,
@@ -45,14 +42,14 @@ export class Disasters {
     });
   }
 
-  inject(fault: PowerCut | OlderCopy): void {
+  inject(fault: PowerCutFault | OlderCopyFault): void {
     if (fault.kind === 'older-copy') this.#copyDatabase(fault);
     else if (this.#isShared) this.#breakConnections();
     else if (fault.commits === 0) this.#cutPower(fault);
     else this.#next ??= { cut: fault, commits: this.disk.commits + fault.commits };
   }
 
-  /** Runs between two events and triggers what is due. */
+  /** Runs between two events and triggers due disasters. */
   afterEvent(): void {
     const next = this.#next;
     if (next === null || this.disk.commits < next.commits) return;
@@ -66,8 +63,8 @@ export class Disasters {
   }
 
   /**
-   * Whether no copy is pending and Parley has started on the restored files: only then can it have
-   * noticed.
+   * Whether no copy is pending and Parley has started on the restored files, because it can only
+   * notice a restore at startup.
    */
   isOver(): boolean {
     const { deployment, scene } = this.#simulation;
@@ -80,8 +77,7 @@ export class Disasters {
   }
 
   /**
-   * PostgreSQL syncs each commit, so a restarted server still has all of them; everything else is
-   * lost.
+   * PostgreSQL syncs each commit, so a restarted server still has all commits but no other state.
    */
   #breakConnections(): void {
     const { machine, databaseFile } = this.#simulation;
@@ -91,11 +87,11 @@ export class Disasters {
   }
 
   /**
-   * All processes of the machine end at the same moment; its files revert to what was on the disk.
+   * All processes of the machine end at the same moment, and its files revert to the state on disk.
    */
-  #cutPower({ downMs, againAfterMs }: Pick<PowerCut, 'downMs' | 'againAfterMs'>): void {
+  #cutPower({ downMs, againAfterMs }: Pick<PowerCutFault, 'downMs' | 'againAfterMs'>): void {
     const { machine, databaseFile, seed, time } = this.#simulation;
-    const chance = chanceFor(seed, `power ${time.now}`);
+    const chance = createChance(seed, `power ${time.now}`);
     const cut = this.disk.synced.cut(chance);
     if (cut === null) return;
     this.#replace(cut, 'power-cut', () => {
@@ -110,22 +106,22 @@ export class Disasters {
   }
 
   /** An operator copies the database files and restores them later, while Parley is stopped. */
-  #copyDatabase({ afterMs, downMs }: OlderCopy): void {
+  #copyDatabase({ afterMs, downMs }: OlderCopyFault): void {
     const { folder, time, deployment, machine, scene } = this.#simulation;
     this.#copies += 1;
     const copy = join(folder, `copy-${this.#copies}.db`);
     const then = this.disk.synced.copyTo(copy);
     if (then === null || this.#isShared) return;
-    const isSwept = () => counterOf(copy, then.log) < this.#counterSeen();
+    const isSwept = () => readCounter(copy, then.log) < this.#counterSeen();
     this.#waiting += 1;
     time.as(undefined, () => {
       time.plan(afterMs, () => {
         const names = Object.keys(scene.processes);
-        for (const name of names) stopInOrder(this.#simulation, name);
+        for (const name of names) stopGracefully(this.#simulation, name);
         time.plan(STOP_MS, () => {
           for (const name of deployment.alive) deployment.kill(name);
           machine.databases.closeAllOf(undefined);
-          // If nothing has raised the counter since, Parley cannot notice.
+          // If the counter has not been raised since, Parley cannot notice the restore.
           if (isSwept()) this.#replace(then, 'older-copy', () => {});
           this.#startAll(downMs);
           this.#waiting -= 1;
@@ -134,7 +130,7 @@ export class Disasters {
     });
   }
 
-  #replace(files: AfterCut, by: 'power-cut' | 'older-copy', andThen: () => void): void {
+  #replace(files: PowerCutFiles, by: 'power-cut' | 'older-copy', andThen: () => void): void {
     const { deployment, observer, questions, lost } = this.#simulation;
     const known = questions.filter(({ id, chat }) => observer.messageOf(id, chat) !== undefined);
     for (const name of deployment.alive) deployment.kill(name);
@@ -166,7 +162,7 @@ export class Disasters {
   }
 }
 
-function stopInOrder({ deployment, time }: Simulation, name: string): void {
+function stopGracefully({ deployment, time }: Simulation, name: string): void {
   const running = deployment.running.get(name);
   const { parley, process } = running ?? {};
   if (parley === undefined || process?.alive !== true) return;
@@ -177,7 +173,7 @@ function stopInOrder({ deployment, time }: Simulation, name: string): void {
 }
 
 /** The counter of `store_state` in a copy of the files. */
-function counterOf(file: string, log: Uint8Array): number {
+function readCounter(file: string, log: Uint8Array): number {
   const other = `${file}.look`;
   copyFileSync(file, other);
   if (log.length > 0) writeFileSync(`${other}-wal`, log);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { chanceFor } from './engine/chance.ts';
+import { createChance } from './engine/chance.ts';
 import { describeFault, FAULT_KINDS, planFaults } from './faults.ts';
 
 const processes = ['gateway', 'worker'];
 const plan = (seed: number, kinds = FAULT_KINDS) =>
-  planFaults(chanceFor(seed, 'faults'), { kinds, processes, forMs: 60_000 });
+  planFaults(createChance(seed, 'faults'), { kinds, processes, forMs: 60_000 });
 
 describe('faults planned from a seed', () => {
   it('[D17] are the same on each run and differ between seeds', () => {

@@ -1,7 +1,7 @@
-import type { Chance } from './engine/chance.ts';
+import type { RandomChance } from './engine/chance.ts';
 import { STEP_NAMES, type StepName } from './steps.ts';
 
-/** What the database does: it slows down, refuses, runs out of space, or fails at commits. */
+/** The behavior of the database: it slows down, refuses, runs out of space, or fails at commits. */
 const DATABASE_WEATHER = [
   'database-slow',
   'database-refuses',
@@ -10,7 +10,7 @@ const DATABASE_WEATHER = [
 ] as const;
 export type DatabaseWeather = (typeof DATABASE_WEATHER)[number];
 
-/** Temporary trouble in the world around the processes. */
+/** Temporary failures in the world around the processes. */
 export const WEATHER = [
   'wake-ups',
   'queue-away',
@@ -22,7 +22,7 @@ export const WEATHER = [
 export type Weather = (typeof WEATHER)[number];
 
 /** One fault of a simulation. `at` is in ms after the first people start to write. */
-export type Fault =
+export type SimulationFault =
   /**
    * The process is killed between two steps and restarts. `steps` counts its own events after `at`.
    */
@@ -69,15 +69,12 @@ export type Fault =
     }
   /** The clock of the database server is set back; `byMs` is negative. */
   | { readonly kind: 'database-clock'; readonly at: number; readonly byMs: number }
-  /**
-   * The machine loses power, and whatever was not synced is lost. For a server, all connections to
-   * it break.
-   */
+  /** The machine loses power and all unsynced data. For a server, all connections to it break. */
   | {
       readonly kind: 'power-cut';
       readonly at: number;
       /**
-       * The number of commits after `at`; 0 means immediately. Only for the machine of the
+       * The number of commits after `at`; 0 means immediately. Only used for the machine of the
        * database.
        */
       readonly commits: number;
@@ -101,7 +98,7 @@ export type Fault =
       readonly forMs: number;
     };
 
-export type FaultKind = Exclude<Fault['kind'], 'weather'> | Weather;
+export type FaultKind = Exclude<SimulationFault['kind'], 'weather'> | Weather;
 export const FAULT_KINDS: readonly FaultKind[] = [
   'kill',
   'restart',
@@ -124,7 +121,7 @@ const CLOCK_STEPS = [2_000, 30_000, 3_600_000, 86_400_000, 3 * 365 * 86_400_000]
 
 /** All faults of a simulation of `forMs`, in order of time. */
 export function planFaults(
-  chance: Chance,
+  chance: RandomChance,
   {
     kinds,
     processes,
@@ -134,20 +131,25 @@ export function planFaults(
     readonly processes: readonly string[];
     readonly forMs: number;
   },
-): readonly Fault[] {
-  const faults: Fault[] = [];
+): readonly SimulationFault[] {
+  const faults: SimulationFault[] = [];
   if (kinds.length === 0) return faults;
   // A longer simulation has the same number of faults.
   const pause = () => (chance.between(...PAUSE_MS) * forMs) / PAUSES_FOR_MS;
   let at = pause();
   while (at < forMs) {
-    faults.push(faultAt(at, chance, chance.one(kinds), chance.one(processes)));
+    faults.push(drawFault(at, chance, chance.one(kinds), chance.one(processes)));
     at += pause();
   }
   return faults;
 }
 
-function faultAt(at: number, chance: Chance, kind: FaultKind, process: string): Fault {
+function drawFault(
+  at: number,
+  chance: RandomChance,
+  kind: FaultKind,
+  process: string,
+): SimulationFault {
   if (kind === 'kill') {
     const steps = Math.floor(chance.between(0, 40));
     return { kind, at, process, steps, downMs: chance.between(50, 4_000) };
@@ -180,7 +182,7 @@ function faultAt(at: number, chance: Chance, kind: FaultKind, process: string): 
 }
 
 /** Describes a fault for the reader of a trace. */
-export function describeFault(fault: Fault): string {
+export function describeFault(fault: SimulationFault): string {
   const at = `${(fault.at / 1_000).toFixed(2)} s`;
   switch (fault.kind) {
     case 'kill':
@@ -196,7 +198,7 @@ export function describeFault(fault: Fault): string {
     case 'database-clock':
       return `${at}: the clock of the database server is set by ${fault.byMs} ms`;
     case 'power-cut':
-      return `${at}: after ${fault.commits} commits the power fails for ${Math.round(fault.downMs)} ms${again(fault.againAfterMs)}`;
+      return `${at}: after ${fault.commits} commits the power fails for ${Math.round(fault.downMs)} ms${describeRestart(fault.againAfterMs)}`;
     case 'older-copy':
       return `${at}: the database is copied, and the copy is restored after ${Math.round(fault.afterMs)} ms`;
     case 'weather':
@@ -204,6 +206,6 @@ export function describeFault(fault: Fault): string {
   }
 }
 
-function again(afterMs: number | null): string {
+function describeRestart(afterMs: number | null): string {
   return afterMs === null ? '' : `, and again ${Math.round(afterMs)} ms after that`;
 }

@@ -1,5 +1,5 @@
-// `npm run simulation:mutations [-- --only TEXT]`: plants one fault after another and reports how
-// soon it is found.
+// `npm run simulation:mutations [-- --only TEXT]` plants one fault after another and reports how
+// soon each is found.
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { MUTATIONS, type Mutation } from './mutations.ts';
@@ -16,7 +16,7 @@ const MAIN = new URL('main.ts', import.meta.url).pathname;
 /** A run that takes longer is considered hung. In ms of real time. */
 const MAX_MS = 900_000;
 
-interface Found {
+interface FoundFailure {
   readonly seeds: number;
   readonly violation: string;
 }
@@ -25,23 +25,23 @@ interface Found {
  * Null when no seed noticed the fault. Seeds that fail even without the fault are ignored. Throws
  * when the fault could not be planted.
  */
-function find({ name, scenes, faults, within }: Mutation): Found | null {
+function findFailingSeed({ name, scenes, faults, within }: Mutation): FoundFailure | null {
   const most = Math.min(within ?? Number.POSITIVE_INFINITY, Number(values.most));
   const chosen = [
     ...scenes.flatMap((scene) => ['--scene', scene]),
     ...(faults ? ['--faults', faults] : []),
   ];
   for (let from = 1; from <= most; ) {
-    const failed = firstFailure(['--mutation', name, '--seeds', `${from}..${most}`, ...chosen]);
+    const failed = findFirstFailure(['--mutation', name, '--seeds', `${from}..${most}`, ...chosen]);
     if (failed === null) return null;
     const { seed: seeds, violation } = failed;
-    if (firstFailure(['--seeds', `${seeds}`, ...chosen]) === null) return { seeds, violation };
+    if (findFirstFailure(['--seeds', `${seeds}`, ...chosen]) === null) return { seeds, violation };
     from = seeds + 1;
   }
   return null;
 }
 
-function firstFailure(
+function findFirstFailure(
   args: readonly string[],
 ): { readonly seed: number; readonly violation: string } | null {
   const all = [MAIN, ...args, '--until-failure'];
@@ -53,7 +53,7 @@ function firstFailure(
   return null;
 }
 
-function isAskedFor({ name }: Mutation, index: number): boolean {
+function isRequested({ name }: Mutation, index: number): boolean {
   const { only = '' } = values;
   const [, from, to] = /^(\d+)\.\.(\d+)$/.exec(only) ?? [];
   if (from === undefined) return name.includes(only);
@@ -61,9 +61,9 @@ function isAskedFor({ name }: Mutation, index: number): boolean {
 }
 
 let [looked, missed] = [0, 0];
-for (const mutation of MUTATIONS.filter(isAskedFor)) {
+for (const mutation of MUTATIONS.filter(isRequested)) {
   looked += 1;
-  const found = find(mutation);
+  const found = findFailingSeed(mutation);
   const { name, breaks, within } = mutation;
   const result =
     found === null

@@ -26,20 +26,21 @@ const { values } = parseArgs({
   },
 });
 
-// Everything below is simulated, so the real clock is captured first to enforce the time limit.
+// The real clock is captured first to enforce the time limit, because everything below is
+// simulated.
 const machineClock = { now: Date.now.bind(Date), elapsed: performance.now.bind(performance) };
 // Databases commit thousands of times, and a real disk would slow them down.
 const leaveMemory = useMemoryFolder();
 const machine = installMachine();
 const isPlanted =
-  values.mutation === undefined ? () => true : plantFault(mutationOf(values.mutation));
+  values.mutation === undefined ? () => true : plantFault(findMutation(values.mutation));
 const { runSeeds } = await import('./run-seeds.ts');
 const code = await runSeeds(machine, machineClock, values);
 if (!isPlanted()) throw new Error('The module of the planted fault was never loaded.');
 leaveMemory();
 process.exit(code);
 
-function mutationOf(name: string): Mutation {
+function findMutation(name: string): Mutation {
   const found = MUTATIONS.find((mutation) => mutation.name === name);
   if (found === undefined) throw new Error(`There is no planted fault "${name}".`);
   return found;

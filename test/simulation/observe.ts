@@ -1,8 +1,8 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import type { Change } from './changes.ts';
+import type { TableChange } from './changes.ts';
 
 /** The contents of a deployment's tables, as far as changes are derived from them. */
-interface Tables {
+interface ObservedTables {
   readonly conversations: ReadonlyMap<string, ConversationRow>;
   readonly messages: ReadonlyMap<number, MessageRow>;
   readonly turns: ReadonlyMap<string, TurnRow>;
@@ -55,7 +55,7 @@ export interface DeadLetterRow {
   readonly subject: string;
 }
 
-const NOTHING: Tables = {
+const NOTHING: ObservedTables = {
   conversations: new Map(),
   messages: new Map(),
   turns: new Map(),
@@ -68,15 +68,15 @@ const NOTHING: Tables = {
 /** Reads the tables of a deployment after each commit and reports the changes. */
 export class Observer {
   readonly #path: string;
-  /** The number of commits by all processes: without a new one nothing has changed. */
+  /** The number of commits by all processes; without a new commit, nothing has changed. */
   readonly #commits: () => number;
   #seenCommits = -1;
   #database: DatabaseSync | undefined;
-  #queries: Queries | undefined;
+  #queries: TableQueries | undefined;
   readonly #statements = new Map<string, StatementSync>();
   #seen: unknown;
   #changed = 0;
-  #tables: Tables = NOTHING;
+  #tables: ObservedTables = NOTHING;
 
   constructor(path: string, commits: () => number) {
     this.#path = path;
@@ -92,7 +92,7 @@ export class Observer {
     this.#seenCommits = -1;
   }
 
-  get tables(): Tables {
+  get tables(): ObservedTables {
     return this.#tables;
   }
 
@@ -110,7 +110,7 @@ export class Observer {
   }
 
   /** Returns the changes since the last call. */
-  changes(): readonly Change[] {
+  changes(): readonly TableChange[] {
     const queries = this.#queries;
     const commits = this.#commits();
     if (queries === undefined || commits === this.#seenCommits) return [];
@@ -121,7 +121,7 @@ export class Observer {
     this.#changed += 1;
     const before = this.#tables;
     this.#tables = readTables(queries);
-    return differences(before, this.#tables);
+    return findDifferences(before, this.#tables);
   }
 
   /** The stored message of a chat by its id on the platform. */
@@ -139,7 +139,7 @@ export class Observer {
   }
 }
 
-type Queries = ReturnType<typeof prepareQueries>;
+type TableQueries = ReturnType<typeof prepareQueries>;
 
 function prepareQueries(database: DatabaseSync) {
   const table = <Key, Row>(text: string, keyOf: (row: Row) => Key) =>
@@ -193,7 +193,7 @@ class TableReader<Key, Row> {
   }
 }
 
-function readTables(queries: Queries): Tables {
+function readTables(queries: TableQueries): ObservedTables {
   return {
     conversations: queries.conversations.read(),
     messages: queries.messages.read(),
@@ -205,29 +205,29 @@ function readTables(queries: Queries): Tables {
   };
 }
 
-function differences(before: Tables, now: Tables): readonly Change[] {
+function findDifferences(before: ObservedTables, now: ObservedTables): readonly TableChange[] {
   return [
-    ...(before.conversations === now.conversations ? [] : laneChanges(before, now)),
-    ...(before.messages === now.messages ? [] : messageChanges(before, now)),
-    ...(before.turns === now.turns ? [] : turnChanges(before, now)),
-    ...(before.parts === now.parts ? [] : partChanges(before, now)),
-    ...(before.leases === now.leases ? [] : leaseChanges(before, now)),
+    ...(before.conversations === now.conversations ? [] : findLaneChanges(before, now)),
+    ...(before.messages === now.messages ? [] : findMessageChanges(before, now)),
+    ...(before.turns === now.turns ? [] : findTurnChanges(before, now)),
+    ...(before.parts === now.parts ? [] : findPartChanges(before, now)),
+    ...(before.leases === now.leases ? [] : findLeaseChanges(before, now)),
     ...[...now.deadLetters.values()]
       .filter(({ seq }) => !before.deadLetters.has(seq))
-      .map(({ seq, subject }): Change => ({ kind: 'dead-letter', id: seq, of: subject })),
+      .map(({ seq, subject }): TableChange => ({ kind: 'dead-letter', id: seq, of: subject })),
   ];
 }
 
-function leaseChanges(before: Tables, now: Tables): Change[] {
-  return [...now.leases.values()].flatMap(({ name, owner, lease_until }): Change[] => {
+function findLeaseChanges(before: ObservedTables, now: ObservedTables): TableChange[] {
+  return [...now.leases.values()].flatMap(({ name, owner, lease_until }): TableChange[] => {
     const old = before.leases.get(name);
     if (old?.owner === owner && old.lease_until === lease_until) return [];
     return [{ kind: 'lease', name, holder: owner, until: lease_until ?? 0 }];
   });
 }
 
-function laneChanges(before: Tables, now: Tables): Change[] {
-  return [...now.conversations.values()].flatMap((row): Change[] => {
+function findLaneChanges(before: ObservedTables, now: ObservedTables): TableChange[] {
+  return [...now.conversations.values()].flatMap((row): TableChange[] => {
     const old = before.conversations.get(row.id);
     const isSame =
       (old?.epoch ?? 0) === row.epoch &&
@@ -239,11 +239,11 @@ function laneChanges(before: Tables, now: Tables): Change[] {
   });
 }
 
-function messageChanges(before: Tables, now: Tables): Change[] {
-  const changed = [...now.messages.values()].flatMap((row): Change[] => {
+function findMessageChanges(before: ObservedTables, now: ObservedTables): TableChange[] {
+  const changed = [...now.messages.values()].flatMap((row): TableChange[] => {
     const old = before.messages.get(row.seq);
     const { conversation_id: conversation, seq: message, state: to, turn_id: turn } = row;
-    const accepted: Change[] =
+    const accepted: TableChange[] =
       old === undefined ? [{ kind: 'accepted', conversation, message }] : [];
     const from = old?.state ?? 'waiting';
     // A turn that takes over the messages of another turn claims them as well.
@@ -252,14 +252,21 @@ function messageChanges(before: Tables, now: Tables): Change[] {
   });
   const removed = [...before.messages.values()]
     .filter(({ seq }) => !now.messages.has(seq))
-    .map(({ conversation_id: conversation, seq: message, state: from, turn_id: turn }): Change => {
-      return { kind: 'message', conversation, message, from, to: 'removed', turn };
-    });
+    .map(
+      ({
+        conversation_id: conversation,
+        seq: message,
+        state: from,
+        turn_id: turn,
+      }): TableChange => {
+        return { kind: 'message', conversation, message, from, to: 'removed', turn };
+      },
+    );
   return [...changed, ...removed];
 }
 
-function turnChanges(before: Tables, now: Tables): Change[] {
-  return [...now.turns.values()].flatMap((row): Change[] => {
+function findTurnChanges(before: ObservedTables, now: ObservedTables): TableChange[] {
+  return [...now.turns.values()].flatMap((row): TableChange[] => {
     const old = before.turns.get(row.id);
     if (old?.state === row.state && old.attempts === row.attempts) return [];
     const { conversation_id: conversation, id: turn, state: to, attempts } = row;
@@ -267,8 +274,8 @@ function turnChanges(before: Tables, now: Tables): Change[] {
   });
 }
 
-function partChanges(before: Tables, now: Tables): Change[] {
-  const changed = [...now.parts.values()].flatMap((row): Change[] => {
+function findPartChanges(before: ObservedTables, now: ObservedTables): TableChange[] {
+  const changed = [...now.parts.values()].flatMap((row): TableChange[] => {
     const old = before.parts.get(row.id);
     if (old?.state === row.state) return [];
     const { id: part, chat, seq: order, turn_id: turn, state: to } = row;
@@ -276,7 +283,7 @@ function partChanges(before: Tables, now: Tables): Change[] {
   });
   const removed = [...before.parts.values()]
     .filter(({ id }) => !now.parts.has(id))
-    .map(({ id: part, chat, seq: order, turn_id: turn, state: from }): Change => {
+    .map(({ id: part, chat, seq: order, turn_id: turn, state: from }): TableChange => {
       return { kind: 'part', part, chat, order, turn, from, to: 'removed' };
     });
   return [...changed, ...removed];

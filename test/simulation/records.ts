@@ -1,32 +1,32 @@
-import type { Fault } from './faults.ts';
+import type { SimulationFault } from './faults.ts';
 import type { ModelRequest } from './world/model.ts';
 
 /**
  * A question of a person. `text` is unique in the simulation, so answers that name it can be
  * recognized.
  */
-export interface Question {
+export interface PersonQuestion {
   readonly id: string;
   readonly text: string;
   readonly chat: string;
   readonly platform: string;
   readonly account: string;
   readonly at: number;
-  /** Its author has deleted it, possibly too late. */
+  /** The author has deleted the message, possibly too late. */
   isWithdrawn?: true;
 }
 
 /** A request to the model. */
-export interface Asked extends ModelRequest {
+export interface RecordedRequest extends ModelRequest {
   readonly at: number;
 }
 
 /** The result of one seed. */
-export interface Result {
+export interface SeedResult {
   readonly seed: number;
   readonly scene: string;
   readonly hash: string;
-  readonly faults: readonly Fault[];
+  readonly faults: readonly SimulationFault[];
   /** Empty if every promise was kept. */
   readonly violations: readonly string[];
   readonly questions: number;

@@ -1,10 +1,10 @@
 import type { InboundMessage } from '@parley/core';
 
-/** The place and author of a message. */
-export type Place = Pick<InboundMessage, 'chat' | 'sender' | 'addressed'>;
+/** The chat and the author of a message. */
+export type MessageOrigin = Pick<InboundMessage, 'chat' | 'sender' | 'addressed'>;
 
-/** Something that a person has written. */
-export interface Said {
+/** A message written by a person. */
+export interface PersonStatement {
   readonly platform: string;
   readonly text: string;
   readonly chat: string;
@@ -15,7 +15,7 @@ export interface Said {
  * The questions that a message of the bot answers. It may mention others, such as one that waits
  * for an approval.
  */
-export function answeredIn(text: string): readonly string[] {
+export function findAnsweredQuestions(text: string): readonly string[] {
   if (!text.includes('This answers')) return [];
   return [...new Set(text.match(/\bq\d+\b/g) ?? [])];
 }

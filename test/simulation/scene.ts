@@ -1,33 +1,37 @@
 import type { ChannelDefinition } from '@parley/channels';
 import type { ProcessRole } from '@parley/store';
-import type { Chance } from './engine/chance.ts';
+import type { RandomChance } from './engine/chance.ts';
 import type { SimulatedProcess } from './engine/virtual-time.ts';
-import type { Fault, FaultKind } from './faults.ts';
+import type { FaultKind, SimulationFault } from './faults.ts';
 import type { MakeInvariant } from './invariants/invariant.ts';
 import type { Simulation } from './simulation.ts';
 import type { ModelAnswer, ModelRequest } from './world/model.ts';
-import type { Serve } from './world/network.ts';
+import type { ServeRequest } from './world/network.ts';
 import type { Shown } from './world/platform.ts';
 import type { PlatformKind } from './world/platform-kind.ts';
 
-/** What a scene adds to its world besides platforms and a model. */
-export interface Brought {
+/** Additions of a scene to its world besides platforms and a model. */
+export interface SceneAdditions {
   readonly channels: readonly ChannelDefinition[];
   /** Settings of these additions, under `channels`. */
   readonly settings: object;
   /** Servers reachable by `fetch`. */
-  readonly hosts: Readonly<Record<string, Serve>>;
+  readonly hosts: Readonly<Record<string, ServeRequest>>;
   /** Called when a process has ended, whether killed or shut down. */
   onEnd?(process: SimulatedProcess): void;
-  /** Whether nothing is in progress there. */
+  /** Whether no work is in progress there. */
   isOver?(): boolean;
 }
 
-/** What is simulated: the processes, the platforms, what people do, and what the model says. */
-export interface Scene {
+/**
+ * The simulated setup: the processes, the platforms, the actions of people, and the answers of the
+ * model.
+ */
+export interface SimulationScene {
   readonly name: string;
   /**
-   * Processes by name. Several share a database; a single one keeps everything in its data folder.
+   * Processes by name. Several processes share a database; a single one keeps its data in its data
+   * folder.
    */
   readonly processes: Readonly<Record<string, ProcessRole>>;
   readonly platforms: readonly PlatformKind[];
@@ -35,15 +39,15 @@ export interface Scene {
   readonly settings?: object;
   /** Workspace files that exist before the first start. */
   readonly files?: Readonly<Record<string, string>>;
-  /** How long people write and faults occur, if not the usual minute. In ms. */
+  /** How long people write and faults occur, in ms; a minute by default. */
   readonly spanMs?: number;
   /** Promises that only this scene can check, besides those of every scene. */
   readonly invariants?: readonly MakeInvariant[];
-  /** Which faults make sense here. */
+  /** The faults that make sense in this scene. */
   readonly faults: readonly FaultKind[];
-  /** How long the run continues after the last fault even when nothing is left to do, in ms. */
+  /** How long the run continues after the last fault even without pending work, in ms. */
   readonly calmMs?: number;
-  /** How long the model thinks, if not its usual time. In ms. */
+  /** The thinking time of the model in ms, if not the default. */
   readonly thinkMs?: readonly [number, number];
   /** The model's answer to a request made by `simulation.time.process`. */
   answer(request: ModelRequest, simulation: Simulation): ModelAnswer;
@@ -53,16 +57,16 @@ export interface Scene {
    */
   load?(): Promise<void>;
   /** Creates the additions of the scene; called once per run, before anything starts. */
-  bring?(simulation: Simulation): Brought;
+  bring?(simulation: Simulation): SceneAdditions;
   /** Plans faults at certain moments, instead of random ones. */
-  plan?(chance: Chance): readonly Fault[];
+  plan?(chance: RandomChance): readonly SimulationFault[];
   /** Called before anything starts, to create the data of an earlier Parley. */
   prepare?(simulation: Simulation): void;
   /** Kills each process once during its first start. */
   readonly interruptsStart?: true;
   /**
-   * Schedules what people do, on `simulation.time` within `simulation.span` ms. Called once, in the
-   * world, when all processes have started.
+   * Schedules the actions of people, on `simulation.time` within `simulation.span` ms. Called once,
+   * in the world, when all processes have started.
    */
   people(simulation: Simulation): void;
   /** Called in the world when people first see a message of the bot. */

@@ -4,15 +4,15 @@ import type { FaultKind } from './faults.ts';
 export interface KnownSeed {
   readonly scene: string;
   readonly seed: number;
-  /** How many of its faults suffice to reproduce the failure. */
+  /** The number of its faults that suffice to reproduce the failure. */
   readonly faults: number;
-  /** The requested kinds of faults; absent for all of the scene. */
+  /** The requested kinds of faults; by default all kinds of the scene. */
   readonly kinds?: readonly FaultKind[];
-  /** What went wrong and how it was corrected. */
+  /** The cause of the failure and its fix. */
   readonly was: string;
 }
 
-/** Every run starts with these, so that a promise that was broken once is always checked. */
+/** Every run starts with these seeds, so that a promise that was broken once is always checked. */
 export const KNOWN_SEEDS: readonly KnownSeed[] = [
   {
     scene: 'quiet',

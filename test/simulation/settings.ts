@@ -1,15 +1,15 @@
-import type { Brought, Scene } from './scene.ts';
+import type { SceneAdditions, SimulationScene } from './scene.ts';
 import { MODEL_URL } from './world/model.ts';
-import { channelSettings } from './world/platform-kind.ts';
+import { createChannelSettings } from './world/platform-kind.ts';
 
-/** A model that says nothing, or never ends, is abandoned within the time of a simulation. */
+/** A model that sends nothing, or never ends, is abandoned within the time of a simulation. */
 const MODEL_TIMEOUTS = { firstTokenMs: 15_000, chunkMs: 15_000, totalMs: 45_000 };
 
 /** Settings of every simulated Parley, combined with those of its scene. */
-export function settingsOf(
-  { platforms, settings }: Scene,
+export function createSettings(
+  { platforms, settings }: SimulationScene,
   isShared: boolean,
-  brought: Brought | undefined,
+  brought: SceneAdditions | undefined,
 ): object {
   return {
     model: {
@@ -20,7 +20,7 @@ export function settingsOf(
       timeouts: MODEL_TIMEOUTS,
     },
     channels: {
-      ...Object.fromEntries(platforms.map((kind) => [kind.id, channelSettings(kind)])),
+      ...Object.fromEntries(platforms.map((kind) => [kind.id, createChannelSettings(kind)])),
       ...brought?.settings,
     },
     log: { keepMegabytes: 0 },

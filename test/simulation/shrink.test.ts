@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Fault } from './faults.ts';
-import type { Result } from './records.ts';
-import { shortestFailure } from './shrink.ts';
+import type { SimulationFault } from './faults.ts';
+import type { SeedResult } from './records.ts';
+import { findShortestFailure } from './shrink.ts';
 
-const fault = (at: number): Fault => ({
+const fault = (at: number): SimulationFault => ({
   kind: 'pause',
   at,
   process: 'worker',
@@ -11,9 +11,9 @@ const fault = (at: number): Fault => ({
   forMs: 1_000,
 });
 
-/** A run that fails once it has this many faults. */
+/** A run that fails if it has at least this many faults. */
 function failsFrom(enough: number) {
-  return async (faults: readonly Fault[]): Promise<Result> => ({
+  return async (faults: readonly SimulationFault[]): Promise<SeedResult> => ({
     seed: 7,
     scene: 'shared',
     hash: '',
@@ -30,7 +30,7 @@ describe('the shortest failure', () => {
   it.each([0, 1, 4, 9, 10])('[D17] is found when the first %i faults suffice', async (enough) => {
     const run = failsFrom(enough);
     const faults = Array.from({ length: 10 }, (_, index) => fault(index * 1_000));
-    const lines = await shortestFailure(await run(faults), run);
+    const lines = await findShortestFailure(await run(faults), run);
     expect(lines[0]).toBe(`fails with the first ${enough} of 10 faults:`);
     expect(lines.filter((line) => line.includes('is paused'))).toHaveLength(enough);
     expect(lines).toContain(`  [D01] with ${enough}`);

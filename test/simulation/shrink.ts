@@ -1,16 +1,16 @@
-import { describeFault, type Fault } from './faults.ts';
-import type { Result } from './records.ts';
+import { describeFault, type SimulationFault } from './faults.ts';
+import type { SeedResult } from './records.ts';
 
 /** The number of violations printed to explain a failure. */
 const SHOWN = 5;
 
 /**
  * Finds the shortest prefix of the faults of a failed run that still fails, by bisection, and
- * describes it. With fewer faults a different promise may break; that counts as well.
+ * describes it. With fewer faults a different promise may be broken, which counts as well.
  */
-export async function shortestFailure(
-  failed: Result,
-  run: (faults: readonly Fault[]) => Promise<Result>,
+export async function findShortestFailure(
+  failed: SeedResult,
+  run: (faults: readonly SimulationFault[]) => Promise<SeedResult>,
 ): Promise<readonly string[]> {
   const { faults, seed, scene } = failed;
   let best = failed;

@@ -1,37 +1,37 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Change } from './changes.ts';
+import type { TableChange } from './changes.ts';
 import { Disasters } from './disasters.ts';
-import { type Chance, chanceFor } from './engine/chance.ts';
+import { createChance, type RandomChance } from './engine/chance.ts';
 import { SOUND_DISK } from './engine/databases.ts';
-import type { Machine } from './engine/machine.ts';
+import type { SimulationMachine } from './engine/machine.ts';
 import { BEGINNING, type SimulatedProcess, type VirtualTime } from './engine/virtual-time.ts';
-import type { Fault, Weather } from './faults.ts';
+import type { SimulationFault, Weather } from './faults.ts';
 import type { Invariant, MakeInvariant } from './invariants/invariant.ts';
 import { Observer } from './observe.ts';
-import type { Asked, Question, Result } from './records.ts';
-import { answeredIn, type Place, type Said } from './said.ts';
-import type { Brought, Scene } from './scene.ts';
-import { settingsOf } from './settings.ts';
+import type { PersonQuestion, RecordedRequest, SeedResult } from './records.ts';
+import { findAnsweredQuestions, type MessageOrigin, type PersonStatement } from './said.ts';
+import type { SceneAdditions, SimulationScene } from './scene.ts';
+import { createSettings } from './settings.ts';
 import { Trace } from './trace.ts';
 import { Deployment } from './world/deployment.ts';
-import { MODEL_HOST, modelFault, simulatedModel } from './world/model.ts';
-import { Network } from './world/network.ts';
-import { Overtaking } from './world/overtaking.ts';
-import { Platform, type Revised, type Shown } from './world/platform.ts';
+import { createSimulatedModel, drawModelFault, MODEL_HOST } from './world/model.ts';
+import { SimulatedNetwork } from './world/network.ts';
+import { OvertakingController } from './world/overtaking.ts';
+import { Platform, type RevisedMessage, type Shown } from './world/platform.ts';
 import { DEFAULT_ACCOUNT } from './world/platform-kind.ts';
-import { sendFate } from './world/send-weather.ts';
-import { serversOf } from './world/servers.ts';
+import { drawSendFate } from './world/send-weather.ts';
+import { createSharedServers } from './world/servers.ts';
 import { serversNow } from './world/servers-now.ts';
-import { SlowFiles } from './world/slow-files.ts';
-import { Supervisor } from './world/supervisor.ts';
+import { SlowFileSystem } from './world/slow-files.ts';
+import { ProcessSupervisor } from './world/supervisor.ts';
 
 /** How long people write and faults occur, in ms. */
 export const SPAN_MS = 60_000;
 /**
- * Everything must be finished within this time after the last fault, in ms: the longest lease,
- * retry and sweep.
+ * The time limit in ms for all work to finish after the last fault: the longest lease, retry and
+ * sweep.
  */
 const AFTERMATH_MS = 300_000;
 const POLL_INTERVAL_MS = 1_000;
@@ -43,51 +43,56 @@ const STEPS_OF_A_START = 60;
 
 /** One run of one scene with one seed and a list of faults. */
 export class Simulation {
-  readonly machine: Machine;
-  readonly scene: Scene;
+  readonly machine: SimulationMachine;
+  readonly scene: SimulationScene;
   readonly seed: number;
   readonly observer: Observer;
   readonly trace = new Trace();
   readonly deployment: Deployment;
-  readonly supervisor: Supervisor;
+  readonly supervisor: ProcessSupervisor;
   readonly platforms: ReadonlyMap<string, Platform>;
-  readonly questions: Question[] = [];
+  readonly questions: PersonQuestion[] = [];
   /** The requests to the model. */
-  readonly requests: Asked[] = [];
-  /** What people said in groups without addressing the bot. */
-  readonly remarks: Question[] = [];
+  readonly requests: RecordedRequest[] = [];
+  /** Text that people wrote in groups without addressing the bot. */
+  readonly remarks: PersonQuestion[] = [];
   /** Edits and deletions of messages that a gateway has accepted. */
-  readonly revised: Revised[] = [];
-  /** When the last fault ended, in ms; infinite before. */
+  readonly revised: RevisedMessage[] = [];
+  /** The time of the end of the last fault, in ms; infinite before. */
   calmSince = Number.POSITIVE_INFINITY;
-  /** Everything that people have written, oldest first. */
-  readonly said: Said[] = [];
+  /** All messages written by people, oldest first. */
+  readonly said: PersonStatement[] = [];
   readonly violations: string[] = [];
   /**
    * Questions that are missing from an older copy of the database that a scene restored on purpose.
    */
   readonly lost = new Set<string>();
-  readonly slowFiles = new SlowFiles();
+  readonly slowFiles = new SlowFileSystem();
   readonly folder: string;
-  readonly brought: Brought | undefined;
+  readonly brought: SceneAdditions | undefined;
   readonly isShared: boolean;
   /** The only file with tables. */
   readonly databaseFile: string;
   readonly #disasters: Disasters;
-  readonly #overtaking: Overtaking;
-  readonly #network: Chance;
+  readonly #overtaking: OvertakingController;
+  readonly #network: RandomChance;
   readonly #weather = new Map<Weather, number>();
   readonly #invariants: readonly Invariant[];
-  readonly #sent: Change[] = [];
+  readonly #sent: TableChange[] = [];
   readonly #answers = new Map<string, number>();
   readonly #shown = new Map<string, Omit<Shown, 'isDeleted'>>();
 
-  constructor(machine: Machine, scene: Scene, seed: number, invariants: readonly MakeInvariant[]) {
+  constructor(
+    machine: SimulationMachine,
+    scene: SimulationScene,
+    seed: number,
+    invariants: readonly MakeInvariant[],
+  ) {
     machine.begin(seed);
     this.machine = machine;
     this.scene = scene;
     this.seed = seed;
-    this.#network = chanceFor(seed, 'network');
+    this.#network = createChance(seed, 'network');
     this.#invariants = invariants.map((make) => make());
     this.folder = mkdtempSync(join(tmpdir(), 'parley-simulation-'));
     this.platforms = new Map(
@@ -108,14 +113,14 @@ export class Simulation {
         ...[...this.platforms.values()].map((platform) => platform.definition()),
         ...(this.brought?.channels ?? []),
       ],
-      settings: settingsOf(scene, isShared, this.brought),
+      settings: createSettings(scene, isShared, this.brought),
       onEnd: (process) => this.brought?.onEnd?.(process),
       files: scene.files,
     });
-    this.supervisor = new Supervisor(machine.time, this.deployment, scene.processes);
-    this.#overtaking = new Overtaking(machine.time, this.deployment, machine.databases);
+    this.supervisor = new ProcessSupervisor(machine.time, this.deployment, scene.processes);
+    this.#overtaking = new OvertakingController(machine.time, this.deployment, machine.databases);
     this.observer = new Observer(this.databaseFile, () => this.#disasters.disk.commits);
-    serversNow.servers = isShared ? serversOf(this, this.#network) : null;
+    serversNow.servers = isShared ? createSharedServers(this, this.#network) : null;
   }
 
   get time(): VirtualTime {
@@ -127,15 +132,15 @@ export class Simulation {
   }
 
   /** Random numbers for one purpose of a scene. */
-  chance(name: string): Chance {
-    return chanceFor(this.seed, name);
+  chance(name: string): RandomChance {
+    return createChance(this.seed, name);
   }
 
-  /** A person asks something; the model's answer must name `text`. */
+  /** Asks a question as a person; the answer of the model must name `text`. */
   ask(
     platform: string,
     text: string,
-    message: Place,
+    message: MessageOrigin,
     words = text,
     account = DEFAULT_ACCOUNT,
   ): string {
@@ -145,17 +150,17 @@ export class Simulation {
   }
 
   /** Records a question that was asked by other means than `ask`. */
-  asked(question: Omit<Question, 'at'>): void {
+  asked(question: Omit<PersonQuestion, 'at'>): void {
     this.questions.push({ ...question, at: this.time.now });
   }
 
-  /** A person writes something that is not a question; returns the id of the message. */
-  say(platform: string, text: string, message: Place, account = DEFAULT_ACCOUNT): string {
+  /** Writes a message that is not a question; returns the id of the message. */
+  say(platform: string, text: string, message: MessageOrigin, account = DEFAULT_ACCOUNT): string {
     this.said.push({ platform, text, chat: message.chat.id, by: message.sender.id });
     return this.platform(platform).write({ ...message, text }, account);
   }
 
-  /** How many visible parts name the question. */
+  /** The number of visible parts that name the question. */
   answers(question: string): number {
     return this.#answers.get(question) ?? 0;
   }
@@ -175,7 +180,7 @@ export class Simulation {
   }
 
   /** Runs the scene with these faults, then without any until everything has finished. */
-  async run(faults: readonly Fault[]): Promise<Result> {
+  async run(faults: readonly SimulationFault[]): Promise<SeedResult> {
     const { time } = this;
     try {
       this.#connectWorld();
@@ -197,7 +202,7 @@ export class Simulation {
     }
   }
 
-  #result(faults: readonly Fault[], took: number): Result {
+  #result(faults: readonly SimulationFault[], took: number): SeedResult {
     return {
       seed: this.seed,
       scene: this.scene.name,
@@ -212,11 +217,11 @@ export class Simulation {
   }
 
   #connectWorld(): void {
-    const network = new Network(this.time, () => this.#network);
+    const network = new SimulatedNetwork(this.time, () => this.#network);
     network.install();
     network.serve(
       MODEL_HOST,
-      simulatedModel(
+      createSimulatedModel(
         (request) => {
           this.requests.push({ ...request, at: this.time.now });
           this.#check(({ onRequest }) => onRequest?.(request, this));
@@ -224,14 +229,14 @@ export class Simulation {
         },
         () => ({
           thinkMs: this.#network.between(...(this.scene.thinkMs ?? THINK_MS)),
-          fault: modelFault(this.#network, this.is('model')),
+          fault: drawModelFault(this.#network, this.is('model')),
         }),
       ),
     );
     for (const platform of this.platforms.values()) {
       const { sending, kind } = platform;
       sending.onShown = (shown) => this.note(kind.id, shown, kind.hasKeys);
-      sending.fate = (part) => sendFate(this.#network, this.is('sends'), kind, part);
+      sending.fate = (part) => drawSendFate(this.#network, this.is('sends'), kind, part);
       platform.onRevised = (revised) => this.revised.push(revised);
       platform.updates = {
         repeats: () => this.is('updates') && this.#network.happens(0.3),
@@ -249,7 +254,7 @@ export class Simulation {
     if (this.#shown.has(shown.part)) return;
     this.#shown.set(shown.part, shown);
     this.time.as(undefined, () => this.scene.seen?.(shown, platform, this));
-    for (const question of answeredIn(shown.text)) {
+    for (const question of findAnsweredQuestions(shown.text)) {
       this.#answers.set(question, this.answers(question) + 1);
     }
   }
@@ -288,7 +293,7 @@ export class Simulation {
    * Reads the tables after an event of a process, or of the world, which itself made the changes in
    * `done`.
    */
-  look(done: readonly Change[], process?: SimulatedProcess): void {
+  look(done: readonly TableChange[], process?: SimulatedProcess): void {
     const { changed } = this.observer;
     const changes = [...done, ...this.observer.changes(), ...this.#sent.splice(0)];
     if (this.observer.changed > changed) {
@@ -302,7 +307,7 @@ export class Simulation {
     }
   }
 
-  async #inject(fault: Fault): Promise<void> {
+  async #inject(fault: SimulationFault): Promise<void> {
     switch (fault.kind) {
       case 'kill':
         return this.supervisor.killAfter(fault.process, fault.steps, fault.downMs);
@@ -334,7 +339,7 @@ export class Simulation {
     }
   }
 
-  /** Ends all faults and gives everything time to finish. */
+  /** Ends all faults and gives all work time to finish. */
   async #calmDown(): Promise<void> {
     this.#weather.clear();
     const paused = [...this.deployment.running.values()].map(({ process }) => process.pausedUntil);
@@ -372,7 +377,7 @@ export class Simulation {
     );
   }
 
-  /** Whether this trouble is active now. */
+  /** Whether this kind of failure is active. */
   is(weather: Weather): boolean {
     return this.time.now < (this.#weather.get(weather) ?? 0);
   }

@@ -2,14 +2,14 @@ import type { Mutation } from './mutations.ts';
 
 const TAKEOVERS = 'packages/store/src/takeovers.ts';
 
-/** Planted faults about chats that a person has taken over. */
+/** Planted faults in chats taken over by a person. */
 export const TAKEOVER_MUTATIONS: readonly Mutation[] = [
   {
     name: 'a claim does not check for a takeover of the conversation',
     breaks: 'U12',
     file: 'packages/store/src/lanes.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a text of the product
-    text: "    and (taken_over_until is null or not (${isTakenOverAt(SHARED_NOW, 'conversation')}))\n  returning",
+    text: "    and (taken_over_until is null or not (${isTakenOverCondition(SHARED_NOW, 'conversation')}))\n  returning",
     by: '  returning',
     scenes: ['takeovers-embedded', 'takeovers-shared'],
     within: 5,

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
-import type { Change, Step } from './changes.ts';
+import type { TableChange, TraceStep } from './changes.ts';
 
 /**
  * All steps of a simulation that changed something, and a hash that is the same for two runs of a
  * seed.
  */
 export class Trace {
-  readonly steps: Step[] = [];
+  readonly steps: TraceStep[] = [];
   readonly #hash = createHash('sha256');
 
-  add(step: Step): void {
+  add(step: TraceStep): void {
     this.steps.push(step);
     this.#hash.update(`${step.at.toFixed(2)} ${step.process} ${JSON.stringify(step.changes)}\n`);
   }
@@ -21,11 +21,11 @@ export class Trace {
 }
 
 /** Describes a step in one line. */
-export function describeStep({ at, process, changes }: Step): string {
+export function describeStep({ at, process, changes }: TraceStep): string {
   return `${(at / 1_000).toFixed(3)} s ${process}: ${changes.map(describeChange).join('; ')}`;
 }
 
-function describeChange(change: Change): string {
+function describeChange(change: TableChange): string {
   const { kind, ...facts } = change;
   return `${kind} ${Object.values(facts).join(' ')}`;
 }

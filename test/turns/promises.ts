@@ -14,7 +14,7 @@ const ROWS = 'test/conformance/channels/';
 const NOT_ALWAYS = /\b(?:isOfDay|isWholeRun)\(/;
 
 /** A range of a text; `end` is exclusive. */
-interface Part {
+interface TextRange {
   readonly start: number;
   readonly end: number;
 }
@@ -24,7 +24,7 @@ interface Part {
  * tables under `test/` that it imports. A title behind a condition that only holds on some days
  * does not count.
  */
-export function promisesOf(file: string): ReadonlySet<string> {
+export function listPromises(file: string): ReadonlySet<string> {
   const found = new Set<string>();
   const seen = new Set<string>();
   const open = [file];
@@ -32,7 +32,7 @@ export function promisesOf(file: string): ReadonlySet<string> {
     if (seen.has(path)) continue;
     seen.add(path);
     const text = readFileSync(join(ROOT, path), 'utf8');
-    for (const id of idsIn(path, text)) found.add(id);
+    for (const id of findIds(path, text)) found.add(id);
     const imported = Array.from(text.matchAll(IMPORT), ([, name = '']) =>
       normalize(join(dirname(path), name)),
     );
@@ -47,10 +47,10 @@ function isTable(path: string): boolean {
 }
 
 /** The ids in a source text that are not behind a condition on the day. */
-export function idsIn(path: string, text: string): readonly string[] {
+export function findIds(path: string, text: string): readonly string[] {
   const ids = Array.from(text.matchAll(ID), ({ 1: id = '', index }) => ({ id, index }));
   if (ids.length === 0 || !NOT_ALWAYS.test(text)) return ids.map(({ id }) => id);
-  const parts = conditionalParts(path, text);
+  const parts = findConditionalRanges(path, text);
   const isConditional = (at: number) => parts.some(({ start, end }) => at >= start && at < end);
   return ids.flatMap(({ id, index }) => (isConditional(index) ? [] : [id]));
 }
@@ -59,9 +59,9 @@ export function idsIn(path: string, text: string): readonly string[] {
  * The code behind such a condition, including its other branch; also calls such as
  * `it.runIf(…)(…)`.
  */
-function conditionalParts(path: string, text: string): readonly Part[] {
-  const parts: Part[] = [];
-  const add = (condition: Part, whole: Part): void => {
+function findConditionalRanges(path: string, text: string): readonly TextRange[] {
+  const parts: TextRange[] = [];
+  const add = (condition: TextRange, whole: TextRange): void => {
     if (NOT_ALWAYS.test(text.slice(condition.start, condition.end))) parts.push(whole);
   };
   new Visitor({
@@ -78,12 +78,12 @@ function conditionalParts(path: string, text: string): readonly Part[] {
       const { callee } = node;
       const isChosen =
         callee.type === 'CallExpression' && callee.callee.type === 'MemberExpression';
-      if (isChosen && /\b(?:runIf|skipIf)$/.test(textOf(callee.callee, text))) add(callee, node);
+      if (isChosen && /\b(?:runIf|skipIf)$/.test(sliceText(callee.callee, text))) add(callee, node);
     },
   }).visit(parseSync(path, text).program);
   return parts;
 }
 
-function textOf({ start, end }: Part, text: string): string {
+function sliceText({ start, end }: TextRange, text: string): string {
   return text.slice(start, end);
 }

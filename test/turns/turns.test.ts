@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { repositoryFiles } from '../repository-files.ts';
-import { asksForAll, filesOfOtherDays } from './files-of-day.ts';
-import { idsIn, promisesOf } from './promises.ts';
+import { listRepositoryFiles } from '../repository-files.ts';
+import { listSkippedFiles, requestsAllTests } from './files-of-day.ts';
+import { findIds, listPromises } from './promises.ts';
 import { TURNS } from './turns.ts';
 
 const DAY_MS = 86_400_000;
 const DAYS = TURNS.map((_, day) => day);
 
-const all = repositoryFiles().filter((path) => path.endsWith('.test.ts'));
+const all = listRepositoryFiles().filter((path) => path.endsWith('.test.ts'));
 const turning = TURNS.flat();
-const promises = new Map(all.map((file) => [file, promisesOf(file)]));
+const promises = new Map(all.map((file) => [file, listPromises(file)]));
 
 /** The promises without a test on a day, among those that any of the files proves. */
 function missingOn(day: number, groups: readonly (readonly string[])[]): readonly string[] {
@@ -62,7 +62,7 @@ describe('test files that take turns', () => {
   it('[U09] are each due once in as many days as there are groups, and always in a full run', () => {
     const isWhole = process.env.PARLEY_TEST_WHOLE === '1';
     for (let round = 0; round < 12; round += 1) {
-      const waiting = DAYS.map((day) => filesOfOtherDays((round * DAYS.length + day) * DAY_MS));
+      const waiting = DAYS.map((day) => listSkippedFiles((round * DAYS.length + day) * DAY_MS));
       for (const [file = ''] of TURNS) {
         const due = waiting.filter((files) => !files.includes(file));
         expect([file, due.length]).toEqual([file, isWhole ? DAYS.length : 1]);
@@ -74,7 +74,7 @@ describe('test files that take turns', () => {
     for (const [file = ''] of TURNS) {
       const met = new Set<number>();
       for (let day = 0; day < 100; day += 1)
-        if (!filesOfOtherDays(day * DAY_MS).includes(file)) met.add(day % days);
+        if (!listSkippedFiles(day * DAY_MS).includes(file)) met.add(day % days);
       expect([file, met.size]).toEqual([file, days]);
     }
   });
@@ -89,20 +89,25 @@ describe('the titles of a test file', () => {
       it.each(cases.filter((_, nth) => isOfDay(nth, 2)))('[A04] with one of several cases', () => {});
       it.runIf(redis)('[A05] where a server is', () => {});
     `;
-    expect(idsIn('example.test.ts', text)).toEqual(['A01', 'A04', 'A05']);
+    expect(findIds('example.test.ts', text)).toEqual(['A01', 'A04', 'A05']);
   });
 });
 
 describe('a command line', () => {
   it.each([
     [[], true],
-    [['--maxWorkers=2', '--reporter=dot'], true],
+    [['run'], true],
+    [['run', '--maxWorkers=2', '--reporter=dot'], true],
+    [['--run', '--maxWorkers=2'], true],
+    [['run', 'test/e2e/cron.test.ts'], false],
     [['test/e2e/cron.test.ts'], false],
-    [['--root', '../..', 'packages/store/'], false],
-    [['-t', 'never splits'], false],
+    [['--run', 'test/e2e/cron.test.ts'], false],
+    [['related', 'packages/core/src/index.ts'], false],
+    [['run', '--root', '../..', 'packages/store/'], false],
+    [['run', '-t', 'never splits'], false],
     [['--testNamePattern=never splits'], false],
-    [['--changed'], false],
+    [['run', '--changed'], false],
   ])('[U09] %j asks for all tests: %s', (args, isAll) => {
-    expect(asksForAll(args)).toBe(isAll);
+    expect(requestsAllTests(args)).toBe(isAll);
   });
 });

@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { type Cell, insertOf } from './sql-text.ts';
+import { formatInsert, type SqlCell } from './sql-text.ts';
 
 const TABLES = `select relname as name from pg_class
   where relnamespace = 'public'::regnamespace and relkind = 'r' order by oid`;
@@ -17,8 +17,8 @@ const INDEXES = `select indexdef as text from pg_indexes
   where schemaname = 'public' and tablename = $1
     and indexname not in (select conname from pg_constraint where conrelid = $2::regclass) order by indexname`;
 
-type Row = Readonly<Record<string, unknown>>;
-type Ask = (sql: string, values?: readonly string[]) => Promise<readonly Row[]>;
+type DatabaseRow = Readonly<Record<string, unknown>>;
+type RunQuery = (sql: string, values?: readonly string[]) => Promise<readonly DatabaseRow[]>;
 
 /**
  * A whole PostgreSQL database as SQL, including its schema: rows come before the keys that refer to
@@ -27,7 +27,8 @@ type Ask = (sql: string, values?: readonly string[]) => Promise<readonly Row[]>;
 export async function dumpPostgres(url: string): Promise<string> {
   const client = new Client({ connectionString: url });
   await client.connect();
-  const ask: Ask = async (sql, values = []) => (await client.query<Row>(sql, [...values])).rows;
+  const ask: RunQuery = async (sql, values = []) =>
+    (await client.query<DatabaseRow>(sql, [...values])).rows;
   try {
     const tables = (await ask(TABLES)).map(({ name }) => String(name));
     const all = [];
@@ -44,7 +45,7 @@ export async function dumpPostgres(url: string): Promise<string> {
   }
 }
 
-async function dumpTable(ask: Ask, table: string) {
+async function dumpTable(ask: RunQuery, table: string) {
   const columns = await ask(COLUMNS, [table]);
   const constraints = (await ask(CONSTRAINTS, [table])).map(({ name, type, text }) => ({
     isForeign: type === 'f',
@@ -52,15 +53,19 @@ async function dumpTable(ask: Ask, table: string) {
   }));
   const own = constraints.filter(({ isForeign }) => !isForeign).map(({ text }) => text);
   const foreign = constraints.filter(({ isForeign }) => isForeign);
-  const lines = [...columns.map(columnText), ...own].map((line) => `  ${line}`);
-  const rows = await ask(`select ${columns.map(valueText).join(', ')} from ${table} order by 1, 2`);
+  const lines = [...columns.map(formatColumn), ...own].map((line) => `  ${line}`);
+  const rows = await ask(
+    `select ${columns.map(formatValue).join(', ')} from ${table} order by 1, 2`,
+  );
   const numbers = columns.filter(isNumbered).map(({ name }) => String(name));
   const counters = [];
-  for (const name of numbers) counters.push(await counterText(ask, table, name));
+  for (const name of numbers) counters.push(await formatCounter(ask, table, name));
   const indexes = (await ask(INDEXES, [table, table])).map(({ text }) => `${String(text)};`);
   return {
     made: `create table ${table} (\n${lines.join(',\n')}\n);`,
-    rows: rows.map((row) => insertOf(table, row as Readonly<Record<string, Cell>>, bytesText)),
+    rows: rows.map((row) =>
+      formatInsert(table, row as Readonly<Record<string, SqlCell>>, bytesText),
+    ),
     after: [
       ...counters,
       ...indexes,
@@ -70,21 +75,22 @@ async function dumpTable(ask: Ask, table: string) {
 }
 
 /** Whether the column is an auto-incrementing id. */
-const isNumbered = ({ preset }: Row): boolean => String(preset ?? '').startsWith('nextval(');
+const isNumbered = ({ preset }: DatabaseRow): boolean =>
+  String(preset ?? '').startsWith('nextval(');
 
-function columnText(column: Row): string {
+function formatColumn(column: DatabaseRow): string {
   const { name, type, required, preset } = column;
   if (isNumbered(column)) return `${String(name)} bigserial`;
   const optional = required === true ? ' not null' : '';
   return `${String(name)} ${String(type)}${optional}${preset === null ? '' : ` default ${String(preset)}`}`;
 }
 
-/** Search vectors have a type of their own. */
-function valueText({ name, type }: Row): string {
+/** Search vectors have their own type. */
+function formatValue({ name, type }: DatabaseRow): string {
   return type === 'tsvector' ? `${String(name)}::text as ${String(name)}` : String(name);
 }
 
-async function counterText(ask: Ask, table: string, column: string): Promise<string> {
+async function formatCounter(ask: RunQuery, table: string, column: string): Promise<string> {
   const sequence = `${table}_${column}_seq`;
   const [row] = await ask(`select last_value, is_called from ${sequence}`);
   return `select setval('${sequence}', ${String(row?.last_value)}, ${String(row?.is_called)});`;

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { insertOf } from './sql-text.ts';
+import { formatInsert } from './sql-text.ts';
 
 /** Tables in which SQLite keeps the search index; the virtual table creates them. */
 const SHADOW = /^search_entry_/;
@@ -23,14 +23,14 @@ export function dumpSqlite(file: string): string {
     const tables = all.filter((one) => one.type === 'table').map(({ name }) => String(name));
     const rows = tables
       .filter((name) => name !== 'search_entry')
-      .flatMap((name) => rowsOf(database, name));
+      .flatMap((name) => dumpRows(database, name));
     const texts = (type: string) => made(type).map(({ sql }) => `${String(sql)};`);
     return [
       BEFORE,
       ...texts('table'),
       ...rows,
       'delete from sqlite_sequence;',
-      ...rowsOf(database, 'sqlite_sequence'),
+      ...dumpRows(database, 'sqlite_sequence'),
       ...texts('index'),
       'commit;\n',
     ].join('\n');
@@ -39,10 +39,10 @@ export function dumpSqlite(file: string): string {
   }
 }
 
-function rowsOf(database: DatabaseSync, table: string): readonly string[] {
+function dumpRows(database: DatabaseSync, table: string): readonly string[] {
   const rows = database.prepare(`select * from ${table}`).all();
   const emptied = SHADOW.test(table) ? [`delete from ${table};`] : [];
-  return [...emptied, ...rows.map((row) => insertOf(table, row, hexOf))];
+  return [...emptied, ...rows.map((row) => formatInsert(table, row, hexOf))];
 }
 
 const hexOf = (bytes: Uint8Array): string => `x'${Buffer.from(bytes).toString('hex')}'`;

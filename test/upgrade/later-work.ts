@@ -1,6 +1,12 @@
 import { FILES } from '../conformance/channels/files.ts';
-import { webClient } from '../e2e/web-client.ts';
-import { type Asked, command, say, toolWords, untilRow } from './asked.ts';
+import { createWebClient } from '../e2e/web-client.ts';
+import {
+  type BusyParley,
+  formatToolRequest,
+  runParleyCommand,
+  sendAndWait,
+  waitForRow,
+} from './asked.ts';
 
 /** The owner who receives alerts, and another one. */
 export const OWNER = 501;
@@ -11,7 +17,7 @@ const DESK_TOKEN = 'desk-token-0123456789abcdef0123456789';
 const AGAIN = 'Too Many Requests: retry after 60';
 
 /**
- * What a test needs to know beyond the contents of the database: the codes of the waiting call and
+ * Facts that a test needs but the database does not contain: the codes of the waiting call and
  * question.
  */
 export interface LaterWork {
@@ -22,7 +28,7 @@ export interface LaterWork {
 /**
  * Makes Parley start the work that the kill interrupts. Numbers are questions (`model-words.ts`).
  */
-export async function beginWork(asked: Asked): Promise<LaterWork> {
+export async function beginWork(asked: BusyParley): Promise<LaterWork> {
   const { held } = asked.world;
   for (const name of ['q11 then', 'q12', 'q16', 'q26', 'q28', 'q32', 'q41', 'q42', 'task q22'])
     held.add(name);
@@ -30,20 +36,20 @@ export async function beginWork(asked: Asked): Promise<LaterWork> {
   await beginCalls(asked);
   await keepWaiting(asked);
   const { approval, choice } = await askPeople(asked);
-  await runByItself(asked);
-  await putOff(asked);
+  await startProactiveWork(asked);
+  await postponeTurn(asked);
   const due = ['--at', 'in 50 s', '--to', 'reminders'];
-  await command(asked, 'cron', 'add', 'q30 water the plants', ...due);
+  await runParleyCommand(asked, 'cron', 'add', 'q30 water the plants', ...due);
   await keepParts(asked);
   return { approval, choice };
 }
 
 /** A message that is accepted but not claimed by a turn: the kill follows immediately. */
-export async function writeLast(asked: Asked): Promise<void> {
-  // Pictures of an album wait for further ones, so no turn has started.
+export async function writeLastMessage(asked: BusyParley): Promise<void> {
+  // The pictures of an album wait for further ones, so no turn has started.
   const picture = { kind: 'photo', bytes: FILES.picture } as const;
   asked.world.telegram.say({ chat: 604, text: 'q18', file: picture, album: 'birds' });
-  await untilRow(asked, "select 1 from inbox where chat_id = '604' and state = 'waiting'");
+  await waitForRow(asked, "select 1 from inbox where chat_id = '604' and state = 'waiting'");
   // Parley gives up a part some seconds after sending it to an unresponsive platform, and jobs
   // become due.
   const isAsMeant = `select 1 where (select count(*) from outbox where state = 'sending') = 2
@@ -59,17 +65,17 @@ const steps = (chat: number, least: number) =>
     and (select count(*) from turn_step where turn_id = turn.id) >= ${least}`;
 
 /** A started call with its effect, and one whose result is in the journal. */
-async function beginCalls(asked: Asked): Promise<void> {
+async function beginCalls(asked: BusyParley): Promise<void> {
   const { telegram } = asked.world;
-  const slow = toolWords('ring_bell', { who: 'q10', slow: true });
+  const slow = formatToolRequest('ring_bell', { who: 'q10', slow: true });
   telegram.say({ chat: 601, text: `q10 ${slow}` });
-  telegram.say({ chat: 602, text: `q11 ${toolWords('ring_bell', { who: 'q11' })}` });
-  await untilRow(asked, steps(601, 2));
-  await untilRow(asked, steps(602, 3));
+  telegram.say({ chat: 602, text: `q11 ${formatToolRequest('ring_bell', { who: 'q11' })}` });
+  await waitForRow(asked, steps(601, 2));
+  await waitForRow(asked, steps(602, 3));
 }
 
 /** Messages behind a running turn, on three channels, and one with its picture. */
-async function keepWaiting(asked: Asked): Promise<void> {
+async function keepWaiting(asked: BusyParley): Promise<void> {
   const { telegram, discord, rooms } = asked.world;
   for (const number of [12, 13, 14, 15]) telegram.say({ chat: 603, text: `q${number} hello` });
   const channel = rooms.busy;
@@ -77,38 +83,52 @@ async function keepWaiting(asked: Asked): Promise<void> {
     discord.say({ channel, text: `<@${discord.me.id}> q${number} hello` });
   const picture = { kind: 'photo', bytes: FILES.picture } as const;
   telegram.say({ chat: 610, text: 'q26', file: picture });
-  await webClient(asked.parley).post('q28 hello');
-  await untilRow(asked, "select 1 from inbox where chat_id = '610' and state = 'claimed'");
+  await createWebClient(asked.parley).post('q28 hello');
+  await waitForRow(asked, "select 1 from inbox where chat_id = '610' and state = 'claimed'");
   const waiting = (chat: string, count: number) =>
     `select 1 where (select count(*) from inbox where chat_id = '${chat}' and state = 'waiting') = ${count}`;
-  await untilRow(asked, waiting('603', 3));
-  await untilRow(asked, waiting(channel, 1));
+  await waitForRow(asked, waiting('603', 3));
+  await waitForRow(asked, waiting(channel, 1));
 }
 
 /** A call that waits for approval, a question with choices, and a sub-agent. */
-async function askPeople(asked: Asked): Promise<LaterWork> {
+async function askPeople(asked: BusyParley): Promise<LaterWork> {
   const note = { path: 'notes/birds.md', text: 'Parrots talk.' };
-  await say(asked, SECOND_OWNER, `q33 ${toolWords('write', note)}`, '/approve');
+  await sendAndWait(asked, SECOND_OWNER, `q33 ${formatToolRequest('write', note)}`, '/approve');
   const choices = { question: 'Which colour?', choices: ['Blue', 'Red'] };
-  await say(asked, 605, `q20 ${toolWords('ask_user', choices)}`, 'Which colour?');
+  await sendAndWait(asked, 605, `q20 ${formatToolRequest('ask_user', choices)}`, 'Which colour?');
   const task = { title: 'parrots', task: 'q22 find out what parrots do' };
-  await say(asked, 606, `q21 ${toolWords('delegate_task', task)}`, 'This answers q21');
-  await untilRow(asked, "select 1 from sub_agent where state = 'running'");
+  await sendAndWait(
+    asked,
+    606,
+    `q21 ${formatToolRequest('delegate_task', task)}`,
+    'This answers q21',
+  );
+  await waitForRow(asked, "select 1 from sub_agent where state = 'running'");
   const code = async (where: string) =>
     String(
-      (await untilRow(asked, `select code from approval where state = 'pending' and ${where}`))
+      (await waitForRow(asked, `select code from approval where state = 'pending' and ${where}`))
         .code,
     );
   return { approval: await code("tool = 'write'"), choice: await code('choices is not null') };
 }
 
 /** A heartbeat task, a job and external events, all in progress. */
-async function runByItself(asked: Asked): Promise<void> {
+async function startProactiveWork(asked: BusyParley): Promise<void> {
   const { address } = asked.parley;
-  await command(asked, 'heartbeat', 'now', 'mail');
-  await command(asked, 'cron', 'add', 'q32 feed the cat', '--at', 'in 2 h', '--to', 'reminders');
-  const { id } = await untilRow(asked, "select id from cron_job where task like 'q32%'");
-  await command(asked, 'cron', 'run', String(id));
+  await runParleyCommand(asked, 'heartbeat', 'now', 'mail');
+  await runParleyCommand(
+    asked,
+    'cron',
+    'add',
+    'q32 feed the cat',
+    '--at',
+    'in 2 h',
+    '--to',
+    'reminders',
+  );
+  const { id } = await waitForRow(asked, "select id from cron_job where task like 'q32%'");
+  await runParleyCommand(asked, 'cron', 'run', String(id));
   const post = (path: string, token: string, body: object) =>
     fetch(`${address}${path}`, {
       method: 'POST',
@@ -116,17 +136,17 @@ async function runByItself(asked: Asked): Promise<void> {
       body: JSON.stringify(body),
     });
   await post('/hooks/ci', HOOK_TOKEN, { build: 'q41' });
-  // Answered after the kill, when the client is gone.
+  // This request is answered after the kill, when the client has disconnected.
   const messages = [{ role: 'user', content: 'q42 hello' }];
   void post('/v1/chat/completions', DESK_TOKEN, { messages }).catch(() => undefined);
-  await untilRow(asked, "select 1 from heartbeat_run where task = 'mail' and state = 'running'");
-  await untilRow(asked, "select 1 from heartbeat_run where task = 'ci' and state = 'running'");
-  await untilRow(asked, "select 1 from inbox where message like '%q32%' and state = 'claimed'");
-  await untilRow(asked, "select 1 from inbox where message like '%q42%' and state = 'claimed'");
+  await waitForRow(asked, "select 1 from heartbeat_run where task = 'mail' and state = 'running'");
+  await waitForRow(asked, "select 1 from heartbeat_run where task = 'ci' and state = 'running'");
+  await waitForRow(asked, "select 1 from inbox where message like '%q32%' and state = 'claimed'");
+  await waitForRow(asked, "select 1 from inbox where message like '%q42%' and state = 'claimed'");
 }
 
 /** Parts that Telegram postpones, one with a file, and parts that are being sent. */
-async function keepParts(asked: Asked): Promise<void> {
+async function keepParts(asked: BusyParley): Promise<void> {
   const { telegram, discord, rooms } = asked.world;
   const tooMany = { kind: 'refuse', code: 429, description: AGAIN } as const;
   const parameters = { retry_after: 60 };
@@ -134,7 +154,10 @@ async function keepParts(asked: Asked): Promise<void> {
   telegram.say({ chat: 607, text: 'q23 hello' });
   for (const method of ['sendPhoto', 'sendDocument'])
     telegram.fault({ ...tooMany, parameters, method, chat: OWNER, times: 100 });
-  telegram.say({ chat: OWNER, text: `q27 ${toolWords('send_file', { file: 'chart.png' })}` });
+  telegram.say({
+    chat: OWNER,
+    text: `q27 ${formatToolRequest('send_file', { file: 'chart.png' })}`,
+  });
   telegram.fault({ kind: 'hang', method: 'sendMessage', chat: 608 });
   telegram.say({ chat: 608, text: 'q24 hello' });
   const channel = rooms.sending;
@@ -142,17 +165,20 @@ async function keepParts(asked: Asked): Promise<void> {
   discord.say({ channel, text: `<@${discord.me.id}> q29 hello` });
   const part = (chat: string, state: string) =>
     `select 1 from outbox where chat_id = '${chat}' and state = '${state}' and not_before > created_at`;
-  await untilRow(asked, part('607', 'pending'));
-  await untilRow(asked, part(String(OWNER), 'pending'));
-  await untilRow(asked, `select 1 from outbox where chat_id = '608' and state = 'sending'`);
-  await untilRow(asked, `select 1 from outbox where chat_id = '${channel}' and state = 'sending'`);
+  await waitForRow(asked, part('607', 'pending'));
+  await waitForRow(asked, part(String(OWNER), 'pending'));
+  await waitForRow(asked, `select 1 from outbox where chat_id = '608' and state = 'sending'`);
+  await waitForRow(
+    asked,
+    `select 1 from outbox where chat_id = '${channel}' and state = 'sending'`,
+  );
 }
 
 /** A turn whose model is unavailable for most of a minute. */
-async function putOff(asked: Asked): Promise<void> {
+async function postponeTurn(asked: BusyParley): Promise<void> {
   const { telegram, model } = asked.world;
   model.fault({ kind: 'status', status: 503, retryAfter: '50' }, 10);
   telegram.say({ chat: 609, text: 'q25 hello' });
-  await untilRow(asked, 'select 1 from turn where put_off_since is not null');
+  await waitForRow(asked, 'select 1 from turn where put_off_since is not null');
   model.clearFaults();
 }

@@ -14,14 +14,14 @@ import { DatabaseSync } from 'node:sqlite';
 import { gunzipSync } from 'node:zlib';
 import { Client } from 'pg';
 import { z } from 'zod';
-import { freshDatabase } from '../services/fresh-database.ts';
-import { freshRedisPrefix } from '../services/fresh-redis-prefix.ts';
-import { withoutQuietHours } from './earlier-work.ts';
-import type { World } from './world.ts';
+import { createFreshDatabase } from '../services/fresh-database.ts';
+import { createRedisPrefix } from '../services/fresh-redis-prefix.ts';
+import { removeQuietHours } from './earlier-work.ts';
+import type { FixtureWorld } from './world.ts';
 
 /**
- * How long after the kill Parley restarts, in ms: by then a job is due, leases and waits have
- * expired, and Discord would still recognize a message by its nonce.
+ * The time between the kill and the restart, in ms: long enough for a job to become due and for
+ * leases and waits to expire, and short enough for Discord to recognize a message by its nonce.
  */
 const LATER_MS = 60_000;
 
@@ -43,7 +43,7 @@ const Made = z.object({
 /** The code of the account that awaits confirmation, in the SQL of a fixture. */
 const LINK_CODE = /^insert into link_code .* values \('(\w+)'/m;
 
-/** An installation that was killed while working, ready to be started by today's Parley. */
+/** An installation that was killed while working, ready to be started by the current Parley. */
 export interface LeftWork {
   readonly data: string;
   readonly made: z.infer<typeof Made>;
@@ -55,23 +55,23 @@ export interface LeftWork {
 }
 
 /** The PostgreSQL and Redis servers. */
-export interface Servers {
+export interface ServerAddresses {
   readonly postgresUrl: string;
   readonly redisUrl: string;
 }
 
 /** The clock of an installation and its platforms: it starts some time after the kill. */
-export function clockOf(fixture: string, servers: Servers | null): () => number {
-  const { killedAt } = readMade(folderOf(fixture, servers));
+export function createClock(fixture: string, servers: ServerAddresses | null): () => number {
+  const { killedAt } = readFixtureInfo(getFixtureFolder(fixture, servers));
   const opened = Date.now();
   return () => killedAt + LATER_MS + Date.now() - opened;
 }
 
-function folderOf(fixture: string, servers: Servers | null): string {
+function getFixtureFolder(fixture: string, servers: ServerAddresses | null): string {
   return join(fixture, servers === null ? 'sqlite' : 'postgres');
 }
 
-function readMade(folder: string): z.infer<typeof Made> {
+function readFixtureInfo(folder: string): z.infer<typeof Made> {
   return Made.parse(JSON.parse(readFileSync(join(folder, 'made.json'), 'utf8')));
 }
 
@@ -81,19 +81,19 @@ function readMade(folder: string): z.infer<typeof Made> {
  */
 export async function openLeftWork(
   fixture: string,
-  world: World,
-  servers: Servers | null,
+  world: FixtureWorld,
+  servers: ServerAddresses | null,
 ): Promise<LeftWork> {
-  const folder = folderOf(fixture, servers);
+  const folder = getFixtureFolder(fixture, servers);
   const data = mkdtempSync(join(tmpdir(), 'parley-upgrade-'));
-  const made = readMade(folder);
+  const made = readFixtureInfo(folder);
   copyFolder(join(folder, 'data'), data);
   cpSync(join(fixture, 'plugins'), join(data, 'plugins'), { recursive: true });
   const rings = join(data, 'plugins/games/rings.txt');
   writeFileSync(rings, made.rings.map((who) => `${who}\n`).join(''));
   const sql = gunzipSync(readFileSync(join(folder, 'database.sql.gz'))).toString('utf8');
   const { url, more, drop } = await loadDatabase(located(sql, data), data, servers);
-  const settings = withoutQuietHours(readFileSync(join(fixture, 'running.yaml'), 'utf8'));
+  const settings = removeQuietHours(readFileSync(join(fixture, 'running.yaml'), 'utf8'));
   writeFileSync(join(data, 'parley.yaml'), world.fill(settings) + more);
   return {
     data,
@@ -108,7 +108,7 @@ export async function openLeftWork(
   };
 }
 
-/** The fixture says `/srv/parley` for its data folder. */
+/** In the fixture, the data folder is `/srv/parley`. */
 const located = (text: string, data: string) => text.replaceAll('/srv/parley', data);
 
 /** Copies the data folder; paths in text files are replaced by the new one. */
@@ -123,20 +123,20 @@ function copyFolder(from: string, to: string, data = to): void {
   }
 }
 
-async function loadDatabase(sql: string, data: string, servers: Servers | null) {
+async function loadDatabase(sql: string, data: string, servers: ServerAddresses | null) {
   if (servers === null) {
     const file = join(data, 'parley.db');
-    // SQLite's own tables with the search index are otherwise write-protected.
+    // SQLite's internal tables of the search index are otherwise write-protected.
     const database = new DatabaseSync(file, { defensive: false });
     database.exec(sql);
     database.close();
     return { url: `sqlite:${file}`, more: '', drop: async () => {} };
   }
-  const { url, drop } = await freshDatabase(servers.postgresUrl);
+  const { url, drop } = await createFreshDatabase(servers.postgresUrl);
   const client = new Client({ connectionString: url });
   await client.connect();
   await client.query(sql);
   await client.end();
-  const queue = `queue: { url: "${servers.redisUrl}", prefix: "${freshRedisPrefix().slice(1, -1)}" }`;
+  const queue = `queue: { url: "${servers.redisUrl}", prefix: "${createRedisPrefix().slice(1, -1)}" }`;
   return { url, more: `store: { url: "${url}" }\n${queue}\n`, drop };
 }

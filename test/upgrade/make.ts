@@ -7,19 +7,19 @@ import { DatabaseSync } from 'node:sqlite';
 import { gzipSync } from 'node:zlib';
 import { Client } from 'pg';
 import { startParleyProcess } from '../e2e/parley-process.ts';
-import { freshDatabase } from '../services/fresh-database.ts';
+import { createFreshDatabase } from '../services/fresh-database.ts';
 import { startPostgres } from '../services/postgres.ts';
 import type { ServiceStart } from '../services/provided.ts';
 import { startRedis } from '../services/redis.ts';
-import { type Asked, command } from './asked.ts';
+import { type BusyParley, runParleyCommand } from './asked.ts';
 import { dumpPostgres } from './dump-postgres.ts';
 import { dumpSqlite } from './dump-sqlite.ts';
 import { doEarlierWork, endQuietHours } from './earlier-work.ts';
-import { copyGeneralized, type Names } from './general-names.ts';
-import { beginWork, writeLast } from './later-work.ts';
+import { copyGeneralized, type NameReplacements } from './general-names.ts';
+import { beginWork, writeLastMessage } from './later-work.ts';
 import { writeResolved } from './resolved-settings.ts';
-import { emptyTables } from './sql-text.ts';
-import { openWorld, type World } from './world.ts';
+import { findEmptyTables } from './sql-text.ts';
+import { type FixtureWorld, openWorld } from './world.ts';
 
 const HEARTBEAT = `# Heartbeat
 
@@ -33,44 +33,45 @@ const HEARTBEAT = `# Heartbeat
 `;
 
 /** The database that a Parley uses while the fixture is made. */
-interface Database {
+interface FixtureDatabase {
   readonly name: 'sqlite' | 'postgres';
   /** Its section of the settings. */
   readonly settings: string;
-  /** Tables that Parley does not use on it. */
+  /** Tables that Parley does not use with this database. */
   readonly unused: readonly string[];
-  row(data: string, sql: string): ReturnType<Asked['row']>;
+  row(data: string, sql: string): ReturnType<BusyParley['row']>;
   dump(data: string): Promise<string> | string;
 }
 
-/** Lets a Parley work on one database, kills it, and writes the remains into the fixture. */
-async function makeOn(fixture: string, database: Database): Promise<void> {
+/** Lets Parley work on one database, kills it, and writes the remaining data into the fixture. */
+async function createFixture(fixture: string, database: FixtureDatabase): Promise<void> {
   const world = await openWorld();
   const root = mkdtempSync(join(tmpdir(), 'parley-upgrade-'));
   const data = join(root, 'data');
-  prepare(fixture, data, world.fill(settingsOf(fixture)) + database.settings);
+  prepareFolder(fixture, data, world.fill(settingsOf(fixture)) + database.settings);
   const parley = await startParleyProcess(data);
   try {
     const file = join(data, 'parley.yaml');
-    const edit: Asked['edit'] = (change) => writeFileSync(file, change(readFileSync(file, 'utf8')));
-    const row: Asked['row'] = (sql) => database.row(data, sql);
-    const asked: Asked = { world, parley, data, row, edit };
+    const edit: BusyParley['edit'] = (change) =>
+      writeFileSync(file, change(readFileSync(file, 'utf8')));
+    const row: BusyParley['row'] = (sql) => database.row(data, sql);
+    const asked: BusyParley = { world, parley, data, row, edit };
     const earlier = await doEarlierWork(asked);
     await endQuietHours(asked);
     const later = await beginWork(asked);
     const backup = join(root, 'backup.tar.gz');
-    if (database.name === 'sqlite') await command(asked, 'backup', backup);
-    await writeLast(asked);
+    if (database.name === 'sqlite') await runParleyCommand(asked, 'backup', backup);
+    await writeLastMessage(asked);
     await parley.end('SIGKILL');
     const killedAt = Date.now();
     const rings = readFileSync(join(data, 'plugins/games/rings.txt'), 'utf8').trim().split('\n');
     const facts = { killedAt, ...earlier, ...later, rings };
     const folder = join(fixture, database.name);
     rmSync(folder, { recursive: true, force: true });
-    const names = namesOf(world, data);
+    const names = createReplacements(world, data);
     copyGeneralized(data, join(folder, 'data'), names);
     const sql = names.generalize(await database.dump(data));
-    const empty = emptyTables(sql).filter((table) => !database.unused.includes(table));
+    const empty = findEmptyTables(sql).filter((table) => !database.unused.includes(table));
     if (empty.length > 0) throw new Error(`Nothing is in ${empty.join(', ')}.`);
     writeFileSync(join(folder, 'database.sql.gz'), gzipSync(sql, { level: 9 }));
     writeFileSync(join(folder, 'made.json'), `${JSON.stringify(facts, null, 2)}\n`);
@@ -91,7 +92,7 @@ const settingsOf = (fixture: string) => readFileSync(join(fixture, 'running.yaml
  * A data folder with the plugin, whose bell is jammed, and a workspace with tasks and a file to
  * send.
  */
-function prepare(fixture: string, data: string, settings: string): void {
+function prepareFolder(fixture: string, data: string, settings: string): void {
   cpSync(join(fixture, 'plugins'), join(data, 'plugins'), { recursive: true });
   writeFileSync(join(data, 'plugins/games/jammed'), '');
   mkdirSync(join(data, 'workspace'));
@@ -101,7 +102,10 @@ function prepare(fixture: string, data: string, settings: string): void {
 }
 
 /** Names that are specific to this machine, and their replacements in the fixture. */
-function namesOf({ telegram, discord, model }: World, data: string): Names {
+function createReplacements(
+  { telegram, discord, model }: FixtureWorld,
+  data: string,
+): NameReplacements {
   const general = {
     [data]: '/srv/parley',
     [telegram.apiRoot]: 'http://telegram.invalid',
@@ -117,7 +121,7 @@ function namesOf({ telegram, discord, model }: World, data: string): Names {
   };
 }
 
-const sqlite: Database = {
+const sqlite: FixtureDatabase = {
   name: 'sqlite',
   settings: '',
   unused: ['file_piece', 'process'],
@@ -132,15 +136,15 @@ const sqlite: Database = {
   dump: (data) => dumpSqlite(join(data, 'parley.db')),
 };
 
-async function makeOnPostgres(fixture: string): Promise<void> {
+async function createPostgresFixture(fixture: string): Promise<void> {
   const [server, redis] = await Promise.all([startPostgres(), startRedis()]);
-  const { url } = await freshDatabase(urlOf(server));
+  const { url } = await createFreshDatabase(requireUrl(server));
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
-    await makeOn(fixture, {
+    await createFixture(fixture, {
       name: 'postgres',
-      settings: `store: { url: "${url}" }\nqueue: { url: "${urlOf(redis)}", prefix: upgrade }\n`,
+      settings: `store: { url: "${url}" }\nqueue: { url: "${requireUrl(redis)}", prefix: upgrade }\n`,
       unused: [],
       row: async (_data, sql) => (await client.query(`${sql} limit 1`)).rows[0],
       dump: () => dumpPostgres(url),
@@ -151,7 +155,7 @@ async function makeOnPostgres(fixture: string): Promise<void> {
   }
 }
 
-function urlOf(service: ServiceStart): string {
+function requireUrl(service: ServiceStart): string {
   if (service.state !== 'ready') throw new Error(service.reason);
   return service.value;
 }
@@ -159,5 +163,5 @@ function urlOf(service: ServiceStart): string {
 const [folder = ''] = process.argv.slice(2);
 const fixture = resolve(folder);
 writeResolved(join(fixture, 'settings'));
-await makeOn(fixture, sqlite);
-await makeOnPostgres(fixture);
+await createFixture(fixture, sqlite);
+await createPostgresFixture(fixture);

@@ -9,16 +9,18 @@ import { checkSettings } from '../../apps/parley/src/settings.ts';
 const INSTALLATION = '/srv/parley';
 
 /** The resolved settings of a fixture, by file name. */
-type Resolved = Readonly<Record<string, object>>;
+type ResolvedSettings = Readonly<Record<string, object>>;
 
 const RESOLVED = 'resolved.json.gz';
 
 /** Reads all settings files of a folder as a startup does, without machine-dependent values. */
-export function resolveAll(folder: string): Resolved {
-  return Object.fromEntries(filesOf(folder).map((name) => [name, resolveFile(join(folder, name))]));
+export function resolveAllSettings(folder: string): ResolvedSettings {
+  return Object.fromEntries(
+    listSettingsFiles(folder).map((name) => [name, resolveFile(join(folder, name))]),
+  );
 }
 
-function filesOf(folder: string): readonly string[] {
+function listSettingsFiles(folder: string): readonly string[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith('.yaml'))
     .toSorted();
@@ -32,73 +34,75 @@ function resolveFile(settingsFile: string): object {
   return JSON.parse(JSON.stringify(all));
 }
 
-/** The settings as resolved by the Parley that made the fixture. */
-export function storedResolved(folder: string): Resolved {
+/** The settings as resolved by the Parley that created the fixture. */
+export function readStoredSettings(folder: string): ResolvedSettings {
   return JSON.parse(gunzipSync(readFileSync(join(folder, RESOLVED))).toString('utf8'));
 }
 
 /**
- * Stores how this Parley resolves them. Throws when a setting, or one of its keywords, is in none
- * of the files.
+ * Stores how the current Parley resolves the settings. Throws when a setting, or one of its
+ * keywords, is in none of the files.
  */
 export function writeResolved(folder: string): void {
-  const resolved = resolveAll(folder);
+  const resolved = resolveAllSettings(folder);
   for (const [name, values] of Object.entries(resolved))
     if ('problems' in values)
       throw new Error(`${name}: ${JSON.stringify(values.problems, null, 2)}`);
   const written = new Set(
-    filesOf(folder).flatMap((name) => leavesOf(parse(readFileSync(join(folder, name), 'utf8')))),
+    listSettingsFiles(folder).flatMap((name) =>
+      listLeaves(parse(readFileSync(join(folder, name), 'utf8'))),
+    ),
   );
   const schema = JSON.parse(
     readFileSync(new URL('../../config/parley.schema.json', import.meta.url), 'utf8'),
   );
-  const missing = [...new Set(possibleLeaves(schema, ''))].filter(
-    (leaf) => ![...written].some((one) => fits(one, leaf)),
+  const missing = [...new Set(listPossibleLeaves(schema, ''))].filter(
+    (leaf) => ![...written].some((one) => matchesLeaf(one, leaf)),
   );
   if (missing.length > 0) throw new Error(`In no file of ${folder}:\n${missing.join('\n')}`);
   writeFileSync(join(folder, RESOLVED), gzipSync(JSON.stringify(resolved), { level: 9 }));
 }
 
 /** `a.b=word` for each setting of a file; list indexes are left out. */
-function leavesOf(value: unknown, path = ''): readonly string[] {
-  if (Array.isArray(value)) return value.flatMap((one) => leavesOf(one, path));
+function listLeaves(value: unknown, path = ''): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap((one) => listLeaves(one, path));
   if (typeof value !== 'object' || value === null) return [`${path}=${String(value)}`];
-  return Object.entries(value).flatMap(([name, inner]) => leavesOf(inner, `${path}.${name}`));
+  return Object.entries(value).flatMap(([name, inner]) => listLeaves(inner, `${path}.${name}`));
 }
 
-interface Schema {
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly additionalProperties?: Schema | boolean;
-  readonly anyOf?: readonly Schema[];
-  readonly oneOf?: readonly Schema[];
-  readonly items?: Schema;
+interface SettingsSchema {
+  readonly properties?: Readonly<Record<string, SettingsSchema>>;
+  readonly additionalProperties?: SettingsSchema | boolean;
+  readonly anyOf?: readonly SettingsSchema[];
+  readonly oneOf?: readonly SettingsSchema[];
+  readonly items?: SettingsSchema;
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
 }
 
 /**
- * The same for everything that a schema allows: `*` for a name that people choose; without a word
- * where any value is allowed.
+ * The same paths for everything that a schema allows: `*` for a name that people choose; without a
+ * keyword where any value is allowed.
  */
-function possibleLeaves(schema: Schema, path: string): readonly string[] {
+function listPossibleLeaves(schema: SettingsSchema, path: string): readonly string[] {
   const named = Object.entries(schema.properties ?? {}).flatMap(([name, inner]) =>
     // Accounts of a channel have its settings, and the model of an agent has those of the model.
     name === 'accounts' || `${path}.${name}` === '.agents.*.model'
       ? []
-      : possibleLeaves(inner, `${path}.${name}`),
+      : listPossibleLeaves(inner, `${path}.${name}`),
   );
   const { additionalProperties: any } = schema;
-  const chosen = typeof any === 'object' ? possibleLeaves(any, `${path}.*`) : [];
+  const chosen = typeof any === 'object' ? listPossibleLeaves(any, `${path}.*`) : [];
   const several = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
-  const ways = several.flatMap((one) => possibleLeaves(one, path));
-  const items = schema.items === undefined ? [] : possibleLeaves(schema.items, path);
+  const ways = several.flatMap((one) => listPossibleLeaves(one, path));
+  const items = schema.items === undefined ? [] : listPossibleLeaves(schema.items, path);
   const words = schema.const === undefined ? (schema.enum ?? []) : [schema.const];
   const own = words.map((word) => `${path}=${String(word)}`);
   const all = [...named, ...chosen, ...ways, ...items, ...own];
   return all.length > 0 ? all : [`${path}=`];
 }
 
-function fits(written: string, possible: string): boolean {
+function matchesLeaf(written: string, possible: string): boolean {
   const [path = '', word = ''] = cut(written);
   const [pattern = '', needed = ''] = cut(possible);
   const names = path.split('.');
@@ -113,10 +117,10 @@ function fits(written: string, possible: string): boolean {
 const cut = (leaf: string) => [leaf.slice(0, leaf.indexOf('=')), leaf.slice(leaf.indexOf('=') + 1)];
 
 /**
- * The new place of an earlier value. `to` is null when its meaning changed on purpose. `words` are
+ * The new path of an earlier value. `to` is null when the meaning changed on purpose. `words` are
  * renamed keywords.
  */
-interface Move {
+interface SettingMove {
   readonly from: RegExp;
   readonly to: string | null;
   readonly words?: Readonly<Record<string, string>>;
@@ -126,7 +130,7 @@ interface Move {
  * A release that renames a setting adds a line as below; paths look like
  * `settings.agents.support.heartbeat.notify` and `channels.telegram/default.access.direct`.
  */
-const MOVES: readonly Move[] = [
+const MOVES: readonly SettingMove[] = [
   // The version of the file itself.
   { from: /^(settings|agents\.[^.]+)\.version$/, to: null },
   { from: /\bheartbeat\.tell$/, to: 'heartbeat.notify' },
@@ -144,25 +148,25 @@ const MOVES: readonly Move[] = [
 ];
 
 /** Each value of `before` that differs now, by its path. New values do not count. */
-export function changedMeanings(before: unknown, now: object, path = ''): readonly string[] {
+export function findChangedMeanings(before: unknown, now: object, path = ''): readonly string[] {
   if (typeof before === 'object' && before !== null && !Array.isArray(before))
     return Object.entries(before).flatMap(([name, inner]) =>
-      changedMeanings(inner, now, path === '' ? name : `${path}.${name}`),
+      findChangedMeanings(inner, now, path === '' ? name : `${path}.${name}`),
     );
   const { from = path, to = path, words = {} } = MOVES.find((move) => move.from.test(path)) ?? {};
   if (to === null) return [];
   const expected = JSON.stringify(words[String(before)] ?? before);
-  const today = JSON.stringify(valueAt(now, path.replace(from, to)));
+  const today = JSON.stringify(getValueAt(now, path.replace(from, to)));
   return today === expected ? [] : [`${path}: ${expected} became ${today}`];
 }
 
 /** Names may contain dots, so the longest existing name counts. */
-function valueAt(value: unknown, path: string): unknown {
+function getValueAt(value: unknown, path: string): unknown {
   if (path === '') return value;
   if (typeof value !== 'object' || value === null) return undefined;
   const name = Object.keys(value)
     .toSorted((a, b) => b.length - a.length)
     .find((one) => path === one || path.startsWith(`${one}.`));
   if (name === undefined) return undefined;
-  return valueAt(Reflect.get(value, name), path.slice(name.length + 1));
+  return getValueAt(Reflect.get(value, name), path.slice(name.length + 1));
 }

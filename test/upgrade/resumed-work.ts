@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { startParleyHere, type TestParley } from '../e2e/parley-here.ts';
+import { startParleyInProcess, type TestParley } from '../e2e/parley-here.ts';
 import { runCommand } from '../e2e/parley-process.ts';
-import { textOf } from '../model/chat-request.ts';
+import { getMessageText } from '../model/chat-request.ts';
 import { OWNER, SECOND_OWNER } from './later-work.ts';
-import { clockOf, openLeftWork, type Servers } from './left-work.ts';
-import { nameOf, numbersIn } from './model-words.ts';
-import { openWorld, type World } from './world.ts';
+import { createClock, openLeftWork, type ServerAddresses } from './left-work.ts';
+import { findNumbers, nameRequest } from './model-words.ts';
+import { type FixtureWorld, openWorld } from './world.ts';
 
 /** All Telegram chats in the fixture: a bot may only write where it is known. */
 export const CHATS = [
@@ -23,25 +23,25 @@ const Status = z.looseObject({
 });
 
 /**
- * Today's Parley on an installation that was killed while working, with what a test does to it and
- * observes.
+ * The current Parley on an installation that was killed while working, with the actions and
+ * observations of a test.
  */
 export type ResumedWork = Awaited<ReturnType<typeof resumeWork>>;
 
-/** Starts it in the process of the test. `servers` is null for SQLite. */
-export async function resumeWork(fixture: string, servers: Servers | null) {
-  const clock = clockOf(fixture, servers);
+/** Starts Parley in the test process. `servers` is null for SQLite. */
+export async function resumeWork(fixture: string, servers: ServerAddresses | null) {
+  const clock = createClock(fixture, servers);
   const world = await openWorld(clock);
   const left = await openLeftWork(fixture, world, servers);
   for (const chat of CHATS) world.telegram.promote(chat, OWNER);
-  const parley = await startParleyHere(left.data, { clock });
+  const parley = await startParleyInProcess(left.data, { clock });
   return {
     world,
     left,
     clock,
-    ...seenIn(world),
-    ...peopleOf(world, clock),
-    ...requestsTo(parley),
+    ...createObservers(world),
+    ...createPeople(world, clock),
+    ...createRequests(parley),
     async cli(...args: string[]): Promise<string> {
       const { out, err } = await runCommand(['--data', left.data, ...args]);
       return out + err;
@@ -55,37 +55,37 @@ export async function resumeWork(fixture: string, servers: Servers | null) {
   };
 }
 
-/** What people and the model see. */
-function seenIn({ telegram, discord, rooms, model }: World) {
+/** The messages visible to people and the requests to the model. */
+function createObservers({ telegram, discord, rooms, model }: FixtureWorld) {
   const said = (chat: number): readonly string[] =>
     telegram.conversation(chat).flatMap(({ from, text }) => (from === 'bot' ? [text] : []));
   const requestsFor = (name: string) =>
-    model.requests.map(({ body }) => body).filter((body) => nameOf(body) === name);
+    model.requests.map(({ body }) => body).filter((body) => nameRequest(body) === name);
   return {
     said,
     /** Numbers of the questions that were answered in a chat, in the order of the answers. */
-    answered: (chat: number) => answeredIn(said(chat)),
-    answeredIn: (room: keyof World['rooms']) => {
+    answered: (chat: number) => findAnsweredNumbers(said(chat)),
+    answeredIn: (room: keyof FixtureWorld['rooms']) => {
       const sends = discord.sends();
       const isThere = ({ route }: (typeof sends)[number]) =>
         'channelId' in route && route.channelId === rooms[room];
-      return answeredIn(sends.filter(isThere).map(({ content }) => content));
+      return findAnsweredNumbers(sends.filter(isThere).map(({ content }) => content));
     },
     requestsFor,
-    /** How often the model was asked this, and everything in those requests. */
+    /** The number and the content of the model requests for this question. */
     asked: (name: string) => requestsFor(name).length,
-    told: (name: string) => requestsFor(name)[0]?.messages.map(textOf).join('\n'),
+    told: (name: string) => requestsFor(name)[0]?.messages.map(getMessageText).join('\n'),
   };
 }
 
-function answeredIn(texts: readonly string[]): readonly string[] {
+function findAnsweredNumbers(texts: readonly string[]): readonly string[] {
   return texts
     .filter((text) => /^(⚙️ )?This answers/.test(text))
-    .flatMap((text) => numbersIn(text.split('.')[0] ?? ''));
+    .flatMap((text) => findNumbers(text.split('.')[0] ?? ''));
 }
 
-/** What people do. */
-function peopleOf({ telegram, discord }: World, clock: () => number) {
+/** Actions of people. */
+function createPeople({ telegram, discord }: FixtureWorld, clock: () => number) {
   let next = FIRST_NUMBER;
   return {
     /** Writes in Telegram, as the person of a direct chat or as the given person. */
@@ -109,7 +109,7 @@ function peopleOf({ telegram, discord }: World, clock: () => number) {
 }
 
 /** HTTP requests to Parley. */
-function requestsTo(parley: TestParley) {
+function createRequests(parley: TestParley) {
   const ask = (path: string, init: RequestInit = {}, token = parley.token) =>
     fetch(`${parley.address}${path}`, { ...init, headers: { authorization: `Bearer ${token}` } });
   return {

@@ -1,13 +1,13 @@
 /** A value of a row, as both databases return it. */
-export type Cell = string | number | bigint | Uint8Array | null;
+export type SqlCell = string | number | bigint | Uint8Array | null;
 
 /**
  * One statement per row, so that two dumps can be compared line by line. `bytesText` formats bytes
  * for the database.
  */
-export function insertOf(
+export function formatInsert(
   table: string,
-  row: Readonly<Record<string, Cell>>,
+  row: Readonly<Record<string, SqlCell>>,
   bytesText: (bytes: Uint8Array) => string,
 ): string {
   const values = Object.values(row).map((cell) => {
@@ -19,7 +19,7 @@ export function insertOf(
 }
 
 /** Tables that a dump creates but leaves empty. */
-export function emptyTables(dump: string): readonly string[] {
+export function findEmptyTables(dump: string): readonly string[] {
   const namesIn = (pattern: RegExp) =>
     new Set([...dump.matchAll(pattern)].map(([, name = '']) => name));
   const filled = namesIn(/^insert into (\w+) /gm);

@@ -1,17 +1,21 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { openStore } from '@parley/store';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { runCommand } from '../e2e/parley-process.ts';
-import { webClient } from '../e2e/web-client.ts';
+import { createWebClient } from '../e2e/web-client.ts';
 import { CLEO, DORA } from './earlier-work.ts';
 import { OWNER, SECOND_OWNER } from './later-work.ts';
-import type { Servers } from './left-work.ts';
-import { numbersIn } from './model-words.ts';
-import { changedMeanings, resolveAll, storedResolved } from './resolved-settings.ts';
+import type { ServerAddresses } from './left-work.ts';
+import { findNumbers } from './model-words.ts';
+import {
+  findChangedMeanings,
+  readStoredSettings,
+  resolveAllSettings,
+} from './resolved-settings.ts';
 import { CHATS, type ResumedWork, resumeWork } from './resumed-work.ts';
 
 const [postgresUrl, redisUrl] = [inject('postgresUrl'), inject('redisUrl')];
@@ -48,11 +52,11 @@ for (const version of readdirSync(FIXTURES)) {
 
   describe(`the settings of ${version}`, () => {
     it('[D12] keep the meaning of each name and keyword, or list the setting that replaced it', () => {
-      const now = resolveAll(join(fixture, 'settings'));
-      const before = storedResolved(join(fixture, 'settings'));
+      const now = resolveAllSettings(join(fixture, 'settings'));
+      const before = readStoredSettings(join(fixture, 'settings'));
       expect(Object.keys(now)).toEqual(Object.keys(before));
       const changed = Object.entries(before).flatMap(([name, values]) =>
-        changedMeanings(values, now[name] ?? {}).map((line) => `${name}: ${line}`),
+        findChangedMeanings(values, now[name] ?? {}).map((line) => `${name}: ${line}`),
       );
       expect(changed).toEqual([]);
     });
@@ -70,7 +74,7 @@ for (const version of readdirSync(FIXTURES)) {
       const inLetters = (kind: string) =>
         letters
           .filter((letter) => letter.kind === kind)
-          .flatMap((letter) => numbersIn(JSON.stringify(letter)));
+          .flatMap((letter) => findNumbers(JSON.stringify(letter)));
       expect(inLetters('unanswered').toSorted()).toEqual(UNANSWERED);
       expect(inLetters('uncertain').toSorted()).toEqual(['q23', 'q24', 'q27', 'q29', 'q9']);
       expect(inLetters('refused')).toEqual(['q8']);
@@ -80,9 +84,9 @@ for (const version of readdirSync(FIXTURES)) {
     });
   });
 
-  // On a change only one of the two: the stored data is the same, and the tests of the store cover
-  // both databases.
-  for (const { name, servers, isThere } of DATABASES.filter((_, nth) => isOfDay(nth, 2))) {
+  // A change tests only one of the two, because the stored data is the same and the store tests
+  // cover both databases.
+  for (const { name, servers, isThere } of DATABASES.filter((_, nth) => isDueToday(nth, 2))) {
     describe.runIf(isThere)(`the installation of ${version} on ${name}, killed mid-work`, () => {
       finishesWork(fixture, servers);
     });
@@ -92,7 +96,7 @@ for (const version of readdirSync(FIXTURES)) {
 const Letters = z.object({ letters: z.array(z.looseObject({ kind: z.string() })) });
 
 /** The tests of one installation: Parley starts once for all of them. */
-function finishesWork(fixture: string, servers: Servers | null): void {
+function finishesWork(fixture: string, servers: ServerAddresses | null): void {
   let work: ResumedWork;
   beforeAll(async () => {
     work = await resumeWork(fixture, servers);
@@ -105,7 +109,7 @@ function finishesWork(fixture: string, servers: Servers | null): void {
     await expect.poll(() => work.answered(609)).toEqual(['q25']);
     await expect.poll(() => work.answered(610)).toEqual(['q26']);
     await expect.poll(() => work.answeredIn('busy')).toEqual(['q16', 'q17']);
-    const inWeb = async () => (await webClient(work.parley).history()).join('\n');
+    const inWeb = async () => (await createWebClient(work.parley).history()).join('\n');
     await expect.poll(inWeb).toContain('This answers q28.');
     await expect.poll(() => work.asked('q42')).toBe(1);
   });
@@ -124,7 +128,7 @@ function finishesWork(fixture: string, servers: Servers | null): void {
     expect(work.left.rings()).toEqual(['q10', 'q11']);
   });
 
-  it('[G05] accepts the decision and the choice that people were asked for, and resumes both turns', async () => {
+  it('[G05] accepts the pending decision and choice, and resumes both turns', async () => {
     const file = join(work.left.data, 'workspace/notes/birds.md');
     work.write(SECOND_OWNER, `/approve ${work.left.made.approval}`);
     work.write(605, 'Blue');
@@ -145,7 +149,7 @@ function finishesWork(fixture: string, servers: Servers | null): void {
     expect(work.said(OWNER).join()).not.toContain('dentist');
   });
 
-  it('[D04] [D05] sends each pending part once, and does not repeat what may have arrived', async () => {
+  it('[D04] [D05] sends each pending part once, and does not repeat parts that may have arrived', async () => {
     await expect.poll(() => work.answered(607)).toEqual(['q23']);
     await expect.poll(() => work.answeredIn('sending')).toEqual(['q29']);
     const files = () =>
@@ -153,7 +157,7 @@ function finishesWork(fixture: string, servers: Servers | null): void {
     await expect.poll(files).toHaveLength(1);
     await expect.poll(() => work.said(608)).toHaveLength(1);
     expect(work.said(608)[0]).toMatch(/^⚙️/);
-    // From before the kill: one failed, and one may have arrived, which that chat was told.
+    // Both are from before the kill: one failed, and one may have arrived, which its chat was told.
     expect([work.said(503), work.said(504)]).toEqual([[], []]);
   });
 
@@ -171,7 +175,7 @@ function finishesWork(fixture: string, servers: Servers | null): void {
     await expect.poll(work.board).toContain('This answers q52.');
   });
 
-  it('[D06] [D08] [F05] [U10] remembers who may write, what failed, why, and who is signed in', async () => {
+  it('[D06] [D08] [F05] [U10] keeps permissions, failures with their reasons, and sessions', async () => {
     const { letters } = Letters.parse(JSON.parse(await work.cli('dead', 'list', '--json')));
     expect(letters.map(({ kind }) => kind).toSorted()).toEqual([
       'refused',
@@ -188,7 +192,7 @@ function finishesWork(fixture: string, servers: Servers | null): void {
     await expect.poll(() => work.answered(502)).toEqual(['q50']);
   });
 
-  it('[G04] [G11] [G12] [G14] [F06] [F13] remembers what was said, noted, chosen and linked before', async () => {
+  it('[G04] [G11] [G12] [G14] [F06] [F13] keeps the history, notes, choices and linked accounts', async () => {
     work.write(OWNER, 'q53 where do I get green tea?');
     await expect.poll(() => work.answered(OWNER)).toContain('q53');
     const known = work.told('q53');
@@ -236,7 +240,7 @@ function finishesWork(fixture: string, servers: Servers | null): void {
     expect(await (await work.ask('/api/usage/report?by=person')).text()).toContain('telegram:501');
   });
 
-  it('[D01] leaves nothing unfinished and says nothing twice', async () => {
+  it('[D01] leaves nothing unfinished and sends nothing twice', async () => {
     const store = await openStore({ url: work.left.storeUrl, clock: work.clock });
     onTestFinished(() => store.close());
     const counts = async () => {

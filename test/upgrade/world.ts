@@ -1,7 +1,7 @@
 import { type DiscordDouble, startDiscordDouble } from '@parley/simulators/discord';
 import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
-import { answerTo, nameOf } from './model-words.ts';
+import { createReply, nameRequest } from './model-words.ts';
 
 /**
  * The creation time of the Discord double's servers and channels: their ids derive from it, so each
@@ -10,11 +10,11 @@ import { answerTo, nameOf } from './model-words.ts';
 const DISCORD_BORN = Date.UTC(2026, 0, 1);
 
 /** The platforms and the model around a Parley that makes a fixture or finishes the work in one. */
-export interface World {
+export interface FixtureWorld {
   readonly telegram: TelegramDouble;
   readonly discord: DiscordDouble;
   /** Discord channels by their purpose. */
-  readonly rooms: Readonly<Record<Room, string>>;
+  readonly rooms: Readonly<Record<DiscordRoom, string>>;
   readonly model: ModelDouble;
   /** Names of requests (`nameOf`) that are not answered. */
   readonly held: Set<string>;
@@ -24,13 +24,13 @@ export interface World {
 }
 
 const ROOMS = ['busy', 'sending'] as const;
-export type Room = (typeof ROOMS)[number];
+export type DiscordRoom = (typeof ROOMS)[number];
 
 /**
- * Opens the world. `clock` is the time of the platforms. A later world has the same ids of places,
- * and remembers nothing of an earlier one.
+ * `clock` is the time of the platforms. A later world has the same chat ids, but no memory of an
+ * earlier one.
  */
-export async function openWorld(clock: () => number = Date.now): Promise<World> {
+export async function openWorld(clock: () => number = Date.now): Promise<FixtureWorld> {
   let isBorn = false;
   const [telegram, discord, model] = await Promise.all([
     startTelegramDouble({ clock }),
@@ -39,12 +39,12 @@ export async function openWorld(clock: () => number = Date.now): Promise<World> 
   ]);
   const rooms = Object.fromEntries(
     ROOMS.map((name) => [name, discord.addChannel(discord.guildId, name)]),
-  ) as Record<Room, string>;
+  ) as Record<DiscordRoom, string>;
   isBorn = true;
   const held = new Set<string>();
   model.reply(async (request) => {
-    if (held.has(nameOf(request))) await new Promise<never>(() => {});
-    return answerTo(request);
+    if (held.has(nameRequest(request))) await new Promise<never>(() => {});
+    return createReply(request);
   });
   const addresses = {
     'http://telegram.invalid': telegram.apiRoot,

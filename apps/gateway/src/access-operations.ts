@@ -1,5 +1,5 @@
 import { pair, refusePairing } from '@parley/channels';
-import { answered, type Clock, change } from '@parley/core';
+import { type Clock, change, unwrapAnswer } from '@parley/core';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
 
@@ -15,14 +15,14 @@ export const operations = {
     'Let a stranger in by their pairing code; without a code, list pending requests',
     Code,
     async ({ store, clock }: PairingNeeds, { code }) =>
-      answered('pairing-refused', await pair(store, code, clock)),
+      unwrapAnswer('pairing-refused', await pair(store, code, clock)),
     { role: 'operator' },
   ),
   refuse: change(
     "Remove a stranger's request from the list",
     Code,
     async ({ store, clock }: PairingNeeds, { code }) =>
-      answered('pairing-refused', await refusePairing(store, code, clock)),
+      unwrapAnswer('pairing-refused', await refusePairing(store, code, clock)),
     { role: 'operator' },
   ),
 };

@@ -1,25 +1,25 @@
 import { read } from '@parley/core';
 
-/** One of the agents, as operators see it (F14). */
+/** An agent as shown to operators (F14). */
 export interface ShownAgent {
-  /** The name used in `routes` and in `?agent=`. */
+  /** The agent's name in `routes` and in `?agent=`. */
   readonly name: string;
-  /** The name shown in its chats. */
+  /** The agent's name as shown in its chats. */
   readonly title: string;
   readonly emoji: string | null;
   readonly isDefault: boolean;
-  /** The model that answers, as `parley status` shows it. */
+  /** The model that answers, as shown by `parley status`. */
   readonly model: string;
   readonly profile: string | null;
-  /** The chats it answers, such as `chat telegram:-100` or `everything else`. */
+  /** The chats that the agent answers, such as `chat telegram:-100` or `everything else`. */
   readonly routes: readonly string[];
-  /** Shown only to owners, like the people that the agent belongs to. */
+  /** The path of the workspace, which only owners see. */
   readonly workspace?: string;
   readonly owners?: readonly string[];
 }
 
 interface AgentNeeds {
-  /** All agents, starting with the default one. */
+  /** Lists all agents, starting with the default agent. */
   agents(): Promise<readonly ShownAgent[]>;
 }
 
@@ -29,13 +29,13 @@ export const operations = {
     {},
     async ({ agents }: AgentNeeds, _, { caller }) => {
       const all = await agents();
-      return { agents: caller.role === 'owner' ? all : all.map(withoutPeople) };
+      return { agents: caller.role === 'owner' ? all : all.map(removePeople) };
     },
     { role: 'viewer' },
   ),
 };
 
-function withoutPeople(agent: ShownAgent): ShownAgent {
+function removePeople(agent: ShownAgent): ShownAgent {
   const { workspace: _w, owners: _o, ...shown } = agent;
   return {
     ...shown,

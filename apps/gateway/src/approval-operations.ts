@@ -1,30 +1,32 @@
 import { approvalText, renderNoticeParts } from '@parley/channels';
 import {
-  agentOfConversation,
   type Clock,
   change,
+  createRefusal,
+  getConversationAgent,
   ParleyError,
   type ReplyRoute,
   read,
-  refusal,
+  type WakeServices,
+  wakeIfPossible,
 } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry/scrubber';
 import type { DeadLetterWake, ShownApproval, Store } from '@parley/store';
 import { z } from 'zod';
-import { firstWords } from './why-operations.ts';
+import { getFirstWords } from './why-operations.ts';
 
 /** A file that an agent wrote and that no person has released or marked as private yet. */
 interface ShownAgentFile {
-  /** Its path in the workspace. */
+  /** The path of the file in the workspace. */
   readonly name: string;
   readonly changedAt: number;
-  /** The title of the conversation in which it was written; null if it is no longer known. */
+  /** The title of the conversation in which the file was written; null if it is unknown. */
   readonly writtenIn: string | null;
   /** The whole file, with invisible characters escaped. */
   readonly shown: string;
   /**
-   * Hash of the content. A decision must include it, so that nobody decides about a version they
-   * have not seen.
+   * The hash of the file. A decision must include it, so that it applies only to the version that
+   * the person has seen.
    */
   readonly print: string;
   readonly canOpen: boolean;
@@ -37,11 +39,11 @@ const FileDecision = {
 };
 
 /**
- * Approval rules and agent-written files of one agent. Each function throws ParleyError when it
- * fails.
+ * The approval rules and agent-written files of one agent. Each function throws ParleyError on
+ * failure.
  */
 export interface OperatorApprovals {
-  /** Calls that the settings exempt from approval. */
+  /** Calls that need no approval according to the settings. */
   readonly rules: {
     list(): readonly string[];
     allow(rule: string): Promise<void>;
@@ -54,20 +56,19 @@ export interface OperatorApprovals {
       order: Readonly<Record<'name' | 'print', string>> & { readonly decision: 'open' | 'keep' },
     ): Promise<{ readonly text: string }>;
     /**
-     * The change that a pending call would make to a file, as a line diff; null when it changes
-     * none.
+     * Returns the change that a pending call would make to a file, as a line diff; null if the call
+     * changes no file.
      */
     diffOf(approval: Pick<ShownApproval, 'shown'>): Promise<string | null>;
   };
 }
 
-interface ApprovalNeeds {
+interface ApprovalNeeds extends WakeServices<DeadLetterWake> {
   readonly store: Pick<Store, 'approvals'>;
   readonly clock: Clock;
   readonly scrub: Scrub;
   readonly defaultAgent: string;
-  wake(wake: DeadLetterWake): Promise<void>;
-  /** The approvals of the named agent, or of the default one. */
+  /** Returns the approvals of the named agent; without a name, of the default agent. */
   approvals(agent: string | undefined): Promise<OperatorApprovals>;
 }
 
@@ -85,7 +86,7 @@ export const operations = {
     },
     async (needs: ApprovalNeeds, { before = null, limit }) => {
       const recent = await needs.store.approvals.recent(limit, before);
-      const approvals = recent.map((one) => shownApproval(needs, one));
+      const approvals = recent.map((one) => toShownApproval(needs, one));
       const next = approvals.length < limit ? null : (approvals.at(-1)?.seq ?? null);
       return { now: needs.clock(), approvals, next };
     },
@@ -96,8 +97,8 @@ export const operations = {
     async (needs: ApprovalNeeds) => {
       const waiting = await needs.store.approvals.waiting(needs.clock());
       const approvals = waiting.map(async (one) => {
-        const shown = shownApproval(needs, one);
-        // The agent may have been removed from the settings since.
+        const shown = toShownApproval(needs, one);
+        // The agent may have been removed from the settings since the request.
         const own = await needs.approvals(shown.agent).catch(() => undefined);
         return { ...shown, diff: (await own?.files.diffOf(one)) ?? null };
       });
@@ -147,21 +148,22 @@ export const operations = {
   ),
 };
 
-function shownApproval({ scrub, defaultAgent }: ApprovalNeeds, approval: ShownApproval) {
-  const agent = agentOfConversation(approval.conversationId) ?? defaultAgent;
-  return { ...approval, agent, text: firstWords(approval.text, scrub) };
+function toShownApproval({ scrub, defaultAgent }: ApprovalNeeds, approval: ShownApproval) {
+  const agent = getConversationAgent(approval.conversationId) ?? defaultAgent;
+  return { ...approval, agent, text: getFirstWords(approval.text, scrub) };
 }
 
 /**
- * Decides an approval. If several decisions are made, here and in the chat, the first one counts;
- * the others are told what was decided.
+ * Decides an approval request. If several decisions are made, on the page or in the chat, the first
+ * one counts; later attempts return that decision.
  */
 async function decideApproval(
-  { store, clock, wake, approvals }: ApprovalNeeds,
+  needs: ApprovalNeeds,
   code: string,
   decision: 'once' | 'always' | 'refuse',
   by: string,
 ): Promise<string> {
+  const { store, clock, approvals } = needs;
   const verdict = decision === 'refuse' ? 'denied' : 'approved';
   let askedAt: ReplyRoute | undefined;
   const decided = { verdict, by } as const;
@@ -170,17 +172,17 @@ async function decideApproval(
     return renderNoticeParts(approvalText(its), route);
   });
   const text = approvalText(found).replaceAll('`', '');
-  if (found.kind !== 'decided') throw refusal('not-decided', text);
+  if (found.kind !== 'decided') throw createRefusal('not-decided', text);
   const { conversationId, rule } = found.approval;
-  await wake({ kind: 'conversation', conversationId });
-  if (askedAt !== undefined) await wake({ kind: 'chat', chat: askedAt });
+  await wakeIfPossible(needs, { kind: 'conversation', conversationId });
+  if (askedAt !== undefined) await wakeIfPossible(needs, { kind: 'chat', chat: askedAt });
   if (decision !== 'always') return text;
-  if (rule === null) throw refusal('no-rule', `${text} ${NO_RULE}`);
+  if (rule === null) throw createRefusal('no-rule', `${text} ${NO_RULE}`);
   try {
-    await (await approvals(agentOfConversation(conversationId))).rules.allow(rule);
+    await (await approvals(getConversationAgent(conversationId))).rules.allow(rule);
   } catch (error) {
     if (!(error instanceof ParleyError)) throw error;
-    throw refusal('no-rule', `${text} But only this once: ${error.message}`);
+    throw createRefusal('no-rule', `${text} But only this once: ${error.message}`);
   }
   return `${text} ${rule} needs no approval from now on.`;
 }

@@ -1,4 +1,4 @@
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import type { AdmittedMessage, LinkAction, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ let lines: readonly string[];
 let deps: BootDeps;
 beforeEach(async () => {
   store = await openMemoryStore({ clock: () => 0 });
-  const { log, lines: logged } = recordingLogger();
+  const { log, lines: logged } = createRecordingLogger();
   lines = logged;
   woken = [];
   deps = {
@@ -58,7 +58,7 @@ const waiting = async (channel: string, chatId: string) =>
   );
 
 describe('BOOT.md at startup', () => {
-  it('[W08] becomes a message in the direct chat that an owner used last', async () => {
+  it('[W08] sends a message to the direct chat that an owner used last', async () => {
     const last = written('telegram', '42');
     await store.inbox.accept(last);
     expect(await runBoot(deps)).toBe('stored');
@@ -97,13 +97,13 @@ describe('BOOT.md at startup', () => {
     expect(woken).toEqual([]);
   });
 
-  it('[W08] does not run before an owner has written, and logs that', async () => {
+  it('[W08] does not run before an owner has written, and logs the reason', async () => {
     await store.inbox.accept(written('telegram', '7', { fromOwner: false }));
     expect(await runBoot(deps)).toBe('no-owner');
     expect(lines.join()).toContain('no owner has written');
   });
 
-  it('[W02] is not sent to anyone who is no longer an owner', async () => {
+  it('[W02] is not sent to a former owner', async () => {
     await store.inbox.accept(written('telegram', '42'));
     await store.inbox.accept(written('telegram', '9'));
     await runBoot(deps);
@@ -112,7 +112,7 @@ describe('BOOT.md at startup', () => {
     expect(await runBoot({ ...deps, owners: [] })).toBe('no-owner');
   });
 
-  it('[W08] is sent to a chat where answers can be sent', async () => {
+  it('[W08] is sent to a chat that can receive answers', async () => {
     await store.inbox.accept(written('web', 'owner'));
     await store.inbox.accept(written('telegram', '42'));
     const owners = [OWNER, 'web:owner'];

@@ -3,23 +3,22 @@ import { type Clock, type Logger, reasonOf, SILENT_TOKEN } from '@parley/core';
 import type { WakeUpQueue } from '@parley/queue';
 import type { AdmittedMessage, InboxRow } from '@parley/store';
 
-/** What happened to BOOT.md at this start. */
+/** The result of handling BOOT.md at startup. */
 export type BootOutcome = 'stored' | 'nothing-to-do' | 'no-owner' | 'failed';
 
 export interface BootDeps extends OwnersChatDeps {
   readonly lanes: Pick<WakeUpQueue, 'wake'>;
-  /** True when BOOT.md exists and is not empty. */
+  /** Returns whether BOOT.md exists and is not empty. */
   readonly saysSomething: () => Promise<boolean>;
-  /** Unique to this start. */
+  /** An id that is unique to this start. */
   readonly startId: string;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 /**
- * Lets the agent follow BOOT.md, once per start (W08): as a message in the direct chat that an
- * owner used last, processed like any other message. Never rejects, because startup must not depend
- * on it.
+ * Has the agent follow BOOT.md once per start (W08), through a message in the direct chat that an
+ * owner used last. The promise never rejects, because startup must not depend on BOOT.md.
  */
 export async function runBoot(deps: BootDeps): Promise<BootOutcome> {
   const { log, store, startId, clock } = deps;
@@ -31,7 +30,7 @@ export async function runBoot(deps: BootDeps): Promise<BootOutcome> {
       return 'no-owner';
     }
     const { last, conversationId } = chat;
-    await store.inbox.accept(bootMessage(last, conversationId, startId, clock()));
+    await store.inbox.accept(createBootMessage(last, conversationId, startId, clock()));
     await deps.lanes.wake(conversationId);
     log.info({ conversation: conversationId }, 'BOOT.md was passed to the agent');
     return 'stored';
@@ -42,17 +41,18 @@ export async function runBoot(deps: BootDeps): Promise<BootOutcome> {
 }
 
 /**
- * The message that wakes the agent after a start. The mark tells the model that no person wrote it;
- * the chat does not show the message. The last sentence keeps a start without news silent (G09).
+ * The message that wakes the agent after a start. The ⚙️ mark tells the model that no person wrote
+ * the message, which the chat does not show. The last sentence keeps the agent silent if there is
+ * nothing to report (G09).
  */
 const WORDS = `⚙️ Parley has just been started. Do now what BOOT.md in your workspace asks for (read it if it is not above). Your owner reads what you answer here; if there is nothing to tell, answer with exactly ${SILENT_TOKEN} and nothing else.`;
 
 /**
- * The message that makes the agent follow BOOT.md (W08), addressed to the chat where an owner wrote
- * `last`. `startId` is unique to this start: the inbox accepts a message with that id only once.
- * `now` is in ms.
+ * Creates the message that makes the agent follow BOOT.md (W08), addressed to the chat in which an
+ * owner wrote `last`. `startId` is unique to this start, so the inbox accepts the message only
+ * once.
  */
-function bootMessage(
+function createBootMessage(
   last: InboxRow,
   conversationId: string,
   startId: string,

@@ -19,7 +19,7 @@ import { type ChannelAccount, openAccount } from './channel-account.ts';
 /** Rights that a test grants and revokes. */
 class GivenRights implements AccountRights {
   readonly released: number[] = [];
-  /** Judged by the clock; signals come later. */
+  /** Changes immediately, like the clock; the signals are aborted later. */
   isHeld = true;
   #waiting: ((right: AccountRight) => void)[] = [];
   #lost: AbortController[] = [];
@@ -78,7 +78,7 @@ describe('an account that other gateways may serve', () => {
   let sweeps: AccountSweeps;
   let states: string[];
   let happened: string[];
-  /** The contexts of the started adapters. */
+  /** The contexts passed to the started adapters. */
   let contexts: ChannelContext<unknown>[];
   let bus: LiveBus;
   let account: ChannelAccount;
@@ -133,7 +133,7 @@ describe('an account that other gateways may serve', () => {
     owners: [],
     limits: { messageCharacters: 100, waitingPerConversation: 5, totalWaiting: 100 },
   } as const;
-  /** What an adapter does when it starts. */
+  /** Runs when an adapter starts; tests replace it. */
   let begins = (): void => {};
   /** A platform that counts how often an adapter is created, started and stopped. */
   let made = 0;
@@ -164,7 +164,7 @@ describe('an account that other gateways may serve', () => {
     },
   };
 
-  it('[D09] does not contact the platform on standby until its turn comes', async () => {
+  it('[D09] does not contact the platform while it is on standby', async () => {
     expect(account.status().state).toEqual({ kind: 'standby', holder: 'the other one' });
     expect(account.connected()).toBeUndefined();
     expect(happened).toEqual([]);
@@ -177,7 +177,7 @@ describe('an account that other gateways may serve', () => {
     expect(account.connected()).toBeDefined();
   });
 
-  it('[D09] disconnects when its right is lost, and returns with a new connection', async () => {
+  it('[D09] disconnects when its right is lost, and reconnects when the right is acquired again', async () => {
     rights.give();
     await expect.poll(() => states.at(-1)).toBe('connected');
     rights.take();
@@ -191,7 +191,7 @@ describe('an account that other gateways may serve', () => {
     expect(states).toEqual(['standby', 'connected', 'starting', 'standby', 'connected']);
   });
 
-  it('[D09] lets the adapter of a lost account write nothing that its successor would read', async () => {
+  it('[D09] keeps the adapter of a lost account from writing values that its successor would read', async () => {
     const take = async (now: number) => {
       const acquired = await store.leases.acquire('account:test/default', `at ${now}`, 0);
       if (acquired.kind === 'busy') throw new Error('it is held');
@@ -211,7 +211,7 @@ describe('an account that other gateways may serve', () => {
     await current?.set(change('second'));
   });
 
-  it('[D09] shows and sends nothing more once its lease has expired, whatever it was asked to send before', async () => {
+  it('[D09] sends no messages or previews after its lease has expired, including pending ones', async () => {
     rights.give();
     await expect.poll(() => states.at(-1)).toBe('connected');
     const chat = { channel: 'test', account: 'default', chatId: '1' };
@@ -227,7 +227,7 @@ describe('an account that other gateways may serve', () => {
     expect(happened).toEqual([expect.stringMatching(/starts$/)]);
   });
 
-  it('[D14] disconnects before it hands the account over, and waits for it again', async () => {
+  it('[D14] disconnects before it hands the account over, and then waits for the account again', async () => {
     rights.give();
     await expect.poll(() => states.at(-1)).toBe('connected');
     const before = happened.length;
@@ -242,7 +242,7 @@ describe('an account that other gateways may serve', () => {
     expect(rights.released).toEqual([1, 2]);
   });
 
-  it('[D11] releases the right at shutdown, and reports that it has stopped', async () => {
+  it('[D11] releases the right at shutdown, and reports that the account has stopped', async () => {
     rights.give();
     await expect.poll(() => states.at(-1)).toBe('connected');
     await account.stopReceiving();
@@ -255,7 +255,7 @@ describe('an account that other gateways may serve', () => {
   const broken = () => {
     throw new Error('no such field');
   };
-  /** In production, the last-resort error handler of the process calls `blameAdapter`. */
+  /** In production, the handler for uncaught errors calls `blameAdapter`. */
   const uncaught = () => {
     try {
       broken();
@@ -268,7 +268,7 @@ describe('an account that other gateways may serve', () => {
     ['a listener that nobody awaits', () => setTimeout(guarded('tick', async () => broken()))],
     ['its library, in a timer,', () => setTimeout(uncaught)],
     ['its library, later,', () => void Promise.resolve().then(uncaught)],
-  ])('[D12] restarts its adapter, and keeps the account, when %s throws', async (_who, fails) => {
+  ])('[D12] restarts the adapter and keeps the account when %s throws', async (_who, fails) => {
     begins = () => {
       begins = () => {};
       fails();
@@ -282,7 +282,7 @@ describe('an account that other gateways may serve', () => {
     expect(rights.released).toEqual([]);
   });
 
-  it('[F12] takes the interval between edits from its settings, including changed ones', async () => {
+  it('[F12] takes the interval between edits from its settings, including changed settings', async () => {
     expect(account.updateEveryMs()).toBe(0);
     const answers = { ...rules.policy.answers, editSeconds: 2 };
     account.useRules({ ...rules, policy: { ...rules.policy, answers } });

@@ -9,51 +9,61 @@ import {
 } from '@parley/channels';
 import { type AdapterValues, Defects, type Logger, type ReplyRoute, reasonOf } from '@parley/core';
 import type { AccountDeps, AccountPlan, AccountStatus } from './accounts/account.ts';
-import { type AccountRight, type AccountRights, everyRight } from './accounts/account-rights.ts';
+import {
+  type AccountRight,
+  type AccountRights,
+  createEveryRight,
+} from './accounts/account-rights.ts';
 import {
   type AccountSession,
   connectAccount,
-  makeAdapter,
+  createAdapter,
   notifyOwnerOfFailure,
 } from './accounts/connect-account.ts';
 
-/** An account of this gateway: connected, or on standby while another gateway is connected. */
+/**
+ * A channel account of this gateway, either connected or on standby while another gateway is
+ * connected.
+ */
 export interface ChannelAccount {
-  /** Its adapter while it is connected. */
+  /** Returns the adapter while the account is connected. */
   connected(): ChannelAdapter | undefined;
-  /** Whether its rate limits currently permit a preview in this chat. */
+  /** Returns whether the rate limits permit a preview in this chat at the moment. */
   mayPreview(route: ReplyRoute): boolean;
   /**
-   * The shortest time between two updates of a growing answer, from the settings, in ms. Built-in
-   * front ends have no such limit.
+   * Returns the minimum interval (ms) between two updates of a growing answer, from the settings.
+   * Built-in front ends have no limit.
    */
   updateEveryMs(): number;
-  /** Its web routes, or a proxy to the gateway that is connected instead. */
+  /**
+   * Returns the web routes of the account, or a proxy to the gateway that is connected as the
+   * account.
+   */
   http(): HttpCapability | undefined;
   status(): AccountStatus;
-  /** Applies new rules to messages received from now on; the connection stays open. */
+  /** Applies new rules to messages received from now on. The connection stays open. */
   useRules(rules: DecisionRules): void;
-  /** Stops receiving once the messages that are being stored are stored. */
+  /** Stops receiving. Resolves when all messages in progress are stored. */
   stopReceiving(): Promise<void>;
-  /** Ends the deliveries; sends in progress get `graceMs` to finish. */
+  /** Ends the deliveries. Sends in progress may take up to `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
 const RETRY_DELAY_MS = 5_000;
 /**
- * A failed adapter is restarted after an increasing delay; once it has run for `PEACE_MS`, the next
- * delay is the shortest again. In ms.
+ * Restart delays in ms. A failed adapter is restarted after an increasing delay; after `PEACE_MS`
+ * without a failure, the delay starts at the minimum again.
  */
 const [FIRST_BACKOFF_MS, MAX_BACKOFF_MS, PEACE_MS] = [1_000, 60_000, 60_000];
-/** How long a failed adapter may take to stop, in ms. */
+/** How long (ms) a failed adapter may take to stop. */
 const STOP_WITHIN_MS = 10_000;
-/** How long sends in progress may take when another gateway takes over the account, in ms. */
+/** How long (ms) sends in progress may take when another gateway takes over the account. */
 const HAND_OVER_GRACE_MS = 3_000;
 
 /**
- * Opens one account: connects it as soon as no other gateway is connected, and again each time
- * another gateway has taken it over. Rejects when the adapter cannot be created; if a platform is
- * down, the account's state shows that.
+ * Opens an account: connects it when no other gateway is connected, and again each time another
+ * gateway has released it. Rejects if the adapter cannot be created. If a platform is down, the
+ * account's state shows this instead.
  */
 export async function openAccount(deps: AccountDeps, plan: AccountPlan): Promise<ChannelAccount> {
   const account = new OpenAccount(deps, plan);
@@ -78,7 +88,7 @@ class OpenAccount implements ChannelAccount {
   #fault = new AbortController();
   /** Contract violations by all adapters of this account. */
   readonly #defects: Defects;
-  /** Gives the newest adapter the right under which it may write. */
+  /** Sets the right under which the newest adapter may write. */
   #bind: (right: AccountRight) => void = () => {};
 
   constructor(deps: AccountDeps, plan: AccountPlan) {
@@ -91,7 +101,7 @@ class OpenAccount implements ChannelAccount {
       clock: deps.clock,
       onDefect: ({ what, reason }) => this.#onDefect(what, reason),
     });
-    const alone = everyRight(deps.store.outbox);
+    const alone = createEveryRight(deps.store.outbox);
     this.#rights = definition.servedByAll ? alone : (deps.rights ?? alone);
   }
 
@@ -100,7 +110,7 @@ class OpenAccount implements ChannelAccount {
     return this.#deps.sharedAs !== undefined && this.#plan.definition.servedByAll === true;
   }
 
-  /** Resolves once the account is connected or on standby. */
+  /** Resolves when the account is connected or on standby. */
   async begin(): Promise<void> {
     this.#adapter = await this.#makeAdapter();
     this.#life = this.#live();
@@ -139,7 +149,14 @@ class OpenAccount implements ChannelAccount {
 
   status(): AccountStatus {
     const defects = this.#defects.summary();
-    return { ...this.#name, state: this.#state, ...(defects && { defects }) };
+    const { channel, account } = this.#name;
+    const isCalled = this.#plan.definition.hosts !== undefined && this.#adapter?.http?.open;
+    return {
+      ...this.#name,
+      state: this.#state,
+      ...(isCalled && { webhook: `/channels/${channel}/${account}/` }),
+      ...(defects && { defects }),
+    };
   }
 
   useRules(rules: DecisionRules): void {
@@ -164,10 +181,7 @@ class OpenAccount implements ChannelAccount {
     return proxyToOwner(request, { name: this.#name, rights: this.#rights, token });
   }
 
-  /**
-   * Acquires and holds the account as long as possible, repeatedly, until it is stopped. Never
-   * rejects.
-   */
+  /** Acquires and serves the account repeatedly until it is stopped. Never rejects. */
   async #live(): Promise<void> {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
@@ -194,8 +208,8 @@ class OpenAccount implements ChannelAccount {
   }
 
   /**
-   * Serves until the right is lost or recalled, or the account is stopped; then `close` ends the
-   * session.
+   * Serves the account until the right is lost or recalled, or the account is stopped; then `close`
+   * ends the session.
    */
   async #serve(right: AccountRight): Promise<void> {
     for (let faults = 0; ; faults += 1) {
@@ -211,14 +225,14 @@ class OpenAccount implements ChannelAccount {
       this.#session = session;
       this.#settled.resolve();
       const began = this.#deps.monotonic();
-      await eitherOf(right.lost, right.recalled, this.#stopping.signal, fault);
+      await waitForAny(right.lost, right.recalled, this.#stopping.signal, fault);
       if (this.#stopping.signal.aborted) return;
       this.#session = undefined;
       this.#adapter = undefined;
       if (!fault.aborted) this.#report({ kind: 'starting' });
       const graceMs = fault.aborted || right.lost.aborted ? 0 : HAND_OVER_GRACE_MS;
       const ended = Promise.all([session.stopReceiving(), session.close(graceMs)]);
-      // A broken adapter may never finish stopping.
+      // A defective adapter may never finish stopping.
       await Promise.race([ended, ...(fault.aborted ? [sleep(STOP_WITHIN_MS)] : [])]);
       const isGone = AbortSignal.any([right.lost, right.recalled]);
       if (!isGone.aborted && fault.reason instanceof DefectiveError) {
@@ -234,8 +248,7 @@ class OpenAccount implements ChannelAccount {
   }
 
   /**
-   * The fault is in the adapter's code, so an automatic retry would repeat its effects in the
-   * chats.
+   * The adapter's code is at fault, so an automatic retry would repeat its effects in the chats.
    */
   async #stayStopped({ message: reason }: DefectiveError, isGone: AbortSignal): Promise<void> {
     const { channel, account } = this.#name;
@@ -243,7 +256,7 @@ class OpenAccount implements ChannelAccount {
     const state = { kind: 'failed', reason, fix } as const;
     this.#report(state);
     void notifyOwnerOfFailure(this.#deps, `${channel}/${account}`, state);
-    await eitherOf(isGone, this.#stopping.signal);
+    await waitForAny(isGone, this.#stopping.signal);
   }
 
   #onDefect(what: string, reason: string): void {
@@ -277,7 +290,7 @@ class OpenAccount implements ChannelAccount {
     const { channel, account } = this.#name;
     const { store } = this.#deps;
     // An adapter writes under the right with which it was connected, even if this gateway has
-    // acquired a newer one.
+    // acquired a newer right.
     let current = store.adapterValues(channel, account);
     let holdsAccount = (): boolean => false;
     this.#bind = (right) => {
@@ -289,7 +302,7 @@ class OpenAccount implements ChannelAccount {
       set: (changes) => current.set(changes),
       clear: () => current.clear(),
     };
-    return makeAdapter(
+    return createAdapter(
       {
         ...this.#deps,
         values,
@@ -326,8 +339,8 @@ class OpenAccount implements ChannelAccount {
   }
 
   #report(state: ChannelState): void {
-    // An adapter stopped in favor of another gateway is replaced by one on standby, so its stop is
-    // not reported.
+    // An adapter that stops in favor of another gateway is replaced by one on standby, so its stop
+    // is not reported.
     const isEnding = this.#stopping.signal.aborted;
     if (state.kind === 'stopped' && (!isEnding || this.#state.kind === 'stopped')) return;
     this.#state = state;
@@ -339,7 +352,7 @@ class OpenAccount implements ChannelAccount {
 /** Thrown when too many consecutive results of an adapter were invalid. */
 class DefectiveError extends Error {}
 
-function eitherOf(...signals: AbortSignal[]): Promise<void> {
+function waitForAny(...signals: AbortSignal[]): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const either = AbortSignal.any(signals);
   if (either.aborted) resolve();
@@ -357,8 +370,12 @@ function logState(log: Logger, { channel, account, state }: AccountStatus): void
   else log.info({ state: state.kind, ...('as' in state ? { as: state.as } : {}) }, 'channel');
 }
 
-/** The status of an account that could not be opened. */
-export function brokenStatus(channel: string, account: string, thrown: unknown): AccountStatus {
+/** Returns the status of an account that could not be opened. */
+export function createBrokenStatus(
+  channel: string,
+  account: string,
+  thrown: unknown,
+): AccountStatus {
   const fix = 'Fix the settings of this channel. They are read again as soon as you save them.';
   return { channel, account, state: { kind: 'failed', reason: reasonOf(thrown), fix } };
 }

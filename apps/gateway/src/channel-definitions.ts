@@ -5,7 +5,8 @@ import type { ChannelDefinition } from '@parley/channels';
 import { terminal, web } from '@parley/channels/web';
 
 /**
- * All channels of this gateway. Cheap to import: a platform's library is loaded by `load` (F03).
+ * All built-in channels. The list is cheap to import, because `load` imports a platform's library
+ * only when needed (F03).
  */
 export const CHANNEL_DEFINITIONS: readonly ChannelDefinition[] = [
   web,

@@ -1,10 +1,10 @@
 import { readId } from '@parley/core';
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CHANNEL_DEFINITIONS } from './channel-definitions.ts';
 
-/** Ids as contained in the messages of each channel. */
+/** Ids in the form in which the messages of each channel contain them. */
 const CARRIED = {
   web: { person: ['owner'], direct: ['main', '0123456789abcdef0123456789abcdef', '@helper/main'] },
   terminal: { person: ['owner'], direct: ['main'] },
@@ -57,7 +57,7 @@ describe('[D12] the id format of each channel', () => {
   );
 
   it.each(forms)(
-    'describes anything else as invalid, and suggests a fix: $kind of $id',
+    'rejects any other text as invalid, and suggests a fix: $kind of $id',
     ({ form }) => {
       fc.assert(
         fc.property(text, (written) => {
@@ -69,7 +69,7 @@ describe('[D12] the id format of each channel', () => {
           expect(form.normalize(read.id)).toBe(read.id);
           expect(read.id).toMatch(/^[!-~]+$/);
         }),
-        runs(500),
+        toRunOptions(500),
       );
     },
   );

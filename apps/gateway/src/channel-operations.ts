@@ -4,11 +4,13 @@ import { type DecisionRules, ownersChat, renderNoticeParts } from '@parley/chann
 import {
   type Clock,
   change,
-  defectsText,
+  createRefusal,
+  describeDefects,
   type Monotonic,
   type ParleyError,
   read,
-  refusal,
+  type WakeServices,
+  wakeIfPossible,
 } from '@parley/core';
 import type { DeadLetterWake, Store } from '@parley/store';
 import { z } from 'zod';
@@ -16,31 +18,31 @@ import type { AccountState, AccountStatus } from './accounts/account.ts';
 import type { AccountName } from './accounts/account-rights.ts';
 
 /**
- * The accounts from the settings: a gateway connects them, other processes only know about them.
+ * The accounts in the settings. A gateway connects them; other processes can only read their plans.
  */
 export interface Accounts {
   status(): readonly AccountStatus[];
   /**
-   * Undefined when the settings do not contain the account; without `rules` when its settings are
-   * invalid.
+   * Returns the plan of an account; undefined if the settings do not contain the account, and
+   * without `rules` if its settings are invalid.
    */
   planOf(name: AccountName): { readonly rules?: DecisionRules } | undefined;
   pause(name: AccountName, by: string): Promise<void>;
   resume(name: AccountName): Promise<void>;
-  /** Absent where nothing is connected. */
+  /** Reconnects an account; absent in processes that connect no accounts. */
   reconnect?(name: AccountName): Promise<void>;
   /**
-   * Asks the gateway that is connected as the account to reconnect it; null when that is this
-   * gateway, or when none is connected.
+   * Asks the gateway that is connected as the account to reconnect it; null if this gateway is
+   * connected, or if none is.
    */
   reconnectElsewhere?(name: AccountName): Promise<ShownAccount | null>;
 }
 
-/** The settings that can be changed from here. */
+/** Changes the channel settings. */
 export interface ChannelSettings {
   /**
-   * Adds a group to `access.allowGroups`. Throws ParleyError and leaves the settings unchanged when
-   * that is not possible.
+   * Adds a group to `access.allowGroups`. On failure, throws ParleyError and leaves the settings
+   * unchanged.
    */
   allowGroup(name: AccountName, chatId: string, title: string | null): Promise<void>;
 }
@@ -51,24 +53,24 @@ export interface OperatorChannels {
   readonly monotonic: Monotonic;
 }
 
-interface ChannelNeeds {
+interface ChannelNeeds extends WakeServices<DeadLetterWake> {
   readonly store: Pick<Store, 'pairing' | 'seenGroups' | 'inbox' | 'links' | 'outbox'>;
   readonly clock: Clock;
-  /** Wakes the delivery of a chat. */
-  wake(wake: DeadLetterWake): Promise<void>;
   channels(): Promise<OperatorChannels>;
 }
 
-/** How long an operation waits for the outcome before it answers, in ms. */
+/** How long (ms) an operation waits for the outcome before it responds. */
 const ANSWERED_WITHIN_MS = 3_000;
 const POLL_INTERVAL_MS = 100;
-/** How many recent parts of a chat are searched for the test message. */
+/** The number of recent parts of a chat that are searched for the test message. */
 const MAX_RECENT = 10;
-/** Built-in front ends: if they were paused, no page would be left to resume them. */
+/** Built-in front ends cannot be paused, because no page would be left to resume them. */
 const LOCAL: ReadonlySet<string> = new Set(['web', 'terminal']);
 
 const Account = { channel: z.string(), account: z.string() };
-/** Operators decide about strangers and groups, so the answers name these, but no one else. */
+/**
+ * Operators decide about strangers and groups, so the responses name these, but no other people.
+ */
 const OPERATOR = { role: 'operator' } as const;
 
 /** Operations on channels (U03, F05). */
@@ -83,13 +85,13 @@ export const operations = {
         store.seenGroups.list(),
       ]);
       const report = {
-        accounts: deps.accounts.status().map((status) => shownAccount(deps, status)),
-        /** The oldest first. Names and titles are untrusted. */
+        accounts: deps.accounts.status().map((status) => toShownAccount(deps, status)),
+        /** The oldest request comes first. The names and titles of applicants are untrusted. */
         waiting: waiting.map(({ route: _, ...applicant }) => applicant),
-        /** The most recently seen first. */
-        groups: groups.filter((group) => isNotAllowed(deps.accounts, group)),
+        /** The most recently seen group comes first. */
+        groups: groups.filter((group) => isGroupNotAllowed(deps.accounts, group)),
       };
-      return caller.role === 'owner' ? report : withoutCodes(report);
+      return caller.role === 'owner' ? report : removeCodes(report);
     },
     OPERATOR,
   ),
@@ -100,11 +102,11 @@ export const operations = {
       const deps = await channels();
       findStatus(deps.accounts, name);
       if (LOCAL.has(name.channel)) {
-        throw channelRefusal(
-          `${accountText(name)} is a part of Parley itself and cannot be paused.`,
+        throw createChannelRefusal(
+          `${formatAccount(name)} is a part of Parley itself and cannot be paused.`,
         );
       }
-      return awaitSettled(deps, name, deps.accounts.pause(name, caller.name));
+      return waitUntilSettled(deps, name, deps.accounts.pause(name, caller.name));
     },
     OPERATOR,
   ),
@@ -114,25 +116,26 @@ export const operations = {
     async ({ channels }: ChannelNeeds, name) => {
       const deps = await channels();
       findStatus(deps.accounts, name);
-      return awaitSettled(deps, name, deps.accounts.resume(name));
+      return waitUntilSettled(deps, name, deps.accounts.resume(name));
     },
     OPERATOR,
   ),
   reconnect: change(
     'Close the connection of an account and open it again',
     /**
-     * `isPassedOn`: another gateway forwarded this request; forwarding it again could cause a loop.
+     * `isPassedOn` means that another gateway forwarded this request; forwarding it again could
+     * cause a loop.
      */
     { ...Account, isPassedOn: z.boolean().default(false) },
     async ({ channels }: ChannelNeeds, { isPassedOn, ...name }) => {
       const deps = await channels();
       const { state } = findStatus(deps.accounts, name);
       if (deps.accounts.reconnect === undefined)
-        throw channelRefusal('No gateway is running here. Start it.');
+        throw createChannelRefusal('No gateway is running here. Start it.');
       if (state.kind === 'paused')
-        throw channelRefusal(`${accountText(name)} is paused. Resume it first.`);
+        throw createChannelRefusal(`${formatAccount(name)} is paused. Resume it first.`);
       const answer = isPassedOn ? null : await deps.accounts.reconnectElsewhere?.(name);
-      return answer ?? awaitSettled(deps, name, deps.accounts.reconnect(name));
+      return answer ?? waitUntilSettled(deps, name, deps.accounts.reconnect(name));
     },
     OPERATOR,
   ),
@@ -150,14 +153,14 @@ export const operations = {
       const { accounts, settings } = await channels();
       const rules = accounts.planOf(name)?.rules;
       if (settings === undefined || rules === undefined) {
-        throw channelRefusal(
-          `${accountText(name)} has no settings to which a group could be added.`,
+        throw createChannelRefusal(
+          `${formatAccount(name)} has no settings to which a group could be added.`,
         );
       }
       const mode = rules.policy.access.groups;
       if (mode !== 'allowlist') {
-        throw channelRefusal(
-          `access.groups of ${accountText(name)} is ${mode}; set it to allowlist to allow single groups.`,
+        throw createChannelRefusal(
+          `access.groups of ${formatAccount(name)} is ${mode}; set it to allowlist to allow single groups.`,
         );
       }
       const groups = await store.seenGroups.list();
@@ -173,54 +176,57 @@ export const operations = {
 };
 
 /**
- * A report without the codes that link a phone: whoever scans one decides which account answers
- * here.
+ * Removes the codes that link a phone from a report. A person who scans such a code decides which
+ * account answers here.
  */
-export function withoutCodes<Report extends object>(report: Report): Report {
+export function removeCodes<Report extends object>(report: Report): Report {
   const shown = JSON.stringify(report, (_key, value) =>
     value?.kind === 'pairing' ? { ...value, code: '' } : value,
   );
   return JSON.parse(shown);
 }
 
-/** Waits at most a few seconds for the state to settle; a platform may take longer. */
-async function awaitSettled(deps: OperatorChannels, name: AccountName, work: Promise<void>) {
+/** Waits a few seconds at most for the state to settle; a platform may take longer. */
+async function waitUntilSettled(deps: OperatorChannels, name: AccountName, work: Promise<void>) {
   await Promise.race([work, sleep(ANSWERED_WITHIN_MS, undefined, { ref: false })]);
-  return shownAccount(deps, findStatus(deps.accounts, name));
+  return toShownAccount(deps, findStatus(deps.accounts, name));
 }
 
-/** Throws ParleyError when the settings do not contain the account. */
+/**
+ * Finds the status of an account; throws ParleyError if the settings do not contain the account.
+ */
 function findStatus(accounts: Pick<Accounts, 'status'>, name: AccountName): AccountStatus {
   const found = accounts.status().find((status) => isSameAccount(status, name));
   if (found !== undefined) return found;
-  throw refusal(
+  throw createRefusal(
     'account-unknown',
-    `The settings have no account ${accountText(name)}. "parley channels" lists all.`,
+    `The settings have no account ${formatAccount(name)}. "parley channels" lists all.`,
   );
 }
 
-export type ShownAccount = ReturnType<typeof shownAccount>;
+export type ShownAccount = ReturnType<typeof toShownAccount>;
 
-/** A channel account with its state and the access that its settings permit. */
-function shownAccount(
+/** Returns an account with its state and the access that its settings permit. */
+function toShownAccount(
   { accounts, settings }: OperatorChannels,
-  { channel, account, state, defects }: AccountStatus,
+  { channel, account, state, defects, webhook }: AccountStatus,
 ) {
-  // These rules do not decide who may write on the page and in the terminal.
+  // On the page and in the terminal, these rules do not decide who may write.
   const rules = LOCAL.has(channel) ? undefined : accounts.planOf({ channel, account })?.rules;
   const access = rules && {
     ...rules.policy.access,
-    /** The number of people that the settings name. */
+    /** The number of people that the settings allow by name. */
     allow: rules.policy.access.allow.length,
     activation: rules.policy.activation,
   };
   return {
     ...{ channel, account, state },
-    ...(defects && { defects, reason: `Its adapter has ${defectsText(defects)}.` }),
-    ...reasonAndFix(state),
+    ...(webhook !== undefined && { webhook }),
+    ...(defects && { defects, reason: `Its adapter has ${describeDefects(defects)}.` }),
+    ...getReasonAndFix(state),
     ...(access && { access }),
     canPause: !LOCAL.has(channel),
-    /** Whether individual groups can be allowed. */
+    /** Whether groups can be allowed individually. */
     canAllowGroups: settings !== undefined && access?.groups === 'allowlist',
   };
 }
@@ -230,8 +236,11 @@ const HOW_TO_LINK = {
   type: 'Type the code on the phone.',
 } as const;
 
-/** Why an account is not working and what a person can do about it; empty if nothing is wrong. */
-function reasonAndFix(state: AccountState): { readonly reason?: string; readonly fix?: string } {
+/**
+ * Returns why an account is not working and what a person can do about it; empty if the account
+ * works.
+ */
+function getReasonAndFix(state: AccountState): { readonly reason?: string; readonly fix?: string } {
   switch (state.kind) {
     case 'failed':
       return { reason: state.reason, fix: state.fix };
@@ -254,43 +263,44 @@ function reasonAndFix(state: AccountState): { readonly reason?: string; readonly
 }
 
 async function sendTest(
-  { store, clock, wake }: ChannelNeeds,
+  needs: ChannelNeeds,
   { accounts, monotonic }: OperatorChannels,
   name: AccountName,
   showsChat: boolean,
 ): Promise<{ readonly text: string }> {
+  const { store, clock } = needs;
   const { state } = findStatus(accounts, name);
   if (state.kind !== 'connected' && state.kind !== 'standby') {
-    throw channelRefusal(
-      `${accountText(name)} is not connected (${state.kind}), so nothing was sent.`,
+    throw createChannelRefusal(
+      `${formatAccount(name)} is not connected (${state.kind}), so nothing was sent.`,
     );
   }
   const serves = (channel: string, account: string) => isSameAccount({ channel, account }, name);
   const { owners = [], agents } = accounts.planOf(name)?.rules ?? {};
   let chat: Awaited<ReturnType<typeof ownersChat>> = null;
-  // The owner may have written to any of several agents.
+  // With several agents, the owner may have written to any of them.
   for (const [agentName, own] of agents?.rights ?? [[undefined, { owners }] as const]) {
     chat ??= await ownersChat({ store, owners: own.owners, agentName, serves });
   }
   if (chat === null) {
-    throw channelRefusal(
-      `No owner has written to ${accountText(name)} yet, so there is no chat for a test. Write to the bot there; /whoami shows the id to add to \`owners\` in the settings.`,
+    throw createChannelRefusal(
+      `No owner has written to ${formatAccount(name)} yet, so there is no chat for a test. Write to the bot there; /whoami shows the id to add to \`owners\` in the settings.`,
     );
   }
   const { replyToMessageId: _, ...route } = chat.last.route;
   const now = clock();
   const text = `⚙️ A test message, sent at ${new Date(now).toISOString().slice(11, 19)} UTC.`;
   const [first, ...others] = renderNoticeParts(text, route);
-  if (first === undefined) throw channelRefusal('There is nothing to send.');
+  if (first === undefined) throw createChannelRefusal('There is nothing to send.');
   await store.outbox.post({ key: `test:${randomUUID()}`, parts: [first, ...others] }, now);
-  await wake({ kind: 'chat', chat: route });
+  await wakeIfPossible(needs, { kind: 'chat', chat: route });
   const where = showsChat ? `in the chat ${route.channel}:${route.chatId}` : 'in an owner’s chat';
   const sent = { text: first.body.plain, at: now, where };
-  return { text: await fateOf({ store, monotonic }, route, sent) };
+  return { text: await waitForFate({ store, monotonic }, route, sent) };
 }
 
-/** Waits briefly for the platform's answer. */
-async function fateOf(
+/** Waits briefly until the platform has accepted or rejected the message. */
+async function waitForFate(
   { store, monotonic }: Pick<ChannelNeeds, 'store'> & Pick<OperatorChannels, 'monotonic'>,
   { channel, account, chatId }: AccountName & { readonly chatId: string },
   sent: { readonly text: string; readonly at: number; readonly where: string },
@@ -304,15 +314,18 @@ async function fateOf(
     );
     if (entry?.state === 'sent') return `The test message has arrived ${where}.`;
     if (entry?.state === 'failed') {
-      throw channelRefusal(`The platform rejected the test message ${where}: ${entry.error}`);
+      throw createChannelRefusal(`The platform rejected the test message ${where}: ${entry.error}`);
     }
     await sleep(POLL_INTERVAL_MS);
   }
   return `The test message is on its way ${where} but has not arrived after ${ANSWERED_WITHIN_MS / 1_000} s.`;
 }
 
-/** Excludes groups that have been allowed since, and those whose account no longer exists. */
-function isNotAllowed(
+/**
+ * Returns false for groups that have been allowed since, and for groups whose account no longer
+ * exists.
+ */
+function isGroupNotAllowed(
   accounts: Pick<Accounts, 'planOf'>,
   { chatId, ...name }: AccountName & { readonly chatId: string },
 ): boolean {
@@ -324,10 +337,10 @@ function isSameAccount(one: AccountName, other: AccountName): boolean {
   return one.channel === other.channel && one.account === other.account;
 }
 
-function accountText({ channel, account }: AccountName): string {
+function formatAccount({ channel, account }: AccountName): string {
   return `${channel}/${account}`;
 }
 
-function channelRefusal(message: string): ParleyError {
-  return refusal('channel-refused', message);
+function createChannelRefusal(message: string): ParleyError {
+  return createRefusal('channel-refused', message);
 }

@@ -1,11 +1,14 @@
-import { type Call, type LiveEvent, silentLogger } from '@parley/core';
+import { createAnswerPrinter } from '@parley/channels';
+import type { Call, LiveEvent } from '@parley/core';
+import { createRecordingLogger } from '@parley/core/testing';
 import type { AdmittedMessage, DeadLetterWake, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type OutputOf, perform, type Services } from './operations.ts';
+import { type OutputOf, performOperation, type Services } from './operations.ts';
 
 const PLACE = { channel: 'web', account: 'default' };
 const SECRET = 'sk-1234567890';
+const printer = createAnswerPrinter();
 
 function message(id: string, text: string): AdmittedMessage {
   return {
@@ -34,12 +37,15 @@ let store: Store;
 const stopped: string[] = [];
 const woken: DeadLetterWake[] = [];
 let isQueueAway = false;
+let lines: readonly string[];
+let log: ReturnType<typeof createRecordingLogger>['log'];
 let changes = 0;
 beforeEach(async () => {
   stopped.length = 0;
   woken.length = 0;
   changes = 0;
   isQueueAway = false;
+  ({ log, lines } = createRecordingLogger());
   store = await openMemoryStore({ clock: () => 0 });
 });
 afterEach(() => store.close());
@@ -75,7 +81,7 @@ function ask<N extends Name>(
   call: Call = CALL,
 ): Promise<OutputOf<`conversations/${N}`>> {
   const services = {
-    ...{ store, clock: () => 9, log: silentLogger, defaultAgent: 'main' },
+    ...{ store, clock: () => 9, log, defaultAgent: 'main' },
     bus: {
       publish(event: LiveEvent) {
         if (event.type === 'stop-turn') stopped.push(event.conversationId);
@@ -92,9 +98,10 @@ function ask<N extends Name>(
       dayAt: () => '2026-11-20',
       caps: [{ name: 'perPersonDaily', tokens: 50 }],
     }),
+    answerPrinter: async () => printer,
     situation: () => ({ agentName: 'Polly', model: 'm1', models: ['m2'] }),
   } as unknown as Services;
-  return perform<`conversations/${N}`>(services, `conversations/${name}`, input, call);
+  return performOperation<`conversations/${N}`>(services, `conversations/${name}`, input, call);
 }
 
 describe('conversations', () => {
@@ -139,6 +146,23 @@ describe('conversations', () => {
     });
   });
 
+  it('[U12] have the name that the reader gave them wherever they are shown', async () => {
+    await store.inbox.accept(message('1', 'the garden'));
+    await ask('take-over', { conversationId: ID });
+    await ask('rename', { id: ID, title: 'Harbor' });
+    const ben = { caller: { ...CALL.caller, person: 'Ben' } } as const;
+    for (const [call, name] of [
+      [CALL, 'Harbor'],
+      [ben, null],
+    ] as const) {
+      const title = name ?? 'Ann';
+      expect(await ask('list', {}, call)).toMatchObject({ conversations: [{ name }] });
+      expect(await ask('show', { id: ID }, call)).toMatchObject({ name, title: 'Ann' });
+      expect(await ask('search', { words: 'garden' }, call)).toMatchObject({ hits: [{ title }] });
+      expect(await ask('takeovers', {}, call)).toMatchObject({ entries: [{ title }] });
+    }
+  });
+
   it.each<[Name, object]>([
     ['list', { before: 'x' }],
     ['list', { limit: 0 }],
@@ -147,11 +171,11 @@ describe('conversations', () => {
     ['messages', { id: ID, until: 'x' }],
     ['search', {}],
     ['search', { words: 'x'.repeat(201) }],
-  ])('[U08] are asked for in a form that is checked: %s %j', async (name, input) => {
+  ])('[U08] reject an invalid query: %s %j', async (name, input) => {
     await expect(ask(name, input)).rejects.toMatchObject({ code: 'wrong-input' });
   });
 
-  it('[U08] are stopped, started again and given a different mode and model', async () => {
+  it('[U08] are stopped, restarted and switched to another mode and model', async () => {
     await store.inbox.accept(message('1', 'hello'));
     await ask('set-mode', { id: ID, mode: 'ask' });
     await ask('set-model', { id: ID, model: 'm2' });
@@ -163,7 +187,7 @@ describe('conversations', () => {
     await expect(ask('new-session', { id: 'nobody' })).rejects.toThrow('no such conversation');
   });
 
-  it("[U12] have a name, a place and a read state in each person's inbox, and pages are notified of changes", async () => {
+  it("[U12] have a name, a position and a read state in each person's inbox, and pages are notified of changes", async () => {
     await store.inbox.accept(message('1', 'hello'));
     expect(await ask('list', {})).toMatchObject({ isKnownReader: false, marks: [] });
     await ask('begin-inbox', { titles: { [ID]: 'Harbor' }, archived: [ID] });
@@ -184,7 +208,7 @@ describe('conversations', () => {
     }
   });
 
-  it('[U12] list their people with rights, linked accounts, use and limit, by most recent message', async () => {
+  it('[U12] list their people with rights, linked accounts, usage and limit, by most recent message', async () => {
     await store.inbox.accept(message('1', 'hello'));
     const boss = message('2', 'hi');
     const sender = { id: 'boss', name: 'Bo', isBot: false };
@@ -206,7 +230,7 @@ describe('conversations', () => {
     expect(await ask('people', { id: 'nobody' })).toEqual({ people: [] });
   });
 
-  it('[U12] keep pinned ones on the first page, however old they are', async () => {
+  it('[U12] keep pinned conversations on the first page, regardless of their age', async () => {
     await store.inbox.accept(message('1', 'old'));
     await ask('pin', { id: ID });
     const one = message('2', 'new');
@@ -221,7 +245,7 @@ describe('conversations', () => {
     expect(next.conversations.map(({ id }) => id)).toEqual([ID]);
   });
 
-  it('[U12] are deleted only by owners, with all waiting and running work, and the lane is woken', async () => {
+  it('[U12] are deleted only by owners, together with waiting and running work, and the lane is woken', async () => {
     await store.inbox.accept(message('1', 'hello'));
     const operator = { caller: { ...CALL.caller, role: 'operator' } } as const;
     for (const name of ['contents', 'delete'] as const) {
@@ -229,16 +253,16 @@ describe('conversations', () => {
     }
     expect(await ask('contents', { id: ID })).toMatchObject({ messages: 1, files: 0 });
     await store.lanes.begin({ conversationId: ID, owner: 'w', leaseMs: 9 }, 'collect', 't1', 0);
-    isQueueAway = true;
     expect(await ask('delete', { id: ID })).toMatchObject({ messages: 1 });
     expect(stopped).toEqual([ID]);
+    expect(woken).toEqual([{ kind: 'conversation', conversationId: ID }]);
     expect((await ask('list', {})).conversations).toEqual([]);
     for (const name of ['contents', 'delete', 'show'] as const) {
       await expect(ask(name, { id: ID })).rejects.toMatchObject({ code: 'no-conversation' });
     }
   });
 
-  it('[U12] are taken over, answered and handed back, with a record of who did it', async () => {
+  it('[U12] are taken over, answered and handed back, and each action is recorded with its author', async () => {
     const conversationId = ID;
     await store.inbox.accept(message('1', 'hello'));
     expect(await ask('take-over', { conversationId })).toEqual({ by: 'Ann', until: 3_600_000 });
@@ -296,14 +320,14 @@ describe('conversations', () => {
     ['reply', { text: '  ' }, 'empty-reply'],
     ['reply', { as: 'someone' }, 'wrong-input'],
     ['reply', { conversationId: 'nobody' }, 'no-conversation'],
-  ])('[U12] stay unchanged when that is not possible: %s %j', async (name, more, code) => {
+  ])('[U12] stay unchanged when a request is refused: %s %j', async (name, more, code) => {
     await store.inbox.accept(message('1', 'hello'));
     const written = name === 'reply' ? { text: 'Hi', as: 'self', requestId: 'r' } : {};
     const input = { conversationId: ID, ...written, ...more };
     await expect(ask(name, input)).rejects.toMatchObject({ code });
   });
 
-  it('[U12] are answered and handed back even while the queue is unavailable', async () => {
+  it('[U12] are answered, handed back and deleted even while the queue is unavailable', async () => {
     const conversationId = ID;
     await store.inbox.accept(message('1', 'hello'));
     await ask('take-over', { conversationId });
@@ -311,9 +335,25 @@ describe('conversations', () => {
     const reply = { conversationId, text: 'Hi', as: 'agent', requestId: 'r' };
     expect(await ask('reply', reply)).toMatchObject({ isRepeated: false });
     expect(await ask('hand-back', { conversationId })).toEqual({ handedBack: true });
+    expect(await ask('delete', { id: ID })).toMatchObject({ messages: 1 });
+    expect(changes).toBe(3);
+    const failed = lines.filter((line) => line.includes('the queue is away'));
+    expect(failed).toHaveLength(3);
+    expect(failed.at(-1)).toContain(ID);
   });
 
-  it('[U12] cannot be taken over or written into when a program uses them through the API', async () => {
+  it('[U12] are named by a browser at its first visit, up to a limit', async () => {
+    await store.inbox.accept(message('1', 'hello'));
+    const titles = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, nth) => [`web:${nth}`, 'x']));
+    const named = { titles: { ...titles(499), [ID]: 'Harbor' } };
+    expect(await ask('begin-inbox', named)).toEqual({ ok: true });
+    expect((await ask('list', {})).marks).toMatchObject([{ id: ID, title: 'Harbor' }]);
+    const wrong = { code: 'wrong-input' };
+    await expect(ask('begin-inbox', { titles: titles(501) })).rejects.toMatchObject(wrong);
+  });
+
+  it('[U12] cannot be taken over or written into if they belong to an API program', async () => {
     const asked = message('1', 'hello');
     const route = { ...asked.route, channel: 'api' };
     await store.inbox.accept({ ...asked, route });

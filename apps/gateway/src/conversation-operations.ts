@@ -1,36 +1,39 @@
 import type { NewPersonReply } from '@parley/agent/person-reply';
-import type { Situation } from '@parley/channels';
+import type { AnswerPrinter, Situation } from '@parley/channels';
 import {
-  agentOfConversation,
   type Call,
-  type Caller,
   type Clock,
   change,
+  createRefusal,
+  getConversationAgent,
   type LiveBus,
-  type Logger,
   read,
-  reasonOf,
-  refusal,
+  type WakeServices,
+  wakeIfPossible,
 } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry/scrubber';
 import type { ConversationAction, DeadLetterWake, PageMark, Store } from '@parley/store';
 import { z } from 'zod';
 import { peopleOperations } from './conversation-people.ts';
-import { inboxOperations, missingConversation, readerOf } from './inbox-operations.ts';
+import {
+  getCallerName,
+  getInboxReader,
+  inboxOperations,
+  throwMissingConversation,
+} from './inbox-operations.ts';
 import { printMessages } from './printed-messages.ts';
-import { firstWords } from './why-operations.ts';
+import { getFirstWords } from './why-operations.ts';
 
-interface ConversationNeeds {
+interface ConversationNeeds extends WakeServices<DeadLetterWake> {
   readonly store: Pick<Store, 'conversations' | 'conversationMarks' | 'takeovers'>;
   readonly clock: Clock;
-  readonly log: Logger;
   readonly scrub: Scrub;
   readonly defaultAgent: string;
   readonly bus: Pick<LiveBus, 'publish'>;
+  /** Shared by everyone who views conversations. */
+  answerPrinter(): Promise<AnswerPrinter>;
   /** The models of the named agent, or of the default one. */
   situation(agent: string | undefined): Situation | Promise<Situation>;
-  /** Wakes a lane or a delivery; if that fails, the sweep finds the work. */
-  wake(wake: DeadLetterWake): Promise<void>;
 }
 
 const MAX_LISTED = 50;
@@ -38,7 +41,9 @@ const Count = z.coerce.number<number | string>().int();
 const Limit = Count.min(1).max(MAX_LISTED).default(MAX_LISTED);
 const Id = { id: z.string().max(700) };
 
-/** The end of a page: the sequence numbers of its last message and its last part. */
+/**
+ * The position at which a page ends: the sequence numbers of its last message and its last part.
+ */
 const Mark = z
   .string()
   .regex(/^\d{1,16}\.\d{1,16}$/)
@@ -47,29 +52,31 @@ const Mark = z
     return { inbox: inbox ?? 0, outbox: outbox ?? 0 };
   });
 
-/** The longest text that a person can write into a chat, in characters. */
+/** The maximum length, in characters, of a text that a person writes into a chat. */
 const MAX_REPLY = 20_000;
 const DEFAULT_MINUTES = 60;
-/** A day: the longest takeover that the database accepts. */
+/** The longest takeover that the database accepts: one day. */
 const MAX_MINUTES = 24 * 60;
 const OneConversation = { conversationId: Id.id };
 
 /**
- * Conversations of all channels (U08), with the actions of `/mode`, `/model`, `/new` and `/stop`.
+ * Operations on conversations of all channels (U08), including those behind `/mode`, `/model`,
+ * `/new` and `/stop`.
  */
 export const operations = {
   list: read(
     'Conversations, newest first; `next` is the `before` of the page after it. The first page has all pinned ones, and your names, pins and archive as `marks`',
     { before: Count.positive().optional(), limit: Limit },
-    listPage,
+    listConversationPage,
   ),
   show: read(
     'One conversation with its model, spend and files, and the models available to it',
     Id,
     async ({ store, clock, situation }: ConversationNeeds, { id }, { caller }) => {
       const found =
-        (await store.conversations.details(id, clock(), readerOf(caller))) ?? missingConversation();
-      const { agentName: agent, models, model } = await situation(agentOfConversation(id));
+        (await store.conversations.details(id, clock(), getInboxReader(caller))) ??
+        throwMissingConversation();
+      const { agentName: agent, models, model } = await situation(getConversationAgent(id));
       return { ...found, now: clock(), agent, models, usualModel: model };
     },
     { running: true },
@@ -77,55 +84,58 @@ export const operations = {
   messages: read(
     'Messages and answers, oldest first; `next` is the `before` of the page before it',
     { ...Id, before: Mark.optional(), until: Count.nonnegative().optional(), limit: Limit },
-    async ({ store }: ConversationNeeds, { id, before = null, until = null, limit }) => {
+    async (needs: ConversationNeeds, { id, before = null, until = null, limit }) => {
       const asked = { conversationId: id, before, until, limit };
-      const page = await store.conversations.messages(asked);
-      return { messages: await printMessages(page), next: markOf(page.older) };
+      const page = await needs.store.conversations.messages(asked);
+      const messages = await printMessages(page, await needs.answerPrinter());
+      return { messages, next: formatPageMark(page.older) };
     },
   ),
   search: read(
     'Messages that contain these words, newest first; ask again while `missing` messages are not indexed yet',
     { words: z.string().max(200), before: Mark.optional(), limit: Limit },
-    async (needs: ConversationNeeds, { words: typed, before = null, limit }) => {
+    async (needs: ConversationNeeds, { words: typed, before = null, limit }, { caller }) => {
       const { store, clock, scrub, defaultAgent } = needs;
-      const page = await store.conversations.search({ typed, before, limit, scrub }, clock);
+      const query = { typed, before, limit, scrub, reader: getInboxReader(caller) };
+      const page = await store.conversations.search(query, clock);
       const hits = page.hits.map((hit) => ({
         ...hit,
-        agent: agentOfConversation(hit.conversationId) ?? defaultAgent,
+        agent: getConversationAgent(hit.conversationId) ?? defaultAgent,
       }));
-      return { hits, next: markOf(page.older), missing: page.missing };
+      return { hits, next: formatPageMark(page.older), missing: page.missing };
     },
   ),
   'set-mode': change(
     'Switch a conversation to another mode',
     { ...Id, mode: z.enum(['agent', 'ask', 'plan']) },
-    (needs: ConversationNeeds, { id, mode }) => act(needs, id, { kind: 'mode', to: mode }),
+    (needs: ConversationNeeds, { id, mode }) =>
+      performAction(needs, id, { kind: 'mode', to: mode }),
   ),
   'set-model': change(
     'Choose another model for a conversation; null returns to the one in the settings',
     { ...Id, model: z.string().nullable() },
     async (needs: ConversationNeeds, { id, model }) => {
-      const { models } = await needs.situation(agentOfConversation(id));
+      const { models } = await needs.situation(getConversationAgent(id));
       if (model !== null && !models.includes(model)) {
-        throw refusal(
+        throw createRefusal(
           'no-model',
           `There is no model ${model}. Choose one of ${models.join(', ')}.`,
         );
       }
-      return act(needs, id, { kind: 'model', change: { to: model } });
+      return performAction(needs, id, { kind: 'model', change: { to: model } });
     },
     { running: true },
   ),
   'new-session': change(
     'Leave earlier messages out of the prompt from now on',
     Id,
-    (needs: ConversationNeeds, { id }) => act(needs, id, { kind: 'new-session' }),
+    (needs: ConversationNeeds, { id }) => performAction(needs, id, { kind: 'new-session' }),
   ),
   stop: change(
     'Stop the running turn and set aside the waiting messages',
     Id,
     async (needs: ConversationNeeds, { id }) => {
-      const done = await act(needs, id, { kind: 'stop' });
+      const done = await performAction(needs, id, { kind: 'stop' });
       needs.bus.publish({ type: 'stop-turn', conversationId: id });
       return done;
     },
@@ -136,12 +146,12 @@ export const operations = {
       ...OneConversation,
       minutes: Count.min(1).max(MAX_MINUTES).default(DEFAULT_MINUTES),
     },
-    takeOver,
+    takeOverConversation,
   ),
   'hand-back': change(
     'Hand a conversation back to the agent; false when no person led it',
     OneConversation,
-    handBack,
+    handBackConversation,
   ),
   reply: change(
     'Write into a chat as the agent or as yourself; repeating a request sends it once',
@@ -150,10 +160,10 @@ export const operations = {
       text: z.string().min(1).max(MAX_REPLY),
       as: z.enum(['agent', 'self']),
       requestId: z.string().min(1).max(100),
-      /** The value of `newest` that the writer saw: messages after it still get an answer. */
+      /** The value of `newest` that the writer saw. Messages after it still get an answer. */
       seen: Count.nonnegative().optional(),
     },
-    reply,
+    replyAsPerson,
   ),
   takeovers: read(
     'Takeovers, how they ended, and replies of people, newest first',
@@ -164,13 +174,13 @@ export const operations = {
   ...peopleOperations,
 };
 
-/** A page of the list, with the caller's inbox state. */
-async function listPage(
+/** Returns a page of the list, with the caller's inbox state. */
+async function listConversationPage(
   { store, clock, scrub, defaultAgent }: ConversationNeeds,
   { before, limit }: { readonly before?: number | undefined; readonly limit: number },
   { caller }: Call,
 ) {
-  const reader = readerOf(caller);
+  const reader = getInboxReader(caller);
   const isFirst = before === undefined;
   const page = await store.conversations.list({ before: before ?? null, limit, reader });
   const known = new Set(page.map(({ id }) => id));
@@ -181,14 +191,14 @@ async function listPage(
     now: clock(),
     conversations: found.map(({ last, ...rest }) => ({
       ...rest,
-      agent: agentOfConversation(rest.id) ?? defaultAgent,
-      last: { ...last, text: firstWords(last.text, scrub) },
+      agent: getConversationAgent(rest.id) ?? defaultAgent,
+      last: { ...last, text: getFirstWords(last.text, scrub) },
     })),
     next: page.length < limit ? null : (page.at(-1)?.newest ?? null),
     marks,
     /**
-     * Whether the caller has used the inbox before; otherwise nothing counts as unread, and
-     * `begin-inbox` starts it.
+     * Whether the caller has used the inbox before. If not, no message counts as unread, and
+     * `begin-inbox` starts the inbox.
      */
     isKnownReader: isKnown,
   };
@@ -196,37 +206,33 @@ async function listPage(
 
 const NO_MARKS = { marks: [], isKnown: true } as const;
 
-/** The holder of the data folder's token has no name. */
-function callerName({ person = 'The owner' }: Caller): string {
-  return person;
-}
-
-async function takeOver(
+async function takeOverConversation(
   { store, bus, log }: ConversationNeeds,
   { conversationId, minutes }: { readonly conversationId: string; readonly minutes: number },
   { caller }: Call,
 ): Promise<{ readonly by: string; readonly until: number }> {
-  const by = callerName(caller);
-  const { isForPeople } = await import('@parley/agent/person-reply');
-  const route = (await store.takeovers.newestRoute(conversationId)) ?? missingConversation();
-  if (!isForPeople(route)) throw noChatError();
+  const by = getCallerName(caller);
+  const { isReadByPeople } = await import('@parley/agent/person-reply');
+  const route = (await store.takeovers.newestRoute(conversationId)) ?? throwMissingConversation();
+  if (!isReadByPeople(route)) throw createNoChatError();
   const lastsMs = minutes * 60_000;
   const { until } =
-    (await store.takeovers.takeOver({ conversationId, by, lastsMs })) ?? missingConversation();
+    (await store.takeovers.takeOver({ conversationId, by, lastsMs })) ?? throwMissingConversation();
   log.info({ conversation: conversationId, by, minutes }, 'a person took a conversation over');
   bus.publish({ type: 'inbox-changed' });
   bus.publish({ type: 'stop-turn', conversationId });
   return { by, until };
 }
 
-async function handBack(
+async function handBackConversation(
   needs: ConversationNeeds,
   { conversationId }: { readonly conversationId: string },
   { caller }: Call,
 ): Promise<{ readonly handedBack: boolean }> {
   const { store, log, bus } = needs;
-  const by = callerName(caller);
-  const handedBack = (await store.takeovers.handBack(conversationId, by)) ?? missingConversation();
+  const by = getCallerName(caller);
+  const handedBack =
+    (await store.takeovers.handBack(conversationId, by)) ?? throwMissingConversation();
   if (!handedBack) return { handedBack };
   log.info({ conversation: conversationId, by }, 'a person handed a conversation back');
   bus.publish({ type: 'inbox-changed' });
@@ -234,36 +240,23 @@ async function handBack(
   return { handedBack };
 }
 
-/**
- * The work is stored, so it will be done whether a worker or delivery hears of it now or finds it
- * in the next sweep.
- */
-async function wakeIfPossible(
-  { wake, log }: Pick<ConversationNeeds, 'wake' | 'log'>,
-  to: DeadLetterWake,
-): Promise<void> {
-  await wake(to).catch((error: unknown) =>
-    log.warn({ ...to, reason: reasonOf(error) }, 'nothing was woken; the sweep finds it'),
-  );
-}
-
-async function reply(
+async function replyAsPerson(
   needs: ConversationNeeds,
   order: NewPersonReply,
   { caller }: Call,
 ): Promise<{ readonly turnId: string; readonly isRepeated: boolean; readonly answered: number }> {
   const { sendPersonReply } = await import('@parley/agent/person-reply');
   const { store, log } = needs;
-  const by = callerName(caller);
+  const by = getCallerName(caller);
   const wake = (to: DeadLetterWake) => wakeIfPossible(needs, to);
   const sent = await sendPersonReply({ store, wake }, order, { name: by });
   switch (sent.kind) {
     case 'no-conversation':
-      return missingConversation();
+      return throwMissingConversation();
     case 'no-chat':
-      throw noChatError();
+      throw createNoChatError();
     case 'empty':
-      throw refusal('empty-reply', 'This text would be invisible. Write something.');
+      throw createRefusal('empty-reply', 'This text would be invisible. Write something.');
     default: {
       const { kind, turnId, answered } = sent;
       const { conversationId: conversation, as } = order;
@@ -273,10 +266,11 @@ async function reply(
   }
 }
 
-/** Merges takeovers and replies into one list, limited to the size of a page. */
+/** Merges takeovers and replies into one list of at most one page. */
 async function listTakeovers(
   { store, defaultAgent }: ConversationNeeds,
   { before, limit }: { readonly before?: number | undefined; readonly limit: number },
+  { caller }: Call,
 ) {
   const found = await store.takeovers.recent(limit, before);
   const entries = [
@@ -284,30 +278,31 @@ async function listTakeovers(
     ...found.replies.map((one) => ({ kind: 'reply' as const, ...one })),
   ].toSorted((one, other) => other.at - one.at);
   const page = entries.slice(0, limit);
-  const titles = await store.conversations.titles(page.map((one) => one.conversationId));
+  const ids = new Set(page.map((one) => one.conversationId));
+  const titles = await store.conversations.titles([...ids], getInboxReader(caller));
   return {
     entries: page.map((one) => ({
       ...one,
       title: titles.get(one.conversationId) ?? null,
-      agent: agentOfConversation(one.conversationId) ?? defaultAgent,
+      agent: getConversationAgent(one.conversationId) ?? defaultAgent,
     })),
     next: entries.length < limit ? null : (page.at(-1)?.at ?? null),
   };
 }
 
-function noChatError() {
-  return refusal(
+function createNoChatError() {
+  return createRefusal(
     'no-chat',
     'A program leads this conversation through the API. It waits for the answer to its request and shows nothing else.',
   );
 }
 
-async function act(
+async function performAction(
   { store, bus, clock, log }: ConversationNeeds,
   id: string,
   action: ConversationAction,
 ): Promise<{ readonly ok: true }> {
-  const found = (await store.conversations.act(id, action, clock())) ?? missingConversation();
+  const found = (await store.conversations.act(id, action, clock())) ?? throwMissingConversation();
   log.info({ conversation: id, action: action.kind }, 'a conversation was changed from the page');
   for (const conversationId of found.stoppedSubAgents ?? []) {
     bus.publish({ type: 'stop-turn', conversationId });
@@ -316,6 +311,6 @@ async function act(
   return { ok: true };
 }
 
-function markOf(mark: PageMark | null): string | null {
+function formatPageMark(mark: PageMark | null): string | null {
   return mark === null ? null : `${mark.inbox}.${mark.outbox}`;
 }

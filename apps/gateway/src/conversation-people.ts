@@ -1,5 +1,5 @@
 import { ownershipOf } from '@parley/channels';
-import { agentOfConversation, type Clock, read } from '@parley/core';
+import { type Clock, getConversationAgent, read } from '@parley/core';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
 import type { ShownAgent } from './agent-operations.ts';
@@ -8,12 +8,15 @@ import type { UsageFacts } from './usage-operations.ts';
 interface PeopleNeeds {
   readonly store: Pick<Store, 'conversations' | 'links' | 'pairing' | 'spend'>;
   readonly clock: Clock;
-  /** Starting with the default agent. */
+  /** Lists all agents, starting with the default agent. */
   agents(): Promise<readonly ShownAgent[]>;
   usage(): Promise<UsageFacts>;
 }
 
-/** The people in a conversation with their rights, accounts and limits (F05, F13, G17). */
+/**
+ * Operations on the people in a conversation, with their rights, accounts and limits (F05, F13,
+ * G17).
+ */
 export const peopleOperations = {
   people: read(
     'People who wrote in a conversation lately, with their rights, linked accounts and use of today',
@@ -25,7 +28,7 @@ export const peopleOperations = {
         needs.agents(),
         needs.usage(),
       ]);
-      const name = agentOfConversation(id);
+      const name = getConversationAgent(id);
       const agent = agents.find((one) => (name === undefined ? one.isDefault : one.name === name));
       const day = dayAt(clock());
       const cap = caps.find((one) => one.name === 'perPersonDaily');
@@ -40,14 +43,14 @@ export const peopleOperations = {
         return {
           ...shown,
           /**
-           * `paired`: an owner admitted them with a code; `guest`: the settings allow them to
-           * write.
+           * `paired` means that an owner admitted the person with a code, and `guest` that the
+           * settings allow the person to write.
            */
           role: isOwner ? ('owner' as const) : isPaired ? ('paired' as const) : ('guest' as const),
-          /** Their other accounts. */
+          /** The person's other linked accounts. */
           linked: (link?.members ?? []).filter((member) => member !== person),
           today,
-          /** The limits per day; null when there are none or the person is an owner. */
+          /** The limits per day; null if there are none or the person is an owner. */
           cap: isOwner || cap === undefined ? null : { tokens: cap.tokens, usd: cap.usd },
         };
       });

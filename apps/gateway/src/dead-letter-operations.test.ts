@@ -1,8 +1,8 @@
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import type { DeadLetterWake, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type InputOf, perform, type Services } from './operations.ts';
+import { type InputOf, performOperation, type Services } from './operations.ts';
 
 const CHAT = { channel: 'telegram', account: 'work', chatId: '5' };
 const route = { ...CHAT, target: { dialect: 'plain', maxLength: 4_096, unit: 'utf16' } } as const;
@@ -14,7 +14,7 @@ let isQueueDown: boolean;
 let lines: readonly string[];
 beforeEach(async () => {
   store = await openMemoryStore({ clock: () => 0 });
-  const { log, lines: logged } = recordingLogger();
+  const { log, lines: logged } = createRecordingLogger();
   lines = logged;
   woken = [];
   isQueueDown = false;
@@ -36,12 +36,13 @@ async function failPart(text: string, state: 'failed' | 'unknown' = 'failed'): P
 }
 const CALL = { caller: { name: 'Ann', role: 'owner' } } as const;
 type Order = InputOf<'dead/settle'>;
-const settle = (order: Order) => perform(services, 'dead/settle', order, CALL);
-const list = (input: object) => perform(services, 'dead/list', input, CALL);
-const letter = async (id: number) => (await perform(services, 'dead/show', { id }, CALL)).letter;
+const settle = (order: Order) => performOperation(services, 'dead/settle', order, CALL);
+const list = (input: object) => performOperation(services, 'dead/list', input, CALL);
+const letter = async (id: number) =>
+  (await performOperation(services, 'dead/show', { id }, CALL)).letter;
 
 describe('dead letters', () => {
-  it('[D06] shows the beginning in lists and the full text in the detail view', async () => {
+  it('[D06] show the beginning of their text in lists, and the full text in the detail view', async () => {
     await failPart('long '.repeat(100));
     const { letters, counts, next } = await list({ limit: 5 });
     expect(letters).toMatchObject([{ chat: 'telegram/work:5', reason: 'blocked', part: null }]);
@@ -52,7 +53,7 @@ describe('dead letters', () => {
     expect(await letter(99)).toBeNull();
   });
 
-  it('[D06] replays in the order of failure, whatever the order of the request, and wakes the chat', async () => {
+  it('[D06] are replayed in the order in which they failed, and the chat is woken', async () => {
     await failPart('a');
     await failPart('b');
     const { letters } = await list({ limit: 5 });
@@ -66,7 +67,7 @@ describe('dead letters', () => {
     expect((await store.outbox.next(CHAT))?.part.body.text).toBe('a');
   });
 
-  it('[D06] replays everything except parts that may have arrived, which require an explicit option', async () => {
+  it('[D06] are all replayed except parts that may have arrived, which require an explicit option', async () => {
     await failPart('a');
     await failPart('b', 'unknown');
     expect(await settle({ action: 'replay', letters: { after: 0 } })).toMatchObject({
@@ -78,7 +79,7 @@ describe('dead letters', () => {
     expect((await settle({ ...only, evenTwice: true })).results).toHaveLength(1);
   });
 
-  it('[D06] drops one or all, only once', async () => {
+  it('[D06] are dropped individually or all at once, and only once', async () => {
     await failPart('a');
     await failPart('b', 'unknown');
     const all: Order = { action: 'drop', letters: { after: 0 } };
@@ -87,7 +88,7 @@ describe('dead letters', () => {
     expect(woken).toEqual([]);
   });
 
-  it('[D06] replays even when no process can be woken', async () => {
+  it('[D06] are replayed even when no process can be woken', async () => {
     await failPart('a');
     isQueueDown = true;
     const { results } = await settle({ action: 'replay', letters: { after: 0 } });
@@ -99,7 +100,7 @@ describe('dead letters', () => {
     [{}, null, 3],
     [{ limit: '2' }, 2, 2],
     [{ limit: '5', before: '3' }, null, 2],
-  ])('[D06] are listed in pages as a query asks: %j', async (query, next, count) => {
+  ])('[D06] are listed in pages according to a query: %j', async (query, next, count) => {
     for (const text of ['a', 'b', 'c']) await failPart(text);
     const page = await list(query);
     expect([page.next, page.letters.length]).toEqual([next, count]);
@@ -118,9 +119,9 @@ describe('dead letters', () => {
     ['settle', { action: 'drop', letters: ['1'] }],
     ['settle', { action: 'drop', letters: { after: 0, kinds: [] } }],
     ['settle', { action: 'replay', letters: [1], evenTwice: 'yes' }],
-  ])('[D06] rejects dead/%s with %j and changes nothing', async (name, input) => {
+  ])('[D06] stay unchanged when dead/%s rejects %j', async (name, input) => {
     await failPart('a');
-    const asked = perform(services, `dead/${name}`, input, CALL);
+    const asked = performOperation(services, `dead/${name}`, input, CALL);
     await expect(asked).rejects.toMatchObject({ code: 'wrong-input' });
     expect((await list({})).letters).toHaveLength(1);
   });

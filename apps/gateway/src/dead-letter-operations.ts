@@ -1,65 +1,75 @@
-import { agentOfConversation, type Clock, change, type Logger, read, reasonOf } from '@parley/core';
+import {
+  type Clock,
+  change,
+  getConversationAgent,
+  read,
+  type WakeServices,
+  wakeIfPossible,
+} from '@parley/core';
 import type { ChatKey, DeadLetter, DeadLetterWake, Store } from '@parley/store';
 import { z } from 'zod';
 
-interface AnyLetter {
+interface DeadLetterFacts {
   readonly id: number;
-  /** In ms. */
+  /** The time of the failure, in ms since 1970. */
   readonly diedAt: number;
-  /** Empty when it is no longer known. */
+  /** The reason for the failure; empty if it is no longer known. */
   readonly reason: string;
-  /** The chat as people write it: `telegram:501`. */
+  /** The chat as people write it, such as `telegram:501`. */
   readonly chat: string;
-  /** Null when Parley sent it on its own initiative. */
+  /** The conversation; null if Parley sent the message on its own initiative. */
   readonly conversationId: string | null;
-  /** The agent that answered, by its name in `routes`; absent when unknown. */
+  /** The name in `routes` of the agent that answered; absent if unknown. */
   readonly agent?: string;
   readonly settled: DeadLetter['settled'];
 }
 
-interface FailedPart extends AnyLetter {
+interface FailedPart extends DeadLetterFacts {
   readonly kind: 'refused' | 'uncertain';
   readonly text: string;
-  /** The name of its file; empty if there was none. */
+  /** The name of the part's file; empty if it has none. */
   readonly file: string;
   readonly turnId: string | null;
   /**
-   * The number of the part within its answer, from 1; null when it does not belong to an answer.
+   * The number of the part within its answer, starting at 1; null if it is not part of an answer.
    */
   readonly part: number | null;
-  /** The current state of its delivery. */
+  /** The current delivery state of the part. */
   readonly state: 'pending' | 'sending' | 'sent' | 'unknown' | 'failed';
 }
 
-interface UnansweredTurn extends AnyLetter {
+interface UnansweredTurn extends DeadLetterFacts {
   readonly kind: 'unanswered';
   readonly turnId: string;
-  /** The total number of messages, some of which may not be shown. */
+  /** The total number of messages; some of them may not be shown. */
   readonly count: number;
   readonly messages: readonly {
     readonly from: string;
     readonly text: string;
     readonly at: number;
   }[];
-  /** The steps that the turn had completed when it failed. A replay may repeat their tool calls. */
+  /**
+   * The number of steps that the turn had completed when it failed. A replay may repeat their tool
+   * calls.
+   */
   readonly steps: number;
 }
 
-/** A dead letter as operators see it, in JSON. Its texts are private. */
+/** A dead letter as shown to operators, in JSON. The texts of a dead letter are private. */
 export type ShownDeadLetter = FailedPart | UnansweredTurn;
 
 const MAX_EXCERPT = 300;
 const MAX_MESSAGES = 3;
 
-/** For lists, the text is shortened to its beginning. */
-function shownDeadLetter(
+/** In lists, only the beginning of the text is shown. */
+function toShownDeadLetter(
   letter: DeadLetter,
   extent: 'excerpt' | 'whole',
   defaultAgent: string,
 ): ShownDeadLetter {
   const { id, diedAt, settled, conversationId } = letter;
   const agent = conversationId !== null && {
-    agent: agentOfConversation(conversationId) ?? defaultAgent,
+    agent: getConversationAgent(conversationId) ?? defaultAgent,
   };
   const common = {
     id,
@@ -67,7 +77,7 @@ function shownDeadLetter(
     settled,
     conversationId,
     reason: letter.reason ?? '',
-    chat: letterChat(letter),
+    chat: getLetterChat(letter),
     ...agent,
   };
   const cut = (text: string) => (extent === 'whole' ? text : shortenText(text));
@@ -89,17 +99,14 @@ function shownDeadLetter(
   };
 }
 
-function letterChat(letter: DeadLetter): string {
+function getLetterChat(letter: DeadLetter): string {
   const chat = letter.kind === 'unanswered' ? letter.messages[0]?.chat : letter.chat;
-  if (chat !== undefined) return chatName(chat);
+  if (chat !== undefined) return formatChatName(chat);
   return letter.kind === 'unanswered' ? letter.conversationId : '';
 }
 
-/**
- * Omits the default account, because most people have one account per platform and have never named
- * it.
- */
-function chatName({ channel, account, chatId }: ChatKey): string {
+/** The default account is omitted, because most people have one unnamed account per platform. */
+function formatChatName({ channel, account, chatId }: ChatKey): string {
   return `${account === 'default' ? channel : `${channel}/${account}`}:${chatId}`;
 }
 
@@ -108,13 +115,10 @@ function shortenText(text: string): string {
   return letters.length <= MAX_EXCERPT ? text : `${letters.slice(0, MAX_EXCERPT).join('')}…`;
 }
 
-interface DeadLetterNeeds {
+interface DeadLetterNeeds extends WakeServices<DeadLetterWake> {
   readonly store: Pick<Store, 'deadLetters'>;
   readonly clock: Clock;
-  readonly log: Logger;
   readonly defaultAgent: string;
-  /** Wakes a lane or a delivery; if that fails, the sweep finds the work. */
-  wake(wake: DeadLetterWake): Promise<void>;
 }
 
 const KINDS = ['refused', 'uncertain', 'unanswered'] as const;
@@ -125,7 +129,7 @@ const FromQuery = z.coerce.number<number | string>().int().nonnegative();
 
 const Order = {
   action: z.enum(['replay', 'drop']),
-  /** The letters to act on, or all letters of these kinds newer than `after`. */
+  /** The letters to act on, or all letters of the given kinds after `after`. */
   letters: z.union([
     z.array(Id).min(1).max(MAX_AT_ONCE),
     z.object({
@@ -136,21 +140,19 @@ const Order = {
         .default([...KINDS]),
     }),
   ]),
-  /**
-   * Permits sending parts again that may have arrived already. Otherwise such parts are skipped.
-   */
+  /** Whether to resend parts that may have arrived already; otherwise they are skipped. */
   evenTwice: z.boolean().default(false),
 };
 type DeadLetterOrder = z.output<z.ZodObject<typeof Order>>;
 
-/** Operations on failed messages (D06). They contain private texts. */
+/** Operations on failed messages, which contain private texts (D06). */
 export const operations = {
   list: read(
     'Open dead letters, newest first; `next` is the `before` of the following page',
     { before: FromQuery.optional(), limit: FromQuery.min(1).max(MAX_LISTED).default(MAX_LISTED) },
     async ({ store: { deadLetters }, defaultAgent }: DeadLetterNeeds, { before, limit }) => {
       const found = await deadLetters.open({ before, limit });
-      const letters = found.map((letter) => shownDeadLetter(letter, 'excerpt', defaultAgent));
+      const letters = found.map((letter) => toShownDeadLetter(letter, 'excerpt', defaultAgent));
       const next = found.length < limit ? null : (found.at(-1)?.id ?? null);
       return { letters, counts: await deadLetters.counts(), next };
     },
@@ -160,23 +162,23 @@ export const operations = {
     { id: FromQuery },
     async ({ store, defaultAgent }: DeadLetterNeeds, { id }) => {
       const letter = await store.deadLetters.get(id);
-      return { letter: letter && shownDeadLetter(letter, 'whole', defaultAgent) };
+      return { letter: letter && toShownDeadLetter(letter, 'whole', defaultAgent) };
     },
   ),
   settle: change(
     'Replay or drop dead letters, oldest first; `next` is where to continue, null when all are done',
     Order,
     async (needs: DeadLetterNeeds, order) => {
-      const { ids, next } = await lettersOf(needs, order);
-      const results: { readonly id: number; readonly result: Settled }[] = [];
+      const { ids, next } = await listLettersToSettle(needs, order);
+      const results: { readonly id: number; readonly result: SettleResult }[] = [];
       for (const id of ids) results.push({ id, result: await settleOne(needs, id, order) });
       return { results, next };
     },
   ),
 };
 
-/** Oldest first, so that the parts of an answer keep their order. */
-async function lettersOf(
+/** The letters are sorted oldest first, so that the parts of an answer keep their order. */
+async function listLettersToSettle(
   { store }: DeadLetterNeeds,
   { action, letters, evenTwice }: DeadLetterOrder,
 ): Promise<{ readonly ids: readonly number[]; readonly next: number | null }> {
@@ -188,13 +190,14 @@ async function lettersOf(
   return { ids, next: ids.length < MAX_AT_ONCE ? null : (ids.at(-1) ?? null) };
 }
 
-type Settled = 'replayed' | 'dropped' | 'uncertain' | 'settled' | 'missing';
+type SettleResult = 'replayed' | 'dropped' | 'uncertain' | 'settled' | 'missing';
 
 async function settleOne(
-  { store, wake, clock, log }: DeadLetterNeeds,
+  needs: DeadLetterNeeds,
   id: number,
   { action, evenTwice }: DeadLetterOrder,
-): Promise<Settled> {
+): Promise<SettleResult> {
+  const { store, clock, log } = needs;
   if (action === 'drop') {
     const result = await store.deadLetters.drop(id, clock());
     if (result === 'dropped') log.info({ letter: id }, 'dead letter dropped');
@@ -203,8 +206,6 @@ async function settleOne(
   const replay = await store.deadLetters.replay(id, evenTwice ? 'even-twice' : 'once', clock());
   if (replay.kind !== 'replayed') return replay.kind;
   log.info({ letter: id }, 'dead letter replayed');
-  await wake(replay.wake).catch((error: unknown) =>
-    log.warn({ letter: id, reason: reasonOf(error) }, 'nothing was woken; the sweep finds it'),
-  );
+  await wakeIfPossible(needs, replay.wake);
   return 'replayed';
 }

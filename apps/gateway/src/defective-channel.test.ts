@@ -1,6 +1,6 @@
 import type { ChannelAdapter, ChannelDefinition } from '@parley/channels';
 import { type LiveBus, silentLogger, silentMeter, systemTime } from '@parley/core';
-import { CAPABILITIES, runs } from '@parley/core/testing';
+import { CAPABILITIES, toRunOptions } from '@parley/core/testing';
 import { createLocalBus, openTurnQueue, type WakeUpQueue, wakeDeliveryOn } from '@parley/queue';
 import type { Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
@@ -10,7 +10,7 @@ import { z } from 'zod';
 import type { AccountDeps } from './accounts/account.ts';
 import { type AccountSweeps, sweepAccounts } from './accounts/sweep-accounts.ts';
 import { type ChannelAccount, openAccount } from './channel-account.ts';
-import { healthOf } from './http/health.ts';
+import { decideHealth } from './http/health.ts';
 
 const PLACE = { channel: 'board', account: 'default', chatId: '1' } as const;
 const rules = {
@@ -29,7 +29,7 @@ const rules = {
   limits: { messageCharacters: 100, waitingPerConversation: 5, totalWaiting: 100 },
 } as const;
 
-/** Receipts from unchecked code: the wrong field, the wrong type, or none. */
+/** Invalid receipts of a plugin: a wrong field, a wrong type, or no receipt. */
 const wrongReceipt = fc.oneof(
   fc.constantFrom(undefined, null, '', 'ok', 7, true, [], {}),
   fc.record({ messageId: fc.string() }),
@@ -49,7 +49,7 @@ let account: ChannelAccount;
 /** The text of each send, in order. */
 let sends: string[];
 
-/** Connects a channel such as a plugin provides. */
+/** Connects a channel as a plugin would provide it. */
 async function connect(send: (nth: number) => unknown): Promise<void> {
   sends = [];
   const definition: ChannelDefinition = {
@@ -98,7 +98,7 @@ async function owe(count: number): Promise<void> {
   await wakeDeliveryOn(bus)(PLACE.channel, PLACE.account, PLACE.chatId);
 }
 
-/** Waits long enough for the slowest machine. */
+/** The timeout is long enough for slow machines. */
 const until = (check: () => void | Promise<void>) => vi.waitFor(check, { timeout: 30_000 });
 
 const states = async () => (await store.outbox.recent(PLACE, 100)).map(({ state }) => state);
@@ -122,7 +122,7 @@ describe("a plugin's channel that returns invalid receipts", () => {
   beforeEach(open);
   afterEach(close);
 
-  it('[F01] [D04] sends each part once, reports the fault to no chat, and is stopped after three', async () => {
+  it('[F01] [D04] sends each part once, reports the fault to no chat, and is stopped after three faults', async () => {
     await fc.assert(
       fc
         .asyncProperty(fc.array(wrongReceipt, { minLength: 3, maxLength: 3 }), async (receipts) => {
@@ -130,7 +130,7 @@ describe("a plugin's channel that returns invalid receipts", () => {
           await owe(6);
           await until(() => expect(account.status().state.kind).toBe('failed'));
           expect(sends).toEqual(['part 0', 'part 1', 'part 2']);
-          // No part is uncertain, and no notice was added.
+          // No part is uncertain, and no notice was added to the chat.
           expect((await states()).toSorted()).toEqual([
             ...['pending', 'pending', 'pending'],
             ...['sent', 'sent', 'sent'],
@@ -139,13 +139,13 @@ describe("a plugin's channel that returns invalid receipts", () => {
             state: { reason: expect.stringContaining('"send" returned invalid results') },
             defects: { count: 3, last: { what: 'send' } },
           });
-          expect(healthOf([], [account.status()]).status).toBe('down');
+          expect(decideHealth([], [account.status()]).status).toBe('down');
         })
         .afterEach(async () => {
           await close();
           await open();
         }),
-      runs(12),
+      toRunOptions(12),
     );
     await connect(() => ({ platformMessageId: '1' }));
   });
@@ -157,13 +157,13 @@ describe("a plugin's channel that returns invalid receipts", () => {
     expect(sends).toHaveLength(4);
     const status = account.status();
     expect(status).toMatchObject({ state: { kind: 'connected' }, defects: { count: 1 } });
-    expect(healthOf([], [status])).toEqual({
+    expect(decideHealth([], [status])).toEqual({
       status: 'degraded',
       reasons: ['board/default: defects of its adapter: 1'],
     });
   });
 
-  it('[D04] causes one notice for one part when every outcome is unknown', async () => {
+  it('[D04] causes one notice per part when every outcome is unknown', async () => {
     await connect(() => Promise.reject(new TypeError('x is undefined')));
     await owe(1);
     await until(async () => expect(await states()).toEqual(['unknown', 'unknown']));

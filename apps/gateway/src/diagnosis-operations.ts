@@ -19,7 +19,7 @@ export const audit = {
     {},
     async (needs: DiagnosisNeeds, _, { caller }) => {
       const report = await needs.audit();
-      return caller.role === 'owner' ? report : withoutNames(report);
+      return caller.role === 'owner' ? report : removeNames(report);
     },
     { role: 'operator', ...RUNNING },
   ),
@@ -28,7 +28,7 @@ export const audit = {
 const MAX_LINES = 500;
 const optionalText = (most: number) => z.string().trim().min(1).max(most).optional();
 
-/** Log lines name chats and people, so this needs a role that may see them. */
+/** Log lines name chats and people, so reading them requires a role that may see these. */
 export const logs = {
   read: read(
     'Lines of the kept log, newest first; `next` is the `before` of older lines',
@@ -54,13 +54,13 @@ export const report = {
 
 /** Checks whose findings contain no names of people, chats, workspace files or rules. */
 const NAMELESS =
-  /^(?:exec|files|mcp|web)\.|^access\.(?:always-in-open-groups|direct-open|groups-open|live-mentions|no-cap)$|^access\.(?:database-password|page-exposed|redis-password|servers-without-tls|weak-token|webhook-secret)$/;
+  /^(?:exec|files|mcp|web)\.|^access\.(?:always-in-open-groups|direct-open|groups-open|live-mentions|no-cap)$|^access\.(?:database-password|page-exposed|redis-password|servers-without-tls|unverified-webhook|weak-token|webhook-secret)$/;
 
 /**
- * The audit for people who are not owners: of all other checks they see only that there is a
- * finding and what to do about it.
+ * Returns the audit for people who are not owners. For checks outside NAMELESS, it contains only
+ * the severity and the advice.
  */
-function withoutNames(report: AuditReport): AuditReport {
+function removeNames(report: AuditReport): AuditReport {
   const hidden = new Set<string>();
   const findings = report.findings.flatMap((finding) => {
     if (NAMELESS.test(finding.id)) return [finding];

@@ -1,4 +1,4 @@
-import { change, read, refusal } from '@parley/core';
+import { change, createRefusal, read } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry/scrubber';
 import { coversFile, type PromptFiles, SOUL, type Workspace } from '@parley/workspace';
 import { z } from 'zod';
@@ -12,19 +12,19 @@ export interface OperatorFiles {
 
 interface FileNeeds {
   readonly scrub: Scrub;
-  /** The files of the named agent, or of the default one. */
+  /** Returns the files of the named agent; without a name, of the default agent. */
   files(agent: string | undefined): Promise<OperatorFiles>;
-  /** The workspace files that become part of prompts. */
+  /** Returns the workspace files that become part of prompts. */
   promptFiles(agent: string | undefined): Promise<Pick<PromptFiles, 'patterns'>>;
 }
 
-/** Longer than any path in a workspace. */
+/** The limit is longer than any path in a workspace. */
 const Name = { name: z.string().min(1).max(300) };
 const Version = { ...Name, version: z.string().max(300) };
 
 /**
- * For owners only: the files contain what only the owner may see and what the agent obeys. People
- * and models wrote them.
+ * File operations are for owners only: the files contain private text and instructions for the
+ * agent. The file names were written by people and models.
  */
 export const operations = {
   list: read(
@@ -37,7 +37,7 @@ export const operations = {
       const [files, removed, known] = await Promise.all([editor.list(), editor.removed(), chats()]);
       const shown = files.map((file) => ({
         ...file,
-        /** The title of the only chat in which its text may be seen, if known. */
+        /** The title of the only chat in which the file may be shown, if known. */
         chat: known.get(file.name)?.title,
         /** Whether a layer, source or hook of this agent reads the file for prompts. */
         isPromptFile:
@@ -66,7 +66,7 @@ export const operations = {
     async ({ files, scrub }: FileNeeds, { name, base, text }, { agent, caller: { name: by } }) => {
       const { editor } = (await files(agent)).workspace;
       const before = text?.includes(HIDDEN) ? (await editor.read(name))?.text : undefined;
-      const whole = text === null ? null : withSecretLines(name, text, before ?? '', scrub);
+      const whole = text === null ? null : restoreSecretLines(name, text, before ?? '', scrub);
       return editor.save(name, { base, text: whole, by });
     },
   ),
@@ -76,7 +76,7 @@ export const operations = {
     async ({ files }: FileNeeds, { name, version }, { agent }) => {
       const { editor } = (await files(agent)).workspace;
       const [text, now] = await Promise.all([editor.version(name, version), editor.read(name)]);
-      if (text === null) throw refusal('no-version', `${name} has no version ${version}.`);
+      if (text === null) throw createRefusal('no-version', `${name} has no version ${version}.`);
       // The agent package is loaded only when a comparison needs it.
       const { soulDiff } = await import('@parley/agent');
       return { text, diff: text === now?.text ? '' : soulDiff(text, now?.text ?? '') };
@@ -90,14 +90,14 @@ export const operations = {
   ),
 };
 
-/** Shown in place of a secret. */
+/** The placeholder that replaces a secret in shown text. */
 const HIDDEN = '[secret]';
 
 /**
- * Restores lines with hidden secrets from the previous version of the file. Throws when such a line
+ * Restores lines with hidden secrets from the previous version of the file. Throws if such a line
  * was edited.
  */
-function withSecretLines(name: string, text: string, before: string, scrub: Scrub): string {
+function restoreSecretLines(name: string, text: string, before: string, scrub: Scrub): string {
   const lines = before.split('\n').filter((line) => scrub(line) !== line);
   if (lines.length === 0) return text;
   return text
@@ -107,7 +107,7 @@ function withSecretLines(name: string, text: string, before: string, scrub: Scru
       const at = lines.findIndex((known) => scrub(known) === line);
       const [known] = at === -1 ? [] : lines.splice(at, 1);
       if (known !== undefined) return known;
-      throw refusal(
+      throw createRefusal(
         'hidden-secret',
         `${name} was not saved: a line with ${HIDDEN} was changed. Leave such lines as they are, or write the secret itself.`,
       );

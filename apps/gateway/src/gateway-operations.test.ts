@@ -3,9 +3,9 @@ import { operations } from './gateway-operations.ts';
 
 const CALL = { caller: { name: 'Ann', role: 'owner' } } as const;
 
-describe('ending the gateway', () => {
+describe('restarting or stopping the gateway', () => {
   it.each(['restart', 'stop'] as const)(
-    '[D12] is confirmed before it happens: %s',
+    '[D12] is confirmed before the process ends: %s',
     async (name) => {
       const asked: string[] = [];
       const needs = {
@@ -17,7 +17,7 @@ describe('ending the gateway', () => {
     },
   );
 
-  it('[D12] is refused where the process cannot end itself', async () => {
-    await expect(operations.stop.run({}, {}, CALL)).rejects.toThrow('Stop it by hand.');
+  it('[D12] is refused if the process cannot end itself', async () => {
+    await expect(operations.stop.run({}, {}, CALL)).rejects.toThrow('Stop it manually.');
   });
 });

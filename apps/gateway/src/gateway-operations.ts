@@ -1,32 +1,32 @@
-import { change, refusal } from '@parley/core';
+import { change, createRefusal } from '@parley/core';
 
 interface GatewayNeeds {
-  /** Asks this process to restart or to exit; absent where it cannot. */
+  /** Asks this process to restart or to exit; absent if the process cannot do this. */
   readonly restart?: (() => void) | undefined;
   readonly stop?: (() => void) | undefined;
 }
 
 const RUNNING = { running: true } as const;
 
-/** Operations that end this process. The response is sent first. */
+/** Operations that end this process after sending the response. */
 export const operations = {
   restart: change(
     'Restart the gateway, for settings that need it (D12)',
     {},
-    async ({ restart }: GatewayNeeds) => ended(restart),
+    async ({ restart }: GatewayNeeds) => requireEnd(restart),
     RUNNING,
   ),
   stop: change(
     'Shut the gateway down, for a restore',
     {},
-    async ({ stop }: GatewayNeeds) => ended(stop),
+    async ({ stop }: GatewayNeeds) => requireEnd(stop),
     RUNNING,
   ),
 };
 
-function ended(end: (() => void) | undefined): { readonly text: string } {
+function requireEnd(end: (() => void) | undefined): { readonly text: string } {
   if (end === undefined)
-    throw refusal('no-end', 'This process cannot end itself. Stop it by hand.');
+    throw createRefusal('no-end', 'This process cannot end itself. Stop it manually.');
   end();
   return { text: 'This process is shutting down.' };
 }

@@ -2,22 +2,19 @@ import {
   type Call,
   type Caller,
   change,
+  createRefusal,
   type LiveBus,
-  type Logger,
   read,
-  reasonOf,
-  refusal,
+  type WakeServices,
+  wakeIfPossible,
 } from '@parley/core';
 import type { DeadLetterWake, MarkChange, Store } from '@parley/store';
 import { z } from 'zod';
 
-interface InboxNeeds {
+interface InboxNeeds extends WakeServices<DeadLetterWake> {
   readonly store: Pick<Store, 'conversationMarks' | 'forgetting'>;
-  readonly log: Logger;
   readonly clock: () => number;
   readonly bus: Pick<LiveBus, 'publish'>;
-  /** Wakes a lane; if that fails, the sweep finds the work. */
-  wake(wake: DeadLetterWake): Promise<void>;
 }
 
 /** The maximum number of read marks that one browser may submit. */
@@ -29,56 +26,59 @@ const Ids = z.array(Id).max(MAX_BROWSER_MARKS).default([]);
 const Seq = z.coerce.number<number | string>().int().nonnegative();
 const Title = z.string().trim().max(MAX_TITLE);
 
-/** Replaces the text of a deleted conversation in rows that have to be kept. */
-const DELETED = '[deleted]';
-
 /**
- * The caller's inbox (U12): names, pins, archive and unread state, the same on all of their
- * devices.
+ * Operations on the caller's inbox (U12): names, pins, archive and unread state, which all devices
+ * of the caller share.
  */
 export const inboxOperations = {
   rename: change(
-    'Name a conversation in your inbox; an empty name: its own title again',
+    'Name a conversation in your inbox; an empty name restores its own title',
     { id: Id, title: Title },
     (needs: InboxNeeds, { id, title }, { caller }) =>
-      mark(needs, caller, id, { kind: 'rename', title: title === '' ? null : title }),
+      markConversation(needs, caller, id, { kind: 'rename', title: title === '' ? null : title }),
   ),
   pin: change(
-    'Keep a conversation at the top of your inbox, or no longer',
+    'Pin a conversation to the top of your inbox, or unpin it',
     { id: Id, pinned: z.boolean().default(true) },
     (needs: InboxNeeds, { id, pinned }, { caller }) =>
-      mark(needs, caller, id, { kind: 'pin', to: pinned }),
+      markConversation(needs, caller, id, { kind: 'pin', to: pinned }),
   ),
   archive: change(
-    'Move a conversation out of your inbox, or back; it comes back by itself when an approval waits in it',
+    'Archive a conversation, or restore it; a pending approval also restores it',
     { id: Id, archived: z.boolean().default(true) },
     (needs: InboxNeeds, { id, archived }, { caller }) =>
-      mark(needs, caller, id, { kind: 'archive', to: archived }),
+      markConversation(needs, caller, id, { kind: 'archive', to: archived }),
   ),
   'mark-read': change(
-    'Count a conversation as read, up to this message (`newest`) and part (`newestPart`), or all of it',
+    'Mark a conversation as read, up to this message (`newest`) and part (`newestPart`), or entirely',
     { id: Id, message: Seq.optional(), part: Seq.optional() },
     (needs: InboxNeeds, { id, message, part = 0 }, { caller }) =>
-      mark(needs, caller, id, {
+      markConversation(needs, caller, id, {
         kind: 'read',
         upTo: message === undefined ? null : { message, part },
       }),
   ),
   'mark-unread': change(
-    'Count the newest message of a conversation as unread',
+    'Mark the newest message of a conversation as unread',
     { id: Id },
-    (needs: InboxNeeds, { id }, { caller }) => mark(needs, caller, id, { kind: 'unread' }),
+    (needs: InboxNeeds, { id }, { caller }) =>
+      markConversation(needs, caller, id, { kind: 'unread' }),
   ),
   'begin-inbox': change(
-    'Count everything as read at a first visit, and take over what a browser kept by itself',
+    'Mark everything as read on the first visit, and import the read marks that the browser has stored',
     {
       pinned: Ids,
       archived: Ids,
-      titles: z.record(Id, Title.min(1)).default({}),
+      titles: z
+        .record(Id, Title.min(1))
+        .refine((titles) => Object.keys(titles).length <= MAX_BROWSER_MARKS, {
+          error: `At most ${MAX_BROWSER_MARKS} titles are accepted.`,
+        })
+        .default({}),
       unread: Ids,
     },
     async ({ store, bus }: InboxNeeds, marks, { caller }) => {
-      await store.conversationMarks.begin(readerOf(caller), marks);
+      await store.conversationMarks.begin(getInboxReader(caller), marks);
       bus.publish({ type: 'inbox-changed' });
       return { ok: true } as const;
     },
@@ -87,57 +87,60 @@ export const inboxOperations = {
     'Count what deleting a conversation would remove',
     { id: Id },
     async ({ store }: InboxNeeds, { id }) =>
-      (await store.forgetting.countForDeletion(id)) ?? missingConversation(),
+      (await store.forgetting.countForDeletion(id)) ?? throwMissingConversation(),
   ),
   delete: change(
-    'Delete a conversation with all that was said in it; a running turn is stopped',
+    'Delete a conversation and everything said in it; a running turn is stopped',
     { id: Id },
-    remove,
+    removeConversation,
   ),
 };
 
-/** The inbox of a caller; the holder of the data folder's token has no name. */
-export function readerOf({ person = '' }: Caller): string {
+/** Returns the caller's name in the inbox; the holder of the data folder's token has no name. */
+export function getInboxReader({ person = '' }: Caller): string {
   return person;
 }
 
-async function mark(
+/** The caller's name for records and chats; the holder of the data folder's token has none. */
+export function getCallerName({ person = 'The owner' }: Caller): string {
+  return person;
+}
+
+async function markConversation(
   { store, bus }: InboxNeeds,
   caller: Caller,
   id: string,
   change: MarkChange,
 ): Promise<{ readonly ok: true }> {
-  if (!(await store.conversationMarks.change(readerOf(caller), id, change))) missingConversation();
+  if (!(await store.conversationMarks.change(getInboxReader(caller), id, change)))
+    throwMissingConversation();
   bus.publish({ type: 'inbox-changed' });
   return { ok: true };
 }
 
-async function remove(
-  { store, bus, log, clock, wake }: InboxNeeds,
+async function removeConversation(
+  needs: InboxNeeds,
   { id }: { readonly id: string },
   { caller }: Call,
 ): Promise<{ readonly messages: number; readonly cronJobs: number; readonly rows: number }> {
-  const by = caller.person ?? 'The owner';
-  const order = { conversationId: id, by, mark: DELETED, now: clock() };
+  const { store, bus, log, clock } = needs;
+  const by = getCallerName(caller);
+  const order = { conversationId: id, by, now: clock() };
   const onStopped = (conversationId: string): void =>
     bus.publish({ type: 'stop-turn', conversationId });
   const deleted =
-    (await store.forgetting.deleteConversation({ ...order, onStopped })) ?? missingConversation();
+    (await store.forgetting.deleteConversation({ ...order, onStopped })) ??
+    throwMissingConversation();
   log.info({ conversation: id, by, ...deleted }, 'a person deleted a conversation');
   bus.publish({ type: 'inbox-changed' });
-  // Messages that arrived in the meantime have been waiting.
-  await wake({ kind: 'conversation', conversationId: id }).catch((error: unknown) =>
-    log.warn(
-      { conversation: id, reason: reasonOf(error) },
-      'nothing was woken; the sweep finds it',
-    ),
-  );
+  // Messages may have arrived and waited in the meantime.
+  await wakeIfPossible(needs, { kind: 'conversation', conversationId: id });
   return deleted;
 }
 
 /** Throws ParleyError `no-conversation`. */
-export function missingConversation(): never {
-  throw refusal(
+export function throwMissingConversation(): never {
+  throw createRefusal(
     'no-conversation',
     'There is no such conversation; it may have been deleted or forgotten.',
   );

@@ -1,8 +1,8 @@
-import { change, refusal } from '@parley/core';
+import { change, createRefusal } from '@parley/core';
 import { z } from 'zod';
 
 const Word = z.string().max(4_000);
-/** The parameters that the authorization server added to the page's address. */
+/** The parameters that the authorization server added to the address of the page. */
 const SignedIn = {
   state: Word.min(1),
   code: Word.optional(),
@@ -12,11 +12,11 @@ const SignedIn = {
 };
 
 /**
- * Signs in at MCP servers that require it. Both functions throw ParleyError with a message for
+ * Signs in to MCP servers that require it. Both functions throw ParleyError with a message for
  * people.
  */
 export interface McpSignIns {
-  /** Returns the address to open in the browser; null when the server does not exist. */
+  /** Returns the address to open in the browser; null if the server does not exist. */
   begin(
     server: string,
     round: { readonly redirectUrl: string; readonly session: string },
@@ -26,7 +26,7 @@ export interface McpSignIns {
 }
 
 interface McpNeeds {
-  /** Undefined when the settings contain no MCP servers. */
+  /** Returns undefined if the settings contain no MCP servers. */
   mcpSignIns(): Promise<McpSignIns | undefined>;
 }
 
@@ -34,30 +34,32 @@ const RUNNING = { running: true } as const;
 const TOKEN = 'token';
 
 /**
- * Signing in at MCP servers (G03). The browser returns to the page, which posts the parameters of
- * its address. A sign-in is thus valid only in the session that started it, and an address opened
- * by another site has no effect.
+ * Operations for signing in to MCP servers (G03). The browser returns to the page, which posts the
+ * parameters of its address. A sign-in is therefore valid only in the session that started it, and
+ * an address opened by another site has no effect.
  */
 export const operations = {
   'sign-in': change(
-    'Begin to sign in at an MCP server; returns the address for the browser',
+    'Start signing in to an MCP server; returns the address for the browser',
     { server: z.string().min(1).max(100) },
     async ({ mcpSignIns }: McpNeeds, { server }, { caller: { origin, session = TOKEN } }) => {
-      if (origin === undefined) throw refusal('no-page', 'Sign in on the page, under Status.');
+      if (origin === undefined)
+        throw createRefusal('no-page', 'Sign in on the page, under Status.');
       const round = { redirectUrl: `${origin}/`, session };
       const url = await (await mcpSignIns())?.begin(server, round);
       if (url) return { url };
       const message = `The settings have no MCP server ${server} over HTTP.`;
-      throw refusal('mcp-unknown', message);
+      throw createRefusal('mcp-unknown', message);
     },
     RUNNING,
   ),
   'signed-in': change(
-    'Finish a sign-in at an MCP server with the parameters that the browser returned with',
+    'Finish signing in to an MCP server with the parameters that the browser returned',
     SignedIn,
     async ({ mcpSignIns }: McpNeeds, answer, { caller: { session = TOKEN } }) => {
       const server = await (await mcpSignIns())?.finish(answer, session);
-      if (server === undefined) throw refusal('mcp-unknown', 'The settings have no MCP servers.');
+      if (server === undefined)
+        throw createRefusal('mcp-unknown', 'The settings have no MCP servers.');
       return { text: `Signed in at ${server}.` };
     },
     RUNNING,

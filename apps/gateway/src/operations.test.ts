@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Call } from '@parley/core';
 import { describe, expect, it } from 'vitest';
-import { allOperations, findOperation, perform, type Services } from './operations.ts';
+import { findOperation, listOperations, performOperation, type Services } from './operations.ts';
 
 const reads: string[] = [];
-/** Services that are unavailable, except hooks. */
+/** Services that throw when they are used, except hooks. */
 const SERVICES = {
   scrub: (text: string) => text.replaceAll('hunter2', '[secret]'),
   async hooks() {
@@ -18,7 +18,7 @@ const OWNER: Call = { caller: { name: 'Ann', role: 'owner' } };
 
 describe('performing an operation in the process', () => {
   it('[U03] [G18] answers an owner without secrets', async () => {
-    const answer = await perform(SERVICES, 'hooks/list', {}, OWNER);
+    const answer = await performOperation(SERVICES, 'hooks/list', {}, OWNER);
     expect(answer).toEqual({ hooks: [{ name: 'ci', said: 'it is [secret]' }] });
   });
 
@@ -32,36 +32,38 @@ describe('performing an operation in the process', () => {
     ['no-operation', 'hooks', {}, OWNER],
     ['no-operation', 'toString/list', {}, OWNER],
     ['no-operation', '/', {}, OWNER],
-  ])('[U03] refuses with %s and opens no service: %s', async (code, name, input, call) => {
+  ])('[U03] is refused with %s and opens no service: %s', async (code, name, input, call) => {
     const before = reads.length;
-    await expect(perform(SERVICES, name, input, call)).rejects.toMatchObject({ code });
+    await expect(performOperation(SERVICES, name, input, call)).rejects.toMatchObject({ code });
     expect(reads).toHaveLength(before);
   });
 
-  it('[U03] names what is wrong with the input', async () => {
-    const asked = perform(SERVICES, 'hooks/test', { name: 7, body: '' }, OWNER);
+  it('[U03] reports the error in the input', async () => {
+    const asked = performOperation(SERVICES, 'hooks/test', { name: 7, body: '' }, OWNER);
     await expect(asked).rejects.toThrow(/^name: .*string/);
   });
 
-  it('[U03] reserves an operation without a role for owners', async () => {
+  it('[U03] reserves operations without a declared role for owners', async () => {
     expect((await findOperation('hooks/list'))?.role).toBeUndefined();
   });
 });
 
 describe('the documentation of operations', () => {
-  it('[U03] names each operation by a noun or a verb, and never by a question', async () => {
-    const asked = (await allOperations()).filter(({ summary }) =>
+  it('[U03] names each operation with a noun or a verb, and never with a question', async () => {
+    const asked = (await listOperations()).filter(({ summary }) =>
       /^(?:How|What|When|Where|Whether|Which|Who|Whose|Why)\b/.test(summary),
     );
     expect(asked.map(({ summary }) => summary)).toEqual([]);
   });
 
-  it('[U03] lists each of them with its declared role', async () => {
+  it('[U03] lists each operation with its declared role', async () => {
     const page = readFileSync(join(import.meta.dirname, '../../../docs/operations.md'), 'utf8');
-    const rows = (await allOperations()).map(({ name, does, role = 'owner', running, summary }) => {
-      const kind = running ? `${does}, running` : does;
-      return `| \`${name}\` | ${kind} | ${role} | ${summary} |`;
-    });
+    const rows = (await listOperations()).map(
+      ({ name, does, role = 'owner', running, summary }) => {
+        const kind = running ? `${does}, running` : does;
+        return `| \`${name}\` | ${kind} | ${role} | ${summary} |`;
+      },
+    );
     expect(page.split('\n').filter((line) => line.startsWith('| `'))).toEqual(rows);
   });
 });

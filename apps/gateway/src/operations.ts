@@ -1,8 +1,14 @@
-import { type Call, type Operation, RoleNeeded, refusal, roleIncludes } from '@parley/core';
+import {
+  type Call,
+  createRefusal,
+  type Operation,
+  RoleNeededError,
+  roleIncludes,
+} from '@parley/core';
 import { type Scrub, scrubJson } from '@parley/core/telemetry/scrubber';
 import type { z } from 'zod';
 
-/** All groups of operations; the first call of each group loads it. */
+/** All operation groups. A group is loaded when it is first called. */
 export const GROUPS = {
   access: async () => (await import('./access-operations.ts')).operations,
   agents: async () => (await import('./agent-operations.ts')).operations,
@@ -33,46 +39,46 @@ export const GROUPS = {
   why: async () => (await import('./why-operations.ts')).operations,
 } as const;
 
-type Groups = { [G in keyof typeof GROUPS]: Awaited<ReturnType<(typeof GROUPS)[G]>> };
+type OperationGroups = { [G in keyof typeof GROUPS]: Awaited<ReturnType<(typeof GROUPS)[G]>> };
 
 /** `cron/list`. */
 export type OperationName = {
-  [G in keyof Groups]: `${G}/${keyof Groups[G] & string}`;
-}[keyof Groups];
+  [G in keyof OperationGroups]: `${G}/${keyof OperationGroups[G] & string}`;
+}[keyof OperationGroups];
 
-type Named<Name> = Name extends `${infer G extends keyof Groups}/${infer N}`
-  ? Groups[G][N & keyof Groups[G]]
+type NamedOperation<Name> = Name extends `${infer G extends keyof OperationGroups}/${infer N}`
+  ? OperationGroups[G][N & keyof OperationGroups[G]]
   : never;
-/** The intersection of all members of a union. */
-export type All<Union> = (Union extends unknown ? (one: Union) => void : never) extends (
+export type IntersectionOf<Union> = (Union extends unknown ? (one: Union) => void : never) extends (
   all: infer Whole,
 ) => void
   ? Whole
   : never;
 
-export type InputOf<Name extends OperationName> = z.input<Named<Name>['input']>;
-export type OutputOf<Name extends OperationName> = Awaited<ReturnType<Named<Name>['run']>>;
+export type InputOf<Name extends OperationName> = z.input<NamedOperation<Name>['input']>;
+export type OutputOf<Name extends OperationName> = Awaited<ReturnType<NamedOperation<Name>['run']>>;
 
 /**
- * The services that the operations of all groups need. Each is opened when its member is called.
+ * The services that the operations of all groups need. Each service is opened when it is first
+ * requested.
  */
-export type Services = All<Parameters<Named<OperationName>['run']>[0]> & {
-  /** Removes secrets from every answer (G18). */
+export type Services = IntersectionOf<Parameters<NamedOperation<OperationName>['run']>[0]> & {
+  /** Removes secrets from every response (G18). */
   readonly scrub: Scrub;
 };
 
 type AnyOperation = Operation<Services, z.ZodType, object>;
 
-/** Undefined when no operation has that name. */
+/** Finds an operation; undefined if no operation has that name. */
 export async function findOperation(name: string): Promise<AnyOperation | undefined> {
   const [group = '', own = ''] = name.split('/');
-  if (!isGroup(group)) return undefined;
+  if (!isOperationGroup(group)) return undefined;
   const operations: Readonly<Record<string, AnyOperation>> = await GROUPS[group]();
   return Object.hasOwn(operations, own) ? operations[own] : undefined;
 }
 
-/** All operations with their names. Loads all groups. */
-export async function allOperations(): Promise<readonly (AnyOperation & { name: string })[]> {
+/** Lists all operations with their names, which loads all groups. */
+export async function listOperations(): Promise<readonly (AnyOperation & { name: string })[]> {
   const groups = Object.entries(GROUPS).map(async ([group, load]) => {
     const operations: Readonly<Record<string, AnyOperation>> = await load();
     return Object.entries(operations).map(([own, one]) => ({ ...one, name: `${group}/${own}` }));
@@ -80,47 +86,49 @@ export async function allOperations(): Promise<readonly (AnyOperation & { name: 
   return (await Promise.all(groups)).flat();
 }
 
-function isGroup(name: string): name is keyof typeof GROUPS {
+function isOperationGroup(name: string): name is keyof typeof GROUPS {
   return Object.hasOwn(GROUPS, name);
 }
 
 /**
- * Performs an operation for a caller, whatever the interface: checks role and input, runs it and
- * removes secrets. Throws ParleyError with a message for people when it is refused. A call without
- * a caller is refused.
+ * Performs an operation for a caller on any interface: checks the role and the input, runs the
+ * operation and removes secrets. If the operation is refused, throws ParleyError with a message for
+ * people. Calls without a caller are refused.
  */
-export function perform<Name extends OperationName>(
+export function performOperation<Name extends OperationName>(
   services: Services,
   name: Name,
   input: unknown,
-  call: MaybeCall,
+  call: PartialCall,
 ): Promise<OutputOf<Name>>;
-export function perform(
+export function performOperation(
   services: Services,
   name: string,
   input: unknown,
-  call: MaybeCall,
+  call: PartialCall,
 ): Promise<object>;
-export async function perform(
+export async function performOperation(
   services: Services,
   name: string,
   input: unknown,
-  { caller, ...call }: MaybeCall,
+  { caller, ...call }: PartialCall,
 ): Promise<object> {
   const operation = await findOperation(name);
-  if (operation === undefined) throw refusal('no-operation', `There is no operation ${name}.`);
+  if (operation === undefined)
+    throw createRefusal('no-operation', `There is no operation ${name}.`);
   const { role = 'owner' } = operation;
-  if (caller === undefined) throw refusal('no-caller', `${name} was called without a caller.`);
-  if (!roleIncludes(caller.role, role)) throw new RoleNeeded(role, caller);
+  if (caller === undefined)
+    throw createRefusal('no-caller', `${name} was called without a caller.`);
+  if (!roleIncludes(caller.role, role)) throw new RoleNeededError(role, caller);
   const parsed = operation.input.safeParse(input);
   if (!parsed.success) {
     const problems = parsed.error.issues.map(({ path, message }) =>
       [path.join('.'), message].filter((part) => part !== '').join(': '),
     );
-    throw refusal('wrong-input', problems.join(' '));
+    throw createRefusal('wrong-input', problems.join(' '));
   }
   const answer = await operation.run(services, parsed.data, { ...call, caller });
   return JSON.parse(scrubJson(JSON.stringify(answer), services.scrub));
 }
 
-type MaybeCall = Omit<Call, 'caller'> & { readonly caller: Call['caller'] | undefined };
+type PartialCall = Omit<Call, 'caller'> & { readonly caller: Call['caller'] | undefined };

@@ -1,8 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { type Clock, change, type Logger, ROLES, read, refusal } from '@parley/core';
+import { type Clock, change, createRefusal, type Logger, ROLES, read } from '@parley/core';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
-import { fingerprint, idOf, type PageSessions, SIGN_IN_PREFIX } from './http/page-sessions.ts';
+import {
+  fingerprintSecret,
+  type PageSessions,
+  SIGN_IN_PREFIX,
+  toSessionId,
+} from './http/page-sessions.ts';
 
 interface PeopleNeeds {
   readonly store: Pick<Store, 'signIns'>;
@@ -19,28 +24,31 @@ const Name = z
   .trim()
   .normalize('NFC')
   .regex(/^[\p{L}\p{N}][\p{L}\p{M}\p{N} ._-]{0,39}$/u, NAME_NEEDED)
-  // This name is reserved for the holder of the data folder's token.
+  // The name "owner" is reserved for the holder of the data folder's token.
   .refine((name) => name.toLowerCase() !== 'owner', NAME_NEEDED);
 
 const WHY_NOT = {
   taken: 'That name is taken. To change its role or token, revoke it first.',
-  full: 'There are 100 already. Revoke those that are no longer used.',
+  full: 'There are already 100 sign-ins. Revoke those that are no longer used.',
 } as const;
 
-/** Named sign-ins (U03). Anyone who may add a sign-in can make someone an owner. */
+/**
+ * Operations on named sign-ins (U03). Sign-in operations are for owners only, because a caller who
+ * can add a sign-in can make anyone an owner.
+ */
 export const operations = {
   list: read('People who have their own sign-in', {}, async ({ store }: PeopleNeeds) => ({
     people: (await store.signIns.list()).map(({ hash: _, id: __, ...shown }) => shown),
   })),
   add: change(
-    'Add a sign-in; its token is shown in this answer only',
+    'Add a sign-in; its token is shown only in this response',
     { name: Name, role: z.enum(ROLES) },
     async ({ store, clock, log }: PeopleNeeds, person, { caller }) => {
       const token = `${SIGN_IN_PREFIX}${randomBytes(32).toString('base64url')}`;
-      const hash = fingerprint(token);
-      const stored = { id: idOf(hash), hash, createdAt: clock(), usedAt: null };
+      const hash = fingerprintSecret(token);
+      const stored = { id: toSessionId(hash), hash, createdAt: clock(), usedAt: null };
       const added = await store.signIns.add({ ...person, ...stored });
-      if (added !== 'added') throw refusal('not-added', WHY_NOT[added]);
+      if (added !== 'added') throw createRefusal('not-added', WHY_NOT[added]);
       log.info({ ...person, by: caller.name }, 'a named sign-in was added');
       return { ...person, token };
     },
@@ -51,7 +59,7 @@ export const operations = {
     async ({ store, log, pageSessions }: PeopleNeeds, { name }, { caller }) => {
       const revoked = await store.signIns.revoke(name);
       if (revoked === null) {
-        throw refusal(
+        throw createRefusal(
           'no-sign-in',
           `No sign-in is called ${name}. It may have been revoked already.`,
         );

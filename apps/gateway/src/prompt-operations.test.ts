@@ -53,7 +53,7 @@ const list = (asked: { limit: number; before?: string }) =>
   operations.list.run(needs(), asked, CALL);
 
 describe('recorded prompts', () => {
-  it('[P17] are listed page by page to the end, and an invalid cursor starts over', async () => {
+  it('[P17] are listed page by page to the end, and an invalid cursor starts at the newest prompt', async () => {
     const first = await list({ limit: 3 });
     expect(first).toMatchObject({ prompts: [{ turnId: '1 days' }, {}, { turnId: '8 days' }] });
     expect(await list({ limit: 3, before: first.next ?? '' })).toMatchObject({
@@ -63,7 +63,7 @@ describe('recorded prompts', () => {
     expect(await list({ limit: 9, before: 'nonsense' })).toMatchObject({ prompts: { length: 4 } });
   });
 
-  it('[P17] are compared, with a message when one no longer exists', async () => {
+  it('[P17] are compared, with a message if one of them no longer exists', async () => {
     const compare = (before: string, after: string) =>
       operations.compare.run(needs(), { before, after }, CALL);
     expect(await compare('6 days', '1 days')).toMatchObject({ share: 0 });

@@ -1,4 +1,4 @@
-import { read, refusal, type SentRequest } from '@parley/core';
+import { createRefusal, read, type SentRequest } from '@parley/core';
 import { comparePrompts } from '@parley/prompt';
 import type { PromptSearch, PromptSummary, Store } from '@parley/store';
 import { z } from 'zod';
@@ -6,7 +6,7 @@ import { z } from 'zod';
 const typed = z.string().max(10_000).optional();
 
 /**
- * The hypothetical message with its author and chat; absent fields get defaults. `heartbeat` is 1
+ * The hypothetical message with its author and chat. Absent fields have defaults. `heartbeat` is 1
  * for a heartbeat run.
  */
 const PreviewFields = {
@@ -15,8 +15,8 @@ const PreviewFields = {
 };
 
 /**
- * Builds the first request of a hypothetical turn. Throws a ParleyError that says what to request
- * instead.
+ * Builds the first request of a hypothetical turn. For invalid fields, throws a ParleyError with
+ * advice.
  */
 export type PreviewPrompt = (
   asked: z.output<z.ZodObject<typeof PreviewFields>>,
@@ -24,13 +24,13 @@ export type PreviewPrompt = (
 
 interface PromptNeeds {
   readonly store: Pick<Store, 'prompts'>;
-  /** Previews prompts of the named agent, or of the default one. */
+  /** Previews prompts of the named agent; without a name, of the default agent. */
   preview(agent: string | undefined): Promise<PreviewPrompt>;
 }
 
 const MAX_LISTED = 100;
 
-/** The prompts of past turns (P17). They contain private text. */
+/** Operations on the prompts of past turns, which contain private text (P17). */
 export const operations = {
   list: read(
     'Prompts of past turns, newest first; `next` is the `before` of the following page',
@@ -40,7 +40,7 @@ export const operations = {
       limit: z.coerce.number<number | string>().int().min(1).max(MAX_LISTED).default(30),
     },
     async ({ store }: PromptNeeds, { chat, before, limit }) => {
-      // Reads one more than requested, to find out whether another page follows.
+      // One more prompt than requested is read, to find out whether another page follows.
       const found = await store.prompts.list({
         chat,
         before: readPageMark(before),
@@ -48,7 +48,10 @@ export const operations = {
       });
       const prompts = found.slice(0, limit);
       const last = prompts.at(-1);
-      return { prompts, next: found.length > limit && last !== undefined ? pageMark(last) : null };
+      return {
+        prompts,
+        next: found.length > limit && last !== undefined ? formatPageMark(last) : null,
+      };
     },
   ),
   show: read('The prompt of a turn', { turn: z.string() }, ({ store }: PromptNeeds, { turn }) =>
@@ -71,18 +74,18 @@ export const operations = {
 async function findPrompt({ prompts }: PromptNeeds['store'], turn: string) {
   const found = await prompts.ofTurn(turn);
   if (found !== null) return found;
-  throw refusal(
+  throw createRefusal(
     'no-prompt',
     'No prompt of that turn is kept. It may be older than inspector.keepDays allows.',
   );
 }
 
-/** The cursor at the end of a page, in the form used by the next request. */
-function pageMark({ at, turnId }: PromptSummary): string {
+/** Formats the cursor at the end of a page for the next request. */
+function formatPageMark({ at, turnId }: PromptSummary): string {
   return `${at}~${turnId}`;
 }
 
-/** An invalid cursor starts at the newest prompt. */
+/** Parses a cursor. An invalid cursor starts at the newest prompt. */
 function readPageMark(mark: string | undefined): PromptSearch['before'] {
   const parts = /^(\d+)~(.+)$/.exec(mark ?? '');
   return parts === null ? undefined : { at: Number(parts[1]), turnId: parts[2] ?? '' };

@@ -78,11 +78,11 @@ describe('the queue', () => {
     expect(shown).not.toContain('c1"');
   });
 
-  it('[U03] reports that this process no longer runs', async () => {
+  it('[U03] reports that the process no longer runs', async () => {
     await runTurnBy('p0');
     await store.processes.heartbeat({ ...WORKER, address: 'http://box:1' });
     expect(await askQueue()).toMatchObject({
-      running: [{ owner: 'a process that is gone' }],
+      running: [{ owner: 'a process that no longer runs' }],
     });
   });
 });

@@ -2,7 +2,7 @@ import { change, read } from '@parley/core';
 import { z } from 'zod';
 import type { SettingsWritten, ShownSettings } from './http/api.ts';
 
-/** A change of one value; without `value` the key is removed and its default applies. */
+/** A change of one value. Without `value`, the key is removed and its default applies. */
 const ValueChange = z.strictObject({
   path: z
     .array(z.union([z.string(), z.int().nonnegative()]))
@@ -11,14 +11,17 @@ const ValueChange = z.strictObject({
   value: z.unknown().pipe(z.json()).optional(),
 });
 
-/** The settings file. Secrets in it are hidden when it is read and restored when it is written. */
+/**
+ * Reads and changes the settings file. Secrets in the file are hidden when it is read and restored
+ * when it is written.
+ */
 export interface OperatorSettings {
   show(): ShownSettings;
-  /** The JSON Schema for editors. */
+  /** Returns the JSON Schema for editors. */
   schema(): object;
   /**
-   * Writes the settings only if Parley would start with them. Throws ParleyError when the file
-   * cannot be written.
+   * Writes the settings only if Parley could start with them. Throws ParleyError if the file is not
+   * writable.
    */
   change(print: string, changes: readonly z.output<typeof ValueChange>[]): SettingsWritten;
   replace(print: string, text: string): SettingsWritten;
@@ -30,20 +33,22 @@ interface SettingsNeeds {
   settingsFile(): Promise<OperatorSettings>;
 }
 
-/** In characters. */
+/** The maximum length of the text, in characters. */
 const MAX_TEXT = 1_000_000;
 const MAX_CHANGES = 200;
 /**
- * The version of the file on which the change is based, so that no change in between is
- * overwritten.
+ * The version of the file on which the change is based, so that changes made in the meantime are
+ * not overwritten.
  */
 const Print = { print: z.string() };
 const RUNNING = { running: true } as const;
 
-/** The settings control everything (U03, D12), so these operations are for owners only. */
+/**
+ * The settings control the whole installation (U03, D12), so these operations are for owners only.
+ */
 export const operations = {
   show: read(
-    'The settings file as written, and what is wrong with it',
+    'The settings file as written, with its problems',
     {},
     async ({ settingsFile }: SettingsNeeds) => (await settingsFile()).show(),
     RUNNING,

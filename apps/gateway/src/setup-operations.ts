@@ -3,17 +3,21 @@ import { z } from 'zod';
 import type { SetupAnswer, SetupState } from './http/api.ts';
 
 const Word = z.string().trim().min(1).max(4_000);
+/** Also the content of a key file. */
+const Text = z.string().trim().min(1).max(20_000);
 
 const Model = {
   provider: z.enum(['openai-compatible', 'openai', 'anthropic']),
   baseUrl: Word.optional(),
   apiKey: Word.optional(),
-  /** When absent, the server is asked for its models. */
+  /** If absent, the server is asked for its models. */
   model: Word.optional(),
 };
 const Channel = {
-  channel: z.enum(['telegram', 'discord', 'whatsapp']),
+  channel: z.string().regex(/^[a-z][a-z0-9-]{0,31}$/),
   token: Word.optional(),
+  /** The values of a platform that asks for several, by their keys. */
+  options: z.record(z.string().regex(/^\w{1,64}$/), Text).optional(),
   /** The phone on which the linking code is typed. */
   phone: Word.optional(),
 };
@@ -21,15 +25,21 @@ const Channel = {
 export type SetupModel = z.output<z.ZodObject<typeof Model>>;
 export type SetupChannel = z.output<z.ZodObject<typeof Channel>>;
 
-/** The steps of the guided setup. Testing asks the server or the platform and writes nothing. */
+/**
+ * The steps of the guided setup. Tests query the server or the platform, and do not change the
+ * settings.
+ */
 export interface SetupSteps {
   state(): Promise<SetupState>;
   tryModel(model: SetupModel): Promise<SetupAnswer>;
   tryChannel(channel: SetupChannel): Promise<SetupAnswer>;
-  /** The steps below throw ParleyError when the settings file cannot be written. */
+  /**
+   * Writes the model into the settings. All functions that save throw ParleyError if the settings
+   * file is not writable.
+   */
   saveModel(model: SetupModel): Promise<SetupAnswer>;
   saveChannel(channel: SetupChannel): Promise<SetupAnswer>;
-  /** For example `telegram:42`, who becomes an owner. */
+  /** Makes a person, such as `telegram:42`, an owner. */
   addOwner(person: string): Promise<SetupAnswer>;
 }
 
@@ -40,8 +50,8 @@ interface SetupNeeds {
 const RUNNING = { running: true } as const;
 
 /**
- * The guided setup (U02). It takes keys and decides who the owner is, so these operations are for
- * owners only.
+ * Operations of the guided setup (U02). Setup operations accept keys and decide who is an owner, so
+ * they are for owners only.
  */
 export const operations = {
   state: read(

@@ -1,8 +1,8 @@
-import { change, read, refusal } from '@parley/core';
+import { change, createRefusal, read } from '@parley/core';
 import type { SkillStatus, Skills } from '@parley/workspace';
 import { z } from 'zod';
 
-/** The skills of an agent (S09). */
+/** Reads and changes the skills of an agent (S09). */
 export interface OperatorSkills {
   readonly skills: Pick<Skills, 'list' | 'show'>;
   /** Writes the settings, which determine which skills are used. */
@@ -10,7 +10,7 @@ export interface OperatorSkills {
 }
 
 interface SkillNeeds {
-  /** The skills of the named agent, or of the default one. */
+  /** Returns the skills of the named agent; without a name, of the default agent. */
   skills(agent: string | undefined): Promise<OperatorSkills>;
 }
 
@@ -18,11 +18,11 @@ const Name = { name: z.string().max(300) };
 
 export const operations = {
   list: read(
-    'All skills: whether each is used, and why not',
+    'All skills, with whether each is used and the reason if not',
     {},
     async (needs: SkillNeeds, _, { agent }) => {
       const { skills } = await needs.skills(agent);
-      return { skills: (await skills.list()).map(shownSkill) };
+      return { skills: (await skills.list()).map(toShownSkill) };
     },
   ),
   show: read(
@@ -33,12 +33,12 @@ export const operations = {
       const named = (await skills.list()).filter(
         (one) => one.name.toLowerCase() === name.toLowerCase(),
       );
-      if (named.length === 0) throw refusal('no-skill', `There is no skill ${name}.`);
+      if (named.length === 0) throw createRefusal('no-skill', `There is no skill ${name}.`);
       const text = await skills.show(name);
       return {
-        skills: named.map(shownSkill),
+        skills: named.map(toShownSkill),
         text: text?.kind === 'skill' ? text.text : null,
-        /** Why the text is missing, if known. */
+        /** The reason why the text is missing, if known. */
         reason: text === null || text.kind === 'skill' ? null : text.detail,
       };
     },
@@ -49,21 +49,21 @@ export const operations = {
     async (needs: SkillNeeds, { name, isOn }, { agent }) => {
       const { skills, turn } = await needs.skills(agent);
       const isKnown = (await skills.list()).some((one) => one.name === name);
-      if (!isKnown) throw refusal('no-skill', `There is no skill ${name}.`);
+      if (!isKnown) throw createRefusal('no-skill', `There is no skill ${name}.`);
       turn(name, isOn);
       return { text: `${name} is ${isOn ? 'on' : 'off'}, starting with the next message.` };
     },
   ),
 };
 
-function shownSkill({ audience, ...skill }: SkillStatus) {
+function toShownSkill({ audience, ...skill }: SkillStatus) {
   const { state } = skill;
   return {
     ...skill,
     readers: audience.kind === 'owner' ? ('owner' as const) : ('everyone' as const),
-    /** The file in the workspace where it can be edited. */
-    file: skill.source === 'workspace' ? workspaceSkillPath(skill.location) : null,
-    /** Whether the settings enable it; null when they have no effect on it. */
+    /** The path of the skill in the workspace, if it can be edited there. */
+    file: skill.source === 'workspace' ? findWorkspaceSkillPath(skill.location) : null,
+    /** Whether the settings enable the skill; null if the settings do not affect it. */
     isOn:
       state === 'shadowed' || state === 'refused'
         ? null
@@ -71,7 +71,7 @@ function shownSkill({ audience, ...skill }: SkillStatus) {
   };
 }
 
-/** Turns `~/…/skills/tea/SKILL.md` into its path in the workspace. */
-function workspaceSkillPath(location: string): string | null {
+/** Converts `~/…/skills/tea/SKILL.md` to a path in the workspace. */
+function findWorkspaceSkillPath(location: string): string | null {
   return /(?:^|\/)(skills\/[^/]+\/(?:[^/]+\/)*SKILL\.md)$/.exec(location)?.[1] ?? null;
 }

@@ -23,7 +23,7 @@ import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { PlannedAccount } from './accounts/gateway-accounts.ts';
-import { NO_OPERATIONS, statusWith } from './http/testing/full-app.ts';
+import { createStatusWith, NO_OPERATIONS } from './http/testing/full-app.ts';
 import {
   type Gateway,
   type GatewayOptions,
@@ -65,7 +65,7 @@ afterEach(async () => {
   await store.close();
 });
 
-/** A platform that records calls to it and lets its people write. */
+/** Creates a platform that records calls, and whose people can send messages. */
 function platform(id: string): {
   readonly definition: ChannelDefinition;
   say(text: string, attachments?: Attachment[]): Promise<unknown>;
@@ -172,7 +172,7 @@ async function open(
 
 const SERVICES: GatewayServices = {
   operations: NO_OPERATIONS,
-  report: statusWith({
+  report: createStatusWith({
     agent: 'Polly',
     mcp: 'refused: {"x-key":"chat-key-1"}',
     port: 12345678,
@@ -195,7 +195,7 @@ const get = async (path: string) => {
 };
 
 describe('a gateway', () => {
-  it('[F01] [D04] receives messages for each account, and sends what its chats are owed', async () => {
+  it('[F01] [D04] receives messages for each account, and sends the pending parts to its chats', async () => {
     const [one, two] = [platform('one'), platform('two')];
     await open([ready(one.definition), ready(two.definition)]);
     expect(await one.say('hello')).toMatchObject({ kind: 'accepted' });
@@ -247,7 +247,7 @@ describe('a gateway', () => {
     await expect.poll(() => state()?.kind, { timeout: 40_000 }).toBe('connected');
   }, 90_000);
 
-  it('[F10] fetches the files of a message, even when it has nothing else', async () => {
+  it('[F10] fetches the files of a message, even if the message has no text', async () => {
     const one = platform('one');
     await open([ready(one.definition)]);
     const photo = { kind: 'image', ref: 'p' } as const;
@@ -257,7 +257,7 @@ describe('a gateway', () => {
     expect(Buffer.from(bytes ?? []).toString()).toBe('bytes of p');
   });
 
-  it('[W08] lets no platform impersonate Parley, not even by editing a message', async () => {
+  it('[W08] lets no platform impersonate Parley, even through an edited message', async () => {
     const first = platform('first');
     await open([ready(first.definition)]);
     await first.say('hello');
@@ -267,7 +267,7 @@ describe('a gateway', () => {
     expect(row?.message).toEqual({ ...messageIn('first', 'hello'), text: 'changed' });
   });
 
-  it('[D12] runs without an account that is broken or cannot be loaded, and reports why', async () => {
+  it('[D12] runs without an account that is broken or cannot be loaded, and reports the reason', async () => {
     const good = platform('good');
     const unloadable: ChannelDefinition = {
       ...good.definition,
@@ -296,7 +296,7 @@ describe('a gateway', () => {
     const rules = { ...RULES, owners: ['good:u', 'bad:u'] };
     await open([ready(good.definition, rules), ready(bad.definition, rules)]);
     await good.say('hello');
-    // The owner's last message came through the account that fails.
+    // The owner's last message came through the failing account.
     await bad.say('hello');
     const failed = { kind: 'failed', reason: 'no intent', fix: 'Switch it on.' } as const;
     for (const state of [failed, failed]) bad.report(state);
@@ -305,11 +305,11 @@ describe('a gateway', () => {
     good.report(failed);
     await good.say('again');
     expect(good.sent).toHaveLength(1);
-    // The notice becomes part of the conversation, because the owner may ask the agent about it.
-    const lane = await store.lanes.acquire(conversationIdOf(messageIn('good', '')), 'w', 1, 10_000);
-    if (lane.kind === 'busy') throw new Error('the lane is busy');
-    const claimed = await store.lanes.claim(lane.lease, 'collect', 't1', 1);
-    const { groupContext = [] } = claimed.kind === 'turn' ? claimed.turn : {};
+    // The notice becomes part of the conversation, so that the owner can ask the agent about it.
+    const conversationId = conversationIdOf(messageIn('good', ''));
+    const work = { conversationId, owner: 'w', leaseMs: 10_000 };
+    const begun = await store.lanes.begin(work, 'collect', 't1', 1);
+    const { groupContext = [] } = begun.kind === 'turn' ? begun.turn : {};
     expect(groupContext).toMatchObject([
       { senderId: 'Parley itself', text: expect.stringContaining('is not working') },
     ]);
@@ -333,7 +333,7 @@ describe('a gateway', () => {
       return { ...one, plan: { ...one.plan, settings, rules: { ...RULES, policy } } };
     });
     expect(await same?.say('before')).toMatchObject({ kind: 'accepted' });
-    await running.reload(changed, { ...SERVICES, report: statusWith({ agent: 'Molly' }) });
+    await running.reload(changed, { ...SERVICES, report: createStatusWith({ agent: 'Molly' }) });
     expect(happened.toSorted()).toEqual([
       'added started with {}',
       'gone stopped',
@@ -350,7 +350,35 @@ describe('a gateway', () => {
     expect(await get('/channels/gone/default/x')).toContain('no channel gone/default');
   });
 
-  it('passes an account the web requests below its own path, and no others', async () => {
+  it('[F15] [D12] keeps a hosted account connected until its package or its settings change', async () => {
+    const { definition } = platform('hosted');
+    const hosting = (hosts: string) => [ready({ ...definition, hosts })];
+    const running = await open(hosting('@acme/one'));
+    happened = [];
+    await running.reload(hosting('@acme/one'), SERVICES);
+    expect(happened).toEqual([]);
+    await running.reload(hosting('@acme/two'), SERVICES);
+    expect(happened).toEqual(['hosted stopped', 'hosted started with {}']);
+  });
+
+  it('[F15] [U03] tells where the platform of a hosted account calls it', async () => {
+    const { definition } = platform('hosted');
+    const load: ChannelDefinition['load'] = async () => {
+      const connect = await definition.load();
+      return (context) => {
+        const adapter = connect(context);
+        return { ...adapter, http: { open: true, fetch: async () => new Response() } };
+      };
+    };
+    const hosted = { ...definition, load, hosts: '@acme/one' };
+    const running = await open([ready(hosted), ready({ ...definition, load, id: 'own' })]);
+    expect(running.status().map(({ channel, webhook }) => [channel, webhook])).toEqual([
+      ['hosted', '/channels/hosted/default/'],
+      ['own', undefined],
+    ]);
+  });
+
+  it("passes to an account only the web requests below the account's path", async () => {
     await open([ready(platform('one').definition)]);
     expect(await get('/channels/one/default/x')).toBe('one GET');
     expect(await get('/channels/two/default/x')).toContain('no channel two/default');
@@ -386,7 +414,7 @@ describe('a gateway', () => {
     ]);
   });
 
-  it('[D11] stops receiving first, and still sends what is owed', async () => {
+  it('[D11] stops receiving first, and still sends pending parts', async () => {
     const one = platform('one');
     const { stopReceiving, close } = await open([ready(one.definition)]);
     happened = [];
@@ -401,7 +429,7 @@ describe('a gateway', () => {
     await expect(get('/healthz')).rejects.toThrow();
   });
 
-  it('refuses to start if its port is taken, and reports that', async () => {
+  it('refuses to start if its port is taken, and reports the port', async () => {
     const first = await open([]);
     const port = Number(new URL(first.address).port);
     await expect(open([], port)).rejects.toMatchObject({ code: 'http-port-taken' });

@@ -7,7 +7,7 @@ import { sweepAccounts } from './accounts/sweep-accounts.ts';
 import type { StatusReport } from './http/api.ts';
 import type { ApiServices } from './http/api-routes.ts';
 import type { HttpAppOptions, PageFiles } from './http/app.ts';
-import type { Health, HealthOptions } from './http/health.ts';
+import type { HealthOptions, HealthReport } from './http/health.ts';
 import type { PageSessionLimits } from './http/page-sessions.ts';
 import { type HttpOptions, startHttp } from './http/server.ts';
 
@@ -17,58 +17,59 @@ export interface Gateway {
   readonly address: string;
   status(): readonly AccountStatus[];
   /**
-   * Applies new settings: changed accounts are opened, closed or reopened, and the others stay
-   * connected (D12). Resolves once this is done.
+   * Applies new settings: changed accounts are opened, closed or reopened, and all others stay
+   * connected (D12). Resolves when the new settings are applied.
    */
   reload(accounts: readonly PlannedAccount[], services: GatewayServices): Promise<void>;
-  /** Stops all channels from receiving, which is the first step of shutting down (D11). */
+  /** Stops all channels from receiving; the first step of a shutdown (D11). */
   stopReceiving(): Promise<void>;
-  /** Ends deliveries and connections; sends in progress get `graceMs`. */
+  /** Ends deliveries and connections. Sends in progress may take up to `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
-/** The options of a gateway. */
 export interface GatewayOptions
   extends Omit<AccountDeps, 'rights' | 'token' | 'sweeps'>,
     Pick<HealthOptions, 'workers'>,
     ApiServices {
   readonly accounts: readonly PlannedAccount[];
-  /** Removed from everything that leaves over HTTP. */
+  /** Secrets to remove from all HTTP responses. */
   readonly secrets: HttpOptions['secrets'];
   readonly http: {
     readonly host: string;
     readonly port: number;
-    /** The current token. */
+    /** Returns the current token. */
     readonly token: () => string;
     readonly sessions: PageSessionLimits;
   };
-  /** Opens the files of the web page, whose code is loaded with the first request. */
+  /** Opens the files of the web page. The page's code is loaded on the first request. */
   readonly page: () => Promise<PageFiles>;
   /** Returns the text of `/metrics`. */
-  readonly metrics: (channels: readonly AccountStatus[], health: Health) => Promise<string>;
-  /** Returns the report of `parley status`, except the channels. */
+  readonly metrics: (channels: readonly AccountStatus[], health: HealthReport) => Promise<string>;
+  /** Returns the report of `parley status`, without the channels. */
   readonly report: () => Promise<StatusReport>;
-  /** `FOLLOW_PAUSES_MS` when absent. */
+  /** The interval (ms) of the check for paused accounts; the default is `FOLLOW_PAUSES_MS`. */
   readonly followPausesMs?: number;
 }
 
 /**
- * How long the bytes of people's files are kept after they were fetched, provided that their turn
- * is over, in ms.
+ * How long (ms) people's files are kept after they were fetched. Files of unfinished turns are kept
+ * longer.
  */
 const FILES_KEPT_MS = 24 * 60 * 60_000;
 const TIDY_MS = 10 * 60_000;
-/** How often other gateways check whether an account was paused or resumed, in ms. */
+/** How often (ms) a gateway checks whether another gateway has paused or resumed an account. */
 const FOLLOW_PAUSES_MS = 15_000;
 
 /**
- * The services of a gateway that can be replaced while it runs; later requests use the new ones.
+ * The services of a gateway that can be replaced while it runs. Later requests use the new
+ * services.
  */
 export interface GatewayServices extends ApiServices, Pick<GatewayOptions, 'report'> {}
 
 /**
- * Opens every account and the web server. An account that cannot be opened reports that in its
- * status and does not affect the others (D12). Rejects only when the web address cannot be used.
+ * Opens all accounts and the web server. If an account cannot be opened, its status reports the
+ * reason, and other accounts are not affected (D12). Rejects only if the address of the web server
+ * cannot be used.
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { store, clock, log } = options;
@@ -87,7 +88,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   let services: GatewayServices = options;
   const http = await startHttp({ ...options.http, log, secrets: options.secrets }, async () => {
     const [{ createHttpApp }, page] = await Promise.all([import('./http/app.ts'), options.page()]);
-    return createHttpApp({ ...httpOptions({ ...options, ...services }, accounts), page });
+    return createHttpApp({ ...toHttpOptions({ ...options, ...services }, accounts), page });
   });
   await accounts.use(options.accounts);
   const tidying = startSweep('old attachments', TIDY_MS, log, async () => {
@@ -122,8 +123,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   };
 }
 
-/** The options of the routes. */
-function httpOptions(
+function toHttpOptions(
   options: GatewayOptions,
   accounts: GatewayAccounts,
 ): Omit<HttpAppOptions, 'page'> {
@@ -155,9 +155,10 @@ function httpOptions(
 }
 
 /**
- * Loads the rights only if other gateways exist and an account may be served by only one of them.
+ * Loads the rights only if other gateways exist and only one gateway at a time may serve an
+ * account.
  */
 async function openRights(options: GatewayOptions): Promise<AccountRights> {
-  const { leasedRights } = await import('./accounts/leased-rights.ts');
-  return leasedRights({ ...options, owner: options.sharedAs ?? '' });
+  const { createLeasedRights } = await import('./accounts/leased-rights.ts');
+  return createLeasedRights({ ...options, owner: options.sharedAs ?? '' });
 }

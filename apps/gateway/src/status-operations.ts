@@ -1,5 +1,5 @@
 import { read } from '@parley/core';
-import { withoutCodes } from './channel-operations.ts';
+import { removeCodes } from './channel-operations.ts';
 import type { GatewayStatus } from './http/api.ts';
 
 interface StatusNeeds {
@@ -13,8 +13,8 @@ export const operations = {
     async ({ status }: StatusNeeds, _, { caller }): Promise<GatewayStatus> => {
       const report = await status();
       if (caller.role === 'owner') return report;
-      // A problem in the settings may quote a private value.
-      return { ...withoutCodes(report), settings: { afterRestart: [], problems: [] } };
+      // Problems in the settings may quote private values, so they are omitted.
+      return { ...removeCodes(report), settings: { afterRestart: [], problems: [] } };
     },
     { role: 'viewer', running: true },
   ),

@@ -1,7 +1,7 @@
 import type { Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { perform, type Services } from './operations.ts';
+import { performOperation, type Services } from './operations.ts';
 
 const TODAY = '2026-11-21';
 const FACTS = {
@@ -14,7 +14,7 @@ const FACTS = {
   ],
 } as const;
 
-describe('the report of usage', () => {
+describe('the usage report', () => {
   let store: Store;
   beforeEach(async () => {
     store = await openMemoryStore({ clock: () => 0 });
@@ -26,10 +26,10 @@ describe('the report of usage', () => {
       usage: async () => FACTS,
     } as Partial<Services> as Services;
     const caller = { name: 'Ann', role: 'owner' } as const;
-    return perform(services, 'usage/report', query, { caller });
+    return performOperation(services, 'usage/report', query, { caller });
   };
 
-  it('[U07] covers the last 30 days by day unless requested otherwise', async () => {
+  it('[U07] covers the last 30 days by day by default', async () => {
     const { days, ...asked } = await report({});
     expect(asked).toMatchObject({ by: 'day', until: TODAY, timeZone: 'Europe/Berlin', rows: [] });
     expect(days.map(({ day }) => day)).toHaveLength(30);

@@ -1,8 +1,8 @@
-import { type Clock, RoleNeeded, read } from '@parley/core';
+import { type Clock, RoleNeededError, read } from '@parley/core';
 import type { Spent, Store, UsageGrouping } from '@parley/store';
 import { z } from 'zod';
 
-/** A limit in the settings for the usage per day (G17). */
+/** A daily usage limit in the settings (G17). */
 interface UsageCap {
   readonly name: 'totalDaily' | 'perPersonDaily' | 'perGroupDaily' | 'perStrangerDaily';
   readonly tokens?: number | undefined;
@@ -11,9 +11,9 @@ interface UsageCap {
 
 /** The settings that determine how usage is shown. */
 export interface UsageFacts {
-  /** The default agent's time zone, in which days are counted for caps. */
+  /** The time zone of the default agent, which determines the days for caps. */
   readonly timeZone: string;
-  /** The day there at a given time (ms), such as `2026-11-21`. */
+  /** Returns the day in this time zone at a given time (ms), such as `2026-11-21`. */
   readonly dayAt: (now: number) => string;
   readonly caps: readonly UsageCap[];
 }
@@ -26,9 +26,9 @@ interface UsageNeeds {
 }
 
 const GROUPINGS = ['day', 'person', 'chat', 'model', 'channel', 'agent'] as const;
-/** Each of their rows belongs to one person or chat, so these groupings are for owners only. */
+/** Groupings that name a person or a chat in each row are for owners only. */
 const NAMING: ReadonlySet<UsageGrouping> = new Set(['person', 'chat']);
-/** By default, `spend` is stored this long. */
+/** The number of days for which `spend` is stored by default. */
 const MAX_DAYS = 400;
 const DAYS = `it must be a number from 1 to ${MAX_DAYS}.`;
 
@@ -51,12 +51,12 @@ export const operations = {
         .min(1, DAYS)
         .max(MAX_DAYS, DAYS)
         .default(30),
-      /** The last day; today when absent. */
+      /** The last day of the report; defaults to today. */
       until: z.iso.date().optional(),
     },
     async ({ store, clock, ...needs }: UsageNeeds, { by, days, until }, { caller }) => {
       const isOwner = caller.role === 'owner';
-      if (NAMING.has(by) && !isOwner) throw new RoleNeeded('owner', caller);
+      if (NAMING.has(by) && !isOwner) throw new RoleNeededError('owner', caller);
       const { timeZone, dayAt, caps } = await needs.usage();
       const today = dayAt(clock());
       const lastDay = until ?? today;
@@ -81,11 +81,11 @@ export const operations = {
         /** The groupings that the caller may request. */
         groupings: GROUPINGS.filter((one) => isOwner || !NAMING.has(one)),
         ...sums,
-        /** `unpriced` counts turns whose model has no known price. */
+        /** `unpriced` is the number of turns for which no price is known. */
         today: { day: today, tokens, costUsd, unpriced: ofToday?.unpriced ?? 0 },
         /**
-         * `used` is today's usage by everyone, or the maximum that one person or group used; null
-         * when unknown.
+         * `used` is today's usage by everyone, or the highest usage of one person or group; null if
+         * unknown.
          */
         caps: caps.map((cap) => ({ ...cap, used: used[cap.name] as Spent | null })),
       };

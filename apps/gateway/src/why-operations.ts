@@ -1,4 +1,4 @@
-import { agentOfConversation, type Clock, read, visibleLine } from '@parley/core';
+import { type Clock, getConversationAgent, read, toVisibleLine } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry/scrubber';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
@@ -10,13 +10,13 @@ interface WhyNeeds {
   readonly defaultAgent: string;
 }
 
-/** The number of messages in the list. */
+/** The maximum number of messages in the list. */
 const MAX_RECENT = 50;
-/** Longer than any platform's message id together with the name of its chat. */
+/** The limit is longer than any platform's message id with the name of its chat. */
 const MAX_NAME = 700;
 const NAME_NEEDED = 'Name a message: its id, channel:chat/id, a turn, or last.';
 
-/** Explains what happened to messages (D08). The explanation names chats and people. */
+/** Operations that explain what happened to messages, naming chats and people (D08). */
 export const operations = {
   message: read(
     'The stages of a message, or the exact reason for silence',
@@ -27,22 +27,22 @@ export const operations = {
     const messages = await store.why.recent(MAX_RECENT);
     return {
       messages: messages.map(({ conversationId, text, ...facts }) => ({
-        ...{ ...facts, conversationId, text: firstWords(text, scrub) },
-        agent: conversationId && (agentOfConversation(conversationId) ?? defaultAgent),
+        ...{ ...facts, conversationId, text: getFirstWords(text, scrub) },
+        agent: conversationId && (getConversationAgent(conversationId) ?? defaultAgent),
       })),
     };
   }),
 };
 
-/** The length of a message's beginning in lists, in characters. */
+/** The length, in characters, of a message's beginning in lists. */
 const FIRST_WORDS = 120;
 
 /**
- * The beginning of a text on one line. Secrets are removed before it is truncated, because half a
- * secret would not be recognized.
+ * Returns the beginning of a text on one line. Secrets are removed before the text is truncated,
+ * because a partial secret would not be recognized.
  */
-export function firstWords(text: string, scrub: Scrub): string {
-  const line = visibleLine(scrub(text)).replaceAll(/\s+/g, ' ').trim();
+export function getFirstWords(text: string, scrub: Scrub): string {
+  const line = toVisibleLine(scrub(text)).replaceAll(/\s+/g, ' ').trim();
   if (line.length <= FIRST_WORDS) return line;
   return `${line.slice(0, FIRST_WORDS).toWellFormed()}…`;
 }

@@ -24,7 +24,10 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Returns whether a person who has used that many tokens today may write, and the startup log. */
+/**
+ * Sends a message for a person who has already used this many tokens today, and returns whether it
+ * was allowed, plus the startup log.
+ */
 async function after(
   used: number,
   { access = {}, spend = {} }: { readonly access?: object; readonly spend?: object },
@@ -52,7 +55,7 @@ async function after(
 }
 
 describe('a stranger admitted only by open access', () => {
-  it('[G17] gets 1,500,000 tokens a day if the settings set no cap, and the log reports it', async () => {
+  it('[G17] caps strangers at 1,500,000 tokens a day when the settings set no cap, and logs the cap', async () => {
     expect(await after(1_499_999, { access: OPEN })).toMatchObject({ mayAsk: true });
     const { mayAsk, logged } = await after(1, { access: OPEN });
     expect(mayAsk).toBe(false);

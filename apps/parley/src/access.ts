@@ -18,9 +18,12 @@ import type { Clock, Logger } from '@parley/core';
 import type { PlannedAccount, UsageFacts } from '@parley/gateway';
 import { strangerCap } from '@parley/settings';
 import type { Store } from '@parley/store';
-import type { LoadedSettings } from './settings.ts';
+import { type LoadedSettings, withHosted } from './settings.ts';
 
-/** The accounts defined in the settings. Misconfigured ones are included, with the reason (D12). */
+/**
+ * Plans the accounts defined in the settings. Misconfigured accounts are included, with the reason
+ * (D12).
+ */
 export function planAccounts(
   loaded: LoadedSettings,
   owners: readonly string[],
@@ -29,17 +32,20 @@ export function planAccounts(
   const { limits, approvals, lanes } = loaded.settings;
   const { busy } = lanes;
   const { approvers } = approvals;
-  const agents = agentRulesOf(loaded);
-  const plans: PlannedAccount[] = apiPlans(loaded.settings, { owners, agents });
+  const agents = toAgentRules(loaded);
+  const plans: PlannedAccount[] = planApiAccounts(loaded.settings, { owners, agents });
+  const definitions = withHosted(channels, loaded);
   for (const checked of Object.values(loaded.channels)) {
     const { channel, account } = checked;
-    const definition = channels.find(({ id }) => id === channel);
-    if (checked.kind === 'disabled' || !definition) continue;
+    // The settings cannot define Parley's own channel for programs; `config check` says so.
+    if (checked.kind === 'disabled' || channel === api.id) continue;
     if (checked.kind === 'broken') {
       const problems = checked.problems.map(({ path, expected }) => `${path} must be ${expected}`);
       plans.push({ kind: 'broken', channel, account, reason: `${problems.join('; ')}.` });
       continue;
     }
+    const definition = definitions.find(({ id }) => id === channel);
+    if (!definition) continue;
     const { access, activation, answers, settings, whenUncertain } = checked;
     const policy = { access, activation, answers };
     const rules = { policy, owners, approvers, limits, busy, agents };
@@ -48,12 +54,12 @@ export function planAccounts(
   return plans;
 }
 
-/** Each agent's routes and owners (F14); undefined if there is only one agent. */
-function agentRulesOf({ settings, agents }: LoadedSettings): AgentRules | undefined {
+/** Returns each agent's routes and owners (F14), or undefined if there is only one agent. */
+function toAgentRules({ settings, agents }: LoadedSettings): AgentRules | undefined {
   if (agents.size === 0) return undefined;
   const { id } = settings.agent;
   const rightsOf = (own: LoadedSettings['settings']) => ({
-    owners: ownersOf(own),
+    owners: listOwners(own),
     approvers: own.approvals.approvers,
   });
   return {
@@ -73,7 +79,7 @@ function agentRulesOf({ settings, agents }: LoadedSettings): AgentRules | undefi
  * The API is a single account without rules in the settings; its adapter rejects requests without a
  * token.
  */
-function apiPlans(
+function planApiAccounts(
   {
     api: { clients, origins, waitSeconds },
     agent,
@@ -99,29 +105,29 @@ function apiPlans(
   return [{ kind: 'ready', plan: { definition: api, account: 'default', settings, rules } }];
 }
 
-export function servedBy(
+export function createServedCheck(
   accounts: readonly PlannedAccount[],
 ): (channel: string, account: string) => boolean {
   const served = new Set(
     accounts.flatMap((one) =>
-      one.kind === 'ready' ? [accountKey(one.plan.definition.id, one.plan.account)] : [],
+      one.kind === 'ready' ? [toAccountKey(one.plan.definition.id, one.plan.account)] : [],
     ),
   );
-  return (channel, account) => served.has(accountKey(channel, account));
+  return (channel, account) => served.has(toAccountKey(channel, account));
 }
 
-function accountKey(channel: string, account: string): string {
+function toAccountKey(channel: string, account: string): string {
   return JSON.stringify([channel, account]);
 }
 
-/** The token of the web page or the terminal makes its holder the owner of this installation. */
+/** People who sign in to the web page or the terminal with the token own this installation. */
 const LOCAL_OWNERS: readonly string[] = ['web:owner', 'terminal:owner'];
 
 /**
- * The owners of an agent: the people named as owners in its settings, the owner on the page and in
- * the terminal, and its API clients marked as owner.
+ * Lists the owners of an agent: the owners named in its settings, the owner on the page and in the
+ * terminal, and its API clients marked as owner.
  */
-export function ownersOf({
+export function listOwners({
   owners,
   agent: { id },
   agents,
@@ -136,10 +142,10 @@ export function ownersOf({
 }
 
 /**
- * The approvers of tool calls, and how long a request stays open (G05). Settings are in minutes,
- * everything else in ms.
+ * Returns the approvers of tool calls and the lifetime of an approval request (G05). The settings
+ * use minutes; all other code uses ms.
  */
-export function approvalsOf({
+export function toApprovalRules({
   approvals: { waitMinutes, ...rules },
 }: LoadedSettings['settings']): NonNullable<TurnServices['approvals']> {
   return {
@@ -148,7 +154,7 @@ export function approvalsOf({
   };
 }
 
-function openPlaces(channels: LoadedSettings['channels']): readonly string[] {
+function listOpenPlaces(channels: LoadedSettings['channels']): readonly string[] {
   return Object.values(channels).flatMap((one) => {
     if (one.kind !== 'ok') return [];
     const { channel, account, access } = one;
@@ -158,8 +164,8 @@ function openPlaces(channels: LoadedSettings['channels']): readonly string[] {
 }
 
 /**
- * Whether a person has access only because access is open, and the settings list neither the person
- * nor the group.
+ * Returns whether a person has access only because access is open: the settings list neither the
+ * person nor the group.
  */
 function isStranger(
   channels: LoadedSettings['channels'],
@@ -174,8 +180,8 @@ function isStranger(
 }
 
 /**
- * The spend guard of an installation. Strangers get a cap wherever access is open (G17). For an
- * agent other than the default one, the agent's own caps apply as well.
+ * Opens the spend guard of an installation. Strangers have a spending cap wherever access is open
+ * (G17). For agents other than the default one, the agent's own caps apply as well.
  */
 export function openSpendGuard(
   { settings, channels }: Pick<LoadedSettings, 'settings' | 'channels'>,
@@ -188,22 +194,22 @@ export function openSpendGuard(
 ): SpendGuard {
   const { perStrangerDaily: _resolved, ...caps } = settings.spend;
   const { cap, from } = strangerCap(settings.spend);
-  if (named === undefined) logStrangerCap(log, openPlaces(channels), { cap, from });
+  if (named === undefined) logStrangerCap(log, listOpenPlaces(channels), { cap, from });
   const deps = { store, log, ...(clock && { clock }), isStranger: isStranger.bind(null, channels) };
   return createSpendGuard(
     deps,
     { ...caps, ...(cap !== null && { perStrangerDaily: cap }) },
     { timeZone: (named?.settings ?? settings).agent.timeZone, name: named?.name },
-    named && capsOf(named.settings.spend),
+    named && toSpendCaps(named.settings.spend),
   );
 }
 
-function capsOf({ perStrangerDaily: cap, ...caps }: LoadedSettings['settings']['spend']) {
+function toSpendCaps({ perStrangerDaily: cap, ...caps }: LoadedSettings['settings']['spend']) {
   return { ...caps, ...(cap !== undefined && cap !== 'off' && { perStrangerDaily: cap }) };
 }
 
-/** The spending caps in usage reports (U07), taken from the settings, broadest first. */
-export function usageFacts({ agent, spend }: LoadedSettings['settings']): UsageFacts {
+/** Returns the spending caps shown in usage reports (U07), broadest first. */
+export function toUsageFacts({ agent, spend }: LoadedSettings['settings']): UsageFacts {
   const localTime = localTimeIn(agent.timeZone);
   const names = ['totalDaily', 'perPersonDaily', 'perGroupDaily', 'perStrangerDaily'] as const;
   const caps = names.flatMap((name) => {
@@ -232,8 +238,8 @@ function logStrangerCap(
   }
 }
 
-/** The limits for all sub-agents of a conversation (G07). */
-export function subAgentLimitsOf({
+/** Returns the limits that all sub-agents of a conversation share (G07). */
+export function toSubAgentLimits({
   limits,
 }: Pick<LoadedSettings['settings'], 'limits'>): NonNullable<TurnServices['subAgentLimits']> {
   const { minutes, ...bounds } = limits.subAgents;

@@ -3,22 +3,27 @@ import { type AgentMcp, openMedia } from '@parley/agent';
 import { type AskCron, newId } from '@parley/core';
 import type { PlannedAccount } from '@parley/gateway';
 import { contextTokensOf, effectiveWindow } from '@parley/models';
-import { approvalsOf, openSpendGuard, ownersOf, servedBy, subAgentLimitsOf } from './access.ts';
-import { skillCommandsOf } from './agent-sources.ts';
-import { previewOnPage } from './commands/prompt/page.ts';
+import {
+  createServedCheck,
+  listOwners,
+  openSpendGuard,
+  toApprovalRules,
+  toSubAgentLimits,
+} from './access.ts';
+import { createSkillCommands } from './agent-sources.ts';
+import { createPagePreview } from './commands/prompt/page.ts';
 import { type ChosenModel, chooseModel } from './model.ts';
-import { delegatesOf, openAgent } from './open-agent.ts';
+import { listDelegates, openAgent } from './open-agent.ts';
 import type { LoadedPlugins } from './plug-in.ts';
 import { openHeartbeat } from './proactive.ts';
 import type { OpenLog, StartOptions } from './process-options.ts';
 import type { ProcessServices } from './process-services.ts';
-import type { LoadedSettings } from './settings.ts';
+import { type LoadedSettings, withHosted } from './settings.ts';
 import { openSoul } from './soul.ts';
 
-/** Everything that belongs to a single agent; the rest is shared by all agents. */
+/** The parts that belong to a single agent. */
 export type AgentRuntime = Awaited<ReturnType<typeof openAgentRuntime>>;
 
-/** The services that all agents share. */
 export interface SharedByAgents {
   readonly options: StartOptions & OpenLog;
   readonly plugins: LoadedPlugins;
@@ -28,7 +33,7 @@ export interface SharedByAgents {
   readonly askCron: AskCron;
 }
 
-/** A model, with the settings that selected it. */
+/** An open model, with the settings that selected it. */
 export interface KnownModel {
   readonly settings: LoadedSettings['settings'];
   readonly model: ChosenModel;
@@ -36,7 +41,7 @@ export interface KnownModel {
 
 /**
  * Opens an agent with its own settings. `name` is undefined for the default agent. `known` lists
- * models that are already open; they are reused if the settings select the same one.
+ * the models that are already open; a model is reused if the settings still select it.
  */
 export async function openAgentRuntime(
   settings: LoadedSettings['settings'],
@@ -49,8 +54,8 @@ export async function openAgentRuntime(
   const { shared } = services;
   const store = { ...shared.store, ...shared.store.ofAgent(name) };
   const lock = services.filesOf(settings);
-  const owners = ownersOf(settings);
-  const same = known.find((one) => asksTheSame(one.settings, settings));
+  const owners = listOwners(settings);
+  const same = known.find((one) => selectsSameModels(one.settings, settings));
   const model =
     same === undefined ? chooseModel(settings, { ...options, meter: shared.meter }) : same.model;
   const models = { model: () => model.model, meter: shared.meter };
@@ -69,23 +74,23 @@ export async function openAgentRuntime(
     mcp,
     durable: { ...shared, store },
     work: {
-      ...workWith(settings, common, media, name),
+      ...createWorkStores(settings, common, media, name),
       ...soul.tool,
     },
   });
-  const approvals = approvalsOf(settings);
+  const approvals = toApprovalRules(settings);
   const proactive = openHeartbeat(settings, {
     ...{ ...shared, ...agent, store, folder, owners, accounts },
   });
-  const preview = previewOnPage(
+  const preview = createPagePreview(
     agent,
     {
-      channels: plugins.definitions.map(({ id }) => id),
+      channels: withHosted(plugins.definitions, loaded).map(({ id }) => id),
       heartbeat: (choose) => proactive.heartbeat.preview(choose),
     },
     {
       ...{ owners, approvals, model: model.model, clock, monotonic, log },
-      subAgentLimits: subAgentLimitsOf(settings),
+      subAgentLimits: toSubAgentLimits(settings),
       contextTokens: () =>
         effectiveWindow(model.model, contextTokensOf(settings.model, model.model.id)),
     },
@@ -101,13 +106,13 @@ export async function openAgentRuntime(
     model,
     proactive,
     soul,
-    skillCommands: skillCommandsOf(agent.skills),
+    skillCommands: createSkillCommands(agent.skills),
     spendGuard: openSpendGuard(loaded, { store, log, clock }, named),
   };
 }
 
 /** The stores that the agent's tools write to. */
-function workWith(
+function createWorkStores(
   settings: LoadedSettings['settings'],
   { options: { clock }, plugins, services: { shared }, accounts, askCron }: SharedByAgents,
   media: ReturnType<typeof openMedia>,
@@ -115,7 +120,7 @@ function workWith(
 ) {
   const { store, turns, deliver } = shared;
   const { chats } = settings.tools.message;
-  const owners = ownersOf(settings);
+  const owners = listOwners(settings);
   return {
     cron: { store, ask: askCron },
     delegation: {
@@ -123,10 +128,10 @@ function workWith(
       wake: (conversationId: string) => turns.wake(conversationId),
       newId,
       clock,
-      others: delegatesOf(settings, plugins.loaded.settings),
+      others: listDelegates(settings, plugins.loaded.settings),
       bounds: settings.limits.subAgents,
     },
-    messages: { store, owners, agentName, serves: servedBy(accounts), chats, deliver },
+    messages: { store, owners, agentName, serves: createServedCheck(accounts), chats, deliver },
     documents: { attachments: store.attachments, media },
     sendFile: { store, deliver, agentFiles: store.agentFiles },
     ...(media.speech !== undefined && { speak: { store, deliver, media } }),
@@ -136,9 +141,9 @@ function workWith(
 }
 
 /**
- * Whether two versions of the settings select the same model with the same parameters, so that
- * known facts about it remain valid.
+ * Returns whether two versions of the settings select the same model with the same parameters, so
+ * that known facts about the model remain valid.
  */
-function asksTheSame(a: LoadedSettings['settings'], b: LoadedSettings['settings']): boolean {
+function selectsSameModels(a: LoadedSettings['settings'], b: LoadedSettings['settings']): boolean {
   return isDeepStrictEqual([a.model, a.agent.timeZone], [b.model, b.agent.timeZone]);
 }

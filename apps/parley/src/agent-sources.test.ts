@@ -8,7 +8,7 @@ import { openWorkspace } from '@parley/workspace';
 import { expect, it, onTestFinished } from 'vitest';
 import { openMemory } from './agent-sources.ts';
 
-it('[G15] lets people delete what they said even if memory is off', async () => {
+it('[G15] lets people delete their messages even if memory is off', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-memory-'));
   const store = await openMemoryStore({ clock: () => 0 });
   onTestFinished(async () => {

@@ -11,7 +11,7 @@ import {
 } from '@parley/agent';
 import { RESERVED_COMMANDS, type SkillCommands } from '@parley/channels';
 import { isMissingFile, type LiveBus, type Logger, type Reader, systemTime } from '@parley/core';
-import { configPath } from '@parley/core/installation';
+import { getConfigPath } from '@parley/core/installation';
 import type { Character, ContextSource, NamedText } from '@parley/prompt';
 import type { MemoryIndex, Store } from '@parley/store';
 import {
@@ -40,9 +40,9 @@ export function openInstalledSkills(
     log,
     copyOf,
   }: {
-    /** Returns the names of the agent's tools; called each time skills are evaluated. */
+    /** Returns the names of the agent's tools. Called each time skills are evaluated. */
     readonly tools: () => readonly string[];
-    /** Skill folders from plugins; every other source takes precedence over them. */
+    /** Skill folders from plugins; all other skill sources take precedence over plugin skills. */
     readonly added: readonly string[];
     readonly log: Logger;
     /** The original folder, if this preview works on a copy of the workspace. */
@@ -56,7 +56,7 @@ export function openInstalledSkills(
   );
   const folders = skillFolders({
     extra: [...added, ...extra],
-    bundled: configPath('skills'),
+    bundled: getConfigPath('skills'),
     data: folder.path,
     home,
     project: process.cwd(),
@@ -73,7 +73,7 @@ export function openInstalledSkills(
   });
 }
 
-export function skillCommandsOf(skills: Pick<Skills, 'userInvocable'>): SkillCommands {
+export function createSkillCommands(skills: Pick<Skills, 'userInvocable'>): SkillCommands {
   return async (audience) => {
     const kind = audience === 'owner' ? 'owner' : 'guest';
     const reader: Reader = { kind, conversationId: 'help' };
@@ -84,7 +84,7 @@ export function skillCommandsOf(skills: Pick<Skills, 'userInvocable'>): SkillCom
 
 export type MemoryStore = Pick<Store, 'memories' | 'forgetting' | 'links' | 'adapterValues'>;
 
-interface Remembering {
+interface MemoryParts {
   readonly tools: {
     readonly memory?: { readonly service: MemoryService; readonly search: MemorySearch };
   };
@@ -98,7 +98,7 @@ interface Remembering {
 }
 
 interface OpenMemoryDeps {
-  /** Whether the tool `save_memory` is offered to the model for this reader. */
+  /** Returns whether the model is offered the tool `save_memory` for this reader. */
   readonly offers: (reader: Reader) => boolean;
   readonly durable: { readonly store: MemoryStore; readonly bus: LiveBus } | undefined;
   readonly log: Logger;
@@ -108,7 +108,7 @@ export function openMemory(
   workspace: Workspace,
   mode: 'main-session' | 'off',
   { offers, durable, log }: OpenMemoryDeps,
-): Remembering {
+): MemoryParts {
   const store = durable?.store;
   const index = store?.memories ?? NO_INDEX;
   const service = new MemoryService({ index, log });
@@ -125,7 +125,7 @@ export function openMemory(
       stopTurn: (conversationId) => durable.bus.publish({ type: 'stop-turn', conversationId }),
     });
   if (mode === 'off') {
-    // People can delete what they said even when memory is off.
+    // People can delete their messages even when memory is off.
     const parts = commands && { memoryCommands: { forget: commands.forget } };
     return { tools: {}, sources: [], hooks: [], parts: { ...parts } };
   }
@@ -138,7 +138,7 @@ export function openMemory(
   };
 }
 
-/** The index for prompts outside a running installation. */
+/** The memory index for prompts built outside a running installation. */
 const NO_INDEX: MemoryIndex = {
   add: async () => {},
   remove: async () => {},
@@ -148,13 +148,13 @@ const NO_INDEX: MemoryIndex = {
   list: async () => [],
 };
 
-const CONFIG = configPath('');
+const CONFIG = getConfigPath('');
 
-type Folder = 'personas' | 'output-formats';
+type CharacterFolder = 'personas' | 'output-formats';
 
 /**
  * Loads the persona and output format named in the settings, along with the texts bundled with
- * Parley. Unknown names are logged.
+ * Parley. Unknown persona and format names are logged.
  */
 export async function openCharacter(
   { persona, format, ephemeral, skipContextFiles }: LoadedSettings['settings']['agent'],
@@ -163,21 +163,21 @@ export async function openCharacter(
 ): Promise<Character> {
   const view = workspace.for({ kind: 'guest', conversationId: 'start' });
   return {
-    persona: await namedText('personas', persona, view, log),
-    format: await namedText('output-formats', format, view, log),
+    persona: await readNamedText('personas', persona, view, log),
+    format: await readNamedText('output-formats', format, view, log),
     ephemeral,
     skipContextFiles,
   };
 }
 
-async function namedText(
-  folder: Folder,
+async function readNamedText(
+  folder: CharacterFolder,
   name: string | undefined,
   view: WorkspaceView,
   log: Logger,
 ): Promise<NamedText | undefined> {
   if (name === undefined) return undefined;
-  const builtIn = await builtInText(folder, name);
+  const builtIn = await readBuiltInText(folder, name);
   const own = await view.read(`${folder}/${name}.md`);
   if (builtIn === null && own.kind === 'absent' && own.reason === 'missing') {
     const exist = await listChoices(folder, view);
@@ -186,7 +186,7 @@ async function namedText(
   return { name, builtIn };
 }
 
-async function builtInText(folder: Folder, name: string): Promise<string | null> {
+async function readBuiltInText(folder: CharacterFolder, name: string): Promise<string | null> {
   try {
     return (await readFile(join(CONFIG, folder, `${name}.md`), 'utf8')).trim();
   } catch (error) {
@@ -195,8 +195,8 @@ async function builtInText(folder: Folder, name: string): Promise<string | null>
   }
 }
 
-/** The available names: files in the workspace that everyone may see, and bundled files. */
-async function listChoices(folder: Folder, view: WorkspaceView): Promise<string[]> {
+/** Lists the available names: workspace files that everyone may see, and bundled files. */
+async function listChoices(folder: CharacterFolder, view: WorkspaceView): Promise<string[]> {
   const own = (await view.list()).map(({ name }) => name.split('/'));
   const files = own.flatMap(([top, file]) => (top === folder && file !== undefined ? [file] : []));
   const builtIn = await readdir(join(CONFIG, folder));

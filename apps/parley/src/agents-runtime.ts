@@ -1,7 +1,7 @@
 import { openMcp } from '@parley/agent';
 import { fetchPublic } from '@parley/tools/web';
 import { localLock } from '@parley/workspace';
-import { ownersOf, planAccounts } from './access.ts';
+import { listOwners, planAccounts } from './access.ts';
 import { type AgentRuntime, type KnownModel, openAgentRuntime } from './agent-runtime.ts';
 import type { LoadedPlugins } from './plug-in.ts';
 import { openCron } from './proactive.ts';
@@ -9,18 +9,21 @@ import type { OpenLog, StartOptions } from './process-options.ts';
 import type { ProcessServices } from './process-services.ts';
 import type { LoadedSettings } from './settings.ts';
 
-/** The agents defined in the settings, and what they share. Changed settings create a new set. */
+/**
+ * The agents defined in the settings, and the services they share. Changed settings create a new
+ * set of agents.
+ */
 export type AgentsRuntime = Awaited<ReturnType<typeof openAgents>>;
-/** The configured MCP servers, and the settings used to connect to them. */
+/** The configured MCP servers, with the settings used to connect to them. */
 export type McpServices = Awaited<ReturnType<typeof openMcpServices>>;
 
-/** Models that are already open, passed on to the agents that replace the current ones. */
+/** Open models, which are passed on when new settings replace the agents. */
 interface KnownModels {
   readonly main: KnownModel;
   readonly named: ReadonlyMap<string, KnownModel>;
 }
 
-/** Opens all agents. `before` holds the agents that they replace. */
+/** Opens all agents. `before` holds the agents that are being replaced. */
 export async function openAgents(
   options: StartOptions & OpenLog,
   plugins: LoadedPlugins,
@@ -31,7 +34,7 @@ export async function openAgents(
   const { loaded, definitions } = plugins;
   const { settings } = loaded;
   const { processId, shared, scrape } = services;
-  const accounts = planAccounts(loaded, ownersOf(settings), definitions);
+  const accounts = planAccounts(loaded, listOwners(settings), definitions);
   const cron = openCron(loaded, { ...shared, accounts });
   const common = { options, plugins, services, mcp, accounts, askCron: cron.ask };
   const main = await openAgentRuntime(settings, undefined, common, before ? [before.main] : []);
@@ -45,17 +48,17 @@ export async function openAgents(
     ...{ loaded, processId, shared, scrape, accounts, cron },
     ...{ mcp, mcpSignIn: signIn },
     main,
-    /** The other agents, by their names in the settings. */
+    /** The agents other than the default one, by their names in the settings. */
     named,
     all: [main, ...named.values()] as const,
   };
 }
 
 /**
- * Finds an agent by its name; without a name, it is the default agent. Returns undefined if the
+ * Finds an agent by name; without a name, returns the default agent. Returns undefined if the
  * settings define no such agent.
  */
-export function agentNamed(
+export function findAgent(
   { main, named }: Pick<AgentsRuntime, 'main' | 'named'>,
   name: string | undefined,
 ): AgentRuntime | undefined {
@@ -63,7 +66,7 @@ export function agentNamed(
 }
 
 /**
- * The MCP servers, the storage of their sign-ins, and the check that detects changed tool
+ * Opens the MCP servers, the store of their credentials, and the check that detects changed tool
  * descriptions.
  */
 export async function openMcpServices(
@@ -75,13 +78,13 @@ export async function openMcpServices(
   if (Object.keys(settings).length === 0)
     return { settings, mcp: await openMcp(settings, options), signIn: undefined };
   const { createMcpNotes } = await import('./commands/checks/mcp-accepted.ts');
-  const { mcpSignIns, openSignIns, signInLocks } = await import('./mcp-sign-ins.ts');
+  const { createMcpSignIns, openSignIns, createSignInLocks } = await import('./mcp-sign-ins.ts');
   const onOffer = createMcpNotes(options.folder, options);
-  const locks = await signInLocks(loaded, options, services, localLock);
+  const locks = await createSignInLocks(loaded, options, services, localLock);
   const signInAt = openSignIns(options, locks, fetchPublic);
   return {
     settings,
     mcp: await openMcp(settings, { ...options, onOffer, signInAt }),
-    signIn: mcpSignIns(loaded, signInAt, options),
+    signIn: createMcpSignIns(loaded, signInAt, options),
   };
 }

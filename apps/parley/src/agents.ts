@@ -1,23 +1,22 @@
 import type { ShownAgent } from '@parley/gateway';
 import { placeOfRoute } from '@parley/settings';
-import { ownersOf } from './access.ts';
-import { allAgents, type ChosenAgent, type LoadedSettings } from './settings.ts';
+import { listOwners } from './access.ts';
+import { type ChosenAgent, type LoadedSettings, listAgents } from './settings.ts';
 
-/** What is known about a running agent. */
 interface RunningAgent {
   readonly agent: { readonly name: string; readonly emoji?: string | undefined };
   readonly model: { readonly line: () => string };
 }
 
 /**
- * All agents, as shown on the page and the command line (F14). `running` returns the agent with the
- * given name, or the default one without a name.
+ * Lists all agents as shown on the page and the command line (F14). `running` returns the agent
+ * with the given name, or the default one without a name.
  */
-export function shownAgents(
+export function listShownAgents(
   loaded: Pick<LoadedSettings, 'settings' | 'agents'>,
   running?: (name: string | undefined) => RunningAgent | undefined,
 ): readonly ShownAgent[] {
-  return allAgents(loaded).map((one) => {
+  return listAgents(loaded).map((one) => {
     const { agent } = one.settings;
     const { name: isKnown, profile = null, workspace } = agent;
     const now = running?.(one.name);
@@ -26,16 +25,16 @@ export function shownAgents(
       title: now?.agent.name ?? isKnown ?? agent.id,
       emoji: now?.agent.emoji ?? agent.emoji ?? null,
       isDefault: one.name === undefined,
-      model: now?.model.line() ?? modelName(one.settings),
+      model: now?.model.line() ?? getModelName(one.settings),
       ...{ profile, workspace, routes: describeAgentRules(one, loaded.settings) },
-      owners: ownersOf(one.settings),
+      owners: listOwners(one.settings),
     };
   });
 }
 
 /**
- * The chats and people that an agent answers. The default agent answers everything that no rule
- * assigns to another.
+ * Describes the chats and people that an agent answers. The default agent answers all chats that no
+ * rule assigns to another agent.
  */
 function describeAgentRules(
   { name, settings: { agent } }: ChosenAgent,
@@ -48,7 +47,8 @@ function describeAgentRules(
 
 const REST = 'everything else';
 
-/** The model name from the settings. */
-export function modelName({ model: { model } }: Pick<LoadedSettings['settings'], 'model'>): string {
+export function getModelName({
+  model: { model },
+}: Pick<LoadedSettings['settings'], 'model'>): string {
   return typeof model === 'string' ? model : `${model.provider}/${model.model}`;
 }

@@ -1,7 +1,13 @@
 import type { AccountStatus } from '@parley/gateway';
 import qrcode from 'qrcode';
 import { describe, expect, it } from 'vitest';
-import { banner, channelLine, createPairingScreen, firstStates, linkText } from './banner.ts';
+import {
+  createPairingScreen,
+  formatBanner,
+  formatChannelLine,
+  formatLinkText,
+  waitForFirstStates,
+} from './banner.ts';
 import { locateDataFolder } from './data-folder.ts';
 
 const web: AccountStatus = {
@@ -26,7 +32,7 @@ const running = {
 
 describe('the startup banner', () => {
   it('[U01] shows agent, model, channels, address, folder and the next steps', () => {
-    expect(banner(running, true)).toBe(`
+    expect(formatBanner(running, true)).toBe(`
 Parley is running. 🦜 Polly is listening.
 
   Model     offline – no model is configured
@@ -44,15 +50,15 @@ Stop with Ctrl-C.
 `);
   });
 
-  it('[U01] gives no advice if a model and a channel are configured', () => {
+  it('[U01] omits advice if a model and a channel are configured', () => {
     const done = { ...running, model: 'openai/gpt, as configured', channels: [web, telegram] };
-    const text = banner(done, true);
+    const text = formatBanner(done, true);
     expect(text).not.toContain('Next');
     expect(text).toContain('  telegram/work: connected as @polly');
   });
 
-  it('[U03] keeps the token out of files and journals, and says how to get it', () => {
-    const text = banner(running, false);
+  it('[U03] keeps the token out of files and journals, and tells how to get it', () => {
+    const text = formatBanner(running, false);
     expect(text).not.toContain('secret');
     expect(text).toContain('Chat now   http://127.0.0.1:7411\n');
     expect(text).toContain('npm run parley -- token show --data /srv/parley');
@@ -60,7 +66,7 @@ Stop with Ctrl-C.
 
   it('[U01] omits the emoji when the agent has none', () => {
     const plain = { ...running, agent: { name: 'Polly', emoji: undefined } };
-    expect(banner(plain, true)).toContain('Parley is running. Polly is listening.');
+    expect(formatBanner(plain, true)).toContain('Parley is running. Polly is listening.');
   });
 });
 
@@ -94,7 +100,7 @@ describe('the status line of a channel', () => {
     ],
     [{ kind: 'stopped' }, 'stopped'],
   ] as const)('is one line: %o', (state, line) => {
-    expect(channelLine({ channel: 'telegram', account: 'default', state })).toBe(line);
+    expect(formatChannelLine({ channel: 'telegram', account: 'default', state })).toBe(line);
   });
 });
 
@@ -104,7 +110,8 @@ function status(state: AccountStatus['state']): AccountStatus {
   return { channel: 'whatsapp', account: 'default', state };
 }
 
-const drawing = (code: string) => linkText('whatsapp', { kind: 'pairing', code, how: 'scan' });
+const drawing = (code: string) =>
+  formatLinkText('whatsapp', { kind: 'pairing', code, how: 'scan' });
 
 function screenOf(isTTY: boolean) {
   const written: string[] = [];
@@ -135,8 +142,8 @@ function modulesOf(drawing: string): string[] {
   ]);
 }
 
-describe('the code that links an account', () => {
-  it('[U01] is drawn exactly, module by module', async () => {
+describe('the code for linking an account', () => {
+  it('[U01] draws the QR code exactly, module by module', async () => {
     const { modules } = qrcode.create(CODE, { errorCorrectionLevel: 'L' });
     const rows = modulesOf(await drawing(CODE));
     const expected = Array.from({ length: modules.size }, (_, row) =>
@@ -148,7 +155,7 @@ describe('the code that links an account', () => {
     for (const row of expected) expect(drawn).toContain(row);
   });
 
-  it('[U01] is drawn below the banner and again when it changes, but never in a log', async () => {
+  it('[U01] draws the code below the banner and again when it changes, but never in a log', async () => {
     const { screen, written, until } = screenOf(true);
     screen.note(status({ kind: 'pairing', code: 'first', how: 'scan' }));
     expect(written).toEqual([]);
@@ -167,7 +174,7 @@ describe('the code that links an account', () => {
     expect(log.written).toEqual([]);
   });
 
-  it('[U02] is shown as letters if it has to be typed, with the place to type it on the phone', async () => {
+  it('[U02] shows a code that has to be typed as letters, with the phone menu in which to type it', async () => {
     const { screen, written } = screenOf(true);
     screen.note(status({ kind: 'pairing', code: 'ABCD-EFGH', how: 'type' }));
     await screen.open();
@@ -175,7 +182,7 @@ describe('the code that links an account', () => {
     expect(written.join('')).toContain('Link with phone number instead.');
   });
 
-  it('is drawn only a few times when no one scans it', async () => {
+  it('draws the code only a few times when no one scans it', async () => {
     const { screen, written, until } = screenOf(true);
     await screen.open();
     for (let nth = 1; nth <= 7; nth += 1) {
@@ -195,16 +202,16 @@ const starting = at({ kind: 'starting' });
 const connected = at({ kind: 'connected', as: '@polly' });
 
 describe('the initial channel states', () => {
-  it('[U01] are reported as soon as all channels have finished connecting', async () => {
+  it('[U01] reports the channel states as soon as all channels have finished connecting', async () => {
     let looks = 0;
     const status = () => {
       looks += 1;
       return looks < 3 ? starting : connected;
     };
-    expect(await firstStates({ status })).toEqual(connected);
+    expect(await waitForFirstStates({ status })).toEqual(connected);
   });
 
-  it('[U01] are reported unchanged if a channel takes too long', async () => {
-    expect(await firstStates({ status: () => starting })).toEqual(starting);
+  it('[U01] returns the states known so far if a channel takes too long to connect', async () => {
+    expect(await waitForFirstStates({ status: () => starting })).toEqual(starting);
   });
 });

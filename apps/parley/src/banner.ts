@@ -1,49 +1,49 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { defectsText } from '@parley/core';
+import { describeDefects } from '@parley/core';
 import type { AccountStatus, Gateway } from '@parley/gateway';
 import type { ProcessRole } from '@parley/store';
-import { commandLine, type DataFolder } from './data-folder.ts';
-import { minuteText } from './terminal/text.ts';
+import { type DataFolder, formatCommandLine } from './data-folder.ts';
+import { formatMinute } from './terminal/text.ts';
 
-export interface Running {
+export interface RunningState {
   readonly role: ProcessRole;
   readonly agent: { readonly name: string; readonly emoji?: string | undefined };
   readonly model: string;
   readonly channels: readonly AccountStatus[];
   readonly address: string;
-  /** The token for the web page. It is shown to people but never logged. */
+  /** The access token for the web page. The token is shown to people but never logged. */
   readonly token: string;
   readonly folder: DataFolder;
 }
 
 /**
- * The token follows `#` because browsers do not send that part to servers, so it appears in no
+ * The token follows `#` because browsers do not send the fragment to servers, so it appears in no
  * server log.
  */
-export function signInAddress(address: string, token: string): string {
+export function toSignInAddress(address: string, token: string): string {
   return `${address}/#token=${encodeURIComponent(token)}`;
 }
 
 /**
- * Replaces the wildcard address of a server that listens on all interfaces: not every browser opens
- * `http://0.0.0.0:7411`.
+ * Replaces the wildcard address of a server that listens on all interfaces, because some browsers
+ * cannot open `http://0.0.0.0:7411`.
  */
-export function reachableAddress(address: string): string {
+export function toReachableAddress(address: string): string {
   return address.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 }
 
 /**
- * The startup banner, as plain text without colors. The token is shown only in a terminal, because
- * redirected output is stored in a file.
+ * Formats the startup banner as plain text without colors. The token is shown only in a terminal,
+ * because redirected output may be stored in a file.
  */
-export function banner(running: Running, isTerminal: boolean): string {
-  if (running.role === 'worker') return workerBanner(running);
+export function formatBanner(running: RunningState, isTerminal: boolean): string {
+  if (running.role === 'worker') return formatWorkerBanner(running);
   const { role, agent, model, address, token, folder } = running;
   const name = agent.emoji ? `${agent.emoji} ${agent.name}` : agent.name;
   return [
     '',
     role === 'gateway'
-      ? `Parley's gateway is running. ${name} answers once a worker is running, too.`
+      ? `Parley's gateway is running. ${name} answers once a worker is running.`
       : `Parley is running. ${name} is listening.`,
     '',
     `  Model     ${model}`,
@@ -51,24 +51,26 @@ export function banner(running: Running, isTerminal: boolean): string {
     `  Settings  ${folder.settingsFile}`,
     '',
     'Channels',
-    ...running.channels.map((channel) => `  ${channelName(channel)}: ${channelLine(channel)}`),
+    ...running.channels.map(
+      (channel) => `  ${formatChannelName(channel)}: ${formatChannelLine(channel)}`,
+    ),
     '',
     ...(isTerminal
-      ? [`Chat now   ${signInAddress(address, token)}`]
+      ? [`Chat now   ${toSignInAddress(address, token)}`]
       : [
           `Chat now   ${address}`,
-          `sign in    ${commandLine('token show', folder)}   (prints the sign-in link)`,
+          `sign in    ${formatCommandLine('token show', folder)}   (prints the sign-in link)`,
         ]),
-    `or type    ${commandLine('chat', folder)}   (in another terminal)`,
-    ...nextSteps(running),
+    `or type    ${formatCommandLine('chat', folder)}   (in another terminal)`,
+    ...listNextSteps(running),
     '',
     'Stop with Ctrl-C.',
     '',
   ].join('\n');
 }
 
-/** A worker has no channels and no page; it serves health and metrics. */
-function workerBanner({ model, folder, address }: Running): string {
+/** A worker has no channels and no page. Workers serve only health and metrics. */
+function formatWorkerBanner({ model, folder, address }: RunningState): string {
   return [
     '',
     "Parley's worker is running.",
@@ -83,7 +85,7 @@ function workerBanner({ model, folder, address }: Running): string {
   ].join('\n');
 }
 
-function nextSteps({ model, channels, folder }: Running): string[] {
+function listNextSteps({ model, channels, folder }: RunningState): string[] {
   const missing = [
     ...(model.startsWith('offline') ? ['a model'] : []),
     ...(channels.some(({ channel }) => channel !== 'web' && channel !== 'terminal')
@@ -92,19 +94,19 @@ function nextSteps({ model, channels, folder }: Running): string[] {
   ];
   if (missing.length === 0) return [];
   const what = `connect ${missing.join(' and ')}`;
-  return [`Next       ${what}: "Set up" on the page, or ${commandLine('setup', folder)}`];
+  return [`Next       ${what}: "Set up" on the page, or ${formatCommandLine('setup', folder)}`];
 }
 
-function channelName({ channel, account }: AccountStatus): string {
+function formatChannelName({ channel, account }: AccountStatus): string {
   return account === 'default' ? channel : `${channel}/${account}`;
 }
 
-export function channelLine({ state, defects }: AccountStatus): string {
-  const line = stateLine(state);
-  return defects === undefined ? line : `${line} (its adapter has ${defectsText(defects)})`;
+export function formatChannelLine({ state, defects }: AccountStatus): string {
+  const line = describeState(state);
+  return defects === undefined ? line : `${line} (its adapter has ${describeDefects(defects)})`;
 }
 
-function stateLine(state: AccountStatus['state']): string {
+function describeState(state: AccountStatus['state']): string {
   switch (state.kind) {
     case 'starting':
       return 'connecting';
@@ -117,34 +119,35 @@ function stateLine(state: AccountStatus['state']): string {
     case 'retrying':
       return `not connected, retrying: ${state.reason}`;
     case 'failed':
-      return `not working: ${sentence(state.reason)} ${state.fix}`;
+      return `not working: ${toSentence(state.reason)} ${state.fix}`;
     case 'paused':
-      return `paused by ${state.by} since ${minuteText(state.since)}`;
+      return `paused by ${state.by} since ${formatMinute(state.since)}`;
     case 'stopped':
       return 'stopped';
   }
 }
 
-function sentence(text: string): string {
+function toSentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-interface Screen {
+interface TerminalScreen {
   readonly isTTY?: boolean | undefined;
   write(text: string): unknown;
 }
 
 /**
- * The maximum number of codes drawn if no one scans them. Each one is valid for 20 s to a minute.
+ * The maximum number of codes drawn when no one scans them. Each code is valid for 20 s to a
+ * minute.
  */
 const DRAWN_AT_MOST = 6;
 
 /**
- * Shows the codes that link an account to a phone, starting with `open`, which is called once the
- * banner is printed. A code is as sensitive as a key, so it is shown only in a terminal: other
+ * Shows the codes that link an account to a phone. Codes are held back until `open` is called,
+ * after the banner. A code is as sensitive as a key, so it is shown only in a terminal: other
  * output often ends up in a log.
  */
-export function createPairingScreen(screen: Screen) {
+export function createPairingScreen(screen: TerminalScreen) {
   const waiting = new Map<string, AccountStatus>();
   const drawn = new Map<string, number>();
   let isOpen = false;
@@ -155,8 +158,8 @@ export function createPairingScreen(screen: Screen) {
     if (times > DRAWN_AT_MOST + 1) return;
     screen.write(
       times > DRAWN_AT_MOST
-        ? `\n${channel} still waits to be linked: the web page and "parley status" show its code.\n`
-        : `\n${await linkText(channel, state)} When this code expires, a new one is shown.\n`,
+        ? `\n${channel} is still waiting to be linked: the web page and "parley status" show its code.\n`
+        : `\n${await formatLinkText(channel, state)} When this code expires, a new one is shown.\n`,
     );
   };
   return {
@@ -168,7 +171,7 @@ export function createPairingScreen(screen: Screen) {
         screen.write(`\n${status.channel} is linked: connected as ${status.state.as}.\n`);
       }
       draw(name, status).catch(() => {
-        screen.write(`\nThe code of ${name} cannot be drawn here; the web page shows it.\n`);
+        screen.write(`\nThe code for ${name} cannot be drawn here; the web page shows it.\n`);
       });
     },
     async open(): Promise<void> {
@@ -180,7 +183,7 @@ export function createPairingScreen(screen: Screen) {
 
 /**
  * Prints instructions for the accounts that are waiting to be linked. Prints nothing when the
- * output is not a terminal that someone is reading.
+ * output is not a terminal.
  */
 export async function printLinks(
   { print }: { readonly print: (text: string) => void },
@@ -188,12 +191,15 @@ export async function printLinks(
 ): Promise<void> {
   for (const { channel, state } of accounts) {
     if (state.kind !== 'pairing' || state.code === '' || !process.stdout.isTTY) continue;
-    print(await linkText(channel, state));
+    print(await formatLinkText(channel, state));
   }
 }
 
-/** Instructions for linking an account. Only for terminals: the code is as sensitive as a key. */
-export async function linkText(
+/**
+ * Formats the instructions for linking an account. The text is only for terminals, because the code
+ * is as sensitive as a key.
+ */
+export async function formatLinkText(
   channel: string,
   { code, how }: Extract<AccountStatus['state'], { kind: 'pairing' }>,
 ): Promise<string> {
@@ -203,23 +209,23 @@ export async function linkText(
 }
 
 /**
- * Draws a code as lines of text, dark on light whatever the terminal's colors are. The library is
- * loaded on first use.
+ * Draws a code as lines of text, dark on light whatever the terminal's colors are. The QR code
+ * library is loaded on first use.
  */
 async function drawCode(code: string): Promise<string> {
   const { default: qrcode } = await import('qrcode');
   return qrcode.toString(code, { type: 'terminal', small: true, errorCorrectionLevel: 'L' });
 }
 
-/** How long the startup banner waits for channels that are still connecting, in ms. */
+/** How long (ms) the startup banner waits for channels that are still connecting. */
 const TIMEOUT_MS = 500;
 const POLL_INTERVAL_MS = 20;
 
 /**
- * Resolves to the states of all channels once none of them is still connecting, or after the
+ * Resolves to the states of all channels when none of them is connecting any longer, or after the
  * timeout.
  */
-export async function firstStates(
+export async function waitForFirstStates(
   gateway: Pick<Gateway, 'status'>,
 ): Promise<readonly AccountStatus[]> {
   for (let waited = 0; waited < TIMEOUT_MS; waited += POLL_INTERVAL_MS) {

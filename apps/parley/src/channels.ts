@@ -3,29 +3,33 @@ import { type Clock, readId } from '@parley/core';
 import type { PlannedAccount } from '@parley/gateway';
 import type { Accounts, ChannelSettings } from '@parley/gateway/channel-operations';
 import { describeProblem } from '@parley/settings';
-import { accountPath, editSettings, readWritten, type SettingsChange } from '@parley/settings/edit';
+import {
+  editSettings,
+  findAccountPath,
+  readWrittenSettings,
+  type SettingsChange,
+} from '@parley/settings/edit';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
 import { CliError, type DataFolder, UsageError } from './data-folder.ts';
-import { checkAs } from './settings.ts';
+import { checkSettings, createSettingsCheck, withHosted } from './settings.ts';
 
 export interface SettingsFileDeps {
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
   readonly clock: Clock;
-  /** All channels, including those of plugins. */
   readonly channels: readonly ChannelDefinition[];
 }
 
 /**
- * Changes the access of accounts in the settings file. A running Parley picks up the change by
- * itself (D12).
+ * Creates the service that changes the access rules of accounts in the settings file. A running
+ * gateway reloads the changed settings file (D12).
  */
-export function channelSettings(deps: SettingsFileDeps): ChannelSettings {
+export function createChannelSettings(deps: SettingsFileDeps): ChannelSettings {
   return {
     async allowGroup(name, chatId, title) {
-      const path = [...accountPath(deps.folder.settingsFile, name), 'access', 'allowGroups'];
-      const id = groupId(deps.channels, name.channel, chatId);
+      const path = [...findAccountPath(deps.folder.settingsFile, name), 'access', 'allowGroups'];
+      const id = toGroupId(deps, name.channel, chatId);
       const comment = title === null ? {} : { comment: title };
       const change = { kind: 'add', path, value: id, ...comment } as const;
       changeSettings(deps, [change], 'The group was not allowed');
@@ -34,11 +38,17 @@ export function channelSettings(deps: SettingsFileDeps): ChannelSettings {
 }
 
 /**
- * The id of a group in the form used in messages. Throws UsageError for text that cannot be a group
- * id.
+ * Converts the id of a group to the form used in messages. Throws UsageError for text that is not a
+ * group id.
  */
-function groupId(channels: readonly ChannelDefinition[], channel: string, written: string): string {
-  const form = channels.find(({ id }) => id === channel)?.ids?.group;
+function toGroupId(
+  { folder, env, channels }: SettingsFileDeps,
+  channel: string,
+  written: string,
+): string {
+  const checked = checkSettings(folder, env, channels);
+  const all = checked.kind === 'ok' ? withHosted(channels, checked) : channels;
+  const form = all.find(({ id }) => id === channel)?.ids?.group;
   if (form === undefined) return written;
   if (form === null) throw new CliError('not-a-group', `${channel} has no groups.`);
   const read = readId(written, [form]);
@@ -48,8 +58,8 @@ function groupId(channels: readonly ChannelDefinition[], channel: string, writte
 }
 
 /**
- * Applies either all changes to the settings file, or none. Throws a CliError that starts with
- * `failed` and leaves the file untouched.
+ * Applies either all changes to the settings file or none. On failure, throws a CliError that
+ * starts with `failed` and leaves the file unchanged.
  */
 export function changeSettings(
   { folder, env, clock, channels }: SettingsFileDeps,
@@ -58,7 +68,7 @@ export function changeSettings(
 ): void {
   const edited = editSettings(changes, {
     file: folder.settingsFile,
-    check: checkAs({ folder, env, channels }),
+    check: createSettingsCheck({ folder, env, channels }),
     now: new Date(clock()),
   });
   if (edited.kind !== 'refused') return;
@@ -69,21 +79,24 @@ export function changeSettings(
 const WithAgents = z.object({ agents: z.record(z.string(), z.unknown()) });
 
 /**
- * The sections of an agent as written in the file, and their location, which is the top level for
+ * Returns an agent's sections as written in the file, and their path, which is the top level for
  * the default agent (F14).
  */
-export function writtenOf(
+export function readWrittenSections(
   { settingsFile }: Pick<DataFolder, 'settingsFile'>,
   agent: string | undefined,
 ): { readonly path: readonly string[]; readonly values: unknown } {
-  const { values } = readWritten(settingsFile);
+  const { values } = readWrittenSettings(settingsFile);
   if (agent === undefined) return { path: [], values };
   const { agents } = WithAgents.safeParse(values).data ?? {};
   return { path: ['agents', agent], values: agents?.[agent] };
 }
 
-/** The configured accounts when no gateway is running. They can be paused before its next start. */
-export async function offlineAccounts(
+/**
+ * Lists the configured accounts when no gateway is running. Accounts can be paused before the
+ * gateway's next start.
+ */
+export async function listOfflineAccounts(
   planned: readonly PlannedAccount[],
   { accountPauses }: Pick<Store, 'accountPauses'>,
   clock: Clock,

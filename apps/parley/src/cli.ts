@@ -1,41 +1,44 @@
 import { existsSync } from 'node:fs';
-import { escapedHidden, systemTime } from '@parley/core';
+import { escapeHiddenCharacters, systemTime } from '@parley/core';
 import type { Store } from '@parley/store';
 import { type Command, InvalidArgumentError } from 'commander';
-import { commandLine, type DataFolder } from './data-folder.ts';
+import { type DataFolder, formatCommandLine } from './data-folder.ts';
 import { type LoadedSettings, readSettings } from './settings.ts';
 import { refuseWord } from './usage-errors.ts';
 
-export interface Cli {
+export interface CliContext {
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
   readonly print: (text: string) => void;
   /** The agent selected with `--agent` (F14); undefined for the default one. */
   readonly agent?: string | undefined;
-  /** Set by `--json`: responses of operations are printed unformatted. */
+  /** Set by `--json`: operations print their responses unformatted. */
   readonly json?: boolean | undefined;
 }
 
-/** Runs a command and loads its code only then. */
-export type Run = (command: (cli: Cli) => Promise<number>) => Promise<void>;
+/** Runs a command, whose code is loaded only when it runs. */
+export type RunCommand = (command: (cli: CliContext) => Promise<number>) => Promise<void>;
 
-export interface Runs {
+export interface CommandRunners {
   /** Runs a command whose output is scrubbed of all secrets in the settings (G18). */
-  readonly run: Run;
-  /** For commands whose purpose is to show a secret. */
-  readonly bare: Run;
-  /** For commands that start a process. They ignore which settings file a running gateway uses. */
-  readonly starting: Run;
+  readonly run: RunCommand;
+  /** Runs a command whose purpose is to show a secret, without scrubbing its output. */
+  readonly bare: RunCommand;
+  /**
+   * Runs a command that starts a process. Commands that start a process ignore which settings file
+   * a running gateway uses.
+   */
+  readonly starting: RunCommand;
 }
 
 /** Loads a command's module on first use and runs one of its functions. */
-export function using<Module>(run: Run, load: () => Promise<Module>) {
-  return (work: (module: Module, cli: Cli) => Promise<number>) =>
+export function createModuleRunner<Module>(run: RunCommand, load: () => Promise<Module>) {
+  return (work: (module: Module, cli: CliContext) => Promise<number>) =>
     run(async (cli) => work(await load(), cli));
 }
 
 /** Adds a command with its arguments (`show <number>`), description and action. */
-export function add<Given extends unknown[]>(
+export function addCommand<Given extends unknown[]>(
   parent: Command,
   usage: string,
   description: string,
@@ -46,7 +49,7 @@ export function add<Given extends unknown[]>(
 }
 
 /**
- * Makes a subcommand the default of its group. Any other word is still rejected as an unknown
+ * Makes a subcommand the default of its command group. Any other word is rejected as an unknown
  * command.
  */
 export function addDefault(parent: Command, name: string, description: string): Command {
@@ -61,11 +64,11 @@ export function addDefault(parent: Command, name: string, description: string): 
   });
 }
 
-/** An example longer than this does not affect the alignment of the other explanations. */
+/** Longer examples do not affect the alignment of the explanations. */
 const MAX_EXAMPLE_COLUMN = 60;
 
-/** Adds examples to the help of a command, each a command line and its effect. */
-export function withExamples(
+/** Adds examples to the help of a command; each consists of a command line and its effect. */
+export function addExamples(
   command: Command,
   examples: readonly (readonly [line: string, effect: string])[],
   notes = '',
@@ -77,15 +80,15 @@ export function withExamples(
   return command.addHelpText('afterAll', text);
 }
 
-/** Parses `17`, `#17` or `v3`: numbers of dead letters and versions. */
-export function idNumber(text: string): number {
+/** Parses `17`, `#17` or `v3` (the number of a dead letter or a version). */
+export function parseIdNumber(text: string): number {
   const digits = /^(?:#|v)?(\d{1,15})(?:-seed)?$/.exec(text)?.[1];
   if (digits !== undefined) return Number(digits);
   throw new InvalidArgumentError('Use a number such as 17.');
 }
 
-/** Returns a parser of whole numbers within limits. */
-export function numberFrom(least: number, most: number): (text: string) => number {
+/** Returns a parser for whole numbers between `least` and `most`. */
+export function createNumberParser(least: number, most: number): (text: string) => number {
   return (text) => {
     const number = Number(text);
     if (Number.isInteger(number) && number >= least && number <= most) return number;
@@ -94,7 +97,7 @@ export function numberFrom(least: number, most: number): (text: string) => numbe
 }
 
 /** Parses a calendar date, such as `2026-11-21`. */
-export function isoDate(text: string): string {
+export function parseIsoDate(text: string): string {
   const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
   // Date parsing turns `2026-02-30` into a day in March.
   if (!Number.isNaN(at) && new Date(at).toISOString().startsWith(text)) return text;
@@ -102,47 +105,47 @@ export function isoDate(text: string): string {
 }
 
 /**
- * Adds the option `--agent` to a group of commands that concern one agent. It is accepted before or
- * after the command (F14).
+ * Adds the option `--agent` to a group of commands that concern one agent. The option is accepted
+ * before or after the command (F14).
  */
-export function ofOneAgent(group: Command): Command {
+export function addAgentOption(group: Command): Command {
   return group.option('--agent <name>', 'work on this agent instead of the default one');
 }
 
 /**
- * Adds the option `--json` to a command or a group. In a group, it is accepted before or after the
- * command.
+ * Adds the option `--json` to a command or a group. In a command group, the option is accepted
+ * before or after the command.
  */
-export function withJson(command: Command): Command {
+export function addJsonOption(command: Command): Command {
   return command.option('--json', 'print JSON for programs');
 }
 
 /** Marks a command in a `--json` group as having no JSON output, so that it rejects the option. */
-export function withoutJson(command: Command): Command {
+export function removeJsonOption(command: Command): Command {
   return command.hook('preAction', () => {
     if (command.optsWithGlobals<{ readonly json?: boolean }>().json)
       command.error("error: unknown option '--json'");
   });
 }
 
-type Installation = Pick<Cli, 'folder' | 'env'>;
-type OnStore<T> = (store: Store, loaded: LoadedSettings) => Promise<T>;
+type Installation = Pick<CliContext, 'folder' | 'env'>;
+type StoreWork<T> = (store: Store, loaded: LoadedSettings) => Promise<T>;
 
-/** Whether the database exists. Commands that only read must not create one. */
+/** Commands that only read must not create a database, so they check this first. */
 export function hasDatabase({ storeUrl }: DataFolder, { settings }: LoadedSettings): boolean {
   return settings.store.url !== undefined || existsSync(storeUrl.replace(/^sqlite:/, ''));
 }
 
 /** Opens the database for a command, whether or not a gateway is running. */
-export async function withStore<T>({ folder, env }: Installation, work: OnStore<T>): Promise<T> {
+export async function withStore<T>({ folder, env }: Installation, work: StoreWork<T>): Promise<T> {
   const loaded = readSettings(folder, env);
-  // Most commands ask a running gateway and never load the store.
+  // The store is loaded lazily, because most commands ask a running gateway instead.
   const { openStore } = await import('@parley/store');
   const { READ_SO_FAR, readMark, refuseLostDatabase } = await import('./database-mark.ts');
   const { settings } = loaded;
   refuseLostDatabase(folder, settings);
   const url = settings.store.url ?? folder.storeUrl;
-  // Anything detected here is recorded in the database, and the gateways report it.
+  // A detected setback is recorded in the database, and the gateways report it.
   const state = { seen: readMark(folder, settings), forget: READ_SO_FAR, onSetback: () => {} };
   const store = await openStore({ url, clock: systemTime.clock, state });
   try {
@@ -152,12 +155,14 @@ export async function withStore<T>({ folder, env }: Installation, work: OnStore<
   }
 }
 
-/** Reports that no Parley is running, and returns the exit code for that. */
-export function notRunning({ folder, print }: Cli): number {
-  print(`No Parley runs on ${folder.path}. Start it with "${commandLine('start', folder)}".`);
+/** Prints that no gateway is running, and returns the exit code for this case. */
+export function reportNotRunning({ folder, print }: CliContext): number {
+  print(
+    `No gateway is running on ${folder.path}. Start it with "${formatCommandLine('start', folder)}".`,
+  );
   return 3;
 }
 
-export function jsonText(value: object): string {
-  return JSON.stringify(value, null, 2).split('\n').map(escapedHidden).join('\n');
+export function formatJson(value: object): string {
+  return JSON.stringify(value, null, 2).split('\n').map(escapeHiddenCharacters).join('\n');
 }

@@ -1,21 +1,21 @@
-import { newId, refusal, silentLogger, systemTime } from '@parley/core';
+import { createRefusal, newId, silentLogger, systemTime } from '@parley/core';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway/channel-definitions';
 import type { Services } from '@parley/gateway/operations';
 import type { Store } from '@parley/store';
-import type { Cli } from './cli.ts';
-import { chosenAgent, type LoadedSettings, scrubOf } from './settings.ts';
+import type { CliContext } from './cli.ts';
+import { createScrub, findChosenAgent, type LoadedSettings } from './settings.ts';
 
-async function needsGateway(): Promise<never> {
-  throw refusal('not-running', 'Only a running Parley can do that.');
+async function requireGateway(): Promise<never> {
+  throw createRefusal('not-running', 'Only a running gateway can do that.');
 }
 
 /**
- * The services behind operations when no gateway is running, on the same database. They wake no
- * process: the next start picks up the work. Each service is loaded when it is first used. `atEnd`
- * is called when the command has finished.
+ * The services that operations use when no gateway is running, on the same database. Changes made
+ * without a gateway wake no other process; the next start picks up the work. Each service is loaded
+ * on first use. `atEnd` is called when the command has finished.
  */
-export function commandServices(
-  { folder, env }: Pick<Cli, 'folder' | 'env'>,
+export function createCommandServices(
+  { folder, env }: Pick<CliContext, 'folder' | 'env'>,
   store: Store,
   loaded: LoadedSettings,
   atEnd: (end: () => void) => void,
@@ -23,45 +23,48 @@ export function commandServices(
   const proactive = () => import('./proactive.ts');
   const memory = () => import('./memory-here.ts');
   return {
-    ...{ store, newId, scrub: scrubOf(folder, env) },
+    ...{ store, newId, scrub: createScrub(folder, env) },
     ...{ clock: systemTime.clock, log: silentLogger },
     defaultAgent: loaded.settings.agent.id,
     ...{
-      approvals: needsGateway,
-      audit: needsGateway,
-      bugReport: needsGateway,
-      logs: needsGateway,
-      mcpSignIns: needsGateway,
-      preview: needsGateway,
-      promptFiles: needsGateway,
-      readableRoutes: needsGateway,
-      settingsFile: needsGateway,
-      setup: needsGateway,
-      situation: needsGateway,
-      status: needsGateway,
+      approvals: requireGateway,
+      audit: requireGateway,
+      bugReport: requireGateway,
+      logs: requireGateway,
+      mcpSignIns: requireGateway,
+      preview: requireGateway,
+      promptFiles: requireGateway,
+      readableRoutes: requireGateway,
+      settingsFile: requireGateway,
+      setup: requireGateway,
+      situation: requireGateway,
+      status: requireGateway,
     },
     wake: async () => {},
+    answerPrinter: async () => (await import('@parley/channels')).createAnswerPrinter(),
     bus: { publish() {} },
-    agents: async () => (await import('./agents.ts')).shownAgents(loaded),
+    agents: async () => (await import('./agents.ts')).listShownAgents(loaded),
     async channels() {
-      const [{ planAccounts }, { offlineAccounts, channelSettings }] = await Promise.all([
-        import('./access.ts'),
-        import('./channels.ts'),
-      ]);
+      const [
+        { planAccounts },
+        { listOfflineAccounts: offlineAccounts, createChannelSettings: channelSettings },
+      ] = await Promise.all([import('./access.ts'), import('./channels.ts')]);
       const { clock, monotonic } = systemTime;
       const planned = planAccounts(loaded, loaded.settings.owners, CHANNEL_DEFINITIONS);
       const settings = channelSettings({ folder, env, clock, channels: CHANNEL_DEFINITIONS });
       return { accounts: await offlineAccounts(planned, store, clock), settings, monotonic };
     },
-    cron: async () => (await proactive()).offlineCron(store, loaded),
+    cron: async () => (await proactive()).createOfflineCron(store, loaded),
     heartbeat: async (name) =>
-      (await proactive()).offlineHeartbeat(store, chosenAgent(loaded, name)),
-    hooks: async () => (await proactive()).offlineHooks(store, loaded),
-    usage: async () => (await import('./access.ts')).usageFacts(loaded.settings),
-    files: async (name) => (await memory()).filesHere(store, chosenAgent(loaded, name)),
-    memory: async (name) => (await memory()).memoryHere(store, chosenAgent(loaded, name)),
+      (await proactive()).createOfflineHeartbeat(store, findChosenAgent(loaded, name)),
+    hooks: async () => (await proactive()).createOfflineHooks(store, loaded),
+    usage: async () => (await import('./access.ts')).toUsageFacts(loaded.settings),
+    files: async (name) =>
+      (await memory()).openFilesForCommand(store, findChosenAgent(loaded, name)),
+    memory: async (name) =>
+      (await memory()).openMemoryForCommand(store, findChosenAgent(loaded, name)),
     skills: async (name) =>
-      (await import('./skills-here.ts')).skillsHere(loaded, name, { folder, env }, atEnd),
+      (await import('./skills-here.ts')).openSkillsForCommand(loaded, name, { folder, env }, atEnd),
     async pageSessions() {
       const { pageSessions, signIns } = store;
       const list = async () => {
@@ -72,8 +75,8 @@ export function commandServices(
       return { list, end: pageSessions.end, look: async () => {} };
     },
     async soul(name) {
-      const { offlineSoul } = await import('./soul.ts');
-      return offlineSoul(store, chosenAgent(loaded, name), loaded.settings, folder);
+      const { createOfflineSoul } = await import('./soul.ts');
+      return createOfflineSoul(store, findChosenAgent(loaded, name), loaded.settings, folder);
     },
   };
 }

@@ -1,4 +1,9 @@
-import { bootOfMachine, type CommandServices, openSendNotes } from '@parley/channels';
+import {
+  bootOfMachine,
+  type CommandServices,
+  createAnswerPrinter,
+  openSendNotes,
+} from '@parley/channels';
 import { newId } from '@parley/core';
 import {
   type GatewayOptions,
@@ -9,22 +14,22 @@ import {
 import type { Hooks } from '@parley/proactive';
 import type { Store } from '@parley/store';
 import manifest from '../package.json' with { type: 'json' };
-import { usageFacts } from './access.ts';
+import { toUsageFacts } from './access.ts';
 import type { AgentRuntime } from './agent-runtime.ts';
-import { shownAgents } from './agents.ts';
-import { type AgentsRuntime, agentNamed } from './agents-runtime.ts';
-import { memoryChats } from './memory-chats.ts';
+import { listShownAgents } from './agents.ts';
+import { type AgentsRuntime, findAgent } from './agents-runtime.ts';
+import { listMemoryChats } from './memory-chats.ts';
 import type { LoadedPlugins } from './plug-in.ts';
 import { openHooks, startBoot } from './proactive.ts';
 import type { OpenLog, StartOptions } from './process-options.ts';
 import type { ProcessServices } from './process-services.ts';
 import type { ReloadableRuntime } from './reloadable-runtime.ts';
 import { notifyOfSetbacks } from './setback-notice.ts';
-import { chosenAgent, isSharedStore, type LoadedSettings } from './settings.ts';
+import { findChosenAgent, isSharedStore, type LoadedSettings } from './settings.ts';
 import type { SettingsWatch } from './settings-watch.ts';
 import { auditInstallation, startAudit } from './startup-audit.ts';
 
-/** The grace period for sends in progress during a shutdown, once the turns have ended, in ms. */
+/** How long (ms) sends in progress may take during a shutdown, after the turns have ended. */
 const SEND_GRACE_MS = 3_000;
 
 /** Starts the channels and the web server, and registers their cleanup in `opened`. */
@@ -40,9 +45,9 @@ export async function composeGateway(
     boot === undefined ? undefined : openSendNotes(folder.sendNotes, boot, { now: clock(), log });
   opened.defer(() => sendNotes?.close());
   const agents = runtime.current;
-  const servicesNow = () => servicesOf(options, runtime.current, { plugged, watch });
+  const servicesNow = () => createRouteServices(options, runtime.current, { plugged, watch });
   const gateway = await startGateway({
-    ...gatewayOptions(options, runtime),
+    ...createGatewayOptions(options, runtime),
     ...servicesNow(),
     accounts: agents.accounts,
     sendNotes,
@@ -55,16 +60,16 @@ export async function composeGateway(
   opened.defer(startAudit(() => auditInstallation(options, runtime.current), options));
   return {
     ...gateway,
-    /** Applies the new settings to accounts and pages. */
+    /** Applies changed settings to the accounts and pages. */
     reload: () => gateway.reload(runtime.current.accounts, servicesNow()),
   };
 }
 
 /**
- * The options of the gateway. Some are fixed at startup, others are functions that read the current
- * settings.
+ * Returns the options of the gateway. Options that depend on the settings are functions, which read
+ * the current settings.
  */
-function gatewayOptions(
+function createGatewayOptions(
   options: StartOptions & OpenLog,
   runtime: Pick<ReloadableRuntime, 'current'>,
 ): Omit<GatewayOptions, keyof GatewayServices | 'accounts'> {
@@ -83,17 +88,17 @@ function gatewayOptions(
       messageBytes: media.maxMessageMb * MEGABYTE,
       keptBytes: media.maxKeptMb * MEGABYTE,
       personFiles: media.maxPersonFiles,
-      // A single message of the maximum size always fits.
+      // The limit for a person is at least the size of one message of maximum size.
       personBytes: Math.max(media.maxPersonMb, media.maxMessageMb) * MEGABYTE,
     },
     situation: (name) => {
-      const { agent, model } = agentNamed(runtime.current, name) ?? runtime.current.main;
+      const { agent, model } = findAgent(runtime.current, name) ?? runtime.current.main;
       return { agentName: agent.name, model: model.line(), models: [...model.choices.keys()] };
     },
     skillCommands: async (audience, name) =>
-      (await agentNamed(runtime.current, name)?.skillCommands(audience)) ?? [],
+      (await findAgent(runtime.current, name)?.skillCommands(audience)) ?? [],
     commandServices: (name) =>
-      commandServicesOf(agentNamed(runtime.current, name), runtime.current.cron, name),
+      createAgentCommandServices(findAgent(runtime.current, name), runtime.current.cron, name),
     ...(isSharedStore(loaded.settings) && { sharedAs: processId }),
     http: {
       host: http.host,
@@ -102,11 +107,11 @@ function gatewayOptions(
       sessions: { idleMs: idleHours * HOUR_MS, longestMs: maxDays * 24 * HOUR_MS },
     },
     metrics: scrape,
-    ...(role === 'gateway' && { workers: () => liveWorkers(shared.store) }),
+    ...(role === 'gateway' && { workers: () => countLiveWorkers(shared.store) }),
   };
 }
 
-function commandServicesOf(
+function createAgentCommandServices(
   parts: AgentRuntime | undefined,
   cron: AgentsRuntime['cron'],
   name: string | undefined,
@@ -124,28 +129,30 @@ function commandServicesOf(
   };
 }
 
-/** The plugins loaded by the process, and the watcher of its settings file. */
-interface Installed {
+/** The plugins that the process has loaded, and the watcher of its settings file. */
+interface InstalledPlugins {
   readonly plugged: Pick<LoadedPlugins, 'report' | 'definitions'>;
   readonly watch: SettingsWatch;
 }
 
-/** The services behind the routes, with the current settings. */
-function servicesOf(
+/** Creates the services for the routes, which use the current settings. */
+function createRouteServices(
   options: StartOptions & OpenLog,
   agents: AgentsRuntime,
-  { plugged, watch }: Installed,
+  { plugged, watch }: InstalledPlugins,
 ): GatewayServices {
   const { folder, clock } = options;
   const { shared, mcp, loaded, main } = agents;
   const { agent, model } = main;
   const { settings } = loaded;
-  const hooks = openHooks(settings, shared, (name) => agentNamed(agents, name));
+  const hooks = openHooks(settings, shared, (name) => findAgent(agents, name));
   return {
     report: async () => {
-      const { statusReport } = await import('./status-report.ts');
+      const { createStatusReport } = await import('./status-report.ts');
       const plugins = plugged.report;
-      const facts = { agent: agent.name, model: model.line(), dataFolder: folder.path, plugins };
+      const { publicUrl } = settings.http;
+      const place = { dataFolder: folder.path, ...(publicUrl !== undefined && { publicUrl }) };
+      const facts = { agent: agent.name, model: model.line(), ...place, plugins };
       const { localTime } = agent.place;
       const self = {
         version: manifest.version,
@@ -153,42 +160,46 @@ function servicesOf(
         memoryBytes: process.memoryUsage.rss(),
       };
       const now = { ...facts, self, mcp: mcp.lines(), settings: watch.state };
-      return statusReport(now, shared.store, clock, localTime);
+      return createStatusReport(now, shared.store, clock, localTime);
     },
     hooks,
-    operations: operationServices(options, agents, hooks, { plugged, watch }),
+    operations: createOperationServices(options, agents, hooks, { plugged, watch }),
     channelSettings: {
-      // The module is loaded on first use.
+      // The module that changes access rules is loaded on first use.
       async allowGroup(...asked) {
-        const { channelSettings } = await import('./channels.ts');
-        return channelSettings({ ...options, channels: plugged.definitions }).allowGroup(...asked);
+        const { createChannelSettings } = await import('./channels.ts');
+        return createChannelSettings({ ...options, channels: plugged.definitions }).allowGroup(
+          ...asked,
+        );
       },
     },
   };
 }
 
-/** The services behind operations while a gateway is running. */
-function operationServices(
+/** Creates the services for operations while a gateway is running. */
+function createOperationServices(
   options: StartOptions & OpenLog,
   agents: AgentsRuntime,
   hooks: Hooks,
-  { plugged, watch }: Installed,
+  { plugged, watch }: InstalledPlugins,
 ): NonNullable<GatewayServices['operations']> {
   const agentOf = (asked: string | undefined): AgentRuntime =>
-    agentNamed(agents, chosenAgent(agents.loaded, asked).name) ?? agents.main;
+    findAgent(agents, findChosenAgent(agents.loaded, asked).name) ?? agents.main;
   const { secrets, clock, log, folder } = options;
   const channels = plugged.definitions;
   const { store, turns, deliver } = agents.shared;
   const { settings } = agents.loaded;
+  const printer = createAnswerPrinter();
   return {
     ...{ store, clock, log, newId, scrub: secrets.scrub },
     defaultAgent: settings.agent.id,
+    answerPrinter: async () => printer,
     wake: (to) =>
       to.kind === 'conversation'
         ? turns.wake(to.conversationId)
         : deliver(to.chat.channel, to.chat.account, to.chat.chatId),
-    agents: async () => shownAgents(agents.loaded, (name) => agentNamed(agents, name)),
-    usage: async () => usageFacts(settings),
+    agents: async () => listShownAgents(agents.loaded, (name) => findAgent(agents, name)),
+    usage: async () => toUsageFacts(settings),
     audit: () => auditInstallation(options, agents),
     logs: async (query) => {
       const { readLogReport } = await import('./log-report.ts');
@@ -204,28 +215,28 @@ function operationServices(
     cron: async () => agents.cron,
     heartbeat: async (name) => agentOf(name).proactive.heartbeat,
     hooks: async () => hooks,
-    ...installationServices(options, agents, { plugged, watch }),
+    ...createInstallationServices(options, agents, { plugged, watch }),
     async approvals(name) {
-      const { operatorApprovals } = await import('./operator-approvals.ts');
+      const { createOperatorApprovals } = await import('./operator-approvals.ts');
       const { workspace, place } = agentOf(name).agent;
-      return operatorApprovals({ ...options, store, workspace, name: place.name, channels });
+      return createOperatorApprovals({ ...options, store, workspace, name: place.name, channels });
     },
     async files(name) {
       const { agent } = agentOf(name);
       const { workspace, place } = agent;
-      return { workspace, chats: memoryChats(workspace, place.name, store) };
+      return { workspace, chats: listMemoryChats(workspace, place.name, store) };
     },
     promptFiles: async (name) => agentOf(name).agent.promptFiles,
     async skills(name) {
-      const { turnSkill } = await import('./skill-settings.ts');
+      const { switchSkill } = await import('./skill-settings.ts');
       const { agent, settings } = agentOf(name);
       const deps = { ...options, channels, settings, name: agent.place.name };
-      return { skills: agent.skills, turn: (...asked) => turnSkill(deps, ...asked) };
+      return { skills: agent.skills, turn: (...asked) => switchSkill(deps, ...asked) };
     },
     async memory(name) {
       const { agent, owners } = agentOf(name);
       const { workspace, memory: service, memorySearch: search, memoryCommands } = agent;
-      const chats = memoryChats(workspace, agent.place.name, store);
+      const chats = listMemoryChats(workspace, agent.place.name, store);
       return { workspace, service, search, commands: memoryCommands, chats, owners };
     },
     async soul(name) {
@@ -236,13 +247,13 @@ function operationServices(
 }
 
 /**
- * The services behind operations that change the installation: its settings file, sign-ins at MCP
- * servers, and the process itself.
+ * Creates the services for operations that change the installation: the settings file, the
+ * credentials for MCP servers, and the process itself.
  */
-function installationServices(
+function createInstallationServices(
   options: StartOptions & OpenLog,
   { mcpSignIn, shared, loaded, main }: AgentsRuntime,
-  { plugged, watch }: Installed,
+  { plugged, watch }: InstalledPlugins,
 ) {
   return {
     mcpSignIns: async () => mcpSignIn,
@@ -251,20 +262,20 @@ function installationServices(
       return new Setup({ ...options, ...plugged, ...shared, loaded, model: main.model });
     },
     async settingsFile() {
-      const { settingsEditor } = await import('./settings-editor.ts');
-      return settingsEditor(options, plugged.definitions, () => watch.state);
+      const { createSettingsEditor } = await import('./settings-editor.ts');
+      return createSettingsEditor(options, plugged.definitions, () => watch.state);
     },
     restart: options.onRestart,
     stop: options.onStop,
   };
 }
 
-async function liveWorkers(store: Pick<Store, 'processes'>): Promise<number> {
+async function countLiveWorkers(store: Pick<Store, 'processes'>): Promise<number> {
   const running = await store.processes.list();
   return running.filter(({ role }) => role !== 'gateway').length;
 }
 
-/** Settings use hours, days and megabytes; everything else uses ms and bytes. */
+/** The settings use hours, days and megabytes; all other code uses ms and bytes. */
 const HOUR_MS = 60 * 60_000;
 const MEGABYTE = 1_024 * 1_024;
 

@@ -17,7 +17,7 @@ import { newId, type ReplyRoute } from '@parley/core';
 import { contextTokensOf, effectiveWindow } from '@parley/models';
 import { startLaneWorker, startScheduler, startSweep } from '@parley/queue';
 import type { Store } from '@parley/store';
-import { servedBy, subAgentLimitsOf } from './access.ts';
+import { createServedCheck, toSubAgentLimits } from './access.ts';
 import type { AgentRuntime } from './agent-runtime.ts';
 import type { AgentsRuntime } from './agents-runtime.ts';
 import { keepRetention } from './keep-retention.ts';
@@ -25,21 +25,21 @@ import { isSharedStore, type LoadedSettings } from './settings.ts';
 import { recordTurns } from './watchdog/record-turns.ts';
 
 const SWEEP_MS = 3_000;
-/** How long stopping a scheduler may take, in ms. It only starts work such as heartbeats. */
+/**
+ * How long (ms) stopping a scheduler may take. Schedulers only start work such as heartbeats, so
+ * they stop quickly.
+ */
 const SCHEDULE_GRACE_MS = 4_000;
 
-/** A worker that runs turns with the settings of its agents. */
 export interface RunningWorker {
   /**
-   * Stops taking new turns. Running ones get `graceMs` and are then released for another run. A
-   * second call with a shorter time shortens the grace period.
+   * Stops claiming turns. Running turns may continue for `graceMs` and are then released, so that
+   * they run again later. Calling `stop` again with a shorter time shortens the grace period.
    */
   stop(graceMs: number): Promise<void>;
 }
 
-/**
- * Starts everything that runs turns. `owner` identifies this worker in leases and must be unique.
- */
+/** Starts all loops that run turns. `owner` identifies this worker in leases and must be unique. */
 export async function startWorker(agents: AgentsRuntime, owner: string): Promise<RunningWorker> {
   const { shared, cron, loaded } = agents;
   const { store, turns: queue, bus, clock, monotonic, log } = shared;
@@ -57,7 +57,7 @@ export async function startWorker(agents: AgentsRuntime, owner: string): Promise
       lanes: store.lanes,
       runTurn: recordTurns(shared.work, withTraces(shared, runTurn, loaded.settings.agent.id)),
       work: shared.work,
-      notifyGivenUp: notifyGivenUp(shared),
+      notifyGivenUp: createGivenUpNotifier(shared),
       ...lanes,
       owner,
       clock,
@@ -68,7 +68,7 @@ export async function startWorker(agents: AgentsRuntime, owner: string): Promise
     { queue, bus, concurrency, sweepMs: SWEEP_MS },
   );
   const schedules = new Map([
-    ['heartbeat', () => firstOf(running.map(({ runDue }) => runDue))],
+    ['heartbeat', () => runSchedules(running.map(({ runDue }) => runDue))],
     ['cron', () => cron.runDue()],
   ]);
   const scheduler = startScheduler({ schedules, bus, clock, log });
@@ -92,8 +92,11 @@ export async function startWorker(agents: AgentsRuntime, owner: string): Promise
   };
 }
 
-/** Notifies a chat about messages that were given up because they ended the process too often. */
-function notifyGivenUp({ store, clock, deliver }: AgentsRuntime['shared']) {
+/**
+ * Creates a function that notifies a chat about messages that were abandoned because they ended the
+ * process too often.
+ */
+function createGivenUpNotifier({ store, clock, deliver }: AgentsRuntime['shared']) {
   return async (route: ReplyRoute): Promise<void> => {
     await store.outbox.enqueue(renderNoticeParts(GIVEN_UP, route), clock());
     await deliver(route.channel, route.account, route.chatId);
@@ -101,12 +104,12 @@ function notifyGivenUp({ store, clock, deliver }: AgentsRuntime['shared']) {
 }
 
 /**
- * Runs the turns of one agent. `runWithout` handles a turn of an agent that the settings do not
- * define.
+ * Runs the turns of one agent. `runWithout` handles turns of agents that are missing from the
+ * settings.
  */
 function startAgent(agents: AgentsRuntime, own: AgentRuntime) {
-  const services = turnServices(agents, own);
-  const summing = { ...services, ...summariesOf(agents, own) };
+  const services = createTurnServices(agents, own);
+  const summing = { ...services, ...createSummaries(agents, own) };
   const compactor = createCompactor(summing);
   const yesterday = yesterdaySource(summing);
   const deps = { ...services, compactor, sources: [...own.agent.sources, yesterday] };
@@ -121,10 +124,10 @@ function startAgent(agents: AgentsRuntime, own: AgentRuntime) {
 }
 
 /**
- * Runs every schedule even if one of them fails, and then rejects with the first failure. Resolves
- * to the earliest time at which one is due again, or null if none is.
+ * Runs every schedule even if one fails, and then rejects with the first error. Resolves to the
+ * earliest time at which a schedule is due again, or to null.
  */
-async function firstOf(
+async function runSchedules(
   schedules: readonly (() => Promise<number | null>)[],
 ): Promise<number | null> {
   const ran = await Promise.allSettled(schedules.map((runDue) => runDue()));
@@ -134,10 +137,13 @@ async function firstOf(
   return times.length === 0 ? null : Math.min(...times);
 }
 
-/** The maximum part of a conversation's history that the model receives. */
+/** Limits how much of a conversation's history the model receives. */
 const HISTORY = { entries: 400, tokens: 24_000 };
 
-export function turnServices(agents: AgentsRuntime, own: AgentRuntime = agents.main): TurnServices {
+export function createTurnServices(
+  agents: AgentsRuntime,
+  own: AgentRuntime = agents.main,
+): TurnServices {
   const { shared, loaded } = agents;
   const { settings, store, media, owners, approvals, proactive, spendGuard } = own;
   const { model, choices } = own.model;
@@ -157,9 +163,9 @@ export function turnServices(agents: AgentsRuntime, own: AgentRuntime = agents.m
     busy: loaded.settings.lanes.busy,
     model,
     modelChoices: choices,
-    limits: turnLimits(settings),
+    limits: toTurnLimits(settings),
     modelAwayMs: settings.limits.modelAwayMinutes * 60_000,
-    subAgentLimits: subAgentLimitsOf(settings),
+    subAgentLimits: toSubAgentLimits(settings),
     approvals,
     spendGuard,
     owners,
@@ -171,8 +177,8 @@ export function turnServices(agents: AgentsRuntime, own: AgentRuntime = agents.m
   };
 }
 
-/** The limits of one turn (G01). Settings are in seconds and minutes, everything else in ms. */
-function turnLimits({ limits, tools }: LoadedSettings['settings']): TurnLimits {
+/** The limits of one turn (G01). The settings use seconds and minutes; all other code uses ms. */
+function toTurnLimits({ limits, tools }: LoadedSettings['settings']): TurnLimits {
   return {
     steps: limits.turnSteps,
     turnMs: limits.turnMinutes * 60_000,
@@ -186,9 +192,10 @@ function turnLimits({ limits, tools }: LoadedSettings['settings']): TurnLimits {
 }
 
 /**
- * What summaries need. No person requests them, so they count only toward the daily total (G17).
+ * Creates the services for summaries. No person requests summaries, so they count only toward the
+ * daily total (G17).
  */
-function summariesOf({ shared }: AgentsRuntime, { agent, owners, store }: AgentRuntime) {
+function createSummaries({ shared }: AgentsRuntime, { agent, owners, store }: AgentRuntime) {
   const { clock } = shared;
   const { memory, workspace, place } = agent;
   const { localTime } = place;
@@ -199,7 +206,7 @@ function summariesOf({ shared }: AgentsRuntime, { agent, owners, store }: AgentR
         { day: localTime(clock()).date, personId: '', groupId: null, agent: place.name },
         used,
       ),
-    // What people said is saved to memory before a summary replaces it (G11).
+    // People's messages are saved to memory before a summary replaces them (G11).
     ...(memory !== undefined && {
       beforeCompact: keepMemories({
         ...{ ...shared, store, service: memory, workspace, agent: place, owners },
@@ -209,13 +216,12 @@ function summariesOf({ shared }: AgentsRuntime, { agent, owners, store }: AgentR
   };
 }
 
-/** People answer within minutes, so closing a request ten seconds late is soon enough. */
+/** People answer within minutes, so approval requests may be closed up to ten seconds late. */
 const APPROVALS_INTERVAL_MS = 10_000;
 
 /**
- * Closes approval requests that were not answered in time, including those that expired while no
- * process ran (G05), and wakes their turns. If a wake-up is lost, the periodic sweep of lanes
- * catches up.
+ * Closes expired approval requests, including those that expired while no process was running
+ * (G05), and wakes their turns. If a wake-up is lost, the periodic sweep of lanes finds the turn.
  */
 function expireApprovals({
   shared: { store, turns, clock, log },
@@ -230,7 +236,7 @@ const SOUL_INTERVAL_MS = 5_000;
 
 /**
  * Evaluates proposals for SOUL.md, applies those whose veto period is over, and notifies the owner
- * (W06), including about events and deadlines from while Parley was not running.
+ * (W06), including about changes that happened while Parley was not running.
  */
 function keepSoul(
   { shared, accounts, loaded, processId: owner }: AgentsRuntime,
@@ -242,16 +248,16 @@ function keepSoul(
   const { settings } = service;
   const notices = {
     ...{ ...shared, agent: id, agentName, settings, localTime, owners },
-    serves: servedBy(accounts),
+    serves: createServedCheck(accounts),
   };
   const ending = new AbortController();
-  // Evaluation calls a model, which costs money, so only one worker does it. All other steps are
-  // harmless if several workers do them.
+  // Evaluation calls a model, which costs money, so only one worker evaluates proposals. Several
+  // workers may do the other steps at the same time without harm.
   const evaluate = async (): Promise<void> => {
     if (!isSharedStore(loaded.settings)) return service.evaluate(ending.signal);
-    const { whileHeld } = await import('./shared-lock.ts');
+    const { runWhileHeld } = await import('./shared-lock.ts');
     const lease = { leases: store.leases, name: `soul:${id}`, owner, clock, monotonic, log };
-    await whileHeld(lease, () => service.evaluate(ending.signal));
+    await runWhileHeld(lease, () => service.evaluate(ending.signal));
   };
   const sweep = startSweep('soul', SOUL_INTERVAL_MS, log, async () => {
     if (await service.isIdle(clock())) return;
@@ -261,7 +267,8 @@ function keepSoul(
     await notifyOfSoul(notices);
   });
   return async () => {
-    // A model can be slow; proposals not evaluated by now are evaluated after the next start.
+    // Models can be slow, so evaluation is aborted on shutdown; the next start evaluates the
+    // remaining proposals.
     ending.abort();
     await sweep.stop();
   };

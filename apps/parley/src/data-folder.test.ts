@@ -12,15 +12,15 @@ import {
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { reachableAddress } from './banner.ts';
+import { toReachableAddress } from './banner.ts';
 import {
   announceOwnGateway,
-  commandLine,
   createDataFolder,
+  createTokenGetter,
   type DataFolder,
-  defaultDataFolder,
   findInstance,
-  liveToken,
+  formatCommandLine,
+  getDefaultDataFolder,
   locateDataFolder,
   lockDataFolder,
   readOrMakeToken,
@@ -36,7 +36,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(parent, { recursive: true, force: true }));
 
-/** Writes the instance file of another gateway into the data folder. */
+/** Writes the instance file of another gateway to the data folder. */
 const leaveInstance = ({ instanceFile }: DataFolder, instance: object) =>
   writeFileSync(instanceFile, `${JSON.stringify(instance)}\n`);
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
@@ -61,7 +61,7 @@ describe('creating the data folder', () => {
 
   it('keeps the mode of an existing folder', () => {
     mkdirSync(folder.path);
-    // The umask narrows the mode given to mkdir, so it is set explicitly.
+    // The umask narrows the mode given to mkdir, so the mode is set explicitly.
     chmodSync(folder.path, 0o750);
     createDataFolder(folder);
     expect(modeOf(folder.path)).toBe('750');
@@ -77,7 +77,7 @@ describe('creating the data folder', () => {
     ['a file is in its place', () => folder.path],
     ['a file is one of its parents', () => join(folder.path, 'inside')],
     ['the system allows no folders there', () => '/proc/parley'],
-  ])('says what to do when %s', (_case, path) => {
+  ])('advises the user when %s', (_case, path) => {
     writeFileSync(folder.path, 'a file');
     expect(() => createDataFolder(locateDataFolder(path(), {}))).toThrow(
       expect.objectContaining({
@@ -89,7 +89,7 @@ describe('creating the data folder', () => {
 });
 
 describe('the lock on the data folder', () => {
-  it('is exclusive, and available again after its release', () => {
+  it('is exclusive, and can be acquired again after its release', () => {
     createDataFolder(folder);
     const lock = lockDataFolder(folder);
     expect(() => lockDataFolder(folder)).toThrow(expect.objectContaining({ code: 'data-locked' }));
@@ -97,7 +97,7 @@ describe('the lock on the data folder', () => {
     lockDataFolder(folder).release();
   });
 
-  it('names the process that holds it, as far as it is known', () => {
+  it('names the process that holds the lock, if it is known', () => {
     createDataFolder(folder);
     const lock = lockDataFolder(folder);
     leaveInstance(folder, { pid: process.pid, address: 'http://127.0.0.1:7411' });
@@ -109,7 +109,7 @@ describe('the lock on the data folder', () => {
 
   it('excludes another process and is released when its holder is killed', async () => {
     createDataFolder(folder);
-    // A global variable keeps the lock from being garbage collected, which would release it.
+    // A global variable keeps the lock from being garbage collected and thereby released.
     const script = `
       import { locateDataFolder, lockDataFolder } from ${JSON.stringify(join(import.meta.dirname, 'data-folder.ts'))};
       globalThis.held = lockDataFolder(locateDataFolder(${JSON.stringify(folder.path)}, {}));
@@ -123,7 +123,7 @@ describe('the lock on the data folder', () => {
     lockDataFolder(folder).release();
   });
 
-  it('does not blame another Parley if the folder is not writable', () => {
+  it('does not report another Parley process if the folder is not writable', () => {
     expect(() => lockDataFolder(folder)).toThrow(
       expect.objectContaining({ code: 'data-unwritable' }),
     );
@@ -139,7 +139,7 @@ describe('the file of the running gateway', () => {
   afterEach(() => rmSync(folder.path, { recursive: true, force: true }));
 
   describe('finding the gateway of a data folder', () => {
-    it('finds a running one until it has exited', () => {
+    it('finds a running gateway until it has exited', () => {
       const end = announceOwnGateway(folder, ADDRESS);
       expect(findInstance(folder)).toMatchObject({ pid: process.pid, address: ADDRESS });
       expect(statSync(folder.instanceFile).mode & 0o777).toBe(0o600);
@@ -155,19 +155,19 @@ describe('the file of the running gateway', () => {
     });
 
     it.each(['', '{"pid":', '{"pid":"x","address":"y"}', 'null'])(
-      'finds no gateway in a file that contains %j',
+      'finds no gateway in a file with the content %j',
       (content) => {
         writeFileSync(folder.instanceFile, content);
         expect(findInstance(folder)).toBeNull();
       },
     );
 
-    it('[D09] ignores one that runs on another machine sharing the folder', () => {
+    it('[D09] ignores a gateway on another machine that shares the folder', () => {
       leaveInstance(folder, { pid: process.pid, address: ADDRESS, host: 'another-machine' });
       expect(findInstance(folder)).toBeNull();
     });
 
-    it('[D09] finds the newest one, even after an earlier one on the same folder has exited', () => {
+    it('[D09] finds the newest gateway, even after an earlier gateway on the same folder has exited', () => {
       const end = announceOwnGateway(folder, ADDRESS);
       const later = { pid: process.pid, address: 'http://127.0.0.1:7412' };
       leaveInstance(folder, later);
@@ -189,7 +189,7 @@ describe('the token file', () => {
   const mode = () => (statSync(folder.tokenFile).mode & 0o777).toString(8);
 
   describe('the token', () => {
-    it('[U03] is created once, as a long token that only its owner can read', () => {
+    it('[U03] is created once, with a long token that only its owner can read', () => {
       expect(readToken(folder)).toBeNull();
       const token = readOrMakeToken(folder);
       expect(token).toMatch(/^[\w-]{32}$/);
@@ -208,7 +208,7 @@ describe('the token file', () => {
     });
 
     it('[U03] gives a running process the new token as soon as it is replaced', () => {
-      const token = liveToken(folder);
+      const token = createTokenGetter(folder);
       const before = token();
       const after = replaceToken(folder);
       expect(after).not.toBe(before);
@@ -222,8 +222,10 @@ describe('the token file', () => {
 });
 
 describe('a command as typed by the user', () => {
-  it('is short for the default data folder', () => {
-    expect(commandLine('chat', { path: defaultDataFolder() })).toBe('npm run parley -- chat');
+  it('omits the default data folder', () => {
+    expect(formatCommandLine('chat', { path: getDefaultDataFolder() })).toBe(
+      'npm run parley -- chat',
+    );
   });
 
   it.each([
@@ -232,7 +234,7 @@ describe('a command as typed by the user', () => {
     ["/it's mine", "'/it'\\''s mine'"],
     ['/a;rm -rf b', "'/a;rm -rf b'"],
   ])('quotes any other folder for the shell: %s', (path, written) => {
-    expect(commandLine('start', { path })).toBe(`npm run parley -- start --data ${written}`);
+    expect(formatCommandLine('start', { path })).toBe(`npm run parley -- start --data ${written}`);
   });
 });
 
@@ -243,6 +245,6 @@ describe('the displayed address', () => {
     ['http://127.0.0.1:7411', 'http://127.0.0.1:7411'],
     ['http://10.0.0.0:80', 'http://10.0.0.0:80'],
   ])('of %s is %s', (address, shown) => {
-    expect(reachableAddress(address)).toBe(shown);
+    expect(toReachableAddress(address)).toBe(shown);
   });
 });

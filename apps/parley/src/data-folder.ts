@@ -16,10 +16,10 @@ import { homedir, hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { ParleyError, reasonOf } from '@parley/core';
-import { configPath, installationKind } from '@parley/core/installation';
+import { detectInstallationKind, getConfigPath } from '@parley/core/installation';
 import { z } from 'zod';
 
-/** The files and folders of an installation. All paths are absolute. */
+/** The absolute paths of the files and folders of an installation. */
 export interface DataFolder {
   readonly path: string;
   readonly settingsFile: string;
@@ -30,25 +30,31 @@ export interface DataFolder {
   /** The file through which `parley status` and `parley chat` find the running gateway. */
   readonly instanceFile: string;
   readonly tokenFile: string;
-  /** The progress of sends, recorded while the gateway on this folder is running. */
+  /** The progress of sends, which is recorded while the gateway runs. */
   readonly sendNotes: string;
-  /** The work in progress of each process, read by the next one after a crash. */
+  /** The work in progress of each process; after a crash, the next process reads it. */
   readonly working: string;
-  /** The last log lines of each process. */
+  /** The folder of each process's last log lines. */
   readonly logs: string;
-  /** The last seen state of the database. A database behind this mark was rolled back. */
+  /**
+   * The state of the database when it was last seen. A database whose state is older than this mark
+   * was rolled back.
+   */
   readonly databaseMark: string;
-  /** This file exists while a restore replaces the files. */
+  /** A marker file that exists while a restore replaces the files. */
   readonly restoreMarker: string;
 }
 
-export function defaultDataFolder(): string {
+export function getDefaultDataFolder(): string {
   return join(homedir(), '.parley');
 }
 
-/** Finds the data folder: `--data`, else `PARLEY_HOME`, else `~/.parley`. Touches nothing. */
+/**
+ * Finds the data folder: `--data`, else `PARLEY_HOME`, else `~/.parley`. Does not access the file
+ * system.
+ */
 export function locateDataFolder(flag: string | undefined, env: NodeJS.ProcessEnv): DataFolder {
-  const path = resolve(flag ?? (env.PARLEY_HOME || defaultDataFolder()));
+  const path = resolve(flag ?? (env.PARLEY_HOME || getDefaultDataFolder()));
   return {
     path,
     settingsFile: join(path, 'parley.yaml'),
@@ -65,17 +71,23 @@ export function locateDataFolder(flag: string | undefined, env: NodeJS.ProcessEn
   };
 }
 
-/** Creates the folder, readable only by its owner. Throws CliError if it cannot be written. */
+/**
+ * Creates the data folder, readable only by its owner. Throws CliError if the folder is not
+ * writable.
+ */
 export function createDataFolder(folder: DataFolder): void {
   try {
     makeFolder(folder.path);
     accessSync(folder.path, constants.W_OK | constants.X_OK);
   } catch (error) {
-    throw unwritableError(folder, error);
+    throw createUnwritableError(folder, error);
   }
 }
 
-/** Creates missing parents one by one: Node's recursive `mkdir` never returns below /proc. */
+/**
+ * Creates missing parent folders one by one, because Node's recursive `mkdir` never returns below
+ * /proc.
+ */
 function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));
@@ -83,20 +95,22 @@ function makeFolder(path: string): void {
 }
 
 /**
- * Locks the folder for this process until it ends. The operating system releases
- * the lock of a killed process. Throws CliError if another process has it.
+ * Locks the data folder for this process until it ends. The operating system releases the lock of a
+ * killed process. Throws CliError if another process holds the lock.
  */
 export function lockDataFolder(folder: DataFolder): { release(): void } {
   try {
     return lockFolder(folder.path);
   } catch (error) {
-    throw isDatabaseBusy(error) ? lockedError(folder, error) : unwritableError(folder, error);
+    throw isDatabaseBusy(error)
+      ? createLockedError(folder, error)
+      : createUnwritableError(folder, error);
   }
 }
 
 /**
- * Locks any folder. Throws SQLite's error; `isDatabaseBusy` tells whether another process holds the
- * lock.
+ * Locks a folder. Throws SQLite's error. `isDatabaseBusy` returns whether the cause is a lock held
+ * by another process.
  */
 export function lockFolder(path: string): { release(): void } {
   const lock = new DatabaseSync(join(path, 'lock'), { timeout: 0 });
@@ -115,24 +129,24 @@ export function isDatabaseBusy(thrown: unknown): boolean {
   return thrown instanceof Error && 'errcode' in thrown && thrown.errcode === SQLITE_BUSY;
 }
 
-function lockedError(folder: DataFolder, cause: unknown): CliError {
+function createLockedError(folder: DataFolder, cause: unknown): CliError {
   const instance = findInstance(folder);
   const holder = instance ? ` (process ${instance.pid} at ${instance.address})` : '';
   return new CliError(
     'data-locked',
-    `Another Parley is running on ${folder.path}${holder}. Stop it first, talk to it with "${commandLine('chat', folder)}", or choose another folder with --data FOLDER.`,
+    `Another Parley is running on ${folder.path}${holder}. Stop it first, talk to it with "${formatCommandLine('chat', folder)}", or choose another folder with --data FOLDER.`,
     cause,
   );
 }
 
-/** Whether a backup or a restore is running here, or was killed. */
+/** Returns whether a backup or restore is running on this data folder, or was killed. */
 export function hasUnfinishedWork(folder: DataFolder): boolean {
   return readdirSync(folder.path).some((name) =>
     /^(restoring-|backing-up-|restore-unfinished)/.test(name),
   );
 }
 
-function unwritableError(folder: DataFolder, cause: unknown): CliError {
+function createUnwritableError(folder: DataFolder, cause: unknown): CliError {
   return new CliError(
     'data-unwritable',
     `Parley cannot write in its data folder ${folder.path} (${reasonOf(cause)}). Make it writable, or choose another one with --data FOLDER.`,
@@ -140,13 +154,15 @@ function unwritableError(folder: DataFolder, cause: unknown): CliError {
   );
 }
 
-/** A fingerprint that changes whenever the file is written or replaced, on any file system. */
-export function printOf(file: string): string {
+/**
+ * Returns a fingerprint that changes whenever the file is written or replaced, on any file system.
+ */
+export function getFilePrint(file: string): string {
   try {
     const stat = statSync(file, { throwIfNoEntry: false });
     return stat === undefined ? '' : `${stat.ino} ${stat.size} ${stat.mtimeMs}`;
   } catch (error) {
-    // Reading the file later fails the same way, and that is logged.
+    // Reading the file later fails in the same way, and that failure is logged.
     return reasonOf(error);
   }
 }
@@ -154,19 +170,22 @@ export function printOf(file: string): string {
 const PROGRAM = { clone: 'npm run parley --', global: 'parley', project: 'npx parley' } as const;
 
 /**
- * A command as the user types it for this kind of installation, with `--data` unless the folder is
- * the default.
+ * Formats a command as the user types it for this kind of installation; adds `--data` unless the
+ * folder is the default.
  */
-export function commandLine(command: string, folder: Pick<DataFolder, 'path'>): string {
-  const data = folder.path === defaultDataFolder() ? '' : ` --data ${quotePath(folder.path)}`;
-  return `${PROGRAM[installationKind()]} ${command}${data}`;
+export function formatCommandLine(command: string, folder: Pick<DataFolder, 'path'>): string {
+  const data = folder.path === getDefaultDataFolder() ? '' : ` --data ${quotePath(folder.path)}`;
+  return `${PROGRAM[detectInstallationKind()]} ${command}${data}`;
 }
 
 function quotePath(path: string): string {
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }
 
-/** The file by which commands in another terminal find the gateway that runs on a data folder. */
+/**
+ * The content of the instance file, through which commands in other terminals find the gateway on a
+ * data folder.
+ */
 const Instance = z.object({
   pid: z.int(),
   address: z.url(),
@@ -174,15 +193,15 @@ const Instance = z.object({
   /** The settings file that the gateway was started with. */
   settings: z.string().exactOptional(),
 });
-export type Instance = z.infer<typeof Instance>;
+export type GatewayInstance = z.infer<typeof Instance>;
 
 /**
- * Records the address of this process's gateway. The returned function removes the record unless another gateway on
- * the same folder has replaced it.
+ * Records the address of this process's gateway in the instance file. The returned function removes
+ * the file unless another gateway on the same folder has replaced it.
  */
 export function announceOwnGateway(folder: DataFolder, address: string): () => void {
   const { instanceFile, settingsFile: settings } = folder;
-  const instance: Instance = { pid: process.pid, address, host: hostname(), settings };
+  const instance: GatewayInstance = { pid: process.pid, address, host: hostname(), settings };
   const line = `${JSON.stringify(instance)}\n`;
   writeFileSync(instanceFile, line, { mode: 0o600 });
   return () => {
@@ -192,23 +211,23 @@ export function announceOwnGateway(folder: DataFolder, address: string): () => v
 }
 
 /**
- * Finds the running gateway of a data folder. Returns null if there is none, even if a killed
- * process left its file.
+ * Finds the running gateway of a data folder; null if there is none, even if a killed process left
+ * its instance file.
  */
-export function findInstance(folder: DataFolder): Instance | null {
+export function findInstance(folder: DataFolder): GatewayInstance | null {
   try {
     const parsed = Instance.safeParse(JSON.parse(readFileSync(folder.instanceFile, 'utf8')));
     if (!parsed.success) return null;
     const { pid, host = hostname() } = parsed.data;
-    // The process id is only valid on the machine that wrote it; others may share the folder.
-    return host === hostname() && isAlive(pid) ? parsed.data : null;
+    // A process id is valid only on its own machine, and other machines may share the folder.
+    return host === hostname() && isProcessAlive(pid) ? parsed.data : null;
   } catch {
-    // There is no file, or a process was killed while writing it: no gateway is running.
+    // The file is missing, or a process was killed while writing it, so no gateway is running.
     return null;
   }
 }
 
-export function isAlive(pid: number): boolean {
+export function isProcessAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
@@ -219,12 +238,12 @@ export function isAlive(pid: number): boolean {
 
 type TokenFile = Pick<DataFolder, 'tokenFile'>;
 
-/** Anything shorter is a partly written file. */
+/** A shorter text is a partly written token. */
 const MIN_KEY_LENGTH = 32;
 
 /**
- * The token of the page and the API. It is created at the first start and readable only by its
- * owner.
+ * Returns the access token for the page and the API. The token is created at the first start, in a
+ * file that only its owner can read.
  */
 export function readOrMakeToken(folder: TokenFile): string {
   const token = readToken(folder);
@@ -239,9 +258,7 @@ export function readToken({ tokenFile }: TokenFile): string | null {
   return token.length >= MIN_KEY_LENGTH ? token : null;
 }
 
-/**
- * Replaces the token atomically: a process that reads the file gets either the old or the new one.
- */
+/** Replaces the token file atomically: other processes read either the old or the new token. */
 export function replaceToken({ tokenFile }: TokenFile): string {
   const token = randomBytes(24).toString('base64url');
   const draft = `${tokenFile}.${randomBytes(4).toString('hex')}`;
@@ -255,43 +272,44 @@ export function replaceToken({ tokenFile }: TokenFile): string {
 }
 
 /**
- * Returns a getter for the current token: `parley token rotate` in another process takes effect
- * immediately.
+ * Returns a getter for the current token, so that `parley token rotate` in another process takes
+ * effect immediately.
  */
-export function liveToken(folder: TokenFile): () => string {
+export function createTokenGetter(folder: TokenFile): () => string {
   let token = readOrMakeToken(folder);
-  let seen = printOf(folder.tokenFile);
+  let seen = getFilePrint(folder.tokenFile);
   return () => {
-    const print = printOf(folder.tokenFile);
+    const print = getFilePrint(folder.tokenFile);
     if (print !== seen) {
       seen = print;
-      // If the file is missing, the previous token stays valid.
+      // If the token file is missing, the previous token stays valid.
       token = readToken(folder) ?? token;
     }
     return token;
   };
 }
 
-/** A request of the user that cannot be fulfilled; shown without a stack trace. */
+/** A user error that is shown without a stack trace. */
 export class CliError extends ParleyError {
   constructor(code: string, message: string, cause?: unknown) {
     super({ code, message, retryable: false, cause });
   }
 }
 
-/** Invalid options or arguments: exits with code 2 and points to the help. */
+/** Invalid options or arguments. The process exits with code 2 and points to the help. */
 export class UsageError extends CliError {
   constructor(message: string) {
     super('usage', message);
   }
 }
 
-export const WORKSPACE_TEMPLATES = configPath('workspace');
+export const WORKSPACE_TEMPLATES = getConfigPath('workspace');
 
 /**
- * Makes every file that this process writes from here on, including the side files of the database, accessible only to
- * its owner. The mask applies to the whole process, so only processes that belong to Parley may call this.
+ * Makes all files that this process creates from now on, including SQLite's side files, accessible
+ * only to their owner. The umask applies to the whole process, so only Parley's own processes may
+ * call this function.
  */
-export function writeForOwnerAlone(): void {
+export function restrictFileMode(): void {
   process.umask(0o077);
 }

@@ -25,7 +25,7 @@ const open = async () => {
   const state = { seen: readMark(folder, settings), forget: READ_SO_FAR, onSetback };
   store = await openStore({ url: folder.storeUrl, clock: () => 1_000, state });
 };
-/** The counter that Redis remembers, if Redis is in use. */
+/** The counter that Redis remembers, if Redis is used. */
 let remembered: number;
 const turns = {
   remember: async (_name: string, number: number) => Math.max(number, remembered),
@@ -49,7 +49,7 @@ describe('an empty or missing database beside a used data folder', () => {
   it.each([
     ['gone', () => rmSync(database), /is gone.*restore FILE.*database\.json/],
     ['empty', () => truncateSync(database, 0), /is empty \(0 bytes\).*restore FILE/],
-  ])('[D01] is an error that says what to do: %s', (_what, lose, message) => {
+  ])('[D01] is reported as an error with advice: %s', (_what, lose, message) => {
     refuseLostDatabase(folder, settings);
     lose();
     expect(() => refuseLostDatabase(folder, settings)).toThrow(message);
@@ -78,7 +78,7 @@ describe('a database older than its last seen state', () => {
     file.close();
   };
 
-  it('[D01] is detected at startup from what the data folder remembers', async () => {
+  it('[D01] is detected at startup from the mark in the data folder', async () => {
     expect(readMark(folder, settings)?.counter).toBeGreaterThan(1);
     setCounter(0);
     const end = await run();
@@ -91,7 +91,7 @@ describe('a database older than its last seen state', () => {
     await store.close();
   });
 
-  it('[D01] [D09] is detected by a process with a new data folder from what Redis remembers', async () => {
+  it('[D01] [D09] is detected by a process with a new data folder from the counter in Redis', async () => {
     rmSync(folder.databaseMark);
     remembered = 99;
     const end = await run();
@@ -101,7 +101,7 @@ describe('a database older than its last seen state', () => {
     await store.close();
   });
 
-  it('[D01] [D09] is reported only once when Redis remembers more than the data folder', async () => {
+  it('[D01] [D09] is reported only once when Redis remembers a newer state than the data folder', async () => {
     setCounter(0);
     remembered = 99;
     const end = await run();
@@ -130,7 +130,7 @@ describe('a database older than its last seen state', () => {
       (await store.outbox.recent({ ...place, chatId: 'c' }, 9)).map(({ part }) => part.body.plain);
     for (let gateway = 0; gateway < 2; gateway += 1) {
       const stop = notifyOfSetbacks({ ...deps, log: silentLogger }, 5);
-      await expect.poll(texts).toEqual([expect.stringContaining('gone back in time')]);
+      await expect.poll(texts).toEqual([expect.stringContaining('been rolled back')]);
       await stop();
     }
     await end();

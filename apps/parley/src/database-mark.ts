@@ -1,15 +1,15 @@
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { countOf, type Logger, reasonOf } from '@parley/core';
+import { formatCounted, type Logger, reasonOf } from '@parley/core';
 import { startSweep, type WakeUpQueue } from '@parley/queue';
 import type { Setback, Store, StoreMark } from '@parley/store';
 import { z } from 'zod';
-import { CliError, commandLine, type DataFolder } from './data-folder.ts';
+import { CliError, type DataFolder, formatCommandLine } from './data-folder.ts';
 import type { LoadedSettings } from './settings.ts';
 
-/** The last seen state of the database, as stored in the data folder. */
+/** The state of the database when it was last seen, as stored in the data folder. */
 const MarkFile = z.object({
   /**
-   * The address of the database without its password. A different address means a different
+   * The address of the database without its password. If the address differs, it is a different
    * database.
    */
   place: z.string(),
@@ -18,33 +18,36 @@ const MarkFile = z.object({
 });
 
 /**
- * Discord's read positions, which decide what messages are fetched after a reconnect. After a
- * rollback they point to messages that were already answered and would be answered again.
+ * Discord's read positions, which determine what messages are fetched after a reconnect. After a
+ * rollback, they point to messages that were already answered, which would be answered again.
  */
 export const READ_SO_FAR = [{ channel: 'discord', kind: 'seen' }];
 
-type Place = Pick<DataFolder, 'storeUrl'>;
+type StoreLocation = Pick<DataFolder, 'storeUrl'>;
 type StoreSettings = Pick<LoadedSettings['settings'], 'store'>;
 
-function databaseLocation({ storeUrl }: Place, { store: { url } }: StoreSettings): string {
+function getDatabaseLocation(
+  { storeUrl }: StoreLocation,
+  { store: { url } }: StoreSettings,
+): string {
   if (url === undefined) return storeUrl;
   const { host, pathname } = new URL(url);
   return `postgres://${host}${pathname}`;
 }
 
 /**
- * Returns the mark of this database, or null if there is none. A partial file left by a killed
- * process is ignored.
+ * Reads the mark of this database; null if there is none. A partly written mark file, left by a
+ * killed process, is ignored.
  */
 export function readMark(
-  folder: Place & Pick<DataFolder, 'databaseMark'>,
+  folder: StoreLocation & Pick<DataFolder, 'databaseMark'>,
   settings: StoreSettings,
 ): StoreMark | null {
   try {
     const { place, ...mark } = MarkFile.parse(
       JSON.parse(readFileSync(folder.databaseMark, 'utf8')),
     );
-    return place === databaseLocation(folder, settings) ? mark : null;
+    return place === getDatabaseLocation(folder, settings) ? mark : null;
   } catch {
     return null;
   }
@@ -53,7 +56,7 @@ export function readMark(
 function writeMark(folder: DataFolder, settings: StoreSettings, mark: StoreMark): void {
   const draft = `${folder.databaseMark}.${process.pid}`;
   try {
-    const file = { place: databaseLocation(folder, settings), ...mark };
+    const file = { place: getDatabaseLocation(folder, settings), ...mark };
     writeFileSync(draft, `${JSON.stringify(file)}\n`, { mode: 0o600 });
     renameSync(draft, folder.databaseMark);
   } finally {
@@ -63,35 +66,39 @@ function writeMark(folder: DataFolder, settings: StoreSettings, mark: StoreMark)
 
 /**
  * Throws CliError `database-missing` if the data folder has been used but its database is empty or
- * gone, which is not a new installation. Version 0.1.0 kept no mark; there, a database of 0 bytes
- * counts as lost if files that only a running gateway leaves are beside it.
+ * missing. Version 0.1.0 wrote no mark. Without a mark, a database of 0 bytes counts as lost if it
+ * is accompanied by files that only a running gateway creates.
  */
 export function refuseLostDatabase(folder: DataFolder, settings: StoreSettings): void {
   if (settings.store.url !== undefined) return;
   const path = folder.storeUrl.replace(/^sqlite:/, '');
-  const size = sizeOf(path);
+  const size = getFileSize(path);
   if (size !== null && size > 0) return;
   const isUsed =
     readMark(folder, settings) !== null ||
-    (size === 0 && (sizeOf(folder.sendNotes) !== null || sizeOf(`${path}-wal`) !== null));
+    (size === 0 && (getFileSize(folder.sendNotes) !== null || getFileSize(`${path}-wal`) !== null));
   if (!isUsed) return;
   const what = size === null ? 'is gone' : 'is empty (0 bytes)';
-  throw missingDatabaseError(folder, `The database ${path} ${what}`);
+  throw createMissingDatabaseError(folder, `The database ${path} ${what}`);
 }
 
 /**
- * The error for a database that is missing or empty, including one on a server `what` describes
+ * Creates the error for a missing or empty database, which may be on a server. `what` describes
  * what was found.
  */
-export function missingDatabaseError(folder: DataFolder, what: string, cause?: unknown): CliError {
+export function createMissingDatabaseError(
+  folder: DataFolder,
+  what: string,
+  cause?: unknown,
+): CliError {
   return new CliError(
     'database-missing',
-    `${what}, but the data folder ${folder.path} has been used with it. Nothing was changed. Put the database back, or restore a backup with "${commandLine('restore FILE', folder)}". To start with an empty database, remove ${folder.databaseMark} and ${folder.sendNotes} first.`,
+    `${what}, but the data folder ${folder.path} has been used with it. Nothing was changed. Put the database back, or restore a backup with "${formatCommandLine('restore FILE', folder)}". To start with an empty database, remove ${folder.databaseMark} and ${folder.sendNotes} first.`,
     cause,
   );
 }
 
-function sizeOf(path: string): number | null {
+function getFileSize(path: string): number | null {
   return statSync(path, { throwIfNoEntry: false })?.size ?? null;
 }
 
@@ -104,15 +111,15 @@ export interface MarkDeps {
 }
 
 /**
- * How often the mark is updated, in ms. Processes that share a database increment its counter with
- * their leases; a single process increments it here, which can be infrequent.
+ * How often (ms) the mark is updated. Processes that share a database increment its counter with
+ * their leases. A single process increments the counter at this interval.
  */
 const SHARED_INTERVAL_MS = 7_000;
 const ALONE_INTERVAL_MS = 10 * 60_000;
 
 /**
- * Before any work is accepted, compares the database with the last state that the data folder and
- * Redis have seen, then keeps that record up to date. The returned function stops it.
+ * Before any work is accepted, compares the database with the newest state known to the data folder
+ * and Redis; then keeps that record up to date. The returned function stops the updates.
  */
 export async function followMark(deps: MarkDeps): Promise<() => Promise<void>> {
   const { folder, settings, store, turns, log } = deps;
@@ -124,7 +131,7 @@ export async function followMark(deps: MarkDeps): Promise<() => Promise<void>> {
     const highest = await turns.remember(name, counter).catch((error: unknown) => {
       log.debug(
         { reason: reasonOf(error) },
-        'the queue does not report the state in which the database was last seen',
+        'the queue does not report the last seen state of the database',
       );
       return counter;
     });
@@ -137,7 +144,7 @@ export async function followMark(deps: MarkDeps): Promise<() => Promise<void>> {
   await state.advance();
   const found = state.seen?.counter;
   await keep();
-  // Redis has seen a newer state than this database has.
+  // Redis has seen a newer state than the database contains.
   if (state.seen?.counter !== found) await state.advance();
   const isShared = settings.store.url !== undefined;
   const sweep = startSweep(
@@ -156,11 +163,11 @@ export async function followMark(deps: MarkDeps): Promise<() => Promise<void>> {
   };
 }
 
-/** Explains to people what it means that the database was rolled back. */
-export function setbackText(
+/** Explains a rollback of the database to people. */
+export function describeSetback(
   { at, turns, parts }: Setback,
   folder: Pick<DataFolder, 'path'>,
 ): string {
-  const held = `${countOf(turns, 'conversation')} without an answer and ${countOf(parts, 'part')} of answers`;
-  return `At ${new Date(at).toISOString()} the database had gone back in time, for example after a failover to a lagging replica or with an older copy: the latest changes are lost. Held back as dead letters, because it may have been done already: ${held}. List them with "${commandLine('dead list', folder)}".`;
+  const held = `${formatCounted(turns, 'conversation')} without an answer and ${formatCounted(parts, 'part')} of answers`;
+  return `At ${new Date(at).toISOString()} the database had been rolled back, for example by a failover to a lagging replica or by restoring an older copy: the latest changes are lost. Held back as dead letters, because it may have been done already: ${held}. List them with "${formatCommandLine('dead list', folder)}".`;
 }

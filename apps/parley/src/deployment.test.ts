@@ -5,11 +5,11 @@ import type { ProcessFacts, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
-  clockAhead,
+  computeClockLead,
   describeStrangers,
-  differences,
   isFirstGateway,
-  workspaceId,
+  listDifferences,
+  readWorkspaceId,
 } from './deployment.ts';
 
 const FACTS = {
@@ -23,7 +23,7 @@ const process = (more: Partial<ProcessFacts> = {}) => ({
   facts: { ...FACTS, ...more },
 });
 
-describe('a process compared with the oldest one of its deployment', () => {
+describe('a process compared with the oldest process of its deployment', () => {
   it.each([
     ['alike', process(), []],
     ['with a clock within two seconds', process({ clockAheadMs: -2_000 }), []],
@@ -40,20 +40,20 @@ describe('a process compared with the oldest one of its deployment', () => {
     ['with other settings', process({ settings: { ...FACTS.settings, model: 'c' } }), ['settings']],
     ['of a version that records no facts', { version: '1.0.0' }, []],
   ])('[D12] %s', (_which, own, expected) => {
-    const found = differences(own, process()).map(
+    const found = listDifferences(own, process()).map(
       ({ what, unsafe }) => `${what}${unsafe ? '!' : ''}`,
     );
     expect(found).toEqual(expected);
   });
 
-  it('[D12] is judged by its own clock if it is alone, otherwise by the difference', () => {
+  it('[D12] is judged by its own clock if it is alone, and otherwise by the clock difference', () => {
     const wrong = process({ clockAheadMs: 60_000 });
-    expect(differences(wrong, null)).toMatchObject([{ what: 'clock', unsafe: false }]);
-    expect(differences(wrong, wrong)).toMatchObject([{ what: 'clock', unsafe: false }]);
-    expect(differences(process(), wrong)).toMatchObject([{ what: 'clock', unsafe: true }]);
+    expect(listDifferences(wrong, null)).toMatchObject([{ what: 'clock', unsafe: false }]);
+    expect(listDifferences(wrong, wrong)).toMatchObject([{ what: 'clock', unsafe: false }]);
+    expect(listDifferences(process(), wrong)).toMatchObject([{ what: 'clock', unsafe: true }]);
   });
 
-  it('[D10] names the sections of the settings that differ, but not their contents', () => {
+  it('[D10] reports the names of differing settings sections, but not their contents', () => {
     const other = process({ settings: { owners: 'x', model: 'b' } });
     const [oldest, stranger] = describeStrangers([process(), other]);
     expect(oldest?.notes).toEqual([]);
@@ -68,19 +68,19 @@ it.each([
   [5_000, 5_200, 1_100, 3_900],
   [1_000, 1_200, 5_100, -3_900],
 ])(
-  '[D10] a clock is ahead only by what the round trip cannot explain (%i to %i, %i)',
+  '[D10] counts only the clock lead that the round trip cannot explain (%i to %i, %i)',
   (asked, answered, database, ahead) => {
-    expect(clockAhead(asked, answered, database)).toBeCloseTo(ahead);
+    expect(computeClockLead(asked, answered, database)).toBeCloseTo(ahead);
   },
 );
 
-it('[D12] a workspace has a single id, whichever process requests it first', async () => {
+it('[D12] gives a workspace a single id, even if several processes request it at once', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-id-'));
-  const ids = await Promise.all([workspaceId(folder), workspaceId(folder)]);
+  const ids = await Promise.all([readWorkspaceId(folder), readWorkspaceId(folder)]);
   expect(ids[0]).not.toBeNull();
-  expect(await workspaceId(folder)).toBe(ids[0]);
+  expect(await readWorkspaceId(folder)).toBe(ids[0]);
   expect(ids[1] === ids[0] || ids[1] === null).toBe(true);
-  expect(await workspaceId('/proc/nowhere')).toBeNull();
+  expect(await readWorkspaceId('/proc/nowhere')).toBeNull();
   rmSync(folder, { recursive: true });
 });
 
@@ -103,7 +103,7 @@ describe('the first gateway of a deployment', () => {
     return store.processes.heartbeat({ id, role, ...facts });
   };
 
-  it('[W08] is one that finds no other gateway, even if workers are running', async () => {
+  it('[W08] is the one that finds no other gateway, even if workers are running', async () => {
     await runs('w', 'worker');
     await runs('a', 'gateway');
     expect(await isFirst('a')).toBe(true);

@@ -9,45 +9,48 @@ import manifest from '../package.json' with { type: 'json' };
 import { CliError, type DataFolder } from './data-folder.ts';
 import type { LoadedSettings } from './settings.ts';
 
-/** A clock that differs from the database's clock by more than this is reported, in ms. */
+/** A difference (ms) from the database's clock that is reported. */
 const CLOCK_REPORTED_MS = 2_000;
 /**
- * The largest safe difference between the clocks of two processes, in ms. Leases use the database's
- * clock, but other times are stored by each process's own: beyond this, the next process to serve
- * an account retries failed sends too early or too late.
+ * The largest safe difference (ms) between the clocks of two processes. Leases use the database's
+ * clock, but other times come from the process that stores them. With a larger difference, another
+ * process would retry failed sends too early or too late.
  */
 const CLOCK_UNSAFE_MS = 4_000;
 
 /**
- * A difference between a process and its deployment. If it is `unsafe`, the two must not run side
- * by side.
+ * A difference between a process and its deployment. If it is `unsafe`, the processes must not run
+ * side by side.
  */
-export interface Difference {
+export interface DeploymentDifference {
   readonly what: 'agent' | 'workspace' | 'clock' | 'version' | 'settings';
   readonly unsafe: boolean;
   readonly text: string;
 }
 
-interface Process {
+interface OwnProcess {
   readonly store: Pick<Store, 'processes'>;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-type Judged = Pick<RunningProcess, 'version' | 'facts'>;
+type JudgedProcess = Pick<RunningProcess, 'version' | 'facts'>;
 
 /**
- * Compares a process with the longest-running one of its deployment (null if this is the first).
- * Different settings are only reported, because a rolling restart with new settings passes through
- * that state.
+ * Compares a process with the longest-running process of its deployment; null if this process is
+ * the first. Different settings are only reported, because they occur in every rolling restart with
+ * new settings.
  */
-export function differences(own: Judged, oldest: Judged | null): readonly Difference[] {
+export function listDifferences(
+  own: JudgedProcess,
+  oldest: JudgedProcess | null,
+): readonly DeploymentDifference[] {
   const { facts } = own;
   if (facts === undefined) return [];
   const ahead = facts.clockAheadMs;
   const other = oldest?.facts;
   const apart = other === undefined ? 0 : Math.abs(ahead - other.clockAheadMs);
-  const found: Difference[] = [];
+  const found: DeploymentDifference[] = [];
   if (Math.abs(ahead) > CLOCK_REPORTED_MS || apart > CLOCK_UNSAFE_MS) {
     const seconds = (Math.abs(ahead) / 1_000).toFixed(1);
     const direction = ahead < 0 ? 'behind' : 'ahead of';
@@ -77,29 +80,30 @@ export function differences(own: Judged, oldest: Judged | null): readonly Differ
 }
 
 /** Describes how each process differs from the oldest one. `processes` is sorted by age. */
-export function describeStrangers<P extends Judged>(
+export function describeStrangers<P extends JudgedProcess>(
   processes: readonly P[],
 ): readonly (P & { readonly notes: readonly string[] })[] {
   return processes.map((one, at) => ({
     ...one,
-    notes: differences(one, at === 0 ? null : (processes[0] ?? null)).map(({ text }) => text),
+    notes: listDifferences(one, at === 0 ? null : (processes[0] ?? null)).map(({ text }) => text),
   }));
 }
 
 /**
- * How far this clock is ahead of the database's clock. Differences that the round trip could
- * explain count as zero.
+ * Returns how far (ms) this clock is ahead of the database's clock. Differences that the round trip
+ * could explain count as zero.
  */
-export function clockAhead(asked: number, answered: number, database: number): number {
+export function computeClockLead(asked: number, answered: number, database: number): number {
   const ahead = (asked + answered) / 2 - database;
   return Math.sign(ahead) * Math.max(0, Math.round(Math.abs(ahead) - (answered - asked) / 2));
 }
 
 /**
- * Logs how this process differs from its deployment. Throws CliError `stranger` if that is unsafe.
+ * Logs how this process differs from its deployment. Throws CliError `stranger` if the difference
+ * is unsafe.
  */
 export async function checkStrangers(
-  { store, clock, log }: Process,
+  { store, clock, log }: OwnProcess,
   loaded: LoadedSettings,
   folder: DataFolder,
 ): Promise<ProcessFacts> {
@@ -107,12 +111,12 @@ export async function checkStrangers(
   const time = await store.processes.time();
   const facts: ProcessFacts = {
     agent: loaded.settings.agent.id,
-    workspace: await workspaceId(loaded.settings.agent.workspace),
-    settings: sectionHashes(loaded, folder),
-    clockAheadMs: clockAhead(asked, clock(), time),
+    workspace: await readWorkspaceId(loaded.settings.agent.workspace),
+    settings: hashSections(loaded, folder),
+    clockAheadMs: computeClockLead(asked, clock(), time),
   };
   const [oldest = null] = await store.processes.list();
-  const found = differences({ version: manifest.version, facts }, oldest);
+  const found = listDifferences({ version: manifest.version, facts }, oldest);
   for (const { what, text } of found)
     log.warn({ what }, `this process does not match its deployment: ${text}`);
   const unsafe = found.filter((one) => one.unsafe).map(({ text }) => text);
@@ -124,10 +128,10 @@ export async function checkStrangers(
 }
 
 /**
- * The id stored in the workspace, by which machines that mount it under different paths recognize
- * it.
+ * Reads the id stored in the workspace. Machines that mount the workspace under different paths
+ * recognize it by this id.
  */
-export async function workspaceId(workspace: string): Promise<string | null> {
+export async function readWorkspaceId(workspace: string): Promise<string | null> {
   const home = join(workspace, '.parley');
   const file = join(home, 'id');
   const read = () => readFile(file, 'utf8').catch(() => null);
@@ -139,25 +143,25 @@ export async function workspaceId(workspace: string): Promise<string | null> {
   return (await read()) || null;
 }
 
-/** The sections that may differ between machines or processes. */
+/** The settings sections that may differ between machines or processes. */
 const OWN_SECTIONS: ReadonlySet<string> = new Set(['http', 'log', 'store', 'queue', 'telemetry']);
 
 /** The workspace is omitted because its path may differ between machines. */
-function sharedSections(settings: Pick<LoadedSettings['settings'], 'agent'>) {
+function getSharedSections(settings: Pick<LoadedSettings['settings'], 'agent'>) {
   return Object.entries({ ...settings, agent: { ...settings.agent, workspace: '' } }).filter(
     ([name]) => !OWN_SECTIONS.has(name),
   );
 }
 
-/** One hash per section, by which processes compare their settings without revealing them. */
-export function sectionHashes(
+/** Returns one hash per section, so that processes can compare settings without revealing them. */
+export function hashSections(
   { settings: { agents: _, ...settings }, agents, channels, secrets }: LoadedSettings,
   { path }: Pick<DataFolder, 'path'>,
 ): Record<string, string> {
   const sections = [
-    ...sharedSections(settings),
+    ...getSharedSections(settings),
     ...[...agents].map(([name, { agents: _, ...own }]) => {
-      return [`agents.${name}`, sharedSections(own)] as const;
+      return [`agents.${name}`, getSharedSections(own)] as const;
     }),
     ...Object.entries(channels).map(([name, value]) => [`channels.${name}`, value] as const),
   ];
@@ -171,46 +175,47 @@ export function sectionHashes(
 }
 
 /**
- * The heartbeat interval, in ms. It fits slightly more than twice into the 15 s after which a
- * process is considered dead.
+ * The heartbeat interval (ms) of a process. Two heartbeats fit into the 15 s after which a process
+ * is considered dead.
  */
 const BEAT_MS = 7_000;
 
-interface Announcing extends Process {
+interface ProcessAnnouncement extends OwnProcess {
   /** Called at most once, when a newer Parley has changed the database. */
   readonly onOutdated?: ((version: string) => void) | undefined;
 }
 
 /**
- * The address at which other machines reach a server of the machine `host` that listens on all
- * interfaces.
+ * Returns the address at which other machines reach a server that listens on all interfaces of the
+ * machine `host`.
  */
-function addressFrom(host: string, address: string): string {
+function toReachableAddress(host: string, address: string): string {
   return address.replace(/\/\/(0\.0\.0\.0|\[::\]):/, `//${host}:`);
 }
 
 /**
- * Records every few seconds that this process is running. The returned function records its end.
+ * Records every few seconds that this process is running. The returned function records that the
+ * process has ended.
  */
 export function announceProcess(
-  { store, clock, log, onOutdated }: Announcing,
+  { store, clock, log, onOutdated }: ProcessAnnouncement,
   { id, role, address }: Pick<RunningProcess, 'id' | 'role' | 'address'>,
   known: {
     readonly facts: ProcessFacts;
     readonly workspace: string;
-    /** A function, because the settings change while the process runs. */
+    /** A function, because the settings can change while the process runs. */
     readonly settingsNow: () => ProcessFacts['settings'];
   },
 ): () => Promise<void> {
   const { version } = manifest;
   const host = hostname();
   const own = { id, role, host, pid: process.pid, version };
-  const row = { ...own, address: addressFrom(host, address) };
+  const row = { ...own, address: toReachableAddress(host, address) };
   let isOutdated = false;
   let { facts } = known;
   const say = async (): Promise<void> => {
-    // A restore may have replaced the folder.
-    const workspace = await workspaceId(known.workspace);
+    // A restore may have replaced the workspace folder.
+    const workspace = await readWorkspaceId(known.workspace);
     facts = { ...facts, workspace, settings: known.settingsNow() };
     const asked = clock();
     const result = await store.processes.heartbeat({ ...row, facts });
@@ -219,9 +224,9 @@ export function announceProcess(
       onOutdated?.(result.newer);
       return;
     }
-    const now = { ...facts, clockAheadMs: clockAhead(asked, clock(), result.time) };
-    const isKnown = differences({ version, facts }, null).length > 0;
-    for (const { what, text } of isKnown ? [] : differences({ version, facts: now }, null)) {
+    const now = { ...facts, clockAheadMs: computeClockLead(asked, clock(), result.time) };
+    const isKnown = listDifferences({ version, facts }, null).length > 0;
+    for (const { what, text } of isKnown ? [] : listDifferences({ version, facts: now }, null)) {
       log.warn({ what }, `this process does not match its deployment: ${text}`);
     }
     facts = now;
@@ -231,7 +236,7 @@ export function announceProcess(
   });
   return async () => {
     await heartbeats.stop();
-    // If the database is unreachable, the other processes notice the missing heartbeat.
+    // If the database is unreachable, other processes notice the missing heartbeat.
     await store.processes.leave(id).catch((error: unknown) => {
       log.warn({ reason: reasonOf(error) }, 'the end of this process was not recorded');
     });
@@ -239,14 +244,14 @@ export function announceProcess(
 }
 
 /**
- * How long to hold the lease that elects one of several gateways that start at the same time and
- * cannot see each other yet. In ms.
+ * How long (ms) to hold the lease that elects one of several gateways that start at the same time
+ * and cannot see each other yet.
  */
 const SAME_MOMENT_MS = 10_000;
 
 /**
- * Whether this gateway is the first of its deployment. A gateway that joins others, as in a rolling
- * restart, is not the first.
+ * Returns whether this gateway is the first of its deployment. A gateway that joins running
+ * gateways, as in a rolling restart, is not the first.
  */
 export async function isFirstGateway(
   store: Pick<Store, 'leases' | 'processes'>,

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { completion } from './commands/completion.ts';
+import { printCompletion } from './commands/completion.ts';
 import { acceptFormerOptions } from './former-options.ts';
 import { main } from './main.ts';
 import { describeProgram } from './program.ts';
@@ -22,7 +22,7 @@ const FORMER = [
   ['prompt --channel web', ['--user', '7'], ['--person', '7']],
 ] as const;
 
-/** The options that the given command receives when it runs. */
+/** Returns the options that the given command receives when it runs. */
 async function optionsOf(command: string, args: readonly string[]): Promise<object> {
   const run = async () => undefined;
   const program = describeProgram({ run, bare: run, starting: run });
@@ -49,11 +49,11 @@ describe('a renamed option', () => {
     const run = async () => undefined;
     const program = describeProgram({ run, bare: run, starting: run });
     let script = '';
-    const folder = { path: '' } as Parameters<typeof completion>[0]['folder'];
+    const folder = { path: '' } as Parameters<typeof printCompletion>[0]['folder'];
     const print = (text: string) => {
       script = text;
     };
-    await completion({ folder, env: {}, print }, program, 'bash');
+    await printCompletion({ folder, env: {}, print }, program, 'bash');
     expect(script).toContain('--continue');
     expect(script).not.toContain('--go-on');
     const restore = program.commands.find((command) => command.name() === 'restore');
@@ -66,14 +66,14 @@ describe('a renamed option', () => {
     expect(written.err).toContain("option '--last <count>' argument 'many' is invalid");
   });
 
-  it('[U02] accepts --play before a scene, with a note that it is unnecessary', async () => {
+  it('[U02] accepts --play before a scene, and notes that the option is unnecessary', async () => {
     const words = ['--data', '/nonexistent', 'simulate', 'discord', '--play', '/nonexistent.jsonl'];
     expect(await main(words)).toBe(1);
     expect(written.err).toContain('Note: --play is not needed now.');
     expect(written.err).toContain('There is no scene file /nonexistent.jsonl.');
   });
 
-  it('[U02] still conflicts with the same options', async () => {
+  it('[U02] conflicts with the same options under both names', async () => {
     const program = new Command('parley').exitOverride();
     program
       .command('print')

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
 
 /**
- * Renamed options, by command. The former name keeps working for one release, with a notice on
- * stderr.
+ * Renamed options, keyed by command. The former name keeps working for one release, with a notice
+ * on stderr.
  */
 const FORMER: Readonly<Record<string, { readonly former: string; readonly now: string }>> = {
   logs: { former: '--last', now: '--limit' },
@@ -13,10 +13,10 @@ const FORMER: Readonly<Record<string, { readonly former: string; readonly now: s
   prompt: { former: '--user', now: '--person' },
 };
 
-/** Makes the commands of a program accept the former names of their options. */
+/** Makes the commands of a program accept the former names of renamed options. */
 export function acceptFormerOptions(program: Command, all: typeof FORMER = FORMER): void {
   for (const [path, { former, now }] of Object.entries(all)) {
-    const command = path.split(' ').reduce(subcommand, program);
+    const command = path.split(' ').reduce(findSubcommand, program);
     const option = command.options.find(({ long }) => long === now);
     if (option === undefined) throw new Error(`parley ${path} has no option ${now}.`);
     const old = new FormerOption(former, option);
@@ -34,18 +34,20 @@ export function noteFormer(command: Command, option: Option, become: string): vo
   });
 }
 
-function subcommand(parent: Command, name: string): Command {
+function findSubcommand(parent: Command, name: string): Command {
   const found = parent.commands.find((command) => command.name() === name);
   if (found === undefined) throw new Error(`There is no command ${parent.name()} ${name}.`);
   return found;
 }
 
-/** The former name of an option. It sets the same value but is hidden from help and completion. */
+/**
+ * The former name of an option, which sets the same value but is hidden from help and completion.
+ */
 class FormerOption extends Option {
   readonly #option: Option;
 
   constructor(name: string, option: Option) {
-    // The short flag belongs only to the current name.
+    // The short flag is kept only on the current name.
     super(option.flags.replace(/^-\w, /, '').replace(option.long ?? '', name));
     this.#option = option;
     this.hideHelp();

@@ -3,15 +3,18 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../../..');
-/** Simulates Windows and older versions of Node, where the program runs in a child process. */
+/** Simulates Windows and older Node versions, on which the program runs in a child process. */
 const WITHOUT_EXCHANGE = ['--import', 'data:text/javascript,delete process.execve'];
 const PROGRAM = join(ROOT, 'apps/parley/bin/parley.js');
 type Start = readonly [way: string, isSame: boolean, program: string, args: readonly string[]];
-/** Each of these tests starts a complete Parley, which takes most of a second of processor time. */
+/**
+ * Each of these tests starts a complete Parley process, which takes most of a second of processor
+ * time.
+ */
 const WITH_A_FLAG: Start = [
   'node with a flag of its own',
   true,
@@ -46,7 +49,10 @@ describe.skipIf(process.platform !== 'linux')('a Parley process', () => {
   });
   afterEach(() => rmSync(data, { recursive: true, force: true }));
 
-  /** The arguments, environment and process id of a started Parley, as reported by the kernel. */
+  /**
+   * Returns the arguments, environment and process id of a started Parley process, as reported by
+   * the kernel.
+   */
   async function start(program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
     const { MALLOC_ARENA_MAX: _arenas, NODE_OPTIONS: _options, ...rest } = process.env;
     const words = [...args, '--data', data, 'start'];
@@ -71,7 +77,7 @@ describe.skipIf(process.platform !== 'linux')('a Parley process', () => {
     ['node', true, process.execPath, [PROGRAM]],
     ['the first line of the program', true, PROGRAM, []],
     ['a Node without process.execve', false, process.execPath, [...WITHOUT_EXCHANGE, PROGRAM]],
-    ...(isWholeRun() ? [WITH_A_FLAG] : []),
+    ...(isFullRun() ? [WITH_A_FLAG] : []),
   ])(
     'runs with a small space for young objects and few malloc arenas when %s starts it, and stays the same process for supervisors: %s',
     async (_way, isSame, program, args) => {

@@ -1,5 +1,5 @@
-export { banner } from './banner.ts';
-export { start } from './commands/start.ts';
+export { formatBanner as banner } from './banner.ts';
+export { runStart as start } from './commands/start.ts';
 export { type DataFolder, locateDataFolder } from './data-folder.ts';
 export type { StartOptions } from './process-options.ts';
 export { type RunningParley, startParley } from './start-parley.ts';

@@ -1,5 +1,5 @@
 import { silentLogger } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import type { AdmittedMessage, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ const YEAR = 365 * DAY;
 const START = 1_000 * DAY;
 
 let store: Store;
-/** The time on the machine's clock, and the time that has really elapsed. */
+/** The machine's clock (which may jump), and the time that has really elapsed. */
 let now: number;
 let ticks: number;
 let messages: number;
@@ -50,13 +50,13 @@ async function say(): Promise<void> {
 const loaded = readSettings(locateDataFolder('/nowhere', {}), {});
 const settings = {
   ...loaded.settings,
-  // A sweep runs every 30 ms; the clocks above determine which rows are old.
+  // A sweep runs every 30 ms; the simulated clocks determine which rows are old.
   retention: { ...loaded.settings.retention, messageDays: 20, everyMinutes: 0.005 },
 };
 
 /**
- * Runs this many rounds, each `minutes` after the previous one, and returns how many messages are
- * left.
+ * Runs this many sweeps, each `minutes` after the previous one, and returns the number of remaining
+ * messages.
  */
 async function rounds(count: number, minutes: number, log = silentLogger): Promise<number> {
   const shared = { store, clock: () => now, monotonic: () => ticks, log };
@@ -79,7 +79,7 @@ it('[D15] removes nothing while the clock is temporarily a year ahead, and logs 
   await rounds(2, 10);
   now += YEAR;
   await say();
-  const { log, lines } = recordingLogger();
+  const { log, lines } = createRecordingLogger();
   expect(await rounds(4, 10, log)).toBe(2);
   expect(lines.filter((line) => line.startsWith('old rows are kept:'))).toHaveLength(1);
   now -= YEAR;
@@ -95,7 +95,7 @@ it('[D15] removes messages that reach their age limit while people keep writing'
   expect(await rounds(1, 24 * 60)).toBe(20);
 });
 
-it('[D15] immediately removes what is too old after the settings shorten retention', async () => {
+it('[D15] removes rows that exceed a shortened retention as soon as the settings change', async () => {
   for (let day = 1; day <= 10; day += 1) {
     await say();
     await rounds(1, 24 * 60);

@@ -1,49 +1,49 @@
 import {
   type AgingDecision,
-  countedTo,
   DAYS_PER_DAY,
   decideAging,
   type Logger,
+  resolveRecordedTime,
 } from '@parley/core';
 import { startSweep } from '@parley/queue';
 import type { RetentionBounds } from '@parley/store';
 import type { AgentsRuntime } from './agents-runtime.ts';
-import { retentionAges } from './settings.ts';
+import { toRetentionAges } from './settings.ts';
 
 const MINUTE_MS = 60_000;
 /**
- * The pause after each step, as a multiple of the time the step took, so that other work takes
+ * The pause after each step, as a multiple of the step's duration, so that other work takes
  * precedence.
  */
 const SHARE_OF_OTHERS = 4;
 const MIN_PAUSE_MS = 5;
 
-type Deps = Pick<AgentsRuntime, 'processId' | 'loaded'> & {
+type RetentionDeps = Pick<AgentsRuntime, 'processId' | 'loaded'> & {
   readonly shared: Pick<AgentsRuntime['shared'], 'clock' | 'monotonic' | 'log'> & {
     readonly store: Pick<AgentsRuntime['shared']['store'], 'retention' | 'leases'>;
   };
 };
 
 /**
- * Periodically removes old rows in small steps, in one process of the deployment at a time (D15).
- * The returned function stops it. It does not start immediately, because adapters that are just
- * connecting may receive earlier messages again.
+ * Periodically removes old rows in small steps. In a deployment, only one process at a time does
+ * this (D15). The returned function stops the sweeps. The first sweep is delayed, because adapters
+ * that are still connecting may receive earlier messages again.
  */
 export function keepRetention({
   shared,
   processId: owner,
   loaded: { settings },
-}: Deps): () => Promise<void> {
+}: RetentionDeps): () => Promise<void> {
   const { store, clock, monotonic, log } = shared;
   const { everyMinutes, maxMegabytes } = settings.retention;
   const everyMs = everyMinutes * MINUTE_MS;
   const bytes = maxMegabytes === 'unlimited' ? Number.POSITIVE_INFINITY : maxMegabytes * 1e6;
-  const bounds: RetentionBounds = { ages: retentionAges(settings), bytes };
-  const report = createReport(log);
+  const bounds: RetentionBounds = { ages: toRetentionAges(settings), bytes };
+  const report = createHoldReporter(log);
   let isFirst = true;
   let isEnding = false;
   let isTight = false;
-  /** When this process last finished a round, on the monotonic clock. */
+  /** The time at which this process last finished a sweep, on the monotonic clock. */
   let endedAt: number | null = null;
   const round = async (isMine: () => boolean): Promise<void> => {
     const last = await store.retention.last();
@@ -55,7 +55,7 @@ export function keepRetention({
     const { removed, tookMs, cutoff } = await store.retention.run(bounds, {
       clock,
       countFrom: decision.countFrom,
-      countedTo: countedTo(seen),
+      countedTo: resolveRecordedTime(seen),
       async pause(tookMs) {
         const ms = Math.max(MIN_PAUSE_MS, tookMs * SHARE_OF_OTHERS);
         await new Promise((resolve) => setTimeout(resolve, ms));
@@ -77,9 +77,9 @@ export function keepRetention({
     const since = clock() - ((await store.retention.last())?.endedAt ?? 0);
     const isMeasured = endedAt !== null && monotonic() - endedAt < everyMs;
     if (isMeasured || (since >= 0 && since < everyMs)) return;
-    const { whileHeld } = await import('./shared-lock.ts');
+    const { runWhileHeld } = await import('./shared-lock.ts');
     const lease = { leases: store.leases, name: 'retention', owner, clock, monotonic, log };
-    await whileHeld(lease, ({ isMine }) => round(isMine));
+    await runWhileHeld(lease, ({ isMine }) => round(isMine));
   });
   return async () => {
     isEnding = true;
@@ -90,11 +90,11 @@ export function keepRetention({
 const TIGHT =
   'the database exceeds retention.maxMegabytes: the oldest rows are removed before their age';
 
-/** Shorter lags are not reported, because the next rounds catch up. In ms. */
+/** Shorter lags (ms) are not reported, because the next sweeps catch up. */
 const REPORTED_MS = 60 * MINUTE_MS;
 
-/** Logs once for each reason why removals are held back, and once when they resume. */
-function createReport(log: Logger): (decision: AgingDecision) => void {
+/** Logs once for each reason why rows are kept, and once when removal resumes. */
+function createHoldReporter(log: Logger): (decision: AgingDecision) => void {
   let reported: AgingDecision['heldBy'] = null;
   return ({ heldBy, heldMs, countFrom }) => {
     const now = heldMs < REPORTED_MS ? null : heldBy;
@@ -105,7 +105,7 @@ function createReport(log: Logger): (decision: AgingDecision) => void {
       return;
     }
     const facts = { heldBy: now, agesCountFrom: new Date(countFrom).toISOString() };
-    // A database in which nothing was written is not a fault, so it is logged as information only.
+    // A database to which nothing is written is not a fault, so this is logged as information only.
     log[now === 'newest' ? 'info' : 'warn'](facts, HELD_TEXT[now]);
   };
 }
@@ -114,5 +114,5 @@ const HELD_TEXT = {
   'database-clock':
     "old rows are kept: the clock of this process is ahead of the database's; synchronize both (NTP)",
   newest: 'old rows are kept: nothing was written for more than a day',
-  'last-removal': `old rows are kept: too much time seems to have passed since the last round to be sure of it; removal catches up at ${DAYS_PER_DAY} days per day`,
+  'last-removal': `old rows are kept: too much time seems to have passed since the last round, so the clock may be wrong; removal catches up at ${DAYS_PER_DAY} days per day`,
 } as const;

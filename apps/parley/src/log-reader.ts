@@ -5,36 +5,35 @@ import { systemTime } from '@parley/core';
 import type { LogLevelName, LogLine, LogQuery } from '@parley/gateway/api';
 import { z } from 'zod';
 
-/** A stored line with its parsed fields. */
+/** A stored log line with its parsed fields. */
 export type StoredLine = Omit<LogLine, 'conversation'> & {
   readonly raw: string;
   readonly conversation: string | null;
 };
 
-export interface StoredLines {
-  /** The lines, newest first. */
+export interface StoredLogLines {
   readonly lines: readonly StoredLine[];
-  /** The value of `before` for the next page; null if there is nothing older. */
+  /** The value of `before` for the next page; null if there are no older lines. */
   readonly next: number | null;
   /** The processes whose lines are stored in this folder. */
   readonly processes: readonly string[];
 }
 
-/** A search with few matches stops after this time and can be continued from `next`. In ms. */
+/** The time (ms) after which a search with few matches stops; it can be continued from `next`. */
 const SEARCH_MS = 3_000;
 const BLOCK_BYTES = 64 * 1_024;
 
 /**
- * Reads the log lines that all processes store in a folder (U03), newest first. A missing folder
- * yields no lines.
+ * Reads the log lines that all processes store in a folder, newest first (U03). If the folder is
+ * missing, the result is empty.
  */
-export async function readKeptLog(folder: string, query: LogQuery): Promise<StoredLines> {
-  const processes = processesIn(folder);
-  const sources = processes.map((process) => newestFirst(folder, process, query));
+export async function readKeptLog(folder: string, query: LogQuery): Promise<StoredLogLines> {
+  const processes = listProcesses(folder);
+  const sources = processes.map((process) => readNewestFirst(folder, process, query));
   const deadline = systemTime.monotonic() + SEARCH_MS;
   const lines: StoredLine[] = [];
   let next: number | null = null;
-  for await (const { at, line } of merged(sources)) {
+  for await (const { at, line } of mergeSources(sources)) {
     if (query.after !== undefined && at < query.after) break;
     const isFull = lines.length >= query.limit && lines.at(-1)?.at !== at;
     if (isFull || systemTime.monotonic() > deadline) {
@@ -46,24 +45,26 @@ export async function readKeptLog(folder: string, query: LogQuery): Promise<Stor
   return { lines, next, processes };
 }
 
-function processesIn(folder: string): readonly string[] {
+function listProcesses(folder: string): readonly string[] {
   try {
     const names = readdirSync(folder).flatMap(
       (file) => /^(.+)\.log(?:\.1)?$/.exec(file)?.[1] ?? [],
     );
     return [...new Set(names)].toSorted();
   } catch {
-    return []; // No process has stored any lines yet.
+    return []; // The folder is missing because no process has stored any lines yet.
   }
 }
 
-/** A parsed line; `line` is null if the query does not match it. */
-interface ReadLine {
+/** A parsed log line. `line` is null if it does not match the query. */
+interface ParsedLogLine {
   readonly at: number;
   readonly line: StoredLine | null;
 }
 
-async function* merged(sources: readonly AsyncGenerator<ReadLine>[]): AsyncGenerator<ReadLine> {
+async function* mergeSources(
+  sources: readonly AsyncGenerator<ParsedLogLine>[],
+): AsyncGenerator<ParsedLogLine> {
   const heads = await Promise.all(
     sources.map(async (source) => ({ source, head: await source.next() })),
   );
@@ -81,16 +82,16 @@ async function* merged(sources: readonly AsyncGenerator<ReadLine>[]): AsyncGener
   }
 }
 
-async function* newestFirst(
+async function* readNewestFirst(
   folder: string,
   process: string,
   query: LogQuery,
-): AsyncGenerator<ReadLine> {
+): AsyncGenerator<ParsedLogLine> {
   for (const ending of ['.log', '.log.1']) {
     const file = await open(join(folder, process + ending)).catch(() => null);
     if (file === null) continue;
     try {
-      for await (const raw of linesBackward(file)) {
+      for await (const raw of readLinesBackward(file)) {
         const read = readLine(raw, process);
         if (read === null || read.at >= (query.before ?? Number.POSITIVE_INFINITY)) continue;
         yield { at: read.at, line: matchesQuery(read, query) ? read : null };
@@ -101,7 +102,7 @@ async function* newestFirst(
   }
 }
 
-async function* linesBackward(file: FileHandle): AsyncGenerator<string> {
+async function* readLinesBackward(file: FileHandle): AsyncGenerator<string> {
   let end = (await file.stat()).size;
   let rest: Buffer = Buffer.alloc(0);
   while (end > 0) {
@@ -126,9 +127,12 @@ const Facts = z.looseObject({
   msg: z.string().default(''),
 });
 
-/** Returns null for an incomplete line: it is still being written, or the disk was full. */
+/**
+ * Parses a log line; returns null for an incomplete line, which is still being written or was cut
+ * off by a full disk.
+ */
 function readLine(raw: string, process: string): StoredLine | null {
-  const parsed = Facts.safeParse(parsedJson(raw));
+  const parsed = Facts.safeParse(parseJsonLine(raw));
   if (!parsed.success) return null;
   const { time, level, msg: text, ...facts } = parsed.data;
   const named = (name: string): string | null => {
@@ -139,19 +143,19 @@ function readLine(raw: string, process: string): StoredLine | null {
   const channel = named('channel') ?? /^([a-z][a-z0-9-]*):/.exec(conversation ?? '')?.[1] ?? null;
   return {
     ...{ raw, process, level, text, facts, channel, conversation, at: Date.parse(time) },
-    ...{ component: componentOf(named), turn: named('turn'), message: named('message') },
+    ...{ component: findComponent(named), turn: named('turn'), message: named('message') },
   };
 }
 
-function parsedJson(text: string): unknown {
+function parseJsonLine(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return null; // The caller skips the line.
+    return null;
   }
 }
 
-/** The components that identify themselves in their log lines. */
+/** The component names that appear in log lines. */
 const COMPONENTS = [
   'plugin',
   'tool',
@@ -163,7 +167,7 @@ const COMPONENTS = [
   'sweep',
 ] as const;
 
-function componentOf(named: (name: string) => string | null): string | null {
+function findComponent(named: (name: string) => string | null): string | null {
   const channel = named('channel');
   if (channel !== null) return [channel, named('account')].filter((name) => name).join('/');
   const kind = COMPONENTS.find((name) => named(name) !== null);

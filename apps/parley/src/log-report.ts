@@ -1,29 +1,32 @@
 import type { LogQuery, LogReport } from '@parley/gateway/api';
 import type { Store } from '@parley/store';
 import { readKeptLog } from './log-reader.ts';
-import { logNameOf } from './process-options.ts';
+import { formatLogName } from './process-options.ts';
 
-interface Deps {
-  /** The folder `logs` in the data folder. */
+interface LogReportDeps {
+  /** The path of the folder `logs` in the data folder. */
   readonly folder: string;
   readonly store: Pick<Store, 'conversations' | 'processes'>;
   readonly channels: readonly string[];
 }
 
-/** How many conversations on one page have their names looked up; all others show their ids. */
+/**
+ * The maximum number of conversations on a page whose names are looked up. Other conversations show
+ * their ids.
+ */
 const MAX_NAMES = 50;
 
 /**
  * Reads the log lines stored in this data folder (U03) and adds the names of their conversations.
  */
 export async function readLogReport(
-  { folder, store, channels }: Deps,
+  { folder, store, channels }: LogReportDeps,
   query: LogQuery,
 ): Promise<LogReport> {
   const { lines, next, processes } = await readKeptLog(folder, query);
   const ids = new Set(lines.flatMap(({ conversation }) => conversation ?? []));
-  // The log must remain readable while the database does not respond, because it is needed most
-  // then.
+  // The log must be readable while the database does not respond, because it is needed most in that
+  // situation.
   const [titles, running] = await Promise.all([
     store.conversations.titles([...ids].slice(0, MAX_NAMES)).catch(() => new Map()),
     store.processes.list().catch(() => []),
@@ -34,6 +37,6 @@ export async function readLogReport(
       conversation: id === null ? null : { id, title: titles.get(id) ?? null },
     })),
     ...{ next, processes, channels },
-    unreachable: running.map(logNameOf).filter((name) => !processes.includes(name)),
+    unreachable: running.map(formatLogName).filter((name) => !processes.includes(name)),
   };
 }

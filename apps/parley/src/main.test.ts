@@ -19,7 +19,7 @@ afterEach(() => {
 });
 
 describe('the command line', () => {
-  it('explains itself', async () => {
+  it('prints help that describes the commands', async () => {
     expect(await main(['--help'])).toBe(0);
     for (const word of [
       'start',
@@ -45,7 +45,7 @@ describe('the command line', () => {
     [['memory', 'xyzzy'], '(Available commands: list, search, rebuild, versions, diff, restore.)'],
     [['dead', 'shwo'], "unknown command 'dead shwo'\n(Did you mean dead show?)"],
     [['soul', 'xyzzy'], "unknown command 'soul xyzzy'"],
-  ])('exits with code 2 on wrong usage and names the mistake: %j', async (args, words) => {
+  ])('exits with code 2 on incorrect usage and names the mistake: %j', async (args, words) => {
     expect(await main(args)).toBe(2);
     expect(written.err).toContain(words);
     expect(written.err).toContain('--help');
@@ -64,7 +64,7 @@ describe('the command line', () => {
     ['agents telegram:-100', 0, 'answered by desk (the rule for this chat)'],
     ['agents telegram:5 --person 9', 0, 'answered by desk (the rule for this person)'],
     ['agents telegram:5', 0, 'answered by main (the default agent)'],
-    ['agents web:@desk/main', 0, 'answered by desk (the chat is one with it)'],
+    ['agents web:@desk/main', 0, 'answered by desk (the chat names this agent)'],
     ['agents discord:5', 1, 'no working account discord/default'],
     ['memory search tea --agent desk', 0, 'Green tea, always.'],
     ['memory --agent desk search tea', 0, 'Green tea, always.'],
@@ -73,11 +73,11 @@ describe('the command line', () => {
     ['heartbeat', 0, 'There are no tasks in HEARTBEAT.md.'],
     ['soul list --agent desk', 0, 'v0-seed'],
     ['prompt --channel web --agent desk --full', 0, 'Help desk'],
-    ['hooks list --agent desk', 0, 'The settings have no hooks.'],
+    ['hooks list --agent desk', 0, 'No hooks are configured.'],
     ['cron add tea --every 2h --agent desk', 1, 'Not done: no owner has written'],
     ['memory list --agent dsek', 1, 'Did you mean desk? The agents are main, desk.'],
     ['import openclaw docs --agent desk', 1, 'is not a workspace of OpenClaw'],
-  ])('[F14] commands use the agent that is named: %s', async (args, code, said) => {
+  ])('[F14] runs commands for the agent named with --agent: %s', async (args, code, said) => {
     writeFileSync(join(folder, 'parley.yaml'), TWO);
     const workspace = join(folder, 'workspaces/desk');
     mkdirSync(join(workspace, 'memory'), { recursive: true });
@@ -134,10 +134,12 @@ describe('the command line', () => {
     expect(await main(['--data', folder, 'status'])).toBe(3);
     expect(await main(['status', '--data', folder])).toBe(3);
     expect(await main(['sessions', 'new', '--data', folder])).toBe(3);
-    expect(written.out.match(new RegExp(`No Parley runs on ${folder}`, 'g'))).toHaveLength(3);
+    expect(written.out.match(new RegExp(`No gateway is running on ${folder}`, 'g'))).toHaveLength(
+      3,
+    );
   });
 
-  it('[F05] lets strangers in by their code without a running gateway', async () => {
+  it('[F05] allows strangers by their pairing code without a running gateway', async () => {
     const url = `sqlite:${join(folder, 'parley.db')}`;
     const store = await openStore({ url, clock: Date.now });
     const target = { dialect: 'plain', maxLength: 100, unit: 'utf16' } as const;
@@ -153,19 +155,19 @@ describe('the command line', () => {
     await store.close();
   });
 
-  it('[D12] checks settings without starting anything', async () => {
+  it('[D12] checks settings without starting a gateway', async () => {
     writeFileSync(join(folder, 'parley.yaml'), 'http:\n  port: 99999\n');
     expect(await main(['--data', folder, 'config', 'check'])).toBe(1);
     expect(written.out).toContain('http.port');
     expect(written.out).toContain('1 problem; Parley will not start.');
   });
 
-  it('[D12] accepts missing settings, since everything has a default', async () => {
+  it('[D12] accepts missing settings, since every setting has a default', async () => {
     expect(await main(['--data', folder, 'config', 'check'])).toBe(0);
     expect(written.out).toContain('does not exist; the defaults apply');
   });
 
-  it('[D12] warns about an unknown key but still accepts the file', async () => {
+  it('[D12] warns about an unknown key but accepts the file', async () => {
     writeFileSync(join(folder, 'parley.yaml'), 'agnet:\n  name: x\n');
     expect(await main(['--data', folder, 'config', 'check'])).toBe(0);
     expect(written.out).toMatch(/warning: .*agnet/s);
@@ -178,7 +180,7 @@ describe('the command line', () => {
     expect(written.err).not.toContain('    at ');
   });
 
-  it('reports that a process with an unexpected answer is not a Parley', async () => {
+  it('reports a process at the gateway’s address that gives an unexpected response', async () => {
     const instance = { pid: process.pid, address: 'http://127.0.0.1:1' };
     writeFileSync(join(folder, 'gateway.json'), JSON.stringify(instance));
     writeFileSync(join(folder, 'token'), 'x'.repeat(32));

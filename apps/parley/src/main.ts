@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { ParleyError, visibleText } from '@parley/core';
+import { ParleyError, toVisibleText } from '@parley/core';
 import { type Command, CommanderError } from 'commander';
-import type { Cli, Run } from './cli.ts';
+import type { CliContext, RunCommand } from './cli.ts';
 import {
   CliError,
   type DataFolder,
@@ -15,7 +15,7 @@ import { describeProgram } from './program.ts';
 interface GlobalFlags {
   readonly data?: string;
   readonly config?: string;
-  /** The agent, for commands that concern one agent. */
+  /** The name of the agent, for commands that concern one agent. */
   readonly agent?: string;
   readonly json?: boolean;
 }
@@ -26,8 +26,8 @@ export interface CommandStreams {
 }
 
 /**
- * Runs the command line. Resolves to the exit code: 0 success, 1 failure, 2 wrong usage, 3 not
- * running.
+ * Runs the command line. Resolves to the exit code: 0 success, 1 failure, 2 incorrect usage, 3 no
+ * running gateway.
  */
 export async function main(
   args: readonly string[],
@@ -35,11 +35,11 @@ export async function main(
 ): Promise<number> {
   const { env } = process;
   let code = 0;
-  let asked: Pick<Cli, 'agent' | 'json'> = {};
+  let asked: Pick<CliContext, 'agent' | 'json'> = {};
   let path = 'parley';
   let scrub = (text: string): string => text;
-  const print = (text: string) => void stdout.write(`${visibleText(scrub(text))}\n`);
-  const starting: Run = async (command) => {
+  const print = (text: string) => void stdout.write(`${toVisibleText(scrub(text))}\n`);
+  const starting: RunCommand = async (command) => {
     code = await command({
       folder: resolveDataFolder(program.opts<GlobalFlags>()),
       env,
@@ -47,22 +47,22 @@ export async function main(
       ...asked,
     });
   };
-  const bare: Run = (command) =>
+  const bare: RunCommand = (command) =>
     starting(async (cli) => {
-      const folder = asStarted(cli.folder, program.opts());
+      const folder = useStartedSettings(cli.folder, program.opts());
       if (asked.agent !== undefined) await checkAgent(folder, env, asked.agent);
       return command({ ...cli, folder });
     });
-  const run: Run = (command) =>
+  const run: RunCommand = (command) =>
     bare(async (cli) => {
-      scrub = (await import('./settings.ts')).scrubOf(cli.folder, env);
+      scrub = (await import('./settings.ts')).createScrub(cli.folder, env);
       return command(cli);
     });
   const program = describeProgram({ run, bare, starting });
   program.hook('preAction', (_program, command) => {
     const { agent, json } = command.optsWithGlobals<GlobalFlags>();
     asked = { agent, json };
-    path = pathOf(command);
+    path = getCommandPath(command);
   });
   try {
     await program.parseAsync([...args], { from: 'user' });
@@ -70,39 +70,41 @@ export async function main(
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (error instanceof UsageError) {
-      const message = visibleText(scrub(error.message));
+      const message = toVisibleText(scrub(error.message));
       stderr.write(`error: ${message}\nSee "${path} --help".\n`);
       return 2;
     }
     if (error instanceof ParleyError) {
-      stderr.write(`\n${visibleText(scrub(error.message))}\n`);
+      stderr.write(`\n${toVisibleText(scrub(error.message))}\n`);
       return 1;
     }
     throw error;
   }
 }
 
-/** The full name of a command, such as `parley dead show`. */
-function pathOf(command: Command): string {
+/** Returns the full name of a command, such as `parley dead show`. */
+function getCommandPath(command: Command): string {
   const { parent } = command;
-  return parent === null ? command.name() : `${pathOf(parent)} ${command.name()}`;
+  return parent === null ? command.name() : `${getCommandPath(parent)} ${command.name()}`;
 }
 
-/** Throws CliError for an agent that is not in the settings, before the command does anything. */
+/** Throws CliError for an agent that is not in the settings, before the command runs. */
 async function checkAgent(folder: DataFolder, env: NodeJS.ProcessEnv, agent: string) {
-  const { chosenAgent, readSettings } = await import('./settings.ts');
-  chosenAgent(readSettings(folder, env), agent);
+  const { findChosenAgent, readSettings } = await import('./settings.ts');
+  findChosenAgent(readSettings(folder, env), agent);
 }
 
-/** Uses the settings file that the running gateway was started with, unless the user names one. */
-function asStarted(folder: DataFolder, { config }: GlobalFlags): DataFolder {
+/**
+ * Uses the settings file that the running gateway was started with, unless the user names a file.
+ */
+function useStartedSettings(folder: DataFolder, { config }: GlobalFlags): DataFolder {
   const settingsFile = config === undefined ? findInstance(folder)?.settings : undefined;
   return settingsFile === undefined ? folder : { ...folder, settingsFile };
 }
 
 /**
- * Throws CliError if a settings file named by the user does not exist: a typo must not fall back to
- * the defaults.
+ * Throws CliError if a settings file named by the user does not exist, because the defaults must
+ * not hide a typo.
  */
 function resolveDataFolder(flags: GlobalFlags): DataFolder {
   const folder = locateDataFolder(flags.data, process.env);

@@ -16,22 +16,22 @@ import type { WorkspaceLock } from '@parley/workspace';
 import type { DataFolder } from './data-folder.ts';
 import type { OpenLog, StartOptions } from './process-options.ts';
 import type { ProcessServices } from './process-services.ts';
-import { secretFile, writeSecretFile } from './secret-files.ts';
+import { getSecretPath, writeSecretFile } from './secret-files.ts';
 import type { LoadedSettings } from './settings.ts';
 
-type Options = Pick<StartOptions, 'folder' | 'clock' | 'monotonic' | 'random'> &
+type SignInOptions = Pick<StartOptions, 'folder' | 'clock' | 'monotonic' | 'random'> &
   Pick<OpenLog, 'log' | 'secrets'>;
 
-/** The locks of this process, by the name of the MCP server. */
+/** The locks of this process, keyed by the name of the MCP server. */
 export type SignInLocks = ReadonlyMap<string, WorkspaceLock>;
 
 /**
  * Creates one lock per MCP server, because refresh tokens are single-use and must not be renewed
- * concurrently. When several processes share a database, the lock is a lease among all of them.
+ * concurrently. If several processes share a database, the lock is a lease among these processes.
  */
-export async function signInLocks(
+export async function createSignInLocks(
   settings: LoadedSettings['settings'],
-  { clock, monotonic, random, log }: Options,
+  { clock, monotonic, random, log }: SignInOptions,
   { shared: { store }, processId: owner }: Pick<ProcessServices, 'shared' | 'processId'>,
   newLocalLock: () => WorkspaceLock,
 ): Promise<SignInLocks> {
@@ -39,20 +39,20 @@ export async function signInLocks(
   if (settings.store.url === undefined) {
     return new Map(names.map((name) => [name, newLocalLock()]));
   }
-  const { sharedLock } = await import('./shared-lock.ts');
+  const { createSharedLock } = await import('./shared-lock.ts');
   const around = { leases: store.leases, owner, clock, monotonic, random, log };
   return new Map(
-    names.map((name) => [name, sharedLock({ ...around, name: `mcp-sign-in:${name}` })]),
+    names.map((name) => [name, createSharedLock({ ...around, name: `mcp-sign-in:${name}` })]),
   );
 }
 
 /**
- * Stores sign-ins at MCP servers in `secrets/` of the data folder, which only its owner can read
- * and no backup contains. From then on, everything read or written there is scrubbed from logs and
- * answers.
+ * Stores credentials for MCP servers in `secrets/` in the data folder, which only its owner can
+ * read and which backups omit. All values that are read or written there are scrubbed from logs and
+ * answers from then on.
  */
 export function openSignIns(
-  { folder, secrets }: Pick<Options, 'folder' | 'secrets'>,
+  { folder, secrets }: Pick<SignInOptions, 'folder' | 'secrets'>,
   locks: SignInLocks,
   fetchPublic: FetchPublic,
 ): (server: string) => SignInMeans {
@@ -64,7 +64,7 @@ export function openSignIns(
       return state;
     };
     const read = async (): Promise<SignInState | null> => {
-      const state = readState(secretFile(folder, signInName(server)));
+      const state = readSignInState(getSecretPath(folder, toSignInName(server)));
       return state === null ? null : known(state);
     };
     const vault: SignInVault = {
@@ -72,7 +72,7 @@ export function openSignIns(
       update: (work) =>
         lock.hold(async () => {
           const { next, result } = await work(await read());
-          writeState(folder, server, known(next));
+          writeSignInState(folder, server, known(next));
           return result;
         }),
     };
@@ -80,15 +80,15 @@ export function openSignIns(
   };
 }
 
-function signInName(server: string): string {
+function toSignInName(server: string): string {
   return `mcp-${server}.json`;
 }
 
 /**
- * Returns null if the file is missing or damaged; the person then signs in again. Throws if it
- * cannot be read now, because it must not be overwritten with an empty one.
+ * Returns null if the file is missing or damaged; the person then has to sign in again. Throws if
+ * the file cannot be read at the moment, so that it is not overwritten with an empty state.
  */
-function readState(file: string): SignInState | null {
+function readSignInState(file: string): SignInState | null {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
@@ -103,15 +103,19 @@ function readState(file: string): SignInState | null {
   }
 }
 
-function writeState(folder: Pick<DataFolder, 'path'>, server: string, state: SignInState): void {
-  writeSecretFile(folder, signInName(server), JSON.stringify(state));
+function writeSignInState(
+  folder: Pick<DataFolder, 'path'>,
+  server: string,
+  state: SignInState,
+): void {
+  writeSecretFile(folder, toSignInName(server), JSON.stringify(state));
 }
 
-/** The sign-ins at the configured MCP servers. */
-export function mcpSignIns(
+/** Returns the sign-ins for the configured MCP servers. */
+export function createMcpSignIns(
   { mcp }: Pick<LoadedSettings['settings'], 'mcp'>,
   signInAt: (server: string) => SignInMeans,
-  { clock }: Pick<Options, 'clock'>,
+  { clock }: Pick<SignInOptions, 'clock'>,
 ): McpSignIns {
   const servers = Object.entries(mcp).flatMap(([name, { url, oauth = {} }]): SignInServer[] =>
     url === undefined ? [] : [{ name, url, oauth, ...signInAt(name) }],

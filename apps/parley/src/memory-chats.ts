@@ -1,13 +1,13 @@
 import type { MemoryChat } from '@parley/agent/memory';
-import { agentOfConversation } from '@parley/core';
+import { getConversationAgent } from '@parley/core';
 import type { Store } from '@parley/store';
 import type { Workspace } from '@parley/workspace';
 
-/** The maximum number of chats whose titles are looked up, starting with the newest messages. */
+/** The maximum number of chats whose titles are looked up, most recent first. */
 const MAX_CHATS = 500;
 
-/** An agent's chats, by the name of their memory file. */
-export function memoryChats(
+/** Lists an agent's chats, keyed by the name of their memory file. */
+export function listMemoryChats(
   workspace: Workspace,
   agent: string | undefined,
   { conversations }: Pick<Store, 'conversations'>,
@@ -16,7 +16,7 @@ export function memoryChats(
     const files = new Set((await workspace.editor.list()).map(({ name }) => name));
     if (![...files].some((name) => name.startsWith('groups/'))) return new Map();
     const known = await conversations.list({ before: null, limit: MAX_CHATS });
-    const own = known.filter(({ id }) => agentOfConversation(id) === agent);
+    const own = known.filter(({ id }) => getConversationAgent(id) === agent);
     return new Map(
       own.flatMap(({ id, title, chatType, channel, chatId }) => {
         const { groupMemory } = workspace.for({ kind: 'guest', conversationId: id });

@@ -3,22 +3,25 @@ import { MemoryService } from '@parley/agent/memory-service';
 import { silentLogger } from '@parley/core';
 import type { Store } from '@parley/store';
 import { openMemorySearch } from '@parley/workspace';
-import { memoryChats } from './memory-chats.ts';
+import { listMemoryChats } from './memory-chats.ts';
 import type { ChosenAgent } from './settings.ts';
-import { workspaceForCommand } from './shared-lock.ts';
+import { openWorkspaceForCommand } from './shared-lock.ts';
 
 /** Opens the files of an agent for a command, whether or not a gateway is running. */
-export async function filesHere(store: Store, { name, settings }: ChosenAgent) {
-  const { workspace } = await workspaceForCommand(settings, store);
-  return { workspace, chats: memoryChats(workspace, name, store) };
+export async function openFilesForCommand(store: Store, { name, settings }: ChosenAgent) {
+  const { workspace } = await openWorkspaceForCommand(settings, store);
+  return { workspace, chats: listMemoryChats(workspace, name, store) };
 }
 
 /**
- * Opens the memories of an agent for a command. Only a running gateway can delete memories, since
- * it may be using them.
+ * Opens the memories of an agent for a command. Commands cannot delete memories without a running
+ * gateway, because the gateway may be using them.
  */
-export async function memoryHere(store: Store, agent: ChosenAgent): Promise<OperatorMemory> {
-  const files = await filesHere(store, agent);
+export async function openMemoryForCommand(
+  store: Store,
+  agent: ChosenAgent,
+): Promise<OperatorMemory> {
+  const files = await openFilesForCommand(store, agent);
   const { owners, agent: its } = agent.settings;
   if (its.memory === 'off') return { ...files, owners };
   const index = store.ofAgent(agent.name).memories;

@@ -39,39 +39,39 @@ export function chooseModel(
   });
   let line = chosen.model.id;
   const known = chosen.why.then((why) => {
-    line = modelLine(why);
+    line = formatModelLine(why);
     return line;
   });
   /**
-   * `line` names the model that answers and the reason, as far as they are known; `known` resolves
-   * to the final text; `choices` are the choices for `/model`.
+   * `line` names the answering model and the reason for the choice, as far as known. `known`
+   * resolves to the final text, and `choices` are the models offered by `/model`.
    */
   const choices = new Map(
     [...chosen.choices].map(
-      ([name, one]) => [name, { ...one, model: scrubbedModel(one.model, secrets) }] as const,
+      ([name, one]) => [name, { ...one, model: createScrubbedModel(one.model, secrets) }] as const,
     ),
   );
-  return { model: scrubbedModel(chosen.model, secrets), choices, line: () => line, known };
+  return { model: createScrubbedModel(chosen.model, secrets), choices, line: () => line, known };
 }
 
 /**
- * Replaces the colon, because `offline – no model …` reads better after "Model:" than `offline: no
- * model …`.
+ * Replaces the colon with a dash, because `offline – no model …` reads better after "Model:" than
+ * `offline: no model …`.
  */
-function modelLine(why: string): string {
+function formatModelLine(why: string): string {
   return why.replace(': ', ' – ');
 }
 
 /**
- * Wraps a model so that it never receives a secret from the settings, whatever a tool, a page or an
- * MCP server has echoed, and never passes one on, not even while an answer is being streamed (G18).
- * The history contains the scrubbed text.
+ * Wraps a model so that it neither receives nor emits secrets from the settings, even if a tool, a
+ * page or an MCP server has echoed one, and even while an answer is streamed (G18). The history
+ * contains the scrubbed text.
  */
-export function scrubbedModel(
+export function createScrubbedModel(
   model: ChatModel,
   secrets: Pick<Secrets, 'scrub' | 'stream'>,
 ): ChatModel {
-  const scrubTool = toolScrubber(secrets.scrub);
+  const scrubTool = createToolScrubber(secrets.scrub);
   return {
     get id() {
       return model.id;
@@ -81,14 +81,11 @@ export function scrubbedModel(
     },
     learnTokens: (tokens) => model.learnTokens?.(tokens),
     stream: (request, signal) =>
-      scrubbedEvents(
-        model.stream(scrubbedRequest(request, secrets.scrub, scrubTool), signal),
-        secrets,
-      ),
+      scrubEvents(model.stream(scrubRequest(request, secrets.scrub, scrubTool), signal), secrets),
   };
 }
 
-async function* scrubbedEvents(
+async function* scrubEvents(
   events: AsyncIterable<ModelEvent>,
   { scrub, stream }: Pick<Secrets, 'scrub' | 'stream'>,
 ): AsyncIterable<ModelEvent> {
@@ -105,20 +102,20 @@ async function* scrubbedEvents(
     } else {
       const text = growing.end();
       if (text !== '') yield { type: 'text', text };
-      const aside = scrubbedAside(event.aside, scrub);
+      const aside = scrubAside(event.aside, scrub);
       yield { ...event, text: scrub(event.text), ...(aside !== undefined && { aside }) };
     }
   }
 }
 
-function scrubbedAside(aside: AnswerAside | undefined, scrub: Scrub): AnswerAside | undefined {
+function scrubAside(aside: AnswerAside | undefined, scrub: Scrub): AnswerAside | undefined {
   if (aside === undefined) return undefined;
   const { reasoning, dropped } = aside;
   const clean = dropped.map(({ raw, problem }) => ({ raw: scrub(raw), problem: scrub(problem) }));
   return { ...aside, reasoning: scrub(reasoning), dropped: clean };
 }
 
-function scrubbedRequest(
+function scrubRequest(
   request: ModelRequest,
   scrub: Scrub,
   scrubTool: (tool: ModelTool) => ModelTool,
@@ -127,12 +124,12 @@ function scrubbedRequest(
   return {
     ...request,
     system: system.map((layer) => ({ ...layer, text: scrub(layer.text) })),
-    messages: messages.map((message) => scrubbedMessage(message, scrub)),
+    messages: messages.map((message) => scrubMessage(message, scrub)),
     ...(tools !== undefined && { tools: tools.map(scrubTool) }),
   };
 }
 
-function scrubbedMessage(message: ModelMessage, scrub: Scrub): ModelMessage {
+function scrubMessage(message: ModelMessage, scrub: Scrub): ModelMessage {
   const content = scrub(message.content);
   switch (message.role) {
     case 'tool':
@@ -159,10 +156,10 @@ function scrubbedMessage(message: ModelMessage, scrub: Scrub): ModelMessage {
 }
 
 /**
- * Servers write their own tool descriptions and may echo secrets from the request there. Each tool
- * is serialized only once, and `scrub` caches clean texts until a secret is added.
+ * MCP servers write their own tool descriptions, and may echo secrets from the request in them.
+ * Each tool is serialized only once, and `scrub` caches clean texts until a secret is added.
  */
-function toolScrubber(scrub: Scrub): (tool: ModelTool) => ModelTool {
+function createToolScrubber(scrub: Scrub): (tool: ModelTool) => ModelTool {
   const texts = new WeakMap<ModelTool, string>();
   return (tool) => {
     const written = texts.get(tool) ?? JSON.stringify(tool);

@@ -18,7 +18,7 @@ import {
   todosSource,
 } from '@parley/agent';
 import type { LiveBus, Logger, Reader } from '@parley/core';
-import { configPath } from '@parley/core/installation';
+import { getConfigPath } from '@parley/core/installation';
 import { HEARTBEAT_READS } from '@parley/proactive';
 import {
   builtInLayers,
@@ -59,10 +59,10 @@ import type { LoadedSettings } from './settings.ts';
 export type OpenAgent = Awaited<ReturnType<typeof openAgent>>;
 
 /**
- * The other agents that this one may delegate tasks to. `agent` is its name as used in conversation
- * ids.
+ * Lists the other agents to which this agent may delegate tasks. `agent` is the agent's name as
+ * used in conversation ids.
  */
-export function delegatesOf(
+export function listDelegates(
   { agent: { delegates } }: LoadedSettings['settings'],
   { agent }: LoadedSettings['settings'],
 ) {
@@ -70,14 +70,15 @@ export function delegatesOf(
 }
 
 export interface OpenAgentOptions extends InstallationEnv {
-  /** The name used in conversation ids; absent for the default agent (F14). */
+  /** The agent's name in conversation ids; absent for the default agent (F14). */
   readonly name?: string | undefined;
   readonly settings: LoadedSettings['settings'];
   readonly log: Logger;
   readonly plugins?: AgentPlugins;
   readonly mcp?: AgentMcp;
   /**
-   * The store that counts and deletes memories; absent for prompts outside a running installation.
+   * The store that counts and deletes memories; absent for prompts built outside a running
+   * installation.
    */
   readonly durable?: { readonly store: MemoryStore; readonly bus: LiveBus };
   /** The stores behind the tools for to-dos, delegation and other chats. */
@@ -93,9 +94,9 @@ export interface OpenAgentOptions extends InstallationEnv {
     | 'todos'
     | 'soul'
   >;
-  /** The managed SOUL.md. If absent, SOUL.md is an ordinary file. */
+  /** The managed SOUL.md; if absent, SOUL.md is an ordinary file. */
   readonly soul?: ManagedFile & Partial<Pick<SoulService, 'sync'>>;
-  /** The lock of the workspace when several processes share it. */
+  /** The lock of the workspace, if several processes share the workspace. */
   readonly lock?: WorkspaceLock | undefined;
   /** The original folder, if this preview works on a copy of the workspace. */
   readonly copyOf?: string | undefined;
@@ -118,8 +119,8 @@ export async function openAgent(options: OpenAgentOptions) {
     ...(lock !== undefined && { lock }),
   });
   await soul?.sync?.('at-once');
-  // Skills, memory and tools refer to each other. This is not a cycle, because the tools are only
-  // queried during a turn.
+  // Skills, memory and tools refer to each other. The circular reference is safe, because the tools
+  // are queried only during a turn.
   const skills = openInstalledSkills(settings, options, {
     tools: () => tools.for(OWNER).names,
     added: plugins.skills,
@@ -140,7 +141,7 @@ export async function openAgent(options: OpenAgentOptions) {
     ...(work.todos === undefined ? [] : [todosSource(work.todos)]),
     ...remembering.sources,
   ];
-  // Later sources take precedence, so Parley's own sources come after those from plugins.
+  // Later sources take precedence, so Parley's own sources follow the sources of plugins.
   const sources = [...plugins.sources, ...own, ...mcp.sources];
   const hooks = [...remembering.hooks, ...plugins.hooks];
   const { prompt, reads } = await openPrompt(agent, plugins, log);
@@ -149,10 +150,10 @@ export async function openAgent(options: OpenAgentOptions) {
     ...HEARTBEAT_READS,
     ...reads,
     ...[...sources, ...hooks].flatMap(({ reads = [] }) => reads),
-    // Settings and profiles end up in the prompt as well, so they count as prompt files.
+    // Settings and profiles also become part of the prompt, so they count as prompt files.
     ...patternsInside(workspace.folder, [options.folder.settingsFile, options.folder.profiles]),
   ]);
-  const outside = outsideTools(settings, { workspace, promptFiles }, options);
+  const outside = createOutsideTools(settings, { workspace, promptFiles }, options);
   const tools = openTools(
     settings.tools,
     { promptFiles, skills, ...outside, ...remembering.tools, ...work },
@@ -181,7 +182,7 @@ async function describeAgent(
   workspace: Workspace,
   { name: agentName, copyOf }: Pick<OpenAgentOptions, 'name' | 'copyOf'>,
 ) {
-  // The name is shown everywhere, so it comes from IDENTITY.md as visible to a group.
+  // The agent's name is visible to everyone, so it comes from IDENTITY.md as a group sees the file.
   const everyone = workspace.for({ kind: 'guest', conversationId: 'start' });
   const identity = firstSet([given, agent]);
   const { name, emoji } = await readIdentity(everyone, { agent: identity });
@@ -196,8 +197,8 @@ async function describeAgent(
 }
 
 /**
- * The tools of the agent: Parley's own tools, then those that plugins and MCP servers add, if the
- * settings allow them.
+ * Opens the agent's tools: the built-in tools, followed by those of plugins and MCP servers that
+ * the settings allow.
  */
 export function openTools(
   { allow, block }: LoadedSettings['settings']['tools'],
@@ -208,7 +209,7 @@ export function openTools(
     log,
   }: {
     readonly added: readonly AddedTools[];
-    /** Returns the tools that are added and removed while the agent runs. */
+    /** Returns tools that can be added or removed while the agent runs. */
     readonly live?: () => readonly AddedTools[];
     readonly log: Logger;
   },
@@ -227,8 +228,8 @@ export function openTools(
   return registry;
 }
 
-/** Access beyond files for tools: shell commands, if enabled, and the web. */
-export function outsideTools(
+/** Creates the tools that reach beyond files: shell commands, if enabled, and the web. */
+export function createOutsideTools(
   { exec, web }: Pick<LoadedSettings['settings'], 'exec' | 'web'>,
   agent: { readonly workspace: Workspace; readonly promptFiles: PromptFiles },
   { folder }: Pick<InstallationEnv, 'folder'>,
@@ -237,11 +238,11 @@ export function outsideTools(
   return { web, exec: { ...exec, ...agent, forbidden: [folder.path, homedir()] } };
 }
 
-const FORMATS = configPath('channel-formats');
+const FORMATS = getConfigPath('channel-formats');
 
 /**
- * The agent's layout, extended by the layers of plugins. `reads` lists the workspace files that
- * they show.
+ * Returns the agent's prompt layout, extended by the layers of plugins. `reads` lists the workspace
+ * files that these layers show.
  */
 async function openPrompt(
   { layout: name = 'parley', context = {}, prompt: limits }: LoadedSettings['settings']['agent'],

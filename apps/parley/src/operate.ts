@@ -4,28 +4,28 @@ import {
   type InputOf,
   type OperationName,
   type OutputOf,
-  perform,
+  performOperation,
 } from '@parley/gateway/operations';
-import { type Cli, jsonText, notRunning, withStore } from './cli.ts';
-import { commandServices } from './command-services.ts';
+import { type CliContext, formatJson, reportNotRunning, withStore } from './cli.ts';
+import { createCommandServices } from './command-services.ts';
 import {
+  addAgentToPath,
   askGateway,
+  createOtherVersionError,
+  createRefusedError,
   findGateway,
-  isRefused,
-  ofAgent,
-  otherVersion,
-  refusedError,
+  isRefusedError,
 } from './running-gateway.ts';
-import { visible } from './terminal/text.ts';
+import { stripControls } from './terminal/text.ts';
 
-/** The caller when no gateway is running: whoever can write the data folder acts as its owner. */
+/** The caller when no gateway is running. Users who can write the data folder act as its owner. */
 const CALLER = { name: 'the command line', role: 'owner' } as const;
 
-/** Performs operations through the running gateway, or in this process on the database. */
+/** Performs operations through the running gateway, or in this process directly on the database. */
 export interface Operations {
   /** The address of the gateway; null if this process performs the operations. */
   readonly address: string | null;
-  /** `withinMs` is how long the gateway may take; a few seconds by default. */
+  /** `withinMs` is the time the gateway may take; the default is a few seconds. */
   perform<Name extends OperationName>(
     name: Name,
     input: InputOf<Name>,
@@ -34,12 +34,12 @@ export interface Operations {
 }
 
 /**
- * Runs a command that performs `name` and possibly other operations. Resolves to the exit code:
- * that of `work`; 1 if an operation was refused, with the reason printed; 3 if `name` needs a
- * gateway and none is running.
+ * Runs a command that performs `name` and possibly other operations. Resolves to the exit code of
+ * `work`. The code is 1 if an operation was refused, with the reason printed, and 3 if `name` needs
+ * a gateway and none is running.
  */
 export async function withOperations(
-  cli: Cli,
+  cli: CliContext,
   name: OperationName,
   work: (operations: Operations) => Promise<number>,
 ): Promise<number> {
@@ -47,48 +47,52 @@ export async function withOperations(
     const gateway = await findGateway(cli.folder, cli.env);
     if (gateway === null) return await workOffline(cli, name, work);
     const perform: Operations['perform'] = (asked, input, withinMs) =>
-      askGateway(gateway, ofAgent(`/api/${asked}`, cli.agent), { body: { ...input }, withinMs });
+      askGateway(gateway, addAgentToPath(`/api/${asked}`, cli.agent), {
+        body: { ...input },
+        withinMs,
+      });
     return await work({ address: gateway.address, perform }).catch((error) => {
-      // Answers are not validated, because gateway and command share their types; only a different
-      // version can answer in another form.
-      throw error instanceof TypeError ? otherVersion(gateway, error) : error;
+      // Responses are not validated, because the gateway and the command share their types. Only a
+      // gateway of another version can respond in a different form.
+      throw error instanceof TypeError ? createOtherVersionError(gateway, error) : error;
     });
   } catch (error) {
-    if (!isRefused(error)) throw error;
+    if (!isRefusedError(error)) throw error;
     cli.print(error.message);
     return 1;
   }
 }
 
 async function workOffline(
-  cli: Cli,
+  cli: CliContext,
   name: OperationName,
   work: (operations: Operations) => Promise<number>,
 ): Promise<number> {
-  if ((await findOperation(name))?.running) return notRunning(cli);
+  if ((await findOperation(name))?.running) return reportNotRunning(cli);
   const ends: (() => void)[] = [];
   return withStore(cli, async (store, loaded) => {
-    const services = commandServices(cli, store, loaded, (end) => void ends.push(end));
+    const services = createCommandServices(cli, store, loaded, (end) => void ends.push(end));
     const call = { caller: CALLER, agent: cli.agent };
     return work({
       address: null,
-      perform: (asked, input) => perform(services, asked, input, call).catch(asRefusal),
+      perform: (asked, input) =>
+        performOperation(services, asked, input, call).catch(rethrowRefusal),
     });
   }).finally(() => {
     for (const end of ends) end();
   });
 }
 
-function asRefusal(error: unknown): never {
-  throw error instanceof ParleyError ? refusedError(error.message, error.code) : error;
+function rethrowRefusal(error: unknown): never {
+  throw error instanceof ParleyError ? createRefusedError(error.message, error.code) : error;
 }
 
 /**
- * Performs one operation and prints its answer: as text, or unformatted with `--json`. `codeOf`
+ * Performs one operation and prints its response as text, or unformatted with `--json`. `codeOf`
  * returns the exit code.
  */
-export function operate<Name extends OperationName>(
-  cli: Cli,
+export function operateAndPrint<Name extends OperationName>(
+  cli: CliContext,
   name: Name,
   input: InputOf<Name>,
   show: (answer: OutputOf<Name>) => string,
@@ -97,21 +101,21 @@ export function operate<Name extends OperationName>(
 ): Promise<number> {
   return withOperations(cli, name, async ({ perform }) => {
     const answer = await perform(name, input, withinMs);
-    cli.print(cli.json ? jsonText(answer) : show(answer));
+    cli.print(cli.json ? formatJson(answer) : show(answer));
     return codeOf(answer);
   });
 }
 
-/** An operation whose answer is text for people. */
+/** An operation whose response is text for people. */
 type TextOperation = {
   [Name in OperationName]: OutputOf<Name> extends { readonly text: string } ? Name : never;
 }[OperationName];
 
-/** Like `operate`, for operations that answer with text. */
+/** Like `operate`, for operations that respond with text. */
 export function operateText<Name extends TextOperation>(
-  cli: Cli,
+  cli: CliContext,
   name: Name,
   input: InputOf<Name>,
 ): Promise<number> {
-  return operate(cli, name, input, ({ text }) => visible(text.replaceAll('`', '')));
+  return operateAndPrint(cli, name, input, ({ text }) => stripControls(text.replaceAll('`', '')));
 }

@@ -1,11 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { shownArguments } from '@parley/agent/shown-arguments';
+import { formatArguments } from '@parley/agent/shown-arguments';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { describe, expect, it } from 'vitest';
 import { locateDataFolder } from './data-folder.ts';
-import { approvalRules, proposedFile } from './operator-approvals.ts';
+import { createApprovalRules, parseProposedFile } from './operator-approvals.ts';
 
 describe('a call that is always allowed', () => {
   it.each([
@@ -18,11 +18,11 @@ describe('a call that is always allowed', () => {
       const folder = locateDataFolder(path, {});
       writeFileSync(folder.settingsFile, 'approvals: { auto: [read] }\nagents: { desk: {} }\n');
       const deps = { folder, env: {}, clock: () => 0, channels: CHANNEL_DEFINITIONS, name };
-      await approvalRules(deps).allow('write');
+      await createApprovalRules(deps).allow('write');
       expect(readFileSync(folder.settingsFile, 'utf8')).toMatch(file);
-      expect(approvalRules(deps).list()).toEqual(rules);
-      await approvalRules(deps).revoke('read');
-      expect(approvalRules(deps).list()).toEqual(['write']);
+      expect(createApprovalRules(deps).list()).toEqual(rules);
+      await createApprovalRules(deps).revoke('read');
+      expect(createApprovalRules(deps).list()).toEqual(['write']);
       rmSync(path, { recursive: true });
     },
   );
@@ -34,17 +34,17 @@ describe('the file shown in an approval request', () => {
     ['lines', '---\na: b\n---\n\nOne\n\nTwo\n', '---\na: b\n---\n\nOne\n\nTwo'],
     ['a line like a bar', '| x\n|\n', '| x\n|'],
     ['hidden characters, written out', 'a\u200bb\n', 'a\\u{200b}b'],
-  ])('[W09] is found as it is displayed: %s', (_what, text, expected) => {
+  ])('[W09] is parsed as displayed: %s', (_what, text, expected) => {
     const readers = 'everyone, as before';
-    const shown = shownArguments({ path: 'notes/a.md', readers, whole_file: text });
-    expect(proposedFile(shown)).toEqual({ path: 'notes/a.md', text: expected });
+    const shown = formatArguments({ path: 'notes/a.md', readers, whole_file: text });
+    expect(parseProposedFile(shown)).toEqual({ path: 'notes/a.md', text: expected });
   });
 
   it.each([
     { path: 'a.md', text: 'whole_file:' },
     { command: 'path: "a"\nwhole_file: "x"' },
     { path: 'a\u200b.md', whole_file: 'x' },
-  ])('is absent from %j', (input) => {
-    expect(proposedFile(shownArguments(input))).toBeNull();
+  ])('is null for %j', (input) => {
+    expect(parseProposedFile(formatArguments(input))).toBeNull();
   });
 });

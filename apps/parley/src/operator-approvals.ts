@@ -1,48 +1,48 @@
 import { soulDiff } from '@parley/agent';
-import { writtenOut } from '@parley/agent/shown-arguments';
+import { escapeUnclear } from '@parley/agent/shown-arguments';
 import type { OperatorApprovals } from '@parley/gateway';
 import type { SettingsChange } from '@parley/settings/edit';
 import type { Store } from '@parley/store';
 import type { Workspace } from '@parley/workspace';
 import { z } from 'zod';
-import { changeSettings, type SettingsFileDeps, writtenOf } from './channels.ts';
-import { pathOfCall } from './commands/checks/record-facts.ts';
+import { changeSettings, readWrittenSections, type SettingsFileDeps } from './channels.ts';
+import { findCallPath } from './commands/checks/record-facts.ts';
 import { CliError } from './data-folder.ts';
-import { checkSettings, chosenAgent } from './settings.ts';
+import { checkSettings, findChosenAgent } from './settings.ts';
 
 interface ApprovalDeps extends SettingsFileDeps {
   readonly store: Pick<Store, 'audit' | 'conversations'>;
   readonly workspace: Pick<Workspace, 'agentFiles' | 'folder'>;
   /**
-   * The name of the agent; undefined for the default one, which uses the rules of the installation
-   * (F14).
+   * The name of the agent; undefined for the default agent, which uses the rules of the
+   * installation (F14).
    */
   readonly name: string | undefined;
 }
 
 /**
- * The approval rules and the files awaiting a decision, for people who decide outside of chats
- * (G05, W09).
+ * Creates the service for people who decide outside chats: the approval rules, and the files that
+ * await a decision (G05, W09).
  */
-export function operatorApprovals(deps: ApprovalDeps): OperatorApprovals {
-  return { rules: approvalRules(deps), files: agentFiles(deps) };
+export function createOperatorApprovals(deps: ApprovalDeps): OperatorApprovals {
+  return { rules: createApprovalRules(deps), files: createAgentFiles(deps) };
 }
 
 /**
- * Edits the rules of `approvals.auto` in the settings file. A running Parley picks up the change by
- * itself (D12).
+ * Edits the rules of `approvals.auto` in the settings file. A running gateway reloads the changed
+ * settings file (D12).
  */
-export function approvalRules(
+export function createApprovalRules(
   deps: SettingsFileDeps & Pick<ApprovalDeps, 'name'>,
 ): OperatorApprovals['rules'] {
   const { name, folder } = deps;
   const list = () => {
     const loaded = checkSettings(deps.folder, deps.env, deps.channels);
-    return loaded.kind === 'ok' ? chosenAgent(loaded, name).settings.approvals.auto : [];
+    return loaded.kind === 'ok' ? findChosenAgent(loaded, name).settings.approvals.auto : [];
   };
-  /** An agent without its own list gets one that starts with the inherited rules. */
+  /** An agent without its own list gets a list that starts with the inherited rules. */
   const change = (kind: 'add' | 'take', value: string): SettingsChange => {
-    const { path: at, values } = writtenOf(folder, name);
+    const { path: at, values } = readWrittenSections(folder, name);
     const path = [...at, 'approvals', 'auto'];
     if (name === undefined || OwnRules.safeParse(values).success) return { kind, path, value };
     const others = list().filter((rule) => rule !== value);
@@ -67,10 +67,10 @@ const DONE = {
 } as const;
 
 /**
- * Files written by the agent that are awaiting a person's decision (W09). The journal of turns
- * shows in which conversation each was written.
+ * Returns the files written by the agent that await a person's decision (W09). The turn journal
+ * shows in which conversation each file was written.
  */
-function agentFiles({ store, workspace, clock }: ApprovalDeps): OperatorApprovals['files'] {
+function createAgentFiles({ store, workspace, clock }: ApprovalDeps): OperatorApprovals['files'] {
   const { agentFiles, folder } = workspace;
   return {
     async list() {
@@ -79,11 +79,11 @@ function agentFiles({ store, workspace, clock }: ApprovalDeps): OperatorApproval
       const writes = await store.audit.writes(['write', 'edit'], 0);
       return Promise.all(
         files.map(async ({ content, ...file }) => {
-          const write = writes.find(({ input }) => pathOfCall(input, folder) === file.name);
+          const write = writes.find(({ input }) => findCallPath(input, folder) === file.name);
           const conversation =
             write && (await store.conversations.details(write.conversationId, clock()));
           const writtenIn = conversation?.title ?? null;
-          return { ...file, writtenIn, shown: writtenOut(content) };
+          return { ...file, writtenIn, shown: escapeUnclear(content) };
         }),
       );
     },
@@ -93,19 +93,19 @@ function agentFiles({ store, workspace, clock }: ApprovalDeps): OperatorApproval
       return { text: `${name} ${DONE[decision]}` };
     },
     async diffOf({ shown }) {
-      const proposed = proposedFile(shown);
+      const proposed = parseProposedFile(shown);
       if (proposed === null) return null;
       const now = await agentFiles.content(proposed.path);
-      return soulDiff(now === null ? '' : writtenOut(now).trimEnd(), proposed.text);
+      return soulDiff(now === null ? '' : escapeUnclear(now).trimEnd(), proposed.text);
     },
   };
 }
 
 /**
- * The path and the complete new text of the file in an approval request, as displayed to people;
- * null if the request concerns no file.
+ * Returns the path and the complete new text of the file in an approval request, as shown to
+ * people; null if the request concerns no file.
  */
-export function proposedFile(
+export function parseProposedFile(
   shown: string,
 ): { readonly path: string; readonly text: string } | null {
   const [, path, whole] =

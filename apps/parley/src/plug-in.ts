@@ -12,7 +12,7 @@ import { type LoadedSettings, readSettings } from './settings.ts';
 export interface AgentPlugins extends Pick<LoadedParts, 'skills' | 'hooks' | 'sources'> {
   readonly tools: readonly AddedTools[];
   readonly layers: readonly Layer[];
-  /** Adds the layers to a layout. */
+  /** Adds the plugins' layers to a layout. */
   readonly place: (layout: Layout, layerOf: LayerRegistry['get']) => Layout;
 }
 
@@ -38,16 +38,19 @@ export interface PlugInDeps {
   readonly channels: readonly ChannelDefinition[];
   readonly log: Logger;
   readonly clock: Clock;
-  /** Keeps unhandled errors of long-running plugins from ending the process. */
-  readonly containment?: Containment;
+  /** Keeps unhandled errors in long-running plugins from ending the process. */
+  readonly containment?: ErrorContainment;
 }
 
 /**
- * Loads the plugins named in the settings, if any. The settings were first read without the
- * channels of plugins; if there are any, they are checked again. Throws CliError as `readSettings`
- * does, but never because of an error in a plugin.
+ * Loads the plugins named in the settings, if any. The settings are first read without the plugins'
+ * channels; if plugins define channels, the settings are checked again. Throws the same CliErrors
+ * as `readSettings`, but never because of an error in a plugin.
  */
-export async function plugIn(first: LoadedSettings, deps: PlugInDeps): Promise<LoadedPlugins> {
+export async function loadPluginsOf(
+  first: LoadedSettings,
+  deps: PlugInDeps,
+): Promise<LoadedPlugins> {
   const { folder, env, channels, log, clock, containment } = deps;
   const { plugins } = first.settings;
   if (plugins.length === 0) {
@@ -56,7 +59,7 @@ export async function plugIn(first: LoadedSettings, deps: PlugInDeps): Promise<L
   const { allParts, describeOutcome, guardedLayer, loadPlugins, placeLayers } = await import(
     '@parley/plugins'
   );
-  const taken = { tools: toolNames(), channels: channels.map(({ id }) => id) };
+  const taken = { tools: listToolNames(), channels: channels.map(({ id }) => id) };
   const base = dirname(folder.settingsFile);
   const { workspace } = first.settings.agent;
   const onFound = containment?.add ?? (() => {});
@@ -72,7 +75,7 @@ export async function plugIn(first: LoadedSettings, deps: PlugInDeps): Promise<L
     layers: parts.layers.map((layer) => guardedLayer(layer)),
     place: (layout, layerOf) => placeLayers(layout, parts.layers, layerOf),
   };
-  // Rebuilt for each status report, because plugins can fail while they run.
+  // The report is rebuilt for each status request, because plugins can fail while they run.
   const report = outcomes.map((outcome) => ({
     get works() {
       if (outcome.kind === 'failed' || outcome.left.length > 0) return false;
@@ -85,7 +88,7 @@ export async function plugIn(first: LoadedSettings, deps: PlugInDeps): Promise<L
   return { loaded, definitions, report, agent };
 }
 
-function toolNames(): string[] {
+function listToolNames(): string[] {
   const read = () => Promise.reject(new Error('only the names are asked for'));
   return builtInTools({ skills: { read } }).map(({ name }) => name);
 }
@@ -95,19 +98,19 @@ export interface PluginLocation {
   readonly folder: string;
 }
 
-export type Containment = ReturnType<typeof containErrors>;
+export type ErrorContainment = ReturnType<typeof containErrors>;
 
 /**
- * Handles uncaught errors by their origin: an adapter's error restarts that adapter (D12), and an
- * error thrown by a plugin's timer or event handler is logged and survived (P16). Any other error
- * ends the process.
+ * Handles uncaught errors by their origin. An adapter's error restarts that adapter (D12); an error
+ * from a plugin's timer or event handler is logged, and the process continues (P16). Any other
+ * uncaught error ends the process.
  */
 export function containErrors(log: Logger) {
   const places: PluginLocation[] = [];
   const onError = (error: unknown): void => {
     if (blameAdapter(error)) return;
     const plugin = findPluginOnStack(error, places);
-    // Node prints the error and ends the process, as it would without this listener.
+    // Node then prints the error and ends the process, as it does without this listener.
     if (plugin === undefined) throw error;
     log.error({ plugin, reason: reasonOf(error) }, 'uncaught error in a plugin');
   };
@@ -134,8 +137,8 @@ export function findPluginOnStack(
 
 /**
  * Loads the plugins for a command that inspects them. Plugin code may leave timers or connections
- * open, so the command calls `end` when it is finished, which exits the process unless it ends by
- * itself first. Without plugins, `end` does nothing.
+ * open, so the command calls `end` when it is finished. `end` exits the process if it does not exit
+ * by itself first. Without plugins, `end` does nothing.
  */
 export async function plugInForCommand(
   first: LoadedSettings,
@@ -146,5 +149,5 @@ export async function plugInForCommand(
   const end = () => {
     if (first.settings.plugins.length > 0) setTimeout(() => process.exit(), 200).unref();
   };
-  return { ...(await plugIn(first, deps)), end };
+  return { ...(await loadPluginsOf(first, deps)), end };
 }

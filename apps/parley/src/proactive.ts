@@ -30,11 +30,11 @@ import type { OperatorCron } from '@parley/proactive/cron';
 import type { WakeDelivery, WakeUpQueue } from '@parley/queue';
 import type { HeartbeatRun, Store } from '@parley/store';
 import type { Workspace } from '@parley/workspace';
-import { ownersOf, planAccounts, servedBy } from './access.ts';
-import { type OpenAgent, outsideTools } from './open-agent.ts';
+import { createServedCheck, listOwners, planAccounts } from './access.ts';
+import { createOutsideTools, type OpenAgent } from './open-agent.ts';
 import type { StartOptions } from './process-options.ts';
-import { type ChosenAgent, chosenAgent, type LoadedSettings } from './settings.ts';
-import { workspaceForCommand } from './shared-lock.ts';
+import { type ChosenAgent, findChosenAgent, type LoadedSettings } from './settings.ts';
+import { openWorkspaceForCommand } from './shared-lock.ts';
 
 interface OpenHeartbeatDeps
   extends Pick<CronParts, 'store' | 'turns' | 'deliver' | 'accounts' | 'clock' | 'log'>,
@@ -51,7 +51,7 @@ export function openHeartbeat(
   const { store, turns, deliver, clock } = deps;
   const settings = all.heartbeat;
   const { chats } = all.tools.message;
-  const serves = servedBy(accounts);
+  const serves = createServedCheck(accounts);
   const { name: agentName } = agent;
   const targetOf = (tell: string) => createFindTarget({ ...deps, agentName, serves, chats, tell });
   const findTarget = targetOf(settings.notify);
@@ -72,14 +72,14 @@ export function openHeartbeat(
     settings,
     view: workspace.for({ kind: 'owner', conversationId: 'heartbeat' }),
     findTarget,
-    checkForNews: newsChecker(outsideTools(all, { workspace, promptFiles }, { folder })),
+    checkForNews: newsChecker(createOutsideTools(all, { workspace, promptFiles }, { folder })),
     wake: (lane) => turns.wake(lane),
     deliver: ({ channel, account, chatId }) => deliver(channel, account, chatId),
   });
   const rules = {
     judge: createJudge({ ...deps, agent, settings, timeZone: () => heartbeat.timeZone() }),
     limits: async (run: Pick<HeartbeatRun, 'agent'>) => {
-      // Runs started by a hook are not limited by the heartbeat's budget; `spend` limits both.
+      // Runs that a hook starts do not count toward the heartbeat's budget; `spend` limits both.
       if (run.agent !== agent.id) return {};
       const left = settings.tokensPerDay - (await tokensToday({ store, agent, clock }));
       return { steps: settings.steps, tokens: Math.max(0, left) };
@@ -94,13 +94,13 @@ interface HookParts extends Pick<CronParts, 'store' | 'turns' | 'clock' | 'log'>
 }
 
 /**
- * The hooks of all agents. `agentOf` returns an agent's services by its name, or those of the
- * default agent if undefined.
+ * Opens the hooks of all agents. `agentOf` returns an agent's services by name; without a name,
+ * those of the default agent.
  */
 export function openHooks(
   { hooks, agent }: Pick<LoadedSettings['settings'], 'hooks' | 'agent'>,
   { turns, ...parts }: HookParts,
-  agentOf: (name: string | undefined) => HookedAgent | undefined,
+  agentOf: (name: string | undefined) => AgentWithHooks | undefined,
 ): Hooks {
   // Conversation ids of the default agent contain no agent name.
   const rules = Object.fromEntries(
@@ -121,13 +121,13 @@ export function openHooks(
   });
 }
 
-interface HookedAgent {
+interface AgentWithHooks {
   readonly owners: readonly string[];
   readonly proactive: Pick<ReturnType<typeof openHeartbeat>, 'heartbeat' | 'targetOf'>;
 }
 
 /**
- * The length of a job's id, in characters. It is short enough to type, and ids in use are not
+ * The length, in characters, of a job's id. Ids are short enough to type, and ids in use are not
  * assigned again.
  */
 const CODE_LENGTH = 5;
@@ -150,12 +150,12 @@ export function openCron(
   const { settings, agents } = loaded;
   const { agent, cron, tools } = settings;
   const settingsOf = (name: string | undefined) => agents.get(name ?? '') ?? settings;
-  const serves = servedBy(accounts);
+  const serves = createServedCheck(accounts);
   const jobs = createCron({
     store,
     timeZoneOf: (name) => (agents.get(name ?? '')?.agent ?? agent).timeZone,
     async askOwner({ agent: agentName, ...question }) {
-      const owners = ownersOf(settingsOf(agentName));
+      const owners = listOwners(settingsOf(agentName));
       const chat = await ownersChat({ store, owners, agentName, serves });
       if (chat === null) return false;
       const { conversationId, last } = chat;
@@ -183,9 +183,9 @@ export function openCron(
     ...jobs,
     ...{ serves, chats: tools.message.chats },
     findTarget(named) {
-      const { name: agentName, settings: own } = chosenAgent(loaded, named);
+      const { name: agentName, settings: own } = findChosenAgent(loaded, named);
       const { chats } = own.tools.message;
-      const owners = ownersOf(own);
+      const owners = listOwners(own);
       return createFindTarget({ store, log, owners, agentName, serves, tell: 'last', chats });
     },
     agentAt(message) {
@@ -197,33 +197,36 @@ export function openCron(
 
 const idle = async () => {};
 
-/** Access to jobs when no gateway is running. The next start or check picks up what is due. */
-export function offlineCron(store: Store, loaded: LoadedSettings): OperatorCron {
-  const accounts = planAccounts(loaded, ownersOf(loaded.settings), CHANNEL_DEFINITIONS);
+/**
+ * Provides access to jobs when no gateway is running. The next start or check runs the jobs that
+ * are due.
+ */
+export function createOfflineCron(store: Store, loaded: LoadedSettings): OperatorCron {
+  const accounts = planAccounts(loaded, listOwners(loaded.settings), CHANNEL_DEFINITIONS);
   const waking = { turns: { wake: idle }, deliver: idle, checkpoint: () => {} };
   return openCron(loaded, { store, accounts, ...systemTime, log: silentLogger, ...waking });
 }
 
 /**
- * Access to hooks when no gateway is running: only recent events can be read, and no events are
+ * Provides access to hooks when no gateway is running: recent events can be read, but no events are
  * accepted.
  */
-export function offlineHooks(store: Store, { settings }: LoadedSettings) {
+export function createOfflineHooks(store: Store, { settings }: LoadedSettings) {
   const parts = { store, turns: { wake: idle }, ...systemTime, log: silentLogger };
   return openHooks(settings, { ...parts, meter: silentMeter }, () => undefined);
 }
 
-/** The heartbeat when no gateway is running, read from its files. */
-export async function offlineHeartbeat(store: Store, { name, settings }: ChosenAgent) {
+/** Provides the heartbeat report when no gateway is running, based on the files. */
+export async function createOfflineHeartbeat(store: Store, { name, settings }: ChosenAgent) {
   const { heartbeat, tools, agent } = settings;
   const { id, timeZone, isMachinesTimeZone } = agent;
-  const { workspace } = await workspaceForCommand(settings, store);
+  const { workspace } = await openWorkspaceForCommand(settings, store);
   const parts = { store, ...systemTime, log: silentLogger };
   const findTarget = createFindTarget({
     ...parts,
-    owners: ownersOf(settings),
+    owners: listOwners(settings),
     agentName: name,
-    // It is only known after the start which accounts work.
+    // Which accounts work is known only after the start, so all are assumed to work.
     serves: () => true,
     chats: tools.message.chats,
     tell: heartbeat.notify,
@@ -243,7 +246,7 @@ function findAccountRules(accounts: readonly PlannedAccount[], channel: string, 
   return null;
 }
 
-interface StartBoot extends Pick<BootDeps, 'clock' | 'log'> {
+interface BootStart extends Pick<BootDeps, 'clock' | 'log'> {
   readonly store: Store;
   readonly shared: { readonly processId: string } | null;
   readonly turns: Pick<WakeUpQueue, 'wake'>;
@@ -259,11 +262,11 @@ interface StartBoot extends Pick<BootDeps, 'clock' | 'log'> {
 }
 
 /**
- * Starts running each agent's BOOT.md (W08) in the background. The returned function waits until
- * that is done. Among several gateways, only the first one runs it: joining others, as in a rolling
- * restart, does not count as a start.
+ * Runs each agent's BOOT.md in the background (W08). The returned function waits until the runs
+ * have ended. In a deployment with several gateways, only the first one runs BOOT.md; joining a
+ * running deployment, as in a rolling restart, does not count as a start.
  */
-export function startBoot(deps: StartBoot): () => Promise<void> {
+export function startBoot(deps: BootStart): () => Promise<void> {
   const { agents, accounts, turns, newId } = deps;
   const run = async (): Promise<void> => {
     for (const { agent, owners } of agents) {
@@ -275,15 +278,15 @@ export function startBoot(deps: StartBoot): () => Promise<void> {
         lanes: turns,
         startId: newId('boot'),
         saysSomething: async () => (await view.read('BOOT.md')).kind === 'file',
-        serves: servedBy(accounts),
+        serves: createServedCheck(accounts),
       });
     }
   };
-  const running = isStart(deps).then((yes) => (yes ? run() : undefined));
+  const running = isFirstStart(deps).then((yes) => (yes ? run() : undefined));
   return async () => void (await running);
 }
 
-async function isStart({ store, shared, log }: StartBoot): Promise<boolean> {
+async function isFirstStart({ store, shared, log }: BootStart): Promise<boolean> {
   if (shared === null) return true;
   const { isFirstGateway } = await import('./deployment.ts');
   return isFirstGateway(store, shared.processId).catch((error: unknown) => {

@@ -14,67 +14,77 @@ import {
 import type { AccountStatus } from '@parley/gateway';
 import type { ProcessRole } from '@parley/store';
 import type { DataFolder } from './data-folder.ts';
-import { liveToken } from './data-folder.ts';
+import { createTokenGetter } from './data-folder.ts';
 import type { LoadedSettings } from './settings.ts';
 
 export interface StartOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'random'> {
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
-  /** The settings file to name in messages, if the one in the folder is a copy. */
+  /** The settings file to name in messages, if the file in the data folder is a copy. */
   readonly settingsToEdit?: string;
-  /** The role of this process; without one, it takes all roles. */
+  /** The role of this process; by default, it takes all roles. */
   readonly role?: ProcessRole | undefined;
-  /** Overrides `http.port` of the settings. */
+  /** Overrides `http.port` in the settings. */
   readonly port?: number | undefined;
   /** The destination of log lines; standard error by default. */
   readonly logTo?: LogDestination;
-  /** Called at each durable point. Only crash tests pass a function that does anything. */
+  /** Called at each durable point. Only crash tests pass a function that has an effect. */
   readonly checkpoint: Checkpoint;
   readonly channels?: readonly ChannelDefinition[];
   /** Loads a prebuilt web page; by default it is built from the running sources. */
   readonly openPage?: () => Promise<BuiltPage>;
-  /** Whether a watchdog may kill this process when it hangs. Only for processes owned by Parley. */
+  /**
+   * Whether a watchdog may kill this process when it hangs. True only in processes that Parley
+   * owns.
+   */
   readonly endsWhenStill?: boolean;
   /** Called whenever the state of a channel account changes. */
   readonly onState?: (status: AccountStatus) => void;
-  /** Called when a newer Parley has changed the shared database. The caller must close this one. */
+  /**
+   * Called when a newer Parley has changed the shared database. The caller must then close this
+   * Parley.
+   */
   readonly onOutdated?: ((version: string) => void) | undefined;
   /**
-   * Called when this process needs a restart, for example for settings that only apply at startup.
-   * The caller performs it.
+   * Called when this process needs a restart, for example for settings that apply only at startup.
+   * The caller performs the restart.
    */
   readonly onRestart?: (() => void) | undefined;
-  /** Called when this process must end, for example for a restore. The caller must close it. */
+  /**
+   * Called when this process must end, for example for a restore. The caller must then close this
+   * Parley.
+   */
   readonly onStop?: (() => void) | undefined;
 }
 
 /**
- * The log and the token of the page, together with the scrubber that removes this token and all
- * other secrets from all output of the process.
+ * The log and the access token, with the scrubber that removes the token and all other secrets from
+ * the output of the process.
  */
 export interface OpenLog {
   readonly log: Logger;
   readonly token: () => string;
-  /** Code that creates or reads a secret while Parley is running adds it here. */
+  /** Code that creates or reads a secret while Parley is running must add the secret here. */
   readonly secrets: Secrets;
   readonly useLevel: (level: LogLevel) => void;
 }
 
 /**
- * The file that stores this process's log lines for the page; undefined if the settings disable it.
+ * Opens the file that stores this process's log lines for the page; undefined if the settings
+ * disable it.
  */
-export function keptLogOf(
+export function openKeptLogOf(
   { folder, clock, role = 'all' }: Pick<StartOptions, 'folder' | 'clock' | 'role'>,
   { settings }: Pick<LoadedSettings, 'settings'>,
 ): KeptLog | undefined {
   const { keepMegabytes } = settings.log;
   if (keepMegabytes === 0) return undefined;
-  const name = logNameOf({ role, host: hostname(), pid: process.pid });
+  const name = formatLogName({ role, host: hostname(), pid: process.pid });
   return openKeptLog({ folder: folder.logs, name, bytes: keepMegabytes * 1e6, now: clock() });
 }
 
-/** The base name of a process's log file. */
-export function logNameOf(process: {
+/** Returns the base name of a process's log file. */
+export function formatLogName(process: {
   readonly role: ProcessRole;
   readonly host: string;
   readonly pid: number;
@@ -89,7 +99,10 @@ export function openLog(
 ): OpenLog {
   const secrets = openSecrets(known);
   const { token: fixed } = settings.http;
-  const token = addedTo(secrets, fixed === undefined ? liveToken(folder) : () => fixed);
+  const token = createTokenRecorder(
+    secrets,
+    fixed === undefined ? createTokenGetter(folder) : () => fixed,
+  );
   let { level } = settings.log;
   const log = createLogger({
     ...settings.log,
@@ -104,8 +117,8 @@ export function openLog(
   return { log, token, secrets, useLevel };
 }
 
-/** Every token that was ever in use continues to be treated as a secret. */
-function addedTo(secrets: Secrets, token: () => string): () => string {
+/** Every token that was in use since startup is still treated as a secret. */
+function createTokenRecorder(secrets: Secrets, token: () => string): () => string {
   let last = '';
   const current = (): string => {
     const now = token();

@@ -7,12 +7,12 @@ import { openStore, type Setback, StoreError } from '@parley/store';
 import { localLock, type WorkspaceLock } from '@parley/workspace';
 import manifest from '../package.json' with { type: 'json' };
 import {
+  createMissingDatabaseError,
+  describeSetback,
   followMark,
-  missingDatabaseError,
   READ_SO_FAR,
   readMark,
   refuseLostDatabase,
-  setbackText,
 } from './database-mark.ts';
 import type { OpenLog, StartOptions } from './process-options.ts';
 import { isSharedStore, type LoadedSettings } from './settings.ts';
@@ -22,8 +22,8 @@ import { openWork } from './watchdog/open-work.ts';
 export type ProcessServices = Awaited<ReturnType<typeof openProcessServices>>;
 
 /**
- * Opens what lives as long as the process and survives a reload of its settings: database, queue,
- * bus, metrics and traces. Registers the cleanup of each in `opened`.
+ * Opens the services that last as long as the process and survive a reload of the settings:
+ * database, queue, bus, metrics and traces. Registers the cleanup of each service in `opened`.
  */
 export async function openProcessServices(
   options: StartOptions & OpenLog,
@@ -63,8 +63,8 @@ export async function openProcessServices(
 }
 
 /**
- * Returns one lock for each workspace, by agent id. During a reload, agents of the old and the new
- * settings write to the same files.
+ * Returns one lock for each workspace, keyed by agent id. During a reload, agents with the old and
+ * the new settings write to the same files.
  */
 function openLocks(lockOf: (settings: LoadedSettings['settings']) => WorkspaceLock) {
   const locks = new Map<string, WorkspaceLock>();
@@ -79,8 +79,8 @@ function openLocks(lockOf: (settings: LoadedSettings['settings']) => WorkspaceLo
 const RECEIVES = { all: undefined, gateway: 'turns', worker: 'orders' } as const;
 
 /**
- * The database, which holds the state; the queue and bus, which only send wake-ups; and tracing for
- * all of them.
+ * Opens the database for the state, the queue and the bus for wake-ups, and the traces of all
+ * three.
  */
 async function openDurable(
   {
@@ -96,14 +96,14 @@ async function openDurable(
   settings: LoadedSettings['settings'],
   opened: AsyncDisposableStack,
 ) {
-  const traces = await tracesOf(
+  const traces = await openTraces(
     settings.telemetry,
     { instance: processId, log, scrub: secrets.scrubLog },
     opened,
   );
   refuseLostDatabase(folder, settings);
   const onSetback = (setback: Setback): void => {
-    log.error({ ...setback }, setbackText(setback, folder));
+    log.error({ ...setback }, describeSetback(setback, folder));
   };
   const store = await openStore({
     ...settings.store,
@@ -113,13 +113,13 @@ async function openDurable(
     state: { seen: readMark(folder, settings), forget: READ_SO_FAR, onSetback },
   }).catch((error: unknown) => {
     if (!(error instanceof StoreError) || error.code !== 'store-missing') throw error;
-    throw missingDatabaseError(folder, 'The database is empty', error);
+    throw createMissingDatabaseError(folder, 'The database is empty', error);
   });
   opened.defer(async () => {
     try {
       await store.close();
     } catch (error) {
-      // Everything is committed; only the cleanup of the log file is left for the next start.
+      // All data is committed; only the cleanup of the log file is left for the next start.
       log.warn({ reason: reasonOf(error) }, 'the database did not close cleanly');
     }
   });
@@ -130,7 +130,7 @@ async function openDurable(
   ]);
   opened.defer(async () => void (await Promise.all([turns.close(), bus.close()])));
   opened.defer(await followMark({ folder, settings, store, turns, log }));
-  // The lock on the data folder excludes other processes, but it only protects a database inside
+  // The lock on the data folder excludes other processes, but it protects only a database inside
   // that folder.
   if (settings.store.url === undefined) {
     const { lanes, summaries, leases } = store;
@@ -153,7 +153,7 @@ async function openDurable(
 }
 
 /** Returns null if tracing is off, without loading any tracing code. */
-async function tracesOf(
+async function openTraces(
   { otlp, service, share }: LoadedSettings['settings']['telemetry'],
   own: Pick<TracingOptions, 'instance' | 'log' | 'scrub'>,
   opened: AsyncDisposableStack,
@@ -171,9 +171,9 @@ async function tracesOf(
   return tracing;
 }
 
-type Scrape = (channels: readonly AccountStatus[], health: Health) => Promise<string>;
+type ScrapeMetrics = (channels: readonly AccountStatus[], health: Health) => Promise<string>;
 
-function openScrape(deps: GaugeDeps, metrics: Metrics): Scrape {
+function openScrape(deps: GaugeDeps, metrics: Metrics): ScrapeMetrics {
   let gauges: Promise<ReadGauges> | undefined;
   return async (channels, health) => {
     gauges ??= import('./status-report.ts').then(({ openGauges }) => openGauges(deps));

@@ -1,14 +1,14 @@
 import { type Command, Option } from 'commander';
 import {
-  add,
+  addAgentOption,
+  addCommand,
   addDefault,
-  idNumber,
-  numberFrom,
-  ofOneAgent,
-  type Runs,
-  using,
-  withExamples,
-  withJson,
+  addExamples,
+  addJsonOption,
+  type CommandRunners,
+  createModuleRunner,
+  createNumberParser,
+  parseIdNumber,
 } from './cli.ts';
 import type { NewPluginFlags } from './commands/plugins/new-plugin.ts';
 import type { PromptFlags } from './commands/prompt/prompt.ts';
@@ -18,21 +18,23 @@ interface AgentsFlags {
   readonly account: string;
 }
 
-/** Adds the command that shows which agent answers where. */
-export function describeAgents(program: Command, { run }: Runs): void {
-  const work = using(run, () => import('./commands/agents.ts'));
+/** Adds the command `parley agents`, which shows the agent that answers in a chat. */
+export function describeAgents(program: Command, { run }: CommandRunners): void {
+  const work = createModuleRunner(run, () => import('./commands/agents.ts'));
   const what =
     'list the agents and the chats that each answers, or show which agent answers in a chat and by which rule';
-  const agents = add(
+  const agents = addCommand(
     program,
     'agents [chat]',
     what,
     (chat: string | undefined, flags: AgentsFlags) =>
-      work((m, cli) => (chat === undefined ? m.listAgents(cli) : m.whoAnswers(cli, chat, flags))),
+      work((m, cli) =>
+        chat === undefined ? m.listAgents(cli) : m.showWhoAnswers(cli, chat, flags),
+      ),
   )
     .option('--person <id>', 'who writes there (default: a person without a rule of their own)')
     .option('--account <name>', 'the account of the channel', 'default');
-  withExamples(withJson(agents), [
+  addExamples(addJsonOption(agents), [
     ['parley agents', 'list all agents and the chats that each answers'],
     [
       'parley agents telegram:-1001234567890',
@@ -43,19 +45,19 @@ export function describeAgents(program: Command, { run }: Runs): void {
 }
 
 /** Adds the commands about plugins. */
-export function describePlugins(program: Command, { run }: Runs): void {
-  const plugins = withJson(add(program, 'plugins', 'list plugins, or write a new one'));
-  const list = using(run, () => import('./commands/plugins/list-plugins.ts'));
+export function describePlugins(program: Command, { run }: CommandRunners): void {
+  const plugins = addJsonOption(addCommand(program, 'plugins', 'list plugins, or write a new one'));
+  const list = createModuleRunner(run, () => import('./commands/plugins/list-plugins.ts'));
   const each = 'show what each plugin adds, or why it does not work (exit 0 if all work)';
   addDefault(plugins, 'list', each).action(() => list((m, cli) => m.listPlugins(cli)));
-  const create = using(run, () => import('./commands/plugins/new-plugin.ts'));
+  const create = createModuleRunner(run, () => import('./commands/plugins/new-plugin.ts'));
   const what = 'write a plugin with a tool, its test and a README';
-  const made = add(plugins, 'new <name>', what, (name: string, flags: NewPluginFlags) =>
+  const made = addCommand(plugins, 'new <name>', what, (name: string, flags: NewPluginFlags) =>
     create((m, cli) => m.newPlugin(cli, name, flags)),
   )
     .option('--channel', 'write a plugin with a channel instead')
     .option('--in <folder>', 'write it into a new folder below this one', '.');
-  withExamples(made, [
+  addExamples(made, [
     ['parley plugins new dice', 'a tool, in the folder dice'],
     ['parley plugins new my-chat --channel', 'a channel, in the folder my-chat'],
     ['parley plugins new dice --in ~/.parley/plugins', 'beside the settings'],
@@ -63,15 +65,17 @@ export function describePlugins(program: Command, { run }: Runs): void {
 }
 
 /** Adds the commands about skills. */
-export function describeSkills(program: Command, { run }: Runs): void {
-  const work = using(run, () => import('./commands/skills.ts'));
+export function describeSkills(program: Command, { run }: CommandRunners): void {
+  const work = createModuleRunner(run, () => import('./commands/skills.ts'));
   const each =
     'list each skill with its source, its state and the reason (exit 1 if any is refused)';
-  const skills = add(program, 'skills', each, () => work((m, cli) => m.listSkills(cli)));
-  withJson(ofOneAgent(skills));
+  const skills = addCommand(program, 'skills', each, () => work((m, cli) => m.listSkills(cli)));
+  addJsonOption(addAgentOption(skills));
   const one = 'show one skill with its text (exit 1 not found)';
-  add(skills, 'show <name>', one, (name: string) => work((m, cli) => m.showSkill(cli, name)));
-  withExamples(skills, [
+  addCommand(skills, 'show <name>', one, (name: string) =>
+    work((m, cli) => m.showSkill(cli, name)),
+  );
+  addExamples(skills, [
     ['parley skills', 'all skills'],
     ['parley skills show diary', 'show the skill diary in full'],
   ]);
@@ -93,7 +97,7 @@ const PROMPT_EXAMPLES = [
   ['parley prompt --channel web --agent support', 'preview the prompt of another agent'],
 ] as const;
 
-/** Options that select past turns; they exclude each other. */
+/** Options that select past turns and exclude each other. */
 const PAST = [
   ['--list', 'list the last turns; --limit says how many'],
   ['--last', 'show the newest turn; with --chat the newest one there'],
@@ -102,7 +106,7 @@ const PAST = [
   ['--diff [turns...]', 'compare two turns; without ids the last two of a chat'],
 ] as const;
 
-/** Options of a preview, which cannot be combined with those for past turns. */
+/** Options of a preview, which cannot be combined with the options for past turns. */
 const PREVIEW = [
   [
     '--channel <name>',
@@ -120,11 +124,11 @@ const PREVIEW = [
 ] as const;
 
 /** Adds the command that shows prompts. */
-export function describePrompt(program: Command, { run }: Runs): void {
-  const work = using(run, () => import('./commands/prompt/prompt.ts'));
+export function describePrompt(program: Command, { run }: CommandRunners): void {
+  const work = createModuleRunner(run, () => import('./commands/prompt/prompt.ts'));
   const what = 'show the exact prompt of a past turn, or preview one';
-  const prompt = add(program, 'prompt', what, (flags: PromptFlags) =>
-    work((m, cli) => m.prompt(cli, flags)),
+  const prompt = addCommand(program, 'prompt', what, (flags: PromptFlags) =>
+    work((m, cli) => m.runPrompt(cli, flags)),
   );
   const past = PAST.map(([flags, text]) => new Option(flags, text));
   const preview = PREVIEW.map(([flags, text]) => new Option(flags, text));
@@ -133,23 +137,28 @@ export function describePrompt(program: Command, { run }: Runs): void {
     prompt.addOption(option.conflicts(others.map((other) => other.attributeName())));
   }
   for (const option of preview) prompt.addOption(option);
-  ofOneAgent(prompt)
+  addAgentOption(prompt)
     .option('--chat <type>', 'direct, group, channel or thread; with past turns: the chat')
-    .option('-n, --limit <number>', 'with --list: the number of turns', numberFrom(1, 1_000), 20)
+    .option(
+      '-n, --limit <number>',
+      'with --list: the number of turns',
+      createNumberParser(1, 1_000),
+      20,
+    )
     .option('--full', 'show the whole text, not only the layers');
-  withExamples(
-    withJson(prompt),
+  addExamples(
+    addJsonOption(prompt),
     PROMPT_EXAMPLES,
     'A preview shows the first turn of a new session and writes nothing.',
   );
 }
 
 /** Adds the commands about memories and MEMORY.md. */
-export function describeMemory(program: Command, { run }: Runs): void {
-  const work = using(run, () => import('./commands/memory.ts'));
-  const memory = withJson(
-    ofOneAgent(
-      add(
+export function describeMemory(program: Command, { run }: CommandRunners): void {
+  const work = createModuleRunner(run, () => import('./commands/memory.ts'));
+  const memory = addJsonOption(
+    addAgentOption(
+      addCommand(
         program,
         'memory',
         'list or search memories, and compare or restore versions of MEMORY.md',
@@ -160,27 +169,27 @@ export function describeMemory(program: Command, { run }: Runs): void {
     work((m, cli) => m.listMemories(cli)),
   );
   const search = 'search memories, notes and knowledge by words (exit 1 nothing found)';
-  add(memory, 'search <words...>', search, (words: readonly string[]) =>
+  addCommand(memory, 'search <words...>', search, (words: readonly string[]) =>
     work((m, cli) => m.searchMemories(cli, words.join(' '))),
   );
-  add(memory, 'rebuild', 'rebuild the index from the files', () =>
+  addCommand(memory, 'rebuild', 'rebuild the index from the files', () =>
     work((m, cli) => m.rebuildIndex(cli)),
   );
-  add(
+  addCommand(
     memory,
     'versions',
     'list earlier versions of MEMORY.md, newest first, and why each changed',
     () => work((m, cli) => m.listVersions(cli)),
   );
-  const diff = 'show what changed in MEMORY.md since a version; without one, since the last';
-  add(memory, 'diff [version]', diff, (version: string | undefined) =>
+  const diff = 'show what changed in MEMORY.md since a version (default: the last one)';
+  addCommand(memory, 'diff [version]', diff, (version: string | undefined) =>
     work((m, cli) => m.diffVersion(cli, version)),
   );
   const restore = 'restore a version of MEMORY.md; the current text is kept as a version';
-  add(memory, 'restore <version>', restore, (version: string) =>
+  addCommand(memory, 'restore <version>', restore, (version: string) =>
     work((m, cli) => m.restoreVersion(cli, version)),
   );
-  withExamples(memory, [
+  addExamples(memory, [
     ['parley memory', 'all memories'],
     ['parley memory search green tea', 'find what is known about green tea'],
     [
@@ -200,26 +209,26 @@ const NUMBERED = [
 ] as const;
 
 /** Adds the commands about versions of SOUL.md. */
-export function describeSoul(program: Command, { run }: Runs): void {
-  const work = using(run, () => import('./commands/soul.ts'));
+export function describeSoul(program: Command, { run }: CommandRunners): void {
+  const work = createModuleRunner(run, () => import('./commands/soul.ts'));
   const what = 'list versions of SOUL.md, and propose new ones or decide on them';
-  const soul = withJson(ofOneAgent(add(program, 'soul', what)));
+  const soul = addJsonOption(addAgentOption(addCommand(program, 'soul', what)));
   const list = 'list all versions, newest first: state, score, author, reason';
   addDefault(soul, 'list', list).action(() => work((m, cli) => m.listSouls(cli)));
   for (const [action, description] of NUMBERED) {
-    add(soul, action, description, (number: number) =>
+    addCommand(soul, action, description, (number: number) =>
       work((m, cli) =>
         action === 'show' || action === 'diff'
           ? m.showSoul(cli, number, action === 'show' ? 'text' : 'diff')
           : m.decideSoul(cli, number, action),
       ),
-    ).argument('<number>', 'its number in the list, such as 3 or v3', idNumber);
+    ).argument('<number>', 'its number in the list, such as 3 or v3', parseIdNumber);
   }
   const propose = 'propose the text of a file as the next version';
-  add(soul, 'propose <file>', propose, (file: string, { reason }: { reason: string }) =>
+  addCommand(soul, 'propose <file>', propose, (file: string, { reason }: { reason: string }) =>
     work((m, cli) => m.proposeSoul(cli, file, reason)),
   ).option('--reason <words>', 'the reason for it', 'proposed on the command line');
-  withExamples(soul, [
+  addExamples(soul, [
     ['parley soul', 'all versions'],
     ['parley soul show 3', 'show the text of version 3'],
     ['parley soul diff 3', 'what it changes'],

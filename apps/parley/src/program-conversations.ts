@@ -1,13 +1,13 @@
 import { type Command, Option } from 'commander';
 import {
-  add,
+  addCommand,
   addDefault,
-  idNumber,
-  numberFrom,
-  type Runs,
-  using,
-  withExamples,
-  withJson,
+  addExamples,
+  addJsonOption,
+  type CommandRunners,
+  createModuleRunner,
+  createNumberParser,
+  parseIdNumber,
 } from './cli.ts';
 
 const NOTES = `While a person leads a conversation, its messages wait and the agent stays silent. Messages that the person has answered
@@ -15,37 +15,62 @@ need no further answer; the agent learns of them once the conversation is handed
 
 Names, pins, archive and unread marks belong to your inbox; the page shows them on all your devices.`;
 
-interface Page {
+const EXAMPLES: readonly (readonly [line: string, effect: string])[] = [
+  ['parley conversations', 'the newest, with their ids'],
+  ['parley conversations show telegram:default:501', 'while Parley runs'],
+  ['parley conversations take-over telegram:default:501 --minutes 30', ''],
+  ['parley conversations reply telegram:default:501 "I am looking into it."', ''],
+  ['parley conversations hand-back telegram:default:501', 'the agent answers again'],
+  ['parley conversations rename telegram:default:501 "Ann, harbor"', ''],
+  ['parley conversations pin telegram:default:501', ''],
+  ['parley conversations archive telegram:default:501 --off', 'put it back into your inbox'],
+  ['parley conversations mark-read telegram:default:501', 'mark it as read on all your devices'],
+  ['parley conversations delete telegram:default:501', 'show what would be lost'],
+];
+
+interface ListingPage {
   readonly limit: number;
   readonly before?: number;
 }
 
 /** Adds the commands that list conversations and take them over. */
-export function describeConversations(program: Command, { run }: Runs): void {
-  const work = using(run, () => import('./commands/conversations.ts'));
-  const what = 'list the chats of all channels, take one over, write into it, or hand it back';
-  const group = withJson(add(program, 'conversations', what)).alias('conversation');
-  paged(addDefault(group, 'list', 'list conversations, newest first')).action(
-    ({ limit, before }: Page) => work((m, cli) => m.listConversations(cli, limit, before)),
+export function describeConversations(program: Command, { run }: CommandRunners): void {
+  const work = createModuleRunner(run, () => import('./commands/conversations.ts'));
+  const what =
+    'list the chats of all channels, show one, take it over, write into it, or hand it back';
+  const group = addJsonOption(addCommand(program, 'conversations', what)).alias('conversation');
+  addPaging(addDefault(group, 'list', 'list conversations, newest first')).action(
+    ({ limit, before }: ListingPage) => work((m, cli) => m.listConversations(cli, limit, before)),
   );
-  add(
+  addCommand(
+    group,
+    'show',
+    'show one conversation: its state, model, usage and files',
+    (id: string) => work((m, cli) => m.showConversation(cli, id)),
+  ).argument('<id>', 'its id, as listed');
+  addCommand(
     group,
     'take-over',
     'lead a conversation instead of the agent, which stays silent until you hand it back',
     (id: string, { minutes }: { readonly minutes: number }) =>
-      work((m, cli) => m.takeOver(cli, id, minutes)),
+      work((m, cli) => m.takeOverConversation(cli, id, minutes)),
   )
     .argument('<id>', 'its id, as listed')
-    .option('--minutes <number>', 'hand it back after this many minutes', numberFrom(1, 1_440), 60);
-  add(group, 'hand-back', 'let the agent answer again', (id: string) =>
-    work((m, cli) => m.handBack(cli, id)),
+    .option(
+      '--minutes <number>',
+      'hand it back after this many minutes',
+      createNumberParser(1, 1_440),
+      60,
+    );
+  addCommand(group, 'hand-back', 'let the agent answer again', (id: string) =>
+    work((m, cli) => m.handBackConversation(cli, id)),
   ).argument('<id>', 'its id, as listed');
-  add(
+  addCommand(
     group,
     'reply',
     'write into a conversation',
     (id: string, text: string, { as }: { readonly as: 'agent' | 'self' }) =>
-      work((m, cli) => m.reply(cli, id, text, as)),
+      work((m, cli) => m.replyToConversation(cli, id, text, as)),
   )
     .argument('<id>', 'its id, as listed')
     .argument('<text>', 'in Markdown')
@@ -57,73 +82,59 @@ export function describeConversations(program: Command, { run }: Runs): void {
   describeMarks(group, work);
   const record = 'list takeovers, messages written by people, and hand-backs, newest first';
   const before = 'only those before this moment, in ms';
-  paged(
-    add(group, 'takeovers', record, ({ limit, before }: Page) =>
+  addPaging(
+    addCommand(group, 'takeovers', record, ({ limit, before }: ListingPage) =>
       work((m, cli) => m.listTakeovers(cli, limit, before)),
     ),
     before,
   );
-  withExamples(
-    group,
-    [
-      ['parley conversations', 'the newest, with their ids'],
-      ['parley conversations take-over telegram:default:501 --minutes 30', ''],
-      ['parley conversations reply telegram:default:501 "I am looking into it."', ''],
-      ['parley conversations hand-back telegram:default:501', 'the agent answers again'],
-      ['parley conversations rename telegram:default:501 "Ann, harbor"', ''],
-      ['parley conversations pin telegram:default:501', ''],
-      ['parley conversations archive telegram:default:501 --off', 'put it back into your inbox'],
-      [
-        'parley conversations mark-read telegram:default:501',
-        'mark it as read on all your devices',
-      ],
-      ['parley conversations delete telegram:default:501', 'show what would be lost'],
-    ],
-    NOTES,
-  );
+  addExamples(group, EXAMPLES, NOTES);
 }
 
-type Work = ReturnType<typeof using<typeof import('./commands/conversations.ts')>>;
+type ConversationWork = ReturnType<
+  typeof createModuleRunner<typeof import('./commands/conversations.ts')>
+>;
 
 /** Adds the commands that change the caller's inbox, and the one that deletes a conversation. */
-function describeMarks(group: Command, work: Work): void {
+function describeMarks(group: Command, work: ConversationWork): void {
   const ID = 'its id, as listed';
-  add(
+  addCommand(
     group,
     'rename',
     'rename a conversation in your inbox',
-    (id: string, title: string | undefined) => work((m, cli) => m.rename(cli, id, title ?? '')),
+    (id: string, title: string | undefined) =>
+      work((m, cli) => m.renameConversation(cli, id, title ?? '')),
   )
     .argument('<id>', ID)
     .argument('[name]', 'the new name; without it, the original title is used');
-  add(
+  addCommand(
     group,
     'pin',
     'pin a conversation to the top of your inbox',
     (id: string, { off }: { readonly off?: boolean }) =>
-      work((m, cli) => m.pin(cli, id, off !== true)),
+      work((m, cli) => m.pinConversation(cli, id, off !== true)),
   )
     .argument('<id>', ID)
     .option('--off', 'unpin it');
-  add(
+  addCommand(
     group,
     'archive',
     'archive a conversation; a pending approval brings it back',
     (id: string, { off }: { readonly off?: boolean }) =>
-      work((m, cli) => m.archive(cli, id, off !== true)),
+      work((m, cli) => m.archiveConversation(cli, id, off !== true)),
   )
     .argument('<id>', ID)
     .option('--off', 'move it back');
-  add(
+  addCommand(
     group,
     'mark-read',
     'mark a conversation as read',
     (id: string, { off }: { readonly off?: boolean }) =>
-      work((m, cli) => m.markRead(cli, id, off !== true)),
+      work((m, cli) => m.markConversationRead(cli, id, off !== true)),
   )
     .argument('<id>', ID)
     .option('--off', 'mark its newest message as unread');
-  add(
+  addCommand(
     group,
     'delete',
     'delete a conversation and everything said in it',
@@ -134,8 +145,8 @@ function describeMarks(group: Command, work: Work): void {
     .option('--yes', 'delete it; without this, only show what would be lost');
 }
 
-function paged(command: Command, before = 'only those older than this number'): Command {
+function addPaging(command: Command, before = 'only those older than this number'): Command {
   return command
-    .option('-n, --limit <count>', 'list this many', numberFrom(1, 50), 20)
-    .option('--before <number>', before, idNumber);
+    .option('-n, --limit <count>', 'list this many', createNumberParser(1, 50), 20)
+    .option('--before <number>', before, parseIdNumber);
 }

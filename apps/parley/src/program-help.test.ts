@@ -16,7 +16,7 @@ afterEach(() => void vi.restoreAllMocks());
 const nothing = async () => {};
 const program = describeProgram({ run: nothing, bare: nothing, starting: nothing });
 
-/** All commands below this one, each with its full name, such as `dead replay`. */
+/** Lists all subcommands with their full names, such as `dead replay`. */
 function commandsOf(command: Command, above = ''): readonly (readonly [string, Command])[] {
   return command.commands.flatMap((one) => {
     const path = `${above} ${one.name()}`.trim();
@@ -26,7 +26,7 @@ function commandsOf(command: Command, above = ''): readonly (readonly [string, C
 
 const ALL = commandsOf(program);
 
-/** The verbs that a description may start with. */
+/** Verbs that a description may start with. */
 const VERBS = new Set([
   ...['accept', 'add', 'allow', 'back', 'change', 'check', 'close', 'connect', 'disconnect'],
   ...[
@@ -39,9 +39,9 @@ const VERBS = new Set([
     'list',
     'make',
     'pause',
-    'play',
     'print',
     'propose',
+    'simulate',
   ],
   ...['archive', 'delete', 'mark', 'pin', 'rename'],
   ...['rebuild', 'refuse', 'remove', 'report', 'restore', 'resume', 'return', 'revoke'],
@@ -113,7 +113,7 @@ describe('the examples in help', () => {
       const [, examples = ''] = (await helpOf(path)).split('\nExamples:\n');
       for (const line of examples.split('\n\n')[0]?.split('\n') ?? []) {
         const [, words = ''] = /^ {2}(\S.*?)(?: {2,}.*)?$/.exec(line) ?? [];
-        // Matches commands in pipes and substitutions, and two on one line.
+        // Matches commands in pipes and substitutions, and several commands on one line.
         const lines = [...words.matchAll(/(?:^|[|(,] ?)parley ((?:"[^"]*"|[^|,)"])+)/g)];
         if (words !== '' && lines.length === 0) odd.push(words);
         for (const [, one = ''] of lines) seen.add(one.trim());
@@ -130,7 +130,7 @@ describe('the examples in help', () => {
   });
 });
 
-/** The groups of commands with a default command, and some of its options. */
+/** Command groups with a default command, and some of the default command's options. */
 const VERBLESS = [
   ['channels', 'channels list', []],
   ['config', 'config check', []],
@@ -148,7 +148,10 @@ const VERBLESS = [
   ['token', 'token show', []],
 ] as const;
 
-/** Returns the command that runs and its options, including those of its parent commands. */
+/**
+ * Parses a command line and returns the command that runs, with its options and those of its parent
+ * commands.
+ */
 async function parsed(words: readonly string[]): Promise<object> {
   let found = {};
   const again = describeProgram({ run: nothing, bare: nothing, starting: nothing });
@@ -160,16 +163,19 @@ async function parsed(words: readonly string[]): Promise<object> {
   return found;
 }
 
-describe('a group of commands with a default command', () => {
-  it.each(VERBLESS)('[U02] runs it without naming it: %s', async (group, full, options) => {
-    for (const more of [options, [...options, '--json']]) {
-      const expected = await parsed([...full.split(' '), ...more]);
-      expect(expected).toMatchObject({ path: full });
-      expect(await parsed([group, ...more])).toEqual(expected);
-    }
-  });
+describe('a command group with a default command', () => {
+  it.each(VERBLESS)(
+    '[U02] runs the default command when no subcommand is given: %s',
+    async (group, full, options) => {
+      for (const more of [options, [...options, '--json']]) {
+        const expected = await parsed([...full.split(' '), ...more]);
+        expect(expected).toMatchObject({ path: full });
+        expect(await parsed([group, ...more])).toEqual(expected);
+      }
+    },
+  );
 
-  it('[U02] is listed above unless it has no such command or an action of its own', () => {
+  it('[U02] is listed in VERBLESS unless it has an action of its own or no default command', () => {
     const groups = program.commands.filter(
       (one) => one.commands.length > 0 && Reflect.get(one, '_actionHandler') === null,
     );
@@ -181,7 +187,7 @@ describe('a group of commands with a default command', () => {
 
 describe('parley help', () => {
   it.each(['logs', 'dead replay', 'jobs add'])(
-    '[U02] shows what --help shows: %s',
+    '[U02] shows the same text as --help: %s',
     async (path) => {
       const help = await helpOf(path);
       written.out = '';
@@ -191,7 +197,10 @@ describe('parley help', () => {
   );
 });
 
-/** The possible mistakes in the arguments of a command; for a group, an unknown subcommand. */
+/**
+ * Lists possible mistakes in the arguments of a command; for a command group, an unknown
+ * subcommand.
+ */
 function mistakesIn(command: Command): readonly (readonly string[])[] {
   const { registeredArguments: taken, options, commands } = command;
   const needed = taken.filter(({ required }) => required);
@@ -238,7 +247,7 @@ describe('a usage error', () => {
     }
   });
 
-  it('[U02] is also reported by the commands themselves and by operations', async () => {
+  it('[U02] is also reported when a command or an operation detects it', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'parley-usage-'));
     const wrong: readonly (readonly [words: string, said: string, path: string])[] = [
       ['prompt', 'Select a turn', 'prompt'],
@@ -288,7 +297,7 @@ describe('a usage error', () => {
     [['people', 'add', 'ann'], "required option '--role <role>'", 'parley people add'],
     [['completion', 'bsh'], 'Allowed choices are bash, zsh, fish.', 'parley completion'],
     [['simulate', 'telegarm'], 'Did you mean telegram?', 'parley simulate'],
-    [['simulate', 'signal'], 'Platforms are telegram, discord, whatsapp', 'parley simulate'],
+    [['simulate', 'signal'], 'Platforms are telegram, discord, slack, whatsapp', 'parley simulate'],
     [['simulate', 'a.jsonl', 'b.jsonl'], 'one platform and one scene', 'parley simulate'],
     [
       ['simulate', 'a.jsonl', '--record', 'b.jsonl'],

@@ -11,7 +11,7 @@ const ASKS = 'asks questions in a terminal';
 const RUNS = 'runs until it is stopped';
 const FILES = 'writes files and lists them as it goes';
 
-/** The commands without `--json`, each with the reason. */
+/** Commands that reject `--json`, each with the reason. */
 const WITHOUT: Readonly<Record<string, string>> = {
   'audit accept <server>': 'accepts what a person has read',
   'backup <file>': FILES,
@@ -35,14 +35,14 @@ const WITHOUT: Readonly<Record<string, string>> = {
 const nothing = async () => {};
 const program = describeProgram({ run: nothing, bare: nothing, starting: nothing });
 
-/** Every command that has an action, preceded by its parent commands. */
+/** Lists every command that has an action, each preceded by its parent commands. */
 function commandsOf(command: Command, above: readonly Command[] = []): readonly Command[][] {
   const path = [...above, command];
   const own = Reflect.get(command, '_actionHandler') === null ? [] : [path];
   return [...own, ...command.commands.flatMap((one) => commandsOf(one, path))];
 }
 
-/** The usage of a command, such as `dead show <number>`: its words and its required arguments. */
+/** Formats the usage of a command with its required arguments, such as `dead show <number>`. */
 function usageOf(path: readonly Command[]): string {
   const words = path.slice(1).map((one) => one.name());
   const { registeredArguments } = path.at(-1) ?? program;
@@ -66,7 +66,7 @@ afterEach(() => {
 });
 
 describe('every declared command', () => {
-  it('[U03] has --json, or a reason not to', () => {
+  it('[U03] supports --json, or states a reason why not', () => {
     const refused = new Set(Object.keys(WITHOUT));
     const missing = COMMANDS.filter(
       (path) =>
@@ -122,7 +122,7 @@ describe('a command without a running gateway', () => {
       'memory diff',
     ],
     ...['prompt --channel web', 'dead show 1', 'agents web:main', 'doctor'],
-  ])('[U03] prints JSON and nothing else with --json: %s', async (command) => {
+  ])('[U03] prints only JSON with --json: %s', async (command) => {
     await main(['--data', folder, ...command.split(' '), '--json']);
     expect([command, written.err]).toEqual([command, '']);
     expect(Object.keys(JSON.parse(written.out)).length).toBeGreaterThan(0);

@@ -1,30 +1,38 @@
 import { ROLES, type Role } from '@parley/core';
 import { type Command, Option } from 'commander';
-import { add, addDefault, numberFrom, type Runs, using, withExamples, withJson } from './cli.ts';
+import {
+  addCommand,
+  addDefault,
+  addExamples,
+  addJsonOption,
+  type CommandRunners,
+  createModuleRunner,
+  createNumberParser,
+} from './cli.ts';
 
 /** Adds the commands about channel accounts and their groups. */
-export function describeChannels(program: Command, { run }: Runs): void {
-  const work = using(run, () => import('./commands/channels.ts'));
+export function describeChannels(program: Command, { run }: CommandRunners): void {
+  const work = createModuleRunner(run, () => import('./commands/channels.ts'));
   const what = 'list, pause, reconnect or test accounts, and allow groups';
-  const channels = withJson(add(program, 'channels', what));
-  const list = 'list accounts and their state, people waiting for access, and groups seen';
+  const channels = addJsonOption(addCommand(program, 'channels', what));
+  const list = 'list accounts and their state, people waiting for access, and known groups';
   addDefault(channels, 'list', list).action(() => work((m, cli) => m.listChannels(cli)));
   const change = (action: 'pause' | 'resume' | 'reconnect', description: string) =>
-    add(channels, `${action} <account>`, description, (account: string) =>
+    addCommand(channels, `${action} <account>`, description, (account: string) =>
       work((m, cli) => m.changeChannel(cli, action, account)),
     );
   change('pause', 'disconnect an account; its messages wait at the platform');
   change('resume', 'connect a paused account again');
   change('reconnect', 'close the connection of an account and open it again');
   const test = 'send a test message to an owner’s chat there';
-  add(channels, 'test <account>', test, (account: string) =>
+  addCommand(channels, 'test <account>', test, (account: string) =>
     work((m, cli) => m.testChannel(cli, account)),
   );
   const allow = 'allow a group that was seen: writes it into the settings file and keeps comments';
-  add(channels, 'allow <account> <group>', allow, (account: string, group: string) =>
+  addCommand(channels, 'allow <account> <group>', allow, (account: string, group: string) =>
     work((m, cli) => m.allowGroup(cli, account, group)),
   );
-  withExamples(
+  addExamples(
     channels,
     [
       ['parley channels', 'all accounts, people waiting for access, and groups'],
@@ -37,13 +45,13 @@ export function describeChannels(program: Command, { run }: Runs): void {
   );
 }
 
-/** Adds the commands about who may write to the bot and open the page. */
-export function describeAccess(program: Command, { run, bare }: Runs): void {
+/** Adds the commands that manage who may write to the bot and open the page. */
+export function describeAccess(program: Command, { run, bare }: CommandRunners): void {
   const load = () => import('./commands/access.ts');
-  const [work, secret] = [using(run, load), using(bare, load)];
+  const [work, secret] = [createModuleRunner(run, load), createModuleRunner(bare, load)];
   const pair = 'allow a stranger by the code they were given, or list pending requests';
-  const operate = using(run, () => import('./operate.ts'));
-  const pairing = add(
+  const operate = createModuleRunner(run, () => import('./operate.ts'));
+  const pairing = addCommand(
     program,
     'pair [code]',
     pair,
@@ -52,39 +60,42 @@ export function describeAccess(program: Command, { run, bare }: Runs): void {
         m.operateText(cli, flags.refuse ? 'access/refuse' : 'access/pair', { code }),
       ),
   );
-  withJson(pairing).option('--refuse', 'refuse the request instead');
-  withExamples(pairing, [
+  addJsonOption(pairing).option('--refuse', 'refuse the request instead');
+  addExamples(pairing, [
     ['parley pair', 'pending requests'],
     ['parley pair ABCD2345', 'allow the person with this code'],
     ['parley pair ABCD2345 --refuse', 'take the request off the list'],
   ]);
   const approvals = 'list approval requests and their outcomes';
-  const asking = add(program, 'approvals', approvals, ({ limit }: { readonly limit: number }) =>
-    work((m, cli) => m.approvals(cli, limit)),
+  const asking = addCommand(
+    program,
+    'approvals',
+    approvals,
+    ({ limit }: { readonly limit: number }) => work((m, cli) => m.listApprovals(cli, limit)),
   );
-  withJson(asking).option(
+  addJsonOption(asking).option(
     '-n, --limit <count>',
     'list this many of the newest',
-    numberFrom(1, 1_000),
+    createNumberParser(1, 1_000),
     20,
   );
 
-  const token = withJson(
-    add(program, 'token', 'show or replace the secret of the page and the API'),
+  const token = addJsonOption(
+    addCommand(program, 'token', 'show or replace the secret of the page and the API'),
   );
   const show = 'print the link that signs a browser in';
   addDefault(token, 'show', show).action(() => secret((m, cli) => m.showToken(cli)));
   const rotate = 'make a new token and end all sessions, without a restart';
-  add(token, 'rotate', rotate, () => secret((m, cli) => m.rotateToken(cli)));
+  addCommand(token, 'rotate', rotate, () => secret((m, cli) => m.rotateToken(cli)));
 
-  const sessions = withJson(
-    add(program, 'sessions', 'list, start or end sign-ins of browsers to the page'),
+  const sessions = addJsonOption(
+    addCommand(program, 'sessions', 'list, start or end sign-ins of browsers to the page'),
   );
   const list = 'list signed-in browsers, the last used first';
   addDefault(sessions, 'list', list).action(() => secret((m, cli) => m.listSessions(cli)));
   const another = 'print a link that signs one browser in, without the token';
-  add(sessions, 'new', another, () => secret((m, cli) => m.newSession(cli)));
-  const end = add(sessions, 'end [id]', 'sign a browser out immediately');
+  addCommand(sessions, 'new', another, () => secret((m, cli) => m.newSession(cli)));
+  const end = addCommand(sessions, 'end [id]', 'sign a browser out immediately');
   end
     .option('--all', 'sign all of them out')
     .action((id: string | undefined, { all }: { readonly all?: boolean }) => {
@@ -92,7 +103,7 @@ export function describeAccess(program: Command, { run, bare }: Runs): void {
         end.error('error: name a session of "parley sessions", or use --all');
       return secret((m, cli) => m.endSessions(cli, all ? 'all' : (id ?? '')));
     });
-  withExamples(sessions, [
+  addExamples(sessions, [
     ['parley sessions', 'who is signed in'],
     ['parley sessions new', 'a link that signs one browser in'],
     ['parley sessions end 3f9a1c0be214', 'sign this one out'],
@@ -103,25 +114,25 @@ const PEOPLE_NOTES = `owner: everything, as with the token of the data folder. o
 texts or names. viewer: only state, metrics and usage. docs/people.md explains it.`;
 
 /** Adds the commands that manage sign-ins for other people. */
-export function describePeople(program: Command, { bare }: Runs): void {
-  const secret = using(bare, () => import('./commands/access.ts'));
+export function describePeople(program: Command, { bare }: CommandRunners): void {
+  const secret = createModuleRunner(bare, () => import('./commands/access.ts'));
   const what = 'list, add or revoke sign-ins for other people, each with a role';
-  const people = withJson(add(program, 'people', what));
+  const people = addJsonOption(addCommand(program, 'people', what));
   const list = 'list everyone with a sign-in, by name';
   addDefault(people, 'list', list).action(() => secret((m, cli) => m.listPeople(cli)));
   const another = 'make a token for a person; it is printed once';
-  add(people, 'add <name>', another, (name: string, { role }: { readonly role: Role }) =>
+  addCommand(people, 'add <name>', another, (name: string, { role }: { readonly role: Role }) =>
     secret((m, cli) => m.addPerson(cli, name, role)),
   ).addOption(
     new Option('--role <role>', 'what the person may do').choices(ROLES).makeOptionMandatory(),
   );
-  add(
+  addCommand(
     people,
     'revoke <name>',
     'revoke the sign-in and end its sessions immediately',
     (name: string) => secret((m, cli) => m.revokePerson(cli, name)),
   );
-  withExamples(
+  addExamples(
     people,
     [
       ['parley people', 'everyone with a sign-in'],

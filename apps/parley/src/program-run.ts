@@ -1,14 +1,14 @@
 import { nearestWord } from '@parley/settings';
 import { type Command, Option } from 'commander';
 import {
-  add,
+  addAgentOption,
+  addCommand,
   addDefault,
-  numberFrom,
-  ofOneAgent,
-  type Runs,
-  using,
-  withExamples,
-  withJson,
+  addExamples,
+  addJsonOption,
+  type CommandRunners,
+  createModuleRunner,
+  createNumberParser,
 } from './cli.ts';
 import type { SimulatedPlatform, SimulateFlags } from './commands/simulate/simulate.ts';
 import { noteFormer } from './former-options.ts';
@@ -24,24 +24,24 @@ const ROLES = [
 ] as const;
 
 /**
- * Adds the commands that start Parley, as a whole or by role, and those that talk to it from the
- * terminal.
+ * Adds the commands that start Parley, completely or by role, and the command that talks to the
+ * agent in the terminal.
  */
-export function describeStart(program: Command, { bare, starting }: Runs): void {
-  const start = using(starting, () => import('./commands/start.ts'));
+export function describeStart(program: Command, { bare, starting }: CommandRunners): void {
+  const start = createModuleRunner(starting, () => import('./commands/start.ts'));
   const port = 'use this port instead of http.port of the settings; 0 takes any free one';
   for (const [name, role, description] of ROLES) {
-    add(program, name, description, ({ port }: { readonly port?: number }) =>
-      start((m, { folder, env }) => m.start(folder, env, () => {}, { role, port })),
-    ).option('--port <number>', port, numberFrom(0, 65_535));
+    addCommand(program, name, description, ({ port }: { readonly port?: number }) =>
+      start((m, { folder, env }) => m.runStart(folder, env, () => {}, { role, port })),
+    ).option('--port <number>', port, createNumberParser(0, 65_535));
   }
-  const setup = using(bare, () => import('./commands/setup/setup.ts'));
+  const setup = createModuleRunner(bare, () => import('./commands/setup/setup.ts'));
   const asks = 'connect a model and a channel, and become the owner: asks, and tries each answer';
-  add(program, 'setup', asks, () => setup((m, cli) => m.setup(cli)));
-  const chat = using(bare, () => import('./commands/chat.ts'));
+  addCommand(program, 'setup', asks, () => setup((m, cli) => m.runSetup(cli)));
+  const chat = createModuleRunner(bare, () => import('./commands/chat.ts'));
   const talk = 'talk to the agent here; starts a gateway if none is running';
-  const talking = add(program, 'chat', talk, () => chat((m, cli) => m.chat(cli)));
-  ofOneAgent(talking).addHelpText('after', CHAT_HELP);
+  const talking = addCommand(program, 'chat', talk, () => chat((m, cli) => m.runChat(cli)));
+  addAgentOption(talking).addHelpText('after', CHAT_HELP);
 }
 
 const SERVICE_HELP = `
@@ -49,20 +49,20 @@ Run as root, it installs a system service with the user parley and its data in /
 service of that user on the data folder of all commands. docs/service.md explains what it may do and how it gets its keys.`;
 
 /** Adds the commands that manage the background service. */
-export function describeService(program: Command, { starting }: Runs): void {
-  const work = using(starting, () => import('./commands/service/service.ts'));
+export function describeService(program: Command, { starting }: CommandRunners): void {
+  const work = createModuleRunner(starting, () => import('./commands/service/service.ts'));
   const what = 'run in the background, starting with the machine (systemd, launchd)';
-  const service = add(program, 'service', what).addHelpText('after', SERVICE_HELP);
+  const service = addCommand(program, 'service', what).addHelpText('after', SERVICE_HELP);
   const status = 'show whether it runs (exit 0 it answers, 1 it does not, 3 not installed)';
-  withJson(addDefault(service, 'status', status)).action(() =>
-    work((m, cli) => m.serviceStatus(cli)),
+  addJsonOption(addDefault(service, 'status', status)).action(() =>
+    work((m, cli) => m.showServiceStatus(cli)),
   );
   const install = 'write the unit, start it, and wait until it answers; repeat after changes';
-  add(service, 'install', install, (flags: { readonly print?: boolean }) =>
+  addCommand(service, 'install', install, (flags: { readonly print?: boolean }) =>
     work((m, cli) => m.installService(cli, flags)),
   ).option('--print', 'print the unit and change nothing');
   const remove = 'stop it and remove the unit; the data is kept';
-  add(service, 'uninstall', remove, () => work((m, cli) => m.uninstallService(cli)));
+  addCommand(service, 'uninstall', remove, () => work((m, cli) => m.uninstallService(cli)));
 }
 
 const SIMULATE_NOTES = `Without a scene, a page shows a copy of the platform with several people, a group, buttons, files and faults, and a Parley
@@ -73,12 +73,12 @@ With a scene there is no page: it is played in this terminal, the conversation i
 everything happened as the scene says, 1 if not.`;
 
 /** Adds the command that simulates a platform. */
-export function describeSimulate(program: Command, { bare }: Runs): void {
-  const work = using(bare, () => import('./commands/simulate/simulate.ts'));
+export function describeSimulate(program: Command, { bare }: CommandRunners): void {
+  const work = createModuleRunner(bare, () => import('./commands/simulate/simulate.ts'));
   const what =
-    'play a platform against your Parley, on a page or by a scene, without an account or token';
+    'simulate a platform for your Parley, on a page or from a scene, without an account or token';
   const play = new Option('--play <file>', 'the scene').hideHelp();
-  const command: Command = add(
+  const command: Command = addCommand(
     program,
     'simulate [platform] [scene]',
     what,
@@ -90,14 +90,14 @@ export function describeSimulate(program: Command, { bare }: Runs): void {
         command.error(
           'error: --record cannot be used with a scene, which is played without a page',
         );
-      return work((m, cli) => m.simulate(cli, asked, flags));
+      return work((m, cli) => m.runSimulate(cli, asked, flags));
     },
   );
   command
     .option(
       '--port <number>',
       'serve the page on this port; 0 takes any free one',
-      numberFrom(0, 65_535),
+      createNumberParser(0, 65_535),
       0,
     )
     .option('--record <file>', 'write what happens on the page into a scene file')
@@ -105,7 +105,7 @@ export function describeSimulate(program: Command, { bare }: Runs): void {
     .option('--offline', 'let the built-in model answer, whatever the settings say')
     .option('--workspace', 'let it write into your workspace, instead of a copy');
   noteFormer(command, play, 'is not needed');
-  withExamples(
+  addExamples(
     command,
     [
       ['parley simulate', 'Telegram on a page'],
@@ -117,9 +117,12 @@ export function describeSimulate(program: Command, { bare }: Runs): void {
   );
 }
 
-const PLATFORMS: readonly SimulatedPlatform[] = ['telegram', 'discord', 'whatsapp'];
+const PLATFORMS: readonly SimulatedPlatform[] = ['telegram', 'discord', 'slack', 'whatsapp'];
 
-/** Parses a platform and a scene in any order. Returns an error text if a word is neither. */
+/**
+ * Parses a platform and a scene file, given in any order. Returns an error text if a word is
+ * neither.
+ */
 function readSimulateWords(
   words: readonly string[],
 ): { readonly platform: SimulatedPlatform; readonly scene?: string } | string {

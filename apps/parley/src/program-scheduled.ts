@@ -1,14 +1,14 @@
 import type { CronFields } from '@parley/core';
 import type { Command } from 'commander';
 import {
-  add,
+  addAgentOption,
+  addCommand,
   addDefault,
-  ofOneAgent,
-  type Runs,
-  using,
-  withExamples,
-  withJson,
-  withoutJson,
+  addExamples,
+  addJsonOption,
+  type CommandRunners,
+  createModuleRunner,
+  removeJsonOption,
 } from './cli.ts';
 import type { ConvertFlags } from './commands/heartbeat-convert.ts';
 
@@ -16,26 +16,28 @@ const CONVERT_NOTES =
   'A HEARTBEAT.md from another agent works unchanged if its tasks can be recognized. The old text is kept as a version.';
 
 /** Adds the commands for the standing tasks in HEARTBEAT.md. */
-export function describeHeartbeat(program: Command, { run }: Runs): void {
-  const work = using(run, () => import('./commands/schedule.ts'));
+export function describeHeartbeat(program: Command, { run }: CommandRunners): void {
+  const work = createModuleRunner(run, () => import('./commands/schedule.ts'));
   const what = 'show the standing tasks of HEARTBEAT.md: last and next runs, and why none runs now';
-  const heartbeat = add(program, 'heartbeat', what, () => work((m, cli) => m.heartbeat(cli)));
-  withJson(ofOneAgent(heartbeat));
-  const now = 'run the named task now, or the one that is due (exit 1 none started, 3 not running)';
-  add(heartbeat, 'now [task...]', now, (words: readonly string[]) =>
-    work((m, cli) => m.heartbeatNow(cli, words.join(' '))),
+  const heartbeat = addCommand(program, 'heartbeat', what, () =>
+    work((m, cli) => m.showHeartbeat(cli)),
   );
-  const converting = using(run, () => import('./commands/heartbeat-convert.ts'));
+  addJsonOption(addAgentOption(heartbeat));
+  const now = 'run the named task now, or the one that is due (exit 1 none started, 3 not running)';
+  addCommand(heartbeat, 'now [task...]', now, (words: readonly string[]) =>
+    work((m, cli) => m.runHeartbeatNow(cli, words.join(' '))),
+  );
+  const converting = createModuleRunner(run, () => import('./commands/heartbeat-convert.ts'));
   const convert =
     'have the model propose a HEARTBEAT.md in Parley’s format for you to approve (exit 1 not done)';
-  const converter = add(heartbeat, 'convert', convert, (flags: ConvertFlags) =>
+  const converter = addCommand(heartbeat, 'convert', convert, (flags: ConvertFlags) =>
     converting((m, cli) => m.convertHeartbeat(cli, flags)),
   );
-  withoutJson(converter)
+  removeJsonOption(converter)
     .option('--dry-run', 'only show the proposal and the tasks that it makes')
     .option('--yes', 'use it without asking')
     .option('--from <file>', 'propose the text of this file; no model is asked');
-  withExamples(
+  addExamples(
     converter,
     [
       ['parley heartbeat convert --dry-run', 'show the proposal'],
@@ -44,7 +46,7 @@ export function describeHeartbeat(program: Command, { run }: Runs): void {
     ],
     CONVERT_NOTES,
   );
-  withExamples(heartbeat, [
+  addExamples(heartbeat, [
     ['parley heartbeat', 'all tasks, and when they run'],
     ['parley heartbeat now water the plants', 'run the task "water the plants"'],
   ]);
@@ -59,31 +61,31 @@ const NAMED = [
 ] as const;
 
 /** Adds the commands for reminders and jobs. */
-export function describeCron(program: Command, { run }: Runs): void {
-  const work = using(run, () => import('./commands/schedule.ts'));
+export function describeCron(program: Command, { run }: CommandRunners): void {
+  const work = createModuleRunner(run, () => import('./commands/schedule.ts'));
   const what = 'list, add or change reminders and jobs';
-  const cron = withJson(add(program, 'cron', what)).alias('jobs');
+  const cron = addJsonOption(addCommand(program, 'cron', what)).alias('jobs');
   const list = 'list all jobs: when they run next, and how the last run ended';
   addDefault(cron, 'list', list).action(() => work((m, cli) => m.listJobs(cli)));
-  const operate = using(run, () => import('./operate.ts'));
+  const operate = createModuleRunner(run, () => import('./operate.ts'));
   for (const [action, description] of NAMED) {
-    add(cron, `${action} <id>`, description, (id: string) =>
+    addCommand(cron, `${action} <id>`, description, (id: string) =>
       operate((m, cli) => m.operateText(cli, `cron/${action}`, { id })),
     );
   }
   const added = 'add a job that runs once, at an interval, or by a cron expression';
-  const made = add(cron, 'add', added, (task: string, flags: JobFlags) =>
-    work((m, cli) => m.addJob(cli, jobOf({ ...flags, task }))),
+  const made = addCommand(cron, 'add', added, (task: string, flags: JobFlags) =>
+    work((m, cli) => m.addJob(cli, toJob({ ...flags, task }))),
   ).argument('<task>', 'what the agent should do');
-  withFields(ofOneAgent(made), 'default: the owner’s');
-  const changed = add(
+  addJobFields(addAgentOption(made), 'default: the owner’s');
+  const changed = addCommand(
     cron,
     'change <id>',
     'change the time, task, title or chat of a job; the rest stays as it is',
-    (id: string, flags: JobFlags) => work((m, cli) => m.changeJob(cli, { ...jobOf(flags), id })),
+    (id: string, flags: JobFlags) => work((m, cli) => m.changeJob(cli, { ...toJob(flags), id })),
   ).option('--task <text>', 'what the agent should do');
-  withFields(changed, 'default: the same');
-  withExamples(cron, CRON_EXAMPLES);
+  addJobFields(changed, 'default: the same');
+  addExamples(cron, CRON_EXAMPLES);
 }
 
 const CRON_EXAMPLES = [
@@ -102,28 +104,30 @@ const CRON_EXAMPLES = [
 
 type JobFlags = CronFields & { readonly to?: string; readonly agent?: string };
 
-function jobOf({ to, agent: _, ...fields }: JobFlags) {
+function toJob({ to, agent: _, ...fields }: JobFlags) {
   return { fields, to };
 }
 
-/** Adds the commands for events from other programs. */
-export function describeHooks(program: Command, { run }: Runs): void {
-  const work = using(run, () => import('./commands/hooks.ts'));
-  const hooks = withJson(add(program, 'hooks', 'list or test hooks: events from other programs'));
+/** Adds the commands that list and test hooks. */
+export function describeHooks(program: Command, { run }: CommandRunners): void {
+  const work = createModuleRunner(run, () => import('./commands/hooks.ts'));
+  const hooks = addJsonOption(
+    addCommand(program, 'hooks', 'list or test hooks: events from other programs'),
+  );
   const list = 'list each hook: where it reports, its last event and the outcome';
-  ofOneAgent(addDefault(hooks, 'list', list)).action(() => work((m, cli) => m.listHooks(cli)));
+  addAgentOption(addDefault(hooks, 'list', list)).action(() => work((m, cli) => m.listHooks(cli)));
   const sends = 'send the running Parley an event (exit 0 accepted, 1 refused, 3 not running)';
-  add(hooks, 'test <name>', sends, (name: string, { body }: { readonly body?: string }) =>
+  addCommand(hooks, 'test <name>', sends, (name: string, { body }: { readonly body?: string }) =>
     work((m, cli) => m.testHook(cli, name, body)),
   ).option('--body <file>', 'send the content of this file (default: a sample)');
-  withExamples(hooks, [
+  addExamples(hooks, [
     ['parley hooks', 'all hooks and their last events'],
     ['parley hooks test deploy --body event.json', 'send the hook deploy this event'],
   ]);
 }
 
 /** Adds the options shared by creating and changing a job. */
-function withFields(command: Command, usualChat: string): void {
+function addJobFields(command: Command, usualChat: string): void {
   command
     .option('--at <time>', 'run once: "2026-11-22 18:00", "18:00", "in 20 min"')
     .option('--every <interval>', 'repeat: "30 min", "daily at 8:00"')

@@ -1,36 +1,36 @@
 import type { InputOf } from '@parley/gateway/operations';
 import { type Command, Option } from 'commander';
 import {
-  add,
+  addCommand,
   addDefault,
-  idNumber,
-  isoDate,
-  numberFrom,
-  type Runs,
-  using,
-  withExamples,
-  withJson,
-  withoutJson,
+  addExamples,
+  addJsonOption,
+  type CommandRunners,
+  createModuleRunner,
+  createNumberParser,
+  parseIdNumber,
+  parseIsoDate,
+  removeJsonOption,
 } from './cli.ts';
 import type { AuditFlags } from './commands/checks/audit.ts';
-import type { Settling } from './commands/dead.ts';
+import type { SettleFlags } from './commands/dead.ts';
 import type { LogsFlags } from './commands/logs.ts';
 
 /**
- * Adds the commands that show the current health, the outcome of a message, and the size of the
- * database.
+ * Adds the commands that show the health of the gateway, the outcome of a message, and the size of
+ * the database.
  */
-export function describeStatus(program: Command, { run }: Runs): void {
-  const work = using(run, () => import('./commands/status.ts'));
+export function describeStatus(program: Command, { run }: CommandRunners): void {
+  const work = createModuleRunner(run, () => import('./commands/status.ts'));
   const how = 'show gateway health (exit 0 healthy, 1 degraded, 3 not running)';
-  withJson(add(program, 'status', how, () => work((m, cli) => m.status(cli))));
+  addJsonOption(addCommand(program, 'status', how, () => work((m, cli) => m.showStatus(cli))));
   const why = 'explain what happened to a message, stage by stage, or the reason for silence';
-  const asked = using(run, () => import('./commands/why.ts'));
-  const asking = add(program, 'why', why, (message: string) =>
-    asked((m, cli) => m.why(cli, message)),
+  const asked = createModuleRunner(run, () => import('./commands/why.ts'));
+  const asking = addCommand(program, 'why', why, (message: string) =>
+    asked((m, cli) => m.showWhy(cli, message)),
   );
-  withExamples(
-    withJson(asking).argument('<message>', 'its id, channel:chat/id, a turn, or last'),
+  addExamples(
+    addJsonOption(asking).argument('<message>', 'its id, channel:chat/id, a turn, or last'),
     [
       ['parley why last', 'the newest message of a person'],
       ['parley why telegram:42/1207', 'message 1207 of the Telegram chat 42'],
@@ -40,19 +40,26 @@ export function describeStatus(program: Command, { run }: Runs): void {
     'It shows no message texts and no arguments or results of tools.',
   );
   const storage = 'show database size, retention and expired rows';
-  withJson(add(program, 'storage', storage, () => work((m, cli) => m.storage(cli))));
+  addJsonOption(
+    addCommand(program, 'storage', storage, () => work((m, cli) => m.showStorage(cli))),
+  );
 }
 
 /** Adds the command that prints the log. */
-export function describeLogs(program: Command, { run }: Runs): void {
-  const work = using(run, () => import('./commands/logs.ts'));
+export function describeLogs(program: Command, { run }: CommandRunners): void {
+  const work = createModuleRunner(run, () => import('./commands/logs.ts'));
   const what = 'print the last log lines of all processes that keep them in this data folder';
-  const logs = add(program, 'logs', what, (flags: LogsFlags) =>
-    work((m, cli) => m.logs(cli, flags)),
+  const logs = addCommand(program, 'logs', what, (flags: LogsFlags) =>
+    work((m, cli) => m.printLogs(cli, flags)),
   );
-  withJson(logs)
+  addJsonOption(logs)
     .option('-f, --follow', 'keep printing new lines until Ctrl-C')
-    .option('-n, --limit <count>', 'print this many of the last lines', numberFrom(0, 100_000), 100)
+    .option(
+      '-n, --limit <count>',
+      'print this many of the last lines',
+      createNumberParser(0, 100_000),
+      100,
+    )
     .addOption(
       new Option('--level <level>', 'only lines of this level and above')
         .choices(['debug', 'info', 'warn', 'error'])
@@ -61,7 +68,7 @@ export function describeLogs(program: Command, { run }: Runs): void {
     .option('--channel <name>', 'only lines of this channel, such as telegram')
     .option('--chat <conversation>', 'only lines of this conversation, such as telegram:default:42')
     .option('--text <text>', 'only lines containing this text');
-  withExamples(logs, [
+  addExamples(logs, [
     ['parley logs -n 50 -f', 'the last 50 lines, then new ones as they come'],
     ['parley logs -f -n 0 --level warn', 'only new warnings and errors'],
     ['parley logs --text ECONNREFUSED --json', 'search the log, for programs'],
@@ -73,11 +80,11 @@ Secrets, names, ids, messages and paths are hidden: only text from Parley’s ow
 Check the file before you send it.`;
 
 /** Adds the command that writes a bundle for a bug report. */
-export function describeReport(program: Command, { run }: Runs): void {
-  const reporting = using(run, () => import('./commands/report/report.ts'));
+export function describeReport(program: Command, { run }: CommandRunners): void {
+  const reporting = createModuleRunner(run, () => import('./commands/report/report.ts'));
   const bundle = 'write a bundle for a bug report, without secrets, names and texts';
-  add(program, 'report', bundle, ({ out }: { readonly out?: string }) =>
-    reporting((m, cli) => m.report(cli, out)),
+  addCommand(program, 'report', bundle, ({ out }: { readonly out?: string }) =>
+    reporting((m, cli) => m.writeReport(cli, out)),
   )
     .option('--out <file>', 'write it to this file (default: parley-report.tar.gz in this folder)')
     .addHelpText('after', REPORT_HELP);
@@ -88,21 +95,21 @@ answers were committed within that time after the message was accepted; sending 
 lines show the caps from the settings and today’s use of them.`;
 
 /** Adds the command that shows usage. */
-export function describeUsage(program: Command, { run }: Runs): void {
-  const work = using(run, () => import('./commands/usage.ts'));
+export function describeUsage(program: Command, { run }: CommandRunners): void {
+  const work = createModuleRunner(run, () => import('./commands/usage.ts'));
   const what =
     'show tokens, money, turns and latency by day, person, chat, model, channel or agent';
   const groupings = ['day', 'person', 'chat', 'model', 'channel', 'agent'];
-  const usage = add(program, 'usage', what, (flags: InputOf<'usage/report'>) =>
-    work((m, cli) => m.usage(cli, flags)),
+  const usage = addCommand(program, 'usage', what, (flags: InputOf<'usage/report'>) =>
+    work((m, cli) => m.showUsage(cli, flags)),
   );
-  withJson(usage)
+  addJsonOption(usage)
     .addOption(
       new Option('--by <what>', 'print one line for each').choices(groupings).default('day'),
     )
-    .option('--days <count>', 'how many days', numberFrom(1, 400), 30)
-    .option('--until <date>', 'the last day, such as 2026-11-21 (default: today)', isoDate);
-  withExamples(
+    .option('--days <count>', 'how many days', createNumberParser(1, 400), 30)
+    .option('--until <date>', 'the last day, such as 2026-11-21 (default: today)', parseIsoDate);
+  addExamples(
     usage,
     [
       ['parley usage', 'the last 30 days'],
@@ -117,34 +124,34 @@ const DOCTOR_HELP = `
 It makes real calls: to the model (a few tokens), to each channel, to the database. Nothing is changed.
 Exit code: 0 nothing has failed (there may be warnings), 1 something has. docs/doctor.md explains all checks.`;
 
-/** Adds the command that checks whether everything works. */
-export function describeDoctor(program: Command, { run }: Runs): void {
-  const work = using(run, () => import('./commands/checks/doctor.ts'));
+/** Adds the command `parley doctor`, which checks whether the installation works. */
+export function describeDoctor(program: Command, { run }: CommandRunners): void {
+  const work = createModuleRunner(run, () => import('./commands/checks/doctor.ts'));
   const what =
     'check everything (settings, model, channels, database, machine) and say how to fix it';
-  const doctor = add(program, 'doctor', what, () => work((m, cli) => m.doctor(cli)));
-  withJson(doctor).addHelpText('after', DOCTOR_HELP);
+  const doctor = addCommand(program, 'doctor', what, () => work((m, cli) => m.runDoctor(cli)));
+  addJsonOption(doctor).addHelpText('after', DOCTOR_HELP);
 }
 
 const AUDIT_NOTES = `Exit code: 0 nothing at warning or above, 1 warnings, 2 something critical, 3 it could not run.
 docs/audit.md lists all checks.`;
 
-/** Adds the command that checks for security weaknesses. */
-export function describeAudit(program: Command, { run }: Runs): void {
-  const work = using(run, () => import('./commands/checks/audit.ts'));
+/** Adds the command `parley audit`, which checks for security weaknesses. */
+export function describeAudit(program: Command, { run }: CommandRunners): void {
+  const work = createModuleRunner(run, () => import('./commands/checks/audit.ts'));
   const what = 'check this installation for security weaknesses, and say what to do about them';
   const fix = 'remove rights of other users on files of this installation; nothing else is changed';
-  const audit = add(program, 'audit', what, (flags: AuditFlags) =>
-    work((m, cli) => m.audit(cli, flags)),
+  const audit = addCommand(program, 'audit', what, (flags: AuditFlags) =>
+    work((m, cli) => m.runAuditCommand(cli, flags)),
   );
-  withJson(audit).option('--fix', fix);
+  addJsonOption(audit).option('--fix', fix);
   const accept = 'accept the current tool descriptions of an MCP server';
-  withoutJson(
-    add(audit, 'accept <server>', accept, (server: string) =>
-      work((m, cli) => m.auditAccept(cli, server)),
+  removeJsonOption(
+    addCommand(audit, 'accept <server>', accept, (server: string) =>
+      work((m, cli) => m.acceptServer(cli, server)),
     ),
   );
-  withExamples(
+  addExamples(
     audit,
     [
       ['parley audit', 'run all checks'],
@@ -155,36 +162,42 @@ export function describeAudit(program: Command, { run }: Runs): void {
 }
 
 /** Adds the commands for messages that could not be delivered or answered. */
-export function describeDead(program: Command, { run }: Runs): void {
-  const work = using(run, () => import('./commands/dead.ts'));
+export function describeDead(program: Command, { run }: CommandRunners): void {
+  const work = createModuleRunner(run, () => import('./commands/dead.ts'));
   const what = 'list, show, replay or drop messages that could not be delivered or answered';
-  const dead = withJson(add(program, 'dead', what));
+  const dead = addJsonOption(addCommand(program, 'dead', what));
   addDefault(dead, 'list', 'list open dead letters, newest first')
-    .option('-n, --limit <count>', 'list this many', numberFrom(1, 50), 20)
-    .option('--before <number>', 'only those older than this dead letter', idNumber)
+    .option('-n, --limit <count>', 'list this many', createNumberParser(1, 50), 20)
+    .option('--before <number>', 'only those older than this dead letter', parseIdNumber)
     .action(({ limit, before }: { readonly limit: number; readonly before?: number }) =>
-      work((m, cli) => m.listDead(cli, limit, before)),
+      work((m, cli) => m.listDeadLetters(cli, limit, before)),
     );
-  add(dead, 'show', 'show one dead letter in full', (id: number) =>
-    work((m, cli) => m.showDead(cli, id)),
-  ).argument('<number>', 'its number in the list', idNumber);
+  addCommand(dead, 'show', 'show one dead letter in full', (id: number) =>
+    work((m, cli) => m.showDeadLetter(cli, id)),
+  ).argument('<number>', 'its number in the list', parseIdNumber);
   const settling = (action: 'replay' | 'drop', description: string) => {
-    const command: Command = add(dead, action, description, (ids: number[], flags: Settling) => {
-      if ((flags.all === true) === ids.length > 0) {
-        command.error(
-          `error: name the dead letters, as "parley dead ${action} 17 18", or use --all`,
-        );
-      }
-      if (ids.length > 200) command.error('error: give at most 200 numbers at once, or use --all');
-      if (flags.kind !== undefined && !flags.all)
-        command.error('error: --kind can only be used with --all');
-      return work((m, cli) => m.settleDead(cli, action, ids, flags));
-    });
+    const command: Command = addCommand(
+      dead,
+      action,
+      description,
+      (ids: number[], flags: SettleFlags) => {
+        if ((flags.all === true) === ids.length > 0) {
+          command.error(
+            `error: name the dead letters, as "parley dead ${action} 17 18", or use --all`,
+          );
+        }
+        if (ids.length > 200)
+          command.error('error: give at most 200 numbers at once, or use --all');
+        if (flags.kind !== undefined && !flags.all)
+          command.error('error: --kind can only be used with --all');
+        return work((m, cli) => m.settleDeadLetters(cli, action, ids, flags));
+      },
+    );
     return command
       .argument(
         '[numbers...]',
         'their numbers in the list',
-        (text, before: number[]) => [...before, idNumber(text)],
+        (text, before: number[]) => [...before, parseIdNumber(text)],
         [],
       )
       .option('--all', 'take all of them')
@@ -201,7 +214,7 @@ export function describeDead(program: Command, { run }: Runs): void {
     'also send what may have arrived already and would then arrive twice',
   );
   settling('drop', 'give them up: they are no longer listed, but /why still shows them');
-  withExamples(dead, [
+  addExamples(dead, [
     ['parley dead', 'what was given up, and why'],
     ['parley dead show 17', 'all of dead letter 17'],
     ['parley dead replay 17 18', 'send them again, in their original order'],

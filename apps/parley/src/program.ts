@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { INSTALLATION } from '@parley/core/installation';
 import { Argument, Command } from 'commander';
-import { add, type Runs, using, withExamples } from './cli.ts';
-import type { Shell } from './commands/completion.ts';
+import { addCommand, addExamples, type CommandRunners, createModuleRunner } from './cli.ts';
+import type { ShellName } from './commands/completion.ts';
 import { acceptFormerOptions } from './former-options.ts';
 import {
   describeAgents,
@@ -27,12 +27,12 @@ import {
   describeUsage,
 } from './program-watch.ts';
 import { explainUsageErrors, refuseWord } from './usage-errors.ts';
-import { versionText } from './version.ts';
+import { formatVersion } from './version.ts';
 
-type Describe = (program: Command, runs: Runs) => void;
+type DescribeCommands = (program: Command, runs: CommandRunners) => void;
 
-/** The commands under the headings of `parley --help`. */
-const GROUPS: readonly (readonly [heading: string, commands: readonly Describe[]])[] = [
+/** The commands, grouped by the headings in `parley --help`. */
+const GROUPS: readonly (readonly [heading: string, commands: readonly DescribeCommands[]])[] = [
   ['Run:', [describeStart, describeService, describeSimulate]],
   ['Watch:', [describeStatus, describeLogs, describeUsage]],
   ['Diagnose and repair:', [describeDoctor, describeAudit, describeDead, describeReport]],
@@ -49,7 +49,7 @@ const GROUPS: readonly (readonly [heading: string, commands: readonly Describe[]
   ['Shell:', [describeCompletion, describeHelp]],
 ];
 
-export function describeProgram(runs: Runs): Command {
+export function describeProgram(runs: CommandRunners): Command {
   const program = new Command('parley')
     .description(
       'One agent, every chat: a messaging gateway that loses nothing, repeats nothing and keeps secrets.',
@@ -62,7 +62,7 @@ export function describeProgram(runs: Runs): Command {
       '--config <file>',
       'use this settings file (default: that of the running gateway, else parley.yaml in the data folder)',
     )
-    .version(versionText(), '--version', 'show the versions of Parley and Node')
+    .version(formatVersion(), '--version', 'show the versions of Parley and Node')
     .configureHelp({ showGlobalOptions: true })
     .addHelpText('after', PROGRAM_HELP)
     .exitOverride();
@@ -97,13 +97,13 @@ Exit codes:
 Documentation (the pages that messages call docs/NAME.md):
   ${fileURLToPath(new URL('docs', INSTALLATION))}`;
 
-function describeCompletion(program: Command, { bare }: Runs): void {
-  const work = using(bare, () => import('./commands/completion.ts'));
+function describeCompletion(program: Command, { bare }: CommandRunners): void {
+  const work = createModuleRunner(bare, () => import('./commands/completion.ts'));
   const what = 'print a script for completing commands and options in a shell';
-  const completion = add(program, 'completion', what, (shell: Shell) =>
-    work((m, cli) => m.completion(cli, program, shell)),
+  const completion = addCommand(program, 'completion', what, (shell: ShellName) =>
+    work((m, cli) => m.printCompletion(cli, program, shell)),
   ).addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish']));
-  withExamples(completion, [
+  addExamples(completion, [
     ['eval "$(parley completion bash)"', 'in ~/.bashrc'],
     ['source <(parley completion zsh)', 'in ~/.zshrc, after compinit'],
     ['parley completion fish | source', 'in ~/.config/fish/config.fish'],
@@ -111,12 +111,12 @@ function describeCompletion(program: Command, { bare }: Runs): void {
 }
 
 /**
- * Replaces Commander's own help command, which does not report unknown words and ignores all words
+ * Replaces Commander's help command, which does not report unknown words and ignores all words
  * after the first.
  */
 function describeHelp(program: Command): void {
   const what = 'show the help of a command';
-  const help = add(program, 'help [command...]', what, async (words: readonly string[]) => {
+  const help = addCommand(program, 'help [command...]', what, async (words: readonly string[]) => {
     let command = program;
     for (const word of words) {
       const next = command.commands.find(
@@ -126,7 +126,7 @@ function describeHelp(program: Command): void {
     }
     command.outputHelp();
   });
-  withExamples(help, [
+  addExamples(help, [
     ['parley help logs', 'the same as "parley logs --help"'],
     ['parley help dead replay', 'a command of a group'],
   ]);

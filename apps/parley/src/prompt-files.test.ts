@@ -2,16 +2,16 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { previewTurn } from '@parley/agent';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import type { ContextSource } from '@parley/prompt';
 import type { ClaimedTurn } from '@parley/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { approvalsOf } from './access.ts';
-import { hypotheticalTurn, previewedTurn } from './commands/prompt/request.ts';
+import { toApprovalRules } from './access.ts';
+import { createHypotheticalTurn, createPreviewedTurn } from './commands/prompt/request.ts';
 import { locateDataFolder } from './data-folder.ts';
 import { openAgent } from './open-agent.ts';
-import { plugIn } from './plug-in.ts';
+import { loadPluginsOf } from './plug-in.ts';
 import { readSettings } from './settings.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
@@ -19,10 +19,7 @@ const EXAMPLE_PLUGIN = join(import.meta.dirname, '../../../examples/plugin');
 const CHANNELS = CHANNEL_DEFINITIONS.map(({ id }) => id);
 const LAYOUTS = ['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'] as const;
 
-/**
- * Files that a workspace may contain. The text of each contains a word that occurs in no other
- * file.
- */
+/** Files that a workspace may contain, each with a word that occurs in no other file. */
 const FILES: readonly string[] = [
   ...['AGENTS.md', 'SOUL.md', 'USER.md', 'IDENTITY.md', 'TOOLS.md', 'MEMORY.md', 'HEARTBEAT.md'],
   ...['BOOT.md', 'BOOTSTRAP.md', 'memory/2026-11-20.md', 'memory/2026-11-21.md', 'memory/user.md'],
@@ -34,8 +31,8 @@ const wordOf = (name: string) => `word${FILES.indexOf(name)}x`;
 
 const MESSAGE = { channel: 'telegram', chatId: '42', user: '42', text: 'What about tea?' } as const;
 const GROUP = { ...MESSAGE, channel: 'discord', chatType: 'group', user: '7' } as const;
-const turn = (message: Parameters<typeof hypotheticalTurn>[0]) =>
-  hypotheticalTurn(message, CHANNELS, NOW);
+const turn = (message: Parameters<typeof createHypotheticalTurn>[0]) =>
+  createHypotheticalTurn(message, CHANNELS, NOW);
 const atStart = (started: ClaimedTurn): ClaimedTurn => ({
   ...started,
   messages: started.messages.map((row) => ({
@@ -43,7 +40,7 @@ const atStart = (started: ClaimedTurn): ClaimedTurn => ({
     message: { ...row.message, trigger: 'boot' },
   })),
 });
-const HEARTBEAT = await previewedTurn(
+const HEARTBEAT = await createPreviewedTurn(
   { message: MESSAGE, mode: undefined, heartbeat: true },
   { channels: CHANNELS, agent: 'main', heartbeat: async () => null, now: NOW },
 );
@@ -63,7 +60,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(path, { recursive: true, force: true }));
 
-/** Reads a file that it does not declare. */
+/** A prompt source that reads a file it does not declare. */
 const nosy: ContextSource = {
   id: 'nosy',
   async gather({ view }) {
@@ -81,14 +78,19 @@ async function open(layout: string) {
   };
   writeFileSync(join(path, 'parley.yaml'), JSON.stringify(settings));
   const folder = locateDataFolder(path, {});
-  const { log, lines } = recordingLogger();
+  const { log, lines } = createRecordingLogger();
   const clock = () => NOW;
   const around = { folder, env: {}, channels: CHANNEL_DEFINITIONS, log, clock };
-  const { loaded, agent: plugins } = await plugIn(readSettings(folder, {}), around);
+  const { loaded, agent: plugins } = await loadPluginsOf(readSettings(folder, {}), around);
   const agent = await openAgent({ ...around, settings: loaded.settings, plugins });
   for (const name of FILES) put(join(agent.workspace.folder, name), name);
   const { owners } = loaded.settings;
-  const deps = { ...agent, agent: agent.place, owners, approvals: approvalsOf(loaded.settings) };
+  const deps = {
+    ...agent,
+    agent: agent.place,
+    owners,
+    approvals: toApprovalRules(loaded.settings),
+  };
   return {
     agent,
     lines,
@@ -104,7 +106,7 @@ function put(file: string, name: string): void {
 }
 
 describe.each(LAYOUTS)('prompt sources with the layout %s', (layout) => {
-  it('[W09] are only files that an agent cannot change without approval', async () => {
+  it('[W09] use only files that an agent cannot change without approval', async () => {
     const { agent, lines, deps } = await open(layout);
     const { promptFiles } = agent;
     const shown = new Set<string>();
@@ -135,13 +137,13 @@ describe.each(LAYOUTS)('prompt sources with the layout %s', (layout) => {
   });
 });
 
-it('[W09] settings and profiles inside the workspace are treated as prompt files', async () => {
+it('[W09] treat settings and profiles inside the workspace as prompt files', async () => {
   writeFileSync(
     join(path, 'parley.yaml'),
     JSON.stringify({ model: 'offline', agent: { workspace: path } }),
   );
   const folder = locateDataFolder(path, {});
-  const { log } = recordingLogger();
+  const { log } = createRecordingLogger();
   const { settings } = readSettings(folder, {});
   const { promptFiles } = await openAgent({ folder, env: {}, settings, log });
   expect(promptFiles.patterns).toEqual(expect.arrayContaining(['parley.yaml', 'profiles/']));

@@ -13,32 +13,32 @@ import type { ProcessServices } from './process-services.ts';
 import type { LoadedSettings } from './settings.ts';
 
 /**
- * The grace period for running turns during a shutdown, in ms; after that they are released for
- * another run.
+ * How long (ms) running turns may continue during a shutdown; then they are released and run again
+ * later.
  */
 const SHUTDOWN_GRACE_MS = 4_000;
 
-type Options = StartOptions & OpenLog;
+type RuntimeOptions = StartOptions & OpenLog;
 
 /**
  * The agents of the current settings, and the worker that runs their turns. New settings replace
- * both in one step (D12): running turns finish with the settings they started with, and new
- * messages do not wait for that. Adapters stay connected.
+ * both in one step (D12). Running turns finish with the settings they started with, and new
+ * messages do not wait for them. Adapters stay connected during a reload.
  */
 export class ReloadableRuntime {
-  readonly #options: Options;
+  readonly #options: RuntimeOptions;
   readonly #services: ProcessServices;
   #plugins: LoadedPlugins;
   #mcp: McpServices;
   #current: AgentsRuntime;
   #worker: RunningWorker | undefined;
   #workersStarted = 0;
-  /** Workers with earlier settings that still have running turns. */
+  /** Workers that still run turns with earlier settings. */
   readonly #leaving = new Map<RunningWorker, Promise<void>>();
   #isEnding = false;
 
   static async open(
-    options: Options,
+    options: RuntimeOptions,
     plugins: LoadedPlugins,
     services: ProcessServices,
   ): Promise<ReloadableRuntime> {
@@ -48,7 +48,7 @@ export class ReloadableRuntime {
   }
 
   private constructor(made: {
-    readonly options: Options;
+    readonly options: RuntimeOptions;
     readonly plugins: LoadedPlugins;
     readonly services: ProcessServices;
     readonly mcp: McpServices;
@@ -69,12 +69,11 @@ export class ReloadableRuntime {
     return this.#current;
   }
 
-  /** Starts the worker, which begins to run turns. */
   async startWorker(): Promise<void> {
     this.#worker = await this.#newWorker();
   }
 
-  /** Switches to new settings. Rejects, leaving everything unchanged, if they cannot be applied. */
+  /** Switches to new settings. Rejects and changes nothing if they cannot be applied. */
   async replace(loaded: LoadedSettings): Promise<void> {
     if (this.#isEnding) return;
     const plugins = { ...this.#plugins, loaded };
@@ -99,7 +98,7 @@ export class ReloadableRuntime {
     } else if (!isSame) await before.mcp.mcp.close();
   }
 
-  /** Stops all workers. Running turns get the grace period of a shutdown. */
+  /** Stops all workers after the grace period for running turns. */
   async stopWorkers(): Promise<void> {
     this.#isEnding = true;
     const all = [...this.#leaving.keys(), ...(this.#worker ? [this.#worker] : [])];
@@ -113,7 +112,7 @@ export class ReloadableRuntime {
   }
 
   /**
-   * The deadline is twice the configured length of a turn, because its tools may take a little
+   * The deadline is twice the maximum duration of a turn, because its tools may take a little
    * longer.
    */
   #leave(worker: RunningWorker, afterwards: () => Promise<void>): void {
@@ -124,7 +123,7 @@ export class ReloadableRuntime {
       .catch((error: unknown) => {
         this.#options.log.warn(
           { reason: reasonOf(error) },
-          'the worker of the earlier settings did not stop cleanly',
+          'the worker with the earlier settings did not stop cleanly',
         );
       })
       .finally(() => this.#leaving.delete(worker));
@@ -132,7 +131,7 @@ export class ReloadableRuntime {
   }
 
   /**
-   * Each worker has its own lease owner, so that no other worker of this process takes over its
+   * Each worker has its own lease owner, so that no other worker in this process takes over its
    * turns.
    */
   #newWorker(): Promise<RunningWorker> {

@@ -5,18 +5,19 @@ import {
   CliError,
   type DataFolder,
   findInstance,
-  type Instance,
+  type GatewayInstance,
   readToken,
   UsageError,
 } from './data-folder.ts';
 import { checkSettings, type LoadedSettings } from './settings.ts';
 
-export interface FoundGateway extends Instance {
+export interface FoundGateway extends GatewayInstance {
   readonly token: string;
 }
 
 /**
- * Finds the gateway running on the data folder, or else one on this machine with the same database.
+ * Finds the gateway that runs on the data folder, or another one on this machine with the same
+ * database.
  */
 export async function findGateway(
   folder: DataFolder,
@@ -26,17 +27,16 @@ export async function findGateway(
   const settings = checked.kind === 'ok' ? checked.settings : undefined;
   const instance = findInstance(folder) ?? (await findNeighbour(settings?.store.url));
   if (instance === null) return null;
-  // If the folder has no token, it never had a gateway. The gateway that was found will reject the
-  // empty token.
+  // If the data folder has no token, no gateway has run on it, so the empty token will be rejected.
   return { ...instance, token: settings?.http.token ?? readToken(folder) ?? '' };
 }
 
 async function findNeighbour(
   url: LoadedSettings['settings']['store']['url'],
-): Promise<Instance | null> {
+): Promise<GatewayInstance | null> {
   if (url === undefined) return null;
-  // Loaded on demand: most installations keep their database in the data folder and never need
-  // this.
+  // The store is loaded only here: most installations keep their database in the data folder and do
+  // not need it.
   const { openStore } = await import('@parley/store');
   const store = await openStore({ url, clock: systemTime.clock });
   try {
@@ -53,48 +53,48 @@ async function findNeighbour(
 
 const ANSWER_WITHIN_MS = 5_000;
 
-/** A request to a route of the API. It is sent as POST if it has a `body`. */
-export interface Question {
+/** A request to the API of a gateway, sent as POST if it has a `body`. */
+export interface GatewayQuestion {
   readonly method?: 'POST' | 'DELETE' | undefined;
   readonly body?: object | undefined;
-  /** The deadline in ms; `ANSWER_WITHIN_MS` by default. */
+  /** The deadline (ms); the default is `ANSWER_WITHIN_MS`. */
   readonly withinMs?: number | undefined;
 }
 
 /**
- * Sends a request to a running gateway; `Answer` is the gateway's type for the response. Throws
- * CliError `refused`, or `status-unanswered` if the response does not come from a Parley.
+ * Sends a request to a running gateway. `Answer` is the gateway's type for the response. Throws
+ * CliError `refused`, or `status-unanswered` if the response does not come from Parley.
  */
 export async function askGateway<Answer>(
   gateway: FoundGateway,
   path: string,
-  question: Question = {},
+  question: GatewayQuestion = {},
 ): Promise<Answer> {
   const { pid, address } = gateway;
   try {
     const signal = AbortSignal.timeout(question.withinMs ?? ANSWER_WITHIN_MS);
     const response = await requestGateway(gateway, path, signal, question);
-    if (isUnknownRoute(response)) throw otherVersion(gateway, `it has no ${path}`);
-    return await answerOf(gateway, response);
+    if (isUnknownRoute(response)) throw createOtherVersionError(gateway, `it has no ${path}`);
+    return await readAnswer(gateway, response);
   } catch (error) {
     if (error instanceof CliError) throw error;
     throw new CliError(
       'status-unanswered',
-      `Process ${pid} should be a Parley at ${address}, but does not report its state (${reasonOf(error)}). If it hangs, end it and start again; nothing will be lost.`,
+      `Process ${pid} should be a Parley gateway at ${address}, but does not report its state (${reasonOf(error)}). If it hangs, end it and start again; nothing will be lost.`,
       error,
     );
   }
 }
 
-/** Adds the requested agent to a path of the API. */
-export function ofAgent(path: string, agent: string | undefined): string {
+/** Adds the requested agent to an API path. */
+export function addAgentToPath(path: string, agent: string | undefined): string {
   if (agent === undefined) return path;
   return `${path}${path.includes('?') ? '&' : '?'}agent=${encodeURIComponent(agent)}`;
 }
 
 /**
- * Whether the gateway has no such route. It reports this as text, before it authenticates the
- * caller; all other refusals are JSON.
+ * Returns whether the gateway has no such route. For an unknown route, the gateway responds with
+ * text before it authenticates the caller; all other refusals are JSON.
  */
 function isUnknownRoute({ status, headers }: Response): boolean {
   const isJson = headers.get('content-type')?.startsWith('application/json') ?? false;
@@ -102,10 +102,13 @@ function isUnknownRoute({ status, headers }: Response): boolean {
 }
 
 /**
- * The error for a gateway that does not know the command's request or answers in an unexpected
- * form.
+ * Creates the error for a gateway that does not support the command's request or responds in an
+ * unexpected form.
  */
-export function otherVersion({ pid }: Pick<FoundGateway, 'pid'>, cause: unknown): CliError {
+export function createOtherVersionError(
+  { pid }: Pick<FoundGateway, 'pid'>,
+  cause: unknown,
+): CliError {
   return new CliError(
     'status-unanswered',
     `Process ${pid} sent an answer that this command does not understand (${reasonOf(cause)}). It may be running another version of Parley: restart it; nothing will be lost.`,
@@ -116,42 +119,44 @@ export function otherVersion({ pid }: Pick<FoundGateway, 'pid'>, cause: unknown)
 const Refusal = z.object({ error: z.string(), code: z.string().optional() });
 
 /**
- * Returns the response. Throws CliError `refused`, or UsageError, with the reason from the route. A
- * refusal by the guard in front of the routes has no JSON.
+ * Returns the parsed response of a gateway. Throws CliError `refused`, or UsageError, with the
+ * reason from the route. When the access check refuses a request before it reaches a route, the
+ * response is not JSON.
  */
-async function answerOf<Answer>(gateway: FoundGateway, response: Response): Promise<Answer> {
+async function readAnswer<Answer>(gateway: FoundGateway, response: Response): Promise<Answer> {
   if (response.ok) return JSON.parse(await response.text());
   const refusal = Refusal.safeParse(await response.json().catch(() => undefined));
-  if (refusal.data?.code === 'no-operation') throw otherVersion(gateway, refusal.data.error);
-  if (refusal.success) throw refusedError(refusal.data.error, refusal.data.code);
+  if (refusal.data?.code === 'no-operation')
+    throw createOtherVersionError(gateway, refusal.data.error);
+  if (refusal.success) throw createRefusedError(refusal.data.error, refusal.data.code);
   throw new Error(`it answered ${response.status}`);
 }
 
-/** The error for a refused request; a UsageError if the operation rejects the values. */
-export function refusedError(reason: string, code?: string): CliError {
+/** Creates the error for a refused request; a UsageError if the operation rejects the values. */
+export function createRefusedError(reason: string, code?: string): CliError {
   return code === 'wrong-input' ? new UsageError(reason) : new CliError('refused', reason);
 }
 
-export function isRefused(error: unknown): error is CliError {
+export function isRefusedError(error: unknown): error is CliError {
   return error instanceof CliError && error.code === 'refused';
 }
 
-function requestOf({ method, body }: Question): RequestInit {
+function toRequestInit({ method, body }: GatewayQuestion): RequestInit {
   if (body === undefined) return { method: method ?? 'GET' };
   return { method: method ?? 'POST', body: JSON.stringify(body) };
 }
 
-/** Sends a request with the token of a gateway, and returns whatever it answers. */
+/** Sends a request with the gateway's token, and returns the response as it is. */
 export function requestGateway(
   { address, token }: Pick<FoundGateway, 'address' | 'token'>,
   path: string,
   signal: AbortSignal,
-  question: Question,
+  question: GatewayQuestion,
 ): Promise<Response> {
   const headers = {
     authorization: `Bearer ${token}`,
     'content-type': 'application/json',
     'user-agent': 'the command line of Parley',
   };
-  return fetch(`${address}${path}`, { ...requestOf(question), headers, signal });
+  return fetch(`${address}${path}`, { ...toRequestInit(question), headers, signal });
 }

@@ -4,19 +4,19 @@ import { dirname, join, relative } from 'node:path';
 import { isMissingFile } from '@parley/core';
 import type { DataFolder } from './data-folder.ts';
 
-type Folder = Pick<DataFolder, 'path'>;
+type SecretsFolder = Pick<DataFolder, 'path'>;
 
 /**
- * The path of a file in `secrets/` of the data folder, which only its owner can read and no backup
- * contains.
+ * Returns the path of a file in `secrets/` in the data folder, which only its owner can read and
+ * which backups omit.
  */
-export function secretFile({ path }: Folder, name: string): string {
+export function getSecretPath({ path }: SecretsFolder, name: string): string {
   return join(path, 'secrets', name);
 }
 
-/** Written atomically, so that a reader never sees a partial file. */
-export function writeSecretFile(folder: Folder, name: string, text: string): void {
-  const file = secretFile(folder, name);
+/** The file is written atomically, so that a reader never sees a partial file. */
+export function writeSecretFile(folder: SecretsFolder, name: string, text: string): void {
+  const file = getSecretPath(folder, name);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const unfinished = `${file}.${randomBytes(6).toString('hex')}`;
   try {
@@ -29,27 +29,27 @@ export function writeSecretFile(folder: Folder, name: string, text: string): voi
 }
 
 /**
- * The reference to a secret in the settings file. It is relative if both files are in the data
- * folder.
+ * Creates the reference to a secret for the settings file; it is relative if both files are in the
+ * data folder.
  */
-export function secretReference(
+export function createSecretReference(
   folder: Pick<DataFolder, 'path' | 'settingsFile'>,
   name: string,
 ): string {
-  const file = secretFile(folder, name);
+  const file = getSecretPath(folder, name);
   const isBeside = dirname(folder.settingsFile) === folder.path;
   return `\${file:${isBeside ? relative(folder.path, file) : file}}`;
 }
 
 /**
- * Writes a secret and returns a function that restores the previous one. Settings that refer to the
- * file can only be checked once it exists, and may then be refused.
+ * Writes a secret, and returns a function that restores the previous one. Settings that refer to
+ * the file can be checked only after it exists, and may be refused in the check.
  */
-export function replaceSecret(folder: Folder, name: string, text: string): () => void {
-  const before = readSecret(secretFile(folder, name));
+export function replaceSecret(folder: SecretsFolder, name: string, text: string): () => void {
+  const before = readSecret(getSecretPath(folder, name));
   writeSecretFile(folder, name, `${text}\n`);
   return () => {
-    if (before === null) rmSync(secretFile(folder, name), { force: true });
+    if (before === null) rmSync(getSecretPath(folder, name), { force: true });
     else writeSecretFile(folder, name, before);
   };
 }

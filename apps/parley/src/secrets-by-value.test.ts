@@ -5,17 +5,18 @@ import { scrubPart } from '@parley/channels';
 import { createLogger, openSecrets } from '@parley/core/telemetry';
 import { CHANNEL_DEFINITIONS, scrubResponse } from '@parley/gateway';
 import { type ChatModel, type ModelEvent, ModelSettings } from '@parley/models';
-import { loadSettings, settingsJsonSchema } from '@parley/settings';
+import { loadSettings } from '@parley/settings';
+import { createSettingsJsonSchema } from '@parley/settings/schema';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { scrubbedModel } from './model.ts';
+import { createScrubbedModel } from './model.ts';
 
 const SCHEMAS = {
   modelSchema: ModelSettings,
   channelSchemas: Object.fromEntries(CHANNEL_DEFINITIONS.map(({ id, settings }) => [id, settings])),
 };
 
-/** The relevant parts of a JSON schema. */
+/** The parts of a JSON Schema that the test reads. */
 const Node = z.looseObject({
   type: z.union([z.string(), z.array(z.string())]).optional(),
   format: z.string().optional(),
@@ -29,16 +30,19 @@ const Node = z.looseObject({
 type Path = readonly (string | number)[];
 type Kind = 'secret' | 'address';
 
-/** Broader than the pattern in the product, so that secret fields with unusual names are found. */
+/**
+ * The pattern for secret names is broader than the one in the program, so that secret fields with
+ * unusual names are found.
+ */
 const SECRET = /token|key$|secret|passw|passphrase|credential|authoriz|cookie|bearer/i;
 
-/** Every field of the settings that holds a secret, or an address that may contain one. */
+/** Lists every settings field that holds a secret, or an address that may contain a secret. */
 function fieldsOf(schema: unknown, path: Path = []): { path: Path; kind: Kind }[] {
   const node = Node.safeParse(schema).data;
   if (node === undefined || path.length > 8) return [];
   const { properties, additionalProperties, items, anyOf, oneOf, type, format } = node;
   const choices = [...anyOf, ...oneOf];
-  // A number may also be written as a reference to a variable.
+  // Numbers may also be written as references to variables.
   const isAmount = choices.some((one) =>
     /integer|number/.test(String(Node.safeParse(one).data?.type)),
   );
@@ -59,7 +63,7 @@ function ownField(path: Path, format: string | undefined): { path: Path; kind: K
   return format === 'uri' || /url$|apiRoot/i.test(name) ? [{ path, kind: 'address' }] : [];
 }
 
-/** Sets a value at a path, replacing whatever is there. */
+/** Sets the value at a path, replacing the existing value. */
 function put(root: Record<string, unknown>, path: Path, value: string): void {
   let place: Record<string | number, unknown> = root;
   for (const [nth, step] of path.slice(0, -1).entries()) {
@@ -79,14 +83,14 @@ let secrets: ReturnType<typeof openSecrets>;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'parley-secrets-'));
   const fields = new Map(
-    fieldsOf(settingsJsonSchema(SCHEMAS)).map((field) => [JSON.stringify(field.path), field]),
+    fieldsOf(createSettingsJsonSchema(SCHEMAS)).map((field) => [JSON.stringify(field.path), field]),
   );
   canaries = [];
   overlooked = [];
   const found: string[] = [];
   for (const { path, kind } of fields.values()) {
-    // Each field gets separate settings, because neighboring fields in the schema may be mutually
-    // exclusive.
+    // Each field is tested with separate settings, because neighboring fields in the schema may be
+    // mutually exclusive.
     const own = canary('alone');
     const [user, password, key] = [canary('in a URL'), canary('in a URL'), canary('in a URL')];
     const settings = {};
@@ -106,31 +110,33 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 let nth = 0;
 /**
- * A unique value with characters that JSON, HTML and URLs escape; inside a URL it contains no such
- * characters.
+ * Creates a unique value with characters that JSON, HTML and URLs escape; a value for a URL
+ * contains no such characters.
  */
 function canary(place: 'alone' | 'in a URL'): string {
   nth += 1;
   return place === 'alone' ? `canary-${nth}-"x&y` : `canary-${nth}-z`;
 }
 
-/** All secrets, in the forms in which an MCP server, a library or a person may write them. */
+/**
+ * Returns all secrets, in the forms in which an MCP server, a library or a person may write them.
+ */
 function everything(): string {
   return canaries.flatMap((one) => [one, encodeURIComponent(one), JSON.stringify(one)]).join('\n');
 }
 
 function expectNone(text: string): void {
-  // This matches the value unchanged, escaped, or in pieces.
+  // Matches the secret's value unchanged, escaped, or in part.
   expect(/.{0,10}canary-.{0,20}/.exec(text)?.[0]).toBeUndefined();
 }
 
-describe('[G18] no secret from any field of the settings', () => {
+describe('[G18] no secret from any settings field', () => {
   it('is overlooked', () => {
     expect(canaries.length).toBeGreaterThan(40);
     expect(overlooked).toEqual([]);
   });
 
-  it('reaches the model or, through it, a person, not even while an answer is streamed', async () => {
+  it('reaches the model or, through the model, a person, even while an answer is streamed', async () => {
     const asked: string[] = [];
     const echo: ChatModel = {
       id: 'echo',
@@ -164,7 +170,7 @@ describe('[G18] no secret from any field of the settings', () => {
       tools: [tool],
     } as const;
     const { signal } = new AbortController();
-    for await (const event of scrubbedModel(echo, secrets).stream(request, signal)) {
+    for await (const event of createScrubbedModel(echo, secrets).stream(request, signal)) {
       heard.push(event.type === 'text' ? event.text : JSON.stringify(event));
     }
     expectNone(asked.join());

@@ -3,16 +3,14 @@ import { notifyOwner } from '@parley/gateway';
 import { startSweep } from '@parley/queue';
 import type { Store } from '@parley/store';
 import type { DataFolder } from './data-folder.ts';
-import { setbackText } from './database-mark.ts';
+import { describeSetback } from './database-mark.ts';
 
-/**
- * How often the state in memory is checked. The database is queried only after a setback. In ms.
- */
+/** How often (ms) the state in memory is checked. The database is queried only after a setback. */
 const POLL_INTERVAL_MS = 5_000;
-/** A gateway that starts later than this after a setback does not notify the owner, in ms. */
+/** If a gateway starts later than this (ms) after a setback, it does not notify the owner. */
 const NOTIFIED_WITHIN_MS = 7 * 24 * 60 * 60_000;
 
-interface Deps {
+interface SetbackDeps {
   readonly store: Pick<Store, 'state' | 'inbox' | 'outbox' | 'groupContext'>;
   readonly bus: LiveBus;
   readonly clock: Clock;
@@ -21,10 +19,13 @@ interface Deps {
 }
 
 /**
- * Notifies the owner when the database was rolled back, only once even with several gateways. The
- * returned function stops it.
+ * Notifies the owner that the database was rolled back, only once even with several gateways. The
+ * returned function stops the checks.
  */
-export function notifyOfSetbacks(deps: Deps, everyMs = POLL_INTERVAL_MS): () => Promise<void> {
+export function notifyOfSetbacks(
+  deps: SetbackDeps,
+  everyMs = POLL_INTERVAL_MS,
+): () => Promise<void> {
   const { store, clock, log, folder } = deps;
   let notified = 0;
   const sweep = startSweep('setbacks', everyMs, log, async () => {
@@ -35,7 +36,7 @@ export function notifyOfSetbacks(deps: Deps, everyMs = POLL_INTERVAL_MS): () => 
       await notifyOwner(
         deps,
         `setback ${seen.name} ${setback.count}`,
-        setbackText(setback, folder),
+        describeSetback(setback, folder),
       );
     }
     notified = setbacks;

@@ -1,86 +1,121 @@
 import { readFileSync } from 'node:fs';
+import { loadAdapterFacts } from '@parley/channel-chat-sdk';
 import type { ChannelDefinition } from '@parley/channels';
-import { configPath } from '@parley/core/installation';
+import { getConfigPath } from '@parley/core/installation';
 import type { OperatorSettings } from '@parley/gateway';
 import type { SettingsState, SettingsWritten, ShownProblem } from '@parley/gateway/api';
+import { ModelSettings } from '@parley/models';
 import { describeProblem, type SettingsProblem } from '@parley/settings';
 import {
   editSettings,
-  lastCopy,
-  readWritten,
+  findLastCopy,
+  readWrittenSettings,
   replaceSettings,
   type SettingsChange,
-  type SettingsEdited,
+  type SettingsEditResult,
   type SettingsValue,
   undoSettings,
 } from '@parley/settings/edit';
+import { createSettingsJsonSchema } from '@parley/settings/schema';
 import type { OpenLog, StartOptions } from './process-options.ts';
-import { checkAs, type checkSettings } from './settings.ts';
+import { type checkSettings, createSettingsCheck, withHosted } from './settings.ts';
 
-type Deps = Pick<StartOptions, 'folder' | 'env' | 'clock'> & Pick<OpenLog, 'secrets'>;
+type SettingsEditorDeps = Pick<StartOptions, 'folder' | 'env' | 'clock'> & Pick<OpenLog, 'secrets'>;
 
-/** Access to the settings file for operations. The file watcher picks up their changes (D12). */
-export function settingsEditor(
-  { folder, env, clock, secrets }: Deps,
+/**
+ * Provides access to the settings file for operations. The file watcher applies changes made by
+ * operations (D12).
+ */
+export function createSettingsEditor(
+  { folder, env, clock, secrets }: SettingsEditorDeps,
   channels: readonly ChannelDefinition[],
   state: () => SettingsState,
 ): OperatorSettings {
   const file = folder.settingsFile;
-  const check = checkAs({ folder, env, channels });
-  /** Writes nothing if the file has changed since its fingerprint was computed. */
+  const check = createSettingsCheck({ folder, env, channels });
+  /** Writes only if the file has not changed since its fingerprint was computed. */
   const write = (
     print: string,
-    edit: (options: Parameters<typeof replaceSettings>[2]) => SettingsEdited,
+    edit: (options: Parameters<typeof replaceSettings>[2]) => SettingsEditResult,
   ): SettingsWritten => {
-    if (readWritten(file).print !== print) return { kind: 'outdated' };
+    if (readWrittenSettings(file).print !== print) return { kind: 'outdated' };
     const written = edit({ file, check, now: new Date(clock()) });
     if (written.kind !== 'refused') return { kind: written.kind };
-    return { kind: 'refused', problems: written.problems.map(shownProblem) };
+    return { kind: 'refused', problems: written.problems.map(toShownProblem) };
   };
   return {
     show() {
       const result = check(file);
-      // The file watcher may not have seen the latest changes yet.
+      // The secrets are registered here, because the file watcher may not have seen the latest
+      // changes yet.
       secrets.add(result.secrets);
-      const problems = result.kind === 'invalid' ? result.problems : brokenIn(result.channels);
-      const shown = [...problems, ...result.warnings].map(shownProblem);
-      const savedAt = lastCopy(file)?.keptAt ?? null;
-      return { file, ...readWritten(file), problems: shown, state: state(), savedAt };
+      const problems =
+        result.kind === 'invalid' ? result.problems : listBrokenProblems(result.channels);
+      const shown = [...problems, ...result.warnings].map(toShownProblem);
+      const savedAt = findLastCopy(file)?.keptAt ?? null;
+      return { file, ...readWrittenSettings(file), problems: shown, state: state(), savedAt };
     },
-    schema: () => JSON.parse(readFileSync(configPath('parley.schema.json'), 'utf8')),
+    schema: () => schemaWith(check(file), channels),
     change: (print, changes) =>
-      write(print, (options) => editSettings(changes.map(changeOf), options, secrets.scrub)),
+      write(print, (options) =>
+        editSettings(changes.map(toSettingsChange), options, secrets.scrub),
+      ),
     replace: (print, text) =>
       write(print, (options) => replaceSettings(text, secrets.scrub, options)),
     undo: (print) => write(print, undoSettings),
   };
 }
 
-function brokenIn(channels: Extract<ReturnType<typeof checkSettings>, { kind: 'ok' }>['channels']) {
+/**
+ * The schema of the settings. Channels that exist because of `use` in this file are described in
+ * full; those of a file that cannot be used are not.
+ */
+function schemaWith(
+  result: ReturnType<typeof checkSettings>,
+  channels: readonly ChannelDefinition[],
+): object {
+  const hosted = result.kind === 'ok' ? Object.keys(result.hosted) : [];
+  if (result.kind === 'invalid' || hosted.length === 0)
+    return JSON.parse(readFileSync(getConfigPath('parley.schema.json'), 'utf8'));
+  const all = withHosted(channels, result).map(({ id, settings }) => [id, settings] as const);
+  const hostedSchema = loadAdapterFacts().anyAdapterSettings;
+  const channelSchemas = Object.fromEntries(all);
+  return createSettingsJsonSchema({
+    channelSchemas,
+    hosted,
+    hostedSchema,
+    modelSchema: ModelSettings,
+  });
+}
+
+function listBrokenProblems(
+  channels: Extract<ReturnType<typeof checkSettings>, { kind: 'ok' }>['channels'],
+) {
   return Object.values(channels).flatMap((one) => (one.kind === 'broken' ? one.problems : []));
 }
 
 type ValueChange = Parameters<OperatorSettings['change']>[1][number];
-type Json = NonNullable<ValueChange['value']>;
+type JsonValue = NonNullable<ValueChange['value']>;
 
-function changeOf({ path, value }: ValueChange): SettingsChange {
+function toSettingsChange({ path, value }: ValueChange): SettingsChange {
   return value === undefined || value === null
     ? { kind: 'remove', path }
-    : { kind: 'set', path, value: writable(value) };
+    : { kind: 'set', path, value: toWritableValue(value) };
 }
 
-/** JSON has null but settings do not, so a key without a value is omitted. */
-function writable(value: Json): SettingsValue {
-  if (Array.isArray(value)) return value.flatMap((one) => (one === null ? [] : [writable(one)]));
+/** JSON has null but the settings do not, so null values are omitted. */
+function toWritableValue(value: JsonValue): SettingsValue {
+  if (Array.isArray(value))
+    return value.flatMap((one) => (one === null ? [] : [toWritableValue(one)]));
   if (typeof value !== 'object') return value;
   return Object.fromEntries(
     Object.entries(value ?? {}).flatMap(([key, one]) =>
-      one === null ? [] : [[key, writable(one)]],
+      one === null ? [] : [[key, toWritableValue(one)]],
     ),
   );
 }
 
-function shownProblem(problem: SettingsProblem): ShownProblem {
+function toShownProblem(problem: SettingsProblem): ShownProblem {
   const { path, position } = problem;
   return {
     path,

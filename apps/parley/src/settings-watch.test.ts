@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { locateDataFolder } from './data-folder.ts';
 import { openLog } from './process-options.ts';
 import { type LoadedSettings, readSettings } from './settings.ts';
-import { changedSettings, SettingsWatch } from './settings-watch.ts';
+import { listChangedSettings, SettingsWatch } from './settings-watch.ts';
 
 const Line = z.looseObject({ level: z.string(), msg: z.string() });
 const BEFORE = 'log: { level: warn, format: json }\nowners: [telegram:1]\n';
@@ -19,7 +19,7 @@ let lines: z.infer<typeof Line>[];
 let watch: SettingsWatch;
 let log: ReturnType<typeof openLog>['log'];
 let applied: LoadedSettings[];
-/** Applies new settings; tests replace it with one that fails. */
+/** Applies new settings; a test can replace it with a function that fails. */
 let apply: () => Promise<void>;
 beforeEach(() => {
   path = mkdtempSync(join(tmpdir(), 'parley-watch-'));
@@ -44,7 +44,10 @@ afterEach(async () => {
   rmSync(path, { recursive: true });
 });
 
-/** Replaces the file with a new one, as editors do. Resolves when the change has been processed. */
+/**
+ * Replaces the settings file with a new file, as editors do. Resolves when the change has been
+ * processed.
+ */
 async function save(text: string): Promise<void> {
   writeFileSync(join(path, 'new.yaml'), text);
   renameSync(join(path, 'new.yaml'), join(path, 'parley.yaml'));
@@ -81,7 +84,7 @@ describe('settings that change while Parley runs', () => {
     expect(watch.state).toEqual({ afterRestart: [], problems: [] });
   });
 
-  it('[D12] keep and report the values that need a restart, until the file contains the old ones again', async () => {
+  it('[D12] are kept and reported if they need a restart, until the file contains the old values again', async () => {
     const moved = 'http: { port: 7500 }\nagent: { id: other }\nmedia: { maxFileMb: 3 }\n';
     await save(`${BEFORE.replace('telegram:1', 'telegram:2')}${moved}`);
     const afterRestart = ['agent.id', 'http.port', 'media.maxFileMb'];
@@ -125,13 +128,13 @@ describe('settings that change while Parley runs', () => {
     expect(lines.at(-1)).toMatchObject({ changed: ['agents.b'] });
     const before = readSettings(folder, {});
     writeFileSync(folder.settingsFile, `${BEFORE}heartbeat: { repeatHours: 3 }\n${agents}`);
-    expect(changedSettings(before, readSettings(folder, {}))).toEqual([
+    expect(listChangedSettings(before, readSettings(folder, {}))).toEqual([
       'heartbeat.repeatHours',
       'log.level',
     ]);
   });
 
-  it('[D12] may refer to a separate file: a secret replaced there is used without a restart', async () => {
+  it('[D12] may refer to a separate file, and a replaced secret in it is used without a restart', async () => {
     const secret = join(path, 'token-of-the-bot');
     const token = (letter: string) => `123456:${letter.repeat(35)}`;
     const reference = '$' + '{file:token-of-the-bot}';
@@ -149,7 +152,7 @@ describe('settings that change while Parley runs', () => {
     expect(JSON.stringify(lines)).not.toContain('aaaa');
   });
 
-  it('[D12] are reported as at startup if invalid, and the previous ones stay in use', async () => {
+  it('[D12] are reported as at startup if invalid, and the previous settings stay in use', async () => {
     await save('log: { level: loud }\n');
     const problems = [expect.stringContaining('log.level has a value that does not fit')];
     expect(lines).toMatchObject([{ level: 'error', problems }]);
@@ -176,6 +179,6 @@ describe('the list of changed settings', () => {
     const folder = locateDataFolder(path, {});
     const before = readSettings(folder, {});
     writeFileSync(folder.settingsFile, `# mine\n\n${BEFORE}`);
-    expect(changedSettings(before, readSettings(folder, {}))).toEqual([]);
+    expect(listChangedSettings(before, readSettings(folder, {}))).toEqual([]);
   });
 });

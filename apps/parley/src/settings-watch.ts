@@ -5,15 +5,15 @@ import type { ChannelDefinition } from '@parley/channels';
 import { type Logger, reasonOf } from '@parley/core';
 import type { LogLevel, Secrets } from '@parley/core/telemetry';
 import type { SettingsState } from '@parley/gateway/api';
-import { describeProblem } from '@parley/settings';
-import { type DataFolder, printOf } from './data-folder.ts';
+import { describeProblem, isBlock } from '@parley/settings';
+import { type DataFolder, getFilePrint } from './data-folder.ts';
 import { checkSettings, type LoadedSettings } from './settings.ts';
 
-type Settings = LoadedSettings['settings'];
+type CurrentSettings = LoadedSettings['settings'];
 
 /**
- * The sections that are read only at startup: they define the address of the process, what it is
- * built on, and the code it has loaded.
+ * Sections that are read only at startup, because they define the process's address, its services
+ * and the code it has loaded.
  */
 const FROM_THE_START = ['store', 'queue', 'http', 'telemetry', 'plugins', 'media'] as const;
 const POLL_INTERVAL_MS = 500;
@@ -26,46 +26,46 @@ interface SettingsWatchDeps {
   readonly loaded: LoadedSettings;
   readonly useLevel: (level: LogLevel) => void;
   readonly secrets: Pick<Secrets, 'add'>;
-  /** The polling interval; `POLL_INTERVAL_MS` by default. */
+  /** The polling interval (ms); the default is `POLL_INTERVAL_MS`. */
   readonly everyMs?: number;
 }
 
 /**
  * Watches the settings file, its profiles and the files behind `${file:…}` for changes (D12). Valid
  * settings are applied immediately, except for sections that need a restart, which are logged.
- * Invalid ones are reported as at startup, and nothing changes. Polling the modification times
- * works everywhere, even below a mount.
+ * Invalid settings are reported as at startup, and the previous settings stay in use. Polling the
+ * modification time works on all file systems, including mounted folders.
  */
 export class SettingsWatch {
   readonly #deps: SettingsWatchDeps;
   /** The settings in use. */
   #loaded: LoadedSettings;
   #state: SettingsState = { afterRestart: [], problems: [] };
-  /** The files that contain values for the settings. */
+  /** Paths of the files that contain values for the settings. */
   #files: readonly string[];
   #timer: NodeJS.Timeout | undefined;
   #taken: string;
   #seen: string;
   #looking: Promise<void> | undefined;
 
-  /** Assumes that `loaded` was read from the current file. */
+  /** `loaded` must have been read from the current file. */
   constructor(deps: SettingsWatchDeps) {
     this.#deps = deps;
     this.#loaded = deps.loaded;
     this.#files = deps.loaded.files;
-    this.#taken = printOfAll(deps.folder, this.#files);
+    this.#taken = getCombinedPrint(deps.folder, this.#files);
     this.#seen = this.#taken;
   }
 
-  /** How the file differs from the settings in use. */
+  /** Returns how the file differs from the settings in use. */
   get state(): SettingsState {
     return this.#state;
   }
 
-  /** `apply` switches to new settings, or rejects and leaves everything unchanged. */
+  /** `apply` switches to new settings, or rejects and changes nothing. */
   start(apply: (loaded: LoadedSettings) => Promise<void>): void {
     this.#timer = setInterval(() => {
-      const print = printOfAll(this.#deps.folder, this.#files);
+      const print = getCombinedPrint(this.#deps.folder, this.#files);
       // A file that is still being written has a different fingerprint at the next check.
       if (print !== this.#taken && print === this.#seen && this.#looking === undefined) {
         this.#taken = print;
@@ -77,7 +77,7 @@ export class SettingsWatch {
     }, this.#deps.everyMs ?? POLL_INTERVAL_MS).unref();
   }
 
-  /** Stops watching, and waits until settings in progress are applied. */
+  /** Stops watching, and waits until pending settings are applied. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#looking;
@@ -88,7 +88,7 @@ export class SettingsWatch {
     try {
       const now = checkSettings(folder, env, channels);
       this.#files = now.files;
-      this.#taken = printOfAll(folder, now.files);
+      this.#taken = getCombinedPrint(folder, now.files);
       await this.#take(now, apply);
     } catch (error) {
       this.#state = { ...this.#state, problems: [reasonOf(error)] };
@@ -110,12 +110,12 @@ export class SettingsWatch {
     }
     logWarnings(log, now);
     logBroken(log, now);
-    const next = withStartOf(this.#deps.loaded, now);
-    const changed = changedSettings(this.#loaded, next);
+    const next = keepStartSections(this.#deps.loaded, now);
+    const changed = listChangedSettings(this.#loaded, next);
     useLevel(next.settings.log.level);
     if (changed.some((name) => name !== 'log.level')) await apply(next);
     this.#loaded = next;
-    const afterRestart = changedSettings(next, now);
+    const afterRestart = listChangedSettings(next, now);
     this.#state = { afterRestart, problems: [] };
     if (afterRestart.length === 0)
       log.info({ changed }, 'the settings were read again; all of them are in use');
@@ -127,24 +127,25 @@ export class SettingsWatch {
   }
 }
 
-/**
- * A fingerprint of the settings file, the profiles beside it, and the files that contain values.
- */
-function printOfAll({ settingsFile, profiles }: DataFolder, values: readonly string[]): string {
+/** Returns a fingerprint of the settings file, its profiles, and the files that contain values. */
+function getCombinedPrint(
+  { settingsFile, profiles }: DataFolder,
+  values: readonly string[],
+): string {
   let names: readonly string[] = [];
   try {
     names = readdirSync(profiles);
   } catch {
-    // There are no profiles. If a profile is named but unreadable, the check of the settings
-    // reports it.
+    // The folder of profiles does not exist. If the settings name a profile, validation reports the
+    // missing file.
   }
   const files = [settingsFile, ...names.map((name) => join(profiles, name)), ...values];
-  return files.map((file) => `${file} ${printOf(file)}`).join('\n');
+  return files.map((file) => `${file} ${getFilePrint(file)}`).join('\n');
 }
 
 const KEPT = 'the changed settings cannot be used; the previous ones stay in effect';
 
-/** Logs the settings that have no effect, or not the intended one. */
+/** Logs settings that have no effect, or an unintended effect. */
 export function logWarnings(log: Logger, { warnings }: Pick<LoadedSettings, 'warnings'>): void {
   for (const warning of warnings) log.warn({ problem: describeProblem(warning) }, 'settings');
 }
@@ -160,15 +161,18 @@ function logBroken(log: Logger, { channels }: LoadedSettings): void {
   );
 }
 
-/** The new settings, in which sections that need a restart are replaced by the old ones. */
-function withStartOf(
+/** Returns the new settings, with the old values in sections that need a restart. */
+function keepStartSections(
   { settings: start, agents: agentsAtStart }: LoadedSettings,
   now: LoadedSettings,
 ): LoadedSettings {
-  const kept: Partial<Settings> = Object.fromEntries(
+  const kept: Partial<CurrentSettings> = Object.fromEntries(
     FROM_THE_START.map((name) => [name, start[name]]),
   );
-  const keep = (settings: Settings, { id, workspace }: Settings['agent']): Settings => ({
+  const keep = (
+    settings: CurrentSettings,
+    { id, workspace }: CurrentSettings['agent'],
+  ): CurrentSettings => ({
     ...settings,
     ...kept,
     agent: { ...settings.agent, id, workspace },
@@ -180,45 +184,44 @@ function withStartOf(
   return { ...now, settings: keep(now.settings, start.agent), agents: new Map(agents) };
 }
 
-type Compared = Pick<LoadedSettings, 'settings' | 'agents' | 'channels'>;
+type ComparedSettings = Pick<LoadedSettings, 'settings' | 'agents' | 'channels'>;
 
 /**
- * The names of the settings that differ, never their values: `log.level`, `model`,
+ * Returns the names of the settings that differ, without their values: `log.level`, `model`,
  * `channels.telegram/default`.
  */
-export function changedSettings(before: Compared, now: Compared): readonly string[] {
-  const changed = namesThatDiffer(before.settings, now.settings, 2);
+export function listChangedSettings(
+  before: ComparedSettings,
+  now: ComparedSettings,
+): readonly string[] {
+  const changed = listDifferingNames(before.settings, now.settings, 2);
   return [
     ...changed,
-    ...changedAgents(before, now, new Set(changed)),
-    ...namesThatDiffer(before.channels, now.channels, 1).map((name) => `channels.${name}`),
+    ...listChangedAgents(before, now, new Set(changed)),
+    ...listDifferingNames(before.channels, now.channels, 1).map((name) => `channels.${name}`),
   ];
 }
 
-/** The agents that differ in more than inherited settings, for example in their profile. */
-function changedAgents(
-  before: Compared,
-  now: Compared,
+/** Returns the agents that differ in more than inherited settings, for example in their profile. */
+function listChangedAgents(
+  before: ComparedSettings,
+  now: ComparedSettings,
   known: ReadonlySet<string>,
 ): readonly string[] {
   const names = [...new Set([...before.agents.keys(), ...now.agents.keys()])];
   return names.flatMap((name) => {
     const [old, young] = [before.agents.get(name) ?? {}, now.agents.get(name) ?? {}];
-    const isMore = namesThatDiffer(old, young, 2).some((one) => !known.has(one));
+    const isMore = listDifferingNames(old, young, 2).some((one) => !known.has(one));
     return isMore && !known.has(`agents.${name}`) ? [`agents.${name}`] : [];
   });
 }
 
-function namesThatDiffer(before: object, now: object, depth: number): readonly string[] {
+function listDifferingNames(before: object, now: object, depth: number): readonly string[] {
   const [old, young] = [new Map(Object.entries(before)), new Map(Object.entries(now))];
   return [...new Set([...old.keys(), ...young.keys()])].flatMap((name) => {
     const [a, b]: readonly unknown[] = [old.get(name), young.get(name)];
     if (isDeepStrictEqual(a, b)) return [];
-    if (depth < 2 || !isSettingsBlock(a) || !isSettingsBlock(b)) return [name];
-    return namesThatDiffer(a, b, depth - 1).map((inner) => `${name}.${inner}`);
+    if (depth < 2 || !isBlock(a) || !isBlock(b)) return [name];
+    return listDifferingNames(a, b, depth - 1).map((inner) => `${name}.${inner}`);
   });
-}
-
-function isSettingsBlock(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

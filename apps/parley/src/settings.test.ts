@@ -15,7 +15,7 @@ describe('the role of a process', () => {
     ['worker', { store: postgres, queue }, 'Set queue.url (Redis) in the settings'],
     ['gateway', { store: {}, queue: redis }, 'Set store.url (PostgreSQL) in the settings'],
   ])(
-    '[D09] requires servers for a %s on its own, and says which are missing',
+    '[D09] requires servers for a separate %s process, and names the missing servers',
     (role, places, words) => {
       expect(() => checkRole(role, places)).toThrow(
         expect.objectContaining({
@@ -38,7 +38,7 @@ const HEARTBEAT = '## mail\n- every: 30 min\n- do: Look for mail.\n';
 const UPKEEP = '## memory\n- every: 30 min\n- run: memory-upkeep\n';
 
 describe('numeric limits in the settings', () => {
-  it('[P04] [H03] [H07] affect the prompt, the verdict on a heartbeat and the upkeep of MEMORY.md', async () => {
+  it('[P04] [H03] [H07] affect the prompt, the evaluation of a heartbeat and the maintenance of MEMORY.md', async () => {
     const settings = {
       agent: { timeZone: 'UTC', prompt: { fileCharacters: 300, dailyNotes: 1 } },
       heartbeat: {

@@ -1,17 +1,18 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { createChatSdkChannel, findHostedChannels } from '@parley/channel-chat-sdk';
 import type { ChannelDefinition } from '@parley/channels';
-import { countOf } from '@parley/core';
+import { formatCounted } from '@parley/core';
 import { openSecrets, type Scrub } from '@parley/core/telemetry/scrubber';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway/channel-definitions';
 import { ModelSettings, modelChoices } from '@parley/models';
 import { describeProblem, loadSettings, nearestWord, type SettingsResult } from '@parley/settings';
 import type { ProcessRole, RetentionAges } from '@parley/store';
-import { CliError, commandLine, type DataFolder } from './data-folder.ts';
+import { CliError, type DataFolder, formatCommandLine } from './data-folder.ts';
 
-/** Settings that passed every check except those of individual channels. */
+/** Settings that passed every check except the checks of individual channels. */
 export type LoadedSettings = Extract<SettingsResult<ModelSettings>, { kind: 'ok' }>;
 
-/** Channels that are always available without settings. */
+/** Channels that are available without settings. */
 const ALWAYS = ['web', 'terminal'];
 
 /** Reads and checks the settings with the schemas of every channel and of the models (D12). */
@@ -30,12 +31,22 @@ export function checkSettings(
     modelChoices,
     channelSchemas: Object.fromEntries(channels.map(({ id, settings }) => [id, settings])),
     channelIds: Object.fromEntries(channels.map(({ id, ids }) => [id, ids])),
+    findHosted: (sections, own) => findHostedChannels(sections, own, { env, nearestWord }),
     defaultChannels: ALWAYS,
   });
 }
 
-/** Checks any file as if it held the settings of this installation, for `editSettings`. */
-export function checkAs({ folder, env, channels }: CheckedInstallation) {
+/** Adds the channels that exist because of `use` in the settings to those that always exist. */
+export function withHosted(
+  channels: readonly ChannelDefinition[],
+  { hosted }: { readonly hosted: Readonly<Record<string, string>> },
+): readonly ChannelDefinition[] {
+  const added = Object.entries(hosted).map(([id, use]) => createChatSdkChannel(id, use));
+  return added.length === 0 ? channels : [...channels, ...added];
+}
+
+/** Checks any file as if it were the settings file of this installation, for `editSettings`. */
+export function createSettingsCheck({ folder, env, channels }: CheckedInstallation) {
   return (settingsFile: string) => checkSettings({ ...folder, settingsFile }, env, channels);
 }
 
@@ -47,8 +58,8 @@ interface CheckedInstallation {
 }
 
 /**
- * Like `checkSettings`, for callers that cannot continue without settings: throws a CliError that
- * lists every problem.
+ * Like `checkSettings`, but throws a CliError that lists every problem, for callers that need valid
+ * settings.
  */
 export function readSettings(
   folder: DataFolder,
@@ -61,12 +72,12 @@ export function readSettings(
   const problems = result.problems.map(describeProblem).join('\n\n');
   throw new CliError(
     'settings-invalid',
-    `The settings in ${folder.settingsFile} have ${countOf(result.problems.length, 'problem')}:\n\n${problems}\n\nFix the file and start again. "${commandLine('config check', folder)}" checks it without starting.`,
+    `The settings in ${folder.settingsFile} have ${formatCounted(result.problems.length, 'problem')}:\n\n${problems}\n\nFix the file and start again. "${formatCommandLine('config check', folder)}" checks it without starting.`,
   );
 }
 
 /**
- * An agent defined in the settings. `name` is the name used in its conversation ids; undefined for
+ * An agent defined in the settings. `name` is the agent's name in conversation ids; undefined for
  * the default agent (F14).
  */
 export interface ChosenAgent {
@@ -74,8 +85,8 @@ export interface ChosenAgent {
   readonly settings: LoadedSettings['settings'];
 }
 
-/** All agents, the default one first. */
-export function allAgents({
+/** Lists all agents, starting with the default agent. */
+export function listAgents({
   settings,
   agents,
 }: Pick<LoadedSettings, 'settings' | 'agents'>): readonly ChosenAgent[] {
@@ -86,10 +97,10 @@ export function allAgents({
 }
 
 /**
- * Returns the agent that the user names, or the default one without a name. Throws CliError
- * `no-agent`.
+ * Finds the agent that the user has named; without a name, returns the default agent. Throws
+ * CliError `no-agent` for an unknown name.
  */
-export function chosenAgent(
+export function findChosenAgent(
   loaded: Pick<LoadedSettings, 'settings' | 'agents'>,
   asked: string | undefined,
 ): ChosenAgent {
@@ -108,7 +119,7 @@ export function chosenAgent(
 
 const DAY_MS = 24 * 60 * 60_000;
 
-export function retentionAges({
+export function toRetentionAges({
   retention,
   inspector,
 }: Pick<LoadedSettings['settings'], 'retention' | 'inspector'>): RetentionAges {
@@ -123,23 +134,26 @@ export function retentionAges({
   };
 }
 
-type Settings = LoadedSettings['settings'];
-/** The settings of database and queue that matter here. */
-interface Places {
-  readonly store: Pick<Settings['store'], 'url'>;
-  readonly queue: Pick<Settings['queue'], 'url'>;
+type RoleSettings = LoadedSettings['settings'];
+/** The settings that determine the servers of an installation. */
+interface ServerSettings {
+  readonly store: Pick<RoleSettings['store'], 'url'>;
+  readonly queue: Pick<RoleSettings['queue'], 'url'>;
 }
 
-/** Whether other processes use the same database, so that exclusive work needs a lease. */
-export function isSharedStore({ store }: Pick<Places, 'store'>): boolean {
+/**
+ * Returns whether other processes may use the same database, in which case exclusive work needs a
+ * lease.
+ */
+export function isSharedStore({ store }: Pick<ServerSettings, 'store'>): boolean {
   return store.url !== undefined;
 }
 
 /**
- * Throws CliError `role-needs-servers` if a process in this role has no servers through which to
- * communicate with others.
+ * Throws CliError `role-needs-servers` if the settings name no servers through which a process in
+ * this role can communicate with others.
  */
-export function checkRole(role: ProcessRole, { store, queue }: Places): void {
+export function checkRole(role: ProcessRole, { store, queue }: ServerSettings): void {
   if (role === 'all') return;
   const missing = [
     ...(store.url === undefined ? ['store.url (PostgreSQL)'] : []),
@@ -153,14 +167,14 @@ export function checkRole(role: ProcessRole, { store, queue }: Places): void {
   );
 }
 
-/** Keeps the secrets of an installation out of a command's output (G18). */
-export function scrubOf(folder: DataFolder, env: NodeJS.ProcessEnv): Scrub {
+/** Creates the scrubber that removes an installation's secrets from a command's output (G18). */
+export function createScrub(folder: DataFolder, env: NodeJS.ProcessEnv): Scrub {
   const token = existsSync(folder.tokenFile) ? [readFileSync(folder.tokenFile, 'utf8').trim()] : [];
   let secrets: readonly string[] = [];
   try {
     ({ secrets } = checkSettings(folder, env));
   } catch {
-    // If the file cannot be read, the command itself reports that.
+    // If the settings file cannot be read, the command itself reports the error.
   }
   return openSecrets([...token, ...secrets]).scrub;
 }

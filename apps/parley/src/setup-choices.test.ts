@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { setupProviders } from './setup-choices.ts';
+import { listSetupProviders } from './setup-choices.ts';
 
 const SERVERS: ReadonlyMap<string, string> = new Map([
   ['http://127.0.0.1:11434/v1/models', 'llama3.2'],
@@ -13,8 +13,8 @@ describe('the model servers offered by the setup', () => {
     return id === undefined ? null : { data: [{ id }] };
   };
 
-  it('[U02] start with those running on this machine, each with its model and listed once', async () => {
-    const providers = await setupProviders({ ollamaHost: undefined, readJson });
+  it('[U02] start with the servers on this machine, each with its model and listed once', async () => {
+    const providers = await listSetupProviders({ ollamaHost: undefined, readJson });
     const found = providers.filter(({ model }) => model !== undefined);
     expect(providers.slice(0, 3)).toEqual(found);
     expect(found.map(({ name, model }) => [name, model])).toEqual([
@@ -26,7 +26,10 @@ describe('the model servers offered by the setup', () => {
   });
 
   it('[U02] are only the known services if no local server answers', async () => {
-    const providers = await setupProviders({ ollamaHost: undefined, readJson: async () => null });
+    const providers = await listSetupProviders({
+      ollamaHost: undefined,
+      readJson: async () => null,
+    });
     expect(providers.filter(({ model }) => model !== undefined)).toEqual([]);
     expect(providers.map(({ name }) => name)).toContain('Ollama');
   });

@@ -2,8 +2,7 @@ import type { SetupPlatform, SetupProvider } from '@parley/gateway/api';
 import { detectLocalServers, usualServerAt } from '@parley/models/probe';
 
 /**
- * The labels of settings in the setup forms of the page and the terminal, used to describe
- * problems.
+ * Labels of settings in the setup forms of the page and the terminal, used to describe problems.
  */
 export const SETUP_FIELDS: ReadonlyMap<string, string> = new Map([
   ['baseUrl', 'Address'],
@@ -78,10 +77,10 @@ const SERVICES: readonly SetupProvider[] = [
 ];
 
 /**
- * All model servers that can be chosen, starting with those found on this machine, which have a
- * `model`.
+ * Lists all model servers that can be chosen, starting with those found on this machine, which have
+ * a `model`.
  */
-export async function setupProviders(
+export async function listSetupProviders(
   where: Parameters<typeof detectLocalServers>[0],
 ): Promise<readonly SetupProvider[]> {
   const found = await detectLocalServers(where);
@@ -100,7 +99,7 @@ export async function setupProviders(
   return [...here, ...SERVICES.filter((service) => !isHere(service))];
 }
 
-/** The platforms whose accounts can be set up without editing the settings file. */
+/** The platforms on which accounts can be set up without editing the settings file. */
 export const SETUP_PLATFORMS: readonly SetupPlatform[] = [
   {
     id: 'telegram',
@@ -120,6 +119,6 @@ export const SETUP_PLATFORMS: readonly SetupPlatform[] = [
     name: 'WhatsApp',
     asks: 'phone',
     needs:
-      'The phone of the WhatsApp account for the bot. Scan a code shown here, or enter the phone number and type the code on the phone.',
+      "The phone of the bot's WhatsApp account. Scan a code shown here, or enter the phone number and type the code on the phone.",
   },
 ];

@@ -58,7 +58,7 @@ describe('the steps of the setup', () => {
   }
 
   it.each([
-    ['a model', 'model-key', KEY, (setup: Setup) => setup.saveModel(MODEL)],
+    ['a model', 'model-key-openai', KEY, (setup: Setup) => setup.saveModel(MODEL)],
     [
       ...(['Telegram', 'telegram-token', TOKEN] as const),
       (setup: Setup) => setup.saveChannel({ channel: 'telegram', token: TOKEN }),
@@ -82,7 +82,7 @@ describe('the steps of the setup', () => {
     },
   );
 
-  it('[U02] replace the old secret with a new one', async () => {
+  it('[U02] replace the stored secret with a new one', async () => {
     await steps().saveChannel({ channel: 'telegram', token: TOKEN });
     const before = written();
     const answer = await steps().saveChannel({ channel: 'telegram', token: OTHER_TOKEN });
@@ -90,6 +90,31 @@ describe('the steps of the setup', () => {
     expect(written()).toBe(before);
     expect(secret('telegram-token')).toBe(`${OTHER_TOKEN}\n`);
     expect(readdirSync(join(path, 'secrets'))).toEqual(['telegram-token']);
+  });
+
+  it('[U02] keep the key of each model server, also of two with the same dialect or host', async () => {
+    const keyOf = async (baseUrl: string, apiKey: string): Promise<string> => {
+      const model = { ...LOCAL, baseUrl, model: 'm', apiKey };
+      expect(await steps().saveModel(model)).toMatchObject({ kind: 'done' });
+      return /\$\{file:secrets\/([^}]+)\}/.exec(written())?.[1] ?? '';
+    };
+    const servers = [
+      ['http://127.0.0.1:8080/v1', /^model-key-127\.0\.0\.1-8080-[0-9a-f]{8}$/],
+      ['http://127.0.0.1:8081/v1', /^model-key-127\.0\.0\.1-8081-[0-9a-f]{8}$/],
+      ['https://example.com/v1', /^model-key-example\.com-[0-9a-f]{8}$/],
+      ['https://example.com/other/v1', /^model-key-example\.com-[0-9a-f]{8}$/],
+      ['http://[::1]:9/v1', /^model-key--1-9-[0-9a-f]{8}$/],
+      [`https://${'long.'.repeat(40)}com/v1`, /^model-key-(?:long\.){16}-[0-9a-f]{8}$/],
+    ] as const;
+    const names: string[] = [];
+    for (const [nth, [address, name]] of servers.entries()) {
+      names.push(await keyOf(address, `key-${nth}`));
+      expect(names.at(-1)).toMatch(name);
+    }
+    expect(names.map(secret)).toEqual(servers.map((_, nth) => `key-${nth}\n`));
+    const again = await keyOf(`${servers[0][0]}/`, 'a new key');
+    expect([again, secret(again)]).toEqual([names[0], 'a new key\n']);
+    expect(secret(names[1] ?? '')).toBe('key-1\n');
   });
 
   it('[U02] leave no secret behind if the settings are refused', async () => {
@@ -107,13 +132,15 @@ describe('the steps of the setup', () => {
     try {
       writeFileSync(file, 'model: offline\n');
       await steps(file).saveModel(MODEL);
-      expect(readFileSync(file, 'utf8')).toContain(`\${file:${join(path, 'secrets/model-key')}}`);
+      expect(readFileSync(file, 'utf8')).toContain(
+        `\${file:${join(path, 'secrets/model-key-openai')}}`,
+      );
     } finally {
       rmSync(elsewhere, { recursive: true });
     }
   });
 
-  it('[U02] name the provider alone if it does not answer and no model was chosen', async () => {
+  it('[U02] name only the provider if it does not answer and no model was chosen', async () => {
     const answer = await steps().tryModel({ ...LOCAL, baseUrl: 'http://127.0.0.1:9/v1' });
     expect(answer).toMatchObject({
       kind: 'problem',

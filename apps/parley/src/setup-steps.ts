@@ -1,15 +1,22 @@
+import { hash } from 'node:crypto';
+import type { OfferedPlatform } from '@parley/channel-chat-sdk/set-up';
 import type { ChannelDefinition } from '@parley/channels';
 import type { ChannelProbe } from '@parley/channels/probe';
 import type { SetupChannel, SetupModel, SetupSteps } from '@parley/gateway';
 import type { SetupAnswer, SetupState } from '@parley/gateway/api';
 import { ProviderChoice } from '@parley/models';
 import { type ModelProbe, probeProvider } from '@parley/models/probe';
-import { describeProblem, type SettingsProblem, type SettingsResult } from '@parley/settings';
 import {
-  accountPath,
+  describeProblem,
+  isBlock,
+  type SettingsProblem,
+  type SettingsResult,
+} from '@parley/settings';
+import {
   editSettings,
-  newProblems,
-  readWritten,
+  findAccountPath,
+  listNewProblems,
+  readWrittenSettings,
   type SettingsChange,
   type SettingsValue,
 } from '@parley/settings/edit';
@@ -17,24 +24,33 @@ import type { Store } from '@parley/store';
 import type { z } from 'zod';
 import type { AgentRuntime } from './agent-runtime.ts';
 import type { OpenLog, StartOptions } from './process-options.ts';
-import { replaceSecret, secretReference } from './secret-files.ts';
-import { checkAs, type LoadedSettings } from './settings.ts';
-import { SETUP_FIELDS, SETUP_PLATFORMS, setupProviders } from './setup-choices.ts';
+import { createSecretReference, replaceSecret } from './secret-files.ts';
+import { createSettingsCheck, type LoadedSettings } from './settings.ts';
+import { listSetupProviders, SETUP_FIELDS, SETUP_PLATFORMS } from './setup-choices.ts';
+import {
+  createHostedChanges,
+  describeNextSteps,
+  type EnteredValues,
+  findHostedPlatform,
+  listHostedPlatforms,
+} from './setup-hosted.ts';
 
-/** How long a server or platform may take to respond. After that, the user can try again. In ms. */
+/** How long (ms) a server or platform may take to respond; after that, the user can try again. */
 const ANSWER_WITHIN_MS = 20_000;
-/** A placeholder for no model; the server is only asked for its list of models. */
+/**
+ * The placeholder used when no model is chosen; the server is asked only for its list of models.
+ */
 const NO_MODEL = 'none';
-/** The file in `secrets/` that holds the key of the model. */
-const MODEL_KEY = 'model-key';
+/** The longest host in the name of a key file, in characters. */
+const MAX_HOST = 80;
 
-/** A key or token, and the name of its file in `secrets/`. */
+/** A key or token, with the name of its file in `secrets/`. */
 interface NewSecret {
   readonly name: string;
   readonly text: string;
 }
 
-interface Deps
+interface SetupDeps
   extends Pick<StartOptions, 'folder' | 'env' | 'clock' | 'monotonic'>,
     Pick<OpenLog, 'secrets'> {
   readonly loaded: Pick<LoadedSettings, 'settings' | 'channels'>;
@@ -44,12 +60,13 @@ interface Deps
 }
 
 /**
- * The guided setup: model, channel, owner. The watcher of the settings file picks up its changes.
+ * The guided setup of the model, the channels and the owner. The file watcher applies the changes
+ * to the settings file.
  */
 export class Setup implements SetupSteps {
-  readonly #deps: Deps;
+  readonly #deps: SetupDeps;
 
-  constructor(deps: Deps) {
+  constructor(deps: SetupDeps) {
     this.#deps = deps;
   }
 
@@ -57,14 +74,14 @@ export class Setup implements SetupSteps {
     const { loaded, model, store, env, clock } = this.#deps;
     const { settings, channels } = loaded;
     const [providers, waiting] = await Promise.all([
-      setupProviders({ ollamaHost: env.OLLAMA_HOST }),
+      listSetupProviders({ ollamaHost: env.OLLAMA_HOST }),
       store.pairing.pending(clock()),
     ]);
     return {
       model: model.line(),
       isOffline: model.line().startsWith('offline'),
       providers,
-      platforms: SETUP_PLATFORMS,
+      platforms: [...SETUP_PLATFORMS, ...(await listHostedPlatforms(settings.http.publicUrl))],
       channels: Object.values(channels).flatMap(({ channel }) =>
         channel === 'web' || channel === 'terminal' ? [] : [channel],
       ),
@@ -73,7 +90,7 @@ export class Setup implements SetupSteps {
         .map(({ channel, account, senderId, senderName: name }) => {
           return { channel, account, person: `${channel}:${senderId}`, name };
         })
-        // People made owners in the settings have access, even if an earlier request is still
+        // Owners named in the settings have access, even if an earlier request of theirs is still
         // pending.
         .filter(({ person }) => !settings.owners.includes(person)),
     };
@@ -81,15 +98,15 @@ export class Setup implements SetupSteps {
 
   async addOwner(person: string): Promise<SetupAnswer> {
     const change = { kind: 'add', path: ['owners'], value: person } as const;
-    const answer = this.#write(change, 'It is yours now: write to your bot again.');
-    if (answer.kind === 'done') await this.#deps.store.pairing.settle(...channelAndId(person));
+    const answer = this.#write([change], 'You are the owner now. Write to your bot again.');
+    if (answer.kind === 'done') await this.#deps.store.pairing.settle(...splitPersonId(person));
     return answer;
   }
 
   async tryModel(given: SetupModel): Promise<SetupAnswer> {
     const { secrets, clock, monotonic } = this.#deps;
     const parsed = ProviderChoice.safeParse({ ...given, model: given.model ?? NO_MODEL });
-    if (!parsed.success) return unfitModel(parsed.error);
+    if (!parsed.success) return createUnfitModel(parsed.error);
     if (given.apiKey !== undefined) secrets.add([given.apiKey]);
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
     const probe = await probeProvider(parsed.data, { signal, clock, monotonic });
@@ -97,10 +114,10 @@ export class Setup implements SetupSteps {
     if (given.model === undefined && isOnlyModelMissing(probe))
       return { kind: 'works', text: `${server} answers. Choose a model.`, models };
     if (probe.kind === 'problem') {
-      // Without a model, the sentence is about the provider alone.
+      // If no model is chosen, the message names only the provider.
       const reason =
         given.model === undefined ? probe.reason.replaceAll(`/${NO_MODEL}`, '') : probe.reason;
-      return setupProblem(reason, probe.fix, models);
+      return createSetupProblem(reason, probe.fix, models);
     }
     const text = `${probe.id} answered in ${(probe.tookMs / 1_000).toFixed(1)} s.`;
     return { kind: 'works', text, models };
@@ -108,99 +125,160 @@ export class Setup implements SetupSteps {
 
   async saveModel(given: SetupModel): Promise<SetupAnswer> {
     const parsed = ProviderChoice.safeParse(given);
-    if (!parsed.success) return unfitModel(parsed.error);
+    if (!parsed.success) return createUnfitModel(parsed.error);
     const { apiKey, ...model } = given;
-    const secret = apiKey === undefined ? null : { name: MODEL_KEY, text: apiKey };
-    const apiKeyWritten = secret && secretReference(this.#deps.folder, secret.name);
-    const written = { ...model, ...(apiKeyWritten !== null && { apiKey: apiKeyWritten }) };
+    const secrets = apiKey === undefined ? [] : [{ name: modelKeyName(given), text: apiKey }];
+    const [secret] = secrets.map(({ name }) => createSecretReference(this.#deps.folder, name));
+    const written = { ...model, ...(secret !== undefined && { apiKey: secret }) };
     const value: SettingsValue = Object.fromEntries(
       Object.entries(written).filter((entry): entry is [string, string] => entry[1] !== undefined),
     );
     const done = `${model.provider}/${model.model} answers from the next message on.`;
-    return this.#write({ kind: 'set', path: ['model'], value }, done, secret);
+    return this.#write([{ kind: 'set', path: ['model'], value }], done, secrets);
   }
 
-  async tryChannel({ channel, token }: SetupChannel): Promise<SetupAnswer> {
+  async tryChannel({ channel, token, options }: SetupChannel): Promise<SetupAnswer> {
     const { folder, definitions, secrets, clock } = this.#deps;
+    const hosted = await findHostedPlatform(channel);
+    if (hosted !== undefined) return this.#tryHosted(hosted, options ?? {});
     if (channel === 'whatsapp') return { kind: 'works', text: LINK, models: null };
-    if (token === undefined) return setupProblem('Token: it is missing.', COPY_IT);
+    if (token === undefined) return createSetupProblem('Token: it is missing.', COPY_IT);
     secrets.add([token]);
     const definition = definitions.find(({ id }) => id === channel);
-    const given = { ...serverOf(readWritten(folder.settingsFile).values, channel), token };
+    const given = {
+      ...findApiServer(readWrittenSettings(folder.settingsFile).values, channel),
+      token,
+    };
     const parsed = definition?.settings.safeParse(given);
     if (definition?.probe === undefined || !parsed?.success) {
       const wrong = parsed?.error?.issues.map(({ message }) => message).join('; ');
-      return setupProblem(
+      return createSetupProblem(
         `Token: ${wrong ? `it must be ${wrong}` : 'it cannot be tried'}.`,
         COPY_IT,
       );
     }
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
     const env = { signal, clock, values: null, wantsPicture: true };
-    return channelAnswer(await definition.probe(parsed.data, env));
+    return toChannelAnswer(await definition.probe(parsed.data, env));
   }
 
-  async saveChannel({ channel, token, phone }: SetupChannel): Promise<SetupAnswer> {
+  async #tryHosted(platform: OfferedPlatform, given: EnteredValues): Promise<SetupAnswer> {
+    const { folder, secrets, clock, env, loaded } = this.#deps;
+    const { findValueProblems, probeEnteredValues } = await import(
+      '@parley/channel-chat-sdk/set-up'
+    );
+    secrets.add(platform.asks.flatMap(({ key, isSecret }) => (isSecret && given[key]) || []));
+    const kept = otherOptions(readWrittenSettings(folder.settingsFile).values, platform);
+    const all = { ...kept, ...given };
+    const problems = findValueProblems(platform, all, env);
+    if (problems.length > 0) return createSetupProblem(problems.join(' '), FILL_IN);
+    const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
+    const answer = toChannelAnswer(await probeEnteredValues(platform, all, { signal, clock }));
+    if (answer.kind !== 'works') return answer;
+    const steps = await describeNextSteps(platform, given, loaded.settings.http.publicUrl);
+    return { ...answer, text: [sentence(answer.text), steps].join(' ').trim() };
+  }
+
+  async #saveHosted(platform: OfferedPlatform, given: EnteredValues): Promise<SetupAnswer> {
+    const { folder, loaded } = this.#deps;
+    const account = { channel: platform.channel, account: 'default' };
+    const path = findAccountPath(folder.settingsFile, account);
+    const { changes, secrets } = await createHostedChanges(folder, platform, given, path);
+    const steps = await describeNextSteps(platform, given, loaded.settings.http.publicUrl);
+    const labels = new Map(platform.asks.map(({ key, label }) => [key, label]));
+    return this.#write(changes, ['Saved.', steps].join(' ').trim(), secrets, labels);
+  }
+
+  async saveChannel({ channel, token, phone, options }: SetupChannel): Promise<SetupAnswer> {
     const { folder } = this.#deps;
-    const path = accountPath(folder.settingsFile, { channel, account: 'default' });
+    const hosted = await findHostedPlatform(channel);
+    if (hosted !== undefined) return this.#saveHosted(hosted, options ?? {});
+    if (!SETUP_PLATFORMS.some(({ id }) => id === channel))
+      return createSetupProblem(`There is no platform ${channel}.`, 'Choose one from the list.');
+    const path = findAccountPath(folder.settingsFile, { channel, account: 'default' });
     const done = 'Saved. Connecting…';
     if (token !== undefined) {
       const secret = { name: `${channel}-token`, text: token };
-      const value = secretReference(folder, secret.name);
-      return this.#write({ kind: 'set', path: [...path, 'token'], value }, done, secret);
+      const value = createSecretReference(folder, secret.name);
+      return this.#write([{ kind: 'set', path: [...path, 'token'], value }], done, [secret]);
     }
     return phone === undefined
-      ? this.#write({ kind: 'set', path, value: {} }, done)
-      : this.#write({ kind: 'set', path: [...path, 'phone'], value: phone }, done);
+      ? this.#write([{ kind: 'set', path, value: {} }], done)
+      : this.#write([{ kind: 'set', path: [...path, 'phone'], value: phone }], done);
   }
 
-  #write(change: SettingsChange, done: string, secret: NewSecret | null = null): SetupAnswer {
-    if (secret !== null) this.#deps.secrets.add([secret.text]);
-    const problems = secret === null ? this.#edit(change) : this.#editWithSecret(change, secret);
+  #write(
+    changes: readonly SettingsChange[],
+    done: string,
+    secrets: readonly NewSecret[] = [],
+    labels: ReadonlyMap<string, string> = SETUP_FIELDS,
+  ): SetupAnswer {
+    this.#deps.secrets.add(secrets.map(({ text }) => text));
+    const problems =
+      secrets.length === 0 ? this.#edit(changes) : this.#editWithSecrets(changes, secrets);
     if (problems.length === 0) return { kind: 'done', text: done };
-    const reason = problems.map(describeFieldProblem).join('\n');
-    return setupProblem(reason, 'Correct that and try again.');
+    const reason = problems.map((problem) => describeFieldProblem(problem, labels)).join('\n');
+    return createSetupProblem(reason, 'Correct that and try again.');
   }
 
-  /** Edits the settings, or returns the problems because of which nothing was written. */
-  #edit(change: SettingsChange, before?: SettingsResult): readonly SettingsProblem[] {
+  /** Edits the settings. If problems prevent the edit, returns them and writes nothing. */
+  #edit(changes: readonly SettingsChange[], before?: SettingsResult): readonly SettingsProblem[] {
     const { folder, clock } = this.#deps;
     const file = folder.settingsFile;
     const check = (path: string) => (path === file && before) || this.#check(path);
-    const edited = editSettings([change], { file, check, now: new Date(clock()) });
+    const edited = editSettings(changes, { file, check, now: new Date(clock()) });
     return edited.kind === 'refused' ? edited.problems : [];
   }
 
   /**
-   * Writes the secret before the settings that refer to it, because they are checked together with
-   * it. Only problems that did not exist before count. If the settings are refused, the previous
-   * secret is restored.
+   * Writes secrets before the settings that refer to them, because they are checked together. Only
+   * problems that did not exist before count. If the settings are refused, the previous secrets are
+   * restored.
    */
-  #editWithSecret(change: SettingsChange, secret: NewSecret): readonly SettingsProblem[] {
+  #editWithSecrets(
+    changes: readonly SettingsChange[],
+    secrets: readonly NewSecret[],
+  ): readonly SettingsProblem[] {
     const { folder } = this.#deps;
     const before = this.#check(folder.settingsFile);
-    const undo = replaceSecret(folder, secret.name, secret.text);
+    const undo: (() => void)[] = [];
     let isKept = false;
     try {
-      const refused = this.#edit(change, before);
-      // If the settings already refer to the file, the edit changes nothing and checks nothing.
+      for (const { name, text } of secrets) undo.push(replaceSecret(folder, name, text));
+      const refused = this.#edit(changes, before);
+      // If the settings already refer to the secret's file, the edit changes nothing and skips the
+      // checks.
       const problems =
-        refused.length > 0 ? refused : newProblems(before, this.#check(folder.settingsFile));
+        refused.length > 0 ? refused : listNewProblems(before, this.#check(folder.settingsFile));
       isKept = problems.length === 0;
       return problems;
     } finally {
-      if (!isKept) undo();
+      if (!isKept) for (const one of undo.toReversed()) one();
     }
   }
 
   #check(file: string): SettingsResult {
     const { folder, env, definitions } = this.#deps;
-    return checkAs({ folder, env, channels: definitions })(file);
+    return createSettingsCheck({ folder, env, channels: definitions })(file);
   }
 }
 
 /**
- * Whether the server accepts the key, although no model was requested Some servers list their
+ * The file in `secrets/` that holds the key of a model server. Each server has its own, because
+ * other settings, such as a fallback model, may still refer to the key of an earlier one. The host
+ * is for people; the hash separates servers on the same host.
+ */
+function modelKeyName({ provider, baseUrl }: Pick<SetupModel, 'provider' | 'baseUrl'>): string {
+  const address = URL.parse(baseUrl ?? '');
+  if (address === null) return `model-key-${provider}`;
+  const { origin, pathname, host } = address;
+  const server = JSON.stringify([provider, origin, pathname.replace(/\/+$/, '')]);
+  const name = host.replaceAll(/[^a-z0-9.]+/g, '-').slice(0, MAX_HOST);
+  return `model-key-${name}-${hash('sha256', server).slice(0, 8)}`;
+}
+
+/**
+ * Whether the server accepts the key, although no model was requested. Some servers list their
  * models without checking it.
  */
 function isOnlyModelMissing(probe: ModelProbe): boolean {
@@ -212,25 +290,28 @@ function isOnlyModelMissing(probe: ModelProbe): boolean {
 
 const FILL_IN = 'Fill it in and try again.';
 
-/** Reports missing or invalid fields of a model, using the labels in the form. */
-function unfitModel({ issues }: z.ZodError): SetupAnswer {
+/** Describes missing or invalid fields of a model by their labels in the form. */
+function createUnfitModel({ issues }: z.ZodError): SetupAnswer {
   const reasons = issues.map(({ path, code, message }) => {
     const key = String(path.at(-1) ?? '');
     const isMissing = code === 'invalid_type';
     const wrong = key === 'baseUrl' ? ADDRESS : isMissing ? 'it is missing' : message;
     return `${SETUP_FIELDS.get(key) ?? key}: ${wrong}.`;
   });
-  return setupProblem([...new Set(reasons)].join(' '), FILL_IN);
+  return createSetupProblem([...new Set(reasons)].join(' '), FILL_IN);
 }
 
 const ADDRESS = 'it must be a URL such as http://127.0.0.1:8080/v1';
 
 /**
- * Describes a problem by the label of its field in the form, or by its path in the settings file if
- * it has none.
+ * Describes a problem by the label of its field in the form; without a label, by its path in the
+ * settings file.
  */
-function describeFieldProblem(problem: SettingsProblem): string {
-  const field = SETUP_FIELDS.get(problem.path.split('.').at(-1) ?? '');
+function describeFieldProblem(
+  problem: SettingsProblem,
+  labels: ReadonlyMap<string, string>,
+): string {
+  const field = labels.get(problem.path.split('.').at(-1) ?? '');
   return field === undefined ? describeProblem(problem) : `${field}: expected ${problem.expected}.`;
 }
 
@@ -238,7 +319,7 @@ const LINK =
   'WhatsApp needs no token: it shows a code that your phone scans, or that you type on it.';
 const COPY_IT = 'Copy the whole token.';
 
-function setupProblem(
+function createSetupProblem(
   reason: string,
   fix: string,
   models: readonly string[] | null = null,
@@ -246,12 +327,12 @@ function setupProblem(
   return { kind: 'problem', reason, fix, models };
 }
 
-function channelAnswer(probe: ChannelProbe): SetupAnswer {
+function toChannelAnswer(probe: ChannelProbe): SetupAnswer {
   switch (probe.kind) {
     case 'works': {
       const warnings = probe.warnings.map(({ reason, fix }) => ` ${reason}. ${fix}`);
       const { as: name, picture, invitation = null } = probe;
-      const bot = { name, invitation, picture: base64Of(picture) };
+      const bot = { name, invitation, picture: toBase64(picture) };
       return { kind: 'works', text: `It is ${name}.${warnings.join('')}`, models: null, bot };
     }
     case 'unlinked':
@@ -259,28 +340,44 @@ function channelAnswer(probe: ChannelProbe): SetupAnswer {
     case 'unknown':
       return { kind: 'works', text: probe.reason, models: null };
     case 'problem':
-      return setupProblem(probe.reason, probe.fix);
+      return createSetupProblem(probe.reason, probe.fix);
   }
 }
 
-/** Splits a person such as `telegram:42` into the channel and the person's id on it. */
-function channelAndId(person: string): [channel: string, senderId: string] {
+/** Splits a person such as `telegram:42` into the channel and the person's id on that channel. */
+function splitPersonId(person: string): [channel: string, senderId: string] {
   const at = person.indexOf(':');
   return [person.slice(0, at), person.slice(at + 1)];
 }
 
-function base64Of(bytes: Uint8Array | undefined): string | null {
+function toBase64(bytes: Uint8Array | undefined): string | null {
   return bytes === undefined ? null : Buffer.from(bytes).toString('base64');
 }
 
-/** The self-hosted API server already named in the settings. */
-function serverOf(values: object | null, channel: string): { readonly apiRoot?: string } {
+/** Finds the self-hosted API server that the settings already name. */
+function findApiServer(values: object | null, channel: string): { readonly apiRoot?: string } {
   const all: unknown = values !== null && 'channels' in values ? values.channels : undefined;
-  const block: unknown = isSettingsBlock(all) ? all[channel] : undefined;
-  const apiRoot = isSettingsBlock(block) ? block.apiRoot : undefined;
+  const block: unknown = isBlock(all) ? all[channel] : undefined;
+  const apiRoot = isBlock(block) ? block.apiRoot : undefined;
   return typeof apiRoot === 'string' ? { apiRoot } : {};
 }
 
-function isSettingsBlock(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
+/** Options in the settings that *Set up* does not ask for, such as the address of a server. */
+function otherOptions(values: object | null, { channel, asks }: OfferedPlatform): EnteredValues {
+  const path = ['channels', channel, 'options'];
+  const options = path.reduce<unknown>(
+    (block, key) => (isBlock(block) ? block[key] : undefined),
+    values,
+  );
+  const asked = new Set(asks.map(({ key }) => key));
+  return Object.fromEntries(
+    Object.entries(isBlock(options) ? options : {}).filter(
+      (entry): entry is [string, string] =>
+        !asked.has(entry[0]) && typeof entry[1] === 'string' && !entry[1].includes('${'),
+    ),
+  );
+}
+
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLogger, systemTime } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import type { Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { openWorkspace } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WORKSPACE_TEMPLATES } from './data-folder.ts';
-import { type SharedLockDeps, sharedLock, whileHeld } from './shared-lock.ts';
+import { createSharedLock, runWhileHeld, type SharedLockDeps } from './shared-lock.ts';
 
 describe('a lock that processes share', () => {
   let store: Store;
@@ -19,7 +19,7 @@ describe('a lock that processes share', () => {
   afterEach(() => store.close());
 
   const lockOf = (owner: string, change: Partial<SharedLockDeps> = {}) =>
-    sharedLock({
+    createSharedLock({
       leases: store.leases,
       name: 'workspace:main',
       owner,
@@ -30,7 +30,7 @@ describe('a lock that processes share', () => {
       ...change,
     });
 
-  it('[D09] admits one holder at a time, in this process and in others, and returns the result of the work', async () => {
+  it('[D09] admits one holder at a time, across processes, and returns the result of the work', async () => {
     const locks = [lockOf('one'), lockOf('two'), lockOf('three')];
     let inside = 0;
     let most = 0;
@@ -55,7 +55,7 @@ describe('a lock that processes share', () => {
     expect(await two.hold(async () => 'next')).toBe('next');
   });
 
-  it('is held as long as the work takes, although waiting for it is limited', async () => {
+  it('is held until the work is done, although waiting for the lock is limited', async () => {
     let end = (): void => {};
     const over = new Promise<void>((resolve) => {
       end = resolve;
@@ -73,16 +73,16 @@ describe('a lock that processes share', () => {
     expect(isMine).toBe(true);
   });
 
-  it('[D09] tells a holder that has lost it, before anything is written', async () => {
+  it('[D09] reports a lost lock to its holder before any file is written', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'parley-shared-'));
-    const { log, lines } = recordingLogger();
+    const { log, lines } = createRecordingLogger();
     const lock = lockOf('one', {
       leases: { ...store.leases, renew: () => Promise.reject(new Error('the network is away')) },
       log,
     });
     const workspace = await openWorkspace({ folder, templates: WORKSPACE_TEMPLATES, lock });
     const view = workspace.for({ kind: 'owner', conversationId: 'c' });
-    // Simulates a machine that was suspended for a while.
+    // Simulates a machine that is suspended for a while.
     const written = view.change('notes.md', () => {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 4_600);
       return 'from long ago';
@@ -94,8 +94,8 @@ describe('a lock that processes share', () => {
   });
 });
 
-describe('work that only one process at a time does', () => {
-  it('[D09] is done by the first process, and by no other at the same time', async () => {
+describe('work that must not run in two processes at once', () => {
+  it('[D09] is done by the first process, and by no other process at the same time', async () => {
     const store = await openMemoryStore({ clock: Date.now });
     const deps = {
       leases: store.leases,
@@ -106,7 +106,7 @@ describe('work that only one process at a time does', () => {
     };
     const done: string[] = [];
     const begin = (owner: string) =>
-      whileHeld({ ...deps, owner }, async () => {
+      runWhileHeld({ ...deps, owner }, async () => {
         await sleep(20);
         done.push(owner);
       });

@@ -14,15 +14,15 @@ import { CliError, WORKSPACE_TEMPLATES } from './data-folder.ts';
 import type { LoadedSettings } from './settings.ts';
 
 /**
- * How long a writer waits for the lock, in ms: more than twice the lifetime of a dead holder's
- * lease.
+ * How long (ms) a writer waits for the lock: more than twice the lease time of a holder that has
+ * died.
  */
 const TIMEOUT_MS = 20_000;
 const RECHECK_MS = { first: 5, last: 200 };
 
 /**
- * The lock that allows only one process at a time to write to the workspace; undefined if no other
- * process can exist.
+ * Returns the lock that allows only one process at a time to write to the workspace; undefined if
+ * no other process can exist.
  */
 export function workspaceLock(
   { agent, store: { url } }: LoadedSettings['settings'],
@@ -34,11 +34,11 @@ export function workspaceLock(
   if (url === undefined) return undefined;
   const { store, processId: owner, ...around } = deps;
   const name = `workspace:${agent.id}`;
-  return sharedLock({ ...around, leases: store.leases, name, owner });
+  return createSharedLock({ ...around, leases: store.leases, name, owner });
 }
 
 /** Opens the workspace for a command, which accesses its files alongside running processes. */
-export async function workspaceForCommand(
+export async function openWorkspaceForCommand(
   settings: LoadedSettings['settings'],
   store: Pick<Store, 'leases'>,
 ) {
@@ -57,15 +57,15 @@ export async function workspaceForCommand(
 
 export interface SharedLockDeps extends LeaseDeps {
   readonly random: () => number;
-  /** The maximum wait, in ms. Tests use a shorter one. */
+  /** The maximum wait (ms). Tests use a shorter wait. */
   readonly patienceMs?: number;
 }
 
 /**
  * A lock across processes, implemented as a lease in the database. A process that has lost the
- * lease learns so before it writes.
+ * lease gets an error before it writes.
  */
-export function sharedLock(deps: SharedLockDeps): WorkspaceLock {
+export function createSharedLock(deps: SharedLockDeps): WorkspaceLock {
   const here = localLock();
   return { hold: (work) => here.hold(() => holdAmongAll(deps, work)) };
 }
@@ -74,7 +74,7 @@ async function holdAmongAll<T>(deps: SharedLockDeps, work: (hold: Hold) => Promi
   const { name, monotonic, random, patienceMs = TIMEOUT_MS } = deps;
   const started = monotonic();
   for (let pause = RECHECK_MS.first; ; pause = Math.min(pause * 2, RECHECK_MS.last)) {
-    const held = await whileHeld(deps, work);
+    const held = await runWhileHeld(deps, work);
     if (held.kind === 'done') return held.result;
     if (monotonic() - started > patienceMs) {
       throw new CliError(
@@ -82,25 +82,25 @@ async function holdAmongAll<T>(deps: SharedLockDeps, work: (hold: Hold) => Promi
         `Another process (${held.owner}) has kept ${name} for ${patienceMs / 1_000} s; try again later.`,
       );
     }
-    // The pause is random so that waiting processes do not retry simultaneously. The lease states
-    // when it expires if its holder has died.
+    // The pause is random, so that waiting processes do not retry at the same moment. The lease
+    // contains the time at which it expires if its holder has died.
     await sleep(pause * (0.5 + random()));
   }
 }
 
-/** The lease of a dead process expires after this time, in ms. */
+/** The time (ms) after which the lease of a dead process expires. */
 const LEASE_MS = 6_000;
 const RENEW_MS = 2_000;
 /**
- * How long before its expiry a lease is considered lost, because clocks differ and renaming a file
- * takes time. In ms.
+ * How long (ms) before its expiry a lease is considered lost. Clocks differ, and renaming a file
+ * takes time.
  */
 const RESERVE_MS = 1_500;
 
 export interface LeaseDeps {
   readonly leases: LeaseRepository;
   readonly name: string;
-  /** The holder as shown to people. */
+  /** The name of the holder as shown to people. */
   readonly owner: string;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
@@ -108,8 +108,8 @@ export interface LeaseDeps {
 }
 
 /**
- * The time at which a lease was requested, on both clocks: one can be set back, the other stops
- * while the machine is suspended.
+ * The time at which a lease was requested, on two clocks: the wall clock can be set back, and the
+ * monotonic clock stops while the machine is suspended.
  */
 interface LeaseMoment {
   readonly at: number;
@@ -117,10 +117,10 @@ interface LeaseMoment {
 }
 
 /**
- * Runs `work` if the lease is free now; otherwise the result `busy` names the holder. Throws the
- * errors of the database and of `work`.
+ * Runs `work` if the lease is free; otherwise the result `busy` names the holder. Throws errors of
+ * the database and of `work`.
  */
-export async function whileHeld<T>(
+export async function runWhileHeld<T>(
   deps: LeaseDeps,
   work: (hold: Hold) => Promise<T>,
 ): Promise<
@@ -163,7 +163,7 @@ function renewLease(
   };
 }
 
-/** A lease that cannot be released simply expires. */
+/** A lease that cannot be released expires. */
 async function releaseLease({ leases, name, log }: LeaseDeps, lease: NamedLease): Promise<void> {
   try {
     await leases.release(lease);

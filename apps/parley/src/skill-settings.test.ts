@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { locateDataFolder } from './data-folder.ts';
-import { chosenAgent, readSettings } from './settings.ts';
-import { turnSkill } from './skill-settings.ts';
+import { findChosenAgent, readSettings } from './settings.ts';
+import { switchSkill } from './skill-settings.ts';
 
 let path: string;
 beforeEach(() => {
@@ -23,7 +23,7 @@ async function turned(
   const folder = locateDataFolder(path, {});
   writeFileSync(folder.settingsFile, settings);
   const deps = { folder, env: {}, clock: () => 0, channels: CHANNEL_DEFINITIONS };
-  turnSkill({ ...deps, ...chosenAgent(readSettings(folder, {}), agent) }, name, isOn);
+  switchSkill({ ...deps, ...findChosenAgent(readSettings(folder, {}), agent) }, name, isOn);
   return readFileSync(folder.settingsFile, 'utf8');
 }
 
@@ -44,18 +44,21 @@ describe('a skill that is turned on or off', () => {
       'skills: {allow: [kiln], block: []}\n',
     ],
     ['agent: { name: Ada }\n', 'tea', true, 'agent: { name: Ada }\n'],
-  ])('[S09] [D12] changes only its lists: %j', async (before, name, isOn, after) => {
-    expect(await turned(before, name, isOn)).toBe(after);
-  });
+  ])(
+    '[S09] [D12] changes only the skill lists in the settings: %j',
+    async (before, name, isOn, after) => {
+      expect(await turned(before, name, isOn)).toBe(after);
+    },
+  );
 
-  it("[F14] [S09] of a named agent changes that agent's own lists, which start with the inherited ones", async () => {
+  it('[F14] [S09] changes the named agent’s own lists, which start with the inherited entries', async () => {
     const before = 'skills: { block: [kiln] }\nagents:\n  support: {}\n';
     const after = await turned(before, 'tea', false, 'support');
     expect(after).toMatch(/^skills: \{ block: \[kiln\] \}\nagents:\n +support:/);
     expect(after).toMatch(/block:\s*(?:\[|- )\s*kiln,?\s*(?:- )?tea/);
   });
 
-  it('[P15] keeps skills blocked that a profile blocks', async () => {
+  it('[P15] keeps the skills blocked that a profile blocks', async () => {
     mkdirSync(join(path, 'profiles'));
     writeFileSync(join(path, 'profiles/own.yaml'), 'skills: { block: [tarot] }\n');
     const after = await turned('agent: { profile: own }\n', 'tea', false);

@@ -1,13 +1,13 @@
 import type { SettingsChange } from '@parley/settings/edit';
 import { z } from 'zod';
-import { changeSettings, type SettingsFileDeps, writtenOf } from './channels.ts';
+import { changeSettings, readWrittenSections, type SettingsFileDeps } from './channels.ts';
 import type { LoadedSettings } from './settings.ts';
 
 interface SkillSettingsDeps extends SettingsFileDeps {
   readonly settings: Pick<LoadedSettings['settings'], 'skills'>;
   /**
-   * The name of the agent; undefined for the default one, which uses the lists of the installation
-   * (F14).
+   * The name of the agent; undefined for the default agent, which uses the lists of the
+   * installation (F14).
    */
   readonly name: string | undefined;
 }
@@ -16,20 +16,20 @@ interface SkillSettingsDeps extends SettingsFileDeps {
  * Turns a skill on or off in `skills.allow` and `skills.block` of the settings, or in the agent's
  * own lists (S09).
  */
-export function turnSkill(deps: SkillSettingsDeps, name: string, isOn: boolean): void {
-  changeSettings(deps, changesFor(name, isOn, deps), 'The settings stay as they are');
+export function switchSkill(deps: SkillSettingsDeps, name: string, isOn: boolean): void {
+  changeSettings(deps, listSkillChanges(name, isOn, deps), 'The settings were not changed');
 }
 
 /**
- * An inherited list, such as that of a profile, is written out completely, because the agent's own
- * list replaces it.
+ * An inherited list, such as a profile's list, is written out in full, because the agent's own list
+ * replaces it.
  */
-function changesFor(
+function listSkillChanges(
   name: string,
   isOn: boolean,
   { settings: { skills }, folder, name: agent }: SkillSettingsDeps,
 ): readonly SettingsChange[] {
-  const { path: at, values } = writtenOf(folder, agent);
+  const { path: at, values } = readWrittenSections(folder, agent);
   const written = Lists.safeParse(values).data?.skills ?? {};
   const isSame = (one: string) => one.toLowerCase() === name.toLowerCase();
   const change = (list: 'allow' | 'block', isIn: boolean): SettingsChange[] => {
@@ -50,7 +50,7 @@ function changesFor(
   return [...change('block', false), ...(isLimited ? change('allow', true) : [])];
 }
 
-/** The lists as written in the file. */
+/** The skill lists as written in the settings file. */
 const Lists = z.object({
   skills: z.object({
     allow: z.array(z.string()).optional(),

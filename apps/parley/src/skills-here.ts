@@ -3,16 +3,16 @@ import type { OperatorSkills } from '@parley/gateway';
 import { type InstallationEnv, openInstalledSkills } from './agent-sources.ts';
 import { openTools } from './open-agent.ts';
 import { plugInForCommand } from './plug-in.ts';
-import { chosenAgent, type LoadedSettings } from './settings.ts';
-import { turnSkill } from './skill-settings.ts';
+import { findChosenAgent, type LoadedSettings } from './settings.ts';
+import { switchSkill } from './skill-settings.ts';
 
 const OWNER: Reader = { kind: 'owner', conversationId: 'terminal' };
 
 /**
- * The skills of an agent for a command, read from disk. `atEnd` registers what to call when the
- * command has finished.
+ * Reads the skills of an agent from disk, for a command. `atEnd` registers a function to call when
+ * the command has finished.
  */
-export async function skillsHere(
+export async function openSkillsForCommand(
   first: LoadedSettings,
   asked: string | undefined,
   installation: InstallationEnv,
@@ -20,13 +20,13 @@ export async function skillsHere(
 ): Promise<OperatorSkills> {
   const { loaded, agent, definitions: channels, end } = await plugInForCommand(first, installation);
   atEnd(end);
-  const { name, settings } = chosenAgent(loaded, asked);
+  const { name, settings } = findChosenAgent(loaded, asked);
   const known = openTools(settings.tools, {}, { added: agent.tools, log: silentLogger });
   const tools = () => [...known.for(OWNER).names, 'load_skill'];
   const sources = { tools, added: agent.skills, log: silentLogger };
   const { clock } = systemTime;
   return {
     skills: openInstalledSkills(settings, installation, sources),
-    turn: (...order) => turnSkill({ ...installation, clock, channels, settings, name }, ...order),
+    turn: (...order) => switchSkill({ ...installation, clock, channels, settings, name }, ...order),
   };
 }

@@ -16,36 +16,38 @@ import {
   silentLogger,
   systemTime,
 } from '@parley/core';
-import { configPath } from '@parley/core/installation';
+import { getConfigPath } from '@parley/core/installation';
 import { type ChatModel, createChatModel, OFFLINE_MODEL } from '@parley/models';
 import type { Store } from '@parley/store';
 import { openSoulFile, readSoulScenarios, type WorkspaceLock } from '@parley/workspace';
 import type { DataFolder } from './data-folder.ts';
 import type { ChosenAgent, LoadedSettings } from './settings.ts';
-import { workspaceForCommand } from './shared-lock.ts';
+import { openWorkspaceForCommand } from './shared-lock.ts';
 
-const SCENARIOS = configPath('soul-scenarios');
+const SCENARIOS = getConfigPath('soul-scenarios');
 
 interface OpenSoulDeps {
   readonly folder: Pick<DataFolder, 'settingsFile'>;
   readonly store: Pick<Store, 'souls' | 'spend'>;
-  /** The lock of the workspace when several processes share it. */
+  /** The lock of the workspace, if several processes share the workspace. */
   readonly lock?: WorkspaceLock | undefined;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly log: Logger;
-  /** The models that evaluate proposals. If absent, only the running gateway evaluates them. */
+  /**
+   * The models that evaluate proposals. If absent, only the running gateway evaluates proposals.
+   */
   readonly models?: { readonly model: () => ChatModel; readonly meter: Meter } | undefined;
   /**
-   * Set for an agent other than the default one: its name, and the caps that apply to all agents
-   * together (F14).
+   * For agents other than the default one: the agent's name, and the spending caps across all
+   * agents (F14).
    */
-  readonly named?: { readonly name: string; readonly ofAll: Spend } | undefined;
+  readonly named?: { readonly name: string; readonly ofAll: SpendSettings } | undefined;
 }
 
-type Spend = LoadedSettings['settings']['spend'];
+type SpendSettings = LoadedSettings['settings']['spend'];
 
-/** Opens the agent's SOUL.md and the service through which all changes to it go (W06). */
+/** Opens the agent's SOUL.md and the service that makes all changes to it (W06). */
 export function openSoul(
   settings: LoadedSettings['settings'],
   { folder, store, lock, clock, monotonic, log, models, named }: OpenSoulDeps,
@@ -53,7 +55,7 @@ export function openSoul(
   const { agent, soul } = settings;
   const { souls } = store;
   const file = openSoulFile(agent.workspace, newId, lock);
-  const trial = soulTrial(settings, { folder, store, clock, monotonic, log, models, named });
+  const trial = createSoulTrial(settings, { folder, store, clock, monotonic, log, models, named });
   const service = new SoulService({
     agent: agent.id,
     souls,
@@ -68,16 +70,16 @@ export function openSoul(
   return {
     service,
     command: soulCommand(service, localTime),
-    /** The tool with which the agent makes proposals; absent if proposals have no effect. */
+    /** The agent's tool for making proposals; absent if proposals have no effect. */
     tool: soul.apply === 'never' ? {} : { soul: { service, localTime } },
   };
 }
 
 /**
- * Evaluates proposals with a judge model: the judge named in the settings, or by default the
- * configured model Undefined if only the rules decide, as without a configured model.
+ * Creates the evaluation of proposals by a judge model: the judge named in the settings, or by
+ * default the configured model. Undefined if no model is configured, so that only the rules decide.
  */
-function soulTrial(
+function createSoulTrial(
   settings: LoadedSettings['settings'],
   { folder, store, clock, monotonic, log, models, named }: Omit<OpenSoulDeps, 'lock'>,
 ): SoulTrial | undefined {
@@ -89,18 +91,18 @@ function soulTrial(
     if (models === undefined) throw new Error('only the running gateway calls models');
     const model = models.model();
     if (model.id === OFFLINE_MODEL) return null;
-    const judge = judgeFor(settings, model, { folder, clock, monotonic, log });
+    const judge = chooseJudge(settings, model, { folder, clock, monotonic, log });
     const scenarios = await readSoulScenarios(SCENARIOS);
-    const spending = spendingOf(settings, { store, clock, log, named });
+    const spending = createSpending(settings, { store, clock, log, named });
     return { model, judge, scenarios, known, ...spending, clock, monotonic, meter: models.meter };
   };
 }
 
 /**
- * The spending of model calls outside turns. It counts toward the daily total and is limited by its
- * cap.
+ * Records the spending of model calls outside turns. Spending outside turns counts toward the daily
+ * total and is limited by the daily cap.
  */
-export function spendingOf(
+export function createSpending(
   { agent, spend }: LoadedSettings['settings'],
   {
     store,
@@ -110,11 +112,11 @@ export function spendingOf(
     purpose = 'soul',
   }: Pick<OpenSoulDeps, 'clock' | 'log' | 'named'> & {
     readonly store: Pick<Store, 'spend'>;
-    /** The purpose, as named in the log if spending is refused. */
+    /** The purpose that the log names if spending is refused. */
     readonly purpose?: string;
   },
 ): Pick<ScenarioServices, 'mayAsk' | 'spent'> {
-  const capsOf = ({ totalDaily, capOwners }: Spend) => ({ totalDaily, capOwners });
+  const capsOf = ({ totalDaily, capOwners }: SpendSettings) => ({ totalDaily, capOwners });
   const name = named?.name;
   const place = { name, timeZone: agent.timeZone };
   const own = named && capsOf(spend);
@@ -129,8 +131,8 @@ export function spendingOf(
   };
 }
 
-/** The judge model named in the settings; with `true`, the model that answers. */
-function judgeFor(
+/** Returns the judge model named in the settings; with `true`, the model that answers. */
+function chooseJudge(
   { model: chosen, soul }: LoadedSettings['settings'],
   model: ChatModel,
   { folder, log, ...time }: Pick<OpenSoulDeps, 'folder' | 'clock' | 'monotonic' | 'log'>,
@@ -148,14 +150,14 @@ function judgeFor(
     .model;
 }
 
-/** Access to SOUL.md when no gateway is running. */
-export async function offlineSoul(
+/** Provides access to SOUL.md when no gateway is running. */
+export async function createOfflineSoul(
   store: Store,
   { name, settings }: ChosenAgent,
   all: LoadedSettings['settings'],
   folder: DataFolder,
 ): Promise<OperatorSoul> {
-  const { lock } = await workspaceForCommand(settings, store);
+  const { lock } = await openWorkspaceForCommand(settings, store);
   const named = name === undefined ? undefined : { name, ofAll: all.spend };
   const deps = { folder, store, lock, ...systemTime, log: silentLogger, named };
   const { service } = openSoul(settings, deps);

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { writeSettingsTemplate } from '@parley/settings';
 import type { ProcessRole } from '@parley/store';
-import { firstStates, type Running, reachableAddress } from './banner.ts';
+import { type RunningState, toReachableAddress, waitForFirstStates } from './banner.ts';
 import { composeGateway, composeHealth } from './compose-gateway.ts';
 import {
   announceOwnGateway,
@@ -11,8 +11,8 @@ import {
   hasUnfinishedWork,
   lockDataFolder,
 } from './data-folder.ts';
-import { containErrors, type LoadedPlugins, plugIn } from './plug-in.ts';
-import { keptLogOf, type OpenLog, openLog, type StartOptions } from './process-options.ts';
+import { containErrors, type LoadedPlugins, loadPluginsOf } from './plug-in.ts';
+import { type OpenLog, openKeptLogOf, openLog, type StartOptions } from './process-options.ts';
 import { openProcessServices } from './process-services.ts';
 import { ReloadableRuntime } from './reloadable-runtime.ts';
 import { checkRole, isSharedStore, readSettings } from './settings.ts';
@@ -21,38 +21,41 @@ import { logWarnings, SettingsWatch } from './settings-watch.ts';
 export interface RunningParley {
   readonly address: string;
   readonly token: string;
-  /** Resolves once it is known which model answers. */
-  banner(): Promise<Running>;
+  /** Resolves when it is known which model answers. */
+  banner(): Promise<RunningState>;
   /**
-   * Stops accepting work, finishes or releases what is running, and closes everything within 10 s
+   * Stops accepting work, finishes or releases running work, and closes all resources within 10 s
    * (D11).
    */
   close(): Promise<void>;
 }
 
-/** Starts everything, or a single role. Its error messages say what to do. */
+/**
+ * Starts a gateway and a worker, or only one of these roles. The messages of its errors contain
+ * advice.
+ */
 export async function startParley(options: StartOptions): Promise<RunningParley> {
   const { folder, env, role = 'all' } = options;
-  // Everything is closed in reverse order of opening, even if a later step fails.
+  // All resources are closed in reverse order of opening, even if a later step fails.
   await using opened = new AsyncDisposableStack();
   createDataFolder(folder);
   if (hasUnfinishedWork(folder)) await cleanUpAfterKill(folder);
   const channels = [...CHANNEL_DEFINITIONS, ...(options.channels ?? [])];
   const first = readSettings(folder, env, channels);
   checkRole(role, first.settings);
-  // Processes that share a database may also share the folder. A database inside the folder is for
-  // a single process.
+  // Processes that share a database may also share the data folder, but a database inside the
+  // folder is used by only one process.
   if (!isSharedStore(first.settings)) {
     const lock = lockDataFolder(folder);
     opened.defer(() => lock.release());
   }
   if (!existsSync(folder.settingsFile)) writeSettingsTemplate(folder.settingsFile);
-  const kept = keptLogOf(options, first);
+  const kept = openKeptLogOf(options, first);
   opened.defer(() => kept?.close());
   const open = openLog(options, first, kept);
   const containment = containErrors(open.log);
   opened.defer(() => containment.stop());
-  const plugins = await plugIn(first, { ...options, channels, log: open.log, containment });
+  const plugins = await loadPluginsOf(first, { ...options, channels, log: open.log, containment });
   logWarnings(open.log, plugins.loaded);
   const watch = new SettingsWatch({
     ...options,
@@ -60,14 +63,14 @@ export async function startParley(options: StartOptions): Promise<RunningParley>
     ...plugins,
     channels: plugins.definitions,
   });
-  const parley = await compose({ ...options, ...open, role }, { plugins, watch }, opened);
+  const parley = await composeProcess({ ...options, ...open, role }, { plugins, watch }, opened);
   const everything = opened.move();
   return { ...parley, close: () => everything.disposeAsync() };
 }
 
 /**
- * Removes the leftovers of a killed backup or restore. Throws BackupError if a restore is only half
- * done.
+ * Removes the leftovers of a killed backup or restore. Throws BackupError if a restore was
+ * interrupted halfway.
  */
 async function cleanUpAfterKill(folder: DataFolder): Promise<void> {
   const { refuseInterruptedRestore } = await import('./commands/backup/put-in-place.ts');
@@ -76,7 +79,7 @@ async function cleanUpAfterKill(folder: DataFolder): Promise<void> {
   removeLeftovers(folder.path);
 }
 
-async function compose(
+async function composeProcess(
   options: StartOptions & OpenLog & { readonly role: ProcessRole },
   { plugins, watch }: { readonly plugins: LoadedPlugins; readonly watch: SettingsWatch },
   opened: AsyncDisposableStack,
@@ -97,15 +100,15 @@ async function compose(
     opened.defer(() => runtime.stopWorkers());
     await runtime.startWorker();
   }
-  // Receiving stops first; messages accepted before that are still processed.
+  // Receiving stops first; messages that were accepted before are still processed.
   if (gateway !== null) opened.defer(() => gateway.stopReceiving());
   const server = gateway ?? (await composeHealth(options, settings.http, services, opened));
-  const address = reachableAddress(server.address);
+  const address = toReachableAddress(server.address);
   if (gateway !== null) opened.defer(announceOwnGateway(folder, address));
   if (deployment !== null && facts !== undefined) {
     const { onOutdated } = options;
     const own = { id: services.processId, role, address: server.address };
-    const settingsNow = () => deployment.sectionHashes(runtime.current.loaded, folder);
+    const settingsNow = () => deployment.hashSections(runtime.current.loaded, folder);
     const known = { facts, workspace: settings.agent.workspace, settingsNow };
     opened.defer(deployment.announceProcess({ ...shared, onOutdated }, own, known));
   }
@@ -120,7 +123,7 @@ async function compose(
     token: token(),
     banner: async () => {
       const { agent, model } = runtime.current.main;
-      const channels = gateway === null ? [] : await firstStates(gateway);
+      const channels = gateway === null ? [] : await waitForFirstStates(gateway);
       const known = await model.known;
       return { role, agent, channels, address, token: token(), folder, model: known };
     },

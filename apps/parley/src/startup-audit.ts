@@ -1,26 +1,28 @@
-import { countOf, reasonOf } from '@parley/core';
+import { formatCounted, reasonOf } from '@parley/core';
 import type { AuditReport } from '@parley/gateway/api';
 import type { Store } from '@parley/store';
 import type { PromptFiles } from '@parley/workspace';
-import { commandLine } from './data-folder.ts';
+import { formatCommandLine } from './data-folder.ts';
 import type { OpenLog, StartOptions } from './process-options.ts';
 import type { LoadedSettings } from './settings.ts';
 
-/**
- * The delay after the start, in ms, by which channels are connected. Nothing waits for the audit.
- */
+/** The delay (ms) after startup, so that channels can connect before the audit. */
 const AFTER_START_MS = 5_000;
 
-/** The audit of this process's installation (U05). Its code is loaded on first use. */
+/**
+ * Runs the audit of this process's installation (U05). The code of the audit is loaded on first
+ * use.
+ */
 export async function auditInstallation(
   options: Pick<StartOptions, 'folder' | 'env' | 'clock' | 'monotonic'>,
   { loaded, shared: { store }, main, named }: AuditedAgents,
 ): Promise<AuditReport> {
-  const [{ auditReport, runAudit }, { examineAgents }, { gatherRecords }] = await Promise.all([
-    import('./commands/checks/audit-report.ts'),
-    import('./commands/checks/facts.ts'),
-    import('./commands/checks/record-facts.ts'),
-  ]);
+  const [{ toAuditReport: auditReport, runAudit }, { examineAgents }, { gatherRecords }] =
+    await Promise.all([
+      import('./commands/checks/audit-report.ts'),
+      import('./commands/checks/facts.ts'),
+      import('./commands/checks/record-facts.ts'),
+    ]);
   const isPromptFile = (path: string, name: string | undefined) => {
     const own = name === undefined ? main : named.get(name);
     return own?.agent.promptFiles.includes(path) ?? false;
@@ -30,7 +32,7 @@ export async function auditInstallation(
   return auditReport(await runAudit(examineAgents(options, loaded, records), options), now);
 }
 
-/** The agents that an audit examines. */
+/** The agents that the audit examines. */
 interface AuditedAgents {
   readonly loaded: LoadedSettings;
   readonly shared: { readonly store: Pick<Store, 'audit' | 'signIns'> };
@@ -42,7 +44,9 @@ interface AuditedAgent {
   readonly agent: { readonly promptFiles: PromptFiles };
 }
 
-/** Runs one audit shortly after the start and logs a summary. The returned function cancels it. */
+/**
+ * Runs one audit shortly after startup and logs a summary. The returned function cancels the audit.
+ */
 export function startAudit(
   audit: () => Promise<AuditReport>,
   { folder, log }: Pick<StartOptions & OpenLog, 'folder' | 'log'>,
@@ -57,7 +61,7 @@ export function startAudit(
       if (counts.warning === 0) return;
       log.warn(
         {},
-        `audit: ${countOf(counts.warning, 'warning')}, run "${commandLine('audit', folder)}"`,
+        `audit: ${formatCounted(counts.warning, 'warning')}, run "${formatCommandLine('audit', folder)}"`,
       );
     } catch (error) {
       log.warn({ reason: reasonOf(error) }, 'audit: it failed');

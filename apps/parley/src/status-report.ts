@@ -9,10 +9,10 @@ import type { DataFolder } from './data-folder.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
-export async function statusReport(
+export async function createStatusReport(
   facts: Pick<
     StatusReport,
-    'agent' | 'model' | 'dataFolder' | 'plugins' | 'mcp' | 'settings' | 'self'
+    'agent' | 'model' | 'dataFolder' | 'publicUrl' | 'plugins' | 'mcp' | 'settings' | 'self'
   >,
   store: Pick<
     Store,
@@ -37,7 +37,7 @@ export async function statusReport(
       store.outbox.counts(),
       store.deadLetters.counts(),
       store.processes.list(),
-      databaseNotes(store, clock(), { path: facts.dataFolder }),
+      listDatabaseNotes(store, clock(), { path: facts.dataFolder }),
     ]);
     const trouble = store.trouble()?.message;
     return {
@@ -52,7 +52,7 @@ export async function statusReport(
       },
       outbox,
       dead,
-      processes: await described(processes),
+      processes: await describeProcesses(processes),
     };
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
@@ -60,12 +60,18 @@ export async function statusReport(
   }
 }
 
-/** How long a rollback of the database is reported, in ms. Its dead letters remain afterwards. */
+/**
+ * How long (ms) a rollback of the database is reported. The dead letters of a rollback remain
+ * afterwards.
+ */
 const SETBACK_REPORTED_MS = 7 * DAY_MS;
-/** A longer delay of retention is reported, in ms. Regular rounds are at most a day apart. */
+/**
+ * A delay of retention is reported if it is longer than this (ms). Regular sweeps are at most a day
+ * apart.
+ */
 const HELD_REPORTED_MS = DAY_MS + 60 * 60_000;
 
-async function databaseNotes(
+async function listDatabaseNotes(
   store: Pick<Store, 'retention' | 'state'>,
   now: number,
   folder: Pick<DataFolder, 'path'>,
@@ -73,20 +79,22 @@ async function databaseNotes(
   const [setback, last] = await Promise.all([store.state.lastSetback(), store.retention.last()]);
   const notes: string[] = [];
   if (setback !== null && now - setback.at < SETBACK_REPORTED_MS) {
-    const { setbackText } = await import('./database-mark.ts');
-    notes.push(setbackText(setback, folder));
+    const { describeSetback } = await import('./database-mark.ts');
+    notes.push(describeSetback(setback, folder));
   }
   if (last !== null && now - last.countedTo > HELD_REPORTED_MS) {
     const from = new Date(last.countedTo).toISOString();
     notes.push(
-      `Old rows are kept: clocks, newest row and last round do not agree that time has passed since ${from}, so ages count from then.`,
+      `Old rows are kept: the clocks, the newest row and the last round do not confirm that time has passed since ${from}, so ages count from then.`,
     );
   }
   return notes;
 }
 
-/** Loaded on demand, because most installations consist of a single process. */
-async function described(processes: readonly RunningProcess[]): Promise<StatusReport['processes']> {
+/** The module is loaded on demand, because most installations consist of a single process. */
+async function describeProcesses(
+  processes: readonly RunningProcess[],
+): Promise<StatusReport['processes']> {
   if (processes.length === 0) return [];
   const { describeStrangers } = await import('./deployment.ts');
   return [...describeStrangers(processes)];
@@ -105,14 +113,14 @@ export interface GaugeDeps {
 
 export type ReadGauges = ReturnType<typeof openGauges>;
 
-/** The timeout for the database and the queue during a scrape, in ms. */
+/** How long (ms) a scrape waits for the database and the queue. */
 const TIMEOUT_MS = 2_000;
-/** A limit that no real installation reaches. */
+/** A limit that real installations do not reach. */
 const MAX_ACCOUNTS = 100;
 
 /**
- * Reads the gauges whose values are determined at each scrape (D10). Sources that do not respond in
- * time are left out and logged.
+ * Opens the gauges whose values are read at each scrape (D10). Values that are not available in
+ * time are omitted and logged.
  */
 export function openGauges(deps: GaugeDeps) {
   const lag = openLoopLag();
@@ -121,15 +129,15 @@ export function openGauges(deps: GaugeDeps) {
     health: Health,
   ): Promise<readonly GaugeReading[]> => {
     const read = await Promise.all([
-      attempt(deps, 'database', () => databaseGauges(deps)),
-      attempt(deps, 'queue', () => queueGauges(deps)),
+      readOrSkip(deps, 'database', () => readDatabaseGauges(deps)),
+      readOrSkip(deps, 'queue', () => readQueueGauges(deps)),
     ]);
-    const ready = singleGauge('parley_ready', health.status === 'down' ? 0 : 1);
-    return [ready, channelGauge(channels), ...lagGauge(lag), ...read.flat()];
+    const ready = createSingleGauge('parley_ready', health.status === 'down' ? 0 : 1);
+    return [ready, createChannelGauge(channels), ...createLagGauges(lag), ...read.flat()];
   };
 }
 
-async function attempt(
+async function readOrSkip(
   { log }: GaugeDeps,
   what: 'database' | 'queue',
   work: () => Promise<readonly GaugeReading[]>,
@@ -138,15 +146,15 @@ async function attempt(
     return await withTimeLimit({ ms: TIMEOUT_MS }, work);
   } catch (error) {
     log.warn({ what, reason: reasonOf(error) }, 'gauges left out of a scrape');
-    return what === 'database' ? [singleGauge('parley_database_up', 0)] : [];
+    return what === 'database' ? [createSingleGauge('parley_database_up', 0)] : [];
   }
 }
 
-function singleGauge(name: string, value: number): GaugeReading {
+function createSingleGauge(name: string, value: number): GaugeReading {
   return { name, values: [{ value }] };
 }
 
-function channelGauge(channels: readonly AccountStatus[]): GaugeReading {
+function createChannelGauge(channels: readonly AccountStatus[]): GaugeReading {
   const values = channels.map(({ channel, account, state: { kind } }) => ({
     value: kind === 'connected' ? 1 : 0,
     labels: { channel, account, state: kind },
@@ -154,14 +162,14 @@ function channelGauge(channels: readonly AccountStatus[]): GaugeReading {
   return { name: 'parley_channel_up', values };
 }
 
-function lagGauge(lag: LoopLag): readonly GaugeReading[] {
+function createLagGauges(lag: LoopLag): readonly GaugeReading[] {
   const read = lag.read();
   if (read === null) return [];
   const values = Object.entries(read).map(([quantile, value]) => ({ value, labels: { quantile } }));
   return [{ name: 'parley_event_loop_lag_seconds', values }];
 }
 
-async function databaseGauges({
+async function readDatabaseGauges({
   store,
   clock,
   monotonic,
@@ -180,35 +188,35 @@ async function databaseGauges({
   ]);
   const oldest = backlog.oldestAt ?? now;
   return [
-    singleGauge('parley_database_up', 1),
-    singleGauge('parley_retention_held_seconds', heldSeconds(lastRound, now)),
-    singleGauge('parley_database_rewinds', setback?.count ?? 0),
-    singleGauge('parley_database_ping_seconds', ping),
-    singleGauge('parley_inbox_waiting_messages', backlog.messages),
-    singleGauge('parley_inbox_waiting_conversations', backlog.conversations),
-    singleGauge('parley_inbox_oldest_seconds', Math.max(0, now - oldest) / 1_000),
-    singleGauge('parley_turns_running', backlog.turns),
-    ...outboxGauges(backlog.outgoing, now),
-    countsBy('parley_dead_letters', 'kind', Object.entries(dead)),
-    // Counts are grouped by the text before the colon, because the rest of
+    createSingleGauge('parley_database_up', 1),
+    createSingleGauge('parley_retention_held_seconds', computeHeldSeconds(lastRound, now)),
+    createSingleGauge('parley_database_rewinds', setback?.count ?? 0),
+    createSingleGauge('parley_database_ping_seconds', ping),
+    createSingleGauge('parley_inbox_waiting_messages', backlog.messages),
+    createSingleGauge('parley_inbox_waiting_conversations', backlog.conversations),
+    createSingleGauge('parley_inbox_oldest_seconds', Math.max(0, now - oldest) / 1_000),
+    createSingleGauge('parley_turns_running', backlog.turns),
+    ...createOutboxGauges(backlog.outgoing, now),
+    createCountGauge('parley_dead_letters', 'kind', Object.entries(dead)),
+    // The counts are grouped by the text before the colon, because the rest of
     // `account:telegram/default` names a chat account.
-    countsBy(
+    createCountGauge(
       'parley_leases_held',
       'kind',
       countByKind(leases.map(({ name }) => name.split(':')[0] ?? name)),
     ),
-    countsBy('parley_processes', 'role', countByKind(processes.map(({ role }) => role))),
+    createCountGauge('parley_processes', 'role', countByKind(processes.map(({ role }) => role))),
   ];
 }
 
-/** How long retention has been held back. Regular rounds come every few minutes. */
-function heldSeconds(last: RetentionRun | null, now: number): number {
+/** Returns how long (s) retention has been held back. Regular sweeps run every few minutes. */
+function computeHeldSeconds(last: RetentionRun | null, now: number): number {
   return last === null ? 0 : Math.max(0, now - last.countedTo) / 1_000;
 }
 
-type Outgoing = Awaited<ReturnType<Store['backlog']['read']>>['outgoing'];
+type OutgoingWork = Awaited<ReturnType<Store['backlog']['read']>>['outgoing'];
 
-function outboxGauges(outgoing: Outgoing, now: number): readonly GaugeReading[] {
+function createOutboxGauges(outgoing: OutgoingWork, now: number): readonly GaugeReading[] {
   const channels = [...Map.groupBy(outgoing, ({ channel }) => channel)];
   const parts = channels.flatMap(([channel, rows]) =>
     (['pending', 'sending'] as const).map((state) => ({
@@ -226,7 +234,7 @@ function outboxGauges(outgoing: Outgoing, now: number): readonly GaugeReading[] 
   ];
 }
 
-async function queueGauges({ turns }: GaugeDeps): Promise<readonly GaugeReading[]> {
+async function readQueueGauges({ turns }: GaugeDeps): Promise<readonly GaugeReading[]> {
   const values = Object.entries(await turns.depth()).map(([state, value]) => ({
     value,
     labels: { queue: TURNS, state },
@@ -238,7 +246,7 @@ function countByKind(kinds: readonly string[]): readonly (readonly [string, numb
   return [...Map.groupBy(kinds, (kind) => kind)].map(([kind, all]) => [kind, all.length]);
 }
 
-function countsBy(
+function createCountGauge(
   name: string,
   label: string,
   counts: readonly (readonly [string, number])[],

@@ -4,18 +4,19 @@ import { z } from 'zod';
 import type { LoadedSettings } from './settings.ts';
 
 const Names = z.array(z.string()).optional();
-/** The lists of tools in the settings, which an agent can have as well. */
+/** Lists of tools in the settings; each agent can have its own. */
 const Lists = z.object({
   tools: z.object({ allow: Names, block: Names }).optional(),
   approvals: z.object({ ask: Names, auto: Names }).optional(),
 });
 
 /**
- * Finds tools that the settings name but no part of this Parley has. A rule about such a tool never
- * applies, even one meant to block something (D12). `added` are the tools of plugins. Tools of MCP
- * servers start with the name of their server, and come and go.
+ * Finds tools that the settings name but that do not exist in this installation. A rule for an
+ * unknown tool never applies, even if it is meant to block a tool (D12). `added` contains the tools
+ * of plugins. MCP tools are not checked, because servers can add and remove them; their names start
+ * with the server's name.
  */
-export function unknownTools(
+export function findUnknownTools(
   { settings }: Pick<LoadedSettings, 'settings'>,
   added: readonly string[],
 ): readonly SettingsProblem[] {
@@ -41,13 +42,17 @@ export function unknownTools(
         const tool = entry.replace(/:.*$/s, '');
         return isKnown(tool)
           ? []
-          : [noEffectProblem(`${at}${list}[${nth}]`, entry, nearestWord(tool, known))];
+          : [createNoEffectProblem(`${at}${list}[${nth}]`, entry, nearestWord(tool, known))];
       }),
     );
   });
 }
 
-function noEffectProblem(path: string, entry: string, meant: string | undefined): SettingsProblem {
+function createNoEffectProblem(
+  path: string,
+  entry: string,
+  meant: string | undefined,
+): SettingsProblem {
   return {
     kind: 'no-effect',
     path,

@@ -1,22 +1,25 @@
 import { BUILT_FROM, isBundle } from '@parley/core/installation';
 import manifest from '../package.json' with { type: 'json' };
 
-/** The oldest major version of Node that runs Parley. The launcher in `bin/` looks for one. */
+/**
+ * The oldest major version of Node that can run Parley; the launcher in `bin/` looks for such a
+ * version.
+ */
 export const NODE_NEEDED = 24;
 
-export function versionFacts() {
+export function getVersionFacts() {
   const { node, sqlite = 'of an unknown version' } = process.versions;
-  return { parley: manifest.version, node, sqlite, from: builtFrom() };
+  return { parley: manifest.version, node, sqlite, from: describeBuild() };
 }
 
-/** The origin of this build in parentheses; empty if the build did not record it. */
-function builtFrom(): string {
+/** Returns the origin of this build in parentheses; empty if the build did not record it. */
+function describeBuild(): string {
   if (!isBundle) return ' (run from its sources)';
   return BUILT_FROM === '' ? '' : ` (commit ${BUILT_FROM})`;
 }
 
-/** The output of `parley --version`. */
-export function versionText(): string {
-  const { parley, node, from } = versionFacts();
+/** Formats the output of `parley --version`. */
+export function formatVersion(): string {
+  const { parley, node, from } = getVersionFacts();
   return `parley ${parley}${from}\nnode ${node}`;
 }

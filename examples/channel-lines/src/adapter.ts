@@ -19,7 +19,7 @@ const CAPABILITIES: Capabilities = {
   media: [],
 };
 
-/** Creates the adapter for one account. It does not connect before `start`. */
+/** Creates the adapter for one account. The adapter does not connect before `start`. */
 export function createLinesAdapter(context: ChannelContext<LinesSettings>): ChannelAdapter {
   const { settings, clock, report } = context;
   const sends = new LinesSends();
@@ -39,7 +39,7 @@ export function createLinesAdapter(context: ChannelContext<LinesSettings>): Chan
   });
   const take = async (message: Message): Promise<void> => {
     await context.receive(toInbound(message, context));
-    // Only now may the server forget the message.
+    // Only after the message is stored may the server forget it.
     connection.write({ kind: 'ack', id: message.id });
   };
   return {

@@ -26,7 +26,7 @@ export type LinesEvent = z.infer<typeof LinesEvent>;
 export interface LinesListener {
   opened(): void;
   heard(event: LinesEvent): void;
-  /** The delay before the next attempt to connect is `retryMs`. */
+  /** `retryMs` is the delay before the next attempt to connect. */
   lost(reason: string, retryMs: number): void;
 }
 

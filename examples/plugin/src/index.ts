@@ -11,7 +11,7 @@ const Options = z.strictObject({
   sides: z.int().min(2).max(1_000).default(6).describe('Sides of each die.'),
 });
 
-/** A games table with one of everything that a plugin can add. */
+/** A games table that adds one extension of each kind. */
 export const plugin = definePlugin({
   name: 'games-table',
   version: '0.1.0',

@@ -7,7 +7,7 @@ const Notice = z.strictObject({
   text: z.string().min(1),
 });
 
-/** `POST` pins a notice; `GET` shows the agent's answers for as long as the process lives. */
+/** `POST` pins a notice; `GET` shows the agent's answers since the process started. */
 export function openBoard(context: ChannelContext<unknown>, title: string): ChannelAdapter {
   const { account, clock, receive, report } = context;
   const pinned: string[] = [];
@@ -16,7 +16,7 @@ export function openBoard(context: ChannelContext<unknown>, title: string): Chan
     const { success, data } = Notice.safeParse(await request.json().catch(() => null));
     if (!success) return new Response('A notice has an id, from and text.\n', { status: 400 });
     const { id, from, text } = data;
-    // Resolves once the message is stored; only then is it confirmed.
+    // Resolves once the message is stored; only then is the notice confirmed.
     await receive({
       channel: 'board',
       account,

@@ -5,7 +5,7 @@ const Input = z.strictObject({
   dice: z.int().min(1).max(20).default(1).describe('How many dice.'),
 });
 
-/** Rolls dice with this many sides; `roll` returns a number from 1 to that many. */
+/** Rolls dice with `sides` sides; `roll` returns a number from 1 to `sides`. */
 export function rollDice(sides: number, roll: (sides: number) => number): Tool {
   return defineTool({
     name: 'roll_dice',

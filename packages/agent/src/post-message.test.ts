@@ -20,7 +20,7 @@ async function notice(key: string): Promise<void> {
 }
 
 describe('a notice from Parley', () => {
-  it('[P18] [G08] is marked in the chat, and the next turn reads it as coming from Parley, not from a person', async () => {
+  it('[P18] [G08] is marked in the chat, and appears in the next turn as text from Parley, not from a person', async () => {
     await scene.write('hello', { fromOwner: true });
     await scene.answerNext();
     await notice('cron:x1:5');
@@ -35,7 +35,7 @@ describe('a notice from Parley', () => {
     expect(JSON.stringify(messages.slice(0, -1))).not.toContain('paused the job');
   });
 
-  it('[P18] appears once no matter how often it is sent, and in a single turn', async () => {
+  it('[P18] appears once, in a single turn, even if it is sent several times', async () => {
     await scene.write('hello', { fromOwner: true });
     await scene.answerNext();
     await notice('cron:x1:5');

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
-import { type Clock, type ReplyRoute, shownLiteral } from '@parley/core';
+import { type Clock, type ReplyRoute, restoreLiteral } from '@parley/core';
 import { renderInSteps } from '@parley/markup';
 import type { AgentFile, NewPart, PartWithBytes, Post, PostResult, Store } from '@parley/store';
-import { markSystemMessage, visibleText } from './answer/visible-text.ts';
+import { getVisibleAnswer, markSystemMessage } from './answer/visible-text.ts';
 
 export interface PostDeps {
   readonly store: Pick<Store, 'outbox'>;
@@ -10,43 +10,43 @@ export interface PostDeps {
   readonly clock: Clock;
 }
 
-export interface NewMessage extends Pick<Post, 'key' | 'turn'> {
-  /** Built from what the store knows about the chat, never from what a model wrote. */
+export interface PostRequestOfTurn extends Pick<Post, 'key' | 'turn'> {
+  /** It is built from the stored facts about the chat, never from text by a model. */
   readonly route: ReplyRoute;
   readonly markdown: string;
-  /** A file to send; the text becomes its caption. */
+  /** A file to send, with the text as its caption. */
   readonly file?: AgentFile;
   /** Adds the system mark (G08), because the readers did not request this message. */
   readonly isMarked: boolean;
   /**
-   * Shown below the last part. The text must explain how to decide without buttons, because some
+   * Buttons below the last part. The text must explain how to decide without buttons, because some
    * platforms have none.
    */
   readonly buttons?: readonly NonNullable<NewPart['buttons']>[number][];
 }
 
-/** `nothing` means that no part of the message is visible. */
+/** `nothing` means that the message has no visible part. */
 export type PostedMessage = PostResult | { readonly kind: 'nothing' };
 
 /**
- * Sends a message that is not an answer. Like an answer it goes through the outbox, once per key,
- * so a crash at any point neither duplicates nor loses it (D04, G16).
+ * Sends a message that is not an answer. Like an answer, the message goes through the outbox once
+ * per key, so a crash neither duplicates nor loses it (D04, G16).
  */
 export async function postMessage(
   { store, deliver, clock }: PostDeps,
-  { route, markdown, isMarked, file, buttons, ...post }: NewMessage,
+  { route, markdown, isMarked, file, buttons, ...post }: PostRequestOfTurn,
 ): Promise<PostedMessage> {
-  const seen = visibleText(markdown, { known: new Set() });
+  const seen = getVisibleAnswer(markdown, { known: new Set() });
   const text = seen.kind === 'silent' ? '' : seen.text;
   const shown = isMarked ? markSystemMessage(text) : text;
   const [caption, ...others] = text.trim() === '' ? [] : await renderParts(shown, route);
-  const first = file === undefined ? caption : withFile(file, caption, route);
+  const first = file === undefined ? caption : createFilePart(file, caption, route);
   if (first === undefined) return { kind: 'nothing' };
-  const parts = withButtons([first, ...others], buttons);
+  const parts = addButtonsToPart([first, ...others], buttons);
   const result = await store.outbox.post({ ...post, parts }, clock());
   if (!('chat' in result)) return result;
-  // Delivery is woken for a known post as well: the process that stored it may have died before
-  // this line.
+  // Delivery is woken for an already stored message as well, because the process that stored it may
+  // have died before waking delivery.
   await deliver(result.chat.channel, result.chat.account, result.chat.chatId);
   return result;
 }
@@ -67,7 +67,7 @@ export async function postNotice(
     conversationId,
     markdown,
     buttons,
-  }: Pick<NewMessage, 'key' | 'route' | 'markdown' | 'buttons'> & {
+  }: Pick<PostRequestOfTurn, 'key' | 'route' | 'markdown' | 'buttons'> & {
     readonly conversationId: string;
   },
 ): Promise<void> {
@@ -75,14 +75,14 @@ export async function postNotice(
   const { channel, account, chatId } = route;
   await deps.store.groupContext.keepOwn(
     { conversationId, channel, account, chatId },
-    { key, what: 'notice', text: shownLiteral(markdown) },
+    { key, what: 'notice', text: restoreLiteral(markdown) },
     deps.clock(),
   );
 }
 
-function withButtons(
+function addButtonsToPart(
   [first, ...others]: Post['parts'],
-  buttons: NewMessage['buttons'],
+  buttons: PostRequestOfTurn['buttons'],
 ): Post['parts'] {
   if (buttons === undefined) return [first, ...others];
   const last = others.at(-1);
@@ -91,7 +91,7 @@ function withButtons(
 }
 
 /** A part with a file, whose rendered text is the caption. */
-export function withFile(
+export function createFilePart(
   { bytes, ...file }: AgentFile,
   caption: NewPart | undefined,
   route: ReplyRoute,
@@ -101,7 +101,7 @@ export function withFile(
 }
 
 /**
- * Renders Markdown into parts for the outbox. Works in steps, so that a long text does not delay
+ * Renders Markdown into parts for the outbox. Works in steps, so that a long text does not block
  * other chats (M06).
  */
 export async function renderParts(

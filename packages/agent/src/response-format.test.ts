@@ -1,8 +1,13 @@
 import { createCheckRunner, type ResponseFormat } from '@parley/core';
 import { HOSTILE_SCHEMAS, SLOW_SCHEMAS } from '@parley/core/testing/hostile-schemas';
 import { afterEach, describe, expect, it } from 'vitest';
-import { countingTool, say } from './testing/tool-scene.ts';
-import { agentIn, openTurnScene, type SceneExtras, type TurnScene } from './testing/turn-scene.ts';
+import { createCountingTool, say } from './testing/tool-scene.ts';
+import {
+  createAgent,
+  openTurnScene,
+  type SceneExtras,
+  type TurnScene,
+} from './testing/turn-scene.ts';
 
 const FORMAT: ResponseFormat = {
   type: 'object',
@@ -11,11 +16,11 @@ const FORMAT: ResponseFormat = {
   additionalProperties: false,
 };
 const GOOD = '{"copies": 3}';
-/** Shared by all tests: starting a thread takes longer than the checks it runs. */
+/** Shared by all tests, because starting a thread takes longer than the checks it runs. */
 const checks = createCheckRunner();
 /**
- * Used for checks that never end: with the default timeout their threads would occupy a processor
- * for its whole length.
+ * The timeout for checks that never end; with the default, their threads would occupy a processor
+ * for that long.
  */
 const impatient = () => createCheckRunner({ timeoutMs: 300 });
 
@@ -43,7 +48,7 @@ describe('an answer with a response format', () => {
     ['in a code fence', `\`\`\`json\n${GOOD}\n\`\`\``],
     ['in a tilde fence', `~~~\n${GOOD}\n~~~\n`],
   ])(
-    '[P04] is delivered without its fence and requested once when it fits: %s',
+    '[P04] is delivered without its code fence and requested once if it matches: %s',
     async (_, answer) => {
       expect(await ask(FORMAT, [answer])).toEqual([GOOD]);
       expect(scene.model.asked).toHaveLength(1);
@@ -64,7 +69,7 @@ describe('an answer with a response format', () => {
     ['NO_REPLY', 'it is no JSON'],
     ['[1]', 'expected object'],
   ])(
-    '[P04] is requested once more, with the fault named, when it does not fit: %s',
+    '[P04] is requested a second time, with the mismatch named, if it does not match: %s',
     async (bad, why) => {
       expect(await ask(FORMAT, [bad, GOOD])).toEqual([GOOD]);
       const [, answered, repair] = lastRequest()?.messages ?? [];
@@ -79,23 +84,26 @@ describe('an answer with a response format', () => {
   it.each([
     ['a schema stored by an earlier, more permissive version', ambiguous],
     ['a schema that is slow on this answer', slow],
-  ])('[D13] fails once, with an explanation, when its check never ends: %s', async (_, format) => {
-    let turns = 0;
-    const timer = setInterval(() => (turns += 1), 10);
-    const owed = await ask(format?.schema, [JSON.stringify(format?.value)], {
-      checks: impatient(),
-    });
-    clearInterval(timer);
-    expect(owed.join(' ')).toMatch(
-      /^⚙️ Could not check whether the model’s answer fits the response format.* took longer than 0\.3 s .* Simplify the schema/,
-    );
-    expect(scene.model.asked).toHaveLength(1);
-    expect(scene.outcome()).toBe('failed');
-    // The event loop kept running in the meantime.
-    expect(turns).toBeGreaterThan(5);
-  });
+  ])(
+    '[D13] fails once, with an explanation, if its validation never ends: %s',
+    async (_, format) => {
+      let turns = 0;
+      const timer = setInterval(() => (turns += 1), 10);
+      const owed = await ask(format?.schema, [JSON.stringify(format?.value)], {
+        checks: impatient(),
+      });
+      clearInterval(timer);
+      expect(owed.join(' ')).toMatch(
+        /^⚙️ Could not check whether the model’s answer fits the response format.* took longer than 0\.3 s .* Simplify the schema/,
+      );
+      expect(scene.model.asked).toHaveLength(1);
+      expect(scene.outcome()).toBe('failed');
+      // The event loop kept running during the validation.
+      expect(turns).toBeGreaterThan(5);
+    },
+  );
 
-  it('[G16] also fails in a resumed turn if its validation never ends, and does not block the next message', async () => {
+  it('[G16] fails in a resumed turn as well if its validation never ends, and does not block the next message', async () => {
     scene = await openTurnScene({}, { checks: impatient() });
     await scene.write('how many?', { responseFormat: ambiguous?.schema ?? {} });
     await scene.write('and now?');
@@ -120,17 +128,17 @@ describe('an answer with a response format', () => {
     expect(owed.at(-1)).toBe('Three.');
   });
 
-  it('[P04] fails with a notice and delivers no JSON if it is invalid twice', async () => {
+  it('[P04] fails with a notice and is not delivered if it is invalid twice', async () => {
     const [notice, ...others] = await ask(FORMAT, ['{"copies": -1}', '{"copies": -2}', GOOD]);
     expect(notice).toMatch(/^⚙️ The model’s answer does not fit the response format/);
     expect(others).toEqual([]);
     expect(scene.model.asked).toHaveLength(2);
     expect(scene.outcome()).toBe('failed');
-    // The cost of both answers is counted.
+    // Both answers are charged.
     expect(scene.logged.join()).toContain('"reason":"response-format"');
   });
 
-  it('[P04] is not streamed while it grows, unlike an answer in plain text', async () => {
+  it('[P04] is not streamed, unlike an answer in plain text', async () => {
     await ask(FORMAT, ['{"copies": "many"} and so on', GOOD]);
     expect(shown()).toEqual([]);
     await scene.write('and in words?');
@@ -146,11 +154,11 @@ describe('an answer with a response format', () => {
   });
 
   it('[P04] uses the agent’s own format when the message names none', async () => {
-    const agent = { ...agentIn('/w', 'Europe/Berlin'), responseFormat: FORMAT };
+    const agent = { ...createAgent('/w', 'Europe/Berlin'), responseFormat: FORMAT };
     expect(await ask(undefined, ['Three.', GOOD], { agent })).toEqual([GOOD]);
   });
 
-  it('[P04] [D03] gets a separate turn, which other messages neither share nor join', async () => {
+  it('[P04] [D03] gets a separate turn, which other messages do not join', async () => {
     scene = await openTurnScene({}, { busy: 'steer' });
     await scene.write('first');
     await scene.write('how many?', { responseFormat: FORMAT });
@@ -161,9 +169,9 @@ describe('an answer with a response format', () => {
   });
 
   it.each([1, 2, 3, 4])(
-    '[G16] is not requested more often when the turn dies after step %i',
+    '[G16] is not requested again if the process dies after step %i',
     async (number) => {
-      const { tool, calls } = countingTool('parrot');
+      const { tool, calls } = createCountingTool('parrot');
       scene = await openTurnScene({}, { tools: [tool] });
       await scene.write('how many?', { responseFormat: FORMAT });
       scene.model.next({ calls: [say('parrot', 'a')] }, { say: 'Three.' }, { say: 'Three!' });

@@ -2,12 +2,15 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ModelRequest } from '@parley/models';
 import { afterEach, expect, it } from 'vitest';
-import { housePrompt, openTurnScene, type TurnScene } from './testing/turn-scene.ts';
+import { createHousePrompt, openTurnScene, type TurnScene } from './testing/turn-scene.ts';
 
 let scene: TurnScene;
 afterEach(() => scene.close());
 
-/** The request in the order a provider reads it: system prompt, earlier messages, new message. */
+/**
+ * The parts of the request in the order a provider reads them: system prompt, earlier messages, new
+ * message.
+ */
 function bytesOf(request: ModelRequest | undefined): Buffer {
   const { system = [], messages = [] } = request ?? {};
   const said = messages.map(({ role, content }) => `${role}: ${content}`);
@@ -20,7 +23,7 @@ function bytesOf(request: ModelRequest | undefined): Buffer {
  */
 async function talk(layout: string): Promise<readonly [Buffer, Buffer]> {
   const history = { entries: 100, tokens: 50_000 };
-  scene = await openTurnScene({}, { prompt: housePrompt(layout), history });
+  scene = await openTurnScene({}, { prompt: createHousePrompt(layout), history });
   writeFileSync(join(scene.folder, 'AGENTS.md'), 'Answer first, explain if it helps. '.repeat(40));
   writeFileSync(join(scene.folder, 'SOUL.md'), 'Calm, curious, kind. '.repeat(40));
   for (let said = 1; said <= 30; said += 1) {
@@ -49,7 +52,7 @@ it.each([
   // This layout puts the workspace files into the user message.
   ['lab', 0.9],
 ] as const)(
-  '[P04] [P06] [P09] in layout %s two requests nine minutes apart share at least %d of their bytes',
+  '[P04] [P06] [P09] in the layout %s, two requests nine minutes apart share at least %d of their bytes',
   async (layout, least) => {
     const [first, second] = await talk(layout);
     const shared = first.findIndex((byte, index) => byte !== second[index]);

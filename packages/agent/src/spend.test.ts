@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { capText, reachedCap, type SpendCaps } from './spend.ts';
-import { countingTool } from './testing/tool-scene.ts';
+import { findReachedCap, formatCapNotice, type SpendCaps } from './spend.ts';
+import { createCountingTool } from './testing/tool-scene.ts';
 import { openTurnScene, type SceneExtras, type TurnScene } from './testing/turn-scene.ts';
 
-/** Short form of a spend for the tables below. */
+/** Short notation for a spend, used in the tables below. */
 const of = (tokens: number, costUsd = 0) => ({ tokens, costUsd });
 const NONE = { person: of(0), group: of(0), total: of(0) };
 
@@ -13,7 +13,7 @@ interface Row {
   readonly turn?: ReturnType<typeof of>;
   readonly owner?: 'exempt' | 'capped';
   readonly by?: 'stranger';
-  readonly reached: ReturnType<typeof reachedCap>;
+  readonly reached: ReturnType<typeof findReachedCap>;
 }
 const person = { perPersonDaily: { tokens: 100 } };
 const group = { perGroupDaily: { tokens: 100 } };
@@ -84,13 +84,13 @@ describe('a spend cap', () => {
         turn: turn ?? of(0),
         by: owner === undefined ? (by ?? 'known') : 'owner',
       } as const;
-      expect(reachedCap({ ...caps, capOwners }, { ...NONE, ...spent }, asks)).toBe(reached);
+      expect(findReachedCap({ ...caps, capOwners }, { ...NONE, ...spent }, asks)).toBe(reached);
     },
   );
 
-  it('[G17] is reported in a sentence without figures, and names its setting only to owners', () => {
+  it('[G17] is reported in a sentence without amounts, and its setting is named only to owners', () => {
     const told = (toOwner: boolean) =>
-      capText('totalDaily', { timeZone: 'Europe/Berlin', toOwner });
+      formatCapNotice('totalDaily', { timeZone: 'Europe/Berlin', toOwner });
     expect(told(false)).toBe(
       'I have used up my daily allowance. I can answer again after midnight (Europe/Berlin).',
     );
@@ -103,19 +103,22 @@ describe('a spend cap', () => {
     ['2026-11-21T16:10:00Z', 'about seven hours'],
     ['2026-11-21T22:00:00Z', 'about an hour'],
     ['2026-11-21T22:45:00Z', 'less than an hour'],
-  ])('[G17] says at %s that answers resume in %s, and why there is a cap', (now, wait) => {
-    const place = { timeZone: 'Europe/Berlin', toOwner: false, now: Date.parse(now) };
-    const told = capText('perStrangerDaily', place);
-    expect(told).toContain(`after midnight (Europe/Berlin), in ${wait}.`);
-    expect(told).toContain('Everyone may write to me here and each answer costs money');
-    expect(told).not.toMatch(/\d/);
-  });
+  ])(
+    '[G17] is reported at %s with the time until answers resume in %s, and with its reason',
+    (now, wait) => {
+      const place = { timeZone: 'Europe/Berlin', toOwner: false, now: Date.parse(now) };
+      const told = formatCapNotice('perStrangerDaily', place);
+      expect(told).toContain(`after midnight (Europe/Berlin), in ${wait}.`);
+      expect(told).toContain('Everyone may write to me here and each answer costs money');
+      expect(told).not.toMatch(/\d/);
+    },
+  );
 });
 
 describe('the spend of turns', () => {
   const BO = { id: '2', name: 'Bo', isBot: false };
   const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
-  /** The day to which the spending of all scenes is charged. */
+  /** The day to which the usage of all scenes is charged. */
   const ADA = { day: '2026-11-21', personId: 'test:1', groupId: null };
   const OF_BO = { day: '2026-11-21', personId: 'test:2', groupId: 'test:default:-9' };
 
@@ -134,8 +137,8 @@ describe('the spend of turns', () => {
   const USED_UP = '⚙️ You have used up your daily allowance.';
 
   describe('the usage of a turn', () => {
-    it('[G17] is charged to the person who asked and to the group, for all steps together', async () => {
-      const parrot = countingTool('parrot').tool;
+    it('[G17] is charged to the person who asked and to the group, summed over all steps', async () => {
+      const parrot = createCountingTool('parrot').tool;
       await open(undefined, { tools: [parrot] });
       const calls = [{ name: 'parrot', with: { word: 'a' } }];
       scene.model.next({ say: '', calls });
@@ -148,8 +151,8 @@ describe('the spend of turns', () => {
       });
     });
 
-    it('[U07] adds up to the account, per person, including cached input', async () => {
-      await open(undefined, { tools: [countingTool('parrot').tool] });
+    it('[U07] is added to the account per person, including cached input', async () => {
+      await open(undefined, { tools: [createCountingTool('parrot').tool] });
       scene.model.next({ say: '', calls: [{ name: 'parrot', with: { word: 'a' } }] });
       await asks(GROUP, BO);
       await asks();
@@ -165,8 +168,8 @@ describe('the spend of turns', () => {
       expect(total.inputTokens + total.outputTokens).toBe(36);
     });
 
-    it('[G17] counts even when the turn later fails or stays silent', async () => {
-      await open(undefined, { tools: [countingTool('parrot').tool] });
+    it('[G17] is charged even if the turn later fails or stays silent', async () => {
+      await open(undefined, { tools: [createCountingTool('parrot').tool] });
       const calls = [{ name: 'parrot', with: { word: 'a' } }];
       scene.model.next({ say: '', calls }, { fail: { kind: 'overloaded' } }, { say: 'NO_REPLY' });
       await asks();
@@ -188,9 +191,9 @@ describe('the spend of turns', () => {
       await scene.store.inbox.command(stopping, (command) => command.stop());
     };
 
-    it('[G17] charges its steps, and an estimate for the call in progress', async () => {
+    it('[G17] is charged for its steps, plus an estimate for the call in progress', async () => {
       const halt = new AbortController();
-      await open(undefined, { tools: [countingTool('parrot').tool] });
+      await open(undefined, { tools: [createCountingTool('parrot').tool] });
       const calls = [{ name: 'parrot', with: { word: 'a' } }];
       scene.model.next({ say: '', calls }, { say: 'too late', afterMs: 60_000 });
       await scene.write('hello');
@@ -201,15 +204,15 @@ describe('the spend of turns', () => {
       halt.abort('stopped');
       await running;
       const { person } = await scene.store.spend.of(ADA);
-      // The prompt had been sent, so it is charged.
+      // The prompt was already sent, so it is charged.
       expect(person.tokens).toBeGreaterThan(500);
       const { inputTokens, outputTokens } = await scene.store.turns.totals(0);
       expect(inputTokens + outputTokens).toBe(person.tokens);
       expect(person.costUsd).toBe(0.5);
     });
 
-    it('[G17] counts its steps while it waits for an approval', async () => {
-      const { tool } = countingTool('parrot', 'write');
+    it('[G17] is charged for its steps while it waits for an approval', async () => {
+      const { tool } = createCountingTool('parrot', 'write');
       await open(undefined, { tools: [{ ...tool, approval: 'ask' }] });
       scene.model.next({ say: '', calls: [{ name: 'parrot', with: { word: 'a' } }] });
       await asks();
@@ -218,8 +221,8 @@ describe('the spend of turns', () => {
     });
   });
 
-  describe('a person over the cap', () => {
-    it('[G17] gets a notice without the model being asked, and a log line records it', async () => {
+  describe('a person who has reached the spend cap', () => {
+    it('[G17] gets a notice without a model call, and the event is logged', async () => {
       await open({ perPersonDaily: { tokens: 20 }, capOwners: false });
       for (const _ of [1, 2]) expect(await asks(GROUP, BO)).toBe('fine');
       expect(await asks(GROUP, BO)).toContain(USED_UP);
@@ -229,8 +232,8 @@ describe('the spend of turns', () => {
       expect(await asks()).toBe('fine');
     });
 
-    it('[G17] also gets the notice in the middle of a turn, and the usage so far counts', async () => {
-      const parrot = countingTool('parrot');
+    it('[G17] gets the notice in the middle of a turn as well, and the usage so far is charged', async () => {
+      const parrot = createCountingTool('parrot');
       await open({ perPersonDaily: { usd: 1 }, capOwners: false }, { tools: [parrot.tool] });
       const calls = (word: string) => ({ say: '', calls: [{ name: 'parrot', with: { word } }] });
       scene.model.next(calls('a'), calls('b'), { say: 'never' });
@@ -239,7 +242,7 @@ describe('the spend of turns', () => {
       expect((await scene.store.spend.of(OF_BO)).person.costUsd).toBe(1);
     });
 
-    it('[G17] can be a stranger who has only open access', async () => {
+    it('[G17] can be a stranger with open access only', async () => {
       await open({ perStrangerDaily: { tokens: 20 }, capOwners: false });
       for (const _ of [1, 2]) expect(await asks(GROUP, BO)).toBe('fine');
       expect(await asks(GROUP, BO)).toContain(USED_UP);

@@ -14,11 +14,12 @@ import {
   type Store,
 } from '@parley/store';
 import type { StepUsage } from './loop/turn-journal.ts';
-import { localTimeIn } from './time.ts';
+import { createLocalTime } from './time.ts';
 import type { AgentProfile, Turn } from './turn/turn.ts';
 
 /**
- * A spend cap has been reached, so the model is not called. The message is written for the person.
+ * Thrown if a spend cap has been reached, so that the model is not called. The message is a notice
+ * for the person.
  */
 export class SpendCapError extends ParleyError {
   readonly cap: ReachedCap;
@@ -28,25 +29,26 @@ export class SpendCapError extends ParleyError {
   }
 }
 
-export interface Spending {
+export interface SpendCheck {
   readonly account: SpendAccount;
   readonly used: StepUsage | null;
   readonly byOwner: boolean;
   readonly reader: Reader;
-  /** Where the question was asked; absent if it was not asked by a person. */
+  /** The chat of the question; absent if no person asked. */
   readonly at?: SpendScope;
 }
 
 export type SpendScope = Pick<RuntimeFacts, 'channel' | 'account' | 'channelUserId' | 'groupId'>;
 
 /**
- * Throws SpendCapError when a cap forbids another model call (G17). Reads the account on each call.
+ * Throws SpendCapError if a cap forbids another model call (G17). Each call reads the account from
+ * the store.
  */
-export type SpendGuard = (spending: Spending) => Promise<void>;
+export type SpendGuard = (spending: SpendCheck) => Promise<void>;
 
 /**
- * Checks with the guard before a model call. `used` is the usage of this turn that has not been
- * charged yet. Throws SpendCapError.
+ * Asks the spend guard before a model call. `used` is the usage of this turn that has not been
+ * charged yet.
  */
 export async function assertWithinBudget(
   { spendGuard }: { readonly spendGuard?: SpendGuard },
@@ -57,10 +59,10 @@ export async function assertWithinBudget(
 }
 
 /**
- * Records the usage of a model call that was ended from outside. By then nothing more can be stored
- * with its turn.
+ * Records the usage of a model call that was aborted from outside. The usage cannot be stored with
+ * the turn, which has already ended.
  */
-export async function countCutOff(
+export async function recordCutOffUsage(
   { store, log }: { readonly store: Pick<Store, 'turns'>; readonly log: Logger },
   { turnId, account }: Turn,
   usage: StepUsage,
@@ -76,11 +78,11 @@ interface SpendServices {
   readonly store: Pick<Store, 'spend'>;
   readonly log: Logger;
   /**
-   * Used for the notice, to state in how many hours answers resume. Without a clock the notice only
-   * states when.
+   * The clock for the notice, which states in how many hours answers resume. If it is absent, the
+   * notice states only that answers resume after midnight.
    */
   readonly clock?: Clock;
-  /** Without this function no sender is treated as a stranger. */
+  /** If it is absent, no sender is treated as a stranger. */
   readonly isStranger?: (at: SpendScope) => boolean;
 }
 
@@ -117,7 +119,7 @@ export function createSpendGuard(
   return async ({ account, used, byOwner, reader, at }) => {
     const known = at !== undefined && isStranger(at) ? 'stranger' : 'known';
     const by = byOwner ? 'owner' : known;
-    // Skips the query when no cap applies.
+    // No query is needed if no cap applies.
     if (!hasCaps && (by !== 'stranger' || perStrangerDaily === undefined)) return;
     const turn = {
       tokens: used === null ? 0 : countedInput(used) + used.outputTokens,
@@ -126,13 +128,16 @@ export function createSpendGuard(
     const spent = hasCaps
       ? await store.spend.of(account)
       : { person: await store.spend.ofPerson(account), ...NOTHING_ELSE };
-    const ofAll = reachedCap(caps, spent, { turn, by });
-    const cap = ofAll ?? (own && reachedCap(own, spent.ofAgent, { turn, by })) ?? null;
+    const ofAll = findReachedCap(caps, spent, { turn, by });
+    const cap = ofAll ?? (own && findReachedCap(own, spent.ofAgent, { turn, by })) ?? null;
     if (cap === null) return;
     logOnce(cap, account);
     const section = ofAll === null ? `agents.${name}.spend` : 'spend';
     const toOwner = reader.kind === 'owner';
-    throw new SpendCapError(cap, capText(cap, { timeZone, toOwner, section, now: clock?.() }));
+    throw new SpendCapError(
+      cap,
+      formatCapNotice(cap, { timeZone, toOwner, section, now: clock?.() }),
+    );
   };
 }
 
@@ -150,26 +155,28 @@ export interface SpendCap {
 /** The daily spending caps (G17), as given in the settings. */
 export interface SpendCaps {
   readonly perPersonDaily?: SpendCap | undefined;
-  /** The cap for people who only have open access. It applies in addition to `perPersonDaily`. */
+  /**
+   * The cap for people who only have open access. This cap applies in addition to `perPersonDaily`.
+   */
   readonly perStrangerDaily?: SpendCap | undefined;
   readonly perGroupDaily?: SpendCap | undefined;
-  /** Applies to owners as well: it limits what they pay in total. */
+  /** This cap also applies to owners, because it limits the total cost. */
   readonly totalDaily?: SpendCap | undefined;
   /** Whether the caps per person and per group apply to owners as well. */
   readonly capOwners: boolean;
 }
 
 type ReachedCap = Exclude<keyof SpendCaps, 'capOwners'>;
-type Spender = 'owner' | 'known' | 'stranger';
+type SpenderKind = 'owner' | 'known' | 'stranger';
 
 /**
  * Returns the cap that forbids another model call, or null. `turn` is the usage that has not been
  * charged yet.
  */
-export function reachedCap(
+export function findReachedCap(
   caps: SpendCaps,
   spent: Omit<SpentOfDay, 'ofAgent'>,
-  { turn, by }: { readonly turn: Spent; readonly by: Spender },
+  { turn, by }: { readonly turn: Spent; readonly by: SpenderKind },
 ): ReachedCap | null {
   const isOver = (cap: SpendCap | undefined, { tokens, costUsd }: Spent): boolean =>
     (cap?.tokens !== undefined && tokens + turn.tokens >= cap.tokens) ||
@@ -201,33 +208,32 @@ interface CapNotice {
   readonly timeZone: string;
   readonly toOwner: boolean;
   readonly section?: string;
-  /**
-   * The current time, in ms. If absent, the notice states neither the reason nor the remaining
-   * hours.
-   */
+  /** If absent, the notice states neither the reason nor the remaining hours. */
   readonly now?: number | undefined;
 }
 
 /**
  * Builds the notice to a person: why answers stopped, when they resume and, for owners, which
- * setting defines the cap. It reveals no one else's figures. Only the agent's time zone is known,
- * so the notice states the hours until midnight there, which are the same in every zone.
+ * setting defines the cap. The notice does not reveal the usage of other people. Only the agent's
+ * time zone is known, so the notice states the hours until midnight there, which are the same in
+ * every zone.
  */
-export function capText(
+export function formatCapNotice(
   cap: ReachedCap,
   { timeZone, toOwner, section = 'spend', now }: CapNotice,
 ): string {
   const setting = toOwner ? ` The cap is ${section}.${cap} in the settings.` : '';
   const why = now === undefined ? '' : ` ${REASONS[cap]}`;
-  const wait = now === undefined ? '' : `, in ${hoursText(minutesToMidnight(now, timeZone))}`;
+  const wait =
+    now === undefined ? '' : `, in ${formatHours(computeMinutesToMidnight(now, timeZone))}`;
   return `${SENTENCES[cap]}${why} I can answer again after midnight (${timeZone})${wait}.${setting}`;
 }
 
 const DAY_MINUTES = 24 * 60;
 
 /** Off by up to an hour on days when the clocks change. */
-function minutesToMidnight(now: number, timeZone: string): number {
-  const [hours = 0, minutes = 0] = localTimeIn(timeZone)(now).time.split(':').map(Number);
+function computeMinutesToMidnight(now: number, timeZone: string): number {
+  const [hours = 0, minutes = 0] = createLocalTime(timeZone)(now).time.split(':').map(Number);
   return DAY_MINUTES - (hours * 60 + minutes);
 }
 
@@ -240,7 +246,7 @@ const NUMBERS =
  * Spells out the waiting time, such as `about seven hours`, so that no figure in the notice can be
  * mistaken for the amount of the cap.
  */
-function hoursText(minutes: number): string {
+function formatHours(minutes: number): string {
   const hours = Math.round(minutes / 60);
   if (hours < 1) return 'less than an hour';
   if (hours === 1) return 'about an hour';

@@ -5,17 +5,17 @@ export class TimeUpError extends Error {
   }
 }
 
-export interface TimeLimit {
+export interface TimeLimitOptions {
   readonly ms: number;
   readonly stop?: AbortSignal;
 }
 
 /**
  * Runs work with a time limit. Does not wait for work that ignores its signal. Throws TimeUpError,
- * the reason of `stop`, or the error thrown by the work.
+ * the abort reason of `stop`, or the error thrown by the work.
  */
-export async function withTimeLimit<T>(
-  { ms, stop }: TimeLimit,
+export async function runWithTimeLimit<T>(
+  { ms, stop }: TimeLimitOptions,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const ended = new AbortController();
@@ -29,7 +29,7 @@ export async function withTimeLimit<T>(
   if (stop?.aborted === true) stopped();
   else stop?.addEventListener('abort', stopped, { once: true });
   try {
-    // Wrapped in an async function, so that a synchronous throw becomes a rejection.
+    // The wrapper is async, so that a synchronous throw becomes a rejection.
     const done = (async () => work(ended.signal))();
     return await Promise.race([done, end.promise]);
   } finally {
@@ -47,14 +47,14 @@ export type LocalTime = (now: number) => { readonly date: string; readonly time:
  * Creates the clock for one IANA time zone. Creating a formatter costs a hundred times as much as
  * using it, so keep the result.
  */
-export function localTimeIn(timeZone: string): LocalTime {
+export function createLocalTime(timeZone: string): LocalTime {
   // The Swedish locale uses the date format of ISO 8601.
   const face = new Intl.DateTimeFormat('sv-SE', {
     timeZone,
     dateStyle: 'short',
     timeStyle: 'short',
   });
-  // Caches the last second, because a turn asks for the time several times within one.
+  // Caches the last second, because a turn reads the time several times within one.
   let last = { second: Number.NaN, shown: { date: '', time: '' } };
   return (now) => {
     const second = Math.floor(now / 1_000);

@@ -1,7 +1,8 @@
 import type { DeduplicationOptions, JobJson } from 'bullmq';
-import { notSupported } from './errors.ts';
+import { createNotSupportedError } from './errors.ts';
 import {
-  delayedPosition,
+  createDelayedPosition,
+  createWaitingPosition,
   findJob,
   type JobRow,
   jobExists,
@@ -9,7 +10,6 @@ import {
   moveJob,
   type NewJob,
   type Position,
-  waitingPosition,
 } from './job-row.ts';
 import type { QueueScope } from './queue-scope.ts';
 import { deleteJob } from './removal.ts';
@@ -44,7 +44,7 @@ export function addJob(scope: QueueScope, json: JobJson, customId: string | unde
 
 /** Throws for a job that has a parent. */
 export function refuseFlow({ parent, parentKey }: JobJson): void {
-  if (parent || parentKey) throw notSupported('flows (the "parent" option of a job)');
+  if (parent || parentKey) throw createNotSupportedError('flows (the "parent" option of a job)');
 }
 
 /** Increments the queue's job counter and returns it as an id. */
@@ -61,7 +61,9 @@ export function storeAndEnqueue(scope: QueueScope, job: NewJob): void {
   const priority = job.opts.priority ?? 0;
   const end: LineEnd = job.opts.lifo && priority === 0 ? 'front' : 'back';
   const position =
-    delay > 0 ? delayedPosition(job.timestamp, delay) : waitingPosition(scope, priority, end);
+    delay > 0
+      ? createDelayedPosition(job.timestamp, delay)
+      : createWaitingPosition(scope, priority, end);
   insertJob(scope, job, position, delay, priority);
   scope.emit('added', { jobId: job.id, name: job.name });
   if (delay > 0) scope.emit('delayed', { jobId: job.id, delay: position.rank });
@@ -97,7 +99,7 @@ function insertJob(
  * The job that owns a deduplication id, and when its ownership ends, in Unix ms; null as long as
  * the job exists.
  */
-interface Claim {
+interface DeduplicationClaim {
   readonly job_id: string;
   readonly expires_at: number | null;
 }
@@ -110,9 +112,9 @@ interface Claim {
 function deduplicate(scope: QueueScope, job: NewJob): string | undefined {
   const options = job.opts.deduplication;
   if (!options) return undefined;
-  if (expiryOf(scope, options) !== null) dropExpired(scope);
-  if (claimFree(scope, options, job.id)) return undefined;
-  const claim = claimOf(scope, options.id);
+  if (computeExpiry(scope, options) !== null) dropExpired(scope);
+  if (claimIfFree(scope, options, job.id)) return undefined;
+  const claim = findClaim(scope, options.id);
   if (!claim) {
     setClaim(scope, options, job.id);
     return undefined;
@@ -130,16 +132,16 @@ function deduplicate(scope: QueueScope, job: NewJob): string | undefined {
   }
   if (options.keepLastIfActive && owner?.state === 'active') {
     storeFollowUp(scope, options.id, job);
-    announce(scope, options.id, claim.job_id, job.id);
+    announceDuplicate(scope, options.id, claim.job_id, job.id);
     return claim.job_id;
   }
   if (!options.replace) dropNewJob(scope, options, claim, owner, job);
   return claim.job_id;
 }
 
-/** The current owner of a deduplication id. */
-export function claimOf(scope: QueueScope, dedupId: string): Claim | undefined {
-  return scope.get<Claim>(
+/** Finds the current owner of a deduplication id. */
+export function findClaim(scope: QueueScope, dedupId: string): DeduplicationClaim | undefined {
+  return scope.get<DeduplicationClaim>(
     `SELECT job_id, expires_at FROM dedup
      WHERE queue_id = ? AND id = ? AND (expires_at IS NULL OR expires_at > ?)`,
     dedupId,
@@ -147,18 +149,18 @@ export function claimOf(scope: QueueScope, dedupId: string): Claim | undefined {
   );
 }
 
-/** Makes a job the owner of the id: with `keepLastIfActive` until it ends, otherwise for the ttl. */
+/** Makes a job the owner of an id: with `keepLastIfActive` until it ends, otherwise for the ttl. */
 function setClaim(scope: QueueScope, options: DeduplicationOptions, jobId: string): void {
-  storeClaim(scope, options.id, jobId, expiryOf(scope, options));
+  storeClaim(scope, options.id, jobId, computeExpiry(scope, options));
 }
 
-/** Makes a job the owner of an unclaimed id. Returns false if the id already has a claim. */
-function claimFree(scope: QueueScope, options: DeduplicationOptions, jobId: string): boolean {
+/** Makes a job the owner of an unclaimed id; returns false if the id already has a claim. */
+function claimIfFree(scope: QueueScope, options: DeduplicationOptions, jobId: string): boolean {
   const claimed = scope.run(
     'INSERT INTO dedup (queue_id, id, job_id, expires_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
     options.id,
     jobId,
-    expiryOf(scope, options),
+    computeExpiry(scope, options),
   );
   return claimed > 0;
 }
@@ -175,7 +177,7 @@ function dropExpired(scope: QueueScope): void {
   );
 }
 
-function expiryOf(scope: QueueScope, options: DeduplicationOptions): number | null {
+function computeExpiry(scope: QueueScope, options: DeduplicationOptions): number | null {
   const ttl = options.keepLastIfActive ? undefined : options.ttl;
   return ttl && ttl > 0 ? scope.now + Math.ceil(ttl) : null;
 }
@@ -185,7 +187,7 @@ function expiryOf(scope: QueueScope, options: DeduplicationOptions): number | nu
  * released; an expired claim does not count.
  */
 export function removeClaim(scope: QueueScope, dedupId: string, jobId?: string): number {
-  const isClaimed = claimOf(scope, dedupId) !== undefined;
+  const isClaimed = findClaim(scope, dedupId) !== undefined;
   const removed = scope.run(
     'DELETE FROM dedup WHERE queue_id = ? AND id = ? AND job_id = coalesce(?, job_id)',
     dedupId,
@@ -197,13 +199,13 @@ export function removeClaim(scope: QueueScope, dedupId: string, jobId?: string):
 function replaceDelayed(
   scope: QueueScope,
   options: DeduplicationOptions,
-  claim: Claim,
+  claim: DeduplicationClaim,
   owner: JobRow,
   newJobId: string,
 ): void {
   deleteJob(scope, owner);
   scope.emit('removed', { jobId: owner.id, prev: 'delayed' });
-  announce(scope, options.id, newJobId, owner.id);
+  announceDuplicate(scope, options.id, newJobId, owner.id);
   dropFollowUp(scope, options.id);
   const keepsWindow = !options.keepLastIfActive && !options.extend && (options.ttl ?? 0) > 0;
   if (keepsWindow) storeClaim(scope, options.id, newJobId, claim.expires_at);
@@ -213,15 +215,15 @@ function replaceDelayed(
 function dropNewJob(
   scope: QueueScope,
   options: DeduplicationOptions,
-  claim: Claim,
+  claim: DeduplicationClaim,
   owner: JobRow | undefined,
   job: NewJob,
 ): void {
   if (options.extend && (options.ttl ?? 0) > 0) setClaim(scope, options, claim.job_id);
-  announce(scope, options.id, claim.job_id, job.id);
+  announceDuplicate(scope, options.id, claim.job_id, job.id);
   if (options.reschedule && owner?.state === 'delayed') {
     const delay = job.opts.delay ?? 0;
-    const position = delayedPosition(job.timestamp, delay);
+    const position = createDelayedPosition(job.timestamp, delay);
     moveJob(scope, owner.seq, position, delay);
     scope.emit('delayed', { jobId: owner.id, delay: position.rank });
   }
@@ -233,8 +235,8 @@ function storeFollowUp(scope: QueueScope, dedupId: string, job: NewJob): void {
     dedupId,
     JSON.stringify(job),
   );
-  // From now on the claim must outlive the active job, or another add could slip past the check in
-  // `deduplicate`.
+  // From this point, the claim must outlive the active job, or another add could slip past the
+  // check in `deduplicate`.
   scope.run('UPDATE dedup SET expires_at = NULL WHERE queue_id = ? AND id = ?', dedupId);
 }
 
@@ -257,7 +259,12 @@ function storeClaim(
   );
 }
 
-function announce(scope: QueueScope, dedupId: string, jobId: string, droppedId: string): void {
+function announceDuplicate(
+  scope: QueueScope,
+  dedupId: string,
+  jobId: string,
+  droppedId: string,
+): void {
   scope.emit('deduplicated', {
     jobId,
     deduplicationId: dedupId,

@@ -8,16 +8,16 @@ import {
 } from 'bullmq';
 import { removeClaim } from './add-job.ts';
 import { BackendQueries, countLogs } from './backend-queries.ts';
-import { jobStateError } from './errors.ts';
+import { createJobStateError } from './errors.ts';
 import { appendEvents, trimEvents } from './events.ts';
 import {
-  delayedPosition,
+  createDelayedPosition,
+  createWaitingPosition,
   enqueue,
   findJob,
   type JobRow,
   jobExists,
   moveJob,
-  waitingPosition,
 } from './job-row.ts';
 import {
   clearRateLimit,
@@ -28,10 +28,10 @@ import {
   setRateLimit,
 } from './queue-scope.ts';
 import {
-  cleanedJobs,
-  drainedJobs,
+  createCleanedSlice,
+  createDrainedSlice,
+  findNewestJob,
   type JobSlice,
-  newestJob,
   obliterateQueue,
   removeJob,
   sweepJob,
@@ -52,7 +52,7 @@ export class BackendAdministration extends BackendQueries {
     resets: RetryOptions = {},
   ): Promise<void> {
     return this.write((scope) => {
-      const job = jobInState(scope, id, state, 'reprocessJob');
+      const job = findJobInState(scope, id, state, 'reprocessJob');
       clearOutcome(scope, job);
       scope.file.run(
         `UPDATE job SET attempts_made = iif(?, 0, attempts_made),
@@ -69,7 +69,7 @@ export class BackendAdministration extends BackendQueries {
     return this.write((scope) => {
       const job = findJob(scope, jobId);
       if (job?.state !== 'delayed') {
-        throw jobStateError(ErrorCode.JobNotInState, jobId, 'promote', 'delayed');
+        throw createJobStateError(ErrorCode.JobNotInState, jobId, 'promote', 'delayed');
       }
       enqueue(scope, job, 'back', 0);
     });
@@ -93,12 +93,12 @@ export class BackendAdministration extends BackendQueries {
 
   /** Removes the jobs that are waiting now; jobs added in the meantime stay. */
   async drain(delayed: boolean): Promise<void> {
-    const newest = await this.read(newestJob);
-    await this.#sweep(drainedJobs(newest, delayed), Number.POSITIVE_INFINITY);
+    const newest = await this.read(findNewestJob);
+    await this.#sweep(createDrainedSlice(newest, delayed), Number.POSITIVE_INFINITY);
   }
 
   async cleanJobsByState(state: string, timestamp: number, limit = 0): Promise<string[]> {
-    const jobs = cleanedJobs(state, timestamp);
+    const jobs = createCleanedSlice(state, timestamp);
     const most = limit > 0 ? limit : Number.POSITIVE_INFINITY;
     const removed = jobs ? await this.#sweep(jobs, most) : [];
     await this.write((scope) => scope.emit('cleaned', { count: removed.length }));
@@ -127,12 +127,15 @@ export class BackendAdministration extends BackendQueries {
     return removed;
   }
 
-  /** Returns 0 when nothing is left; BullMQ repeats the call until then. */
+  /**
+   * Deletes part of the queue; returns 0 when nothing is left, and BullMQ repeats the call until
+   * then.
+   */
   obliterate({ force }: { force: boolean; count: number }): Promise<number> {
     return this.write((scope) => (obliterateQueue(scope, force) ? 1 : 0));
   }
 
-  /** Always 0: a job and its state are one row, so neither can exist without the other. */
+  /** Always returns 0: a job and its state are one row, so neither can exist without the other. */
   async removeOrphanedJobs(): Promise<number> {
     return 0;
   }
@@ -157,7 +160,8 @@ export class BackendAdministration extends BackendQueries {
    */
   addLog(jobId: string, line: string, keep?: number): Promise<number> {
     return this.write((scope) => {
-      if (!jobExists(scope, jobId)) throw jobStateError(ErrorCode.JobNotExist, jobId, 'addLog');
+      if (!jobExists(scope, jobId))
+        throw createJobStateError(ErrorCode.JobNotExist, jobId, 'addLog');
       scope.run(
         `INSERT INTO job_log (queue_id, job_id, line_no, line)
          SELECT ?1, ?2, coalesce(max(line_no), 0) + 1, ?3 FROM job_log
@@ -177,8 +181,8 @@ export class BackendAdministration extends BackendQueries {
   /** Changes a delayed job's delay, counted from now. */
   changeDelay(jobId: string, delay: number): Promise<void> {
     return this.write((scope) => {
-      const job = jobInState(scope, jobId, 'delayed', 'changeDelay');
-      const position = delayedPosition(scope.now, delay);
+      const job = findJobInState(scope, jobId, 'delayed', 'changeDelay');
+      const position = createDelayedPosition(scope.now, delay);
       moveJob(scope, job.seq, position, delay);
       scope.emit('delayed', { jobId, delay: position.rank });
     });
@@ -188,9 +192,9 @@ export class BackendAdministration extends BackendQueries {
   changePriority(jobId: string, priority = 0, lifo = false): Promise<void> {
     return this.write((scope) => {
       const job = findJob(scope, jobId);
-      if (!job) throw jobStateError(ErrorCode.JobNotExist, jobId, 'changePriority');
+      if (!job) throw createJobStateError(ErrorCode.JobNotExist, jobId, 'changePriority');
       if (job.state === 'waiting') {
-        const position = waitingPosition(scope, priority, lifo ? 'front' : 'back');
+        const position = createWaitingPosition(scope, priority, lifo ? 'front' : 'back');
         moveJob(scope, job.seq, position, job.delay);
       }
       scope.file.run('UPDATE job SET priority = ? WHERE seq = ?', priority, job.seq);
@@ -201,10 +205,10 @@ export class BackendAdministration extends BackendQueries {
     return this.write((scope) => removeJob(scope, jobId));
   }
 
-  /** Does nothing, because no job has children here. */
+  /** Does nothing, because jobs in this backend have no children. */
   async removeUnprocessedChildren(): Promise<void> {}
 
-  /** Always false: no job has a parent here. */
+  /** Always returns false, because jobs in this backend have no parent. */
   async removeChildDependency(): Promise<boolean> {
     return false;
   }
@@ -260,7 +264,7 @@ export class BackendAdministration extends BackendQueries {
     return this.write(clearRateLimit);
   }
 
-  /** Always 0: such keys exist only in Redis. */
+  /** Always returns 0, because such keys exist only in Redis. */
   async removeDeprecatedPriorityKey(): Promise<number> {
     return 0;
   }
@@ -278,15 +282,16 @@ export class BackendAdministration extends BackendQueries {
   }
 }
 
-function jobInState(
+function findJobInState(
   scope: QueueScope,
   jobId: string,
   state: JobRow['state'],
   command: string,
 ): JobRow {
   const job = findJob(scope, jobId);
-  if (!job) throw jobStateError(ErrorCode.JobNotExist, jobId, command);
-  if (job.state !== state) throw jobStateError(ErrorCode.JobNotInState, jobId, command, state);
+  if (!job) throw createJobStateError(ErrorCode.JobNotExist, jobId, command);
+  if (job.state !== state)
+    throw createJobStateError(ErrorCode.JobNotInState, jobId, command, state);
   return job;
 }
 
@@ -303,7 +308,7 @@ function setJobColumn(
     scope.queueId,
     jobId,
   );
-  if (changed === 0) throw jobStateError(ErrorCode.JobNotExist, jobId, command);
+  if (changed === 0) throw createJobStateError(ErrorCode.JobNotExist, jobId, command);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
-// Imported, because fake timers replace the global `setImmediate` and the queue must keep running.
+// The function is imported, because fake timers replace the global `setImmediate` and the queue
+// must keep running.
 import { setImmediate } from 'node:timers';
 import {
   ConnectionClosedError,
@@ -8,37 +9,41 @@ import {
   type StreamReadRaw,
 } from 'bullmq';
 import { QueueFileClosedError } from './errors.ts';
-import { appendEvents, EventNews, endOfEvents, readEventsAfter } from './events.ts';
+import { appendEvents, EventNotifier, findEndOfEvents, readEventsAfter } from './events.ts';
 import { QueueFile, type QueueFileOptions } from './queue-file.ts';
 import {
+  getQueueId,
   isPausedOrMaxed,
-  type Outlook,
+  type QueueOutlook,
   QueueScope,
-  queueIdOf,
   type WorkerSettings,
 } from './queue-scope.ts';
 
 /**
- * The delay before a failed operation reports its error, so that a worker does not retry in a tight
- * loop. In ms.
+ * The delay before a failed operation reports its error, in ms, so that a worker does not retry in
+ * a tight loop.
  */
 const PAUSE_AFTER_FAILURE_MS = 500;
 
 /**
  * The base class for all backend operations: the queue's identity, transactions, waiting and
- * closing. The subclasses add the operations.
+ * closing. Subclasses add the operations.
  */
 export class BackendBase extends EventEmitter {
   readonly minimumBlockTimeout = 0.001;
-  /** In seconds. Waits are timers here, so BullMQ's short limit for Redis is not needed. */
+  /**
+   * The maximum wait in seconds; waits are timers in this backend, so BullMQ's short limit for
+   * Redis is not needed.
+   */
   readonly maximumBlockTimeout = 3600;
-  /** Empty: jobs are rows here, not keys. */
+  /** Empty, because jobs are rows instead of keys. */
   readonly keys: KeysMap = {};
   readonly qualifiedName: string;
   closing: Promise<void> | undefined;
 
   /**
-   * Set after a wait has ended: there is most likely a job, so `moveToActive` need not check first.
+   * Set after a wait has ended: a job is most likely available, so `moveToActive` need not check
+   * first.
    */
   protected expectsJob = false;
   protected readonly shared: SharedFile;
@@ -63,11 +68,11 @@ export class BackendBase extends EventEmitter {
     this.settings = settings;
     this.#queueName = queueName;
     this.qualifiedName = `${prefix ?? 'bull'}:${queueName}`;
-    this.#queueId = queueIdOf(shared.file, this.qualifiedName);
-    this.#endAtStart = endOfEvents(shared.file, this.#queueId);
+    this.#queueId = getQueueId(shared.file, this.qualifiedName);
+    this.#endAtStart = findEndOfEvents(shared.file, this.#queueId);
   }
 
-  /** Ready immediately: opening the file was synchronous. */
+  /** The backend is ready immediately, because opening the file is synchronous. */
   async waitUntilReady(): Promise<void> {}
 
   /** Ends waits and rejects further calls. The file stays open; its owner closes it. */
@@ -105,8 +110,8 @@ export class BackendBase extends EventEmitter {
   }
 
   /**
-   * Waits up to `blockTimeout` seconds for a job that can start. The result null tells BullMQ to
-   * fetch the job itself.
+   * Waits up to `blockTimeout` seconds for a job that can start. The result is null, which tells
+   * BullMQ to fetch the job itself.
    */
   async waitForJob(blockTimeout: number): Promise<null> {
     this.#assertOpen();
@@ -126,7 +131,7 @@ export class BackendBase extends EventEmitter {
 
   /**
    * Returns the events after `id`, waiting up to `blockTimeout` ms for the first one; null if none
-   * came.
+   * arrived.
    */
   async readEvents(id: string, blockTimeout: number): Promise<StreamReadRaw> {
     this.#assertOpen();
@@ -161,11 +166,11 @@ export class BackendBase extends EventEmitter {
       appendEvents(scope);
       return value;
     });
-    // Handled below; without this handler, a failure in `reconsider` would leave a rejection
-    // unhandled.
+    // The failure is handled below; without this handler, an error in `reconsider` would leave a
+    // rejection unhandled.
     committed.catch(() => {});
-    // A worker woken here claims the job in the same commit and receives it when the commit is
-    // done.
+    // A worker woken at this point claims the job in the same commit and receives it when the
+    // commit is done.
     wakeUps.reconsider(this.#queueId);
     const result = await committed;
     news.announce(this.#queueId);
@@ -180,7 +185,7 @@ export class BackendBase extends EventEmitter {
   }
 
   /** Reads in one statement which jobs may start, now and later. */
-  protected async look(): Promise<Outlook & { readonly now: number }> {
+  protected async look(): Promise<QueueOutlook & { readonly now: number }> {
     await this.#takeTurn();
     const { file, clock } = this.shared;
     const scope = new QueueScope(file, this.#queueId, clock());
@@ -212,17 +217,17 @@ export class BackendBase extends EventEmitter {
 }
 
 /** Reads the worker settings from the options of any BullMQ class. */
-export function workerSettings(opts: QueueBaseOptions): WorkerSettings {
+export function readWorkerSettings(opts: QueueBaseOptions): WorkerSettings {
   return opts as WorkerSettings;
 }
 
-/** What one process's queues, workers and listeners share for one file. */
+/** State shared by one process's queues, workers and listeners of a file. */
 export class SharedFile {
   readonly file: QueueFile;
   readonly clock: () => number;
   readonly turns = new TurnBudget();
-  readonly wakeUps: WakeUps;
-  readonly news = new EventNews();
+  readonly wakeUps: WakeUpScheduler;
+  readonly news = new EventNotifier();
   /** Names of the open workers and listeners, for `getWorkers` and `getQueueEvents`. */
   readonly clients = new Map<object, string>();
   #foreignChanges = 0;
@@ -231,7 +236,7 @@ export class SharedFile {
   constructor(path: string, options: QueueFileOptions, clock: () => number) {
     this.file = new QueueFile(path, options);
     this.clock = clock;
-    this.wakeUps = new WakeUps(this.file, clock);
+    this.wakeUps = new WakeUpScheduler(this.file, clock);
   }
 
   /**
@@ -258,7 +263,7 @@ export class SharedFile {
   }
 }
 
-/** How long operations may follow each other before the event loop runs, in ms. */
+/** How long operations may follow each other before yielding to the event loop, in ms. */
 const MAX_TURN_MS = 4;
 
 /**
@@ -270,7 +275,7 @@ class TurnBudget {
   #spentAt = 0;
   #nextTurn: Promise<void> | undefined;
 
-  /** If this returns a promise, await it and call again. */
+  /** If this returns a promise, await the promise and call again. */
   take(): Promise<void> | undefined {
     this.#nextTurn ??= this.#startTurn();
     return performance.now() < this.#spentAt ? undefined : this.#nextTurn;
@@ -290,7 +295,7 @@ class TurnBudget {
 /** The longest single timer, in ms; Node's timers overflow at 2^31 ms. */
 const MAX_TIMER_MS = 3_600_000;
 
-interface Waiter {
+interface WaitingWorker {
   readonly queueId: number;
   /** When to stop waiting, in Unix ms. */
   readonly deadline: number;
@@ -302,10 +307,10 @@ interface Waiter {
  * This process's idle workers, by queue. After each operation, `reconsider` wakes one worker if a
  * job can start. That worker's claim is also an operation and wakes the next one.
  */
-class WakeUps {
+class WakeUpScheduler {
   readonly #file: QueueFile;
   readonly #clock: () => number;
-  readonly #waiters = new Map<number, Set<Waiter>>();
+  readonly #waiters = new Map<number, Set<WaitingWorker>>();
 
   constructor(file: QueueFile, clock: () => number) {
     this.#file = file;
@@ -317,7 +322,7 @@ class WakeUps {
    */
   wait(queueId: number, timeoutMs: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
-      const waiter: Waiter = {
+      const waiter: WaitingWorker = {
         queueId,
         deadline: this.#clock() + timeoutMs,
         timer: undefined,
@@ -349,7 +354,7 @@ class WakeUps {
     else for (const waiter of waiters) this.#setTimer(waiter, dueAt);
   }
 
-  /** Called when another process has committed; what it changed is unknown. */
+  /** Called when another process has committed unknown changes. */
   reconsiderAll(): void {
     for (const queueId of [...this.#waiters.keys()]) this.reconsider(queueId);
   }
@@ -359,13 +364,13 @@ class WakeUps {
     for (const waiters of this.#waiters.values()) for (const waiter of waiters) waiter.wake();
   }
 
-  #enlist(waiter: Waiter): void {
+  #enlist(waiter: WaitingWorker): void {
     const waiters = this.#waiters.get(waiter.queueId) ?? new Set();
     waiters.add(waiter);
     this.#waiters.set(waiter.queueId, waiters);
   }
 
-  #setTimer(waiter: Waiter, dueAt: number): void {
+  #setTimer(waiter: WaitingWorker, dueAt: number): void {
     clearTimeout(waiter.timer);
     const until = Math.min(waiter.deadline, dueAt);
     const ms = Math.min(Math.max(until - this.#clock(), 0), MAX_TIMER_MS);

@@ -1,11 +1,11 @@
 import type { JobJson, JobState, JobType } from 'bullmq';
-import { claimOf } from './add-job.ts';
+import { findClaim } from './add-job.ts';
 import { BackendBase } from './backend-base.ts';
-import { notSupported } from './errors.ts';
+import { createNotSupportedError } from './errors.ts';
 import { readMetric } from './finish-job.ts';
-import { bullState, findJob, isListState, stateFilter, toJobJson } from './job-row.ts';
-import { isMaxed, type QueueScope, reportedTtl } from './queue-scope.ts';
-import { keptJobs } from './removal.ts';
+import { createStateFilter, findJob, isListState, toBullState, toJobJson } from './job-row.ts';
+import { getReportedTtl, isMaxed, type QueueScope } from './queue-scope.ts';
+import { countKeptJobs } from './removal.ts';
 import { findScheduler } from './schedulers.ts';
 
 /** A backend's read-only operations. */
@@ -20,14 +20,17 @@ export class BackendQueries extends BackendBase {
   getState(jobId: string): Promise<JobState | 'unknown'> {
     return this.read((scope) => {
       const row = findJob(scope, jobId);
-      return row ? bullState(row) : 'unknown';
+      return row ? toBullState(row) : 'unknown';
     });
   }
 
-  /** 0: not finished, 1: completed, 2: failed, -1: no such job; with the result if requested. */
+  /**
+   * Returns 0: not finished, 1: completed, 2: failed, -1: no such job; with the result if
+   * requested.
+   */
   isFinished(jobId: string, returnValue?: boolean): Promise<number | [number, string]> {
     return this.read((scope) => {
-      const [status, value] = finishedStatus(scope, jobId);
+      const [status, value] = readFinishedStatus(scope, jobId);
       return returnValue ? [status, value] : status;
     });
   }
@@ -41,7 +44,7 @@ export class BackendQueries extends BackendBase {
   }
 
   getDeduplicationJobId(deduplicationId: string): Promise<string | null> {
-    return this.read((scope) => claimOf(scope, deduplicationId)?.job_id ?? null);
+    return this.read((scope) => findClaim(scope, deduplicationId)?.job_id ?? null);
   }
 
   getJobLogs(
@@ -56,14 +59,14 @@ export class BackendQueries extends BackendBase {
         `SELECT line FROM job_log WHERE queue_id = ? AND job_id = ?
          ORDER BY line_no ${asc ? 'ASC' : 'DESC'} LIMIT ? OFFSET ?`,
         jobId,
-        ...limitAndOffset(start, end, () => count),
+        ...toLimitAndOffset(start, end, () => count),
       );
       return { logs: rows.map((row) => row.line), count };
     });
   }
 
   getRateLimitTtl(maxJobs?: number): Promise<number> {
-    return this.read((scope) => reportedTtl(scope, maxJobs));
+    return this.read((scope) => getReportedTtl(scope, maxJobs));
   }
 
   getCounts(types: JobType[], delayedTimestamp?: number): Promise<number[]> {
@@ -79,13 +82,14 @@ export class BackendQueries extends BackendBase {
   /** Returns one list of ids per type; BullMQ declares the inner arrays as one-tuples. */
   getRanges(types: JobType[], start = 0, end = 1, asc = false): Promise<[string][]> {
     return this.read((scope) => {
-      const ranges = types.map((type) => rangeOfState(scope, type, start, end, asc));
+      const ranges = types.map((type) => listRangeOfState(scope, type, start, end, asc));
       return ranges as unknown as [string][];
     });
   }
 
   /**
-   * `[[total, time of the last point, total at that time], points newest first, number of points]`.
+   * Returns `[[total, time of the last point, total at that time], points newest first, number of
+   * points]`.
    */
   getMetrics(
     type: 'completed' | 'failed',
@@ -96,7 +100,7 @@ export class BackendQueries extends BackendBase {
       const row = readMetric(scope, type);
       if (!row) return [[], [], 0];
       const points = JSON.parse(row.points) as number[];
-      const [limit, offset] = limitAndOffset(start, end, () => points.length);
+      const [limit, offset] = toLimitAndOffset(start, end, () => points.length);
       const page = points.slice(offset, limit < 0 ? undefined : offset + limit);
       const meta = [row.count, row.prev_ts, row.prev_count];
       return [meta.map(String), page.map(String), points.length];
@@ -137,7 +141,10 @@ export class BackendQueries extends BackendBase {
 
   getJobSchedulersRange(start: number, end: number, asc: boolean): Promise<string[]> {
     return this.read((scope) =>
-      schedulerRange(scope, start, end, asc).flatMap(({ id, next_run }) => [id, String(next_run)]),
+      listSchedulerRange(scope, start, end, asc).flatMap(({ id, next_run }) => [
+        id,
+        String(next_run),
+      ]),
     );
   }
 
@@ -145,7 +152,7 @@ export class BackendQueries extends BackendBase {
     return this.read((scope) => countState(scope, 'repeat', undefined));
   }
 
-  // Jobs never have children here, so queries about them have correct, empty answers.
+  // Jobs never have children in this backend, so queries about children return empty answers.
 
   async getDependencyCounts(_jobId: string, types: string[]): Promise<number[]> {
     return types.map(() => 0);
@@ -169,11 +176,11 @@ export class BackendQueries extends BackendBase {
   }
 
   async paginate(): Promise<never> {
-    throw notSupported('flows (paging through the children of a job)');
+    throw createNotSupportedError('flows (paging through the children of a job)');
   }
 }
 
-/** The number of lines in a job's log. */
+/** Counts the lines in a job's log. */
 export function countLogs(scope: QueueScope, jobId: string): number {
   return countRows(
     scope,
@@ -182,7 +189,7 @@ export function countLogs(scope: QueueScope, jobId: string): number {
   );
 }
 
-function finishedStatus(scope: QueueScope, jobId: string): [number, string] {
+function readFinishedStatus(scope: QueueScope, jobId: string): [number, string] {
   const job = findJob(scope, jobId);
   if (!job) return [-1, `Missing key for job ${jobId}. isFinished`];
   if (job.state === 'completed') return [1, job.return_value ?? 'null'];
@@ -198,8 +205,8 @@ function countState(scope: QueueScope, state: string, dueBefore: number | undefi
   if (state === 'repeat') {
     return countRows(scope, 'SELECT count(*) AS n FROM scheduler WHERE queue_id = ?');
   }
-  if (state === 'completed' || state === 'failed') return keptJobs(scope, state);
-  const filter = stateFilter(state);
+  if (state === 'completed' || state === 'failed') return countKeptJobs(scope, state);
+  const filter = createStateFilter(state);
   if (!filter) return 0;
   const sql = `SELECT count(*) AS n FROM job WHERE queue_id = ? AND ${filter}`;
   if (state !== 'delayed' || dueBefore === undefined) return countRows(scope, sql);
@@ -207,32 +214,32 @@ function countState(scope: QueueScope, state: string, dueBefore: number | undefi
 }
 
 /**
- * The ids of jobs in a state, from index `start` to `end` inclusive; negative indexes count from
- * the end. Ascending order starts with the next job to run, or the oldest. List states are returned
- * newest first, as in a Redis list, because BullMQ reverses them itself.
+ * Lists the ids of jobs in a state, from index `start` to `end` inclusive; negative indexes count
+ * from the end. Ascending order starts with the next job to run, or the oldest. List states are
+ * returned newest first, as in a Redis list, because BullMQ reverses them itself.
  */
-function rangeOfState(
+function listRangeOfState(
   scope: QueueScope,
   state: string,
   start: number,
   end: number,
   asc: boolean,
 ): string[] {
-  if (state === 'repeat') return schedulerRange(scope, start, end, asc).map(({ id }) => id);
-  const filter = stateFilter(state);
+  if (state === 'repeat') return listSchedulerRange(scope, start, end, asc).map(({ id }) => id);
+  const filter = createStateFilter(state);
   if (!filter) return [];
   const direction = asc ? 'ASC' : 'DESC';
   const rows = scope.all<{ id: string }>(
     `SELECT id FROM job WHERE queue_id = ? AND ${filter}
      ORDER BY lane ${direction}, rank ${direction}, seq ${direction} LIMIT ? OFFSET ?`,
-    ...limitAndOffset(start, end, () => countState(scope, state, undefined)),
+    ...toLimitAndOffset(start, end, () => countState(scope, state, undefined)),
   );
   const ids = rows.map((row) => row.id);
   return asc && isListState(state) ? ids.toReversed() : ids;
 }
 
 /** Lists schedulers by next run (Unix ms). */
-function schedulerRange(
+function listSchedulerRange(
   scope: QueueScope,
   start: number,
   end: number,
@@ -242,12 +249,12 @@ function schedulerRange(
   return scope.all(
     `SELECT id, next_run FROM scheduler WHERE queue_id = ?
      ORDER BY next_run ${direction}, id ${direction} LIMIT ? OFFSET ?`,
-    ...limitAndOffset(start, end, () => countState(scope, 'repeat', undefined)),
+    ...toLimitAndOffset(start, end, () => countState(scope, 'repeat', undefined)),
   );
 }
 
 /** Converts Redis's inclusive indexes to SQL; a limit of -1 means no limit. */
-function limitAndOffset(
+function toLimitAndOffset(
   start: number,
   end: number,
   size: () => number,

@@ -11,19 +11,19 @@ import { addJob, refuseFlow } from './add-job.ts';
 import { BackendAdministration } from './backend-administration.ts';
 import {
   claimNextJob,
+  createEmptyClaim,
   extendLock,
   type NextJob,
-  nothingToStart,
   recoverStalledJobs,
 } from './claim-job.ts';
-import { notSupported } from './errors.ts';
+import { createNotSupportedError } from './errors.ts';
 import {
   collectMetric,
   delayActiveJob,
   emitDrainedWhenEmpty,
-  type Finish,
+  type FinishRequest,
   finishJob,
-  type Outcome,
+  type JobOutcome,
   retryActiveJob,
   returnActiveJob,
 } from './finish-job.ts';
@@ -45,7 +45,7 @@ interface AddEntry {
  */
 export class SqliteQueueBackend extends BackendAdministration implements IQueueBackend {
   forQueue(): never {
-    throw notSupported('flows (FlowProducer)');
+    throw createNotSupportedError('flows (FlowProducer)');
   }
 
   addJob(job: JobJson, jobId: string): Promise<string> {
@@ -70,16 +70,16 @@ export class SqliteQueueBackend extends BackendAdministration implements IQueueB
   }
 
   async addFlow(): Promise<never> {
-    throw notSupported('flows (FlowProducer)');
+    throw createNotSupportedError('flows (FlowProducer)');
   }
 
   moveToActive(token: string, name?: string): Promise<NextJob> {
     return this.orPause(async () => {
       if (!this.expectsJob) {
         const { now, ...left } = await this.look();
-        // A worker fetches again after each job it takes. Usually no job is left, and then there is
-        // nothing to write.
-        if (!left.waits && left.dueAt > now) return nothingToStart(left.dueAt);
+        // A worker fetches again after each job it takes. Usually no job is left, and no write is
+        // needed.
+        if (!left.waits && left.dueAt > now) return createEmptyClaim(left.dueAt);
       }
       this.expectsJob = false;
       return this.write((scope) => claimNextJob(scope, token, name, this.settings));
@@ -93,7 +93,10 @@ export class SqliteQueueBackend extends BackendAdministration implements IQueueB
     token: string,
     fetchNext: boolean,
   ): Promise<{ result: NextJob | undefined; finishedOn: number }> {
-    const outcome: Outcome = { state: 'completed', value: JSON.stringify(returnValue) ?? 'null' };
+    const outcome: JobOutcome = {
+      state: 'completed',
+      value: JSON.stringify(returnValue) ?? 'null',
+    };
     return this.#finish(
       job,
       outcome,
@@ -112,7 +115,7 @@ export class SqliteQueueBackend extends BackendAdministration implements IQueueB
     fields?: { stacktrace?: string },
   ): Promise<{ result: NextJob | undefined; finishedOn: number }> {
     const value = failedReason ?? 'null';
-    const outcome: Outcome = { state: 'failed', value, stacktrace: fields?.stacktrace };
+    const outcome: JobOutcome = { state: 'failed', value, stacktrace: fields?.stacktrace };
     return this.#finish(
       job,
       outcome,
@@ -124,8 +127,8 @@ export class SqliteQueueBackend extends BackendAdministration implements IQueueB
 
   #finish(
     job: MinimalJob,
-    outcome: Outcome,
-    retention: Finish['retention'],
+    outcome: JobOutcome,
+    retention: FinishRequest['retention'],
     token: string,
     fetchNext: boolean,
   ): Promise<{ result: NextJob | undefined; finishedOn: number }> {
@@ -158,7 +161,7 @@ export class SqliteQueueBackend extends BackendAdministration implements IQueueB
   }
 
   async moveToWaitingChildren(): Promise<never> {
-    throw notSupported('flows (waiting for child jobs)');
+    throw createNotSupportedError('flows (waiting for child jobs)');
   }
 
   moveJobFromActiveToWait(jobId: string, token = '0'): Promise<number> {

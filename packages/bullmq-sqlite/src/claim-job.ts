@@ -1,11 +1,11 @@
 import { ErrorCode, type JobJson } from 'bullmq';
-import { jobStateError } from './errors.ts';
+import { createJobStateError } from './errors.ts';
 import { enqueue, findJob, type JobRow, toJobJson } from './job-row.ts';
 import {
   countStartedJob,
+  getRateLimitTtl,
   isPausedOrMaxed,
   type QueueScope,
-  rateLimitTtl,
   type WorkerSettings,
 } from './queue-scope.ts';
 
@@ -19,7 +19,7 @@ export type NextJob = [
 
 /** The lock duration for a worker that does not set one, in ms: BullMQ's default. */
 const DEFAULT_LOCK_MS = 30_000;
-/** How many due jobs are moved in one operation; the next call moves more. */
+/** The number of due jobs moved in one operation; the next call moves more. */
 const PROMOTED_AT_ONCE = 1000;
 
 /**
@@ -34,15 +34,15 @@ export function claimNextJob(
 ): NextJob {
   const { waits, dueAt } = scope.outlook();
   if (dueAt <= scope.now) promoteDueJobs(scope);
-  else if (!waits) return nothingToStart(dueAt);
+  else if (!waits) return createEmptyClaim(dueAt);
   const { meta } = scope.control;
   const max = meta.max === undefined ? settings.limiter?.max : Number(meta.max);
-  const limitedFor = rateLimitTtl(scope, max);
+  const limitedFor = getRateLimitTtl(scope, max);
   if (limitedFor > 0) return [null, '', limitedFor, 0];
   if (isPausedOrMaxed(scope)) return [null, '', 0, 0];
 
   const job = activateFirst(scope, token, workerName, settings.lockDuration ?? DEFAULT_LOCK_MS);
-  if (!job) return nothingToStart(scope.outlook().dueAt);
+  if (!job) return createEmptyClaim(scope.outlook().dueAt);
   if (max !== undefined && job.deferred_failure === null) {
     countStartedJob(scope, settings.limiter?.duration ?? Number(meta.duration ?? 0));
   }
@@ -51,10 +51,10 @@ export function claimNextJob(
 }
 
 /**
- * The result when no job is in line. `dueAt` is when the earliest delayed job is due, or
+ * Creates the result when no job is in line; `dueAt` is when the earliest delayed job is due, or
  * `Infinity`.
  */
-export function nothingToStart(dueAt: number): NextJob {
+export function createEmptyClaim(dueAt: number): NextJob {
   return [null, '', 0, Number.isFinite(dueAt) ? dueAt : 0];
 }
 
@@ -98,16 +98,22 @@ function activateFirst(
  * exists or is not active, or if its lock has expired or belongs to another worker. Token "0" skips
  * the lock check.
  */
-export function heldJob(scope: QueueScope, jobId: string, token: string, command: string): JobRow {
+export function findHeldJob(
+  scope: QueueScope,
+  jobId: string,
+  token: string,
+  command: string,
+): JobRow {
   const job = findJob(scope, jobId);
-  if (!job) throw jobStateError(ErrorCode.JobNotExist, jobId, command);
+  if (!job) throw createJobStateError(ErrorCode.JobNotExist, jobId, command);
   if (token !== '0') {
     if (job.lock_token === null || job.lock_until <= scope.now) {
-      throw jobStateError(ErrorCode.JobLockNotExist, jobId, command);
+      throw createJobStateError(ErrorCode.JobLockNotExist, jobId, command);
     }
-    if (job.lock_token !== token) throw jobStateError(ErrorCode.JobLockMismatch, jobId, command);
+    if (job.lock_token !== token)
+      throw createJobStateError(ErrorCode.JobLockMismatch, jobId, command);
   }
-  if (job.state !== 'active') throw jobStateError(ErrorCode.JobNotInState, jobId, command);
+  if (job.state !== 'active') throw createJobStateError(ErrorCode.JobNotInState, jobId, command);
   return job;
 }
 
@@ -158,7 +164,7 @@ export function recoverStalledJobs(scope: QueueScope, settings: WorkerSettings):
     scope.now + (settings.stalledInterval ?? DEFAULT_INTERVAL_MS),
     scope.queueId,
   );
-  const suspects = activeJobs(scope, true).filter((job) => !isLocked(scope, job));
+  const suspects = listActiveJobs(scope, true).filter((job) => !isLocked(scope, job));
   for (const job of suspects) {
     returnStalledJob(scope, job, settings.maxStalledCount ?? DEFAULT_MAX_STALLED);
   }
@@ -167,17 +173,17 @@ export function recoverStalledJobs(scope: QueueScope, settings: WorkerSettings):
 }
 
 /**
- * Puts every active job back in line, locked or not, oldest first. Correct only if no process can
- * be working on the queue. Returns their ids.
+ * Puts every active job back in line, locked or not, oldest first. Call this only if no process can
+ * be working on the queue; returns the ids of the jobs.
  */
 export function releaseActiveJobs(scope: QueueScope, maxStalledCount: number): string[] {
-  const jobs = activeJobs(scope, false);
+  const jobs = listActiveJobs(scope, false);
   // Each job goes to the front, so the last one placed runs first.
   for (const job of jobs.toReversed()) returnStalledJob(scope, job, maxStalledCount);
   return jobs.map((job) => job.id);
 }
 
-function activeJobs(scope: QueueScope, suspectsOnly: boolean): JobRow[] {
+function listActiveJobs(scope: QueueScope, suspectsOnly: boolean): JobRow[] {
   return scope.all<JobRow>(
     `SELECT * FROM job WHERE queue_id = ? AND state = 'active' AND suspect >= ?
      ORDER BY lane, rank, seq`,

@@ -1,6 +1,6 @@
 import { ConnectionClosedError, ErrorCode } from 'bullmq';
 
-/** Error codes of this package: stable names for programs to branch on. */
+/** Error codes of this package, which are stable names for programs. */
 export type SqliteQueueErrorCode =
   | 'queue-file-unusable'
   | 'queue-file-layout'
@@ -12,10 +12,7 @@ export type SqliteQueueErrorCode =
   | 'queue-has-active-jobs'
   | 'not-supported';
 
-/**
- * An error raised by this package itself. `retryable` is true if the same call may succeed later
- * without any change.
- */
+/** An error raised by this package; `retryable` is true if the same call may succeed later. */
 export class SqliteQueueError extends Error {
   readonly code: SqliteQueueErrorCode;
   readonly retryable: boolean;
@@ -33,7 +30,7 @@ export class SqliteQueueError extends Error {
 }
 
 /**
- * Rejects every operation after `close()`. It extends BullMQ's class for closed connections,
+ * Rejects every operation after `close()`. The class extends BullMQ's error for closed connections,
  * because workers wait and retry on that class instead of reporting the error in a tight loop.
  */
 export class QueueFileClosedError extends ConnectionClosedError {
@@ -46,8 +43,8 @@ export class QueueFileClosedError extends ConnectionClosedError {
   }
 }
 
-/** The error for a BullMQ feature that this backend does not support. */
-export function notSupported(feature: string): SqliteQueueError {
+/** Creates the error for a BullMQ feature that this backend does not support. */
+export function createNotSupportedError(feature: string): SqliteQueueError {
   return new SqliteQueueError(
     'not-supported',
     `bullmq-sqlite does not support ${feature}. Use the Redis or PostgreSQL backend for it.`,
@@ -68,7 +65,7 @@ export class JobStateError extends Error {
   }
 }
 
-/** The same texts as in BullMQ's other backends, because applications match on them. */
+/** The texts are the same as in BullMQ's other backends, because applications match on them. */
 const jobStateTexts = {
   [ErrorCode.JobNotExist]: (job: string, command: string) =>
     `Missing key for job ${job}. ${command}`,
@@ -87,7 +84,7 @@ const jobStateTexts = {
 } as const;
 
 /** Builds the error that BullMQ's classes expect; `state` is the state that the job must be in. */
-export function jobStateError(
+export function createJobStateError(
   code: keyof typeof jobStateTexts,
   jobId: string,
   command: string,

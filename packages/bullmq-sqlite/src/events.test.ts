@@ -1,12 +1,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { appendEvents, endOfEvents, readEventsAfter, trimEvents } from './events.ts';
+import { appendEvents, findEndOfEvents, readEventsAfter, trimEvents } from './events.ts';
 import { QueueFile } from './queue-file.ts';
-import { QueueScope, queueIdOf } from './queue-scope.ts';
+import { getQueueId, QueueScope } from './queue-scope.ts';
 
 function history() {
   const file = new QueueFile(':memory:', { synchronous: 'normal', busyTimeoutMs: 0, events: true });
   onTestFinished(() => file.close());
-  const queueId = queueIdOf(file, 'q');
+  const queueId = getQueueId(file, 'q');
   return {
     file,
     queueId,
@@ -16,7 +16,7 @@ function history() {
       for (const n of numbers) scope.emit('n', { n });
       return appendEvents(scope);
     },
-    /** The numbers of the events after a cursor, read page by page like a listener. */
+    /** Lists the numbers of the events after a cursor, read page by page like a listener. */
     read: (cursor: string) => {
       const seen: number[] = [];
       let at = cursor;
@@ -41,7 +41,7 @@ describe('the event history', () => {
     expect(ids).toEqual(['1700000000000-0', '1700000000000-1', '1700000000000-100']);
   });
 
-  it('can be read from the beginning, from a time, and after any event', () => {
+  it('reads events from the beginning, from a time, and after any event', () => {
     const { write, read } = history();
     write(1000, 1, 2);
     write(2000, 3);
@@ -57,7 +57,7 @@ describe('the event history', () => {
     const { file, queueId, write, read } = history();
     const many = Array.from({ length: 1234 }, (_, n) => n);
     write(5000, ...many);
-    const end = endOfEvents(file, queueId);
+    const end = findEndOfEvents(file, queueId);
     write(1000, 2000);
     expect(read('0')).toEqual([...many, 2000]);
     expect(read(end)).toEqual([2000]);

@@ -1,8 +1,9 @@
 import { EventEmitter } from 'node:events';
-// Imported, because fake timers replace the global `setImmediate` and readers must keep running.
+// The function is imported, because fake timers replace the global `setImmediate` and readers must
+// keep running.
 import { setImmediate } from 'node:timers';
 import type { QueueFile } from './queue-file.ts';
-import { maxEvents, type QueueScope } from './queue-scope.ts';
+import { getMaxEvents, type QueueScope } from './queue-scope.ts';
 
 /**
  * One entry as BullMQ reads it: the id and a flat `[key, value, …]` list, like an entry of a Redis
@@ -10,7 +11,7 @@ import { maxEvents, type QueueScope } from './queue-scope.ts';
  */
 export type EventEntry = [id: string, fields: string[]];
 
-/** The maximum number of events per row. Events from one operation share a row where possible. */
+/** The maximum number of events per row; events from one operation share a row where possible. */
 const ENTRIES_PER_ROW = 100;
 /** Row ids are Unix ms times this factor, plus a counter, so they sort by time and never repeat. */
 const ROWS_PER_MS = 1000;
@@ -34,8 +35,8 @@ export function appendEvents(scope: QueueScope): string | undefined {
       rowId,
       JSON.stringify(entries),
     );
-    if (rowId % ROWS_BETWEEN_TRIMS === 0) trimEvents(scope, maxEvents(scope));
-    lastId = entryId(rowId, entries.length - 1);
+    if (rowId % ROWS_BETWEEN_TRIMS === 0) trimEvents(scope, getMaxEvents(scope));
+    lastId = formatEntryId(rowId, entries.length - 1);
   }
   return lastId;
 }
@@ -66,13 +67,13 @@ export function readEventsAfter(file: QueueFile, queueId: number, cursor: string
     const seen = row.id === rowId ? index + 1 : 0;
     return entries
       .slice(seen)
-      .map((fields, at): EventEntry => [entryId(row.id, seen + at), fields]);
+      .map((fields, at): EventEntry => [formatEntryId(row.id, seen + at), fields]);
   });
 }
 
-/** A cursor after everything written so far, like `$` in Redis. */
-export function endOfEvents(file: QueueFile, queueId: number): string {
-  return entryId(lastRowId(file, queueId), ENTRIES_PER_ROW - 1);
+/** Returns a cursor after all existing events, like `$` in Redis. */
+export function findEndOfEvents(file: QueueFile, queueId: number): string {
+  return formatEntryId(lastRowId(file, queueId), ENTRIES_PER_ROW - 1);
 }
 
 function lastRowId(file: QueueFile, queueId: number): number {
@@ -84,8 +85,8 @@ function lastRowId(file: QueueFile, queueId: number): number {
   );
 }
 
-/** `<ms>-<n>`, so that a cursor made from a time works as it does with Redis. */
-function entryId(rowId: number, index: number): string {
+/** Formats an entry id as `<ms>-<n>`, so that a cursor made from a time works as with Redis. */
+function formatEntryId(rowId: number, index: number): string {
   const ms = Math.floor(rowId / ROWS_PER_MS);
   return `${ms}-${(rowId % ROWS_PER_MS) * ENTRIES_PER_ROW + index}`;
 }
@@ -106,15 +107,15 @@ function parseCursor(cursor: string): [rowId: number, index: number] {
  * Wakes readers of a queue's event history in the event loop turn after a write. The writer
  * continues first, so a job announced as active can be cancelled immediately.
  */
-export class EventNews {
-  // Each waiting QueueEvents adds a listener, so no limit makes sense as a leak warning.
+export class EventNotifier {
+  // Each waiting QueueEvents adds a listener, so a leak warning makes no sense.
   readonly #emitter = new EventEmitter().setMaxListeners(0);
 
   announce(queueId: number): void {
     this.#emitter.emit(String(queueId));
   }
 
-  /** Called when another process has committed; what it changed is unknown. */
+  /** Called when another process has committed unknown changes. */
   announceAll(): void {
     for (const queue of this.#emitter.eventNames()) this.#emitter.emit(queue);
   }

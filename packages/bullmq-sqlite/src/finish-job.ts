@@ -1,28 +1,28 @@
 import { releaseDeduplication } from './add-job.ts';
-import { heldJob, promoteDueJobs } from './claim-job.ts';
-import { delayedPosition, enqueue, type JobRow, moveJob } from './job-row.ts';
-import { type QueueScope, windowTtl } from './queue-scope.ts';
+import { findHeldJob, promoteDueJobs } from './claim-job.ts';
+import { createDelayedPosition, enqueue, type JobRow, moveJob } from './job-row.ts';
+import { getWindowTtl, type QueueScope } from './queue-scope.ts';
 import { applyRetention, deleteJob, type Retention } from './removal.ts';
 
-/** A job's outcome. `value` is JSON for a result and plain text for a failure reason. */
-export type Outcome =
+/** A job's outcome; `value` is JSON for a result and plain text for a failure reason. */
+export type JobOutcome =
   | { readonly state: 'completed'; readonly value: string }
   | { readonly state: 'failed'; readonly value: string; readonly stacktrace: string | undefined };
 
 /** How to finish a job: its worker's token, the outcome, and how many finished jobs to keep. */
-export interface Finish {
+export interface FinishRequest {
   readonly jobId: string;
   readonly token: string;
   /** The maximum number of attempts; 0 and 1 both mean one. */
   readonly attempts: number;
-  readonly outcome: Outcome;
+  readonly outcome: JobOutcome;
   readonly retention: Retention;
 }
 
 /** Ends an active job as completed or finally failed. */
-export function finishJob(scope: QueueScope, finish: Finish): void {
+export function finishJob(scope: QueueScope, finish: FinishRequest): void {
   const { outcome, retention } = finish;
-  const job = heldJob(scope, finish.jobId, finish.token, 'moveToFinished');
+  const job = findHeldJob(scope, finish.jobId, finish.token, 'moveToFinished');
   if (job.dedup_id !== null) releaseDeduplication(scope, job.dedup_id, job.id);
   if (retention.count === 0) {
     deleteJob(scope, job);
@@ -42,7 +42,7 @@ export function emitDrainedWhenEmpty(scope: QueueScope): void {
   if (!left) scope.emit('drained');
 }
 
-function storeOutcome(scope: QueueScope, job: JobRow, outcome: Outcome): void {
+function storeOutcome(scope: QueueScope, job: JobRow, outcome: JobOutcome): void {
   const failed = outcome.state === 'failed';
   scope.file.run(
     `UPDATE job SET state = ?1, lane = 0, rank = ?2, finished_on = ?2,
@@ -60,7 +60,11 @@ function storeOutcome(scope: QueueScope, job: JobRow, outcome: Outcome): void {
   );
 }
 
-function announceOutcome(scope: QueueScope, job: JobRow, { outcome, attempts }: Finish): void {
+function announceOutcome(
+  scope: QueueScope,
+  job: JobRow,
+  { outcome, attempts }: FinishRequest,
+): void {
   const attemptsMade = job.attempts_made + 1;
   if (outcome.state === 'completed') {
     scope.emit('completed', { jobId: job.id, returnvalue: outcome.value, prev: 'active' });
@@ -70,10 +74,10 @@ function announceOutcome(scope: QueueScope, job: JobRow, { outcome, attempts }: 
   if (attemptsMade >= attempts) scope.emit('retries-exhausted', { jobId: job.id, attemptsMade });
 }
 
-/** What a failed attempt changes in the job. */
+/** The changes to a job after a failed attempt. */
 export interface FailedAttempt {
   readonly failedReason?: string;
-  /** A JSON array of stack traces. */
+  /** Stack traces as a JSON array. */
   readonly stacktrace?: string;
 }
 
@@ -85,8 +89,8 @@ export function delayActiveJob(
   due: { readonly from: number; readonly delay: number; readonly countsAsAttempt: boolean },
   attempt: FailedAttempt,
 ): void {
-  const job = heldJob(scope, jobId, token, 'moveToDelayed');
-  const position = delayedPosition(due.from, due.delay);
+  const job = findHeldJob(scope, jobId, token, 'moveToDelayed');
+  const position = createDelayedPosition(due.from, due.delay);
   moveJob(scope, job.seq, position, due.delay);
   recordAttempt(scope, job, attempt, due.countsAsAttempt);
   scope.emit('delayed', { jobId, delay: position.rank });
@@ -101,7 +105,7 @@ export function retryActiveJob(
   attempt: FailedAttempt,
 ): void {
   promoteDueJobs(scope);
-  const job = heldJob(scope, jobId, token, 'retryJob');
+  const job = findHeldJob(scope, jobId, token, 'retryJob');
   enqueue(scope, job, lifo && job.priority === 0 ? 'front' : 'back');
   recordAttempt(scope, job, attempt, true);
 }
@@ -111,8 +115,8 @@ export function retryActiveJob(
  * ms.
  */
 export function returnActiveJob(scope: QueueScope, jobId: string, token: string): number {
-  enqueue(scope, heldJob(scope, jobId, token, 'moveJobFromActiveToWait'), 'front');
-  return Math.max(windowTtl(scope), 0);
+  enqueue(scope, findHeldJob(scope, jobId, token, 'moveJobFromActiveToWait'), 'front');
+  return Math.max(getWindowTtl(scope), 0);
 }
 
 function recordAttempt(
@@ -156,7 +160,8 @@ export function collectMetric(scope: QueueScope, kind: string, maxDataPoints: nu
     storeMetric(scope, kind, { ...before, count });
     return;
   }
-  // Newest first. The jobs counted so far belong to the past minute; the current job does not.
+  // The points are ordered newest first. The jobs counted so far belong to the past minute; the
+  // current job does not.
   const closed = [...Array<number>(minutes - 1).fill(0), before.count - before.prev_count];
   const points = [...closed, ...(JSON.parse(before.points) as number[])].slice(0, maxDataPoints);
   storeMetric(scope, kind, {
@@ -167,7 +172,7 @@ export function collectMetric(scope: QueueScope, kind: string, maxDataPoints: nu
   });
 }
 
-/** The counts for one kind of outcome. */
+/** Reads the counts for one kind of outcome. */
 export function readMetric(scope: QueueScope, kind: string): MetricRow | undefined {
   return scope.get<MetricRow>(
     'SELECT count, prev_ts, prev_count, points FROM metric WHERE queue_id = ? AND kind = ?',

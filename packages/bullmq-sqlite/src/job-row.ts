@@ -4,7 +4,7 @@ import type { QueueScope } from './queue-scope.ts';
 /** A job's stored state. BullMQ's `prioritized` is stored as `waiting` in a lane above 0. */
 export type StoredState = 'waiting' | 'delayed' | 'active' | 'completed' | 'failed';
 
-/** A job as stored. The schema explains `lane` and `rank` for each state. */
+/** A job as stored; the schema explains `lane` and `rank` for each state. */
 export interface JobRow {
   readonly seq: number;
   readonly id: string;
@@ -34,11 +34,11 @@ export interface JobRow {
   readonly lock_until: number;
 }
 
-/** A job to be stored, with everything that determines its place in line. */
+/** A job to be stored, with the values that determine its place in line. */
 export interface NewJob {
   readonly id: string;
   readonly name: string;
-  /** JSON text. */
+  /** The job's data as JSON text. */
   readonly data: string;
   readonly opts: JobsOptions;
   /** The time from which a delay counts, in Unix ms. */
@@ -58,8 +58,8 @@ export function jobExists(scope: QueueScope, jobId: string): boolean {
 }
 
 /**
- * Converts a row to the JSON from which BullMQ builds its `Job`. Absent values are left out, not
- * undefined.
+ * Converts a row to the JSON from which BullMQ builds its `Job`. Absent values are left out instead
+ * of being undefined.
  */
 export function toJobJson(row: JobRow): JobJson {
   return {
@@ -74,25 +74,25 @@ export function toJobJson(row: JobRow): JobJson {
     timestamp: row.timestamp,
     delay: row.delay,
     priority: row.priority,
-    ...withValue('finishedOn', row.finished_on),
-    ...withValue('processedOn', row.processed_on),
-    ...withValue('repeatJobKey', row.scheduler_id),
-    ...withValue('deduplicationId', row.dedup_id),
-    ...withValue('deferredFailure', row.deferred_failure),
-    ...withValue('stacktrace', row.stacktrace),
-    ...withValue('processedBy', row.processed_by),
-    // BullMQ declares these two as always present, but its Redis backend also leaves them
+    ...toOptionalEntry('finishedOn', row.finished_on),
+    ...toOptionalEntry('processedOn', row.processed_on),
+    ...toOptionalEntry('repeatJobKey', row.scheduler_id),
+    ...toOptionalEntry('deduplicationId', row.dedup_id),
+    ...toOptionalEntry('deferredFailure', row.deferred_failure),
+    ...toOptionalEntry('stacktrace', row.stacktrace),
+    ...toOptionalEntry('processedBy', row.processed_by),
+    // BullMQ declares both fields as always present, but its Redis backend also leaves them
     // undefined.
     failedReason: row.failed_reason as string,
     returnvalue: row.return_value as string,
   };
 }
 
-function withValue<K extends string, V>(key: K, value: V | null): { [P in K]?: V } {
+function toOptionalEntry<K extends string, V>(key: K, value: V | null): { [P in K]?: V } {
   return (value === null ? {} : { [key]: value }) as { [P in K]?: V };
 }
 
-/** Where a job enters its lane: behind all others or in front of them. */
+/** Where a job enters its lane: behind all other jobs or in front of them. */
 export type LineEnd = 'back' | 'front';
 
 /** A job's position: the three columns that change together when a job moves. */
@@ -102,8 +102,10 @@ export interface Position {
   readonly rank: number;
 }
 
-/** A place among the waiting jobs with one priority. Priority 0 is the lane that runs first. */
-export function waitingPosition(scope: QueueScope, priority: number, end: LineEnd): Position {
+/**
+ * Creates a place among the waiting jobs with one priority; priority 0 is the lane that runs first.
+ */
+export function createWaitingPosition(scope: QueueScope, priority: number, end: LineEnd): Position {
   const [order, step] = end === 'back' ? ['DESC', 1] : ['ASC', -1];
   const edge = scope.get<{ rank: number }>(
     `SELECT rank FROM job WHERE queue_id = ? AND state = 'waiting' AND lane = ? ORDER BY rank ${order} LIMIT 1`,
@@ -112,19 +114,24 @@ export function waitingPosition(scope: QueueScope, priority: number, end: LineEn
   return { state: 'waiting', lane: priority, rank: (edge?.rank ?? 0) + step };
 }
 
-/** A place among the delayed jobs, due `delay` ms after `from` (Unix ms), or immediately for 0. */
-export function delayedPosition(from: number, delay: number): Position {
+/**
+ * Creates a place among the delayed jobs, due `delay` ms after `from` (Unix ms), or immediately for
+ * 0.
+ */
+export function createDelayedPosition(from: number, delay: number): Position {
   return { state: 'delayed', lane: 0, rank: Math.floor(from + Math.max(delay, 0)) };
 }
 
-/** Puts a stored job in line. Keeps its delay for BullMQ's `job.delay` unless another is given. */
+/**
+ * Puts a stored job in line, keeping its delay for BullMQ's `job.delay` unless another is given.
+ */
 export function enqueue(
   scope: QueueScope,
   job: Pick<JobRow, 'seq' | 'id' | 'state' | 'priority' | 'delay'>,
   end: LineEnd,
   delay = job.delay,
 ): void {
-  moveJob(scope, job.seq, waitingPosition(scope, job.priority, end), delay);
+  moveJob(scope, job.seq, createWaitingPosition(scope, job.priority, end), delay);
   scope.emit('waiting', { jobId: job.id, prev: job.state });
 }
 
@@ -140,16 +147,17 @@ export function moveJob(scope: QueueScope, seq: number, to: Position, delay: num
   );
 }
 
-/** A job's state in BullMQ's terms. */
-export function bullState(job: Pick<JobRow, 'state' | 'lane'>): JobRow['state'] | 'prioritized' {
+/** Converts a job's state to BullMQ's terms. */
+export function toBullState(job: Pick<JobRow, 'state' | 'lane'>): JobRow['state'] | 'prioritized' {
   return job.state === 'waiting' && job.lane > 0 ? 'prioritized' : job.state;
 }
 
 /**
- * SQL condition for a BullMQ state. Undefined for states that no job has here: `paused`, because
- * the jobs of a paused queue stay waiting, and `waiting-children`, which belongs to flows.
+ * Creates the SQL condition for a BullMQ state. Undefined for states that jobs of this backend
+ * never have: `paused`, because the jobs of a paused queue stay waiting, and `waiting-children`,
+ * which belongs to flows.
  */
-export function stateFilter(state: string): string | undefined {
+export function createStateFilter(state: string): string | undefined {
   switch (state) {
     case 'wait':
     case 'waiting':

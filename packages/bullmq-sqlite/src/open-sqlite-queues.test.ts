@@ -6,7 +6,7 @@ import { ConnectionClosedError, FlowProducer, Queue, QueueEvents, Worker } from 
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { QueueFileClosedError, SqliteQueueError } from './errors.ts';
 import { openSqliteQueues } from './open-sqlite-queues.ts';
-import { until } from './testing/lab.ts';
+import { waitUntil } from './testing/lab.ts';
 
 function freshFile(): string {
   const folder = mkdtempSync(join(tmpdir(), 'bullmq-sqlite-'));
@@ -15,7 +15,7 @@ function freshFile(): string {
 }
 
 describe('a queue file', () => {
-  it('is created with its folders, and keeps jobs after reopening', async () => {
+  it('creates the queue file with its folders, and keeps jobs after reopening', async () => {
     const file = freshFile();
     const first = openSqliteQueues({ file });
     const queue = new Queue('q', { connection: {} }, first.backend);
@@ -52,7 +52,7 @@ describe('a queue file', () => {
     const worker = new Worker('q', untilCancelled, { connection: {} }, sqlite.backend);
     events.on('active', ({ jobId }) => worker.cancelJob(jobId));
     await queue.addBulk(Array.from({ length: 40 }, () => ({ name: 'job', data: {} })));
-    await until(async () => (await queue.getFailedCount()) === 40);
+    await waitUntil(async () => (await queue.getFailedCount()) === 40);
     for (const one of [worker, events, queue]) await one.close();
   });
 
@@ -80,7 +80,7 @@ describe('a queue file', () => {
     await Promise.all(queues.map((queue) => queue.close()));
   });
 
-  it('is refused if it is not a database or has another layout', () => {
+  it('refuses a queue file that is not a database or has another layout', () => {
     const text = freshFile();
     openSqliteQueues({ file: text }).close();
     const newer = text.replace('queue.db', 'newer.db');
@@ -123,7 +123,7 @@ describe('a queue file', () => {
     worker.on('error', (error) => errors.push(error));
     await worker.waitUntilReady();
     await queue.add('a', {});
-    await until(async () => (await queue.getCompletedCount()) === 1);
+    await waitUntil(async () => (await queue.getCompletedCount()) === 1);
     sqlite.close();
     await expect(queue.add('late', {})).rejects.toBeInstanceOf(QueueFileClosedError);
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -134,7 +134,7 @@ describe('a queue file', () => {
 });
 
 describe('an unsupported feature', () => {
-  it('is rejected by name', async () => {
+  it('rejects an unsupported feature with its name', async () => {
     using sqlite = openSqliteQueues({ file: freshFile() });
     const queue = new Queue('q', { connection: {} }, sqlite.backend);
     const flows = new FlowProducer({ connection: {} }, sqlite.backend);
@@ -151,8 +151,8 @@ describe('an unsupported feature', () => {
   });
 });
 
-describe('one process', () => {
-  it('writes no events without a listener, and still runs jobs', async () => {
+describe('a single process with a queue file', () => {
+  it('writes no events when they are turned off, and still runs jobs', async () => {
     const file = freshFile();
     using sqlite = openSqliteQueues({ file, events: false });
     const ran: string[] = [];
@@ -166,7 +166,7 @@ describe('one process', () => {
     await queue.add('now', {}, { deduplication: { id: 'one' } });
     await queue.add('dropped', {}, { deduplication: { id: 'one' } });
     await queue.add('later', {}, { delay: 20 });
-    await until(() => ran.length === 2);
+    await waitUntil(() => ran.length === 2);
     await Promise.all([worker.close(), queue.close()]);
     expect(ran).toEqual(['now', 'later']);
     const db = new DatabaseSync(file);
@@ -190,27 +190,27 @@ describe('one process', () => {
       sqlite.backend,
     );
     const ticks = setInterval(() => doneAtTick.push(done), 1);
-    await until(() => done === 5000);
+    await waitUntil(() => done === 5000);
     clearInterval(ticks);
     await worker.close();
     await queue.close();
-    // Only a handful of turns pass between two ticks; without yielding there would be one gap of
-    // 5,000.
+    // Without yielding, one gap would have 5,000 runs; with it, only a handful of runs are between
+    // two ticks.
     const gaps = doneAtTick.map((count, at) => count - (doneAtTick[at - 1] ?? 0));
     expect(Math.max(...gaps, 5000 - (doneAtTick.at(-1) ?? 0))).toBeLessThan(1000);
     expect(doneAtTick.length).toBeGreaterThan(20);
   });
 
-  it('wakes one idle worker per job, not all of them', async () => {
+  it('wakes one idle worker per job instead of all of them', async () => {
     using sqlite = openSqliteQueues({ file: freshFile() });
     const queue = new Queue('q', { connection: {} }, sqlite.backend);
     const options = { connection: {}, drainDelay: 60 };
     const workers = [1, 2, 3].map(() => new Worker('q', async () => {}, options, sqlite.backend));
     let drained = 0;
     for (const worker of workers) worker.on('drained', () => (drained += 1));
-    await until(() => drained === 3);
+    await waitUntil(() => drained === 3);
     await queue.addBulk(['a', 'b'].map((name) => ({ name, data: {} })));
-    await until(async () => (await queue.getCompletedCount()) === 2);
+    await waitUntil(async () => (await queue.getCompletedCount()) === 2);
     expect(drained).toBeLessThan(6);
     await Promise.all(workers.map((worker) => worker.close()));
     await queue.close();
@@ -234,7 +234,7 @@ describe('one process', () => {
     const adding = queue.add('a', {});
     const closing = workers[0]?.close();
     await Promise.all([adding, closing]);
-    await until(() => ran.length === 1);
+    await waitUntil(() => ran.length === 1);
     await workers[1]?.close();
     await queue.close();
   });
@@ -248,7 +248,7 @@ describe('one process', () => {
     await events.waitUntilReady();
     await events.disconnect();
     await queue.add('a', {});
-    await until(() => heard.length === 1);
+    await waitUntil(() => heard.length === 1);
     await events.close();
     await queue.close();
     await expect(queue.add('late', {})).rejects.toBeInstanceOf(ConnectionClosedError);

@@ -3,10 +3,10 @@ import { SqliteQueueError } from './errors.ts';
 
 /**
  * Tracks the openers of a queue file across processes. Each opener holds a shared lock on a
- * separate file; the lock is released when its process ends, for whatever reason. It uses SQLite's
- * own locks, because they work the same on every system.
+ * separate file, which is released when the process ends for any reason. The locks are SQLite's
+ * own, because these work the same on every system.
  */
-export class Openers {
+export class OpenerRegistry {
   readonly #file: string;
   readonly #busyTimeoutMs: number;
   readonly #db: DatabaseSync;

@@ -17,11 +17,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const run = promisify(execFile);
-/** Represents a machine that has npm but nothing from this repository. */
+/** A folder that stands for a machine with npm but without this repository. */
 let folder = '';
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'bullmq-sqlite-packed-'));
-  // Packs a copy, because packing writes into the package while other tests use it.
+  // A copy is packed, because packing writes into the package while other tests use it.
   const copy = join(folder, 'copy/packages/bullmq-sqlite');
   mkdirSync(copy, { recursive: true });
   for (const name of ['README.md', 'package.json', 'tsconfig.build.json', 'src']) {
@@ -98,7 +98,7 @@ describe('the packed bullmq-sqlite', () => {
     ]);
   });
 
-  it('has types that compile in a strict project', async () => {
+  it('ships types that compile in a strict project', async () => {
     mkdirSync(join(folder, 'node_modules/@types'), { recursive: true });
     symlinkSync(join(ROOT, 'node_modules/@types/node'), join(folder, 'node_modules/@types/node'));
     symlinkSync(join(ROOT, 'node_modules/undici-types'), join(folder, 'node_modules/undici-types'));

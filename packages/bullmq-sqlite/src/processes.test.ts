@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { Queue, Worker } from 'bullmq';
 import { describe, expect, onTestFinished, it as test } from 'vitest';
 import { openSqliteQueues } from './open-sqlite-queues.ts';
-import type { ChildNews, ChildTask } from './testing/child.ts';
-import { pause, until } from './testing/lab.ts';
+import type { ChildMessage, ChildTask } from './testing/child.ts';
+import { pause, waitUntil } from './testing/lab.ts';
 
 const QUEUE = 'shared';
 
@@ -24,10 +24,10 @@ function open() {
 }
 
 /** Starts another process with a task on the same file. */
-function start(task: ChildTask): { child: ChildProcess; news: ChildNews[] } {
+function start(task: ChildTask): { child: ChildProcess; news: ChildMessage[] } {
   const child = fork(new URL('./testing/child.ts', import.meta.url));
-  const news: ChildNews[] = [];
-  child.on('message', (message) => news.push(message as ChildNews));
+  const news: ChildMessage[] = [];
+  child.on('message', (message) => news.push(message as ChildMessage));
   child.send(task);
   onTestFinished(() => {
     child.kill('SIGKILL');
@@ -38,13 +38,13 @@ function start(task: ChildTask): { child: ChildProcess; news: ChildNews[] } {
 /** Starts a process that takes `count` jobs, and kills it while they are active. */
 async function leaveActive(file: string, count: number): Promise<void> {
   const { child, news } = start({ do: 'hang', file, queue: QUEUE });
-  await until(() => news.filter((item) => item.what === 'started').length === count);
+  await waitUntil(() => news.filter((item) => item.what === 'started').length === count);
   child.kill('SIGKILL');
   await once(child, 'exit');
 }
 
 describe('a process killed with SIGKILL while its jobs are active', () => {
-  test('loses nothing: releaseOrphans immediately puts its jobs first in line, in order', async () => {
+  test('loses no job: releaseOrphans immediately puts its jobs first in line, in order', async () => {
     const { sqlite, queue } = open();
     await queue.addBulk(['a', 'b', 'c'].map((name) => ({ name, data: { name } })));
     await leaveActive(sqlite.file, 3);
@@ -61,7 +61,7 @@ describe('a process killed with SIGKILL while its jobs are active', () => {
       { connection: {} },
       sqlite.backend,
     );
-    await until(() => started.length === 4);
+    await waitUntil(() => started.length === 4);
     await worker.close();
     expect(started).toEqual(['a', 'b', 'c', 'd']);
     expect((await queue.getJob('1'))?.stalledCounter).toBe(1);
@@ -71,7 +71,7 @@ describe('a process killed with SIGKILL while its jobs are active', () => {
     const { sqlite, queue } = open();
     await queue.add('a', {});
     const { child, news } = start({ do: 'hang', file: sqlite.file, queue: QUEUE });
-    await until(() => news.some(({ what }) => what === 'started'));
+    await waitUntil(() => news.some(({ what }) => what === 'started'));
     const refusal = expect.objectContaining({ code: 'queue-file-shared', retryable: false });
     expect(() => sqlite.releaseOrphans()).toThrow(refusal);
     child.kill('SIGKILL');
@@ -98,13 +98,13 @@ describe('a process killed with SIGKILL while its jobs are active', () => {
       { connection: {} },
       sqlite.backend,
     );
-    await until(() => seen.length === 2);
+    await waitUntil(() => seen.length === 2);
     await pause(30);
     await worker.close();
     expect(seen).toEqual([{ n: 1 }, { n: 2 }]);
   });
 
-  test('does not crash forever: a job left active too often fails instead', async () => {
+  test('does not restart forever: a job left active too often fails instead', async () => {
     const { sqlite, queue } = open();
     await queue.add('crasher', {});
     await leaveActive(sqlite.file, 1);
@@ -120,16 +120,16 @@ describe('a process killed with SIGKILL while its jobs are active', () => {
       { connection: {} },
       sqlite.backend,
     );
-    await until(async () => (await queue.getFailedCount()) === 1);
+    await waitUntil(async () => (await queue.getFailedCount()) === 1);
     await worker.close();
     expect(runs).toBe(0);
   });
 
-  test('is rescued by another process after the locks expire', async () => {
+  test('lets another process run the jobs after the locks expire', async () => {
     const { sqlite, queue } = open();
     await queue.add('a', {});
     await leaveActive(sqlite.file, 1);
-    // The dead worker's lock lasts BullMQ's 30 s; here it has already expired.
+    // The crashed worker's lock lasts BullMQ's 30 s; the clock has already passed that time.
     sqlite.close();
     const later = openSqliteQueues({ file: sqlite.file, clock: () => Date.now() + 40_000 });
     onTestFinished(() => later.close());
@@ -145,7 +145,7 @@ describe('a process killed with SIGKILL while its jobs are active', () => {
     onTestFinished(() => worker.close(true));
     // The check for stalled jobs also uses the file's clock, so it is due only after that clock has
     // advanced.
-    await until(() => runs === 1);
+    await waitUntil(() => runs === 1);
   });
 });
 
@@ -153,12 +153,12 @@ describe('several processes on one file', () => {
   test('run every job exactly once between them', async () => {
     const { sqlite, queue } = open();
     const workers = [1, 2].map(() => start({ do: 'work', file: sqlite.file, queue: QUEUE }));
-    await until(() => workers.every(({ news }) => news.some(({ what }) => what === 'ready')));
+    await waitUntil(() => workers.every(({ news }) => news.some(({ what }) => what === 'ready')));
     for (let n = 0; n < 300; n += 1) await queue.add(`job-${n}`, {});
-    await until(async () => (await queue.getCompletedCount()) === 300);
+    await waitUntil(async () => (await queue.getCompletedCount()) === 300);
     const started = () =>
       workers.flatMap(({ news }) => news).filter((item) => item.what === 'started');
-    await until(() => started().length >= 300);
+    await waitUntil(() => started().length >= 300);
     expect(new Set(started().map(({ jobId }) => jobId)).size).toBe(300);
     expect((await queue.getCompleted()).filter((job) => job.attemptsStarted !== 1)).toEqual([]);
   });
@@ -181,12 +181,12 @@ describe('several processes on one file', () => {
     const producers = [1, 2].map(() =>
       start({ do: 'produce', file: sqlite.file, queue: QUEUE, count: 40 }),
     );
-    await until(() => producers.every(({ news }) => news.some(({ what }) => what === 'done')));
-    await until(async () => (await queue.getJobCountByTypes('waiting', 'active')) === 0);
+    await waitUntil(() => producers.every(({ news }) => news.some(({ what }) => what === 'done')));
+    await waitUntil(async () => (await queue.getJobCountByTypes('waiting', 'active')) === 0);
     await worker.close();
     expect(overlaps).toBe(0);
     expect(await queue.getFailedCount()).toBe(0);
-    // Every deduplication id was released, so none is stuck.
+    // Every deduplication id was released, so that no id stays claimed.
     for (let chat = 0; chat < 10; chat += 1) {
       expect(await queue.getDeduplicationJobId(`chat-${chat}`)).toBeNull();
     }
@@ -195,16 +195,16 @@ describe('several processes on one file', () => {
   test('deliver events to listeners in other processes', async () => {
     const { sqlite, queue } = open();
     const { news } = start({ do: 'work', file: sqlite.file, queue: QUEUE });
-    await until(() => news.some(({ what }) => what === 'ready'));
+    await waitUntil(() => news.some(({ what }) => what === 'ready'));
     const job = await queue.add('far', {});
-    await until(async () => (await job.getState()) === 'completed');
+    await waitUntil(async () => (await job.getState()) === 'completed');
     const { QueueEvents } = await import('bullmq');
     const events = new QueueEvents(QUEUE, { connection: {}, lastEventId: '0-0' }, sqlite.backend);
     onTestFinished(() => events.close());
     const heard: string[] = [];
     events.on('completed', ({ jobId }) => heard.push(jobId));
     const second = await queue.add('far too', {});
-    await until(() => heard.length === 2);
+    await waitUntil(() => heard.length === 2);
     expect(heard).toEqual([job.id, second.id]);
   });
 });

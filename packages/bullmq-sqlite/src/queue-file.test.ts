@@ -33,7 +33,7 @@ it('queries again after a write, even inside a transaction that is rolled back',
   expect(count(file)).toBe(1);
 });
 
-it('does not query again if nothing was written', () => {
+it('does not query again without a write', () => {
   const file = open(':memory:');
   const first = file.getAgain(COUNT, '');
   file.transaction(() => file.get(COUNT, ''));
@@ -55,7 +55,7 @@ describe('transactions in the same event loop turn', () => {
     throw failure;
   };
 
-  it('share one commit, and each failure rolls back only its own changes', async () => {
+  it('shares one commit, and each failure rolls back only its own changes', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'queue-file-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const [file, other] = [open(join(folder, 'q.db')), open(join(folder, 'q.db'))];
@@ -78,7 +78,7 @@ describe('transactions in the same event loop turn', () => {
     expect(other.foreignChanges()).not.toBe(before);
   });
 
-  it('are committed before a separate transaction, a snapshot or closing the file', async () => {
+  it('commits grouped transactions before a separate transaction, a snapshot or closing the file', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'queue-file-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const [file, other] = [open(join(folder, 'q.db')), open(join(folder, 'q.db'))];
@@ -93,7 +93,7 @@ describe('transactions in the same event loop turn', () => {
     expect([...seen, count(other)]).toEqual([1, 2, 3]);
   });
 
-  it('report a full disk and store nothing of rejected calls', async () => {
+  it('reports a full disk and stores nothing of rejected calls', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'queue-file-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const file = open(join(folder, 'q.db'));

@@ -27,7 +27,7 @@ const SQLITE_IOERR = 10;
 const RETRY_AFTER_MS = 10;
 
 /** A prepared statement and its last result. */
-interface Prepared {
+interface PreparedStatement {
   readonly statement: StatementSync;
   readonly writes: boolean;
   last:
@@ -37,20 +37,20 @@ interface Prepared {
 
 const READS = /^\s*(?:SELECT|PRAGMA|BEGIN|COMMIT|SAVEPOINT|RELEASE)\b/;
 
-/** An open database with cached statements and transactions. It knows nothing about queues. */
+/** An open database with cached statements and transactions. The class contains no queue logic. */
 export class QueueFile {
   readonly path: string;
   /** Whether events are stored for `QueueEvents` and `waitUntilFinished`. */
   readonly keepsEvents: boolean;
   readonly #db: DatabaseSync;
-  readonly #statements = new Map<string, Prepared>();
-  /** The number of statements so far that may have changed something. */
+  readonly #statements = new Map<string, PreparedStatement>();
+  /** The number of statements so far that may have changed rows. */
   #writes = 0;
   #open = true;
   /** The transactions that will be committed together at the end of this turn. */
   #group: PromiseWithResolvers<void> | undefined;
 
-  /** Creates the file and its folder if missing. Throws {@link SqliteQueueError}. */
+  /** Creates the file and its folder if missing; throws {@link SqliteQueueError}. */
   constructor(path: string, { synchronous, busyTimeoutMs, events }: QueueFileOptions) {
     this.path = path;
     this.keepsEvents = events;
@@ -129,7 +129,7 @@ export class QueueFile {
     return result;
   }
 
-  /** Runs queries that all see the same snapshot, whatever other processes commit. */
+  /** Runs queries that all see the same snapshot, even if other processes commit meanwhile. */
   snapshot<T>(questions: () => T): T {
     this.#commitGroup();
     this.run('BEGIN');
@@ -141,7 +141,7 @@ export class QueueFile {
     return this.get<{ data_version: number }>('PRAGMA data_version')?.data_version ?? 0;
   }
 
-  /** Merges the write-ahead log into the file and closes it. Closing twice is harmless. */
+  /** Merges the write-ahead log into the file and closes it; closing twice is harmless. */
   close(): void {
     if (!this.#open) return;
     this.#commitGroup();
@@ -150,12 +150,12 @@ export class QueueFile {
     this.#db.close();
   }
 
-  /** Runs the first transaction of a group. If it fails, no group is opened. */
+  /** Runs the first transaction of a group; if it fails, no group is opened. */
   #openGroup<T>(work: () => T): T {
     this.#begin();
     const result = this.#orRollBack(work);
     this.#group = Promise.withResolvers();
-    // Every caller awaits this promise, but there may be none left when the file is closed.
+    // Every caller awaits this promise, but no caller may be left when the file is closed.
     this.#group.promise.catch(() => {});
     // Runs after the pending microtasks, so that their calls join the group.
     process.nextTick(() => this.#commitGroup());
@@ -241,7 +241,7 @@ export class QueueFile {
   }
 
   /**
-   * Here SQLite does not wait for other connections by itself, so this retries if several processes
+   * SQLite does not wait for other connections in this case, so this retries if several processes
    * create the file simultaneously.
    */
   #enterWalMode(busyTimeoutMs: number): void {
@@ -263,7 +263,7 @@ export class QueueFile {
     return statement;
   }
 
-  #prepared(sql: string): Prepared {
+  #prepared(sql: string): PreparedStatement {
     if (!this.#open) throw new QueueFileClosedError(this.path);
     let prepared = this.#statements.get(sql);
     if (!prepared) {
@@ -292,7 +292,7 @@ export class QueueFile {
   }
 }
 
-/** A SQLite error's primary result code; the higher bits of the code are details. */
+/** Returns a SQLite error's primary result code; the higher bits of the code are details. */
 function sqliteErrorCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error)) return undefined;
   return Number(error.errcode) & 0xff;

@@ -9,7 +9,7 @@ export const EXPIRY_INDEX =
   'CREATE INDEX IF NOT EXISTS dedup_expiring ON dedup (queue_id, expires_at) WHERE expires_at IS NOT NULL';
 
 /**
- * The number of finished jobs per state, stored because counting them takes longer the more there
+ * The number of finished jobs per state, stored because counting takes longer the more jobs there
  * are. Older files with this layout get the table when they are next opened; older releases keep it
  * up to date through the triggers.
  */
@@ -38,7 +38,7 @@ END;
 `;
 
 /**
- * One row per job, whatever its state.
+ * One row per job in any state.
  *
  * `state` and `(lane, rank, seq)` together are the place of a job: in `waiting`, lane is the
  * priority (0 runs first) and rank the place in line; in `delayed`, rank is the due time; in

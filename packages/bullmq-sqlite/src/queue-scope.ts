@@ -1,7 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite';
 import type { QueueFile } from './queue-file.ts';
 
-/** An event's fields besides its name. Values are stored as strings, as in Redis streams. */
+/** The fields of an event besides its name, stored as strings like in Redis streams. */
 export type EventFields = Readonly<Record<string, string | number>>;
 
 /** The queue's control row: its counters and the settings shared by all processes. */
@@ -14,10 +14,10 @@ export interface QueueControl {
 }
 
 /** Whether jobs may start in a queue, now and later. */
-export interface Outlook {
-  /** Whether a job is in line. */
+export interface QueueOutlook {
+  /** Whether any job is in line. */
   readonly waits: boolean;
-  /** When the earliest delayed job is due, in Unix ms; `Infinity` if there is none. */
+  /** When the earliest delayed job is due, in Unix ms; `Infinity` without delayed jobs. */
   readonly dueAt: number;
 }
 
@@ -81,7 +81,7 @@ export class QueueScope {
     return this.file.all<Row>(sql, this.queueId, ...params);
   }
 
-  /** Whether events passed to `emit` are stored at all. */
+  /** Whether events passed to `emit` are stored. */
   get keepsEvents(): boolean {
     return this.#events !== null;
   }
@@ -104,8 +104,8 @@ export class QueueScope {
     return this.#control;
   }
 
-  /** Reads everything a claim depends on, including the control row, in one statement. */
-  outlook(): Outlook {
+  /** Reads all values that a claim depends on, including the control row, in one statement. */
+  outlook(): QueueOutlook {
     const row = this.file.getAgain<OutlookRow>(
       `SELECT meta, limiter_count, limiter_until, stalled_check_until,
          EXISTS (SELECT 1 FROM job WHERE queue_id = queue.id AND state = 'waiting') AS waits,
@@ -145,7 +145,7 @@ function toControl(row: ControlRow | undefined): QueueControl {
  * Returns the row id of a queue, creating the row on first use. Rows are never deleted, so the id
  * may be cached.
  */
-export function queueIdOf(file: QueueFile, name: string): number {
+export function getQueueId(file: QueueFile, name: string): number {
   const known = file.get<{ id: number }>('SELECT id FROM queue WHERE name = ?', name);
   if (known) return known.id;
   file.run('INSERT INTO queue (name) VALUES (?) ON CONFLICT DO NOTHING', name);
@@ -178,8 +178,8 @@ export function isMaxed(scope: QueueScope): boolean {
   return (row?.n ?? 0) >= Number(limit);
 }
 
-/** The approximate number of events that the queue keeps. */
-export function maxEvents(scope: QueueScope): number {
+/** Returns the approximate number of events that the queue keeps. */
+export function getMaxEvents(scope: QueueScope): number {
   const limit = scope.control.meta['opts.maxLenEvents'];
   return limit === undefined ? DEFAULT_MAX_EVENTS : Number(limit);
 }
@@ -220,18 +220,18 @@ function storeMeta(scope: QueueScope, meta: Record<string, string>): void {
 const NO_LIMIT_SET = -2;
 
 /**
- * The remaining time of the current window in ms if `max` jobs have started in it, or 0 if a job
- * may start.
+ * Returns the remaining time of the current window in ms if `max` jobs have started in it, or 0 if
+ * a job may start.
  */
-export function rateLimitTtl(scope: QueueScope, max: number | undefined): number {
+export function getRateLimitTtl(scope: QueueScope, max: number | undefined): number {
   if (max === undefined) return 0;
   const { limiterCount, limiterUntil } = scope.control;
   if (limiterUntil <= scope.now || limiterCount < max) return 0;
   return limiterUntil - scope.now;
 }
 
-/** The remaining time of the window in ms, whatever its count, or -2 if there is no window. */
-export function windowTtl(scope: QueueScope): number {
+/** Returns the remaining time of the window in ms for any count, or -2 without a window. */
+export function getWindowTtl(scope: QueueScope): number {
   const left = scope.control.limiterUntil - scope.now;
   return left > 0 ? left : NO_LIMIT_SET;
 }
@@ -245,13 +245,13 @@ export function countStartedJob(scope: QueueScope, duration: number): void {
   storeLimiter(scope, count, until);
 }
 
-/** Stops all rate-limited workers for `ms`, whatever their own limit. */
+/** Stops all rate-limited workers for `ms`, regardless of their own limit. */
 export function setRateLimit(scope: QueueScope, ms: number): void {
   // Half of the largest integer: above every limit, with room for further counting.
   storeLimiter(scope, Number.MAX_SAFE_INTEGER / 2, scope.now + Math.ceil(ms));
 }
 
-/** Ends the current window. Returns 1 if there was one. */
+/** Ends the current window; returns 1 if there was one. */
 export function clearRateLimit(scope: QueueScope): number {
   const had = scope.control.limiterUntil > scope.now ? 1 : 0;
   storeLimiter(scope, 0, 0);
@@ -259,13 +259,13 @@ export function clearRateLimit(scope: QueueScope): number {
 }
 
 /**
- * The time that BullMQ's `getRateLimitTtl` returns; the default for `maxJobs` is the queue's own
+ * Returns the time for BullMQ's `getRateLimitTtl`; the default for `maxJobs` is the queue's own
  * limit.
  */
-export function reportedTtl(scope: QueueScope, maxJobs: number | undefined): number {
-  if (maxJobs) return rateLimitTtl(scope, maxJobs);
+export function getReportedTtl(scope: QueueScope, maxJobs: number | undefined): number {
+  if (maxJobs) return getRateLimitTtl(scope, maxJobs);
   const shared = scope.control.meta.max;
-  return shared === undefined ? windowTtl(scope) : rateLimitTtl(scope, Number(shared));
+  return shared === undefined ? getWindowTtl(scope) : getRateLimitTtl(scope, Number(shared));
 }
 
 function storeLimiter(scope: QueueScope, count: number, until: number): void {

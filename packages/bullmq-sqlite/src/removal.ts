@@ -1,10 +1,10 @@
 import { ErrorCode } from 'bullmq';
 import { isLocked } from './claim-job.ts';
-import { jobStateError, SqliteQueueError } from './errors.ts';
-import { findJob, type JobRow, stateFilter } from './job-row.ts';
+import { createJobStateError, SqliteQueueError } from './errors.ts';
+import { createStateFilter, findJob, type JobRow } from './job-row.ts';
 import type { QueueScope } from './queue-scope.ts';
 
-/** Deletes a job and its log. Its deduplication id stays claimed; see {@link deleteJobAndClaim}. */
+/** Deletes a job and its log; its deduplication id stays claimed, see {@link deleteJobAndClaim}. */
 export function deleteJob(scope: QueueScope, job: Pick<JobRow, 'seq' | 'id'>): void {
   scope.file.run('DELETE FROM job WHERE seq = ?', job.seq);
   scope.run('DELETE FROM job_log WHERE queue_id = ? AND job_id = ?', job.id);
@@ -31,30 +31,30 @@ export function removeJob(scope: QueueScope, jobId: string): 0 | 1 {
   const job = findJob(scope, jobId);
   if (!job) return 1;
   if (isNextOfScheduler(scope, job)) {
-    throw jobStateError(ErrorCode.JobBelongsToJobScheduler, jobId, 'removeJob');
+    throw createJobStateError(ErrorCode.JobBelongsToJobScheduler, jobId, 'removeJob');
   }
   if (isLocked(scope, job)) return 0;
   deleteJobAndClaim(scope, job);
-  scope.emit('removed', { jobId, prev: listName(job) });
+  scope.emit('removed', { jobId, prev: getListName(job) });
   return 1;
 }
 
-/** The id of a scheduler's job due at `runAt` (Unix ms). */
-export function schedulerJobId(schedulerId: string, runAt: number): string {
+/** Formats the id of a scheduler's job due at `runAt` (Unix ms). */
+export function formatSchedulerJobId(schedulerId: string, runAt: number): string {
   return `repeat:${schedulerId}:${runAt}`;
 }
 
-/** Whether this is a scheduler's next job; without it the schedule would end. */
+/** Whether a job is a scheduler's next one, without which the schedule would end. */
 function isNextOfScheduler(scope: QueueScope, job: Pick<JobRow, 'id' | 'scheduler_id'>): boolean {
   if (job.scheduler_id === null) return false;
   const row = scope.get<{ next_run: number }>(
     'SELECT next_run FROM scheduler WHERE queue_id = ? AND id = ?',
     job.scheduler_id,
   );
-  return row !== undefined && job.id === schedulerJobId(job.scheduler_id, row.next_run);
+  return row !== undefined && job.id === formatSchedulerJobId(job.scheduler_id, row.next_run);
 }
 
-function listName(job: JobRow): string {
+function getListName(job: JobRow): string {
   if (job.state !== 'waiting') return job.state;
   return job.lane > 0 ? 'prioritized' : 'wait';
 }
@@ -66,7 +66,7 @@ function listName(job: JobRow): string {
 export type JobSlice = (scope: QueueScope, skip: number, count: number) => JobRow[];
 
 /** Selects all waiting jobs up to `newest`, and the delayed ones on request. */
-export function drainedJobs(newest: number, withDelayed: boolean): JobSlice {
+export function createDrainedSlice(newest: number, withDelayed: boolean): JobSlice {
   const states = withDelayed ? "('waiting', 'delayed')" : "('waiting')";
   return (scope, skip, count) =>
     scope.all<JobRow>(
@@ -78,17 +78,17 @@ export function drainedJobs(newest: number, withDelayed: boolean): JobSlice {
     );
 }
 
-/** The sequence number of the newest job; jobs added later have higher ones. */
-export function newestJob(scope: QueueScope): number {
+/** Finds the sequence number of the newest job; jobs added later have higher ones. */
+export function findNewestJob(scope: QueueScope): number {
   return scope.file.get<{ seq: number }>('SELECT max(seq) AS seq FROM job')?.seq ?? 0;
 }
 
 /**
  * Selects jobs in a BullMQ state whose last step was at or before `until` (Unix ms), oldest first.
- * Undefined for a state without jobs.
+ * Returns undefined for a state without jobs.
  */
-export function cleanedJobs(state: string, until: number): JobSlice | undefined {
-  const filter = stateFilter(state);
+export function createCleanedSlice(state: string, until: number): JobSlice | undefined {
+  const filter = createStateFilter(state);
   if (!filter) return undefined;
   return (scope, skip, count) =>
     scope.all<JobRow>(
@@ -110,12 +110,12 @@ export function sweepJob(scope: QueueScope, job: JobRow): boolean {
   return true;
 }
 
-/** Tables with rows per queue. Jobs are deleted before these, in slices. */
+/** Tables with rows per queue; jobs are deleted before these rows, in slices. */
 const TABLES = ['dedup', 'dedup_next', 'scheduler', 'job_log', 'event', 'metric'] as const;
 const OBLITERATED_AT_ONCE = 500;
 
 /**
- * Deletes part of a paused queue and returns whether something is left. Throws if the queue is not
+ * Deletes part of a paused queue and returns whether anything is left. Throws if the queue is not
  * paused, or if it has active jobs and `force` is not set.
  */
 export function obliterateQueue(scope: QueueScope, force: boolean): boolean {
@@ -146,7 +146,7 @@ export function obliterateQueue(scope: QueueScope, force: boolean): boolean {
 export interface Retention {
   readonly count: number | undefined;
   readonly age: number | undefined;
-  /** The maximum number of expired jobs removed in one go. */
+  /** The maximum number of expired jobs removed in one operation. */
   readonly limit: number;
 }
 
@@ -169,7 +169,7 @@ export function readRetention(own: unknown, workers: unknown): Retention {
 }
 
 /**
- * Deletes the finished jobs that the retention settings exclude. Those beyond `count` are deleted
+ * Deletes the finished jobs that the retention settings exclude; jobs beyond `count` are deleted
  * oldest first.
  */
 export function applyRetention(
@@ -186,7 +186,7 @@ export function applyRetention(
     );
   }
   if (count !== undefined && count > 0) {
-    const excess = keptJobs(scope, state) - count;
+    const excess = countKeptJobs(scope, state) - count;
     if (excess <= 0) return;
     deleteAll(
       scope,
@@ -197,8 +197,8 @@ export function applyRetention(
   }
 }
 
-/** The number of finished jobs, as counted by the schema's triggers. */
-export function keptJobs(scope: QueueScope, state: 'completed' | 'failed'): number {
+/** Returns the number of finished jobs, as counted by the schema's triggers. */
+export function countKeptJobs(scope: QueueScope, state: 'completed' | 'failed'): number {
   const row = scope.get<{ jobs: number }>(
     'SELECT jobs FROM kept WHERE queue_id = ? AND state = ?',
     state,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type EveryFacts, nextEveryRun } from './schedulers.ts';
+import { computeNextEveryRun, type EveryFacts } from './schedulers.ts';
 
 const facts = (change: Partial<EveryFacts>): EveryFacts => ({
   previous: undefined,
@@ -38,16 +38,16 @@ describe('the next run of an "every" scheduler', () => {
     ],
     ['skips missed runs', { previous: 400, offset: 20 }, { nextRun: 1_120, offset: 20 }],
   ] as const)('%s', (_title, change, expected) => {
-    expect(nextEveryRun(facts(change))).toEqual(expected);
+    expect(computeNextEveryRun(facts(change))).toEqual(expected);
   });
 
-  it('is never in the past and stays in its slots, however long no worker ran', () => {
+  it('never plans an "every" run in the past, and keeps its slots after any time without a worker', () => {
     const whole = fc.integer({ min: 1, max: 10_000_000 });
     fc.assert(
       fc.property(whole, whole, fc.integer({ min: 1, max: 100_000 }), (start, away, every) => {
-        const first = nextEveryRun(facts({ every, now: start }));
+        const first = computeNextEveryRun(facts({ every, now: start }));
         const now = first.nextRun + away;
-        const next = nextEveryRun(
+        const next = computeNextEveryRun(
           facts({ every, now, previous: first.nextRun, offset: first.offset }),
         );
         expect(next.nextRun).toBeGreaterThanOrEqual(now);

@@ -1,13 +1,12 @@
 import { ErrorCode, type JobsOptions, type RepeatableOptions } from 'bullmq';
 import { nextJobId, storeAndEnqueue } from './add-job.ts';
-import { jobStateError } from './errors.ts';
+import { createJobStateError } from './errors.ts';
 import { findJob, jobExists, type NewJob } from './job-row.ts';
 import type { QueueScope } from './queue-scope.ts';
-import { deleteJob, deleteJobAndClaim, schedulerJobId } from './removal.ts';
+import { deleteJob, deleteJobAndClaim, formatSchedulerJobId } from './removal.ts';
 
 /**
- * The fields that BullMQ stores about a scheduler, as strings under the names used by its Redis
- * backend.
+ * A scheduler's fields as BullMQ stores them: strings under the names used by its Redis backend.
  */
 export type SchedulerFields = Record<string, string>;
 
@@ -18,18 +17,18 @@ export interface StoredScheduler {
   readonly fields: SchedulerFields;
 }
 
-/** A scheduler to create or change. BullMQ computes `nextRun` for cron patterns. */
+/** A scheduler to create or change; BullMQ computes `nextRun` for cron patterns. */
 export interface SchedulerInput {
   readonly id: string;
   readonly nextRun: number;
-  /** JSON text. */
+  /** The data of the scheduler's jobs as JSON text. */
   readonly data: string;
   readonly templateOpts: JobsOptions;
   readonly repeat: SchedulerRepeat;
   readonly jobOpts: RepeatedJobOptions;
 }
 
-/** When a scheduler runs. BullMQ passes null for an offset that is not set. */
+/** When a scheduler runs; BullMQ passes null for an offset that is not set. */
 type SchedulerRepeat = Omit<RepeatableOptions, 'offset'> & { offset?: number | null | undefined };
 
 /** The options of a job created by a scheduler. */
@@ -37,10 +36,10 @@ export type RepeatedJobOptions = JobsOptions & {
   repeat?: { every?: number; offset?: number | null };
 };
 
-/** How many slots to try if old jobs from the same scheduler occupy the next ones. */
+/** The number of slots to try if old jobs from the same scheduler occupy the next ones. */
 const SLOTS_TRIED = 32;
 
-/** Returns the scheduler with this id. */
+/** Finds the scheduler with this id. */
 export function findScheduler(
   scope: Pick<QueueScope, 'get'>,
   id: string,
@@ -54,7 +53,7 @@ export function findScheduler(
 
 /**
  * Creates or changes a scheduler and enqueues its next job. Returns the id and the delay (ms) of
- * that job.
+ * the job.
  */
 export function upsertScheduler(scope: QueueScope, input: SchedulerInput): [string, number] {
   const before = findScheduler(scope, input.id);
@@ -65,7 +64,7 @@ export function upsertScheduler(scope: QueueScope, input: SchedulerInput): [stri
   if (every) {
     const offset = repeat.offset ?? input.jobOpts.repeat?.offset ?? 0;
     const previous = everyChanged ? undefined : before?.nextRun;
-    const slot = nextEveryRun({
+    const slot = computeNextEveryRun({
       previous,
       every,
       now: scope.now,
@@ -77,15 +76,15 @@ export function upsertScheduler(scope: QueueScope, input: SchedulerInput): [stri
   }
   const replaced = before !== undefined && removeNextJob(scope, before);
   if (replaced) {
-    // A pattern's slot may belong to the running job that makes this change. The job for the slot
-    // after it was just removed, so that slot is free.
-    const isTaken = !every && jobExists(scope, schedulerJobId(input.id, nextRun));
+    // A pattern's slot may belong to the running job that makes this change. The job for the
+    // following slot was just removed, so that slot is free.
+    const isTaken = !every && jobExists(scope, formatSchedulerJobId(input.id, nextRun));
     if ((every && !everyChanged) || isTaken) nextRun = before.nextRun;
     if (every && !everyChanged) repeat.offset = input.repeat.offset;
   } else {
     repeat.offset ??= input.jobOpts.repeat?.offset ?? 0;
   }
-  nextRun = freeSlot(scope, input.id, nextRun, every);
+  nextRun = findFreeSlot(scope, input.id, nextRun, every);
   storeScheduler(scope, { ...input, nextRun, repeat }, before);
   nextJobId(scope);
   return enqueueIteration(scope, input.id, nextRun, String(repeat.name), input.data, input.jobOpts);
@@ -103,11 +102,11 @@ export function advanceScheduler(
   producerId: string | undefined,
 ): string | null {
   const scheduler = findScheduler(scope, id);
-  if (!scheduler || producerId !== schedulerJobId(id, scheduler.nextRun)) return null;
+  if (!scheduler || producerId !== formatSchedulerJobId(id, scheduler.nextRun)) return null;
   const { fields } = scheduler;
   const every = Number(fields.every ?? jobOpts.repeat?.every ?? 0);
   const nextRun = every
-    ? nextEveryRun({
+    ? computeNextEveryRun({
         previous: scheduler.nextRun,
         every,
         now: scope.now,
@@ -115,7 +114,7 @@ export function advanceScheduler(
         startDate: fields.startDate,
       }).nextRun
     : cronRun;
-  const nextId = schedulerJobId(id, nextRun);
+  const nextId = formatSchedulerJobId(id, nextRun);
   if (jobExists(scope, nextId)) {
     scope.emit('duplicated', { jobId: nextId });
     return null;
@@ -127,11 +126,11 @@ export function advanceScheduler(
   return nextId;
 }
 
-/** Removes a scheduler with its delayed job. Returns 0 if it existed, otherwise 1. */
+/** Removes a scheduler with its delayed job. Returns 0 if the scheduler existed, otherwise 1. */
 export function removeScheduler(scope: QueueScope, id: string): 0 | 1 {
   const scheduler = findScheduler(scope, id);
   if (!scheduler) return 1;
-  const next = findJob(scope, schedulerJobId(id, scheduler.nextRun));
+  const next = findJob(scope, formatSchedulerJobId(id, scheduler.nextRun));
   if (next?.state === 'delayed') {
     deleteJob(scope, next);
     scope.emit('removed', { jobId: next.id, prev: 'delayed' });
@@ -141,11 +140,11 @@ export function removeScheduler(scope: QueueScope, id: string): 0 | 1 {
 }
 
 /**
- * Removes the next job. As in Redis, a job in line stays while the queue is paused, unless it has a
- * priority.
+ * Removes the scheduler's next job. As in Redis, a job in line stays while the queue is paused,
+ * unless it has a priority.
  */
 function removeNextJob(scope: QueueScope, scheduler: StoredScheduler): boolean {
-  const job = findJob(scope, schedulerJobId(scheduler.id, scheduler.nextRun));
+  const job = findJob(scope, formatSchedulerJobId(scheduler.id, scheduler.nextRun));
   if (!job || (job.state !== 'delayed' && job.state !== 'waiting')) return false;
   const isInLine = job.state === 'waiting' && job.lane === 0;
   if (isInLine && scope.control.meta.paused !== undefined) return false;
@@ -154,20 +153,20 @@ function removeNextJob(scope: QueueScope, scheduler: StoredScheduler): boolean {
 }
 
 /** Skips slots whose job still exists, finished or active. A cron slot has no alternative. */
-function freeSlot(
+function findFreeSlot(
   scope: QueueScope,
   id: string,
   wanted: number,
   every: number | undefined,
 ): number {
-  if (!jobExists(scope, schedulerJobId(id, wanted))) return wanted;
+  if (!jobExists(scope, formatSchedulerJobId(id, wanted))) return wanted;
   const command = 'addJobScheduler';
-  if (!every) throw jobStateError(ErrorCode.SchedulerJobIdCollision, id, command);
+  if (!every) throw createJobStateError(ErrorCode.SchedulerJobIdCollision, id, command);
   for (let step = 1; step <= SLOTS_TRIED; step += 1) {
     const run = wanted + step * every;
-    if (!jobExists(scope, schedulerJobId(id, run))) return run;
+    if (!jobExists(scope, formatSchedulerJobId(id, run))) return run;
   }
-  throw jobStateError(ErrorCode.SchedulerJobSlotsBusy, id, command);
+  throw createJobStateError(ErrorCode.SchedulerJobSlotsBusy, id, command);
 }
 
 function storeScheduler(
@@ -205,13 +204,13 @@ function enqueueIteration(
   data: string,
   opts: RepeatedJobOptions,
 ): [string, number] {
-  const jobId = schedulerJobId(id, nextRun);
+  const jobId = formatSchedulerJobId(id, nextRun);
   const delay = Math.max(nextRun - scope.now, 0);
   const job: NewJob = {
     id: jobId,
     name,
     data,
-    opts: { ...opts, ...(opts.repeat && { repeat: withoutNull(opts.repeat) }), delay, jobId },
+    opts: { ...opts, ...(opts.repeat && { repeat: removeNull(opts.repeat) }), delay, jobId },
     timestamp: scope.now,
     schedulerId: id,
   };
@@ -219,8 +218,11 @@ function enqueueIteration(
   return [jobId, delay];
 }
 
-/** BullMQ passes null for an offset that is not set, but expects none in return. */
-function withoutNull<Repeat extends { offset?: number | null }>(repeat: Repeat): Repeat {
+/**
+ * Removes a null offset, which BullMQ passes for an offset that is not set but does not expect in
+ * return.
+ */
+function removeNull<Repeat extends { offset?: number | null }>(repeat: Repeat): Repeat {
   if (repeat.offset !== null) return repeat;
   const { offset: _offset, ...rest } = repeat;
   return rest as Repeat;
@@ -228,7 +230,7 @@ function withoutNull<Repeat extends { offset?: number | null }>(repeat: Repeat):
 
 /** The inputs for the next run of an `every` scheduler; all values in ms, times as Unix ms. */
 export interface EveryFacts {
-  /** The previously planned run; undefined at the start or when `every` changed. */
+  /** The previously planned run; undefined at the start or when `every` has changed. */
   readonly previous: number | undefined;
   readonly every: number;
   readonly now: number;
@@ -241,26 +243,28 @@ export interface EveryFacts {
  * Computes the next run of an `every` scheduler and the offset that keeps its slots in place. The
  * first run is immediate; runs missed without a worker are skipped.
  */
-export function nextEveryRun(facts: EveryFacts): { nextRun: number; offset: number } {
+export function computeNextEveryRun(facts: EveryFacts): { nextRun: number; offset: number } {
   const nextRun = Math.floor(
-    facts.previous === undefined ? firstRun(facts) : followingRun(facts, facts.previous),
+    facts.previous === undefined
+      ? computeFirstRun(facts)
+      : computeFollowingRun(facts, facts.previous),
   );
   const offset = facts.offset || nextRun - Math.floor(nextRun / facts.every) * facts.every;
   return { nextRun, offset: Math.floor(offset) };
 }
 
-function firstRun({ every, now, offset, startDate }: EveryFacts): number {
+function computeFirstRun({ every, now, offset, startDate }: EveryFacts): number {
   if (startDate) return Math.max(toMs(startDate), now);
-  if (offset > 0) return slotAfter(now, every, offset);
+  if (offset > 0) return findSlotAfter(now, every, offset);
   return now;
 }
 
-function followingRun({ every, now, offset }: EveryFacts, previous: number): number {
+function computeFollowingRun({ every, now, offset }: EveryFacts, previous: number): number {
   const next = previous + every;
-  return next < now ? slotAfter(now, every, offset) : next;
+  return next < now ? findSlotAfter(now, every, offset) : next;
 }
 
-function slotAfter(now: number, every: number, offset: number): number {
+function findSlotAfter(now: number, every: number, offset: number): number {
   const slot = Math.floor(now / every) * every + offset;
   return slot <= now ? slot + every : slot;
 }

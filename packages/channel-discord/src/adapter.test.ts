@@ -1,17 +1,17 @@
 import { silentLogger, systemTime } from '@parley/core';
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { expect, it } from 'vitest';
 import { createDiscordAdapter } from './adapter.ts';
 import { DiscordSettings } from './settings.ts';
 
-it('[F12] edits a growing answer at most every 1.2 s, which leaves capacity for other messages within five edits in five seconds', () => {
+it("[F12] edits a growing answer at most every 1.2 s, which leaves room for other messages within Discord's limit of five edits in five seconds", () => {
   const { streaming } = createDiscordAdapter({
     account: 'default',
     settings: DiscordSettings.parse({ token: 'MTkw.abc_1.x-y' }),
     log: silentLogger,
     clock: Date.now,
     monotonic: systemTime.monotonic,
-    values: memoryValues(),
+    values: createMemoryValues(),
     holdsAccount: () => true,
     receive: () => Promise.reject(new Error('not connected')),
     revise: async () => {},

@@ -10,15 +10,15 @@ import { startTimer } from './connection.ts';
 import { translateFailure } from './failures.ts';
 import { createFiles } from './files.ts';
 import { Receiver } from './receiver.ts';
-import { isBound, Responses } from './responses.ts';
+import { InteractionResponses, isResponseBound } from './responses.ts';
 import { createMessageCapability, sendPart } from './send.ts';
 import { type DiscordSettings, MAX_TEXT } from './settings.ts';
-import { Streams } from './stream.ts';
-import { Threads } from './threads.ts';
+import { AnswerStreams } from './stream.ts';
+import { AnswerThreads } from './threads.ts';
 
 const CAPABILITIES: Capabilities = {
-  // Discord does not document which units it counts. UTF-16 units are never fewer, so counting
-  // those is safe.
+  // Discord does not document which units it counts. A text never has fewer UTF-16 units than other
+  // units, so counting UTF-16 units is safe.
   target: { dialect: 'discord', maxLength: MAX_TEXT, unit: 'utf16' },
   idempotentSend: true,
   // Discord remembers a nonce for "the past few minutes": https://discord.com/developers/docs/resources/message
@@ -35,17 +35,17 @@ const CAPABILITIES: Capabilities = {
   maxButtons: 27,
   streaming: 'replace',
   media: ['image', 'audio', 'voice', 'video', 'document'],
-  // The limit that every server accepts; boosted servers accept larger files.
+  // The file size that every server accepts; boosted servers accept larger files.
   maxFileBytes: 10 * 1024 * 1024,
   // No rates are declared: discord.js respects the rate limit buckets that Discord names in each
   // response.
 };
 
-/** Discord shows "typing" for 10 s. In ms. */
+/** Discord shows "typing" for 10 s, so this interval (ms) is shorter. */
 const TYPING_REPEAT_MS = 8_000;
 /**
- * Discord allows five edits in five seconds per channel; this leaves capacity for other messages.
- * In ms.
+ * The interval between edits, in ms; Discord allows five edits in five seconds per channel, and
+ * other messages need some of them.
  */
 const EDIT_INTERVAL_MS = 1_200;
 
@@ -57,10 +57,10 @@ export function createDiscordAdapter(
   const { clock, log, report, settings, values } = context;
   const { linkPreviews } = settings;
   const api = new DiscordApi(settings, context);
-  const streams = new Streams({ api, values, linkPreviews, log, later: startTimer });
-  const responses = new Responses({ api });
+  const streams = new AnswerStreams({ api, values, linkPreviews, log, later: startTimer });
+  const responses = new InteractionResponses({ api });
   const receiver = new Receiver(context, env, { api, responses });
-  const threads = new Threads({
+  const threads = new AnswerThreads({
     ...context,
     api,
     me: () => receiver.me,
@@ -83,7 +83,7 @@ export function createDiscordAdapter(
     typing: {
       repeatMs: TYPING_REPEAT_MS,
       show: async (address) => {
-        if (isBound(address)) return;
+        if (isResponseBound(address)) return;
         const { chatId, threadId = chatId } = threads.known(address);
         return translateFailure(threadId, () => api.showTyping(threadId));
       },

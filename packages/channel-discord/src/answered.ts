@@ -3,14 +3,15 @@ import type { DiscordApi } from './api.ts';
 import { isReply } from './shown-content.ts';
 import type { WireMessage } from './wire-message.ts';
 
-interface AnsweredDeps {
+interface AnsweredMessageDeps {
   readonly api: Pick<DiscordApi, 'message'>;
   readonly log: Logger;
   readonly signal: AbortSignal;
 }
 
 /**
- * How long a message waits for the one it replies to, in ms. Afterwards it is admitted without it.
+ * How long a message waits for the one it replies to, in ms. After this time, the message is
+ * admitted without the one it replies to.
  */
 const FETCH_WITHIN_MS = 5_000;
 
@@ -18,9 +19,9 @@ const FETCH_WITHIN_MS = 5_000;
  * Adds the referenced message to a reply. Discord usually sends both, but guarantees only the
  * reference. A deleted message is not requested.
  */
-export async function withAnswered(
+export async function addAnsweredMessage(
   message: WireMessage,
-  { api, log, signal }: AnsweredDeps,
+  { api, log, signal }: AnsweredMessageDeps,
 ): Promise<WireMessage> {
   const { channel_id: channelId, message_reference: reference } = message;
   const id = reference?.message_id;
@@ -31,7 +32,7 @@ export async function withAnswered(
     return { ...message, referenced_message: await api.message(channelId, id, deadline) };
   } catch (thrown) {
     const reason = reasonOf(thrown);
-    log.debug({ channelId, messageId: id, reason }, 'the answered message cannot be read');
+    log.debug({ channelId, messageId: id, reason }, 'the message being replied to cannot be read');
     return message;
   }
 }

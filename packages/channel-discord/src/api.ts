@@ -58,11 +58,11 @@ const Own = z.object({
 const Member = z.object({ roles: z.array(Snowflake) });
 const PAGE = 100;
 const ELSEWHERE = 'Another gateway may serve this Discord account now.';
-const CLOCK_SET_BACK = 'The clock of this machine was set back; the call will be repeated.';
+const CLOCK_SET_BACK = "This machine's clock was set back; the call will be repeated.";
 
 /**
  * The calls that Parley makes, through discord.js's REST client with its rate buckets but without
- * its retries. They reject with the errors of discord.js, which `callFailureOf` interprets.
+ * its retries. They reject with the errors of discord.js, which `toCallFailure` interprets.
  */
 export class DiscordApi {
   readonly #rest: REST;
@@ -87,7 +87,7 @@ export class DiscordApi {
       // discord.js would retry immediately after a reset or a 500; the delivery loop retries later,
       // and only once.
       retries: 0,
-      // Checked at the last moment, because a request may have waited for a rate limit.
+      // The account is checked just before the request, which may have waited for a rate limit.
       makeRequest: async (...request) => {
         if (!holdsAccount())
           throw new ChannelError({ kind: 'transient', untried: true }, ELSEWHERE);
@@ -241,12 +241,12 @@ export class DiscordApi {
   }
 
   async #call<T>(request: (rest: REST) => Promise<T>): Promise<T> {
-    if (this.#wasSetBack()) forgetRates(this.#rest);
+    if (this.#wasSetBack()) clearRateLimits(this.#rest);
     try {
       return await request(this.#rest);
     } catch (thrown) {
       if (thrown instanceof RateLimitError && this.#wasSetBack()) {
-        forgetRates(this.#rest);
+        clearRateLimits(this.#rest);
         throw new ChannelError({ kind: 'transient', untried: true }, CLOCK_SET_BACK, thrown);
       }
       // discord.js drops the token after one 401 and would keep failing after the cause is fixed.
@@ -258,8 +258,8 @@ export class DiscordApi {
 }
 
 /**
- * The smallest clock adjustment that is handled, in ms. A smaller one only delays a call by that
- * amount.
+ * The smallest clock adjustment that is handled, in ms. A smaller adjustment only delays a call by
+ * that amount.
  */
 const MIN_STEP_MS = 1_000;
 
@@ -278,10 +278,9 @@ function watchClock({
 
 /**
  * Clears discord.js's rate limits, whose expiry is a wall-clock time. If the clock was set back by
- * an hour, a full bucket would block its channel for an hour. Discord still reports when there are
- * too many calls.
+ * an hour, a full bucket would block its channel for an hour. Discord still rejects excess calls.
  */
-function forgetRates(rest: REST): void {
+function clearRateLimits(rest: REST): void {
   rest.handlers.clear();
   rest.globalReset = -1;
   rest.globalRemaining = Math.max(1, rest.options.globalRequestsPerSecond);

@@ -1,6 +1,6 @@
 import type { InboundMessage } from '@parley/core';
-import { mediaUrl, readComponents, type ShownMedia } from './components.ts';
-import { writeRef } from './files.ts';
+import { type DisplayedMedia, getMediaUrl, readComponents } from './components.ts';
+import { formatRef } from './files.ts';
 import type {
   WireAnswered,
   WireAttachment,
@@ -16,8 +16,8 @@ export type Attachment = NonNullable<InboundMessage['attachments']>[number];
 const MAX_FILES = 32;
 const MAX_REF = 4_096;
 /**
- * The maximum number of embed pictures that are downloaded. For further ones the text contains the
- * URL.
+ * The maximum number of embed pictures that are downloaded. The text contains the URLs of all
+ * further pictures.
  */
 const MAX_PICTURES = 4;
 /** File extensions of stickers by Discord's format number. Format 3 (Lottie) is not a picture. */
@@ -29,37 +29,37 @@ const STICKER_FORMATS: ReadonlyMap<number, string> = new Map([
 
 /**
  * The files, stickers and pictures of a message, and of those that it forwards. A message without
- * any gets those of the message it replies to: "what is this?" below a picture refers to the
+ * files gets those of the message it replies to: "what is this?" below a picture refers to the
  * picture.
  */
-export function messageAttachments(message: WireMessage): Attachment[] {
+export function listMessageAttachments(message: WireMessage): Attachment[] {
   const { channel_id: channelId, referenced_message: answered } = message;
-  const own = ownAttachments(message, { channelId, messageId: message.id });
+  const own = listOwnAttachments(message, { channelId, messageId: message.id });
   if (own.length > 0 || answered?.id === undefined) return own.slice(0, MAX_FILES);
-  return ownAttachments(answered, { channelId, messageId: answered.id }).slice(0, MAX_FILES);
+  return listOwnAttachments(answered, { channelId, messageId: answered.id }).slice(0, MAX_FILES);
 }
 
-/** The message from which fresh URLs of the files can be requested. */
-interface Holder {
+/** The message from which fresh file URLs can be requested. */
+interface SourceMessage {
   readonly channelId: string;
   readonly messageId: string;
 }
 
-const UNKNOWN: Holder = { channelId: '0', messageId: '0' };
+const UNKNOWN: SourceMessage = { channelId: '0', messageId: '0' };
 
 /** The files of a message itself, including those of forwarded messages. */
-export function ownAttachments(
+export function listOwnAttachments(
   message: WireMessage | WireAnswered,
   holder = UNKNOWN,
 ): Attachment[] {
   const forwarded = message.message_snapshots.map((snapshot) => snapshot.message);
-  const all = [message, ...forwarded].flatMap((content) => contentAttachments(content, holder));
+  const all = [message, ...forwarded].flatMap((content) => listContentAttachments(content, holder));
   return all.filter(({ ref }) => ref.length <= MAX_REF);
 }
 
-function contentAttachments(content: WireContent, holder: Holder): Attachment[] {
+function listContentAttachments(content: WireContent, holder: SourceMessage): Attachment[] {
   const { media } = readComponents(content.components, (text) => text);
-  const isOf = (file: WireAttachment, { attachment_id, url }: ShownMedia) =>
+  const isOf = (file: WireAttachment, { attachment_id, url }: DisplayedMedia) =>
     attachment_id === undefined ? file.url === url : file.id === attachment_id;
   const { attachments } = content;
   const others = media.filter((one) => !attachments.some((file) => isOf(file, one)));
@@ -71,9 +71,9 @@ function contentAttachments(content: WireContent, holder: Holder): Attachment[] 
         media.find((one) => isOf(file, one)),
       ),
     ),
-    ...others.flatMap((one) => mediaOf(one, holder)),
-    ...content.embeds.flatMap(picturesOf).slice(0, MAX_PICTURES),
-    ...stickersOf(content).flatMap(stickerFile),
+    ...others.flatMap((one) => toMediaAttachments(one, holder)),
+    ...content.embeds.flatMap(listEmbedPictures).slice(0, MAX_PICTURES),
+    ...getStickers(content).flatMap(toStickerAttachments),
   ];
 }
 
@@ -88,55 +88,58 @@ const SPOILER = 'SPOILER_';
  */
 function toAttachment(
   file: WireAttachment,
-  { channelId, messageId }: Holder,
-  shown: ShownMedia | undefined,
+  { channelId, messageId }: SourceMessage,
+  shown: DisplayedMedia | undefined,
 ): Attachment {
   const { url, id, content_type, size, duration_secs, flags = 0 } = file;
   const description = file.description ?? shown?.description;
   const isSpoiler = (flags & IS_SPOILER) !== 0 || shown?.isSpoiler === true;
   return {
-    kind: file.waveform !== undefined ? 'voice' : attachmentKind(content_type),
-    name: spoilerName(displayFilename(file), isSpoiler),
+    kind: file.waveform !== undefined ? 'voice' : toAttachmentKind(content_type),
+    name: formatSpoilerName(getDisplayFilename(file), isSpoiler),
     ...(content_type === undefined ? {} : { mimeType: content_type }),
     ...(size === undefined ? {} : { size }),
     ...(duration_secs === undefined ? {} : { seconds: duration_secs }),
     ...(description === undefined ? {} : { description: description.slice(0, MAX_DESCRIPTION) }),
-    ref: writeRef({ url, channelId, messageId, fileId: id }),
+    ref: formatRef({ url, channelId, messageId, fileId: id }),
   };
 }
 
 /** Discord's limit for a description, in characters. */
 const MAX_DESCRIPTION = 1_024;
 
-/** The name that people see. Discord removes characters such as spaces from the other one. */
-function displayFilename({ title, filename }: WireAttachment): string {
+/** The file name that people see; Discord removes characters such as spaces from `filename`. */
+function getDisplayFilename({ title, filename }: WireAttachment): string {
   if (title === undefined || title === '') return filename;
   const [ending = ''] = /\.\w{1,10}$/.exec(filename) ?? [];
   return title.endsWith(ending) ? title : `${title}${ending}`;
 }
 
-function spoilerName(name: string, isSpoiler: boolean): string {
+function formatSpoilerName(name: string, isSpoiler: boolean): string {
   return isSpoiler && !name.startsWith(SPOILER) ? `${SPOILER}${name}` : name;
 }
 
-function attachmentKind(contentType: string | undefined): Attachment['kind'] {
+function toAttachmentKind(contentType: string | undefined): Attachment['kind'] {
   const [family] = (contentType ?? '').toLowerCase().split('/');
   return family === 'image' || family === 'audio' || family === 'video' ? family : 'document';
 }
 
 /** A file in a component. Discord keeps a copy of external files, which is downloaded instead. */
-function mediaOf(media: ShownMedia, { channelId, messageId }: Holder): Attachment[] {
+function toMediaAttachments(
+  media: DisplayedMedia,
+  { channelId, messageId }: SourceMessage,
+): Attachment[] {
   const { url, content_type, attachment_id, description, isSpoiler, name } = media;
-  const address = mediaUrl(media);
+  const address = getMediaUrl(media);
   if (address === undefined) return [];
   const called = name ?? URL.parse(url)?.pathname.split('/').at(-1) ?? '';
   return [
     {
-      kind: attachmentKind(content_type),
-      ...(called !== '' && { name: spoilerName(called, isSpoiler) }),
+      kind: toAttachmentKind(content_type),
+      ...(called !== '' && { name: formatSpoilerName(called, isSpoiler) }),
       ...(content_type === undefined ? {} : { mimeType: content_type }),
       ...(description === undefined ? {} : { description: description.slice(0, MAX_DESCRIPTION) }),
-      ref: writeRef({
+      ref: formatRef({
         url: address,
         ...(attachment_id !== undefined && { channelId, messageId, fileId: attachment_id }),
       }),
@@ -145,30 +148,30 @@ function mediaOf(media: ShownMedia, { channelId, messageId }: Holder): Attachmen
 }
 
 /** The main picture of an embed, but not the thumbnail beside the preview of a page. */
-function picturesOf({ type, image, thumbnail }: WireEmbed): Attachment[] {
+function listEmbedPictures({ type, image, thumbnail }: WireEmbed): Attachment[] {
   const isPicture = type === 'image' || type === 'gifv';
   const picture = isPicture ? (thumbnail ?? image) : type === 'rich' ? image : undefined;
   if (picture?.proxy_url === undefined || !/^https?:/.test(picture.proxy_url)) return [];
   const { proxy_url: url, content_type } = picture;
   const isImage = content_type?.startsWith('image/') === true;
-  return [{ kind: 'image', ...(isImage && { mimeType: content_type }), ref: writeRef({ url }) }];
+  return [{ kind: 'image', ...(isImage && { mimeType: content_type }), ref: formatRef({ url }) }];
 }
 
 /** The stickers of a message, in the newer form if both are present. */
-function stickersOf({ sticker_items, stickers }: WireContent): readonly WireSticker[] {
+function getStickers({ sticker_items, stickers }: WireContent): readonly WireSticker[] {
   return sticker_items.length > 0 ? sticker_items : stickers;
 }
 
-function stickerFile({ id, name, format_type }: WireSticker): Attachment[] {
+function toStickerAttachments({ id, name, format_type }: WireSticker): Attachment[] {
   const extension = STICKER_FORMATS.get(format_type);
   if (extension === undefined) return [];
   const url = `https://media.discordapp.net/stickers/${id}.${extension}`;
-  return [{ kind: 'sticker', name, mimeType: `image/${extension}`, ref: writeRef({ url }) }];
+  return [{ kind: 'sticker', name, mimeType: `image/${extension}`, ref: formatRef({ url }) }];
 }
 
 /** The names of stickers that are not pictures: animated drawings and unknown formats. */
-export function stickersWithoutPicture(content: WireContent): readonly string[] {
-  return stickersOf(content).flatMap(({ name, format_type }) =>
+export function listStickersWithoutPicture(content: WireContent): readonly string[] {
+  return getStickers(content).flatMap(({ name, format_type }) =>
     STICKER_FORMATS.has(format_type) ? [] : [name],
   );
 }

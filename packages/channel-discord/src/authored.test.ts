@@ -1,4 +1,4 @@
-import { type Authored, hasOutsideText, typedText } from '@parley/core';
+import { type Authored, getTypedText, hasOutsideText } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { toInbound } from './content.ts';
 import { WireMessage } from './wire-message.ts';
@@ -26,7 +26,7 @@ const reply = (author: object, more: object = {}) => ({
   referenced_message: { id: '2', author, content: 'earlier', ...more },
 });
 
-describe('the content that the sender of a Discord message typed or spoke', () => {
+describe('authored content of a Discord message', () => {
   it.each<[what: string, fields: object, authored: Authored, outside: boolean, type?: 'group']>([
     ['a text', { content: 'hi' }, { text: true }, false],
     [
@@ -89,6 +89,7 @@ describe('the content that the sender of a Discord message typed or spoke', () =
     expect(message?.authored).toEqual(authored);
     if (message === undefined) throw new Error('not read');
     expect(hasOutsideText(message)).toBe(outside);
-    if (!message.sender.isBot) expect(typedText(message)).toBe(authored.text ? message.text : '');
+    if (!message.sender.isBot)
+      expect(getTypedText(message)).toBe(authored.text ? message.text : '');
   });
 });

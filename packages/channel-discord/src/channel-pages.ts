@@ -1,11 +1,11 @@
-import { isLater, laterId } from './positions.ts';
+import { isLater, selectLaterId } from './positions.ts';
 
 /** The number of channels in one page, which is stored as a value of about 45 KB. */
 const PAGE_SIZE = 1_000;
 const MAX_PAGES = 50;
 
 /** The newest stored message of each channel in a page. */
-type Page = Map<string, string>;
+type ChannelPage = Map<string, string>;
 
 /**
  * The newest stored message of each served channel, in pages, so that a write rewrites only the
@@ -13,7 +13,7 @@ type Page = Map<string, string>;
  * reported.
  */
 export class ChannelPages {
-  readonly #pages: Page[] = [new Map()];
+  readonly #pages: ChannelPage[] = [new Map()];
   readonly #pageOf = new Map<string, number>();
   readonly #changed = new Set<number>();
   readonly #onDropped: (channelId: string) => void;
@@ -42,7 +42,7 @@ export class ChannelPages {
   advance(channelId: string, messageId: string): void {
     const index = this.#pageOf.get(channelId) ?? this.#roomFor(channelId);
     const page = this.#pages[index];
-    page?.set(channelId, laterId(page.get(channelId), messageId));
+    page?.set(channelId, selectLaterId(page.get(channelId), messageId));
     this.#changed.add(index);
   }
 

@@ -2,47 +2,51 @@ import type { Button, OutboundPart } from '@parley/core';
 import { z } from 'zod';
 import type { MessageBody } from './api.ts';
 
-/** Message flag: the message consists only of components. The flag cannot be removed later. */
+/**
+ * Message flag: the message consists only of components. Discord does not allow the flag to be
+ * removed later.
+ */
 const COMPONENTS_V2 = 1 << 15;
 /** Types of components: https://discord.com/developers/docs/components/reference */
 const [ROW, BUTTON, SELECT, TEXT_INPUT, TEXT, CONTAINER, LABEL] = [1, 2, 3, 4, 10, 17, 18];
 const BUTTONS_IN_A_ROW = 5;
 const [PLAIN, STYLES] = [2, { primary: 1, success: 3, danger: 4 }] as const;
-/** The most options of a select, and the most characters in the texts of a form. */
+/** The maximum number of options in a select, and of characters in the texts of a form. */
 const MAX_OPTIONS = 25;
 const MAX_WORDS = 4_000;
 /** The `style` of a multi-line text input. */
 const PARAGRAPH = 2;
-/** Ids of a message's select and of a form's input. There is one of each. */
+/** The ids of a message's only select and of a form's only input. */
 const [MENU, WORDS] = ['menu', 'words'];
 
 /**
- * Arranges the buttons of a part in rows. More than five choices become a menu. Below it stay the
- * last button, which cancels, and buttons with a color or that ask for text.
+ * Arranges the buttons of a part in rows. More than five choices become a menu. The last button,
+ * which cancels, stays below the menu, as do buttons with a color or that ask for text.
  */
 export function layOutButtons(buttons: readonly Button[]): MessageBody[] {
   const placed = buttons.map((button, place) => ({ button, place }));
   const choices = placed.filter(({ button: { style, asks }, place }) => {
     return style === undefined && asks === undefined && place < buttons.length - 1;
   });
-  if (choices.length <= BUTTONS_IN_A_ROW || choices.length > MAX_OPTIONS) return buttonRows(placed);
+  if (choices.length <= BUTTONS_IN_A_ROW || choices.length > MAX_OPTIONS)
+    return createButtonRows(placed);
   const others = placed.filter((one) => !choices.includes(one));
-  return [{ type: ROW, components: [selectOf(choices)] }, ...buttonRows(others)];
+  return [{ type: ROW, components: [createSelect(choices)] }, ...createButtonRows(others)];
 }
 
-interface PlacedButton {
+interface IndexedButton {
   readonly button: Button;
   readonly place: number;
 }
 
-function selectOf(choices: readonly PlacedButton[]): MessageBody {
+function createSelect(choices: readonly IndexedButton[]): MessageBody {
   const options = choices.map(({ button: { label, data }, place }) => {
-    return { label, value: writeButtonId(place, data) };
+    return { label, value: formatButtonId(place, data) };
   });
   return { type: SELECT, custom_id: MENU, placeholder: 'Choose one', options };
 }
 
-function buttonRows(buttons: readonly PlacedButton[]): MessageBody[] {
+function createButtonRows(buttons: readonly IndexedButton[]): MessageBody[] {
   const rows: MessageBody[] = [];
   for (let start = 0; start < buttons.length; start += BUTTONS_IN_A_ROW) {
     const row = buttons.slice(start, start + BUTTONS_IN_A_ROW);
@@ -52,7 +56,7 @@ function buttonRows(buttons: readonly PlacedButton[]): MessageBody[] {
         type: BUTTON,
         style: style === undefined ? PLAIN : STYLES[style],
         label,
-        custom_id: asks === undefined ? writeButtonId(place, data) : writeAskId(asks, data),
+        custom_id: asks === undefined ? formatButtonId(place, data) : formatAskId(asks, data),
       })),
     });
   }
@@ -63,7 +67,7 @@ function buttonRows(buttons: readonly PlacedButton[]): MessageBody[] {
  * Renders an approval request as a card: its entire text with the buttons inside the same frame.
  * Returns undefined when the part is not such a request.
  */
-export function cardOf(part: OutboundPart, base: MessageBody): MessageBody | undefined {
+export function createCard(part: OutboundPart, base: MessageBody): MessageBody | undefined {
   const { buttons = [], file, body } = part;
   const styles = buttons.map(({ style }) => style);
   if (file !== undefined || !styles.includes('success') || !styles.includes('danger'))
@@ -78,34 +82,34 @@ export function cardOf(part: OutboundPart, base: MessageBody): MessageBody | und
 }
 
 /** The body that replaces the content of a component-only message with a text without buttons. */
-export function textCard(base: MessageBody, text: string): MessageBody {
+export function createTextCard(base: MessageBody, text: string): MessageBody {
   const { content: _content, flags = 0, ...others } = base;
   const components = [{ type: TEXT, content: text }];
   return { ...others, flags: Number(flags) | COMPONENTS_V2, components };
 }
 
 /** One of the bot's messages as contained in an interaction. */
-interface ShownMessage {
+interface InteractionMessage {
   readonly flags?: number | undefined;
   readonly components?: readonly unknown[] | undefined;
 }
 
-/** Removes the buttons of a message and keeps its text, which in a card is a component too. */
-export function withoutButtons({ flags = 0, components = [] }: ShownMessage): MessageBody {
+/** Removes the buttons of a message and keeps its text, which is also a component in a card. */
+export function removeButtons({ flags = 0, components = [] }: InteractionMessage): MessageBody {
   if ((flags & COMPONENTS_V2) === 0) return { components: [] };
-  return { flags: COMPONENTS_V2, components: withoutRows(components) };
+  return { flags: COMPONENTS_V2, components: removeRows(components) };
 }
 
 const Component = z.looseObject({ type: z.int() });
 const Children = z.object({ components: z.array(z.unknown()) });
 
-function withoutRows(components: readonly unknown[]): readonly unknown[] {
+function removeRows(components: readonly unknown[]): readonly unknown[] {
   return components.flatMap((component) => {
     const read = Component.safeParse(component);
     if (!read.success || read.data.type === ROW) return [];
     const inner = Children.safeParse(read.data);
     return inner.success
-      ? [{ ...read.data, components: withoutRows(inner.data.components) }]
+      ? [{ ...read.data, components: removeRows(inner.data.components) }]
       : [read.data];
   });
 }
@@ -113,27 +117,27 @@ function withoutRows(components: readonly unknown[]): readonly unknown[] {
 const TextDisplay = z.object({ type: z.literal(TEXT), content: z.string() });
 
 /** The visible text of a message: its content, or the text of its components. */
-export function shownText(message: {
+export function getVisibleText(message: {
   readonly content?: unknown;
   readonly components?: unknown;
 }): string {
   const { content } = message;
   const texts = typeof content === 'string' && content !== '' ? [content] : [];
-  return [...texts, ...textsIn(message.components)].join('\n');
+  return [...texts, ...listTexts(message.components)].join('\n');
 }
 
-function textsIn(components: unknown): readonly string[] {
+function listTexts(components: unknown): readonly string[] {
   if (!Array.isArray(components)) return [];
   return components.flatMap((component: unknown) => {
     const text = TextDisplay.safeParse(component);
     if (text.success) return [text.data.content];
     const inner = Children.safeParse(component);
-    return inner.success ? textsIn(inner.data.components) : [];
+    return inner.success ? listTexts(inner.data.components) : [];
   });
 }
 
 /** The form in which a person enters the text that a button asks for. */
-export function questionForm({ asks, data }: Asking): MessageBody {
+export function createQuestionForm({ asks, data }: AskRequest): MessageBody {
   const input = {
     type: TEXT_INPUT,
     custom_id: WORDS,
@@ -150,18 +154,18 @@ export function questionForm({ asks, data }: Asking): MessageBody {
 }
 
 /**
- * Builds a button id. Discord refuses two buttons with the same id, so each starts with its index.
- * At most 67 of 100 characters.
+ * Builds a button id. Discord refuses two buttons with the same id, so each id starts with the
+ * button's index. A button id has at most 67 of the allowed 100 characters.
  */
-function writeButtonId(place: number, data: string): string {
+function formatButtonId(place: number, data: string): string {
   return `${place}:${data}`;
 }
 
 /**
- * Builds the id of a button that asks for text. A field name may contain any character, so it is
- * preceded by its length.
+ * Builds the id of a button that asks for text. A field name may contain any character, so its
+ * length precedes it.
  */
-function writeAskId(asks: string, data: string): string {
+function formatAskId(asks: string, data: string): string {
   return data.length + asks.length < MAX_ID - 4 ? `?${asks.length}:${asks}${data}` : `?0:${data}`;
 }
 
@@ -169,16 +173,16 @@ function writeAskId(asks: string, data: string): string {
 const MAX_ID = 100;
 const USUAL_NAME = 'Your answer';
 
-/** The field that a button asks for, and the text that precedes the value. */
-export interface Asking {
+/** The field that a button asks for, and the text before its value. */
+export interface AskRequest {
   readonly asks: string;
   readonly data: string;
 }
 
 /** What a person did with one of the bot's components. */
-export type Pressed =
+export type PressResult =
   | { readonly kind: 'wrote'; readonly text: string }
-  | ({ readonly kind: 'asks' } & Asking);
+  | ({ readonly kind: 'asks' } & AskRequest);
 
 /** The data of an interaction with a component or a form. */
 export interface PressData {
@@ -195,20 +199,20 @@ export function readPress({
   custom_id: id = '',
   values,
   components,
-}: PressData): Pressed | undefined {
-  if (id === MENU) return toWritten(readButtonId(values?.[0] ?? ''));
+}: PressData): PressResult | undefined {
+  if (id === MENU) return toWrittenResult(readButtonId(values?.[0] ?? ''));
   const [, form] = /^words:([\s\S]+)$/.exec(id) ?? [];
   if (form !== undefined) {
     const words = readFormInput(components).trim();
-    return toWritten(words === '' ? undefined : `${form} ${words}`);
+    return toWrittenResult(words === '' ? undefined : `${form} ${words}`);
   }
   const [, length, rest] = /^\?(\d{1,2}):([\s\S]+)$/.exec(id) ?? [];
-  if (length === undefined || rest === undefined) return toWritten(readButtonId(id));
+  if (length === undefined || rest === undefined) return toWrittenResult(readButtonId(id));
   const asks = rest.slice(0, Number(length)) || USUAL_NAME;
   return { kind: 'asks', asks, data: rest.slice(Number(length)) };
 }
 
-function toWritten(text: string | undefined): Pressed | undefined {
+function toWrittenResult(text: string | undefined): PressResult | undefined {
   return text === undefined ? undefined : { kind: 'wrote', text };
 }
 

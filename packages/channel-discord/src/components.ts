@@ -1,19 +1,19 @@
 import { z } from 'zod';
-import { maskedLink } from './embeds.ts';
-import type { Naming } from './mentions.ts';
-import { field, kindNumber, Snowflake, text, validItems } from './wire.ts';
+import { formatMaskedLink } from './embeds.ts';
+import type { NameReplacer } from './mentions.ts';
+import { kindNumber, Snowflake, text, toLenientField, toLenientList } from './wire.ts';
 import { WireMedia } from './wire-message.ts';
 
 const Option = z.object({
   label: text,
   value: text,
   description: text,
-  default: field(z.boolean()),
+  default: toLenientField(z.boolean()),
 });
 const Media = z.object({
   media: WireMedia,
   description: text,
-  spoiler: field(z.boolean()),
+  spoiler: toLenientField(z.boolean()),
 });
 const Nested = z.array(z.unknown()).catch([]);
 
@@ -26,23 +26,25 @@ const WireComponent = z.object({
   description: text,
   value: text,
   name: text,
-  url: field(z.string()),
-  emoji: field(z.object({ id: field(Snowflake), name: field(z.string()) })),
-  options: validItems(Option),
-  default_values: validItems(z.object({ id: Snowflake, type: text })),
+  url: toLenientField(z.string()),
+  emoji: toLenientField(
+    z.object({ id: toLenientField(Snowflake), name: toLenientField(z.string()) }),
+  ),
+  options: toLenientList(Option),
+  default_values: toLenientList(z.object({ id: Snowflake, type: text })),
   components: Nested,
-  component: field(z.unknown()),
-  accessory: field(z.unknown()),
-  items: validItems(Media),
-  media: field(WireMedia),
-  file: field(WireMedia),
-  spoiler: field(z.boolean()),
-  divider: field(z.boolean()),
+  component: toLenientField(z.unknown()),
+  accessory: toLenientField(z.unknown()),
+  items: toLenientList(Media),
+  media: toLenientField(WireMedia),
+  file: toLenientField(WireMedia),
+  spoiler: toLenientField(z.boolean()),
+  divider: toLenientField(z.boolean()),
 });
 type WireComponent = z.infer<typeof WireComponent>;
 
 /** A file shown by a component. */
-export interface ShownMedia extends WireMedia {
+export interface DisplayedMedia extends WireMedia {
   readonly isSpoiler: boolean;
   readonly name?: string;
 }
@@ -50,15 +52,15 @@ export interface ShownMedia extends WireMedia {
 /**
  * The content of components: their visible text, their files, and the names of unreadable kinds.
  */
-export interface ShownComponents {
+export interface ComponentContent {
   readonly lines: readonly string[];
-  readonly media: readonly ShownMedia[];
+  readonly media: readonly DisplayedMedia[];
   readonly unread: readonly string[];
 }
 
-const NOTHING: ShownComponents = { lines: [], media: [], unread: [] };
+const NOTHING: ComponentContent = { lines: [], media: [], unread: [] };
 /**
- * The maximum nesting depth that is read. Discord nests three levels and allows 40 components in a
+ * The maximum nesting depth that is read; Discord allows three levels and 40 components in a
  * message.
  */
 const MAX_DEPTH = 8;
@@ -67,9 +69,9 @@ const MAX_COMPONENTS = 100;
 /** Reads the components of a message; nested ones are inserted where they occur. */
 export function readComponents(
   components: readonly unknown[],
-  naming: Naming,
+  naming: NameReplacer,
   depth = 0,
-): ShownComponents {
+): ComponentContent {
   if (depth > MAX_DEPTH || components.length === 0) return NOTHING;
   return joinComponents(
     components.slice(0, MAX_COMPONENTS).map((one) => {
@@ -81,20 +83,20 @@ export function readComponents(
 }
 
 /**
- * The URL from which a file can be downloaded: Discord's own, or that of Discord's copy; undefined
- * for any other.
+ * The URL from which a file can be downloaded: the original on Discord's servers, or Discord's
+ * copy; undefined for any other.
  */
-export function mediaUrl({ url, proxy_url, attachment_id }: WireMedia): string | undefined {
+export function getMediaUrl({ url, proxy_url, attachment_id }: WireMedia): string | undefined {
   const address = attachment_id === undefined ? proxy_url : url;
   return address !== undefined && /^https?:/.test(address) ? address : undefined;
 }
 
 /** A line for a file that cannot be downloaded, with the URL that people may open. */
-function mediaLine({ url, description, name }: ShownMedia): string {
+function formatMediaLine({ url, description, name }: DisplayedMedia): string {
   return `[File] ${[name, description, url].filter(Boolean).join(' ')}`;
 }
 
-function joinComponents(all: readonly ShownComponents[]): ShownComponents {
+function joinComponents(all: readonly ComponentContent[]): ComponentContent {
   return {
     lines: all.flatMap(({ lines }) => lines),
     media: all.flatMap(({ media }) => media),
@@ -102,22 +104,26 @@ function joinComponents(all: readonly ShownComponents[]): ShownComponents {
   };
 }
 
-function readComponent(component: WireComponent, naming: Naming, depth: number): ShownComponents {
+function readComponent(
+  component: WireComponent,
+  naming: NameReplacer,
+  depth: number,
+): ComponentContent {
   const { type } = component;
-  const below = readComponents(nestedIn(component), naming, depth + 1);
-  const media = mediaIn(component);
-  const elsewhere = media.filter((one) => mediaUrl(one) === undefined).map(mediaLine);
-  const shown: ShownComponents = {
-    lines: [...ownLines(component, naming), ...elsewhere, ...below.lines],
+  const below = readComponents(listNestedComponents(component), naming, depth + 1);
+  const media = listMedia(component);
+  const elsewhere = media.filter((one) => getMediaUrl(one) === undefined).map(formatMediaLine);
+  const shown: ComponentContent = {
+    lines: [...listOwnLines(component, naming), ...elsewhere, ...below.lines],
     media: [...media, ...below.media],
     unread: below.unread,
   };
   const isEmpty = [shown.lines, shown.media, shown.unread].every((list) => list.length === 0);
-  const name = isEmpty && !SILENT.has(type) ? nameOfKind(type) : undefined;
+  const name = isEmpty && !SILENT.has(type) ? getKindName(type) : undefined;
   return name === undefined ? shown : { ...shown, unread: [name] };
 }
 
-function nestedIn({ components, component, accessory }: WireComponent): unknown[] {
+function listNestedComponents({ components, component, accessory }: WireComponent): unknown[] {
   return [...components, component, accessory].filter((one) => one !== undefined);
 }
 
@@ -133,56 +139,59 @@ const CONTAINER = 17;
  */
 const SILENT: ReadonlySet<number> = new Set([ROW, 9, SEPARATOR, CONTAINER, 18]);
 
-function nameOfKind(type: number): string {
+function getKindName(type: number): string {
   if (type === BUTTON) return 'a button without words';
   if (type === ENTRY) return 'an entry about what a person plays or hears';
   return `a part of the message (component type ${type})`;
 }
 
-/** The lines of the component itself, without those of nested ones. */
-function ownLines(component: WireComponent, naming: Naming): string[] {
+/** The lines of a component, without those of nested ones. */
+function listOwnLines(component: WireComponent, naming: NameReplacer): string[] {
   const { type, label, url, emoji, divider, content, description, value } = component;
   if (type === SEPARATOR) return divider === false ? [] : ['---'];
   if (type === BUTTON) {
-    const words = [emojiText(emoji), label].filter(Boolean).join(' ');
-    return words === '' && url === undefined ? [] : [`[Button] ${maskedLink(words, url)}`];
+    const words = [formatEmoji(emoji), label].filter(Boolean).join(' ');
+    return words === '' && url === undefined ? [] : [`[Button] ${formatMaskedLink(words, url)}`];
   }
-  if (MENUS.has(type)) return [menuLine(component, naming)];
+  if (MENUS.has(type)) return [formatMenuLine(component, naming)];
   const spoiler = component.spoiler === true && type === CONTAINER ? ['[Spoiler]'] : [];
-  const options = component.options.map((option) => `- ${optionText(option)}`);
+  const options = component.options.map((option) => `- ${formatOption(option)}`);
   const lines = [content, label, component.placeholder, description, value].filter(Boolean);
   return [...spoiler, ...lines.map(naming), ...options.map(naming)];
 }
 
-function menuLine({ placeholder, options, default_values }: WireComponent, naming: Naming): string {
-  const chosen = default_values.map(({ id, type }) => naming(mentionMarkup(id, type)));
-  const all = [...options.map(optionText), ...chosen];
+function formatMenuLine(
+  { placeholder, options, default_values }: WireComponent,
+  naming: NameReplacer,
+): string {
+  const chosen = default_values.map(({ id, type }) => naming(formatMention(id, type)));
+  const all = [...options.map(formatOption), ...chosen];
   return ['[Menu]', naming(placeholder), all.length === 0 ? '' : `(${all.join(', ')})`]
     .filter(Boolean)
     .join(' ');
 }
 
-function mentionMarkup(id: string, type: string): string {
+function formatMention(id: string, type: string): string {
   if (type === 'channel') return `<#${id}>`;
   return type === 'role' ? `<@&${id}>` : `<@${id}>`;
 }
 
-function optionText({ label, value, description }: z.infer<typeof Option>): string {
+function formatOption({ label, value, description }: z.infer<typeof Option>): string {
   const words = label || value;
   return description === '' ? words : `${words}: ${description}`;
 }
 
-/** The emoji itself, or the name of a server's custom emoji between colons. */
-export function emojiText(
+/** A standard emoji as is, or the name of a server's custom emoji between colons. */
+export function formatEmoji(
   emoji: { id?: string | undefined; name?: string | undefined } | undefined,
 ) {
   if (emoji === undefined) return '';
   return emoji.id === undefined ? (emoji.name ?? '') : `:${emoji.name ?? 'emoji'}:`;
 }
 
-function mediaIn({ items: gallery, media, file, spoiler, name, description }: WireComponent) {
+function listMedia({ items: gallery, media, file, spoiler, name, description }: WireComponent) {
   const single = [media, file].filter((one) => one !== undefined);
-  const of = (one: WireMedia, words: string, isSpoiler: boolean, called = ''): ShownMedia => ({
+  const of = (one: WireMedia, words: string, isSpoiler: boolean, called = ''): DisplayedMedia => ({
     ...one,
     ...(words !== '' && { description: words }),
     isSpoiler,

@@ -15,7 +15,7 @@ import {
   Options,
   SimpleShardingStrategy,
 } from 'discord.js';
-import { afterConnectionFailure, callFailureOf, type Ending } from './failures.ts';
+import { type ConnectionEnding, decideAfterConnectionFailure, toCallFailure } from './failures.ts';
 import type { DiscordSettings } from './settings.ts';
 
 /** The name, data and sequence number of an event. */
@@ -47,8 +47,8 @@ const STABLE_AFTER_MS = 60_000;
 const OWN_RETRY_MS = 500;
 
 /**
- * The gateway connection of an account. discord.js resumes and identifies on its own. When it gives
- * up, this class reconnects, unless a person has to act first.
+ * The gateway connection of an account. discord.js resumes and identifies by itself. When
+ * discord.js gives up, this class reconnects, unless a person has to act first.
  */
 export class Connection {
   readonly #deps: ConnectionDeps;
@@ -71,19 +71,21 @@ export class Connection {
       const ending = await this.#once(signal);
       if (signal.aborted) return;
       if (monotonic() - startedAt >= STABLE_AFTER_MS) failures = 0;
-      const decision = afterConnectionFailure(ending, failures, random(), clock());
+      const decision = decideAfterConnectionFailure(ending, failures, random(), clock());
       if (!(await reportAndWait(decision, this.#deps, signal))) return;
     }
   }
 
-  async #once(signal: AbortSignal): Promise<Ending> {
-    const client = newClient(this.#deps.settings);
+  async #once(signal: AbortSignal): Promise<ConnectionEnding> {
+    const client = createClient(this.#deps.settings);
     this.#client = client;
-    const { promise: ended, resolve: end } = Promise.withResolvers<Ending>();
+    const { promise: ended, resolve: end } = Promise.withResolvers<ConnectionEnding>();
     const stop = () => end({ reason: 'stopped' });
     signal.addEventListener('abort', stop, { once: true });
     this.#listen(client, end);
-    client.login(this.#deps.settings.token).catch((thrown: unknown) => end(endingOf(thrown)));
+    client
+      .login(this.#deps.settings.token)
+      .catch((thrown: unknown) => end(toConnectionEnding(thrown)));
     const ending = await ended;
     signal.removeEventListener('abort', stop);
     client.removeAllListeners();
@@ -94,9 +96,9 @@ export class Connection {
     return ending;
   }
 
-  #listen(client: Client, end: (ending: Ending) => void): void {
+  #listen(client: Client, end: (ending: ConnectionEnding) => void): void {
     const { onEvent, onSessionStart, onShardReady, onUnreadable, log } = this.#deps;
-    survivePackets(client, guarded('unreadable event', onUnreadable));
+    ignoreUnreadablePackets(client, guarded('unreadable event', onUnreadable));
     const down = new Set<number>();
     const up = (shard: number): void => {
       down.delete(shard);
@@ -148,24 +150,24 @@ export class Connection {
 const SESSION_EVENTS: ReadonlySet<string> = new Set(['READY', 'RESUMED']);
 
 /**
- * Confines an event that discord.js cannot parse. Otherwise the error would be thrown from the
+ * Confines an event that discord.js cannot parse. Without this, the error would propagate from the
  * socket's listener, where no caller handles it: the adapter would restart and delay other events.
  */
-function survivePackets(
+function ignoreUnreadablePackets(
   client: Client,
   onUnreadable: (event: GatewayEvent, thrown: unknown) => void,
 ): void {
   const handle: unknown = Reflect.get(client.ws, 'handlePacket');
   if (typeof handle !== 'function') return;
   Reflect.defineProperty(client.ws, 'handlePacket', {
-    // discord.js also calls it without a packet, to continue with queued ones.
+    // discord.js also calls this method without a packet, to continue with queued ones.
     value: (packet: GatewayEvent | undefined, shard: unknown): unknown => {
       try {
         return handle.call(client.ws, packet, shard);
       } catch (thrown) {
         if (packet === undefined || SESSION_EVENTS.has(packet.t)) throw thrown;
         onUnreadable(packet, thrown);
-        // discord.js reads a server's data again to count the available ones.
+        // discord.js parses a server's data again to count the available servers.
         if (packet.d == null) Reflect.set(packet, 'd', {});
         return true;
       }
@@ -174,7 +176,7 @@ function survivePackets(
 }
 
 /** Creates a client that caches neither people nor messages, because each event contains both. */
-function newClient({ apiRoot, messageContent, shards }: DiscordSettings): Client {
+function createClient({ apiRoot, messageContent, shards }: DiscordSettings): Client {
   return new Client({
     intents: [
       GatewayIntentBits.Guilds,
@@ -197,19 +199,19 @@ function newClient({ apiRoot, messageContent, shards }: DiscordSettings): Client
     }),
     ...(shards === 'auto' ? { shards: 'auto' as const } : { shardCount: shards }),
     rest: { api: apiRoot.replace(/\/$/, '') },
-    ws: { buildStrategy: (manager) => new EndingSharding(manager) },
+    ws: { buildStrategy: (manager) => new StoppableSharding(manager) },
   });
 }
 
-function endingOf(thrown: unknown): Ending {
-  const failure = callFailureOf(thrown);
+function toConnectionEnding(thrown: unknown): ConnectionEnding {
+  const failure = toCallFailure(thrown);
   const reason = reasonOf(thrown);
   return failure.kind === 'rate-limited'
     ? { reason, retryAfterMs: failure.retryAfterMs }
     : { reason };
 }
 
-/** The deadline for the close handshake, in ms. A dead peer never responds. */
+/** The deadline for the close handshake, in ms, because a dead peer never responds. */
 const CLOSE_WITHIN_MS = 2_000;
 /** The close code with which Discord's own libraries keep the session resumable. */
 const RESUMING = 4200;
@@ -217,18 +219,18 @@ const RESUMING = 4200;
 const CLOSED = 3;
 
 /**
- * discord.js's own sharding with a `destroy` that really stops it. Otherwise a shard waiting for
+ * discord.js's sharding with a `destroy` that stops every shard. Without it, a shard waiting for
  * its next attempt would continue after `destroy`, and a connection that is still being opened, or
  * whose peer is dead, would stay open for half a minute.
  */
-class EndingSharding extends SimpleShardingStrategy {
+class StoppableSharding extends SimpleShardingStrategy {
   override async destroy(...options: Parameters<SimpleShardingStrategy['destroy']>): Promise<void> {
     const shards: unknown = Reflect.get(this, 'shards');
     const all: object[] = shards instanceof Map ? [...shards.values()] : [];
     for (const shard of all)
       Reflect.defineProperty(shard, 'internalConnect', { value: () => Promise.resolve() });
     const closed = new AbortController();
-    const late = realEnv.wait(CLOSE_WITHIN_MS, closed.signal).then(() => terminate(all));
+    const late = realEnv.wait(CLOSE_WITHIN_MS, closed.signal).then(() => terminateShards(all));
     // After a close with code 1000 the next process could not resume the session.
     await super.destroy({ ...options[0], code: RESUMING });
     closed.abort();
@@ -236,8 +238,8 @@ class EndingSharding extends SimpleShardingStrategy {
   }
 }
 
-/** Terminates the connections that are still open. Nothing listens for their errors any more. */
-function terminate(shards: readonly object[]): void {
+/** Terminates the connections that are still open. No listener handles their errors anymore. */
+function terminateShards(shards: readonly object[]): void {
   for (const shard of shards) {
     const connection: unknown = Reflect.get(shard, 'connection');
     if (typeof connection !== 'object' || connection === null) continue;

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { toInbound } from './content.ts';
-import type { Place } from './places.ts';
+import type { ChatDetails } from './places.ts';
 import { WireMessage } from './wire-message.ts';
 
 const ME = '900';
-const GROUP: Place = {
+const GROUP: ChatDetails = {
   chat: { id: '10', type: 'group', title: 'Club #general' },
   botRole: '77',
   nameOf: (kind, id) => (kind === 'role' && id === '77' ? 'Parley' : undefined),
 };
-const DIRECT: Place = { chat: { id: '11', type: 'direct' }, nameOf: () => undefined };
+const DIRECT: ChatDetails = { chat: { id: '11', type: 'direct' }, nameOf: () => undefined };
 
 const read = (fields: object, place = GROUP) => {
   const plain = {
@@ -38,7 +38,7 @@ describe('[F01] the inbound message of a Discord message', () => {
       'Ann A.',
     ],
     ['otherwise the account name', {}, 'ann'],
-  ])('says %s', (_, fields, name) => {
+  ])('names the sender by %s', (_, fields, name) => {
     expect(read(fields)?.sender.name).toBe(name);
   });
 
@@ -87,7 +87,7 @@ describe('[F01] the inbound message of a Discord message', () => {
     [{ author: { id: '1', username: 'd', system: true } }, true],
     [{ webhook_id: '1' }, true],
     [{}, false],
-  ])('[F07] reports who is not a person: %o', (fields, isBot) => {
+  ])('[F07] reports which senders are not people: %o', (fields, isBot) => {
     expect(read(fields)?.sender.isBot).toBe(isBot);
   });
 
@@ -120,7 +120,7 @@ describe('[F01] the inbound message of a Discord message', () => {
     ]);
   });
 
-  it('[F09] [G13] contains the text and files of a forwarded message, which are not a command', () => {
+  it('[F09] [G13] contains the text and files of a forwarded message, without treating the text as a command', () => {
     const forwarded = { message: { content: '/new', attachments: [file] } };
     const message = read({
       content: '',
@@ -165,7 +165,7 @@ describe('[F01] the inbound message of a Discord message', () => {
     expect(read(strange)?.text).toBe('hi');
   });
 
-  it('still answers a message that has been deleted', () => {
+  it('answers a reply even if the message it refers to was deleted', () => {
     const fields = { type: 19, message_reference: { message_id: '50' }, referenced_message: null };
     expect(read(fields)?.replyTo).toEqual({ messageId: '50' });
   });

@@ -1,12 +1,23 @@
 import { unreadText } from '@parley/channels';
 import type { Authored, InboundMessage } from '@parley/core';
-import { messageAttachments, ownAttachments } from './attachments.ts';
-import { displayName, mentionedNames, namingOf, plainMentions, withoutMarks } from './mentions.ts';
-import { messageKind, NEW_KIND } from './message-types.ts';
-import type { Place } from './places.ts';
-import { snowflakeTime } from './positions.ts';
+import { listMessageAttachments, listOwnAttachments } from './attachments.ts';
+import {
+  createNameReplacer,
+  getDisplayName,
+  listMentionedNames,
+  removeMarkers,
+  replaceMentions,
+} from './mentions.ts';
+import { findMessageKind, NEW_KIND } from './message-types.ts';
+import type { ChatDetails } from './places.ts';
+import { getSnowflakeTime } from './positions.ts';
 import type { DiscordSettings } from './settings.ts';
-import { allShownText, isReply, type ShownContent, shownContent } from './shown-content.ts';
+import {
+  isReply,
+  readVisibleContent,
+  renderFullText,
+  type VisibleContent,
+} from './shown-content.ts';
 import type { WireMember, WireUser } from './wire.ts';
 import type { WireMessage } from './wire-message.ts';
 
@@ -17,23 +28,23 @@ import type { WireMessage } from './wire-message.ts';
  */
 export function toInbound(
   message: WireMessage,
-  place: Place,
-  { account, me, threads }: Receiving,
+  place: ChatDetails,
+  { account, me, threads }: ReceivingAccount,
 ): InboundMessage | undefined {
-  if (message.author.id === me || noticeIn(message) !== undefined) return undefined;
-  const attachments = messageAttachments(message);
-  const { own, leading } = ownWords(message, place, me);
+  if (message.author.id === me || findNotice(message) !== undefined) return undefined;
+  const attachments = listMessageAttachments(message);
+  const { own, leading } = readOwnWords(message, place, me);
   const said: MessageParts = {
     own,
-    shown: shownContent(message, place),
+    shown: readVisibleContent(message, place),
     hasFiles: attachments.length > 0,
   };
   const mentions = message.mentions.map(({ id }) => id);
   const named = mentions.includes(me) || leading;
   const replied = message.referenced_message?.author.id === me;
-  const sender = messageSender(message);
+  const sender = getMessageSender(message);
   const isDirect = place.chat.type === 'direct';
-  const addressed = isDirect || named || replied || namesRole(message, place);
+  const addressed = isDirect || named || replied || mentionsBotRole(message, place);
   const perThread = threads === 'per-conversation' && !isDirect;
   // In a thread that the bot has started, people need not mention it, but they may address others.
   const goesOn = perThread && place.threadOwner === me && mentions.length === 0;
@@ -42,15 +53,15 @@ export function toInbound(
     channel: 'discord',
     account,
     messageId: message.id,
-    chat: opens ? threadOf(message, place, me) : place.chat,
+    chat: opens ? toNewThread(message, place, me) : place.chat,
     sender,
-    ...messageWords(message, place, said),
+    ...separateWords(message, place, said),
     authored: findAuthored(message, place, { own, me, isDirect }),
     ...(attachments.length === 0 ? {} : { attachments }),
     ...readReply(message, place),
     mentions,
     addressed: addressed || goesOn,
-    sentAt: sentAt(message),
+    sentAt: getSentTime(message),
     variables: {},
   };
 }
@@ -58,27 +69,31 @@ export function toInbound(
 /**
  * What a message written by Discord itself reports; undefined for messages from people and bots.
  */
-export function noticeIn({ type }: Pick<WireMessage, 'type'>): string | undefined {
-  const kind = messageKind(type);
+export function findNotice({ type }: Pick<WireMessage, 'type'>): string | undefined {
+  const kind = findMessageKind(type);
   return kind?.kind === 'notice' ? kind.what : undefined;
 }
 
 /**
  * The time of the message, in ms since 1970; taken from its id when the timestamp is unreadable.
  */
-export function sentAt({ id, timestamp }: Pick<WireMessage, 'id' | 'timestamp'>): number {
+export function getSentTime({ id, timestamp }: Pick<WireMessage, 'id' | 'timestamp'>): number {
   const at = Date.parse(timestamp);
-  return Number.isNaN(at) || at < 0 ? snowflakeTime(id) : at;
+  return Number.isNaN(at) || at < 0 ? getSnowflakeTime(id) : at;
 }
 
-function messageSender({ author, member, webhook_id }: WireMessage): InboundMessage['sender'] {
+function getMessageSender({ author, member, webhook_id }: WireMessage): InboundMessage['sender'] {
   const isBot = author.bot === true || author.system === true || webhook_id !== undefined;
   return toSender(author, member, isBot);
 }
 
-/** The thread that the answer will start from this message; its id will be that of the message. */
-function threadOf(message: WireMessage, { chat }: Place, me: string): InboundMessage['chat'] {
-  const title = [chat.title, `#${threadName(message, me)}`].filter(Boolean).join(' › ');
+/** The thread that the answer will start from this message, with the message's id. */
+function toNewThread(
+  message: WireMessage,
+  { chat }: ChatDetails,
+  me: string,
+): InboundMessage['chat'] {
+  const title = [chat.title, `#${createThreadName(message, me)}`].filter(Boolean).join(' › ');
   return { ...chat, type: 'thread', threadId: message.id, title };
 }
 
@@ -86,14 +101,16 @@ function threadOf(message: WireMessage, { chat }: Place, me: string): InboundMes
 const MAX_NAME = 60;
 
 /** The name of a thread: the first words of its message. */
-export function threadName(
+export function createThreadName(
   { content, mentions, author }: WireMessage,
   me: string | undefined,
 ): string {
   const others = content.replaceAll(`<@${me}>`, '').replaceAll(`<@!${me}>`, '');
-  const named = withoutMarks(plainMentions(others, mentionedNames(mentions), () => undefined));
+  const named = removeMarkers(
+    replaceMentions(others, listMentionedNames(mentions), () => undefined),
+  );
   const text = named.replace(/\s+/g, ' ').trim();
-  if (text === '') return displayName(author, undefined).slice(0, MAX_NAME);
+  if (text === '') return getDisplayName(author, undefined).slice(0, MAX_NAME);
   if (text.length <= MAX_NAME) return text;
   const cut = text.slice(0, MAX_NAME).toWellFormed();
   return `${cut.replace(/\s\S*$/, '')} …`;
@@ -110,21 +127,21 @@ export function toSender(
 ): InboundMessage['sender'] {
   const { id, username } = user;
   const roles = member?.roles?.slice(0, MAX_ROLES);
-  return { id, name: displayName(user, member?.nick), username, isBot, ...(roles && { roles }) };
+  return { id, name: getDisplayName(user, member?.nick), username, isBot, ...(roles && { roles }) };
 }
 
 /**
- * Whether the bot's own role is mentioned. Discord's autocompletion offers it next to the bot,
- * under the same name.
+ * Whether the bot's own role is mentioned. Discord's autocompletion offers this role next to the
+ * bot, under the same name.
  */
-function namesRole({ mention_roles }: WireMessage, { botRole }: Place): boolean {
+function mentionsBotRole({ mention_roles }: WireMessage, { botRole }: ChatDetails): boolean {
   return botRole !== undefined && mention_roles.includes(botRole);
 }
 
 /** The author's text without a leading mention of the bot. */
-function ownWords(
+function readOwnWords(
   message: WireMessage,
-  place: Place,
+  place: ChatDetails,
   me: string,
 ): { readonly own: string; readonly leading: boolean } {
   const { content } = message;
@@ -134,23 +151,24 @@ function ownWords(
   ];
   const front = new RegExp(`^\\s*<(?:${names.join('|')})>[\\s,:]*`);
   const text = content.replace(front, '');
-  return { own: namingOf(message, place)(text), leading: text !== content };
+  return { own: createNameReplacer(message, place)(text), leading: text !== content };
 }
 
 /** The content of a message: its author's text, and everything else it shows. */
 interface MessageParts {
   readonly own: string;
-  readonly shown: ShownContent;
+  readonly shown: VisibleContent;
   readonly hasFiles: boolean;
 }
 
 /**
- * Separates the sender's text, so that it can be a command or an approval, from everything else the
- * message shows, which is quoted. If the sender typed nothing, the rest becomes the text.
+ * Text typed by the sender is kept apart, so that it can be a command or an approval; everything
+ * else that the message shows becomes the quotation. If the sender typed nothing, the rest becomes
+ * the text.
  */
-function messageWords(
+function separateWords(
   message: WireMessage,
-  { chat: { type } }: Place,
+  { chat: { type } }: ChatDetails,
   { own, shown, hasFiles }: MessageParts,
 ): Pick<InboundMessage, 'text' | 'quotation'> {
   const unread = (chatType: typeof type) => shown.unread.map((what) => unreadText(what, chatType));
@@ -160,73 +178,73 @@ function messageWords(
   }
   const text = [shown.text, ...unread(type)].filter(Boolean).join('\n');
   if (text !== '' || hasFiles) return { text };
-  if (messageKind(message.type) === undefined) return { text: unreadText(NEW_KIND, type) };
-  // In a group Discord may withhold the text; in a direct chat a person has sent something.
+  if (findMessageKind(message.type) === undefined) return { text: unreadText(NEW_KIND, type) };
+  // An empty message: in a group, Discord may withhold the text; in a direct chat, the person has
+  // sent unreadable content.
   const isMention = message.content.trim() !== '';
   return { text: type === 'direct' && !isMention ? unreadText('something', type) : '' };
 }
 
 /** The context that decides which text counts as typed by the sender. */
-interface Typing {
+interface AuthorContext {
   readonly me: string;
   readonly isDirect: boolean;
 }
 
 /**
- * The text that the sender typed or spoke. `content` is always theirs, except in messages of
- * unknown types. Other content of a message is not a request of theirs, and the files of a
- * forwarded message may contain another person's voice.
+ * The text that the sender typed or spoke. `content` is always typed by the sender, except in
+ * messages of unknown types. The rest of a message is not a request from the sender, and the files
+ * of a forwarded message may contain another person's voice.
  */
 function findAuthored(
   message: WireMessage,
-  place: Place,
-  { own, me, isDirect }: Typing & Pick<MessageParts, 'own'>,
+  place: ChatDetails,
+  { own, me, isDirect }: AuthorContext & Pick<MessageParts, 'own'>,
 ): Authored {
   const { attachments, message_snapshots: forwarded, webhook_id, type } = message;
   if (webhook_id !== undefined) return {};
-  const isWritten = messageKind(type) !== undefined;
+  const isWritten = findMessageKind(type) !== undefined;
   return {
     ...(own.trim() !== '' && isWritten && { text: true }),
     ...(attachments.length > 0 && forwarded.length === 0 && { voice: true }),
-    ...(isQuoteOfTheirs(message, place, { me, isDirect }) && { quote: true }),
+    ...(isQuoteOfSender(message, place, { me, isDirect }) && { quote: true }),
   };
 }
 
 /** Whether all of the quoted text was written by the sender, or in a direct chat by the bot. */
-function isQuoteOfTheirs(
+function isQuoteOfSender(
   { author, referenced_message: answered }: WireMessage,
-  place: Place,
-  { me, isDirect }: Typing,
+  place: ChatDetails,
+  { me, isDirect }: AuthorContext,
 ): boolean {
   if (answered === undefined) return false;
   const isMine = isDirect && answered.author.id === me;
   if (!isMine && answered.author.id !== author.id) return false;
-  if (messageKind(answered.type)?.kind !== 'written') return false;
+  if (findMessageKind(answered.type)?.kind !== 'written') return false;
   // The bot's components count as its own text.
   const others = isMine ? { ...answered, components: [] } : answered;
-  return shownContent(others, place).text === '';
+  return readVisibleContent(others, place).text === '';
 }
 
-function readReply(message: WireMessage, place: Place): Pick<InboundMessage, 'replyTo'> {
+function readReply(message: WireMessage, place: ChatDetails): Pick<InboundMessage, 'replyTo'> {
   const { message_reference: reference, referenced_message: answered } = message;
   const messageId = isReply(message) ? reference?.message_id : undefined;
   if (messageId === undefined) return {};
   if (answered === undefined) return { replyTo: { messageId } };
   // The files of the message replied to are attached when the message has none itself; otherwise
   // the text mentions that they exist.
-  const files = ownAttachments(message).length === 0 ? [] : ownAttachments(answered);
+  const files = listOwnAttachments(message).length === 0 ? [] : listOwnAttachments(answered);
   const names = files.map(({ kind, name }) => `[${kind}${name === undefined ? '' : `: ${name}`}]`);
   const around = [{ ...message.author, member: message.member }, ...message.mentions];
-  const text = [allShownText(answered, place, around), ...names].filter(Boolean).join('\n');
+  const text = [renderFullText(answered, place, around), ...names].filter(Boolean).join('\n');
   return {
     replyTo: { messageId, senderId: answered.author.id, ...(text === '' ? {} : { text }) },
   };
 }
 
 /** The account that receives the messages. */
-export interface Receiving {
+export interface ReceivingAccount {
   readonly account: string;
-  /** The bot's own id. */
   readonly me: string;
   readonly threads: DiscordSettings['threads'];
 }

@@ -1,65 +1,71 @@
 import { type ChannelContext, type ChannelEnv, reconnectBackoff } from '@parley/channels';
 import { reasonOf } from '@parley/core';
 import type { StartTimer } from './connection.ts';
-import { dateOf, isLater, laterId, type Position, snowflakeAt } from './positions.ts';
-import { type Resumed, type ResumeEnding, resumeSession } from './resume.ts';
-import type { Seen } from './seen.ts';
+import {
+  createSnowflake,
+  formatSnowflakeDate,
+  isLater,
+  type SessionPosition,
+  selectLaterId,
+} from './positions.ts';
+import { type ResumedSession, type ResumeEnding, resumeSession } from './resume.ts';
+import type { SeenMessages } from './seen.ts';
 
 /**
  * How long messages of a new session wait for those that an earlier session has yet to deliver, in
  * ms.
  */
 const TIMEOUT_MS = 5_000;
-/** How far before the end of a session a new direct chat is fetched from, in ms. */
+/** How long before the end of a session the fetch of a new direct chat starts, in ms. */
 const LOOK_BACK_MS = 7 * 24 * 60 * 60_000;
 /**
  * The age at which a gap is closed, in ms. A gap begins at most a week before its session ended, so
- * anyone who wrote during it has another week to write again, even if the bot had received nothing
- * for months, or ever.
+ * anyone who wrote during the gap has another week to write again, even if the bot had received
+ * nothing for months, or nothing at all.
  */
 const GAP_ENDS_MS = 2 * LOOK_BACK_MS;
 
-type Outcome = 'delivered' | 'gone' | 'stopped';
+type SessionOutcome = 'delivered' | 'gone' | 'stopped';
 
-interface EarlierDeps
+interface EarlierSessionsDeps
   extends Pick<ChannelContext<unknown>, 'log' | 'clock' | 'notifyOwner'>,
     ChannelEnv {
   readonly token: string;
-  readonly seen: Seen;
+  readonly seen: SeenMessages;
   readonly later: StartTimer;
   /** Called with each event of an earlier session and the position before it. */
-  readonly onEvent: (name: string, data: unknown, before: Position) => void;
+  readonly onEvent: (name: string, data: unknown, before: SessionPosition) => void;
 }
 
 /** The progress of an earlier session. Both promises also resolve when the session has ended. */
-interface Pending {
+interface PendingSession {
   readonly caughtUp: Promise<void>;
   readonly done: Promise<void>;
 }
 
 /**
- * Gateway sessions that were replaced by a newer one. First direct messages that new people sent
- * before the replacement arrive only through them. Each is therefore resumed until it has delivered
- * everything or Discord reports that it no longer exists, and until then it stays stored for the
- * next process. When a session is gone, first direct messages may be missing. This is the gap: new
- * direct chats are read from its start once somebody writes in them again.
+ * Gateway sessions that were replaced by a newer one. The first direct messages that new people
+ * sent before the replacement arrive only through these sessions. Each session is therefore resumed
+ * until it has delivered everything or Discord reports that it no longer exists, and until then it
+ * stays stored for the next process. When a session is gone, first direct messages may be missing.
+ * This gap is closed by reading new direct chats from its start once somebody writes in them again.
  */
 export class EarlierSessions {
-  readonly #deps: EarlierDeps;
+  readonly #deps: EarlierSessionsDeps;
   /** Earlier sessions by session id. */
-  readonly #pending = new Map<string, Pending>();
+  readonly #pending = new Map<string, PendingSession>();
   readonly #replaced = Promise.withResolvers<'replaced'>();
   /** The gap before the pending sessions extended it. */
   #gapBefore: string | undefined;
 
-  constructor(deps: EarlierDeps) {
+  constructor(deps: EarlierSessionsDeps) {
     this.#deps = deps;
   }
 
   /** Resumes the sessions left over from earlier processes. */
   start(signal: AbortSignal): void {
     const { seen, clock } = this.#deps;
-    if (seen.gap !== undefined && isLater(snowflakeAt(clock() - GAP_ENDS_MS), seen.gap))
+    if (seen.gap !== undefined && isLater(createSnowflake(clock() - GAP_ENDS_MS), seen.gap))
       seen.setGap(undefined);
     for (const position of seen.sessions) this.#add(position, signal);
   }
@@ -68,7 +74,7 @@ export class EarlierSessions {
    * Called when a new session is ready; `before` is the session of this process that it replaces,
    * if any.
    */
-  replace(before: Position | undefined, signal: AbortSignal): void {
+  replace(before: SessionPosition | undefined, signal: AbortSignal): void {
     this.#replaced.resolve('replaced');
     if (before !== undefined) this.#add(before, signal);
   }
@@ -91,7 +97,10 @@ export class EarlierSessions {
     return this.#patiently(({ done }) => done, signal);
   }
 
-  async #patiently(step: (one: Pending) => Promise<void>, signal: AbortSignal): Promise<void> {
+  async #patiently(
+    step: (one: PendingSession) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<void> {
     if (!this.arePending) return;
     const over = new AbortController();
     const patience = this.#deps.wait(TIMEOUT_MS, AbortSignal.any([signal, over.signal]));
@@ -99,14 +108,14 @@ export class EarlierSessions {
     over.abort();
   }
 
-  /** Gives up a session because there are too many. */
-  giveUp(position: Position): void {
+  /** Gives up a session when there are too many. */
+  giveUp(position: SessionPosition): void {
     if (!this.#pending.delete(position.session)) return;
     this.#gapBefore = this.#deps.seen.gap;
     this.#reportLost(position);
   }
 
-  #add(from: Position, signal: AbortSignal): void {
+  #add(from: SessionPosition, signal: AbortSignal): void {
     const { session } = from;
     if (this.#pending.has(session)) return;
     this.#openGap(from);
@@ -118,7 +127,7 @@ export class EarlierSessions {
     this.#pending.set(session, { caughtUp, done });
   }
 
-  #settle(position: Position, outcome: Outcome): void {
+  #settle(position: SessionPosition, outcome: SessionOutcome): void {
     const { seen } = this.#deps;
     const { session } = position;
     if (outcome === 'stopped' || !this.#pending.delete(session)) return;
@@ -130,7 +139,7 @@ export class EarlierSessions {
   }
 
   /** Stores the gap until it is certain that no message is missing. */
-  #openGap(from: Position): void {
+  #openGap(from: SessionPosition): void {
     const { seen } = this.#deps;
     if (!this.arePending) this.#gapBefore = seen.gap;
     const start = this.#startOf(from);
@@ -138,16 +147,20 @@ export class EarlierSessions {
   }
 
   /** The message after which first direct messages may be missing from a session. */
-  #startOf({ newest }: Position): string {
+  #startOf({ newest }: SessionPosition): string {
     const { seen, clock } = this.#deps;
-    const start = newest ?? seen.cursors().newest ?? snowflakeAt(clock());
-    return laterId(start, snowflakeAt(clock() - LOOK_BACK_MS));
+    const start = newest ?? seen.cursors().newest ?? createSnowflake(clock());
+    return selectLaterId(start, createSnowflake(clock() - LOOK_BACK_MS));
   }
 
   /**
    * Resumes a session until it has delivered everything that was sent before a newer one was ready.
    */
-  async #finish(first: Position, onCaughtUp: () => void, signal: AbortSignal): Promise<Outcome> {
+  async #finish(
+    first: SessionPosition,
+    onCaughtUp: () => void,
+    signal: AbortSignal,
+  ): Promise<SessionOutcome> {
     const { log, random, wait } = this.#deps;
     let from = first;
     for (let failures = 0; !signal.aborted; failures += 1) {
@@ -169,7 +182,10 @@ export class EarlierSessions {
     return 'stopped';
   }
 
-  async #follow(resumed: Resumed, onCaughtUp: () => void): Promise<ResumeEnding | 'delivered'> {
+  async #follow(
+    resumed: ResumedSession,
+    onCaughtUp: () => void,
+  ): Promise<ResumeEnding | 'delivered'> {
     const orEnded = <T>(step: Promise<T>) => Promise.race([step, resumed.ended]);
     if ((await orEnded(resumed.caughtUp)) !== 'caught-up') return closeResumed(resumed);
     onCaughtUp();
@@ -177,11 +193,12 @@ export class EarlierSessions {
     return (await orEnded(resumed.drained())) === 'drained' ? 'delivered' : closeResumed(resumed);
   }
 
-  #reportLost(position: Position): void {
+  #reportLost(position: SessionPosition): void {
     const { log, clock, notifyOwner, seen } = this.#deps;
     const { newest, session } = position;
     const start = newest === undefined ? seen.gap : this.#startOf(position);
-    const since = start === undefined ? 'while Parley was away' : `since ${dateOf(start)}`;
+    const since =
+      start === undefined ? 'while Parley was away' : `since ${formatSnowflakeDate(start)}`;
     log.warn(
       { session, since },
       'Discord no longer has the earlier session: the first direct messages of new people may be missing until they write again',
@@ -195,7 +212,7 @@ export class EarlierSessions {
 }
 
 /** Closes a resumed connection and returns how it ended. */
-async function closeResumed(resumed: Resumed): Promise<ResumeEnding> {
+async function closeResumed(resumed: ResumedSession): Promise<ResumeEnding> {
   resumed.close();
   return resumed.ended;
 }

@@ -1,25 +1,24 @@
-import { type Naming, shownTime } from './mentions.ts';
+import { formatDiscordTime, type NameReplacer } from './mentions.ts';
 import type { WireEmbed, WireMedia } from './wire-message.ts';
 
 /**
- * The maximum length of a preview of a linked page, in characters. The linked text appears next to
- * it.
+ * The maximum length of a link preview, in characters, because the linked page has the full text.
  */
 const MAX_PREVIEW = 500;
-/** The maximum length of a preview of a post, which Discord shows in full. In characters. */
+/** The maximum length of a post preview, in characters; Discord shows posts in full. */
 const MAX_POST = 1_500;
 /** Discord's limit for all embeds of one message, in characters. */
 const MAX_EMBED = 6_000;
 
-/** The text above the embed, the links in it, and how its marks are rendered. */
+/** The text above the embed, the links in it, and how its mentions are rendered. */
 export interface EmbedContext {
-  readonly naming: Naming;
+  readonly naming: NameReplacer;
   readonly content: string;
 }
 
 /**
- * Embed types that Discord creates from a link. Those of bots and webhooks, and of some posts, are
- * `rich`.
+ * Embed types that Discord creates from a link. Embeds from bots and webhooks, and those of some
+ * posts, are `rich`.
  */
 const PREVIEWS: ReadonlySet<string> = new Set(['link', 'article', 'video', 'image', 'gifv']);
 
@@ -28,26 +27,26 @@ function isPreview({ type }: WireEmbed): boolean {
 }
 
 /** An embed as text; empty when it shows nothing that can be expressed as text. */
-export function embedText(embed: WireEmbed, context: EmbedContext): string {
-  if (embed.type === 'poll_result') return pollResultText(embed);
+export function renderEmbed(embed: WireEmbed, context: EmbedContext): string {
+  if (embed.type === 'poll_result') return renderPollResult(embed);
   if (isPreview(embed)) return renderPreview(embed, context);
   const { url } = embed;
   const isPost = url !== undefined && context.content.includes(url);
-  return cutText(richText(embed, context.naming), isPost ? MAX_POST : MAX_EMBED);
+  return cutText(renderRichEmbed(embed, context.naming), isPost ? MAX_POST : MAX_EMBED);
 }
 
 /**
  * The name of an embed without readable content, such as one of a new kind; undefined if it is
  * readable.
  */
-export function unreadEmbed(embed: WireEmbed, context: EmbedContext): string | undefined {
-  if (isPreview(embed) || embedText(embed, context) !== '') return undefined;
+export function nameUnreadEmbed(embed: WireEmbed, context: EmbedContext): string | undefined {
+  if (isPreview(embed) || renderEmbed(embed, context) !== '') return undefined;
   return embed.type === undefined || embed.type === 'rich'
     ? 'an embed'
     : `an embed (${embed.type})`;
 }
 
-/** `[Preview of https://…] Site · Title: first words`, on one line. */
+/** A preview such as `[Preview of https://…] Site · Title: first words`, on one line. */
 function renderPreview(
   { url, title, description, provider, author }: WireEmbed,
   { naming, content }: EmbedContext,
@@ -62,37 +61,37 @@ function renderPreview(
 }
 
 /** A card sent by a bot or a webhook, in the order in which people see it. */
-function richText(embed: WireEmbed, naming: Naming): string {
+function renderRichEmbed(embed: WireEmbed, naming: NameReplacer): string {
   const { author, title, url, description, fields, provider, footer, timestamp } = embed;
-  const time = timestamp === undefined ? undefined : shownTime(Date.parse(timestamp));
+  const time = timestamp === undefined ? undefined : formatDiscordTime(Date.parse(timestamp));
   const lines = [
     provider?.name,
-    author && maskedLink(author.name, author.url),
-    maskedLink(naming(title), url),
+    author && formatMaskedLink(author.name, author.url),
+    formatMaskedLink(naming(title), url),
     naming(description),
     ...fields.map(({ name, value }) => `${naming(name)}: ${naming(value)}`),
-    pictureLine('Picture', embed.image),
-    pictureLine('Small picture', embed.thumbnail),
-    pictureLine('Video', embed.video),
+    formatPictureLine('Picture', embed.image),
+    formatPictureLine('Small picture', embed.thumbnail),
+    formatPictureLine('Video', embed.video),
     [footer?.text, time].filter(Boolean).join(' · '),
   ].filter((line) => line !== undefined && line.trim() !== '');
   return lines.length === 0 ? '' : ['[Embed]', ...lines].join('\n');
 }
 
 /** A link in the form `[Build 77](https://…)`. */
-export function maskedLink(words: string, url: string | undefined): string {
+export function formatMaskedLink(words: string, url: string | undefined): string {
   if (url === undefined || url === '' || words === url) return words || (url ?? '');
   return words.trim() === '' ? url : `[${words}](${url})`;
 }
 
-function pictureLine(what: string, media: WireMedia | undefined): string | undefined {
+function formatPictureLine(what: string, media: WireMedia | undefined): string | undefined {
   if (media === undefined) return undefined;
   const { url, description } = media;
   return `${what}: ${[description, url].filter(Boolean).join(' ')}`;
 }
 
 /** The result of a poll, which Discord puts into the fields of an embed. */
-function pollResultText({ fields }: WireEmbed): string {
+function renderPollResult({ fields }: WireEmbed): string {
   const value = (name: string) => fields.find((one) => one.name === name)?.value ?? '';
   const question = value('poll_question_text');
   const winner = [value('victor_answer_emoji_name'), value('victor_answer_text')]

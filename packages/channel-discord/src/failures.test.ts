@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { afterConnectionFailure } from './failures.ts';
+import { decideAfterConnectionFailure } from './failures.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00.000Z');
 
@@ -15,7 +15,7 @@ describe('after a failed login or a lost connection', () => {
     ['Used invalid intents', undefined, 'Update'],
     ['Used an invalid API version', undefined, 'Update'],
   ])('gives up and tells how to fix it: %s', (reason, closeCode, fix) => {
-    const decision = afterConnectionFailure({ reason, closeCode }, 0, 0, NOW);
+    const decision = decideAfterConnectionFailure({ reason, closeCode }, 0, 0, NOW);
     expect(decision).toMatchObject({ kind: 'give-up', fix: expect.stringContaining(fix) });
   });
 
@@ -24,18 +24,25 @@ describe('after a failed login or a lost connection', () => {
     [0, 0.999, 1_000],
     [3, 0, 4_000],
     [20, 0.999, 59_970],
-  ])('tries again after failure %i with random value %d in %i ms', (failures, random, ms) => {
-    const decision = afterConnectionFailure({ reason: 'ECONNREFUSED' }, failures, random, NOW);
+  ])('retries after failure %i with random value %d in %i ms', (failures, random, ms) => {
+    const decision = decideAfterConnectionFailure(
+      { reason: 'ECONNREFUSED' },
+      failures,
+      random,
+      NOW,
+    );
     expect(decision).toMatchObject({ kind: 'retry', afterMs: ms });
   });
 
   it('waits as long as Discord asks', () => {
-    expect(afterConnectionFailure({ reason: 'r', retryAfterMs: 77_000 }, 0, 0, NOW)).toMatchObject({
+    expect(
+      decideAfterConnectionFailure({ reason: 'r', retryAfterMs: 77_000 }, 0, 0, NOW),
+    ).toMatchObject({
       afterMs: 77_000,
     });
     const spent =
       'Not enough sessions remaining to spawn 1 shards; only 0 remaining; resets at 2026-11-21T13:00:00.000Z';
-    expect(afterConnectionFailure({ reason: spent }, 0, 0, NOW)).toMatchObject({
+    expect(decideAfterConnectionFailure({ reason: spent }, 0, 0, NOW)).toMatchObject({
       afterMs: 3_600_000,
     });
   });

@@ -7,14 +7,14 @@ import {
 import { ChannelError, type ChannelFailure, reasonOf } from '@parley/core';
 import { DiscordAPIError, HTTPError, RateLimitError } from 'discord.js';
 
-/** Why a call failed. The kinds differ in whether Discord may have executed it. */
+/** Why a call failed; the kinds differ in whether Discord may have executed the call. */
 type CallFailure =
   /** Discord refused the call and did nothing. */
   | {
       readonly kind: 'refused';
       /** An HTTP status: 400, 401, 403, 404 or 413. */
       readonly status: number;
-      /** Discord's error code, for example 50035; 0 if it sent none. */
+      /** Discord's error code, for example 50035; 0 if there was none. */
       readonly code: number;
       readonly reason: string;
     }
@@ -29,7 +29,7 @@ type CallFailure =
   | { readonly kind: 'unknown'; readonly reason: string };
 
 /** Classifies an error of discord.js. */
-export function callFailureOf(thrown: unknown): CallFailure {
+export function toCallFailure(thrown: unknown): CallFailure {
   if (thrown instanceof RateLimitError) {
     const { retryAfter, timeToReset, sublimitTimeout, global } = thrown;
     const retryAfterMs = Math.ceil(Math.max(retryAfter, timeToReset, sublimitTimeout));
@@ -49,31 +49,31 @@ export function callFailureOf(thrown: unknown): CallFailure {
 }
 
 /**
- * The wait in slow mode, for which the error states no time, in ms. A channel can have a slow mode
- * of up to six hours.
+ * The wait in slow mode, in ms, because Discord's error states no time. A channel can have a slow
+ * mode of up to six hours.
  */
 const SLOW_MODE_MS = 10_000;
 
 /** Discord's error codes whose meaning differs from that of their HTTP status. */
 const BY_CODE: ReadonlyMap<number, ChannelFailure> = new Map<number, ChannelFailure>([
-  // Unknown channel or server.
+  // Error code for an unknown channel or server.
   [10003, { kind: 'gone' }],
   [10004, { kind: 'gone' }],
-  // Unknown message: the channel exists, the message does not.
+  // Error code for an unknown message in an existing channel.
   [10008, { kind: 'refused' }],
-  // Slow mode, or the write limit of a channel.
+  // Error codes for slow mode and for a channel's write limit.
   [20016, { kind: 'rate-limited', retryAfterMs: SLOW_MODE_MS, scope: 'chat' }],
   [20028, { kind: 'rate-limited', retryAfterMs: SLOW_MODE_MS, scope: 'chat' }],
   [130000, { kind: 'transient' }],
-  // A locked thread.
+  // Error code for a locked thread.
   [160005, { kind: 'forbidden' }],
-  // A filter of the server blocks the text.
+  // Error code for text that a server's filter blocks.
   [200000, { kind: 'refused' }],
   [200001, { kind: 'refused' }],
 ]);
 
 /** Converts a failed call into the error that the delivery loop handles. */
-export function discordSendError(
+export function toDiscordSendError(
   failure: CallFailure,
   channelId: string,
   cause: unknown,
@@ -99,25 +99,26 @@ export function discordSendError(
         cause,
       );
     case 'refused': {
-      const message = `${what} ${failure.reason} (${failure.status}/${failure.code}). ${refusalAdvice(failure.code)}`;
-      return new ChannelError(refusalFailure(failure), message.trim(), cause);
+      const message = `${what} ${failure.reason} (${failure.status}/${failure.code}). ${getRefusalAdvice(failure.code)}`;
+      return new ChannelError(toChannelFailure(failure), message.trim(), cause);
     }
   }
 }
 
-function refusalFailure({
+function toChannelFailure({
   status,
   code,
 }: Extract<CallFailure, { kind: 'refused' }>): ChannelFailure {
   const known = BY_CODE.get(code);
   if (known !== undefined) return known;
-  // The whole account is refused, not just this part: the part can be sent once the token is fixed.
+  // Discord refuses the whole account rather than this part, which can be sent once the token is
+  // fixed.
   if (status === 401) return { kind: 'transient' };
   if (status === 403) return { kind: 'forbidden' };
   return status === 404 ? { kind: 'gone' } : { kind: 'refused' };
 }
 
-function refusalAdvice(code: number): string {
+function getRefusalAdvice(code: number): string {
   switch (code) {
     case 50001:
     case 50013:
@@ -140,12 +141,12 @@ export async function translateFailure<T>(channelId: string, call: () => Promise
     return await call();
   } catch (thrown) {
     if (thrown instanceof ChannelError) throw thrown;
-    throw discordSendError(callFailureOf(thrown), channelId, thrown);
+    throw toDiscordSendError(toCallFailure(thrown), channelId, thrown);
   }
 }
 
 /** Why a login failed or a connection ended. */
-export interface Ending {
+export interface ConnectionEnding {
   readonly reason: string;
   /** The gateway's close code, if known. */
   readonly closeCode?: number | undefined;
@@ -154,13 +155,12 @@ export interface Ending {
 }
 
 /**
- * The minimum interval between logins: Discord allows 1,000 a day, and this makes at most 480. In
- * ms.
+ * The minimum interval between logins, in ms: Discord allows 1,000 a day, and this interval allows
  */
 const BETWEEN_LOGINS_MS = 180_000;
 /**
- * The maximum pause before a login, in ms. Discord resets the count daily, so a later time means
- * that this machine's clock is wrong.
+ * The maximum pause before a login, in ms. Discord resets the count daily, so a later reset time
+ * means that this machine's clock is wrong.
  */
 const MAX_LOGIN_PAUSE_MS = 24 * 60 * 60_000;
 
@@ -211,8 +211,8 @@ const GIVE_UP: ReadonlyMap<number, readonly [reason: string, fix: string]> = new
  * Gives up when a person has to act, because Discord resets the token of a bot that keeps logging
  * in.
  */
-export function afterConnectionFailure(
-  { reason, closeCode, retryAfterMs }: Ending,
+export function decideAfterConnectionFailure(
+  { reason, closeCode, retryAfterMs }: ConnectionEnding,
   failures: number,
   random: number,
   now: number,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hasExpired, mayFetch, readRef, writeRef } from './files.ts';
+import { formatRef, hasExpired, mayFetch, readRef } from './files.ts';
 
 const API = 'https://discord.com/api';
 const TEST_API = 'http://127.0.0.1:8082/api';
@@ -7,8 +7,8 @@ const TEST_API = 'http://127.0.0.1:8082/api';
 describe('[F10] the reference of a file', () => {
   it('is parsed back to the original value', () => {
     const whole = { url: 'https://h/a?b=c', channelId: '1', messageId: '2', fileId: '3' };
-    expect(readRef(writeRef(whole))).toEqual(whole);
-    expect(readRef(writeRef({ url: 'https://h/a' }))).toEqual({ url: 'https://h/a' });
+    expect(readRef(formatRef(whole))).toEqual(whole);
+    expect(readRef(formatRef({ url: 'https://h/a' }))).toEqual({ url: 'https://h/a' });
     expect(readRef('file:///etc/passwd')).toBeUndefined();
   });
 
@@ -28,11 +28,11 @@ describe('[F10] the reference of a file', () => {
     ['http://127.0.0.1:8083/attachments/a', TEST_API, false],
     ['http://10.0.0.1/api/a', 'http://10.0.0.1/api', false],
     ['nonsense', API, false],
-  ])('leads to %s, with the API at %s: %s', (url, api, allowed) => {
+  ])('allows a download from %s, with the API at %s: %s', (url, api, allowed) => {
     expect(mayFetch(url, api)).toBe(allowed);
   });
 
-  it('has expired if its signature says so', () => {
+  it('expires at the time in its signature', () => {
     expect(hasExpired('https://h/a?ex=10&hm=x', 15_999)).toBe(false);
     expect(hasExpired('https://h/a?ex=10&hm=x', 16_000)).toBe(true);
     expect(hasExpired('https://h/a', 16_000)).toBe(false);

@@ -2,7 +2,7 @@ import { type FilesCapability, readUpTo } from '@parley/channels';
 import { ChannelError, type Clock, reasonOf } from '@parley/core';
 import type { DiscordApi } from './api.ts';
 import { readComponents } from './components.ts';
-import { callFailureOf, discordSendError } from './failures.ts';
+import { toCallFailure, toDiscordSendError } from './failures.ts';
 import type { WireContent } from './wire-message.ts';
 
 interface FilesDeps {
@@ -20,46 +20,46 @@ export function createFiles(deps: FilesDeps): FilesCapability {
     maxBytes: LARGEST_BYTES,
     async fetch(ref, limit, signal) {
       const file = readRef(ref);
-      if (file === undefined) throw fileRefusedError('its reference is not one of Discord');
+      if (file === undefined) throw createFileRefusedError('its reference is not one of Discord');
       const isOld = hasExpired(file.url, deps.clock());
       const first = isOld ? undefined : await downloadDiscordFile(deps, file.url, limit, signal);
       if (first !== undefined) return first;
       const second = await downloadDiscordFile(
         deps,
-        await freshUrl(deps, file, signal),
+        await requestFreshUrl(deps, file, signal),
         limit,
         signal,
       );
       if (second !== undefined) return second;
-      throw new ChannelError({ kind: 'gone' }, 'The file is not on Discord any more.');
+      throw new ChannelError({ kind: 'gone' }, 'The file is no longer on Discord.');
     },
   };
 }
 
 /** Requests a new URL from the message, if it still exists. */
-async function freshUrl(
+async function requestFreshUrl(
   { api }: FilesDeps,
   { channelId, messageId, fileId }: FileRef,
   signal: AbortSignal,
 ): Promise<string> {
-  const gone = new ChannelError({ kind: 'gone' }, 'The file is not on Discord any more.');
+  const gone = new ChannelError({ kind: 'gone' }, 'The file is no longer on Discord.');
   if (channelId === undefined || messageId === undefined) throw gone;
   try {
     const message = await api.message(channelId, messageId, signal);
     const contents = [message, ...message.message_snapshots.map((snapshot) => snapshot.message)];
     const found = contents
-      .map((content) => urlOf(content, fileId))
+      .map((content) => findUrl(content, fileId))
       .find((url) => url !== undefined);
     if (found !== undefined) return found;
   } catch (thrown) {
-    const failure = callFailureOf(thrown);
-    if (failure.kind !== 'refused') throw discordSendError(failure, channelId, thrown);
+    const failure = toCallFailure(thrown);
+    if (failure.kind !== 'refused') throw toDiscordSendError(failure, channelId, thrown);
   }
   throw gone;
 }
 
 /** The URL of an attachment, or of a file that occurs only in a component. */
-function urlOf({ attachments, components }: WireContent, fileId: string | undefined) {
+function findUrl({ attachments, components }: WireContent, fileId: string | undefined) {
   const { media } = readComponents(components, (text) => text);
   return (
     attachments.find(({ id }) => id === fileId)?.url ??
@@ -67,21 +67,20 @@ function urlOf({ attachments, components }: WireContent, fileId: string | undefi
   );
 }
 
-/** The URL of an account's picture. */
-export function pictureUrl(apiRoot: string, id: string, avatar: string): string {
+export function buildPictureUrl(apiRoot: string, id: string, avatar: string): string {
   const { hostname, origin } = new URL(apiRoot);
   const root = isLoopbackHost(hostname) ? origin : 'https://cdn.discordapp.com';
   return `${root}/avatars/${id}/${avatar}.png?size=128`;
 }
 
-/** Downloads a file; undefined when it does not, or no longer, exist at the URL. */
+/** Downloads a file; undefined if there is none at the URL. */
 export async function downloadDiscordFile(
   { apiRoot }: Pick<FilesDeps, 'apiRoot'>,
   url: string,
   limit: number,
   signal: AbortSignal,
 ): Promise<Uint8Array | undefined> {
-  if (!mayFetch(url, apiRoot)) throw fileRefusedError('its address is not one of Discord');
+  if (!mayFetch(url, apiRoot)) throw createFileRefusedError('its address is not one of Discord');
   try {
     const response = await fetch(url, { signal, redirect: 'error' });
     const { status, body } = response;
@@ -92,11 +91,11 @@ export async function downloadDiscordFile(
     const length = Number(response.headers.get('content-length') ?? 0);
     if (!response.ok || body === null || length > limit) {
       await body?.cancel();
-      if (length > limit) throw fileTooLargeError(limit);
+      if (length > limit) throw createFileTooLargeError(limit);
       throw new Error(`HTTP ${status}`);
     }
     const file = await readUpTo(body, limit);
-    if (file === undefined) throw fileTooLargeError(limit);
+    if (file === undefined) throw createFileTooLargeError(limit);
     return file;
   } catch (thrown) {
     if (thrown instanceof ChannelError) throw thrown;
@@ -105,11 +104,11 @@ export async function downloadDiscordFile(
   }
 }
 
-function fileTooLargeError(limit: number): ChannelError {
-  return fileRefusedError(`it is larger than ${limit} bytes`);
+function createFileTooLargeError(limit: number): ChannelError {
+  return createFileRefusedError(`it is larger than ${limit} bytes`);
 }
 
-function fileRefusedError(why: string): ChannelError {
+function createFileRefusedError(why: string): ChannelError {
   return new ChannelError({ kind: 'refused' }, `The file was not downloaded: ${why}.`);
 }
 
@@ -124,7 +123,7 @@ interface FileRef {
 }
 
 /** Formats the reference that is stored: the URL, and the ids after `#`. */
-export function writeRef({ url, channelId, messageId, fileId }: FileRef): string {
+export function formatRef({ url, channelId, messageId, fileId }: FileRef): string {
   return fileId === undefined ? url : `${url}#${channelId}/${messageId}/${fileId}`;
 }
 
@@ -137,10 +136,7 @@ export function readRef(ref: string): FileRef | undefined {
   return { url, channelId, messageId, fileId };
 }
 
-/**
- * Hosts to download from. The last two serve copies of external pictures, which Discord has fetched
- * itself.
- */
+/** Download hosts, of which the last two serve Discord's copies of external pictures. */
 const HOSTS: ReadonlySet<string> = new Set([
   'cdn.discordapp.com',
   'media.discordapp.net',
@@ -150,7 +146,8 @@ const HOSTS: ReadonlySet<string> = new Set([
 
 /**
  * Whether a URL may be requested: Discord's own file hosts over https or, in tests, the loopback
- * host of the API. The sender of a message must not decide where this machine connects to.
+ * host of the API. Without this check, the sender of a message could choose which hosts this
+ * machine connects to.
  */
 export function mayFetch(url: string, apiRoot: string): boolean {
   const address = URL.parse(url);

@@ -1,7 +1,7 @@
 import type { OutboundPart } from '@parley/core';
 import { expect, it } from 'vitest';
 import { readButtonId } from './component-layout.ts';
-import { partBody } from './format.ts';
+import { createPartBody } from './format.ts';
 
 const target = { dialect: 'discord', maxLength: 2000, unit: 'utf16' } as const;
 const part = (more: Partial<OutboundPart>): OutboundPart => ({
@@ -14,20 +14,20 @@ const part = (more: Partial<OutboundPart>): OutboundPart => ({
   ...more,
 });
 
-it('[M05] a message notifies nobody unless mentions are live', () => {
-  expect(partBody(part({}), true)).toEqual({
+it('[M05] notifies nobody of a message unless mentions are live', () => {
+  expect(createPartBody(part({}), true)).toEqual({
     content: 'a',
     allowed_mentions: { parse: [], replied_user: false },
   });
   const route = { ...part({}).route, target: { ...target, mentions: 'live' as const } };
-  expect(partBody(part({ route }), true)).toMatchObject({
+  expect(createPartBody(part({ route }), true)).toMatchObject({
     allowed_mentions: { parse: ['users', 'roles', 'everyone'] },
   });
 });
 
-it("[F09] a button's data is parsed back from its id, even if two buttons have the same data", () => {
+it("[F09] parses a button's data from its id, even if two buttons have the same data", () => {
   const data = `${'x'.repeat(62)}:y`;
-  const { components } = partBody(
+  const { components } = createPartBody(
     part({
       buttons: [
         { label: 'A', data },

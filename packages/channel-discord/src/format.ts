@@ -6,10 +6,10 @@ import { layOutButtons } from './component-layout.ts';
 const SUPPRESS_EMBEDS = 1 << 2;
 
 /**
- * The body that creates or changes a message with this text. It notifies no one unless the settings
+ * The body that creates or changes a message with this text. Nobody is notified unless the settings
  * allow mentions (M05).
  */
-export function contentBody(
+export function createContentBody(
   text: string,
   target: Pick<ReplyRoute['target'], 'mentions'>,
   linkPreviews: boolean,
@@ -22,8 +22,8 @@ export function contentBody(
   };
 }
 
-/** Fields that only a new message has: the idempotency key, and the message it replies to. */
-export function originBody(nonce: string, replyTo: string | undefined): MessageBody {
+/** Fields of new messages only: the idempotency key, and the message to reply to. */
+export function createOriginBody(nonce: string, replyTo: string | undefined): MessageBody {
   return {
     nonce,
     enforce_nonce: true,
@@ -35,10 +35,10 @@ export function originBody(nonce: string, replyTo: string | undefined): MessageB
 }
 
 /** The body with the text and buttons of a part. */
-export function partBody(part: OutboundPart, linkPreviews: boolean): MessageBody {
+export function createPartBody(part: OutboundPart, linkPreviews: boolean): MessageBody {
   const { body, buttons, route } = part;
   return {
-    ...contentBody(body.text, route.target, linkPreviews),
+    ...createContentBody(body.text, route.target, linkPreviews),
     ...(buttons === undefined ? {} : { components: layOutButtons(buttons) }),
   };
 }

@@ -1,13 +1,13 @@
-import { bareId, type ChannelIds, type IdForm } from '@parley/core';
+import { type ChannelIds, type IdForm, trimCopiedId } from '@parley/core';
 
 const COPY =
   'Switch on Developer Mode in Discord (Settings, Advanced), right-click, and choose "Copy ID"';
 
-/** The format of Discord's ids. The first ones had 15 digits, and there can be up to 20. */
+/** The format of Discord's ids. The oldest ids have 15 digits; the format allows up to 20. */
 const SNOWFLAKE = /^\d{15,20}$/;
 
 function explainWrongId(written: string): string | undefined {
-  const bare = bareId(written);
+  const bare = trimCopiedId(written);
   if (/^@?&\d/.test(bare)) return 'this is the id of a role';
   if (/^#\d/.test(bare)) return 'this is the id of a channel';
   if (/^@!?\d/.test(bare)) return 'this is the id of a person';
@@ -19,16 +19,16 @@ function explainWrongId(written: string): string | undefined {
 }
 
 /**
- * Creates the form of one kind of id. `kind` matches what precedes the digits when an id is copied
- * as a mention; `link` matches its URL, with the id as a group.
+ * Creates the form of one kind of id. `kind` matches the characters before the digits when an id is
+ * copied as a mention; `link` matches its URL, with the id as a group.
  */
-function idForm(expected: string, kind: RegExp, link: RegExp): IdForm {
+function createIdForm(expected: string, kind: RegExp, link: RegExp): IdForm {
   return {
     expected,
     howToFind: COPY,
     explain: explainWrongId,
     normalize(written) {
-      const bare = bareId(written);
+      const bare = trimCopiedId(written);
       const id = kind.exec(bare)?.[1] ?? link.exec(bare)?.[1] ?? bare;
       return SNOWFLAKE.test(id) ? id : null;
     },
@@ -38,24 +38,28 @@ function idForm(expected: string, kind: RegExp, link: RegExp): IdForm {
 const SITE = '^(?:https?://)?(?:(?:ptb|canary)\\.)?discord(?:app)?\\.com';
 const channelLink = new RegExp(`${SITE}/channels/(?:\\d+|@me)/(\\d+)(?:/|$)`, 'i');
 
-const group = idForm(
+const group = createIdForm(
   'the id of a channel in Discord, such as 123456789012345678',
   /^<?#(\d+)>?$/,
   channelLink,
 );
 
 /**
- * The forms of Discord's ids. Access to a server is granted channel by channel; threads belong to
+ * The formats of Discord's ids. Access to a server is granted channel by channel; threads belong to
  * their channel.
  */
 export const DISCORD_IDS: ChannelIds = {
-  person: idForm(
+  person: createIdForm(
     'a user id of Discord, such as 123456789012345678',
     /^<?@!?(\d+)>?$/,
     new RegExp(`(?:${SITE}|^discord://-)/users/(\\d+)`, 'i'),
   ),
   group,
   direct: group,
-  role: idForm('the id of a role in Discord, such as 123456789012345678', /^<?@&(\d+)>?$/, /^(?!)/),
+  role: createIdForm(
+    'the id of a role in Discord, such as 123456789012345678',
+    /^<?@&(\d+)>?$/,
+    /^(?!)/,
+  ),
   thread: group,
 };

@@ -12,8 +12,8 @@ import { DISCORD_MENU, DiscordSettings, MAX_TEXT } from './settings.ts';
 type ConnectDiscord = (context: ChannelContext<unknown>, env?: ChannelEnv) => ChannelAdapter;
 
 /**
- * The Discord channel, which connects bots through the gateway. This import loads only the settings
- * schema; `load` loads discord.js.
+ * Defines the Discord channel, which connects bots through the gateway. Importing this module loads
+ * only the settings schema; `load` loads discord.js.
  */
 export const discord = withOptionalLibrary(
   {

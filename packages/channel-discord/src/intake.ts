@@ -1,15 +1,15 @@
 import type { ChannelContext, SenderFacts } from '@parley/channels';
 import { BoundedMap, type InboundMessage, type Logger, ParleyError, reasonOf } from '@parley/core';
-import { withAnswered } from './answered.ts';
+import { addAnsweredMessage } from './answered.ts';
 import type { DiscordApi } from './api.ts';
-import { noticeIn, sentAt, toInbound } from './content.ts';
-import { callFailureOf } from './failures.ts';
-import { Lanes } from './lanes.ts';
+import { findNotice, getSentTime, toInbound } from './content.ts';
+import { toCallFailure } from './failures.ts';
+import { TaskLanes } from './lanes.ts';
 import { MissedMessages } from './missed-messages.ts';
-import type { FindPlace, GuildAuthor, Place } from './places.ts';
-import { type Position, snowflakeTime } from './positions.ts';
-import type { Reacted } from './reactions.ts';
-import type { Seen } from './seen.ts';
+import type { ChatDetails, FindChatDetails, GuildAuthor } from './places.ts';
+import { getSnowflakeTime, type SessionPosition } from './positions.ts';
+import type { ReactionTask } from './reactions.ts';
+import type { SeenMessages } from './seen.ts';
 import type { DiscordSettings } from './settings.ts';
 import { type KnownChannel, planFetches } from './what-to-fetch.ts';
 import { WireDeletion } from './wire.ts';
@@ -22,11 +22,10 @@ interface IntakeDeps
   > {
   readonly settings: Pick<DiscordSettings, 'threads' | 'history'>;
   readonly api: Pick<DiscordApi, 'message' | 'messagesAfter' | 'messagesBefore'>;
-  readonly findPlace: FindPlace;
+  readonly findPlace: FindChatDetails;
   readonly factsOf: (author: GuildAuthor) => SenderFacts;
-  /** The bot's own id. */
   readonly me: () => string | undefined;
-  readonly seen: Seen;
+  readonly seen: SeenMessages;
   readonly watchContent: (message: InboundMessage) => void;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
 }
@@ -34,8 +33,8 @@ interface IntakeDeps
 const FIRST_BACKOFF_MS = 1_000;
 const MAX_BACKOFF_MS = 30_000;
 /**
- * The maximum number of remembered ids of fetched messages; the inbox recognizes the others as
- * duplicates.
+ * The maximum number of remembered ids of fetched messages; the inbox recognizes duplicates beyond
+ * it.
  */
 const MAX_FETCHED = 5_000;
 const MAX_WITH_HISTORY = 5_000;
@@ -54,7 +53,7 @@ const MAX_READING = 5;
 export class Intake {
   readonly #deps: IntakeDeps;
   readonly #log: Logger;
-  readonly #lanes = new Lanes();
+  readonly #lanes = new TaskLanes();
   readonly #stopping = new AbortController();
   /** Fetched messages that the gateway may deliver as well. */
   readonly #fetched = new Set<string>();
@@ -63,7 +62,7 @@ export class Intake {
   readonly #missed: MissedMessages;
   /** New direct chats that were read from the start of the gap. */
   readonly #covered = new BoundedMap<string, true>(MAX_COVERED);
-  readonly #slots = new Slots(MAX_READING);
+  readonly #slots = new TaskSlots(MAX_READING);
   /** Records skipped messages, one channel after the other. */
   #explaining: Promise<void> = Promise.resolve();
   /** Shards that have been ready in this process. */
@@ -82,8 +81,8 @@ export class Intake {
     });
   }
 
-  /** Handles MESSAGE_CREATE; a session resumed at `before` delivers the message again. */
-  created(data: unknown, before?: Position): void {
+  /** Handles MESSAGE_CREATE; a session resumed at `before` delivers the same message again. */
+  created(data: unknown, before?: SessionPosition): void {
     const message = this.#read(data);
     if (message === undefined) {
       this.#noteUnreadable(data);
@@ -120,7 +119,7 @@ export class Intake {
     const { channel_id: channelId, id: messageId } = parsed.data;
     this.#push(channelId, async () => {
       const { chat } = await this.#deps.findPlace(channelId);
-      const event = { chatId: chat.id, messageId, at: snowflakeTime(messageId) };
+      const event = { chatId: chat.id, messageId, at: getSnowflakeTime(messageId) };
       await this.#deps.ignored(event, 'Discord sent this message in an unknown form');
     });
   }
@@ -166,7 +165,7 @@ export class Intake {
   /**
    * Handles MESSAGE_REACTION_ADD and MESSAGE_REACTION_REMOVE, after the messages received earlier.
    */
-  reacted(reaction: Reacted | undefined): void {
+  reacted(reaction: ReactionTask | undefined): void {
     if (reaction !== undefined) this.#push(reaction.channelId, reaction.work);
   }
 
@@ -221,7 +220,10 @@ export class Intake {
     const own = me();
     if (own === undefined) throw new Error("the bot's id is not known yet");
     const place = await findPlace(message.channel_id);
-    const whole = await withAnswered(message, { ...this.#deps, signal: this.#stopping.signal });
+    const whole = await addAnsweredMessage(message, {
+      ...this.#deps,
+      signal: this.#stopping.signal,
+    });
     return {
       inbound: toInbound(whole, place, { account, me: own, threads: settings.threads }),
       place,
@@ -244,11 +246,11 @@ export class Intake {
   }
 
   /** Records a message that Discord itself wrote. It starts no turn, but `why` can explain it. */
-  async #noteNotice(message: WireMessage, { chat }: Place): Promise<void> {
-    const what = noticeIn(message);
+  async #noteNotice(message: WireMessage, { chat }: ChatDetails): Promise<void> {
+    const what = findNotice(message);
     if (what === undefined) return;
     const { id: messageId, author } = message;
-    const event = { chatId: chat.id, messageId, senderId: author.id, at: sentAt(message) };
+    const event = { chatId: chat.id, messageId, senderId: author.id, at: getSentTime(message) };
     await this.#deps.ignored(event, `written by Discord: ${what}`);
   }
 
@@ -259,7 +261,7 @@ export class Intake {
   #earlier(
     { id, channel_id }: WireMessage,
     { chat: { threadId, type } }: InboundMessage,
-    place: Place,
+    place: ChatDetails,
   ): Pick<SenderFacts, 'earlier'> {
     const { api, account, settings, me } = this.#deps;
     const conversation = threadId ?? channel_id;
@@ -318,24 +320,21 @@ export class Intake {
         return await work();
       } catch (thrown) {
         const reason = reasonOf(thrown);
-        const failure = callFailureOf(thrown);
+        const failure = toCallFailure(thrown);
         if (failure.kind === 'refused' && (failure.status === 403 || failure.status === 404)) {
-          // On other refusals the position is kept, because a permission may return, and with it
-          // the messages since then.
+          // After other refusals the position is kept, because the permission may return, and with
+          // it the messages written since then.
           if (failure.status === 404) this.#deps.seen.forget(channelId);
           this.#log.warn({ channelId, reason }, 'the channel cannot be read');
           return;
         }
         if (thrown instanceof ParleyError && thrown.code === 'inbound-invalid') {
-          this.#log.error({ channelId, reason }, 'the message is invalid and skipped');
+          this.#log.error({ channelId, reason }, 'an invalid message was skipped');
           return;
         }
         const backoff = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** failures);
         const afterMs = failure.kind === 'rate-limited' ? failure.retryAfterMs : backoff;
-        this.#log.warn(
-          { channelId, afterMs, reason },
-          'the message could not be stored; trying again',
-        );
+        this.#log.warn({ channelId, afterMs, reason }, 'a message could not be stored; retrying');
         await this.#deps.wait(afterMs, this.#stopping.signal);
       }
     }
@@ -343,7 +342,7 @@ export class Intake {
 }
 
 /** Runs a limited number of tasks concurrently; others wait in order. */
-class Slots {
+class TaskSlots {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 

@@ -1,8 +1,8 @@
 import type { InboundMessage } from '@parley/core';
 import { PermissionFlagsBits, PermissionsBitField } from 'discord.js';
-import { callFailureOf } from './failures.ts';
-import type { FindPlace } from './places.ts';
-import type { BroughtChannel, WireInteraction } from './wire-interaction.ts';
+import { toCallFailure } from './failures.ts';
+import type { FindChatDetails } from './places.ts';
+import type { IncludedChannel, WireInteraction } from './wire-interaction.ts';
 
 /** Interaction contexts: direct messages with the bot, and private channels of other people. */
 const [BOT_DIRECT, PRIVATE] = [1, 2];
@@ -19,33 +19,33 @@ export interface InteractionLocation {
 }
 
 /** Whether people other than the sender may read what is shown there. */
-export function isSharedPlace({ guild_id, context }: WireInteraction): boolean {
+export function isSharedChat({ guild_id, context }: WireInteraction): boolean {
   return guild_id !== undefined || context !== BOT_DIRECT;
 }
 
 /**
- * The chat in which a command was used or a button pressed. A person who has added the app to their
- * account can use it in servers without the bot and in chats with other people. The bot cannot
- * request these, so the data of the interaction itself is used. Such a chat is never the direct
- * chat of its sender, because others can read it (W02).
+ * The chat in which a command was used or a button was pressed. A person who has added the app to
+ * their account can use it in servers without the bot and in chats with other people. The bot
+ * cannot request such channels, so the data of the interaction itself is used. Such a chat is never
+ * the direct chat of its sender, because others can read it (W02).
  */
-export async function placeOfInteraction(
+export async function findInteractionLocation(
   interaction: WireInteraction & { readonly channel_id: string },
-  findPlace: FindPlace,
+  findPlace: FindChatDetails,
 ): Promise<InteractionLocation> {
   const { channel, channel_id: id, context, guild_id } = interaction;
   if (guild_id === undefined && (context === PRIVATE || channel?.type === GROUP_DIRECT))
-    return privatePlace(id, channel);
+    return createPrivateLocation(id, channel);
   try {
-    // Without a context the interaction does not tell with whom these direct messages are.
+    // Without a context, the interaction does not tell which direct chat it belongs to.
     const isTold = guild_id !== undefined || context === BOT_DIRECT;
     const brought = isTold && channel !== undefined ? { ...channel, guild_id } : undefined;
     const { chat, isMember = true } = await findPlace(id, brought);
     return { chat, isBound: guild_id !== undefined && !(isMember && mayWrite(interaction, chat)) };
   } catch (thrown) {
-    const failure = callFailureOf(thrown);
+    const failure = toCallFailure(thrown);
     if (failure.kind !== 'refused' || !NOT_THERE.has(failure.status)) throw thrown;
-    return privatePlace(id, channel);
+    return createPrivateLocation(id, channel);
   }
 }
 
@@ -65,7 +65,10 @@ function mayWrite({ app_permissions }: WireInteraction, { type }: InboundMessage
  */
 const NOT_THERE: ReadonlySet<number> = new Set([403, 404]);
 
-function privatePlace(id: string, channel: BroughtChannel | undefined): InteractionLocation {
+function createPrivateLocation(
+  id: string,
+  channel: IncludedChannel | undefined,
+): InteractionLocation {
   const people = channel?.recipients?.map(({ global_name, username }) => global_name ?? username);
   const title = channel?.name ?? (people && `Direct messages with ${people.join(', ')}`);
   return { chat: { id, type: 'group', ...(title && { title }) }, isBound: true };

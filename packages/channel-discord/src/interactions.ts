@@ -7,20 +7,20 @@ import {
 } from '@parley/channels';
 import { type InboundMessage, type Logger, reasonOf } from '@parley/core';
 import type { DiscordApi, MessageBody } from './api.ts';
-import { questionForm, readPress, withoutButtons } from './component-layout.ts';
+import { createQuestionForm, readPress, removeButtons } from './component-layout.ts';
 import { toSender } from './content.ts';
-import { isSharedPlace, placeOfInteraction } from './interaction-location.ts';
+import { findInteractionLocation, isSharedChat } from './interaction-location.ts';
 import { ASK } from './menu.ts';
-import type { FindPlace, GuildAuthor } from './places.ts';
-import { EPHEMERAL, type Responses, writePlace } from './responses.ts';
+import type { FindChatDetails, GuildAuthor } from './places.ts';
+import { EPHEMERAL, type InteractionResponses, serializeResponseTarget } from './responses.ts';
 import { WireInteraction } from './wire-interaction.ts';
 import { WireMessageIds } from './wire-message.ts';
 
 export interface InteractionDeps
   extends Pick<ChannelContext<unknown>, 'account' | 'receive' | 'ignored' | 'commands' | 'clock'> {
   readonly api: Pick<DiscordApi, 'answer' | 'changeAnswer' | 'dropAnswer' | 'followUp'>;
-  readonly responses: Pick<Responses, 'expect' | 'pressed'>;
-  readonly findPlace: FindPlace;
+  readonly responses: Pick<InteractionResponses, 'expect' | 'pressed'>;
+  readonly findPlace: FindChatDetails;
   readonly factsOf: (author: GuildAuthor) => SenderFacts;
   /** Called when a direct chat starts being served. */
   readonly served: (channelId: string, interactionId: string) => Promise<void>;
@@ -30,23 +30,23 @@ export interface InteractionDeps
 
 const [COMMAND, PRESS, FORM] = [2, 3, 5];
 /**
- * Discord shows a failure after 3 s; an interaction that takes longer than this shows "thinking"
- * first. In ms.
+ * Discord shows a failure after 3 s; an interaction that takes longer than this (ms) shows
+ * "thinking" first.
  */
 const TIMEOUT_MS = 1_500;
 /**
- * Types of initial responses: a message or "thinking"; for a button nothing, a change of its
- * message, or a form.
+ * Types of initial responses: a message, "thinking", no visible response to a button, a change of
+ * its message, or a form.
  */
 const ANSWER = { message: 4, thinking: 5, nothing: 6, change: 7, form: 9 } as const;
 const FAILED = "I couldn't receive that: my memory isn't working right now. Please try again.";
 
-type Interaction = WireInteraction & { readonly channel_id: string };
+type ChannelInteraction = WireInteraction & { readonly channel_id: string };
 
 /**
  * Admits a slash command, a pressed button, a choice or a filled-in form as a message, and
- * acknowledges it within Discord's 3 s. The answer replaces "thinking" (`Responses`). Texts sent
- * from here are visible only to the sender. Never rejects.
+ * acknowledges it within Discord's 3 s. The answer replaces "thinking" (`Responses`). Error texts
+ * sent from here are visible only to the sender. Never rejects.
  */
 export async function admitInteraction(deps: InteractionDeps, data: unknown): Promise<void> {
   const interaction = await readInteraction(deps, data);
@@ -56,7 +56,7 @@ export async function admitInteraction(deps: InteractionDeps, data: unknown): Pr
   try {
     await acknowledgeInteraction(deps, interaction);
   } catch (thrown) {
-    // The message is admitted anyway; Discord just shows that the application did not respond.
+    // The message is admitted anyway, although Discord shows that the application did not respond.
     deps.log.warn({ reason: reasonOf(thrown) }, 'the interaction was not acknowledged');
   } finally {
     resolve();
@@ -67,7 +67,7 @@ export async function admitInteraction(deps: InteractionDeps, data: unknown): Pr
 async function readInteraction(
   deps: InteractionDeps,
   data: unknown,
-): Promise<Interaction | undefined> {
+): Promise<ChannelInteraction | undefined> {
   const { log, clock } = deps;
   const { data: read, error } = WireInteraction.safeParse(data);
   if (read === undefined) {
@@ -101,22 +101,22 @@ async function recordIgnored(
   reason: string,
 ): Promise<void> {
   await ignored(event, reason).catch((thrown: unknown) =>
-    log.warn({ reason: reasonOf(thrown) }, 'it could not be recorded'),
+    log.warn({ reason: reasonOf(thrown) }, 'an interaction could not be recorded'),
   );
 }
 
 async function acknowledgeInteraction(
   deps: InteractionDeps,
-  interaction: Interaction,
+  interaction: ChannelInteraction,
 ): Promise<void> {
   const pressed = interaction.type === PRESS ? readPress(interaction.data ?? {}) : undefined;
-  // A form can only be sent as the initial response. Its input arrives as a separate interaction.
+  // A form can only be sent as the initial response. The input of a form arrives as a separate
+  // interaction.
   if (pressed?.kind === 'asks') {
-    return answerNow(deps, interaction, { type: ANSWER.form, data: questionForm(pressed) });
+    return answerNow(deps, interaction, { type: ANSWER.form, data: createQuestionForm(pressed) });
   }
   const { id, type, channel_id, application_id: application, token } = interaction;
-  // After a command, the token could only be used to replace its "thinking", so commands are not
-  // recorded here.
+  // After a command, the token can only replace its "thinking", so commands are not recorded here.
   if (type !== COMMAND) deps.responses.pressed(channel_id, { id, application, token });
   const admitting = tryAdmit(deps, interaction);
   const patience = new AbortController();
@@ -125,29 +125,35 @@ async function acknowledgeInteraction(
   patience.abort();
   const isPrivate = isPrivateCommand(deps.commands, interaction);
   if (soon === undefined) return answerWhenAdmitted(deps, interaction, isPrivate, admitting);
-  return answerNow(deps, interaction, firstAnswer(interaction, soon, isPrivate));
+  return answerNow(deps, interaction, createFirstAnswer(interaction, soon, isPrivate));
 }
 
 /**
- * Whether only the sender may see the answer. In a direct chat that is always the case, so the
- * answer stays visible there.
+ * Whether only the sender may see the answer. Everything in a direct chat is private, so the answer
+ * stays visible there.
  */
-function isPrivateCommand(commands: readonly CommandInfo[], interaction: Interaction): boolean {
-  if (interaction.type !== COMMAND || !isSharedPlace(interaction)) return false;
+function isPrivateCommand(
+  commands: readonly CommandInfo[],
+  interaction: ChannelInteraction,
+): boolean {
+  if (interaction.type !== COMMAND || !isSharedChat(interaction)) return false;
   const own = commands.filter((command) => command.private);
-  return isCommand(interactionText(commands, interaction) ?? '', own);
+  return isCommand(getInteractionText(commands, interaction) ?? '', own);
 }
 
-interface Admitted {
-  /** The text shown to the sender instead of an answer; null when an answer follows. */
+interface AdmittedInteraction {
+  /** The text shown to the sender in place of an answer; null when an answer follows. */
   readonly text: string | null;
   /** Whether the request is decided, so that its buttons no longer have an effect. */
   readonly isSettled?: boolean;
 }
 
-async function tryAdmit(deps: InteractionDeps, interaction: Interaction): Promise<Admitted> {
+async function tryAdmit(
+  deps: InteractionDeps,
+  interaction: ChannelInteraction,
+): Promise<AdmittedInteraction> {
   try {
-    const message = await inboundOf(deps, interaction);
+    const message = await interactionToInbound(deps, interaction);
     if (message === undefined) {
       const { id: messageId, channel_id: chatId, member, user } = interaction;
       const event = { chatId, messageId, senderId: (member?.user ?? user)?.id, at: deps.clock() };
@@ -159,7 +165,7 @@ async function tryAdmit(deps: InteractionDeps, interaction: Interaction): Promis
     const outcome = await deps.receive(message, facts);
     if (message.chat.type === 'direct' && outcome.kind !== 'refused')
       await deps.served(interaction.channel_id, interaction.id);
-    const text = silenceOf(outcome);
+    const text = explainSilence(outcome);
     const isPress = interaction.message !== undefined && interaction.type !== COMMAND;
     return { text, isSettled: isPress && outcome.kind === 'command' && outcome.settled === true };
   } catch (thrown) {
@@ -168,16 +174,16 @@ async function tryAdmit(deps: InteractionDeps, interaction: Interaction): Promis
   }
 }
 
-async function inboundOf(
+async function interactionToInbound(
   { account, commands, findPlace }: InteractionDeps,
-  interaction: Interaction,
+  interaction: ChannelInteraction,
 ): Promise<InboundMessage | undefined> {
   const { id, type, member, message } = interaction;
   const user = member?.user ?? interaction.user;
-  const text = interactionText(commands, interaction);
+  const text = getInteractionText(commands, interaction);
   if (user === undefined || text === undefined) return undefined;
-  const { chat, isBound } = await placeOfInteraction(interaction, findPlace);
-  const response = responseTo(interaction, user.id, {
+  const { chat, isBound } = await findInteractionLocation(interaction, findPlace);
+  const response = createResponse(interaction, user.id, {
     isBound,
     isPrivate: isPrivateCommand(commands, interaction),
   });
@@ -188,53 +194,58 @@ async function inboundOf(
     chat,
     sender: toSender(user, member, user.bot === true),
     text,
-    // The text was typed with a command or into a form, or comes from a button of this bot that the
-    // person pressed.
+    // The text was typed with a command or into a form, or comes from one of this bot's buttons
+    // that the person pressed.
     authored: { text: true },
     ...(message === undefined ? {} : { replyTo: { messageId: message.id } }),
     ...(type !== COMMAND && message !== undefined && { pressed: message.id }),
     ...(response !== undefined && { response }),
     mentions: [],
     addressed: true,
-    sentAt: snowflakeMs(id),
+    sentAt: decodeSnowflakeMs(id),
     variables: {},
   };
 }
 
 /**
- * Where the answer is sent. The answer to a command replaces "thinking". A button is answered by an
- * ordinary message, unless the bot cannot send one or the button is in a message visible only to
- * its sender.
+ * The location that the answer is sent to. The answer to a command replaces "thinking". A button is
+ * answered by an ordinary message, unless the bot cannot send one or the button is in a message
+ * visible only to its sender.
  */
-function responseTo(
-  { type, application_id: application, token, message }: Interaction,
+function createResponse(
+  { type, application_id: application, token, message }: ChannelInteraction,
   person: string,
   { isBound, isPrivate }: { readonly isBound: boolean; readonly isPrivate: boolean },
 ): string | undefined {
   const bound = isBound && { bound: true as const };
   if (type === COMMAND) {
-    return writePlace({ application, token, ...(isPrivate && { only: person }), ...bound });
+    return serializeResponseTarget({
+      application,
+      token,
+      ...(isPrivate && { only: person }),
+      ...bound,
+    });
   }
   const isAlone = ((message?.flags ?? 0) & EPHEMERAL) !== 0;
   if (!isBound && !isAlone) return undefined;
   const place = { application, token, further: true as const, ...bound };
-  return writePlace({ ...place, ...(isAlone && { only: person }) });
+  return serializeResponseTarget({ ...place, ...(isAlone && { only: person }) });
 }
 
 /**
  * The text of an interaction: `/name text`, only the text for `/ask`, or that of a button, a choice
  * or a form.
  */
-function interactionText(
+function getInteractionText(
   commands: readonly CommandInfo[],
-  { type, data }: Interaction,
+  { type, data }: ChannelInteraction,
 ): string | undefined {
   if (type !== COMMAND) {
     const pressed = readPress(data ?? {});
     return pressed?.kind === 'wrote' ? pressed.text : undefined;
   }
   if (data?.name === undefined) return undefined;
-  const values = (data.options ?? []).flatMap(optionWords);
+  const values = (data.options ?? []).flatMap(listOptionWords);
   const isAsk = data.name === ASK.name && !commands.some(({ name }) => name === ASK.name);
   return isAsk ? values.join(' ') : [`/${data.name}`, ...values].join(' ');
 }
@@ -245,75 +256,79 @@ interface CommandOption {
   readonly options?: readonly CommandOption[];
 }
 
-/** The filled-in values; for a subcommand its name and its values. */
-function optionWords({ name, value, options = [] }: CommandOption): string[] {
-  return value === undefined ? [name, ...options.flatMap(optionWords)] : [String(value)];
+/** The filled-in values; for a subcommand, its name and its values. */
+function listOptionWords({ name, value, options = [] }: CommandOption): string[] {
+  return value === undefined ? [name, ...options.flatMap(listOptionWords)] : [String(value)];
 }
 
-function silenceOf(outcome: IngressOutcome): Admitted['text'] {
+function explainSilence(outcome: IngressOutcome): AdmittedInteraction['text'] {
   if (outcome.kind === 'refused') return `I'm not allowed to do that here: ${outcome.reason}.`;
   return outcome.kind === 'ignored' ? `I stay silent: ${outcome.reason}.` : null;
 }
 
-/** The time encoded in a snowflake, which counts ms since 2015. */
-function snowflakeMs(snowflake: string): number {
+/** The creation time encoded in a snowflake, which counts ms since 2015. */
+function decodeSnowflakeMs(snowflake: string): number {
   return Number((BigInt(snowflake) >> 22n) + 1_420_070_400_000n);
 }
 
 async function answerNow(
   { api, log }: InteractionDeps,
-  { id, token }: Interaction,
+  { id, token }: ChannelInteraction,
   body: MessageBody,
 ): Promise<void> {
   try {
     await api.answer(id, token, body);
   } catch (thrown) {
-    // The idle connection may be dead. A second response is safe, because Discord refuses it
-    // instead of showing it twice.
-    log.debug({ reason: reasonOf(thrown) }, 'the interaction is acknowledged again');
+    // A first attempt may have failed because the idle connection was dead. A second response is
+    // safe, because Discord refuses it instead of showing it twice.
+    log.debug({ reason: reasonOf(thrown) }, 'retrying the acknowledgment of an interaction');
     await api.answer(id, token, body);
   }
 }
 
-function firstAnswer(
-  { type, message }: Interaction,
-  { text, isSettled }: Admitted,
+function createFirstAnswer(
+  { type, message }: ChannelInteraction,
+  { text, isSettled }: AdmittedInteraction,
   isPrivate: boolean,
 ): MessageBody {
   if (isSettled && message !== undefined) {
-    return { type: ANSWER.change, data: withoutButtons(message) };
+    return { type: ANSWER.change, data: removeButtons(message) };
   }
-  if (text !== null) return { type: ANSWER.message, data: ephemeral(text) };
-  return type === COMMAND ? thinkingBody(isPrivate) : noAnswer(message);
+  if (text !== null) return { type: ANSWER.message, data: createEphemeralBody(text) };
+  return type === COMMAND ? createThinkingBody(isPrivate) : createConfirmation(message);
 }
 
 /** A form that does not belong to a message needs some visible confirmation. */
-function noAnswer(message: Interaction['message']): MessageBody {
+function createConfirmation(message: ChannelInteraction['message']): MessageBody {
   return message === undefined
-    ? { type: ANSWER.message, data: ephemeral('Received.') }
+    ? { type: ANSWER.message, data: createEphemeralBody('Received.') }
     : { type: ANSWER.nothing };
 }
 
-function thinkingBody(isPrivate: boolean): MessageBody {
+function createThinkingBody(isPrivate: boolean): MessageBody {
   return { type: ANSWER.thinking, data: { flags: isPrivate ? EPHEMERAL : 0 } };
 }
 
 async function answerWhenAdmitted(
   { api }: InteractionDeps,
-  { id, application_id: application, token, type, message }: Interaction,
+  { id, application_id: application, token, type, message }: ChannelInteraction,
   isPrivate: boolean,
-  admitting: Promise<Admitted>,
+  admitting: Promise<AdmittedInteraction>,
 ): Promise<void> {
-  await api.answer(id, token, type === COMMAND ? thinkingBody(isPrivate) : noAnswer(message));
+  await api.answer(
+    id,
+    token,
+    type === COMMAND ? createThinkingBody(isPrivate) : createConfirmation(message),
+  );
   const { text, isSettled } = await admitting;
   // For a button, the initial response is the message it belongs to.
   if (isSettled && message !== undefined)
-    await api.changeAnswer(application, token, withoutButtons(message));
+    await api.changeAnswer(application, token, removeButtons(message));
   if (text === null) return;
   if (type === COMMAND) await api.dropAnswer(application, token);
-  await api.followUp(application, token, ephemeral(text));
+  await api.followUp(application, token, createEphemeralBody(text));
 }
 
-function ephemeral(content: string): MessageBody {
+function createEphemeralBody(content: string): MessageBody {
   return { content, flags: EPHEMERAL, allowed_mentions: { parse: [] } };
 }

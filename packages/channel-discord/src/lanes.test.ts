@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Lanes } from './lanes.ts';
+import { TaskLanes } from './lanes.ts';
 
 /** Tasks that record their name when they start, and complete on request. */
 function noted() {
@@ -18,7 +18,7 @@ function noted() {
 
 it('[D02] runs the tasks of a channel in order, and channels concurrently', async () => {
   const { begun, work, end } = noted();
-  const lanes = new Lanes();
+  const lanes = new TaskLanes();
   lanes.push('a', work('a1'));
   lanes.push('a', work('a2'));
   lanes.push('b', work('b1'));
@@ -29,7 +29,7 @@ it('[D02] runs the tasks of a channel in order, and channels concurrently', asyn
 
 it('[D01] runs missed messages before those that arrived while the lane was held', async () => {
   const { begun, work, end } = noted();
-  const lanes = new Lanes();
+  const lanes = new TaskLanes();
   lanes.hold(0);
   lanes.hold(1);
   lanes.push('a', work('new'));
@@ -42,7 +42,7 @@ it('[D01] runs missed messages before those that arrived while the lane was held
 });
 
 it('[D07] queues a single replacement task when a lane is full', async () => {
-  const lanes = new Lanes();
+  const lanes = new TaskLanes();
   const done: string[] = [];
   const work = (name: string) => async () => void done.push(name);
   lanes.hold(0);
@@ -56,7 +56,7 @@ it('[D07] queues a single replacement task when a lane is full', async () => {
 
 it('[D11] waits for running tasks on close and drops the rest', async () => {
   const { begun, work, end } = noted();
-  const lanes = new Lanes();
+  const lanes = new TaskLanes();
   lanes.push('a', work('a1'));
   lanes.push('a', work('a2'));
   const closed = lanes.close();

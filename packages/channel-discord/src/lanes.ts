@@ -1,5 +1,5 @@
 /** A task, which never rejects. */
-type Task = () => Promise<void>;
+type LaneTask = () => Promise<void>;
 
 /** The maximum number of tasks that may wait in one lane. */
 const MAX_WAITING = 1_000;
@@ -8,18 +8,18 @@ const MAX_WAITING = 1_000;
  * Runs the tasks of one channel in order, and channels concurrently. While lanes are held, tasks
  * wait, so that missed messages can be queued before them.
  */
-export class Lanes {
-  readonly #lanes = new Map<string, Task[]>();
+export class TaskLanes {
+  readonly #lanes = new Map<string, LaneTask[]>();
   readonly #running = new Set<string>();
   readonly #tasks = new Set<Promise<void>>();
   readonly #holders = new Set<number>();
   #closed = false;
 
   /**
-   * Appends a task. A full lane accepts `instead` once, which replaces this task and all later
-   * ones; those are dropped.
+   * A full lane accepts `instead` once, which replaces this task and all later ones; those are
+   * dropped.
    */
-  push(channelId: string, task: Task, instead?: Task): 'queued' | 'instead' | 'left' {
+  push(channelId: string, task: LaneTask, instead?: LaneTask): 'queued' | 'instead' | 'left' {
     const lane = this.#lane(channelId);
     const takesInstead = lane.length === MAX_WAITING && instead !== undefined;
     const placed = lane.length < MAX_WAITING ? 'queued' : takesInstead ? 'instead' : 'left';
@@ -30,12 +30,12 @@ export class Lanes {
   }
 
   /** Queues a task before all waiting ones. */
-  unshift(channelId: string, task: Task): void {
+  unshift(channelId: string, task: LaneTask): void {
     this.#lane(channelId).unshift(task);
     this.#run(channelId);
   }
 
-  /** Starts no tasks until every holder has called release. */
+  /** Prevents tasks from starting until every holder has called release. */
   hold(holder: number): void {
     this.#holders.add(holder);
   }
@@ -52,7 +52,7 @@ export class Lanes {
     await Promise.all(this.#tasks);
   }
 
-  #lane(channelId: string): Task[] {
+  #lane(channelId: string): LaneTask[] {
     const lane = this.#lanes.get(channelId) ?? [];
     if (!this.#closed) this.#lanes.set(channelId, lane);
     return lane;

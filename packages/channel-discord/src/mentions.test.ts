@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { plainMentions } from './mentions.ts';
+import { replaceMentions } from './mentions.ts';
 
 const users = new Map([['7', 'Ann']]);
 const others = new Map([
@@ -21,6 +21,6 @@ it.each([
   ['[docs](https://example.org) and ||secret||', '[docs](https://example.org) and ||secret||'],
   ['<@1> <@&2> <#3>', '<@1> <@&2> <#3>'],
   ['a < b, c <d> and <https://example.org>', 'a < b, c <d> and <https://example.org>'],
-])('[F16] marks are written as people see them: %s', (text, plain) => {
-  expect(plainMentions(text, users, nameOf)).toBe(plain);
+])('[F16] replaces markers with what people see: %s', (text, plain) => {
+  expect(replaceMentions(text, users, nameOf)).toBe(plain);
 });

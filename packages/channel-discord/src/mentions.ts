@@ -1,29 +1,29 @@
-import type { Place } from './places.ts';
+import type { ChatDetails } from './places.ts';
 import type { WireUser } from './wire.ts';
 import type { WireContent, WireMention } from './wire-message.ts';
 
 /** Rewrites a text as it is displayed, with names instead of ids. */
-export type Naming = (text: string) => string;
+export type NameReplacer = (text: string) => string;
 
 /**
  * The displayed name: the server nickname, otherwise the display name, otherwise the account name.
  */
-export function displayName(user: WireUser, nick: string | null | undefined): string {
+export function getDisplayName(user: WireUser, nick: string | null | undefined): string {
   return nick || user.global_name || user.username;
 }
 
 /**
  * Names by id, from the message and those known for its channel. `around` lists people from the
- * surrounding messages, because Discord does not include those that embeds and cards mention.
+ * surrounding messages, because Discord does not list the people that embeds and cards mention.
  */
-export function namingOf(
+export function createNameReplacer(
   { mentions, mention_channels, resolved }: WireContent,
-  { nameOf }: Pick<Place, 'nameOf'>,
+  { nameOf }: Pick<ChatDetails, 'nameOf'>,
   around: readonly WireMention[] = [],
-): Naming {
-  const users = mentionedNames([...around, ...mentions]);
+): NameReplacer {
+  const users = listMentionedNames([...around, ...mentions]);
   for (const user of Object.values(resolved?.users ?? {}))
-    users.set(user.id, displayName(user, undefined));
+    users.set(user.id, getDisplayName(user, undefined));
   const published = new Map(mention_channels.map(({ id, name }) => [id, name]));
   const known = (kind: 'role' | 'channel', id: string): string | undefined => {
     const own = nameOf(kind, id);
@@ -31,11 +31,11 @@ export function namingOf(
     const brought = kind === 'role' ? resolved?.roles : resolved?.channels;
     return published.get(id) ?? brought?.[id]?.name;
   };
-  return (text) => plainMentions(text, users, known);
+  return (text) => replaceMentions(text, users, known);
 }
 
-export function mentionedNames(mentions: readonly WireMention[]): Map<string, string> {
-  return new Map(mentions.map((user) => [user.id, displayName(user, user.member?.nick)]));
+export function listMentionedNames(mentions: readonly WireMention[]): Map<string, string> {
+  return new Map(mentions.map((user) => [user.id, getDisplayName(user, user.member?.nick)]));
 }
 
 /** Names of server pages by the word in `<id:…>`. */
@@ -58,10 +58,11 @@ const MARKS = {
 
 /**
  * Replaces markers with what people see: `<@7>` becomes `@Ann`, `<#8>` `#general`, `<:wave:9>`
- * `:wave:`, `<t:0>` `1970-01-01 00:00 UTC`, `<id:browse>` `Browse Channels`. `users` are those the
- * message mentions; `nameOf` knows roles and channels. Markers without a known name stay.
+ * `:wave:`, `<t:0>` `1970-01-01 00:00 UTC`, `<id:browse>` `Browse Channels`. `users` are the people
+ * that the message mentions; `nameOf` returns the names of roles and channels. Markers without a
+ * known name stay unchanged.
  */
-export function plainMentions(
+export function replaceMentions(
   text: string,
   users: ReadonlyMap<string, string>,
   nameOf: (kind: 'role' | 'channel', id: string) => string | undefined,
@@ -75,7 +76,10 @@ export function plainMentions(
     })
     .replace(MARKS.emoji, ':$1:')
     .replace(MARKS.command, '/$1')
-    .replace(MARKS.time, (mark, seconds: string) => shownTime(Number(seconds) * 1_000) ?? mark)
+    .replace(
+      MARKS.time,
+      (mark, seconds: string) => formatDiscordTime(Number(seconds) * 1_000) ?? mark,
+    )
     .replace(MARKS.page, (mark, page: string) => PAGES.get(page) ?? mark)
     .replace(MARKS.sound, '[sound of the soundboard]');
 }
@@ -83,7 +87,7 @@ export function plainMentions(
 /**
  * Removes the remaining markers of people, channels, emojis and commands, whose names are unknown.
  */
-export function withoutMarks(text: string): string {
+export function removeMarkers(text: string): string {
   return text
     .replace(MARKS.mention, '')
     .replace(MARKS.emoji, '')
@@ -95,7 +99,7 @@ export function withoutMarks(text: string): string {
  * A time such as `2026-11-01 10:00 UTC`; Discord shows it in each person's time zone. Undefined for
  * an invalid time.
  */
-export function shownTime(at: number): string | undefined {
+export function formatDiscordTime(at: number): string | undefined {
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) return undefined;
   const [, day, minutes] = /^([+-]?\d+-\d\d-\d\d)T(\d\d:\d\d)/.exec(date.toISOString()) ?? [];

@@ -1,11 +1,11 @@
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import { expect, it } from 'vitest';
 import type { MenuCommand } from './api.ts';
-import { menuOf, registerMenu } from './menu.ts';
+import { createMenu, registerMenu } from './menu.ts';
 
 /** Registers commands with a fake Discord server that stores the menu. */
 async function register(commands: readonly { name: string; summary: string; isSkill?: true }[]) {
-  const { log, lines } = recordingLogger();
+  const { log, lines } = createRecordingLogger();
   const told: string[] = [];
   let menu: readonly MenuCommand[] = [];
   const api = {
@@ -20,7 +20,7 @@ async function register(commands: readonly { name: string; summary: string; isSk
   return { first, second: await registerMenu(deps, '1'), menu, told, lines };
 }
 
-it('[F09] the menu contains only what Discord accepts, and is sent once', async () => {
+it('[F09] registers only menu items that Discord accepts, and only once', async () => {
   const { first, second, menu, lines } = await register([
     { name: 'help', summary: '🦜'.repeat(120) },
     { name: 'skill-one', summary: ' ' },
@@ -34,13 +34,13 @@ it('[F09] the menu contains only what Discord accepts, and is sent once', async 
   expect(lines.join('\n')).toContain('/Upper, /two words');
 });
 
-it('[F09] the menu has at most 100 commands, the most frequently used ones', () => {
+it('[F09] limits the menu to the 100 most frequently used commands', () => {
   const many = Array.from({ length: 120 }, (_, n) => ({ name: `c${n}`, summary: 's' }));
-  expect(menuOf(many).at(-1)?.name).toBe('c99');
-  expect(menuOf(many, new Map([['c110', 2]])).at(-1)?.name).toBe('c110');
+  expect(createMenu(many).at(-1)?.name).toBe('c99');
+  expect(createMenu(many, new Map([['c110', 2]])).at(-1)?.name).toBe('c110');
 });
 
-it('[F09] when there are more than 100 commands, the least used are left out and the owner is told which', async () => {
+it('[F09] tells the owner which commands are left out of the menu', async () => {
   const commands = Array.from({ length: 120 }, (_, n) => ({
     name: `c${n}`,
     summary: 's',

@@ -16,7 +16,7 @@ type UserInstall = DiscordSettings['userInstall'];
 /**
  * Who may use a command (0: people in servers with the bot, 1: people with the app on their
  * account), and where (0: servers, 1: direct messages with the bot, 2: other private channels).
- * Empty when the developer portal decides.
+ * Both are empty when the developer portal decides.
  */
 const OFFERED: Readonly<Record<UserInstall, Pick<MenuCommand, 'integration_types' | 'contexts'>>> =
   {
@@ -26,7 +26,7 @@ const OFFERED: Readonly<Record<UserInstall, Pick<MenuCommand, 'integration_types
   };
 
 /**
- * A command that sends a message to the agent, for places where the bot is absent and cannot be
+ * A command that sends a message to the agent in places where the bot is absent and cannot be
  * mentioned.
  */
 export const ASK: CommandInfo = {
@@ -35,11 +35,8 @@ export const ASK: CommandInfo = {
   takes: 'what you want to say',
 };
 
-/**
- * All commands in the menu. `ask` is included if people use the app from their account and no skill
- * has that name.
- */
-function offeredCommands(
+/** `ask` is included if people use the app from their account and no skill has that name. */
+function listOfferedCommands(
   commands: readonly CommandInfo[],
   userInstall: UserInstall,
 ): readonly CommandInfo[] {
@@ -48,10 +45,10 @@ function offeredCommands(
 }
 
 /**
- * The commands in the format of Discord's menu, each with an optional text. A command may have
- * 8,000 characters in total; these have at most 160.
+ * The commands in the format of Discord's menu, each with an optional text. Discord allows 8,000
+ * characters per command; these use at most 160.
  */
-export function menuOf(
+export function createMenu(
   commands: readonly CommandInfo[],
   uses?: CommandUses,
   userInstall: UserInstall = 'portal',
@@ -81,14 +78,13 @@ export async function registerMenu(
   { api, commands: known, commandUses, userInstall = 'portal', notifyOwner, log }: RegisterDeps,
   applicationId: string,
 ): Promise<'same' | 'changed'> {
-  const commands = offeredCommands(known, userInstall);
+  const commands = listOfferedCommands(known, userInstall);
   const isFull = fitMenu(commands, DISCORD_MENU).leftOut.some(({ why }) => why === 'room');
   const uses = isFull ? await commandUses?.() : undefined;
-  const wanted = menuOf(commands, uses, userInstall);
+  const wanted = createMenu(commands, uses, userInstall);
   const current = await api.menu(applicationId);
   const isOffered = userInstall !== 'portal';
-  if (sortedCommandsJson(current, isOffered) === sortedCommandsJson(wanted, isOffered))
-    return 'same';
+  if (serializeCommands(current, isOffered) === serializeCommands(wanted, isOffered)) return 'same';
   await api.setMenu(applicationId, wanted);
   const { leftOut } = fitMenu(commands, DISCORD_MENU, uses);
   const text = leftOutText('Discord', leftOut);
@@ -104,10 +100,10 @@ export async function registerMenu(
 }
 
 /**
- * The commands as JSON, for comparison; `isOffered` includes where they are offered. Otherwise
- * Discord fills that in from the portal.
+ * The commands as JSON, for comparison; `isOffered` includes where they are offered. Discord fills
+ * in these fields from the portal if they are absent.
  */
-function sortedCommandsJson(commands: readonly MenuCommand[], isOffered: boolean): string {
+function serializeCommands(commands: readonly MenuCommand[], isOffered: boolean): string {
   const lines = commands.map(({ name, description, options, integration_types, contexts }) =>
     JSON.stringify([
       name,

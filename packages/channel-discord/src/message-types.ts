@@ -15,7 +15,7 @@ const WRITTEN = { kind: 'written' } as const;
 const notice = (what: string) => ({ kind: 'notice', what }) as const;
 
 /**
- * How every message type is handled. A type that a new version of Discord's types adds does not
+ * How every message type is handled. A type added by a new version of Discord's types does not
  * compile until it is listed here.
  */
 const MESSAGE_TYPES: Readonly<Record<MessageType, MessageKind>> = {
@@ -60,6 +60,6 @@ const MESSAGE_TYPES: Readonly<Record<MessageType, MessageKind>> = {
 };
 
 /** The kind of a type; undefined for a type that Discord introduced later. */
-export function messageKind(type: number): MessageKind | undefined {
+export function findMessageKind(type: number): MessageKind | undefined {
   return Object.hasOwn(MESSAGE_TYPES, type) ? MESSAGE_TYPES[type as MessageType] : undefined;
 }

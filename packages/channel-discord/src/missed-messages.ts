@@ -1,9 +1,9 @@
 import type { ChannelContext } from '@parley/channels';
-import { type InboundMessage, inlineCode, literal } from '@parley/core';
+import { formatInlineCode, type InboundMessage, toLiteralMarkdown } from '@parley/core';
 import { z } from 'zod';
 import type { DiscordApi } from './api.ts';
-import type { FindPlace } from './places.ts';
-import { dateOf, isLater } from './positions.ts';
+import type { FindChatDetails } from './places.ts';
+import { formatSnowflakeDate, isLater } from './positions.ts';
 import { Snowflake } from './wire.ts';
 
 /** The maximum number of missed messages admitted per channel; the newest are kept. */
@@ -19,26 +19,27 @@ const MAX_NOTES = 10;
 const REASON = `more than ${MAX_MISSED} messages were written here while the bot was away; it reads the newest ${MAX_MISSED}`;
 
 /** A message as Discord sends it. */
-interface Fetched {
+interface FetchedMessage {
   readonly id: string;
   readonly data: unknown;
 }
 
-/** The range between two messages, both exclusive. */
-interface Span {
+/** The exclusive range between two messages. */
+interface MessageSpan {
   readonly after: string;
   readonly before: string;
 }
 
-/** The missed messages that are admitted, oldest first, and those before them that are skipped. */
-interface Missed {
-  readonly kept: readonly Fetched[];
-  readonly skipped?: Span;
+/** The missed messages that are admitted, oldest first, and the older ones that are skipped. */
+interface MissedBatch {
+  readonly kept: readonly FetchedMessage[];
+  readonly skipped?: MessageSpan;
 }
 
-interface MissedDeps extends Pick<ChannelContext<unknown>, 'skipped' | 'notifyOwner' | 'log'> {
+interface MissedMessagesDeps
+  extends Pick<ChannelContext<unknown>, 'skipped' | 'notifyOwner' | 'log'> {
   readonly api: Pick<DiscordApi, 'messagesAfter' | 'messagesBefore'>;
-  readonly findPlace: FindPlace;
+  readonly findPlace: FindChatDetails;
   /** Converts a message for ingress; undefined when it is not a message. */
   readonly read: (data: unknown) => Promise<InboundMessage | undefined>;
   readonly signal: AbortSignal;
@@ -49,43 +50,44 @@ interface MissedDeps extends Pick<ChannelContext<unknown>, 'skipped' | 'notifyOw
  * not respond.
  */
 export class MissedMessages {
-  readonly #deps: MissedDeps;
+  readonly #deps: MissedMessagesDeps;
   #notes = 0;
 
-  constructor(deps: MissedDeps) {
+  constructor(deps: MissedMessagesDeps) {
     this.#deps = deps;
   }
 
   /** The newest messages after `after`, up to the limit. */
-  async newest(channelId: string, after: string): Promise<Missed> {
+  async newest(channelId: string, after: string): Promise<MissedBatch> {
     const { api, signal } = this.#deps;
     const oldest = readPage(await api.messagesAfter(channelId, after));
     const reached = oldest.at(-1)?.id;
     if (oldest.length < PAGE || reached === undefined) return { kept: oldest };
-    let newest: readonly Fetched[] = [];
+    let newest: readonly FetchedMessage[] = [];
     while (newest.length < MAX_MISSED) {
       const page = readPage(await api.messagesBefore(channelId, newest[0]?.id, PAGE, signal));
       const between = page.filter(({ id }) => isLater(id, reached));
       newest = [...between, ...newest];
-      if (between.length < PAGE) return withinBound([...oldest, ...newest], after);
+      if (between.length < PAGE) return limitMissed([...oldest, ...newest], after);
     }
-    return { kept: newest, skipped: spanBefore(newest, after) };
+    return { kept: newest, skipped: getSpanBefore(newest, after) };
   }
 
   /**
    * Notifies the owner that messages are skipped, once for each range and before the position moves
    * past it.
    */
-  async report(channelId: string, { after, before }: Span): Promise<void> {
+  async report(channelId: string, { after, before }: MessageSpan): Promise<void> {
     const { findPlace, notifyOwner, log } = this.#deps;
     log.warn({ channelId, after, before, read: MAX_MISSED }, 'too many missed messages');
     const { chat } = await findPlace(channelId);
-    const where = chat.title === undefined ? inlineCode(channelId) : literal(chat.title);
+    const where =
+      chat.title === undefined ? formatInlineCode(channelId) : toLiteralMarkdown(chat.title);
     const what = `While the bot was away, more than ${MAX_MISSED} messages were written`;
     const why = '`parley why` with the id of a message tells whether it was skipped.';
     this.#notes += 1;
     if (this.#notes <= MAX_NOTES) {
-      const text = `${what} in ${where} on Discord. The newest ${MAX_MISSED} were read, those before ${dateOf(before)} were not. ${why}`;
+      const text = `${what} in ${where} on Discord. The newest ${MAX_MISSED} were read, those before ${formatSnowflakeDate(before)} were not. ${why}`;
       await notifyOwner(`skipped ${channelId} ${after}`, text);
     } else if (this.#notes === MAX_NOTES + 1) {
       const text = `${what} in further channels on Discord. The log lists each of them. ${why}`;
@@ -94,7 +96,7 @@ export class MissedMessages {
   }
 
   /** Records the reason for each skipped message (D08), page by page, starting at `from`. */
-  async explain(channelId: string, { after, before }: Span): Promise<void> {
+  async explain(channelId: string, { after, before }: MessageSpan): Promise<void> {
     const { api, log, read, skipped, signal } = this.#deps;
     let from = after;
     for (let page = 0; page < MAX_EXPLAINED_PAGES && !signal.aborted; page += 1) {
@@ -116,19 +118,19 @@ export class MissedMessages {
   }
 }
 
-function withinBound(all: readonly Fetched[], after: string): Missed {
+function limitMissed(all: readonly FetchedMessage[], after: string): MissedBatch {
   if (all.length <= MAX_MISSED) return { kept: all };
   const kept = all.slice(-MAX_MISSED);
-  return { kept, skipped: spanBefore(kept, after) };
+  return { kept, skipped: getSpanBefore(kept, after) };
 }
 
-function spanBefore(kept: readonly Fetched[], after: string): Span {
+function getSpanBefore(kept: readonly FetchedMessage[], after: string): MessageSpan {
   return { after, before: kept[0]?.id ?? after };
 }
 
 const WithId = z.object({ id: Snowflake });
 
-function readPage(page: readonly unknown[]): readonly Fetched[] {
+function readPage(page: readonly unknown[]): readonly FetchedMessage[] {
   return page.flatMap((data) => {
     const message = WithId.safeParse(data);
     return message.success ? [{ id: message.data.id, data }] : [];

@@ -1,18 +1,18 @@
 import type { ChannelContext } from '@parley/channels';
 import { type InboundMessage, reasonOf } from '@parley/core';
-import { afterConnectionFailure, NO_CONTENT } from './failures.ts';
+import { decideAfterConnectionFailure, NO_CONTENT } from './failures.ts';
 import type { DiscordSettings } from './settings.ts';
 
 /**
- * Three empty messages in a row are no accident, while a single one may be something that only
- * Discord's client can show.
+ * Three empty messages in a row indicate a missing intent, while a single one may be content that
+ * only Discord's client can show.
  */
 const EMPTY_IN_A_ROW = 3;
 
 /**
  * Detects that Discord withholds what people write in servers, although it accepted the login, and
- * notifies the owner once a day. A login that requests the intent without having it fails instead,
- * with the same advice.
+ * notifies the owner once a day. A login that requests the intent without having it fails, with the
+ * same advice.
  */
 export function createContentWatch({
   settings,
@@ -29,7 +29,7 @@ export function createContentWatch({
     empty = text === '' && attachments === undefined ? empty + 1 : 0;
     if (empty !== EMPTY_IN_A_ROW) return;
     const ending = { reason: '', closeCode: NO_CONTENT };
-    const why = afterConnectionFailure(ending, 0, 0, 0);
+    const why = decideAfterConnectionFailure(ending, 0, 0, 0);
     const fix = why.kind === 'give-up' ? why.fix : '';
     log.warn({ fix }, 'messages arrive without their text');
     const day = new Date(clock()).toISOString().slice(0, 10);

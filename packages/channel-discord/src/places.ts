@@ -5,14 +5,14 @@ import type { DiscordApi } from './api.ts';
 import type { WireChannel, WireMember } from './wire.ts';
 
 /** The chat a message belongs to, and the names of roles and channels there. */
-export interface Place {
+export interface ChatDetails {
   readonly chat: InboundMessage['chat'];
   readonly guildId?: string | undefined;
   /** False in a server where the bot is not a member. */
   readonly isMember?: boolean;
   /** The person who started the thread. */
   readonly threadOwner?: string | undefined;
-  /** Whether a thread can be started from a message there. */
+  /** Whether a thread can be started from a message in the channel. */
   readonly takesThreads?: boolean;
   /** The role with the bot's own name, which people mention instead of the bot. */
   readonly botRole?: string | undefined;
@@ -20,10 +20,10 @@ export interface Place {
 }
 
 /**
- * Finds the chat of a channel. Rejects when Discord has to be asked and does not respond. With
- * `brought`, the channel as described by an event, no request is needed.
+ * Finds the chat of a channel. Rejects when Discord has to be asked and does not respond. A channel
+ * described by an event (`brought`) needs no request.
  */
-export type FindPlace = (channelId: string, brought?: WireChannel) => Promise<Place>;
+export type FindChatDetails = (channelId: string, brought?: WireChannel) => Promise<ChatDetails>;
 
 /** Types of text and announcement channels. */
 const TAKES_THREADS: ReadonlySet<number> = new Set([0, 5]);
@@ -36,27 +36,24 @@ export const isThread = (type: number): boolean => type >= 10 && type <= 12;
  * conversation. discord.js knows the channels of servers; others (direct messages) are requested
  * once.
  */
-export function createPlaces(
+export function createChatLookup(
   current: () => Client | undefined,
   api: Pick<DiscordApi, 'channel'>,
-): FindPlace {
+): FindChatDetails {
   const asked = new Map<string, WireChannel>();
   const channel = async (id: string): Promise<WireChannel> => {
-    const known = knownChannel(current(), id) ?? asked.get(id);
+    const known = findKnownChannel(current(), id) ?? asked.get(id);
     if (known !== undefined) return known;
     const answer = await api.channel(id);
     if (asked.size >= MAX_CACHED) asked.clear();
     asked.set(id, answer);
     return answer;
   };
-  /**
-   * The parent channel. The bot may not request the parent of a channel from an event; then only
-   * its name is missing.
-   */
+  /** The parent channel; if the bot may not request it, only its name is missing. */
   const parent = async (id: string, isBrought: boolean) =>
-    isBrought ? knownChannel(current(), id) : channel(id);
+    isBrought ? findKnownChannel(current(), id) : channel(id);
   return async (channelId, brought) => {
-    const here = knownChannel(current(), channelId) ?? brought ?? (await channel(channelId));
+    const here = findKnownChannel(current(), channelId) ?? brought ?? (await channel(channelId));
     const parentId = isThread(here.type) ? here.parent_id : undefined;
     const above = parentId == null ? undefined : await parent(parentId, here === brought);
     const client = current();
@@ -72,19 +69,19 @@ export function createPlaces(
       nameOf: (kind, id) =>
         kind === 'role'
           ? guild?.roles.cache.get(id)?.name
-          : (knownChannel(client, id)?.name ?? undefined),
+          : (findKnownChannel(client, id)?.name ?? undefined),
     };
   };
 }
 
 /**
- * The maximum number of cached channels, mostly direct chats. When it is exceeded, all are
- * requested again.
+ * The maximum number of cached channels, mostly direct chats. When the limit is exceeded, the cache
+ * is cleared and channels are requested again.
  */
 const MAX_CACHED = 5_000;
 
 /** A channel from discord.js's cache. A thread without a known parent counts as unknown. */
-function knownChannel(client: Client | undefined, id: string): WireChannel | undefined {
+function findKnownChannel(client: Client | undefined, id: string): WireChannel | undefined {
   const channel = client?.channels.cache.get(id);
   if (channel === undefined || channel.isDMBased() || channel.partial) return undefined;
   if (channel.isThread() && channel.parentId === null) return undefined;
@@ -93,7 +90,6 @@ function knownChannel(client: Client | undefined, id: string): WireChannel | und
   return { id, type, guild_id: guildId, name, parent_id: parentId, owner_id: owner };
 }
 
-/** Determines the chat of a channel. */
 export function toChat(
   here: WireChannel,
   above: WireChannel | undefined,

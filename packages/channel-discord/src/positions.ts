@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { Snowflake } from './wire.ts';
 
-export const Position = z.object({
+export const SessionPosition = z.object({
   session: z.string(),
   /** The gateway URL to resume at. */
   url: z.string(),
-  /** The bot's own id. */
   me: Snowflake,
   /** The sequence number of the last event. */
   seq: z.int(),
@@ -13,10 +12,10 @@ export const Position = z.object({
   newest: Snowflake.optional(),
 });
 /**
- * A position in a gateway session. A session that is resumed there delivers the subsequent events
- * again.
+ * A position in a gateway session. A session that is resumed at a position delivers the subsequent
+ * events again.
  */
-export type Position = z.infer<typeof Position>;
+export type SessionPosition = z.infer<typeof SessionPosition>;
 
 const Ready = z.object({
   session_id: z.string(),
@@ -26,18 +25,18 @@ const Ready = z.object({
 const Message = z.object({ id: Snowflake });
 
 /** A gateway event: name, sequence number and data. */
-interface Numbered {
+interface NumberedEvent {
   readonly t: string;
   readonly s: number;
   readonly d: unknown;
 }
 
 /** The position of a session after an event; undefined until its READY was received. */
-export function positionAfter(
-  { t, s, d }: Numbered,
-  before: Position | undefined,
-): Position | undefined {
-  if (t !== 'READY') return before && { ...before, seq: s, ...newestAfter({ t, d }, before) };
+export function advancePosition(
+  { t, s, d }: NumberedEvent,
+  before: SessionPosition | undefined,
+): SessionPosition | undefined {
+  if (t !== 'READY') return before && { ...before, seq: s, ...advanceNewest({ t, d }, before) };
   const ready = Ready.safeParse(d);
   if (!ready.success) return undefined;
   const { session_id: session, resume_gateway_url: url, user } = ready.data;
@@ -45,19 +44,19 @@ export function positionAfter(
   return { session, url, me: user.id, seq: s, ...(newest !== undefined && { newest }) };
 }
 
-function newestAfter(
-  { t, d }: Pick<Numbered, 't' | 'd'>,
-  before: Position,
-): Pick<Position, 'newest'> {
+function advanceNewest(
+  { t, d }: Pick<NumberedEvent, 't' | 'd'>,
+  before: SessionPosition,
+): Pick<SessionPosition, 'newest'> {
   if (t !== 'MESSAGE_CREATE') return {};
   const message = Message.safeParse(d);
-  return message.success ? { newest: laterId(before.newest, message.data.id) } : {};
+  return message.success ? { newest: selectLaterId(before.newest, message.data.id) } : {};
 }
 
 /** The later of two snowflakes. */
-export function laterId(a: string | undefined, b: string): string;
-export function laterId(a: string | undefined, b: string | undefined): string | undefined;
-export function laterId(a: string | undefined, b: string | undefined): string | undefined {
+export function selectLaterId(a: string | undefined, b: string): string;
+export function selectLaterId(a: string | undefined, b: string | undefined): string | undefined;
+export function selectLaterId(a: string | undefined, b: string | undefined): string | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   return isLater(a, b) ? a : b;
 }
@@ -72,16 +71,16 @@ const EPOCH_MS = 1_420_070_400_000;
 const TIME_BITS = 22n;
 
 /** When an id was created, in ms since 1970. */
-export function snowflakeTime(snowflake: string): number {
+export function getSnowflakeTime(snowflake: string): number {
   return Number(BigInt(snowflake) >> TIME_BITS) + EPOCH_MS;
 }
 
 /** The first id of a given moment, in ms since 1970. */
-export function snowflakeAt(ms: number): string {
+export function createSnowflake(ms: number): string {
   return String(BigInt(Math.max(0, Math.floor(ms) - EPOCH_MS)) << TIME_BITS);
 }
 
 /** A human-readable time, such as `2026-11-26 14:05 UTC`. */
-export function dateOf(snowflake: string): string {
-  return `${new Date(snowflakeTime(snowflake)).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+export function formatSnowflakeDate(snowflake: string): string {
+  return `${new Date(getSnowflakeTime(snowflake)).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }

@@ -8,8 +8,8 @@ import {
 } from '@parley/channels/probe';
 import { OAuth2Scopes, PermissionFlagsBits, REST, RESTEvents, Routes } from 'discord.js';
 import { z } from 'zod';
-import { afterConnectionFailure, callFailureOf, NO_CONTENT } from './failures.ts';
-import { downloadDiscordFile, pictureUrl } from './files.ts';
+import { decideAfterConnectionFailure, NO_CONTENT, toCallFailure } from './failures.ts';
+import { buildPictureUrl, downloadDiscordFile } from './files.ts';
 import type { DiscordSettings } from './settings.ts';
 
 const Bot = z.object({
@@ -26,8 +26,8 @@ const Application = z.object({ id: z.string(), flags: z.int().default(0) });
  */
 const CONTENT_FLAGS = (1 << 18) | (1 << 19);
 /**
- * Below this many remaining logins, a bot that keeps restarting will be locked out for the rest of
- * the day.
+ * Below this number of remaining logins, a bot that keeps restarting may be locked out for the rest
+ * of the day.
  */
 const FEW_LOGINS = 20;
 
@@ -54,32 +54,32 @@ export async function probeDiscord(
       rest.get(Routes.currentApplication(), { signal }).then(Application.parse),
     ]);
     if (settings.messageContent && (application.flags & CONTENT_FLAGS) === 0)
-      return refusedLogin(NO_CONTENT);
-    const warnings = loginWarnings(gateway.session_start_limit.remaining);
+      return toLoginProblem(NO_CONTENT);
+    const warnings = listLoginWarnings(gateway.session_start_limit.remaining);
     const picture = await probePicture({ signal, wantsPicture }, async (limit, within) => {
       if (bot.avatar === null) return undefined;
       return downloadDiscordFile(
         settings,
-        pictureUrl(settings.apiRoot, bot.id, bot.avatar),
+        buildPictureUrl(settings.apiRoot, bot.id, bot.avatar),
         limit,
         within,
       );
     });
     const facts = {
       as: `@${bot.username}`,
-      invitation: invitationOf(application.id, settings),
+      invitation: buildInvitationUrl(application.id, settings),
       ...picture,
     };
     return { kind: 'works', warnings, clock: reading, ...facts };
   } catch (thrown) {
-    return probeProblem(thrown, host);
+    return toProbeProblem(thrown, host);
   } finally {
     rest.clearHashSweeper();
     rest.clearHandlerSweeper();
   }
 }
 
-/** The permissions that the bot needs in a server; the README of this package lists the same. */
+/** The permissions that the bot needs in a server, as listed in this package's README. */
 const PERMISSIONS =
   PermissionFlagsBits.ViewChannel |
   PermissionFlagsBits.SendMessages |
@@ -89,7 +89,7 @@ const PERMISSIONS =
   PermissionFlagsBits.AddReactions;
 
 /** The page on which a person adds the bot to a server. */
-function invitationOf(applicationId: string, { threads }: DiscordSettings): string {
+function buildInvitationUrl(applicationId: string, { threads }: DiscordSettings): string {
   const more = threads === 'never' ? 0n : PermissionFlagsBits.CreatePublicThreads;
   const asked = new URLSearchParams({
     client_id: applicationId,
@@ -102,14 +102,14 @@ function invitationOf(applicationId: string, { threads }: DiscordSettings): stri
 /** The close code with which the gateway would refuse the token. */
 const WRONG_TOKEN = 4004;
 
-function probeProblem(thrown: unknown, host: string): ChannelProbe {
-  const failure = callFailureOf(thrown);
+function toProbeProblem(thrown: unknown, host: string): ChannelProbe {
+  const failure = toCallFailure(thrown);
   if (failure.kind === 'rate-limited') {
     const reason = 'Discord refuses further calls for now: too many were made';
     const seconds = Math.ceil(failure.retryAfterMs / 1_000);
     return { kind: 'problem', reason, fix: `Try again in ${seconds} s.`, retryable: true };
   }
-  if (failure.kind === 'refused' && failure.status === 401) return refusedLogin(WRONG_TOKEN);
+  if (failure.kind === 'refused' && failure.status === 401) return toLoginProblem(WRONG_TOKEN);
   const isRefused = failure.kind === 'refused';
   const reason = isRefused
     ? `Discord refuses to answer: ${failure.reason} (${failure.status})`
@@ -120,15 +120,20 @@ function probeProblem(thrown: unknown, host: string): ChannelProbe {
   return { kind: 'problem', reason, fix, retryable: true };
 }
 
-/** The result the adapter would report for a login that ends with this code. */
-function refusedLogin(closeCode: number): ChannelProbe {
-  const ending = afterConnectionFailure({ reason: `closed with ${closeCode}`, closeCode }, 0, 0, 0);
+/** The result that the adapter would report for a login ending with this code. */
+function toLoginProblem(closeCode: number): ChannelProbe {
+  const ending = decideAfterConnectionFailure(
+    { reason: `closed with ${closeCode}`, closeCode },
+    0,
+    0,
+    0,
+  );
   const { reason } = ending;
   const fix = ending.kind === 'give-up' ? ending.fix : 'Try again later.';
   return { kind: 'problem', reason, fix, retryable: ending.kind === 'retry' };
 }
 
-function loginWarnings(remaining: number): readonly ProbeWarning[] {
+function listLoginWarnings(remaining: number): readonly ProbeWarning[] {
   if (remaining >= FEW_LOGINS) return [];
   const reason = `only ${remaining} logins to Discord are left for today`;
   return [{ reason, fix: 'Check the log to find out why Parley restarts or reconnects so often.' }];

@@ -2,20 +2,19 @@ import type { ChannelContext } from '@parley/channels';
 import { BoundedMap, type InboundReaction } from '@parley/core';
 import type { DiscordApi } from './api.ts';
 import { toSender } from './content.ts';
-import { callFailureOf } from './failures.ts';
-import type { FindPlace } from './places.ts';
+import { toCallFailure } from './failures.ts';
+import type { FindChatDetails } from './places.ts';
 import { WireClearedReactions, WireReaction, type WireUser } from './wire.ts';
 
 interface ReactionDeps extends Pick<ChannelContext<unknown>, 'account' | 'reacted' | 'clock'> {
   readonly api: Pick<DiscordApi, 'user'>;
-  readonly findPlace: FindPlace;
-  /** The bot's own id. */
+  readonly findPlace: FindChatDetails;
   readonly me: () => string | undefined;
 }
 
 /**
- * The maximum number of reactions and people in memory. For an evicted entry only the next event
- * counts.
+ * The maximum number of reactions and people in memory. After an entry is evicted, only the next
+ * reaction event is known.
  */
 const MAX_REACTIONS = 2_000;
 const MAX_PEOPLE = 1_000;
@@ -23,7 +22,7 @@ const MAX_PEOPLE = 1_000;
 const MAX_EMOJIS = 20;
 
 /** A task that runs in the channel's order. */
-export interface Reacted {
+export interface ReactionTask {
   readonly channelId: string;
   readonly work: () => Promise<void>;
 }
@@ -32,11 +31,10 @@ export interface Reacted {
  * Tracks added and removed reactions. Discord sends one emoji at a time, while the core needs all
  * of a person's emojis.
  */
-export class Reactions {
+export class ReactionTracker {
   readonly #deps: ReactionDeps;
   /** The known emojis by message and person. */
   readonly #emojis = new BoundedMap<string, readonly string[]>(MAX_REACTIONS);
-  /** People by server and id. */
   readonly #people = new BoundedMap<string, InboundReaction['sender']>(MAX_PEOPLE);
 
   constructor(deps: ReactionDeps) {
@@ -47,7 +45,7 @@ export class Reactions {
    * Handles MESSAGE_REACTION_ADD and MESSAGE_REACTION_REMOVE; undefined for the bot's own reactions
    * and for unreadable ones.
    */
-  read(data: unknown, change: 'added' | 'removed'): Reacted | undefined {
+  read(data: unknown, change: 'added' | 'removed'): ReactionTask | undefined {
     const parsed = WireReaction.safeParse(data);
     if (!parsed.success || parsed.data.user_id === this.#deps.me()) return undefined;
     const reaction = parsed.data;
@@ -61,7 +59,7 @@ export class Reactions {
    * Handles MESSAGE_REACTION_REMOVE_ALL and MESSAGE_REACTION_REMOVE_EMOJI, which remove the known
    * reactions of a message.
    */
-  readCleared(data: unknown): Reacted | undefined {
+  readCleared(data: unknown): ReactionTask | undefined {
     const parsed = WireClearedReactions.safeParse(data);
     if (!parsed.success) return undefined;
     const cleared = parsed.data;
@@ -74,7 +72,7 @@ export class Reactions {
   async #takeBack(cleared: WireClearedReactions, sentAt: number): Promise<void> {
     const { account, findPlace, reacted } = this.#deps;
     const { channel_id, message_id: messageId, guild_id: guild = '', emoji } = cleared;
-    const gone = emoji === undefined ? undefined : emojiText(emoji);
+    const gone = emoji === undefined ? undefined : formatEmoji(emoji);
     for (const [key, known] of [...this.#emojis]) {
       const [message, person] = key.split(' ');
       const emojis = gone === undefined ? [] : known.filter((one) => one !== gone);
@@ -93,7 +91,7 @@ export class Reactions {
     if (sender === undefined) return;
     const { chat } = await findPlace(reaction.channel_id);
     const key = `${reaction.message_id} ${reaction.user_id}`;
-    const emoji = emojiText(reaction.emoji);
+    const emoji = formatEmoji(reaction.emoji);
     const others = (this.#emojis.get(key) ?? []).filter((other) => other !== emoji);
     const emojis = (change === 'added' ? [...others, emoji] : others).slice(-MAX_EMOJIS);
     const { message_id: messageId } = reaction;
@@ -102,9 +100,9 @@ export class Reactions {
   }
 
   /**
-   * The person who reacted. Discord names the person only when a reaction is added in a server. In
-   * direct chats the account is requested once. In a server, a person who removes a reaction that
-   * was added before the start stays unknown.
+   * Discord names the person only when a reaction is added in a server. In direct chats the account
+   * is requested once. A person in a server who removes a reaction from before the start remains
+   * unknown.
    */
   async #senderOf(
     { user_id: id, guild_id: guild, member }: WireReaction,
@@ -126,14 +124,14 @@ export class Reactions {
     try {
       return await this.#deps.api.user(id);
     } catch (thrown) {
-      if (callFailureOf(thrown).kind === 'refused') return undefined;
+      if (toCallFailure(thrown).kind === 'refused') return undefined;
       throw thrown;
     }
   }
 }
 
 /** An emoji as text; the name of a server's custom emoji is put between colons. */
-function emojiText({ id, name }: WireReaction['emoji']): string {
+function formatEmoji({ id, name }: WireReaction['emoji']): string {
   if (id == null && name != null) return name;
   return `:${name ?? 'emoji'}:`;
 }

@@ -10,26 +10,26 @@ import { Intake } from './intake.ts';
 import { admitInteraction, type InteractionDeps } from './interactions.ts';
 import { registerMenu } from './menu.ts';
 import { createContentWatch } from './missing-content.ts';
-import { createPlaces, createSenderFacts } from './places.ts';
-import { type Position, positionAfter } from './positions.ts';
-import { Reactions } from './reactions.ts';
-import type { Responses } from './responses.ts';
-import { Seen } from './seen.ts';
+import { createChatLookup, createSenderFacts } from './places.ts';
+import { advancePosition, type SessionPosition } from './positions.ts';
+import { ReactionTracker } from './reactions.ts';
+import type { InteractionResponses } from './responses.ts';
+import { SeenMessages } from './seen.ts';
 import type { DiscordSettings } from './settings.ts';
-import { knownChannels } from './what-to-fetch.ts';
+import { listKnownChannels } from './what-to-fetch.ts';
 import { Snowflake } from './wire.ts';
 import { WireMessage } from './wire-message.ts';
 
-type Context = ChannelContext<DiscordSettings>;
+type DiscordContext = ChannelContext<DiscordSettings>;
 
 const RELOAD_DELAY_MS = 1_000;
 /** The shard that receives all direct messages. */
 const FIRST_SHARD = 0;
 
-type OnEvent = (data: unknown, before?: Position) => void;
+type OnEvent = (data: unknown, before?: SessionPosition) => void;
 
 const MaybeId = Snowflake.optional().catch(undefined);
-/** The ids of an event of any kind; those it lacks are undefined. */
+/** The ids of any kind of event; missing ids are undefined. */
 const EventIds = z
   .object({ id: MaybeId, channel_id: MaybeId, guild_id: MaybeId })
   .catch({ id: undefined, channel_id: undefined, guild_id: undefined });
@@ -39,17 +39,17 @@ const EventIds = z
  * position.
  */
 export class Receiver {
-  readonly #context: Context;
+  readonly #context: DiscordContext;
   readonly #api: DiscordApi;
   readonly #wait: ChannelEnv['wait'];
   readonly #stopping = new AbortController();
-  readonly #seen: Seen;
+  readonly #seen: SeenMessages;
   readonly #intake: Intake;
   readonly #connection: Connection;
   readonly #events: Readonly<Record<string, OnEvent>>;
   readonly #earlier: EarlierSessions;
   /** The position of this process's session. */
-  #position: Position | undefined;
+  #position: SessionPosition | undefined;
   /**
    * Whether events of direct chats, and the stored position, are postponed until an earlier session
    * has delivered its remaining events.
@@ -57,9 +57,9 @@ export class Receiver {
   #isPostponing = false;
   readonly #postponed: (() => void)[] = [];
   /**
-   * Releases the stored position, which stays where the last process left it until all shards have
-   * listed their channels. Otherwise a message from an earlier session could hide missed messages
-   * of a channel that is not known yet.
+   * Releases the stored position, which stays at its value from the last process until all shards
+   * have listed their channels. Otherwise a message from an earlier session could hide missed
+   * messages of a channel that is not known yet.
    */
   #releaseStart: () => void = () => {};
   readonly #caughtUp = new Set<number>();
@@ -71,14 +71,14 @@ export class Receiver {
   #running: Promise<void> | undefined;
 
   constructor(
-    context: Context,
+    context: DiscordContext,
     env: ChannelEnv,
-    { api, responses }: { readonly api: DiscordApi; readonly responses: Responses },
+    { api, responses }: { readonly api: DiscordApi; readonly responses: InteractionResponses },
   ) {
     this.#context = context;
     this.#api = api;
     this.#wait = env.wait;
-    this.#seen = new Seen({ ...context, later: startTimer });
+    this.#seen = new SeenMessages({ ...context, later: startTimer });
     this.#earlier = new EarlierSessions({
       ...context,
       ...env,
@@ -86,10 +86,11 @@ export class Receiver {
       seen: this.#seen,
       later: startTimer,
       onEvent: (name, data, before) => {
-        if (!this.#stopping.signal.aborted && isDirect(data)) this.#events[name]?.(data, before);
+        if (!this.#stopping.signal.aborted && isDirectMessage(data))
+          this.#events[name]?.(data, before);
       },
     });
-    const findPlace = createPlaces(() => this.#connection.client, api);
+    const findPlace = createChatLookup(() => this.#connection.client, api);
     const factsOf = createSenderFacts(() => this.#connection.client, api);
     const deps = { ...context, ...env, api, responses, findPlace, factsOf, me: () => this.me };
     const intake = new Intake({
@@ -98,7 +99,7 @@ export class Receiver {
       watchContent: createContentWatch(context),
     });
     this.#intake = intake;
-    const reactions = new Reactions(deps);
+    const reactions = new ReactionTracker(deps);
     this.#events = {
       MESSAGE_CREATE: (data, before) => intake.created(data, before),
       MESSAGE_UPDATE: (data) => intake.updated(data),
@@ -124,7 +125,6 @@ export class Receiver {
     });
   }
 
-  /** The bot's own id. */
   get me(): string | undefined {
     return this.#connection.client?.user?.id ?? this.#seen.position?.me;
   }
@@ -154,7 +154,7 @@ export class Receiver {
     await this.#loadSeen();
     const { newest } = this.#seen.cursors();
     // Messages from earlier sessions wait until older messages of the same chats have been fetched.
-    // Once such a message is stored, its chat is read from there on, and messages that an even
+    // Storing such a message too early would move its chat's position, and messages that an even
     // earlier session lost would be answered late or never fetched.
     if (newest !== undefined) this.#releaseStart = this.#seen.hold(newest);
     this.#earlier.start(signal);
@@ -171,20 +171,20 @@ export class Receiver {
     const isFirst = shard === FIRST_SHARD;
     if (isFirst && event.t === 'READY') this.#startSession(event);
     const handle = () => this.#events[event.t]?.(event.d);
-    if (this.#isPostponing && isDirect(event.d)) this.#postponed.push(handle);
+    if (this.#isPostponing && isDirectMessage(event.d)) this.#postponed.push(handle);
     else handle();
     if (!isFirst || event.t === 'READY') return;
-    this.#position = positionAfter(event, this.#position);
+    this.#position = advancePosition(event, this.#position);
     if (!this.#isPostponing) this.#storePosition();
   }
 
   /**
-   * Resumes the previous session, because only that one has the direct messages that new people
-   * sent in between.
+   * Resumes the previous session, because only that session has the direct messages that new people
+   * sent in the meantime.
    */
   #startSession(ready: GatewayEvent): void {
     const before = this.#seen.position;
-    this.#position = positionAfter(ready, this.#position ?? before);
+    this.#position = advancePosition(ready, this.#position ?? before);
     if (this.#position?.session === before?.session) return;
     this.#earlier.replace(before, this.#stopping.signal);
     this.#isPostponing = this.#earlier.arePending;
@@ -199,7 +199,7 @@ export class Receiver {
 
   #ready(shard: number, client: Client): void {
     const catchUp = () => {
-      this.#intake.catchUp(shard, knownChannels(client));
+      this.#intake.catchUp(shard, listKnownChannels(client));
       if (this.#caughtUp.add(shard).size >= client.ws.shards.size) this.#releaseStart();
     };
     if (shard === FIRST_SHARD && this.#isPostponing) void this.#awaitEarlier(catchUp);
@@ -215,7 +215,7 @@ export class Receiver {
     const { signal } = this.#stopping;
     const session = this.#sessions;
     await this.#earlier.settled(signal);
-    // After a stop the next process continues; a later session catches up on its own.
+    // After a stop, the next process continues the catch-up; a later session catches up on its own.
     if (signal.aborted || session !== this.#sessions) return;
     this.#isPostponing = false;
     for (const handle of this.#postponed.splice(0)) handle();
@@ -224,8 +224,8 @@ export class Receiver {
   }
 
   /**
-   * Loads the stored positions. Without them no missed message would be fetched, so this waits
-   * until the database is available.
+   * Loads the stored positions. Without the positions no missed message would be fetched, so
+   * startup waits until the database is available.
    */
   async #loadSeen(): Promise<void> {
     const { log } = this.#context;
@@ -249,8 +249,8 @@ export class Receiver {
   }
 
   /**
-   * Records an event that could not be parsed. Messages are not lost with it, because this adapter
-   * parses them itself; other events are recorded for `why` and the metrics.
+   * Records an event that could not be parsed. Messages are not lost with such an event, because
+   * this adapter parses them itself; other events are recorded for `why` and the metrics.
    */
   async #noteUnreadable({ t, d, s }: GatewayEvent, thrown: unknown): Promise<void> {
     const { log, clock, ignored } = this.#context;
@@ -288,10 +288,10 @@ export class Receiver {
 }
 
 /**
- * Whether an event is a direct message and has to be handled even if it arrives late. Missed
+ * Whether an event is a direct message that must be handled even if it arrives late. Missed
  * commands and buttons are too old to answer; missed messages in servers are found by channel.
  */
-function isDirect(data: unknown): boolean {
+function isDirectMessage(data: unknown): boolean {
   const message = WireMessage.safeParse(data);
   return message.success && message.data.guild_id === undefined;
 }

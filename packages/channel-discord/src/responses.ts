@@ -1,45 +1,45 @@
 import { BoundedMap, ChannelError, type OutboundPart, type ReplyRoute } from '@parley/core';
 import { z } from 'zod';
 import type { CallExtras, DiscordApi, MessageBody, OwnMessage } from './api.ts';
-import { shownText } from './component-layout.ts';
-import { callFailureOf } from './failures.ts';
+import { getVisibleText } from './component-layout.ts';
+import { toCallFailure } from './failures.ts';
 
 /** Message flag: visible only to the sender of the command. */
 export const EPHEMERAL = 1 << 6;
 /** Message flag: "thinking" is still shown. */
 const LOADING = 1 << 7;
 
-/** Where Discord is waiting for the answer to a command. */
-const Place = z.object({
+/** Where Discord expects the answer to a command. */
+const ResponseTarget = z.object({
   application: z.string(),
   /** The token of the interaction, which is valid for 15 minutes. */
   token: z.string(),
   /** The only person who may see the answer; absent when it is for everyone in the chat. */
   only: z.string().optional(),
-  /** The bot cannot write there: everything is sent with the token, or not at all. */
+  /** Whether the bot cannot write in the chat, so that everything must be sent with the token. */
   bound: z.literal(true).optional(),
-  /** The initial response is the message with the pressed button, which stays unchanged. */
+  /** Whether the initial response is the message with the pressed button, which stays unchanged. */
   further: z.literal(true).optional(),
 });
-type Place = z.infer<typeof Place>;
+type ResponseTarget = z.infer<typeof ResponseTarget>;
 
-/** Serializes the place in the form that is stored with message and route. */
-export function writePlace(place: Place): string {
+/** Serializes the reply location into the form that is stored with the message and its route. */
+export function serializeResponseTarget(place: ResponseTarget): string {
   return JSON.stringify(place);
 }
 
-type Waiting = Place & { readonly id: string };
+type WaitingCommand = ResponseTarget & { readonly id: string };
 
 /**
- * The command that a message on this route answers; undefined when it answers none, as in the case
- * of a message sent later.
+ * The command that a message on this route answers; undefined if it answers none, such as a message
+ * sent later.
  */
-function answeredCommand({
+function findAnsweredCommand({
   replyToMessageId: id,
   response,
-}: Pick<ReplyRoute, 'replyToMessageId' | 'response'>): Waiting | undefined {
+}: Pick<ReplyRoute, 'replyToMessageId' | 'response'>): WaitingCommand | undefined {
   if (id === undefined || response === undefined) return undefined;
-  return { ...Place.parse(JSON.parse(response)), id };
+  return { ...ResponseTarget.parse(JSON.parse(response)), id };
 }
 
 interface ResponseDeps {
@@ -49,15 +49,15 @@ interface ResponseDeps {
   >;
 }
 
-/** A pressed button or a filled-in form. */
-interface Press {
+/** Whether the interaction is a pressed button or a filled-in form. */
+interface ButtonPress {
   readonly id: string;
   readonly application: string;
   readonly token: string;
 }
 
 /** A part with its request body. */
-interface Answer {
+interface AnswerPart {
   readonly part: OutboundPart;
   readonly body: MessageBody;
   readonly extras: CallExtras;
@@ -74,30 +74,30 @@ const UNKNOWN_MESSAGE = 10008;
 const MAX_COMMANDS = 1_000;
 
 /**
- * Whether a route's chat can be reached only by responding to an interaction; nothing else is shown
- * or sent there.
+ * Whether a route's chat can be reached only by responding to an interaction; typing and edits are
+ * impossible there.
  */
-export function isBound(route: Pick<ReplyRoute, 'replyToMessageId' | 'response'>): boolean {
-  return answeredCommand(route)?.bound === true;
+export function isResponseBound(route: Pick<ReplyRoute, 'replyToMessageId' | 'response'>): boolean {
+  return findAnsweredCommand(route)?.bound === true;
 }
 
 /** Answers slash commands. The first part replaces "thinking". */
-export class Responses {
+export class InteractionResponses {
   readonly #api: ResponseDeps['api'];
-  /** Settles when Discord has been told that an answer follows, by command. */
+  /** Promises by command, settled when Discord has been told that an answer follows. */
   readonly #acknowledged = new BoundedMap<string, Promise<void>>(MAX_COMMANDS);
   /** The part that has replaced "thinking", by command; null when none has. */
   readonly #first = new BoundedMap<string, string | null>(MAX_COMMANDS);
-  /** The follow-up that this process has sent, by command and part. */
+  /** The follow-up message that this process has sent, by command and part. */
   readonly #followedUp = new BoundedMap<string, string>(MAX_COMMANDS);
-  /** The newest button press, by channel or thread. It accepts responses for another 15 minutes. */
-  readonly #pressed = new BoundedMap<string, Press>(MAX_COMMANDS);
+  /** The latest button press by channel or thread, which accepts responses for 15 minutes. */
+  readonly #pressed = new BoundedMap<string, ButtonPress>(MAX_COMMANDS);
 
   constructor({ api }: ResponseDeps) {
     this.#api = api;
   }
 
-  /** Records a new command. Its answer waits for `acknowledged`, which never rejects. */
+  /** Records a command whose answer waits for `acknowledged`, which never rejects. */
   expect(id: string, acknowledged: Promise<void>): void {
     this.#acknowledged.set(id, acknowledged);
     this.#first.set(id, null);
@@ -105,18 +105,18 @@ export class Responses {
 
   /**
    * Records a pressed button or a filled-in form. A delayed answer whose own command has expired
-   * can use it.
+   * can use this interaction.
    */
-  pressed(channelId: string, press: Press): void {
+  pressed(channelId: string, press: ButtonPress): void {
     this.#pressed.set(channelId, press);
   }
 
   /**
-   * Answers a command in place. A private answer goes nowhere else but to the person's direct chat.
-   * Returns undefined when the part is to be sent as an ordinary message.
+   * Answers a command in place of its "thinking" message. A private answer is sent only here or to
+   * the person's direct chat. Returns undefined if the part must be sent as an ordinary message.
    */
-  async send(answer: Answer): Promise<string | undefined> {
-    const place = answeredCommand(answer.part.route);
+  async send(answer: AnswerPart): Promise<string | undefined> {
+    const place = findAnsweredCommand(answer.part.route);
     if (place === undefined) return undefined;
     let last: { readonly code: number; readonly thrown: unknown } | undefined;
     for (const one of this.#takers(place, answer.part.route)) {
@@ -124,7 +124,7 @@ export class Responses {
       try {
         return await this.#respond(one.place, answer);
       } catch (thrown) {
-        const failure = callFailureOf(thrown);
+        const failure = toCallFailure(thrown);
         if (failure.kind !== 'refused' || !OVER.has(failure.code)) throw thrown;
         last = { code: failure.code, thrown };
       }
@@ -141,9 +141,9 @@ export class Responses {
 
   /**
    * The interactions that can carry the answer, each with the id it answers: the command itself
-   * and, if the chat cannot be reached otherwise, the last button press there.
+   * and, if the chat cannot be reached otherwise, the latest button press there.
    */
-  #takers(place: Waiting, { chatId, threadId = chatId }: ReplyRoute) {
+  #takers(place: WaitingCommand, { chatId, threadId = chatId }: ReplyRoute) {
     const own = { place, answers: place.id };
     const press = place.bound === undefined ? undefined : this.#pressed.get(threadId);
     if (press === undefined || press.token === place.token) return [own];
@@ -154,23 +154,26 @@ export class Responses {
 
   /** Removes "thinking", because no answer follows. */
   async drop(route: Pick<ReplyRoute, 'replyToMessageId' | 'response'>): Promise<void> {
-    const place = answeredCommand(route);
+    const place = findAnsweredCommand(route);
     if (place === undefined || place.further === true) return;
     await this.#acknowledged.get(place.id);
     if ((await this.#firstOf(place)) !== null) return;
     await this.#api.dropAnswer(place.application, place.token);
   }
 
-  async #respond(place: Waiting, { part, body, extras }: Answer): Promise<string | undefined> {
+  async #respond(
+    place: WaitingCommand,
+    { part, body, extras }: AnswerPart,
+  ): Promise<string | undefined> {
     const { id, application, token, only, bound, further } = place;
     const key = part.idempotencyKey;
     if (further === undefined) {
       const first = await this.#firstOf(place);
-      // An earlier process may have sent this very part.
+      // An earlier process may have sent the same part.
       if (typeof first === 'object' && first !== null && isSameText(first, body)) return first.id;
       if (first === null || first === key) {
         this.#first.set(id, key);
-        const changed = await undefinedIfDismissed(
+        const changed = await ignoreDismissed(
           this.#api.changeAnswer(application, token, body, extras),
         );
         if (changed !== undefined) return changed.id;
@@ -189,23 +192,23 @@ export class Responses {
 
   /**
    * The message in place of "thinking": the key of a part, or null while "thinking" is shown. For a
-   * command of an earlier process Discord is asked, which returns the message, or undefined when it
-   * was dismissed.
+   * command from an earlier process, the message is requested from Discord; undefined if it was
+   * dismissed.
    */
-  async #firstOf({ id, application, token }: Waiting) {
+  async #firstOf({ id, application, token }: WaitingCommand) {
     const known = this.#first.get(id);
     if (known !== undefined) return known;
-    const shown = await undefinedIfDismissed(this.#api.currentAnswer(application, token));
+    const shown = await ignoreDismissed(this.#api.currentAnswer(application, token));
     return ((shown?.flags ?? 0) & LOADING) !== 0 ? null : shown;
   }
 
-  async #sendAlone(person: string, { part, body, extras }: Answer): Promise<string> {
+  async #sendAlone(person: string, { part, body, extras }: AnswerPart): Promise<string> {
     const origin = { nonce: part.idempotencyKey, enforce_nonce: true };
     try {
       const channelId = await this.#api.directWith(person);
       return (await this.#api.create(channelId, { ...body, ...origin }, extras)).id;
     } catch (thrown) {
-      const failure = callFailureOf(thrown);
+      const failure = toCallFailure(thrown);
       if (failure.kind !== 'refused') throw thrown;
       const why = `Discord's limit of 15 minutes for an answer to one person has passed, and a direct message is refused: ${failure.reason}`;
       throw new ChannelError({ kind: 'refused' }, `A private answer was not sent: ${why}.`, thrown);
@@ -215,15 +218,15 @@ export class Responses {
 
 /** Compares texts without leading and trailing whitespace, which Discord removes. */
 function isSameText(message: OwnMessage, body: MessageBody): boolean {
-  return shownText(message).trim() === shownText(body).trim();
+  return getVisibleText(message).trim() === getVisibleText(body).trim();
 }
 
-/** Returns undefined when the sender has dismissed the message. */
-async function undefinedIfDismissed(call: Promise<OwnMessage>): Promise<OwnMessage | undefined> {
+/** Returns undefined if the sender has dismissed the message. */
+async function ignoreDismissed(call: Promise<OwnMessage>): Promise<OwnMessage | undefined> {
   try {
     return await call;
   } catch (thrown) {
-    const failure = callFailureOf(thrown);
+    const failure = toCallFailure(thrown);
     if (failure.kind === 'refused' && failure.code === UNKNOWN_MESSAGE) return undefined;
     throw thrown;
   }

@@ -1,7 +1,7 @@
 import { guarded } from '@parley/channels';
 import { z } from 'zod';
 import type { StartTimer } from './connection.ts';
-import type { Position } from './positions.ts';
+import type { SessionPosition } from './positions.ts';
 
 /** A gateway frame; op 0 is an event with the name `t` and the sequence number `s`. */
 const Frame = z.object({
@@ -26,7 +26,6 @@ const WRONG_TOKEN = 4004;
 /** A connection that receives no new event for this long before RESUMED is given up, in ms. */
 const SILENT_MS = 60_000;
 
-/** Why a resumed connection ended. */
 export type ResumeEnding =
   /** Discord no longer has the session. */
   | 'gone'
@@ -36,19 +35,18 @@ export type ResumeEnding =
   | 'failed';
 
 /** A resumed session. */
-export interface Resumed {
+export interface ResumedSession {
   /** Resolves once all missed events are received; stays pending if the connection ends first. */
   readonly caughtUp: Promise<'caught-up'>;
-  /** Resolves when the connection has ended. */
   readonly ended: Promise<ResumeEnding>;
   /**
    * Resolves when everything that Discord sent before this call has been received, which the
-   * acknowledgment of a heartbeat proves. There is no ordering across two connections, so the new
-   * session may start before the last events of this one arrive.
+   * acknowledgment of a heartbeat proves. Two connections have no common order, so the new session
+   * may start before the last events of this one arrive.
    */
   drained(): Promise<'drained'>;
   /** The position after the last event. */
-  position(): Position;
+  position(): SessionPosition;
   close(): void;
 }
 
@@ -62,9 +60,9 @@ export function resumeSession(
     token,
     from,
     later,
-  }: { readonly token: string; readonly from: Position; readonly later: StartTimer },
-  onEvent: (name: string, data: unknown, before: Position) => void,
-): Resumed {
+  }: { readonly token: string; readonly from: SessionPosition; readonly later: StartTimer },
+  onEvent: (name: string, data: unknown, before: SessionPosition) => void,
+): ResumedSession {
   const caughtUp = Promise.withResolvers<'caught-up'>();
   const drained = Promise.withResolvers<'drained'>();
   const beats = { sent: 0, acknowledged: 0, drains: Number.POSITIVE_INFINITY };
@@ -123,7 +121,7 @@ export function resumeSession(
   watch();
   socket.onmessage = guarded('resume', ({ data }: MessageEvent) => receive(data));
   socket.onerror = () => end('failed');
-  socket.onclose = ({ code }) => end(endingOf(code));
+  socket.onclose = ({ code }) => end(toResumeEnding(code));
   return {
     caughtUp: caughtUp.promise,
     ended: ended.promise,
@@ -137,7 +135,7 @@ export function resumeSession(
   };
 }
 
-function endingOf(closeCode: number): ResumeEnding {
+function toResumeEnding(closeCode: number): ResumeEnding {
   if (GONE_CODES.has(closeCode)) return 'gone';
   return closeCode === WRONG_TOKEN ? 'refused' : 'failed';
 }

@@ -1,17 +1,17 @@
 import { type AdapterValues, silentLogger } from '@parley/core';
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { expect, it } from 'vitest';
 import type { StartTimer } from './connection.ts';
-import { Seen } from './seen.ts';
+import { SeenMessages } from './seen.ts';
 
 const seenOf = (values: Pick<AdapterValues, 'get' | 'set'>, later: StartTimer) =>
-  new Seen({ values, log: silentLogger, later });
+  new SeenMessages({ values, log: silentLogger, later });
 const never = () => () => {};
-const stored = async (values: ReturnType<typeof memoryValues>) =>
+const stored = async (values: ReturnType<typeof createMemoryValues>) =>
   (await values.get('seen', ['all'])).get('all');
 
-it('[D01] stores a newly served channel immediately, and its progress a little later', async () => {
-  const values = memoryValues();
+it('[D01] stores a newly served channel immediately, and its progress after a delay', async () => {
+  const values = createMemoryValues();
   const waiting: (() => void)[] = [];
   const seen = seenOf(values, (work) => {
     waiting.push(work);
@@ -32,14 +32,14 @@ it('[D01] stores a newly served channel immediately, and its progress a little l
 });
 
 const at = (session: string, seq: number) => ({ session, url: 'ws://a', me: '9', seq });
-async function nextProcess(values: ReturnType<typeof memoryValues>): Promise<Seen> {
+async function nextProcess(values: ReturnType<typeof createMemoryValues>): Promise<SeenMessages> {
   const next = seenOf(values, never);
   await next.load();
   return next;
 }
 
 it('[D01] stores a new session immediately and keeps the earlier ones, so that the next process can resume both', async () => {
-  const values = memoryValues();
+  const values = createMemoryValues();
   const seen = seenOf(values, never);
   const resumed = async () => (await nextProcess(values)).sessions;
   seen.moveTo(at('a', 1));
@@ -58,13 +58,13 @@ it('[D01] stores a new session immediately and keeps the earlier ones, so that t
 });
 
 it('[D01] gives up and returns the oldest of too many sessions with undelivered messages', () => {
-  const seen = seenOf(memoryValues(), never);
+  const seen = seenOf(createMemoryValues(), never);
   const givenUp = Array.from({ length: 9 }, (_, n) => seen.moveTo(at(`s${n}`, 1)));
   expect(givenUp).toEqual([...Array.from({ length: 8 }, () => undefined), at('s0', 1)]);
 });
 
 it('[D01] reads the positions and the session stored by 0.1.0', async () => {
-  const values = memoryValues();
+  const values = createMemoryValues();
   const value = JSON.stringify({ newest: '7', channels: { 1: '7' }, session: at('a', 5) });
   await values.set([{ kind: 'seen', id: 'all', value }]);
   const seen = await nextProcess(values);
@@ -72,8 +72,8 @@ it('[D01] reads the positions and the session stored by 0.1.0', async () => {
   expect(seen.sessions).toEqual([at('a', 5)]);
 });
 
-it('[D01] keeps the position before channels that are being read until all are read', async () => {
-  const seen = seenOf(memoryValues(), never);
+it('[D01] keeps the stored position until all channel reads are complete', async () => {
+  const seen = seenOf(createMemoryValues(), never);
   await seen.note('1', '100', true);
   const [first, second] = [seen.hold('100'), seen.hold('100')];
   await seen.note('2', '200', true);
@@ -84,7 +84,7 @@ it('[D01] keeps the position before channels that are being read until all are r
 });
 
 it('[D01] does not let a newer message of another channel hide one that is still in progress', async () => {
-  const seen = seenOf(memoryValues(), never);
+  const seen = seenOf(createMemoryValues(), never);
   await seen.note('1', '100', true);
   for (const id of ['101', '102', '103']) seen.track(id);
   await seen.note('2', '102', true);
@@ -95,7 +95,7 @@ it('[D01] does not let a newer message of another channel hide one that is still
 });
 
 it('[D01] keeps both channels when two become known at the same time', async () => {
-  const values = memoryValues();
+  const values = createMemoryValues();
   let delayMs = 20;
   const slow = {
     ...values,
@@ -111,8 +111,8 @@ it('[D01] keeps both channels when two become known at the same time', async () 
   expect(await stored(values)).toContain('"2":"101"');
 });
 
-it('[D01] retries a failed write a little later', async () => {
-  const values = memoryValues();
+it('[D01] retries a failed write after a delay', async () => {
+  const values = createMemoryValues();
   const waiting: (() => void)[] = [];
   let isDown = true;
   const failing = {
@@ -133,7 +133,7 @@ it('[D01] retries a failed write a little later', async () => {
 });
 
 it('[D01] remembers thousands of channels across a restart and writes only what has changed', async () => {
-  const values = memoryValues();
+  const values = createMemoryValues();
   const written: string[][] = [];
   const watched = {
     ...values,
@@ -157,13 +157,13 @@ it('[D01] remembers thousands of channels across a restart and writes only what 
 });
 
 it('reports an unreadable value instead of treating it as absent', async () => {
-  const values = memoryValues();
+  const values = createMemoryValues();
   await values.set([{ kind: 'seen', id: 'all', value: '{"channels":' }]);
   await expect(seenOf(values, never).load()).rejects.toThrow('JSON');
 });
 
-it('[D01] reads a direct chat known from a command from that command, or from an earlier message in progress', async () => {
-  const seen = seenOf(memoryValues(), never);
+it('[D01] starts reading a direct chat at the command that revealed it, or at an earlier message in progress', async () => {
+  const seen = seenOf(createMemoryValues(), never);
   await seen.note('1', '100', true);
   await seen.serve('2', '200');
   seen.track('150');

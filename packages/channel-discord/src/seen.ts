@@ -2,12 +2,12 @@ import { type AdapterValues, type Logger, reasonOf } from '@parley/core';
 import { z } from 'zod';
 import { ChannelPages } from './channel-pages.ts';
 import type { StartTimer } from './connection.ts';
-import { isLater, laterId, Position } from './positions.ts';
+import { isLater, SessionPosition, selectLaterId } from './positions.ts';
 import { Snowflake } from './wire.ts';
 
 /** The positions up to which this account's messages are stored. */
-export interface Cursors {
-  /** The message up to which all are stored; undefined on the very first start. */
+export interface MessageCursors {
+  /** The message up to which everything is stored; undefined on the very first start. */
   readonly newest?: string | undefined;
   /** The newest stored message of each served channel. */
   readonly channels: ReadonlyMap<string, string>;
@@ -19,9 +19,9 @@ const Stored = z.object({
   channels: Channels,
   /** The number of further values that contain channels. */
   pages: z.int().nonnegative().default(0),
-  sessions: z.array(Position).optional().catch(undefined),
+  sessions: z.array(SessionPosition).optional().catch(undefined),
   /** The only session, in the form that 0.1.0 stored. */
-  session: Position.optional().catch(undefined),
+  session: SessionPosition.optional().catch(undefined),
   gap: Snowflake.optional().catch(undefined),
 });
 const KIND = 'seen';
@@ -35,7 +35,7 @@ const WRITE_MS = 5_000;
  */
 const MAX_SESSIONS = 8;
 
-interface SeenDeps {
+interface SeenMessagesDeps {
   readonly values: Pick<AdapterValues, 'get' | 'set'>;
   readonly log: Logger;
   readonly later: StartTimer;
@@ -47,31 +47,34 @@ interface SeenDeps {
  * written immediately. After a crash, positions may be slightly outdated; that is harmless, because
  * a message that is fetched twice is recognized as a duplicate.
  */
-export class Seen {
-  readonly #deps: SeenDeps;
+export class SeenMessages {
+  readonly #deps: SeenMessagesDeps;
   readonly #channels = new ChannelPages((channelId) =>
     this.#deps.log.error(
       { channelId },
-      'too many channels: missed messages are no longer fetched for the one that was silent longest',
+      'too many channels; missed messages of the longest-silent one are no longer fetched',
     ),
   );
   /** Messages in progress, each with the session position before it. */
-  readonly #inProgress = new Map<string, Position | undefined>();
+  readonly #inProgress = new Map<string, SessionPosition | undefined>();
   /** Channel reads that are not complete yet. */
-  readonly #holds = new Set<{ readonly after: string; readonly position: Position | undefined }>();
+  readonly #holds = new Set<{
+    readonly after: string;
+    readonly position: SessionPosition | undefined;
+  }>();
   /** Sessions that may have undelivered messages, oldest first; the current one is last. */
-  readonly #sessions = new Map<string, Position>();
+  readonly #sessions = new Map<string, SessionPosition>();
   #newest: string | undefined;
   #gap: string | undefined;
   #isNew = true;
   #cancelWrite: (() => void) | undefined;
   #lastWrite: Promise<void> = Promise.resolve();
 
-  constructor(deps: SeenDeps) {
+  constructor(deps: SeenMessagesDeps) {
     this.#deps = deps;
   }
 
-  /** Loads the positions stored by an earlier process. Rejects when the database does. */
+  /** Loads the positions stored by an earlier process. Rejects if the database cannot be read. */
   async load(): Promise<void> {
     const { values } = this.#deps;
     const text = (await values.get(KIND, [ID])).get(ID);
@@ -87,7 +90,7 @@ export class Seen {
     this.#gap = gap;
     for (const one of sessions ?? (session === undefined ? [] : [session]))
       this.#sessions.set(one.session, one);
-    this.#newest = laterId(this.#newest, newest);
+    this.#newest = selectLaterId(this.#newest, newest);
     for (const [channelId, messageId] of all.flatMap(Object.entries<string>))
       this.#channels.advance(channelId, messageId);
     this.#channels.takeChanged();
@@ -107,18 +110,17 @@ export class Seen {
     await this.flush();
   }
 
-  cursors(): Cursors {
+  cursors(): MessageCursors {
     return { newest: this.#storedUpTo(), channels: this.#channels.all() };
   }
 
-  /** Whether the channel is served. */
   knows(channelId: string): boolean {
     return this.#channels.has(channelId);
   }
 
   /**
-   * Tracks a message in progress: until `note` or `drop` is called, the stored position stays
-   * before it.
+   * Tracks a message in progress: the stored position stays before the message until `note` or
+   * `drop` is called.
    */
   track(messageId: string, before = this.position): void {
     this.#inProgress.set(messageId, before);
@@ -135,21 +137,22 @@ export class Seen {
   }
 
   /** The position of the current session; initially that of an earlier process. */
-  get position(): Position | undefined {
+  get position(): SessionPosition | undefined {
     return [...this.#sessions.values()].at(-1);
   }
 
   /** Sessions that may have undelivered messages, oldest first. */
-  get sessions(): readonly Position[] {
+  get sessions(): readonly SessionPosition[] {
     return [...this.#sessions.values()];
   }
 
   /**
    * Moves a session's position, which is written once no earlier message is in progress. A new
    * session is written immediately, because otherwise the next process could not request the direct
-   * messages that this one leaves behind. Returns the session that had to be given up for it.
+   * messages that this session leaves undelivered. Returns the session that had to be given up to
+   * make room.
    */
-  moveTo(position: Position): Position | undefined {
+  moveTo(position: SessionPosition): SessionPosition | undefined {
     const isKnown = this.#sessions.has(position.session);
     this.#sessions.set(position.session, position);
     if (isKnown) {
@@ -163,15 +166,13 @@ export class Seen {
     return dropped;
   }
 
-  /** Removes a session that has delivered everything, or never will. */
+  /** Removes a session that has delivered everything or will deliver nothing more. */
   end(session: string): void {
     this.#sessions.delete(session);
     this.#writeLater();
   }
 
-  /**
-   * The message after which first direct messages may have been missed; undefined when none were.
-   */
+  /** The message after which first direct messages may have been missed; undefined if none were. */
   get gap(): string | undefined {
     return this.#gap;
   }
@@ -187,13 +188,13 @@ export class Seen {
   }
 
   /**
-   * Records a stored message. A served one registers its channel; any other only moves the position
-   * of a known channel.
+   * A served message registers its channel; any other message only moves the position of a known
+   * channel.
    */
   async note(channelId: string, messageId: string, served: boolean): Promise<void> {
     const isKnown = this.#channels.has(channelId);
     this.#inProgress.delete(messageId);
-    this.#newest = laterId(this.#newest, messageId);
+    this.#newest = selectLaterId(this.#newest, messageId);
     if (isKnown || served) this.#channels.advance(channelId, messageId);
     if (served && !isKnown) await this.flush();
     else this.#writeLater();
@@ -201,9 +202,9 @@ export class Seen {
 
   /**
    * Records that a direct chat is served because a command came from there. Discord does not list
-   * direct chats to bots, so otherwise later messages in it could not be fetched. A message sent
-   * before the command may still be in progress. While there is a gap the chat counts as new, so
-   * that its next message causes it to be read from the gap on.
+   * direct chats to bots, so later messages in an unrecorded chat could not be fetched. A message
+   * sent before the command may still be in progress. While there is a gap, the chat counts as new,
+   * so that its next message triggers a fetch from the start of the gap.
    */
   async serve(channelId: string, interactionId: string): Promise<void> {
     if (this.#channels.has(channelId) || this.#gap !== undefined) return;
@@ -216,10 +217,7 @@ export class Seen {
     this.#channels.delete(channelId);
   }
 
-  /**
-   * Writes the positions, one write at a time, because with two concurrent writes the older might
-   * win.
-   */
+  /** Writes the positions one at a time, because of two concurrent writes the older might win. */
   flush(): Promise<void> {
     this.#cancelWrite?.();
     this.#cancelWrite = undefined;
@@ -245,7 +243,7 @@ export class Seen {
     try {
       await this.#deps.values.set([{ kind: KIND, id: ID, value }, ...pages]);
     } catch (thrown) {
-      this.#deps.log.warn({ reason: reasonOf(thrown) }, 'the last positions could not be stored');
+      this.#deps.log.warn({ reason: reasonOf(thrown) }, 'the positions could not be stored');
       this.#channels.putBack(changed.keys());
       this.#writeLater();
     }
@@ -255,7 +253,7 @@ export class Seen {
    * The sessions, each at its oldest message in progress. An ended session stays until its messages
    * are stored.
    */
-  #storedSessions(): readonly Position[] {
+  #storedSessions(): readonly SessionPosition[] {
     const stored = new Map(this.#sessions);
     const held = [...this.#holds].map(({ position }) => position);
     for (const before of [...held, ...this.#inProgress.values()].reverse())
@@ -264,8 +262,8 @@ export class Seen {
   }
 
   /**
-   * The message up to which all are stored. Channels run concurrently, so the newest message is not
-   * always stored last.
+   * The message up to which everything is stored. Channels run concurrently, so the newest message
+   * is not always stored last.
    */
   #storedUpTo(): string | undefined {
     return this.#newest === undefined ? undefined : this.#completeUpTo(this.#newest);

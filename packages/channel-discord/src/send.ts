@@ -3,40 +3,40 @@ import type { ChatAddress, MessageCapability } from '@parley/channels';
 import {
   BoundedMap,
   ChannelError,
+  getOutboundFilePath,
   type Logger,
   type OutboundPart,
-  outboundFilePath,
   type Receipt,
   reasonOf,
 } from '@parley/core';
 import type { RawFile } from 'discord.js';
 import type { CallExtras, DiscordApi, MessageBody } from './api.ts';
-import { cardOf, textCard } from './component-layout.ts';
-import { callFailureOf, translateFailure } from './failures.ts';
-import { contentBody, originBody, partBody } from './format.ts';
-import type { Responses } from './responses.ts';
-import type { Streamed, Streams } from './stream.ts';
-import type { Threads } from './threads.ts';
-import { voiceBody } from './voice.ts';
+import { createCard, createTextCard } from './component-layout.ts';
+import { toCallFailure, translateFailure } from './failures.ts';
+import { createContentBody, createOriginBody, createPartBody } from './format.ts';
+import type { InteractionResponses } from './responses.ts';
+import type { AnswerStreams, StreamedMessage } from './stream.ts';
+import type { AnswerThreads } from './threads.ts';
+import { createVoiceBody } from './voice.ts';
 
 interface SendDeps {
   readonly api: Pick<DiscordApi, 'create' | 'change' | 'remove'>;
-  readonly streams: Pick<Streams, 'claim'>;
-  readonly responses: Pick<Responses, 'send'>;
-  readonly threads: Pick<Threads, 'open'>;
+  readonly streams: Pick<AnswerStreams, 'claim'>;
+  readonly responses: Pick<InteractionResponses, 'send'>;
+  readonly threads: Pick<AnswerThreads, 'open'>;
   readonly linkPreviews: boolean;
   readonly log: Logger;
 }
 
 /**
- * The largest file that the most boosted servers accept, in bytes; others refuse smaller files
- * themselves.
+ * The largest file that the most boosted servers accept, in bytes; servers with a lower limit
+ * refuse larger files themselves.
  */
 const LARGEST_FILE_BYTES = 100 * 1024 * 1024;
 
 /**
- * Sends one part. If a message was streamed for it, that message is changed; otherwise a new one is
- * created. Discord recognizes it by its nonce, so sending the same part twice creates one message.
+ * Sends one part: changes the message that was streamed for it, or creates a new one. Discord
+ * recognizes a message by its nonce, so sending the same part twice creates one message.
  * @throws ChannelError
  */
 export async function sendPart(
@@ -54,18 +54,22 @@ export async function sendPart(
   const files = await readOutboundFile(routed, threadId);
   const route = await translateFailure(threadId, () => deps.threads.open(routed.route));
   const part = { ...routed, route };
-  const message = { part, body: messageBody(part, deps.linkPreviews), extras: { files, signal } };
+  const message = {
+    part,
+    body: createMessageBody(part, deps.linkPreviews),
+    extras: { files, signal },
+  };
   const platformMessageId = await translateFailure(
     threadId,
     async () =>
-      (await putVoice(deps, message)) ??
-      (await putCard(deps, message)) ??
+      (await trySendVoice(deps, message)) ??
+      (await trySendCard(deps, message)) ??
       (await deps.streams.claim(part, (streamed) => sendOrReplace(deps, message, streamed))),
   );
   return { platformMessageId };
 }
 
-interface Message {
+interface PreparedMessage {
   readonly part: OutboundPart;
   readonly body: MessageBody;
   readonly extras: CallExtras;
@@ -75,29 +79,29 @@ interface Message {
  * The body of a message with its file. Listing the file among the attachments replaces those of an
  * earlier attempt.
  */
-function messageBody(part: OutboundPart, linkPreviews: boolean): MessageBody {
+function createMessageBody(part: OutboundPart, linkPreviews: boolean): MessageBody {
   const { file } = part;
   const attachments = file === undefined ? {} : { attachments: [{ id: 0, filename: file.name }] };
-  return { ...partBody(part, linkPreviews), ...attachments };
+  return { ...createPartBody(part, linkPreviews), ...attachments };
 }
 
 /**
- * Sends a recording as a voice message. Returns undefined when it is not a recording or voice
- * messages are not allowed here; it is then sent as a file.
+ * Sends a recording as a voice message. Returns undefined if the file is not a recording or voice
+ * messages are not allowed in the chat; it is then sent as a file.
  */
-async function putVoice(
+async function trySendVoice(
   { api, log }: SendDeps,
-  { part, extras }: Message,
+  { part, extras }: PreparedMessage,
 ): Promise<string | undefined> {
   const recording = extras.files?.at(0)?.data;
-  const body = recording instanceof Uint8Array ? voiceBody(part, recording) : undefined;
+  const body = recording instanceof Uint8Array ? createVoiceBody(part, recording) : undefined;
   if (body === undefined) return undefined;
   const { chatId, threadId = chatId, replyToMessageId } = part.route;
-  const origin = originBody(part.idempotencyKey, replyToMessageId);
+  const origin = createOriginBody(part.idempotencyKey, replyToMessageId);
   try {
     return (await api.create(threadId, { ...body, ...origin }, extras)).id;
   } catch (thrown) {
-    const failure = callFailureOf(thrown);
+    const failure = toCallFailure(thrown);
     if (failure.kind !== 'refused' || !NO_VOICE.has(failure.code)) throw thrown;
     log.info({ channelId: threadId, reason: failure.reason }, 'a voice message is sent as a file');
     return undefined;
@@ -114,19 +118,19 @@ const NO_VOICE: ReadonlySet<number> = new Set([50013, 50159, 50160, 50161, 50173
 const INVALID_FORM = 50035;
 
 /**
- * Sends an approval request as a card. Returns undefined when it is not one, or when Discord does
- * not accept the card; it is then sent as text with buttons below it, which is complete as well
+ * Sends an approval request as a card. Returns undefined if the part is not an approval request, or
+ * Discord does not accept the card; it is then sent as text with buttons, which is equally complete
  * (M04).
  */
-async function putCard(deps: SendDeps, message: Message): Promise<string | undefined> {
-  const body = cardOf(message.part, message.body);
+async function trySendCard(deps: SendDeps, message: PreparedMessage): Promise<string | undefined> {
+  const body = createCard(message.part, message.body);
   if (body === undefined) return undefined;
   try {
     return await sendOrReplace(deps, { ...message, body }, {});
   } catch (thrown) {
-    const failure = callFailureOf(thrown);
+    const failure = toCallFailure(thrown);
     if (failure.kind !== 'refused' || failure.code !== INVALID_FORM) throw thrown;
-    deps.log.warn({ reason: failure.reason }, 'a question is sent without a card');
+    deps.log.warn({ reason: failure.reason }, 'sending a question without a card');
     return undefined;
   }
 }
@@ -134,8 +138,8 @@ async function putCard(deps: SendDeps, message: Message): Promise<string | undef
 /** Returns the id of the message that shows the part. */
 async function sendOrReplace(
   { api, responses, log }: SendDeps,
-  { part, body, extras }: Message,
-  { messageId, text, nonce }: Streamed,
+  { part, body, extras }: PreparedMessage,
+  { messageId, text, nonce }: StreamedMessage,
 ): Promise<string> {
   const { chatId, threadId = chatId, replyToMessageId, response } = part.route;
   const answered = await responses.send({ part, body, extras });
@@ -143,12 +147,12 @@ async function sendOrReplace(
   // A streamed answer that is already complete needs no change.
   if (messageId !== undefined && text === part.body.text.trim() && isPlainTextPart(part))
     return messageId;
-  const isChangeable = messageId !== undefined && !notifies(part);
+  const isChangeable = messageId !== undefined && !notifiesPeople(part);
   if (isChangeable && (await tryChange(api, threadId, messageId, body, extras))) return messageId;
   // Only the first part is a reply to the question.
   const isQuoting = (part.index ?? 0) === 0 && response === undefined;
   const replyTo = isQuoting ? replyToMessageId : undefined;
-  const origin = originBody(nonce ?? part.idempotencyKey, replyTo);
+  const origin = createOriginBody(nonce ?? part.idempotencyKey, replyTo);
   const sent = await api.create(threadId, { ...body, ...origin }, extras);
   // When the nonce belongs to a streamed message, Discord returns that message with its earlier
   // text.
@@ -165,17 +169,17 @@ async function sendOrReplace(
 
 /** Whether the part consists only of its text. */
 function isPlainTextPart(part: OutboundPart): boolean {
-  return part.buttons === undefined && part.file === undefined && !notifies(part);
+  return part.buttons === undefined && part.file === undefined && !notifiesPeople(part);
 }
 
-/** Whether the part mentions people; changing a message would not notify them. */
-function notifies({ body, route }: OutboundPart): boolean {
+/** Whether the part mentions people, whom an edit would not notify. */
+function notifiesPeople({ body, route }: OutboundPart): boolean {
   return route.target.mentions === 'live' && /<@|@everyone|@here/.test(body.text);
 }
 
 /**
- * Error codes for an unknown message, too many edits, or an archived thread. The text is then sent
- * as a new message.
+ * Error codes for an unknown message, too many edits, or an archived thread. After one of these
+ * errors, the text is sent as a new message.
  */
 const NOT_TO_BE_CHANGED: ReadonlySet<number> = new Set([10008, 30046, 50083]);
 
@@ -191,7 +195,7 @@ async function tryChange(
     await api.change(channelId, messageId, body, extras);
     return true;
   } catch (thrown) {
-    const failure = callFailureOf(thrown);
+    const failure = toCallFailure(thrown);
     if (failure.kind === 'refused' && NOT_TO_BE_CHANGED.has(failure.code)) return false;
     throw thrown;
   }
@@ -203,9 +207,9 @@ async function readOutboundFile(
 ): Promise<RawFile[] | undefined> {
   if (file === undefined) return undefined;
   try {
-    const path = outboundFilePath(file);
+    const path = getOutboundFilePath(file);
     const { size } = await stat(path);
-    if (size > LARGEST_FILE_BYTES) throw new Error(`it has ${size} bytes`);
+    if (size > LARGEST_FILE_BYTES) throw new Error(`the file has ${size} bytes`);
     return [{ name: file.name, data: await readFile(path), contentType: file.mimeType }];
   } catch (thrown) {
     const message = `Discord channel ${channelId}: ${file.name} cannot be sent: ${reasonOf(thrown)}.`;
@@ -222,28 +226,28 @@ export function createMessageCapability(
   linkPreviews: boolean,
 ): Required<MessageCapability> {
   /**
-   * A bot can have one reaction per emoji. To replace the last one, the adapter must know which
-   * emoji it was.
+   * A bot can have one reaction per emoji. To replace its last reaction, the adapter must know the
+   * emoji.
    */
   const put = new BoundedMap<string, string>(MAX_REACTIONS);
   return {
     edit: (address, messageId, { text }) =>
-      actInChannelOf(address, messageId, async (channelId) => {
-        const content = contentBody(text, {}, linkPreviews);
+      actInMessageChannel(address, messageId, async (channelId) => {
+        const content = createContentBody(text, {}, linkPreviews);
         try {
           // Discord keeps the buttons below the new text unless they are listed.
           await api.change(channelId, messageId, { ...content, components: [] });
         } catch (thrown) {
-          const failure = callFailureOf(thrown);
+          const failure = toCallFailure(thrown);
           if (failure.kind !== 'refused' || failure.code !== INVALID_FORM) throw thrown;
           // A card stays a card and has no text of its own.
-          await api.change(channelId, messageId, textCard(content, text));
+          await api.change(channelId, messageId, createTextCard(content, text));
         }
       }),
     delete: (address, messageId) =>
-      actInChannelOf(address, messageId, (channelId) => api.remove(channelId, messageId)),
+      actInMessageChannel(address, messageId, (channelId) => api.remove(channelId, messageId)),
     react: (address, messageId, emoji) =>
-      actInChannelOf(address, messageId, async (channelId) => {
+      actInMessageChannel(address, messageId, async (channelId) => {
         const old = put.get(messageId);
         if (old !== undefined && old !== emoji) await api.react(channelId, messageId, old, false);
         put.delete(messageId);
@@ -262,11 +266,11 @@ const NOT_HERE: ReadonlySet<number> = new Set([10003, 10008, 50008, 50024]);
 
 /**
  * Performs an action on a message in the channel where it is: in the thread, or in the parent
- * channel. A message whose id equals the thread's has started it and is in the parent channel, or
+ * channel. A message with the same id as the thread has started it and is in the parent channel, or
  * it is the first message of a forum post. If no thread could be started, the answer is in the
  * channel.
  */
-async function actInChannelOf(
+async function actInMessageChannel(
   { chatId, threadId }: ChatAddress,
   messageId: string,
   act: (channelId: string) => Promise<void>,
@@ -277,7 +281,7 @@ async function actInChannelOf(
     try {
       await act(first);
     } catch (thrown) {
-      const failure = callFailureOf(thrown);
+      const failure = toCallFailure(thrown);
       if (failure.kind !== 'refused' || !NOT_HERE.has(failure.code)) throw thrown;
       await act(second);
     }

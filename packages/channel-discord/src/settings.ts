@@ -56,9 +56,9 @@ export const DiscordSettings = z
       .describe('Number of gateway connections. auto uses the number that Discord recommends.')
       .meta({ title: 'Gateway connections' }),
     apiRoot: z
-      .url({ protocol: /^https?$/, error: 'an http or https address' })
+      .url({ protocol: /^https?$/, error: 'an http or https URL' })
       .default('https://discord.com/api')
-      .describe('Address of the Discord API. Change it only for a proxy or a test.')
+      .describe('URL of the Discord API. Change it only for a proxy or a test.')
       .meta({ title: 'Discord API address' }),
   })
   .describe('A bot in servers, threads and direct messages.')

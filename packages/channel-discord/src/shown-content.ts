@@ -1,21 +1,21 @@
-import { stickersWithoutPicture } from './attachments.ts';
+import { listStickersWithoutPicture } from './attachments.ts';
 import { readComponents } from './components.ts';
-import { cutText, embedText, unreadEmbed } from './embeds.ts';
-import { type Naming, namingOf } from './mentions.ts';
-import { messageKind, NEW_KIND } from './message-types.ts';
-import type { Place } from './places.ts';
-import { pollText } from './polls.ts';
+import { cutText, nameUnreadEmbed, renderEmbed } from './embeds.ts';
+import { createNameReplacer, type NameReplacer } from './mentions.ts';
+import { findMessageKind, NEW_KIND } from './message-types.ts';
+import type { ChatDetails } from './places.ts';
+import { renderPoll } from './polls.ts';
 import type { WireAnswered, WireContent, WireMention, WireMessage } from './wire-message.ts';
 
 /** The content of a message besides its author's text, and the names of unreadable parts. */
-export interface ShownContent {
+export interface VisibleContent {
   readonly text: string;
   readonly unread: readonly string[];
 }
 
 /**
  * The maximum length of everything that a message shows besides its text, in characters. Discord's
- * own limits stay below it.
+ * own limits add up to less.
  */
 const MAX_SHOWN = 12_000;
 /**
@@ -28,16 +28,16 @@ const FORWARD = 1;
 /** Message flag: a copy from a channel that this one follows. */
 const IS_CROSSPOST = 1 << 1;
 
-type Shown = WireMessage | WireAnswered;
+type VisibleMessage = WireMessage | WireAnswered;
 
 /** Reads poll, embeds, components and forwarded messages, in the order in which people see them. */
-export function shownContent(
-  message: Shown,
-  place: Pick<Place, 'nameOf' | 'guildId'>,
+export function readVisibleContent(
+  message: VisibleMessage,
+  place: Pick<ChatDetails, 'nameOf' | 'guildId'>,
   around: readonly WireMention[] = [],
-): ShownContent {
-  const naming = namingOf(message, place, [...around, message.author]);
-  const own = readContentShown(message, naming);
+): VisibleContent {
+  const naming = createNameReplacer(message, place, [...around, message.author]);
+  const own = readWireContent(message, naming);
   const forwards = readForwards(message, place);
   const text = [own.text, ...forwards.map((one) => one.text)].filter(Boolean).join('\n\n');
   const unread = [...own.unread, ...forwards.flatMap((one) => one.unread)];
@@ -48,17 +48,16 @@ export function shownContent(
  * Everything a message shows, including its text, as seen by a person who replies to it; empty if
  * there is nothing.
  */
-export function allShownText(
-  message: Shown,
-  place: Pick<Place, 'nameOf' | 'guildId'>,
+export function renderFullText(
+  message: VisibleMessage,
+  place: Pick<ChatDetails, 'nameOf' | 'guildId'>,
   around: readonly WireMention[] = [],
 ): string {
-  const { text, unread } = shownContent(message, place, around);
-  const words = namingOf(message, place, around)(message.content);
+  const { text, unread } = readVisibleContent(message, place, around);
+  const words = createNameReplacer(message, place, around)(message.content);
   const shown = [words, text, ...unread.map(inBrackets)].filter((part) => part.trim() !== '');
-  const kind = messageKind(message.type);
-  // People also see the messages that Discord itself writes, such as "Ben joined the server", below
-  // which they wave.
+  const kind = findMessageKind(message.type);
+  // People can also reply to messages that Discord writes, such as "Ben joined the server".
   if (kind?.kind === 'notice') shown.unshift(inBrackets(kind.what));
   if (kind === undefined && shown.length === 0 && !hasFiles(message)) return inBrackets(NEW_KIND);
   return cutText(shown.join('\n'), MAX_SHOWN);
@@ -76,13 +75,13 @@ export function isReply({ message_reference: reference, flags, channel_id }: Wir
   return isHere && (flags & IS_CROSSPOST) === 0;
 }
 
-function readContentShown(content: WireContent, naming: Naming): ShownContent {
+function readWireContent(content: WireContent, naming: NameReplacer): VisibleContent {
   const { embeds, components, poll } = content;
   const context = { naming, content: content.content };
-  const embedded = embeds.map((embed) => embedText(embed, context));
-  const unreadEmbeds = embeds.flatMap((embed) => unreadEmbed(embed, context) ?? []);
+  const embedded = embeds.map((embed) => renderEmbed(embed, context));
+  const unreadEmbeds = embeds.flatMap((embed) => nameUnreadEmbed(embed, context) ?? []);
   const built = readComponents(components, naming);
-  const asked = poll === undefined ? undefined : pollText(poll);
+  const asked = poll === undefined ? undefined : renderPoll(poll);
   const parts = [naming(asked ?? ''), ...embedded, ...built.lines];
   return {
     text: parts.filter((part) => part.trim() !== '').join('\n'),
@@ -90,7 +89,7 @@ function readContentShown(content: WireContent, naming: Naming): ShownContent {
       ...content.lost,
       ...(asked === '' ? ['a poll'] : []),
       ...unreadEmbeds,
-      ...unreadIn(content),
+      ...listUnreadContent(content),
       ...built.unread,
     ],
   };
@@ -106,9 +105,9 @@ const INVITATIONS: ReadonlyMap<number, string> = new Map([
 ]);
 
 /** The names of content that has neither text nor a file. */
-function unreadIn(content: WireContent): string[] {
+function listUnreadContent(content: WireContent): string[] {
   const { activity, application, shared_client_theme: theme } = content;
-  const stickers = stickersWithoutPicture(content).map(
+  const stickers = listStickersWithoutPicture(content).map(
     (name) => `a sticker "${shortenName(name)}"`,
   );
   const invitation = activity && (INVITATIONS.get(activity.type) ?? 'an invitation');
@@ -133,7 +132,10 @@ function shortenName(name: string): string {
  * Forwarded messages, each marked, because their text was written by another person and is neither
  * a command nor a request from the sender.
  */
-function readForwards(message: Shown, place: Pick<Place, 'nameOf' | 'guildId'>): ShownContent[] {
+function readForwards(
+  message: VisibleMessage,
+  place: Pick<ChatDetails, 'nameOf' | 'guildId'>,
+): VisibleContent[] {
   const { message_reference: origin, message_snapshots: snapshots } = message;
   const isForward = origin?.type === FORWARD;
   // The forwarded message was deleted or is withheld.
@@ -141,10 +143,10 @@ function readForwards(message: Shown, place: Pick<Place, 'nameOf' | 'guildId'>):
     return isForward && message.lost.length === 0
       ? [{ text: '', unread: ['a forwarded message'] }]
       : [];
-  const where = originChannelText(origin, place);
+  const where = formatOriginChannel(origin, place);
   return snapshots.map(({ message: forwarded }) => {
-    const naming = namingOf(forwarded, place);
-    const { text, unread } = readContentShown(forwarded, naming);
+    const naming = createNameReplacer(forwarded, place);
+    const { text, unread } = readWireContent(forwarded, naming);
     const words = [naming(forwarded.content), text].filter((part) => part.trim() !== '');
     if (words.length > 0) return { text: [`[Forwarded${where}]`, ...words].join('\n'), unread };
     const isEmpty = unread.length === 0 && !hasFiles(forwarded);
@@ -157,12 +159,12 @@ function hasFiles({ attachments, sticker_items, stickers }: WireContent): boolea
 }
 
 /**
- * The channel of the original message if it is in the same server. People elsewhere must not learn
- * that the channel exists.
+ * The channel of the original message if it is in the same server. People in other servers must not
+ * learn that the channel exists.
  */
-function originChannelText(
-  origin: Shown['message_reference'],
-  { nameOf, guildId }: Pick<Place, 'nameOf' | 'guildId'>,
+function formatOriginChannel(
+  origin: VisibleMessage['message_reference'],
+  { nameOf, guildId }: Pick<ChatDetails, 'nameOf' | 'guildId'>,
 ): string {
   if (origin?.channel_id === undefined || guildId === undefined) return '';
   const name = origin.guild_id === guildId ? nameOf('channel', origin.channel_id) : undefined;

@@ -1,7 +1,7 @@
 import { type OutboundPart, silentLogger } from '@parley/core';
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { expect, it } from 'vitest';
-import { nonceOf, Streams } from './stream.ts';
+import { AnswerStreams, deriveNonce } from './stream.ts';
 
 const ADDRESS = { chatId: '1' };
 const target = { dialect: 'discord', maxLength: 2000, unit: 'utf16' } as const;
@@ -18,7 +18,7 @@ const part = (index: number, isLast = false): OutboundPart => ({
   body: { text: 'a', plain: 'a' },
 });
 
-function streams(values = memoryValues()) {
+function streams(values = createMemoryValues()) {
   const removed: string[] = [];
   const waiting: (() => void)[] = [];
   let ids = 0;
@@ -34,7 +34,7 @@ function streams(values = memoryValues()) {
     waiting.push(work);
     return () => void waiting.splice(waiting.indexOf(work), 1);
   };
-  const all = new Streams({ api, values, linkPreviews: false, log: silentLogger, later });
+  const all = new AnswerStreams({ api, values, linkPreviews: false, log: silentLogger, later });
   return { all, removed, waiting, values };
 }
 
@@ -46,7 +46,7 @@ it('[D04] deletes messages beyond the finished answer with its last part, and th
   const last = () => all.claim(part(1, true), async (it) => it);
   expect(await last()).toMatchObject({ messageId: '2' });
   expect(removed).toEqual(['3']);
-  // A part that is sent again still finds its message.
+  // A retried part must still find its message.
   expect(await last()).toMatchObject({ messageId: '2' });
   expect(removed).toEqual(['3']);
   expect(waiting).toHaveLength(1);
@@ -74,11 +74,11 @@ it('[D04] finds the messages of parts even if many other answers are processed i
   expect(await all.claim(part(1, true), async (it) => it)).toMatchObject({ messageId: '2' });
   for (let other = 0; other < 600; other += 1) await all.update(ADDRESS, `p${other}`, growing('a'));
   expect((await values.get('streamed', ['t'])).size).toBe(1);
-  // Its confirmation was lost.
+  // The confirmation of this part was lost.
   expect(await all.claim(part(1, true), async (it) => it)).toMatchObject({ messageId: '2' });
 });
 
-it('[F12] deletes what was shown of an answer that is never finished', async () => {
+it('[F12] deletes the visible text of an answer that is never finished', async () => {
   const { all, removed, waiting, values } = streams();
   await all.update(ADDRESS, 't', growing('a'.repeat(80), 'b'));
   await all.discard(ADDRESS, 't');
@@ -91,7 +91,7 @@ it('[F12] deletes what was shown of an answer that is never finished', async () 
   expect((await values.get('streamed', ['t'])).size).toBe(0);
 });
 
-it('finds nothing for a part without a turn, or for one of which nothing was shown', async () => {
+it('finds no message for a part without a turn or without streamed text', async () => {
   const { all } = streams();
   const notice = { ...part(0), turnId: null, index: null };
   expect(await all.claim(notice, async (it) => it)).toEqual({});
@@ -99,7 +99,7 @@ it('finds nothing for a part without a turn, or for one of which nothing was sho
 });
 
 it('[D04] uses the same short nonce for the same position', () => {
-  expect(nonceOf('t', 1)).toBe(nonceOf('t', 1));
-  expect(new Set([nonceOf('t', 1), nonceOf('t', 2), nonceOf('u', 1)]).size).toBe(3);
-  expect(nonceOf('turn', 12)).toHaveLength(22);
+  expect(deriveNonce('t', 1)).toBe(deriveNonce('t', 1));
+  expect(new Set([deriveNonce('t', 1), deriveNonce('t', 2), deriveNonce('u', 1)]).size).toBe(3);
+  expect(deriveNonce('turn', 12)).toHaveLength(22);
 });

@@ -4,11 +4,11 @@ import { type AdapterValues, type Logger, type OutboundPart, reasonOf } from '@p
 import { z } from 'zod';
 import type { DiscordApi } from './api.ts';
 import type { StartTimer } from './connection.ts';
-import { callFailureOf } from './failures.ts';
-import { contentBody, originBody } from './format.ts';
+import { toCallFailure } from './failures.ts';
+import { createContentBody, createOriginBody } from './format.ts';
 
 /** The streamed message for a finished part, or the nonce of one that may exist. */
-export interface Streamed {
+export interface StreamedMessage {
   readonly messageId?: string;
   /** The trimmed text; absent when an earlier process wrote it. */
   readonly text?: string;
@@ -24,34 +24,36 @@ interface StreamDeps {
 }
 
 /** A message of an unfinished answer. */
-interface Shown {
+interface UnfinishedMessage {
   /** Undefined while it is unknown whether Discord received it. */
   messageId: string | undefined;
   /** The trimmed text; undefined when an earlier process wrote it. */
   text: string | undefined;
 }
 
-interface Turn {
+interface StreamedTurn {
   readonly turnId: string;
   channelId: string;
-  readonly shown: Shown[];
+  readonly shown: UnfinishedMessage[];
   /** Positions whose messages are deleted. */
   readonly gone: Set<number>;
   /**
-   * Whether finished parts are arriving or Discord has refused, so that nothing unfinished is shown
-   * any more.
+   * Whether to show no more unfinished text, because finished parts are arriving or Discord has
+   * refused an update.
    */
   isFinal: boolean;
-  /** Whether all parts are sent, or none will follow. */
+  /** Whether all parts are sent or none will follow. */
   isTidied: boolean;
-  /** The task of this turn that started last. */
+  /** The task of this turn that was started last. */
   last: Promise<unknown>;
   loaded: boolean;
 }
 
 const KIND = 'streamed';
 const Stored = z.array(z.string().nullable());
-/** A shorter answer is sent as one message that is never edited. In characters. */
+/**
+ * A shorter answer is sent as one message that is never edited. The minimum length, in characters.
+ */
 const MIN_CHARACTERS = 80;
 /**
  * Message flag for no notification, and the text of a message that is created only to be deleted.
@@ -59,19 +61,22 @@ const MIN_CHARACTERS = 80;
 const [SILENT, PLACEHOLDER] = [1 << 12, '…'];
 /**
  * How long a finished turn is remembered, in ms. A part whose confirmation was lost is retried
- * within that time and must find its message.
+ * within this time and must find its message.
  */
 const FORGET_MS = 600_000;
-/** The maximum number of turns in memory. Others are read from the store again when needed. */
+/**
+ * The maximum number of turns in memory. Turns beyond the limit are read from the store again when
+ * needed.
+ */
 const MAX_TURNS = 500;
 
 /**
- * Shows unfinished answers as messages that are edited. The id of each message is stored before and
- * after each request, so that finished parts replace them, even after a crash in between.
+ * Shows unfinished answers as messages that are edited. Each message id is stored before and after
+ * each request, so that finished parts replace the messages even after a crash between the two.
  */
-export class Streams {
+export class AnswerStreams {
   readonly #deps: StreamDeps;
-  readonly #turns = new Map<string, Turn>();
+  readonly #turns = new Map<string, StreamedTurn>();
   /** Functions that cancel the removal of a turn's record, by turn. */
   readonly #timers = new Map<string, () => void>();
   readonly #closing = new AbortController();
@@ -87,12 +92,12 @@ export class Streams {
       await this.#exclusively(turn, () => this.#show(turn, address, answer));
     } catch (thrown) {
       // A retry every second would be refused again, and Discord counts refusals.
-      if (callFailureOf(thrown).kind === 'refused') turn.isFinal = true;
+      if (toCallFailure(thrown).kind === 'refused') turn.isFinal = true;
       throw thrown;
     }
   }
 
-  async #show(turn: Turn, address: ChatAddress, answer: GrowingAnswer): Promise<void> {
+  async #show(turn: StreamedTurn, address: ChatAddress, answer: GrowingAnswer): Promise<void> {
     if (this.#isOver(turn)) return;
     const texts = (await answer.show()).map(({ text }) => text);
     const [first = ''] = texts;
@@ -109,7 +114,7 @@ export class Streams {
     }
   }
 
-  #isOver({ isFinal }: Turn): boolean {
+  #isOver({ isFinal }: StreamedTurn): boolean {
     return isFinal || this.#closing.signal.aborted;
   }
 
@@ -118,13 +123,13 @@ export class Streams {
    * replace. After the last part, all messages beyond it are deleted before the outbox records the
    * part as sent, so that a crash leaves no messages of an earlier run of the turn.
    */
-  async claim<T>(part: OutboundPart, send: (streamed: Streamed) => Promise<T>): Promise<T> {
+  async claim<T>(part: OutboundPart, send: (streamed: StreamedMessage) => Promise<T>): Promise<T> {
     const { turnId, index, isLast, route } = part;
     if (turnId === null || index === null) return send({});
     const turn = this.#turn(turnId, route.threadId ?? route.chatId);
     turn.isFinal = true;
     return this.#exclusively(turn, async () => {
-      const result = await send(streamedOf(turnId, index, turn.shown[index]));
+      const result = await send(toStreamedMessage(turnId, index, turn.shown[index]));
       if (isLast === true) await this.#tidy(turn, index + 1);
       return result;
     });
@@ -149,11 +154,11 @@ export class Streams {
     for (const cancel of this.#timers.values()) cancel();
   }
 
-  #turn(turnId: string, channelId: string): Turn {
+  #turn(turnId: string, channelId: string): StreamedTurn {
     const known = this.#turns.get(turnId);
     if (known !== undefined) return known;
     if (this.#turns.size >= MAX_TURNS) this.#makeRoom();
-    const turn: Turn = {
+    const turn: StreamedTurn = {
       turnId,
       channelId,
       shown: [],
@@ -169,8 +174,8 @@ export class Streams {
 
   /**
    * Drops a turn whose parts are all sent, otherwise the oldest. The record stays in the store
-   * until its timer fires; without it the next part would be sent in addition to the message that
-   * already shows it.
+   * until its timer fires; without the record, the next part would be sent in addition to the
+   * message that already shows it.
    */
   #makeRoom(): void {
     const turns = [...this.#turns.values()];
@@ -178,19 +183,19 @@ export class Streams {
     if (dropped !== undefined) this.#turns.delete(dropped.turnId);
   }
 
-  /** Runs a task after all earlier tasks of the turn, whether those failed or not. */
-  #exclusively<T>(turn: Turn, work: () => Promise<T>): Promise<T> {
+  /** Runs a task after all earlier tasks of the turn have succeeded or failed. */
+  #exclusively<T>(turn: StreamedTurn, work: () => Promise<T>): Promise<T> {
     const run = async (): Promise<T> => {
       await this.#load(turn);
       return work();
     };
     const result = turn.last.then(run, run);
-    // The caller sees the failure; the next task does not.
+    // The caller receives the failure; the next task starts anyway.
     turn.last = result.catch(() => undefined);
     return result;
   }
 
-  async #load(turn: Turn): Promise<void> {
+  async #load(turn: StreamedTurn): Promise<void> {
     if (turn.loaded) return;
     const text = (await this.#deps.values.get(KIND, [turn.turnId])).get(turn.turnId) ?? '[]';
     const ids = Stored.parse(JSON.parse(text));
@@ -198,34 +203,44 @@ export class Streams {
     turn.loaded = true;
   }
 
-  async #create(turn: Turn, place: number, text: string, address: ChatAddress): Promise<void> {
-    const shown: Shown = { messageId: undefined, text: undefined };
+  async #create(
+    turn: StreamedTurn,
+    place: number,
+    text: string,
+    address: ChatAddress,
+  ): Promise<void> {
+    const shown: UnfinishedMessage = { messageId: undefined, text: undefined };
     turn.shown[place] = shown;
     await this.#save(turn);
-    const body = contentBody(text, {}, this.#deps.linkPreviews);
+    const body = createContentBody(text, {}, this.#deps.linkPreviews);
     const replyTo = place === 0 ? address.replyToMessageId : undefined;
-    const origin = originBody(nonceOf(turn.turnId, place), replyTo);
+    const origin = createOriginBody(deriveNonce(turn.turnId, place), replyTo);
     const { signal } = this.#closing;
     const sent = await this.#deps.api.create(turn.channelId, { ...body, ...origin }, { signal });
     shown.messageId = sent.id;
-    // If the nonce is already known, Discord returns an earlier text.
+    // If the nonce is already known, Discord returns the message with its earlier text.
     shown.text = sent.content;
     await this.#save(turn);
   }
 
-  async #edit(channelId: string, shown: Shown, messageId: string, text: string): Promise<void> {
-    const body = contentBody(text, {}, this.#deps.linkPreviews);
+  async #edit(
+    channelId: string,
+    shown: UnfinishedMessage,
+    messageId: string,
+    text: string,
+  ): Promise<void> {
+    const body = createContentBody(text, {}, this.#deps.linkPreviews);
     await this.#deps.api.change(channelId, messageId, body, { signal: this.#closing.signal });
     shown.text = text.trim();
   }
 
-  async #save({ turnId, shown }: Turn): Promise<void> {
+  async #save({ turnId, shown }: StreamedTurn): Promise<void> {
     const value = JSON.stringify(shown.map(({ messageId }) => messageId ?? null));
     await this.#deps.values.set([{ kind: KIND, id: turnId, value }]);
   }
 
-  /** Deletes the messages from a position on, and later the record. */
-  async #tidy(turn: Turn, from: number): Promise<void> {
+  /** Deletes the messages from a position on, and then the record. */
+  async #tidy(turn: StreamedTurn, from: number): Promise<void> {
     for (const [place, { messageId }] of turn.shown.entries()) {
       if (place < from || turn.gone.has(place)) continue;
       turn.gone.add(place);
@@ -243,16 +258,16 @@ export class Streams {
   }
 
   /** Finds a message that may exist: Discord returns the one with its nonce, or creates one. */
-  async #find({ turnId, channelId }: Turn, place: number): Promise<string> {
+  async #find({ turnId, channelId }: StreamedTurn, place: number): Promise<string> {
     const body = {
       content: PLACEHOLDER,
       flags: SILENT,
-      ...originBody(nonceOf(turnId, place), undefined),
+      ...createOriginBody(deriveNonce(turnId, place), undefined),
     };
     return (await this.#deps.api.create(channelId, body)).id;
   }
 
-  async #forget(turn: Turn): Promise<void> {
+  async #forget(turn: StreamedTurn): Promise<void> {
     const { turnId, shown } = turn;
     this.#timers.delete(turnId);
     if (this.#turns.get(turnId) === turn) this.#turns.delete(turnId);
@@ -267,13 +282,17 @@ export class Streams {
 }
 
 /** The nonce of a message, which depends only on position and turn; 22 of at most 25 characters. */
-export function nonceOf(turnId: string, place: number): string {
+export function deriveNonce(turnId: string, place: number): string {
   return createHash('sha256').update(`${turnId} ${place}`).digest('base64url').slice(0, 22);
 }
 
-function streamedOf(turnId: string, place: number, shown: Shown | undefined): Streamed {
+function toStreamedMessage(
+  turnId: string,
+  place: number,
+  shown: UnfinishedMessage | undefined,
+): StreamedMessage {
   if (shown === undefined) return {};
   const { messageId, text } = shown;
-  if (messageId === undefined) return { nonce: nonceOf(turnId, place) };
+  if (messageId === undefined) return { nonce: deriveNonce(turnId, place) };
   return { messageId, ...(text !== undefined && { text }) };
 }

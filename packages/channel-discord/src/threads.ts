@@ -1,11 +1,17 @@
 import type { ChannelContext } from '@parley/channels';
-import { BoundedMap, inlineCode, type Logger, literal, reasonOf } from '@parley/core';
+import {
+  BoundedMap,
+  formatInlineCode,
+  type Logger,
+  reasonOf,
+  toLiteralMarkdown,
+} from '@parley/core';
 import type { DiscordApi } from './api.ts';
-import { threadName } from './content.ts';
-import { callFailureOf } from './failures.ts';
+import { createThreadName } from './content.ts';
+import { toCallFailure } from './failures.ts';
 import { isThread } from './places.ts';
 
-/** The location to which something is sent. */
+/** The location that a message is sent to. */
 interface SendLocation {
   readonly chatId: string;
   readonly threadId?: string | undefined;
@@ -14,7 +20,6 @@ interface SendLocation {
 
 interface ThreadsDeps extends Pick<ChannelContext<unknown>, 'notifyOwner'> {
   readonly api: Pick<DiscordApi, 'channel' | 'message' | 'startThread'>;
-  /** The bot's own id. */
   readonly me: () => string | undefined;
   /** Whether the gateway has listed a thread with this id. */
   readonly isThread: (id: string) => boolean;
@@ -29,13 +34,13 @@ const READ_WITHIN_MS = 10_000;
 
 /**
  * Threads that the bot starts from the messages that address it. Such a thread has the id of its
- * message, so a route can name it before it exists; it is started with the first part of the
- * answer. A forum post also has the id of its first message. Such a thread already exists, and the
- * forum itself accepts no messages.
+ * message, so a route can name the thread before it exists; the first part of the answer starts it.
+ * A forum post also has the id of its first message. A forum post already exists as a thread, and
+ * the forum itself accepts no messages.
  */
-export class Threads {
+export class AnswerThreads {
   readonly #deps: ThreadsDeps;
-  /** Where the answer for each thread goes, once that is known. */
+  /** The location of the answer for each thread, once known. */
   readonly #opened = new BoundedMap<string, 'thread' | 'channel'>(MAX_THREADS);
   readonly #opening = new Map<string, Promise<'thread' | 'channel'>>();
 
@@ -60,13 +65,14 @@ export class Threads {
   }
 
   /**
-   * Returns the location from what is known so far. A thread that may not exist yet counts as its
+   * Returns the location from cached facts only. A thread that may not exist yet counts as its
    * channel.
    */
   known<W extends SendLocation>(where: W): W {
     const { threadId } = where;
     if (threadId === undefined || threadId !== where.replyToMessageId) return where;
-    // The message is in the channel. The thread shows it anyway, so it is not quoted there.
+    // The message that starts a thread is in the channel. A thread shows its starting message
+    // anyway, so the message is not quoted there.
     return this.#opened.get(threadId) === 'thread' || this.#deps.isThread(threadId)
       ? { ...where, replyToMessageId: undefined }
       : { ...where, threadId: undefined };
@@ -77,10 +83,10 @@ export class Threads {
     try {
       const signal = AbortSignal.timeout(READ_WITHIN_MS);
       const message = await api.message(channelId, messageId, signal);
-      await api.startThread(channelId, messageId, threadName(message, me()));
+      await api.startThread(channelId, messageId, createThreadName(message, me()));
       return 'thread';
     } catch (thrown) {
-      const failure = callFailureOf(thrown);
+      const failure = toCallFailure(thrown);
       if (failure.kind !== 'refused') throw thrown;
       if (failure.code === STARTED_ALREADY || (await this.#exists(messageId))) return 'thread';
       this.#deps.log.warn({ channelId, reason: failure.reason }, 'no thread could be started');
@@ -89,19 +95,19 @@ export class Threads {
     }
   }
 
-  /** Whether a thread exists. The gateway does not list archived ones. */
+  /** The gateway does not list archived threads. */
   async #exists(threadId: string): Promise<boolean> {
     try {
       return isThread((await this.#deps.api.channel(threadId)).type);
     } catch (thrown) {
-      if (callFailureOf(thrown).kind !== 'refused') throw thrown;
+      if (toCallFailure(thrown).kind !== 'refused') throw thrown;
       return false;
     }
   }
 
   async #tell(channelId: string, reason: string): Promise<void> {
     const { notifyOwner, log } = this.#deps;
-    const text = `In the Discord channel ${inlineCode(channelId)} I can't start a thread and answer without one: ${literal(reason)}. Give the bot View Channel, Read Message History, Create Public Threads and Send Messages in Threads there, or set channels.discord.threads to never.`;
+    const text = `In the Discord channel ${formatInlineCode(channelId)} I can't start a thread and answer without one: ${toLiteralMarkdown(reason)}. Give the bot View Channel, Read Message History, Create Public Threads and Send Messages in Threads there, or set channels.discord.threads to never.`;
     try {
       await notifyOwner(`no threads ${channelId}`, text);
     } catch (thrown) {

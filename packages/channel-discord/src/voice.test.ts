@@ -1,6 +1,6 @@
 import type { OutboundPart } from '@parley/core';
 import { describe, expect, it } from 'vitest';
-import { secondsOf, voiceBody } from './voice.ts';
+import { createVoiceBody, readOggDuration } from './voice.ts';
 
 /** A page of an Ogg file: its position and its content. */
 function page(position: bigint, content: Buffer): Buffer {
@@ -34,8 +34,8 @@ function part(change: Partial<OutboundPart> = {}): OutboundPart {
 
 describe('a voice message', () => {
   it('[F10] takes its duration from the last page of the recording', () => {
-    expect(secondsOf(opus(72_000))).toBe(1.5);
-    const [attachment] = Object(voiceBody(part(), opus(72_000))).attachments;
+    expect(readOggDuration(opus(72_000))).toBe(1.5);
+    const [attachment] = Object(createVoiceBody(part(), opus(72_000))).attachments;
     expect(attachment).toMatchObject({ filename: 'voice.ogg', duration_secs: 1.5 });
   });
 
@@ -46,8 +46,8 @@ describe('a voice message', () => {
     ['a recording without sound', opus(0)],
     ['nothing', Buffer.alloc(0)],
   ])('[F10] is not created from %s', (_what, bytes) => {
-    expect(secondsOf(bytes)).toBeUndefined();
-    expect(voiceBody(part(), bytes)).toBeUndefined();
+    expect(readOggDuration(bytes)).toBeUndefined();
+    expect(createVoiceBody(part(), bytes)).toBeUndefined();
   });
 
   it.each<[string, Partial<OutboundPart>]>([
@@ -56,6 +56,6 @@ describe('a voice message', () => {
     ['another kind', { file: { kind: 'audio', name: 'a.ogg', mimeType: 'audio/ogg' } }],
     ['an answer to a command', { route: { ...part().route, response: 'r' } }],
   ])('[F10] with %s is sent as a file, as Discord requires', (_what, change) => {
-    expect(voiceBody(part(change), opus(72_000))).toBeUndefined();
+    expect(createVoiceBody(part(change), opus(72_000))).toBeUndefined();
   });
 });

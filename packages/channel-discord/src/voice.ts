@@ -11,10 +11,10 @@ const FLAT_WAVEFORM = Buffer.alloc(32, 96).toString('base64');
  * is not Ogg with Opus, or that has a text or buttons, which Discord refuses (50159). An answer to
  * a command is also sent as a file, because there the length gets lost (discord-api-docs#7153).
  */
-export function voiceBody(part: OutboundPart, bytes: Uint8Array): MessageBody | undefined {
+export function createVoiceBody(part: OutboundPart, bytes: Uint8Array): MessageBody | undefined {
   const { body, buttons, file, route } = part;
   if (file?.kind !== 'voice' || buttons !== undefined || route.response !== undefined) return;
-  const seconds = body.text.trim() === '' ? secondsOf(bytes) : undefined;
+  const seconds = body.text.trim() === '' ? readOggDuration(bytes) : undefined;
   if (seconds === undefined) return;
   const attachment = { id: 0, filename: file.name, duration_secs: seconds };
   return {
@@ -31,7 +31,7 @@ const SAMPLES_PER_SECOND = 48_000;
  * The duration of an Ogg file with Opus in seconds, from the position of its last page; undefined
  * for other files.
  */
-export function secondsOf(bytes: Uint8Array): number | undefined {
+export function readOggDuration(bytes: Uint8Array): number | undefined {
   const ogg = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const head = ogg.indexOf('OpusHead');
   const last = ogg.lastIndexOf('OggS');

@@ -1,6 +1,6 @@
 import type { Client } from 'discord.js';
 import { isLater } from './positions.ts';
-import type { Cursors } from './seen.ts';
+import type { MessageCursors } from './seen.ts';
 import { Snowflake } from './wire.ts';
 
 /** A channel that the gateway listed, with its last message. */
@@ -10,7 +10,7 @@ export interface KnownChannel {
 }
 
 /** A channel to read, starting after the message `after`. */
-interface ToFetch {
+interface ChannelFetch {
   readonly channelId: string;
   readonly after: string;
 }
@@ -19,17 +19,17 @@ interface ToFetch {
 const MAX_CHANNELS = 10_000;
 
 /**
- * Decides which channels to read after a connect, and from where. The gateway lists the channels of
- * servers with their last message, so only those with newer messages are read. A channel without a
- * stored message (a new thread, a first message) is read from the newest message of all channels.
- * Known channels that are not listed, mostly direct chats, are read as well. Served channels come
- * first, those with the most recent messages before the others; `left` counts the channels beyond
- * the limit.
+ * Decides which channels to read after a connect, and from which message. The gateway lists the
+ * channels of servers with their last message, so only those with newer messages are read. A
+ * channel without a stored message (a new thread, a first message) is read from the newest message
+ * of all channels. Known channels that are not listed (mostly direct chats) are read as well.
+ * Served channels come first, those with the most recent messages before the others; `left` counts
+ * the channels beyond the limit.
  */
 export function planFetches(
-  { newest, channels }: Cursors,
+  { newest, channels }: MessageCursors,
   known: readonly KnownChannel[],
-): { readonly fetch: readonly ToFetch[]; readonly left: number } {
+): { readonly fetch: readonly ChannelFetch[]; readonly left: number } {
   const listed = new Set(known.map(({ id }) => id));
   const withNewer = known.flatMap(({ id, lastMessageId }) => {
     const after = channels.get(id) ?? newest;
@@ -50,7 +50,7 @@ export function planFetches(
  * The channels and threads of servers with their last message. discord.js leaves the last message
  * undefined when Discord does not send it, whatever its types say.
  */
-export function knownChannels(client: Client): KnownChannel[] {
+export function listKnownChannels(client: Client): KnownChannel[] {
   return [...client.channels.cache.values()].flatMap((channel) => {
     if (channel.isDMBased() || !channel.isTextBased()) return [];
     const { id, lastMessageId } = channel;

@@ -1,28 +1,31 @@
 import { withoutNulls } from '@parley/channels';
 import { z } from 'zod';
-import { field, Snowflake, text, validItems, WireMember, WireUser } from './wire.ts';
+import { Snowflake, text, toLenientField, toLenientList, WireMember, WireUser } from './wire.ts';
 
 /**
  * The channel of an interaction, which the bot might not be able to see. `recipients` are the other
- * people in a private one.
+ * people in a private channel.
  */
-export const BroughtChannel = z.object({
+export const IncludedChannel = z.object({
   id: Snowflake,
   type: z.int(),
-  name: field(z.string()),
-  parent_id: field(Snowflake),
-  owner_id: field(Snowflake),
-  recipients: field(validItems(WireUser)),
+  name: toLenientField(z.string()),
+  parent_id: toLenientField(Snowflake),
+  owner_id: toLenientField(Snowflake),
+  recipients: toLenientField(toLenientList(WireUser)),
 });
-export type BroughtChannel = z.infer<typeof BroughtChannel>;
+export type IncludedChannel = z.infer<typeof IncludedChannel>;
 
 const Option = z.object({
   name: text,
-  value: field(z.union([z.string(), z.number(), z.boolean()])),
+  value: toLenientField(z.union([z.string(), z.number(), z.boolean()])),
 });
-/** The options of a command. A group of subcommands contains subcommands, which contain options. */
-const Options = validItems(
-  Option.extend({ options: validItems(Option.extend({ options: validItems(Option) })) }),
+/**
+ * The options of a slash command. A group of subcommands contains subcommands, which contain
+ * options.
+ */
+const Options = toLenientList(
+  Option.extend({ options: toLenientList(Option.extend({ options: toLenientList(Option) })) }),
 );
 
 /**
@@ -36,25 +39,32 @@ export const WireInteraction = z.preprocess(
     application_id: Snowflake,
     type: z.int(),
     token: z.string(),
-    channel: field(BroughtChannel),
-    channel_id: field(Snowflake),
-    guild_id: field(Snowflake),
-    /** 0: a server, 1: direct messages with the bot, 2: private channels of other people. */
-    context: field(z.int()),
+    channel: toLenientField(IncludedChannel),
+    channel_id: toLenientField(Snowflake),
+    guild_id: toLenientField(Snowflake),
+    /**
+     * The context: 0 for a server, 1 for direct messages with the bot, 2 for private channels of
+     * other people.
+     */
+    context: toLenientField(z.int()),
     /** The permissions of the bot in the channel, in decimal. */
-    app_permissions: field(z.string().regex(/^\d+$/)),
-    member: field(WireMember.extend({ user: WireUser })),
-    user: field(WireUser),
-    message: field(
-      z.object({ id: Snowflake, flags: field(z.int()), components: field(z.array(z.unknown())) }),
-    ),
-    data: field(
+    app_permissions: toLenientField(z.string().regex(/^\d+$/)),
+    member: toLenientField(WireMember.extend({ user: WireUser })),
+    user: toLenientField(WireUser),
+    message: toLenientField(
       z.object({
-        name: field(z.string()),
-        custom_id: field(z.string()),
-        options: field(Options),
+        id: Snowflake,
+        flags: toLenientField(z.int()),
+        components: toLenientField(z.array(z.unknown())),
+      }),
+    ),
+    data: toLenientField(
+      z.object({
+        name: toLenientField(z.string()),
+        custom_id: toLenientField(z.string()),
+        options: toLenientField(Options),
         /** The values chosen in a menu. */
-        values: field(validItems(z.string())),
+        values: toLenientField(toLenientList(z.string())),
         /** The values entered into a form. */
         components: z.unknown().optional(),
       }),

@@ -4,18 +4,15 @@ import { z } from 'zod';
 /** A Discord id: a 64-bit number in decimal whose upper bits are a timestamp. */
 export const Snowflake = z.string().regex(/^\d{1,20}$/);
 
-/** A text; a malformed value is read as an empty text. */
+/** A text field; a malformed value becomes an empty text. */
 export const text = z.string().catch('');
 
 /** A field that may be absent; a malformed one is dropped without affecting the rest. */
-export function field<Type extends z.ZodType>(type: Type) {
+export function toLenientField<Type extends z.ZodType>(type: Type) {
   return type.optional().catch(undefined);
 }
 
-/**
- * The number of a kind or of flags, even if it is written as a text; 0 for anything that is not a
- * number.
- */
+/** The number of a kind or of flags, which may be written as text; 0 for any other value. */
 export const kindNumber = z
   .union([
     z.int(),
@@ -27,7 +24,7 @@ export const kindNumber = z
   .catch(0);
 
 /** A list without its malformed items. */
-export function validItems<Type extends z.ZodType>(type: Type) {
+export function toLenientList<Type extends z.ZodType>(type: Type) {
   return z
     .array(z.unknown())
     .catch([])
@@ -46,24 +43,24 @@ const received = <Shape extends z.ZodRawShape>(shape: Shape) =>
 export const WireUser = z.object({
   id: Snowflake,
   username: z.string().catch('unknown'),
-  global_name: field(z.string()),
-  bot: field(z.boolean()),
+  global_name: toLenientField(z.string()),
+  bot: toLenientField(z.boolean()),
   /** Whether the account is Discord itself. */
-  system: field(z.boolean()),
+  system: toLenientField(z.boolean()),
 });
 export type WireUser = z.infer<typeof WireUser>;
 
 export const WireMember = z.object({
-  nick: field(z.string()),
-  roles: field(validItems(Snowflake)),
+  nick: toLenientField(z.string()),
+  roles: toLenientField(toLenientList(Snowflake)),
   /**
    * The member's permissions in this channel, in decimal; present only with commands and buttons.
    */
-  permissions: field(z.string().regex(/^\d+$/)),
+  permissions: toLenientField(z.string().regex(/^\d+$/)),
 });
 export type WireMember = z.infer<typeof WireMember>;
 
-/** One deleted message, or several. */
+/** The deletion of one or several messages. */
 export const WireDeletion = received({
   channel_id: Snowflake,
   id: Snowflake.optional(),
@@ -71,16 +68,16 @@ export const WireDeletion = received({
 });
 
 /**
- * One emoji added to or removed from a message. Discord names the person only when it is added in a
- * server.
+ * The addition or removal of one emoji on a message. Discord includes the person's profile only for
+ * an addition in a server.
  */
 export const WireReaction = received({
   user_id: Snowflake,
   channel_id: Snowflake,
   message_id: Snowflake,
   guild_id: Snowflake.optional(),
-  member: field(WireMember.extend({ user: field(WireUser) })),
-  emoji: z.object({ id: field(Snowflake), name: field(z.string()) }).catch({}),
+  member: toLenientField(WireMember.extend({ user: toLenientField(WireUser) })),
+  emoji: z.object({ id: toLenientField(Snowflake), name: toLenientField(z.string()) }).catch({}),
 });
 export type WireReaction = z.infer<typeof WireReaction>;
 
@@ -88,12 +85,17 @@ export type WireReaction = z.infer<typeof WireReaction>;
 export const WireClearedReactions = received({
   channel_id: Snowflake,
   message_id: Snowflake,
-  guild_id: field(Snowflake),
-  emoji: field(z.object({ id: field(Snowflake), name: field(z.string()) })),
+  guild_id: toLenientField(Snowflake),
+  emoji: toLenientField(
+    z.object({ id: toLenientField(Snowflake), name: toLenientField(z.string()) }),
+  ),
 });
 export type WireClearedReactions = z.infer<typeof WireClearedReactions>;
 
-/** The fields of a channel that Parley reads. Types: 1 direct, 3 private group, 10–12 threads. */
+/**
+ * The fields of a channel that Parley reads. The channel type: 1 for direct, 3 for a private group,
+ * 10–12 for threads.
+ */
 export const WireChannel = received({
   id: Snowflake,
   type: z.int(),

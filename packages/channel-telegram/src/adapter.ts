@@ -9,7 +9,7 @@ import { connectTelegramApi } from './api.ts';
 import type { Bot, BotDeps } from './bot.ts';
 import { createCaller } from './calls.ts';
 import { pollUpdates, Webhook } from './connection.ts';
-import { createFiles, limitsOf } from './files.ts';
+import { createFiles, getFileLimits } from './files.ts';
 import { findSent } from './find-sent.ts';
 import { GrowingMessages } from './growing.ts';
 import { createIntake } from './intake.ts';
@@ -18,13 +18,14 @@ import { createMessageCapability } from './messages.ts';
 import { MovedChats, withMoves } from './moved-chats.ts';
 import { ChatNames } from './names.ts';
 import { isForeignChat } from './places.ts';
-import { canGrow, finishGrown, sendPart } from './send.ts';
+import { canGrow, finishGrownMessage, sendPart } from './send.ts';
 import { MAX_TEXT, type TelegramSettings } from './settings.ts';
-import { createDrafts, createTyping, streamingOf } from './stream.ts';
+import { combineStreaming, createDrafts, createTypingIndicator } from './stream.ts';
 import type { BotIdentity, WireMessage } from './wire.ts';
 
 const CAPABILITIES = {
-  // Telegram counts code points. UTF-16 units are never fewer, so counting those is safe.
+  // Telegram counts code points. A text never has fewer UTF-16 units than code points, so counting
+  // units is safe.
   target: { dialect: 'telegram', maxLength: MAX_TEXT, unit: 'utf16' },
   idempotentSend: false,
   typing: true,
@@ -39,8 +40,8 @@ const CAPABILITIES = {
 } satisfies Capabilities;
 
 /**
- * Overall a burst of 30, then 30 a second; in a private chat a short burst, then one a second; in a
- * group at most 20 in any minute.
+ * Telegram allows 30 messages a second overall, about one a second in a private chat after a short
+ * burst, and 20 a minute in a group.
  */
 const RATES: Capabilities['rates'] = {
   account: { burst: 30, everyMs: 34 },
@@ -48,7 +49,7 @@ const RATES: Capabilities['rates'] = {
   group: { burst: 5, everyMs: 4_000 },
 };
 
-function capabilitiesFor({ pace, richMessages }: TelegramSettings): Capabilities {
+function getCapabilities({ pace, richMessages }: TelegramSettings): Capabilities {
   const target = { ...CAPABILITIES.target, ...(richMessages && { rich: true as const }) };
   return { ...CAPABILITIES, target, ...(pace && { rates: RATES }) };
 }
@@ -63,7 +64,7 @@ export function createTelegramAdapter(
   const stopping = stop.signal;
   const moved = new MovedChats(values);
   const call = createCaller(settings);
-  const bot = loadedOnce(() => {
+  const bot = createLazyBot(() => {
     return { token: settings.token, call: withMoves(call, moved), stopping, intake };
   });
   const api = connectTelegramApi(call, bot);
@@ -72,9 +73,9 @@ export function createTelegramAdapter(
   const growing = new GrowingMessages({ ...context, api, moved, stopping });
   const forget = (turnId: string) => growing.forget(turnId);
   const { linkPreviews } = settings;
-  const { upload: maxFileBytes } = limitsOf(settings);
+  const { upload: maxFileBytes } = getFileLimits(settings);
   const sending = { api, moved, values, linkPreviews, maxFileBytes, note, forget };
-  const typing = createTyping(api, stopping);
+  const typing = createTypingIndicator(api, stopping);
   const { finish, stopped, ...drafts } = createDrafts({ ...context, api, stopping });
   const seen = (message: WireMessage): void => {
     typing.seen(message);
@@ -92,7 +93,7 @@ export function createTelegramAdapter(
   const called = webhook && new Webhook({ ...source, webhook });
   let running: Promise<unknown> | undefined;
   return {
-    capabilities: { ...capabilitiesFor(settings), maxFileBytes },
+    capabilities: { ...getCapabilities(settings), maxFileBytes },
     async start() {
       context.report({ kind: 'starting' });
       running ??= called ? called.run(stopping) : pollUpdates(source, stopping);
@@ -104,7 +105,7 @@ export function createTelegramAdapter(
       context.report({ kind: 'stopped' });
     },
     reportsStart: true,
-    findSent: createFinder(sending, growing),
+    findSent: createSentPartFinder(sending, growing),
     async send(part, signal, onStart) {
       const { turnId, route } = part;
       // A draft that arrives after the message would show its text a second time.
@@ -118,7 +119,7 @@ export function createTelegramAdapter(
     },
     chatName: (address) => names.of(address),
     typing,
-    streaming: streamingOf(drafts, growing),
+    streaming: combineStreaming(drafts, growing),
     files: createFiles({ api, settings }),
     messages: createMessageCapability({ api, moved }, linkPreviews, stopping),
     ...(called && { http: called }),
@@ -126,7 +127,7 @@ export function createTelegramAdapter(
 }
 
 /** Creates the bot on first use, which also loads telegraf. */
-function loadedOnce(deps: () => BotDeps): () => Promise<Bot> {
+function createLazyBot(deps: () => BotDeps): () => Promise<Bot> {
   let loading: Promise<Bot> | undefined;
   return () => {
     loading ??= import('./bot.ts').then(({ createBot }) => createBot(deps()));
@@ -135,10 +136,10 @@ function loadedOnce(deps: () => BotDeps): () => Promise<Bot> {
 }
 
 /**
- * Finds sent parts one after another, which respects Telegram's rate limits. If an answer has
- * already grown in a dedicated message, that message is completed instead.
+ * Sent parts are searched for one after another, which respects Telegram's rate limits. If an
+ * answer has already grown in a dedicated message, that message is completed instead.
  */
-function createFinder(
+function createSentPartFinder(
   sending: Parameters<typeof sendPart>[0],
   growing: GrowingMessages,
 ): NonNullable<ChannelAdapter['findSent']> {
@@ -147,7 +148,7 @@ function createFinder(
   return (part, before, signal) => {
     const find = async (): Promise<string | undefined> => {
       const finished = await growing.claim(part, signal, async (grown) =>
-        grown && canGrow(part) ? finishGrown(sending, part, grown, signal) : undefined,
+        grown && canGrow(part) ? finishGrownMessage(sending, part, grown, signal) : undefined,
       );
       if (finished !== undefined) return finished.platformMessageId;
       return findSent({ ...sending, isGrowing }, part, before, signal);

@@ -7,8 +7,8 @@ import { isForeignChat } from './places.ts';
 const ChatMember = z.object({ status: z.string() });
 const ADMINISTRATORS: ReadonlySet<string> = new Set(['creator', 'administrator']);
 /**
- * How long administrator status is cached, in ms. Someone who is demoted keeps it until the entry
- * expires.
+ * How long administrator status is cached, in ms. A demoted administrator keeps the status until
+ * the entry expires.
  */
 const KNOWN_FOR_MS = 60_000;
 const MAX_CACHED = 1_000;
@@ -17,7 +17,7 @@ const MAX_CACHED = 1_000;
  * Checks whether the sender of a message is an administrator of its group. Telegram is asked at
  * most once a minute per person, and only when a command needs the answer.
  */
-export function createAdministrators(
+export function createAdministratorLookup(
   api: Pick<TelegramApi, 'call'>,
   monotonic: Monotonic,
 ): (message: InboundMessage) => SenderFacts {
@@ -26,10 +26,11 @@ export function createAdministrators(
   );
   return ({ chat, sender }) => ({
     async isAdministrator(signal) {
-      // The bot is not a member of such a chat, and the chat id may belong to a different chat.
+      // The bot is not a member of a business or guest chat, and its chat id may belong to a
+      // different chat.
       if (isForeignChat(chat.threadId)) return false;
-      // Anonymous administrators and channel posts carry the id of the chat itself; other chats are
-      // not members.
+      // Anonymous administrators and channel posts have the chat itself as their sender; other
+      // sender chats are not members.
       if (!/^\d+$/.test(sender.id)) return sender.id === chat.id || sender.id === chat.movedTo;
       const key = `${chat.id} ${sender.id}`;
       const before = known.get(key);

@@ -5,8 +5,8 @@ import { toMessageId } from './ephemeral.ts';
 import { BotIdentity, UPDATE_KINDS, WireUpdate } from './wire.ts';
 
 /**
- * The connection to the Bot API. Its methods reject as `MakeCall` does; `callFailureOf` interprets
- * the error.
+ * The connection to the Bot API. Its methods reject in the same way as `MakeCall`; `toCallFailure`
+ * interprets the error.
  */
 export interface TelegramApi {
   getMe(signal: AbortSignal): Promise<BotIdentity>;
@@ -25,8 +25,8 @@ export interface TelegramApi {
     limitMs?: null | undefined,
   ): Promise<unknown>;
   /**
-   * Makes any call that creates a message and returns the message id. It ends on the signal, or
-   * when no byte has moved for 15 s. `onStart` is called before anything is written.
+   * Makes any call that creates a message and returns the message id. The call ends when the signal
+   * is aborted, or when no byte has moved for 15 s. `onStart` is called before anything is written.
    */
   send(
     method: string,
@@ -38,7 +38,7 @@ export interface TelegramApi {
 
 /**
  * A connection on which no byte has moved for this long during a send is considered dead (D13),
- * however long the upload takes. In ms.
+ * however long the upload takes (ms).
  */
 const SILENT_MS = 15_000;
 const SentMessage = z.object({

@@ -1,6 +1,6 @@
 import { Attachment } from '@parley/core';
 import { describe, expect, it } from 'vitest';
-import { messageAttachments } from './attachments.ts';
+import { listMessageAttachments } from './attachments.ts';
 import { readMessage } from './read-message.ts';
 import { WireMessage } from './wire.ts';
 
@@ -64,7 +64,7 @@ describe('the attachments of a Telegram message', () => {
   ])('[F10] are %s', (_name, fields, attachment) => {
     const message = WireMessage.parse({ message_id: 9, date: 1, chat, ...fields });
     expect(
-      messageAttachments(readMessage(message, ME)).map((file) => Attachment.parse(file)),
+      listMessageAttachments(readMessage(message, ME)).map((file) => Attachment.parse(file)),
     ).toEqual([attachment]);
   });
 
@@ -72,9 +72,9 @@ describe('the attachments of a Telegram message', () => {
     const reply_to_message = { message_id: 3, photo: [size('asked', 9, 9)] };
     const refs = (fields: object) => {
       const message = { message_id: 9, date: 1, chat, text: 'what is this?', reply_to_message };
-      return messageAttachments(readMessage(WireMessage.parse({ ...message, ...fields }), ME)).map(
-        ({ ref }) => ref,
-      );
+      return listMessageAttachments(
+        readMessage(WireMessage.parse({ ...message, ...fields }), ME),
+      ).map(({ ref }) => ref);
     };
     expect(refs({})).toEqual(['asked']);
     expect(refs({ document: { file_id: 'own' } })).toEqual(['own']);
@@ -87,6 +87,6 @@ describe('the attachments of a Telegram message', () => {
     ['a sticker is animated by a program', { sticker: { file_id: 's', is_animated: true } }],
   ])('are empty when %s', (_name, fields) => {
     const message = { message_id: 9, date: 1, chat, ...fields };
-    expect(messageAttachments(readMessage(WireMessage.parse(message), ME))).toEqual([]);
+    expect(listMessageAttachments(readMessage(WireMessage.parse(message), ME))).toEqual([]);
   });
 });

@@ -1,8 +1,8 @@
 import type { Attachment } from '@parley/core';
-import { pollMedia } from './cards.ts';
-import { richTextOf } from './rich-text.ts';
-import type { Answered, WireMessage } from './wire.ts';
-import type { DescribedFile, Media, PhotoSize, Sticker } from './wire-basics.ts';
+import { listPollMedia } from './cards.ts';
+import { readRichText } from './rich-text.ts';
+import type { AnsweredMessage, WireMessage } from './wire.ts';
+import type { DescribedFile, MessageMedia, PhotoSize, Sticker } from './wire-basics.ts';
 
 /** The most files that one message may have. */
 const MAX_FILES = 32;
@@ -12,55 +12,56 @@ const MAX_FILES = 32;
  * without files gets those of the message it replies to or quotes: "what is this?" below a picture
  * refers to the picture.
  */
-export function messageAttachments({
+export function listMessageAttachments({
   message,
   answered,
 }: {
   readonly message: WireMessage;
-  readonly answered: Answered | undefined;
+  readonly answered: AnsweredMessage | undefined;
 }): Attachment[] {
   const sources = [message, answered, message.external_reply];
-  const files = sources.map((source) => (source === undefined ? [] : shownFiles(source)));
+  const files = sources.map((source) => (source === undefined ? [] : listVisibleFiles(source)));
   return (files.find((found) => found.length > 0) ?? []).slice(0, MAX_FILES);
 }
 
-type Bringing = Media & Partial<Pick<WireMessage, 'poll' | 'paid_media' | 'rich_message'>>;
+type AttachmentSource = MessageMedia &
+  Partial<Pick<WireMessage, 'poll' | 'paid_media' | 'rich_message'>>;
 
 /** All files visible in a message. */
-export function shownFiles(message: Bringing): Attachment[] {
+export function listVisibleFiles(message: AttachmentSource): Attachment[] {
   const { poll, paid_media, rich_message: rich } = message;
   const inside = [
-    ...(poll ? pollMedia(poll) : []),
+    ...(poll ? listPollMedia(poll) : []),
     ...(paid_media?.paid_media ?? []),
-    ...(rich === undefined ? [] : richTextOf(rich).media),
+    ...(rich === undefined ? [] : readRichText(rich).media),
   ];
-  return [message, ...inside].flatMap(mediaAttachments);
+  return [message, ...inside].flatMap(listMediaAttachments);
 }
 
-function mediaAttachments(message: Media): Attachment[] {
+function listMediaAttachments(message: MessageMedia): Attachment[] {
   const { photo, live_photo, voice, audio, video, video_note, animation, document, sticker } =
     message;
-  const largest = largestOf(photo ?? live_photo?.photo ?? []);
+  const largest = findLargestSize(photo ?? live_photo?.photo ?? []);
   if (largest) return [toAttachment('image', { ...largest, mime_type: 'image/jpeg' })];
   if (voice) return [toAttachment('voice', voice, 'audio/ogg')];
-  if (audio) return [toAttachment('audio', { ...audio, file_name: audioTitle(audio) })];
+  if (audio) return [toAttachment('audio', { ...audio, file_name: getAudioTitle(audio) })];
   // For clients that do not support animations, Telegram also sets `document` on an animation.
   const moving = video ?? video_note ?? animation ?? live_photo;
   if (moving) return [toAttachment(isPicture(moving) ? 'image' : 'video', moving, 'video/mp4')];
   if (document) return [toAttachment('document', document)];
-  return sticker ? stickerFile(sticker) : [];
+  return sticker ? toStickerAttachments(sticker) : [];
 }
 
-/** Telegram does not turn every GIF into a video, and the model can see a GIF as a picture. */
+/** Telegram does not convert every GIF to a video, and the model can view a GIF as a picture. */
 function isPicture({ mime_type }: DescribedFile): boolean {
   return mime_type?.startsWith('image/') ?? false;
 }
 
 /**
- * Stickers are named after their emoji. An animated sticker is a vector animation that nothing here
- * can play.
+ * Stickers are named after their emoji. An animated sticker is a vector animation, which cannot be
+ * rendered here.
  */
-function stickerFile(sticker: Sticker): Attachment[] {
+function toStickerAttachments(sticker: Sticker): Attachment[] {
   if (sticker.is_animated) return [];
   const { emoji, file_id, file_size } = sticker;
   const mime_type = sticker.is_video ? 'video/webm' : 'image/webp';
@@ -68,16 +69,16 @@ function stickerFile(sticker: Sticker): Attachment[] {
 }
 
 /** Recordings have either a file name or a title and performer. */
-function audioTitle({
+function getAudioTitle({
   file_name,
   performer,
   title,
-}: NonNullable<Media['audio']>): string | undefined {
+}: NonNullable<MessageMedia['audio']>): string | undefined {
   const said = [performer, title].filter(Boolean).join(' - ');
   return file_name ?? (said === '' ? undefined : said);
 }
 
-function largestOf(sizes: readonly PhotoSize[]): PhotoSize | undefined {
+function findLargestSize(sizes: readonly PhotoSize[]): PhotoSize | undefined {
   return sizes.toSorted((a, b) => b.width * b.height - a.width * a.height)[0];
 }
 

@@ -1,4 +1,4 @@
-import { type Authored, hasOutsideText, typedText } from '@parley/core';
+import { type Authored, getTypedText, hasOutsideText } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { toInbound } from './content.ts';
 import { WireMessage } from './wire.ts';
@@ -17,7 +17,7 @@ const reply = (from: object, more: object = {}) => ({
   reply_to_message: { message_id: 1, date: 0, from, text: 'earlier', ...more },
 });
 
-describe('the content that the sender of a Telegram message typed or spoke', () => {
+describe('authored content of a Telegram message', () => {
   it.each<[what: string, fields: object, authored: Authored, outside: boolean]>([
     ['a text', { text: 'hi' }, { text: true }, false],
     ['a post of a channel', { text: 'hi', sender_chat: GROUP }, { text: true }, false],
@@ -64,6 +64,6 @@ describe('the content that the sender of a Telegram message typed or spoke', () 
     const message = toInbound(wire, 'default', ME);
     expect(message.authored).toEqual(authored);
     expect(hasOutsideText(message)).toBe(outside);
-    expect(typedText(message)).toBe(authored.text ? message.text : '');
+    expect(getTypedText(message)).toBe(authored.text ? message.text : '');
   });
 });

@@ -9,8 +9,8 @@ const me = { id: 7_000_000_001, username: 'parley_test_bot' };
 const noCall: MakeCall = () => Promise.reject(new Error('no call is expected'));
 
 /**
- * A bot whose readers record the updates that they receive; `read` decides whether each of them
- * resolves or rejects.
+ * A bot whose readers record the updates they receive; `read` decides whether each of them resolves
+ * or rejects.
  */
 function botWith(read: (name: string, content: unknown) => Promise<void> = async () => {}) {
   const reached: [reader: string, content: unknown][] = [];
@@ -18,7 +18,7 @@ function botWith(read: (name: string, content: unknown) => Promise<void> = async
     reached.push([name, content]);
     await read(name, content);
   };
-  // The proxy also covers readers that are added later.
+  // A proxy, so that new kinds of readers are covered as well.
   const intake = new Proxy({} as Intake, {
     get: (_, name) => (name === 'prepare' ? async () => {} : reader(String(name))),
   });
@@ -50,7 +50,7 @@ describe('an update that enters the bot', () => {
   });
 
   it.each(['a text', null, 7])(
-    '[F01] whose message is %j is passed to its reader, which validates it',
+    '[F01] with the message %j is passed to its reader, which validates it',
     async (message) => {
       const { reached, admit } = botWith();
       await admit({ update_id: 1, message }, me);
@@ -103,7 +103,7 @@ describe("telegraf's methods", () => {
     return { calls, signal, telegram: connectTelegram(TOKEN, call, signal) };
   }
 
-  it('[D13] make our calls, which time out after 15 s and are aborted when the adapter stops', async () => {
+  it("[D13] make Parley's calls, which time out after 15 s and are aborted when the adapter stops", async () => {
     const { calls, signal, telegram } = recorded();
     expect(await telegram.getChat(-5)).toEqual({ title: 'Family' });
     expect(calls).toEqual([['getChat', { chat_id: -5 }, { signal, limitMs: 15_000 }]]);
@@ -116,7 +116,7 @@ describe("telegraf's methods", () => {
     expect(calls).toEqual([['methodOfNextYear', { chat_id: 1, blocks: [] }, own]]);
   });
 
-  it('are the same ones that an update carries', async () => {
+  it("are identical to those in an update's context", async () => {
     const { calls, signal } = recorded();
     const call: MakeCall = async (...made) => calls.push(made);
     const intake = {

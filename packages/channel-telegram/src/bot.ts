@@ -14,16 +14,16 @@ export interface Bot {
 }
 
 /** An update being processed by the bot. Telegraf's context has these fields. */
-interface Arrival {
+interface IncomingUpdate {
   readonly update: { readonly update_id: number };
   readonly botInfo: BotIdentity;
 }
 
 /**
- * Reads one kind of update. Resolves once its content is stored or does not need to be; rejects
+ * Reads an update; resolves once its content is stored or does not need to be, and rejects
  * otherwise (D01).
  */
-export type UpdateReader = (content: unknown, arrival: Arrival) => Promise<void>;
+export type UpdateReader = (content: unknown, arrival: IncomingUpdate) => Promise<void>;
 
 /**
  * The readers that the bot passes updates to; `registerHandlers` maps each kind of update to one.
@@ -58,10 +58,10 @@ export interface BotDeps {
 }
 
 /**
- * Telegraf's methods, with every request replaced by one of our calls. These have a deadline, reuse
- * connections and encode forms without losing data (`calls.ts`). A call times out after 15 s and is
- * aborted when the adapter stops, unless its options say otherwise. Methods that telegraf does not
- * know are called by name through `callApi`.
+ * Telegraf's methods, with every request replaced by one of Parley's calls. Parley's calls have a
+ * deadline, reuse connections and encode forms without losing data (`calls.ts`). A call times out
+ * after 15 s and is aborted when the adapter stops, unless its options say otherwise. Methods that
+ * telegraf does not know are called by name through `callApi`.
  */
 export function connectTelegram(token: string, call: MakeCall, stopping: AbortSignal) {
   const callApi = (method: string, payload: object, options: Partial<CallOptions> = {}) =>
@@ -100,7 +100,7 @@ export function createBot({ token, call, stopping, intake }: BotDeps): Bot {
   return {
     telegram,
     admit(update, me) {
-      // Telegraf reads only these two fields of the bot's identity.
+      // The only two fields of the bot's identity that telegraf reads.
       bot.botInfo = me as UserFromGetMe;
       return bot.handleUpdate(update as unknown as Update);
     },

@@ -1,8 +1,8 @@
 import { BoundedMap, type InboundMessage, type Logger } from '@parley/core';
 import type { TelegramApi } from './api.ts';
-import { callFailureOf } from './failures.ts';
-import { placeOfThread } from './places.ts';
-import { personName } from './senders.ts';
+import { toCallFailure } from './failures.ts';
+import { parseThreadId } from './places.ts';
+import { formatPersonName } from './senders.ts';
 import { WireConnection } from './wire.ts';
 
 /** The maximum number of cached connections; others are requested from Telegram again. */
@@ -14,20 +14,20 @@ interface BusinessDeps {
 }
 
 /** A message in a business account's chat, or the reason why it is not answered. */
-type Placed =
+type BusinessMessageResult =
   | { readonly kind: 'served'; readonly message: InboundMessage }
   | { readonly kind: 'ignored'; readonly reason: string };
 
 /**
  * The business accounts that people have connected the bot to, so that it writes to their customers
- * on their behalf. Anyone on Telegram can do that with any bot, so such a chat is served only if
- * the access list names its account as `business:ID` or all groups are open.
+ * on their behalf. Anyone on Telegram can connect any bot to their account, so such a chat is
+ * served only if the access list names the account as `business:ID` or all groups are open.
  */
 export function createBusinessAccounts({ api, log }: BusinessDeps) {
   const known = new BoundedMap<string, WireConnection>(MAX_KNOWN);
   /**
-   * Returns undefined when Telegram does not know the connection, or no longer does. Rejects when
-   * Telegram cannot be reached.
+   * Returns undefined when Telegram has no such connection. Rejects when Telegram cannot be
+   * reached.
    */
   const connectionOf = async (id: string): Promise<WireConnection | undefined> => {
     const before = known.get(id);
@@ -40,7 +40,7 @@ export function createBusinessAccounts({ api, log }: BusinessDeps) {
       if (connection !== undefined) known.set(id, connection);
       return connection;
     } catch (thrown) {
-      const failure = callFailureOf(thrown);
+      const failure = toCallFailure(thrown);
       const isForGood = failure.kind === 'refused' && failure.code >= 400 && failure.code < 429;
       if (!isForGood) throw thrown;
       log.warn(
@@ -55,15 +55,15 @@ export function createBusinessAccounts({ api, log }: BusinessDeps) {
     changed(connection: WireConnection): void {
       known.set(connection.id, connection);
       const { user, is_enabled } = connection;
-      const facts = { person: user.id, name: personName(user), enabled: is_enabled };
+      const facts = { person: user.id, name: formatPersonName(user), enabled: is_enabled };
       log.info(facts, `a business account; access.allowGroups serves it as business:${user.id}`);
     },
     /**
      * Adds the business account that a message belongs to. Messages in the bot's own chats belong
-     * to none.
+     * to no business account.
      */
-    async place(message: InboundMessage): Promise<Placed> {
-      const place = placeOfThread(message.chat.threadId);
+    async place(message: InboundMessage): Promise<BusinessMessageResult> {
+      const place = parseThreadId(message.chat.threadId);
       if (place.kind !== 'business') return { kind: 'served', message };
       const connection = await connectionOf(place.connection);
       if (connection?.is_enabled === false)

@@ -8,7 +8,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type CallOptions, createCaller } from './calls.ts';
-import { callFailureOf } from './failures.ts';
+import { toCallFailure } from './failures.ts';
 import { openUpload } from './files.ts';
 
 const TOKEN = '1:a-token';
@@ -122,7 +122,7 @@ describe('a call with a file', () => {
       }),
     );
     const document = await fileOf('large.bin', new Uint8Array(size));
-    const failure = await call('sendDocument', { document }, never()).catch(callFailureOf);
+    const failure = await call('sendDocument', { document }, never()).catch(toCallFailure);
     expect(failure).toMatchObject({ kind: 'refused', code: 413 });
     await gone.promise;
     expect(arrived).toBeLessThan(size);
@@ -138,7 +138,7 @@ describe('a call with a file', () => {
     const changed = await fileOf('a.txt', 'before');
     const large = await fileOf('large.bin', new Uint8Array(40 * 1024 * 1024));
     const send = (document: File) =>
-      call('sendDocument', { document }, never()).catch(callFailureOf);
+      call('sendDocument', { document }, never()).catch(toCallFailure);
     expect(await send(changed)).toMatchObject({ kind: 'not-sent' });
     expect(await send(large)).toMatchObject({ kind: 'unknown' });
   });
@@ -157,7 +157,7 @@ describe('a call', () => {
     const call = await callsTo(
       (request, response) => void request.resume().on('end', () => response.end(body)),
     );
-    const failure = await call('sendMessage', {}, never()).catch(callFailureOf);
+    const failure = await call('sendMessage', {}, never()).catch(toCallFailure);
     expect(failure).toMatchObject({ kind });
   });
 
@@ -184,7 +184,7 @@ describe('a call', () => {
         (request, response) =>
           void request.resume().on('end', () => response.writeHead(status).end(body)),
       );
-      const failure = await call('sendDocument', {}, never()).catch(callFailureOf);
+      const failure = await call('sendDocument', {}, never()).catch(toCallFailure);
       expect(failure).toMatchObject(expected);
     },
   );
@@ -200,8 +200,8 @@ describe('a call', () => {
       ).pipe(response);
       response.on('error', () => {});
     });
-    const failure = await call('getUpdates', {}, never()).catch(callFailureOf);
-    expect(failure).toEqual({ kind: 'unknown', reason: 'the answer is larger than 64 MB' });
+    const failure = await call('getUpdates', {}, never()).catch(toCallFailure);
+    expect(failure).toEqual({ kind: 'unknown', reason: 'the response is larger than 64 MB' });
   });
 
   it('[P12] never includes the token in an error', async () => {
@@ -213,7 +213,7 @@ describe('a call', () => {
       expect(String((error as Error).stack)).not.toContain(TOKEN);
   });
 
-  it('is reported as sent once the whole request has been written, before the response arrives', async () => {
+  it('reports the call as sent once the whole request is written, before the response arrives', async () => {
     const order: string[] = [];
     const call = await callsTo((request, response) => {
       request.resume().on('end', () => {

@@ -9,8 +9,8 @@ import { pipeline } from 'node:stream/promises';
 import { urlToHttpOptions } from 'node:url';
 import { parseJson } from '@parley/channels';
 import { z } from 'zod';
-import { ApiError, Unsent } from './failures.ts';
-import { lenient } from './lenient.ts';
+import { ApiError, UnsentError } from './failures.ts';
+import { toLenientField } from './lenient.ts';
 import type { TelegramSettings } from './settings.ts';
 
 /** Time limits of one call, and callbacks for its progress. */
@@ -29,7 +29,7 @@ export interface CallOptions {
 /**
  * Makes one call and returns its result without validating it. Rejects with an `ApiError` when
  * Telegram or an intermediate server refuses it, with `Unsent` when no byte of it was sent, and
- * otherwise with the connection error. None of these contains the URL, which includes the token.
+ * otherwise with the connection error. No error contains the URL, because it includes the token.
  */
 export type MakeCall = (method: string, payload: object, options: CallOptions) => Promise<unknown>;
 
@@ -55,7 +55,7 @@ export function createCaller(
     const type = boundary ? `multipart/form-data; boundary=${boundary}` : 'application/json';
     const headers = { 'content-type': type };
     const call = request({ ...place, path: `${place.path}${method}`, method: 'POST', headers });
-    const end = (): void => reject(new DOMException('The call was ended.', 'AbortError'));
+    const end = (): void => reject(new DOMException('The call was aborted.', 'AbortError'));
     const timer = limitMs === undefined ? undefined : setTimeout(end, limitMs);
     signal.addEventListener('abort', end);
     call.on('error', reject);
@@ -71,9 +71,9 @@ export function createCaller(
     try {
       return await promise;
     } catch (thrown) {
-      // This also ends an upload that was refused before it was complete.
+      // Destroying the request also ends an upload that was refused before it was complete.
       call.destroy();
-      throw watched.isReady ? thrown : new Unsent(thrown);
+      throw watched.isReady ? thrown : new UnsentError(thrown);
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', end);
@@ -84,8 +84,8 @@ export function createCaller(
 
 /**
  * Records when a connection is ready for a call: immediately if it was kept or goes through a
- * tunnel, otherwise once it is established, with TLS after the handshake. Anything that fails
- * before that was certainly not sent (D04).
+ * tunnel, otherwise once it is established, with TLS after the handshake. A failure before that
+ * moment means that nothing was sent (D04).
  */
 function watchConnection(
   call: ClientRequest,
@@ -99,8 +99,8 @@ function watchConnection(
     if (silentMs !== undefined) {
       // The agent resets the socket's timeout when it keeps the connection for the next call.
       const silent = (): void => {
-        // After the whole process was suspended, timers fire first, before data that has already
-        // arrived is read.
+        // After the process was suspended, timers fire before data that has already arrived is
+        // read.
         const { bytesRead } = socket;
         setImmediate(() => {
           if (socket.bytesRead > bytesRead) return;
@@ -128,7 +128,7 @@ function watchConnection(
 async function* encodeForm(payload: object, boundary: string): AsyncGenerator<string | Uint8Array> {
   for (const [name, value] of Object.entries(payload)) {
     if (value === undefined) continue;
-    const filename = isFile(value) ? `; filename="${headerSafe(value.name)}"` : '';
+    const filename = isFile(value) ? `; filename="${sanitizeHeaderValue(value.name)}"` : '';
     yield `--${boundary}\r\ncontent-disposition: form-data; name="${name}"${filename}\r\n\r\n`;
     if (isFile(value)) yield* value.stream();
     else yield typeof value === 'object' ? JSON.stringify(value) : String(value);
@@ -142,7 +142,7 @@ function isFile(value: unknown): value is File {
 }
 
 /** Servers interpret an escaped quote or line break differently, so neither is sent. */
-function headerSafe(name: string): string {
+function sanitizeHeaderValue(name: string): string {
   return name.replace(/["\\\p{Cc}\u2028\u2029/]/gu, '_');
 }
 
@@ -152,17 +152,18 @@ const Answer = z.discriminatedUnion('ok', [
     ok: z.literal(false),
     error_code: z.int(),
     description: z.string().catch(''),
-    parameters: lenient(
+    parameters: toLenientField(
       z.object({
-        retry_after: lenient(z.number().nonnegative()),
-        migrate_to_chat_id: lenient(z.int()),
+        retry_after: toLenientField(z.number().nonnegative()),
+        migrate_to_chat_id: toLenientField(z.int()),
       }),
     ),
   }),
 ]);
 
 /**
- * An intermediate server may answer with one of these in HTML, without having forwarded anything.
+ * An intermediate server may answer with one of these statuses in HTML, without having forwarded
+ * the request.
  */
 const OF_SERVER: ReadonlySet<number> = new Set([413, 429]);
 
@@ -176,7 +177,7 @@ async function readCallResult(response: IncomingMessage): Promise<unknown> {
   const answer = Answer.safeParse(parseJson(body));
   if (!answer.success && OF_SERVER.has(status))
     throw new ApiError({ error_code: status, description });
-  if (!answer.success) throw new Error(`HTTP ${status} without an answer of the Bot API`);
+  if (!answer.success) throw new Error(`HTTP ${status} without a Bot API response`);
   if (answer.data.ok) return answer.data.result;
   throw new ApiError(answer.data);
 }
@@ -193,7 +194,7 @@ function readResponseText(response: IncomingMessage): Promise<string> {
   let size = 0;
   response.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    if (size > MAX_ANSWER_BYTES) response.destroy(new Error('the answer is larger than 64 MB'));
+    if (size > MAX_ANSWER_BYTES) response.destroy(new Error('the response is larger than 64 MB'));
     else chunks.push(chunk);
   });
   response.on('end', () => resolve(Buffer.concat(chunks).toString()));

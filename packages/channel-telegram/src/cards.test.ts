@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cardsOf } from './cards.ts';
+import { renderCards } from './cards.ts';
 import { WireMessage } from './wire.ts';
 
 const chat = { id: 5, type: 'private' };
@@ -28,6 +28,6 @@ describe('messages that are neither text nor files', () => {
     ['something broken', { location: 'here' }, ''],
   ])('[F01] %s', (_name, message, text) => {
     const wire = WireMessage.parse({ message_id: 9, date: 1, chat, ...message });
-    expect(cardsOf(wire).join()).toBe(text);
+    expect(renderCards(wire).join()).toBe(text);
   });
 });

@@ -13,12 +13,11 @@ import { reasonOf } from '@parley/core';
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
 import type { Bot } from './bot.ts';
-import { afterConnectionFailure, callFailureOf } from './failures.ts';
-import { admitBatch, createLanes, laneOf } from './lanes.ts';
+import { decideAfterConnectionFailure, toCallFailure } from './failures.ts';
+import { admitBatch, createLanes, getUpdateLane } from './lanes.ts';
 import type { TelegramSettings } from './settings.ts';
 import { type BotIdentity, UPDATE_KINDS, WireUpdate } from './wire.ts';
 
-/** The dependencies shared by polling and the webhook. */
 interface UpdatesDeps
   extends ChannelEnv,
     Pick<ChannelContext<unknown>, 'report' | 'log' | 'clock'> {
@@ -28,14 +27,14 @@ interface UpdatesDeps
   readonly connected: (me: BotIdentity) => void;
 }
 
-/** A failure whose message can be shown to people unchanged. */
-class Interrupted extends Error {}
+/** A failure whose message is suitable for people. */
+class InterruptionError extends Error {}
 
 /**
  * Repeats the step of a delivery method until the signal is aborted or Telegram refuses the token,
- * pausing after failures. The step is told whether the previous one succeeded. Never rejects.
+ * pausing after failures. The step receives whether the previous one succeeded. Never rejects.
  */
-async function keepConnected(
+async function maintainConnection(
   deps: UpdatesDeps,
   step: (isConnected: boolean) => Promise<void>,
   signal: AbortSignal,
@@ -49,15 +48,15 @@ async function keepConnected(
       isConnected = true;
       failures = 0;
     } catch (thrown) {
-      if (!signal.aborted) going = await recover(deps, thrown, failures, signal);
+      if (!signal.aborted) going = await recoverConnection(deps, thrown, failures, signal);
       isConnected = false;
       failures += 1;
     }
   }
 }
 
-/** Pauses after the n-th failure in a row (from 0). Returns whether to continue. */
-async function recover(
+/** Pauses after the n-th failure in a row (from 0). Returns whether the loop should continue. */
+async function recoverConnection(
   deps: UpdatesDeps,
   thrown: unknown,
   failures: number,
@@ -68,15 +67,15 @@ async function recover(
     const afterMs = reconnectBackoff(failures, random());
     return reportAndWait({ kind: 'retry', afterMs, reason }, deps, signal);
   };
-  if (thrown instanceof Interrupted) return retry(thrown.message);
-  const decision = afterConnectionFailure(callFailureOf(thrown), failures, random());
+  if (thrown instanceof InterruptionError) return retry(thrown.message);
+  const decision = decideAfterConnectionFailure(toCallFailure(thrown), failures, random());
   if (decision.kind !== 'drop-webhook') return reportAndWait(decision, deps, signal);
   log.warn({}, 'a webhook was set for this bot; it is removed, because Parley polls');
   try {
     await (await api.telegram()).deleteWebhook();
     return true;
   } catch (error) {
-    return retry(`the webhook cannot be removed: ${callFailureOf(error).reason}`);
+    return retry(`the webhook cannot be removed: ${toCallFailure(error).reason}`);
   }
 }
 
@@ -101,14 +100,16 @@ export async function pollUpdates(deps: UpdatesDeps, signal: AbortSignal): Promi
       me ?? api.getMe(signal),
     ]);
     me = self;
-    const result = await admitBatch(updates, offset, laneOf, (update) => admit(update, self));
+    const result = await admitBatch(updates, offset, getUpdateLane, (update) =>
+      admit(update, self),
+    );
     offset = result.offset;
     if ('failure' in result)
-      throw new Interrupted(`messages cannot be stored: ${reasonOf(result.failure)}`);
+      throw new InterruptionError(`messages cannot be stored: ${reasonOf(result.failure)}`);
     if (!isConnected) report({ kind: 'connected', as: `@${self.username}` });
     connected(self);
   };
-  await keepConnected(deps, step, signal);
+  await maintainConnection(deps, step, signal);
 }
 
 interface WebhookDeps extends UpdatesDeps {
@@ -117,14 +118,14 @@ interface WebhookDeps extends UpdatesDeps {
 
 /**
  * The largest accepted request, in bytes. A long message with a link on every character takes a few
- * million, and Telegram would deliver a refused update again forever.
+ * million bytes, and Telegram would redeliver a refused update forever.
  */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 /** The interval at which the webhook is checked to be still set, in ms. */
 const WATCH_MS = 5 * 60_000;
 const WebhookInfo = z.object({
   url: z.string(),
-  /** Seconds since 1970. */
+  /** A Unix time in seconds. */
   last_error_date: z.int().nullish(),
   last_error_message: z.string().nullish(),
 });
@@ -132,8 +133,8 @@ const WebhookInfo = z.object({
 /**
  * Receives updates by webhook instead of polling; telegraf's own webhook breaks characters at chunk
  * boundaries. A call is answered with 200 only after its update is durable (D01); any other answer
- * makes Telegram call again. Calls arrive concurrently. Those of one chat are admitted in order of
- * arrival (D02), because an edit may follow its message closely.
+ * makes Telegram call again. Calls arrive concurrently. The updates of one chat are admitted in
+ * order of arrival (D02), because an edit may follow its message closely.
  */
 export class Webhook implements HttpCapability {
   readonly open = true;
@@ -156,29 +157,29 @@ export class Webhook implements HttpCapability {
       await this.#hold(signal);
       await this.#deps.wait(WATCH_MS, signal);
     };
-    await keepConnected(this.#deps, step, signal);
-    // From here on nothing is admitted. Telegram delivers later updates again after the next start.
+    await maintainConnection(this.#deps, step, signal);
+    // Nothing is admitted from here on. Telegram delivers later updates again after the next start.
     this.#me = undefined;
     await Promise.all(this.#underWay);
   }
 
   /** Handles one webhook call from Telegram. */
   async fetch(request: Request, door?: SecretDoor): Promise<Response> {
-    if (request.method !== 'POST') return emptyResponse(405, { allow: 'POST' });
+    if (request.method !== 'POST') return createEmptyResponse(405, { allow: 'POST' });
     const given = request.headers.get('x-telegram-bot-api-secret-token');
-    if (given === null) return emptyResponse(401);
+    if (given === null) return createEmptyResponse(401);
     if (!sameSecret(given, this.#deps.webhook.secret)) {
       const waitSeconds = door?.refuseWrong() ?? 0;
       return waitSeconds === 0
-        ? emptyResponse(401)
-        : emptyResponse(429, { 'retry-after': String(waitSeconds) });
+        ? createEmptyResponse(401)
+        : createEmptyResponse(429, { 'retry-after': String(waitSeconds) });
     }
     const me = this.#me;
-    if (me === undefined) return emptyResponse(503);
+    if (me === undefined) return createEmptyResponse(503);
     const body = await readBody(request, MAX_BODY_BYTES);
     const update = WireUpdate.safeParse(body.kind === 'text' ? parseJson(body.text) : undefined);
-    if (!update.success) return emptyResponse(400);
-    const admitting = this.#inLanes(laneOf(update.data), () => this.#admit(update.data, me));
+    if (!update.success) return createEmptyResponse(400);
+    const admitting = this.#inLanes(getUpdateLane(update.data), () => this.#admit(update.data, me));
     this.#underWay.add(admitting);
     return admitting.finally(() => this.#underWay.delete(admitting));
   }
@@ -187,11 +188,11 @@ export class Webhook implements HttpCapability {
     const { log, admit } = this.#deps;
     try {
       await admit(update, me);
-      return emptyResponse(200);
+      return createEmptyResponse(200);
     } catch (error) {
       const facts = { update: update.update_id, reason: reasonOf(error) };
-      log.error(facts, 'message cannot be stored; Telegram will deliver it again');
-      return emptyResponse(500);
+      log.error(facts, 'a message could not be stored; Telegram will deliver it again');
+      return createEmptyResponse(500);
     }
   }
 
@@ -221,6 +222,9 @@ export class Webhook implements HttpCapability {
   }
 }
 
-function emptyResponse(status: number, headers: Readonly<Record<string, string>> = {}): Response {
+function createEmptyResponse(
+  status: number,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
   return new Response(null, { status, headers });
 }

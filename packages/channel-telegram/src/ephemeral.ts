@@ -1,18 +1,18 @@
 import type { ChatAddress } from '@parley/channels';
 import type { InboundMessage, ReplyRoute } from '@parley/core';
 import { z } from 'zod';
-import { messageNumber } from './format.ts';
-import { placeOfThread } from './places.ts';
+import { parseMessageNumber } from './format.ts';
+import { parseThreadId } from './places.ts';
 
 /**
  * In a group, ephemeral messages are visible only to one person and the bot (Bot API 10.2). Their
  * message number is 0, and they have a separate number, which Telegram reuses once the message is
  * gone.
  */
-interface Numbered {
+interface NumberedMessage {
   readonly message_id: number;
   readonly ephemeral_message_id?: number | undefined;
-  /** Seconds since 1970. */
+  /** A Unix time in seconds. */
   readonly date?: number | undefined;
 }
 
@@ -20,14 +20,18 @@ interface Numbered {
  * The id of an inbound or outbound message. The id of an ephemeral message is not a plain number,
  * so that it is never mistaken for a message that everyone sees.
  */
-export function toMessageId({ message_id, ephemeral_message_id, date = 0 }: Numbered): string {
+export function toMessageId({
+  message_id,
+  ephemeral_message_id,
+  date = 0,
+}: NumberedMessage): string {
   return ephemeral_message_id === undefined
     ? String(message_id)
     : `e${ephemeral_message_id}.${date}`;
 }
 
 /** Telegram's number of an ephemeral message; undefined for all others. */
-export function ephemeralNumber(messageId: string | undefined): number | undefined {
+export function parseEphemeralNumber(messageId: string | undefined): number | undefined {
   const digits = /^e(\d+)\./.exec(messageId ?? '')?.[1];
   return digits === undefined ? undefined : Number(digits);
 }
@@ -35,72 +39,77 @@ export function ephemeralNumber(messageId: string | undefined): number | undefin
 /** The recipient of a private answer, and what it answers. */
 const Alone = z.object({
   to: z.int(),
-  /** The ephemeral message being answered. Telegram accepts an answer from any bot for 15 s. */
+  /**
+   * The ephemeral message that the answer replies to. Telegram accepts an answer from any bot for
+   * 15 s.
+   */
   message: z.int().optional(),
-  /** The button press being answered. Telegram accepts an answer for 15 s. */
+  /** The button press that the answer responds to. Telegram accepts an answer for 15 s. */
   query: z.string().optional(),
 });
-export type Alone = z.infer<typeof Alone>;
+export type SoleRecipient = z.infer<typeof Alone>;
 
 /**
  * The `response` of an answer to an ephemeral message, in the form that is stored with message and
  * route; undefined for a message that everyone sees.
  */
-export function aloneResponse(
-  message: Pick<Numbered, 'ephemeral_message_id'> | undefined,
+export function createEphemeralResponse(
+  message: Pick<NumberedMessage, 'ephemeral_message_id'> | undefined,
   sender: { readonly id: number } | undefined,
   query?: string,
 ): Pick<InboundMessage, 'response'> {
   const number = message?.ephemeral_message_id;
   if (number === undefined || sender === undefined) return {};
-  const answered: Alone =
+  const answered: SoleRecipient =
     query === undefined ? { to: sender.id, message: number } : { to: sender.id, query };
   return { response: JSON.stringify(answered) };
 }
 
 /**
  * The only recipient on a route; undefined when it leads to everyone in the chat. In a conversation
- * between one person and the bot, a later message that answers nothing is also sent only to that
- * person.
+ * between one person and the bot, an unprompted message is also sent only to that person.
  */
-export function aloneOn({
+export function findSoleRecipient({
   response,
   replyToMessageId,
   threadId,
-}: Pick<ReplyRoute, 'response' | 'replyToMessageId' | 'threadId'>): Alone | undefined {
+}: Pick<ReplyRoute, 'response' | 'replyToMessageId' | 'threadId'>): SoleRecipient | undefined {
   if (response !== undefined && replyToMessageId !== undefined)
     return Alone.parse(JSON.parse(response));
-  const place = placeOfThread(threadId);
+  const place = parseThreadId(threadId);
   return place.kind === 'alone' ? { to: Number(place.person) } : undefined;
 }
 
 /**
- * Whether an answer there, and the typing indicator, must be hidden from everyone else in the chat.
+ * Whether answers on a route, and the typing indicator, must be hidden from everyone else in the
+ * chat.
  */
-export function isAlone({ response, threadId }: ChatAddress): boolean {
-  return response !== undefined || placeOfThread(threadId).kind === 'alone';
+export function hasSoleRecipient({ response, threadId }: ChatAddress): boolean {
+  return response !== undefined || parseThreadId(threadId).kind === 'alone';
 }
 
 /**
  * The ways to send an answer to one person, in the order they are tried: as a reply to their
  * message; as a separate ephemeral message, which only bots that are administrators may send; in
- * their direct chat, if they have started one. It is never sent to everyone.
+ * their direct chat, if they have started one. The answer is never sent to everyone.
  */
 const WAYS = ['answer', 'ephemeral', 'direct'] as const;
-export type AloneWay = (typeof WAYS)[number];
+export type EphemeralMethod = (typeof WAYS)[number];
 
-/** The method to try first. */
-export function firstWay({ message, query }: Alone): AloneWay {
+export function selectFirstMethod({ message, query }: SoleRecipient): EphemeralMethod {
   return message === undefined && query === undefined ? 'ephemeral' : 'answer';
 }
 
-/** The fallback to try once Telegram has refused this method. */
-export function nextWay(way: AloneWay): AloneWay | undefined {
+/** The fallback for when Telegram has refused this method. */
+export function selectNextMethod(way: EphemeralMethod): EphemeralMethod | undefined {
   return WAYS[WAYS.indexOf(way) + 1];
 }
 
-/** The parameters that make a message visible to only one person. The caller adds the chat. */
-export function aloneParameters({ to, message, query }: Alone, way: AloneWay): object {
+/** The parameters that make a message visible to only one person. */
+export function toEphemeralParameters(
+  { to, message, query }: SoleRecipient,
+  way: EphemeralMethod,
+): object {
   if (way === 'direct') return {};
   const isAnswer = way === 'answer';
   const press = isAnswer && query !== undefined && { callback_query_id: query };
@@ -113,8 +122,8 @@ export function aloneParameters({ to, message, query }: Alone, way: AloneWay): o
  * The id of a message sent to one person. In their direct chat, a message is numbered within that
  * chat, not within the group.
  */
-export function sentAloneId(messageId: string, way: AloneWay): string {
-  return way === 'direct' && messageNumber(messageId) !== undefined
+export function formatEphemeralSentId(messageId: string, way: EphemeralMethod): string {
+  return way === 'direct' && parseMessageNumber(messageId) !== undefined
     ? `direct:${messageId}`
     : messageId;
 }

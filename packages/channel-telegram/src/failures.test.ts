@@ -1,26 +1,26 @@
 import { reconnectBackoff } from '@parley/channels';
 import { describe, expect, it } from 'vitest';
 import type { CallFailure } from './failures.ts';
-import { afterConnectionFailure } from './failures.ts';
+import { decideAfterConnectionFailure } from './failures.ts';
 
 const refused = (code: number, reason: string): CallFailure => ({ kind: 'refused', code, reason });
 
 describe('after a failed poll', () => {
   it.each([401, 404])('gives up on %i, and says where to fix the token', (code) => {
-    expect(afterConnectionFailure(refused(code, 'No'), 0, 0)).toMatchObject({
+    expect(decideAfterConnectionFailure(refused(code, 'No'), 0, 0)).toMatchObject({
       kind: 'give-up',
       fix: expect.stringContaining('@BotFather'),
     });
   });
 
-  it('yields to the other poller for at least 10 s', () => {
+  it('lets the other poller proceed for at least 10 s', () => {
     const failure = refused(409, 'Conflict: terminated by other getUpdates request');
-    expect(afterConnectionFailure(failure, 0, 0)).toMatchObject({
+    expect(decideAfterConnectionFailure(failure, 0, 0)).toMatchObject({
       kind: 'retry',
       afterMs: 10_000,
       reason: expect.stringContaining('another program'),
     });
-    expect(afterConnectionFailure(failure, 9, 0.999)).toMatchObject({
+    expect(decideAfterConnectionFailure(failure, 9, 0.999)).toMatchObject({
       kind: 'retry',
       afterMs: 59_970,
     });
@@ -28,8 +28,11 @@ describe('after a failed poll', () => {
 
   it('removes a webhook once, and does not remove it again if it reappears', () => {
     const failure = refused(409, "Conflict: can't use getUpdates method while webhook is active");
-    expect(afterConnectionFailure(failure, 0, 0)).toEqual({ kind: 'drop-webhook' });
-    expect(afterConnectionFailure(failure, 1, 0)).toMatchObject({ kind: 'retry', afterMs: 10_000 });
+    expect(decideAfterConnectionFailure(failure, 0, 0)).toEqual({ kind: 'drop-webhook' });
+    expect(decideAfterConnectionFailure(failure, 1, 0)).toMatchObject({
+      kind: 'retry',
+      afterMs: 10_000,
+    });
   });
 
   it('waits as long as Telegram asks', () => {
@@ -40,7 +43,7 @@ describe('after a failed poll', () => {
       reason: '',
       retryAfterMs: 137_000,
     };
-    expect(afterConnectionFailure(failure, 0, 0)).toMatchObject({
+    expect(decideAfterConnectionFailure(failure, 0, 0)).toMatchObject({
       kind: 'retry',
       afterMs: 137_000,
     });
@@ -51,7 +54,10 @@ describe('after a failed poll', () => {
     ['a network that is down', { kind: 'not-sent', reason: 'ENOTFOUND' }],
     ['an unexpected refusal', refused(400, 'Bad Request')],
   ])('continues after %s', (_name, failure) => {
-    expect(afterConnectionFailure(failure, 0, 0.5)).toMatchObject({ kind: 'retry', afterMs: 750 });
+    expect(decideAfterConnectionFailure(failure, 0, 0.5)).toMatchObject({
+      kind: 'retry',
+      afterMs: 750,
+    });
   });
 
   it('increases the delay after each failure, up to a minute', () => {

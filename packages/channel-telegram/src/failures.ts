@@ -1,8 +1,8 @@
 import { type AfterConnectionFailure, callOutcome, reconnectBackoff } from '@parley/channels';
 import { ChannelError, type ChannelFailure, reasonOf } from '@parley/core';
-import { type AloneWay, nextWay } from './ephemeral.ts';
+import { type EphemeralMethod, selectNextMethod } from './ephemeral.ts';
 
-/** Why a call has no result. The kinds differ in whether Telegram may have executed it. */
+/** Why a call has no result; the kinds differ in whether Telegram may have executed the call. */
 export type CallFailure =
   /** Telegram refused the call and did nothing. */
   | {
@@ -24,14 +24,14 @@ export type CallFailure =
   | { readonly kind: 'unknown'; readonly reason: string };
 
 /** A call that failed before its connection was ready, so no byte of it was sent. */
-export class Unsent extends Error {
+export class UnsentError extends Error {
   constructor(cause: unknown) {
     super('The call was not sent.', { cause });
   }
 }
 
 /** An error response of the Bot API. */
-export interface Refusal {
+export interface ApiRefusal {
   /** An HTTP status; 500 and above come from an intermediate server. */
   readonly error_code: number;
   readonly description: string;
@@ -47,38 +47,38 @@ export interface Refusal {
 
 /** A call that was answered without a result. */
 export class ApiError extends Error {
-  readonly refusal: Refusal;
+  readonly refusal: ApiRefusal;
 
-  constructor(refusal: Refusal) {
+  constructor(refusal: ApiRefusal) {
     super(`${refusal.error_code}: ${refusal.description}`);
     this.refusal = refusal;
   }
 }
 
 /** Classifies the error of a call. The reason never contains the bot token. */
-export function callFailureOf(thrown: unknown): CallFailure {
-  const isUnsent = thrown instanceof Unsent;
+export function toCallFailure(thrown: unknown): CallFailure {
+  const isUnsent = thrown instanceof UnsentError;
   const error = isUnsent ? thrown.cause : thrown;
   const answer = error instanceof ApiError ? error.refusal : undefined;
   const outcome = callOutcome({
     error,
     status: answer?.error_code,
-    // A `TypeError` is a bug in our code. It does not prove that nothing was sent, and a retry
-    // would fail forever.
+    // A `TypeError` is a bug in Parley. A `TypeError` does not prove that nothing was sent, and a
+    // retry would fail forever.
     ...(isUnsent && !(error instanceof TypeError) ? { connected: false } : {}),
   });
   if (answer !== undefined && outcome === 'refused') return toRefusal(answer);
-  const reason = withoutToken(failureReason(error, answer));
+  const reason = removeToken(describeFailure(error, answer));
   return outcome === 'not-sent' ? { kind: 'not-sent', reason } : { kind: 'unknown', reason };
 }
 
-function failureReason(error: unknown, answer: Refusal | undefined): string {
+function describeFailure(error: unknown, answer: ApiRefusal | undefined): string {
   if (answer !== undefined) return `HTTP ${answer.error_code} ${answer.description}`.trim();
   const aborted = error instanceof Error && error.name === 'AbortError';
   return aborted ? 'no answer in time' : reasonOf(error);
 }
 
-function toRefusal({ error_code: code, description, parameters }: Refusal): CallFailure {
+function toRefusal({ error_code: code, description, parameters }: ApiRefusal): CallFailure {
   const { retry_after, migrate_to_chat_id } = parameters ?? {};
   return {
     kind: 'refused',
@@ -90,7 +90,7 @@ function toRefusal({ error_code: code, description, parameters }: Refusal): Call
 }
 
 /** Errors of Node and of telegraf may contain the URL of the call, which holds the token. */
-function withoutToken(text: string): string {
+function removeToken(text: string): string {
   return text.replace(/\/bot\d+:[^/\s]+/g, '/bot<token>');
 }
 
@@ -116,7 +116,7 @@ export function isFormatRefusal(failure: CallFailure): boolean {
 
 /**
  * Telegram refuses a rich message that an ordinary one can replace: because of its HTML, its size,
- * or a server without rich messages (404). A refusal that concerns the chat does not count.
+ * or a server without rich messages (404). Refusals that concern the chat do not count.
  */
 export function isRichRefusal(failure: CallFailure): boolean {
   if (failure.kind !== 'refused' || failure.migrateTo !== undefined) return false;
@@ -126,33 +126,37 @@ export function isRichRefusal(failure: CallFailure): boolean {
 }
 
 /** The delivery error of a failed send, with a message for people. */
-export function telegramSendError(
+export function toTelegramSendError(
   failure: CallFailure,
   chatId: string,
   cause: unknown,
 ): ChannelError {
   const what = `Telegram chat ${chatId}: ${failure.reason}`;
   return new ChannelError(
-    channelFailureOf(failure),
-    `${what}. ${sendAdvice(failure)}`.trim(),
+    toChannelFailure(failure),
+    `${what}. ${describeSendAdvice(failure)}`.trim(),
     cause,
   );
 }
 
-/** The same for a call that is safe to repeat: losing the response leaves nothing uncertain. */
-export function repeatableErrorOf(thrown: CallFailure, what: string, cause: unknown): ChannelError {
-  const failure = channelFailureOf(thrown);
+/**
+ * The delivery error of a call that is safe to repeat: losing the response leaves nothing
+ * uncertain.
+ */
+export function toRepeatableError(thrown: CallFailure, what: string, cause: unknown): ChannelError {
+  const failure = toChannelFailure(thrown);
   const isLost = failure.kind === 'unknown-outcome' || failure.kind === 'transient';
   const kind = isLost ? ({ kind: 'transient' } as const) : failure;
   return new ChannelError(kind, `${what}: ${thrown.reason}.`, cause);
 }
 
-function channelFailureOf(failure: CallFailure): ChannelFailure {
+function toChannelFailure(failure: CallFailure): ChannelFailure {
   if (failure.kind === 'not-sent') return { kind: 'transient', untried: true };
   if (failure.kind === 'unknown') return { kind: 'unknown-outcome' };
   const { code, reason, retryAfterMs = DEFAULT_RETRY_AFTER_MS } = failure;
   if (code === 429) return { kind: 'rate-limited', retryAfterMs, scope: 'chat' };
-  // The whole account is refused, not just this part: the part can be sent once the token is fixed.
+  // Telegram refuses the whole account rather than this part, which can be sent once the token is
+  // fixed.
   if (code === 401 || code === 404) return { kind: 'transient' };
   if (GONE.test(reason)) return { kind: 'gone' };
   const isClosed = MUTE.test(reason) || TOPIC_CLOSED.test(reason);
@@ -160,22 +164,25 @@ function channelFailureOf(failure: CallFailure): ChannelFailure {
   return isFormatRefusal(failure) ? { kind: 'refused-format' } : { kind: 'refused' };
 }
 
-function sendAdvice(failure: CallFailure): string {
+function describeSendAdvice(failure: CallFailure): string {
   if (failure.kind === 'not-sent') return 'Telegram could not be reached; Parley will try again.';
   if (failure.kind === 'unknown') return 'The message may have arrived; check the chat.';
-  if (failure.code === 429) return 'It will be sent when the wait is over.';
+  if (failure.code === 429) return 'The message will be sent after the wait.';
   if (TOPIC_GONE.test(failure.reason))
-    return 'The topic was deleted: anything that writes there, such as a job, needs another chat.';
+    return 'The topic was deleted: choose another chat for jobs and targets that write there.';
   if (TOPIC_CLOSED.test(failure.reason))
     return 'Open the topic again, or make the bot an administrator that may manage topics.';
   if (NO_FILES.test(failure.reason)) return 'The group does not allow the bot to send such files.';
   if (MUTE.test(failure.reason)) return 'Give the bot the right to send messages there.';
-  if (failure.code === 403) return 'The chat must let the bot in again.';
+  if (failure.code === 403) return 'Add the bot to the chat again.';
   return '';
 }
 
-/** The form of one attempt. Each field changes at most once between the attempts for a part. */
-export interface Attempt {
+/**
+ * The form in which a part is sent in one attempt. Each field changes at most once between the
+ * attempts for a part.
+ */
+export interface SendAttempt {
   readonly chatId: string;
   /** The HTML of a rich message; absent for an ordinary one. */
   readonly rich?: string | undefined;
@@ -184,12 +191,12 @@ export interface Attempt {
   /** Whether a picture or recording is sent as an ordinary file. */
   readonly asDocument: boolean;
   /** How a sole recipient is reached; absent when the part is for everyone in the chat. */
-  readonly alone?: AloneWay;
+  readonly alone?: EphemeralMethod;
 }
 
 /** The form of the next attempt, and the reason for the log. */
-export interface NextAttempt {
-  readonly attempt: Attempt;
+export interface NextSendAttempt {
+  readonly attempt: SendAttempt;
   readonly because: string;
 }
 
@@ -201,11 +208,14 @@ const MEDIA_REFUSED =
  * Telegram cannot parse, a picture it rejects, a group that has become a supergroup. Retrying is
  * safe because nothing was sent.
  */
-export function nextAttempt(attempt: Attempt, failure: CallFailure): NextAttempt | undefined {
+export function planNextAttempt(
+  attempt: SendAttempt,
+  failure: CallFailure,
+): NextSendAttempt | undefined {
   if (failure.kind !== 'refused') return undefined;
   const { migrateTo, reason } = failure;
   if (migrateTo !== undefined && migrateTo !== attempt.chatId) {
-    const because = 'the group became a supergroup; sending there';
+    const because = 'the group became a supergroup; sending to the supergroup';
     return { attempt: { ...attempt, chatId: migrateTo }, because };
   }
   if (isRichRefusal(failure) && attempt.rich !== undefined) {
@@ -216,28 +226,29 @@ export function nextAttempt(attempt: Attempt, failure: CallFailure): NextAttempt
     return { attempt: { ...attempt, html: false }, because: 'markup refused; sending plain text' };
   }
   if (MEDIA_REFUSED.test(reason) && !attempt.asDocument) {
-    const because = 'not accepted as a picture or recording; sending it as a file';
+    const because = 'picture or recording refused; sending it as a file';
     return { attempt: { ...attempt, asDocument: true }, because };
   }
-  return otherWay(attempt, failure.code);
+  return planOtherMethod(attempt, failure.code);
 }
 
 /**
  * An answer for one person is never shown to others instead, but may fall back to that person's
  * direct chat.
  */
-function otherWay(attempt: Attempt, code: number): NextAttempt | undefined {
-  const way = attempt.alone && nextWay(attempt.alone);
+function planOtherMethod(attempt: SendAttempt, code: number): NextSendAttempt | undefined {
+  const way = attempt.alone && selectNextMethod(attempt.alone);
   if (way === undefined || (code !== 400 && code !== 403)) return undefined;
   const because =
     way === 'direct'
-      ? 'cannot be shown to one person in the group; sending it to their direct chat'
-      : 'too late for an answer to one person; sending it as a separate message';
+      ? 'refused as a private message in the group; sending it to the direct chat'
+      : 'too late for a private answer; sending it as a separate private message';
   return { attempt: { ...attempt, alone: way }, because };
 }
 
 /**
- * Two pollers interrupt each other; the one that waits longer lets the other one proceed. In ms.
+ * Two pollers interrupt each other, so the one that waits longer lets the other one proceed.
+ * Durations in ms.
  */
 const CONFLICT_MS = 10_000;
 
@@ -245,7 +256,7 @@ const CONFLICT_MS = 10_000;
  * Decides what to do after the n-th failure in a row (from 0). `random` is in [0, 1).
  * `drop-webhook` is returned when a webhook forbids polling.
  */
-export function afterConnectionFailure(
+export function decideAfterConnectionFailure(
   failure: CallFailure,
   failures: number,
   random: number,

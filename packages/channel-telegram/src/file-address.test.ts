@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fileAddress } from './files.ts';
+import { buildFileUrl } from './files.ts';
 
 describe('the download URL of a file', () => {
   it.each([
@@ -10,14 +10,14 @@ describe('the download URL of a file', () => {
     ],
     ['http://h/proxy', 'x', 'http://h/proxy/file/bot1:t/x'],
     ['http://h/proxy/', 'x?y#z', 'http://h/proxy/file/bot1:t/x%3Fy%23z'],
-  ])('[F10] is below the server: %s %s', (apiRoot, path, address) => {
-    expect(fileAddress(apiRoot, '1:t', path)?.href).toBe(address);
+  ])('[F10] appends the file path to the server: %s %s', (apiRoot, path, address) => {
+    expect(buildFileUrl(apiRoot, '1:t', path)?.href).toBe(address);
   });
 
   it.each(['/var/lib/bot/a.jpg', '../getMe', 'a/../../b', 'a//b', 'C:\\a', ''])(
     '[F10] is undefined when the path is %s',
     (path) => {
-      expect(fileAddress('http://h', '1:t', path)).toBeUndefined();
+      expect(buildFileUrl('http://h', '1:t', path)).toBeUndefined();
     },
   );
 });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { fileMethodOf } from './files.ts';
+import { selectFileMethod } from './files.ts';
 
 const MB = 1024 * 1024;
 
 describe('the method that sends a file', () => {
-  it.each<[Parameters<typeof fileMethodOf>[0], number, string]>([
+  it.each<[Parameters<typeof selectFileMethod>[0], number, string]>([
     [{ kind: 'image', mimeType: 'image/JPEG' }, MB, 'sendPhoto'],
     [{ kind: 'image', mimeType: 'image/webp' }, 10 * MB, 'sendPhoto'],
     [{ kind: 'image', mimeType: 'image/png' }, 10 * MB + 1, 'sendDocument'],
@@ -18,6 +18,6 @@ describe('the method that sends a file', () => {
     [{ kind: 'video', mimeType: 'video/webm' }, MB, 'sendDocument'],
     [{ kind: 'document', mimeType: 'video/mp4' }, MB, 'sendDocument'],
   ])('[F10] chooses a method for %o of %i bytes: %3$s', (file, bytes, method) => {
-    expect(fileMethodOf(file, bytes).method).toBe(method);
+    expect(selectFileMethod(file, bytes).method).toBe(method);
   });
 });

@@ -4,14 +4,14 @@ import { type FilesCapability, readUpTo } from '@parley/channels';
 import {
   ChannelError,
   type ChannelFailure,
+  getOutboundFilePath,
   type OutboundFile,
-  outboundFilePath,
   reasonOf,
 } from '@parley/core';
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
-import { callFailureOf, repeatableErrorOf } from './failures.ts';
-import { type LocalFile, localPlaceOf, openLocal } from './local-files.ts';
+import { toCallFailure, toRepeatableError } from './failures.ts';
+import { type LocalFile, openLocalFile, parseLocalFile } from './local-files.ts';
 import type { TelegramSettings } from './settings.ts';
 
 const MB = 1024 * 1024;
@@ -23,11 +23,11 @@ export interface FileLimits {
 }
 
 /**
- * The limits of Telegram's own servers, or of a self-hosted server in local mode. The latter
- * accepts uploads of 2,000 MB too, but a file to send is one row of the outbox and must reach
- * Telegram within the time limit of a part.
+ * The limits of Telegram's own servers, or of a self-hosted server in local mode. A local server
+ * accepts uploads of 2,000 MB too, but each file is one row of the outbox and must reach Telegram
+ * within the time limit of a part.
  */
-export function limitsOf({ localServer }: Pick<TelegramSettings, 'localServer'>): FileLimits {
+export function getFileLimits({ localServer }: Pick<TelegramSettings, 'localServer'>): FileLimits {
   return localServer
     ? { download: 2_000 * MB, upload: 200 * MB }
     : { download: 20 * MB, upload: 50 * MB };
@@ -41,20 +41,20 @@ interface FilesDeps {
   readonly settings: Pick<TelegramSettings, 'apiRoot' | 'token' | 'localServer' | 'localFiles'>;
 }
 
-/** Downloads files by id. The size that Telegram states is not trusted. */
+/** Downloads files by id. The file size reported by Telegram is not trusted. */
 export function createFiles(deps: FilesDeps): FilesCapability {
   const { localServer, localFiles, token, apiRoot } = deps.settings;
-  const { download: maxBytes } = limitsOf(deps.settings);
+  const { download: maxBytes } = getFileLimits(deps.settings);
   return {
     maxBytes,
     async fetch(fileId, limit, signal) {
-      const path = await pathOfFile(deps, fileId, maxBytes, signal);
-      const place = localServer ? localPlaceOf(token, path) : undefined;
+      const path = await getFilePath(deps, fileId, maxBytes, signal);
+      const place = localServer ? parseLocalFile(token, path) : undefined;
       if (place !== undefined && localFiles !== undefined)
-        return readLocal(localFiles, place, limit, signal);
-      const address = fileAddress(apiRoot, token, place?.steps.join('/') ?? path);
+        return readLocalFile(localFiles, place, limit, signal);
+      const address = buildFileUrl(apiRoot, token, place?.steps.join('/') ?? path);
       if (address !== undefined) return downloadTelegramFile(address, limit, signal);
-      throw fileError({ kind: 'refused' }, 'the server returned no path to download from');
+      throw createFileError({ kind: 'refused' }, 'the server returned no path to download from');
     },
   };
 }
@@ -64,33 +64,33 @@ async function downloadTelegramFile(
   limit: number,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
-  // A redirect would lead to a host that nobody configured.
+  // A redirect would lead to a host that the settings do not name.
   const response = await fetch(address, { signal, redirect: 'error' }).catch(throwInterrupted);
   const announced = Number(response.headers.get('content-length') ?? 0);
   if (response.status === 200 && response.body !== null && announced <= limit) {
     const bytes = await readUpTo(response.body, limit).catch(throwInterrupted);
-    if (bytes === undefined) throw fileTooLargeError(limit);
+    if (bytes === undefined) throw createFileTooLargeError(limit);
     return bytes;
   }
   await response.body?.cancel();
-  if (announced > limit) throw fileTooLargeError(limit);
-  throw fileError(downloadFailure(response.status), `HTTP ${response.status}`);
+  if (announced > limit) throw createFileTooLargeError(limit);
+  throw createFileError(toDownloadFailure(response.status), `HTTP ${response.status}`);
 }
 
-async function readLocal(
+async function readLocalFile(
   directory: string,
   place: LocalFile,
   limit: number,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
-  const handle = await openLocal(directory, place).catch((error: unknown) => {
-    throw fileError({ kind: 'refused' }, reasonOf(error), error);
+  const handle = await openLocalFile(directory, place).catch((error: unknown) => {
+    throw createFileError({ kind: 'refused' }, reasonOf(error), error);
   });
   try {
     const bytes = await readUpTo(handle.createReadStream({ signal }), limit).catch(
       throwInterrupted,
     );
-    if (bytes === undefined) throw fileTooLargeError(limit);
+    if (bytes === undefined) throw createFileTooLargeError(limit);
     return bytes;
   } finally {
     await handle.close();
@@ -98,10 +98,10 @@ async function readLocal(
 }
 
 /**
- * A server in local mode responds only after it has downloaded the whole file, so this has no
- * timeout and only the signal aborts it.
+ * A server in local mode responds only after it has downloaded the whole file, so this call has no
+ * timeout, only the signal.
  */
-async function pathOfFile(
+async function getFilePath(
   { api, settings }: FilesDeps,
   fileId: string,
   maxBytes: number,
@@ -112,30 +112,30 @@ async function pathOfFile(
   try {
     answer = await api.call('getFile', { file_id: fileId }, signal, limitMs);
   } catch (thrown) {
-    const failure = callFailureOf(thrown);
-    if (/file is too big/i.test(failure.reason)) throw fileTooLargeError(maxBytes, thrown);
-    throw repeatableErrorOf(failure, FILE, thrown);
+    const failure = toCallFailure(thrown);
+    if (/file is too big/i.test(failure.reason)) throw createFileTooLargeError(maxBytes, thrown);
+    throw toRepeatableError(failure, FILE, thrown);
   }
   const file = FileAnswer.safeParse(answer);
   if (file.success) return file.data.file_path;
-  throw fileError({ kind: 'refused' }, 'the server returned no path to download from');
+  throw createFileError({ kind: 'refused' }, 'the server returned no path to download from');
 }
 
-function downloadFailure(status: number): ChannelFailure {
+function toDownloadFailure(status: number): ChannelFailure {
   if (status === 429) return { kind: 'rate-limited', retryAfterMs: 5_000, scope: 'account' };
   return status >= 500 || status === 401 ? { kind: 'transient' } : { kind: 'refused' };
 }
 
 function throwInterrupted(thrown: unknown): never {
-  throw repeatableErrorOf(callFailureOf(thrown), FILE, thrown);
+  throw toRepeatableError(toCallFailure(thrown), FILE, thrown);
 }
 
-function fileTooLargeError(limit: number, cause?: unknown): ChannelError {
+function createFileTooLargeError(limit: number, cause?: unknown): ChannelError {
   const megabytes = Math.round((limit / 1024 / 1024) * 10) / 10;
-  return fileError({ kind: 'refused' }, `it is larger than ${megabytes} MB`, cause);
+  return createFileError({ kind: 'refused' }, `it is larger than ${megabytes} MB`, cause);
 }
 
-function fileError(failure: ChannelFailure, reason: string, cause?: unknown): ChannelError {
+function createFileError(failure: ChannelFailure, reason: string, cause?: unknown): ChannelError {
   return new ChannelError(failure, `${FILE}: ${reason}.`, cause);
 }
 
@@ -143,7 +143,7 @@ function fileError(failure: ChannelFailure, reason: string, cause?: unknown): Ch
  * The URL of a file, from its path below the server; undefined when the path leaves the bot's
  * files.
  */
-export function fileAddress(apiRoot: string, token: string, path: string): URL | undefined {
+export function buildFileUrl(apiRoot: string, token: string, path: string): URL | undefined {
   const steps = path.split('/');
   const strange = steps.some((step) => step === '' || step === '.' || step === '..');
   if (strange || path.includes('\\')) return undefined;
@@ -153,22 +153,27 @@ export function fileAddress(apiRoot: string, token: string, path: string): URL |
 
 /**
  * Opens a file before anything is sent, so that a missing or oversized file is known not to have
- * been sent. The content is read from disk while it is sent. Throws only `ChannelError`.
+ * been sent. The content is read from disk while it is being sent. Rejects only with a
+ * `ChannelError`.
  */
 export async function openUpload(file: OutboundFile, limit: number): Promise<File> {
-  const path = outboundFilePath(file);
+  const path = getOutboundFilePath(file);
   const unreadable = (error: unknown): never => {
-    throw fileNotSentError(file, `it cannot be read (${reasonOf(error)})`, error);
+    throw createFileNotSentError(file, `it cannot be read (${reasonOf(error)})`, error);
   };
   const isFile = await stat(path).then((found) => found.isFile(), unreadable);
-  if (!isFile) throw fileNotSentError(file, 'it is not a file');
+  if (!isFile) throw createFileNotSentError(file, 'it is not a file');
   const blob = await openAsBlob(path).catch(unreadable);
-  if (blob.size === 0) throw fileNotSentError(file, 'it is empty');
-  if (blob.size > limit) throw fileNotSentError(file, `it is larger than ${limit / MB} MB`);
+  if (blob.size === 0) throw createFileNotSentError(file, 'it is empty');
+  if (blob.size > limit) throw createFileNotSentError(file, `it is larger than ${limit / MB} MB`);
   return new File([blob], file.name);
 }
 
-function fileNotSentError({ name }: OutboundFile, reason: string, cause?: unknown): ChannelError {
+function createFileNotSentError(
+  { name }: OutboundFile,
+  reason: string,
+  cause?: unknown,
+): ChannelError {
   return new ChannelError({ kind: 'refused' }, `${name} cannot be sent: ${reason}.`, cause);
 }
 
@@ -182,16 +187,16 @@ export interface FileMethod {
 
 const MAX_PHOTO_BYTES = 10 * MB;
 
-/** Accepts any file. */
-export const DOCUMENT: FileMethod = method('Document');
-const PHOTO: FileMethod = { ...method('Photo'), maxBytes: MAX_PHOTO_BYTES };
-const ANIMATION = method('Animation');
-const AUDIO = method('Audio');
-const VIDEO = method('Video');
-const VOICE = method('Voice');
+/** This method accepts any file. */
+export const DOCUMENT: FileMethod = createFileMethod('Document');
+const PHOTO: FileMethod = { ...createFileMethod('Photo'), maxBytes: MAX_PHOTO_BYTES };
+const ANIMATION = createFileMethod('Animation');
+const AUDIO = createFileMethod('Audio');
+const VIDEO = createFileMethod('Video');
+const VOICE = createFileMethod('Voice');
 
 /**
- * The file types that Telegram displays natively, by kind. Everything else is sent as a document.
+ * The file types that Telegram displays natively, by kind. All other files are sent as documents.
  */
 const NATIVE: Readonly<Record<OutboundFile['kind'], readonly [RegExp, FileMethod][]>> = {
   image: [
@@ -205,7 +210,7 @@ const NATIVE: Readonly<Record<OutboundFile['kind'], readonly [RegExp, FileMethod
 };
 
 /** The method with which Telegram best displays a file of this kind and type. */
-export function fileMethodOf(
+export function selectFileMethod(
   { kind, mimeType }: Pick<OutboundFile, 'kind' | 'mimeType'>,
   bytes: number,
 ): FileMethod {
@@ -215,6 +220,6 @@ export function fileMethodOf(
   return native !== undefined && bytes <= takes ? native : DOCUMENT;
 }
 
-function method(name: string): FileMethod {
+function createFileMethod(name: string): FileMethod {
   return { method: `send${name}`, field: name.toLowerCase() };
 }

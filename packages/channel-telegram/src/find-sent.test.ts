@@ -1,6 +1,6 @@
 import type { BeforePart } from '@parley/channels';
 import { describe, expect, it } from 'vitest';
-import { firstNumber } from './find-sent.ts';
+import { findFirstNumber } from './find-sent.ts';
 
 const SUPERGROUP = '-1001234567890';
 const message = (chatId: string, messageId: string, direction: 'in' | 'out', at = 5) => ({
@@ -75,6 +75,6 @@ describe('the lowest possible number of a message from the bot', () => {
     ],
     ['no number', '7', before([message('7', 'x', 'in')]), undefined],
   ])('[D04] %s', (_what, chatId, known, number) => {
-    expect(firstNumber(chatId, known)).toBe(number);
+    expect(findFirstNumber(chatId, known)).toBe(number);
   });
 });

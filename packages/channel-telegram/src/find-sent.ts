@@ -1,15 +1,15 @@
 import type { BeforePart } from '@parley/channels';
 import type { OutboundPart } from '@parley/core';
 import type { TelegramApi } from './api.ts';
-import { aloneOn } from './ephemeral.ts';
-import { callFailureOf } from './failures.ts';
-import { keyboardOf, messageNumber } from './format.ts';
-import { isOfSupergroup, type MovedChats } from './moved-chats.ts';
+import { findSoleRecipient } from './ephemeral.ts';
+import { toCallFailure } from './failures.ts';
+import { parseMessageNumber, toKeyboard } from './format.ts';
+import { isSupergroupMessage, type MovedChats } from './moved-chats.ts';
 import { isForeignChat } from './places.ts';
 
 /**
- * The maximum number of message numbers to try. In between, messages of other chats and unread
- * pending messages may have been numbered.
+ * The maximum number of message numbers to try. Messages of other chats and unread pending messages
+ * may have taken numbers in the same sequence.
  */
 const MAX_TRIES = 120;
 /**
@@ -23,7 +23,7 @@ const OWN_NUMBERS = /^-100\d{10}/;
 const IN_ITS_CHAT = /^\d+s?(?::|$)/;
 
 /** A chat to search for one of the bot's messages, and the numbers of its other messages. */
-interface Search {
+interface SentMessageSearch {
   readonly chatId: string;
   readonly first: number;
   readonly isOther: (number: number) => boolean;
@@ -34,11 +34,11 @@ interface Search {
 /**
  * Searches for the bot's first message from a given number on. Telegram does not let a bot read
  * messages. It does refuse to set buttons that a message already has, and this refusal reveals
- * whether a number belongs to one of the bot's messages. Rejects when Telegram cannot be reached.
+ * whether a number belongs to one of the bot's messages.
  */
-export async function lookFor(
+export async function findFirstOwnMessage(
   api: Pick<TelegramApi, 'call'>,
-  { chatId, first, isOther, keyboard }: Search,
+  { chatId, first, isOther, keyboard }: SentMessageSearch,
   signal: AbortSignal,
 ): Promise<number | undefined> {
   for (let number = first; number < first + MAX_TRIES; number += 1) {
@@ -48,7 +48,7 @@ export async function lookFor(
       await api.call('editMessageReplyMarkup', { ...place, ...keyboard }, signal);
       return undefined;
     } catch (thrown) {
-      const failure = callFailureOf(thrown);
+      const failure = toCallFailure(thrown);
       if (failure.kind !== 'refused' || failure.code !== 400) throw thrown;
       if (/message is not modified/i.test(failure.reason)) return number;
       if (!/message to edit not found|message can't be edited/i.test(failure.reason))
@@ -75,15 +75,15 @@ export async function findSent(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const { chatId, threadId } = part.route;
-  // The bot cannot observe the numbering sequence there.
+  // The bot cannot observe the numbering in business and guest chats.
   if (isForeignChat(threadId)) return undefined;
-  const first = firstNumber(chatId, before, moved.now(chatId));
-  // A file and a text too long for its caption are two messages. A message that only one person
-  // sees has no number.
-  const isAlone = aloneOn(part.route) !== undefined;
+  const first = findFirstNumber(chatId, before, moved.now(chatId));
+  // A file with a text too long for its caption becomes two messages. A message that only one
+  // person sees has no number.
+  const isAlone = findSoleRecipient(part.route) !== undefined;
   if (first === undefined || part.file !== undefined || isAlone) return undefined;
-  const search = { chatId, first, keyboard: keyboardOf(part.buttons) };
-  const number = await lookFor(
+  const search = { chatId, first, keyboard: toKeyboard(part.buttons) };
+  const number = await findFirstOwnMessage(
     api,
     { ...search, isOther: (each) => isGrowing(chatId, each) },
     signal,
@@ -92,15 +92,15 @@ export async function findSent(
 }
 
 /** The sequence that numbers a chat's messages; `now` is Telegram's current id of the chat. */
-export function numberSequence(now: string): string {
+export function getNumberSequence(now: string): string {
   return OWN_NUMBERS.test(now) ? now : 'shared';
 }
 
 /**
- * The smallest number that a part of this chat can have; undefined when no number is known, or when
- * the message found might be another part with an unknown outcome.
+ * The smallest number that a part can have; undefined when no number is known, or when the message
+ * found might be another part with an unknown outcome.
  */
-export function firstNumber(
+export function findFirstNumber(
   chatId: string,
   { known, uncertainAt }: BeforePart,
   now: string = chatId,
@@ -111,14 +111,14 @@ export function firstNumber(
   const numbered = known.filter(({ messageId }) => IN_ITS_CHAT.test(messageId));
   const row = numbered.filter((each) =>
     hasOwn
-      ? each.chatId === chatId && isOfSupergroup(each.messageId) === isMoved
-      : !OWN_NUMBERS.test(each.chatId) && !isOfSupergroup(each.messageId),
+      ? each.chatId === chatId && isSupergroupMessage(each.messageId) === isMoved
+      : !OWN_NUMBERS.test(each.chatId) && !isSupergroupMessage(each.messageId),
   );
-  // A message sent since then has a higher number than the part; one received since then may have
-  // been pending for a long time.
+  // A message sent since then has a higher number than the part; a message received since then may
+  // have been pending for a long time.
   const isDoubtful = ({ direction, at }: (typeof row)[number]) =>
     direction === 'in' || at <= (uncertainAt ?? 0);
   if (uncertainAt !== null && row.every(isDoubtful)) return undefined;
-  const numbers = row.flatMap(({ messageId }) => messageNumber(messageId) ?? []);
+  const numbers = row.flatMap(({ messageId }) => parseMessageNumber(messageId) ?? []);
   return numbers.length === 0 ? undefined : Math.max(...numbers) + 1;
 }

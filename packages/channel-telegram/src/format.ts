@@ -1,9 +1,9 @@
 import { type Button, ChannelError, type RenderedPart } from '@parley/core';
 import { MAX_TEXT } from './settings.ts';
 
-/** The message to reply to. A part is sent even if the question has been deleted. */
-export function replyTo(messageId: string | undefined): { reply_parameters?: object } {
-  const number = messageNumber(messageId);
+/** A part is sent even if the question has been deleted. */
+export function toReplyParameters(messageId: string | undefined): { reply_parameters?: object } {
+  const number = parseMessageNumber(messageId);
   if (number === undefined) return {};
   return { reply_parameters: { message_id: number, allow_sending_without_reply: true } };
 }
@@ -11,18 +11,18 @@ export function replyTo(messageId: string | undefined): { reply_parameters?: obj
 /**
  * Telegram's number of a message; for a button press, the number of the message with the button.
  */
-export function messageNumber(messageId: string | undefined): number | undefined {
+export function parseMessageNumber(messageId: string | undefined): number | undefined {
   const digits = /^\d+/.exec(messageId ?? '')?.[0];
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** The id of a button press. It is unique and contains the id of the message with the button. */
-export function pressId(message: string, query: string): string {
+/** The id of a button press is unique and contains the id of the message with the button. */
+export function formatPressId(message: string, query: string): string {
   return `${message}:${query}`;
 }
 
 /** The content of a rich message, in its HTML. */
-export function richContent(html: string): { rich_message: { html: string } } {
+export function toRichContent(html: string): { rich_message: { html: string } } {
   return { rich_message: { html } };
 }
 
@@ -33,9 +33,9 @@ const CHARACTER: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&'
 
 /**
  * The text of a part without markup. Spelled-out URLs can make `plain` longer than Telegram
- * accepts. In that case the visible text of the formatted version is used, which was split to fit.
+ * accepts. In that case, the visible text of the formatted version is used, which was split to fit.
  */
-export function plainPartText(body: RenderedPart, limit: number = MAX_TEXT): string {
+export function toPlainPartText(body: RenderedPart, limit: number = MAX_TEXT): string {
   return body.plain.length <= limit ? body.plain : stripTags(body.text);
 }
 
@@ -57,19 +57,19 @@ const ROW_CHARACTERS = 24;
 /** The most data that Telegram stores for a button, in bytes. */
 const MAX_DATA_BYTES = 64;
 
-/** A button of an inline keyboard. Older clients show it without its color. */
-interface Key extends Pick<Button, 'style'> {
+/** A button of an inline keyboard. Older clients show a button without its color. */
+interface KeyboardKey extends Pick<Button, 'style'> {
   readonly text: string;
   readonly callback_data: string;
 }
 
 /** The inline keyboard below a part. Pressing a button sends its data back. */
-export function keyboardOf(buttons: readonly Button[] | undefined): { reply_markup?: object } {
+export function toKeyboard(buttons: readonly Button[] | undefined): { reply_markup?: object } {
   if (buttons === undefined) return {};
-  const rows: Key[][] = [];
+  const rows: KeyboardKey[][] = [];
   let room = 0;
   for (const { label, data, style } of buttons) {
-    if (Buffer.byteLength(data) > MAX_DATA_BYTES) throw tooMuchData(label);
+    if (Buffer.byteLength(data) > MAX_DATA_BYTES) throw createTooMuchDataError(label);
     const key = { text: label, callback_data: data, ...(style && { style }) };
     const row = room >= label.length ? rows.at(-1) : undefined;
     if (row) row.push(key);
@@ -79,7 +79,7 @@ export function keyboardOf(buttons: readonly Button[] | undefined): { reply_mark
   return { reply_markup: { inline_keyboard: rows } };
 }
 
-function tooMuchData(label: string): ChannelError {
+function createTooMuchDataError(label: string): ChannelError {
   const reason = `the data of the button "${label}" is longer than ${MAX_DATA_BYTES} bytes`;
-  return new ChannelError({ kind: 'refused' }, `Telegram takes no such button: ${reason}.`);
+  return new ChannelError({ kind: 'refused' }, `Telegram does not accept this button: ${reason}.`);
 }

@@ -11,13 +11,13 @@ import {
 } from '@parley/core';
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
-import { isAlone } from './ephemeral.ts';
-import { type CallFailure, callFailureOf, repeatableErrorOf } from './failures.ts';
-import { lookFor, numberSequence } from './find-sent.ts';
-import { messageNumber, replyTo } from './format.ts';
+import { hasSoleRecipient } from './ephemeral.ts';
+import { type CallFailure, toCallFailure, toRepeatableError } from './failures.ts';
+import { findFirstOwnMessage, getNumberSequence } from './find-sent.ts';
+import { parseMessageNumber, toReplyParameters } from './format.ts';
 import { createLanes } from './lanes.ts';
 import type { MovedChats } from './moved-chats.ts';
-import { placeFields } from './places.ts';
+import { toRequestFields } from './places.ts';
 import { MAX_TEXT } from './settings.ts';
 import type { WireMessage } from './wire.ts';
 
@@ -32,17 +32,17 @@ const Stored = z.object({
   at: z.number(),
 });
 
-/** A message in which an answer grows or has grown. */
-interface Growing extends z.infer<typeof Stored> {
+/** A message that shows a growing answer. */
+interface GrowingMessage extends z.infer<typeof Stored> {
   number: number | null;
   /** The text of the message in HTML; absent when an earlier process wrote it. */
   text?: string;
-  /** When this process replaced the growing text with the finished answer; absent before that. */
+  /** When this process replaced the growing text with the finished answer; absent until then. */
   doneAt?: number;
 }
 
 /** The grown message that becomes a part of the finished answer. */
-export interface Grown {
+export interface GrownMessage {
   readonly number: number;
   readonly text?: string | undefined;
 }
@@ -60,9 +60,12 @@ interface GrowingDeps {
   readonly holdsAccount: () => boolean;
 }
 
-/** A shorter answer is sent as one message that is never edited. In characters, as is `FULL`. */
+/**
+ * A shorter answer is sent as one message that is never edited. The limit, like `FULL`, is in
+ * characters.
+ */
 const MIN_CHARACTERS = 80;
-/** At this length the first message is full; only the first message grows. */
+/** The length at which the first message is full; only the first message grows. */
 const FULL = MAX_TEXT + 500;
 const FIRST_AFTER_MS = 1_000;
 const EDIT_INTERVAL_MS = 3_000;
@@ -74,7 +77,7 @@ const NO_MORE_MS = 10 * 60_000;
 const SEND_TIMEOUT_MS = 15_000;
 /**
  * How long finished and unfinished messages are remembered, in ms. A part whose confirmation was
- * lost is retried within that time and must find its message.
+ * lost is retried within this time and must find its message.
  */
 const [KEPT_DONE_MS, KEPT_MS] = [10 * 60_000, 24 * 60 * 60_000];
 const MAX_KEPT = 200;
@@ -83,20 +86,20 @@ const [KIND, ID] = ['growing', 'all'];
 
 /**
  * Shows unfinished answers in groups, where Telegram has no drafts. Each answer is one message,
- * which is edited and becomes the first part of the finished answer. It notifies people once, when
- * it appears. Telegram has no idempotency key, so the last message number of the chat is stored
- * before the message is sent; after a crash the search starts after that number.
+ * which is edited and becomes the first part of the finished answer. The message notifies people
+ * once, when it appears. Telegram has no idempotency key, so the last message number of the chat is
+ * stored before the message is sent; after a crash the search starts after that number.
  */
 export class GrowingMessages {
   readonly #deps: GrowingDeps;
   /** Growing messages by turn. */
-  readonly #messages = new Map<string, Growing>();
+  readonly #messages = new Map<string, GrowingMessage>();
   readonly #inLanes = createLanes();
   /** Turns that must no longer show unfinished text. */
   readonly #over = new BoundedMap<string, true>(REMEMBERED);
   /** The highest known message number in each sequence. */
   readonly #latest = new BoundedMap<string, number>(REMEMBERED);
-  /** Chat and number of the messages that the bot has sent through other code paths. */
+  /** The chat and number of messages that the bot has sent through other code paths. */
   readonly #sent = new BoundedMap<string, true>(REMEMBERED);
   /** The time until which each chat must get no calls, in monotonic time. */
   readonly #quietUntil = new BoundedMap<string, number>(REMEMBERED);
@@ -113,16 +116,16 @@ export class GrowingMessages {
   seen({ chat, message_id }: Pick<WireMessage, 'chat' | 'message_id'>): void {
     // A message visible to only one person has the number 0.
     if (chat.type !== 'channel' && message_id > 0)
-      this.#note(numberSequence(String(chat.id)), message_id);
+      this.#note(getNumberSequence(String(chat.id)), message_id);
   }
 
   /** Records a message that the bot has sent. */
   sent(chatId: string, platformMessageId: string): void {
-    const number = messageNumber(platformMessageId);
+    const number = parseMessageNumber(platformMessageId);
     if (number === undefined) return;
     const now = this.#deps.moved.now(chatId);
     this.#sent.set(`${now} ${number}`, true);
-    if (this.#latest.has(numberSequence(now))) this.#note(numberSequence(now), number);
+    if (this.#latest.has(getNumberSequence(now))) this.#note(getNumberSequence(now), number);
   }
 
   #note(row: string, number: number): void {
@@ -134,8 +137,8 @@ export class GrowingMessages {
     const { chatId } = address;
     const { settings, moved } = this.#deps;
     // A growing message would be visible to everyone.
-    if (isAlone(address)) return null;
-    const isKnown = this.#latest.has(numberSequence(moved.now(chatId)));
+    if (hasSoleRecipient(address)) return null;
+    const isKnown = this.#latest.has(getNumberSequence(moved.now(chatId)));
     const mayGrow = settings.growInGroups && isKnown && !this.#isSpared(chatId);
     if (!mayGrow || length < MIN_CHARACTERS || length > FULL) return null;
     return { minIntervalMs: EDIT_INTERVAL_MS + length, firstAfterMs: FIRST_AFTER_MS };
@@ -177,9 +180,9 @@ export class GrowingMessages {
   async #begin(address: ChatAddress, turnId: string, text: string): Promise<void> {
     const { api, moved, clock } = this.#deps;
     const chatId = moved.now(address.chatId);
-    const after = this.#latest.get(numberSequence(chatId));
+    const after = this.#latest.get(getNumberSequence(chatId));
     if (after === undefined) return;
-    const growing: Growing = { turnId, chatId, after, number: null, at: clock() };
+    const growing: GrowingMessage = { turnId, chatId, after, number: null, at: clock() };
     this.#messages.set(turnId, growing);
     await this.#save().catch((error: unknown) => {
       this.#messages.delete(turnId);
@@ -187,14 +190,14 @@ export class GrowingMessages {
     });
     const { replyToMessageId: id } = address;
     const quoted = id !== undefined && moved.isThere(address.chatId, id) ? id : undefined;
-    const place = { ...placeFields(address.threadId), ...replyTo(quoted) };
+    const place = { ...toRequestFields(address.threadId), ...toReplyParameters(quoted) };
     try {
       const payload = { chat_id: chatId, ...place, ...this.#content(text) };
       growing.number = Number(await api.send('sendMessage', payload, this.#limit()));
       growing.text = text;
-      this.#note(numberSequence(chatId), growing.number);
+      this.#note(getNumberSequence(chatId), growing.number);
     } catch (thrown) {
-      const failure = callFailureOf(thrown);
+      const failure = toCallFailure(thrown);
       // If the message may have arrived, it is searched for when the answer is finished.
       if (failure.kind !== 'unknown') this.#messages.delete(turnId);
       this.#end(turnId, address.chatId, failure);
@@ -202,18 +205,26 @@ export class GrowingMessages {
     await this.#save();
   }
 
-  async #edit(growing: Growing, number: number, text: string, chatId: string): Promise<void> {
+  async #edit(
+    growing: GrowingMessage,
+    number: number,
+    text: string,
+    chatId: string,
+  ): Promise<void> {
     const { api, stopping, log } = this.#deps;
     const payload = { chat_id: growing.chatId, message_id: number, ...this.#content(text) };
     try {
       await api.call('editMessageText', payload, stopping);
       growing.text = text;
     } catch (thrown) {
-      const failure = callFailureOf(thrown);
+      const failure = toCallFailure(thrown);
       if (failure.kind === 'refused') return this.#end(growing.turnId, chatId, failure);
-      // The message may contain either text. The next edit will replace both.
+      // The message may contain the earlier or the later text, and the next edit replaces both.
       delete growing.text;
-      log.debug({ turn: growing.turnId, reason: failure.reason }, 'edit may be lost');
+      log.debug(
+        { turn: growing.turnId, reason: failure.reason },
+        'the stored state of a growing answer may be outdated',
+      );
     }
   }
 
@@ -234,18 +245,18 @@ export class GrowingMessages {
     this.#over.set(turnId, true);
     if (failure.kind === 'refused' && failure.code === 429)
       this.#quietUntil.set(chatId, monotonic() + (failure.retryAfterMs ?? EDIT_INTERVAL_MS));
-    log.debug({ turn: turnId, reason: failure.reason }, 'a growing answer is no longer shown');
+    log.debug({ turn: turnId, reason: failure.reason }, 'stopped showing a growing answer');
   }
 
   /**
    * Sends a finished part while no other operation on its turn runs. `send` receives the message
-   * that has grown for it. A part can be claimed again: a message that already shows it is then
+   * that has grown for it. A part can be claimed again, and a message that already shows it is then
    * edited once more, to the same text.
    */
   async claim<T>(
     part: OutboundPart,
     signal: AbortSignal,
-    send: (grown: Grown | undefined) => Promise<T>,
+    send: (grown: GrownMessage | undefined) => Promise<T>,
   ): Promise<T> {
     const { turnId, index, route } = part;
     const isGroup = route.chatId.startsWith('-');
@@ -266,7 +277,11 @@ export class GrowingMessages {
   /**
    * Finds the message of a turn; one that may have arrived is searched for. Throws a ChannelError.
    */
-  async #found(turnId: string, chatId: string, signal: AbortSignal): Promise<Grown | undefined> {
+  async #found(
+    turnId: string,
+    chatId: string,
+    signal: AbortSignal,
+  ): Promise<GrownMessage | undefined> {
     const { api, moved } = this.#deps;
     const growing = this.#messages.get(turnId);
     // A message written before its group became a supergroup stays in the group.
@@ -277,9 +292,9 @@ export class GrowingMessages {
     const isOther = (each: number) =>
       this.isGrowing(chatId, each) || this.#sent.has(`${growing.chatId} ${each}`);
     try {
-      growing.number = (await lookFor(api, { ...search, isOther }, signal)) ?? null;
+      growing.number = (await findFirstOwnMessage(api, { ...search, isOther }, signal)) ?? null;
     } catch (thrown) {
-      throw repeatableErrorOf(callFailureOf(thrown), `Telegram chat ${chatId}`, thrown);
+      throw toRepeatableError(toCallFailure(thrown), `Telegram chat ${chatId}`, thrown);
     }
     if (growing.number === null) this.#messages.delete(turnId);
     await this.#save();
@@ -297,13 +312,13 @@ export class GrowingMessages {
       .some((growing) => growing.chatId === now && growing.number === number);
   }
 
-  /** Called when the message no longer exists, so the part will be sent as a new one. */
+  /** Called when the growing message no longer exists, so the part will be sent as a new one. */
   async forget(turnId: string): Promise<void> {
     if (this.#messages.delete(turnId)) await this.#save();
   }
 
   /**
-   * Deletes what was shown, even if an earlier process showed it, because no finished answer
+   * Deletes the unfinished text, even if an earlier process showed it, because no finished answer
    * follows.
    */
   async discard({ chatId }: ChatAddress, turnId: string): Promise<void> {

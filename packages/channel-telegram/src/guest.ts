@@ -1,8 +1,8 @@
 import { ChannelError, type OutboundPart, type Receipt } from '@parley/core';
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
-import { callFailureOf, isFormatRefusal, telegramSendError } from './failures.ts';
-import { plainPartText } from './format.ts';
+import { isFormatRefusal, toCallFailure, toTelegramSendError } from './failures.ts';
+import { toPlainPartText } from './format.ts';
 
 const Sent = z.object({ inline_message_id: z.string().min(1).max(256) });
 
@@ -16,7 +16,7 @@ interface GuestDeps {
 /**
  * Answers in a chat that the bot is not a member of. Telegram accepts a single message for each
  * query, without files. Buttons are refused because a press would not reveal where it came from.
- * Throws only `ChannelError`.
+ * Rejects only with a `ChannelError`.
  */
 export async function answerGuest(
   { api, linkPreviews, note, onStart }: GuestDeps,
@@ -40,14 +40,14 @@ export async function answerGuest(
   try {
     const html = { message_text: part.body.text, parse_mode: 'HTML' };
     const sent = await answer(html).catch((thrown: unknown) => {
-      const failure = callFailureOf(thrown);
+      const failure = toCallFailure(thrown);
       if (!isFormatRefusal(failure)) throw thrown;
       note({ part: part.id, chatId, reason: failure.reason }, 'markup refused; sending plain text');
-      return answer({ message_text: plainPartText(part.body) });
+      return answer({ message_text: toPlainPartText(part.body) });
     });
     return { platformMessageId: Sent.parse(sent).inline_message_id };
   } catch (thrown) {
     if (thrown instanceof ChannelError) throw thrown;
-    throw telegramSendError(callFailureOf(thrown), chatId, thrown);
+    throw toTelegramSendError(toCallFailure(thrown), chatId, thrown);
   }
 }

@@ -1,11 +1,11 @@
-import { bareId, type ChannelIds, type IdForm } from '@parley/core';
+import { type ChannelIds, type IdForm, trimCopiedId } from '@parley/core';
 
 const WHOAMI = 'A stranger who writes to the bot is answered with their id; /whoami shows it, too';
 const LISTED = '"parley channels" lists the groups in which the bot was mentioned, with their ids';
 
-/** A name can pass to another person or group, and Telegram does not let a bot look up its id. */
+/** A username can pass to another person or group, and a bot cannot look up the id behind it. */
 function explainWrongId(written: string): string | undefined {
-  const bare = bareId(written);
+  const bare = trimCopiedId(written);
   if (/^\+\d/.test(bare)) return 'Telegram shows bots no phone numbers';
   if (/(?:t|telegram)\.me\/(?:\+|joinchat)|tg:\/\/join/i.test(bare))
     return 'an invitation link does not tell a bot which group it leads to';
@@ -15,8 +15,8 @@ function explainWrongId(written: string): string | undefined {
 }
 
 /**
- * All chats with customers of a business account, identified by its owner; all guest questions to
- * the bot, identified by the person who asks.
+ * Access ids for all chats with customers of a business account (its owner's id), and for all guest
+ * questions (the id of the person who asks).
  */
 const OF_PERSON = /^(?:business|guest):[1-9]\d{0,15}$/;
 
@@ -28,9 +28,9 @@ const person: IdForm = {
   expected: 'a numeric user id of Telegram, such as 123456789',
   howToFind: WHOAMI,
   explain: (written) =>
-    GROUP.test(bareId(written)) ? 'this is the id of a group' : explainWrongId(written),
+    GROUP.test(trimCopiedId(written)) ? 'this is the id of a group' : explainWrongId(written),
   normalize(written) {
-    const bare = bareId(written);
+    const bare = trimCopiedId(written);
     const linked = /^tg:\/\/(?:user\?id=|openmessage\?user_id=)(\d+)$/i.exec(bare)?.[1];
     const shown = /^https?:\/\/web\.telegram\.org\/.*#(\d+)$/i.exec(bare)?.[1];
     const id = linked ?? shown ?? bare;
@@ -43,7 +43,7 @@ const group: IdForm = {
   howToFind: LISTED,
   explain: explainWrongId,
   normalize(written) {
-    const bare = bareId(written);
+    const bare = trimCopiedId(written);
     const linked =
       /^(?:(?:https?:\/\/)?(?:t|telegram)\.me\/c\/|tg:\/\/privatepost\?channel=)(\d+)(?:[/&]|$)/i.exec(
         bare,
@@ -52,10 +52,10 @@ const group: IdForm = {
     const id = linked === undefined ? (shown ?? bare) : `-100${linked}`;
     return GROUP.test(id) || OF_PERSON.test(id) ? id : null;
   },
-  // Suggests a fix for an id that was copied without its minus sign (ids of people are shorter),
-  // with a topic appended, or from a browser, which leaves out the 100.
+  // Suggests a correction for an id copied without its minus sign (people have shorter ids), with a
+  // topic appended, or from a browser, which leaves out the 100.
   suggest(written) {
-    const bare = bareId(written);
+    const bare = trimCopiedId(written);
     const beforeTopic = /^(-\d+)[_:/]\d+$/.exec(bare)?.[1];
     if (beforeTopic !== undefined) return beforeTopic;
     const inBrowser = /web\.telegram\.org\/.*#-(\d{10,})(?:_\d+)?$/i.exec(bare)?.[1];
@@ -64,17 +64,14 @@ const group: IdForm = {
   },
 };
 
-/**
- * The thread in which a subscriber writes to a channel, in the form displayed for such a
- * conversation.
- */
+/** The thread in which a subscriber writes to a channel, as displayed for that conversation. */
 const SUBSCRIBER = /^direct:[1-9]\d{0,15}$/;
 
 const thread: IdForm = {
   expected: 'the number of a topic, such as 7',
   howToFind: 'It is the last number of a link to the topic (t.me/c/1234567890/7)',
   normalize(written) {
-    const bare = bareId(written);
+    const bare = trimCopiedId(written);
     if (SUBSCRIBER.test(bare)) return bare;
     const id = /^(?:https?:\/\/)?t\.me\/c\/\d+\/(\d+)/i.exec(bare)?.[1] ?? bare;
     return /^#?([1-9]\d{0,15})$/.exec(id)?.[1] ?? null;

@@ -8,14 +8,14 @@ import {
 import { TELEGRAM_IDS } from './ids.ts';
 import { MAX_TEXT, TELEGRAM_MENU, TelegramSettings } from './settings.ts';
 
-/** Creates the adapter for one account. Tests can pass their own randomness and delays. */
+/** Tests can pass their own randomness and delays. */
 type ConnectTelegram = (context: ChannelContext<unknown>, env?: ChannelEnv) => ChannelAdapter;
 
 const LIBRARY = 'telegraf';
 
 /**
- * The Telegram channel. Importing it loads only the settings schema; telegraf is loaded with the
- * first poll.
+ * Defines the Telegram channel. Importing this module loads only the settings schema; telegraf is
+ * loaded with the first poll.
  */
 export const telegram = withOptionalLibrary(
   {

@@ -1,18 +1,18 @@
 import type { ChannelContext } from '@parley/channels';
 import {
   BoundedMap,
+  formatInlineCode,
   type InboundMessage,
-  inlineCode,
-  literal,
   ParleyError,
   reasonOf,
+  toLiteralMarkdown,
 } from '@parley/core';
 import { z } from 'zod';
-import { createAdministrators } from './administrators.ts';
+import { createAdministratorLookup } from './administrators.ts';
 import type { TelegramApi } from './api.ts';
 import type { Intake, UpdateReader } from './bot.ts';
-import { lostFields } from './lenient.ts';
-import { unreadUpdateReason } from './message-fields.ts';
+import { listLostFields } from './lenient.ts';
+import { getUnreadUpdateReason } from './message-fields.ts';
 import type { MovedChats } from './moved-chats.ts';
 import { admitPress } from './presses.ts';
 import { createReactionReader } from './reactions.ts';
@@ -57,9 +57,9 @@ export interface IntakeDeps
 
 export function createIntake(deps: IntakeDeps): Intake {
   const { account, moved, log } = deps;
-  const factsOf = createAdministrators(deps.api, deps.monotonic);
+  const factsOf = createAdministratorLookup(deps.api, deps.monotonic);
   const readReaction = createReactionReader(deps);
-  /** Groups in which somebody was answered. */
+  /** Groups in which the bot has answered somebody. */
   const served = new BoundedMap<string, true>(MAX_SERVED);
   const receive = async (message: InboundMessage) => {
     const named = moved.named(message);
@@ -82,14 +82,14 @@ export function createIntake(deps: IntakeDeps): Intake {
         await noteUpdate(deps, update, 'its form differs from what Telegram documents');
         return;
       }
-      const fields = lostFields(content, parsed.data);
+      const fields = listLostFields(content, parsed.data);
       if (fields.length > 0)
         log.warn({ update: update.update_id, fields }, 'fields not understood');
       try {
         await admit(parsed.data, botInfo);
       } catch (error) {
-        // Telegram would deliver the update again forever, and it would block all later ones.
-        if (!isOurDefect(error)) throw error;
+        // Otherwise Telegram would redeliver the update forever, and it would block all later ones.
+        if (!isCoreRejection(error)) throw error;
         log.error({ update: update.update_id, reason: reasonOf(error) }, 'update not taken');
         await noteUpdate(deps, update, 'its content cannot be stored');
       }
@@ -114,12 +114,12 @@ export function createIntake(deps: IntakeDeps): Intake {
       if (inbound !== undefined) await deps.reacted(moved.named(inbound));
     }),
     membership: reading(WireMembership, (membership) => admitMembership(deps, served, membership)),
-    unknown: (update) => noteUnknown(deps, update),
+    unknown: (update) => noteUnknownUpdate(deps, update),
   };
 }
 
-/** Whether the core rejected what was read, in which case it would reject it every time. */
-function isOurDefect(error: unknown): boolean {
+/** Whether the core rejected the content of an update, which it would do on every redelivery. */
+function isCoreRejection(error: unknown): boolean {
   return error instanceof ParleyError && error.code === 'inbound-invalid';
 }
 
@@ -127,7 +127,7 @@ const Id = z.object({ id: z.int() }).optional().catch(undefined);
 /** The fields of an update that identify its chat and author. */
 const Whereabouts = z.object({
   message_id: z.int().optional().catch(undefined),
-  /** Seconds since 1970. */
+  /** A Unix time in seconds. */
   date: z.int().nonnegative().optional().catch(undefined),
   chat: Id,
   from: Id,
@@ -158,17 +158,17 @@ async function noteUpdate(
 }
 
 /** Records an update of an unsupported kind. */
-async function noteUnknown(deps: IntakeDeps, update: object): Promise<void> {
+async function noteUnknownUpdate(deps: IntakeDeps, update: object): Promise<void> {
   const { update_id, ...contents } = { update_id: 0, ...update };
   const [kind = 'empty update'] = Object.keys(contents);
-  deps.log.warn({ update: update_id, kind }, 'update of an unknown kind');
-  await noteUpdate(deps, update, unreadUpdateReason(kind));
+  deps.log.warn({ update: update_id, kind }, 'an update of an unknown kind');
+  await noteUpdate(deps, update, getUnreadUpdateReason(kind));
 }
 
 /**
  * Reports that the bot was added, removed or muted. Parts pending for the chat fail when they are
- * sent, which the agent sees; this report is for operators. The owner is notified only about groups
- * in which the bot has answered somebody, because strangers may add it anywhere.
+ * sent, and the agent sees these failures; this report is for operators. The owner is notified only
+ * about groups in which the bot has answered, because strangers may add the bot to any group.
  */
 async function admitMembership(
   { log, notifyOwner, moved }: IntakeDeps,
@@ -184,8 +184,8 @@ async function admitMembership(
   else log.info(facts, 'the bot may write in a chat');
   const id = moved.first(String(chat.id));
   if ((!isOut && !isMute) || !served.has(id)) return;
-  const name = chat.title === undefined ? 'a group' : `the group ${literal(chat.title)}`;
-  const place = inlineCode(`telegram ${id}`);
+  const name = chat.title === undefined ? 'a group' : `the group ${toLiteralMarkdown(chat.title)}`;
+  const place = formatInlineCode(`telegram ${id}`);
   const fix = isOut
     ? 'Add it again if you still want it there; otherwise remove the group from the settings and from jobs that write there.'
     : 'Allow it to send messages again.';

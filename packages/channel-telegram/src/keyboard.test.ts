@@ -1,6 +1,6 @@
 import { ChannelError } from '@parley/core';
 import { describe, expect, it } from 'vitest';
-import { keyboardOf } from './format.ts';
+import { toKeyboard } from './format.ts';
 
 const button = (label: string) => ({ label, data: `/${label}` });
 const key = (label: string) => ({ text: label, callback_data: `/${label}` });
@@ -18,8 +18,8 @@ describe('buttons below a message', () => {
       ['a'.repeat(12), 'b'.repeat(12), 'c'],
       [['a'.repeat(12), 'b'.repeat(12)], ['c']],
     ],
-  ])('[F04] stand %s', (_name, labels, rows) => {
-    expect(keyboardOf(labels.map(button))).toEqual({
+  ])('[F04] are arranged as expected: %s', (_name, labels, rows) => {
+    expect(toKeyboard(labels.map(button))).toEqual({
       reply_markup: { inline_keyboard: rows.map((row) => row.map(key)) },
     });
   });
@@ -35,16 +35,16 @@ describe('buttons below a message', () => {
       { ...key('Deny'), style: 'danger' },
       key('Later'),
     ];
-    expect(keyboardOf(buttons)).toEqual({ reply_markup: { inline_keyboard: [row] } });
+    expect(toKeyboard(buttons)).toEqual({ reply_markup: { inline_keyboard: [row] } });
   });
 
   it('are absent when none are requested', () => {
-    expect(keyboardOf(undefined)).toEqual({});
+    expect(toKeyboard(undefined)).toEqual({});
   });
 
   it('[F04] are refused before anything is sent when their data is longer than Telegram stores', () => {
     const wide = [{ label: 'Ok', data: 'ж'.repeat(33) }];
-    expect(() => keyboardOf(wide)).toThrow(ChannelError);
-    expect(() => keyboardOf(wide)).toThrow('64 bytes');
+    expect(() => toKeyboard(wide)).toThrow(ChannelError);
+    expect(() => toKeyboard(wide)).toThrow('64 bytes');
   });
 });

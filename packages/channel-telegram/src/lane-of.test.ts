@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { laneOf } from './lanes.ts';
+import { getUpdateLane } from './lanes.ts';
 
 const message = { message_id: 3, chat: { id: -5, type: 'group' } };
 
@@ -29,6 +29,6 @@ describe('the lane assigned to an update', () => {
     ['a malformed update waits for nothing', { message: 'what?' }, 'update 8'],
     ['an empty update waits for nothing', {}, 'update 8'],
   ])('[D02] %s', (_name, content, lane) => {
-    expect(laneOf({ update_id: 8, ...content })).toBe(lane);
+    expect(getUpdateLane({ update_id: 8, ...content })).toBe(lane);
   });
 });

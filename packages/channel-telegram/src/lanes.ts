@@ -4,7 +4,7 @@ import type { WireUpdate } from './wire.ts';
 interface BatchResult {
   /** All updates below this id may be confirmed. */
   readonly offset: number;
-  /** Why an update could not be admitted; that update and all after it must be delivered again. */
+  /** Why an update could not be admitted; the update and all later ones must be delivered again. */
   readonly failure?: unknown;
 }
 
@@ -40,27 +40,27 @@ export async function admitBatch(
 }
 
 /**
- * The lane of an update. Updates of one chat are admitted in order; an update without a chat does
- * not wait for others. All chats of a business account share one lane with the updates about its
- * connection.
+ * The lane of an update: updates of one chat are admitted in order, and an update without a chat
+ * does not wait for others. All chats of a business account share one lane with the updates about
+ * its connection.
  */
-export function laneOf(update: WireUpdate): string {
+export function getUpdateLane(update: WireUpdate): string {
   const { update_id, ...contents } = update;
   const [content] = Object.values(contents);
   const connection =
-    fieldOf(update.business_connection, 'id') ??
-    fieldOf(fieldOf(content, 'message') ?? content, 'business_connection_id');
+    readField(update.business_connection, 'id') ??
+    readField(readField(content, 'message') ?? content, 'business_connection_id');
   if (typeof connection === 'string') return `business ${connection}`;
-  const chat = fieldOf(fieldOf(content, 'message'), 'chat') ?? fieldOf(content, 'chat');
-  const id = fieldOf(chat, 'id');
+  const chat = readField(readField(content, 'message'), 'chat') ?? readField(content, 'chat');
+  const id = readField(chat, 'id');
   return typeof id === 'number' ? String(id) : `update ${update_id}`;
 }
 
 /**
- * Reads a field from an untrusted value of any type. The whole value is validated when it is
- * admitted.
+ * Reads a field from an untrusted value of any type. The whole value is validated when the update
+ * is admitted.
  */
-function fieldOf(value: unknown, name: string): unknown {
+function readField(value: unknown, name: string): unknown {
   const isObject = typeof value === 'object' && value !== null;
   return isObject ? Reflect.get(value, name) : undefined;
 }
@@ -68,10 +68,10 @@ function fieldOf(value: unknown, name: string): unknown {
 /**
  * Runs the tasks of one lane sequentially, in the order they were added, and lanes concurrently.
  */
-type InLanes = <T>(lane: string, task: () => Promise<T>) => Promise<T>;
+type RunInLane = <T>(lane: string, task: () => Promise<T>) => Promise<T>;
 
 /** Creates lanes that are removed once they are empty. A failed task does not block later ones. */
-export function createLanes(): InLanes {
+export function createLanes(): RunInLane {
   const last = new Map<string, Promise<unknown>>();
   return (lane, task) => {
     const before = last.get(lane) ?? Promise.resolve();

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
 /** A field that is dropped when it is invalid, without affecting the object it belongs to. */
-export function lenient<T extends z.ZodType>(schema: T) {
+export function toLenientField<T extends z.ZodType>(schema: T) {
   return schema.optional().catch(undefined);
 }
 
 /** A list from which invalid items are dropped; empty if the value is not a list. */
-export function lenientList<T extends z.ZodType>(schema: T) {
+export function toLenientList<T extends z.ZodType>(schema: T) {
   return z
     .array(z.unknown())
     .catch([])
@@ -19,7 +19,7 @@ export function lenientList<T extends z.ZodType>(schema: T) {
 }
 
 /** The names of the fields that parsing dropped. */
-export function lostFields(sent: unknown, parsed: object): readonly string[] {
+export function listLostFields(sent: unknown, parsed: object): readonly string[] {
   if (typeof sent !== 'object' || sent === null) return [];
   return Object.entries(sent)
     .filter(([name, value]) => value !== undefined && name in parsed)

@@ -2,17 +2,17 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { localPlaceOf, openLocal } from './local-files.ts';
+import { openLocalFile, parseLocalFile } from './local-files.ts';
 
 const TOKEN = '1:t';
 
-describe('the location at which a server in local mode stores a file', () => {
+describe('the location of a file from a server in local mode', () => {
   it.each<[string, object]>([
     ['/var/lib/1:t/documents/a.jpg', { folder: TOKEN, steps: ['documents', 'a.jpg'] }],
     ['1:t/a', { folder: TOKEN, steps: ['a'] }],
     ['C:\\bots\\1~t\\a.jpg', { folder: '1~t', steps: ['a.jpg'] }],
-  ])('[F10] is below the folder of the bot: %s', (path, place) => {
-    expect(localPlaceOf(TOKEN, path)).toEqual(place);
+  ])("[F10] is below the bot's folder: %s", (path, place) => {
+    expect(parseLocalFile(TOKEN, path)).toEqual(place);
   });
 
   it.each([
@@ -22,12 +22,12 @@ describe('the location at which a server in local mode stores a file', () => {
     '/var/1:t/a//b',
     '/var/1:tt/a',
     '/1:t/\0',
-  ])('[F10] is nowhere else: %j', (path) => {
-    expect(localPlaceOf(TOKEN, path)).toBeUndefined();
+  ])("[F10] is undefined outside the bot's folder: %j", (path) => {
+    expect(parseLocalFile(TOKEN, path)).toBeUndefined();
   });
 });
 
-describe('a file on such a server', () => {
+describe('opening a file of a server in local mode', () => {
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'bot-api-'));
@@ -37,17 +37,18 @@ describe('a file on such a server', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  const open = (...steps: string[]) => openLocal(join(folder, 'server'), { folder: TOKEN, steps });
+  const open = (...steps: string[]) =>
+    openLocalFile(join(folder, 'server'), { folder: TOKEN, steps });
 
-  it('[F10] is opened, even if the directory itself is a symbolic link', async () => {
+  it("[F10] opens the file even if the server's directory is a symbolic link", async () => {
     await symlink(join(folder, 'server'), join(folder, 'link'));
     const steps = ['documents', 'own'];
-    const handle = await openLocal(join(folder, 'link'), { folder: TOKEN, steps });
+    const handle = await openLocalFile(join(folder, 'link'), { folder: TOKEN, steps });
     expect(await handle.readFile('utf8')).toBe('own');
     await handle.close();
   });
 
-  it('[F10] is not opened if the file or its folder is a symbolic link', async () => {
+  it('[F10] refuses a file that is, or is inside, a symbolic link', async () => {
     const own = join(folder, 'server', TOKEN);
     await symlink(join(folder, 'secret'), join(own, 'documents', 'link'));
     await symlink(folder, join(own, 'folder'));
@@ -56,7 +57,7 @@ describe('a file on such a server', () => {
     expect(await readFile(join(own, 'folder', 'secret'), 'utf8')).toBe('secret');
   });
 
-  it('[F10] is reported missing with a reason that does not contain the token', async () => {
+  it('[F10] reports a missing file without including the token', async () => {
     await expect(open('documents')).rejects.toThrow('it is not a file');
     await expect(open('documents', 'gone')).rejects.toThrow(
       'it was not found in localFiles (ENOENT)',

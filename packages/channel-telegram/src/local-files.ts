@@ -16,7 +16,7 @@ export interface LocalFile {
  * `<directory>/<token>/documents/file_0`. Returns undefined when the path is not below the bot's
  * folder. The directory may have a different name on this machine.
  */
-export function localPlaceOf(token: string, path: string): LocalFile | undefined {
+export function parseLocalFile(token: string, path: string): LocalFile | undefined {
   // On Windows a file name cannot contain a colon.
   const folders = [token, token.replace(':', '~')];
   const all = path.split(/[/\\]/);
@@ -28,10 +28,10 @@ export function localPlaceOf(token: string, path: string): LocalFile | undefined
 }
 
 /**
- * Opens such a file for reading. Rejects with a human-readable reason when it is missing or not a
- * file, or when a symbolic link below the directory leads elsewhere.
+ * Opens a file of a server in local mode for reading. Rejects with a human-readable reason when it
+ * is missing or not a file, or when a symbolic link below the directory leads elsewhere.
  */
-export async function openLocal(directory: string, place: LocalFile): Promise<FileHandle> {
+export async function openLocalFile(directory: string, place: LocalFile): Promise<FileHandle> {
   const root = await realpath(directory).catch(throwNotFound);
   const path = join(root, place.folder, ...place.steps);
   const real = await realpath(path).catch(throwNotFound);

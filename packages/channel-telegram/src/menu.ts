@@ -8,8 +8,8 @@ import {
 } from '@parley/channels';
 import { type AdapterValues, type Logger, reasonOf } from '@parley/core';
 import type { TelegramApi } from './api.ts';
-import { callFailureOf } from './failures.ts';
-import { groupEntriesOf, TELEGRAM_MENU, toMenuEntries } from './settings.ts';
+import { toCallFailure } from './failures.ts';
+import { TELEGRAM_MENU, toGroupMenuEntries, toMenuEntries } from './settings.ts';
 import type { BotIdentity } from './wire.ts';
 
 export interface MenuDeps {
@@ -24,32 +24,36 @@ export interface MenuDeps {
 /**
  * The bot that the menu belongs to. A new token may belong to another bot, which has no menu yet.
  */
-type Owner = Pick<BotIdentity, 'id'>;
+type MenuOwner = Pick<BotIdentity, 'id'>;
 
-const SCOPES = { all_private_chats: toMenuEntries, all_group_chats: groupEntriesOf };
+const SCOPES = { all_private_chats: toMenuEntries, all_group_chats: toGroupMenuEntries };
 const MENU = { kind: 'menu', id: 'commands' } as const;
 
 /** Fractions of the limit, tried in turn because Telegram does not publish the limit. */
 const SHARES = [1, 0.75, 0.5];
 
 /** Registers the commands in Telegram's menu (F09) unless they are already there. Never rejects. */
-export async function registerMenu(deps: MenuDeps, bot: Owner, signal: AbortSignal): Promise<void> {
+export async function registerMenu(
+  deps: MenuDeps,
+  bot: MenuOwner,
+  signal: AbortSignal,
+): Promise<void> {
   const { values, log } = deps;
   try {
-    const fitting = await menusOf(deps);
+    const fitting = await fitMenus(deps);
     const [first] = fitting;
     logMenu(log, first);
-    const print = menuFingerprint(bot, first);
+    const print = computeMenuFingerprint(bot, first);
     const known = (await values.get(MENU.kind, [MENU.id])).get(MENU.id);
     if (known === print || (known === undefined && first?.items.length === 0)) return;
-    const accepted = await setFirstAccepted(deps, fitting, signal);
+    const accepted = await setLargestAcceptedMenu(deps, fitting, signal);
     await values.set([{ ...MENU, value: print }]);
     if (accepted !== first) logMenu(log, accepted);
-    await reportLeftOut(deps, accepted);
+    await reportOmittedCommands(deps, accepted);
   } catch (error) {
     log.warn(
-      { reason: menuFailureReason(error) },
-      "Telegram's command menu is not up to date; the next start tries again",
+      { reason: describeMenuFailure(error) },
+      "Telegram's command menu is outdated; the next start tries again",
     );
   }
 }
@@ -58,37 +62,37 @@ export async function registerMenu(deps: MenuDeps, bot: Owner, signal: AbortSign
  * The menu for each fraction of the limit, the largest first. Usage counts of the commands are read
  * only when not all of them fit.
  */
-async function menusOf({ commands, commandUses, log }: MenuDeps): Promise<readonly FittedMenu[]> {
+async function fitMenus({ commands, commandUses, log }: MenuDeps): Promise<readonly FittedMenu[]> {
   const all = fitMenu(commands, TELEGRAM_MENU);
   const isFull = all.leftOut.some(({ why }) => why === 'room') || all.shortenedTo !== null;
   const uses = isFull
     ? await commandUses?.().catch((error: unknown) => {
-        log.warn({ reason: reasonOf(error) }, 'the most used commands cannot be read');
+        log.warn({ reason: reasonOf(error) }, 'the usage counts of commands cannot be read');
         return undefined;
       })
     : undefined;
-  return SHARES.map((share) => fitMenu(commands, menuWithin(share), uses));
+  return SHARES.map((share) => fitMenu(commands, scaleMenuLimits(share), uses));
 }
 
-function menuWithin(share: number): typeof TELEGRAM_MENU {
+function scaleMenuLimits(share: number): typeof TELEGRAM_MENU {
   const { size } = TELEGRAM_MENU;
   return { ...TELEGRAM_MENU, size: { ...size, max: Math.floor(size.max * share) } };
 }
 
 /**
- * A fingerprint of the requested commands, not of the accepted ones. Another attempt is useful only
- * if the commands differ.
+ * A fingerprint of the requested commands rather than of the accepted ones, because another attempt
+ * is useful only if the commands differ.
  */
-function menuFingerprint({ id }: Owner, menu: FittedMenu | undefined): string {
+function computeMenuFingerprint({ id }: MenuOwner, menu: FittedMenu | undefined): string {
   return createHash('sha256')
-    .update(JSON.stringify([id, groupEntriesOf(menu?.items ?? [])]))
+    .update(JSON.stringify([id, toGroupMenuEntries(menu?.items ?? [])]))
     .digest('base64url');
 }
 
 /**
  * Registers the largest menu that Telegram accepts. Rejects with the failure of the last attempt.
  */
-async function setFirstAccepted(
+async function setLargestAcceptedMenu(
   { api, log }: MenuDeps,
   menus: readonly FittedMenu[],
   signal: AbortSignal,
@@ -101,16 +105,16 @@ async function setFirstAccepted(
       }
       return menu;
     } catch (error) {
-      const reason = menuFailureReason(error);
+      const reason = describeMenuFailure(error);
       if (nth === menus.length - 1 || !reason.includes('BOT_COMMANDS_TOO_MUCH')) throw error;
-      log.info({ reason, commands: menu.items.length }, "Telegram's menu is reduced");
+      log.info({ reason, commands: menu.items.length }, "Telegram's command menu was shortened");
     }
   }
   return undefined;
 }
 
-function menuFailureReason(error: unknown): string {
-  return error instanceof Error ? callFailureOf(error).reason : reasonOf(error);
+function describeMenuFailure(error: unknown): string {
+  return error instanceof Error ? toCallFailure(error).reason : reasonOf(error);
 }
 
 function logMenu(log: Logger, menu: FittedMenu | undefined): void {
@@ -124,7 +128,7 @@ function logMenu(log: Logger, menu: FittedMenu | undefined): void {
 }
 
 /** Notifies the owner, once, about the commands that are missing from the menu. */
-async function reportLeftOut(
+async function reportOmittedCommands(
   { notifyOwner }: MenuDeps,
   menu: FittedMenu | undefined,
 ): Promise<void> {

@@ -24,7 +24,7 @@ import type {
   Venue,
 } from '@grammyjs/types';
 import { describe, expect, it } from 'vitest';
-import { eventReason, MESSAGE_FIELDS, UPDATE_DECISIONS } from './message-fields.ts';
+import { findEventReason, MESSAGE_FIELDS, UPDATE_DECISIONS } from './message-fields.ts';
 import { UPDATE_KINDS } from './wire.ts';
 
 /** Fields sent by servers from before 2023, which the latest types no longer have. */
@@ -38,7 +38,9 @@ type Old =
   | 'user_shared';
 
 type Difference<A, B> = Exclude<A, B> | Exclude<B, A>;
-/** Compilation fails when the published types gain a field or a kind without a decision here. */
+/**
+ * This type check fails when the published types gain a field or a kind without a decision here.
+ */
 const isDecided: Readonly<
   Record<
     | Difference<keyof Message | Old, keyof typeof MESSAGE_FIELDS>
@@ -48,7 +50,7 @@ const isDecided: Readonly<
 > = {};
 
 type AllKeys<T> = T extends unknown ? keyof T : never;
-/** For each detail `read`, or the reason why no reader needs it. */
+/** For each detail: `read`, or the reason why no reader needs it. */
 type Details<Key extends PropertyKey> = Readonly<Record<Key, string>>;
 
 const FORMAT = 'a format changes no words';
@@ -191,7 +193,7 @@ describe('the handling of data from the Bot API', () => {
     const all = Object.entries(MESSAGE_FIELDS);
     const wanted = all.filter(([, one]) => 'named' in one || one.decision === 'event');
     const missing = wanted.map(([field]) => field).filter((field) => !seen.has(field));
-    // The migration has a test of its own, and no server sends `user_shared` any more.
+    // The migration has a test of its own, and no server sends `user_shared` anymore.
     const elsewhere = ['migrate_to_chat_id', 'migrate_from_chat_id', 'user_shared'];
     expect(missing.filter((field) => !elsewhere.includes(field))).toEqual([]);
   });
@@ -203,7 +205,7 @@ describe('the handling of data from the Bot API', () => {
   });
 
   it('[F07] treats a message as written by the platform only if it has an event field', () => {
-    expect(eventReason({ message_id: 1, text: 'a', pinned_message: {} })).toContain('pinned');
-    expect(eventReason({ message_id: 1, text: 'a', hologram: {} })).toBeUndefined();
+    expect(findEventReason({ message_id: 1, text: 'a', pinned_message: {} })).toContain('pinned');
+    expect(findEventReason({ message_id: 1, text: 'a', hologram: {} })).toBeUndefined();
   });
 });

@@ -29,7 +29,7 @@ const POST = eventField('it reports the state of a suggested post');
  * types.
  */
 export const MESSAGE_FIELDS = {
-  // Author, chat and time.
+  // Fields for author, chat and time.
   message_id: READ,
   ephemeral_message_id: READ,
   date: READ,
@@ -49,7 +49,7 @@ export const MESSAGE_FIELDS = {
   migrate_to_chat_id: eventField('it reports that the group became a supergroup'),
   migrate_from_chat_id: eventField('it reports that the group became a supergroup'),
 
-  // The message that is replied to or forwarded.
+  // Fields for the message that is replied to or forwarded.
   forward_origin: READ,
   reply_to_message: READ,
   reply_to_checklist_task_id: READ,
@@ -58,7 +58,7 @@ export const MESSAGE_FIELDS = {
   external_reply: READ,
   quote: READ,
 
-  // Text, files and cards.
+  // Fields for text, files and cards.
   text: readAs('a text'),
   entities: READ,
   caption: readAs('a text'),
@@ -110,7 +110,7 @@ export const MESSAGE_FIELDS = {
   effect_id: ignored('an animation around the message'),
   paid_star_count: ignored('it says what the message cost'),
 
-  // Messages that the platform writes about a chat.
+  // Fields of messages that the platform writes about a chat.
   new_chat_members: eventField('it reports who joined'),
   left_chat_member: eventField('it reports who left'),
   community_chat_joined: eventField('it reports who joined'),
@@ -169,7 +169,7 @@ export const MESSAGE_FIELDS = {
   user_shared: readAs('people'),
 } satisfies Readonly<Record<string, FieldDecision>>;
 
-function decisionOn(field: string): FieldDecision | undefined {
+function findFieldDecision(field: string): FieldDecision | undefined {
   const all: Readonly<Record<string, FieldDecision>> = MESSAGE_FIELDS;
   return all[field];
 }
@@ -177,9 +177,9 @@ function decisionOn(field: string): FieldDecision | undefined {
 /**
  * A name for content that could not be parsed: the name of its kind, or `something` for a new kind.
  */
-export function unknownContent(message: object): string {
+export function nameUnknownContent(message: object): string {
   const names = Object.keys(message).flatMap((field) => {
-    const decision = decisionOn(field);
+    const decision = findFieldDecision(field);
     return decision !== undefined && 'named' in decision ? (decision.named ?? []) : [];
   });
   return names[0] ?? 'something';
@@ -188,17 +188,17 @@ export function unknownContent(message: object): string {
 /** Whether a message has a field that carries content, or an unknown field. */
 export function hasContent(message: object): boolean {
   return Object.keys(message).some((field) => {
-    const decision = decisionOn(field);
+    const decision = findFieldDecision(field);
     return decision === undefined || 'named' in decision;
   });
 }
 
-/** Why the platform itself wrote a message; undefined when a person did. */
-export function eventReason(message: object): string | undefined {
-  // The winners of a giveaway can be forwarded, and then a person is the sender.
+/** Why the platform itself wrote a message; undefined if a person wrote it. */
+export function findEventReason(message: object): string | undefined {
+  // A message about giveaway winners can be forwarded, and then a person is the sender.
   if ('forward_origin' in message || 'forward_date' in message) return undefined;
   for (const field of Object.keys(message)) {
-    const decision = decisionOn(field);
+    const decision = findFieldDecision(field);
     if (decision?.decision === 'event') return decision.why;
   }
   return undefined;
@@ -242,7 +242,7 @@ export const UPDATE_DECISIONS = {
 } satisfies Readonly<Record<string, FieldDecision>>;
 
 /** Why an update that has no handler is not passed to the agent. */
-export function unreadUpdateReason(kind: string): string {
+export function getUnreadUpdateReason(kind: string): string {
   const all: Readonly<Record<string, FieldDecision>> = UPDATE_DECISIONS;
   const decision = all[kind];
   return decision?.decision === 'ignored'

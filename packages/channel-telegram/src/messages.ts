@@ -1,11 +1,11 @@
 import type { ChatAddress, MessageCapability } from '@parley/channels';
 import { ChannelError, type RenderedPart } from '@parley/core';
 import type { TelegramApi } from './api.ts';
-import { aloneOn, ephemeralNumber } from './ephemeral.ts';
-import { callFailureOf, isFormatRefusal, isRichRefusal, repeatableErrorOf } from './failures.ts';
-import { MAX_CAPTION, messageNumber, plainPartText, richContent } from './format.ts';
+import { findSoleRecipient, parseEphemeralNumber } from './ephemeral.ts';
+import { isFormatRefusal, isRichRefusal, toCallFailure, toRepeatableError } from './failures.ts';
+import { MAX_CAPTION, parseMessageNumber, toPlainPartText, toRichContent } from './format.ts';
 import type { MovedChats } from './moved-chats.ts';
-import { isForeignChat, type Place, placeOfThread } from './places.ts';
+import { type ChatLocation, isForeignChat, parseThreadId } from './places.ts';
 import { MAX_TEXT } from './settings.ts';
 
 interface MessageDeps {
@@ -14,7 +14,7 @@ interface MessageDeps {
 }
 
 /** The adapter's message capability, which can also change the buttons below a text. */
-export interface Messages extends Required<MessageCapability> {
+export interface TelegramMessageCapability extends Required<MessageCapability> {
   edit(
     address: ChatAddress,
     messageId: string,
@@ -33,20 +33,20 @@ const OF_EPHEMERAL: ReadonlySet<string> = new Set([
 const NOT_MODIFIED = /message is not modified/i;
 const NO_TEXT = /there is no text in the message/i;
 
-/** Edits, deletions and reactions. Each is idempotent, so it is safe to retry. */
+/** Edits, deletes and reacts to messages. Each operation is idempotent, so it is safe to retry. */
 export function createMessageCapability(
   { api, moved }: MessageDeps,
   linkPreviews: boolean,
   stopping: AbortSignal,
-): Messages {
+): TelegramMessageCapability {
   const change = async (
     method: string,
     { chatId, threadId, response }: ChatAddress,
     messageId: string,
     more: object,
   ): Promise<void> => {
-    const ephemeral_message_id = ephemeralNumber(messageId);
-    const alone = aloneOn({
+    const ephemeral_message_id = parseEphemeralNumber(messageId);
+    const alone = findSoleRecipient({
       replyToMessageId: messageId,
       ...(response !== undefined && { response }),
       ...(threadId !== undefined && { threadId }),
@@ -60,50 +60,50 @@ export function createMessageCapability(
       );
       return;
     }
-    const message_id = messageNumber(messageId);
+    const message_id = parseMessageNumber(messageId);
     const isStrange = messageId.includes('@') && !isForeignChat(threadId);
     if (message_id === undefined || isStrange || !moved.isThere(chatId, messageId))
-      throw unknownMessage(chatId, messageId);
-    const call = changeIn(placeOfThread(threadId), method, {
+      throw createUnknownMessageError(chatId, messageId);
+    const call = toChangeCall(parseThreadId(threadId), method, {
       chat_id: chatId,
       message_id,
       ...more,
     });
-    if (call === undefined) throw notPossibleError(chatId);
+    if (call === undefined) throw createNotPossibleError(chatId);
     await api.call(call.method, call.payload, stopping);
   };
   const content = (body: RenderedPart, { rich, html, below }: EditForm): object =>
-    rich && body.rich !== undefined ? richContent(body.rich) : ordinary(body, html, below);
+    rich && body.rich !== undefined ? toRichContent(body.rich) : ordinary(body, html, below);
   const ordinary = (body: RenderedPart, html: boolean, below: boolean): object => ({
     [below ? 'caption' : 'text']: html
       ? body.text
-      : plainPartText(body, below ? MAX_CAPTION : MAX_TEXT),
+      : toPlainPartText(body, below ? MAX_CAPTION : MAX_TEXT),
     ...(html ? { parse_mode: 'HTML' } : {}),
     ...(linkPreviews || below ? {} : { link_preview_options: { is_disabled: true } }),
   });
   return {
     edit: (address, messageId, body, keyboard = {}) =>
-      tolerate(NOT_MODIFIED, address, () =>
+      ignoreRefusal(NOT_MODIFIED, address, () =>
         tryForms(body.rich !== undefined, (form) => {
           const method = form.below ? 'editMessageCaption' : 'editMessageText';
           return change(method, address, messageId, { ...content(body, form), ...keyboard });
         }),
       ),
     delete: (address, messageId) =>
-      tolerate(/message to delete not found/i, address, () =>
+      ignoreRefusal(/message to delete not found/i, address, () =>
         change('deleteMessage', address, messageId, {}),
       ),
     react: (address, messageId, emoji) =>
-      tolerate(/REACTION_NOT_MODIFIED/i, address, () => {
+      ignoreRefusal(/REACTION_NOT_MODIFIED/i, address, () => {
         const reaction = emoji === undefined ? [] : [{ type: 'emoji', emoji }];
         return change('setMessageReaction', address, messageId, { reaction });
       }),
   };
 }
 
-/** The call that changes a message in this kind of chat; undefined when there is none. */
-function changeIn(
-  place: Place,
+/** The call that changes a message in a given kind of chat; undefined if there is none. */
+function toChangeCall(
+  place: ChatLocation,
   method: string,
   payload: { readonly chat_id: string; readonly message_id: number },
 ): { readonly method: string; readonly payload: object } | undefined {
@@ -140,7 +140,7 @@ async function tryForms(rich: boolean, edit: (form: EditForm) => Promise<void>):
     try {
       return await edit(form);
     } catch (thrown) {
-      const failure = callFailureOf(thrown);
+      const failure = toCallFailure(thrown);
       if (NOT_MODIFIED.test(failure.reason)) throw thrown;
       if (form.rich && isRichRefusal(failure)) form = { ...form, rich: false };
       else if (isFormatRefusal(failure) && form.html) form = { ...form, html: false };
@@ -151,7 +151,7 @@ async function tryForms(rich: boolean, edit: (form: EditForm) => Promise<void>):
 }
 
 /** Ignores refusals matched by `done`, which mean that the message is already as requested. */
-async function tolerate(
+async function ignoreRefusal(
   done: RegExp,
   { chatId }: ChatAddress,
   task: () => Promise<void>,
@@ -160,18 +160,18 @@ async function tolerate(
     await task();
   } catch (thrown) {
     if (thrown instanceof ChannelError) throw thrown;
-    const failure = callFailureOf(thrown);
+    const failure = toCallFailure(thrown);
     if (failure.kind === 'refused' && done.test(failure.reason)) return;
-    throw repeatableErrorOf(failure, `Telegram chat ${chatId}`, thrown);
+    throw toRepeatableError(failure, `Telegram chat ${chatId}`, thrown);
   }
 }
 
-function unknownMessage(chatId: string, messageId: string): ChannelError {
+function createUnknownMessageError(chatId: string, messageId: string): ChannelError {
   const message = `Telegram chat ${chatId} has no message "${messageId}": message ids are numbers.`;
   return new ChannelError({ kind: 'refused' }, message);
 }
 
-function notPossibleError(chatId: string): ChannelError {
+function createNotPossibleError(chatId: string): ChannelError {
   const message = `Telegram chat ${chatId}: Telegram does not allow bots to do that in a chat of another account.`;
   return new ChannelError({ kind: 'refused' }, message);
 }

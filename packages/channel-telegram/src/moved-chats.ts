@@ -1,4 +1,4 @@
-import { type AdapterValues, type InboundMessage, literalLine } from '@parley/core';
+import { type AdapterValues, type InboundMessage, toLiteralLine } from '@parley/core';
 import { z } from 'zod';
 import type { MakeCall } from './calls.ts';
 
@@ -12,10 +12,10 @@ const ID = 'all';
 const OF_SUPERGROUP = /^\d+s/;
 
 /**
- * Groups that became supergroups. Inside Parley such a group keeps its first id, so that access
- * lists, history, memory, jobs, targets and spend stay valid without being changed. The new id is
- * used only in calls to Telegram. The supergroup numbers its messages from 1 again, so their ids
- * get an `s`: `5` and `5s` are two messages.
+ * Groups that became supergroups. Inside Parley such a group keeps its original id, so that access
+ * lists, history, memory, jobs, targets and spend remain valid. The new id is used only in calls to
+ * Telegram. The supergroup numbers its messages from 1 again, so their ids get an `s`: `5` and `5s`
+ * are two messages.
  */
 export class MovedChats {
   readonly #values: AdapterValues;
@@ -113,7 +113,7 @@ export class MovedChats {
 }
 
 /** Whether a message id belongs to a supergroup that used to be a group. */
-export function isOfSupergroup(messageId: string): boolean {
+export function isSupergroupMessage(messageId: string): boolean {
   return OF_SUPERGROUP.test(messageId);
 }
 
@@ -128,7 +128,7 @@ export function withMoves(call: MakeCall, moved: MovedChats): MakeCall {
 }
 
 /** The notice about a move, which the owner gets once. */
-export function moveText(title: string | undefined, first: string, now: string): string {
-  const name = title === undefined ? 'A group' : `The group ${literalLine(title)}`;
+export function describeMove(title: string | undefined, first: string, now: string): string {
+  const name = title === undefined ? 'A group' : `The group ${toLiteralLine(title)}`;
   return `${name} became a supergroup (${now}). You don't need to do anything: it keeps its history, memory, jobs and permissions, and its id in the settings, ${first}.`;
 }

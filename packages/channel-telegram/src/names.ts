@@ -3,16 +3,16 @@ import { BoundedMap } from '@parley/core';
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
 import type { MovedChats } from './moved-chats.ts';
-import { placeOfThread, toChat } from './places.ts';
-import { personName } from './senders.ts';
+import { parseThreadId, toChat } from './places.ts';
+import { formatPersonName } from './senders.ts';
 import type { WireMessage } from './wire.ts';
 
 const REMEMBERED = 1_000;
 const Titled = z.object({ title: z.string() });
 
 /**
- * Titles of groups and names of topics, for people. A bot learns both from messages, and can ask
- * Telegram only for titles.
+ * Titles of groups and names of topics, for people. A bot learns group titles and topic names from
+ * messages, and can request only titles from Telegram.
  */
 export class ChatNames {
   readonly #api: Pick<TelegramApi, 'telegram'>;
@@ -34,7 +34,7 @@ export class ChatNames {
     const { chat, direct_messages_topic: subscriber, reply_to_message } = message;
     const { title, threadId } = toChat(message);
     if (title !== undefined) this.#titles.set(String(chat.id), title);
-    const person = subscriber?.user && personName(subscriber.user);
+    const person = subscriber?.user && formatPersonName(subscriber.user);
     const named = message.forum_topic_edited?.name ?? message.forum_topic_created?.name ?? person;
     const name = named ?? reply_to_message?.forum_topic_created?.name;
     const topic = `${chat.id} ${threadId}`;
@@ -53,7 +53,7 @@ export class ChatNames {
     const title = this.#titles.get(now) ?? (await this.#ask(now));
     const topic = this.#topics.get(`${now} ${threadId}`);
     if (title === undefined || threadId === undefined) return title;
-    const place = placeOfThread(threadId);
+    const place = parseThreadId(threadId);
     if (place.kind === 'subscriber') return `${title}, direct messages of ${topic ?? place.topic}`;
     return place.kind === 'topic' ? `${title}, topic ${topic ?? place.topic}` : title;
   }
@@ -63,7 +63,7 @@ export class ChatNames {
       const telegram = await this.#api.telegram();
       return Titled.parse(await telegram.getChat(chatId)).title;
     } catch {
-      // The bot is no longer in that chat.
+      // The bot is no longer a member of that chat.
       return undefined;
     }
   }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { CallFailure } from './failures.ts';
-import { type Attempt, nextAttempt } from './failures.ts';
+import { planNextAttempt, type SendAttempt } from './failures.ts';
 
-const FIRST: Attempt = { chatId: '-5', html: true, asDocument: false };
+const FIRST: SendAttempt = { chatId: '-5', html: true, asDocument: false };
 const refused = (reason: string, more: object = {}): CallFailure => ({
   kind: 'refused',
   code: 400,
@@ -11,16 +11,16 @@ const refused = (reason: string, more: object = {}): CallFailure => ({
 });
 
 describe('after a refused send', () => {
-  it.each<[string, CallFailure, Partial<Attempt>]>([
+  it.each<[string, CallFailure, Partial<SendAttempt>]>([
     ['markup is left out', refused("can't parse entities: x"), { html: false }],
     ['a moved group is followed', refused('upgraded', { migrateTo: '-100' }), { chatId: '-100' }],
     ['a picture is sent as a file', refused('PHOTO_INVALID_DIMENSIONS'), { asDocument: true }],
     ['a broken picture is sent as a file', refused('IMAGE_PROCESS_FAILED'), { asDocument: true }],
     ['a voice note is sent as a file', refused('VOICE_MESSAGES_FORBIDDEN'), { asDocument: true }],
-  ])('[M04] %s, once', (_name, failure, change) => {
-    const next = nextAttempt(FIRST, failure)?.attempt;
+  ])('[M04] retries once: %s', (_name, failure, change) => {
+    const next = planNextAttempt(FIRST, failure)?.attempt;
     expect(next).toEqual({ ...FIRST, ...change });
-    expect(next && nextAttempt(next, failure)).toBeUndefined();
+    expect(next && planNextAttempt(next, failure)).toBeUndefined();
   });
 
   it.each<[string, CallFailure]>([
@@ -28,7 +28,7 @@ describe('after a refused send', () => {
     ['a rate limit', { kind: 'refused', code: 429, reason: 'slow', retryAfterMs: 1 }],
     ['a connection that was never established', { kind: 'not-sent', reason: 'ECONNREFUSED' }],
     ['an unknown outcome', { kind: 'unknown', reason: "can't parse entities" }],
-  ])('[D04] nothing is sent again after %s', (_name, failure) => {
-    expect(nextAttempt(FIRST, failure)).toBeUndefined();
+  ])('[D04] does not send again after %s', (_name, failure) => {
+    expect(planNextAttempt(FIRST, failure)).toBeUndefined();
   });
 });

@@ -5,10 +5,10 @@ import type { WireChat } from './wire-basics.ts';
 /**
  * The place of a message inside a chat. Telegram shows several conversations under one chat id:
  * topics of a forum or of a private chat, the subscribers who write to a channel, and chats that a
- * bot serves for a person's business account or as a guest. The ids of the last two may be those of
- * unrelated chats of the bot.
+ * bot serves for a person's business account or as a guest. The chat ids of the last two kinds may
+ * be identical to those of unrelated chats of the bot.
  */
-export type Place =
+export type ChatLocation =
   | { readonly kind: 'chat' }
   | { readonly kind: 'topic'; readonly topic: string }
   | { readonly kind: 'subscriber'; readonly topic: string }
@@ -17,7 +17,7 @@ export type Place =
   /** A conversation between one person and the bot in a group. Nobody else sees its messages. */
   | { readonly kind: 'alone'; readonly person: string };
 
-const CHAT: Place = { kind: 'chat' };
+const CHAT: ChatLocation = { kind: 'chat' };
 const PREFIXES = {
   topic: 'topic:',
   subscriber: 'direct:',
@@ -32,12 +32,12 @@ const PREFIXES = {
 const GENERAL_TOPIC = '1';
 
 /** The place encoded as a `chat.threadId`; a topic is just its number, as 0.1.0 stored it. */
-export function threadIdOf(place: Place): string | undefined {
+export function toThreadId(place: ChatLocation): string | undefined {
   switch (place.kind) {
     case 'chat':
       return undefined;
     case 'topic':
-      // A topic of a private chat may have the number that elsewhere means the general topic.
+      // A topic of a private chat may have the number that means the general topic in forums.
       return place.topic === GENERAL_TOPIC ? `${PREFIXES.topic}${place.topic}` : place.topic;
     case 'subscriber':
       return `${PREFIXES.subscriber}${place.topic}`;
@@ -50,8 +50,8 @@ export function threadIdOf(place: Place): string | undefined {
   }
 }
 
-/** Parses a `chat.threadId` into the place it stands for. */
-export function placeOfThread(threadId: string | undefined): Place {
+/** Parses a `chat.threadId` into a place. */
+export function parseThreadId(threadId: string | undefined): ChatLocation {
   if (threadId === undefined || threadId === GENERAL_TOPIC) return CHAT;
   const after = (prefix: string) =>
     threadId.startsWith(prefix) ? threadId.slice(prefix.length) : undefined;
@@ -69,12 +69,12 @@ export function placeOfThread(threadId: string | undefined): Place {
 /**
  * The fields that address a place in a Bot API call. A guest is answered through a separate method.
  */
-export function placeFields(threadId: string | undefined): {
+export function toRequestFields(threadId: string | undefined): {
   readonly message_thread_id?: number;
   readonly direct_messages_topic_id?: number;
   readonly business_connection_id?: string;
 } {
-  const place = placeOfThread(threadId);
+  const place = parseThreadId(threadId);
   switch (place.kind) {
     case 'topic':
       return { message_thread_id: Number(place.topic) };
@@ -88,27 +88,27 @@ export function placeFields(threadId: string | undefined): {
 }
 
 /**
- * The id of a message in its place. Chats of business accounts and of guests are numbered
+ * The id of a message within its place. Chats of business accounts and of guests are numbered
  * separately, and such a chat may have the same id as one of the bot's own chats, so `5` and `5@…`
  * are two messages.
  */
-export function messageIdIn(threadId: string | undefined, number: number | string): string {
-  const place = placeOfThread(threadId);
+export function formatMessageId(threadId: string | undefined, number: number | string): string {
+  const place = parseThreadId(threadId);
   if (place.kind === 'business') return `${number}@${place.connection}`;
   return place.kind === 'guest' ? `${number}@${PREFIXES.guest}${place.query}` : String(number);
 }
 
 /**
- * Whether a place is in a chat that is not the bot's own, so that its id says nothing about the
- * bot's chats.
+ * Whether a place is in a chat that is not the bot's own; its chat id may be that of an unrelated
+ * chat.
  */
 export function isForeignChat(threadId: string | undefined): boolean {
-  const { kind } = placeOfThread(threadId);
+  const { kind } = parseThreadId(threadId);
   return kind === 'business' || kind === 'guest';
 }
 
 /** The fields that determine the place of a message, or of the message with a pressed button. */
-export type Placed = Pick<
+export type LocatedMessage = Pick<
   WireMessage,
   | 'chat'
   | 'is_topic_message'
@@ -118,11 +118,8 @@ export type Placed = Pick<
   | 'guest_query_id'
 >;
 
-/**
- * The place of a message. Outside forums and private chats with topics, `message_thread_id` only
- * groups replies.
- */
-export function placeOfMessage(message: Placed): Place {
+/** Outside forums and private chats with topics, `message_thread_id` only groups replies. */
+export function getMessageLocation(message: LocatedMessage): ChatLocation {
   const { chat, business_connection_id: connection, guest_query_id: query } = message;
   if (connection !== undefined) return { kind: 'business', connection };
   if (query !== undefined) return { kind: 'guest', query };
@@ -139,14 +136,14 @@ export function placeOfMessage(message: Placed): Place {
  * business account can also read is not a direct chat, because direct chats of owners have access
  * to their memory (W02).
  */
-export function toChat(message: Placed): Chat {
+export function toChat(message: LocatedMessage): Chat {
   const { chat } = message;
-  const place = placeOfMessage(message);
-  const threadId = threadIdOf(place);
-  const title = place.kind === 'business' ? nameOfChat(chat) : chat.title;
+  const place = getMessageLocation(message);
+  const threadId = toThreadId(place);
+  const title = place.kind === 'business' ? getChatName(chat) : chat.title;
   return {
     id: String(chat.id),
-    type: chatTypeOf(chat, place),
+    type: getChatType(chat, place),
     ...(title === undefined ? {} : { title }),
     ...(threadId === undefined ? {} : { threadId }),
     // A topic in a private chat is one of several direct chats with that person.
@@ -155,11 +152,11 @@ export function toChat(message: Placed): Chat {
 }
 
 /**
- * The chat of a message whose place is known from another source, because Telegram does not state
- * it for every message.
+ * The chat of a message whose place comes from another source, because Telegram does not include it
+ * in every message.
  */
-export function chatAt(threadId: string | undefined, { chat }: Placed): Chat {
-  const place = placeOfThread(threadId);
+export function toChatInThread(threadId: string | undefined, { chat }: LocatedMessage): Chat {
+  const place = parseThreadId(threadId);
   switch (place.kind) {
     case 'topic':
       return toChat({ chat, is_topic_message: true, message_thread_id: Number(place.topic) });
@@ -172,7 +169,7 @@ export function chatAt(threadId: string | undefined, { chat }: Placed): Chat {
   }
 }
 
-function chatTypeOf(chat: WireChat, place: Place): Chat['type'] {
+function getChatType(chat: WireChat, place: ChatLocation): Chat['type'] {
   switch (place.kind) {
     case 'business':
     case 'guest':
@@ -186,7 +183,7 @@ function chatTypeOf(chat: WireChat, place: Place): Chat['type'] {
   }
 }
 
-function nameOfChat({ title, first_name, last_name }: WireChat): string | undefined {
+function getChatName({ title, first_name, last_name }: WireChat): string | undefined {
   const name = [first_name, last_name].filter(Boolean).join(' ');
   return title ?? (name === '' ? undefined : name);
 }

@@ -1,11 +1,11 @@
 import type { ChannelContext, IngressOutcome } from '@parley/channels';
 import { type Chat, type InboundMessage, reasonOf } from '@parley/core';
 import type { TelegramApi } from './api.ts';
-import { aloneResponse, toMessageId } from './ephemeral.ts';
-import { callFailureOf } from './failures.ts';
-import { pressId } from './format.ts';
+import { createEphemeralResponse, toMessageId } from './ephemeral.ts';
+import { toCallFailure } from './failures.ts';
+import { formatPressId } from './format.ts';
 import type { MovedChats } from './moved-chats.ts';
-import { chatAt, messageIdIn, toChat } from './places.ts';
+import { formatMessageId, toChat, toChatInThread } from './places.ts';
 import { toSender } from './senders.ts';
 import type { WirePress } from './wire.ts';
 
@@ -23,9 +23,9 @@ const MAX_ANSWER = 200;
 
 /**
  * Admits a button press as a message from the person who pressed; rejects when Telegram must
- * deliver it again (D01). The button's progress indicator is removed in any case. A person who is
- * not allowed to decide gets a private notice over the chat, and the buttons of a decided request
- * are removed. Both are best effort: a failure there changes no state.
+ * deliver it again (D01). The button's progress indicator is always removed. A person who is not
+ * allowed to decide gets a private notice over the chat, and the buttons of a decided request are
+ * removed. Both are best effort, because a failure changes no state.
  */
 export async function admitPress(deps: PressDeps, press: WirePress): Promise<void> {
   const message = await pressToInbound(deps, press);
@@ -46,7 +46,7 @@ async function notePress(
 ): Promise<void> {
   const event = {
     chatId: moved.first(String(message?.chat.id ?? from.id)),
-    messageId: pressId(message === undefined ? 'press' : toMessageId(message), id),
+    messageId: formatPressId(message === undefined ? 'press' : toMessageId(message), id),
     senderId: String(from.id),
     at: clock(),
   };
@@ -64,7 +64,7 @@ async function answerPress(
     const telegram = await api.telegram();
     await telegram.answerCbQuery(id, notice?.slice(0, MAX_ANSWER), alert);
   } catch (error) {
-    log.debug({ reason: reasonOf(error) }, 'press of a button not acknowledged');
+    log.debug({ reason: reasonOf(error) }, 'a button press could not be acknowledged');
   }
 }
 
@@ -81,31 +81,31 @@ async function removeButtons({ api, log }: PressDeps, { message, from }: WirePre
     await telegram.callApi(method, { ...place, ...which });
   } catch (error) {
     // When two people press, the second press finds the buttons already gone.
-    const { reason } = callFailureOf(error);
+    const { reason } = toCallFailure(error);
     if (!/message is not modified/i.test(reason)) log.debug({ reason }, 'buttons not removed');
   }
 }
 
 /**
- * Converts a button press into a message with the button's data as its text, in the place where the
- * button is; undefined when there is no place or no data.
+ * Converts a button press into a message with the button's data as its text, in the place of the
+ * button; undefined if the place or the data is missing.
  */
 async function pressToInbound(
   deps: PressDeps,
   { id, from, message, data }: WirePress,
 ): Promise<InboundMessage | undefined> {
   if (message === undefined || data === undefined) return undefined;
-  const chat = await chatOfPress(deps, message);
-  const above = messageIdIn(chat.threadId, toMessageId(message));
+  const chat = await findPressChat(deps, message);
+  const above = formatMessageId(chat.threadId, toMessageId(message));
   return {
     channel: 'telegram',
     account: deps.account,
-    messageId: pressId(above, id),
+    messageId: formatPressId(above, id),
     chat,
     sender: toSender(from),
     text: data,
     pressed: above,
-    ...aloneResponse(message, from, id),
+    ...createEphemeralResponse(message, from, id),
     // The button's data was written by Parley, but the person chose to press it.
     authored: { text: true },
     mentions: [],
@@ -119,9 +119,9 @@ async function pressToInbound(
 /**
  * The chat of the message above a button. Telegram does not state the topic of a message that is
  * too old, nor whether a message for a single person belongs to that person's conversation or to
- * the group's. In these cases the place is looked up from where the bot sent the message.
+ * the group's. In both cases the place is looked up from where the bot sent the message.
  */
-async function chatOfPress(
+async function findPressChat(
   deps: PressDeps,
   message: NonNullable<WirePress['message']>,
 ): Promise<Chat> {
@@ -130,5 +130,5 @@ async function chatOfPress(
   if (!isUncertain || chat.threadId !== undefined) return chat;
   const first = deps.moved.first(chat.id);
   const sent = await deps.message(first, deps.moved.idOf(first, toMessageId(message)));
-  return sent?.by === 'agent' ? chatAt(sent.threadId, message) : chat;
+  return sent?.by === 'agent' ? toChatInThread(sent.threadId, message) : chat;
 }

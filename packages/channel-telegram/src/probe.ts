@@ -10,7 +10,7 @@ import {
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
 import { createCaller, QUICK_MS } from './calls.ts';
-import { afterConnectionFailure, callFailureOf } from './failures.ts';
+import { decideAfterConnectionFailure, toCallFailure } from './failures.ts';
 import { createFiles } from './files.ts';
 import type { TelegramSettings } from './settings.ts';
 import { BotIdentity } from './wire.ts';
@@ -26,25 +26,25 @@ export async function probeTelegram(
   const { host } = new URL(settings.apiRoot);
   const asked = clock();
   let reading: ClockReading | null = null;
-  const ask = asking(settings, ({ date }) => {
+  const ask = createProbeCall(settings, ({ date }) => {
     reading ??= readClock(host, date, { asked, answered: clock() });
   });
   try {
     const { id, username } = BotIdentity.parse(await ask('getMe', {}, signal));
-    const warnings = settings.webhook === undefined ? [] : await webhookWarnings(ask, signal);
+    const warnings = settings.webhook === undefined ? [] : await listWebhookWarnings(ask, signal);
     const picture = await probePicture({ signal, wantsPicture }, async (limit, within) => {
-      const fileId = await pictureOf(ask, id, within);
+      const fileId = await findPicture(ask, id, within);
       if (fileId === undefined) return undefined;
       return createFiles({ api: { call: ask }, settings }).fetch(fileId, limit, within);
     });
     return { kind: 'works', as: `@${username}`, warnings, clock: reading, ...picture };
   } catch (thrown) {
-    return probeProblem(thrown, host);
+    return toProbeProblem(thrown, host);
   }
 }
 
 /** Makes quick calls without telegraf, which takes longer to load than the calls take. */
-function asking(
+function createProbeCall(
   settings: TelegramSettings,
   onAnswer: (headers: IncomingHttpHeaders) => void,
 ): TelegramApi['call'] {
@@ -53,9 +53,9 @@ function asking(
     call(method, payload, { signal, ...(limitMs !== null && { limitMs: QUICK_MS }) });
 }
 
-function probeProblem(thrown: unknown, host: string): ChannelProbe {
-  const failure = callFailureOf(thrown);
-  const decision = afterConnectionFailure(failure, 0, 0);
+function toProbeProblem(thrown: unknown, host: string): ChannelProbe {
+  const failure = toCallFailure(thrown);
+  const decision = decideAfterConnectionFailure(failure, 0, 0);
   if (decision.kind === 'give-up')
     return {
       kind: 'problem',
@@ -76,13 +76,13 @@ const Photos = z.object({
   photos: z.array(z.array(z.object({ file_id: z.string(), width: z.int() }))),
 });
 /**
- * The minimum width, in pixels. The picture is displayed smaller than this; Telegram offers 160,
- * 320 and 640.
+ * The minimum width, in pixels, because the picture is displayed smaller; Telegram offers 160, 320
+ * and 640.
  */
 const WIDE_ENOUGH = 160;
 
 /** The file id of the smallest sufficiently large version of the current picture. */
-async function pictureOf(
+async function findPicture(
   ask: TelegramApi['call'],
   id: number,
   signal: AbortSignal,
@@ -100,10 +100,10 @@ const WebhookInfo = z.object({
 });
 
 /**
- * If a failed webhook call has since been delivered, no updates are pending and the webhook is
- * fine.
+ * If the failed webhook call has since been delivered, no updates are pending and the webhook
+ * works.
  */
-async function webhookWarnings(
+async function listWebhookWarnings(
   ask: TelegramApi['call'],
   signal: AbortSignal,
 ): Promise<readonly ProbeWarning[]> {

@@ -2,7 +2,7 @@ import { BoundedMap, type InboundReaction, type Logger, reasonOf } from '@parley
 import { z } from 'zod';
 import type { TelegramApi } from './api.ts';
 import { toChat } from './places.ts';
-import { chatSender, toSender } from './senders.ts';
+import { toChatSender, toSender } from './senders.ts';
 import type { WireReaction } from './wire.ts';
 
 const Stickers = z.array(
@@ -42,7 +42,7 @@ export function createReactionReader({ account, api, log }: ReactionDeps) {
   };
   return async (reaction: WireReaction): Promise<InboundReaction | undefined> => {
     const { chat, message_id, date, user, actor_chat, new_reaction } = reaction;
-    const sender = user ? toSender(user) : actor_chat && chatSender(actor_chat);
+    const sender = user ? toSender(user) : actor_chat && toChatSender(actor_chat);
     if (sender === undefined) return undefined;
     const ids = new_reaction.flatMap(({ custom_emoji_id: id }) => id ?? []);
     await learn(ids.filter((id) => !standard.has(id)));

@@ -1,30 +1,33 @@
-import { forwardOrigin } from './senders.ts';
-import { readShown, type Shown } from './shown.ts';
-import type { Answered, BotIdentity, WireMessage } from './wire.ts';
-import type { Origin } from './wire-basics.ts';
+import { getForwardOrigin } from './senders.ts';
+import { readVisibleContent, type VisibleContent } from './shown.ts';
+import type { AnsweredMessage, BotIdentity, WireMessage } from './wire.ts';
+import type { MessageOrigin } from './wire-basics.ts';
 
-/** A message together with facts that several readers need, determined once. */
-export interface ReadMessage {
+/** A message together with facts that several readers need, computed once. */
+export interface ParsedMessage {
   readonly message: WireMessage;
-  /** The message that this one replies to, if a person chose it. */
-  readonly answered: Answered | undefined;
+  /** The message that this one replies to, if a person chose to reply to it. */
+  readonly answered: AnsweredMessage | undefined;
   /** The origin of a forwarded message; undefined when the sender wrote it. */
-  readonly origin: Origin | undefined;
-  readonly shown: Shown;
+  readonly origin: MessageOrigin | undefined;
+  readonly shown: VisibleContent;
 }
 
 /** Reads a message; `me` is the bot; mentions of it need no URL after them. */
-export function readMessage(message: WireMessage, me: BotIdentity): ReadMessage {
+export function readMessage(message: WireMessage, me: BotIdentity): ParsedMessage {
   return {
     message,
-    answered: answeredMessage(message),
-    origin: forwardOrigin(message),
-    shown: readShown(message, me),
+    answered: findAnsweredMessage(message),
+    origin: getForwardOrigin(message),
+    shown: readVisibleContent(message, me),
   };
 }
 
-/** In a topic every message is marked as a reply to the first one, which nobody chose. */
-function answeredMessage(message: WireMessage): Answered | undefined {
+/**
+ * In a topic, Telegram marks every message as a reply to the first one, although nobody chose to
+ * reply.
+ */
+function findAnsweredMessage(message: WireMessage): AnsweredMessage | undefined {
   const answered = message.reply_to_message;
   const isTopicStart =
     message.is_topic_message === true && answered?.message_id === message.message_thread_id;

@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { locationText } from './cards.ts';
-import { lenientList } from './lenient.ts';
-import { isoFromSeconds, personLink } from './text.ts';
-import { Media } from './wire-basics.ts';
-import { Point } from './wire-cards.ts';
+import { renderLocation } from './cards.ts';
+import { toLenientList } from './lenient.ts';
+import { buildPersonLink, formatIsoTime } from './text.ts';
+import { MessageMedia } from './wire-basics.ts';
+import { GeoPoint } from './wire-cards.ts';
 
 /** A formatted message converted to Markdown, and the files it contains. */
 export interface RichText {
   readonly text: string;
-  readonly media: readonly Media[];
-  /** Whether part of it is marked as somebody else's text. */
+  readonly media: readonly MessageMedia[];
+  /** Whether part of the message is marked as another person's text. */
   readonly quotes: boolean;
 }
 
@@ -18,16 +18,16 @@ const MAX_DEPTH = 32;
 const MAX_CHARACTERS = 40_000;
 const CUT = '[…]';
 
-const Blocks = z.object({ blocks: lenientList(z.looseObject({ type: z.string() })) });
-type Block = z.infer<typeof Blocks>['blocks'][number];
-const Items = lenientList(z.looseObject({ label: z.string().catch('-') }));
-const Rows = lenientList(lenientList(z.looseObject({})));
+const Blocks = z.object({ blocks: toLenientList(z.looseObject({ type: z.string() })) });
+type RichBlock = z.infer<typeof Blocks>['blocks'][number];
+const Items = toLenientList(z.looseObject({ label: z.string().catch('-') }));
+const Rows = toLenientList(toLenientList(z.looseObject({})));
 
 /** Reads a rich message. An unknown kind of block contributes only its text. */
-export function richTextOf(rich: unknown): RichText {
+export function readRichText(rich: unknown): RichText {
   const { blocks } = Blocks.catch({ blocks: [] }).parse(rich);
-  const seen: Seen = { media: [], quotes: false };
-  const text = blocksText(blocks, seen, 0);
+  const seen: RichTextState = { media: [], quotes: false };
+  const text = renderBlocks(blocks, seen, 0);
   const isLong = text.length > MAX_CHARACTERS;
   return { ...seen, text: isLong ? `${text.slice(0, MAX_CHARACTERS).toWellFormed()}${CUT}` : text };
 }
@@ -36,52 +36,56 @@ export function richTextOf(rich: unknown): RichText {
  * A person mentioned in a formatted message: by id, or by a username, which can pass to somebody
  * else.
  */
-interface Mentioned {
+interface MentionedPerson {
   readonly id?: number | undefined;
   readonly name?: string | undefined;
 }
 
-/** More than the deepest nesting of blocks, items and formats that Telegram allows. */
+/** A limit above the deepest nesting of blocks, items and formats that Telegram allows. */
 const MAX_NESTING = 200;
 
 /**
  * Everyone mentioned anywhere in a rich message. A command with the name of a bot mentions that
  * bot.
  */
-export function mentionsInRich(rich: unknown, depth = 0): Mentioned[] {
+export function listRichTextMentions(rich: unknown, depth = 0): MentionedPerson[] {
   if (depth >= MAX_NESTING || typeof rich !== 'object' || rich === null) return [];
   const { type, user, username, bot_command: command } = toRecord(rich);
-  const inside = Object.values(rich).flatMap((part) => mentionsInRich(part, depth + 1));
+  const inside = Object.values(rich).flatMap((part) => listRichTextMentions(part, depth + 1));
   switch (type) {
     case 'text_mention': {
       const { id } = toRecord(user);
       return typeof id === 'number' ? [{ id }, ...inside] : inside;
     }
     case 'mention':
-      return [{ name: wordOf(username) }, ...inside];
+      return [{ name: readWord(username) }, ...inside];
     case 'bot_command':
-      return [{ name: wordOf(command).split('@')[1] }, ...inside];
+      return [{ name: readWord(command).split('@')[1] }, ...inside];
     default:
       return inside;
   }
 }
 
-interface Seen {
-  media: Media[];
+interface RichTextState {
+  media: MessageMedia[];
   quotes: boolean;
 }
 
-function blocksText(blocks: readonly Block[], seen: Seen, depth: number): string {
-  const texts = blocks.map((block) => blockText(block, seen, depth));
+function renderBlocks(blocks: readonly RichBlock[], seen: RichTextState, depth: number): string {
+  const texts = blocks.map((block) => renderBlock(block, seen, depth));
   return texts.filter((text) => text !== '').join('\n\n');
 }
 
-function innerText(block: Record<string, unknown>, seen: Seen, depth: number): string {
+function renderInnerBlocks(
+  block: Record<string, unknown>,
+  seen: RichTextState,
+  depth: number,
+): string {
   if (depth >= MAX_DEPTH) return CUT;
-  return blocksText(Blocks.catch({ blocks: [] }).parse(block).blocks, seen, depth + 1);
+  return renderBlocks(Blocks.catch({ blocks: [] }).parse(block).blocks, seen, depth + 1);
 }
 
-function blockText(block: Block, seen: Seen, depth: number): string {
+function renderBlock(block: RichBlock, seen: RichTextState, depth: number): string {
   const text = renderInline(block.text);
   switch (block.type) {
     case 'heading':
@@ -95,33 +99,35 @@ function blockText(block: Block, seen: Seen, depth: number): string {
     case 'divider':
       return '---';
     case 'mathematical_expression':
-      return wordOf(block.expression);
+      return readWord(block.expression);
     case 'anchor':
       return '';
     case 'list':
       return Items.parse(block.items)
-        .map((item) => itemText(item, seen, depth))
+        .map((item) => renderListItem(item, seen, depth))
         .join('\n');
     case 'blockquote':
     case 'expandable_blockquote':
     case 'pullquote':
       seen.quotes = true;
-      return quoteLines(joinLines(text, innerText(block, seen, depth), renderCredit(block)));
+      return quoteLines(
+        joinLines(text, renderInnerBlocks(block, seen, depth), renderCredit(block)),
+      );
     case 'table':
       return joinLines(renderTable(block.cells), renderInline(block.caption));
     case 'details':
-      return joinLines(renderInline(block.summary), innerText(block, seen, depth));
+      return joinLines(renderInline(block.summary), renderInnerBlocks(block, seen, depth));
     case 'map':
-      return joinLines(mapText(block.location), captionText(block.caption));
+      return joinLines(renderMap(block.location), renderCaption(block.caption));
     case 'buttons':
-      return buttonsText(block.buttons);
+      return renderButtons(block.buttons);
     default: {
-      const files = filesText(block, seen);
+      const files = renderFiles(block, seen);
       const words = joinLines(
         text,
-        innerText(block, seen, depth),
+        renderInnerBlocks(block, seen, depth),
         files,
-        captionText(block.caption),
+        renderCaption(block.caption),
       );
       return words === '' && !WORDLESS.has(block.type)
         ? '[something that cannot be read here]'
@@ -130,13 +136,13 @@ function blockText(block: Block, seen: Seen, depth: number): string {
   }
 }
 
-/** Kinds of blocks that may be empty. */
+/** Block kinds that may be empty. */
 const WORDLESS: ReadonlySet<string> = new Set(['paragraph', 'footer', 'thinking']);
 
-function itemText(item: Record<string, unknown>, seen: Seen, depth: number): string {
+function renderListItem(item: Record<string, unknown>, seen: RichTextState, depth: number): string {
   const box = item.has_checkbox === true ? `[${item.is_checked === true ? 'x' : ' '}] ` : '';
-  const text = innerText(item, seen, depth).replaceAll('\n', '\n  ');
-  return `${wordOf(item.label)} ${box}${text}`;
+  const text = renderInnerBlocks(item, seen, depth).replaceAll('\n', '\n  ');
+  return `${readWord(item.label)} ${box}${text}`;
 }
 
 function quoteLines(text: string): string {
@@ -146,7 +152,7 @@ function quoteLines(text: string): string {
     .join('\n');
 }
 
-function renderCredit(block: Block): string {
+function renderCredit(block: RichBlock): string {
   const text = renderInline(block.credit);
   return text === '' ? '' : `— ${text}`;
 }
@@ -158,12 +164,12 @@ function renderTable(cells: unknown): string {
   return rows.join('\n');
 }
 
-function mapText(location: unknown): string {
-  const point = Point.safeParse(location);
-  return point.success ? locationText(point.data) : '';
+function renderMap(location: unknown): string {
+  const point = GeoPoint.safeParse(location);
+  return point.success ? renderLocation(point.data) : '';
 }
 
-function captionText(caption: unknown): string {
+function renderCaption(caption: unknown): string {
   const { text, credit: by } = toRecord(caption);
   return joinLines(
     renderInline(text ?? (typeof caption === 'string' ? caption : '')),
@@ -180,55 +186,56 @@ const FILES: Readonly<Record<string, string>> = {
   voice_note: 'voice message',
 };
 
-function filesText(block: Block, seen: Seen): string {
+function renderFiles(block: RichBlock, seen: RichTextState): string {
   const label = FILES[block.type];
   if (label === undefined) return '';
-  const media = Media.safeParse({ ...block, voice: block.voice_note });
+  const media = MessageMedia.safeParse({ ...block, voice: block.voice_note });
   if (media.success) seen.media.push(media.data);
   return `[${label}]`;
 }
 
-function buttonsText(buttons: unknown): string {
-  const labels = lenientList(z.looseObject({})).parse(buttons).map(buttonText);
+function renderButtons(buttons: unknown): string {
+  const labels = toLenientList(z.looseObject({})).parse(buttons).map(renderButton);
   return labels.length === 0 ? '' : `[Buttons: ${labels.join(' / ')}]`;
 }
 
-function buttonText(button: Record<string, unknown>): string {
+function renderButton(button: Record<string, unknown>): string {
   const { url } = button;
   const label = renderInline(button.text);
   return typeof url === 'string' ? `${label} (${url})` : label;
 }
 
 /**
- * Renders text with nested formats. URLs, people and dates that it hides are spelled out after it.
+ * Renders text with nested formats. URLs, people and dates behind the text are written out after
+ * it.
  */
 function renderInline(rich: unknown, depth = 0): string {
   if (typeof rich === 'string') return rich;
   if (depth >= MAX_DEPTH) return CUT;
   if (Array.isArray(rich)) return rich.map((part) => renderInline(part, depth + 1)).join('');
   const part = toRecord(rich);
-  if (part.type === 'button') return `[${buttonText(toRecord(part.button))}]`;
-  if (part.type === 'custom_emoji') return wordOf(part.alternative_text);
-  if (part.type === 'mathematical_expression') return wordOf(part.expression);
+  if (part.type === 'button') return `[${renderButton(toRecord(part.button))}]`;
+  if (part.type === 'custom_emoji') return readWord(part.alternative_text);
+  if (part.type === 'mathematical_expression') return readWord(part.expression);
   const words = renderInline(part.text ?? '', depth + 1);
-  const hidden = hiddenIn(part);
+  const hidden = describeHiddenTarget(part);
   return hidden === undefined || hidden === words ? words : `${words} (${hidden})`;
 }
 
-function hiddenIn(part: Record<string, unknown>): string | undefined {
+function describeHiddenTarget(part: Record<string, unknown>): string | undefined {
   switch (part.type) {
     case 'url':
-      return wordOf(part.url) || undefined;
+      return readWord(part.url) || undefined;
     case 'text_mention': {
       const { id } = toRecord(part.user);
-      return typeof id === 'number' ? personLink(id) : undefined;
+      return typeof id === 'number' ? buildPersonLink(id) : undefined;
     }
     case 'date_time':
-      return isoFromSeconds(typeof part.unix_time === 'number' ? part.unix_time : undefined);
+      return formatIsoTime(typeof part.unix_time === 'number' ? part.unix_time : undefined);
     case 'email_address':
-      return wordOf(part.email_address) || undefined;
+      return readWord(part.email_address) || undefined;
     case 'phone_number':
-      return wordOf(part.phone_number) || undefined;
+      return readWord(part.phone_number) || undefined;
     default:
       return undefined;
   }
@@ -238,7 +245,7 @@ function joinLines(...texts: readonly string[]): string {
   return texts.filter((text) => text !== '').join('\n');
 }
 
-function wordOf(value: unknown): string {
+function readWord(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 

@@ -7,28 +7,33 @@ import {
   reasonOf,
 } from '@parley/core';
 import type { TelegramApi } from './api.ts';
-import { aloneOn, aloneParameters, firstWay, sentAloneId } from './ephemeral.ts';
 import {
-  type Attempt,
+  findSoleRecipient,
+  formatEphemeralSentId,
+  selectFirstMethod,
+  toEphemeralParameters,
+} from './ephemeral.ts';
+import {
   type CallFailure,
-  callFailureOf,
-  nextAttempt,
-  telegramSendError,
+  planNextAttempt,
+  type SendAttempt,
+  toCallFailure,
+  toTelegramSendError,
 } from './failures.ts';
-import { DOCUMENT, fileMethodOf, openUpload } from './files.ts';
+import { DOCUMENT, openUpload, selectFileMethod } from './files.ts';
 import {
   fitsCaption,
-  keyboardOf,
   MAX_CAPTION,
-  plainPartText,
-  replyTo,
-  richContent,
+  toKeyboard,
+  toPlainPartText,
+  toReplyParameters,
+  toRichContent,
 } from './format.ts';
-import type { Grown } from './growing.ts';
+import type { GrownMessage } from './growing.ts';
 import { answerGuest } from './guest.ts';
 import { createMessageCapability } from './messages.ts';
 import type { MovedChats } from './moved-chats.ts';
-import { messageIdIn, placeFields, placeOfThread } from './places.ts';
+import { formatMessageId, parseThreadId, toRequestFields } from './places.ts';
 
 /** The dependencies of sending; `note` reports to operators. */
 interface SendDeps {
@@ -41,7 +46,7 @@ interface SendDeps {
 }
 
 /** One call of the Bot API. */
-interface Call {
+interface ApiCall {
   readonly method: string;
   readonly payload: object;
 }
@@ -54,31 +59,31 @@ interface SendPartDeps extends SendFileDeps {
 }
 
 /**
- * Sends one part. If a message has grown for it, that message is edited instead.
+ * Sends one part, or edits the message that has grown for it.
  * @throws ChannelError
  */
 export async function sendPart(
   deps: SendPartDeps,
   part: OutboundPart,
   signal: AbortSignal,
-  grown?: Grown,
+  grown?: GrownMessage,
 ): Promise<Receipt> {
   if (grown !== undefined) {
     const receipt = canGrow(part)
-      ? await finishGrown(deps, part, grown, signal)
-      : await removeGrown(deps, part, grown, signal);
+      ? await finishGrownMessage(deps, part, grown, signal)
+      : await removeGrownMessage(deps, part, grown, signal);
     if (receipt !== undefined) return receipt;
     // A grown message always belongs to a turn.
     await deps.forget(part.turnId ?? '');
   }
-  const place = placeOfThread(part.route.threadId);
+  const place = parseThreadId(part.route.threadId);
   if (place.kind === 'guest') return answerGuest(deps, part, place.query, signal);
   return part.file ? sendFile(deps, part, part.file, signal) : sendText(deps, part, signal);
 }
 
 /**
- * Whether an existing message can be edited into this part. An edit notifies nobody and cannot add
- * a file.
+ * Whether an existing message can be edited into the part. An edit notifies nobody and cannot add a
+ * file.
  */
 export function canGrow({ file, body, route }: OutboundPart): boolean {
   const notifies = route.target.mentions === 'live' && /@\w|tg:\/\/user/.test(body.text);
@@ -92,21 +97,21 @@ const NOT_TO_BE_EDITED = /message to edit not found|message can't be edited|MESS
  * Returns undefined when the message no longer exists: it was deleted, or the group has just become
  * a supergroup.
  */
-export async function finishGrown(
+export async function finishGrownMessage(
   { api, moved, linkPreviews }: Pick<SendPartDeps, 'api' | 'moved' | 'linkPreviews'>,
   { route: { chatId }, body, buttons }: OutboundPart,
-  { number, text }: Grown,
+  { number, text }: GrownMessage,
   signal: AbortSignal,
 ): Promise<Receipt | undefined> {
   const platformMessageId = moved.idOf(chatId, String(number));
   const isShown = text === body.text.trim() && buttons === undefined && body.rich === undefined;
   const messages = createMessageCapability({ api, moved }, linkPreviews, signal);
   try {
-    const keyboard = keyboardOf(buttons);
+    const keyboard = toKeyboard(buttons);
     if (!isShown) await messages.edit({ chatId }, platformMessageId, body, keyboard);
     return { platformMessageId };
   } catch (thrown) {
-    const failure = callFailureOf(thrown instanceof ChannelError ? thrown.cause : thrown);
+    const failure = toCallFailure(thrown instanceof ChannelError ? thrown.cause : thrown);
     if (failure.kind !== 'refused') throw thrown;
     if (failure.migrateTo !== undefined || NOT_TO_BE_EDITED.test(failure.reason)) return undefined;
     throw thrown;
@@ -114,13 +119,13 @@ export async function finishGrown(
 }
 
 /**
- * Deletes the grown message before the part is sent, so that a crash in between leaves no
+ * Deletes the grown message before the part is sent, so that a crash between the two leaves no
  * duplicate.
  */
-async function removeGrown(
+async function removeGrownMessage(
   { api, moved, linkPreviews, note }: SendPartDeps,
   { id, route: { chatId } }: OutboundPart,
-  { number }: Grown,
+  { number }: GrownMessage,
   signal: AbortSignal,
 ): Promise<undefined> {
   const messages = createMessageCapability({ api, moved }, linkPreviews, signal);
@@ -134,15 +139,15 @@ async function removeGrown(
 
 async function sendText(deps: SendDeps, part: OutboundPart, signal: AbortSignal): Promise<Receipt> {
   const previews = deps.linkPreviews ? {} : { link_preview_options: { is_disabled: true } };
-  const keyboard = keyboardOf(part.buttons);
-  const make = (attempt: Attempt): Call => {
-    const place = { ...destinationOf(deps, part, attempt), ...keyboard };
+  const keyboard = toKeyboard(part.buttons);
+  const make = (attempt: SendAttempt): ApiCall => {
+    const place = { ...toDestination(deps, part, attempt), ...keyboard };
     if (attempt.rich !== undefined)
-      return { method: 'sendRichMessage', payload: { ...richContent(attempt.rich), ...place } };
-    const text = attempt.html ? part.body.text : plainPartText(part.body);
+      return { method: 'sendRichMessage', payload: { ...toRichContent(attempt.rich), ...place } };
+    const text = attempt.html ? part.body.text : toPlainPartText(part.body);
     return {
       method: 'sendMessage',
-      payload: { text, ...markupOf(attempt), ...previews, ...place },
+      payload: { text, ...toMarkup(attempt), ...previews, ...place },
     };
   };
   const { rich } = part.body;
@@ -150,64 +155,63 @@ async function sendText(deps: SendDeps, part: OutboundPart, signal: AbortSignal)
 }
 
 /**
- * Chat, topic and the message to quote. In a chat that has moved, the question has a different
- * number. An answer to an ephemeral message goes only to its sender.
+ * The chat, the topic and the message to quote. In a chat that has moved, the question has a
+ * different number. An answer to an ephemeral message goes only to its sender.
  */
-function destinationOf(
+function toDestination(
   { moved }: Pick<SendDeps, 'moved'>,
   { route }: OutboundPart,
-  { chatId, alone: way }: Attempt,
+  { chatId, alone: way }: SendAttempt,
 ): object {
-  const alone = aloneOn(route);
+  const alone = findSoleRecipient(route);
   if (alone !== undefined && way !== undefined) {
     const place = way === 'direct' ? { chat_id: alone.to } : { chat_id: chatId };
-    const topic = way === 'direct' ? {} : placeFields(route.threadId);
-    return { ...place, ...topic, ...aloneParameters(alone, way) };
+    const topic = way === 'direct' ? {} : toRequestFields(route.threadId);
+    return { ...place, ...topic, ...toEphemeralParameters(alone, way) };
   }
   const id = route.replyToMessageId;
   const isThere = id !== undefined && moved.isThere(route.chatId, id);
   const quoted = isThere && chatId === route.chatId ? id : undefined;
-  return { chat_id: chatId, ...placeFields(route.threadId), ...replyTo(quoted) };
+  return { chat_id: chatId, ...toRequestFields(route.threadId), ...toReplyParameters(quoted) };
 }
 
-/** The parse mode of an attempt. */
-function markupOf({ html }: Attempt): { parse_mode?: 'HTML' } {
+function toMarkup({ html }: SendAttempt): { parse_mode?: 'HTML' } {
   return html ? { parse_mode: 'HTML' } : {};
 }
 
 /**
- * Sends one message. A refusal that another form avoids leads to another attempt, which cannot
- * create a duplicate because Telegram sent nothing. Throws only `ChannelError`.
+ * Sends one message; after a refusal that another form avoids, it is tried again, which cannot
+ * create a duplicate because Telegram sent nothing. Rejects only with a `ChannelError`.
  */
 async function sendCall(
   { api, moved, note, onStart }: SendDeps,
   part: OutboundPart,
-  make: (attempt: Attempt) => Call,
+  make: (attempt: SendAttempt) => ApiCall,
   signal: AbortSignal,
-  form: Pick<Attempt, 'rich'> = {},
+  form: Pick<SendAttempt, 'rich'> = {},
 ): Promise<Receipt> {
   const { chatId } = part.route;
-  const alone = aloneOn(part.route);
-  let attempt: Attempt = {
+  const alone = findSoleRecipient(part.route);
+  let attempt: SendAttempt = {
     ...{ chatId, html: true, asDocument: false },
     ...form,
-    ...(alone && { alone: firstWay(alone) }),
+    ...(alone && { alone: selectFirstMethod(alone) }),
   };
   for (;;) {
-    if (signal.aborted) throw notStarted(chatId);
+    if (signal.aborted) throw createNotStartedError(chatId);
     const { method, payload } = make(attempt);
     try {
       const messageId = await api.send(method, payload, signal, onStart);
       if (attempt.alone !== undefined)
-        return { platformMessageId: sentAloneId(messageId, attempt.alone) };
-      const id = messageIdIn(part.route.threadId, messageId);
+        return { platformMessageId: formatEphemeralSentId(messageId, attempt.alone) };
+      const id = formatMessageId(part.route.threadId, messageId);
       return { platformMessageId: moved.idOf(chatId, id) };
     } catch (thrown) {
-      const failure = callFailureOf(thrown);
-      const next = nextAttempt(attempt, failure);
+      const failure = toCallFailure(thrown);
+      const next = planNextAttempt(attempt, failure);
       if (next === undefined && attempt.alone !== undefined && failure.kind === 'refused')
-        throw notShownAlone(failure, attempt, thrown);
-      if (next === undefined) throw telegramSendError(failure, attempt.chatId, thrown);
+        throw createEphemeralError(failure, attempt, thrown);
+      if (next === undefined) throw toTelegramSendError(failure, attempt.chatId, thrown);
       note({ part: part.id, chatId, reason: failure.reason }, next.because);
       if (next.attempt.chatId !== attempt.chatId) await moved.note(chatId, next.attempt.chatId);
       attempt = next.attempt;
@@ -217,19 +221,19 @@ async function sendCall(
 
 /**
  * Rate limits and refused tokens affect the whole connection. Any other refusal is final for this
- * answer, but does not affect its group.
+ * private answer, but does not affect its group.
  */
-function notShownAlone(
+function createEphemeralError(
   failure: Extract<CallFailure, { readonly kind: 'refused' }>,
-  { chatId }: Attempt,
+  { chatId }: SendAttempt,
   cause: unknown,
 ): ChannelError {
-  if (![400, 403].includes(failure.code)) return telegramSendError(failure, chatId, cause);
+  if (![400, 403].includes(failure.code)) return toTelegramSendError(failure, chatId, cause);
   const why = `Telegram can show it neither in the group nor in their direct chat: ${failure.reason}`;
   return new ChannelError({ kind: 'refused' }, `A private answer was not sent: ${why}.`, cause);
 }
 
-function notStarted(chatId: string): ChannelError {
+function createNotStartedError(chatId: string): ChannelError {
   return new ChannelError(
     { kind: 'transient' },
     `Telegram chat ${chatId}: stopped before sending.`,
@@ -246,8 +250,8 @@ const FILE_SENT = 'file-sent';
 
 /**
  * Sends a file with the text of its part as the caption. A text too long for a caption follows as a
- * separate message. In between, the file is recorded as sent, so that it is not sent twice when the
- * text has to wait or is retried. Throws only `ChannelError`.
+ * separate message. The file is recorded as sent before the text follows, so that it is not sent
+ * twice if the text is delayed or retried. Rejects only with a `ChannelError`.
  */
 async function sendFile(
   deps: SendFileDeps,
@@ -257,9 +261,9 @@ async function sendFile(
 ): Promise<Receipt> {
   if (fitsCaption(part.body)) return uploadFile(deps, part, file, signal);
   // Invalid buttons must be detected before the file is sent.
-  keyboardOf(part.buttons);
+  toKeyboard(part.buttons);
   const sent = await deps.values.get(FILE_SENT, [part.id]);
-  if (!sent.has(part.id)) await sendFirst(deps, part, file, signal);
+  if (!sent.has(part.id)) await sendFileBeforeText(deps, part, file, signal);
   try {
     const receipt = await sendText(deps, part, signal);
     await removeSentFileNote(deps, part);
@@ -270,7 +274,7 @@ async function sendFile(
   }
 }
 
-async function sendFirst(
+async function sendFileBeforeText(
   deps: SendFileDeps,
   part: OutboundPart,
   file: OutboundFile,
@@ -287,7 +291,7 @@ async function sendFirst(
   }
 }
 
-/** Deletes the record of a sent file. If that fails, it leaves a row that is never read again. */
+/** Deletes the record of a sent file. If that fails, a row remains that is never read again. */
 async function removeSentFileNote(
   { values, note }: SendFileDeps,
   part: OutboundPart,
@@ -309,13 +313,13 @@ async function uploadFile(
   signal: AbortSignal,
 ): Promise<Receipt> {
   const media = await openUpload(file, deps.maxFileBytes);
-  const make = (attempt: Attempt): Call => {
-    const { method, field } = attempt.asDocument ? DOCUMENT : fileMethodOf(file, media.size);
-    const caption = attempt.html ? part.body.text : plainPartText(part.body, MAX_CAPTION);
+  const make = (attempt: SendAttempt): ApiCall => {
+    const { method, field } = attempt.asDocument ? DOCUMENT : selectFileMethod(file, media.size);
+    const caption = attempt.html ? part.body.text : toPlainPartText(part.body, MAX_CAPTION);
     const payload = {
-      ...destinationOf(deps, part, attempt),
-      ...(caption === '' ? {} : { caption, ...markupOf(attempt) }),
-      ...keyboardOf(part.buttons),
+      ...toDestination(deps, part, attempt),
+      ...(caption === '' ? {} : { caption, ...toMarkup(attempt) }),
+      ...toKeyboard(part.buttons),
       [field]: media,
     };
     return { method, payload };

@@ -1,6 +1,6 @@
 import type { InboundMessage } from '@parley/core';
-import type { Answered, BotIdentity, WireMessage } from './wire.ts';
-import type { Origin, WireChat, WireUser } from './wire-basics.ts';
+import type { AnsweredMessage, BotIdentity, WireMessage } from './wire.ts';
+import type { MessageOrigin, WireChat, WireUser } from './wire-basics.ts';
 
 type Sender = InboundMessage['sender'];
 
@@ -10,7 +10,7 @@ type Sender = InboundMessage['sender'];
  * Posts that a channel forwards automatically, messages sent through this bot, and messages that a
  * bot wrote in the name of a business account have no author (F07).
  */
-export function messageSender(message: WireMessage, me: BotIdentity): Sender {
+export function getMessageSender(message: WireMessage, me: BotIdentity): Sender {
   const { from, sender_chat, chat, author_signature } = message;
   const hasNoAuthor =
     message.is_automatic_forward === true ||
@@ -20,12 +20,12 @@ export function messageSender(message: WireMessage, me: BotIdentity): Sender {
     const person = toSender(from);
     return { ...person, isBot: person.isBot || hasNoAuthor };
   }
-  const sender = chatSender(sender_chat ?? chat);
+  const sender = toChatSender(sender_chat ?? chat);
   return { ...sender, name: author_signature ?? sender.name, isBot: hasNoAuthor };
 }
 
-/** A person who is known only by the chat they write as. */
-export function chatSender({ id, title = '' }: WireChat): Sender {
+/** A sender who is known only by the chat they write as. */
+export function toChatSender({ id, title = '' }: WireChat): Sender {
   return { id: String(id), name: title, isBot: false };
 }
 
@@ -34,18 +34,18 @@ export function toSender(user: WireUser): Sender {
   const { id, username, is_bot } = user;
   return {
     id: String(id),
-    name: personName(user),
+    name: formatPersonName(user),
     ...(username === undefined ? {} : { username }),
     isBot: is_bot,
   };
 }
 
-export function personName({ first_name, last_name }: WireUser): string {
+export function formatPersonName({ first_name, last_name }: WireUser): string {
   return [first_name, last_name].filter(Boolean).join(' ');
 }
 
-type Forwarded = Pick<
-  Answered,
+type ForwardedMessage = Pick<
+  AnsweredMessage,
   | 'forward_origin'
   | 'forward_date'
   | 'forward_from'
@@ -55,7 +55,7 @@ type Forwarded = Pick<
 >;
 
 /** The origin of a forwarded message; undefined if it was not forwarded. */
-export function forwardOrigin(message: Forwarded): Origin | undefined {
+export function getForwardOrigin(message: ForwardedMessage): MessageOrigin | undefined {
   const { forward_origin: origin, forward_date: date } = message;
   if (origin !== undefined || date === undefined) return origin;
   return {
@@ -67,7 +67,7 @@ export function forwardOrigin(message: Forwarded): Origin | undefined {
 }
 
 /** The author of a forwarded or quoted message, as far as Telegram reveals it. */
-export function originAuthor(origin: Origin): {
+export function getOriginAuthor(origin: MessageOrigin): {
   readonly name: string | undefined;
   readonly id: string | undefined;
 } {
@@ -76,7 +76,7 @@ export function originAuthor(origin: Origin): {
   const title = [chat?.title, author_signature && `(${author_signature})`]
     .filter(Boolean)
     .join(' ');
-  const names = [sender_user && personName(sender_user), sender_user_name, title];
+  const names = [sender_user && formatPersonName(sender_user), sender_user_name, title];
   const id = sender_user?.id ?? chat?.id;
   return { name: names.find(Boolean), id: id === undefined ? undefined : String(id) };
 }

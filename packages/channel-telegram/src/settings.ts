@@ -18,7 +18,7 @@ export const TelegramSettings = z
       .describe('The bot token from @BotFather. Keep it in the environment, not in the file.')
       .meta({ title: 'Bot token' }),
     apiRoot: z
-      .url({ protocol: /^https?$/, error: 'an http or https address' })
+      .url({ protocol: /^https?$/, error: 'an http or https URL' })
       .default(`https://${TELEGRAM}`)
       .describe(
         'Address of the Bot API server. Change it only for a self-hosted server or a proxy.',
@@ -107,7 +107,7 @@ interface MenuEntry {
 /**
  * The maximum size of the menu as JSON, in bytes. Telegram documents 100 commands with 256
  * characters each, but refuses far shorter lists with BOT_COMMANDS_TOO_MUCH; users have measured a
- * limit of about 7,800 bytes. The difference is a safety margin.
+ * limit of about 7,800 bytes. The difference of the two numbers is a safety margin.
  */
 const MAX_BYTES = 7_000;
 
@@ -115,9 +115,12 @@ const MAX_BYTES = 7_000;
 export const TELEGRAM_MENU = {
   commands: 100,
   description: { max: 256, unit: 'utf16' },
-  size: { max: MAX_BYTES, of: (items) => Buffer.byteLength(JSON.stringify(groupEntriesOf(items))) },
+  size: {
+    max: MAX_BYTES,
+    of: (items) => Buffer.byteLength(JSON.stringify(toGroupMenuEntries(items))),
+  },
   name: /^[a-z0-9_]{1,32}$/,
-  nameOf: menuName,
+  nameOf: toMenuName,
 } satisfies MenuLimits;
 
 /** Converts menu items to the format of the Bot API. */
@@ -126,10 +129,10 @@ export function toMenuEntries(items: readonly MenuItem[]): readonly MenuEntry[] 
 }
 
 /**
- * The same for groups, where private commands and their answers are visible only to one person and
- * the bot.
+ * Converts menu items for groups, where private commands and their answers are visible only to one
+ * person and the bot.
  */
-export function groupEntriesOf(items: readonly MenuItem[]): readonly MenuEntry[] {
+export function toGroupMenuEntries(items: readonly MenuItem[]): readonly MenuEntry[] {
   return items.map(({ name, description, private: isPrivate }) => ({
     ...{ command: name, description },
     ...(isPrivate && { is_ephemeral: true }),
@@ -140,6 +143,6 @@ export function groupEntriesOf(items: readonly MenuItem[]): readonly MenuEntry[]
  * The name of a command in Telegram's menu. A hyphen becomes `_`, which is reversed when the
  * command is received.
  */
-export function menuName(name: string): string {
+export function toMenuName(name: string): string {
   return name.replaceAll('-', '_');
 }

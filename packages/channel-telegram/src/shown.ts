@@ -1,17 +1,17 @@
 import { unreadText } from '@parley/channels';
 import type { Attachment, ChatType } from '@parley/core';
-import { shownFiles } from './attachments.ts';
-import { type Cards, cardsOf } from './cards.ts';
-import { checklistText } from './checklist.ts';
-import { eventReason, hasContent, unknownContent } from './message-fields.ts';
-import { richTextOf } from './rich-text.ts';
-import { type Marked, spellOutHidden } from './text.ts';
-import type { Answered, BotIdentity, WireMessage } from './wire.ts';
-import type { Media } from './wire-basics.ts';
+import { listVisibleFiles } from './attachments.ts';
+import { type CardFields, renderCards } from './cards.ts';
+import { renderChecklist } from './checklist.ts';
+import { findEventReason, hasContent, nameUnknownContent } from './message-fields.ts';
+import { readRichText } from './rich-text.ts';
+import { type MarkedText, spellOutHiddenTargets } from './text.ts';
+import type { AnsweredMessage, BotIdentity, WireMessage } from './wire.ts';
+import type { MessageMedia } from './wire-basics.ts';
 
 /** The visible fields of any message, including one that is replied to or quoted. */
-export type Showing = Cards &
-  Media &
+export type VisibleMessage = CardFields &
+  MessageMedia &
   Partial<
     Pick<
       WireMessage,
@@ -26,8 +26,8 @@ export type Showing = Cards &
   >;
 
 /** The visible content of a message, apart from its files. */
-export interface Shown {
-  /** The typed text: that of the message, its caption, or that of a formatted message. */
+export interface VisibleContent {
+  /** The typed text of a message: its text, its caption, or the text of a formatted message. */
   readonly words: string;
   readonly cards: readonly string[];
   /** The name of unreadable content, with its article. */
@@ -35,51 +35,56 @@ export interface Shown {
 }
 
 /** Reads the visible content of a message. Mentions of `me`, the bot, are not followed by a URL. */
-export function readShown(message: Showing, me?: BotIdentity): Shown {
+export function readVisibleContent(message: VisibleMessage, me?: BotIdentity): VisibleContent {
   const { rich_message: rich, checklist } = message;
   const words = [
-    spellOutHidden(messageText(message), 0, me),
-    rich === undefined ? '' : richTextOf(rich).text,
+    spellOutHiddenTargets(getMessageText(message), 0, me),
+    rich === undefined ? '' : readRichText(rich).text,
   ];
-  const list = checklist === undefined ? [] : [checklistText(checklist)];
+  const list = checklist === undefined ? [] : [renderChecklist(checklist)];
   return {
     words: words.filter((text) => text !== '').join('\n'),
-    cards: [...cardsOf(message), ...list],
-    unread: unreadIn(message),
+    cards: [...renderCards(message), ...list],
+    unread: findUnreadContent(message),
   };
 }
 
 /** The text of a message, or its caption. */
-export function messageText({ text, entities, caption, caption_entities }: Showing): Marked {
+export function getMessageText({
+  text,
+  entities,
+  caption,
+  caption_entities,
+}: VisibleMessage): MarkedText {
   if (text !== undefined) return { text, entities: entities ?? [] };
   return { text: caption ?? '', entities: caption_entities ?? [] };
 }
 
 const UNREAD = ['story', 'game', 'invoice', 'paid_media', 'passport_data', 'gift', 'unique_gift'];
 
-function unreadIn(message: Showing): string | undefined {
+function findUnreadContent(message: VisibleMessage): string | undefined {
   const { sticker } = message;
   if (sticker?.is_animated === true)
     return sticker.emoji === undefined
       ? 'an animated sticker'
       : `an animated sticker (${sticker.emoji})`;
-  const isPaidFor = shownFiles({ paid_media: message.paid_media }).length > 0;
+  const isPaidFor = listVisibleFiles({ paid_media: message.paid_media }).length > 0;
   const field = UNREAD.find((name) => name in message && !(name === 'paid_media' && isPaidFor));
-  return field === undefined ? undefined : unknownContent({ [field]: true });
+  return field === undefined ? undefined : nameUnknownContent({ [field]: true });
 }
 
 /**
  * The text of a person's message as the agent reads it; `words` are those of `shown`, or a command.
  */
-export function textOfMessage(
-  { message, shown }: { readonly message: WireMessage; readonly shown: Shown },
+export function renderMessageText(
+  { message, shown }: { readonly message: WireMessage; readonly shown: VisibleContent },
   words: string,
   type: ChatType,
 ): string {
   const { cards, unread } = shown;
-  const isNothing = words === '' && cards.length === 0 && shownFiles(message).length === 0;
-  const named = unread ?? (isNothing ? unknownContent(message) : undefined);
-  return joinPresent([words, ...cards, named === undefined ? '' : unreadText(named, type)]);
+  const isNothing = words === '' && cards.length === 0 && listVisibleFiles(message).length === 0;
+  const named = unread ?? (isNothing ? nameUnknownContent(message) : undefined);
+  return joinNonEmpty([words, ...cards, named === undefined ? '' : unreadText(named, type)]);
 }
 
 const LABELS: Readonly<Record<Attachment['kind'], string>> = {
@@ -92,23 +97,27 @@ const LABELS: Readonly<Record<Attachment['kind'], string>> = {
 };
 
 /**
- * The visible text of a message that was replied to or quoted. If it has no text, the kinds of its
- * files are named, or its content is stated to be unknown.
+ * The visible text of a message that was replied to or quoted. A message without text is described
+ * by the kinds of its files, or as having unknown content.
  */
-export function textOfQuoted(message: Showing | Answered, me?: BotIdentity): string {
-  const { words, cards, unread } = readShown(message, me);
+export function renderQuotedText(
+  message: VisibleMessage | AnsweredMessage,
+  me?: BotIdentity,
+): string {
+  const { words, cards, unread } = readVisibleContent(message, me);
   const named = unread === undefined ? '' : unreadText(unread, 'group');
   const text =
-    joinPresent([words, ...cards, named]) || shownFiles(message).map(attachmentLabel).join(' ');
-  const isUnknown = text === '' && eventReason(message) === undefined && hasContent(message);
-  return isUnknown ? unreadText(unknownContent(message), 'group') : text;
+    joinNonEmpty([words, ...cards, named]) ||
+    listVisibleFiles(message).map(formatAttachmentLabel).join(' ');
+  const isUnknown = text === '' && findEventReason(message) === undefined && hasContent(message);
+  return isUnknown ? unreadText(nameUnknownContent(message), 'group') : text;
 }
 
-function attachmentLabel({ kind, name }: Attachment): string {
+function formatAttachmentLabel({ kind, name }: Attachment): string {
   return name === undefined ? `[${LABELS[kind]}]` : `[${LABELS[kind]}: ${name}]`;
 }
 
 /** Joins the texts with line breaks, leaving out empty ones. */
-export function joinPresent(texts: readonly (string | undefined)[]): string {
+export function joinNonEmpty(texts: readonly (string | undefined)[]): string {
   return texts.filter((text) => text !== undefined && text !== '').join('\n');
 }

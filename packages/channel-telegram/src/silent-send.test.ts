@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { connectTelegramApi } from './api.ts';
 import { connectTelegram } from './bot.ts';
 import { createCaller } from './calls.ts';
-import { callFailureOf } from './failures.ts';
+import { toCallFailure } from './failures.ts';
 import { TelegramSettings } from './settings.ts';
 
 const SILENT_MS = 400;
@@ -48,11 +48,11 @@ describe('sending to Telegram', () => {
     ['a text', 'sendMessage', TEXT],
     ['a file', 'sendDocument', FILE],
   ])(
-    '[D13] of %s has an unknown outcome once no byte moves on its connection',
+    '[D13] reports an unknown outcome for %s once no byte moves on its connection',
     async (_what, method, payload) => {
       const api = await apiThat(() => {});
       const sending = api.send(method, payload, new AbortController().signal);
-      const failure = await sending.catch(callFailureOf);
+      const failure = await sending.catch(toCallFailure);
       expect(failure).toMatchObject({ kind: 'unknown' });
     },
   );
@@ -69,7 +69,7 @@ describe('sending to Telegram', () => {
     expect(await api.send('sendMessage', TEXT, new AbortController().signal)).toBe('7');
   });
 
-  it('[D13] is confirmed by a response that arrived while the whole process was suspended', async () => {
+  it('[D13] accepts a response that arrived while the process was suspended', async () => {
     const api = await apiThat((response) => {
       response.setHeader('content-type', 'application/json').end(SENT);
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, SILENT_MS * 2);
@@ -77,7 +77,7 @@ describe('sending to Telegram', () => {
     expect(await api.send('sendMessage', TEXT, new AbortController().signal)).toBe('7');
   });
 
-  it('[D13] passes its connection on to the next call without the idle limit', async () => {
+  it('[D13] hands its connection to the next call without the idle limit', async () => {
     let calls = 0;
     const api = await apiThat(async (response) => {
       calls += 1;

@@ -5,9 +5,9 @@ import type { WireStop } from './wire.ts';
 
 /**
  * Converts a press of the stop button below a growing answer into a `/stop` command from that
- * person in that chat (F09). It takes the same path as a typed one, so it overtakes waiting
- * messages and has the same rights. Two presses on one draft count as one message. `now` is in ms,
- * because the update has no timestamp.
+ * person in that chat (F09). The command takes the same path as a typed one, so it overtakes
+ * waiting messages and needs the same permissions. Two presses on one draft count as one message.
+ * `now` is in ms, because the update has no timestamp.
  */
 export function stopToInbound(
   { chat, message_thread_id, draft_id }: WireStop,

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import type { ChatAddress, StreamingCapability } from '@parley/channels';
 import { BoundedMap, type Logger, type Monotonic, reasonOf } from '@parley/core';
 import type { TelegramApi } from './api.ts';
-import { isAlone } from './ephemeral.ts';
-import { callFailureOf } from './failures.ts';
+import { hasSoleRecipient } from './ephemeral.ts';
+import { toCallFailure } from './failures.ts';
 import type { GrowingMessages } from './growing.ts';
-import { isForeignChat, placeFields, placeOfThread } from './places.ts';
+import { isForeignChat, parseThreadId, toRequestFields } from './places.ts';
 import type { WireMessage } from './wire.ts';
 
 export interface DraftsDeps {
@@ -18,7 +18,7 @@ export interface DraftsDeps {
 }
 
 /** Streaming through drafts; a final message waits for pending draft calls. */
-export interface Drafts extends StreamingCapability {
+export interface DraftStreaming extends StreamingCapability {
   /** Stops showing drafts for this turn, because its answer is about to be sent. */
   finish(turnId: string): Promise<void>;
   /** Stops showing drafts for a turn after a person has pressed stop. */
@@ -38,7 +38,7 @@ const REMEMBERED = 1_000;
  * for a long answer it shows the part that is being written. A server without drafts is tried only
  * once.
  */
-export function createDrafts(deps: DraftsDeps): Drafts {
+export function createDrafts(deps: DraftsDeps): DraftStreaming {
   const { log, monotonic } = deps;
   const underWay = new Map<string, Promise<void>>();
   const state: DraftState = {
@@ -52,12 +52,12 @@ export function createDrafts(deps: DraftsDeps): Drafts {
     // A quick answer would overtake its draft, making that call useless.
     firstAfterMs: 400,
     async update({ chatId, threadId }, turnId, answer) {
-      if (!state.known || state.over.has(turnId) || isStopped(state, turnId)) return;
+      if (!state.known || state.over.has(turnId) || isDraftStopped(state, turnId)) return;
       if (monotonic() < (state.notBefore.get(chatId) ?? 0)) return;
       const showing = answer.show().then(async (parts) => {
         const text = parts.at(-1)?.text;
         if (text === undefined) return;
-        const draft = { chat_id: chatId, text, parse_mode: 'HTML', ...placeFields(threadId) };
+        const draft = { chat_id: chatId, text, parse_mode: 'HTML', ...toRequestFields(threadId) };
         await sendDraft(deps, state, { turnId, chatId }, draft);
       });
       underWay.set(turnId, showing);
@@ -71,7 +71,7 @@ export function createDrafts(deps: DraftsDeps): Drafts {
     async finish(turnId) {
       state.over.set(turnId, true);
       await underWay.get(turnId)?.catch((error: unknown) => {
-        log.debug({ turn: turnId, reason: reasonOf(error) }, 'last draft not shown');
+        log.debug({ turn: turnId, reason: reasonOf(error) }, 'a draft could not be shown');
       });
     },
     stopped(draftId) {
@@ -80,11 +80,11 @@ export function createDrafts(deps: DraftsDeps): Drafts {
   };
 }
 
-function isStopped({ stopped }: DraftState, turnId: string): boolean {
-  return stopped.has(draftId(turnId));
+function isDraftStopped({ stopped }: DraftState, turnId: string): boolean {
+  return stopped.has(toDraftId(turnId));
 }
 
-/** What is known from earlier drafts. */
+/** State from earlier drafts. */
 interface DraftState {
   /** Whether the server supports drafts. */
   known: boolean;
@@ -105,12 +105,12 @@ async function sendDraft(
   const limit = AbortSignal.any([stopping, AbortSignal.timeout(DRAFT_TIMEOUT_MS)]);
   // Another gateway may already have sent the answer, and a draft would show its beginning a second
   // time below it.
-  if (!holdsAccount() || isStopped(state, turnId)) return;
+  if (!holdsAccount() || isDraftStopped(state, turnId)) return;
   try {
     const stop = { can_stop: true, keep_on_stop: true };
-    await api.call('sendMessageDraft', { ...draft, ...stop, draft_id: draftId(turnId) }, limit);
+    await api.call('sendMessageDraft', { ...draft, ...stop, draft_id: toDraftId(turnId) }, limit);
   } catch (thrown) {
-    const failure = callFailureOf(thrown);
+    const failure = toCallFailure(thrown);
     if (failure.kind !== 'refused') throw thrown;
     if (failure.code === 404) state.known = false;
     else if (failure.code === 429) {
@@ -121,7 +121,7 @@ async function sendDraft(
 }
 
 /** Combines drafts for private chats with growing messages for groups. */
-export function streamingOf(
+export function combineStreaming(
   drafts: StreamingCapability,
   growing: Pick<GrowingMessages, 'pace' | 'update' | 'discard'>,
 ): StreamingCapability {
@@ -130,58 +130,63 @@ export function streamingOf(
     pace(address, length) {
       // Drafts do not support business connections, and a guest may write only one message.
       if (isForeignChat(address.threadId)) return null;
-      return isPrivate(address.chatId) ? drafts : growing.pace(address, length);
+      return isPrivateChat(address.chatId) ? drafts : growing.pace(address, length);
     },
     update: (address, turnId, answer) =>
-      (isPrivate(address.chatId) ? drafts : growing).update(address, turnId, answer),
+      (isPrivateChat(address.chatId) ? drafts : growing).update(address, turnId, answer),
     async end(address, turnId, comes) {
       if (isForeignChat(address.threadId)) return;
-      if (isPrivate(address.chatId)) await drafts.end(address, turnId, comes);
+      if (isPrivateChat(address.chatId)) await drafts.end(address, turnId, comes);
       else if (comes === 'nothing') await growing.discard(address, turnId);
     },
   };
 }
 
 /** Groups and channels have negative ids. */
-function isPrivate(chatId: string): boolean {
+function isPrivateChat(chatId: string): boolean {
   return !chatId.startsWith('-');
 }
 
-/** A non-zero draft id. All updates of a turn share it, so that they replace each other. */
-function draftId(turnId: string): number {
+/**
+ * A draft id, which must not be zero. All updates of a turn share it, so that they replace each
+ * other.
+ */
+function toDraftId(turnId: string): number {
   return (createHash('sha256').update(turnId).digest().readUInt32BE() >>> 1) + 1;
 }
 
-/** Telegram shows "typing" for 5 s. In ms. */
+/** Telegram shows "typing" for 5 s, so this interval (ms) is shorter. */
 const REPEAT_MS = 4_000;
 /** The maximum number of forums that are remembered. */
 const REMEMBERED_FORUMS = 10_000;
 
 /** Shows "typing"; `seen` receives every message, to learn which chats have topics. */
-export interface Typing {
+export interface TypingIndicator {
   readonly repeatMs: number;
   show(address: ChatAddress): Promise<void>;
   readonly seen: (message: Pick<WireMessage, 'chat'>) => void;
 }
 
 /**
- * Creates the typing indicator. In the general topic of a forum "typing" is shown only with the
- * topic number 1, although messages with that number are refused. Only a forum's messages reveal
- * that a chat is a forum.
+ * In the general topic of a forum "typing" is shown only with the topic number 1, although messages
+ * with that number are refused. Only a forum's messages reveal that a chat is a forum.
  */
-export function createTyping(api: Pick<TelegramApi, 'call'>, stopping: AbortSignal): Typing {
+export function createTypingIndicator(
+  api: Pick<TelegramApi, 'call'>,
+  stopping: AbortSignal,
+): TypingIndicator {
   const forums = new Set<string>();
   return {
     repeatMs: REPEAT_MS,
     async show(address) {
       const { chatId, threadId } = address;
-      // Telegram shows it neither in direct messages of a channel nor for a guest. In a group
-      // everyone would see that one person is being answered.
-      const { kind } = placeOfThread(threadId);
-      if (kind === 'subscriber' || kind === 'guest' || isAlone(address)) return;
+      // Telegram shows typing neither in a channel's direct messages nor to a guest. In a group, a
+      // typing indicator would show everyone that one person is being answered.
+      const { kind } = parseThreadId(threadId);
+      if (kind === 'subscriber' || kind === 'guest' || hasSoleRecipient(address)) return;
       const isForum = kind !== 'business' && forums.has(chatId);
       const place = isForum ? { message_thread_id: 1 } : {};
-      const payload = { chat_id: chatId, action: 'typing', ...place, ...placeFields(threadId) };
+      const payload = { chat_id: chatId, action: 'typing', ...place, ...toRequestFields(threadId) };
       await api.call('sendChatAction', payload, stopping);
     },
     seen({ chat }) {

@@ -1,35 +1,42 @@
 import type { BotIdentity } from './wire.ts';
-import type { Entity } from './wire-basics.ts';
+import type { MessageEntity } from './wire-basics.ts';
 
 /** A text and its entities. */
-export interface Marked {
+export interface MarkedText {
   readonly text: string;
-  readonly entities: readonly Entity[];
+  readonly entities: readonly MessageEntity[];
 }
 
 /**
- * The text as the agent reads it, starting at an offset. Text that hides a URL, a person or a date
- * is followed by what it hides; everything else stays as written.
+ * The text as the agent reads it, starting at an offset. Text with a URL, a person or a date behind
+ * it is followed by the hidden target; everything else stays as written.
  */
-export function spellOutHidden({ text, entities }: Marked, from = 0, me?: BotIdentity): string {
+export function spellOutHiddenTargets(
+  { text, entities }: MarkedText,
+  from = 0,
+  me?: BotIdentity,
+): string {
   let read = text;
-  const behind = hiddenIn({ text, entities }, me).filter(({ at }) => at > from);
+  const behind = listHiddenTargets({ text, entities }, me).filter(({ at }) => at > from);
   for (const { at, hidden } of behind.toReversed())
     read = `${read.slice(0, at)} (${hidden})${read.slice(at)}`;
   return read.slice(from);
 }
 
-interface Hidden {
+interface HiddenTarget {
   /** The offset after the visible text, in UTF-16 units. */
   readonly at: number;
   readonly hidden: string;
 }
 
 /** Hidden targets in text order. A link that is split by formatting counts once. */
-function hiddenIn({ text, entities }: Marked, me: BotIdentity | undefined): Hidden[] {
+function listHiddenTargets(
+  { text, entities }: MarkedText,
+  me: BotIdentity | undefined,
+): HiddenTarget[] {
   const found = entities
     .flatMap((entity) => {
-      const hidden = hiddenBehind(entity, me);
+      const hidden = findHiddenTarget(entity, me);
       const start = entity.offset;
       const end = Math.min(entity.offset + entity.length, text.length);
       return hidden === undefined || start < 0 || end <= start ? [] : [{ start, end, hidden }];
@@ -42,45 +49,45 @@ function hiddenIn({ text, entities }: Marked, me: BotIdentity | undefined): Hidd
   return whole.flatMap(({ start, end, hidden }, index) => {
     const isTwice = whole.slice(0, index).some((one) => one.hidden === hidden && one.end === end);
     const words = text.slice(start, end);
-    if (isTwice || bareAddress(words) === bareAddress(hidden)) return [];
-    return [{ at: placeBehind(text, start, end), hidden }];
+    if (isTwice || shortenUrl(words) === shortenUrl(hidden)) return [];
+    return [{ at: findInsertOffset(text, start, end), hidden }];
   });
 }
 
-function hiddenBehind(
-  { type, url, user, unix_time }: Entity,
+function findHiddenTarget(
+  { type, url, user, unix_time }: MessageEntity,
   me: BotIdentity | undefined,
 ): string | undefined {
   switch (type) {
     case 'text_link':
       return url;
     case 'text_mention':
-      return user === undefined || user.id === me?.id ? undefined : personLink(user.id);
+      return user === undefined || user.id === me?.id ? undefined : buildPersonLink(user.id);
     case 'date_time':
-      return isoFromSeconds(unix_time);
+      return formatIsoTime(unix_time);
     default:
       return undefined;
   }
 }
 
 /** The URL of a person who has no username. */
-export function personLink(id: number): string {
+export function buildPersonLink(id: number): string {
   return `tg://user?id=${id}`;
 }
 
 /** The id of the person that a URL links to. */
-export function linkedPerson(url: string | undefined): string | undefined {
+export function parsePersonLink(url: string | undefined): string | undefined {
   return /^tg:\/\/user\?id=(\d{1,16})$/i.exec(url ?? '')?.[1];
 }
 
 /** Formats seconds since 1970 for people and models; undefined when out of range for a date. */
-export function isoFromSeconds(seconds: number | undefined): string | undefined {
+export function formatIsoTime(seconds: number | undefined): string | undefined {
   const date = new Date((seconds ?? Number.NaN) * 1000);
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString().replace(/\.000Z$/, 'Z');
 }
 
 /** A URL in a short form for comparison. A link whose text is the URL itself hides nothing. */
-export function bareAddress(address: string): string {
+export function shortenUrl(address: string): string {
   return address
     .trim()
     .replace(/^https?:\/\//i, '')
@@ -88,7 +95,7 @@ export function bareAddress(address: string): string {
 }
 
 /** The offset for the insertion, before trailing whitespace and never inside a character. */
-function placeBehind(text: string, start: number, end: number): number {
+function findInsertOffset(text: string, start: number, end: number): number {
   const words = text.slice(start, end).trimEnd();
   const at = words === '' ? end : start + words.length;
   const isInside =

@@ -44,13 +44,10 @@ describe('the inbound message of a Telegram message', () => {
     ['expandable_blockquote', 'yes\n', 0, 3, {}],
     ['blockquote', 'May I?\nyes', 0, 6, { text: true }],
     ['bold', 'yes', 0, 3, { text: true }],
-  ])(
-    "[P18] counts text in a quotation as nobody's request: %s of %j",
-    (type, text, offset, length, authored) => {
-      const fields = { text, chat: ME_AND_BOT, entities: [{ type, offset, length }] };
-      expect(inbound(fields).authored).toEqual(authored);
-    },
-  );
+  ])('[P18] attributes quoted text to nobody: %s of %j', (type, text, offset, length, authored) => {
+    const fields = { text, chat: ME_AND_BOT, entities: [{ type, offset, length }] };
+    expect(inbound(fields).authored).toEqual(authored);
+  });
 
   it('treats a topic as a thread, but not a chain of replies outside forums', () => {
     const inTopic = inbound({ text: 'a', message_thread_id: 4, is_topic_message: true });
@@ -119,7 +116,7 @@ describe('the inbound message of a Telegram message', () => {
     expect(inbound({ text: 'a', ...fields }).sender).toMatchObject({ ...sender, isBot: false });
   });
 
-  it('knows a channel', () => {
+  it('reads a post in a channel', () => {
     const post = inbound({ text: 'a', chat: NEWS, from: undefined, sender_chat: NEWS });
     expect(post.chat).toEqual({ id: '-1001000000009', type: 'channel', title: 'News' });
   });
@@ -135,16 +132,13 @@ describe('the inbound message of a Telegram message', () => {
     ['a group', { sender_chat: FORUM }, 'Forum'],
     ['a channel', { chat: NEWS }, 'News'],
     ['an unknown author', {}, 'somebody'],
-  ])(
-    '[F09] marks words as forwarded from %s, so that they are not a command',
-    (_n, origin, name) => {
-      const forwarded = inbound({
-        text: '/new',
-        forward_origin: { type: 'x', date: 1, ...origin },
-      });
-      expect(forwarded.text).toBe(`[Forwarded from ${name}]\n/new`);
-    },
-  );
+  ])('[F09] marks text forwarded from %s, so that it cannot be a command', (_n, origin, name) => {
+    const forwarded = inbound({
+      text: '/new',
+      forward_origin: { type: 'x', date: 1, ...origin },
+    });
+    expect(forwarded.text).toBe(`[Forwarded from ${name}]\n/new`);
+  });
 
   it('[F10] contains a picture with or without a caption', () => {
     const photo = [{ file_id: 'p', width: 9, height: 9 }];
@@ -173,7 +167,7 @@ describe('the inbound message of a Telegram message', () => {
       { hologram: {}, chat: { id: -5, type: 'group' } },
       '[They sent something, which cannot be read here.]',
     ],
-  ])('[F10] %s is named to the agent', (_what, message, start) => {
+  ])('[F10] names %s to the agent', (_what, message, start) => {
     const { text } = inbound(message);
     expect(start === '' ? text : text.slice(0, start.length)).toBe(start);
   });

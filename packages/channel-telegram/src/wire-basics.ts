@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { lenient, lenientList } from './lenient.ts';
+import { toLenientField, toLenientList } from './lenient.ts';
 
 /*
  * The schemas of the data that Parley reads from the Bot API. A field that determines who wrote,
@@ -7,18 +7,18 @@ import { lenient, lenientList } from './lenient.ts';
  * invalid field is dropped on its own.
  */
 
-export const Text = lenient(z.string());
-const Size = lenient(z.int().nonnegative());
+export const Text = toLenientField(z.string());
+const Size = toLenientField(z.int().nonnegative());
 
 const file = { file_id: z.string().min(1).max(4_096), file_size: Size };
 const described = { ...file, mime_type: Text, file_name: Text };
 const Described = z.object(described);
 
-/** One size of a picture. Telegram sends several. */
+/** One of the available sizes of a picture. Telegram sends several sizes of each picture. */
 const PhotoSize = z.object({ ...file, width: z.int().catch(0), height: z.int().catch(0) });
 export type PhotoSize = z.infer<typeof PhotoSize>;
 
-/** A file inside a message, as far as Parley reads it. Sizes in bytes. */
+/** A file inside a message, as far as Parley reads it. File sizes are in bytes. */
 export type DescribedFile = z.infer<typeof Described>;
 
 const Audio = z.object({ ...described, performer: Text, title: Text });
@@ -31,7 +31,7 @@ const Sticker = z.object({
 });
 export type Sticker = z.infer<typeof Sticker>;
 
-const Photo = lenient(lenientList(PhotoSize));
+const Photo = toLenientField(toLenientList(PhotoSize));
 /** A picture that moves for a moment; clients that do not support it show the still picture. */
 const LivePhoto = z.object({ ...file, mime_type: Text, photo: Photo });
 
@@ -41,17 +41,17 @@ const LivePhoto = z.object({ ...file, mime_type: Text, photo: Photo });
  */
 export const mediaFields = {
   photo: Photo,
-  live_photo: lenient(LivePhoto),
-  document: lenient(Described),
-  voice: lenient(Described),
-  audio: lenient(Audio),
-  video: lenient(Described),
-  video_note: lenient(Described),
-  animation: lenient(Described),
-  sticker: lenient(Sticker),
+  live_photo: toLenientField(LivePhoto),
+  document: toLenientField(Described),
+  voice: toLenientField(Described),
+  audio: toLenientField(Audio),
+  video: toLenientField(Described),
+  video_note: toLenientField(Described),
+  animation: toLenientField(Described),
+  sticker: toLenientField(Sticker),
 };
-export const Media = z.object(mediaFields);
-export type Media = z.infer<typeof Media>;
+export const MessageMedia = z.object(mediaFields);
+export type MessageMedia = z.infer<typeof MessageMedia>;
 
 export const User = z.object({
   id: z.int(),
@@ -68,7 +68,7 @@ export const WireChat = z.object({
   title: Text,
   first_name: Text,
   last_name: Text,
-  is_forum: lenient(z.boolean()),
+  is_forum: toLenientField(z.boolean()),
   is_direct_messages: z.boolean().optional(),
 });
 export type WireChat = z.infer<typeof WireChat>;
@@ -77,25 +77,25 @@ export type WireChat = z.infer<typeof WireChat>;
  * The author of a forwarded or quoted message: a person, a person who hides their account, a group
  * or a channel.
  */
-export const Origin = z.object({
-  sender_user: lenient(User),
+export const MessageOrigin = z.object({
+  sender_user: toLenientField(User),
   sender_user_name: Text,
-  sender_chat: lenient(WireChat),
-  chat: lenient(WireChat),
+  sender_chat: toLenientField(WireChat),
+  chat: toLenientField(WireChat),
   author_signature: Text,
 });
-export type Origin = z.infer<typeof Origin>;
+export type MessageOrigin = z.infer<typeof MessageOrigin>;
 
 const Entity = z.object({
   type: z.string(),
-  /** In UTF-16 units, like `length`. */
+  /** An offset in UTF-16 units, like `length`. */
   offset: z.int(),
   length: z.int(),
-  user: lenient(User),
+  user: toLenientField(User),
   /** The URL of a `text_link`. */
   url: Text,
   /** The moment of a `date_time`, in seconds since 1970. */
-  unix_time: lenient(z.number()),
+  unix_time: toLenientField(z.number()),
 });
-export type Entity = z.infer<typeof Entity>;
-export const Entities = lenientList(Entity);
+export type MessageEntity = z.infer<typeof Entity>;
+export const Entities = toLenientList(Entity);

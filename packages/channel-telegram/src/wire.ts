@@ -1,10 +1,10 @@
 import { withoutNulls } from '@parley/channels';
 import { z } from 'zod';
-import { lenient, lenientList } from './lenient.ts';
-import { Entities, mediaFields, Origin, Text, User, WireChat } from './wire-basics.ts';
+import { toLenientField, toLenientList } from './lenient.ts';
+import { Entities, MessageOrigin, mediaFields, Text, User, WireChat } from './wire-basics.ts';
 import { cardFields, ownCardFields, Story } from './wire-cards.ts';
 
-const Topic = lenient(z.object({ name: Text }));
+const Topic = toLenientField(z.object({ name: Text }));
 
 const content = {
   message_id: z.int(),
@@ -17,30 +17,30 @@ const content = {
   entities: Entities.default([]),
   caption: Text,
   caption_entities: Entities.default([]),
-  /** Parsed only where it is needed, since few messages have one. */
+  /** A raw value that is parsed only where needed, because few messages have one. */
   rich_message: z.unknown().optional(),
   ...mediaFields,
   ...cardFields,
   ...ownCardFields,
-  forward_origin: Origin.catch({}).optional(),
+  forward_origin: MessageOrigin.catch({}).optional(),
   // Sent by servers from before 2023.
   forward_date: z.unknown().optional(),
-  forward_from: lenient(User),
-  forward_from_chat: lenient(WireChat),
+  forward_from: toLenientField(User),
+  forward_from_chat: toLenientField(WireChat),
   forward_sender_name: Text,
   forward_signature: Text,
 };
 
 /** A message that another one replies to. */
 const Answered = z.looseObject({ ...content, date: z.int().catch(0) });
-export type Answered = z.infer<typeof Answered>;
+export type AnsweredMessage = z.infer<typeof Answered>;
 
 /** A message in another chat or topic that was replied to. */
 const ExternalReply = z.looseObject({
   ...mediaFields,
   ...cardFields,
-  origin: Origin.catch({}),
-  chat: lenient(WireChat),
+  origin: MessageOrigin.catch({}),
+  chat: toLenientField(WireChat),
   link_preview_options: ownCardFields.link_preview_options,
 });
 export type ExternalReply = z.infer<typeof ExternalReply>;
@@ -50,12 +50,12 @@ const LAST_DATE = 8_640_000_000_000;
 
 const ConnectionId = z.string().min(1).max(200);
 
-/** The fields that determine a message's place in its chat. */
+/** The fields that determine the place of a message in its chat. */
 const place = {
   message_thread_id: z.int().optional(),
   is_topic_message: z.boolean().optional(),
   /** The subscriber who wrote these direct messages to a channel. */
-  direct_messages_topic: z.object({ topic_id: z.int(), user: lenient(User) }).optional(),
+  direct_messages_topic: z.object({ topic_id: z.int(), user: toLenientField(User) }).optional(),
   business_connection_id: ConnectionId.optional(),
   guest_query_id: ConnectionId.optional(),
 };
@@ -67,11 +67,11 @@ const place = {
 export const WireMessage = z.looseObject({
   ...content,
   ...place,
-  /** Seconds since 1970. */
+  /** A Unix time in seconds. */
   date: z.int().nonnegative().max(LAST_DATE).catch(0),
   chat: WireChat,
   forum_topic_edited: Topic,
-  is_automatic_forward: lenient(z.boolean()),
+  is_automatic_forward: toLenientField(z.boolean()),
   /** The title with which an administrator signs a post. */
   author_signature: Text,
   via_bot: User.optional(),
@@ -81,17 +81,17 @@ export const WireMessage = z.looseObject({
   migrate_to_chat_id: z.int().optional(),
   migrate_from_chat_id: z.int().optional(),
   /** The album's id, shared by all its messages. */
-  media_group_id: lenient(z.string().min(1).max(256)),
-  reply_to_message: lenient(Answered),
-  reply_to_checklist_task_id: lenient(z.int()),
+  media_group_id: toLenientField(z.string().min(1).max(256)),
+  reply_to_message: toLenientField(Answered),
+  reply_to_checklist_task_id: toLenientField(z.int()),
   reply_to_poll_option_id: Text,
-  reply_to_story: lenient(Story),
-  external_reply: lenient(ExternalReply),
-  quote: lenient(z.object({ text: z.string(), entities: Entities })),
+  reply_to_story: toLenientField(Story),
+  external_reply: toLenientField(ExternalReply),
+  quote: toLenientField(z.object({ text: z.string(), entities: Entities })),
 });
 export type WireMessage = z.infer<typeof WireMessage>;
 
-/** A button press. The message with the button has the date 0 when it is too old. */
+/** The message with the button has the date 0 when it is too old. */
 export const WirePress = z.object({
   id: z.string().min(1),
   from: User,
@@ -134,7 +134,7 @@ export const WireReaction = z.object({
    * channel.
    */
   actor_chat: WireChat.optional(),
-  new_reaction: lenientList(z.object({ type: z.string(), emoji: Text, custom_emoji_id: Text })),
+  new_reaction: toLenientList(z.object({ type: z.string(), emoji: Text, custom_emoji_id: Text })),
 });
 export type WireReaction = z.infer<typeof WireReaction>;
 
@@ -143,7 +143,7 @@ export const WireConnection = z.object({
   id: ConnectionId,
   user: User,
   is_enabled: z.boolean(),
-  rights: lenient(z.object({ can_reply: lenient(z.boolean()) })),
+  rights: toLenientField(z.object({ can_reply: toLenientField(z.boolean()) })),
 });
 export type WireConnection = z.infer<typeof WireConnection>;
 
@@ -151,7 +151,7 @@ export type WireConnection = z.infer<typeof WireConnection>;
 export const WireDeletion = z.object({
   business_connection_id: ConnectionId,
   chat: WireChat,
-  message_ids: lenientList(z.int()),
+  message_ids: toLenientList(z.int()),
 });
 
 /**
@@ -179,7 +179,7 @@ export const UPDATE_KINDS = [
   'callback_query',
   'my_chat_member',
   'stopped_message_generation',
-  // Telegram sends these for groups only where the bot is an administrator.
+  // Telegram sends these updates for groups only where the bot is an administrator.
   'message_reaction',
 ] as const;
 export type UpdateKind = (typeof UPDATE_KINDS)[number];

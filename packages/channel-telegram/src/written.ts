@@ -3,10 +3,10 @@ import type { InboundMessage } from '@parley/core';
 import type { z } from 'zod';
 import type { TelegramApi } from './api.ts';
 import { createBusinessAccounts } from './business.ts';
-import { ignoredReason, toInbound } from './content.ts';
+import { findIgnoreReason, toInbound } from './content.ts';
 import { toMessageId } from './ephemeral.ts';
-import { type MovedChats, moveText } from './moved-chats.ts';
-import { isForeignChat, messageIdIn, placeOfMessage, threadIdOf } from './places.ts';
+import { describeMove, type MovedChats } from './moved-chats.ts';
+import { formatMessageId, getMessageLocation, isForeignChat, toThreadId } from './places.ts';
 import { type BotIdentity, type WireConnection, type WireDeletion, WireMessage } from './wire.ts';
 
 export interface MessageDeps
@@ -45,10 +45,10 @@ export function createMessageReaders(
     me: BotIdentity,
     then: (inbound: InboundMessage) => Promise<unknown>,
   ): Promise<void> => {
-    // Messages in other chats are numbered separately.
-    if (!isForeignChat(threadIdOf(placeOfMessage(message)))) seen(message);
+    // Chats of business accounts and guests number their messages separately.
+    if (!isForeignChat(toThreadId(getMessageLocation(message)))) seen(message);
     await admitMove(deps, message);
-    const reason = ignoredReason(message);
+    const reason = findIgnoreReason(message);
     if (reason !== undefined) return noteMessage(deps, message, reason);
     const placed = await business.place(toInbound(message, account, me, commands));
     if (placed.kind === 'ignored') await noteMessage(deps, message, placed.reason);
@@ -60,9 +60,9 @@ export function createMessageReaders(
       admit(message, me, (inbound) => revise({ kind: 'edited', message: moved.named(inbound) })),
     async deleted(deletion: z.infer<typeof WireDeletion>): Promise<void> {
       const { business_connection_id: connection, chat, message_ids } = deletion;
-      const threadId = threadIdOf({ kind: 'business', connection });
+      const threadId = toThreadId({ kind: 'business', connection });
       for (const number of message_ids) {
-        const messageId = messageIdIn(threadId, number);
+        const messageId = formatMessageId(threadId, number);
         await revise({ kind: 'deleted', chatId: String(chat.id), messageId });
       }
     },
@@ -82,10 +82,10 @@ async function noteMessage(
   reason: string,
 ): Promise<void> {
   const chatId = moved.first(String(message.chat.id));
-  const threadId = threadIdOf(placeOfMessage(message));
+  const threadId = toThreadId(getMessageLocation(message));
   const event = {
     chatId,
-    messageId: moved.idOf(chatId, messageIdIn(threadId, toMessageId(message))),
+    messageId: moved.idOf(chatId, formatMessageId(threadId, toMessageId(message))),
     ...(message.from && { senderId: String(message.from.id) }),
     at: message.date * 1000,
   };
@@ -103,9 +103,12 @@ async function admitMove(
   const from = String(migrate_from_chat_id ?? chat.id);
   const to = String(migrate_to_chat_id ?? chat.id);
   if (from === to) return;
-  // A refused send may have reported the move already.
+  // A refused send may already have reported the move.
   if (await moved.note(from, to)) {
-    log.info({ chat: from, now: to }, 'a group became a supergroup; it keeps its first id here');
+    log.info(
+      { chat: from, now: to },
+      'a group became a supergroup; it keeps its original id in Parley',
+    );
   }
-  await notifyOwner(`moved ${from}`, moveText(chat.title, from, to));
+  await notifyOwner(`moved ${from}`, describeMove(chat.title, from, to));
 }

@@ -1,5 +1,5 @@
 import type { ChannelAdapter, ChannelContext, ChannelState } from '@parley/channels';
-import { Chats } from './chats.ts';
+import { ChatDirectory } from './chats.ts';
 import {
   Connection,
   openSocket,
@@ -7,15 +7,15 @@ import {
   realWhatsAppEnv,
   type WhatsAppEnv,
 } from './connection.ts';
-import { endingOnFailure, keyStore } from './credentials.ts';
+import { closeOnFailure, createKeyStore } from './credentials.ts';
 import { createFiles } from './files.ts';
-import { Names } from './names.ts';
-import { Contacts, Groups, personIds } from './people.ts';
+import { ContactNames } from './names.ts';
+import { ContactDirectory, GroupCache, toPersonIds } from './people.ts';
 import { RecentMessages } from './quotes.ts';
-import { createReceiving } from './receiving.ts';
+import { createReceiver } from './receiving.ts';
 import { createMessageCapability, SentMessages, sendPart } from './send.ts';
 import { CAPABILITIES, RATES, type WhatsAppSettings } from './settings.ts';
-import { Typing } from './typing.ts';
+import { TypingIndicator } from './typing.ts';
 
 /** One WhatsApp account, linked to a phone. It makes no network requests before `start`. */
 export function createWhatsAppAdapter(
@@ -23,28 +23,28 @@ export function createWhatsAppAdapter(
   env: WhatsAppEnv = realWhatsAppEnv,
 ): ChannelAdapter {
   const { clock, monotonic, log, settings } = context;
-  const values = endingOnFailure(context.values, (reason) => breakOff(reason));
+  const values = closeOnFailure(context.values, (reason) => breakOff(reason));
   const { ackTimeoutMs } = env;
   const stopping = new AbortController();
   const { signal } = stopping;
   const sent = new SentMessages(values);
   const recent = new RecentMessages();
-  const groups = new Groups(log);
-  const contacts = new Contacts(values);
-  const chats = new Chats(values);
-  const names = new Names();
+  const groups = new GroupCache(log);
+  const contacts = new ContactDirectory(values);
+  const chats = new ChatDirectory(values);
+  const names = new ContactNames();
   const http = new PairingCode();
   const report = (state: ChannelState): void => {
     http.note(state);
     context.report(state);
   };
-  const me = () => personIds(connection.creds?.me?.id, connection.creds?.me?.lid);
+  const me = () => toPersonIds(connection.creds?.me?.id, connection.creds?.me?.lid);
   const socket = () => connection.socket;
   const breakOff = (reason: unknown) => connection.breakOff(reason);
   const known = { contacts, recent, groups, chats, names };
-  const receiving = createReceiving({ context, me, ...known, socket, breakOff });
+  const receiving = createReceiver({ context, me, ...known, socket, breakOff });
   const { encrypted, heard } = receiving;
-  const keys = keyStore(values, breakOff);
+  const keys = createKeyStore(values, breakOff);
   const connection = new Connection({
     phone: settings.phone,
     open: (creds) => {
@@ -66,7 +66,7 @@ export function createWhatsAppAdapter(
   });
   const outgoing = { socket, sent, recent, groups, chats, message: context.message, ackTimeoutMs };
   const addressOf = (chatId: string) => chats.addressOf(chatId);
-  const typing = new Typing({ socket, addressOf, signal, ...env });
+  const typing = new TypingIndicator({ socket, addressOf, signal, ...env });
   const pause = settings.pace ? typing.before.bind(typing) : async () => {};
   let running: Promise<void> | undefined;
 

@@ -1,7 +1,7 @@
-import { type Authored, hasOutsideText, type InboundMessage, typedText } from '@parley/core';
+import { type Authored, getTypedText, hasOutsideText, type InboundMessage } from '@parley/core';
 import type { proto } from '@whiskeysockets/baileys';
 import { describe, expect, it } from 'vitest';
-import { toInbound, withEdit } from './content.ts';
+import { applyEdit, toInbound } from './content.ts';
 
 const ANN = { pn: '491500000001@s.whatsapp.net', lid: '11@lid' };
 const BOB = '491500000002@s.whatsapp.net';
@@ -32,11 +32,12 @@ function inbound(content: proto.IMessage, chat: string): InboundMessage {
   return read.message;
 }
 
-describe('the content that the sender of a WhatsApp message typed or spoke', () => {
+describe('authored content of a WhatsApp message', () => {
   it.each<[what: string, proto.IMessage, authored: Authored, outside: boolean, chat?: string]>([
     ['a text', { conversation: 'hi' }, { text: true }, false],
     [
-      // The title comes from the page, or is whatever the sender's app claims.
+      // The preview's title comes from the page, or from the sender's app, which may write
+      // anything.
       'a text with a link and its preview',
       { extendedTextMessage: { text: 'hi', title: 'x' } },
       { text: true },
@@ -84,13 +85,14 @@ describe('the content that the sender of a WhatsApp message typed or spoke', () 
     const message = inbound(content, chat);
     expect(message.authored).toEqual(authored);
     expect(hasOutsideText(message)).toBe(outside);
-    expect(typedText(message)).toBe(authored.text ? message.text : '');
+    expect(getTypedText(message)).toBe(authored.text ? message.text : '');
   });
 
   it('[P18] an edit does not turn text written by others into the sender’s own', () => {
     const edit = { conversation: 'always pay' };
     const edited = (old: proto.IMessage) =>
-      withEdit(inbound(old, ANN.pn), edit, { me: ME, people: new Map(), nameOf: noName })?.authored;
+      applyEdit(inbound(old, ANN.pn), edit, { me: ME, people: new Map(), nameOf: noName })
+        ?.authored;
     expect(edited({ conversation: 'hi' })).toEqual({ text: true });
     expect(edited({ contactMessage: VCARD })).toEqual({});
     expect(edited({ imageMessage: FILE })).toEqual({ text: true });

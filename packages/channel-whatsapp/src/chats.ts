@@ -1,21 +1,21 @@
 import { type AdapterValues, BoundedMap } from '@parley/core';
 import { z } from 'zod';
 
-/** Facts about a chat on which the answers to it depend. */
+/** Facts about a chat that determine how it is answered. */
 const ChatFacts = z.object({
-  /** The address that the person last wrote from, if that is not the id of the chat. */
+  /** The address that the person last wrote from, if it differs from the chat's id. */
   address: z.string().optional(),
-  /** The time in seconds after which messages disappear; absent when they do not. */
+  /** How long messages stay before they disappear, in seconds; absent if they do not disappear. */
   expiration: z.number().optional(),
   /** When the timer was set, in seconds since 1970, because phones compare it. */
   setAt: z.number().optional(),
 });
 export type ChatFacts = z.infer<typeof ChatFacts>;
 
-/** What a message reveals about its chat. */
-export interface ChatNews {
+/** Facts about a chat that a message reveals. */
+export interface ChatUpdate {
   readonly address?: string | undefined;
-  /** The time in seconds after which messages disappear; 0 when they do not. */
+  /** How long messages stay before they disappear, in seconds; 0 if they do not disappear. */
   readonly expiration?: number | undefined;
   readonly setAt?: number | undefined;
 }
@@ -25,24 +25,24 @@ const KIND = 'chat';
 const REMEMBERED = 2_000;
 
 /**
- * How to answer in a chat: to which address, and with disappearing messages if theirs disappear.
- * Facts are stored only if they differ from the defaults, and only when they change.
+ * How to answer in a chat: under which address, and with which disappearing-messages timer. Facts
+ * are stored only if they differ from the defaults, and only when they change.
  */
-export class Chats {
+export class ChatDirectory {
   readonly #values: AdapterValues;
-  readonly #known = new BoundedMap<string, Known>(REMEMBERED);
+  readonly #known = new BoundedMap<string, KnownChat>(REMEMBERED);
 
   constructor(values: AdapterValues) {
     this.#values = values;
   }
 
   /**
-   * Applies the news in memory; `keep` stores them. The caller waits with that until the person is
-   * answered, unless `isKept` is true.
+   * Applies new facts in memory; `keep` stores them. The caller stores new facts once the person is
+   * answered, or immediately if `isKept` is true.
    */
-  async hear(chatId: string, news: ChatNews): Promise<StoredNews> {
+  async hear(chatId: string, news: ChatUpdate): Promise<StoredUpdate> {
     const before = await this.#find(chatId);
-    const facts = mergeNews(before.facts, chatId, news);
+    const facts = mergeChatUpdate(before.facts, chatId, news);
     this.#known.set(chatId, { ...before, facts });
     return { keep: () => this.#keep(chatId), isKept: before.stored !== null };
   }
@@ -56,7 +56,7 @@ export class Chats {
     return (await this.of(chatId)).address ?? chatId;
   }
 
-  async #find(chatId: string): Promise<Known> {
+  async #find(chatId: string): Promise<KnownChat> {
     const known = this.#known.get(chatId);
     if (known !== undefined) return known;
     const stored = (await this.#values.get(KIND, [chatId])).get(chatId) ?? null;
@@ -67,31 +67,29 @@ export class Chats {
 
   async #keep(chatId: string): Promise<void> {
     const { facts, stored } = await this.#find(chatId);
-    const value = storedFacts(facts);
+    const value = serializeFacts(facts);
     if (value === stored) return;
     await this.#values.set([{ kind: KIND, id: chatId, value }]);
     this.#known.set(chatId, { facts, stored: value });
   }
 }
 
-interface StoredNews {
+interface StoredUpdate {
   readonly keep: () => Promise<void>;
-  /** Whether something is stored about the chat. */
+  /** Whether any facts about the chat are stored. */
   readonly isKept: boolean;
 }
 
 /**
- * Current facts, and the stored ones. Facts about people who are not answered are kept only in
- * memory.
+ * The current facts, and the facts as stored. Facts about people who are not answered are kept only
+ * in memory.
  */
-interface Known {
+interface KnownChat {
   readonly facts: ChatFacts;
   readonly stored: string | null;
 }
 
-/**
- * Parses the stored facts. Invalid ones are discarded, because the next message reveals them again.
- */
+/** Parses stored facts and discards invalid ones, which the next message reveals again. */
 function readFacts(stored: string | null): ChatFacts {
   try {
     return ChatFacts.safeParse(JSON.parse(stored ?? '{}')).data ?? {};
@@ -101,9 +99,10 @@ function readFacts(stored: string | null): ChatFacts {
 }
 
 /**
- * Merges news into the facts. A timer older than the known one, from a delayed message, is ignored.
+ * Merges new facts into the current ones. A timer older than the known one, from a delayed message,
+ * is ignored.
  */
-function mergeNews(before: ChatFacts, chatId: string, news: ChatNews): ChatFacts {
+function mergeChatUpdate(before: ChatFacts, chatId: string, news: ChatUpdate): ChatFacts {
   const { address = before.address ?? chatId, expiration, setAt } = news;
   const isOld = setAt !== undefined && before.setAt !== undefined && setAt < before.setAt;
   const timer =
@@ -118,6 +117,6 @@ function mergeNews(before: ChatFacts, chatId: string, news: ChatNews): ChatFacts
 }
 
 /** Serializes facts; null deletes the row of a chat with only default facts. */
-function storedFacts(facts: ChatFacts): string | null {
+function serializeFacts(facts: ChatFacts): string | null {
   return Object.keys(facts).length === 0 ? null : JSON.stringify(facts);
 }

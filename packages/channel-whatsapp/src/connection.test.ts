@@ -25,7 +25,7 @@ describe('the picture of the pairing code', () => {
     expect(await (await ask(codes)).text()).not.toBe(picture);
   });
 
-  it('is not available before or afterwards, or under another name', async () => {
+  it('is unavailable before the code is shown, after linking, and under another name', async () => {
     const codes = new PairingCode();
     expect((await ask(codes)).status).toBe(404);
     codes.note({ kind: 'pairing', code: 'x', how: 'scan' });

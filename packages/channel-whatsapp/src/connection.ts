@@ -26,9 +26,9 @@ import {
 import { z } from 'zod';
 import { loadCredentials, saveCredentials } from './credentials.ts';
 import type { EncryptedMessages } from './decrypt.ts';
-import { afterConnectionFailure, baileysCode, FIX, WhatsAppError } from './failures.ts';
-import { baileysLogger, withoutNumbers } from './logs.ts';
-import { type Groups, isGroup, personJid } from './people.ts';
+import { decideAfterConnectionFailure, FIX, getBaileysCode, WhatsAppError } from './failures.ts';
+import { createBaileysLogger, maskNumbers } from './logs.ts';
+import { type GroupCache, isGroup, toPersonJid } from './people.ts';
 import type { SentMessages } from './send.ts';
 import type { WhatsAppSettings } from './settings.ts';
 
@@ -40,8 +40,8 @@ interface ConnectionDeps extends ChannelEnv {
   /** Called when the socket is connected and linked. */
   readonly onOpen: (socket: WASocket) => void;
   /**
-   * Resolves when a closed socket has finished decrypting. Two sockets with the same state would
-   * corrupt it.
+   * Resolves when a closed socket has finished decrypting, because two sockets with the same state
+   * would corrupt it.
    */
   readonly settled: () => Promise<void>;
   readonly values: AdapterValues;
@@ -52,7 +52,7 @@ interface ConnectionDeps extends ChannelEnv {
 }
 
 /** Why a socket was closed, and when. */
-interface Ending {
+interface SocketClosure {
   readonly code: number | undefined;
   readonly reason: string;
   /** How long the socket was open, in ms. */
@@ -71,7 +71,7 @@ export class Connection {
   #creds: AuthenticationCreds | undefined;
   #socket: WASocket | undefined;
   #isOpen = false;
-  /** The socket that has requested a pairing code to type. */
+  /** The socket that requested the current pairing code. */
   #asked: WASocket | undefined;
   /** Closes the current socket. */
   #end: ((error: Error | undefined) => void) | undefined;
@@ -94,8 +94,8 @@ export class Connection {
   }
 
   /**
-   * Closes the socket immediately, so that it sends nothing more. Another one follows unless this
-   * is fatal.
+   * Closes the socket immediately, so that it sends nothing more. Another connection follows unless
+   * the failure is fatal.
    */
   breakOff(reason: unknown): void {
     if (reason instanceof WhatsAppError) this.#fatal = reason;
@@ -109,7 +109,7 @@ export class Connection {
       try {
         this.#creds ??= await loadCredentials(this.#deps.values);
         if (signal.aborted) return;
-        this.#creds = withoutGuess(this.#creds);
+        this.#creds = removeGuessedNumber(this.#creds);
         const ending = await this.#once(this.#creds, signal);
         await Promise.all([this.#saving, this.#deps.settled()]);
         if (!signal.aborted) isRetrying = await this.#next(ending, signal);
@@ -122,7 +122,7 @@ export class Connection {
     }
   }
 
-  #once(creds: AuthenticationCreds, signal: AbortSignal): Promise<Ending> {
+  #once(creds: AuthenticationCreds, signal: AbortSignal): Promise<SocketClosure> {
     const { monotonic, open, onOpen, report } = this.#deps;
     const startedAt = monotonic();
     const socket = open(creds);
@@ -132,14 +132,14 @@ export class Connection {
       this.#save(creds);
     });
     socket.ev.on('creds.update', saveCreds);
-    const { promise, resolve } = Promise.withResolvers<Ending>();
+    const { promise, resolve } = Promise.withResolvers<SocketClosure>();
     const ended = (error: Error | undefined) => {
       this.#isOpen = false;
       signal.removeEventListener('abort', stop);
-      const reason = withoutNumbers(error?.message ?? 'the connection ended');
-      resolve({ code: baileysCode(error, 'status'), reason, lasted: monotonic() - startedAt });
+      const reason = maskNumbers(error?.message ?? 'the connection ended');
+      resolve({ code: getBaileysCode(error, 'status'), reason, lasted: monotonic() - startedAt });
     };
-    // Baileys waits until the other side has closed too, which may never happen.
+    // Baileys waits until the peer has closed as well, which may never happen.
     const end = (error: Error | undefined) => {
       void socket.end(error);
       ended(error);
@@ -161,10 +161,7 @@ export class Connection {
     return promise;
   }
 
-  /**
-   * Shows a code. QR codes are replaced periodically; a code to type is requested once per
-   * connection.
-   */
+  /** QR codes are replaced periodically; a code to type is requested once per connection. */
   #showCode(socket: WASocket, code: string): void {
     const { phone, report } = this.#deps;
     if (phone === undefined) report({ kind: 'pairing', code, how: 'scan' });
@@ -187,7 +184,7 @@ export class Connection {
   }
 
   /** Decides what to do after a socket has closed, and returns whether to reconnect. */
-  async #next({ code, reason, lasted }: Ending, signal: AbortSignal): Promise<boolean> {
+  async #next({ code, reason, lasted }: SocketClosure, signal: AbortSignal): Promise<boolean> {
     const { random, report, values } = this.#deps;
     if (this.#fatal !== undefined) {
       report({ kind: 'failed', reason: this.#fatal.message, fix: FIX });
@@ -195,7 +192,7 @@ export class Connection {
     }
     if (lasted >= STABLE_AFTER_MS) this.#failures = this.#brokenSessions = 0;
     const counts = { failures: this.#failures, brokenSessions: this.#brokenSessions };
-    const decision = afterConnectionFailure({ code, reason, ...counts }, random());
+    const decision = decideAfterConnectionFailure({ code, reason, ...counts }, random());
     if (decision.forget) await values.clear();
     if (code !== 515) this.#failures += 1;
     this.#brokenSessions = code === 500 ? this.#brokenSessions + 1 : 0;
@@ -205,19 +202,19 @@ export class Connection {
 }
 
 /**
- * When Baileys requests a code to type it records the number as linked, and would log in with that
- * number.
+ * When Baileys requests a code to type, it records the number as linked and would log in with that
+ * number next time.
  */
-function withoutGuess(creds: AuthenticationCreds): AuthenticationCreds {
+function removeGuessedNumber(creds: AuthenticationCreds): AuthenticationCreds {
   if (creds.account !== undefined) return creds;
   const { me: _guess, ...unlinked } = creds;
   return unlinked;
 }
 
 /**
- * Requests a code to type on the phone with this number. It is valid as long as the connection,
- * which WhatsApp closes after about three minutes. Baileys does not read the server's response, so
- * a refusal closes the connection here.
+ * Requests a code to type on the phone with this number. The code is valid for the lifetime of the
+ * connection, which WhatsApp closes after about three minutes. Baileys ignores the server's
+ * response, so a refusal closes the connection here.
  */
 async function askForCode(
   { ws, requestPairingCode, end }: WASocket,
@@ -237,7 +234,7 @@ interface SocketParts {
   readonly keys: SignalKeyStore;
   readonly encrypted: EncryptedMessages;
   readonly sent: SentMessages;
-  readonly groups: Groups;
+  readonly groups: GroupCache;
   /** Called with a message stanza before Baileys handles it. Baileys waits for the promise. */
   readonly heard: (stanza: BinaryNode, socket: WASocket) => Promise<void> | undefined;
   readonly log: Logger;
@@ -246,12 +243,12 @@ interface SocketParts {
 const Version = z.tuple([z.coerce.number(), z.coerce.number(), z.coerce.number()]);
 
 /**
- * Creates a Baileys socket with our stores and our decryption. The account does not appear as
+ * Creates a Baileys socket with Parley's stores and decryption. The account does not appear as
  * online (otherwise the phone would not ring), and messages outside chats are ignored.
  */
 export function openSocket(parts: SocketParts, creds: AuthenticationCreds): WASocket {
   const { settings, keys, encrypted, sent, groups, heard, log } = parts;
-  const logger = baileysLogger(log);
+  const logger = createBaileysLogger(log);
   const { version } = settings;
   const socket = makeWASocket({
     waWebSocketUrl: settings.url,
@@ -264,7 +261,7 @@ export function openSocket(parts: SocketParts, creds: AuthenticationCreds): WASo
     makeSignalRepository: encrypted.wrap(DEFAULT_CONNECTION_CONFIG.makeSignalRepository),
     getMessage: async ({ id }) => (id ? sent.find(id) : undefined),
     cachedGroupMetadata: (jid) => groups.find(jid),
-    shouldIgnoreJid: (jid) => !isGroup(jid) && personJid(jid) === undefined,
+    shouldIgnoreJid: (jid) => !isGroup(jid) && toPersonJid(jid) === undefined,
     // A failed write closes the connection, and the message is delivered again; long retries would
     // only delay that.
     transactionOpts: { maxCommitRetries: 2, delayBetweenTriesMs: 50 },
@@ -277,25 +274,26 @@ export function openSocket(parts: SocketParts, creds: AuthenticationCreds): WASo
     encrypted.note(stanza);
     return heard(stanza, socket);
   };
-  orderSocket(socket.ws, note, breakOff(socket));
+  orderSocketMessages(socket.ws, note, createConnectionBreaker(socket));
   return socket;
 }
 
-function breakOff(socket: WASocket): (reason: unknown) => void {
+function createConnectionBreaker(socket: WASocket): (reason: unknown) => void {
   return (reason) =>
     void socket.end(reason instanceof Error ? reason : new Error('the connection was ended'));
 }
 
-type Wire = WASocket['ws'];
+type SocketWire = WASocket['ws'];
 
 /**
- * Works around two defects of Baileys. It keeps only offline messages in order: a later message
- * overtakes them, and a known sender's message overtakes one whose sender must be looked up. Here
- * all messages go through the offline queue. In addition, bytes that it cannot decrypt cause an
- * unhandled rejection, which would crash the process; here they close the connection.
+ * Works around two defects of Baileys. Baileys keeps only offline messages in order: a later
+ * message overtakes them, and a known sender's message overtakes one whose sender must be looked
+ * up. Here, all messages go through the offline queue. In addition, bytes that Baileys cannot
+ * decrypt cause an unhandled rejection, which would crash the process; here they close the
+ * connection.
  */
-function orderSocket(
-  ws: Wire,
+function orderSocketMessages(
+  ws: SocketWire,
   note: (stanza: BinaryNode) => Promise<void> | undefined,
   breakOff: (reason: unknown) => void,
 ): void {
@@ -318,7 +316,7 @@ function markOffline({ attrs, ...stanza }: BinaryNode): BinaryNode {
 
 /** Replaces Baileys' own listeners of an event with a single one that calls them. */
 function wrapListeners<Value>(
-  ws: Wire,
+  ws: SocketWire,
   event: string,
   wrap: (handle: (value: Value) => Promise<void>) => (value: Value) => void,
 ): void {
@@ -333,7 +331,7 @@ function wrapListeners<Value>(
 /**
  * The QR code to scan with the phone, as a picture for the owner's web page: `code.svg` below the
  * account's path, which only the owner may request. The code is a secret, so the picture is not
- * stored, and it no longer exists once the account is linked.
+ * stored and is removed once the account is linked.
  */
 export class PairingCode implements HttpCapability {
   #code: string | undefined;
@@ -356,7 +354,6 @@ export class PairingCode implements HttpCapability {
   }
 }
 
-/** The environment, which tests replace. */
 export interface WhatsAppEnv extends ChannelEnv {
   /** The deadline for the server's acknowledgment of a message, in ms. */
   readonly ackTimeoutMs: number;

@@ -1,13 +1,13 @@
 import { proto } from '@whiskeysockets/baileys';
 import { describe, expect, it } from 'vitest';
 import {
-  changeIn,
-  isForUs,
-  peopleIn,
+  applyEdit,
+  isIncomingMessage,
+  listPeople,
   type RawMessage,
+  readChange,
   toInbound,
   toReaction,
-  withEdit,
 } from './content.ts';
 
 const ME = { account: 'default', me: { pn: '491500000009@s.whatsapp.net', lid: '99@lid' } };
@@ -18,8 +18,8 @@ function inbound(content: proto.IMessage, more: Partial<RawMessage> = {}, title?
   const message = { chat: ANN.pn, id: 'A1', from: ANN, name: 'Ann', time: 5, content, ...more };
   const { pn, lid } = message.from;
   const sender = pn ?? lid;
-  if (!isForUs(message, ME.me) || sender === undefined) return undefined;
-  const people = new Map(peopleIn(message).map((jid) => [jid, jid === ANN.lid ? ANN.pn : jid]));
+  if (!isIncomingMessage(message, ME.me) || sender === undefined) return undefined;
+  const people = new Map(listPeople(message).map((jid) => [jid, jid === ANN.lid ? ANN.pn : jid]));
   const commands = [{ name: 'plan_trip', summary: 'Plans a trip.' }];
   const read = toInbound(message, { ...ME, sender, title, people, commands, ...LOOKUPS });
   return read.kind === 'message' ? read.message : undefined;
@@ -33,12 +33,12 @@ function reacted(content: proto.IMessage, more: Partial<RawMessage> = {}) {
   return toReaction(message, { ...ME, sender: ANN.pn });
 }
 
-/** All variants of a document in which one field, at any depth, is null or missing. */
+/** All variants of a document in which one field at any depth is null or missing. */
 function* without(document: object): Generator<object> {
   for (const [name, value] of Object.entries(document)) {
     const { [name]: _, ...rest } = Object(document);
     yield rest;
-    // List items are never null on the wire.
+    // List items are never null in WhatsApp's messages.
     if (!/^\d/.test(name)) yield { ...document, [name]: null };
     if (typeof value !== 'object' || value === null || value instanceof Uint8Array) continue;
     for (const less of without(value))
@@ -47,7 +47,7 @@ function* without(document: object): Generator<object> {
 }
 
 describe('the inbound message of a WhatsApp message', () => {
-  it('[D12] is read whichever of its fields are null or absent', () => {
+  it('[D12] is read even if any of its fields is null or absent', () => {
     const contextInfo = {
       stanzaId: 'B1',
       participant: ANN.pn,
@@ -94,7 +94,7 @@ describe('the inbound message of a WhatsApp message', () => {
         for (const chat of [ANN.pn, GROUP]) {
           expect(() => inbound(less, { chat })).not.toThrow();
           expect(() => reacted(less, { chat })).not.toThrow();
-          expect(() => changeIn(less)).not.toThrow();
+          expect(() => readChange(less)).not.toThrow();
         }
     }
   });
@@ -129,7 +129,7 @@ describe('the inbound message of a WhatsApp message', () => {
     });
   });
 
-  it('has the same person and chat, whichever of their ids the message contains', () => {
+  it('has the same person and chat for each id that the message may contain', () => {
     const byNumber = inbound({ conversation: 'hi' });
     expect(inbound({ conversation: 'hi' }, { chat: ANN.lid })).toEqual(byNumber);
     expect(
@@ -196,7 +196,7 @@ describe('the inbound message of a WhatsApp message', () => {
     expect(inbound(content, more)).toBeUndefined();
   });
 
-  describe('in a group', () => {
+  describe('a message in a group', () => {
     const said = (content: proto.IMessage) => inbound(content, { chat: GROUP }, 'Friends');
     const withContext = (contextInfo: proto.IContextInfo) =>
       said({ extendedTextMessage: { text: 'x', contextInfo } });
@@ -211,17 +211,20 @@ describe('the inbound message of a WhatsApp message', () => {
       ['by identity', { mentionedJid: ['99@lid'] }],
       ['with a device', { mentionedJid: ['491500000009:3@s.whatsapp.net'] }],
       ['by an answer to us', { stanzaId: 'B1', participant: '99:2@lid' }],
-    ])('[F06] is addressed to us when we are named %s', (_, context) => {
+    ])('[F06] is addressed to the account when it is named %s', (_, context) => {
       expect(withContext(context)?.addressed).toBe(true);
     });
 
     it.each([
       ['/plan_trip Rome', true],
       ['/dance', false],
-    ])('[F06] [S08] is addressed to us with the command of a skill: %s', (words, addressed) => {
-      const message = inbound({ conversation: words }, { chat: GROUP });
-      expect(message?.addressed).toBe(addressed);
-    });
+    ])(
+      '[F06] [S08] is addressed to the account with the command of a skill: %s',
+      (words, addressed) => {
+        const message = inbound({ conversation: words }, { chat: GROUP });
+        expect(message?.addressed).toBe(addressed);
+      },
+    );
 
     it('[F09] [G13] marks forwarded text, so that it is not a command', () => {
       const forwarded = { text: '/new', contextInfo: { isForwarded: true } };
@@ -229,7 +232,7 @@ describe('the inbound message of a WhatsApp message', () => {
       expect(message).toMatchObject({ text: '[Forwarded]\n/new', addressed: false });
     });
 
-    it('[F06] is not addressed to us when other people are mentioned', () => {
+    it('[F06] is not addressed to the account when other people are mentioned', () => {
       expect(withContext({ mentionedJid: ['11@lid'] })).toMatchObject({
         addressed: false,
         mentions: ['491500000001'],
@@ -248,7 +251,7 @@ describe('the inbound message of a WhatsApp message', () => {
     });
   });
 
-  describe('with a file', () => {
+  describe('a message with a file', () => {
     const bytes = (text: string) => Buffer.from(text);
     const file = {
       url: 'https://mmg.whatsapp.net/v/old.enc',
@@ -270,7 +273,7 @@ describe('the inbound message of a WhatsApp message', () => {
       ['document', { documentMessage: file }],
       ['sticker', { stickerMessage: file }],
       ['image', { viewOnceMessageV2: { message: { imageMessage: file } } }],
-    ])('[F10] brings a %s', (kind, content) => {
+    ])('[F10] attaches a %s', (kind, content) => {
       const message = inbound(content);
       expect(message).toMatchObject({
         text: '',
@@ -306,7 +309,7 @@ describe('the inbound message of a WhatsApp message', () => {
       ['no address', { ...file, url: null, directPath: null }],
       ['an overlong address', { ...file, directPath: `/${'a'.repeat(5_000)}` }],
     ])(
-      '[F10] [F16] names a file with %s instead of attaching it, and keeps its text',
+      '[F10] [F16] names a file with %s without attaching it, and keeps its text',
       (_, imageMessage) => {
         const named = '[They sent a picture, which cannot be read here.';
         expect(inbound({ imageMessage })?.text).toContain(named);
@@ -335,10 +338,10 @@ describe('the inbound message of a WhatsApp message', () => {
       if (old === undefined) throw new Error('no message');
       const known = { me: ME.me, people: new Map<string, string>(), ...LOOKUPS };
       const text = 'look';
-      expect(withEdit(old, { imageMessage: { caption: text } }, known)).toEqual({ ...old, text });
-      expect(withEdit(old, { imageMessage: {} }, known)?.text).toBe('');
+      expect(applyEdit(old, { imageMessage: { caption: text } }, known)).toEqual({ ...old, text });
+      expect(applyEdit(old, { imageMessage: {} }, known)?.text).toBe('');
       const words = inbound({ conversation: 'x' });
-      expect(words && withEdit(words, { conversation: '' }, known)).toBeUndefined();
+      expect(words && applyEdit(words, { conversation: '' }, known)).toBeUndefined();
     });
   });
 });

@@ -1,7 +1,7 @@
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { initAuthCreds, proto, type SignalDataSet } from '@whiskeysockets/baileys';
 import { describe, expect, it } from 'vitest';
-import { keyStore, loadCredentials, saveCredentials } from './credentials.ts';
+import { createKeyStore, loadCredentials, saveCredentials } from './credentials.ts';
 import type { WhatsAppError } from './failures.ts';
 
 // libsignal writes an object where Baileys' types declare bytes.
@@ -28,16 +28,16 @@ const DATA: SignalDataSet = {
 };
 
 function scene() {
-  const values = memoryValues();
+  const values = createMemoryValues();
   const damages: WhatsAppError[] = [];
-  return { values, damages, keys: keyStore(values, (error) => damages.push(error)) };
+  return { values, damages, keys: createKeyStore(values, (error) => damages.push(error)) };
 }
 
 describe('the stored link to WhatsApp', () => {
   it('stores every kind of key unchanged', async () => {
     const { values, keys } = scene();
     await keys.set(DATA);
-    const again = keyStore(values, () => {});
+    const again = createKeyStore(values, () => {});
     for (const kind of [
       'pre-key',
       'session',
@@ -63,10 +63,10 @@ describe('the stored link to WhatsApp', () => {
     expect(await keys.get('session', ['a.0'])).toEqual({});
   });
 
-  it('writes all kinds of one change in a single call', async () => {
+  it('writes all keys of one change in a single call', async () => {
     const { values } = scene();
     const written: number[] = [];
-    const keys = keyStore(
+    const keys = createKeyStore(
       { ...values, set: async (changes) => void written.push(changes.length) },
       () => {},
     );

@@ -24,17 +24,17 @@ export async function loadCredentials(values: AdapterValues): Promise<Authentica
   const stored = (await values.get(CREDENTIALS, [CREDENTIALS])).get(CREDENTIALS);
   if (stored === undefined) return initAuthCreds();
   const value: unknown = decodeCredential(stored, CREDENTIALS);
-  if (!isCredentials(value)) throw damagedStateError(CREDENTIALS);
+  if (!isCredentials(value)) throw createDamagedStateError(CREDENTIALS);
   return value;
 }
 
 /**
  * Wraps values so that the first failed read or write closes the connection. Baileys acknowledges
  * with an error what it could not process without a key, and WhatsApp drops everything that was
- * acknowledged. That could be a message that is not in the database, or a phone's request to resend
- * an answer.
+ * acknowledged. The unprocessed stanza could be a message that is not in the database, or a phone's
+ * request to resend an answer.
  */
-export function endingOnFailure(
+export function closeOnFailure(
   values: AdapterValues,
   breakOff: (reason: unknown) => void,
 ): AdapterValues {
@@ -53,7 +53,6 @@ export function endingOnFailure(
   };
 }
 
-/** Stores the current credentials. */
 export async function saveCredentials(
   values: AdapterValues,
   creds: AuthenticationCreds,
@@ -65,7 +64,7 @@ export async function saveCredentials(
  * Stores Signal's keys, one value each; `set` writes all or none. `onDamage` is called with a key
  * that cannot be parsed, because Baileys treats it as missing.
  */
-export function keyStore(
+export function createKeyStore(
   values: AdapterValues,
   onDamage: (error: WhatsAppError) => void,
 ): SignalKeyStore {
@@ -73,7 +72,7 @@ export function keyStore(
     try {
       const checked = KEY_SHAPES[kind].safeParse(decodeCredential(text, kind));
       if (checked.success) return checked.data;
-      throw damagedStateError(kind, checked.error);
+      throw createDamagedStateError(kind, checked.error);
     } catch (thrown) {
       if (thrown instanceof WhatsAppError) onDamage(thrown);
       throw thrown;
@@ -108,7 +107,7 @@ function decodeCredential(text: string, kind: string): unknown {
   try {
     return JSON.parse(text, BufferJSON.reviver);
   } catch (thrown) {
-    throw damagedStateError(kind, thrown);
+    throw createDamagedStateError(kind, thrown);
   }
 }
 
@@ -117,7 +116,7 @@ function isCredentials(value: unknown): value is AuthenticationCreds {
 }
 
 /** The cause describes where the damage is but never contains the value, which is a key. */
-function damagedStateError(kind: string, cause?: unknown): WhatsAppError {
+function createDamagedStateError(kind: string, cause?: unknown): WhatsAppError {
   return new WhatsAppError(
     'whatsapp-state-damaged',
     `The stored link to WhatsApp is damaged (${kind}). Restore the database from a backup; or give the account another name below channels.whatsapp.accounts, and link it again.`,

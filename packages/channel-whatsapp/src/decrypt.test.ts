@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { keepUnused } from './decrypt.ts';
+import { keepUnusedSessions } from './decrypt.ts';
 
 const session = (used: number, ratchet: string) => ({
   indexInfo: { used },
@@ -15,7 +15,7 @@ it('decrypting a message changes only the session that opened it', () => {
     version: 'v1',
     _sessions: { older: session(30, 'a2'), newest: session(20, 'spoiled'), more: session(5, 'c') },
   };
-  expect(keepUnused(before, after)).toEqual({
+  expect(keepUnusedSessions(before, after)).toEqual({
     version: 'v1',
     _sessions: { older: session(30, 'a2'), newest: session(20, 'b'), more: session(5, 'c') },
   });

@@ -9,52 +9,53 @@ import type {
 import { z } from 'zod';
 import { KEY_SHAPES } from './credentials.ts';
 
-type MakeRepository = SocketConfig['makeSignalRepository'];
+type SignalRepositoryFactory = SocketConfig['makeSignalRepository'];
 
 /** The attributes of a stanza, such as sender, chat, time and id. */
-export type Envelope = BinaryNode['attrs'];
+export type MessageEnvelope = BinaryNode['attrs'];
 
 interface DecryptDeps {
   /**
-   * Resolves once the message is durable or refused permanently; rejects when it must be delivered
+   * Resolves once the message is durable or refused permanently; rejects if it must be delivered
    * again.
    */
   readonly admit: (
-    envelope: Envelope,
+    envelope: MessageEnvelope,
     plain: Uint8Array,
-    known: Repository['lidMapping'],
+    known: SignalRepository['lidMapping'],
   ) => Promise<void>;
   /**
    * Called with the envelope of a message that could not be decrypted; Baileys asks its sender to
    * resend it.
    */
-  readonly unreadable: (envelope: Envelope, known: Repository['lidMapping']) => void;
+  readonly unreadable: (envelope: MessageEnvelope, known: SignalRepository['lidMapping']) => void;
   /**
-   * Called when a decrypted message could not be stored, so that no acknowledgment is sent any
-   * more.
+   * Called when a decrypted message could not be stored, so that no further acknowledgment is sent.
    */
   readonly breakOff: (reason: unknown) => void;
 }
 
-/** The number of decrypted messages kept in memory. A redelivered message is among the newest. */
+/** The number of decrypted messages kept in memory. A redelivered message is among the latest. */
 const REMEMBERED = 500;
 
 /**
- * No message is lost between Baileys and the core (D01). Baileys saves the session that decrypted a
- * message, confirms the message, and only then emits it, through a buffer that is lost with the
- * connection. Here a message is admitted while it is being decrypted, before the session is saved:
+ * Prevents the loss of messages between Baileys and the core (D01). Baileys saves the session that
+ * decrypted a message, confirms the message, and only then emits it, through a buffer that is lost
+ * with the connection. Here, a message is admitted while it is being decrypted, before the session
+ * is saved.
  *
  *     decrypt → admit (durable) → save session → Baileys confirms
  *
- * A failure before the save leaves the session unchanged, so that the message can be decrypted when it is
- * delivered again; after a later failure it is stored already. When admitting fails the connection ends,
- * because Baileys would answer with an error, and WhatsApp drops what was answered.
+ * A failure before the save leaves the session unchanged, so that the message can be decrypted when
+ * it is delivered again; after a later failure, the message is already stored. When admitting fails
+ * the connection ends, because Baileys would answer with an error, and WhatsApp drops what was
+ * answered.
  *
- * A message delivered again over a new connection is decrypted from memory; after a restart Baileys asks
- * the sender for it again, and the core recognizes the duplicate by its id.
+ * A message that is delivered again over a new connection is decrypted from memory. After a
+ * restart, Baileys asks the sender for it again, and the core recognizes the duplicate by its id.
  */
 export class EncryptedMessages {
-  readonly #envelopes = new WeakMap<Uint8Array, Envelope>();
+  readonly #envelopes = new WeakMap<Uint8Array, MessageEnvelope>();
   readonly #inProgress = new Set<Promise<Uint8Array>>();
   readonly #decrypted = new BoundedMap<string, Uint8Array>(REMEMBERED);
   readonly #deps: DecryptDeps;
@@ -63,7 +64,10 @@ export class EncryptedMessages {
     this.#deps = deps;
   }
 
-  /** Records the attributes of a stanza. It must be called before Baileys decrypts its contents. */
+  /**
+   * Records the attributes of a stanza. The attributes must be recorded before Baileys decrypts the
+   * contents.
+   */
   note({ attrs, content }: BinaryNode): void {
     if (!Array.isArray(content)) return;
     for (const { tag, content: encrypted } of content) {
@@ -76,8 +80,8 @@ export class EncryptedMessages {
     await Promise.allSettled(this.#inProgress);
   }
 
-  /** Wraps Baileys' decryption with ours. */
-  wrap(makeRepository: MakeRepository): MakeRepository {
+  /** Wraps Baileys' decryption, so that messages are admitted inside its transaction. */
+  wrap(makeRepository: SignalRepositoryFactory): SignalRepositoryFactory {
     return (auth, logger, numbersToLids) => {
       const repository = makeRepository(auth, logger, numbersToLids);
       const { keys } = auth;
@@ -87,7 +91,7 @@ export class EncryptedMessages {
         ...storeSessionFirst(repository, keys),
         decryptMessage: (message) =>
           this.#track(message.ciphertext, { keys, known }, () =>
-            decryptSparingly(repository, keys, message),
+            decryptInSession(repository, keys, message),
           ),
         decryptGroupMessage: (message) =>
           this.#track(message.msg, { keys, known }, () => repository.decryptGroupMessage(message)),
@@ -97,7 +101,7 @@ export class EncryptedMessages {
 
   async #track(
     encrypted: Uint8Array,
-    stores: Keys,
+    stores: SignalKeys,
     decryptIt: () => Promise<Uint8Array>,
   ): Promise<Uint8Array> {
     const decrypting = this.#decrypt(encrypted, stores, decryptIt);
@@ -107,7 +111,7 @@ export class EncryptedMessages {
 
   async #decrypt(
     encrypted: Uint8Array,
-    { keys, known }: Keys,
+    { keys, known }: SignalKeys,
     decryptIt: () => Promise<Uint8Array>,
   ): Promise<Uint8Array> {
     const name = createHash('sha256').update(encrypted).digest('base64');
@@ -135,13 +139,13 @@ export class EncryptedMessages {
   }
 }
 
-interface Keys {
+interface SignalKeys {
   readonly keys: SignalKeyStoreWithTransaction;
-  readonly known: Repository['lidMapping'];
+  readonly known: SignalRepository['lidMapping'];
 }
 
 function hasTransactions(
-  keys: Parameters<MakeRepository>[0]['keys'],
+  keys: Parameters<SignalRepositoryFactory>[0]['keys'],
 ): keys is SignalKeyStoreWithTransaction {
   return 'transaction' in keys;
 }
@@ -150,15 +154,15 @@ function hasTransactions(
  * Sessions with one device, as libsignal writes them; `used` is when each last decrypted a message,
  * in ms.
  */
-const Sessions = z.looseObject({
+const SignalSessions = z.looseObject({
   _sessions: z.record(
     z.string(),
     z.looseObject({ indexInfo: z.looseObject({ used: z.number() }) }),
   ),
 });
-type Sessions = z.infer<typeof Sessions>;
+type SignalSessions = z.infer<typeof SignalSessions>;
 
-type Encrypted = Parameters<Repository['decryptMessage']>[0];
+type EncryptedMessage = Parameters<SignalRepository['decryptMessage']>[0];
 
 /**
  * Decrypts a message and changes only the session it was encrypted with. libsignal tries one
@@ -166,28 +170,29 @@ type Encrypted = Parameters<Repository['decryptMessage']>[0];
  * an offline message from an older session, the newest session would then encrypt messages that no
  * phone can decrypt. Must be called within a transaction.
  */
-async function decryptSparingly(
-  repository: Repository,
+async function decryptInSession(
+  repository: SignalRepository,
   keys: SignalKeyStoreWithTransaction,
-  message: Encrypted,
+  message: EncryptedMessage,
 ): Promise<Uint8Array> {
   // Messages of other types identify their session.
   if (message.type !== 'msg') return repository.decryptMessage(message);
   const lid = await repository.lidMapping.getLIDForPN(message.jid);
   const address = repository.jidToSignalProtocolAddress(lid ?? message.jid);
-  const sessions = async () => Sessions.safeParse((await keys.get('session', [address]))[address]);
+  const sessions = async () =>
+    SignalSessions.safeParse((await keys.get('session', [address]))[address]);
   const before = await sessions();
   const plain = await repository.decryptMessage(message);
   const after = await sessions();
   if (before.success && after.success) {
-    const record = KEY_SHAPES.session.parse(keepUnused(before.data, after.data));
+    const record = KEY_SHAPES.session.parse(keepUnusedSessions(before.data, after.data));
     await keys.set({ session: { [address]: record } });
   }
   return plain;
 }
 
 /** Leaves unused sessions unchanged. */
-export function keepUnused(before: Sessions, after: Sessions): Sessions {
+export function keepUnusedSessions(before: SignalSessions, after: SignalSessions): SignalSessions {
   const sessions = Object.entries(after._sessions).map(([name, session]) => {
     const old = before._sessions[name];
     return [name, old?.indexInfo.used === session.indexInfo.used ? old : session];
@@ -196,23 +201,23 @@ export function keepUnused(before: Sessions, after: Sessions): Sessions {
 }
 
 /** Baileys' encryption and decryption. */
-type Repository = ReturnType<SocketConfig['makeSignalRepository']>;
+type SignalRepository = ReturnType<SocketConfig['makeSignalRepository']>;
 
-/** A single lock for all sessions, because one person may have them under two addresses. */
+/** A single lock for all sessions, because one person may have sessions under two addresses. */
 const SESSIONS = 'sessions';
 
 /**
  * Stores a session before the message it encrypted is sent, and changes sessions one at a time.
  * Baileys encrypts in a transaction that completes when the message is sent. A crash before that
  * loses a session that the other phone uses from then on, and of two writers the later one
- * overwrites the session of a message that was decrypted in the meantime. After either, no message
- * from that person can be decrypted. Here each encryption has its own transaction, under the same
- * lock as decryption.
+ * overwrites the session of a message that was decrypted in the meantime. In either case, no
+ * further message from that person can be decrypted. Here, each encryption has its own transaction,
+ * under the same lock as decryption.
  */
 function storeSessionFirst(
-  repository: Repository,
+  repository: SignalRepository,
   keys: SignalKeyStoreWithTransaction,
-): Repository {
+): SignalRepository {
   const outside = AsyncLocalStorage.snapshot();
   const exclusively = <T>(work: () => Promise<T>): Promise<T> =>
     outside(() => keys.transaction(work, SESSIONS));

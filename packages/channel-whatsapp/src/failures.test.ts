@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { afterConnectionFailure } from './failures.ts';
+import { decideAfterConnectionFailure } from './failures.ts';
 
 const first = { reason: 'lost', failures: 0, brokenSessions: 0 };
 
@@ -16,14 +16,14 @@ describe('after a connection was closed', () => {
     [405, { kind: 'give-up', forget: false }],
     [411, { kind: 'give-up', forget: false }],
     [440, { kind: 'give-up', forget: false }],
-  ])('%s leads to %o', (code, decision) => {
-    expect(afterConnectionFailure({ ...first, code }, 0)).toMatchObject(decision);
+  ])('handles close code %s with %o', (code, decision) => {
+    expect(decideAfterConnectionFailure({ ...first, code }, 0)).toMatchObject(decision);
   });
 
-  it('doubles the wait each time, up to a minute, less a random share', () => {
+  it('doubles the wait after each failure, up to a minute, minus a random share', () => {
     const waits = (random: number) =>
       [0, 1, 2, 5, 9, 5_000].map((failures) =>
-        afterConnectionFailure({ ...first, code: 503, failures }, random),
+        decideAfterConnectionFailure({ ...first, code: 503, failures }, random),
       );
     expect(waits(0)).toMatchObject([500, 1e3, 2e3, 16e3, 3e4, 3e4].map((afterMs) => ({ afterMs })));
     expect(waits(1)).toMatchObject([1e3, 2e3, 4e3, 32e3, 6e4, 6e4].map((afterMs) => ({ afterMs })));
@@ -31,10 +31,10 @@ describe('after a connection was closed', () => {
 
   it('treats the fifth 500 in a row as a broken session, and says what to do', () => {
     const closing = { ...first, code: 500, failures: 4 };
-    expect(afterConnectionFailure({ ...closing, brokenSessions: 3 }, 0)).toMatchObject({
+    expect(decideAfterConnectionFailure({ ...closing, brokenSessions: 3 }, 0)).toMatchObject({
       kind: 'retry',
     });
-    expect(afterConnectionFailure({ ...closing, brokenSessions: 4 }, 0)).toMatchObject({
+    expect(decideAfterConnectionFailure({ ...closing, brokenSessions: 4 }, 0)).toMatchObject({
       kind: 'give-up',
       fix: expect.stringContaining('Linked devices'),
     });

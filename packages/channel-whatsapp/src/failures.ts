@@ -1,14 +1,14 @@
 import { type AfterConnectionFailure, RECONNECT, reconnectBackoff } from '@parley/channels';
 import { ChannelError, type ChannelFailure, ParleyError } from '@parley/core';
 import { z } from 'zod';
-import { withoutNumbers } from './logs.ts';
+import { maskNumbers } from './logs.ts';
 
 /** Why a WhatsApp account cannot work until a person acts. */
 type WhatsAppErrorCode =
   /** Credentials or keys in the database cannot be read. */
   'whatsapp-state-damaged';
 
-/** An error of this package; the message says what to do. */
+/** An error in this package; the message says what to do. */
 export class WhatsAppError extends ParleyError {
   constructor(code: WhatsAppErrorCode, message: string, cause?: unknown) {
     super({ code, message, retryable: false, cause });
@@ -25,10 +25,10 @@ const Boom = z.object({
 });
 
 /**
- * The code in a Baileys error: `status` is why a connection ended, `data` the server's response to
- * a request.
+ * The code in a Baileys error: `status` is the reason for the end of a connection, `data` the
+ * server's response to a request.
  */
-export function baileysCode(thrown: unknown, where: 'status' | 'data'): number | undefined {
+export function getBaileysCode(thrown: unknown, where: 'status' | 'data'): number | undefined {
   const boom = Boom.safeParse(thrown);
   if (!boom.success) return undefined;
   if (where === 'status') return boom.data.output?.statusCode;
@@ -36,8 +36,8 @@ export function baileysCode(thrown: unknown, where: 'status' | 'data'): number |
 }
 
 /**
- * The wait after too many messages, for which WhatsApp states no time, in ms. It has blocked
- * accounts that continued.
+ * The wait after too many messages, in ms; WhatsApp states no time, and has blocked accounts that
+ * continued.
  */
 const SLOW_DOWN_MS = 60_000;
 
@@ -45,9 +45,9 @@ const SLOW_DOWN_MS = 60_000;
 export type SendFailure =
   /** The server answered with an error and did not deliver the message. */
   | { readonly kind: 'refused'; readonly code: number }
-  /** There is no connection. */
+  /** There is no connection to WhatsApp. */
   | { readonly kind: 'away' }
-  /** The message was not sent: the connection was lost, or a request before it failed. */
+  /** The message was not sent, because the connection was lost or a preceding request failed. */
   | { readonly kind: 'not-sent'; readonly reason: string }
   /** The message was sent, but no response arrived. */
   | { readonly kind: 'unanswered'; readonly reason: string };
@@ -56,15 +56,15 @@ export type SendFailure =
  * Classifies an error that Baileys threw before it sent anything; the code is that of a refused
  * request.
  */
-export function notSent(thrown: unknown): SendFailure {
-  const code = baileysCode(thrown, 'data');
+export function toSendFailure(thrown: unknown): SendFailure {
+  const code = getBaileysCode(thrown, 'data');
   if (code !== undefined && code >= 400 && code < 500) return { kind: 'refused', code };
-  const reason = thrown instanceof Error ? withoutNumbers(thrown.message) : 'unknown';
+  const reason = thrown instanceof Error ? maskNumbers(thrown.message) : 'unknown';
   return { kind: 'not-sent', reason };
 }
 
 /** Converts a failure into the error that the delivery loop handles. */
-export function whatsAppSendError(failure: SendFailure, cause?: unknown): ChannelError {
+export function toWhatsAppSendError(failure: SendFailure, cause?: unknown): ChannelError {
   switch (failure.kind) {
     case 'away':
       return new ChannelError(
@@ -85,13 +85,13 @@ export function whatsAppSendError(failure: SendFailure, cause?: unknown): Channe
         cause,
       );
     case 'refused': {
-      const [kind, reason] = refusalMeaning(failure.code);
+      const [kind, reason] = explainRefusal(failure.code);
       return new ChannelError(kind, `WhatsApp refuses the message (${failure.code}): ${reason}`);
     }
   }
 }
 
-function refusalMeaning(code: number): [ChannelFailure, string] {
+function explainRefusal(code: number): [ChannelFailure, string] {
   switch (code) {
     case 401:
     case 403:
@@ -117,12 +117,11 @@ function refusalMeaning(code: number): [ChannelFailure, string] {
 }
 
 /**
- * `forget` means that WhatsApp has removed the link, so that the credentials must be deleted too.
+ * `forget` means that WhatsApp has removed the link, so the credentials must be deleted as well.
  */
-type AfterClose = AfterConnectionFailure & { readonly forget?: boolean };
+type CloseDecision = AfterConnectionFailure & { readonly forget?: boolean };
 
-/** Why a connection was closed. */
-interface Closing {
+interface ConnectionClosure {
   /** The code from WhatsApp or Baileys; undefined when there is none. */
   readonly code: number | undefined;
   readonly reason: string;
@@ -132,16 +131,19 @@ interface Closing {
   readonly brokenSessions: number;
 }
 
-/** The number of consecutive 500s that indicates a broken session. */
+/** The number of consecutive 500 errors that indicates a broken session. */
 const BROKEN_SESSION_LIMIT = 5;
 const RELINK = `Link it with the phone again: ${RECONNECT}, and scan or type the new code with the phone.`;
 
 /** Decides what to do, based on the code. `random` is in [0, 1). */
-export function afterConnectionFailure(closing: Closing, random: number): AfterClose {
+export function decideAfterConnectionFailure(
+  closing: ConnectionClosure,
+  random: number,
+): CloseDecision {
   const { code, reason, failures, brokenSessions } = closing;
   if (code === 515) return { kind: 'retry', afterMs: 0, reason: 'WhatsApp asks to connect again' };
   if (code === 500 && brokenSessions + 1 >= BROKEN_SESSION_LIMIT) {
-    return giveUpDecision('WhatsApp keeps ending the connection with 500', UNLINK);
+    return createGiveUpDecision('WhatsApp keeps ending the connection with 500', UNLINK);
   }
   const final = code === undefined ? undefined : FINAL.get(code);
   if (final !== undefined) return final;
@@ -150,35 +152,38 @@ export function afterConnectionFailure(closing: Closing, random: number): AfterC
 
 const UNLINK = `The link is broken: remove Parley under "Linked devices" on the phone, then ${RECONNECT}.`;
 
-const FINAL: ReadonlyMap<number, AfterClose> = new Map([
-  [401, giveUpDecision('the phone, or WhatsApp, has unlinked this account', RELINK, true)],
+const FINAL: ReadonlyMap<number, CloseDecision> = new Map([
+  [401, createGiveUpDecision('the phone, or WhatsApp, has unlinked this account', RELINK, true)],
   [
     403,
-    giveUpDecision('WhatsApp has blocked this account', 'Open WhatsApp on the phone to see why.'),
+    createGiveUpDecision(
+      'WhatsApp has blocked this account',
+      'Open WhatsApp on the phone to see why.',
+    ),
   ],
   [
     405,
-    giveUpDecision(
+    createGiveUpDecision(
       'WhatsApp no longer accepts this version of its client (405)',
       'Update Parley, or set channels.whatsapp.version to the version of WhatsApp Web.',
     ),
   ],
   [
     411,
-    giveUpDecision(
+    createGiveUpDecision(
       'the phone does not support linked devices (411)',
       `Update WhatsApp on the phone, then ${RECONNECT}.`,
     ),
   ],
   [
     440,
-    giveUpDecision(
+    createGiveUpDecision(
       'another program uses the same link to WhatsApp',
       `Stop the other program, or link each with the phone separately; then ${RECONNECT}.`,
     ),
   ],
 ]);
 
-function giveUpDecision(reason: string, fix: string, forget = false): AfterClose {
+function createGiveUpDecision(reason: string, fix: string, forget = false): CloseDecision {
   return { kind: 'give-up', reason, fix, forget };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mediaAddress } from './files.ts';
+import { toMediaUrl } from './files.ts';
 
 const REAL = 'wss://web.whatsapp.com/ws/chat';
 const TEST = 'ws://127.0.0.1:9/ws/chat';
@@ -9,7 +9,7 @@ describe('the address of a file', () => {
     'https://mmg.whatsapp.net/v/t62.7118-24/1.enc?ccb=11-4',
     'https://media-fra3-1.cdn.whatsapp.net/v/1.enc',
   ])('[F10] may be %s', (address) => {
-    expect(mediaAddress(address, REAL)?.href).toBe(address);
+    expect(toMediaUrl(address, REAL)?.href).toBe(address);
   });
 
   it.each([
@@ -29,12 +29,12 @@ describe('the address of a file', () => {
     '/etc/passwd',
     '',
   ])('[F10] may not be %s', (address) => {
-    expect(mediaAddress(address, REAL)).toBeUndefined();
+    expect(toMediaUrl(address, REAL)).toBeUndefined();
   });
 
   it("may be on this machine if the account's server is", () => {
-    expect(mediaAddress('https://127.0.0.1:9/1.enc', TEST)?.port).toBe('9');
-    expect(mediaAddress('http://127.0.0.1:9/1.enc', TEST)).toBeUndefined();
-    expect(mediaAddress('https://10.0.0.1/1.enc', TEST)).toBeUndefined();
+    expect(toMediaUrl('https://127.0.0.1:9/1.enc', TEST)?.port).toBe('9');
+    expect(toMediaUrl('http://127.0.0.1:9/1.enc', TEST)).toBeUndefined();
+    expect(toMediaUrl('https://10.0.0.1/1.enc', TEST)).toBeUndefined();
   });
 });

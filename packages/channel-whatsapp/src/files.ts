@@ -13,38 +13,39 @@ import { isLoopbackUrl } from './settings.ts';
 
 /**
  * The maximum file size, in bytes. WhatsApp's apps limit pictures, videos and recordings to 100 MB;
- * larger documents stay on the phone.
+ * larger documents are not downloaded.
  */
 const LARGEST_BYTES = 100 * 1024 * 1024;
 
 interface FilesDeps {
   /** The open connection; undefined while there is none. */
   readonly socket: () => WASocket | undefined;
-  /** The account's server; see `mediaAddress`. */
+  /** The account's server; see `toMediaUrl`. */
   readonly server: string;
   /** How long to wait for the phone to upload a file again, in ms. */
   readonly patienceMs: number;
 }
 
-/** Downloads files. If WhatsApp has deleted one, the phone is asked to upload it again. */
+/** If WhatsApp has deleted a file, the phone is asked to upload it again. */
 export function createFiles(deps: FilesDeps): FilesCapability {
   return {
     maxBytes: LARGEST_BYTES,
     async fetch(text, limit, signal) {
       const ref = readRef(text);
-      if (ref === undefined) throw fileRefusedError('its reference is not one of this channel');
-      if (ref.size !== undefined && ref.size > limit) throw fileTooLargeError(limit);
+      if (ref === undefined)
+        throw createFileRefusedError('its reference is not one of this channel');
+      if (ref.size !== undefined && ref.size > limit) throw createFileTooLargeError(limit);
       const terms = { server: deps.server, limit, signal };
       const first = await fetchEncrypted(ref.address, terms);
       if (first.kind === 'encrypted') return decryptFile(ref, first.bytes);
       const second = await fetchEncrypted(await requestReupload(deps, ref, signal), terms);
-      if (second.kind === 'gone') throw fileGoneError();
+      if (second.kind === 'gone') throw createFileGoneError();
       return decryptFile(ref, second.bytes);
     },
   };
 }
 
-/** Returns the URL under which the phone has uploaded the file again. */
+/** Returns the URL to which the phone has uploaded the file again. */
 async function requestReupload(
   { socket: open, patienceMs }: FilesDeps,
   ref: MediaRef,
@@ -56,19 +57,19 @@ async function requestReupload(
       'WhatsApp is not connected, and the phone has to be asked for this file; Parley will try again.';
     throw new ChannelError({ kind: 'transient' }, text);
   }
-  const message = reuploadMessage(ref);
+  const message = createReuploadMessage(ref);
   try {
     await Promise.race([socket.updateMediaMessage(message), rejectAfter(patienceMs, signal)]);
   } catch (thrown) {
-    throw fileGoneError(thrown);
+    throw createFileGoneError(thrown);
   }
   const path = message.message?.[`${ref.kind}Message`]?.directPath;
-  if (!path) throw fileGoneError();
+  if (!path) throw createFileGoneError();
   return `https://${new URL(ref.address).host}${path}`;
 }
 
 /** The part of the message that the phone needs. */
-function reuploadMessage({ kind, key, chat, id, writer, fromMe }: MediaRef): WAMessage {
+function createReuploadMessage({ kind, key, chat, id, writer, fromMe }: MediaRef): WAMessage {
   const content: proto.IMessage = {
     [`${kind}Message`]: { mediaKey: Buffer.from(key, 'base64') },
   };
@@ -87,7 +88,7 @@ function rejectAfter(ms: number, signal: AbortSignal): Promise<never> {
   });
 }
 
-function fileGoneError(cause?: unknown): ChannelError {
+function createFileGoneError(cause?: unknown): ChannelError {
   const message =
     'WhatsApp no longer keeps this file, and the phone did not upload it again. Ask for it again.';
   return new ChannelError({ kind: 'gone' }, message, cause);
@@ -95,7 +96,7 @@ function fileGoneError(cause?: unknown): ChannelError {
 
 /**
  * The length of the MAC at the end of an encrypted file, in bytes. The MAC is not checked, because
- * the hash in the message proves more.
+ * the hash in the message is a stronger proof.
  */
 const MAC_BYTES = 10;
 /** An encrypted file is longer than its content by the MAC and at most one block of padding. */
@@ -104,15 +105,15 @@ const MAX_REDIRECTS = 3;
 /** Statuses that mean the file no longer exists; 403 means an expired URL. */
 const GONE = new Set([403, 404, 410]);
 
-interface FetchTerms {
-  /** The account's server; see `mediaAddress`. */
+interface FetchOptions {
+  /** The account's server; see `toMediaUrl`. */
   readonly server: string;
   /** The maximum number of bytes to read. */
   readonly limit: number;
   readonly signal: AbortSignal;
 }
 
-/** The encrypted bytes, or the fact that WhatsApp has deleted them. */
+/** The encrypted bytes, or the fact that WhatsApp has deleted the file. */
 type EncryptedFile =
   | { readonly kind: 'encrypted'; readonly bytes: Uint8Array }
   | { readonly kind: 'gone' };
@@ -122,11 +123,11 @@ type EncryptedFile =
  * redirects, and read without a limit.
  * @throws ChannelError
  */
-async function fetchEncrypted(address: string, terms: FetchTerms): Promise<EncryptedFile> {
+async function fetchEncrypted(address: string, terms: FetchOptions): Promise<EncryptedFile> {
   let next = address;
   for (let steps = 0; steps < MAX_REDIRECTS; steps += 1) {
-    const url = mediaAddress(next, terms.server);
-    if (url === undefined) throw fileRefusedError('its address is not one of WhatsApp');
+    const url = toMediaUrl(next, terms.server);
+    if (url === undefined) throw createFileRefusedError('its address is not one of WhatsApp');
     const response = await requestFile(url, terms.signal);
     const onwards = response.headers.get('location');
     if (response.status < 300 || response.status >= 400 || onwards === null) {
@@ -135,7 +136,7 @@ async function fetchEncrypted(address: string, terms: FetchTerms): Promise<Encry
     await response.body?.cancel();
     next = URL.canParse(onwards, url.href) ? new URL(onwards, url.href).href : '';
   }
-  throw fileRefusedError('its URL redirects too often');
+  throw createFileRefusedError('its URL redirects too often');
 }
 
 /**
@@ -146,8 +147,8 @@ async function decryptFile(ref: MediaRef, encrypted: Uint8Array): Promise<Uint8A
   const { iv, cipherKey } = await getMediaKeys(Buffer.from(ref.key, 'base64'), ref.kind);
   const plain = decryptBytes(encrypted.subarray(0, -MAC_BYTES), cipherKey, iv);
   const hash = createHash('sha256').update(plain).digest('base64');
-  if (hash !== ref.hash) throw fileChangedError();
-  if (ref.size !== undefined && ref.size !== plain.length) throw fileChangedError();
+  if (hash !== ref.hash) throw createFileChangedError();
+  if (ref.size !== undefined && ref.size !== plain.length) throw createFileChangedError();
   return plain;
 }
 
@@ -159,25 +160,25 @@ async function requestFile(url: URL, signal: AbortSignal): Promise<Response> {
       headers: { origin: DEFAULT_ORIGIN },
     });
   } catch (thrown) {
-    throw unreachedError(thrown);
+    throw createUnreachableError(thrown);
   }
 }
 
 async function readEncryptedFile(
   response: Response,
-  { limit }: FetchTerms,
+  { limit }: FetchOptions,
 ): Promise<EncryptedFile> {
   const { status, body } = response;
   if (!response.ok || body === null) {
     await body?.cancel();
     if (GONE.has(status)) return { kind: 'gone' };
-    if (status >= 500 || status === 429) throw unreachedError(`it answers ${status}`);
-    throw fileRefusedError(`WhatsApp answers ${status}`);
+    if (status >= 500 || status === 429) throw createUnreachableError(`it answers ${status}`);
+    throw createFileRefusedError(`WhatsApp answers ${status}`);
   }
   const bytes = await readUpTo(body, limit + OVERHEAD_BYTES).catch((thrown: unknown) => {
-    throw unreachedError(thrown);
+    throw createUnreachableError(thrown);
   });
-  if (bytes === undefined) throw fileTooLargeError(limit);
+  if (bytes === undefined) throw createFileTooLargeError(limit);
   return { kind: 'encrypted', bytes };
 }
 
@@ -186,23 +187,23 @@ function decryptBytes(ciphertext: Uint8Array, key: Uint8Array, iv: Uint8Array): 
   try {
     return Buffer.concat([decipher.update(ciphertext), decipher.final()]);
   } catch {
-    throw fileChangedError();
+    throw createFileChangedError();
   }
 }
 
-function fileTooLargeError(limit: number): ChannelError {
-  return fileRefusedError(`it is larger than ${Math.floor(limit / 1024)} KiB`);
+function createFileTooLargeError(limit: number): ChannelError {
+  return createFileRefusedError(`it is larger than ${Math.floor(limit / 1024)} KiB`);
 }
 
-function fileRefusedError(why: string): ChannelError {
+function createFileRefusedError(why: string): ChannelError {
   return new ChannelError({ kind: 'refused' }, `A file from WhatsApp was not downloaded: ${why}.`);
 }
 
-function fileChangedError(): ChannelError {
-  return fileRefusedError('it is not the one that was sent');
+function createFileChangedError(): ChannelError {
+  return createFileRefusedError('its hash does not match the message');
 }
 
-function unreachedError(thrown: unknown): ChannelError {
+function createUnreachableError(thrown: unknown): ChannelError {
   const why = typeof thrown === 'string' ? `: ${thrown}` : '';
   const text = `WhatsApp's file server could not be reached${why}; Parley will try again.`;
   return new ChannelError({ kind: 'transient' }, text, thrown);
@@ -212,11 +213,11 @@ function unreachedError(thrown: unknown): ChannelError {
 const OWN_HOSTS = '.whatsapp.net';
 
 /**
- * The URL of a file if it may be requested. The sender chooses it and could make the bot send
+ * The URL of a file if it may be requested. The sender chooses the URL and could make the bot send
  * requests inside its own network. Only https and WhatsApp's own hosts are allowed, and loopback
  * for an account whose `server` is on loopback, as in tests.
  */
-export function mediaAddress(address: string, server: string): URL | undefined {
+export function toMediaUrl(address: string, server: string): URL | undefined {
   if (!URL.canParse(address)) return undefined;
   const url = new URL(address);
   if (url.protocol !== 'https:' || url.username !== '' || url.password !== '') return undefined;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32, deflateSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { fileMessage, mentionedIn } from './format.ts';
+import { createFileMessage, listMentionedMembers } from './format.ts';
 
 function chunk(type: string, data: Buffer): Buffer {
   const content = Buffer.concat([Buffer.from(type), data]);
@@ -19,7 +19,7 @@ function aPng(side: number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(side, 0);
   header.writeUInt32BE(side, 4);
-  header[8] = 1; // One bit per pixel.
+  header[8] = 1; // The picture has one bit per pixel.
   const rows = deflateSync(Buffer.alloc(side * (1 + Math.ceil(side / 8))), { level: 1 });
   const mark = Buffer.from('\u0089PNG\r\n\u001a\n', 'latin1');
   const chunks = [chunk('IHDR', header), chunk('IDAT', rows), chunk('IEND', Buffer.alloc(0))];
@@ -33,7 +33,7 @@ async function previewOf(bytes: Buffer): Promise<Uint8Array | null | undefined> 
   writeFileSync(path, bytes);
   const file = { kind: 'image', name: 'a.png', mimeType: 'image/png', path } as const;
   const upload = async () => ({ mediaUrl: 'https://mmg.whatsapp.net/x', directPath: '/x' });
-  const { imageMessage } = await fileMessage(file, '', { upload });
+  const { imageMessage } = await createFileMessage(file, '', { upload });
   return imageMessage?.jpegThumbnail;
 }
 
@@ -59,12 +59,12 @@ const GROUP = {
   ],
 };
 
-describe('the people mentioned by an answer in a group', () => {
+describe('mentions in an answer to a group', () => {
   it.each([
     ['hi @491500000001!', ['491500000001@s.whatsapp.net']],
     ['@11000 and (@22000), @11000', ['11000@lid', '22000@lid']],
     ['@33000, ann@11000, @11000x, @@11000, 11000', []],
   ])('[M05] %s', (text, jids) => {
-    expect(mentionedIn(text, GROUP)).toEqual(jids);
+    expect(listMentionedMembers(text, GROUP)).toEqual(jids);
   });
 });

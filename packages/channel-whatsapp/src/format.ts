@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { ChannelError, type OutboundFile, outboundFilePath, reasonOf } from '@parley/core';
+import { ChannelError, getOutboundFilePath, type OutboundFile, reasonOf } from '@parley/core';
 import { pixelsOf } from '@parley/tools/documents';
 import {
   type AnyMediaMessageContent,
@@ -8,8 +8,8 @@ import {
   prepareWAMessageMedia,
   type proto,
 } from '@whiskeysockets/baileys';
-import { notSent, whatsAppSendError } from './failures.ts';
-import { personIds } from './people.ts';
+import { toSendFailure, toWhatsAppSendError } from './failures.ts';
+import { toPersonIds } from './people.ts';
 
 /**
  * The maximum caption length in WhatsApp's apps, in UTF-16 units. A longer text is sent before the
@@ -35,19 +35,19 @@ export function canBeCaption({ kind }: OutboundFile, text: string): boolean {
  * Encrypts a file, uploads it to WhatsApp's server and returns the message that refers to it.
  * @throws ChannelError `refused` when the file cannot be read
  */
-export async function fileMessage(
+export async function createFileMessage(
   file: OutboundFile,
   caption: string,
   { upload }: Pick<MediaGenerationOptions, 'upload'>,
 ): Promise<proto.IMessage> {
-  const handle = await open(outboundFilePath(file)).catch((thrown: unknown) => {
-    throw unreadableFileError(file, reasonOf(thrown), thrown);
+  const handle = await open(getOutboundFilePath(file)).catch((thrown: unknown) => {
+    throw createUnreadableFileError(file, reasonOf(thrown), thrown);
   });
   try {
-    if (!(await handle.stat()).isFile()) throw unreadableFileError(file, 'it is not a file');
+    if (!(await handle.stat()).isFile()) throw createUnreadableFileError(file, 'it is not a file');
     // A stream is always passed instead of a path, because Baileys reads any URL or path.
     const preview = file.kind === 'image' && (await isPreviewed(handle));
-    const content = fileMessageContent(file, caption, preview, {
+    const content = createFileContent(file, caption, preview, {
       stream: handle.createReadStream(),
     });
     return await prepareWAMessageMedia(content, {
@@ -55,13 +55,15 @@ export async function fileMessage(
       mediaUploadTimeoutMs: UPLOAD_TIMEOUT_MS,
     });
   } catch (thrown) {
-    throw thrown instanceof ChannelError ? thrown : whatsAppSendError(notSent(thrown), thrown);
+    throw thrown instanceof ChannelError
+      ? thrown
+      : toWhatsAppSendError(toSendFailure(thrown), thrown);
   } finally {
     await handle.close();
   }
 }
 
-type Stream = Extract<AnyMediaMessageContent, { audio: unknown }>['audio'];
+type FileStream = Extract<AnyMediaMessageContent, { audio: unknown }>['audio'];
 
 async function isPreviewed(handle: FileHandle): Promise<boolean> {
   const beginning = Buffer.alloc(SIZE_WITHIN);
@@ -70,11 +72,11 @@ async function isPreviewed(handle: FileHandle): Promise<boolean> {
   return pixels !== null && pixels <= MAX_PREVIEWED_PIXELS;
 }
 
-function fileMessageContent(
+function createFileContent(
   file: OutboundFile,
   text: string,
   preview: boolean,
-  media: Stream,
+  media: FileStream,
 ): AnyMediaMessageContent {
   const { kind, name, mimeType: mimetype } = file;
   const caption = text === '' ? {} : { caption: text };
@@ -89,18 +91,22 @@ function fileMessageContent(
     case 'audio':
       return { audio: media, mimetype };
     case 'voice':
-      return { audio: media, ...voice(mimetype) };
+      return { audio: media, ...toVoiceFields(mimetype) };
   }
 }
 
 /** Phones play only Opus as voice notes; other recordings are sent as audio files. */
-function voice(mimetype: string): { readonly mimetype: string; readonly ptt?: true } {
+function toVoiceFields(mimetype: string): { readonly mimetype: string; readonly ptt?: true } {
   return mimetype.startsWith('audio/ogg')
     ? { mimetype: 'audio/ogg; codecs=opus', ptt: true }
     : { mimetype };
 }
 
-function unreadableFileError({ name }: OutboundFile, why: string, cause?: unknown): ChannelError {
+function createUnreadableFileError(
+  { name }: OutboundFile,
+  why: string,
+  cause?: unknown,
+): ChannelError {
   const message = `The file ${name} cannot be read, so it was not sent: ${why}.`;
   return new ChannelError({ kind: 'refused' }, message, cause);
 }
@@ -112,10 +118,10 @@ const NAMED = /(?<![\w@])@(\d{5,20})(?!\w)/g;
  * The group members that a text mentions, as ids in the form used in the text. Phones show a name
  * there and notify the person. Only members can be notified.
  */
-export function mentionedIn(text: string, { participants }: GroupMetadata): string[] {
+export function listMentionedMembers(text: string, { participants }: GroupMetadata): string[] {
   const known = new Map<string, string>();
   for (const { id, phoneNumber, lid } of participants) {
-    const person = personIds(id, phoneNumber, lid);
+    const person = toPersonIds(id, phoneNumber, lid);
     for (const jid of [person.lid, person.pn]) {
       if (jid !== undefined) known.set(jid.split('@')[0] ?? '', jid);
     }

@@ -8,7 +8,7 @@ describe('WhatsApp', () => {
   });
 });
 
-describe('WhatsApp that is not configured', () => {
+describe('the WhatsApp channel without settings', () => {
   it('[F03] loads neither Baileys nor the QR code renderer', () => {
     const program = `
       const { registerHooks } = await import('node:module');

@@ -6,7 +6,7 @@ import {
 } from '@parley/channels';
 import type { WhatsAppEnv } from './connection.ts';
 import { WHATSAPP_IDS } from './ids.ts';
-import { quietLibsignal } from './logs.ts';
+import { silenceLibsignal } from './logs.ts';
 import { CAPABILITIES, WhatsAppSettings } from './settings.ts';
 
 export type { WhatsAppEnv } from './connection.ts';
@@ -15,8 +15,8 @@ export type { WhatsAppEnv } from './connection.ts';
 type ConnectWhatsApp = (context: ChannelContext<unknown>, env?: WhatsAppEnv) => ChannelAdapter;
 
 /**
- * The WhatsApp channel, which runs as a linked device. This import loads only the settings schema;
- * `load` loads Baileys.
+ * Defines the WhatsApp channel, which runs as a linked device. Importing this module loads only the
+ * settings schema; `load` loads Baileys.
  */
 export const whatsapp = withOptionalLibrary(
   {
@@ -26,13 +26,13 @@ export const whatsapp = withOptionalLibrary(
     // WhatsApp blocks numbers that write to strangers.
     answersStrangers: false,
     async probe(_settings, env) {
-      quietLibsignal();
+      silenceLibsignal();
       const { probeWhatsApp } = await import('./credentials.ts');
       return probeWhatsApp(env);
     },
     async load(): Promise<ConnectWhatsApp> {
-      // This must run before the import, because libsignal prints private keys.
-      quietLibsignal();
+      // The filter must be installed before the import, because libsignal prints private keys.
+      silenceLibsignal();
       const { createWhatsAppAdapter } = await import('./adapter.ts');
       return (context, env) => {
         const settings = WhatsAppSettings.parse(context.settings);

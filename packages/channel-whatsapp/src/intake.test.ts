@@ -1,15 +1,15 @@
 import type { ChannelContext, IngressOutcome } from '@parley/channels';
 import type { InboundMessage } from '@parley/core';
-import { memoryValues, silentRuntime } from '@parley/core/testing';
+import { createMemoryValues, silentRuntime } from '@parley/core/testing';
 import { proto, writeRandomPadMax16 } from '@whiskeysockets/baileys';
 import { describe, expect, it } from 'vitest';
-import { Chats } from './chats.ts';
+import { ChatDirectory } from './chats.ts';
 import { admitMessage, readMessage } from './intake.ts';
-import { Names } from './names.ts';
-import { unseenIn } from './notices.ts';
-import { Contacts } from './people.ts';
+import { ContactNames } from './names.ts';
+import { classifyStanza } from './notices.ts';
+import { ContactDirectory } from './people.ts';
 import { RecentMessages } from './quotes.ts';
-import { resentIn } from './resent.ts';
+import { listResent } from './resent.ts';
 
 const ANN = '491500000001@s.whatsapp.net';
 const BEN = '491500000002@s.whatsapp.net';
@@ -25,7 +25,7 @@ interface Core {
 
 /** The adapter's path from decrypted bytes to the core, whose responses the test chooses. */
 function intake({ outcome, stored = null }: Core = {}) {
-  const values = memoryValues();
+  const values = createMemoryValues();
   const received: InboundMessage[] = [];
   const told: unknown[] = [];
   const reasons: string[] = [];
@@ -44,11 +44,11 @@ function intake({ outcome, stored = null }: Core = {}) {
       history: async () => (stored === null ? [] : [SAID]),
     },
     me: () => ME,
-    contacts: new Contacts(values),
+    contacts: new ContactDirectory(values),
     recent: new RecentMessages(),
     groups: { title: () => undefined, isAdmin: async () => false },
-    chats: new Chats(values),
-    names: new Names(),
+    chats: new ChatDirectory(values),
+    names: new ContactNames(),
     log: silentRuntime.log,
     read: () => {},
   };
@@ -84,13 +84,13 @@ describe('a WhatsApp message on its way to the core', () => {
     ['0', NOW],
     ['1.00051', 1_000],
     ['1790000000', 1_790_000_000_000],
-  ])('[F01] is not lost because of its time: %j', async (t, sentAt) => {
+  ])('[F01] is not lost because of an invalid time: %j', async (t, sentAt) => {
     const { arrive, received } = intake();
     await arrive({ conversation: 'hi' }, { t });
     expect(received).toMatchObject([{ text: 'hi', sentAt }]);
   });
 
-  it('[F06] is truncated when it is a reaction that is too long for an emoji', async () => {
+  it('[F06] truncates a reaction that is too long for an emoji', async () => {
     const { arrive, told } = intake();
     await arrive({ reactionMessage: { key: { id: 'X' }, text: 'x'.repeat(100) } });
     expect(told).toMatchObject([{ messageId: 'X', emojis: ['x'.repeat(64)] }]);
@@ -107,7 +107,7 @@ describe('a WhatsApp message on its way to the core', () => {
     expect(told).toMatchObject([{ kind: 'edited', message: { text: `see${names}` } }]);
   });
 
-  it('[F16] is recorded when it is edited to an empty message', async () => {
+  it('[F16] records the reason when an edit leaves it empty', async () => {
     const { arrive, told, reasons } = intake();
     await arrive({ conversation: 'hi' });
     await arrive(edit('A1', ''), { id: 'A2' });
@@ -142,7 +142,7 @@ describe("a group member who uses the id of another person's message", () => {
     },
   );
 
-  it('[F01] does not keep people from changing their own message that was delivered again after a restart', async () => {
+  it('[F01] does not prevent people from changing their own redelivered message after a restart', async () => {
     const { arrive, told } = intake({ outcome: { kind: 'duplicate' }, stored: byAnn });
     await arrive({ conversation: 'hi' }, inGroup(ANN, 'X'));
     await arrive(edit('X', 'hello'), inGroup(ANN, 'A2'));
@@ -186,13 +186,13 @@ describe('a WhatsApp stanza', () => {
     ['nobody in a group', { from: GROUP }, 'its sender is not a person on WhatsApp'],
   ])('[F07] [F16] from %s is ignored with a reason', (_what, attrs, reason) => {
     const stanza = { tag: 'message', attrs: { ...attrs, id: 'A1' }, content: enc };
-    expect(unseenIn(stanza)).toEqual({ kind: 'ignored', reason });
+    expect(classifyStanza(stanza)).toEqual({ kind: 'ignored', reason });
   });
 
   it.each([{ from: ANN }, { from: '123456789:7@hosted.lid' }, { from: GROUP, participant: BEN }])(
     'from a person is not ignored: %j',
     (attrs) => {
-      expect(unseenIn({ tag: 'message', attrs: { ...attrs, id: 'A1' }, content: enc })).toBe(
+      expect(classifyStanza({ tag: 'message', attrs: { ...attrs, id: 'A1' }, content: enc })).toBe(
         undefined,
       );
     },
@@ -207,10 +207,10 @@ describe("a message that the account's phone resends", () => {
     const content = {
       protocolMessage: { peerDataOperationRequestResponseMessage: { peerDataOperationResult } },
     };
-    return resentIn({ chat: ANN, id: 'P', from, name: '', time: 1, content }, ME);
+    return listResent({ chat: ANN, id: 'P', from, name: '', time: 1, content }, ME);
   };
 
-  it('[F16] is named when its kind is newer than Parley', () => {
+  it('[F16] is named if its kind is newer than Parley', () => {
     expect(resent({}, ME)).toMatchObject([
       { envelope: { from: ANN, id: 'Z' }, unread: expect.stringContaining('newer than Parley') },
     ]);

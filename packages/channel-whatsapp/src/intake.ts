@@ -1,34 +1,34 @@
 import type { ChannelContext } from '@parley/channels';
 import { type Clock, type InboundMessage, type Logger, reasonOf } from '@parley/core';
 import { proto, type SocketConfig, unpadRandomMax16 } from '@whiskeysockets/baileys';
-import type { ChatNews, Chats } from './chats.ts';
+import type { ChatDirectory, ChatUpdate } from './chats.ts';
 import {
-  type Change,
-  changeIn,
-  chatIdOf,
-  isForUs,
-  peopleIn,
+  applyEdit,
+  type ChatChange,
+  isIncomingMessage,
+  listPeople,
   type RawMessage,
+  readChange,
+  toChatId,
   toInbound,
   toReaction,
-  withEdit,
 } from './content.ts';
-import type { Envelope } from './decrypt.ts';
+import type { MessageEnvelope } from './decrypt.ts';
 import { toSafeInteger } from './kinds/reading.ts';
-import { findContextInfo, unwrap } from './look.ts';
-import type { Names } from './names.ts';
+import { findContextInfo, unwrapMessage } from './look.ts';
+import type { ContactNames } from './names.ts';
 import {
-  type Contacts,
-  type Groups,
+  type ContactDirectory,
+  type GroupCache,
   isGroup,
   isPerson,
   type PersonIds,
-  personIds,
-  personJid,
-  publicId,
+  toPersonIds,
+  toPersonJid,
+  toPublicId,
 } from './people.ts';
 import { isStoredFor, type RecentMessages } from './quotes.ts';
-import { messageSeconds } from './times.ts';
+import { toMessageSeconds } from './times.ts';
 
 /** Baileys' mapping of identities to numbers. */
 type KnownPeople = Pick<
@@ -42,46 +42,45 @@ type KnownPeople = Pick<
  * person keeps one id.
  */
 export async function readMessage(
-  envelope: Envelope,
+  envelope: MessageEnvelope,
   plain: Uint8Array,
   people: KnownPeople,
   clock: Clock,
 ): Promise<RawMessage | undefined> {
   const decoded = decodeContent(plain);
   if (decoded === undefined) return undefined;
-  return rawMessage(envelope, decoded, people, clock);
+  return createRawMessage(envelope, decoded, people, clock);
 }
 
-/** The decrypted content. */
-type Decoded = Pick<RawMessage, 'content' | 'unread'>;
+type DecodedContent = Pick<RawMessage, 'content' | 'unread'>;
 
 /** A message with its envelope; undefined for an envelope without a sender or an id. */
-export async function rawMessage(
-  envelope: Envelope,
-  decoded: Decoded,
+export async function createRawMessage(
+  envelope: MessageEnvelope,
+  decoded: DecodedContent,
   people: KnownPeople,
   clock: Clock,
 ): Promise<RawMessage | undefined> {
   const { from: chat, id, participant, notify = '', t } = envelope;
   if (!chat || !id) return undefined;
   const { participant_pn, participant_lid, sender_pn, sender_lid } = envelope;
-  const written = personIds(
+  const written = toPersonIds(
     participant ?? chat,
     participant_pn,
     participant_lid,
     sender_pn,
     sender_lid,
   );
-  const from = await withNumber(written, people);
-  const time = messageSeconds(Number(t), clock);
+  const from = await addKnownNumber(written, people);
+  const time = toMessageSeconds(Number(t), clock);
   return { chat, id, participant, from, name: notify, time, ...decoded };
 }
 
 /** Adds the number known from earlier messages to a person's ids, if there is one. */
-async function withNumber(person: PersonIds, people: KnownPeople): Promise<PersonIds> {
+async function addKnownNumber(person: PersonIds, people: KnownPeople): Promise<PersonIds> {
   const { lid, pn } = person;
   if (lid === undefined || pn !== undefined) return person;
-  const number = personJid(await people.getPNForLID(lid));
+  const number = toPersonJid(await people.getPNForLID(lid));
   return number === undefined ? person : { lid, pn: number };
 }
 
@@ -89,7 +88,7 @@ async function withNumber(person: PersonIds, people: KnownPeople): Promise<Perso
  * Decodes a message; undefined when that fails. Baileys cannot decode it either and requests the
  * message again.
  */
-function decodeContent(plain: Uint8Array): Decoded | undefined {
+function decodeContent(plain: Uint8Array): DecodedContent | undefined {
   try {
     const bytes = unpadRandomMax16(plain);
     const content = proto.Message.decode(bytes);
@@ -114,19 +113,19 @@ interface IntakeDeps {
   >;
   /** All ids of the account; empty before it is linked. */
   readonly me: () => PersonIds;
-  readonly contacts: Contacts;
+  readonly contacts: ContactDirectory;
   readonly recent: RecentMessages;
-  readonly groups: Pick<Groups, 'title' | 'isAdmin'>;
-  readonly chats: Pick<Chats, 'hear'>;
-  readonly names: Pick<Names, 'note' | 'of'>;
+  readonly groups: Pick<GroupCache, 'title' | 'isAdmin'>;
+  readonly chats: Pick<ChatDirectory, 'hear'>;
+  readonly names: Pick<ContactNames, 'note' | 'of'>;
   readonly log: Logger;
   /** Called with a message that will be answered. */
   readonly read: (raw: RawMessage) => void;
 }
 
 /**
- * Admits a message, an edit, a deletion, a reaction or a new timer of the chat. Resolves once it is
- * durable or refused permanently; rejects when it must be delivered again.
+ * Admits a message, an edit, a deletion, a reaction or a new timer of the chat. Resolves once the
+ * event is durable or refused permanently; rejects if it must be delivered again.
  */
 export async function admitMessage(
   deps: IntakeDeps,
@@ -134,18 +133,18 @@ export async function admitMessage(
   known: KnownPeople,
 ): Promise<void> {
   const me = deps.me();
-  if (!isForUs(raw, me)) return;
+  if (!isIncomingMessage(raw, me)) return;
   const sender = await deps.contacts.jidOf(raw.from);
   if (sender === undefined) return;
   deps.names.note(raw.from, raw.name);
-  const change = changeIn(raw.content);
+  const change = readChange(raw.content);
   if (change !== undefined) return admitChange(deps, { raw, sender, change }, known);
   const { account, commands, reacted } = deps.context;
   const title = deps.groups.title(raw.chat);
   const reaction = toReaction(raw, { account, sender, title });
   if (reaction !== undefined) return reacted(reaction);
-  const people = await lookUpNames(deps, peopleIn(raw), known);
-  const facts = { account, me, sender, title, people, commands, ...nameLookups(deps) };
+  const people = await lookUpNames(deps, listPeople(raw), known);
+  const facts = { account, me, sender, title, people, commands, ...createNameLookups(deps) };
   const inbound = toInbound(raw, facts);
   if (inbound.kind === 'message') return receiveMessage(deps, { raw, sender }, inbound.message);
   if (inbound.reason !== undefined) await noteIgnored(deps, { raw, sender }, inbound.reason);
@@ -153,12 +152,12 @@ export async function admitMessage(
 
 async function receiveMessage(
   deps: IntakeDeps,
-  sent: Sent,
+  sent: ReceivedMessage,
   message: InboundMessage,
 ): Promise<void> {
   const { raw } = sent;
   if (!deps.recent.remember(message, raw.from)) return noteIgnored(deps, sent, OTHERS_ID);
-  const { keep } = await deps.chats.hear(message.chat.id, newsIn(raw));
+  const { keep } = await deps.chats.hear(message.chat.id, readChatUpdate(raw));
   const outcome = await deps.context.receive(message, {
     isAdministrator: async () => isGroup(raw.chat) && deps.groups.isAdmin(raw.chat, raw.from),
   });
@@ -170,18 +169,19 @@ async function receiveMessage(
 }
 
 /** The address that a person used, and the timer on their message. */
-export function newsIn({ chat, content }: RawMessage): ChatNews {
-  const { expiration, ephemeralSettingTimestamp } = findContextInfo(unwrap(content).content) ?? {};
+export function readChatUpdate({ chat, content }: RawMessage): ChatUpdate {
+  const { expiration, ephemeralSettingTimestamp } =
+    findContextInfo(unwrapMessage(content).content) ?? {};
   return {
-    address: isGroup(chat) ? undefined : personJid(chat),
-    // Apps omit the timer when there is none. A message without a timer reveals nothing, because it
-    // may come from an older app.
+    address: isGroup(chat) ? undefined : toPersonJid(chat),
+    // Apps omit the timer when messages do not disappear. A message without a timer is not evidence
+    // that the timer is off, because it may come from an older app.
     expiration: expiration || undefined,
     setAt: toSafeInteger(ephemeralSettingTimestamp),
   };
 }
 
-function nameLookups({ names, groups }: IntakeDeps) {
+function createNameLookups({ names, groups }: IntakeDeps) {
   return {
     nameOf: (jid: string) => names.of(jid),
     titleOf: (jid: string) => groups.title(jid),
@@ -190,7 +190,7 @@ function nameLookups({ names, groups }: IntakeDeps) {
 
 const OTHERS_ID = "it has the id of someone else's message";
 
-interface Sent {
+interface ReceivedMessage {
   readonly raw: RawMessage;
   readonly sender: string;
 }
@@ -199,27 +199,31 @@ interface Sent {
  * Records why an event was ignored. A failure to store the reason is only logged, so that the
  * message is not delivered again.
  */
-async function noteIgnored({ context, log }: IntakeDeps, { raw, sender }: Sent, reason: string) {
+async function noteIgnored(
+  { context, log }: IntakeDeps,
+  { raw, sender }: ReceivedMessage,
+  reason: string,
+) {
   const { chat, id: messageId, time } = raw;
-  const chatId = chatIdOf(chat, sender);
-  const event = { chatId, messageId, senderId: publicId(sender), at: time * 1000 };
+  const chatId = toChatId(chat, sender);
+  const event = { chatId, messageId, senderId: toPublicId(sender), at: time * 1000 };
   await context.ignored(event, reason).catch((thrown: unknown) => {
     log.debug({ reason: reasonOf(thrown) }, 'the reason for ignoring an event was not stored');
   });
 }
 
-interface ChangingMessage extends Sent {
-  readonly change: Change;
+interface ChangingMessage extends ReceivedMessage {
+  readonly change: ChatChange;
 }
 
-/** Admits a change. A message that is no longer in memory is too old to be still in the queue. */
+/** Admits a change; a changed message that is no longer in memory is too old to be in the queue. */
 async function admitChange(
   deps: IntakeDeps,
   { raw, sender, change }: ChangingMessage,
   known: KnownPeople,
 ): Promise<void> {
   const { recent, context } = deps;
-  const chatId = chatIdOf(raw.chat, sender);
+  const chatId = toChatId(raw.chat, sender);
   if (change.kind === 'expiration') return admitTimer(deps, { raw, sender }, change.seconds);
   const old = recent.find(chatId, change.id);
   if (old === undefined || !(await mayChange(deps, { raw, sender }, old.from, change))) {
@@ -235,10 +239,10 @@ async function admitChange(
     recent.forget(old.message);
     return;
   }
-  const named = peopleIn({ ...raw, content: change.content });
+  const named = listPeople({ ...raw, content: change.content });
   const people = await lookUpNames(deps, named, known);
-  const here = { me: deps.me(), people, commands: context.commands, ...nameLookups(deps) };
-  const message = withEdit(old.message, change.content, here);
+  const here = { me: deps.me(), people, commands: context.commands, ...createNameLookups(deps) };
+  const message = applyEdit(old.message, change.content, here);
   if (message === undefined) {
     return noteIgnored(deps, { raw, sender }, 'an edit that leaves nothing to read');
   }
@@ -246,33 +250,41 @@ async function admitChange(
   recent.remember(message, old.from);
 }
 
-/** Records a new timer. In groups WhatsApp itself reports the duration; see `Groups`. */
-async function admitTimer(deps: IntakeDeps, { raw, sender }: Sent, seconds: number): Promise<void> {
+/**
+ * Records the new timer of a chat. For groups, WhatsApp itself reports the duration; see `Groups`.
+ */
+async function admitTimer(
+  deps: IntakeDeps,
+  { raw, sender }: ReceivedMessage,
+  seconds: number,
+): Promise<void> {
   const { content, time: setAt } = raw;
-  const stated = toSafeInteger(unwrap(content).content.protocolMessage?.ephemeralSettingTimestamp);
+  const stated = toSafeInteger(
+    unwrapMessage(content).content.protocolMessage?.ephemeralSettingTimestamp,
+  );
   const news = { expiration: seconds, setAt: stated || setAt };
-  const chatId = chatIdOf(raw.chat, sender);
+  const chatId = toChatId(raw.chat, sender);
   const { keep, isKept } = await deps.chats.hear(chatId, news);
-  // Nothing is stored about a stranger. The first message that is answered also stores what was
-  // learned before.
+  // Nothing is stored about a stranger. The first answered message also stores facts from before
+  // it.
   if (isKept || (await deps.context.history(chatId, 1)).length > 0) await keep();
   const reason = seconds > 0 ? `messages disappear after ${seconds} s` : 'messages stay again';
   await noteIgnored(deps, { raw, sender }, `a setting of the chat: ${reason}`);
 }
 
 /**
- * Whether a person may change a message. Nothing else prevents a group member from changing another
- * member's message, because all share the group's key.
+ * Whether a person may change a message. This check is necessary because all group members share
+ * the group's key, so one member could change another's message.
  */
 async function mayChange(
   { groups, context }: IntakeDeps,
-  { raw: { chat, from }, sender }: Sent,
+  { raw: { chat, from }, sender }: ReceivedMessage,
   author: PersonIds,
-  { kind, id }: Exclude<Change, { kind: 'expiration' }>,
+  { kind, id }: Exclude<ChatChange, { kind: 'expiration' }>,
 ): Promise<boolean> {
   if (isPerson(from.lid, author) || isPerson(from.pn, author)) {
     // After a restart, a forged copy of an earlier message may be the first one that is remembered.
-    return isStoredFor(context, chatIdOf(chat, sender), id, from);
+    return isStoredFor(context, toChatId(chat, sender), id, from);
   }
   return kind === 'deleted' && isGroup(chat) && groups.isAdmin(chat, from);
 }
@@ -284,7 +296,7 @@ async function lookUpNames(
 ): Promise<ReadonlyMap<string, string>> {
   const names = new Map<string, string>();
   for (const jid of new Set(jids)) {
-    const name = await contacts.jidOf(await withNumber(personIds(jid), known));
+    const name = await contacts.jidOf(await addKnownNumber(toPersonIds(jid), known));
     if (name !== undefined) names.set(jid, name);
   }
   return names;

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { quietLibsignal } from './logs.ts';
+import { silenceLibsignal } from './logs.ts';
 
-/** A console that records, and functions that print to it from a file of the given name. */
+/**
+ * A console that records its output, and functions that print to it from a file with the given
+ * name.
+ */
 function scene() {
   const printed: unknown[] = [];
   const note = (...values: unknown[]) => void printed.push(values);
@@ -21,9 +24,9 @@ function scene() {
 }
 
 describe('libsignal', () => {
-  it('drops the output of libsignal, whatever the text, but prints everything from other callers', () => {
+  it('drops all output of libsignal and prints output from other callers', () => {
     const { on, printed, printFrom } = scene();
-    const undo = quietLibsignal(on);
+    const undo = silenceLibsignal(on);
     printFrom('/app/node_modules/libsignal/src/session_record.js', 'info', 'Closing session:');
     printFrom('C:/x/node_modules/a/node_modules/libsignal/src/x.js', 'warn', 'new words');
     printFrom('/app/libsignal/mine.js', 'info', 'not installed');

@@ -11,7 +11,7 @@ const METHODS = ['debug', 'info', 'log', 'warn', 'error'] as const;
  * tests.
  * @returns a function that restores the console
  */
-export function quietLibsignal(on: Console = console): () => void {
+export function silenceLibsignal(on: Console = console): () => void {
   const before = METHODS.map((method) => [method, on[method]] as const);
   for (const [method, print] of before) {
     on[method] = (...values: unknown[]) => {
@@ -32,14 +32,14 @@ function isCalledByLibsignal(): boolean {
 type LibraryLogger = SocketConfig['logger'];
 
 /**
- * Baileys' log without its fields, which contain keys, numbers and texts. Digits in the messages
- * are hidden as well. All entries get the level debug, because Baileys recovers from most of its
- * errors.
+ * Baileys' log without its fields, which contain keys, numbers and texts. Digits in the log
+ * messages are masked as well. All entries are logged at level debug, because Baileys recovers from
+ * most of its errors.
  */
-export function baileysLogger(log: Logger): LibraryLogger {
+export function createBaileysLogger(log: Logger): LibraryLogger {
   const note = (fields: unknown, message?: string): void => {
     const text = message ?? (typeof fields === 'string' ? fields : '');
-    if (text !== '') log.debug({}, `baileys: ${withoutNumbers(text)}`);
+    if (text !== '') log.debug({}, `baileys: ${maskNumbers(text)}`);
   };
   const logger: LibraryLogger = {
     level: 'info',
@@ -54,6 +54,6 @@ export function baileysLogger(log: Logger): LibraryLogger {
 }
 
 /** Replaces phone numbers and other ids by `…`. */
-export function withoutNumbers(text: string): string {
+export function maskNumbers(text: string): string {
   return text.replace(/\d{6,}/g, '…');
 }

@@ -1,18 +1,18 @@
 import type { Attachment } from '@parley/core';
 import { proto } from '@whiskeysockets/baileys';
 import {
+  type FieldKinds,
   KINDS,
-  type Kinds,
   PROTOCOL_KINDS,
   type ProtocolKind,
   type ProtocolType,
 } from './kinds/kinds.ts';
-import { albumText } from './kinds/media.ts';
-import type { Beside, Kind, Reading } from './kinds/reading.ts';
-import { attachmentOf, type MediaMessage, nameOfFile } from './media-ref.ts';
+import { describeAlbum } from './kinds/media.ts';
+import type { ExternalText, FieldKind, KindContent } from './kinds/reading.ts';
+import { describeFile, type MediaMessage, toAttachment } from './media-ref.ts';
 
 /** The visible content of a message. */
-export interface Shown {
+export interface VisibleContent {
   /**
    * The text that the sender typed, otherwise the content described as text; empty if there is only
    * a file.
@@ -27,24 +27,24 @@ export interface Shown {
   readonly isTyped: boolean;
   readonly files: readonly Attachment[];
   readonly context: proto.IContextInfo | undefined;
-  /** The id of the album; its messages were sent together. */
+  /** The id of the album that the message was sent with. */
   readonly albumId: string | undefined;
   /** Text shown with the message that the sender did not write. */
-  readonly beside: readonly Beside[];
+  readonly beside: readonly ExternalText[];
   /** The message that a comment belongs to, if it has no quotation. */
   readonly target: proto.IMessageKey | undefined;
 }
 
-export type Look =
-  | { readonly kind: 'shown'; readonly shown: Shown }
-  /** Nothing that anyone wrote; without a reason it is not recorded. */
+export type ReadResult =
+  | { readonly kind: 'shown'; readonly shown: VisibleContent }
+  /** A message with no content from a person; it is recorded only if there is a reason. */
   | { readonly kind: 'nothing'; readonly reason?: string };
 
 /** The maximum number of nested wrappers that are opened; apps use three. */
 const MAX_WRAPPERS = 8;
 
 /** A message without its wrappers. */
-interface Unwrapped {
+interface UnwrappedMessage {
   readonly content: proto.IMessage;
   /** The name of the innermost wrapper; undefined if there was none. */
   readonly holds: string | undefined;
@@ -55,11 +55,11 @@ interface Unwrapped {
 }
 
 /**
- * Opens all wrappers, of which Baileys knows only half. An empty wrapper results in an empty
+ * Opens all wrappers, because Baileys opens only half of them. An empty wrapper results in an empty
  * message.
  */
-export function unwrap(wrapped: proto.IMessage): Unwrapped {
-  let opened: Unwrapped = {
+export function unwrapMessage(wrapped: proto.IMessage): UnwrappedMessage {
+  let opened: UnwrappedMessage = {
     content: wrapped,
     holds: undefined,
     isViewOnce: false,
@@ -68,16 +68,16 @@ export function unwrap(wrapped: proto.IMessage): Unwrapped {
     target: undefined,
   };
   for (let depth = 0; depth < MAX_WRAPPERS; depth += 1) {
-    const next = openOnce(opened);
+    const next = unwrapOnce(opened);
     if (next === undefined) return opened;
     opened = next;
   }
   return { ...opened, content: {} };
 }
 
-function openOnce({ content, ...outer }: Unwrapped): Unwrapped | undefined {
-  for (const field of fieldsOf(content)) {
-    const kind: Kind<never> = KINDS[field];
+function unwrapOnce({ content, ...outer }: UnwrappedMessage): UnwrappedMessage | undefined {
+  for (const field of listFields(content)) {
+    const kind: FieldKind<never> = KINDS[field];
     const inside = content[field];
     if (kind.is !== 'wrapper' || typeof inside !== 'object' || inside === null) continue;
     const message = 'message' in inside ? inside.message : undefined;
@@ -97,15 +97,15 @@ function openOnce({ content, ...outer }: Unwrapped): Unwrapped | undefined {
   return undefined;
 }
 
-type Field = keyof Kinds;
+type MessageField = keyof FieldKinds;
 
-function isField(name: string): name is Field {
+function isField(name: string): name is MessageField {
   return Object.hasOwn(KINDS, name);
 }
 
-/** The fields that a message has, in wire order. */
-function fieldsOf(content: proto.IMessage): Field[] {
-  const isThere = (name: Field) => content[name] !== null && content[name] !== undefined;
+/** The names of the fields that a message has, in encoding order. */
+function listFields(content: proto.IMessage): MessageField[] {
+  const isThere = (name: MessageField) => content[name] !== null && content[name] !== undefined;
   return Object.keys(content).filter(isField).filter(isThere);
 }
 
@@ -118,47 +118,47 @@ const SECOND_COPIES: ReadonlySet<number> = new Set([
   AssociationType.MOTION_PHOTO,
 ]);
 
-/** Reads everything that a message shows, whatever wrappers it has. */
-export function readMessage(wrapped: proto.IMessage, place: MediaMessage): Look {
-  const opened = unwrap(wrapped);
+/** Reads everything that a message shows, through any wrappers. */
+export function readMessage(wrapped: proto.IMessage, place: MediaMessage): ReadResult {
+  const opened = unwrapMessage(wrapped);
   const { content } = opened;
-  const album = associationOf(wrapped, content);
+  const album = findAssociation(wrapped, content);
   if (SECOND_COPIES.has(album?.associationType ?? 0)) {
     return { kind: 'nothing', reason: 'the same picture or video in another quality' };
   }
   const readings = readFields(content);
-  if (readings.length === 0) return readNothing(opened);
+  if (readings.length === 0) return explainEmptyMessage(opened);
   const isAlbum = album?.associationType === AssociationType.MEDIA_ALBUM;
   const albumId = (isAlbum && album.parentMessageKey?.id) || undefined;
   const shown = combineReadings(readings, opened, place);
-  if (!showsNothing(shown)) return { kind: 'shown', shown: { ...shown, albumId } };
-  const isText = fieldsOf(content).some((field) => TEXTS.has(field));
-  return isText ? readNothing(opened) : unreadableMessage('a message without content');
+  if (!isEmptyContent(shown)) return { kind: 'shown', shown: { ...shown, albumId } };
+  const isText = listFields(content).some((field) => TEXTS.has(field));
+  return isText ? explainEmptyMessage(opened) : createUnreadableResult('a message without content');
 }
 
 /** A message without text may still quote something or come from an advertisement. */
-function showsNothing({ words, files, unread, beside, context }: Shown): boolean {
+function isEmptyContent({ words, files, unread, beside, context }: VisibleContent): boolean {
   const quotes = context?.quotedMessage ?? context?.externalAdReply ?? context?.quotedAd;
   return words === '' && files.length + unread.length + beside.length === 0 && quotes == null;
 }
 
 /**
- * Fields in which an empty text means nothing. Any other empty field represents something that its
+ * Fields in which an empty text means nothing. Any other empty field represents content that its
  * sender saw.
  */
-const TEXTS: ReadonlySet<Field> = new Set(['conversation', 'extendedTextMessage']);
+const TEXTS: ReadonlySet<MessageField> = new Set(['conversation', 'extendedTextMessage']);
 
 /**
  * Reads a message without text, files or names. A wrapper is named by its kind, and internal data
  * has a reason.
  */
-function readNothing({ content, holds, target }: Unwrapped): Look {
-  const fields = fieldsOf(content);
+function explainEmptyMessage({ content, holds, target }: UnwrappedMessage): ReadResult {
+  const fields = listFields(content);
   const reasons = fields.flatMap((field) => {
-    const kind: Kind<never> = KINDS[field];
+    const kind: FieldKind<never> = KINDS[field];
     return kind.is === 'ignored' ? [kind.reason] : [];
   });
-  const protocol = content.protocolMessage && protocolKind(content.protocolMessage);
+  const protocol = content.protocolMessage && findProtocolKind(content.protocolMessage);
   const isChange = fields.some((field) => KINDS[field].is === 'change');
   const ofProtocol = protocol?.is === 'ignored' ? protocol.reason : undefined;
   const reason = reasons[0] ?? ofProtocol ?? (isChange ? AIMLESS : undefined);
@@ -170,7 +170,7 @@ function readNothing({ content, holds, target }: Unwrapped): Look {
 
 const AIMLESS = 'a change or a reaction that names no message';
 
-const NOTHING: Shown = {
+const NOTHING: VisibleContent = {
   words: '',
   unread: [],
   isTyped: false,
@@ -181,8 +181,8 @@ const NOTHING: Shown = {
   target: undefined,
 };
 
-/** A message of which only a name is known. */
-export function unreadableMessage(what: string): Look {
+/** A message of which only the name is known. */
+export function createUnreadableResult(what: string): ReadResult {
   return { kind: 'shown', shown: { ...NOTHING, unread: [what] } };
 }
 
@@ -190,25 +190,28 @@ export function unreadableMessage(what: string): Look {
  * Reads a quoted message. Some kinds can only be read in a quotation: an album has its files in
  * other messages.
  */
-export function lookAtQuoted(wrapped: proto.IMessage, place: MediaMessage): Shown | undefined {
+export function readQuotedMessage(
+  wrapped: proto.IMessage,
+  place: MediaMessage,
+): VisibleContent | undefined {
   const look = readMessage(wrapped, place);
   if (look.kind === 'shown') return look.shown;
-  const { albumMessage, protocolMessage } = unwrap(wrapped).content;
+  const { albumMessage, protocolMessage } = unwrapMessage(wrapped).content;
   // Some apps quote an edited message by its edit.
   const edited =
     protocolMessage?.editedMessage && readMessage(protocolMessage.editedMessage, place);
   if (edited?.kind === 'shown') return edited.shown;
-  return albumMessage ? { ...NOTHING, unread: [albumText(albumMessage)] } : undefined;
+  return albumMessage ? { ...NOTHING, unread: [describeAlbum(albumMessage)] } : undefined;
 }
 
-function readFields(content: proto.IMessage): Reading[] {
-  const readings = fieldsOf(content).flatMap((field) => readField(content, field));
-  const protocol = content.protocolMessage && protocolKind(content.protocolMessage);
+function readFields(content: proto.IMessage): KindContent[] {
+  const readings = listFields(content).flatMap((field) => readField(content, field));
+  const protocol = content.protocolMessage && findProtocolKind(content.protocolMessage);
   return protocol?.is === 'named' ? [...readings, { unread: protocol.what }] : readings;
 }
 
-function readField<Name extends Field>(content: proto.IMessage, field: Name): Reading[] {
-  const kind: Kinds[Name] = KINDS[field];
+function readField<Name extends MessageField>(content: proto.IMessage, field: Name): KindContent[] {
+  const kind: FieldKinds[Name] = KINDS[field];
   const value: proto.IMessage[Name] = content[field];
   if (value === null || value === undefined) return [];
   return kind.is === 'read' || kind.is === 'named' ? [kind.read(value)] : [];
@@ -220,22 +223,22 @@ function isProtocolType(name: string | undefined): name is ProtocolType {
 
 const NEWER: ProtocolKind = { is: 'ignored', reason: 'a change that is newer than Parley' };
 
-/** The number 0, which means a deletion, is omitted on the wire. */
-function protocolKind({ type }: proto.Message.IProtocolMessage): ProtocolKind {
+/** The number 0, which means a deletion, is omitted in the encoding. */
+function findProtocolKind({ type }: proto.Message.IProtocolMessage): ProtocolKind {
   const { Type } = proto.Message.ProtocolMessage;
   const name: string | undefined = Type[type ?? Type.REVOKE];
   return isProtocolType(name) ? PROTOCOL_KINDS[name] : NEWER;
 }
 
 function combineReadings(
-  readings: readonly Reading[],
-  opened: Unwrapped,
+  readings: readonly KindContent[],
+  opened: UnwrappedMessage,
   place: MediaMessage,
-): Shown {
+): VisibleContent {
   const context = markForwarded(findContextInfo(opened.content), opened.origin);
   const isViewOnce = opened.isViewOnce || readings.some((reading) => reading.isViewOnce === true);
   const found = readings.flatMap(({ files = [] }) => files);
-  const files = found.map((file) => attachmentOf(file, place, isViewOnce));
+  const files = found.map((file) => toAttachment(file, place, isViewOnce));
   const isUnreadable = opened.isUnreadable && found.length > 0;
   const unread = [
     ...readings.flatMap((reading) => reading.unread ?? []),
@@ -243,7 +246,7 @@ function combineReadings(
     ...found.flatMap(({ shownAs: kind }, at) =>
       files[at] || isUnreadable
         ? []
-        : [`a ${nameOfFile({ kind, viewOnce: isViewOnce || undefined })}`],
+        : [`a ${describeFile({ kind, viewOnce: isViewOnce || undefined })}`],
     ),
     ...(isUnreadable && opened.holds !== undefined ? [opened.holds] : []),
   ];
@@ -252,7 +255,7 @@ function combineReadings(
   return {
     words,
     unread: [...new Set(unread)],
-    isTyped: typed !== '' && typed === words && !isPassedOn(context),
+    isTyped: typed !== '' && typed === words && !isForwarded(context),
     files: isUnreadable ? [] : files.filter((file) => file !== undefined),
     context,
     albumId: undefined,
@@ -267,7 +270,7 @@ function joinTexts(texts: readonly (string | null | undefined)[]): string {
 
 /** Mentions, the quoted message and everything else in the context of unwrapped content. */
 export function findContextInfo(content: proto.IMessage): proto.IContextInfo | undefined {
-  for (const field of fieldsOf(content)) {
+  for (const field of listFields(content)) {
     const value = content[field];
     if (typeof value !== 'object' || value === null || !('contextInfo' in value)) continue;
     if (value.contextInfo) return value.contextInfo;
@@ -286,7 +289,7 @@ function markForwarded(
  * Whether the sender forwarded the message, or it was copied from a channel or an assistant of the
  * platform.
  */
-export function isPassedOn(context: proto.IContextInfo | undefined): boolean {
+export function isForwarded(context: proto.IContextInfo | undefined): boolean {
   if (context === undefined) return false;
   const { isForwarded, forwardingScore } = context;
   const { forwardedNewsletterMessageInfo, forwardedAiBotMessageInfo } = context;
@@ -294,8 +297,8 @@ export function isPassedOn(context: proto.IContextInfo | undefined): boolean {
   return isForwarded === true || (forwardingScore ?? 0) > 0 || from != null;
 }
 
-/** The association of a message, which is next to the outermost wrapper or inside it. */
-function associationOf(
+/** The association of a message, which is beside the outermost wrapper or inside it. */
+function findAssociation(
   wrapped: proto.IMessage,
   content: proto.IMessage,
 ): proto.IMessageAssociation | undefined {

@@ -5,7 +5,7 @@ import type { FileFields, FoundFile } from './kinds/reading.ts';
 
 /** The file server to use if a message names none. */
 const DEFAULT_HOST = 'mmg.whatsapp.net';
-/** The maximum length of a file's path, in characters. WhatsApp's own are shorter. */
+/** The maximum length of a file's path, in characters. WhatsApp's own paths are shorter. */
 const MAX_ADDRESS = 2_000;
 /**
  * The limit in the channel contract, in characters. WhatsApp's keys and ids are short, but the
@@ -14,16 +14,16 @@ const MAX_ADDRESS = 2_000;
 const MAX_REF = 4_096;
 const MAX_NAME = 255;
 
-/** The data needed to download a file later, and to verify that it is the one that was sent. */
+/** The data needed to download a file later and to verify it. */
 const MediaRef = z.strictObject({
-  /** The media type, which decides how the key is used. */
+  /** The media type, which determines the derived keys. */
   kind: z.enum(['image', 'audio', 'video', 'document', 'sticker']),
-  /** The URL as the sender wrote it, which must be checked before it is requested. */
+  /** The unverified URL from the sender, which must be checked before it is requested. */
   address: z.string(),
   key: z.base64(),
-  /** SHA-256 of the file. */
+  /** The SHA-256 hash of the file. */
   hash: z.base64(),
-  /** In bytes, as claimed by the sender. */
+  /** The size in bytes, as claimed by the sender. */
   size: z.number().optional(),
   /** The chat that contains the file's message, needed to request the file again. */
   chat: z.string(),
@@ -50,15 +50,15 @@ export function readRef(text: string): MediaRef | undefined {
  * Converts a file to an attachment; undefined when its address, key or hash is missing or too long,
  * so that it cannot be downloaded.
  */
-export function attachmentOf(
+export function toAttachment(
   { media, shownAs, fields }: FoundFile,
   place: MediaMessage,
   isViewOnce: boolean,
 ): Attachment | undefined {
-  const address = mediaUrl(fields);
+  const address = getMediaUrl(fields);
   const { mediaKey, fileSha256, mimetype, fileName, title } = fields;
   if (address === undefined || !mediaKey?.length || !fileSha256?.length) return undefined;
-  const size = mediaSize(fields);
+  const size = toMediaSize(fields);
   const ref = JSON.stringify({
     kind: media,
     address,
@@ -89,18 +89,18 @@ const NOUNS: Readonly<Record<Attachment['kind'], string>> = {
 };
 
 /** The name of a file, without an article: `view-once picture`. */
-export function nameOfFile({ kind, viewOnce }: Pick<Attachment, 'kind' | 'viewOnce'>): string {
+export function describeFile({ kind, viewOnce }: Pick<Attachment, 'kind' | 'viewOnce'>): string {
   return viewOnce === true ? `view-once ${NOUNS[kind]}` : NOUNS[kind];
 }
 
-/** The URL of a file. The path takes precedence; older apps send a whole URL. */
-function mediaUrl({ url, directPath }: FileFields): string | undefined {
+/** A file's path takes precedence over the whole URL that older apps send. */
+function getMediaUrl({ url, directPath }: FileFields): string | undefined {
   const host = url && URL.canParse(url) ? new URL(url).host : DEFAULT_HOST;
   const address = directPath ? `https://${host}${directPath}` : url;
   return address && address.length <= MAX_ADDRESS ? address : undefined;
 }
 
-function mediaSize({ fileLength }: FileFields): { readonly size?: number } {
+function toMediaSize({ fileLength }: FileFields): { readonly size?: number } {
   if (fileLength === null || fileLength === undefined) return {};
   const size = toNumber(fileLength);
   return Number.isSafeInteger(size) && size >= 0 ? { size } : {};

@@ -1,9 +1,9 @@
-import { visibleLine } from '@parley/core';
+import { toVisibleLine } from '@parley/core';
 import type { proto } from '@whiskeysockets/baileys';
-import { isPerson, type PersonIds, personJid } from './people.ts';
+import { isPerson, type PersonIds, toPersonJid } from './people.ts';
 
 /** The fields of a message's context that name people. */
-type Naming = Pick<proto.IContextInfo, 'mentionedJid' | 'groupMentions'> | null | undefined;
+type MentionContext = Pick<proto.IContextInfo, 'mentionedJid' | 'groupMentions'> | null | undefined;
 
 /**
  * The maximum length of a name that replaces a mention, in characters, because its owner chose it.
@@ -11,8 +11,8 @@ type Naming = Pick<proto.IContextInfo, 'mentionedJid' | 'groupMentions'> | null 
 const MAX_NAME = 60;
 
 /** A name that somebody chose, shortened to one line. */
-export function shortName(name: string): string {
-  const line = visibleLine(name).replace(/\s+/g, ' ').trim();
+export function shortenName(name: string): string {
+  const line = toVisibleLine(name).replace(/\s+/g, ' ').trim();
   return line.length > MAX_NAME ? `${line.slice(0, MAX_NAME).toWellFormed()}…` : line;
 }
 
@@ -24,19 +24,19 @@ const MENTION = /@(\d{5,20}(?:-\d{1,20})?)(@g\.us)?/g;
  * mentions are looked up, by any of their ids. A mention without a known name stays unchanged,
  * because a number must not be mistaken for another person's.
  */
-export function withNames(
+export function replaceMentions(
   text: string,
-  context: Naming,
+  context: MentionContext,
   nameOf: (jid: string) => string | undefined,
 ): string {
   const names = new Map<string, string>();
   for (const mentioned of context?.mentionedJid ?? []) {
-    const jid = personJid(mentioned);
-    const name = jid === undefined ? '' : shortName(nameOf(jid) ?? '');
-    if (jid !== undefined && name !== '') names.set(userOf(jid), name);
+    const jid = toPersonJid(mentioned);
+    const name = jid === undefined ? '' : shortenName(nameOf(jid) ?? '');
+    if (jid !== undefined && name !== '') names.set(getJidUser(jid), name);
   }
   for (const { groupJid, groupSubject } of context?.groupMentions ?? []) {
-    const name = shortName(groupSubject ?? '');
+    const name = shortenName(groupSubject ?? '');
     if (groupJid && name !== '') names.set(groupJid, name);
   }
   if (names.size === 0) return text;
@@ -47,12 +47,14 @@ export function withNames(
 }
 
 /** Whether a text or its list of mentions contains one of these ids. */
-export function mentionsPerson(text: string, context: Naming, person: PersonIds): boolean {
+export function mentionsPerson(text: string, context: MentionContext, person: PersonIds): boolean {
   if (context?.mentionedJid?.some((jid) => isPerson(jid, person)) === true) return true;
-  const own = [person.lid, person.pn].flatMap((jid) => (jid === undefined ? [] : [userOf(jid)]));
+  const own = [person.lid, person.pn].flatMap((jid) =>
+    jid === undefined ? [] : [getJidUser(jid)],
+  );
   return [...text.matchAll(MENTION)].some(([, user = '', server]) => !server && own.includes(user));
 }
 
-function userOf(jid: string): string {
+function getJidUser(jid: string): string {
   return jid.split('@')[0] ?? '';
 }

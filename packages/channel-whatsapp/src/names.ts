@@ -1,7 +1,7 @@
 import { guarded } from '@parley/channels';
 import { BoundedMap } from '@parley/core';
 import type { Contact, WASocket } from '@whiskeysockets/baileys';
-import { type PersonIds, personIds, personJid } from './people.ts';
+import { type PersonIds, toPersonIds, toPersonJid } from './people.ts';
 
 /**
  * The maximum number of people whose names are cached, only in memory: a name is shown in mentions,
@@ -9,10 +9,12 @@ import { type PersonIds, personIds, personJid } from './people.ts';
  */
 const REMEMBERED = 5_000;
 
-type Named = Partial<Pick<Contact, 'id' | 'lid' | 'phoneNumber' | 'notify' | 'verifiedName'>>;
+type NamedContact = Partial<
+  Pick<Contact, 'id' | 'lid' | 'phoneNumber' | 'notify' | 'verifiedName'>
+>;
 
 /** The names that people gave themselves, by each of their ids. */
-export class Names {
+export class ContactNames {
   readonly #names = new BoundedMap<string, string>(REMEMBERED);
 
   note({ lid, pn }: PersonIds, name: string | null | undefined): void {
@@ -22,7 +24,7 @@ export class Names {
   }
 
   of(jid: string): string | undefined {
-    return this.#names.get(personJid(jid) ?? jid);
+    return this.#names.get(toPersonJid(jid) ?? jid);
   }
 
   /**
@@ -30,9 +32,9 @@ export class Names {
    * ignored.
    */
   listen({ ev }: Pick<WASocket, 'ev'>): void {
-    const note = guarded('contacts', (contacts: readonly Named[]) => {
+    const note = guarded('contacts', (contacts: readonly NamedContact[]) => {
       for (const { id, lid, phoneNumber, notify, verifiedName } of contacts) {
-        this.note(personIds(id, lid, phoneNumber), notify ?? verifiedName);
+        this.note(toPersonIds(id, lid, phoneNumber), notify ?? verifiedName);
       }
     });
     ev.on('contacts.upsert', note);

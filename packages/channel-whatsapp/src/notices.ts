@@ -2,14 +2,14 @@ import { type ChannelContext, guarded } from '@parley/channels';
 import { type Logger, reasonOf } from '@parley/core';
 import type { BaileysEventMap, BinaryNode, WASocket } from '@whiskeysockets/baileys';
 import type { RawMessage } from './content.ts';
-import { isGroup, personIds, personJid, publicId } from './people.ts';
-import { messageSeconds } from './times.ts';
+import { isGroup, toPersonIds, toPersonJid, toPublicId } from './people.ts';
+import { toMessageSeconds } from './times.ts';
 
 /** A stanza that Baileys does not decrypt. */
-export type Unseen =
-  /** Nothing addressed to this account itself. */
+export type UnseenStanza =
+  /** A stanza without content that is not addressed to this account. */
   | { readonly kind: 'ignored'; readonly reason: string }
-  /** WhatsApp withholds the content from linked devices, and nothing else follows. */
+  /** WhatsApp withholds the content from linked devices, and no other stanza follows. */
   | { readonly kind: 'unread'; readonly what: string };
 
 /** Content that WhatsApp shows only on phones, by the type in the stanza. */
@@ -23,9 +23,9 @@ const PHONES_ALONE: ReadonlyMap<string, string> = new Map([
  * Classifies a stanza without content; undefined for one that is decrypted and admitted, or
  * requested again by Baileys.
  */
-export function unseenIn({ attrs, content }: BinaryNode): Unseen | undefined {
+export function classifyStanza({ attrs, content }: BinaryNode): UnseenStanza | undefined {
   const { from = '', participant } = attrs;
-  const reason = reasonToIgnore(from) ?? reasonToIgnoreSender(participant ?? from);
+  const reason = findIgnoreReason(from) ?? findSenderIgnoreReason(participant ?? from);
   if (reason !== undefined) return { kind: 'ignored', reason };
   const nodes = Array.isArray(content) ? content : [];
   if (nodes.some(({ tag }) => tag === 'enc' || tag === 'plaintext')) return undefined;
@@ -37,7 +37,7 @@ export function unseenIn({ attrs, content }: BinaryNode): Unseen | undefined {
     : undefined;
 }
 
-function reasonToIgnore(from: string): string | undefined {
+function findIgnoreReason(from: string): string | undefined {
   if (from === 'status@broadcast') return 'a status, which is for all contacts';
   if (from.endsWith('@broadcast')) return 'a message to a list of people';
   if (from.endsWith('@newsletter')) return 'a post of a channel';
@@ -48,8 +48,8 @@ function reasonToIgnore(from: string): string | undefined {
  * Why a sender is ignored: assistants, apps of other companies, and everything else that is not a
  * person on WhatsApp.
  */
-function reasonToIgnoreSender(sender: string): string | undefined {
-  if (personJid(sender) !== undefined) return undefined;
+function findSenderIgnoreReason(sender: string): string | undefined {
+  if (toPersonJid(sender) !== undefined) return undefined;
   return sender.endsWith('@bot')
     ? 'a message of a WhatsApp assistant'
     : 'its sender is not a person on WhatsApp';
@@ -68,12 +68,12 @@ export async function noteStanza(
 ): Promise<void> {
   const { from: chatId, id: messageId, participant } = attrs;
   if (!chatId || !messageId) return;
-  const sender = personJid(participant ?? chatId);
+  const sender = toPersonJid(participant ?? chatId);
   const event = {
     chatId,
     messageId,
-    ...(sender === undefined ? {} : { senderId: publicId(sender) }),
-    at: messageSeconds(Number(attrs.t), context.clock) * 1_000,
+    ...(sender === undefined ? {} : { senderId: toPublicId(sender) }),
+    at: toMessageSeconds(Number(attrs.t), context.clock) * 1_000,
   };
   await context.ignored(event, reason).catch((thrown: unknown) => {
     log.debug({ reason: reasonOf(thrown) }, 'the reason for ignoring an event was not stored');
@@ -97,7 +97,7 @@ export function listenForNotices(socket: WASocket, deps: NoticeDeps): void {
   });
   socket.ws.on('CB:notification,type:w:gp2', changed);
   const called = guarded('call', (calls: BaileysEventMap['call']) => {
-    for (const raw of calls.flatMap((call) => callIn(call, deps) ?? [])) {
+    for (const raw of calls.flatMap((call) => toCallMessage(call, deps) ?? [])) {
       deps.admit(raw, socket).catch((thrown: unknown) => {
         deps.log.warn({ reason: reasonOf(thrown) }, 'a call was not stored');
       });
@@ -106,20 +106,22 @@ export function listenForNotices(socket: WASocket, deps: NoticeDeps): void {
   socket.ev.on('call', called);
 }
 
-type Call = BaileysEventMap['call'][number];
+type CallEvent = BaileysEventMap['call'][number];
 
-/** The start of a call to this account. The account cannot answer it, and the person is told so. */
-function callIn(call: Call, { nameOf, context }: NoticeDeps): RawMessage | undefined {
+/**
+ * The start of a call to this account. The account cannot answer a call, and the caller is told so.
+ */
+function toCallMessage(call: CallEvent, { nameOf, context }: NoticeDeps): RawMessage | undefined {
   const { status, isGroup: isOfGroup, from, callerPn, id, date, isVideo } = call;
   if (status !== 'offer' || isOfGroup === true || isGroup(call.chatId)) return undefined;
-  const chat = personJid(from);
+  const chat = toPersonJid(from);
   if (chat === undefined) return undefined;
   return {
     chat,
     id,
-    from: personIds(from, callerPn),
+    from: toPersonIds(from, callerPn),
     name: nameOf(chat) ?? '',
-    time: messageSeconds(date.getTime() / 1_000, context.clock),
+    time: toMessageSeconds(date.getTime() / 1_000, context.clock),
     content: {},
     unread: isVideo === true ? 'a video call' : 'a voice call',
     isNotice: true,

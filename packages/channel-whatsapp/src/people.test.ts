@@ -1,6 +1,13 @@
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
-import { Contacts, isGroup, isPerson, personIds, personJid, publicId } from './people.ts';
+import {
+  ContactDirectory,
+  isGroup,
+  isPerson,
+  toPersonIds,
+  toPersonJid,
+  toPublicId,
+} from './people.ts';
 
 describe('ids of people', () => {
   it.each([
@@ -18,20 +25,20 @@ describe('ids of people', () => {
     ['', undefined],
     [undefined, undefined],
     ['a@lid', undefined],
-  ])('%s is %s, without device and in the common form', (jid, person) => {
-    expect(personJid(jid)).toBe(person);
+  ])('normalizes %s to %s, without a device', (jid, person) => {
+    expect(toPersonJid(jid)).toBe(person);
   });
 
-  it('are two forms of one person, in any order', () => {
+  it('identify one person by two forms, in any order', () => {
     const ids = { lid: '11@lid', pn: '49@s.whatsapp.net' };
-    expect(personIds('49:1@s.whatsapp.net', undefined, '11@lid')).toEqual(ids);
-    expect(personIds('11:2@lid', '49@s.whatsapp.net')).toEqual(ids);
+    expect(toPersonIds('49:1@s.whatsapp.net', undefined, '11@lid')).toEqual(ids);
+    expect(toPersonIds('11:2@lid', '49@s.whatsapp.net')).toEqual(ids);
     expect(isPerson('11:7@lid', ids) && isPerson('49:7@s.whatsapp.net', ids)).toBe(true);
     expect(isPerson('12@lid', ids) || isPerson(undefined, ids) || isPerson('', {})).toBe(false);
   });
 
   it('are written in settings as digits or unchanged', () => {
-    expect([publicId('49@s.whatsapp.net'), publicId('11@lid')]).toEqual(['49', '11@lid']);
+    expect([toPublicId('49@s.whatsapp.net'), toPublicId('11@lid')]).toEqual(['49', '11@lid']);
     expect([isGroup('1203@g.us'), isGroup('49@s.whatsapp.net')]).toEqual([true, false]);
   });
 });
@@ -41,7 +48,7 @@ const PN = '49@s.whatsapp.net';
 
 describe('the id of a person for the core', () => {
   it('[F05] is their number, whichever of their ids a message contains', async () => {
-    const people = new Contacts(memoryValues());
+    const people = new ContactDirectory(createMemoryValues());
     expect(await people.jidOf({ lid: LID, pn: PN })).toBe(PN);
     expect(await people.jidOf({ pn: PN })).toBe(PN);
     await people.keepIdentity({ lid: LID, pn: PN });
@@ -49,15 +56,15 @@ describe('the id of a person for the core', () => {
   });
 
   it('[F05] becomes the number of a person who was refused without one', async () => {
-    const people = new Contacts(memoryValues());
+    const people = new ContactDirectory(createMemoryValues());
     expect(await people.jidOf({ lid: LID })).toBe(LID);
     expect(await people.jidOf({ lid: LID, pn: PN })).toBe(PN);
   });
 
   it('[F05] stays the identity of a person who was allowed under it, even after a restart', async () => {
-    const values = memoryValues();
-    await new Contacts(values).keepIdentity({ lid: LID });
-    const people = new Contacts(values);
+    const values = createMemoryValues();
+    await new ContactDirectory(values).keepIdentity({ lid: LID });
+    const people = new ContactDirectory(values);
     expect(await people.jidOf({ lid: LID, pn: PN })).toBe(LID);
     expect(await people.jidOf({})).toBeUndefined();
   });

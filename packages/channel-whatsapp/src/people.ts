@@ -15,15 +15,15 @@ const PERSON =
   /^(\d{1,20})(?:_\d{1,5})?(?::\d{1,5})?@(s\.whatsapp\.net|c\.us|hosted|lid|hosted\.lid)$/;
 
 /** The person's JID without device, in the common domain; undefined for anything else. */
-export function personJid(jid: string | null | undefined): string | undefined {
+export function toPersonJid(jid: string | null | undefined): string | undefined {
   const [, user, server = ''] = PERSON.exec(jid ?? '') ?? [];
   if (user === undefined) return undefined;
   return `${user}@${server.endsWith('lid') ? 'lid' : 's.whatsapp.net'}`;
 }
 
 /** Sorts the JIDs of one person into identity and number. */
-export function personIds(...jids: readonly (string | null | undefined)[]): PersonIds {
-  const all = jids.map(personJid).filter((jid) => jid !== undefined);
+export function toPersonIds(...jids: readonly (string | null | undefined)[]): PersonIds {
+  const all = jids.map(toPersonJid).filter((jid) => jid !== undefined);
   const lid = all.find((jid) => jid.endsWith('@lid'));
   const pn = all.find((jid) => !jid.endsWith('@lid'));
   return { ...(lid === undefined ? {} : { lid }), ...(pn === undefined ? {} : { pn }) };
@@ -31,7 +31,7 @@ export function personIds(...jids: readonly (string | null | undefined)[]): Pers
 
 /** Whether a JID in any form is one of these ids. */
 export function isPerson(jid: string | null | undefined, { lid, pn }: PersonIds): boolean {
-  const person = personJid(jid);
+  const person = toPersonJid(jid);
   return person !== undefined && (person === lid || person === pn);
 }
 
@@ -41,19 +41,19 @@ export function isGroup(jid: string | null | undefined): boolean {
 }
 
 /** The id used in settings: digits for a number, `…@lid` for an identity without one. */
-export function publicId(jid: string): string {
+export function toPublicId(jid: string): string {
   return jid.replace(/@s\.whatsapp\.net$/, '');
 }
 
 const KIND = 'person';
 
 /**
- * Decides which of their two ids the core uses for a person. It is the number as soon as that is
- * known, so that a number in the settings also matches messages sent under an identity. Only a
+ * Decides which of their two ids the core uses for a person. The core uses the number as soon as it
+ * is known, so that a number in the settings also matches messages sent under an identity. Only a
  * person who was allowed before the number was known keeps the identity, because their chat and the
- * settings that allow them use it.
+ * settings refer to it.
  */
-export class Contacts {
+export class ContactDirectory {
   readonly #values: AdapterValues;
 
   constructor(values: AdapterValues) {
@@ -75,18 +75,18 @@ export class Contacts {
   }
 }
 
-type Named = readonly { readonly id?: string; readonly subject?: string }[];
+type NamedGroups = readonly { readonly id?: string; readonly subject?: string }[];
 type GroupSource = Pick<WASocket, 'groupFetchAllParticipating' | 'groupMetadata'>;
 
 /** The maximum number of groups whose members are cached, at about 0.3 kB per member. */
 const GROUPS = 200;
 
 /**
- * Caches titles and members of groups. Knowing the members saves a request for each message sent.
- * Any group change seen on the raw socket drops its entry, because Baileys emits changes late, and
- * a missing member could not decrypt the message.
+ * Caches titles and members of groups. The cached members save a request for each message sent. Any
+ * group change on the raw socket drops the group's entry, because Baileys emits changes late, and a
+ * missing member could not decrypt the message.
  */
-export class Groups {
+export class GroupCache {
   readonly #titles = new Map<string, string>();
   readonly #members = new BoundedMap<string, GroupMetadata>(GROUPS);
   readonly #log: Logger;
@@ -102,7 +102,7 @@ export class Groups {
     return this.#titles.get(jid);
   }
 
-  /** Switches to a new socket. Changes in between are unknown, so all entries are dropped. */
+  /** Changes between two connections are unknown, so all entries are dropped. */
   listen(socket: GroupSource & Pick<WASocket, 'ev' | 'ws'>): void {
     this.#socket = socket;
     this.#members.clear();
@@ -111,7 +111,7 @@ export class Groups {
       this.#changes += 1;
       if (attrs.from !== undefined) this.#members.delete(attrs.from);
     });
-    const note = guarded('groups', (groups: Named) => this.#note(groups));
+    const note = guarded('groups', (groups: NamedGroups) => this.#note(groups));
     socket.ws.on('CB:notification,type:w:gp2', changed);
     socket.ev.on('groups.upsert', note);
     socket.ev.on('groups.update', note);
@@ -148,17 +148,17 @@ export class Groups {
     return group;
   }
 
-  /** Whether a person is an administrator of a group; false while that is unknown. */
+  /** Whether a person is an administrator of a group; false if that is unknown. */
   async isAdmin(jid: string, person: PersonIds): Promise<boolean> {
     const group = await this.find(jid).catch(() => undefined);
     const member = group?.participants?.find(({ id, phoneNumber, lid }) => {
-      const names = personIds(id, phoneNumber, lid);
+      const names = toPersonIds(id, phoneNumber, lid);
       return isPerson(person.lid, names) || isPerson(person.pn, names);
     });
     return member?.admin === 'admin' || member?.admin === 'superadmin';
   }
 
-  #note(groups: Named): void {
+  #note(groups: NamedGroups): void {
     for (const { id, subject } of groups) if (id && subject) this.#titles.set(id, subject);
   }
 }

@@ -1,19 +1,16 @@
 import { conversationIdOf } from '@parley/channels';
 import type { InboundMessage } from '@parley/core';
-import { memoryValues, silentRuntime } from '@parley/core/testing';
+import { createMemoryValues, silentRuntime } from '@parley/core/testing';
 import { proto, writeRandomPadMax16 } from '@whiskeysockets/baileys';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { Chats } from './chats.ts';
+import { ChatDirectory } from './chats.ts';
 import { admitMessage, readMessage } from './intake.ts';
-import { Names } from './names.ts';
-import { Contacts } from './people.ts';
+import { ContactNames } from './names.ts';
+import { ContactDirectory } from './people.ts';
 import { RecentMessages } from './quotes.ts';
 
-/**
- * A person with an identity and a number, both of the same length, so that one may look like the
- * other.
- */
+/** A person with an identity and a number of equal length, so that one may look like the other. */
 interface Someone {
   readonly lid: string;
   readonly pn: string;
@@ -48,7 +45,7 @@ const envelope = fc.record<Envelope>({
   isHosted: fc.boolean(),
   withOther: fc.boolean(),
 });
-/** Group ids in the current format, and in the former one, which starts with a number. */
+/** Group ids in the current format and in the former one, which starts with a number. */
 const group = fc.constantFrom(
   '120363000000000001@g.us',
   '120363000000000002@g.us',
@@ -60,7 +57,7 @@ const event = fc.record({
   envelope,
 });
 
-/** A person's id as it is sent on the wire. */
+/** A person's id as it appears in an envelope. */
 function written({ lid, pn }: Someone, { by, device, isHosted }: Envelope): string {
   const [user = '', server = ''] = (by === 'lid' ? lid : pn).split('@');
   const hosted = by === 'lid' ? 'hosted.lid' : 'hosted';
@@ -76,7 +73,7 @@ function attributesOf(someone: Someone, on: Envelope, inGroup: string | undefine
     : { from: inGroup, participant: jid, ...(beside && { [`participant_${other}`]: beside }) };
 }
 
-it('[F17] two people or groups never share a conversation, a person has only one, and answers go back to it', async () => {
+it('[F17] gives each person and group a single conversation of their own, and sends answers back to it', async () => {
   const property = fc.asyncProperty(
     people,
     fc.array(event, { maxLength: 12 }),
@@ -85,8 +82,8 @@ it('[F17] two people or groups never share a conversation, a person has only one
         getPNForLID: async (lid: string) =>
           all.find((one) => one.lid === lid && one.isKnown)?.pn ?? null,
       };
-      const values = memoryValues();
-      const chats = new Chats(values);
+      const values = createMemoryValues();
+      const chats = new ChatDirectory(values);
       const received: InboundMessage[] = [];
       const deps = {
         context: {
@@ -103,11 +100,11 @@ it('[F17] two people or groups never share a conversation, a person has only one
           history: async () => [],
         },
         me: () => ({ lid: '1@lid', pn: '2@s.whatsapp.net' }),
-        contacts: new Contacts(values),
+        contacts: new ContactDirectory(values),
         recent: new RecentMessages(),
         groups: { title: () => undefined, isAdmin: async () => false },
         chats,
-        names: new Names(),
+        names: new ContactNames(),
         log: silentRuntime.log,
         read: () => {},
       };
@@ -125,14 +122,14 @@ it('[F17] two people or groups never share a conversation, a person has only one
         const conversation = conversationIdOf(message);
         const place = inGroup ?? someone.lid;
         const names = places.get(conversation) ?? place;
-        // A person whose number is only in some envelopes has two ids until it is known, but never
-        // the id of another person.
+        // A person whose number is only in some envelopes has two ids until the number is known,
+        // but never the id of another person.
         expect(names).toBe(place);
         places.set(conversation, place);
         const address = await chats.addressOf(message.chat.id);
         expect(address).toBe(inGroup ?? (on.by === 'lid' ? someone.lid : someone.pn));
         // The address is the same after a restart.
-        expect(await new Chats(values).addressOf(message.chat.id)).toBe(address);
+        expect(await new ChatDirectory(values).addressOf(message.chat.id)).toBe(address);
       }
     },
   );

@@ -1,15 +1,14 @@
 import type { Attachment, InboundMessage } from '@parley/core';
 import type { proto } from '@whiskeysockets/baileys';
-import { lookAtQuoted, type Shown } from './look.ts';
-import { nameOfFile } from './media-ref.ts';
-import { shortName, withNames } from './mentions.ts';
-import { isGroup, isPerson, type PersonIds, personJid, publicId } from './people.ts';
+import { readQuotedMessage, type VisibleContent } from './look.ts';
+import { describeFile } from './media-ref.ts';
+import { replaceMentions, shortenName } from './mentions.ts';
+import { isGroup, isPerson, type PersonIds, toPersonJid, toPublicId } from './people.ts';
 
 /** The facts needed to read a quotation. */
 export interface QuoteFacts {
-  /** All ids of the account. */
   readonly me: PersonIds;
-  /** The chat of the replying message, under the platform's id. */
+  /** The chat of the replying message, by the platform's id. */
   readonly chat: string;
   /** The JIDs that the core uses for people named in the message, by the JIDs in the message. */
   readonly people: ReadonlyMap<string, string>;
@@ -20,9 +19,9 @@ export interface QuoteFacts {
 }
 
 /** The message that another one replies to or quotes. */
-export interface Quoted {
-  readonly shown: Shown | undefined;
-  /** The text that the model reads; empty when the quotation has none. */
+export interface QuotedMessage {
+  readonly shown: VisibleContent | undefined;
+  /** The text that the model reads; empty if the quotation has none. */
   readonly text: string;
   readonly senderJid: string | undefined;
   /** The origin if it is another chat, such as a status or a group; undefined for this chat. */
@@ -30,14 +29,14 @@ export interface Quoted {
 }
 
 /** Reads the quotation of a message; undefined without one. */
-export function quotedIn(
+export function readQuoted(
   context: proto.IContextInfo | undefined,
   facts: QuoteFacts,
-): Quoted | undefined {
+): QuotedMessage | undefined {
   if (!context?.stanzaId && !context?.quotedMessage) return undefined;
-  const senderJid = personJid(context.participant);
+  const senderJid = toPersonJid(context.participant);
   const fromMe = isPerson(context.participant, facts.me) ? { fromMe: true as const } : {};
-  const elsewhere = otherChat(context.remoteJid, facts.chat);
+  const elsewhere = findOtherChat(context.remoteJid, facts.chat);
   const place = {
     chat: elsewhere ?? facts.chat,
     id: context.stanzaId ?? '',
@@ -46,8 +45,8 @@ export function quotedIn(
       : {}),
     ...fromMe,
   };
-  const shown = context.quotedMessage ? lookAtQuoted(context.quotedMessage, place) : undefined;
-  const text = shown === undefined ? '' : quotedText(shown, context, facts);
+  const shown = context.quotedMessage ? readQuotedMessage(context.quotedMessage, place) : undefined;
+  const text = shown === undefined ? '' : renderQuotedText(shown, context, facts);
   // A kind newer than Baileys is quoted as an empty message.
   const isUnknown = shown === undefined && context.quotedMessage != null;
   return { shown, text: isUnknown ? UNKNOWN : text, senderJid, elsewhere };
@@ -59,17 +58,21 @@ const UNKNOWN = '[a message that cannot be read here]';
  * The text of the quoted message, otherwise the names of its content, so that a reply to a picture
  * mentions the picture.
  */
-function quotedText(shown: Shown, context: proto.IContextInfo, facts: QuoteFacts): string {
-  const named = [...shown.files.map((file) => `a ${nameOfFile(file)}`), ...shown.unread];
+function renderQuotedText(
+  shown: VisibleContent,
+  context: proto.IContextInfo,
+  facts: QuoteFacts,
+): string {
+  const named = [...shown.files.map((file) => `a ${describeFile(file)}`), ...shown.unread];
   const isWordless = shown.words === '';
   const list = isWordless ? named : shown.unread;
   const names = list.map((name) => `[${name}]`).join(' ');
-  const words = withNames(shown.words, mentionsOf(context, shown), facts.nameOf);
+  const words = replaceMentions(shown.words, mergeMentions(context, shown), facts.nameOf);
   return [words, names].filter((part) => part !== '').join('\n');
 }
 
-/** Apps remove the list of mentions from a quoted message; the replying one may have it. */
-function mentionsOf(context: proto.IContextInfo, shown: Shown): proto.IContextInfo {
+/** Apps remove the list of mentions from a quoted message; the replying message may include it. */
+function mergeMentions(context: proto.IContextInfo, shown: VisibleContent): proto.IContextInfo {
   const mentionedJid = [...(shown.context?.mentionedJid ?? []), ...(context.mentionedJid ?? [])];
   return { ...shown.context, mentionedJid };
 }
@@ -78,13 +81,13 @@ function mentionsOf(context: proto.IContextInfo, shown: Shown): proto.IContextIn
  * The quoted chat if it is a different one: a status, a group or a channel. A person's id does not
  * count, because a direct chat may be named by either of their two ids.
  */
-function otherChat(remoteJid: string | null | undefined, chat: string): string | undefined {
+function findOtherChat(remoteJid: string | null | undefined, chat: string): string | undefined {
   if (!remoteJid || remoteJid === chat) return undefined;
   return /@(?:g\.us|broadcast|newsletter)$/.test(remoteJid) ? remoteJid : undefined;
 }
 
 /**
- * Whether the core accepts a text as an id. WhatsApp's own are short, but the sender's app may
+ * Whether the core accepts a text as an id. WhatsApp's own ids are short, but the sender's app may
  * write anything.
  */
 export function isId(id: string | null | undefined): id is string {
@@ -94,7 +97,7 @@ export function isId(id: string | null | undefined): id is string {
 /** A quoted message from this chat. */
 export function readReply(
   context: proto.IContextInfo | undefined,
-  quoted: Quoted | undefined,
+  quoted: QuotedMessage | undefined,
   { people }: Pick<QuoteFacts, 'people'>,
 ): Pick<InboundMessage, 'replyTo'> {
   const messageId = context?.stanzaId;
@@ -103,7 +106,7 @@ export function readReply(
   return {
     replyTo: {
       messageId,
-      ...(sender === undefined ? {} : { senderId: publicId(people.get(sender) ?? sender) }),
+      ...(sender === undefined ? {} : { senderId: toPublicId(people.get(sender) ?? sender) }),
       ...(text === '' ? {} : { text }),
     },
   };
@@ -115,16 +118,16 @@ type Quotation = NonNullable<InboundMessage['quotation']>;
  * Text from outside this chat: a quoted status or group message, the preview of a link, an
  * advertisement.
  */
-export function quotationOf(
-  shown: Shown,
-  quoted: Quoted | undefined,
+export function readQuotation(
+  shown: VisibleContent,
+  quoted: QuotedMessage | undefined,
   facts: QuoteFacts,
 ): Pick<InboundMessage, 'quotation'> {
   const all: Quotation[] = [
-    ...elsewhereIn(shown.context, quoted, facts),
+    ...listExternalQuotations(shown.context, quoted, facts),
     ...shown.beside,
-    ...questionsIn(shown.context),
-    ...advertisementsIn(shown.context),
+    ...listQuestionQuotations(shown.context),
+    ...listAdvertisements(shown.context),
   ];
   const [first, ...more] = all;
   if (first === undefined) return {};
@@ -134,49 +137,49 @@ export function quotationOf(
   return { quotation: { text, ...sender } };
 }
 
-/** A quotation from elsewhere, or one without an id by which it could be replied to. */
-function elsewhereIn(
+/** A quotation from another chat, or one without an id to reply to. */
+function listExternalQuotations(
   context: proto.IContextInfo | undefined,
-  quoted: Quoted | undefined,
+  quoted: QuotedMessage | undefined,
   facts: QuoteFacts,
 ): Quotation[] {
   if (quoted === undefined || quoted.text === '') return [];
   const { senderJid: sender, text, elsewhere } = quoted;
   if (elsewhere === undefined && isId(context?.stanzaId)) return [];
   const isOurs = sender !== undefined && isPerson(sender, facts.me);
-  const name = isOurs ? 'this account' : sender && shortName(facts.nameOf(sender) ?? '');
-  const place = elsewhere === undefined ? 'this chat' : placeName(elsewhere, facts);
+  const name = isOurs ? 'this account' : sender && shortenName(facts.nameOf(sender) ?? '');
+  const place = elsewhere === undefined ? 'this chat' : getChatName(elsewhere, facts);
   const from = `${name || 'someone'} in ${place}`;
   return [
     {
       text,
       from,
-      ...(sender === undefined ? {} : { senderId: publicId(facts.people.get(sender) ?? sender) }),
+      ...(sender === undefined ? {} : { senderId: toPublicId(facts.people.get(sender) ?? sender) }),
     },
   ];
 }
 
-function placeName(jid: string, { titleOf }: QuoteFacts): string {
+function getChatName(jid: string, { titleOf }: QuoteFacts): string {
   if (jid === 'status@broadcast') return 'a status';
   if (isGroup(jid)) return titleOf(jid) ?? 'another group';
   return jid.endsWith('@newsletter') ? 'a channel' : 'a list';
 }
 
 /** The channel question that a message answers, and an answer to it. */
-function questionsIn(context: proto.IContextInfo | undefined): Quotation[] {
+function listQuestionQuotations(context: proto.IContextInfo | undefined): Quotation[] {
   const { quotedQuestion, quotedResponse } = context?.questionReplyQuotedMessage ?? {};
   const texts = [quotedQuestion, quotedResponse].map((message) =>
-    message ? (lookAtQuoted(message, { chat: '', id: '' })?.words ?? '') : '',
+    message ? (readQuotedMessage(message, { chat: '', id: '' })?.words ?? '') : '',
   );
   const text = texts.filter((one) => one !== '').join('\n');
   return text === '' ? [] : [{ from: 'a question to a channel', text }];
 }
 
 /**
- * The advertisement through which somebody came. A customer's first message is often just "Is this
- * available?".
+ * The advertisement through which a person contacted the account. A customer's first message is
+ * often just "Is this available?".
  */
-function advertisementsIn(context: proto.IContextInfo | undefined): Quotation[] {
+function listAdvertisements(context: proto.IContextInfo | undefined): Quotation[] {
   const { externalAdReply: ad, quotedAd, actionLink } = context ?? {};
   const found = [
     ['an advertisement', [ad?.title, ad?.body, ad?.greetingMessageBody, ad?.sourceUrl]],
@@ -192,6 +195,9 @@ function advertisementsIn(context: proto.IContextInfo | undefined): Quotation[] 
 /**
  * The files of the quoted message if the message itself has none: "what is this?" below a picture.
  */
-export function filesOrQuoted(shown: Shown, quoted: Quoted | undefined): readonly Attachment[] {
+export function selectFiles(
+  shown: VisibleContent,
+  quoted: QuotedMessage | undefined,
+): readonly Attachment[] {
   return shown.files.length > 0 ? shown.files : (quoted?.shown?.files ?? []);
 }

@@ -1,7 +1,7 @@
 import type { ChannelContext } from '@parley/channels';
 import { BoundedMap, type InboundMessage } from '@parley/core';
 import type { WAMessage } from '@whiskeysockets/baileys';
-import { type Groups, isGroup, isPerson, type PersonIds, personIds } from './people.ts';
+import { type GroupCache, isGroup, isPerson, type PersonIds, toPersonIds } from './people.ts';
 
 /** The number of messages remembered. Older ones can no longer be edited by their sender. */
 const REMEMBERED = 1_000;
@@ -9,21 +9,21 @@ const REMEMBERED = 1_000;
 const SHOWN = 300;
 
 /** A message with the start of its text, and all ids of its sender. */
-interface Remembered {
+interface RememberedMessage {
   readonly message: InboundMessage;
   readonly from: PersonIds;
 }
 
 /** The latest messages, held only in memory. */
 export class RecentMessages {
-  readonly #messages = new BoundedMap<string, Remembered>(REMEMBERED);
+  readonly #messages = new BoundedMap<string, RememberedMessage>(REMEMBERED);
 
   /**
-   * Remembers a message. Returns false and changes nothing if it has the id of another person's
-   * message: the sender's app chooses the id, and members of a group see the ids of others.
+   * Remembers a message, or returns false if it has the id of another person's message: the
+   * sender's app chooses the id, and members of a group see the ids of others.
    */
   remember(message: InboundMessage, from: PersonIds): boolean {
-    const key = quoteKey(message.chat.id, message.messageId);
+    const key = createQuoteKey(message.chat.id, message.messageId);
     const before = this.#messages.get(key)?.from;
     if (before !== undefined && !isPerson(from.lid, before) && !isPerson(from.pn, before)) {
       return false;
@@ -35,21 +35,21 @@ export class RecentMessages {
 
   /** Drops a message, so that the text of a refused sender is not kept. */
   forget({ chat, messageId }: InboundMessage): void {
-    this.#messages.delete(quoteKey(chat.id, messageId));
+    this.#messages.delete(createQuoteKey(chat.id, messageId));
   }
 
-  find(chatId: string, messageId: string): Remembered | undefined {
-    return this.#messages.get(quoteKey(chatId, messageId));
+  find(chatId: string, messageId: string): RememberedMessage | undefined {
+    return this.#messages.get(createQuoteKey(chatId, messageId));
   }
 }
 
-function quoteKey(chatId: string, messageId: string): string {
+function createQuoteKey(chatId: string, messageId: string): string {
   return `${chatId} ${messageId}`;
 }
 
 export interface QuoteDeps {
   readonly recent: Pick<RecentMessages, 'find'>;
-  readonly groups: Pick<Groups, 'find'>;
+  readonly groups: Pick<GroupCache, 'find'>;
   /** Looks up messages from before this process started. */
   readonly message: ChannelContext<unknown>['message'];
 }
@@ -61,8 +61,9 @@ export interface AddressedChat {
 }
 
 /**
- * A message in WhatsApp's format, for a reaction or for a quote, whose text the answer contains. In
- * a group its key contains the author. Returns undefined when the message is no longer known.
+ * Builds a message in WhatsApp's format, for a reaction or for a quote, whose text the answer
+ * contains. In a group, the message key contains the author. Returns undefined if the message is no
+ * longer known; the answer is then sent without a quote.
  */
 export async function findMessage(
   deps: QuoteDeps,
@@ -75,13 +76,17 @@ export async function findMessage(
     const key = { remoteJid, id, participant, fromMe: false };
     return { key, message: { conversation: recent.message.text } };
   }
-  // An answer without its quote is better than none.
   const stored = await deps.message(chatId, id).catch(() => null);
   if (stored === null) return undefined;
   const key =
     stored.by === 'agent'
       ? { remoteJid, id, fromMe: true }
-      : { remoteJid, id, ...(await writerIn(deps, remoteJid, stored.senderId)), fromMe: false };
+      : {
+          remoteJid,
+          id,
+          ...(await findGroupAuthor(deps, remoteJid, stored.senderId)),
+          fromMe: false,
+        };
   return { key, message: { conversation: stored.text.slice(0, SHOWN) } };
 }
 
@@ -97,28 +102,28 @@ export async function isStoredFor(
 ): Promise<boolean> {
   const stored = await message(chatId, id);
   if (stored === null) return true;
-  return stored.by === 'person' && isPerson(jidOf(stored.senderId), person);
+  return stored.by === 'person' && isPerson(toJid(stored.senderId), person);
 }
 
-/** The opposite of `publicId`. */
-function jidOf(senderId: string): string {
+/** The inverse of `toPublicId`. */
+function toJid(senderId: string): string {
   return senderId.includes('@') ? senderId : `${senderId}@s.whatsapp.net`;
 }
 
 /**
- * The author in a group, which knows its members by one of their two ids. For a person who has left
- * it, the core's id is used.
+ * The author in a group, where members are known by one of their two ids. For a person who has left
+ * the group, the core's id is used.
  */
-async function writerIn(
+async function findGroupAuthor(
   { groups }: QuoteDeps,
   chat: string,
   senderId: string,
 ): Promise<{ readonly participant: string }> {
-  const jid = jidOf(senderId);
+  const jid = toJid(senderId);
   if (!isGroup(chat)) return { participant: jid };
   const group = await groups.find(chat).catch(() => undefined);
   const member = group?.participants.find(({ id, lid, phoneNumber }) =>
-    isPerson(jid, personIds(id, lid, phoneNumber)),
+    isPerson(jid, toPersonIds(id, lid, phoneNumber)),
   );
   return { participant: member?.id ?? jid };
 }

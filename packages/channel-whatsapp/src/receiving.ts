@@ -1,26 +1,26 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ChannelContext } from '@parley/channels';
 import type { BinaryNode, WASocket } from '@whiskeysockets/baileys';
-import type { Chats } from './chats.ts';
+import type { ChatDirectory } from './chats.ts';
 import type { RawMessage } from './content.ts';
 import { EncryptedMessages } from './decrypt.ts';
-import { admitMessage, rawMessage, readMessage } from './intake.ts';
-import type { Names } from './names.ts';
-import { listenForNotices, noteStanza, unseenIn } from './notices.ts';
-import type { Contacts, Groups, PersonIds } from './people.ts';
+import { admitMessage, createRawMessage, readMessage } from './intake.ts';
+import type { ContactNames } from './names.ts';
+import { classifyStanza, listenForNotices, noteStanza } from './notices.ts';
+import type { ContactDirectory, GroupCache, PersonIds } from './people.ts';
 import type { RecentMessages } from './quotes.ts';
-import { resentIn } from './resent.ts';
+import { listResent } from './resent.ts';
 import type { WhatsAppSettings } from './settings.ts';
 
-interface ReceivingDeps {
+interface ReceiverDeps {
   readonly context: ChannelContext<WhatsAppSettings>;
   /** All ids of the account; empty before it is linked. */
   readonly me: () => PersonIds;
-  readonly contacts: Contacts;
+  readonly contacts: ContactDirectory;
   readonly recent: RecentMessages;
-  readonly groups: Groups;
-  readonly chats: Chats;
-  readonly names: Names;
+  readonly groups: GroupCache;
+  readonly chats: ChatDirectory;
+  readonly names: ContactNames;
   /** The open connection; undefined while there is none. */
   readonly socket: () => WASocket | undefined;
   /** Closes the connection, so that nothing more is acknowledged. */
@@ -31,7 +31,7 @@ interface ReceivingDeps {
  * Handles everything the account receives: decrypted messages, stanzas without content, notices and
  * calls.
  */
-export interface Receiving {
+export interface Receiver {
   readonly encrypted: EncryptedMessages;
   /** Called with each message stanza before Baileys handles it; see `openSocket`. */
   heard(stanza: BinaryNode, socket: WASocket): Promise<void> | undefined;
@@ -39,7 +39,7 @@ export interface Receiving {
   listen(socket: WASocket): void;
 }
 
-export function createReceiving(deps: ReceivingDeps): Receiving {
+export function createReceiver(deps: ReceiverDeps): Receiver {
   const { context, names, breakOff } = deps;
   const { clock, log } = context;
   // Messages are admitted inside Baileys' transactions, but the core's own work must not become
@@ -50,8 +50,8 @@ export function createReceiving(deps: ReceivingDeps): Receiving {
     admit: async (envelope, plain, known) => {
       const raw = await readMessage(envelope, plain, known, clock);
       if (raw === undefined) return;
-      for (const { envelope: before, ...decoded } of resentIn(raw, deps.me())) {
-        const resent = await rawMessage(before, decoded, known, clock);
+      for (const { envelope: before, ...decoded } of listResent(raw, deps.me())) {
+        const resent = await createRawMessage(before, decoded, known, clock);
         if (resent !== undefined) await outside(() => admitMessage(intake, resent, known));
       }
       await outside(() => admitMessage(intake, raw, known));
@@ -63,7 +63,7 @@ export function createReceiving(deps: ReceivingDeps): Receiving {
   });
   const admitUnread = async ({ attrs }: BinaryNode, unread: string, socket: WASocket) => {
     const known = socket.signalRepository.lidMapping;
-    const raw = await rawMessage(attrs, { content: {}, unread }, known, clock);
+    const raw = await createRawMessage(attrs, { content: {}, unread }, known, clock);
     if (raw !== undefined) await admitMessage(intake, raw, known);
   };
   const notices = {
@@ -76,7 +76,7 @@ export function createReceiving(deps: ReceivingDeps): Receiving {
   return {
     encrypted,
     heard(stanza, socket) {
-      const unseen = unseenIn(stanza);
+      const unseen = classifyStanza(stanza);
       if (unseen?.kind === 'ignored') void noteStanza({ context, log }, stanza, unseen.reason);
       return unseen?.kind === 'unread' ? admitUnread(stanza, unseen.what, socket) : undefined;
     },
@@ -92,7 +92,7 @@ const UNDECRYPTABLE =
   'it could not be decrypted; the phone of its sender is asked to send it again';
 
 function markRead(
-  { context: { settings, log }, socket }: ReceivingDeps,
+  { context: { settings, log }, socket }: ReceiverDeps,
   encrypted: EncryptedMessages,
   { chat: remoteJid, id, participant }: RawMessage,
 ): void {

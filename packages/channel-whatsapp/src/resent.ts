@@ -1,13 +1,13 @@
 import { proto } from '@whiskeysockets/baileys';
 import type { RawMessage } from './content.ts';
-import type { Envelope } from './decrypt.ts';
+import type { MessageEnvelope } from './decrypt.ts';
 import { UNKNOWN } from './intake.ts';
 import { toSafeInteger } from './kinds/reading.ts';
 import { isPerson, type PersonIds } from './people.ts';
 
 /** A message that the account's phone sent again. */
-export interface Resent {
-  readonly envelope: Envelope;
+export interface ResentMessage {
+  readonly envelope: MessageEnvelope;
   readonly content: proto.IMessage;
   /** A name for its content, with an article, if the content cannot be read. */
   readonly unread?: string | undefined;
@@ -16,10 +16,10 @@ export interface Resent {
 /**
  * Reads the phone's response to a request for messages that arrived without content, such as the
  * first one from a person who comes from an advertisement. Baileys requests them from the account's
- * phone. Its own event for them is not usable, because its buffer drops their origin. A response
- * from anyone else is forged.
+ * phone. Baileys' own event for such messages is not usable, because its buffer drops their origin.
+ * A response from any other sender is forged.
  */
-export function resentIn({ from, content }: RawMessage, me: PersonIds): readonly Resent[] {
+export function listResent({ from, content }: RawMessage, me: PersonIds): readonly ResentMessage[] {
   if (!isPerson(from.pn, me) && !isPerson(from.lid, me)) return [];
   const results =
     content.protocolMessage?.peerDataOperationRequestResponseMessage?.peerDataOperationResult;
@@ -29,7 +29,7 @@ export function resentIn({ from, content }: RawMessage, me: PersonIds): readonly
   });
 }
 
-function readResent(bytes: Uint8Array): Resent | undefined {
+function readResent(bytes: Uint8Array): ResentMessage | undefined {
   const info = decodeMessageInfo(bytes);
   const { remoteJid: from, id, participant, fromMe } = info?.key ?? {};
   if (!info?.message || !from || !id || fromMe === true) return undefined;

@@ -1,24 +1,24 @@
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
-import { partMessageId, SentMessages } from './send.ts';
+import { deriveMessageId, SentMessages } from './send.ts';
 
 describe('sent messages', () => {
   it('[D04] have the same id for the same part, in the form that phones use', () => {
-    expect(partMessageId('k')).toBe(partMessageId('k'));
-    expect(partMessageId('k')).not.toBe(partMessageId('l'));
-    expect(partMessageId('k')).toMatch(/^3EB0[0-9A-F]{18}$/);
+    expect(deriveMessageId('k')).toBe(deriveMessageId('k'));
+    expect(deriveMessageId('k')).not.toBe(deriveMessageId('l'));
+    expect(deriveMessageId('k')).toMatch(/^3EB0[0-9A-F]{18}$/);
   });
 
   it('are found after a restart, and only under their own id', async () => {
-    const values = memoryValues();
+    const values = createMemoryValues();
     await new SentMessages(values).keep('A', { conversation: 'words' });
     const again = new SentMessages(values);
     expect(await again.find('A')).toMatchObject({ conversation: 'words' });
     expect(await again.find('B')).toBeUndefined();
   });
 
-  it('occupy a limited number of rows, however many are sent', async () => {
-    const values = memoryValues();
+  it('occupy a limited number of rows', async () => {
+    const values = createMemoryValues();
     const places = new Set<string>();
     const sent = new SentMessages({
       ...values,

@@ -16,9 +16,9 @@ import {
   type WASocket,
 } from '@whiskeysockets/baileys';
 import { z } from 'zod';
-import type { Chats } from './chats.ts';
-import { notSent, type SendFailure, whatsAppSendError } from './failures.ts';
-import { canBeCaption, fileMessage, mentionedIn } from './format.ts';
+import type { ChatDirectory } from './chats.ts';
+import { type SendFailure, toSendFailure, toWhatsAppSendError } from './failures.ts';
+import { canBeCaption, createFileMessage, listMentionedMembers } from './format.ts';
 import { isGroup } from './people.ts';
 import { type AddressedChat, findMessage, type QuoteDeps } from './quotes.ts';
 
@@ -29,8 +29,8 @@ interface SendDeps extends TransmitDeps, QuoteDeps {
 
 /**
  * Sends one part and waits until WhatsApp's server acknowledges it. The message id is derived from
- * the part's key, so that a part sent again is shown once. There are no link previews, which would
- * cause requests from this machine.
+ * the part's key, so that a part sent again is shown once. Link previews are disabled, because they
+ * would cause requests from this machine.
  * @throws ChannelError
  */
 export async function sendPart(
@@ -40,24 +40,28 @@ export async function sendPart(
 ): Promise<Receipt> {
   const { socket } = openConnection(deps, signal);
   const { text } = part.body;
-  const messageId = partMessageId(part.idempotencyKey);
+  const messageId = deriveMessageId(part.idempotencyKey);
   await deps.pause(part.route.chatId, text.length, signal);
   if (part.file === undefined) {
-    await sendContent(deps, { part, messageId, content: await textMessage(deps, part) }, signal);
+    await sendContent(
+      deps,
+      { part, messageId, content: await createTextMessage(deps, part) },
+      signal,
+    );
     return { platformMessageId: messageId };
   }
   const isCaption = canBeCaption(part.file, text);
   if (!isCaption && text !== '') {
-    const first = { part, messageId: partMessageId(`${part.idempotencyKey} text`) };
-    await sendContent(deps, { ...first, content: await textMessage(deps, part) }, signal);
+    const first = { part, messageId: deriveMessageId(`${part.idempotencyKey} text`) };
+    await sendContent(deps, { ...first, content: await createTextMessage(deps, part) }, signal);
   }
   const caption = isCaption ? text : '';
-  const content = await fileMessage(part.file, caption, { upload: socket.waUploadToServer });
+  const content = await createFileMessage(part.file, caption, { upload: socket.waUploadToServer });
   await sendContent(deps, { part, messageId, content }, signal);
   return { platformMessageId: messageId };
 }
 
-interface Piece {
+interface MessagePiece {
   readonly part: OutboundPart;
   readonly messageId: string;
   readonly content: proto.IMessage;
@@ -65,27 +69,27 @@ interface Piece {
 
 async function sendContent(
   deps: SendDeps,
-  { part, messageId, content }: Piece,
+  { part, messageId, content }: MessagePiece,
   signal: AbortSignal,
 ): Promise<void> {
-  const chat = await addressed(deps, part.route.chatId);
+  const chat = await resolveAddress(deps, part.route.chatId);
   const { userJid } = openConnection(deps, signal, chat.address);
-  const quoted = await quotedBy(deps, chat, part);
+  const quoted = await findQuotedMessage(deps, chat, part);
   const { message } = generateWAMessageFromContent(chat.address, content, {
     userJid,
     messageId,
     ...(quoted === undefined ? {} : { quoted }),
   });
-  const timed = withTimer(message ?? {}, await timerOf(deps, part.route.chatId));
-  await transmit(deps, { to: chat.address, messageId, content: timed }, signal);
+  const timed = addTimer(message ?? {}, await getTimer(deps, part.route.chatId));
+  await transmitMessage(deps, { to: chat.address, messageId, content: timed }, signal);
 }
 
-async function addressed({ chats }: TransmitDeps, chatId: string): Promise<AddressedChat> {
+async function resolveAddress({ chats }: TransmitDeps, chatId: string): Promise<AddressedChat> {
   return { chatId, address: await chats.addressOf(chatId) };
 }
 
 /** The chat's timer, in the form of a message context; undefined when messages do not disappear. */
-async function timerOf(
+async function getTimer(
   { chats, groups }: TransmitDeps & Pick<QuoteDeps, 'groups'>,
   chatId: string,
 ): Promise<proto.IContextInfo | undefined> {
@@ -100,7 +104,7 @@ async function timerOf(
 }
 
 /** Adds the timer to a message, so that phones know when to remove it. */
-function withTimer(content: proto.IMessage, timer: proto.IContextInfo | undefined): proto.IMessage {
+function addTimer(content: proto.IMessage, timer: proto.IContextInfo | undefined): proto.IMessage {
   if (timer === undefined) return content;
   const [kind] = TIMED.filter((name) => content[name] != null);
   if (kind === undefined) return content;
@@ -109,8 +113,8 @@ function withTimer(content: proto.IMessage, timer: proto.IContextInfo | undefine
 }
 
 /**
- * Messages from this account that get a timer. Phones remove a deletion and a reaction together
- * with the message they refer to.
+ * Kinds of messages that get a timer. Phones remove a deletion and a reaction together with the
+ * message they refer to.
  */
 const TIMED = [
   'extendedTextMessage',
@@ -120,22 +124,22 @@ const TIMED = [
   'documentMessage',
 ] as const;
 
-/** A text message. If the settings allow it, mentioned members of a group are notified (M05). */
-async function textMessage(
+/** Mentioned members of a group are notified if the settings allow it (M05). */
+async function createTextMessage(
   { groups }: SendDeps,
   { body: { text }, route }: OutboundPart,
 ): Promise<proto.IMessage> {
   const isLive = route.target.mentions === 'live' && isGroup(route.chatId);
   const group = isLive ? await groups.find(route.chatId).catch(() => undefined) : undefined;
-  const mentionedJid = group === undefined ? [] : mentionedIn(text, group);
+  const mentionedJid = group === undefined ? [] : listMentionedMembers(text, group);
   if (mentionedJid.length === 0) return { extendedTextMessage: { text } };
   return { extendedTextMessage: { text, contextInfo: { mentionedJid } } };
 }
 
 /**
- * The message to quote. In direct chats the route has one only if the agent has chosen it (G10).
+ * The message to quote; in direct chats, the route has one only if the agent has chosen it (G10).
  */
-async function quotedBy(
+async function findQuotedMessage(
   deps: SendDeps,
   chat: AddressedChat,
   { route: { replyToMessageId } }: OutboundPart,
@@ -145,40 +149,40 @@ async function quotedBy(
 
 interface MessageDeps extends TransmitDeps, QuoteDeps {
   readonly clock: Clock;
-  /** Aborted when the account stops. */
+  /** The signal is aborted when the account stops. */
   readonly signal: AbortSignal;
 }
 
 const { REVOKE, MESSAGE_EDIT } = proto.Message.ProtocolMessage.Type;
 
 /**
- * Edits and deletes the account's messages, and reacts to those of others. For WhatsApp each of
- * these is a separate message with a new id, so the same edit may be sent twice. Phones silently
- * ignore edits after 15 minutes and deletions after two days.
+ * Edits and deletes the account's messages, and reacts to those of others. In WhatsApp, each of
+ * these actions is a separate message with a new id, so the same edit may be sent twice. Phones
+ * silently ignore edits after 15 minutes and deletions after two days.
  */
 export function createMessageCapability(deps: MessageDeps): Required<MessageCapability> {
-  const send = (to: string, change: Pick<Outgoing, 'content' | 'edit'>) =>
-    transmit(deps, { to, messageId: generateMessageIDV2(), ...change }, deps.signal);
+  const send = (to: string, change: Pick<OutgoingMessage, 'content' | 'edit'>) =>
+    transmitMessage(deps, { to, messageId: generateMessageIDV2(), ...change }, deps.signal);
   const own = (remoteJid: string, id: string) => ({ remoteJid, id, fromMe: true });
   return {
     async edit({ chatId }, messageId, { text }) {
-      const { address } = await addressed(deps, chatId);
+      const { address } = await resolveAddress(deps, chatId);
       const edited = { extendedTextMessage: { text } };
       const protocolMessage = {
         key: own(address, messageId),
         type: MESSAGE_EDIT,
-        editedMessage: withTimer(edited, await timerOf(deps, chatId)),
+        editedMessage: addTimer(edited, await getTimer(deps, chatId)),
         timestampMs: deps.clock(),
       };
       await send(address, { content: { protocolMessage }, edit: '1' });
     },
     async delete({ chatId }, messageId) {
-      const { address } = await addressed(deps, chatId);
+      const { address } = await resolveAddress(deps, chatId);
       const protocolMessage = { key: own(address, messageId), type: REVOKE };
       await send(address, { content: { protocolMessage }, edit: '7' });
     },
     async react({ chatId }, messageId, emoji = '') {
-      const chat = await addressed(deps, chatId);
+      const chat = await resolveAddress(deps, chatId);
       const key = await readMessageKey(deps, chat, messageId);
       const reactionMessage = { key, text: emoji, senderTimestampMs: deps.clock() };
       await send(chat.address, { content: { reactionMessage } });
@@ -205,12 +209,12 @@ interface TransmitDeps {
   /** The open connection; undefined while there is none. */
   readonly socket: () => WASocket | undefined;
   readonly sent: SentMessages;
-  readonly chats: Pick<Chats, 'of' | 'addressOf'>;
+  readonly chats: Pick<ChatDirectory, 'of' | 'addressOf'>;
   /** The deadline for the server's response, in ms. */
   readonly ackTimeoutMs: number;
 }
 
-interface Outgoing {
+interface OutgoingMessage {
   /** The JID of a group or a person. */
   readonly to: string;
   readonly messageId: string;
@@ -229,7 +233,7 @@ function openConnection({ socket: open }: TransmitDeps, signal: AbortSignal, to 
   const { id, lid } = socket?.user ?? {};
   const userJid = to.endsWith('@lid') ? (lid ?? id) : id;
   if (socket === undefined || userJid === undefined || signal.aborted) {
-    throw whatsAppSendError({ kind: 'away' });
+    throw toWhatsAppSendError({ kind: 'away' });
   }
   return { socket, userJid };
 }
@@ -238,29 +242,29 @@ function openConnection({ socket: open }: TransmitDeps, signal: AbortSignal, to 
  * Sends a message and waits until WhatsApp's server acknowledges it.
  * @throws ChannelError
  */
-async function transmit(
+async function transmitMessage(
   deps: TransmitDeps,
-  { to, messageId, content, edit }: Outgoing,
+  { to, messageId, content, edit }: OutgoingMessage,
   signal: AbortSignal,
 ): Promise<void> {
   const { socket } = openConnection(deps, signal);
   const answer = new AbortController();
-  const failure = serverAnswer(socket, messageId, AbortSignal.any([signal, answer.signal]));
+  const failure = waitForServerAnswer(socket, messageId, AbortSignal.any([signal, answer.signal]));
   try {
     await deps.sent.keep(messageId, content);
     const additionalAttributes = edit === undefined ? {} : { edit };
     await socket.relayMessage(to, content, { messageId, additionalAttributes });
   } catch (thrown) {
     answer.abort();
-    throw whatsAppSendError(notSent(thrown), thrown);
+    throw toWhatsAppSendError(toSendFailure(thrown), thrown);
   }
   const timer = setTimeout(() => answer.abort(), deps.ackTimeoutMs);
   const problem = await failure.finally(() => clearTimeout(timer));
-  if (problem !== undefined) throw whatsAppSendError(problem);
+  if (problem !== undefined) throw toWhatsAppSendError(problem);
 }
 
 /** Waits for the server's response on the raw socket, because Baileys has no event for it. */
-function serverAnswer(
+function waitForServerAnswer(
   { ws, ev }: WASocket,
   id: string,
   signal: AbortSignal,
@@ -288,12 +292,12 @@ function serverAnswer(
 }
 
 const KIND = 'sent';
-/** The number of slots. A new message replaces the one in the slot assigned to its id. */
+/** The number of slots; a new message replaces the one in the slot assigned to its id. */
 const SLOTS = 2_048;
 const Sent = z.object({ id: z.string(), content: z.base64() });
 
 /** The message id of a part, derived from its key, so that a part sent twice is shown once. */
-export function partMessageId(idempotencyKey: string): string {
+export function deriveMessageId(idempotencyKey: string): string {
   const hash = createHash('sha256').update(`parley ${idempotencyKey}`).digest('hex');
   return `3EB0${hash.slice(0, 18).toUpperCase()}`;
 }
@@ -313,12 +317,12 @@ export class SentMessages {
   async keep(id: string, content: proto.IMessage): Promise<void> {
     const bytes = Buffer.from(proto.Message.encode(content).finish());
     const value = JSON.stringify({ id, content: bytes.toString('base64') });
-    await this.#values.set([{ kind: KIND, id: slotOf(id), value }]);
+    await this.#values.set([{ kind: KIND, id: getSlot(id), value }]);
   }
 
   /** Finds a message; undefined if it was never sent, or too long ago. */
   async find(id: string): Promise<proto.IMessage | undefined> {
-    const slot = slotOf(id);
+    const slot = getSlot(id);
     const stored = (await this.#values.get(KIND, [slot])).get(slot);
     if (stored === undefined) return undefined;
     const sent = Sent.parse(JSON.parse(stored));
@@ -326,6 +330,6 @@ export class SentMessages {
   }
 }
 
-function slotOf(id: string): string {
+function getSlot(id: string): string {
   return String(createHash('sha256').update(id).digest().readUInt32BE() % SLOTS);
 }

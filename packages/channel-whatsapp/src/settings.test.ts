@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { WhatsAppSettings } from './settings.ts';
 
-describe('settings of a WhatsApp account', () => {
-  it('need nothing', () => {
+describe('the settings of a WhatsApp account', () => {
+  it('need no values', () => {
     expect(WhatsAppSettings.parse({})).toEqual({
       url: 'wss://web.whatsapp.com/ws/chat',
       browser: 'Parley',
@@ -12,14 +12,14 @@ describe('settings of a WhatsApp account', () => {
   });
 
   it.each(['ws://127.0.0.1:9/ws/chat', 'ws://localhost:9', 'ws://[::1]:9', 'wss://example.org/'])(
-    'take %s',
+    'accept %s',
     (url) => {
       expect(WhatsAppSettings.parse({ url }).url).toBe(url);
     },
   );
 
   it.each(['+49 1512 345-6789', '0049 (1512) 3456789', 4_915_123_456_789])(
-    '[U02] read the number %s as digits with the country code',
+    '[U02] normalize the number %s to digits with the country code',
     (phone) => {
       expect(WhatsAppSettings.parse({ phone }).phone).toBe('4915123456789');
     },
@@ -34,7 +34,7 @@ describe('settings of a WhatsApp account', () => {
     [{ version: '2.3000' }, 'a version such as 2.3000.1027934701'],
     [{ browser: '' }, 'a name that is not empty'],
     [{ number: '491500000001' }, 'number'],
-  ])('refuse %o', (settings, words) => {
+  ])('reject %o', (settings, words) => {
     expect(WhatsAppSettings.safeParse(settings).error?.message).toContain(words);
   });
 });

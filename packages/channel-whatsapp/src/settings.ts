@@ -6,7 +6,7 @@ export const WhatsAppSettings = z
   .strictObject({
     url: z
       .url({ protocol: /^wss?$/, error: 'an address that begins with wss://' })
-      .refine(isSafe, 'an address that begins with wss://; ws:// is for 127.0.0.1 only')
+      .refine(isSafeServerUrl, 'an address that begins with wss://; ws:// is for 127.0.0.1 only')
       .default('wss://web.whatsapp.com/ws/chat')
       .describe("Address of WhatsApp's server. Change it only for tests.")
       .meta({ title: 'WhatsApp server' }),
@@ -58,7 +58,7 @@ export type WhatsAppSettings = z.infer<typeof WhatsAppSettings>;
 /**
  * Only TLS authenticates the server, because Baileys accepts any certificate inside the connection.
  */
-function isSafe(address: string): boolean {
+function isSafeServerUrl(address: string): boolean {
   if (!URL.canParse(address)) return true;
   return new URL(address).protocol !== 'ws:' || isLoopbackUrl(address);
 }
@@ -72,7 +72,8 @@ export function isLoopbackUrl(url: string): boolean {
 
 /** The capabilities of a WhatsApp account, which are known without loading the library. */
 export const CAPABILITIES: Capabilities = {
-  // Real clients allow 65,536 characters; texts longer than this are hard to read in one bubble.
+  // WhatsApp's clients allow 65,536 characters; texts longer than this are hard to read in one
+  // bubble.
   target: { dialect: 'whatsapp', maxLength: 4_000, unit: 'utf16' },
   idempotentSend: true,
   typing: true,
@@ -90,7 +91,8 @@ export const CAPABILITIES: Capabilities = {
 };
 
 /**
- * Three messages a second have led to 429s and blocked numbers, because no person writes that fast.
+ * Three messages a second have led to 429 errors and blocked numbers, because no person writes that
+ * fast.
  */
 export const RATES: Capabilities['rates'] = {
   account: { burst: 5, everyMs: 1_000 },

@@ -6,7 +6,7 @@ const LAST_SECOND = 8_640_000_000_000;
 /**
  * The time of a message, in whole seconds since 1970; the time of its arrival if it is unreadable.
  */
-export function messageSeconds(seconds: number, clock: Clock): number {
+export function toMessageSeconds(seconds: number, clock: Clock): number {
   const isTime = seconds >= 1 && seconds <= LAST_SECOND;
   return Math.floor(isTime ? seconds : clock() / 1_000);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { typingTimeMs } from './typing.ts';
+import { computeTypingTimeMs } from './typing.ts';
 
 describe('the typing time before a message', () => {
   it.each([
@@ -7,8 +7,8 @@ describe('the typing time before a message', () => {
     [50, 1_000],
     [200, 2_800],
     [4_000, 3_000],
-  ])('[D05] of %i characters is at most %i ms, and at least half of it', (characters, most) => {
-    expect(typingTimeMs(characters, 1)).toBe(most);
-    expect(typingTimeMs(characters, 0)).toBe(most / 2);
+  ])('[D05] for %i characters is at most %i ms, and at least half of it', (characters, most) => {
+    expect(computeTypingTimeMs(characters, 1)).toBe(most);
+    expect(computeTypingTimeMs(characters, 0)).toBe(most / 2);
   });
 });

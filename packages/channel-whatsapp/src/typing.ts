@@ -1,16 +1,18 @@
 import { type ChannelAdapter, type ChannelEnv, jitterDelay } from '@parley/channels';
 import type { WASocket } from '@whiskeysockets/baileys';
 
-/** The interval at which typing is repeated, in ms. Phones show it for about 25 s. */
+/**
+ * The interval at which typing is repeated, in ms. Phones show the typing indicator for about 25 s.
+ */
 const REPEAT_MS = 10_000;
-/** Typing that is not repeated ends after this long, in ms. */
+/** The time after which an unrepeated typing indicator ends, in ms. */
 const OVER_AFTER_MS = 15_000;
 
-/** The typing time before a message, which grows with its length up to a limit. In ms. */
+/** The typing time before a message in ms, which grows with its length up to a limit. */
 const PAUSE = { least: 400, perCharacter: 12, most: 3_000 };
 
-/** How long a person would type, randomly shortened by up to half; `random` is in [0, 1). In ms. */
-export function typingTimeMs(characters: number, random: number): number {
+/** The simulated typing time in ms, randomly shortened by up to half; `random` is in [0, 1). */
+export function computeTypingTimeMs(characters: number, random: number): number {
   const full = Math.min(PAUSE.most, PAUSE.least + characters * PAUSE.perCharacter);
   return jitterDelay(full, random);
 }
@@ -19,15 +21,12 @@ interface TypingDeps extends ChannelEnv {
   readonly socket: () => WASocket | undefined;
   /** The JID to which answers in a chat are sent. */
   readonly addressOf: (chatId: string) => Promise<string>;
-  /** Aborted when the account stops. */
+  /** The signal is aborted when the account stops. */
   readonly signal: AbortSignal;
 }
 
-/**
- * Shows that the account is typing, and when it stops. WhatsApp blocks programs that answer
- * immediately.
- */
-export class Typing implements NonNullable<ChannelAdapter['typing']> {
+/** Starts and stops the typing indicator. WhatsApp blocks programs that answer immediately. */
+export class TypingIndicator implements NonNullable<ChannelAdapter['typing']> {
   readonly repeatMs = REPEAT_MS;
   readonly #deps: TypingDeps;
   /** Controllers that stop the typing indicator, by chat. */
@@ -51,11 +50,11 @@ export class Typing implements NonNullable<ChannelAdapter['typing']> {
   async before(chatId: string, characters: number, signal: AbortSignal): Promise<void> {
     const { random, wait } = this.#deps;
     await this.show({ chatId }).catch(() => undefined);
-    await wait(typingTimeMs(characters, random()), signal);
+    await wait(computeTypingTimeMs(characters, random()), signal);
     await this.end(chatId);
   }
 
-  /** Stops typing. Never rejects, because phones soon stop showing it anyway. */
+  /** Stops the typing indicator; never rejects, because phones soon stop showing it anyway. */
   async end(chatId: string): Promise<void> {
     const shown = this.#shown.get(chatId);
     if (shown === undefined) return;

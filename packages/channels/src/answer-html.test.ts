@@ -1,7 +1,7 @@
 import type { RenderTarget } from '@parley/core';
-import { render } from '@parley/markup';
+import { render, renderInSteps } from '@parley/markup';
 import { describe, expect, it } from 'vitest';
-import { htmlOfPart } from './answer-html.ts';
+import { createAnswerPrinter } from './answer-html.ts';
 
 const TABLE = 'The **7:32** is the fastest:\n\n| leaves | arrives |\n|---|---|\n| 7:32 | 9:20 |';
 
@@ -11,9 +11,11 @@ const targetOf = (dialect: RenderTarget['dialect'], maxLength = 4_000): RenderTa
   unit: 'utf16',
 });
 
-describe('a part of an answer on the page', () => {
-  it.each(['telegram', 'discord', 'whatsapp', 'plain', 'markdown'] as const)(
-    "[U08] that was sent as %s is shown as the page's chat shows it",
+const { htmlOfPart } = createAnswerPrinter();
+
+describe('rendering of a part on the page', () => {
+  it.each(['telegram', 'discord', 'whatsapp', 'slack', 'gfm', 'plain', 'markdown'] as const)(
+    '[U08] sent as %s is rendered as in the chat on the page',
     async (dialect) => {
       const target = targetOf(dialect);
       const [part] = render(TABLE, target);
@@ -23,7 +25,7 @@ describe('a part of an answer on the page', () => {
     },
   );
 
-  it('[U08] shows the whole answer in its first part, and nothing twice', async () => {
+  it('[U08] shows the whole answer in its first part, without repeating text in the others', async () => {
     const target = targetOf('telegram', 64);
     const markdown = `${'one two three four five six seven eight. '.repeat(4)}**end**`;
     const parts = render(markdown, target);
@@ -41,7 +43,29 @@ describe('a part of an answer on the page', () => {
     expect(await htmlOfPart({ text: 'a notice', target }, TABLE)).toBeNull();
   });
 
-  it('[U08] never contains a tag that a person or a model wrote', async () => {
+  it('[U08] is rendered once for all parts and viewers, and again when the answer changes', async () => {
+    const rendered: string[] = [];
+    const printer = createAnswerPrinter((markdown, target, pause) => {
+      rendered.push(`${target.dialect} ${markdown.at(-1)}`);
+      return renderInSteps(markdown, target, pause);
+    });
+    const target = targetOf('telegram', 64);
+    const view = (markdown: string) => {
+      const parts = render(markdown, target);
+      expect(parts.length).toBeGreaterThan(1);
+      return Promise.all(parts.map(({ text }) => printer.htmlOfPart({ text, target }, markdown)));
+    };
+    const answer = `${'one two three four five six seven eight. '.repeat(4)}`;
+    const [first, second] = await Promise.all([view(`${answer}A`), view(`${answer}A`)]);
+    expect(first?.[0]).toContain('eight. A');
+    expect(second).toEqual(first);
+    expect(await view(`${answer}A`)).toEqual(first);
+    expect(rendered.toSorted()).toEqual(['html A', 'telegram A']);
+    expect((await view(`${answer}B`))[0]).toContain('eight. B');
+    expect(rendered.slice(2).toSorted()).toEqual(['html B', 'telegram B']);
+  });
+
+  it('[U08] never contains an HTML tag written by a person or the model', async () => {
     const target = targetOf('discord');
     const html = await htmlOfPart(
       { text: '<img src=x onerror=alert(1)> **b**', target },

@@ -7,8 +7,8 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The text of a request, or why there is none. */
-export type Body =
+/** The text of a request body, or the reason why it was refused. */
+export type RequestBody =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'too-large' }
   | { readonly kind: 'not-utf8' };
@@ -17,7 +17,7 @@ export type Body =
  * Reads a request of at most `limit` bytes, whether or not it declares its length. Bytes that are
  * not UTF-8 are refused, because replacing them would change the message.
  */
-export async function readBody(request: Request, limit: number): Promise<Body> {
+export async function readBody(request: Request, limit: number): Promise<RequestBody> {
   if (Number(request.headers.get('content-length') ?? 0) > limit) return { kind: 'too-large' };
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let text = '';
@@ -36,7 +36,7 @@ export async function readBody(request: Request, limit: number): Promise<Body> {
 }
 
 /**
- * Reads at most `limit` bytes; undefined when there are more, in which case the connection is
+ * Reads at most `limit` bytes; undefined when the body is longer, in which case the connection is
  * closed.
  */
 export async function readUpTo(

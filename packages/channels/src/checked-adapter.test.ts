@@ -4,11 +4,11 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ChannelAdapter, SenderFacts } from './adapter.ts';
 import {
-  checkedAdapter,
-  checkedFacts,
-  checkedState,
-  shapeProblems,
-  stoppingDefect,
+  checkAdapter,
+  checkSenderFacts,
+  checkState,
+  findShapeProblems,
+  findStoppingDefect,
 } from './checked-adapter.ts';
 
 const PART: OutboundPart = {
@@ -22,7 +22,6 @@ const PART: OutboundPart = {
 const SIGNAL = new AbortController().signal;
 const NEVER = { minIntervalMs: 1, update: async () => {}, end: async () => {} };
 
-/** Anything that untyped code may return. */
 const anything = fc.oneof(
   fc.anything({ withDate: true, withMap: true, withNullPrototype: true }),
   fc.record({ messageId: fc.string() }),
@@ -54,11 +53,11 @@ function returning(value: unknown): ChannelAdapter {
     files: { maxBytes: 10, fetch: give },
     http: { fetch: give },
   };
-  return checkedAdapter(adapter as ChannelAdapter, defects);
+  return checkAdapter(adapter as ChannelAdapter, defects);
 }
 
-describe('what an adapter returns', () => {
-  it('[F01] [F04] matches the contract whatever its code returns, and each violation is counted', async () => {
+describe('the results of an adapter', () => {
+  it('[F01] [F04] match the contract whatever its code returns, and each violation is counted', async () => {
     await fc.assert(
       fc.asyncProperty(anything, async (value) => {
         const { send, findSent, chatName, streaming, files, http } = returning(value);
@@ -80,7 +79,7 @@ describe('what an adapter returns', () => {
 
   const isId = (id: unknown) => typeof id === 'string' && id.length > 0 && id.length <= 256;
 
-  it('[D10] an open route keeps its origins and gets the door that throttles wrong secrets', async () => {
+  it('[D10] keep the origins of an open route, which gets the throttle for wrong secrets', async () => {
     const doors: unknown[] = [];
     const open: object = {
       capabilities: CAPABILITIES,
@@ -93,19 +92,19 @@ describe('what an adapter returns', () => {
         },
       },
     };
-    const { http } = checkedAdapter(open as ChannelAdapter, defects);
+    const { http } = checkAdapter(open as ChannelAdapter, defects);
     const door = { refuseWrong: () => 5 };
     await http?.fetch(new Request('http://x/'), door);
     expect([http?.open, http?.origins, doors]).toEqual([true, ['https://a.example'], [door]]);
   });
 
-  it('[D04] a part without a readable receipt gets a generated id, and is never sent again', async () => {
+  it('[D04] get a generated id for a part without a readable receipt, which is never sent again', async () => {
     const { send } = returning({ messageId: '7' });
     expect(await send(PART, SIGNAL)).toEqual({ platformMessageId: 'unknown:p1' });
     expect(reasons).toEqual(['send: its platformMessageId is wrong: invalid_union']);
   });
 
-  it('[F01] is passed on unchanged when valid, and a numeric id becomes text', async () => {
+  it('[F01] are passed on unchanged when valid, and numeric ids become text', async () => {
     expect(await returning({ platformMessageId: '7' }).send(PART, SIGNAL)).toEqual({
       platformMessageId: '7',
     });
@@ -118,21 +117,21 @@ describe('what an adapter returns', () => {
     expect(reasons).toHaveLength(0);
   });
 
-  it('[F01] stops the account after three invalid receipts in a row, but not after three in total', async () => {
+  it('[F01] stop the account after three invalid receipts in a row, but not after three in total', async () => {
     const [wrong, right] = [returning(null), returning({ platformMessageId: '7' })];
     await wrong.send(PART, SIGNAL);
     await wrong.send(PART, SIGNAL);
     await right.send(PART, SIGNAL);
     await wrong.send(PART, SIGNAL);
     await wrong.send(PART, SIGNAL);
-    expect(stoppingDefect(defects)).toBeUndefined();
+    expect(findStoppingDefect(defects)).toBeUndefined();
     await wrong.send(PART, SIGNAL);
-    expect(stoppingDefect(defects)).toBe('send');
+    expect(findStoppingDefect(defects)).toBe('send');
     expect(defects.summary()).toMatchObject({ count: 5, last: { what: 'send', at: 5 } });
   });
 
-  it('[D12] does not stop the account because of anything that people in chats can cause: files, requests, exceptions', async () => {
-    const throwing = checkedAdapter(
+  it('[D12] never stop the account for errors that people in chats can cause: files, requests, exceptions', async () => {
+    const throwing = checkAdapter(
       { ...returning(null), send: () => Promise.reject(new TypeError('x is undefined')) },
       defects,
     );
@@ -146,7 +145,7 @@ describe('what an adapter returns', () => {
       await returning(null).http?.fetch(new Request('http://x/'));
     }
     expect(defects.summary()?.count).toBe(15);
-    expect(stoppingDefect(defects)).toBeUndefined();
+    expect(findStoppingDefect(defects)).toBeUndefined();
   });
 
   it.each<[what: string, thrown: object, kind: string, defects: number]>([
@@ -166,9 +165,9 @@ describe('what an adapter returns', () => {
     ['a failure that there is not', failing({ kind: 'tired' }), 'unknown-outcome', 1],
     ['an ordinary error', new Error('boom'), 'unknown-outcome', 1],
   ])(
-    '[D05] what send throws becomes a failure of the contract: %s',
+    '[D05] become a ChannelError when send throws something else: %s',
     async (_what, thrown, kind, count) => {
-      const { send } = checkedAdapter(
+      const { send } = checkAdapter(
         { ...returning(null), send: () => Promise.reject(thrown) },
         defects,
       );
@@ -189,17 +188,17 @@ describe('what an adapter returns', () => {
     ['typing without a pace', { typing: { show: async () => {} } }],
     ['files without a limit', { files: { fetch: async () => new Uint8Array() } }],
     ['streaming without an end', { streaming: { ...NEVER, end: undefined } }],
-  ])('[F04] its own shape is checked when it is created: %s', (_what, change) => {
-    expect(shapeProblems({ ...returning(null), ...change })).not.toEqual([]);
+  ])("[F04] are preceded by a check of the adapter's shape at creation: %s", (_what, change) => {
+    expect(findShapeProblems({ ...returning(null), ...change })).not.toEqual([]);
   });
 
-  it('[F04] a valid shape has no problems, nor does a capability of a later version', () => {
+  it('[F04] have no problems with a valid shape, or with a capability of a later version', () => {
     const capabilities = { ...CAPABILITIES, smells: true };
-    expect(shapeProblems({ ...returning(null), capabilities })).toEqual([]);
-    expect(shapeProblems(null)).not.toEqual([]);
+    expect(findShapeProblems({ ...returning(null), capabilities })).toEqual([]);
+    expect(findShapeProblems(null)).not.toEqual([]);
   });
 
-  it('[F05] only a strict true makes somebody an administrator', async () => {
+  it('[F05] make the sender an administrator only when strictly true', async () => {
     await fc.assert(
       fc.asyncProperty(fc.anything(), async (value) => {
         const facts: object = {
@@ -207,7 +206,7 @@ describe('what an adapter returns', () => {
           roles: async () => value,
           earlier: async () => value,
         };
-        const { isAdministrator, roles, earlier } = checkedFacts(facts as SenderFacts, defects);
+        const { isAdministrator, roles, earlier } = checkSenderFacts(facts as SenderFacts, defects);
         expect(await isAdministrator?.(SIGNAL)).toBe(value === true);
         expect(await roles?.(SIGNAL)).toSatisfy((all) => Array.isArray(all) && all.every(isId));
         for (const one of (await earlier?.(SIGNAL)) ?? []) InboundMessage.parse(one);
@@ -215,10 +214,10 @@ describe('what an adapter returns', () => {
     );
   });
 
-  it('[D12] an invalid state is ignored', () => {
-    expect(checkedState({ kind: 'fine' }, defects)).toBeUndefined();
-    expect(checkedState({ kind: 'connected' }, defects)).toBeUndefined();
-    expect(checkedState({ kind: 'connected', as: 'me' }, defects)).toEqual({
+  it('[D12] are ignored when the reported state is invalid', () => {
+    expect(checkState({ kind: 'fine' }, defects)).toBeUndefined();
+    expect(checkState({ kind: 'connected' }, defects)).toBeUndefined();
+    expect(checkState({ kind: 'connected', as: 'me' }, defects)).toEqual({
       kind: 'connected',
       as: 'me',
     });

@@ -39,10 +39,10 @@ const Shape = z.looseObject({
 });
 
 /**
- * What is wrong with the shape of a newly created adapter, as texts for people; empty if nothing
- * is.
+ * Problems in the shape of a newly created adapter, as texts for people; empty when the shape is
+ * valid.
  */
-export function shapeProblems(adapter: unknown): readonly string[] {
+export function findShapeProblems(adapter: unknown): readonly string[] {
   const { error } = Shape.safeParse(adapter);
   return (error?.issues ?? []).map(({ path, message }) =>
     [z.core.toDotPath(path), message].filter(Boolean).join(': '),
@@ -51,10 +51,9 @@ export function shapeProblems(adapter: unknown): readonly string[] {
 
 /**
  * Wraps an adapter and validates its results at the boundary (F01). An invalid result is counted
- * and replaced by a harmless one, so that it reaches neither the database nor any other part. Valid
- * results pass unchanged.
+ * and replaced by a harmless one, so it never reaches the database or other code.
  */
-export function checkedAdapter(adapter: ChannelAdapter, defects: Defects): ChannelAdapter {
+export function checkAdapter(adapter: ChannelAdapter, defects: Defects): ChannelAdapter {
   const { findSent, chatName, reportsStart, typing, streaming, files, messages, http } = adapter;
   return {
     get capabilities() {
@@ -63,10 +62,10 @@ export function checkedAdapter(adapter: ChannelAdapter, defects: Defects): Chann
     start: () => adapter.start(),
     stop: () => adapter.stop(),
     send: (part, signal, onStart) =>
-      checkedSend(defects, part, signal, () => adapter.send(part, signal, onStart)),
+      checkSend(defects, part, signal, () => adapter.send(part, signal, onStart)),
     ...(findSent && {
       findSent: async (...asked) =>
-        checkReturned(defects, 'findSent', Id.optional(), await findSent(...asked), undefined),
+        checkReturned(defects, 'findSent', Id.nullish(), await findSent(...asked), undefined),
     }),
     ...(chatName && {
       chatName: async (address) =>
@@ -74,10 +73,10 @@ export function checkedAdapter(adapter: ChannelAdapter, defects: Defects): Chann
     }),
     ...(reportsStart && { reportsStart }),
     ...(typing && { typing }),
-    ...(streaming && { streaming: checkedStreaming(streaming, defects) }),
-    ...(files && { files: checkedFiles(files, defects) }),
+    ...(streaming && { streaming: checkStreaming(streaming, defects) }),
+    ...(files && { files: checkFiles(files, defects) }),
     ...(messages && { messages }),
-    ...(http && { http: checkedHttp(http, defects) }),
+    ...(http && { http: checkHttp(http, defects) }),
   };
 }
 
@@ -87,16 +86,16 @@ const Name = z.string().max(1_000);
 const ReceiptShape = z.object({ platformMessageId: Id });
 
 /** The id of a message that arrived without a readable receipt; no platform has such ids. */
-function unknownId({ id }: OutboundPart): string {
+function createUnknownId({ id }: OutboundPart): string {
   return `unknown:${id}`;
 }
 
 /**
- * When a send resolves, the part has been sent. Without a readable receipt it counts as sent, with
- * an id made up here: sending it again would duplicate it, and calling it uncertain would ask a
- * person about a message that has arrived.
+ * When a send resolves, the part has been sent. Without a readable receipt, the part counts as sent
+ * and gets a generated id: sending it again would duplicate it, and marking it uncertain would ask
+ * a person about a message that has arrived.
  */
-async function checkedSend(
+async function checkSend(
   defects: Defects,
   part: OutboundPart,
   signal: AbortSignal,
@@ -106,11 +105,11 @@ async function checkedSend(
   try {
     returned = await send();
   } catch (thrown) {
-    // An operation interrupted by a timeout or by shutdown may fail in any way.
+    // An operation interrupted by a timeout or by shutdown may throw any error.
     if (signal.aborted) throw thrown;
     throw readThrown(defects, thrown);
   }
-  const unread = { platformMessageId: unknownId(part) };
+  const unread = { platformMessageId: createUnknownId(part) };
   return checkReturned(defects, 'send', ReceiptShape, returned, unread);
 }
 
@@ -125,12 +124,15 @@ const Failure: z.ZodType<ChannelFailure> = z.discriminatedUnion('kind', [
   Kind('transient').extend({ untried: z.literal(true).exactOptional() }),
   Kind('unknown-outcome'),
 ]);
-/** Also matches errors of a plugin with its own copy of this package, whose class differs. */
+/**
+ * A plugin may have its own copy of this package with a different class, so the check does not use
+ * `instanceof`.
+ */
 const Thrown = z.object({ failure: Failure, message: z.string() });
 
 /**
- * Anything but a ChannelError leaves the outcome unknown. It is counted but never stops the
- * account, because people in chats can write messages that make an adapter throw.
+ * Any error other than a ChannelError leaves the outcome unknown. The error is counted but never
+ * stops the account, because people in chats can write messages that make an adapter throw.
  */
 function readThrown(defects: Defects, thrown: unknown): ChannelError {
   const { data } = Thrown.safeParse(thrown);
@@ -139,7 +141,7 @@ function readThrown(defects: Defects, thrown: unknown): ChannelError {
       ? thrown
       : new ChannelError(data.failure, data.message, thrown);
   const reason = reasonOf(thrown);
-  defects.note('send (thrown)', `it threw something else than a ChannelError: ${reason}`);
+  defects.note('send (thrown)', `it threw something other than a ChannelError: ${reason}`);
   return new ChannelError({ kind: 'unknown-outcome' }, reason, thrown);
 }
 
@@ -165,7 +167,7 @@ function checkReturned<Result, Otherwise>(
 
 const Pace = z.object({ minIntervalMs: Ms, firstAfterMs: Ms.optional() }).nullable();
 
-function checkedStreaming(streaming: StreamingCapability, defects: Defects): StreamingCapability {
+function checkStreaming(streaming: StreamingCapability, defects: Defects): StreamingCapability {
   const { minIntervalMs, maxLength, pace, call } = streaming;
   return {
     minIntervalMs,
@@ -182,27 +184,26 @@ function checkedStreaming(streaming: StreamingCapability, defects: Defects): Str
 
 const Bytes = z.instanceof(Uint8Array);
 
-function checkedFiles(files: FilesCapability, defects: Defects): FilesCapability {
+function checkFiles(files: FilesCapability, defects: Defects): FilesCapability {
   return {
     maxBytes: files.maxBytes,
     async fetch(ref, limit, signal) {
       const fetched = await files.fetch(ref, limit, signal);
       const bytes = checkReturned(defects, 'files.fetch', Bytes, fetched, null);
       if (bytes !== null && bytes.length <= limit) return bytes;
-      if (bytes !== null)
-        defects.note('files.fetch', 'it returned more bytes than it was asked for');
+      if (bytes !== null) defects.note('files.fetch', 'it returned more bytes than requested');
       const message = 'The channel returned no usable file. This is a bug in the channel.';
       throw new ChannelError({ kind: 'refused' }, message);
     },
   };
 }
 
-/** Also matches a response from another copy of `undici`. */
+/** A response may come from another copy of `undici`. */
 const Answer = z.custom<Response>(
   (value) => Object.prototype.toString.call(value) === '[object Response]',
 );
 
-function checkedHttp(http: HttpCapability, defects: Defects): HttpCapability {
+function checkHttp(http: HttpCapability, defects: Defects): HttpCapability {
   const { open, origins } = http;
   return {
     ...(open && { open }),
@@ -226,15 +227,16 @@ const State: z.ZodType<ChannelState> = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('stopped') }),
 ]);
 
-/** Validates a state reported by an adapter; undefined when it is invalid and should be ignored. */
-export function checkedState(state: unknown, defects: Defects): ChannelState | undefined {
+/** Validates a state reported by an adapter; undefined when the state is invalid. */
+export function checkState(state: unknown, defects: Defects): ChannelState | undefined {
   return checkReturned(defects, 'report', State, state, undefined);
 }
 
-/** Facts about a sender that grant rights: only a strict `true` grants anything. */
-export function checkedFacts(facts: SenderFacts | undefined, defects: Defects): SenderFacts {
-  const { isAdministrator, roles, earlier } = facts ?? {};
+/** Some facts about a sender grant rights: only a strict `true` counts. */
+export function checkSenderFacts(facts: SenderFacts | undefined, defects: Defects): SenderFacts {
+  const { isAdministrator, roles, earlier, opensThread } = facts ?? {};
   return {
+    ...(opensThread === true && { opensThread }),
     ...(isAdministrator && {
       isAdministrator: async (signal) =>
         checkReturned(
@@ -260,9 +262,9 @@ const STOPPING: readonly string[] = ['send', 'findSent', 'chatName', 'pace', 're
 
 /**
  * The function that returned too many invalid results in a row, for which the account must stop;
- * undefined if there is none. Results that depend on what people send, such as files and requests,
- * are replaced individually and never stop the account.
+ * undefined when there is none. Results that depend on what people send, such as files and
+ * requests, are replaced individually and never stop the account.
  */
-export function stoppingDefect(defects: Pick<Defects, 'isOff'>): string | undefined {
+export function findStoppingDefect(defects: Pick<Defects, 'isOff'>): string | undefined {
   return STOPPING.find((what) => defects.isOff(what));
 }

@@ -1,20 +1,20 @@
 import { silentLogger, systemTime } from '@parley/core';
-import { CAPABILITIES, memoryValues } from '@parley/core/testing';
+import { CAPABILITIES, createMemoryValues } from '@parley/core/testing';
 import { expect, it } from 'vitest';
 import type { ChannelAdapter, ChannelContext } from './adapter.ts';
-import { blameAdapter, guardAdapter } from './guard.ts';
+import { guardAdapter, reportAdapterError } from './guard.ts';
 
-it('[D12] an error of the core while it works for an adapter is not blamed on that adapter', async () => {
+it('[D12] an error in a core callback is not attributed to the adapter that called it', async () => {
   const faults: unknown[] = [];
   const blamed: boolean[] = [];
-  const blame = async () => void blamed.push(blameAdapter(new Error('of the core')));
+  const blame = async () => void blamed.push(reportAdapterError(new Error('of the core')));
   const context: ChannelContext<object> = {
     account: 'default',
     settings: {},
     log: silentLogger,
     clock: Date.now,
     monotonic: systemTime.monotonic,
-    values: { ...memoryValues(), get: () => blame().then(() => new Map()) },
+    values: { ...createMemoryValues(), get: () => blame().then(() => new Map()) },
     receive: () => blame().then(() => ({ kind: 'ignored', reason: 'a test' })),
     holdsAccount: () => true,
     revise: blame,

@@ -2,26 +2,23 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ChannelAdapter, ChannelContext } from './adapter.ts';
 
 /**
- * Called with an error that an adapter threw where no caller awaits it; `event` is what the adapter
- * was handling.
+ * Called with an error that an adapter threw where no caller awaits it; `event` names the event
+ * that the adapter was handling.
  */
 export type OnFault = (event: string, error: unknown) => void;
 
-interface Running {
+interface RunningCall {
   readonly onFault: OnFault;
   readonly event: string;
 }
 
-/**
- * The adapter that the running code belongs to, however deep in a library or however late in a
- * timer it runs.
- */
-const running = new AsyncLocalStorage<Running | undefined>();
+/** The adapter that the running code belongs to, even deep in a library or in a late timer. */
+const running = new AsyncLocalStorage<RunningCall | undefined>();
 
 /**
- * Creates an adapter whose errors are attributed to it. Its calls run in a scope that listeners,
- * timers and promises inherit, including those of the platform library; calls back into the core
- * leave that scope.
+ * Creates an adapter whose errors are attributed to it. The adapter's calls run in a scope that
+ * listeners, timers and promises inherit, including those of the platform library; calls back into
+ * the core leave that scope.
  */
 export function guardAdapter<Settings>(
   connect: (context: ChannelContext<Settings>) => ChannelAdapter,
@@ -32,7 +29,7 @@ export function guardAdapter<Settings>(
   const inside = <T>(work: () => T, event: string): T => running.run({ onFault, event }, work);
   const core = {
     ...context,
-    values: eachCall(context.values, outside),
+    values: wrapCalls(context.values, outside),
     holdsAccount: () => outside(() => context.holdsAccount()),
     receive: (...args: Parameters<typeof context.receive>) =>
       outside(() => context.receive(...args)),
@@ -43,12 +40,12 @@ export function guardAdapter<Settings>(
       outside(() => context.message(...args)),
     answer: (chatId: string, messageId: string) =>
       outside(async () => (await context.answer?.(chatId, messageId)) ?? null),
-    chats: context.chats && eachCall(context.chats, outside),
+    chats: context.chats && wrapCalls(context.chats, outside),
     report: (...args: Parameters<typeof context.report>) => outside(() => context.report(...args)),
     history: (...args: Parameters<typeof context.history>) =>
       outside(() => context.history(...args)),
   };
-  return eachCall(
+  return wrapCalls(
     inside(() => connect(core), 'connect'),
     inside,
   );
@@ -56,7 +53,7 @@ export function guardAdapter<Settings>(
 
 /**
  * Wraps an adapter's listener or timer callback: an error or rejection is reported under the
- * event's name and restarts that adapter, not the process.
+ * event's name and restarts only that adapter, not the process.
  */
 export function guarded<Args extends readonly unknown[]>(
   event: string,
@@ -75,19 +72,20 @@ export function guarded<Args extends readonly unknown[]>(
 }
 
 /**
- * Names the event being handled until the end of this callback, for errors that the library throws
- * later.
+ * Sets the name of the handled event until the end of this callback, for errors that the library
+ * throws later.
  */
-export function handling(event: string): void {
+export function setHandledEvent(event: string): void {
   const current = running.getStore();
   if (current !== undefined) running.enterWith({ ...current, event });
 }
 
 /**
- * For the process's last-resort error handler: whether an uncaught error came from an adapter,
- * which is then being restarted. Node runs that handler in the scope of the code that threw.
+ * For the process's last-resort error handler: returns whether an uncaught error came from an
+ * adapter, which is then being restarted. Node runs the handler in the scope of the code that
+ * threw.
  */
-export function blameAdapter(error: unknown): boolean {
+export function reportAdapterError(error: unknown): boolean {
   const current = running.getStore();
   current?.onFault(current.event, error);
   return current !== undefined;
@@ -102,26 +100,26 @@ const CAPABILITIES: ReadonlySet<PropertyKey> = new Set([
 ] satisfies (keyof ChannelAdapter)[]);
 
 /**
- * Returns the same object, but all calls of its methods, and of those of its capability objects, go
- * through `run`.
+ * Returns the same object, but calls of its methods, and of the methods of its capability objects,
+ * go through `run`.
  */
-function eachCall<T extends object>(target: T, run: <R>(work: () => R, event: string) => R): T {
+function wrapCalls<T extends object>(target: T, run: <R>(work: () => R, event: string) => R): T {
   return new Proxy(target, {
     get(_, name) {
       const value: unknown = Reflect.get(target, name);
       if (typeof value === 'function')
         return (...args: unknown[]) => run(() => Reflect.apply(value, target, args), String(name));
       const isCapability = CAPABILITIES.has(name) && typeof value === 'object' && value !== null;
-      return isCapability ? eachCall(value, run) : value;
+      return isCapability ? wrapCalls(value, run) : value;
     },
   });
 }
 
 /**
- * The mismatches between an adapter and its declaration (F04); empty if there are none. The core
- * offers people only what is declared.
+ * Mismatches between an adapter and its declaration (F04); empty when there are none. The core
+ * offers only declared capabilities.
  */
-export function findUndeclared(adapter: ChannelAdapter): readonly string[] {
+export function findUndeclaredCapabilities(adapter: ChannelAdapter): readonly string[] {
   const { capabilities, typing, streaming, messages } = adapter;
   const pairs: readonly [name: string, declared: boolean, there: boolean][] = [
     ['typing', capabilities.typing, typing !== undefined],
@@ -132,16 +130,18 @@ export function findUndeclared(adapter: ChannelAdapter): readonly string[] {
   ];
   return pairs.flatMap(([name, declared, there]) => {
     if (declared === there) return [];
-    return [declared ? `"${name}" is declared and missing` : `"${name}" is there and not declared`];
+    return [
+      declared ? `"${name}" is declared but missing` : `"${name}" is present but not declared`,
+    ];
   });
 }
 
 /**
- * Removes null fields from JSON, for schemas of what a platform sends: a field that the platform
- * calls optional may also be null, and no message must be lost because of that.
+ * Removes null fields from JSON, for schemas of platform events: a field documented as optional may
+ * also be null, and a message must not be lost because of that.
  */
 export function withoutNulls(value: unknown): unknown {
-  return hasNull(value) ? copyWithoutNulls(value) : value;
+  return hasNull(value) ? copyStrippingNulls(value) : value;
 }
 
 function hasNull(value: unknown): boolean {
@@ -149,9 +149,9 @@ function hasNull(value: unknown): boolean {
   return value === null || Object.values(value).some(hasNull);
 }
 
-function copyWithoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(copyWithoutNulls);
+function copyStrippingNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copyStrippingNulls);
   if (typeof value !== 'object' || value === null) return value;
   const fields = Object.entries(value).filter(([, field]) => field !== null);
-  return Object.fromEntries(fields.map(([name, field]) => [name, copyWithoutNulls(field)]));
+  return Object.fromEntries(fields.map(([name, field]) => [name, copyStrippingNulls(field)]));
 }

@@ -1,61 +1,69 @@
-import { agentOfConversation, conversationOfAgent, type InboundMessage } from '@parley/core';
+import { getConversationAgent, type InboundMessage, toAgentConversation } from '@parley/core';
 import type { ChatKey, InboxRow, Store } from '@parley/store';
 import { readCommand } from './commands/typed-command.ts';
-import { rulesOfAgent } from './ingress/agent-route.ts';
+import { getAgentRules } from './ingress/agent-route.ts';
 import { decideAccess } from './ingress/decide.ts';
-import { conversationOf } from './ingress/route.ts';
+import { resolveConversation } from './ingress/route.ts';
 import type { DecisionRules } from './ingress/rules.ts';
-import { ownershipOf, personId, type SenderRightsDeps, senderRights } from './ingress/sender.ts';
+import {
+  findOwnership,
+  findSenderRights,
+  type SenderRightsDeps,
+  toPersonId,
+} from './ingress/sender.ts';
 import type { HistoryEntry } from './shown-chats.ts';
 
 /** A direct chat in which an owner has written. */
-export interface OwnersChat {
-  /** Their last message there: its author, its chat, and the route of its answer. */
+export interface OwnerChat {
+  /** The owner's last message there: its author, its chat, and the route of its answer. */
   readonly last: InboxRow;
-  /** The conversation that it belongs to; linked accounts share one (F13). */
+  /** The conversation of the chat; linked accounts share one (F13). */
   readonly conversationId: string;
 }
 
-export interface OwnersChatDeps {
+export interface OwnerChatDeps {
   readonly store: Pick<Store, 'inbox' | 'links'>;
   readonly owners: readonly string[];
   /** The agent whose owners and chats are looked up; the default one when absent (F14). */
   readonly agentName?: string | undefined;
-  /** Whether answers can be sent there, which requires that the settings contain the account. */
+  /** Whether answers can be sent to the account, which requires that the settings contain it. */
   readonly serves: (channel: string, account: string) => boolean;
 }
 
 /**
  * The direct chats in which owners wrote recently, newest first: only those of current owners, and
- * where answers can be sent.
+ * only on accounts that can send.
  */
-export async function* ownersChats({
+export async function* listOwnerChats({
   store,
   owners,
   agentName,
   serves,
-}: OwnersChatDeps): AsyncGenerator<OwnersChat> {
+}: OwnerChatDeps): AsyncGenerator<OwnerChat> {
   for (const last of await store.inbox.ownerChats()) {
     const { message } = last;
-    // The newest message of a chat decides which agent it is with.
-    if (agentOfConversation(last.conversationId) !== agentName) continue;
+    // The newest message of a chat decides which agent the chat belongs to.
+    if (getConversationAgent(last.conversationId) !== agentName) continue;
     if (message.chat.type !== 'direct' || !serves(message.channel, message.account)) continue;
-    const rights = await ownershipOf(store.links, owners, personId(message));
+    const rights = await findOwnership(store.links, owners, toPersonId(message));
     if (!rights.isOwner) continue;
-    yield { last, conversationId: conversationOf(message, rights.mainConversation, agentName) };
+    yield {
+      last,
+      conversationId: resolveConversation(message, rights.mainConversation, agentName),
+    };
   }
 }
 
 /**
- * The most recent of these chats; with `person` (`telegram:42`), only of this owner. Null if there
- * is none.
+ * The most recent of these chats; with `person` (`telegram:42`), only of this owner. Null when no
+ * such chat exists.
  */
-export async function ownersChat(
-  deps: OwnersChatDeps,
+export async function findOwnerChat(
+  deps: OwnerChatDeps,
   person?: string,
-): Promise<OwnersChat | null> {
-  for await (const chat of ownersChats(deps)) {
-    if (person === undefined || personId(chat.last.message) === person) return chat;
+): Promise<OwnerChat | null> {
+  for await (const chat of listOwnerChats(deps)) {
+    if (person === undefined || toPersonId(chat.last.message) === person) return chat;
   }
   return null;
 }
@@ -64,22 +72,21 @@ export async function ownersChat(
 export interface NamedChat {
   readonly channel: string;
   readonly account: string;
-  /** The platform's id of the chat. */
   readonly chat: string;
   readonly thread?: string | undefined;
 }
 
 export interface NamedChatDeps {
   readonly store: Pick<Store, 'inbox'>;
-  /** The agent that will write there; the default one when absent (F14). */
+  /** The agent that will write in the chat; the default one when absent (F14). */
   readonly agentName?: string | undefined;
-  /** Whether answers can be sent there, which requires that the settings contain the account. */
+  /** Whether answers can be sent to the account, which requires that the settings contain it. */
   readonly serves: (channel: string, account: string) => boolean;
 }
 
 /**
  * The last message from the chat, with `inThread` if it is from the named thread; or the reason why
- * there is none.
+ * no message was found.
  */
 export type FoundNamedChat =
   | { readonly kind: 'found'; readonly last: InboxRow; readonly inThread: boolean }
@@ -89,10 +96,10 @@ export type FoundNamedChat =
 const RECENT_MESSAGES = 50;
 
 /**
- * Finds the last message of a named chat. Its route and kind come from that message, so that
- * nothing is sent to a chat in which no person has written (F11).
+ * Finds the last message of a named chat. The route and kind of the chat come from that message, so
+ * that nothing is sent to a chat in which no person has written (F11).
  */
-export async function namedChat(
+export async function findNamedChat(
   { store, agentName, serves }: NamedChatDeps,
   name: string,
   { channel, account, chat, thread }: NamedChat,
@@ -108,55 +115,55 @@ export async function namedChat(
     const reason = `${name} cannot be reached yet: I have received no message there.`;
     return { kind: 'none', reason };
   }
-  // Another agent may have answered there; this agent has its own conversation.
-  const conversationId = conversationOfAgent(agentName, last.conversationId);
+  // Another agent may have answered in the chat; this agent has its own conversation.
+  const conversationId = toAgentConversation(agentName, last.conversationId);
   return { kind: 'found', last: { ...last, conversationId }, inThread: ofThread !== undefined };
 }
 
 /** The current rights of a person who wrote in the past. */
-export interface SenderNow {
+export interface CurrentSender {
   readonly isOwner: boolean;
-  /** The conversation that their message would belong to. */
+  /** The conversation that the person's message would belong to now. */
   readonly conversationId: string;
-  /** Why they may no longer write there; null if they may. */
+  /** Why the person may no longer write there; null if they may. */
   readonly refusal: string | null;
 }
 
-/** The services for looking up a sender, and the rules of the account that they wrote to. */
-export interface SenderNowDeps {
+/** The services for looking up a sender, and the rules of the account that received the message. */
+export interface CurrentSenderDeps {
   readonly store: SenderRightsDeps['store'];
   readonly rules: DecisionRules;
 }
 
 /**
- * Looks up the sender of a message before an agent acts on it again: owners, links and access may
- * have changed since (W02, F05). Rejects when the database does not answer.
+ * Looks up the sender of a message before an agent acts on the message again: owners, links and
+ * access may have changed since (W02, F05). Rejects when the database does not answer.
  */
-export async function senderNow(
-  { store, rules: every }: SenderNowDeps,
+export async function findCurrentSender(
+  { store, rules: every }: CurrentSenderDeps,
   message: InboundMessage,
   agent: string | undefined,
-): Promise<SenderNow> {
-  const rules = rulesOfAgent(every, agent);
+): Promise<CurrentSender> {
+  const rules = getAgentRules(every, agent);
   if (rules === undefined) {
-    const conversationId = conversationOf(message, null, agent);
+    const conversationId = resolveConversation(message, null, agent);
     return { isOwner: false, conversationId, refusal: 'the settings have no such agent' };
   }
-  const rights = await senderRights({ store, rules }, message, readCommand(message) !== null);
+  const rights = await findSenderRights({ store, rules }, message, readCommand(message) !== null);
   const access = decideAccess(message, rules.policy, rights);
-  const { isOwner } = await ownershipOf(store.links, rules.owners, personId(message));
+  const { isOwner } = await findOwnership(store.links, rules.owners, toPersonId(message));
   return {
     isOwner,
-    conversationId: conversationOf(message, rights.mainConversation, agent),
+    conversationId: resolveConversation(message, rights.mainConversation, agent),
     refusal: access.kind === 'refused' ? access.reason : null,
   };
 }
 
 /**
  * Builds a chat's history from received messages and sent parts: the durable rows are the history.
- * Messages that Parley itself wrote (at a start) are omitted.
+ * Parley's own startup messages are omitted.
  */
-export async function chatHistory(
+export async function readChatHistory(
   store: Pick<Store, 'inbox' | 'outbox' | 'attachments'>,
   chat: ChatKey,
   limit: number,
@@ -188,6 +195,7 @@ export async function chatHistory(
         return { kind: 'outbound', partId: id, ...of, body, ...more, at };
       }),
   ];
-  // The sort is stable: a question stored in the same millisecond as its answer stays above it.
+  // The sort is stable, so a question stored in the same millisecond as its answer stays above the
+  // answer.
   return entries.sort((a, b) => a.at - b.at).slice(-limit);
 }

@@ -1,14 +1,14 @@
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from './commands/list.ts';
 import {
   type CommandInfo,
+  describeOmitted,
   fitMenu,
-  leftOutText,
   type MenuItem,
   type MenuLimits,
-  shortenedText,
+  shortenWords,
 } from './menu.ts';
 
 const sizeOf = (items: readonly MenuItem[]): number => Buffer.byteLength(JSON.stringify(items));
@@ -21,7 +21,6 @@ const LIMITS = {
 
 const skill = (name: string, summary: string): CommandInfo => ({ name, summary, isSkill: true });
 
-/** Commands of skills with any name and description. */
 const skills = fc.array(
   fc
     .tuple(
@@ -32,8 +31,8 @@ const skills = fc.array(
   { maxLength: 150 },
 );
 
-describe('[F09] a menu that its platform accepts', () => {
-  it('fits for any skills, and nothing is dropped without a notice', () => {
+describe('[F09] the menu for a platform', () => {
+  it('fits for any skills, and reports every command that was left out', () => {
     fc.assert(
       fc.property(skills, (some) => {
         const commands = [...COMMANDS, ...some];
@@ -50,7 +49,7 @@ describe('[F09] a menu that its platform accepts', () => {
         // Built-in commands are short, so skills never displace them.
         for (const { name } of COMMANDS) expect(items.some((one) => one.name === name)).toBe(true);
       }),
-      runs(200),
+      toRunOptions(200),
     );
   });
 
@@ -78,7 +77,7 @@ describe('[F09] a menu that its platform accepts', () => {
     expect(items.map(({ name }) => name)).toEqual(commands.slice(1, 101).map(({ name }) => name));
   });
 
-  it('leaves out names that the platform refuses, and the second of two that it treats as the same', () => {
+  it('leaves out names that the platform refuses, and the second of two names that the platform treats as equal', () => {
     const commands = [skill('Plan', 'a'), skill('a-b', 'b'), skill('a_b', 'c'), skill('旅行', 'd')];
     const nameOf = (name: string) => name.replaceAll('-', '_');
     const { items, leftOut } = fitMenu(commands, { ...LIMITS, nameOf });
@@ -88,7 +87,7 @@ describe('[F09] a menu that its platform accepts', () => {
       'a_b twice',
       '旅行 name',
     ]);
-    expect(leftOutText('Telegram', leftOut)).toBe(
+    expect(describeOmitted('Telegram', leftOut)).toBe(
       "Telegram's menu accepts no command called /Plan, /旅行, /a_b. They work when they are typed.",
     );
   });
@@ -102,6 +101,6 @@ describe('a shortened description', () => {
     ['Donaudampfschifffahrt', 10, 'Donaudamp…'],
     ['👨‍👩‍👧‍👦👨‍👩‍👧‍👦', 14, '👨‍👩‍👧‍👦…'],
   ])('%j shortened to %i units is %j', (text, length, expected) => {
-    expect(shortenedText(text, length)).toBe(expected);
+    expect(shortenWords(text, length)).toBe(expected);
   });
 });

@@ -1,92 +1,94 @@
-/** A command for the platform's menu. Names are lower-case, summaries short. */
+/** A command for the platform's menu. Names are lower-case, and summaries are short. */
 export interface CommandInfo {
   readonly name: string;
   readonly summary: string;
-  /** Only the sender of the command sees its answer, on platforms that can do that. */
+  /** Only the sender of the command sees its answer, on platforms that support it. */
   readonly private?: true;
   /**
-   * Whether it belongs to a skill; a menu that cannot hold every command leaves these out first.
+   * Whether the command belongs to a skill; a menu with too few entries leaves out skills first.
    */
   readonly isSkill?: true;
   /**
-   * Its arguments as shown to people: `CODE`, `[message]`. Absent when it has none, or when a skill
-   * defines it and its arguments are unknown.
+   * The command's arguments as shown to people: `CODE`, `[message]`. Absent when the command has no
+   * arguments, or when a skill defines it and its arguments are unknown.
    */
   readonly takes?: string;
 }
 
 /** The limits of a platform's command menu. */
 export interface MenuLimits {
-  /** The maximum number of commands. */
   readonly commands: number;
   /** The maximum length of a description, and the unit in which it is counted. */
   readonly description: { readonly max: number; readonly unit: 'utf16' | 'codepoint' };
-  /** The maximum size of the whole list as sent, in bytes; absent when there is no such limit. */
+  /**
+   * The maximum size of the whole list as sent, in bytes; absent when the platform has no such
+   * limit.
+   */
   readonly size?: { readonly max: number; readonly of: (items: readonly MenuItem[]) => number };
-  /** Matches the names that the platform accepts. */
   readonly name: RegExp;
   /** The name of a command on that platform, if it differs. */
   readonly nameOf?: (name: string) => string;
 }
 
-/** An entry of a menu, before it is converted to the platform's format. */
+/** An entry of a menu, before conversion to the platform's format. */
 export interface MenuItem {
   readonly name: string;
   readonly description: string;
-  /** See `CommandInfo`. */
   readonly private?: true;
 }
 
 /** A command that was left out of the menu; it still works when it is typed. */
-export interface LeftOut {
+export interface OmittedCommand {
   readonly name: string;
   readonly why: 'name' | 'twice' | 'room';
 }
 
-/** A menu that its platform accepts, and what was shortened or left out to make it fit. */
+/** A menu that its platform accepts, and the entries that were shortened or left out. */
 export interface FittedMenu {
   readonly items: readonly MenuItem[];
-  readonly leftOut: readonly LeftOut[];
+  readonly leftOut: readonly OmittedCommand[];
   /**
    * The length that descriptions were shortened to so that the whole list fits; null when they were
-   * not.
+   * not shortened.
    */
   readonly shortenedTo: number | null;
 }
 
-/** How often commands were typed recently; missing names were not typed. */
+/** How often each command was typed recently; names without an entry were not typed. */
 export type CommandUses = ReadonlyMap<string, number>;
 
 /** Descriptions are not shortened below this length; commands are left out instead. */
 const MIN_DESCRIPTION = 20;
 
 /**
- * Fits commands into a menu (F09). First, descriptions are shortened, starting with the longest.
- * Once all of them are at their shortest, commands are left out: among those with `uses` the least
- * used, and among equals the last one. Commands without `isSkill` are built in and are left out
- * last. The menu keeps the order of `commands`. Pure.
+ * Fits commands into a menu (F09). First, descriptions are shortened, starting with the longest. If
+ * the list still does not fit, commands are left out: the least used one first if `uses` is given,
+ * and the last one among equals. Commands without `isSkill` are built in and are left out last. The
+ * menu keeps the order of `commands`. Pure.
  */
 export function fitMenu(
   commands: readonly CommandInfo[],
   limits: MenuLimits,
   uses: CommandUses = new Map(),
 ): FittedMenu {
-  const { legal, leftOut } = legalItems(commands, limits);
-  const kept = legal.toSorted(byImportance(uses));
+  const { legal, leftOut } = toLegalItems(commands, limits);
+  const kept = legal.toSorted(compareByImportance(uses));
   const fits = (count: number, length: number) =>
     limits.size === undefined ||
-    limits.size.of(shortenedItems(kept.slice(0, count), length)) <= limits.size.max;
+    limits.size.of(shortenItems(kept.slice(0, count), length)) <= limits.size.max;
   const allowed = Math.min(kept.length, limits.commands);
   const longest = Math.max(0, ...kept.map(({ item }) => item.description.length));
-  const length = largestThat(longest, MIN_DESCRIPTION, (one) => fits(allowed, one));
-  const count = largestThat(allowed, 0, (one) => fits(one, length));
+  const length = findLargest(longest, MIN_DESCRIPTION, (one) => fits(allowed, one));
+  const count = findLargest(allowed, 0, (one) => fits(one, length));
   const shown = new Set(kept.slice(0, count));
   const inOrder = legal.filter((one) => shown.has(one));
   return {
-    items: shortenedItems(inOrder, length),
+    items: shortenItems(inOrder, length),
     leftOut: [
       ...leftOut,
-      ...kept.slice(count).map(({ command }): LeftOut => ({ name: command.name, why: 'room' })),
+      ...kept
+        .slice(count)
+        .map(({ command }): OmittedCommand => ({ name: command.name, why: 'room' })),
     ],
     shortenedTo: inOrder.some(({ item }) => item.description.length > length) ? length : null,
   };
@@ -95,15 +97,15 @@ export function fitMenu(
 interface LegalItem {
   readonly command: CommandInfo;
   readonly item: MenuItem;
-  /** Its position in the list of commands. */
+  /** The position of the command in the list. */
   readonly nth: number;
 }
 
-function legalItems(commands: readonly CommandInfo[], limits: MenuLimits) {
+function toLegalItems(commands: readonly CommandInfo[], limits: MenuLimits) {
   const { name: isLegal, nameOf = (name: string) => name } = limits;
   const taken = new Set<string>();
   const legal: LegalItem[] = [];
-  const leftOut: LeftOut[] = [];
+  const leftOut: OmittedCommand[] = [];
   for (const [nth, command] of commands.entries()) {
     const name = nameOf(command.name);
     const why = !isLegal.test(name) ? 'name' : taken.has(name) ? 'twice' : null;
@@ -126,17 +128,17 @@ function cutDescription(text: string, { max, unit }: MenuLimits['description']):
   return text.slice(0, max).replace(/[\uD800-\uDBFF]$/, '');
 }
 
-function byImportance(uses: CommandUses) {
+function compareByImportance(uses: CommandUses) {
   return (a: LegalItem, b: LegalItem): number =>
     Number(a.command.isSkill ?? false) - Number(b.command.isSkill ?? false) ||
     (uses.get(b.command.name) ?? 0) - (uses.get(a.command.name) ?? 0) ||
     a.nth - b.nth;
 }
 
-function shortenedItems(items: readonly LegalItem[], length: number): readonly MenuItem[] {
+function shortenItems(items: readonly LegalItem[], length: number): readonly MenuItem[] {
   return items.map(({ item }) => ({
     ...item,
-    description: shortenedText(item.description, length),
+    description: shortenWords(item.description, length),
   }));
 }
 
@@ -144,7 +146,7 @@ function shortenedItems(items: readonly LegalItem[], length: number): readonly M
  * Shortens a text to at most `length` UTF-16 units, cutting between words unless that would lose
  * half of it.
  */
-export function shortenedText(text: string, length: number): string {
+export function shortenWords(text: string, length: number): string {
   if (text.length <= length) return text;
   let start = '';
   for (const { segment } of new Intl.Segmenter().segment(text.slice(0, length + 1))) {
@@ -160,7 +162,7 @@ export function shortenedText(text: string, length: number): string {
 /**
  * The largest integer from `low` to `high` for which `fits` holds; `low` when it holds for none.
  */
-function largestThat(high: number, low: number, fits: (count: number) => boolean): number {
+function findLargest(high: number, low: number, fits: (count: number) => boolean): number {
   let least = Math.min(low, high);
   let most = high;
   while (least < most) {
@@ -172,11 +174,14 @@ function largestThat(high: number, low: number, fits: (count: number) => boolean
 }
 
 /**
- * One sentence about what a menu lacks, for logs, the owner's note and `parley doctor`; null when
- * it lacks nothing.
+ * One sentence about shortened or missing menu entries, for logs, the owner's note and `parley
+ * doctor`; null when the menu is complete.
  */
-export function leftOutText(platform: string, leftOut: readonly LeftOut[]): string | null {
-  const of = (why: LeftOut['why']) =>
+export function describeOmitted(
+  platform: string,
+  leftOut: readonly OmittedCommand[],
+): string | null {
+  const of = (why: OmittedCommand['why']) =>
     leftOut.filter((one) => one.why === why).map(({ name }) => `/${name}`);
   const room = of('room');
   const illegal = [...of('name'), ...of('twice')];

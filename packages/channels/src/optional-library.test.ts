@@ -1,5 +1,5 @@
 import { type OutboundPart, silentLogger } from '@parley/core';
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { ChannelDefinition, ChannelState } from './adapter.ts';
@@ -59,7 +59,7 @@ async function accountWithout(name: string) {
     log: silentLogger,
     clock: () => 0,
     monotonic: () => 0,
-    values: memoryValues(),
+    values: createMemoryValues(),
     receive: async () => ({ kind: 'duplicate' }),
     holdsAccount: () => true,
     revise: async () => {},
@@ -77,7 +77,7 @@ async function accountWithout(name: string) {
 
 describe('a channel without its optional library', () => {
   it.each(['@example/client', 'example-wire'])(
-    '[F03] [U06] has failed and reports what to install: %s',
+    '[F03] [U06] fails and reports which package to install: %s',
     async (name) => {
       const { adapter, states } = await accountWithout(name);
       await adapter.start();
@@ -86,14 +86,14 @@ describe('a channel without its optional library', () => {
     },
   );
 
-  it('[U06] reports the same to the settings check', async () => {
+  it('[U06] reports the missing package to the settings check too', async () => {
     const { probe } = channelFailingWith(missing('@example/client'));
     const signal = new AbortController().signal;
     const found = await probe?.({}, { signal, log: silentLogger } as never);
     expect(found).toEqual({ kind: 'problem', ...ADVICE, retryable: false });
   });
 
-  it('keeps answers for later, and offers nothing that it cannot do', async () => {
+  it('keeps answers until the library is installed, and declares no unavailable capability', async () => {
     const { adapter } = await accountWithout('example-wire');
     await expect(adapter.send(PART, new AbortController().signal)).rejects.toMatchObject({
       failure: { kind: 'transient' },
@@ -107,7 +107,7 @@ describe('a channel without its optional library', () => {
     ]);
   });
 
-  it('is not confused with a library that is broken', async () => {
+  it('is not confused with a channel whose library is broken', async () => {
     for (const error of [new Error('broken'), missing('something-else')]) {
       await expect(channelFailingWith(error).load()).rejects.toBe(error);
     }

@@ -1,16 +1,17 @@
 import { type Capabilities, ChannelError } from '@parley/core';
-import { installLine } from '@parley/core/install-line';
 import type { ChannelAdapter, ChannelContext, ChannelDefinition } from './adapter.ts';
 
 /** A platform's library that may be missing from an installation. */
 export interface OptionalLibrary {
-  /** Its name on npm. */
+  /** The package's name on npm. */
   readonly name: string;
-  /** Parts of the library that may be missing as well. */
+  /** The version to install; the one in Parley's package.json when absent. */
+  readonly version?: string;
+  /** Optional parts of the library that may be missing as well. */
   readonly parts?: readonly string[];
-  /** A note for people before they install it; empty if there is none. */
+  /** A note shown to people before they install the library; empty if there is none. */
   readonly note?: string;
-  /** The platform's name for the person who configures the channel. */
+  /** The platform's name, shown to the person who configures the channel. */
   readonly platform: string;
   /**
    * Capabilities of the channel that are known without the library: until it is installed, answers
@@ -36,7 +37,7 @@ export function withOptionalLibrary<Definition extends ChannelDefinition>(
           return await probe(...args);
         } catch (thrown) {
           if (!isLibraryMissing(thrown, library)) throw thrown;
-          return { kind: 'problem', ...libraryAdvice(library), retryable: false };
+          return { kind: 'problem', ...(await createLibraryAdvice(library)), retryable: false };
         }
       },
     }),
@@ -45,7 +46,9 @@ export function withOptionalLibrary<Definition extends ChannelDefinition>(
         return await definition.load();
       } catch (thrown) {
         if (!isLibraryMissing(thrown, library)) throw thrown;
-        return (context: ChannelContext<unknown>) => accountWithout(library, context);
+        const advice = await createLibraryAdvice(library);
+        return (context: ChannelContext<unknown>) =>
+          createAccountWithoutLibrary(library, advice, context);
       }
     },
   };
@@ -59,18 +62,32 @@ function isLibraryMissing(thrown: unknown, { name, parts = [] }: OptionalLibrary
   return [name, ...parts].includes(missing);
 }
 
-function libraryAdvice({ name, platform, note }: OptionalLibrary): { reason: string; fix: string } {
+interface LibraryAdvice {
+  readonly reason: string;
+  readonly fix: string;
+}
+
+async function createLibraryAdvice({
+  name,
+  version,
+  platform,
+  note,
+}: OptionalLibrary): Promise<LibraryAdvice> {
+  const { formatInstallCommand } = await import('@parley/core/install-line');
+  const line = formatInstallCommand([version === undefined ? name : `${name}@${version}`]);
   return {
     reason: `${platform} needs the library ${name}, which is not installed`,
-    fix: `Run "${installLine([name])}"${note === undefined ? '' : ` (${note})`}, and start Parley again.`,
+    fix: `Run "${line}"${note === undefined ? '' : ` (${note})`}, and start Parley again.`,
   };
 }
 
 /**
- * An account whose library is not installed: reports what to do, and keeps its answers until then.
+ * An account whose library is not installed: it reports the required package, and keeps its answers
+ * until the package is installed.
  */
-function accountWithout(
+function createAccountWithoutLibrary(
   library: OptionalLibrary,
+  advice: LibraryAdvice,
   { report }: Pick<ChannelContext<unknown>, 'report'>,
 ): ChannelAdapter {
   return {
@@ -86,7 +103,7 @@ function accountWithout(
       media: [],
     },
     async start() {
-      report({ kind: 'failed', ...libraryAdvice(library) });
+      report({ kind: 'failed', ...advice });
     },
     async stop() {
       report({ kind: 'stopped' });

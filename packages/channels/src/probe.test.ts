@@ -4,7 +4,7 @@ import { readClock } from './probe.ts';
 const AT = Date.parse('2026-11-23T12:00:00Z');
 const DATE = 'Mon, 23 Nov 2026 12:00:00 GMT';
 
-describe('the clock of a server', () => {
+describe('comparing the clock with a server', () => {
   it.each([
     ['the same second', { asked: AT + 100, answered: AT + 200 }, 0],
     ['a slow answer proves nothing', { asked: AT - 4_000, answered: AT + 4_000 }, 0],

@@ -1,6 +1,9 @@
 import type { AdapterValues, Clock } from '@parley/core';
 
-/** What a probe may use. It must end when `signal` is aborted, and must not change anything. */
+/**
+ * The services available to a probe. A probe must end when `signal` is aborted, and must not change
+ * any state.
+ */
 export interface ProbeEnv {
   readonly signal: AbortSignal;
   readonly clock: Clock;
@@ -10,23 +13,23 @@ export interface ProbeEnv {
   readonly wantsPicture?: boolean | undefined;
 }
 
-/** Something that works, but not as well as it could. */
+/** A finding that does not prevent the account from working, but limits it. */
 export interface ProbeWarning {
   readonly reason: string;
   readonly fix: string;
 }
 
 /**
- * How far this machine's clock is ahead of a server's, judged by the `Date` header of its answer.
+ * How far this machine's clock is ahead of a server's, according to the `Date` header of its
+ * response.
  */
 export interface ClockReading {
-  /** The host name of the server. */
   readonly server: string;
-  /** Negative when behind. In ms, accurate to about half a second. */
+  /** Negative when this machine's clock is behind. In ms, accurate to about half a second. */
   readonly aheadMs: number;
 }
 
-/** The result of probing a channel account. Its texts never contain a token. */
+/** The result of probing a channel account. The texts of a result never contain a token. */
 export type ChannelProbe =
   | {
       readonly kind: 'works';
@@ -34,20 +37,23 @@ export type ChannelProbe =
       readonly as: string;
       readonly warnings: readonly ProbeWarning[];
       readonly clock: ClockReading | null;
-      /** At most `MAX_PICTURE_BYTES`; absent when there is none or it cannot be fetched. */
+      /**
+       * At most `MAX_PICTURE_BYTES`; absent when the account has no picture or it cannot be
+       * fetched.
+       */
       readonly picture?: Uint8Array;
       /** The page on which people add the bot to their servers. */
       readonly invitation?: string;
     }
-  /** A person has to link it first. */
+  /** A person has to link the account first. */
   | { readonly kind: 'unlinked'; readonly reason: string; readonly fix: string }
-  /** Only the running gateway can find out. */
+  /** Only the running gateway can check the account. */
   | { readonly kind: 'unknown'; readonly reason: string }
   | {
       readonly kind: 'problem';
       readonly reason: string;
       readonly fix: string;
-      /** Whether it may work later without any change. */
+      /** Whether the same probe may succeed later without any change. */
       readonly retryable: boolean;
     };
 
@@ -56,8 +62,8 @@ const MAX_PICTURE_BYTES = 512 * 1_024;
 const PICTURE_TIMEOUT_MS = 5_000;
 
 /**
- * Fetches the account's picture if the caller wants it. Never rejects: an account works without
- * one.
+ * Fetches the account's picture if the caller requests it. Never rejects, because an account works
+ * without a picture.
  */
 export async function probePicture(
   { signal, wantsPicture = false }: Pick<ProbeEnv, 'signal' | 'wantsPicture'>,
@@ -73,7 +79,9 @@ export async function probePicture(
   }
 }
 
-/** The header has whole seconds, so on average half a second has passed since then. In ms. */
+/**
+ * The header has whole seconds, so on average half a second has passed since the given time. In ms.
+ */
 const HALF_A_SECOND = 500;
 
 /**

@@ -10,7 +10,6 @@ export interface ChannelEnv {
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** Random numbers and timers of the process. */
 export const realEnv: ChannelEnv = {
   random: systemTime.random,
   wait: (ms, signal) => delay(ms, undefined, { signal }).catch(() => undefined),
@@ -23,28 +22,26 @@ const MAX_BACKOFF_MS = 60_000;
  * Returns 1 s, 2 s, 4 s … 60 s, each shortened by up to half so that many accounts do not reconnect
  * at once.
  */
-export function reconnectBackoff(failures: number, random: number): number {
+export function computeReconnectBackoff(failures: number, random: number): number {
   return jitterDelay(Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** failures), random);
 }
 
 /** What to do after a connection has failed or closed. */
-export type AfterConnectionFailure =
+export type ConnectionFailureDecision =
   | { readonly kind: 'retry'; readonly afterMs: number; readonly reason: string }
-  /** It does not recover by itself. */
+  /** The connection does not recover by itself. */
   | { readonly kind: 'give-up'; readonly reason: string; readonly fix: string };
 
 /**
- * What remains to be done once a cause outside Parley is fixed; changed settings reconnect
+ * The remaining step once a cause outside Parley is fixed; changed settings reconnect
  * automatically.
  */
 export const RECONNECT =
   'reconnect the account, on the page "Channels" or with "parley channels reconnect"';
 
-/**
- * Reports the decision and waits for the delay. Returns whether to connect again. Never rejects.
- */
+/** Reports the decision and waits for the delay. Returns whether to connect again. */
 export async function reportAndWait(
-  decision: AfterConnectionFailure,
+  decision: ConnectionFailureDecision,
   {
     report,
     clock,

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** Compares in constant time; hashing first hides the lengths. */
-export function sameSecret(given: string, expected: string): boolean {
+/** Compares two secrets in constant time; hashing them first hides their lengths. */
+export function isSameSecretText(given: string, expected: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));
 }

@@ -1,23 +1,23 @@
 /** The facts about a call that returned no result. */
 export interface CallFacts {
-  /** The thrown error; its causes are examined as well. */
+  /** The thrown error; the chain of its causes is examined too. */
   readonly error: unknown;
   /** The HTTP status, if there was a response. */
   readonly status?: number | undefined;
   /**
-   * Whether the connection (including TLS) was ready for the request, if the adapter observed that:
-   * nothing is written before, whatever the error says.
+   * Whether the connection (including TLS) was ready for the request, if the adapter observed it:
+   * no byte is written earlier, whatever the error says.
    */
   readonly connected?: boolean | undefined;
 }
 
 /**
- * Whether the platform may have performed a call. `refused`: it answered that it did not.
- * `not-sent`: no byte of the request left. `unknown`: everything else.
+ * Whether the platform may have performed a call. `refused`: the platform answered that it did not
+ * perform the call. `not-sent`: no byte of the request was sent. `unknown`: all other cases.
  */
 export type CallOutcome = 'refused' | 'not-sent' | 'unknown';
 
-/** Codes of Node, OpenSSL and undici that occur before a connection is ready, and never after. */
+/** Error codes of Node, OpenSSL and undici that occur only before a connection is ready. */
 const BEFORE_CONNECTED: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -50,18 +50,21 @@ const BEFORE_CONNECTED: ReadonlySet<string> = new Set([
 ]);
 const BEFORE_CONNECTED_FAMILY = /^(?:CERT_|ERR_TLS_CERT_)/;
 const CONNECTING: ReadonlySet<string> = new Set(['connect', 'getaddrinfo']);
-/** Errors of Node and undici that differ from those of an open connection only by their message. */
+/**
+ * Errors of Node and undici before a connection is ready that only their message distinguishes from
+ * errors of an open connection.
+ */
 const CONNECTING_WORDS =
   /before secure TLS connection was established|HTTP Tunneling|\breason: (?:connect|getaddrinfo) /;
 
 /**
  * Whether a failed call may have had an effect (D04). Only `not-sent` and `refused` permit
- * repeating a call whose repetition the platform would not recognize; anything not covered by a
- * rule is `unknown`.
+ * repeating a call that the platform would not recognize as a repetition; every case without a rule
+ * is `unknown`.
  */
 export function callOutcome({ error, status, connected }: CallFacts): CallOutcome {
-  // A status of 500 or higher may come from a proxy in between: whether the call went through is
-  // unknown.
+  // A status of 500 or higher may come from a proxy, so it is unknown whether the platform received
+  // the call.
   if (status !== undefined) return status >= 400 && status < 500 ? 'refused' : 'unknown';
   if (connected !== undefined) return connected ? 'unknown' : 'not-sent';
   return isBeforeConnected(error, MAX_CAUSES) ? 'not-sent' : 'unknown';
@@ -72,19 +75,20 @@ const MAX_CAUSES = 8;
 
 function isBeforeConnected(error: unknown, left: number): boolean {
   if (!(error instanceof Error) || left === 0) return false;
-  // There is one error per attempted address: all of them must have failed this early.
+  // An aggregate contains one error per attempted address: all of them must have failed before the
+  // connection was ready.
   if (error instanceof AggregateError && error.errors.length > 0)
     return error.errors.every((each: unknown) => isBeforeConnected(each, left - 1));
   const { code, syscall } = error as NodeJS.ErrnoException;
   if (syscall !== undefined && CONNECTING.has(syscall)) return true;
   if (code !== undefined && BEFORE_CONNECTED.has(code)) return true;
   if (code !== undefined && BEFORE_CONNECTED_FAMILY.test(code)) return true;
-  // undici counts the bytes written on the connection that broke.
-  if (code === 'UND_ERR_SOCKET' && bytesWritten(error) === 0) return true;
+  // undici counts the bytes written on the broken connection.
+  if (code === 'UND_ERR_SOCKET' && getBytesWritten(error) === 0) return true;
   return CONNECTING_WORDS.test(error.message) || isBeforeConnected(error.cause, left - 1);
 }
 
-function bytesWritten(error: Error): unknown {
+function getBytesWritten(error: Error): unknown {
   const socket = 'socket' in error ? error.socket : undefined;
   return typeof socket === 'object' && socket !== null && 'bytesWritten' in socket
     ? socket.bytesWritten

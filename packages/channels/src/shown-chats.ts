@@ -2,18 +2,17 @@ import type { Button, OutboundFile, RenderedPart, ToolCallOfTurn } from '@parley
 import type { KeptFile, StoredAttachment } from '@parley/store';
 import type { MediaLimits } from './attachments/fetch-plan.ts';
 
-/** The chats of a channel that has its own page, beyond a single history. */
+/** The chats of a channel that has its own page with more than one history. */
 export interface ChatsCapability {
-  /** Limits of the files that are accepted. */
   readonly media: MediaLimits;
   /**
-   * Whether `needed` more bytes may be kept; old files are deleted to free space. `person` is their
-   * sender, who has a share; null for an owner.
+   * Whether `needed` more bytes may be kept; old files are deleted to free space. `person` is the
+   * sender whose share is charged; null for an owner.
    */
   hasRoom(needed: number, person: string | null): Promise<boolean>;
   /**
    * All chats of the account, newest first; `first` is the first text, of any length. `answeredAt`
-   * is when something was last sent there, in ms; 0 if nothing was.
+   * is when a part was last sent to the chat, in ms; 0 if none was sent.
    */
   list(): Promise<
     readonly {
@@ -28,15 +27,20 @@ export interface ChatsCapability {
    * Calls back on changes in any conversation of the gateway; returns a function that unsubscribes.
    */
   onChange(listener: () => void): () => void;
-  /** The tools that turns have called, in order. */
+  /** The tool calls of turns, in order. */
   calls(turnIds: readonly string[]): Promise<readonly ToolCallOfTurn[]>;
-  /** A file that was sent to the chat, by its part; null when it is unknown or no longer stored. */
+  /**
+   * A file sent to the chat, looked up by its part; null when the part is unknown or the file no
+   * longer stored.
+   */
   sentFile(chatId: string, partId: string): Promise<KeptFile | null>;
-  /** A file of a message in the chat; null when it is unknown or no longer stored. */
+  /**
+   * A file of a message in the chat; null when the message is unknown or the file no longer stored.
+   */
   file(chatId: string, messageId: string, index: number): Promise<KeptFile | null>;
 }
 
-/** One entry of a chat as the person sees it. Times in ms. */
+/** One entry of a chat, as shown to the person. Times in ms. */
 export type HistoryEntry =
   | {
       readonly kind: 'inbound';
@@ -44,9 +48,9 @@ export type HistoryEntry =
       readonly text: string;
       readonly files?: readonly StoredAttachment[];
       readonly at: number;
-      /** Null while it waits for its turn; afterwards, how that turn ended. */
+      /** Null while the message waits for its turn; afterwards, how that turn ended. */
       readonly outcome: string | null;
-      /** The turn that answers or answered it; null when none has started. */
+      /** The turn that answers or answered the message; null when none has started. */
       readonly turnId?: string | null;
     }
   | {
@@ -54,8 +58,8 @@ export type HistoryEntry =
       readonly partId: string;
       readonly turnId: string | null;
       /**
-       * The message that it answers without a turn, such as a command, provided that the same
-       * history contains it.
+       * The message that this part answers without a turn, such as a command, provided that the
+       * same history contains it.
        */
       readonly answers?: string;
       readonly body: RenderedPart;

@@ -1,7 +1,7 @@
 import { CAPABILITIES } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import type { ChannelAdapter } from './adapter.ts';
-import { findUndeclared } from './guard.ts';
+import { findUndeclaredCapabilities } from './guard.ts';
 
 const typing = { repeatMs: 1, show: () => Promise.resolve() };
 const bare: ChannelAdapter = {
@@ -13,17 +13,17 @@ const bare: ChannelAdapter = {
 const typed = { ...CAPABILITIES, typing: true };
 const streaming = { minIntervalMs: 1, update: typing.show, end: typing.show };
 
-describe('what an adapter declares', () => {
+describe('the declaration of an adapter', () => {
   it.each<[what: string, adapter: ChannelAdapter, found: string[]]>([
     ['nothing of neither', bare, []],
     ['typing that is there', { ...bare, capabilities: typed, typing }, []],
     [
       'typing that is missing',
       { ...bare, capabilities: typed },
-      ['"typing" is declared and missing'],
+      ['"typing" is declared but missing'],
     ],
-    ['typing not at all', { ...bare, typing }, ['"typing" is there and not declared']],
-    ['streaming not at all', { ...bare, streaming }, ['"streaming" is there and not declared']],
+    ['typing not at all', { ...bare, typing }, ['"typing" is present but not declared']],
+    ['streaming not at all', { ...bare, streaming }, ['"streaming" is present but not declared']],
     [
       'one of three capability objects',
       {
@@ -31,9 +31,9 @@ describe('what an adapter declares', () => {
         capabilities: { ...bare.capabilities, edit: true },
         messages: { edit: typing.show, react: typing.show },
       },
-      ['"react" is there and not declared'],
+      ['"react" is present but not declared'],
     ],
-  ])('[F04] is compared with what the adapter has: %s', (_, adapter, found) => {
-    expect(findUndeclared(adapter)).toEqual(found);
+  ])("[F04] is compared with the adapter's objects: %s", (_, adapter, found) => {
+    expect(findUndeclaredCapabilities(adapter)).toEqual(found);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { unreadText } from './unread.ts';
+import { describeUnread } from './unread.ts';
 
 it.each([
   [
@@ -9,6 +9,6 @@ it.each([
   ['group', '[They sent a story, which cannot be read here.]'],
   ['thread', '[They sent a story, which cannot be read here.]'],
   ['channel', '[They sent a story, which cannot be read here.]'],
-] as const)('[F16] names what cannot be read in a %s', (type, text) => {
-  expect(unreadText('a story', type)).toBe(text);
+] as const)('[F16] names the unreadable content of a %s', (type, text) => {
+  expect(describeUnread('a story', type)).toBe(text);
 });

@@ -1,24 +1,24 @@
 import type { Hono } from 'hono';
 
-/** The answer to a request without a route. */
+/** The response to a request without a route. */
 export interface WrongAddress {
   readonly status: 404 | 405;
   readonly message: string;
-  /** For the `Allow` header. */
+  /** The methods for the `Allow` header. */
   readonly allow?: string;
 }
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** Whether it is a guard or header middleware for all routes below a path. */
+/** Whether the handler is a guard or header middleware for all routes below a path. */
 const isMiddleware = (path: string): boolean => path.endsWith('/*');
 
 /**
- * Returns advice when no route accepts a request; null when one does. Check this before the token,
- * because a wrong address is not an attempt to guess a token. `isRoute` identifies routes that
- * accept everything below their path.
+ * Returns advice when no route accepts a request; null when one does. Call this before checking the
+ * token, because a wrong URL is not an attempt to guess a token. `isRoute` identifies routes that
+ * accept every path below their own.
  */
-export function wrongAddress(
+export function findWrongAddress(
   { router }: Pick<Hono, 'router'>,
   { method, path }: { readonly method: string; readonly path: string },
   isRoute: (path: string) => boolean = () => false,

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { agentOfConversation, conversationOfAgent, withoutAgent } from './agents.ts';
+import { getConversationAgent, removeAgentPrefix, toAgentConversation } from './agents.ts';
 
-describe('conversations of several agents', () => {
+describe('the conversation ids of several agents', () => {
   it.each([
     [undefined, 'telegram:default:42', 'telegram:default:42'],
     ['support', 'telegram:default:42', '@support/telegram:default:42'],
     ['support', '@lab/sub:1', '@support/sub:1'],
     [undefined, '@lab/linked:1', 'linked:1'],
     ['lab-2', 'telegram:default:%40a%2Fb', '@lab-2/telegram:default:%40a%2Fb'],
-  ])('[F14] the agent %j has %s as %s', (agent, id, own) => {
-    expect(conversationOfAgent(agent, id)).toBe(own);
-    expect(agentOfConversation(own)).toBe(agent);
-    expect(withoutAgent(own)).toBe(withoutAgent(id));
+  ])('[F14] of the agent %j: %s becomes %s', (agent, id, own) => {
+    expect(toAgentConversation(agent, id)).toBe(own);
+    expect(getConversationAgent(own)).toBe(agent);
+    expect(removeAgentPrefix(own)).toBe(removeAgentPrefix(id));
   });
 });

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type AgeWitnesses, countedTo, decideAging } from './aging.ts';
+import { type AgeWitnesses, decideAging, resolveRecordedTime } from './aging.ts';
 
 const HOUR = 60 * 60_000;
 const DAY = 24 * HOUR;
 const NOW = 1_000 * DAY;
 const YEAR = 365 * DAY;
 
-/** The usual state: ten minutes after the last round of a gateway in use. */
+/** The normal evidence: ten minutes after the last retention run of a gateway in use. */
 const USUAL: AgeWitnesses = {
   now: NOW,
   database: NOW,
@@ -68,12 +68,12 @@ describe('the time from which ages are counted', () => {
       'last-removal',
     ],
     ['the clock of this process is behind', { now: NOW - DAY }, 0, null],
-  ])('[D15] %s', (_case, differing, heldMs, heldBy) => {
+  ])('[D15] for the case: %s', (_case, differing, heldMs, heldBy) => {
     const witnesses = { ...USUAL, ...differing };
     expect(decideAging(witnesses)).toEqual({ countFrom: witnesses.now - heldMs, heldMs, heldBy });
   });
 
-  it('[D15] advances by at most two days a day, whatever the clocks say, and never passes any of them', () => {
+  it('[D15] advances by at most two days a day with any clocks, and never passes any of them', () => {
     const moment = fc.integer({ min: 0, max: 4_000 * DAY });
     fc.assert(
       fc.property(
@@ -95,12 +95,12 @@ describe('the time from which ages are counted', () => {
     );
   });
 
-  it('[D15] is recorded so that a clock that is wrong for a day costs two days and delays nothing afterwards', () => {
+  it('[D15] is recorded so that a clock that is wrong for a day costs two days and causes no later delay', () => {
     let last = USUAL.last;
     const round = (now: number, hours: number, newest = now) => {
       const witnesses = { ...USUAL, now, database: now, newest, last, measuredMs: hours * HOUR };
       const { countFrom } = decideAging(witnesses);
-      last = { at: now, countedTo: countedTo(witnesses) };
+      last = { at: now, countedTo: resolveRecordedTime(witnesses) };
       return countFrom - NOW;
     };
     for (let hour = 1; hour <= 24; hour += 1) round(NOW + YEAR + hour * HOUR, 1);

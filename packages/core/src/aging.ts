@@ -9,17 +9,17 @@ export interface AgeWitnesses {
    * old.
    */
   readonly newest: number | null;
-  /** The last time that old items were removed; null if they never were. */
+  /** When old items were last removed; null if they never were. */
   readonly last: LastRemoval | null;
   /**
-   * The time since then as measured by this process's monotonic clock, in ms; null when it has not
-   * run that long.
+   * The time since the last removal as measured by this process's monotonic clock, in ms; null if
+   * the process has not run that long.
    */
   readonly measuredMs: number | null;
 }
 
 export interface LastRemoval {
-  /** When it was completed, by the clock of the process that did it. */
+  /** When the retention run was completed, by the clock of the process that ran it. */
   readonly at: number;
   /** The time from which ages were counted. */
   readonly countedTo: number;
@@ -35,9 +35,7 @@ export interface AgingDecision {
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/**
- * The newest item may be this old without anything being wrong, because people are silent at night.
- */
+/** The maximum age of the newest item that is normal, because people are silent at night. */
 const NEWEST_WITHIN_MS = DAY_MS;
 
 /**
@@ -47,17 +45,20 @@ const NEWEST_WITHIN_MS = DAY_MS;
 export const DAYS_PER_DAY = 2;
 
 /**
- * Decides from which time ages are counted, so that no wrong clock removes what people still need:
- * all evidence must agree that time has passed, and even then it passes at most twice as fast as it
- * should. A clock that is years ahead removes only what becomes due within two days, and one that
- * is behind removes nothing. Settings that shorten retention apply immediately.
+ * Decides from which time ages are counted, so that a wrong clock does not remove what people still
+ * need: all evidence must agree that time has passed, and even then the time advances at most at
+ * double speed. A clock that is years ahead removes only what becomes due within two days, and one
+ * that is behind removes nothing. Settings that shorten retention apply immediately.
  */
 export function decideAging(witnesses: AgeWitnesses): AgingDecision {
   const { now, database = now, newest, last } = witnesses;
   const bounds = [
     { heldBy: 'database-clock', until: database },
     { heldBy: 'newest', until: newest === null ? 0 : newest + NEWEST_WITHIN_MS },
-    { heldBy: 'last-removal', until: last === null ? 0 : last.countedTo + allowance(witnesses) },
+    {
+      heldBy: 'last-removal',
+      until: last === null ? 0 : last.countedTo + computeAllowance(witnesses),
+    },
   ] as const;
   const lowest = bounds.reduce((low, bound) => (bound.until < low.until ? bound : low));
   if (lowest.until >= now) return { countFrom: now, heldMs: 0, heldBy: null };
@@ -65,26 +66,29 @@ export function decideAging(witnesses: AgeWitnesses): AgingDecision {
 }
 
 /**
- * The time from which the ages of files are counted at startup: the newest file shows when
- * something was last written, and at most a day is added to that.
+ * Returns the time from which the ages of files are counted at startup: the time of the newest file
+ * plus at most a day.
  */
-export function countFromNewest(now: number, newest: number | null): number {
+export function resolveFileAgingStart(now: number, newest: number | null): number {
   const last = newest === null ? null : { at: newest, countedTo: newest };
   return decideAging({ now, newest, last, measuredMs: null }).countFrom;
 }
 
-/** How far the time may advance: by the measured time, or otherwise by both clocks, up to a day. */
-function allowance({ now, database = now, last, measuredMs }: AgeWitnesses): number {
+/**
+ * Returns how far the time may advance: by the measured time, or otherwise by both clocks, up to a
+ * day.
+ */
+function computeAllowance({ now, database = now, last, measuredMs }: AgeWitnesses): number {
   const passed = measuredMs ?? Math.min(now, database) - (last?.at ?? now);
   return DAYS_PER_DAY * Math.max(0, Math.min(passed, DAY_MS));
 }
 
 /**
- * The time to record after a removal. It never decreases, because otherwise a clock that was behind
- * for a minute would delay everything for years; a time ahead of `now` is limited to it when it is
- * used. A round that removes nothing writes the first record.
+ * Returns the time to record after a removal. The recorded time never decreases, because otherwise
+ * a clock that was behind for a minute would delay removals for years; a time ahead of `now` is
+ * limited to it when it is used. A retention run that removes nothing writes the first record.
  */
-export function countedTo(witnesses: AgeWitnesses): number {
+export function resolveRecordedTime(witnesses: AgeWitnesses): number {
   const { now, database = now, last } = witnesses;
   if (last === null) return Math.min(now, database);
   return Math.max(last.countedTo, decideAging(witnesses).countFrom);

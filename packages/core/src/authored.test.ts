@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hasOutsideText, mayCommand, typedText } from './authored.ts';
+import { getTypedText, hasOutsideText, mayCommand } from './authored.ts';
 import type { Attachment, Authored, InboundMessage } from './inbound-message.ts';
 
 type Told = Pick<InboundMessage, 'text' | 'attachments' | 'replyTo' | 'quotation' | 'authored'>;
@@ -59,12 +59,12 @@ describe('the authorship of a message', () => {
       'so?',
       true,
     ],
-  ])('[P18] [W09] %s', (_what, message, typed, outside) => {
-    expect(typedText(message)).toBe(typed);
+  ])('[P18] [W09] counts as typed or not: %s', (_what, message, typed, outside) => {
+    expect(getTypedText(message)).toBe(typed);
     expect(hasOutsideText(message)).toBe(outside);
   });
 
-  it('[P18] text that the adapter does not attribute never counts as typed, whatever it says', () => {
+  it('[P18] text that the adapter does not attribute never counts as typed', () => {
     const stated = fc.record<Authored>(
       { text: fc.constant(true), voice: fc.constant(true), quote: fc.constant(true) },
       { requiredKeys: [] },
@@ -72,7 +72,7 @@ describe('the authorship of a message', () => {
     fc.assert(
       fc.property(fc.string(), stated, (text, authored) => {
         const message = { text, authored };
-        expect(typedText(message)).toBe(authored.text === true ? text : '');
+        expect(getTypedText(message)).toBe(authored.text === true ? text : '');
         expect(hasOutsideText(message)).toBe(text !== '' && authored.text !== true);
         expect(mayCommand(message)).toBe(authored.text === true);
       }),
@@ -81,7 +81,7 @@ describe('the authorship of a message', () => {
 
   it('[P18] text that Parley or a bot wrote never counts as typed', () => {
     const sender = { id: '1', name: 'x', isBot: true };
-    expect(typedText({ text: 'hi', authored: { text: true }, sender })).toBe('');
-    expect(typedText({ text: 'hi', authored: { text: true }, trigger: 'cron' })).toBe('');
+    expect(getTypedText({ text: 'hi', authored: { text: true }, sender })).toBe('');
+    expect(getTypedText({ text: 'hi', authored: { text: true }, trigger: 'cron' })).toBe('');
   });
 });

@@ -6,32 +6,33 @@ type AuthoredSource = Pick<
 >;
 
 /**
- * Decides in one place who wrote the text of a message, for approvals, memory, addresses, mentioned
- * files and commands. When an adapter does not report it (0.1.0, and channels of plugins), only
- * plain text counts as typed.
+ * Decides who wrote the text of a message, in one place for approvals, memory, addresses, mentioned
+ * files and commands. If an adapter does not report it (0.1.0, and channels of plugins), only plain
+ * text counts as typed.
  */
 function readAuthored(message: AuthoredSource): Authored {
   const { authored, text, attachments, replyTo, quotation } = message;
   if (authored !== undefined) return authored;
   const isBare = attachments === undefined && quotation === undefined;
-  const isPlain = isBare && replyTo?.text === undefined && !isMade(text);
+  const isPlain = isBare && replyTo?.text === undefined && !isGeneratedText(text);
   return isPlain ? { text: true } : {};
 }
 
 /**
- * The prefixes that 0.1.0 added to text that nobody typed, such as `[Contact: …]` and `[Forwarded
- * from …]`; Discord polls had no brackets.
+ * The prefixes that version 0.1.0 added to text that the sender had not typed, such as `[Contact:
+ * …]` and `[Forwarded from …]`; Discord polls had no brackets.
  */
 const MADE = /^(?:\[|Poll: )/;
 
-function isMade(text: string): boolean {
+function isGeneratedText(text: string): boolean {
   return MADE.test(text.trimStart());
 }
 
 /**
- * The text that the sender typed; empty when it came from outsiders, a program or Parley itself.
+ * Returns the text that the sender typed; empty if it came from outsiders, a program or Parley
+ * itself.
  */
-export function typedText(
+export function getTypedText(
   message: AuthoredSource &
     Pick<InboundMessage, 'trigger'> & { readonly sender?: { isBot: boolean } },
 ): string {
@@ -39,7 +40,7 @@ export function typedText(
   return readAuthored(message).text === true ? message.text : '';
 }
 
-/** Whether a person's message contains anything that its sender neither typed nor spoke. */
+/** Whether a person's message contains anything that the sender neither typed nor spoke. */
 export function hasOutsideText(message: AuthoredSource): boolean {
   const { text, attachments = [], replyTo, quotation } = message;
   const authored = readAuthored(message);
@@ -50,8 +51,8 @@ export function hasOutsideText(message: AuthoredSource): boolean {
 }
 
 /**
- * Whether a message may be a command. Text that the adapter does not report as typed never is one,
- * whatever it starts with.
+ * Whether a message may be a command. Text that the adapter does not report as typed is never a
+ * command, even if it starts like one.
  */
 export function mayCommand({ authored }: Pick<InboundMessage, 'authored'>): boolean {
   return authored === undefined || authored.text === true;

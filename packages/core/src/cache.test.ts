@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { BoundedMap, rememberTexts } from './cache.ts';
 
 describe('a bounded map', () => {
-  it('drops the oldest entry', () => {
+  it('drops the oldest entry when it is full', () => {
     const map = new BoundedMap<string, number>(2);
     map.set('a', 1).set('b', 2).set('a', 3).set('c', 4);
     expect([...map]).toEqual([
@@ -17,7 +17,7 @@ describe('a bounded map', () => {
 });
 
 describe('a memo of texts', () => {
-  it('computes each value once, and again after it was dropped', () => {
+  it('computes each value once, and again after the value was dropped', () => {
     const made: string[] = [];
     const length = rememberTexts((text) => made.push(text), 40);
     const [a, b] = ['a'.repeat(10), 'b'.repeat(10)];
@@ -26,7 +26,7 @@ describe('a memo of texts', () => {
     expect(length(a)).toBe(3);
   });
 
-  it('stays within its bound, keeps recently used texts, and skips texts that would fill it', () => {
+  it('stays within its limit, keeps recently used texts, and skips texts that would fill it', () => {
     const made: string[] = [];
     const remember = rememberTexts((text) => made.push(text), 40);
     const often = 'a'.repeat(10);

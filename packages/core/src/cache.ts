@@ -2,7 +2,6 @@
 export class BoundedMap<Key, Value> extends Map<Key, Value> {
   readonly #capacity: number;
 
-  /** @param capacity the maximum number of entries. */
   constructor(capacity: number) {
     super();
     this.#capacity = capacity;
@@ -21,8 +20,8 @@ export class BoundedMap<Key, Value> extends Map<Key, Value> {
 
 /**
  * Memoizes a pure function of texts, so that a prompt that hardly changes is not processed again
- * for every message. It holds between half of `characters` and all of them, dropping texts that
- * were not used recently. A text longer than a quarter of that is not memoized.
+ * for every message. The cache holds between half of `characters` and all of them, dropping texts
+ * that were not used recently. A text longer than a quarter of `characters` is not memoized.
  */
 export function rememberTexts<Made extends NonNullable<unknown>>(
   make: (text: string) => Made,

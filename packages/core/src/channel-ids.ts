@@ -31,7 +31,7 @@ export interface ChannelIds {
   readonly thread: IdForm | null;
 }
 
-/** The result of parsing a written id. */
+/** The result of parsing an id as written in the settings. */
 export type IdReading =
   | { readonly kind: 'id'; readonly id: string }
   | { readonly kind: 'wrong'; readonly expected: string; readonly nearest?: string | undefined };
@@ -49,7 +49,7 @@ export function readId(written: string, forms: readonly IdForm[]): IdReading {
     kind: 'wrong',
     expected: `${expected}${why === undefined ? '' : `; ${why}`}. ${ways}`,
     nearest: forms.flatMap(
-      (form) => form.suggest?.(written) ?? withoutWords(written, form) ?? [],
+      (form) => form.suggest?.(written) ?? findIdWithinWords(written, form) ?? [],
     )[0],
   };
 }
@@ -58,10 +58,10 @@ export function readId(written: string, forms: readonly IdForm[]): IdReading {
 const MIN_DIGITS = 5;
 
 /**
- * The id in `Ann (123456789)` or `id: 123456789`. It is only suggested, because the text around it
- * may say that it belongs to something else.
+ * The id in `Ann (123456789)` or `id: 123456789`. The id is only suggested, because the text around
+ * it may state that it belongs to something else.
  */
-function withoutWords(written: string, form: IdForm): string | undefined {
+function findIdWithinWords(written: string, form: IdForm): string | undefined {
   const tokens = written.normalize('NFKC').split(/[\s()<>=:#,;]+/);
   const others = tokens.filter((token) => token !== '' && !/\p{L}/u.test(token)).join(' ');
   if (others.replaceAll(/\D/g, '').length < MIN_DIGITS) return undefined;
@@ -72,7 +72,7 @@ function withoutWords(written: string, form: IdForm): string | undefined {
  * Removes what is often copied along with an id: spaces, invisible characters, other hyphens,
  * brackets, a full stop.
  */
-export function bareId(written: string): string {
+export function trimCopiedId(written: string): string {
   return written
     .normalize('NFKC')
     .replaceAll(/[\p{Cf}\s]/gu, '')

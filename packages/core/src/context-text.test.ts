@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { contextText } from './context-text.ts';
+import { formatContextMessage } from './context-text.ts';
 
 const poll = { text: 'Poll: When?' };
 const answered = { messageId: '1', text: 'shall we go?' };
 const picture = { kind: 'image', ref: 'x' } as const;
 
-describe("a message as a group's next turn reads it", () => {
+describe('a group message as the group’s next turn reads it', () => {
   it.each([
     ['its words', { text: 'yes' }, 'yes'],
     ['a file by its kind', { text: '', attachments: [picture] }, '[image]'],
@@ -27,13 +27,13 @@ describe("a message as a group's next turn reads it", () => {
       'no [Quotes Ben: Poll: When?]',
     ],
     ['nothing where it says nothing', { text: ' ', replyTo: answered }, ''],
-  ])('[F06] [F16] is %s', (_what, message, text) => {
-    expect(contextText(message)).toBe(text);
+  ])('[F06] [F16] is formatted as %s', (_what, message, text) => {
+    expect(formatContextMessage(message)).toBe(text);
   });
 
   it('[P10] states the length of an answered message that was truncated', () => {
     const long = { messageId: '1', text: 'a'.repeat(201) };
-    expect(contextText({ text: 'yes', replyTo: long })).toBe(
+    expect(formatContextMessage({ text: 'yes', replyTo: long })).toBe(
       `yes [Replies to: ${'a'.repeat(200)}… [cut: 200 of 201 characters]]`,
     );
   });

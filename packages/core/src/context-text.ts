@@ -1,19 +1,19 @@
 import type { InboundMessage } from './inbound-message.ts';
 
 /**
- * The maximum length of a quotation of the answered message, in characters. The message itself is
- * usually part of the context already.
+ * The maximum length of a quotation of the answered message, in characters. The answered message
+ * itself is usually already part of the context.
  */
 const MAX_ANSWERED = 200;
 
 type ContextMessage = Pick<InboundMessage, 'text' | 'attachments' | 'replyTo' | 'quotation'>;
 
 /**
- * A message that did not address the bot, as the group's next turn reads it (F06): its text, its
- * files by kind and name, the beginning of the message it answers, and its quotation. Empty when it
- * has no content of its own.
+ * Formats a message that did not address the bot for the group's next turn (F06): its text, its
+ * files by kind and name, the beginning of the message it answers, and its quotation. Empty if the
+ * message has no content of its own.
  */
-export function contextText({
+export function formatContextMessage({
   text,
   attachments = [],
   replyTo,

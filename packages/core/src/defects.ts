@@ -2,10 +2,10 @@ import type { Clock } from './time.ts';
 
 /** An invalid result or an exception of third-party code: the function and the reason. */
 export interface Defect {
-  /** For example `send` or `tool weather`. */
+  /** The function, for example `send` or `tool weather`. */
   readonly what: string;
   readonly reason: string;
-  /** In ms. */
+  /** When it last happened, in ms. */
   readonly at: number;
 }
 
@@ -15,9 +15,12 @@ export interface DefectSummary {
   readonly last: Defect;
 }
 
-/** After this many consecutive invalid results, it is not called any more. */
+/** After this many consecutive invalid results, the function is no longer called. */
 const MAX_IN_A_ROW = 3;
-/** Names are fixed when Parley and its plugins are set up, so more than this would be a leak. */
+/**
+ * The maximum number of function names: they are fixed when Parley and its plugins are set up, so
+ * more would be a leak.
+ */
 const MAX_NAMES = 1_000;
 const REASON_CHARACTERS = 300;
 
@@ -58,19 +61,19 @@ export class Defects {
     this.#inARow.delete(what);
   }
 
-  /** Whether the function must not be called any more. */
+  /** Whether the function may no longer be called. */
   isOff(what: string): boolean {
     return (this.#inARow.get(what) ?? 0) >= MAX_IN_A_ROW;
   }
 
-  /** Undefined when there were no violations. */
+  /** Undefined if there were no violations. */
   summary(): DefectSummary | undefined {
     return this.#last && { count: this.#count, last: this.#last };
   }
 }
 
-/** One line for people, such as `2 defects, the last in send: it returned no receipt`. */
-export function defectsText({ count, last }: DefectSummary): string {
+/** Formats one line for people, such as `2 defects, the last in send: it returned no receipt`. */
+export function describeDefects({ count, last }: DefectSummary): string {
   const what = count === 1 ? '1 defect, in' : `${count} defects, the last in`;
   return `${what} ${last.what}: ${last.reason}`;
 }

@@ -22,7 +22,7 @@ describe('a Parley error', () => {
     [{ kind: 'forbidden' }, false],
     [{ kind: 'refused' }, false],
     [{ kind: 'refused-format' }, false],
-  ] as const)('from a channel with %o is worth retrying: %s', (failure, retryable) => {
+  ] as const)('from a channel with the failure %o can be retried: %s', (failure, retryable) => {
     const error = new ChannelError(failure, 'No.');
     expect(error).toMatchObject({ code: `channel-${failure.kind}`, retryable, failure });
   });
@@ -40,7 +40,7 @@ describe('the reason of any thrown value', () => {
     [circle, '[object Object]'],
     [7n, '[object BigInt]'],
     [Symbol('s'), 'Symbol(s)'],
-  ])('is a text: %o', (thrown, text) => {
+  ])('is converted to text: %o', (thrown, text) => {
     expect(reasonOf(thrown)).toBe(text);
   });
 });

@@ -27,7 +27,7 @@ export class ParleyError extends Error {
   }
 }
 
-/** The message of any thrown value, for logs and for people. Never throws itself. */
+/** The message of any thrown value, for logs and for people. Never throws. */
 export function reasonOf(thrown: unknown): string {
   if (thrown instanceof Error) return thrown.message;
   if (typeof thrown === 'string') return thrown;
@@ -40,10 +40,10 @@ export function reasonOf(thrown: unknown): string {
 }
 
 /**
- * The reason for a failed `fetch`: its own message is only "fetch failed", and the cause contains
- * the reason.
+ * Returns the reason for a failed `fetch`, whose own message is only "fetch failed" while its cause
+ * contains the reason.
  */
-export function fetchFailureReason(thrown: unknown): string {
+export function describeFetchFailure(thrown: unknown): string {
   const deeper = thrown instanceof Error ? thrown.cause : undefined;
   return reasonOf(deeper ?? thrown);
 }

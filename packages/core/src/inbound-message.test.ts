@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import {
   type BusyMode,
   BusyPolicy,
-  busyIn,
   type ChatType,
-  fromOutside,
   InboundMessage,
+  resolveBusyMode,
+  stripInternalFields,
 } from './inbound-message.ts';
 
 const valid = {
@@ -31,7 +31,7 @@ describe('an inbound message', () => {
     ['a thread', { chat: { ...valid.chat, type: 'thread', threadId: '9' } }],
     ['an id of 256 characters', { messageId: 'x'.repeat(256) }],
     ['a reply to an unknown person', { replyTo: { messageId: '6' } }],
-  ])('[F01] may have %s', (_case, change) => {
+  ])('[F01] is accepted with %s', (_case, change) => {
     expect(InboundMessage.safeParse({ ...valid, ...change }).success).toBe(true);
   });
 
@@ -49,7 +49,7 @@ describe('an inbound message', () => {
     ],
     ['no statement whether the sender is a bot', { sender: { id: '42', name: 'Ada' } }],
     ['variables that are not text', { variables: { n: 1 } }],
-  ])('[F01] must not have %s', (_case, change) => {
+  ])('[F01] is refused with %s', (_case, change) => {
     expect(InboundMessage.safeParse({ ...valid, ...change }).success).toBe(false);
   });
 });
@@ -59,15 +59,12 @@ it.each([
   ['web', 'json'],
   ['telegram', undefined],
   ['discord', undefined],
-] as const)(
-  '[P04] [P18] a message of the channel %s keeps the response format %s',
-  (channel, kept) => {
-    const message = InboundMessage.parse({ ...valid, channel, responseFormat: 'json' });
-    expect(fromOutside(message).responseFormat).toBe(kept);
-  },
-);
+] as const)('[P04] [P18] of the channel %s keeps the response format %s', (channel, kept) => {
+  const message = InboundMessage.parse({ ...valid, channel, responseFormat: 'json' });
+  expect(stripInternalFields(message).responseFormat).toBe(kept);
+});
 
-describe('the busy policy', () => {
+describe('the busy policy for messages during a turn', () => {
   it.each<[BusyPolicy, ChatType, BusyMode]>([
     ['collect', 'direct', 'collect'],
     ['steer', 'direct', 'steer'],
@@ -83,12 +80,12 @@ describe('the busy policy', () => {
     [{ group: 'steer', channels: { telegram: 'followup' } }, 'group', 'followup'],
     [{ group: 'steer', channels: { telegram: { direct: 'followup' } } }, 'group', 'steer'],
     [{ group: 'steer', channels: { discord: 'followup' } }, 'group', 'steer'],
-  ])('[D03] %j in a %s chat: %s', (policy, chatType, mode) => {
-    expect(busyIn(policy, { channel: 'telegram', chat: { type: chatType } })).toBe(mode);
+  ])('[D03] policy %j in a %s chat gives the mode %s', (policy, chatType, mode) => {
+    expect(resolveBusyMode(policy, { channel: 'telegram', chat: { type: chatType } })).toBe(mode);
   });
 
   it.each(['sometimes', { direct: 'sometimes' }, { chats: 'steer' }, 3])(
-    '[D12] refuses %j',
+    '[D12] refuses the policy %j',
     (value) => {
       expect(BusyPolicy.safeParse(value).success).toBe(false);
     },

@@ -2,20 +2,23 @@ import { z } from 'zod';
 import { StoredResponseFormat } from './json-schema/answer-check.ts';
 
 /**
- * The parts of a message that its sender typed or spoke in this chat, as far as the adapter knows.
- * Everything else is outsiders' text, whoever passed it on: forwarded messages and their captions,
- * contact cards, locations, polls, games, texts from inline bots, what a platform or the adapter
- * writes about a message, files, stickers.
+ * The parts of a message that its sender typed or spoke in this chat, as reported by the adapter.
+ * Everything else is outsiders' text: forwarded messages and their captions, contact cards,
+ * locations, polls, games, texts from inline bots, text that a platform or the adapter adds to a
+ * message, files, stickers.
  */
 export const Authored = z.strictObject({
   /**
-   * All of `text`: typed, dictated into the app, or taken from a button of this bot that the sender
-   * pressed.
+   * True if the whole `text` was typed, dictated into the app, or taken from a button of this bot
+   * that the sender pressed.
    */
   text: z.literal(true).optional(),
-  /** The voice recordings among the attachments: the sender recorded them for this message. */
+  /** True if the sender recorded the voice recordings among the attachments for this message. */
   voice: z.literal(true).optional(),
-  /** The text in `replyTo`: typed by the same sender or, in a direct chat, written by this bot. */
+  /**
+   * True if the text in `replyTo` was typed by the same sender or, in a direct chat, written by
+   * this bot.
+   */
   quote: z.literal(true).optional(),
 });
 export type Authored = z.infer<typeof Authored>;
@@ -35,51 +38,53 @@ export const Chat = z.strictObject({
   title: z.string().optional(),
   threadId: Id.optional(),
   /**
-   * One of several chats of the same person. It has its own history, even where accounts are linked
-   * (F13).
+   * True if this is one of several chats of the same person. Such a chat has a separate history,
+   * even if accounts are linked (F13).
    */
   separate: z.literal(true).optional(),
-  /** The platform's id of the chat since it was moved; inside Parley it keeps `id`. */
+  /** The platform's current id of a chat that was moved; Parley keeps `id`. */
   movedTo: Id.optional(),
   /**
-   * The enclosing place, which access lists may name: a business account, the questions of a guest.
+   * The enclosing entity, which access lists may name: a business account, or the questions of a
+   * guest.
    */
   within: Id.optional(),
 });
 export type Chat = z.infer<typeof Chat>;
 
-/** The author as the platform knows them. `name` is chosen by that person and never trusted. */
+/** The author as reported by the platform. `name` is chosen by that person and is not trusted. */
 export const Sender = z.strictObject({
   id: Id,
   name: z.string(),
   username: z.string().optional(),
   /**
-   * Whether it is a bot, a webhook or the platform itself. Such senders never start a turn (F07).
+   * Whether the author is a bot, a webhook or the platform itself. Such senders never start a turn
+   * (F07).
    */
   isBot: z.boolean(),
-  /** The ids of the sender's roles in this group, where the platform reports them (F05). */
+  /** The ids of the sender's roles in this group, if the platform reports them (F05). */
   roles: z.array(Id).max(500).optional(),
 });
 export type Sender = z.infer<typeof Sender>;
 
 /**
- * A file of a message. Its bytes stay on the platform until the core fetches them through the
+ * A file of a message. The bytes stay on the platform until the core fetches them through the
  * adapter by `ref`, which only the adapter interprets. Sizes are in bytes, as reported by the
  * platform.
  */
 export const Attachment = z.strictObject({
   kind: z.enum(['image', 'audio', 'voice', 'video', 'document', 'sticker']),
-  /** Never trusted: a name may contain anything. */
+  /** The file name, which is untrusted and may contain anything. */
   name: z.string().optional(),
   mimeType: z.string().optional(),
   size: z.int().nonnegative().optional(),
   /** The length of a recording or video, in seconds. */
   seconds: z.number().nonnegative().optional(),
-  /** The sender's description for people who cannot see it. Never trusted. */
+  /** The sender's description for people who cannot see the file. The description is untrusted. */
   description: z.string().max(2_000).optional(),
   /**
-   * The sender permits viewing it once: its bytes are deleted when its turn is over, and no backup
-   * contains them (F18).
+   * True if the sender permits viewing the file once: its bytes are deleted when its turn is over,
+   * and no backup contains them (F18).
    */
   viewOnce: z.literal(true).optional(),
   ref: z.string().min(1).max(4_096),
@@ -87,27 +92,27 @@ export const Attachment = z.strictObject({
 export type Attachment = z.infer<typeof Attachment>;
 
 /**
- * One normalized platform event (F01): the only thing an adapter passes to the core, and all that
- * the core ever knows about it. Times are milliseconds since 1970.
+ * A normalized platform event (F01), the only form in which an adapter passes messages to the core.
+ * Times are milliseconds since 1970.
  */
 export const InboundMessage = z.strictObject({
   /** The adapter's id, for example `telegram`. */
   channel: Id,
-  /** One of several accounts of the channel; `default` when there is only one. */
+  /** One of several accounts of the channel; `default` if there is only one. */
   account: Id,
-  /** The platform's message id; unique within (channel, account, chat.id). */
+  /** The platform's message id, which is unique within (channel, account, chat.id). */
   messageId: Id,
   chat: Chat,
   sender: Sender,
   /** The text, the caption, or the data of the pressed button. */
   text: z.string(),
   /**
-   * What the person typed or pressed, if Parley has replaced `text` with its meaning: a command
-   * that runs a plan. Only Parley sets it, as with `trigger`.
+   * The original text that the person typed or pressed, if Parley has replaced `text` with its
+   * meaning, such as a command that runs a plan. Only Parley sets this field, as with `trigger`.
    */
   typed: z.string().optional(),
   /**
-   * The message whose button was pressed; absent when the text was typed. Pressing a button counts
+   * The message whose button was pressed; absent if the text was typed. A pressed button counts
    * only if Parley sent that message with this button and never edited it (G05).
    */
   pressed: Id.optional(),
@@ -132,16 +137,17 @@ export const InboundMessage = z.strictObject({
     .strictObject({
       text: z.string().min(1),
       /**
-       * Its author and origin as the platform names them: `News`, `Ben in Friends`. Never trusted.
+       * The author and origin as the platform names them: `News`, `Ben in Friends`. The names are
+       * untrusted.
        */
       from: z.string().optional(),
-      /** The platform's id of its author, if known, so that `/forget` finds it. */
+      /** The platform's id of the author, if known, so that `/forget` finds the text. */
       senderId: Id.optional(),
     })
     .optional(),
   /**
-   * Present when the platform waits for the answer to this message (a slash command): what the
-   * adapter needs to give the answer, and only it interprets. The reply route contains it.
+   * The data that the adapter needs to give the answer if the platform waits for it (a slash
+   * command); only the adapter interprets it. The reply route contains this data.
    */
   response: z.string().min(1).max(1_024).optional(),
   /**
@@ -155,8 +161,8 @@ export const InboundMessage = z.strictObject({
   addressed: z.boolean(),
   sentAt: z.int().nonnegative(),
   /**
-   * What an API client sent along: its own record of the conversation, and its instructions. Both
-   * are as untrusted as the text, and neither is kept in the history.
+   * The data that an API client sent along: its own record of the conversation, and its
+   * instructions. Both are as untrusted as the text, and neither is kept in the history.
    */
   client: z
     .strictObject({
@@ -167,27 +173,27 @@ export const InboundMessage = z.strictObject({
       instructions: z.string().optional(),
     })
     .optional(),
-  /** Custom turn variables, passed on to the runtime facts (F02). */
+  /** Custom turn variables, which become part of the runtime facts (F02). */
   variables: z.record(z.string(), z.string()).default({}),
   /**
-   * The JSON format of the answer; kept only from adapters that programs write to, and from jobs.
-   * Code that accepts one from outside validates it as `ResponseFormat`; here it may come from an
-   * earlier version, which accepted more.
+   * The JSON format of the answer, kept only from adapters for programs and from jobs. Code that
+   * accepts a format from a third party validates it as `ResponseFormat`; the stored form may come
+   * from an earlier version, which accepted more.
    */
   responseFormat: StoredResponseFormat.optional(),
   /**
-   * Why Parley itself wrote this message; absent when a person did. `boot` after a start (W08),
-   * `sub-agent` for a sub-agent's task or result (G07), `heartbeat` for a standing task (H02),
-   * `cron` for a job that is due (H08). Only Parley sets it; `fromOutside` removes it from an
-   * adapter's message.
+   * The reason why Parley itself wrote this message; absent if a person did. `boot` after a start
+   * (W08), `sub-agent` for a sub-agent's task or result (G07), `heartbeat` for a standing task
+   * (H02), `cron` for a job that is due (H08). Only Parley sets this field; `stripInternalFields`
+   * removes it from an adapter's message.
    */
   trigger: z.enum(['boot', 'sub-agent', 'heartbeat', 'cron']).optional(),
 });
 export type InboundMessage = z.infer<typeof InboundMessage>;
 
 /**
- * One person's current reactions to a message. They start no turn and answer no question: they are
- * context for the next turn (F06).
+ * The current reactions of one person to a message. Reactions start no turn and answer no question;
+ * they are context for the next turn (F06).
  */
 export const InboundReaction = z.strictObject({
   channel: Id,
@@ -197,12 +203,12 @@ export const InboundReaction = z.strictObject({
   messageId: Id,
   sender: Sender,
   /**
-   * The reactions as text: emojis, or names of those that only the platform has. Empty when all
-   * were removed.
+   * The reactions as text: emojis, or names of those that only the platform has. Empty if all
+   * reactions were removed.
    */
   emojis: z.array(z.string().min(1).max(64)).max(20),
   sentAt: z.int().nonnegative(),
-  /** Text of that message, if the event carried it. */
+  /** The text of that message, if the event contained it. */
   quoted: z.string().optional(),
 });
 export type InboundReaction = z.infer<typeof InboundReaction>;
@@ -212,8 +218,8 @@ export type InboundReaction = z.infer<typeof InboundReaction>;
  */
 const PROGRAMS: ReadonlySet<string> = new Set(['api', 'web']);
 
-/** Removes from a message what only Parley may set, so that no platform can impersonate Parley. */
-export function fromOutside({
+/** Removes the fields that only Parley may set, so that no platform can impersonate Parley. */
+export function stripInternalFields({
   trigger: _trigger,
   typed: _typed,
   responseFormat,
@@ -223,7 +229,7 @@ export function fromOutside({
   return mayAsk ? { ...message, responseFormat } : message;
 }
 
-/** Everything a turn knows about where, when, by whom and for whom it runs (F02). */
+/** All facts about a turn's chat, time, sender and purpose (F02). */
 export const RuntimeFacts = z.strictObject({
   agent: z.strictObject({ id: z.string(), name: z.string() }),
   /** The remote person: Parley's id for them (`telegram:42`) and the name they chose. */
@@ -265,8 +271,8 @@ const BusyKinds = z.strictObject({
 });
 
 /**
- * One mode for all chats, or one per kind of chat and, with precedence, per channel such as
- * `telegram`. Kinds that are not named use `collect`.
+ * One mode for all chats, or one per kind of chat and per channel such as `telegram`, which takes
+ * precedence. Kinds that are not named use `collect`.
  */
 export const BusyPolicy = z.union([
   BusyMode,
@@ -279,8 +285,8 @@ export const BusyPolicy = z.union([
 ]);
 export type BusyPolicy = z.infer<typeof BusyPolicy>;
 
-/** The mode that a policy sets for the chat of a message. */
-export function busyIn(
+/** Returns the mode that a policy sets for the chat of a message. */
+export function resolveBusyMode(
   policy: BusyPolicy,
   {
     channel,

@@ -8,7 +8,7 @@ export * from './context-block.ts';
 export * from './context-text.ts';
 export * from './defects.ts';
 export type { DecodedText } from './encoding/decode-bytes.ts';
-export { decodeText, encodingWarning } from './encoding/decode-text.ts';
+export { decodeText, describeEncodingWarning as encodingWarning } from './encoding/decode-text.ts';
 export * from './errors.ts';
 export * from './inbound-message.ts';
 export {
@@ -21,6 +21,7 @@ export { findPatternRisk } from './json-schema/pattern-risk.ts';
 export { measureSchema, type SchemaSize } from './json-schema/schema-risk.ts';
 export * from './literal.ts';
 export * from './operation.ts';
+export * from './phone-number.ts';
 export * from './proactive.ts';
 export * from './prompt.ts';
 export * from './runtime.ts';

@@ -1,21 +1,36 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { INSTALLATION, type InstallationKind, installationKind } from './installation.ts';
+import { detectInstallationKind, INSTALLATION, type InstallationKind } from './installation.ts';
 
+const Versions = z.record(z.string(), z.string()).default({});
 const Manifest = z.object({
-  optionalDependencies: z.record(z.string(), z.string()).default({}),
-  peerDependencies: z.record(z.string(), z.string()).default({}),
+  optionalDependencies: Versions,
+  peerDependencies: Versions,
+  devDependencies: Versions,
 });
 
 /**
- * The command that installs optional libraries in the versions specified by Parley's package.json.
+ * The command that installs optional libraries: `discord.js` in the version specified by Parley's
+ * package.json, `@chat-adapter/slack@4.41.1` in that version.
  */
-export function installLine(names: readonly string[], kind = installationKind()): string {
-  if (kind === 'clone') return 'npm install --include=optional';
-  const manifest = JSON.parse(readFileSync(new URL('package.json', INSTALLATION), 'utf8'));
-  const { optionalDependencies, peerDependencies } = Manifest.parse(manifest);
+export function formatInstallCommand(
+  names: readonly string[],
+  kind = detectInstallationKind(),
+): string {
+  const url = new URL('package.json', INSTALLATION);
+  const manifest = Manifest.parse(JSON.parse(readFileSync(url, 'utf8')));
+  const { optionalDependencies, peerDependencies, devDependencies } = manifest;
   const versions = { ...peerDependencies, ...optionalDependencies };
-  return `${COMMAND[kind]} ${names.map((name) => `${name}@${versions[name] ?? 'latest'}`).join(' ')}`;
+  const wanted = names.map((name) => name.replace(/(?<=.)@(?=[^@]*$)/, ' ').split(' '));
+  const specs = wanted.map(
+    ([name = '', version = versions[name] ?? 'latest']) => `${name}@${version}`,
+  );
+  if (kind !== 'clone') return `${COMMAND[kind]} ${specs.join(' ')}`;
+  const isVersioned = wanted.some(([, version]) => version !== undefined);
+  if (!isVersioned) return 'npm install --include=optional';
+  // A clone has the libraries that its tests use; npm would remove others that it does not note.
+  const isTested = wanted.every(([name = '']) => Object.hasOwn(devDependencies, name));
+  return isTested ? 'npm install --include=dev' : `npm install ${specs.join(' ')}`;
 }
 
 const COMMAND: Readonly<Record<Exclude<InstallationKind, 'clone'>, string>> = {

@@ -2,14 +2,15 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Defined only by the build (`apps/parley/src/build`); if it is, this code runs from the bundle.
+ * Defined only by the build (`apps/parley/src/build`); if it is defined, this code runs from the
+ * bundle.
  */
 declare const PARLEY_BUNDLE: true | undefined;
 
 /** Whether this code runs from the bundle in `dist/<hash>/` rather than from the sources. */
 export const isBundle = typeof PARLEY_BUNDLE !== 'undefined';
 
-/** Also defined only by the build. */
+/** Defined only by the build. */
 declare const PARLEY_COMMIT: string | undefined;
 
 /**
@@ -25,12 +26,15 @@ export const BUILT_FROM = typeof PARLEY_COMMIT === 'undefined' ? '' : PARLEY_COM
 export const INSTALLATION = new URL(isBundle ? '../../' : '../../../', import.meta.url);
 
 /** The path of a file in `config/`. */
-export function configPath(name: string): string {
+export function getConfigPath(name: string): string {
   return fileURLToPath(new URL(`config/${name}`, INSTALLATION));
 }
 
-/** The URL of a module that is started or passed on: `source`, or its counterpart in the bundle. */
-export function moduleUrl(name: string, source: URL): URL {
+/**
+ * Returns the URL of a module that is started or passed on: `source`, or its counterpart in the
+ * bundle.
+ */
+export function resolveModuleUrl(name: string, source: URL): URL {
   return isBundle ? new URL(`./${name}.mjs`, import.meta.url) : source;
 }
 
@@ -38,7 +42,7 @@ export function moduleUrl(name: string, source: URL): URL {
 export type InstallationKind = 'clone' | 'global' | 'project';
 
 /** Determines the kind from the folders around the installation. */
-export function installationKind(root: URL = INSTALLATION): InstallationKind {
+export function detectInstallationKind(root: URL = INSTALLATION): InstallationKind {
   if (existsSync(new URL('apps/parley/src', root))) return 'clone';
   // In a project this is <project>/node_modules/parley; the folder above npm's global
   // `node_modules` has no package.json.

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  literal,
-  literalLine,
-  shownLiteral,
+  restoreLiteral,
   splitLiteral,
-  withoutNoncharacters,
+  stripNoncharacters,
+  toLiteralLine,
+  toLiteralMarkdown,
 } from './literal.ts';
 
 const text = fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'binary' }));
@@ -14,41 +14,41 @@ const asShown = (one: string) =>
     .replace(/\p{Noncharacter_Code_Point}/gu, '\ufffd')
     .replace(/\r\n?|[\u2028\u2029\u0085\v\f]/g, '\n');
 
-describe('literal text', () => {
+describe('literal text in Markdown', () => {
   it('[M01] contains no symbol with a meaning in Markdown, and no line end', () => {
     fc.assert(
       fc.property(text, (one) => {
-        expect(literal(one)).not.toMatch(
+        expect(toLiteralMarkdown(one)).not.toMatch(
           /[\\`*_[\]#|<>~&$@\n]|^[!-/:-@\s]|^\d{1,9}[.)]|[ \t]$|www\.|:\/\//i,
         );
       }),
     );
   });
 
-  it('[M01] comes back as it was; a noncharacter, which no text may contain, as U+FFFD', () => {
+  it('[M01] is restored exactly, except that noncharacters become U+FFFD', () => {
     fc.assert(
       fc.property(text, (one) => {
-        expect(shownLiteral(literal(one))).toBe(asShown(one));
+        expect(restoreLiteral(toLiteralMarkdown(one))).toBe(asShown(one));
       }),
     );
   });
 
-  it('[M01] is kept apart from the Markdown around it', () => {
-    expect(splitLiteral(`**a** ${literal('*')}b`)).toEqual(['**a** ', '*', 'b']);
-    expect(shownLiteral('**a** `b`')).toBe('**a** `b`');
+  it('[M01] is not affected by the Markdown around it', () => {
+    expect(splitLiteral(`**a** ${toLiteralMarkdown('*')}b`)).toEqual(['**a** ', '*', 'b']);
+    expect(restoreLiteral('**a** `b`')).toBe('**a** `b`');
   });
 
-  it('[M01] is never in the text of a model', () => {
+  it('[M01] cannot be written by a model', () => {
     fc.assert(
       fc.property(text, (one) => {
-        const said = withoutNoncharacters(`${one}\ufdd3${literal('*')}\u{1fffe}\uffff`);
-        expect(shownLiteral(said)).toBe(said);
+        const said = stripNoncharacters(`${one}\ufdd3${toLiteralMarkdown('*')}\u{1fffe}\uffff`);
+        expect(restoreLiteral(said)).toBe(said);
         expect(said).toHaveLength(one.replaceAll(/\p{Noncharacter_Code_Point}/gu, '?').length + 4);
       }),
     );
   });
 
-  it('[M01] of many lines can be one line', () => {
-    expect(shownLiteral(literalLine(' a\n\n # b '))).toBe('a # b');
+  it('[M01] of several lines can be joined into one line', () => {
+    expect(restoreLiteral(toLiteralLine(' a\n\n # b '))).toBe('a # b');
   });
 });

@@ -7,36 +7,40 @@ import type { Reader } from './prompt.ts';
 export interface CronFields {
   readonly title?: string | undefined;
   readonly task?: string | undefined;
-  /** For one run: a local date and time, or `in 20 min`. */
+  /** The time of a single run: a local date and time, or `in 20 min`. */
   readonly at?: string | undefined;
-  /** For repeated runs: `30 min`, `daily at 8:00`, `2 days at 9:00`, `month`. */
+  /** The interval of repeated runs: `30 min`, `daily at 8:00`, `2 days at 9:00`, `month`. */
   readonly every?: string | undefined;
   /** A cron expression of five fields. */
   readonly cron?: string | undefined;
   /** An IANA time zone; the agent's zone when absent. */
   readonly timeZone?: string | undefined;
   /**
-   * The JSON format of its answers, as `json` or as the text of a JSON Schema; `none` switches back
+   * The JSON format of the answers, as `json` or as the text of a JSON Schema; `none` switches back
    * to text.
    */
   readonly format?: string | undefined;
 }
 
-/** The message that asks and the route of its answers, which give a job its owner and its chat. */
+/**
+ * The requesting message and the route of its answers, which determine the owner and the chat of a
+ * job.
+ */
 interface CronTarget {
   readonly origin: InboundMessage;
   readonly route: ReplyRoute;
 }
 
 /**
- * A request about jobs. `askedBy` is the id of the call, so that repeating the call adds nothing.
+ * A request about jobs. `askedBy` is the id of the call, so that a repeated call adds no second
+ * job.
  */
 export type CronOrder =
   | ({
       readonly action: 'add';
       readonly askedBy: string;
       readonly fields: CronFields;
-      /** The agent it belongs to, when an operator adds it; absent for the default one. */
+      /** The agent of a job that an operator adds; absent for the default agent. */
       readonly agent?: string | undefined;
     } & CronTarget)
   | { readonly action: 'list' }
@@ -44,12 +48,12 @@ export type CronOrder =
       readonly action: 'change';
       readonly id: string;
       readonly fields: CronFields;
-      /** A different chat for it, which operators may choose. */
+      /** A different chat for the job, which operators may choose. */
       readonly target?: CronTarget;
     }
   | { readonly action: 'show'; readonly id: string }
   | { readonly action: 'remove'; readonly id: string }
-  /** `run` starts it now, whenever it is due. */
+  /** `run` starts the job now, even if it is not due. */
   | { readonly action: 'pause' | 'resume' | 'run'; readonly id: string };
 
 /** The caller: the sender of a message in a chat, or the operator of the installation. */
@@ -57,22 +61,22 @@ export type CronAsker =
   | { readonly kind: 'chat'; readonly message: InboundMessage; readonly reader: Reader }
   | { readonly kind: 'operator' };
 
-/** The result as text for people and models; a refusal says why and what to do. */
+/** The result as text for people and models; a refusal states the reason and the remedy. */
 export interface CronAnswer {
   readonly ok: boolean;
   readonly text: string;
 }
 
-/** Performs a request about jobs, within the rights of the caller. */
+/** Performs a request about jobs with the permissions of the caller. */
 export type AskCron = (order: CronOrder, asker: CronAsker) => Promise<CronAnswer>;
 
 /** The zone of local times, for timetables that contain any. */
 const Zone = {
   timeZone: z.string(),
   /**
-   * `agent`: the agent's zone at the time the job was created; if the agent's zone changes, the
-   * owner is asked whether the job should follow. `job`: the job was given this zone, or the owner
-   * chose to keep it permanently. Absent: an older version created the job.
+   * `agent`: the agent's zone when the job was created; if the agent's zone changes, the owner is
+   * asked whether the job should follow. `job`: the job was given this zone, or the owner chose to
+   * keep it permanently. Absent: an older version created the job.
    */
   zoneOf: z.enum(['agent', 'job']).optional(),
   /** The agent's new zone about which the owner was asked but has not decided yet. */
@@ -85,7 +89,7 @@ const Zone = {
  * time zone. Times in ms since 1970.
  */
 export const Timetable = z.discriminatedUnion('kind', [
-  /** Has a zone when it was given as a local time. */
+  /** A zone is present if the time was given as a local time. */
   z.strictObject({
     kind: z.literal('once'),
     at: z.int().nonnegative(),
@@ -97,8 +101,8 @@ export const Timetable = z.discriminatedUnion('kind', [
     ms: z.int().positive(),
     from: z.int().nonnegative(),
     /**
-     * Counts elapsed hours. When absent, it was stored by a version that also counted whole days in
-     * hours.
+     * An interval of elapsed time. When absent, the interval was stored by a version that also
+     * counted whole days in hours.
      */
     passes: z.literal(true).optional(),
   }),
@@ -106,7 +110,7 @@ export const Timetable = z.discriminatedUnion('kind', [
     kind: z.literal('calendar'),
     unit: z.enum(['day', 'month']),
     count: z.int().positive(),
-    /** Its first local time, from which all others are counted: `2026-11-22T09:00`. */
+    /** The first local time, from which all others are counted: `2026-11-22T09:00`. */
     from: z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d$/),
     ...Zone,
   }),
@@ -119,46 +123,48 @@ export const HEARTBEAT_ROUTINES = ['memory-upkeep'] as const;
 export type HeartbeatRoutine = (typeof HEARTBEAT_ROUTINES)[number];
 
 /**
- * What happens to the answer of a heartbeat run (H03, H04). The heartbeat service decides, and the
- * agent obeys.
+ * What happens to the answer of a heartbeat run (H03, H04). The heartbeat service decides this for
+ * the agent.
  */
 export type HeartbeatVerdict =
-  /** It is not sent. `reason` is for the log and for `/heartbeat`. */
+  /** The answer is not sent. `reason` is shown in the log and by `/heartbeat`. */
   | { readonly state: 'quiet' | 'unclear' | 'repeated'; readonly reason: string }
   | {
       readonly state: 'alerted';
       /** Markdown without the mark of system messages, which is added later. */
       readonly text: string;
-      /** Equal for two alerts with the same content. */
+      /** A fingerprint that is equal for two alerts with the same content. */
       readonly fingerprint: string;
-      /** It is not sent before this time, in ms. */
+      /** The time before which the alert is not sent, in ms. */
       readonly heldUntil?: number;
     };
 
 /**
- * The source that a standing task checks before asking the model (H02): if it is unchanged, there
- * is no news.
+ * The source that a standing task checks before calling the model (H02); if it is unchanged, there
+ * is nothing new.
  */
 export type NewsCheck =
   | { readonly kind: 'url'; readonly url: string }
   | { readonly kind: 'command'; readonly command: string };
 
-/** Performs the checks of tasks, as far as the settings permit. */
+/** Performs the checks of tasks as far as the settings permit. */
 export interface NewsChecker {
-  /** Why this check is not possible here, as a short text; null when it is. */
+  /**
+   * Returns why this check is not possible in this installation, as a short text; null if it is.
+   */
   whyNot(check: NewsCheck): string | null;
-  /** Returns the current state of the source; throws when the check fails this time. */
+  /** Returns the current state of the source; throws if the check fails. */
   look(check: NewsCheck): Promise<string>;
 }
 
-/** Judges the last text of a standing task's run; called again if the turn has to run again. */
+/** Judges the last text of a standing task's run; called again if the turn runs again. */
 export type JudgeHeartbeat = (
   answer: string,
   run: {
     readonly id: string;
     readonly agent: string;
     readonly task: string;
-    /** Whether it is sent to a chat regardless of quiet hours. */
+    /** Whether the alert is sent to a chat regardless of quiet hours. */
     readonly isUrgent?: boolean;
   },
 ) => Promise<HeartbeatVerdict>;

@@ -8,7 +8,7 @@ const ownerOnly: Audience = { kind: 'owner' };
 const here: Audience = { kind: 'conversation', conversationId: 'here' };
 const elsewhere: Audience = { kind: 'conversation', conversationId: 'elsewhere' };
 
-describe('who may read a piece of text', () => {
+describe('permission to read a piece of text', () => {
   it.each([
     ['the owner', owner, 'what is for everyone', everyone, true],
     ['a guest', guest, 'what is for everyone', everyone, true],
@@ -18,7 +18,7 @@ describe('who may read a piece of text', () => {
     ['a guest', guest, 'the words of this conversation', here, true],
     ['the owner', owner, 'the words of another conversation', elsewhere, false],
     ['a guest', guest, 'the words of another conversation', elsewhere, false],
-  ])('[W02] %s (%o) and %s (%o): %s', (_who, reader, _what, audience, expected) => {
+  ])('[W02] %s (%o) may read %s (%o): %s', (_who, reader, _what, audience, expected) => {
     expect(mayRead(reader, audience)).toBe(expected);
   });
 });

@@ -4,7 +4,7 @@ import { ChatType } from './inbound-message.ts';
 /** The layouts that the settings can name (P03). */
 export const LAYOUT_NAMES = ['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'] as const;
 
-/** Who may read a piece of text. `conversation` is a single chat. */
+/** The audience of a piece of text. `conversation` is a single chat. */
 export const Audience = z.readonly(
   z.discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('owner') }),
@@ -15,8 +15,8 @@ export const Audience = z.readonly(
 export type Audience = z.infer<typeof Audience>;
 
 /**
- * Who reads the result of a turn, computed once from its facts. Only an owner in a direct chat is
- * `owner`.
+ * The reader of the result of a turn, computed once from the turn's facts. Only an owner in a
+ * direct chat is `owner`.
  */
 export type Reader =
   | { readonly kind: 'owner'; readonly conversationId: string }
@@ -34,7 +34,7 @@ export const PromptPart = z.readonly(
 export type PromptPart = z.infer<typeof PromptPart>;
 
 /**
- * The only privacy rule (W02), used by the workspace view, the tools and the last check before the
+ * The privacy rule (W02), used by the workspace view, the tools and the last check before the
  * model.
  */
 export function mayRead(reader: Reader, audience: Audience): boolean {
@@ -48,7 +48,7 @@ export function mayRead(reader: Reader, audience: Audience): boolean {
   }
 }
 
-/** Whether it is among the instructions, or precedes the person's own text as data. */
+/** Whether the text is among the instructions, or precedes the person's own text as data. */
 const PromptPlacement = z.enum(['system', 'user']);
 
 /** A piece of text that a model was given in addition to the conversation. */
@@ -61,12 +61,13 @@ export const SentPart = z.readonly(
     source: z.string(),
     audience: Audience,
     /**
-     * Whether it precedes the cache boundary: nothing up to that point changes from turn to turn.
+     * Whether the part precedes the cache boundary; text up to that point is the same in every
+     * turn.
      */
     stable: z.boolean(),
     /** Set when the text was truncated (P10). */
     cut: z.nullable(z.strictObject({ shown: z.int(), total: z.int() })),
-    /** An estimate. */
+    /** The estimated number of tokens. */
     tokens: z.int(),
     text: z.string(),
   }),
@@ -76,13 +77,13 @@ export type SentPart = z.infer<typeof SentPart>;
 const place = { layer: z.string(), placement: PromptPlacement };
 
 /**
- * A layer of the layout that the model was not given, with the reason. It contains no text of the
+ * A layer of the layout that the model was not given, with the reason. It contains no text of that
  * layer.
  */
 export const UnsentLayer = z.readonly(
   z.discriminatedUnion('outcome', [
     z.strictObject({ ...place, outcome: z.literal('absent'), reason: z.string() }),
-    /** It contained text that this reader may not see (W02). */
+    /** The layer contained text that this reader may not see (W02). */
     z.strictObject({
       ...place,
       outcome: z.literal('withheld'),
@@ -104,7 +105,7 @@ export interface SentPrompt {
   readonly unsent: readonly UnsentLayer[];
 }
 
-/** The size of one message of a request. Tokens are an estimate. */
+/** Tokens are an estimate. */
 export interface MessageSize {
   readonly role: 'user' | 'assistant' | 'tool';
   readonly characters: number;
@@ -137,7 +138,7 @@ export interface SentRequest extends SentPrompt {
 }
 
 /** Computes the sections of a request and their total. */
-export function requestSizes(
+export function computeRequestSizes(
   parts: readonly Pick<SentPart, 'placement' | 'tokens' | 'text'>[],
   messages: readonly MessageSize[],
 ): Pick<SentRequest, 'sections' | 'characters' | 'tokens'> {
@@ -193,7 +194,7 @@ export const PromptTarget = z.readonly(
 );
 export type PromptTarget = z.infer<typeof PromptTarget>;
 
-/** One message of the conversation that was sent along; its text is in the transcript. */
+/** A message of the conversation that was sent along; its text is in the transcript. */
 export const PromptMessage = z.readonly(
   z.strictObject({
     role: z.enum(['user', 'assistant', 'tool']),
@@ -204,15 +205,15 @@ export const PromptMessage = z.readonly(
 );
 export type PromptMessage = z.infer<typeof PromptMessage>;
 
-/** The lists that are stored for a prompt. Its texts are stored once each, by hash. */
+/** The texts of a stored prompt are stored once each, by hash. */
 export const PromptLists = {
   parts: z.array(
     z.strictObject({ ...SentPart.unwrap().omit({ text: true }).shape, hash: z.string() }),
   ),
   unsent: z.array(UnsentLayer),
   /**
-   * Role, characters, hash, and tokens (absent in old rows). Short, because the list is long and
-   * written with every turn.
+   * Role, characters, hash, and tokens (absent in old rows). The fields are unnamed, because the
+   * list is long and written with every turn.
    */
   messages: z.array(z.tuple([PromptMessage.unwrap().shape.role, z.int(), z.string()], z.int())),
   names: z.array(z.string()),

@@ -9,16 +9,16 @@ export type NewId = (prefix: string) => string;
 export const newId: NewId = (prefix) => `${prefix}_${randomBytes(9).toString('base64url')}`;
 
 /**
- * Reports to operators; secrets are removed later. Two facts have a special meaning: `outage` names
- * a server that does not answer, in each failure, and `recovered` names it once it answers again.
- * Only a few lines are written per outage.
+ * Reports to operators; secrets are removed before a line is written. Two facts have a special
+ * meaning: `outage` names a server that does not respond, in each failure, and `recovered` names
+ * the server once it responds again. Only a few lines are written per outage.
  */
 export interface Logger {
   debug(facts: object, message: string): void;
   info(facts: object, message: string): void;
   warn(facts: object, message: string): void;
   error(facts: object, message: string): void;
-  /** A logger that adds `facts` to each of its lines. */
+  /** Returns a logger that adds `facts` to each of its lines. */
   child(facts: object): Logger;
 }
 
@@ -46,7 +46,7 @@ export const silentMeter: Meter = { count() {}, observe() {} };
 export type SpanName =
   | 'parley.ingress'
   | 'parley.inbox'
-  /** From storing a message until its turn picked it up. */
+  /** The time from storing a message until its turn claims it. */
   | 'parley.lane'
   | 'parley.turn'
   | 'parley.prompt'
@@ -64,40 +64,41 @@ export type SpanName =
  */
 export type SpanFacts = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** A stage that is running. */
+/** A running stage. */
 export interface Span {
-  /** The parent for a later stage, in `traceparent` format; absent when tracing is disabled. */
+  /** The parent for a later stage, in `traceparent` format; absent if tracing is disabled. */
   readonly trace: string | undefined;
   /** Adds facts that become known during the stage. */
   note(facts: SpanFacts): void;
 }
 
-/** The start of a span. */
 export interface SpanStart {
   /** The previous stage, as it was stored; if there is none, the enclosing span is the parent. */
   readonly parent?: string | undefined;
   readonly facts?: SpanFacts;
 }
 
-/** Traces (optional): one per platform event, through queues and processes to the receipt. */
+/**
+ * Records traces (optional): one per platform event, through queues and processes to the receipt.
+ */
 export interface Tracer {
   /** Runs work as a stage. An error marks the stage as failed and is rethrown. */
   span<T>(name: SpanName, start: SpanStart, work: (span: Span) => Promise<T>): Promise<T>;
-  /** Records a completed stage, such as waiting. Times in ms. */
+  /** Records a completed stage, such as waiting. Times are in ms. */
   past(name: SpanName, start: SpanStart, from: number, to: number): void;
 }
 
 const SILENT_SPAN: Span = { trace: undefined, note() {} };
 
-/** The tracer when tracing is disabled, which only runs the work. */
+/** The tracer for disabled tracing, which only runs the work. */
 export const silentTracer: Tracer = {
   span: (_name, _start, work) => work(SILENT_SPAN),
   past() {},
 };
 
 /**
- * The named points of the durable path at which a process may die without harm (D01, D04). The
- * crash tests kill the process at each of them.
+ * The named points of the durable path at which a process may die without losing or repeating work
+ * (D01, D04). The crash tests kill the process at each of them.
  */
 export const DURABLE_POINTS = [
   'received',
@@ -114,14 +115,14 @@ export const DURABLE_POINTS = [
 ] as const;
 export type DurablePoint = (typeof DURABLE_POINTS)[number];
 
-/** Called whenever work passes a durable point; does nothing outside the crash tests. */
+/** Called when work passes a durable point; does nothing outside the crash tests. */
 export type Checkpoint = (point: DurablePoint) => void;
 
 /** The services that a process provides to all its parts. */
 export interface Runtime {
-  /** For moments that are stored, shown or compared with a calendar. */
+  /** The clock for moments that are stored, shown or compared with a calendar. */
   readonly clock: Clock;
-  /** For how long something takes or waits in this process. */
+  /** The clock for durations and delays in this process. */
   readonly monotonic: Monotonic;
   /** A random number in [0, 1). */
   readonly random: () => number;
@@ -145,9 +146,9 @@ export interface FreshParts {
 }
 
 /**
- * Signals that make waiting pleasant, stopping quick and sending prompt. They may be lost at any
- * time: the tables are authoritative, a sweep finds what is due, and nothing is decided by a live
- * event alone.
+ * Signals that show progress, stop turns quickly and start delivery promptly. Live events may be
+ * lost at any time: the tables are authoritative, a sweep finds what is due, and no decision
+ * depends on a live event alone.
  */
 export type LiveEvent =
   | {
@@ -158,7 +159,7 @@ export type LiveEvent =
       /** The message being answered, if the route acknowledges it. */
       readonly messageId?: string;
       /**
-       * Earlier messages of the turn for which the platform also waits: they get no separate
+       * Earlier messages of the turn for which the platform also waits; they get no separate
        * answer.
        */
       readonly alsoAnswered?: readonly ReplyRoute[];
@@ -170,8 +171,8 @@ export type LiveEvent =
       /** Markdown that continues the earlier deltas of this step of the turn. */
       readonly text: string;
       /**
-       * The step, from 0 (the default). Text that earlier steps wrote before calling tools is not
-       * part of the answer.
+       * The step, from 0 (the default). Text that earlier steps wrote before tool calls is not part
+       * of the answer.
        */
       readonly step?: number;
       /**
@@ -185,9 +186,10 @@ export type LiveEvent =
       readonly conversationId: string;
       readonly turnId: string;
       /**
-       * `fenced`: another worker has the lane. `handed-back`: a later run resumes it. `suspended`:
-       * it resumes once a person has decided. `put-off`: it resumes once its model is available
-       * again. `interrupted`: the next turn also answers its messages.
+       * `fenced`: another worker has the lane. `handed-back`: a later run resumes the turn.
+       * `suspended`: the turn resumes once a person has decided. `put-off`: the turn resumes once
+       * its model is available again. `interrupted`: the next turn also answers the messages of
+       * this one.
        */
       readonly outcome:
         | 'answered'
@@ -206,41 +208,45 @@ export type LiveEvent =
       readonly turnId: string;
     } & LiveToolCall)
   | { readonly type: 'stop-turn'; readonly conversationId: string }
-  /** A person has written in a conversation where that may interrupt a running turn (D03). */
+  /**
+   * A person has written in a conversation in which a message may interrupt a running turn (D03).
+   */
   | { readonly type: 'message-waiting'; readonly conversationId: string }
-  /** A chat has parts to send, which concerns the gateway that is connected as the account. */
+  /** A chat has parts to send; the gateway that is connected as the account sends them. */
   | {
       readonly type: 'delivery-due';
       readonly channel: string;
       readonly account: string;
       readonly chatId: string;
-      /** Present within the process that committed them; other processes read the outbox. */
+      /**
+       * The parts, present within the process that committed them; other processes read the outbox.
+       */
       readonly fresh?: FreshParts | undefined;
     }
   /**
-   * Lists of conversations, or what waits for people, have changed other than through turns and
-   * deliveries: pages refresh.
+   * Lists of conversations, or the items that wait for people, have changed other than through
+   * turns and deliveries, so pages refresh.
    */
   | {
       readonly type: 'inbox-changed';
       /**
-       * Pages at other gateways are not notified, because this happens with each message and they
-       * see its turn.
+       * Pages at other gateways are not notified, because the event occurs with each message and
+       * those pages are updated by its turn. If no turn may take the message, the worker that finds this out notifies them.
        */
       readonly isLocal?: true;
     }
-  /** Something was scheduled: the named schedule should be checked. */
+  /** Something was scheduled, so the named schedule must be checked. */
   | { readonly type: 'schedule-due'; readonly schedule: string };
 
-/** A tool call of a turn, for people who watch. */
+/** A tool call of a turn, for people who follow the turn. */
 export interface LiveToolCall {
-  /** The same in every run of the turn. */
+  /** The id of the call, which is the same in every run of the turn. */
   readonly callId: string;
   readonly tool: string;
-  /** Its arguments on one line; see `argumentLine`. */
+  /** The arguments on one line; see `formatArguments`. */
   readonly about: string;
   readonly state: 'running' | 'done' | 'failed';
-  /** Its duration, in ms; 0 while it runs. */
+  /** The duration of the call, in ms; 0 while it runs. */
   readonly ms: number;
 }
 
@@ -252,6 +258,9 @@ export interface ToolCallOfTurn extends LiveToolCall {
 /** Publishes live events to subscribers: an emitter in one process, a relay between machines. */
 export interface LiveBus {
   publish(event: LiveEvent): void;
-  /** Returns a function that ends the subscription. A listener that throws is logged, not fatal. */
+  /**
+   * Returns a function that ends the subscription. An error in a listener is logged and affects no
+   * other listener.
+   */
   subscribe(listener: (event: LiveEvent) => void): () => void;
 }

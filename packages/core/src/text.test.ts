@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { runs } from './testing/test-length.ts';
-import { quotedLines, withoutTemplateTokens } from './text.ts';
+import { toRunOptions } from './testing/test-length.ts';
+import { neutralizeTemplateTokens, quoteLines } from './text.ts';
 
 it('[P18] no kind of line end breaks out of a quotation', () => {
-  expect(quotedLines('a\r\nb\nc\rd\u2028e\u2029f\u0085g\vh\fi')).toBe(
+  expect(quoteLines('a\r\nb\nc\rd\u2028e\u2029f\u0085g\vh\fi')).toBe(
     ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].map((line) => `> ${line}`).join('\n'),
   );
 });
@@ -30,16 +30,16 @@ const TOKENS = {
 const ALL = Object.values(TOKENS).flat();
 
 describe('[P18] a token of a chat template', () => {
-  it.each(Object.entries(TOKENS))('of %s is no longer a token', (_, tokens) => {
+  it.each(Object.entries(TOKENS))('is neutralized for %s', (_, tokens) => {
     for (const token of tokens) {
-      const safe = withoutTemplateTokens(`before${token}behind`);
+      const safe = neutralizeTemplateTokens(`before${token}behind`);
       expect(safe).not.toContain(token);
       expect(safe).toHaveLength(`before${token}behind`.length);
       expect(safe).toContain(token.replace(/[<>[\]]/g, '').slice(0, 4));
     }
   });
 
-  it('does not occur in any text, however tokens are nested or appended to each other', () => {
+  it('does not remain in any text, even if tokens are nested or concatenated', () => {
     const piece = fc.oneof(
       fc.constantFrom(...ALL),
       fc.constantFrom(...ALL).chain((token) => fc.nat(token.length).map((at) => token.slice(at))),
@@ -50,11 +50,11 @@ describe('[P18] a token of a chat template', () => {
     );
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
-        const safe = withoutTemplateTokens(pieces.join(''));
+        const safe = neutralizeTemplateTokens(pieces.join(''));
         expect(ALL.filter((token) => safe.includes(token))).toEqual([]);
-        expect(withoutTemplateTokens(safe)).toBe(safe);
+        expect(neutralizeTemplateTokens(safe)).toBe(safe);
       }),
-      runs(1_000),
+      toRunOptions(1_000),
     );
   });
 
@@ -67,6 +67,6 @@ describe('[P18] a token of a chat template', () => {
     'From "Ann" <ann@example.org>: hi',
     '<<EOF\ncat\nEOF\n<<<<<<< HEAD\n>>>>>>> main',
   ])('is not found in %j', (text) => {
-    expect(withoutTemplateTokens(text)).toBe(text);
+    expect(neutralizeTemplateTokens(text)).toBe(text);
   });
 });

@@ -1,4 +1,4 @@
-import { visibleLine } from './visible-text.ts';
+import { toVisibleLine } from './visible-text.ts';
 
 /** Formats a number with thousands separators: `12,345`. */
 export function formatCount(count: number): string {
@@ -6,17 +6,15 @@ export function formatCount(count: number): string {
 }
 
 /** Formats `1 tool`, `3 tools`. */
-export function countOf(count: number, one: string, many = `${one}s`): string {
+export function formatCounted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** Every way to begin a new line, including Unicode's rare ones. */
+/** Matches every line end, including Unicode's rare ones. */
 const LINE_ENDS = /\r\n|[\n\r\u2028\u2029\u0085\v\f]/;
 
-/**
- * Prefixes each line with `> `, so that nothing in it can be mistaken for the text around it (P18).
- */
-export function quotedLines(text: string): string {
+/** Prefixes each line with `> `, so that it cannot be mistaken for the text around it (P18). */
+export function quoteLines(text: string): string {
   return text
     .split(LINE_ENDS)
     .map((line) => `> ${line}`)
@@ -24,14 +22,14 @@ export function quotedLines(text: string): string {
 }
 
 /**
- * The tokens that chat templates of local models write between messages. A tokenizer that meets one
- * in a text turns it into the same control token, so that the text could end its message and begin
+ * The tokens that chat templates of local models write between messages. A tokenizer that finds one
+ * in a text converts it to the same control token, so that the text could end its message and begin
  * a system message. The families are matched by shape, so that a new model of a known family needs
- * no new line: `<|im_start|>`, `<｜User｜>`, `<|turn>` (ChatML, Llama, Qwen, Phi, GLM, Command,
+ * no new pattern: `<|im_start|>`, `<｜User｜>`, `<|turn>` (ChatML, Llama, Qwen, Phi, GLM, Command,
  * Granite, gpt-oss, DeepSeek, Gemma), `<s>`, `<start_of_turn>`, `<tool_call>` … (SentencePiece,
  * Gemma, Qwen, T5, StarCoder, Seed), `<<SYS>>` (Llama 2), `[INST]`, `[gMASK]` … (Mistral, GLM,
- * BERT), `[|user|]` (EXAONE), `]~b]` (MiniMax). Tokenizers compare exactly: other cases, spaces and
- * invisible characters in between form no token.
+ * BERT), `[|user|]` (EXAONE), `]~b]` (MiniMax). Tokenizers compare exactly: text in another case,
+ * or with spaces or invisible characters inside, is not a token.
  */
 const TOKEN = new RegExp(
   [
@@ -48,11 +46,11 @@ const TOKEN = new RegExp(
 const LOOKALIKES: Readonly<Record<string, string>> = { '<': '‹', '>': '›', '[': '⟦', ']': '⟧' };
 
 /**
- * Replaces the brackets around each chat template token: `‹|im_start|›`, `⟦INST⟧`. People and
- * models read the text as before, no tokenizer recognizes a token in it, its length stays the same,
- * and applying this twice changes nothing more.
+ * Replaces the brackets around each chat template token: `‹|im_start|›`, `⟦INST⟧`. The text stays
+ * readable for people and models, no tokenizer recognizes a token in it, its length stays the same,
+ * and applying the function twice gives the same result.
  */
-export function withoutTemplateTokens(text: string): string {
+export function neutralizeTemplateTokens(text: string): string {
   if (!text.includes('<') && !text.includes('[') && !text.includes(']')) return text;
   return text.replace(TOKEN, (token) =>
     token.replace(/[<>[\]]/g, (bracket) => LOOKALIKES[bracket] ?? bracket),
@@ -60,19 +58,19 @@ export function withoutTemplateTokens(text: string): string {
 }
 
 /**
- * Longer lines are wrapped: a message can contain a line of this length, and a page shows all of
- * it.
+ * The length at which lines are wrapped: a message can contain a line of this length, and a page
+ * shows all of it.
  */
 const WIDTH = 160;
-/** A character with its combining marks, or an escaped one; none is split. */
+/** Matches a character with its combining marks, or an escaped one, which must not be split. */
 const PIECE = /\\u\{[^}]*\}|\P{M}\p{M}*|\p{M}/gu;
 
 /**
  * Formats a call, as its record shows it (`shownArguments`), as a Markdown block for the people who
- * decide about it. A line that begins with `+` continues the line above it. Nothing in it begins
- * like a fence, so it cannot end the block.
+ * decide about the call. A line that begins with `+` continues the line above it. No line begins
+ * like a fence, so the call cannot end the block.
  */
-export function shownBlock(shown: string): string {
+export function formatCallBlock(shown: string): string {
   return `\`\`\`\n${shown.split('\n').flatMap(wrapLine).join('\n')}\n\`\`\``;
 }
 
@@ -82,7 +80,7 @@ function wrapLine(line: string): readonly string[] {
   let current = '';
   for (const piece of line.match(PIECE) ?? []) {
     if (current.length + piece.length > WIDTH && piece !== ' ') {
-      const at = cutOf(current);
+      const at = findLineBreak(current);
       lines.push(current.slice(0, at));
       current = `+${current.slice(at)}`;
     }
@@ -92,17 +90,17 @@ function wrapLine(line: string): readonly string[] {
 }
 
 /**
- * Breaks before a space if one is near, because a space is visible at the beginning of a line but
+ * Breaks a line before a nearby space, because a space is visible at the beginning of a line but
  * not at its end.
  */
-function cutOf(text: string): number {
+function findLineBreak(text: string): number {
   const word = text.lastIndexOf(' ');
   const spaces = text.slice(0, word + 1).trimEnd().length;
   return spaces > WIDTH / 2 ? spaces : text.length;
 }
 
 /** Formats a time span in ms for people: `5 ms`, `0.4 s`, `12 s`, `3 min`, `5 h`, `2 d`. */
-export function shortDuration(ms: number): string {
+export function formatDuration(ms: number): string {
   if (ms < 100) return `${Math.max(0, Math.round(ms))} ms`;
   const seconds = ms / 1_000;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
@@ -116,12 +114,12 @@ export function shortDuration(ms: number): string {
 const TODO_SIGNS = { done: '✅', doing: '▶️', open: '⬜' } as const;
 
 /** Formats a to-do list for people (G12), in Markdown: its progress, then one item per line. */
-export function todoLines(
+export function formatTodoList(
   items: readonly { readonly text: string; readonly state: keyof typeof TODO_SIGNS }[],
 ): string {
   const done = items.filter(({ state }) => state === 'done').length;
   const lines = items.map(
-    ({ text, state }) => `- ${TODO_SIGNS[state]} ${visibleLine(text).replace(/\s+/g, ' ')}`,
+    ({ text, state }) => `- ${TODO_SIGNS[state]} ${toVisibleLine(text).replace(/\s+/g, ' ')}`,
   );
   return [`${done} of ${items.length} done:`, '', ...lines].join('\n');
 }
@@ -133,16 +131,16 @@ const ARGUMENT_CHARACTERS = 120;
  * Formats the arguments of a tool call (JSON) on one line: its texts and numbers, without field
  * names.
  */
-export function argumentLine(json: string): string {
-  const line = visibleLine(leavesOf(parseJsonOrUndefined(json)).join(' · '))
+export function formatArguments(json: string): string {
+  const line = toVisibleLine(listLeaves(parseJsonOrUndefined(json)).join(' · '))
     .replaceAll(/\s+/g, ' ')
     .trim();
   if (line.length <= ARGUMENT_CHARACTERS) return line;
   return `${line.slice(0, ARGUMENT_CHARACTERS - 1).toWellFormed()}…`;
 }
 
-function leavesOf(value: unknown): readonly string[] {
-  if (typeof value === 'object' && value !== null) return Object.values(value).flatMap(leavesOf);
+function listLeaves(value: unknown): readonly string[] {
+  if (typeof value === 'object' && value !== null) return Object.values(value).flatMap(listLeaves);
   return value === null || value === undefined || value === '' ? [] : [String(value)];
 }
 
@@ -157,8 +155,8 @@ function parseJsonOrUndefined(json: string): unknown {
 const NOTHING = /^\s*(?:null|none|undefined|n\/a|nil)?\s*$/i;
 
 /**
- * Whether a value is what models write into a field that they do not intend to fill: null, `""`,
- * `"none"`.
+ * Whether a value is a placeholder that models write into a field that they do not intend to fill:
+ * null, `""`, `"none"`.
  */
 export function isPlaceholder(value: unknown): boolean {
   return value === null || (typeof value === 'string' && NOTHING.test(value));

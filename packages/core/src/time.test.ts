@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { movableTime } from './testing/movable-time.ts';
+import { createMovableTime } from './testing/movable-time.ts';
 import { systemTime } from './time.ts';
 
 afterEach(() => {
@@ -13,8 +13,8 @@ it('[D13] measures a duration correctly when the clock of the machine is set bac
   expect(systemTime.monotonic()).toBeGreaterThanOrEqual(since);
 });
 
-it('lets a test set the clock while no time passes, and let time pass on both clocks', () => {
-  const { clock, monotonic, stepClock, pass } = movableTime(10_000);
+it('lets a test set the clock without advancing time, and advance both clocks', () => {
+  const { clock, monotonic, stepClock, pass } = createMovableTime(10_000);
   const since = monotonic();
   stepClock(-5_000);
   expect([clock(), monotonic() - since]).toEqual([5_000, 0]);

@@ -18,22 +18,22 @@ const TIMELINE_STAGES = [
   'receipt',
 ] as const;
 
-/** An event in the history of a message. Times in ms. */
+/** An event in the history of a message. Times are in ms. */
 export interface TimelineEntry {
   readonly stage: (typeof TIMELINE_STAGES)[number];
-  /** Null when it was not recorded. */
+  /** When the event happened; null if that was not recorded. */
   readonly at: number | null;
-  /** Its duration in ms, if it took time. */
+  /** The duration in ms, if the event took time. */
   readonly ms: number | null;
-  /** Shown to people; contains no text, arguments or results of tools. */
+  /** A text for people, without text from messages and without arguments or results of tools. */
   readonly text: string;
-  /** Contains what only the owner may know: names of servers and people, reasons for failures. */
+  /** Details that only the owner may know: names of servers and people, reasons for failures. */
   readonly detail?: string | undefined;
-  /** `trouble`: something went wrong here. `open`: it has not happened yet. */
+  /** `trouble`: the event is a failure. `open`: the event has not happened yet. */
   readonly mark?: 'trouble' | 'open' | undefined;
 }
 
-/** A message, in the form in which people refer to it. */
+/** A message, identified as people refer to it. */
 export interface MessageName {
   readonly channel: string;
   readonly account: string;
@@ -43,45 +43,45 @@ export interface MessageName {
   readonly at: number;
 }
 
-/** A message in a list, with what helps people recognize it. Texts are private. */
+/** A message in a list, with the fields by which people recognize it. The texts are private. */
 export interface RecentMessage extends MessageName {
-  /** Its author; null for Parley itself, and for a message that was not accepted. */
+  /** The author; null for Parley itself, and for a message that was not accepted. */
   readonly from: string | null;
   /** The title of the chat. */
   readonly chat: string;
-  /** Null when the message was not accepted. */
+  /** Null if the message was not accepted. */
   readonly conversationId: string | null;
   /** Empty for a message that was not accepted, because its text is not stored. */
   readonly text: string;
 }
 
-/** Everything known about what happened to one message (D08). */
+/** The recorded history of one message (D08). */
 export interface Timeline {
   readonly message: MessageName;
-  /** The turn that picked it up. */
+  /** The turn that claimed the message. */
   readonly turnId: string | null;
-  /** Whether its prompt is still stored, for `parley prompt --turn`. */
+  /** Whether the prompt of the turn is still stored, for `parley prompt --turn`. */
   readonly hasPrompt: boolean;
   /** One sentence with the outcome: an answer, or the exact reason for silence. */
   readonly verdict: string;
   /** The part of the verdict that only the owner may know. */
   readonly detail?: string | undefined;
-  /** Oldest first. */
+  /** The events, oldest first. */
   readonly entries: readonly TimelineEntry[];
 }
 
 /** The result of searching for a message. */
 export type WhyAnswer =
   | { readonly kind: 'found'; readonly timeline: Timeline }
-  /** Several messages match; newest first. */
+  /** Several messages match, listed newest first. */
   | { readonly kind: 'several'; readonly candidates: readonly MessageName[] }
   | { readonly kind: 'unknown' };
 
 /**
- * For example `telegram:42/7`, or with an account that is not the default one,
+ * A reference such as `telegram:42/7`, or with an account that is not the default one,
  * `telegram/work:42/7`.
  */
-export function nameOfMessage({
+export function formatMessageName({
   channel,
   account,
   chatId,
@@ -93,7 +93,7 @@ export function nameOfMessage({
 
 /**
  * The facts about a turn's step for people (D08): names, numbers and outcomes, never text that
- * people wrote, arguments or results. Times in ms.
+ * people wrote, arguments or results. Times are in ms.
  */
 export const StepFacts = z.discriminatedUnion('kind', [
   z.object({
@@ -102,19 +102,19 @@ export const StepFacts = z.discriminatedUnion('kind', [
     model: z.string(),
     inputTokens: z.number(),
     outputTokens: z.number(),
-    /** The time from the request to the first piece of the answer. */
+    /** The time from the request to the first fragment of the answer. */
     firstTokenMs: z.number().optional(),
     /** The model that was called first, if another one answered. */
     insteadOf: z.string().optional(),
     /** How many times the model was called, if more than once. */
     asked: z.number().optional(),
-    /** Set when the provider's output limit or content filter ended the answer. */
+    /** Set if the provider's output limit or content filter ended the answer. */
     ended: z.enum(['length', 'content-filter']).optional(),
     /** The names of the tools that the model called. */
     calls: z.array(z.string()).readonly(),
     /**
-     * The length of its reasoning in characters, and the number of calls that it wrote into its
-     * text and that were not run.
+     * The length of the reasoning in characters, and the number of calls that the model wrote into
+     * its text and that did not run.
      */
     thoughtCharacters: z.number().optional(),
     droppedCalls: z.number().optional(),

@@ -1,10 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { inlineCode, literalLine, shownLiteral } from './literal.ts';
-import { runs } from './testing/test-length.ts';
-import { blankedLine, escapedHidden, visibleLine, visibleText } from './visible-text.ts';
+import { formatInlineCode, restoreLiteral, toLiteralLine } from './literal.ts';
+import { toRunOptions } from './testing/test-length.ts';
+import {
+  blankHiddenCharacters,
+  escapeHiddenCharacters,
+  toVisibleLine,
+  toVisibleText,
+} from './visible-text.ts';
 
-/** Texts that people write and that must not change. */
+/** Texts that people write and that must not be changed. */
 const WRITTEN: readonly (readonly [what: string, text: string])[] = [
   ['joined emoji', '👩‍🚀 👨‍👩‍👧‍👦 👩🏽‍💻 ❤️‍🔥 🏳️‍🌈'],
   ['a flag of tags', '🏴󠁧󠁢󠁥󠁮󠁧󠁿 🏴󠁧󠁢󠁳󠁣󠁴󠁿'],
@@ -18,9 +23,9 @@ const WRITTEN: readonly (readonly [what: string, text: string])[] = [
 
 describe('third-party text shown to people', () => {
   it.each(WRITTEN)('[G05] [U03] keeps %s', (_what, text) => {
-    expect(visibleText(text)).toBe(text);
-    expect(visibleLine(text)).toBe(text);
-    expect(escapedHidden(text)).toBe(text);
+    expect(toVisibleText(text)).toBe(text);
+    expect(toVisibleLine(text)).toBe(text);
+    expect(escapeHiddenCharacters(text)).toBe(text);
   });
 
   it.each([
@@ -33,22 +38,22 @@ describe('third-party text shown to people', () => {
     ['a command to a terminal', 'a\u001b[31mb\u009b2Jc\u0007', 'abc'],
     ['other line ends', 'a\r\u2028b\u0085c', 'a\n\nb\nc'],
     ['text in invisible tags', 'hi\u{e0041}\u{e0042}', 'hi'],
-  ])('[U03] loses %s', (_what, text, shown) => {
-    expect(visibleText(text)).toBe(shown);
+  ])('[U03] removes %s', (_what, text, shown) => {
+    expect(toVisibleText(text)).toBe(shown);
   });
 
-  it('[U03] keeps direction changes that end in their line', () => {
+  it('[U03] keeps direction changes that end within their line', () => {
     for (const text of ['א \u2066+49 170\u2069 ב', '\u202b(עולם)\u202c', '\u200fשלום\u200e']) {
-      expect(visibleText(text)).toBe(text);
+      expect(toVisibleText(text)).toBe(text);
     }
   });
 
-  it('[U03] never makes a name look like another one', () => {
-    expect(visibleLine('ad\u200dmin\u202e\u200b\u2060\ufeff\u00ad')).toBe('admin');
-    expect(visibleLine('two\nlines\tand\r\nmore')).toBe('two lines and more');
-    expect(shownLiteral(literalLine(' Bo\u202e \n\u2067*x* '))).toBe('Bo *x*');
-    expect(inlineCode('a`\u202eb\nc')).toBe('``a`b c``');
-    expect(blankedLine('a\u202eb\tc')).toBe('a b c');
+  it('[U03] removes hidden characters that make a name look like another one', () => {
+    expect(toVisibleLine('ad\u200dmin\u202e\u200b\u2060\ufeff\u00ad')).toBe('admin');
+    expect(toVisibleLine('two\nlines\tand\r\nmore')).toBe('two lines and more');
+    expect(restoreLiteral(toLiteralLine(' Bo\u202e \n\u2067*x* '))).toBe('Bo *x*');
+    expect(formatInlineCode('a`\u202eb\nc')).toBe('``a`b c``');
+    expect(blankHiddenCharacters('a\u202eb\tc')).toBe('a b c');
   });
 
   const SIGNS = [...'ab אש👩🏴\n\t\u001b[m', '\u200d', '\u200c', '\u{e0067}', '\u{e007f}'];
@@ -60,28 +65,28 @@ describe('third-party text shown to people', () => {
     maxLength: 40,
   });
 
-  it('[U03] is neutralized, however hostile: nothing reverses text or acts as a command, and a second pass changes nothing', () => {
+  it('[U03] is neutralized: nothing in it reverses text or acts as a command, and a second pass changes nothing', () => {
     fc.assert(
       fc.property(fc.oneof(hostile, fc.string({ unit: 'binary' })), (text) => {
-        const [shown, line] = [visibleText(text), visibleLine(text)];
+        const [shown, line] = [toVisibleText(text), toVisibleLine(text)];
         expect(shown).not.toMatch(/(?![\t\n])\p{Cc}|[\u202d\u202e\u2028]/u);
         expect(line).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069\u200e\u200f]/u);
-        expect(visibleLine(line)).toBe(line);
+        expect(toVisibleLine(line)).toBe(line);
         for (const one of shown.split('\n')) expect(depthAfter(one)).toBe(0);
       }),
-      runs(2_000),
+      toRunOptions(2_000),
     );
   });
 
-  it('[D07] is processed in one pass, however many directions are open', () => {
+  it('[D07] is processed in one pass for any number of open direction changes', () => {
     const text = `${'\u202a'.repeat(200_000)}${'\u2069'.repeat(200_000)}${'\u{e0061}'.repeat(200_000)}`;
-    expect(visibleText(text)).toBe('');
+    expect(toVisibleText(text)).toBe('');
   });
 
   it('[G05] is escaped for logs and JSON without loss', () => {
     fc.assert(
       fc.property(hostile, (text) => {
-        const json = escapedHidden(JSON.stringify({ text }));
+        const json = escapeHiddenCharacters(JSON.stringify({ text }));
         expect(JSON.parse(json)).toEqual({ text });
         expect(json).not.toMatch(/[\p{Cc}\u2028\u202a-\u202e\u2066-\u2069]/u);
       }),
@@ -90,7 +95,7 @@ describe('third-party text shown to people', () => {
 });
 
 /**
- * The number of direction changes still open at the end of a line; an end without a beginning
+ * Counts the direction changes that are still open at the end of a line; an end without a beginning
  * counts as open.
  */
 function depthAfter(line: string): number {

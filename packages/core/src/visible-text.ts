@@ -1,10 +1,10 @@
 import { stripVTControlCharacters } from 'node:util';
 
 /**
- * Characters that are invisible or that move other text: control characters, line separators,
- * everything that changes the writing direction, and characters that are ignored when shown.
- * Joiners stay after the letters and pictures that they join (`👩‍🚀`, Persian, Hindi), and so do the
- * tags of a flag (`🏴󠁧󠁢󠁥󠁮󠁧󠁿`).
+ * Matches characters that are invisible or that move other text: control characters, line
+ * separators, everything that changes the writing direction, and default-ignorable characters.
+ * Joiners stay after the letters and pictures that they join (`👩‍🚀`, Persian, Hindi), and so do
+ * the tags of a flag (`🏴󠁧󠁢󠁥󠁮󠁧󠁿`).
  */
 const HIDDEN = new RegExp(
   [
@@ -17,11 +17,11 @@ const HIDDEN = new RegExp(
 );
 
 /**
- * Makes a name, a title or a cell that somebody else wrote safe to show: one line, without anything
- * hidden. Nothing in it can control a terminal, begin a line, reverse the text around it, or make
- * two names look the same.
+ * Makes a name, a title or a cell that another person wrote safe to show: one line without hidden
+ * characters. The result cannot control a terminal, begin a line, reverse the text around it, or
+ * make two names look the same.
  */
-export function visibleLine(text: string): string {
+export function toVisibleLine(text: string): string {
   return withoutCommands(text)
     .replace(/\r\n|[\t\n\v\f\r\u0085\u2028\u2029]/g, ' ')
     .replace(HIDDEN, '');
@@ -30,7 +30,7 @@ export function visibleLine(text: string): string {
 /**
  * Replaces hidden characters with spaces, one per UTF-16 unit, for places where units are counted.
  */
-export function blankedLine(text: string): string {
+export function blankHiddenCharacters(text: string): string {
   return text.replace(HIDDEN, (found) => ' '.repeat(found.length));
 }
 
@@ -38,35 +38,34 @@ export function blankedLine(text: string): string {
  * Replaces hidden characters with their escapes, `\u202e`: nothing is lost, nothing takes effect,
  * and JSON keeps its meaning.
  */
-export function escapedHidden(text: string): string {
-  return text.replace(HIDDEN, (found) => found.split('').map(unicodeEscape).join(''));
+export function escapeHiddenCharacters(text: string): string {
+  return text.replace(HIDDEN, (found) => found.split('').map(toUnicodeEscape).join(''));
 }
 
-function unicodeEscape(unit: string): string {
+function toUnicodeEscape(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 /**
- * Control characters other than tab and `\n`, line ends not recognized on every platform, and
- * obsolete or broken format characters.
+ * Matches control characters other than tab and `\n`, line ends that are not recognized on every
+ * platform, and obsolete or broken format characters.
  */
 const UNPRINTABLE =
   /(?![\t\n])\p{Cc}|[\u2028\u2029\u206a-\u206f\ufff9-\ufffb\u{e0001}]|(?<!\u{1f3f4}[\u{e0020}-\u{e007e}]{0,8})[\u{e0020}-\u{e007f}]/gu;
 
 /**
- * Makes a text that a model, a page or another person wrote safe to show: its lines stay, and so
- * does the direction that a writer of Arabic or Hebrew gave to part of a line. Terminal commands
- * (`ESC[31m` entirely) are removed, and so are overrides of the writing direction, which make a
- * text read differently from how it was written, and direction changes that do not end in their
- * line.
+ * Makes a text that a model, a page or another person wrote safe to show: its lines are preserved,
+ * and so is the writing direction of Arabic or Hebrew text within a line. Terminal commands
+ * (`ESC[31m` entirely) are removed, and so are direction overrides, which make a text read
+ * differently from how it was written, and direction changes that do not end within their line.
  */
-export function visibleText(text: string): string {
+export function toVisibleText(text: string): string {
   const printable = withoutCommands(text).replace(UNPRINTABLE, (character) => {
     if (character === '\0') return '\ufffd';
     if (character === '\v' || character === '\f') return ' ';
     return '\r\u0085\u2028\u2029'.includes(character) ? '\n' : '';
   });
-  return DIRECTIONS.test(printable) ? printable.replace(/[^\n]+/g, settledDirections) : printable;
+  return DIRECTIONS.test(printable) ? printable.replace(/[^\n]+/g, closeDirections) : printable;
 }
 
 const withoutCommands = (text: string) =>
@@ -79,7 +78,7 @@ const OVERRIDES = '\u202d\u202e';
 const POP_ISOLATE = '\u2069';
 
 /** Closes all direction changes of a line within it, and removes overrides. */
-function settledDirections(line: string): string {
+function closeDirections(line: string): string {
   const units = line.split('');
   const open: number[] = [];
   let isolates = 0;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { type FatalEnds, nextAttempt, reasonToGiveUp } from './work-record.ts';
+import { type CrashCounts, decideNextAttempt, describeCrashes } from './work-record.ts';
 
-const rows: readonly [FatalEnds, ReturnType<typeof nextAttempt>][] = [
+const rows: readonly [CrashCounts, ReturnType<typeof decideNextAttempt>][] = [
   [{ hangs: 0, deaths: 0 }, 'run'],
   [{ hangs: 1, deaths: 0 }, 'run'],
   [{ hangs: 1, deaths: 4 }, 'run'],
@@ -15,11 +15,11 @@ const rows: readonly [FatalEnds, ReturnType<typeof nextAttempt>][] = [
   [{ hangs: 2, deaths: 10 }, 'drop'],
 ];
 
-it.each(rows)('[D13] decides about work that crashed its process %o: %s', (ends, next) => {
-  expect(nextAttempt(ends)).toBe(next);
+it.each(rows)('[D13] decides about work with the crashes %o: %s', (ends, next) => {
+  expect(decideNextAttempt(ends)).toBe(next);
 });
 
-it('[D13] reports the hangs if they are why work is given up, otherwise how often it was started', () => {
-  expect(reasonToGiveUp({ hangs: 2, deaths: 2 })).toContain('stand still 2 times');
-  expect(reasonToGiveUp({ hangs: 1, deaths: 5 })).toBe('started 5 times');
+it('[D13] reports hangs if they are the reason for abandoning work, otherwise the number of starts', () => {
+  expect(describeCrashes({ hangs: 2, deaths: 2 })).toContain('blocked the process 2 times');
+  expect(describeCrashes({ hangs: 1, deaths: 5 })).toBe('started 5 times');
 });

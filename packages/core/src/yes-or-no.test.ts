@@ -5,7 +5,7 @@ import { readYesOrNo } from './yes-or-no.ts';
 const YES = ['yes', 'ok', 'ja', 'да', 'sí', '好的', '👍', 'go ahead', 'mach das'];
 const NO = ['no', 'nein', 'нет', 'não', '不', '👎', 'don’t'];
 
-describe('a yes or no in words', () => {
+describe('a yes or no in a message', () => {
   it.each([
     ['yes', 'yes'],
     ['Ok, do it!', 'yes'],
@@ -33,21 +33,21 @@ describe('a yes or no in words', () => {
     ['Please do.', 'yes'],
     ['ja, mach das', 'yes'],
     ['ja, mach das nicht', 'unclear'],
-    // A quotation contains somebody else's text.
+    // A quotation contains another person's text.
     ['> yes', 'unclear'],
     ['>>> yes', 'unclear'],
     ['> May I write it?\nyes', 'unclear'],
     ['> yes\nwhat do you think of that', null],
-    // Means different things in the languages that have it.
+    // The word has different meanings in different languages.
     ['tak', null],
     ['da', null],
     ['jo', null],
     ['можно', null],
-  ])('[G05] %j is %s', (text, meaning) => {
+  ])('[G05] %j is recognized as %s', (text, meaning) => {
     expect(readYesOrNo(text)).toBe(meaning);
   });
 
-  it('[G05] is never recognized in a sentence with other words, wherever it stands', () => {
+  it('[G05] is not recognized at any position in a sentence with other words', () => {
     const other = fc
       .stringMatching(/^[b-hj-mo-rt-xz]{4,9}$/)
       .filter((word) => readYesOrNo(word) === null);

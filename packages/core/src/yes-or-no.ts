@@ -1,8 +1,8 @@
 /**
  * Words that are a yes or a no by themselves. A word is listed only if it means the same in every
- * language that uses it, because a yes runs things: no `da` (Slavic yes, German "there"), `tak`
+ * language that uses it, because a yes starts actions: no `da` (Slavic yes, German "there"), `tak`
  * (Polish yes, Danish thanks, Indonesian not), `igen` (Hungarian yes, Swedish again), `ano`,
- * `fine`, `klar`. If a word is missing, a person only has to press a button instead.
+ * `fine`, `klar`. If a word is missing, a person has to press a button instead.
  */
 const YES = [
   // English
@@ -118,7 +118,7 @@ const NO = [
   ...['👎', '❌', '✖', '🚫', '⛔', '🛑'],
 ] as const;
 
-/** Polite words next to a yes or a no, which change neither. */
+/** Polite words next to a yes or a no, which do not change its meaning. */
 const COURTESY = [
   ...['please', 'pls', 'thanks', 'thank you', 'thx', 'bitte', 'danke', 'merci', 'por favor'],
   ...['gracias', 'obrigado', 'grazie', 'per favore', "s'il te plaît", "s'il vous plaît"],
@@ -127,20 +127,20 @@ const COURTESY = [
   ...['🙂', '😊', '😀', '😃', '😄', '😁', '☺', '❤', '💪', '🙌'],
 ] as const;
 
-/** The first words of sentences that decide something, where the rest says what. */
+/** First words of a decision that the rest of the sentence qualifies. */
 const OPENERS = [
   ...['not', 'wait', 'stop', 'only', 'maybe', 'perhaps', 'later', 'hold on'],
   ...['warte', 'nur', 'moment', 'vielleicht', 'später', 'стоп', '等等', '停'],
 ] as const;
 
-/** A refusal after one of these is not a refusal: "don't deny it". */
+/** A refusal after one of these words is not a refusal: "don't deny it". */
 const NEGATIONS: ReadonlySet<string> = new Set([
   ...['never', "don't", 'dont', 'do not', 'not', 'nicht', 'nie', 'не'],
 ]);
 
-type Meaning = 'yes' | 'no' | 'courtesy' | 'opener';
+type ReplyMeaning = 'yes' | 'no' | 'courtesy' | 'opener';
 
-const MEANINGS: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
+const MEANINGS: ReadonlyMap<string, ReplyMeaning> = new Map<string, ReplyMeaning>([
   ...YES.map((word) => [word, 'yes'] as const),
   ...NO.map((word) => [word, 'no'] as const),
   ...COURTESY.map((word) => [word, 'courtesy'] as const),
@@ -149,16 +149,16 @@ const MEANINGS: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
 
 /** The number of words in the longest entry. */
 const MAX_WORDS = 4;
-/** Anything longer is read only up to this length, in characters. */
+/** The maximum length of the text that is examined, in characters. */
 const MAX_CHARACTERS = 200;
 
-/** A line marked as a quotation contains somebody else's text. */
+/** A line marked as a quotation contains another person's text. */
 const QUOTED_LINE = /^[\s\p{Cf}]*[>＞].*$/gmu;
 
 /**
- * Recognizes a message as the answer to a yes-or-no question. `unclear`: it begins as one and
- * continues, as in "yes, but only the first", asks back, as in "ok?", or contains a quotation. Null
- * when it is not such an answer.
+ * Recognizes whether a message answers a yes-or-no question. `unclear`: the message begins like an
+ * answer and continues, as in "yes, but only the first", asks back, as in "ok?", or contains a
+ * quotation. Null if the message is not such an answer.
  */
 export function readYesOrNo(text: string): 'yes' | 'no' | 'unclear' | null {
   const own = text.slice(0, MAX_CHARACTERS).replace(QUOTED_LINE, '');
@@ -169,12 +169,12 @@ export function readYesOrNo(text: string): 'yes' | 'no' | 'unclear' | null {
 
 function interpretReply(text: string): 'yes' | 'no' | 'unclear' | null {
   const words = splitReplyWords(text);
-  const meanings: Meaning[] = [];
+  const meanings: ReplyMeaning[] = [];
   let isReversed = false;
   let before = '';
   let at = 0;
   while (at < words.length) {
-    const found = phraseAt(words, at);
+    const found = findPhraseAt(words, at);
     if (found === null) break;
     const phrase = words.slice(at, at + found.words).join(' ');
     isReversed ||= NEGATIONS.has(before) && found.meaning === 'no' && !NEGATIONS.has(phrase);
@@ -191,8 +191,8 @@ function interpretReply(text: string): 'yes' | 'no' | 'unclear' | null {
 }
 
 /**
- * Lower case, in compatibility form, without invisible characters, skin tones and punctuation;
- * emojis stand alone.
+ * Normalizes a text: lower case, compatibility form, no invisible characters, skin tones and
+ * punctuation; emojis are separate words.
  */
 export function splitReplyWords(text: string): readonly string[] {
   const plain = text
@@ -203,19 +203,22 @@ export function splitReplyWords(text: string): readonly string[] {
     .replace(/[’‘´`]/g, "'")
     .replace(/\p{Extended_Pictographic}/gu, ' $& ');
   const words = plain.split(/[\s,;:.!?…。！？，、；：()[\]{}<>"“”„«»「」]+/);
-  return words.map(bareWord).filter((word) => /[^-–—]/.test(word));
+  return words.map(normalizeWord).filter((word) => /[^-–—]/.test(word));
 }
 
-/** Without quotes, the marks of bold and slanted text, and a tone drawn out; a word in `~` is struck. */
-function bareWord(word: string): string {
+/**
+ * Removes quotes, the marks of bold and italic text, and trailing tildes; a word that starts with
+ * `~` is struck out and kept as it is.
+ */
+function normalizeWord(word: string): string {
   const bare = word.replace(/^['*_]+|['*_]+$/g, '');
   return bare.startsWith('~') ? bare : bare.replace(/[~〜]+$/, '');
 }
 
-function phraseAt(
+function findPhraseAt(
   words: readonly string[],
   at: number,
-): { readonly meaning: Meaning; readonly words: number } | null {
+): { readonly meaning: ReplyMeaning; readonly words: number } | null {
   for (let count = Math.min(MAX_WORDS, words.length - at); count > 0; count -= 1) {
     const meaning = MEANINGS.get(words.slice(at, at + count).join(' '));
     if (meaning !== undefined) return { meaning, words: count };

@@ -1,4 +1,4 @@
-import { literal } from '@parley/core';
+import { toLiteralMarkdown } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createPrefixRenderer, render } from './index.ts';
@@ -6,7 +6,7 @@ import { createPrefixRenderer, render } from './index.ts';
 const target = (maxLength: number, unit: 'utf16' | 'byte' = 'utf16') =>
   ({ dialect: 'markdown', maxLength, unit }) as const;
 
-describe('Markdown for a program that renders it itself', () => {
+describe('Markdown for a program with its own renderer', () => {
   it('[M01] stays unchanged, including tables', () => {
     const markdown = '# A\n\n| a | b |\n|---|---|\n| **1** | `2` |\n\n@everyone <b>\n';
     expect(render(markdown, target(4_000))).toEqual([{ text: markdown, plain: markdown }]);
@@ -14,7 +14,7 @@ describe('Markdown for a program that renders it itself', () => {
   });
 
   it("[M01] contains Parley's own literal text with CommonMark escapes", () => {
-    const [part] = render(`**Name**: ${literal('a_b &lt;\n# c')}`, target(4_000));
+    const [part] = render(`**Name**: ${toLiteralMarkdown('a_b &lt;\n# c')}`, target(4_000));
     expect(part?.text).toBe('**Name**: a\\_b \\&lt;\\\n\\# c');
   });
 

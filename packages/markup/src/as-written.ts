@@ -5,16 +5,15 @@ import type { RenderedPart } from './rendered-part.ts';
 const BYTES = 3;
 
 /**
- * Markdown for a program that renders it itself: it stays unchanged, character for character, so
- * that text is only appended to a growing answer. A text longer than a part is cut at a line end if
- * there is one.
+ * Markdown for a program with its own renderer is unchanged, character for character, so that a
+ * growing answer is only appended to. A text longer than a part is cut at a line end if possible.
  */
-export function asWritten(source: string, { maxLength, unit }: RenderTarget): RenderedPart[] {
-  const markdown = hasLiteral(source) ? withEscapes(source) : source;
+export function renderAsWritten(source: string, { maxLength, unit }: RenderTarget): RenderedPart[] {
+  const markdown = hasLiteral(source) ? escapeLiteral(source) : source;
   const longest = unit === 'byte' ? Math.floor(maxLength / BYTES) : maxLength;
   const parts: RenderedPart[] = [];
   for (let rest = markdown; rest.trim() !== ''; ) {
-    const end = rest.length <= longest ? rest.length : cutAt(rest, longest);
+    const end = rest.length <= longest ? rest.length : findCut(rest, longest);
     const text = rest.slice(0, end);
     if (text.trim() !== '') parts.push({ text, plain: text });
     rest = rest.slice(end);
@@ -23,18 +22,18 @@ export function asWritten(source: string, { maxLength, unit }: RenderTarget): Re
 }
 
 /**
- * Literal text as Markdown for that program, escaped by CommonMark's rules, because nothing else is
- * known about it.
+ * Literal text as Markdown for that program, escaped by CommonMark's rules, because its own rules
+ * are unknown.
  */
-function withEscapes(source: string): string {
+function escapeLiteral(source: string): string {
   return splitLiteral(source)
     .map((piece, at) => (at % 2 === 0 ? piece : piece.replace(/[!-/:-@[-`{-~\n]/g, '\\$&')))
     .join('');
 }
 
-function cutAt(text: string, longest: number): number {
+function findCut(text: string, longest: number): number {
   const line = text.lastIndexOf('\n', longest - 1) + 1;
   if (line > longest / 2) return line;
-  // Between the halves of a pair there is no character.
+  // A part must not end between the halves of a surrogate pair.
   return /[\uD800-\uDBFF]/.test(text.charAt(longest - 1)) ? longest - 1 : longest;
 }

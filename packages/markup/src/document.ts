@@ -1,56 +1,56 @@
 /**
- * A format on a stretch of text. Marks never overlap: a run has all of its marks, outermost first.
+ * A format on a range of text. Marks never overlap: each run lists all of its marks, outermost
+ * first.
  */
-export type Mark =
+export type RunMark =
   | { readonly type: 'bold' | 'italic' | 'underline' | 'strike' | 'spoiler' | 'code' }
   /** A formula with its delimiters; only a dialect that renders formulas has this mark. */
   | { readonly type: 'math' }
   | { readonly type: 'link'; readonly url: string };
 
-/** Text with one set of marks. `\n` in it is a visible line break. */
-export interface Run {
+/** A run of text with one set of marks. `\n` in the text is a visible line break. */
+export interface TextRun {
   readonly text: string;
-  readonly marks: readonly Mark[];
+  readonly marks: readonly RunMark[];
 }
 
 /**
  * The containers around a leaf. Compared by identity: leaves of one list item share one `item`
  * object, and items of one list follow the same `list` object.
  */
-export type Container =
+export type LeafContainer =
   | { readonly type: 'quote' }
   | { readonly type: 'list'; readonly start: number | undefined }
-  | { readonly type: 'item'; readonly marker: Marker };
+  | { readonly type: 'item'; readonly marker: ItemMarker };
 
 /**
  * The marker of a list item: `label` (the name of a footnote), otherwise `number`, otherwise a
  * bullet.
  */
-export interface Marker {
+export interface ItemMarker {
   readonly label?: string;
   readonly number?: number;
   /** Set for a task: whether it is checked. */
   readonly done?: boolean;
 }
 
-interface Placed {
-  /** Containers, outermost first. */
-  readonly within: readonly Container[];
+interface PlacedLeaf {
+  readonly within: readonly LeafContainer[];
   /** Containers from this index on begin with this leaf (and show their bullet here). */
   readonly fresh: number;
   /** Line breaks before this leaf: 1 starts a new line, 2 leaves an empty one. */
   readonly gap: 1 | 2;
 }
 
-/** A paragraph, or with `heading`, a heading of that level. */
-export interface TextLeaf extends Placed {
+/** A paragraph or, with `heading`, a heading of that level. */
+export interface TextLeaf extends PlacedLeaf {
   readonly kind: 'text';
-  readonly runs: readonly Run[];
+  readonly runs: readonly TextRun[];
   readonly heading?: number;
 }
 
 /** A code block; `text` does not include the line break after its last line. */
-export interface CodeLeaf extends Placed {
+export interface CodeLeaf extends PlacedLeaf {
   readonly kind: 'code';
   readonly language: string | undefined;
   readonly text: string;
@@ -60,42 +60,42 @@ export interface CodeLeaf extends Placed {
  * A table already laid out in columns of equal width; `header` is repeated in every part. A row
  * takes several lines, separated by `\n`, when one of its cells does.
  */
-export interface GridLeaf extends Placed {
+export interface GridLeaf extends PlacedLeaf {
   readonly kind: 'grid';
   readonly header: readonly string[];
   readonly rows: readonly string[];
 }
 
-export type Cell = readonly Run[];
+export type TableCell = readonly TextRun[];
 
 export type Alignment = 'left' | 'center' | 'right' | undefined;
 
 /** A table for a dialect that has tables; `header` is repeated in every part. */
-export interface TableLeaf extends Placed {
+export interface TableLeaf extends PlacedLeaf {
   readonly kind: 'table';
   readonly align: readonly Alignment[];
-  readonly header: readonly Cell[];
-  readonly rows: readonly (readonly Cell[])[];
+  readonly header: readonly TableCell[];
+  readonly rows: readonly (readonly TableCell[])[];
 }
 
-interface RuleLeaf extends Placed {
+interface RuleLeaf extends PlacedLeaf {
   readonly kind: 'rule';
 }
 
 /**
- * A document is a flat list of leaves that know their containers. It is flat so that a part is a
- * slice: cutting never requires taking a tree apart, and printers rebuild nesting from the paths.
+ * A document is a flat list of leaves, each with its containers. Because the list is flat, a part
+ * is a slice: cutting never takes a tree apart, and printers rebuild the nesting from the paths.
  */
 export type Leaf = TextLeaf | CodeLeaf | GridLeaf | TableLeaf | RuleLeaf;
 
 /**
  * The length of the text of these leaves, in UTF-16 units and with a line break between them: a
- * cheap lower bound for every printed form. Stops counting above `enough`.
+ * cheap lower bound for every printed form. Counting stops above `enough`.
  */
-export function contentLength(leaves: readonly Leaf[], enough: number): number {
+export function measureContent(leaves: readonly Leaf[], enough: number): number {
   let length = leaves.length - 1;
   for (const leaf of leaves) {
-    for (const text of leafTexts(leaf)) {
+    for (const text of listLeafTexts(leaf)) {
       if (length > enough) return length;
       length += text.length;
     }
@@ -103,14 +103,16 @@ export function contentLength(leaves: readonly Leaf[], enough: number): number {
   return length;
 }
 
-/** Whether any of it is visible; platforms refuse a message without visible content. */
-export function isVisible(leaf: Leaf): boolean {
+/**
+ * Whether any text of the leaves is visible; platforms refuse a message without visible content.
+ */
+export function isVisibleLeaf(leaf: Leaf): boolean {
   const showsMarker = leaf.within.some(({ type }, at) => type === 'item' && at >= leaf.fresh);
-  return leaf.kind === 'rule' || showsMarker || leafTexts(leaf).some(hasVisible);
+  return leaf.kind === 'rule' || showsMarker || listLeafTexts(leaf).some(hasVisibleText);
 }
 
 /** The text of a leaf, run by run, line by line or cell by cell. */
-export function* leafTexts(leaf: Leaf): Generator<string, undefined> {
+export function* listLeafTexts(leaf: Leaf): Generator<string, undefined> {
   switch (leaf.kind) {
     case 'text':
       for (const { text } of leaf.runs) yield text;
@@ -132,6 +134,6 @@ export function* leafTexts(leaf: Leaf): Generator<string, undefined> {
 }
 
 /** Whether any of this text is visible; whitespace and zero-width characters are not. */
-export function hasVisible(text: string): boolean {
+export function hasVisibleText(text: string): boolean {
   return /[^\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u.test(text);
 }

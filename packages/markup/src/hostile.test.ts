@@ -1,16 +1,16 @@
-import { isOfDay, isWholeRun, shareOfRun } from '@parley/core/testing';
+import { isDueToday, isFullRun, scaleRuns } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import { CAPABILITIES, type PrintedTarget } from './capabilities.ts';
 import { createPrefixRenderer } from './index.ts';
-import { measure } from './part-printer.ts';
+import { measureLength } from './part-printer.ts';
 import { renderSteps } from './render.ts';
 
-/** The text repeated up to this many characters. */
 const fill = (text: string, length: number) =>
   text.repeat(Math.ceil(length / text.length)).slice(0, length);
 
 /**
- * This many texts, each with a unique word, so that a test can tell whether each one arrives once.
+ * Repeats a text this many times, each with a unique word, so that a test can check that each
+ * arrives once.
  */
 const each = (count: number, text: (word: string, index: number) => string, between = '\n') =>
   Array.from({ length: count }, (_, index) => text(`w${index}w`, index)).join(between);
@@ -19,8 +19,8 @@ const link = (word: string) => `[${word}](https://e.org/${word.length})`;
 const cells = (word: string) => `|${`${word}|`.repeat(12)}`;
 
 /**
- * For tests: Markdown that stalls parsers or renderers, by what it is. Words such as `w12w` are the
- * content, if there are any.
+ * Markdown that stalls parsers or renderers, keyed by its description, for tests. Words such as
+ * `w12w` are the content, if the input has any.
  * @param share how much of each to generate, up to 1; names state the length of the whole.
  */
 function hostileInputs(share: number): Readonly<Record<string, () => string>> {
@@ -73,7 +73,7 @@ function hostileInputs(share: number): Readonly<Record<string, () => string>> {
     '80 kB of dollars': () => fill('$', 80 * KB),
     '80 kB of half maths': () => fill('$a ', 80 * KB),
     '80 kB of backticks': () => `a${fill('`', 80 * KB)}`,
-    // Doubling the number quadruples the time, and one step reads them all.
+    // Doubling the size quadruples the time, and the whole input is read in one step.
     'backticks of all lengths': () =>
       each(Math.ceil(400 * share), (_, index) => `e${'`'.repeat(index)}`, ''),
     '80 kB of spoiler bars': () => fill('||a|| ', 80 * KB),
@@ -88,23 +88,27 @@ const TELEGRAM: PrintedTarget = { dialect: 'telegram', maxLength: 4_096, unit: '
 const OTHERS: PrintedTarget[] = [
   { dialect: 'discord', maxLength: 2_000, unit: 'codepoint' },
   { dialect: 'whatsapp', maxLength: 4_096, unit: 'codepoint' },
+  { dialect: 'slack', maxLength: 4_000, unit: 'utf16' },
+  { dialect: 'google-chat', maxLength: 30_000, unit: 'byte' },
+  { dialect: 'teams', maxLength: 12_000, unit: 'utf16' },
+  { dialect: 'gfm', maxLength: 65_536, unit: 'utf16' },
   { dialect: 'plain', maxLength: 4_096, unit: 'byte' },
   { dialect: 'html', maxLength: 16_000, unit: 'utf16' },
 ];
-/** At night, as large as a model could make them; on a change, a fifth of that. */
-const SIZE = shareOfRun(100) / 100;
+/** At night, inputs are as large as a model could make them; on a change, a fifth of that. */
+const SIZE = scaleRuns(100) / 100;
 const WHOLE = Object.entries(hostileInputs(SIZE));
-/** All dialects share parser and splitter; slowness of a printer alone shows with less text. */
-const SHARE = Object.entries(hostileInputs(isWholeRun() ? 0.05 : 0.02));
+/** All dialects share parser and splitter, so less text is enough to show a slow printer. */
+const SHARE = Object.entries(hostileInputs(isFullRun() ? 0.05 : 0.02));
 /**
  * The longest allowed step, in ms of processor time: far more than a step takes, because test
- * machines are slow, and far less than the whole takes without steps.
+ * machines are slow, and far less than rendering without steps.
  */
 const MAX_STEP = Math.max(500, 1_000 * SIZE);
 
 /**
- * Renders step by step; returns the number of steps and how long one of them blocked everything
- * else.
+ * Renders step by step; returns the number of steps and the longest time that one of them blocked
+ * the event loop.
  */
 function renderWatched(markdown: string, target: PrintedTarget) {
   const steps = renderSteps(markdown, target);
@@ -127,7 +131,7 @@ function expectAllOf(markdown: string, target: PrintedTarget): void {
   expect(longest).toBeLessThan(MAX_STEP);
   const visible = CAPABILITIES[target.dialect].counts === 'visible';
   const all = parts.flatMap(({ text, plain }) => (visible ? [plain] : [text, plain]));
-  expect(all.filter((text) => measure(text, target.unit) > target.maxLength)).toEqual([]);
+  expect(all.filter((text) => measureLength(text, target.unit) > target.maxLength)).toEqual([]);
   const said = parts.map(({ plain }) => plain).join('\n');
   const words = markdown.match(/w\d+w/g);
   if (words !== null) expect(said.match(/w\d+w/g)).toEqual(words);
@@ -135,9 +139,9 @@ function expectAllOf(markdown: string, target: PrintedTarget): void {
 }
 
 describe('hostile input', () => {
-  // On a change, every second one of the large inputs runs; a small share of each is rendered
-  // below every day.
-  it.each(WHOLE.filter((_, nth) => isOfDay(nth, 2)))(
+  // On a change, every second one of the large inputs runs; the tests below always render a small
+  // share of each.
+  it.each(WHOLE.filter((_, nth) => isDueToday(nth, 2)))(
     '[M06] is rendered completely, and each step lets other work continue: %s',
     (_, make) => {
       expectAllOf(make(), TELEGRAM);
@@ -153,10 +157,10 @@ describe('hostile input', () => {
   });
 });
 
-/** On a change each input goes to one of the other dialects, and at night to all of them. */
+/** On a change each input is rendered in one of the other dialects, and at night in all of them. */
 const inputsOf = (target: PrintedTarget) =>
   SHARE.filter(
-    (_, index) => (index + OTHERS.indexOf(target)) % OTHERS.length < shareOfRun(OTHERS.length),
+    (_, index) => (index + OTHERS.indexOf(target)) % OTHERS.length < scaleRuns(OTHERS.length),
   );
 
 describe.each(OTHERS)('hostile input for $dialect', (target) => {

@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module';
 import { setImmediate } from 'node:timers/promises';
 import type { RenderTarget } from '@parley/core';
-import { asWritten } from './as-written.ts';
+import { renderAsWritten } from './as-written.ts';
 import type * as Render from './render.ts';
 import type { RenderedPart } from './rendered-part.ts';
-import { completed } from './unfinished.ts';
+import { completeMarkdown } from './unfinished.ts';
 
 export type { RenderTarget } from '@parley/core';
 export type { PrintedTarget } from './capabilities.ts';
@@ -14,13 +14,13 @@ export { joinParts, MarkupError } from './rendered-part.ts';
 const require = createRequire(import.meta.url);
 
 /*
- * The parser and the printers are many modules, so they are loaded on the first call, and startup
- * does not wait for them. They are loaded only once, because each `import()` or `require` of a
- * loaded module costs as much as a short answer.
+ * The parser and the printers are many modules, so they are loaded on the first call instead of at
+ * startup. The loaded modules are kept, because each `import()` or `require` of a loaded module
+ * costs as much as a short answer.
  */
-const renderModule = once((): typeof Render => require('./render.ts'));
+const renderModule = loadOnce((): typeof Render => require('./render.ts'));
 
-function once<Module>(load: () => Module): () => Module {
+function loadOnce<Module>(load: () => Module): () => Module {
   let loaded: Module | undefined;
   return () => {
     loaded ??= load();
@@ -41,16 +41,13 @@ export async function renderInSteps(
 }
 
 export interface PrefixRenderer {
-  /** Appends text to the answer. It is only stored; nothing is rendered until `show` is called. */
+  /** Only stores the text; rendering starts when `show` is called. */
   push(text: string): void;
   /** The answer so far as unnumbered parts, with incomplete markup at its end completed. */
   show(): Promise<readonly RenderedPart[]>;
 }
 
-/**
- * Creates a renderer for one answer that arrives in pieces. Each call renders the whole answer
- * again.
- */
+/** Creates a renderer for one answer that arrives in pieces. */
 export function createPrefixRenderer(target: RenderTarget): PrefixRenderer {
   let text = '';
   return {
@@ -58,9 +55,9 @@ export function createPrefixRenderer(target: RenderTarget): PrefixRenderer {
       text += more;
     },
     async show() {
-      if (target.dialect === 'markdown') return asWritten(text, target);
+      if (target.dialect === 'markdown') return renderAsWritten(text, target);
       const { numbered: _unknownYet, ...unnumbered } = target;
-      return renderModule().renderInSteps(completed(text), unnumbered, () => setImmediate());
+      return renderModule().renderInSteps(completeMarkdown(text), unnumbered, () => setImmediate());
     },
   };
 }

@@ -5,41 +5,46 @@ import {
   type PrintedDialect,
   type PrintedTarget,
 } from './capabilities.ts';
-import { contentLength, type Leaf } from './document.ts';
+import { type Leaf, measureContent } from './document.ts';
+import { printGfm, printTeams } from './print/common-mark.ts';
 import { printDiscord } from './print/discord.ts';
+import { printGoogleChat } from './print/google-chat.ts';
 import { printHtml, printTelegram } from './print/html.ts';
-import { type Printed, printPlain, printPlainLeaves } from './print/lines.ts';
+import { type PrintedPart, printPlain, printPlainLeaves } from './print/lines.ts';
+import { printSlack } from './print/slack.ts';
 import { printTelegramRich } from './print/telegram-rich.ts';
 import { printWhatsApp } from './print/whatsapp.ts';
 import type { RenderedPart } from './rendered-part.ts';
-import type { Room } from './split/split.ts';
+import type { SplitRoom } from './split/split.ts';
 import { simplifyLeaf } from './transform/blocks.ts';
 
 /**
- * Measures and prints the parts for one target. What fits is printed from the measured text: most
- * answers are one part, and are printed once.
+ * Measures and prints the parts for one target. Leaves that fit are printed from the measured text:
+ * most answers are one part, and are printed once.
  */
-export class PartPrinter implements Room {
+export class PartPrinter implements SplitRoom {
   readonly window: number;
   readonly #target: PrintedTarget;
   readonly #pings: DialectCapabilities['pings'];
-  #last: Measured | undefined;
-  /** The leaves of a rich message, converted to those of an ordinary one. */
+  #last: MeasuredPart | undefined;
+  /** Converts the leaves of a rich message to those of an ordinary one. */
   readonly #simple = new Map<Leaf, readonly Leaf[]>();
 
   constructor(target: PrintedTarget) {
     this.#target = target;
-    this.#pings = target.mentions === 'live' ? [] : CAPABILITIES[target.dialect].pings;
+    this.#pings = target.mentions === 'live' ? undefined : CAPABILITIES[target.dialect].pings;
     // A code point takes at most two UTF-16 units; counts in other units are never smaller.
     this.window = target.maxLength * 2 + 2;
   }
 
-  /** The load of a part with these leaves, in the dialect and in plain text. */
+  /**
+   * The size of a part with these leaves relative to the limit, in the dialect and in plain text.
+   */
   load(leaves: readonly Leaf[]): number {
-    if (contentLength(leaves, this.window) > this.window) return Number.POSITIVE_INFINITY;
+    if (measureContent(leaves, this.window) > this.window) return Number.POSITIVE_INFINITY;
     const { dialect, maxLength, unit } = this.#target;
     const { printed, plain } = this.#measure(leaves);
-    const length = Math.max(measure(printed.counted, unit), measure(plain, unit));
+    const length = Math.max(measureLength(printed.counted, unit), measureLength(plain, unit));
     return Math.max(length / maxLength, printed.entities / CAPABILITIES[dialect].maxEntities);
   }
 
@@ -47,8 +52,8 @@ export class PartPrinter implements Room {
   print(leaves: readonly Leaf[]): RenderedPart {
     const { printed, plain } = this.#measure(leaves);
     const full = printPlainLeaves(this.#shown(leaves), { addresses: true, pings: this.#pings });
-    const fits = measure(full, this.#target.unit) <= this.#target.maxLength;
-    const rich = isRich(this.#target) ? printTelegramRich(leaves) : undefined;
+    const fits = measureLength(full, this.#target.unit) <= this.#target.maxLength;
+    const rich = isRichTarget(this.#target) ? printTelegramRich(leaves) : undefined;
     return {
       text: printed.text,
       plain: fits ? full : plain,
@@ -56,9 +61,9 @@ export class PartPrinter implements Room {
     };
   }
 
-  /** The leaves of an ordinary message; every part can be sent as one. */
+  /** Every part can be sent as an ordinary message with these leaves. */
   #shown(leaves: readonly Leaf[]): readonly Leaf[] {
-    if (!isRich(this.#target)) return leaves;
+    if (!isRichTarget(this.#target)) return leaves;
     return leaves.flatMap((leaf) => {
       const simple = this.#simple.get(leaf) ?? simplifyLeaf(leaf, CAPABILITIES.telegram);
       this.#simple.set(leaf, simple);
@@ -66,7 +71,7 @@ export class PartPrinter implements Room {
     });
   }
 
-  #measure(leaves: readonly Leaf[]): Measured {
+  #measure(leaves: readonly Leaf[]): MeasuredPart {
     if (this.#last?.leaves === leaves) return this.#last;
     const { dialect, mentions } = this.#target;
     const shown = this.#shown(leaves);
@@ -78,14 +83,14 @@ export class PartPrinter implements Room {
 }
 
 /** Leaves as they would appear in one part. */
-interface Measured {
+interface MeasuredPart {
   readonly leaves: readonly Leaf[];
-  readonly printed: Printed;
+  readonly printed: PrintedPart;
   readonly plain: string;
 }
 
 /** The length of a text as counted by the platform. */
-export function measure(text: string, unit: RenderTarget['unit']): number {
+export function measureLength(text: string, unit: RenderTarget['unit']): number {
   switch (unit) {
     case 'utf16':
       return text.length;
@@ -99,18 +104,22 @@ export function measure(text: string, unit: RenderTarget['unit']): number {
   }
 }
 
-/** Prints leaves as one part. Never refuses and never shortens. */
-type Print = (leaves: readonly Leaf[], mentions?: RenderTarget['mentions']) => Printed;
+/** Printing never fails and never shortens the text. */
+type PrintLeaves = (leaves: readonly Leaf[], mentions?: RenderTarget['mentions']) => PrintedPart;
 
-/** One printer per dialect, matching its row in the capability table. */
-const PRINTERS: Readonly<Record<PrintedDialect, Print>> = {
+/** Each dialect has one printer, which matches its row in the capability table. */
+const PRINTERS: Readonly<Record<PrintedDialect, PrintLeaves>> = {
   telegram: printTelegram,
   discord: printDiscord,
   whatsapp: printWhatsApp,
+  slack: printSlack,
+  'google-chat': printGoogleChat,
+  teams: printTeams,
+  gfm: printGfm,
   plain: printPlain,
   html: printHtml,
 };
 
-export function isRich({ dialect, rich }: RenderTarget): boolean {
+export function isRichTarget({ dialect, rich }: RenderTarget): boolean {
   return rich === true && dialect === 'telegram';
 }

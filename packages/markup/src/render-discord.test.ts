@@ -1,16 +1,16 @@
 import type { RenderTarget } from '@parley/core';
-import { literal } from '@parley/core';
+import { toLiteralMarkdown } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { render } from './render.ts';
 
 /** Whitespace that Markdown itself would drop. */
-const SPACE = literal(' ');
+const SPACE = toLiteralMarkdown(' ');
 
 const DISCORD: RenderTarget = { dialect: 'discord', maxLength: 2000, unit: 'utf16' };
 const one = (markdown: string, more: Partial<RenderTarget> = {}) =>
   render(markdown, { ...DISCORD, ...more }).map(({ text }) => text);
 const lines = (...all: string[]) => all.join('\n');
-/** Invisible: separates two characters, or keeps a name from being recognized. */
+/** An invisible character that separates two characters, or keeps a name from being recognized. */
 const ZW = '\u200b';
 
 type Row = [what: string, markdown: string, discord: string];
@@ -247,11 +247,11 @@ describe('Discord', () => {
     expect(one(markdown)).toEqual([discord]);
   });
 
-  it.each(literals)('[M02] escapes what may be markup: %s', (_, markdown, discord) => {
+  it.each(literals)('[M02] escapes possible markup: %s', (_, markdown, discord) => {
     expect(one(markdown)).toEqual([discord]);
   });
 
-  it.each(links)('[M01] links: %s', (_, markdown, discord) => {
+  it.each(links)('[M01] formats links: %s', (_, markdown, discord) => {
     expect(one(markdown)).toEqual([discord]);
   });
 
@@ -265,16 +265,16 @@ describe('Discord', () => {
 
   const mentions = '@everyone <@1> <@!2> <@&3> <#4> </a b:5> <t:6:R> <:x:7>';
 
-  it('[M05] notifies nobody and contains nothing that Discord would replace', () => {
+  it('[M05] notifies no one and contains no text that Discord would replace', () => {
     const dead = `@${ZW}everyone \\<@${ZW}1> \\<@${ZW}!2> \\<@${ZW}&3> \\<#4> \\</a b:5> \\<t:6:R> \\<\\:x:7>`;
     expect(one(mentions)).toEqual([dead]);
   });
 
-  it('[M05] keeps mentions unchanged when the target wants them live', () => {
+  it('[M05] keeps mentions unchanged when the target allows live ones', () => {
     expect(one(mentions, { mentions: 'live' })).toEqual([mentions.replace('<:x', '\\<\\:x')]);
   });
 
-  it('[M05] does not change mentions in code, where they are none', () => {
+  it('[M05] does not change text in code that looks like a mention', () => {
     expect(one('`<@1> @here`')).toEqual(['`<@1> @here`']);
   });
 
@@ -291,7 +291,7 @@ describe('Discord', () => {
     },
   );
 
-  it('[M03] formats at most 199 stretches per message, because Discord shows more of them raw', () => {
+  it('[M03] formats at most 199 ranges per message, because Discord shows messages with more of them unformatted', () => {
     const parts = one('**a** '.repeat(240));
     expect(parts.map((part) => part.split('**a**').length - 1)).toEqual([199, 41]);
   });
@@ -303,7 +303,7 @@ describe('Discord', () => {
     '`a` ',
     '<https://e.org> ',
     '[a](https://e.org) ',
-  ])('[M03] counts among them: %j', (markdown) => {
+  ])('[M03] counts this as a formatted range: %j', (markdown) => {
     expect(one(markdown.repeat(240), { maxLength: 20_000 })).toHaveLength(2);
   });
 
@@ -312,7 +312,7 @@ describe('Discord', () => {
     expect(one(nested.join('\n'))[0]).toContain(`\n${'  '.repeat(11)}• a`);
   });
 
-  it('[M03] counts emoji among the formatted stretches', () => {
+  it('[M03] counts emoji as formatted ranges', () => {
     const parts = one('👍'.repeat(300));
     expect(parts.map((part) => [...part].length)).toEqual([199, 101]);
   });

@@ -73,7 +73,7 @@ describe('a rich message on Telegram', () => {
     expect(rich(markdown)).toEqual(rich(markdown).map(() => undefined));
   });
 
-  it('[M03] splits at the same places, and each table has its header', () => {
+  it('[M03] splits at the same positions, and repeats the header of each table', () => {
     const rows = Array.from({ length: 300 }, (_, row) => `|${row}|${'word '.repeat(5)}|`);
     const parts = render(`# Table\n\n|n|words|\n|-|-|\n${rows.join('\n')}`, target);
     expect(parts.length).toBeGreaterThan(2);

@@ -95,7 +95,7 @@ describe('Telegram', () => {
     expect(part).toEqual({ text: `<a href="${url}">b</a>`, plain: 'b' });
   });
 
-  it('formats at most 100 stretches per message, because Telegram ignores the rest', () => {
+  it('formats at most 100 ranges per message, because Telegram ignores the rest', () => {
     const parts = one('**a** '.repeat(250));
     expect(parts.map((part) => part.split('<b>').length - 1)).toEqual([100, 100, 50]);
   });

@@ -1,15 +1,15 @@
 import type { RenderTarget } from '@parley/core';
-import { literal } from '@parley/core';
+import { toLiteralMarkdown } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { printWhatsApp } from './print/whatsapp.ts';
 import { render } from './render.ts';
 
 /** Whitespace that Markdown itself would drop. */
-const SPACE = literal(' ');
+const SPACE = toLiteralMarkdown(' ');
 
 const WHATSAPP: RenderTarget = { dialect: 'whatsapp', maxLength: 4096, unit: 'utf16' };
 const lines = (...all: string[]) => all.join('\n');
-/** Makes the word joiner visible, so that a test shows where it is. */
+/** Makes the word joiner visible, so that a test shows its position. */
 const texts = (markdown: string, maxLength = 4096) =>
   render(markdown, { ...WHATSAPP, maxLength }).map(({ text }) => text.replaceAll('\u2060', '¦'));
 
@@ -64,6 +64,7 @@ const accidents: Case[] = [
   ['arithmetic, which is none', '2 * 3 * 4 = 2*12', '2 * 3 * 4 = 2*12'],
   ['names, which are none', 'snake_case_name ~5 \\_private', 'snake_case_name ~5 _private'],
   ['one marker alone, which is none', '5\\* hotel, 4\\* too, \\*new', '5* hotel, 4* too, *new'],
+  ['the name of a footnote', '[^*a*]: b', '[¦*a¦*] b'],
   ['a quote', '\\> a', '¦> a'],
   ['items', '\\- a\n\\* b\nc\n12. May', '¦- a\n¦* b\nc\n¦12. May'],
   ['a year, which is none', 'a\n2024. A year', 'a\n2024. A year'],
@@ -116,7 +117,7 @@ describe('WhatsApp', () => {
     expect(texts(markdown)).toEqual([]);
   });
 
-  it('[M03] closes and reopens marks, fences and quotes where a part ends', () => {
+  it('[M03] closes and reopens marks, fences and quotes at the end of a part', () => {
     expect(texts('> **aaaa bbbb cccc dddd**', 20)).toEqual(['> *aaaa bbbb cccc*', '> *dddd*']);
     expect(texts('```js\naaaa bbbb\ncccc dddd\n```', 20)).toEqual([
       '```aaaa bbbb```',
@@ -124,7 +125,7 @@ describe('WhatsApp', () => {
     ]);
   });
 
-  it('[M03] counts markers and the characters that keep text from being marked', () => {
+  it('[M03] counts markers and the invisible characters that keep text literal', () => {
     const parts = render('\\*a\\* **b** '.repeat(50), { ...WHATSAPP, maxLength: 64 });
     expect(parts.every(({ text }) => text.length <= 64)).toBe(true);
     expect(parts.map(({ plain }) => plain).join(' ')).toBe('*a* b '.repeat(50).trimEnd());

@@ -1,5 +1,5 @@
 import type { RenderTarget } from '@parley/core';
-import { asWritten } from './as-written.ts';
+import { renderAsWritten } from './as-written.ts';
 import {
   CAPABILITIES,
   type DialectCapabilities,
@@ -8,23 +8,23 @@ import {
 } from './capabilities.ts';
 import type { Leaf } from './document.ts';
 import { parseMarkdown } from './parse/parse.ts';
-import { isRich, PartPrinter } from './part-printer.ts';
+import { isRichTarget, PartPrinter } from './part-printer.ts';
 import { MarkupError, type RenderedPart } from './rendered-part.ts';
-import { type Room, splitLeaves, splitNumbered } from './split/split.ts';
+import { type SplitRoom, splitLeaves, splitNumbered } from './split/split.ts';
 import { finishInTurns, runAllSteps, type Steps } from './steps.ts';
 import { toLeaves } from './transform/blocks.ts';
 
 /**
  * Renders Markdown (GFM) as the messages that a platform accepts. Any input renders, in bounded
- * time; input without visible content yields no parts. For short texts: a long one blocks
- * everything else.
+ * time; input without visible content yields no parts. Use it only for short texts, because a long
+ * one blocks the event loop.
  * @throws MarkupError `target-too-short` if the target's parts are shorter than 16.
  */
 export function render(markdown: string, target: RenderTarget): RenderedPart[] {
   return runAllSteps(renderSteps(markdown, target));
 }
 
-/** A text up to this length takes no longer than a step, in UTF-16 units. */
+/** A text up to this length, in UTF-16 units, takes no longer than a step. */
 const ONE_STEP = 1_000;
 
 /**
@@ -42,12 +42,12 @@ export async function renderInSteps(
   return finishInTurns(renderSteps(markdown, target), pause);
 }
 
-/** The rendering work, with a step for each piece that is parsed and each part that is created. */
+/** Renders with a step for each parsed piece and each created part. */
 export function* renderSteps(markdown: string, target: RenderTarget): Steps<RenderedPart[]> {
   checkTarget(target);
-  if (!isPrinted(target)) return asWritten(markdown, target);
+  if (!isPrintedTarget(target)) return renderAsWritten(markdown, target);
   const parsed = yield* parseMarkdown(markdown);
-  const leaves = yield* toLeaves(parsed, capabilitiesOf(target), target.mentions);
+  const leaves = yield* toLeaves(parsed, getDialectCapabilities(target), target.mentions);
   const printer = new PartPrinter(target);
   const parts = yield* splitFor(target, leaves, printer);
   const printed: RenderedPart[] = [];
@@ -58,21 +58,21 @@ export function* renderSteps(markdown: string, target: RenderTarget): Steps<Rend
   return printed;
 }
 
-function capabilitiesOf(target: PrintedTarget): DialectCapabilities {
-  return isRich(target) ? TELEGRAM_RICH : CAPABILITIES[target.dialect];
+function getDialectCapabilities(target: PrintedTarget): DialectCapabilities {
+  return isRichTarget(target) ? TELEGRAM_RICH : CAPABILITIES[target.dialect];
 }
 
-function isPrinted(target: RenderTarget): target is PrintedTarget {
+function isPrintedTarget(target: RenderTarget): target is PrintedTarget {
   return target.dialect !== 'markdown';
 }
 
-function splitFor(target: RenderTarget, leaves: readonly Leaf[], room: Room): Steps<Leaf[][]> {
+function splitFor(target: RenderTarget, leaves: readonly Leaf[], room: SplitRoom): Steps<Leaf[][]> {
   if (target.numbered === undefined) return splitLeaves(leaves, room);
   // Besides the label and its empty line, a part must still have space for text.
   return splitNumbered(leaves, room, 1 - (MIN_LENGTH + 2) / target.maxLength);
 }
 
-/** The shortest part that holds one character in every dialect, with a margin. */
+/** The minimum part length, which holds one character in every dialect with a margin. */
 const MIN_LENGTH = 16;
 
 /** @throws MarkupError `target-too-short` if the target's parts are shorter than 16. */

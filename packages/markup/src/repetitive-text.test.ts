@@ -1,9 +1,9 @@
 import { findSlowText } from '@parley/core/testing/repetitive-texts';
 import { describe, expect, it } from 'vitest';
-import { completed } from './unfinished.ts';
+import { completeMarkdown } from './unfinished.ts';
 
 const RECOGNIZERS: readonly (readonly [name: string, read: (text: string) => unknown])[] = [
-  ['completed', completed],
+  ['completed', completeMarkdown],
 ];
 
 describe('an answer that is still being written', () => {

@@ -1,11 +1,11 @@
 /**
- * Work that yields after every bounded piece, a few milliseconds at most, so that a caller can let
- * other work continue. Longer texts never make a step longer.
+ * Work that yields after every bounded piece of a few milliseconds, so that a caller can let other
+ * work continue. Longer texts never make a step longer.
  */
 export type Steps<Result> = Generator<undefined, Result, undefined>;
 
-/** Adds up small pieces of work and reports when they amount to a step. */
-export function stepEvery(enough: number): (work: number) => boolean {
+/** Adds up the cost of small pieces of work and reports when the sum reaches a step. */
+export function createStepCounter(enough: number): (work: number) => boolean {
   let done = 0;
   return (work) => {
     done += work;

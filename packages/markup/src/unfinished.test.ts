@@ -5,7 +5,7 @@ import { render } from './render.ts';
 const telegram = (maxLength: number) =>
   ({ dialect: 'telegram', maxLength, unit: 'utf16' }) as const;
 
-/** The shown text after the pieces were pushed, part by part. */
+/** The visible text after each push, part by part. */
 const texts = async (maxLength: number, ...pieces: string[]) => {
   const renderer = createPrefixRenderer(telegram(maxLength));
   for (const piece of pieces) renderer.push(piece);
@@ -117,7 +117,7 @@ const cases: Record<string, [what: string, markdown: string, html: string][]> = 
 describe('an unfinished answer', () => {
   for (const [kind, rows] of Object.entries(cases)) {
     describe(kind, () => {
-      it.each(rows)('[F12] shows %s sensibly', async (_, markdown, html) => {
+      it.each(rows)('[F12] completes or hides %s', async (_, markdown, html) => {
         expect(await show(markdown)).toBe(html);
       });
     });
@@ -125,7 +125,7 @@ describe('an unfinished answer', () => {
 });
 
 describe('an answer longer than one part', () => {
-  it('[F12] keeps the parts of complete blocks, and changes only what follows', async () => {
+  it('[F12] keeps the parts of complete blocks, and changes only later ones', async () => {
     const renderer = createPrefixRenderer(telegram(20));
     const show = async () => (await renderer.show()).map(({ text }) => text);
     renderer.push('aaaa bbbb cccc dddd');
@@ -136,14 +136,14 @@ describe('an answer longer than one part', () => {
     expect(await show()).toEqual(['aaaa bbbb cccc dddd', '**eeee\n\nff\n\ngggg', 'hhhh iiii']);
   });
 
-  it('[F12] shows code that continues, part by part, in its language', async () => {
+  it('[F12] repeats the language of code that continues in the next part', async () => {
     const parts = await texts(40, '```js\n', 'let a = 1;\n'.repeat(20), 'let');
     expect(parts.length).toBeGreaterThan(4);
     for (const text of parts) expect(text).toMatch(/^<pre><code class="language-js">let a = 1;/);
     expect(parts.at(-1)).toMatch(/let<\/code><\/pre>$/);
   });
 
-  it('[F12] continues a list where it was split, number by number', async () => {
+  it('[F12] continues a list in the next part with the next number', async () => {
     const items = Array.from({ length: 9 }, () => '1. item').join('\n');
     const parts = await texts(20, items);
     expect(parts.join('\n')).toBe(
@@ -152,7 +152,7 @@ describe('an answer longer than one part', () => {
     expect(parts.length).toBeGreaterThan(2);
   });
 
-  it('[F12] shows a growing text that no parser could process', async () => {
+  it('[F12] shows a growing text that would stall the parser', async () => {
     const renderer = createPrefixRenderer(telegram(4096));
     for (let length = 0; length < 80_000; length += 1_000) renderer.push('a**b'.repeat(250));
     renderer.push('\n\n');

@@ -1,23 +1,22 @@
 /*
- * An answer that is still being written: what is incomplete at its end is completed or omitted, so
- * that it can be rendered like any other. This examines lines and characters, without the parser;
- * where Markdown's rules are subtler, the worst outcome is a visible mark character until the next
- * update.
+ * An unfinished answer is completed or shortened at its end, so that it can be rendered like any
+ * other. The code examines lines and characters, without the parser; where Markdown's rules are
+ * subtler, the worst outcome is a visible mark character until the next update.
  */
 
-/** Half a surrogate pair or half a line break. */
+/** Matches half a surrogate pair or half a line break. */
 const HALF_CHARACTER = /[\r\ud800-\udbff]$/;
-/** Indent, quote marks and list markers. */
+/** Matches indent, quote marks and list markers. */
 const PREFIX = /^(?:[ \t>]|(?:[-*+]|\d{1,9}[.)])(?=[ \t]))*/;
 /**
- * Text that may still become a list marker, heading, rule, underline, fence, row, delimiter row or
- * task.
+ * Matches text that may still become a list marker, heading, rule, underline, fence, row, delimiter
+ * row or task.
  */
 const HALF_LINE = /^(?:[-*+_=#~`|$>]+|\\\[?|\d{1,9}[.)]?|[|:\- \t]+|\[[ xX]?\]?)$/;
 const OPENS_FENCE = /^(?:(`{3,})[^`]*|(~{3,}).*)$/;
 
-/** The Markdown with formats closed, and without half-written signs, links, rows and lines. */
-export function completed(markdown: string): string {
+/** The Markdown with formats closed, and without incomplete characters, links, rows and lines. */
+export function completeMarkdown(markdown: string): string {
   const lines = markdown.replace(HALF_CHARACTER, '').split('\n');
   const fence = findClosingFence(lines.slice(0, -1));
   if (fence !== undefined) {
@@ -26,7 +25,7 @@ export function completed(markdown: string): string {
     return (isHalfFence ? lines.slice(0, -1) : lines).join('\n');
   }
   dropHalfLines(lines);
-  const start = startOfText(lines);
+  const start = findStartOfText(lines);
   if (start === undefined) return lines.join('\n');
   const before = lines.slice(0, start.line).map((line) => `${line}\n`);
   const [first = '', ...others] = lines.slice(start.line);
@@ -40,7 +39,7 @@ function findClosingFence(lines: readonly string[]): string | undefined {
   for (const line of lines) {
     const content = withoutMarkers(line).trim();
     if (closing === undefined) {
-      // A fence without its line end may get a language yet.
+      // A fence without its line end may still get a language.
       const [, ticks, tildes] = OPENS_FENCE.exec(content) ?? [];
       closing = ticks ?? tildes;
     } else if (content.startsWith(closing) && /^(?:`+|~+)$/.test(content)) {
@@ -51,8 +50,8 @@ function findClosingFence(lines: readonly string[]): string | undefined {
 }
 
 /**
- * Removes the last line while its meaning is undecided (it would flicker), and a header row before
- * the row below it.
+ * Removes the last line while its meaning is undecided (it would flicker), and a header row until
+ * the delimiter row is complete.
  */
 function dropHalfLines(lines: string[]): void {
   const last = lines.at(-1) ?? '';
@@ -63,14 +62,14 @@ function dropHalfLines(lines: string[]): void {
   else if (isHalf) lines.pop();
 }
 
-/** The beginning of the last block's text; undefined if nothing that follows can belong to it. */
-function startOfText(
+/** The beginning of the last block's text; undefined if no later text can belong to the block. */
+function findStartOfText(
   lines: readonly string[],
 ): { readonly line: number; readonly column: number } | undefined {
   const isOver = lines.at(-1) === '';
   const last = isOver ? lines.length - 2 : lines.length - 1;
   const text = lines[last] ?? '';
-  const row = lastBar(text);
+  const row = findLastBar(text);
   const endsWithRow = isRow(text);
   if (
     withoutMarkers(text) === '' ||
@@ -90,7 +89,7 @@ function startOfText(
 }
 
 /** The position of the last unescaped bar; -1 if there is none. */
-function lastBar(text: string): number {
+function findLastBar(text: string): number {
   let bar = -1;
   for (let at = 0; at < text.length; at += 1) {
     if (text[at] === '\\') at += 1;
@@ -106,16 +105,17 @@ const containerMarkers = (line = '') => PREFIX.exec(line)?.[0] ?? '';
 const withoutMarkers = (line = '') => line.slice(containerMarkers(line).length);
 
 /**
- * An unfinished element at the very end: an escape, a bar or tilde, a character reference, a tag, a footnote's name.
+ * Matches an unfinished element at the very end: an escape, a bar or tilde, a character reference,
+ * a tag, a footnote's name.
  */
 const HALF_END =
   /(?:\\|(?<!\|)\||(?<!~)~|&(?:#?\w{0,8})?|<(?:\/?(?:u|i|in|ins)?|br?\s*\/?)|\[\^[^\s\]]*\]?)$/i;
 const HALF_AUTOLINK = /<(?=[a-z][a-z\d+.-]{1,31}:[^\s<>]*$)/i;
-/** From the `]` of a link on whose address has not ended. */
+/** The range from the `]` of a link whose address is incomplete. */
 const HALF_LINK =
   /^\](?:\((?:\\.|[^()\s\\]|\((?:(?:\\.|[^()\s\\])*\))?)*(?:\s+(?:["'(][^"')]*)?)?|\[[^\]]*)?$/;
 
-/** Signs with a meaning inside a paragraph; all but the named ones stay as they are. */
+/** Characters with a meaning inside a paragraph; only the named ones change the output. */
 const SIGNS = new RegExp(
   [
     /\\\([^`]*?\\\)|\\\[[^`]*?\\\]|\\[^\w\s([]/,
@@ -132,8 +132,7 @@ const SIGNS = new RegExp(
   'giu',
 );
 
-/** An open format or bracket, and its position in the output. */
-interface Open {
+interface OpenMark {
   readonly mark: string;
   readonly at: number;
 }
@@ -148,7 +147,7 @@ const CLOSING: Readonly<Record<string, string>> = {
 /** Closes the formats of a paragraph that is still being written. */
 function closeMarks(paragraph: string): string {
   const text = paragraph.trimEnd().replace(HALF_END, '').replace(HALF_AUTOLINK, '');
-  const open: Open[] = [];
+  const open: OpenMark[] = [];
   let out = '';
   let from = 0;
   for (const { 0: sign, index, groups = {} } of text.matchAll(SIGNS)) {
@@ -163,10 +162,11 @@ function closeMarks(paragraph: string): string {
     if (mark !== undefined) {
       const rest = text.slice(from);
       if (/^[`\\$]/.test(mark)) {
-        // Everything behind it is code or maths; signs at the end are the beginning of the closing ones.
+        // The text after the opening characters is code or math; such characters at the end begin
+        // the closing ones.
         const inside = rest.replace(/(?<![`\\$])[`\\$]+$/, '');
         const whole = inside.trim() === '' ? '' : mark + inside + (CLOSING[mark] ?? mark);
-        return closeAll(out + whole, open);
+        return closeAllMarks(out + whole, open);
       }
       out += /^[*_~|]/.test(mark)
         ? readMark(mark, { before: text[index - 1] ?? '', after: text[from] ?? '' }, open, out)
@@ -182,17 +182,20 @@ function closeMarks(paragraph: string): string {
     if (end !== undefined && bracket >= 0) open.splice(bracket, 1);
     out += sign;
   }
-  return closeAll(out + text.slice(from), open);
+  return closeAllMarks(out + text.slice(from), open);
 }
 
-const closeTo = (open: Open[], at: number) => {
+const closeTo = (open: OpenMark[], at: number) => {
   if (at >= 0) open.length = at;
 };
 
-/** Formats and brackets that are closed; of more, the outer ones stay as visible signs. Closing each costs the length of the text. */
+/**
+ * The maximum number of formats and brackets that are closed; the characters of outer ones beyond
+ * it stay visible. Closing each one costs time proportional to the length of the text.
+ */
 const MAX_OPEN = 100;
 
-function openMark(mark: string, open: Open[], out: string): string {
+function openMark(mark: string, open: OpenMark[], out: string): string {
   if (open.length === MAX_OPEN) open.shift();
   open.push({ mark, at: out.length });
   return mark;
@@ -201,11 +204,14 @@ function openMark(mark: string, open: Open[], out: string): string {
 const WORD = /[\p{L}\p{N}]/u;
 const LATIN = /[\p{N}\p{Script=Latin}]/u;
 
-/** Reads a run of `*`, `_`, `~~` or `||`, which may close and open formats; returns what is kept of it. */
+/**
+ * Reads a run of `*`, `_`, `~~` or `||`, which may close and open formats; returns the characters
+ * to keep.
+ */
 function readMark(
   run: string,
   { before, after }: { readonly before: string; readonly after: string },
-  open: Open[],
+  open: OpenMark[],
   out: string,
 ): string {
   const [sign = ''] = run;
@@ -222,7 +228,7 @@ function readMark(
     open.length = index;
   }
   const kept = run.slice(0, run.length - left.length);
-  // Text at the very end may still become more.
+  // More text may follow at the very end.
   if (after === '' || left === '') return kept;
   if (after.trim() === '' || (inWord && (sign !== '*' || LATIN.test(after)))) return run;
   const first = left.length > 2 ? left.slice(0, 2) : left;
@@ -231,8 +237,8 @@ function readMark(
   return second === '' ? opened : opened + openMark(second, open, out + opened);
 }
 
-/** Closes what is open, innermost first; what has nothing in it yet is left out. */
-function closeAll(text: string, open: readonly Open[]): string {
+/** Closes the open formats, innermost first; a format without text is omitted. */
+function closeAllMarks(text: string, open: readonly OpenMark[]): string {
   let out = text;
   for (const { mark, at } of open.toReversed()) {
     const inside = out.slice(at + mark.length).trimEnd();

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { aiSdkClient } from './ai-sdk-client.ts';
+import { createAiSdkClient } from './ai-sdk-client.ts';
 import type { AnswerPart } from './answer-parts.ts';
 
 const EVENTS = [
@@ -13,14 +13,14 @@ const EVENTS = [
   { type: 'message_stop' },
 ];
 
-it('[G21] treats each event from Anthropic as activity, and reports its own reason and the model that answered', async () => {
+it('[G21] treats each event from Anthropic as activity, and reports Anthropic’s finish reason and the model that answered', async () => {
   const text = EVENTS.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
   const fetch = async () =>
     new Response(text, { headers: { 'content-type': 'text/event-stream' } });
   const choice = { provider: 'anthropic', apiKey: 'k', model: 'claude' } as const;
   const request = { system: [], messages: [{ role: 'user', content: 'hi' } as const] };
   const parts: AnswerPart[] = [];
-  const stream = aiSdkClient(choice, fetch).stream(request, new AbortController().signal);
+  const stream = createAiSdkClient(choice, fetch).stream(request, new AbortController().signal);
   for await (const part of stream) parts.push(part);
   expect(parts.filter(({ type }) => type === 'alive')).toHaveLength(EVENTS.length);
   expect(parts.filter(({ type }) => type !== 'alive')).toEqual([

@@ -1,26 +1,29 @@
 import { z } from 'zod';
 import {
   ANTHROPIC_URL,
+  getProviderOptions,
   OPENAI_URL,
   type ProviderCall,
   type ProviderModel,
   type ProviderPart,
-  providerFormat,
-  providerOptions,
-  providerPrompt,
-  providerTools,
+  toProviderFormat,
+  toProviderPrompt,
+  toProviderTools,
 } from './ai-sdk.ts';
 import type { AnswerPart, ProviderClient } from './answer-parts.ts';
 import type { ModelRequest, ModelToolCall } from './chat-model.ts';
 import type { SdkChoice } from './model-settings.ts';
-import { harmlessRequests } from './template-tokens.ts';
+import { createTokenNeutralizer } from './template-tokens.ts';
 
 /**
  * Calls a provider through the provider level of the AI SDK (`doStream`) rather than `streamText`,
  * because Parley has its own turn loop, retries and journal.
  */
-export function aiSdkClient(choice: SdkChoice, fetch: typeof globalThis.fetch): ProviderClient {
-  const harmless = harmlessRequests();
+export function createAiSdkClient(
+  choice: SdkChoice,
+  fetch: typeof globalThis.fetch,
+): ProviderClient {
+  const harmless = createTokenNeutralizer();
   let opened: Promise<ProviderModel> | null = null;
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<AnswerPart> {
     opened ??= openProvider(choice, fetch);
@@ -37,8 +40,8 @@ export function aiSdkClient(choice: SdkChoice, fetch: typeof globalThis.fetch): 
         if (part !== null) yield part;
       }
     } finally {
-      // Has no effect once the stream has ended; closes the connection if the caller left early or
-      // something threw.
+      // Closes the connection if the caller stopped early or an error was thrown; has no effect
+      // once the stream has ended.
       await reader.cancel().catch(ignoreFailedCancel);
     }
   }
@@ -46,8 +49,8 @@ export function aiSdkClient(choice: SdkChoice, fetch: typeof globalThis.fetch): 
 }
 
 /**
- * Loads only the provider package that is needed and returns its model. The address is always
- * passed, because the packages otherwise take one from the environment.
+ * Loads only the provider package that is needed and returns its model. The base URL is always
+ * passed, because otherwise the packages take one from the environment.
  */
 async function openProvider(
   choice: SdkChoice,
@@ -73,18 +76,18 @@ function toProviderCall(
   signal: AbortSignal,
 ): ProviderCall {
   return {
-    prompt: providerPrompt(choice.provider, request),
-    ...providerTools(choice.provider, request),
-    ...providerFormat(choice.provider, request),
+    prompt: toProviderPrompt(choice.provider, request),
+    ...toProviderTools(choice.provider, request),
+    ...toProviderFormat(choice.provider, request),
     abortSignal: signal,
-    // Every event, even a ping, shows that the provider is still working.
+    // Every event, even a ping, shows that the provider is working.
     includeRawChunks: true,
-    ...providerOptions(choice),
+    ...getProviderOptions(choice),
     ...(request.maxOutputTokens !== undefined && { maxOutputTokens: request.maxOutputTokens }),
   };
 }
 
-/** Null for parts that contain nothing for the caller. */
+/** Returns null for parts without content for the caller. */
 function toAnswerPart(part: ProviderPart, servedModel: string | null): AnswerPart | null {
   switch (part.type) {
     case 'raw':
@@ -98,7 +101,7 @@ function toAnswerPart(part: ProviderPart, servedModel: string | null): AnswerPar
     case 'tool-input-delta':
       return { type: 'call-input', id: part.id, text: part.delta };
     case 'tool-call':
-      return { type: 'tool-call', call: toolCallOf(part) };
+      return { type: 'tool-call', call: toModelToolCall(part) };
     case 'error':
       return { type: 'error', error: part.error };
     case 'finish': {
@@ -113,8 +116,8 @@ function toAnswerPart(part: ProviderPart, servedModel: string | null): AnswerPar
 
 const Signed = z.record(z.string(), z.looseObject({ thoughtSignature: z.string().optional() }));
 
-/** A call as received, with its arguments joined from their fragments. */
-function toolCallOf(part: Extract<ProviderPart, { type: 'tool-call' }>): ModelToolCall {
+/** A call as received, with its arguments joined from fragments. */
+function toModelToolCall(part: Extract<ProviderPart, { type: 'tool-call' }>): ModelToolCall {
   const signed = Signed.safeParse(part.providerMetadata);
   const signature = Object.values(signed.data ?? {})
     .map(({ thoughtSignature }) => thoughtSignature)
@@ -127,5 +130,5 @@ function toolCallOf(part: Extract<ProviderPart, { type: 'tool-call' }>): ModelTo
   };
 }
 
-/** A stream that has already failed cannot be cancelled; `read` has thrown its error. */
+/** A stream that has already failed cannot be canceled; `read` has thrown its error. */
 function ignoreFailedCancel(): void {}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { providerPrompt } from './ai-sdk.ts';
+import { toProviderPrompt } from './ai-sdk.ts';
 import type { ModelRequest } from './chat-model.ts';
 
 const request: ModelRequest = {
@@ -19,7 +19,7 @@ const request: ModelRequest = {
 
 describe('the prompt for a provider', () => {
   it('[G01] has one system message, and roles alternate', () => {
-    expect(providerPrompt('openai', request)).toEqual([
+    expect(toProviderPrompt('openai', request)).toEqual([
       { role: 'system', content: 'identity\n\nrules\n\ntime' },
       { role: 'user', content: [{ type: 'text', text: 'one\n\ntwo\n\nthree' }] },
     ]);
@@ -27,7 +27,7 @@ describe('the prompt for a provider', () => {
 
   it("[G01] marks only the last stable layer for Anthropic's cache", () => {
     const cacheControl = { type: 'ephemeral' };
-    expect(providerPrompt('anthropic', request).slice(0, 3)).toEqual([
+    expect(toProviderPrompt('anthropic', request).slice(0, 3)).toEqual([
       { role: 'system', content: 'identity' },
       { role: 'system', content: 'rules', providerOptions: { anthropic: { cacheControl } } },
       { role: 'system', content: 'time' },
@@ -46,12 +46,12 @@ describe('the prompt for a provider', () => {
       mediaType: 'image/png',
       data: { type: 'data', data: Uint8Array.of(byte) },
     });
-    expect(providerPrompt('openai', { system: [], messages })).toEqual([
+    expect(toProviderPrompt('openai', { system: [], messages })).toEqual([
       { role: 'user', content: [shown(1), shown(2), { type: 'text', text: 'what is that?' }] },
     ]);
   });
 
-  it('[G01] contains calls and their results; arguments that are not an object are sent as none', () => {
+  it('[G01] contains calls and their results; arguments that are not an object are replaced by an empty object', () => {
     const toolCalls = [
       { id: 'c1', name: 'read', arguments: '{"path":"a.md"}', signature: 'thought' },
       { id: 'c2', name: 'read', arguments: '{"path":' },
@@ -66,7 +66,7 @@ describe('the prompt for a provider', () => {
     const call = { type: 'tool-call', toolName: 'read' };
     const result = { type: 'tool-result', toolName: 'read' };
     const providerOptions = { google: { thoughtSignature: 'thought' } };
-    expect(providerPrompt('anthropic', { system: [], messages }).slice(1)).toEqual([
+    expect(toProviderPrompt('anthropic', { system: [], messages }).slice(1)).toEqual([
       {
         role: 'assistant',
         content: [
@@ -95,13 +95,13 @@ describe('the prompt for a provider', () => {
       { role: 'assistant', content: 'b', toolCalls: [{ id: 'c', name: 't', arguments: '' }] },
       { role: 'tool', callId: 'c', name: 't', content: '' },
     ];
-    const [, assistant, tool] = providerPrompt('openai', { system: [], messages });
+    const [, assistant, tool] = toProviderPrompt('openai', { system: [], messages });
     expect(assistant?.content).toMatchObject([{ text: 'a\n\nb' }, { type: 'tool-call' }]);
     expect(tool?.role).toBe('tool');
   });
 
-  it('has no system message when there are no layers', () => {
-    const prompt = providerPrompt('openai', { ...request, system: [] });
+  it('has no system message if there are no layers', () => {
+    const prompt = toProviderPrompt('openai', { ...request, system: [] });
     expect(prompt.map((message) => message.role)).toEqual(['user']);
   });
 });

@@ -4,20 +4,17 @@ import {
   type ModelMessage,
   type ModelRequest,
   type ModelToolCall,
+  parseToolArguments,
   type ToolMessage,
-  toolArguments,
 } from './chat-model.ts';
-import { imagesOf, joinTurns } from './join-turns.ts';
+import { getImages, joinTurns } from './join-turns.ts';
 import type { SdkChoice } from './model-settings.ts';
-import { harmlessRecord } from './template-tokens.ts';
+import { neutralizeRecord } from './template-tokens.ts';
 
 /** A model of the AI SDK at its provider level. */
 export type ProviderModel = Extract<LanguageModel, { specificationVersion: 'v4' }>;
-/** The input of one call to it. */
 export type ProviderCall = Parameters<ProviderModel['doStream']>[0];
-/** The messages of one call. */
 type ProviderPrompt = ProviderCall['prompt'];
-/** A part of its answer as it arrives. */
 export type ProviderPart =
   Awaited<ReturnType<ProviderModel['doStream']>>['stream'] extends ReadableStream<infer Part>
     ? Part
@@ -32,53 +29,52 @@ export const ANTHROPIC_VERSION = '2023-06-01';
  * Provider-specific options. Without `store: false`, OpenAI would keep every conversation for 30
  * days.
  */
-export function providerOptions(choice: SdkChoice): Pick<ProviderCall, 'providerOptions'> {
-  // Its strict mode accepts only a subset of schemas.
+export function getProviderOptions(choice: SdkChoice): Pick<ProviderCall, 'providerOptions'> {
+  // OpenAI's strict mode accepts only a subset of schemas.
   const openai = { store: false, strictJsonSchema: false };
   return choice.provider === 'openai' ? { providerOptions: { openai } } : {};
 }
 
 /**
- * Makes OpenAI models follow a format. Other providers do not get this option: Anthropic's package
- * turns it into a forced tool, and many local servers refuse it together with tools.
+ * Makes OpenAI models follow a response format. Other providers do not get this option: Anthropic's
+ * package turns it into a forced tool, and many local servers refuse it together with tools.
  */
-export function providerFormat(
+export function toProviderFormat(
   provider: SdkChoice['provider'],
   { format }: Pick<ModelRequest, 'format'>,
 ): Pick<ProviderCall, 'responseFormat'> {
   if (provider !== 'openai' || format === undefined) return {};
   if (format === 'json') return { responseFormat: { type: 'json' } };
-  // Accepts only objects.
   if (format.type !== 'object') return {};
-  return { responseFormat: { type: 'json', name: 'answer', schema: harmlessRecord(format) } };
+  return { responseFormat: { type: 'json', name: 'answer', schema: neutralizeRecord(format) } };
 }
 
-/** Asks Anthropic to cache everything up to the block that carries it. */
+/** Asks Anthropic to cache everything up to and including the marked block. */
 const ANTHROPIC_CACHE = { anthropic: { cacheControl: { type: 'ephemeral' } } };
 
 /**
- * The request in the provider's format. Anthropic gets the layers one by one with a cache mark on
- * the last stable one; all others get a single system message, because many chat templates allow
- * only one. Adjacent messages of the same role are joined, because many templates insist that roles
- * alternate.
+ * Converts a request to the provider's format. Anthropic gets the layers one by one with a cache
+ * mark on the last stable one; all others get a single system message, because many chat templates
+ * allow only one. Adjacent messages of the same role are joined, because many templates insist that
+ * roles alternate.
  */
-export function providerPrompt(
+export function toProviderPrompt(
   provider: SdkChoice['provider'],
   request: ModelRequest,
 ): ProviderPrompt {
   const layers = request.system.filter((layer) => layer.text.trim() !== '');
   const system: ProviderPrompt =
     provider === 'anthropic'
-      ? anthropicSystem(layers)
-      : joinedSystem(layers.map((layer) => layer.text));
-  return [...system, ...joinTurns(request.messages).map(promptMessage)];
+      ? toAnthropicSystem(layers)
+      : joinSystemTexts(layers.map((layer) => layer.text));
+  return [...system, ...joinTurns(request.messages).map(toPromptMessage)];
 }
 
-function joinedSystem(texts: readonly string[]): ProviderPrompt {
+function joinSystemTexts(texts: readonly string[]): ProviderPrompt {
   return texts.length === 0 ? [] : [{ role: 'system', content: texts.join('\n\n') }];
 }
 
-function anthropicSystem(layers: ModelRequest['system']): ProviderPrompt {
+function toAnthropicSystem(layers: ModelRequest['system']): ProviderPrompt {
   const lastStable = layers.findLastIndex((layer) => layer.stable);
   return layers.map((layer, index) => ({
     role: 'system' as const,
@@ -87,48 +83,51 @@ function anthropicSystem(layers: ModelRequest['system']): ProviderPrompt {
   }));
 }
 
-function promptMessage(message: ModelMessage): ProviderPrompt[number] {
+function toPromptMessage(message: ModelMessage): ProviderPrompt[number] {
   switch (message.role) {
     case 'assistant':
-      return { role: 'assistant', content: assistantParts(message) };
+      return { role: 'assistant', content: toAssistantParts(message) };
     case 'tool':
-      return { role: 'tool', content: [toolResult(message)] };
+      return { role: 'tool', content: [toToolResult(message)] };
     case 'user':
-      return { role: 'user', content: userParts(message) };
+      return { role: 'user', content: toUserParts(message) };
   }
 }
 
 /** Pictures come before the text about them, as the providers recommend. */
-function userParts(message: ModelMessage) {
-  const pictures = imagesOf(message).map(({ mimeType, bytes }) => ({
+function toUserParts(message: ModelMessage) {
+  const pictures = getImages(message).map(({ mimeType, bytes }) => ({
     type: 'file' as const,
     mediaType: mimeType,
     data: { type: 'data' as const, data: bytes },
   }));
-  return message.content === '' ? pictures : [...pictures, textPart(message.content)];
+  return message.content === '' ? pictures : [...pictures, toTextPart(message.content)];
 }
 
-function assistantParts({ content, toolCalls = [] }: AssistantMessage) {
+function toAssistantParts({ content, toolCalls = [] }: AssistantMessage) {
   // Anthropic refuses empty text blocks.
-  const texts = content.trim() === '' ? [] : [textPart(content)];
-  return [...texts, ...toolCalls.map(toolCallPart)];
+  const texts = content.trim() === '' ? [] : [toTextPart(content)];
+  return [...texts, ...toolCalls.map(toToolCallPart)];
 }
 
-/** Providers require an object. If the model wrote something else, the result reports it. */
-function toolCallPart(call: ModelToolCall) {
+/**
+ * Providers require the arguments to be an object. If the model wrote something else, the tool
+ * result reports it.
+ */
+function toToolCallPart(call: ModelToolCall) {
   const { id, name, signature } = call;
   return {
     type: 'tool-call' as const,
     toolCallId: id,
     toolName: name,
-    input: toolArguments(call) ?? {},
+    input: parseToolArguments(call) ?? {},
     ...(signature !== undefined && {
       providerOptions: { google: { thoughtSignature: signature } },
     }),
   };
 }
 
-function toolResult({ callId, name, content, failed = false }: ToolMessage) {
+function toToolResult({ callId, name, content, failed = false }: ToolMessage) {
   return {
     type: 'tool-result' as const,
     toolCallId: callId,
@@ -137,16 +136,16 @@ function toolResult({ callId, name, content, failed = false }: ToolMessage) {
   };
 }
 
-function textPart(text: string) {
+function toTextPart(text: string) {
   return { type: 'text' as const, text };
 }
 
 /**
- * The tools in the provider's format; nothing at all when there are none, because some servers
- * refuse an empty list. Anthropic's cache begins with the tools, so the last one carries a mark:
- * with the one on the system blocks, that makes two of the four it allows.
+ * Converts the tools to the provider's format; undefined if there are none, because some servers
+ * refuse an empty list. Anthropic's cache begins with the tools, so the last tool carries a mark:
+ * together with the mark on the system blocks, that is two of the four that Anthropic allows.
  */
-export function providerTools(
+export function toProviderTools(
   provider: SdkChoice['provider'],
   { tools = [] }: ModelRequest,
 ): Pick<ProviderCall, 'tools'> {

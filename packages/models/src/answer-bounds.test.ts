@@ -3,14 +3,14 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   type AnswerBounds,
+  createAnswerMeter,
   DEFAULT_ANSWER_BOUNDS,
-  measureAnswer,
-  takePart,
+  measurePart,
 } from './answer-bounds.ts';
 import type { ModelEvent, ModelFinish, ModelToolCall } from './chat-model.ts';
 import { httpFetch } from './http-fetch.ts';
 import { ModelTimeouts, type ProviderChoice } from './model-settings.ts';
-import { providerModel } from './provider-model.ts';
+import { createProviderModel } from './provider-model.ts';
 
 const BOUNDS: AnswerBounds = {
   characters: 10_000,
@@ -20,7 +20,7 @@ const BOUNDS: AnswerBounds = {
 };
 
 type Provider = ProviderChoice['provider'];
-/** The output that an endless provider writes repeatedly. */
+/** The output that an endless provider repeats. */
 type Endless = (nth: number) => string;
 
 const event = (data: object): string => `data: ${JSON.stringify(data)}\n\n`;
@@ -76,7 +76,7 @@ const CALLS: Endless = (nth) =>
 
 const THOUGHTS: Endless = () => choice({ reasoning_content: WORD });
 
-/** A provider that writes for as long as it is connected; `open` counts its connections. */
+/** A provider that writes as long as it is connected; `open` counts its connections. */
 async function endlessProvider(write: Endless) {
   const connections = new Set<ServerResponse>();
   const server = createServer((_request, response) => {
@@ -101,7 +101,7 @@ async function endlessProvider(write: Endless) {
 }
 
 function modelAt(baseUrl: string, provider: Provider = 'openai-compatible') {
-  return providerModel({
+  return createProviderModel({
     id: `${provider}/m`,
     server: 'api',
     choice: { provider, baseUrl, apiKey: 'key', model: 'm' },
@@ -112,7 +112,7 @@ function modelAt(baseUrl: string, provider: Provider = 'openai-compatible') {
   });
 }
 
-/** All events in one answer, and how it ended. */
+/** Collects all events of one answer, and how it ended. */
 async function ask(baseUrl: string, provider?: Provider) {
   const events: ModelEvent[] = [];
   const request = { system: [], messages: [{ role: 'user', content: 'hi' } as const] };
@@ -128,7 +128,7 @@ async function ask(baseUrl: string, provider?: Provider) {
 
 describe('[D07] an endless answer', () => {
   it.each<Provider>(['openai-compatible', 'anthropic', 'openai'])(
-    'stops at the limit of its text, and so does the connection (%s)',
+    'is cut at the limit of its text, and the connection is closed (%s)',
     async (provider) => {
       const { baseUrl, open } = await endlessProvider(TEXT[provider]);
       const { text, finish } = await ask(baseUrl, provider);
@@ -144,7 +144,7 @@ describe('[D07] an endless answer', () => {
   );
 
   it.each<Provider>(['openai-compatible', 'anthropic', 'openai'])(
-    'has its arguments replaced by a note on why the call is not run (%s)',
+    'has its arguments replaced by a note on why the call does not run (%s)',
     async (provider) => {
       const { baseUrl, open } = await endlessProvider(ARGUMENTS[provider]);
       const { calls, finish } = await ask(baseUrl, provider);
@@ -160,7 +160,7 @@ describe('[D07] an endless answer', () => {
     },
   );
 
-  it('stops after the first call beyond the limit, which is not run and says why', async () => {
+  it('is cut after the first call beyond the limit, which does not run and states the reason', async () => {
     const { baseUrl, open } = await endlessProvider(CALLS);
     const { calls, finish } = await ask(baseUrl);
     expect(calls.map(({ id }) => id)).toEqual(['c0', 'c1', 'c2', 'c3']);
@@ -174,7 +174,7 @@ describe('[D07] an endless answer', () => {
     await expect.poll(open).toBe(0);
   });
 
-  it('of reasoning fails and names the setting that limits it', async () => {
+  it('that consists of reasoning fails and names the setting that limits it', async () => {
     const { baseUrl, open } = await endlessProvider(THOUGHTS);
     await expect(ask(baseUrl)).rejects.toMatchObject({
       code: 'model-endless',
@@ -184,7 +184,7 @@ describe('[D07] an endless answer', () => {
     await expect.poll(open).toBe(0);
   });
 
-  it('in a single endless event fails before it fills the memory', async () => {
+  it('that is a single endless event fails before it fills the memory', async () => {
     const { baseUrl, open } = await endlessProvider(
       (nth) => (nth === 0 ? 'data: ' : '') + WORD.repeat(100),
     );
@@ -211,9 +211,9 @@ describe('[D07] an endless answer', () => {
   });
 });
 
-it('[M01] never contains a sign that Parley reserves for itself', () => {
+it('[M01] never contains a mark that Parley reserves for itself', () => {
   const part = { type: 'text', text: 'a\ufdd3b\u{1fffe}\uffff' } as const;
-  expect(takePart(measureAnswer(DEFAULT_ANSWER_BOUNDS), part)).toEqual({
+  expect(measurePart(createAnswerMeter(DEFAULT_ANSWER_BOUNDS), part)).toEqual({
     type: 'text',
     text: 'a\ufffdb\ufffd\ufffd',
   });

@@ -1,23 +1,22 @@
-import { withoutNoncharacters } from '@parley/core';
+import { stripNoncharacters } from '@parley/core';
 import type { AnswerPart } from './answer-parts.ts';
 import type { AnswerCut, ModelEvent, ModelToolCall } from './chat-model.ts';
 
 /**
- * Upper bounds for a model's answer. The answer is measured while it streams, and the connection to
- * the provider is closed at a limit, so that no answer can fill the memory, whatever a model
- * writes.
+ * Limits on the length of a model's answer. The answer is measured while it streams, and the
+ * connection to the provider is closed at a limit, so that no answer can fill the memory.
  */
 export interface AnswerBounds {
-  /** The length of its text. */
+  /** The maximum length of the text. */
   readonly characters: number;
-  /** The length of its reasoning. */
+  /** The maximum length of the reasoning. */
   readonly reasoningCharacters: number;
-  /** The total size of the arguments of all its calls. */
+  /** The maximum total size of the arguments of all calls. */
   readonly argumentBytes: number;
   readonly calls: number;
 }
 
-/** The limit for text is about 20 printed pages; the limit for arguments allows a long file. */
+/** The default for text is about 20 printed pages; the default for arguments allows a long file. */
 export const DEFAULT_ANSWER_BOUNDS: AnswerBounds = {
   characters: 50_000,
   reasoningCharacters: 400_000,
@@ -25,11 +24,11 @@ export const DEFAULT_ANSWER_BOUNDS: AnswerBounds = {
   calls: 20,
 };
 
-/** How many characters of truncated arguments the model is shown. */
+/** How many characters of truncated arguments are shown to the model. */
 const HEAD_CHARACTERS = 100;
 
 /**
- * A call whose arguments are arriving; most providers report only at the end which calls are
+ * A call whose arguments are still arriving; most providers report only at the end which calls are
  * complete.
  */
 interface OpenCall {
@@ -38,7 +37,7 @@ interface OpenCall {
   written: string;
 }
 
-/** Measures the parts of one answer, and passes on no more than its limits allow. */
+/** Measures the parts of one answer, and passes on only what its limits allow. */
 export interface AnswerMeter {
   /** Returns the part of a text fragment that fits within the limit. */
   text(piece: string): string;
@@ -49,7 +48,7 @@ export interface AnswerMeter {
   callGrows(id: string, piece: string): void;
   /** Returns the call to pass on; arguments that exceed the limit are replaced by a note. */
   callEnds(call: ModelToolCall): ModelToolCall;
-  /** The limit that was exceeded; null while the answer may continue. */
+  /** The limit that was exceeded; null while the answer is within its limits. */
   cut(): AnswerCut | null;
   /**
    * The calls that were open when the answer was cut; the last of them has a note in place of its
@@ -57,12 +56,13 @@ export interface AnswerMeter {
    */
   openCalls(): readonly ModelToolCall[];
   /**
-   * Everything that the model has written, including reasoning, in characters; arguments in bytes.
+   * Counts everything that the model has written, including reasoning, in characters; arguments in
+   * bytes.
    */
   written(): number;
 }
 
-export function measureAnswer(bounds: AnswerBounds): AnswerMeter {
+export function createAnswerMeter(bounds: AnswerBounds): AnswerMeter {
   const counted = { characters: 0, reasoningCharacters: 0, argumentBytes: 0, calls: 0 };
   let cut: AnswerCut | null = null;
   const open = new Map<string, OpenCall>();
@@ -84,7 +84,7 @@ export function measureAnswer(bounds: AnswerBounds): AnswerMeter {
     text(piece) {
       const room = bounds.characters - counted.characters;
       count('characters', piece.length);
-      return piece.length <= room ? piece : wholeCharacters(piece.slice(0, room));
+      return piece.length <= room ? piece : trimHalfSurrogate(piece.slice(0, room));
     },
     thought: (piece) => count('reasoningCharacters', piece.length),
     restart() {
@@ -99,43 +99,43 @@ export function measureAnswer(bounds: AnswerBounds): AnswerMeter {
       // Not every provider streams arguments in fragments.
       if (!open.has(call.id)) growCall(startCall(call.id, call.name), call.arguments);
       open.delete(call.id);
-      return cut === null ? call : { ...call, arguments: cutNote(cut, call.arguments) };
+      return cut === null ? call : { ...call, arguments: describeCut(cut, call.arguments) };
     },
     cut: () => cut,
     openCalls: () =>
       [...open.values()].map(({ id, name, written }, at) => {
         const isCut = at === open.size - 1;
-        return { id, name, arguments: isCut && cut !== null ? cutNote(cut, written) : written };
+        return { id, name, arguments: isCut && cut !== null ? describeCut(cut, written) : written };
       }),
     written: () => counted.characters + counted.reasoningCharacters + counted.argumentBytes,
   };
 }
 
 /**
- * Replaces the arguments. The replacement is not JSON, so the call is not run, and it tells the
- * model the reason.
+ * Replaces the arguments. The replacement is not JSON, so the call does not run, and the text tells
+ * the model why.
  */
-function cutNote({ what, most }: AnswerCut, written: string): string {
+function describeCut({ what, most }: AnswerCut, written: string): string {
   const bound = {
     characters: 'characters of text',
     reasoningCharacters: 'characters of thoughts',
     argumentBytes: 'bytes of arguments',
     calls: 'calls',
   }[what];
-  const beginning = wholeCharacters(written.slice(0, HEAD_CHARACTERS));
+  const beginning = trimHalfSurrogate(written.slice(0, HEAD_CHARACTERS));
   return `[Cut off: one answer has at most ${most} ${bound}.] ${beginning}`;
 }
 
-/** Removes half of a surrogate pair at the end. */
-function wholeCharacters(text: string): string {
+/** Removes half of a surrogate pair from the end of a text. */
+function trimHalfSurrogate(text: string): string {
   return text.isWellFormed() ? text : text.replace(/[\uD800-\uDBFF]$/, '');
 }
 
-/** Adds a part to the measured answer; returns the event for the caller, if any. */
-export function takePart(meter: AnswerMeter, part: AnswerPart): ModelEvent | null {
+/** Adds a part to the measured answer and returns the event for the caller, if any. */
+export function measurePart(meter: AnswerMeter, part: AnswerPart): ModelEvent | null {
   switch (part.type) {
     case 'text': {
-      const text = meter.text(withoutNoncharacters(part.text));
+      const text = meter.text(stripNoncharacters(part.text));
       return text === '' ? null : { type: 'text', text };
     }
     case 'reasoning':

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { cachedShareOf } from './cached-share.ts';
+import { getCachedShare } from './cached-share.ts';
 
 const price = (cachedInputPerMillion?: number, inputPerMillion = 2) => ({
   ...{ inputPerMillion, outputPerMillion: 8 },
   ...(cachedInputPerMillion !== undefined && { cachedInputPerMillion }),
 });
 
-describe('how much a cached input token counts', () => {
+describe('the weight of a cached input token', () => {
   it.each([
     ['as the settings say', 'openai', 'gpt-4o', price(0.5), 0.25],
     ['never more than an uncached one', 'openai-compatible', 'x', price(9), 1],
@@ -25,7 +25,7 @@ describe('how much a cached input token counts', () => {
       0.1,
     ],
     ['a half, when nothing is known', 'openai-compatible', 'llama', undefined, 0.5],
-  ] as const)('[G17] %s: %s/%s', (_title, provider, model, price, share) => {
-    expect(cachedShareOf({ provider, model, ...(price && { price }) })).toBe(share);
+  ] as const)('[G17] is %s: %s/%s', (_title, provider, model, price, share) => {
+    expect(getCachedShare({ provider, model, ...(price && { price }) })).toBe(share);
   });
 });

@@ -16,15 +16,15 @@ const FAMILIES: readonly (readonly [RegExp, number])[] = [
   [/deepseek/i, 0.1],
 ];
 
-/** The highest common share, for models about which nothing is known. */
+/** The highest common share, for models of unknown vendors. */
 const UNKNOWN_SHARE = 0.5;
 const ANTHROPIC_SHARE = 0.1;
 
 /**
  * The share at which a cached input token counts, from 0 to 1: from the configured prices,
- * otherwise the usual share of the model's vendor, otherwise the highest common share.
+ * otherwise the vendor's usual share, otherwise the highest common share.
  */
-export function cachedShareOf({
+export function getCachedShare({
   provider,
   model,
   price,
@@ -36,7 +36,7 @@ export function cachedShareOf({
 }
 
 /** Adds to each answer of a model the weight of its cached input. */
-export function sharingModel(model: ChatModel, cachedShare: number): ChatModel {
+export function createSharingModel(model: ChatModel, cachedShare: number): ChatModel {
   return withStream(model, async function* (request, signal) {
     for await (const event of model.stream(request, signal)) {
       yield event.type === 'finish' ? { ...event, usage: { ...event.usage, cachedShare } } : event;

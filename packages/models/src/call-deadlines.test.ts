@@ -3,8 +3,8 @@ import { startDeadlines } from './call-deadlines.ts';
 
 const TIMEOUTS = { firstTokenMs: 1_000, chunkMs: 100, totalMs: 5_000 };
 /**
- * Deadlines read what has arrived before they report silence, which takes one more turn of the
- * event loop.
+ * Deadlines process data that has already arrived before they report silence, which takes one more
+ * turn of the event loop.
  */
 const READING_MS = 1;
 const caller = () => new AbortController();
@@ -17,7 +17,7 @@ afterEach(() => {
 });
 
 describe('the deadlines of a call', () => {
-  it('[G01] abort it if the first fragment does not arrive in time', () => {
+  it('[G01] abort the call if the first fragment does not arrive in time', () => {
     const deadlines = startDeadlines(TIMEOUTS, caller().signal);
     vi.advanceTimersByTime(999);
     expect(deadlines.ended()).toBeNull();
@@ -26,7 +26,7 @@ describe('the deadlines of a call', () => {
     expect(deadlines.signal.aborted).toBe(true);
   });
 
-  it('[G01] abort it if the fragments stop, but not while they arrive', () => {
+  it('[G01] abort the call if the fragments stop, but not while they arrive', () => {
     const deadlines = startDeadlines(TIMEOUTS, caller().signal);
     for (let piece = 0; piece < 40; piece += 1) {
       deadlines.piece();
@@ -37,7 +37,7 @@ describe('the deadlines of a call', () => {
     expect(deadlines.ended()).toEqual({ kind: 'timeout', phase: 'stalled' });
   });
 
-  it('[G21] are extended by any event before the first piece, up to the total limit', () => {
+  it('[G21] are extended by any event before the first fragment, up to the total limit', () => {
     const deadlines = startDeadlines(TIMEOUTS, caller().signal);
     for (let passed = 0; passed < 4_500; passed += 900) {
       deadlines.alive();
@@ -49,13 +49,13 @@ describe('the deadlines of a call', () => {
     expect(deadlines.ended()).toEqual({ kind: 'timeout', phase: 'total' });
   });
 
-  it('[G01] abort it when the entire answer takes too long', () => {
+  it('[G01] abort the call if the entire answer takes too long', () => {
     const deadlines = startDeadlines({ ...TIMEOUTS, firstTokenMs: 9_000 }, caller().signal);
     vi.advanceTimersByTime(5_000);
     expect(deadlines.ended()).toEqual({ kind: 'timeout', phase: 'total' });
   });
 
-  it('[G01] abort it when the caller stops it, and keep that reason', () => {
+  it('[G01] abort the call when the caller stops it, with the caller’s reason', () => {
     const stopping = caller();
     const deadlines = startDeadlines(TIMEOUTS, stopping.signal);
     stopping.abort();

@@ -1,16 +1,20 @@
 import type { ModelFailure } from './chat-model.ts';
 import type { ModelTimeouts } from './model-settings.ts';
 
-/** Aborts a call when its deadline has passed or its caller stops it. */
+/** Aborts a call when a deadline has passed or the caller stops it. */
 export interface CallDeadlines {
-  /** Aborted when the call must end. */
+  /** A signal that is aborted when the call must end. */
   readonly signal: AbortSignal;
   /**
-   * Something arrived, so the current deadline restarts. A server that loads a model or queues a
-   * request sends comments and empty events meanwhile; the total limit bounds that.
+   * Called when any data arrives; restarts the current deadline. A server that loads a model or
+   * queues a request sends comments and empty events meanwhile; only the total limit bounds that
+   * time.
    */
   alive(): void;
-  /** A fragment of the answer arrived: from now on the deadline between fragments applies. */
+  /**
+   * Called when a fragment of the answer arrives; from then on the deadline between fragments
+   * applies.
+   */
   piece(): void;
   /** Why the call was aborted; null while it may continue. */
   ended(): ModelFailure | null;
@@ -18,7 +22,7 @@ export interface CallDeadlines {
   close(): void;
 }
 
-/** Starts the timers of one call, which `caller` stops. */
+/** Starts the timers of a call, which the signal `caller` stops. */
 export function startDeadlines(timeouts: ModelTimeouts, caller: AbortSignal): CallDeadlines {
   const controller = new AbortController();
   let reason: ModelFailure | null = null;
@@ -33,8 +37,8 @@ export function startDeadlines(timeouts: ModelTimeouts, caller: AbortSignal): Ca
 
   const total = setTimeout(end, timeouts.totalMs, { kind: 'timeout', phase: 'total' });
   let arrivals = 0;
-  // After the whole process was suspended, timers fire first, before the data that has arrived in
-  // the meantime is read.
+  // After the whole process was suspended, timers fire before the data that arrived meanwhile is
+  // read.
   const endUnlessArrived = (failure: ModelFailure): void => {
     const before = arrivals;
     setImmediate(() => {

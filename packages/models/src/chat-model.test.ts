@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toolArguments } from './chat-model.ts';
+import { parseToolArguments } from './chat-model.ts';
 
 describe('the arguments of a tool call', () => {
   it.each<[string, object | null]>([
@@ -11,7 +11,7 @@ describe('the arguments of a tool call', () => {
     ['["a.md"]', null],
     ['null', null],
     ['"a.md"', null],
-  ])('[G01] %j', (written, expected) => {
-    expect(toolArguments({ arguments: written })).toEqual(expected);
+  ])('[G01] parses %j', (written, expected) => {
+    expect(parseToolArguments({ arguments: written })).toEqual(expected);
   });
 });

@@ -2,7 +2,7 @@ import { ParleyError, type ResponseFormat } from '@parley/core';
 import { z } from 'zod';
 import type { ModelPrice } from './model-settings.ts';
 
-/** A picture for a model to look at. */
+/** A picture for a model. */
 export interface ModelImage {
   readonly mimeType: 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp';
   readonly bytes: Uint8Array;
@@ -14,37 +14,44 @@ export interface UserMessage {
   readonly content: string;
   readonly images?: readonly ModelImage[];
   /**
-   * The part of `content` that the person wrote, for a model that understands only plain questions.
+   * The part of `content` that the person wrote, for a model that answers only a few fixed
+   * questions.
    */
   readonly said?: string;
-  /** The names of everything that came with it, for a model that cannot read any of it. */
+  /** The names of the attachments, for a model that cannot read them. */
   readonly attached?: readonly string[];
 }
 
 /** A tool call that the model requested. */
 export interface ModelToolCall {
   /**
-   * The provider's id, which the result must reference. Unique among the messages of one request.
+   * The provider's id of the call, which the result must reference. The id is unique among the
+   * messages of one request.
    */
   readonly id: string;
   readonly name: string;
-  /** JSON as the model wrote it, which may be invalid; `toolArguments` parses it. */
+  /**
+   * The arguments as the model wrote them, which may be invalid JSON; `toolArguments` parses them.
+   */
   readonly arguments: string;
   /**
-   * A signature that the provider expects back with the call, if it sent one (Gemini's thought
+   * A signature that the provider expects to receive back with the call (Gemini's thought
    * signature).
    */
   readonly signature?: string;
 }
 
-/** The model's text; empty when it only called tools. */
+/** The model's text; empty if it only called tools. */
 export interface AssistantMessage {
   readonly role: 'assistant';
   readonly content: string;
   readonly toolCalls?: readonly ModelToolCall[];
 }
 
-/** The result of one call. Follows the message with the call; each call has exactly one result. */
+/**
+ * The result of a tool call. It follows the message with the call; each call has exactly one
+ * result.
+ */
 export interface ToolMessage {
   readonly role: 'tool';
   readonly callId: string;
@@ -56,37 +63,36 @@ export interface ToolMessage {
 /** One message of the conversation as the model sees it. */
 export type ModelMessage = UserMessage | AssistantMessage | ToolMessage;
 
-/** A tool the model may call. */
+/** A tool that the model may call. */
 export interface ModelTool {
   readonly name: string;
   readonly description: string;
-  /** A JSON Schema of an object. */
+  /** A JSON Schema whose root is an object. */
   readonly inputSchema: Readonly<Record<string, unknown>>;
 }
 
 /**
  * A layer of the system prompt. `stable` layers come first and are the same in every call, so that
- * a provider with prompt caching can keep them.
+ * a provider with prompt caching can reuse them.
  */
 export interface SystemLayer {
   readonly text: string;
   readonly stable: boolean;
 }
 
-/** Everything that a model is sent. */
 export interface ModelRequest {
   readonly system: readonly SystemLayer[];
   readonly messages: readonly ModelMessage[];
-  /** In a fixed order, because prompt caches start with them. */
+  /** The tools, in a fixed order because prompt caches start with them. */
   readonly tools?: readonly ModelTool[];
   /**
    * The JSON format of the answer, for providers that can enforce it; the caller still validates
    * the answer.
    */
   readonly format?: ResponseFormat;
-  /** True if text that was shown cannot be taken back, so nothing uncertain may be passed on. */
+  /** True if shown text cannot be taken back, so that uncertain text must not be passed on. */
   readonly appendsOnly?: boolean;
-  /** In tokens; the provider's own limit when absent. */
+  /** The maximum length of the answer in tokens; the provider's own limit when absent. */
   readonly maxOutputTokens?: number;
 }
 
@@ -98,51 +104,54 @@ export interface ModelUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cachedInputTokens: number;
-  /** The share at which each cached token counts, by its price; 1 when absent. */
+  /** The share at which each cached token counts, derived from its price; 1 when absent. */
   readonly cachedShare?: number;
-  /** Whether the server sent no count, so that these were estimated from the length of the text. */
+  /** True if the server sent no counts, so that they were estimated from the length of the text. */
   readonly estimated: boolean;
 }
 
 /**
- * The last event of a successful call. `text` is the whole answer, and is empty only next to tool
- * calls.
+ * The last event of a successful call. `text` is the whole answer; it is empty only if there are
+ * tool calls.
  */
 export interface ModelFinish {
   readonly type: 'finish';
   readonly text: string;
   readonly usage: ModelUsage;
-  /** `stop`, `length`, `content-filter`, `tool-calls`, `error` or `other`. */
+  /** One of `stop`, `length`, `content-filter`, `tool-calls`, `error` and `other`. */
   readonly finishReason: string;
-  /** As the provider wrote it, if the answer did not end normally: `max_tokens`, `SAFETY` … */
+  /**
+   * The finish reason as the provider wrote it, if the answer did not end normally: `max_tokens`,
+   * `SAFETY` …
+   */
   readonly rawFinishReason?: string;
   /**
    * The model that the server names as the author, if it clearly differs from the requested one.
    */
   readonly servedModel?: string;
-  /**
-   * The model that answered, as `provider/model`: with fallbacks it is not always the first one.
-   */
+  /** The model that answered, as `provider/model`; with fallbacks it may not be the first one. */
   readonly model: string;
-  /** Null when no price is configured for that model. */
+  /** Null if no price is configured for that model. */
   readonly costUsd: number | null;
-  /** How many requests were made for this answer, if more than one. */
+  /** The number of requests made for this answer, if more than one. */
   readonly tries?: number;
-  /** The limit at which the answer was cut; absent when it is complete. */
+  /** The limit at which the answer was cut; absent if it is complete. */
   readonly cut?: AnswerCut;
-  /** What the model wrote besides its answer, for people who debug; absent if there is nothing. */
-  readonly aside?: AnswerAside;
+  /**
+   * Parts that the model wrote besides its answer, for people who debug; absent if there are none.
+   */
+  readonly aside?: AnswerAsides;
 }
 
 /**
  * The parts that were separated from an answer, truncated. They are never shown in a chat and never
  * sent to a model.
  */
-export interface AnswerAside {
+export interface AnswerAsides {
   readonly reasoning: string;
-  /** The total length of its reasoning, in characters. */
+  /** The total length of the reasoning, in characters. */
   readonly reasoningCharacters: number;
-  /** Calls that it wrote into its text and that were not run. */
+  /** Calls that the model wrote into its text and that did not run. */
   readonly dropped: readonly { readonly raw: string; readonly problem: string }[];
 }
 
@@ -153,30 +162,34 @@ export interface AnswerCut {
 }
 
 /**
- * An event while a model answers: pieces of text and complete tool calls, then exactly one
+ * An event while a model answers: fragments of text and complete tool calls, then exactly one
  * `finish`.
  */
 export type ModelEvent =
   | { readonly type: 'text'; readonly text: string }
-  /** All text so far was reasoning; the answer begins now. */
+  /** All text so far was reasoning; the answer begins with the next event. */
   | { readonly type: 'restart' }
   | { readonly type: 'tool-call'; readonly call: ModelToolCall }
   | ModelFinish;
 
-/** The only interface to language models. */
 export interface ChatModel {
-  /** `provider/model`, for people. May change over time for a model chosen automatically. */
+  /**
+   * The id `provider/model`, for people. The id may change over time if the model is chosen
+   * automatically.
+   */
   readonly id: string;
   /**
-   * The model's context window in tokens, as its server stated when it refused longer requests; the
-   * smallest number applies. Null or absent when unknown.
+   * The context window in tokens, as the server stated it when it refused longer requests; the
+   * smallest number applies. Null or absent if unknown.
    */
   readonly learnedTokens?: number | null;
-  /** Records the limit that the model has revealed, for all later requests of this process. */
+  /**
+   * Records the context window that a refusal has revealed, for all later requests of this process.
+   */
   learnTokens?(tokens: number): void;
   /**
-   * Asks the model. Throws only `ModelError`, including when `signal` is aborted; leaving the loop
-   * early ends the call to the provider.
+   * Throws only `ModelError`, even if `signal` is aborted; leaving the loop early ends the call to
+   * the provider.
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
 }
@@ -187,7 +200,7 @@ const Arguments = z.record(z.string(), z.unknown());
  * Parses the arguments of a call as an object; null if the model wrote something else. Many models
  * write an empty string for a tool without parameters, which counts as an empty object.
  */
-export function toolArguments(
+export function parseToolArguments(
   call: Pick<ModelToolCall, 'arguments'>,
 ): Readonly<Record<string, unknown>> | null {
   if (call.arguments.trim() === '') return {};
@@ -200,7 +213,7 @@ export function toolArguments(
   }
 }
 
-/** Why a model gave no answer, as far as the caller can react to it. */
+/** Why a model gave no answer, as kinds that the caller can handle. */
 export type ModelFailure =
   | { readonly kind: 'unreachable'; readonly because?: 'certificate' }
   | { readonly kind: 'broken-off' }
@@ -214,15 +227,16 @@ export type ModelFailure =
   | { readonly kind: 'not-found' }
   | { readonly kind: 'rate-limited'; readonly retryAfterMs: number | null }
   /**
-   * `mayBeTooLong`: the server gave no reason, and some servers refuse oversized requests that way.
+   * `mayBeTooLong`: the server gave no reason, and some servers refuse oversized requests without
+   * one.
    */
-  /** `retryAfterMs`: the delay that the server asks for; absent if it does not state one. */
+  /** `retryAfterMs`: the delay that the server asks for; absent if it states none. */
   | {
       readonly kind: 'overloaded';
       readonly mayBeTooLong?: true;
       readonly retryAfterMs?: number;
     }
-  | TooLong
+  | RequestTooLong
   /**
    * The requested answer length is larger than the model allows; null if the error did not state
    * the allowed length.
@@ -235,24 +249,24 @@ export type ModelFailure =
   | { readonly kind: 'refused'; readonly mayBeTooLong?: true }
   /** The model does not support tools. */
   | { readonly kind: 'no-tools' }
-  /** The model requires a different alternation of roles. */
+  /** The model requires roles to alternate in a different way. */
   | { readonly kind: 'message-order' }
   | { readonly kind: 'filtered' }
   | { readonly kind: 'rubbish' }
   | { readonly kind: 'empty' }
-  /** Its reasoning exceeded the limit before it said anything. */
+  /** The reasoning exceeded the limit before the model wrote any answer. */
   | { readonly kind: 'endless' }
   | { readonly kind: 'timeout'; readonly phase: 'first-token' | 'stalled' | 'total' }
   | { readonly kind: 'aborted' };
 
-/** The request exceeds what the model accepts in a single request. */
-export interface TooLong {
+/** The request is longer than the model accepts. */
+export interface RequestTooLong {
   readonly kind: 'too-long';
-  /** The context window of the model, if the server named it. */
+  /** The context window of the model, if the server stated it. */
   readonly windowTokens?: number;
   /** The number of tokens in the request, as counted by the server. */
   readonly promptTokens?: number;
-  /** The numbers may be bytes, from a proxy in front of the server. */
+  /** True if the numbers may be bytes, from a proxy in front of the server. */
   readonly isBytes?: true;
 }
 
@@ -266,7 +280,7 @@ const RETRYABLE: ReadonlySet<ModelFailure['kind']> = new Set([
 ]);
 
 /**
- * The only error that a `ChatModel` throws. Its code is `model-` and the failure's kind; the
+ * The only error that a `ChatModel` throws. The error code is `model-` and the kind of failure; the
  * message is for people. `cause` never contains the request, so that no prompt reaches a log
  * through an error.
  */
@@ -283,7 +297,7 @@ export class ModelError extends ParleyError {
   }
 }
 
-/** The usage that a provider reported; undefined when it reported none. */
+/** The usage that a provider reported; undefined if it reported none. */
 export interface ReportedUsage {
   readonly inputTokens: {
     readonly total: number | undefined;
@@ -292,7 +306,7 @@ export interface ReportedUsage {
   readonly outputTokens: { readonly total: number | undefined };
 }
 
-/** Characters per token, the usual rule of thumb for English; Chinese needs more tokens. */
+/** The number of characters per token, a rule of thumb for English; Chinese needs more tokens. */
 const CHARACTERS_PER_TOKEN = 4;
 
 /**
@@ -310,7 +324,7 @@ export function countUsage(
 ): ModelUsage {
   const input = reported.inputTokens.total ?? 0;
   const output = reported.outputTokens.total ?? 0;
-  // Some servers send zeros instead of nothing; an answer without any tokens does not exist.
+  // Some servers send zeros for missing counts; an answer without any tokens does not exist.
   if (input > 0 && output > 0) {
     const cached = Math.min(reported.inputTokens.cacheRead ?? 0, input);
     return {
@@ -321,15 +335,15 @@ export function countUsage(
     };
   }
   return {
-    inputTokens: input > 0 ? input : estimateTokensOf(requestLength(request)),
-    outputTokens: output > 0 ? output : estimateTokensOf(answerCharacters),
+    inputTokens: input > 0 ? input : estimateTokens(getRequestLength(request)),
+    outputTokens: output > 0 ? output : estimateTokens(answerCharacters),
     cachedInputTokens: 0,
     estimated: true,
   };
 }
 
 /** The cost of a call in US dollars; null without a price, because unknown is not free. */
-export function costOf(usage: ModelUsage, price: ModelPrice | undefined): number | null {
+export function computeCost(usage: ModelUsage, price: ModelPrice | undefined): number | null {
   if (price === undefined) return null;
   const fresh = usage.inputTokens - usage.cachedInputTokens;
   const cachedPrice = price.cachedInputPerMillion ?? price.inputPerMillion;
@@ -340,15 +354,15 @@ export function costOf(usage: ModelUsage, price: ModelPrice | undefined): number
   return millionths / 1_000_000;
 }
 
-function requestLength(request: ModelRequest): number {
+function getRequestLength(request: ModelRequest): number {
   let length = 0;
   for (const layer of request.system) length += layer.text.length;
   for (const tool of request.tools ?? []) length += JSON.stringify(tool).length;
-  for (const message of request.messages) length += messageLength(message);
+  for (const message of request.messages) length += getMessageLength(message);
   return length;
 }
 
-function messageLength(message: ModelMessage): number {
+function getMessageLength(message: ModelMessage): number {
   const { length } = message.content;
   switch (message.role) {
     case 'user':
@@ -363,6 +377,6 @@ function messageLength(message: ModelMessage): number {
   }
 }
 
-function estimateTokensOf(characters: number): number {
+function estimateTokens(characters: number): number {
   return Math.ceil(characters / CHARACTERS_PER_TOKEN);
 }

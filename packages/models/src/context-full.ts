@@ -1,13 +1,13 @@
-import type { TooLong } from './chat-model.ts';
+import type { RequestTooLong } from './chat-model.ts';
 
 /**
- * Parses a refusal that concerns the length of a request. There is no common code for it: servers,
+ * Parses a refusal that concerns the length of a request. There is no common error code: servers,
  * gateways and their versions each use their own sentence, and some of the numbers in it reveal the
  * model's limit.
  */
 export type LengthRefusal =
   /** The request is longer than the model accepts. */
-  | TooLong
+  | RequestTooLong
   /** Only the requested answer length is too large. */
   | {
       readonly kind: 'output-limit';
@@ -15,7 +15,9 @@ export type LengthRefusal =
       readonly windowTokens?: number;
     };
 
-/** Limits per minute or per day, whose messages look almost like those for a single request. */
+/**
+ * Phrases about limits per minute or per day, which look almost like those for a single request.
+ */
 const PER_TIME =
   /tokens? ?(?:per|\/|-per-) ?-?(?:min|minute|second|hour|day|month)|per[- _](?:minute|second|hour|day|month)\b|\b(?:TPM|RPM|TPD|RPD|ITPM|OTPM)\b|(?:daily|hourly|weekly|monthly) (?:\w+ )?(?:tokens?|requests?|usage|quota|limit)|tokens? (?:limit|quota) (?:for|of) (?:today|this)|每(?:分钟|秒|小时|天|日)/i;
 
@@ -135,14 +137,14 @@ const PROMPTS: readonly RegExp[] = [
 const MIN_WINDOW = 256;
 const MAX_WINDOW = 50_000_000;
 /**
- * When at least this share of a window is free, the remedy is a shorter answer rather than a
- * shorter request.
+ * If at least this share of a window is free, a shorter answer is needed rather than a shorter
+ * request.
  */
 const FREE_SHARE = 1 / 4;
 
 /**
- * Statuses about keys, accounts, addresses, headers and timeouts, which have their own limits and
- * lengths.
+ * Statuses about keys, accounts, addresses, headers and timeouts, whose messages mention other
+ * limits and lengths.
  */
 const OTHER_LIMITS: ReadonlySet<number> = new Set([401, 402, 403, 408, 414, 431, 504]);
 
@@ -154,13 +156,13 @@ const OTHER_SENSES =
   /context (?:deadline|timeout|manager|cancel\w*)(?: exceeded)?|(?:ssl|tls|cuda|vulkan|device|execution|security|browser|rendering) context|out of (?:\w+ )?memory|(?:took|tak(?:es|ing)|wait(?:ed|ing)|ran|running|queued?(?: is)?) (?:far |much |way )?too long|time-?out exceeded/gi;
 
 /**
- * Parses the lengths in a refusal; null if it is about something else. `said` is the server's
- * entire text.
+ * Parses the lengths in a refusal; null if the refusal has another reason. `said` is the complete
+ * text from the server.
  */
 export function readLengthRefusal(said: string, status: number | null): LengthRefusal | null {
   if (status !== null && OTHER_LIMITS.has(status)) return null;
   const text = said.replace(OTHER_SENSES, '');
-  if (PER_TIME.test(text)) return overTimeLimit(text);
+  if (PER_TIME.test(text)) return findRateLimitRefusal(text);
   if (FIELD_LENGTH.test(text) && !/context[_ -]?(?:length|window|size)/i.test(text)) return null;
   if (/thinking[._]budget|budget_tokens/i.test(text)) return null;
   const isOutput = OUTPUT_TOO_LARGE.some((one) => one.test(text));
@@ -170,8 +172,8 @@ export function readLengthRefusal(said: string, status: number | null): LengthRe
   if (isBytes && !/token|context|length/i.test(text)) return { kind: 'too-long', isBytes: true };
   // Throttling has similar wording: "Too many tokens, please wait before trying again".
   if (status === 429 && !/context|prompt is too long/i.test(text)) return null;
-  const windowTokens = plausibleWindow(firstNumber(WINDOWS, text));
-  const promptTokens = firstNumber(PROMPTS, text);
+  const windowTokens = acceptPlausibleWindow(findFirstNumber(WINDOWS, text));
+  const promptTokens = findFirstNumber(PROMPTS, text);
   const isCombined = /max_new_tokens|max_tokens|completion|output/i.test(text);
   const free = windowTokens === null || promptTokens === null ? null : windowTokens - promptTokens;
   const known = windowTokens === null ? {} : { windowTokens };
@@ -179,18 +181,18 @@ export function readLengthRefusal(said: string, status: number | null): LengthRe
     return { kind: 'output-limit', limitTokens: Math.floor(free * 0.9), ...known };
   }
   if (isOutput && !/context|input length|`inputs`/i.test(text)) {
-    return { kind: 'output-limit', limitTokens: outputLimitIn(text) };
+    return { kind: 'output-limit', limitTokens: findOutputLimit(text) };
   }
   return { kind: 'too-long', ...known, ...(promptTokens !== null && { promptTokens }) };
 }
 
-/** A request that alone exceeds the limit per minute is never accepted, however long one waits. */
-function overTimeLimit(text: string): LengthRefusal | null {
-  const limit = plausibleWindow(
-    firstNumber([pattern(String.raw`limit:? ?(?:is |of )?${N}`)], text),
+/** A request that alone exceeds the limit per minute is never accepted, even after a delay. */
+function findRateLimitRefusal(text: string): LengthRefusal | null {
+  const limit = acceptPlausibleWindow(
+    findFirstNumber([pattern(String.raw`limit:? ?(?:is |of )?${N}`)], text),
   );
-  const requested = plausibleWindow(
-    firstNumber([pattern(String.raw`requested:? ?(?:about )?${N}`)], text),
+  const requested = acceptPlausibleWindow(
+    findFirstNumber([pattern(String.raw`requested:? ?(?:about )?${N}`)], text),
   );
   if (limit === null || requested === null || requested <= limit) return null;
   return { kind: 'too-long', windowTokens: limit, promptTokens: requested };
@@ -205,13 +207,13 @@ const OUTPUT_LIMITS: readonly RegExp[] = [
   ),
 ];
 
-function outputLimitIn(text: string): number | null {
-  const limit = plausibleWindow(firstNumber(OUTPUT_LIMITS, text));
-  // "Below" excludes the limit itself; one token less is safe in either case.
+function findOutputLimit(text: string): number | null {
+  const limit = acceptPlausibleWindow(findFirstNumber(OUTPUT_LIMITS, text));
+  // "Below" excludes the limit itself, so one token is subtracted, which is safe in either case.
   return limit === null ? null : limit - 1;
 }
 
-function firstNumber(patterns: readonly RegExp[], text: string): number | null {
+function findFirstNumber(patterns: readonly RegExp[], text: string): number | null {
   for (const one of patterns) {
     const found = one
       .exec(text)
@@ -222,6 +224,6 @@ function firstNumber(patterns: readonly RegExp[], text: string): number | null {
   return null;
 }
 
-function plausibleWindow(tokens: number | null): number | null {
+function acceptPlausibleWindow(tokens: number | null): number | null {
   return tokens === null || tokens < MIN_WINDOW || tokens > MAX_WINDOW ? null : tokens;
 }

@@ -1,28 +1,28 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Clock, type Logger, type Meter, type Monotonic, systemTime } from '@parley/core';
 import { type AnswerBounds, DEFAULT_ANSWER_BOUNDS } from './answer-bounds.ts';
-import { cachedShareOf, sharingModel } from './cached-share.ts';
+import { createSharingModel, getCachedShare } from './cached-share.ts';
 import { type ChatModel, ModelError, type ModelEvent, type ModelRequest } from './chat-model.ts';
-import { learningModel } from './learned-window.ts';
-import { contextTokensOf, type ModelSettings, type ProviderChoice } from './model-settings.ts';
+import { createLearningModel } from './learned-window.ts';
+import { getContextTokens, type ModelSettings, type ProviderChoice } from './model-settings.ts';
 import {
+  createOfflineChatModel,
+  describeOfflineReason,
   detectLocalServer,
   type LocalServer,
   type OfflineReason,
-  offlineModel,
-  offlineReasonText,
 } from './offline-model.ts';
 import { reportOddities } from './openai-compatible/report-oddities.ts';
-import { providerModel } from './provider-model.ts';
+import { createProviderModel } from './provider-model.ts';
 import {
-  bridgingModel,
-  fallbackModel,
-  seeingModel,
-  toolLessModel,
+  createBridgingModel,
+  createFallbackModel,
+  createSeeingModel,
+  createToolLessModel,
   withSecondTry,
 } from './retry.ts';
-import { HASTY, PATIENT, type Patience, retryingModel } from './retrying-model.ts';
-import { smallerOutputModel } from './smaller-output.ts';
+import { createRetryingModel, HASTY, PATIENT, type RetryPatience } from './retrying-model.ts';
+import { createSmallerOutputModel } from './smaller-output.ts';
 
 /** Only the first four are required. */
 export interface ChatModelDeps {
@@ -37,43 +37,42 @@ export interface ChatModelDeps {
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
   /** How long token counts may follow a complete answer, in ms; five seconds when absent. */
   readonly graceMs?: number;
-  /** No metrics are recorded when absent. */
+  /** If it is absent, no metrics are recorded. */
   readonly meter?: Meter;
   /** An IANA time zone for the offline model's clock; UTC when absent. */
   readonly timeZone?: string;
-  /** The environment variable OLLAMA_HOST, if set. */
+  /** The value of the environment variable OLLAMA_HOST, if set. */
   readonly ollamaHost?: string;
-  /** Uses node:http when absent. */
+  /** The `fetch` implementation; node:http when absent. */
   readonly fetch?: typeof globalThis.fetch;
-  /** Uses `DEFAULT_ANSWER_BOUNDS` when absent. */
+  /** The limits on answers; `DEFAULT_ANSWER_BOUNDS` when absent. */
   readonly bounds?: AnswerBounds;
-  /** Base URLs at which to look for local servers, instead of the usual ports. */
+  /** Base URLs to search for local servers instead of the usual ports. */
   readonly localServers?: readonly string[];
 }
 
 /**
- * The model to use. `why` resolves to the model that answers and the reason, for the start banner;
- * it never rejects.
+ * `why` resolves to the model that answers and the reason, for the start banner; it never rejects.
  */
 export interface ChosenModel {
   readonly model: ChatModel;
   readonly why: Promise<string>;
-  /** Alternative models, by id; the main model answers when one of them fails. */
+  /** Alternative models, by id; if one of them fails, the main model answers. */
   readonly choices: ReadonlyMap<string, ChoosableModel>;
 }
 
 /** A model that may be chosen in a conversation. */
 export interface ChoosableModel {
   readonly model: ChatModel;
-  /** Its context window in tokens, if known. */
+  /** The context window in tokens, if known. */
   readonly contextTokens: () => number;
 }
 
 /**
- * The context window of a model: the one that its server has stated, if it is smaller than the
- * known one.
+ * Returns the context window of a model: the one that its server has stated, if it is smaller than
+ * the known one.
  */
-export function effectiveWindow(
+export function resolveWindow(
   { learnedTokens }: Pick<ChatModel, 'learnedTokens'>,
   known: number,
 ): number {
@@ -89,28 +88,28 @@ export function createChatModel(settings: ModelSettings, deps: ChatModelDeps): C
   const choices = new Map<string, ChoosableModel>();
   if (settings.model === 'auto') return { ...chooseAutomatically(settings, deps), choices };
   if (settings.model === 'offline') {
-    const why = Promise.resolve(`offline: ${offlineReasonText('by-choice')}`);
-    return { model: offline(deps, 'by-choice'), why, choices };
+    const why = Promise.resolve(`offline: ${describeOfflineReason('by-choice')}`);
+    return { model: createOfflineModel(deps, 'by-choice'), why, choices };
   }
   const { model: main, fallback } = settings;
   const last = fallback.findLast((choice) => choice !== 'offline');
-  const first = provider(main, settings, deps, last === undefined ? PATIENT : HASTY);
-  const said = `${first.id} at ${serverName(main)}, as configured`;
+  const first = createProvider(main, settings, deps, last === undefined ? PATIENT : HASTY);
+  const said = `${first.id} at ${getServerName(main)}, as configured`;
   const others = fallback.map((choice) =>
     choice === 'offline'
-      ? offline(deps, 'all-failed')
-      : provider(choice, settings, deps, choice === last ? PATIENT : HASTY),
+      ? createOfflineModel(deps, 'all-failed')
+      : createProvider(choice, settings, deps, choice === last ? PATIENT : HASTY),
   );
   for (const choice of settings.choices) {
-    const chosen = provider(choice, settings, deps, HASTY);
-    const model = fallbackModel(chosen, [first, ...others], deps.logger);
-    const known = contextTokensOf({ model: choice }, chosen.id);
-    choices.set(chosen.id, { model, contextTokens: () => effectiveWindow(model, known) });
+    const chosen = createProvider(choice, settings, deps, HASTY);
+    const model = createFallbackModel(chosen, [first, ...others], deps.logger);
+    const known = getContextTokens({ model: choice }, chosen.id);
+    choices.set(chosen.id, { model, contextTokens: () => resolveWindow(model, known) });
   }
   if (others.length === 0) return { model: first, why: Promise.resolve(said), choices };
   const names = others.map((other) => other.id).join(', ');
   return {
-    model: fallbackModel(first, others, deps.logger),
+    model: createFallbackModel(first, others, deps.logger),
     why: Promise.resolve(`${said}; when it fails: ${names}`),
     choices,
   };
@@ -120,9 +119,9 @@ function chooseAutomatically(
   settings: ModelSettings,
   deps: ChatModelDeps,
 ): Omit<ChosenModel, 'choices'> {
-  const { model, first } = autoModel({
+  const { model, first } = createAutoModel({
     monotonic: deps.monotonic,
-    offline: offline(deps, 'nothing-found'),
+    offline: createOfflineModel(deps, 'nothing-found'),
     local: (server) => createLocalModel(server, settings, deps),
     detect: () =>
       detectLocalServer({
@@ -132,19 +131,19 @@ function chooseAutomatically(
   });
   const why = first.then((server) =>
     server === null
-      ? `offline: ${offlineReasonText('nothing-found')}`
+      ? `offline: ${describeOfflineReason('nothing-found')}`
       : `local/${server.model}: found at ${new URL(server.baseUrl).host}, and no other model is configured`,
   );
   return { model, why };
 }
 
-function provider(
+function createProvider(
   choice: ProviderChoice,
   settings: ModelSettings,
   deps: ChatModelDeps,
-  patience: Patience,
+  patience: RetryPatience,
 ): ChatModel {
-  return build(`${choice.provider}/${choice.model}`, choice, settings, deps, patience);
+  return buildModel(`${choice.provider}/${choice.model}`, choice, settings, deps, patience);
 }
 
 function createLocalModel(
@@ -154,22 +153,22 @@ function createLocalModel(
 ): ChatModel {
   const free = { inputPerMillion: 0, outputPerMillion: 0 };
   const choice = { provider: 'openai-compatible', ...server, price: free } as const;
-  return build(`local/${server.model}`, choice, settings, deps, PATIENT);
+  return buildModel(`local/${server.model}`, choice, settings, deps, PATIENT);
 }
 
-function build(
+function buildModel(
   id: string,
   choice: ProviderChoice,
   settings: ModelSettings,
   deps: ChatModelDeps,
-  patience: Patience,
+  patience: RetryPatience,
 ): ChatModel {
   const { timeouts } = settings;
   const { clock, logger, fetch, graceMs, bounds = DEFAULT_ANSWER_BOUNDS } = deps;
   const { random = systemTime.random, sleep = sleepFor } = deps;
   const init = {
     id,
-    server: serverName(choice),
+    server: getServerName(choice),
     choice,
     timeouts,
     bounds,
@@ -178,18 +177,18 @@ function build(
     ...(graceMs !== undefined && { graceMs }),
   };
   const report = reportOddities(id, deps);
-  // Logged without its text, which may be private; the inspector shows it.
+  // The call is logged without its text, which may be private; the inspector shows the text.
   const onDropped = (why: string) =>
     logger.warn({ model: id, why }, 'A call that the model wrote into its text was not run.');
-  const made = providerModel({ ...init, report, onDropped });
-  const asked = retryingModel(learningModel(made), { sleep, random, patience, logger });
-  const model = bridgingModel(smallerOutputModel(asked));
-  const seeing = seeingModel(toolLessModel(model), choice.vision);
-  return sharingModel(seeing, cachedShareOf(choice));
+  const made = createProviderModel({ ...init, report, onDropped });
+  const asked = createRetryingModel(createLearningModel(made), { sleep, random, patience, logger });
+  const model = createBridgingModel(createSmallerOutputModel(asked));
+  const seeing = createSeeingModel(createToolLessModel(model), choice.vision);
+  return createSharingModel(seeing, getCachedShare(choice));
 }
 
-function offline(deps: ChatModelDeps, reason: OfflineReason): ChatModel {
-  return offlineModel({
+function createOfflineModel(deps: ChatModelDeps, reason: OfflineReason): ChatModel {
+  return createOfflineChatModel({
     reason,
     settingsFile: deps.settingsFile,
     timeZone: deps.timeZone ?? 'UTC',
@@ -197,15 +196,13 @@ function offline(deps: ChatModelDeps, reason: OfflineReason): ChatModel {
   });
 }
 
-/** Host and port only, because a base URL may contain a password. */
-function serverName(choice: ProviderChoice): string {
+/** The log contains only host and port, because a base URL may contain a password. */
+function getServerName(choice: ProviderChoice): string {
   if (choice.baseUrl !== undefined) return new URL(choice.baseUrl).host;
   return choice.provider === 'anthropic' ? 'api.anthropic.com' : 'api.openai.com';
 }
 
-/**
- * An aborted wait simply ends; the call that follows checks the same signal and reports the abort.
- */
+/** An aborted wait just ends; the call after it checks the same signal and reports the abort. */
 async function sleepFor(ms: number, signal: AbortSignal): Promise<void> {
   await wait(ms, undefined, { signal }).catch(() => undefined);
 }
@@ -225,17 +222,17 @@ interface AutoModel {
 }
 
 /**
- * The shortest interval between searches while there is no server, in ms; only an incoming message
+ * The minimum interval between searches while there is no server, in ms; only an incoming message
  * triggers one.
  */
 const RECHECK_MS = 30_000;
 
 /**
- * Uses a local server if one runs, and otherwise the offline model. It searches right away, which
- * delays no message; again when a message arrives while offline; and when the server that it used
- * is gone.
+ * Uses a local server if one runs, and otherwise the offline model. It searches at startup without
+ * delaying messages, again when a message arrives while offline, and when the server that it used
+ * has disappeared.
  */
-export function autoModel(deps: AutoDeps): AutoModel {
+export function createAutoModel(deps: AutoDeps): AutoModel {
   let current: ChatModel = deps.offline;
   let lookedAt = deps.monotonic();
   let looking: Promise<LocalServer | null> | null = null;
@@ -254,7 +251,7 @@ export function autoModel(deps: AutoDeps): AutoModel {
     const stale = current === deps.offline && deps.monotonic() - lookedAt >= RECHECK_MS;
     if (looking !== null || stale) await look();
     yield* withSecondTry(current.stream(request, signal), signal, async (failure) => {
-      if (!hasGone(failure)) return null;
+      if (!isServerGone(failure)) return null;
       await look();
       return current.stream(request, signal);
     });
@@ -277,7 +274,7 @@ export function autoModel(deps: AutoDeps): AutoModel {
 }
 
 /** Whether the server no longer responds, or no longer has the model. */
-function hasGone(thrown: unknown): boolean {
+function isServerGone(thrown: unknown): boolean {
   if (!(thrown instanceof ModelError)) return false;
   return thrown.failure.kind === 'unreachable' || thrown.failure.kind === 'not-found';
 }

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readErrorBody, readErrorValue } from './error-body.ts';
-import { classifyFailure, failureFacts } from './failures.ts';
+import { classifyFailure, collectFailureFacts } from './failures.ts';
 
 const SENTENCE = 'prompt is too long: 9000 tokens > 8192 maximum';
 
-/** The places where servers put the message. */
+/** The fields in which servers put the error message. */
 const SHAPES: Readonly<Record<string, (message: string) => unknown>> = {
   'as plain text': (message) => message,
   'in message': (message) => ({ message }),
@@ -29,19 +29,19 @@ const SHAPES: Readonly<Record<string, (message: string) => unknown>> = {
 };
 
 describe('the body of an error', () => {
-  it.each(Object.entries(SHAPES))('[G21] is read if its message appears %s', (_name, shape) => {
+  it.each(Object.entries(SHAPES))('[G21] is parsed if its message appears %s', (_name, shape) => {
     const value = shape(SENTENCE);
     const body = typeof value === 'string' ? value : JSON.stringify(value);
     expect(readErrorBody(body).messages).toContain(SENTENCE);
     expect(readErrorValue(value).messages).toContain(SENTENCE);
     const thrown = { name: 'AI_APICallError', message: 'Bad', statusCode: 400, responseBody: body };
-    expect(classifyFailure(failureFacts(thrown), 0)).toMatchObject({
+    expect(classifyFailure(collectFailureFacts(thrown), 0)).toMatchObject({
       kind: 'too-long',
       windowTokens: 8_192,
     });
   });
 
-  it('[G21] is read whatever else it contains, and nothing in it breaks the parser', () => {
+  it('[G21] is parsed with any additional content, and without errors in the parser', () => {
     const key = fc.constantFrom(
       'error',
       'message',
@@ -76,13 +76,13 @@ describe('the body of an error', () => {
           const thrown = isValue
             ? any
             : { name: 'E', message: '', statusCode: status, responseBody };
-          return typeof classifyFailure(failureFacts(thrown), 0).kind === 'string';
+          return typeof classifyFailure(collectFailureFacts(thrown), 0).kind === 'string';
         },
       ),
     );
   });
 
-  it('[G21] is cheap to read, however long it is and whatever it repeats', () => {
+  it('[G21] is parsed quickly even if it is long and repetitive', () => {
     const seeds = [
       'context length ',
       'exceeds ',
@@ -94,13 +94,13 @@ describe('the body of an error', () => {
       'try again in 1s ',
       'input ',
     ];
-    // Without a limit, or with a backtracking pattern, this takes minutes.
+    // Without a limit, or with a backtracking pattern, parsing would take minutes.
     for (const seed of seeds) {
       const responseBody = seed.repeat(200_000 / seed.length);
       const thrown = { name: 'E', message: '', statusCode: 400, responseBody };
-      expect(classifyFailure(failureFacts(thrown), 0).kind).toBeDefined();
+      expect(classifyFailure(collectFailureFacts(thrown), 0).kind).toBeDefined();
       classifyFailure(
-        failureFacts({ ...thrown, responseBody: JSON.stringify({ error: responseBody }) }),
+        collectFailureFacts({ ...thrown, responseBody: JSON.stringify({ error: responseBody }) }),
         0,
       );
     }

@@ -1,4 +1,4 @@
-/** The content of an error response's body, in whatever shape it arrives. */
+/** The content of an error response's body, in any form. */
 export interface ErrorBody {
   /** Sentences for people, in order and deduplicated. */
   readonly messages: readonly string[];
@@ -10,13 +10,13 @@ export interface ErrorBody {
    * Fields that state when to retry or how large the context window is, keyed by lower-case name.
    */
   readonly fields: Readonly<Record<string, string>>;
-  /** It is a web page, so something other than the model's server responded. */
+  /** True if the body is a web page, so that something other than the model's server responded. */
   readonly isPage: boolean;
 }
 
 /**
- * A body is read up to this length, in characters; a web page or an echoed request may be far
- * longer.
+ * The maximum length of a body that is read, in characters; a web page or an echoed request may be
+ * far longer.
  */
 const MAX_BODY = 65_536;
 /** Limits for traversing JSON: depth, number of values, and sentence length. */
@@ -30,10 +30,10 @@ const WORD_KEY =
   /^(code|type|status|__type|error_?type|error_?code|status_?code|http_?status(_?code)?|reason|exception)$/i;
 const FIELD_KEY =
   /^(retry_?(after|delay|in)(_?(ms|seconds))?|resets?_(in|at|after)(_?(ms|seconds))?|x-ratelimit-reset.*|n_ctx|n_prompt_tokens)$/i;
-/** Codes that say nothing except that the call failed. */
+/** Codes that state only that the call failed. */
 const EMPTY_WORD = /^(error|none|null|undefined|0|fail(ed)?|exception|invalid_request_error)$/i;
 
-interface Walk {
+interface ErrorWalk {
   readonly messages: string[];
   readonly words: string[];
   readonly fields: Record<string, string>;
@@ -46,8 +46,8 @@ interface Walk {
  * or plain text.
  */
 export function readErrorBody(body: string): ErrorBody {
-  const text = withoutFraming(body.slice(0, MAX_BODY).trim());
-  const walk = newWalk();
+  const text = removeFraming(body.slice(0, MAX_BODY).trim());
+  const walk = createWalk();
   const value = parseErrorJson(text);
   if (value !== undefined) visitValue(walk, value, '', 0);
   else if (isWebPage(text)) addPage(walk, text);
@@ -61,21 +61,21 @@ export function readErrorBody(body: string): ErrorBody {
  * 200.
  */
 export function readErrorValue(value: unknown): ErrorBody {
-  const walk = newWalk();
+  const walk = createWalk();
   visitValue(walk, value, 'error', 0);
   return finishWalk(walk, false);
 }
 
-function newWalk(): Walk {
+function createWalk(): ErrorWalk {
   return { messages: [], words: [], fields: {}, status: null, values: 0 };
 }
 
-function finishWalk({ messages, words, fields, status }: Walk, isPage: boolean): ErrorBody {
+function finishWalk({ messages, words, fields, status }: ErrorWalk, isPage: boolean): ErrorBody {
   return {
     messages: [...new Set(messages)],
     words: [...new Set(words)],
     fields,
-    status: status ?? messages.map(statusInText).find((found) => found !== null) ?? null,
+    status: status ?? messages.map(findStatusInText).find((found) => found !== null) ?? null,
     isPage,
   };
 }
@@ -84,7 +84,7 @@ function finishWalk({ messages, words, fields, status }: Walk, isPage: boolean):
  * Some gateways send the body of an error as an event, and some with the status line in front of
  * it.
  */
-function withoutFraming(text: string): string {
+function removeFraming(text: string): string {
   const data = /^(?:event:[^\n]*\n)?(?:data|error):\s*(?=[{[])/i.exec(text);
   return data === null ? text : (text.slice(data[0].length).split(/\r?\n\r?\n/)[0] ?? '').trim();
 }
@@ -94,19 +94,19 @@ function parseErrorJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // It is not JSON after all, or was truncated at the limit; the text itself is still searched.
+    // The text is not JSON or was truncated at the limit; the text itself is still searched.
     return undefined;
   }
 }
 
-function visitValue(walk: Walk, value: unknown, key: string, depth: number): void {
+function visitValue(walk: ErrorWalk, value: unknown, key: string, depth: number): void {
   walk.values += 1;
   if (depth > MAX_DEPTH || walk.values > MAX_VALUES) return;
   if (typeof value === 'string') visitText(walk, value, key, depth);
   else if (typeof value === 'number') visitNumber(walk, value, key);
   else if (Array.isArray(value)) for (const one of value) visitValue(walk, one, key, depth + 1);
   else if (typeof value === 'object' && value !== null) {
-    const place = faultPlace(value);
+    const place = findFaultyField(value);
     if (place !== null) addMessage(walk, place);
     for (const [name, inner] of Object.entries(value)) visitValue(walk, inner, name, depth + 1);
   }
@@ -115,14 +115,14 @@ function visitValue(walk: Walk, value: unknown, key: string, depth: number): voi
 /**
  * FastAPI names the invalid field next to its message: `{"loc": ["body", "tools"], "msg": "…"}`.
  */
-function faultPlace(value: object): string | null {
+function findFaultyField(value: object): string | null {
   const { loc, msg } = value as { readonly loc?: unknown; readonly msg?: unknown };
   if (!Array.isArray(loc) || typeof msg !== 'string') return null;
   const steps = loc.filter((step) => step !== 'body' && ['string', 'number'].includes(typeof step));
   return steps.length === 0 ? null : `${steps.join('.')}: ${msg}`;
 }
 
-function visitText(walk: Walk, text: string, key: string, depth: number): void {
+function visitText(walk: ErrorWalk, text: string, key: string, depth: number): void {
   const trimmed = text.trim();
   if (trimmed === '') return;
   if (FIELD_KEY.test(key)) walk.fields[key.toLowerCase()] = trimmed;
@@ -134,23 +134,23 @@ function visitText(walk: Walk, text: string, key: string, depth: number): void {
   else addMessage(walk, trimmed);
 }
 
-function visitNumber(walk: Walk, value: number, key: string): void {
+function visitNumber(walk: ErrorWalk, value: number, key: string): void {
   if (FIELD_KEY.test(key)) walk.fields[key.toLowerCase()] = String(value);
   if (WORD_KEY.test(key)) addWord(walk, String(value));
 }
 
-function addWord(walk: Walk, word: string): void {
-  const status = asStatus(word);
+function addWord(walk: ErrorWalk, word: string): void {
+  const status = parseStatus(word);
   if (status !== null) walk.status ??= status;
   else if (word.length <= 100 && !EMPTY_WORD.test(word)) walk.words.push(word);
 }
 
-function addMessage(walk: Walk, text: string): void {
+function addMessage(walk: ErrorWalk, text: string): void {
   if (text !== '') walk.messages.push(text.slice(0, MAX_MESSAGE));
 }
 
 /** Parses `400` or `"429"`; null for anything that is not an error status. */
-export function asStatus(value: unknown): number | null {
+export function parseStatus(value: unknown): number | null {
   const text = typeof value === 'number' || typeof value === 'string' ? String(value) : '';
   return /^[45]\d\d$/.test(text) ? Number(text) : null;
 }
@@ -159,12 +159,12 @@ export function asStatus(value: unknown): number | null {
  * A status within a sentence: `Error code: 429 - …`, `HTTP 503`, `[429 Too Many Requests]`, `529
  * overloaded`.
  */
-function statusInText(text: string): number | null {
+function findStatusInText(text: string): number | null {
   const found =
     /\b(?:error code|status(?:[ _]code)?|http(?:\/[\d.]+)?(?: error)?)["'=:\s]{1,4}([45]\d\d)\b/i.exec(
       text,
     ) ?? /^\W?([45]\d\d)[\s:,-]+[a-z{<]/i.exec(text);
-  return asStatus(found?.[1]);
+  return parseStatus(found?.[1]);
 }
 
 function isWebPage(text: string): boolean {
@@ -173,8 +173,8 @@ function isWebPage(text: string): boolean {
   );
 }
 
-/** Adds the title, the headings and the first text of a web page. */
-function addPage(walk: Walk, page: string): void {
+/** Adds the title, the headings and the first text of a web page to the content. */
+function addPage(walk: ErrorWalk, page: string): void {
   for (const [, text = ''] of page.matchAll(/<(?:title|h1)[^>]*>([^<]{1,300})</gi)) {
     addMessage(walk, text.trim());
   }
@@ -182,7 +182,7 @@ function addPage(walk: Walk, page: string): void {
   addMessage(walk, shown.replace(/\s+/g, ' ').trim().slice(0, 500));
 }
 
-function addXml(walk: Walk, xml: string): void {
+function addXml(walk: ErrorWalk, xml: string): void {
   for (const [, name = '', text = ''] of xml.matchAll(/<(code|message)>([^<]*)</gi)) {
     if (name.toLowerCase() === 'code') addWord(walk, text.trim());
     else addMessage(walk, text.trim());

@@ -1,4 +1,4 @@
-import type { ModelFailure, TooLong } from './chat-model.ts';
+import type { ModelFailure, RequestTooLong } from './chat-model.ts';
 
 /** The maximum length of a quoted provider message, in characters. */
 const MAX_QUOTE = 200;
@@ -17,11 +17,15 @@ export interface FailedModel {
  * providers echo the key.
  */
 export function explainFailure(failure: ModelFailure, model: FailedModel, said: string): string {
-  return `${failureSentence(failure, model, said)} ${remedySentence(failure)}`.trim();
+  return `${describeFailureCause(failure, model, said)} ${describeRemedy(failure)}`.trim();
 }
 
-/** The first half of `explainFailure`, a complete sentence. */
-export function failureSentence(failure: ModelFailure, model: FailedModel, said: string): string {
+/** The first sentence of `explainFailure`. */
+export function describeFailureCause(
+  failure: ModelFailure,
+  model: FailedModel,
+  said: string,
+): string {
   const { id, server } = model;
   switch (failure.kind) {
     case 'unreachable':
@@ -33,35 +37,35 @@ export function failureSentence(failure: ModelFailure, model: FailedModel, said:
     case 'unauthorised':
       return `${server} refused the key for ${id}.`;
     case 'blocked':
-      return `Something between here and ${server} blocked the request to ${id}${quote(said)}.`;
+      return `Something between here and ${server} blocked the request to ${id}${quoteServerText(said)}.`;
     case 'no-credit':
       return `The account for ${id} at ${server} has no credit left.`;
     case 'not-found':
-      return `${server} knows no model or address for ${id}.`;
+      return `${server} does not have the model or the address of ${id}.`;
     case 'rate-limited':
-      return `${id} is asked too often just now${retryWaitText(failure.retryAfterMs)}.`;
+      return `${id} is receiving too many requests${describeRetryWait(failure.retryAfterMs)}.`;
     case 'overloaded':
-      return `${id} at ${server} is overloaded or has an error of its own${quote(said)}.`;
+      return `${id} at ${server} is overloaded or has an internal error${quoteServerText(said)}.`;
     case 'too-long':
       return failure.isBytes === true
-        ? `${server} does not take a request of this size for ${id}.`
-        : `The conversation is too long for ${id}${windowText(failure)}.`;
+        ? `${server} does not accept a request of this size for ${id}.`
+        : `The conversation is too long for ${id}${describeWindow(failure)}.`;
     case 'output-limit':
-      return `${id} at ${server} does not allow an answer as long as was asked for${quote(said)}.`;
+      return `${id} at ${server} does not allow an answer of the requested length${quoteServerText(said)}.`;
     case 'refused':
-      return `${id} at ${server} did not accept the request${quote(said)}.`;
+      return `${id} at ${server} did not accept the request${quoteServerText(said)}.`;
     case 'no-tools':
-      return `${id} at ${server} cannot use tools${quote(said)}.`;
+      return `${id} at ${server} cannot use tools${quoteServerText(said)}.`;
     case 'message-order':
-      return `${id} at ${server} did not accept the order of the messages${quote(said)}.`;
+      return `${id} at ${server} did not accept the order of the messages${quoteServerText(said)}.`;
     case 'filtered':
       return `${id} declined to answer because of its content filter.`;
     case 'rubbish':
-      return `${server} answered for ${id} with something that is not a model's answer${quote(said)}.`;
+      return `${server} answered for ${id} with something that is not a model's answer${quoteServerText(said)}.`;
     case 'empty':
       return `${id} sent an empty answer.`;
     case 'endless':
-      return `${id} used up all its room for an answer with thinking, and said nothing.`;
+      return `${id} used up its output limit with reasoning and gave no answer.`;
     case 'timeout':
       return `${id} at ${server} ${TIMEOUT_TEXTS[failure.phase].what}.`;
     case 'aborted':
@@ -96,14 +100,14 @@ const FIXES: Readonly<Record<Exclude<ModelFailure['kind'], 'timeout'>, string>> 
   'message-order': 'Start a new session or use another model.',
   filtered: 'Put the request in other words.',
   rubbish:
-    'Check baseUrl in the settings; it usually ends in /v1. Or this network wants a sign-in first.',
+    'Check baseUrl in the settings; it usually ends in /v1. This network may also require a sign-in first.',
   empty: 'Try again, or use another model if it happens often.',
   endless: 'Ask for a smaller part, raise limits.answer.reasoningCharacters, or use another model.',
   aborted: '',
 };
 
 /** The second half of `explainFailure`; empty if there is no advice to give. */
-export function remedySentence(failure: ModelFailure): string {
+export function describeRemedy(failure: ModelFailure): string {
   if (failure.kind === 'timeout') return TIMEOUT_TEXTS[failure.phase].fix;
   if (failure.kind === 'unreachable' && failure.because === 'certificate') return CERTIFICATE_FIX;
   return failure.kind === 'too-long' && failure.isBytes === true ? BYTES_FIX : FIXES[failure.kind];
@@ -114,17 +118,17 @@ const CERTIFICATE_FIX =
 const BYTES_FIX =
   'Send fewer or smaller pictures and files, or raise the limit of the proxy in front of that server.';
 
-function windowText({ windowTokens }: TooLong): string {
+function describeWindow({ windowTokens }: RequestTooLong): string {
   return windowTokens === undefined
     ? ''
-    : `, which takes ${windowTokens.toLocaleString('en-US')} tokens`;
+    : `, which accepts ${windowTokens.toLocaleString('en-US')} tokens`;
 }
 
-function retryWaitText(retryAfterMs: number | null): string {
-  return retryAfterMs === null ? '' : ` and wants ${Math.ceil(retryAfterMs / 1000)} s of rest`;
+function describeRetryWait(retryAfterMs: number | null): string {
+  return retryAfterMs === null ? '' : ` and asks to wait ${Math.ceil(retryAfterMs / 1000)} s`;
 }
 
-function quote(said: string): string {
+function quoteServerText(said: string): string {
   const line = said.replace(/\s+/g, ' ').trim();
   if (line === '') return '';
   return ` (“${line.length > MAX_QUOTE ? `${line.slice(0, MAX_QUOTE)}…` : line}”)`;

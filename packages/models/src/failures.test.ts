@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ModelError, type ModelFailure } from './chat-model.ts';
 import { explainFailure } from './explain-failure.ts';
-import { classifyFailure, failureFacts } from './failures.ts';
-import { retryAfterMs } from './retry-after.ts';
+import { classifyFailure, collectFailureFacts } from './failures.ts';
+import { findRetryAfterMs } from './retry-after.ts';
 
 /** An error in the shape that the AI SDK throws for an HTTP status. */
 function http(statusCode: number, error: object | string = '', responseHeaders = {}) {
@@ -17,9 +17,9 @@ function network(code: string, statusCode?: number) {
   return { name: 'AI_APICallError', message: 'Cannot connect to API', statusCode, cause };
 }
 
-const kindOf = (thrown: unknown) => classifyFailure(failureFacts(thrown), 0).kind;
+const kindOf = (thrown: unknown) => classifyFailure(collectFailureFacts(thrown), 0).kind;
 
-describe('what a failed call means', () => {
+describe('the classification of a failed call', () => {
   it.each([
     [401, 'unauthorised'],
     [402, 'no-credit'],
@@ -32,7 +32,7 @@ describe('what a failed call means', () => {
     [500, 'overloaded'],
     [503, 'overloaded'],
     [529, 'overloaded'],
-  ])('[G01] status %i: %s', (status, kind) => {
+  ])('[G01] status %i is classified as %s', (status, kind) => {
     expect(kindOf(http(status))).toBe(kind);
     const ofPage = status === 403 ? 'blocked' : kind;
     expect(kindOf(http(status, '<html>gateway</html>'))).toBe(ofPage);
@@ -139,7 +139,7 @@ describe('what a failed call means', () => {
     ],
     ['no body at all', { name: 'AI_EmptyResponseBodyError', message: 'x' }, 'empty'],
     ['nothing that is known', undefined, 'refused'],
-  ])('[G01] %s', (_name, thrown, kind) => {
+  ])('[G01] classifies %s', (_name, thrown, kind) => {
     expect(kindOf(thrown)).toBe(kind);
   });
 
@@ -152,13 +152,16 @@ describe('what a failed call means', () => {
     ['ECONNRESET', 'broken-off'],
     ['UND_ERR_SOCKET', 'broken-off'],
     ['UND_ERR_HEADERS_TIMEOUT', 'timeout'],
-  ])('[G01] network error %s: %s, also in the middle of an answer', (code, kind) => {
-    expect(kindOf(network(code))).toBe(kind);
-    expect(kindOf(network(code, 200))).toBe(kind);
-  });
+  ])(
+    '[G01] network error %s is classified as %s, even in the middle of an answer',
+    (code, kind) => {
+      expect(kindOf(network(code))).toBe(kind);
+      expect(kindOf(network(code, 200))).toBe(kind);
+    },
+  );
 
   it('[G01] keeps the delay that a rate-limited provider asks for', () => {
-    const facts = failureFacts(http(429, '', { 'retry-after': '7' }));
+    const facts = collectFailureFacts(http(429, '', { 'retry-after': '7' }));
     expect(classifyFailure(facts, 0)).toEqual({ kind: 'rate-limited', retryAfterMs: 7_000 });
   });
 });
@@ -175,8 +178,8 @@ describe('Retry-After', () => {
     ['nothing', {}, null],
     ['nonsense', { 'retry-after': 'soon' }, null],
     ['longer than a day', { 'retry-after': '99999999' }, null],
-  ])('reads %s', (_name, headers: Record<string, string>, expected) => {
-    expect(retryAfterMs({ headers }, NOW)).toBe(expected);
+  ])('extracts %s', (_name, headers: Record<string, string>, expected) => {
+    expect(findRetryAfterMs({ headers }, NOW)).toBe(expected);
   });
 });
 
@@ -214,7 +217,7 @@ describe('the text for a failure', () => {
 
   it('[G01] state the delay that a rate-limited model asks for, rounded up', () => {
     const words = explainFailure({ kind: 'rate-limited', retryAfterMs: 1_500 }, model, '');
-    expect(words).toContain('wants 2 s of rest');
+    expect(words).toContain('asks to wait 2 s');
   });
 
   it('never repeat what a provider says about a key, because some echo the key', () => {
@@ -244,7 +247,7 @@ describe('a model error', () => {
     ['filtered', false],
     ['rubbish', false],
     ['aborted', false],
-  ] as const)('[G01] of kind %s: may be retried: %s', (kind, retryable) => {
+  ] as const)('[G01] of kind %s can be retried: %s', (kind, retryable) => {
     const error = new ModelError({ kind }, 'p/m', 'words');
     expect(error).toMatchObject({ code: `model-${kind}`, retryable, model: 'p/m' });
   });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ModelFailure } from './chat-model.ts';
 import { readLengthRefusal } from './context-full.ts';
-import { asStatus, type ErrorBody, readErrorBody, readErrorValue } from './error-body.ts';
+import { type ErrorBody, parseStatus, readErrorBody, readErrorValue } from './error-body.ts';
 import {
   BLOCKED,
   FILTERED,
@@ -14,7 +14,7 @@ import {
   UNAUTHORISED,
   WRONG_PLACE,
 } from './failure-words.ts';
-import { retryAfterMs } from './retry-after.ts';
+import { findRetryAfterMs } from './retry-after.ts';
 
 /** The facts about a failed call, extracted from the thrown value. */
 export interface FailureFacts {
@@ -29,7 +29,7 @@ export interface FailureFacts {
   readonly type: string | null;
   /** The code from a socket or from `fetch`, such as `ECONNREFUSED`. */
   readonly networkCode: string | null;
-  /** Header names are in lower case. */
+  /** The response headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: ErrorBody;
 }
@@ -65,11 +65,11 @@ const MAX_CAUSES = 6;
  * Extracts facts from any thrown value, by its shape, because loading the AI SDK's error classes
  * would cost 100 ms.
  */
-export function failureFacts(thrown: unknown): FailureFacts {
+export function collectFailureFacts(thrown: unknown): FailureFacts {
   const top = Thrown.safeParse(thrown);
   if (!top.success) {
     const body = readErrorBody(typeof thrown === 'string' ? thrown : '');
-    const message = mainMessage(body) ?? '';
+    const message = findMainMessage(body) ?? '';
     return {
       name: '',
       message,
@@ -90,13 +90,13 @@ export function failureFacts(thrown: unknown): FailureFacts {
     ...read,
     isPage: read.isPage || isPageType(headers['content-type'], data.responseBody),
   };
-  const outer = asStatus(data.statusCode) ?? asStatus(data.status) ?? asStatus(data.code);
+  const outer = parseStatus(data.statusCode) ?? parseStatus(data.status) ?? parseStatus(data.code);
   return {
     name: data.name,
-    message: mainMessage(body) ?? data.message,
-    status: effectiveStatus(outer, body.status),
+    message: findMainMessage(body) ?? data.message,
+    status: resolveStatus(outer, body.status),
     type: headers['x-amzn-errortype']?.split(':')[0] ?? body.words[0] ?? null,
-    networkCode: networkCode(thrown),
+    networkCode: findNetworkCode(thrown),
     headers,
     body,
   };
@@ -110,18 +110,18 @@ function isPageType(contentType: string | undefined, body: string): boolean {
 const WRAPPER =
   /^(?:provider returned error|upstream error|bad request|error|internal server error|invalid request|request failed|.{0,40}status code \(no body\))\.?$/i;
 
-function mainMessage({ messages }: ErrorBody): string | undefined {
+function findMainMessage({ messages }: ErrorBody): string | undefined {
   return messages.find((message) => !WRAPPER.test(message)) ?? messages[0];
 }
 
 /** A gateway may wrap the provider's status in its own response. */
-function effectiveStatus(outer: number | null, inner: number | null): number | null {
+function resolveStatus(outer: number | null, inner: number | null): number | null {
   if (outer === null) return inner;
   const isWrapper = outer === 400 || outer === 500 || outer === 502;
   return isWrapper && inner !== null && [402, 413, 429, 503, 529].includes(inner) ? inner : outer;
 }
 
-function networkCode(thrown: unknown): string | null {
+function findNetworkCode(thrown: unknown): string | null {
   let current = thrown;
   for (let depth = 0; depth < MAX_CAUSES; depth += 1) {
     const link = Thrown.safeParse(current);
@@ -146,17 +146,17 @@ const OVERSIZED = /it sent more than \d+ bytes at once|failed to process success
  * `now` is ms since 1970, for dates in `Retry-After`.
  */
 export function classifyFailure(facts: FailureFacts, now: number): ModelFailure {
-  const failure = kindOfFailure(facts, now);
+  const failure = decideFailureKind(facts, now);
   if (failure.kind !== 'overloaded') return failure;
   const { headers, body, message } = facts;
   // Such responses also report rate limits, which are not the reason.
   const asked = Object.entries(headers).filter(([header]) => header.startsWith('retry-after'));
   const sources = { headers: Object.fromEntries(asked), fields: body.fields, text: message };
-  const rest = retryAfterMs(sources, now);
+  const rest = findRetryAfterMs(sources, now);
   return rest === null ? failure : { ...failure, retryAfterMs: rest };
 }
 
-function kindOfFailure(facts: FailureFacts, now: number): ModelFailure {
+function decideFailureKind(facts: FailureFacts, now: number): ModelFailure {
   const { status, name, networkCode } = facts;
   const failed = status !== null && status >= 400;
   if (failed || networkCode === null) {
@@ -172,14 +172,14 @@ function kindOfFailure(facts: FailureFacts, now: number): ModelFailure {
   return { kind: 'refused' };
 }
 
-function failureText({ type, message, body }: FailureFacts): string {
+function joinFailureText({ type, message, body }: FailureFacts): string {
   const numbers = Object.entries(body.fields).map(([name, value]) => `${name}: ${value}`);
   const said = [type ?? '', ...body.words, message, ...body.messages, ...numbers].join('\n');
   return said.slice(0, MAX_SAID);
 }
 
 /**
- * These phrases count with any status: LM Studio sends 400 for a model that it has just unloaded.
+ * These phrases apply with any status: LM Studio sends 400 for a model that it has just unloaded.
  */
 const OVERLOADED_WITH_ANY_STATUS =
   /overloaded|model (?:is |was |has |has been )?(?:unloaded|crashed)|context deadline exceeded/i;
@@ -189,7 +189,7 @@ const MAX_SAID = 8_000;
 
 function classifyText(facts: FailureFacts, now: number): ModelFailure | null {
   const { status, body, headers } = facts;
-  const text = failureText(facts);
+  const text = joinFailureText(facts);
   const serverFailed = status !== null && status >= 500;
   if (isBlocked(facts, text)) return { kind: 'blocked' };
   // A web page does not come from a model's server.
@@ -198,8 +198,8 @@ function classifyText(facts: FailureFacts, now: number): ModelFailure | null {
   if (MESSAGE_ORDER.test(text)) return { kind: 'message-order' };
   const length = readLengthRefusal(text, status);
   if (length !== null) return length;
-  const rest = retryAfterMs({ headers, fields: body.fields, text }, now);
-  // "Quota" may also mean the limit per minute; a server that states when to retry means that.
+  const rest = findRetryAfterMs({ headers, fields: body.fields, text }, now);
+  // "Quota" may also mean a limit per minute, which is assumed if the server states when to retry.
   if (NO_CREDIT.test(text) && !serverFailed && rest === null) return { kind: 'no-credit' };
   if (RATE_LIMITED.test(text) && !serverFailed) return { kind: 'rate-limited', retryAfterMs: rest };
   if (UNAUTHORISED.test(text)) return { kind: 'unauthorised' };
@@ -247,7 +247,7 @@ function classifyStatus(status: number, facts: FailureFacts, now: number): Model
       return { kind: 'too-long', isBytes: true };
     case 429: {
       const { headers, body, message } = facts;
-      const rest = retryAfterMs({ headers, fields: body.fields, text: message }, now);
+      const rest = findRetryAfterMs({ headers, fields: body.fields, text: message }, now);
       return { kind: 'rate-limited', retryAfterMs: rest };
     }
     case 400:

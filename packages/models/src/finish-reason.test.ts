@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { finishReasonOf } from './finish-reason.ts';
+import { toFinishReasonName } from './finish-reason.ts';
 
-describe('why an answer ended', () => {
+describe('the finish reason of an answer', () => {
   it.each([
     [
       'length',
@@ -46,14 +46,14 @@ describe('why an answer ended', () => {
       'stop',
       ['stop', 'end_turn', 'STOP', 'eos_token', 'COMPLETE', 'FINISH_REASON_STOP', 'pause_turn'],
     ],
-  ])('[G21] is read from the words of all providers: %s', (reason, words) => {
-    expect(words.map((word) => finishReasonOf(word))).toEqual(words.map(() => reason));
+  ])('[G21] is derived from the words of all providers: %s', (reason, words) => {
+    expect(words.map((word) => toFinishReasonName(word))).toEqual(words.map(() => reason));
   });
 
   it.each(['', 'something new', 'stateful', 'unknown'])(
-    '[G21] is not guessed when %j is not such a word',
+    '[G21] is not guessed from the unknown word %j',
     (word) => {
-      expect(finishReasonOf(word)).toBe('other');
+      expect(toFinishReasonName(word)).toBe('other');
     },
   );
 });

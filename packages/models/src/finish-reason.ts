@@ -46,7 +46,7 @@ const REASONS: readonly (readonly [FinishReason, readonly string[]])[] = [
 const PATTERNS = REASONS.map(([reason, words]) => [reason, new RegExp(words.join('|'))] as const);
 
 /** Why an answer ended, derived from the server's finish reason; `other` if that is unknown. */
-export function finishReasonOf(raw: string): FinishReason {
+export function toFinishReasonName(raw: string): FinishReason {
   const word = raw
     .trim()
     .toLowerCase()

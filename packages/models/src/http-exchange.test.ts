@@ -5,7 +5,12 @@ import { buffer, text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Exchange, exchangeOver, type HttpAnswer, httpExchange } from './http-exchange.ts';
+import {
+  createExchange,
+  type ExchangeRequest,
+  type HttpAnswer,
+  httpExchange,
+} from './http-exchange.ts';
 
 async function serve(answer: RequestListener): Promise<string> {
   const server = createServer(answer);
@@ -21,7 +26,7 @@ async function serve(answer: RequestListener): Promise<string> {
 
 const BODY = Buffer.from('{"text":"é你😀"}');
 const HEADERS = { 'content-type': 'application/json', authorization: 'Bearer k' };
-const send = (exchange: Exchange, url: string, signal = new AbortController().signal) =>
+const send = (exchange: ExchangeRequest, url: string, signal = new AbortController().signal) =>
   exchange(url, HEADERS, BODY, signal);
 
 async function read({ body }: HttpAnswer): Promise<string> {
@@ -33,10 +38,10 @@ async function read({ body }: HttpAnswer): Promise<string> {
   }
 }
 
-/** Both implementations must behave the same. */
-describe.each<[string, Exchange]>([
+/** Both implementations must behave in the same way. */
+describe.each<[string, ExchangeRequest]>([
   ['over node:http', httpExchange],
-  ['over fetch', exchangeOver(globalThis.fetch)],
+  ['over fetch', createExchange(globalThis.fetch)],
 ])('[G01] a request to a model %s', (_name, exchange) => {
   it('sends bytes and reads the status, headers and body', async () => {
     const url = await serve(async (request, response) => {
@@ -70,7 +75,7 @@ describe.each<[string, Exchange]>([
     expect(await read(await send(exchange, url))).toBe('packed');
   });
 
-  it('throws when there is no server, and when the answer breaks off', async () => {
+  it('throws if no server responds, and if the answer breaks off', async () => {
     const refused = 'http://127.0.0.1:1/v1';
     await expect(send(exchange, refused)).rejects.toThrow();
     const url = await serve((_request, response) => {
@@ -80,7 +85,7 @@ describe.each<[string, Exchange]>([
     await expect(read(answer)).rejects.toThrow();
   });
 
-  it.each(['before', 'waiting', 'reading'])('stops when it is aborted: %s', async (when) => {
+  it.each(['before', 'waiting', 'reading'])('ends when it is aborted: %s', async (when) => {
     const stop = new AbortController();
     const left = Promise.withResolvers<void>();
     const url = await serve((request, response) => {
@@ -100,7 +105,7 @@ describe.each<[string, Exchange]>([
     await left.promise;
   });
 
-  it('closes the connection when the caller leaves', async () => {
+  it('closes the connection when the caller stops reading', async () => {
     const left = Promise.withResolvers<void>();
     const url = await serve((_request, response) => {
       response.once('close', left.resolve);
@@ -126,7 +131,7 @@ describe('[G01] a request over node:http', () => {
       await answer.body.next();
       await answer.body.return?.();
       answer.release();
-      // Waits until the rest has arrived.
+      // Waits until the rest of the answer has arrived.
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     expect(ports.size).toBeLessThan(4);

@@ -16,7 +16,8 @@ export interface HttpAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * The decompressed body. Throws if the connection breaks before the end or the signal is aborted.
+   * Yields the decompressed body. Throws if the connection breaks before the end or the signal is
+   * aborted.
    */
   readonly body: AsyncIterator<Uint8Array, unknown>;
   /**
@@ -28,7 +29,7 @@ export interface HttpAnswer {
 }
 
 /** Sends one request to a model: a JSON body, by POST. */
-export type Exchange = (
+export type ExchangeRequest = (
   url: string,
   headers: Readonly<Record<string, string>>,
   body: Uint8Array,
@@ -37,12 +38,12 @@ export type Exchange = (
 
 /**
  * Uses node:http with Node's global agents: connections are kept alive, and go through a proxy if
- * `NODE_USE_ENV_PROXY` is set. What node:http cannot do (redirects, other protocols) is left to
- * Node's `fetch`.
+ * `NODE_USE_ENV_PROXY` is set. Requests that node:http does not support (redirects, other
+ * protocols) are sent with Node's `fetch`.
  */
-export const httpExchange: Exchange = async (url, headers, body, signal) => {
+export const httpExchange: ExchangeRequest = async (url, headers, body, signal) => {
   const parsed = URL.parse(url);
-  const overFetch = () => exchangeOver(globalThis.fetch)(url, headers, body, signal);
+  const overFetch = () => createExchange(globalThis.fetch)(url, headers, body, signal);
   if (parsed === null || !isPlainHttp(parsed)) return overFetch();
   signal.throwIfAborted();
   const answer = await postRequest(parsed, headers, body, signal);
@@ -51,10 +52,10 @@ export const httpExchange: Exchange = async (url, headers, body, signal) => {
     answer.destroy();
     return overFetch();
   }
-  const decoder = decoderOf(answer);
+  const decoder = createDecoder(answer);
   return {
     status,
-    headers: plainHeaders(answer),
+    headers: toPlainHeaders(answer),
     body:
       decoder === null
         ? answer.iterator({ destroyOnReturn: false })
@@ -65,13 +66,13 @@ export const httpExchange: Exchange = async (url, headers, body, signal) => {
 };
 
 /** Sends requests through any `fetch` implementation. */
-export function exchangeOver(fetch: typeof globalThis.fetch): Exchange {
+export function createExchange(fetch: typeof globalThis.fetch): ExchangeRequest {
   return async (url, headers, body, signal) => {
     const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString();
     const answer = await fetch(url, { method: 'POST', headers, body: text, signal });
     const reader = answer.body?.getReader();
     const leave = (): void => {
-      // A stream that has already failed cannot be cancelled; `read` has thrown its error.
+      // A stream that has already failed cannot be canceled; `read` has thrown its error.
       reader?.cancel().catch(() => undefined);
     };
     return {
@@ -84,7 +85,10 @@ export function exchangeOver(fetch: typeof globalThis.fetch): Exchange {
   };
 }
 
-/** Whether node:http can send the request: no other protocol, and no password in the URL. */
+/**
+ * Whether node:http can send the request: the protocol is HTTP or HTTPS, and the URL contains no
+ * password.
+ */
 export function isPlainHttp({ protocol, username }: URL): boolean {
   return /^https?:$/.test(protocol) && username === '';
 }
@@ -137,10 +141,10 @@ function limitConnecting(call: ClientRequest, { protocol, host }: URL): void {
 }
 
 /**
- * Decompresses a response; null if it is not compressed. Some servers compress although they were
- * asked not to.
+ * Decompresses a response; null if it is not compressed. Some servers compress responses although
+ * they were asked not to.
  */
-export function decoderOf(answer: IncomingMessage): Transform | null {
+export function createDecoder(answer: IncomingMessage): Transform | null {
   const encoding = answer.headers['content-encoding']?.toLowerCase().trim() ?? 'identity';
   if (encoding === 'identity' || encoding === '') return null;
   const zlib = process.getBuiltinModule('node:zlib');
@@ -150,10 +154,7 @@ export function decoderOf(answer: IncomingMessage): Transform | null {
   return zlib.createUnzip({ finishFlush: zlib.constants.Z_SYNC_FLUSH });
 }
 
-/**
- * Decompresses a response. Data sent before a connection broke is still decompressed; then the
- * error is thrown.
- */
+/** Data that arrived before a connection broke is still decompressed; then the error is thrown. */
 async function* unpackBody(
   answer: IncomingMessage,
   decoder: Transform,
@@ -167,7 +168,7 @@ async function* unpackBody(
   if (broken !== undefined) throw broken;
 }
 
-function plainHeaders({ headers }: IncomingMessage): Record<string, string> {
+function toPlainHeaders({ headers }: IncomingMessage): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')]),
   );
@@ -175,7 +176,7 @@ function plainHeaders({ headers }: IncomingMessage): Record<string, string> {
 
 function releaseAnswer(answer: IncomingMessage): void {
   if (answer.destroyed || answer.readableEnded) return;
-  // The response was complete, so a later failure does no harm.
+  // The response was complete, so a later failure is ignored.
   answer.on('error', () => undefined);
   const timer = setTimeout(() => answer.destroy(), RELEASE_MS).unref();
   answer.once('close', () => clearTimeout(timer));

@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { httpFetch } from './http-fetch.ts';
 
-/** For loopback only. */
+/** A self-signed certificate for loopback. */
 const CERTIFICATE = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgLw2qo//DZV4ZHzDc
@@ -49,11 +49,11 @@ const post = (body = '{}', signal: AbortSignal | null = null): RequestInit => ({
   signal,
 });
 
-/** Both implementations must behave the same. */
+/** Both implementations must behave in the same way. */
 describe.each([
   ['httpFetch', httpFetch],
   ['the fetch of Node', globalThis.fetch],
-])('[G01] %s', (_name, fetch) => {
+])('[G01] a request over %s', (_name, fetch) => {
   it('sends a text, reads the response and keeps the connection', async () => {
     const asked: unknown[] = [];
     const ports = new Set<number | undefined>();
@@ -117,7 +117,7 @@ describe.each([
     expect(await (await fetch(url, post())).text()).toBe('packed');
   });
 
-  it('throws the reason when there is no server', async () => {
+  it('throws the reason if no server responds', async () => {
     const port = await listen(createServer());
     const url = await serve((request) => request.socket.destroy());
     await expect(fetch(url, post())).rejects.toMatchObject({
@@ -133,7 +133,7 @@ describe.each([
     await expect(fetch('http://u:p@127.0.0.1/v1', post())).rejects.toThrow('credentials');
   });
 
-  it('fails when the response breaks off', async () => {
+  it('fails if the response breaks off', async () => {
     const url = await serve((_request, response) => {
       response.write('half', () => response.destroy());
     });
@@ -155,7 +155,7 @@ describe.each([
     expect(await (await fetch(url, post())).text()).toBe('secret');
   });
 
-  it.each(['before', 'waiting', 'reading'])('stops when it is aborted: %s', async (when) => {
+  it.each(['before', 'waiting', 'reading'])('ends when it is aborted: %s', async (when) => {
     const stop = new AbortController();
     const left = Promise.withResolvers<void>();
     const url = await serve((request, response) => {
@@ -175,7 +175,7 @@ describe.each([
     await left.promise;
   });
 
-  it('closes the connection when the reader leaves', async () => {
+  it('closes the connection when the reader stops', async () => {
     const left = Promise.withResolvers<void>();
     const url = await serve((_request, response) => {
       response.once('close', left.resolve);
@@ -217,7 +217,7 @@ describe('[G01] httpFetch', () => {
     expect(await (await httpFetch(url, post())).text()).toBe(event('abc'));
   });
 
-  it('applies backpressure to a server that sends faster than anyone reads', async () => {
+  it('applies backpressure to a server that sends faster than the reader reads', async () => {
     const url = await serve((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.end(': still here\n\n'.repeat(700_000));
@@ -229,7 +229,7 @@ describe('[G01] httpFetch', () => {
     expect((await whole.arrayBuffer()).byteLength).toBe(9_800_000);
   });
 
-  it('uses the proxy of the environment if Node is configured to', async () => {
+  it('uses the proxy from the environment if Node is configured to', async () => {
     const proxy = await serve(async (request, response) => {
       response.end(`${request.method} ${request.url} ${await buffer(request)}`);
     });

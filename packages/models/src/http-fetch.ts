@@ -1,21 +1,21 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
-import { decoderOf, isPlainHttp, postRequest } from './http-exchange.ts';
+import { createDecoder, isPlainHttp, postRequest } from './http-exchange.ts';
 
 type Fetch = typeof globalThis.fetch;
 
 /**
  * The maximum size of a stream event, or of a response that is not a stream, in bytes: a hundred
- * times what providers send at a time. A parser buffers an event until it is complete.
+ * times what providers send at a time. A parser buffers an event until the event is complete.
  */
 const MAX_EVENT_BYTES = 4 * 1_024 * 1_024;
-/** How many bytes are read ahead of the reader. */
+/** The maximum number of bytes that are buffered ahead of the reader. */
 const READ_AHEAD = 65_536;
 
 /**
  * `fetch` for the AI SDK over node:http, which takes a quarter of the processor time of Node's
  * `fetch` for a request of 60 KB. It uses the connections of Node's global agents: kept alive, and
- * through a proxy if `NODE_USE_ENV_PROXY` asks for one. Anything but a text sent by POST goes to
- * Node's `fetch`, and so does a request that the server redirects.
+ * through a proxy if `NODE_USE_ENV_PROXY` asks for one. Requests other than a text sent by POST,
+ * and requests that the server redirects, are sent with Node's `fetch`.
  */
 export const httpFetch: Fetch = async (input, init = {}) => {
   const { method, body, signal } = init;
@@ -24,7 +24,12 @@ export const httpFetch: Fetch = async (input, init = {}) => {
     return globalThis.fetch(input, init);
   }
   signal?.throwIfAborted();
-  const answer = await postRequest(url, headersIn(init.headers), utf8(body), signal ?? null);
+  const answer = await postRequest(
+    url,
+    toOutgoingHeaders(init.headers),
+    encodeUtf8(body),
+    signal ?? null,
+  );
   const { statusCode: status = 0, statusMessage: statusText = '', headers } = answer;
   if (status >= 300 && status < 400 && headers.location !== undefined) {
     answer.destroy();
@@ -37,7 +42,7 @@ export const httpFetch: Fetch = async (input, init = {}) => {
 };
 
 /** The AI SDK passes a plain object with all names in lower case. */
-function headersIn(headers: RequestInit['headers'] = {}): OutgoingHttpHeaders {
+function toOutgoingHeaders(headers: RequestInit['headers'] = {}): OutgoingHttpHeaders {
   const isPlain = !(headers instanceof Headers) && !Array.isArray(headers);
   return isPlain ? headers : Object.fromEntries(new Headers(headers));
 }
@@ -46,7 +51,7 @@ function headersIn(headers: RequestInit['headers'] = {}): OutgoingHttpHeaders {
  * Nearly every prompt has a character beyond Latin-1, so V8 stores the whole request in UTF-16; the
  * built-in conversion to UTF-8 takes three times as long.
  */
-function utf8(text: string): Uint8Array {
+function encodeUtf8(text: string): Uint8Array {
   const { transcode } = process.getBuiltinModule('node:buffer');
   return transcode(Buffer.from(text.toWellFormed(), 'utf16le'), 'utf16le', 'utf8');
 }
@@ -59,14 +64,14 @@ function toHeaders({ rawHeaders }: IncomingMessage): Headers {
   return headers;
 }
 
-/** The body as a stream. Data that arrived together forms one chunk. */
+/** Returns the body as a stream. Data that arrived together forms one chunk. */
 function toBodyStream(answer: IncomingMessage): ReadableStream<Uint8Array> {
-  const decoder = decoderOf(answer);
+  const decoder = createDecoder(answer);
   const { pipeline } = process.getBuiltinModule('node:stream');
   // An error on either side ends the decoder, whose reader receives it.
   const source = decoder === null ? answer : pipeline(answer, decoder, () => undefined);
   const isEvents = answer.headers['content-type']?.includes('event-stream') === true;
-  const join = isEvents ? eventJoiner() : (piece: Buffer) => piece;
+  const join = isEvents ? createEventJoiner() : (piece: Buffer) => piece;
   let unended = 0;
   let isOpen = true;
   const close = (over: () => void) => {
@@ -114,7 +119,7 @@ function toBodyStream(answer: IncomingMessage): ReadableStream<Uint8Array> {
 }
 
 /**
- * An Anthropic event that contains only one fragment of text or thought: the JSON before the
+ * An Anthropic event that contains only one fragment of text or reasoning: the JSON before the
  * fragment, the fragment as escaped in JSON, and the JSON after it.
  */
 const PIECE_EVENT = new RegExp(
@@ -133,7 +138,7 @@ const END = '\n\n';
  * costs the AI SDK three web streams and a validation, and a person sees the text at the same
  * moment. Events in any other form pass unchanged.
  */
-export function eventJoiner(): (piece: Buffer) => Buffer {
+export function createEventJoiner(): (piece: Buffer) => Buffer {
   let isWhole = true;
   return (piece) => {
     const startsWhole = isWhole;

@@ -1,6 +1,6 @@
 export { type AnswerBounds, DEFAULT_ANSWER_BOUNDS } from './answer-bounds.ts';
 export {
-  type AnswerAside,
+  type AnswerAsides as AnswerAside,
   type AnswerCut,
   type AssistantMessage,
   type ChatModel,
@@ -13,22 +13,22 @@ export {
   type ModelRequest,
   type ModelTool,
   type ModelToolCall,
+  parseToolArguments as toolArguments,
   type ToolMessage,
-  toolArguments,
   type UserMessage,
 } from './chat-model.ts';
 export {
   type ChoosableModel,
   type ChosenModel,
   createChatModel,
-  effectiveWindow,
+  resolveWindow as effectiveWindow,
 } from './create-chat-model.ts';
 export {
-  contextTokensOf,
+  getContextTokens as contextTokensOf,
+  listModelChoices as modelChoices,
   ModelPrice,
   ModelSettings,
   ModelTimeouts,
-  modelChoices,
   ProviderChoice,
 } from './model-settings.ts';
 export { OFFLINE_MODEL } from './offline-model.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { eventJoiner } from './http-fetch.ts';
+import { createEventJoiner } from './http-fetch.ts';
 
 const data = (event: object) => `data: ${JSON.stringify(event)}\n\n`;
 const block = (delta: object, index = 0) =>
@@ -9,7 +9,7 @@ const thought = (thinking: string) => block({ type: 'thinking_delta', thinking }
 
 /** The output for chunks that arrive one after another. */
 function joined(...pieces: readonly (string | Buffer)[]): string {
-  const join = eventJoiner();
+  const join = createEventJoiner();
   return Buffer.concat(pieces.map((piece) => join(Buffer.from(piece)))).toString();
 }
 
@@ -32,7 +32,7 @@ describe('[G01] text fragments that arrived together', () => {
       `${data({ type: 'message_start' })}${said('é')}${said('你')}${data({ type: 'message_stop' })}`,
       `${data({ type: 'message_start' })}${said('é你')}${data({ type: 'message_stop' })}`,
     ],
-  ])('become one: %s', (_name, events, expected) => {
+  ])('are merged into one event: %s', (_name, events, expected) => {
     expect(joined(events)).toBe(expected);
   });
 

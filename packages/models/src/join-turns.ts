@@ -23,20 +23,20 @@ function joinNeighbors(
   next: ModelMessage,
 ): ModelMessage | null {
   if (previous?.role === 'user' && next.role === 'user') {
-    const images = [...imagesOf(previous), ...imagesOf(next)];
+    const images = [...getImages(previous), ...getImages(next)];
     return {
       ...previous,
-      content: paragraphs(previous, next),
+      content: joinParagraphs(previous, next),
       ...(images.length > 0 && { images }),
     };
   }
   // Text written after a call belongs after its result.
   if (previous?.role !== 'assistant' || next.role !== 'assistant' || previous.toolCalls)
     return null;
-  return { ...next, content: paragraphs(previous, next) };
+  return { ...next, content: joinParagraphs(previous, next) };
 }
 
-function paragraphs(...messages: readonly ModelMessage[]): string {
+function joinParagraphs(...messages: readonly ModelMessage[]): string {
   return messages
     .map(({ content }) => content)
     .filter((content) => content !== '')
@@ -46,10 +46,10 @@ function paragraphs(...messages: readonly ModelMessage[]): string {
 function isEmptyMessage(message: ModelMessage): boolean {
   if (message.role === 'tool' || message.content.trim() !== '') return false;
   if (message.role === 'assistant') return (message.toolCalls?.length ?? 0) === 0;
-  return imagesOf(message).length === 0;
+  return getImages(message).length === 0;
 }
 
-/** The pictures in a message; only messages from people have any. */
-export function imagesOf(message: ModelMessage): readonly ModelImage[] {
+/** Returns the pictures in a message; only messages from people have any. */
+export function getImages(message: ModelMessage): readonly ModelImage[] {
   return message.role === 'user' ? (message.images ?? []) : [];
 }

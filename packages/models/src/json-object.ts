@@ -1,4 +1,3 @@
-/** A JSON object, which is neither null nor a list. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export function isObject(value: unknown): value is JsonObject {

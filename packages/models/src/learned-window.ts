@@ -1,16 +1,17 @@
 import { type ChatModel, ModelError, type ModelEvent, type ModelRequest } from './chat-model.ts';
 
 /**
- * Fewer tokens are not a usable context window; such a number in a sentence refers to something
- * else. The same limit as in the settings.
+ * A smaller number of tokens is not a usable context window; such a number in a sentence refers to
+ * something else. The minimum is the same as in the settings.
  */
 const MIN_TOKENS = 2_048;
 
 /**
  * Remembers the context window that a model's server states in the errors with which it refuses
- * longer requests. The number is kept as long as the model, so it is learned again after a restart.
+ * longer requests. The number is stored in the model object, so it is learned again after a
+ * restart.
  */
-export function learningModel(model: ChatModel): ChatModel {
+export function createLearningModel(model: ChatModel): ChatModel {
   let learned: number | null = null;
   const learn = (tokens: number): void => {
     if (tokens >= MIN_TOKENS && (learned === null || tokens < learned))
@@ -20,7 +21,7 @@ export function learningModel(model: ChatModel): ChatModel {
     try {
       yield* model.stream(request, signal);
     } catch (thrown) {
-      const said = thrown instanceof ModelError ? windowIn(thrown) : undefined;
+      const said = thrown instanceof ModelError ? findLearnedWindow(thrown) : undefined;
       if (said !== undefined) learn(said);
       throw thrown;
     }
@@ -37,7 +38,7 @@ export function learningModel(model: ChatModel): ChatModel {
   };
 }
 
-function windowIn({ failure }: ModelError): number | undefined {
+function findLearnedWindow({ failure }: ModelError): number | undefined {
   const isAboutLength = failure.kind === 'too-long' || failure.kind === 'output-limit';
   return isAboutLength ? failure.windowTokens : undefined;
 }

@@ -4,14 +4,14 @@ import { describe, expect, it } from 'vitest';
 import {
   detectLocalServer,
   detectLocalServers,
-  localCandidates,
+  findUsualServer,
+  listLocalCandidates,
   pickChatModel,
-  usualServerAt,
 } from './offline-model.ts';
 
-describe('where a local server is searched', () => {
-  it('[G01] on the usual ports, Ollama first', () => {
-    expect(localCandidates(undefined)).toEqual([
+describe('the addresses at which a local server is searched', () => {
+  it('[G01] include the usual ports, Ollama’s first', () => {
+    expect(listLocalCandidates(undefined)).toEqual([
       'http://127.0.0.1:11434/v1',
       'http://127.0.0.1:1234/v1',
       'http://127.0.0.1:8080/v1',
@@ -29,21 +29,21 @@ describe('where a local server is searched', () => {
     ['gpu.home', 'http://gpu.home:11434/v1'],
     ['gpu.home:80', 'http://gpu.home/v1'],
     ['https://gpu.home/', 'https://gpu.home/v1'],
-  ])('[G01] first where OLLAMA_HOST=%s says', (host, expected) => {
-    expect(localCandidates(host)[0]).toBe(expected);
+  ])('[G01] start with OLLAMA_HOST=%s', (host, expected) => {
+    expect(listLocalCandidates(host)[0]).toBe(expected);
   });
 
-  it('only once per server', () => {
-    expect(localCandidates('localhost:11434')).toHaveLength(6);
-    expect(localCandidates('127.0.0.1')).toHaveLength(5);
+  it('include each server only once', () => {
+    expect(listLocalCandidates('localhost:11434')).toHaveLength(6);
+    expect(listLocalCandidates('127.0.0.1')).toHaveLength(5);
   });
 
-  it.each(['', '  ', 'not a host'])('skips what is not a host: "%s"', (host) => {
-    expect(localCandidates(host)).toHaveLength(5);
+  it.each(['', '  ', 'not a host'])('ignore an invalid OLLAMA_HOST: "%s"', (host) => {
+    expect(listLocalCandidates(host)).toHaveLength(5);
   });
 });
 
-describe('the model that is asked', () => {
+describe('the model chosen from a server’s list', () => {
   it('[G01] is the first one that can chat', () => {
     const ids = ['nomic-embed-text:latest', 'BAAI/bge-m3', 'whisper-1', 'llama3.2:3b', 'qwen3'];
     expect(pickChatModel({ object: 'list', data: ids.map((id) => ({ id })) })).toBe('llama3.2:3b');
@@ -54,14 +54,16 @@ describe('the model that is asked', () => {
     ['no models', { data: [] }],
     ['something else', { status: 'ok' }],
     ['no object', 'hello'],
-  ])('is none when a server lists %s', (_name, answer) => {
+  ])('is null if a server lists %s', (_name, answer) => {
     expect(pickChatModel(answer)).toBeNull();
   });
 });
 
 const models = (...ids: string[]) => Response.json({ data: ids.map((id) => ({ id })) });
 
-/** A machine on which these servers run, by port; every other port refuses connections. */
+/**
+ * Simulates a machine on which these servers run, by port; every other port refuses connections.
+ */
 function machine(servers: Record<number, () => Response | Promise<Response>>) {
   const asked: string[] = [];
   const readJson = async (url: string, signal: AbortSignal) => {
@@ -84,12 +86,12 @@ describe('looking for a local server', () => {
     expect(found).toEqual({ baseUrl: 'http://127.0.0.1:1234/v1', model: 'lm' });
   });
 
-  it('[U02] finds all servers that list a chat model, the best first, and names them', async () => {
+  it('[U02] finds all servers that list a chat model, best first, and names them', async () => {
     const { readJson } = machine({ 8080: () => models('gguf'), 11434: () => models('llama3') });
     const found = await detectLocalServers({ readJson, ollamaHost: undefined });
     expect(found.map(({ model }) => model)).toEqual(['llama3', 'gguf']);
-    expect(found.map(({ baseUrl }) => usualServerAt(baseUrl))).toEqual(['Ollama', 'llama.cpp']);
-    expect(usualServerAt('http://127.0.0.1:5000/v1')).toBeUndefined();
+    expect(found.map(({ baseUrl }) => findUsualServer(baseUrl))).toEqual(['Ollama', 'llama.cpp']);
+    expect(findUsualServer('http://127.0.0.1:5000/v1')).toBeUndefined();
   });
 
   it('[G01] is not misled by other programs on these ports', async () => {
@@ -110,14 +112,14 @@ describe('looking for a local server', () => {
     expect(found?.model).toBe('jan');
   });
 
-  it('[G01] finds nothing when nothing runs, and asks only this machine', async () => {
+  it('[G01] finds no server if none runs, and sends requests only to this machine', async () => {
     const { readJson, asked } = machine({});
     expect(await detectLocalServer({ readJson, ollamaHost: undefined })).toBeNull();
     expect(asked).toHaveLength(5);
     for (const url of asked) expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1\/models$/);
   });
 
-  it('[G01] first asks the server that OLLAMA_HOST names', async () => {
+  it('[G01] first queries the server that OLLAMA_HOST names', async () => {
     const { readJson } = machine({ 5000: () => models('big'), 11434: () => models('small') });
     const found = await detectLocalServer({ readJson, ollamaHost: '127.0.0.1:5000' });
     expect(found?.model).toBe('big');
@@ -141,7 +143,7 @@ describe('looking for a local server', () => {
       undefined,
     ],
     ['speaks no JSON', (_asked, answer) => answer.end('<h1>my web site</h1>'), undefined],
-  ])('[G01] asks over HTTP: a server that %s', async (_what, answer, model) => {
+  ])('[G01] queries a server over HTTP that %s', async (_what, answer, model) => {
     const server = createServer(answer);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { contextTokensOf, ModelSettings } from './model-settings.ts';
+import { getContextTokens, ModelSettings } from './model-settings.ts';
 
 const local = { provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:11434/v1', model: 'm' };
 
@@ -7,7 +7,7 @@ const timeouts = { firstTokenMs: 60_000, chunkMs: 60_000, totalMs: 600_000 };
 
 describe('the model settings', () => {
   it.each([undefined, 'auto', { provider: 'auto' }])(
-    '[G01] choose automatically when %j is written',
+    '[G01] use the automatic choice for %j',
     (written) => {
       expect(ModelSettings.parse(written)).toEqual({
         model: 'auto',
@@ -29,7 +29,7 @@ describe('the model settings', () => {
     });
   });
 
-  it('[F09] accept models to choose from; a name alone is one of the same provider, with its own price', () => {
+  it('[F09] accept a list of models to choose from, in which a name alone is a model of the main provider with its own price', () => {
     const price = { inputPerMillion: 3, outputPerMillion: 15 };
     const claude = { provider: 'anthropic', apiKey: 'k', model: 'claude', price };
     expect(ModelSettings.parse({ ...claude, choices: ['small', local] }).choices).toEqual([
@@ -55,7 +55,7 @@ describe('the model settings', () => {
     ['an invalid URL', { ...local, baseUrl: 'file:///etc/passwd' }],
     ['a fallback that could never be asked', { provider: 'auto', fallback: [local] }],
     ['a deadline longer than fetch allows', { ...local, timeouts: { firstTokenMs: 300_001 } }],
-  ])('refuse %s', (_name, settings) => {
+  ])('refuse a configuration with %s', (_name, settings) => {
     expect(ModelSettings.safeParse(settings).success).toBe(false);
   });
 });
@@ -81,7 +81,7 @@ describe('the context window of a model', () => {
       'local/llama',
       16_384,
     ],
-  ])('[G11] is known: %s', (_how, settings, id, tokens) => {
-    expect(contextTokensOf(settings, id)).toBe(tokens);
+  ])('[G11] is determined: %s', (_how, settings, id, tokens) => {
+    expect(getContextTokens(settings, id)).toBe(tokens);
   });
 });

@@ -8,12 +8,12 @@ export const ModelPrice = z.strictObject({
   inputPerMillion: z
     .number()
     .nonnegative()
-    .describe('What the provider charges for what the model reads; 0 for a local model.')
+    .describe('The price of input tokens; 0 for a local model.')
     .meta({ title: 'Input (US$ per million tokens)' }),
   outputPerMillion: z
     .number()
     .nonnegative()
-    .describe('What the provider charges for what the model writes, reasoning included.')
+    .describe('The price of output tokens, including reasoning.')
     .meta({ title: 'Output (US$ per million tokens)' }),
   cachedInputPerMillion: z
     .number()
@@ -30,7 +30,9 @@ const PROVIDER = { title: 'Model provider', description: 'Where the model runs.'
 const Vision = z
   .boolean()
   .optional()
-  .describe('Whether the model sees pictures; without it they are sent and left out when refused.');
+  .describe(
+    'Whether the model accepts pictures; when absent, they are sent, and left out if the server refuses them.',
+  );
 
 /** Shared by all providers that are configured as objects. */
 const ContextTokens = z
@@ -38,12 +40,12 @@ const ContextTokens = z
   .min(2_048)
   .max(10_000_000)
   .optional()
-  .describe('What the model can take at a time, in tokens; guessed from its name when absent.');
+  .describe('The context window in tokens; guessed from the model’s name when absent.');
 
 /** Shared by all models that are requested from a provider. */
 const Price = ModelPrice.optional()
   .describe(
-    'For what usage and limits in US dollars count; without it the cost of turns is unknown.',
+    'Used for the cost of turns and for limits in US dollars; without a price, the cost is unknown.',
   )
   .meta({ title: 'Price of the model' });
 
@@ -63,7 +65,7 @@ const RequestOptions = z
   .record(Name, z.union([Values, z.record(Name, Values)]))
   .optional()
   .describe(
-    'More fields of each request, as the server knows them: temperature, reasoning_effort …',
+    'Additional fields of each request, with the server’s names: temperature, reasoning_effort …',
   );
 
 const Compatible = z.strictObject({
@@ -79,7 +81,7 @@ const Compatible = z.strictObject({
   headers: z
     .record(z.string(), z.string())
     .optional()
-    .describe('More headers of each request, such as one that a proxy asks for.')
+    .describe('Additional headers of each request, such as one that a proxy requires.')
     .meta({ title: 'HTTP headers' }),
   options: RequestOptions.meta({ title: 'Request options' }),
   model: ModelName,
@@ -93,7 +95,7 @@ const Anthropic = z.strictObject({
   apiKey: ApiKey,
   model: ModelName,
   baseUrl: Url.optional()
-    .describe('Another address than the provider’s own, such as that of a proxy.')
+    .describe('A base URL other than the provider’s own, such as that of a proxy.')
     .meta({ title: 'Server address' }),
   vision: Vision.meta({ title: 'Understands pictures' }),
   contextTokens: ContextTokens.meta({ title: 'Context window (tokens)' }),
@@ -112,7 +114,7 @@ export type SdkChoice = Exclude<ProviderChoice, { provider: 'openai-compatible' 
 
 /**
  * The deadlines of one call, in milliseconds. The first two are at most 300 s, because Node's
- * `fetch`, which follows redirects, does not wait longer for a silent server.
+ * `fetch`, which is used for redirects, does not wait longer for a silent server.
  */
 export const ModelTimeouts = z.strictObject({
   firstTokenMs: z
@@ -134,7 +136,7 @@ export const ModelTimeouts = z.strictObject({
     .positive()
     .max(3_600_000)
     .default(600_000)
-    .describe('How long one call of the model may take in all.')
+    .describe('How long one model call may take in total.')
     .meta({ title: 'Whole answer within (ms)' }),
 });
 export type ModelTimeouts = z.infer<typeof ModelTimeouts>;
@@ -152,14 +154,16 @@ const Extras = {
   fallback: z
     .array(z.union([z.literal('offline'), ProviderChoice]))
     .default([])
-    .describe('Asked in order when the model before fails without having said anything.')
+    .describe(
+      'Models that are called in order if the previous one fails before it has sent any text.',
+    )
     .meta({ title: 'Fallback models' }),
   timeouts: ModelTimeouts.prefault({})
     .describe('How long to wait for the model before the call counts as failed.')
     .meta({ title: 'Model time limits' }),
 };
 
-/** As people write it: a single word, or a block that names its provider. */
+/** The value as people write it: a single word, or a block that names its provider. */
 const WrittenModel = z.union([
   z.enum(['auto', 'offline']),
   z.discriminatedUnion('provider', [
@@ -177,17 +181,17 @@ const WrittenModel = z.union([
 
 /**
  * The settings section `model`: `auto` (a local server if one runs, otherwise the built-in offline
- * model), `offline`, or a provider. A secret in it was an `${ENV}` reference that has already been
+ * model), `offline`, or a provider. Secrets in it were `${ENV}` references that have already been
  * resolved.
  */
-export const ModelSettings = WrittenModel.default('auto').transform(arrange);
+export const ModelSettings = WrittenModel.default('auto').transform(arrangeSettings);
 export type ModelSettings = z.infer<typeof ModelSettings>;
 
-function arrange(written: z.infer<typeof WrittenModel>): {
+function arrangeSettings(written: z.infer<typeof WrittenModel>): {
   readonly model: 'auto' | 'offline' | ProviderChoice;
   readonly fallback: readonly ('offline' | ProviderChoice)[];
   readonly timeouts: ModelTimeouts;
-  /** In addition to the main model. */
+  /** Models that can be chosen in addition to the main model. */
   readonly choices: readonly ProviderChoice[];
   /** The context window of a model that is chosen automatically. */
   readonly contextTokens?: number;
@@ -210,7 +214,7 @@ function arrange(written: z.infer<typeof WrittenModel>): {
     model,
     fallback,
     timeouts,
-    choices: choices.map((one) => (typeof one === 'string' ? sameProvider(model, one) : one)),
+    choices: choices.map((one) => (typeof one === 'string' ? deriveSibling(model, one) : one)),
   };
 }
 
@@ -218,7 +222,7 @@ function arrange(written: z.infer<typeof WrittenModel>): {
  * The settings for another model from the same provider, without the facts that apply only to the
  * main model.
  */
-function sameProvider(
+function deriveSibling(
   { vision: _, contextTokens: _c, price: _p, ...main }: ProviderChoice,
   model: string,
 ): ProviderChoice {
@@ -227,9 +231,9 @@ function sameProvider(
 
 /**
  * Separate settings for the main model and each of `choices`, by name and by `provider/name`. If
- * one of them fails, the main model answers, as in a conversation that has chosen it.
+ * one of them fails, the main model answers in its conversations.
  */
-export function modelChoices(settings: ModelSettings): ReadonlyMap<string, ModelSettings> {
+export function listModelChoices(settings: ModelSettings): ReadonlyMap<string, ModelSettings> {
   const { model: main, choices, fallback } = settings;
   if (typeof main === 'string') return new Map();
   const named = choices.flatMap((model): [string, ModelSettings][] => {
@@ -270,7 +274,7 @@ const UNKNOWN_REMOTE = 32_768;
  * The context window of a model, in tokens: as configured, otherwise by its family, otherwise a
  * small default. `id` is the model that answers now, as `provider/model`.
  */
-export function contextTokensOf(
+export function getContextTokens(
   settings: Pick<ModelSettings, 'model' | 'contextTokens'>,
   id: string,
 ): number {

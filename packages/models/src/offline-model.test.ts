@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { ModelEvent } from './chat-model.ts';
-import { type OfflineReason, offlineModel } from './offline-model.ts';
+import { createOfflineChatModel, type OfflineReason } from './offline-model.ts';
 
 const offline = (reason: OfflineReason) =>
-  offlineModel({
+  createOfflineChatModel({
     reason,
     settingsFile: '~/.parley/settings.yaml',
     timeZone: 'Europe/Berlin',
@@ -28,7 +28,7 @@ async function answer(content: string, reason?: OfflineReason): Promise<string> 
 }
 
 describe('the offline model', () => {
-  it('[G01] says plainly that no model is connected, why, and how to connect one', async () => {
+  it('[G01] states that no model is connected, why, and how to connect one', async () => {
     const text = await answer('Please write a poem about the sea.');
     expect(text).toContain('I cannot answer it: no language model is connected');
     expect(text).toContain('no model is configured');
@@ -48,30 +48,33 @@ describe('the offline model', () => {
     expect(text).toContain('arrived with a picture, b, c, d, e, and 2 more, but I cannot');
   });
 
-  it('[G01] promises to find a new local server only when one is searched for', async () => {
+  it('[G01] promises to find a new local server only if searches are made', async () => {
     expect(await answer('hello')).toContain('it is found within half a minute');
     expect(await answer('hello', 'by-choice')).not.toContain('half a minute');
   });
 
-  it('[G01] as the last fallback, does not explain how to connect what is connected', async () => {
+  it('[G01] does not explain how to connect a model when it is the last fallback', async () => {
     const text = await answer('hello', 'all-failed');
     expect(text).toContain('none of the configured models could answer');
     expect(text).not.toContain('```');
   });
 
   it.each(['help', 'Help!', 'what can you do?', 'Hilfe', '帮助'])(
-    'answers %s',
+    'answers a request for help: %s',
     async (question) => {
       expect(await answer(question)).toContain('By myself I can');
     },
   );
 
-  it.each(['status', 'which model are you?', '状态'])('answers %s', async (question) => {
-    expect(await answer(question)).toContain('I am running');
-  });
+  it.each(['status', 'which model are you?', '状态'])(
+    'answers a question about its status: %s',
+    async (question) => {
+      expect(await answer(question)).toContain('I am running');
+    },
+  );
 
   it.each(['time', 'What time is it?', 'Wie spät ist es?', '现在几点'])(
-    'answers %s',
+    'answers a question about the time: %s',
     async (question) => {
       expect(await answer(question)).toContain(
         'Saturday, 21 November 2026 at 14:05 (Europe/Berlin)',
@@ -79,7 +82,7 @@ describe('the offline model', () => {
     },
   );
 
-  it('[G01] asks its tool for the time if there is one, and answers with the result', async () => {
+  it('[G01] calls its clock tool if it is offered, and answers with the result', async () => {
     const tools = [{ name: 'current_time', description: 'Tells.', inputSchema: {} }];
     const question = { role: 'user', content: '<context/>\n\ntime?', said: 'time?' } as const;
     const signal = new AbortController().signal;
@@ -106,11 +109,11 @@ describe('the offline model', () => {
     'It is high time that we help the poor with what they need; write an essay on it, two pages long.',
     'timeline of the French Revolution',
     'helper functions in C',
-  ])('does not mistake a real request for one of these: %s', async (request) => {
+  ])('does not mistake a real request for one of its questions: %s', async (request) => {
     expect(await answer(request)).toContain('I cannot answer it');
   });
 
-  it('[G01] streams pieces that make up the whole answer, and costs nothing', async () => {
+  it('[G01] streams fragments that make up the whole answer, at no cost', async () => {
     const events = await ask('hello');
     const pieces = events.flatMap((event) => (event.type === 'text' ? [event.text] : []));
     expect(pieces.length).toBeGreaterThan(1);
@@ -123,7 +126,7 @@ describe('the offline model', () => {
     });
   });
 
-  it('[G01] stops on request', async () => {
+  it('[G01] ends when it is aborted', async () => {
     const stopped = ask('hello', AbortSignal.abort());
     await expect(stopped).rejects.toMatchObject({ code: 'model-aborted', retryable: false });
   });

@@ -20,8 +20,8 @@ interface OfflineDeps {
 /** The id of the model that answers if none is configured or found. */
 export const OFFLINE_MODEL = 'parley/offline';
 /**
- * The only tool it uses: it shows in a fresh installation that tools work before any model is
- * connected.
+ * The only tool that the offline model uses, which shows in a fresh installation that tools work
+ * before any model is connected.
  */
 const TIME_TOOL = 'current_time';
 const NOTHING_REPORTED = {
@@ -30,24 +30,24 @@ const NOTHING_REPORTED = {
 };
 
 /**
- * The model that answers if an installation has no other: it says so and explains how to connect
- * one. It needs neither network nor any provider package, costs nothing, and is used like every
- * other model.
+ * The model that answers if an installation has no other: it states that no model is connected and
+ * explains how to connect one. It needs neither network nor any provider package, costs nothing,
+ * and is used like every other model.
  */
-export function offlineModel(deps: OfflineDeps): ChatModel {
+export function createOfflineChatModel(deps: OfflineDeps): ChatModel {
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     const asked = request.messages.findLast((message) => message.role === 'user');
     const question = asked?.said ?? asked?.content ?? '';
     throwIfStopped(signal);
-    if (plainQuestion(question) === 'time' && canAskTime(request)) {
+    if (findPlainQuestion(question) === 'time' && canAskTime(request)) {
       yield { type: 'tool-call', call: { id: 'offline_time', name: TIME_TOOL, arguments: '{}' } };
-      yield finishEvent(request, '', 'tool-calls');
+      yield createFinishEvent(request, '', 'tool-calls');
       return;
     }
     const result = request.messages.findLast((message) => message.role === 'tool');
     const toolTime =
       result?.name === TIME_TOOL && result.failed !== true ? result.content : undefined;
-    const text = offlineAnswer(question, {
+    const text = writeOfflineAnswer(question, {
       ...(toolTime !== undefined && { toolTime }),
       attached: asked?.attached ?? [],
       reason: deps.reason,
@@ -60,17 +60,17 @@ export function offlineModel(deps: OfflineDeps): ChatModel {
       yield { type: 'text', text: piece };
     }
     throwIfStopped(signal);
-    yield finishEvent(request, text, 'stop');
+    yield createFinishEvent(request, text, 'stop');
   }
   return { id: OFFLINE_MODEL, stream };
 }
 
-/** Whether the tool exists and this turn has not called it yet. */
+/** Whether the clock tool is offered and this turn has not called it yet. */
 function canAskTime({ tools = [], messages }: ModelRequest): boolean {
   return tools.some(({ name }) => name === TIME_TOOL) && messages.at(-1)?.role === 'user';
 }
 
-function finishEvent(request: ModelRequest, text: string, finishReason: string): ModelEvent {
+function createFinishEvent(request: ModelRequest, text: string, finishReason: string): ModelEvent {
   const usage = countUsage(NOTHING_REPORTED, request, text.length);
   return { type: 'finish', text, usage, finishReason, model: OFFLINE_MODEL, costUsd: 0 };
 }
@@ -95,7 +95,7 @@ interface OfflineFacts {
   readonly attached: readonly string[];
   /** The path of the settings file, as displayed to people. */
   readonly settingsFile: string;
-  /** Milliseconds since 1970. */
+  /** The current time, in ms since 1970. */
   readonly now: number;
   /** An IANA time zone, such as `Europe/Berlin`. */
   readonly timeZone: string;
@@ -111,17 +111,17 @@ const STATUS =
 const TIME =
   /what.{0,12}\btime\b|\btime is it\b|^\W*time\W*$|\bwhat.{0,8}\bdate\b|wie spät|wieviel uhr|uhrzeit|几点|时间/i;
 
-/** Answers a message without any model, in Markdown. Never pretends to understand the message. */
-function offlineAnswer(text: string, facts: OfflineFacts): string {
-  switch (plainQuestion(text)) {
+/** The answer never pretends that the message was understood. */
+function writeOfflineAnswer(text: string, facts: OfflineFacts): string {
+  switch (findPlainQuestion(text)) {
     case 'time':
-      return `${facts.toolTime ?? `It is ${localTime(facts)}.`}\n\nThat is one of the few things I know by myself: ${notConnectedText(facts)}`;
+      return `${facts.toolTime ?? `It is ${formatLocalTime(facts)}.`}\n\nThat is one of the few things I know by myself: ${describeNotConnected(facts)}`;
     case 'status':
-      return `I am running and your message reached me. ${capitalised(notConnectedText(facts))}\n\n${howToConnect(facts)}`;
+      return `I am running and your message reached me. ${capitalize(describeNotConnected(facts))}\n\n${describeHowToConnect(facts)}`;
     case 'help':
-      return `${HELP_TEXT}\n\nFor everything else I need a language model, and ${notConnectedText(facts)}\n\n${howToConnect(facts)}`;
+      return `${HELP_TEXT}\n\nFor everything else I need a language model, and ${describeNotConnected(facts)}\n\n${describeHowToConnect(facts)}`;
     case null:
-      return `Your message arrived${withAttached(facts)}, but I cannot answer it: ${notConnectedText(facts)}\n\n${howToConnect(facts)}`;
+      return `Your message arrived${describeAttached(facts)}, but I cannot answer it: ${describeNotConnected(facts)}\n\n${describeHowToConnect(facts)}`;
   }
 }
 
@@ -136,8 +136,8 @@ const HELP_TEXT = [
   '- tell the time: `time`',
 ].join('\n');
 
-/** Which of the questions that need no model a message asks, if any. */
-function plainQuestion(text: string): 'help' | 'status' | 'time' | null {
+/** Returns which of the fixed questions a message asks, if any. */
+function findPlainQuestion(text: string): 'help' | 'status' | 'time' | null {
   const question = text.trim();
   if (question.length > MAX_QUESTION) return null;
   if (TIME.test(question)) return 'time';
@@ -145,8 +145,8 @@ function plainQuestion(text: string): 'help' | 'status' | 'time' | null {
   return HELP.test(question) ? 'help' : null;
 }
 
-/** Explains in a clause why no model answers; also for the start banner. */
-export function offlineReasonText(reason: OfflineReason): string {
+/** Explains in a clause why no model answers; the start banner uses it as well. */
+export function describeOfflineReason(reason: OfflineReason): string {
   switch (reason) {
     case 'nothing-found':
       return `no model is configured and no local server answered on the ports ${LOCAL_PORTS.join(', ')}`;
@@ -157,11 +157,11 @@ export function offlineReasonText(reason: OfflineReason): string {
   }
 }
 
-function notConnectedText(facts: OfflineFacts): string {
-  return `no language model is connected (${offlineReasonText(facts.reason)}).`;
+function describeNotConnected(facts: OfflineFacts): string {
+  return `no language model is connected (${describeOfflineReason(facts.reason)}).`;
 }
 
-function howToConnect({ settingsFile, reason }: OfflineFacts): string {
+function describeHowToConnect({ settingsFile, reason }: OfflineFacts): string {
   if (reason === 'all-failed') {
     return `Try again later, or look at the section \`model\` in \`${settingsFile}\`.`;
   }
@@ -178,7 +178,7 @@ function howToConnect({ settingsFile, reason }: OfflineFacts): string {
   return reason === 'nothing-found' ? `${snippet}\n\n${START_ONE}` : snippet;
 }
 
-function localTime({ now, timeZone }: OfflineFacts): string {
+function formatLocalTime({ now, timeZone }: OfflineFacts): string {
   const format = new Intl.DateTimeFormat('en-GB', {
     dateStyle: 'full',
     timeStyle: 'short',
@@ -187,17 +187,17 @@ function localTime({ now, timeZone }: OfflineFacts): string {
   return `${format.format(now)} (${timeZone})`;
 }
 
-/** Enough to show that everything arrived; a message may bring 32 files. */
+/** The maximum number of attachments that are named; a message may have 32 files. */
 const NAMED = 5;
 
-function withAttached({ attached }: OfflineFacts): string {
+function describeAttached({ attached }: OfflineFacts): string {
   if (attached.length === 0) return '';
   const more = attached.length > NAMED ? [`${attached.length - NAMED} more`] : [];
   const names = [...attached.slice(0, NAMED), ...more];
   return ` with ${new Intl.ListFormat('en').format(names)}`;
 }
 
-function capitalised(sentence: string): string {
+function capitalize(sentence: string): string {
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);
 }
 
@@ -207,13 +207,13 @@ export interface LocalServer {
   readonly model: string;
 }
 
-/** Reads the JSON that a server returns to GET; null when its status is not 200. */
-type ReadJson = (url: string, signal: AbortSignal) => Promise<unknown>;
+/** Reads the JSON that a server returns to GET; null if the status is not 200. */
+type FetchJson = (url: string, signal: AbortSignal) => Promise<unknown>;
 
-/** The servers to probe, and the means to do so. */
+/** The addresses to probe, and the functions used for probing. */
 interface DetectDeps {
-  readonly readJson?: ReadJson;
-  /** The environment variable OLLAMA_HOST, if set. */
+  readonly readJson?: FetchJson;
+  /** The value of the environment variable OLLAMA_HOST, if set. */
   readonly ollamaHost: string | undefined;
   /** Base URLs to probe instead of the usual ones. */
   readonly candidates?: readonly string[];
@@ -222,7 +222,7 @@ interface DetectDeps {
 /** How long a local server may take to list its models, in ms. */
 const DETECT_MS = 400;
 
-/** The best server that `detectLocalServers` finds. Never throws. */
+/** Returns the best server that `detectLocalServers` finds. */
 export async function detectLocalServer(deps: DetectDeps): Promise<LocalServer | null> {
   const [best = null] = await detectLocalServers(deps);
   return best;
@@ -233,28 +233,29 @@ export async function detectLocalServer(deps: DetectDeps): Promise<LocalServer |
  * throws.
  */
 export async function detectLocalServers(deps: DetectDeps): Promise<readonly LocalServer[]> {
-  const candidates = deps.candidates ?? localCandidates(deps.ollamaHost);
-  const readJson = deps.readJson ?? httpJson;
-  const found = await Promise.all(candidates.map((baseUrl) => askForModel(baseUrl, readJson)));
+  const candidates = deps.candidates ?? listLocalCandidates(deps.ollamaHost);
+  const readJson = deps.readJson ?? fetchJsonPlain;
+  const found = await Promise.all(candidates.map((baseUrl) => askForChatModel(baseUrl, readJson)));
   return found.filter((server) => server !== null);
 }
 
-async function askForModel(baseUrl: string, readJson: ReadJson): Promise<LocalServer | null> {
+async function askForChatModel(baseUrl: string, readJson: FetchJson): Promise<LocalServer | null> {
   try {
     const model = pickChatModel(
       await readJson(`${baseUrl}/models`, AbortSignal.timeout(DETECT_MS)),
     );
     return model === null ? null : { baseUrl, model };
   } catch {
-    // No server, or something other than a model server: both mean that none runs there.
+    // No server responds, or something other than a model server does; both mean that no model
+    // server runs at this address.
     return null;
   }
 }
 
 /**
- * Avoids `fetch`, whose first call costs a process 16 MB, because most processes find no server.
+ * Avoids `fetch`, whose first call costs a process 16 MB although most processes find no server.
  */
-function httpJson(url: string, signal: AbortSignal): Promise<unknown> {
+function fetchJsonPlain(url: string, signal: AbortSignal): Promise<unknown> {
   // Static imports would load Node's `fetch`.
   const { get } = url.startsWith('https:')
     ? process.getBuiltinModule('node:https')
@@ -280,9 +281,10 @@ const USUAL_SERVERS = [
 const LOCAL_PORTS = USUAL_SERVERS.map(({ port }) => port);
 
 /**
- * The server that usually listens on the port in this base URL; another program may be using it.
+ * Names the server that usually listens on the port in this base URL; another program may be using
+ * the port.
  */
-export function usualServerAt(baseUrl: string): string | undefined {
+export function findUsualServer(baseUrl: string): string | undefined {
   return USUAL_SERVERS.find(({ port }) => String(port) === new URL(baseUrl).port)?.name;
 }
 const OLLAMA_PORT = 11434;
@@ -294,18 +296,18 @@ const NOT_FOR_CHAT =
 const ModelList = z.object({ data: z.array(z.object({ id: z.string().min(1) })).max(10_000) });
 
 /**
- * Where to look for a local server, as base URLs ending in `/v1`, best first. `ollamaHost` is the
+ * The base URLs to probe for a local server, ending in `/v1`, best first. `ollamaHost` is the
  * variable OLLAMA_HOST: `host`, `host:port`, `:port` or a URL. An invalid value is ignored.
  */
-export function localCandidates(ollamaHost: string | undefined): string[] {
+export function listLocalCandidates(ollamaHost: string | undefined): string[] {
   const usual = LOCAL_PORTS.map((port) => `http://127.0.0.1:${port}/v1`);
-  const named = ollamaBaseUrl(ollamaHost?.trim() ?? '');
+  const named = toOllamaBaseUrl(ollamaHost?.trim() ?? '');
   return named === null ? usual : [named, ...usual.filter((url) => url !== named)];
 }
 
 /**
- * The first model in a `/v1/models` response that can chat; null if there is none, or the response
- * has another form.
+ * Returns the first model in a `/v1/models` response that can chat; null if there is none or the
+ * response has another form.
  */
 export function pickChatModel(answer: unknown): string | null {
   const list = ModelList.safeParse(answer);
@@ -313,20 +315,20 @@ export function pickChatModel(answer: unknown): string | null {
   return list.data.data.find((model) => !NOT_FOR_CHAT.test(model.id))?.id ?? null;
 }
 
-function ollamaBaseUrl(host: string): string | null {
+function toOllamaBaseUrl(host: string): string | null {
   if (host === '') return null;
   const withHost = host.startsWith(':') ? `127.0.0.1${host}` : host;
   const text = /^https?:\/\//.test(withHost) ? withHost : `http://${withHost}`;
   if (!URL.canParse(text)) return null;
   const url = new URL(text);
-  // A server that listens on every address is reached on this machine.
+  // A server that listens on all addresses can be reached on this machine.
   if (url.hostname === '0.0.0.0' || url.hostname === '[::]') url.hostname = '127.0.0.1';
   const port =
     url.port || (url.protocol === 'https:' || hasPort(withHost) ? '' : String(OLLAMA_PORT));
   return `${url.protocol}//${url.hostname}${port === '' ? '' : `:${port}`}/v1`;
 }
 
-/** `URL` drops port 80 for `http`, which may have been written on purpose. */
+/** `URL` drops port 80 for `http`, although it may have been written on purpose. */
 function hasPort(host: string): boolean {
   return /:\d+\/?$/.test(host);
 }

@@ -3,15 +3,15 @@ import { z } from 'zod';
 import { ANTHROPIC_URL, ANTHROPIC_VERSION, OPENAI_URL } from './ai-sdk.ts';
 import { DEFAULT_ANSWER_BOUNDS } from './answer-bounds.ts';
 import { ModelError, type ModelFailure } from './chat-model.ts';
-import { failureSentence, remedySentence } from './explain-failure.ts';
+import { describeFailureCause, describeRemedy } from './explain-failure.ts';
 import { httpFetch } from './http-fetch.ts';
 import type { ModelSettings, ProviderChoice } from './model-settings.ts';
-import { detectLocalServer, detectLocalServers, usualServerAt } from './offline-model.ts';
-import { providerModel } from './provider-model.ts';
+import { detectLocalServer, detectLocalServers, findUsualServer } from './offline-model.ts';
+import { createProviderModel } from './provider-model.ts';
 
-export { detectLocalServers, usualServerAt };
+export { detectLocalServers, findUsualServer as usualServerAt };
 
-/** The services of a probe; `fetch` is `httpFetch` when absent. */
+/** The services of a probe. */
 export interface ModelProbeEnv {
   readonly signal: AbortSignal;
   readonly clock: Clock;
@@ -19,7 +19,7 @@ export interface ModelProbeEnv {
   readonly fetch?: typeof globalThis.fetch;
 }
 
-/** The result of one small call to a model. None of its texts contains a key. */
+/** None of the texts in the result contains a key. */
 export type ModelProbe = {
   /** `provider/model`. */
   readonly id: string;
@@ -44,20 +44,20 @@ export type ModelProbe = {
     }
 );
 
-/** Answers are discarded; OpenAI's API accepts no smaller limit. */
+/** Answers are discarded; OpenAI's API accepts no smaller limit on tokens. */
 const FEWEST_TOKENS = 16;
 const QUESTION = 'Answer with one word: ready';
 
 /**
- * Lists the models from a provider and asks the chosen one for a single word. Costs a few tokens.
- * Never rejects; the signal sets the deadline.
+ * Lists the models of a provider and asks the chosen one for a single word. A probe costs a few
+ * tokens. Never rejects; the signal sets the deadline.
  */
 export async function probeProvider(
   choice: ProviderChoice,
   { signal, clock, monotonic, fetch = httpFetch }: ModelProbeEnv,
 ): Promise<ModelProbe> {
   const id = `${choice.provider}/${choice.model}`;
-  const baseUrl = baseUrlOf(choice);
+  const baseUrl = getBaseUrl(choice);
   const server = new URL(baseUrl).host;
   let time: ModelProbe['time'] = null;
   const noting: typeof fetch = async (...request) => {
@@ -78,20 +78,20 @@ export async function probeProvider(
   return { ...facts, kind: 'problem', ...failure };
 }
 
-type Problem = Pick<
+type ProbeProblem = Pick<
   Extract<ModelProbe, { kind: 'problem' }>,
   'failure' | 'reason' | 'fix' | 'retryable'
 >;
 
-/** Null if it answered. */
+/** Returns null if the model answered. */
 async function probeOnce(
   choice: ProviderChoice,
   model: { readonly id: string; readonly server: string },
   { signal, clock, fetch }: Required<Omit<ModelProbeEnv, 'monotonic'>>,
-): Promise<Problem | null> {
+): Promise<ProbeProblem | null> {
   const longest = 300_000;
   const timeouts = { firstTokenMs: longest, chunkMs: longest, totalMs: longest };
-  const chat = providerModel({
+  const chat = createProviderModel({
     ...model,
     choice,
     timeouts,
@@ -108,30 +108,33 @@ async function probeOnce(
     if (!(thrown instanceof ModelError)) throw thrown;
     // A model that reasons first has used up its few tokens, so it works.
     if (thrown.failure.kind === 'empty') return null;
-    if (thrown.failure.kind === 'aborted') return probeTimeout(model);
+    if (thrown.failure.kind === 'aborted') return createProbeTimeout(model);
     const said = thrown.cause instanceof Error ? thrown.cause.message : '';
-    const reason = failureSentence(thrown.failure, model, said);
+    const reason = describeFailureCause(thrown.failure, model, said);
     const { failure, retryable } = thrown;
-    return { failure: failure.kind, reason, fix: remedySentence(failure), retryable };
+    return { failure: failure.kind, reason, fix: describeRemedy(failure), retryable };
   }
 }
 
-function probeTimeout(model: { readonly id: string; readonly server: string }): Problem {
-  const reason = failureSentence({ kind: 'timeout', phase: 'first-token' }, model, '');
+function createProbeTimeout(model: { readonly id: string; readonly server: string }): ProbeProblem {
+  const reason = describeFailureCause({ kind: 'timeout', phase: 'first-token' }, model, '');
   const fix = 'Check that the server is up and not still loading the model, and try again.';
   return { failure: 'timeout', reason, fix, retryable: true };
 }
 
 const List = z.object({ data: z.array(z.object({ id: z.string().min(1) })) });
 
-/** Null if there is no list: some servers have none, and the call itself shows what is wrong. */
+/** Returns null if the server has no list of models; the call itself shows what is wrong. */
 async function listModels(
   choice: ProviderChoice,
   baseUrl: string,
   { signal, fetch }: Required<Pick<ModelProbeEnv, 'signal' | 'fetch'>>,
 ): Promise<readonly string[] | null> {
   try {
-    const answer = await fetch(`${baseUrl}/models`, { headers: probeHeaders(choice), signal });
+    const answer = await fetch(`${baseUrl}/models`, {
+      headers: createProbeHeaders(choice),
+      signal,
+    });
     if (!answer.ok) return null;
     return List.parse(await answer.json()).data.map(({ id }) => id);
   } catch {
@@ -139,7 +142,7 @@ async function listModels(
   }
 }
 
-function probeHeaders(choice: ProviderChoice): Record<string, string> {
+function createProbeHeaders(choice: ProviderChoice): Record<string, string> {
   switch (choice.provider) {
     case 'anthropic':
       return { 'x-api-key': choice.apiKey, 'anthropic-version': ANTHROPIC_VERSION };
@@ -153,16 +156,16 @@ function probeHeaders(choice: ProviderChoice): Record<string, string> {
   }
 }
 
-function baseUrlOf(choice: ProviderChoice): string {
+function getBaseUrl(choice: ProviderChoice): string {
   const standard = choice.provider === 'anthropic' ? ANTHROPIC_URL : OPENAI_URL;
   return (choice.baseUrl ?? standard).replace(/\/$/, '');
 }
 
 /**
- * The models named in the settings, the main one first; for one that is chosen automatically, a
- * search is made.
+ * Returns the models named in the settings, the main one first; a model that is chosen
+ * automatically is searched for.
  */
-export async function configuredModels(
+export async function listConfiguredModels(
   { model, fallback, choices }: Pick<ModelSettings, 'model' | 'fallback' | 'choices'>,
   { ollamaHost }: { readonly ollamaHost: string | undefined },
 ): Promise<readonly ('offline' | ProviderChoice)[]> {

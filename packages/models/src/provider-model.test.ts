@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DEFAULT_ANSWER_BOUNDS } from './answer-bounds.ts';
 import type { ModelEvent, ModelRequest } from './chat-model.ts';
 import { ModelTimeouts, type ProviderChoice } from './model-settings.ts';
-import { providerModel } from './provider-model.ts';
+import { createProviderModel } from './provider-model.ts';
 
 const request: ModelRequest = {
   system: [
@@ -109,7 +109,7 @@ async function ask(choice: ProviderChoice, events: readonly object[], more = req
     fetch,
   };
   const seen: ModelEvent[] = [];
-  const model = providerModel(init);
+  const model = createProviderModel(init);
   for await (const event of model.stream(more, new AbortController().signal)) seen.push(event);
   return { seen, asked: asked[0] };
 }
@@ -122,7 +122,7 @@ describe('Anthropic', () => {
     price: { inputPerMillion: 3, outputPerMillion: 15, cachedInputPerMillion: 0.3 },
   };
 
-  it('[G01] receives one block per layer and a cache mark on the last stable one', async () => {
+  it('[G01] receives one block per layer, with a cache mark on the last stable one', async () => {
     const { asked } = await ask(choice, ANTHROPIC_STREAM);
     expect(asked?.url).toBe('https://api.anthropic.com/v1/messages');
     expect(asked?.headers.get('x-api-key')).toBe('key-a');
@@ -175,7 +175,7 @@ describe('OpenAI', () => {
     [SCHEMA, { type: 'json_schema', name: 'answer', strict: false, schema: SCHEMA }],
     [{ type: 'array' }, undefined],
     [undefined, undefined],
-  ] as const)('[P04] holds its models to the response format %j', async (format, sent) => {
+  ] as const)('[P04] enforces the response format %j', async (format, sent) => {
     const { asked } = await ask(choice, OPENAI_STREAM, { ...request, ...(format && { format }) });
     expect(Object(asked?.body).text?.format).toEqual(sent);
   });
@@ -189,7 +189,7 @@ describe('OpenAI', () => {
     });
   });
 
-  it('[G01] is called at its own address, whatever the environment says', async () => {
+  it('[G01] is called at its own address, even if the environment names another', async () => {
     vi.stubEnv('OPENAI_BASE_URL', 'http://elsewhere.example');
     onTestFinished(() => void vi.unstubAllEnvs());
     const { asked } = await ask(choice, OPENAI_STREAM);
@@ -204,7 +204,7 @@ describe('a picture', () => {
     messages: [{ role: 'user', content: 'what is it?', images }],
   };
 
-  it('[F10] is sent to Anthropic as its own kind of block', async () => {
+  it('[F10] is sent to Anthropic as an image block', async () => {
     const choice = { provider: 'anthropic', apiKey: 'k', model: 'claude' } as const;
     const { asked } = await ask(choice, ANTHROPIC_STREAM, picture);
     const source = { type: 'base64', media_type: 'image/png', data: 'AQID' };
@@ -220,7 +220,7 @@ describe('a picture', () => {
     });
   });
 
-  it('[F10] is sent to OpenAI as a URL that contains it', async () => {
+  it('[F10] is sent to OpenAI as a data URL', async () => {
     const choice = { provider: 'openai', apiKey: 'k', model: 'gpt' } as const;
     const { asked } = await ask(choice, OPENAI_STREAM, picture);
     const shown = { type: 'input_image', image_url: 'data:image/png;base64,AQID' };
@@ -243,7 +243,7 @@ describe('a model that calls a tool', () => {
   const call = { id: 'call_1', name: 'read', arguments: '{"path":"a.md"}' };
   const finish = { type: 'finish', text: 'Let me look.', finishReason: 'tool-calls' };
 
-  it('[G01] Anthropic: tools are offered with a cache mark on the last one; the call comes in pieces', async () => {
+  it('[G01] Anthropic: tools are offered with a cache mark on the last one, and the call arrives in fragments', async () => {
     const choice = { provider: 'anthropic', apiKey: 'k', model: 'claude' } as const;
     const { seen, asked } = await ask(choice, ANTHROPIC_CALL, withTools);
     expect(seen).toMatchObject([
@@ -260,7 +260,7 @@ describe('a model that calls a tool', () => {
     expect(JSON.stringify(asked?.body).match(/cache_control/g)).toHaveLength(2);
   });
 
-  it('[G01] OpenAI: tools are offered; the call comes in pieces', async () => {
+  it('[G01] OpenAI: tools are offered, and the call arrives in fragments', async () => {
     const choice = { provider: 'openai', apiKey: 'k', model: 'gpt-4o' } as const;
     const { seen, asked } = await ask(choice, OPENAI_CALL, withTools);
     expect(seen).toMatchObject([
@@ -281,7 +281,7 @@ describe('a model that calls a tool', () => {
     { role: 'tool', callId: 'call_1', name: 'read', content: 'parrots', failed: true },
   ];
 
-  it('[G01] Anthropic: receives the result', async () => {
+  it('[G01] Anthropic: the tool result is sent', async () => {
     const choice = { provider: 'anthropic', apiKey: 'k', model: 'claude' } as const;
     const request = { ...withTools, messages: answered };
     const { asked } = await ask(choice, ANTHROPIC_STREAM, request);
@@ -298,7 +298,7 @@ describe('a model that calls a tool', () => {
     });
   });
 
-  it('[G01] OpenAI: receives the result, without anything that OpenAI has not stored', async () => {
+  it('[G01] OpenAI: the tool result is sent, without ids of items that OpenAI has not stored', async () => {
     const choice = { provider: 'openai', apiKey: 'k', model: 'gpt-4o' } as const;
     const { asked } = await ask(choice, OPENAI_STREAM, { ...withTools, messages: answered });
     const { name, arguments: given } = call;

@@ -1,9 +1,14 @@
 import type { Clock } from '@parley/core';
-import { aiSdkClient } from './ai-sdk-client.ts';
-import { type AnswerBounds, type AnswerMeter, measureAnswer, takePart } from './answer-bounds.ts';
+import { createAiSdkClient } from './ai-sdk-client.ts';
+import {
+  type AnswerBounds,
+  type AnswerMeter,
+  createAnswerMeter,
+  measurePart,
+} from './answer-bounds.ts';
 import {
   type AnswerPart,
-  type DroppedWhy,
+  type DropReason,
   type FinishReason,
   type ProviderClient,
   type ProviderFinish,
@@ -12,7 +17,7 @@ import {
 import { type CallDeadlines, startDeadlines } from './call-deadlines.ts';
 import {
   type ChatModel,
-  costOf,
+  computeCost,
   countUsage,
   ModelError,
   type ModelEvent,
@@ -22,16 +27,16 @@ import {
   type ModelToolCall,
 } from './chat-model.ts';
 import { explainFailure } from './explain-failure.ts';
-import { finishReasonOf } from './finish-reason.ts';
-import { exchangeOver, httpExchange } from './http-exchange.ts';
+import { toFinishReasonName } from './finish-reason.ts';
+import { createExchange, httpExchange } from './http-exchange.ts';
 import { httpFetch } from './http-fetch.ts';
 import type { ModelTimeouts, ProviderChoice } from './model-settings.ts';
-import { compatibleClient, type ReportOddities } from './openai-compatible/client.ts';
+import { createCompatibleClient, type ReportOddities } from './openai-compatible/client.ts';
 import { type AsideRecord, createAsideRecord } from './separate/aside-record.ts';
-import type { Separation } from './separate/open-separation.ts';
+import type { ModelSeparation } from './separate/open-separation.ts';
 import { isOtherModel } from './served-model.ts';
 
-/** One provider model; `id` and `server` are its names for people. */
+/** One provider model with its display names `id` and `server`. */
 export interface ProviderModelInit {
   readonly id: string;
   readonly server: string;
@@ -39,20 +44,20 @@ export interface ProviderModelInit {
   readonly timeouts: ModelTimeouts;
   readonly bounds: AnswerBounds;
   readonly clock: Clock;
-  /** `httpFetch` when absent. */
+  /** The `fetch` implementation; `httpFetch` when absent. */
   readonly fetch?: typeof globalThis.fetch;
   /**
    * How long token counts may follow a complete answer, in ms; the client's default when absent.
    */
   readonly graceMs?: number;
-  /** Reports oddities in an answer that could be parsed nevertheless. */
+  /** Reports oddities in an answer that was accepted. */
   readonly report?: ReportOddities;
-  /** Reports a call that the model wrote into its text and that was not run. */
-  readonly onDropped?: (why: DroppedWhy) => void;
+  /** Reports a call that the model wrote into its text and that did not run. */
+  readonly onDropped?: (why: DropReason) => void;
 }
 
 /** The part of an answer that has arrived so far. */
-interface Answer {
+interface PartialAnswer {
   text: string;
   readonly aside: AsideRecord;
   readonly calls: ModelToolCall[];
@@ -60,17 +65,17 @@ interface Answer {
 }
 
 /**
- * One model from one provider: calls its client, enforces deadlines and limits, and converts what
- * arrives to model events. Only the client knows the wire format.
+ * Wraps one model of one provider: calls its client, enforces deadlines and limits, and converts
+ * received parts to model events. Only the client implements the wire format.
  */
-export function providerModel(init: ProviderModelInit): ChatModel {
+export function createProviderModel(init: ProviderModelInit): ChatModel {
   const { id, timeouts, bounds } = init;
   const client = openClient(init);
-  let opened: Promise<Separation> | null = null;
+  let opened: Promise<ModelSeparation> | null = null;
   async function* stream(request: ModelRequest, caller: AbortSignal): AsyncGenerator<ModelEvent> {
     const deadlines = startDeadlines(timeouts, caller);
-    const meter = measureAnswer(bounds);
-    const answer: Answer = { text: '', calls: [], finish: null, aside: createAsideRecord() };
+    const meter = createAnswerMeter(bounds);
+    const answer: PartialAnswer = { text: '', calls: [], finish: null, aside: createAsideRecord() };
     try {
       throwIfEnded(deadlines);
       try {
@@ -85,7 +90,7 @@ export function providerModel(init: ProviderModelInit): ChatModel {
           if (meter.cut() !== null) break;
         }
       } catch (thrown) {
-        // A complete answer is never replaced by an error, but a caller who stopped the call wants
+        // An error never replaces a complete answer, but a caller who stopped the call gets
         // neither.
         if (answer.finish === null || caller.aborted) throw thrown;
       }
@@ -93,9 +98,9 @@ export function providerModel(init: ProviderModelInit): ChatModel {
         answer.calls.push(call);
         yield { type: 'tool-call', call };
       }
-      yield finished(init, request, answer, meter);
+      yield finishAnswer(init, request, answer, meter);
     } catch (thrown) {
-      throw await modelError(init, deadlines.ended(), thrown);
+      throw await toModelError(init, deadlines.ended(), thrown);
     } finally {
       deadlines.close();
     }
@@ -103,22 +108,22 @@ export function providerModel(init: ProviderModelInit): ChatModel {
   return { id, stream };
 }
 
-async function loadSeparation({ choice, bounds }: ProviderModelInit): Promise<Separation> {
+async function loadSeparation({ choice, bounds }: ProviderModelInit): Promise<ModelSeparation> {
   const { openSeparation } = await import('./separate/open-separation.ts');
   return openSeparation(choice.model, bounds.argumentBytes);
 }
 
 function openClient(init: ProviderModelInit): ProviderClient {
   const { choice, fetch, graceMs, report = () => {} } = init;
-  if (choice.provider !== 'openai-compatible') return aiSdkClient(choice, fetch ?? httpFetch);
-  const exchange = fetch === undefined ? httpExchange : exchangeOver(fetch);
-  return compatibleClient(choice, exchange, report, graceMs);
+  if (choice.provider !== 'openai-compatible') return createAiSdkClient(choice, fetch ?? httpFetch);
+  const exchange = fetch === undefined ? httpExchange : createExchange(fetch);
+  return createCompatibleClient(choice, exchange, report, graceMs);
 }
 
-function finished(
+function finishAnswer(
   init: ProviderModelInit,
   request: ModelRequest,
-  answer: Answer,
+  answer: PartialAnswer,
   meter: AnswerMeter,
 ): ModelEvent {
   const { text, calls } = answer;
@@ -126,12 +131,12 @@ function finished(
   const finish = answer.finish ?? (cut === null ? null : CUT_OFF);
   const saysNothing = text.trim() === '' && calls.length === 0;
   const reason = finish === null ? null : toFinishReason(finish);
-  // Its reasoning used up the limit set by the settings or the provider.
+  // The reasoning used up the limit set by the settings or the provider.
   if ((cut !== null || reason === 'length') && saysNothing) throw new StreamFailure('endless');
   if (reason === 'content-filter' && saysNothing) throw new StreamFailure('filtered');
   if (finish === null || saysNothing) throw new StreamFailure('empty');
   const usage = countUsage(finish.usage, request, meter.written());
-  const costUsd = costOf(usage, init.choice.price);
+  const costUsd = computeCost(usage, init.choice.price);
   // Some servers send `stop` along with their calls. A truncated last call must not be mistaken for
   // a complete one.
   const finishReason = calls.length > 0 && reason !== 'length' ? 'tool-calls' : (reason ?? 'other');
@@ -141,7 +146,7 @@ function finished(
     finishReason,
     model: init.id,
     costUsd,
-    ...unusualFinish(init, finish),
+    ...describeUnusualFinish(init, finish),
   };
   const aside = answer.aside.whole();
   return {
@@ -154,11 +159,11 @@ function finished(
 
 /** The AI SDK recognizes fewer finish reasons than providers send. */
 function toFinishReason({ reason, rawReason }: ProviderFinish): FinishReason {
-  return reason === 'other' && rawReason !== null ? finishReasonOf(rawReason) : reason;
+  return reason === 'other' && rawReason !== null ? toFinishReasonName(rawReason) : reason;
 }
 
 /** Additional facts that the provider reported about the answer. */
-function unusualFinish(
+function describeUnusualFinish(
   { choice }: ProviderModelInit,
   { reason, rawReason, servedModel }: ProviderFinish,
 ): Pick<ModelFinish, 'rawFinishReason' | 'servedModel'> {
@@ -169,7 +174,7 @@ function unusualFinish(
   };
 }
 
-/** The end of an answer that exceeded a limit, before its provider could count tokens. */
+/** The end of an answer that exceeded a limit, before the provider could count tokens. */
 const CUT_OFF: ProviderFinish = {
   type: 'finish',
   reason: 'length',
@@ -181,14 +186,14 @@ const CUT_OFF: ProviderFinish = {
   },
 };
 
-async function modelError(
+async function toModelError(
   init: ProviderModelInit,
   ended: ModelFailure | null,
   thrown: unknown,
 ): Promise<ModelError> {
-  // Loaded with the first failure, because none of it is needed at startup.
-  const { classifyFailure, failureFacts } = await import('./failures.ts');
-  const facts = failureFacts(thrown);
+  // This module is loaded with the first failure, because startup does not need it.
+  const { classifyFailure, collectFailureFacts } = await import('./failures.ts');
+  const facts = collectFailureFacts(thrown);
   const seen = thrown instanceof StreamFailure ? thrown.failure : null;
   const failure = ended ?? seen ?? classifyFailure(facts, init.clock());
   const message = explainFailure(failure, init, facts.message);
@@ -199,9 +204,9 @@ async function modelError(
   return new ModelError(failure, init.id, message, cause);
 }
 
-/** Adds a part to the answer. Returns the event for the caller, or null if there is none. */
+/** Adds a part to the answer and returns the event for the caller, or null if there is none. */
 function addPart(
-  answer: Answer,
+  answer: PartialAnswer,
   meter: AnswerMeter,
   part: AnswerPart,
   deadlines: CallDeadlines,
@@ -219,7 +224,7 @@ function addPart(
     default: {
       deadlines.piece();
       answer.aside.add(part);
-      const event = takePart(meter, part);
+      const event = measurePart(meter, part);
       if (event?.type === 'text') answer.text += event.text;
       else if (event?.type === 'restart') answer.text = '';
       else if (event?.type === 'tool-call') answer.calls.push(event.call);
@@ -228,7 +233,9 @@ function addPart(
   }
 }
 
-/** Stops reading a call whose deadline has passed. The caller converts this to a `ModelError`. */
+/**
+ * Stops reading a call whose deadline has passed. The caller converts this error to a `ModelError`.
+ */
 function throwIfEnded(deadlines: CallDeadlines): void {
   if (deadlines.ended() !== null) throw new Error('ended');
 }

@@ -7,8 +7,8 @@ import {
   type ModelFailure,
   type ModelRequest,
 } from './chat-model.ts';
-import { fallbackModel, seeingModel, toolLessModel } from './retry.ts';
-import { brokenModel, drain, fakeModel } from './testing/fake-model.ts';
+import { createFallbackModel, createSeeingModel, createToolLessModel } from './retry.ts';
+import { createBrokenModel, createFakeModel, drainModel } from './testing/fake-model.ts';
 
 const request: ModelRequest = {
   system: [{ text: 'You have tools.', stable: true }],
@@ -24,7 +24,7 @@ const request: ModelRequest = {
   tools: [{ name: 'read', description: 'Reads.', inputSchema: { type: 'object' } }],
 };
 
-/** A model that refuses requests with tools, and records the requests. */
+/** A model that refuses requests with tools and records all requests. */
 function refusing(failure: ModelFailure) {
   const asked: ModelRequest[] = [];
   const model: ChatModel = {
@@ -32,7 +32,7 @@ function refusing(failure: ModelFailure) {
     async *stream(request, signal) {
       asked.push(request);
       if (request.tools !== undefined) throw new ModelError(failure, 'm', 'refused');
-      yield* fakeModel('m', 'in words').stream(request, signal);
+      yield* createFakeModel('m', 'in words').stream(request, signal);
     },
   };
   return { model, asked };
@@ -47,9 +47,9 @@ async function ask(model: ChatModel): Promise<string> {
 }
 
 describe('a model that may not support tools', () => {
-  it('[G01] is retried once without them, is told so, and is never offered any again', async () => {
+  it('[G01] is retried once without tools, is told so, and is never offered tools again', async () => {
     const { model, asked } = refusing({ kind: 'no-tools' });
-    const wrapped = toolLessModel(model);
+    const wrapped = createToolLessModel(model);
     expect(await ask(wrapped)).toBe('in words');
     expect(await ask(wrapped)).toBe('in words');
     expect(asked.map(({ tools }) => tools?.length ?? 0)).toEqual([1, 0, 0]);
@@ -58,14 +58,16 @@ describe('a model that may not support tools', () => {
 
   it('[G01] receives the earlier tool results as data', async () => {
     const { model, asked } = refusing({ kind: 'no-tools' });
-    await ask(toolLessModel(model));
+    await ask(createToolLessModel(model));
     expect(asked[1]?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
     expect(asked[1]?.messages.at(-1)?.content).toContain('"parrots\\n# Do as I say"');
   });
 
-  it('[G01] is not asked again after any other failure', async () => {
+  it('[G01] is not retried after any other failure', async () => {
     const { model, asked } = refusing({ kind: 'overloaded' });
-    await expect(ask(toolLessModel(model))).rejects.toMatchObject({ code: 'model-overloaded' });
+    await expect(ask(createToolLessModel(model))).rejects.toMatchObject({
+      code: 'model-overloaded',
+    });
     expect(asked).toHaveLength(1);
   });
 });
@@ -76,7 +78,7 @@ const withPicture: ModelRequest = {
   messages: [{ role: 'user', content: 'what is this?', images: [image] }],
 };
 
-/** Refuses any request with pictures, and records all requests. */
+/** A model that refuses requests with pictures and records all requests. */
 function blindServer(failure: ModelFailure, first = '') {
   const asked: ModelRequest[] = [];
   const model: ChatModel = {
@@ -86,7 +88,7 @@ function blindServer(failure: ModelFailure, first = '') {
       if (first !== '') yield { type: 'text', text: first };
       const pictures = request.messages.some((message) => 'images' in message);
       if (pictures) throw new ModelError(failure, 'a/m', 'No pictures, please.');
-      yield* fakeModel('a/m', 'fine').stream(request, signal);
+      yield* createFakeModel('a/m', 'fine').stream(request, signal);
     },
   };
   return { model, asked };
@@ -100,17 +102,17 @@ async function answer(model: ChatModel, request = withPicture): Promise<string> 
   return text;
 }
 
-describe('a model and pictures', () => {
-  it('[F10] never receives any when the settings say that it cannot see, and is told so', async () => {
+describe('a model that receives pictures', () => {
+  it('[F10] never gets pictures if the settings say that it cannot see, and is told so', async () => {
     const { model, asked } = blindServer({ kind: 'refused' });
-    expect(await answer(seeingModel(model, false))).toBe('fine');
+    expect(await answer(createSeeingModel(model, false))).toBe('fine');
     const content = expect.stringMatching(/takes text only.*never guess.*what is this\?/s);
     expect(asked).toEqual([{ system: [], messages: [{ role: 'user', content }] }]);
   });
 
-  it('[F10] is retried once without them if its server refuses, and is told so', async () => {
+  it('[F10] is retried once without pictures if its server refuses them, and is told so', async () => {
     const { model, asked } = blindServer({ kind: 'refused' });
-    expect(await answer(seeingModel(model, undefined))).toBe('fine');
+    expect(await answer(createSeeingModel(model, undefined))).toBe('fine');
     expect(asked).toHaveLength(2);
     expect(asked[0]).toBe(withPicture);
     expect(asked[1]?.messages[0]?.content).toMatch(/did not take them.*what is this\?/s);
@@ -120,23 +122,23 @@ describe('a model and pictures', () => {
     ['it must be able to see', true, { kind: 'refused' }, ''],
     ['the failure has nothing to do with pictures', undefined, { kind: 'unauthorised' }, ''],
     ['it has started to answer', undefined, { kind: 'overloaded' }, 'Well'],
-  ] as const)('[F10] fails normally when %s', async (_case, vision, failure, first) => {
+  ] as const)('[F10] fails without a retry if %s', async (_case, vision, failure, first) => {
     const { model, asked } = blindServer(failure, first);
-    await expect(answer(seeingModel(model, vision))).rejects.toMatchObject({ failure });
+    await expect(answer(createSeeingModel(model, vision))).rejects.toMatchObject({ failure });
     expect(asked).toHaveLength(1);
   });
 
-  it('[F10] is not affected when there are none', async () => {
+  it('[F10] gets requests without pictures unchanged', async () => {
     const { model, asked } = blindServer({ kind: 'refused' });
     const plain: ModelRequest = { system: [], messages: [{ role: 'user', content: 'hi' }] };
-    expect(await answer(seeingModel(model, false), plain)).toBe('fine');
+    expect(await answer(createSeeingModel(model, false), plain)).toBe('fine');
     expect(asked[0]).toBe(plain);
   });
 });
 
-const good = fakeModel('b/good', 'hello');
+const good = createFakeModel('b/good', 'hello');
 const withFallback = (first: ChatModel, ...others: ChatModel[]) =>
-  fallbackModel(first, others, silentLogger);
+  createFallbackModel(first, others, silentLogger);
 
 describe('a model with fallbacks', () => {
   it.each([
@@ -147,43 +149,43 @@ describe('a model with fallbacks', () => {
     'rubbish',
     'empty',
     'no-credit',
-  ] as const)('[G01] asks the next one after a failure of kind %s', async (kind) => {
+  ] as const)('[G01] calls the next model after a failure of kind %s', async (kind) => {
     const events: ModelEvent[] = [];
-    const model = withFallback(brokenModel('a/bad', { kind }), good);
-    expect(await drain(model, undefined, events)).toBe('hello');
+    const model = withFallback(createBrokenModel('a/bad', { kind }), good);
+    expect(await drainModel(model, undefined, events)).toBe('hello');
     expect(events.at(-1)).toMatchObject({ type: 'finish', model: 'b/good' });
   });
 
-  it('[G01] does not call the next one after the first word, so that nothing is said twice', async () => {
+  it('[G01] does not call the next model after the first word, so that no text appears twice', async () => {
     const events: ModelEvent[] = [];
     const model = withFallback(
-      brokenModel('a/bad', { kind: 'broken-off' }, { first: 'Hel' }),
+      createBrokenModel('a/bad', { kind: 'broken-off' }, { first: 'Hel' }),
       good,
     );
-    await expect(drain(model, undefined, events)).rejects.toMatchObject({ model: 'a/bad' });
+    await expect(drainModel(model, undefined, events)).rejects.toMatchObject({ model: 'a/bad' });
     expect(events).toEqual([{ type: 'text', text: 'Hel' }]);
   });
 
-  it('[G01] does not ask the next one when the call was stopped', async () => {
-    const model = withFallback(brokenModel('a/bad', { kind: 'aborted' }), good);
-    await expect(drain(model, AbortSignal.abort())).rejects.toMatchObject({
+  it('[G01] does not call the next model if the call was stopped', async () => {
+    const model = withFallback(createBrokenModel('a/bad', { kind: 'aborted' }), good);
+    await expect(drainModel(model, AbortSignal.abort())).rejects.toMatchObject({
       code: 'model-aborted',
     });
   });
 
-  it('[G01] reports all failures if all fail, and may be retried if one of them may', async () => {
+  it('[G01] reports all failures if all models fail, and can be retried if one of them can', async () => {
     const model = withFallback(
-      brokenModel('a/key', { kind: 'unauthorised' }),
-      brokenModel('b/busy', { kind: 'overloaded' }),
+      createBrokenModel('a/key', { kind: 'unauthorised' }),
+      createBrokenModel('b/busy', { kind: 'overloaded' }),
     );
-    await expect(drain(model)).rejects.toMatchObject({
+    await expect(drainModel(model)).rejects.toMatchObject({
       message: 'a/key failed. b/busy failed.',
       code: 'model-overloaded',
       retryable: true,
     });
   });
 
-  it('asks only the first one while it works', async () => {
-    expect(await drain(withFallback(fakeModel('a/first', 'first'), good))).toBe('first');
+  it('calls only the first model while it works', async () => {
+    expect(await drainModel(withFallback(createFakeModel('a/first', 'first'), good))).toBe('first');
   });
 });

@@ -8,19 +8,19 @@ import {
   type ModelRequest,
 } from './chat-model.ts';
 
-/** The call that replaces the failed one; null when the failure is final. */
-type SecondTry = (
+/** Returns the call that replaces the failed one; null if the failure is final. */
+type NextTry = (
   failure: unknown,
 ) => AsyncIterable<ModelEvent> | null | Promise<AsyncIterable<ModelEvent> | null>;
 
 /**
- * The events of a call. If it fails before its first event, and the caller has not stopped it, the
- * events of `next` follow instead: a person must not see the beginning of an answer twice.
+ * If a call fails before its first event, and the caller has not stopped it, returns the events of
+ * `next` instead, because a person must not see the beginning of an answer twice.
  */
 export async function* withSecondTry(
   events: AsyncIterable<ModelEvent>,
   signal: AbortSignal,
-  next: SecondTry,
+  next: NextTry,
 ): AsyncGenerator<ModelEvent> {
   let spoke = false;
   let other: AsyncIterable<ModelEvent> | null;
@@ -40,8 +40,8 @@ export async function* withSecondTry(
 }
 
 /**
- * Wraps a model, with another way of calling it. Its id and what is learned about it may change
- * while it is used.
+ * Wraps a model with another implementation of its call. The id and the learned context window may
+ * change while the model is used.
  */
 export function withStream(model: ChatModel, stream: ChatModel['stream']): ChatModel {
   return {
@@ -64,31 +64,31 @@ const WITHOUT_TOOLS =
  * once without tools, and later requests never offer them: many small local models do not support
  * tools but can still chat.
  */
-export function toolLessModel(model: ChatModel): ChatModel {
+export function createToolLessModel(model: ChatModel): ChatModel {
   let takesTools = true;
   function stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
     if ((request.tools?.length ?? 0) === 0) return model.stream(request, signal);
-    if (!takesTools) return model.stream(withoutTools(request), signal);
+    if (!takesTools) return model.stream(removeTools(request), signal);
     return withSecondTry(model.stream(request, signal), signal, (failure) => {
       const refused = failure instanceof ModelError && failure.failure.kind === 'no-tools';
       if (!refused) return null;
       takesTools = false;
-      return model.stream(withoutTools(request), signal);
+      return model.stream(removeTools(request), signal);
     });
   }
   return withStream(model, stream);
 }
 
-/** Keeps tool results as text if another model started the turn. */
-function withoutTools({ tools: _refused, system, messages, ...rest }: ModelRequest): ModelRequest {
+/** Earlier tool results, from another model in the same turn, are kept as text. */
+function removeTools({ tools: _refused, system, messages, ...rest }: ModelRequest): ModelRequest {
   return {
     ...rest,
     system: [...system, { text: WITHOUT_TOOLS, stable: false }],
-    messages: messages.map(asText),
+    messages: messages.map(toTextMessage),
   };
 }
 
-function asText(message: ModelMessage): ModelMessage {
+function toTextMessage(message: ModelMessage): ModelMessage {
   if (message.role === 'user') return message;
   if (message.role === 'assistant') return { role: 'assistant', content: message.content };
   const { name, content } = message;
@@ -103,13 +103,13 @@ const BRIDGE = 'I have these results. Before I answer I read what was written me
 /**
  * Lets a person's message follow tool results (D03) if the model accepts that. If a server requires
  * roles to alternate, the request is retried once, with an assistant line in between, which later
- * requests always include. Thus the message remains the person's own, which it would not be inside
- * a result.
+ * requests always include. The message thus remains the person's own, unlike text inside a tool
+ * result.
  */
-export function bridgingModel(model: ChatModel): ChatModel {
+export function createBridgingModel(model: ChatModel): ChatModel {
   let takesAfterResults = true;
   function stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
-    const bridged = withBridges(request);
+    const bridged = addBridges(request);
     if (bridged === null) return model.stream(request, signal);
     if (!takesAfterResults) return model.stream(bridged, signal);
     return withSecondTry(model.stream(request, signal), signal, (failure) => {
@@ -122,8 +122,8 @@ export function bridgingModel(model: ChatModel): ChatModel {
   return withStream(model, stream);
 }
 
-/** Null if no message from a person follows a result. */
-function withBridges({ messages, ...rest }: ModelRequest): ModelRequest | null {
+/** Null if no message from a person follows a tool result. */
+function addBridges({ messages, ...rest }: ModelRequest): ModelRequest | null {
   const bridged = messages.flatMap((message, index): ModelMessage[] => {
     const isAfterResult = message.role === 'user' && messages[index - 1]?.role === 'tool';
     return isAfterResult ? [{ role: 'assistant', content: BRIDGE }, message] : [message];
@@ -132,8 +132,8 @@ function withBridges({ messages, ...rest }: ModelRequest): ModelRequest | null {
 }
 
 /**
- * Servers refuse pictures in many ways: llama.cpp with a dedicated error, gateways with "no such
- * model".
+ * Matches refusals of pictures, which have many forms: llama.cpp has a dedicated error, and
+ * gateways say "no such model".
  */
 const MAY_BE_THE_PICTURES: ReadonlySet<ModelFailure['kind']> = new Set([
   'refused',
@@ -150,17 +150,17 @@ const NOT_TAKEN =
   '[Pictures came with this message, but you cannot see them: this model did not take them. They may be too large, or it may take text only. Say so where it matters; never guess what they show.]';
 
 /**
- * Sends pictures only to a model that accepts them. `vision` false: never. Undefined: they are
- * sent, and if the server refuses, the request is retried once without them. True: its refusal is
- * final.
+ * Sends pictures only to a model that accepts them. `vision` false: pictures are never sent.
+ * `vision` undefined: pictures are sent, and if the server refuses, the request is retried once
+ * without them. `vision` true: a refusal is final.
  */
-export function seeingModel(model: ChatModel, vision: boolean | undefined): ChatModel {
+export function createSeeingModel(model: ChatModel, vision: boolean | undefined): ChatModel {
   function stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
     if (vision === true || !hasImages(request)) return model.stream(request, signal);
-    if (vision === false) return model.stream(withoutImages(request, CANNOT_SEE), signal);
+    if (vision === false) return model.stream(removeImages(request, CANNOT_SEE), signal);
     return withSecondTry(model.stream(request, signal), signal, (failure) => {
       const mayBe = failure instanceof ModelError && MAY_BE_THE_PICTURES.has(failure.failure.kind);
-      return mayBe ? model.stream(withoutImages(request, NOT_TAKEN), signal) : null;
+      return mayBe ? model.stream(removeImages(request, NOT_TAKEN), signal) : null;
     });
   }
   return withStream(model, stream);
@@ -170,7 +170,7 @@ function hasImages({ messages }: ModelRequest): boolean {
   return messages.some((message) => message.role === 'user' && message.images !== undefined);
 }
 
-function withoutImages(request: ModelRequest, note: string): ModelRequest {
+function removeImages(request: ModelRequest, note: string): ModelRequest {
   const messages = request.messages.map((message): ModelMessage => {
     if (message.role !== 'user' || message.images === undefined) return message;
     const { images: _unseen, ...rest } = message;
@@ -181,11 +181,11 @@ function withoutImages(request: ModelRequest, note: string): ModelRequest {
 
 /**
  * Calls `first`, then the others in order if the previous one failed before its first event. An
- * aborted call is never passed on. If all fail, the error names every one of them. The learned
- * context window is that of the model called last, because requests are shortened for the model
- * that answers.
+ * aborted call is never passed on. If all models fail, the error names every one of them. The
+ * learned context window is that of the model called last, because requests are shortened for the
+ * model that answers.
  */
-export function fallbackModel(
+export function createFallbackModel(
   first: ChatModel,
   others: readonly ChatModel[],
   logger: Logger,
@@ -201,9 +201,9 @@ export function fallbackModel(
       return withSecondTry(model.stream(request, signal), signal, (failure) => {
         if (!(failure instanceof ModelError)) return null;
         failures.push(failure);
-        if (next === undefined) throw allFailed(failures);
+        if (next === undefined) throw combineFailures(failures);
         const { code, message } = failure;
-        logger.warn({ model: model.id, code }, `${message} The next model is asked.`);
+        logger.warn({ model: model.id, code }, `${message} The next model is called.`);
         return ask(next, rest);
       });
     };
@@ -220,10 +220,10 @@ export function fallbackModel(
 }
 
 /**
- * One error for all failures. A request that is too long for one of the models takes precedence,
- * because the caller can shorten it; next comes a failure that may be retried.
+ * Combines all failures into one error. A request that is too long for one of the models takes
+ * precedence, because the caller can shorten it; next comes a failure that may be retried.
  */
-function allFailed(failures: readonly ModelError[]): ModelError | Error {
+function combineFailures(failures: readonly ModelError[]): ModelError | Error {
   const shown =
     failures.find(({ failure }) => failure.kind === 'too-long') ??
     failures.find((failure) => failure.retryable) ??

@@ -2,23 +2,29 @@ import { silentLogger } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ChatModel, ModelError, type ModelEvent, type ModelFailure } from './chat-model.ts';
-import { HASTY, PATIENT, type Patience, retryDelay, retryingModel } from './retrying-model.ts';
-import { brokenModel, drain, fakeModel } from './testing/fake-model.ts';
+import {
+  computeRetryDelay,
+  createRetryingModel,
+  HASTY,
+  PATIENT,
+  type RetryPatience,
+} from './retrying-model.ts';
+import { createBrokenModel, createFakeModel, drainModel } from './testing/fake-model.ts';
 
 function setUp(
   failure: ModelFailure,
-  options: { first?: string; times?: number; patience?: Patience } = {},
+  options: { first?: string; times?: number; patience?: RetryPatience } = {},
 ) {
   const { patience = PATIENT, times = 1, ...more } = options;
   const waits: number[] = [];
-  const asked = brokenModel('a/m', failure, { times, ...more });
+  const asked = createBrokenModel('a/m', failure, { times, ...more });
   const model = retrying(asked, patience, waits);
   return { model, waits };
 }
 
-function retrying(asked: ChatModel, patience: Patience, waits: number[]): ChatModel {
+function retrying(asked: ChatModel, patience: RetryPatience, waits: number[]): ChatModel {
   const sleep = async (ms: number) => void waits.push(ms);
-  return retryingModel(asked, { sleep, random: () => 0.5, patience, logger: silentLogger });
+  return createRetryingModel(asked, { sleep, random: () => 0.5, patience, logger: silentLogger });
 }
 
 describe('the delay before the same model is called again', () => {
@@ -63,9 +69,9 @@ describe('the delay before the same model is called again', () => {
     ['a filter', { kind: 'filtered' }, [null], [null]],
     ['a refusal', { kind: 'refused' }, [null], [null]],
   ] as const)('[G20] depends on the reason: %s', (_name, failure, patient, hasty) => {
-    const delays = (patience: Patience, count: number) =>
+    const delays = (patience: RetryPatience, count: number) =>
       Array.from({ length: count }, (_, at) =>
-        retryDelay({ failure, tries: at + 1, patience, random: 0.5 }),
+        computeRetryDelay({ failure, tries: at + 1, patience, random: 0.5 }),
       );
     expect(delays(PATIENT, patient.length)).toEqual(patient);
     expect(delays(HASTY, hasty.length)).toEqual(hasty);
@@ -80,7 +86,7 @@ describe('the delay before the same model is called again', () => {
         fc.constantFrom(PATIENT, HASTY),
         (retryAfterMs, tries, random, patience) => {
           const failure = { kind: 'rate-limited', retryAfterMs } as const;
-          const delay = retryDelay({ failure, tries, patience, random });
+          const delay = computeRetryDelay({ failure, tries, patience, random });
           if (delay === null) return tries >= patience.tries || retryAfterMs > patience.waitMs;
           return delay >= retryAfterMs && delay <= patience.waitMs * 1.1;
         },
@@ -89,52 +95,52 @@ describe('the delay before the same model is called again', () => {
   });
 });
 
-describe('asking again', () => {
-  it('[G20] survives a server that fails three times', async () => {
+describe('retries of a failed call', () => {
+  it('[G20] succeed after a server has failed three times', async () => {
     const { model, waits } = setUp({ kind: 'overloaded' }, { times: 3 });
-    expect(await drain(model)).toBe('works again');
+    expect(await drainModel(model)).toBe('works again');
     expect(waits).toEqual([500, 1_000, 2_000]);
   });
 
-  it('[G20] ends, and the last failure is the one that is reported', async () => {
+  it('[G20] end at the limit, and the last failure is reported', async () => {
     const { model, waits } = setUp({ kind: 'overloaded' }, { times: 9 });
-    await expect(drain(model)).rejects.toMatchObject({ code: 'model-overloaded' });
+    await expect(drainModel(model)).rejects.toMatchObject({ code: 'model-overloaded' });
     expect(waits).toHaveLength(3);
   });
 
-  it('[G20] happens once when another model is asked next', async () => {
+  it('[G20] are limited to one if another model is called next', async () => {
     const { model, waits } = setUp({ kind: 'overloaded' }, { times: 2, patience: HASTY });
-    await expect(drain(model)).rejects.toMatchObject({ code: 'model-overloaded' });
+    await expect(drainModel(model)).rejects.toMatchObject({ code: 'model-overloaded' });
     expect(waits).toEqual([500]);
   });
 
-  it('[G20] waits no longer than its total limit', async () => {
+  it('[G20] wait no longer than the total limit', async () => {
     const failure = { kind: 'rate-limited', retryAfterMs: 14_000 } as const;
     const { model, waits } = setUp(failure, { times: 9 });
-    await expect(drain(model)).rejects.toMatchObject({ code: 'model-rate-limited' });
+    await expect(drainModel(model)).rejects.toMatchObject({ code: 'model-rate-limited' });
     expect(waits.reduce((sum, ms) => sum + ms, 0)).toBeLessThanOrEqual(PATIENT.totalMs);
     expect(waits).toHaveLength(2);
   });
 
-  it('[G20] does not happen after the first word', async () => {
+  it('[G20] do not happen after the first word', async () => {
     const { model, waits } = setUp({ kind: 'broken-off' }, { first: 'Hel' });
-    await expect(drain(model)).rejects.toMatchObject({ code: 'model-broken-off' });
+    await expect(drainModel(model)).rejects.toMatchObject({ code: 'model-broken-off' });
     expect(waits).toEqual([]);
   });
 
-  it('[G20] does not happen for a caller who has left', async () => {
+  it('[G20] do not happen if the caller has stopped the call', async () => {
     const { model, waits } = setUp({ kind: 'overloaded' });
-    await expect(drain(model, AbortSignal.abort())).rejects.toThrow();
+    await expect(drainModel(model, AbortSignal.abort())).rejects.toThrow();
     expect(waits).toEqual([]);
   });
 
-  it('[G20] reports how often the model was asked', async () => {
+  it('[G20] are counted in the final event', async () => {
     const seen: ModelEvent[] = [];
-    await drain(setUp({ kind: 'broken-off' }, { times: 2 }).model, undefined, seen);
+    await drainModel(setUp({ kind: 'broken-off' }, { times: 2 }).model, undefined, seen);
     expect(seen.at(-1)).toMatchObject({ type: 'finish', tries: 3 });
   });
 
-  it('[G20] passes on no call of an answer that broke off', async () => {
+  it('[G20] pass on no tool call of an answer that broke off', async () => {
     let left = 1;
     const flaky: ChatModel = {
       id: 'a/m',
@@ -142,19 +148,23 @@ describe('asking again', () => {
         yield { type: 'tool-call', call: { id: `c${left}`, name: 'read', arguments: '{}' } };
         left -= 1;
         if (left >= 0) throw new ModelError({ kind: 'broken-off' }, 'a/m', 'broke off');
-        yield* fakeModel('a/m', 'done').stream(request, signal);
+        yield* createFakeModel('a/m', 'done').stream(request, signal);
       },
     };
     const seen: ModelEvent[] = [];
-    await drain(retrying(flaky, PATIENT, []), undefined, seen);
+    await drainModel(retrying(flaky, PATIENT, []), undefined, seen);
     expect(seen.flatMap((event) => (event.type === 'tool-call' ? event.call.id : []))).toEqual([
       'c0',
     ]);
   });
 
-  it('[G21] leaves an empty answer after a tool call to the caller, who rephrases the request', async () => {
+  it('[G21] do not happen for an empty answer after a tool call, because the caller rephrases that request', async () => {
     const waits: number[] = [];
-    const model = retrying(brokenModel('a/m', { kind: 'empty' }, { times: 1 }), PATIENT, waits);
+    const model = retrying(
+      createBrokenModel('a/m', { kind: 'empty' }, { times: 1 }),
+      PATIENT,
+      waits,
+    );
     const result = { role: 'tool', callId: 'c', name: 'read', content: 'x' } as const;
     const drained = async () => {
       const signal = new AbortController().signal;

@@ -9,9 +9,11 @@ import {
 import { withStream } from './retry.ts';
 
 /** The number of consecutive attempts with one model, and the maximum delays, in ms. */
-export interface Patience {
+export interface RetryPatience {
   readonly tries: number;
-  /** The longest single delay; if a provider asks for a longer one, there is no retry here. */
+  /**
+   * The maximum single delay; if a provider asks for a longer one, this function does not retry.
+   */
   readonly waitMs: number;
   /** The maximum total of all delays. */
   readonly totalMs: number;
@@ -19,47 +21,49 @@ export interface Patience {
   readonly asksSilent: boolean;
 }
 
-/** For the last model: a longer delay is better than no answer. */
-export const PATIENT: Patience = { tries: 4, waitMs: 15_000, totalMs: 30_000, asksSilent: true };
-/**
- * For a model that another one follows, because the other one answers before a longer delay would
- * end.
- */
-export const HASTY: Patience = { tries: 2, waitMs: 2_000, totalMs: 2_000, asksSilent: false };
+/** The limits for the last model, where a longer delay is better than no answer. */
+export const PATIENT: RetryPatience = {
+  tries: 4,
+  waitMs: 15_000,
+  totalMs: 30_000,
+  asksSilent: true,
+};
+/** The limits for a model with a fallback, which can answer before a longer delay would end. */
+export const HASTY: RetryPatience = { tries: 2, waitMs: 2_000, totalMs: 2_000, asksSilent: false };
 
-/** The initial delays, in ms; each further one is twice as long. */
+/** The initial delays, in ms; each further delay is twice as long. */
 const PAUSES = { 'broken-off': 500, overloaded: 500, 'rate-limited': 1_000, short: 250 } as const;
 /**
- * A delay requested by the provider is extended by up to this share, so that not all callers return
- * at the same moment.
+ * A delay requested by the provider is extended by up to this share, so that callers do not all
+ * retry at the same moment.
  */
 const JITTER = 0.1;
 const MAX_JITTER_MS = 500;
 
-/** The facts after a failed attempt. */
-interface Tried {
+interface FailedTry {
   readonly failure: ModelFailure;
   /** The number of attempts so far. */
   readonly tries: number;
-  readonly patience: Patience;
-  /** In [0, 1). */
+  readonly patience: RetryPatience;
+  /** A random number in [0, 1). */
   readonly random: number;
 }
 
 /**
- * The delay before the same model is asked again, in ms; null if it is not. A dropped connection is
- * usually a kept-alive one that the server had just closed, so the request is retried immediately.
+ * Returns the delay before the same model is called again, in ms; null if it is not called again. A
+ * dropped connection is usually a kept-alive one that the server has just closed, so the request is
+ * retried immediately.
  */
-export function retryDelay({ failure, tries, patience, random }: Tried): number | null {
+export function computeRetryDelay({ failure, tries, patience, random }: FailedTry): number | null {
   if (tries >= patience.tries) return null;
-  const delay = delayAfter(failure, tries, patience, random);
+  const delay = computeDelayAfter(failure, tries, patience, random);
   return delay === null || delay > patience.waitMs * (1 + JITTER) ? null : Math.round(delay);
 }
 
-function delayAfter(
+function computeDelayAfter(
   failure: ModelFailure,
   tries: number,
-  patience: Patience,
+  patience: RetryPatience,
   random: number,
 ): number | null {
   const growing = (first: number) => first * 2 ** (tries - 1) * (0.75 + random / 2);
@@ -88,21 +92,20 @@ function delayAfter(
   }
 }
 
-/** The services that retries need. */
 export interface RetryingDeps {
-  /** Waits for `ms`, or less if `signal` is aborted. */
+  /** Waits for `ms`, or until `signal` is aborted. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly random: () => number;
-  readonly patience: Patience;
+  readonly patience: RetryPatience;
   readonly logger: Logger;
 }
 
 /**
  * Calls `model` again if a call failed for a temporary reason before anything final was passed on.
  * Tool calls are held back until the answer is complete, because a call in an answer that breaks
- * off is not final.
+ * off may be incomplete.
  */
-export function retryingModel(model: ChatModel, deps: RetryingDeps): ChatModel {
+export function createRetryingModel(model: ChatModel, deps: RetryingDeps): ChatModel {
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     let waited = 0;
     for (let tries = 1; ; tries += 1) {
@@ -114,7 +117,7 @@ export function retryingModel(model: ChatModel, deps: RetryingDeps): ChatModel {
         const delay = call.spoke || signal.aborted ? null : delayOf(thrown, request, tries);
         if (delay === null || waited + delay > deps.patience.totalMs) throw thrown;
         const code = thrown instanceof ModelError ? thrown.code : '';
-        deps.logger.info({ model: model.id, code, tries, ms: delay }, 'the model is asked again');
+        deps.logger.info({ model: model.id, code, tries, ms: delay }, 'calling the model again');
         waited += delay;
         await deps.sleep(delay, signal);
       }
@@ -124,18 +127,18 @@ export function retryingModel(model: ChatModel, deps: RetryingDeps): ChatModel {
   function delayOf(thrown: unknown, request: ModelRequest, tries: number): number | null {
     if (!(thrown instanceof ModelError)) return null;
     const { failure } = thrown;
-    // The caller then rephrases the request.
+    // The caller rephrases the request after this failure.
     if (failure.kind === 'empty' && request.messages.some(({ role }) => role === 'tool'))
       return null;
-    return retryDelay({ failure, tries, patience: deps.patience, random: deps.random() });
+    return computeRetryDelay({ failure, tries, patience: deps.patience, random: deps.random() });
   }
 
   return withStream(model, stream);
 }
 
 /**
- * The events of one attempt; its calls follow only once it has finished. Sets a flag in `call` when
- * something is passed on.
+ * Yields the events of one attempt; its calls follow once it has finished. Sets a flag in `call`
+ * when an event is passed on.
  */
 async function* holdCallsUntilEnd(
   events: AsyncIterable<ModelEvent>,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isOtherModel } from './served-model.ts';
 
-describe('a model that answers', () => {
+describe('the model that answered a request', () => {
   it.each([
     ['gpt-4o', 'gpt-4o-2024-08-06'],
     ['gpt-4o-mini', 'gpt-4o-mini-2024-07-18'],
@@ -25,7 +25,7 @@ describe('a model that answers', () => {
     ['my-model', null],
     ['kimi-k2', 'moonshotai/Kimi-K2-Instruct-0905'],
     ['us.anthropic.claude-sonnet-4-20250514-v1:0', 'claude-sonnet-4-20250514'],
-  ])('[G21] is the one that was requested: %s, named %s', (asked, served) => {
+  ])('[G21] counts as the requested model: %s, named %s', (asked, served) => {
     expect(isOtherModel(asked, served)).toBe(false);
   });
 
@@ -39,7 +39,7 @@ describe('a model that answers', () => {
     ['deepseek-chat', 'deepseek-reasoner'],
     ['mistral-large', 'mistral-small'],
     ['anthropic/claude-sonnet-4.5', 'openai/gpt-5'],
-  ])('[G21] is another one: %s was requested, %s answered', (asked, served) => {
+  ])('[G21] counts as another model: %s was requested, %s answered', (asked, served) => {
     expect(isOtherModel(asked, served)).toBe(true);
   });
 });

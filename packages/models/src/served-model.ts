@@ -1,4 +1,4 @@
-/** Names that let a router choose: any model may answer. */
+/** Names with which a router chooses the model, so any model may answer. */
 const CHOOSES =
   /(^|[/:_-])(auto|default|router|latest|best|fast(est)?|cheap(est)?|free)$|^(auto|default|router|local-model|model|any)$/i;
 /** Placeholder names that servers report instead of the model. */
@@ -12,19 +12,19 @@ const SAYS_NOTHING =
 export function isOtherModel(asked: string, served: string | null | undefined): boolean {
   if (served == null || SAYS_NOTHING.test(served.trim()) || CHOOSES.test(asked.trim()))
     return false;
-  const [one, other] = [modelWords(asked), modelWords(served)];
+  const [one, other] = [splitModelName(asked), splitModelName(served)];
   if (one.length === 0 || other.length === 0) return false;
   const [short, long] = one.length <= other.length ? [one, other] : [other, one];
-  const extra = withoutWords(long, short);
-  // Extra words in one of the names that do not make it a different model.
-  return extra === null || extra.some((word) => !isDetail(word));
+  const extra = subtractWords(long, short);
+  // Extra words in a name that do not make it a different model.
+  return extra === null || extra.some((word) => !isDetailWord(word));
 }
 
 /**
- * The words in a name, without anything before its last slash, and without a tag after a colon or
- * an at sign.
+ * Returns the words in a name, without the part before its last slash and without a tag after a
+ * colon or an at sign.
  */
-function modelWords(name: string): readonly string[] {
+function splitModelName(name: string): readonly string[] {
   const path = name
     .trim()
     .toLowerCase()
@@ -39,7 +39,7 @@ function modelWords(name: string): readonly string[] {
       '',
     )
     .replace(/-v\d+(?::\d+)?$/, '')
-    // How a model's weights are stored.
+    // Words for the storage format of a model's weights.
     .replace(
       /[-_.:](?:i?q\d(?:_[^\W_]+)*|fp\d+|bf16|f16|f32|int\d+|\dbit|awq|gptq|nvfp4|mxfp4)$/,
       '',
@@ -48,10 +48,13 @@ function modelWords(name: string): readonly string[] {
 }
 
 /**
- * The words of `long` that remain after those of `short` are removed in order; null if one is
- * missing.
+ * Returns the words of `long` that remain after those of `short` are removed in order; null if one
+ * is missing.
  */
-function withoutWords(long: readonly string[], short: readonly string[]): readonly string[] | null {
+function subtractWords(
+  long: readonly string[],
+  short: readonly string[],
+): readonly string[] | null {
   const rest: string[] = [];
   let at = 0;
   for (const word of long) {
@@ -64,6 +67,6 @@ function withoutWords(long: readonly string[], short: readonly string[]): readon
 const DETAIL =
   /^(\d{4}|\d{6}|\d{8}|\d{2}|v\d*|latest|preview|exp|experimental|beta|stable|rc|instruct|it|chat|hf|free|extended|online|thinking|nitro|floor|exacto|turbo-?preview|gguf|ggml|mlx|awq|gptq|exl\d|fp\d+|bf\d+|int\d+|bnb|bit|[iq]?q\d\w*|\d+bit|k|m|s|xs|xl|l|f16|f32|us|eu|apac|global|anthropic|amazon|meta|mistral|openai|google|cohere|deepseek|qwen|model|models|accounts|fireworks|maas|tput|fast)$/;
 
-function isDetail(word: string): boolean {
+function isDetailWord(word: string): boolean {
   return DETAIL.test(word);
 }

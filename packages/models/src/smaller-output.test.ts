@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { type ChatModel, ModelError, type ModelFailure, type ModelRequest } from './chat-model.ts';
-import { learningModel } from './learned-window.ts';
-import { smallerOutputModel } from './smaller-output.ts';
-import { fakeModel } from './testing/fake-model.ts';
+import { createLearningModel } from './learned-window.ts';
+import { createSmallerOutputModel } from './smaller-output.ts';
+import { createFakeModel } from './testing/fake-model.ts';
 
-/** Refuses answers longer than `limit` tokens, as servers do; `says` makes it name the limit. */
+/**
+ * A model that refuses answers longer than `limit` tokens; with `says` its error states the limit.
+ */
 function limited(
   limit: number,
   says: Partial<Extract<ModelFailure, { kind: 'output-limit' }>> = {},
@@ -17,10 +19,10 @@ function limited(
       const wanted = request.maxOutputTokens ?? Number.POSITIVE_INFINITY;
       const failure = { kind: 'output-limit', limitTokens: null, ...says } as const;
       if (wanted > limit) throw new ModelError(failure, 'p/m', 'too large');
-      yield* fakeModel('p/m', 'an answer').stream(request, signal);
+      yield* createFakeModel('p/m', 'an answer').stream(request, signal);
     },
   };
-  return { model: smallerOutputModel(model), asked };
+  return { model: createSmallerOutputModel(model), asked };
 }
 
 async function ask(model: ChatModel, more: Partial<ModelRequest> = {}): Promise<void> {
@@ -29,7 +31,7 @@ async function ask(model: ChatModel, more: Partial<ModelRequest> = {}): Promise<
 }
 
 describe('a model that allows only shorter answers', () => {
-  it('[G21] is retried with the length it allows, which later requests use from the start', async () => {
+  it('[G21] is retried with the allowed length, which later requests use from the start', async () => {
     const { model, asked } = limited(4_096, { limitTokens: 4_096 });
     await ask(model);
     await ask(model, { maxOutputTokens: 8_000 });
@@ -37,13 +39,13 @@ describe('a model that allows only shorter answers', () => {
     expect(asked).toEqual([undefined, 4_096, 4_096, 100]);
   });
 
-  it('[G21] is asked for half when it does not say what it allows', async () => {
+  it('[G21] is retried with half the length if it does not state the allowed one', async () => {
     const { model, asked } = limited(2_100);
     await ask(model);
     expect(asked).toEqual([undefined, 4_096, 2_048]);
   });
 
-  it('[G21] does not remember the space that one long request has left', async () => {
+  it('[G21] does not remember the space that remained after one long request', async () => {
     const { model, asked } = limited(500, { limitTokens: 400, windowTokens: 4_096 });
     await ask(model, { maxOutputTokens: 1_000 });
     await ask(model, { maxOutputTokens: 450 });
@@ -58,9 +60,9 @@ describe('a model that allows only shorter answers', () => {
 });
 
 describe('the context window of a model', () => {
-  it('[G21] is learned from what its server says, using the smallest number', async () => {
+  it('[G21] is learned from the server’s errors, using the smallest number', async () => {
     const windows = [32_768, 8_192, 16_384, 100];
-    const model = learningModel({
+    const model = createLearningModel({
       id: 'p/m',
       async *stream() {
         yield { type: 'text', text: '' };

@@ -7,16 +7,16 @@ import {
 } from './chat-model.ts';
 import { withSecondTry, withStream } from './retry.ts';
 
-/** The usual limit, in tokens, of servers that do not name theirs; half of it is tried first. */
+/** The usual limit, in tokens, of servers that do not state theirs; half of it is tried first. */
 const USUAL_LIMIT = 8_192;
 const MIN_LIMIT = 256;
 const MAX_TRIES = 3;
 
 /**
  * Requests a shorter answer if the requested length is more than the model allows. A model's limit
- * is remembered; the remaining space in one long request is not.
+ * is remembered, but not the space that remained after one long request.
  */
-export function smallerOutputModel(model: ChatModel): ChatModel {
+export function createSmallerOutputModel(model: ChatModel): ChatModel {
   let allowed = Number.POSITIVE_INFINITY;
   const ask = (
     request: ModelRequest,
@@ -26,7 +26,7 @@ export function smallerOutputModel(model: ChatModel): ChatModel {
     withSecondTry(model.stream(request, signal), signal, (thrown) => {
       const failure = thrown instanceof ModelError ? thrown.failure : null;
       if (failure?.kind !== 'output-limit' || tries >= MAX_TRIES) return null;
-      const limit = smallerLimit(request.maxOutputTokens, failure);
+      const limit = computeSmallerLimit(request.maxOutputTokens, failure);
       if (limit === null) return null;
       if (failure.windowTokens === undefined) allowed = Math.min(allowed, limit);
       return ask({ ...request, maxOutputTokens: limit }, signal, tries + 1);
@@ -38,8 +38,8 @@ export function smallerOutputModel(model: ChatModel): ChatModel {
   });
 }
 
-/** Null if nothing smaller can be requested. */
-function smallerLimit(
+/** Returns null if no smaller length can be requested. */
+function computeSmallerLimit(
   asked: number | undefined,
   { limitTokens }: Extract<ModelFailure, { kind: 'output-limit' }>,
 ): number | null {

@@ -6,7 +6,7 @@ export function defineChannel<Settings>(channel: ChannelDefinition<Settings>): C
     ...channel,
     async load() {
       const connect = await channel.load();
-      // Parley passes on what the schema of these settings returned.
+      // The channel receives its settings as validated by this schema.
       return (context) => connect({ ...context, settings: context.settings as Settings });
     },
   };

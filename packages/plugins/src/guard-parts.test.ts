@@ -6,10 +6,10 @@ import type { ContextSource } from '@parley/prompt';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { guardedChannel, watchedParts } from './guard-parts.ts';
+import { guardChannel, watchParts } from './guard-parts.ts';
 import type { PluginLayer } from './plugin.ts';
 
-/** A plugin's parts, whose functions all return the same result. */
+/** A plugin's parts, all of whose functions return the same result. */
 function parts(result: () => unknown) {
   const give = async () => result();
   const tool: object = {
@@ -18,7 +18,7 @@ function parts(result: () => unknown) {
   };
   const layer: object = { id: 'sky', volatility: 'turn', placement: 'user', render: give };
   const defects = new Defects({ clock: () => 1, onDefect: () => {} });
-  const watched = watchedParts(
+  const watched = watchParts(
     {
       tools: [tool as Tool],
       layers: [layer as PluginLayer],
@@ -53,9 +53,9 @@ const SKY: ChannelDefinition = {
 const ENV: ProbeEnv = { signal: new AbortController().signal, clock: () => 1, values: null };
 
 describe('a plugin’s channel', () => {
-  it('[P16] [U02] keeps the probe for "parley doctor" and the limits of its menu', async () => {
+  it('[P16] [U02] keeps its probe for "parley doctor" and the limits of its menu', async () => {
     const works = { kind: 'works', as: '@sky', warnings: [], clock: null } as const;
-    const channel = guardedChannel({ ...SKY, probe: async () => works });
+    const channel = guardChannel({ ...SKY, probe: async () => works });
     expect(channel.menu).toBe(SKY.menu);
     expect(await channel.probe?.({}, ENV)).toEqual(works);
   });
@@ -64,13 +64,13 @@ describe('a plugin’s channel', () => {
     ['throws', () => Promise.reject(new Error('no net'))],
     ['returns an invalid value', async () => ({ kind: 'works' }) as never],
   ])('[P16] [U02] is reported by "parley doctor" if its probe %s', async (_what, probe) => {
-    const probed = await guardedChannel({ ...SKY, probe }).probe?.({}, ENV);
+    const probed = await guardChannel({ ...SKY, probe }).probe?.({}, ENV);
     expect(probed).toMatchObject({ kind: 'problem', reason: expect.stringMatching(/^its probe/) });
   });
 });
 
 describe('the results returned by a plugin’s parts', () => {
-  it('[P16] are dropped and counted when they are invalid, and no longer requested after three in a row', async () => {
+  it('[P16] are dropped and counted if they are invalid, and the function is not called after three in a row', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(7, 'text', [7], true, undefined, { text: 7 }),
@@ -90,7 +90,7 @@ describe('the results returned by a plugin’s parts', () => {
     );
   });
 
-  it('[P16] are counted separately for each part, and passed on when they are valid', async () => {
+  it('[P16] are counted separately for each part, and passed on if they are valid', async () => {
     const { calls, defects } = parts(() => 7);
     for (const call of calls) await expect(call()).rejects.toThrow('broke its contract');
     expect(defects.summary()?.count).toBe(calls.length);

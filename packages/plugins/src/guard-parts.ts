@@ -12,9 +12,9 @@ import type { ContextSource, Layer } from '@parley/prompt';
 import { z } from 'zod';
 import type { LoadedParts, PluginLayer } from './plugin.ts';
 
-/** The deadline for a result, in ms; hooks have the same (P16). */
+/** The deadline for a result, in ms, which is the same as for hooks (P16). */
 const TIMEOUT_MS = 2_000;
-/** The deadline for loading a channel, in ms; a setup has the same. */
+/** The deadline for loading a channel, in ms, which is the same as for a setup. */
 const LOAD_MS = 10_000;
 
 const Cut = z.object({ shown: z.number(), total: z.number() });
@@ -31,11 +31,11 @@ const Rendered = z.union([
 const Features = z.looseObject({});
 
 /**
- * Wraps a plugin's layer so that it cannot delay or break the assembly of a prompt. It throws when
- * the layer times out or returns anything but text with an audience, and the assembler then leaves
- * the layer out.
+ * Wraps a plugin's layer so that it cannot delay or break the assembly of a prompt. The wrapper
+ * throws if the layer times out or returns anything but text with an audience, and the assembler
+ * then leaves the layer out.
  */
-export function guardedLayer(layer: PluginLayer, patienceMs = TIMEOUT_MS): Layer {
+export function guardLayer(layer: PluginLayer, patienceMs = TIMEOUT_MS): Layer {
   const { id, volatility, placement, modes, reads = [] } = layer;
   return {
     id,
@@ -54,8 +54,11 @@ export function guardedLayer(layer: PluginLayer, patienceMs = TIMEOUT_MS): Layer
   };
 }
 
-/** The same for a source. Its fields are validated by the layers. */
-export function guardedSource(source: ContextSource, patienceMs = TIMEOUT_MS): ContextSource {
+/**
+ * Wraps a plugin's source so that it cannot delay or break the assembly of a prompt. The layers
+ * validate the fields of a source.
+ */
+export function guardSource(source: ContextSource, patienceMs = TIMEOUT_MS): ContextSource {
   const { id, reads = [] } = source;
   return {
     id,
@@ -66,10 +69,7 @@ export function guardedSource(source: ContextSource, patienceMs = TIMEOUT_MS): C
 }
 
 /** Wraps a plugin's channel so that its code cannot delay the start of the others. */
-export function guardedChannel(
-  channel: ChannelDefinition,
-  patienceMs = LOAD_MS,
-): ChannelDefinition {
+export function guardChannel(channel: ChannelDefinition, patienceMs = LOAD_MS): ChannelDefinition {
   const { id, settings, answersStrangers, ids, menu, probe } = channel;
   return {
     id,
@@ -77,7 +77,7 @@ export function guardedChannel(
     ...(answersStrangers === undefined ? {} : { answersStrangers }),
     ...(menu === undefined ? {} : { menu }),
     ...(probe === undefined ? {} : { probe: guardedProbe(channel, probe) }),
-    ...(ids === undefined ? {} : { ids: guardedIds(ids) }),
+    ...(ids === undefined ? {} : { ids: guardIds(ids) }),
     load: () => withTimeLimit({ ms: patienceMs }, async () => channel.load()),
   };
 }
@@ -97,7 +97,7 @@ const Probed: z.ZodType<ChannelProbe> = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('problem'), ...Problem, retryable: z.boolean() }),
 ]);
 
-/** Wraps a probe so that a bug in it is a finding of `parley doctor`, which continues. */
+/** Wraps a probe so that a bug in it is reported by `parley doctor`, which continues. */
 function guardedProbe(
   channel: ChannelDefinition,
   probe: NonNullable<ChannelDefinition['probe']>,
@@ -115,10 +115,10 @@ function guardedProbe(
 }
 
 /**
- * Wraps id forms so that one that throws accepts an id as written. A bug in it must not prevent the
- * settings from being read.
+ * Wraps id formats so that a format that throws accepts an id as written. A bug in an id format
+ * must not prevent the settings from being read.
  */
-function guardedIds({ person, group, direct, role, thread }: ChannelIds): ChannelIds {
+function guardIds({ person, group, direct, role, thread }: ChannelIds): ChannelIds {
   const guarded = ({ expected, howToFind, ...form }: IdForm): IdForm => ({
     expected,
     howToFind,
@@ -143,17 +143,17 @@ const Proposed = z
   .object({ shown: z.record(z.string(), z.unknown()), content: z.string(), always: z.boolean() })
   .nullable();
 
-type Watched = Pick<LoadedParts, 'tools' | 'layers' | 'hooks' | 'sources'>;
+type WatchedParts = Pick<LoadedParts, 'tools' | 'layers' | 'hooks' | 'sources'>;
 
 /**
- * Wraps parts so that their results are validated where they enter Parley. An invalid result is
- * counted and thrown as an error, which drops that one result. A part with several invalid results
- * in a row is no longer called.
+ * Wraps parts so that their results are validated when they are returned to Parley. An invalid
+ * result is counted and thrown as an error, which drops that one result. A part with several
+ * invalid results in a row is no longer called.
  */
-export function watchedParts(
-  { tools, layers, hooks, sources }: Watched,
+export function watchParts(
+  { tools, layers, hooks, sources }: WatchedParts,
   defects: Defects,
-): Watched {
+): WatchedParts {
   return {
     tools: tools.map((tool): Tool => {
       const checked = watchMethod(defects, tool, 'run', `tool ${tool.name}`, ToolOutcomeShape);
@@ -173,10 +173,7 @@ export function watchedParts(
   };
 }
 
-/**
- * Replaces one function of a part with a checked one; all other functions remain the part's own,
- * with its `this`.
- */
+/** Replaces one function of a part with a checked one; all other functions keep their `this`. */
 function watchMethod<Part extends object>(
   defects: Defects,
   part: Part,

@@ -8,11 +8,11 @@ export {
 export type { ChannelAdapter, ChannelContext, ChannelDefinition } from '@parley/channels';
 export { absent, type ContextSource, type Layer } from '@parley/prompt';
 export type { WorkspaceView } from '@parley/workspace';
-export { guardedLayer } from './guard-parts.ts';
+export { guardLayer as guardedLayer } from './guard-parts.ts';
 export { type LoadPluginsOptions, loadPlugins } from './load-plugins.ts';
 export { placeLayers } from './place-layers.ts';
 export {
-  allParts,
+  combineParts as allParts,
   definePlugin,
   describeOutcome,
   type LoadedParts,

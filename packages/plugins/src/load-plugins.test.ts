@@ -1,17 +1,17 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { allParts } from './plugin.ts';
+import { combineParts } from './plugin.ts';
 import {
-  loaded,
-  pluginFailureReason,
-  pluginFolder,
-  pluginSource,
+  createPluginFolder,
+  createPluginSource,
+  getLoadedPlugin,
+  getPluginFailureReason,
 } from './testing/plugin-folder.ts';
 
-const { load, path, write } = pluginFolder();
+const { load, path, write } = createPluginFolder();
 
-const GOOD = pluginSource('good', "return { hooks: [{ id: 'nod' }] }");
+const GOOD = createPluginSource('good', "return { hooks: [{ id: 'nod' }] }");
 
 /** The source code of a layer in a plain JavaScript plugin. */
 const layer = (id: string) =>
@@ -24,7 +24,7 @@ const channel = (id: string, settings = 'z.strictObject({})') =>
   `{ id: '${id}', settings: ${settings}, load: async () => {} }`;
 
 describe('a plugin that imports parley/plugin', () => {
-  it('[P16] gets the module of the running Parley, also if it is linked to another one', async () => {
+  it('[P16] gets the module of the running Parley, even if it is linked to another installation', async () => {
     const other = { name: 'parley', type: 'module', exports: { './plugin': './plugin.js' } };
     write('linked/node_modules/parley/package.json', JSON.stringify(other));
     write('linked/node_modules/parley/plugin.js', "throw new Error('the other Parley');");
@@ -35,7 +35,7 @@ describe('a plugin that imports parley/plugin', () => {
        export const plugin = definePlugin({ name: 'linked', options, setup: () => ({}) });`,
     );
     const { outcomes } = await load(['./linked']);
-    expect(outcomes.map((outcome) => loaded(outcome).name)).toEqual(['linked']);
+    expect(outcomes.map((outcome) => getLoadedPlugin(outcome).name)).toEqual(['linked']);
   });
 });
 
@@ -43,25 +43,25 @@ describe('looking up a plugin', () => {
   it('[P16] accepts a folder with an index file, relative to the settings file', async () => {
     write('good/index.js', GOOD);
     const { outcomes, lines } = await load(['./good', path('good')]);
-    expect(loaded(outcomes[0]).parts.hooks).toEqual([{ id: 'nod' }]);
-    expect(pluginFailureReason(outcomes[1])).toContain('already loaded from ./good');
+    expect(getLoadedPlugin(outcomes[0]).parts.hooks).toEqual([{ id: 'nod' }]);
+    expect(getPluginFailureReason(outcomes[1])).toContain('already loaded from ./good');
     expect(lines).toHaveLength(1);
   });
 
   it('[P16] accepts an installed package, by its package.json', async () => {
     const manifest = { name: '@me/pack', exports: { '.': { import: './lib/main.mjs' } } };
     write('node_modules/@me/pack/package.json', JSON.stringify(manifest));
-    write('node_modules/@me/pack/lib/main.mjs', pluginSource('pack', 'return {}'));
+    write('node_modules/@me/pack/lib/main.mjs', createPluginSource('pack', 'return {}'));
     write('node_modules/old/package.json', '{ "main": "old.mjs" }');
     write('node_modules/old/old.mjs', 'export default { name: "old", setup: () => ({}) }');
     const { outcomes } = await load(['@me/pack', 'old']);
-    expect(outcomes.map((outcome) => loaded(outcome).name)).toEqual(['pack', 'old']);
+    expect(outcomes.map((outcome) => getLoadedPlugin(outcome).name)).toEqual(['pack', 'old']);
   });
 
   it('[P16] follows a symbolic link, as npm creates for packages in development', async () => {
     write(
       'elsewhere/index.ts',
-      `const name: string = 'linked'; ${pluginSource('linked', 'return {}')}`,
+      `const name: string = 'linked'; ${createPluginSource('linked', 'return {}')}`,
     );
     write('node_modules/.keep', '');
     symlinkSync(path('elsewhere'), path('node_modules/linked'));
@@ -73,9 +73,9 @@ describe('looking up a plugin', () => {
     write('workspacelike/index.js', GOOD);
     write('linked/package.json', '{ "main": "../workspace/own/index.js" }');
     const { outcomes } = await load(['./workspace/own', './linked', './workspacelike']);
-    expect(pluginFailureReason(outcomes[0])).toContain('where the agent itself can write');
-    expect(pluginFailureReason(outcomes[1])).toContain('where the agent itself can write');
-    expect(loaded(outcomes[2]).name).toBe('good');
+    expect(getPluginFailureReason(outcomes[0])).toContain('where the agent itself can write');
+    expect(getPluginFailureReason(outcomes[1])).toContain('where the agent itself can write');
+    expect(getLoadedPlugin(outcomes[2]).name).toBe('good');
   });
 
   it.each([
@@ -90,7 +90,7 @@ describe('looking up a plugin', () => {
     write('good/index.js', GOOD);
     write('empty/readme.txt', '');
     write('mangled/package.json', '{');
-    expect(pluginFailureReason((await load([use])).outcomes[0])).toContain(reason);
+    expect(getPluginFailureReason((await load([use])).outcomes[0])).toContain(reason);
   });
 });
 
@@ -102,41 +102,53 @@ describe('a plugin that does not work', () => {
     ['exports nothing', 'export const other = 1;', 'it has no export `plugin`'],
     ['exports a number', 'export const plugin = 7;', 'its export is not a plugin'],
     ['has no name', 'export const plugin = { setup: () => ({}) };', 'name: '],
-    ['has a name with a space', pluginSource('two words', 'return {}'), 'must be kebab-case'],
-    ['throws in its setup', pluginSource('a', "throw new Error('boom')"), 'its setup failed: boom'],
-    ['rejects with no error', pluginSource('a', 'throw undefined'), 'its setup failed: undefined'],
-    ['rejects', pluginSource('a', "return Promise.reject('later')"), 'its setup failed: later'],
-    ['returns nothing', pluginSource('a', ''), 'its parts are wrong'],
-    ['misspells', pluginSource('a', 'return { tool: [] }'), 'Unrecognized key: "tool"'],
-    ['returns no list', pluginSource('a', 'return { tools: {} }'), 'tools: '],
+    ['has a name with a space', createPluginSource('two words', 'return {}'), 'must be kebab-case'],
+    [
+      'throws in its setup',
+      createPluginSource('a', "throw new Error('boom')"),
+      'its setup failed: boom',
+    ],
+    [
+      'rejects with no error',
+      createPluginSource('a', 'throw undefined'),
+      'its setup failed: undefined',
+    ],
+    [
+      'rejects',
+      createPluginSource('a', "return Promise.reject('later')"),
+      'its setup failed: later',
+    ],
+    ['returns nothing', createPluginSource('a', ''), 'its parts are wrong'],
+    ['misspells', createPluginSource('a', 'return { tool: [] }'), 'Unrecognized key: "tool"'],
+    ['returns no list', createPluginSource('a', 'return { tools: {} }'), 'tools: '],
     [
       'returns half a tool',
-      pluginSource('a', "return { tools: [{ name: 'x' }] }"),
+      createPluginSource('a', "return { tools: [{ name: 'x' }] }"),
       'tools[0].tier',
     ],
     [
       'returns half a layer',
-      pluginSource('a', "return { layers: [{ id: 'x' }] }"),
+      createPluginSource('a', "return { layers: [{ id: 'x' }] }"),
       'layers[0].render',
     ],
     [
       'reads a file outside',
-      pluginSource('a', "return { sources: [{ id: 'x', reads: ['../x.md'], gather() {} }] }"),
+      createPluginSource('a', "return { sources: [{ id: 'x', reads: ['../x.md'], gather() {} }] }"),
       'sources[0].reads[0]: must be paths',
     ],
-    ['returns half a hook', pluginSource('a', 'return { hooks: [{}] }'), 'hooks[0].id'],
+    ['returns half a hook', createPluginSource('a', 'return { hooks: [{}] }'), 'hooks[0].id'],
     [
       'returns half a channel',
-      pluginSource('a', "return { channels: [{ id: 'x' }] }"),
+      createPluginSource('a', "return { channels: [{ id: 'x' }] }"),
       'channels[0].load',
     ],
-  ])('[P16] because it %s is left out, and the others work', async (what, source, reason) => {
+  ])('[P16] that %s is left out, and the others work', async (what, source, reason) => {
     const bad = `bad-${what.replaceAll(' ', '-')}`;
     write(`${bad}/index.js`, source);
     write('good/index.js', GOOD);
     const { outcomes, lines } = await load([`./${bad}`, './good']);
-    expect(pluginFailureReason(outcomes[0])).toContain(reason);
-    expect(loaded(outcomes[1]).name).toBe('good');
+    expect(getPluginFailureReason(outcomes[0])).toContain(reason);
+    expect(getLoadedPlugin(outcomes[1]).name).toBe('good');
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain('a plugin does not work; continuing without it');
   });
@@ -145,12 +157,12 @@ describe('a plugin that does not work', () => {
 describe('a plugin that hangs', () => {
   it.each([
     ['while it is imported', 'await new Promise(() => {});'],
-    ['in its setup', pluginSource('a', 'return new Promise(() => {})')],
+    ['in its setup', createPluginSource('a', 'return new Promise(() => {})')],
   ])('[P16] %s is abandoned', async (what, source) => {
     const late = `late-${what.replaceAll(' ', '-')}`;
     write(`${late}/index.js`, source);
-    // The plugin never finishes loading, so any time limit will do.
-    expect(pluginFailureReason((await load([`./${late}`], 1)).outcomes[0])).toContain(
+    // The plugin never finishes loading, so the test works with any time limit.
+    expect(getPluginFailureReason((await load([`./${late}`], 1)).outcomes[0])).toContain(
       'it took longer than 0.001 s',
     );
   });
@@ -159,10 +171,10 @@ describe('a plugin that hangs', () => {
 describe('options', () => {
   const options = { token: 'abc', sides: 6 };
 
-  it('[P16] reach the plugin unchanged when it has no schema', async () => {
-    write('any/index.js', pluginSource('any', 'return { skills: [options.token] }'));
+  it('[P16] reach the plugin unchanged if it has no schema', async () => {
+    write('any/index.js', createPluginSource('any', 'return { skills: [options.token] }'));
     const { outcomes } = await load([{ use: './any', options }]);
-    expect(loaded(outcomes[0]).left).toEqual([
+    expect(getLoadedPlugin(outcomes[0]).left).toEqual([
       `the skills in ${path('any/abc')}: there is no such folder`,
     ]);
   });
@@ -170,9 +182,9 @@ describe('options', () => {
   it("[P16] are validated by the plugin's schema, and an error names the key but not the value", async () => {
     const schema = `import { z } from 'zod';
       const options = z.strictObject({ sides: z.int().min(2), token: z.string().regex(/^x/) });`;
-    write('strict/index.js', schema + pluginSource('strict', 'return {}', 'options,'));
+    write('strict/index.js', schema + createPluginSource('strict', 'return {}', 'options,'));
     const wrong = { use: './strict', options: { sides: 'six', token: 'secret-token' } };
-    const reason = pluginFailureReason((await load([wrong])).outcomes[0]);
+    const reason = getPluginFailureReason((await load([wrong])).outcomes[0]);
     expect(reason).toContain('its options are wrong: sides: ');
     expect(reason).toContain('token: ');
     expect(reason).not.toContain('secret-token');
@@ -184,7 +196,7 @@ describe('names that are already taken', () => {
     write(
       'greedy/index.js',
       ZOD +
-        pluginSource(
+        createPluginSource(
           'greedy',
           `return {
           tools: [${tool('read')}, ${tool('own_tool')}, ${tool('own_tool')}, ${tool('odd', 'z.string()')}],
@@ -194,7 +206,7 @@ describe('names that are already taken', () => {
         ),
     );
     const { outcomes, lines } = await load(['./greedy']);
-    const { parts, left } = loaded(outcomes[0]);
+    const { parts, left } = getLoadedPlugin(outcomes[0]);
     expect(parts.tools.map(({ name }) => name)).toEqual(['own_tool']);
     expect(parts.layers.map(({ id }) => id)).toEqual(['manners']);
     expect(parts.channels.map(({ id }) => id)).toEqual(['board']);
@@ -218,7 +230,7 @@ describe('names that are already taken', () => {
     write(
       'endless/index.js',
       ZOD +
-        pluginSource(
+        createPluginSource(
           'endless',
           `return {
           tools: [${tool('doubled', doubled)}, ${tool('ambiguous', ambiguous)}, ${tool('good')}],
@@ -227,7 +239,7 @@ describe('names that are already taken', () => {
         ),
     );
     const { outcomes } = await load(['./endless']);
-    const { parts } = loaded(outcomes[0]);
+    const { parts } = getLoadedPlugin(outcomes[0]);
     expect(parts.tools.map(({ name }) => name)).toEqual(['good']);
     expect(parts.channels.map(({ id }) => id)).toEqual(['board']);
   });
@@ -235,10 +247,10 @@ describe('names that are already taken', () => {
   it('[P16] belong to the plugin that comes first in the settings', async () => {
     for (const name of ['one', 'two']) {
       const setup = `return { tools: [${tool('shared')}, ${tool(`of_${name}`)}] }`;
-      write(`${name}/index.js`, ZOD + pluginSource(name, setup));
+      write(`${name}/index.js`, ZOD + createPluginSource(name, setup));
     }
     const { outcomes } = await load(['./one', './two']);
-    expect(allParts(outcomes).tools.map(({ name }) => name)).toEqual([
+    expect(combineParts(outcomes).tools.map(({ name }) => name)).toEqual([
       'shared',
       'of_one',
       'of_two',
@@ -246,33 +258,33 @@ describe('names that are already taken', () => {
   });
 
   it('[P16] prevent a second plugin with the same name from being set up', async () => {
-    write('first/index.js', pluginSource('same', 'return {}'));
-    write('second/index.js', pluginSource('same', "throw new Error('was set up')"));
+    write('first/index.js', createPluginSource('same', 'return {}'));
+    write('second/index.js', createPluginSource('same', "throw new Error('was set up')"));
     const { outcomes } = await load(['./first', './second']);
-    expect(loaded(outcomes[0]).name).toBe('same');
-    expect(pluginFailureReason(outcomes[1])).toBe(
+    expect(getLoadedPlugin(outcomes[0]).name).toBe('same');
+    expect(getPluginFailureReason(outcomes[1])).toBe(
       'the plugin "same" is already loaded from ./first. Remove one of them.',
     );
   });
 });
 
-describe('what a plugin receives', () => {
-  it('[P16] includes its folder, a log that names it, and the clock', async () => {
+describe('the services that a plugin receives', () => {
+  it('[P16] include its folder, a log that names it, and the clock', async () => {
     write('asks/my-skills/x/SKILL.md', '');
     write(
       'asks/index.js',
-      pluginSource(
+      createPluginSource(
         'asks',
         `host.log.warn({ folder: host.folder, now: host.clock() }, 'hello');
          return { skills: ['my-skills'] }`,
       ),
     );
     const { outcomes, lines } = await load(['./asks']);
-    expect(loaded(outcomes[0]).parts.skills).toEqual([join(path('asks'), 'my-skills')]);
+    expect(getLoadedPlugin(outcomes[0]).parts.skills).toEqual([join(path('asks'), 'my-skills')]);
     expect(lines).toEqual([`hello ${JSON.stringify({ folder: path('asks'), now: 0 })}`]);
   });
 
-  it('[P16] is not prepared when no plugin is configured', async () => {
+  it('[P16] are not prepared if no plugin is configured', async () => {
     expect((await load([])).outcomes).toEqual([]);
   });
 });

@@ -9,13 +9,19 @@ export interface LoadPluginsOptions {
   readonly plugins: readonly PluginChoice[];
   /** The folder of the settings file, to which plugin paths are relative. */
   readonly base: string;
-  /** The agent's workspace. No code is loaded from it, because the agent can write there. */
+  /**
+   * The agent's workspace. No plugin code is loaded from the workspace, because the agent can write
+   * to it.
+   */
   readonly workspace: string;
   readonly log: Logger;
   readonly clock: Clock;
-  /** The names of Parley's own tools and channels. The names of its layers are known here. */
-  readonly taken: Omit<Taken, 'layers'>;
-  /** Called with the location of a plugin's code before any of it runs. */
+  /**
+   * The names of Parley's own tools and channels. The names of Parley's layers are known in this
+   * package.
+   */
+  readonly taken: Omit<TakenNames, 'layers'>;
+  /** Called with the location of a plugin's code before the code runs. */
   readonly onFound?: (place: { readonly use: string; readonly folder: string }) => void;
   /**
    * The time limit, in ms, for importing a plugin and, separately, for its setup; 10 s when absent.
@@ -26,12 +32,12 @@ export interface LoadPluginsOptions {
 const TIMEOUT_MS = 10_000;
 
 /** The state of a plugin during loading: its failure so far, or the plugin itself. */
-type Step<Good> =
+type LoadStep<Good> =
   | { readonly choice: PluginChoice; readonly name: string | undefined; readonly failed: unknown }
   | { readonly choice: PluginChoice; readonly name: string | undefined; readonly good: Good };
 
 /**
- * Loads the plugins in the order of the settings. Never throws because of a plugin: its failure is
+ * Loads the plugins in the order of the settings. Never throws because of a plugin: the failure is
  * logged in one line and reported in the outcome, and the other plugins work (P16).
  */
 export async function loadPlugins(options: LoadPluginsOptions): Promise<readonly PluginOutcome[]> {
@@ -43,7 +49,7 @@ export async function loadPlugins(options: LoadPluginsOptions): Promise<readonly
     plugins.map((choice) => runLoadStep(choice, undefined, () => importPlugin(choice, deps))),
   );
   const opened = await Promise.all(
-    withoutDoubles(imported).map((at) => {
+    refuseDuplicates(imported).map((at) => {
       if ('failed' in at) return at;
       const { choice, name, good } = at;
       return runLoadStep(choice, name, async () => ({
@@ -52,7 +58,7 @@ export async function loadPlugins(options: LoadPluginsOptions): Promise<readonly
       }));
     }),
   );
-  let taken: Taken = { ...options.taken, layers: createLayerRegistry(builtInLayers()).ids };
+  let taken: TakenNames = { ...options.taken, layers: createLayerRegistry(builtInLayers()).ids };
   const outcomes = opened.map((at): PluginOutcome => {
     const { use } = at.choice;
     if ('failed' in at) return { kind: 'failed', use, name: at.name, reason: reasonOf(at.failed) };
@@ -71,7 +77,7 @@ async function runLoadStep<Good>(
   choice: PluginChoice,
   name: string | undefined,
   work: () => Promise<Good>,
-): Promise<Step<Good>> {
+): Promise<LoadStep<Good>> {
   try {
     return { choice, name, good: await work() };
   } catch (failed) {
@@ -80,10 +86,12 @@ async function runLoadStep<Good>(
 }
 
 /**
- * Refuses plugins with the same name before any is set up, because they would compete for the
- * resources they open.
+ * Refuses plugins with the same name before any of them is set up, because they would compete for
+ * the same resources.
  */
-function withoutDoubles(steps: readonly Step<ImportedPlugin>[]): readonly Step<ImportedPlugin>[] {
+function refuseDuplicates(
+  steps: readonly LoadStep<ImportedPlugin>[],
+): readonly LoadStep<ImportedPlugin>[] {
   const firsts = new Map<string, string>();
   return steps.map((at) => {
     if ('failed' in at) return at;
@@ -112,8 +120,8 @@ function logOutcome(log: Logger, outcome: PluginOutcome): void {
   log.info({ plugin: name, version: outcome.version }, 'plugin loaded');
 }
 
-/** Names that are taken: Parley's own, then those of each earlier plugin. */
-interface Taken {
+/** The names that are taken: Parley's own, then those of each earlier plugin. */
+interface TakenNames {
   readonly tools: readonly string[];
   readonly layers: readonly string[];
   readonly channels: readonly string[];
@@ -123,23 +131,23 @@ interface Taken {
  * The accepted parts of a plugin, those that were dropped with the reasons, and the names taken
  * afterwards.
  */
-interface Settled {
+interface SettledParts {
   readonly parts: LoadedParts;
   readonly left: readonly string[];
-  readonly taken: Taken;
+  readonly taken: TakenNames;
 }
 
 /**
- * The first part with a name wins: a later one is dropped, and the plugin's other parts are kept.
- * Also dropped are tools that cannot be described to a model, and channels whose settings cannot be
- * validated.
+ * Of several parts with the same name, the first is used: a later one is dropped, and the plugin's
+ * other parts are kept. Tools that cannot be described to a model, and channels whose settings
+ * cannot be validated, are also dropped.
  */
-function settleClashes(parts: LoadedParts, taken: Taken): Settled {
+function settleClashes(parts: LoadedParts, taken: TakenNames): SettledParts {
   const tools = keepUnique('tool', parts.tools, taken.tools, ({ name }) => name);
   const layers = keepUnique('layer', parts.layers, taken.layers, ({ id }) => id);
   const channels = keepUnique('channel', parts.channels, taken.channels, ({ id }) => id);
-  const soundTools = describable(tools.kept);
-  const soundChannels = checkable(channels.kept);
+  const soundTools = keepDescribableTools(tools.kept);
+  const soundChannels = keepCheckableChannels(channels.kept);
   return {
     parts: {
       ...parts,
@@ -158,7 +166,7 @@ function settleClashes(parts: LoadedParts, taken: Taken): Settled {
   };
 }
 
-function describable(tools: LoadedParts['tools']) {
+function keepDescribableTools(tools: LoadedParts['tools']) {
   const { problems } = createToolRegistry({ builtIn: tools });
   return {
     kept: tools.filter(({ name }) => problems.every(({ tool }) => tool !== name)),
@@ -167,10 +175,10 @@ function describable(tools: LoadedParts['tools']) {
 }
 
 /**
- * Checks the schemas of channels, because otherwise an error would occur in the middle of reading
- * the settings.
+ * Checks the schemas of channels, because otherwise an error would occur while the settings are
+ * read.
  */
-function checkable(channels: LoadedParts['channels']) {
+function keepCheckableChannels(channels: LoadedParts['channels']) {
   const faults = channels.map(({ settings }) => {
     try {
       // Shared subschemas stay references, because expanding them could exceed the memory.

@@ -10,7 +10,7 @@ import {
 } from '@parley/prompt';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { guardedChannel, guardedLayer, guardedSource } from './guard-parts.ts';
+import { guardChannel, guardLayer, guardSource } from './guard-parts.ts';
 import { checkParts, type PluginLayer } from './plugin.ts';
 
 const reader = { kind: 'guest', conversationId: 'c' } as const;
@@ -34,10 +34,10 @@ const context: PromptContext = {
 };
 const turn: SourceTurn = { facts, reader, view, messages: [], conversationId: 'c', session: 1 };
 
-/** The report on a layer whose `render` was written without types. */
+/** Reports on a layer whose `render` was written without types. */
 async function reportOf(render: unknown) {
   const written = { id: 'own', volatility: 'static', placement: 'system' } as const;
-  const layer = guardedLayer({ ...written, render: render as PluginLayer['render'] }, 20);
+  const layer = guardLayer({ ...written, render: render as PluginLayer['render'] }, 20);
   const prompt = await createAssembler({
     layers: createLayerRegistry([layer]),
     layout: { name: 'test', layers: [{ layer: 'own' }] },
@@ -49,7 +49,7 @@ async function reportOf(render: unknown) {
 const EVERYONE = { kind: 'everyone' };
 
 describe('a plugin layer', () => {
-  it('[P16] shows what it returns', async () => {
+  it('[P16] contributes the text that it returns', async () => {
     const part = { text: 'hello', source: 'own', audience: EVERYONE };
     expect(await reportOf(() => part)).toMatchObject({ outcome: 'present', characters: 5 });
     expect(await reportOf(async () => ({ absent: 'no' }))).toMatchObject({ outcome: 'absent' });
@@ -64,13 +64,13 @@ describe('a plugin layer', () => {
     ['forgets the audience', () => ({ text: 'hello', source: 'own' })],
     ['invents an audience', () => ({ text: 'a', source: 'b', audience: { kind: 'friends' } })],
     ['says a number', () => ({ text: 5, source: 'own', audience: EVERYONE })],
-  ])('[P16] that %s is left out, and the prompt is assembled', async (_what, render) => {
+  ])('[P16] that %s is left out, and the prompt is assembled without it', async (_what, render) => {
     expect(await reportOf(render)).toMatchObject({ outcome: 'failed' });
   });
 
-  it('[W09] can read the files it declares, and no others', async () => {
+  it('[W09] can read only the files that it declares', async () => {
     const asked: string[] = [];
-    const layer = guardedLayer({
+    const layer = guardLayer({
       ...{ id: 'own', volatility: 'static', placement: 'system', reads: ['rules.md'] },
       async render({ view: own }) {
         for (const name of ['rules.md', 'notes.md']) await own.read(name);
@@ -97,9 +97,9 @@ describe('a plugin layer', () => {
 
 describe('a plugin source', () => {
   const gathered = (gather: unknown) =>
-    guardedSource({ id: 'own', gather: gather as ContextSource['gather'] }, 20).gather(turn);
+    guardSource({ id: 'own', gather: gather as ContextSource['gather'] }, 20).gather(turn);
 
-  it('[P16] passes on what it gathers', async () => {
+  it('[P16] contributes the fields that it gathers', async () => {
     expect(await gathered(async () => ({ replyTags: true }))).toEqual({ replyTags: true });
   });
 
@@ -108,7 +108,7 @@ describe('a plugin source', () => {
     ['hangs', () => new Promise(() => {})],
     ['returns nothing', async () => undefined],
     ['returns a list', async () => []],
-  ])('[P16] that %s rejects, so that it is left out', async (_what, gather) => {
+  ])('[P16] that %s is rejected and left out', async (_what, gather) => {
     await expect(gathered(gather)).rejects.toThrow();
   });
 });
@@ -123,25 +123,22 @@ describe('a plugin channel', () => {
 
   it('[P16] is passed on unchanged', async () => {
     const open = () => fail('not opened here');
-    const guarded = guardedChannel(definition(async () => open));
+    const guarded = guardChannel(definition(async () => open));
     expect(guarded).toMatchObject({ id: 'own', answersStrangers: false });
     expect(await guarded.load()).toBe(open);
   });
 
-  it.each(['beat', 'sub'])(
-    '[F14] may not have an id with which lanes of other work begin: %s',
-    (id) => {
-      const channel = { ...definition(async () => fail), id };
-      expect(() => checkParts({ channels: [channel] })).toThrow(/channels\[0\]\.id: is taken/);
-      expect(checkParts({ channels: [{ ...channel, id: `${id}s` }] }).channels).toHaveLength(1);
-    },
-  );
+  it.each(['beat', 'sub'])('[F14] must not have an id with which other lanes begin: %s', (id) => {
+    const channel = { ...definition(async () => fail), id };
+    expect(() => checkParts({ channels: [channel] })).toThrow(/channels\[0\]\.id: is taken/);
+    expect(checkParts({ channels: [{ ...channel, id: `${id}s` }] }).channels).toHaveLength(1);
+  });
 
   it.each<[string, unknown]>([
     ['throws', () => fail('boom')],
     ['hangs', () => new Promise(() => {})],
   ])('[P16] that %s when it is loaded does not delay the others', async (_what, load) => {
-    await expect(guardedChannel(definition(load), 20).load()).rejects.toThrow();
+    await expect(guardChannel(definition(load), 20).load()).rejects.toThrow();
   });
 });
 

@@ -7,26 +7,29 @@ import { TimeUpError, withTimeLimit } from '@parley/agent';
 import { type Clock, Defects, type Logger, reasonOf } from '@parley/core';
 import { INSTALLATION, isBundle } from '@parley/core/installation';
 import { z } from 'zod';
-import { guardedChannel, guardedSource, watchedParts } from './guard-parts.ts';
+import { guardChannel, guardSource, watchParts } from './guard-parts.ts';
 import {
   checkOptions,
   checkParts,
+  getExportedPlugin,
   type LoadedParts,
   type Plugin,
   type PluginChoice,
   PluginError,
   type PluginErrorCode,
-  pluginIn,
 } from './plugin.ts';
 
 interface OpenPluginDeps {
   /** The folder of the settings file. */
   readonly base: string;
-  /** The agent's workspace. No code is loaded from it, because the agent can write there. */
+  /**
+   * The agent's workspace. No plugin code is loaded from the workspace, because the agent can write
+   * to it.
+   */
   readonly workspace: string;
   readonly log: Logger;
   readonly clock: Clock;
-  /** Called with the location of the code before any of it runs. */
+  /** Called with the location of the code before the code runs. */
   readonly onFound: (place: { readonly use: string; readonly folder: string }) => void;
   /** The time limit, in ms, for the import and, separately, for the setup. */
   readonly patienceMs: number;
@@ -38,7 +41,7 @@ export interface ImportedPlugin {
   readonly folder: string;
 }
 
-/** Finds and imports a plugin. Throws PluginError. */
+/** Finds and imports a plugin. Throws PluginError if that fails. */
 export async function importPlugin(
   { use }: PluginChoice,
   { base, workspace, onFound, patienceMs }: OpenPluginDeps,
@@ -52,10 +55,10 @@ export async function importPlugin(
     patienceMs,
     () => import(pathToFileURL(entry).href),
   );
-  return { plugin: pluginIn(Object(module)), folder };
+  return { plugin: getExportedPlugin(Object(module)), folder };
 }
 
-/** Sets up a plugin and returns its parts. Throws PluginError. */
+/** Sets up a plugin and returns its parts. Throws PluginError if the setup fails. */
 export async function setUpPlugin(
   { plugin, folder }: ImportedPlugin,
   { options }: PluginChoice,
@@ -72,19 +75,19 @@ export async function setUpPlugin(
   );
   const { tools = [], skills = [], layers = [], hooks = [], ...rest } = checkParts(given);
   const { channels = [], sources = [] } = rest;
-  const folders = await Promise.all(skills.map((skill) => skillFolder(skill, folder)));
+  const folders = await Promise.all(skills.map((skill) => checkSkillFolder(skill, folder)));
   const defects = new Defects({
     clock,
     onDefect: (defect) => named.error({ ...defect }, 'a plugin broke its contract'),
   });
-  const checkedParts = watchedParts({ tools, layers, hooks, sources }, defects);
+  const checkedParts = watchParts({ tools, layers, hooks, sources }, defects);
   const parts = {
     tools: checkedParts.tools,
     skills: folders.flatMap(({ path, isThere }) => (isThere ? [path] : [])),
     layers: checkedParts.layers,
     hooks: checkedParts.hooks,
-    channels: channels.map((channel) => guardedChannel(channel)),
-    sources: checkedParts.sources.map((source) => guardedSource(source)),
+    channels: channels.map((channel) => guardChannel(channel)),
+    sources: checkedParts.sources.map((source) => guardSource(source)),
   };
   const left = folders.flatMap(({ path, isThere }) =>
     isThere ? [] : [`the skills in ${path}: there is no such folder`],
@@ -93,7 +96,7 @@ export async function setUpPlugin(
 }
 
 async function refuseInside(workspace: string, paths: readonly string[]): Promise<void> {
-  // A workspace that does not exist yet contains nothing.
+  // A workspace that does not exist yet contains no plugin.
   const real = await realpath(workspace).catch(() => resolve(workspace));
   if (!paths.some((path) => !/^\.\.(\/|$)/.test(relative(real, path)))) return;
   throw new PluginError(
@@ -102,10 +105,7 @@ async function refuseInside(workspace: string, paths: readonly string[]): Promis
   );
 }
 
-/**
- * Runs a plugin's own code. Any failure becomes a PluginError that states in which step it
- * occurred.
- */
+/** Runs a plugin's own code, and converts any failure to a PluginError that names the step. */
 async function runPluginCode<Result>(
   code: PluginErrorCode,
   what: string,
@@ -120,7 +120,7 @@ async function runPluginCode<Result>(
   }
 }
 
-async function skillFolder(skill: string, folder: string) {
+async function checkSkillFolder(skill: string, folder: string) {
   const path = isAbsolute(skill) ? skill : resolve(folder, skill);
   try {
     return { path, isThere: (await stat(path)).isDirectory() };
@@ -145,14 +145,14 @@ const Manifest = z.looseObject({ exports: z.unknown().optional(), main: z.string
 const USUAL = ['index.ts', 'index.js', 'index.mjs', 'src/index.ts'];
 
 /**
- * Finds what the settings name: a folder (`./dice`, `/srv/dice`, `~/dice`, relative to `base`), or
- * an installed package, searched for from `base` upwards and then from Parley itself. Throws
- * PluginError.
+ * Finds the plugin that the settings name: a folder (`./dice`, `/srv/dice`, `~/dice`, relative to
+ * `base`), or an installed package, searched for from `base` upwards and then from Parley itself.
+ * Throws PluginError if there is no such plugin.
  */
 async function findPlugin(use: string, base: string): Promise<FoundPlugin> {
   const folder = isFolder(use)
     ? resolve(base, use.replace(/^~(?=\/|$)/, homedir()))
-    : await packageFolder(use, base);
+    : await findPackageFolder(use, base);
   if (!(await fileExists(folder))) {
     throw new PluginError('plugin-missing', `there is no folder ${folder}. Fix the path.`);
   }
@@ -165,7 +165,7 @@ function isFolder(use: string): boolean {
   return /^(\.{1,2}(\/|$)|\/|~)/.test(use);
 }
 
-async function packageFolder(name: string, base: string): Promise<string> {
+async function findPackageFolder(name: string, base: string): Promise<string> {
   if (/^(@[\w.~-]+\/)?[\w~-][\w.~-]*$/.test(name)) {
     for (const start of [resolve(base), import.meta.dirname]) {
       for (let at = start; ; at = dirname(at)) {
@@ -183,7 +183,7 @@ async function packageFolder(name: string, base: string): Promise<string> {
 }
 
 async function findEntryFile(folder: string): Promise<string> {
-  const named = await namedEntry(join(folder, 'package.json'));
+  const named = await readNamedEntry(join(folder, 'package.json'));
   const candidates = named === undefined ? USUAL : [named];
   for (const candidate of candidates) {
     const file = join(folder, candidate);
@@ -195,13 +195,16 @@ async function findEntryFile(folder: string): Promise<string> {
   );
 }
 
-/** The file that package.json names: `exports`, otherwise `main`; undefined when it names none. */
-async function namedEntry(file: string): Promise<string | undefined> {
+/**
+ * Returns the file that package.json names: `exports`, otherwise `main`; undefined if it names
+ * none.
+ */
+async function readNamedEntry(file: string): Promise<string | undefined> {
   if (!(await fileExists(file))) return undefined;
   try {
     const { exports, main } = Manifest.parse(JSON.parse(await readFile(file, 'utf8')));
     const root = z.looseObject({ '.': z.unknown() }).safeParse(exports);
-    return exportTarget(root.success ? root.data['.'] : exports) ?? main;
+    return getExportTarget(root.success ? root.data['.'] : exports) ?? main;
   } catch (error) {
     throw new PluginError(
       'plugin-import',
@@ -211,13 +214,13 @@ async function namedEntry(file: string): Promise<string | undefined> {
   }
 }
 
-function exportTarget(written: unknown): string | undefined {
+function getExportTarget(written: unknown): string | undefined {
   const parsed = Target.safeParse(written);
   if (!parsed.success) return undefined;
   const { data } = parsed;
   return typeof data === 'string'
     ? data
-    : (exportTarget(data.import) ?? exportTarget(data.default));
+    : (getExportTarget(data.import) ?? getExportTarget(data.default));
 }
 
 async function fileExists(path: string): Promise<boolean> {
@@ -233,7 +236,7 @@ async function fileExists(path: string): Promise<boolean> {
 const PUBLIC = 'parley/plugin';
 /**
  * The packages that plugins can import even if their own folder has no node_modules. The bundle
- * contains a module for each.
+ * contains a module for each package.
  */
 const SHARED: ReadonlySet<string> = new Set([
   PUBLIC,
@@ -247,15 +250,15 @@ const SHARED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * From now on, code anywhere on this machine can import Parley's packages and zod, as if they were
- * installed next to it. A plugin's own copy takes precedence. This stays in effect, because plugins
- * import some of their modules only when they are used.
+ * After this call, code anywhere on this machine can import Parley's packages and zod, as if they
+ * were installed next to it. A plugin's own copy takes precedence. The hook is never removed,
+ * because plugins import some of their modules only when they are used.
  */
 export function sharePackages(): void {
   registerHooks({
     resolve(specifier, context, next) {
       if (!SHARED.has(specifier)) return next(specifier, context);
-      // A plugin may be linked to another installation, from which its types come.
+      // A plugin may be linked to another installation, which provides its types.
       if (specifier === PUBLIC) return { url: publicModule(), shortCircuit: true };
       try {
         const found = next(specifier, context);
@@ -273,8 +276,8 @@ const publicModule = (): string =>
   new URL(isBundle ? './plugin.mjs' : './public.ts', import.meta.url).href;
 
 /**
- * Whether a module belongs to Parley. With sources next to the bundle, a plugin must not load a
- * second copy of what already runs.
+ * Whether a module belongs to Parley. If the sources are next to the bundle, a plugin must not load
+ * a second copy of modules that already run.
  */
 function isOurs(url: string): boolean {
   const { href } = INSTALLATION;

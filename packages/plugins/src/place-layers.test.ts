@@ -30,14 +30,11 @@ describe('the position of a plugin’s layer', () => {
   it.each<[Volatility, string]>([
     ['static', 'soul-file'],
     ['session', 'daily-notes'],
-  ])(
-    '[P09] %s in the default layout is after %s, by how rarely it changes',
-    (volatility, behind) => {
-      expect(before(place(parley, layer('own', { volatility })), 'own')).toBe(behind);
-    },
-  );
+  ])('[P09] for %s in the default layout is after %s, by volatility', (volatility, behind) => {
+    expect(before(place(parley, layer('own', { volatility })), 'own')).toBe(behind);
+  });
 
-  it('[P16] is directly after the layer it names', () => {
+  it('[P16] is directly after the layer that it names', () => {
     const ids = idsOf(place(parley, layer('own', { after: 'agents-file' })));
     expect(ids.slice(ids.indexOf('agents-file'))).toEqual(
       expect.arrayContaining(['agents-file', 'own', 'soul-file']),
@@ -47,17 +44,17 @@ describe('the position of a plugin’s layer', () => {
     );
   });
 
-  it('[P09] is not where it would shorten what a provider can cache', () => {
+  it('[P09] is never one that would shorten the cacheable prefix', () => {
     const late = place(parley, layer('own', { after: 'identity', volatility: 'turn' }));
     const ids = idsOf(late);
     expect(ids.indexOf('own')).toBeGreaterThan(ids.indexOf('daily-notes'));
   });
 
-  it('[P16] depends on its volatility when the layer it names is not in the layout', () => {
+  it('[P16] depends on the layer’s volatility if the layer it names is not in the layout', () => {
     expect(before(place(parley, layer('own', { after: 'no-such' })), 'own')).toBe('soul-file');
   });
 
-  it('[P05] is before the person’s text when the system prompt is fixed and the layer changes', () => {
+  it('[P05] is before the person’s text if the system prompt is fixed and the layer changes', () => {
     const { layers } = place(layoutNamed('lab'), layer('own', { volatility: 'turn' }));
     expect(layers.find(({ layer: id }) => id === 'own')).toMatchObject({ placement: 'user' });
   });
@@ -67,12 +64,12 @@ describe('the position of a plugin’s layer', () => {
     expect(ids.indexOf('b')).toBe(ids.indexOf('a') + 1);
   });
 
-  it("[P16] is directly after another plugin's layer if it names that one", () => {
+  it('[P16] is directly after another plugin’s layer that it names', () => {
     expect(before(place(parley, layer('a'), layer('b', { after: 'a' })), 'b')).toBe('a');
   });
 });
 
-describe('any set of plugin layers', () => {
+describe('an arbitrary set of plugin layers', () => {
   const house = registry.ids;
   const brought = fc.uniqueArray(
     fc.record({
@@ -84,7 +81,7 @@ describe('any set of plugin layers', () => {
     { selector: ({ id }) => id },
   );
 
-  /** Parley's own layers that come before the first `turn` layer, which is where a cache ends. */
+  /** Parley's own layers before the first `turn` layer, where the cacheable prefix ends. */
   const cached = (layout: Layout, all: readonly PluginLayer[]): string[] => {
     const found: string[] = [];
     for (const { layer: id, placement } of layout.layers) {

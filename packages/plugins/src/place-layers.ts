@@ -4,21 +4,22 @@ import type { PluginLayer } from './plugin.ts';
 const RANK: Readonly<Record<Volatility, number>> = { static: 0, session: 1, turn: 2 };
 
 /** Looks up the volatility and placement of a layer. */
-type LayerOf = (id: LayerId) => Pick<Layer, 'volatility' | 'placement'> | undefined;
+type FindLayer = (id: LayerId) => Pick<Layer, 'volatility' | 'placement'> | undefined;
 
 /**
- * Inserts plugin layers into a layout. A layer comes right after the one it names, provided that
- * nothing after that position changes less often. Otherwise it comes after safety and before the
- * first layer that changes more often, so that providers can cache as much of a prompt as before
- * (P09). It never becomes part of what a layout keeps unchanged for a whole session (P05).
+ * Inserts plugin layers into a layout. A layer is inserted right after the layer it names, provided
+ * that no later layer changes less often. Otherwise it is inserted after the safety layers and
+ * before the first layer that changes more often, so that providers can cache as much of a prompt
+ * as before (P09). It never becomes part of the text that a layout keeps unchanged for a whole
+ * session (P05).
  */
 export function placeLayers(
   layout: Layout,
   layers: readonly PluginLayer[],
-  layerOf: LayerOf,
+  layerOf: FindLayer,
 ): Layout {
   const known = new Map(layers.map((layer) => [layer.id, layer]));
-  const find: LayerOf = (id) => known.get(id) ?? layerOf(id);
+  const find: FindLayer = (id) => known.get(id) ?? layerOf(id);
   const placed = layers.reduce(
     (entries, layer) => insertLayer(entries, layer, find, layout.fixedSystem === true),
     layout.layers,
@@ -29,7 +30,7 @@ export function placeLayers(
 function insertLayer(
   entries: readonly LayoutEntry[],
   layer: PluginLayer,
-  layerOf: LayerOf,
+  layerOf: FindLayer,
   fixed: boolean,
 ): readonly LayoutEntry[] {
   const volatile = layer.volatility === 'turn' && layer.placement === 'system';
@@ -39,37 +40,37 @@ function insertLayer(
   const requested = entries.findIndex(({ layer: id }) => id === layer.after) + 1;
   const at =
     requested > 0 && fitsCacheOrder(entries.slice(requested), layer, layerOf) ? requested : null;
-  return entries.toSpliced(at ?? byVolatility(entries, layer, layerOf), 0, entry);
+  return entries.toSpliced(at ?? findIndexByVolatility(entries, layer, layerOf), 0, entry);
 }
 
 /**
- * Whether, within the cacheable prefix, nothing after the position changes less often than the
- * layer.
+ * Whether, within the cacheable prefix, no layer after the position changes less often than this
+ * one.
  */
 function fitsCacheOrder(
   behind: readonly LayoutEntry[],
   layer: PluginLayer,
-  layerOf: LayerOf,
+  layerOf: FindLayer,
 ): boolean {
-  const ranks = behind.flatMap((entry) => rankIn(entry, layerOf));
+  const ranks = behind.flatMap((entry) => rankEntry(entry, layerOf));
   const end = ranks.indexOf(RANK.turn);
   const cached = end === -1 ? ranks : ranks.slice(0, end);
   return cached.every((rank) => rank >= RANK[layer.volatility]);
 }
 
-function byVolatility(
+function findIndexByVolatility(
   entries: readonly LayoutEntry[],
   layer: PluginLayer,
-  layerOf: LayerOf,
+  layerOf: FindLayer,
 ): number {
   const own = RANK[layer.volatility];
-  const first = entries.findIndex((entry) => rankIn(entry, layerOf).some((rank) => rank > own));
+  const first = entries.findIndex((entry) => rankEntry(entry, layerOf).some((rank) => rank > own));
   const safety = entries.findIndex(({ layer: id }) => id === 'safety') + 1;
   return Math.max(first === -1 ? entries.length : first, safety);
 }
 
 /** The rank of a system layer by its volatility; empty for a layer before the person's text. */
-function rankIn(entry: LayoutEntry, layerOf: LayerOf): readonly number[] {
+function rankEntry(entry: LayoutEntry, layerOf: FindLayer): readonly number[] {
   const layer = layerOf(entry.layer);
   if (layer === undefined || layer.placement === 'user' || entry.placement === 'user') return [];
   return [RANK[layer.volatility]];

@@ -1,33 +1,33 @@
 import type { Tool, TurnHook } from '@parley/agent';
 import type { ChannelDefinition } from '@parley/channels';
-import { type Clock, type Defects, defectsText, type Logger, ParleyError } from '@parley/core';
+import { type Clock, type Defects, describeDefects, type Logger, ParleyError } from '@parley/core';
 import type { ContextSource, Layer, LayerId } from '@parley/prompt';
 import { z } from 'zod';
 
 /** The services that Parley passes to a plugin's setup. */
 export interface PluginHost {
   /**
-   * A log that includes the plugin's name in each line. Secrets from the settings are removed from
-   * it.
+   * A log that adds the plugin's name to each line. Secrets from the settings are removed from log
+   * lines.
    */
   readonly log: Logger;
   readonly clock: Clock;
   /** The absolute path of the plugin's own folder. */
   readonly folder: string;
-  /** Aborted when the setup takes too long. */
+  /** A signal that is aborted if the setup takes too long. */
   readonly signal: AbortSignal;
 }
 
-/** A prompt layer of a plugin. Its text carries an audience like any other text. */
+/** A prompt layer of a plugin. The text of the layer carries an audience like any other text. */
 export interface PluginLayer extends Layer {
   /**
-   * The layer to be placed after, if that keeps the prompt cacheable; otherwise the position
-   * depends on the volatility.
+   * The layer after which this one is placed if that keeps the prompt cacheable; otherwise the
+   * position depends on the volatility.
    */
   readonly after?: LayerId;
 }
 
-/** The parts that a plugin provides (P16). All are optional. */
+/** The parts that a plugin provides (P16). All parts are optional. */
 export interface PluginParts {
   readonly tools?: readonly Tool[];
   /**
@@ -44,10 +44,12 @@ export interface PluginParts {
 
 /** A plugin: the `plugin` export of a package or folder. */
 export interface Plugin<Options = unknown> {
-  /** The name in kebab-case. If two plugins have the same name, only the first is loaded. */
+  /**
+   * The plugin's name in kebab-case. If two plugins have the same name, only the first is loaded.
+   */
   readonly name: string;
   readonly version?: string;
-  /** Validates the `options` from the settings; without it they are passed on unchanged. */
+  /** Validates the `options` from the settings; if it is absent, they are passed on unchanged. */
   readonly options?: z.ZodType<Options>;
   /**
    * Sets the plugin up, within ten seconds. An error is shown to the operator, and Parley continues
@@ -63,9 +65,9 @@ export function definePlugin<Options = Readonly<Record<string, unknown>>>(
   return plugin;
 }
 
-/** A plugin entry in the settings. References in its options are already replaced. */
+/** A plugin entry in the settings. References in the options are already resolved. */
 export interface PluginChoice {
-  /** A folder, or the name of an installed package. */
+  /** The path of a folder, or the name of an installed package. */
   readonly use: string;
   readonly options: Readonly<Record<string, unknown>>;
 }
@@ -96,14 +98,14 @@ export type PluginOutcome =
   | {
       readonly kind: 'failed';
       readonly use: string;
-      /** Undefined when loading failed before the name was known. */
+      /** Undefined if loading failed before the name was known. */
       readonly name: string | undefined;
-      /** Completes the sentence "NAME does not work: …". */
+      /** The reason, which completes the sentence "NAME does not work: …". */
       readonly reason: string;
     };
 
 /** The combined parts of all working plugins, in the order of the settings. */
-export function allParts(outcomes: readonly PluginOutcome[]): LoadedParts {
+export function combineParts(outcomes: readonly PluginOutcome[]): LoadedParts {
   const all = outcomes.flatMap((outcome) => (outcome.kind === 'loaded' ? [outcome.parts] : []));
   return {
     tools: all.flatMap(({ tools }) => tools),
@@ -115,7 +117,6 @@ export function allParts(outcomes: readonly PluginOutcome[]): LoadedParts {
   };
 }
 
-/** Why a plugin does not work. */
 export type PluginErrorCode =
   | 'plugin-missing'
   | 'plugin-location'
@@ -126,7 +127,10 @@ export type PluginErrorCode =
   | 'plugin-timeout'
   | 'plugin-duplicate';
 
-/** A plugin that cannot be used. The message completes the sentence "NAME does not work: …". */
+/**
+ * Thrown for a plugin that cannot be used. The message completes the sentence "NAME does not work:
+ * …".
+ */
 export class PluginError extends ParleyError {
   constructor(code: PluginErrorCode, message: string, cause?: unknown) {
     super({ code, message, retryable: false, cause });
@@ -147,7 +151,7 @@ const Schema = z.custom<z.ZodType>(
 );
 
 /** Validates a value and returns the same object, because a copy would lose methods and `this`. */
-function same<Value>(shape: z.ZodType): z.ZodType<Value> {
+function toSameValue<Value>(shape: z.ZodType): z.ZodType<Value> {
   return z.custom<Value>().superRefine((value, context) => {
     const { error } = shape.safeParse(value);
     for (const { path, message } of error?.issues ?? []) {
@@ -156,7 +160,7 @@ function same<Value>(shape: z.ZodType): z.ZodType<Value> {
   });
 }
 
-/** A path inside the workspace, or a folder if it ends with a slash. */
+/** Matches a path inside the workspace, or a folder if it ends with a slash. */
 const Reads = z
   .array(
     z.string().regex(/^[^./\\\s][^\\]*$/, 'must be paths such as `notes/today.md` or `notes/`'),
@@ -191,11 +195,11 @@ const HookShape = z.looseObject({
 });
 /**
  * The first words of the lanes used by heartbeats and sub-agents; the lane of a chat begins with
- * its channel.
+ * the name of its channel.
  */
 const LANES: ReadonlySet<string> = new Set(['beat', 'sub']);
 
-/** The form of the ids of one kind. */
+/** The schema for the id format of one kind of id. */
 const IdShape = z.looseObject({ expected: NonEmpty, howToFind: NonEmpty, normalize: Work });
 
 const ChannelShape = z.looseObject({
@@ -229,50 +233,52 @@ const PluginShape = z.looseObject({
   setup: Work,
 });
 
-const Exported = same<Plugin>(PluginShape);
+const Exported = toSameValue<Plugin>(PluginShape);
 const Parts: z.ZodType<PluginParts> = z.strictObject({
-  tools: z.array(same<Tool>(ToolShape)).exactOptional(),
+  tools: z.array(toSameValue<Tool>(ToolShape)).exactOptional(),
   skills: z.array(NonEmpty).exactOptional(),
-  layers: z.array(same<PluginLayer>(LayerShape)).exactOptional(),
-  hooks: z.array(same<TurnHook>(HookShape)).exactOptional(),
-  channels: z.array(same<ChannelDefinition>(ChannelShape)).exactOptional(),
-  sources: z.array(same<ContextSource>(SourceShape)).exactOptional(),
+  layers: z.array(toSameValue<PluginLayer>(LayerShape)).exactOptional(),
+  hooks: z.array(toSameValue<TurnHook>(HookShape)).exactOptional(),
+  channels: z.array(toSameValue<ChannelDefinition>(ChannelShape)).exactOptional(),
+  sources: z.array(toSameValue<ContextSource>(SourceShape)).exactOptional(),
 });
 
 /**
- * The plugin that a module exports, as `plugin` or by default. Throws PluginError `plugin-shape`.
+ * Returns the plugin that a module exports, as `plugin` or by default. Throws PluginError
+ * `plugin-shape` if there is none.
  */
-export function pluginIn(module: object): Plugin {
+export function getExportedPlugin(module: object): Plugin {
   const exported = 'plugin' in module ? module.plugin : 'default' in module && module.default;
   if (!exported) {
     throw new PluginError('plugin-shape', 'it has no export `plugin`. See docs/new-plugin.md.');
   }
   const { data, error } = Exported.safeParse(exported);
   if (error)
-    throw new PluginError('plugin-shape', `its export is not a plugin: ${issuesText(error)}.`);
+    throw new PluginError('plugin-shape', `its export is not a plugin: ${describeIssues(error)}.`);
   return data;
 }
 
-/** Validates the result of a setup. Throws PluginError `plugin-shape`. */
+/** Validates the result of a setup. Throws PluginError `plugin-shape` if the result is invalid. */
 export function checkParts(given: unknown): PluginParts {
   const { data, error } = Parts.safeParse(given);
-  if (error) throw new PluginError('plugin-shape', `its parts are wrong: ${issuesText(error)}.`);
+  if (error)
+    throw new PluginError('plugin-shape', `its parts are wrong: ${describeIssues(error)}.`);
   return data;
 }
 
 /**
- * Validates the options with the plugin's own schema. Throws PluginError `plugin-options`; values
- * are not shown.
+ * Validates the options with the plugin's own schema. Throws PluginError `plugin-options` if they
+ * are invalid; the message contains no values.
  */
 export function checkOptions(plugin: Plugin, written: unknown): unknown {
   if (plugin.options === undefined) return written;
   const { data, error } = plugin.options.safeParse(written);
   if (error)
-    throw new PluginError('plugin-options', `its options are wrong: ${issuesText(error)}.`);
+    throw new PluginError('plugin-options', `its options are wrong: ${describeIssues(error)}.`);
   return data;
 }
 
-function issuesText(error: z.ZodError): string {
+function describeIssues(error: z.ZodError): string {
   return error.issues
     .map(({ path, message }) => [z.core.toDotPath(path), message].filter(Boolean).join(': '))
     .join('; ');
@@ -287,7 +293,7 @@ export function describeOutcome(outcome: PluginOutcome): string {
   const title = version === undefined ? name : `${name} ${version}`;
   const without = left.length === 0 ? '' : `; left out: ${left.join('; ')}`;
   const found = defects.summary();
-  const wrong = found === undefined ? '' : `; it has ${defectsText(found)}`;
+  const wrong = found === undefined ? '' : `; it has ${describeDefects(found)}`;
   return `${title} brings ${describeParts(parts) || 'nothing'}${without}${wrong}`;
 }
 

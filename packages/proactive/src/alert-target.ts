@@ -1,31 +1,31 @@
 import type { InboundMessage, ReplyRoute } from '@parley/core';
 
-/** The chat that receives the alerts from a run. It is determined before the model runs (H04). */
+/** The chat that receives the alerts from a run. The chat is chosen before the model runs (H04). */
 export interface AlertChat {
   readonly kind: 'chat';
   readonly conversationId: string;
   readonly route: ReplyRoute;
-  /** The latest message from that chat, which identifies the chat and its reader. */
+  /** The latest message from the chat, which identifies the chat and its reader. */
   readonly last: InboundMessage;
-  /** Whether it is a direct chat of an owner. */
+  /** Whether the chat is a direct chat of an owner. */
   readonly isOwners: boolean;
 }
 
-export interface NoChat {
+export interface NoAlertChat {
   readonly kind: 'none';
   readonly reason: string;
 }
 
-export interface KnownChat {
+export interface KnownAlertChat {
   readonly conversationId: string;
   readonly kind: 'direct' | 'group';
   /** The person in a direct chat, as `channel:userId`. */
   readonly person?: string;
-  /** When an owner last wrote here (ms); absent if never. */
+  /** When an owner last wrote in this chat, in ms; absent if never. */
   readonly ownerWroteAt?: number;
 }
 
-export interface TargetFacts<Chat extends KnownChat = KnownChat> {
+export interface TargetFacts<Chat extends KnownAlertChat = KnownAlertChat> {
   /**
    * The group named by the task, with the chat of that name (null if there is none). Absent if the
    * task names no group.
@@ -37,16 +37,16 @@ export interface TargetFacts<Chat extends KnownChat = KnownChat> {
   readonly chats: readonly Chat[];
 }
 
-/** The target of an alert. `note` explains why it differs from the task's target. */
+/** The target of an alert. `note` explains why the target differs from the one in the task. */
 type AlertTarget<Chat> =
   | { readonly kind: 'chat'; readonly chat: Chat; readonly note?: string }
-  | NoChat;
+  | NoAlertChat;
 
 /**
  * Chooses the chat for an alert before the model runs (H04): the group named by the task, otherwise
- * an owner's direct chat, and nothing else. For an unknown name, the owner is alerted.
+ * an owner's direct chat. If the name is unknown, the owner is alerted.
  */
-export function alertTarget<Chat extends KnownChat>({
+export function chooseAlertTarget<Chat extends KnownAlertChat>({
   tell,
   choice,
   owners,
@@ -60,13 +60,13 @@ export function alertTarget<Chat extends KnownChat>({
       return isOwners && ownerWroteAt !== undefined && (choice === 'last' || person === choice);
     })
     .toSorted((a, b) => (b.ownerWroteAt ?? 0) - (a.ownerWroteAt ?? 0));
-  if (latest === undefined) return { kind: 'none', reason: noChat(choice, owners) };
+  if (latest === undefined) return { kind: 'none', reason: createNoChat(choice, owners) };
   if (tell === undefined) return { kind: 'chat', chat: latest };
   const note = `no group is called "${tell.name}", so the alert goes to the owner`;
   return { kind: 'chat', chat: latest, note };
 }
 
-function noChat(choice: string, owners: readonly string[]): string {
+function createNoChat(choice: string, owners: readonly string[]): string {
   if (owners.length === 0) return 'the settings name no owner';
   if (choice === 'last') return 'no owner has written in a direct chat yet';
   if (!owners.includes(choice))

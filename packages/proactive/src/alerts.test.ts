@@ -1,24 +1,24 @@
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import type { HeartbeatRun } from '@parley/store';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { alertTarget, type KnownChat, type TargetFacts } from './alert-target.ts';
+import { chooseAlertTarget, type KnownAlertChat, type TargetFacts } from './alert-target.ts';
 import {
-  alertFingerprint,
-  quietUntil,
+  computeQuietEnd,
+  computeRepeatStart,
+  fingerprintAlert,
   readQuietHours,
-  repeatSince,
   reportFailures,
 } from './alerts.ts';
-import { zoneClock } from './zone-clock.ts';
+import { createZoneClock } from './zone-clock.ts';
 
 const ANN = 'telegram:1';
-const chat = (id: string, more: Partial<KnownChat> = {}): KnownChat => ({
+const chat = (id: string, more: Partial<KnownAlertChat> = {}): KnownAlertChat => ({
   conversationId: id,
   kind: 'direct',
   ...more,
 });
-const CHATS: readonly KnownChat[] = [
+const CHATS: readonly KnownAlertChat[] = [
   chat('ann', { person: ANN, ownerWroteAt: 5 }),
   chat('ann-wa', { person: 'whatsapp:1', ownerWroteAt: 9 }),
   chat('bob', { person: 'telegram:2' }),
@@ -27,7 +27,7 @@ const FAMILY = chat('family', { kind: 'group', ownerWroteAt: 99 });
 const OWNERS = [ANN, 'whatsapp:1'];
 
 function said(facts: Partial<TargetFacts>) {
-  const target = alertTarget({ choice: 'last', owners: OWNERS, chats: CHATS, ...facts });
+  const target = chooseAlertTarget({ choice: 'last', owners: OWNERS, chats: CHATS, ...facts });
   if (target.kind === 'none') return `nobody: ${target.reason}`;
   return target.chat.conversationId + (target.note === undefined ? '' : ` (${target.note})`);
 }
@@ -55,9 +55,9 @@ describe('the target of an alert', () => {
       { choice: 'telegram:7', owners: ['telegram:7'] },
       'nobody: telegram:7 has not written in a direct chat yet',
     ],
-  ])('[H04] %j: %s', (facts, target) => expect(said(facts)).toBe(target));
+  ])('[H04] for %j: %s', (facts, target) => expect(said(facts)).toBe(target));
 
-  it('[H04] is never a group that the task does not name, and never another person', () => {
+  it('[H04] is never a group that the task does not name, and never a person other than an owner', () => {
     const person = fc.constantFrom('telegram:1', 'telegram:2', 'last', '');
     const known = fc.record(
       {
@@ -77,12 +77,12 @@ describe('the target of an alert', () => {
     });
     fc.assert(
       fc.property(facts, (given) => {
-        const target = alertTarget(given);
+        const target = chooseAlertTarget(given);
         if (target.kind === 'none') return;
         if (target.chat.kind === 'group') expect(target.chat).toBe(given.tell?.chat);
         else expect(given.owners).toContain(target.chat.person);
       }),
-      runs(1000),
+      toRunOptions(1000),
     );
   });
 });
@@ -128,7 +128,7 @@ describe('runs that fail in a row', () => {
     ['failed'],
     ['failed', 'failed', 'quiet'],
     ['running', 'failed', 'failed'],
-  ])('[H04] are not reported after %s, %s, %s', async (...states) => {
+  ])('[H04] are not reported after the outcomes %s, %s, %s', async (...states) => {
     expect(await toldBy(states, ['2026-11-22T12:00Z'])).toEqual([]);
   });
 });
@@ -143,42 +143,45 @@ describe('an alert that was already sent', () => {
     ['punctuation and pictographs', '⚠️ The backup, of 3:00 … failed!'],
     ['invisible characters', 'The\u200b backup of 3:00 failed.'],
     ['full-width letters', 'Ｔｈｅ backup of 3:00 failed.'],
-  ])('[H04] is recognized despite other %s', (_what, text) => {
-    expect(alertFingerprint(text)).toBe(alertFingerprint(SAID));
+  ])('[H04] is recognized although its %s differ', (_what, text) => {
+    expect(fingerprintAlert(text)).toBe(fingerprintAlert(SAID));
   });
 
   it.each(['The backup of 4:00 failed.', 'The backup of 3:00 worked.', '', '🔥', 'é'])(
-    '[H04] differs from %j',
-    (text) => expect(alertFingerprint(text)).not.toBe(alertFingerprint(SAID)),
+    '[H04] is not confused with %j',
+    (text) => expect(fingerprintAlert(text)).not.toBe(fingerprintAlert(SAID)),
   );
 
   it('[H04] is recognized even if it consists of pictographs only', () => {
-    expect(alertFingerprint('🔥')).toBe(alertFingerprint(' 🔥\n'));
-    expect(alertFingerprint('🔥')).not.toBe(alertFingerprint('🚪'));
-    expect(alertFingerprint('e')).not.toBe(alertFingerprint('é'));
+    expect(fingerprintAlert('🔥')).toBe(fingerprintAlert(' 🔥\n'));
+    expect(fingerprintAlert('🔥')).not.toBe(fingerprintAlert('🚪'));
+    expect(fingerprintAlert('e')).not.toBe(fingerprintAlert('é'));
   });
 
   it('[H04] may be sent again after 24 hours', () => {
-    expect(repeatSince(Date.parse('2026-11-21T12:00Z'), 24)).toBe(Date.parse('2026-11-20T12:00Z'));
+    expect(computeRepeatStart(Date.parse('2026-11-21T12:00Z'), 24)).toBe(
+      Date.parse('2026-11-20T12:00Z'),
+    );
   });
 });
 
-const clock = zoneClock('Europe/Vienna');
+const clock = createZoneClock('Europe/Vienna');
 
-describe('quiet hours', () => {
+describe('the quiet hours for alerts', () => {
   it.each([
     ['22:00-07:00', '2026-11-21T20:59Z', null],
     ['22:00-07:00', '2026-11-21T21:00Z', '2026-11-22T06:00Z'],
     ['22:00-07:00', '2026-11-22T05:59Z', '2026-11-22T06:00Z'],
     ['22:00-07:00', '2026-11-22T06:00Z', null],
     ['12:00-14:00', '2026-11-22T11:30Z', '2026-11-22T13:00Z'],
-    // The night in which the clocks go forward is an hour shorter, the other one an hour longer.
+    // The night in which the clocks go forward is an hour shorter, and the other one an hour
+    // longer.
     ['22:00-07:00', '2026-03-28T22:00Z', '2026-03-29T05:00Z'],
     ['22:00-07:00', '2026-10-24T22:00Z', '2026-10-25T06:00Z'],
     ['02:00-03:00', '2026-03-29T01:10Z', '2026-03-29T02:00Z'],
     ['off', '2026-11-21T23:00Z', null],
   ])('[H04] %s at %s make an alert wait until %s', (hours, now, until) => {
-    const found = quietUntil(readQuietHours(hours), { clock, now: Date.parse(now) });
+    const found = computeQuietEnd(readQuietHours(hours), { clock, now: Date.parse(now) });
     expect(found).toBe(until === null ? null : Date.parse(until));
   });
 });

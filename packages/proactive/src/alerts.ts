@@ -2,35 +2,49 @@ import { createHash } from 'node:crypto';
 import { type NamedChat, namedChat, type OwnersChatDeps, ownersChats } from '@parley/channels';
 import type { Logger, Runtime } from '@parley/core';
 import type { HeartbeatRun, InboxRow, Store } from '@parley/store';
-import { type AlertChat, alertTarget, type KnownChat, type NoChat } from './alert-target.ts';
+import {
+  type AlertChat,
+  chooseAlertTarget,
+  type KnownAlertChat,
+  type NoAlertChat,
+} from './alert-target.ts';
 import { readWindow, type StandingTask } from './heartbeat/task.ts';
-import { type DayWindow, wallMinute, windowAt, type ZoneClock, zoneClock } from './zone-clock.ts';
+import {
+  createZoneClock,
+  type DayWindow,
+  findWindowAt,
+  formatWallMinute,
+  type ZoneClock,
+} from './zone-clock.ts';
 
-/** Finds the chat for a task's alerts: the owner's, or the group that the task names. */
-export type FindTarget = (task: Pick<StandingTask, 'name' | 'tell'>) => Promise<AlertChat | NoChat>;
+/** Finds the chat for a task's alerts: an owner's chat, or the group that the task names. */
+export type FindTarget = (
+  task: Pick<StandingTask, 'name' | 'tell'>,
+) => Promise<AlertChat | NoAlertChat>;
 
 export interface FindTargetServices extends OwnersChatDeps {
   readonly tell: string;
-  /** The chats named in the settings. Titles that people give their groups do not count. */
+  /** The chats named in the settings. Titles that people give their groups are ignored. */
   readonly chats: Readonly<Record<string, NamedChat>>;
   readonly log: Logger;
 }
 
-interface Candidate extends KnownChat {
+interface AlertCandidate extends KnownAlertChat {
   readonly row: InboxRow;
 }
 
 /**
- * Creates the function that finds the chat for a task's alerts: an owner's, or the group that the
- * task names (H04).
+ * Creates the function that finds the chat for a task's alerts: an owner's chat, or the group that
+ * the task names (H04).
  */
 export function createFindTarget(deps: FindTargetServices): FindTarget {
   return async ({ name, tell }) => {
-    const own = await ownersCandidates(deps);
-    const chosen = alertTarget({
-      tell: tell === undefined ? undefined : { name: tell, chat: await namedCandidate(deps, tell) },
+    const own = await listOwnersCandidates(deps);
+    const chosen = chooseAlertTarget({
+      tell:
+        tell === undefined ? undefined : { name: tell, chat: await findNamedCandidate(deps, tell) },
       choice: deps.tell,
-      // Includes accounts linked by the owners, as of now.
+      // Includes accounts that owners have linked since.
       owners: [...deps.owners, ...own.flatMap(({ person }) => person ?? [])],
       chats: own,
     });
@@ -42,8 +56,8 @@ export function createFindTarget(deps: FindTargetServices): FindTarget {
   };
 }
 
-async function ownersCandidates(deps: FindTargetServices): Promise<readonly Candidate[]> {
-  const found: Candidate[] = [];
+async function listOwnersCandidates(deps: FindTargetServices): Promise<readonly AlertCandidate[]> {
+  const found: AlertCandidate[] = [];
   for await (const { last: row, conversationId } of ownersChats(deps)) {
     const person = `${row.message.channel}:${row.message.sender.id}`;
     found.push({ conversationId, kind: 'direct', person, ownerWroteAt: row.receivedAt, row });
@@ -51,9 +65,12 @@ async function ownersCandidates(deps: FindTargetServices): Promise<readonly Cand
   return found;
 }
 
-/** The chat that a task names, by its name in the settings or as `channel:chatId`. */
-async function namedCandidate(deps: FindTargetServices, tell: string): Promise<Candidate | null> {
-  const named = Object.hasOwn(deps.chats, tell) ? deps.chats[tell] : byId(tell);
+/** Returns the chat that a task names, by its name in the settings or as `channel:chatId`. */
+async function findNamedCandidate(
+  deps: FindTargetServices,
+  tell: string,
+): Promise<AlertCandidate | null> {
+  const named = Object.hasOwn(deps.chats, tell) ? deps.chats[tell] : parseChatId(tell);
   if (named === undefined) return null;
   const found = await namedChat(deps, tell, named);
   if (found.kind === 'none' || !found.inThread) return null;
@@ -62,13 +79,13 @@ async function namedCandidate(deps: FindTargetServices, tell: string): Promise<C
   return { conversationId: row.conversationId, kind, row };
 }
 
-function byId(tell: string): NamedChat | undefined {
+function parseChatId(tell: string): NamedChat | undefined {
   const [, channel, chat] = /^([a-z][a-z0-9-]*):(\S+)$/.exec(tell.trim()) ?? [];
   if (channel === undefined || chat === undefined) return undefined;
   return { channel, account: 'default', chat };
 }
 
-/** After this many consecutive failures, the cause is not a temporary problem at the provider. */
+/** After this many consecutive failures, a temporary problem of the provider is unlikely. */
 const IN_A_ROW = 3;
 const MAX_CHARACTERS = 200;
 
@@ -87,20 +104,20 @@ export async function reportFailures({
   notify,
   clock,
 }: FailureServices): Promise<void> {
-  const text = failureText(await store.heartbeats.recent(agent.id, IN_A_ROW));
-  const zone = zoneClock(agent.timeZone);
+  const text = formatFailures(await store.heartbeats.recent(agent.id, IN_A_ROW));
+  const zone = createZoneClock(agent.timeZone);
   const now = clock();
   const hours = readQuietHours(settings.quietHours);
-  if (text === null || quietUntil(hours, { clock: zone, now }) !== null) return;
-  const day = wallMinute(now, agent.timeZone).slice(0, 10);
+  if (text === null || computeQuietEnd(hours, { clock: zone, now }) !== null) return;
+  const day = formatWallMinute(now, agent.timeZone).slice(0, 10);
   await notify(`beats-failed:${agent.id}:${day}`, text);
 }
 
 /**
- * The notice about failed runs; null unless all of them failed.
- * @param runs the runs, newest first.
+ * Formats the notice about failed runs, which are ordered from newest to oldest; null unless all of
+ * them failed.
  */
-function failureText(runs: readonly HeartbeatRun[]): string | null {
+function formatFailures(runs: readonly HeartbeatRun[]): string | null {
   const [last] = runs;
   if (last === undefined || runs.length < IN_A_ROW) return null;
   if (runs.some(({ state }) => state !== 'failed')) return null;
@@ -114,22 +131,22 @@ export function readQuietHours(written: string): DayWindow | null {
   return written.trim().toLowerCase() === 'off' ? null : readWindow(written);
 }
 
-/** The time (ms) until which an alert must wait; null if it may be sent now. */
-export function quietUntil(
+/** Returns the time (ms) until which an alert must wait; null if it can be sent now. */
+export function computeQuietEnd(
   hours: DayWindow | null,
   { clock, now }: { readonly clock: ZoneClock; readonly now: number },
 ): number | null {
-  return hours === null ? null : (windowAt(clock, hours, now)?.end ?? null);
+  return hours === null ? null : (findWindowAt(clock, hours, now)?.end ?? null);
 }
 
 const HOUR_MS = 60 * 60_000;
 
 /**
- * A fingerprint that is equal for alerts with the same content (H04): Markdown marks, case, spaces,
- * punctuation, pictographs and invisible characters are ignored; letters and digits are compared.
- * 32 hexadecimal digits.
+ * Computes a fingerprint that is equal for alerts with the same content (H04): only letters and
+ * digits are compared; Markdown marks, case, spaces, punctuation, pictographs and invisible
+ * characters are ignored.
  */
-export function alertFingerprint(text: string): string {
+export function fingerprintAlert(text: string): string {
   const letters = text
     .normalize('NFKC')
     .toLowerCase()
@@ -139,7 +156,7 @@ export function alertFingerprint(text: string): string {
   return createHash('sha256').update(said).digest('hex').slice(0, 32);
 }
 
-/** The time (ms) after which an equal alert counts as a repetition. */
-export function repeatSince(now: number, repeatHours: number): number {
+/** How long an equal alert counts as a repetition, in ms. */
+export function computeRepeatStart(now: number, repeatHours: number): number {
   return now - repeatHours * HOUR_MS;
 }

@@ -1,5 +1,5 @@
 import type { InboundMessage } from '@parley/core';
-import { recordingLogger, runs } from '@parley/core/testing';
+import { createRecordingLogger, toRunOptions } from '@parley/core/testing';
 import type { Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import fc from 'fast-check';
@@ -21,11 +21,14 @@ const persons = fc.uniqueArray(person, { maxLength: 4 });
 const written = fc.record({
   person,
   account,
-  /** Absent for the direct chat of this person. */
+  /** The group; absent for the direct chat of this person. */
   group: fc.option(group, { nil: undefined }),
   title: fc.constantFrom(...NAMES),
   thread,
-  /** Whether they were an owner when they wrote; the settings say whether they are one now. */
+  /**
+   * Whether the person was an owner when they wrote; the settings determine whether they are one
+   * now.
+   */
   fromOwner: fc.constantFrom(true, true, false),
   byParley: fc.constantFrom(false, false, false, false, true),
 });
@@ -63,7 +66,7 @@ type Written = (typeof written extends fc.Arbitrary<infer Each> ? Each : never) 
 };
 type World = typeof worlds extends fc.Arbitrary<infer Each> ? Each : never;
 
-/** Assigns a place to each message in a world. */
+/** Assigns a chat to each message in a world. */
 function placed({ written: all }: World): readonly Written[] {
   return all.map((each) => {
     const [from = '', id = ''] = each.person.split(':');
@@ -88,7 +91,7 @@ async function write(store: Store, each: Written, at: number): Promise<void> {
   await store.inbox.accept({ conversationId, message, route, receivedAt: at, ...flags });
 }
 
-/** Links two accounts as their owners would, by messages from a chat that no alert reaches. */
+/** Links two accounts as their owners would, with messages from a chat that receives no alerts. */
 async function link(store: Store, { maker, typist, byOwner }: World['links'][number], at: number) {
   const code = `code${at}`;
   const steps = [
@@ -116,8 +119,8 @@ function placeOf({ channel: on, account: by, chatId, thread: inThread, group: of
 }
 
 /**
- * The chat that must receive this task's alerts, restated from the guarantee; null if there is
- * none.
+ * Computes the chat that must receive this task's alerts, independently of the implementation; null
+ * if there is none.
  */
 async function expected(store: Store, world: World, all: readonly Written[], tell?: string) {
   const reached = all.filter(({ channel: on, account: by }) => !world.gone.includes(`${on}/${by}`));
@@ -157,7 +160,7 @@ async function checkWorld(world: World, counts: Map<string, number>): Promise<vo
     for (const [at, each] of all.entries()) await write(store, each, at + 1);
     for (const [at, each] of world.links.entries()) await link(store, each, at + 1);
     const deps: FindTargetServices = {
-      ...{ store, owners: world.owners, tell: world.choice, log: recordingLogger().log },
+      ...{ store, owners: world.owners, tell: world.choice, log: createRecordingLogger().log },
       chats: Object.fromEntries(world.chats),
       serves: (on, by) => 'ab'.includes(on) && !world.gone.includes(`${on}/${by}`),
     };
@@ -189,12 +192,12 @@ function routePlace(route: {
   return [on, by, chatId, ...(threadId === undefined ? [] : [threadId])].join('/');
 }
 
-describe('the chat of a task’s alerts', () => {
+describe('the chat for a task’s alerts', () => {
   it('[H04] is exactly the group that the task names, or the direct chat of a current owner, or none', async () => {
     const counts = new Map<string, number>();
     await fc.assert(
       fc.asyncProperty(worlds, (world) => checkWorld(world, counts)),
-      runs(60),
+      toRunOptions(60),
     );
     for (const what of ['none', 'owner', 'group']) expect(counts.get(what)).toBeGreaterThan(0);
   });

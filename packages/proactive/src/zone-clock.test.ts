@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SOME_ZONES } from './testing/some-zones.ts';
-import { zoneClock } from './zone-clock.ts';
+import { createZoneClock } from './zone-clock.ts';
 
 const at = (iso: string) => Date.parse(iso);
 
@@ -12,8 +12,8 @@ describe('the clock of a time zone', () => {
     ['America/Havana', '2026-03-08T05:00:00Z', '2026-03-08T01:00:00Z'],
     ['Pacific/Apia', '2011-12-30T10:00:00Z', '2011-12-31T00:00:00Z'],
     ['UTC', '1970-01-01T00:00:00Z', '1970-01-01T00:00:00Z'],
-  ])('[H02] in %s shows at %s what people there see', (zone, moment, wall) => {
-    expect(zoneClock(zone).wallAt(at(moment))).toBe(at(wall));
+  ])('[H02] in %s shows the local time at %s', (zone, moment, wall) => {
+    expect(createZoneClock(zone).wallAt(at(moment))).toBe(at(wall));
   });
 
   it.each([
@@ -34,17 +34,17 @@ describe('the clock of a time zone', () => {
       '2026-10-03T15:30:00Z',
     ],
     ['skips a day', 'Pacific/Apia', '2011-12-30T12:00:00Z', [], '2011-12-30T10:00:00Z'],
-  ])('[H02] %s in %s around %s', (_what, zone, wall, moments, first) => {
-    const clock = zoneClock(zone);
+  ])('[H02] the clock %s in %s around %s', (_what, zone, wall, moments, first) => {
+    const clock = createZoneClock(zone);
     expect(clock.momentsOf(at(wall))).toEqual(moments.map(at));
     expect(clock.firstMomentOf(at(wall))).toBe(at(first));
   });
 
-  it('[H02] finds every moment again from its wall time', () => {
+  it('[H02] converts the local time of any moment back to that moment', () => {
     const moment = fc.integer({ min: at('2000-01-01'), max: at('2060-01-01') });
     fc.assert(
       fc.property(fc.constantFrom(...SOME_ZONES), moment, (zone, now) => {
-        const clock = zoneClock(zone);
+        const clock = createZoneClock(zone);
         const wall = clock.wallAt(now);
         expect(clock.momentsOf(wall)).toContain(now);
         expect(clock.firstMomentOf(wall)).toBeLessThanOrEqual(now);
@@ -53,6 +53,6 @@ describe('the clock of a time zone', () => {
   });
 
   it('[H02] refuses an unknown zone', () => {
-    expect(() => zoneClock('Nowhere/Town')).toThrow(RangeError);
+    expect(() => createZoneClock('Nowhere/Town')).toThrow(RangeError);
   });
 });

@@ -1,34 +1,36 @@
 const DAY_MS = 24 * 60 * 60_000;
 
 /**
- * Local time in one time zone. A *wall time* is the time on a clock there, in ms as if it were UTC,
- * so that days are 24 h long and can be counted. A *moment* is in ms since 1970.
+ * Local time in one time zone. A *wall time* is the time that a local clock shows, in ms as if it
+ * were UTC, so that days are 24 h long and can be counted. A *moment* is in ms since 1970.
  */
 export interface ZoneClock {
-  /** The wall time at a moment, to the second. */
+  /** Returns the wall time at a moment, to the second. */
   wallAt(moment: number): number;
   /**
-   * The moments with this wall time, in ascending order: one, two in a doubled hour, none in a
-   * skipped one.
+   * Returns the moments with this wall time, in ascending order: one, two in a doubled hour, none
+   * in a skipped one.
    */
   momentsOf(wall: number): readonly number[];
-  /** The first moment with this wall time or, if it is skipped, the end of the skipped hour. */
+  /**
+   * Returns the first moment with this wall time or, if it is skipped, the end of the skipped hour.
+   */
   firstMomentOf(wall: number): number;
   /**
-   * The single moment for which something scheduled at this wall time happens. If the wall time
-   * occurs twice, the first; if a clock change skips it, the moment of the change; if the zone
-   * skips the whole date (Apia had no 30 December 2011), the same time on the next day, which
-   * coincides with the next run of a daily schedule.
+   * Returns the single moment at which something scheduled at this wall time happens. If the wall
+   * time occurs twice, this is the first moment; if a clock change skips it, the moment of the
+   * change; if the zone skips the whole date (Apia had no 30 December 2011), the same time on the
+   * next day, which coincides with the next run of a daily schedule.
    */
   plannedMomentOf(wall: number): number;
 }
 
 /**
  * Creates the clock for an IANA time zone, using only the zone data in Node.js. Creating a
- * formatter costs a hundred times as much as using it, so keep the result.
- * @throws RangeError for an unknown zone.
+ * formatter costs a hundred times as much as using it, so callers keep the result.
+ * @throws Throws RangeError for an unknown zone.
  */
-export function zoneClock(timeZone: string): ZoneClock {
+export function createZoneClock(timeZone: string): ZoneClock {
   // The Swedish locale uses the date format of ISO 8601.
   const face = new Intl.DateTimeFormat('sv-SE', {
     timeZone,
@@ -46,11 +48,11 @@ export function zoneClock(timeZone: string): ZoneClock {
     const found = new Set(offsets.map((offset) => wall - offset));
     return [...found].filter((moment) => wallAt(moment) === wall).sort((a, b) => a - b);
   };
-  const firstMomentOf = (wall: number) => momentsOf(wall)[0] ?? endOfGap(wallAt, wall);
+  const firstMomentOf = (wall: number) => momentsOf(wall)[0] ?? findEndOfGap(wallAt, wall);
   const plannedMomentOf = (wall: number) => {
     const [moment] = momentsOf(wall);
     if (moment !== undefined) return moment;
-    const end = endOfGap(wallAt, wall);
+    const end = findEndOfGap(wallAt, wall);
     const day = Math.floor(wall / DAY_MS);
     const isDaySkipped =
       Math.floor(wallAt(end - 1) / DAY_MS) < day && Math.floor(wallAt(end) / DAY_MS) > day;
@@ -59,8 +61,8 @@ export function zoneClock(timeZone: string): ZoneClock {
   return { wallAt, momentsOf, firstMomentOf, plannedMomentOf };
 }
 
-/** The moment at which a clock that skips this wall time jumps forward. */
-function endOfGap(wallAt: ZoneClock['wallAt'], wall: number): number {
+/** Returns the moment at which a clock that skips this wall time jumps forward. */
+function findEndOfGap(wallAt: ZoneClock['wallAt'], wall: number): number {
   // Before the gap the clock reads less than `wall`, and from its end on it reads more.
   let before = wall - DAY_MS * 2;
   let after = wall + DAY_MS * 2;
@@ -73,20 +75,22 @@ function endOfGap(wallAt: ZoneClock['wallAt'], wall: number): number {
 }
 
 /** Formats local time such as `2026-11-21 14:05`. Throws RangeError for an unknown zone. */
-export function wallMinute(moment: number, timeZone: string): string {
-  const wall = new Date(zoneClock(timeZone).wallAt(moment));
+export function formatWallMinute(moment: number, timeZone: string): string {
+  const wall = new Date(createZoneClock(timeZone).wallAt(moment));
   return wall.toISOString().slice(0, 16).replace('T', ' ');
 }
 
-/** The same with the weekday, which models often get wrong: `Saturday 2026-11-21 14:05`. */
-export function wallDayAndMinute(moment: number, timeZone: string): string {
+/**
+ * Formats local time with the weekday, which models often get wrong: `Saturday 2026-11-21 14:05`.
+ */
+export function formatWallDayAndMinute(moment: number, timeZone: string): string {
   const day = new Date(moment).toLocaleDateString('en-US', { timeZone, weekday: 'long' });
-  return `${day} ${wallMinute(moment, timeZone)}`;
+  return `${day} ${formatWallMinute(moment, timeZone)}`;
 }
 
-/** The moment at which the local day started. */
-export function zoneDayStart(moment: number, timeZone: string): number {
-  const clock = zoneClock(timeZone);
+/** Returns the moment at which the local day started. */
+export function findZoneDayStart(moment: number, timeZone: string): number {
+  const clock = createZoneClock(timeZone);
   return clock.firstMomentOf(Math.floor(clock.wallAt(moment) / DAY_MS) * DAY_MS);
 }
 
@@ -94,8 +98,8 @@ const MINUTE_MS = 60_000;
 export const DAY_MINUTES = 24 * 60;
 
 /**
- * Hours of the day, in minutes since local midnight. `from` is inclusive, `to` is exclusive. If
- * `to` is before `from`, they end after midnight. `to` may be 1440.
+ * A range of hours of the day, in minutes since local midnight. `from` is inclusive, `to` is
+ * exclusive. If `to` is before `from`, the range ends after midnight. `to` may be 1440.
  */
 export interface DayWindow {
   readonly from: number;
@@ -114,31 +118,35 @@ export const WHOLE_DAY: DayWindow = { from: 0, to: DAY_MINUTES };
 
 /** The hours of one day, as moments (ms); `end` is not included. */
 export interface WindowOfDay {
-  /** The local day on which they start, in days since 1970. */
+  /** The local day on which the hours start, in days since 1970. */
   readonly day: number;
   readonly start: number;
   readonly end: number;
 }
 
-/** The hours that contain this moment, or null. */
-export function windowAt(clock: ZoneClock, window: DayWindow, moment: number): WindowOfDay | null {
-  const today = dayAt(clock, moment);
+/** Returns the hours that contain this moment, or null. */
+export function findWindowAt(
+  clock: ZoneClock,
+  window: DayWindow,
+  moment: number,
+): WindowOfDay | null {
+  const today = getDayAt(clock, moment);
   // Later days come first: hours postponed by a skipped hour may overlap the next ones.
   for (const day of [today + 1, today, today - 1]) {
-    if (dayFrom(window, day) !== day) continue;
-    const hours = windowOn(clock, window, day);
+    if (findDayFrom(window, day) !== day) continue;
+    const hours = computeWindowOn(clock, window, day);
     if (hours.start <= moment && moment < hours.end) return hours;
   }
   return null;
 }
 
-/** The first hours that start after this moment. */
-export function windowAfter(clock: ZoneClock, window: DayWindow, moment: number): WindowOfDay {
-  let day = dayFrom(window, dayAt(clock, moment) - 1);
-  let hours = windowOn(clock, window, day);
+/** Returns the first hours that start after this moment. */
+export function findWindowAfter(clock: ZoneClock, window: DayWindow, moment: number): WindowOfDay {
+  let day = findDayFrom(window, getDayAt(clock, moment) - 1);
+  let hours = computeWindowOn(clock, window, day);
   while (hours.start <= moment) {
-    day = dayFrom(window, day + 1);
-    hours = windowOn(clock, window, day);
+    day = findDayFrom(window, day + 1);
+    hours = computeWindowOn(clock, window, day);
   }
   return hours;
 }
@@ -146,8 +154,8 @@ export function windowAfter(clock: ZoneClock, window: DayWindow, moment: number)
 /** The next 29 February is at most eight years away. */
 const MAX_DAYS = 366 * 8 + 1;
 
-/** The first day on or after this one that has these hours. */
-export function dayFrom({ on }: DayWindow, day: number): number {
+/** Returns the first day on or after this one that has these hours. */
+export function findDayFrom({ on }: DayWindow, day: number): number {
   if (on === undefined) return day;
   for (let next = day; next < day + MAX_DAYS; next += 1) {
     const date = new Date(next * DAY_MS);
@@ -157,11 +165,15 @@ export function dayFrom({ on }: DayWindow, day: number): number {
 }
 
 /**
- * The hours on a given day. Every day has them once: if the clock skips their start, they start at
- * the end of the skipped hour and keep their length; in a doubled hour the first one counts; a date
- * that the zone skips has the hours of the next day.
+ * Returns the hours on a given day. Every day has the hours once: if the clock skips their start,
+ * they start at the end of the skipped hour and keep their length; in a doubled hour the first
+ * start is used; a date that the zone skips has the hours of the next day.
  */
-export function windowOn(clock: ZoneClock, { from, to }: DayWindow, day: number): WindowOfDay {
+export function computeWindowOn(
+  clock: ZoneClock,
+  { from, to }: DayWindow,
+  day: number,
+): WindowOfDay {
   const opens = day * DAY_MS + from * MINUTE_MS;
   const closes = day * DAY_MS + (to > from ? to : to + DAY_MINUTES) * MINUTE_MS;
   const start = clock.plannedMomentOf(opens);
@@ -169,7 +181,7 @@ export function windowOn(clock: ZoneClock, { from, to }: DayWindow, day: number)
   return { day, start, end: clock.firstMomentOf(closes) };
 }
 
-function dayAt(clock: ZoneClock, moment: number): number {
+function getDayAt(clock: ZoneClock, moment: number): number {
   return Math.floor(clock.wallAt(moment) / DAY_MS);
 }
 

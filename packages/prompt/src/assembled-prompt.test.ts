@@ -4,7 +4,7 @@ import {
   enforceAudience,
   type LayerReport,
   type SentParts,
-  sentPromptOf,
+  toSentPrompt,
 } from './assembled-prompt.ts';
 
 const EVERYONE = { kind: 'everyone' } as const;
@@ -35,7 +35,7 @@ describe('the last check before the model', () => {
   it.each([
     ['the owner', 'owner', ['everyone', 'owner', 'here'], ['elsewhere']],
     ['a guest', 'guest', ['everyone', 'here'], ['owner', 'elsewhere']],
-  ] as const)('[W02] shows %s only what they may read', (_who, kind, may, mayNot) => {
+  ] as const)('[W02] shows %s only parts they may read', (_who, kind, may, mayNot) => {
     const audiences = {
       ...{ everyone: EVERYONE, owner: OWNER },
       here: { kind: 'conversation', conversationId: 'here' },
@@ -73,17 +73,17 @@ describe('the prompt that the model received', () => {
 
   it('[P17] is recorded once per part, and again when a part is new', () => {
     const known: SentParts = new WeakMap();
-    const first = sentPromptOf(prompt, known);
-    expect(sentPromptOf(prompt, known).parts[0]).toBe(first.parts[0]);
+    const first = toSentPrompt(prompt, known);
+    expect(toSentPrompt(prompt, known).parts[0]).toBe(first.parts[0]);
     const [soul, ...rest] = prompt.system;
     if (soul === undefined) throw new Error('there is a part');
     const edited = { ...prompt, system: [{ ...soul, text: 'be cruel' }, ...rest] };
-    expect(sentPromptOf(edited, known).parts[0]).toMatchObject({ text: 'be cruel' });
-    expect(sentPromptOf(edited, known)).toEqual(sentPromptOf(edited));
+    expect(toSentPrompt(edited, known).parts[0]).toMatchObject({ text: 'be cruel' });
+    expect(toSentPrompt(edited, known)).toEqual(toSentPrompt(edited));
   });
 
   it('[P17] is recorded part by part, including the additions of hooks', () => {
-    const { parts } = sentPromptOf(prompt);
+    const { parts } = toSentPrompt(prompt);
     expect(
       parts.map(({ layer, placement, stable, cut }) => [layer, placement, stable, cut]),
     ).toEqual([
@@ -95,11 +95,11 @@ describe('the prompt that the model received', () => {
 
   it('[P17] [P18] is shown in the form that the provider receives', () => {
     const written = { ...prompt, system: [system('soul', 'be kind<|im_end|>')] };
-    expect(sentPromptOf(written).parts[0]?.text).toBe('be kind‹|im_end|›');
+    expect(toSentPrompt(written).parts[0]?.text).toBe('be kind‹|im_end|›');
   });
 
-  it('[P17] [W02] does not include what a later check removed', () => {
-    const { parts, unsent } = sentPromptOf(prompt);
+  it('[P17] [W02] does not include parts removed by a later check', () => {
+    const { parts, unsent } = toSentPrompt(prompt);
     expect(parts.some(({ layer }) => layer === 'taken-out')).toBe(false);
     expect(unsent.map(({ layer, outcome }) => `${layer} ${outcome}`)).toEqual([
       'memory absent',

@@ -1,24 +1,24 @@
 import {
   type Audience,
   mayRead,
+  neutralizeTemplateTokens,
   type PromptPart,
   type Reader,
   reasonOf,
   type SentPart,
   type SentPrompt,
   type UnsentLayer,
-  withoutTemplateTokens,
 } from '@parley/core';
 import { type Cut, estimateTokens } from '@parley/workspace';
-import type { LayerId, LayerPart, Placement, Rendering } from './layer.ts';
+import type { LayerId, LayerPart, Placement, RenderedLayer } from './layer.ts';
 import type { ContextFence, Layout } from './layout.ts';
 
 /** A part of the system prompt. */
 export interface SystemPart extends PromptPart {
   readonly layer: LayerId;
   /**
-   * Whether the part precedes the cache boundary: nothing up to and including it changes from turn
-   * to turn.
+   * Whether the part precedes the cache boundary: the text up to the end of this part does not
+   * change from turn to turn.
    */
   readonly stable: boolean;
   /** Estimated. */
@@ -40,22 +40,22 @@ export type LayerReport = { readonly layer: LayerId; readonly placement: Placeme
       readonly cut: Cut | null;
     }
   | { readonly outcome: 'absent'; readonly reason: string }
-  /** The layer returned text that this reader must not see. The prompt omits it. */
+  /** The layer returned text that this reader must not see. The prompt omits the text. */
   | { readonly outcome: 'withheld'; readonly source: string; readonly audience: Audience }
-  /** The layer threw an error. The prompt omits it. */
+  /** The layer threw an error. The prompt omits the layer. */
   | { readonly outcome: 'failed'; readonly reason: string }
 );
 
 /**
- * A prompt ready for the model, with a report on how it was built. Parts are in order. Each layer
- * id is unique within it: for each part, exactly one line of the report says `present`.
+ * A prompt ready for the model, with a report on how it was built. Parts are in order. Layer ids
+ * are unique within the prompt: for each part, exactly one line of the report says `present`.
  */
 export interface AssembledPrompt {
   readonly layout: string;
   readonly system: readonly SystemPart[];
   readonly userContext: readonly UserPart[];
   readonly report: readonly LayerReport[];
-  /** The markers that the layout puts around what Parley adds to a person's message. */
+  /** The markers that the layout puts around Parley's additions to a person's message. */
   readonly fence?: ContextFence;
 }
 
@@ -68,8 +68,9 @@ export interface EnforcedParts<Part extends PromptPart> {
 const NONE: readonly never[] = [];
 
 /**
- * The last check before a model call (W02). Run it again after anything that could have added or
- * changed parts. A withheld part is a bug of its author; the person still gets an answer.
+ * The last check before a model call (W02). Run the check again after every step that may have
+ * added or changed parts. A withheld part indicates a bug in the code that created it; the person
+ * still gets an answer.
  */
 export function enforceAudience<Part extends PromptPart>(
   reader: Reader,
@@ -84,30 +85,30 @@ export function enforceAudience<Part extends PromptPart>(
 }
 
 /** The processed output of a layer: its report line and, if the reader may see it, its part. */
-interface Composed {
+interface ComposedLayer {
   readonly line: LayerReport;
   readonly part: SystemPart | null;
 }
 
-/** How many different texts are cached per layer. Most chats see one of a few. */
+/** How many different texts are cached per layer. Most chats share a few texts per layer. */
 const REMEMBERED = 4;
 
 /**
- * Creates the function that arranges the output of the layers and reports on each of them. For
- * layers whose text lasts longer than one turn, it caches the results for their latest texts.
+ * Creates the function that arranges the output of the layers and reports on each of them. Results
+ * are cached for the latest texts of layers that change less often than every turn.
  */
-export function composer(
+export function createComposer(
   layout: Layout,
-): (rendered: readonly Rendering[], reader: Reader) => AssembledPrompt {
-  const known = new Map<LayerId, Composed[]>();
-  const compose = (rendering: Rendering, stable: boolean, reader: Reader): Composed => {
+): (rendered: readonly RenderedLayer[], reader: Reader) => AssembledPrompt {
+  const known = new Map<LayerId, ComposedLayer[]>();
+  const compose = (rendering: RenderedLayer, stable: boolean, reader: Reader): ComposedLayer => {
     const { layer, changes, output } = rendering;
     if (changes || !('text' in output) || !mayRead(reader, output.audience))
-      return composed(rendering, stable, reader);
+      return composeLayer(rendering, stable, reader);
     const before = known.get(layer) ?? [];
-    const same = before.find((one) => isUnchanged(one, output, stable));
+    const same = before.find((one) => isUnchangedLayer(one, output, stable));
     if (same !== undefined) return same;
-    const made = composed(rendering, stable, reader);
+    const made = composeLayer(rendering, stable, reader);
     known.set(layer, [made, ...before].slice(0, REMEMBERED));
     return made;
   };
@@ -128,7 +129,11 @@ export function composer(
   };
 }
 
-function isUnchanged({ line, part }: Composed, output: LayerPart, stable: boolean): boolean {
+function isUnchangedLayer(
+  { line, part }: ComposedLayer,
+  output: LayerPart,
+  stable: boolean,
+): boolean {
   if (line.outcome !== 'present' || part === null || part.stable !== stable) return false;
   const { text, source, audience, cut = null } = output;
   return (
@@ -145,11 +150,11 @@ function isSameAudience(one: Audience, other: Audience): boolean {
   return one.conversationId === other.conversationId;
 }
 
-function composed(
-  { layer, placement, output }: Rendering,
+function composeLayer(
+  { layer, placement, output }: RenderedLayer,
   stable: boolean,
   reader: Reader,
-): Composed {
+): ComposedLayer {
   if ('failed' in output) {
     const reason = reasonOf(output.failed);
     return { line: { layer, placement, outcome: 'failed', reason }, part: null };
@@ -170,115 +175,117 @@ function composed(
 }
 
 /**
- * Wraps text by Parley that precedes a person's text, such as the context of a later message, in
- * the markers of its layout (P05). If the layout has no markers, the text is unchanged.
+ * Wraps Parley's text before a person's text, such as the context of a later message, in the
+ * markers of the layout (P05). Without markers in the layout, the text is unchanged.
  */
-export function fencedContext(text: string, fence: ContextFence | undefined): string {
+export function fenceContext(text: string, fence: ContextFence | undefined): string {
   if (fence === undefined) return text;
-  return [openingOf(fence), disarmedText(text, fence), fence.close].join('\n\n');
+  return [formatOpening(fence), disarmText(text, fence), fence.close].join('\n\n');
 }
 
 /**
- * Puts the layout's fence around everything before the person's own text, including the ephemeral
- * prompt (P05). Inside it, text that looks like one of the two fence lines gets a different first
- * bracket, so that nothing can close the fence early (P18).
+ * Puts the layout's fence around all text before the person's own, including the ephemeral prompt
+ * (P05). Text inside the fence that looks like a fence line gets a different first bracket, so that
+ * it cannot close the fence early (P18).
  */
 function fenceUser(
-  renderings: readonly Rendering[],
+  renderings: readonly RenderedLayer[],
   reader: Reader,
   { userFence }: Layout,
-): readonly Rendering[] {
+): readonly RenderedLayer[] {
   if (userFence === undefined) return renderings;
-  const shown = renderings.filter((rendering) => isShown(rendering, reader));
+  const shown = renderings.filter((rendering) => isVisibleToReader(rendering, reader));
   const first = shown[0];
   const last = shown.at(-1);
   if (first === undefined || last === undefined) return renderings;
   return renderings.flatMap((rendering) => [
-    ...(rendering === first ? [parleyLine('context-begin', openingOf(userFence))] : []),
-    disarm(rendering, userFence),
-    ...(rendering === last ? [parleyLine('context-end', userFence.close)] : []),
+    ...(rendering === first ? [createParleyLine('context-begin', formatOpening(userFence))] : []),
+    disarmRendering(rendering, userFence),
+    ...(rendering === last ? [createParleyLine('context-end', userFence.close)] : []),
   ]);
 }
 
-function isShown({ placement, output }: Rendering, reader: Reader): boolean {
+function isVisibleToReader({ placement, output }: RenderedLayer, reader: Reader): boolean {
   return placement === 'user' && 'text' in output && mayRead(reader, output.audience);
 }
 
-function openingOf({ open, note }: ContextFence): string {
+function formatOpening({ open, note }: ContextFence): string {
   return `${open}\n${note}`;
 }
 
-function parleyLine(layer: LayerId, text: string): Rendering {
+function createParleyLine(layer: LayerId, text: string): RenderedLayer {
   const output = { text, source: 'Parley', audience: { kind: 'everyone' } } as const;
   return { layer, placement: 'user', changes: false, output };
 }
 
-function disarm(rendering: Rendering, fence: ContextFence): Rendering {
+function disarmRendering(rendering: RenderedLayer, fence: ContextFence): RenderedLayer {
   const { placement, output } = rendering;
   if (placement !== 'user' || !('text' in output)) return rendering;
-  return { ...rendering, output: { ...output, text: disarmedText(output.text, fence) } };
+  return { ...rendering, output: { ...output, text: disarmText(output.text, fence) } };
 }
 
-function disarmedText(written: string, { open, close }: ContextFence): string {
+function disarmText(written: string, { open, close }: ContextFence): string {
   return [open, close].reduce(
-    (text, line) => text.replace(anyCase(line), (found) => `(${found.slice(1)}`),
+    (text, line) =>
+      text.replace(createCaseInsensitivePattern(line), (found) => `(${found.slice(1)}`),
     written,
   );
 }
 
-function anyCase(line: string): RegExp {
+function createCaseInsensitivePattern(line: string): RegExp {
   return new RegExp(RegExp.escape(line), 'gi');
 }
 
 /**
- * Recorded parts, keyed by the system prompt part or tool list that they came from. A later request
- * with the same key reuses the record.
+ * Recorded parts, keyed by the system prompt part or tool list that they were made from. A later
+ * request with the same key reuses the record.
  */
 export type SentParts = WeakMap<object, SentPart>;
 
 /**
- * The prompt as sent to the model, for the record (P17). The parts decide, not the report: text
- * that a later check removed is reported as withheld, and text that a hook added is included
+ * The prompt as sent to the model, for the record (P17). The record follows the parts, not the
+ * report: text removed by a later check is marked as withheld, and text added by a hook is included
  * although no layer reported it.
  */
-export function sentPromptOf(
+export function toSentPrompt(
   { layout, system, userContext, report }: AssembledPrompt,
   known: SentParts = new WeakMap(),
 ): SentPrompt {
   const parts: SentPart[] = [];
   for (const part of system) {
     const before = known.get(part);
-    const recorded = before ?? sentPart(part, 'system', part.stable, report);
+    const recorded = before ?? toSentPart(part, 'system', part.stable, report);
     if (before === undefined) known.set(part, recorded);
     parts.push(recorded);
   }
-  for (const part of userContext) parts.push(sentPart(part, 'user', false, report));
+  for (const part of userContext) parts.push(toSentPart(part, 'user', false, report));
   const sent = new Set<string>();
   for (const { layer } of parts) sent.add(layer);
   const unsent: UnsentLayer[] = [];
   for (const line of report) {
     if (line.outcome === 'absent' || line.outcome === 'failed') unsent.push(line);
-    // A part that is reported but not sent was present when the prompt was composed.
-    else if (line.outcome === 'withheld' || !sent.has(line.layer)) unsent.push(withheld(line));
+    // The part was present when the prompt was composed, but a later check removed it.
+    else if (line.outcome === 'withheld' || !sent.has(line.layer))
+      unsent.push(toWithheldLayer(line));
   }
   return { layout, parts, unsent };
 }
 
-function sentPart(
+function toSentPart(
   { layer, source, audience, text: written, tokens: estimated }: SystemPart | UserPart,
   placement: Placement,
   stable: boolean,
   report: readonly LayerReport[],
 ): SentPart {
   const line = report.find((candidate) => candidate.layer === layer);
-  // In the form sent to the provider.
-  const text = withoutTemplateTokens(written);
+  // The text as sent to the provider.
+  const text = neutralizeTemplateTokens(written);
   const cut = line?.outcome === 'present' ? line.cut : null;
   const tokens = text === written ? estimated : estimateTokens(text);
   return { layer, placement, source, audience, stable, cut, tokens, text };
 }
 
-function withheld({
+function toWithheldLayer({
   layer,
   placement,
   source,

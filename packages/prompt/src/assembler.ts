@@ -1,10 +1,10 @@
 import { Audience, type Logger, type PromptPart, reasonOf, silentLogger } from '@parley/core';
 import { type FilePattern, restrictView } from '@parley/workspace';
 import { z } from 'zod';
-import { type AssembledPrompt, composer, type LayerReport } from './assembled-prompt.ts';
+import { type AssembledPrompt, createComposer, type LayerReport } from './assembled-prompt.ts';
 import {
   type Absent,
-  absent,
+  createAbsent,
   isInMode,
   type LayerId,
   type LayerOutput,
@@ -12,10 +12,10 @@ import {
   type PromptContext,
   PromptError,
   type PromptMode,
-  type Rendering,
+  type RenderedLayer,
 } from './layer.ts';
 import { safetyLayer } from './layers/instructions.ts';
-import { type LayerRegistry, type Layout, resolveSteps, type Step } from './layout.ts';
+import { type LayerRegistry, type Layout, type LayoutStep, resolveSteps } from './layout.ts';
 
 export interface AssemblerOptions {
   readonly layers: LayerRegistry;
@@ -24,16 +24,15 @@ export interface AssemblerOptions {
 }
 
 /**
- * What hooks add to the layers of a turn (P16). It is placed after the layers and before the
- * ephemeral prompt. As with any layer, parts that the reader may not see are withheld.
+ * Additions of hooks to the layers of a turn (P16). Additions are placed after the layers and
+ * before the ephemeral prompt. As with layers, parts that the reader may not see are withheld.
  */
 export interface PromptAdditions {
   readonly system?: readonly PromptPart[];
-  /** Data before the person's own text. */
+  /** Parts placed as data before the person's own text. */
   readonly userContext?: readonly PromptPart[];
 }
 
-/** Builds the prompt for a turn. */
 export interface PromptAssembler {
   /**
    * Builds the prompt from its layers (P01) and the hooks' additions to this turn. Throws
@@ -42,19 +41,19 @@ export interface PromptAssembler {
   assemble(context: PromptContext, additions?: PromptAdditions): Promise<AssembledPrompt>;
 }
 
-/** Checks once that the layout can be built from the available layers. Throws PromptError. */
+/** Checks once that all layers of the layout are available. Throws PromptError. */
 export function createAssembler(options: AssemblerOptions): PromptAssembler {
   const { log = silentLogger, layout } = options;
   const { fixedSystem = false } = layout;
   const { steps, last } = resolveSteps(options.layers, layout);
-  const compose = composer(layout);
+  const compose = createComposer(layout);
   return {
     async assemble(context, additions = {}) {
       assertSameReader(context);
-      const render = renderer(context, log);
-      const fresh = await allOf(steps.map(render));
+      const render = createRenderer(context, log);
+      const fresh = await waitForAll(steps.map(render));
       const rendered = fixedSystem
-        ? await fixSystem(fresh, context, { layout: layout.name, log })
+        ? await fixSystemPrompt(fresh, context, { layout: layout.name, log })
         : fresh;
       const added = renderAdditions(additions, context.mode ?? 'full', fixedSystem);
       const prompt = compose([...rendered, ...added, await render(last)], context.reader);
@@ -65,15 +64,15 @@ export function createAssembler(options: AssemblerOptions): PromptAssembler {
 }
 
 /**
- * The workspace files that the registered layers and the layout read. This includes the files of
- * layers that the layout omits, since the next layout may show them.
+ * The workspace files that the registered layers and the layout read. Files of layers that the
+ * layout omits are included, because the next layout may show them.
  */
-export function declaredReads(layers: LayerRegistry, layout: Layout): readonly FilePattern[] {
+export function listDeclaredReads(layers: LayerRegistry, layout: Layout): readonly FilePattern[] {
   const declared = layers.ids.flatMap((id) => layers.get(id)?.reads ?? []);
   return [...declared, ...layout.layers.flatMap(({ files = [] }) => files)];
 }
 
-/** Two independent statements about the reader must agree before any private file is read. */
+/** Two independent sources must agree on the reader before any private file is read. */
 function assertSameReader({ reader, view }: PromptContext): void {
   const same =
     reader.kind === view.reader.kind && reader.conversationId === view.reader.conversationId;
@@ -87,32 +86,33 @@ function assertSameReader({ reader, view }: PromptContext): void {
 const NO_READS = { id: 'a layer without reads' };
 
 /**
- * Renders the layers of one turn. Each sees only the files that it declares. Layers that declare
- * none share one context: copying it for every layer would be the most expensive step in building a
- * prompt.
+ * Renders the layers of one turn. Each layer sees only the files that it declares. Layers without
+ * declared files share one context: copying the context for every layer would be the most expensive
+ * step in building a prompt.
  */
-function renderer(
+function createRenderer(
   context: PromptContext,
   log: Logger,
-): (step: Step) => Rendering | Promise<Rendering> {
+): (step: LayoutStep) => RenderedLayer | Promise<RenderedLayer> {
   const { mode = 'full' } = context;
   const withoutFiles = { ...context, view: restrictView(context.view, NO_READS, log) };
   return ({ layer, placement, options, reads }) => {
-    const rendering = (output: LayerOutput): Rendering => {
+    const rendering = (output: LayerOutput): RenderedLayer => {
       return { layer: layer.id, placement, changes: layer.volatility === 'turn', output };
     };
-    if (options.off !== undefined) return rendering(absent(options.off));
-    if (!isInMode(layer.modes, mode)) return rendering(absent(`left out in ${mode} mode`));
+    if (options.off !== undefined) return rendering(createAbsent(options.off));
+    if (!isInMode(layer.modes, mode)) return rendering(createAbsent(`omitted in ${mode} mode`));
     try {
       const seen =
         reads === null
           ? withoutFiles
           : { ...context, view: restrictView(context.view, { id: layer.id, reads }, log) };
       const output = layer.render(seen, options);
-      // Stays synchronous if the layer is, because most layers are and promises cost time.
-      if (!(output instanceof Promise)) return rendering(wellFormed(output));
+      // Returns synchronously when the layer does, because most layers are synchronous and promises
+      // cost time.
+      if (!(output instanceof Promise)) return rendering(checkOutput(output));
       return output.then(
-        (part) => rendering(wellFormed(part)),
+        (part) => rendering(checkOutput(part)),
         (failed: unknown) => rendering({ failed }),
       );
     } catch (failed) {
@@ -121,24 +121,24 @@ function renderer(
   };
 }
 
-/** Awaits only the items that are promises; all of them have already started. */
-async function allOf(
-  renderings: readonly (Rendering | Promise<Rendering>)[],
-): Promise<readonly Rendering[]> {
-  const done: Rendering[] = [];
+/** Awaits only the promises among the items; all of them have already started. */
+async function waitForAll(
+  renderings: readonly (RenderedLayer | Promise<RenderedLayer>)[],
+): Promise<readonly RenderedLayer[]> {
+  const done: RenderedLayer[] = [];
   for (const one of renderings) done.push(one instanceof Promise ? await one : one);
   return done;
 }
 
 /**
- * Renders the hooks' additions as if each part were a layer. A fixed system prompt accepts none of
- * them (P05).
+ * Renders the hooks' additions as if each part were a layer. A fixed system prompt accepts no
+ * additions (P05).
  */
 function renderAdditions(
   { system = [], userContext = [] }: PromptAdditions,
   mode: PromptMode,
   fixedSystem: boolean,
-): readonly Rendering[] {
+): readonly RenderedLayer[] {
   const placed = [
     ...system.map((part) => ({ part, placement: fixedSystem ? 'user' : 'system' }) as const),
     ...userContext.map((part) => ({ part, placement: 'user' }) as const),
@@ -147,26 +147,26 @@ function renderAdditions(
     layer: `addition-${index + 1}`,
     placement,
     changes: true,
-    output: mode === 'none' ? absent('left out in none mode') : wellFormed(part),
+    output: mode === 'none' ? createAbsent('omitted in none mode') : checkOutput(part),
   }));
 }
 
 /**
- * Features have many authors. If an output is invalid, only its layer is omitted and the turn
- * continues: without an audience, it is unknown who may read it.
+ * Layers are written by plugin authors too. If an output is invalid, only its layer is omitted and
+ * the turn continues: without an audience, it is unknown who may read the text.
  */
-function wellFormed(output: LayerPart | Absent): LayerOutput {
-  if (output !== undefined && ('absent' in output || isPart(output))) return output;
+function checkOutput(output: LayerPart | Absent): LayerOutput {
+  if (output !== undefined && ('absent' in output || isValidPart(output))) return output;
   return {
     failed: new Error('it returned neither a text with its source and audience nor a reason'),
   };
 }
 
 /**
- * Written by hand: every layer in every turn passes through here, and a schema would copy what it
- * checks.
+ * The check is handwritten, because every layer passes through it in every turn, and a schema would
+ * copy each value.
  */
-function isPart({ text, source, audience }: LayerPart): boolean {
+function isValidPart({ text, source, audience }: LayerPart): boolean {
   if (typeof text !== 'string' || typeof source !== 'string') return false;
   if (typeof audience !== 'object' || audience === null) return false;
   const isChats = audience.kind === 'conversation';
@@ -176,22 +176,19 @@ function isPart({ text, source, audience }: LayerPart): boolean {
   return !isChats || typeof audience.conversationId === 'string';
 }
 
-/**
- * Logs a bug in a layer. In both cases the person gets an answer, and a line in the log informs the
- * operator.
- */
+/** In both cases the person gets an answer, and the log informs the operator. */
 function logDefect(log: Logger, line: LayerReport): void {
   if (line.outcome === 'withheld') {
     const { layer, source } = line;
-    log.error({ layer, source }, 'a prompt layer offered private text; it was withheld');
+    log.error({ layer, source }, 'a prompt layer returned private text, which was withheld');
   }
   if (line.outcome === 'failed') {
     log.error({ layer: line.layer, reason: line.reason }, 'a prompt layer failed and was left out');
   }
 }
 
-/** The layer's text in the first turn; `null` if there was none. */
-const KeptLayer = z.nullable(
+/** The layer's text in the first turn; `null` if the layer was absent. */
+const StoredLayer = z.nullable(
   z.object({
     text: z.string(),
     source: z.string(),
@@ -199,53 +196,56 @@ const KeptLayer = z.nullable(
     cut: z.nullable(z.object({ shown: z.int(), total: z.int() })),
   }),
 );
-type KeptLayer = z.infer<typeof KeptLayer>;
+type StoredLayer = z.infer<typeof StoredLayer>;
 
-const KeptLayers = z.record(z.string(), KeptLayer);
+const KeptLayers = z.record(z.string(), StoredLayer);
 
 /**
  * Replaces this turn's system prompt with the one from the session's first turn (P05), because
- * files, tools and skills may have changed. Safety is never kept: it always comes from the code
- * (P12). If nothing can be kept, the turn continues with the current values, and the operator is
+ * files, tools and skills may have changed. The safety layer is never stored: it always comes from
+ * the code (P12). If storing fails, the turn continues with the current values, and the operator is
  * notified.
  */
-async function fixSystem(
-  renderings: readonly Rendering[],
+async function fixSystemPrompt(
+  renderings: readonly RenderedLayer[],
   context: PromptContext,
   place: { readonly layout: string; readonly log: Logger },
-): Promise<readonly Rendering[]> {
+): Promise<readonly RenderedLayer[]> {
   if (context.fix === undefined) return renderings;
   const now = Object.fromEntries(
-    renderings.filter(isFixed).map(({ layer, output }) => [layer, toKept(output)]),
+    renderings.filter(isFixedLayer).map(({ layer, output }) => [layer, toStoredLayer(output)]),
   );
   const key = `prompt:${place.layout}:${context.mode ?? 'full'}`;
   try {
     const kept = await context.fix(key, now, KeptLayers);
     return renderings.map((rendering) =>
-      isFixed(rendering) ? withKeptText(rendering, kept) : rendering,
+      isFixedLayer(rendering) ? restoreLayerText(rendering, kept) : rendering,
     );
   } catch (error) {
     place.log.error(
       { layout: place.layout, reason: reasonOf(error) },
-      'the system prompt of the session could not be kept; this turn uses the present one',
+      'could not store the system prompt of the session; this turn uses the current one',
     );
     return renderings;
   }
 }
 
-function isFixed({ layer, placement }: Rendering): boolean {
+function isFixedLayer({ layer, placement }: RenderedLayer): boolean {
   return placement === 'system' && layer !== safetyLayer.id;
 }
 
-function toKept(output: Rendering['output']): KeptLayer {
+function toStoredLayer(output: RenderedLayer['output']): StoredLayer {
   if (!('text' in output)) return null;
   const { text, source, audience, cut = null } = output;
   return { text, source, audience, cut };
 }
 
-function withKeptText(rendering: Rendering, kept: Readonly<Record<LayerId, KeptLayer>>): Rendering {
+function restoreLayerText(
+  rendering: RenderedLayer,
+  kept: Readonly<Record<LayerId, StoredLayer>>,
+): RenderedLayer {
   const first = kept[rendering.layer] ?? null;
   if (first !== null) return { ...rendering, output: first };
   if (!('text' in rendering.output)) return rendering;
-  return { ...rendering, output: absent('it said nothing when the session began') };
+  return { ...rendering, output: createAbsent('it was absent in the first turn of the session') };
 }

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Dialect } from '@parley/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { formatLayer, readChannelFormats } from './layout.ts';
-import { contextOf, OWNER, viewOf } from './testing/example-turn.ts';
+import { createFormatLayer, readChannelFormats } from './layout.ts';
+import { createContext, createView, OWNER } from './testing/example-turn.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -20,7 +20,7 @@ describe('the folder of format notes', () => {
     expect(await readChannelFormats(join(folder, 'nowhere'))).toEqual({});
   });
 
-  it('[M07] reports a file that cannot be read, with its path and what to do', async () => {
+  it('[M07] reports an unreadable file with its path and a fix', async () => {
     await mkdir(join(folder, 'html.md'));
     await expect(readChannelFormats(folder)).rejects.toMatchObject({
       code: 'format-unreadable',
@@ -36,22 +36,24 @@ const target = { dialect: 'telegram', maxLength: 4_096, unit: 'utf16' } as const
 
 describe('the format note', () => {
   it.each(Dialect.options)('[M07] is short for %s', async (dialect) => {
-    const output = await formatLayer(NOTES).render(
-      contextOf({ target: { ...target, dialect } }),
+    const output = await createFormatLayer(NOTES).render(
+      createContext({ target: { ...target, dialect } }),
       {},
     );
     expect(output).toMatchObject({ text: expect.stringMatching(/^## Formatting\n.{50,400}$/) });
   });
 
   it('[M07] can be replaced by a file of the workspace', async () => {
-    const view = viewOf(OWNER, { 'formats/telegram.md': 'Only haiku.' });
-    expect(await formatLayer(NOTES).render(contextOf({ target, view }), {})).toMatchObject({
+    const view = createView(OWNER, { 'formats/telegram.md': 'Only haiku.' });
+    expect(
+      await createFormatLayer(NOTES).render(createContext({ target, view }), {}),
+    ).toMatchObject({
       text: '## Formatting\nOnly haiku.',
       source: 'formats/telegram.md',
     });
   });
 
-  it('[P02] is absent if no chat shows the answer', async () => {
-    expect(await formatLayer(NOTES).render(contextOf(), {})).toHaveProperty('absent');
+  it('[P02] is absent when the answer is not shown in a chat', async () => {
+    expect(await createFormatLayer(NOTES).render(createContext(), {})).toHaveProperty('absent');
   });
 });

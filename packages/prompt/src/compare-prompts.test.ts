@@ -1,7 +1,7 @@
 import type { SentPart, SentPrompt } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { comparePrompts, compareTexts, sharedPrefix } from './compare-prompts.ts';
+import { comparePrompts, compareTexts, findSharedPrefix } from './compare-prompts.ts';
 
 function part(layer: string, text: string, placement: SentPart['placement'] = 'system'): SentPart {
   const audience = { kind: 'everyone' } as const;
@@ -14,7 +14,7 @@ const promptOf = (...parts: readonly SentPart[]): SentPrompt => ({
   unsent: [],
 });
 
-/** A small alphabet, many line breaks and surrogate pairs, so that the texts share much. */
+/** A small alphabet, many line breaks and surrogate pairs make the texts share many characters. */
 const text = fc
   .array(fc.constantFrom('a', 'b', '\n', '\n', '🦜', '🦉', 'é', '\ud83e'), { maxLength: 40 })
   .map((letters) => letters.join(''));
@@ -41,7 +41,7 @@ const joined = (pieces: ReturnType<typeof compareTexts>, without: 'removed' | 'a
     .join('');
 
 describe('comparing two texts', () => {
-  it('[P17] shows what changed, line by line', () => {
+  it('[P17] shows the differences line by line', () => {
     expect(compareTexts('date\n14:05\nzone\n', 'date\n14:06\nzone\n')).toEqual([
       { kind: 'same', text: 'date\n' },
       { kind: 'removed', text: '14:05\n' },
@@ -65,7 +65,7 @@ describe('comparing two texts', () => {
     );
   });
 
-  it('[P17] keeps as much in either direction', () => {
+  it('[P17] keeps the same number of lines in either direction', () => {
     const kept = (pieces: ReturnType<typeof compareTexts>) =>
       pieces.reduce(
         (sum, { kind, text: t }) => sum + (kind === 'same' ? t.split('\n').length : 0),
@@ -96,12 +96,12 @@ describe('comparing two texts', () => {
   it('[P09] the shared beginning and the rest add up to the text, and the length does not depend on the order', () => {
     fc.assert(
       fc.property(text, text, text, (head, before, after) => {
-        const length = sharedPrefix(head + before, head + after);
-        expect(sharedPrefix(head + after, head + before)).toBe(length);
+        const length = findSharedPrefix(head + before, head + after);
+        expect(findSharedPrefix(head + after, head + before)).toBe(length);
         const bytes = (words: string) => Buffer.from(words);
         const prefix = (head + before).slice(0, length);
         expect((head + after).startsWith(prefix)).toBe(true);
-        // Also byte for byte, since no pair is split that the rest would complete.
+        // The texts also match byte for byte, because no surrogate pair is split.
         expect(bytes(head + after).subarray(0, bytes(prefix).length)).toEqual(bytes(prefix));
       }),
     );

@@ -18,14 +18,13 @@ export interface PartComparison {
   readonly shared: number;
 }
 
-/** A comparison of two prompts. */
 export interface PromptComparison {
   readonly before: PromptSize;
   readonly after: PromptSize;
   /**
    * The prefix that is identical byte for byte (P09), in the order used by providers: tool
-   * definitions, system prompt, user message. It extends into one of these only if those before it
-   * are identical. In a provider's cache, the history precedes the user message.
+   * definitions, system prompt, user message. The prefix extends into one of these only if the ones
+   * before it are identical. In a provider's cache, the history precedes the user message.
    */
   readonly prefix: PromptSize;
   /** The share of the second prompt covered by the prefix, from 0 to 1; 1 for an empty prompt. */
@@ -36,20 +35,23 @@ export interface PromptComparison {
 /** Separates parts, because every provider receives them as one text. */
 const SEPARATOR = '\n\n';
 
-type Compared = Pick<SentPrompt, 'parts'>;
+type ComparedPrompt = Pick<SentPrompt, 'parts'>;
 
-/** Compares what two turns sent to the model, apart from the conversation itself. */
-export function comparePrompts(before: Compared, after: Compared): PromptComparison {
-  const [tools, otherTools] = [placementText(before, 'tools'), placementText(after, 'tools')];
-  const [system, otherSystem] = [placementText(before, 'system'), placementText(after, 'system')];
-  const [user, otherUser] = [placementText(before, 'user'), placementText(after, 'user')];
-  const inTools = sharedPrefix(tools, otherTools);
-  const inSystem = tools === otherTools ? sharedPrefix(system, otherSystem) : 0;
+/** Compares the requests of two turns, without the conversation history. */
+export function comparePrompts(before: ComparedPrompt, after: ComparedPrompt): PromptComparison {
+  const [tools, otherTools] = [getPlacementText(before, 'tools'), getPlacementText(after, 'tools')];
+  const [system, otherSystem] = [
+    getPlacementText(before, 'system'),
+    getPlacementText(after, 'system'),
+  ];
+  const [user, otherUser] = [getPlacementText(before, 'user'), getPlacementText(after, 'user')];
+  const inTools = findSharedPrefix(tools, otherTools);
+  const inSystem = tools === otherTools ? findSharedPrefix(system, otherSystem) : 0;
   const throughout = tools === otherTools && system === otherSystem;
   const shared = {
     tools: inTools,
     system: inSystem,
-    user: throughout ? sharedPrefix(user, otherUser) : 0,
+    user: throughout ? findSharedPrefix(user, otherUser) : 0,
   };
   const prefix = measureText(
     otherTools.slice(0, shared.tools),
@@ -83,8 +85,8 @@ function compareParts(
     const part = step.kind === 'removed' ? step.before : step.after;
     const { layer, placement } = part;
     const begin = begins[step.kind === 'removed' ? 'removed' : 'added'][placement];
-    if (step.kind !== 'added') begins.removed[placement] += partLength(step.before);
-    if (step.kind !== 'removed') begins.added[placement] += partLength(step.after);
+    if (step.kind !== 'added') begins.removed[placement] += getPartLength(step.before);
+    if (step.kind !== 'removed') begins.added[placement] += getPartLength(step.after);
     const within = Math.min(part.text.length, Math.max(0, shared[placement] - begin));
     return { layer, placement, ...compareStep(step), shared: within };
   });
@@ -103,11 +105,11 @@ function compareStep(step: SequenceStep<SentPart>): Pick<PartComparison, 'change
   }
 }
 
-function partLength({ text }: SentPart): number {
+function getPartLength({ text }: SentPart): number {
   return text.length + SEPARATOR.length;
 }
 
-function placementText({ parts }: Compared, placement: SentPart['placement']): string {
+function getPlacementText({ parts }: ComparedPrompt, placement: SentPart['placement']): string {
   return parts
     .filter((part) => part.placement === placement)
     .map(({ text }) => text)
@@ -124,8 +126,8 @@ function measureText(...texts: readonly string[]): PromptSize {
 }
 
 /**
- * A piece of two texts: in both, only in the first, or only in the second. It consists of whole
- * lines and is never empty.
+ * A piece of two texts: in both, only in the first, or only in the second. A piece consists of
+ * whole lines and is never empty.
  */
 export interface TextPiece {
   readonly kind: 'same' | 'removed' | 'added';
@@ -133,8 +135,8 @@ export interface TextPiece {
 }
 
 /**
- * Compares two texts line by line. `same` and `removed` in order make up the first text, `same` and
- * `added` the second, character for character.
+ * Compares two texts line by line. Joined in order, `same` and `removed` form the first text, and
+ * `same` and `added` the second, character for character.
  */
 export function compareTexts(before: string, after: string): readonly TextPiece[] {
   const steps = diffSequence(splitLines(before), splitLines(after), (line) => line);
@@ -149,9 +151,10 @@ export function compareTexts(before: string, after: string): readonly TextPiece[
 }
 
 /**
- * The length of the prefix shared by two texts, in characters. It never splits a surrogate pair.
+ * The length of the prefix shared by two texts, in characters. The prefix never splits a surrogate
+ * pair.
  */
-export function sharedPrefix(before: string, after: string): number {
+export function findSharedPrefix(before: string, after: string): number {
   const most = Math.min(before.length, after.length);
   let shared = 0;
   while (shared < most && before.charCodeAt(shared) === after.charCodeAt(shared)) shared += 1;
@@ -161,8 +164,7 @@ export function sharedPrefix(before: string, after: string): number {
 }
 
 /**
- * Splits a text into lines including their line endings, so that nothing is lost. An empty text has
- * no lines.
+ * Splits a text into lines including their line endings, so that joining them restores the text.
  */
 function splitLines(text: string): readonly string[] {
   return text === '' ? [] : text.split(/(?<=\n)/);
@@ -177,16 +179,17 @@ type SequenceStep<Item> =
   | { readonly kind: 'added'; readonly after: Item };
 
 /** The positions of a shared item in the first and in the second sequence. */
-type Pair = readonly [number, number];
+type PositionPair = readonly [number, number];
 
 /**
- * Beyond this number of comparisons (a tenth of a second) the differing middle counts as replaced.
+ * Beyond this number of comparisons (a tenth of a second), the differing middle counts as replaced.
  */
 const MAX_COMPARISONS = 4_000_000;
 
 /**
- * The steps from one sequence to another that keep the most items. All `before`s in order make up
- * the first, all `after`s the second. Removed items precede those added in their place.
+ * The steps from one sequence to another that keep the most items. Joined in order, all `before`s
+ * form the first sequence, and all `after`s the second. Removed items precede the items added in
+ * their place.
  */
 function diffSequence<Item>(
   before: readonly Item[],
@@ -195,7 +198,7 @@ function diffSequence<Item>(
 ): readonly SequenceStep<Item>[] {
   const steps: SequenceStep<Item>[] = [];
   let [i, j] = [0, 0];
-  const pairs = pairsInBoth(before.map(keyOf), after.map(keyOf));
+  const pairs = findCommonPairs(before.map(keyOf), after.map(keyOf));
   for (const [ofBefore, ofAfter] of [...pairs, [before.length, after.length]]) {
     for (const item of before.slice(i, ofBefore)) steps.push({ kind: 'removed', before: item });
     for (const item of after.slice(j, ofAfter)) steps.push({ kind: 'added', after: item });
@@ -209,23 +212,23 @@ function diffSequence<Item>(
 }
 
 /** The positions of a longest common subsequence; none if the middle is too large. */
-function pairsInBoth(a: readonly string[], b: readonly string[]): readonly Pair[] {
+function findCommonPairs(a: readonly string[], b: readonly string[]): readonly PositionPair[] {
   const most = Math.min(a.length, b.length);
   let head = 0;
   while (head < most && a[head] === b[head]) head += 1;
   let tail = 0;
   while (tail < most - head && a.at(-1 - tail) === b.at(-1 - tail)) tail += 1;
   const [endOfA, endOfB] = [a.length - tail, b.length - tail];
-  const middle = longestCommon(a.slice(head, endOfA), b.slice(head, endOfB));
+  const middle = findLongestCommon(a.slice(head, endOfA), b.slice(head, endOfB));
   return [
-    ...Array.from({ length: head }, (_, at): Pair => [at, at]),
-    ...middle.map(([i, j]): Pair => [head + i, head + j]),
-    ...Array.from({ length: tail }, (_, at): Pair => [endOfA + at, endOfB + at]),
+    ...Array.from({ length: head }, (_, at): PositionPair => [at, at]),
+    ...middle.map(([i, j]): PositionPair => [head + i, head + j]),
+    ...Array.from({ length: tail }, (_, at): PositionPair => [endOfA + at, endOfB + at]),
   ];
 }
 
-/** Computes the same from a table of common subsequence lengths for all pairs of remainders. */
-function longestCommon(a: readonly string[], b: readonly string[]): readonly Pair[] {
+/** Computes the subsequence from a table of lengths for all pairs of suffixes. */
+function findLongestCommon(a: readonly string[], b: readonly string[]): readonly PositionPair[] {
   if (a.length * b.length > MAX_COMPARISONS) return [];
   const width = b.length + 1;
   const lengths = new Uint32Array((a.length + 1) * width);
@@ -236,7 +239,7 @@ function longestCommon(a: readonly string[], b: readonly string[]): readonly Pai
         a[i] === b[j] ? rest(i + 1, j + 1) + 1 : Math.max(rest(i + 1, j), rest(i, j + 1));
     }
   }
-  const pairs: Pair[] = [];
+  const pairs: PositionPair[] = [];
   for (let [i, j] = [0, 0]; i < a.length && j < b.length; ) {
     if (a[i] === b[j]) pairs.push([i++, j++]);
     else if (rest(i + 1, j) >= rest(i, j + 1)) i += 1;

@@ -1,13 +1,20 @@
 import { ContextSwitches } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { createAssembler } from './assembler.ts';
-import { withSwitches } from './context-blocks.ts';
+import { applySwitches } from './context-blocks.ts';
 import type { PromptContext } from './layer.ts';
-import { builtInLayers, createLayerRegistry } from './layout.ts';
-import { BUILT_IN_LAYOUTS, layoutNamed } from './layouts.ts';
-import { contextOf, FACTS, OWNER, OWNER_FEATURES, SKILLS, viewOf } from './testing/example-turn.ts';
+import { createBuiltInLayers, createLayerRegistry } from './layout.ts';
+import { BUILT_IN_LAYOUTS, getLayout } from './layouts.ts';
+import {
+  createContext,
+  createView,
+  FACTS,
+  OWNER,
+  OWNER_FEATURES,
+  SKILLS,
+} from './testing/example-turn.ts';
 
-const layers = createLayerRegistry(builtInLayers());
+const layers = createLayerRegistry(createBuiltInLayers());
 const GROUP = { ...FACTS, chatType: 'group', groupId: '8' } as const;
 
 const FILES = {
@@ -19,9 +26,9 @@ const FILES = {
 };
 
 const full = (facts: PromptContext['facts']): PromptContext =>
-  contextOf({
+  createContext({
     facts,
-    view: viewOf(OWNER, FILES),
+    view: createView(OWNER, FILES),
     skills: SKILLS,
     ...OWNER_FEATURES,
     replyTags: true,
@@ -32,7 +39,7 @@ const full = (facts: PromptContext['facts']): PromptContext =>
 async function prompt(layout: string, switches: ContextSwitches, facts = FACTS) {
   const assembler = createAssembler({
     layers,
-    layout: withSwitches(layoutNamed(layout), switches),
+    layout: applySwitches(getLayout(layout), switches),
   });
   const { system, userContext, report } = await assembler.assemble(full(facts));
   const text = (parts: readonly { readonly text: string }[]) =>
@@ -65,7 +72,7 @@ describe('the blocks of [memory context]', () => {
     ['mcpPrompts', '## MCP Prompts'],
     ['resources', '## Resources'],
     ['sandbox', '## Sandbox'],
-  ])('[P05] have the switch %s, which removes only this one', async (name, text, facts) => {
+  ])('[P05] have the switch %s, which removes only this block', async (name, text, facts) => {
     const [on, off] = await Promise.all([
       prompt('lab', {}, facts),
       prompt('lab', { [name]: false }, facts),
@@ -73,23 +80,23 @@ describe('the blocks of [memory context]', () => {
     expect(on.context).toContain(text);
     expect(off.context).not.toContain(text);
     expect(off.system).toBe(on.system);
-    // Files that a message names belong to the message, as attachments do.
+    // Files mentioned in a message belong to the message, as attachments do.
     const changed = off.report.filter((line, at) => line.outcome !== on.report[at]?.outcome);
     expect(changed.map((line) => line.outcome === 'absent' && line.reason)).toEqual(
       name === 'time' ? [] : changed.map(() => `agent.context.${name} is false`),
     );
   });
 
-  it('[P05] contain no daily notes unless the settings ask for them: the diary is a skill', async () => {
+  it('[P05] contain no daily notes by default: the diary is a skill', async () => {
     expect((await prompt('lab', {})).context).not.toContain('text of today.');
     expect((await prompt('lab', { diary: true })).context).toContain('text of today.');
     expect((await prompt('parley', {})).system).toContain('text of today.');
     expect((await prompt('parley', { diary: false })).system).not.toContain('text of today.');
   });
 
-  it('[P05] have one switch each, except for what the turn is about', () => {
+  it("[P05] have one switch each, except for the blocks about the turn's own subject", () => {
     const all = Object.fromEntries(ContextSwitches.keyof().options.map((name) => [name, false]));
-    const left = withSwitches(layoutNamed('lab'), all)
+    const left = applySwitches(getLayout('lab'), all)
       .layers.filter(({ off, layer, placement = layers.get(layer)?.placement }) => {
         return off === undefined && placement === 'user';
       })

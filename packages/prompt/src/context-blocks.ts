@@ -2,7 +2,7 @@ import { type ContextBlock, ContextSwitches } from '@parley/core';
 import type { LayerId } from './layer.ts';
 import type { Layout, LayoutEntry } from './layout.ts';
 
-/** The layers in each block, and the workspace file from it that other layers may show. */
+/** The layers in each block, and the block's workspace file that other layers may show. */
 const BLOCKS: Readonly<
   Record<ContextBlock, { readonly layers: readonly LayerId[]; readonly file?: string }>
 > = {
@@ -33,12 +33,15 @@ const BLOCKS: Readonly<
 };
 const NAMES = ContextSwitches.keyof().options;
 
-/** The layout after the settings have switched blocks off or on (P05). Safety is in no block. */
-export function withSwitches(layout: Layout, switches: ContextSwitches): Layout {
-  return { ...layout, layers: layout.layers.map((entry) => switchedEntry(entry, switches)) };
+/**
+ * The layout after the settings have switched blocks off or on (P05). No block contains the safety
+ * layer.
+ */
+export function applySwitches(layout: Layout, switches: ContextSwitches): Layout {
+  return { ...layout, layers: layout.layers.map((entry) => applySwitchesToEntry(entry, switches)) };
 }
 
-function switchedEntry(entry: LayoutEntry, switches: ContextSwitches): LayoutEntry {
+function applySwitchesToEntry(entry: LayoutEntry, switches: ContextSwitches): LayoutEntry {
   const { off, files, ...rest } = entry;
   const isOff = (file: string) =>
     NAMES.some((name) => BLOCKS[name].file === file && switches[name] === false);

@@ -1,24 +1,24 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import { createPromptFiles, SOUL, type Workspace } from '@parley/workspace';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AssembledPrompt } from './assembled-prompt.ts';
-import { createAssembler, declaredReads, type PromptAssembler } from './assembler.ts';
-import { builtInLayers, createLayerRegistry, readChannelFormats } from './layout.ts';
+import { createAssembler, listDeclaredReads, type PromptAssembler } from './assembler.ts';
+import { createBuiltInLayers, createLayerRegistry, readChannelFormats } from './layout.ts';
 import { BUILT_IN_LAYOUTS } from './layouts.ts';
 import {
+  createSceneContext,
   GROUP_READERS,
   inspectPrompt,
+  type PromptScene,
   SCENES,
-  type Scene,
-  sceneContext,
 } from './testing/example-scenes.ts';
-import { exampleWorkspace } from './testing/example-turn.ts';
+import { createExampleWorkspace } from './testing/example-turn.ts';
 
 const FORMATS = join(import.meta.dirname, '../../../config/channel-formats');
-const layers = createLayerRegistry(builtInLayers(await readChannelFormats(FORMATS)));
+const layers = createLayerRegistry(createBuiltInLayers(await readChannelFormats(FORMATS)));
 
 /** Phrases that occur only in the owner's private files and features. */
 const PRIVATE = [
@@ -34,19 +34,19 @@ const PRIVATE = [
 ];
 
 let base: string;
-const workspaces = new Map<Scene['workspace'], Workspace>();
+const workspaces = new Map<PromptScene['workspace'], Workspace>();
 beforeAll(async () => {
   base = await mkdtemp(join(tmpdir(), 'parley-golden-'));
   for (const kind of ['lived-in', 'new', 'none'] as const) {
-    workspaces.set(kind, await exampleWorkspace(kind, base, GROUP_READERS));
+    workspaces.set(kind, await createExampleWorkspace(kind, base, GROUP_READERS));
   }
 });
 afterAll(() => rm(base, { recursive: true, force: true }));
 
-async function promptOf(assembler: PromptAssembler, scene: Scene): Promise<AssembledPrompt> {
+async function promptOf(assembler: PromptAssembler, scene: PromptScene): Promise<AssembledPrompt> {
   const workspace = workspaces.get(scene.workspace);
   if (workspace === undefined) throw new Error(`there is no workspace "${scene.workspace}"`);
-  return assembler.assemble(await sceneContext(scene, workspace));
+  return assembler.assemble(await createSceneContext(scene, workspace));
 }
 
 describe.each(BUILT_IN_LAYOUTS)('the prompts of layout $name', (layout) => {
@@ -72,15 +72,15 @@ describe.each(BUILT_IN_LAYOUTS)('the prompts of layout $name', (layout) => {
 });
 
 it('[W09] no layer of any layout reads an undeclared workspace file', async () => {
-  const { log, lines } = recordingLogger();
+  const { log, lines } = createRecordingLogger();
   const read = new Set<string>();
   for (const layout of BUILT_IN_LAYOUTS) {
-    const declared = createPromptFiles(declaredReads(layers, layout));
+    const declared = createPromptFiles(listDeclaredReads(layers, layout));
     const assembler = createAssembler({ layers, layout, log });
     for (const scene of Object.values(SCENES)) {
       const workspace = workspaces.get(scene.workspace);
       if (workspace === undefined) throw new Error(`there is no workspace "${scene.workspace}"`);
-      const { view, ...context } = await sceneContext(scene, workspace);
+      const { view, ...context } = await createSceneContext(scene, workspace);
       const recording: typeof view = {
         ...view,
         read(name, limit) {

@@ -6,24 +6,24 @@ import type { Workspace } from '@parley/workspace';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAssembler } from './assembler.ts';
 import type { PromptContext } from './layer.ts';
-import { builtInLayers, createLayerRegistry } from './layout.ts';
-import { layoutNamed } from './layouts.ts';
-import { GROUP_READERS, SCENES, sceneContext } from './testing/example-scenes.ts';
-import { exampleWorkspace } from './testing/example-turn.ts';
+import { createBuiltInLayers, createLayerRegistry } from './layout.ts';
+import { getLayout } from './layouts.ts';
+import { createSceneContext, GROUP_READERS, SCENES } from './testing/example-scenes.ts';
+import { createExampleWorkspace } from './testing/example-turn.ts';
 
 /**
- * Checks each statement about the prompt in the design of each layout against the scenes in the
- * golden files. layouts.test.ts checks the order of sections, layers/files.test.ts the limits for
- * files.
+ * Compares the design's statements about the prompt of each layout with the scenes in the golden
+ * files; the order of sections is tested in `layouts.test.ts`, the limits for files in
+ * `layers/files.test.ts`.
  */
-const layers = createLayerRegistry(builtInLayers());
+const layers = createLayerRegistry(createBuiltInLayers());
 
 let base: string;
 const workspaces = new Map<string, Workspace>();
 beforeAll(async () => {
   base = await mkdtemp(join(tmpdir(), 'parley-statements-'));
   for (const kind of ['lived-in', 'new', 'none'] as const)
-    workspaces.set(kind, await exampleWorkspace(kind, base, GROUP_READERS));
+    workspaces.set(kind, await createExampleWorkspace(kind, base, GROUP_READERS));
 });
 afterAll(() => rm(base, { recursive: true, force: true }));
 
@@ -35,8 +35,8 @@ async function promptOf(
   const scene = SCENES[sceneName];
   const workspace = workspaces.get(scene?.workspace ?? '');
   if (scene === undefined || workspace === undefined) throw new Error(`no scene ${sceneName}`);
-  const context = change(await sceneContext(scene, workspace));
-  const assembler = createAssembler({ layers, layout: layoutNamed(house) });
+  const context = change(await createSceneContext(scene, workspace));
+  const assembler = createAssembler({ layers, layout: getLayout(house) });
   const { system, userContext } = await assembler.assemble(context);
   const textOf = (parts: readonly { readonly text: string }[]) =>
     parts.map(({ text }) => text).join('\n\n');
@@ -318,7 +318,7 @@ describe('the runtime facts of mushroom', () => {
 
 describe('the memory context of lab', () => {
   it.each(['owner-direct', 'stranger-direct', 'discord-group', 'heartbeat', 'sub-agent'])(
-    '[P05] contains everything that changes, and the system prompt none of it: %s',
+    '[P05] contains every changing layer, and the system prompt contains none: %s',
     async (scene) => {
       const { system, user } = await promptOf('lab', scene);
       expect(user).toMatch(/^\[memory context\]\n[\s\S]*\n\[\/memory context\]$/);

@@ -4,15 +4,15 @@ import type { Audience, Reader } from '@parley/core';
 import type { WorkspaceFile } from '@parley/workspace';
 import { describe, expect, it } from 'vitest';
 import {
-  characterSource,
+  createPersonaSource,
   type IdentitySources,
-  identityOf,
   type NamedText,
   parseIdentity,
   readIdentity,
+  resolveIdentity,
 } from './identity.ts';
 import type { SourceTurn } from './layer.ts';
-import { contextOf, GUEST, OWNER, viewOf } from './testing/example-turn.ts';
+import { createContext, createView, GUEST, OWNER } from './testing/example-turn.ts';
 
 describe('the identity', () => {
   it.each<[string, IdentitySources, object]>([
@@ -36,7 +36,7 @@ describe('the identity', () => {
     ['blank is not set', { global: { name: '  ' }, file: { name: 'Mori' } }, { name: 'Mori' }],
     ['one line', { file: { name: 'Mori\n\n## Safety' } }, { name: 'Mori ## Safety' }],
   ])('[W05] %s', (_, sources, identity) => {
-    expect(identityOf(sources)).toEqual(identity);
+    expect(resolveIdentity(sources)).toEqual(identity);
   });
 
   it.each([
@@ -58,20 +58,22 @@ describe('the identity', () => {
   it('ignores hints and empty lines of a template', () => {
     const template =
       '- **Name:**\n  _(pick something you like)_\n- **Role:** _(what are you?)_\n- **Emoji:** ';
-    expect(identityOf({ file: parseIdentity(template) })).toEqual({ name: 'Assistant' });
+    expect(resolveIdentity({ file: parseIdentity(template) })).toEqual({ name: 'Assistant' });
   });
 
   it('[W05] comes from the settings, then from IDENTITY.md', async () => {
-    const view = viewOf(OWNER, { 'IDENTITY.md': 'Name: Mori\nEmoji: 🌱' });
+    const view = createView(OWNER, { 'IDENTITY.md': 'Name: Mori\nEmoji: 🌱' });
     const settings = { agent: { emoji: '🦉' } };
     expect(await readIdentity(view, settings)).toEqual({ name: 'Mori', emoji: '🦉' });
-    expect(await readIdentity(viewOf(OWNER), settings)).toEqual({ name: 'Assistant', emoji: '🦉' });
+    expect(await readIdentity(createView(OWNER), settings)).toEqual({
+      name: 'Assistant',
+      emoji: '🦉',
+    });
   });
 });
 
 const CONFIG = join(import.meta.dirname, '../../../config');
 
-/** All files in a folder that ships with Parley. */
 function builtInTexts(folder: string): NamedText[] {
   return readdirSync(join(CONFIG, folder)).map((file) => ({
     name: file.slice(0, -'.md'.length),
@@ -91,7 +93,7 @@ interface Asking {
 
 /** A turn whose workspace has these files, all for `audience`. */
 function turn({ reader = OWNER, files = {}, audience, fix }: Asking = {}): SourceTurn {
-  const plain = viewOf(reader, files);
+  const plain = createView(reader, files);
   const read = async (name: string) => {
     const file = await plain.read(name);
     if (file.kind === 'absent' || audience === undefined) return file;
@@ -100,7 +102,7 @@ function turn({ reader = OWNER, files = {}, audience, fix }: Asking = {}): Sourc
     }
     return { ...file, audience } satisfies WorkspaceFile;
   };
-  const { facts, messages } = contextOf({ reader });
+  const { facts, messages } = createContext({ reader });
   const fixing = fix === undefined ? {} : { fix };
   const view = { ...plain, read };
   return { facts, reader, view, messages, conversationId: 'c', session: 1, ...fixing };
@@ -127,9 +129,10 @@ describe('persona and output format', () => {
   it.each(PERSONAS.flatMap((persona) => FORMATS.map((format) => [persona, format] as const)))(
     '[P14] combine freely: $0.name with $1.name',
     async (persona, format) => {
-      const { persona: who, outputFormat } = await characterSource({ persona, format }).gather(
-        turn(),
-      );
+      const { persona: who, outputFormat } = await createPersonaSource({
+        persona,
+        format,
+      }).gather(turn());
       expect(who?.text).toBe(persona.builtIn);
       expect(outputFormat?.text).toBe(format.builtIn);
     },
@@ -139,7 +142,7 @@ describe('persona and output format', () => {
     const fix = session();
     const texts = [];
     for (const format of FORMATS) {
-      const source = characterSource({ persona: PERSONAS[0], format });
+      const source = createPersonaSource({ persona: PERSONAS[0], format });
       texts.push(await source.gather(turn({ fix })));
     }
     expect(new Set(texts.map(({ persona }) => persona?.text))).toEqual(
@@ -150,10 +153,10 @@ describe('persona and output format', () => {
     );
   });
 
-  it('[P14] come from the workspace if it has a file of that name', async () => {
+  it('[P14] are read from the workspace if it has a file of that name', async () => {
     const files = { 'personas/wren.md': 'You are mine.', 'output-formats/plain.md': 'Just talk.' };
     const character = { persona: named('wren', 'builtIn'), format: named('plain', 'builtIn') };
-    expect(await characterSource(character).gather(turn({ files }))).toEqual({
+    expect(await createPersonaSource(character).gather(turn({ files }))).toEqual({
       persona: {
         text: 'You are mine.',
         source: 'personas/wren.md',
@@ -167,24 +170,24 @@ describe('persona and output format', () => {
     });
   });
 
-  it('[W03] keep the audience of their file, and nothing replaces one that is private', async () => {
+  it('[W03] keep the audience of their file, and a private one is not replaced by the built-in one', async () => {
     const asking = { files: { 'personas/wren.md': 'x' }, audience: { kind: 'owner' } } as const;
-    const source = characterSource({ persona: named('wren', 'builtIn') });
+    const source = createPersonaSource({ persona: named('wren', 'builtIn') });
     expect((await source.gather(turn(asking))).persona?.audience).toEqual({ kind: 'owner' });
     expect(await source.gather(turn({ ...asking, reader: GUEST }))).toEqual({});
   });
 
-  it('[P02] say nothing if none is named or none exists', async () => {
-    expect(await characterSource({}).gather(turn())).toEqual({});
-    expect(await characterSource({ persona: named('nobody') }).gather(turn())).toEqual({});
+  it('[P02] are empty when the settings name none or the named one does not exist', async () => {
+    expect(await createPersonaSource({}).gather(turn())).toEqual({});
+    expect(await createPersonaSource({ persona: named('nobody') }).gather(turn())).toEqual({});
   });
 });
 
 describe('a session', () => {
-  const first = characterSource({ persona: named('wren', 'first') });
-  const second = characterSource({ persona: named('raven', 'second') });
+  const first = createPersonaSource({ persona: named('wren', 'first') });
+  const second = createPersonaSource({ persona: named('raven', 'second') });
 
-  it('[P14] keeps the persona that it began with, word for word', async () => {
+  it('[P14] keeps the persona of its first turn, word for word', async () => {
     const fix = session();
     const started = await first.gather(turn({ fix }));
     const edited = { files: { 'personas/wren.md': 'edited' }, fix };
@@ -192,22 +195,22 @@ describe('a session', () => {
     expect(await second.gather(turn({ fix }))).toEqual(started);
   });
 
-  it('[P14] takes a new persona when it starts anew', async () => {
+  it('[P14] takes a new persona when it is restarted', async () => {
     await first.gather(turn({ fix: session() }));
     const { persona } = await second.gather(turn({ fix: session() }));
     expect(persona?.text).toBe('second');
   });
 
-  it('[P14] can receive its persona later if it began without one', async () => {
+  it('[P14] can receive its persona later when its first turn had none', async () => {
     const fix = session();
-    await characterSource({ persona: named('nobody') }).gather(turn({ fix }));
+    await createPersonaSource({ persona: named('nobody') }).gather(turn({ fix }));
     expect((await first.gather(turn({ fix }))).persona?.text).toBe('first');
   });
 });
 
-describe('the rest of a profile', () => {
-  it('[P13] [P15] fills in the ephemeral prompt and which files to skip', async () => {
-    const source = characterSource({ ephemeral: 'Be brief.', skipContextFiles: true });
+describe('the other settings of a profile', () => {
+  it('[P13] [P15] set the ephemeral prompt and the files to skip', async () => {
+    const source = createPersonaSource({ ephemeral: 'Be brief.', skipContextFiles: true });
     expect(await source.gather(turn())).toEqual({
       ephemeral: { text: 'Be brief.', source: 'settings', audience: { kind: 'everyone' } },
       skipContextFiles: true,

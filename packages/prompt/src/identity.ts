@@ -2,7 +2,6 @@ import { PromptPart } from '@parley/core';
 import type { WorkspaceView } from '@parley/workspace';
 import type { ContextSource, Identity, PromptFeatures, SourceTurn } from './layer.ts';
 
-/** A source of identity fields. */
 export interface IdentitySource {
   readonly name?: string | undefined;
   readonly role?: string | undefined;
@@ -26,21 +25,23 @@ const FALLBACK_NAME = 'Assistant';
 const MAX_LENGTH = 200;
 
 /**
- * Takes name, role and emoji each from the first source that sets it (W05). A blank value counts as
- * not set.
+ * Takes name, role and emoji each from the first source that sets the field (W05). A blank value
+ * counts as not set.
  */
-export function identityOf({ global, agent, file }: IdentitySources): Identity {
-  const { name = FALLBACK_NAME, ...rest } = firstSet([global, agent, file]);
+export function resolveIdentity({ global, agent, file }: IdentitySources): Identity {
+  const { name = FALLBACK_NAME, ...rest } = mergeIdentityFields([global, agent, file]);
   return { name, ...rest };
 }
 
 /**
- * Merges the fields from several sources, the strongest first. A field that none of them sets is
+ * Merges the fields from several sources, the strongest first. A field that no source sets is
  * omitted.
  */
-export function firstSet(sources: readonly (IdentitySource | undefined)[]): Partial<Identity> {
+export function mergeIdentityFields(
+  sources: readonly (IdentitySource | undefined)[],
+): Partial<Identity> {
   const first = (field: keyof IdentitySource): string | undefined =>
-    sources.map((source) => shortLine(source?.[field])).find((value) => value !== '');
+    sources.map((source) => toShortLine(source?.[field])).find((value) => value !== '');
   const name = first('name');
   const role = first('role');
   const emoji = first('emoji');
@@ -62,7 +63,7 @@ export async function readIdentity(
   settings: Omit<IdentitySources, 'file'>,
 ): Promise<Identity> {
   const file = await view.read(IDENTITY_FILE);
-  return identityOf({
+  return resolveIdentity({
     ...settings,
     ...(file.kind === 'file' && { file: parseIdentity(file.text) }),
   });
@@ -70,7 +71,7 @@ export async function readIdentity(
 
 /**
  * Parses lines such as `- **Name:** Mori` or `Role: gardener`. OpenClaw uses `Creature` for the
- * role, and sometimes puts the value on a separate indented line. A hint in brackets, as in its
+ * role, and sometimes puts the value on a separate indented line. A hint in brackets, as in the
  * template, counts as empty.
  */
 export function parseIdentity(markdown: string): IdentitySource {
@@ -97,12 +98,15 @@ function stripEmphasis(value: string): string {
   return value.replace(/^[\s*_`]+|(?<![\s*_`])[\s*_`]+$/g, '');
 }
 
-function shortLine(value: string | undefined): string {
+function toShortLine(value: string | undefined): string {
   return (value ?? '').replace(/\s+/g, ' ').trim().slice(0, MAX_LENGTH);
 }
 
-/** The persona and output format of the settings, or of the profile they name (P14, P15). */
-export interface Character {
+/**
+ * The persona and output format of the settings, or of the profile that the settings name (P14,
+ * P15).
+ */
+export interface PersonaSettings {
   readonly persona?: NamedText | undefined;
   readonly format?: NamedText | undefined;
   readonly ephemeral?: string | undefined;
@@ -110,23 +114,23 @@ export interface Character {
 }
 
 /**
- * Fills in persona, output format and the ephemeral prompt. The first turn of a session fixes the
- * persona: it stays verbatim, whatever is edited meanwhile. The format may change at any time.
+ * The first turn of a session fixes the persona: the text stays verbatim, even if its file is
+ * edited. The format may change at any time.
  */
-export function characterSource(character: Character): ContextSource {
+export function createPersonaSource(character: PersonaSettings): ContextSource {
   return {
     id: 'character',
     reads: NAMED_FOLDERS.map((folder) => `${folder}/`),
     async gather(turn) {
       const { persona, format, ephemeral, skipContextFiles } = character;
       const [who, shape] = await Promise.all([
-        persona === undefined ? null : fixedPersona(persona, turn),
+        persona === undefined ? null : readFixedPersona(persona, turn),
         format === undefined ? null : readNamedText(format, 'output-formats', turn.view),
       ]);
       const features: PromptFeatures = {
         ...(who === null ? {} : { persona: who }),
         ...(shape === null ? {} : { outputFormat: shape }),
-        ...(ephemeral === undefined ? {} : { ephemeral: fromSettings(ephemeral) }),
+        ...(ephemeral === undefined ? {} : { ephemeral: createSettingsPart(ephemeral) }),
         ...(skipContextFiles === undefined ? {} : { skipContextFiles }),
       };
       return features;
@@ -134,22 +138,20 @@ export function characterSource(character: Character): ContextSource {
   };
 }
 
-/** Does not keep null: a session that began without a persona can still get its one. */
-async function fixedPersona(persona: NamedText, turn: SourceTurn): Promise<PromptPart | null> {
+/** Null is not stored, so a session without a persona can still receive one. */
+async function readFixedPersona(persona: NamedText, turn: SourceTurn): Promise<PromptPart | null> {
   const now = await readNamedText(persona, 'personas', turn.view);
   if (now === null || turn.fix === undefined) return now;
   return turn.fix('persona', now, PromptPart);
 }
 
-function fromSettings(text: string): PromptPart {
+function createSettingsPart(text: string): PromptPart {
   return { text, source: 'settings', audience: { kind: 'everyone' } };
 }
 
-/** A persona or an output format that the settings name. */
 export interface NamedText {
   /** The file name without its folder and ending. */
   readonly name: string;
-  /** The built-in text with this name; null if there is none. */
   readonly builtIn: string | null;
 }
 
@@ -159,8 +161,8 @@ type NamedFolder = (typeof NAMED_FOLDERS)[number];
 
 /**
  * Reads the text with that name: the workspace's own file, otherwise the built-in one. A file that
- * this reader may not see counts as empty: in a group, no other persona may replace one that an
- * operator keeps private. Returns null if there is no text.
+ * this reader may not see counts as empty: in a group, a private persona must not be replaced by
+ * the built-in one. Returns null when no text has this name.
  */
 async function readNamedText(
   { name, builtIn }: NamedText,

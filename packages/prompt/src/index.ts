@@ -2,17 +2,17 @@ export {
   type AssembledPrompt,
   type EnforcedParts,
   enforceAudience,
-  fencedContext,
+  fenceContext as fencedContext,
   type LayerReport,
   type SentParts,
   type SystemPart,
-  sentPromptOf,
+  toSentPrompt as sentPromptOf,
   type UserPart,
 } from './assembled-prompt.ts';
 export {
   type AssemblerOptions,
   createAssembler,
-  declaredReads,
+  listDeclaredReads as declaredReads,
   type PromptAdditions,
   type PromptAssembler,
 } from './assembler.ts';
@@ -24,23 +24,23 @@ export {
   type PromptSize,
   type TextPiece,
 } from './compare-prompts.ts';
-export { withSwitches } from './context-blocks.ts';
+export { applySwitches as withSwitches } from './context-blocks.ts';
 export {
-  type Character,
-  characterSource,
-  firstSet,
+  createPersonaSource as characterSource,
   IDENTITY_FILE,
   type IdentitySource,
-  identityOf,
+  mergeIdentityFields as firstSet,
   type NamedText,
+  type PersonaSettings as Character,
   readIdentity,
+  resolveIdentity as identityOf,
 } from './identity.ts';
 export {
   type Absent,
   type AttachmentNote,
-  absent,
   type ConnectorNote,
   type ContextSource,
+  createAbsent as absent,
   type FixForSession,
   type GroupMessage,
   type HeartbeatNote,
@@ -66,16 +66,16 @@ export {
   type Volatility,
 } from './layer.ts';
 export { EXPECTED_ABILITIES } from './layers/tools.ts';
-export { messageContext } from './layers/turn.ts';
+export { formatMessageContext as messageContext } from './layers/turn.ts';
 export {
-  builtInLayers,
+  applyFileLimits as withFileLimits,
   type ChannelFormats,
+  createBuiltInLayers as builtInLayers,
   createLayerRegistry,
   type LayerRegistry,
   type Layout,
   type LayoutEntry,
   readChannelFormats,
-  withFileLimits,
 } from './layout.ts';
-export { layoutNamed } from './layouts.ts';
+export { getLayout as layoutNamed } from './layouts.ts';
 export { capUntrusted, frameUntrusted, quoteUntrusted } from './text.ts';

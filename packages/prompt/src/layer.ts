@@ -20,31 +20,30 @@ export type Volatility = 'static' | 'session' | 'turn';
 /** `system`: instructions. `user`: data, placed before the person's own text (P05, P18). */
 export type Placement = 'system' | 'user';
 
-/** A layer's text for this turn. */
 export interface LayerPart extends PromptPart {
-  /** Set if the text is incomplete (P10). */
+  /** Set when the text is incomplete (P10). */
   readonly cut?: Cut | null;
 }
 
-/** A layer without any text (P02). The reason is for people and contains nothing private. */
+/** A layer without any text (P02). The reason is shown to people and contains no private text. */
 export interface Absent {
   readonly absent: string;
 }
 
-/** A layout's options for one of its layers. A layer uses only those that apply to it. */
+/** A layout's options for one of its layers. A layer uses only the options that apply to it. */
 export interface LayerOptions {
-  /** The heading above the text, including its marks (`## Tooling`). Replaces the layer's own. */
+  /** Replaces the layer's default heading; includes the marks (`## Tooling`). */
   readonly heading?: string;
   /** The workspace files that the layer shows, in this order. */
   readonly files?: readonly string[];
   /** The maximum number of characters taken from one file. */
   readonly characters?: number;
   /**
-   * The stated purpose of its file; replaces the layer's default. With several files, a line above
-   * them.
+   * The stated purpose of the layer's file; replaces the default. With several files, a line above
+   * all of them.
    */
   readonly purpose?: string;
-  /** Includes what people chose (their name, the chat title, turn variables), as data (P18). */
+  /** Includes text chosen by people (their name, the chat title, turn variables), as data (P18). */
   readonly named?: boolean;
   /**
    * Shows tool parameters, the files in the sandbox, the files mentioned in the message, and the
@@ -53,32 +52,32 @@ export interface LayerOptions {
   readonly detailed?: boolean;
   /** The maximum number of characters taken from all files of the layer together. */
   readonly charactersInAll?: number;
-  /** False: omits the rules of HEARTBEAT.md, because another layer shows the whole file. */
+  /** False omits the rules of HEARTBEAT.md, because another layer shows the whole file. */
   readonly rules?: boolean;
-  /** False: omits how to answer a heartbeat, because another layer of the layout says it. */
+  /** False omits how to answer a heartbeat, because another layer of the layout explains it. */
   readonly protocol?: boolean;
-  /** Explains how to choose among the tools, or among the types and scopes of memories. */
+  /** Adds guidance on choosing among the tools, or among the types and scopes of memories. */
   readonly guided?: boolean;
-  /** The layout's own text before the layer's file, even if that file does not exist. */
+  /** The layout's own text before the layer's file, shown even if that file does not exist. */
   readonly lead?: string;
-  /** False: omits date and time from the facts. */
+  /** False omits date and time from the facts. */
   readonly clock?: boolean;
-  /** Why the layer is omitted unless the settings ask for it. */
+  /** The reason for omitting the layer unless the settings request it. */
   readonly off?: string;
   /** The number of days whose notes the layer shows. */
   readonly days?: number;
 }
 
-/** One named layer of the prompt. It holds no state: its text depends only on the context. */
+/** A layer has no state: its text depends only on the context. */
 export interface Layer {
   readonly id: LayerId;
   readonly volatility: Volatility;
   readonly placement: Placement;
-  /** The prompt modes that include it (P07); by default only `full`. */
+  /** The prompt modes that include the layer (P07); only `full` by default. */
   readonly modes?: readonly PromptMode[];
   /**
-   * The workspace files that it reads, besides those that the layout assigns to it
-   * (`LayerOptions.files`). Any other file appears to be absent. An agent needs an approval to
+   * The workspace files that the layer reads, besides the files that the layout assigns to it
+   * (`LayerOptions.files`). Any other file appears to be missing. An agent needs an approval to
    * change a declared file.
    */
   readonly reads?: readonly FilePattern[];
@@ -88,11 +87,9 @@ export interface Layer {
   ): LayerPart | Absent | Promise<LayerPart | Absent>;
 }
 
-/** The output of a layer: text, nothing, or an error. */
 export type LayerOutput = LayerPart | Absent | { readonly failed: unknown };
 
-/** The output of a layer in one turn. */
-export interface Rendering {
+export interface RenderedLayer {
   readonly layer: LayerId;
   readonly placement: Placement;
   /** Whether the output may differ in the next turn. */
@@ -101,31 +98,34 @@ export interface Rendering {
 }
 
 /** Creates the output of a layer without any text, with the reason. */
-export function absent(reason: string): Absent {
+export function createAbsent(reason: string): Absent {
   return { absent: reason };
 }
 
 /** Creates a text that anyone may read. */
-export function forEveryone(text: string, source = 'Parley'): LayerPart {
+export function createOpenPart(text: string, source = 'Parley'): LayerPart {
   return { text, source, audience: { kind: 'everyone' } };
 }
 
 /**
- * Creates a text that belongs to this chat: about its people, its message, or what is connected to
- * it.
+ * Creates a text with the audience of this chat: about its people, its message, or its connections.
  */
-export function forChat({ conversationId }: Reader, text: string, source: string): LayerPart {
+export function createChatPart(
+  { conversationId }: Reader,
+  text: string,
+  source: string,
+): LayerPart {
   return { text, source, audience: { kind: 'conversation', conversationId } };
 }
 
-/** A message in a group that was not addressed to the agent. All of its text is untrusted. */
+/** A message in a group that was not addressed to the agent. The whole text is untrusted. */
 export interface GroupMessage {
   readonly senderId: string;
   readonly senderName: string;
   readonly text: string;
 }
 
-/** A message that Parley sent to the chat on its own. */
+/** A message that Parley sent to the chat on its own initiative. */
 export interface OwnMessage {
   readonly what: string;
   readonly text: string;
@@ -139,8 +139,8 @@ export interface OwnMessage {
 export type PromptMode = 'full' | 'light' | 'minimal' | 'none';
 
 /**
- * Whether something declared for `modes` (by default only `full`) is included in a prompt with this
- * mode.
+ * Whether a layer or file declared for `modes` (only `full` by default) is included in a prompt
+ * with this mode.
  */
 export function isInMode(
   modes: readonly PromptMode[] = ['full'],
@@ -151,9 +151,8 @@ export function isInMode(
 
 /**
  * Keeps a value for the rest of a session: the first caller's value is stored, and later callers
- * get it back. Anything that must not change within a session (P05, P14, S07) goes through this
- * before it is used. The value must survive JSON serialization; `schema` validates it when it is
- * read back.
+ * get the stored one. Use it for every value that must not change within a session (P05, P14, S07).
+ * The value must survive JSON serialization; `schema` validates the stored value.
  */
 export type FixForSession = <Value>(
   key: string,
@@ -161,32 +160,34 @@ export type FixForSession = <Value>(
   schema: { parse(kept: unknown): Value },
 ) => Promise<Value>;
 
-/** The agent's identity, as shown to the people it talks to. */
 export interface Identity {
   readonly name: string;
   readonly role?: string;
   readonly emoji?: string;
 }
 
-/** The limits of a turn (G01) that the agent is told. */
+/** The limits of a turn (G01), as told to the agent. */
 export interface TurnLimitsNote {
   /** The maximum number of model calls. */
   readonly steps: number;
   readonly minutes: number;
 }
 
-/** Everything that the layers of one turn may use. Files come only through `view`. */
+/** The context available to the layers of one turn. Files can be read only through `view`. */
 export interface PromptContext extends PromptFeatures {
   readonly facts: RuntimeFacts;
   readonly reader: Reader;
   /** The workspace as `reader` sees it; a view for a different reader is refused. */
   readonly view: WorkspaceView;
   readonly identity: Identity;
-  /** Default: `full`. */
+  /** `full` by default. */
   readonly mode?: PromptMode;
   /** Omits the files that describe the agent and how it works (P04). */
   readonly skipContextFiles?: boolean;
-  /** The messages answered in this turn, oldest first. Their content was written by chat users. */
+  /**
+   * The messages answered in this turn, oldest first. The content of these messages was written by
+   * chat users.
+   */
   readonly messages: readonly InboundMessage[];
   /** The clock of the system prompt is rounded down to this many minutes, 1 to 60. */
   readonly clockMinutes: number;
@@ -194,13 +195,13 @@ export interface PromptContext extends PromptFeatures {
   readonly turnLimits?: TurnLimitsNote | undefined;
   /** Messages from others in the group since the agent's last turn, oldest first. */
   readonly groupContext?: readonly GroupMessage[];
-  /** Messages that Parley sent there on its own since then, oldest first. */
+  /** Messages that Parley sent to the chat on its own since then, oldest first. */
   readonly ownMessages?: readonly OwnMessage[];
   /** Where the text is shown in the chat; absent if the answer is not shown. */
   readonly target?: RenderTarget;
-  /** The skills that this session knows; fixed for the session (S07). */
+  /** The skills available to this session; fixed for the session (S07). */
   readonly skills?: SkillSnapshot;
-  /** If absent, nothing is kept: the prompt does not belong to any session. */
+  /** When absent, no value is kept, because the prompt does not belong to a session. */
   readonly fix?: FixForSession;
   /** The operator's home folder, shown as `~` in the prompt. */
   readonly home?: string;
@@ -210,7 +211,7 @@ export interface PromptContext extends PromptFeatures {
   readonly model?: string | undefined;
 }
 
-/** What a context source knows about a turn. */
+/** The facts about a turn that a context source may use. */
 export interface SourceTurn
   extends Pick<PromptContext, 'facts' | 'reader' | 'view' | 'messages' | 'fix'> {
   readonly conversationId: string;
@@ -219,13 +220,15 @@ export interface SourceTurn
 }
 
 /**
- * Provides what one feature adds to a turn. It reads files only from `turn.view` and passes on
- * their audience. A source that throws is omitted and logged; the person still gets an answer.
+ * A source reads files only from `turn.view` and passes on their audience. A source that throws is
+ * omitted and logged; the person still gets an answer.
  */
 export interface ContextSource {
   /** Kebab-case, for logs. */
   readonly id: string;
-  /** The workspace files that it reads; any other file appears to be absent in `turn.view`. */
+  /**
+   * The workspace files that the source reads; any other file appears to be missing in `turn.view`.
+   */
   readonly reads?: readonly FilePattern[];
   gather(turn: SourceTurn): Promise<PromptFeatures & Pick<PromptContext, 'skills'>>;
 }
@@ -233,29 +236,28 @@ export interface ContextSource {
 /** The five groups of tools in the prompt (P11). */
 export type ToolTier = 'middleware' | 'filesystem' | 'external-mcp' | 'sandbox' | 'knowledge-base';
 
-/** A tool as described in the prompt. Its schema is sent to the model with the request. */
+/** A tool as described in the prompt. The tool's schema is sent to the model with the request. */
 export interface ToolNote {
   readonly name: string;
-  /** What it does, in one sentence. */
+  /** The purpose of the tool, in one sentence. */
   readonly summary: string;
-  /** When to use it and when not to. */
   readonly hint?: string;
   readonly tier: ToolTier;
-  /** The JSON Schema of its parameters. */
   readonly input?: Readonly<Record<string, unknown>>;
   /**
-   * Whether the conversation's mode excludes it. The note says what would make it available (G04).
+   * Whether the conversation's mode excludes the tool. The note names the mode that would make the
+   * tool available (G04).
    */
   readonly placeholder?: boolean;
 }
 
 /**
- * A browser, desktop or MCP server that is or was connected (G03). Only connected ones are shown.
+ * A browser, desktop or MCP server that is or was connected (G03). The prompt lists only connected
+ * ones.
  */
 export interface ConnectorNote {
   readonly name: string;
   readonly connected: boolean;
-  /** What the agent can use it for. */
   readonly text: string;
 }
 
@@ -266,7 +268,7 @@ export interface McpPromptNote {
   readonly description: string;
 }
 
-/** Something that the agent can read on demand: a file, a page, a table. */
+/** A file, page or table that the agent can read on demand. */
 export interface ResourceNote {
   readonly name: string;
   readonly location: string;
@@ -277,11 +279,11 @@ export interface ResourceNote {
 export interface SandboxNote {
   /** Such as `bubblewrap`. */
   readonly kind: string;
-  /** What a command can reach, and its limits. */
+  /** The files and network that a command can reach, and its limits. */
   readonly text: string;
   /**
-   * Files that commands left there, newest first; sizes in bytes. `totalFileCharacters` is set if
-   * there are more files than are listed.
+   * Files that commands left in the sandbox, newest first; sizes in bytes. `totalFileCharacters` is
+   * set when there are more files than are listed.
    */
   readonly files?: readonly { readonly name: string; readonly size: number }[];
   readonly totalFileCharacters?: number;
@@ -300,30 +302,30 @@ export interface AttachmentNote {
 export interface HeartbeatNote {
   readonly task: string;
   readonly instruction: string;
-  /** Ready to show, such as `every 30 min, 09:00–21:00, last run 14:05`. */
+  /** Formatted for display, such as `every 30 min, 09:00–21:00, last run 14:05`. */
   readonly schedule: string;
   /** The text of HEARTBEAT.md outside its tasks, which applies to all of them. */
   readonly context?: string;
-  /** The language in which its reader writes, such as `German`; absent if unknown. */
+  /** The language of the task's reader, such as `German`; absent if unknown. */
   readonly language?: string | undefined;
 }
 
-/** One item of the session's list (G12). */
+/** One item of the session's to-do list (G12). */
 export interface TodoNote {
   readonly text: string;
   readonly state: 'open' | 'doing' | 'done';
 }
 
 /**
- * What Parley's features add to a turn. Each field is provided by a `ContextSource`. A layer whose
- * field is missing or empty is omitted (P02). Parts carry the audience of their sources.
+ * Additions of Parley's features to a turn. Each field is provided by a `ContextSource`. A layer
+ * whose field is missing or empty is omitted (P02). Parts carry the audience of their sources.
  */
 export interface PromptFeatures {
   /** The accounts of the owner, such as `telegram:42`. */
   readonly owners?: readonly string[];
-  /** The tools that can be called in this turn. If empty, the prompt says that there are none. */
+  /** The tools that can be called in this turn; if empty, the prompt says that there are none. */
   readonly tools?: readonly ToolNote[];
-  /** What the agent may do in this conversation (G04); default: `agent`. */
+  /** The conversation's mode (G04); `agent` by default. */
   readonly conversationMode?: 'agent' | 'ask' | 'plan';
   /** The skills that people invoked by command in this turn's messages, ready to follow (S08). */
   readonly calledSkills?: readonly PromptPart[];
@@ -333,7 +335,7 @@ export interface PromptFeatures {
   readonly persona?: PromptPart;
   /** The form of answers, such as `emotion_pipe` (P14). */
   readonly outputFormat?: PromptPart;
-  /** Set if a program reads the answer: the JSON Schema for the answer. */
+  /** The JSON Schema for an answer that a program reads; absent otherwise. */
   readonly responseSchema?: object;
   /** Short summaries of saved memories (G14). */
   readonly userProfile?: PromptPart;
@@ -357,7 +359,7 @@ export interface PromptFeatures {
   readonly heartbeat?: HeartbeatNote;
   readonly todos?: readonly TodoNote[];
   /**
-   * The message with which the agent stays silent, such as `NO_REPLY` (G09); it must be the whole
+   * The text with which the agent stays silent, such as `NO_REPLY` (G09); it must be the whole
    * answer.
    */
   readonly silentToken?: string;
@@ -372,9 +374,9 @@ export interface PromptFeatures {
 }
 
 /**
- * `layer-*` and `layout-*`: the layers or the layout do not fit together; found when the assembler
- * is created. `format-unreadable`: a channel format note cannot be read. `prompt-reader`: the view
- * and the turn disagree about the reader, so no prompt is built.
+ * `layer-*` and `layout-*`: layers and layout contradict each other; thrown when the assembler is
+ * created. `format-unreadable`: a channel format note cannot be read. `prompt-reader`: the view and
+ * the turn disagree about the reader, so no prompt is built.
  */
 export type PromptErrorCode =
   | 'layer-duplicate'
@@ -386,8 +388,8 @@ export type PromptErrorCode =
   | 'prompt-reader';
 
 /**
- * The error thrown by this package. It is always caused by a mistake in settings or code, and does
- * not go away by itself.
+ * The error thrown by this package. It is always caused by a mistake in settings or code, so
+ * retrying does not help.
  */
 export class PromptError extends ParleyError {
   constructor(code: PromptErrorCode, message: string) {

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { Dialect, decodeText, isMissingFile, type RenderTarget, reasonOf } from '@parley/core';
 import type { FilePattern } from '@parley/workspace';
 import {
-  absent,
+  createAbsent,
   type Layer,
   type LayerId,
   type LayerOptions,
   type Placement,
   PromptError,
 } from './layer.ts';
-import { abilityLayers } from './layers/abilities.ts';
+import { createAbilityLayers } from './layers/abilities.ts';
 import { factLayers } from './layers/facts.ts';
 import { fileLayers } from './layers/files.ts';
 import { ephemeralLayer, instructionLayers, safetyLayer } from './layers/instructions.ts';
@@ -33,14 +33,14 @@ export interface Layout {
   readonly name: string;
   readonly layers: readonly LayoutEntry[];
   /**
-   * Keeps the system prompt as it was in the first turn of the session, byte for byte (P05). What
-   * plugins add precedes the person's text instead.
+   * Keeps the system prompt of the session's first turn, byte for byte (P05). Additions of plugins
+   * then precede the person's text.
    */
   readonly fixedSystem?: boolean;
   readonly userFence?: ContextFence;
 }
 
-/** Marker lines around everything before the person's own text, and a note that explains them. */
+/** Marker lines around all text before the person's own, and a note that explains the markers. */
 export interface ContextFence {
   readonly open: string;
   readonly note: string;
@@ -48,7 +48,7 @@ export interface ContextFence {
 }
 
 /**
- * Workspace file limits from the settings, which replace those of the layout. If absent, the
+ * Workspace file limits from the settings, which replace those of the layout. When absent, the
  * layout's limits apply.
  */
 export interface FileLimits {
@@ -62,7 +62,7 @@ export interface FileLimits {
 const NO_FILES: ReadonlySet<LayerId> = new Set(['group-context', 'own-messages']);
 
 /** Returns the layout with different limits for the workspace files that it shows. */
-export function withFileLimits(layout: Layout, limits: FileLimits): Layout {
+export function applyFileLimits(layout: Layout, limits: FileLimits): Layout {
   const {
     fileCharacters: characters,
     totalFileCharacters: charactersInAll,
@@ -77,20 +77,18 @@ export function withFileLimits(layout: Layout, limits: FileLimits): Layout {
   return { ...layout, layers };
 }
 
-/** A layer as one layout uses it. */
-export interface Step {
+export interface LayoutStep {
   readonly layer: Layer;
   readonly placement: Placement;
   readonly options: LayerOptions;
-  /** The workspace files that it may read; null if neither layer nor layout names any. */
+  /** The workspace files that the layer may read; null if neither layer nor layout names any. */
   readonly reads: readonly FilePattern[] | null;
 }
 
-/** The layers of a layout in order, with the last one separate. */
 interface ResolvedSteps {
-  readonly steps: readonly Step[];
-  /** The ephemeral prompt: after everything else, wherever the layout puts it (P13). */
-  readonly last: Step;
+  readonly steps: readonly LayoutStep[];
+  /** The ephemeral prompt comes after all other layers, wherever the layout puts it (P13). */
+  readonly last: LayoutStep;
 }
 
 /**
@@ -98,38 +96,38 @@ interface ResolvedSteps {
  * PromptError `layer-unknown` or `layout-duplicate`.
  */
 export function resolveSteps(layers: LayerRegistry, layout: Layout): ResolvedSteps {
-  assertEachOnce(layout);
+  assertUniqueLayers(layout);
   const named = layout.layers.some(({ layer }) => layer === safetyLayer.id);
   const entries = named ? layout.layers : [{ layer: safetyLayer.id }, ...layout.layers];
   const ephemeral = entries.find(({ layer }) => layer === ephemeralLayer.id);
   return {
     steps: entries
       .filter((entry) => entry !== ephemeral)
-      .map((entry) => resolve(entry, layers, layout.name)),
-    last: stepOf(ephemeralLayer, ephemeral ?? { layer: ephemeralLayer.id }),
+      .map((entry) => resolveEntry(entry, layers, layout.name)),
+    last: createStep(ephemeralLayer, ephemeral ?? { layer: ephemeralLayer.id }),
   };
 }
 
-function resolve(entry: LayoutEntry, layers: LayerRegistry, layout: string): Step {
-  // Never looked up: whatever a registry contains under this name, the built-in safety layer is
-  // used.
-  if (entry.layer === safetyLayer.id) return stepOf(safetyLayer, { layer: safetyLayer.id });
+function resolveEntry(entry: LayoutEntry, layers: LayerRegistry, layout: string): LayoutStep {
+  // The safety layer is never looked up: the built-in one is used even if a registry contains
+  // another under its name.
+  if (entry.layer === safetyLayer.id) return createStep(safetyLayer, { layer: safetyLayer.id });
   const layer = layers.get(entry.layer);
-  if (layer !== undefined) return stepOf(layer, entry);
+  if (layer !== undefined) return createStep(layer, entry);
   throw new PromptError(
     'layer-unknown',
     `The layout "${layout}" names the layer "${entry.layer}", which does not exist. Known layers: ${layers.ids.join(', ')}.`,
   );
 }
 
-function stepOf(layer: Layer, entry: LayoutEntry): Step {
+function createStep(layer: Layer, entry: LayoutEntry): LayoutStep {
   const { layer: _, placement = layer.placement, ...options } = entry;
   const declares = layer.reads !== undefined || options.files !== undefined;
   const reads = declares ? [...(layer.reads ?? []), ...(options.files ?? [])] : null;
   return { layer, placement, options, reads };
 }
 
-function assertEachOnce(layout: Layout): void {
+function assertUniqueLayers(layout: Layout): void {
   const ids = layout.layers.map(({ layer }) => layer);
   const twice = ids.find((id, index) => ids.indexOf(id) !== index);
   if (twice === undefined) return;
@@ -139,7 +137,10 @@ function assertEachOnce(layout: Layout): void {
   );
 }
 
-/** The layers that layouts can name. Immutable; adding a plugin's layers creates a new registry. */
+/**
+ * The layers that layouts can name. A registry is immutable; adding a plugin's layers creates a new
+ * one.
+ */
 export interface LayerRegistry {
   get(id: LayerId): Layer | undefined;
   readonly ids: readonly LayerId[];
@@ -177,20 +178,19 @@ export function createLayerRegistry(layers: readonly Layer[]): LayerRegistry {
  * The built-in layers, for `createLayerRegistry`, which adds safety and the ephemeral prompt
  * itself. `channelFormats` comes from `readChannelFormats`.
  */
-export function builtInLayers(channelFormats: ChannelFormats = {}): readonly Layer[] {
+export function createBuiltInLayers(channelFormats: ChannelFormats = {}): readonly Layer[] {
   return [
     ...instructionLayers,
     ...fileLayers,
-    ...abilityLayers(),
+    ...createAbilityLayers(),
     ...memoryLayers,
     ...factLayers,
     ...turnLayers,
     ...zeusLayers,
-    formatLayer(channelFormats),
+    createFormatLayer(channelFormats),
   ];
 }
 
-/** Notes on how to write each dialect, in a few sentences for the model (M07). */
 export type ChannelFormats = Readonly<Partial<Record<Dialect, string>>>;
 
 /**
@@ -199,12 +199,14 @@ export type ChannelFormats = Readonly<Partial<Record<Dialect, string>>>;
  */
 export async function readChannelFormats(folder: string): Promise<ChannelFormats> {
   const notes = await Promise.all(
-    Dialect.options.map(async (dialect) => [dialect, await readNote(folder, dialect)] as const),
+    Dialect.options.map(
+      async (dialect) => [dialect, await readFormatNote(folder, dialect)] as const,
+    ),
   );
   return Object.fromEntries(notes.filter(([, note]) => note !== ''));
 }
 
-async function readNote(folder: string, dialect: Dialect): Promise<string> {
+async function readFormatNote(folder: string, dialect: Dialect): Promise<string> {
   const file = join(folder, `${dialect}.md`);
   try {
     return decodeText(await readFile(file)).text.trim();
@@ -217,18 +219,18 @@ async function readNote(folder: string, dialect: Dialect): Promise<string> {
   }
 }
 
-/** The note for a dialect that has none. */
+/** The note for a dialect without a file. */
 const PLAIN_NOTE = 'Write ordinary Markdown; Parley turns it into what this chat can show.';
 
-/** Longer than any answer that a model writes, in characters. */
+/** In characters; longer than any answer of a model. */
 const MAX_ANSWER = 50_000;
 
 /**
- * Notes on how to write for the screen of this chat, from `config/channel-formats`;
- * `formats/<dialect>.md` in the workspace replaces them (M07). The renderer enforces what a
- * platform allows (M02); these notes only help the text look good.
+ * Notes on formatting for this chat's platform, from `config/channel-formats`;
+ * `formats/<dialect>.md` in the workspace replaces them (M07). The renderer enforces the limits of
+ * a platform (M02); these notes only improve the appearance.
  */
-export function formatLayer(notes: ChannelFormats): Layer {
+export function createFormatLayer(notes: ChannelFormats): Layer {
   return {
     id: 'format',
     volatility: 'session',
@@ -236,21 +238,21 @@ export function formatLayer(notes: ChannelFormats): Layer {
     modes: ['full', 'light'],
     reads: ['formats/'],
     async render({ target, view }, { heading = '## Formatting', characters }) {
-      if (target === undefined) return absent('this answer is not shown in a chat');
+      if (target === undefined) return createAbsent('this answer is not shown in a chat');
       const { dialect } = target;
       const own = await view.read(`formats/${dialect}.md`, characters);
       if (own.kind === 'file') {
         const { source, audience, cut } = own;
         return { text: `${heading}\n${own.text}`, source, audience, cut };
       }
-      const text = `${heading}\n${notes[dialect] ?? PLAIN_NOTE}${lengthNote(target)}`;
+      const text = `${heading}\n${notes[dialect] ?? PLAIN_NOTE}${createLengthNote(target)}`;
       return { text, source: `format ${dialect}`, audience: { kind: 'everyone' } };
     },
   };
 }
 
-/** States the length limit declared by the adapter, unless no answer reaches it. */
-function lengthNote({ maxLength, unit }: RenderTarget): string {
+/** States the length limit declared by the adapter, unless no answer is that long. */
+function createLengthNote({ maxLength, unit }: RenderTarget): string {
   if (maxLength > MAX_ANSWER) return '';
   const what = unit === 'byte' ? 'bytes' : 'characters';
   return ` One message holds ${maxLength.toLocaleString('en-US')} ${what}; what is longer is sent as several.`;

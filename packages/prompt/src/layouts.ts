@@ -6,8 +6,8 @@ import type { Layout, LayoutEntry } from './layout.ts';
 const PARLEY_FILE = 20_000;
 
 /**
- * The default layout: the best parts of each of the others, sorted by how rarely a layer changes
- * (P09). Everything that changes from one message to the next is in the user message, so that a
+ * The default layout: the best parts of each of the others, sorted from the most to the least
+ * stable layer (P09). Layers that change between messages are in the user message, so that a
  * provider can reuse the system prompt and the conversation before it.
  */
 const parley: Layout = {
@@ -61,14 +61,13 @@ const parley: Layout = {
 };
 
 /**
- * A fixed skeleton that is filled in with what is known, then the facts, then three files under
- * strict limits (P04). Layers that do not belong to this layout precede the person's text, so that
- * its order stays the same.
+ * A fixed outline filled in with known values, followed by the runtime facts and three files under
+ * strict limits (P04). Layers from outside this layout precede the person's text, so that the
+ * layout's order stays the same.
  */
 const mushroom: Layout = {
   name: 'mushroom',
   layers: [
-    // 1. The skeleton.
     { layer: 'identity' },
     { layer: 'safety' },
     { layer: 'profile', heading: '## User', files: ['USER.md'], named: true },
@@ -77,9 +76,8 @@ const mushroom: Layout = {
     { layer: 'knowledge', heading: '## Knowledge Context' },
     { layer: 'yesterday', heading: '## Conversation Summary' },
     { layer: 'response-format', heading: '## Response Format' },
-    // 2. The facts; those about the message are next to the message.
+    // 2. Facts about the message are next to the message.
     { layer: 'lasting-facts', heading: '## Runtime Facts' },
-    // 3. The files.
     {
       layer: 'workspace-context',
       heading: '# Workspace Context',
@@ -88,9 +86,9 @@ const mushroom: Layout = {
       charactersInAll: 12_000,
       purpose: 'These are the files as they are. Apply what bears on this turn.',
     },
-    // 4. In heartbeat turns.
+    // 4. Shown only in heartbeat turns.
     { layer: 'heartbeat' },
-    // Before the person's text.
+    // Layers before the person's text.
     { layer: 'bootstrap-file', placement: 'user' },
     { layer: 'boot-file', placement: 'user' },
     { layer: 'conversation-mode', placement: 'user' },
@@ -110,16 +108,17 @@ const mushroom: Layout = {
     { layer: 'own-messages' },
     { layer: 'group-context' },
     { layer: 'message-context', named: false },
-    // 5. Always the last.
+    // 5. The ephemeral prompt is always last.
     { layer: 'ephemeral' },
   ],
 };
 
-const IN_DIARY = 'the skill diary reads them when they matter; agent.context.diary puts them here';
+const IN_DIARY = 'the diary skill reads them on demand; set agent.context.diary to include them';
 
 /**
- * Persona, format, skills and tools, fixed for the session. Everything that changes is in the user
- * message, between two markers (P05). Best for providers that cache a prompt only as a whole.
+ * Persona, format, skills and tools, fixed for the session. Changing layers are in the user
+ * message, between two markers (P05). This layout suits providers that cache a prompt only as a
+ * whole.
  */
 const lab: Layout = {
   name: 'lab',
@@ -137,7 +136,7 @@ const lab: Layout = {
     { layer: 'format' },
     { layer: 'skills' },
     { layer: 'tools', detailed: true },
-    // In the memory context, what changes least comes first.
+    // The memory context is sorted from the most to the least stable layer.
     { layer: 'agents-file', placement: 'user' },
     { layer: 'tools-file', placement: 'user' },
     { layer: 'bootstrap-file', placement: 'user' },
@@ -167,8 +166,8 @@ const lab: Layout = {
     { layer: 'own-messages' },
     { layer: 'group-context' },
     { layer: 'message-context' },
-    // In the system prompt, an instruction that changes would change all of it; here it comes last,
-    // before the closing marker.
+    // In the system prompt, a changing instruction would invalidate the cache; here the instruction
+    // comes last, before the closing marker.
     { layer: 'ephemeral', placement: 'user' },
   ],
 };
@@ -176,7 +175,7 @@ const lab: Layout = {
 const OWN_SOUL =
   'your character and tone; let it colour what you say, without mentioning it. Where it differs from the lines above, it counts.';
 
-/** Chapters in capitals, then one section for each thing that the turn adds (P06). */
+/** Chapters in capitals, followed by one section for each layer of the turn (P06). */
 const zeus: Layout = {
   name: 'zeus',
   layers: [
@@ -198,7 +197,7 @@ const zeus: Layout = {
     { layer: 'resources', heading: '# Resources', detailed: true },
     { layer: 'sandbox', heading: '# Sandbox', detailed: true },
     { layer: 'attachments', heading: '# Attachments' },
-    // Layers that do not belong to this layout, in its style.
+    // Layers from outside this layout, formatted in its style.
     { layer: 'persona', heading: '# Persona' },
     { layer: 'output-format', heading: '# Answer Format' },
     { layer: 'format', heading: '# Formatting' },
@@ -211,7 +210,7 @@ const zeus: Layout = {
     { layer: 'heartbeat', heading: '# Heartbeat' },
     { layer: 'called-skills', heading: '# Called Skills' },
     { layer: 'response-format', heading: '# Response Format' },
-    // Before the person's text.
+    // Layers before the person's text.
     { layer: 'knowledge', placement: 'user' },
     { layer: 'yesterday', placement: 'user' },
     { layer: 'todos', placement: 'user' },
@@ -239,8 +238,8 @@ const BEFORE_THE_TEXT: readonly LayoutEntry[] = [
 ];
 
 /**
- * The order familiar to OpenClaw users (P07). The runtime section has no clock: it would precede
- * the files, and no provider could reuse what follows it. The clock is in the user message.
+ * The layer order of OpenClaw (P07). The runtime section has no clock: a clock before the files
+ * would prevent a provider from reusing the text after it.
  */
 const openclaw: Layout = {
   name: 'openclaw',
@@ -275,7 +274,7 @@ const openclaw: Layout = {
       ],
       characters: 20_000,
     },
-    // Layers that do not belong to this layout, in its style.
+    // Layers from outside this layout, formatted in its style.
     { layer: 'daily-notes' },
     { layer: 'group-memory' },
     { layer: 'persona' },
@@ -303,8 +302,8 @@ const EMBODY =
   'the persona that you are. Embody it and its tone: think, judge and speak as this character would, in words of your own instead of the file’s, and never stiffly or by rote. Follow it unless something of higher rank says otherwise.';
 
 /**
- * Safety and tools, then the workspace file by file, and which file takes precedence if two
- * disagree (P08).
+ * Safety and tools, then the workspace file by file, with a rule for which file takes precedence
+ * when two contradict each other (P08).
  */
 const neomagi: Layout = {
   name: 'neomagi',
@@ -323,7 +322,7 @@ const neomagi: Layout = {
     { layer: 'bootstrap-file', characters: NEOMAGI_FILE },
     { layer: 'boot-file', characters: NEOMAGI_FILE },
     { layer: 'daily-notes', characters: NEOMAGI_FILE },
-    // Layers that do not belong to this layout, in its style.
+    // Layers from outside this layout, formatted in its style.
     { layer: 'group-memory', characters: NEOMAGI_FILE },
     { layer: 'persona' },
     { layer: 'output-format' },
@@ -351,11 +350,8 @@ const neomagi: Layout = {
 /** All layouts that the settings can name (P03). */
 export const BUILT_IN_LAYOUTS: readonly Layout[] = [parley, mushroom, lab, zeus, openclaw, neomagi];
 
-/**
- * Returns the layout with that name. Throws PromptError `layout-unknown`, which lists the existing
- * ones.
- */
-export function layoutNamed(name: string): Layout {
+/** Throws PromptError `layout-unknown`, which lists the existing ones. */
+export function getLayout(name: string): Layout {
   const layout = BUILT_IN_LAYOUTS.find((candidate) => candidate.name === name);
   if (layout !== undefined) return layout;
   const names = BUILT_IN_LAYOUTS.map((candidate) => candidate.name).join(', ');

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createAssembler } from './assembler.ts';
-import { characterSource, type NamedText } from './identity.ts';
-import { builtInLayers, createLayerRegistry } from './layout.ts';
-import { layoutNamed } from './layouts.ts';
-import { contextOf } from './testing/example-turn.ts';
+import { createPersonaSource, type NamedText } from './identity.ts';
+import { createBuiltInLayers, createLayerRegistry } from './layout.ts';
+import { getLayout } from './layouts.ts';
+import { createContext } from './testing/example-turn.ts';
 
 const CONFIG = join(import.meta.dirname, '../../../config');
 const LAYOUTS = ['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'];
@@ -27,12 +27,12 @@ describe('persona, output format and layout', () => {
   it.each(rows)(
     '[P14] $persona.name with $format.name in $layout: each is present exactly once',
     async ({ layout, persona, format }) => {
-      const context = contextOf({});
+      const context = createContext({});
       const turn = { ...context, conversationId: 'c', session: 1 };
       const ephemeral = 'Answer in three words.';
-      const features = await characterSource({ persona, format, ephemeral }).gather(turn);
-      const layers = createLayerRegistry(builtInLayers());
-      const assembler = createAssembler({ layers, layout: layoutNamed(layout) });
+      const features = await createPersonaSource({ persona, format, ephemeral }).gather(turn);
+      const layers = createLayerRegistry(createBuiltInLayers());
+      const assembler = createAssembler({ layers, layout: getLayout(layout) });
       const { system, userContext } = await assembler.assemble({ ...context, ...features });
       const told = [...system, ...userContext].map(({ text }) => text).join('\n\n');
       for (const text of [persona.builtIn, format.builtIn, ephemeral]) {

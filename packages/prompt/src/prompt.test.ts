@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { InboundMessage, RuntimeFacts } from '@parley/core';
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import { estimateTokens, openWorkspace, readerOf, type Workspace } from '@parley/workspace';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,8 +10,8 @@ import type { AssembledPrompt } from './assembled-prompt.ts';
 import { createAssembler } from './assembler.ts';
 import { readIdentity } from './identity.ts';
 import type { ToolNote } from './layer.ts';
-import { builtInLayers, createLayerRegistry, type Layout } from './layout.ts';
-import { layoutNamed } from './layouts.ts';
+import { createBuiltInLayers, createLayerRegistry, type Layout } from './layout.ts';
+import { getLayout } from './layouts.ts';
 import { FACTS, MESSAGE } from './testing/example-turn.ts';
 
 const TEMPLATES = join(import.meta.dirname, '../../../config/workspace');
@@ -45,7 +45,7 @@ const SEVENTEEN: readonly ToolNote[] = Array.from({ length: 17 }, (_, n) => ({
 
 /** Builds the prompt from the facts as a turn does. */
 async function promptOf(from: Workspace, turn: Turn): Promise<AssembledPrompt> {
-  const layers = createLayerRegistry(builtInLayers());
+  const layers = createLayerRegistry(createBuiltInLayers());
   const facts = { ...FACTS, ...turn.facts };
   const reader = readerOf(
     facts,
@@ -55,7 +55,7 @@ async function promptOf(from: Workspace, turn: Turn): Promise<AssembledPrompt> {
   const view = from.for(reader);
   const identity = await readIdentity(view, SETTINGS);
   const messages = [{ ...MESSAGE, ...turn.message }];
-  return createAssembler({ layers, layout: turn.layout ?? layoutNamed('parley') }).assemble({
+  return createAssembler({ layers, layout: turn.layout ?? getLayout('parley') }).assemble({
     facts,
     reader,
     view,
@@ -132,7 +132,7 @@ describe('private files', () => {
     await mkdir(join(own.folder, 'formats'));
     const turn = fc.record({
       // The layouts that show each of these files.
-      layout: fc.constantFrom(layoutNamed('parley'), layoutNamed('neomagi')),
+      layout: fc.constantFrom(getLayout('parley'), getLayout('neomagi')),
       headers: fc.tuple(header, header, header, header),
       user: fc.constantFrom('42', '7', '421'),
       chatType: fc.constantFrom('direct', 'group', 'channel', 'thread'),
@@ -161,7 +161,7 @@ describe('private files', () => {
           expect(everything.includes(canary)).toBe(isOwner || isPublic(file, front));
         }
       }),
-      runs(300),
+      toRunOptions(300),
     );
   });
 });

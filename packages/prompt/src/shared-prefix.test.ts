@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { createAssembler } from './assembler.ts';
 import type { PromptContext } from './layer.ts';
-import { builtInLayers, createLayerRegistry } from './layout.ts';
-import { BUILT_IN_LAYOUTS, layoutNamed } from './layouts.ts';
+import { createBuiltInLayers, createLayerRegistry } from './layout.ts';
+import { BUILT_IN_LAYOUTS, getLayout } from './layouts.ts';
 import { SCENES } from './testing/example-scenes.ts';
-import { FACTS, TOOLS, viewOf } from './testing/example-turn.ts';
+import { createView, FACTS, TOOLS } from './testing/example-turn.ts';
 
-const layers = createLayerRegistry(builtInLayers());
+const layers = createLayerRegistry(createBuiltInLayers());
 
 const FILES = {
   'AGENTS.md': 'Answer first, explain if it helps. '.repeat(40),
@@ -18,7 +18,7 @@ const FILES = {
 function twoTurns(name: string, later: string): readonly [PromptContext, PromptContext] {
   const scene = SCENES[name];
   if (scene === undefined) throw new Error(`there is no scene "${name}"`);
-  const view = viewOf(scene.context.reader, FILES);
+  const view = createView(scene.context.reader, FILES);
   const first = {
     ...scene.context,
     facts: { ...scene.context.facts, time: '14:00' },
@@ -34,7 +34,7 @@ function twoTurns(name: string, later: string): readonly [PromptContext, PromptC
 }
 
 async function textsOf(context: PromptContext, layout = 'parley') {
-  const assembler = createAssembler({ layers, layout: layoutNamed(layout) });
+  const assembler = createAssembler({ layers, layout: getLayout(layout) });
   const { system, userContext } = await assembler.assemble(context);
   const texts = system.map(({ text }) => text);
   const all = [...texts, ...userContext.map(({ text }) => text)];
@@ -59,7 +59,7 @@ describe('two turns nine minutes apart', () => {
       const [first, second] = await Promise.all(
         twoTurns(scene, '14:09').map((turn) => textsOf(turn, layout)),
       );
-      // The provider can therefore reuse all of it, and the conversation that follows.
+      // The provider can therefore reuse the whole system prompt, and the conversation after it.
       expect(second?.system).toBe(first?.system);
     },
   );
@@ -84,7 +84,7 @@ describe('two turns nine minutes apart', () => {
     },
   );
 
-  it('[P09] share all of the system prompt even if different memories and notes were found for them', async () => {
+  it('[P09] share the whole system prompt even if different memories and notes were found for them', async () => {
     const [first] = twoTurns('owner-direct', '14:09');
     const found = { text: 'other', source: 'memory', audience: { kind: 'everyone' } } as const;
     const second: PromptContext = {

@@ -2,7 +2,12 @@ import type { Audience } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GUEST, OWNER } from './testing/example-turn.ts';
-import { frameUntrusted, listItem, narrowestAudience, quotedBlock } from './text.ts';
+import {
+  findNarrowestAudience,
+  formatListItem,
+  formatQuotedBlock,
+  frameUntrusted,
+} from './text.ts';
 
 const everyone: Audience = { kind: 'everyone' };
 const owner: Audience = { kind: 'owner' };
@@ -20,7 +25,7 @@ describe('the audience of a text made from several parts', () => {
     ['a part of another chat, for the owner', [owner, elsewhere], OWNER, elsewhere],
   ])('[W02] %s: the one that excludes most people', (_, audiences, reader, expected) => {
     const parts = audiences.map((audience) => ({ audience }));
-    expect(narrowestAudience(parts, reader)).toEqual(expected);
+    expect(findNarrowestAudience(parts, reader)).toEqual(expected);
   });
 });
 
@@ -34,8 +39,8 @@ const text = fc
   )
   .map((pieces) => pieces.join(''));
 
-describe('text of outsiders', () => {
-  it('[P18] cannot contain the closing line of its own frame, even if it has seen one elsewhere', () => {
+describe('untrusted text', () => {
+  it('[P18] cannot contain the closing line of its own frame, even after another frame was shown', () => {
     const closing = (framed: string) => framed.slice(framed.lastIndexOf('\n'));
     fc.assert(
       fc.property(text, (words) => {
@@ -47,11 +52,11 @@ describe('text of outsiders', () => {
   });
 });
 
-describe('text that grew out of chats', () => {
+describe('text derived from chats', () => {
   it('[P18] stays inside its quotation on every line', () => {
     fc.assert(
       fc.property(text, (words) => {
-        const lines = quotedBlock(words).split(LINE_ENDS);
+        const lines = formatQuotedBlock(words).split(LINE_ENDS);
         expect(lines.every((line) => line.startsWith('>'))).toBe(true);
       }),
     );
@@ -60,7 +65,7 @@ describe('text that grew out of chats', () => {
   it('[P18] stays inside its list item', () => {
     fc.assert(
       fc.property(text, (words) => {
-        const [first = '', ...rest] = listItem(words).split(LINE_ENDS);
+        const [first = '', ...rest] = formatListItem(words).split(LINE_ENDS);
         expect(first.startsWith('- ')).toBe(true);
         expect(rest.every((line) => line.startsWith('  '))).toBe(true);
       }),
@@ -68,7 +73,7 @@ describe('text that grew out of chats', () => {
   });
 
   it('keeps its wording', () => {
-    expect(quotedBlock('Goal: tea.\n\nDone: no.\n')).toBe('> Goal: tea.\n>\n> Done: no.');
-    expect(listItem('tea\nor coffee')).toBe('- tea\n  or coffee');
+    expect(formatQuotedBlock('Goal: tea.\n\nDone: no.\n')).toBe('> Goal: tea.\n>\n> Done: no.');
+    expect(formatListItem('tea\nor coffee')).toBe('- tea\n  or coffee');
   });
 });

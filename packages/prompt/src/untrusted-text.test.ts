@@ -1,20 +1,20 @@
 import type { InboundMessage, RuntimeFacts } from '@parley/core';
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createAssembler, type PromptAssembler } from './assembler.ts';
-import { builtInLayers, createLayerRegistry } from './layout.ts';
+import { createBuiltInLayers, createLayerRegistry } from './layout.ts';
 import { BUILT_IN_LAYOUTS } from './layouts.ts';
-import { contextOf, FACTS, GUEST, MESSAGE, viewOf } from './testing/example-turn.ts';
+import { createContext, createView, FACTS, GUEST, MESSAGE } from './testing/example-turn.ts';
 
-const layers = createLayerRegistry(builtInLayers());
+const layers = createLayerRegistry(createBuiltInLayers());
 const ASSEMBLERS = BUILT_IN_LAYOUTS.map((layout) => ({
   name: layout.name,
   userFence: layout.userFence,
   assembler: createAssembler({ layers, layout }),
 }));
 
-/** Everything in a turn that chat users can choose. */
+/** All texts in a turn that chat users can choose. */
 interface Words {
   readonly name: string;
   readonly title: string;
@@ -66,8 +66,8 @@ const words: fc.Arbitrary<Words> = fc.record({
 });
 
 /**
- * Builds the prompt for a group turn with this text from users: the instructions, and what precedes
- * the text.
+ * Builds the prompt for a group turn with this text from users: the instructions, and the text
+ * before the message.
  */
 async function promptOf(assembler: PromptAssembler, said: Words, chatType: 'group' | 'direct') {
   const sender = { id: '7', name: said.name, username: said.name, isBot: false };
@@ -91,10 +91,10 @@ async function promptOf(assembler: PromptAssembler, said: Words, chatType: 'grou
     variables,
   };
   const { system, userContext } = await assembler.assemble(
-    contextOf({
+    createContext({
       facts,
       reader: GUEST,
-      view: viewOf(GUEST, { 'AGENTS.md': 'Be kind.', 'SOUL.md': 'Calm.' }),
+      view: createView(GUEST, { 'AGENTS.md': 'Be kind.', 'SOUL.md': 'Calm.' }),
       messages: [message],
       groupContext: [{ senderId: '8', senderName: said.name, text: said.heard }],
       attachments: [{ kind: 'document' }],
@@ -106,59 +106,62 @@ async function promptOf(assembler: PromptAssembler, said: Words, chatType: 'grou
   return { system: textOf(system), context: textOf(userContext) };
 }
 
-/** Lines that could be mistaken for a frame, a heading or a fence, whatever counts as a line. */
+/** Lines that could be mistaken for a frame, a heading or a fence, with any kind of line break. */
 function frameOf(context: string): readonly string[] {
   return context
     .split(/\r\n|[\n\r\u2028\u2029\u0085\v\f]/)
     .filter((line) => /^\s*(<|\[|#|`{3}|~{3}|-{3})/.test(line));
 }
 
-/** Counts the occurrences of the two lines of the fence, whatever the case of their letters. */
+/** Counts the two lines of the fence, ignoring letter case. */
 function fencesIn(context: string, fence: { readonly open: string; readonly close: string }) {
   const lower = context.toLowerCase();
   return lower.split(fence.open).length - 1 + lower.split(fence.close).length - 1;
 }
 
-describe.each(ASSEMBLERS)('in layout $name, what chat users choose', ({ assembler, userFence }) => {
-  it.each(['group', 'direct'] as const)(
-    '[P18] changes not one byte of the system prompt of a %s chat',
-    async (chatType) => {
-      const { system } = await promptOf(assembler, HARMLESS, chatType);
+describe.each(ASSEMBLERS)(
+  'in layout $name, text chosen by chat users',
+  ({ assembler, userFence }) => {
+    it.each(['group', 'direct'] as const)(
+      '[P18] changes not one byte of the system prompt of a %s chat',
+      async (chatType) => {
+        const { system } = await promptOf(assembler, HARMLESS, chatType);
+        await fc.assert(
+          fc.asyncProperty(words, async (said) => {
+            expect((await promptOf(assembler, said, chatType)).system).toBe(system);
+          }),
+          toRunOptions(100),
+        );
+      },
+    );
+
+    it('[P18] neither opens nor closes a frame of the user message, and hides no text in it', async () => {
+      const usual = await promptOf(assembler, HARMLESS, 'group');
       await fc.assert(
         fc.asyncProperty(words, async (said) => {
-          expect((await promptOf(assembler, said, chatType)).system).toBe(system);
+          const { context } = await promptOf(assembler, said, 'group');
+          expect(frameOf(context)).toEqual(frameOf(usual.context));
+          expect(context.match(/[<>]/g)).toEqual(usual.context.match(/[<>]/g));
+          if (userFence !== undefined) expect(fencesIn(context, userFence)).toBe(2);
+          expect(context.replaceAll('\n', '')).not.toMatch(
+            /[\p{Cc}\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069]/u,
+          );
+          expect(context.isWellFormed()).toBe(true);
         }),
-        runs(100),
+        toRunOptions(100),
       );
-    },
-  );
+    });
 
-  it('[P18] neither opens nor closes a frame of the user message, and hides nothing in it', async () => {
-    const usual = await promptOf(assembler, HARMLESS, 'group');
-    await fc.assert(
-      fc.asyncProperty(words, async (said) => {
-        const { context } = await promptOf(assembler, said, 'group');
-        expect(frameOf(context)).toEqual(frameOf(usual.context));
-        expect(context.match(/[<>]/g)).toEqual(usual.context.match(/[<>]/g));
-        if (userFence !== undefined) expect(fencesIn(context, userFence)).toBe(2);
-        expect(context.replaceAll('\n', '')).not.toMatch(
-          /[\p{Cc}\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069]/u,
-        );
-        expect(context.isWellFormed()).toBe(true);
-      }),
-      runs(100),
-    );
-  });
-
-  it('[P18] [P10] is cut when it is long, and reaches the model as data otherwise', async () => {
-    const { context } = await promptOf(assembler, HARMLESS, 'group');
-    for (const said of Object.values({ ...HARMLESS, file: HARMLESS.name })) {
-      expect(context).toContain(JSON.stringify(said));
-    }
-    const long = 'y'.repeat(10_000);
-    const novel = { ...HARMLESS, name: long, title: long, quote: long, value: long, file: long };
-    const full = await promptOf(assembler, novel, 'group');
-    expect(full.context.length).toBeLessThan(context.length + 15_000);
-    expect(full.context).toContain('of 10000 characters]');
-  });
-});
+    it('[P18] [P10] is truncated beyond the limit, and reaches the model as data otherwise', async () => {
+      const { context } = await promptOf(assembler, HARMLESS, 'group');
+      for (const said of Object.values({ ...HARMLESS, file: HARMLESS.name })) {
+        expect(context).toContain(JSON.stringify(said));
+      }
+      const long = 'y'.repeat(10_000);
+      const novel = { ...HARMLESS, name: long, title: long, quote: long, value: long, file: long };
+      const full = await promptOf(assembler, novel, 'group');
+      expect(full.context.length).toBeLessThan(context.length + 15_000);
+      expect(full.context).toContain('of 10000 characters]');
+    });
+  },
+);

@@ -7,31 +7,31 @@ import type {
   WakeUpConsumer,
   WakeUpJobs,
 } from './queue-backend.ts';
-import { QueueError, type RedisLocation, unknownUrl } from './redis-location.ts';
+import { createUnknownUrlError, QueueError, type RedisLocation } from './redis-location.ts';
 
 /**
  * Selects the backend by URL: `memory:` (one process) or `redis://…` (any number of processes).
- * Only the selected one is imported. Throws QueueError for any other scheme.
+ * Only the module of the selected backend is imported. Throws QueueError for any other scheme.
  */
 export async function openBackend(
   place: RedisLocation,
   options: BackendOptions,
 ): Promise<QueueBackend> {
   if (place.url === 'memory:') return openMemory(options);
-  if (!/^rediss?:\/\//.test(place.url)) throw unknownUrl(place.url);
+  if (!/^rediss?:\/\//.test(place.url)) throw createUnknownUrlError(place.url);
   const { openRedisBackend } = await import('./redis-backend.ts');
   return openRedisBackend(place, options);
 }
 
 /**
- * The queue dies with its only worker, so no job can outlive that worker: locks need no renewal and
- * no process has to look for stalled jobs. If a turn is stuck, `rewake` lets another run do its
- * work. The lock lasts longer than any turn.
+ * The queue ends with its only worker, so no job can outlive that worker: locks need no renewal,
+ * and stalled jobs need no check. If a turn is stuck, `rewake` lets another run do its work,
+ * because the lock lasts longer than any turn.
  */
 const ONLY_WORKER = { skipLockRenewal: true, skipStalledCheck: true, lockDuration: 2 ** 40 };
 
 /**
- * A single process needs no queue file: the work is in the tables, where the first sweep after a
+ * A single process needs no queue file: work is stored in the tables, where the first sweep after a
  * restart finds it. Writing wake-ups to disk would cost a quarter of the throughput.
  */
 async function openMemory({ log, telemetry }: BackendOptions): Promise<QueueBackend> {
@@ -44,7 +44,7 @@ async function openMemory({ log, telemetry }: BackendOptions): Promise<QueueBack
     newQueue: (name): WakeUpJobs => new Queue<WakeUp>(name, options),
     newWorker: (name, process, tuning): WakeUpConsumer =>
       new Worker<WakeUp>(name, process, { ...tuning, ...ONLY_WORKER, ...options }),
-    // There is nothing to share: this process is the only one.
+    // With a single process, no number has to be shared.
     remember: async (_name, number) => number,
     failed(error, message, facts) {
       const reason = reasonOf(error);
@@ -56,7 +56,7 @@ async function openMemory({ log, telemetry }: BackendOptions): Promise<QueueBack
         cause: error,
       });
     },
-    // This process's memory is always writable.
+    // Memory is always writable.
     check: async () => {},
     close: () => queues.close(),
   };

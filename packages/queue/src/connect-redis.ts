@@ -8,15 +8,15 @@ import { QueueError, type RedisLocation } from './redis-location.ts';
 export type RedisConnection = Redis | Cluster;
 
 /**
- * What a connection is used for. On `ask`, a command fails at once while Redis is away, because a
- * caller is waiting for the answer. On `work` (BullMQ’s workers) and `listen` (live events), it
- * waits until Redis is back.
+ * What a connection is used for. On an `ask` connection, a command fails at once while Redis is
+ * unreachable, because a caller is waiting for the answer. On `work` (BullMQ’s workers) and
+ * `listen` (live events), a command waits until Redis is back.
  */
 type RedisUse = 'ask' | 'work' | 'listen';
 
 /**
- * Reconnecting within a second is fast enough for users and does not burden a Redis server that has
- * just restarted. In ms.
+ * The maximum delay before reconnecting, in ms: short enough for users and no burden for a Redis
+ * server that has just restarted.
  */
 const RECONNECT_AT_MOST_MS = 1_000;
 const ASK_MS = 2_000;
@@ -26,12 +26,13 @@ const CONNECT_MS = 5_000;
 const KEEP_ALIVE_AFTER_MS = 10_000;
 
 /**
- * How long a worker's blocking command waits for a job, in seconds; the worker then sends it again.
+ * How long a worker's blocking command waits for a job, in seconds; the worker then repeats the
+ * command.
  */
 export const BLOCK_SECONDS = 4;
 /**
- * If a connection is waiting for a reply and receives nothing for this long, it is closed, even if
- * TCP considers it alive. In ms.
+ * A connection that waits for a reply and receives nothing for this long is closed, even if TCP
+ * considers it alive, in ms.
  */
 const SILENT_MS = 6_000;
 
@@ -39,29 +40,30 @@ const DEFAULT_PORT = 6379;
 const SENTINEL_PORT = 26_379;
 
 /**
- * Starts connecting and keeps trying until the connection is closed. Attach an `error` listener.
+ * Starts connecting to Redis and keeps trying until the connection is closed; the caller must
+ * attach an `error` listener.
  */
 export function connectRedis(place: RedisLocation, use: RedisUse): RedisConnection {
   const { cluster, sentinel } = place;
-  const options = optionsFor(place, use);
+  const options = getConnectionOptions(place, use);
   if (cluster !== undefined) return connectCluster(place, cluster.nodes, use);
-  if (sentinel === undefined) return new Redis({ ...options, ...redisAddress(place.url) });
+  if (sentinel === undefined) return new Redis({ ...options, ...parseRedisAddress(place.url) });
   return new Redis({
     ...options,
     name: sentinel.name,
-    sentinels: sentinel.nodes.map((node) => nodeAddress(node, SENTINEL_PORT)),
+    sentinels: sentinel.nodes.map((node) => parseNodeAddress(node, SENTINEL_PORT)),
     ...(sentinel.username !== undefined && { sentinelUsername: sentinel.username }),
     ...(sentinel.password !== undefined && { sentinelPassword: sentinel.password }),
     ...(options.tls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
     sentinelCommandTimeout: ASK_MS,
-    sentinelRetryStrategy: pauseBefore,
+    sentinelRetryStrategy: computePause,
   });
 }
 
 /** How long startup waits for Redis to answer, in ms. */
 const OPEN_MS = 5_000;
 
-/** Shown to users, because a cluster connection gives no reason of its own. */
+/** This reason is shown to users, because a cluster connection reports none. */
 export const REDIS_UNREACHABLE = 'no answer within 5 s; check the address';
 
 /** Resolves to true once Redis accepts commands, or to false after 5 s. */
@@ -80,21 +82,27 @@ export async function whenReady(connection: RedisConnection): Promise<boolean> {
 }
 
 function connectCluster(place: RedisLocation, nodes: readonly string[], use: RedisUse): Cluster {
-  const { retryStrategy, enableOfflineQueue, db, ...redisOptions } = optionsFor(place, use);
+  const { retryStrategy, enableOfflineQueue, db, ...redisOptions } = getConnectionOptions(
+    place,
+    use,
+  );
   // TLS checks the host name against the certificate, so the name must not be resolved to an IP
   // address first.
   const dnsLookup: ClusterOptions['dnsLookup'] = (host, done) => done(null, host);
   const options = {
     redisOptions,
     enableOfflineQueue: enableOfflineQueue ?? true,
-    clusterRetryStrategy: pauseBefore,
+    clusterRetryStrategy: computePause,
     ...(redisOptions.tls && { dnsLookup }),
   };
-  const all = [redisAddress(place.url), ...nodes.map((node) => nodeAddress(node, DEFAULT_PORT))];
+  const all = [
+    parseRedisAddress(place.url),
+    ...nodes.map((node) => parseNodeAddress(node, DEFAULT_PORT)),
+  ];
   return new Cluster(all, options);
 }
 
-function optionsFor(place: RedisLocation, use: RedisUse): Options {
+function getConnectionOptions(place: RedisLocation, use: RedisUse): Options {
   const url = new URL(place.url);
   const username = place.username ?? decodeURIComponent(url.username);
   const password = place.password ?? decodeURIComponent(url.password);
@@ -104,7 +112,7 @@ function optionsFor(place: RedisLocation, use: RedisUse): Options {
     ...(password !== '' && { password }),
     ...(db > 0 && { db }),
     ...(url.protocol === 'rediss:' && { tls: {} }),
-    retryStrategy: pauseBefore,
+    retryStrategy: computePause,
     connectTimeout: CONNECT_MS,
     keepAlive: KEEP_ALIVE_AFTER_MS,
     socketTimeout: SILENT_MS,
@@ -122,47 +130,47 @@ function optionsFor(place: RedisLocation, use: RedisUse): Options {
 /** The ioredis options, except the one that changes the types of all replies. */
 type Options = Omit<RedisOptions, 'replyMapping'>;
 
-/** The delay before the next connection attempt, in ms. */
-function pauseBefore(tries: number): number {
+/** Computes the delay before the next connection attempt, in ms. */
+function computePause(tries: number): number {
   return Math.min(tries * 100, RECONNECT_AT_MOST_MS);
 }
 
-function redisAddress(url: string) {
+function parseRedisAddress(url: string) {
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
-  // 0 allows both IPv4 and IPv6; for an IP address, `isIP` returns its family.
+  // The family 0 allows both IPv4 and IPv6; for an IP address, `isIP` returns its family.
   return { host, port: Number(port || DEFAULT_PORT), family: isIP(host) };
 }
 
-function nodeAddress(node: string, port: number) {
+function parseNodeAddress(node: string, port: number) {
   const { hostname, port: written } = new URL(`redis://${node}`);
   return { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(written || port) };
 }
 
 /**
- * Logs a Redis outage once, no matter how many connections and commands notice it; the log counts
+ * Logs a Redis outage once, even if several connections and commands detect it; the log counts
  * repetitions.
  */
 export interface RedisOutage {
-  /** Starts handling the events of this connection. */
+  /** Starts handling the events of a connection. */
   watch(connection: RedisConnection): void;
-  /** Logs an error that no watched connection reported. `message` states its consequence. */
+  /**
+   * Logs an error that no watched connection reported. `message` states the consequence of the
+   * error.
+   */
   note(error: unknown, message?: string, facts?: object): QueueError;
 }
 
-/**
- * The messages that ioredis uses when it cannot reach the server. System error codes are checked
- * separately.
- */
+/** Messages of ioredis for an unreachable server; system error codes are checked separately. */
 const AWAY =
   /connection is closed|isn't writeable|timed out|socket timeout|retries per request|failed to refresh slots|startup nodes|sentinels|no answer within/i;
 
 /** `what` names the affected part of Parley in the log. */
-export function redisOutage(what: string, place: RedisLocation, log: Logger): RedisOutage {
-  const server = redisName(place);
+export function createRedisOutage(what: string, place: RedisLocation, log: Logger): RedisOutage {
+  const server = getRedisName(place);
   const note: RedisOutage['note'] = (error, message, facts = {}) => {
-    const first = innermostError(error);
-    const outage = isAway(first) ? server : `${server} (${errorKind(first)})`;
+    const first = findInnermostError(error);
+    const outage = isConnectionLost(first) ? server : `${server} (${getErrorKind(first)})`;
     const failure = new QueueError({
       code: 'queue-unreachable',
       message: `${outage}: ${reasonOf(first)}`,
@@ -183,18 +191,18 @@ export function redisOutage(what: string, place: RedisLocation, log: Logger): Re
 }
 
 /** The server's name, without its password. */
-function redisName({ url, sentinel, cluster }: RedisLocation): string {
+function getRedisName({ url, sentinel, cluster }: RedisLocation): string {
   if (sentinel !== undefined) return `Redis ${sentinel.name}`;
   return `Redis${cluster === undefined ? '' : ' cluster'} at ${new URL(url).host}`;
 }
 
-function isAway(error: unknown): boolean {
+function isConnectionLost(error: unknown): boolean {
   if (error instanceof Error && 'code' in error && String(error.code).startsWith('E')) return true;
   return AWAY.test(reasonOf(error));
 }
 
 /** Replaces numbers such as job ids, so that the same failure of many jobs counts as one outage. */
-function errorKind(error: unknown): string {
+function getErrorKind(error: unknown): string {
   return reasonOf(error).replace(/\d+/g, '#').slice(0, 60);
 }
 
@@ -202,13 +210,13 @@ function errorKind(error: unknown): string {
  * Node reports "several addresses failed" with an empty message; the first inner error has the
  * cause.
  */
-function innermostError(error: unknown): unknown {
+function findInnermostError(error: unknown): unknown {
   return error instanceof AggregateError ? (error.errors[0] ?? error) : error;
 }
 
 /**
- * Warns about Redis settings that can lose wake-ups. Never throws, because the sweep finds the work
- * anyway.
+ * Warns about Redis settings that can lose wake-ups. Never throws, because the sweep finds work
+ * without wake-ups.
  */
 export async function checkRedis(connection: RedisConnection, log: Logger): Promise<void> {
   try {
@@ -219,19 +227,19 @@ export async function checkRedis(connection: RedisConnection, log: Logger): Prom
   }
 }
 
-interface Complaint {
+interface RedisComplaint {
   readonly facts: object;
   readonly message: string;
 }
 
-/** BullMQ’s scripts need 6.2. BullMQ itself accepts 5, but with less precise timers. */
+/** BullMQ’s scripts need version 6.2; BullMQ itself accepts 5, but with less precise timers. */
 const OLDEST = { major: 6, minor: 2 };
 
 /** Finds problems in the output of the server's `INFO` command. */
-export function findComplaints(info: string): readonly Complaint[] {
+export function findComplaints(info: string): readonly RedisComplaint[] {
   const fact = (name: string): string | undefined =>
     new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
-  const found: Complaint[] = [];
+  const found: RedisComplaint[] = [];
   const policy = fact('maxmemory_policy');
   if (policy !== undefined && policy !== 'noeviction') {
     found.push({
@@ -253,7 +261,7 @@ export function findComplaints(info: string): readonly Complaint[] {
   return found;
 }
 
-/** The result of a single probe of Redis. Its texts contain no password. */
+/** The result of a single probe of Redis; its texts contain no password. */
 export type RedisProbe =
   | { readonly kind: 'works'; readonly version: string; readonly complaints: readonly string[] }
   | { readonly kind: 'problem'; readonly reason: string };
@@ -263,8 +271,8 @@ export type RedisProbe =
  */
 export async function probeRedis(place: RedisLocation, signal: AbortSignal): Promise<RedisProbe> {
   const connection = connectRedis(place, 'ask');
-  // ioredis would retry forever, so only the first outcome counts. Later errors still need a
-  // listener.
+  // Only the first outcome counts, because ioredis would retry forever. An `error` listener is
+  // still needed for later errors.
   const ready = once(connection, 'ready', { signal });
   connection.on('error', () => {});
   try {
@@ -278,7 +286,7 @@ export async function probeRedis(place: RedisLocation, signal: AbortSignal): Pro
       complaints: findComplaints(info).map(({ message }) => message),
     };
   } catch (thrown) {
-    const reason = signal.aborted ? 'no answer in time' : reasonOf(innermostError(thrown));
+    const reason = signal.aborted ? 'no answer in time' : reasonOf(findInnermostError(thrown));
     return { kind: 'problem', reason };
   } finally {
     connection.disconnect();

@@ -30,7 +30,7 @@ describe('an event batch', () => {
     expect(batch.isEmpty).toBe(true);
   });
 
-  it('joins no deltas across a step, a change of the quoted message, or the end of a turn', () => {
+  it('does not join deltas across a step, a change of the quoted message, or the end of a turn', () => {
     const events = [
       delta('a', '1'),
       delta('a', '2', { step: 1 }),
@@ -41,14 +41,14 @@ describe('an event batch', () => {
     expect(batchOf(...events).take()).toEqual(events);
   });
 
-  it('joins no deltas with events that were already taken', () => {
+  it('does not join deltas with events that were already taken', () => {
     const batch = batchOf(delta('a', '1'));
     batch.take();
     batch.add(delta('a', '2'));
     expect(batch.take()).toEqual([delta('a', '2')]);
   });
 
-  it('[D07] is bounded, and keeps room for a stop when it takes no more deltas', () => {
+  it('[D07] limits the number of events, and reserves space for a stop when it refuses further deltas', () => {
     const batch = createEventBatch();
     for (let i = 0; i < 5_000; i += 1) batch.add(delta(`t${i}`, 'x'));
     batch.add(stop);
@@ -61,7 +61,7 @@ describe('an event batch', () => {
     expect(batch.take()).toHaveLength(2_000);
   });
 
-  it('[D07] is also bounded by the length of its text', () => {
+  it('[D07] limits the length of the text of all events', () => {
     const batch = createEventBatch();
     for (let i = 0; i < 10; i += 1) batch.add(delta('t', 'x'.repeat(300_000)));
     expect(batch.take()).toEqual([delta('t', 'x'.repeat(900_000))]);

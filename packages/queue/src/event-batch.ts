@@ -10,8 +10,8 @@ export interface EventBatch {
 }
 
 /**
- * Limits the events that wait while Redis is slow. Dropped deltas do no harm: the answer itself
- * contains their text (D07).
+ * The maximum number of events that wait while Redis is slow. Dropped deltas do no harm, because
+ * the answer itself contains their text (D07).
  */
 const MAX_EVENTS = 2_000;
 
@@ -72,9 +72,7 @@ function mergeDeltas(
 
 const turn = { conversationId: z.string(), turnId: z.string() };
 
-/**
- * Unknown keys are ignored, because a newer version may send more of them during a rolling restart.
- */
+/** Unknown keys are ignored, because a newer version may send them during a rolling restart. */
 const WireEvent = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('turn-started'),
@@ -131,7 +129,7 @@ const WireMessage = z.object({ from: z.string(), events: z.array(z.unknown()) })
  * Removes the new outbox parts from the event; the gateway that sends them reads them from the
  * outbox.
  */
-export function forOthers(event: LiveEvent): LiveEvent {
+export function toForeignEvent(event: LiveEvent): LiveEvent {
   if (event.type !== 'delivery-due') return event;
   const { fresh: _, ...due } = event;
   return due;
@@ -143,7 +141,8 @@ export function encodeEvents(from: string, events: readonly LiveEvent[]): string
 }
 
 /**
- * Decodes events from another process. Returns none for our own messages and for invalid messages.
+ * Decodes events from another process. Returns no events for this process's own messages and for
+ * invalid messages.
  */
 export function decodeEvents(self: string, text: string): LiveEvent[] {
   const message = WireMessage.safeParse(parseEvent(text));
@@ -158,6 +157,6 @@ function parseEvent(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // The message is not from Parley. Ignoring it is safe, because nothing depends on a live event.
+    return undefined; // The message is not from Parley; it can be ignored, because no work depends on a live event.
   }
 }

@@ -4,9 +4,14 @@ export {
   startScheduler,
   startSweep,
 } from './keyed-work.ts';
-export { type LaneLease, type RunTurn, type StopReason, stopReasonOf } from './lane.ts';
+export {
+  getStopReason as stopReasonOf,
+  type LaneLease,
+  type RunTurn,
+  type StopReason,
+} from './lane.ts';
 export { startLaneWorker } from './lane-worker.ts';
 export { type BusOptions, createLocalBus, type OpenBus } from './local-bus.ts';
-export { openBus, type WakeDelivery, wakeDeliveryOn } from './open-bus.ts';
+export { createWakeDelivery as wakeDeliveryOn, openBus, type WakeDelivery } from './open-bus.ts';
 export type { RedisLocation } from './redis-location.ts';
 export { openTurnQueue, TURNS, type WakeUpQueue } from './wake-up-queue.ts';

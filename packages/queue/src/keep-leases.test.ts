@@ -10,8 +10,8 @@ afterEach(() => {
 });
 
 /**
- * Keeps leases with the given `renew` and records which were lost. A busy machine may pause for
- * most of `leaseMs`.
+ * Keeps leases with the given `renew` and records which were lost. The duration is long because a
+ * busy machine may pause for most of it.
  */
 function keeping(renew: (leases: readonly Lease[]) => Promise<readonly string[]>, leaseMs = 1_000) {
   const lost: string[] = [];
@@ -89,7 +89,7 @@ describe('keepLeases', () => {
     await expect.poll(() => lost).toContain('late');
   });
 
-  it('[D13] reports a lease as lost once and does not renew it after the database is back', async () => {
+  it('[D13] reports a lease as lost once, and does not renew it after the database is back', async () => {
     let isAway = true;
     const asked: string[] = [];
     const { add, lost } = keeping(async (leases) => {

@@ -2,8 +2,8 @@ import { type Logger, type Monotonic, reasonOf } from '@parley/core';
 import type { LaneRepository, Lease } from '@parley/store';
 
 /**
- * How long a lease lives without renewal, in ms. After that, the lane held by a dead or stuck
- * worker is free, and the sweep (every 3 s) finds it, so another worker answers within 15 s (D13).
+ * The lifetime of a lease without renewal, in ms. Afterwards, the lane of a crashed or stuck worker
+ * is free and the sweep (every 3 s) finds it, so another worker answers within 15 s (D13).
  */
 export const LEASE_MS = 8_000;
 /**
@@ -17,23 +17,23 @@ interface KeepLeasesDeps {
   readonly lanes: Pick<LaneRepository, 'renew'>;
   readonly monotonic: Monotonic;
   readonly log: Logger;
-  /** Defaults to `LEASE_MS`; tests use less. */
+  /** The lifetime of a lease; defaults to `LEASE_MS`, and tests use less. */
   readonly leaseMs?: number;
 }
 
 /**
  * Keeps renewing a lease, requested at `askedAt` (monotonic ms), until the returned function is
- * called. `lost` is called at most once: when another worker holds the lease, or when it expired
- * because the database did not answer. A lost lease is not renewed again, even if the database
- * would allow it.
+ * called. `lost` is called at most once: when another worker holds the lease, or when the lease
+ * expired because the database did not answer. A lost lease is not renewed again, even if the
+ * database would allow it.
  */
 export type KeepLease = (lease: Lease, askedAt: number, lost: () => void) => () => void;
 
 interface KeptLease {
   readonly lease: Lease;
   /**
-   * When the lease is lost unless it is renewed, in monotonic ms, so that setting the clock ends no
-   * lease.
+   * When the lease is lost unless it is renewed, in monotonic ms, so that changing the clock does
+   * not end it.
    */
   until: number;
   readonly lost: () => void;

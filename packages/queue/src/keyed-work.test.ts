@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import { afterEach, expect, it } from 'vitest';
 import { type KeyedWork, startKeyedWork, type WakeUpHandler } from './keyed-work.ts';
 
-const { log, lines } = recordingLogger();
+const { log, lines } = createRecordingLogger();
 const open: KeyedWork[] = [];
 afterEach(() => Promise.all(open.splice(0).map((work) => work.close(0))));
 
@@ -28,7 +28,7 @@ it('runs keys in parallel up to the concurrency limit, and the rest in order', a
   await expect.poll(() => started).toEqual(['a', 'b', 'c', 'd']);
 });
 
-it('[D02] runs a key once at a time, and once more for all wake-ups that arrived in the meantime', async () => {
+it('[D02] runs a key once at a time, and once again for all wake-ups that arrived in the meantime', async () => {
   let [running, most, runs] = [0, 0, 0];
   const gate = Promise.withResolvers<void>();
   const work = start(async () => {
@@ -64,7 +64,7 @@ it('runs a key again after the requested delay, or earlier if it is woken', asyn
   await expect.poll(() => runs).toBe(3);
 });
 
-it('runs a key again after a failure and logs the failure', async () => {
+it('runs a key again after a failure, and logs the failure', async () => {
   let runs = 0;
   const work = start(async () => {
     runs += 1;

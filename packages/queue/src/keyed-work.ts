@@ -1,20 +1,19 @@
 import { type Clock, type LiveBus, type Logger, reasonOf } from '@parley/core';
 
 /**
- * Does the work for one key. Returns the delay in ms until the next run, or null when nothing is
+ * Does the work for one key; returns the delay in ms until the next run, or null when no work is
  * left.
  */
 export type WakeUpHandler = (key: string, signal: AbortSignal) => Promise<number | null>;
 
 /** Keyed work within one process: one run at a time per key, different keys in parallel. */
 export interface KeyedWork {
-  /** Runs the key now or, if it is already running, once more afterwards. */
+  /** Runs the key now or, if it is already running, once again afterwards. */
   wake(key: string): void;
   /** Starts no more keys, waits up to `graceMs` for running ones, then aborts them. */
   close(graceMs: number): Promise<void>;
 }
 
-/** The handler, its concurrency, and the log for failed runs. */
 export interface KeyedWorkOptions {
   readonly name: string;
   readonly handler: WakeUpHandler;
@@ -24,14 +23,14 @@ export interface KeyedWorkOptions {
 }
 
 /**
- * With a delay of more than 24 days, Node fires a timer immediately, so delays are capped. A
- * handler that is called early returns a new delay.
+ * The maximum delay in ms, because Node fires a timer with more than 24 days immediately; a handler
+ * that is called early returns a new delay.
  */
 const MAX_PAUSE_MS = 3_600_000;
 
 /**
- * Starts keyed work. Nothing is stored: if the process dies, the sweep in the next process finds
- * the work. Delays are relative, so setting the clock delays nothing.
+ * Starts keyed work. Nothing is stored: if the process crashes, the sweep in the next process finds
+ * the work. Delays are relative, so changing the clock does not affect them.
  */
 export function startKeyedWork(options: KeyedWorkOptions): KeyedWork {
   const { name, handler, concurrency, log, random } = options;
@@ -52,7 +51,7 @@ export function startKeyedWork(options: KeyedWorkOptions): KeyedWork {
       const count = (failures.get(key) ?? 0) + 1;
       failures.set(key, count);
       log.warn({ work: name, key, reason: reasonOf(error) }, 'work failed; will retry');
-      return retryPause(count, random());
+      return computeRetryPause(count, random());
     }
   };
   const run = async (key: string): Promise<void> => {
@@ -67,7 +66,7 @@ export function startKeyedWork(options: KeyedWorkOptions): KeyedWork {
     for (const key of waiting) {
       if (running.size >= concurrency) return;
       waiting.delete(key);
-      // Starts in a microtask, outside the caller's stack.
+      // Runs start in a microtask, outside the caller's stack.
       running.set(key, Promise.resolve(key).then(run));
     }
   };
@@ -93,30 +92,33 @@ export function startKeyedWork(options: KeyedWorkOptions): KeyedWork {
 }
 
 const FIRST_MS = 500;
-/** After a minute-long database outage, chats must not wait another minute. In ms. */
+/**
+ * The maximum delay in ms, short enough that chats recover quickly after a database outage of a
+ * minute.
+ */
 const MAX_MS = 5_000;
 
 /**
- * The delay in ms after the `attempt`th failure in a row (from 1). `random` in [0, 1) spreads
- * retries between half of the delay and all of it.
+ * Computes the delay in ms after the `attempt`th failure in a row (from 1). `random` in [0, 1)
+ * spreads retries between half of the delay and all of it.
  */
-export function retryPause(attempt: number, random: number): number {
+export function computeRetryPause(attempt: number, random: number): number {
   const pause = Math.min(MAX_MS, FIRST_MS * 2 ** (attempt - 1));
   return Math.round(pause * (0.5 + random / 2));
 }
 
 /**
- * Does everything that is due and returns when more will be due (ms since 1970), or null if nothing
- * is planned. Each due item is a row, and the process that claims the row does the work. Calls that
- * come too often, too late or from two processes at once must do no harm.
+ * Does all due work and returns when more will be due (ms since the Unix epoch), or null if nothing
+ * is planned. Each due item is a row, which only one process can claim. Repeated, late or
+ * concurrent calls must do no harm.
  */
 export type Schedule = (signal: AbortSignal) => Promise<number | null>;
 
 /** The schedules that a scheduler runs, and the services it needs. */
 export interface SchedulerOptions {
-  /** The schedules by name. The names are the same in all processes. */
+  /** The schedules by name; the names are the same in all processes. */
   readonly schedules: ReadonlyMap<string, Schedule>;
-  /** Carries `schedule-due`, which announces that a schedule has new entries. */
+  /** Delivers `schedule-due`, which announces that a schedule has new entries. */
   readonly bus: LiveBus;
   readonly clock: Clock;
   readonly log: Logger;
@@ -124,22 +126,19 @@ export interface SchedulerOptions {
   readonly everyMs?: number;
 }
 
-/** A running scheduler. */
 export interface Scheduler {
   /** Stops checking schedules and waits up to `graceMs` for running ones. */
   close(graceMs: number): Promise<void>;
 }
 
 /**
- * Timers and the bus are punctual; polling finds what was planned while the bus was unreachable.
+ * Polling finds entries that were planned while the bus was unreachable; otherwise, timers and the
+ * bus start them on time.
  */
 const POLL_INTERVAL_MS = 30_000;
 const SOONEST_MS = 50;
 
-/**
- * Runs schedules. Every process has one timer per schedule; the rows decide which process does the
- * work that is due.
- */
+/** Runs schedules with one timer per schedule; the rows decide which process does the due work. */
 export function startScheduler(options: SchedulerOptions): Scheduler {
   const { schedules, bus, clock, log, everyMs = POLL_INTERVAL_MS } = options;
   const look = async (name: string, signal: AbortSignal): Promise<number | null> => {
@@ -173,7 +172,6 @@ export function startScheduler(options: SchedulerOptions): Scheduler {
   };
 }
 
-/** A repeating task that never overlaps itself. */
 export interface Sweep {
   /** Stops repeating the task and waits for a running round. */
   stop(): Promise<void>;

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type BusyMode, ParleyError } from '@parley/core';
-import { runs } from '@parley/core/testing';
+import { type BusyMode, type LiveEvent, ParleyError } from '@parley/core';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { WakeUpHandler } from './keyed-work.ts';
-import { type RunTurn, stopReasonOf } from './lane.ts';
+import { getStopReason, type RunTurn } from './lane.ts';
 import { type LaneWorker, startLaneWorker } from './lane-worker.ts';
-import { idsOf, type LaneScene, openLaneScene } from './testing/lane-scene.ts';
+import { type LaneScene, listMessageIds, openLaneScene } from './testing/lane-scene.ts';
 import type { Rewoken, WakeUpQueue } from './wake-up-queue.ts';
 
 let scene: LaneScene;
@@ -23,7 +23,7 @@ interface Event {
   readonly what: 'message' | 'message without wake-up' | 'stop' | 'lease lost';
 }
 
-/** Records the turns for the assertions. */
+/** Records the turns that ran, for the assertions. */
 interface Diary {
   readonly running: Map<string, number>;
   readonly answered: Map<string, string[]>;
@@ -81,7 +81,7 @@ function randomTurn(diary: Diary, longestMs: number): RunTurn {
     );
     diary.running.set(chat, (diary.running.get(chat) ?? 0) - 1);
     if (await scene.answer(turn, lease)) {
-      diary.answered.set(chat, [...(diary.answered.get(chat) ?? []), ...idsOf(turn)]);
+      diary.answered.set(chat, [...(diary.answered.get(chat) ?? []), ...listMessageIds(turn)]);
     }
   };
 }
@@ -130,7 +130,7 @@ describe('a lane worker', () => {
             }
           },
         ),
-        runs(20),
+        toRunOptions(20),
       );
     },
   );
@@ -154,7 +154,7 @@ describe('a lane worker', () => {
           }
         },
       ),
-      runs(20),
+      toRunOptions(20),
     );
   });
 
@@ -184,7 +184,7 @@ describe('a lane worker', () => {
     ['refuses every wake-up', 'refused'],
     ['keeps wake-ups but delivers them to no worker', 'waiting'],
     ['forgets wake-ups at once', 'stored'],
-  ])('[D13] answers what its sweep finds while the queue %s', async (_what, wakeUp) => {
+  ])('[D13] answers messages that its sweep finds while the queue %s', async (_what, wakeUp) => {
     const rewake = async () => wakeUp;
     const options = { bus: scene.bus, concurrency: 2, sweepMs: 1_000 };
     const chats = Array.from({ length: 5 }, (_, nth) => `undelivered-${_what}-${nth}`);
@@ -219,6 +219,45 @@ describe('a lane worker', () => {
     expect(asked).toBe(1);
   });
 
+  it('[U12] [G05] refreshes the pages at all gateways if a message waits that no turn may take', async () => {
+    const events: LiveEvent[] = [];
+    const unsubscribe = scene.bus.subscribe((event) => events.push(event));
+    const { store } = scene;
+    const deps = scene.laneDeps(async ({ turnId }, lease) => {
+      const call = { callKey: 'k', tool: 'write', shown: '{}', askedBy: 'web:u' };
+      const place = {
+        place: 'web',
+        askedIn: 'asks',
+        approvers: [],
+        expiresAt: Date.now() + 60_000,
+      };
+      await store.approvals.ask(
+        lease,
+        { code: 'ABC234', turnId, ...call, ...place },
+        [],
+        Date.now(),
+      );
+    });
+    // Without a sweep, each event belongs to one wake-up.
+    const options = { queue: scene.turns, bus: scene.bus, concurrency: 2, sweepMs: 60_000 };
+    workers.push(await startLaneWorker(deps, options));
+    await scene.write('led');
+    await store.takeovers.takeOver({ conversationId: 'led', by: 'Ann', lastsMs: 60_000 });
+    await scene.turns.wake('led');
+    await expect.poll(() => events).toEqual([{ type: 'inbox-changed' }]);
+    await scene.write('asks');
+    await scene.turns.wake('asks');
+    await expect.poll(async () => (await store.approvals.recent(9)).length).toBe(1);
+    await expect.poll(() => store.lanes.withWork(9, 10_000)).toEqual([]);
+    expect(events).toHaveLength(1);
+    await scene.write('asks');
+    await scene.turns.wake('asks');
+    await expect.poll(() => events.slice(1)).toEqual([{ type: 'inbox-changed' }]);
+    unsubscribe();
+    await scene.stop('led');
+    await scene.stop('asks');
+  });
+
   it('[D02] does not make a conversation wait for another one', async () => {
     const seen: string[] = [];
     let release = (): void => {};
@@ -240,7 +279,7 @@ describe('a lane worker', () => {
     expect(seen.at(-1)).toBe('slow');
   });
 
-  it('[D01] finds at startup what an earlier process left behind', async () => {
+  it('[D01] finds unfinished work of an earlier process at startup', async () => {
     await scene.write('left');
     await startWorker(async (turn, lease) => void (await scene.answer(turn, lease)), 'next');
     await expect.poll(() => scene.outcomes('left')).toEqual(['answered']);
@@ -250,7 +289,7 @@ describe('a lane worker', () => {
     let reason: unknown;
     await startWorker(async (_turn, _lease, signal) => {
       await sleep(20_000, undefined, { signal }).catch(() => undefined);
-      reason = stopReasonOf(signal);
+      reason = getStopReason(signal);
     }, 'stopping');
     await scene.write('to-stop');
     await scene.turns.wake('to-stop');
@@ -362,7 +401,7 @@ describe('a lane worker that shuts down', () => {
   });
 });
 
-/** A queue that delivers no wake-ups. */
+/** Creates a queue that delivers no wake-ups. */
 function silentQueue(
   rewake: WakeUpQueue['rewake'],
   onWork: (handler: WakeUpHandler) => void = () => {},

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type LiveBus, reasonOf } from '@parley/core';
 import { keepLeases, LEASE_MS } from './keep-leases.ts';
 import { startKeyedWork, startSweep, type WakeUpHandler } from './keyed-work.ts';
-import { isCutOff, type LaneDeps, runLane, type StopReason, stopReasonOf } from './lane.ts';
+import { getStopReason, isCutOff, type LaneDeps, runLane, type StopReason } from './lane.ts';
 import type { Rewoken, WakeUpQueue, WakeUpWorker } from './wake-up-queue.ts';
 
 /** A worker that serves many conversations in parallel, each with one turn at a time. */
@@ -22,30 +22,32 @@ export interface LaneWorkerOptions {
 }
 
 const SWEEP_BATCH = 500;
-/** Delay before retrying a lane that an earlier run in this process has not left yet. */
+/** The delay before retrying a lane that an earlier run in this process has not left yet, in ms. */
 const STILL_HERE_MS = 500;
-/**
- * How long a turn may continue after its signal fired, in ms. After that, its lane is released
- * regardless.
- */
+/** How long a turn may continue after its signal fired before its lane is released, in ms. */
 const LET_GO_MS = 1_000;
-/** Poll interval while the database is unreachable, in ms. */
+/** The poll interval while the database is unreachable, in ms. */
 const CUT_OFF_LOOK_MS = 500;
 
 /**
  * Starts a lane worker: it answers wake-ups, obeys `/stop`, and sweeps for lanes whose wake-up was
  * lost. If the queue does not deliver a wake-up, the sweep runs the lane itself, within the same
  * concurrency limit, so no conversation depends on the queue (D13). When a lease is lost, its lane
- * is released whatever the turn is doing. While the database is unreachable, no lane is taken. In
- * both cases another worker takes over, and the fencing token keeps the abandoned turn from
- * writing.
+ * is released even if the turn is still running. While the database is unreachable, no lane is
+ * taken. In both cases another worker takes over, and the fencing token keeps the abandoned turn
+ * from writing.
  */
 export async function startLaneWorker(
   deps: LaneDeps,
   options: LaneWorkerOptions,
 ): Promise<LaneWorker> {
   let isClosing = false;
-  const lanes: LaneDeps = { keepLease: keepLeases(deps), ...deps, isLeaving: () => isClosing };
+  const lanes: LaneDeps = {
+    keepLease: keepLeases(deps),
+    ...deps,
+    isLeaving: () => isClosing,
+    onHeldUp: () => options.bus.publish({ type: 'inbox-changed' }),
+  };
   const running = new Map<string, AbortController>();
   const cutOff = watchDatabase(deps, () => worker);
   const end = (stop: AbortController | undefined, reason: StopReason): void => stop?.abort(reason);
@@ -63,9 +65,9 @@ export async function startLaneWorker(
     }
   };
   const work: WakeUpHandler = async (conversationId, signal) => {
-    // A wake-up that seemed stalled is redelivered; the first run must leave the lane first.
+    // A wake-up that seemed stalled is redelivered, so the first run must leave the lane first.
     if (cutOff.isSuspected() || running.has(conversationId)) return STILL_HERE_MS;
-    // The sweep may have filled the slots while the queue was away.
+    // The sweep may have filled the slots while the queue was unreachable.
     if (running.size >= options.concurrency) return STILL_HERE_MS;
     const stop = new AbortController();
     const handBack = (): void => end(stop, 'handed-back');
@@ -73,12 +75,12 @@ export async function startLaneWorker(
     running.set(conversationId, stop);
     const done = run(conversationId, stop);
     try {
-      return await Promise.race([done, whenDeaf(stop.signal)]);
+      return await Promise.race([done, waitForUnresponsiveTurn(stop.signal)]);
     } finally {
       signal.removeEventListener('abort', handBack);
       if (running.get(conversationId) === stop) {
         running.delete(conversationId);
-        if (stopReasonOf(stop.signal) === 'lease-lost') cutOff.suspect();
+        if (getStopReason(stop.signal) === 'lease-lost') cutOff.suspect();
         deps.log.warn({ conversation: conversationId }, 'abandoned a turn that did not end');
         done.catch(() => undefined);
       }
@@ -111,7 +113,7 @@ export async function startLaneWorker(
 }
 
 /**
- * Wakes the conversations found by a sweep. Returns those that the queue does not deliver: it
+ * Wakes the conversations found by a sweep, and returns those that the queue does not deliver: it
  * refuses their wake-up, or it already had the wake-up at the previous sweep. Two workers may
  * return the same conversation; the lease decides which of them runs it.
  */
@@ -122,11 +124,11 @@ function findUndelivered(queue: Pick<WakeUpQueue, 'rewake'>) {
     const undelivered: string[] = [];
     let refuses = false;
     for (const id of found) {
-      // Each refusal can take as long as a command timeout, so one refusal ends the requests for
-      // the whole sweep.
+      // A refusal can take as long as a command timeout, so the first one ends the requests of the
+      // sweep.
       const wakeUp: Rewoken = refuses ? 'refused' : await queue.rewake(id);
       refuses = wakeUp === 'refused';
-      // A delay ends on its own, and a lane that has just failed should not be retried sooner.
+      // A delay ends by itself, and a lane that has just failed should not be retried sooner.
       if (wakeUp === 'delayed') continue;
       wokenNow.add(id);
       if (refuses || woken.has(id)) undelivered.push(id);
@@ -140,10 +142,10 @@ function findUndelivered(queue: Pick<WakeUpQueue, 'rewake'>) {
  * Resolves, for a turn that ignores its signal, to the delay in ms after which another worker may
  * take the lane.
  */
-async function whenDeaf(signal: AbortSignal): Promise<number> {
+async function waitForUnresponsiveTurn(signal: AbortSignal): Promise<number> {
   if (!signal.aborted) await once(signal, 'abort');
-  // A turn that is handed back may use all the time until the process exits.
-  if (stopReasonOf(signal) === 'handed-back') return new Promise(() => undefined);
+  // A turn that is handed back may use all of the time until the process exits.
+  if (getStopReason(signal) === 'handed-back') return new Promise(() => undefined);
   await sleep(LET_GO_MS, undefined, { ref: false });
   return 1;
 }

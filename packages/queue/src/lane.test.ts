@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type FatalEnds, noWorkRecord, type ReplyRoute, type Work } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import { type CrashableWork, type CrashCounts, noWorkRecord, type ReplyRoute } from '@parley/core';
+import { createRecordingLogger } from '@parley/core/testing';
 import { StoreError } from '@parley/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { collectPause, runLane, stopReasonOf } from './lane.ts';
-import { idsOf, type LaneScene, openLaneScene } from './testing/lane-scene.ts';
+import { computeCollectPause, getStopReason, runLane } from './lane.ts';
+import { type LaneScene, listMessageIds, openLaneScene } from './testing/lane-scene.ts';
 
 let scene: LaneScene;
 beforeAll(async () => {
@@ -12,12 +12,18 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-describe('a lane', () => {
+/** Starts the lane's turn as a different worker does. */
+function beginElsewhere(conversationId: string, leaseMs: number, owner = 'another') {
+  const work = { conversationId, owner, leaseMs };
+  return scene.store.lanes.begin(work, 'collect', `${owner} in ${conversationId}`, Date.now());
+}
+
+describe('a lane of messages', () => {
   it('[D03] collects messages that arrive during a turn into the next turn', async () => {
     const turns: (readonly string[])[] = [];
     const written = [await scene.write('collect')];
     const deps = scene.laneDeps(async (turn, lease) => {
-      turns.push(idsOf(turn));
+      turns.push(listMessageIds(turn));
       if (turns.length === 1) {
         for (let i = 0; i < 3; i += 1) written.push(await scene.write('collect'));
       }
@@ -51,13 +57,14 @@ describe('a lane', () => {
     expect(synced).toHaveLength(1);
   });
 
-  describe('whose claim has crashed the process', () => {
+  describe('a lane whose claim has crashed the process', () => {
     /** Runs the lane and returns its turns and notices. */
-    async function runAfter(conversationId: string, ends: FatalEnds) {
-      const [recorded, turns, notified]: [Work[], string[][], ReplyRoute[]] = [[], [], []];
+    async function runAfter(conversationId: string, ends: CrashCounts) {
+      const [recorded, turns, notified]: [CrashableWork[], string[][], ReplyRoute[]] = [[], [], []];
+      const { log, lines } = createRecordingLogger();
       const deps = scene.laneDeps(
         async (turn, lease) => {
-          turns.push([...idsOf(turn)]);
+          turns.push([...listMessageIds(turn)]);
           await scene.answer(turn, lease);
         },
         {
@@ -69,42 +76,65 @@ describe('a lane', () => {
             endsOf: () => ends,
           },
           notifyGivenUp: async (route) => void notified.push(route),
+          log,
         },
       );
       expect(await runLane(deps, conversationId, new AbortController())).toBeNull();
       expect(new Set(recorded.map(({ kind, key }) => `${kind} ${key}`))).toEqual(
         new Set([`claim ${conversationId}`]),
       );
-      return { turns, notices: notified.length };
+      const logs = lines.filter((line) => line.includes('gave up the waiting messages'));
+      return { turns, notices: notified.length, logs: logs.length };
     }
 
-    it('[D13] is claimed again after one hang or a few crashes', async () => {
+    it('[D13] claims the turn again after one hang or a few crashes', async () => {
       const id = await scene.write('claim-1');
       expect(await runAfter('claim-1', { hangs: 1, deaths: 4 })).toEqual({
         turns: [[id]],
-        notices: 0,
+        ...{ notices: 0, logs: 0 },
       });
     });
 
-    it('[D13] is given up with a notice after the second hang and is empty afterwards', async () => {
+    it("[D13] gives up the lane's messages with a notice after the second hang", async () => {
       await scene.write('claim-2');
-      expect(await runAfter('claim-2', { hangs: 2, deaths: 0 })).toEqual({ turns: [], notices: 1 });
-      expect(await runAfter('claim-2', { hangs: 0, deaths: 0 })).toEqual({ turns: [], notices: 0 });
+      const after = (hangs: number) => runAfter('claim-2', { hangs, deaths: 0 });
+      expect(await after(2)).toEqual({ turns: [], notices: 1, logs: 1 });
+      expect(await after(0)).toEqual({ turns: [], notices: 0, logs: 0 });
     });
 
-    it('[D13] is given up without a notice if sending the notice crashed the process as well', async () => {
+    it("[D13] gives up the lane's messages without a notice if sending the notice crashed the process as well", async () => {
       await scene.write('claim-3');
-      expect(await runAfter('claim-3', { hangs: 3, deaths: 0 })).toEqual({ turns: [], notices: 0 });
+      const given = { turns: [], notices: 0, logs: 1 };
+      expect(await runAfter('claim-3', { hangs: 3, deaths: 0 })).toEqual(given);
     });
 
-    it('[D13] is claimed anyway if no people write in it', async () => {
+    it('[D13] [U12] reports nothing as given up if nothing was: its messages still wait, or are gone', async () => {
+      const nothing = { turns: [], notices: 0, logs: 0 };
+      const after = () => runAfter('claim-4', { hangs: 2, deaths: 0 });
+      const id = await scene.write('claim-4');
+      const { store } = scene;
+      await store.takeovers.takeOver({ conversationId: 'claim-4', by: 'Ann', lastsMs: 60_000 });
+      expect(await after()).toEqual(nothing);
+      await store.takeovers.handBack('claim-4', 'Ann');
+      const other = { conversationId: 'claim-4', owner: 'another', leaseMs: 60_000 };
+      const begun = await store.lanes.begin(other, 'collect', 'claim-4-turn', Date.now());
+      if (begun.kind !== 'turn') throw new Error(`no turn: ${begun.kind}`);
+      expect(listMessageIds(begun.turn)).toEqual([id]);
+      expect(await after()).toEqual(nothing);
+      await store.lanes.release(begun.lease);
+      const deletion = { conversationId: 'claim-4', by: 'Ann', now: Date.now() };
+      await store.forgetting.deleteConversation({ ...deletion, onStopped() {} });
+      expect(await after()).toEqual(nothing);
+    });
+
+    it('[D13] claims the turn anyway if no people write in the lane', async () => {
       await scene.write('sub:claim');
       const { turns } = await runAfter('sub:claim', { hangs: 2, deaths: 0 });
       expect(turns).toHaveLength(1);
     });
   });
 
-  it('[D16] is released by the commit of a turn when nothing is waiting, without another query', async () => {
+  it('[D16] releases the lane with the commit of a turn when no message is waiting, without another query', async () => {
     await scene.write('leaves');
     const asked: string[] = [];
     const lanes = { ...scene.store.lanes };
@@ -122,17 +152,17 @@ describe('a lane', () => {
     );
     expect(await runLane(deps, 'leaves', new AbortController())).toBeNull();
     expect(asked).toEqual([]);
-    const again = await scene.store.lanes.acquire('leaves', 'another', Date.now(), 1);
-    expect(again.kind).toBe('held');
+    await scene.write('leaves');
+    expect((await beginElsewhere('leaves', 1)).kind).toBe('turn');
   });
 
-  it('[D03] is kept by the commit of a turn while messages wait, which form the next turn', async () => {
+  it('[D03] keeps the lane with the commit of a turn while messages wait for the next turn', async () => {
     const [first] = [await scene.write('stays')];
     const turns: (readonly string[])[] = [];
     const ends: string[] = [];
     const written: string[] = [];
     const deps = scene.laneDeps(async (turn, lease) => {
-      turns.push(idsOf(turn));
+      turns.push(listMessageIds(turn));
       if (turns.length === 1) written.push(await scene.write('stays'), await scene.write('stays'));
       ends.push(await scene.answerAndLeave(turn, lease));
     });
@@ -141,24 +171,22 @@ describe('a lane', () => {
     expect(ends).toEqual(['committed', 'left']);
   });
 
-  it('[D02] belongs to the next worker once it has been released, whatever the turn does after its commit', async () => {
+  it('[D02] belongs to the next worker once it has been released, even if the turn runs on after its commit', async () => {
     await scene.write('after');
     const stop = new AbortController();
     const deps = scene.laneDeps(
       async (turn, lease) => {
         await scene.answerAndLeave(turn, lease);
         await scene.write('after');
-        const next = await scene.store.lanes.acquire('after', 'another', Date.now(), 60_000);
-        expect(next.kind).toBe('held');
-        // Longer than the lease: it is not renewed, and it does not count as lost.
+        expect((await beginElsewhere('after', 60_000)).kind).toBe('turn');
+        // The turn lasts longer than the lease, which is neither renewed nor counted as lost.
         await sleep(60);
       },
       { leaseMs: 20 },
     );
     await runLane(deps, 'after', stop);
     expect(stop.signal.aborted).toBe(false);
-    const held = await scene.store.lanes.acquire('after', 'a third', Date.now(), 1);
-    expect(held.kind).toBe('busy');
+    expect((await beginElsewhere('after', 1, 'a third')).kind).toBe('busy');
   });
 
   it('[D03] keeps collecting while a person writes a burst of messages', async () => {
@@ -167,7 +195,7 @@ describe('a lane', () => {
     let burst: Promise<unknown> = Promise.resolve();
     const deps = scene.laneDeps(
       async (turn, lease) => {
-        turns.push(idsOf(turn));
+        turns.push(listMessageIds(turn));
         await scene.answer(turn, lease);
         if (turns.length > 1) return;
         await scene.write('burst');
@@ -186,7 +214,7 @@ describe('a lane', () => {
     const run = async (
       ...[turn, lease]: Parameters<ReturnType<typeof scene.laneDeps>['runTurn']>
     ) => {
-      turns.push(idsOf(turn));
+      turns.push(listMessageIds(turn));
       await scene.answer(turn, lease);
     };
     const deps = scene.laneDeps(run, { busy: 'followup', collectPauseMs: 60_000 });
@@ -194,7 +222,7 @@ describe('a lane', () => {
     expect(turns).toEqual(written.map((id) => [id]));
   });
 
-  it('[F08] is released while an album may be incomplete, before or after a turn, without waiting for other messages', async () => {
+  it('[F08] releases the lane while an album may be incomplete, before or after a turn, without waiting for other messages', async () => {
     const lengths: number[] = [];
     const deps = scene.laneDeps(async (turn, lease) => {
       lengths.push(turn.messages.length);
@@ -211,9 +239,9 @@ describe('a lane', () => {
     expect(lengths).toEqual([1, 1]);
   });
 
-  it('[D02] is left to the worker that holds it, and returns when to check again', async () => {
+  it('[D02] leaves the lane to the worker that holds it, and returns when to check again', async () => {
     await scene.write('held');
-    await scene.store.lanes.acquire('held', 'other', Date.now(), 5_000);
+    await beginElsewhere('held', 5_000);
     const deps = scene.laneDeps(async () => {
       throw new Error('must not run');
     });
@@ -229,7 +257,7 @@ describe('a lane', () => {
       async (turn, lease, signal) => {
         await scene.loseLease('lost');
         await sleep(10_000, undefined, { signal }).catch(() => undefined);
-        expect(stopReasonOf(signal)).toBe('lease-lost');
+        expect(getStopReason(signal)).toBe('lease-lost');
         expect(await scene.answer(turn, lease)).toBe(false);
       },
       { leaseMs: 50 },
@@ -238,13 +266,12 @@ describe('a lane', () => {
     expect(await scene.outcomes('lost')).toEqual([null]);
   });
 
-  it('[D02] holds its lease for as long as a turn takes', async () => {
+  it('[D02] holds its lease until the turn ends', async () => {
     await scene.write('long');
     const deps = scene.laneDeps(
       async (turn, lease) => {
         await sleep(1_300);
-        const other = await scene.store.lanes.acquire('long', 'other', Date.now(), 100);
-        expect(other.kind).toBe('busy');
+        expect((await beginElsewhere('long', 100)).kind).toBe('busy');
         await scene.answer(turn, lease);
       },
       { leaseMs: 1_000 },
@@ -253,7 +280,7 @@ describe('a lane', () => {
     expect(await scene.outcomes('long')).toEqual(['answered']);
   });
 
-  it('is released when a turn throws, with its work unfinished', async () => {
+  it('releases the lane when a turn throws, with its work unfinished', async () => {
     await scene.write('throws');
     const deps = scene.laneDeps(async () => {
       throw new Error('a defect');
@@ -285,7 +312,7 @@ describe('a lane', () => {
 
   it('does not fail a finished turn when the lane cannot be released', async () => {
     await scene.write('kept');
-    const { log, lines } = recordingLogger();
+    const { log, lines } = createRecordingLogger();
     const lanes = {
       ...scene.store.lanes,
       release: () => Promise.reject(new Error('database away')),
@@ -305,15 +332,15 @@ describe('a lane', () => {
 
   it('[D02] ends its turn when the lease expires because the database does not answer', async () => {
     await scene.write('away');
-    const { log, lines } = recordingLogger();
+    const { log, lines } = createRecordingLogger();
     const lanes = { ...scene.store.lanes, renew: () => Promise.reject(new Error('away')) };
     let reason: unknown;
     const deps = scene.laneDeps(
       async (_turn, _lease, signal) => {
         await sleep(10_000, undefined, { signal }).catch(() => undefined);
-        reason = stopReasonOf(signal);
+        reason = getStopReason(signal);
       },
-      // Long enough for three renewals, even on a busy machine.
+      // The lease is long enough for three renewals, even on a busy machine.
       { lanes, log, leaseMs: 1_000 },
     );
     await runLane(deps, 'away', new AbortController());
@@ -321,7 +348,7 @@ describe('a lane', () => {
     expect(lines.length).toBeGreaterThan(1);
   });
 
-  it('starts nothing after it was told to stop', async () => {
+  it('starts no turn after it was told to stop', async () => {
     await scene.write('stopped');
     const stop = new AbortController();
     stop.abort('handed-back');
@@ -337,16 +364,16 @@ describe('stopReasonOf', () => {
   it.each(['stopped', 'lease-lost', 'handed-back'] as const)(
     'returns the reason of the signal: %s',
     (reason) => {
-      expect(stopReasonOf(AbortSignal.abort(reason))).toBe(reason);
+      expect(getStopReason(AbortSignal.abort(reason))).toBe(reason);
     },
   );
 
-  it('returns null while the turn may continue', () => {
-    expect(stopReasonOf(new AbortController().signal)).toBeNull();
+  it('returns no stop reason while the turn may continue', () => {
+    expect(getStopReason(new AbortController().signal)).toBeNull();
   });
 
   it('returns handed-back when the signal has no reason', () => {
-    expect(stopReasonOf(AbortSignal.abort())).toBe('handed-back');
+    expect(getStopReason(AbortSignal.abort())).toBe('handed-back');
   });
 });
 
@@ -363,6 +390,6 @@ describe('the pause before messages are collected into one turn', () => {
     ['is shorter towards that limit', { quietForMs: 0, waitedMs: 4_900 }, 100],
     ['does not grow when the clock jumped back', { quietForMs: -98_000 }, 500],
   ])('[D03] %s', (_case, facts, pause) => {
-    expect(collectPause({ pauseMs: 500, waitedMs: 0, ...facts })).toBe(pause);
+    expect(computeCollectPause({ pauseMs: 500, waitedMs: 0, ...facts })).toBe(pause);
   });
 });

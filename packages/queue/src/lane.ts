@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type BusyPolicy,
-  busyIn,
   type Clock,
+  decideNextAttempt,
+  describeCrashes,
   type Logger,
   type Monotonic,
   type NewId,
-  nextAttempt,
   noWorkRecord,
   ParleyError,
   type ReplyRoute,
   reasonOf,
-  reasonToGiveUp,
+  resolveBusyMode,
   type WorkRecord,
 } from '@parley/core';
 import {
@@ -24,20 +24,20 @@ import {
 } from '@parley/store';
 import { type KeepLease, keepLeases, LEASE_MS } from './keep-leases.ts';
 
-/** The lease on a lane. A turn whose commit releases the lane calls `onLeft` right afterwards. */
+/** The lease on a lane; a turn whose commit releases the lane calls `onLeft` right afterwards. */
 export interface LaneLease extends Lease {
   readonly onLeft?: () => void;
 }
 
 /**
- * Runs one turn up to its commit. The signal fires when the turn must end; `stopReasonOf` returns
- * the reason.
+ * Runs one turn up to its commit; the signal fires when the turn must end, and `stopReasonOf`
+ * returns the reason.
  */
 export type RunTurn = (turn: ClaimedTurn, lease: LaneLease, signal: AbortSignal) => Promise<void>;
 
 /**
- * What a lane needs: its table, the function that runs a turn, and the rules for grouping waiting
- * messages into turns.
+ * The dependencies of a lane: its table, the function that runs a turn, and the rules for grouping
+ * waiting messages into turns.
  */
 export interface LaneDeps {
   readonly lanes: LaneRepository;
@@ -50,7 +50,7 @@ export interface LaneDeps {
   readonly monotonic: Monotonic;
   readonly newId: NewId;
   readonly log: Logger;
-  /** How long a lease lives without renewal, in ms; defaults to `LEASE_MS`. */
+  /** The lifetime of a lease without renewal, in ms; defaults to `LEASE_MS`. */
   readonly leaseMs?: number;
   /** Renews the lease together with those of other lanes; when absent, each lane renews its own. */
   readonly keepLease?: KeepLease;
@@ -61,24 +61,30 @@ export interface LaneDeps {
    */
   readonly notifyGivenUp?: (route: ReplyRoute) => Promise<void>;
   /**
-   * Whether this worker is shutting down; if so, it leaves the lane to another worker after the
-   * current turn.
+   * Called if messages wait and no turn may take them, because a person leads the conversation or
+   * its turn is suspended. Otherwise, whoever watches the conversation sees the turn.
+   */
+  readonly onHeldUp?: () => void;
+  /**
+   * Whether this worker is shutting down, in which case it leaves the lane to another worker after
+   * the current turn.
    */
   readonly isLeaving?: () => boolean;
 }
 
 /**
- * The maximum delay before a busy lane is checked again, in ms. Its holder may release it early,
- * and until then wake-ups for a message that the holder has just missed are dropped as duplicates.
+ * The maximum delay before a busy lane is checked again, in ms. The lane's holder may release it
+ * early, and until then wake-ups for a message that the holder has just missed are dropped as
+ * duplicates.
  */
 const RECHECK_MS = 1_000;
 
 /**
- * Works on one conversation until no message waits (D02): take the lease and claim, run the turn,
- * commit. A commit that finds nothing waiting also releases the lane; after any other commit, this
- * function claims again. Returns the delay in ms before the next visit if another worker holds the
- * lane or a burst may be incomplete, otherwise null. Throws what `runTurn` threw, after releasing
- * the lane.
+ * Works on one conversation until no message waits (D02): takes the lease, claims and runs a turn,
+ * commits. A commit that finds no waiting message also releases the lane; after any other commit,
+ * this function claims again. Returns the delay in ms before the next attempt if another worker
+ * holds the lane or a burst may be incomplete, otherwise null. Throws the error of `runTurn` after
+ * releasing the lane.
  */
 export async function runLane(
   deps: LaneDeps,
@@ -95,7 +101,10 @@ export async function runLane(
   );
   if (started.kind === 'busy') return Math.min(started.retryInMs, RECHECK_MS);
   if (started.kind === 'settling') return started.retryInMs;
-  if (started.kind === 'none') return null;
+  if (started.kind !== 'turn') {
+    if (started.kind !== 'none') deps.onHeldUp?.();
+    return null;
+  }
   const { lease, turn } = started;
   const lost: StopReason = 'lease-lost';
   const endRenewal = keepLease(lease, askedAt, () => stop.abort(lost));
@@ -109,8 +118,8 @@ export async function runLane(
     const left = () => ending.left;
     ending = await runTurns(deps, turn, { ...lease, onLeft }, stop.signal, left);
   } catch (error) {
-    if (!(error instanceof TurnFailed)) throw error;
-    if (isOfTheDatabase(error.cause)) blameless = error.turnId;
+    if (!(error instanceof TurnFailedError)) throw error;
+    if (isDatabaseError(error.cause)) blameless = error.turnId;
     throw error.cause;
   } finally {
     endRenewal();
@@ -130,7 +139,7 @@ function recordClaim<Claimed>(
 
 /**
  * Gives up the waiting messages if claiming them has crashed the process too often. Lanes without
- * people are claimed anyway: Parley writes their messages itself, and more than one turn depends on
+ * people are always claimed: Parley writes their messages itself, and more than one turn depends on
  * them.
  */
 async function giveUpIfFatal(
@@ -140,13 +149,14 @@ async function giveUpIfFatal(
   const { lanes, clock, newId, log, work = noWorkRecord } = deps;
   const { conversationId } = lane;
   const ends = work.endsOf({ kind: 'claim', key: conversationId });
-  const next = nextAttempt(ends);
+  const next = decideNextAttempt(ends);
   if (next === 'run' || isLane(conversationId, HEARTBEAT_LANE, SUB_AGENT_LANE)) return false;
-  const reason = `claiming it: ${reasonToGiveUp(ends)}`;
+  const reason = `claiming it: ${describeCrashes(ends)}`;
   await recordClaim(deps, conversationId, async () => {
-    const route = await lanes.drop(lane, { turnId: newId('turn'), reason }, clock());
+    const dropped = await lanes.drop(lane, { turnId: newId('turn'), reason }, clock());
+    if (dropped.kind !== 'dropped') return;
     log.error({ conversation: conversationId, reason }, 'gave up the waiting messages');
-    if (route !== null && next === 'give-up') await deps.notifyGivenUp?.(route);
+    if (next === 'give-up') await deps.notifyGivenUp?.(dropped.route);
   });
   return true;
 }
@@ -157,46 +167,46 @@ export function isCutOff(error: unknown): boolean {
 }
 
 /**
- * How the work on a lane ended. `left`: the lane is already released. `again`: delay in ms before
- * the next claim, or null when nothing waits.
+ * How the work on a lane ended. `left`: the lane is already released. `again`: the delay in ms
+ * before the next claim, or null when no message waits.
  */
-interface Ending {
+interface LaneEnding {
   readonly left: boolean;
   readonly again: number | null;
 }
 
-const ENDED: Ending = { left: false, again: null };
-/** Another worker may claim immediately. */
-const LEFT_TO_ANOTHER: Ending = { left: false, again: 1 };
+const ENDED: LaneEnding = { left: false, again: null };
+/** A short delay, because another worker may claim immediately. */
+const LEFT_TO_ANOTHER: LaneEnding = { left: false, again: 1 };
 
-/** Runs turns until there is nothing more to claim. */
+/** Runs turns until no message is left to claim. */
 async function runTurns(
   deps: LaneDeps,
   first: ClaimedTurn,
   lease: LaneLease,
   signal: AbortSignal,
   hasLeft: () => boolean,
-): Promise<Ending> {
+): Promise<LaneEnding> {
   let turn = first;
   while (!signal.aborted) {
-    await runOne(deps, turn, lease, signal);
+    await runOneTurn(deps, turn, lease, signal);
     if (hasLeft()) return { left: true, again: null };
     if (deps.isLeaving?.()) return LEFT_TO_ANOTHER;
-    if (!isOneByOne(deps.busy, turn)) await waitForQuiet(deps, lease.conversationId, signal);
+    if (!takesOneByOne(deps.busy, turn)) await waitForQuiet(deps, lease.conversationId, signal);
     if (signal.aborted) return ENDED;
     const next = await recordClaim(deps, lease.conversationId, () =>
       deps.lanes.claim(lease, deps.busy, deps.newId('turn'), deps.clock()),
     );
     if (next.kind === 'fenced') return ENDED;
-    if (next.kind === 'none') return { left: true, again: null };
     if (next.kind === 'settling') return { left: true, again: next.retryInMs };
+    if (next.kind !== 'turn') return { left: true, again: null };
     turn = next.turn;
   }
   return ENDED;
 }
 
-/** Carries the id of the turn that threw. */
-class TurnFailed extends Error {
+/** Wraps the error of a turn with the turn's id. */
+class TurnFailedError extends Error {
   readonly turnId: string;
 
   constructor(turnId: string, cause: unknown) {
@@ -205,7 +215,7 @@ class TurnFailed extends Error {
   }
 }
 
-async function runOne(
+async function runOneTurn(
   { lanes, runTurn }: LaneDeps,
   turn: ClaimedTurn,
   lease: LaneLease,
@@ -216,28 +226,28 @@ async function runOne(
     if (turn.resumed) await lanes.syncAttempt(turn.turnId);
     await runTurn(turn, lease, signal);
   } catch (error) {
-    throw new TurnFailed(turn.turnId, error);
+    throw new TurnFailedError(turn.turnId, error);
   }
 }
 
-/** Failures to store a turn. They are not the turn's fault, so they do not count as attempts. */
+/** Failures to store a turn, which do not count as attempts because the turn did not cause them. */
 const OF_THE_DATABASE: ReadonlySet<string> = new Set([
   'store-busy',
   'store-full',
   'store-unreachable',
 ]);
 
-function isOfTheDatabase(error: unknown): boolean {
+function isDatabaseError(error: unknown): boolean {
   return error instanceof ParleyError && OF_THE_DATABASE.has(error.code);
 }
 
-/** If every message gets its own turn, there is no reason to wait for more. */
-function isOneByOne(busy: BusyPolicy, { messages }: ClaimedTurn): boolean {
+/** If every message gets a separate turn, there is no reason to wait for more. */
+function takesOneByOne(busy: BusyPolicy, { messages }: ClaimedTurn): boolean {
   const last = messages.at(-1)?.message;
-  return last !== undefined && busyIn(busy, last) === 'followup';
+  return last !== undefined && resolveBusyMode(busy, last) === 'followup';
 }
 
-/** Failing to release is harmless: the lease expires on its own. */
+/** A failed release is harmless, because the lease expires by itself. */
 async function releaseLease(
   { lanes, log }: LaneDeps,
   lease: Lease,
@@ -260,38 +270,40 @@ async function waitForQuiet(
   while (!signal.aborted) {
     const newestWaiting = await lanes.newestWaiting(conversationId);
     if (newestWaiting === null) return;
-    const pause = collectPause({
+    const pause = computeCollectPause({
       quietForMs: clock() - newestWaiting,
       waitedMs: monotonic() - startedAt,
       pauseMs,
     });
     if (pause === 0) return;
-    // An abort ends the sleep early; the loop condition handles it.
+    // An abort ends the sleep early, and the loop condition handles it.
     await sleep(pause, undefined, { signal }).catch(() => undefined);
   }
 }
 
-/** The inputs for deciding whether to wait for more messages. */
+/** The values that decide whether to wait for more messages. */
 interface CollectFacts {
   /** The age of the newest waiting message, in ms; negative if the clock was set back. */
   readonly quietForMs: number;
   /** The quiet time that ends a burst, in ms. */
   readonly pauseMs: number;
-  /** How long the lane has waited, in ms; bounds the wait for a person who never stops typing. */
+  /**
+   * How long the lane has waited, in ms, which limits the wait for a person who never stops typing.
+   */
   readonly waitedMs: number;
 }
 
 /**
- * A burst is cut off after this many pauses, so that a person who keeps writing still gets an
- * answer.
+ * After this many pauses, the wait for a burst ends, so that a person who keeps writing still gets
+ * an answer.
  */
 const MAX_WAIT_IN_PAUSES = 10;
 
 /**
- * How long to wait, in ms, before messages written during a turn become the next turn (D03); 0
- * means go.
+ * Computes how long to wait before messages written during a turn become the next turn, in ms
+ * (D03); 0 starts the turn now.
  */
-export function collectPause(facts: CollectFacts): number {
+export function computeCollectPause(facts: CollectFacts): number {
   const quietIn = facts.pauseMs - facts.quietForMs;
   const patience = MAX_WAIT_IN_PAUSES * facts.pauseMs - facts.waitedMs;
   return Math.max(0, Math.min(quietIn, patience, facts.pauseMs));
@@ -304,8 +316,8 @@ export function collectPause(facts: CollectFacts): number {
  */
 export type StopReason = 'stopped' | 'lease-lost' | 'interrupted' | 'handed-back';
 
-/** The reason a lane's signal fired, or null if it has not fired. */
-export function stopReasonOf(signal: AbortSignal): StopReason | null {
+/** Returns the reason why a lane's signal fired, or null if it has not fired. */
+export function getStopReason(signal: AbortSignal): StopReason | null {
   if (!signal.aborted) return null;
   const { reason } = signal;
   return reason === 'stopped' || reason === 'lease-lost' || reason === 'interrupted'

@@ -1,6 +1,6 @@
 import type { LiveEvent } from '@parley/core';
 import { describe, expect, it } from 'vitest';
-import { decodeEvents, encodeEvents, forOthers } from './event-batch.ts';
+import { decodeEvents, encodeEvents, toForeignEvent } from './event-batch.ts';
 
 type Outcome = Extract<LiveEvent, { type: 'turn-ended' }>['outcome'];
 
@@ -8,7 +8,7 @@ const turn = { conversationId: 'c', turnId: 't' };
 const target = { dialect: 'plain', maxLength: 1_000, unit: 'utf16' } as const;
 const route = { channel: 'web', account: 'default', chatId: '1', target };
 
-/** One example of each event type. A new type does not compile without its example. */
+/** One example of each event type; a new type does not compile without an example. */
 const EXAMPLES: { readonly [T in LiveEvent['type']]: Extract<LiveEvent, { type: T }> } = {
   'turn-started': {
     type: 'turn-started',
@@ -46,7 +46,7 @@ describe('live events between processes', () => {
     expect(decodeEvents('two', encodeEvents('one', [event]))).toEqual([event]);
   });
 
-  it.each(Object.keys(OUTCOMES))('carry the turn outcome %s', (outcome) => {
+  it.each(Object.keys(OUTCOMES))('delivers the turn outcome %s', (outcome) => {
     const text = JSON.stringify({
       from: 'one',
       events: [{ type: 'turn-ended', ...turn, outcome }],
@@ -54,24 +54,24 @@ describe('live events between processes', () => {
     expect(decodeEvents('two', text)).toEqual([{ type: 'turn-ended', ...turn, outcome }]);
   });
 
-  it('carry no texts from the outbox', () => {
+  it('sends no texts from the outbox', () => {
     const due = EXAMPLES['delivery-due'];
-    expect(forOthers({ ...due, fresh: { parts: [], createdAt: 1 } })).toEqual(due);
-    expect(forOthers(EXAMPLES['turn-delta'])).toBe(EXAMPLES['turn-delta']);
+    expect(toForeignEvent({ ...due, fresh: { parts: [], createdAt: 1 } })).toEqual(due);
+    expect(toForeignEvent(EXAMPLES['turn-delta'])).toBe(EXAMPLES['turn-delta']);
   });
 
-  it('are ignored by the process that sent them', () => {
+  it('ignores events in the process that sent them', () => {
     expect(decodeEvents('one', encodeEvents('one', Object.values(EXAMPLES)))).toEqual([]);
   });
 
-  it('are skipped if a newer version sent an unknown type, without affecting the other events', () => {
+  it('skips an unknown event type from a newer version without affecting the other events', () => {
     const later = { ...EXAMPLES['stop-turn'], urgency: 3 };
     const text = JSON.stringify({ from: 'one', events: [{ type: 'turn-sung' }, null, later] });
     expect(decodeEvents('two', text)).toEqual([EXAMPLES['stop-turn']]);
   });
 
   it.each(['', 'null', '[]', '{"from":"one"}', '{"events":[]}'])(
-    'are not found in "%s"',
+    'decodes no events from "%s"',
     (text) => {
       expect(decodeEvents('two', text)).toEqual([]);
     },

@@ -1,26 +1,25 @@
 import { type LiveBus, type LiveEvent, type Logger, reasonOf } from '@parley/core';
 import type { RedisLocation } from './redis-location.ts';
 
-/** The location and options of the bus. */
 export interface BusOptions extends RedisLocation {
-  /** `memory:` for one process, `redis://…` between processes. */
+  /** The address: `memory:` for one process, `redis://…` between processes. */
   readonly url: string;
   readonly log: Logger;
   /**
    * Which events to receive from other processes: `turns` (turn progress and deliveries) is for
-   * gateways, `orders` for workers. If absent, both are received.
+   * gateways, `orders` for workers; if absent, both.
    */
   readonly receives?: 'turns' | 'orders' | undefined;
 }
 
-/** A live bus to close when the process ends; events published after that stay in this process. */
+/** A live bus to close when the process ends; events published later stay in this process. */
 export interface OpenBus extends LiveBus {
   close(): Promise<void>;
 }
 
 /**
- * A live bus within one process. It calls its listeners synchronously, in the order they
- * subscribed.
+ * Creates a live bus within one process, which calls its listeners synchronously in the order in
+ * which they subscribed.
  */
 export function createLocalBus(log: Logger): LiveBus {
   const listeners = new Set<(event: LiveEvent) => void>();

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { silentLogger } from '@parley/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type RunTurn, stopReasonOf } from './lane.ts';
+import { getStopReason, type RunTurn } from './lane.ts';
 import { type LaneWorker, startLaneWorker } from './lane-worker.ts';
 import { createLocalBus } from './local-bus.ts';
 import { type LaneScene, openLaneScene } from './testing/lane-scene.ts';
 
-/** Renewed after 300 ms, as the real lease of 8 s is renewed after 2.4 s. */
+/** The lease is renewed after 300 ms, as the real lease of 8 s is renewed after 2.4 s. */
 const LEASE_MS = 1_000;
 
 let scene: LaneScene;
@@ -28,8 +28,8 @@ describe('a /stop whose live event never reaches the worker', () => {
     ) => {
       starts();
       if (!signal.aborted) await once(signal, 'abort');
-      // Even a turn that ignores its signal commits nothing.
-      ends.push(stopReasonOf(signal), await scene.answer(turn, lease));
+      // Even a turn that ignores its signal cannot commit.
+      ends.push(getStopReason(signal), await scene.answer(turn, lease));
     };
     const deaf = createLocalBus(silentLogger);
     worker = await startLaneWorker(scene.laneDeps(runTurn, { leaseMs: LEASE_MS }), {

@@ -1,5 +1,5 @@
 import type { LiveEvent } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import { createLocalBus } from './local-bus.ts';
 
@@ -7,7 +7,7 @@ const stop: LiveEvent = { type: 'stop-turn', conversationId: 'c' };
 
 describe('the live bus within one process', () => {
   it('notifies every listener in subscription order, until it unsubscribes', () => {
-    const bus = createLocalBus(recordingLogger().log);
+    const bus = createLocalBus(createRecordingLogger().log);
     const heard: string[] = [];
     const leave = bus.subscribe(() => heard.push('first'));
     bus.subscribe(() => heard.push('second'));
@@ -18,7 +18,7 @@ describe('the live bus within one process', () => {
   });
 
   it('continues after a listener throws', () => {
-    const { log, lines } = recordingLogger();
+    const { log, lines } = createRecordingLogger();
     const bus = createLocalBus(log);
     const heard: LiveEvent[] = [];
     bus.subscribe(() => {

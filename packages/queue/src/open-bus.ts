@@ -1,12 +1,15 @@
 import type { FreshParts, LiveBus } from '@parley/core';
 import { type BusOptions, createLocalBus, type OpenBus } from './local-bus.ts';
-import { unknownUrl } from './redis-location.ts';
+import { createUnknownUrlError } from './redis-location.ts';
 
-/** Opens the live bus. Also resolves if Redis is away; live events are lost until Redis is back. */
+/**
+ * Opens the live bus. Also resolves if Redis is unreachable; live events are lost until Redis is
+ * back.
+ */
 export async function openBus(options: BusOptions): Promise<OpenBus> {
   const local = createLocalBus(options.log);
   if (options.url === 'memory:') return { ...local, async close() {} };
-  if (!/^rediss?:\/\//.test(options.url)) throw unknownUrl(options.url);
+  if (!/^rediss?:\/\//.test(options.url)) throw createUnknownUrlError(options.url);
   const { openRedisBus } = await import('./redis-bus.ts');
   return openRedisBus(options, local);
 }
@@ -22,8 +25,8 @@ export type WakeDelivery = (
   fresh?: FreshParts,
 ) => Promise<void>;
 
-/** Creates the function from a bus. */
-export function wakeDeliveryOn(bus: LiveBus): WakeDelivery {
+/** Creates a `WakeDelivery` from a bus. */
+export function createWakeDelivery(bus: LiveBus): WakeDelivery {
   return async (channel, account, chatId, fresh) =>
     bus.publish({ type: 'delivery-due', channel, account, chatId, fresh });
 }

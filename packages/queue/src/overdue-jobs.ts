@@ -1,9 +1,12 @@
 import { BoundedMap, type Monotonic } from '@parley/core';
 
-/** The maximum delay of any wake-up, in ms. Retries, bursts and busy lanes all wait less. */
+/** The maximum delay of any wake-up, in ms: retries, bursts and busy lanes all wait less. */
 export const MAX_PUT_OFF_MS = 5_000;
 
-/** How many keys have their delayed job watched. If a key is evicted, watching it starts over. */
+/**
+ * The maximum number of keys whose delayed job is watched; after an eviction, watching the key
+ * starts over.
+ */
 const WATCHED = 10_000;
 
 /**
@@ -16,9 +19,9 @@ interface DelayedRun {
 
 /**
  * Detects delayed jobs that are overdue. BullMQ stores the wall-clock time at which a job is due,
- * so after the clock is set back the job is late by that amount, and until then all wake-ups for
- * its key are dropped as duplicates. How long sweeps have seen the same delayed job does not depend
- * on the wall clock.
+ * so after the clock is set back the job is late by that amount, and meanwhile all wake-ups for its
+ * key are dropped as duplicates. Therefore the delay is measured as the monotonic time during which
+ * sweeps have seen the same delayed job.
  */
 export function watchDelayedJobs(monotonic: Monotonic): (key: string, run: DelayedRun) => boolean {
   const seen = new BoundedMap<string, DelayedRun & { readonly since: number }>(WATCHED);

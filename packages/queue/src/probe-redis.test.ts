@@ -25,7 +25,7 @@ describe.runIf(redisUrl)('probeRedis with a running Redis', () => {
 });
 
 describe('probeRedis', () => {
-  it('[U02] fails immediately if nothing listens at the address', async () => {
+  it('[U02] fails immediately if no server listens at the address', async () => {
     const found = await probeRedis({ url: 'redis://127.0.0.1:1' }, within(60_000));
     expect(found).toMatchObject({
       kind: 'problem',

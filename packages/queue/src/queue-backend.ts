@@ -2,7 +2,7 @@ import type { Logger } from '@parley/core';
 import type { IQueueBackend, Processor, Queue, Telemetry, Worker, WorkerOptions } from 'bullmq';
 import type { QueueError } from './redis-location.ts';
 
-/** The payload of a wake-up: the key that has work, and nothing else. */
+/** The payload of a wake-up: only the key that has work. */
 export interface WakeUp {
   readonly key: string;
 }
@@ -29,7 +29,6 @@ export type WakeUpConsumer = Pick<
   'on' | 'waitUntilReady' | 'pause' | 'resume' | 'cancelAllJobs' | 'close'
 >;
 
-/** Processes a job. */
 export type WakeUpProcess = Processor<WakeUp>;
 
 /** BullMQ bound to one data store. */

@@ -3,9 +3,9 @@ import {
   BLOCK_SECONDS,
   checkRedis,
   connectRedis,
+  createRedisOutage,
   REDIS_UNREACHABLE,
   type RedisConnection,
-  redisOutage,
   whenReady,
 } from './connect-redis.ts';
 import type {
@@ -15,14 +15,14 @@ import type {
   WakeUpConsumer,
   WakeUpJobs,
 } from './queue-backend.ts';
-import { queuePrefix, type RedisLocation } from './redis-location.ts';
+import { getQueuePrefix, type RedisLocation } from './redis-location.ts';
 
 /**
- * Changes three behaviors of BullMQ. With delayed jobs, it blocks up to 10 s in one command, which
- * is too long to notice a silent connection. It fetches another job whenever one completes,
- * although the worker also does so whenever it is not waiting for a job. And it fetches again right
- * after the job that ended a wait, although that job usually came alone: handing out a job sets the
- * marker that ends the next wait immediately, so the fetch after that wait is enough.
+ * Changes three behaviors of BullMQ. With delayed jobs, BullMQ blocks up to 10 s in one command,
+ * which is too long to detect a silent connection. BullMQ fetches another job whenever one
+ * completes, although the worker also does so whenever it is not waiting for a job. It also fetches
+ * right after the job that ended a wait, although that job usually came alone: handing out a job
+ * sets the marker that ends the next wait immediately, so the fetch after that wait is enough.
  */
 const createBackend: typeof createRedisBackend = (...options) => {
   const backend = createRedisBackend(...options);
@@ -52,16 +52,16 @@ const CHECK_LIVES_SECONDS = 60;
 const NO_JOB = [null, 0, 0, 0];
 
 /**
- * BullMQ on Redis. The queue sends wake-ups over a connection that fails at once while Redis is
- * away. Each worker has a connection that waits for Redis, and BullMQ opens another one for its
- * blocking commands. Also resolves while Redis is away; the connections keep trying.
+ * Opens BullMQ on Redis. The queue sends wake-ups over a connection that fails at once while Redis
+ * is unreachable. Each worker has a connection that waits for Redis, and BullMQ opens another one
+ * for its blocking commands. Also resolves while Redis is unreachable; the connections keep trying.
  */
 export async function openRedisBackend(
   place: RedisLocation,
   { log, telemetry }: BackendOptions,
 ): Promise<QueueBackend> {
   const { Queue, Worker } = withBackend(createBackend);
-  const outage = redisOutage('queue', place, log);
+  const outage = createRedisOutage('queue', place, log);
   const open: RedisConnection[] = [];
   const connect = (use: 'ask' | 'work'): RedisConnection => {
     const connection = connectRedis(place, use);
@@ -73,12 +73,13 @@ export async function openRedisBackend(
   if (await whenReady(asking)) await checkRedis(asking, log);
   else outage.note(REDIS_UNREACHABLE);
   const shared = (name: string) => ({
-    prefix: queuePrefix(place, name),
+    prefix: getQueuePrefix(place, name),
     ...(telemetry && { telemetry }),
   });
   return {
     newQueue(name): WakeUpJobs {
-      // `checkRedis` has already checked the version; a check by the queue would wait for Redis.
+      // `checkRedis` has already checked the version, and a check by the queue would wait for
+      // Redis.
       const direct = { skipWaitingForReady: true, skipVersionCheck: true };
       return new Queue<WakeUp>(name, { connection: asking, ...direct, ...shared(name) });
     },
@@ -91,13 +92,13 @@ export async function openRedisBackend(
       });
     },
     async remember(name, number) {
-      const key = `${queuePrefix(place, 'marks')}:marks`;
+      const key = `${getQueuePrefix(place, 'marks')}:marks`;
       await asking.zadd(key, 'GT', number, name);
       return Number((await asking.zscore(key, name)) ?? number);
     },
     failed: (error, message, facts) => outage.note(error, message, facts),
     async check() {
-      await asking.set(`${queuePrefix(place, 'check')}:written`, '1', 'EX', CHECK_LIVES_SECONDS);
+      await asking.set(`${getQueuePrefix(place, 'check')}:written`, '1', 'EX', CHECK_LIVES_SECONDS);
     },
     close() {
       for (const connection of open) connection.disconnect();

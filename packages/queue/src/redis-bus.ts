@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { LiveBus, LiveEvent } from '@parley/core';
 import {
   connectRedis,
+  createRedisOutage,
   REDIS_UNREACHABLE,
   type RedisOutage,
-  redisOutage,
   whenReady,
 } from './connect-redis.ts';
-import { createEventBatch, decodeEvents, encodeEvents, forOthers } from './event-batch.ts';
+import { createEventBatch, decodeEvents, encodeEvents, toForeignEvent } from './event-batch.ts';
 import type { BusOptions, OpenBus } from './local-bus.ts';
-import { redisKeyPrefix } from './redis-location.ts';
+import { getRedisKeyPrefix } from './redis-location.ts';
 
 type Topic = NonNullable<BusOptions['receives']>;
 
@@ -20,23 +20,24 @@ type Topic = NonNullable<BusOptions['receives']>;
 const PING_MS = 5_000;
 
 /**
- * Live events between processes over Redis pub/sub. Nothing is stored, so nothing can grow.
- * Listeners in this process are called synchronously and without Redis; events from other processes
- * arrive in the order in which they were sent. Events published while Redis is away are lost to the
- * other processes.
+ * Opens live events between processes over Redis pub/sub. Events are not stored, so no data can
+ * accumulate. Listeners in this process are called synchronously and without Redis; events from
+ * other processes arrive in the order in which they were sent. Events published while Redis is
+ * unreachable are lost to the other processes.
  */
 export async function openRedisBus(options: BusOptions, local: LiveBus): Promise<OpenBus> {
   const { log, receives } = options;
   const self = randomUUID();
-  const outage = redisOutage('live events', options, log);
+  const outage = createRedisOutage('live events', options, log);
   const [out, into] = [connectRedis(options, 'ask'), connectRedis(options, 'listen')];
   for (const connection of [out, into]) outage.watch(connection);
-  const channel = (topic: Topic): string => `${redisKeyPrefix(options)}:live:${topic}`;
+  const channel = (topic: Topic): string => `${getRedisKeyPrefix(options)}:live:${topic}`;
   into.on('message', (_channel: string, text: string) => {
     for (const event of decodeEvents(self, text)) local.publish(event);
   });
   const topics: Topic[] = receives === undefined ? ['turns', 'orders'] : [receives];
-  // Waits until Redis is reachable. After a reconnect, the connection subscribes again on its own.
+  // Subscribing waits until Redis is reachable. After a reconnect, the connection subscribes again
+  // by itself.
   const subscribed = into
     .subscribe(...topics.map(channel))
     .catch((error: unknown) => void outage.note(error));
@@ -54,7 +55,7 @@ export async function openRedisBus(options: BusOptions, local: LiveBus): Promise
     publish(event) {
       local.publish(event);
       if (event.type === 'inbox-changed' && event.isLocal) return;
-      senders[topicOf(event)].send(forOthers(event));
+      senders[getTopic(event)].send(toForeignEvent(event));
     },
     subscribe: local.subscribe,
     async close() {
@@ -72,25 +73,22 @@ const ORDERS: ReadonlySet<LiveEvent['type']> = new Set([
   'schedule-due',
 ]);
 
-function topicOf({ type }: LiveEvent): Topic {
+function getTopic({ type }: LiveEvent): Topic {
   return ORDERS.has(type) ? 'orders' : 'turns';
 }
 
-interface Sender {
+interface EventSender {
   send(event: LiveEvent): void;
   /** Waits for the message currently being sent, and sends no more. */
   close(): Promise<void>;
 }
 
-/**
- * Sends one message at a time, so that events published in between join the batch and are
- * joined.
- */
+/** Sends one message at a time, so that events published meanwhile are joined in the next batch. */
 function createSender(
   publish: (text: string) => Promise<unknown>,
   self: string,
   outage: RedisOutage,
-): Sender {
+): EventSender {
   const batch = createEventBatch();
   let sending: Promise<void> | null = null;
   let isClosed = false;
@@ -102,7 +100,7 @@ function createSender(
         outage.note(error, 'live events are not reaching other processes');
       }
     }
-    // Runs synchronously after the batch was found empty, so no event can be added in between.
+    // This runs synchronously after the batch was found empty, so no event can be added in between.
     sending = null;
   };
   return {

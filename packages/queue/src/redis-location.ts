@@ -1,10 +1,8 @@
 import { ParleyError } from '@parley/core';
 
-/** The Redis address and its credentials. For one server, `url` alone is enough. */
+/** The Redis address and its credentials; for one server, `url` is enough. */
 export interface RedisLocation {
-  /**
-   * `redis://`, or `rediss://` with TLS; contains host, port, user, password and database number.
-   */
+  /** `redis://`, or `rediss://` with TLS, with host, port, user, password and database number. */
   readonly url: string;
   /**
    * The prefix for every key and channel, so that several installations can share one Redis server;
@@ -15,8 +13,8 @@ export interface RedisLocation {
   readonly username?: string | undefined;
   readonly password?: string | undefined;
   /**
-   * The sentinels to ask for the current master; the host in the URL is then ignored. `host:port`,
-   * port 26379 by default.
+   * The sentinels to ask for the current master; the host in the URL is then ignored. Sentinels as
+   * `host:port`; the default port is 26379.
    */
   readonly sentinel?:
     | {
@@ -27,30 +25,30 @@ export interface RedisLocation {
       }
     | undefined;
   /**
-   * Additional Redis Cluster nodes, besides the one in the URL. `host:port`, port 6379 by default.
+   * Additional Redis Cluster nodes besides the one in the URL, as `host:port`; the default port is
    */
   readonly cluster?: { readonly nodes: readonly string[] } | undefined;
 }
 
-/** The prefix for keys and channels. */
-export function redisKeyPrefix({ prefix = 'parley' }: Pick<RedisLocation, 'prefix'>): string {
+/** Returns the prefix for keys and channels. */
+export function getRedisKeyPrefix({ prefix = 'parley' }: Pick<RedisLocation, 'prefix'>): string {
   return prefix;
 }
 
 /**
- * The key prefix for one queue. Redis Cluster hashes only the part in braces, so all keys of a
- * queue are on one node, as BullMQ’s scripts require, while different queues may be on different
- * nodes.
+ * Returns the key prefix for one queue. Redis Cluster hashes only the part in braces, so all keys
+ * of a queue are on one node, as BullMQ’s scripts require, while different queues may be on
+ * different nodes.
  */
-export function queuePrefix(place: Pick<RedisLocation, 'prefix'>, queue: string): string {
-  return `{${redisKeyPrefix(place)}:${queue}}`;
+export function getQueuePrefix(place: Pick<RedisLocation, 'prefix'>, queue: string): string {
+  return `{${getRedisKeyPrefix(place)}:${queue}}`;
 }
 
-/** A queue failure. Messages are safe in the tables either way. */
+/** A queue failure, which never affects the messages in the tables. */
 export class QueueError extends ParleyError {}
 
 /** Shows only the scheme of the URL, because the rest may contain a password. */
-export function unknownUrl(url: string): QueueError {
+export function createUnknownUrlError(url: string): QueueError {
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0] ?? url;
   return new QueueError({
     code: 'queue-url',

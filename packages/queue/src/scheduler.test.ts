@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLogger } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Schedule, type Scheduler, startScheduler, startSweep } from './keyed-work.ts';
 import { createLocalBus } from './local-bus.ts';
@@ -31,7 +31,7 @@ it('[H01] runs a schedule at startup and whenever it asks to run', async () => {
 });
 
 it('[H01] runs a failed schedule again without delaying the others', async () => {
-  const { log, lines } = recordingLogger();
+  const { log, lines } = createRecordingLogger();
   let failures = 0;
   let looks = 0;
   const fails: Schedule = async () => {
@@ -99,7 +99,7 @@ it('[H01] runs a schedule immediately when a new entry is announced', async () =
 
 describe('a sweep', () => {
   it('starts immediately, repeats, and never overlaps itself', async () => {
-    const { log } = recordingLogger();
+    const { log } = createRecordingLogger();
     let running = 0;
     let most = 0;
     let rounds = 0;
@@ -117,7 +117,7 @@ describe('a sweep', () => {
   });
 
   it('continues after a failed round and logs the failure', async () => {
-    const { log, lines } = recordingLogger();
+    const { log, lines } = createRecordingLogger();
     let rounds = 0;
     const sweep = startSweep('lanes', 1, log, async () => {
       rounds += 1;
@@ -129,7 +129,7 @@ describe('a sweep', () => {
   });
 
   it('[D11] waits for its last round and then stops', async () => {
-    const { log } = recordingLogger();
+    const { log } = createRecordingLogger();
     let done = 0;
     const sweep = startSweep('test', 1, log, async () => {
       await sleep(20);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLogger, systemTime } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import { afterEach, describe, expect, inject, it, vi } from 'vitest';
 import type { WakeUpHandler } from './keyed-work.ts';
 import { openTurnQueue, type WakeUpQueue, type WakeUpWorker } from './wake-up-queue.ts';
@@ -11,9 +11,9 @@ const redisUrl = inject('redisUrl');
 describe('wake-ups in memory', () => behaviour('memory:'));
 describe.runIf(redisUrl)('wake-ups on Redis', () => behaviour(redisUrl ?? ''));
 
-/** The tests that every backend must pass. */
+/** Declares the tests that every backend must pass. */
 function behaviour(url: string): void {
-  const { log, lines } = recordingLogger();
+  const { log, lines } = createRecordingLogger();
   const workers: WakeUpWorker[] = [];
   const queues: WakeUpQueue[] = [];
   afterEach(async () => {
@@ -21,14 +21,13 @@ function behaviour(url: string): void {
     await Promise.all(queues.splice(0).map((queue) => queue.close()));
   });
 
-  /** Opens a queue that no other test uses. */
   async function open(monotonic = systemTime.monotonic): Promise<WakeUpQueue> {
     const queue = await openTurnQueue({ url, prefix: randomUUID(), log, monotonic });
     queues.push(queue);
     return queue;
   }
 
-  /** Opens a queue that `handler` serves. */
+  /** Opens a queue for one test, served by `handler`. */
   async function served(handler: WakeUpHandler) {
     const queue = await open();
     const worker = await queue.work(handler, 10);
@@ -36,7 +35,7 @@ function behaviour(url: string): void {
     return { queue, worker };
   }
 
-  it('run different keys in parallel', async () => {
+  it('runs different keys in parallel', async () => {
     const started: string[] = [];
     let release = (): void => {};
     const together = new Promise<void>((resolve) => {
@@ -53,7 +52,7 @@ function behaviour(url: string): void {
     expect(started.sort()).toEqual(['a', 'b', 'c']);
   });
 
-  it('[D02] run a key once at a time, and once more for all wake-ups that arrived in the meantime', async () => {
+  it('[D02] runs a key once at a time, and once again for all wake-ups that arrived in the meantime', async () => {
     let running = 0;
     let most = 0;
     let runs = 0;
@@ -78,7 +77,7 @@ function behaviour(url: string): void {
     expect({ runs, most }).toEqual({ runs: 2, most: 1 });
   });
 
-  it('[D13] from a sweep bypass a stuck worker, and count once while they wait', async () => {
+  it('[D13] lets wake-ups from a sweep bypass a stuck worker, and counts them once while they wait', async () => {
     const stuck = Promise.withResolvers<null>();
     let runs = 0;
     const { queue } = await served(async () => {
@@ -96,7 +95,7 @@ function behaviour(url: string): void {
     expect(await idle.depth()).toEqual({ waiting: 1, active: 0, delayed: 0 });
   });
 
-  it("[D02] run more keys than the workers' concurrency allows at one time, and delayed keys on time", async () => {
+  it("[D02] runs more keys than the workers' concurrency allows at one time, and delayed keys on time", async () => {
     const runs = new Map<string, number>();
     const handler: WakeUpHandler = async (key) => {
       runs.set(key, (runs.get(key) ?? 0) + 1);
@@ -109,7 +108,8 @@ function behaviour(url: string): void {
     await Promise.all(keys.map((key) => queue.wake(key)));
     const expected = Object.fromEntries(keys.map((key) => [key, key === 'late' ? 2 : 1]));
     // On Redis, BullMQ occasionally loses the marker for a delayed job between two workers and
-    // checks again only after five seconds. In Parley the sweep finds the work after three.
+    // checks again only after five seconds. In Parley, the sweep finds the work after three
+    // seconds.
     await expect.poll(() => Object.fromEntries(runs), { timeout: 10_000 }).toEqual(expected);
   });
 
@@ -128,7 +128,7 @@ function behaviour(url: string): void {
     expect(runs).toBe(1);
   });
 
-  it('are delivered again after the delay that the handler returns, and can be added again afterwards', async () => {
+  it('delivers a wake-up again after the delay that the handler returns, and accepts it again afterwards', async () => {
     const at: number[] = [];
     const { queue } = await served(async () => {
       at.push(Date.now());
@@ -136,13 +136,13 @@ function behaviour(url: string): void {
     });
     await queue.wake('later');
     await expect.poll(() => at.length, { timeout: 5_000 }).toBe(2);
-    // Allows one millisecond, because timers and clocks round differently.
+    // One millisecond of tolerance is allowed, because timers and clocks round differently.
     expect((at[1] ?? 0) - (at[0] ?? 0)).toBeGreaterThanOrEqual(199);
     await queue.wake('later');
     await expect.poll(() => at.length).toBe(3);
   });
 
-  it('[D13] are delayed by at most one sweep when the clock is set back', async () => {
+  it('[D13] delays a wake-up by at most one sweep when the clock is set back', async () => {
     let passed = 0;
     const queue = await open(() => passed);
     let runs = 0;
@@ -171,7 +171,7 @@ function behaviour(url: string): void {
     }
   });
 
-  it('are retried and logged when the handler throws', async () => {
+  it('retries and logs a wake-up when the handler throws', async () => {
     let runs = 0;
     const { queue } = await served(async () => {
       runs += 1;
@@ -183,7 +183,7 @@ function behaviour(url: string): void {
     expect(lines.filter((line) => line.includes('the database is away'))).toHaveLength(1);
   });
 
-  it('[D11] let work finish within the grace period, then abort it', async () => {
+  it('[D11] lets work finish within the grace period, then aborts it', async () => {
     const ended: string[] = [];
     const { queue, worker } = await served(async (key, signal) => {
       await sleep(key === 'quick' ? 50 : 60_000, undefined, { signal }).catch(() => undefined);
@@ -196,7 +196,7 @@ function behaviour(url: string): void {
     expect(ended).toEqual(['quick finished', 'slow aborted']);
   });
 
-  it('never throw, even when they cannot be stored', async () => {
+  it('never throws, even when a wake-up cannot be stored', async () => {
     const queue = await openTurnQueue({ url, log });
     await queue.close();
     await queue.wake('nobody');
@@ -205,7 +205,7 @@ function behaviour(url: string): void {
 }
 
 describe('the URL of the queue', () => {
-  it.each(['postgres://somewhere', 'queue.db', ''])('cannot be "%s"', async (url) => {
+  it.each(['postgres://somewhere', 'queue.db', ''])('rejects the queue URL "%s"', async (url) => {
     const opening = openTurnQueue({ url, log: silentLogger });
     await expect(opening).rejects.toMatchObject({ name: 'QueueError', code: 'queue-url' });
   });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Runtime, reasonOf, systemTime } from '@parley/core';
 import { DelayedError } from 'bullmq';
 import { openBackend } from './backend.ts';
-import { retryPause, type WakeUpHandler } from './keyed-work.ts';
+import { computeRetryPause, type WakeUpHandler } from './keyed-work.ts';
 import { MAX_PUT_OFF_MS, watchDelayedJobs } from './overdue-jobs.ts';
 import type { BackendOptions, QueueBackend } from './queue-backend.ts';
 import type { RedisLocation } from './redis-location.ts';
@@ -24,22 +24,22 @@ export type QueueDepth = Readonly<Record<'waiting' | 'active' | 'delayed', numbe
 
 /**
  * Notifies some worker that a key has work, with at most one run per key at a time. A wake-up
- * carries no data, because the work is in the tables, so losing or repeating it does no harm.
+ * carries no data, because work is stored in the tables, so losing or repeating it does no harm.
  */
 export interface WakeUpQueue {
   /**
-   * Adds a wake-up. Never throws: a wake-up that cannot be stored is logged, and the sweep finds
-   * the work.
+   * Adds a wake-up; never throws, because the sweep finds the work if the wake-up cannot be stored.
    */
   wake(key: string): Promise<void>;
   /**
-   * Adds a wake-up for a sweep, which knows that no live worker has this key. An active job for the
-   * key must therefore belong to a stuck worker, and does not suppress the wake-up. Never throws.
+   * Adds a wake-up for a sweep, which has found that no live worker has this key. An active job for
+   * the key must therefore belong to a stuck worker, and does not suppress the wake-up. Never
+   * throws.
    */
   rewake(key: string): Promise<Rewoken>;
-  /** Starts a worker. Resolves once it is waiting for jobs. */
+  /** Starts a worker; resolves once it is waiting for jobs. */
   work(handler: WakeUpHandler, concurrency: number): Promise<WakeUpWorker>;
-  /** The number of wake-ups by state. Rejects if the queue does not answer. */
+  /** Counts wake-ups by state; rejects if the queue does not answer. */
   depth(): Promise<QueueDepth>;
   /**
    * Rejects if the queue does not answer or accepts no wake-ups, for example because it is full or
@@ -47,7 +47,7 @@ export interface WakeUpQueue {
    */
   check(): Promise<void>;
   /**
-   * Stores the highest number that any process has passed under this name, and returns it. Rejects
+   * Stores the highest number that any process has passed under this name, and returns it; rejects
    * if the queue does not answer.
    */
   remember(name: string, number: number): Promise<number>;
@@ -55,40 +55,39 @@ export interface WakeUpQueue {
 }
 
 /**
- * What `rewake` found: the wake-up was `stored`, it was already there (`waiting` for a worker, or
+ * The result of `rewake`: the wake-up was `stored`, it already existed (`waiting` for a worker, or
  * `delayed` for a few seconds), or the queue `refused` it.
  */
 export type Rewoken = 'stored' | 'waiting' | 'delayed' | 'refused';
 
 /**
- * The states of a wake-up that a worker will still receive. Delayed ones are checked separately; in
- * any other state the job is being processed or is left over from a dead worker.
+ * The states of a wake-up that a worker will still receive. Delayed wake-ups are checked
+ * separately; in any other state the job is being processed or was left by a crashed worker.
  */
 const STILL_TO_COME: ReadonlySet<string> = new Set(['waiting', 'prioritized']);
 
 /**
- * A dead worker is noticed within 10 s. Locks are renewed by timer, so long turns never look dead.
- * If a lock is lost, for example because Redis lost its data, the work continues: another worker
- * that gets the key finds the lease in the tables, or finds that the key is already running in its
- * own process. Repeating a wake-up is harmless, so a job may stall many times before BullMQ gives
- * it up.
+ * A crashed worker is detected within 10 s. Locks are renewed by timer, so workers with long turns
+ * are never considered dead. If a lock is lost, for example because Redis lost its data, the work
+ * continues: another worker that gets the key finds the lease in the tables, or finds that the key
+ * is already running in its own process. Repeating a wake-up is harmless, so a job may stall many
+ * times before BullMQ gives it up.
  */
 const TUNING = {
   lockDuration: 8_000,
   stalledInterval: 2_000,
   maxStalledCount: 20,
-  // Delay before a failed fetch is retried, instead of BullMQ's 15 s.
+  // The delay before a failed fetch is retried, instead of BullMQ's 15 s.
   runRetryDelay: 1_000,
 };
 const TROUBLE = 'queue error; the sweep will find missed work';
 const RETRY = { attempts: 8, backoff: { type: 'custom' } } as const;
 
-/** The location and options of the queue. */
 export interface TurnQueueOptions
   extends RedisLocation,
     BackendOptions,
     Partial<Pick<Runtime, 'monotonic' | 'random'>> {
-  /** `memory:` for one process, `redis://…` between processes. */
+  /** The address: `memory:` for one process, `redis://…` between processes. */
   readonly url: string;
 }
 
@@ -171,7 +170,7 @@ async function startWorker(
   concurrency: number,
 ): Promise<WakeUpWorker> {
   const running = new Set<Promise<unknown>>();
-  const backoffStrategy = (attempt = 1): number => retryPause(attempt, random());
+  const backoffStrategy = (attempt = 1): number => computeRetryPause(attempt, random());
   const worker = backend.newWorker(
     TURNS,
     async (job, token, signal) => {
@@ -180,7 +179,7 @@ async function startWorker(
       const again = await run.finally(() => running.delete(run));
       if (again === null) return;
       const pause = Math.min(MAX_PUT_OFF_MS, Math.max(1, again));
-      // A timestamp, because BullMQ subtracts its own `Date.now()` from it.
+      // A timestamp is passed, because BullMQ subtracts its own `Date.now()` from it.
       await job.moveToDelayed(systemTime.clock() + pause, token);
       throw new DelayedError();
     },
@@ -200,7 +199,7 @@ async function startWorker(
     async close(graceMs) {
       const timer = setTimeout(() => worker.cancelAllJobs('shutting down'), graceMs);
       try {
-        await Promise.race([worker.close(), givenUp(running)]);
+        await Promise.race([worker.close(), waitForCompletion(running)]);
       } finally {
         clearTimeout(timer);
       }
@@ -212,11 +211,10 @@ async function startWorker(
 const TELL_MS = 1_000;
 
 /**
- * Resolves shortly after the work is done, so that closing does not wait for Redis: BullMQ would
- * wait until Redis is back. A completion that was not recorded only means that the key is delivered
- * again, which does no harm.
+ * Resolves shortly after the work is done, so that closing does not wait for Redis, as BullMQ
+ * would. If a completion was not recorded, the key is delivered again, which does no harm.
  */
-async function givenUp(running: ReadonlySet<Promise<unknown>>): Promise<void> {
+async function waitForCompletion(running: ReadonlySet<Promise<unknown>>): Promise<void> {
   while (running.size > 0) await Promise.allSettled(running);
   await sleep(TELL_MS, undefined, { ref: false });
 }

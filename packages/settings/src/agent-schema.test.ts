@@ -22,6 +22,6 @@ it.each([
     Limits,
     { groupContextMessages: 50, subAgents: expect.objectContaining({ depth: 2, steps: 20 }) },
   ],
-])('%s have the promised limits unless the settings say otherwise', (_what, section, bounds) => {
+])('%s have the documented limits unless the settings change them', (_what, section, bounds) => {
   expect(section.parse({})).toMatchObject(bounds);
 });

@@ -1,14 +1,19 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references are written like that.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { loadSettings } from './load-settings.ts';
-import { okay, problems, settingsFolder, settingsSchemas } from './testing/settings-folder.ts';
+import {
+  createSettingsFolder,
+  getProblems,
+  getValidSettings,
+  settingsSchemas,
+} from './testing/settings-folder.ts';
 
-const { path } = settingsFolder();
+const { path } = createSettingsFolder();
 
 beforeAll(() => {
   mkdirSync(path('data/profiles'), { recursive: true });
@@ -36,9 +41,9 @@ function load(yaml: string, env = {}) {
   });
 }
 
-/** The settings of the agent `b`. */
+/** Loads settings and returns those of the agent `b`. */
 function agentB(yaml: string, env = {}) {
-  const loaded = okay(load(yaml, env));
+  const loaded = getValidSettings(load(yaml, env));
   const b = loaded.agents.get('b');
   if (b === undefined) throw new Error('expected an agent b');
   return { ...loaded, b };
@@ -46,7 +51,7 @@ function agentB(yaml: string, env = {}) {
 
 const NAMED = 'model: { provider: named, apiKey: key-of-all, model: large, choices: [small] }';
 
-describe('several agents', () => {
+describe('settings of several agents', () => {
   it("[F14] inherit the file's sections, but nothing that defines the default agent itself", () => {
     const { b, settings } = agentB(`
 identity: { emoji: X }
@@ -73,12 +78,12 @@ agents: { b: }
         workspace: path('data/workspaces/b'),
       },
       skills: { ...skills, show: 'outline' },
-      // The agent has no caps of its own; those of the installation apply as well.
+      // The agent has no caps, so only those of the installation apply.
       spend: { perStrangerDaily: 'off', capOwners: true },
     });
   });
 
-  it("[F14] [P15] have separate profiles: an agent's own keys override its profile, which overrides the file", () => {
+  it("[F14] [P15] gives agents separate profiles: an agent's own keys override its profile, which overrides the file", () => {
     const { b } = agentB(`
 owners: [telegram:1]
 tools: { block: [exec], maxSeconds: 5 }
@@ -105,7 +110,7 @@ agents: { b: { owners: [telegram:2], profile: coder, persona: owl, workspace: ~/
       'profile: named, model: { provider: named, apiKey: k }',
       { apiKey: 'k', model: 'small' },
     ],
-  ])('[F14] [G01] have separate models: %s', (_what, own, model) => {
+  ])('[F14] [G01] gives agents separate models: %s', (_what, own, model) => {
     const { b } = agentB(`${NAMED}\nagents: { b: { ${own} } }`);
     if (typeof model === 'string') expect(b.model).toBe(model);
     else expect(b.model).toMatchObject(model);
@@ -117,7 +122,7 @@ agents: { b: { owners: [telegram:2], profile: coder, persona: owl, workspace: ~/
     ['{ perPersonDaily: { usd: 1 } }', { perPersonDaily: { usd: 1 } }],
     ['{ perStrangerDaily: { usd: 1 } }', { perStrangerDaily: { usd: 1 } }],
   ])(
-    '[F14] [G17] with spend %s have only these caps, and one for strangers only if it is set',
+    '[F14] [G17] gives an agent with spend %s only these caps, and a cap for strangers only if it is set',
     (spend, bounds) => {
       const { b } = agentB(`agents: { b: { spend: ${spend} } }`);
       expect(b.spend).toMatchObject(bounds);
@@ -125,7 +130,7 @@ agents: { b: { owners: [telegram:2], profile: coder, persona: owl, workspace: ~/
     },
   );
 
-  it('[F14] [G18] keep their secrets, and read references as numbers where numbers are expected', () => {
+  it('[F14] [G18] keeps the secrets of agents, and reads references as numbers where numbers are expected', () => {
     const yaml = `agents: { b: { name: "\${NAME}", heartbeat: { everyMinutes: "\${M}" },
       model: { provider: anthropic, apiKey: "\${KEY}" } }, c: { profile: own } }`;
     const { b, secrets } = agentB(yaml, { NAME: 'Ada-of-2026', M: '50', KEY: 'sk-of-agent-b' });
@@ -133,15 +138,15 @@ agents: { b: { owners: [telegram:2], profile: coder, persona: owl, workspace: ~/
     expect(secrets.toSorted()).toEqual(['of-the-profile', 'sk-of-agent-b']);
   });
 
-  it('[F14] are empty when the file names none, and the default agent is complete', () => {
-    const loaded = okay(load('agent: { name: Ada }'));
+  it('[F14] returns no additional agents when the file names none, and a complete default agent', () => {
+    const loaded = getValidSettings(load('agent: { name: Ada }'));
     expect(loaded.agents.size).toBe(0);
     expect(loaded.settings).toMatchObject({ agent: { delegates: [] }, agents: {}, routes: [] });
   });
 
   const Key = fc.constantFrom('everyMinutes', 'repeatHours', 'steps');
   const Part = fc.dictionary(Key, fc.integer({ min: 5, max: 50 }));
-  it('[F14] take each key from the agent, otherwise from the file, otherwise the default', () => {
+  it('[F14] takes each key from the agent, otherwise from the file, otherwise the default', () => {
     const standard: Record<string, unknown> = { everyMinutes: 30, repeatHours: 24, steps: 10 };
     fc.assert(
       fc.property(Part, Part, (all, own) => {
@@ -151,7 +156,7 @@ agents: { b: { owners: [telegram:2], profile: coder, persona: owl, workspace: ~/
         expect(settings.heartbeat).toMatchObject({ ...standard, ...all });
         expect(agents.get('c')?.heartbeat).toEqual(settings.heartbeat);
       }),
-      runs(10),
+      toRunOptions(10),
     );
   });
 });
@@ -188,8 +193,8 @@ describe('conflicting settings of agents', () => {
       'agents.b.workspace',
       'shared with the agent "main"',
     ],
-    ['agents: { b: { workspace: data } }', 'agents.b.workspace', 'a folder of its own'],
-    ['agents: { b: { workspace: data/workspace/b } }', 'agents.b.workspace', 'a folder of its own'],
+    ['agents: { b: { workspace: data } }', 'agents.b.workspace', 'a separate folder'],
+    ['agents: { b: { workspace: data/workspace/b } }', 'agents.b.workspace', 'a separate folder'],
     [
       'agents: { b: { workspace: /w }, c: { workspace: /w/ } }',
       'agents.c.workspace',
@@ -218,18 +223,18 @@ describe('conflicting settings of agents', () => {
     ['routes: [{ agent: main, channel: "x:y" }]', 'routes[0].channel', 'a channel, such as'],
     ['routes: [{ agent: main, channel: x, chat: "x:1" }]', 'routes[0]', 'one of person, chat'],
   ])('[F14] [D12] %s', (yaml, at, expected, nearest = undefined) => {
-    const [problem, ...more] = problems(load(yaml));
+    const [problem, ...more] = getProblems(load(yaml));
     expect(more).toEqual([]);
     expect(problem).toMatchObject({ path: at, expected: expect.stringContaining(expected) });
     if (at !== 'layout') expect(problem?.nearest).toBe(nearest);
     expect(problem?.file).toBe(at === 'layout' ? path('data/profiles/broken.yaml') : undefined);
   });
 
-  it('[F14] [D12] refuse a second rule for the same chat and name both lines', () => {
+  it('[F14] [D12] refuses a second rule for the same chat and reports both lines', () => {
     const rule = '  - { agent: main, chat: "telegram:-1" }\n';
     const other = '  - { agent: main, person: "telegram:-1" }\n';
     const rest = '  - { agent: main }\n';
-    expect(problems(load(`routes:\n${rule}${other}${rest}${rule}${rest}`))).toMatchObject([
+    expect(getProblems(load(`routes:\n${rule}${other}${rest}${rule}${rest}`))).toMatchObject([
       { path: 'routes[3]', position: { line: 5 }, expected: expect.stringContaining('(line 2)') },
       { path: 'routes[4]', position: { line: 6 }, expected: expect.stringContaining('(line 4)') },
     ]);

@@ -1,14 +1,14 @@
 import { join, sep } from 'node:path';
 import type { z } from 'zod';
 import { describeRoute, type Route } from './agents-schema.ts';
-import { checkValue, nearestWord, oneOf } from './check.ts';
+import { checkValue, findNearestWord, formatOneOf } from './check.ts';
 import { completeSettings, type Settings, type SettingsLocation } from './complete-settings.ts';
 import { CoreSettings } from './core-schema.ts';
-import { modelOf, type Profile, type ProfileScope, profileAt } from './profiles.ts';
+import { loadProfileAt, type Profile, type ProfileScope, resolveModel } from './profiles.ts';
 import {
   type Block,
-  type Finding,
   isBlock,
+  type SettingsFinding,
   type SettingsPath,
   type SettingsProblem,
   type SettingsSource,
@@ -29,7 +29,10 @@ interface AgentParts<Model> {
 
 /** The profiles and models of the other agents as read from the file. */
 interface AgentsRead<Model> {
-  /** The parts by agent name. The model is absent when the agent uses that of the default agent. */
+  /**
+   * The profiles and models by agent name; the model is absent if the agent uses that of the
+   * default agent.
+   */
   readonly parts: ReadonlyMap<string, AgentParts<Model>>;
   readonly problems: readonly SettingsProblem[];
   readonly warnings: readonly SettingsProblem[];
@@ -39,7 +42,7 @@ interface AgentsRead<Model> {
 
 /**
  * Reads the profiles and models of all other agents; `main` is the validated model of the default
- * agent, absent when it is invalid.
+ * agent, or absent if it is invalid.
  */
 export function readAgents<Model>(
   source: SettingsSource,
@@ -51,9 +54,9 @@ export function readAgents<Model>(
   const read = Object.entries(isBlock(agents) ? agents : {}).flatMap(([name, written]) => {
     if (!isBlock(written)) return [];
     const at = ['agents', name];
-    const { profile, ...profiled } = profileAt([...at, 'profile'], source, place);
+    const { profile, ...profiled } = loadProfileAt([...at, 'profile'], source, place);
     const { model, ...modelled } = readModel(written.model, { at, profile, main }, source, forms);
-    const idle = profile?.plugins === undefined ? [] : [withoutPlugins(at, source)];
+    const idle = profile?.plugins === undefined ? [] : [warnPluginsIgnored(at, source)];
     return [{ name, parts: { profile, model }, idle, profiled, modelled }];
   });
   return {
@@ -69,14 +72,14 @@ export function readAgents<Model>(
   };
 }
 
-function withoutPlugins(at: SettingsPath, source: SettingsSource): SettingsProblem {
+function warnPluginsIgnored(at: SettingsPath, source: SettingsSource): SettingsProblem {
   const expected = 'a profile without plugins: they are of the whole installation, in `plugins`';
   return toSettingsProblem({ kind: 'value', path: [...at, 'profile'], expected }, source);
 }
 
 /**
- * The model of an agent: its own (a block or a word), one from `model.choices` by its name, or that
- * of the profile.
+ * Reads the model of an agent: its own (a block or a word), one from `model.choices` by name, or
+ * that of the profile.
  */
 function readModel<Model>(
   written: unknown,
@@ -93,7 +96,7 @@ function readModel<Model>(
   if (written === undefined && profile?.model !== undefined) {
     return { ...nothing, model: modelSchema.parse(profile.model) };
   }
-  const own = modelOf(written, undefined, profile?.modelName) ?? profile?.modelName;
+  const own = resolveModel(written, undefined, profile?.modelName) ?? profile?.modelName;
   if (own === undefined) return nothing;
   if (typeof own !== 'string' || modelSchema.safeParse(own).success) {
     const checked = checkValue(modelSchema, own, path, source);
@@ -106,22 +109,22 @@ function readModel<Model>(
   const choices = modelChoices?.(main) ?? new Map<string, Model>();
   const model = choices.get(own);
   if (model !== undefined) return { ...nothing, model };
-  const names = choices.size === 0 ? '' : `: ${oneOf([...choices.keys()])}`;
-  const expected = `a block as \`model\` is, or the name of a model of model.choices${names}`;
+  const names = choices.size === 0 ? '' : `: ${formatOneOf([...choices.keys()])}`;
+  const expected = `a block like \`model\`, or the name of a model in model.choices${names}`;
   const place = written === undefined ? [...at, 'profile'] : path;
-  const meant = nearestWord(own, choices.keys());
-  const finding: Finding = { kind: 'value', path: place, expected, nearest: meant };
+  const meant = findNearestWord(own, choices.keys());
+  const finding: SettingsFinding = { kind: 'value', path: place, expected, nearest: meant };
   return { ...nothing, problems: [toSettingsProblem(finding, source)] };
 }
 
-/** Conflicts between the names and chats of agents. */
-export function agentFindings(core: CoreSettings, source: SettingsSource): Finding[] {
+/** Finds conflicts between the names and chats of agents. */
+export function findAgentConflicts(core: CoreSettings, source: SettingsSource): SettingsFinding[] {
   const { agent, agents, api, hooks, routes } = core;
   const names = [...new Set([agent.id, ...Object.keys(agents)])];
   const taken = `another name: "${agent.id}" is the agent of the section \`agent\``;
   const helpers = (name: string, path: SettingsPath, list: readonly string[] = []) => {
     const others = names.filter((one) => one !== name);
-    return list.flatMap((one, nth) => unknownName(one, [...path, 'delegates', nth], others));
+    return list.flatMap((one, nth) => findUnknownName(one, [...path, 'delegates', nth], others));
   };
   return [
     ...(Object.hasOwn(agents, agent.id)
@@ -131,24 +134,30 @@ export function agentFindings(core: CoreSettings, source: SettingsSource): Findi
     ...Object.entries(agents).flatMap(([name, one]) =>
       helpers(name, ['agents', name], one.delegates),
     ),
-    ...routes.flatMap((route, nth) => unknownName(route.agent, ['routes', nth, 'agent'], names)),
+    ...routes.flatMap((route, nth) =>
+      findUnknownName(route.agent, ['routes', nth, 'agent'], names),
+    ),
     ...Object.entries(api.clients).flatMap(([name, client]) =>
-      unknownName(client.agent ?? agent.id, ['api', 'clients', name, 'agent'], names),
+      findUnknownName(client.agent ?? agent.id, ['api', 'clients', name, 'agent'], names),
     ),
     ...Object.entries(hooks).flatMap(([name, hook]) =>
-      unknownName(hook.agent ?? agent.id, ['hooks', name, 'agent'], names),
+      findUnknownName(hook.agent ?? agent.id, ['hooks', name, 'agent'], names),
     ),
-    ...doubledRoutes(routes, source),
+    ...findDuplicateRoutes(routes, source),
   ];
 }
 
-function unknownName(name: string, path: SettingsPath, among: readonly string[]): Finding[] {
+function findUnknownName(
+  name: string,
+  path: SettingsPath,
+  among: readonly string[],
+): SettingsFinding[] {
   if (among.includes(name)) return [];
-  const expected = among.length === 0 ? 'nothing: there is no other agent' : oneOf(among);
-  return [{ kind: 'value', path, expected, nearest: nearestWord(name, among) }];
+  const expected = among.length === 0 ? 'nothing: there is no other agent' : formatOneOf(among);
+  return [{ kind: 'value', path, expected, nearest: findNearestWord(name, among) }];
 }
 
-function doubledRoutes(routes: readonly Route[], source: SettingsSource): Finding[] {
+function findDuplicateRoutes(routes: readonly Route[], source: SettingsSource): SettingsFinding[] {
   const first = new Map<string, number>();
   return routes.flatMap((route, nth) => {
     const place = describeRoute(route);
@@ -164,21 +173,20 @@ function doubledRoutes(routes: readonly Route[], source: SettingsSource): Findin
   });
 }
 
-interface DeriveFrom<Model> {
-  /** The settings of the default agent. */
+interface AgentDerivation<Model> {
   readonly main: Settings<Model>;
-  /** The file without its profile, before defaults were applied. */
+  /** The settings file without its profile, before defaults were applied. */
   readonly written: Block;
   readonly read: AgentsRead<Model>;
 }
 
 /**
- * Derives the complete settings of each agent in `agents` (F14). Its own keys override its profile,
- * which overrides the file. What defines the default agent itself (name, persona, workspace, …) is
- * not inherited; `spend` contains only the caps of this agent.
+ * Derives the complete settings of each agent in `agents` (F14). An agent's own keys override its
+ * profile, which overrides the file. Keys that define the default agent itself (name, persona,
+ * workspace, …) are not inherited; `spend` contains only the caps of this agent.
  */
 export function deriveAgents<Model>(
-  { main, written, read }: DeriveFrom<Model>,
+  { main, written, read }: AgentDerivation<Model>,
   location: SettingsLocation,
 ): ReadonlyMap<string, Settings<Model>> {
   const derived = Object.entries(main.agents).map(([name, own]): [string, Settings<Model>] => {
@@ -196,7 +204,7 @@ export function deriveAgents<Model>(
       soul: over(written.soul, soul),
       approvals: over(written.approvals, approvals),
       owners: owners ?? main.owners,
-      spend: over({ capOwners: main.spend.capOwners, ...noStrangerCap(spend) }, spend),
+      spend: over({ capOwners: main.spend.capOwners, ...disableStrangerCap(spend) }, spend),
     });
     const whole = completeSettings(core, join('workspaces', name), location);
     return [name, { ...whole, plugins: main.plugins, model }];
@@ -208,22 +216,22 @@ const over = (...blocks: readonly unknown[]): Block =>
   Object.assign({}, ...blocks.map((block) => (isBlock(block) ? block : {})));
 
 /**
- * Turns off the default cap for strangers. The installation has one even if the settings name none,
- * but an agent is limited only by what its settings name.
+ * Turns off the default cap for strangers. The installation has such a cap even if the settings set
+ * none, but an agent is limited only by the caps in its settings.
  */
-function noStrangerCap(spend: Block | undefined): Block {
+function disableStrangerCap(spend: Block | undefined): Block {
   return spend?.perPersonDaily === undefined ? { perStrangerDaily: 'off' } : {};
 }
 
 /** Finds agents that could access each other's files. */
-export function sharedWorkspaces(all: ReadonlyMap<string, Settings>): Finding[] {
+export function findSharedWorkspaces(all: ReadonlyMap<string, Settings>): SettingsFinding[] {
   const agents = [...all.values()].map(({ agent }) => agent);
   return agents.flatMap(({ id, workspace }, nth) => {
     const other = agents
       .slice(0, nth)
       .find((one) => isInside(one.workspace, workspace) || isInside(workspace, one.workspace));
     if (other === undefined) return [];
-    const expected = `a folder of its own: ${workspace} is shared with the agent "${other.id}" (${other.workspace})`;
+    const expected = `a separate folder: ${workspace} is shared with the agent "${other.id}" (${other.workspace})`;
     return [{ kind: 'value', path: ['agents', id, 'workspace'], expected }];
   });
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AgentName } from './agent-schema.ts';
-import { choice, flag, numberField, section } from './fields.ts';
+import { defineChoice, defineSection, flag, numberField } from './fields.ts';
 
 /**
  * The format of a client's name, which is part of its person id (`api:laptop`) and of its chat ids.
@@ -12,17 +12,19 @@ const ApiClient = z.strictObject({
     .string()
     .min(
       32,
-      'at least 32 characters: let "openssl rand -hex 24" make it, and refer to a variable with it',
+      'at least 32 characters: create it with "openssl rand -hex 24", and refer to it with a variable',
     )
-    .describe('What the client sends as "Authorization: Bearer …" (its API key).'),
-  agent: AgentName.optional().describe('The agent it talks to; the default agent without this.'),
+    .describe('The token that the client sends as "Authorization: Bearer …" (its API key).'),
+  agent: AgentName.optional().describe(
+    'The agent that the client talks to. Default: the default agent.',
+  ),
   owner: flag(
     false,
-    'true: who has the token speaks as the owner, with the main session and all that is private. false: as a guest, api:NAME.',
+    'true: a client with the token acts as the owner, with the main session and all private data. false: as a guest, api:NAME.',
   ),
-  conversations: choice(
+  conversations: defineChoice(
     ['one', 'per-request'],
-    'one: Parley keeps the history: one lasting conversation, or one for each `user` and each header X-Parley-Conversation; of the messages in a request the last ones of the user are new. per-request: the client keeps it: each request is a conversation of its own with the messages it sends.',
+    'one: Parley keeps the history, in one lasting conversation or one for each `user` and each header X-Parley-Conversation; only the last user messages in a request are new. per-request: the client keeps the history; each request is a separate conversation with the messages it sends.',
   ),
 });
 
@@ -31,8 +33,8 @@ function isOrigin(text: string): boolean {
 }
 
 /** `api`: the gateway as an OpenAI-compatible server. */
-export const Api = section(
-  'Programs that talk to the agent as to a model of OpenAI: POST /v1/chat/completions.',
+export const Api = defineSection(
+  'Programs that talk to the agent through an OpenAI-compatible API: POST /v1/chat/completions.',
   {
     clients: z
       .record(
@@ -47,9 +49,9 @@ export const Api = section(
       .refine((clients) => {
         const tokens = Object.values(clients).map(({ token }) => token);
         return new Set(tokens).size === tokens.length;
-      }, 'a token of its own for each client')
+      }, 'a separate token for each client')
       .default({})
-      .describe('By name; without one there is no API.'),
+      .describe('Clients by name. Without any, the API is off.'),
     origins: z
       .array(
         z
@@ -62,11 +64,11 @@ export const Api = section(
       .max(100)
       .default([])
       .describe(
-        'Web pages that may call the API from the browser (CORS), by their exact origin. Whoever opens such a page sees the token that it uses.',
+        'Web pages that may call the API from the browser (CORS), by exact origin. Everyone who opens such a page can see the token that it uses.',
       ),
     waitSeconds: numberField(
       { min: 1, max: 3_600, default: 240 },
-      'How long a request waits for its answer. The answer is kept: the same request with the same Idempotency-Key gets it later.',
+      'How long a request waits for its answer. The answer is kept: the same request with the same Idempotency-Key returns it later.',
     ),
   },
 );

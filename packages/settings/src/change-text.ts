@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { visibleLine } from '@parley/core';
+import { toVisibleLine } from '@parley/core';
 import {
   type Document,
   isAlias,
@@ -11,14 +11,14 @@ import {
   type Node,
   YAMLSeq,
 } from 'yaml';
-import { keepComments, pairAt, sectionAt, upgradeDocument } from './document.ts';
+import { ensureSection, findPair, keepComments, upgradeDocument } from './document.ts';
 import { parseForWriting } from './settings-file.ts';
 import { SETTINGS_STEPS } from './settings-steps.ts';
 import { formatPath, type SettingsPath, type SettingsProblem } from './source.ts';
 
 /**
- * A value as in YAML. In a text, `${NAME}` and `${file:/path}` are references, `$${` is a literal
- * `${`.
+ * A value as in YAML, in which `${NAME}` and `${file:/path}` in text are references and `$${` is a
+ * literal `${`.
  */
 export type SettingsValue =
   | string
@@ -44,12 +44,12 @@ export type SettingsChange =
 
 const MAX_COMMENT = 80;
 
-/** The changed text, or `problems` that list the impossible changes with the reasons. */
+/** The changed text, or `problems` with the reasons why changes are impossible. */
 export type ChangedText =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'refused'; readonly problems: readonly SettingsProblem[] };
 
-/** Applies changes to a text. Pure. */
+/** Pure. */
 export function changeText(text: string, changes: readonly SettingsChange[]): ChangedText {
   let now = text;
   for (const change of changes) {
@@ -68,7 +68,7 @@ export function changeText(text: string, changes: readonly SettingsChange[]): Ch
     const obstacle = applyChange(document, change);
     if (obstacle !== undefined) return refuseChange(change.path, obstacle);
     const after = printYaml(document, now);
-    if (after !== printed) now = withLinesOf(now, printed, after);
+    if (after !== printed) now = keepUnchangedLines(now, printed, after);
   }
   return { kind: 'text', text: now };
 }
@@ -80,12 +80,12 @@ function refuseChange(path: SettingsPath, expected: string): ChangedText {
   };
 }
 
-/** Applies a change to the nodes. When it is impossible, returns what would have to be there. */
+/** Applies a change to the YAML nodes, or returns what would be required to make it possible. */
 function applyChange(document: Document, change: SettingsChange): string | undefined {
   const { kind, path } = change;
   const alias = path.find((_, index) => isAlias(document.getIn(path.slice(0, index + 1), true)));
   if (alias !== undefined) {
-    return 'a value of its own: an alias (*name) stands there, which only a person can change';
+    return 'a separate value: this is an alias (*name), which only a person can change';
   }
   if (kind === 'remove') {
     removeNode(document, path);
@@ -101,7 +101,7 @@ function applyChange(document: Document, change: SettingsChange): string | undef
     return undefined;
   }
   if (at >= 0) return undefined;
-  const entry = nodeOf(document, change);
+  const entry = createNode(document, change);
   if (isSeq(list) && list.items.length > 0) {
     // In a list in brackets, a comment would comment out the rest of the line.
     if (list.flow === true) entry.comment = null;
@@ -114,18 +114,21 @@ function applyChange(document: Document, change: SettingsChange): string | undef
 }
 
 /**
- * Removes a key and keeps the comments around it, because they may describe what follows or contain
+ * Removes a key and keeps the comments around it, because they may describe the next key or contain
  * settings that are commented out.
  */
 function removeNode(document: Document, path: SettingsPath): void {
   const block = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
-  const pair = pairAt(document, path);
+  const pair = findPair(document, path);
   if (!isMap(block) || pair === undefined) {
     if (document.hasIn(path)) document.deleteIn(path);
     return;
   }
   const at = block.items.indexOf(pair);
-  const comments = [isNode(pair.key) ? pair.key.commentBefore : null, ...commentsAtEnd(pair.value)];
+  const comments = [
+    isNode(pair.key) ? pair.key.commentBefore : null,
+    ...listCommentsAtEnd(pair.value),
+  ];
   const next = block.items[at + 1]?.key;
   block.items.splice(at, 1);
   const joined = (last: string | null | undefined) =>
@@ -134,11 +137,11 @@ function removeNode(document: Document, path: SettingsPath): void {
   else block.comment = joined(block.comment);
 }
 
-/** The comments below the last entry in a block. */
-function commentsAtEnd(node: unknown): (string | null | undefined)[] {
+/** Lists the comments below the last entry in a block. */
+function listCommentsAtEnd(node: unknown): (string | null | undefined)[] {
   if (!isMap(node) && !isSeq(node)) return [];
   const last = node.items.at(-1);
-  return [...commentsAtEnd(isPair(last) ? last.value : last), node.comment];
+  return [...listCommentsAtEnd(isPair(last) ? last.value : last), node.comment];
 }
 
 function setValue(
@@ -156,7 +159,7 @@ function setValue(
   if (isMap(known) || isSeq(known)) {
     if (isDeepStrictEqual(known.toJS(document), change.value)) return undefined;
   }
-  return writeNode(document, change.path, nodeOf(document, change));
+  return writeNode(document, change.path, createNode(document, change));
 }
 
 /** Writes a node at a path, creating missing parent blocks. */
@@ -167,25 +170,25 @@ function writeNode(document: Document, path: SettingsPath, node: Node): string |
       return `a block, for ${formatPath(path.slice(0, depth))} to contain it`;
     }
   }
-  const known = pairAt(document, path);
+  const known = findPair(document, path);
   if (known !== undefined) {
     if (isNode(known.value)) keepComments(known.value, node);
     known.value = node;
   } else if (typeof path.at(-1) === 'number') document.setIn(path, node);
   else {
     const key = document.createNode(path.at(-1));
-    sectionAt(document, path.slice(0, -1)).items.push(document.createPair(key, node));
+    ensureSection(document, path.slice(0, -1)).items.push(document.createPair(key, node));
   }
   return undefined;
 }
 
-function nodeOf(
+function createNode(
   document: Document,
   { value, comment }: Extract<SettingsChange, { kind: 'set' | 'add' }>,
 ): Node {
   const node = document.createNode(value);
   if (comment === undefined) return node;
-  const line = visibleLine(comment).replaceAll(/\s+/g, ' ').trim();
+  const line = toVisibleLine(comment).replaceAll(/\s+/g, ' ').trim();
   if (line !== '') node.comment = ` ${[...line].slice(0, MAX_COMMENT).join('')}`;
   return node;
 }
@@ -214,11 +217,11 @@ function printYaml(document: Document, like: string): string {
 
 /**
  * Merges a change into the original text, so that unchanged lines keep their formatting. `printed`
- * is the original file as the writer prints it, with different spacing. When its lines cannot be
- * matched to those of the file, or the result would have a different meaning, `after` is returned
- * as printed.
+ * is the unchanged file as formatted by the YAML writer, with different spacing. If its lines
+ * cannot be matched to those of the file, or the result would have a different meaning, `after` is
+ * returned as printed.
  */
-function withLinesOf(text: string, printed: string, after: string): string {
+function keepUnchangedLines(text: string, printed: string, after: string): string {
   const [file, old, young] = [splitLines(text), splitLines(printed), splitLines(after)];
   const places = matchLines(old, file);
   if (places === undefined) return after;
@@ -242,25 +245,25 @@ function splitLines(text: string): string[] {
   return text.replace(/\n$/, '').split(/\r?\n/);
 }
 
-/** Maps each printed line to a line of the file. Blank lines are ignored in the comparison. */
+/** Maps each printed line to a line of the file, ignoring blank lines. */
 function matchLines(printed: readonly string[], file: readonly string[]): number[] | undefined {
   const places: number[] = [];
   let at = 0;
   for (const line of printed) {
-    const bare = bareLine(line);
+    const bare = trimLine(line);
     if (bare === '') {
       places.push(at);
       continue;
     }
-    while (at < file.length && bareLine(file[at] ?? '') === '') at++;
-    if (bareLine(file[at] ?? '') !== bare) return undefined;
+    while (at < file.length && trimLine(file[at] ?? '') === '') at++;
+    if (trimLine(file[at] ?? '') !== bare) return undefined;
     places.push(at);
     at++;
   }
   return places;
 }
 
-function bareLine(line: string): string {
+function trimLine(line: string): string {
   return line.replaceAll(/\s/g, '');
 }
 

@@ -1,50 +1,53 @@
 import { z } from 'zod';
-import { checkValue, unknownKey } from './check.ts';
-import { choice, flag, numberField, section, wholeNumber } from './fields.ts';
+import { checkValue, createUnknownKeyProblem } from './check.ts';
+import { defineChoice, defineSection, flag, numberField, wholeNumber } from './fields.ts';
+import { type addHosted, USE, useFindings } from './hosted.ts';
 import {
   type Block,
-  type Finding,
   isBlock,
+  type SettingsFinding,
   type SettingsPath,
   type SettingsProblem,
   type SettingsSource,
   toSettingsProblem,
 } from './source.ts';
 
-/** YAML parses an unquoted platform id as a number; everything else treats it as text. */
+/** YAML parses an unquoted platform id as a number, but all other code treats it as text. */
 const PlatformId = z.union([z.string().min(1), z.int()]).transform(String);
 
 /**
- * Who may write to the bot on one account (F05). Closed by default: only owners, and people whom
- * they allow.
+ * Who may write to the bot on one account (F05); only owners and people whom they allow by default.
  */
 export const AccessSettings = z.strictObject({
-  direct: choice(
+  direct: defineChoice(
     ['pairing', 'allowlist', 'open', 'disabled'],
-    'Direct chats. pairing: the people in `allow`, and people whom an owner allows with a code. allowlist: only those in `allow`. open: everyone. disabled: owners alone.',
+    'Access to direct chats. pairing: people in `allow`, and people whom an owner allows with a code. allowlist: only people in `allow`. open: everyone. disabled: only owners.',
   ),
-  pairing: section('The codes of `direct: pairing`.', {
+  pairing: defineSection('Pairing codes for `direct: pairing`.', {
     characters: wholeNumber({ min: 6, max: 16, default: 8 }, 'Length of a code.'),
     minutes: wholeNumber({ min: 1, max: 7 * 24 * 60, default: 60 }, 'How long a code is valid.'),
     pending: wholeNumber(
       { min: 1, max: 100, default: 3 },
-      'Strangers who may wait at a time; others are asked to try again later.',
+      'Maximum number of strangers waiting at a time; others are asked to try again later.',
     ),
   }),
-  groups: choice(['allowlist', 'open', 'disabled'], 'Groups: those in `allowGroups`, all, none.'),
-  allow: z.array(PlatformId).default([]).describe('User ids of the platform.'),
-  allowGroups: z.array(PlatformId).default([]).describe('Group ids of the platform.'),
+  groups: defineChoice(
+    ['allowlist', 'open', 'disabled'],
+    'Groups in which the bot answers: those in `allowGroups`, all, none.',
+  ),
+  allow: z.array(PlatformId).default([]).describe('User ids on the platform.'),
+  allowGroups: z.array(PlatformId).default([]).describe('Group ids on the platform.'),
   allowRoles: z
     .array(PlatformId)
     .default([])
     .describe(
-      'Role ids of Discord servers. Where there are any, only members with one of them, and owners, may write in groups.',
+      'Role ids of Discord servers. If any are set, only members with one of these roles, and owners, may write in groups.',
     ),
   groupCommands: z
     .enum(['owners', 'approvers', 'administrators', 'everyone'])
     .default('administrators')
     .describe(
-      'Who may use commands in groups that change the conversation for all of the group: /new, /mode, /run, /compact, and /stop of what others asked. owners; approvers: owners and approvals.approvers; administrators: those and whom the platform calls an administrator of the group; everyone.',
+      "Who may use commands in groups that change the conversation for the whole group: /new, /mode, /run, /compact, and /stop for other people's requests. owners; approvers: owners and approvals.approvers; administrators: approvers and the administrators of the group on the platform; everyone.",
     ),
 });
 export type AccessSettings = z.infer<typeof AccessSettings>;
@@ -55,22 +58,22 @@ export type Activation = z.infer<typeof Activation>;
 
 /** How answers are displayed on one account, as far as an operator can decide. */
 export const AnswerSettings = z.strictObject({
-  mentions: choice(
+  mentions: defineChoice(
     ['dead', 'live'],
-    'dead: names in answers are shown but ping no one. live: they do what they say.',
+    'dead: names in answers are shown but notify no one. live: they notify people.',
   ),
   editSeconds: numberField(
     { min: 1, max: 60, default: 1 },
-    'An answer that grows by edits is edited no more often than this; where a platform takes less (Discord 1.2 s, groups of Telegram 3 s and more), that holds.',
+    'Minimum time between edits of an answer that grows; platforms with a longer minimum (Discord 1.2 s, Telegram groups 3 s and more) use their own.',
   ),
-  numbered: flag(false, 'Long answers say which part is which: (2/5).'),
+  numbered: flag(false, 'Long answers number their parts: (2/5).'),
   acknowledge: z
     .string()
     .min(1)
     .max(16)
     .optional()
     .describe(
-      'An emoji such as 👀: a reaction on a message while it is answered, where that takes longer than a moment.',
+      'An emoji such as 👀: a reaction on a message while it is being answered, if that takes longer than a moment.',
     ),
 });
 export type AnswerSettings = z.infer<typeof AnswerSettings>;
@@ -78,12 +81,12 @@ export type AnswerSettings = z.infer<typeof AnswerSettings>;
 /** The keys that every channel account has; all others belong to the channel's own schema. */
 export const CommonAccountSettings = z.strictObject({
   enabled: flag(true, 'false: keep the settings, do not connect.'),
-  access: AccessSettings.prefault({}).describe('Who may talk to the bot here.'),
+  access: AccessSettings.prefault({}).describe('Who may write to the bot on this account.'),
   activation: Activation.default('mention').describe('When the bot answers in groups.'),
-  answers: AnswerSettings.prefault({}).describe('How answers look here.'),
-  whenUncertain: choice(
+  answers: AnswerSettings.prefault({}).describe('How answers look on this account.'),
+  whenUncertain: defineChoice(
     ['notify', 'resend'],
-    'When it is unknown whether a part of an answer arrived, where the platform does not recognise repetitions. notify: the chat is notified and can have it sent again. resend: it is sent again at once and may appear twice.',
+    'What to do if it is unknown whether a part of an answer arrived and the platform does not recognize repetitions. notify: the chat is notified and can have it sent again. resend: it is sent again at once and may appear twice.',
   ),
 });
 
@@ -91,7 +94,8 @@ export const CommonAccountSettings = z.strictObject({
 export const ACCOUNT_NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/;
 
 /**
- * One account of one channel: ready to start, broken, or disabled. Other accounts are not affected.
+ * One account of one channel: ready to start, broken, or disabled, without effect on other
+ * accounts.
  */
 export type ChannelAccount =
   | {
@@ -102,7 +106,7 @@ export type ChannelAccount =
       readonly activation: Activation;
       readonly answers: AnswerSettings;
       readonly whenUncertain: 'notify' | 'resend';
-      /** All other keys, parsed by the channel's own schema. */
+      /** The account's remaining keys, parsed by the channel's own schema. */
       readonly settings: unknown;
     }
   | {
@@ -119,10 +123,10 @@ export interface CheckedChannels {
   readonly warnings: readonly SettingsProblem[];
 }
 
-/** Looks up the reference problems at or below a path; they break the account they belong to. */
-export type ReferenceFindings = (path: SettingsPath) => readonly Finding[];
+/** Finds the reference problems at or below a path, which break the account they belong to. */
+export type ReferenceFindings = (path: SettingsPath) => readonly SettingsFinding[];
 
-interface Account {
+interface WrittenAccount {
   readonly channel: string;
   readonly account: string;
   readonly path: SettingsPath;
@@ -131,23 +135,32 @@ interface Account {
 
 const BLOCK = 'a block of `key: value` lines';
 
-/** Checks each account separately. A channel without a schema is treated as an unknown key. */
+/**
+ * Checks each account separately. A channel without a schema is treated as an unknown key, unless
+ * its `use` is wrong.
+ */
 export function checkChannels(
   channels: Readonly<Record<string, unknown>>,
-  schemas: Readonly<Record<string, z.ZodType>>,
+  { schemas, uses, findings }: Pick<ReturnType<typeof addHosted>, 'schemas' | 'uses' | 'findings'>,
   references: ReferenceFindings,
   source: SettingsSource,
 ): CheckedChannels {
   const accounts: Record<string, ChannelAccount> = {};
   const warnings: SettingsProblem[] = [];
   for (const [channel, section] of Object.entries(channels)) {
+    const refused = useFindings(findings, channel);
     const schema = Object.hasOwn(schemas, channel) ? schemas[channel] : undefined;
-    if (schema === undefined) {
-      warnings.push(unknownKey(['channels', channel], source));
+    if (schema === undefined && refused.length === 0) {
+      warnings.push(createUnknownKeyProblem(['channels', channel], source));
       continue;
     }
-    for (const entry of readAccounts(channel, section)) {
-      const result = checkAccount(entry, section, schema, references, source);
+    const isHosted = Object.hasOwn(uses, channel);
+    for (const entry of readAccounts(channel, section, isHosted || refused.length > 0)) {
+      if (schema === undefined || refused.length > 0) {
+        accounts[`${channel}/${entry.account}`] = refusedAccount(entry, refused, source);
+        continue;
+      }
+      const result = checkAccount(entry, { section, isHosted }, schema, references, source);
       accounts[`${entry.channel}/${entry.account}`] = result.account;
       warnings.push(...result.warnings);
     }
@@ -155,10 +168,12 @@ export function checkChannels(
   return { accounts, warnings };
 }
 
-function readAccounts(channel: string, section: unknown): Account[] {
+/** Reads the accounts of a channel. `use` of a hosted channel belongs to all of them. */
+function readAccounts(channel: string, section: unknown, isHosted: boolean): WrittenAccount[] {
   const path = ['channels', channel];
   if (!isBlock(section) || !Object.hasOwn(section, 'accounts')) {
-    return [{ channel, account: 'default', path, written: section }];
+    const { [USE]: _, ...rest } = isBlock(section) ? section : {};
+    return [{ channel, account: 'default', path, written: isHosted ? rest : section }];
   }
   const inside = [...path, 'accounts'];
   if (!isBlock(section.accounts)) {
@@ -172,9 +187,19 @@ function readAccounts(channel: string, section: unknown): Account[] {
   }));
 }
 
+function refusedAccount(
+  { channel, account, written }: WrittenAccount,
+  refused: readonly SettingsFinding[],
+  source: SettingsSource,
+): ChannelAccount {
+  if (isBlock(written) && written.enabled === false) return { kind: 'disabled', channel, account };
+  const problems = refused.map((finding) => toSettingsProblem(finding, source));
+  return { kind: 'broken', channel, account, problems };
+}
+
 function checkAccount(
-  entry: Account,
-  section: unknown,
+  entry: WrittenAccount,
+  { section, isHosted }: { readonly section: unknown; readonly isHosted: boolean },
   schema: z.ZodType,
   references: ReferenceFindings,
   source: SettingsSource,
@@ -194,7 +219,7 @@ function checkAccount(
   }
   const own = checkValue(schema, ownKeys, path, source);
   const warnings = [...common.warnings, ...own.warnings];
-  const findings = [...findMisplaced(entry, section), ...references(path)];
+  const findings = [...findMisplaced(entry, section, isHosted), ...references(path)];
   if (common.kind === 'ok' && own.kind === 'ok' && findings.length === 0) {
     const { enabled: _, ...rules } = common.value;
     return { account: { kind: 'ok', channel, account, ...rules, settings: own.value }, warnings };
@@ -205,19 +230,24 @@ function checkAccount(
   return broken([...early, ...late.filter((problem) => !known.has(problem.path))], warnings);
 }
 
-/** Structural mistakes that no account's schema can detect. */
-function findMisplaced({ account, path }: Account, section: unknown): Finding[] {
-  const findings: Finding[] = [];
+/** Finds structural mistakes that no account's schema can detect. */
+function findMisplaced(
+  { account, path }: WrittenAccount,
+  section: unknown,
+  isHosted: boolean,
+): SettingsFinding[] {
+  const findings: SettingsFinding[] = [];
   if (!ACCOUNT_NAME.test(account)) {
     const expected =
       'an account name of lower-case letters, digits, - and _, at most 32 characters';
     findings.push({ kind: 'value', path, expected });
   }
   if (path.length > 2 && isBlock(section)) {
-    // Silently ignoring `access: …` here would open or close an account against the owner's
+    // Ignoring `access: …` at this level would open or close an account against the owner's
     // intention.
-    for (const key of Object.keys(section).filter((key) => key !== 'accounts')) {
-      const expected = `this inside each account, not beside \`accounts\``;
+    const beside = Object.keys(section).filter((key) => key !== 'accounts');
+    for (const key of beside.filter((key) => !(isHosted && key === USE))) {
+      const expected = `this key inside each account, not beside \`accounts\``;
       findings.push({ kind: 'value', path: [...path.slice(0, 2), key], expected });
     }
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nearestWord } from './check.ts';
+import { findNearestWord } from './check.ts';
 
 describe('nearest', () => {
   it.each([
@@ -16,7 +16,7 @@ describe('nearest', () => {
     ['kitten', ['sitting'], undefined],
     ['sittin', ['kitten', 'sitting'], 'sitting'],
   ])('[D12] for %s among %j suggests %s', (written, candidates, meant) => {
-    expect(nearestWord(written, candidates)).toBe(meant);
+    expect(findNearestWord(written, candidates)).toBe(meant);
   });
 
   it('[D12] matches a word to itself, and two words of one length to each other or not at all', () => {
@@ -30,9 +30,9 @@ describe('nearest', () => {
     });
     fc.assert(
       fc.property(words, ([one, other]) => {
-        expect(nearestWord(one, [other, one])).toBe(one);
-        expect(nearestWord(one, [other]) === undefined).toBe(
-          nearestWord(other, [one]) === undefined,
+        expect(findNearestWord(one, [other, one])).toBe(one);
+        expect(findNearestWord(one, [other]) === undefined).toBe(
+          findNearestWord(other, [one]) === undefined,
         );
       }),
     );

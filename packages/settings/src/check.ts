@@ -1,16 +1,16 @@
 import type { z } from 'zod';
-import { renamedPath } from './settings-steps.ts';
+import { findRenamedPath } from './settings-steps.ts';
 import {
   formatPath,
+  getValueAt,
   type SettingsPath,
   type SettingsProblem,
   type SettingsSource,
   toSettingsProblem,
-  valueAt,
 } from './source.ts';
 
 /** The outcome of checking one section: a value with warnings, or its problems. */
-export type Checked<T> =
+export type CheckResult<T> =
   | {
       readonly kind: 'ok';
       readonly value: T;
@@ -25,8 +25,8 @@ export type Checked<T> =
     };
 
 /**
- * The maximum number of rounds of removing unknown keys. Each goes one level deeper; real settings
- * need one or two.
+ * The maximum number of rounds of removing unknown keys. Each round goes one level deeper; real
+ * settings need one or two.
  */
 const MAX_ROUNDS = 10;
 
@@ -39,19 +39,19 @@ export function checkValue<T>(
   input: unknown,
   at: SettingsPath,
   source: SettingsSource,
-): Checked<T> {
+): CheckResult<T> {
   const value: unknown = structuredClone(input);
   const warnings: SettingsProblem[] = [];
   for (let round = 1; ; round++) {
     const result = schema.safeParse(value);
     if (result.success) return { kind: 'ok', value: result.data, cleaned: value, warnings };
-    const leaves = leafIssues(result.error.issues, at);
+    const leaves = flattenIssues(result.error.issues, at);
     const removed = leaves.flatMap((leaf) => removeUnknownKeys(leaf, value, at, source));
     warnings.push(...removed);
     const reread = leaves.filter((leaf) => convertText(leaf, value, at, source));
     if ((removed.length === 0 && reread.length === 0) || round === MAX_ROUNDS) {
       const problems = leaves.map(
-        (leaf) => misspeltKey(leaf, input, at, source) ?? toProblem(leaf, value, at, source),
+        (leaf) => findMisspeltKey(leaf, input, at, source) ?? toProblem(leaf, value, at, source),
       );
       const paths = new Set(problems.map(({ path }) => path));
       return { kind: 'bad', problems, warnings: warnings.filter(({ path }) => !paths.has(path)) };
@@ -66,24 +66,28 @@ function removeUnknownKeys(
   source: SettingsSource,
 ): SettingsProblem[] {
   if (issue.code !== 'unrecognized_keys') return [];
-  const container = valueAt(root, path.slice(at.length));
+  const container = getValueAt(root, path.slice(at.length));
   if (typeof container !== 'object' || container === null) return [];
   return issue.keys.flatMap((key) => {
     if (!Reflect.deleteProperty(container, key)) return [];
-    return [unknownKey([...path, key], source)];
+    return [createUnknownKeyProblem([...path, key], source)];
   });
 }
 
-/** The warning for an unknown key. */
-export function unknownKey(path: SettingsPath, source: SettingsSource): SettingsProblem {
+/** Creates the warning for an unknown key. */
+export function createUnknownKeyProblem(
+  path: SettingsPath,
+  source: SettingsSource,
+): SettingsProblem {
   const { keys } = source.allowedAt(path.slice(0, -1));
   const written = String(path.at(-1));
   return toSettingsProblem(
     {
       kind: 'unknown-key',
       path,
-      expected: keys.length === 0 ? 'no keys here' : oneOf(keys),
-      nearest: keys.find((key) => key === renamedPath(path)?.at(-1)) ?? nearestWord(written, keys),
+      expected: keys.length === 0 ? 'no keys here' : formatOneOf(keys),
+      nearest:
+        keys.find((key) => key === findRenamedPath(path)?.at(-1)) ?? findNearestWord(written, keys),
     },
     source,
   );
@@ -101,7 +105,7 @@ function convertText(
 ): boolean {
   if (issue.code !== 'invalid_type' || !source.outside.has(formatPath(path))) return false;
   const key = path.at(-1);
-  const container = valueAt(root, path.slice(at.length, -1));
+  const container = getValueAt(root, path.slice(at.length, -1));
   if (key === undefined || typeof container !== 'object' || container === null) return false;
   const text = String(Reflect.get(container, key)).trim();
   const isNumber = issue.expected === 'number' || issue.expected === 'int';
@@ -118,36 +122,37 @@ function toProblem(
   at: SettingsPath,
   source: SettingsSource,
 ): SettingsProblem {
-  const value = valueAt(root, path.slice(at.length));
+  const value = getValueAt(root, path.slice(at.length));
   const { values } = source.allowedAt(path);
   const choice = issue.code === 'invalid_union' && issue.errors.length === 0 && values.length > 0;
   return toSettingsProblem(
     {
       kind: value === undefined ? 'missing' : 'value',
       path,
-      expected: choice ? oneOf(values) : expected,
-      nearest: typeof value === 'string' ? nearestWord(value, values) : undefined,
+      expected: choice ? formatOneOf(values) : expected,
+      nearest: typeof value === 'string' ? findNearestWord(value, values) : undefined,
     },
     source,
   );
 }
 
-/** The problem of a missing key when an unknown key at the same level is almost the same word. */
-function misspeltKey(
+/** Reports a missing key if an unknown key at the same level is almost the same word. */
+function findMisspeltKey(
   { path }: LeafIssue,
   input: unknown,
   at: SettingsPath,
   source: SettingsSource,
 ): SettingsProblem | undefined {
   const parent = path.slice(0, -1);
-  const container = path.length > at.length ? valueAt(input, parent.slice(at.length)) : undefined;
+  const container =
+    path.length > at.length ? getValueAt(input, parent.slice(at.length)) : undefined;
   if (typeof container !== 'object' || container === null) return undefined;
   if (Reflect.has(container, path.at(-1) ?? '')) return undefined;
   const { keys } = source.allowedAt(parent);
   const written = Object.keys(container).find(
-    (key) => !keys.includes(key) && nearestWord(key, keys) === path.at(-1),
+    (key) => !keys.includes(key) && findNearestWord(key, keys) === path.at(-1),
   );
-  return written === undefined ? undefined : unknownKey([...parent, written], source);
+  return written === undefined ? undefined : createUnknownKeyProblem([...parent, written], source);
 }
 
 type Issue = z.core.$ZodIssue;
@@ -161,27 +166,27 @@ interface LeafIssue {
 }
 
 /**
- * Flattens issues. For a value that may be of several kinds, only the kind it resembles most is
- * explained: why an object is not the word `auto` would not help.
+ * Flattens issues. For a value with several possible kinds, only the kind it resembles most is
+ * explained; explaining why an object is not the word `auto` would not help.
  */
-function leafIssues(issues: readonly Issue[], at: SettingsPath): LeafIssue[] {
+function flattenIssues(issues: readonly Issue[], at: SettingsPath): LeafIssue[] {
   return issues.flatMap((issue) => {
     const path = [
       ...at,
       ...issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step)),
     ];
     if (issue.code === 'invalid_key') {
-      const expected = `another key: ${issue.issues.map(expectedText).join(', ')}`;
+      const expected = `another key: ${issue.issues.map(describeExpected).join(', ')}`;
       return [{ path, issue, expected }];
     }
     if (issue.code !== 'invalid_union' || issue.errors.length === 0) {
-      return [{ path, issue, expected: expectedText(issue) }];
+      return [{ path, issue, expected: describeExpected(issue) }];
     }
     const near = issue.errors.filter((branch) => !branch.some(isAtRoot));
-    const best = near.toSorted((a, b) => branchWeight(a) - branchWeight(b))[0];
-    if (best !== undefined) return leafIssues(best, path);
+    const best = near.toSorted((a, b) => weighBranch(a) - weighBranch(b))[0];
+    if (best !== undefined) return flattenIssues(best, path);
     const expected = new Set(
-      issue.errors.flatMap((branch) => leafIssues(branch, path)).map((leaf) => leaf.expected),
+      issue.errors.flatMap((branch) => flattenIssues(branch, path)).map((leaf) => leaf.expected),
     );
     return [{ path, issue, expected: [...expected].join(', or ') }];
   });
@@ -192,26 +197,27 @@ function isAtRoot(issue: Issue): boolean {
 }
 
 /**
- * How unlikely a branch is. A wrong `kind: …` counts more than another wrong value, and an unknown
- * key hardly at all.
+ * Weighs how unlikely a branch is to be the intended one. A wrong `kind: …` counts more than
+ * another wrong value, and an unknown key hardly at all.
  */
-function branchWeight(branch: readonly Issue[]): number {
+function weighBranch(branch: readonly Issue[]): number {
   const weights = { invalid_value: 10, unrecognized_keys: 1 } as Readonly<Record<string, number>>;
   return branch.reduce((sum, issue) => sum + (weights[issue.code] ?? 3), 0);
 }
 
 /**
- * The expected value, as a phrase that completes both "expected: …" and "SETTING must be …". A
- * schema's own message is such a phrase. Zod's messages are sentences, and what zod found is shown
- * separately. Third-party channels and plugins may write a sentence too.
+ * Describes the expected value in a phrase that completes both "expected: …" and "SETTING must be
+ * …". A schema's own message is such a phrase. Zod's messages are sentences, so they are converted;
+ * the value that zod found is shown separately. Third-party channels and plugins may also use
+ * sentences as messages.
  */
-function expectedText(issue: Issue): string {
+function describeExpected(issue: Issue): string {
   const { message } = issue;
   const [, kind] = /^Invalid input: expected (\w+), received \w+$/.exec(message) ?? [];
   if (kind !== undefined) return KINDS[kind] ?? kind;
-  if (/^Too (?:small|big): /.test(message)) return sizeBound(issue);
+  if (/^Too (?:small|big): /.test(message)) return describeSizeBound(issue);
   if (issue.code === 'invalid_value' && message.startsWith('Invalid option: ')) {
-    return oneOf(issue.values.map(String));
+    return formatOneOf(issue.values.map(String));
   }
   return message
     .replace(/^Invalid \w+: must (\w)/, 'text that must $1')
@@ -222,7 +228,7 @@ function expectedText(issue: Issue): string {
 }
 
 /** Describes the limit that a value exceeds. */
-function sizeBound(issue: Issue): string {
+function describeSizeBound(issue: Issue): string {
   if (issue.code !== 'too_small' && issue.code !== 'too_big') return issue.message;
   const isSmall = issue.code === 'too_small';
   const bound = isSmall ? issue.minimum : issue.maximum;
@@ -251,21 +257,21 @@ const KINDS: Readonly<Record<string, string>> = {
   record: 'a block of `key: value` lines',
 };
 
-/** `one of a, b, c`, or just `a`. */
-export function oneOf(values: readonly string[]): string {
+/** Formats a list as `one of a, b, c`, or just `a`. */
+export function formatOneOf(values: readonly string[]): string {
   return values.length === 1 ? `${values[0]}` : `one of ${values.join(', ')}`;
 }
 
 /**
- * The candidate that was most likely intended; undefined when none is close. Case, `-` and `_` are
- * ignored, and at most a third of the letters may differ.
+ * Finds the candidate that was most likely intended; undefined when none is close. Case, `-` and
+ * `_` are ignored, and at most a third of the letters may differ.
  */
-export function nearestWord(written: string, candidates: Iterable<string>): string | undefined {
-  const wanted = simplify(written).slice(0, 64);
+export function findNearestWord(written: string, candidates: Iterable<string>): string | undefined {
+  const wanted = simplifyWord(written).slice(0, 64);
   const furthest = Math.max(1, Math.floor(wanted.length / 3));
   let best: { candidate: string; distance: number } | undefined;
   for (const candidate of candidates) {
-    const distance = editDistance(wanted, simplify(candidate).slice(0, 64));
+    const distance = computeEditDistance(wanted, simplifyWord(candidate).slice(0, 64));
     if (distance <= furthest && distance < (best?.distance ?? Number.POSITIVE_INFINITY)) {
       best = { candidate, distance };
     }
@@ -273,12 +279,12 @@ export function nearestWord(written: string, candidates: Iterable<string>): stri
   return best?.candidate;
 }
 
-function simplify(text: string): string {
+function simplifyWord(text: string): string {
   return text.toLowerCase().replaceAll(/[-_\s]/g, '');
 }
 
-/** Levenshtein distance in which two swapped adjacent characters count as a single typo. */
-function editDistance(a: string, b: string): number {
+/** Computes the Levenshtein distance, counting two swapped adjacent characters as a single typo. */
+function computeEditDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row++) {
@@ -288,18 +294,18 @@ function editDistance(a: string, b: string): number {
       const swapped =
         row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
       current[column] = Math.min(
-        cellAt(last, column) + 1,
-        cellAt(current, column - 1) + 1,
-        cellAt(last, column - 1) + (same ? 0 : 1),
-        swapped ? cellAt(beforeLast, column - 2) + 1 : Number.POSITIVE_INFINITY,
+        getCell(last, column) + 1,
+        getCell(current, column - 1) + 1,
+        getCell(last, column - 1) + (same ? 0 : 1),
+        swapped ? getCell(beforeLast, column - 2) + 1 : Number.POSITIVE_INFINITY,
       );
     }
     beforeLast = last;
     last = current;
   }
-  return cellAt(last, b.length);
+  return getCell(last, b.length);
 }
 
-function cellAt(row: readonly number[], column: number): number {
+function getCell(row: readonly number[], column: number): number {
   return row[column] ?? Number.POSITIVE_INFINITY;
 }

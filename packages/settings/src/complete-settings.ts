@@ -2,11 +2,11 @@ import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { CoreSettings } from './core-schema.ts';
 
-/** Complete settings: with all defaults, and with absolute paths. */
+/** Complete settings with all defaults and with absolute paths. */
 export interface Settings<Model = unknown> extends CoreSettings {
   readonly agent: CoreSettings['agent'] & {
     readonly timeZone: string;
-    /** Set when the time zone is that of the machine, because the settings name none. */
+    /** Set when the time zone is that of the machine because the settings name none. */
     readonly isMachinesTimeZone?: true;
     readonly workspace: string;
   };
@@ -15,7 +15,7 @@ export interface Settings<Model = unknown> extends CoreSettings {
 
 /** The folders to which paths in the settings are relative. */
 export interface SettingsLocation {
-  /** The YAML file, which need not exist. */
+  /** The path of the YAML file, which need not exist. */
   readonly file: string;
   /** The folder of the default workspace. */
   readonly dataFolder: string;

@@ -1,4 +1,4 @@
-import { blankedLine, reasonOf } from '@parley/core';
+import { blankHiddenCharacters, reasonOf } from '@parley/core';
 import {
   type Document,
   isAlias,
@@ -23,25 +23,25 @@ import {
   writeDraft,
 } from './settings-file.ts';
 import {
-  movedPath,
-  newestVersion,
+  getNewestVersion,
+  movePath,
   SETTINGS_STEPS,
   type SettingsEdit,
   type SettingsStep,
 } from './settings-steps.ts';
 import {
   type Block,
+  type FilePosition,
   formatPath,
   isBlock,
   maskLine,
-  type Position,
   type SettingsPath,
   type SettingsProblem,
 } from './source.ts';
 
 /**
- * The version of a file, compared with that of this Parley. `writtenBy` is the Parley version that
- * wrote it, if the file says so.
+ * The version of a file compared with that of this Parley; `writtenBy` is the Parley version that
+ * wrote it, if the file contains it.
  */
 type VersionCheck =
   | { readonly kind: 'current' }
@@ -57,13 +57,13 @@ type VersionCheck =
     }
   | { readonly kind: 'newer'; readonly version: number; readonly writtenBy: string | null };
 
-/** The line that states the version of a file and the Parley version that wrote it. */
-export function versionLine(version: number): string {
+/** Formats the line with the version of a file and the Parley version that wrote it. */
+export function formatVersionLine(version: number): string {
   return `version: ${version} # Parley ${manifest.version}`;
 }
 
 /**
- * Upgrades a document in memory, on its YAML nodes, which keep their comments and positions. A file
+ * Upgrades a document in memory on its YAML nodes, which keep their comments and positions. A file
  * without a version is version 1; a version that is not a whole number is left to the schema.
  */
 export function upgradeDocument(document: Document, steps: readonly SettingsStep[]): VersionCheck {
@@ -71,7 +71,7 @@ export function upgradeDocument(document: Document, steps: readonly SettingsStep
   const value = isScalar(written) ? written.value : 1;
   if (!Number.isSafeInteger(value)) return { kind: 'current' };
   const from = Number(value);
-  const to = newestVersion(steps);
+  const to = getNewestVersion(steps);
   if (from > to) {
     const comment = isScalar(written) ? (written.comment ?? '') : '';
     const writtenBy = /Parley (\d[\w.-]*)/.exec(comment)?.[1] ?? null;
@@ -90,12 +90,12 @@ export function upgradeDocument(document: Document, steps: readonly SettingsStep
 /** Applies an edit and describes its changes for people. */
 function applyEdit(document: Document, edit: SettingsEdit): readonly string[] {
   if (edit.kind === 'move') {
-    return pathsOf(document, edit.from).flatMap((from) => {
-      const to = movedPath(edit, from);
+    return listDocumentPaths(document, edit.from).flatMap((from) => {
+      const to = movePath(edit, from);
       return movePair(document, from, to) ? [`${formatPath(from)} → ${formatPath(to)}`] : [];
     });
   }
-  return pathsOf(document, edit.at).flatMap((path) => {
+  return listDocumentPaths(document, edit.at).flatMap((path) => {
     const before = document.getIn(path);
     const value = edit.value(before);
     if (value === before) return [];
@@ -104,41 +104,41 @@ function applyEdit(document: Document, edit: SettingsEdit): readonly string[] {
   });
 }
 
-/** The paths in a document that match a path in which `*` stands for any key. */
-function pathsOf(document: Document, path: SettingsPath): readonly SettingsPath[] {
+/** Lists the paths in a document that match a pattern in which `*` stands for any key. */
+function listDocumentPaths(document: Document, path: SettingsPath): readonly SettingsPath[] {
   const star = path.indexOf('*');
   if (star === -1) return document.hasIn(path) ? [path] : [];
-  const block = nodeAt(document, path.slice(0, star));
+  const block = findNode(document, path.slice(0, star));
   if (!isMap(block)) return [];
   return block.items.flatMap(({ key }) =>
-    isScalar(key) ? pathsOf(document, path.with(star, String(key.value))) : [],
+    isScalar(key) ? listDocumentPaths(document, path.with(star, String(key.value))) : [],
   );
 }
 
 function movePair(document: Document, from: SettingsPath, to: SettingsPath): boolean {
-  const pair = pairAt(document, from);
+  const pair = findPair(document, from);
   const name = to.at(-1);
   if (document.hasIn(to) || pair === undefined || !isScalar(pair.key)) return false;
   pair.key.value = name;
   if (String(from.slice(0, -1)) === String(to.slice(0, -1))) return true;
   document.deleteIn([...from.slice(0, -1), name]);
-  sectionAt(document, to.slice(0, -1)).items.push(pair);
+  ensureSection(document, to.slice(0, -1)).items.push(pair);
   return true;
 }
 
-/** The block at a path, created if it does not exist. */
-export function sectionAt(document: Document, path: SettingsPath): YAMLMap {
-  const found = nodeAt(document, path);
+/** Returns the block at a path, creating it if it does not exist. */
+export function ensureSection(document: Document, path: SettingsPath): YAMLMap {
+  const found = findNode(document, path);
   if (isMap(found)) return found;
   const section = new YAMLMap();
-  const pair = pairAt(document, path);
+  const pair = findPair(document, path);
   if (pair !== undefined) {
     if (isNode(pair.value)) keepComments(pair.value, section);
     pair.value = section;
   } else if (path.length === 0) document.contents = section;
   else {
     const key = document.createNode(path.at(-1));
-    sectionAt(document, path.slice(0, -1)).items.push(document.createPair(key, section));
+    ensureSection(document, path.slice(0, -1)).items.push(document.createPair(key, section));
   }
   return section;
 }
@@ -152,22 +152,22 @@ export function keepComments(from: Node, to: Node): void {
   to.commentBefore ??= from.commentBefore ?? null;
 }
 
-export function pairAt(document: Document, path: SettingsPath): Pair | undefined {
-  const parent = nodeAt(document, path.slice(0, -1));
+export function findPair(document: Document, path: SettingsPath): Pair | undefined {
+  const parent = findNode(document, path.slice(0, -1));
   if (!isMap(parent)) return undefined;
   return parent.items.find(({ key }) => isScalar(key) && key.value === path.at(-1));
 }
 
-function nodeAt(document: Document, path: SettingsPath): unknown {
+function findNode(document: Document, path: SettingsPath): unknown {
   return path.length === 0 ? document.contents : document.getIn(path, true);
 }
 
 function setVersion(document: Document, version: number): void {
   const node = document.createNode(version);
   node.comment = ` Parley ${manifest.version}`;
-  const known = pairAt(document, ['version']);
+  const known = findPair(document, ['version']);
   if (known !== undefined) known.value = node;
-  else sectionAt(document, []).items.unshift(document.createPair('version', node));
+  else ensureSection(document, []).items.unshift(document.createPair('version', node));
 }
 
 /** The result of the upgrade; `kept` is the path of the old file. */
@@ -198,10 +198,10 @@ export function upgradeSettings(
 }
 
 /**
- * The old names in a settings file with their current ones; empty when the file is missing, invalid
- * or current.
+ * Lists the old names in a settings file with the current ones; empty when the file is missing,
+ * invalid or current.
  */
-export function oldNamesIn(file: string): readonly string[] {
+export function listOldNames(file: string): readonly string[] {
   const read = readTextFile(file, LARGEST_SETTINGS_BYTES);
   if (read.kind === 'missing') return [];
   const document = parseForWriting(read.text);
@@ -216,17 +216,18 @@ export interface SettingsDocument {
   readonly value: Block;
   readonly warnings: readonly SettingsProblem[];
   /**
-   * The position of a key or of its value; for a missing one, that of the nearest existing block.
+   * Returns the position of a key or of its value; for a missing key, that of the nearest existing
+   * block.
    */
-  locate(path: SettingsPath, part: 'key' | 'value'): Position | undefined;
+  locate(path: SettingsPath, part: 'key' | 'value'): FilePosition | undefined;
   /**
-   * A number as written, because `007` and `+49` are ids to people; undefined when there is no
-   * number at that path.
+   * Returns a number as written, because `007` and `+49` are ids; undefined if the value at that
+   * path is not a number.
    */
   literal(path: SettingsPath): string | undefined;
 }
 
-/** A file that cannot be parsed at all. */
+/** A file that cannot be parsed. */
 interface BrokenDocument {
   readonly kind: 'broken';
   readonly problems: readonly SettingsProblem[];
@@ -243,9 +244,11 @@ export function parseSettings(
   try {
     return readSettingsDocument(text, steps);
   } catch (error) {
-    // The parser is recursive. A file nested thousands of levels deep fails here, as does one that
-    // expands aliases without end.
-    return brokenDocument(`YAML of a reasonable depth and with few aliases (${reasonOf(error)})`);
+    // The parser is recursive, so a file nested thousands of levels deep fails here, as does one
+    // that expands aliases without end.
+    return createBrokenDocument(
+      `YAML of a reasonable depth and with few aliases (${reasonOf(error)})`,
+    );
   }
 }
 
@@ -263,18 +266,22 @@ function readSettingsDocument(
     lineCounter: lines,
   });
   if (document.errors.length > 0) {
-    return { kind: 'broken', problems: document.errors.map((e) => syntaxProblem(e, text, lines)) };
+    return {
+      kind: 'broken',
+      problems: document.errors.map((e) => toSyntaxProblem(e, text, lines)),
+    };
   }
   const version = upgradeDocument(document, steps);
-  if (version.kind === 'newer') return ofNewer(version, document, lines);
+  if (version.kind === 'newer') return createNewerDocument(version, document, lines);
   keepLongNumbers(document, String);
   const value: unknown = document.toJS({ maxAliasCount: 10 }) ?? {};
-  if (!isBlock(value)) return brokenDocument('lines of the form `key: value`, or an empty file');
+  if (!isBlock(value))
+    return createBrokenDocument('lines of the form `key: value`, or an empty file');
   return {
     kind: 'document',
     value,
-    warnings: document.warnings.map((e) => syntaxProblem(e, text, lines)),
-    locate: (path, part) => locate(document, lines, path, part),
+    warnings: document.warnings.map((e) => toSyntaxProblem(e, text, lines)),
+    locate: (path, part) => locatePath(document, lines, path, part),
     literal(path) {
       const node = document.getIn(path, true);
       return isScalar(node) && typeof node.value === 'number' ? node.source : undefined;
@@ -282,30 +289,30 @@ function readSettingsDocument(
   };
 }
 
-function brokenDocument(expected: string): BrokenDocument {
+function createBrokenDocument(expected: string): BrokenDocument {
   return { kind: 'broken', problems: [{ kind: 'syntax', path: '', expected }] };
 }
 
-/** Nothing else in the file is checked, because a newer version of Parley may have other keys. */
-function ofNewer(
+/** No other key is checked, because a newer version of Parley may have other keys. */
+function createNewerDocument(
   { version, writtenBy }: Extract<VersionCheck, { kind: 'newer' }>,
   document: Document,
   lines: LineCounter,
 ): BrokenDocument {
   const by = writtenBy === null ? 'a newer Parley' : `Parley ${writtenBy}`;
-  const expected = `at most ${newestVersion(SETTINGS_STEPS)}: the file was written for ${by}. Update Parley, or start it with another file (--config FILE); this one is left as it is`;
-  const position = locate(document, lines, ['version'], 'value');
+  const expected = `at most ${getNewestVersion(SETTINGS_STEPS)}: the file was written for ${by}. Update Parley, or start it with another file (--config FILE); this one is left as it is`;
+  const position = locatePath(document, lines, ['version'], 'value');
   const place = position === undefined ? {} : { position };
   const problem = { kind: 'newer' as const, path: 'version', found: String(version), expected };
   return { kind: 'broken', problems: [{ ...problem, ...place }] };
 }
 
-function locate(
+function locatePath(
   document: Document,
   lines: LineCounter,
   path: SettingsPath,
   part: 'key' | 'value',
-): Position | undefined {
+): FilePosition | undefined {
   let node: unknown = document.contents;
   let offset: number | undefined;
   for (const [index, step] of path.entries()) {
@@ -317,10 +324,11 @@ function locate(
       );
       if (pair === undefined) break;
       node = pair.value;
-      offset = (wantsKey ? undefined : valueOffset(pair.value)) ?? nodeStart(pair.key) ?? offset;
+      offset =
+        (wantsKey ? undefined : findValueOffset(pair.value)) ?? findNodeStart(pair.key) ?? offset;
     } else if (isSeq(container) && typeof step === 'number') {
       node = container.items[step];
-      offset = nodeStart(node) ?? offset;
+      offset = findNodeStart(node) ?? offset;
     } else break;
   }
   if (offset === undefined) return undefined;
@@ -329,48 +337,48 @@ function locate(
 }
 
 /**
- * The offset to report for a value: that of the key for a block, that of the value itself for a
- * single value.
+ * Finds the offset to report for a value: that of the key for a block, that of the value itself for
+ * a single value.
  */
-function valueOffset(node: unknown): number | undefined {
-  return isScalar(node) && node.value !== null ? nodeStart(node) : undefined;
+function findValueOffset(node: unknown): number | undefined {
+  return isScalar(node) && node.value !== null ? findNodeStart(node) : undefined;
 }
 
-function nodeStart(node: unknown): number | undefined {
+function findNodeStart(node: unknown): number | undefined {
   return isScalar(node) || isMap(node) || isSeq(node) || isAlias(node)
     ? node.range?.[0]
     : undefined;
 }
 
 /** Explains a YAML syntax error, with the line and a caret below the position. */
-function syntaxProblem(error: YAMLError, text: string, lines: LineCounter): SettingsProblem {
+function toSyntaxProblem(error: YAMLError, text: string, lines: LineCounter): SettingsProblem {
   const { line, col } = lines.linePos(error.pos[0]);
   return {
     kind: 'syntax',
     path: '',
     position: { line, column: col },
     expected: explainYamlError(error),
-    excerpt: lineExcerpt(text, line, col),
+    excerpt: formatExcerpt(text, line, col),
   };
 }
 
 /**
- * The previous line, the line itself, and a caret. Long lines are truncated around the column, and
- * secrets are replaced by dots.
+ * Formats the previous line, the line itself, and a caret. Long lines are truncated around the
+ * column, and secrets are replaced by dots.
  */
-function lineExcerpt(text: string, line: number, column: number): string {
+function formatExcerpt(text: string, line: number, column: number): string {
   const all = text.split(/\r?\n/);
   const from = Math.max(0, column - 60);
   const shown = [line - 1, line].filter((number) => number >= 1);
   const width = String(line).length;
   const rows = shown.map((number) => {
-    const content = blankedLine(maskLine(all[number - 1] ?? '')).slice(from, from + 100);
+    const content = blankHiddenCharacters(maskLine(all[number - 1] ?? '')).slice(from, from + 100);
     return `${String(number).padStart(width)} | ${content}`;
   });
   return [...rows, `${' '.repeat(width)} | ${' '.repeat(column - 1 - from)}^`].join('\n');
 }
 
-/** The parser's own message, unless it mentions a function of the parser. */
+/** Returns the parser's own message, unless it mentions a function of the parser. */
 function explainYamlError({ code, message }: YAMLError): string {
   if (code === 'MULTIPLE_DOCS') return 'one document; remove the line `---` in the middle';
   return `valid YAML: ${message}`;

@@ -2,17 +2,17 @@ import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { beforeEach, describe, expect, it } from 'vitest';
 import { changeText } from './change-text.ts';
 import {
-  accountPath,
   editSettings,
-  lastCopy,
+  findAccountPath,
+  findLastCopy,
   type SettingsChange,
   undoSettings,
 } from './edit-settings.ts';
-import { settingsTemplate } from './load-settings.ts';
+import { createSettingsTemplate } from './load-settings.ts';
 import { describeProblem } from './source.ts';
-import { okay, settingsFolder } from './testing/settings-folder.ts';
+import { createSettingsFolder, getValidSettings } from './testing/settings-folder.ts';
 
-const { path, load, loadFile } = settingsFolder();
+const { path, load, loadFile } = createSettingsFolder();
 const NOW = new Date('2026-03-04T05:06:07.008Z');
 const TOKEN = '$' + '{TOKEN}';
 const ENV = { TOKEN: '123456:secret-of-the-bot' };
@@ -50,7 +50,7 @@ function changed(text: string, ...changes: SettingsChange[]): string {
   return result.text;
 }
 
-/** The lines that only one of two texts contains. */
+/** Lists the lines that only one of two texts contains. */
 function difference(before: string, after: string): string[] {
   const [old, young] = [before.split('\n'), after.split('\n')];
   return [
@@ -64,17 +64,17 @@ beforeEach(() => {
 });
 
 describe('changing the settings file', () => {
-  it('[U03] [D12] can be undone from the copy it created, and restored by undoing twice', () => {
+  it('[U03] [D12] undoes a change with the copy it created, and redoes it by undoing twice', () => {
     const file = path('parley.yaml');
     const undo = (now: Date) => undoSettings({ file, check: (one) => loadFile(one, ENV), now });
     writeFileSync(file, FILE);
-    // A copy created by a person does not count.
+    // A copy created by a person is ignored.
     writeFileSync(`${file}.before-upgrade`, 'nothing: true');
-    expect(lastCopy(file)).toBeUndefined();
+    expect(findLastCopy(file)).toBeUndefined();
     expect(undo(NOW)).toEqual({ kind: 'unchanged' });
     edit([{ kind: 'set', path: ['log', 'level'], value: 'warn' }]);
     const changedText = readFileSync(file, 'utf8');
-    expect(lastCopy(file)?.keptAt).toBe(NOW.toISOString());
+    expect(findLastCopy(file)?.keptAt).toBe(NOW.toISOString());
     expect(undo(new Date(NOW.getTime() + 1)).kind).toBe('written');
     expect(readFileSync(file, 'utf8')).toBe(FILE);
     expect(undo(new Date(NOW.getTime() + 2)).kind).toBe('written');
@@ -98,7 +98,9 @@ describe('changing the settings file', () => {
       expect(statSync(path(name)).mode & 0o777).toBe(0o600);
     }
     expect(readdirSync(path('.'))).toHaveLength(2);
-    expect(okay(loadFile(path('parley.yaml'), ENV)).channels['telegram/default']).toMatchObject({
+    expect(
+      getValidSettings(loadFile(path('parley.yaml'), ENV)).channels['telegram/default'],
+    ).toMatchObject({
       access: { allowGroups: ['-1001234567890'] },
     });
   });
@@ -161,11 +163,11 @@ describe('changing the settings file', () => {
 
   it('[D12] edits the template of a first start and keeps all its explanations', () => {
     const text = changed(
-      settingsTemplate(),
+      createSettingsTemplate(),
       { kind: 'add', path: GROUPS, value: '-5', comment: 'Family' },
       { kind: 'set', path: ['agent', 'name'], value: 'Wren' },
     );
-    expect(difference(settingsTemplate(), text)).toEqual([
+    expect(difference(createSettingsTemplate(), text)).toEqual([
       '+channels:',
       '+  telegram:',
       '+    access:',
@@ -257,7 +259,7 @@ describe('changing the settings file', () => {
   it('finds the settings of an account', () => {
     const file = path('some.yaml');
     writeFileSync(file, 'channels:\n  web:\n    accounts:\n      default: {}\n');
-    const of = (channel: string, account: string) => accountPath(file, { channel, account });
+    const of = (channel: string, account: string) => findAccountPath(file, { channel, account });
     expect(of('web', 'default')).toEqual(['channels', 'web', 'accounts', 'default']);
     expect(of('telegram', 'default')).toEqual(['channels', 'telegram']);
     expect(of('telegram', 'work')).toEqual(['channels', 'telegram', 'accounts', 'work']);

@@ -5,10 +5,10 @@ import { isMissingFile } from '@parley/core';
 import { type Document, isScalar, parseDocument, visit } from 'yaml';
 import { changeText, type SettingsChange } from './change-text.ts';
 import { parseSettings } from './document.ts';
-import { type SettingsResult, settingsTemplate } from './load-settings.ts';
+import { createSettingsTemplate, type SettingsResult } from './load-settings.ts';
 import {
-  draftPath,
   dropDraft,
+  getDraftPath,
   LARGEST_SETTINGS_BYTES,
   parseForWriting,
   readTextFile,
@@ -20,71 +20,70 @@ import { formatPath, type SettingsPath, type SettingsProblem } from './source.ts
 export type { SettingsChange, SettingsValue } from './change-text.ts';
 
 export interface EditSettingsOptions {
-  /** The settings file. A missing one is created from the template of a first start. */
+  /** The settings file, created from the template of a first start if it is missing. */
   readonly file: string;
-  /** Checks a file as a start does: `loadSettings` with the options of this installation. */
+  /** Checks a file as at startup: `loadSettings` with the options of this installation. */
   readonly check: (file: string) => SettingsResult;
   /** The timestamp used in the name of the old file's copy. */
   readonly now: Date;
 }
 
 /** The result of the changes. */
-export type SettingsEdited =
+export type SettingsEditResult =
   /** `kept` is the path of the old file's copy; null when there was no file. */
   | { readonly kind: 'written'; readonly kept: string | null }
-  /** The file already has these values. */
+  /** The file already has the requested values. */
   | { readonly kind: 'unchanged' }
-  /** Nothing was written, because Parley or an account would not start, or a key is unknown. */
+  /**
+   * The file was not changed, because Parley or an account would not start, or a key is unknown.
+   */
   | { readonly kind: 'refused'; readonly problems: readonly SettingsProblem[] };
 
-/** The number of copies of the old file; older ones are removed. */
+/** The maximum number of copies of old files; older ones are removed. */
 const MAX_COPIES = 10;
 
 /**
- * Changes the settings file and leaves the rest of it as written: comments, references, order, spaces.
- * Either all changes are made or none. A change after which Parley or an account would not start is
- * refused with its problems, but a problem that the file already has in a broken account is no obstacle.
- * Runs synchronously, so that changes of one process never mix. A running Parley picks up the file on
- * its own.
+ * Changes the settings file and leaves the rest of the text as written: comments, references,
+ * order, spaces. Either all changes are made or none. A change after which Parley or an account
+ * would not start is refused with its problems; existing problems of a broken account do not
+ * prevent a change. Runs synchronously, so that concurrent changes of one process never mix. A
+ * running Parley reloads the changed file automatically.
  *
- * Throws `SettingsError` when the file cannot be read or written at all. With `hide`, a value that shows
- * a hidden secret keeps the one that the file has there, as in `replaceSettings`.
+ * Throws `SettingsError` when the file cannot be read or written. With `hide`, a value that shows a
+ * hidden secret keeps the secret in the file, as in `replaceSettings`.
  *
- * @example
- * editSettings(
- *   [{ kind: 'add', path: ['channels', 'telegram', 'access', 'allowGroups'], value: '-100123', comment: 'Family' }],
- *   { file, check, now: new Date() },
- * );
+ * @example editSettings( [{ kind: 'add', path: ['channels', 'telegram', 'access', 'allowGroups'],
+ * value: '-100123', comment: 'Family' }], { file, check, now: new Date() }, );
  */
 export function editSettings(
   changes: readonly SettingsChange[],
   { file, check, now }: EditSettingsOptions,
   hide?: (text: string) => string,
-): SettingsEdited {
-  const before = readWritten(file).text;
+): SettingsEditResult {
+  const before = readWrittenSettings(file).text;
   const changed = changeText(before, changes);
   if (changed.kind === 'refused') {
-    // Invalid YAML is explained by the check, with its position.
+    // The check explains invalid YAML with its position.
     const broken = check(file);
     return broken.kind === 'invalid' ? { kind: 'refused', problems: broken.problems } : changed;
   }
-  const whole = hide === undefined ? changed : withSecrets(changed.text, before, hide);
+  const whole = hide === undefined ? changed : restoreSecrets(changed.text, before, hide);
   return whole.kind === 'refused' ? whole : writeSettings(whole.text, { file, check, now });
 }
 
-/** The settings file as written; the template of a first start when there is no file. */
+/** The settings file as written, or the template of a first start if the file is missing. */
 export interface WrittenSettings {
   readonly text: string;
-  /** A fingerprint of the text, which changes with it. */
+  /** A fingerprint of the text, which changes with the text. */
   readonly print: string;
-  /** The values with references unresolved; null when the text is not valid YAML. */
+  /** The values with unresolved references; null when the text is not valid YAML. */
   readonly values: object | null;
 }
 
-/** Reads the settings file. Throws `SettingsError` when it cannot be read at all. */
-export function readWritten(file: string): WrittenSettings {
+/** Reads the settings file; throws `SettingsError` when it cannot be read. */
+export function readWrittenSettings(file: string): WrittenSettings {
   const read = readTextFile(file, LARGEST_SETTINGS_BYTES);
-  const text = read.kind === 'text' ? read.text : settingsTemplate();
+  const text = read.kind === 'text' ? read.text : createSettingsTemplate();
   const document = parseSettings(text);
   return {
     text,
@@ -95,27 +94,27 @@ export function readWritten(file: string): WrittenSettings {
 
 /**
  * Replaces the whole file with a text, with the same checks as `editSettings`. Where the text shows
- * a secret as hidden by `hide`, the secret at that place in the file is kept.
+ * a secret as hidden by `hide`, the secret at that position in the file is kept.
  */
 export function replaceSettings(
   text: string,
   hide: (text: string) => string,
   options: EditSettingsOptions,
-): SettingsEdited {
-  const whole = withSecrets(text, readWritten(options.file).text, hide);
+): SettingsEditResult {
+  const whole = restoreSecrets(text, readWrittenSettings(options.file).text, hide);
   return whole.kind === 'refused' ? whole : writeSettings(whole.text, options);
 }
 
-/** A copy of the file created by a change. */
+/** A copy of the file made before a change. */
 interface SettingsCopy {
   readonly path: string;
-  /** The time of that change. */
+  /** The time of the change. */
   readonly keptAt: string;
 }
 
-/** The newest copy; undefined when nothing has been changed yet. */
-export function lastCopy(file: string): SettingsCopy | undefined {
-  const name = copyNames(file).at(-1);
+/** Finds the newest copy; undefined when the file was never changed. */
+export function findLastCopy(file: string): SettingsCopy | undefined {
+  const name = listCopyNames(file).at(-1);
   if (name === undefined) return undefined;
   const stamp = name.slice(`${basename(file)}.before-`.length);
   const keptAt = stamp.replace(STAMP, '$1$2:$3:$4.$5');
@@ -124,24 +123,27 @@ export function lastCopy(file: string): SettingsCopy | undefined {
 
 /**
  * Replaces the file with the newest copy, with the same checks as `editSettings`. The replaced file
- * becomes a copy, so that undoing twice restores it. Without a copy nothing changes.
+ * becomes a copy, so that undoing twice restores it. Without a copy, the file is not changed.
  */
-export function undoSettings(options: EditSettingsOptions): SettingsEdited {
-  const copy = lastCopy(options.file);
+export function undoSettings(options: EditSettingsOptions): SettingsEditResult {
+  const copy = findLastCopy(options.file);
   if (copy === undefined) return { kind: 'unchanged' };
   const read = readTextFile(copy.path, LARGEST_SETTINGS_BYTES);
   return read.kind === 'text' ? writeSettings(read.text, options) : { kind: 'unchanged' };
 }
 
-function writeSettings(text: string, { file, check, now }: EditSettingsOptions): SettingsEdited {
+function writeSettings(
+  text: string,
+  { file, check, now }: EditSettingsOptions,
+): SettingsEditResult {
   const read = readTextFile(file, LARGEST_SETTINGS_BYTES);
   if (read.kind === 'text' && read.text === text) return { kind: 'unchanged' };
   const before = check(file);
   writeDraft(file, text);
   try {
-    const found = newProblems(before, check(draftPath(file)));
+    const found = listNewProblems(before, check(getDraftPath(file)));
     if (found.length > 0) return { kind: 'refused', problems: found };
-    const kept = read.kind === 'text' ? `${file}.before-${stampOf(now)}` : null;
+    const kept = read.kind === 'text' ? `${file}.before-${formatCopyStamp(now)}` : null;
     useDraft(file, kept);
     dropOldCopies(file);
     return { kind: 'written', kept };
@@ -150,8 +152,11 @@ function writeSettings(text: string, { file, check, now }: EditSettingsOptions):
   }
 }
 
-/** The path to an account's settings. A channel with one account may have them without a name. */
-export function accountPath(
+/**
+ * Returns the path to an account's settings; a channel with one account may have them without a
+ * name.
+ */
+export function findAccountPath(
   file: string,
   { channel, account }: { readonly channel: string; readonly account: string },
 ): SettingsPath {
@@ -162,46 +167,49 @@ export function accountPath(
   return isNamed || account !== 'default' ? [...path, 'accounts', account] : path;
 }
 
-/** The problems that a change introduces; all problems when Parley would not start. */
-export function newProblems(
+/** Lists the problems that a change introduces; all problems when Parley would not start. */
+export function listNewProblems(
   before: SettingsResult,
   after: SettingsResult,
 ): readonly SettingsProblem[] {
-  const known = new Set(problemsOf(before).map(problemKey));
-  return problemsOf(after).filter(
-    (problem) => after.kind === 'invalid' || !known.has(problemKey(problem)),
+  const known = new Set(listProblems(before).map(toProblemKey));
+  return listProblems(after).filter(
+    (problem) => after.kind === 'invalid' || !known.has(toProblemKey(problem)),
   );
 }
 
-/** All problems of a file, including those of its accounts and keys without effect. */
-function problemsOf(result: SettingsResult): readonly SettingsProblem[] {
+/**
+ * Lists all problems of a file, including those of its accounts and keys without effect. A package may be
+ * installed after the settings that name it were written.
+ */
+function listProblems(result: SettingsResult): readonly SettingsProblem[] {
   if (result.kind === 'invalid') return result.problems;
   const accounts = Object.values(result.channels).flatMap((account) =>
     account.kind === 'broken' ? account.problems : [],
   );
-  return [...accounts, ...result.warnings];
+  return [...accounts, ...result.warnings.filter(({ kind }) => kind !== 'not-installed')];
 }
 
-/** Identifies a problem without its position, which changes when lines above it do. */
-function problemKey({ kind, path, expected, file }: SettingsProblem): string {
+/** Identifies a problem without its position, which changes when earlier lines change. */
+function toProblemKey({ kind, path, expected, file }: SettingsProblem): string {
   return JSON.stringify([kind, path, expected, file]);
 }
 
-function stampOf(now: Date): string {
+function formatCopyStamp(now: Date): string {
   return now.toISOString().replaceAll(/[:.]/g, '-');
 }
 
-/** The timestamp that `stampOf` writes. A copy created by a person has a different name. */
+/** Matches the timestamp that `stampOf` writes; a copy created by a person has a different name. */
 const STAMP = /^(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d)-(\d{3}Z)$/;
 
 function dropOldCopies(file: string): void {
-  for (const name of copyNames(file).slice(0, -MAX_COPIES)) {
+  for (const name of listCopyNames(file).slice(0, -MAX_COPIES)) {
     rmSync(join(dirname(file), name), { force: true });
   }
 }
 
-/** The names of the copies, newest last. */
-function copyNames(file: string): readonly string[] {
+/** Lists the names of the copies, newest last. */
+function listCopyNames(file: string): readonly string[] {
   let names: readonly string[];
   try {
     names = readdirSync(dirname(file));
@@ -215,28 +223,28 @@ function copyNames(file: string): readonly string[] {
     .toSorted();
 }
 
-type Path = (string | number)[];
+type DocumentPath = (string | number)[];
 
 /**
- * Restores the secrets that a text shows as hidden: those that are at the same path in `before` and
- * are hidden in the same way. A secret that has moved must be entered again. Pure.
+ * Restores the secrets that a text shows as hidden: those at the same path in `before` that are
+ * hidden in the same way. A secret that has moved must be entered again. Pure.
  */
-export function withSecrets(
+export function restoreSecrets(
   text: string,
   before: string,
   hide: (text: string) => string,
 ):
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'refused'; readonly problems: readonly SettingsProblem[] } {
-  // YAML would parse a pair of brackets as a list.
+  // YAML would parse a pair of brackets as a list, so a placeholder is used.
   const readable = text.replaceAll(HIDDEN, STAND_IN);
   const [young, old] = [parseDocument(readable), parseDocument(before)];
   const problems: SettingsProblem[] = [];
   let whole = readable;
-  for (const { path, from, to } of scalarsOf(young).toReversed()) {
+  for (const { path, from, to } of listScalars(young).toReversed()) {
     const shown = readable.slice(from, to);
     if (!shown.includes(STAND_IN)) continue;
-    const known = sourceAt(old, before, path);
+    const known = findSourceText(old, before, path);
     const hidden = shown.replaceAll(STAND_IN, HIDDEN);
     if (known !== undefined && stripQuotes(hide(known)) === stripQuotes(hidden)) {
       whole = whole.slice(0, from) + known + whole.slice(to);
@@ -249,19 +257,22 @@ export function withSecrets(
       });
   }
   if (problems.length > 0) return { kind: 'refused', problems };
-  return { kind: 'text', text: withHiddenLines(whole.replaceAll(STAND_IN, HIDDEN), before, hide) };
+  return {
+    kind: 'text',
+    text: restoreHiddenLines(whole.replaceAll(STAND_IN, HIDDEN), before, hide),
+  };
 }
 
 /** A hidden secret needs quotes when it is written as a value. */
 const stripQuotes = (text: string): string => /^(['"])(.*)\1$/s.exec(text)?.[2] ?? text;
 
-/** Shown instead of a secret. */
+/** The text shown instead of a secret. */
 const HIDDEN = '[secret]';
 const STAND_IN = 'parley-hidden-secret';
 const ENTER_SECRET_AGAIN = 'the secret itself, entered again: the previous value there was hidden';
 
 /** Restores whole lines of comments that contained secrets. */
-function withHiddenLines(text: string, before: string, hide: (text: string) => string): string {
+function restoreHiddenLines(text: string, before: string, hide: (text: string) => string): string {
   if (!text.includes(HIDDEN)) return text;
   const known = new Map(before.split('\n').map((line) => [hide(line), line]));
   return text
@@ -270,21 +281,21 @@ function withHiddenLines(text: string, before: string, hide: (text: string) => s
     .join('\n');
 }
 
-/** The values of a document and their positions in its text. */
-function scalarsOf(document: Document): { path: Path; from: number; to: number }[] {
-  const found: { path: Path; from: number; to: number }[] = [];
+/** Lists the values of a document and their positions in its text. */
+function listScalars(document: Document): { path: DocumentPath; from: number; to: number }[] {
+  const found: { path: DocumentPath; from: number; to: number }[] = [];
   visit(document, {
     Scalar(key, node, above) {
       if (key === 'key' || node.range === undefined || node.range === null) return;
-      const path = nodePath(above, key);
+      const path = getNodePath(above, key);
       found.push({ path, from: node.range[0], to: node.range[1] });
     },
   });
   return found;
 }
 
-function nodePath(above: readonly unknown[], key: unknown): Path {
-  const path: Path = [];
+function getNodePath(above: readonly unknown[], key: unknown): DocumentPath {
+  const path: DocumentPath = [];
   for (const [index, node] of above.entries()) {
     if (typeof node !== 'object' || node === null) continue;
     if ('key' in node && isScalar(node.key)) path.push(String(node.key.value));
@@ -298,7 +309,7 @@ function nodePath(above: readonly unknown[], key: unknown): Path {
   return path;
 }
 
-function sourceAt(document: Document, text: string, path: Path): string | undefined {
+function findSourceText(document: Document, text: string, path: DocumentPath): string | undefined {
   const node = document.getIn(path, true);
   if (!isScalar(node) || node.range === undefined || node.range === null) return undefined;
   return text.slice(node.range[0], node.range[1]);

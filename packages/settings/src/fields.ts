@@ -1,16 +1,16 @@
 import { z } from 'zod';
 
-/** Limits of a number; `above` excludes the limit itself. */
-interface Bounds {
+/** The limits of a number; `above` excludes the limit itself. */
+interface NumberBounds {
   readonly min?: number;
   readonly above?: number;
   readonly max?: number;
   readonly default: number;
 }
 
-function boundedField<T extends z.ZodNumber>(
+function defineBoundedField<T extends z.ZodNumber>(
   schema: T,
-  { min, above, max, default: value }: Bounds,
+  { min, above, max, default: value }: NumberBounds,
   description: string,
 ) {
   let field: z.ZodNumber = schema;
@@ -20,30 +20,30 @@ function boundedField<T extends z.ZodNumber>(
   return field.default(value).describe(description);
 }
 
-export const wholeNumber = (bounds: Bounds, description: string) =>
-  boundedField(z.int(), bounds, description);
+export const wholeNumber = (bounds: NumberBounds, description: string) =>
+  defineBoundedField(z.int(), bounds, description);
 
-export const numberField = (bounds: Bounds, description: string) =>
-  boundedField(z.number(), bounds, description);
+export const numberField = (bounds: NumberBounds, description: string) =>
+  defineBoundedField(z.number(), bounds, description);
 
 export const flag = (standard: boolean, description: string) =>
   z.boolean().default(standard).describe(description);
 
-/** One of the given values; the first is the default. */
-export function choice<const T extends readonly [string, ...string[]]>(
+/** Defines one of the given values; the first is the default. */
+export function defineChoice<const T extends readonly [string, ...string[]]>(
   values: T,
   description: string,
 ) {
   return z.enum(values).default(values[0]).describe(description);
 }
 
-/** A person, such as `telegram:123`: the channel and that platform's user id. */
+/** A person as the channel and the platform's user id, such as `telegram:123`. */
 export const Person = z
   .string({ error: 'channel:userId without a space, such as telegram:123456789' })
   .regex(/^[a-z][a-z0-9-]*:\S+$/, 'channel:userId, such as telegram:123456789');
 
-/** A block of settings that all have defaults, so that the whole block may be omitted. */
-export function section<T extends z.core.$ZodShape>(description: string, shape: T) {
+/** Defines a block of settings that all have defaults, so that the whole block may be omitted. */
+export function defineSection<T extends z.core.$ZodShape>(description: string, shape: T) {
   return z
     .strictObject(shape)
     .prefault({} as never) // The type does not express that every key has a default.

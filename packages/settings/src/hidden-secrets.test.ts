@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withSecrets } from './edit-settings.ts';
+import { restoreSecrets } from './edit-settings.ts';
 
 const hide = (text: string) => text.replaceAll(/s3cret-\w+/g, '[secret]');
 const BEFORE = `# my bot
@@ -14,17 +14,17 @@ mcp:
 
 describe('a text with hidden secrets', () => {
   it('[G18] gets back the secrets that are still in the same place, and keeps everything else unchanged', () => {
-    expect(withSecrets(hide(BEFORE), BEFORE, hide)).toEqual({ kind: 'text', text: BEFORE });
+    expect(restoreSecrets(hide(BEFORE), BEFORE, hide)).toEqual({ kind: 'text', text: BEFORE });
     const changed = `agent: { name: Polly }\n${hide(BEFORE).replace('my bot', 'ours')}`;
-    expect(withSecrets(changed, BEFORE, hide)).toEqual({
+    expect(restoreSecrets(changed, BEFORE, hide)).toEqual({
       kind: 'text',
       text: `agent: { name: Polly }\n${BEFORE.replace('my bot', 'ours')}`,
     });
   });
 
-  it('[G18] is refused with the position when a hidden secret has moved', () => {
+  it('[G18] refuses a text with its position when a hidden secret has moved', () => {
     const moved = hide(BEFORE).replace('telegram:', 'discord:');
-    expect(withSecrets(moved, BEFORE, hide)).toMatchObject({
+    expect(restoreSecrets(moved, BEFORE, hide)).toMatchObject({
       kind: 'refused',
       problems: [{ path: 'channels.discord.token' }],
     });
@@ -32,7 +32,7 @@ describe('a text with hidden secrets', () => {
 
   it('accepts a new secret', () => {
     const renewed = hide(BEFORE).replace('[secret]   #', 's3cret-new   #');
-    expect(withSecrets(renewed, BEFORE, hide)).toEqual({
+    expect(restoreSecrets(renewed, BEFORE, hide)).toEqual({
       kind: 'text',
       text: BEFORE.replace('s3cret-one', 's3cret-new'),
     });

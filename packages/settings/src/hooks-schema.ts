@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { choice, flag, wholeNumber } from './fields.ts';
+import { defineChoice, flag, wholeNumber } from './fields.ts';
 
 /**
  * A path such as `alerts[*].labels.alertname`: keys, `[0]` for one item of a list, `[*]` for all.
@@ -18,46 +18,53 @@ const Hook = z
       .string()
       .min(
         32,
-        'at least 32 characters: let "openssl rand -hex 24" make it, and refer to a variable with it',
+        'at least 32 characters: create it with "openssl rand -hex 24", and refer to it with a variable',
       )
       .max(200)
-      .describe('The secret that the sender proves to know; of this hook alone.'),
-    action: choice(
+      .describe(
+        'The shared secret with which the sender authenticates; use a separate one for each hook.',
+      ),
+    action: defineChoice(
       ['job', 'heartbeat'],
-      'job: the instruction is carried out, with the event as untrusted data; heartbeat: a standing task of HEARTBEAT.md runs at once.',
+      'job: the instructions are carried out, with the event as untrusted data; heartbeat: a standing task in HEARTBEAT.md runs at once.',
     ),
     instruction: z
       .string()
       .min(1)
       .max(8_000)
       .optional()
-      .describe('What is to be done with each event; for job.'),
+      .describe('Instructions for the agent about each event, for job.'),
     task: z
       .string()
       .min(1)
       .max(200)
       .optional()
-      .describe('Which standing task runs; for heartbeat. Without it the most overdue one.'),
+      .describe('The standing task to run, for heartbeat. Default: the most overdue one.'),
     target: z
       .string()
       .min(1)
       .max(300)
       .default('last')
       .describe(
-        'Where the answer goes: last, the direct chat in which an owner wrote last; an owner such as telegram:123456789; a name of tools.message.chats; or a group such as telegram:-100123. For job.',
+        'Where the answer is sent, for job: last for the direct chat in which an owner wrote last; an owner such as telegram:123456789; a name in tools.message.chats; or a group such as telegram:-100123.',
       ),
-    agent: z.string().min(1).max(64).optional().describe('Whose work it is, if not the default.'),
+    agent: z
+      .string()
+      .min(1)
+      .max(64)
+      .optional()
+      .describe('The agent that handles events. Default: the default agent.'),
     perMinute: wholeNumber(
       { min: 1, max: 1_000, default: 10 },
-      'Events that are taken in a minute; more are refused.',
+      'Maximum number of events per minute; more are refused.',
     ),
     maxBytes: wholeNumber(
       { min: 1_000, max: 1_000_000, default: 65_536 },
-      'Larger events are refused.',
+      'Maximum size of an event; larger events are refused.',
     ),
     maxCharacters: wholeNumber(
       { min: 500, max: 200_000, default: 16_000 },
-      'What the model is shown of an event.',
+      'Maximum text of an event that the model is shown.',
     ),
     signature: flag(
       false,
@@ -68,7 +75,9 @@ const Hook = z
       .min(1)
       .max(50)
       .optional()
-      .describe('Only these parts of a JSON event are shown to the model; without it all.'),
+      .describe(
+        'Only these parts of a JSON event are shown to the model. Default: the whole event.',
+      ),
   })
   .refine(({ action, instruction }) => action !== 'job' || instruction !== undefined, {
     path: ['instruction'],
@@ -88,4 +97,4 @@ export const Hooks = z
     Hook,
   )
   .default({})
-  .describe('Events of other programs: POST /hooks/NAME runs a job or wakes the heartbeat.');
+  .describe('Events from other programs: POST /hooks/NAME runs a job or triggers the heartbeat.');

@@ -1,11 +1,17 @@
 import { type ChannelIds, type IdForm, readId } from '@parley/core';
-import { nearestWord, oneOf } from './check.ts';
-import { type Block, type Finding, isBlock, type SettingsPath, valueAt } from './source.ts';
+import { findNearestWord, formatOneOf } from './check.ts';
+import {
+  type Block,
+  getValueAt,
+  isBlock,
+  type SettingsFinding,
+  type SettingsPath,
+} from './source.ts';
 
 /** The id forms of each channel; undefined when any text may be an id. */
 export type IdForms = Readonly<Record<string, ChannelIds | undefined>>;
 
-interface Place {
+interface IdPlace {
   readonly path: SettingsPath;
   /** The text as written, even if YAML parses it as a different number. */
   readonly text: string;
@@ -14,41 +20,43 @@ interface Place {
 interface IdFacts {
   readonly forms: IdForms;
   /**
-   * The digits of a number as they appear in the file; undefined when the value there is not a
+   * Returns the digits of a number as they appear in the file; undefined when the value is not a
    * number.
    */
   readonly literal: (path: SettingsPath) => string | undefined;
 }
 
 /**
- * Settings with their ids in the form that platform messages contain, and findings for ids that can
+ * Settings with their ids in the form used by platform messages, and findings for ids that can
  * never match.
  */
 export interface NormalizedIds {
   readonly value: Block;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly SettingsFinding[];
 }
 
 /**
- * Converts all ids in the settings to the form that messages contain, before anything else is
- * checked, so that every part of Parley compares the same form (D12). An invalid id stays as
- * written and is reported as a finding: it never had an effect, and must not keep anything else
- * from starting. Pure.
+ * Converts all ids in the settings to the form used by messages, before any other check, so that
+ * every part of Parley compares the same form (D12). An invalid id stays as written and is reported
+ * as a finding: it has no effect, and must not prevent anything else from starting. Pure.
  */
 export function normalizeIds(written: Block, facts: IdFacts): NormalizedIds {
   const value: Block = structuredClone(written);
-  const findings: Finding[] = [];
-  const visit = (paths: readonly SettingsPath[], read: (place: Place) => Reading): void => {
+  const findings: SettingsFinding[] = [];
+  const visit = (
+    paths: readonly SettingsPath[],
+    read: (place: IdPlace) => IdReadingResult,
+  ): void => {
     for (const path of paths) {
-      const found = valueAt(value, path);
+      const found = getValueAt(value, path);
       if (typeof found !== 'string' && typeof found !== 'number') continue;
       const text = facts.literal(path) ?? String(found);
       const result = read({ path, text });
-      if (result.kind === 'finding') findings.push(inQuotes(result.finding, found, text));
-      else if (result.kind === 'id') setAt(value, path, result.id);
+      if (result.kind === 'finding') findings.push(requireQuotes(result.finding, found, text));
+      else if (result.kind === 'id') setValueAt(value, path, result.id);
     }
   };
-  const all = (...pattern: readonly string[]) => pathsOf(value, pattern);
+  const all = (...pattern: readonly string[]) => listMatchingPaths(value, pattern);
   const { forms } = facts;
   for (const at of [[], ['agents', '*']]) {
     visit(all(...at, 'owners', '*'), (place) => readPerson(place, value, forms));
@@ -81,23 +89,27 @@ export function normalizeIds(written: Block, facts: IdFacts): NormalizedIds {
 }
 
 /**
- * Asks for quotes: YAML parses `1.2e18` and `0x1F` as numbers, which do not preserve an id's
- * digits.
+ * Asks for quotes, because YAML parses `1.2e18` and `0x1F` as numbers, which do not preserve the
+ * digits of an id.
  */
-function inQuotes(finding: Finding, found: string | number, text: string): Finding {
+function requireQuotes(
+  finding: SettingsFinding,
+  found: string | number,
+  text: string,
+): SettingsFinding {
   if (typeof found === 'string' || /^[-+]?\d+$/.test(text)) return finding;
   return { ...finding, expected: `${finding.expected}. Write it in quotes, with all its digits` };
 }
 
-type Reading =
+type IdReadingResult =
   | { readonly kind: 'id'; readonly id: string }
-  | { readonly kind: 'finding'; readonly finding: Finding }
-  /** The id is left to the schemas, or already correct as written. */
+  | { readonly kind: 'finding'; readonly finding: SettingsFinding }
+  /** The id is already correct as written, or is checked by the schemas. */
   | { readonly kind: 'as-it-is' };
 
-const AS_IT_IS: Reading = { kind: 'as-it-is' };
+const AS_IT_IS: IdReadingResult = { kind: 'as-it-is' };
 
-function noEffect(path: SettingsPath, expected: string, meant?: string): Reading {
+function createNoEffect(path: SettingsPath, expected: string, meant?: string): IdReadingResult {
   return { kind: 'finding', finding: { kind: 'no-effect', path, expected, nearest: meant } };
 }
 
@@ -110,15 +122,15 @@ function splitPlace(text: string): { readonly channel: string; readonly id: stri
   return channel === undefined || id === undefined ? null : { channel: channel.toLowerCase(), id };
 }
 
-function ofChannel(
-  { path, text }: Place,
+function readOfChannel(
+  { path, text }: IdPlace,
   forms: IdForms,
   kinds: (ids: ChannelIds) => readonly (IdForm | null)[],
-): Reading {
+): IdReadingResult {
   const place = splitPlace(text);
   if (place === null) return AS_IT_IS;
   const { channel, id } = place;
-  if (!Object.hasOwn(forms, channel)) return noSuchChannel(path, channel, forms);
+  if (!Object.hasOwn(forms, channel)) return createNoSuchChannel(path, channel, forms);
   const ids = forms[channel];
   if (ids === undefined) return { kind: 'id', id: `${channel}:${id}` };
   const read = readId(
@@ -127,95 +139,105 @@ function ofChannel(
   );
   if (read.kind === 'id') return { kind: 'id', id: `${channel}:${read.id}` };
   const meant = read.nearest === undefined ? undefined : `${channel}:${read.nearest}`;
-  return noEffect(path, `${channel}: followed by ${read.expected}`, meant);
+  return createNoEffect(path, `${channel}: followed by ${read.expected}`, meant);
 }
 
-function noSuchChannel(path: SettingsPath, channel: string, forms: IdForms): Reading {
+function createNoSuchChannel(path: SettingsPath, channel: string, forms: IdForms): IdReadingResult {
   const names = Object.keys(forms);
-  return noEffect(path, `a channel there is: ${oneOf(names)}`, nearestWord(channel, names));
+  return createNoEffect(
+    path,
+    `an existing channel: ${formatOneOf(names)}`,
+    findNearestWord(channel, names),
+  );
 }
 
-/** Parses a person's id. Clients of the API count as people: `api:laptop`. */
-function readPerson(place: Place, value: Block, forms: IdForms): Reading {
+/** Parses a person's id; API clients count as people: `api:laptop`. */
+function readPerson(place: IdPlace, value: Block, forms: IdForms): IdReadingResult {
   const split = splitPlace(place.text);
-  if (split?.channel !== 'api') return ofChannel(place, forms, ({ person }) => [person]);
-  const clients = valueAt(value, ['api', 'clients']);
+  if (split?.channel !== 'api') return readOfChannel(place, forms, ({ person }) => [person]);
+  const clients = getValueAt(value, ['api', 'clients']);
   const names = isBlock(clients) ? Object.keys(clients) : [];
   if (names.includes(split.id)) return { kind: 'id', id: `api:${split.id}` };
   const expected =
     names.length === 0
       ? 'a person of another channel: there is no client in api.clients'
-      : oneOf(names.map((name) => `api:${name}`));
-  const meant = nearestWord(split.id, names);
-  return noEffect(place.path, expected, meant === undefined ? undefined : `api:${meant}`);
+      : formatOneOf(names.map((name) => `api:${name}`));
+  const meant = findNearestWord(split.id, names);
+  return createNoEffect(place.path, expected, meant === undefined ? undefined : `api:${meant}`);
 }
 
-function readChat(place: Place, forms: IdForms): Reading {
+function readChat(place: IdPlace, forms: IdForms): IdReadingResult {
   if (splitPlace(place.text)?.channel === 'api') return AS_IT_IS;
-  return ofChannel(place, forms, ({ group, direct }) => [group, direct]);
+  return readOfChannel(place, forms, ({ group, direct }) => [group, direct]);
 }
 
-function readChannel({ path, text }: Place, forms: IdForms): Reading {
+function readChannel({ path, text }: IdPlace, forms: IdForms): IdReadingResult {
   const channel = text.trim().toLowerCase();
   if (channel === 'api') return AS_IT_IS;
-  if (!Object.hasOwn(forms, channel)) return noSuchChannel(path, text, forms);
+  if (!Object.hasOwn(forms, channel)) return createNoSuchChannel(path, text, forms);
   return channel === text ? AS_IT_IS : { kind: 'id', id: channel };
 }
 
-/** Parses `telegram/helpdesk`, an account that the settings define. */
-function readAccount({ path, text }: Place, value: Block, forms: IdForms): Reading {
+/** Parses an account that the settings define, such as `telegram/helpdesk`. */
+function readAccount({ path, text }: IdPlace, value: Block, forms: IdForms): IdReadingResult {
   const [channel = '', account = ''] = text.trim().split('/');
   if (channel === 'api') return AS_IT_IS;
-  if (!Object.hasOwn(forms, channel)) return noSuchChannel(path, channel, forms);
-  const names = accountNames(value, channel);
+  if (!Object.hasOwn(forms, channel)) return createNoSuchChannel(path, channel, forms);
+  const names = listAccountNames(value, channel);
   // A channel that is not set up yet may be set up later.
   if (names.length === 0 || names.includes(account)) return AS_IT_IS;
-  const expected = oneOf(names.map((name) => `${channel}/${name}`));
-  const meant = nearestWord(account, names);
-  return noEffect(path, expected, meant === undefined ? undefined : `${channel}/${meant}`);
+  const expected = formatOneOf(names.map((name) => `${channel}/${name}`));
+  const meant = findNearestWord(account, names);
+  return createNoEffect(path, expected, meant === undefined ? undefined : `${channel}/${meant}`);
 }
 
-function accountNames(value: Block, channel: string): readonly string[] {
+function listAccountNames(value: Block, channel: string): readonly string[] {
   if (channel === 'web' || channel === 'terminal') return ['default'];
-  const section = valueAt(value, ['channels', channel]);
+  const section = getValueAt(value, ['channels', channel]);
   if (section === undefined) return [];
   const accounts = isBlock(section) ? section.accounts : undefined;
   return isBlock(accounts) ? Object.keys(accounts) : ['default'];
 }
 
 /** Parses a target: `last`, a name in tools.message.chats, an owner, or a chat. */
-function readTarget(place: Place, value: Block, forms: IdForms): Reading {
-  const chats = valueAt(value, ['tools', 'message', 'chats']);
+function readTarget(place: IdPlace, value: Block, forms: IdForms): IdReadingResult {
+  const chats = getValueAt(value, ['tools', 'message', 'chats']);
   const names = ['last', ...(isBlock(chats) ? Object.keys(chats) : [])];
   if (names.includes(place.text)) return AS_IT_IS;
   if (splitPlace(place.text) === null) {
-    const expected = `${oneOf(names)}, an owner such as telegram:123456789, or a group such as telegram:-1001234567890`;
-    return noEffect(place.path, expected, nearestWord(place.text, names));
+    const expected = `${formatOneOf(names)}, an owner such as telegram:123456789, or a group such as telegram:-1001234567890`;
+    return createNoEffect(place.path, expected, findNearestWord(place.text, names));
   }
-  return ofChannel(place, forms, ({ person, group }) => [person, group]);
+  return readOfChannel(place, forms, ({ person, group }) => [person, group]);
 }
 
-type Visit = (paths: readonly SettingsPath[], read: (place: Place) => Reading) => void;
+type VisitPlaces = (
+  paths: readonly SettingsPath[],
+  read: (place: IdPlace) => IdReadingResult,
+) => void;
 
-interface Around {
+interface VisitContext {
   readonly value: Block;
   readonly facts: IdFacts;
-  readonly visit: Visit;
+  readonly visit: VisitPlaces;
 }
 
 /** Normalizes the ids in an account's `access`, whose channel is known. */
-function visitAccess(at: SettingsPath, { value, facts, visit }: Around): void {
+function visitAccess(at: SettingsPath, { value, facts, visit }: VisitContext): void {
   const ids = facts.forms[String(at[1])];
-  if (ids === undefined || valueAt(value, [...at, 'enabled']) === false) return;
+  if (ids === undefined || getValueAt(value, [...at, 'enabled']) === false) return;
   const lists = { allow: ids.person, allowGroups: ids.group, allowRoles: ids.role };
   for (const [key, form] of Object.entries(lists)) {
-    visit(pathsOf(value, [...at, 'access', key, '*']), ({ path, text }) => {
+    visit(listMatchingPaths(value, [...at, 'access', key, '*']), ({ path, text }) => {
       const named = splitPlace(text);
       if (named === null || !Object.hasOwn(facts.forms, named.channel)) {
-        return readOne(path, text, form, key);
+        return readOneId(path, text, form, key);
       }
-      if (named.channel === at[1]) return readOne(path, named.id, form, key);
-      return noEffect(path, `an id of ${at[1]}: this one is for channels.${named.channel}.access`);
+      if (named.channel === at[1]) return readOneId(path, named.id, form, key);
+      return createNoEffect(
+        path,
+        `an id of ${at[1]}: this one is for channels.${named.channel}.access`,
+      );
     });
   }
 }
@@ -226,23 +248,29 @@ const THINGS: Readonly<Record<string, string>> = {
   thread: 'threads',
 };
 
-function readOne(path: SettingsPath, text: string, form: IdForm | null, key: string): Reading {
-  if (form === null) return noEffect(path, `nothing: this channel has no ${THINGS[key] ?? key}`);
+function readOneId(
+  path: SettingsPath,
+  text: string,
+  form: IdForm | null,
+  key: string,
+): IdReadingResult {
+  if (form === null)
+    return createNoEffect(path, `nothing: this channel has no ${THINGS[key] ?? key}`);
   const read = readId(text, [form]);
-  return read.kind === 'id' ? read : noEffect(path, read.expected, read.nearest);
+  return read.kind === 'id' ? read : createNoEffect(path, read.expected, read.nearest);
 }
 
 /** Normalizes channel, account, chat and thread in each entry of `tools.message.chats`. */
 function visitNamedChats(
   chats: readonly SettingsPath[],
-  { value, findings, facts, visit }: Around & { readonly findings: Finding[] },
+  { value, findings, facts, visit }: VisitContext & { readonly findings: SettingsFinding[] },
 ): void {
   const { forms } = facts;
   for (const at of chats) {
     visit([[...at, 'channel']], (place) => readChannel(place, forms));
-    const channel = String(valueAt(value, [...at, 'channel']));
+    const channel = String(getValueAt(value, [...at, 'channel']));
     if (!Object.hasOwn(forms, channel)) continue;
-    const account = valueAt(value, [...at, 'account']);
+    const account = getValueAt(value, [...at, 'account']);
     if (typeof account === 'string') {
       const path = [...at, 'account'];
       const result = readAccount({ path, text: `${channel}/${account}` }, value, forms);
@@ -255,18 +283,21 @@ function visitNamedChats(
         text,
         [ids.group, ids.direct].filter((form) => form !== null),
       );
-      return read.kind === 'id' ? read : noEffect(path, read.expected, read.nearest);
+      return read.kind === 'id' ? read : createNoEffect(path, read.expected, read.nearest);
     });
-    visit([[...at, 'thread']], ({ path, text }) => readOne(path, text, ids.thread, 'thread'));
+    visit([[...at, 'thread']], ({ path, text }) => readOneId(path, text, ids.thread, 'thread'));
   }
 }
 
-/** The paths that match a pattern, in which `*` is any key or any index of a list. */
-function pathsOf(root: Block, pattern: readonly (string | number)[]): readonly SettingsPath[] {
+/** Lists the paths that match a pattern, in which `*` is any key or any index of a list. */
+function listMatchingPaths(
+  root: Block,
+  pattern: readonly (string | number)[],
+): readonly SettingsPath[] {
   return pattern.reduce<readonly SettingsPath[]>(
     (paths, step) =>
       paths.flatMap((path) => {
-        const found = valueAt(root, path);
+        const found = getValueAt(root, path);
         if (typeof found !== 'object' || found === null) return [];
         if (step !== '*') return Object.hasOwn(found, step) ? [[...path, step]] : [];
         if (Array.isArray(found)) return found.map((_, nth) => [...path, nth]);
@@ -276,8 +307,8 @@ function pathsOf(root: Block, pattern: readonly (string | number)[]): readonly S
   );
 }
 
-function setAt(root: Block, path: SettingsPath, value: string): void {
-  const container = valueAt(root, path.slice(0, -1));
+function setValueAt(root: Block, path: SettingsPath, value: string): void {
+  const container = getValueAt(root, path.slice(0, -1));
   const last = path.at(-1);
   if (typeof container !== 'object' || container === null || last === undefined) return;
   Reflect.set(container, last, value);

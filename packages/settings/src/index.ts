@@ -1,8 +1,14 @@
 export { describeRoute as placeOfRoute } from './agents-schema.ts';
-export { nearestWord } from './check.ts';
+export { findNearestWord as nearestWord } from './check.ts';
 export type { Settings } from './complete-settings.ts';
-export { settingsJsonSchema } from './json-schema.ts';
-export { strangerCap } from './limits-schema.ts';
+export type { FindHosted, HostedChannels } from './hosted.ts';
+export { getStrangerCap as strangerCap } from './limits-schema.ts';
 export { loadSettings, type SettingsResult, writeSettingsTemplate } from './load-settings.ts';
-export { clearSecretsIn } from './secrets.ts';
-export { describeProblem, type SettingsProblem } from './source.ts';
+export { findClearSecrets as clearSecretsIn } from './secrets.ts';
+export {
+  type Block,
+  describeProblem,
+  isBlock,
+  type SettingsFinding as Finding,
+  type SettingsProblem,
+} from './source.ts';

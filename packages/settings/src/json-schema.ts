@@ -1,108 +1,142 @@
 import { z } from 'zod';
-import { ACCOUNT_NAME, CommonAccountSettings } from './channels.ts';
-import { CoreSettings } from './core-schema.ts';
-import { labelOfSetting } from './labels.ts';
-import type { Allowed, SettingsPath } from './source.ts';
+import type { AllowedEntries, SettingsPath } from './source.ts';
 
 /** A JSON Schema of draft 7, which every YAML editor supports. */
 export type JsonSchema = z.core.JSONSchema.JSONSchema;
 
+/** A schema; `true` and `false` accept everything and nothing. */
+export type Schema = JsonSchema | boolean;
+
+/** The schemas of the settings package itself. */
+export interface OwnSchemas {
+  /** All sections but `model` and `channels`. */
+  readonly core: z.ZodType;
+  /** The keys that every channel account has. */
+  readonly account: z.ZodType;
+  readonly accountName: RegExp;
+}
+
 /** The schemas defined elsewhere: one for each channel by its id, and that of the models. */
 export interface ForeignSchemas {
   /**
-   * The settings of one account without the common keys. These must be strict objects, or unknown
-   * keys go unnoticed.
+   * The settings of one account without the common keys; must be strict objects, or unknown keys go
+   * unnoticed.
    */
   readonly channelSchemas: Readonly<Record<string, z.ZodType>>;
-  /** The section `model`. It must have a default, for files without that section. */
+  /**
+   * Those of `channelSchemas` that exist because the settings name their package with `use`. */
+  readonly hosted?: readonly string[];
+  /** The settings of one account of a channel with any `use`; absent if there cannot be one. */
+  readonly hostedSchema?: z.ZodType | undefined;
+  /** The schema of the section `model`, which must have a default for files without that section.
+   */
   readonly modelSchema: z.ZodType;
 }
 
 /**
- * The JSON Schema of the whole settings file, as precise as the zod schemas. All suggestions are
- * based on it.
+ * Composes the JSON Schema of the whole settings file, as precise as the zod schemas. All
+ * suggestions are based on this schema. The schemas are parameters, so that this module, which most starts do not need, is
+ * loaded on its own.
  */
-export function composeJsonSchema({ channelSchemas, modelSchema }: ForeignSchemas): JsonSchema {
-  const core = toJson(CoreSettings);
-  const model = toJson(modelSchema);
-  const channels = Object.entries(channelSchemas).map(([id, schema]) => [id, channelShape(schema)]);
+export function composeJsonSchema(
+  own: OwnSchemas,
+  { channelSchemas, hosted = [], hostedSchema, modelSchema }: ForeignSchemas,
+): JsonSchema {
+  const core = toJsonSchema(own.core);
+  const model = toJsonSchema(modelSchema);
+  const shapeOf = (schema: z.ZodType, isHosted: boolean) => toChannelSchema(own, schema, isHosted);
+  const channels = Object.entries(channelSchemas).map(([id, schema]) => [
+    id,
+    shapeOf(schema, hosted.includes(id)),
+  ]);
   return {
     ...core,
     properties: {
       ...core.properties,
-      agents: withModel(core.properties?.agents, model),
+      agents: addModel(core.properties?.agents, model),
       model: { ...model, description: 'The model that answers.' },
       channels: {
         type: 'object',
         description: 'Where people can write to the agent.',
         properties: Object.fromEntries(channels),
-        additionalProperties: false,
+        additionalProperties: hostedSchema === undefined ? false : shapeOf(hostedSchema, true),
       },
     },
   };
 }
 
-/** Adds the plain-language name of each setting as its title, unless the schema has its own. */
-function withLabels(schema: JsonSchema, path: SettingsPath = []): JsonSchema {
-  return mapInnerSchemas(schema, (inner, step) => {
-    if (typeof inner === 'boolean') return inner;
-    const below = step === undefined ? path : [...path, step];
-    const named = withLabels(inner, below);
-    const isNamed = named.title !== undefined || step === undefined || step === '*';
-    const title = isNamed ? undefined : labelOfSetting(below);
-    return title === undefined ? named : { title, ...named };
-  });
-}
-
 /** Each agent may have its own model, or name one of `model.choices`. */
-function withModel(agents: Schema | undefined, model: JsonSchema): JsonSchema {
+function addModel(agents: Schema | undefined, model: JsonSchema): JsonSchema {
   const record = typeof agents === 'object' ? agents : {};
   const one = typeof record.additionalProperties === 'object' ? record.additionalProperties : {};
   const { default: _, ...own } = model;
-  const named = { type: 'string', description: 'The name of a model of model.choices.' } as const;
-  const description = 'Its model: a block as in the section `model`, or a name of model.choices.';
+  const named = { type: 'string', description: 'The name of a model in model.choices.' } as const;
+  const description =
+    "The agent's model: a block as in the section `model`, or a name in model.choices.";
   const properties = { ...one.properties, model: { description, anyOf: [own, named] } };
   return { ...record, additionalProperties: { ...one, properties } };
 }
 
-/** The JSON Schema of a profile file, used for suggestions. */
-export function profileJsonSchema(profileSchema: z.ZodType, modelSchema: z.ZodType): JsonSchema {
-  const profile = toJson(profileSchema);
-  return { ...profile, properties: { ...profile.properties, model: toJson(modelSchema) } };
+/** Creates the JSON Schema of a profile file, used for suggestions. */
+export function createProfileJsonSchema(
+  profileSchema: z.ZodType,
+  modelSchema: z.ZodType,
+): JsonSchema {
+  const profile = toJsonSchema(profileSchema);
+  return { ...profile, properties: { ...profile.properties, model: toJsonSchema(modelSchema) } };
 }
 
-function channelShape(schema: z.ZodType): JsonSchema {
-  const { title, description, ...own } = toJson(schema);
-  const common = toJson(CommonAccountSettings);
+const USE_SCHEMA: JsonSchema = {
+  type: 'string',
+  description:
+    'The npm package of a Chat SDK adapter, which Parley hosts under this name: @chat-adapter/slack. Only for names that are not built-in channels.',
+};
+
+function toChannelSchema(
+  { account: commonKeys, accountName }: OwnSchemas,
+  schema: z.ZodType,
+  isHosted: boolean,
+): JsonSchema {
+  const { title, description, ...own } = toJsonSchema(schema);
+  const common = toJsonSchema(commonKeys);
+  const { use: ofAccount, ...properties } = { ...common.properties, ...own.properties };
   const account: JsonSchema = {
     ...own,
     type: 'object',
-    properties: { ...common.properties, ...own.properties },
+    // Of a hosted channel, all accounts have the same.
+    properties:
+      isHosted || ofAccount === undefined ? properties : { ...properties, use: ofAccount },
+  };
+  const use = isHosted ? { use: USE_SCHEMA } : {};
+  const needsUse = isHosted ? ['use'] : [];
+  const one: JsonSchema = {
+    ...account,
+    properties: { ...use, ...account.properties },
+    ...(isHosted && { required: [...needsUse, ...(account.required ?? [])] }),
+    title: 'One account',
   };
   const several: JsonSchema = {
     type: 'object',
     properties: {
+      ...use,
       accounts: {
         type: 'object',
         description: 'Several accounts, each with a name.',
-        propertyNames: { pattern: ACCOUNT_NAME.source },
+        propertyNames: { pattern: accountName.source },
         additionalProperties: account,
       },
     },
-    required: ['accounts'],
+    required: [...needsUse, 'accounts'],
     additionalProperties: false,
   };
   return {
     ...(title !== undefined && { title }),
     ...(description !== undefined && { description }),
-    anyOf: [
-      { ...account, title: 'One account' },
-      { ...several, title: 'Several accounts' },
-    ],
+    anyOf: [one, { ...several, title: 'Several accounts' }],
   };
 }
 
-function toJson(schema: z.ZodType): JsonSchema {
+function toJsonSchema(schema: z.ZodType): JsonSchema {
   const {
     $schema: _dialect,
     '~standard': _standard,
@@ -115,115 +149,35 @@ function toJson(schema: z.ZodType): JsonSchema {
   return json;
 }
 
-type Schema = JsonSchema | boolean;
-
-/** A reference, which may replace any single value. */
-const REFERENCE: JsonSchema = {
-  type: 'string',
-  pattern: '\\$\\{.+\\}',
-  description: 'An environment variable or a file that holds the value.',
-};
-
 /**
- * The schema for editors, for completion and explanations without false positives. Beyond the plain
- * schema it allows references in place of values, and sections whose lines are commented out.
+ * Lists the keys and fixed values that are allowed at `path`, over all alternatives in a schema.
  */
-export function settingsJsonSchema(schemas: ForeignSchemas): JsonSchema {
-  return {
-    $schema: 'http://json-schema.org/draft-07/schema#',
-    title: 'Parley settings',
-    ...forEditors(withLabels(composeJsonSchema(schemas))),
-  };
-}
-
-function forEditors(schema: JsonSchema): JsonSchema {
-  const inner = mapInnerSchemas(schema, (one) =>
-    typeof one === 'boolean' ? one : forEditors(one),
-  );
-  if (schema.type === 'object') return { ...inner, type: ['object', 'null'] } as JsonSchema;
-  return needsAlternative(schema) ? withReference(inner) : inner;
-}
-
-/**
- * Maps inner schemas. `step` is the key of an inner schema, `*` when people choose the key, or
- * undefined for an alternative of the same value.
- */
-function mapInnerSchemas(
-  schema: JsonSchema,
-  one: (inner: Schema, step?: string) => Schema,
-): JsonSchema {
-  const { properties, items, additionalProperties, anyOf, oneOf, allOf } = schema;
-  const entries = Object.entries(properties ?? {});
-  return {
-    ...schema,
-    ...(properties && { properties: Object.fromEntries(entries.map(([k, s]) => [k, one(s, k)])) }),
-    ...(items !== undefined && !Array.isArray(items) && { items: one(items, '*') }),
-    ...(additionalProperties !== undefined && {
-      additionalProperties: one(additionalProperties, '*'),
-    }),
-    ...(anyOf && { anyOf: anyOf.map((inner) => one(inner)) }),
-    ...(oneOf && { oneOf: oneOf.map((inner) => one(inner)) }),
-    ...(allOf && { allOf: allOf.map((inner) => one(inner)) }),
-  } as JsonSchema;
-}
-
-/**
- * Whether a reference has to be allowed explicitly. Free text accepts one anyway, and a fixed word
- * (`provider: anthropic`) guides completion.
- */
-function needsAlternative(schema: JsonSchema): boolean {
-  if (schema.enum !== undefined || schema.pattern !== undefined || schema.format !== undefined)
-    return true;
-  return schema.type === 'number' || schema.type === 'integer' || schema.type === 'boolean';
-}
-
-function withReference({ title, description, default: fallback, ...rest }: JsonSchema): JsonSchema {
-  return {
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
-    ...(fallback === undefined ? {} : { default: fallback }),
-    anyOf: [withoutIntegerLimits(rest), REFERENCE],
-  };
-}
-
-/** Removes JavaScript's integer limits, which zod adds and which explain nothing. */
-function withoutIntegerLimits({ minimum, maximum, ...rest }: JsonSchema): JsonSchema {
-  return {
-    ...rest,
-    ...(minimum === undefined || minimum === Number.MIN_SAFE_INTEGER ? {} : { minimum }),
-    ...(maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? {} : { maximum }),
-  };
-}
-
-/**
- * The keys and fixed values that are allowed at `path`, over all possible alternatives in a schema.
- */
-export function allowedAt(root: JsonSchema, path: SettingsPath): Allowed {
-  let schemas = alternatives(root);
-  for (const step of path) schemas = schemas.flatMap((schema) => schemasBelow(schema, step));
+export function listAllowedAt(root: JsonSchema, path: SettingsPath): AllowedEntries {
+  let schemas = listAlternatives(root);
+  for (const step of path) schemas = schemas.flatMap((schema) => listSchemasBelow(schema, step));
   return {
     keys: [...new Set(schemas.flatMap((schema) => Object.keys(schema.properties ?? {})))],
-    values: [...new Set(schemas.flatMap(fixedValues))],
+    values: [...new Set(schemas.flatMap(listFixedValues))],
   };
 }
 
-function alternatives(schema: Schema | undefined): JsonSchema[] {
+function listAlternatives(schema: Schema | undefined): JsonSchema[] {
   if (schema === undefined || typeof schema === 'boolean') return [];
   const inner = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])];
-  return [schema, ...inner.flatMap(alternatives)];
+  return [schema, ...inner.flatMap(listAlternatives)];
 }
 
-function schemasBelow(schema: JsonSchema, step: string | number): JsonSchema[] {
+function listSchemasBelow(schema: JsonSchema, step: string | number): JsonSchema[] {
   if (typeof step === 'number') {
-    return Array.isArray(schema.items) ? [] : alternatives(schema.items);
+    return Array.isArray(schema.items) ? [] : listAlternatives(schema.items);
   }
   const properties = schema.properties ?? {};
-  return alternatives(
+  return listAlternatives(
     Object.hasOwn(properties, step) ? properties[step] : schema.additionalProperties,
   );
 }
 
-function fixedValues(schema: JsonSchema): string[] {
+function listFixedValues(schema: JsonSchema): string[] {
   const fixed = schema.const === undefined ? (schema.enum ?? []) : [schema.const];
   return fixed.filter((value) => typeof value === 'string');
 }

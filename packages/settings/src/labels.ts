@@ -1,9 +1,9 @@
 import type { SettingsPath } from './source.ts';
 
 /**
- * Plain-language names of the settings, by their paths. `*` stands for a name that people choose,
- * or for any entry in a list. The schemas of channels and models have their own names, as the title
- * in their metadata.
+ * Plain-language names of the settings, by path. `*` stands for a name that people choose, or for
+ * any entry in a list. The schemas of channels and models have their own names, as the title in
+ * their metadata.
  */
 const LABELS: Readonly<Record<string, string>> = {
   version: 'Version of this file',
@@ -17,7 +17,7 @@ const LABELS: Readonly<Record<string, string>> = {
   'agent.id': 'Internal name',
   'agent.name': 'Display name',
   'agent.role': 'Short description',
-  'agent.emoji': 'Symbol beside the name',
+  'agent.emoji': 'Emoji beside the name',
   'agent.timeZone': 'Time zone',
   'agent.clockMinutes': 'Round the time in prompts to (minutes)',
   'agent.workspace': 'Workspace folder',
@@ -79,8 +79,8 @@ const LABELS: Readonly<Record<string, string>> = {
   'skills.entries': 'Options for single skills',
   'skills.entries.*.show': 'How prompts show this skill',
   'skills.entries.*.apiKey': 'API key for this skill',
-  'skills.max': 'Most skills in a prompt',
-  'skills.maxCharacters': 'Longest skill list (characters)',
+  'skills.max': 'Maximum skills in a prompt',
+  'skills.maxCharacters': 'Maximum skill list length (characters)',
   'skills.maxFileBytes': 'Largest SKILL.md (bytes)',
 
   tools: 'Tools of the agent',
@@ -92,8 +92,8 @@ const LABELS: Readonly<Record<string, string>> = {
   'tools.message.chats.*.account': 'Bot account',
   'tools.message.chats.*.chat': 'Chat ID',
   'tools.message.chats.*.thread': 'Topic or thread ID',
-  'tools.maxSeconds': 'Longest tool call (seconds)',
-  'tools.maxCharacters': 'Longest result shown (characters)',
+  'tools.maxSeconds': 'Maximum tool call duration (seconds)',
+  'tools.maxCharacters': 'Maximum result shown (characters)',
 
   approvals: 'Approvals by people',
   'approvals.ask': 'Tools that need approval',
@@ -126,10 +126,10 @@ const LABELS: Readonly<Record<string, string>> = {
   'exec.enabled': 'Allow shell commands',
   'exec.approval': 'When commands need approval',
   'exec.network': 'Network access for commands',
-  'exec.seconds': 'Usual time limit (seconds)',
-  'exec.maxSeconds': 'Longest time limit (seconds)',
-  'exec.maxCharacters': 'Longest output shown (characters)',
-  'exec.processes': 'Most processes at a time',
+  'exec.seconds': 'Default time limit (seconds)',
+  'exec.maxSeconds': 'Maximum time limit (seconds)',
+  'exec.maxCharacters': 'Maximum output shown (characters)',
+  'exec.processes': 'Maximum processes at a time',
   'exec.memoryMb': 'Memory limit (MB)',
   'exec.diskMb': 'Disk limit per command (MB)',
 
@@ -138,7 +138,7 @@ const LABELS: Readonly<Record<string, string>> = {
   'web.fetch.enabled': 'Allow reading web pages',
   'web.fetch.approval': 'When pages need approval',
   'web.fetch.ports': 'Allowed ports',
-  'web.fetch.seconds': 'Longest wait for a page (seconds)',
+  'web.fetch.seconds': 'Maximum wait for a page (seconds)',
   'web.fetch.maxMb': 'Largest page (MB)',
   'web.fetch.maxCharacters': 'Text shown at a time (characters)',
   'web.search': 'Web search',
@@ -162,15 +162,15 @@ const LABELS: Readonly<Record<string, string>> = {
   'heartbeat.repeatHours': 'Repeat the same alert after (hours)',
   'heartbeat.tokensPerDay': 'Daily token limit',
   'heartbeat.steps': 'Model calls per run',
-  'heartbeat.quietMaxCharacters': 'Longest quiet answer (characters)',
+  'heartbeat.quietMaxCharacters': 'Maximum quiet answer length (characters)',
   'heartbeat.memoryUpkeepDays': 'Daily notes read for memory upkeep (days)',
   'heartbeat.memoryTokens': 'Trim MEMORY.md above (tokens)',
 
   cron: 'Scheduled jobs',
   'cron.who': 'Who may schedule jobs',
   'cron.minMinutes': 'Shortest interval (minutes)',
-  'cron.perConversation': 'Most jobs per conversation',
-  'cron.total': 'Most jobs in total',
+  'cron.perConversation': 'Maximum jobs per conversation',
+  'cron.total': 'Maximum jobs in total',
 
   hooks: 'Webhooks from other programs',
   'hooks.*.token': 'Secret token of the hook',
@@ -179,7 +179,7 @@ const LABELS: Readonly<Record<string, string>> = {
   'hooks.*.task': 'Standing task to run',
   'hooks.*.target': 'Where the answer goes',
   'hooks.*.agent': 'Agent that handles it',
-  'hooks.*.perMinute': 'Most events per minute',
+  'hooks.*.perMinute': 'Maximum events per minute',
   'hooks.*.maxBytes': 'Largest event (bytes)',
   'hooks.*.maxCharacters': 'Text shown to the model (characters)',
   'hooks.*.signature': 'Accept signed events',
@@ -204,9 +204,9 @@ const LABELS: Readonly<Record<string, string>> = {
   'limits.turnTokens': 'Tokens per turn',
   'limits.answer': 'Size of one answer',
   'limits.answer.characters': 'Longest answer (characters)',
-  'limits.answer.messages': 'Most messages per answer',
+  'limits.answer.messages': 'Maximum messages per answer',
   'limits.answer.reasoningCharacters': 'Longest reasoning (characters)',
-  'limits.answer.argumentBytes': 'Tool arguments together (bytes)',
+  'limits.answer.argumentBytes': 'Total tool arguments (bytes)',
   'limits.answer.calls': 'Most tool calls',
   'limits.modelAwayMinutes': 'Retry an unavailable model for (minutes)',
   'limits.waitingPerConversation': 'Waiting messages per conversation',
@@ -224,7 +224,7 @@ const LABELS: Readonly<Record<string, string>> = {
   'spend.perPersonDaily': 'Limit per person',
   'spend.perStrangerDaily': 'Limit per stranger',
   'spend.perGroupDaily': 'Limit per group',
-  'spend.totalDaily': 'Limit for everyone together',
+  'spend.totalDaily': 'Limit for all people together',
   'spend.*.tokens': 'Tokens per day',
   'spend.*.usd': 'US dollars per day',
   'spend.capOwners': 'Limits apply to owners too',
@@ -234,9 +234,9 @@ const LABELS: Readonly<Record<string, string>> = {
   'media.maxMessageMb': 'Files of one message (MB)',
   'media.maxKeptMb': 'All stored files (MB)',
   'media.maxPersonMb': 'Stored files per person (MB)',
-  'media.maxPersonFiles': 'Most stored files per person',
+  'media.maxPersonFiles': 'Maximum stored files per person',
   'media.maxCharacters': 'Document text shown (characters)',
-  'media.maxImageDimension': 'Longest picture side (pixels)',
+  'media.maxImageDimension': 'Maximum picture side (pixels)',
   'media.transcription': 'Speech recognition',
   'media.transcription.baseUrl': 'Service address',
   'media.transcription.apiKey': 'Service API key',
@@ -247,7 +247,7 @@ const LABELS: Readonly<Record<string, string>> = {
   'media.speech.model': 'Speech model',
   'media.speech.voice': 'Voice name',
   'media.speech.format': 'Audio format',
-  'media.speech.maxCharacters': 'Longest spoken text (characters)',
+  'media.speech.maxCharacters': 'Maximum spoken text (characters)',
   'media.speech.when': 'When to speak answers',
 
   inspector: 'Prompt inspector',
@@ -264,6 +264,7 @@ const LABELS: Readonly<Record<string, string>> = {
   http: 'Web server',
   'http.host': 'Listen on address',
   'http.port': 'Port number',
+  'http.publicUrl': 'Public address',
   'http.token': 'Access token of the page',
   'http.sessions': 'Browser sessions',
   'http.sessions.idleHours': 'Sign out when unused for (hours)',
@@ -276,7 +277,7 @@ const LABELS: Readonly<Record<string, string>> = {
   'api.clients.*.owner': 'Acts as the owner',
   'api.clients.*.conversations': 'Who keeps the history',
   'api.origins': 'Web pages that may call the API',
-  'api.waitSeconds': 'Longest wait for an answer (seconds)',
+  'api.waitSeconds': 'Maximum wait for an answer (seconds)',
 
   log: 'Program logs',
   'log.level': 'Detail of the log',
@@ -306,11 +307,12 @@ const LABELS: Readonly<Record<string, string>> = {
   store: 'Database server',
   'store.url': 'PostgreSQL address',
   'store.connections': 'Connections per process',
-  'store.connectSeconds': 'Longest wait to connect (seconds)',
+  'store.connectSeconds': 'Maximum wait to connect (seconds)',
   'store.querySeconds': 'Longest query (seconds)',
 
   model: 'Language model',
   channels: 'Chat channels',
+  'channels.*.use': 'Package of the adapter',
   'channels.*.enabled': 'Connect this account',
   'channels.*.access': 'Who may write to the bot',
   'channels.*.access.direct': 'Access to direct chats',
@@ -326,14 +328,14 @@ const LABELS: Readonly<Record<string, string>> = {
   'channels.*.activation': 'When to answer in groups',
   'channels.*.answers': 'How answers look',
   'channels.*.answers.mentions': 'Mentions in answers',
-  'channels.*.answers.editSeconds': 'Shortest time between edits (seconds)',
+  'channels.*.answers.editSeconds': 'Minimum time between edits (seconds)',
   'channels.*.answers.numbered': 'Number the parts of long answers',
   'channels.*.answers.acknowledge': 'Reaction while answering',
   'channels.*.whenUncertain': 'When delivery is uncertain',
   'channels.*.accounts': 'Several accounts',
 };
 
-/** Kinds of chats, wherever they are keys in `lanes.busy`. */
+/** Kinds of chats, for settings that have one as a key in `lanes.busy`. */
 const CHAT_KINDS: Readonly<Record<string, string>> = {
   direct: 'Direct chats',
   group: 'Group chats',
@@ -342,14 +344,15 @@ const CHAT_KINDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The plain-language name of a setting; undefined for a setting of a channel, a model or a plugin.
+ * Returns the plain-language name of a setting; undefined for a setting of a channel, a model or a
+ * plugin.
  */
-export function labelOfSetting(path: SettingsPath): string | undefined {
+export function getSettingLabel(path: SettingsPath): string | undefined {
   const [section, first, ...rest] = path.map(String);
   if (section === undefined || first === undefined) return LABELS[section ?? ''];
   const key = [section, first, ...rest].join('.');
   if (section === 'agents' && rest.length > 0) {
-    return LABELS[key] ?? LABELS[`agent.${rest.join('.')}`] ?? labelOfSetting(rest);
+    return LABELS[key] ?? LABELS[`agent.${rest.join('.')}`] ?? getSettingLabel(rest);
   }
   if (section === 'channels') {
     const own = rest[0] === 'accounts' && rest.length > 1 ? rest.slice(2) : rest;

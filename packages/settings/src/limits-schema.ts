@@ -1,74 +1,83 @@
 import { z } from 'zod';
-import { flag, numberField, section, wholeNumber } from './fields.ts';
+import { defineSection, flag, numberField, wholeNumber } from './fields.ts';
 
-/** `limits`: what is accepted, what may be pending and what a turn may use (D07, G01). */
-export const Limits = section('Bounds; what exceeds them is refused with a notice.', {
+/**
+ * `limits`: which messages are accepted, how many may be pending and what a turn may use (D07,
+ * G01).
+ */
+export const Limits = defineSection('Limits. Anything beyond them is refused with a notice.', {
   messageCharacters: wholeNumber(
     { min: 1, max: 1_000_000, default: 32_000 },
-    'Longest message that is taken, in characters.',
+    'Maximum length of a message, in characters.',
   ),
   turnSteps: wholeNumber(
     { min: 1, max: 200, default: 20 },
-    'How often the model is asked in one turn; the last time it has to answer.',
+    'Maximum number of model calls in one turn; the last one has to answer.',
   ),
   turnMinutes: numberField(
     { above: 0, max: 60, default: 10 },
-    'After this the model is asked for its answer once more.',
+    'Maximum duration of a turn; the model is then asked for its answer once more.',
   ),
   turnTokens: wholeNumber(
     { above: 0, default: 1_000_000 },
-    'The same, of all steps of a turn together.',
+    'Maximum tokens for all steps of a turn together; the model is then asked for its answer once more.',
   ),
-  answer: section('The most that one answer of a model may have.', {
+  answer: defineSection('Limits for a single answer of a model.', {
     characters: wholeNumber(
       { min: 1_000, max: 1_000_000, default: 50_000 },
-      'Of its text; the answer ends there, and says so.',
+      'Maximum text of an answer; the answer is cut off there, with a notice.',
     ),
     messages: wholeNumber(
       { min: 2, max: 100, default: 20 },
-      'In a chat. A longer answer goes as a file where files can be sent; elsewhere it is cut.',
+      'Maximum number of messages for an answer in a chat. A longer answer is sent as a file if possible, and otherwise cut.',
     ),
     reasoningCharacters: wholeNumber(
       { min: 1_000, max: 10_000_000, default: 400_000 },
-      'What it thinks before it says anything.',
+      'Maximum length of the reasoning before an answer.',
     ),
     argumentBytes: wholeNumber(
       { min: 1_000, max: 10_000_000, default: 256_000 },
-      'The arguments of all its calls of tools together; a call beyond that is not run.',
+      'Maximum size of the arguments of all tool calls in one answer; calls beyond it are not run.',
     ),
     calls: wholeNumber({ min: 1, max: 100, default: 20 }, 'Calls of tools.'),
   }),
   modelAwayMinutes: numberField(
     { min: 0, max: 60, default: 10 },
-    'How long a question is kept and asked again while its model is away; 0: it fails at once.',
+    'How long a question is kept and retried while its model is unavailable; 0: it fails at once.',
   ),
   waitingPerConversation: wholeNumber(
     { min: 1, max: 10_000, default: 50 },
-    'Messages that may wait in one conversation.',
+    'Maximum number of waiting messages in one conversation.',
   ),
   totalWaiting: wholeNumber(
     { min: 1, max: 10_000_000, default: 50_000 },
-    'Messages that may wait in all conversations together.',
+    'Maximum number of waiting messages in all conversations together.',
   ),
   groupContextMessages: wholeNumber(
     { min: 0, max: 1_000, default: 50 },
-    'Messages of a group that do not address the bot and are kept for its next turn there; 0: none.',
+    'Number of messages in a group that do not address the bot and are kept for its next turn; 0: none.',
   ),
   hangSeconds: z
     .union([z.int().min(5).max(3_600), z.literal('off')])
     .default(30)
     .describe(
-      'A process that stands still for so long is ended, and what it was doing is given up the second time; off: it is never ended.',
+      'A process that is frozen for this long is ended, and its current work is given up the second time; off: it is never ended.',
     ),
-  subAgents: section('What one sub-agent (delegate_task) may use over all its turns.', {
-    depth: wholeNumber({ min: 1, max: 5, default: 2 }, 'How often a task may be handed on.'),
+  subAgents: defineSection('Limits for one sub-agent (delegate_task) over all its turns.', {
+    depth: wholeNumber(
+      { min: 1, max: 5, default: 2 },
+      'Maximum depth to which a task may be delegated.',
+    ),
     concurrent: wholeNumber(
       { min: 1, max: 50, default: 3 },
-      'Running at a time, of a conversation.',
+      'Maximum number of tasks running at a time per conversation.',
     ),
-    steps: wholeNumber({ min: 1, max: 200, default: 20 }, 'How often the model is asked.'),
-    minutes: numberField({ above: 0, max: 24 * 60, default: 30 }, 'From its start to its result.'),
-    tokens: wholeNumber({ above: 0, default: 500_000 }, 'In and out together.'),
+    steps: wholeNumber({ min: 1, max: 200, default: 20 }, 'Maximum number of model calls.'),
+    minutes: numberField(
+      { above: 0, max: 24 * 60, default: 30 },
+      'Maximum time from the start of a task to its result.',
+    ),
+    tokens: wholeNumber({ above: 0, default: 500_000 }, 'Input and output tokens together.'),
   }),
 });
 
@@ -78,42 +87,44 @@ const Cap = z.strictObject({
     .positive()
     .optional()
     .describe(
-      'Tokens in and out together; input from the provider’s cache at its share of the price.',
+      'Input and output tokens together; input from the provider’s cache counts at its share of the price.',
     ),
   usd: z
     .number()
     .positive()
     .optional()
-    .describe('US dollars; holds only for models whose price is known.'),
+    .describe('US dollars; applies only to models whose price is known.'),
 });
 
-/** `spend`: the daily usage of the models (G17). */
-export const Spend = section(
-  'Bounds on tokens and money; a day ends at midnight in the time zone of the agent.',
+/** `spend`: the daily limits for model usage (G17). */
+export const Spend = defineSection(
+  'Limits on tokens and money; a day ends at midnight in the time zone of the agent.',
   {
-    perPersonDaily: Cap.optional().describe('What one person may use in a day, in all chats.'),
+    perPersonDaily: Cap.optional().describe('Daily limit for one person in all chats.'),
     perStrangerDaily: z
       .union([Cap, z.literal('off')])
       .optional()
       .describe(
-        'What a person with open access only may use in a day. Without it perPersonDaily, or else 1,500,000 tokens and 1 US dollar; off: no cap.',
+        'Daily limit for a person who only has open access. Default: perPersonDaily, or else 1,500,000 tokens and 1 US dollar; off: no limit.',
       ),
-    perGroupDaily: Cap.optional().describe('What all people of a group may use there in a day.'),
-    totalDaily: Cap.optional().describe('What everyone may use together, owners included.'),
-    capOwners: flag(false, 'true: perPersonDaily and perGroupDaily hold for owners, too.'),
+    perGroupDaily: Cap.optional().describe('Daily limit for all people in a group together.'),
+    totalDaily: Cap.optional().describe('Daily limit for everyone together, including owners.'),
+    capOwners: flag(false, 'true: perPersonDaily and perGroupDaily apply to owners as well.'),
   },
 );
 export type Spend = z.infer<typeof Spend>;
 
 /**
- * The daily cap for a stranger unless the settings name one: more than a hundred short messages if
+ * The daily cap for a stranger unless the settings set one: more than a hundred short messages if
  * the provider reports no cached input, and a dollar if prices are known. See docs/costs.md for the
  * figures.
  */
 const DEFAULT_STRANGER_CAP = { tokens: 1_500_000, usd: 1 } as const;
 
-/** The cap for strangers besides `perPersonDaily`, and whether the settings name it. */
-export function strangerCap({
+/**
+ * Returns the cap for strangers in addition to `perPersonDaily`, and whether the settings set it.
+ */
+export function getStrangerCap({
   perStrangerDaily,
   perPersonDaily,
 }: Pick<Spend, 'perStrangerDaily' | 'perPersonDaily'>): {

@@ -1,12 +1,16 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references are written like that.
 import { describe, expect, it } from 'vitest';
-import { broken, okay, settingsFolder } from './testing/settings-folder.ts';
+import {
+  createSettingsFolder,
+  getAccountProblems,
+  getValidSettings,
+} from './testing/settings-folder.ts';
 
-const { load, path } = settingsFolder();
+const { load, path } = createSettingsFolder();
 
 describe('loadSettings with channels', () => {
-  it('[F05] [F06] [M05] closes access, waits for a mention and pings no one unless configured otherwise', () => {
-    const { channels } = okay(load('channels: { telegram: { token: "1234567890" } }'));
+  it('[F05] [F06] [M05] closes access, waits for a mention and notifies no one unless configured otherwise', () => {
+    const { channels } = getValidSettings(load('channels: { telegram: { token: "1234567890" } }'));
     expect(channels['telegram/default']).toEqual({
       kind: 'ok',
       channel: 'telegram',
@@ -35,14 +39,14 @@ describe('loadSettings with channels', () => {
   it('[F05] keeps every digit of a platform id that is written as a number', () => {
     const yaml =
       'channels: { web: { access: { allow: [42, 1234567890123456789], allowGroups: [-100123] } } }';
-    expect(okay(load(yaml)).channels['web/default']).toMatchObject({
+    expect(getValidSettings(load(yaml)).channels['web/default']).toMatchObject({
       access: { allow: ['42', '1234567890123456789'], allowGroups: ['-100123'] },
     });
   });
 
   it('[D12] isolates a broken channel while the other channels run', () => {
     const result = load('channels:\n  telegram:\n    token: 5\n  web: {}\n');
-    expect(broken(result, 'telegram/default')).toEqual([
+    expect(getAccountProblems(result, 'telegram/default')).toEqual([
       {
         kind: 'value',
         path: 'channels.telegram.token',
@@ -51,7 +55,7 @@ describe('loadSettings with channels', () => {
         expected: 'a bot token from @BotFather',
       },
     ]);
-    expect(okay(result).channels['web/default']?.kind).toBe('ok');
+    expect(getValidSettings(result).channels['web/default']?.kind).toBe('ok');
   });
 
   it("[D12] isolates a broken account while the channel's other accounts run", () => {
@@ -64,7 +68,7 @@ describe('loadSettings with channels', () => {
       Bad Name: { token: "1234567890" }
       bare:
 `;
-    const { channels } = okay(load(yaml));
+    const { channels } = getValidSettings(load(yaml));
     expect(Object.values(channels).map((c) => `${c.channel}/${c.account} ${c.kind}`)).toEqual([
       'web/default ok',
       'telegram/home ok',
@@ -73,7 +77,7 @@ describe('loadSettings with channels', () => {
       'telegram/Bad Name broken',
       'telegram/bare broken',
     ]);
-    expect(broken(load(yaml), 'telegram/work')).toEqual([
+    expect(getAccountProblems(load(yaml), 'telegram/work')).toEqual([
       expect.objectContaining({
         kind: 'reference',
         path: 'channels.telegram.accounts.work.token',
@@ -92,7 +96,7 @@ describe('loadSettings with channels', () => {
       'one of pairing, allowlist, open, disabled',
     ],
   ])('[D12] %s breaks only that channel, at %s', (yaml, path, expected) => {
-    const found = broken(load(yaml), 'telegram/default');
+    const found = getAccountProblems(load(yaml), 'telegram/default');
     expect(found).toEqual([expect.objectContaining({ path })]);
     expect(found[0]?.expected).toContain(expected);
   });
@@ -100,13 +104,15 @@ describe('loadSettings with channels', () => {
   it('[F05] refuses access rules next to accounts instead of ignoring them', () => {
     const yaml =
       'channels: { telegram: { access: { direct: disabled }, accounts: { a: { token: "1234567890" } } } }';
-    expect(broken(load(yaml), 'telegram/a')).toEqual([
+    expect(getAccountProblems(load(yaml), 'telegram/a')).toEqual([
       expect.objectContaining({ path: 'channels.telegram.access' }),
     ]);
   });
 
   it('[D12] runs a default channel unless the file disables it', () => {
-    expect(okay(load('channels: { web: { enabled: false } }')).channels['web/default']).toEqual({
+    expect(
+      getValidSettings(load('channels: { web: { enabled: false } }')).channels['web/default'],
+    ).toEqual({
       kind: 'disabled',
       channel: 'web',
       account: 'default',
@@ -115,7 +121,7 @@ describe('loadSettings with channels', () => {
 
   it('resolves the workspace path relative to the settings file and to the home folder', () => {
     const workspace = (written: string) =>
-      okay(load(`agent: { workspace: '${written}' }`)).settings.agent.workspace;
+      getValidSettings(load(`agent: { workspace: '${written}' }`)).settings.agent.workspace;
     expect(workspace('notes')).toBe(path('notes'));
     expect(workspace('/srv/notes')).toBe('/srv/notes');
     expect(workspace('~/notes')).not.toContain('~');

@@ -1,21 +1,26 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references are written like that.
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { broken, okay, problems, settingsFolder } from './testing/settings-folder.ts';
+import {
+  createSettingsFolder,
+  getAccountProblems,
+  getProblems,
+  getValidSettings,
+} from './testing/settings-folder.ts';
 
-const { load, path } = settingsFolder();
+const { load, path } = createSettingsFolder();
 
 describe('loadSettings with references', () => {
   it('[D12] replaces variables, alone or within a text, and keeps an escaped ${', () => {
     const yaml = 'agent: { name: "${A}-${B:-two}", role: "$${A}", emoji: "${C:-x}" }\n';
-    const { settings } = okay(load(yaml, { A: 'one', C: '' }));
+    const { settings } = getValidSettings(load(yaml, { A: 'one', C: '' }));
     expect(settings.agent).toMatchObject({ name: 'one-two', role: '${A}', emoji: 'x' });
   });
 
   it('[D12] reads numbers and booleans from the environment where they are expected', () => {
     const yaml = `http: { port: "\${PORT}" }
 channels: { telegram: { enabled: "\${ON}", token: "\${T}", pollSeconds: "\${S:-7}", silent: "\${Q}" } }`;
-    const { settings, channels } = okay(
+    const { settings, channels } = getValidSettings(
       load(yaml, { PORT: '8080', ON: 'true', T: '1234567890', Q: 'TRUE' }),
     );
     expect(settings.http.port).toBe(8080);
@@ -26,7 +31,7 @@ channels: { telegram: { enabled: "\${ON}", token: "\${T}", pollSeconds: "\${S:-7
 
   it('[D12] reports a missing variable at its position, with the one that was probably intended', () => {
     const result = load('http:\n  host: "${HOSTT}"\n', { HOST: 'x' });
-    expect(problems(result)).toEqual([
+    expect(getProblems(result)).toEqual([
       {
         kind: 'reference',
         path: 'http.host',
@@ -47,34 +52,36 @@ channels: { telegram: { enabled: "\${ON}", token: "\${T}", pollSeconds: "\${S:-7
     ['${file:/}', 'is a directory'],
     ['${toString}', 'toString to be set'],
   ])('[D12] explains %s', (reference, words) => {
-    const [problem, ...more] = problems(load(`http: { host: '${reference}' }`, { EMPTY: '' }));
+    const [problem, ...more] = getProblems(load(`http: { host: '${reference}' }`, { EMPTY: '' }));
     expect(problem).toMatchObject({ kind: 'reference', path: 'http.host', found: reference });
     expect(problem?.expected).toContain(words);
     expect(more).toEqual([]);
   });
 
-  it('[D12] shows nothing of a secret but its references', () => {
+  it('[D12] shows only the references of a secret', () => {
     const yaml = 'channels: { telegram: { token: "12345:abc${NOT_SET}def" } }';
-    expect(broken(load(yaml), 'telegram/default')[0]?.found).toBe('…${NOT_SET}…');
+    expect(getAccountProblems(load(yaml), 'telegram/default')[0]?.found).toBe('…${NOT_SET}…');
   });
 
   it('[D12] reads secret files next to the settings, trimmed', () => {
     writeFileSync(path('token.txt'), '123456:from-a-file\n');
-    const result = okay(load('channels: { telegram: { token: "${file:token.txt}" } }'));
+    const result = getValidSettings(load('channels: { telegram: { token: "${file:token.txt}" } }'));
     expect(result.channels['telegram/default']).toMatchObject({
       settings: { token: '123456:from-a-file' },
     });
     expect(result.secrets).toEqual(['123456:from-a-file']);
   });
 
-  it('[D10] lists as secrets values that are named like one, look like one and come from outside, and passwords in URLs', () => {
+  it('[D10] collects as secrets values that are named like one, look like one and come from outside, and passwords in URLs', () => {
     const yaml = `
 agent: { name: "\${NAME}" }
 queue: { url: "redis://user:red%40pass@localhost", password: own-pass, sentinel: { nodes: [a], password: asked } }
 store: { url: "postgres://u:\${PG}@localhost/db" }
 model: { provider: local, baseUrl: "http://x", apiKey: in-the-file }
 channels: { telegram: { token: "1234567890", apiRoot: "\${ROOT}" } }`;
-    const result = okay(load(yaml, { NAME: 'Ada', PG: 'pg-pass', ROOT: 'https://root.example' }));
+    const result = getValidSettings(
+      load(yaml, { NAME: 'Ada', PG: 'pg-pass', ROOT: 'https://root.example' }),
+    );
     expect(result.secrets.toSorted()).toEqual([
       '1234567890',
       'asked',

@@ -1,13 +1,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { SettingsError } from './settings-file.ts';
-import { okay, problems, settingsFolder } from './testing/settings-folder.ts';
+import { createSettingsFolder, getProblems, getValidSettings } from './testing/settings-folder.ts';
 
-const { load, loadFile, path } = settingsFolder();
-/** A comment in Chinese and a name, as Windows Notepad saves them in GB18030. */
+const { load, loadFile, path } = createSettingsFolder();
+/** A Chinese comment and a name, as Windows Notepad saves them in GB18030. */
 const GBK = Buffer.from('2320b9d9b7bdc5e4d6c3cec4bcfea3acc7ebd0deb8c4c3fbd7d60a', 'hex');
 
-describe('loadSettings with nothing to read', () => {
+describe('loadSettings without settings', () => {
   it.each([
     ['an empty file', ''],
     ['a file of comments', '# nothing yet\n'],
@@ -16,7 +16,7 @@ describe('loadSettings with nothing to read', () => {
       'agent:\n  # name: Ada\nchannels:\nlog:\n  level:\n',
     ],
   ])('[D12] uses all defaults for %s', (_what, yaml) => {
-    const { settings, warnings, channels } = okay(load(yaml));
+    const { settings, warnings, channels } = getValidSettings(load(yaml));
     expect(settings).toMatchObject({
       agent: { id: 'main', workspace: '/data/workspace' },
       model: 'auto',
@@ -32,10 +32,10 @@ describe('loadSettings with nothing to read', () => {
     expect(Object.keys(channels)).toEqual(['web/default']);
   });
 
-  it('[D12] uses all defaults for a missing file, and reports that', () => {
-    const result = okay(loadFile(path('none.yaml')));
+  it('[D12] uses all defaults for a missing file, and reports the missing file', () => {
+    const result = getValidSettings(loadFile(path('none.yaml')));
     expect(result.origin).toBe('defaults');
-    expect(result.settings).toEqual(okay(load('')).settings);
+    expect(result.settings).toEqual(getValidSettings(load('')).settings);
   });
 });
 
@@ -68,7 +68,7 @@ describe('loadSettings with a file that cannot be read', () => {
   it.each([
     ['not valid UTF-8 (first bad byte on line 2)', Buffer.from('a: 1\nb: \xe9', 'latin1')],
     ['it seems to be gb18030', GBK],
-  ])('[D12] says that a file is %s', (message, bytes) => {
+  ])('[D12] reports that a file is %s', (message, bytes) => {
     writeFileSync(path('bytes.yaml'), bytes);
     expect(code(path('bytes.yaml'))).toEqual([
       'settings-encoding',
@@ -87,13 +87,13 @@ describe('loadSettings with a file that is not UTF-8', () => {
     ['UTF-8 with a byte order mark', Buffer.from('\uFEFFowners: []')],
   ])('[W10] reads %s', (_what, bytes) => {
     writeFileSync(path('wide.yaml'), bytes);
-    expect(okay(loadFile(path('wide.yaml'))).warnings).toEqual([]);
+    expect(getValidSettings(loadFile(path('wide.yaml'))).warnings).toEqual([]);
   });
 });
 
 describe('loadSettings with a file that is not YAML', () => {
   it('[D12] shows the position with a caret', () => {
-    const [problem] = problems(load('channels:\n  telegram: token: x\n'));
+    const [problem] = getProblems(load('channels:\n  telegram: token: x\n'));
     expect(problem).toMatchObject({ kind: 'syntax', position: { line: 2, column: 13 } });
     expect(problem?.excerpt).toBe(
       ['1 | channels:', '2 |   telegram: token: x', '  |             ^'].join('\n'),
@@ -101,7 +101,7 @@ describe('loadSettings with a file that is not YAML', () => {
   });
 
   it('[D12] hides secrets on the lines it shows', () => {
-    const [problem] = problems(load('    token: 123456:ABCDEF\n  x: y: z\n'));
+    const [problem] = getProblems(load('    token: 123456:ABCDEF\n  x: y: z\n'));
     expect(problem?.excerpt).toContain('token: •••••••••••••');
     expect(JSON.stringify(problem)).not.toContain('ABCDEF');
   });
@@ -115,10 +115,10 @@ describe('loadSettings with a file that is not YAML', () => {
     ['a bomb of aliases', `a: &a [1,1]\nb: [${'*a,'.repeat(200)}]\n`, 'few aliases'],
     ['ten thousand brackets', '['.repeat(10_000), 'YAML'],
   ])('[D12] explains %s', (_what, yaml, words) => {
-    expect(problems(load(yaml))[0]?.expected).toContain(words);
+    expect(getProblems(load(yaml))[0]?.expected).toContain(words);
   });
 
   it('[D12] stops at a list that contains itself', () => {
-    expect(problems(load('owners: &o [*o]\n'))[0]?.expected).toContain('at most 32 levels');
+    expect(getProblems(load('owners: &o [*o]\n'))[0]?.expected).toContain('at most 32 levels');
   });
 });

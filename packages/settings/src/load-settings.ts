@@ -1,62 +1,60 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { reasonOf } from '@parley/core';
-import { configPath } from '@parley/core/installation';
+import { getConfigPath } from '@parley/core/installation';
 import {
-  agentFindings,
   deriveAgents,
+  findAgentConflicts,
+  findSharedWorkspaces,
   type ModelForms,
   readAgents,
-  sharedWorkspaces,
 } from './agents.ts';
+import { allowedInSettings } from './allowed.ts';
 import { type ChannelAccount, checkChannels } from './channels.ts';
 import { checkValue } from './check.ts';
 import { completeSettings, type Settings, type SettingsLocation } from './complete-settings.ts';
 import { CoreSettings } from './core-schema.ts';
-import { parseSettings, type SettingsDocument, versionLine } from './document.ts';
+import { formatVersionLine, parseSettings, type SettingsDocument } from './document.ts';
+import { addHosted, type FindHosted } from './hosted.ts';
 import { type IdForms, normalizeIds } from './ids.ts';
-import {
-  allowedAt,
-  composeJsonSchema,
-  type ForeignSchemas,
-  type JsonSchema,
-} from './json-schema.ts';
+import type { ForeignSchemas } from './json-schema.ts';
 import { chooseProfile } from './profiles.ts';
 import {
   collectSecrets,
   type Environment,
-  type MissingSecret,
+  type ReadMissingSecret,
   resolveReferences,
 } from './secrets.ts';
 import { LARGEST_SETTINGS_BYTES, readTextFile, SettingsError } from './settings-file.ts';
-import { newestVersion, SETTINGS_STEPS } from './settings-steps.ts';
+import { getNewestVersion, SETTINGS_STEPS } from './settings-steps.ts';
 import {
   type Block,
-  type Finding,
   formatPath,
   isBlock,
   isPathWithin,
+  type SettingsFinding,
   type SettingsPath,
   type SettingsProblem,
   type SettingsSource,
   toSettingsProblem,
 } from './source.ts';
 
-/** The options of `loadSettings`. */
 export interface LoadSettingsOptions<Model>
   extends SettingsLocation,
     Pick<ForeignSchemas, 'channelSchemas'>,
     ModelForms<Model> {
   readonly env: Environment;
-  /** For callers that do not need secrets: returns a stand-in for a secret file that is missing. */
-  readonly missingSecret?: MissingSecret | undefined;
+  /** Returns a placeholder for a missing secret file, for callers that do not need secrets. */
+  readonly missingSecret?: ReadMissingSecret | undefined;
   /**
    * The folder of profiles included with Parley; those in `profiles/` of the data folder take
    * precedence.
    */
   readonly houseProfiles?: string;
-  /** The available channels with the forms of their ids; without it ids are used as written. */
+  /** The available channels with the forms of their ids; if absent, ids are used as written. */
   readonly channelIds?: IdForms;
+  /** Finds the channels that the file defines with `use`; without it there are none. */
+  readonly findHosted?: FindHosted | undefined;
   /** Channels that run with their defaults even if the file does not mention them. */
   readonly defaultChannels?: readonly string[];
 }
@@ -68,17 +66,19 @@ export type SettingsResult<Model = unknown> =
       /** The settings of the whole installation and of its default agent. */
       readonly settings: Settings<Model>;
       /**
-       * The complete settings of each agent in `agents` by its name (F14). Their `spend` contains
+       * The complete settings of each agent in `agents` by name (F14). An agent's `spend` contains
        * only the caps of that agent; those of `settings` apply as well.
        */
       readonly agents: ReadonlyMap<string, Settings<Model>>;
-      /** Accounts by `channel/account`. A broken or disabled one leaves the others running. */
+      /** Accounts by `channel/account`; a broken or disabled account does not affect the others. */
       readonly channels: Readonly<Record<string, ChannelAccount>>;
+      /** The package of each channel that exists because of `use`. */
+      readonly hosted: Readonly<Record<string, string>>;
       readonly warnings: readonly SettingsProblem[];
       readonly secrets: readonly string[];
-      /** The files that contain values of the settings (`${file:…}`). */
+      /** The files with values for the settings (`${file:…}`). */
       readonly files: readonly string[];
-      /** `defaults` when there is no such file. */
+      /** `defaults` when the file does not exist. */
       readonly origin: 'file' | 'defaults';
     }
   | {
@@ -92,7 +92,7 @@ export type SettingsResult<Model = unknown> =
 
 /**
  * Reads, resolves and checks the settings file. Throws `SettingsError` only when an existing file
- * cannot be read at all; all mistakes inside it are in the result.
+ * cannot be read; all mistakes inside it are part of the result.
  */
 export function loadSettings<Model>(options: LoadSettingsOptions<Model>): SettingsResult<Model> {
   const text = readTextFile(options.file, LARGEST_SETTINGS_BYTES);
@@ -100,14 +100,15 @@ export function loadSettings<Model>(options: LoadSettingsOptions<Model>): Settin
   if (document.kind === 'broken') {
     return { kind: 'invalid', problems: document.problems, warnings: [], secrets: [], files: [] };
   }
-  const prepared = prepare(document, options);
-  const profiled = chooseProfile(prepared.source, profilePlace(options));
+  const prepared = prepareSource(document, options);
+  const profiled = chooseProfile(prepared.source, createProfileScope(options));
   const source = {
     ...prepared.source,
     value: profiled.value,
     secrets: [...prepared.source.secrets, ...profiled.secrets],
   };
-  const parts = checkParts(source, prepared.findings, options);
+  const { hosted } = prepared;
+  const parts = checkParts(source, prepared, options);
   const { core, model, read } = parts;
   const ids = prepared.ids.map((finding) => toSettingsProblem(finding, source));
   const { explained, withoutEffect } = explainIds(ids, parts.problems, parts.channels.accounts);
@@ -116,11 +117,12 @@ export function loadSettings<Model>(options: LoadSettingsOptions<Model>): Settin
     warnings: [
       ...[document, profiled, core, model, read, channels].flatMap((part) => part.warnings),
       ...withoutEffect,
+      ...hosted.warnings.map((finding) => toSettingsProblem(finding, source)),
     ],
     secrets: [...source.secrets, ...read.secrets],
     files: [...prepared.files, ...profiled.files, ...read.files],
   };
-  const whole = wholeSettings(parts, prepared.source, options);
+  const whole = assembleSettings(parts, prepared.source, options);
   const problems = [...profiled.problems, ...explained.problems, ...whole.problems];
   if (problems.length > 0 || whole.settings === undefined) {
     const broken = Object.values(channels.accounts).flatMap((a) =>
@@ -133,6 +135,7 @@ export function loadSettings<Model>(options: LoadSettingsOptions<Model>): Settin
     settings: whole.settings,
     agents: whole.agents,
     channels: channels.accounts,
+    hosted: hosted.uses,
     origin: text.kind === 'text' ? 'file' : 'defaults',
     ...shared,
   };
@@ -141,32 +144,33 @@ export function loadSettings<Model>(options: LoadSettingsOptions<Model>): Settin
 /** Validates each part of the file against its own schema. */
 function checkParts<Model>(
   source: SettingsSource,
-  findings: readonly Finding[],
+  { findings, hosted }: Pick<ReturnType<typeof prepareSource>, 'findings' | 'hosted'>,
   options: LoadSettingsOptions<Model>,
 ) {
   const { model: writtenModel, channels: writtenChannels, ...writtenCore } = source.value;
   const core = checkValue(CoreSettings, writtenCore, [], source);
   const model = checkValue(options.modelSchema, writtenModel, ['model'], source);
   const main = model.kind === 'ok' ? model.value : undefined;
-  const read = readAgents(source, main, options, profilePlace(options));
-  const listed = blockOrProblem(writtenChannels, ['channels'], source);
+  const read = readAgents(source, main, options, createProfileScope(options));
+  const listed = readBlock(writtenChannels, ['channels'], source);
   const channels = checkChannels(
-    { ...defaultSections(options), ...listed.block },
-    options.channelSchemas,
-    (path) => findings.filter((finding) => isPathWithin(finding.path, path)),
+    { ...createDefaultSections(options), ...listed.block },
+    hosted,
+    (path) =>
+      [...hosted.findings, ...findings].filter((finding) => isPathWithin(finding.path, path)),
     source,
   );
   const problems = [
     ...listed.problems,
-    ...coreReferences(findings).map((finding) => toSettingsProblem(finding, source)),
+    ...selectCoreReferences(findings).map((finding) => toSettingsProblem(finding, source)),
     ...[core, model].flatMap((checked) => (checked.kind === 'bad' ? checked.problems : [])),
     ...read.problems,
   ];
   return { core, model, read, channels, problems };
 }
 
-/** The settings of the default agent and of the others, when all parts are valid. */
-function wholeSettings<Model>(
+/** Assembles the settings of the default agent and of the others when all parts are valid. */
+function assembleSettings<Model>(
   { core, model, read, problems: wrong }: ReturnType<typeof checkParts<Model>>,
   unprofiled: SettingsSource,
   options: LoadSettingsOptions<Model>,
@@ -174,13 +178,13 @@ function wholeSettings<Model>(
   const none = { settings: undefined, agents: new Map<string, Settings<Model>>(), problems: [] };
   if (core.kind === 'bad' || model.kind === 'bad') return none;
   const settings = { ...completeSettings(core.value, 'workspace', options), model: model.value };
-  const findings = agentFindings(settings, unprofiled);
+  const findings = findAgentConflicts(settings, unprofiled);
   if (Object.keys(settings.agents).length > 0 && wrong.length === 0 && findings.length === 0) {
     const { model: _, channels: _c, ...core } = unprofiled.value;
     const checked = checkValue(CoreSettings, core, [], unprofiled);
     const written = checked.kind === 'ok' && isBlock(checked.cleaned) ? checked.cleaned : {};
     const agents = deriveAgents({ main: settings, written, read }, options);
-    const shared = sharedWorkspaces(new Map([[settings.agent.id, settings], ...agents]));
+    const shared = findSharedWorkspaces(new Map([[settings.agent.id, settings], ...agents]));
     return { settings, agents, problems: shared.map((one) => toSettingsProblem(one, unprofiled)) };
   }
   return { ...none, settings, problems: findings.map((one) => toSettingsProblem(one, unprofiled)) };
@@ -219,7 +223,7 @@ function explainIds(
   return { explained, withoutEffect: ids.filter(({ path }) => !refused.has(path)) };
 }
 
-function profilePlace({
+function createProfileScope({
   dataFolder,
   houseProfiles,
   env,
@@ -230,50 +234,54 @@ function profilePlace({
   return { folders, env, modelSchema, missingSecret };
 }
 
-function prepare(document: SettingsDocument, options: LoadSettingsOptions<unknown>) {
+function prepareSource(document: SettingsDocument, options: LoadSettingsOptions<unknown>) {
   const resolved = resolveReferences(
     document.value,
     options.env,
     options.file,
     options.missingSecret,
   );
-  const { channelIds: forms } = options;
+  const hosted = addHosted(resolved.value.channels, options);
+  const forms = hosted.ids;
   const normalized =
     forms === undefined
       ? { value: resolved.value, findings: [] }
       : normalizeIds(resolved.value, { forms, literal: document.literal });
-  let shape: JsonSchema | undefined; // Created only when something has to be explained.
+  const allowedAt = allowedInSettings({
+    ...options,
+    channelSchemas: hosted.schemas,
+    hosted: Object.keys(hosted.uses),
+  });
   const source: SettingsSource = {
     value: normalized.value,
     outside: resolved.outside,
-    secrets: collectSecrets(resolved),
+    secrets: [...collectSecrets(resolved), ...hosted.secrets],
     locate: document.locate,
     allowedAt: (path) => {
       if (path.at(-1) === 'timeZone') {
         return { keys: [], values: Intl.supportedValuesOf('timeZone') };
       }
-      shape ??= composeJsonSchema(options);
-      return allowedAt(shape, path);
+      return allowedAt(path);
     },
   };
-  const findings = resolved.problems.map((p): Finding => ({ kind: 'reference', ...p }));
-  return { source, findings, ids: normalized.findings, files: resolved.files };
+  const findings = resolved.problems.map((p): SettingsFinding => ({ kind: 'reference', ...p }));
+  return { source, findings, hosted, ids: normalized.findings, files: resolved.files };
 }
 
 /**
- * Reference problems in the core settings. Those in channels break their account, and those below
- * unknown keys are ignored.
+ * Selects reference problems in the core settings. References in channels break only their account,
+ * and those below unknown keys are ignored.
  */
-function coreReferences(findings: readonly Finding[]): Finding[] {
+function selectCoreReferences(findings: readonly SettingsFinding[]): SettingsFinding[] {
   const known = new Set<unknown>(['model', ...Object.keys(CoreSettings.shape)]);
   return findings.filter((finding) => known.has(finding.path[0]));
 }
 
-function defaultSections(options: LoadSettingsOptions<unknown>): Block {
+function createDefaultSections(options: LoadSettingsOptions<unknown>): Block {
   return Object.fromEntries((options.defaultChannels ?? []).map((channel) => [channel, {}]));
 }
 
-function blockOrProblem(written: unknown, path: SettingsPath, source: SettingsSource) {
+function readBlock(written: unknown, path: SettingsPath, source: SettingsSource) {
   if (written === undefined || isBlock(written)) return { block: written ?? {}, problems: [] };
   const expected = `a block of channels, such as ${formatPath(path)}.web`;
   return { block: {}, problems: [toSettingsProblem({ kind: 'value', path, expected }, source)] };
@@ -290,29 +298,29 @@ function sortAndDeduplicate(problems: readonly SettingsProblem[]): SettingsProbl
     .toSorted((a, b) => (a.position?.line ?? 0) - (b.position?.line ?? 0));
 }
 
-const TEMPLATE = configPath('parley.example.yaml');
+const TEMPLATE = getConfigPath('parley.example.yaml');
 /** The profiles included with Parley. */
-const HOUSE_PROFILES = configPath('profiles/');
+const HOUSE_PROFILES = getConfigPath('profiles/');
 
-const SCHEMA = configPath('parley.schema.json');
+const SCHEMA = getConfigPath('parley.schema.json');
 
 /**
- * The settings file for a first start. Everything but its version is explained and commented out,
- * so that defaults apply.
+ * Creates the settings file for a first start. All settings except the version are explained and
+ * commented out, so that defaults apply.
  */
-export function settingsTemplate(): string {
-  const line = versionLine(newestVersion(SETTINGS_STEPS));
+export function createSettingsTemplate(): string {
+  const line = formatVersionLine(getNewestVersion(SETTINGS_STEPS));
   return readFileSync(TEMPLATE, 'utf8').replace(/^version: .*$/m, line);
 }
 
 /**
  * Writes the template to `file`, readable only by its owner because it may contain secrets later,
- * and next to it the schema that its first line names for editors. Throws `SettingsError`, even if
+ * and next to it the schema that its first line names for editors. Throws `SettingsError`, also if
  * `file` exists.
  */
 export function writeSettingsTemplate(file: string): void {
   try {
-    writeFileSync(file, settingsTemplate(), { flag: 'wx', mode: 0o600 });
+    writeFileSync(file, createSettingsTemplate(), { flag: 'wx', mode: 0o600 });
     copyFileSync(SCHEMA, join(dirname(file), 'parley.schema.json'));
   } catch (error) {
     throw new SettingsError(

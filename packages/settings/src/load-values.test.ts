@@ -1,12 +1,12 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references are written like that.
 import { describe, expect, it } from 'vitest';
-import { okay, problems, settingsFolder } from './testing/settings-folder.ts';
+import { createSettingsFolder, getProblems, getValidSettings } from './testing/settings-folder.ts';
 
-const { load } = settingsFolder();
+const { load } = createSettingsFolder();
 
 describe('loadSettings with wrong values', () => {
-  it('[D12] reports path, position, value, what is expected and the nearest valid value', () => {
-    expect(problems(load('log:\n  level: inof\nhttp: { port: 99999 }\n'))).toEqual([
+  it('[D12] reports path, position, value, expected value and the nearest valid value', () => {
+    expect(getProblems(load('log:\n  level: inof\nhttp: { port: 99999 }\n'))).toEqual([
       {
         kind: 'value',
         path: 'log.level',
@@ -30,8 +30,8 @@ describe('loadSettings with wrong values', () => {
     ['model: auot', 'model', 'auto'],
     ['model: { provider: antropic, apiKey: x }', 'model.provider', 'anthropic'],
     ['lanes: { busy: collct }', 'lanes.busy', 'collect'],
-  ])('[D12] %s: finds the value that was meant at %s', (yaml, path, meant) => {
-    expect(problems(load(yaml))).toEqual([expect.objectContaining({ path, nearest: meant })]);
+  ])('[D12] %s: finds the intended value at %s', (yaml, path, meant) => {
+    expect(getProblems(load(yaml))).toEqual([expect.objectContaining({ path, nearest: meant })]);
   });
 
   it.each([
@@ -71,27 +71,27 @@ describe('loadSettings with wrong values', () => {
       'approvals.auto[0]',
       'at most 500 characters',
     ],
-  ])('[D12] %s: says at %s that it expects %s', (yaml, path, expected) => {
-    const found = problems(load(yaml));
+  ])('[D12] %s: reports at %s that it expects %s', (yaml, path, expected) => {
+    const found = getProblems(load(yaml));
     expect(found).toEqual([expect.objectContaining({ path })]);
     expect(found[0]?.expected).toContain(expected);
   });
 
-  it('[D12] never shows a secret, wherever it is', () => {
+  it('[D12] never shows a secret, at any path', () => {
     const result = load(
       'model: { provider: antropic, apiKey: [sk-very-secret] }\nowners: ["${K}"]',
       {
         K: 'sk-env-secret',
       },
     );
-    const text = JSON.stringify(problems(result));
+    const text = JSON.stringify(getProblems(result));
     expect(text).not.toContain('very-secret');
     expect(text).not.toContain('env-secret');
     expect(result.secrets).toEqual(expect.arrayContaining(['sk-very-secret', 'sk-env-secret']));
   });
 
   it('[D12] reports broken channels even if the core is invalid, so that all problems can be fixed together', () => {
-    const paths = problems(load('log: 1\nchannels: { telegram: {} }')).map((p) => p.path);
+    const paths = getProblems(load('log: 1\nchannels: { telegram: {} }')).map((p) => p.path);
     expect(paths).toEqual(['log', 'channels.telegram.token']);
   });
 });
@@ -111,8 +111,8 @@ describe('loadSettings with unknown keys', () => {
       'title',
     ],
     ['model: { provider: anthropic, apiKey: k, apiKeyy: x }', 'model.apiKeyy', 'apiKey'],
-  ])('[D12] warns of %s and names the nearest key', (yaml, path, meant) => {
-    const { warnings } = okay(load(yaml));
+  ])('[D12] warns of %s and suggests the nearest key', (yaml, path, meant) => {
+    const { warnings } = getValidSettings(load(yaml));
     expect(warnings).toEqual([
       expect.objectContaining({ kind: 'unknown-key', path, nearest: meant }),
     ]);
@@ -121,24 +121,24 @@ describe('loadSettings with unknown keys', () => {
   it.each([
     ['model: { providr: ollama }', 'model.providr', 'provider'],
     ['model: { provider: anthropic, apiKy: k }', 'model.apiKy', 'apiKey'],
-  ])('[D12] %s: names the typo instead of the missing key', (yaml, path, meant) => {
-    expect(problems(load(yaml))).toEqual([
+  ])('[D12] %s: reports the typo instead of the missing key', (yaml, path, meant) => {
+    expect(getProblems(load(yaml))).toEqual([
       expect.objectContaining({ kind: 'unknown-key', path, nearest: meant }),
     ]);
   });
 
   it('[D12] warns without a suggestion when nothing is close, and never resolves a reference there', () => {
-    const { warnings } = okay(load('zebra: "${NOT_SET}"\n'));
+    const { warnings } = getValidSettings(load('zebra: "${NOT_SET}"\n'));
     expect(warnings).toEqual([
       expect.objectContaining({ path: 'zebra', position: { line: 1, column: 1 } }),
     ]);
     expect(warnings[0]).not.toHaveProperty('nearest');
   });
 
-  it('[D12] is not confused by keys that have a meaning in JavaScript', () => {
+  it('[D12] is not confused by keys with a meaning in JavaScript', () => {
     const yaml =
       '__proto__: { port: 1 }\nconstructor: 1\nchannels: { toString: {}, __proto__: {} }\n';
-    const { warnings } = okay(load(yaml));
+    const { warnings } = getValidSettings(load(yaml));
     expect(warnings.map((warning) => warning.path)).toEqual([
       '__proto__',
       'constructor',

@@ -4,9 +4,14 @@ import { HOSTILE_SCHEMAS } from '@parley/core/testing/hostile-schemas';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { loadSettings } from './load-settings.ts';
 import { describeProblem } from './source.ts';
-import { okay, problems, settingsFolder, settingsSchemas } from './testing/settings-folder.ts';
+import {
+  createSettingsFolder,
+  getProblems,
+  getValidSettings,
+  settingsSchemas,
+} from './testing/settings-folder.ts';
 
-const { path } = settingsFolder();
+const { path } = createSettingsFolder();
 
 beforeAll(() => {
   mkdirSync(path('data/profiles'), { recursive: true });
@@ -28,9 +33,9 @@ function load(profile: string, settings = 'agent: { profile: own }', env = {}) {
   });
 }
 
-describe('a profile', () => {
+describe('a settings profile', () => {
   it('[P15] chooses layout, persona, format, skills, tools, plugins, memory and model', () => {
-    const { settings, warnings } = okay(
+    const { settings, warnings } = getValidSettings(
       load(`
 layout: lab
 persona: wren
@@ -69,21 +74,23 @@ ephemeral: Answer in one sentence.
 
   it('[P15] ranks below the settings and above the defaults', () => {
     const settings = 'agent: { profile: own, layout: zeus }\nskills: { max: 3 }';
-    const loaded = okay(load('layout: lab\nskills: { show: inline }', settings)).settings;
+    const loaded = getValidSettings(
+      load('layout: lab\nskills: { show: inline }', settings),
+    ).settings;
     expect(loaded.agent.layout).toBe('zeus');
     expect(loaded.skills).toMatchObject({ show: 'inline', max: 3, maxFileBytes: 256_000 });
   });
 
-  it('[P15] in the data folder takes precedence over the built-in one', () => {
+  it('[P15] prefers a profile in the data folder to the built-in one', () => {
     const layout = (name: string) =>
-      okay(load('layout: lab', `agent: { profile: ${name} }`)).settings.agent.layout;
+      getValidSettings(load('layout: lab', `agent: { profile: ${name} }`)).settings.agent.layout;
     expect(layout('writer')).toBe('zeus');
     writeFileSync(path('data/profiles/writer.yaml'), 'layout: openclaw');
     expect(layout('writer')).toBe('openclaw');
   });
 
-  it('[P15] that does not exist is reported with the available ones', () => {
-    const [problem] = problems(load('', 'agent:\n  profile: writr'));
+  it('[P15] reports a missing profile with the available ones', () => {
+    const [problem] = getProblems(load('', 'agent:\n  profile: writr'));
     expect(problem).toMatchObject({
       path: 'agent.profile',
       position: { line: 2, column: 12 },
@@ -93,8 +100,8 @@ ephemeral: Answer in one sentence.
     expect(problem?.expected).toContain('one of own, plain, writer, or a file writr.yaml in');
   });
 
-  it('[P15] with a wrong value is reported with file, line, value and what is expected', () => {
-    const [problem, ...others] = problems(load('layout: lab\nskills:\n  show: outlin\n'));
+  it('[P15] reports a wrong value with file, line, value and expected value', () => {
+    const [problem, ...others] = getProblems(load('layout: lab\nskills:\n  show: outlin\n'));
     expect(others).toEqual([]);
     expect(describeProblem(problem ?? never()).split('\n')).toEqual([
       `skills.show in ${path('data/profiles/own.yaml')} has a value that does not fit (line 3, column 9)`,
@@ -111,7 +118,7 @@ ephemeral: Answer in one sentence.
     ['model: { provider: anthropic, apiKey: k, vison: true, apikey: l }', 'model.apikey', 'apiKey'],
     ['name: Ada', 'name', undefined],
   ])('[P15] [D12] %s warns of an unknown key', (yaml, at, nearest) => {
-    const { warnings } = okay(load(yaml));
+    const { warnings } = getValidSettings(load(yaml));
     const found = warnings.find((warning) => warning.path === at);
     expect(found).toMatchObject({ kind: 'unknown-key', file: path('data/profiles/own.yaml') });
     expect(found?.nearest).toBe(nearest);
@@ -130,14 +137,14 @@ ephemeral: Answer in one sentence.
     ['responseFormat: yaml', 'value', 'responseFormat'],
     ['responseFormat: { type: objekt }', 'value', 'responseFormat'],
   ])('[P15] %s keeps Parley from starting', (yaml, kind, at) => {
-    expect(problems(load(yaml))).toEqual([
+    expect(getProblems(load(yaml))).toEqual([
       expect.objectContaining({ kind, path: at, file: path('data/profiles/own.yaml') }),
     ]);
   });
 
   it('[D13] [D12] keeps Parley from starting when a check by its response format could take forever', () => {
     for (const { what, schema } of HOSTILE_SCHEMAS) {
-      const found = problems(load(JSON.stringify({ responseFormat: schema })));
+      const found = getProblems(load(JSON.stringify({ responseFormat: schema })));
       // Deep nesting is refused in part or for the whole file, depending on the stack size of this
       // thread.
       const isRefused = found.some(({ path }) => path === '' || path.startsWith('responseFormat'));
@@ -145,29 +152,29 @@ ephemeral: Answer in one sentence.
     }
   });
 
-  it('[P15] can name a model of the provider in the settings', () => {
+  it('[P15] lets a profile name a model of the provider in the settings', () => {
     const settings = 'agent: { profile: own }\nmodel: { provider: named, apiKey: k }';
-    expect(okay(load('model: large', settings)).settings.model).toEqual({
+    expect(getValidSettings(load('model: large', settings)).settings.model).toEqual({
       provider: 'named',
       apiKey: 'k',
       model: 'large',
     });
-    expect(problems(load('model: large'))).toEqual([
+    expect(getProblems(load('model: large'))).toEqual([
       expect.objectContaining({ kind: 'missing', path: 'model' }),
     ]);
-    expect(okay(load('model: offline')).settings.model).toBe('offline');
+    expect(getValidSettings(load('model: offline')).settings.model).toBe('offline');
   });
 
   it('[P15] reads secrets from the environment and keeps them out of logs', () => {
     const yaml = 'model: { provider: anthropic, apiKey: "${KEY}" }';
-    const loaded = okay(load(yaml, undefined, { KEY: 'sk-very-secret' }));
+    const loaded = getValidSettings(load(yaml, undefined, { KEY: 'sk-very-secret' }));
     expect(loaded.settings.model).toMatchObject({ apiKey: 'sk-very-secret' });
     expect(loaded.secrets).toContain('sk-very-secret');
   });
 
-  it('[P15] is not looked up when none is named', () => {
-    expect(okay(load('layout: [', 'agent: {}')).settings.agent.layout).toBeUndefined();
-    expect(problems(load('', 'agent: { profile: ../own }'))).toEqual([
+  it('[P15] looks up no profile when none is named', () => {
+    expect(getValidSettings(load('layout: [', 'agent: {}')).settings.agent.layout).toBeUndefined();
+    expect(getProblems(load('', 'agent: { profile: ../own }'))).toEqual([
       expect.objectContaining({ path: 'agent.profile' }),
     ]);
   });

@@ -2,26 +2,26 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMissingFile, reasonOf } from '@parley/core';
 import { z } from 'zod';
-import { type Checked, checkValue, nearestWord, oneOf } from './check.ts';
+import { allowedInProfile } from './allowed.ts';
+import { type CheckResult, checkValue, findNearestWord, formatOneOf } from './check.ts';
 import { CoreSettings } from './core-schema.ts';
 import { parseSettings } from './document.ts';
-import { allowedAt, profileJsonSchema } from './json-schema.ts';
 import {
   collectSecrets,
   type Environment,
-  type MissingSecret,
+  type ReadMissingSecret,
   resolveReferences,
 } from './secrets.ts';
 import { LARGEST_SETTINGS_BYTES, readTextFile } from './settings-file.ts';
 import {
   type Block,
-  type Finding,
+  getValueAt,
   isBlock,
+  type SettingsFinding,
   type SettingsPath,
   type SettingsProblem,
   type SettingsSource,
   toSettingsProblem,
-  valueAt,
 } from './source.ts';
 
 /** The settings with their profile applied, and the problems of that profile. */
@@ -30,59 +30,62 @@ export interface ProfiledSettings {
   readonly problems: readonly SettingsProblem[];
   readonly warnings: readonly SettingsProblem[];
   readonly secrets: readonly string[];
-  /** Files containing values that the profile refers to. */
+  /** Files with values that the profile refers to. */
   readonly files: readonly string[];
 }
 
 /**
- * Applies the profile that `agent.profile` names. Without one the settings stay unchanged; a name
+ * Applies the profile in `agent.profile`. Without a profile, the settings stay unchanged; a name
  * that is not text is left to the check of the settings. Throws `SettingsError` as `loadProfile`
  * does.
  */
 export function chooseProfile(source: SettingsSource, place: ProfileScope): ProfiledSettings {
-  const { profile, ...found } = profileAt(['agent', 'profile'], source, place);
+  const { profile, ...found } = loadProfileAt(['agent', 'profile'], source, place);
   if (profile === undefined) return { value: source.value, ...found };
-  const value = withProfile(source.value, profile);
-  return { ...found, value, problems: homelessModel(profile, source) };
+  const value = mergeProfile(source.value, profile);
+  return { ...found, value, problems: findHomelessModel(profile, source) };
 }
 
-/**
- * The profile that is named at `path`, read as in `chooseProfile`; absent when there is none, or an
- * invalid one.
- */
-export function profileAt(
+/** Loads the profile named at `path` as in `chooseProfile`; absent without a valid one. */
+export function loadProfileAt(
   path: SettingsPath,
   source: SettingsSource,
   place: ProfileScope,
 ): Omit<ProfiledSettings, 'value'> & { readonly profile?: Profile } {
-  const name = valueAt(source.value, path);
+  const name = getValueAt(source.value, path);
   const nothing = { problems: [], warnings: [], secrets: [], files: [] };
   if (typeof name !== 'string' || !/^[\w-]+$/.test(name)) return nothing;
   const loaded = loadProfile(name, place);
   if (loaded.kind !== 'missing') return { ...nothing, ...loaded };
-  const names = profileNames(place.folders);
-  const expected = `${oneOf(names)}, or a file ${name}.yaml in ${place.folders[0]}`;
-  const finding: Finding = { kind: 'value', path, expected, nearest: nearestWord(name, names) };
+  const names = listProfileNames(place.folders);
+  const expected = `${formatOneOf(names)}, or a file ${name}.yaml in ${place.folders[0]}`;
+  const finding: SettingsFinding = {
+    kind: 'value',
+    path,
+    expected,
+    nearest: findNearestWord(name, names),
+  };
   return { ...nothing, problems: [toSettingsProblem(finding, source)] };
 }
 
-/** Reports a profile that names a model without a provider, when the settings name none either. */
-function homelessModel({ modelName }: Profile, source: SettingsSource): SettingsProblem[] {
+/**
+ * Reports a profile that names a model without a provider if the settings name no provider either.
+ */
+function findHomelessModel({ modelName }: Profile, source: SettingsSource): SettingsProblem[] {
   if (modelName === undefined || source.value.model !== undefined) return [];
   const expected = `a section with the provider of "${modelName}", the model of the profile`;
   return [toSettingsProblem({ kind: 'missing', path: ['model'], expected }, source)];
 }
 
-/** The profile folders and the check of a profile. */
 export interface ProfileScope {
-  /** The first folder that contains the file is used. */
+  /** The folders to search; the first one with the file is used. */
   readonly folders: readonly string[];
   readonly env: Environment;
-  readonly missingSecret?: MissingSecret | undefined;
+  readonly missingSecret?: ReadMissingSecret | undefined;
   readonly modelSchema: z.ZodType;
 }
 
-/** The result of reading a profile. `secrets` are values that logs must never show. */
+/** The result of reading a profile; `secrets` are values that logs must never show. */
 export type LoadedProfile =
   | { readonly kind: 'missing' }
   | (Pick<ProfiledSettings, 'warnings' | 'secrets' | 'files'> &
@@ -91,21 +94,18 @@ export type LoadedProfile =
         | { readonly kind: 'bad'; readonly problems: readonly SettingsProblem[] }
       ));
 
-/**
- * Reads and checks `<folder>/<name>.yaml`. Throws `SettingsError` when the file cannot be read at
- * all.
- */
+/** Reads and checks `<folder>/<name>.yaml`. Throws `SettingsError` when the file cannot be read. */
 function loadProfile(name: string, place: ProfileScope): LoadedProfile {
   for (const folder of place.folders) {
     const file = join(folder, `${name}.yaml`);
     const read = readTextFile(file, LARGEST_SETTINGS_BYTES);
-    if (read.kind === 'text') return inFile(checkProfile(file, read.text, place), file);
+    if (read.kind === 'text') return locateInFile(checkProfile(file, read.text, place), file);
   }
   return { kind: 'missing' };
 }
 
-/** The names that can be chosen, sorted. A missing folder contributes none. */
-function profileNames(folders: readonly string[]): readonly string[] {
+/** Lists the names of the available profiles, sorted; a missing folder contributes none. */
+function listProfileNames(folders: readonly string[]): readonly string[] {
   const names = folders.flatMap((folder) => {
     try {
       return readdirSync(folder).filter((file) => file.endsWith('.yaml'));
@@ -133,7 +133,7 @@ function checkProfile(file: string, text: string, place: ProfileScope): LoadedPr
     outside: resolved.outside,
     secrets,
     locate: document.locate,
-    allowedAt: (path) => allowedAt(profileJsonSchema(ProfileSettings, place.modelSchema), path),
+    allowedAt: allowedInProfile(ProfileSettings, place.modelSchema),
   };
   const profile = checkValue(ProfileSettings, resolved.value, [], source);
   const model = checkModel(resolved.value.model, source, place.modelSchema);
@@ -153,21 +153,20 @@ function checkProfile(file: string, text: string, place: ProfileScope): LoadedPr
 }
 
 /**
- * Validates a profile's model; undefined when there is none, or when it is a word that only names a
- * model.
+ * Validates a profile's model; undefined without one, or if it is a word that only names a model.
  */
 function checkModel(
   written: unknown,
   source: SettingsSource,
   schema: z.ZodType,
-): Checked<unknown> | undefined {
+): CheckResult<unknown> | undefined {
   if (isBlock(written) || (typeof written === 'string' && schema.safeParse(written).success)) {
     return checkValue(schema, written, ['model'], source);
   }
   return undefined;
 }
 
-function inFile(loaded: LoadedProfile, file: string): LoadedProfile {
+function locateInFile(loaded: LoadedProfile, file: string): LoadedProfile {
   if (loaded.kind === 'missing') return loaded;
   const name = (problem: SettingsProblem): SettingsProblem => ({ ...problem, file });
   const warnings = loaded.warnings.map(name);
@@ -182,43 +181,51 @@ export interface Profile extends Omit<ProfileSettings, 'model'> {
 }
 
 /**
- * The settings as if their author had also written the content of the profile (P15). The file
- * itself takes precedence, key by key. A list in the file replaces the profile's list, and a model
- * in the file replaces the profile's model. Defaults are applied later, so they rank last.
+ * Merges the content of the profile into the settings, as if their author had also written it
+ * (P15). The file itself takes precedence, key by key. A list in the file replaces the profile's
+ * list, and a model in the file replaces the profile's model. Defaults are applied later, so they
+ * have the lowest precedence.
  */
-export function withProfile(written: Block, profile: Profile): Block {
+export function mergeProfile(written: Block, profile: Profile): Block {
   const { skills, tools, plugins, model, modelName, ...agent } = profile;
-  return withoutGaps({
+  return dropUndefined({
     ...written,
-    agent: mergeUnder(written.agent, agent),
-    skills: mergeUnder(written.skills, skills),
-    tools: mergeUnder(written.tools, tools),
+    agent: mergeBelow(written.agent, agent),
+    skills: mergeBelow(written.skills, skills),
+    tools: mergeBelow(written.tools, tools),
     plugins: written.plugins ?? plugins,
-    model: modelOf(written.model, model, modelName),
+    model: resolveModel(written.model, model, modelName),
   });
 }
 
 /**
- * Merges a profile below the written settings. A value that is not a block stays as written, and
- * the later check explains it.
+ * Merges a profile below the written settings. A value that is not a block stays as written, for
+ * the later check to explain.
  */
-function mergeUnder(written: unknown, profile: Block | undefined): unknown {
+function mergeBelow(written: unknown, profile: Block | undefined): unknown {
   if (written === undefined) return profile;
   if (!isBlock(written) || profile === undefined) return written;
   const both = Object.entries(profile).flatMap(([key, value]) =>
-    isBlock(value) && key in written ? [[key, mergeUnder(written[key], value)] as const] : [],
+    isBlock(value) && key in written ? [[key, mergeBelow(written[key], value)] as const] : [],
   );
   return { ...profile, ...written, ...Object.fromEntries(both) };
 }
 
-/** The effective model: a written one takes precedence, and a bare name fills its key `model`. */
-export function modelOf(written: unknown, model: unknown, modelName: string | undefined): unknown {
+/**
+ * Returns the effective model: a written one takes precedence, and a bare name fills its key
+ * `model`.
+ */
+export function resolveModel(
+  written: unknown,
+  model: unknown,
+  modelName: string | undefined,
+): unknown {
   if (written === undefined) return model;
   if (modelName === undefined || !isBlock(written)) return written;
   return { model: modelName, ...written };
 }
 
-function withoutGaps(block: Block): Block {
+function dropUndefined(block: Block): Block {
   return Object.fromEntries(Object.entries(block).filter(([, value]) => value !== undefined));
 }
 
@@ -228,8 +235,8 @@ const { layout, persona, format, responseFormat, memory, skipContextFiles, conte
 const Names = z.array(z.string().min(1));
 
 /**
- * One profile file (P15), which defines an agent in one place. Each key means the same as the key
- * of that name in the settings. Nothing has a default here, so that missing keys stay undefined.
+ * One profile file (P15), which defines an agent in one place. Each key has the same meaning as in
+ * the settings. No key has a default here, so that missing keys stay undefined.
  */
 const ProfileSettings = z.strictObject({
   layout,

@@ -2,34 +2,33 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { reasonOf } from '@parley/core';
-import { nearestWord } from './check.ts';
+import { findNearestWord } from './check.ts';
 import { parseSettings } from './document.ts';
 import { LARGEST_SETTINGS_BYTES, readTextFile } from './settings-file.ts';
 import {
   type Block,
+  findSecretsWithin,
   formatPath,
   isSecretName,
   isSecretPath,
+  listSecrets,
   type SettingsPath,
-  secretsIn,
-  secretsWithin,
 } from './source.ts';
 
 /** The maximum size of a secret file, in bytes; a secret is a line or a PEM block. */
 const LARGEST_SECRET_BYTES = 65_536;
 /**
- * The maximum nesting depth that is followed, more than in any real settings. It stops at an alias
- * that contains itself.
+ * The maximum nesting depth that is followed, which also stops at an alias that contains itself.
  */
 const DEEPEST = 32;
 
-/** The environment variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The content to use for a missing file that a reference names; undefined reports it as a problem.
+ * Returns the content to use for a missing file that a reference names; undefined reports the file
+ * as a problem.
  */
-export type MissingSecret = (file: string) => string | undefined;
+export type ReadMissingSecret = (file: string) => string | undefined;
 
 /** A reference that cannot be resolved. */
 export interface ReferenceProblem {
@@ -47,11 +46,11 @@ interface OutsidePiece {
 }
 
 /** The settings with every reference replaced. */
-export interface Resolved {
+export interface ResolvedReferences {
   readonly value: Block;
   /**
-   * Values that came from outside the file: their path (`formatPath`), and how they are written in
-   * the file.
+   * Values that came from outside the file, by path (`formatPath`), as they are written in the
+   * file.
    */
   readonly outside: ReadonlyMap<string, string>;
   /** The pieces that came from outside, by path, for the list of secrets. */
@@ -64,14 +63,14 @@ export interface Resolved {
 /**
  * Replaces `${NAME}`, `${NAME:-default}` and `${file:/path}` (relative to the settings file) in
  * every text; `$${` is a literal `${`. A key without a value, such as that of a section whose lines
- * are commented out, is left out; a channel or agent without a value means its defaults.
+ * are commented out, is dropped; a channel or agent without a value gets its defaults.
  */
 export function resolveReferences(
   root: Block,
   env: Environment,
   settingsFile: string,
-  missing: MissingSecret = () => undefined,
-): Resolved {
+  missing: ReadMissingSecret = () => undefined,
+): ResolvedReferences {
   const outside = new Map<string, string>();
   const pieces: OutsidePiece[] = [];
   const problems: ReferenceProblem[] = [];
@@ -91,7 +90,7 @@ export function resolveReferences(
   function block(value: object, path: SettingsPath): Block {
     const entries = Object.entries(value).flatMap(([key, entry]) => {
       const below = [...path, key];
-      if (entry === null && !meansDefaults(below)) return [];
+      if (entry === null && !selectsDefaults(below)) return [];
       return [[key, walk(entry ?? {}, below)]];
     });
     return Object.fromEntries(entries);
@@ -102,9 +101,9 @@ export function resolveReferences(
     outside.set(formatPath(path), raw);
     return raw.replaceAll(/\$\$\{|\$\{([^}]*)(\}?)/g, (match, body = '', close = '') => {
       if (match === '$${') return '${';
-      const file = close === '' ? undefined : secretFilePath(body, settingsFile);
+      const file = close === '' ? undefined : resolveSecretPath(body, settingsFile);
       if (file !== undefined) files.add(file);
-      const found = close === '' ? malformed : lookUp(body, env, settingsFile);
+      const found = close === '' ? malformed : lookUpReference(body, env, settingsFile);
       if (found.kind === 'found') {
         if (found.outside) {
           pieces.push({ path, text: found.text, isFile: body.startsWith('file:') });
@@ -122,33 +121,33 @@ export function resolveReferences(
   return { value, outside, pieces, problems, files: [...files] };
 }
 
-function meansDefaults(path: SettingsPath): boolean {
+function selectsDefaults(path: SettingsPath): boolean {
   const isAccount = path.length === 2 || (path.length === 4 && path[2] === 'accounts');
   return path[0] === 'channels' ? isAccount : path[0] === 'agents' && path.length === 2;
 }
 
-type Lookup =
+type LookupResult =
   | { readonly kind: 'found'; readonly text: string; readonly outside: boolean }
   | {
       readonly kind: 'lost';
       readonly problem: { readonly expected: string; readonly nearest?: string };
     };
 
-const malformed: Lookup = {
+const malformed: LookupResult = {
   kind: 'lost',
   // biome-ignore lint/suspicious/noTemplateCurlyInString: these are the characters people write.
   problem: { expected: '${NAME}, ${NAME:-default} or ${file:/path}; write $${ for a literal ${' },
 };
 
-function lookUp(body: string, env: Environment, settingsFile: string): Lookup {
-  const secretFile = secretFilePath(body, settingsFile);
+function lookUpReference(body: string, env: Environment, settingsFile: string): LookupResult {
+  const secretFile = resolveSecretPath(body, settingsFile);
   if (secretFile !== undefined) return lookUpFile(secretFile);
   const [, name, fallback] = /^([A-Za-z_]\w*)(?::-(.*))?$/s.exec(body) ?? [];
   if (name === undefined) return malformed;
   const value = Object.hasOwn(env, name) ? env[name] : undefined;
   if (value !== undefined && value !== '') return { kind: 'found', text: value, outside: true };
   if (fallback !== undefined) return { kind: 'found', text: fallback, outside: false };
-  const meant = nearestWord(
+  const meant = findNearestWord(
     name,
     Object.keys(env).filter((key) => key !== name),
   );
@@ -161,14 +160,14 @@ function lookUp(body: string, env: Environment, settingsFile: string): Lookup {
   };
 }
 
-/** The file that a reference names. */
-function secretFilePath(body: string, settingsFile: string): string | undefined {
+/** Resolves the path of the file that a reference names. */
+function resolveSecretPath(body: string, settingsFile: string): string | undefined {
   const written = /^file:(.+)$/s.exec(body)?.[1]?.trim();
   if (written === undefined) return undefined;
   return resolve(dirname(settingsFile), written.replace(/^~(?=\/)/, homedir()));
 }
 
-function lookUpFile(file: string): Lookup {
+function lookUpFile(file: string): LookupResult {
   try {
     const read = readTextFile(file, LARGEST_SECRET_BYTES);
     const text = read.kind === 'text' ? read.text.trim() : '';
@@ -181,7 +180,8 @@ function lookUpFile(file: string): Lookup {
 }
 
 /**
- * Sections whose values everyone may see; removing them from texts would only hide ordinary words.
+ * Sections whose values may be shown to everyone; removing them from texts would only hide ordinary
+ * words.
  */
 const PUBLIC_SECTIONS: ReadonlySet<unknown> = new Set([
   ...['agent', 'http', 'log', 'lanes', 'limits', 'identity', 'skills'],
@@ -191,27 +191,27 @@ const PUBLIC_SECTIONS: ReadonlySet<unknown> = new Set([
  * Whether a path is in a public section. The keys of one of several agents are public like those of
  * `agent`, except in some sections.
  */
-function isPublic(path: SettingsPath): boolean {
+function isPublicPath(path: SettingsPath): boolean {
   if (path[0] !== 'agents') return PUBLIC_SECTIONS.has(path[0]);
   return !['model', 'tools', 'approvals', 'owners'].includes(String(path[2]));
 }
 
-/** Blocks in which every value may be a secret, whatever its key is called. */
+/** Blocks in which every value may be a secret, under any key. */
 const SECRET_BLOCKS: ReadonlySet<unknown> = new Set(['headers', 'env']);
 const HARMLESS_HEADER = /^(?:accept|content|user-agent|cache-control)/i;
 
 /**
- * The values that must never leave the process (G18), without order or duplicates: every value
- * whose key says so (`token`, `apiKey`, `password`, …), every value of `headers` and `env`, and
- * everything from a secret file or the environment that looks like a secret. Inside all other text
- * these are the user parts, queries and secret paths of URLs, and the values of flags such as
- * `--api-key`.
+ * Collects the values that must never leave the process (G18), without order or duplicates: every
+ * value whose key indicates a secret (`token`, `apiKey`, `password`, …), every value of `headers`
+ * and `env`, and every value from a secret file or the environment that looks like a secret. In
+ * other texts, secrets are the user parts, queries and secret paths of URLs, and the values of
+ * flags such as `--api-key`.
  */
-export function collectSecrets(resolved: Resolved): string[] {
+export function collectSecrets(resolved: ResolvedReferences): string[] {
   const secrets = new Set<string>();
   for (const { path, text, isFile } of resolved.pieces) {
-    if (isSecretPath(path) || isFile) add(secretsIn(text));
-    else if (!isPublic(path) && !path.includes('access') && looksSecret(text)) add([text]);
+    if (isSecretPath(path) || isFile) add(listSecrets(text));
+    else if (!isPublicPath(path) && !path.includes('access') && looksSecret(text)) add([text]);
   }
   // An unresolved reference stays as written and is not a secret.
   const unresolved = new Set(resolved.problems.map((problem) => formatPath(problem.path)));
@@ -219,15 +219,15 @@ export function collectSecrets(resolved: Resolved): string[] {
   return [...secrets];
 
   function walk(value: unknown, path: SettingsPath): void {
-    if (Array.isArray(value)) add(valuesOfFlags(value));
+    if (Array.isArray(value)) add(listFlagValues(value));
     if (typeof value === 'object' && value !== null) {
       for (const [key, entry] of Object.entries(value)) walk(entry, [...path, key]);
     } else if (unresolved.has(formatPath(path))) {
       return;
     } else if (typeof value === 'string') {
-      if (isSecretPath(path) || isSecretBlock(path, value)) add(secretsIn(value));
-      add(innerSecrets(value));
-    } else if (typeof value === 'number' && isSecretPath(path) && !isCount(path)) {
+      if (isSecretPath(path) || isSecretBlock(path, value)) add(listSecrets(value));
+      add(listInnerSecrets(value));
+    } else if (typeof value === 'number' && isSecretPath(path) && !isCountPath(path)) {
       add([String(value)]);
     }
   }
@@ -237,14 +237,14 @@ export function collectSecrets(resolved: Resolved): string[] {
   }
 }
 
-/** Shorter values under such a key are words like `none`. */
+/** The minimum length of a secret; shorter values under such a key are words like `none`. */
 const MIN_SECRET_LENGTH = 8;
 
 /**
- * The places where secrets are written in plain text in a settings file, such as `model.apiKey
- * (line 7)`; never the secrets themselves.
+ * Finds the paths at which a settings file contains secrets in plain text, such as `model.apiKey
+ * (line 7)`.
  */
-export function clearSecretsIn(file: string): readonly string[] {
+export function findClearSecrets(file: string): readonly string[] {
   const read = readTextFile(file, LARGEST_SETTINGS_BYTES);
   const document = parseSettings(read.kind === 'text' ? read.text : '');
   if (document.kind === 'broken') return [];
@@ -255,7 +255,7 @@ export function clearSecretsIn(file: string): readonly string[] {
     }
     if (typeof value !== 'string' || value.includes('${')) return;
     const isSecret = isSecretPath(path) && value.length >= MIN_SECRET_LENGTH;
-    if (!isSecret && !isSecretBlock(path, value) && innerSecrets(value).length === 0) return;
+    if (!isSecret && !isSecretBlock(path, value) && listInnerSecrets(value).length === 0) return;
     const line = document.locate(path, 'value')?.line;
     found.push(`${formatPath(path)}${line === undefined ? '' : ` (line ${line})`}`);
   };
@@ -263,9 +263,9 @@ export function clearSecretsIn(file: string): readonly string[] {
   return found;
 }
 
-/** The secrets inside a value that is not a secret as a whole. */
-function innerSecrets(value: string): readonly string[] {
-  return secretsWithin(value).flatMap(({ text, isNamed }) =>
+/** Lists the secrets inside a value that is not a secret as a whole. */
+function listInnerSecrets(value: string): readonly string[] {
+  return findSecretsWithin(value).flatMap(({ text, isNamed }) =>
     text !== '' && (isNamed || looksSecret(text)) ? [text] : [],
   );
 }
@@ -276,19 +276,19 @@ function isSecretBlock(path: SettingsPath, value: string): boolean {
 }
 
 /** Whether a key such as `tokens: 200000` specifies an amount. */
-function isCount(path: SettingsPath): boolean {
+function isCountPath(path: SettingsPath): boolean {
   return /tokens$/i.test(String(path.at(-1)));
 }
 
 /**
- * The values of flags such as `--api-key VALUE` and `--header NAME: VALUE` in the arguments of a
- * program.
+ * Lists the values of flags such as `--api-key VALUE` and `--header NAME: VALUE` in a program's
+ * arguments.
  */
-function valuesOfFlags(list: readonly unknown[]): readonly string[] {
+function listFlagValues(list: readonly unknown[]): readonly string[] {
   return list.flatMap((flag, nth) => {
     const value: unknown = list[nth + 1];
     const isNamed = typeof flag === 'string' && /^--?[\w-]+$/.test(flag) && isSecretName(flag);
-    return isNamed && typeof value === 'string' && !value.startsWith('-') ? secretsIn(value) : [];
+    return isNamed && typeof value === 'string' && !value.startsWith('-') ? listSecrets(value) : [];
   });
 }
 
@@ -300,7 +300,7 @@ function looksSecret(value: string): boolean {
   if (value.length < 8) return false;
   const plain = [
     /^[a-z]{1,11}$/i,
-    // A person's id, with or without a channel.
+    // Matches a person's id, with or without a channel.
     /^(?:[a-z-]+:)?\d{1,20}$/,
     /^\d{4}-\d\d-\d\d(?:T[\d:.]+Z?)?$/,
     /^(?:~|\.{0,2})\//,

@@ -9,22 +9,22 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { decodeText, ParleyError, reasonOf } from '@parley/core';
+import { decodeText, isMissingFile, ParleyError, reasonOf } from '@parley/core';
 import { type Document, parseDocument, visit } from 'yaml';
 
 /**
- * The maximum size of a settings file, in bytes. Settings written by people stay far below this; a
- * larger file is the wrong one, and parsing it would stall.
+ * The maximum size of a settings file, in bytes. Settings written by people are far smaller; a
+ * larger file is probably the wrong one and would take long to parse.
  */
 export const LARGEST_SETTINGS_BYTES = 1_000_000;
 
-/** The text of a file. A missing file is not an error, because everything has a default. */
+/** The text of a file; a missing file is not an error, because every setting has a default. */
 type TextFile = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'missing' };
 
 /**
- * Reads a text file in UTF-8, UTF-16 or UTF-32 of at most `largestBytes`. Pipes and devices work
- * too, and are never read beyond that. Throws `SettingsError` for a directory, denied access, a
- * larger file, or another encoding.
+ * Reads a text file in UTF-8, UTF-16 or UTF-32 of at most `largestBytes`. Pipes and devices are
+ * supported and never read beyond that size. Throws `SettingsError` for a directory, denied access,
+ * a larger file, or another encoding.
  */
 export function readTextFile(file: string, largestBytes: number): TextFile {
   const bytes = readBounded(file, largestBytes + 1);
@@ -52,15 +52,15 @@ function readBounded(file: string, limit: number): Buffer | undefined {
     }
     return Buffer.concat(chunks);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'ENOENT') return undefined;
-    throw unreadableError(file, code, error);
+    if (isMissingFile(error)) return undefined;
+    throw createUnreadableError(file, error);
   } finally {
     if (handle !== undefined) closeSync(handle);
   }
 }
 
-function unreadableError(file: string, code: unknown, cause: unknown): SettingsError {
+function createUnreadableError(file: string, cause: unknown): SettingsError {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
   if (code === 'EISDIR') {
     return new SettingsError(
       'settings-is-directory',
@@ -84,8 +84,8 @@ function unreadableError(file: string, code: unknown, cause: unknown): SettingsE
 
 /**
  * Decodes settings or secrets, which must be exact. UTF-8, UTF-16 and UTF-32 are read, because
- * PowerShell and Windows editors write them. Anything that would require a guess or lose a
- * character is refused.
+ * PowerShell and Windows editors write them. Encodings that would require a guess or lose a
+ * character are refused.
  */
 function decodeSettings(file: string, bytes: Buffer): string {
   const { text, encoding, certainty, replaced } = decodeText(bytes);
@@ -101,8 +101,7 @@ function decodeSettings(file: string, bytes: Buffer): string {
 }
 
 /**
- * Why a settings file could not even be read. Mistakes inside a readable file are
- * `SettingsProblem`s.
+ * Why a settings file could not be read. Mistakes inside a readable file are `SettingsProblem`s.
  */
 type SettingsErrorCode =
   | 'settings-is-directory'
@@ -111,7 +110,7 @@ type SettingsErrorCode =
   | 'settings-encoding'
   | 'settings-unwritable';
 
-/** Thrown when the settings file (or a secret file) cannot be read or written at all. */
+/** Thrown when the settings file (or a secret file) cannot be read or written. */
 export class SettingsError extends ParleyError {
   constructor(code: SettingsErrorCode, message: string, cause?: unknown) {
     super({ code, message, retryable: false, cause });
@@ -119,8 +118,8 @@ export class SettingsError extends ParleyError {
 }
 
 /**
- * Parses settings into YAML nodes that will be written again, with their comments, and with numbers
- * too long for JavaScript, such as Discord ids, digit by digit.
+ * Parses settings into YAML nodes that will be written again, with their comments, and with all
+ * digits of numbers that are too long for JavaScript, such as Discord ids.
  */
 export function parseForWriting(text: string): Document {
   const document = parseDocument(text, { schema: 'core', logLevel: 'error' });
@@ -129,8 +128,8 @@ export function parseForWriting(text: string): Document {
 }
 
 /**
- * Passes long numbers to `keep`: platform ids have up to 20 digits, and a number would silently
- * lose the last ones.
+ * Passes long numbers to `keep`: platform ids have up to 20 digits, of which a JavaScript number
+ * would lose the last ones.
  */
 export function keepLongNumbers(document: Document, keep: (digits: string) => unknown): void {
   visit(document, {
@@ -142,10 +141,10 @@ export function keepLongNumbers(document: Document, keep: (digits: string) => un
 }
 
 /**
- * The path of a draft until it replaces `file`. It is in the same folder, so that relative paths in
- * it stay valid.
+ * Returns the path of a draft in the folder of `file`, so that relative paths in the draft stay
+ * valid.
  */
-export function draftPath(file: string): string {
+export function getDraftPath(file: string): string {
   return `${file}.new`;
 }
 
@@ -154,30 +153,30 @@ export function draftPath(file: string): string {
  * secrets.
  */
 export function writeDraft(file: string, text: string): void {
-  unlessUnwritable(file, () => {
+  reportUnwritable(file, () => {
     const mode = (statSync(file, { throwIfNoEntry: false })?.mode ?? 0o600) & 0o777;
-    rmSync(draftPath(file), { force: true });
-    writeFileSync(draftPath(file), text, { mode });
+    rmSync(getDraftPath(file), { force: true });
+    writeFileSync(getDraftPath(file), text, { mode });
   });
 }
 
 /**
  * Replaces the file with the draft atomically, after copying the old file, if there was one, to
- * `kept`. Throws `SettingsError` when that is not possible; the file is then unchanged.
+ * `kept`. Throws `SettingsError`, leaving the file unchanged, if it cannot be replaced.
  */
 export function useDraft(file: string, kept: string | null): void {
-  unlessUnwritable(file, () => {
+  reportUnwritable(file, () => {
     if (kept !== null) copyFileSync(file, kept);
     // A symbolic link is preserved.
-    renameSync(draftPath(file), kept === null ? file : realpathSync(file));
+    renameSync(getDraftPath(file), kept === null ? file : realpathSync(file));
   });
 }
 
 export function dropDraft(file: string): void {
-  rmSync(draftPath(file), { force: true });
+  rmSync(getDraftPath(file), { force: true });
 }
 
-function unlessUnwritable(file: string, write: () => void): void {
+function reportUnwritable(file: string, write: () => void): void {
   try {
     write();
   } catch (error) {

@@ -2,7 +2,7 @@ import type { SettingsPath } from './source.ts';
 
 /**
  * One change to a settings file; `*` in a path stands for any key. `move` gives a key another name
- * or section, with its comments; `change` writes another value. Neither changes anything when the
+ * or section, with its comments; `change` writes another value. An edit has no effect when the
  * source is missing or the target already exists.
  */
 export type SettingsEdit =
@@ -20,17 +20,17 @@ export interface SettingsStep {
 }
 
 /** Renames a key within its section, given as `section.old` and `new`. */
-function rename(path: string, name: string): SettingsEdit {
+function renameKey(path: string, name: string): SettingsEdit {
   const from = path.split('.');
   return { kind: 'move', from, to: from.with(-1, name) };
 }
 
 /** Renames a key in a section that an agent in `agents` may also have. */
-function renameAlsoOfAgents(path: string, name: string): readonly SettingsEdit[] {
-  return [rename(path, name), rename(`agents.*.${path}`, name)];
+function renameKeyInAgents(path: string, name: string): readonly SettingsEdit[] {
+  return [renameKey(path, name), renameKey(`agents.*.${path}`, name)];
 }
 
-function notifyInsteadOfTell(path: string): SettingsEdit {
+function renameTellToNotify(path: string): SettingsEdit {
   return {
     kind: 'change',
     at: path.split('.'),
@@ -38,47 +38,47 @@ function notifyInsteadOfTell(path: string): SettingsEdit {
   };
 }
 
-/** All upgrade steps that ever existed, in order, starting at version 1. */
+/** All upgrade steps, in order, starting at version 1. */
 export const SETTINGS_STEPS: readonly SettingsStep[] = [
   {
     to: 2,
     edits: [
-      ...renameAlsoOfAgents('heartbeat.tell', 'notify'),
-      ...renameAlsoOfAgents('heartbeat.quietCharacters', 'quietMaxCharacters'),
-      ...renameAlsoOfAgents('heartbeat.upkeepNotes', 'memoryUpkeepDays'),
-      rename('hooks.*.does', 'action'),
-      rename('media.pictureSide', 'maxImageDimension'),
-      rename('agent.prompt.filesInAll', 'totalFileCharacters'),
-      rename('agents.*.prompt.filesInAll', 'totalFileCharacters'),
-      rename('limits.waitingInAll', 'totalWaiting'),
-      rename('limits.subAgents.atOnce', 'concurrent'),
-      rename('limits.answer.thoughtCharacters', 'reasoningCharacters'),
-      rename('cron.leastMinutes', 'minMinutes'),
-      rename('http.sessions.longestDays', 'maxDays'),
-      notifyInsteadOfTell('channels.*.whenUncertain'),
-      notifyInsteadOfTell('channels.*.accounts.*.whenUncertain'),
+      ...renameKeyInAgents('heartbeat.tell', 'notify'),
+      ...renameKeyInAgents('heartbeat.quietCharacters', 'quietMaxCharacters'),
+      ...renameKeyInAgents('heartbeat.upkeepNotes', 'memoryUpkeepDays'),
+      renameKey('hooks.*.does', 'action'),
+      renameKey('media.pictureSide', 'maxImageDimension'),
+      renameKey('agent.prompt.filesInAll', 'totalFileCharacters'),
+      renameKey('agents.*.prompt.filesInAll', 'totalFileCharacters'),
+      renameKey('limits.waitingInAll', 'totalWaiting'),
+      renameKey('limits.subAgents.atOnce', 'concurrent'),
+      renameKey('limits.answer.thoughtCharacters', 'reasoningCharacters'),
+      renameKey('cron.leastMinutes', 'minMinutes'),
+      renameKey('http.sessions.longestDays', 'maxDays'),
+      renameTellToNotify('channels.*.whenUncertain'),
+      renameTellToNotify('channels.*.accounts.*.whenUncertain'),
     ],
   },
 ];
 
-/** The settings version that this version of Parley writes. */
-export function newestVersion(steps: readonly SettingsStep[]): number {
+/** Returns the settings version that this version of Parley writes. */
+export function getNewestVersion(steps: readonly SettingsStep[]): number {
   return steps.at(-1)?.to ?? 1;
 }
 
 /**
- * The target of a `move` for a path that matches its `from`. Each `*` in `to` is replaced by the
- * path's key.
+ * Returns the target of a `move` for a path that matches its `from`; each `*` in `to` is replaced
+ * by the path's key.
  */
-export function movedPath(
+export function movePath(
   { to }: Extract<SettingsEdit, { kind: 'move' }>,
   path: SettingsPath,
 ): SettingsPath {
   return to.map((key, nth) => (key === '*' ? (path[nth] ?? key) : key));
 }
 
-/** The current name of a key from an older version; undefined when no step renames it. */
-export function renamedPath(
+/** Finds the current name of a key from an older version; undefined when no step renames it. */
+export function findRenamedPath(
   path: SettingsPath,
   steps: readonly SettingsStep[] = SETTINGS_STEPS,
 ): SettingsPath | undefined {
@@ -87,5 +87,5 @@ export function renamedPath(
     ({ from }) =>
       from.length === path.length && from.every((key, nth) => key === '*' || key === path[nth]),
   );
-  return found && movedPath(found, path);
+  return found && movePath(found, path);
 }

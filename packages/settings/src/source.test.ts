@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { describeProblem } from './source.ts';
 
 describe('describeProblem', () => {
-  it('[D12] reports position, value, expectation and the likely intention in plain lines', () => {
+  it('[D12] reports position, value, expected value and suggestion in plain lines', () => {
     const text = describeProblem({
       kind: 'value',
       path: 'log.level',
@@ -43,11 +43,9 @@ describe('describeProblem', () => {
     );
   });
 
-  it('[D12] omits details that are unknown', () => {
+  it('[D12] omits unknown details', () => {
     expect(
       describeProblem({ kind: 'reference', path: 'model', found: '${K}', expected: 'K to be set' }),
-    ).toBe(
-      'model refers to something that is not there\n    found:    ${K}\n    expected: K to be set',
-    );
+    ).toBe('model refers to a missing value\n    found:    ${K}\n    expected: K to be set');
   });
 });

@@ -1,35 +1,38 @@
-/** Everything needed to say where a value came from and what is allowed there instead. */
+/** The facts needed to report where a value came from and what is allowed there instead. */
 export interface SettingsSource {
   /** The settings after references were replaced. */
   readonly value: Block;
-  /** Paths of values that came from outside the file, and how they are written in the file. */
+  /** Paths of values that came from outside the file, with their text in the file. */
   readonly outside: ReadonlyMap<string, string>;
   readonly secrets: readonly string[];
-  locate(path: SettingsPath, part: 'key' | 'value'): Position | undefined;
-  /** The keys and fixed values that are valid at a path. */
-  allowedAt(path: SettingsPath): Allowed;
+  locate(path: SettingsPath, part: 'key' | 'value'): FilePosition | undefined;
+  /** Returns the keys and fixed values that are valid at a path. */
+  allowedAt(path: SettingsPath): AllowedEntries;
 }
 
 /** The keys and values that are allowed at one path of the settings. */
-export interface Allowed {
+export interface AllowedEntries {
   readonly keys: readonly string[];
   readonly values: readonly string[];
 }
 
 /** A finding of a check, before it is located in the file. */
-export interface Finding {
+export interface SettingsFinding {
   readonly kind: SettingsProblem['kind'];
   readonly path: SettingsPath;
   readonly expected: string;
   readonly nearest?: string | undefined;
 }
 
-/** Converts a finding into a problem: adds its position and its value, and hides every secret. */
-export function toSettingsProblem(finding: Finding, source: SettingsSource): SettingsProblem {
+/** Converts a finding into a problem, adding its position and value and hiding every secret. */
+export function toSettingsProblem(
+  finding: SettingsFinding,
+  source: SettingsSource,
+): SettingsProblem {
   const { kind, path, nearest } = finding;
   const position = source.locate(path, kind === 'unknown-key' ? 'key' : 'value');
   const found =
-    kind === 'missing' || kind === 'unknown-key' ? undefined : displayValue(path, source);
+    kind === 'missing' || kind === 'unknown-key' ? undefined : formatDisplayValue(path, source);
   return {
     kind,
     path: formatPath(path),
@@ -40,29 +43,29 @@ export function toSettingsProblem(finding: Finding, source: SettingsSource): Set
   };
 }
 
-function displayValue(path: SettingsPath, source: SettingsSource): string | undefined {
+function formatDisplayValue(path: SettingsPath, source: SettingsSource): string | undefined {
   const reference = source.outside.get(formatPath(path));
   if (reference !== undefined) {
-    const shown = isSecretPath(path) ? referencesOnly(reference) : reference;
+    const shown = isSecretPath(path) ? keepReferencesOnly(reference) : reference;
     return hideSecrets(shown, source.secrets);
   }
-  const value = valueAt(source.value, path);
+  const value = getValueAt(source.value, path);
   if (value === undefined) return undefined;
   if (Array.isArray(value)) return `a list of ${value.length}`;
   if (typeof value === 'object' && value !== null) {
     const keys = Object.keys(value);
-    return keys.length === 0 ? 'an empty block' : `a block with ${shorten(keys.join(', '))}`;
+    return keys.length === 0 ? 'an empty block' : `a block with ${shortenText(keys.join(', '))}`;
   }
   if (isSecretPath(path)) return '(hidden)';
-  return hideSecrets(shorten(JSON.stringify(value)), source.secrets);
+  return hideSecrets(shortenText(JSON.stringify(value)), source.secrets);
 }
 
 /** Text beside a reference in a secret is part of the secret. */
-function referencesOnly(text: string): string {
+function keepReferencesOnly(text: string): string {
   return text.replaceAll(/(\$\{[^}]*\}?)|[^$]+|\$/g, (_all, reference) => reference ?? '…');
 }
 
-function shorten(text: string): string {
+function shortenText(text: string): string {
   return text.length <= 60 ? text : `${text.slice(0, 57)}…`;
 }
 
@@ -74,13 +77,13 @@ function hideSecrets(text: string, secrets: readonly string[]): string {
 }
 
 /** A position in the file; both numbers count from 1. */
-export interface Position {
+export interface FilePosition {
   readonly line: number;
   readonly column: number;
 }
 
 /**
- * One mistake in the settings (or, as a warning, a key without effect), with everything a person
+ * One mistake in the settings (or, as a warning, a key without effect), with the facts a person
  * needs to fix it. `found` and `excerpt` never show a secret.
  */
 export interface SettingsProblem {
@@ -91,13 +94,17 @@ export interface SettingsProblem {
     | 'missing'
     | 'value'
     | 'reference'
+    | 'not-installed'
     | 'no-effect';
-  /** The file, if it is not the settings file but, for example, the profile. */
+  /** The file with the problem, such as the profile; absent for the settings file. */
   readonly file?: string;
-  /** A path such as `channels.telegram.token`; empty for the file as a whole. */
+  /** The path of the value, such as `channels.telegram.token`; empty for the file as a whole. */
   readonly path: string;
-  /** Absent when the value is not in the file, for example because the file is missing. */
-  readonly position?: Position;
+  /**
+   * The position of the value; absent when it is not in the file, for example because the file is
+   * missing.
+   */
+  readonly position?: FilePosition;
   /** The value as written, shortened; a reference is shown as `${NAME}`, without its value. */
   readonly found?: string;
   /** The expected value, as a phrase: `one of pretty, json`. */
@@ -108,13 +115,10 @@ export interface SettingsProblem {
   readonly excerpt?: string;
 }
 
-/**
- * Formats a problem in plain lines for a terminal: position, what was found, what is expected, a
- * hint.
- */
+/** Formats a problem in plain lines for a terminal: position, found value, expected value, hint. */
 export function describeProblem(problem: SettingsProblem): string {
-  const lines = [problemHeadline(problem)];
-  if (problem.excerpt !== undefined) lines.push('', indent(problem.excerpt), '');
+  const lines = [formatHeadline(problem)];
+  if (problem.excerpt !== undefined) lines.push('', indentLines(problem.excerpt), '');
   if (problem.found !== undefined) lines.push(`    found:    ${problem.found}`);
   lines.push(`    expected: ${problem.expected}`);
   if (problem.nearest !== undefined) lines.push(`    did you mean: ${problem.nearest}`);
@@ -127,11 +131,12 @@ const WHAT: Readonly<Record<SettingsProblem['kind'], string>> = {
   'unknown-key': 'is not a known key and has no effect',
   missing: 'is missing',
   value: 'has a value that does not fit',
-  reference: 'refers to something that is not there',
+  reference: 'refers to a missing value',
+  'not-installed': 'names a package that is not installed',
   'no-effect': 'can never have an effect',
 };
 
-function problemHeadline(problem: SettingsProblem): string {
+function formatHeadline(problem: SettingsProblem): string {
   const { path, file, position: place } = problem;
   const inside = file === undefined || path === '' ? path : `${path} in ${file}`;
   const subject = path === '' ? (file ?? 'the settings file') : inside;
@@ -139,7 +144,7 @@ function problemHeadline(problem: SettingsProblem): string {
   return `${subject} ${WHAT[problem.kind]}${where}`;
 }
 
-function indent(text: string): string {
+function indentLines(text: string): string {
   return text.replaceAll(/^/gm, '    ');
 }
 
@@ -160,13 +165,13 @@ function formatStep(step: string | number, first: boolean): string {
   return first ? step : `.${step}`;
 }
 
-/** Whether `path` is `top` or something below it. */
+/** Whether `path` is `top` or a path below it. */
 export function isPathWithin(path: SettingsPath, top: SettingsPath): boolean {
   return top.every((step, index) => path[index] === step);
 }
 
-/** The value at `path`; undefined when any step of the path is missing. */
-export function valueAt(root: unknown, path: SettingsPath): unknown {
+/** Returns the value at `path`; undefined when any step of the path is missing. */
+export function getValueAt(root: unknown, path: SettingsPath): unknown {
   let value = root;
   for (const step of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step))
@@ -188,17 +193,22 @@ const SECRET_NAME =
   /(?:token|key|secret|password|passphrase|authorization|cookie)$|^(?:tokens|keys|secrets|passwords)$/i;
 const SECRET_LINE = /^(\s*(?:-\s+)?["']?)([\w-]+)(["']?\s*:\s*)(.+)$/;
 
-/** Whether a value under this key is a secret by its name: `token`, `apiKey`, `password`, … */
+/**
+ * Whether a key indicates by its name that its value is a secret: `token`, `apiKey`, `password`, …
+ */
 export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name);
 }
 
-/** Whether any key in the path indicates that what follows is secret. */
+/** Whether any key in the path indicates that the values below it are secret. */
 export function isSecretPath(path: SettingsPath): boolean {
   return path.some((step) => typeof step === 'string' && isSecretName(step));
 }
 
-/** A line of YAML that is safe to show: each character of a secret value is replaced by a dot. */
+/**
+ * Masks a line of YAML so that it is safe to show: each character of a secret value is replaced by
+ * a dot.
+ */
 export function maskLine(line: string): string {
   const [, before = '', name = '', colon = '', value = ''] = SECRET_LINE.exec(line) ?? [];
   if (name === '' || !isSecretName(name) || value.startsWith('${')) return line;
@@ -206,13 +216,13 @@ export function maskLine(line: string): string {
 }
 
 /**
- * The secrets in a secret value: the value itself, the part after a scheme, and what
- * `secretsWithin` finds.
+ * Lists the secrets in a secret value: the value itself, the part after a scheme, and the results
+ * of `findSecretsWithin`.
  */
-export function secretsIn(value: string): string[] {
+export function listSecrets(value: string): string[] {
   const [, scheme = '', credentials = ''] = /^(bearer|basic|token|bot)\s+(\S+)$/i.exec(value) ?? [];
-  const basic = scheme.toLowerCase() === 'basic' ? passwordOf(credentials) : '';
-  const within = secretsWithin(value).map(({ text }) => text);
+  const basic = scheme.toLowerCase() === 'basic' ? getPassword(credentials) : '';
+  const within = findSecretsWithin(value).map(({ text }) => text);
   return [...new Set([value, credentials, basic, ...within])].filter((secret) => secret !== '');
 }
 
@@ -226,13 +236,13 @@ interface FoundSecret {
 }
 
 /**
- * Possible secrets inside a text that is not a secret as a whole: user and password, queries and
- * long random segments of a URL's path, credentials after a scheme, `--api-key=…`. They are
- * returned as written and, in URLs, also decoded.
+ * Finds possible secrets inside a text that is not a secret as a whole: user and password, queries
+ * and long random segments of a URL's path, credentials after a scheme, `--api-key=…`, and values in
+ * JSON whose key says so. They are returned as written and, in URLs, also decoded.
  */
-export function secretsWithin(value: string): readonly FoundSecret[] {
+export function findSecretsWithin(value: string): readonly FoundSecret[] {
   const urls = [...value.matchAll(/[a-z][a-z0-9+.-]*:\/\/[^\s"'<>]+/gi)].flatMap(([url]) =>
-    secretPartsOfUrl(url),
+    listUrlSecrets(url),
   );
   const flags = [...value.matchAll(/(?:^|\s)-{0,2}([\w-]+)\s*[=:]\s*(\S.*)$/g)]
     .filter(([, name = '']) => isSecretName(name))
@@ -241,10 +251,22 @@ export function secretsWithin(value: string): readonly FoundSecret[] {
       /^(?:bearer|basic|token|bot)\s+(\S+)$/i.exec(secret)?.[1],
     ]);
   const found = flags.flatMap((text) => (text === undefined ? [] : [{ text, isNamed: true }]));
-  return [...urls, ...found];
+  return [...urls, ...found, ...secretsInJson(value)];
 }
 
-function secretPartsOfUrl(url: string): FoundSecret[] {
+/** The secrets in a key file, such as that of a Google service account: `private_key`. */
+function secretsInJson(value: string): FoundSecret[] {
+  if (!value.trimStart().startsWith('{')) return [];
+  try {
+    return Object.entries(Object(JSON.parse(value))).flatMap(([name, text]) =>
+      isSecretName(name) && typeof text === 'string' ? [{ text, isNamed: true }] : [],
+    );
+  } catch {
+    return []; // A text that merely begins like JSON.
+  }
+}
+
+function listUrlSecrets(url: string): FoundSecret[] {
   const [, login = '', rest = ''] = /^[^:]+:\/\/(?:([^/?#]*)@)?(.*)$/s.exec(url) ?? [];
   const [, user = '', password = ''] = /^([^:]*):?(.*)$/s.exec(login) ?? [];
   const [, path = '', query = ''] = /^[^/?#]*([^?#]*)\??([^#]*)/.exec(rest) ?? [];
@@ -260,7 +282,7 @@ function secretPartsOfUrl(url: string): FoundSecret[] {
   ].flatMap((found) => [found, { ...found, text: decodePercent(found.text) }]);
 }
 
-function passwordOf(credentials: string): string {
+function getPassword(credentials: string): string {
   return /:(.+)$/s.exec(Buffer.from(credentials, 'base64').toString('utf8'))?.[1] ?? '';
 }
 
@@ -268,6 +290,6 @@ function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return text; // A bare % is valid in a password.
+    return text; // A bare % is valid in a password, so the text is returned undecoded.
   }
 }

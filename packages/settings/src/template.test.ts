@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseSettings } from './document.ts';
-import { settingsTemplate, writeSettingsTemplate } from './load-settings.ts';
+import { createSettingsTemplate, writeSettingsTemplate } from './load-settings.ts';
 import { SettingsError } from './settings-file.ts';
 
 let folder: string;
@@ -13,13 +13,13 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('the settings template', () => {
-  it('[D12] changes nothing, because every setting but the version is commented out', () => {
-    const document = parseSettings(settingsTemplate());
+  it('[D12] changes nothing, because every setting except the version is commented out', () => {
+    const document = parseSettings(createSettingsTemplate());
     expect(document.kind === 'document' && document.value).toEqual({ version: 2 });
-    expect(settingsTemplate()).toMatch(/^version: 2 # Parley \d+\.\d+\.\d+$/m);
+    expect(createSettingsTemplate()).toMatch(/^version: 2 # Parley \d+\.\d+\.\d+$/m);
   });
 
-  it('is readable only by its owner, and written together with the schema that its first line names', () => {
+  it('writes a template readable only by its owner, together with the schema named in its first line', () => {
     const file = join(folder, 'parley.yaml');
     writeSettingsTemplate(file);
     const [first = ''] = readFileSync(file, 'utf8').split('\n');
@@ -31,7 +31,7 @@ describe('the settings template', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it('never overwrites settings', () => {
+  it('never overwrites existing settings', () => {
     const file = join(folder, 'parley.yaml');
     writeFileSync(file, 'mine: true');
     expect(() => writeSettingsTemplate(file)).toThrow(SettingsError);

@@ -1,48 +1,62 @@
 import { z } from 'zod';
-import { choice, flag, numberField, Person, section, wholeNumber } from './fields.ts';
+import { defineChoice, defineSection, flag, numberField, Person, wholeNumber } from './fields.ts';
 
-/** YAML parses `-5` as a number; everything else treats it as text. */
+/** YAML parses `-5` as a number, but all other code treats it as text. */
 const PlatformId = z.union([z.string().min(1), z.int()]).transform(String);
 
 const NamedChat = z.strictObject({
   channel: z.string().min(1).describe('Such as telegram.'),
-  account: z.string().min(1).default('default').describe('Where a channel has several.'),
-  chat: PlatformId.describe('Its id on the platform; /whoami shows it there.'),
-  thread: PlatformId.optional().describe('A topic or thread of it.'),
+  account: z
+    .string()
+    .min(1)
+    .default('default')
+    .describe('The account of the bot, if a channel has several.'),
+  chat: PlatformId.describe(
+    'The id of the chat on the platform, as shown by /whoami in that chat.',
+  ),
+  thread: PlatformId.optional().describe('A topic or thread in the chat.'),
 });
 
-const Message = section(
-  'Writing to another chat, when its owner asks: their own chats, and those named here.',
+const Message = defineSection(
+  "Writing to other chats when an owner asks for it: to the owner's own chats, and to those named here.",
   {
     chats: z
       .record(
         z
           .string()
           .regex(/^[a-z0-9][a-z0-9_-]{0,39}$/i, 'letters, digits, _ and -, at most 40')
-          .refine((name) => name !== 'owner', 'another name: owner is the owner’s own chat'),
+          .refine(
+            (name) => name !== 'owner',
+            'another name: owner is reserved for the owner’s own chat',
+          ),
         NamedChat,
       )
       .default({})
-      .describe('Chats it may write to, by the names it calls them. A person reads it first.'),
+      .describe(
+        'Chats that the agent may write to, by the names it uses for them. A person approves each message first.',
+      ),
   },
 );
 
 /** `tools`: which tools the agent has, and the limits for one call (G02). */
-export const Tools = section('What the agent can do besides answering.', {
-  allow: z.array(z.string().min(1)).optional().describe('Only these; without it all.'),
-  block: z.array(z.string().min(1)).default([]).describe('Never these, even if allowed.'),
+export const Tools = defineSection('What the agent can do besides answering.', {
+  allow: z.array(z.string().min(1)).optional().describe('Only these tools. Default: all tools.'),
+  block: z
+    .array(z.string().min(1))
+    .default([])
+    .describe('Tools that are never used, even if allowed.'),
   message: Message,
   maxSeconds: numberField(
     { above: 0, max: 3_600, default: 60 },
-    'How long one call of a tool may take.',
+    'Maximum duration of one tool call.',
   ),
   maxCharacters: wholeNumber(
     { min: 500, max: 1_000_000, default: 20_000 },
-    'What the model is shown of one result, in characters.',
+    'Maximum text of one result that the model is shown, in characters.',
   ),
 });
 
-/** `tool`, or `tool:pattern`, in which only `*` has a special meaning. */
+/** A rule `tool` or `tool:pattern`, in which only `*` has a special meaning. */
 const AutoRule = z
   .string()
   .max(500, 'a rule of at most 500 characters')
@@ -52,77 +66,80 @@ const AutoRule = z
   );
 
 /** `approvals`: which tool calls need an approval, and from whom (G05). */
-export const Approvals = section('Tools that are run only when a person says yes.', {
+export const Approvals = defineSection('Tools that run only when a person approves the call.', {
   ask: z
     .array(z.string().min(1))
     .default([])
-    .describe('Tools that need an approval besides those that ask for one themselves.'),
+    .describe('Tools that need an approval, in addition to those that ask for one themselves.'),
   auto: z
     .array(AutoRule)
     .default([])
     .describe(
-      'What needs none: tools, or tool:pattern for the first argument, where * matches harmless characters.',
+      'Calls that need no approval: tools, or tool:pattern for the first argument, where * matches harmless characters.',
     ),
-  approvers: z.array(Person).default([]).describe('Who may decide besides owners.'),
+  approvers: z.array(Person).default([]).describe('People who may decide in addition to owners.'),
   waitMinutes: numberField(
     { above: 0, max: 7 * 24 * 60, default: 15 },
-    'After this a question counts as refused.',
+    'An undecided question counts as denied after this time.',
   ),
 });
 
-/** `tools.exec`: sandboxed shell commands, only for owners (G06). Off unless enabled. */
-export const Exec = section(
-  'Commands that the agent runs; they see the workspace and nothing else.',
+/** `tools.exec`: sandboxed shell commands, only for owners (G06); off by default. */
+export const Exec = defineSection(
+  'Shell commands that the agent runs with access only to the workspace.',
   {
     enabled: flag(
       false,
-      'true: owners can have commands run in direct chats. Needs bubblewrap, on Linux.',
+      'true: owners can have commands run in direct chats. Requires bubblewrap on Linux.',
     ),
-    approval: choice(['ask', 'never'], 'ask: each command needs an approval.'),
+    approval: defineChoice(['ask', 'never'], 'ask: each command needs an approval.'),
     network: flag(
       false,
-      'true: commands reach the network, and with it all servers of this machine.',
+      'true: commands can access the network, including all servers on this machine.',
     ),
     seconds: wholeNumber(
       { min: 1, max: 600, default: 60 },
-      'How long a command may take, unless the model asks for more.',
+      'Default time limit of a command, unless the model asks for more.',
     ),
     maxSeconds: wholeNumber(
       { min: 1, max: 600, default: 600 },
-      'More than this the model cannot ask for.',
+      'Maximum time limit that the model can ask for.',
     ),
     maxCharacters: wholeNumber(
       { min: 1_000, max: 200_000, default: 30_000 },
-      'What the model is shown of the output: its start and its end.',
+      'Maximum text of the output that the model is shown: its start and its end.',
     ),
     processes: wholeNumber({ min: 4, max: 4_096, default: 128 }, 'At a time.'),
-    memoryMb: wholeNumber({ min: 64, default: 1_000 }, 'Of all processes together, in megabytes.'),
+    memoryMb: wholeNumber(
+      { min: 64, default: 1_000 },
+      'Memory limit for all processes together, in megabytes.',
+    ),
     diskMb: wholeNumber(
       { min: 1, default: 2_000 },
-      'The most that one command may write to the workspace in total, in megabytes.',
+      'Maximum size of all files that one command may write to the workspace, in megabytes.',
     ),
   },
 );
 export type Exec = z.infer<typeof Exec>;
 
-const Fetch = section('Pages as text. Private addresses are never asked, whatever is set here.', {
-  enabled: flag(true, 'false: the agent reads no pages.'),
+const Fetch = defineSection('Reading web pages as text. Private addresses are never requested.', {
+  enabled: flag(true, 'false: the agent cannot read web pages.'),
   approval: z
     .enum(['never', 'after-untrusted-text', 'unknown', 'always'])
     .default('after-untrusted-text')
     .describe(
-      'When an approval is needed: never; for addresses that no one wrote, no search found and no page of the same site links to, once text of outsiders was read in the turn; in an owner’s direct chat to addresses that no one wrote and no search found; or to every page.',
+      'When an approval is needed. never; after-untrusted-text: once the turn has read text from outsiders, for addresses that no one wrote, no search found and no page of the same site links to; unknown: in an owner’s direct chat, for addresses that no one wrote and no search found; always: for every page.',
     ),
   ports: z
     .array(z.int().min(1).max(65_535))
     .min(1)
     .default([80, 443])
-    .describe('Ports of the public internet that are asked.'),
-  seconds: wholeNumber({ min: 1, max: 60, default: 20 }, 'How long a page may take to come.'),
-  maxMb: numberField({ above: 0, max: 50, default: 5 }, 'Largest page, in megabytes.'),
+    .describe('Ports on the public internet that may be requested.'),
+  seconds: wholeNumber({ min: 1, max: 60, default: 20 }, 'Maximum time for loading a page.'),
+  maxMb: numberField({ above: 0, max: 50, default: 5 }, 'Maximum size of a page, in megabytes.'),
   maxCharacters: wholeNumber(
     { min: 500, max: 200_000, default: 15_000 },
-    'What the model is shown of a page at a time.',
+    'Maximum text of a page that the model is shown at a time.',
   ),
 });
 
@@ -131,90 +148,103 @@ const WebAddress = z.url({
   error: 'a web address, such as http://127.0.0.1:8080',
 });
 
-const Search = section('Search engines; without one the agent cannot search.', {
-  results: wholeNumber({ min: 1, max: 20, default: 6 }, 'How many the model is shown.'),
+const Search = defineSection('Search engines. Without one, the agent cannot search the web.', {
+  results: wholeNumber(
+    { min: 1, max: 20, default: 6 },
+    'Maximum number of results that the model is shown.',
+  ),
   searxng: z
     .strictObject({
-      baseUrl: WebAddress.describe('Of an instance that has json in search.formats.'),
-      language: z.string().min(2).max(20).optional().describe('Such as de or zh-CN.'),
+      baseUrl: WebAddress.describe('URL of a SearXNG instance with json in search.formats.'),
+      language: z
+        .string()
+        .min(2)
+        .max(20)
+        .optional()
+        .describe('Search language, such as de or zh-CN.'),
     })
     .optional()
-    .describe('A search engine that you can run yourself; asked first.'),
+    .describe('SearXNG, a search engine that you can run yourself; it is used first.'),
   brave: z
     .strictObject({
       apiKey: z.string().min(1).describe('Key of the Brave Search API.'),
       baseUrl: WebAddress.optional().describe(
-        'Another address than Brave’s own; only for a proxy.',
+        'An address other than Brave’s own, only for a proxy.',
       ),
     })
     .optional()
-    .describe('Brave Search; asked where there is no SearXNG, or it fails.'),
+    .describe('Brave Search, used without SearXNG or if SearXNG fails.'),
 });
 
 /** `tools.web`: the agent's access to the web (G02, G06). */
-export const Web = section('The web.', { fetch: Fetch, search: Search });
+export const Web = defineSection('The web.', { fetch: Fetch, search: Search });
 export type Web = z.infer<typeof Web>;
 
 const NonEmpty = z.string().min(1);
 
-const ToolNames = section(
-  'Which tools of the server are taken, by the names that the server gives them.',
+const ToolNames = defineSection(
+  'Which tools of the server the agent gets, by the names that the server uses.',
   {
-    allow: z.array(NonEmpty).optional().describe('Only these; without it all.'),
-    block: z.array(NonEmpty).default([]).describe('Never these, even if allowed.'),
+    allow: z.array(NonEmpty).optional().describe('Only these tools. Default: all tools.'),
+    block: z.array(NonEmpty).default([]).describe('Tools that are never used, even if allowed.'),
   },
 );
 
 const OAuth = z
   .strictObject({
     clientId: NonEmpty.optional().describe(
-      'What Parley is registered as; without it Parley registers itself.',
+      'Client id with which Parley is registered. Default: Parley registers itself.',
     ),
-    clientSecret: NonEmpty.optional().describe('The secret of that registration, if it has one.'),
+    clientSecret: NonEmpty.optional().describe(
+      'Client secret of that registration, if it has one.',
+    ),
     clientMetadataUrl: z
       .url({ protocol: /^https$/, error: 'a web address that begins with https://' })
       .optional()
-      .describe('Where a document describes Parley to servers that know it by its address.'),
+      .describe('URL of a document that describes Parley to servers that identify clients by URL.'),
     scope: NonEmpty.optional().describe(
-      'The rights to ask for, with spaces between them; without it those that the server names.',
+      'Scopes to request, separated by spaces. Default: the scopes that the server names.',
     ),
     issuer: z
       .url({ protocol: /^https?$/ })
       .optional()
-      .describe('The address of the authorization server, where that is in a private network.'),
+      .describe('Address of the authorization server, if it is in a private network.'),
   })
   .optional()
   .describe(
-    'How Parley signs in where the server asks for it. A person does it on the page, under Status; nothing of this has to be set.',
+    'How Parley signs in if the server requires it. A person signs in on the page, under Status; all of these settings are optional.',
   );
 
 const Server = z
   .strictObject({
     command: NonEmpty.optional().describe(
-      'The program to start; it is spoken to over stdin, stdout.',
+      'The program to start, which communicates over stdin and stdout.',
     ),
     args: z.array(z.string()).default([]).describe('For the program.'),
     env: z
       .record(z.string().regex(/^\w+$/, 'letters, digits and _'), z.string())
       .default({})
-      .describe('All that the program gets from the environment, besides PATH, HOME and LANG.'),
-    cwd: NonEmpty.optional().describe('The folder it is started in.'),
+      .describe('Environment variables for the program, in addition to PATH, HOME and LANG.'),
+    cwd: NonEmpty.optional().describe('The working directory of the program.'),
     url: z
       .url({ protocol: /^https?$/, error: 'a web address, such as http://127.0.0.1:3000/mcp' })
       .optional()
-      .describe('Of a server that is spoken to over HTTP, instead of a program.'),
-    headers: z.record(NonEmpty, z.string()).default({}).describe('Sent with every request to it.'),
+      .describe('URL of a server that is reached over HTTP, instead of a program.'),
+    headers: z
+      .record(NonEmpty, z.string())
+      .default({})
+      .describe('Headers sent with every request to the server.'),
     oauth: OAuth,
     tools: ToolNames,
-    audience: choice(
+    audience: defineChoice(
       ['owner', 'everyone'],
-      'owner: in direct chats with an owner alone. everyone: in all chats.',
+      'owner: only in direct chats with an owner. everyone: in all chats.',
     ),
     approval: z
       .enum(['never', 'ask'])
       .optional()
       .describe(
-        'Whether each call needs an approval; without it never for tools that say they only read, else ask.',
+        'Whether each call needs an approval. Default: never for tools that are declared read-only, otherwise ask.',
       ),
     connector: z
       .string()
@@ -224,23 +254,28 @@ const Server = z
       .describe('The description for the agent while it is connected.'),
     timeoutMs: wholeNumber(
       { min: 100, max: 3_600_000, default: 60_000 },
-      'How long one call may take, in milliseconds; tools.maxSeconds holds, too.',
+      'Maximum duration of one call, in milliseconds; tools.maxSeconds applies as well.',
     ),
   })
   .refine(({ command, url }) => (command === undefined) !== (url === undefined), {
-    error: 'either command (a program) or url (a server elsewhere), and not both',
+    error: 'either command (a program) or url (a remote server), but not both',
   });
 
 /**
- * `mcp`: the MCP servers of an installation by name (G03). A server costs nothing until it is
+ * `mcp`: the MCP servers of an installation by name (G03). No server is started until it is
  * configured.
  */
 export const Mcp = z
   .record(
     z
       .string()
-      .regex(/^[a-z][a-z0-9]{0,23}$/, 'small letters and digits, at most 24, a letter first'),
+      .regex(
+        /^[a-z][a-z0-9]{0,23}$/,
+        'lower-case letters and digits, at most 24, starting with a letter',
+      ),
     Server,
   )
   .default({})
-  .describe('Servers of the Model Context Protocol: more tools, and prompts that people can pick.');
+  .describe(
+    'Servers of the Model Context Protocol: additional tools, and prompts that people can pick.',
+  );

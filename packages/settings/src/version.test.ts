@@ -2,12 +2,12 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { changeText } from './change-text.ts';
 import { parseSettings, upgradeSettings } from './document.ts';
-import { newestVersion, SETTINGS_STEPS, type SettingsStep } from './settings-steps.ts';
+import { getNewestVersion, SETTINGS_STEPS, type SettingsStep } from './settings-steps.ts';
 import { describeProblem } from './source.ts';
-import { okay, problems, settingsFolder } from './testing/settings-folder.ts';
+import { createSettingsFolder, getProblems, getValidSettings } from './testing/settings-folder.ts';
 
-const { load, path } = settingsFolder();
-const NEWEST = newestVersion(SETTINGS_STEPS);
+const { load, path } = createSettingsFolder();
+const NEWEST = getNewestVersion(SETTINGS_STEPS);
 
 const STEPS: readonly SettingsStep[] = [
   { to: 2, edits: [{ kind: 'move', from: ['log', 'verbosity'], to: ['log', 'level'] }] },
@@ -35,17 +35,17 @@ owners: [telegram:1]
 `;
 
 describe('the settings version', () => {
-  it('[D12] of a file that names none is upgraded to the current one', () => {
-    expect(okay(load('log:\n  level: warn\n')).settings.version).toBe(NEWEST);
+  it('[D12] upgrades a file without a version to the current one', () => {
+    expect(getValidSettings(load('log:\n  level: warn\n')).settings.version).toBe(NEWEST);
   });
 
   it.each([
     ['version: 9 # Parley 7.3.0\nnewkey: 1\nowners: 5\n', 'written for Parley 7.3.0'],
     ['newkey: 1\nversion: 9\n', 'written for a newer Parley'],
   ])(
-    '[D12] of a newer Parley is refused with instructions, and nothing else is checked',
+    '[D12] refuses a file from a newer Parley with instructions, and checks no other key',
     (yaml, by) => {
-      const [problem, ...others] = problems(load(yaml));
+      const [problem, ...others] = getProblems(load(yaml));
       expect(others).toEqual([]);
       const text = problem === undefined ? '' : describeProblem(problem);
       expect(text).toMatch(/^version is from a newer version .*\(line \d, column 10\)/);
@@ -55,11 +55,11 @@ describe('the settings version', () => {
     },
   );
 
-  it('[D12] that is not a number is a problem like any other', () => {
-    expect(problems(load('version: new\n'))).toMatchObject([{ kind: 'value', path: 'version' }]);
+  it('[D12] reports a version that is not a number like any other problem', () => {
+    expect(getProblems(load('version: new\n'))).toMatchObject([{ kind: 'value', path: 'version' }]);
   });
 
-  it('[D12] of an older Parley is upgraded in memory, step by step, with positions kept', () => {
+  it('[D12] upgrades a file from an older Parley in memory, step by step, with positions kept', () => {
     const document = parseSettings(OLD, STEPS);
     if (document.kind === 'broken') throw new Error('broken');
     expect(document.value).toEqual({
@@ -84,7 +84,7 @@ describe('the settings version', () => {
 });
 
 describe('upgrading the settings file', () => {
-  it('[D12] writes what was upgraded in memory, with all comments, and keeps the old file next to it', () => {
+  it('[D12] writes the upgraded text with all comments, and keeps the old file next to it', () => {
     const file = path('old.yaml');
     writeFileSync(file, OLD, { mode: 0o600 });
     const upgraded = upgradeSettings(file, STEPS);
@@ -114,7 +114,7 @@ describe('upgrading the settings file', () => {
     expect(readFileSync(file, 'utf8')).toBe(text);
   });
 
-  it('[D12] does nothing when there is no file', () => {
+  it('[D12] does nothing when the settings file does not exist', () => {
     expect(upgradeSettings(path('none.yaml'))).toEqual({ kind: 'missing' });
   });
 });
@@ -136,8 +136,8 @@ limits: { waitingInAll: 99, subAgents: { atOnce: 2 }, answer: { thoughtCharacter
 media: { pictureSide: 800 }
 `;
 
-describe('names from version 1', () => {
-  it('[D12] are read under the names of version 2, including those of each agent, hook and account', () => {
+describe('setting names from version 1', () => {
+  it('[D12] reads old names under the names of version 2, including those of each agent, hook and account', () => {
     const document = parseSettings(VERSION_1);
     if (document.kind === 'broken') throw new Error('broken');
     expect(document.value).toEqual({
@@ -173,20 +173,22 @@ describe('names from version 1', () => {
     expect(document.locate(['heartbeat', 'notify'], 'value')?.line).toBe(8);
   });
 
-  it('[D12] in a file of version 2 are reported with the current name', () => {
-    const { warnings } = okay(load('version: 2\nheartbeat: { tell: last }\n'));
+  it('[D12] reports old names in a file of version 2 with the current name', () => {
+    const { warnings } = getValidSettings(load('version: 2\nheartbeat: { tell: last }\n'));
     expect(warnings).toMatchObject([
       { kind: 'unknown-key', path: 'heartbeat.tell', nearest: 'notify' },
     ]);
   });
 
-  it('[D12] are kept when the new name is next to them', () => {
-    const { settings, warnings } = okay(load('heartbeat: { tell: last, notify: "telegram:1" }\n'));
+  it('[D12] keeps an old name when the new name is next to it', () => {
+    const { settings, warnings } = getValidSettings(
+      load('heartbeat: { tell: last, notify: "telegram:1" }\n'),
+    );
     expect(settings.heartbeat.notify).toBe('telegram:1');
     expect(warnings).toMatchObject([{ path: 'heartbeat.tell', nearest: 'notify' }]);
   });
 
-  it('[D12] are written under the names of version 2 when the page changes something in the file', () => {
+  it('[D12] rewrites old names under the names of version 2 when the page changes a setting', () => {
     const text = '# Mine.\nheartbeat:\n  tell: last # for now\n  steps: 5\n';
     const changed = changeText(text, [
       { kind: 'set', path: ['heartbeat', 'notify'], value: 'telegram:1' },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Profile, withProfile } from './profiles.ts';
+import { mergeProfile, type Profile } from './profiles.ts';
 import type { Block } from './source.ts';
 
 /** Written settings, the profile, and the result. */
@@ -85,13 +85,13 @@ const rows: readonly [what: string, written: Block, profile: Profile, counts: Bl
 
 describe('settings with a profile', () => {
   it.each(rows)('[P15] %s', (_what, written, profile, counts) => {
-    expect(withProfile(written, profile)).toEqual({ agent: {}, ...counts });
+    expect(mergeProfile(written, profile)).toEqual({ agent: {}, ...counts });
   });
 
-  it('[P15] leaves both unchanged', () => {
+  it('[P15] merges without changing the settings or the profile', () => {
     const written = Object.freeze({ agent: Object.freeze({ name: 'Ada' }) });
     const profile = Object.freeze({ layout: 'lab', skills: Object.freeze({ block: [] }) });
-    withProfile(written, profile);
+    mergeProfile(written, profile);
     expect(written).toEqual({ agent: { name: 'Ada' } });
   });
 });

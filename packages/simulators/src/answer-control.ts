@@ -9,25 +9,27 @@ type ControlActions<Double> = Readonly<Record<string, ControlAction<Double>>>;
 const MAX_WAIT_MS = 60_000;
 
 /** Answers `/control/<action>` with JSON: 404 for an unknown action, 400 for an invalid body. */
-export function answersControl<Double>(actions: ControlActions<Double>) {
+export function createControlHandler<Double>(actions: ControlActions<Double>) {
   return async (double: Double, request: IncomingMessage, response: ServerResponse, url: URL) => {
     const action = actions[`${request.method} ${url.pathname.slice('/control/'.length)}`];
     if (action === undefined) {
-      reply(response, 404, { error: `Known: ${Object.keys(actions).join(', ')}` });
+      sendReply(response, 404, { error: `Known: ${Object.keys(actions).join(', ')}` });
       return;
     }
     try {
       const text = Buffer.concat(await request.toArray()).toString();
       const body: unknown = text === '' ? {} : JSON.parse(text);
-      reply(response, 200, await action(double, body, url.searchParams));
+      sendReply(response, 200, await action(double, body, url.searchParams));
     } catch (error) {
-      reply(response, 400, { error: error instanceof Error ? error.message : String(error) });
+      sendReply(response, 400, { error: error instanceof Error ? error.message : String(error) });
     }
   };
 }
 
-/** The entries after `?after=` (a `seq`). Waits up to `?wait=` ms for the first one. */
-export function newest<T>(
+/**
+ * Returns the log entries after `?after=` (a `seq`), waiting up to `?wait=` ms for the first one.
+ */
+export function waitForNewest<T>(
   double: {
     waitFor<S>(look: () => S | undefined | false, timeoutMs: number): Promise<S>;
   },
@@ -40,7 +42,7 @@ export function newest<T>(
   return double.waitFor(() => found().length > 0 && found(), waitMs).catch(found);
 }
 
-function reply(response: ServerResponse, status: number, body: unknown): void {
+function sendReply(response: ServerResponse, status: number, body: unknown): void {
   const text = JSON.stringify(body ?? { done: true }, (_name, value: unknown) =>
     value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value,
   );

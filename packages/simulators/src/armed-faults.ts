@@ -1,18 +1,20 @@
 import { z } from 'zod';
 
-/** Which of the matching calls a fault hits. */
+/** Selects the matching calls that a fault applies to. */
 export const FAULT_AIM = {
-  /** How many calls it hits, `Infinity` for all of them; 1 when absent. */
+  /** The number of calls that the fault applies to, `Infinity` for all of them; 1 when absent. */
   times: z.number().or(z.literal(Number.POSITIVE_INFINITY)).optional(),
-  /** The number of matching calls to let through first. */
+  /** The number of matching calls to skip before the fault applies. */
   skip: z.number().optional(),
 };
 type FaultAim = z.infer<z.ZodObject<typeof FAULT_AIM>>;
 
-/** The faults that any call over HTTP can have; `aim` adds the platform's own conditions. */
+/**
+ * The faults that apply to HTTP calls on any platform; `aim` adds the platform's own conditions.
+ */
 export function callFaults<Aim extends z.core.$ZodLooseShape>(aim: Aim) {
   return [
-    /** Any status and body, for example a 502 with an HTML page. */
+    /** Answers with any status and body, for example a 502 with an HTML page. */
     z.strictObject({
       kind: z.literal('status'),
       status: z.number(),
@@ -21,16 +23,16 @@ export function callFaults<Aim extends z.core.$ZodLooseShape>(aim: Aim) {
     }),
     /** Resets the connection instead of answering. */
     z.strictObject({ kind: z.literal('reset'), ...aim }),
-    /** No answer until the client gives up or the double closes. */
+    /** Sends no answer until the client gives up or the double closes. */
     z.strictObject({ kind: z.literal('hang'), ...aim }),
-    /** The correct answer, `ms` later. */
+    /** Sends the correct answer after `ms`. */
     z.strictObject({ kind: z.literal('delay'), ms: z.number(), ...aim }),
-    /** Status 200 with a truncated JSON document. */
+    /** Answers with status 200 and a truncated JSON document. */
     z.strictObject({ kind: z.literal('garbage'), ...aim }),
   ] as const;
 }
 
-interface Armed<Fault> {
+interface ArmedFault<Fault> {
   readonly fault: Fault;
   skip: number;
   left: number;
@@ -38,7 +40,7 @@ interface Armed<Fault> {
 
 /** The faults that are still armed; the oldest match is used first. */
 export class ArmedFaults<Fault extends FaultAim> {
-  #armed: Armed<Fault>[] = [];
+  #armed: ArmedFault<Fault>[] = [];
 
   arm(fault: Fault): void {
     this.#armed.push({ fault, skip: fault.skip ?? 0, left: fault.times ?? 1 });
@@ -50,7 +52,7 @@ export class ArmedFaults<Fault extends FaultAim> {
 
   /**
    * Returns the fault for this call and counts it as used.
-   * @param match returns the fault, perhaps narrowed, when it applies to this call
+   * @param match returns the fault, possibly narrowed, if it applies to this call
    */
   take<T>(match: (fault: Fault) => T | undefined): T | undefined {
     for (const armed of this.#armed) {

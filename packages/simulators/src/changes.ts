@@ -1,14 +1,12 @@
-/** Notifies listeners that something has changed. */
-export class Changes {
+export class ChangeNotifier {
   readonly #listeners = new Set<() => void>();
   readonly #summary: () => string;
 
-  /** @param summary describes the current state for the error of a wait that timed out */
+  /** @param summary describes the current state for the error message of a wait that timed out */
   constructor(summary: () => string) {
     this.#summary = summary;
   }
 
-  /** Calls `listener` on every change. */
   onChange(listener: () => void): void {
     this.#listeners.add(listener);
   }
@@ -18,9 +16,9 @@ export class Changes {
   }
 
   /**
-   * Resolves with the first result of `look` that is neither undefined nor false; calls it again on
-   * every change.
-   * @throws Error after `timeoutMs`, with the summary
+   * Calls `look` on every change and resolves with its first result that is neither undefined nor
+   * false.
+   * @throws Error with the summary after `timeoutMs`
    */
   waitFor<T>(look: () => T | undefined | false, timeoutMs: number): Promise<T> {
     return new Promise((resolve, reject) => {

@@ -1,7 +1,6 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** An HTTP response. */
 export interface Answer {
   readonly status: number;
   readonly body: string;
@@ -9,18 +8,21 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export function json(status: number, body: unknown): Answer {
+export function createJsonAnswer(status: number, body: unknown): Answer {
   return { status, type: 'application/json', body: JSON.stringify(body) };
 }
 
-/** The response when the double itself failed; no platform sends this. */
-export function broken(error: unknown): Answer {
+/** The response to a bug in the double itself; the platforms never send this response. */
+export function createFailureAnswer(error: unknown): Answer {
   const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { status: 500, type: 'text/plain', body: `The double itself failed: ${reason}` };
 }
 
 /** Writes a response, unless the client has disconnected. */
-export function write(response: ServerResponse, { status, type, body, headers }: Answer): void {
+export function writeAnswer(
+  response: ServerResponse,
+  { status, type, body, headers }: Answer,
+): void {
   if (response.destroyed) return;
   response.writeHead(status, {
     ...headers,
@@ -41,7 +43,7 @@ export function sleep(ms: number, response: ServerResponse): Promise<void> {
   });
 }
 
-/** Listens on loopback and resolves with the port; 0 picks a free one. */
+/** Listens on loopback and resolves with the port; port 0 selects a free one. */
 export async function listen(server: Server, port: number): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -51,7 +53,7 @@ export async function listen(server: Server, port: number): Promise<number> {
 }
 
 /** Stops a server and closes all its connections. */
-export function end(server: Server): Promise<void> {
+export function stopServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
     server.closeAllConnections();

@@ -1,19 +1,19 @@
 /** How a platform sends optional fields: with a value, as null, or not at all. */
 export const OPTIONAL = ['present', 'null', 'absent'] as const;
-export type Optional = (typeof OPTIONAL)[number];
+export type OptionalFieldMode = (typeof OPTIONAL)[number];
 
 /**
- * A copy of a document in which fields with these names, at any depth, are sent in that form; those
- * in `neverNull` are omitted instead of null.
+ * Returns a copy of a document in which fields with these names, at any depth, are sent in that
+ * form; the fields in `neverNull` are omitted instead of null.
  */
-export function sentWith(
-  how: Optional,
+export function applyOptionalFields(
+  how: OptionalFieldMode,
   names: ReadonlySet<string>,
   document: unknown,
   neverNull: ReadonlySet<string> = new Set(),
 ): unknown {
   if (how === 'present' || typeof document !== 'object' || document === null) return document;
-  const inner = (value: unknown) => sentWith(how, names, value, neverNull);
+  const inner = (value: unknown) => applyOptionalFields(how, names, value, neverNull);
   if (Array.isArray(document)) return document.map(inner);
   const fields = Object.entries(document).flatMap(([name, value]) => {
     if (neverNull.has(name)) return [];

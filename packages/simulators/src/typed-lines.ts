@@ -1,12 +1,11 @@
 import { createInterface } from 'node:readline';
-import type { Changes } from './changes.ts';
+import type { ChangeNotifier } from './changes.ts';
 
 /**
- * Runs a double in a terminal: executes each line, prints new messages as they arrive, and stops on
- * Ctrl-C.
+ * Runs a double in a terminal: executes each typed line, prints new messages, and stops on Ctrl-C.
  */
-export function inTerminal(
-  double: { readonly transcript: { readonly changes: Changes }; close(): Promise<void> },
+export function runInTerminal(
+  double: { readonly transcript: { readonly changes: ChangeNotifier }; close(): Promise<void> },
   run: (line: string) => unknown,
   showNews: () => void,
 ): void {

@@ -1,12 +1,12 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { PageSession } from './access.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { message, part, routeTo } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import { createMessage, createPart, createRouteTo } from './testing/messages.ts';
 
 const HOUR = 60 * 60_000;
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`pairing on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -19,14 +19,14 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       account,
       senderId,
       senderName: 'Eve',
-      route: routeTo(senderId),
+      route: createRouteTo(senderId),
     });
     const ask = (senderId: string, code: string, now = 0, account?: string) =>
-      store.pairing.request(applicant(senderId, account), code, [part(code, senderId)], now);
+      store.pairing.request(applicant(senderId, account), code, [createPart(code, senderId)], now);
     const told = async (chatId: string) =>
-      (await store.outbox.recent(routeTo(chatId), 9)).map(({ part }) => part.body.plain);
+      (await store.outbox.recent(createRouteTo(chatId), 9)).map(({ part }) => part.body.plain);
 
-    it('[F05] gives a sender one code per hour, shown once, and then a new one', async () => {
+    it('[F05] gives a sender one code per hour, shown once', async () => {
       expect(await ask('a', 'C1')).toBe('new');
       expect(await ask('a', 'C2', HOUR - 1)).toBe('known');
       expect(await ask('a', 'C3', HOUR)).toBe('new');
@@ -34,7 +34,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.pairing.pending(HOUR)).toMatchObject([{ code: 'C3', senderId: 'a' }]);
     });
 
-    it('[F05] keeps at most 3 waiting requests per account, even when many strangers ask at once', async () => {
+    it('[F05] keeps at most 3 pending requests per account, even when many strangers ask at once', async () => {
       const all = ['a', 'b', 'c', 'd', 'e'];
       const asked = await Promise.all(all.map((id) => ask(id, `C${id}`)));
       expect(asked.filter((result) => result === 'new')).toHaveLength(3);
@@ -42,9 +42,9 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await ask('f', 'Cf', 0, 'other')).toBe('new');
     });
 
-    it('[F05] lets a sender in with a valid code, once and for that account, and sends the welcome in the same step', async () => {
+    it('[F05] lets a sender in once for a valid code and stores the welcome in the same transaction', async () => {
       await ask('a', 'C1');
-      const welcome = () => [part('welcome', 'a')];
+      const welcome = () => [createPart('welcome', 'a')];
       expect(await store.pairing.approve('C1', welcome, HOUR)).toBeNull();
       expect(await store.pairing.isAllowed('web', 'default', 'a')).toBe(false);
       expect(await store.pairing.approve('C1', welcome, 1)).toMatchObject({ senderId: 'a' });
@@ -63,7 +63,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.pairing.isAllowed('web', 'default', 'a')).toBe(false);
     });
 
-    it('[F05] refuses a sender until the code expires, and frees the place for others', async () => {
+    it('[F05] ignores a refused sender until the code expires, and lets another stranger ask', async () => {
       for (const id of ['a', 'b', 'c']) await ask(id, `C${id}`);
       expect(await store.pairing.refuse('Cb', 1)).toMatchObject({ senderId: 'b' });
       expect(await store.pairing.refuse('Cb', 2)).toBeNull();
@@ -81,18 +81,18 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.pairing.refuse('Ca', HOUR)).toBeNull();
     });
 
-    it('[F05] carries out /pair once, however often it is delivered', async () => {
+    it('[F05] runs /pair once, however often it is delivered', async () => {
       await ask('a', 'C1');
-      const pair = () => store.inbox.command(message('m1'), (command) => command.pair('C1'));
+      const pair = () => store.inbox.command(createMessage('m1'), (command) => command.pair('C1'));
       expect(await pair()).toMatchObject({ approved: { senderId: 'a' }, pending: [] });
       expect(await pair()).toBeNull();
     });
 
-    it('finds where an owner last wrote in a direct chat', async () => {
+    it('finds the direct chat in which an owner last wrote', async () => {
       expect(await store.inbox.ownerRoute()).toBeNull();
-      await store.inbox.accept({ ...message('m1', 'c1'), fromOwner: true });
-      await store.inbox.accept({ ...message('m2', 'c2'), fromOwner: true });
-      await store.inbox.accept(message('m3', 'c3'));
+      await store.inbox.accept({ ...createMessage('m1', 'c1'), fromOwner: true });
+      await store.inbox.accept({ ...createMessage('m2', 'c2'), fromOwner: true });
+      await store.inbox.accept(createMessage('m3', 'c3'));
       expect(await store.inbox.ownerRoute()).toMatchObject({ route: { chatId: 'c2' } });
     });
   });
@@ -103,7 +103,7 @@ const session = (id: string, usedAt: number): PageSession => ({
   ...{ network: 'local-network', createdAt: 10, usedAt, expiresAt: usedAt + 100 },
 });
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`page sessions on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -112,14 +112,14 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    it('[U03] are found until they expire, most recently used first', async () => {
+    it('[U03] finds sessions until they expire, most recently used first', async () => {
       expect(await store.pageSessions.list(119)).toEqual([session('b', 50), session('a', 20)]);
       expect(await store.pageSessions.find('a', 119)).toEqual(session('a', 20));
       expect(await store.pageSessions.find('a', 120)).toBeNull();
       expect(await store.pageSessions.list(120)).toEqual([session('b', 50)]);
     });
 
-    it('[U03] are renewed by each use, and never shortened by an earlier use on another gateway', async () => {
+    it('[U03] extends a session with each use, and never shortens it because another gateway reports an earlier use', async () => {
       await store.pageSessions.use({ id: 'a', usedAt: 60, expiresAt: 160 });
       await store.pageSessions.use({ id: 'a', usedAt: 55, expiresAt: 155 });
       expect(await store.pageSessions.find('a', 159)).toMatchObject({ usedAt: 60 });
@@ -127,7 +127,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.pageSessions.find('gone', 60)).toBeNull();
     });
 
-    it('[U03] can be ended one by one or all at once', async () => {
+    it('[U03] ends one session, or all of them', async () => {
       expect(await store.pageSessions.end('none')).toBe(0);
       expect(await store.pageSessions.end('a')).toBe(1);
       expect(await store.pageSessions.find('a', 30)).toBeNull();
@@ -136,13 +136,13 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.pageSessions.list(0)).toEqual([]);
     });
 
-    it('[U03] are removed after they expire, when the next session is opened', async () => {
+    it('[U03] removes expired sessions when the next session is opened', async () => {
       await agesCountedTo(130);
       await store.pageSessions.open({ ...session('d', 130), createdAt: 130 });
       expect((await store.pageSessions.list(0)).map(({ id }) => id)).toEqual(['d', 'b']);
     });
 
-    it('[D15] survive a clock that was ahead for a while, even if someone signed in during that time', async () => {
+    it('[D15] keeps sessions when the clock was temporarily ahead, even if someone signed in during that time', async () => {
       await agesCountedTo(20);
       await store.pageSessions.open({ ...session('d', 9_000), createdAt: 9_000 });
       expect(await store.pageSessions.find('a', 9_000)).toBeNull();

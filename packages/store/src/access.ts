@@ -1,9 +1,18 @@
 import { type NewId, ReplyRoute, type Role } from '@parley/core';
-import { type Database, fromCheckedJson, type Sql, statement, toJson } from './database.ts';
+import {
+  type Database,
+  decodeCheckedJson,
+  defineStatement,
+  encodeJson,
+  type Sql,
+} from './database.ts';
 import { insertParts } from './outbox-parts.ts';
 import type { NewPart } from './rows.ts';
 
-/** A stranger in a direct chat, and the route for replies. The name is untrusted. */
+/**
+ * A stranger in a direct chat, and the route for replies to them. The name comes from the platform
+ * and is untrusted.
+ */
 interface PairingApplicant {
   readonly channel: string;
   readonly account: string;
@@ -12,21 +21,21 @@ interface PairingApplicant {
   readonly route: ReplyRoute;
 }
 
-/** A stranger who is waiting for access. */
+/** A stranger whose access request is pending. */
 export interface PairingRequest extends PairingApplicant {
   readonly code: string;
   readonly expiresAt: number;
 }
 
 /** The stranger's id in Parley's format: `telegram:42`. */
-export function applicantPersonId({
+export function toApplicantPersonId({
   channel,
   senderId,
 }: Pick<PairingApplicant, 'channel' | 'senderId'>): string {
   return `${channel}:${senderId}`;
 }
 
-/** How long a code is valid, and how many strangers may wait per account. */
+/** How long a pairing code is valid, and how many requests may be pending per account. */
 export interface PairingBounds {
   readonly validMs: number;
   readonly pending: number;
@@ -39,14 +48,14 @@ const USUAL_BOUNDS: PairingBounds = { validMs: 60 * 60_000, pending: 3 };
  * `allowed_sender`. Ingress and the command `/pair` write them, ingress reads them, and all
  * gateways share them.
  */
-export type PairingRepository = ReturnType<typeof pairingRepository>;
+export type PairingRepository = ReturnType<typeof createPairingRepository>;
 
-export function pairingRepository(database: Database, newId: NewId) {
+export function createPairingRepository(database: Database, newId: NewId) {
   return {
     /**
-     * Records that a stranger asks for access. Each sender has one code, which stays the same while
-     * it is valid. When a code is stored, `notice` is added to the outbox in the same transaction,
-     * so a sender gets one notice per code.
+     * Records that a stranger asks for access. Each sender has one code, which does not change
+     * while it is valid. When a code is stored, `notice` is added to the outbox in the same
+     * transaction, so a sender gets one notice per code.
      */
     request: (
       applicant: PairingApplicant,
@@ -56,26 +65,26 @@ export function pairingRepository(database: Database, newId: NewId) {
       bounds: PairingBounds = USUAL_BOUNDS,
     ): Promise<'new' | 'known' | 'full'> =>
       database.write(async (sql) => {
-        // Prevents two strangers from taking the last place at the same time.
+        // Prevents two strangers from taking the last free slot at the same time.
         if (database.dialect === 'postgres') sql.send(LOCK);
         sql.send(FORGET_EXPIRED, { now });
         const known = await sql.all(APPLICANTS, applicant);
         if (known.some(({ senderId }) => senderId === applicant.senderId)) return 'known';
         const pending = known.filter(({ refused }) => refused === 0);
         if (pending.length >= bounds.pending) return 'full';
-        const route = toJson(applicant.route);
+        const route = encodeJson(applicant.route);
         sql.send(REQUEST, { ...applicant, code, route, expiresAt: now + bounds.validMs });
-        const about = [applicantPersonId(applicant)];
+        const about = [toApplicantPersonId(applicant)];
         insertParts(sql, notice, { turnId: null, about, now, newId });
         return 'new';
       }),
 
-    /** Pending requests that have not expired, oldest first. */
-    pending: (now: number) => database.read((sql) => pendingRequests(sql, now)),
+    /** Lists pending requests that have not expired, oldest first. */
+    pending: (now: number) => database.read((sql) => listPendingRequests(sql, now)),
 
     /**
-     * Permanently allows the sender to whom a valid code belongs and adds `welcome` to the outbox,
-     * in one transaction. Null if no request has that code.
+     * Permanently allows the sender of the request with this code and adds `welcome` to the outbox,
+     * in one transaction. Returns null if no request has this code.
      */
     approve: (
       code: string,
@@ -85,15 +94,15 @@ export function pairingRepository(database: Database, newId: NewId) {
       database.write(async (sql) => {
         const request = await approveRequest(sql, code, now);
         if (request !== null) {
-          const about = [applicantPersonId(request)];
+          const about = [toApplicantPersonId(request)];
           insertParts(sql, welcome(request), { turnId: null, about, now, newId });
         }
         return request;
       }),
 
     /**
-     * Refuses the request with this code. The sender is not notified and can ask again after the
-     * code has expired. Null if no request has that code.
+     * Refuses the access request with this code. The sender is not notified and can ask again after
+     * the code has expired. Returns null if no request has this code.
      */
     refuse: (code: string, now: number): Promise<PairingRequest | null> =>
       database.write(async (sql) => {
@@ -115,15 +124,17 @@ export function pairingRepository(database: Database, newId: NewId) {
   };
 }
 
-/** Like `pending`, but inside the caller's transaction. */
-export async function pendingRequests(sql: Sql, now: number): Promise<readonly PairingRequest[]> {
+export async function listPendingRequests(
+  sql: Sql,
+  now: number,
+): Promise<readonly PairingRequest[]> {
   const rows = await sql.all(PENDING, { now });
   return rows.map(readRequest);
 }
 
 /**
- * Allows the sender to whom a valid code belongs, inside the caller's transaction. Null if no
- * request has that code.
+ * Allows the sender of the request with this code, inside the caller's transaction. Returns null if
+ * no request has this code.
  */
 export async function approveRequest(
   sql: Sql,
@@ -141,65 +152,64 @@ interface RequestRow extends Omit<PairingRequest, 'route'> {
 }
 
 function readRequest(row: RequestRow): PairingRequest {
-  const route = fromCheckedJson(ReplyRoute, row.route, 'route of a pairing request');
+  const route = decodeCheckedJson(ReplyRoute, row.route, 'route of a pairing request');
   return { ...row, route };
 }
 
-const LOCK = statement('lock table pairing_request in exclusive mode');
+const LOCK = defineStatement('lock table pairing_request in exclusive mode');
 
-const FORGET_EXPIRED = statement('delete from pairing_request where expires_at <= :now');
+const FORGET_EXPIRED = defineStatement('delete from pairing_request where expires_at <= :now');
 
-const APPLICANTS = statement(`
+const APPLICANTS = defineStatement(`
   select sender_id as "senderId", refused from pairing_request
   where channel = :channel and account = :account`).rows<{
   readonly senderId: string;
   readonly refused: number;
 }>();
 
-const REQUEST = statement(`
+const REQUEST = defineStatement(`
   insert into pairing_request (code, channel, account, sender_id, sender_name, route, expires_at)
   values (:code, :channel, :account, :senderId, :senderName, :route, :expiresAt)`);
 
 const COLUMNS = `code, channel, account, sender_id as "senderId", sender_name as "senderName", route,
     expires_at as "expiresAt"`;
 
-const PENDING = statement(
+const PENDING = defineStatement(
   `select ${COLUMNS} from pairing_request where expires_at > :now and refused = 0 order by expires_at`,
 ).rows<RequestRow>();
 
-const TAKE_REQUEST = statement(`
+const TAKE_REQUEST = defineStatement(`
   delete from pairing_request where code = :code and expires_at > :now
   returning ${COLUMNS}`).rows<RequestRow>();
 
-const REFUSE = statement(`
+const REFUSE = defineStatement(`
   update pairing_request set refused = 1 where code = :code and expires_at > :now and refused = 0
   returning ${COLUMNS}`).rows<RequestRow>();
 
-const SETTLE = statement(
+const SETTLE = defineStatement(
   'delete from pairing_request where channel = :channel and sender_id = :senderId',
 );
 
-const ALLOW = statement(`
+const ALLOW = defineStatement(`
   insert into allowed_sender (channel, account, sender_id, allowed_at)
   values (:channel, :account, :senderId, :now)
   on conflict do nothing`);
 
-const IS_ALLOWED = statement(`
+const IS_ALLOWED = defineStatement(`
   select allowed_at from allowed_sender
   where channel = :channel and account = :account and sender_id = :senderId`).rows<{
   readonly allowed_at: number;
 }>();
 
-/** A browser that is signed in to the page (U03). Times are ms since 1970. */
+/** A browser that is signed in to the page (U03). Times are in ms since the Unix epoch. */
 export interface PageSession {
   readonly id: string;
   readonly hash: string;
   /**
-   * Fingerprint of the token that opened the session. The session is valid only as long as that
-   * token.
+   * Fingerprint of the access token that opened the session. The session is valid only while that
+   * token is valid.
    */
   readonly openedWith: string;
-  /** The user agent that the browser reports. */
   readonly userAgent: string;
   /** The network from which the browser signed in. */
   readonly network: 'this-machine' | 'local-network' | 'internet' | 'proxy';
@@ -210,13 +220,13 @@ export interface PageSession {
 
 /**
  * Browsers signed in to this deployment, table `page_session`. Expired sessions are not returned.
- * Gateways and `parley sessions` read and write it.
+ * Gateways and `parley sessions` read and write this table.
  */
-export type PageSessionRepository = ReturnType<typeof pageSessionRepository>;
+export type PageSessionRepository = ReturnType<typeof createPageSessionRepository>;
 
-export function pageSessionRepository(database: Database) {
+export function createPageSessionRepository(database: Database) {
   return {
-    /** Adds a session and removes those that have expired. */
+    /** Adds a session and removes expired ones. */
     open: (session: PageSession): Promise<void> =>
       database.write(async (sql) => {
         sql.send(FORGET_EXPIRED_SESSIONS, { now: session.createdAt });
@@ -226,18 +236,17 @@ export function pageSessionRepository(database: Database) {
     find: (id: string, now: number): Promise<PageSession | null> =>
       database.read(async (sql) => (await sql.get(FIND, { id, now })) ?? null),
 
-    /** Valid sessions, the most recently used first. */
     list: (now: number): Promise<readonly PageSession[]> =>
       database.read((sql) => sql.all(LIST, { now })),
 
     /**
-     * Records that a session was used, and its new expiry. Has no effect if another gateway has
-     * recorded a later use.
+     * Records the use of a session and its new expiry. Does nothing if another gateway has recorded
+     * a later use.
      */
     use: (use: Pick<PageSession, 'id' | 'usedAt' | 'expiresAt'>) =>
       database.change('process', USE, use),
 
-    /** Ends one session or all of them, and returns how many ended. */
+    /** Ends one session or all of them, and returns the number of sessions ended. */
     end: (which: string | 'all'): Promise<number> =>
       which === 'all'
         ? database.change('power-cut', END_ALL)
@@ -245,13 +254,13 @@ export function pageSessionRepository(database: Database) {
   };
 }
 
-// Deletes only sessions that have also expired according to the time used for ages (D15). If the
-// clock is a minute ahead for a while, sessions are hidden during that time but not deleted.
-const FORGET_EXPIRED_SESSIONS = statement(`
+// Deletes only sessions that have also expired according to the clock used for ages (D15). If the
+// clock is temporarily ahead, sessions are hidden during that time but not deleted.
+const FORGET_EXPIRED_SESSIONS = defineStatement(`
   delete from page_session where expires_at <= :now
     and expires_at <= (select counted_to from retention_run)`);
 
-const OPEN = statement(`
+const OPEN = defineStatement(`
   insert into page_session (id, hash, opened_with, user_agent, network, created_at, used_at, expires_at)
   values (:id, :hash, :openedWith, :userAgent, :network, :createdAt, :usedAt, :expiresAt)`);
 
@@ -260,27 +269,27 @@ const VALID_SESSIONS = `
     created_at as "createdAt", used_at as "usedAt", expires_at as "expiresAt"
   from page_session where expires_at > :now`;
 
-const FIND = statement(`${VALID_SESSIONS} and id = :id`).rows<PageSession>();
+const FIND = defineStatement(`${VALID_SESSIONS} and id = :id`).rows<PageSession>();
 
-const LIST = statement(`${VALID_SESSIONS} order by used_at desc, id`).rows<PageSession>();
+const LIST = defineStatement(`${VALID_SESSIONS} order by used_at desc, id`).rows<PageSession>();
 
-const USE = statement(`
+const USE = defineStatement(`
   update page_session set used_at = :usedAt, expires_at = :expiresAt
   where id = :id and used_at < :usedAt`);
 
-const END = statement('delete from page_session where id = :id');
+const END = defineStatement('delete from page_session where id = :id');
 
-const END_ALL = statement('delete from page_session');
+const END_ALL = defineStatement('delete from page_session');
 
-/** A named person who may use the page and the API (U03). Times are ms since 1970. */
+/** A named person who may use the page and the API (U03). Times are in ms since the Unix epoch. */
 export interface SignIn {
   readonly id: string;
-  /** The hash of the token. The token itself is shown once and never stored. */
+  /** The hash of the access token. The token itself is shown once and never stored. */
   readonly hash: string;
   readonly name: string;
   readonly role: Role;
   readonly createdAt: number;
-  /** Null if it has never been used. */
+  /** Null if the sign-in has never been used. */
   readonly usedAt: number | null;
 }
 
@@ -292,15 +301,15 @@ const MAX_SIGN_INS = 100;
  * `parley people` read and write it; `page_session.opened_with` is the hash of the token that
  * opened a session.
  */
-export type SignInRepository = ReturnType<typeof signInRepository>;
+export type SignInRepository = ReturnType<typeof createSignInRepository>;
 
-export function signInRepository(database: Database) {
+export function createSignInRepository(database: Database) {
   return {
     add: (signIn: SignIn): Promise<'added' | 'taken' | 'full'> =>
       database.write(async (sql) => {
         const known = await sql.all(LIST_SIGN_INS);
         if (known.length >= MAX_SIGN_INS) return 'full';
-        // People would confuse two names that differ only in case.
+        // Names that differ only in case are easily confused.
         const name = signIn.name.toLowerCase();
         if (known.some((one) => one.name.toLowerCase() === name)) return 'taken';
         return (await sql.get(ADD_SIGN_IN, signIn)) === undefined ? 'taken' : 'added';
@@ -313,12 +322,13 @@ export function signInRepository(database: Database) {
     /** All sign-ins, sorted by name. */
     list: (): Promise<readonly SignIn[]> => database.read((sql) => sql.all(LIST_SIGN_INS)),
 
-    /**
-     * Records that a sign-in was used. Has no effect if another gateway has recorded a later use.
-     */
+    /** Records the use of a sign-in. Does nothing if another gateway has recorded a later use. */
     use: (hash: string, now: number) => database.change('process', USE_SIGN_IN, { hash, now }),
 
-    /** Removes a sign-in and its sessions in one transaction. Null if no sign-in has that name. */
+    /**
+     * Removes a sign-in and its sessions in one transaction. Returns null if no sign-in has this
+     * name.
+     */
     revoke: (name: string): Promise<{ readonly sessions: number } | null> =>
       database.write(async (sql) => {
         const revoked = await sql.get(REVOKE, { name });
@@ -331,23 +341,23 @@ export function signInRepository(database: Database) {
 const SIGN_INS = `
   select id, hash, name, role, created_at as "createdAt", used_at as "usedAt" from sign_in`;
 
-const ADD_SIGN_IN = statement(`
+const ADD_SIGN_IN = defineStatement(`
   insert into sign_in (id, hash, name, role, created_at, used_at)
   values (:id, :hash, :name, :role, :createdAt, :usedAt)
   on conflict do nothing returning id`).rows<{ readonly id: string }>();
 
-const FIND_SIGN_IN = statement(`${SIGN_INS} where hash = :hash`).rows<SignIn>();
+const FIND_SIGN_IN = defineStatement(`${SIGN_INS} where hash = :hash`).rows<SignIn>();
 
-const LIST_SIGN_INS = statement(`${SIGN_INS} order by name`).rows<SignIn>();
+const LIST_SIGN_INS = defineStatement(`${SIGN_INS} order by name`).rows<SignIn>();
 
-const USE_SIGN_IN = statement(
+const USE_SIGN_IN = defineStatement(
   'update sign_in set used_at = :now where hash = :hash and (used_at is null or used_at < :now)',
 );
 
-const REVOKE = statement('delete from sign_in where name = :name returning hash').rows<{
+const REVOKE = defineStatement('delete from sign_in where name = :name returning hash').rows<{
   readonly hash: string;
 }>();
 
-const END_SESSIONS = statement(
+const END_SESSIONS = defineStatement(
   'delete from page_session where opened_with = :hash returning id',
 ).rows<{ readonly id: string }>();

@@ -1,23 +1,23 @@
 import type { ChatKey } from './conversations.ts';
-import { type Database, statement } from './database.ts';
+import { type Database, defineStatement } from './database.ts';
 
-/** An account that a person has disconnected until it is resumed. */
+/** A disconnection of an account by a person, in effect until the account is resumed. */
 export interface AccountPause {
   readonly channel: string;
   readonly account: string;
-  /** Who paused it, as shown to users: `the console`, `the command line`. */
+  /** Who paused the account, as shown to users: `the console`, `the command line`. */
   readonly by: string;
-  /** When it was paused, in ms. */
+  /** When the account was paused, in ms. */
   readonly since: number;
 }
 
 /**
  * Paused accounts, table `account_pause`. Gateways and `parley channels` write it, gateways read
- * it. A pause survives a restart.
+ * it. A paused account stays paused after a restart.
  */
-export function accountPauseRepository(database: Database) {
+export function createAccountPauseRepository(database: Database) {
   return {
-    /** Has no effect if the account is already paused. */
+    /** Does nothing if the account is already paused. */
     pause: (pause: AccountPause) => database.change('power-cut', PAUSE, pause),
 
     resume: (channel: string, account: string) =>
@@ -27,27 +27,30 @@ export function accountPauseRepository(database: Database) {
   };
 }
 
-const PAUSE = statement(`
+const PAUSE = defineStatement(`
   insert into account_pause (channel, account, paused_by, since)
   values (:channel, :account, :by, :since) on conflict (channel, account) do nothing`);
 
-const RESUME = statement(
+const RESUME = defineStatement(
   'delete from account_pause where channel = :channel and account = :account',
 );
 
-const PAUSES = statement(`
+const PAUSES = defineStatement(`
   select channel, account, paused_by as "by", since from account_pause
   order by channel, account`).rows<AccountPause>();
 
-/** A group or channel that the settings do not allow. The title is untrusted. */
+/**
+ * A group or channel that wrote to an account without being allowed in the settings. The title
+ * comes from the platform and is untrusted.
+ */
 export interface SeenGroup extends ChatKey {
   readonly title: string | null;
-  /** When the last message arrived, accurate to a few minutes. */
+  /** When the group's last message arrived, accurate to a few minutes. */
   readonly seenAt: number;
 }
 
 /**
- * The maximum number of groups kept per account, so that adding a bot to many groups does not fill
+ * The maximum number of groups kept per account, so that adding a bot to many groups cannot fill
  * the table.
  */
 const KEPT = 50;
@@ -55,12 +58,14 @@ const MAX_TITLE_CHARACTERS = 120;
 
 /**
  * Groups that wrote to an account but are not allowed yet, so that a person can allow them: table
- * `seen_group`. Ingress writes it; the page and `parley channels` read it. It stores no message
- * content.
+ * `seen_group`. Ingress writes this table; the page and `parley channels` read it. The table
+ * contains no message content.
  */
-export function seenGroupRepository(database: Database) {
+export function createSeenGroupRepository(database: Database) {
   return {
-    /** Records a group. The 50 most recent groups of each account are kept. */
+    /**
+     * Records a group that is not allowed. Only the 50 most recent groups of each account are kept.
+     */
     note: (group: SeenGroup): Promise<void> =>
       database.write(async (sql) => {
         const title = group.title && [...group.title].slice(0, MAX_TITLE_CHARACTERS).join('');
@@ -68,27 +73,26 @@ export function seenGroupRepository(database: Database) {
         sql.send(PRUNE, group);
       }, 'process'),
 
-    /** All groups, the most recently seen first. */
     list: (): Promise<readonly SeenGroup[]> => database.read((sql) => sql.all(SEEN)),
 
     forget: (chat: ChatKey) => database.change('process', FORGET, chat),
   };
 }
 
-const NOTE = statement(`
+const NOTE = defineStatement(`
   insert into seen_group (channel, account, chat_id, title, seen_at)
   values (:channel, :account, :chatId, :title, :seenAt)
   on conflict (channel, account, chat_id) do update
     set title = coalesce(excluded.title, seen_group.title), seen_at = excluded.seen_at`);
 
-const PRUNE = statement(`
+const PRUNE = defineStatement(`
   delete from seen_group where channel = :channel and account = :account and seen_at < (
     select seen_at from seen_group where channel = :channel and account = :account
     order by seen_at desc limit 1 offset ${KEPT - 1})`);
 
-const SEEN = statement(`
+const SEEN = defineStatement(`
   select channel, account, chat_id as "chatId", title, seen_at as "seenAt"
   from seen_group order by seen_at desc, chat_id`).rows<SeenGroup>();
 
-const FORGET = statement(`
+const FORGET = defineStatement(`
   delete from seen_group where channel = :channel and account = :account and chat_id = :chatId`);

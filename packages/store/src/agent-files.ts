@@ -1,56 +1,58 @@
 import type { OutboundFile, ReplyRoute } from '@parley/core';
-import { type Database, statement } from './database.ts';
+import { type Database, defineStatement } from './database.ts';
 import type { BytesOfRow, StoredFiles } from './files/stored-files.ts';
 import type { FileRef } from './rows.ts';
 
-/** A file and its bytes. */
 export interface AgentFile extends Pick<OutboundFile, 'kind' | 'name' | 'mimeType'> {
   readonly bytes: Uint8Array;
 }
 
 /**
  * The table `agent_file`: files that the agent sends, stored with their parts, and files returned
- * by tools. Turns and posts write it; deliveries, the tool `send_file` and the page read it.
+ * by tools. Turns and posts write the table; deliveries, the tool `send_file` and the page read it.
  */
-export function agentFileRepository(database: Database, files: StoredFiles) {
+export function createAgentFileRepository(database: Database, files: StoredFiles) {
   return {
-    /** Stores a file that a tool returned. Calling this again has no effect. */
+    /** Stores a file that a tool returned; repeated calls have no effect. */
     async keep(id: string, turnId: string, file: AgentFile, now: number): Promise<void> {
       const stored = await files.put(file.bytes);
-      const row = agentFileRow({ id, turnId, file, stored, now });
+      const row = toAgentFileRow({ id, turnId, file, stored, now });
       if ((await database.change('power-cut', INSERT_AGENT_FILE, row)) === 0)
         await files.release([stored]);
     },
     /**
-     * A file that a tool returned in this conversation; null if it does not exist or its bytes have
-     * been removed.
+     * Reads a file that a tool returned in this conversation; null if the file does not exist or
+     * its bytes have been removed.
      */
     async ofConversation(id: string, conversationId: string): Promise<AgentFile | null> {
-      return withBytes(
+      return readAgentFileBytes(
         files,
         await database.read((sql) => sql.get(OF_CONVERSATION, { id, conversationId })),
       );
     },
-    /** A part's bytes; null if they have been removed. */
+    /** Reads the bytes of a part's file; null if they have been removed. */
     async ofPart(partId: string): Promise<Uint8Array | null> {
       return files.read(await database.read((sql) => sql.get(OF_PART, { partId })));
     },
-    /** A file that was sent to a chat; null if it does not exist or its bytes have been removed. */
+    /**
+     * Reads a file that was sent to a chat; null if the file does not exist or its bytes have been
+     * removed.
+     */
     async ofChat(
       chat: Pick<ReplyRoute, 'channel' | 'account' | 'chatId'>,
       partId: string,
     ): Promise<AgentFile | null> {
-      return withBytes(
+      return readAgentFileBytes(
         files,
         await database.read((sql) => sql.get(OF_CHAT_PART, { ...chat, partId })),
       );
     },
     /**
-     * A file that was sent to a chat in a conversation, by the number of its part; null if it does
-     * not exist or no longer exists.
+     * Reads a file that was sent to a chat in a conversation, by part number; null if the file does
+     * not exist or has been removed.
      */
     async sentIn(conversationId: string, partSeq: number): Promise<AgentFile | null> {
-      return withBytes(
+      return readAgentFileBytes(
         files,
         await database.read((sql) => sql.get(SENT_IN, { conversationId, partSeq })),
       );
@@ -58,10 +60,10 @@ export function agentFileRepository(database: Database, files: StoredFiles) {
   };
 }
 
-export type AgentFileRepository = ReturnType<typeof agentFileRepository>;
+export type AgentFileRepository = ReturnType<typeof createAgentFileRepository>;
 
-/** The row for a file that belongs to a part or a turn, to be inserted together with its owner. */
-export function agentFileRow({
+/** Builds the row for a file, to be inserted together with its part or turn. */
+export function toAgentFileRow({
   id,
   partId = null,
   turnId = null,
@@ -79,14 +81,17 @@ export function agentFileRow({
   return { id, partId, turnId, kind, name, mimeType, size, fileId, now };
 }
 
-async function withBytes(files: StoredFiles, row: FileRow | undefined): Promise<AgentFile | null> {
+async function readAgentFileBytes(
+  files: StoredFiles,
+  row: FileRow | undefined,
+): Promise<AgentFile | null> {
   const bytes = await files.read(row);
   if (row === undefined || bytes === null) return null;
   const { kind, name, mimeType } = row;
   return { kind, name, mimeType, bytes };
 }
 
-export const INSERT_AGENT_FILE = statement(`
+export const INSERT_AGENT_FILE = defineStatement(`
   insert into agent_file (id, part_id, turn_id, kind, name, mime_type, size, file_id, created_at)
   values (:id, :partId, :turnId, :kind, :name, :mimeType, :size, :fileId, :now)
   on conflict (id) do nothing`);
@@ -95,22 +100,22 @@ interface FileRow extends Omit<AgentFile, 'bytes'>, BytesOfRow {}
 
 const BYTES = 'agent_file.bytes, agent_file.file_id as "fileId", agent_file.size';
 
-const OF_CONVERSATION = statement(`
+const OF_CONVERSATION = defineStatement(`
   select agent_file.kind, agent_file.name, agent_file.mime_type as "mimeType", ${BYTES}
   from agent_file join turn on turn.id = agent_file.turn_id
   where agent_file.id = :id and turn.conversation_id = :conversationId`).rows<FileRow>();
 
-const OF_PART = statement(
+const OF_PART = defineStatement(
   `select ${BYTES} from agent_file where part_id = :partId`,
 ).rows<BytesOfRow>();
 
-const OF_CHAT_PART = statement(`
+const OF_CHAT_PART = defineStatement(`
   select agent_file.kind, agent_file.name, agent_file.mime_type as "mimeType", ${BYTES}
   from agent_file join outbox on outbox.id = agent_file.part_id
   where outbox.id = :partId and outbox.channel = :channel and outbox.account = :account
     and outbox.chat_id = :chatId`).rows<FileRow>();
 
-const SENT_IN = statement(`
+const SENT_IN = defineStatement(`
   select agent_file.kind, agent_file.name, agent_file.mime_type as "mimeType", ${BYTES}
   from outbox join agent_file on agent_file.part_id = outbox.id
   where outbox.seq = :partSeq and exists (select 1 from inbox

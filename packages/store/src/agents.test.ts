@@ -1,15 +1,15 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { IndexedMemory } from './memory-index.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { message } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import { createMessage } from './testing/messages.ts';
 
 const MEMORY: IndexedMemory = {
   ...{ file: 'MEMORY.md', id: 'm1', type: 'fact', scope: 'user', person: null, words: 'person' },
   ...{ savedOn: null, channel: null, chatId: null, messageId: null },
 };
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`the data of several agents on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -19,7 +19,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     /** A message from an owner to an agent. */
     const owned = (id: string, conversationId: string, text: string) => {
-      const said = message(id, 'chat', {});
+      const said = createMessage(id, 'chat', {});
       return store.inbox.accept({
         ...{ ...said, conversationId, fromOwner: true },
         message: { ...said.message, text, messageId: id },
@@ -36,28 +36,28 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect((await store.memories.list()).map(({ id }) => id)).toEqual(['m1']);
     });
 
-    it("[F14] [G15] forgets what one agent's owners said to it, and nothing said to other agents", async () => {
+    it('[F14] [G15] forgets what owners wrote to one agent, without touching other agents', async () => {
       await owned('a', 'web:c', 'the heron flies');
       await owned('b', '@desk/web:c', 'the heron sleeps');
-      const all = { conversations: [], ownersToo: true, phrases: ['heron'], mark: '[x]' };
+      const all = { conversations: [], ownersToo: true, phrases: ['heron'] };
       await store.ofAgent('desk').forgetting.forget(all);
       const texts = async () =>
         (await store.inbox.ownerChats()).map(({ message: { text } }) => text).sort();
       expect((await store.inbox.recent(PLACE, 9)).map((row) => row.message.text)).toEqual([
         'the heron flies',
-        'the [x] sleeps',
+        'the [forgotten] sleeps',
       ]);
-      expect(await texts()).toEqual(['the [x] sleeps']);
-      const person = { persons: [], ownersToo: true, only: null, mark: '[x]', now: 1 };
+      expect(await texts()).toEqual(['the [forgotten] sleeps']);
+      const person = { persons: [], ownersToo: true, only: null, now: 1 };
       const nobody = { onStopped() {}, retell: () => ({ text: '' }) };
       await store.forgetting.forgetPerson({ ...person, ...nobody });
       expect((await store.inbox.recent(PLACE, 9)).map((row) => row.message.text)).toEqual([
-        '[x]',
-        'the [x] sleeps',
+        '[forgotten]',
+        'the [forgotten] sleeps',
       ]);
     });
 
-    it("[F05] [F14] finds where each agent's owner last wrote", async () => {
+    it("[F05] [F14] finds the chat in which each agent's owner last wrote", async () => {
       await owned('a', 'web:c', 'hello');
       expect(await store.inbox.ownerRoute('desk')).toBeNull();
       await owned('b', '@desk/web:c', 'hello');

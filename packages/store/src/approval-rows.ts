@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { fromCheckedJson } from './database.ts';
+import { decodeCheckedJson } from './database.ts';
 
 /**
- * The state of an approval. `expired`: not decided in time. `withdrawn`: its turn was stopped.
- * `auto`: allowed by the settings without asking. `answered`: a question asked by `ask_user` was
- * answered.
+ * `expired`: nobody decided in time. `withdrawn`: the turn that asked was stopped. `auto`: the
+ * settings allowed the call without asking. `answered`: a person answered a question from
+ * `ask_user`.
  */
 type ApprovalState =
   | 'pending'
@@ -17,39 +17,40 @@ type ApprovalState =
 
 /** A tool call that needs approval (G05), or a question asked by `ask_user`. */
 export interface NewApproval {
-  /** The code that people type. Codes are never reused. */
+  /** The code that people type to approve or deny; codes are never reused. */
   readonly code: string;
   readonly turnId: string;
-  /** Identifies the call in the turn's journal. */
+  /** Identifies the tool call in the turn's journal. */
   readonly callKey: string;
   readonly tool: string;
-  /** The arguments as shown to users. */
+  /** The tool call's arguments as shown to users. */
   readonly shown: string;
-  /** The author of the message that caused the call: `telegram:42`. */
+  /** The author of the message that caused the tool call: `telegram:42`. */
   readonly askedBy: string;
-  /** The place as shown to users: `telegram group -5`. */
+  /** The chat as shown to users: `telegram group -5`. */
   readonly place: string;
   /**
-   * The conversation in which the question is asked. It is answered there, or by the owner on the
+   * The conversation in which the question is asked and answered; an owner can also answer on the
    * page.
    */
   readonly askedIn: string;
-  /** The people, besides owners, who may decide. */
+  /** The people who may decide in addition to owners. */
   readonly approvers: readonly string[];
-  /** When it counts as refused, in ms. */
+  /** When an undecided approval counts as denied, in ms. */
   readonly expiresAt: number;
   /**
-   * The rule in `approvals.auto` that would always allow exactly this kind of call; absent if no
-   * rule is that narrow.
+   * The narrowest rule for `approvals.auto` that would always allow this kind of call; absent if no
+   * rule is narrow enough.
    */
   readonly rule?: string | null;
   /**
-   * Makes this a question: only `askedBy` may answer, with one of these choices or with free text.
+   * Turns the approval into a question: only `askedBy` may answer, with one of these choices or
+   * with free text.
    */
   readonly choices?: readonly string[] | null;
 }
 
-/** A question and its outcome. Times in ms. */
+/** An approval or question with its outcome. Times are in ms. */
 export interface Approval extends NewApproval {
   readonly rule: string | null;
   readonly choices: readonly string[] | null;
@@ -58,30 +59,30 @@ export interface Approval extends NewApproval {
   readonly conversationId: string;
   readonly state: ApprovalState;
   readonly askedAt: number;
-  /** The person who decided; null if nobody did. */
+  /** The person who decided; null if the approval was not decided by a person. */
   readonly decidedBy: string | null;
   readonly decidedAt: number | null;
-  /** The outcome of the call itself, once it has run. */
+  /** The outcome of the approved tool call, once it has run. */
   readonly result: 'done' | 'failed' | null;
 }
 
-/** A stored question; its approvers are separated by newlines. */
+/** A row of the table `approval`; its approvers are separated by newlines. */
 export interface ApprovalRow extends Omit<Approval, 'approvers' | 'choices'> {
   readonly approvers: string;
   readonly choices: string | null;
 }
 
-/** A stored question with its sequence number, which is the cursor for the next page. */
+/** An approval row with its sequence number, the cursor for the next page. */
 export type ListedRow = ApprovalRow & { readonly seq: number };
 
 const Choices = z.array(z.string());
 
-/** Converts a stored question to the type used outside the store. */
+/** Converts an approval row to the type used outside the store. */
 export function readApprovalRow({ approvers, choices, ...row }: ApprovalRow): Approval {
   return {
     ...row,
     approvers: approvers === '' ? [] : approvers.split('\n'),
-    choices: choices === null ? null : fromCheckedJson(Choices, choices, 'choices of a question'),
+    choices: choices === null ? null : decodeCheckedJson(Choices, choices, 'choices of a question'),
   };
 }
 

@@ -1,17 +1,24 @@
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { NewApproval } from './approval-rows.ts';
 import type { CommandTransaction } from './commands.ts';
 import type { Lease } from './rows.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, hold, idsOf, message, part } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import {
+  claimTurnOf,
+  createAnswer,
+  createMessage,
+  createPart,
+  listMessageIds,
+  startTurn,
+} from './testing/messages.ts';
 
 const EXPIRES = 1_000;
 const LANE = 'web:c1';
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`approvals and questions on ${database.name}`, () => {
     let store: Store;
     let lease: Lease;
@@ -19,9 +26,8 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     beforeEach(async () => {
       made = 0;
       store = await database.openEmpty();
-      await store.inbox.accept(message('m1'));
-      lease = await hold(store);
-      await claim(store, lease, 't1');
+      await store.inbox.accept(createMessage('m1'));
+      ({ lease } = await startTurn(store, 't1'));
     });
     afterAll(() => database.dispose());
 
@@ -39,13 +45,13 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       ...change,
     });
     const ask = (change: Partial<NewApproval> = {}) =>
-      store.approvals.ask(lease, question(change), [part('May I?')], 1);
+      store.approvals.ask(lease, question(change), [createPart('May I?')], 1);
     const command = <T>(
       run: (command: CommandTransaction) => Promise<T>,
       { at = 2, chat = 'c1' } = {},
     ) => {
       made += 1;
-      return store.inbox.command(message(`k${made}`, chat, { at }), run);
+      return store.inbox.command(createMessage(`k${made}`, chat, { at }), run);
     };
     const stop = (at = 2) => command((one) => one.stop(), { at });
     const decide = (
@@ -56,14 +62,14 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       command((one) => one.decideApproval({ code: null, verdict: 'denied', by: 'web:u2' }), {
         chat,
       });
-    /** The next worker does not know about the question. */
+    /** Begins work on the lane as another worker, which has not seen the question. */
     const begin = (now = 5) => {
       database.setTime(now + 100_000);
       const work = { conversationId: LANE, owner: 'w2', leaseMs: 1_000 };
       return store.lanes.begin(work, 'collect', 't2', now + 100_000);
     };
 
-    it('[G05] [D08] show that a turn is waiting for a decision until it is made', async () => {
+    it('[G05] [D08] shows that a turn is waiting for a decision until the decision is made', async () => {
       const awaits = async () => {
         const chat = { channel: 'web', account: 'default', chatId: 'c1' };
         return (await store.decisions.stories(chat, 9)).map(({ turn }) => turn?.awaits);
@@ -80,13 +86,13 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       ['in its own chat', 'c1'],
       ['in the chat of an owner', 'c9'],
     ])(
-      '[G05] put a decision from the page once into the chat where the question was asked: %s',
+      '[G05] sends a decision made on the page once to the chat where the question was asked: %s',
       async (_where, chatId) => {
-        await store.inbox.accept({ ...message('o1', chatId), fromOwner: true });
+        await store.inbox.accept({ ...createMessage('o1', chatId), fromOwner: true });
         await ask({ askedIn: `web:${chatId}` });
         const decideOnPage = (verdict: 'approved' | 'denied') =>
           store.approvals.decide('ABC234', { verdict, by: 'console:owner' }, 2, (found, route) => [
-            { ...part(found.kind), route },
+            { ...createPart(found.kind), route },
           ]);
         await decideOnPage('denied');
         expect(await decideOnPage('approved')).toMatchObject({ kind: 'closed' });
@@ -96,13 +102,13 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       },
     );
 
-    it('[G05] [D02] keep a turn with an open question from being claimed, and later messages wait behind it', async () => {
+    it('[G05] [D02] does not claim a turn with an open question, and later messages wait behind it', async () => {
       expect(await ask()).toBe('asked');
-      await store.inbox.accept(message('m2'));
+      await store.inbox.accept(createMessage('m2'));
       await store.lanes.release(lease);
       expect(await store.lanes.withWork(9, 10_000)).toEqual([]);
-      expect(await begin()).toEqual({ kind: 'none' });
-      expect(await store.outbox.next(part('').route)).toMatchObject({
+      expect(await begin()).toEqual({ kind: 'suspended' });
+      expect(await store.outbox.next(createPart('').route)).toMatchObject({
         part: { turnId: null, body: { plain: 'May I?' } },
       });
       await decide('approved');
@@ -110,27 +116,27 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       const again = await begin();
       if (again.kind !== 'turn') throw new Error(again.kind);
       expect(again.turn).toMatchObject({ turnId: 't1', resumed: true, attempts: 0 });
-      expect(idsOf(again.turn)).toEqual(['m1']);
-      await store.lanes.commit(again.lease, answer('t1', ['done']), 9);
-      expect(idsOf(await claim(store, again.lease, 't2'))).toEqual(['m2']);
+      expect(listMessageIds(again.turn)).toEqual(['m1']);
+      await store.lanes.commit(again.lease, createAnswer('t1', ['done']), 9);
+      expect(listMessageIds(await claimTurnOf(store, again.lease, 't2'))).toEqual(['m2']);
     });
 
-    it('[G05] are asked once per call, however often this is requested; a taken code is reported', async () => {
+    it('[G05] asks about a call once, even when asked repeatedly, and reports a code that is already in use', async () => {
       expect(await ask()).toBe('asked');
       expect(await ask({ code: 'ZZZ999' })).toBe('asked');
       expect(await ask({ callKey: 't1.0.1' })).toBe('code-taken');
       expect(await store.approvals.recent(9)).toHaveLength(1);
-      expect(await store.outbox.recent(part('').route, 9)).toHaveLength(1);
+      expect(await store.outbox.recent(createPart('').route, 9)).toHaveLength(1);
     });
 
-    it('[G05] [D02] cannot be asked by a worker that has lost the lane', async () => {
+    it('[G05] [D02] rejects a question from a worker that has lost the lane', async () => {
       await stop();
       expect(await ask()).toBe('fenced');
       expect(await store.approvals.allow(lease, question(), 1)).toBe('fenced');
       expect(await store.approvals.recent(9)).toEqual([]);
     });
 
-    it('[G05] count only one of two simultaneous decisions', async () => {
+    it('[G05] counts only one of two simultaneous decisions', async () => {
       await ask();
       const both = await Promise.all([
         decide('approved', { by: 'web:u2' }),
@@ -145,12 +151,12 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     it.each([
       ['at the deadline', EXPIRES, 'closed'],
       ['just before the deadline', EXPIRES - 1, 'decided'],
-    ])('[G05] a decision when %s', async (_when, at, kind) => {
+    ])('[G05] returns the right verdict for a decision when %s', async (_when, at, kind) => {
       await ask();
       expect(await decide('approved', { at })).toMatchObject({ kind });
     });
 
-    it('[G05] ignore a button press in another chat, and do not show the question there', async () => {
+    it('[G05] ignores a button press in another chat and does not show the question there', async () => {
       await ask({ askedIn: 'web:c9' });
       expect(await decide('approved')).toEqual({ kind: 'elsewhere' });
       expect(await list('c1')).toEqual({ kind: 'pending', approvals: [] });
@@ -159,13 +165,13 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await decide('approved', { chat: 'c9' })).toMatchObject({ kind: 'closed' });
     });
 
-    it('[G05] ignore a code that was never issued', async () => {
+    it('[G05] ignores an approval code that was never issued', async () => {
       await ask();
       expect(await decide('approved', { code: 'QQQ777' })).toEqual({ kind: 'unknown' });
-      expect(await begin()).toEqual({ kind: 'none' });
+      expect(await begin()).toEqual({ kind: 'suspended' });
     });
 
-    it('[G05] expire if nobody decides, and the turn continues', async () => {
+    it('[G05] expires an approval if nobody decides, and the turn continues', async () => {
       await ask();
       await store.lanes.release(lease);
       expect(await store.approvals.expire(EXPIRES - 1)).toEqual([]);
@@ -175,7 +181,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await begin()).toMatchObject({ kind: 'turn', turn: { turnId: 't1' } });
     });
 
-    it('[G05] stay open for exactly their time when the clock is set back', async () => {
+    it('[G05] keeps an approval open for exactly its duration when the clock is set back', async () => {
       await ask();
       await store.lanes.release(lease);
       const year = 365 * 24 * 3_600_000;
@@ -188,9 +194,9 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.approvals.expire(earlier + waits)).toEqual([LANE]);
     });
 
-    it('[G05] are withdrawn by /stop, which also sets waiting messages aside', async () => {
+    it('[G05] withdraws open approvals on /stop, which also sets waiting messages aside', async () => {
       await ask();
-      await store.inbox.accept(message('m2'));
+      await store.inbox.accept(createMessage('m2'));
       expect(await stop(3)).toMatchObject({
         stoppedTurn: 't1',
         setAside: 1,
@@ -201,11 +207,11 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       });
       expect(await decide('approved')).toMatchObject({ kind: 'closed' });
       expect(await begin()).toEqual({ kind: 'none' });
-      await store.inbox.accept(message('m3'));
+      await store.inbox.accept(createMessage('m3'));
       expect(await begin()).toMatchObject({ kind: 'turn', turn: { turnId: 't2' } });
     });
 
-    it('[G05] list only the open questions of this conversation when no code is given', async () => {
+    it('[G05] lists only the open questions of the current conversation when no code is given', async () => {
       await ask();
       expect(await list('c1')).toMatchObject({
         kind: 'pending',
@@ -214,7 +220,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await list('c9')).toEqual({ kind: 'pending', approvals: [] });
     });
 
-    it('[G05] record who decided, when, what, and how the call ended', async () => {
+    it('[G05] records who decided, when, what, and how the call ended', async () => {
       await ask();
       await decide('approved', { at: 7 });
       const settles = { callKey: 't1.0.0', failed: true };
@@ -260,7 +266,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.approvals.recent(9, 2)).toMatchObject([{ code: 'ABC234' }]);
     });
 
-    it('[G05] [U03] count only one of two simultaneous decisions on the page and in the chat', async () => {
+    it('[G05] [U03] counts only one of two simultaneous decisions on the page and in the chat', async () => {
       await ask({ askedIn: 'web:c9', rule: 'write:a' });
       const onPage = { verdict: 'denied', by: 'console:owner' } as const;
       const both = await Promise.all([
@@ -276,7 +282,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.approvals.waiting(3)).toEqual([]);
     });
 
-    it('[G05] [U03] are shown on the page until the deadline and cannot be decided there afterwards', async () => {
+    it('[G05] [U03] shows approvals on the page until the deadline and rejects decisions after it', async () => {
       await ask();
       expect(await store.approvals.waiting(EXPIRES - 1)).toMatchObject([{ code: 'ABC234' }]);
       expect(await store.approvals.waiting(EXPIRES)).toEqual([]);
@@ -287,14 +293,13 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await begin(EXPIRES);
     });
 
-    it('[G05] are closed once, and only then is the turn claimed, for random sequences of events', async () => {
+    it('[G05] closes each approval once before its turn can be claimed, for random sequences of events', async () => {
       const step = fc.constantFrom('approve', 'deny', 'expire', 'stop', 'later', 'begin');
       await fc.assert(
         fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
           store = await database.openEmpty();
-          await store.inbox.accept(message('m1'));
-          lease = await hold(store);
-          await claim(store, lease, 't1');
+          await store.inbox.accept(createMessage('m1'));
+          ({ lease } = await startTurn(store, 't1'));
           await ask();
           await store.lanes.release(lease);
           let now = 2;
@@ -319,7 +324,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
             if (state === 'pending') expect(closings).toBe(0);
           }
         }),
-        runs(database.name === 'SQLite' ? 25 : 10),
+        toRunOptions(database.name === 'SQLite' ? 25 : 10),
       );
     }, 60_000);
   });

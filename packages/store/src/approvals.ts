@@ -8,54 +8,62 @@ import {
   readApprovalRow,
 } from './approval-rows.ts';
 import type { ShownApproval } from './conversation-views/approvals.ts';
-import { lockLeased } from './conversations.ts';
-import { type Database, fromCheckedJson, type Sql, statement, toJson } from './database.ts';
+import { lockLeasedConversation } from './conversations.ts';
+import {
+  type Database,
+  decodeCheckedJson,
+  defineStatement,
+  encodeJson,
+  type Sql,
+} from './database.ts';
 import { insertParts } from './outbox-parts.ts';
 import type { CommitResult, Lease, NewPart } from './rows.ts';
 import { isUnfinished } from './turns.ts';
 
-/** The result of `/approve` or `/deny`. `closed`: the question was already decided or expired. */
+/**
+ * The result of `/approve` or `/deny`. `closed`: the approval was already decided or had expired.
+ */
 export type ApprovalVerdict =
   | { readonly kind: 'decided' | 'closed'; readonly approval: Approval }
-  /** The question was asked in another conversation, so nothing is decided here. */
+  /** The question was asked in another conversation and cannot be decided here. */
   | { readonly kind: 'elsewhere' }
   | { readonly kind: 'unknown' }
-  /** No code was given; `approvals` lists the open questions in this conversation. */
+  /** No code was given; `approvals` lists the open approvals in this conversation. */
   | { readonly kind: 'pending'; readonly approvals: readonly Approval[] };
 
 /**
- * Questions to people, each decided at most once. A turn with an open question is suspended: it is
- * not claimed, and no other turn starts in its conversation (D02). The turn writes the table
- * `approval`, and a command in the inbox decides; the next claim of the turn, the page and the
- * audit log read it.
+ * Approvals and questions to people, each decided at most once. A turn with an open question is
+ * suspended: no worker claims it, and no other turn starts in its conversation (D02). The turn
+ * writes the table `approval`, and a command in the inbox records the decision; the next claim of
+ * the turn, the page and the audit log read it.
  */
-export function approvalRepository(database: Database, newId: NewId) {
+export function createApprovalRepository(database: Database, newId: NewId) {
   return {
     /**
      * Stores the question with its outbox parts and suspends the turn, in one transaction that is
-     * fenced like a commit. A call is asked about only once, however often this runs.
+     * fenced like a commit. Repeated calls ask about the same tool call only once.
      */
     ask: (lease: Lease, approval: NewApproval, parts: readonly NewPart[], now: number) =>
       database.write((sql) => storeApproval(sql, { lease, approval, parts, now, newId })),
 
-    /** Records that the settings allowed a call without asking. */
+    /** Records that the settings allowed a tool call without asking. */
     allow: (lease: Lease, approval: NewApproval, now: number): Promise<CommitResult> =>
       database.write(async (sql) => {
-        if (!(await mayWrite(sql, lease, approval.turnId))) return 'fenced';
-        sql.send(ADD, newRow(approval, lease.conversationId, 'auto', now));
+        if (!(await canWriteTurn(sql, lease, approval.turnId))) return 'fenced';
+        sql.send(ADD, toApprovalRow(approval, lease.conversationId, 'auto', now));
         return 'committed';
       }),
 
-    /** The question about a call; null if none was asked. */
+    /** Finds the approval for a tool call; null if nobody was asked. */
     of: (turnId: string, callKey: string) =>
-      database.read((sql) => approvalOf(sql, turnId, callKey)),
+      database.read((sql) => findApproval(sql, turnId, callKey)),
 
     /** Closes expired questions and returns the conversations whose turns can resume. */
     expire: (now: number) => database.write((sql) => expireApprovals(sql, now)),
 
     /**
-     * Decides a question from the page, which shows it in full. As in a chat, a question is decided
-     * only once and only before its deadline.
+     * Records a decision made on the page, which shows the question in full. As in a chat, an
+     * approval is decided only once and only before its deadline.
      */
     decide: (
       code: string,
@@ -73,22 +81,22 @@ export function approvalRepository(database: Database, newId: NewId) {
         const isHere = askedIn === row.conversationId;
         const asked = await (isHere ? sql.get(ASKED_HERE, row) : sql.get(ASKED_OWNER, row));
         if (asked !== undefined) {
-          const route = fromCheckedJson(ReplyRoute, asked.route, 'reply route of a question');
+          const route = decodeCheckedJson(ReplyRoute, asked.route, 'reply route of a question');
           const about = [row.turnId];
           insertParts(sql, noticeOf(verdict, route), { turnId: null, about, now, newId });
         }
         return verdict;
       }),
 
-    /** The approvals waiting for a decision, oldest first, with the names of people and chats. */
+    /** Lists open approvals, oldest first, with the names of people and chats. */
     async waiting(now: number): Promise<readonly ShownApproval[]> {
       const { showApprovals } = await import('./conversation-views/approvals.ts');
       return database.read(async (sql) => showApprovals(sql, await sql.all(WAITING, { now })));
     },
 
     /**
-     * The audit log: the newest `limit` questions, newest first, with names. With `before`, only
-     * those with a smaller `seq`.
+     * Returns the newest `limit` approvals for the audit log, newest first, with names. With
+     * `before`, returns only approvals with a smaller `seq`.
      */
     async recent(limit: number, before: number | null = null): Promise<readonly ShownApproval[]> {
       const { showApprovals } = await import('./conversation-views/approvals.ts');
@@ -98,7 +106,7 @@ export function approvalRepository(database: Database, newId: NewId) {
   };
 }
 
-interface Asking {
+interface ApprovalQuestion {
   readonly lease: Lease;
   readonly approval: NewApproval;
   readonly parts: readonly NewPart[];
@@ -108,26 +116,26 @@ interface Asking {
 
 async function storeApproval(
   sql: Sql,
-  { lease, approval, parts, now, newId }: Asking,
+  { lease, approval, parts, now, newId }: ApprovalQuestion,
 ): Promise<'asked' | 'code-taken' | 'fenced'> {
-  if (!(await mayWrite(sql, lease, approval.turnId))) return 'fenced';
-  if ((await sql.run(ADD, newRow(approval, lease.conversationId, 'pending', now))) === 0) {
-    const known = await approvalOf(sql, approval.turnId, approval.callKey);
+  if (!(await canWriteTurn(sql, lease, approval.turnId))) return 'fenced';
+  if ((await sql.run(ADD, toApprovalRow(approval, lease.conversationId, 'pending', now))) === 0) {
+    const known = await findApproval(sql, approval.turnId, approval.callKey);
     return known === null ? 'code-taken' : 'asked';
   }
   sql.send(SUSPEND, { id: approval.turnId, code: approval.code });
-  // A question's parts are not parts of the answer, so they belong to no turn, although they
-  // contain text from the people in its turn.
+  // A question's parts are not part of the answer, so they belong to no turn, although they contain
+  // text from the people in the turn.
   insertParts(sql, parts, { turnId: null, about: [approval.turnId], now, newId });
   return 'asked';
 }
 
-/** Whether the lease still holds the lane and this turn is its unfinished one. */
-async function mayWrite(sql: Sql, lease: Lease, turnId: string): Promise<boolean> {
-  return (await lockLeased(sql, lease)) !== null && isUnfinished(sql, lease, turnId);
+/** Whether the lease still holds the lane and this turn is the lane's unfinished turn. */
+async function canWriteTurn(sql: Sql, lease: Lease, turnId: string): Promise<boolean> {
+  return (await lockLeasedConversation(sql, lease)) !== null && isUnfinished(sql, lease, turnId);
 }
 
-/** A person's decision. If `code` is null, only lists the open questions. */
+/** A person's decision on an approval. If `code` is null, the open approvals are only listed. */
 export interface ApprovalDecision {
   readonly code: string | null;
   readonly verdict: 'approved' | 'denied';
@@ -136,9 +144,9 @@ export interface ApprovalDecision {
 }
 
 /**
- * Decides a question once, in the conversation where it was asked and people have read it. Only the
- * first button press counts, and none after the deadline. Every function that closes questions
- * writes the question first and its turn second, so they cannot deadlock.
+ * Decides an approval once, in the conversation where people have read the question. Only the first
+ * button press before the deadline counts. Every function that closes approvals writes the approval
+ * first and its turn second, so they cannot deadlock.
  */
 export async function decideApproval(
   sql: Sql,
@@ -159,12 +167,12 @@ export async function decideApproval(
       ? { kind: 'closed', approval }
       : { kind: 'elsewhere' };
   }
-  letGoOn(sql, [row]);
+  releaseTurns(sql, [row]);
   return { kind: 'decided', approval: readApprovalRow(row) };
 }
 
 /**
- * Withdraws a conversation's open questions. Anything that stops a turn must also end its
+ * Withdraws a conversation's open approvals. Code that stops a turn must also end the turn's
  * suspension.
  */
 export function withdrawApprovals(
@@ -179,94 +187,96 @@ export function withdrawApprovals(
 async function expireApprovals(sql: Sql, now: number): Promise<readonly string[]> {
   const changed = await sql.all(EXPIRE, { now });
   const rows = changed.filter(({ state }) => state === 'expired');
-  letGoOn(sql, rows);
+  releaseTurns(sql, rows);
   return [...new Set(rows.map((row) => row.conversationId))];
 }
 
-/** Allows turns to be claimed again after their questions were closed. */
-export function letGoOn(sql: Sql, rows: readonly ApprovalRow[]): void {
+/** Allows turns to be claimed again after their approvals were closed. */
+export function releaseTurns(sql: Sql, rows: readonly ApprovalRow[]): void {
   for (const { turnId: id, code } of rows) sql.send(GO_ON, { id, code });
 }
 
-/** The row for a question to be asked, or for one that the settings have already answered. */
-function newRow(
+/**
+ * Builds the row for an approval that people will be asked about or that the settings have already
+ * allowed.
+ */
+function toApprovalRow(
   { approvers, rule = null, choices = null, ...approval }: NewApproval,
   conversationId: string,
   state: 'pending' | 'auto',
   now: number,
 ) {
   const decidedAt = state === 'auto' ? now : null;
-  // Person ids contain no whitespace.
+  // Person ids contain no whitespace, so a newline can separate them.
   const lines = approvers.join('\n');
-  const list = choices === null ? null : toJson(choices);
+  const list = choices === null ? null : encodeJson(choices);
   const row = { ...approval, rule, approvers: lines, choices: list };
   return { ...row, conversationId, state, now, decidedAt };
 }
 
-async function approvalOf(sql: Sql, turnId: string, callKey: string): Promise<Approval | null> {
+async function findApproval(sql: Sql, turnId: string, callKey: string): Promise<Approval | null> {
   const row = await sql.get(BY_CALL, { turnId, callKey });
   return row === undefined ? null : readApprovalRow(row);
 }
 
-const ADD = statement(`
+const ADD = defineStatement(`
   insert into approval (code, conversation_id, turn_id, call_key, tool, shown, asked_by, place,
     asked_in, approvers, state, asked_at, expires_at, decided_at, rule, choices)
   values (:code, :conversationId, :turnId, :callKey, :tool, :shown, :askedBy, :place,
     :askedIn, :approvers, :state, :now, :expiresAt, :decidedAt, :rule, :choices)
   on conflict do nothing`);
 
-// The turn got this far without crashing its worker, so its attempts are counted from 0 again.
-const SUSPEND = statement('update turn set awaits = :code, attempts = 0 where id = :id');
+// The turn suspended itself without crashing its worker, so its attempts are counted from 0 again.
+const SUSPEND = defineStatement('update turn set awaits = :code, attempts = 0 where id = :id');
 
-const GO_ON = statement('update turn set awaits = null where id = :id and awaits = :code');
+const GO_ON = defineStatement('update turn set awaits = null where id = :id and awaits = :code');
 
-const BY_CODE = statement(
+const BY_CODE = defineStatement(
   `select ${APPROVAL_COLUMNS} from approval where code = :code`,
 ).rows<ApprovalRow>();
 
-const BY_CALL = statement(
+const BY_CALL = defineStatement(
   `select ${APPROVAL_COLUMNS} from approval where turn_id = :turnId and call_key = :callKey`,
 ).rows<ApprovalRow>();
 
-const ASKED_HERE = statement(
+const ASKED_HERE = defineStatement(
   'select route from inbox where turn_id = :turnId order by seq desc limit 1',
 ).rows<{ readonly route: string }>();
 
 // A question about another person's call is asked in the chat that an owner used last.
-const ASKED_OWNER = statement(`
+const ASKED_OWNER = defineStatement(`
   select route from inbox where from_owner = 1 and conversation_id = :askedIn
   order by seq desc limit 1`).rows<{ readonly route: string }>();
 
-const NEWEST = statement(`
+const NEWEST = defineStatement(`
   select ${APPROVAL_COLUMNS}, seq from approval where seq < :before and choices is null
   order by seq desc limit :limit`).rows<ListedRow>();
 
-const WAITING = statement(`
+const WAITING = defineStatement(`
   select ${APPROVAL_COLUMNS}, seq from approval where state = 'pending' and expires_at > :now and choices is null
   order by expires_at`).rows<ListedRow>();
 
-/** A conversation's open approvals, oldest first. */
-export const OPEN_IN = statement(`
+export const OPEN_IN = defineStatement(`
   select ${APPROVAL_COLUMNS} from approval
   where asked_in = :conversationId and state = 'pending' and expires_at > :now
     and choices is null order by seq`).rows<ApprovalRow>();
 
-const DECIDE = statement(`
+const DECIDE = defineStatement(`
   update approval set state = :verdict, decided_by = :by, decided_at = :now
   where code = :code and state = 'pending' and expires_at > :now and asked_in = :conversationId
     and choices is null
   returning ${APPROVAL_COLUMNS}`).rows<ApprovalRow>();
 
-const WITHDRAW = statement(`
+const WITHDRAW = defineStatement(`
   update approval set state = 'withdrawn', decided_by = :by, decided_at = :now
   where conversation_id = :conversationId and state = 'pending'`);
 
 /**
- * If the clock was set back, a question may have been asked in what is now the future. Its deadline
- * is then counted from now, so it never stays open longer than intended and a clock change does not
- * close it either.
+ * If the clock was set back, the time at which a question was asked may lie in the future. Its
+ * deadline is then counted from now, so that a clock change neither extends nor closes the
+ * question.
  */
-const EXPIRE = statement(`
+const EXPIRE = defineStatement(`
   update approval set state = case when expires_at <= :now then 'expired' else state end,
     decided_at = case when expires_at <= :now then :now else decided_at end,
     expires_at = case when expires_at > :now then :now + (expires_at - asked_at) else expires_at end,

@@ -1,17 +1,17 @@
 import { z } from 'zod';
-import { fromJson, type Sql, statement } from './database.ts';
+import { decodeJson, defineStatement, type Sql } from './database.ts';
 
 /**
- * What the model wrote in one step besides its answer, truncated. It is shown only to people who
- * investigate how an answer came about.
+ * Text, reasoning and calls that the model produced in one step besides its answer, truncated.
+ * These details are shown only to people who investigate how an answer came about.
  */
 export interface StepAside {
-  /** The step's number in the journal. */
+  /** The number of the step in the journal. */
   readonly step: number;
   readonly reasoning: string;
-  /** The full length of its reasoning, in characters. */
+  /** The full length of the model's reasoning, in characters. */
   readonly reasoningCharacters: number;
-  /** Calls that the model wrote as plain text and that were not run, with the reason. */
+  /** Tool calls that the model wrote as plain text and that were not run, with the reason. */
   readonly dropped: readonly { readonly raw: string; readonly problem: string }[];
 }
 
@@ -23,16 +23,16 @@ const Content = z.object({
   }),
 });
 
-/** The asides from a turn's steps, in order. */
+/** Reads the asides of a turn's steps, in order. */
 export async function readAsides(sql: Sql, turnId: string): Promise<readonly StepAside[]> {
   const rows = await sql.all(STEPS, { turnId });
   return rows.flatMap(({ step, content }) => {
-    const { data } = Content.safeParse(fromJson(content));
+    const { data } = Content.safeParse(decodeJson(content));
     return data === undefined ? [] : [{ step, ...data.aside }];
   });
 }
 
-const STEPS = statement(`
+const STEPS = defineStatement(`
   select step_index as step, content from turn_step
   where turn_id = :turnId and content like '%"aside"%' order by step_index`).rows<{
   readonly step: number;

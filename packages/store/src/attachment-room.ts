@@ -1,29 +1,26 @@
 import type { ChatKey } from './conversations.ts';
-import { type Database, type Sql, statement } from './database.ts';
+import { type Database, defineStatement, type Sql } from './database.ts';
 import { NO_REF } from './files/byte-store.ts';
 import { HAS_BYTES, type StoredFiles } from './files/stored-files.ts';
 
-/** A sender, identified by the platform that an account belongs to. */
+/** A sender as identified by the platform of an account. */
 export interface SenderKey extends Pick<ChatKey, 'channel' | 'account'> {
   readonly person: string;
 }
 
-interface RoomDeps {
+interface AttachmentRoomDeps {
   readonly database: Database;
   readonly files: StoredFiles;
 }
 
-/**
- * Why an attachment was not fetched although its message was complete: the message no longer needs
- * an answer.
- */
+/** Why an attachment was not fetched: its message no longer needs an answer. */
 const ANSWERED_BEFORE_FETCH = 'its message was answered or dropped before the file arrived';
 
-/** How many files have their bytes dropped in one transaction. */
+/** The number of files whose bytes are dropped in one transaction. */
 const FILES_AT_ONCE = 5;
 
-/** How much is stored, and what is dropped to free space. */
-export function attachmentRoom(deps: RoomDeps) {
+/** Measures how much is stored and drops files to free space. */
+export function createAttachmentRoom(deps: AttachmentRoomDeps) {
   const { database } = deps;
   return {
     /**
@@ -33,14 +30,14 @@ export function attachmentRoom(deps: RoomDeps) {
     async bytesKept(): Promise<number> {
       return (await database.read((sql) => sql.get(BYTES_KEPT)))?.kept ?? 0;
     },
-    /** How many files from one sender are stored, and their total size in bytes. */
+    /** The number of stored files from one sender, and their total size in bytes. */
     async keptOf(sender: SenderKey): Promise<{ readonly files: number; readonly bytes: number }> {
       return (await database.read((sql) => sql.get(KEPT_OF, sender))) ?? { files: 0, bytes: 0 };
     },
     /**
      * Drops bytes that no turn will read: attachments fetched before `before` whose message is
      * done, and the agent's files that no pending part needs. The rows stay, so that the history
-     * can show that there was a file.
+     * can show that a file was sent.
      */
     async forget(before: number, now: number): Promise<void> {
       await database.change('process', END_LATE, { now, reason: ANSWERED_BEFORE_FETCH });
@@ -49,21 +46,24 @@ export function attachmentRoom(deps: RoomDeps) {
       await dropAll(deps, (sql) => sql.all(SOME_AGENTS, { before }), dropAgentFile);
     },
     /**
-     * Drops view-once files whose message is done: their bytes, and the keys with which they could
-     * be fetched again.
+     * Drops the bytes of view-once files whose message is done, and the keys that could fetch them
+     * again.
      */
     forgetViewOnce: (): Promise<void> => dropViewOnce(deps),
-    /** Drops the bytes of one sender's files whose message is done, whenever they were fetched. */
+    /**
+     * Drops the bytes of one sender's files whose message is done, however recently they were
+     * fetched.
+     */
     forgetOf: (sender: SenderKey): Promise<void> =>
       dropAll(deps, (sql) => sql.all(SOME_OF, sender), dropAttachment),
   };
 }
 
-function dropViewOnce(deps: RoomDeps): Promise<void> {
-  return dropAll(deps, (sql) => sql.all(SOME_VIEW_ONCE), dropForGood);
+function dropViewOnce(deps: AttachmentRoomDeps): Promise<void> {
+  return dropAll(deps, (sql) => sql.all(SOME_VIEW_ONCE), dropPermanently);
 }
 
-const BYTES_KEPT = statement(`
+const BYTES_KEPT = defineStatement(`
   select coalesce((select sum(size) from attachment where ${HAS_BYTES}), 0)
     + coalesce((select sum(size) from agent_file where ${HAS_BYTES}), 0) as kept`).rows<{
   readonly kept: number;
@@ -72,19 +72,19 @@ const BYTES_KEPT = statement(`
 const OF_SENDER = `
   ${HAS_BYTES} and channel = :channel and account = :account and person = :person`;
 
-const KEPT_OF = statement(`
+const KEPT_OF = defineStatement(`
   select count(*) as files, coalesce(sum(size), 0) as bytes from attachment where ${OF_SENDER}`).rows<{
   readonly files: number;
   readonly bytes: number;
 }>();
 
 /**
- * Drops the bytes from the rows in small batches and then removes the files that no row refers to.
+ * Drops the bytes from the rows in small batches and then removes files that no row refers to.
  * Bytes that version 0.1.0 stored in rows are overwritten on disk when they are dropped, so a batch
  * contains only a few files.
  */
 async function dropAll<Row extends { readonly fileId: string | null }>(
-  { database, files }: RoomDeps,
+  { database, files }: AttachmentRoomDeps,
   some: (sql: Sql) => Promise<readonly Row[]>,
   drop: (sql: Sql, row: Row) => void,
 ): Promise<void> {
@@ -102,7 +102,7 @@ async function dropAll<Row extends { readonly fileId: string | null }>(
 const IS_OVER = `exists (select 1 from inbox
   where inbox.seq = attachment.inbox_seq and inbox.state = 'done')`;
 
-const END_LATE = statement(`
+const END_LATE = defineStatement(`
   update attachment set state = 'failed', reason = :reason, updated_at = :now
   where state = 'pending' and ${IS_OVER}`);
 
@@ -115,25 +115,25 @@ interface NamedAttachment {
   readonly fileId: string | null;
 }
 
-const SOME_BYTES = statement(`${SOME}
+const SOME_BYTES = defineStatement(`${SOME}
   where ${HAS_BYTES} and updated_at < :before and ${IS_OVER}
   order by updated_at limit ${FILES_AT_ONCE}`).rows<NamedAttachment>();
 
-const SOME_OF = statement(`${SOME}
+const SOME_OF = defineStatement(`${SOME}
   where ${OF_SENDER} and ${IS_OVER} limit ${FILES_AT_ONCE}`).rows<NamedAttachment>();
 
-// The same condition as in the partial index.
-const SOME_VIEW_ONCE = statement(`${SOME}
+// This condition must match the one in the partial index.
+const SOME_VIEW_ONCE = defineStatement(`${SOME}
   where view_once = 1 and ref <> '${NO_REF}' and ${IS_OVER} limit ${FILES_AT_ONCE}`).rows<NamedAttachment>();
 
-/** Also gives up a pending fetch, whose bytes would otherwise arrive afterwards. */
-const DROP_FOR_GOOD = statement(`
+/** Pending fetches are canceled too, because their bytes would otherwise arrive afterwards. */
+const DROP_FOR_GOOD = defineStatement(`
   update attachment set bytes = null, file_id = null, ref = '${NO_REF}', text = null,
     reason = case when state = 'pending' then '${ANSWERED_BEFORE_FETCH}' else reason end,
     state = case when state = 'pending' then 'failed' else state end
   where inbox_seq = :messageSeq and attachment_index = :index`);
 
-const DROP_ATTACHMENT = statement(`
+const DROP_ATTACHMENT = defineStatement(`
   update attachment set bytes = null, file_id = null
   where inbox_seq = :messageSeq and attachment_index = :index`);
 
@@ -142,15 +142,17 @@ interface NamedAgentFile {
   readonly fileId: string | null;
 }
 
-const SOME_AGENTS = statement(`
+const SOME_AGENTS = defineStatement(`
   select id, file_id as "fileId" from agent_file where ${HAS_BYTES} and created_at < :before
     and not exists (select 1 from outbox
       where outbox.id = agent_file.part_id and outbox.state in ('pending', 'sending'))
   order by created_at limit ${FILES_AT_ONCE}`).rows<NamedAgentFile>();
 
-const DROP_AGENT = statement('update agent_file set bytes = null, file_id = null where id = :id');
+const DROP_AGENT = defineStatement(
+  'update agent_file set bytes = null, file_id = null where id = :id',
+);
 
-function dropForGood(sql: Sql, row: NamedAttachment): void {
+function dropPermanently(sql: Sql, row: NamedAttachment): void {
   sql.send(DROP_FOR_GOOD, { messageSeq: row.messageSeq, index: row.index });
 }
 

@@ -1,13 +1,13 @@
 import type { Attachment } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { dynamicStatement, parseStoreUrl } from './database.ts';
+import { defineDynamicStatement, parseStoreUrl } from './database.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
 import type { AdmittedMessage } from './rows.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
 import type { Store } from './store.ts';
 import { TABLE_LIST } from './tables.ts';
-import { bothDatabases } from './testing/databases.ts';
-import { answer, claim, hold, idsOf, message } from './testing/messages.ts';
+import { listBothDatabases } from './testing/databases.ts';
+import { createAnswer, createMessage, listMessageIds, startTurn } from './testing/messages.ts';
 
 const PHOTO: Attachment = { kind: 'image', name: 'cat.jpg', mimeType: 'image/jpeg', ref: 'p' };
 const REPORT: Attachment = { kind: 'document', size: 9, ref: 'r' };
@@ -17,11 +17,11 @@ const KEY = { channel: 'web', account: 'default', chatId: 'c1', messageId: 'm1' 
 const WAIT = 60_000;
 
 function withFiles(id: string, attachments: readonly Attachment[], at = 0): AdmittedMessage {
-  const plain = message(id, 'c1', { at });
+  const plain = createMessage(id, 'c1', { at });
   return { ...plain, message: { ...plain.message, attachments: [...attachments] } };
 }
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of listBothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`attachments on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -38,10 +38,10 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     const begin = async (now: number) => {
       const work = { conversationId: 'web:c1', owner: 'w', leaseMs: 1_000 };
       const started = await store.lanes.begin(work, 'collect', `t${now}`, now);
-      return started.kind === 'turn' ? idsOf(started.turn) : started.kind;
+      return started.kind === 'turn' ? listMessageIds(started.turn) : started.kind;
     };
 
-    it('[F10] are stored once with their message, and not if the message was not accepted', async () => {
+    it('[F10] stores attachments once with their message, and not if the message was not accepted', async () => {
       await store.inbox.accept(withFiles('m1', [PHOTO, REPORT]));
       expect(await store.inbox.accept(withFiles('m1', [PHOTO, REPORT]))).toBe('duplicate');
       expect(await store.inbox.accept(withFiles('m2', [PHOTO]), 1)).toBe('full');
@@ -52,7 +52,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.attachments.due('web', 'other', 0, 10)).toEqual([]);
     });
 
-    it('[F10] keep their bytes unchanged', async () => {
+    it('[F10] stores attachment bytes unchanged', async () => {
       await store.inbox.accept(withFiles('m1', [PHOTO, REPORT]));
       const photo = await first();
       await store.attachments.keep(photo, BYTES, 1);
@@ -64,7 +64,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[F10] are retried when due, until they finally fail', async () => {
+    it('[F10] retries attachments when due, until they finally fail', async () => {
       await store.inbox.accept(withFiles('m1', [PHOTO]));
       const photo = await first();
       await store.attachments.retryLater(photo, 500, 1);
@@ -79,8 +79,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.attachments.bytes(photo)).toBeNull();
     });
 
-    it('[F10] make the lane wait until they have been fetched', async () => {
-      await store.inbox.accept(message('m0', 'c1'));
+    it('[F10] makes the lane wait until its attachments have been fetched', async () => {
+      await store.inbox.accept(createMessage('m0', 'c1'));
       await store.inbox.accept(withFiles('m1', [PHOTO]));
       expect(await begin(1)).toBe('none');
       expect(await store.lanes.withWork(5, 10_000)).toEqual(['web:c1']);
@@ -88,7 +88,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await begin(3)).toEqual(['m0', 'm1']);
     });
 
-    it('[F10] [D13] are not waited for after the clock was set back', async () => {
+    it('[F10] [D13] does not make the lane wait for attachments after the clock was set back', async () => {
       const then = 10 ** 12;
       await store.inbox.accept(withFiles('m1', [PHOTO], then));
       expect(await due(then - 3_600_000)).toHaveLength(1);
@@ -98,19 +98,19 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await begin(then - 3_600_000)).toEqual(['m1']);
     });
 
-    it('[F10] make the lane wait for at most a minute', async () => {
+    it('[F10] makes the lane wait for attachments for at most a minute', async () => {
       await store.inbox.accept(withFiles('m1', [PHOTO]));
       expect(await begin(WAIT - 1)).toBe('none');
       expect(await begin(WAIT)).toEqual(['m1']);
     });
 
-    it('[F10] get a full minute of their own after an older message has waited for its files', async () => {
+    it("[F10] waits a full minute for a message's files even after an older message has waited for its own", async () => {
       await store.inbox.accept(withFiles('m1', [PHOTO]));
       await store.inbox.accept(withFiles('m2', [REPORT], WAIT - 1));
       expect(await begin(WAIT)).toEqual(['m1']);
     });
 
-    it('[F10] are replaced when their author replaces them, and kept when only the text changes', async () => {
+    it('[F10] replaces attachments when their author replaces them, and keeps them when only the text changes', async () => {
       await store.inbox.accept(withFiles('m1', [PHOTO]));
       const photo = await first();
       await store.attachments.keep(photo, BYTES, 1);
@@ -120,7 +120,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await due()).toMatchObject([{ attachment: REPORT }]);
     });
 
-    it('[F10] are not fetched after their message was withdrawn', async () => {
+    it('[F10] does not fetch attachments after their message was withdrawn', async () => {
       await store.inbox.accept(withFiles('m1', [PHOTO]));
       const photo = await first();
       await store.inbox.revise(KEY, null);
@@ -131,7 +131,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[F10] store the transcript of what was said in them', async () => {
+    it('[F10] stores the transcript of speech in an attachment', async () => {
       await store.inbox.accept(withFiles('m1', [PHOTO]));
       const voice = await first();
       await store.attachments.keepText(voice, 'hello', 1);
@@ -140,15 +140,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[F10] lose their bytes only when their turn is over and they are old', async () => {
+    it('[F10] drops attachment bytes only when their turn is over and they are old', async () => {
       await store.inbox.accept(withFiles('m1', [PHOTO]));
       const photo = await first();
       await store.attachments.keep(photo, BYTES, 10);
       await store.attachments.forget(11, 11);
       expect(await store.attachments.bytes(photo)).not.toBeNull();
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
-      await store.lanes.commit(lease, answer('t1', ['a cat']), 12);
+      const { lease } = await startTurn(store, 't1');
+      await store.lanes.commit(lease, createAnswer('t1', ['a cat']), 12);
       await store.attachments.forget(10, 12);
       expect(await store.attachments.bytes(photo)).not.toBeNull();
       expect(await store.attachments.bytesKept()).toBe(BYTES.length);
@@ -160,7 +159,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[F18] are dropped after their turn if they are view-once, with the keys to fetch them again', async () => {
+    it('[F18] drops view-once attachments after their turn, with the keys to fetch them again', async () => {
       const once: Attachment = { ...PHOTO, viewOnce: true, ref: 'the key' };
       await store.inbox.accept(withFiles('m1', [once, REPORT]));
       const photo = await first();
@@ -169,11 +168,10 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.attachments.keep({ ...photo, index: 1 }, BYTES, 10);
       await store.attachments.forgetViewOnce();
       expect(await store.attachments.bytes(photo)).not.toBeNull();
-      const lease = await hold(store);
-      const turn = await claim(store, lease, 't1');
-      // Rows that are kept longer than the file do not contain the key.
+      const { lease, turn } = await startTurn(store, 't1');
+      // These rows are kept longer than the file and must not contain its key.
       expect(JSON.stringify(turn)).not.toContain('the key');
-      await store.lanes.commit(lease, answer('t1', ['a cat']), 12);
+      await store.lanes.commit(lease, createAnswer('t1', ['a cat']), 12);
       await store.attachments.forgetViewOnce();
       expect(await store.attachments.bytes(photo)).toBeNull();
       expect(await store.attachments.bytes({ ...photo, index: 1 })).not.toBeNull();
@@ -184,13 +182,15 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const address = parseStoreUrl(database.url());
       const raw = address.dialect === 'sqlite' ? openSqlite(address) : await openPostgres(address);
       for (const [table] of TABLE_LIST) {
-        const rows = await raw.read((sql) => sql.all(dynamicStatement(`select * from ${table}`)));
+        const rows = await raw.read((sql) =>
+          sql.all(defineDynamicStatement(`select * from ${table}`)),
+        );
         expect(JSON.stringify(rows)).not.toContain('the key');
       }
       await raw.close();
     });
 
-    it('[F18] are not stored if they are view-once and arrive after their turn', async () => {
+    it('[F18] does not store view-once attachments that arrive after their turn', async () => {
       await store.inbox.accept(withFiles('m1', [{ ...PHOTO, viewOnce: true }]));
       const photo = await first();
       await store.inbox.revise(KEY, null);

@@ -1,73 +1,78 @@
 import type { Attachment, InboundMessage } from '@parley/core';
-import { attachmentRoom } from './attachment-room.ts';
+import { createAttachmentRoom } from './attachment-room.ts';
 import type { MessageKey } from './conversations.ts';
-import { type Database, type Sql, statement, toJson } from './database.ts';
-import { isDue } from './due.ts';
+import { type Database, defineStatement, encodeJson, type Sql } from './database.ts';
+import { isDueCondition } from './due.ts';
 import { type BytesOfRow, HAS_BYTES, type StoredFiles } from './files/stored-files.ts';
 import type { FileRef, InboxRow } from './rows.ts';
 
-/** Identifies an attachment by its message and its index in that message, from 0. */
+/** Identifies an attachment by its message and its zero-based index in that message. */
 export interface AttachmentKey {
   readonly messageSeq: number;
   readonly index: number;
 }
 
-/** An attachment that still has to be fetched from the platform. Sizes in bytes, times in ms. */
+/**
+ * An attachment that still has to be fetched from the platform. Sizes are in bytes, times in ms.
+ */
 export interface DueAttachment extends AttachmentKey {
   readonly conversationId: string;
   readonly attachment: Attachment;
-  /** How many attempts have failed so far. */
+  /** The number of failed fetch attempts. */
   readonly attempts: number;
-  /** How many bytes have already been fetched for the same message. */
+  /** The number of bytes already fetched for the same message. */
   readonly bytesTaken: number;
   /**
-   * Its sender, as identified by the platform; for rows written by version 0.1.0, its conversation.
+   * The sender as identified by the platform; for rows written by version 0.1.0, the conversation.
    */
   readonly person: string;
-  /** Whether an owner sent it in a direct chat. */
+  /** Whether an owner sent the attachment in a direct chat. */
   readonly fromOwner: boolean;
 }
 
-/** An attachment as a turn sees it. Its bytes are read separately. */
+/** An attachment as a turn sees it, without its bytes. */
 export interface StoredAttachment extends AttachmentKey {
   readonly kind: Attachment['kind'];
-  /** Chosen by its sender; never trusted. */
+  /** Chosen by the sender, so it is not trusted. */
   readonly name: string | null;
   readonly mimeType: string | null;
   readonly state: 'pending' | 'ready' | 'failed';
-  /** Why it failed, worded to follow "because"; otherwise null. */
+  /** Why fetching failed, worded to follow "because"; null otherwise. */
   readonly reason: string | null;
-  /** Its transcribed speech, once available. */
+  /** The transcript of the attachment's speech, once available. */
   readonly text: string | null;
-  /** In bytes; null if unknown. */
+  /** Size in bytes; null if unknown. */
   readonly size: number | null;
-  /** 1 if its bytes are stored. */
+  /** 1 if the attachment's bytes are stored. */
   readonly isKept: 0 | 1;
-  /** 1 if its sender marked it as view-once, so that nothing of it is kept after its turn (F18). */
+  /**
+   * 1 if the sender marked the attachment as view-once, so that nothing of it is kept after its
+   * turn (F18).
+   */
   readonly isViewOnce: 0 | 1;
 }
 
-/** A file of a message and its bytes. Its name is untrusted. */
+/** A file of a message with its bytes; its name is untrusted. */
 export interface KeptFile extends Pick<StoredAttachment, 'name' | 'mimeType'> {
   readonly bytes: Uint8Array;
 }
 
 /**
- * Files sent by people. Their rows are stored with the message; the gateway that owns the account
- * fetches the bytes into the store, so that a worker on any machine can read them.
+ * Files sent by people. Attachment rows are stored with the message; the gateway that owns the
+ * account fetches the bytes into the store, so that a worker on any machine can read them.
  */
-export type AttachmentRepository = ReturnType<typeof attachmentRepository>;
+export type AttachmentRepository = ReturnType<typeof createAttachmentRepository>;
 
 /**
- * The table `attachment`. Everything written here can be fetched or derived again, so none of it
- * has to survive a power cut.
+ * The contents of the table `attachment` can be fetched or derived again, so its writes need not
+ * survive a power cut.
  */
-export function attachmentRepository(database: Database, files: StoredFiles) {
+export function createAttachmentRepository(database: Database, files: StoredFiles) {
   return {
     /**
-     * The files that an account has to fetch at `now`: first each person's oldest file, with owners
-     * ahead of the others, then each person's second, and so on. Files whose messages are finished
-     * are left out.
+     * Lists the files that an account has to fetch at `now`: first each person's oldest file,
+     * owners first, then each person's second, and so on. Files whose messages are finished are
+     * left out.
      */
     async due(
       channel: string,
@@ -93,34 +98,33 @@ export function attachmentRepository(database: Database, files: StoredFiles) {
     },
 
     /**
-     * Stores the bytes and moves the attachment from pending to ready. Has no effect unless it is
-     * pending.
+     * Stores the bytes and moves the attachment from pending to ready. Does nothing unless the
+     * attachment is pending.
      */
     async keep(key: AttachmentKey, bytes: Uint8Array, now: number): Promise<void> {
       const stored = await files.put(bytes);
       const values = { ...key, fileId: stored.id, size: stored.size, now };
       if ((await database.change('process', KEEP, values)) === 0) await files.release([stored]);
     },
-    /** Counts a failed attempt; the next one starts no earlier than `notBefore`. */
+    /** Counts a failed fetch; the next attempt starts no earlier than `notBefore`. */
     async retryLater(key: AttachmentKey, notBefore: number, now: number): Promise<void> {
       await database.change('process', RETRY, { ...key, notBefore, now });
     },
-    /** Permanently moves the attachment from pending to failed. */
     async fail(key: AttachmentKey, reason: string, now: number): Promise<void> {
       await database.change('process', FAIL, { ...key, reason, now });
     },
 
-    /** The attachments of the given messages, in the order they were sent. */
+    /** Lists the attachments of the given messages, in the order in which they were sent. */
     async ofMessages(messageSeqs: readonly number[]): Promise<readonly StoredAttachment[]> {
       if (messageSeqs.length === 0) return [];
-      return database.read((sql) => sql.all(OF_MESSAGES, { seqs: toJson(messageSeqs) }));
+      return database.read((sql) => sql.all(OF_MESSAGES, { seqs: encodeJson(messageSeqs) }));
     },
-    /** The bytes of a ready attachment; null if they have been removed. */
+    /** Reads the bytes of a ready attachment; null if they have been removed. */
     async bytes(key: AttachmentKey): Promise<Uint8Array | null> {
       return files.read(await database.read((sql) => sql.get(BYTES, key)));
     },
     /**
-     * A file sent in a chat, looked up by the platform's message id; null if it does not exist or
+     * Reads a file sent in a chat by the platform's message id; null if the file does not exist or
      * its bytes have been removed.
      */
     async ofChat(message: MessageKey, index: number): Promise<KeptFile | null> {
@@ -129,7 +133,10 @@ export function attachmentRepository(database: Database, files: StoredFiles) {
         await database.read((sql) => sql.get(OF_CHAT_MESSAGE, { ...message, index })),
       );
     },
-    /** A file in a conversation; null if it does not exist or its bytes have been removed. */
+    /**
+     * Reads a file in a conversation; null if the file does not exist or its bytes have been
+     * removed.
+     */
     async ofConversation(
       conversationId: string,
       { messageSeq, index }: AttachmentKey,
@@ -143,7 +150,7 @@ export function attachmentRepository(database: Database, files: StoredFiles) {
     async keepText(key: AttachmentKey, text: string, now: number): Promise<void> {
       await database.change('process', KEEP_TEXT, { ...key, text, now });
     },
-    ...attachmentRoom({ database, files }),
+    ...createAttachmentRoom({ database, files }),
   };
 }
 
@@ -160,8 +167,9 @@ interface DueRow extends Omit<DueAttachment, 'attachment' | 'bytesTaken' | 'from
 
 const PERSON = 'coalesce(attachment.person, inbox.conversation_id)';
 
-// The state is a literal, because a partial index is used only if the query contains its condition.
-const DUE = statement(`
+// The state is a literal, because a partial index is used only if the query contains the index
+// condition.
+const DUE = defineStatement(`
   select * from (
     select inbox_seq as "messageSeq", attachment_index as "index", kind, name, mime_type as "mimeType",
       size, ref, attempts, inbox.conversation_id as "conversationId", ${PERSON} as person,
@@ -170,33 +178,33 @@ const DUE = statement(`
       row_number() over (partition by ${PERSON} order by inbox_seq, attachment_index) as nth
     from attachment join inbox on inbox.seq = attachment.inbox_seq
     where attachment.channel = :channel and attachment.account = :account
-      and attachment.state = 'pending' and ${isDue('attachment')} and inbox.state <> 'done') as waiting
+      and attachment.state = 'pending' and ${isDueCondition('attachment')} and inbox.state <> 'done') as waiting
   order by nth, "fromOwner" desc, "messageSeq", "index" limit :limit`).rows<DueRow>();
 
 const THIS = 'where inbox_seq = :messageSeq and attachment_index = :index';
 
 const PENDING = `${THIS} and state = 'pending'`;
 
-const KEEP = statement(
+const KEEP = defineStatement(
   `update attachment set state = 'ready', file_id = :fileId, size = :size, updated_at = :now ${PENDING}`,
 );
 
-const RETRY = statement(`
+const RETRY = defineStatement(`
   update attachment set attempts = attempts + 1, not_before = :notBefore, updated_at = :now
   ${PENDING}`);
 
-const FAIL = statement(
+const FAIL = defineStatement(
   `update attachment set state = 'failed', reason = :reason, updated_at = :now ${PENDING}`,
 );
 
-const OF_MESSAGES = statement(`
+const OF_MESSAGES = defineStatement(`
   select inbox_seq as "messageSeq", attachment_index as "index", kind, name,
     mime_type as "mimeType", state, reason, text, size,
     case when ${HAS_BYTES} then 1 else 0 end as "isKept", coalesce(view_once, 0) as "isViewOnce"
   from attachment where inbox_seq in (select cast(value as bigint) from json_each(:seqs))
   order by inbox_seq, attachment_index`).rows<StoredAttachment>();
 
-const BYTES = statement(
+const BYTES = defineStatement(
   `select bytes, file_id as "fileId", size from attachment ${THIS}`,
 ).rows<BytesOfRow>();
 
@@ -206,10 +214,10 @@ const FILE = `
   from attachment join inbox on inbox.seq = attachment.inbox_seq
   where attachment.attachment_index = :index`;
 
-const OF_CHAT_MESSAGE = statement(`${FILE} and inbox.channel = :channel
+const OF_CHAT_MESSAGE = defineStatement(`${FILE} and inbox.channel = :channel
   and inbox.account = :account and inbox.chat_id = :chatId and inbox.message_id = :messageId`).rows<FileRow>();
 
-const OF_CONVERSATION = statement(`${FILE}
+const OF_CONVERSATION = defineStatement(`${FILE}
   and inbox.conversation_id = :conversationId and inbox.seq = :messageSeq`).rows<FileRow>();
 
 interface FileRow extends Omit<KeptFile, 'bytes'>, BytesOfRow {}
@@ -224,21 +232,21 @@ async function readKeptFile(
   return { name, mimeType, bytes };
 }
 
-const KEEP_TEXT = statement(`update attachment set text = :text, updated_at = :now ${THIS}`);
+const KEEP_TEXT = defineStatement(`update attachment set text = :text, updated_at = :now ${THIS}`);
 
-const INSERT = statement(`
+const INSERT = defineStatement(`
   insert into attachment (inbox_seq, attachment_index, channel, account, kind, name, mime_type, size,
     ref, state, not_before, created_at, updated_at, file_id, person, view_once)
   values (:seq, :index, :channel, :account, :kind, :name, :mimeType, :size,
     :ref, :state, :now, :now, :now, :fileId, :person, :viewOnce)`);
 
-const REFS = statement(
+const REFS = defineStatement(
   'select ref from attachment where inbox_seq = :seq order by attachment_index',
 ).rows<{ readonly ref: string }>();
 
-const REMOVE = statement('delete from attachment where inbox_seq = :seq');
+const REMOVE = defineStatement('delete from attachment where inbox_seq = :seq');
 
-/** Inserts a message's attachments, in the transaction that stores the message. */
+/** Inserts a message's attachments in the transaction that stores the message. */
 export function insertAttachments(
   sql: Sql,
   seq: number,
@@ -272,7 +280,7 @@ export function copyAttachments(
   if (isMove) sql.send(DROP_COPIED, { from });
 }
 
-const COPY = statement(`
+const COPY = defineStatement(`
   insert into attachment (inbox_seq, attachment_index, channel, account, kind, name, mime_type, size,
     ref, state, reason, not_before, text, created_at, updated_at, bytes, file_id, person, view_once)
   select cast(:to as bigint), attachment_index, channel, account, kind, name, mime_type, size,
@@ -280,11 +288,11 @@ const COPY = statement(`
     file_id, person, view_once
   from attachment where inbox_seq = :from`);
 
-const DROP_COPIED = statement(
+const DROP_COPIED = defineStatement(
   'update attachment set bytes = null, file_id = null where inbox_seq = :from',
 );
 
-/** Applies a message edit to its files: changed files are fetched again, others are kept. */
+/** Updates a message's files after an edit: changed files are fetched again, others are kept. */
 export async function reviseAttachments(
   sql: Sql,
   seq: number,
@@ -299,37 +307,39 @@ export async function reviseAttachments(
   insertAttachments(sql, seq, message, receivedAt);
 }
 
-/** How long a message waits for its files before it is answered without them, in ms. */
+/** The maximum time a message waits for its files before it is answered without them, in ms. */
 const MAX_WAIT_MS = 60_000;
 
 /**
- * The messages in `rows` that may become a turn. While any of them has a file being fetched, they
- * all wait, so that a picture and the text about it are read together. The first message never
- * waits longer than `MAX_WAIT_MS`, and no message is taken before its own files have had that time.
+ * Selects the messages in `rows` that may become a turn. While a file of any of them is being
+ * fetched, they all wait, so that a picture and the text about it are read together. The first
+ * message never waits longer than `MAX_WAIT_MS`, and later messages get the same time for their own
+ * files.
  */
-export async function withFetchedFiles(
+export async function keepFetchedRows(
   sql: Sql,
   rows: readonly InboxRow[],
   now: number,
 ): Promise<readonly InboxRow[]> {
   const [first] = rows;
-  const candidates = rows.filter((row) => row.message.attachments && isYoung(row, now));
+  const candidates = rows.filter((row) => row.message.attachments && isRecent(row, now));
   if (first === undefined || candidates.length === 0) return rows;
-  const seqs = toJson(candidates.map(({ seq }) => seq));
+  const seqs = encodeJson(candidates.map(({ seq }) => seq));
   const unfetched = new Set((await sql.all(UNFETCHED, { seqs })).map(({ seq }) => seq));
   const end = rows.findIndex((row) => unfetched.has(row.seq));
   if (end === -1) return rows;
-  return isYoung(first, now) ? [] : rows.slice(0, end);
+  return isRecent(first, now) ? [] : rows.slice(0, end);
 }
 
-function isYoung(row: InboxRow, now: number): boolean {
-  // If the clock was set back, the time of receipt may now lie in the future; the absolute
+function isRecent(row: InboxRow, now: number): boolean {
+  // If the clock was set back, the time of receipt may lie in the future, so the absolute
   // difference counts as the age.
   return Math.abs(now - row.receivedAt) < MAX_WAIT_MS;
 }
 
-// The state is a literal, because a partial index is used only if the query contains its condition.
-const UNFETCHED = statement(`
+// The state is a literal, because a partial index is used only if the query contains the index
+// condition.
+const UNFETCHED = defineStatement(`
   select inbox_seq as seq from attachment where state = 'pending'
     and inbox_seq in (select cast(value as bigint) from json_each(:seqs))`).rows<{
   readonly seq: number;

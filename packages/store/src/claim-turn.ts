@@ -1,24 +1,24 @@
 import {
   type BusyMode,
   type BusyPolicy,
-  busyIn,
-  nextAttempt,
-  type ReplyRoute,
-  reasonToGiveUp,
+  decideNextAttempt,
+  describeCrashes,
+  resolveBusyMode,
 } from '@parley/core';
-import { withFetchedFiles } from './attachments.ts';
+import { keepFetchedRows } from './attachments.ts';
 import {
   type ConversationRow,
   dropPlan,
   HEARTBEAT_LANE,
   isLane,
-  lockLeased,
+  lockLeasedConversation,
   SUB_AGENT_LANE,
 } from './conversations.ts';
-import { fromJson, type Sql, statement } from './database.ts';
-import { claimGroupContext, groupContextOf, HAS_GROUP_CONTEXT } from './group-context.ts';
-import { isPutOff, returnMessages } from './put-off.ts';
-import { answersQuestion, answerWithMessages, openQuestion } from './questions.ts';
+import { decodeJson, defineStatement, type Sql } from './database.ts';
+import { claimGroupContext, HAS_GROUP_CONTEXT, readGroupContext } from './group-context.ts';
+import { isPostponed, returnMessages } from './put-off.ts';
+import { answerWithMessages, findOpenQuestion, isAnswerToQuestion } from './questions.ts';
+import { isSameDestination, type ReadyMessages, selectReadyMessages } from './ready-messages.ts';
 import {
   type ClaimedTurn,
   INBOX_COLUMNS,
@@ -29,15 +29,15 @@ import {
   readInboxRow,
 } from './rows.ts';
 import type { Row } from './tables.ts';
-import { countHangs, dropTurn, type TurnRun, withRun } from './turn-runs.ts';
+import { addRun, countHangs, dropTurn, type TurnRun } from './turn-runs.ts';
 
 /**
- * The result of a claim. `settling`: a burst may be incomplete (F08). `fenced`: the lease has been
- * lost.
+ * The result of a claim. `suspended`: messages wait behind a turn that waits for a decision or for
+ * its model. `settling`: a burst may be incomplete (F08). `fenced`: the lease has been lost.
  */
 export type ClaimResult =
   | { kind: 'turn'; turn: ClaimedTurn }
-  | { kind: 'none' }
+  | { kind: 'none' | 'suspended' }
   | { kind: 'settling'; retryInMs: number }
   | { kind: 'fenced' };
 
@@ -49,7 +49,7 @@ export interface Claim {
   readonly now: number;
 }
 
-/** More than the largest album plus any messages between its pictures. */
+/** Larger than the largest album plus any messages between its pictures. */
 const MAX_FOLLOWUP_MESSAGES = 100;
 
 /** A conversation that this transaction has locked. */
@@ -57,18 +57,18 @@ export type LockedLane = Pick<
   ConversationRow,
   'session' | 'lease_owner' | 'mode' | 'plan' | 'plan_run' | 'model'
 > & {
-  /** False only if the conversation has no unfinished turn. */
+  /** True if the conversation may have an unfinished turn. */
   readonly isUnfinished: boolean;
 };
 
 /** Resumes the lane's unfinished turn, or creates a turn from the waiting messages. */
 export async function claimTurn(sql: Sql, claim: Claim): Promise<ClaimResult> {
-  const conversation = await lockLeased(sql, claim.lease);
+  const conversation = await lockLeasedConversation(sql, claim.lease);
   if (conversation === null) return { kind: 'fenced' };
   return claimTurnInLane(sql, claim, { ...conversation, isUnfinished: true });
 }
 
-/** `claimTurn` for a caller that has just taken the lane. */
+/** Runs `claimTurn` for a caller that has just taken the lane. */
 export async function claimTurnInLane(
   sql: Sql,
   claim: Claim,
@@ -80,13 +80,13 @@ export async function claimTurnInLane(
   const unfinished = conversation.isUnfinished ? await resumeTurn(sql, claim, run, session) : null;
   // Later messages wait behind the suspended turn, so that turns run one at a time and in order
   // (D02).
-  if (unfinished === 'suspended') return { kind: 'none' };
+  if (unfinished === 'suspended') return { kind: 'suspended' };
   if (unfinished !== null && 'kind' in unfinished) return unfinished;
   const { mode, model } = conversation;
   if (unfinished !== null) return { kind: 'turn', turn: { ...unfinished, mode, model } };
-  const busy = await busyNow(sql, conversationId, claim.busy);
+  const busy = await resolveCurrentBusyMode(sql, conversationId, claim.busy);
   const { waiting, hasContext } = await readWaiting(sql, conversationId, busy);
-  const ready = readyMessages(waiting, busy, claim.now);
+  const ready = selectReadyMessages(waiting, busy, claim.now);
   if (ready.kind === 'later') return { kind: 'settling', retryInMs: ready.at - claim.now };
   if (ready.kind === 'nothing') return { kind: 'none' };
   const turn = await beginTurn(sql, { ...claim, session, run, hasContext }, ready.rows);
@@ -108,30 +108,33 @@ async function resumeTurn(
   const turn = await sql.get(UNFINISHED, { conversationId });
   if (turn === undefined) return null;
   if (turn.awaits !== null) {
-    const ready = await answerIfWritten(sql, turn.awaits, now);
+    const ready = await answerFromMessages(sql, turn.awaits, now);
     if (ready.kind === 'nothing') return 'suspended';
     if (ready.kind === 'later') return { kind: 'settling', retryInMs: ready.at - now };
   }
   const hangs = countHangs(turn.runs);
   const ends = { hangs, deaths: turn.attempts };
-  // Only for lanes with people. In others there is no notice that could have ended the process, and
-  // more than this turn would have to be closed.
-  if (!isLane(conversationId, HEARTBEAT_LANE, SUB_AGENT_LANE) && nextAttempt(ends) === 'drop') {
-    dropTurn(sql, { turnId: turn.id, conversationId }, reasonToGiveUp(ends), now);
+  // Other lanes send no notice that could have ended the process, and more than this turn would
+  // have to be closed.
+  if (
+    !isLane(conversationId, HEARTBEAT_LANE, SUB_AGENT_LANE) &&
+    decideNextAttempt(ends) === 'drop'
+  ) {
+    dropTurn(sql, { turnId: turn.id, conversationId }, describeCrashes(ends), now);
     return null;
   }
   const steps = await readJournalSteps(sql, turn.id);
   if (turn.put_off_until !== null) {
-    // Tools that have run cannot be undone, so only a turn that has done nothing may be answered
-    // together with later messages.
+    // Tool runs cannot be undone, so only a turn without any may be answered together with later
+    // messages.
     const mayEnd = steps.length === 0 && turn.session === session;
     if (mayEnd && (await endIfWritten(sql, conversationId, turn.id, now))) return null;
-    if (isPutOff(turn.put_off_until, now)) return 'suspended';
+    if (isPostponed(turn.put_off_until, now)) return 'suspended';
   }
   sql.send(RESUME, {
     turnId: turn.id,
     attempts: turn.attempts + 1,
-    runs: withRun(turn.runs, run),
+    runs: addRun(turn.runs, run),
   });
   const rows = await sql.all(OF_TURN, { turnId: turn.id });
   return {
@@ -143,13 +146,13 @@ async function resumeTurn(
     hangs,
     ...(turn.put_off_since !== null && { putOffSince: turn.put_off_since }),
     messages: rows.map(readInboxRow),
-    groupContext: await groupContextOf(sql, turn.id),
+    groupContext: await readGroupContext(sql, turn.id),
     steps,
   };
 }
 
 /**
- * Ends a turn that was put off if a person has since written in the same place; the next turn then
+ * Ends a turn that was put off if a person has since written in the same chat; the next turn then
  * answers both.
  */
 async function endIfWritten(
@@ -158,10 +161,10 @@ async function endIfWritten(
   turnId: string,
   now: number,
 ): Promise<boolean> {
-  const waiting = await waitingMessages(sql, conversationId, 'collect');
+  const waiting = await listWaitingMessages(sql, conversationId, 'collect');
   const [first] = await sql.all(OF_TURN, { turnId });
   if (waiting.length === 0 || first === undefined) return false;
-  const ready = readyMessages(waiting, 'collect', now);
+  const ready = selectReadyMessages(waiting, 'collect', now);
   if (ready.kind !== 'now' || !ready.rows.some(isOfPerson)) return false;
   const [next] = ready.rows;
   const { route } = readInboxRow(first);
@@ -170,28 +173,25 @@ async function endIfWritten(
   return true;
 }
 
-/**
- * Answers the question that a turn waits for with what the person asked has since written in the
- * same place.
- */
-async function answerIfWritten(sql: Sql, code: string, now: number): Promise<Ready> {
-  const question = await openQuestion(sql, code, now);
+/** Answers a turn's open question with what the person asked has since written in the same chat. */
+async function answerFromMessages(sql: Sql, code: string, now: number): Promise<ReadyMessages> {
+  const question = await findOpenQuestion(sql, code, now);
   if (question === null) return { kind: 'nothing' };
   const [asked] = await sql.all(OF_TURN, question);
   if (asked === undefined) return { kind: 'nothing' };
   const { route } = readInboxRow(asked);
-  const waiting = await waitingMessages(sql, question.conversationId, 'collect');
+  const waiting = await listWaitingMessages(sql, question.conversationId, 'collect');
   const answers = waiting.filter(
-    (row) => answersQuestion(question, row) && isSameDestination(row.route, route),
+    (row) => isAnswerToQuestion(question, row) && isSameDestination(row.route, route),
   );
-  const ready = readyMessages(answers, 'followup', now);
+  const ready = selectReadyMessages(answers, 'followup', now);
   if (ready.kind === 'now') await answerWithMessages(sql, question, ready.rows, now);
   return ready;
 }
 
 async function readJournalSteps(sql: Sql, turnId: string): Promise<readonly JournalStep[]> {
   const rows = await sql.all(STEPS, { turnId });
-  return rows.map((row) => ({ index: row.step_index, content: fromJson(row.content) }));
+  return rows.map((row) => ({ index: row.step_index, content: decodeJson(row.content) }));
 }
 
 async function beginTurn(
@@ -199,22 +199,29 @@ async function beginTurn(
   claim: Claim & {
     readonly session: number;
     readonly run: TurnRun;
-    /** False only if there is no group context to claim. */
+    /** True if there may be group context to claim. */
     readonly hasContext: boolean;
   },
   ready: readonly InboxRow[],
 ): Promise<ClaimedTurn | null> {
   const { session, run } = claim;
   const { conversationId } = claim.lease;
-  const messages = await withFetchedFiles(sql, ready, claim.now);
+  const messages = await keepFetchedRows(sql, ready, claim.now);
   const last = messages.at(-1);
   if (last === undefined) return null;
   const { newTurnId: turnId, now } = claim;
-  const runs = withRun(null, run);
-  sql.send(BEGIN, { turnId, conversationId, session, now, runs, ...findAsker(messages, last) });
-  // The messages are the lane's oldest without a gap, so the last number bounds them.
+  const runs = addRun(null, run);
+  sql.send(BEGIN, {
+    turnId,
+    conversationId,
+    session,
+    now,
+    runs,
+    ...findAskingPerson(messages, last),
+  });
+  // These are the lane's oldest messages without a gap, so the last number bounds them.
   sql.send(CLAIM, { turnId, conversationId, now, last: last.seq });
-  // In a direct chat, a turn that no person requested does not consume the context.
+  // In a direct chat, a turn that no person requested does not consume the group context.
   const isForContext =
     claim.hasContext && messages.some((row) => !isDirect(row) || isOfPerson(row));
   const groupContext = isForContext ? await claimGroupContext(sql, conversationId, turnId) : [];
@@ -223,25 +230,32 @@ async function beginTurn(
 }
 
 /**
- * The person who asks, and when they asked. The time is null if no person asks, so that no waiting
- * time is measured.
+ * Finds the person who asks, and when they asked. The time is null if no person asks, so that no
+ * waiting time is measured.
  */
-function findAsker(messages: readonly InboxRow[], { message: { channel, sender } }: InboxRow) {
+function findAskingPerson(
+  messages: readonly InboxRow[],
+  { message: { channel, sender } }: InboxRow,
+) {
   const askedAt = messages.find(isOfPerson)?.receivedAt ?? null;
   return { personId: `${channel}:${sender.id}`, askedAt };
 }
 
 /** The busy mode that the policy sets for the chat in which the newest waiting message was sent. */
-async function busyNow(sql: Sql, conversationId: string, policy: BusyPolicy): Promise<BusyMode> {
+async function resolveCurrentBusyMode(
+  sql: Sql,
+  conversationId: string,
+  policy: BusyPolicy,
+): Promise<BusyMode> {
   // Each heartbeat run is a separate turn with its own outcome.
   if (isLane(conversationId, HEARTBEAT_LANE)) return 'followup';
   if (typeof policy === 'string') return policy;
   const newest = await sql.get(NEWEST, { conversationId });
-  return newest === undefined ? 'collect' : busyIn(policy, readInboxRow(newest).message);
+  return newest === undefined ? 'collect' : resolveBusyMode(policy, readInboxRow(newest).message);
 }
 
-/** A lane's waiting messages, oldest first, as many as one turn can take. */
-export async function waitingMessages(
+/** Lists a lane's waiting messages, oldest first, up to the maximum for one turn. */
+export async function listWaitingMessages(
   sql: Sql,
   conversationId: string,
   busy: BusyMode,
@@ -260,129 +274,41 @@ async function readWaiting(sql: Sql, conversationId: string, busy: BusyMode) {
   };
 }
 
-// States are literals, because a partial index is used only if the query contains its condition.
+// States are literals, because a partial index is used only if the query contains the index
+// condition.
 const IS_WAITING = "conversation_id = :conversationId and state = 'waiting'";
 
-const WAITING = statement(
+const WAITING = defineStatement(
   `select ${INBOX_COLUMNS}, ${HAS_GROUP_CONTEXT} as context
   from inbox where ${IS_WAITING} order by seq limit :limit`,
 ).rows<MessageRow & { readonly context: number | boolean }>();
 
-const NEWEST = statement(
+const NEWEST = defineStatement(
   `select ${INBOX_COLUMNS} from inbox where ${IS_WAITING} order by seq desc limit 1`,
 ).rows<MessageRow>();
 
-const OF_TURN = statement(
+const OF_TURN = defineStatement(
   `select ${INBOX_COLUMNS} from inbox where turn_id = :turnId order by seq`,
 ).rows<MessageRow>();
 
-const CLAIM = statement(`
+const CLAIM = defineStatement(`
   update inbox set state = 'claimed', turn_id = :turnId, claimed_at = :now
   where ${IS_WAITING} and seq <= :last`);
 
-const BEGIN = statement(`
+const BEGIN = defineStatement(`
   insert into turn (id, conversation_id, session, state, attempts, started_at, runs,
     person_id, asked_at)
   values (:turnId, :conversationId, :session, 'running', 1, :now, :runs, :personId, :askedAt)`);
 
-const UNFINISHED = statement(`
+const UNFINISHED = defineStatement(`
   select id, session, attempts, awaits, runs, put_off_since, put_off_until from turn
   where conversation_id = :conversationId and state = 'running'`).rows<
   Row<'turn', 'id' | 'session' | 'attempts' | 'awaits' | 'runs' | 'put_off_since' | 'put_off_until'>
 >();
 
-const RESUME = statement(`
+const RESUME = defineStatement(`
   update turn set attempts = :attempts, runs = :runs, put_off_until = null where id = :turnId`);
 
-const STEPS = statement(
+const STEPS = defineStatement(
   'select step_index, content from turn_step where turn_id = :turnId order by step_index',
 ).rows<{ readonly step_index: number; readonly content: string }>();
-
-/**
- * The waiting messages that become a turn now, or the time (ms since 1970) at which some of them
- * will.
- */
-type Ready =
-  | { readonly kind: 'now'; readonly rows: readonly InboxRow[] }
-  | { readonly kind: 'later'; readonly at: number }
-  | { readonly kind: 'nothing' };
-
-/** A burst that never ends is cut off this long after its first message, in ms. */
-const MAX_BURST_MS = 5_000;
-
-/**
- * The oldest messages that form one turn: all that go to the same destination, or one at a time
- * with `followup`, but a burst always as a whole (F08). Only a leading run is taken, because taking
- * a later message first would break the order of the lane.
- */
-export function readyMessages(waiting: readonly InboxRow[], busy: BusyMode, now: number): Ready {
-  const rows = answeredTogether(waiting);
-  const [first] = rows;
-  if (first === undefined) return { kind: 'nothing' };
-  let end = 0;
-  while (end < rows.length) {
-    const burst = burstFrom(rows, end);
-    const at = settlesAt(burst);
-    // A time further away than the longest burst means that the clock was set back.
-    if (at > now && at - now <= MAX_BURST_MS)
-      return end === 0 ? { kind: 'later', at } : { kind: 'now', rows: rows.slice(0, end) };
-    end += burst.length;
-    if (busy === 'followup') break;
-  }
-  return { kind: 'now', rows: rows.slice(0, end) };
-}
-
-/**
- * The messages before the first one whose answer goes elsewhere. A message that wants JSON is
- * answered alone.
- */
-function answeredTogether(rows: readonly InboxRow[]): readonly InboxRow[] {
-  const [first] = rows;
-  if (first === undefined) return rows;
-  if (first.message.responseFormat !== undefined) return [first];
-  const end = rows.findIndex(
-    ({ route, message }) =>
-      message.responseFormat !== undefined || !isSameDestination(route, first.route),
-  );
-  return end === -1 ? rows : rows.slice(0, end);
-}
-
-/** Whether two answers go to the same thread in the same chat. */
-export function isSameDestination(one: ReplyRoute, other: ReplyRoute): boolean {
-  return (
-    one.channel === other.channel &&
-    one.account === other.account &&
-    one.chatId === other.chatId &&
-    one.threadId === other.threadId
-  );
-}
-
-/**
- * The burst that starts here: an album with the messages between its pictures, or a long paste
- * split into pieces; otherwise one message.
- */
-function burstFrom(rows: readonly InboxRow[], start: number): readonly InboxRow[] {
-  let end = start;
-  // The common case: one message. It also avoids rescanning a long queue for each of its messages.
-  if (rows[start]?.settlesAt === undefined) return rows.slice(start, start + 1);
-  for (let next = start + 1; next < rows.length; next += 1) {
-    const candidate = rows[next];
-    if (candidate === undefined) break;
-    if (rows.slice(start, end + 1).some((row) => continuesAlbum(row, candidate))) end = next;
-  }
-  return rows.slice(start, end + 1);
-}
-
-function continuesAlbum(row: InboxRow, next: InboxRow): boolean {
-  if (row.settlesAt === undefined || row.message.sender.id !== next.message.sender.id) return false;
-  const { albumId } = row.message;
-  if (albumId !== undefined) return next.message.albumId === albumId;
-  return next.receivedAt <= row.settlesAt;
-}
-
-/** When a burst counts as complete. A short piece ends a paste; only time ends an album. */
-function settlesAt(burst: readonly InboxRow[]): number {
-  const [first, last] = [burst[0], burst.at(-1)];
-  if (first === undefined || last?.settlesAt === undefined) return 0;
-  return Math.min(last.settlesAt, first.receivedAt + MAX_BURST_MS);
-}

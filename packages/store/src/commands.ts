@@ -1,32 +1,38 @@
 import type { InboundMessage, NewId } from '@parley/core';
 import {
-  applicantPersonId,
   approveRequest,
+  listPendingRequests,
   type PairingRequest,
-  pendingRequests,
+  toApplicantPersonId,
 } from './access.ts';
 import type { Approval } from './approval-rows.ts';
 import { type ApprovalDecision, type ApprovalVerdict, decideApproval } from './approvals.ts';
 import { insertAttachments } from './attachments.ts';
-import { changeMode, changeModel, countWaiting, type PlanRun, takePlan } from './conversations.ts';
-import { type Sql, statement, toJson } from './database.ts';
+import {
+  changeMode,
+  changeModel,
+  countWaiting,
+  type PlanRun,
+  takeStoredPlan,
+} from './conversations.ts';
+import { defineStatement, encodeJson, type Sql } from './database.ts';
 import { resendUncertain } from './dead-letters.ts';
 import { applyLink, type LinkAction, type LinkAsker } from './links.ts';
 import { insertParts } from './outbox-parts.ts';
-import { pressCounts } from './own-answers.ts';
-import { type Answer, type AnswerVerdict, answerQuestion } from './questions.ts';
+import { isValidPress } from './own-answers.ts';
+import { type AnswerVerdict, answerQuestion, type QuestionAnswer } from './questions.ts';
 import {
   type AdmittedMessage,
   type ConversationMode,
   type FileRef,
   type NewPart,
-  withoutKeys,
+  stripAttachmentKeys,
 } from './rows.ts';
-import { type Stopped, startSession, stopConversation, stopOwn } from './stop.ts';
+import { type StoppedWork, startSession, stopConversation, stopOwnTurn } from './stop.ts';
 
 /**
- * What a chat command can do in the transaction that stores it. A command must await nothing else
- * there, because on SQLite every other writer waits for the transaction.
+ * What a chat command can do in the transaction that stores it. A command may await nothing except
+ * this transaction, because on SQLite every other writer waits for it.
  */
 export type CommandTransaction = ReturnType<typeof openTransaction>['transaction'];
 
@@ -67,48 +73,45 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
     for (const { turnId } of all) named.add(turnId);
   };
   const becomeMessage = (text: InboundMessage) =>
-    sql.send(BECOME_MESSAGE, { seq, message: toJson(withoutKeys(text)) });
+    sql.send(BECOME_MESSAGE, { seq, message: encodeJson(stripAttachmentKeys(text)) });
   const transaction = {
     /**
-     * False for a button press on a message that Parley did not send in this form or has edited
-     * since; such a press has no effect.
+     * False for a button press on a message that Parley did not send in this form or has since
+     * edited; such a press has no effect.
      */
-    pressCounts: () => pressCounts(sql, message),
+    pressCounts: () => isValidPress(sql, message),
 
     /** `/new`: later turns start with an empty history. */
     startSession: () => startSession(sql, conversationId, now),
 
     /**
      * `/stop`: fences the running turn by raising the epoch, marks the turn as stopped, and sets
-     * aside every message stored before the command. With `senderId`, stops only what that person
-     * alone asked for.
+     * aside messages stored before the command. With `senderId`, stops only work that this person
+     * alone requested.
      */
-    stop: (senderId?: string): Promise<Stopped> =>
+    stop: (senderId?: string): Promise<StoppedWork> =>
       senderId === undefined
         ? stopConversation(sql, conversationId, `${message.channel}:${message.sender.id}`, now)
-        : stopOwn(sql, conversationId, senderId, now),
+        : stopOwnTurn(sql, conversationId, senderId, now),
 
-    /** Changes the mode; if `to` is null, only reads it. */
+    /** Changes the conversation's mode; if `to` is null, only reads it. */
     changeMode: (to: ConversationMode | null) => changeMode(sql, conversationId, to),
 
-    /** Changes the model; if `to` is null, returns to the model in the settings. */
+    /** Changes the conversation's model; if `to` is null, returns to the model in the settings. */
     changeModel: (change: { readonly to: string | null } | 'show') =>
       changeModel(sql, conversationId, change),
 
     /**
-     * Takes a plan, identified by the turn that wrote it (null: the newest). If the plan runs, the
-     * command becomes the message `text`, which waits for a turn.
+     * Takes the plan written by the given turn; if `plan` is null, the newest one. If the plan
+     * runs, the command becomes the message `text`, which waits for a turn.
      */
     async runPlan(plan: string | null, text: string): Promise<PlanRun> {
-      const found = await takePlan(sql, conversationId, plan);
+      const found = await takeStoredPlan(sql, conversationId, plan);
       if (found === 'runs') becomeMessage({ ...message, text, typed: message.text });
       return found;
     },
 
-    /**
-     * Decides an approval. Without a code, decides nothing and lists the open questions of this
-     * conversation.
-     */
+    /** Decides an approval; without a code, only lists the open approvals of this conversation. */
     async decideApproval(decision: ApprovalDecision): Promise<ApprovalVerdict> {
       const verdict = await decideApproval(sql, conversationId, decision, now);
       if (verdict.kind === 'pending') nameTurns(verdict.approvals);
@@ -117,15 +120,16 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
     },
 
     /** Answers a question of `ask_user`. */
-    async answerQuestion(answer: Answer): Promise<AnswerVerdict> {
+    async answerQuestion(answer: QuestionAnswer): Promise<AnswerVerdict> {
       const verdict = await answerQuestion(sql, conversationId, answer, now);
       if ('question' in verdict) nameTurns([verdict.question]);
       return verdict;
     },
 
     /**
-     * Resends a part in this chat that may not have arrived. `key` is its idempotency key (null:
-     * the newest such part). With `senderId`, only if the part answers that person.
+     * Resends a part in this chat that may not have arrived. `key` is the part's idempotency key;
+     * null stands for the newest such part. With `senderId`, resends the part only if it answers
+     * that person.
      */
     resend: (part: { readonly key: string | null; readonly senderId?: string }) =>
       resendUncertain(sql, { conversationId, route }, part, now),
@@ -133,19 +137,19 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
     link: (asker: LinkAsker, action: LinkAction) => applyLink(sql, asker, action, route, now),
 
     /**
-     * Allows the sender to whom a code belongs (null: none) and lists who is waiting, limited to
-     * strangers about whom the asker may decide.
+     * Allows the sender to whom a code belongs (null: none) and lists pending requests, limited to
+     * strangers about whom the caller may decide.
      */
     async pair(
       code: string | null,
       isTheirs: (stranger: PairingRequest) => boolean = () => true,
-    ): Promise<Pairing> {
-      const theirs = (await pendingRequests(sql, now)).filter(isTheirs);
+    ): Promise<PairingState> {
+      const theirs = (await listPendingRequests(sql, now)).filter(isTheirs);
       const isMeant = theirs.some((one) => one.code === code);
       const approved = code !== null && isMeant ? await approveRequest(sql, code, now) : null;
       const pending = theirs.filter((one) => one.code !== approved?.code);
       for (const one of [...pending, ...(approved === null ? [] : [approved])]) {
-        named.add(applicantPersonId(one));
+        named.add(toApplicantPersonId(one));
       }
       return { approved, pending };
     },
@@ -161,10 +165,7 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
       return 'waits';
     },
 
-    /**
-     * Adds parts that are placed in the outbox after the command: its answer, and notices to other
-     * chats.
-     */
+    /** Adds outbox parts after the command: its answer, and notices to other chats. */
     answer(...more: readonly NewPart[]): void {
       parts.push(...more);
     },
@@ -172,15 +173,16 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
   return { transaction, parts, named };
 }
 
-/** The people allowed by `/pair`, and those still waiting. */
-export interface Pairing {
+/** The people allowed by `/pair`, and the strangers still waiting. */
+export interface PairingState {
   readonly approved: PairingRequest | null;
   readonly pending: readonly PairingRequest[];
 }
 
 /**
- * Stores a command as a message if a turn also answers it: it runs a plan, or a message follows it.
+ * Turns a command into a message that a turn answers, because it runs a plan or a message follows
+ * it.
  */
-const BECOME_MESSAGE = statement(
+const BECOME_MESSAGE = defineStatement(
   "update inbox set state = 'waiting', outcome = null, message = :message where seq = :seq",
 );

@@ -1,12 +1,12 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { MarkChange } from './conversation-marks.ts';
 import type { Store } from './store.ts';
-import { bothDatabases } from './testing/databases.ts';
-import { answer, claim, hold, message } from './testing/messages.ts';
+import { listBothDatabases } from './testing/databases.ts';
+import { createAnswer, createMessage, startTurn } from './testing/messages.ts';
 
 const NOTHING = { pinned: [], archived: [], titles: {}, unread: [] };
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of listBothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`a person's inbox on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -15,9 +15,9 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    /** A message in a Telegram chat, where messages from people are news. */
+    /** A message in a Telegram chat counts as news, because other people write there. */
     const say = (id: string, chatId: string) => {
-      const one = message(id, chatId);
+      const one = createMessage(id, chatId);
       const channel = 'telegram';
       return store.inbox.accept({
         ...one,
@@ -34,7 +34,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     const unread = async (reader = '') =>
       (await list(reader)).filter(({ isNew }) => isNew).map(({ chatId }) => chatId);
 
-    it('[U12] keeps titles, pins and archived chats for each person, on all of their devices', async () => {
+    it('[U12] stores titles, pins and archived chats per person, for all of their devices', async () => {
       await mark('c1', { kind: 'rename', title: 'Harbor' });
       await mark('c1', { kind: 'pin', to: true });
       await mark('c2', { kind: 'archive', to: true });
@@ -46,14 +46,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         { ...c2, isPinned: true, isArchived: false },
       ]);
       const pinned = await store.conversations.pinned('');
-      expect(pinned.map(({ id }) => id)).toEqual(['web:c1']);
+      expect(pinned.map(({ id, name }) => [id, name])).toEqual([['web:c1', 'Harbor']]);
       await mark('c1', { kind: 'rename', title: null });
       await mark('c1', { kind: 'pin', to: false });
       expect((await store.conversationMarks.of('')).marks).toEqual([c2]);
       expect(await mark('nowhere', { kind: 'pin', to: true })).toBe(false);
     });
 
-    it('[U12] counts what arrived after the first visit as unread, until one of the devices has shown it', async () => {
+    it('[U12] counts messages after the first visit as unread until one of the devices has shown them', async () => {
       expect(await unread()).toEqual([]);
       await begin();
       expect(await unread()).toEqual([]);
@@ -65,7 +65,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await mark('c1', { kind: 'read', upTo: { message: newest, part: 0 } });
       expect(await unread()).toEqual(['c1', 'c2']);
       await mark('c1', { kind: 'read', upTo: null });
-      // A device that slept reports an older message.
+      // A device that was asleep reports an older message.
       await mark('c1', { kind: 'read', upTo: { message: newest, part: 0 } });
       expect(await unread()).toEqual(['c2']);
       await mark('c1', { kind: 'unread' });
@@ -74,20 +74,43 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await list(null)).some(({ isNew }) => isNew)).toBe(false);
     });
 
-    it('[U12] counts only answers in web chats, because the reader wrote the rest', async () => {
-      await store.inbox.accept(message('p1', 'page'));
+    it('[U12] never moves the read position back, whatever a late request of another tab says', async () => {
+      const [{ newest: first } = { newest: 0 }] = await list();
+      await say('m2', 'c3');
       await begin();
-      await store.inbox.accept(message('p2', 'page'));
+      const readUpTo = (message: number) =>
+        mark('c3', { kind: 'read', upTo: { message, part: 0 } });
+      // The inbox was begun after that tab had shown the chat.
+      await readUpTo(first);
       expect(await unread()).toEqual([]);
-      const lease = await hold(store, 'web:page');
-      await claim(store, lease, 't1');
-      await store.lanes.commit(lease, answer('t1', ['An answer'], 'page'), 5);
+      const seqs: number[] = [];
+      for (let nth = 3; nth < 10; nth += 1) {
+        await say(`m${nth}`, 'c3');
+        seqs.push((await list())[0]?.newest ?? 0);
+      }
+      // Requests at the same moment, often enough for one to overtake another.
+      for (let round = 0; round < 12; round += 1) {
+        await Promise.all([...seqs, ...seqs.toReversed()].map(readUpTo));
+        expect(await unread()).toEqual([]);
+        await mark('c3', { kind: 'unread' });
+      }
+      await readUpTo(first);
+      expect(await unread()).toEqual(['c3']);
+    });
+
+    it('[U12] counts only answers as unread in web chats, because the reader wrote the other messages', async () => {
+      await store.inbox.accept(createMessage('p1', 'page'));
+      await begin();
+      await store.inbox.accept(createMessage('p2', 'page'));
+      expect(await unread()).toEqual([]);
+      const { lease } = await startTurn(store, 't1', 'web:page');
+      await store.lanes.commit(lease, createAnswer('t1', ['An answer'], 'page'), 5);
       expect(await unread()).toEqual(['page']);
       await mark('page', { kind: 'read', upTo: null });
       expect(await unread()).toEqual([]);
     });
 
-    it('[U12] imports what a browser stored, once, without overwriting what was set since', async () => {
+    it("[U12] imports a browser's stored marks once, without overwriting later changes", async () => {
       await mark('c1', { kind: 'rename', title: 'Harbor' });
       await begin({
         pinned: ['web:c1', 'gone'],
@@ -109,7 +132,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     it("[G15] [U12] forgets a conversation's title together with its text", async () => {
       await mark('c1', { kind: 'rename', title: 'About amaranth' });
       const phrases = ['amaranth'];
-      const words = { conversations: ['web:c1'], ownersToo: false, phrases, mark: '[forgotten]' };
+      const words = { conversations: ['web:c1'], ownersToo: false, phrases };
       await store.forgetting.forget(words);
       const [{ title } = { title: '' }] = (await store.conversationMarks.of('')).marks;
       expect(title).toBe('About [forgotten]');

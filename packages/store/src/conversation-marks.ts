@@ -1,9 +1,10 @@
-import { type Database, type Sql, statement } from './database.ts';
+import { lockUndeleted } from './conversations.ts';
+import { type Database, defineStatement, encodeJson, type Sql } from './database.ts';
 
-/** How a person's inbox presents a conversation, apart from what they have read. */
+/** How a person's inbox shows a conversation, except for its read position. */
 export interface ConversationMark {
   readonly id: string;
-  /** The title that they gave it; null for its original title. */
+  /** The title chosen by this person; null for the original title. */
   readonly title: string | null;
   readonly isPinned: boolean;
   readonly isArchived: boolean;
@@ -20,20 +21,20 @@ export interface ReadPosition {
 
 /** A change to one person's view of a conversation. */
 export type MarkChange =
-  /** Null restores its original title. */
+  /** Null restores the conversation's original title. */
   | { readonly kind: 'rename'; readonly title: string | null }
   | { readonly kind: 'pin'; readonly to: boolean }
   | { readonly kind: 'archive'; readonly to: boolean }
-  /** Null marks everything as read. */
+  /** Null marks the whole conversation as read. */
   | { readonly kind: 'read'; readonly upTo: ReadPosition | null }
   | { readonly kind: 'unread' };
 
-/** The marks that a browser stored before the database did. */
+/** The marks that a browser stored before the database stored them. */
 export interface BrowserMarks {
   readonly pinned: readonly string[];
   readonly archived: readonly string[];
   readonly titles: Readonly<Record<string, string>>;
-  /** Conversations with something that had not been seen in that browser. */
+  /** Conversations with messages that had not been seen in that browser. */
   readonly unread: readonly string[];
 }
 
@@ -42,22 +43,21 @@ const MAX_MARKS = 1_000;
 
 /**
  * What each person sets in their own inbox (U08): titles, pins, archived conversations, and how far
- * they have read. All of a person's devices show the same state. The page and the command line
- * write it.
+ * they have read. The page and the command line write these marks, and all of a person's devices
+ * show them.
  */
-export function conversationMarks(database: Database) {
+export function createConversationMarks(database: Database) {
   return {
-    /** Changes a mark. False if there is no such conversation. */
+    /** Changes a mark; false if the conversation does not exist. */
     change: (reader: string, id: string, change: MarkChange): Promise<boolean> =>
       database.write(async (sql) => {
+        if ((await lockUndeleted(sql, id)) === undefined) return false;
         const newest = await sql.get(NEWEST, { id });
         if (newest === undefined) return false;
         await applyMark(sql, { reader, id, newest }, change);
         return true;
       }),
-    /**
-     * A person's titles, pins and archived conversations, and whether they use the inbox at all.
-     */
+    /** Reads a person's titles, pins and archived conversations, and whether they use the inbox. */
     of: (reader: string) =>
       database.read(async (sql) => {
         const rows = await sql.all(LIST, { reader, limit: MAX_MARKS });
@@ -67,20 +67,22 @@ export function conversationMarks(database: Database) {
         return { marks, isKnown: (await sql.get(READER, { reader })) !== undefined };
       }),
     /**
-     * Imports the marks that one browser stored. When a person uses the inbox for the first time,
-     * everything that exists by then counts as read. Marks that they have already set here are
-     * kept.
+     * Imports the marks that one browser stored. When a person first uses the inbox, everything
+     * that already exists counts as read. Marks that the person has already set are kept.
      */
     begin: (reader: string, { pinned, archived, titles, unread }: BrowserMarks): Promise<void> =>
       database.write(async (sql) => {
         const isFirst = (await sql.run(ADD_READER, { reader })) > 0;
-        for (const id of pinned) sql.send(ADD_PIN, { reader, id });
-        for (const id of archived) sql.send(ADD_ARCHIVED, { reader, id });
+        const named = [...pinned, ...archived, ...Object.keys(titles), ...unread];
+        const rows = await sql.all(LOCK_UNDELETED, { ids: encodeJson(named) });
+        const found = new Set(rows.map(({ id }) => id));
+        for (const id of pinned) if (found.has(id)) sql.send(ADD_PIN, { reader, id });
+        for (const id of archived) if (found.has(id)) sql.send(ADD_ARCHIVED, { reader, id });
         for (const [id, title] of Object.entries(titles)) {
-          sql.send(ADD_TITLE, { reader, id, title });
+          if (found.has(id)) sql.send(ADD_TITLE, { reader, id, title });
         }
         if (!isFirst) return;
-        for (const id of unread) {
+        for (const id of unread.filter((one) => found.has(one))) {
           const newest = await sql.get(NEWEST, { id });
           if (newest !== undefined) await applyMark(sql, { reader, id, newest }, UNREAD);
         }
@@ -90,15 +92,15 @@ export function conversationMarks(database: Database) {
 
 const UNREAD = { kind: 'unread' } as const;
 
-interface Marked {
+interface MarkTarget {
   readonly reader: string;
   readonly id: string;
-  readonly newest: Newest;
+  readonly newest: NewestSequence;
 }
 
 async function applyMark(
   sql: Sql,
-  { reader, id, newest }: Marked,
+  { reader, id, newest }: MarkTarget,
   change: MarkChange,
 ): Promise<void> {
   const key = { reader, id };
@@ -114,7 +116,8 @@ async function applyMark(
     case 'read': {
       const { message, part } = change.upTo ?? newest;
       const before = await sql.get(READ, key);
-      // Another device may have reported a later position in the meantime.
+      // A device reports late what it had shown before: another one may have reported more since,
+      // or the person may have begun their inbox, which counts everything as read.
       const furthest = {
         message: Math.max(Math.min(message, newest.message), before?.message ?? 0),
         part: Math.max(Math.min(part, newest.part), before?.part ?? 0),
@@ -124,70 +127,79 @@ async function applyMark(
   }
 }
 
-interface Newest {
+interface NewestSequence {
   readonly message: number;
   readonly part: number;
 }
 
-const NEWEST = statement(`
+const NEWEST = defineStatement(`
   select newest.seq as message, coalesce((select max(seq) from outbox
     where outbox.channel = newest.channel and outbox.account = newest.account
       and outbox.chat_id = newest.chat_id), 0) as part
   from inbox as newest
-  where newest.seq = (select max(seq) from inbox where conversation_id = :id)`).rows<Newest>();
+  where newest.seq = (select max(seq) from inbox where conversation_id = :id)`).rows<NewestSequence>();
 
-const READ = statement(`
-  select read_message as message, read_part as part from conversation_mark
-  where reader = :reader and conversation_id = :id`).rows<{
+const OF_MARK = 'from conversation_mark where reader = :reader and conversation_id = :id';
+const OF_READER = 'from inbox_reader where reader = :reader';
+
+/** The position that counts now, as `FACTS` of the list reads it. */
+const READ = defineStatement(`
+  select coalesce((select read_message ${OF_MARK}), (select read_message ${OF_READER})) as message,
+    coalesce((select read_part ${OF_MARK}), (select read_part ${OF_READER})) as part`).rows<{
   readonly message: number | null;
   readonly part: number | null;
 }>();
 
-const READER = statement('select reader from inbox_reader where reader = :reader').rows<{
+const READER = defineStatement('select reader from inbox_reader where reader = :reader').rows<{
   readonly reader: string;
 }>();
 
-const ADD_READER = statement(`
+const ADD_READER = defineStatement(`
   insert into inbox_reader (reader, read_message, read_part)
   select :reader, (select coalesce(max(seq), 0) from inbox), (select coalesce(max(seq), 0) from outbox)
   where true on conflict (reader) do nothing`);
 
 const ON_CONFLICT = 'on conflict (reader, conversation_id) do update set';
 
-const SET_TITLE = statement(`
+const SET_TITLE = defineStatement(`
   insert into conversation_mark (reader, conversation_id, title) values (:reader, :id, :title)
   ${ON_CONFLICT} title = excluded.title`);
 
-const SET_PINNED = statement(`
+const SET_PINNED = defineStatement(`
   insert into conversation_mark (reader, conversation_id, pinned) values (:reader, :id, :to)
   ${ON_CONFLICT} pinned = excluded.pinned`);
 
-const SET_ARCHIVED = statement(`
+const SET_ARCHIVED = defineStatement(`
   insert into conversation_mark (reader, conversation_id, archived) values (:reader, :id, :to)
   ${ON_CONFLICT} archived = excluded.archived`);
 
-const SET_READ = statement(`
+const SET_READ = defineStatement(`
   insert into conversation_mark (reader, conversation_id, read_message, read_part)
   values (:reader, :id, :message, :part)
   ${ON_CONFLICT} read_message = excluded.read_message, read_part = excluded.read_part`);
 
-// A browser may name conversations that no longer exist.
-const ADD_PIN = statement(`
-  insert into conversation_mark (reader, conversation_id, pinned)
-  select :reader, id, 1 from conversation where id = :id
+// A browser may send conversations that no longer exist. The order keeps to this package's lock
+// order.
+const LOCK_UNDELETED = defineStatement(`
+  select id from conversation
+  where id in (select value from json_each(:ids)) and exists (select 1 from inbox
+    where inbox.conversation_id = conversation.id
+      and inbox.seq > coalesce(conversation.deleted_message, 0))
+  order by id /*pg for no key update*/`).rows<{ readonly id: string }>();
+
+const ADD_PIN = defineStatement(`
+  insert into conversation_mark (reader, conversation_id, pinned) values (:reader, :id, 1)
   ${ON_CONFLICT} pinned = 1`);
 
-const ADD_ARCHIVED = statement(`
-  insert into conversation_mark (reader, conversation_id, archived)
-  select :reader, id, 1 from conversation where id = :id
+const ADD_ARCHIVED = defineStatement(`
+  insert into conversation_mark (reader, conversation_id, archived) values (:reader, :id, 1)
   ${ON_CONFLICT} archived = 1`);
 
-const ADD_TITLE = statement(`
-  insert into conversation_mark (reader, conversation_id, title)
-  select :reader, id, :title from conversation where id = :id
+const ADD_TITLE = defineStatement(`
+  insert into conversation_mark (reader, conversation_id, title) values (:reader, :id, :title)
   ${ON_CONFLICT} title = coalesce(conversation_mark.title, excluded.title)`);
 
-const LIST = statement(`
+const LIST = defineStatement(`
   select conversation_id as id, title, pinned, archived from conversation_mark
   where reader = :reader and (pinned = 1 or archived = 1 or title is not null)
   order by (select max(seq) from inbox where inbox.conversation_id = conversation_mark.conversation_id) desc

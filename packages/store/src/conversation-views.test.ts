@@ -3,12 +3,12 @@ import { Client } from 'pg';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { PageMark } from './conversation-views/messages.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, DAY, hold, message, part } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import { createAnswer, createMessage, createPart, DAY, startTurn } from './testing/messages.ts';
 
 const NOW = 100 * DAY;
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`conversations as people see them on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -16,10 +16,9 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    /** Stores a person's message `id` in a chat. */
     const say = (id: string, chat: string, text: string, more: Said = {}) => {
       const { name = 'Ann', title, at = NOW, ...facts } = more;
-      const one = message(id, chat, { at });
+      const one = createMessage(id, chat, { at });
       const type = title === undefined ? ('direct' as const) : ('group' as const);
       return store.inbox.accept({
         ...one,
@@ -39,20 +38,18 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       readonly trigger?: 'cron';
     }
 
-    /** Answers the waiting messages in a chat. */
     const reply = async (
       chat: string,
       text: string,
       outcome: 'answered' | 'failed' = 'answered',
     ) => {
-      const lease = await hold(store, `web:${chat}`, 'w', NOW);
       const turnId = `turn-${chat}`;
-      await claim(store, lease, turnId);
+      const { lease } = await startTurn(store, turnId, `web:${chat}`);
       const usage = { model: 'm1', inputTokens: 7, outputTokens: 3, costUsd: 0.5 };
       const reason = outcome === 'failed' ? { reason: 'the model is not there' } : {};
       await store.lanes.commit(
         lease,
-        { ...answer(turnId, [text], chat), outcome, usage, ...reason },
+        { ...createAnswer(turnId, [text], chat), outcome, usage, ...reason },
         NOW + 1,
       );
       await store.lanes.release(lease);
@@ -65,7 +62,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     const found = async (typed: string) =>
       (await search(typed)).hits.map(({ title, excerpt }) => `${title}: ${excerpt}`);
 
-    /** The number of index entries that contain a word, whatever the texts say now. */
+    /** The number of index entries that contain a word, even if the texts have changed since. */
     const entriesWith = async (word: string): Promise<number> => {
       if (database.name === 'SQLite') {
         const look = new DatabaseSync(database.url().slice('sqlite:'.length));
@@ -87,7 +84,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await say('1', 'c1', 'hello', { name: 'Ann' });
       await say('2', 'g1', 'hi all', { name: 'Bo', title: 'Garden club' });
       await say('3', 'c3', 'me too', { name: 'Cy' });
-      await store.inbox.accept({ ...message('b', 'x'), conversationId: 'beat:main' });
+      await store.inbox.accept({ ...createMessage('b', 'x'), conversationId: 'beat:main' });
       const [first, second] = await list(null, 2);
       expect(first).toMatchObject({ title: 'Cy', chatType: 'direct', channel: 'web' });
       expect(second).toMatchObject({ title: 'Garden club', chatType: 'group', waiting: 1 });
@@ -101,10 +98,9 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await list()).toMatchObject([
         { state: 'waiting', waiting: 1, last: { direction: 'in', text: 'one', at: NOW } },
       ]);
-      const lease = await hold(store, 'web:c1', 'w', NOW);
-      await claim(store, lease, 't1');
+      const { lease } = await startTurn(store, 't1', 'web:c1', 'w');
       expect(await list()).toMatchObject([{ state: 'running', waiting: 0, runningSince: 0 }]);
-      await store.lanes.commit(lease, answer('t1', ['two']), NOW + 1);
+      await store.lanes.commit(lease, createAnswer('t1', ['two']), NOW + 1);
       await store.lanes.release(lease);
       expect(await list()).toMatchObject([
         { state: 'idle', failure: null, last: { direction: 'out', text: 'two' } },
@@ -123,9 +119,12 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     it('[U08] shows both sides in chronological order, with older pages back to the first message', async () => {
       for (let nth = 0; nth < 25; nth += 1) {
         await say(`${nth}`, 'c1', `question ${nth}`, { at: NOW + 2 * nth });
-        const lease = await hold(store, 'web:c1', 'w', NOW);
-        await claim(store, lease, `t${nth}`);
-        await store.lanes.commit(lease, answer(`t${nth}`, [`answer ${nth}`]), NOW + 2 * nth + 1);
+        const { lease } = await startTurn(store, `t${nth}`, 'web:c1', 'w');
+        await store.lanes.commit(
+          lease,
+          createAnswer(`t${nth}`, [`answer ${nth}`]),
+          NOW + 2 * nth + 1,
+        );
         await store.lanes.release(lease);
       }
       const seen: string[] = [];
@@ -143,7 +142,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(messages.map(({ text }) => text)).toEqual(['question 4', 'answer 4']);
     });
 
-    it('[U08] shows for each message its author, its outcome, and how to ask why', async () => {
+    it('[U08] shows the author and outcome of each message, and the id that explains it', async () => {
       await say('1', 'c1', 'one', { name: 'Ann' });
       await reply('c1', 'two');
       await say('2', 'c1', 'three', { at: NOW + 2 });
@@ -159,15 +158,31 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       }
     });
 
+    it('[U08] adds the Markdown of the answers on a page, which is the last text of each turn', async () => {
+      const texts = { t1: ['I will look', '**found**'], t2: ['_second_'], t3: [] };
+      for (const [turnId, answers] of Object.entries(texts)) {
+        await say(turnId, 'c1', 'a question');
+        const { lease } = await startTurn(store, turnId, 'web:c1', 'w');
+        const entries = answers.map((text) => ({ role: 'assistant' as const, content: { text } }));
+        await store.lanes.commit(lease, { ...createAnswer(turnId, ['sent']), entries }, NOW + 1);
+        await store.lanes.release(lease);
+      }
+      const query = { conversationId: 'web:c1', before: null, until: null, limit: 9 };
+      const { answers } = await store.conversations.messages(query);
+      expect([...answers].toSorted()).toEqual([
+        ['t1', '**found**'],
+        ['t2', '_second_'],
+      ]);
+    });
+
     it('[U08] keeps the threads in a chat separate', async () => {
       const inThread = async (id: string, threadId: string) => {
-        const one = message(id, 'g', { at: NOW, threadId });
+        const one = createMessage(id, 'g', { at: NOW, threadId });
         const conversationId = `web:g:${threadId}`;
         await store.inbox.accept({ ...one, conversationId });
-        const lease = await hold(store, conversationId, 'w', NOW);
-        await claim(store, lease, `t${id}`);
-        const parts = [{ ...part(`in ${threadId}`, 'g'), route: one.route }];
-        await store.lanes.commit(lease, { ...answer(`t${id}`, []), parts }, NOW + 1);
+        const { lease } = await startTurn(store, `t${id}`, conversationId, 'w');
+        const parts = [{ ...createPart(`in ${threadId}`, 'g'), route: one.route }];
+        await store.lanes.commit(lease, { ...createAnswer(`t${id}`, []), parts }, NOW + 1);
         await store.lanes.release(lease);
       };
       await inThread('1', 'a');
@@ -186,10 +201,10 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[U08] summarizes a conversation: mode, model, spend, files', async () => {
+    it('[U08] summarizes a conversation: mode, model, cost and files', async () => {
       await say('1', 'c1', 'one');
       await reply('c1', 'two');
-      const one = message('2', 'c1', { at: NOW });
+      const one = createMessage('2', 'c1', { at: NOW });
       const attachments = [{ kind: 'document' as const, name: 'plan.pdf', size: 9, ref: 'r' }];
       await store.inbox.accept({ ...one, message: { ...one.message, attachments } });
       expect(await store.conversations.details('web:c1', NOW)).toMatchObject({
@@ -202,33 +217,31 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.conversations.details('web:none', NOW)).toBeNull();
     });
 
-    it("[U03] [U12] counts a conversation's turns with an unknown price, but none that a person wrote", async () => {
+    it('[U03] [U12] counts turns whose price is unknown, except turns written by a person', async () => {
       await say('1', 'c1', 'one');
-      const lease = await hold(store, 'web:c1');
-      await claim(store, lease, 't1');
+      const { lease } = await startTurn(store, 't1');
       const usage = { model: 'm1', inputTokens: 5, outputTokens: 5, costUsd: null };
-      await store.lanes.commit(lease, { ...answer('t1', ['two']), usage }, NOW);
+      await store.lanes.commit(lease, { ...createAnswer('t1', ['two']), usage }, NOW);
       await store.lanes.release(lease);
       await store.takeovers.takeOver({ conversationId: 'web:c1', by: 'Ann', lastsMs: 1_000 });
       await say('2', 'c1', 'three');
       await store.takeovers.reply({
         ...{ conversationId: 'web:c1', by: 'Ann', as: 'self', requestKey: 'k' },
-        ...{ parts: [part('four')], entries: () => [] },
+        ...{ parts: [createPart('four')], entries: () => [] },
       });
       expect(await store.conversations.details('web:c1', NOW)).toMatchObject({
         spent: { turns: 1, tokens: 10, costUsd: 0, unpriced: 1 },
       });
     });
 
-    it('[U08] changes the mode, starts a new session and stops, as the commands do', async () => {
+    it('[U08] changes the mode, starts a new session and stops work like the chat commands', async () => {
       await say('1', 'c1', 'one');
       const act = store.conversations.act;
       const plan = await act('web:c1', { kind: 'mode', to: 'plan' }, NOW);
       expect(plan?.mode).toEqual({ before: 'agent', now: 'plan' });
       await act('web:c1', { kind: 'model', change: { to: 'm2' } }, NOW);
       expect(await list()).toMatchObject([{ mode: 'plan', model: 'm2' }]);
-      const lease = await hold(store, 'web:c1', 'w', NOW);
-      await claim(store, lease, 't1');
+      await startTurn(store, 't1', 'web:c1', 'w');
       await say('2', 'c1', 'two');
       expect(await act('web:c1', { kind: 'stop' }, NOW)).toMatchObject({
         stoppedTurn: 't1',
@@ -237,14 +250,14 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await list()).toMatchObject([{ state: 'idle', mode: 'plan', waiting: 0 }]);
       await act('web:c1', { kind: 'new-session' }, NOW);
       await say('3', 'c1', 'three');
-      expect(await claim(store, await hold(store), 't2')).toMatchObject({ session: 1 });
+      expect((await startTurn(store, 't2')).turn).toMatchObject({ session: 1 });
       expect(await act('web:none', { kind: 'stop' }, NOW)).toBeNull();
     });
 
-    it('[U08] stops a conversation whose newest message is a button press without effect', async () => {
+    it('[U08] stops a conversation whose newest message is a button press that had no effect', async () => {
       await say('1', 'c1', 'one');
-      await claim(store, await hold(store, 'web:c1', 'w', NOW), 't1');
-      const { message: typed, ...row } = message('2', 'c1', { at: NOW });
+      await startTurn(store, 't1', 'web:c1', 'w');
+      const { message: typed, ...row } = createMessage('2', 'c1', { at: NOW });
       const press = { ...row, message: { ...typed, text: '/resend', pressed: 'nowhere' } };
       await store.inbox.command(press, (command) => command.pressCounts());
       const done = await store.conversations.act('web:c1', { kind: 'stop' }, NOW);
@@ -269,7 +282,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       });
     });
 
-    it('[U08] finds a very long text by its first words, and finds other texts beside it', async () => {
+    it('[U08] finds a very long text by its first words, without hiding other texts', async () => {
       const word = (nth: number) => `${nth}${'ж'.repeat(70)}`;
       const long = Array.from({ length: 12_000 }, (_, nth) => word(nth)).join(' ');
       await say('1', 'c1', `first ${long} last`);
@@ -278,7 +291,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await found('last')).toEqual(['Ann: last but not least']);
     });
 
-    it('[U08] returns hits in bounded pages, newest first, and includes later messages', async () => {
+    it('[U08] returns hits in pages of limited size, newest first, and includes later messages', async () => {
       for (let nth = 0; nth < 5; nth += 1) {
         await say(`${nth}`, 'c1', `apple ${nth}`, { at: NOW + nth });
       }
@@ -291,7 +304,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await found('apple 9')).toHaveLength(1);
     });
 
-    it('[U08] indexes a long history over several searches if it takes longer than a person would wait', async () => {
+    it('[U08] spreads the indexing of a long history over several searches', async () => {
       for (let nth = 0; nth < 3; nth += 1) await say(`${nth}`, 'c1', `apple ${nth}`);
       const query = { typed: 'apple', before: null, limit: 9, scrub: (text: string) => text };
       const { hits, missing } = await store.conversations.search(query, () => NOW, -1);
@@ -311,11 +324,11 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         ).hits.length;
       expect(await look('apple')).toBe(1);
       const key = { channel: 'web', account: 'default', chatId: 'c1', messageId: '1' };
-      await store.inbox.revise(key, { ...message('1').message, text: 'pear' });
+      await store.inbox.revise(key, { ...createMessage('1').message, text: 'pear' });
       expect([await look('apple'), await look('pear')]).toEqual([0, 1]);
     });
 
-    it('[U08] removes a secret before it truncates the text', async () => {
+    it('[U08] removes secrets before truncating the text', async () => {
       await say('1', 'c1', 'the key is sk-12345 for you');
       const scrub = (text: string) => text.replaceAll('sk-12345', '[secret]');
       const query = { typed: '12345', before: null, limit: 9, scrub };
@@ -329,7 +342,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await say('2', 'c2', 'apples for all', { name: 'Bo' });
       expect(await found('amaranth')).toHaveLength(2);
       await store.forgetting.forget({
-        ...{ conversations: ['web:c1'], ownersToo: false, phrases: ['amaranth'], mark: '[gone]' },
+        ...{ conversations: ['web:c1'], ownersToo: false, phrases: ['amaranth'] },
       });
       expect(await entriesWith('amaranth')).toBe(0);
       expect(await found('amaranth')).toEqual([]);
@@ -340,9 +353,9 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       }
     });
 
-    it('[G15] leaves no forgotten word in the index when a search runs during forgetting', async () => {
+    it('[G15] leaves no forgotten word in the index when a search runs at the same time', async () => {
       for (let nth = 0; nth < 250; nth += 1) await say(`${nth}`, 'c1', `the amaranth ${nth}`);
-      const words = { phrases: ['amaranth'], mark: '[gone]' };
+      const words = { phrases: ['amaranth'] };
       const forget = () =>
         store.forgetting.forget({ conversations: ['web:c1'], ownersToo: false, ...words });
       await Promise.all([search('amaranth'), forget(), search('amaranth'), search('the')]);
@@ -351,19 +364,56 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect((await search('the')).hits).toHaveLength(9);
     });
 
-    it('[G15] [D05] finds nothing from a forgotten person, but still what others said', async () => {
+    it('[G15] [D05] finds nothing from a forgotten person, but still finds what others wrote', async () => {
       await say('1', 'c1', 'the amaranth is mine', { name: 'Ann' });
       await reply('c1', 'your amaranth is red');
       await say('2', 'c2', 'no amaranth for me', { name: 'Bo' });
       expect(await found('amaranth')).toHaveLength(3);
       await store.forgetting.forgetPerson({
-        ...{ persons: ['web:u1'], ownersToo: false, only: 'web:c1', mark: '[gone]', now: NOW },
+        ...{ persons: ['web:u1'], ownersToo: false, only: 'web:c1', now: NOW },
         onStopped() {},
         retell: () => '',
       });
       expect(await entriesWith('amaranth')).toBe(0);
       expect(await found('amaranth')).toEqual(['Bo: no amaranth for me']);
       expect(await entriesWith('amaranth')).toBe(1);
+    });
+
+    it('[G15] [U12] does not find the marks that replace removed text, but the words beside them', async () => {
+      await say('1', 'c1', 'amaranth');
+      await reply('c1', 'deleted amaranth');
+      await say('2', 'c2', 'a forgotten rose, and a deleted one');
+      await say('3', 'c3', 'tulips');
+      await reply('c3', 'more tulips');
+      const words = { conversations: ['web:c1'], ownersToo: false, phrases: ['amaranth'] };
+      await store.forgetting.forget(words);
+      await store.forgetting.deleteConversation({
+        ...{ conversationId: 'web:c3', by: 'Ann', now: NOW },
+        onStopped() {},
+      });
+      expect(await found('forgotten')).toEqual(['Ann: a forgotten rose, and a deleted one']);
+      expect(await found('deleted')).toEqual([
+        'Ann: deleted [forgotten]',
+        'Ann: a forgotten rose, and a deleted one',
+      ]);
+      expect(await found('[deleted]')).toEqual([]);
+      expect(await entriesWith('forgotten')).toBe(1);
+    });
+
+    it('[U12] does not find what other chats sent into a conversation before its deletion', async () => {
+      await say('1', 'c1', 'hello');
+      await say('2', 'c2', 'tell c1 about the tulips');
+      await startTurn(store, 't2', 'web:c2');
+      const parts = [createPart('tulips for c1', 'c1')] as const;
+      await store.outbox.post({ key: 'k', parts, turn: { id: 't2', most: 9 } }, NOW);
+      expect((await search('tulips for')).hits).toMatchObject([{ conversationId: 'web:c1' }]);
+      await store.forgetting.deleteConversation({
+        ...{ conversationId: 'web:c1', by: 'Ann', now: NOW },
+        onStopped() {},
+      });
+      expect(await found('tulips for')).toEqual([]);
+      await say('3', 'c1', 'hello again');
+      expect(await found('tulips for')).toEqual([]);
     });
 
     it('[D15] removes index entries for rows that retention deletes', async () => {

@@ -1,10 +1,10 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { ConversationMode } from './rows.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, hold, message } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import { createAnswer, createMessage, startTurn } from './testing/messages.ts';
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`conversation modes on ${database.name}`, () => {
     let store: Store;
     let made: number;
@@ -16,39 +16,38 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     const change = async (to: ConversationMode | null) => {
       made += 1;
-      return store.inbox.command(message(`k${made}`), (command) => command.changeMode(to));
+      return store.inbox.command(createMessage(`k${made}`), (command) => command.changeMode(to));
     };
     const run = async (plan: string | null = null) => {
       made += 1;
       const typed = {
-        ...message(`k${made}`),
-        message: { ...message(`k${made}`).message, text: '/run' },
+        ...createMessage(`k${made}`),
+        message: { ...createMessage(`k${made}`).message, text: '/run' },
       };
       return store.inbox.command(typed, (command) => command.runPlan(plan, 'Run it.'));
     };
     const answerNext = async (turnId: string, isPlan = true) => {
-      const lease = await hold(store);
-      const turn = await claim(store, lease, turnId);
-      await store.lanes.commit(lease, { ...answer(turnId, ['the plan']), isPlan }, 11);
+      const { lease, turn } = await startTurn(store, turnId);
+      await store.lanes.commit(lease, { ...createAnswer(turnId, ['the plan']), isPlan }, 11);
       await store.lanes.release(lease);
       return turn;
     };
     const planned = async (turnId = 't1') => {
       await change('plan');
-      await store.inbox.accept(message(`m${turnId}`));
+      await store.inbox.accept(createMessage(`m${turnId}`));
       return answerNext(turnId);
     };
 
-    it('[G04] start as agent, and persist across /new once they are set', async () => {
+    it('[G04] starts conversations in the mode agent, and keeps a chosen mode across /new', async () => {
       expect(await change(null)).toMatchObject({ now: 'agent' });
       expect(await change('ask')).toEqual({ before: 'agent', now: 'ask' });
-      await store.inbox.command(message('n'), (command) => command.startSession());
+      await store.inbox.command(createMessage('n'), (command) => command.startSession());
       expect(await change(null)).toMatchObject({ now: 'ask' });
-      await store.inbox.accept(message('m1'));
+      await store.inbox.accept(createMessage('m1'));
       expect(await answerNext('t1', false)).toMatchObject({ mode: 'ask' });
     });
 
-    it('[G04] [G05] run nothing when the mode is switched after a plan', async () => {
+    it('[G04] [G05] runs no plan when the mode is switched after it', async () => {
       await planned();
       for (const mode of ['agent', 'ask', 'plan', 'agent'] as const) await change(mode);
       expect(await store.inbox.waiting('web:c1')).toBe(0);
@@ -56,7 +55,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
 
     it.each([null, 't1'])(
-      '[G04] run a plan once, by its command (%s), in agent mode',
+      '[G04] runs a plan once, in agent mode, when the command is %s',
       async (plan) => {
         await planned();
         const both = await Promise.all([run(plan), run(plan)]);
@@ -66,35 +65,35 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
           messages: [{ message: { text: 'Run it.', typed: '/run' } }],
         });
         expect(await run(plan)).toBe('was-run');
-        await store.inbox.accept(message('later'));
+        await store.inbox.accept(createMessage('later'));
         await answerNext('t3', false);
         expect(await run(plan)).toBe('was-run');
         expect(await store.inbox.waiting('web:c1')).toBe(0);
       },
     );
 
-    it('[G04] run a plan once when the same button press arrives twice', async () => {
+    it('[G04] runs a plan once when the same button press arrives twice', async () => {
       await planned();
       const press = () =>
-        store.inbox.command(message('press'), (command) => command.runPlan('t1', 'Run it.'));
+        store.inbox.command(createMessage('press'), (command) => command.runPlan('t1', 'Run it.'));
       expect(await press()).toBe('runs');
       expect(await press()).toBeNull();
       expect(await store.inbox.waiting('web:c1')).toBe(1);
     });
 
     it.each<[string, () => Promise<unknown>]>([
-      ['a message waits', () => store.inbox.accept(message('newer'))],
+      ['a message waits', () => store.inbox.accept(createMessage('newer'))],
       [
         'a message was answered',
         async () => {
-          await store.inbox.accept(message('newer'));
+          await store.inbox.accept(createMessage('newer'));
           await answerNext('t2', false);
         },
       ],
       ['there is a newer plan', () => planned('t2')],
-      ['/new', () => store.inbox.command(message('n'), (command) => command.startSession())],
-      ['/stop', () => store.inbox.command(message('s'), (command) => command.stop())],
-    ])('[G04] run no plan when %s', async (_when, happens) => {
+      ['/new', () => store.inbox.command(createMessage('n'), (command) => command.startSession())],
+      ['/stop', () => store.inbox.command(createMessage('s'), (command) => command.stop())],
+    ])('[G04] runs no plan when %s', async (_when, happens) => {
       await planned();
       await happens();
       const before = await store.inbox.waiting('web:c1');
@@ -102,9 +101,9 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.inbox.waiting('web:c1')).toBe(before);
     });
 
-    it('[G04] run nothing if there is no plan, and the newest plan if none is named', async () => {
+    it('[G04] runs the newest plan if none is named, and nothing if there is no plan', async () => {
       expect(await run()).toBe('none');
-      await store.inbox.accept(message('m0'));
+      await store.inbox.accept(createMessage('m0'));
       await answerNext('t0', false);
       expect(await run()).toBe('none');
       await planned('t1');

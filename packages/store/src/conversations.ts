@@ -1,12 +1,12 @@
-import { withoutAgent } from '@parley/core';
-import { type Sql, StoreError, statement } from './database.ts';
+import { removeAgentPrefix } from '@parley/core';
+import { defineStatement, type Sql, StoreError } from './database.ts';
 import type { ConversationMode, Lease } from './rows.ts';
 import type { Row } from './tables.ts';
 
 /** The condition that selects the rows for a `ChatKey`. */
 export const OF_CHAT = 'channel = :channel and account = :account and chat_id = :chatId';
 
-/** The chat that a delivery lane serves. The parts for a chat are sent in order. */
+/** Identifies a chat, which has one delivery lane. The parts for a chat are sent in order. */
 export interface ChatKey {
   readonly channel: string;
   readonly account: string;
@@ -18,36 +18,38 @@ export interface MessageKey extends ChatKey {
   readonly messageId: string;
 }
 
-/** The prefix for heartbeat lanes. No chat id starts with it. */
+/** The prefix for heartbeat lanes. No chat id starts with this prefix. */
 export const HEARTBEAT_LANE = 'beat:';
 
 /**
  * The prefix of the name that stands for the agent in hook runs (H09). No agent name starts with
- * it.
+ * this prefix.
  */
 export const HOOK_AGENT = 'hook:';
 
 /**
- * The prefix for sub-agent lanes. No chat id starts with it, because chat ids start with a channel.
+ * The prefix for sub-agent lanes. No chat id starts with this prefix, because chat ids start with a
+ * channel.
  */
 export const SUB_AGENT_LANE = 'sub:';
 
-/** Whether a conversation is one of these lanes, whichever agent it belongs to (F14). */
+/** Whether a conversation is one of the given lanes, for any agent (F14). */
 export function isLane(conversationId: string, ...lanes: readonly string[]): boolean {
-  const own = withoutAgent(conversationId);
+  const own = removeAgentPrefix(conversationId);
   return lanes.some((lane) => own.startsWith(lane));
 }
 
 /** Appended to a sub-agent's id to form the id of the message that reports its end. */
 export const COMPLETION = '.over';
 
-const ENSURE = statement(
+const ENSURE = defineStatement(
   'insert into conversation (id, created_at) values (:id, :now) on conflict (id) do nothing',
 );
 
-// On SQLite, the transaction itself excludes other writers.
-const LOCK = statement(`
-  select epoch, session, lease_owner, lease_until, mode, plan, plan_run, model, taken_over_until from conversation
+// On SQLite, the transaction itself already excludes other writers.
+const LOCK = defineStatement(`
+  select epoch, session, lease_owner, lease_until, mode, plan, plan_run, model, taken_over_until,
+    deleted_message from conversation
   where id = :id /*pg for no key update*/`).rows<ConversationRow>();
 
 /** Creates the row of a conversation if it is missing. */
@@ -57,27 +59,45 @@ export function ensureConversation(sql: Sql, id: string, now: number): void {
 
 /**
  * Reads a conversation and locks it against other writers until the transaction ends, in this
- * package's lock order (README). Rows that refer to it can still be inserted: the foreign key check
- * needs `key share`, which `for update` would block.
+ * package's lock order (README). Other transactions can still insert rows that refer to it: the
+ * foreign key check needs `key share`, which `for update` would block.
  */
 export function lockConversation(sql: Sql, id: string) {
   return sql.get(LOCK, { id });
 }
 
 /**
- * Locks and returns the conversation if the lease still holds it. If null, nothing may be written.
+ * Like `lockConversation`, for a change that a person requests in a list of conversations.
+ * Undefined if no list shows it: another person may have deleted it before the request arrived.
  */
-export async function lockLeased(sql: Sql, lease: Lease) {
+export async function lockUndeleted(sql: Sql, id: string): Promise<ConversationRow | undefined> {
+  const conversation = await lockConversation(sql, id);
+  if (conversation === undefined) return undefined;
+  const deleted = conversation.deleted_message ?? 0;
+  const found = await sql.get(NEWEST_MESSAGE, { id, deleted });
+  return found?.newest == null ? undefined : conversation;
+}
+
+const NEWEST_MESSAGE = defineStatement(`
+  select max(seq) as newest from inbox where conversation_id = :id and seq > :deleted`).rows<{
+  readonly newest: number | null;
+}>();
+
+/**
+ * Locks and returns the conversation if the lease still holds it. If this returns null, the caller
+ * must not write.
+ */
+export async function lockLeasedConversation(sql: Sql, lease: Lease) {
   const conversation = await lockConversation(sql, lease.conversationId);
-  return conversation !== undefined && isHeld(lease, conversation.epoch) ? conversation : null;
+  return conversation !== undefined && holdsLease(lease, conversation.epoch) ? conversation : null;
 }
 
 /**
  * Checks that a lease has the stored epoch. Throws StoreError `store-rewound` if the stored epoch
- * is lower: epochs only rise, so the database was rolled back, two workers may get the same number,
- * and the fence no longer separates them.
+ * is lower: epochs only rise, so the database was rolled back, and two workers could get the same
+ * epoch.
  */
-export function isHeld({ conversationId, epoch }: Lease, stored: number): boolean {
+export function holdsLease({ conversationId, epoch }: Lease, stored: number): boolean {
   if (stored >= epoch) return stored === epoch;
   throw new StoreError(
     'store-rewound',
@@ -91,7 +111,7 @@ export async function isTurnRunning(sql: Sql, turnId: string): Promise<boolean> 
   return (await sql.get(RUNS_IN_SESSION, { turnId })) !== undefined;
 }
 
-const RUNS_IN_SESSION = statement(`
+const RUNS_IN_SESSION = defineStatement(`
   select turn.id from turn join conversation on conversation.id = conversation_id
   where turn.id = :turnId and turn.state = 'running' and turn.session = conversation.session`).rows<{
   readonly id: string;
@@ -99,7 +119,7 @@ const RUNS_IN_SESSION = statement(`
 
 /** A conversation as a lane: its fencing epoch, its session counter and its worker's lease. */
 export interface ConversationRow
-  extends Omit<Row<'conversation'>, 'id' | 'mode' | 'mode_since' | 'created_at'> {
+  extends Omit<Row<'conversation'>, 'id' | 'mode' | 'mode_since' | 'created_at' | 'deleted_part'> {
   readonly mode: ConversationMode;
 }
 
@@ -110,18 +130,18 @@ export interface ModeChange {
 }
 
 /**
- * The result of `/run`. `runs`: the command itself has become the message that runs the plan, and
- * the conversation is now in agent mode. `none`: there is no plan, or something was said since.
+ * The result of `/run`. `runs`: the command has become the message that runs the plan, and the
+ * conversation is now in agent mode. `none`: there is no such plan, or newer messages are waiting.
  */
 export type PlanRun = 'runs' | 'was-run' | 'none';
 
-/** Reads a conversation's mode, or changes it to `to`. The caller has locked the conversation. */
+/** Reads a conversation's mode, or changes it to `to`; the caller has locked the conversation. */
 export async function changeMode(
   sql: Sql,
   conversationId: string,
   to: ConversationMode | null,
 ): Promise<ModeChange> {
-  const { mode: before } = await heldBy(sql, conversationId);
+  const { mode: before } = await findLeaseHolder(sql, conversationId);
   if (to === null || to === before) return { before, now: before };
   sql.send(SET_MODE, { id: conversationId, mode: to });
   return { before, now: to };
@@ -133,7 +153,7 @@ export interface ModelChange {
 }
 
 /**
- * Reads or changes the model of a conversation, which the caller has locked; `null` is the model in
+ * Reads or changes the model of a conversation that the caller has locked; `null` is the model in
  * the settings.
  */
 export async function changeModel(
@@ -141,21 +161,21 @@ export async function changeModel(
   conversationId: string,
   change: { readonly to: string | null } | 'show',
 ): Promise<ModelChange> {
-  if (change === 'show') return { now: (await heldBy(sql, conversationId)).model };
+  if (change === 'show') return { now: (await findLeaseHolder(sql, conversationId)).model };
   sql.send(SET_MODEL, { id: conversationId, model: change.to });
   return { now: change.to };
 }
 
 /**
- * Takes a plan from a conversation, which the caller has locked, so that the plan runs only once.
- * `plan` is the turn that wrote it (null: the newest).
+ * Takes a plan from a conversation that the caller has locked, so that the plan runs only once.
+ * `plan` is the turn that wrote the plan; null stands for the newest one.
  */
-export async function takePlan(
+export async function takeStoredPlan(
   sql: Sql,
   conversationId: string,
   plan: string | null,
 ): Promise<PlanRun> {
-  const held = await heldBy(sql, conversationId);
+  const held = await findLeaseHolder(sql, conversationId);
   if (held.plan === null || (plan ?? held.plan) !== held.plan) return 'none';
   if (held.plan_run === 1) return 'was-run';
   if ((await sql.get(ONE_WAITING, { id: conversationId })) !== undefined) return 'none';
@@ -163,39 +183,43 @@ export async function takePlan(
   return 'runs';
 }
 
-/** Drops a waiting plan after something newer was said. */
+/** Drops a waiting plan when a newer message arrives. */
 export function dropPlan(sql: Sql, conversationId: string): void {
   sql.send(DROP_PLAN, { id: conversationId });
 }
 
-async function heldBy(sql: Sql, conversationId: string) {
+async function findLeaseHolder(sql: Sql, conversationId: string) {
   const held = await sql.get(HELD, { id: conversationId });
   if (held === undefined) throw new Error(`Conversation ${conversationId} does not exist.`);
   return held;
 }
 
-const HELD = statement('select mode, plan, plan_run, model from conversation where id = :id').rows<
-  Pick<ConversationRow, 'mode' | 'plan' | 'plan_run' | 'model'>
->();
+const HELD = defineStatement(
+  'select mode, plan, plan_run, model from conversation where id = :id',
+).rows<Pick<ConversationRow, 'mode' | 'plan' | 'plan_run' | 'model'>>();
 
-const SET_MODE = statement('update conversation set mode = :mode where id = :id');
+const SET_MODE = defineStatement('update conversation set mode = :mode where id = :id');
 
-const SET_MODEL = statement('update conversation set model = :model where id = :id');
+const SET_MODEL = defineStatement('update conversation set model = :model where id = :id');
 
-const RUN_PLAN = statement(`update conversation set mode = 'agent', plan_run = 1 where id = :id`);
+const RUN_PLAN = defineStatement(
+  `update conversation set mode = 'agent', plan_run = 1 where id = :id`,
+);
 
-const DROP_PLAN = statement('update conversation set plan = null where id = :id and plan_run = 0');
+const DROP_PLAN = defineStatement(
+  'update conversation set plan = null where id = :id and plan_run = 0',
+);
 
-const ONE_WAITING = statement(
+const ONE_WAITING = defineStatement(
   `select seq from inbox where conversation_id = :id and state = 'waiting' limit 1`,
 ).rows<{ readonly seq: number }>();
 
-/** How many messages in a conversation are waiting for a turn. */
+/** Counts the messages in a conversation that are waiting for a turn. */
 export async function countWaiting(sql: Sql, conversationId: string): Promise<number> {
   return (await sql.get(COUNT_WAITING, { id: conversationId }))?.count ?? 0;
 }
 
-const COUNT_WAITING = statement(`
+const COUNT_WAITING = defineStatement(`
   select count(*) as count from inbox where conversation_id = :id and state = 'waiting'`).rows<{
   readonly count: number;
 }>();

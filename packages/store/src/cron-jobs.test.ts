@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { CronJob, NewCronJob } from './cron-jobs.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, hold, message, routeTo } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import { createAnswer, createMessage, createRouteTo, startTurn } from './testing/messages.ts';
 
 const HOUR = 3_600_000;
 const BOUNDS = { perConversation: 2, total: 3 };
@@ -11,8 +11,8 @@ const job = (id: string, more: Partial<NewCronJob> = {}): NewCronJob => ({
   id,
   askedBy: `call for ${id}`,
   conversationId: 'web:c1',
-  route: routeTo('c1'),
-  origin: message('1').message,
+  route: createRouteTo('c1'),
+  origin: createMessage('1').message,
   fromOwner: true,
   title: 'water',
   task: 'Remind me to water the plants.',
@@ -22,18 +22,18 @@ const job = (id: string, more: Partial<NewCronJob> = {}): NewCronJob => ({
 });
 
 const reminder = (id: string) => {
-  const { message: words, ...rest } = message(id);
+  const { message: words, ...rest } = createMessage(id);
   return { ...rest, message: { ...words, trigger: 'cron' as const } };
 };
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`cron jobs on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
       store = await database.openEmpty();
-      await store.inbox.accept(message('1'));
-      const lease = await hold(store);
-      await store.lanes.commit(lease, answer((await claim(store, lease, 't1')).turnId, []), 1);
+      await store.inbox.accept(createMessage('1'));
+      const { lease } = await startTurn(store, 't1');
+      await store.lanes.commit(lease, createAnswer('t1', []), 1);
       await store.lanes.release(lease);
     });
     afterAll(() => database.dispose());
@@ -46,20 +46,22 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       return found;
     };
     const run = async (id: string, outcome: 'answered' | 'failed') => {
-      const lease = await hold(store);
-      const { turnId, messages } = await claim(store, lease, `turn ${id}`);
-      await store.lanes.commit(lease, { ...answer(turnId, []), outcome }, 9);
+      const {
+        lease,
+        turn: { turnId, messages },
+      } = await startTurn(store, `turn ${id}`);
+      await store.lanes.commit(lease, { ...createAnswer(turnId, []), outcome }, 9);
       await store.lanes.release(lease);
       return messages.map(({ message: { trigger } }) => trigger);
     };
 
-    it('[H08] are added once per call, and only up to a limit', async () => {
+    it('[H08] adds a cron job once per call, and only up to a limit', async () => {
       expect(await add('a')).toBe('added');
       expect(await add('b', { askedBy: 'call for a' })).toBe('known');
       expect(await add('c')).toBe('added');
       expect(await add('d')).toBe('full');
-      await store.inbox.accept(message('2', 'c2'));
-      await store.inbox.accept(message('3', 'c3'));
+      await store.inbox.accept(createMessage('2', 'c2'));
+      await store.inbox.accept(createMessage('3', 'c3'));
       expect(await add('e', { conversationId: 'web:c2' })).toBe('added');
       expect(await add('f', { conversationId: 'web:c3' })).toBe('full');
       await store.cronJobs.change('a', { state: 'over' });
@@ -68,7 +70,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(ids).toEqual(['a', 'c', 'd']);
     });
 
-    it('[H08] [D07] from a guest count across all chats, and leave capacity for owners', async () => {
+    it("[H08] [D07] counts a guest's jobs across all chats, and leaves capacity for owners", async () => {
       const bounds = { perConversation: 2, total: 20 };
       const by = (id: string, more: Partial<NewCronJob>) => job(id, { fromOwner: false, ...more });
       const { origin } = job('a');
@@ -92,7 +94,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(kept).toEqual(['added', 'added', 'full']);
     });
 
-    it('[H08] are not changed by reading, listing or finding them', async () => {
+    it('[H08] does not change jobs when they are read, listed or searched', async () => {
       await add('a');
       const before = await got('a');
       await store.cronJobs.list();
@@ -101,7 +103,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await got('a')).toEqual(before);
     });
 
-    it('[H08] start one turn when they are due, however many processes poll for them', async () => {
+    it('[H08] starts one turn per due job, even when several processes poll for it', async () => {
       await add('a');
       expect(await store.cronJobs.due(HOUR - 1, 9)).toEqual([]);
       const [due] = await store.cronJobs.due(HOUR, 9);
@@ -114,14 +116,14 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await run('x', 'answered')).toEqual(['cron']);
     });
 
-    it('[H08] are over once they have started, if they run only once', async () => {
+    it('[H08] marks a one-off job as over once it has started', async () => {
       await add('a', { timetable: { kind: 'once', at: HOUR } });
       expect(await store.cronJobs.fire(await got('a'), reminder('x'), null, HOUR)).toBe(true);
       expect(await got('a')).toMatchObject({ state: 'over', nextAt: null, lastAt: HOUR });
       expect(await store.cronJobs.nextAt()).toBeNull();
     });
 
-    it('[H08] record only once how their run ended', async () => {
+    it('[H08] records the outcome of a run only once', async () => {
       await add('a');
       await store.cronJobs.fire(await got('a'), reminder('x'), 2 * HOUR, HOUR);
       expect(await store.cronJobs.unsettled(9)).toEqual([]);
@@ -137,7 +139,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.cronJobs.nextAt()).toBe(HOUR + 60_000);
     });
 
-    it('[H08] stay paused when a run ends after a person paused them', async () => {
+    it('[H08] keeps a job paused when a run ends after a person paused it', async () => {
       await add('a');
       await store.cronJobs.fire(await got('a'), reminder('x'), 2 * HOUR, HOUR);
       await run('x', 'failed');
@@ -150,7 +152,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await got('a')).toMatchObject({ state: 'paused', nextAt: null, failures: 1 });
     });
 
-    it('[H08] are found by the call that created them, and postponed by only one of two processes', async () => {
+    it('[H08] finds a job by the call that created it, and lets only one of two processes postpone it', async () => {
       await add('a');
       expect(await store.cronJobs.find('call for a')).toMatchObject({ id: 'a' });
       expect(await store.cronJobs.find('call for b')).toBeNull();
@@ -159,17 +161,17 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect((await Promise.all(twice)).toSorted()).toEqual([false, true]);
     });
 
-    it('[H08] [G15] lose forgotten text but stay', async () => {
+    it('[H08] [G15] removes forgotten text from jobs and keeps the jobs', async () => {
       await add('a');
       const phrases = ['water the plants'];
-      const here = { conversations: ['web:c1'], ownersToo: false, phrases, mark: '[forgotten]' };
+      const here = { conversations: ['web:c1'], ownersToo: false, phrases };
       await store.forgetting.forget(here);
       expect(await got('a')).toMatchObject({ task: 'Remind me to [forgotten].', state: 'on' });
     });
 
-    it('[H08] [H04] do not make their chat the one that an owner used last', async () => {
+    it("[H08] [H04] does not count a job as the owner's last use of its chat", async () => {
       await add('a');
-      const mine = { ...message('2', 'c2'), fromOwner: true };
+      const mine = { ...createMessage('2', 'c2'), fromOwner: true };
       await store.inbox.accept(mine);
       const due = { ...reminder('x'), fromOwner: true };
       await store.cronJobs.fire(await got('a'), due, 2 * HOUR, HOUR);
@@ -177,7 +179,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.inbox.ownerRoute()).toMatchObject({ route: { chatId: 'c2' } });
     });
 
-    it('[H08] do not start while they are paused or after they were removed', async () => {
+    it('[H08] does not start a job that is paused or removed', async () => {
       await add('a');
       await add('b');
       const [a, b] = [await got('a'), await got('b')];

@@ -1,31 +1,35 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { type Database, statement, textFor } from './database.ts';
+import { type Database, defineStatement, getStatementText } from './database.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
 
-const SHIFT = statement('select :b as b, :a as a, :b as c /*pg for update*/');
+const SHIFT = defineStatement('select :b as b, :a as a, :b as c /*pg for update*/');
 
 describe('the text of a statement', () => {
   it('numbers its parameters by first use, in the style of each database', () => {
     expect(SHIFT.names).toEqual(['b', 'a']);
-    expect(textFor('sqlite', SHIFT)).toBe('select ?1 as b, ?2 as a, ?1 as c /*pg for update*/');
-    expect(textFor('postgres', SHIFT)).toBe('select $1 as b, $2 as a, $1 as c for update');
+    expect(getStatementText('sqlite', SHIFT)).toBe(
+      'select ?1 as b, ?2 as a, ?1 as c /*pg for update*/',
+    );
+    expect(getStatementText('postgres', SHIFT)).toBe('select $1 as b, $2 as a, $1 as c for update');
   });
 
-  it('hides locking clauses from SQLite, and hints for SQLite from PostgreSQL', () => {
-    const first = statement('select 1 from t /*sqlite indexed by i */limit :most');
-    expect(textFor('sqlite', first)).toBe('select 1 from t indexed by i limit +?1');
-    expect(textFor('postgres', first)).toBe('select 1 from t /*sqlite indexed by i */limit $1');
+  it('hides locking clauses from SQLite, and SQLite hints from PostgreSQL', () => {
+    const first = defineStatement('select 1 from t /*sqlite indexed by i */limit :most');
+    expect(getStatementText('sqlite', first)).toBe('select 1 from t indexed by i limit +?1');
+    expect(getStatementText('postgres', first)).toBe(
+      'select 1 from t /*sqlite indexed by i */limit $1',
+    );
   });
 });
 
-const ADD = statement('insert into noted (id, text) values (:id, :text)');
-const READ = statement('select id, text from noted order by id').rows<{
+const ADD = defineStatement('insert into noted (id, text) values (:id, :text)');
+const READ = defineStatement('select id, text from noted order by id').rows<{
   readonly id: number;
   readonly text: string;
 }>();
-const DROP = statement('drop table if exists noted');
-const MAKE = statement('create table noted (id integer primary key, text text not null)');
+const DROP = defineStatement('drop table if exists noted');
+const MAKE = defineStatement('create table noted (id integer primary key, text text not null)');
 
 const url = inject('postgresUrl');
 const kinds = [
@@ -56,7 +60,7 @@ for (const { name, available, open } of kinds) {
       await database.close();
     });
 
-    it('are executed together with those that were only sent', async () => {
+    it('executes sent statements together with later ones', async () => {
       await database.write(async (sql) => {
         sql.send(ADD, { id: 1, text: 'a' });
         sql.send(ADD, { id: 2, text: "it's" });
@@ -68,7 +72,7 @@ for (const { name, available, open } of kinds) {
       expect(await database.change('process', ADD, { id: 3, text: 'c' })).toBe(1);
     });
 
-    it("[D01] are rolled back together when a sent statement fails, with that statement's reason", async () => {
+    it("[D01] rolls back all statements when a sent statement fails, and reports that statement's error", async () => {
       const before = await read();
       const writing = database.write(async (sql) => {
         sql.send(ADD, { id: 4, text: 'd' });
@@ -79,7 +83,7 @@ for (const { name, available, open } of kinds) {
       expect(await read()).toEqual(before);
     });
 
-    it('[D01] are rolled back when the work fails after them', async () => {
+    it('[D01] rolls back all statements when the work after them fails', async () => {
       const before = await read();
       const writing = database.write(async (sql) => {
         sql.send(ADD, { id: 6, text: 'f' });
@@ -89,7 +93,7 @@ for (const { name, available, open } of kinds) {
       expect(await read()).toEqual(before);
     });
 
-    it("hide a transaction's changes from others before it is committed", async () => {
+    it("hides a transaction's changes from others until it is committed", async () => {
       const before = await read();
       let seen: Promise<unknown> = Promise.resolve();
       await database.write(async (sql) => {

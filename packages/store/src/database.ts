@@ -1,30 +1,31 @@
 import { isAbsolute, normalize } from 'node:path';
 import { ParleyError } from '@parley/core';
 
-/** Runs statements; inside `write`, in the caller's own transaction. */
+/** Runs statements, inside `write` in the caller's transaction. */
 export interface Sql {
-  all<P, R>(statement: Statement<P, R>, ...params: Bound<P>): Promise<R[]>;
+  all<P, R>(statement: Statement<P, R>, ...params: BoundArguments<P>): Promise<R[]>;
   /** Returns the first row. */
-  get<P, R>(statement: Statement<P, R>, ...params: Bound<P>): Promise<R | undefined>;
+  get<P, R>(statement: Statement<P, R>, ...params: BoundArguments<P>): Promise<R | undefined>;
   /** Resolves to the number of rows inserted, changed or deleted. */
-  run<P>(statement: Statement<P>, ...params: Bound<P>): Promise<number>;
+  run<P>(statement: Statement<P>, ...params: BoundArguments<P>): Promise<number>;
   /**
-   * Only in a transaction: a write whose result is not needed. PostgreSQL receives it together with
-   * the next statement; if it fails, the transaction fails.
+   * Queues a write whose result is not needed; only in a transaction. PostgreSQL receives the
+   * statement together with the next one; if it fails, the transaction fails.
    */
-  send<P>(statement: Statement<P>, ...params: Bound<P>): void;
+  send<P>(statement: Statement<P>, ...params: BoundArguments<P>): void;
 }
 
 /**
- * What a write must survive once it has resolved. `power-cut` (the default): everything. `process`:
- * a process crash; a power cut may undo the write until the next `power-cut` write. On SQLite this
- * saves a sync to disk; on PostgreSQL there is no difference.
+ * Which failures a write must survive once it has resolved. `power-cut` (the default): a process
+ * crash and a power cut. `process`: only a process crash; a power cut may undo the write until the
+ * next `power-cut` write. On SQLite, `process` saves a sync to disk; on PostgreSQL there is no
+ * difference.
  */
 export type Durability = 'power-cut' | 'process';
 
 /**
- * A common interface to both databases, covering the few ways in which they differ. Errors are
- * StoreErrors.
+ * A common interface to SQLite and PostgreSQL, covering the few ways in which they differ. Errors
+ * are StoreErrors.
  */
 export interface Database {
   readonly dialect: 'sqlite' | 'postgres';
@@ -32,11 +33,15 @@ export interface Database {
   read<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /**
    * Runs `work` as one transaction: committed when it resolves, rolled back when it rejects. `work`
-   * must await nothing but its queries, because on SQLite all other writers wait for it.
+   * may await only its queries, because on SQLite all other writers wait for the transaction.
    */
   write<T>(work: (sql: Sql) => Promise<T>, durability?: Durability): Promise<T>;
-  /** Runs one statement as its own transaction and resolves to the number of rows it changed. */
-  change<P>(durability: Durability, statement: Statement<P>, ...params: Bound<P>): Promise<number>;
+  /** Runs one statement as a transaction and resolves to the number of rows it changed. */
+  change<P>(
+    durability: Durability,
+    statement: Statement<P>,
+    ...params: BoundArguments<P>
+  ): Promise<number>;
   /**
    * Like `write`, but never waits for a connection under load; meant for leases. `work` should
    * await as little as possible.
@@ -48,66 +53,67 @@ export interface Database {
    */
   writeUnlimited<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /**
-   * Called for each new connection to a server before it is used. `write` runs a transaction on
-   * that very connection, because all others may be waiting for the same check. If the check
-   * rejects, the connection is not used.
+   * Registers a check that runs on each new server connection before the connection is used. The
+   * check's `write` runs on that same connection, because all others may be waiting for the same
+   * check. If the check rejects, the connection is not used.
    */
-  onConnect(check: (write: WriteHere) => Promise<void>): void;
+  onConnect(check: (write: WriteTransaction) => Promise<void>): void;
   /**
-   * Changes whenever stored history may read differently, except when entries are only appended;
-   * history cached under an earlier version is then outdated. Null if other processes may change
-   * the history unnoticed.
+   * A version that changes whenever cached history may be outdated; appending entries does not
+   * change it. Null if other processes may change the history unnoticed.
    */
   historyVersion(): number | null;
   close(): Promise<void>;
 }
 
 /** Runs `work` as one transaction, like `Database.write`. */
-export type WriteHere = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
+export type WriteTransaction = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
 
-/** A column or parameter value. */
 export type SqlValue = string | number | null | Uint8Array;
 
 /**
- * SQL written once, as a constant beside the function that runs it, and compiled once by each
- * database. Parameters are named, `:name`, and the text contains no other colon. The text is in
- * SQLite's dialect: additions for PostgreSQL go in `/*pg … *\/`, and what only SQLite accepts goes
- * in `/*sqlite … *\/`. A list is bound as JSON: `in (select value from json_each(:names))`, with
+ * An SQL text, written as a constant beside the function that runs it and compiled once by each
+ * database. Parameters are named, as in `:name`, and the text contains no other colon. The text is
+ * in SQLite's dialect: additions for PostgreSQL go in `/*pg … *\/`, and SQLite-only parts go in
+ * `/*sqlite … *\/`. A list is bound as JSON: `in (select value from json_each(:names))`, with
  * `cast(value as bigint)` for numbers.
  *
- * @example
- * const OWNER = statement('select owner from lease where name = :name').rows<{ owner: string | null }>();
- * const row = await sql.get(OWNER, { name });
+ * @example const OWNER = statement('select owner from lease where name = :name').rows<{ owner:
+ * string | null }>(); const row = await sql.get(OWNER, { name });
  */
 export interface Statement<Params = unknown, Row = unknown> {
   readonly text: string;
-  /** The parameters, in the order in which they first appear. */
+  /** Parameter names in the order in which they first appear. */
   readonly names: readonly string[];
-  /** Set if the text was composed for this call; such statements are not kept prepared. */
+  /** Set if the text was composed for one call; such statements are not kept prepared. */
   readonly isComposed?: true;
-  /** Used only for types: what is bound, and what a row contains. */
+  /** Carries the parameter and row types; it has no value at run time. */
   readonly types?: { readonly params: Params; readonly row: Row };
 }
 
-type Until<Text extends string, End extends string> = Text extends `${infer Head}${End}${string}`
-  ? Head
-  : Text;
-type NameAtStart<Text extends string> = Until<Until<Until<Until<Text, ' '>, ','>, ')'>, '\n'>;
-/** The names of all parameters in a statement text. */
+type TextUntil<
+  Text extends string,
+  End extends string,
+> = Text extends `${infer Head}${End}${string}` ? Head : Text;
+type NameAtStart<Text extends string> = TextUntil<
+  TextUntil<TextUntil<TextUntil<Text, ' '>, ','>, ')'>,
+  '\n'
+>;
+/** Extracts the names of all parameters from a statement text. */
 type NamesIn<Text extends string, Found = never> = Text extends `${string}:${infer Rest}`
   ? NamesIn<Rest, Found | NameAtStart<Rest>>
   : Found;
 type ParamsOf<Text extends string> = { readonly [Name in NamesIn<Text> & string]: SqlValue };
 
-/** The arguments to a call; none if the text has no parameters. */
-export type Bound<Params> = keyof Params extends never
+/** The arguments for a statement; none if its text has no parameters. */
+export type BoundArguments<Params> = keyof Params extends never
   ? []
   : string extends keyof Params
     ? [params?: Params]
     : [params: Params];
 
 /** Creates a statement; `rows` declares the type of its rows, if it returns any. */
-export function statement<const Text extends string>(
+export function defineStatement<const Text extends string>(
   text: Text,
 ): Statement<ParamsOf<Text>, never> & { rows<Row>(): Statement<ParamsOf<Text>, Row> } {
   const names = [...new Set(Array.from(text.matchAll(PARAMETER), ([, name]) => name ?? ''))];
@@ -116,32 +122,38 @@ export function statement<const Text extends string>(
 }
 
 /** Parameter values by name. */
-export type Values = Readonly<Record<string, SqlValue>>;
+export type ParameterValues = Readonly<Record<string, SqlValue>>;
 
 /**
- * Creates a statement whose text is composed at run time, such as a condition on a table named by a
- * rule. Values are still passed as parameters.
+ * Creates a statement whose text is composed at run time, for example with a condition on a table
+ * named by a rule. Values are still passed as parameters.
  */
-export function dynamicStatement(
+export function defineDynamicStatement(
   text: string,
-): Statement<Values, never> & { rows<Row>(): Statement<Values, Row> } {
-  const made = { ...statement(text), isComposed: true } as const;
+): Statement<ParameterValues, never> & { rows<Row>(): Statement<ParameterValues, Row> } {
+  const made = { ...defineStatement(text), isComposed: true } as const;
   return { ...made, rows: () => made };
 }
 
-/** The text at `index` in an item, for a list bound as JSON whose items are lists. */
-export function jsonItem<const Index extends number>(index: Index) {
+/**
+ * Builds an expression for the text at `index` in an item, for a list bound as JSON whose items are
+ * lists.
+ */
+export function selectJsonItem<const Index extends number>(index: Index) {
   return `(/*pg cast(*/value/*pg  as json)*/ ->> ${index})` as const;
 }
 
 const PARAMETER = /:(\w+)/g;
 
 /**
- * The text in a database's dialect, with numbered parameters. With a bare parameter as `limit`,
- * SQLite would prepare the statement again for each value, which takes longer than running it; `+`
- * hides the parameter.
+ * Returns the text in a database's dialect, with numbered parameters. With a bare parameter as
+ * `limit`, SQLite would prepare the statement again for each value, which takes longer than running
+ * it; `+` hides the parameter.
  */
-export function textFor(dialect: 'sqlite' | 'postgres', { text, names }: Statement): string {
+export function getStatementText(
+  dialect: 'sqlite' | 'postgres',
+  { text, names }: Statement,
+): string {
   const own =
     dialect === 'sqlite'
       ? text.replaceAll(/\/\*sqlite (.*?)\*\//g, '$1').replaceAll('limit :', 'limit +:')
@@ -152,9 +164,10 @@ export function textFor(dialect: 'sqlite' | 'postgres', { text, names }: Stateme
   return own.replaceAll(PARAMETER, (_, name: string) => `${sign}${names.indexOf(name) + 1}`);
 }
 
-/** The values in the order of `names`. Throws if one is missing. */
-export function valuesOf({ names, text }: Statement, bound: readonly unknown[]): SqlValue[] {
-  // `Bound` has already checked the values by type, so only their presence is checked here.
+/** Returns the values in the order of `names`; throws if one is missing. */
+export function orderValues({ names, text }: Statement, bound: readonly unknown[]): SqlValue[] {
+  // `Bound` already checks the value types at compile time, so only the presence of each value is
+  // checked here.
   const params = bound[0] as Readonly<Record<string, SqlValue>> | undefined;
   return names.map((name) => {
     const value = params?.[name];
@@ -164,20 +177,20 @@ export function valuesOf({ names, text }: Statement, bound: readonly unknown[]):
 }
 
 /** Encodes a value as JSON text, because the two databases have no richer type in common. */
-export function toJson(value: unknown): string {
+export function encodeJson(value: unknown): string {
   return JSON.stringify(value) ?? 'null';
 }
 
 /** Parses JSON text without validating its shape, for content that other packages define. */
-export function fromJson(text: string): unknown {
+export function decodeJson(text: string): unknown {
   return JSON.parse(text);
 }
 
 /**
- * Parses and validates JSON text. Throws StoreError `store-damaged`, naming `what`, if it is not
- * what this version writes.
+ * Parses and validates JSON text; throws StoreError `store-damaged`, naming `what`, if the text is
+ * invalid.
  */
-export function fromCheckedJson<T>(
+export function decodeCheckedJson<T>(
   schema: { parse(value: unknown): T },
   text: string,
   what: string,
@@ -191,7 +204,7 @@ export function fromCheckedJson<T>(
   }
 }
 
-/** A database address. `name` may be shown to users, because it contains no password. */
+/** A database address; `name` contains no password and may be shown to users. */
 export type StoreAddress =
   | { readonly dialect: 'sqlite'; readonly path: string; readonly name: string }
   | { readonly dialect: 'postgres'; readonly url: string; readonly name: string };
@@ -201,28 +214,29 @@ export const IN_MEMORY = ':memory:';
 
 /**
  * Parses `sqlite:/abs/parley.db`, `sqlite::memory:` or `postgres://user@host/database`. Throws
- * StoreError `store-url` for anything else; a relative path would depend on the working directory.
+ * StoreError `store-url` for any other form; a relative path would depend on the working directory.
  */
 export function parseStoreUrl(url: string): StoreAddress {
   if (url.startsWith('sqlite:')) {
     const path = url.slice('sqlite:'.length);
     if (path === IN_MEMORY) return { dialect: 'sqlite', path, name: 'database in memory' };
-    if (!isAbsolute(path)) throw badUrl(`The SQLite path "${path}" is not absolute.`);
+    if (!isAbsolute(path)) throw createUrlError(`The SQLite path "${path}" is not absolute.`);
     return { dialect: 'sqlite', path: normalize(path), name: normalize(path) };
   }
-  if (!/^postgres(ql)?:\/\//.test(url)) throw badUrl('The database URL has no known scheme.');
-  if (!URL.canParse(url)) throw badUrl('The PostgreSQL URL cannot be read.');
+  if (!/^postgres(ql)?:\/\//.test(url))
+    throw createUrlError('The database URL has no known scheme.');
+  if (!URL.canParse(url)) throw createUrlError('The PostgreSQL URL cannot be read.');
   const { host, pathname } = new URL(url);
   return { dialect: 'postgres', url, name: `postgres://${host}${pathname}` };
 }
 
-// The URL may contain a password, so it is not shown.
-function badUrl(what: string): StoreError {
+// The URL is not shown, because it may contain a password.
+function createUrlError(what: string): StoreError {
   const advice = 'Write sqlite:/absolute/path/parley.db or postgres://user:password@host/database.';
   return new StoreError('store-url', `${what} ${advice}`);
 }
 
-/** The kinds of database failure, each with one remedy. */
+/** Kinds of database failure, each with one remedy. */
 export type StoreErrorCode =
   | 'store-url'
   | 'store-newer'
@@ -242,11 +256,14 @@ export type StoreErrorCode =
   | 'store-pending-work'
   | 'store-failed';
 
-// The same call may succeed later without intervention. A full disk is not listed, because a person
-// must free space.
+// Failures after which the same call may succeed later without intervention. A full disk is not
+// included, because a person must free space.
 const RETRYABLE: ReadonlySet<StoreErrorCode> = new Set(['store-busy', 'store-unreachable']);
 
-/** The only error that repositories throw. The message names the database, but never a password. */
+/**
+ * The only error that repositories throw. The message names the database but never contains a
+ * password.
+ */
 export class StoreError extends ParleyError {
   declare readonly code: StoreErrorCode;
 

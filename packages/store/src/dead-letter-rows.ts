@@ -1,24 +1,24 @@
 import type { ChatKey } from './conversations.ts';
-import { statement } from './database.ts';
+import { defineStatement } from './database.ts';
 import type { PartState } from './outbox-parts.ts';
 import type { Row } from './tables.ts';
 
 /**
- * Work that was given up (D06):
+ * Work that was given up (D06).
  * - `refused`: a part that the platform permanently refused, or that failed on its last attempt;
  * - `uncertain`: a part that may or may not have arrived;
- * - `unanswered`: a failed turn with people, whose messages therefore have no answer. This includes a
- *   turn that used up its attempts without ever ending.
+ * - `unanswered`: a failed turn with people, whose messages therefore have no answer. `unanswered`
+ *   includes a turn that used up its attempts without ever ending.
  *
- * Nothing else can be lost: an accepted message either waits or has a turn. Three things are left out:
- * notices about a lost part, which has its own dead letter; sub-agents, whose failure is reported to the
- * agent; and runs of standing tasks.
+ * No other work can be lost: an accepted message either waits or has a turn. Dead letters exclude
+ * notices about a lost part, which has a dead letter itself; sub-agents, whose failure is reported
+ * to the agent; and runs of standing tasks.
  */
 export type DeadLetter = DeadPart | DeadTurn;
 
 /**
- * An operator's decision about a dead letter, and when it was made (ms). A settled dead letter is
- * kept but no longer listed.
+ * An operator's decision about a dead letter, and the time of the decision (ms). A settled dead
+ * letter is kept but no longer listed.
  */
 export interface SettledDeadLetter {
   readonly how: 'replayed' | 'dropped';
@@ -31,45 +31,49 @@ interface DeadLetterBase {
    * effect.
    */
   readonly id: number;
-  /** In ms. */
+  /** When the work was given up, in ms. */
   readonly diedAt: number;
-  /** Why it was given up; null if no longer known. */
+  /** Why the work was given up; null if the reason is no longer stored. */
   readonly reason: string | null;
   readonly settled: SettledDeadLetter | null;
 }
 
-/** A part of an answer or of another message. */
+/** A dead letter about a part of an answer or of another message. */
 export interface DeadPart extends DeadLetterBase {
   readonly kind: 'refused' | 'uncertain';
   readonly partId: string;
   readonly chat: ChatKey;
-  /** The conversation that it answers; null if it does not belong to an answer. */
+  /** The conversation that the part answers; null if the part does not belong to an answer. */
   readonly conversationId: string | null;
-  /** The turn whose answer it belongs to; `index` is its position in that answer. */
+  /** The turn whose answer contains the part; `index` is the part's position in that answer. */
   readonly turnId: string | null;
   readonly index: number | null;
-  /** Without markup. Private: for operators only. */
+  /** The part's text without markup, private to operators. */
   readonly text: string;
-  /** Its file name. */
+  /** The name of the part's file. */
   readonly file: string | null;
-  /** Its current state. */
+  /** The part's current delivery state. */
   readonly state: PartState;
 }
 
-/** Messages that were not answered. */
+/** A dead letter about unanswered messages. */
 export interface DeadTurn extends DeadLetterBase {
   readonly kind: 'unanswered';
   readonly turnId: string;
   readonly conversationId: string;
   /**
-   * Oldest first; empty once they have been replayed. Their text is private: for operators only.
+   * The messages, oldest first; empty once they have been replayed. The text is private to
+   * operators.
    */
   readonly messages: readonly UnansweredMessage[];
-  /** How many steps the turn completed before it failed. A replay may run its tools again. */
+  /**
+   * The number of steps that the turn completed before it failed. A replay may run the tools of
+   * these steps again.
+   */
   readonly steps: number;
 }
 
-/** A person's message. `at` is when it was received, in ms. */
+/** A person's message that was not answered. `at` is the time of receipt, in ms. */
 export interface UnansweredMessage {
   readonly messageId: string;
   readonly chat: ChatKey;
@@ -90,7 +94,7 @@ export interface DeadLetterRow extends Omit<Row<'dead_letter'>, 'kind' | 'settle
   readonly settled: SettledDeadLetter['how'] | null;
 }
 
-/** One dead letter, open or settled. */
-export const DEAD_LETTER = statement(
+/** Reads one dead letter, open or settled. */
+export const DEAD_LETTER = defineStatement(
   'select * from dead_letter where seq = :id',
 ).rows<DeadLetterRow>();

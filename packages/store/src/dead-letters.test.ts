@@ -1,12 +1,20 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { DeadLetter } from './dead-letter-rows.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, hold, idsOf, message, part, routeTo } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import {
+  claimTurnOf,
+  createAnswer,
+  createMessage,
+  createPart,
+  createRouteTo,
+  listMessageIds,
+  startTurn,
+} from './testing/messages.ts';
 
 const C1 = { channel: 'web', account: 'default', chatId: 'c1' };
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`dead letters on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -21,7 +29,6 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       if (letter === undefined || more.length > 0) throw new Error('not one letter');
       return letter;
     }
-    /** Gives up the chat's next part at `now`. */
     async function failPart(state: 'failed' | 'unknown' = 'failed', now = 5): Promise<string> {
       const id = (await store.outbox.next(C1))?.part.id ?? '';
       await store.outbox.markSending(id, now);
@@ -37,12 +44,10 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       }
       return sent;
     }
-    /** Ends a turn of web:c1 as `failed` and sends a notice. */
     async function failTurn(turnId: string, now = 5): Promise<void> {
-      const lease = await hold(store);
-      await claim(store, lease, turnId);
+      const { lease } = await startTurn(store, turnId);
       const failed = {
-        ...answer(turnId, ['no answer']),
+        ...createAnswer(turnId, ['no answer']),
         outcome: 'failed',
         reason: 'down',
       } as const;
@@ -55,15 +60,14 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     }
 
     it('[D04] resends a part once, by its key, and only for the person it answers', async () => {
-      await store.inbox.accept(message('q'));
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
-      await store.lanes.commit(lease, answer('t1', ['answer']), 1);
+      await store.inbox.accept(createMessage('q'));
+      const { lease } = await startTurn(store, 't1');
+      await store.lanes.commit(lease, createAnswer('t1', ['answer']), 1);
       await failPart('unknown');
       const key = (await store.outbox.recent(C1, 1))[0]?.part.idempotencyKey ?? '';
       const resend = (id: string, senderId?: string) => {
         const which = { key, ...(senderId && { senderId }) };
-        return store.inbox.command(message(id), (command) => command.resend(which));
+        return store.inbox.command(createMessage(id), (command) => command.resend(which));
       };
       expect(await resend('r1', 'somebody else')).toBe('others');
       expect(await resend('r2', 'u1')).toBe('resent');
@@ -71,11 +75,10 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await nextText()).toBe('answer');
     });
 
-    it('[D06] include parts that were given up, with their text and the reason', async () => {
-      await store.inbox.accept(message('m1'));
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
-      await store.lanes.commit(lease, answer('t1', ['a', 'b', 'c']), 0);
+    it('[D06] lists parts that were given up, with their text and the reason', async () => {
+      await store.inbox.accept(createMessage('m1'));
+      const { lease } = await startTurn(store, 't1');
+      await store.lanes.commit(lease, createAnswer('t1', ['a', 'b', 'c']), 0);
       const id = await failPart('failed', 7);
       await failPart('unknown', 8);
       expect(await letters()).toMatchObject([
@@ -92,18 +95,18 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.deadLetters.counts()).toEqual({ refused: 1, uncertain: 1, unanswered: 0 });
     });
 
-    it('[D06] do not include notices about a part that has its own dead letter', async () => {
-      await store.outbox.enqueue([part('a')], 0);
+    it('[D06] does not list notices about a part that has a dead letter itself', async () => {
+      await store.outbox.enqueue([createPart('a')], 0);
       const id = (await store.outbox.next(C1))?.part.id ?? '';
       await store.outbox.markSending(id, 1);
-      await store.outbox.markFailed(id, 'failed', 'x', 1, part('⚙️ it did not arrive'));
+      await store.outbox.markFailed(id, 'failed', 'x', 1, createPart('⚙️ it did not arrive'));
       await failPart();
       expect(await onlyLetter()).toMatchObject({ partId: id });
     });
 
-    it('[D06] are listed newest first, page by page, and found by number', async () => {
+    it('[D06] lists dead letters newest first, page by page, and finds them by number', async () => {
       await store.outbox.enqueue(
-        ['a', 'b', 'c'].map((text) => part(text)),
+        ['a', 'b', 'c'].map((text) => createPart(text)),
         0,
       );
       for (let i = 0; i < 3; i += 1) await failPart();
@@ -120,8 +123,8 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.deadLetters.openIds(['uncertain', 'unanswered'], 0, 9)).toEqual([]);
     });
 
-    it("[D06] go to the end of the chat's queue under their own keys when they are resent", async () => {
-      await store.outbox.enqueue([part('a'), part('b'), part('c')], 0);
+    it("[D06] resends parts under their old keys at the end of the chat's queue", async () => {
+      await store.outbox.enqueue([createPart('a'), createPart('b'), createPart('c')], 0);
       const key = (await store.outbox.next(C1))?.part.idempotencyKey;
       await failPart();
       const { id } = await onlyLetter();
@@ -129,7 +132,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         kind: 'replayed',
         wake: { kind: 'chat', chat: C1 },
       });
-      await store.outbox.enqueue([part('d')], 10);
+      await store.outbox.enqueue([createPart('d')], 10);
       expect(await letters()).toEqual([]);
       expect(await store.deadLetters.get(id)).toMatchObject({
         settled: { how: 'replayed', at: 9 },
@@ -143,9 +146,9 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await sendAll()).toEqual(['b', 'c', 'a', 'd']);
     });
 
-    it('[D06] from the same answer keep their order when they are resent in it', async () => {
+    it('[D06] keeps the order of parts of the same answer when they are resent', async () => {
       await store.outbox.enqueue(
-        ['a', 'b', 'c'].map((text) => part(text)),
+        ['a', 'b', 'c'].map((text) => createPart(text)),
         0,
       );
       for (let i = 0; i < 3; i += 1) await failPart();
@@ -155,8 +158,8 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await sendAll()).toEqual(['a', 'b', 'c']);
     });
 
-    it('[D06] are resent once, however many ask simultaneously or repeat the request later', async () => {
-      await store.outbox.enqueue([part('a')], 0);
+    it('[D06] resends a dead letter once, even if several people ask at the same time or repeat the request', async () => {
+      await store.outbox.enqueue([createPart('a')], 0);
       await failPart();
       const { id } = await onlyLetter();
       const replays = await Promise.all(
@@ -170,8 +173,8 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect((await onlyLetter()).id).not.toBe(id);
     });
 
-    it('[D06] that may have been delivered are resent only when a person accepts a duplicate', async () => {
-      await store.outbox.enqueue([part('a')], 0);
+    it('[D06] resends a part that may have been delivered only when a person accepts a duplicate', async () => {
+      await store.outbox.enqueue([createPart('a')], 0);
       await failPart('unknown');
       const { id } = await onlyLetter();
       expect(await store.deadLetters.replay(id, 'once', 9)).toEqual({ kind: 'uncertain' });
@@ -182,8 +185,8 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await nextText()).toBe('a');
     });
 
-    it('[D06] are dropped once: no longer listed or sent, and shown as failed by /why', async () => {
-      await store.outbox.enqueue([part('a')], 0);
+    it('[D06] drops a dead letter once, so that it is no longer listed or sent, and /why shows it as failed', async () => {
+      await store.outbox.enqueue([createPart('a')], 0);
       await failPart();
       const { id } = await onlyLetter();
       expect(await store.deadLetters.drop(id, 9)).toBe('dropped');
@@ -195,8 +198,8 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.deadLetters.replay(999, 'once', 9)).toEqual({ kind: 'missing' });
     });
 
-    it('[D06] include failed turns with their unanswered messages', async () => {
-      await store.inbox.accept(message('m1', 'c1', { at: 3 }));
+    it('[D06] lists failed turns with their unanswered messages', async () => {
+      await store.inbox.accept(createMessage('m1', 'c1', { at: 3 }));
       await failTurn('t1');
       expect(await onlyLetter()).toMatchObject({
         kind: 'unanswered',
@@ -208,10 +211,10 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       });
     });
 
-    it('[D06] become a new turn when they are replayed, before later messages', async () => {
-      await store.inbox.accept(message('m1'));
+    it('[D06] replays messages as a new turn, ahead of later messages', async () => {
+      await store.inbox.accept(createMessage('m1'));
       await failTurn('t1');
-      await store.inbox.accept(message('m2'));
+      await store.inbox.accept(createMessage('m2'));
       await failPart();
       const [excuse, turn] = await letters();
       expect(await store.deadLetters.replay(turn?.id ?? 0, 'once', 9)).toEqual({
@@ -219,8 +222,8 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         wake: { kind: 'conversation', conversationId: 'web:c1' },
       });
       expect(await store.lanes.withWork(9, 10_000)).toEqual(['web:c1']);
-      const again = await claim(store, await hold(store, 'web:c1', 'w2', 9), 't2');
-      expect(idsOf(again)).toEqual(['m1', 'm2']);
+      const { turn: again } = await startTurn(store, 't2', 'web:c1', 'w2');
+      expect(listMessageIds(again)).toEqual(['m1', 'm2']);
       expect(again).toMatchObject({ turnId: 't2', attempts: 0, resumed: false });
       expect(await store.transcript.recent('web:c1', 0, 9)).toEqual([]);
       expect(await store.deadLetters.replay(turn?.id ?? 0, 'once', 9)).toEqual({ kind: 'settled' });
@@ -229,21 +232,20 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await letters()).toEqual([]);
     });
 
-    it('[D06] do not disturb a turn that is running at the same time', async () => {
-      await store.inbox.accept(message('m1'));
+    it('[D06] replays messages without disturbing a running turn', async () => {
+      await store.inbox.accept(createMessage('m1'));
       await failTurn('t1');
-      await store.inbox.accept(message('m2'));
-      const lease = await hold(store);
-      await claim(store, lease, 't2');
+      await store.inbox.accept(createMessage('m2'));
+      const { lease } = await startTurn(store, 't2');
       const { id } = await onlyLetter();
       await store.deadLetters.replay(id, 'once', 9);
-      expect(await store.lanes.commit(lease, answer('t2', ['two']), 9)).toBe('committed');
-      expect(idsOf(await claim(store, lease, 't3'))).toEqual(['m1']);
+      expect(await store.lanes.commit(lease, createAnswer('t2', ['two']), 9)).toBe('committed');
+      expect(listMessageIds(await claimTurnOf(store, lease, 't3'))).toEqual(['m1']);
     });
 
-    it('[D06] are shown correctly by /why after they are replayed or dropped', async () => {
-      const story = async () => (await store.decisions.stories(routeTo('c1'), 5))[0];
-      await store.inbox.accept(message('m1'));
+    it('[D06] shows replayed and dropped dead letters correctly in /why', async () => {
+      const story = async () => (await store.decisions.stories(createRouteTo('c1'), 5))[0];
+      await store.inbox.accept(createMessage('m1'));
       await failTurn('t1');
       await failPart();
       const [excuse, turn] = await letters();
@@ -254,9 +256,8 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       });
       await store.deadLetters.replay(turn?.id ?? 0, 'once', 9);
       expect(await story()).toMatchObject({ outcome: 'waiting' });
-      const lease = await hold(store);
-      await claim(store, lease, 't2');
-      await store.lanes.commit(lease, answer('t2', ['yes']), 9);
+      const { lease } = await startTurn(store, 't2');
+      await store.lanes.commit(lease, createAnswer('t2', ['yes']), 9);
       await sendAll();
       expect(await story()).toMatchObject({
         outcome: 'turn',
@@ -264,13 +265,12 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       });
     });
 
-    it('[D05] [D06] are known to the agent until they are delivered, even when they are dropped', async () => {
+    it('[D05] [D06] tells the agent about dead letters until they are delivered, even when they are dropped', async () => {
       const undelivered = async () =>
         (await store.transcript.recent('web:c1', 0, 9)).flatMap((it) => it.undelivered ?? []);
-      await store.inbox.accept(message('m1'));
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
-      await store.lanes.commit(lease, answer('t1', ['a', 'b']), 0);
+      await store.inbox.accept(createMessage('m1'));
+      const { lease } = await startTurn(store, 't1');
+      await store.lanes.commit(lease, createAnswer('t1', ['a', 'b']), 0);
       await failPart();
       await failPart();
       const [b, a] = await letters();
@@ -279,18 +279,19 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await store.deadLetters.drop(b?.id ?? 0, 9);
       expect(await undelivered()).toEqual(['blocked', 'blocked']);
       await sendAll();
-      expect((await store.decisions.stories(routeTo('c1'), 1))[0]?.turn?.parts).toMatchObject({
-        sent: 1,
-        failed: 1,
-      });
+      expect((await store.decisions.stories(createRouteTo('c1'), 1))[0]?.turn?.parts).toMatchObject(
+        {
+          sent: 1,
+          failed: 1,
+        },
+      );
     });
 
-    it('[D06] do not include failures of work that no person waits for', async () => {
+    it('[D06] records no dead letters for work that no person waits for', async () => {
       for (const lane of ['sub:a', 'beat:main']) {
-        await store.inbox.accept({ ...message(lane), conversationId: lane });
-        const lease = await hold(store, lane);
-        await claim(store, lease, `turn ${lane}`);
-        const failed = { ...answer(`turn ${lane}`, []), outcome: 'failed' } as const;
+        await store.inbox.accept({ ...createMessage(lane), conversationId: lane });
+        const { lease } = await startTurn(store, `turn ${lane}`, lane);
+        const failed = { ...createAnswer(`turn ${lane}`, []), outcome: 'failed' } as const;
         await store.lanes.commit(lease, failed, 5);
       }
       expect(await letters()).toEqual([]);

@@ -1,4 +1,4 @@
-import { agentOfConversation } from '@parley/core';
+import { getConversationAgent } from '@parley/core';
 import type { ChatKey } from './conversations.ts';
 import {
   HEARTBEAT_LANE,
@@ -7,7 +7,7 @@ import {
   OF_CHAT,
   SUB_AGENT_LANE,
 } from './conversations.ts';
-import { type Database, type Sql, statement } from './database.ts';
+import { type Database, defineStatement, type Sql } from './database.ts';
 import {
   DEAD_LETTER,
   type DeadLetter,
@@ -20,18 +20,19 @@ import type { AnsweredChat } from './own-answers.ts';
 import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
 
 /**
- * The outcome of a replay. `wake`: the lane or chat that now has work. `uncertain`: nothing was
- * done, because the part might be delivered twice. `settled`: it was already replayed or dropped.
+ * The outcome of a replay. `wake`: the lane or chat that has work again. `uncertain`: the part was
+ * not resent, because it might be delivered twice. `settled`: the dead letter was already replayed
+ * or dropped.
  */
 type DeadLetterReplay =
   | { readonly kind: 'replayed'; readonly wake: DeadLetterWake }
   | { readonly kind: 'uncertain' | 'settled' | 'missing' };
 
 /**
- * The outcome of `/resend`. `settled`: it was already resent or dropped. `others`: it answers
- * another person.
+ * The outcome of `/resend`. `settled`: the part was already resent or dropped. `others`: the part
+ * answers another person.
  */
-export type Resend = 'resent' | 'settled' | 'others' | 'none';
+export type ResendResult = 'resent' | 'settled' | 'others' | 'none';
 
 /** The chat or conversation that has work again. */
 export type DeadLetterWake =
@@ -39,58 +40,62 @@ export type DeadLetterWake =
   | { readonly kind: 'conversation'; readonly conversationId: string };
 
 /**
- * Dead letters, table `dead_letter`. They are written in the transaction that gives up the work,
- * and operators settle them.
+ * Dead letters, table `dead_letter`. The transaction that gives up the work writes them, and
+ * operators settle them.
  */
-export function deadLetterRepository(database: Database) {
+export function createDeadLetterRepository(database: Database) {
   const looking = () => import('./read-dead-letters.ts');
   return {
-    /** The newest `limit` open dead letters older than `before`, newest first. */
+    /** Lists the newest `limit` open dead letters older than `before`, newest first. */
     async open(page: DeadLetterPage) {
-      const { openDeadLetters } = await looking();
+      const { listOpenDeadLetters: openDeadLetters } = await looking();
       return database.read((sql) => openDeadLetters(sql, page));
     },
     /**
-     * The oldest `limit` open dead letters of these kinds with a number above `after`, oldest
-     * first.
+     * Lists the ids of the oldest `limit` open dead letters of these kinds with a number above
+     * `after`, oldest first.
      */
     async openIds(kinds: readonly DeadLetter['kind'][], after: number, limit: number) {
-      const { openIds } = await looking();
+      const { listOpenIds: openIds } = await looking();
       return database.read((sql) => openIds(sql, kinds, after, limit));
     },
-    /** One dead letter, open or settled. */
+    /** Reads one dead letter, open or settled. */
     async get(id: number) {
-      const { oneDeadLetter } = await looking();
+      const { findDeadLetter: oneDeadLetter } = await looking();
       return database.read((sql) => oneDeadLetter(sql, id));
     },
-    /** The number of open dead letters by kind. */
+    /** Counts open dead letters by kind. */
     async counts() {
-      const { countOpen } = await looking();
+      const { countOpenDeadLetters: countOpen } = await looking();
       return database.read(countOpen);
     },
     /**
-     * Retries the work. A part is queued behind the other parts for its chat under its old key, so
-     * that a platform with idempotency keys recognizes it. A part that may have been delivered
-     * needs `even-twice`, with which a person accepts a duplicate. Unanswered messages return to
-     * their old position to wait for a new turn, and the history forgets that they were already
-     * asked.
+     * Retries a dead letter's work. A part is queued behind the other parts for its chat under its
+     * old key, so that a platform with idempotency keys recognizes it. A part that may have been
+     * delivered needs `even-twice`, with which a person accepts a duplicate. Unanswered messages
+     * return to their old position and wait for a new turn, and their earlier turn is removed from
+     * the history.
      */
     replay: (id: number, how: 'once' | 'even-twice', now: number) =>
       database.write((sql) => replayDeadLetter(sql, { id, how, now })),
-    /** Settles it without retrying; the work remains failed. */
+    /** Settles a dead letter without retrying its work, which remains failed. */
     drop: (id: number, now: number) => database.write((sql) => dropDeadLetter(sql, id, now)),
   };
 }
 
-// A call repeated because the first reply was lost adds no second dead letter.
-const RECORD = statement(`
+// Does not add a second dead letter when the call is repeated because its reply was lost.
+const RECORD = defineStatement(`
   insert into dead_letter (kind, subject, died_at) values (:kind, :subject, :now)
   on conflict do nothing`);
 
-/** A notice about another part does not become a dead letter. */
-const RECORD_PART = statement(`
+/**
+ * Neither a notice about another part nor a part whose text was removed while it was being sent
+ * becomes a dead letter.
+ */
+const RECORD_PART = defineStatement(`
   insert into dead_letter (kind, subject, died_at)
   select :kind, id, :now from outbox where id = :partId and notice_of is null
+    and (changed is null or changed <> 'deleted')
   on conflict do nothing`);
 
 /** Records a part that is given up, in the caller's transaction. */
@@ -114,14 +119,17 @@ export function recordDeadTurn(
   sql.send(RECORD, { kind: 'unanswered', subject: turnId, now });
 }
 
-interface Replay {
+interface ReplayRequest {
   readonly id: number;
   readonly how: 'once' | 'even-twice';
   readonly now: number;
 }
 
-/** Retries a dead letter's work, at most once however often this is called. */
-async function replayDeadLetter(sql: Sql, { id, how, now }: Replay): Promise<DeadLetterReplay> {
+/** Retries a dead letter's work at most once, even if called repeatedly. */
+async function replayDeadLetter(
+  sql: Sql,
+  { id, how, now }: ReplayRequest,
+): Promise<DeadLetterReplay> {
   const letter = await sql.get(DEAD_LETTER, { id });
   if (letter === undefined) return { kind: 'missing' };
   if (letter.settled === null && letter.kind === 'uncertain' && how === 'once') {
@@ -136,21 +144,21 @@ async function replayDeadLetter(sql: Sql, { id, how, now }: Replay): Promise<Dea
 
 /**
  * Resends a part that may have been delivered, at most once each time its outcome becomes unknown.
- * Considers only parts from the same agent, chat and topic. The caller has locked the conversation.
+ * Considers only parts from the same agent, chat and topic; the caller has locked the conversation.
  */
 export async function resendUncertain(
   sql: Sql,
   { conversationId, route: { channel, account, chatId, threadId } }: AnsweredChat,
   { key, senderId }: { readonly key: string | null; readonly senderId?: string },
   now: number,
-): Promise<Resend> {
-  const agent = agentOfConversation(conversationId);
+): Promise<ResendResult> {
+  const agent = getConversationAgent(conversationId);
   const chat = { channel, account, chatId };
   const letters = await sql.all(UNCERTAIN, { ...chat, key });
   const letter = letters.find(
     (one) =>
       readPart(one).route.threadId === threadId &&
-      (one.conversationId === null || agentOfConversation(one.conversationId) === agent),
+      (one.conversationId === null || getConversationAgent(one.conversationId) === agent),
   );
   if (letter === undefined) return 'none';
   if (letter.settled !== null) return 'settled';
@@ -158,30 +166,32 @@ export async function resendUncertain(
   return (await resendPart(sql, letter, now)) === null ? 'settled' : 'resent';
 }
 
-/** How many of a chat's uncertain parts are searched for one from the right agent and topic. */
+/**
+ * The number of a chat's uncertain parts that are searched for one from the right agent and topic.
+ */
 const LOOKED_AT = 100;
 
-const UNCERTAIN = statement(`
+const UNCERTAIN = defineStatement(`
   select dead_letter.*, ${OUTBOX_COLUMNS}, outbox.turn_id as "turnId", outbox.answers,
     coalesce((select conversation_id from turn where turn.id = outbox.turn_id),
       (select conversation_id from inbox where inbox.seq = outbox.answers)) as "conversationId"
   from dead_letter join outbox on outbox.id = dead_letter.subject
   where kind = 'uncertain' and ${OF_CHAT} and (idempotency_key = :key or :key is null)
   order by dead_letter.seq desc limit ${LOOKED_AT}`).rows<
-  DeadLetterRow & Answering & PartRow & { readonly conversationId: string | null }
+  DeadLetterRow & AnswerOrigin & PartRow & { readonly conversationId: string | null }
 >();
 
 /** What a part answers: the messages in a turn, or one message by its `seq`. */
-interface Answering {
+interface AnswerOrigin {
   readonly turnId: string | null;
   readonly answers: number | null;
 }
 
-const ANSWERED = statement(`
+const ANSWERED = defineStatement(`
   select ${INBOX_COLUMNS} from inbox where turn_id = :turnId or seq = :answers`).rows<MessageRow>();
 
 /** Whether this person wrote one of the messages that a part answers. */
-async function isAnswerTo(sql: Sql, answering: Answering, senderId: string): Promise<boolean> {
+async function isAnswerTo(sql: Sql, answering: AnswerOrigin, senderId: string): Promise<boolean> {
   const rows = await sql.all(ANSWERED, answering);
   return rows.some((row) => readInboxRow(row).message.sender.id === senderId);
 }
@@ -196,9 +206,7 @@ async function dropDeadLetter(
   return (await sql.get(DEAD_LETTER, { id })) === undefined ? 'missing' : 'settled';
 }
 
-/**
- * The process that changes the row has claimed the dead letter; false if another process was first.
- */
+/** The process that updates the row settles the dead letter; false if another process was first. */
 async function settleDeadLetter(
   sql: Sql,
   id: number,
@@ -208,10 +216,10 @@ async function settleDeadLetter(
   return (await sql.run(SETTLE, { id, how, now })) > 0;
 }
 
-const SETTLE = statement(`
+const SETTLE = defineStatement(`
   update dead_letter set settled = :how, settled_at = :now where seq = :id and settled is null`);
 
-/** The part keeps its row and key and gets a new position in the order. */
+/** Resends a part under its existing row and key, at a new position in the order. */
 async function resendPart(
   sql: Sql,
   { seq: id, subject }: DeadLetterRow,
@@ -223,19 +231,20 @@ async function resendPart(
   return { kind: 'chat', chat };
 }
 
-// States are literals, because a partial index is used only if the query contains its condition.
+// States are literals, because a partial index is used only if the query contains the index
+// condition.
 const UNDELIVERED = "state in ('failed', 'unknown')";
 
-// `seq` must come first. The SQLite driver takes an update that starts with `state` for a delivery
-// in progress, which leaves the cached history valid (`open-sqlite.ts`).
-const RESEND_PART = statement(`
+// `seq` must be the first column set. The SQLite driver treats an update that starts with `state`
+// as a delivery in progress, which leaves the cached history valid (`open-sqlite.ts`).
+const RESEND_PART = defineStatement(`
   update outbox set
     seq = /*sqlite (select max(seq) + 1 from outbox)*//*pg nextval(pg_get_serial_sequence('outbox', 'seq'))*/,
     state = 'pending', attempts = 0, not_before = :now, updated_at = :now
   where id = :subject and ${UNDELIVERED}
   returning channel, account, chat_id as "chatId"`).rows<ChatKey>();
 
-/** Returns the messages to their old position, before messages written since. */
+/** Returns unanswered messages to their old position, ahead of newer ones. */
 async function requeueMessages(
   sql: Sql,
   { seq: id, subject: turnId }: DeadLetterRow,
@@ -248,26 +257,26 @@ async function requeueMessages(
   await lockConversation(sql, conversationId);
   if (!(await settleDeadLetter(sql, id, 'replayed', now))) return null;
   sql.send(RETURN_MESSAGES_TO_INBOX, { turnId });
-  // Otherwise the model would read the question twice.
+  // Without this, the model would read the question twice.
   sql.send(UNASK, { ...turn, turnId });
-  // A notice about the missing answer is obsolete if it has not been delivered either.
+  // An undelivered notice about the missing answer is obsolete.
   sql.send(DROP_EXCUSES, { turnId, now });
   return { kind: 'conversation', conversationId };
 }
 
-const LANE = statement(
+const LANE = defineStatement(
   'select conversation_id as "conversationId", session from turn where id = :turnId',
 ).rows<{ readonly conversationId: string; readonly session: number }>();
 
-const RETURN_MESSAGES_TO_INBOX = statement(`
+const RETURN_MESSAGES_TO_INBOX = defineStatement(`
   update inbox set state = 'waiting', turn_id = null, outcome = null, settles_at = null
   where turn_id = :turnId`);
 
-const UNASK = statement(`
+const UNASK = defineStatement(`
   delete from transcript
   where conversation_id = :conversationId and session = :session and turn_id = :turnId`);
 
-const DROP_EXCUSES = statement(`
+const DROP_EXCUSES = defineStatement(`
   update dead_letter set settled = 'dropped', settled_at = :now
   where settled is null and subject in (select id from outbox
     where turn_id = :turnId and part_index is not null and ${UNDELIVERED})`);

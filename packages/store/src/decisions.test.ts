@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Decision } from './decisions.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay, sqliteForTests } from './testing/databases.ts';
-import { answer, claim, hold, message } from './testing/messages.ts';
+import { createSqliteForTests, listDatabasesOfDay } from './testing/databases.ts';
+import { createAnswer, createMessage, startTurn } from './testing/messages.ts';
 
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' } as const;
 
@@ -16,7 +16,7 @@ const decision = (messageId: string, at: number, chatId = 'c1'): Decision => ({
   at,
 });
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`the stories of messages on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -24,18 +24,17 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    it('[D08] combine decisions, inbox, turns and outbox, oldest first', async () => {
+    it('[D08] combines decisions, inbox, turns and outbox, oldest first', async () => {
       await store.decisions.record(decision('r1', 1));
       await store.decisions.record(decision('r1', 9));
       await store.decisions.record(decision('other', 1, 'c2'));
-      await store.inbox.accept({ ...message('m2', 'c1', { at: 2 }), reason: 'an owner' });
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
-      await store.lanes.commit(lease, answer('t1', ['a', 'b']), 5);
+      await store.inbox.accept({ ...createMessage('m2', 'c1', { at: 2 }), reason: 'an owner' });
+      const { lease } = await startTurn(store, 't1');
+      await store.lanes.commit(lease, createAnswer('t1', ['a', 'b']), 5);
       const part = await store.outbox.next(CHAT);
       await store.outbox.markSending(part?.part.id ?? '', 6);
       await store.outbox.markSent(part?.part.id ?? '', 'p', 7);
-      const at = (n: number) => message(`m${n}`, 'c1', { at: n });
+      const at = (n: number) => createMessage(`m${n}`, 'c1', { at: n });
       await store.inbox.command(at(3), async () => null);
       await store.inbox.accept(at(4));
       await store.inbox.command(at(5), (command) => command.stop());
@@ -69,10 +68,10 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 }
 
 describe('ingress decisions', () => {
-  const database = sqliteForTests();
+  const database = createSqliteForTests();
   afterAll(() => database.dispose());
 
-  it('[D07] [D08] are kept for the newest 20,000 messages of a chat, and a flood displaces no other chat', async () => {
+  it('[D07] [D08] keeps decisions for the newest 20,000 messages of a chat, even when another chat is flooded', async () => {
     const store = await database.openEmpty();
     const other = { ...CHAT, chatId: 'quiet' };
     await store.decisions.record({ ...decision('q', 0), ...other });
@@ -81,7 +80,7 @@ describe('ingress decisions', () => {
       await Promise.all(some.map((each) => store.decisions.record(each)));
     }
     const kept = await store.decisions.stories(CHAT, 30_000);
-    // A chat is trimmed only occasionally, so a few more may be left.
+    // A chat is trimmed only occasionally, so it may have a few more rows.
     expect(kept.length).toBeGreaterThanOrEqual(20_000);
     expect(kept.length).toBeLessThanOrEqual(20_500);
     expect(kept.at(-1)?.messageId).toBe('r20999');

@@ -1,4 +1,4 @@
-import { agentOfConversation } from '@parley/core';
+import { getConversationAgent } from '@parley/core';
 import {
   APPROVAL_COLUMNS,
   type Approval,
@@ -7,77 +7,86 @@ import {
 } from './approval-rows.ts';
 import type { ChatKey, MessageKey } from './conversations.ts';
 import { HEARTBEAT_LANE, OF_CHAT } from './conversations.ts';
-import { type Database, type Sql, statement, toJson } from './database.ts';
+import { type Database, defineStatement, encodeJson, type Sql } from './database.ts';
 import type { PartState } from './outbox-parts.ts';
 import type { InboxOutcome } from './rows.ts';
 import type { TurnState } from './turns.ts';
-import type { NotTaken, WhyQuestion } from './why/message-facts.ts';
+import type { NotAcceptedOutcome, WhyQuestion } from './why/message-facts.ts';
 
-/** Why a message was not accepted, and who sent it, but never its text. */
+/** Why a message was not accepted and who sent it, without the message text. */
 export interface Decision extends MessageKey {
   readonly senderId: string;
-  readonly outcome: NotTaken;
+  readonly outcome: NotAcceptedOutcome;
   readonly reason: string;
   readonly at: number;
-  /** When the platform says the message was sent. */
+  /** When the message was sent, according to the platform. */
   readonly sentAt?: number;
 }
 
 /** The approval that a suspended turn waits for. */
 export interface PendingApproval extends Pick<Approval, 'code' | 'tool' | 'approvers'> {
-  /** When the turn continues if nobody decides, in ms. */
+  /** When the turn continues without a decision, in ms. */
   readonly expiresAt: number;
 }
 
-/** What happened to a message's turn. Times in ms. */
+/** The outcome of a message's turn; times are in ms. */
 export interface TurnStory {
   readonly startedAt: number;
   readonly finishedAt: number | null;
   readonly outcome: TurnState;
   readonly reason: string | null;
-  /** Set only for a `running` turn that is suspended by this approval. */
+  /** The approval that suspends the turn; set only for a `running` turn. */
   readonly awaits?: PendingApproval;
-  /** How many times it was started. */
+  /** How many times the turn was started. */
   readonly attempts: number;
-  /** The parts of its answer by state: delivered, waiting, outcome unknown, given up. */
+  /** The number of answer parts by state: delivered, waiting, outcome unknown, given up. */
   readonly parts: Readonly<Record<'sent' | 'waiting' | 'unknown' | 'failed', number>>;
 }
 
-/** Everything known about the outcome of one message, or of an alert sent to its chat (D08). */
+/** The recorded outcome of one message, or of an alert sent to its chat (D08). */
 export interface MessageStory {
   /** The message id; for an alert, the id of its run. */
   readonly messageId: string;
   readonly at: number;
-  readonly outcome: NotTaken | 'command' | 'waiting' | 'withdrawn' | 'set-aside' | 'turn' | 'alert';
+  readonly outcome:
+    | NotAcceptedOutcome
+    | 'command'
+    | 'waiting'
+    | 'withdrawn'
+    | 'set-aside'
+    | 'turn'
+    | 'alert';
   /**
-   * Why the message was accepted or not; null for rows that predate stored reasons. For an alert,
-   * the task.
+   * Why the message was accepted or not; null for rows stored before reasons were recorded; for an
+   * alert, its task.
    */
   readonly reason: string | null;
-  /** How many times a later message interrupted its turn; absent if that never happened. */
+  /** How many times a later message interrupted the turn; absent if that never happened. */
   readonly interruptions?: number;
   /** Set only for `turn` and `alert`. */
   readonly turn: TurnStory | null;
 }
 
-/** How many rows are kept: enough to explain yesterday on a busy installation, in about 20 MB. */
+/**
+ * The maximum number of rows: enough to explain yesterday on a busy installation, in about 20 MB.
+ */
 const KEPT = 100_000;
 
-/** How many rows are kept per chat, so that a flood in one chat does not displace the others. */
+/** The maximum per chat prevents a flood in one chat from displacing the others. */
 const KEPT_OF_CHAT = 20_000;
 
-/** How many rows are added before a chat is trimmed. */
+/** The number of rows added to a chat before it is trimmed. */
 const CHECK_EVERY_ROWS = 500;
 
 /**
  * Ingress decisions and their outcomes. Ingress writes the table `ingress_decision`; `/why` and the
  * page read it. A power cut may lose the latest ones, because nothing depends on them.
  */
-export function decisionRepository(database: Database) {
+export function createDecisionRepository(database: Database) {
   return {
     /**
-     * Records that a message was not accepted. The newest 20,000 rows of each chat and 100,000 in
-     * total are kept.
+     * Records that a message was not accepted, keeping the newest 20,000 rows of each chat and
+     * 100,000 in total.
      */
     record: (decision: Decision): Promise<void> =>
       database.write(async (sql) => {
@@ -88,8 +97,8 @@ export function decisionRepository(database: Database) {
       }, 'process'),
 
     /**
-     * The outcomes of the newest `limit` messages from a chat to an agent, and of its alerts there,
-     * oldest first.
+     * Reads the outcomes of the newest `limit` messages from a chat to an agent, and of the agent's
+     * alerts there, oldest first.
      */
     stories: (
       chat: ChatKey,
@@ -98,16 +107,16 @@ export function decisionRepository(database: Database) {
     ): Promise<readonly MessageStory[]> =>
       database.read(async (sql) => {
         const stories = [
-          ...(await readNotTaken(sql, chat, limit)),
-          ...(await readTaken(sql, chat, limit, agent)),
-          ...(await sentAlerts(sql, chat, agent)),
+          ...(await readNotAccepted(sql, chat, limit)),
+          ...(await readAccepted(sql, chat, limit, agent)),
+          ...(await listSentAlerts(sql, chat, agent)),
         ];
         return stories.sort((a, b) => a.at - b.at).slice(-limit);
       }),
   };
 }
 
-const RECORD = statement(`
+const RECORD = defineStatement(`
   insert into ingress_decision (channel, account, chat_id, message_id, sender_id, outcome, reason, decided_at,
     sent_at)
   values (:channel, :account, :chatId, :messageId, :senderId, :outcome, :reason, :at, :sentAt)
@@ -115,23 +124,23 @@ const RECORD = statement(`
   readonly seq: number;
 }>();
 
-const FORGET = statement('delete from ingress_decision where seq <= :until');
+const FORGET = defineStatement('delete from ingress_decision where seq <= :until');
 
-const FORGET_OF_CHAT = statement(`
+const FORGET_OF_CHAT = defineStatement(`
   delete from ingress_decision where ${OF_CHAT} and seq <= (
     select seq from ingress_decision where ${OF_CHAT} order by seq desc limit 1 offset ${KEPT_OF_CHAT})`);
 
-async function readNotTaken(sql: Sql, chat: ChatKey, limit: number): Promise<MessageStory[]> {
+async function readNotAccepted(sql: Sql, chat: ChatKey, limit: number): Promise<MessageStory[]> {
   const rows = await sql.all(NOT_TAKEN, { ...chat, limit });
   return rows.reverse().map((row) => ({ ...row, turn: null }));
 }
 
-const NOT_TAKEN = statement(`
+const NOT_TAKEN = defineStatement(`
   select message_id as "messageId", decided_at as at, outcome, reason from ingress_decision
   where ${OF_CHAT} order by seq desc limit :limit`).rows<Omit<MessageStory, 'turn'>>();
 
-/** A message and its turn, if it has one. */
-interface TakenRow {
+/** An accepted message and its turn, if it has one. */
+interface AcceptedRow {
   readonly conversationId: string;
   readonly messageId: string;
   readonly at: number;
@@ -147,29 +156,32 @@ interface TakenRow {
   readonly awaits: string | null;
 }
 
-const TAKEN = statement(`
+const TAKEN = defineStatement(`
   select inbox.conversation_id as "conversationId", message_id as "messageId", received_at as at, inbox.outcome, inbox.reason, interruptions,
     turn_id as "turnId", turn.state as "turnState", turn.reason as "turnReason",
     started_at as "startedAt", finished_at as "finishedAt", attempts, awaits
   from inbox left join turn on turn.id = inbox.turn_id
-  where ${OF_CHAT} order by seq desc limit :limit`).rows<TakenRow>();
+  where ${OF_CHAT} order by seq desc limit :limit`).rows<AcceptedRow>();
 
-async function readTaken(
+async function readAccepted(
   sql: Sql,
   chat: ChatKey,
   limit: number,
   agent: string | undefined,
 ): Promise<MessageStory[]> {
   const rows = (await sql.all(TAKEN, { ...chat, limit })).filter(
-    ({ conversationId }) => agentOfConversation(conversationId) === agent,
+    ({ conversationId }) => getConversationAgent(conversationId) === agent,
   );
   const parts = await countTurnParts(sql, new Set(rows.flatMap(({ turnId }) => turnId ?? [])));
-  const asked = await awaited(sql, new Set(rows.flatMap(({ awaits }) => awaits ?? [])));
+  const asked = await listAwaitedApprovals(
+    sql,
+    new Set(rows.flatMap(({ awaits }) => awaits ?? [])),
+  );
   return rows.reverse().map((row): MessageStory => {
     const { messageId, at, reason, interruptions, turnId, turnState, startedAt, finishedAt } = row;
     const base = { messageId, at, reason, ...(interruptions > 0 && { interruptions }) };
     if (turnId === null || turnState === null || startedAt === null) {
-      return { ...base, outcome: withoutTurn(row.outcome), turn: null };
+      return { ...base, outcome: getOutcomeWithoutTurn(row.outcome), turn: null };
     }
     const awaits = asked.get(row.awaits ?? '');
     const turn: TurnStory = {
@@ -182,14 +194,14 @@ async function readTaken(
   });
 }
 
-function withoutTurn(outcome: string | null): MessageStory['outcome'] {
+function getOutcomeWithoutTurn(outcome: string | null): MessageStory['outcome'] {
   if (outcome === 'command' || outcome === 'withdrawn') return outcome;
   return outcome === null ? 'waiting' : 'set-aside';
 }
 
 const NO_PARTS: TurnStory['parts'] = { sent: 0, waiting: 0, unknown: 0, failed: 0 };
 
-const PARTS = statement(`
+const PARTS = defineStatement(`
   select turn_id as "turnId", state from outbox
   where turn_id is not null and turn_id in (select value from json_each(:turnIds))`).rows<{
   readonly turnId: string;
@@ -201,7 +213,7 @@ async function countTurnParts(
   turnIds: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, TurnStory['parts']>> {
   const parts = new Map<string, TurnStory['parts']>();
-  for (const { turnId, state } of await sql.all(PARTS, { turnIds: toJson([...turnIds]) })) {
+  for (const { turnId, state } of await sql.all(PARTS, { turnIds: encodeJson([...turnIds]) })) {
     const counted = parts.get(turnId) ?? NO_PARTS;
     const kind = state === 'pending' || state === 'sending' ? 'waiting' : state;
     parts.set(turnId, { ...counted, [kind]: counted[kind] + 1 });
@@ -209,16 +221,16 @@ async function countTurnParts(
   return parts;
 }
 
-const AWAITED = statement(`
+const AWAITED = defineStatement(`
   select ${APPROVAL_COLUMNS} from approval
   where code in (select value from json_each(:codes))`).rows<ApprovalRow>();
 
-/** The open questions with these codes. */
-async function awaited(
+/** Lists the open questions with these codes. */
+async function listAwaitedApprovals(
   sql: Sql,
   codes: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, PendingApproval>> {
-  const rows = codes.size === 0 ? [] : await sql.all(AWAITED, { codes: toJson([...codes]) });
+  const rows = codes.size === 0 ? [] : await sql.all(AWAITED, { codes: encodeJson([...codes]) });
   return new Map(
     rows.map(readApprovalRow).map(({ code, tool, approvers, expiresAt }) => {
       return [code, { code, tool, approvers, expiresAt }];
@@ -226,10 +238,10 @@ async function awaited(
   );
 }
 
-/** How many of a chat's newest parts are searched for alerts. */
+/** The number of a chat's newest parts that are searched for alerts. */
 const LATEST_PARTS = 100;
 
-const ALERTS = statement(`
+const ALERTS = defineStatement(`
   select run.id as "messageId", run.task as reason, inbox.conversation_id as "conversationId", inbox.turn_id as "turnId", received_at as at,
     attempts, turn.started_at as "startedAt", turn.finished_at as "finishedAt"
   from inbox join heartbeat_run run on run.id = inbox.message_id join turn on turn.id = inbox.turn_id
@@ -244,14 +256,17 @@ const ALERTS = statement(`
     }
 >();
 
-/** Recent alerts from standing tasks in a chat. Runs that sent no alert there are left out. */
-async function sentAlerts(
+/**
+ * Lists recent alerts from standing tasks in a chat. Runs that sent no alert to this chat are left
+ * out.
+ */
+async function listSentAlerts(
   sql: Sql,
   chat: ChatKey,
   agent: string | undefined,
 ): Promise<readonly MessageStory[]> {
   const runs = (await sql.all(ALERTS, chat)).filter(
-    ({ conversationId }) => agentOfConversation(conversationId) === agent,
+    ({ conversationId }) => getConversationAgent(conversationId) === agent,
   );
   const parts = await countTurnParts(sql, new Set(runs.map(({ turnId }) => turnId)));
   return runs.map(({ messageId, reason, at, turnId, ...run }) => ({
@@ -261,28 +276,31 @@ async function sentAlerts(
 }
 
 /** The path that a message took, stage by stage (D08). Read-only. */
-export type WhyRepository = ReturnType<typeof whyRepository>;
+export type WhyRepository = ReturnType<typeof createWhyRepository>;
 
-export function whyRepository(database: Database) {
+export function createWhyRepository(database: Database) {
   // Loaded on first use, because few installations use it.
   const reading = () => import('./why/read-message.ts');
   return {
-    /** `now` (ms) is used to date what is still waiting. */
+    /** `now` (ms) is used to compute how long pending work has waited. */
     async ask(question: WhyQuestion, now: number) {
       const { answerWhy } = await reading();
       return database.read((sql) => answerWhy(sql, question, now));
     },
-    /** The model that gave a session's newest answer, and the one it replaced; null if unknown. */
+    /**
+     * Reads the model that gave a session's newest answer and the model it replaced; null if
+     * unknown.
+     */
     async answeredBy(conversationId: string, session: number) {
-      const { newestAnswerBy } = await reading();
+      const { findNewestAnswerFacts: newestAnswerBy } = await reading();
       return database.read((sql) => newestAnswerBy(sql, conversationId, session));
     },
     /**
-     * The newest `limit` messages in all chats, newest first, including those that were not
+     * Lists the newest `limit` messages in all chats, newest first, including those that were not
      * accepted.
      */
     async recent(limit: number) {
-      const { recentMessages } = await reading();
+      const { listRecentMessages: recentMessages } = await reading();
       return database.read((sql) => recentMessages(sql, limit));
     },
   };

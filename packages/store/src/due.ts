@@ -1,19 +1,22 @@
 /** A delayed row: when the delay started and when it ends, in wall-clock ms. */
-interface Waiting {
+interface DelayedRow {
   readonly waitsSince: number;
   readonly notBefore: number;
 }
 
 /**
- * How long a row still has to wait, in ms. If its delay appears to start in the future, the clock
- * was set back and the rest of the delay is unknown, so the row is due. A clock change therefore
- * never lengthens a delay.
+ * Computes how long a row still has to wait, in ms. A delay that appears to start in the future
+ * means that the clock was set back, so the rest of the delay is unknown and the row is due. A
+ * clock change thus never lengthens a delay.
  */
-export function untilDue({ waitsSince, notBefore }: Waiting, now: number): number {
+export function computeRemainingDelay({ waitsSince, notBefore }: DelayedRow, now: number): number {
   return now < waitsSince ? 0 : Math.max(0, notBefore - now);
 }
 
-/** `untilDue` as an SQL condition, for tables that set `updated_at` when they delay a row. */
-export function isDue<const Table extends string>(table: Table) {
+/**
+ * The same rule as `computeRemainingDelay` as an SQL condition, for tables that set `updated_at`
+ * when they delay a row.
+ */
+export function isDueCondition<const Table extends string>(table: Table) {
   return `(${table}.not_before <= :now or ${table}.updated_at > :now)` as const;
 }

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { afterAll, expect, it } from 'vitest';
 import { openStore } from './open-store.ts';
-import { sqliteForTests } from './testing/databases.ts';
-import { message, routeTo } from './testing/messages.ts';
+import { createSqliteForTests } from './testing/databases.ts';
+import { createMessage, createRouteTo } from './testing/messages.ts';
 
-const database = sqliteForTests();
+const database = createSqliteForTests();
 afterAll(() => database.dispose());
 
-/** Accepts messages forever and prints the id of each accepted message. */
+/** A script that accepts messages forever and prints the id of each accepted message. */
 const GATEWAY = `
   const { openStore } = await import(${JSON.stringify(new URL('./index.ts', import.meta.url))});
   const store = await openStore({ url: process.argv[1], clock: () => 0 });
@@ -27,7 +27,13 @@ it('[D01] keeps every accepted message when the process is killed', async () => 
   await (await database.openEmpty()).close();
   const child = spawn(
     process.execPath,
-    ['--input-type=module', '-e', GATEWAY, database.url(), JSON.stringify(message('template'))],
+    [
+      '--input-type=module',
+      '-e',
+      GATEWAY,
+      database.url(),
+      JSON.stringify(createMessage('template')),
+    ],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   );
   const accepted: string[] = [];
@@ -39,7 +45,7 @@ it('[D01] keeps every accepted message when the process is killed', async () => 
   expect(child.signalCode).toBe('SIGKILL');
 
   const store = await openStore({ url: database.url(), clock: () => 0 });
-  const rows = await store.inbox.recent(routeTo('c1'), 100_000);
+  const rows = await store.inbox.recent(createRouteTo('c1'), 100_000);
   const stored = new Set(rows.map((row) => row.message.messageId));
   expect(accepted.length).toBeGreaterThanOrEqual(200);
   expect(accepted.filter((id) => !stored.has(id))).toEqual([]);

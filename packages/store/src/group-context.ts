@@ -1,23 +1,20 @@
 import type { ChatKey, MessageKey } from './conversations.ts';
 import { ensureConversation, lockConversation } from './conversations.ts';
-import { type Database, type Sql, statement } from './database.ts';
+import { type Database, defineStatement, type Sql } from './database.ts';
 import type { GroupContextMessage } from './rows.ts';
 
-/**
- * How many messages are kept for a conversation's next turn, if the caller sets no other number
- * (F06).
- */
+/** The default number of messages kept for a conversation's next turn (F06). */
 const KEPT = 50;
 
 /**
- * How many characters of each message are kept, so that 50 of them are at most a few thousand
- * tokens.
+ * The maximum length of each kept message in characters, so that 50 messages take at most a few
+ * thousand tokens.
  */
 const MAX_CHARACTERS = 500;
 
 /**
- * The sender id for Parley's own messages. No platform id contains a space. Message ids would not
- * do, because senders may choose them.
+ * The sender id of Parley's own messages; no platform id contains a space. A message id cannot mark
+ * them, because senders may choose message ids.
  */
 const OWN_SENDER = 'Parley itself';
 
@@ -26,27 +23,27 @@ export function isOwnMessage({ senderId }: Pick<GroupContextMessage, 'senderId'>
   return senderId === OWN_SENDER;
 }
 
-/** A message that Parley sent to a chat on its own. */
+/** A message that Parley sent to a chat without being asked. */
 export interface OwnMessage {
-  /** Unique in its chat. */
+  /** A key that is unique in the chat. */
   readonly key: string;
-  /** Its kind, as described to the model. */
+  /** The kind of message, as described to the model. */
   readonly what: string;
   readonly text: string;
 }
 
 /**
  * The group context, table `group_context`: messages from served groups that did not address the
- * bot (F06), reactions to messages (`reactions.ts`), and messages that Parley sent on its own, also
- * in direct chats. Claiming a turn takes them and committing it deletes them. `/new` deletes those
- * that no turn has taken; `/stop` leaves them to the next turn. A power cut may lose the newest
- * ones, because no answer was promised to them.
+ * bot (F06), reactions to messages (`reactions.ts`), and messages that Parley sent unasked, also in
+ * direct chats. Claiming a turn assigns these messages to it, and committing the turn deletes them.
+ * `/new` deletes messages that no turn has taken; `/stop` leaves them to the next turn. A power cut
+ * may lose the newest messages, because none of them is owed an answer.
  */
-export function groupContextRepository(database: Database) {
+export function createGroupContextRepository(database: Database) {
   return {
     /**
      * Stores a message for the conversation's next turn and keeps the newest `most`. A long message
-     * is truncated and marked as such; a duplicate is stored once.
+     * is truncated and marked as truncated; a duplicate is stored once.
      */
     keep: (
       place: ContextKey,
@@ -56,8 +53,17 @@ export function groupContextRepository(database: Database) {
     ): Promise<void> =>
       database.write((sql) => keepGroupContext(sql, place, message, { now, most }), 'process'),
     /**
-     * Like `keep`, for a message from Parley itself, which people may answer (P18). Only evicts
-     * other messages of this kind.
+     * Moves what waits for the next turn of one conversation to another. Locks neither, because
+     * nothing here depends on a previous read.
+     */
+    move: (from: string, to: string, now: number): Promise<void> =>
+      database.write(async (sql) => {
+        ensureConversation(sql, to, now);
+        sql.send(MOVE, { from, to });
+      }, 'process'),
+    /**
+     * Like `keep`, for a message from Parley itself, to which people may reply (P18). Evicts only
+     * other messages of the same kind.
      */
     keepOwn: (place: ContextKey, { key, what, text }: OwnMessage, now: number): Promise<void> => {
       const message = { messageId: `own ${key}`, senderId: OWN_SENDER, senderName: what, text };
@@ -69,14 +75,15 @@ export function groupContextRepository(database: Database) {
   };
 }
 
-/** The chat in which something was said, and the conversation whose next turn sees it. */
+/** A chat, and the conversation whose next turn sees the chat's context. */
 export type ContextKey = ChatKey & { readonly conversationId: string };
 
 /**
- * Stores a notice from Parley itself together with the part that shows it. Locks no conversation,
- * because the transaction may already hold another one and nothing here depends on a previous read.
+ * Stores a notice from Parley itself together with the outbox part that shows it. Does not lock the
+ * conversation, because the transaction may already hold another lock and depends on no previous
+ * read.
  */
-export function keepNotice(
+export function keepGroupNotice(
   sql: Sql,
   place: ContextKey,
   { key, text }: Pick<OwnMessage, 'key' | 'text'>,
@@ -88,7 +95,7 @@ export function keepNotice(
   sql.send(PRUNE_OWN, place);
 }
 
-/** `former` runs before the insert, for a line that replaces others. */
+/** `former` runs before the insert, for an entry that replaces others. */
 export async function keepGroupContext(
   sql: Sql,
   place: ContextKey,
@@ -113,7 +120,7 @@ async function addGroupContext(
   sql.send(KEEP, { ...place, ...message, text: cutGroupText(message.text), now });
 }
 
-const KEEP = statement(`
+const KEEP = defineStatement(`
   insert into group_context (conversation_id, channel, account, chat_id, message_id, sender_id,
     sender_name, text, received_at)
   values (:conversationId, :channel, :account, :chatId, :messageId, :senderId,
@@ -122,61 +129,69 @@ const KEEP = statement(`
 
 const WAITING = 'conversation_id = :conversationId and turn_id is null';
 
-/** Condition: context is waiting for the next turn of `:conversationId`. */
+/** SQL condition: context is waiting for the next turn of `:conversationId`. */
 export const HAS_GROUP_CONTEXT = `exists (select 1 from group_context
   where group_context.conversation_id = :conversationId and group_context.turn_id is null)`;
 
-const PRUNE = statement(`
+const PRUNE = defineStatement(`
   delete from group_context where ${WAITING} and seq < (
     select seq from group_context where ${WAITING} order by seq desc limit 1 offset :spared)`);
 
 const OWN = `${WAITING} and sender_id = '${OWN_SENDER}'`;
-const PRUNE_OWN = statement(`
+const PRUNE_OWN = defineStatement(`
   delete from group_context where ${OWN} and seq < (
     select seq from group_context where ${OWN} order by seq desc limit 1 offset ${KEPT - 1})`);
 
 /**
- * A turn's context and the waiting lines. Releasing keeps no more than the turn had, or the default
- * number.
+ * A turn's context and the waiting entries. Releasing a turn keeps at most the entries that the
+ * turn had, or the default number.
  */
 const ITS_OWN = 'conversation_id = :conversationId and (turn_id is null or turn_id = :turnId)';
-const PRUNE_BEFORE_RELEASE = statement(`
+const PRUNE_BEFORE_RELEASE = defineStatement(`
   delete from group_context where ${ITS_OWN} and seq < (
     select seq from group_context where ${ITS_OWN} order by seq desc limit 1 offset (
       select case when count(*) > ${KEPT} then count(*) else ${KEPT} end - 1
       from group_context where turn_id = :turnId))`);
 
-const ASSIGN_TO_TURN = statement(`update group_context set turn_id = :turnId where ${WAITING}`);
+const ASSIGN_TO_TURN = defineStatement(
+  `update group_context set turn_id = :turnId where ${WAITING}`,
+);
 
-const OF_TURN = statement(`
+const OF_TURN = defineStatement(`
   select message_id as "messageId", sender_id as "senderId", sender_name as "senderName", text
   from group_context where turn_id = :turnId order by seq`).rows<GroupContextMessage>();
 
-const FORGET = statement('delete from group_context where turn_id = :turnId');
+const FORGET = defineStatement('delete from group_context where turn_id = :turnId');
 
-const RELEASE = statement('update group_context set turn_id = null where turn_id = :turnId');
+const RELEASE = defineStatement('update group_context set turn_id = null where turn_id = :turnId');
 
-const CLEAR = statement(`delete from group_context where ${WAITING}`);
+const MOVE = defineStatement(`
+  update group_context set conversation_id = :to where conversation_id = :from and turn_id is null`);
+
+const CLEAR = defineStatement(`delete from group_context where ${WAITING}`);
 
 const MESSAGE = `channel = :channel and account = :account and chat_id = :chatId
   and message_id = :messageId and turn_id is null`;
 
-const WITHDRAW = statement(`delete from group_context where ${MESSAGE}`);
+const WITHDRAW = defineStatement(`delete from group_context where ${MESSAGE}`);
 
-const REVISE = statement(`update group_context set text = :text where ${MESSAGE}`);
+const REVISE = defineStatement(`update group_context set text = :text where ${MESSAGE}`);
 
-/** Assigns the context to a turn that is starting. The caller has locked the conversation. */
+/** Assigns waiting context to a turn that is starting; the caller has locked the conversation. */
 export async function claimGroupContext(
   sql: Sql,
   conversationId: string,
   turnId: string,
 ): Promise<readonly GroupContextMessage[]> {
   const taken = await sql.run(ASSIGN_TO_TURN, { conversationId, turnId });
-  return taken > 0 ? groupContextOf(sql, turnId) : [];
+  return taken > 0 ? readGroupContext(sql, turnId) : [];
 }
 
-/** The context assigned to a turn, oldest first. */
-export function groupContextOf(sql: Sql, turnId: string): Promise<readonly GroupContextMessage[]> {
+/** Reads the context assigned to a turn, oldest first. */
+export function readGroupContext(
+  sql: Sql,
+  turnId: string,
+): Promise<readonly GroupContextMessage[]> {
   return sql.all(OF_TURN, { turnId });
 }
 
@@ -190,14 +205,14 @@ export function releaseGroupContext(sql: Sql, conversationId: string, turnId: st
   sql.send(RELEASE, { turnId });
 }
 
-/** Deletes the context that no turn has taken yet. */
+/** Deletes context that no turn has taken yet. */
 export function clearGroupContext(sql: Sql, conversationId: string): void {
   sql.send(CLEAR, { conversationId });
 }
 
 /**
- * Applies an author's edit of a message, or with null its deletion. False if no message is waiting
- * under this key.
+ * Applies an author's edit of a message, or deletes the message if the edit is null; false if no
+ * message waits under this key.
  */
 export async function reviseGroupContext(
   sql: Sql,

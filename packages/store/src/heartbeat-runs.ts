@@ -1,7 +1,7 @@
 import { type NewId, PartExtras, RenderedPart, ReplyRoute } from '@parley/core';
 import { z } from 'zod';
 import { type ConversationRow, ensureConversation, lockConversation } from './conversations.ts';
-import { fromCheckedJson, type Sql, statement, toJson } from './database.ts';
+import { decodeCheckedJson, defineStatement, encodeJson, type Sql } from './database.ts';
 import { insertParts } from './outbox-parts.ts';
 import {
   type AdmittedMessage,
@@ -14,45 +14,50 @@ import {
 import { isTakenOver } from './taken-over.ts';
 import { commitTurn } from './turns.ts';
 
-/** When an agent's next heartbeat run is due, and the result of the previous one. Times in ms. */
+/**
+ * When an agent's next heartbeat run is due, and the result of the previous one; times are in ms.
+ */
 export interface HeartbeatPlan {
   readonly agent: string;
   readonly everyMs: number;
   readonly nextAt: number;
-  /** Null before the first run. */
+  /** When the last run started; null before the first run. */
   readonly lastAt: number | null;
-  /** Why the previous slot started no run; null if it did. */
+  /** Why the previous slot started no run; null if it started one. */
   readonly lastReason: string | null;
 }
 
-/** A due slot. Only the process that advances the plan from `dueAt` to `nextAt` runs a task. */
+/**
+ * A due heartbeat slot. Only the process that advances the plan from `dueAt` to `nextAt` runs a
+ * task.
+ */
 export interface HeartbeatSlot {
   readonly agent: string;
   readonly dueAt: number;
   readonly nextAt: number;
 }
 
-/** A run for one standing task, or for one event from a hook (H09), before it starts. */
+/** A run of one standing task or one hook event (H09) before it starts. */
 export interface HeartbeatOrder {
-  /** Unique; identifies the run and the message that starts it. */
+  /** A unique id of the run and of the message that starts it. */
   readonly id: string;
   /** For a hook event: `HOOK_AGENT` followed by the name of the hook. */
   readonly agent: string;
   /** The task’s name in HEARTBEAT.md, or the hook's name. */
   readonly task: string;
-  /** The conversation that an alert belongs to, chosen here, before any model runs (H04). */
+  /** The conversation that an alert belongs to, chosen before any model runs (H04). */
   readonly target: string;
   /**
-   * The message that starts its turn in the heartbeat lane. Its route determines where an alert
-   * goes.
+   * The message that starts the run's turn in the heartbeat lane; its route determines where an
+   * alert goes.
    */
   readonly message: AdmittedMessage;
 }
 
 /**
- * `waiting`: for the previous run in the same lane. `held`: the alert waits until the quiet hours
- * are over. `repeated`: the same alert was already sent. `unclear`: neither an alert nor a clear
- * "all is quiet", so nothing was sent.
+ * `waiting`: the run waits for the previous one in the same lane. `held`: the alert waits until the
+ * quiet hours are over. `repeated`: nothing was sent, because the same alert was already sent.
+ * `unclear`: nothing was sent, because the answer was neither an alert nor a clear "all is quiet".
  */
 export type HeartbeatRunState =
   | 'waiting'
@@ -64,7 +69,7 @@ export type HeartbeatRunState =
   | 'unclear'
   | 'failed';
 
-/** One run of a standing task. Times in ms. */
+/** One run of a standing task. Times are in ms. */
 export interface HeartbeatRun {
   readonly id: string;
   readonly agent: string;
@@ -72,9 +77,9 @@ export interface HeartbeatRun {
   readonly target: string;
   readonly state: HeartbeatRunState;
   readonly reason: string | null;
-  /** The text that was sent, or would have been. */
+  /** The alert text that was sent or suppressed. */
   readonly alert: string | null;
-  /** When a held alert is released; otherwise null. */
+  /** When a held alert is released; null unless it is held. */
   readonly heldUntil: number | null;
   readonly startedAt: number;
   readonly finishedAt: number | null;
@@ -85,26 +90,29 @@ export interface HeartbeatRun {
 /** An alert to be sent to its target. */
 export interface HeartbeatAlert {
   readonly text: string;
-  /** The same for two alerts with the same content (H04). */
+  /** Equal for alerts with the same content (H04). */
   readonly fingerprint: string;
-  /** Added to the history of the target’s conversation, so that a reply to it is understood. */
+  /**
+   * Added to the history of the target’s conversation, so that the agent understands a reply to the
+   * alert.
+   */
   readonly entry: TranscriptEntry;
   readonly parts: readonly NewPart[];
-  /** Not sent before this time (ms), because of quiet hours. */
+  /** The time before which the alert is not sent because of quiet hours, in ms. */
   readonly heldUntil?: number;
 }
 
-/** How a run's turn ends. `commit` contains no parts, because only the alert is sent. */
+/** How a run's turn ends; `commit` contains no parts, because only the alert is sent. */
 export interface HeartbeatEnd {
   readonly id: string;
   readonly commit: TurnCommit;
   readonly state: Exclude<HeartbeatRunState, 'waiting' | 'running' | 'held'>;
   readonly reason: string | null;
-  /** Set for `alerted`, and when an event fails, because that is reported. */
+  /** Set for `alerted`, and for a failed event, because its failure is reported. */
   readonly alert?: HeartbeatAlert;
 }
 
-/** Advances the plan if it is still at this slot. Only one caller can make this update. */
+/** Advances the plan if it is still at this slot; only one caller succeeds. */
 export async function claimSlot(
   sql: Sql,
   slot: HeartbeatSlot,
@@ -114,27 +122,26 @@ export async function claimSlot(
   return (await sql.run(TAKE_SLOT, { ...slot, reason, now })) > 0;
 }
 
-interface Start {
+interface HeartbeatStart {
   readonly order: HeartbeatOrder;
   readonly slot: HeartbeatSlot | null;
   readonly now: number;
-  /** How many runs may wait in the lane behind an unfinished one. */
+  /** The number of runs that may wait in the lane behind an unfinished one. */
   readonly room: number;
 }
 
 /**
- * Starts a run: stores its row and the message that starts its turn. If a run is unfinished, the
- * new one waits, or is refused when the lane is full.
+ * Starts a run: stores its row and the message that starts its turn. If another run is unfinished,
+ * the new one waits, or is refused when the lane is full.
  */
 export async function startRun(
   sql: Sql,
-  { order, slot, now, room }: Start,
+  { order, slot, now, room }: HeartbeatStart,
 ): Promise<'started' | 'busy' | 'gone'> {
   const { id, agent, target, message } = order;
   ensureConversation(sql, target, now);
   ensureConversation(sql, message.conversationId, now);
-  // Two runs that start at the same time are serialized here, so that the second one finds the
-  // first.
+  // The lock serializes runs that start at the same time, so that the second one sees the first.
   await lockConversation(sql, message.conversationId);
   const running = await sql.get(RUNNING_OF, { agent });
   if (running?.id === id) return 'gone';
@@ -156,42 +163,46 @@ async function isHeartbeatInboxFull(
   return (found?.count ?? 0) >= room;
 }
 
-/** A hook event that starts no run of its own. */
-export interface NotedEvent {
+/** A hook event that does not start a separate run. */
+export interface NotedHookEvent {
   readonly id: string;
   readonly agent: string;
   readonly task: string;
   readonly lane: string;
-  /** The reason for its outcome. */
+  /** The reason for the event's outcome. */
   readonly reason: string;
 }
 
-export async function noteEvent(sql: Sql, event: NotedEvent, now: number): Promise<boolean> {
+export async function noteHookEvent(
+  sql: Sql,
+  event: NotedHookEvent,
+  now: number,
+): Promise<boolean> {
   ensureConversation(sql, event.lane, now);
   return (await sql.run(NOTE, { ...event, now })) > 0;
 }
 
-interface Ending {
+interface HeartbeatRunEnding {
   readonly lease: Lease;
   readonly turn: HeartbeatEnd;
   readonly now: number;
   readonly newId: NewId;
 }
 
-/** Ends a run's turn and row, and sends or holds its alert, all or nothing. */
+/** Ends a run's turn and row, and sends or holds its alert, in one transaction. */
 export async function endHeartbeatRun(
   sql: Sql,
-  { lease, turn, now, newId }: Ending,
+  { lease, turn, now, newId }: HeartbeatRunEnding,
 ): Promise<'committed' | 'fenced'> {
   const run = await sql.get(TARGET_OF, { id: turn.id });
   if (run === undefined) return 'fenced';
-  // The target is locked before the lane, according to the lock order.
+  // The lock order requires locking the target before the lane.
   const target = await lockConversation(sql, run.target);
   const { commit, alert } = turn;
   if ((await commitTurn(sql, { lease, commit, now, newId })) === null) return 'fenced';
-  // Each run is its own session: nothing that was fixed for one applies to the next.
+  // Each run has a separate session, so that nothing fixed for one run applies to the next.
   sql.send(BEGIN_SESSION, { id: lease.conversationId });
-  const heldUntil = Math.max(alert?.heldUntil ?? 0, takeoverEnd(target, now));
+  const heldUntil = Math.max(alert?.heldUntil ?? 0, computeTakeoverEnd(target, now));
   const isHeld = alert !== undefined && heldUntil > now;
   sql.send(END, {
     id: turn.id,
@@ -204,8 +215,8 @@ export async function endHeartbeatRun(
     alert: alert?.text ?? null,
     fingerprint: alert?.fingerprint ?? null,
     heldUntil: isHeld ? heldUntil : null,
-    entry: isHeld ? toJson(alert.entry) : null,
-    parts: isHeld ? toJson(alert.parts) : null,
+    entry: isHeld ? encodeJson(alert.entry) : null,
+    parts: isHeld ? encodeJson(alert.parts) : null,
   });
   if (alert !== undefined && !isHeld) {
     sendAlert(sql, { ...alert, target: run.target, turnId: commit.turnId }, now, newId);
@@ -214,43 +225,45 @@ export async function endHeartbeatRun(
 }
 
 /**
- * How much longer a person leads the conversation, because an alert would interrupt them (U12); 0
- * if nobody does.
+ * How much longer a person leads the conversation, in ms, because an alert would interrupt them
+ * (U12); 0 without a takeover.
  */
-function takeoverEnd(target: ConversationRow | undefined, now: number): number {
+function computeTakeoverEnd(target: ConversationRow | undefined, now: number): number {
   const until = target?.taken_over_until ?? null;
   return until !== null && isTakenOver(until, now) ? until : 0;
 }
 
-const TAKE_SLOT = statement(`
+const TAKE_SLOT = defineStatement(`
   update heartbeat set next_at = :nextAt, last_at = :now, last_reason = :reason
   where agent = :agent and next_at = :dueAt`);
 
-const RUNNING_OF = statement(
+const RUNNING_OF = defineStatement(
   "select id from heartbeat_run where agent = :agent and state = 'running'",
 ).rows<{ readonly id: string }>();
 
-const BEGIN = statement(`
+const BEGIN = defineStatement(`
   insert into heartbeat_run (id, agent, task, target, state, started_at)
   values (:id, :agent, :task, :target, :state, :now) on conflict (id) do nothing`);
 
-const NOTE = statement(`
+const NOTE = defineStatement(`
   insert into heartbeat_run (id, agent, task, target, state, reason, started_at, finished_at)
   values (:id, :agent, :task, :lane, 'quiet', :reason, :now, :now) on conflict (id) do nothing`);
 
-const WAITING_IN = statement(
+const WAITING_IN = defineStatement(
   "select count(*) as count from inbox where conversation_id = :lane and state = 'waiting'",
 ).rows<{ readonly count: number }>();
 
-const TARGET_OF = statement(
+const TARGET_OF = defineStatement(
   "select target from heartbeat_run where id = :id and state in ('running', 'waiting')",
 ).rows<{
   readonly target: string;
 }>();
 
-const BEGIN_SESSION = statement('update conversation set session = session + 1 where id = :id');
+const BEGIN_SESSION = defineStatement(
+  'update conversation set session = session + 1 where id = :id',
+);
 
-const END = statement(`
+const END = defineStatement(`
   update heartbeat_run set state = :state, reason = :reason, turn_id = :turnId, input_tokens = :input,
     output_tokens = :output, finished_at = :now, alert = :alert, fingerprint = :fingerprint,
     held_until = :heldUntil, entry = :entry, parts = :parts
@@ -274,14 +287,14 @@ export async function releaseAlerts(
   const targets: string[] = [];
   for (const { target } of due) {
     const lane = await lockConversation(sql, target);
-    if (takeoverEnd(lane, now) === 0) targets.push(target);
+    if (computeTakeoverEnd(lane, now) === 0) targets.push(target);
   }
   if (targets.length === 0) return [];
-  const rows = await sql.all(RELEASE, { now, targets: toJson(targets) });
+  const rows = await sql.all(RELEASE, { now, targets: encodeJson(targets) });
   const routes: ReplyRoute[] = [];
-  for (const row of rows.toSorted(byEnd)) {
-    const parts = fromCheckedJson(Parts, row.parts ?? '', `parts of the alert ${row.id}`);
-    const entry = fromCheckedJson(Entry, row.entry ?? '', `words of the alert ${row.id}`);
+  for (const row of rows.toSorted(compareByEnd)) {
+    const parts = decodeCheckedJson(Parts, row.parts ?? '', `parts of the alert ${row.id}`);
+    const entry = decodeCheckedJson(Entry, row.entry ?? '', `words of the alert ${row.id}`);
     sendAlert(sql, { entry, parts, target: row.target, turnId: row.turnId ?? '' }, now, newId);
     sql.send(EMPTY, { id: row.id });
     routes.push(...parts.map(({ route }) => route));
@@ -289,23 +302,22 @@ export async function releaseAlerts(
   return routes;
 }
 
-/** Sorts the oldest first. */
-function byEnd(one: Released, other: Released): number {
+function compareByEnd(one: ReleasedAlert, other: ReleasedAlert): number {
   return (one.endedAt ?? 0) - (other.endedAt ?? 0);
 }
 
 /**
- * The quiet hours or the takeover are over. Both last at most a day, so a longer hold means that
- * the clock was set back.
+ * A held alert is released when the quiet hours or the takeover have ended. Both last at most a
+ * day, so a longer hold means that the clock was set back.
  */
 const IS_OVER = "state = 'held' and (held_until <= :now or held_until - 86400000 > :now)";
 
-const DUE_TARGETS = statement(`
+const DUE_TARGETS = defineStatement(`
   select distinct target from heartbeat_run where ${IS_OVER} order by target`).rows<{
   readonly target: string;
 }>();
 
-interface Released {
+interface ReleasedAlert {
   readonly id: string;
   readonly target: string;
   readonly turnId: string | null;
@@ -314,14 +326,14 @@ interface Released {
   readonly endedAt: number | null;
 }
 
-const RELEASE = statement(`
+const RELEASE = defineStatement(`
   update heartbeat_run set state = 'alerted'
   where ${IS_OVER}
     and target in (select value from json_each(:targets))
-  returning id, target, turn_id as "turnId", entry, parts, finished_at as "endedAt"`).rows<Released>();
+  returning id, target, turn_id as "turnId", entry, parts, finished_at as "endedAt"`).rows<ReleasedAlert>();
 
-/** Clears a run whose texts are now in the history and in the outbox. */
-const EMPTY = statement(
+/** Clears the texts of a run that are now in the history and in the outbox. */
+const EMPTY = defineStatement(
   'update heartbeat_run set entry = null, parts = null, held_until = null where id = :id',
 );
 
@@ -337,10 +349,10 @@ function sendAlert(
   now: number,
   newId: NewId,
 ): void {
-  sql.send(APPEND, { target, turnId, role: entry.role, content: toJson(entry.content), now });
+  sql.send(APPEND, { target, turnId, role: entry.role, content: encodeJson(entry.content), now });
   insertParts(sql, parts, { turnId, now, newId });
 }
 
-const APPEND = statement(`
+const APPEND = defineStatement(`
   insert into transcript (conversation_id, session, turn_id, role, content, created_at)
   select id, session, :turnId, :role, :content, :now from conversation where id = :target`);

@@ -1,15 +1,15 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { HeartbeatAlert, HeartbeatEnd, HeartbeatOrder } from './heartbeat-runs.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { claim, hold, message, part, routeTo } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import { createMessage, createPart, createRouteTo, startTurn } from './testing/messages.ts';
 
 const HALF_HOUR = 30 * 60_000;
 const LANE = 'beat:main';
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' };
 
 function order(id: string, task = 'mail'): HeartbeatOrder {
-  const asked = message(id, 'c1');
+  const asked = createMessage(id, 'c1');
   const chat = { id: LANE, type: 'direct' } as const;
   return {
     id,
@@ -28,7 +28,7 @@ const alert = (text: string, more: Partial<HeartbeatAlert> = {}): HeartbeatAlert
   text,
   fingerprint: `print of ${text}`,
   entry: { role: 'assistant', content: text },
-  parts: [part(text)],
+  parts: [createPart(text)],
   ...more,
 });
 
@@ -44,18 +44,20 @@ function ending(id: string, turnId: string, more: Partial<HeartbeatEnd> = {}): H
   };
 }
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`heartbeats on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
       store = await database.openEmpty();
-      await store.inbox.accept({ ...message('1'), fromOwner: true });
+      await store.inbox.accept({ ...createMessage('1'), fromOwner: true });
     });
     afterAll(() => database.dispose());
 
     const end = async (id: string, more: Partial<HeartbeatEnd> = {}, now = 10) => {
-      const lease = await hold(store, LANE);
-      const { turnId } = await claim(store, lease, `turn of ${id}`);
+      const {
+        lease,
+        turn: { turnId },
+      } = await startTurn(store, `turn of ${id}`, LANE);
       const done = await store.heartbeats.commit(lease, ending(id, turnId, more), now);
       await store.lanes.release(lease);
       return done;
@@ -63,7 +65,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     const told = async () =>
       (await store.outbox.recent(CHAT, 9)).map(({ part: { body } }) => body.text);
 
-    it('[H01] are planned one cadence ahead and stay planned across a restart', async () => {
+    it('[H01] plans one cadence ahead and keeps the plan across a restart', async () => {
       expect(await store.heartbeats.plan('main')).toBeNull();
       await store.heartbeats.arm('main', HALF_HOUR, 1_000);
       const again = await store.heartbeats.arm('main', HALF_HOUR, 600_000);
@@ -76,14 +78,14 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       });
     });
 
-    it('[H01] come sooner after the cadence was shortened or the clock was set back', async () => {
+    it('[H01] runs sooner after the cadence was shortened or the clock was set back', async () => {
       await store.heartbeats.arm('main', HALF_HOUR, 1_000_000);
       const shorter = await store.heartbeats.arm('main', 60_000, 1_000_000);
       expect(shorter.nextAt).toBe(1_060_000);
       expect((await store.heartbeats.arm('main', 60_000, 0)).nextAt).toBe(60_000);
     });
 
-    it('[H01] are claimed once, however many processes try', async () => {
+    it('[H01] lets only one of several processes claim a slot', async () => {
       const { nextAt: dueAt } = await store.heartbeats.arm('main', 60_000, 0);
       const slot = { agent: 'main', dueAt, nextAt: dueAt + 60_000 };
       const taken = await Promise.all([
@@ -96,7 +98,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.heartbeats.plan('main')).toMatchObject({ nextAt: dueAt + 60_000 });
     });
 
-    it('[D08] [H03] are shown by /why only where they alerted', async () => {
+    it('[D08] [H03] shows a run in /why only in chats where it sent an alert', async () => {
       await store.heartbeats.start(order('quiet'), null, 1);
       await end('quiet', {}, 2);
       await store.heartbeats.start(order('loud', 'weather'), null, 3);
@@ -110,7 +112,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(elsewhere).toEqual([]);
     });
 
-    it('[H04] report until when an alert is held', async () => {
+    it('[H04] reports until when an alert is held', async () => {
       await store.heartbeats.start(order('a'), null, 1);
       await end('a', { alert: alert('Rain.', { heldUntil: 500 }) }, 5);
       expect(await store.heartbeats.of('a')).toMatchObject({ state: 'held', heldUntil: 500 });
@@ -122,7 +124,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       ['until it ends', false, 500],
       ['until it is handed back', true, 400],
     ])(
-      '[U12] [H04] hold an alert for a chat that a person has taken over %s',
+      '[U12] [H04] holds an alert for a chat that a person has taken over %s',
       async (_case, isHandedBack, released) => {
         const lead = { conversationId: 'web:c1', by: 'Ann' };
         await store.takeovers.takeOver({ ...lead, lastsMs: 500 });
@@ -138,7 +140,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       },
     );
 
-    it('[U12] [H04] keep holding an alert if the takeover was extended in the meantime', async () => {
+    it('[U12] [H04] keeps holding an alert if the takeover was extended in the meantime', async () => {
       const lead = { conversationId: 'web:c1', by: 'Ann' };
       await store.takeovers.takeOver({ ...lead, lastsMs: 500 });
       await store.heartbeats.start(order('a'), null, 1);
@@ -151,7 +153,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await told()).toEqual(['Rain.']);
     });
 
-    it('[H04] hold no alert beyond the quiet hours after the clock is set back', async () => {
+    it('[H04] holds no alert beyond the quiet hours after the clock is set back', async () => {
       const then = 10 ** 12;
       await store.heartbeats.start(order('a'), null, then);
       await end('a', { alert: alert('Rain.', { heldUntil: then + 8 * 2 * HALF_HOUR }) }, then);
@@ -161,7 +163,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.heartbeats.of('a')).toMatchObject({ state: 'alerted' });
     });
 
-    it('[H02] start no run while another one is unfinished, and keep the slot', async () => {
+    it('[H02] starts no run while another one is unfinished, and keeps the slot', async () => {
       const { nextAt: dueAt } = await store.heartbeats.arm('main', 60_000, 0);
       expect(await store.heartbeats.start(order('a'), null, 1)).toBe('started');
       const slot = { agent: 'main', dueAt, nextAt: dueAt + 60_000 };
@@ -173,7 +175,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.heartbeats.start(order('b'), null, 4)).toBe('gone');
     });
 
-    it('[H09] wait for each other while there is capacity, run in separate turns, and are recognized again', async () => {
+    it('[H09] queues hook runs while there is capacity, runs them in separate turns, and recognizes repeated events', async () => {
       const start = (id: string) => store.heartbeats.start(order(id), null, 1, 3);
       const begun = [];
       for (const id of ['a', 'b', 'c', 'd', 'a', 'b']) begun.push(await start(id));
@@ -184,7 +186,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await start('b')).toBe('gone');
     });
 
-    it('[H09] store each event that starts no run only once', async () => {
+    it('[H09] stores each event that starts no run only once', async () => {
       const event = { id: 'e', agent: 'hook:ci', task: 'ci', lane: 'beat:hook:ci', reason: 'r' };
       expect(await store.heartbeats.note(event, 7)).toBe(true);
       expect(await store.heartbeats.note(event, 8)).toBe(false);
@@ -192,7 +194,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(known).toMatchObject([{ id: 'e', startedAt: 7, state: 'quiet', reason: 'r' }]);
     });
 
-    it('[H03] leave nothing in the chat and the history when all is quiet', async () => {
+    it('[H03] adds nothing to the chat or the history when all is quiet', async () => {
       await store.heartbeats.start(order('a'), null, 1);
       expect(await end('a')).toBe('committed');
       expect(await told()).toEqual([]);
@@ -200,10 +202,12 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.heartbeats.of('a')).toMatchObject({ state: 'quiet', finishedAt: 10 });
     });
 
-    it("[H04] send an alert once, and add it to the chat's history", async () => {
+    it("[H04] sends an alert once, and adds it to the chat's history", async () => {
       await store.heartbeats.start(order('a'), null, 1);
-      const lease = await hold(store, LANE);
-      const { turnId } = await claim(store, lease, 't');
+      const {
+        lease,
+        turn: { turnId },
+      } = await startTurn(store, 't', LANE);
       const turn = ending('a', turnId, { alert: alert('rain') });
       expect(await store.heartbeats.commit(lease, turn, 5)).toBe('committed');
       expect(await store.heartbeats.commit(lease, turn, 6)).toBe('fenced');
@@ -211,36 +215,38 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.transcript.recent('web:c1', 0, 9)).toMatchObject([
         { role: 'assistant', content: 'rain' },
       ]);
-      expect(await store.outbox.next(CHAT)).toMatchObject({ part: { route: routeTo('c1') } });
+      expect(await store.outbox.next(CHAT)).toMatchObject({ part: { route: createRouteTo('c1') } });
     });
 
-    it('[H04] send nothing when the lease was lost', async () => {
+    it('[H04] sends no alert when the lease was lost', async () => {
       await store.heartbeats.start(order('a'), null, 1);
-      const lease = await hold(store, LANE);
-      const { turnId } = await claim(store, lease, 't');
+      const {
+        lease,
+        turn: { turnId },
+      } = await startTurn(store, 't', LANE);
       database.setTime(9_999);
-      await store.lanes.acquire(LANE, 'w2', 9_999, 1_000);
+      await startTurn(store, 'unused', LANE, 'w2');
       const turn = ending('a', turnId, { alert: alert('rain') });
       expect(await store.heartbeats.commit(lease, turn, 5)).toBe('fenced');
       expect(await told()).toEqual([]);
       expect(await store.heartbeats.of('a')).toMatchObject({ state: 'running' });
     });
 
-    it('[H04] hold an alert until the quiet hours are over, and never insert it before an answer', async () => {
+    it('[H04] holds an alert until the quiet hours end, and never inserts it before an answer', async () => {
       await store.heartbeats.start(order('a'), null, 1);
       await end('a', { alert: alert('rain', { heldUntil: 500 }) });
-      await store.outbox.enqueue([part('an answer')], 20);
+      await store.outbox.enqueue([createPart('an answer')], 20);
       expect(await told()).toEqual(['an answer']);
       expect(await store.heartbeats.nextRelease()).toBe(500);
       expect(await store.heartbeats.release(499)).toEqual([]);
-      expect(await store.heartbeats.release(500)).toEqual([routeTo('c1')]);
+      expect(await store.heartbeats.release(500)).toEqual([createRouteTo('c1')]);
       expect(await store.heartbeats.release(501)).toEqual([]);
       expect(await told()).toEqual(['an answer', 'rain']);
       expect(await store.heartbeats.of('a')).toMatchObject({ state: 'alerted', alert: 'rain' });
       expect(await store.heartbeats.nextRelease()).toBeNull();
     });
 
-    it('[H04] remember what was sent recently, but not what was suppressed', async () => {
+    it('[H04] remembers alerts that were sent recently, but not suppressed ones', async () => {
       await store.heartbeats.start(order('a'), null, 100);
       await end('a', { alert: alert('rain') });
       await store.heartbeats.start(order('b'), null, 200);
@@ -252,7 +258,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await said('snow', 0)).toBe(false);
     });
 
-    it('[H09] [H04] send and remember the report of a failed event', async () => {
+    it('[H09] [H04] sends and remembers the report of a failed event', async () => {
       await store.heartbeats.start(order('a'), null, 100);
       await end('a', { state: 'failed', reason: 'away', alert: alert('It failed.') });
       expect(await told()).toEqual(['It failed.']);
@@ -260,7 +266,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.heartbeats.alertedSince('main', 'print of It failed.', 100)).toBe(true);
     });
 
-    it('[H05] count what their runs have used', async () => {
+    it('[H05] counts the tokens of heartbeat runs', async () => {
       await store.heartbeats.start(order('a'), null, 100);
       await end('a');
       await store.heartbeats.start(order('b', 'calendar'), null, 200);

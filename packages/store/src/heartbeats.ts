@@ -1,5 +1,5 @@
 import type { NewId, ReplyRoute } from '@parley/core';
-import { type Database, type Sql, statement } from './database.ts';
+import { type Database, defineStatement, type Sql } from './database.ts';
 import {
   claimSlot,
   endHeartbeatRun,
@@ -8,8 +8,8 @@ import {
   type HeartbeatPlan,
   type HeartbeatRun,
   type HeartbeatSlot,
-  type NotedEvent,
-  noteEvent,
+  type NotedHookEvent,
+  noteHookEvent,
   releaseAlerts,
   startRun,
 } from './heartbeat-runs.ts';
@@ -17,12 +17,12 @@ import type { Lease } from './rows.ts';
 
 /**
  * Heartbeats (H01–H05): each agent's plan (`heartbeat`) and its standing-task runs
- * (`heartbeat_run`). The scheduler and the runs' turns write them; the page, `/why` and status read
- * them.
+ * (`heartbeat_run`). The scheduler and the runs' turns write these tables; the page, `/why` and
+ * status read them.
  */
-export function heartbeatRepository(database: Database, newId: NewId) {
+export function createHeartbeatRepository(database: Database, newId: NewId) {
   return {
-    /** Null before the agent's first `arm`. */
+    /** Reads an agent's plan; null before the agent's first `arm`. */
     plan: (agent: string): Promise<HeartbeatPlan | null> =>
       database.read(async (sql) => (await sql.get(PLAN_OF, { agent })) ?? null),
     /**
@@ -30,14 +30,13 @@ export function heartbeatRepository(database: Database, newId: NewId) {
      */
     arm: (agent: string, everyMs: number, now: number) =>
       database.write((sql) => scheduleHeartbeat(sql, agent, everyMs, now)),
-    /** Claims a slot without starting a run. False if another process has claimed it. */
+    /** Claims a slot without starting a run; false if another process has claimed it. */
     skip: (slot: HeartbeatSlot, reason: string, now: number): Promise<boolean> =>
       database.write((sql) => claimSlot(sql, slot, reason, now)),
     /**
-     * Claims a slot and starts a run, in one transaction. If there is no slot, a person requested
-     * the run. `busy`: another run for this agent is unfinished, and the slot stays open. `gone`:
-     * another process has claimed it. With `room`, up to that many runs may wait in the lane
-     * instead.
+     * Claims a slot and starts a run, in one transaction. Without a slot, a person requested the
+     * run. `busy`: another run for this agent is unfinished, and the slot stays open. `gone`:
+     * another process has claimed the slot. With `room`, up to that many runs may wait in the lane.
      */
     start: (
       order: HeartbeatOrder,
@@ -47,11 +46,10 @@ export function heartbeatRepository(database: Database, newId: NewId) {
     ): Promise<'started' | 'busy' | 'gone'> =>
       database.write((sql) => startRun(sql, { order, slot, now, room })),
     /**
-     * Stores a hook event that woke another run, or none (H09). False if the event is already
-     * known.
+     * Stores a hook event that started no separate run (H09); false if the event is already stored.
      */
-    note: (event: NotedEvent, now: number): Promise<boolean> =>
-      database.write((sql) => noteEvent(sql, event, now)),
+    note: (event: NotedHookEvent, now: number): Promise<boolean> =>
+      database.write((sql) => noteHookEvent(sql, event, now)),
     /**
      * Ends a run's turn and releases its alert, in one fenced transaction, so that the alert is
      * sent once.
@@ -64,7 +62,7 @@ export function heartbeatRepository(database: Database, newId: NewId) {
      */
     release: (now: number): Promise<readonly ReplyRoute[]> =>
       database.write((sql) => releaseAlerts(sql, now, newId)),
-    ...runLookups(database),
+    ...createRunLookups(database),
   };
 }
 
@@ -75,49 +73,50 @@ async function scheduleHeartbeat(
   now: number,
 ): Promise<HeartbeatPlan> {
   sql.send(PLAN, { agent, everyMs, nextAt: now + everyMs });
-  // Also applies after the clock was set back or the cadence was shortened.
+  // The next run also moves forward after the clock was set back or the cadence was shortened.
   sql.send(BRING_FORWARD, { agent, everyMs, latest: now + everyMs });
   const plan = await sql.get(PLAN_OF, { agent });
   if (plan === undefined) throw new Error(`Agent ${agent} has no plan.`);
   return plan;
 }
 
-const PLAN = statement(`
+const PLAN = defineStatement(`
   insert into heartbeat (agent, every_ms, next_at) values (:agent, :everyMs, :nextAt)
   on conflict (agent) do nothing`);
 
-const BRING_FORWARD = statement(`
+const BRING_FORWARD = defineStatement(`
   update heartbeat set every_ms = :everyMs,
     next_at = case when next_at > :latest then :latest else next_at end
   where agent = :agent`);
 
-const PLAN_OF = statement(`
+const PLAN_OF = defineStatement(`
   select agent, every_ms as "everyMs", next_at as "nextAt", last_at as "lastAt",
     last_reason as "lastReason"
   from heartbeat where agent = :agent`).rows<HeartbeatPlan>();
 
 /** Queries about runs that have started. */
-function runLookups(database: Database) {
+function createRunLookups(database: Database) {
   return {
     of: (id: string): Promise<HeartbeatRun | null> =>
       database.read(async (sql) => (await sql.get(RUN_BY_ID, { id })) ?? null),
-    /** Newest first. */
+    /** Lists an agent's runs, newest first. */
     recent: (agent: string, limit: number): Promise<readonly HeartbeatRun[]> =>
       database.read((sql) => sql.all(NEWEST_RUNS, { agent, limit })),
     /** When the next held alert is released; null if none is held. */
     nextRelease: (): Promise<number | null> =>
       database.read(async (sql) => (await sql.get(NEXT_RELEASE))?.until ?? null),
-    /** Whether an alert with the same content has been sent since then or is being held. */
+    /**
+     * Whether an alert with the same content has been sent since the given time or is being held.
+     */
     alertedSince: (agent: string, fingerprint: string, since: number): Promise<boolean> =>
       database.read(async (sql) => {
         return (await sql.get(ALERTED, { agent, fingerprint, since })) !== undefined;
       }),
-    /** When each task last started. */
     lastRuns: (agent: string): Promise<ReadonlyMap<string, number>> =>
       database.read(async (sql) => {
         return new Map((await sql.all(LAST_RUNS, { agent })).map(({ task, at }) => [task, at]));
       }),
-    /** Total input and output tokens for all runs that started since then. */
+    /** Sums the input and output tokens of all runs that started since the given time. */
     tokensSince: (agent: string, since: number): Promise<number> =>
       database.read(async (sql) => (await sql.get(TOKENS, { agent, since }))?.tokens ?? 0),
   };
@@ -129,25 +128,25 @@ const RUN = `
     output_tokens as "outputTokens"
   from heartbeat_run`;
 
-const RUN_BY_ID = statement(`${RUN} where id = :id`).rows<HeartbeatRun>();
+const RUN_BY_ID = defineStatement(`${RUN} where id = :id`).rows<HeartbeatRun>();
 
-const NEWEST_RUNS = statement(
+const NEWEST_RUNS = defineStatement(
   `${RUN} where agent = :agent order by started_at desc limit :limit`,
 ).rows<HeartbeatRun>();
 
-const NEXT_RELEASE = statement(
+const NEXT_RELEASE = defineStatement(
   "select min(held_until) as until from heartbeat_run where state = 'held'",
 ).rows<{ readonly until: number | null }>();
 
-const ALERTED = statement(`
+const ALERTED = defineStatement(`
   select id from heartbeat_run where agent = :agent and fingerprint = :fingerprint and started_at >= :since
     and state in ('alerted', 'held', 'failed') limit 1`).rows<{ readonly id: string }>();
 
-const LAST_RUNS = statement(
+const LAST_RUNS = defineStatement(
   'select task, max(started_at) as at from heartbeat_run where agent = :agent group by task',
 ).rows<{ readonly task: string; readonly at: number }>();
 
-const TOKENS = statement(`
+const TOKENS = defineStatement(`
   select coalesce(sum(input_tokens + output_tokens), 0) as tokens
   from heartbeat_run where agent = :agent and started_at >= :since`).rows<{
   readonly tokens: number;

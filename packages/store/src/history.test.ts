@@ -2,28 +2,32 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openStore } from './open-store.ts';
 import { RememberedHistory } from './remembered-history.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay, sqliteForTests } from './testing/databases.ts';
-import { answer, claim, hold, message, part, routeTo } from './testing/messages.ts';
+import { createSqliteForTests, listDatabasesOfDay } from './testing/databases.ts';
+import {
+  createAnswer,
+  createMessage,
+  createPart,
+  createRouteTo,
+  startTurn,
+} from './testing/messages.ts';
 
 const PLACE = { conversationId: 'web:c1', session: 0, reader: 'owner' };
 const LIMIT = 4;
 
-/** Stores one turn, answered with one part. */
 async function answered(
   by: Store,
   nth: number,
   outcome: 'answered' | 'failed' = 'answered',
   text = `says ${nth}`,
 ) {
-  await by.inbox.accept({ ...message(`m${nth}`), fromOwner: true });
-  const lease = await hold(by, 'web:c1', 'w1');
-  await claim(by, lease, `t${nth}`);
-  const commit = answer(`t${nth}`, [text]);
+  await by.inbox.accept({ ...createMessage(`m${nth}`), fromOwner: true });
+  const { lease } = await startTurn(by, `t${nth}`);
+  const commit = createAnswer(`t${nth}`, [text]);
   await by.lanes.commit(lease, { ...commit, outcome }, nth);
 }
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
-  describe.runIf(database.available)(`history read by every turn on ${database.name}`, () => {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
+  describe.runIf(database.available)(`history that every turn reads on ${database.name}`, () => {
     let store: Store;
     let other: Store;
     beforeEach(async () => {
@@ -40,7 +44,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     const read = (by: Store, limit = LIMIT) => by.transcript.sinceSummary(PLACE, limit);
 
-    /** Expects a process that has already read the history to read the same as one that has not. */
+    /** Expects a process with cached history to read the same as one without a cache. */
     async function sameHistory() {
       const fresh = await openStore({ url: database.url(), clock: () => 0 });
       try {
@@ -55,12 +59,12 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     }
 
     const sending = async () => {
-      const id = (await store.outbox.next(routeTo('c1')))?.part.id ?? '';
+      const id = (await store.outbox.next(createRouteTo('c1')))?.part.id ?? '';
       await store.outbox.markSending(id, 1);
       return id;
     };
     const notSent = async () =>
-      store.outbox.markFailed(await sending(), 'failed', 'gone', 1, part('not sent'));
+      store.outbox.markFailed(await sending(), 'failed', 'gone', 1, createPart('not sent'));
 
     it('grows with each turn, up to its limit', async () => {
       for (let nth = 2; nth <= 6; nth += 1) {
@@ -72,12 +76,12 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await sameHistory()).toHaveLength(LIMIT);
     });
 
-    it('[D02] includes what another process has written', async () => {
+    it('[D02] includes turns that another process has written', async () => {
       await answered(other, 2);
       expect(await sameHistory()).toEqual(['says 1', 'says 2']);
     });
 
-    it('[D05] marks what was not delivered, until it is resent', async () => {
+    it('[D05] marks undelivered answers until they are resent', async () => {
       await notSent();
       expect(await sameHistory()).toEqual(['says 1 (gone)']);
       const [letter] = await store.deadLetters.open({ before: 99, limit: 5 });
@@ -85,7 +89,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await sameHistory()).toEqual(['says 1']);
     });
 
-    it('[D06] loses a turn that is replayed', async () => {
+    it('[D06] leaves out a turn that is replayed', async () => {
       await answered(store, 2, 'failed');
       await sameHistory();
       const [letter] = await store.deadLetters.open({ before: 99, limit: 5 });
@@ -93,15 +97,15 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await sameHistory()).toEqual(['says 1']);
     });
 
-    it('[G15] contains nothing that was forgotten, here or by another process', async () => {
-      const forgetting = { conversations: ['web:c1'], ownersToo: false, mark: '[forgotten]' };
+    it('[G15] contains no forgotten text, whichever process removed it', async () => {
+      const forgetting = { conversations: ['web:c1'], ownersToo: false };
       await store.forgetting.forget({ ...forgetting, phrases: ['says'] });
       expect(await sameHistory()).toEqual(['[forgotten] 1']);
       await other.forgetting.forget({ ...forgetting, phrases: ['1'] });
       expect(await sameHistory()).toEqual(['[forgotten] [forgotten]']);
     });
 
-    it('[D15] contains nothing past its retention', async () => {
+    it('[D15] contains nothing older than its retention period', async () => {
       await answered(store, 2);
       await sameHistory();
       const ages = { messages: 1, history: 1, decisions: 1, prompts: 1, spend: 1 };
@@ -127,11 +131,11 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
   });
 }
 
-describe('remembered history', () => {
-  const sqlite = sqliteForTests();
+describe('cached history', () => {
+  const sqlite = createSqliteForTests();
   afterAll(() => sqlite.dispose());
 
-  it('is parsed once while only one process uses the file', async () => {
+  it('parses the history once while only one process uses the file', async () => {
     const store = await sqlite.openEmpty();
     await answered(store, 1);
     const before = await store.transcript.sinceSummary(PLACE, LIMIT);
@@ -165,7 +169,7 @@ describe('remembered history', () => {
     expect(memory.get('long', 0)).toBeUndefined();
   });
 
-  it('is valid for one history version', () => {
+  it('caches the history for one history version only', () => {
     const memory = new RememberedHistory(100);
     memory.set('a', 0, session);
     expect(memory.get('a', 1)).toBeUndefined();

@@ -1,4 +1,4 @@
-import { type Database, fromJson, statement } from './database.ts';
+import { type Database, decodeJson, defineStatement } from './database.ts';
 import {
   type NumberedEntry,
   type RememberedEntry,
@@ -14,25 +14,28 @@ import {
 } from './rows.ts';
 import type { SnapshotKey, StoredSummary, SummaryKey } from './sessions.ts';
 
-type Entries = Promise<readonly NumberedEntry[]>;
+type NumberedEntries = Promise<readonly NumberedEntry[]>;
 
-/** A summary and the entries after it. */
-interface SinceSummary {
+/** A session's newest summary and the entries after it. */
+interface EntriesSinceSummary {
   readonly summary: StoredSummary | null;
   readonly entries: readonly NumberedEntry[];
 }
 
-/** How much history is cached, in characters of its JSON; each takes about three bytes. */
+/**
+ * The maximum size of the cached history, in characters of its JSON; each character takes about
+ * three bytes.
+ */
 const REMEMBERED = 1_500_000;
 
 /**
- * A conversation's history for the model, table `transcript`. A turn's commit writes it, later
- * turns read it; forgetting and retention remove rows.
+ * A conversation's history for the model, table `transcript`. A turn's commit writes history, later
+ * turns read it, and forgetting and retention remove rows.
  */
-export function transcriptRepository(database: Database) {
+export function createTranscriptRepository(database: Database) {
   const memory = new RememberedHistory(REMEMBERED);
   return {
-    /** The newest `limit` entries in one session, oldest first. */
+    /** Reads the newest `limit` entries in one session, oldest first. */
     async recent(
       conversationId: string,
       session: number,
@@ -42,41 +45,49 @@ export function transcriptRepository(database: Database) {
       const rows = await database.read((sql) => sql.all(RECENT, params));
       return rows.reverse().map(toRemembered);
     },
-    /** The newest `limit` entries in a session after the entry `after`, oldest first. */
-    async newestAfter(place: SnapshotKey, after: number, limit: number): Entries {
+    /** Reads the newest `limit` entries in a session after the entry `after`, oldest first. */
+    async newestAfter(place: SnapshotKey, after: number, limit: number): NumberedEntries {
       const params = { ...place, after, limit };
       return (await database.read((sql) => sql.all(NEWEST, params))).reverse().map(toNumbered);
     },
     /**
-     * A session's furthest-reaching summary, and the newest `limit` entries after it, oldest first.
+     * Reads a session's furthest-reaching summary and the newest `limit` entries after it, oldest
+     * first.
      */
-    async sinceSummary(place: SummaryKey, limit: number): Promise<SinceSummary> {
+    async sinceSummary(place: SummaryKey, limit: number): Promise<EntriesSinceSummary> {
       const version = database.historyVersion();
       const key = JSON.stringify([place.conversationId, place.session, place.reader, limit]);
       const known = version === null ? undefined : memory.get(key, version);
-      const read = await readSince(database, place, limit, known);
+      const read = await readSinceSummary(database, place, limit, known);
       const isUnchanged = version !== null && database.historyVersion() === version;
-      // If the history changed during this read, or its summary was withdrawn, it is read again
-      // from the start.
+      // If the history changed during the read, or its summary was withdrawn, it is read again from
+      // the start.
       const isStale = known !== undefined && (!isUnchanged || read.session.reaches < known.reaches);
-      const { summary, session } = isStale ? await readSince(database, place, limit) : read;
+      const { summary, session } = isStale ? await readSinceSummary(database, place, limit) : read;
       if (isUnchanged) memory.set(key, version, session);
       return { summary, entries: session.entries };
     },
-    /** The oldest `limit` entries in a session after the entry `after`, oldest first. */
-    async oldestAfter(place: SnapshotKey, after: number, limit: number): Entries {
+    /** Reads the oldest `limit` entries in a session after the entry `after`, oldest first. */
+    async oldestAfter(place: SnapshotKey, after: number, limit: number): NumberedEntries {
       const params = { ...place, after, limit };
       return (await database.read((sql) => sql.all(OLDEST, params))).map(toNumbered);
     },
     /**
-     * The newest `limit` entries in a session stored from `from` until before `to` (ms), oldest
-     * first.
+     * Reads the newest `limit` entries of a session stored from `from` until before `to` (ms),
+     * oldest first.
      */
-    async saidBetween(place: SnapshotKey, from: number, to: number, limit: number): Entries {
+    async saidBetween(
+      place: SnapshotKey,
+      from: number,
+      to: number,
+      limit: number,
+    ): NumberedEntries {
       const params = { ...place, from, to, limit };
       return (await database.read((sql) => sql.all(BETWEEN, params))).reverse().map(toNumbered);
     },
-    /** The messages that these entries' turns answered (`seq`, both inclusive), oldest first. */
+    /**
+     * Reads the messages that these entries' turns answered (`seq`, both inclusive), oldest first.
+     */
     async messagesBehind(
       place: SnapshotKey,
       first: number,
@@ -95,8 +106,8 @@ interface EntryRow extends Pick<TranscriptEntry, 'role'> {
   readonly undelivered: string | null;
 }
 
-/** Reads a session, or only what was added since `known` was read. */
-async function readSince(
+/** Reads a session, or only the entries added since `known` was read. */
+async function readSinceSummary(
   database: Database,
   place: SummaryKey,
   limit: number,
@@ -105,21 +116,21 @@ async function readSince(
   const after = known.entries.at(-1)?.seq ?? 0;
   const rows = await database.read((sql) => sql.all(SINCE_SUMMARY, { ...place, after, limit }));
   const row = rows.find(({ role }) => role === 'summary');
-  const summary = row === undefined ? null : { content: fromJson(row.content), reaches: row.seq };
+  const summary = row === undefined ? null : { content: decodeJson(row.content), reaches: row.seq };
   const fresh = rows.filter(isEntry);
   const reaches = summary?.reaches ?? 0;
   const all = [...known.entries, ...fresh.map(toNumbered).sort((a, b) => a.seq - b.seq)];
   const entries = all.slice(-limit).filter(({ seq }) => seq > reaches);
   const total = fresh.reduce((sum, { content }) => sum + content.length, known.characters);
-  // Entries that left the window no longer count; their size is estimated by the average.
+  // The size of entries that left the window is estimated from the average.
   const characters = Math.ceil((total * entries.length) / Math.max(1, all.length));
   return { summary, session: { entries, reaches, characters } };
 }
 
 type SinceSummaryRow = EntryRow | (Omit<EntryRow, 'role'> & { readonly role: 'summary' });
 
-// `undelivered` is why part of the turn's answer did not reach its chat (index
-// `outbox_undelivered`). It is absent for questions.
+// `undelivered` is the reason why part of the turn's answer did not reach its chat (index
+// `outbox_undelivered`). Entries with a question have no `undelivered`.
 const ENTRIES = `
   select seq, role, content, created_at as at, case when role = 'assistant' then (
     select max(outbox.error) from outbox
@@ -127,40 +138,42 @@ const ENTRIES = `
       and outbox.state in ('failed', 'unknown')) end as undelivered
   from transcript where conversation_id = :conversationId and session = :session`;
 
-const RECENT = statement(`${ENTRIES} order by seq desc limit :limit`).rows<EntryRow>();
+const RECENT = defineStatement(`${ENTRIES} order by seq desc limit :limit`).rows<EntryRow>();
 
-const NEWEST = statement(
+const NEWEST = defineStatement(
   `${ENTRIES} and seq > :after order by seq desc limit :limit`,
 ).rows<EntryRow>();
 
-// The summary is returned as a row with its own role. One statement, because every turn asks and
-// most sessions have no summary. A common table expression would be shorter, but SQLite would
-// materialize it each time.
+// The summary is returned as a row with its own role. A single statement is used, because every
+// turn runs it and most sessions have no summary. A common table expression would be shorter, but
+// SQLite would materialize it on each call.
 const SUMMARIES = `
   from summary where conversation_id = :conversationId and session = :session and reader = :reader
     and kind = 'history' and content is not null`;
 
-const SINCE_SUMMARY = statement(`
+const SINCE_SUMMARY = defineStatement(`
   select * from (${ENTRIES} and seq > coalesce(
       (select max(last_seq) ${SUMMARIES} and last_seq > :after), cast(:after as bigint))
     order by seq desc limit :limit) as newest
   union all select last_seq, 'summary', content, 0, null ${SUMMARIES}
     and last_seq = (select max(last_seq) ${SUMMARIES})`).rows<SinceSummaryRow>();
 
-const OLDEST = statement(`${ENTRIES} and seq > :after order by seq limit :limit`).rows<EntryRow>();
+const OLDEST = defineStatement(
+  `${ENTRIES} and seq > :after order by seq limit :limit`,
+).rows<EntryRow>();
 
-const BETWEEN = statement(`
+const BETWEEN = defineStatement(`
   ${ENTRIES} and created_at >= :from and created_at < :to
   order by created_at desc, seq desc limit :limit`).rows<EntryRow>();
 
-const BEHIND = statement(`
+const BEHIND = defineStatement(`
   select ${INBOX_COLUMNS} from inbox
   where turn_id is not null and turn_id in (select turn_id from transcript
     where conversation_id = :conversationId and session = :session and seq >= :first and seq <= :last)
   order by seq`).rows<MessageRow>();
 
 function toRemembered({ role, content, undelivered }: EntryRow): RememberedEntry {
-  const entry = { role, content: fromJson(content) };
+  const entry = { role, content: decodeJson(content) };
   return undelivered !== null ? { ...entry, undelivered } : entry;
 }
 

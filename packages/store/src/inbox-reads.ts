@@ -1,8 +1,8 @@
-import { agentOfConversation, InboundMessage, ReplyRoute } from '@parley/core';
+import { getConversationAgent, InboundMessage, ReplyRoute } from '@parley/core';
 import { z } from 'zod';
 import type { ChatKey } from './conversations.ts';
 import { OF_CHAT } from './conversations.ts';
-import { fromCheckedJson, type Sql, statement } from './database.ts';
+import { decodeCheckedJson, defineStatement, type Sql } from './database.ts';
 import {
   INBOX_COLUMNS,
   type InboxOutcome,
@@ -12,26 +12,30 @@ import {
 } from './rows.ts';
 import { OWNER_MESSAGES } from './tables/messages.ts';
 
-/** An owner's chat. */
+/** A direct chat in which an owner wrote. */
 interface OwnerChat {
   readonly route: ReplyRoute;
   readonly conversationId: string;
 }
 
 /**
- * The direct chat in which an owner of an agent last wrote to it; null if no owner wrote recently.
+ * Finds the direct chat in which an owner of an agent last wrote to it; null if no owner wrote
+ * recently.
  */
-export async function ownerRoute(sql: Sql, agent: string | undefined): Promise<OwnerChat | null> {
+export async function findOwnerRoute(
+  sql: Sql,
+  agent: string | undefined,
+): Promise<OwnerChat | null> {
   const rows = await sql.all(OWNER_ROUTES);
-  const row = rows.find(({ lane }) => agentOfConversation(lane) === agent);
+  const row = rows.find(({ lane }) => getConversationAgent(lane) === agent);
   if (row === undefined) return null;
   const what = "route of an owner's message";
-  const { replyToMessageId: _, ...route } = fromCheckedJson(ReplyRoute, row.route, what);
+  const { replyToMessageId: _, ...route } = decodeCheckedJson(ReplyRoute, row.route, what);
   return { route, conversationId: row.lane };
 }
 
-/** The last message of each direct chat in which an owner wrote recently, newest first. */
-export async function ownerChats(sql: Sql): Promise<readonly InboxRow[]> {
+/** Lists the last message of each direct chat in which an owner wrote recently, newest first. */
+export async function listOwnerChats(sql: Sql): Promise<readonly InboxRow[]> {
   const rows = await sql.all(OWNER_CHATS);
   const newest = new Map<string, MessageRow>();
   for (const row of rows) {
@@ -41,25 +45,25 @@ export async function ownerChats(sql: Sql): Promise<readonly InboxRow[]> {
   return [...newest.values()].map(readInboxRow);
 }
 
-// Messages that owners wrote in direct chats, newest first (index `inbox_owner`). Parley's own
-// messages have a trigger; inside a JSON string, its quotes would be escaped. API clients are left
-// out, because they only receive answers to their own requests.
+// Messages that owners wrote in direct chats, newest first (index `inbox_owner`). Messages from
+// Parley itself have a trigger; inside a JSON string, its quotes would be escaped. API clients are
+// left out, because they only receive answers to their own requests.
 const OF_OWNERS: string = `
   from inbox where from_owner = 1 and channel <> 'api' and message not like '%,"trigger":"%' order by seq desc`;
 
-const OWNER_ROUTES = statement(
+const OWNER_ROUTES = defineStatement(
   `select route, conversation_id as lane ${OF_OWNERS} limit ${OWNER_MESSAGES}`,
 ).rows<{ readonly route: string; readonly lane: string }>();
 
-const OWNER_CHATS = statement(
+const OWNER_CHATS = defineStatement(
   `select ${INBOX_COLUMNS}, channel, account, chat_id ${OF_OWNERS} limit ${OWNER_MESSAGES}`,
 ).rows<MessageRow & Readonly<Record<'channel' | 'account' | 'chat_id', string>>>();
 
-/** How often each command was typed, by its name. */
-export async function typedCommands(sql: Sql): Promise<ReadonlyMap<string, number>> {
+/** Counts how often each command was typed, by its name. */
+export async function countTypedCommands(sql: Sql): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   for (const { message } of await sql.all(TYPED)) {
-    const { text } = fromCheckedJson(Typed, message, 'message');
+    const { text } = decodeCheckedJson(Typed, message, 'message');
     const [, word] = /^\s*\/([a-z0-9_-]{1,64})(?:\s|$)/i.exec(text) ?? [];
     const name = word?.toLowerCase().replaceAll('-', '_');
     if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -67,12 +71,12 @@ export async function typedCommands(sql: Sql): Promise<ReadonlyMap<string, numbe
   return counts;
 }
 
-const TYPED = statement(
+const TYPED = defineStatement(
   "select message from inbox where seq > (select max(seq) from inbox) - 2000 and message like '%/%'",
 ).rows<{ readonly message: string }>();
 const Typed = z.object({ text: z.string() });
 
-/** A message and its outcome; null while it waits for a turn. */
+/** A message with its outcome; null while it waits for a turn. */
 interface RecentRow extends InboxRow {
   readonly outcome: InboxOutcome | null;
   readonly turnId: string | null;
@@ -82,8 +86,8 @@ interface RecentRow extends InboxRow {
 export const IS_NOT_DELETED = `inbox.seq > coalesce((select deleted_message from conversation
     where conversation.id = inbox.conversation_id), 0)` as const;
 
-/** The newest `limit` messages in a chat, oldest first. */
-export async function recentOf(
+/** Lists the newest `limit` messages in a chat, oldest first. */
+export async function listRecentMessages(
   sql: Sql,
   chat: ChatKey,
   limit: number,
@@ -94,13 +98,13 @@ export async function recentOf(
   });
 }
 
-const RECENT = statement(`
+const RECENT = defineStatement(`
   select ${INBOX_COLUMNS}, outcome, turn_id from inbox where ${OF_CHAT} and ${IS_NOT_DELETED}
   order by seq desc limit :limit`).rows<
   MessageRow & { readonly outcome: InboxOutcome | null; readonly turn_id: string | null }
 >();
 
-/** The chats in an account in which people wrote, newest first. */
+/** Lists an account's chats in which people wrote, newest first. */
 export async function listAccountChats(
   sql: Sql,
   account: Pick<ChatKey, 'channel' | 'account'>,
@@ -108,7 +112,7 @@ export async function listAccountChats(
 ) {
   const rows = await sql.all(CHATS, { ...account, limit });
   return rows.map(({ chatId, conversationId, at, answeredAt, message }) => {
-    const first = fromCheckedJson(InboundMessage, message, `first message of chat ${chatId}`);
+    const first = decodeCheckedJson(InboundMessage, message, `first message of chat ${chatId}`);
     return { chatId, conversationId, at, answeredAt: answeredAt ?? 0, first };
   });
 }
@@ -116,18 +120,18 @@ export async function listAccountChats(
 const OF_ACCOUNT = 'channel = :channel and account = :account';
 
 /**
- * The rows for `chat.id`. Written as a range, so that the index order `chat_id, seq` applies; with
- * `=`, PostgreSQL may scan all chats by `seq` to find one row.
+ * Selects the rows of the chat `chat.id`. The condition is written as a range, so that the index
+ * order `chat_id, seq` applies; with `=`, PostgreSQL may scan all chats by `seq` to find one row.
  */
 const IN_LISTED_CHAT = `${OF_ACCOUNT} and chat_id >= chat.id and chat_id <= chat.id`;
 const NEWEST_IN_CHAT = `${IN_LISTED_CHAT} order by chat_id desc, seq desc limit 1`;
 
 /**
- * Steps from chat to chat along the index, so that the number of messages does not matter. A chat's
- * first message is, if possible, neither a command nor replaced; a chat in which everything was
- * deleted has none.
+ * Steps from chat to chat along the index, so that the cost does not depend on the number of
+ * messages. A chat's first message is, if possible, neither a command nor replaced; a chat in which
+ * all messages were deleted has none.
  */
-export const CHATS = statement(`
+export const CHATS = defineStatement(`
   with recursive chat (id) as (
     select min(chat_id) from inbox where ${OF_ACCOUNT}
     union all

@@ -1,17 +1,17 @@
-import { contextText, type InboundMessage, type NewId } from '@parley/core';
+import { formatContextMessage, type InboundMessage, type NewId } from '@parley/core';
 import { insertAttachments, reviseAttachments } from './attachments.ts';
 import { type CommandTransaction, runInTransaction } from './commands.ts';
 import type { ChatKey, MessageKey } from './conversations.ts';
 import { countWaiting, ensureConversation, OF_CHAT } from './conversations.ts';
-import { type Database, type Sql, statement, toJson } from './database.ts';
+import { type Database, defineStatement, encodeJson, type Sql } from './database.ts';
 import type { StoredFiles } from './files/stored-files.ts';
 import { reviseGroupContext } from './group-context.ts';
 import {
+  countTypedCommands,
+  findOwnerRoute,
   listAccountChats,
-  ownerChats,
-  ownerRoute,
-  recentOf,
-  typedCommands,
+  listOwnerChats,
+  listRecentMessages,
 } from './inbox-reads.ts';
 import { findReplaced, replaceEarlier } from './message-replacement.ts';
 import {
@@ -19,24 +19,24 @@ import {
   type FileRef,
   INSERT_MESSAGE,
   type MessageRow,
-  newInboxRow,
-  withoutKeys,
+  stripAttachmentKeys,
+  toInboxRow,
 } from './rows.ts';
 
 /**
- * The durable handover between ingress and lane, table `inbox`. Ingress inserts rows; the lane
+ * The durable handover between ingress and lane, table `inbox`; ingress inserts rows, and the lane
  * reads and closes them.
  */
-export type InboxRepository = ReturnType<typeof inboxRepository>;
+export type InboxRepository = ReturnType<typeof createInboxRepository>;
 
-export function inboxRepository(database: Database, newId: NewId, files: StoredFiles) {
+export function createInboxRepository(database: Database, newId: NewId, files: StoredFiles) {
   return {
     /**
      * Stores a message unless (channel, account, chat id, message id) is already known (D01, F08),
-     * and creates the conversation on first contact. Durable when it resolves. `full`: `room`
-     * messages are already waiting in the conversation (D07) and this one was not stored; a known
-     * message is never refused. `onReplaced` receives the ids of the messages it replaced (U08); it
-     * is not called for an ordinary message.
+     * and creates the conversation on first contact. The message is durable when the promise
+     * resolves. `full`: `room` messages are already waiting in the conversation (D07) and this one
+     * was not stored; a duplicate is never refused. `onReplaced` receives the ids of the messages
+     * that this one replaced (U08); it is not called for an ordinary message.
      */
     accept: (
       admitted: AdmittedMessage,
@@ -44,12 +44,13 @@ export function inboxRepository(database: Database, newId: NewId, files: StoredF
       onReplaced?: (ids: readonly string[]) => void,
     ): Promise<'stored' | 'duplicate' | 'full'> =>
       files.withFiles(admitted.files, (stored) =>
-        database.write((sql) => storeWithin(sql, admitted, { room, stored, onReplaced })),
+        database.write((sql) => storeWithinRoom(sql, admitted, { room, stored, onReplaced })),
       ),
 
     /**
-     * Stores a command as done and runs it, in one transaction with its answer. Null if the message
-     * is already known, in which case nothing runs. `run` must await nothing but its transaction.
+     * Stores a command as done and runs it, in one transaction with its answer. Returns null
+     * without running the command if the message is already stored. `run` may await only its
+     * transaction.
      */
     command: <T>(
       admitted: AdmittedMessage,
@@ -69,38 +70,39 @@ export function inboxRepository(database: Database, newId: NewId, files: StoredF
      * if the message is unknown or its turn has started.
      */
     revise: (key: MessageKey, message: InboundMessage | null) =>
-      database.write((sql) => revise(sql, key, message)),
+      database.write((sql) => reviseStoredMessage(sql, key, message)),
 
     /**
-     * The direct chat in which an owner of an agent last wrote to it, and its conversation; null if
-     * no owner wrote recently.
+     * Finds the direct chat in which an owner of an agent last wrote to it, with its conversation;
+     * null if no owner wrote recently.
      */
-    ownerRoute: (agent?: string) => database.read((sql) => ownerRoute(sql, agent)),
+    ownerRoute: (agent?: string) => database.read((sql) => findOwnerRoute(sql, agent)),
 
     /**
-     * The last message of each direct chat in which an owner wrote recently (among the newest 200
-     * such messages), newest first. Whether the sender is still an owner is not checked here.
+     * Lists the last message of each direct chat in which an owner wrote recently (among the newest
+     * 200 such messages), newest first. Whether the sender is still an owner is not checked here.
      */
-    ownerChats: () => database.read(ownerChats),
+    ownerChats: () => database.read(listOwnerChats),
 
     /**
-     * How often each command was typed among the newest 2,000 messages, by its lower-case name with
-     * `_` for `-`. Read only if a platform's menu has no room for all commands.
+     * Counts how often each command was typed among the newest 2,000 messages, by its lower-case
+     * name with `_` for `-`. Read only if a platform's menu has no room for all commands.
      */
-    typedCommands: () => database.read(typedCommands),
+    typedCommands: () => database.read(countTypedCommands),
 
     /** The number of messages that wait for a turn, in all conversations. */
     totalWaiting: (): Promise<number> =>
       database.read(async (sql) => (await sql.get(TOTAL_WAITING))?.count ?? 0),
 
-    /** How many messages in a conversation wait for a turn. */
+    /** The number of messages in a conversation that wait for a turn. */
     waiting: (conversationId: string) => database.read((sql) => countWaiting(sql, conversationId)),
 
-    /** The newest `limit` messages in a chat, oldest first; for the web history. */
-    recent: (chat: ChatKey, limit: number) => database.read((sql) => recentOf(sql, chat, limit)),
+    /** Lists the newest `limit` messages in a chat, oldest first, for the web history. */
+    recent: (chat: ChatKey, limit: number) =>
+      database.read((sql) => listRecentMessages(sql, chat, limit)),
 
     /**
-     * The chats in an account in which people wrote, newest first, with the first message that is
+     * Lists an account's chats in which people wrote, newest first, with the first message that is
      * not a command and the time of the newest part sent there (ms; 0 if none).
      */
     chats: (account: Pick<ChatKey, 'channel' | 'account'>, limit: number) =>
@@ -108,25 +110,25 @@ export function inboxRepository(database: Database, newId: NewId, files: StoredF
   };
 }
 
-interface Accepting {
+interface AcceptOptions {
   readonly room: number;
   readonly stored: readonly FileRef[];
   readonly onReplaced: ((ids: readonly string[]) => void) | undefined;
 }
 
-async function storeWithin(
+async function storeWithinRoom(
   sql: Sql,
   admitted: AdmittedMessage,
-  { room, stored, onReplaced }: Accepting,
+  { room, stored, onReplaced }: AcceptOptions,
 ): Promise<'stored' | 'duplicate' | 'full'> {
   const waiting = await lockAndCountWaiting(sql, admitted);
   // A refused message writes nothing, so a flood costs no sync to disk.
   const isFull = await isInboxFull(sql, admitted.conversationId, waiting, room);
   if (isFull && !(await isStored(sql, admitted.message))) return 'full';
-  return store(sql, admitted, stored, onReplaced);
+  return storeMessage(sql, admitted, stored, onReplaced);
 }
 
-async function store(
+async function storeMessage(
   sql: Sql,
   admitted: AdmittedMessage,
   files: readonly FileRef[],
@@ -142,16 +144,20 @@ async function store(
   return 'stored';
 }
 
-async function revise(sql: Sql, key: MessageKey, message: InboundMessage | null): Promise<boolean> {
+async function reviseStoredMessage(
+  sql: Sql,
+  key: MessageKey,
+  message: InboundMessage | null,
+): Promise<boolean> {
   const changed =
     message === null
       ? await sql.get(WITHDRAW, key)
       : await sql.get(REVISE, {
           ...key,
-          message: toJson(withoutKeys({ ...message, messageId: key.messageId })),
+          message: encodeJson(stripAttachmentKeys({ ...message, messageId: key.messageId })),
         });
   if (changed === undefined) {
-    return reviseGroupContext(sql, key, message === null ? null : contextText(message));
+    return reviseGroupContext(sql, key, message === null ? null : formatContextMessage(message));
   }
   if (message !== null) await reviseAttachments(sql, changed.seq, message, changed.received_at);
   return true;
@@ -160,27 +166,29 @@ async function revise(sql: Sql, key: MessageKey, message: InboundMessage | null)
 const WHILE_WAITING = `
   where ${OF_CHAT} and message_id = :messageId and state = 'waiting' returning seq, received_at`;
 
-const WITHDRAW = statement(
+const WITHDRAW = defineStatement(
   `update inbox set state = 'done', outcome = 'withdrawn' ${WHILE_WAITING}`,
 ).rows<Pick<MessageRow, 'seq' | 'received_at'>>();
 
-const REVISE = statement(`update inbox set message = :message ${WHILE_WAITING}`).rows<
+const REVISE = defineStatement(`update inbox set message = :message ${WHILE_WAITING}`).rows<
   Pick<MessageRow, 'seq' | 'received_at'>
 >();
 
-const TOTAL_WAITING = statement(
+const TOTAL_WAITING = defineStatement(
   "select count(*) as count from inbox where state = 'waiting'",
 ).rows<{ readonly count: number }>();
 
-const LOCK_CONVERSATION = statement(`
+const LOCK_CONVERSATION = defineStatement(`
   select (select count(*) from inbox where conversation_id = :id and state = 'waiting') as waiting
   from conversation where id = :id /*pg for no key update*/`).rows<{ readonly waiting: number }>();
 
-const KNOWN = statement(`select seq from inbox where ${OF_CHAT} and message_id = :messageId`).rows<{
+const KNOWN = defineStatement(
+  `select seq from inbox where ${OF_CHAT} and message_id = :messageId`,
+).rows<{
   readonly seq: number;
 }>();
 
-const INSERT = statement(`${INSERT_MESSAGE}
+const INSERT = defineStatement(`${INSERT_MESSAGE}
   on conflict (channel, account, chat_id, message_id) do update set repeats = inbox.repeats + 1
   returning seq, repeats`).rows<{ readonly seq: number; readonly repeats: number }>();
 
@@ -198,7 +206,7 @@ async function lockAndCountWaiting(
   return (await sql.get(LOCK_CONVERSATION, { id: conversationId }))?.waiting ?? 0;
 }
 
-/** More messages than can be stored in a lane while one waits for the lock. */
+/** More messages than can be stored in a lane while a writer waits for the lock. */
 const AT_ONCE = 16;
 
 /** Counts again only near the limit, because PostgreSQL counted before it got the lock. */
@@ -217,14 +225,14 @@ async function isStored(sql: Sql, message: InboundMessage): Promise<boolean> {
 }
 
 /**
- * Stores a message unless it is already known; null if it is. The unique key decides, not a prior
- * query: two gateways may receive the same message at the same moment (F08).
+ * Stores a message; null if it is already stored. The unique key decides instead of a prior query,
+ * because two gateways may receive the same message at the same moment (F08).
  */
 async function insertOnce(
   sql: Sql,
   admitted: AdmittedMessage,
   state: 'waiting' | 'done',
 ): Promise<number | null> {
-  const row = await sql.get(INSERT, newInboxRow(admitted, state));
+  const row = await sql.get(INSERT, toInboxRow(admitted, state));
   return row?.repeats === 0 ? row.seq : null;
 }

@@ -1,21 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BusyMode } from '@parley/core';
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { Lease } from './rows.ts';
+import type { ClaimedTurn, Lease } from './rows.ts';
 import type { Store } from './store.ts';
-import { bothDatabases } from './testing/databases.ts';
-import { answer, message, part, routeTo } from './testing/messages.ts';
+import { listBothDatabases } from './testing/databases.ts';
+import { createAnswer, createMessage, createPart, createRouteTo } from './testing/messages.ts';
 
 const LEASE_MS = 10;
 
 type Worker = 0 | 1;
-type Doing = 'acquire' | 'commit' | 'release' | 'join' | 'interrupt';
+type Doing = 'commit' | 'release' | 'join' | 'interrupt';
 type Step =
   | { readonly do: 'accept' | 'stop' | 'expire' }
   | { readonly do: Doing; readonly worker: Worker }
-  | { readonly do: 'claim'; readonly worker: Worker; readonly mode: BusyMode };
+  | { readonly do: 'begin' | 'claim'; readonly worker: Worker; readonly mode: BusyMode };
 
 const worker = fc.constantFrom<Worker>(0, 1);
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -23,7 +23,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('stop' as const, 'expire' as const) }) },
   {
     weight: 6,
-    arbitrary: fc.record({ do: fc.constantFrom<Doing>('acquire', 'commit', 'commit'), worker }),
+    arbitrary: fc.record({ do: fc.constantFrom<Doing>('commit', 'commit'), worker }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant<Doing>('release'), worker }) },
   {
@@ -31,16 +31,16 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({ do: fc.constantFrom<Doing>('join', 'join', 'interrupt'), worker }),
   },
   {
-    weight: 4,
+    weight: 6,
     arbitrary: fc.record({
-      do: fc.constant('claim' as const),
+      do: fc.constantFrom('begin' as const, 'claim' as const),
       worker,
       mode: fc.constantFrom<BusyMode>('collect', 'followup', 'steer', 'interrupt'),
     }),
   },
 );
 
-/** Two workers that act on what they last read, and the events around them. */
+/** Two workers that act on the state they last read, and the events around them. */
 class Scene {
   readonly #store: Store;
   readonly #chatId: string;
@@ -68,8 +68,8 @@ class Scene {
       case 'expire':
         this.#now += LEASE_MS;
         return;
-      case 'acquire':
-        return await this.#acquire(next.worker);
+      case 'begin':
+        return await this.#begin(next.worker, next.mode);
       case 'claim':
         return await this.#claim(next.worker, next.mode);
       case 'commit':
@@ -87,31 +87,35 @@ class Scene {
 
   #newMessage() {
     this.#messages += 1;
-    return message(`m${this.#messages}`, this.#chatId);
+    return createMessage(`m${this.#messages}`, this.#chatId);
   }
 
   /** Lets worker 0 do the remaining work, as the sweep would. */
   async finish(): Promise<void> {
     this.#now += LEASE_MS;
-    await this.#acquire(0);
-    do {
+    await this.#begin(0, 'collect');
+    await this.#commit(0);
+    while ((await this.#store.lanes.newestWaiting(`web:${this.#chatId}`)) !== null) {
       await this.#claim(0, 'collect');
       await this.#commit(0);
-    } while ((await this.#store.lanes.newestWaiting(`web:${this.#chatId}`)) !== null);
+    }
   }
 
-  async #acquire(index: Worker): Promise<void> {
+  async #begin(index: Worker, mode: BusyMode): Promise<void> {
     this.#setTime(this.#now);
-    const got = await this.#store.lanes.acquire(
-      `web:${this.#chatId}`,
-      `w${index}`,
-      this.#now,
-      LEASE_MS,
-    );
-    if (got.kind !== 'held') return;
-    this.#leases[index] = got.lease;
-    // A worker that acquires again must also claim again, because its turn may be outdated.
+    this.#turnIds += 1;
+    const work = { conversationId: `web:${this.#chatId}`, owner: `w${index}`, leaseMs: LEASE_MS };
+    const turnId = `${this.#chatId}-${this.#turnIds}`;
+    const got = await this.#store.lanes.begin(work, mode, turnId, this.#now);
+    if (got.kind === 'busy') return;
+    if (got.kind === 'turn') return this.#note(index, got.lease, got.turn);
+    this.#leases[index] = undefined;
     this.#turns[index] = undefined;
+  }
+
+  #note(index: Worker, lease: Lease, { turnId: id, messages }: ClaimedTurn): void {
+    this.#leases[index] = lease;
+    this.#turns[index] = { id, ids: messages.map((row) => row.message.messageId) };
   }
 
   async #claim(index: Worker, mode: BusyMode): Promise<void> {
@@ -124,9 +128,7 @@ class Scene {
       `${this.#chatId}-${this.#turnIds}`,
       this.#now,
     );
-    if (got.kind !== 'turn') return;
-    const ids = got.turn.messages.map((row) => row.message.messageId);
-    this.#turns[index] = { id: got.turn.turnId, ids };
+    if (got.kind === 'turn') this.#note(index, lease, got.turn);
   }
 
   async #join(index: Worker): Promise<void> {
@@ -155,8 +157,8 @@ class Scene {
     const turn = this.#turns[index];
     if (lease === undefined || turn === undefined) return;
     const commit = {
-      ...answer(turn.id, turn.ids),
-      parts: turn.ids.map((id) => part(id, this.#chatId)),
+      ...createAnswer(turn.id, turn.ids),
+      parts: turn.ids.map((id) => createPart(id, this.#chatId)),
     };
     const leaves = turn.ids.length % 2 === 1;
     const result = await this.#store.lanes.commit(lease, { ...commit, leaves }, this.#now);
@@ -169,12 +171,12 @@ class Scene {
 /** The number of consecutive lost turns after which the delay stops growing. */
 const MAX_LOST = 10;
 
-/** What the property checks: all answered messages, in commit order. */
+/** All answered messages in commit order, which the property checks. */
 async function answered(store: Store, chatId: string): Promise<readonly unknown[]> {
   return (await store.transcript.recent(`web:${chatId}`, 0, 1_000)).map((entry) => entry.content);
 }
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of listBothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`two workers on ${database.name}`, () => {
     let store: Store;
     beforeAll(async () => {
@@ -192,41 +194,41 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
           for (const next of steps) await scene.play(next);
           await scene.finish();
 
-          const rows = await store.inbox.recent(routeTo(chatId), 999);
+          const rows = await store.inbox.recent(createRouteTo(chatId), 999);
           const expected = rows
             .filter((row) => row.outcome === 'answered')
             .map((row) => row.message.messageId);
           expect(await answered(store, chatId)).toEqual(expected);
           expect(rows.filter((row) => row.outcome === null)).toEqual([]);
-          const sent = await store.outbox.recent(routeTo(chatId), 999);
+          const sent = await store.outbox.recent(createRouteTo(chatId), 999);
           expect(sent.map((entry) => entry.part.body.text)).toEqual(expected);
         }),
-        runs(database.name === 'SQLite' ? 100 : 40),
+        toRunOptions(database.name === 'SQLite' ? 100 : 40),
       );
     });
 
     it('[D02] answer each message once while both work at the same time', async () => {
       const total = 40;
       const accepting = (async () => {
-        for (let i = 1; i <= total; i += 1) await store.inbox.accept(message(`m${i}`, 'busy'));
+        for (let i = 1; i <= total; i += 1)
+          await store.inbox.accept(createMessage(`m${i}`, 'busy'));
       })();
       const work = async (owner: string) => {
         // The lease expires immediately, so the workers take the lane from each other in the middle
         // of a turn.
         let lost = 0;
         for (let round = 0; (await answered(store, 'busy')).length < total; round += 1) {
-          // Both could take the lane from each other forever. The loser's delay doubles each time,
-          // and the second worker waits longer than the first, until one of them has enough time
-          // for a turn: milliseconds, or a second on a busy machine.
+          // Two equal workers could take the lane from each other forever. The loser's delay
+          // doubles each time, and the second worker waits longer than the first, until one of them
+          // has enough time for a turn.
           if (lost > 0) await sleep(2 ** lost * (owner === 'w1' ? 1 : 3));
-          const got = await store.lanes.acquire('web:busy', owner, round, 0);
-          if (got.kind === 'busy') continue;
-          await sleep((round * (owner === 'w1' ? 3 : 5)) % 7);
-          const claimed = await store.lanes.claim(got.lease, 'collect', `${owner}-${round}`, round);
+          const lane = { conversationId: 'web:busy', owner, leaseMs: 0 };
+          const got = await store.lanes.begin(lane, 'collect', `${owner}-${round}`, round);
+          if (got.kind !== 'turn') continue;
           lost = Math.min(lost + 1, MAX_LOST);
-          if (claimed.kind !== 'turn') continue;
-          const ids = claimed.turn.messages.map((row) => row.message.messageId);
-          const commit = answer(claimed.turn.turnId, ids, 'busy');
+          await sleep((round * (owner === 'w1' ? 3 : 5)) % 7);
+          const ids = got.turn.messages.map((row) => row.message.messageId);
+          const commit = createAnswer(got.turn.turnId, ids, 'busy');
           if ((await store.lanes.commit(got.lease, commit, round)) !== 'fenced') lost = 0;
         }
       };
@@ -237,22 +239,24 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('[D03] leave no message behind that is stored while a commit releases the lane', async () => {
       const lane = { conversationId: 'web:leave', owner: 'w1', leaseMs: LEASE_MS };
-      await store.inbox.accept(message('l0', 'leave'));
+      await store.inbox.accept(createMessage('l0', 'leave'));
       for (let round = 1; round <= 60; round += 1) {
         const started = await store.lanes.begin(lane, 'collect', `leave-${round}`, round);
         if (started.kind !== 'turn') throw new Error(`nothing waits before round ${round}`);
         const { lease, turn } = started;
-        const commit = { ...answer(turn.turnId, [`l${round - 1}`], 'leave'), leaves: true };
-        const accept = () => store.inbox.accept(message(`l${round}`, 'leave'));
+        const commit = { ...createAnswer(turn.turnId, [`l${round - 1}`], 'leave'), leaves: true };
+        const accept = () => store.inbox.accept(createMessage(`l${round}`, 'leave'));
         const end = () => store.lanes.commit(lease, commit, round);
         const [ended] =
           round % 2 === 0
             ? await Promise.all([end(), accept()])
             : (await Promise.all([accept(), end()])).toReversed();
-        // The process that stored it wakes the lane: either it is free, or its worker checks again.
-        const held = await store.lanes.acquire(lane.conversationId, 'w2', round, 0);
-        expect(held.kind).toBe(ended === 'left' ? 'held' : 'busy');
+        // The process that stored the message wakes the lane: either the lane is free, or its
+        // worker checks again.
         expect(await store.lanes.newestWaiting(lane.conversationId)).not.toBeNull();
+        const other = { ...lane, owner: 'w2', leaseMs: 0 };
+        const begun = await store.lanes.begin(other, 'collect', `other-${round}`, round);
+        expect(begun.kind).toBe(ended === 'left' ? 'turn' : 'busy');
         if (ended === 'committed') await store.lanes.release(lease);
       }
     });

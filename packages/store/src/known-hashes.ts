@@ -1,21 +1,21 @@
 import { BoundedMap } from '@parley/core';
 import { TEXT_KNOWN_MS } from './tables/turns.ts';
 
-/** How many hashes are cached; they take a few hundred kilobytes. */
+/** The maximum number of cached hashes; they take a few hundred kilobytes. */
 const MAX_HASHES = 2_000;
 
-/** Texts that are known to be in the database, so that a turn need not write them again. */
+/** Hashes of texts that are already in the database, so that a turn need not write them again. */
 interface KnownHashes {
   has(hash: string, now: number): boolean;
-  /** Call this once the rows are committed. */
+  /** Adds hashes whose rows are committed. */
   add(hashes: readonly string[], now: number): void;
   clear(): void;
 }
 
 /**
- * A bounded cache of hashes. The oldest entries are evicted; their texts are simply written again.
+ * A bounded cache of hashes. The oldest entries are evicted; their texts are then written again.
  */
-export function knownHashes(): KnownHashes {
+export function createKnownHashes(): KnownHashes {
   const known = new BoundedMap<string, number>(MAX_HASHES);
   return {
     has(hash, now) {

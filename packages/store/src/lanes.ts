@@ -1,29 +1,29 @@
 import type { BusyPolicy, FreshParts, NewId, ReplyRoute } from '@parley/core';
 import type { Claim, ClaimResult, LockedLane } from './claim-turn.ts';
 import { claimTurn, claimTurnInLane } from './claim-turn.ts';
-import { ensureConversation, lockConversation, lockLeased } from './conversations.ts';
-import { type Database, type Sql, statement } from './database.ts';
-import type { Dropping } from './drop-waiting.ts';
-import type { Joining } from './later-messages.ts';
+import { ensureConversation, lockConversation, lockLeasedConversation } from './conversations.ts';
+import { type Database, defineStatement, type Sql } from './database.ts';
+import type { DropRequest } from './drop-waiting.ts';
+import type { JoinRules } from './later-messages.ts';
 import type { PromptWriter } from './prompts.ts';
-import { isPutOffAt, type PutOff, putOffTurn } from './put-off.ts';
+import { isPostponedCondition, type PostponedTurn, postponeTurn } from './put-off.ts';
 import { renewLeases } from './renew-leases.ts';
 import type { ClaimedTurn, CommitResult, Lease, TurnCommit } from './rows.ts';
 import { SHARED_NOW, type SharedClock, STATEMENT_NOW } from './shared-clock.ts';
-import { isTakenOver, isTakenOverAt, readMoment } from './taken-over.ts';
+import { isTakenOver, isTakenOverCondition, readMoment } from './taken-over.ts';
 import { commitTurn } from './turns.ts';
 
 /**
- * One turn at a time per conversation (D02). Every write takes the lease and checks its epoch in
- * the same transaction, so a worker that was declared dead can never commit.
+ * Runs one turn at a time per conversation (D02). Every write checks the lease's epoch in the same
+ * transaction, so a worker whose lease has expired can never commit.
  */
-export type LaneRepository = ReturnType<typeof laneRepository>;
+export type LaneRepository = ReturnType<typeof createLaneRepository>;
 
 /**
- * Lease times are based on the clock that all processes share. The caller's `now` is only stored in
- * the rows that a call starts or ends.
+ * Lease times use the clock that all processes share; the caller's `now` is only stored in the rows
+ * that a call starts or ends.
  */
-export function laneRepository(
+export function createLaneRepository(
   database: Database,
   newId: NewId,
   prompts: PromptWriter,
@@ -31,39 +31,17 @@ export function laneRepository(
 ) {
   return {
     /**
-     * Takes the lane unless another live worker holds it or a person leads the conversation, and
-     * raises the epoch. `busy` returns the remaining time of the other lease in ms, which is never
-     * more than `leaseMs`, even if the clock was set back.
-     */
-    acquire: (
-      conversationId: string,
-      owner: string,
-      now: number,
-      leaseMs: number,
-    ): Promise<{ kind: 'held'; lease: Lease } | { kind: 'busy'; retryInMs: number }> =>
-      database.write(async (sql) => {
-        const taken = await acquireLane(sql, {
-          conversationId,
-          owner,
-          now,
-          leaseMs,
-          moment: sharedClock(),
-        });
-        if (taken.kind === 'held') return { kind: 'held', lease: taken.lease };
-        return { kind: 'busy', retryInMs: taken.kind === 'busy' ? taken.retryInMs : leaseMs };
-      }, 'process'),
-
-    /**
-     * Starts work on a lane: `acquire` and, if the lane is free, `claim` in one transaction. With
-     * `none` or `settling`, the lane is released immediately.
+     * Starts work on a lane: takes it and claims a turn in one transaction, unless another live
+     * worker holds it or a person leads the conversation. Taking it raises the epoch. Without a
+     * turn, the lane is released immediately. `busy` returns the remaining time of the other lease
+     * in ms, which is never more than `leaseMs`, even if the clock was set back.
      */
     begin: (work: LaneRequest, busy: BusyPolicy, newTurnId: string, now: number) =>
       beginWork(database, work, { busy, newTurnId, now, moment: sharedClock() }),
 
     /**
      * Gives up a lane's waiting messages if claiming them crashes every process, and releases the
-     * lane. Returns the newest message's route, for a notice; null if nothing was waiting or
-     * another worker holds the lane.
+     * lane.
      */
     drop: (
       work: LaneRequest,
@@ -73,63 +51,61 @@ export function laneRepository(
 
     /**
      * Renews leases, so that they end `leaseMs` from now, even if they would have lasted longer.
-     * Returns the conversations that were renewed, and those that another transaction is writing to
-     * at this moment, which are neither lost nor renewed.
+     * Returns the renewed conversations, and those that another transaction is writing to, which
+     * are neither lost nor renewed.
      */
     renew: (leases: readonly Lease[], leaseMs: number) =>
       renewLeases(database, leases, { leaseMs, moment: sharedClock() }),
 
     /**
-     * Releases the lane; harmless if the lease was lost. `blameless` names a turn that failed only
-     * because of the database, so that this attempt is not counted.
+     * Releases the lane; has no effect if the lease was lost. `blameless` names a turn that failed
+     * only because of the database, so that this attempt is not counted.
      */
     release: (lease: Lease, blameless?: string): Promise<void> =>
       database.write(async (sql) => {
-        if (blameless !== undefined && (await lockLeased(sql, lease)) !== null) {
+        if (blameless !== undefined && (await lockLeasedConversation(sql, lease)) !== null) {
           sql.send(UNCOUNT, { turnId: blameless });
         }
         sql.send(LEAVE, lease);
       }, 'process'),
 
     /**
-     * When the newest waiting message was received; null if none is waiting. Determines how long to
-     * keep collecting.
+     * When the newest waiting message was received, which determines how long to keep collecting;
+     * null if none is waiting.
      */
     newestWaiting: async (conversationId: string): Promise<number | null> =>
       (await database.read((sql) => sql.get(NEWEST_WAITING, { conversationId })))?.newest ?? null,
 
     /**
      * Claims the next turn: an unfinished one first (resumed, attempts + 1), otherwise the waiting
-     * messages as `newTurnId`. `none` if nothing is waiting, `settling` if a burst may be
-     * incomplete (F08); in both cases the lane is released in the same transaction. `fenced` if the
-     * lease was lost.
+     * messages as `newTurnId`. Without a turn, the lane is released in the same transaction.
      */
     claim: (lease: Lease, busy: BusyPolicy, newTurnId: string, now: number) =>
       database.write((sql) => claimOrLeave(sql, { lease, busy, newTurnId, now }), 'process'),
 
     /**
-     * Syncs the attempt count to disk, because a turn that crashes its process may bring down the
-     * machine as well. PostgreSQL synced it with the claim.
+     * The attempt count is synced to disk, because a turn that crashes its process may bring down
+     * the machine as well. PostgreSQL has already synced it with the claim.
      */
     async syncAttempt(turnId: string): Promise<void> {
       if (database.dialect === 'sqlite') await database.change('power-cut', TOUCH, { turnId });
     },
 
-    // `join` and `interrupt` are loaded only if the settings use them.
+    // The modules for `join` and `interrupt` are loaded only if the settings use them.
     /**
      * Adds waiting messages to a running turn (`steer`), together with the journal steps that
-     * record this, in one fenced transaction. `none` if no message may join: it is an incomplete
-     * burst, its files are still being fetched, it was written after `/new` or `/mode`, or its
-     * answer goes elsewhere.
+     * record this, in one fenced transaction. `none` if no message may join: it is part of an
+     * incomplete burst, its files are still being fetched, it was written after `/new` or `/mode`,
+     * or its answer goes elsewhere.
      */
-    async join(lease: Lease, joining: Joining, now: number) {
+    async join(lease: Lease, joining: JoinRules, now: number) {
       const { joinTurn } = await import('./later-messages.ts');
       return database.write((sql) => joinTurn(sql, { lease, joining, now }));
     },
     /**
-     * Ends a running turn because of what a person has written since (`interrupt`). Its messages
-     * wait again, ahead of the newer ones, and the turn can store nothing more. Messages that were
-     * interrupted three times are answered first.
+     * Ends a running turn because of what a person has written since (`interrupt`). The turn's
+     * messages wait again, ahead of newer ones, and the turn can store nothing more. Messages that
+     * were interrupted three times are answered first.
      */
     async interrupt(lease: Lease, turnId: string, now: number) {
       const { interruptTurn } = await import('./later-messages.ts');
@@ -137,19 +113,19 @@ export function laneRepository(
     },
     /**
      * Stores a turn's transcript, outbox parts, usage, prompt and inbox rows in one fenced
-     * transaction (D04). `left`: nothing was waiting, and the lane was released as requested.
+     * transaction (D04). `left`: no message was waiting, and the lane was released as requested.
      * `stored` is called after the commit.
      */
     commit: (lease: Lease, commit: TurnCommit, now: number, stored?: (fresh: FreshParts) => void) =>
       commitLane({ database, newId, prompts }, { lease, commit, now }, stored),
     /**
-     * Puts off the turn of a lane: it stays unfinished and is not claimed before the given time
-     * unless a person writes. `fenced` if the lease was lost or the turn is over.
+     * Postpones a lane's turn: it stays unfinished and is not claimed before the given time unless
+     * a person writes. `fenced` if the lease was lost or the turn is over.
      */
-    putOff: (lease: Lease, putOff: PutOff, now: number): Promise<CommitResult> =>
+    putOff: (lease: Lease, putOff: PostponedTurn, now: number): Promise<CommitResult> =>
       database.write(async (sql) => {
-        if ((await lockLeased(sql, lease)) === null) return 'fenced';
-        const done = await putOffTurn(sql, lease.conversationId, putOff, now);
+        if ((await lockLeasedConversation(sql, lease)) === null) return 'fenced';
+        const done = await postponeTurn(sql, lease.conversationId, putOff, now);
         return done ? 'committed' : 'fenced';
       }),
     /**
@@ -161,7 +137,7 @@ export function laneRepository(
       const params = { limit, leaseMs, moment: sharedClock() };
       return (await database.read((sql) => sql.all(WITH_WORK, params))).map(({ id }) => id);
     },
-    /** Ends every lease. Only for a process that has the data folder to itself, at startup. */
+    /** Ends every lease; only for a process with exclusive use of the data folder, at startup. */
     releaseAll: async (): Promise<void> => {
       await database.change('power-cut', RELEASE_ALL);
     },
@@ -175,62 +151,71 @@ interface LaneRequest {
   readonly leaseMs: number;
 }
 
-type Begun =
-  | { kind: 'busy'; retryInMs: number }
-  | { kind: 'none' }
-  | { kind: 'settling'; retryInMs: number }
+/**
+ * `taken-over`: a person leads the conversation (U12), so its messages and its unfinished turn wait
+ * until the agent leads it again.
+ */
+type BeginResult =
+  | { kind: 'busy' | 'settling'; retryInMs: number }
+  | { kind: 'none' | 'suspended' | 'taken-over' }
   | { kind: 'turn'; lease: Lease; turn: ClaimedTurn };
 
 async function beginWork(
   database: Database,
   work: LaneRequest,
   { moment, ...claim }: Omit<Claim, 'lease'> & Pick<LaneWork, 'moment'>,
-): Promise<Begun> {
+): Promise<BeginResult> {
   return database.write(async (sql) => {
     const taken = await acquireLane(sql, { ...work, now: claim.now, moment });
-    if (taken.kind === 'busy') return taken;
-    // Waiting messages keep waiting, and an unfinished turn is resumed once the agent leads the
-    // conversation again (U12).
-    if (taken.kind === 'taken-over') return { kind: 'none' };
+    if (taken.kind !== 'held') return taken;
     const { lease, lane } = taken;
-    // This transaction has just raised the epoch, so no other worker can have fenced it.
+    // This transaction has just raised the epoch, so no other worker can have fenced the lease.
     const claimed = await claimTurnInLane(sql, { lease, ...claim }, lane);
     if (claimed.kind === 'turn') return { ...claimed, lease };
     sql.send(LEAVE, lease);
-    return claimed.kind === 'settling' ? claimed : { kind: 'none' };
+    return claimed.kind === 'fenced' ? { kind: 'none' } : claimed;
   }, 'process');
 }
+
+/**
+ * The result of giving up a lane's messages. `route`: that of the newest one, for a notice.
+ * `held`: another worker has the lane or a person leads the conversation, so everything still waits.
+ */
+type Dropped =
+  | { readonly kind: 'dropped'; readonly route: ReplyRoute }
+  | { readonly kind: 'none' | 'held' };
 
 async function dropLane(
   database: Database,
   work: LaneRequest,
-  { moment, ...dropped }: Pick<Dropping, 'turnId' | 'reason' | 'now'> & Pick<LaneWork, 'moment'>,
-): Promise<ReplyRoute | null> {
+  { moment, ...dropped }: Pick<DropRequest, 'turnId' | 'reason' | 'now'> & Pick<LaneWork, 'moment'>,
+): Promise<Dropped> {
   const { dropWaiting } = await import('./drop-waiting.ts');
   return database.write(async (sql) => {
     const taken = await acquireLane(sql, { ...work, now: dropped.now, moment });
-    if (taken.kind !== 'held') return null;
+    if (taken.kind !== 'held') return { kind: 'held' };
     const { lease, lane } = taken;
     const route = await dropWaiting(sql, { ...dropped, lease, session: lane.session });
     sql.send(LEAVE, lease);
-    return route;
+    return route === null ? { kind: 'none' } : { kind: 'dropped', route };
   });
 }
 
-const TOUCH = statement('update turn set attempts = attempts where id = :turnId');
+const TOUCH = defineStatement('update turn set attempts = attempts where id = :turnId');
 
-interface Committing {
+interface CommitDeps {
   readonly database: Database;
   readonly newId: NewId;
   readonly prompts: PromptWriter;
 }
 
 async function commitLane(
-  { database, newId, prompts }: Committing,
+  { database, newId, prompts }: CommitDeps,
   { lease, commit, now }: { lease: Lease; commit: TurnCommit; now: number },
   stored?: (fresh: FreshParts) => void,
 ): Promise<CommitResult | 'left'> {
-  // Hashing takes time, and on SQLite all other writers wait for a transaction.
+  // The prompt is hashed before the transaction, because on SQLite all other writers wait for a
+  // transaction.
   const prompt = commit.prompt && prompts.prepare(commit.prompt);
   const done = await database.write(async (sql) => {
     const parts = await commitTurn(sql, { lease, commit, now, newId });
@@ -281,7 +266,7 @@ async function acquireLane(
 }
 
 /**
- * How long to wait for another worker's lease, in ms. A lease taken before the clock was set back
+ * How long to wait for another worker's lease, in ms; a lease taken before the clock was set back
  * is shortened.
  */
 async function waitForLease(
@@ -294,47 +279,49 @@ async function waitForLease(
   return Math.max(1, Math.min(leftMs, leaseMs));
 }
 
-const LEFT = statement(`
+const LEFT = defineStatement(`
   select lease_until - ${STATEMENT_NOW} as "leftMs" from conversation where id = :conversationId`).rows<{
   readonly leftMs: number | null;
 }>();
 
-const SHORTEN = statement(`
+const SHORTEN = defineStatement(`
   update conversation set lease_until = ${STATEMENT_NOW} + :leaseMs where id = :conversationId`);
 
-/** The last check and the release are one step, so no message can arrive unseen in between. */
+/**
+ * The last check and the release are one step, so that no message can arrive unseen between them.
+ */
 async function claimOrLeave(sql: Sql, claim: Claim): Promise<ClaimResult> {
   const claimed = await claimTurn(sql, claim);
-  if (claimed.kind === 'none' || claimed.kind === 'settling') sql.send(LEAVE, claim.lease);
+  if (claimed.kind !== 'turn' && claimed.kind !== 'fenced') sql.send(LEAVE, claim.lease);
   return claimed;
 }
 
-const UNCOUNT = statement(`
+const UNCOUNT = defineStatement(`
   update turn set attempts = attempts - 1 where id = :turnId and state = 'running' and attempts > 0`);
 
-const LEAVE = statement(`
+const LEAVE = defineStatement(`
   update conversation set lease_owner = null, lease_until = null
   where id = :conversationId and epoch = :epoch`);
 
-// The caller has locked the conversation, and storing a message locks it as well: messages stored
-// before are seen here, and later ones bring their own wake-up.
-const LEAVE_IF_DONE = statement(`
+// Storing a message also locks the conversation: messages stored earlier are visible here, and
+// later ones wake the lane themselves.
+const LEAVE_IF_DONE = defineStatement(`
   update conversation set lease_owner = null, lease_until = null
   where id = :conversationId and epoch = :epoch and not exists (select 1 from inbox
     where inbox.conversation_id = :conversationId and inbox.state = 'waiting')`);
 
 /**
- * Returns the lane with its new epoch, or nothing if another worker holds it with a live lease or a
- * person leads the conversation. A takeover fences the holder, so claims need not check again. On
- * PostgreSQL, `unfinished` may name a turn that ended while this waited for the lock, so it is only
- * a hint; it misses a turn that was started meanwhile, which `seen` reveals.
+ * Returns the lane with its new epoch, or nothing if another worker holds a live lease or a person
+ * leads the conversation. A takeover fences the lease holder, so claims need not check for one. On
+ * PostgreSQL, `unfinished` is only a hint: it may name a turn that ended while this statement
+ * waited for the lock, and misses a turn started meanwhile, which `seen` reveals.
  */
-const ACQUIRE_LEASE = statement(`
+const ACQUIRE_LEASE = defineStatement(`
   update conversation set epoch = epoch + 1, lease_owner = :owner,
     lease_until = ${SHARED_NOW} + :leaseMs
   where id = :conversationId
     and (lease_until is null or lease_until <= ${SHARED_NOW} or lease_owner = :owner)
-    and (taken_over_until is null or not (${isTakenOverAt(SHARED_NOW, 'conversation')}))
+    and (taken_over_until is null or not (${isTakenOverCondition(SHARED_NOW, 'conversation')}))
   returning epoch, session, lease_owner, mode, plan, plan_run, model, (select turn.id from turn
     where turn.conversation_id = :conversationId and turn.state = 'running') as unfinished,
   (select before.epoch from conversation before where before.id = :conversationId) as seen`).rows<
@@ -342,44 +329,44 @@ const ACQUIRE_LEASE = statement(`
     readonly epoch: number;
     readonly unfinished: string | null;
     /**
-     * The previous epoch; on PostgreSQL, its value when the statement started, even if it then
-     * waited for the lock.
+     * The previous epoch; on PostgreSQL, its value when the statement started, even if the
+     * statement then waited for the lock.
      */
     readonly seen: number;
   }
 >();
 
-const RELEASE_ALL = statement(`
+const RELEASE_ALL = defineStatement(`
   update conversation set epoch = epoch + 1, lease_owner = null, lease_until = null
   where lease_owner is not null`);
 
-const NEWEST_WAITING = statement(`
+const NEWEST_WAITING = defineStatement(`
   select max(received_at) as newest from inbox
   where conversation_id = :conversationId and state = 'waiting'`).rows<{
   readonly newest: number | null;
 }>();
 
 /**
- * Longest waiting first, so that the limit never hides a conversation forever. Messages behind a
- * suspended turn wait for its decision, unless they may answer its question. Messages behind a turn
- * that was put off bring their own wake-up. A conversation led by a person is found once the
- * takeover ends.
+ * The longest-waiting lanes come first, so that the limit never hides a conversation forever.
+ * Messages behind a suspended turn wait for its decision, unless they may answer its question.
+ * Messages behind a postponed turn wake the lane themselves. A conversation led by a person is
+ * found once the takeover ends.
  */
-const WITH_WORK = statement(`
+const WITH_WORK = defineStatement(`
   select work.conversation_id as id from (
     select conversation_id, received_at as since from inbox where state = 'waiting'
       and not exists (select 1 from turn join approval on approval.code = turn.awaits
         where turn.conversation_id = inbox.conversation_id and turn.state = 'running'
         and approval.choices is null)
       and not exists (select 1 from turn where turn.conversation_id = inbox.conversation_id
-        and turn.state = 'running' and ${isPutOffAt(SHARED_NOW)})
+        and turn.state = 'running' and ${isPostponedCondition(SHARED_NOW)})
     union all
     select conversation_id, started_at as since from turn where state = 'running' and awaits is null
-      and not (put_off_until is not null and ${isPutOffAt(SHARED_NOW)})
+      and not (put_off_until is not null and ${isPostponedCondition(SHARED_NOW)})
   ) work join conversation on conversation.id = work.conversation_id
   where (conversation.lease_until is null or conversation.lease_until <= ${SHARED_NOW}
       or conversation.lease_until > ${SHARED_NOW} + :leaseMs)
-    and (conversation.taken_over_until is null or not (${isTakenOverAt(SHARED_NOW, 'conversation')}))
+    and (conversation.taken_over_until is null or not (${isTakenOverCondition(SHARED_NOW, 'conversation')}))
   group by work.conversation_id order by min(work.since) limit :limit`).rows<{
   readonly id: string;
 }>();

@@ -1,12 +1,12 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { LinkAction, LinkResult } from './links.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { message, routeTo } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import { createMessage, createRouteTo } from './testing/messages.ts';
 
 const MINUTE = 60_000;
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`linking on ${database.name}`, () => {
     let store: Store;
     let told: number;
@@ -17,8 +17,8 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     afterAll(() => database.dispose());
 
     /**
-     * A person writes in their own direct chat, which has their name. Names of owners start with
-     * `o`.
+     * Writes as a person in a direct chat, which has the person's name. Names that start with `o`
+     * belong to owners.
      */
     const ask = async (
       personId: string,
@@ -28,7 +28,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     ) => {
       told += 1;
       const asker = { personId, isOwner };
-      const admitted = message(`l${told}`, personId, { at });
+      const admitted = createMessage(`l${told}`, personId, { at });
       return await store.inbox.command(admitted, (command) => command.link(asker, action));
     };
     const make = (personId: string, code: string, at?: number) =>
@@ -43,11 +43,11 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       const typeAs = async (personId: string, isOwner: boolean) => {
         const action = { kind: 'type', code: 'C' } as const;
         const asker = { personId, isOwner, ownersOfAgents };
-        const admitted = message(`x${personId}`, personId);
+        const admitted = createMessage(`x${personId}`, personId);
         return store.inbox.command(admitted, (command) => command.link(asker, action));
       };
       await make('o1', 'C');
-      // Writes in a chat of the first agent, where `p` is a stranger.
+      // Here `p` writes in a chat of the first agent, where they are a stranger.
       expect(kind(await typeAs('p', false))).toBe('owner-must-make');
       expect(kind(await typeAs('b', false))).toBe('to-confirm');
     });
@@ -58,7 +58,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         kind: 'to-confirm',
         code: 'C',
         mainConversation: null,
-        makerRoute: routeTo('o1'),
+        makerRoute: createRouteTo('o1'),
       });
       expect(await members('b')).toEqual([]);
       expect(await make('o1', 'D')).toMatchObject({ code: 'C', typist: 'b' });
@@ -66,7 +66,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         kind: 'linked',
         members: ['b', 'o1'],
         mainConversation: 'linked:C',
-        otherRoute: routeTo('b'),
+        otherRoute: createRouteTo('b'),
       });
       expect(await store.links.of('b')).toEqual({
         members: ['b', 'o1'],
@@ -97,7 +97,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.links.of('a')).toMatchObject({ byOwner: false });
     });
 
-    it('[F13] links only the account that typed the code to the owner, not others linked to it', async () => {
+    it('[F13] links only the account that typed the code to the owner, not others linked to that account', async () => {
       await make('b', 'C');
       await type('friend', 'C');
       await make('o1', 'D');
@@ -121,7 +121,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.links.of('friend')).toBeNull();
     });
 
-    it('[F13] adds further accounts to the same link, each with its own code', async () => {
+    it('[F13] adds further accounts to the same link, each with a separate code', async () => {
       for (const [code, person] of [
         ['C', 'b'],
         ['D', 'c'],
@@ -143,7 +143,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await members('b')).toEqual([]);
     });
 
-    it('[F13] removes an account on behalf of its linked accounts, and ends with the last pair', async () => {
+    it('[F13] removes an account on behalf of its linked accounts, and dissolves the link with the last pair', async () => {
       await make('o1', 'C');
       await type('b', 'C');
       await type('o1', 'C');
@@ -151,7 +151,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(kind(await leave('thief', 'b'))).toBe('not-linked');
       expect(await leave('o1', 'b')).toEqual({ kind: 'left', personId: 'b' });
       expect(await members('o1')).toEqual([]);
-      // A new link is a new conversation, invisible to the members of the old one.
+      // A new link is a new conversation that members of the old link cannot see.
       await make('o1', 'E');
       await type('c', 'E');
       await type('o1', 'E');

@@ -1,13 +1,22 @@
 import { ReplyRoute } from '@parley/core';
-import { type Database, fromCheckedJson, type Sql, statement, toJson } from './database.ts';
+import {
+  type Database,
+  decodeCheckedJson,
+  defineStatement,
+  encodeJson,
+  type Sql,
+} from './database.ts';
 import type { Row } from './tables.ts';
 
 /** One person's linked accounts, by their Parley ids (`telegram:42`). */
-export interface Link {
+export interface AccountLink {
   readonly members: readonly string[];
-  /** Whether an owner confirmed every account. Only such a link grants owner rights. */
+  /** Whether an owner confirmed every account; only such a link grants owner rights. */
   readonly byOwner: boolean;
-  /** The conversation shared by an owner's linked direct chats. Its name is never reused. */
+  /**
+   * The conversation shared by an owner's linked direct chats. A conversation's name is never
+   * reused.
+   */
   readonly mainConversation: string;
 }
 
@@ -15,13 +24,13 @@ export interface Link {
 export type LinkAction =
   | { readonly kind: 'make'; readonly code: string }
   | { readonly kind: 'type'; readonly code: string }
-  /** Removes an account from the link that the person belongs to. */
+  /** Removes an account from the person's link. */
   | { readonly kind: 'leave'; readonly personId: string };
 
 /** The person who uses `/link`. */
 export interface LinkAsker {
   readonly personId: string;
-  /** Whether they own the agent they are talking to. */
+  /** Whether this person owns the agent that they are writing to. */
   readonly isOwner: boolean;
   /** Each agent's owners, if there are several agents (F14). */
   readonly ownersOfAgents?: readonly (readonly string[])[];
@@ -29,8 +38,8 @@ export interface LinkAsker {
 
 /**
  * The result of `/link`. Linking to an owner takes two steps: another account types the code, then
- * the owner types it again where it was created. Otherwise, the link is made as soon as the code is
- * typed.
+ * the owner types it again in the chat where it was created. Without an owner, the link is made as
+ * soon as the code is typed.
  */
 export type LinkResult =
   /** `typist`: the account that typed the code and waits for the owner's confirmation. */
@@ -41,9 +50,9 @@ export type LinkResult =
       readonly typist: string | null;
     }
   | { readonly kind: 'unknown-code' }
-  /** Typed by the account that created it, before any other. */
+  /** The account that created the code typed it first. */
   | { readonly kind: 'own-code' }
-  /** Another account has already typed it. */
+  /** Another account has already typed the code. */
   | { readonly kind: 'taken' }
   /** An owner typed the code of a person who is not an owner, which is refused. */
   | { readonly kind: 'owner-must-make' }
@@ -52,15 +61,15 @@ export type LinkResult =
       readonly code: string;
       readonly makerRoute: ReplyRoute;
       /**
-       * The main conversation for the accounts of the person who created the code; null if they
-       * have none or are not an owner.
+       * The main conversation of the person who created the code; null if they have none or are not
+       * an owner.
        */
       readonly mainConversation: string | null;
     }
   | {
       readonly kind: 'linked';
       readonly members: readonly string[];
-      /** The other account's chat, for its notice. */
+      /** The chat of the other account, for its notice. */
       readonly otherRoute: ReplyRoute;
       readonly mainConversation: string | null;
     }
@@ -71,35 +80,35 @@ export type LinkResult =
  * Which accounts belong to one person (F13): the tables `person_link` and `link_code`. Only the
  * command `/link` writes them; ingress reads them.
  */
-export type LinkRepository = ReturnType<typeof linkRepository>;
+export type LinkRepository = ReturnType<typeof createLinkRepository>;
 
-export function linkRepository(database: Database) {
+export function createLinkRepository(database: Database) {
   return {
-    /** The link an account belongs to; null if it is not linked. */
-    of: (personId: string) => database.read((sql) => linkOf(sql, personId)),
+    /** Finds the link an account belongs to; null if it is not linked. */
+    of: (personId: string) => database.read((sql) => findLink(sql, personId)),
   };
 }
 
-const LINK = statement(`
+const LINK = defineStatement(`
   select person_id, link_id, by_owner from person_link
   where link_id = (select link_id from person_link where person_id = :personId)
   order by person_id`).rows<LinkRow>();
 
-/** The link an account belongs to, inside the caller's transaction. */
-async function linkOf(sql: Sql, personId: string): Promise<Link | null> {
+async function findLink(sql: Sql, personId: string): Promise<AccountLink | null> {
   const rows = await sql.all(LINK, { personId });
   const [first] = rows;
   if (first === undefined) return null;
   return {
     members: rows.map((row) => row.person_id),
     byOwner: first.by_owner === 1,
-    // Cannot clash with other conversations, whose names consist of channel, account and chat.
+    // The prefix avoids clashes with other conversations, whose names consist of channel, account
+    // and chat.
     mainConversation: `linked:${first.link_id}`,
   };
 }
 
-/** The accounts to join. `linkId` is used if the host has no link of this kind yet. */
-interface Joining {
+/** Two accounts to link; `linkId` is used if the host has no suitable link yet. */
+interface LinkJoinRequest {
   readonly host: string;
   readonly newcomer: string;
   readonly linkId: string;
@@ -112,10 +121,10 @@ interface Joining {
  */
 async function joinLink(
   sql: Sql,
-  { host, newcomer, linkId, byOwner }: Joining,
+  { host, newcomer, linkId, byOwner }: LinkJoinRequest,
   now: number,
-): Promise<Link | null> {
-  const before = await linkOf(sql, host);
+): Promise<AccountLink | null> {
+  const before = await findLink(sql, host);
   if (before?.byOwner === byOwner && before.members.includes(newcomer)) return before;
   await removeMember(sql, newcomer);
   const isByOwner = byOwner ? 1 : 0;
@@ -124,12 +133,12 @@ async function joinLink(
   const link = { linkId: existing?.link_id ?? linkId, byOwner: isByOwner, now };
   if (existing === undefined) sql.send(ADD_MEMBER, { ...link, personId: host });
   sql.send(ADD_MEMBER, { ...link, personId: newcomer });
-  return linkOf(sql, newcomer);
+  return findLink(sql, newcomer);
 }
 
 /**
- * Removes an account from its link; a single remaining account is no longer linked. False if it had
- * no link.
+ * Removes an account from its link, and dissolves a link with a single member; false if the account
+ * had no link.
  */
 async function removeMember(sql: Sql, personId: string): Promise<boolean> {
   const gone = await sql.get(REMOVE_MEMBER, { personId });
@@ -140,7 +149,7 @@ async function removeMember(sql: Sql, personId: string): Promise<boolean> {
 
 const VALID_MS = 10 * 60_000;
 
-/** Carries out a `/link` command, inside the caller's transaction. */
+/** Runs a `/link` command inside the caller's transaction. */
 export async function applyLink(
   sql: Sql,
   asker: LinkAsker,
@@ -151,32 +160,32 @@ export async function applyLink(
   sql.send(FORGET_CODES, { now });
   switch (action.kind) {
     case 'make':
-      return makeCode(sql, asker, action.code, route, now);
+      return createLinkCode(sql, asker, action.code, route, now);
     case 'type':
-      return typeCode(sql, asker, action.code, route, now);
+      return redeemTypedCode(sql, asker, action.code, route, now);
     case 'leave':
       return leaveLink(sql, asker, action.personId);
   }
 }
 
-async function makeCode(
+async function createLinkCode(
   sql: Sql,
   { personId, isOwner }: LinkAsker,
   code: string,
   route: ReplyRoute,
   now: number,
 ): Promise<LinkResult> {
-  const members = (await linkOf(sql, personId))?.members ?? [];
+  const members = (await findLink(sql, personId))?.members ?? [];
   const valid = await sql.get(CODE_OF, { personId });
   if (valid !== undefined) {
     return { kind: 'code', code: valid.code, members, typist: valid.redeemer_id };
   }
-  const maker = { personId, isOwner: isOwner ? 1 : 0, route: toJson(route) };
+  const maker = { personId, isOwner: isOwner ? 1 : 0, route: encodeJson(route) };
   sql.send(MAKE_CODE, { code, ...maker, expiresAt: now + VALID_MS });
   return { kind: 'code', code, members, typist: null };
 }
 
-async function typeCode(
+async function redeemTypedCode(
   sql: Sql,
   asker: LinkAsker,
   typed: string,
@@ -185,41 +194,41 @@ async function typeCode(
 ): Promise<LinkResult> {
   const code = await sql.get(CODE, { code: typed });
   if (code === undefined) return { kind: 'unknown-code' };
-  if (code.creator_id === asker.personId) return confirmCode(sql, asker, code, now);
+  if (code.creator_id === asker.personId) return confirmLinkCode(sql, asker, code, now);
   if (code.redeemer_id !== null) return { kind: 'taken' };
-  if (await bringsRights(sql, asker, code.creator_id)) return { kind: 'owner-must-make' };
+  if (await transfersRights(sql, asker, code.creator_id)) return { kind: 'owner-must-make' };
   if (code.creator_is_owner === 1) return waitForOwner(sql, asker, code, route);
   if (asker.isOwner) return { kind: 'owner-must-make' };
   return redeemCode(sql, code, asker.personId, readCodeRoute(code.creator_route), now);
 }
 
 /**
- * Whether the typist owns an agent that the code's creator does not, because linking would make the
- * creator an owner of it as well.
+ * Whether the person who typed the code owns an agent that its creator does not, because linking
+ * would make the creator an owner as well.
  */
-async function bringsRights(
+async function transfersRights(
   sql: Sql,
   { personId, ownersOfAgents = [] }: LinkAsker,
   makerId: string,
 ): Promise<boolean> {
   const gained = ownersOfAgents.filter((owners) => owners.includes(personId));
   if (gained.length === 0) return false;
-  const known = await linkOf(sql, makerId);
+  const known = await findLink(sql, makerId);
   const makers = [makerId, ...(known?.byOwner === true ? known.members : [])];
   return gained.some((owners) => !makers.some((one) => owners.includes(one)));
 }
 
 /**
- * Handles the second time the owner types the code; only now does the other account gain anything.
+ * Handles the owner's confirmation of a code; the other account gains rights only at this point.
  */
-async function confirmCode(
+async function confirmLinkCode(
   sql: Sql,
   asker: LinkAsker,
-  code: Code,
+  code: LinkCode,
   now: number,
 ): Promise<LinkResult> {
   if (code.redeemer_id === null || code.redeemer_route === null) return { kind: 'own-code' };
-  // A former owner cannot grant owner rights.
+  // A person who is no longer an owner cannot grant owner rights.
   if (!asker.isOwner) return { kind: 'unknown-code' };
   return redeemCode(sql, code, code.redeemer_id, readCodeRoute(code.redeemer_route), now);
 }
@@ -227,19 +236,19 @@ async function confirmCode(
 async function waitForOwner(
   sql: Sql,
   { personId }: LinkAsker,
-  code: Code,
+  code: LinkCode,
   route: ReplyRoute,
 ): Promise<LinkResult> {
-  const claim = { code: code.code, personId, route: toJson(route) };
+  const claim = { code: code.code, personId, route: encodeJson(route) };
   if ((await sql.run(CLAIM_CODE, claim)) === 0) return { kind: 'taken' };
   const makerRoute = readCodeRoute(code.creator_route);
-  const mainConversation = mainOf(await linkOf(sql, code.creator_id));
+  const mainConversation = getMainConversation(await findLink(sql, code.creator_id));
   return { kind: 'to-confirm', code: code.code, makerRoute, mainConversation };
 }
 
 async function redeemCode(
   sql: Sql,
-  code: Code,
+  code: LinkCode,
   newcomer: string,
   otherRoute: ReplyRoute,
   now: number,
@@ -249,59 +258,61 @@ async function redeemCode(
   const joining = { host: code.creator_id, newcomer, linkId: code.code, byOwner };
   const joined = await joinLink(sql, joining, now);
   const members = joined?.members ?? [];
-  return { kind: 'linked', members, otherRoute, mainConversation: mainOf(joined) };
+  return { kind: 'linked', members, otherRoute, mainConversation: getMainConversation(joined) };
 }
 
 /** Only an owner's accounts share a conversation. */
-function mainOf(found: Link | null): string | null {
+function getMainConversation(found: AccountLink | null): string | null {
   return found?.byOwner === true ? found.mainConversation : null;
 }
 
 async function leaveLink(sql: Sql, asker: LinkAsker, personId: string): Promise<LinkResult> {
-  const own = await linkOf(sql, asker.personId);
+  const own = await findLink(sql, asker.personId);
   if (own === null || !own.members.includes(personId)) return { kind: 'not-linked' };
   await removeMember(sql, personId);
   return { kind: 'left', personId };
 }
 
 function readCodeRoute(text: string): ReplyRoute {
-  return fromCheckedJson(ReplyRoute, text, 'route of a link code');
+  return decodeCheckedJson(ReplyRoute, text, 'route of a link code');
 }
 
 type LinkRow = Row<'person_link', 'person_id' | 'link_id' | 'by_owner'>;
 
-/** A code of `/link`. Its routes are JSON. */
-type Code = Row<'link_code'>;
+/** A link code, with its routes as JSON. */
+type LinkCode = Row<'link_code'>;
 
-const LINK_OF_KIND = statement(
+const LINK_OF_KIND = defineStatement(
   'select link_id from person_link where person_id = :personId and by_owner = :byOwner',
 ).rows<Pick<LinkRow, 'link_id'>>();
 
-const ADD_MEMBER = statement(`
+const ADD_MEMBER = defineStatement(`
   insert into person_link (person_id, link_id, by_owner, linked_at)
   values (:personId, :linkId, :byOwner, :now)`);
 
-const REMOVE_MEMBER = statement(
+const REMOVE_MEMBER = defineStatement(
   'delete from person_link where person_id = :personId returning link_id',
 ).rows<Pick<LinkRow, 'link_id'>>();
 
-/** Dissolves a link with one member left. */
-const DISSOLVE = statement(`
+/** Deletes a link with one member left. */
+const DISSOLVE = defineStatement(`
   delete from person_link where link_id = :linkId
     and (select count(*) from person_link where link_id = :linkId) = 1`);
 
-const FORGET_CODES = statement('delete from link_code where expires_at <= :now');
+const FORGET_CODES = defineStatement('delete from link_code where expires_at <= :now');
 
-const CODE = statement('select * from link_code where code = :code').rows<Code>();
+const CODE = defineStatement('select * from link_code where code = :code').rows<LinkCode>();
 
-const CODE_OF = statement('select * from link_code where creator_id = :personId').rows<Code>();
+const CODE_OF = defineStatement(
+  'select * from link_code where creator_id = :personId',
+).rows<LinkCode>();
 
-const MAKE_CODE = statement(`
+const MAKE_CODE = defineStatement(`
   insert into link_code (code, creator_id, creator_is_owner, creator_route, expires_at)
   values (:code, :personId, :isOwner, :route, :expiresAt)`);
 
-const CLAIM_CODE = statement(`
+const CLAIM_CODE = defineStatement(`
   update link_code set redeemer_id = :personId, redeemer_route = :route
   where code = :code and redeemer_id is null`);
 
-const USE_CODE = statement('delete from link_code where code = :code');
+const USE_CODE = defineStatement('delete from link_code where code = :code');

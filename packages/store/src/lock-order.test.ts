@@ -2,17 +2,17 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { HeartbeatEnd, HeartbeatOrder } from './heartbeat-runs.ts';
 import type { ClaimedTurn, Lease } from './rows.ts';
 import type { Store } from './store.ts';
-import { bothDatabases } from './testing/databases.ts';
-import { answer, message, part } from './testing/messages.ts';
+import { listBothDatabases } from './testing/databases.ts';
+import { createAnswer, createMessage, createPart } from './testing/messages.ts';
 
-/** How often each of the loops below runs. */
+/** How often each concurrent loop runs. */
 const ROUNDS = 60;
 const CHATS = ['c1', 'c2', 'c3'];
 const AGENTS = ['main', 'second'];
 const LANES = [...CHATS.map((chat) => `web:${chat}`), ...AGENTS.map((agent) => `beat:${agent}`)];
 
-// Not on SQLite, which has one writer at a time.
-for (const database of bothDatabases(inject('postgresUrl')).slice(1)) {
+// SQLite is left out, because it has one writer at a time.
+for (const database of listBothDatabases(inject('postgresUrl')).slice(1)) {
   describe.runIf(database.available)(`writers of many lanes on ${database.name}`, () => {
     let store: Store;
     beforeAll(async () => {
@@ -20,7 +20,7 @@ for (const database of bothDatabases(inject('postgresUrl')).slice(1)) {
     });
     afterAll(() => database.dispose());
 
-    it('[D02] [H01] never deadlock while heartbeats start and end, messages arrive, turns run, and leases are stolen and renewed', {
+    it('[D02] [H01] never deadlock while heartbeats start and end, messages arrive, turns run, and leases are taken and renewed', {
       timeout: 60_000,
     }, async () => {
       let made = 0;
@@ -37,14 +37,15 @@ for (const database of bothDatabases(inject('postgresUrl')).slice(1)) {
       };
       const endTurn = async (turn: ClaimedTurn, lease: Lease): Promise<unknown> => {
         if (!turn.conversationId.startsWith('beat:')) {
-          return store.lanes.commit(lease, answer(turn.turnId, ['x']), Date.now());
+          return store.lanes.commit(lease, createAnswer(turn.turnId, ['x']), Date.now());
         }
         const id = turn.messages[0]?.message.messageId ?? '';
         return store.heartbeats.commit(lease, alerting(id, turn.turnId), Date.now());
       };
       const work = (owner: string) => async () => {
         const conversationId = LANES[(made * 3) % LANES.length] ?? '';
-        // Half of the leases expire immediately and are taken from a worker that has not noticed.
+        // Half of the leases expire immediately and are taken from a worker that has not yet
+        // noticed.
         const leaseMs = made % 2 === 0 ? 0 : 1_000;
         const lane = { conversationId, owner, leaseMs };
         const started = await store.lanes.begin(lane, 'collect', newId('t'), Date.now());
@@ -56,9 +57,9 @@ for (const database of bothDatabases(inject('postgresUrl')).slice(1)) {
       const renew = (all: (leases: Lease[]) => Lease[]) => async () => {
         await store.lanes.renew(all([...held.values()]), 1_000);
       };
-      const accept = async () => void (await store.inbox.accept(message(newId('m'), chat())));
+      const accept = async () => void (await store.inbox.accept(createMessage(newId('m'), chat())));
       const stop = async () => {
-        await store.inbox.command(message(newId('m'), chat()), (command) => command.stop());
+        await store.inbox.command(createMessage(newId('m'), chat()), (command) => command.stop());
       };
       const loops = [
         ...AGENTS.flatMap((agent) => [begin(agent), begin(agent)]),
@@ -79,14 +80,14 @@ for (const database of bothDatabases(inject('postgresUrl')).slice(1)) {
 async function repeat(once: () => Promise<void>): Promise<void> {
   for (let round = 0; round < ROUNDS; round += 1) {
     await once();
-    // Lets the other loops run when there is nothing to do.
+    // Yields to the other loops when there is no work.
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
 
 function orderOf(id: string, agent: string, chatId: string): HeartbeatOrder {
   const lane = `beat:${agent}`;
-  const asked = message(id, chatId);
+  const asked = createMessage(id, chatId);
   const inLane = { ...asked.message, chat: { id: lane, type: 'direct' as const } };
   return {
     id,
@@ -97,19 +98,19 @@ function orderOf(id: string, agent: string, chatId: string): HeartbeatOrder {
   };
 }
 
-/** The alert is either sent immediately, or held for a moment and sent by `release`. */
+/** The alert is either sent immediately or held until `release` sends it. */
 function alerting(id: string, turnId: string): HeartbeatEnd {
   const isHeld = id.length % 2 === 0;
   return {
     id,
-    commit: answer(turnId, []),
+    commit: createAnswer(turnId, []),
     state: 'alerted',
     reason: null,
     alert: {
       text: 'a',
       fingerprint: 'f',
       entry: { role: 'assistant', content: 'a' },
-      parts: [part('a')],
+      parts: [createPart('a')],
       ...(isHeld && { heldUntil: Date.now() + 5 }),
     },
   };

@@ -1,7 +1,7 @@
 import { InboundMessage } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { matchChoice } from './match-choice.ts';
-import { answersQuestion } from './questions.ts';
+import { isAnswerToQuestion } from './questions.ts';
 
 const DRINKS = ['Green tea', 'Black tea', 'Coffee with milk'];
 const SEND = ['Yes, send it', 'No, keep it', 'Change the text first'];
@@ -21,8 +21,8 @@ describe('a message that arrives while a question is open', () => {
     [{ text: '/new' }, false],
     [{ text: '／new' }, false],
     [{ sender: { id: '2', name: 'Bo', isBot: false } }, false],
-  ])('[G02] with %j answers it: %s', (change, expected) => {
-    expect(answersQuestion(question, { message: said(change), receivedAt: 6 })).toBe(expected);
+  ])('[G02] answers an open question with %j: %s', (change, expected) => {
+    expect(isAnswerToQuestion(question, { message: said(change), receivedAt: 6 })).toBe(expected);
   });
 });
 
@@ -49,7 +49,7 @@ describe('a typed answer to a question with choices', () => {
     ['👎', SEND, 'No, keep it'],
     ['Да', ['Да, отправить', 'Нет'], 'Да, отправить'],
     ['1', ['10', '1', '5'], '1'],
-    // Ambiguous answers, or answers that mean something else.
+    // The following answers are ambiguous or mean something else.
     ['tea', DRINKS, null],
     ['both teas', DRINKS, null],
     ['no coffee', DRINKS, null],
@@ -62,7 +62,7 @@ describe('a typed answer to a question with choices', () => {
     ['yes', DRINKS, null],
     ['Water', DRINKS, null],
     ['🙂', DRINKS, null],
-  ])('[G02] %j of %j is %j', (text, choices, expected) => {
+  ])('[G02] matches %j among %j as %j', (text, choices, expected) => {
     expect(matchChoice(text, choices)).toBe(expected);
   });
 });

@@ -3,19 +3,21 @@ import { readYesOrNo, splitReplyWords } from '@parley/core';
 /**
  * Finds the choice that a typed answer refers to, if exactly one fits: by its number ("2", "the
  * second one"), by its text, by a plain yes or no that only one choice expresses, or by words that
- * occur together in only one choice. Null means that the text does not refer to any single choice.
+ * occur together in only one choice. Returns null if the text does not refer to exactly one choice.
  */
 export function matchChoice(text: string, choices: readonly string[]): string | null {
-  const words = splitReplyWords(keycapsAsNumbers(text));
+  const words = splitReplyWords(replaceKeycaps(text));
   if (words.length === 0) return null;
   const said = words.join(' ');
   const same = choices.filter((choice) => splitReplyWords(choice).join(' ') === said);
   if (same.length > 0) return same[0] ?? null;
-  return matchNumbered(words, choices) ?? yesOrNo(text, choices) ?? matchContained(words, choices);
+  return (
+    matchNumbered(words, choices) ?? matchYesOrNo(text, choices) ?? matchContained(words, choices)
+  );
 }
 
 /** `2️⃣` is a digit followed by a keycap mark. */
-function keycapsAsNumbers(text: string): string {
+function replaceKeycaps(text: string): string {
   return text.replace(/\ufe0f?\u20e3/g, ' ');
 }
 
@@ -104,7 +106,7 @@ const LAST: ReadonlySet<string> = new Set([
   'последний',
 ]);
 
-/** Filler words around a choice. */
+/** Filler words that may surround a choice. */
 const AROUND: ReadonlySet<string> = new Set(
   [
     "the a an one option number no. nr answer choice choose i i'd i'll want would like take prefer my is it that's let's go with for please thanks thank you pls",
@@ -126,24 +128,24 @@ function matchNumbered(words: readonly string[], choices: readonly string[]): st
 }
 
 /** Matches a plain yes or no if exactly one choice starts with one. */
-function yesOrNo(text: string, choices: readonly string[]): string | null {
+function matchYesOrNo(text: string, choices: readonly string[]): string | null {
   const meaning = readYesOrNo(text);
   if (meaning !== 'yes' && meaning !== 'no') return null;
-  return onlyOne(
+  return getOnlyMatch(
     choices.filter((choice) => readYesOrNo(splitReplyWords(choice)[0] ?? '') === meaning),
   );
 }
 
-/** Words that turn a choice into its opposite, or into more than one choice. */
+/** Words that reverse a choice or select more than one. */
 const CHANGING =
   /(?:^|\s)(?:not|no|don't|never|neither|none|both|or|and|but|except|instead|all|nicht|kein|keine|keinen|weder|beide|oder|und|aber|außer|alle|pas|ni|et|ou|mais|non|ne|y|o|pero|не|ни|и|или|но|оба|不|都|和|或)(?:\s|$)/;
 
-/** Matches if every meaningful word occurs in exactly one choice. */
+/** Matches if every significant word occurs in exactly one choice. */
 function matchContained(words: readonly string[], choices: readonly string[]): string | null {
   if (CHANGING.test(words.join(' '))) return null;
   const meant = words.filter((word) => !AROUND.has(word));
   if (meant.length === 0) return null;
-  return onlyOne(
+  return getOnlyMatch(
     choices.filter((choice) => {
       const own = new Set(splitReplyWords(choice));
       return meant.every((word) => own.has(word));
@@ -151,7 +153,7 @@ function matchContained(words: readonly string[], choices: readonly string[]): s
   );
 }
 
-function onlyOne(found: readonly string[]): string | null {
+function getOnlyMatch(found: readonly string[]): string | null {
   const [one, ...others] = found;
   return one === undefined || others.length > 0 ? null : one;
 }

@@ -1,7 +1,7 @@
-import { agentOfConversation, conversationOfAgent, withoutAgent } from '@parley/core';
-import { type Database, type Sql, statement, toJson } from './database.ts';
+import { getConversationAgent, removeAgentPrefix, toAgentConversation } from '@parley/core';
+import { type Database, defineStatement, encodeJson, type Sql } from './database.ts';
 
-/** An indexed memory: its file and origin, never its text. */
+/** The file and origin of an indexed memory, without its text. */
 export interface IndexedMemory {
   readonly file: string;
   readonly id: string;
@@ -17,16 +17,17 @@ export interface IndexedMemory {
 }
 
 /**
- * An agent's memory index (G14, F14). The files are authoritative; `rebuild` brings the index in
- * line with them.
+ * An agent's memory index (G14, F14). The files are authoritative; `rebuild` updates the index from
+ * them.
  */
-export type MemoryIndex = ReturnType<typeof memoryIndexRepository>;
+export type MemoryIndex = ReturnType<typeof createMemoryIndex>;
 
-export function memoryIndexRepository(database: Database, agent?: string) {
-  // Different agents' workspaces contain files with the same names.
+export function createMemoryIndex(database: Database, agent?: string) {
+  // The index adds the agent, because workspaces of different agents contain files with the same
+  // names.
   const stored = <Memory extends { readonly file: string }>(memory: Memory): Memory => ({
     ...memory,
-    file: conversationOfAgent(agent, memory.file),
+    file: toAgentConversation(agent, memory.file),
   });
   return {
     add: (memory: IndexedMemory): Promise<void> =>
@@ -40,57 +41,57 @@ export function memoryIndexRepository(database: Database, agent?: string) {
     /** Rebuilds the index entries of these files and keeps their usage counts. */
     rebuild: (memories: readonly IndexedMemory[], files: readonly string[]): Promise<void> =>
       database.write(async (sql) => {
-        const known = await usesOf(sql);
-        const ofAgent = files.map((file) => conversationOfAgent(agent, file));
-        sql.send(EMPTY, { files: toJson(ofAgent) });
+        const known = await readMemoryUses(sql);
+        const ofAgent = files.map((file) => toAgentConversation(agent, file));
+        sql.send(EMPTY, { files: encodeJson(ofAgent) });
         for (const memory of memories)
           sql.send(ADD, { ...stored(memory), uses: known.get(memory.id) ?? 0 });
       }),
 
-    /** Counts one use for each memory. A power cut may lose the latest ones. */
+    /** Counts one use for each memory; a power cut may lose the latest counts. */
     used: async (ids: readonly string[]): Promise<void> => {
-      if (ids.length > 0) await database.change('process', USED, { ids: toJson(ids) });
+      if (ids.length > 0) await database.change('process', USED, { ids: encodeJson(ids) });
     },
 
-    /** How often each memory was used; unused ones are left out. */
-    uses: () => database.read(usesOf),
+    /** Reads how often each memory was used; unused ones are left out. */
+    uses: () => database.read(readMemoryUses),
 
     list: (): Promise<readonly IndexedMemory[]> =>
       database.read(async (sql) =>
         (await sql.all(LIST))
-          .filter(({ file }) => agentOfConversation(file) === agent)
-          .map((memory) => ({ ...memory, file: withoutAgent(memory.file) })),
+          .filter(({ file }) => getConversationAgent(file) === agent)
+          .map((memory) => ({ ...memory, file: removeAgentPrefix(memory.file) })),
       ),
   };
 }
 
-async function usesOf(sql: Sql): Promise<ReadonlyMap<string, number>> {
+async function readMemoryUses(sql: Sql): Promise<ReadonlyMap<string, number>> {
   return new Map((await sql.all(USES)).map(({ id, uses }) => [id, uses]));
 }
 
-/** A memory that is already known stays unchanged. */
-const ADD = statement(`
+/** An indexed memory stays unchanged. */
+const ADD = defineStatement(`
   insert into memory_entry (file, id, type, scope, person, words, saved_on, channel, chat_id,
     message_id, uses)
   values (:file, :id, :type, :scope, :person, :words, :savedOn, :channel, :chatId, :messageId, :uses)
   on conflict (file, id) do nothing`);
 
-const REMOVE = statement('delete from memory_entry where file = :file and id = :id');
+const REMOVE = defineStatement('delete from memory_entry where file = :file and id = :id');
 
-const EMPTY = statement(
+const EMPTY = defineStatement(
   'delete from memory_entry where file in (select value from json_each(:files))',
 );
 
-const USED = statement(
+const USED = defineStatement(
   'update memory_entry set uses = uses + 1 where id in (select value from json_each(:ids))',
 );
 
-const USES = statement('select id, uses from memory_entry where uses > 0').rows<{
+const USES = defineStatement('select id, uses from memory_entry where uses > 0').rows<{
   readonly id: string;
   readonly uses: number;
 }>();
 
-const LIST = statement(`
+const LIST = defineStatement(`
   select file, id, type, scope, person, words, saved_on as "savedOn", channel, chat_id as "chatId",
     message_id as "messageId"
   from memory_entry order by file, id`).rows<IndexedMemory>();

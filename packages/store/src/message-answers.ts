@@ -1,30 +1,30 @@
 import type { MessageKey } from './conversations.ts';
 import { OF_CHAT } from './conversations.ts';
-import { type Database, type Sql, statement } from './database.ts';
+import { type Database, defineStatement, type Sql } from './database.ts';
 import { OUTBOX_COLUMNS, type PartRow, type PartState, readPart } from './outbox-parts.ts';
 import type { InboxOutcome } from './rows.ts';
 
 /** The outcome of a message, for a program that waits for its answer. */
 export interface MessageAnswer {
-  /** Null while it waits or its turn is running. */
+  /** Null while the message waits or its turn is running. */
   readonly outcome: InboxOutcome | null;
   /** Null until a turn has started. */
   readonly turnId: string | null;
   /**
-   * Whether its turn waits for a person. `parts` are then the questions and notices sent to its chat
-   * since the message.
+   * Whether the turn waits for a person; `parts` then contains the questions and notices sent to
+   * the chat since the message.
    */
   readonly isSuspended: boolean;
-  /** The usage its turn has had so far. */
+  /** The tokens that the turn has used so far. */
   readonly usage: AnswerUsage;
   readonly parts: readonly AnswerPart[];
-  /** For a command: the message in its chat whose turn is unfinished, if there is one. */
+  /** Set for a command: the message in its chat whose turn is unfinished, if there is one. */
   readonly pending: string | null;
 }
 
 /**
- * `at`: when it was put into the outbox, in ms. `isSent`: it was passed to its adapter, or given
- * up.
+ * A part of an answer; `at` is when it was put into the outbox, in ms. `isSent`: the part was
+ * passed to its adapter or given up.
  */
 export interface AnswerPart {
   readonly text: string;
@@ -38,10 +38,10 @@ export interface AnswerUsage {
   readonly cachedTokens: number;
 }
 
-/** Reads the tables `inbox`, `turn` and `outbox`. */
-export function messageAnswers(database: Database) {
+/** Reads the answers to messages from the tables `inbox`, `turn` and `outbox`. */
+export function createMessageAnswers(database: Database) {
   return {
-    /** Null if no such message is stored. */
+    /** Returns null if the message is not stored. */
     of: (key: MessageKey): Promise<MessageAnswer | null> =>
       database.read(async (sql) => {
         const row = await sql.get(MESSAGE, key);
@@ -82,14 +82,14 @@ interface AnsweredRow {
   readonly cachedTokens: number | null;
 }
 
-const MESSAGE = statement(`
+const MESSAGE = defineStatement(`
   select inbox.seq, inbox.outcome, inbox.received_at as "receivedAt", inbox.turn_id as "turnId",
     turn.awaits, turn.input_tokens as "inputTokens", turn.output_tokens as "outputTokens",
     turn.cached_tokens as "cachedTokens"
   from inbox left join turn on turn.id = inbox.turn_id
   where ${OF_CHAT} and message_id = :messageId`).rows<AnsweredRow>();
 
-const PENDING = statement(`
+const PENDING = defineStatement(`
   select message_id as "messageId" from inbox
   where ${OF_CHAT} and state = 'claimed' and turn_id is not null order by seq desc limit 1`).rows<{
   readonly messageId: string;
@@ -97,15 +97,15 @@ const PENDING = statement(`
 
 type StatedPart = PartRow & { readonly state: PartState; readonly at: number };
 
-const OF_TURN = statement(`
+const OF_TURN = defineStatement(`
   select ${OUTBOX_COLUMNS}, state, created_at as at from outbox
   where turn_id = :turnId and part_index is not null order by part_index`).rows<StatedPart>();
 
-const OF_COMMAND = statement(`
+const OF_COMMAND = defineStatement(`
   select ${OUTBOX_COLUMNS}, state, created_at as at from outbox where answers = :seq order by seq`).rows<StatedPart>();
 
-/** Questions belong to no turn, so they are not parts of its answer. */
-const SINCE = statement(`
+/** Questions belong to no turn, so they are not part of the turn's answer. */
+const SINCE = defineStatement(`
   select ${OUTBOX_COLUMNS}, state, created_at as at from outbox
   where ${OF_CHAT} and turn_id is null and answers is null and created_at >= :since
   order by seq`).rows<StatedPart>();

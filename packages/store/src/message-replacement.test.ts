@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { AdmittedMessage, TurnCommit } from './rows.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, hold, idsOf, message } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import { createAnswer, createMessage, listMessageIds, startTurn } from './testing/messages.ts';
 
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' };
 const LANE = 'web:c1';
@@ -11,7 +11,7 @@ const FILE = { kind: 'image', name: 'a.png', size: 3, ref: 'r' } as const;
 const BO = { id: 'u2', name: 'Bo', isBot: false };
 const BYTES = new Uint8Array([1, 2, 3]);
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`replacing a message on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -20,10 +20,10 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     afterAll(() => database.dispose());
 
     const replacing = (id: string, replaces: string, more: object = {}): AdmittedMessage => {
-      const admitted = message(id, 'c1', { at: 9 });
+      const admitted = createMessage(id, 'c1', { at: 9 });
       return { ...admitted, message: { ...admitted.message, replaces, ...more } };
     };
-    /** Returns the ids that a message has replaced; null if the store did not report any. */
+    /** Sends a message and returns the ids that it replaced; null if the store reported none. */
     const send = async (admitted: AdmittedMessage) => {
       let replaced: readonly string[] | null = null;
       const stored = await store.inbox.accept(admitted, 99, (ids) => {
@@ -32,13 +32,12 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       return { stored, replaced };
     };
     const turn = async (turnId: string, more: Partial<TurnCommit> = {}) => {
-      const lease = await hold(store);
-      const claimed = await claim(store, lease, turnId);
+      const { lease, turn: claimed } = await startTurn(store, turnId);
       const entries = [
-        { role: 'user' as const, content: `${idsOf(claimed)}?` },
-        { role: 'assistant' as const, content: `${idsOf(claimed)}!` },
+        { role: 'user' as const, content: `${listMessageIds(claimed)}?` },
+        { role: 'assistant' as const, content: `${listMessageIds(claimed)}!` },
       ];
-      await store.lanes.commit(lease, { ...answer(turnId, ['said']), entries, ...more }, 1);
+      await store.lanes.commit(lease, { ...createAnswer(turnId, ['said']), entries, ...more }, 1);
       await store.lanes.release(lease);
       for (let part = await next(); part !== undefined; part = await next()) {
         await store.outbox.markSending(part, 1);
@@ -53,9 +52,9 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       (await store.inbox.recent(CHAT, 9)).map((row) => [row.message.messageId, row.outcome]);
 
     it("[U08] removes the question and its answer from the model's history, and keeps their rows", async () => {
-      await store.inbox.accept(message('m0'));
+      await store.inbox.accept(createMessage('m0'));
       await turn('t0');
-      await store.inbox.accept(message('m1'));
+      await store.inbox.accept(createMessage('m1'));
       const usage = { model: 'm', inputTokens: 5, outputTokens: 5, costUsd: 1 };
       await turn('t1', { usage });
       expect(await remembered()).toEqual(['m0?', 'm0!', 'm1?', 'm1!']);
@@ -79,8 +78,8 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await remembered()).toEqual(['m0?', 'm0!', 'm2?', 'm2!']);
     });
 
-    it('[D01] [U08] happens once, however often the message is sent', async () => {
-      await store.inbox.accept(message('m1'));
+    it('[D01] [U08] replaces a message once, even if the replacement is sent several times', async () => {
+      await store.inbox.accept(createMessage('m1'));
       await turn('t1');
       const all = await Promise.all([1, 2, 3].map(() => send(replacing('m2', 'm1'))));
       expect(all.map(({ stored }) => stored).sort()).toEqual(['duplicate', 'duplicate', 'stored']);
@@ -91,8 +90,8 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await remembered()).toEqual(['m2?', 'm2!']);
     });
 
-    it('[U08] transfers its files, and stores their bytes once', async () => {
-      const first = message('m1');
+    it('[U08] transfers the files of the replaced message without storing their bytes again', async () => {
+      const first = createMessage('m1');
       const withFile = { ...first.message, attachments: [FILE] };
       await store.inbox.accept({ ...first, message: withFile, files: [BYTES] });
       await turn('t1');
@@ -104,28 +103,30 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await bytesOf('m1')).toBeUndefined();
     });
 
-    it("[D06] [U08] settles a failed turn's dead letter", async () => {
-      await store.inbox.accept(message('m1'));
+    it("[D06] [U08] settles the dead letter of the replaced message's failed turn", async () => {
+      await store.inbox.accept(createMessage('m1'));
       await turn('t1', { outcome: 'failed', reason: 'x' });
       expect(await store.deadLetters.openIds(['unanswered'], 0, 9)).toHaveLength(1);
       expect((await send(replacing('m2', 'm1'))).replaced).toContain('m1');
       expect(await store.deadLetters.openIds(['unanswered'], 0, 9)).toEqual([]);
     });
 
-    it('[G04] [U08] prevents the replaced plan from being run', async () => {
-      await store.inbox.accept(message('m1'));
+    it('[G04] [U08] prevents a replaced plan from being run', async () => {
+      await store.inbox.accept(createMessage('m1'));
       await turn('t1', { isPlan: true });
       expect((await send(replacing('m2', 'm1'))).replaced).toContain('m1');
-      const run = store.inbox.command(message('run'), (command) => command.runPlan('t1', 'go'));
+      const run = store.inbox.command(createMessage('run'), (command) =>
+        command.runPlan('t1', 'go'),
+      );
       expect(await run).toBe('none');
     });
 
-    it('[U08] does not bring back what a stopped turn had said', async () => {
-      await store.inbox.accept(message('m1'));
-      await claim(store, await hold(store), 't1');
-      await store.inbox.command(message('stop'), (command) => command.stop());
+    it('[U08] does not restore the partial answer of a stopped turn', async () => {
+      await store.inbox.accept(createMessage('m1'));
+      await startTurn(store, 't1');
+      await store.inbox.command(createMessage('stop'), (command) => command.stop());
       expect((await send(replacing('m2', 'm1'))).replaced).toEqual(['m1']);
-      const { entries, parts } = answer('t1', ['half']);
+      const { entries, parts } = createAnswer('t1', ['half']);
       const kept = { conversationId: LANE, turnId: 't1', entries, parts };
       expect(await store.turns.savePartialAnswer(kept, 5)).toBeNull();
       expect(await remembered()).toEqual([]);
@@ -139,18 +140,18 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         replacing('m2', 'm1', { sender: BO }),
       ],
       ['waits', async () => undefined],
-      ['is being answered', async () => claim(store, await hold(store), 't1')],
+      ['is being answered', async () => startTurn(store, 't1')],
       [
         'is not the newest',
         async () => {
           await turn('t1');
-          await store.inbox.accept(message('later'));
+          await store.inbox.accept(createMessage('later'));
         },
       ],
       [
         'was answered together with another one',
         async () => {
-          await store.inbox.accept(message('too'));
+          await store.inbox.accept(createMessage('too'));
           await turn('t1');
         },
         replacing('m2', 'too'),
@@ -158,19 +159,18 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       [
         'has an answer on its way',
         async () => {
-          const lease = await hold(store);
-          await claim(store, lease, 't1');
-          await store.lanes.commit(lease, answer('t1', ['half']), 1);
+          const { lease } = await startTurn(store, 't1');
+          await store.lanes.commit(lease, createAnswer('t1', ['half']), 1);
         },
       ],
       [
         'is followed by the words of another turn',
         async () => {
-          await claim(store, await hold(store), 't1');
-          await store.inbox.command(message('stop'), (command) => command.stop());
-          await store.inbox.accept(message('m3'));
+          await startTurn(store, 't1');
+          await store.inbox.command(createMessage('stop'), (command) => command.stop());
+          await store.inbox.accept(createMessage('m3'));
           await turn('t3');
-          const { entries } = answer('t1', ['half']);
+          const { entries } = createAnswer('t1', ['half']);
           const kept = { conversationId: LANE, turnId: 't1', entries, parts: [] };
           expect(await store.turns.savePartialAnswer(kept, 5)).toEqual([]);
         },
@@ -189,14 +189,13 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         'belongs to an earlier session',
         async () => {
           await turn('t1');
-          await store.inbox.command(message('new'), (command) => command.startSession());
+          await store.inbox.command(createMessage('new'), (command) => command.startSession());
         },
       ],
       [
         'has a sub-agent at work',
         async () => {
-          const lease = await hold(store);
-          await claim(store, lease, 't1');
+          const { lease } = await startTurn(store, 't1');
           const order = {
             turnId: 't1',
             title: 't',
@@ -209,13 +208,13 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
             { depth: 2, concurrent: 3 },
             0,
           );
-          await store.lanes.commit(lease, answer('t1', []), 1);
+          await store.lanes.commit(lease, createAnswer('t1', []), 1);
         },
       ],
     ])(
-      '[U08] leaves a message alone that %s, and treats the new one as ordinary',
+      '[U08] does not replace a message that %s, and treats the new one as ordinary',
       async (_case, before, sent = replacing('m2', 'm1')) => {
-        await store.inbox.accept(message('m1'));
+        await store.inbox.accept(createMessage('m1'));
         await before();
         const history = await store.transcript.recent(LANE, 0, 9);
         expect(await send(sent)).toEqual({ stored: 'stored', replaced: [] });

@@ -1,39 +1,37 @@
 import { InboundMessage } from '@parley/core';
 import { copyAttachments, insertAttachments } from './attachments.ts';
 import { OF_CHAT } from './conversations.ts';
-import { fromCheckedJson, type Sql, statement } from './database.ts';
+import { decodeCheckedJson, defineStatement, type Sql } from './database.ts';
 import type { AdmittedMessage, FileRef } from './rows.ts';
 import { BY_STOP } from './turns.ts';
 
 /**
- * A message that refers to an earlier one by the same sender, in the form to store, and what
- * happens to the earlier one.
+ * A message that refers to an earlier one by the same sender, in stored form, with the changes to
+ * the earlier one.
  */
-interface Replacement {
-  /** It refers to the earlier message only if it replaces it. */
+interface ReplacementRequest {
+  /** The message refers to the earlier one only if it replaces it. */
   readonly message: InboundMessage;
-  /** The `seq` of the earlier message if its files are transferred; otherwise null. */
+  /** The `seq` of the earlier message if its files are transferred; null otherwise. */
   readonly filesOf: number | null;
   /** Null if the earlier message stays and the new one is ordinary. */
   readonly replaced: { readonly seq: number; readonly turnId: string } | null;
 }
 
-/**
- * Decides whether a message replaces the one it refers to. The caller has locked the conversation.
- */
+/** Decides whether a message replaces an earlier one; the caller has locked the conversation. */
 export async function findReplaced(
   sql: Sql,
   { conversationId, message: { replaces = '', ...message } }: AdmittedMessage,
-): Promise<Replacement> {
+): Promise<ReplacementRequest> {
   const { channel, account, chat, sender } = message;
   const place = { channel, account, chatId: chat.id, messageId: replaces, conversationId };
   const row = chat.type === 'direct' ? await sql.get(EARLIER, place) : undefined;
-  const nothing: Replacement = { message, filesOf: null, replaced: null };
+  const nothing: ReplacementRequest = { message, filesOf: null, replaced: null };
   if (row === undefined) return nothing;
   const { seq, turnId } = row;
-  const earlier = fromCheckedJson(InboundMessage, row.message, `message ${seq} of the inbox`);
+  const earlier = decodeCheckedJson(InboundMessage, row.message, `message ${seq} of the inbox`);
   const { trigger, typed, attachments } = earlier;
-  // A message that started a plan is not a question that could be asked again.
+  // A message that started a plan is not a question, so it cannot be asked again.
   if (earlier.sender.id !== sender.id || trigger !== undefined || typed !== undefined) {
     return nothing;
   }
@@ -51,12 +49,12 @@ export async function findReplaced(
 }
 
 /**
- * Stores the files from the new message `seq`, and removes the earlier message and its answer from
- * the model's history. Their rows stay. Returns the ids of the replaced messages and parts.
+ * Stores the files of the new message `seq`, and removes the earlier message and its answer from
+ * the model's history; their rows stay. Returns the ids of the replaced messages and parts.
  */
 export async function replaceEarlier(
   sql: Sql,
-  { message, filesOf, replaced }: Replacement,
+  { message, filesOf, replaced }: ReplacementRequest,
   seq: number,
   { receivedAt: now, files }: { readonly receivedAt: number; readonly files: readonly FileRef[] },
 ): Promise<readonly string[]> {
@@ -72,9 +70,9 @@ export async function replaceEarlier(
   return [message.replaces, ...parts.map(({ id }) => id)];
 }
 
-// `isNewest`: the last turn of the session answered this message alone. Nothing but commands was
-// said since, and nothing of it is on its way, in a summary, or with a sub-agent.
-const EARLIER = statement(`
+// `isNewest`: the session's last turn answered only this message. Only commands may have been sent
+// since then, and no part of the answer may be in transit, in a summary, or with a sub-agent.
+const EARLIER = defineStatement(`
   select inbox.seq, inbox.message, inbox.turn_id as "turnId", case when
     turn.state <> 'running'
     and turn.session = (select session from conversation where id = :conversationId)
@@ -104,20 +102,20 @@ const EARLIER = statement(`
   readonly isNewest: 0 | 1;
 }>();
 
-const MARK = statement("update inbox set outcome = 'replaced' where seq = :seq");
+const MARK = defineStatement("update inbox set outcome = 'replaced' where seq = :seq");
 
-const LEAVE_HISTORY = statement('delete from transcript where turn_id = :turnId');
+const LEAVE_HISTORY = defineStatement('delete from transcript where turn_id = :turnId');
 
-// Prevents the partial answer of a stopped turn from entering the history later.
-const KEEP_NOTHING = statement(`
+// Prevents the history from receiving the partial answer of a stopped turn later.
+const KEEP_NOTHING = defineStatement(`
   update turn set reason = 'by /stop; replaced'
   where id = :turnId and state = 'stopped' and reason = :before`);
 
-const DROP_DEAD_LETTERS = statement(`
+const DROP_DEAD_LETTERS = defineStatement(`
   update dead_letter set settled = 'dropped', settled_at = :now
   where settled is null
     and subject in (select id from outbox where turn_id = :turnId union all select :turnId)`);
 
-const PARTS = statement('select id from outbox where turn_id = :turnId order by seq').rows<{
+const PARTS = defineStatement('select id from outbox where turn_id = :turnId order by seq').rows<{
   readonly id: string;
 }>();

@@ -2,13 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { type Database, dynamicStatement, parseStoreUrl } from './database.ts';
+import { type Database, defineDynamicStatement, parseStoreUrl } from './database.ts';
 import { MIGRATIONS, type Migration, migrate } from './migrate.ts';
 import { openStore } from './open-store.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
-import { bothDatabases, schemaOf } from './testing/databases.ts';
-import { message } from './testing/messages.ts';
+import { listBothDatabases, readSchema } from './testing/databases.ts';
+import { createMessage } from './testing/messages.ts';
 
 const known = MIGRATIONS.map(({ number, name }) => ({ number, name }));
 const NOTE: Migration = {
@@ -24,14 +24,14 @@ const BROKEN: Migration = {
 
 const clock = () => 0;
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of listBothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`migrations on ${database.name}`, () => {
     let raw: Database;
     beforeEach(async () => {
-      // Changes made here must not reach the database of another test.
+      // A bare database keeps these changes out of the database of other tests.
       await database.openBare();
       const store = await openStore({ url: database.url(), clock });
-      await store.inbox.accept(message('m1'));
+      await store.inbox.accept(createMessage('m1'));
       await store.close();
       const address = parseStoreUrl(database.url());
       raw = address.dialect === 'sqlite' ? openSqlite(address) : await openPostgres(address);
@@ -39,28 +39,28 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    it('are applied once, and data survives reopening', async () => {
+    it('applies each migration once and keeps data when the database is reopened', async () => {
       const again = await openStore({ url: database.url(), clock });
       expect(await again.inbox.waiting('web:c1')).toBe(1);
       await again.close();
       expect(await stepsOf(raw)).toEqual(known);
     });
 
-    it('keep the old state when one step fails, and the previous version of Parley still starts on it', async () => {
-      const before = await schemaOf(raw);
+    it('roll back when one step fails, and the previous version of Parley still starts on the database', async () => {
+      const before = await readSchema(raw);
       const migrating = migrate(raw, [...MIGRATIONS, NOTE, BROKEN], 'db', clock);
       await expect(migrating).rejects.toMatchObject({ code: 'store-failed' });
-      expect(await schemaOf(raw)).toEqual(before);
+      expect(await readSchema(raw)).toEqual(before);
       expect(await stepsOf(raw)).toEqual(known);
       const again = await openStore({ url: database.url(), clock });
       expect(await again.inbox.waiting('web:c1')).toBe(1);
       await again.close();
     });
 
-    it('keep the old state when the process is killed in the middle of a step', {
+    it('roll back when the process is killed in the middle of a step', {
       timeout: 60_000,
     }, async () => {
-      const before = await schemaOf(raw);
+      const before = await readSchema(raw);
       const child = spawnMigration(database.url(), '30');
       await said(child, 'migrating');
       await new Promise((wake) => setTimeout(wake, 700));
@@ -70,21 +70,23 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const again = await openStore({ url: database.url(), clock });
       expect(await again.inbox.waiting('web:c1')).toBe(1);
       await again.close();
-      expect(await schemaOf(raw)).toEqual(before);
+      expect(await readSchema(raw)).toEqual(before);
       expect(await stepsOf(raw)).toEqual(known);
     });
 
-    it('are applied once by four processes that start at the same time', {
+    it('applies each migration once when four processes start at the same time', {
       timeout: 60_000,
     }, async () => {
       const children = Array.from({ length: 4 }, () => spawnMigration(database.url()));
       await Promise.all(children.map((child) => said(child, 'migrated')));
-      const rows = await raw.read((sql) => sql.all(dynamicStatement('select text from mark')));
+      const rows = await raw.read((sql) =>
+        sql.all(defineDynamicStatement('select text from mark')),
+      );
       expect(rows).toEqual([{ text: 'once' }]);
       expect(await stepsOf(raw)).toEqual([...known, { number: 1_000_000, name: 'mark' }]);
     });
 
-    it('can be requested several times at once without interfering', async () => {
+    it('handle several simultaneous requests without interference', async () => {
       const starts = Array.from({ length: 4 }, () =>
         migrate(raw, [...MIGRATIONS, NOTE], 'db', clock),
       );
@@ -92,19 +94,19 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await stepsOf(raw)).toHaveLength(known.length + 1);
     });
 
-    it('refuse data from a newer version of Parley and change neither schema nor rows', async () => {
+    it('refuses data from a newer version of Parley without changing schema or rows', async () => {
       const future = "insert into parley_migration values (9999, 'future', '7.3.0', 0)";
-      await raw.change('power-cut', dynamicStatement(future));
-      const before = await schemaOf(raw);
+      await raw.change('power-cut', defineDynamicStatement(future));
+      const before = await readSchema(raw);
       const opening = openStore({ url: database.url(), clock });
       await expect(opening).rejects.toMatchObject({
         code: 'store-newer',
         retryable: false,
         message: expect.stringMatching(/written by Parley 7\.3\.0.*Update Parley, or use another/),
       });
-      expect(await schemaOf(raw)).toEqual(before);
+      expect(await readSchema(raw)).toEqual(before);
       const rows = await raw.read((sql) =>
-        sql.all(dynamicStatement('select message_id, state from inbox')),
+        sql.all(defineDynamicStatement('select message_id, state from inbox')),
       );
       expect(rows).toEqual([{ message_id: 'm1', state: 'waiting' }]);
     });
@@ -118,7 +120,7 @@ function spawnMigration(url: string, seconds = '0'): ChildProcess {
   });
 }
 
-/** Resolves when the process has written this text; rejects if it ends first. */
+/** Resolves when the child process has written this text; rejects if the process ends first. */
 async function said(child: ChildProcess, words: string): Promise<void> {
   let out = '';
   for await (const text of child.stdout?.setEncoding('utf8') ?? []) {
@@ -129,6 +131,6 @@ async function said(child: ChildProcess, words: string): Promise<void> {
 }
 
 function stepsOf(database: Database) {
-  const steps = dynamicStatement('select number, name from parley_migration order by number');
+  const steps = defineDynamicStatement('select number, name from parley_migration order by number');
   return database.read((sql) => sql.all(steps));
 }

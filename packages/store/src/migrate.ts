@@ -6,22 +6,24 @@ import type { Clock } from '@parley/core';
 import manifest from '../package.json' with { type: 'json' };
 import {
   type Database,
-  dynamicStatement,
+  defineDynamicStatement,
+  defineStatement,
   IN_MEMORY,
   type Sql,
   StoreError,
-  statement,
 } from './database.ts';
-import { MAKE_LEDGER, statementsOf } from './tables/statements.ts';
+import { listMigrationStatements, MAKE_LEDGER } from './tables/statements.ts';
 
-/** An arbitrary number that no other program on the same PostgreSQL is likely to lock. */
+/**
+ * An arbitrary lock number that no other program on the same PostgreSQL server is likely to use.
+ */
 const MIGRATION_LOCK = 7_275_395;
 
 /**
- * Brings the schema up to date in one transaction. If a step fails, or the process is killed
- * halfway, the database is unchanged and the previous version of Parley still starts on it. For a
- * database that this version does not know, throws StoreError `store-newer` or `store-older` and
- * changes nothing.
+ * Brings the schema up to date in one transaction. If a step fails or the process is killed, the
+ * database is unchanged and the previous version of Parley still starts on it. Throws StoreError
+ * `store-newer` or `store-older`, without changing anything, for a database with unknown
+ * migrations.
  */
 export async function migrate(
   database: Database,
@@ -31,19 +33,19 @@ export async function migrate(
 ): Promise<void> {
   if (database.dialect === 'postgres' && (await isUpToDate(database, migrations, name))) return;
   await database.writeUnlimited(async (sql) => {
-    await onlyOne(database, sql);
-    await makeLedger(sql);
+    await lockMigrations(database, sql);
+    await createMigrationTable(sql);
     const applied = await sql.all(APPLIED);
-    refuseUnknown(applied, migrations, name);
+    refuseUnknownMigration(applied, migrations, name);
     const done = new Set(applied.map(({ number }) => number));
     const missing = migrations.filter(({ number }) => !done.has(number));
-    await applySteps(database, sql, missing, clock());
+    await applyMigrations(database, sql, missing, clock());
   });
 }
 
 /**
- * Checked first, with the usual query timeout, because most starts find nothing to do. Throws the
- * same errors as `migrate`.
+ * Checks for pending migrations with the usual query timeout, because most starts find none. Throws
+ * the same errors as `migrate`.
  */
 export async function isUpToDate(
   database: Database,
@@ -53,27 +55,28 @@ export async function isUpToDate(
   return database.read(async (sql) => {
     if ((await sql.get(IS_THERE))?.there !== true) return false;
     const applied = await sql.all(APPLIED);
-    refuseUnknown(applied, migrations, name);
+    refuseUnknownMigration(applied, migrations, name);
     return applied.length === migrations.length;
   });
 }
 
-const IS_THERE = statement("select to_regclass('parley_migration') is not null as there").rows<{
+const IS_THERE = defineStatement(
+  "select to_regclass('parley_migration') is not null as there",
+).rows<{
   readonly there: boolean;
 }>();
 
 /**
- * Throws StoreError `store-missing` if a SQLite file that is known to have existed is gone or
- * empty.
+ * Throws StoreError `store-missing` if a SQLite file that has been used before is missing or empty.
  */
-export function refuseEmptyFile(path: string, name: string): void {
-  if (path !== IN_MEMORY && databaseFileSize(path) === 0) throw missingDatabaseError(name);
+export function refuseMissingFile(path: string, name: string): void {
+  if (path !== IN_MEMORY && getDatabaseFileSize(path) === 0) throw createMissingDatabaseError(name);
 }
 
-/** Like `refuseEmptyFile`, for a database on a server in which Parley has no tables. */
+/** Like `refuseMissingFile`, for a database on a server in which Parley has no tables. */
 export async function refuseEmptyServer(database: Database, name: string): Promise<void> {
   const row = await database.read((sql) => sql.get(IS_THERE));
-  if (row?.there !== true) throw missingDatabaseError(name);
+  if (row?.there !== true) throw createMissingDatabaseError(name);
 }
 
 /** Throws StoreError `store-not-empty` if Parley already has tables in the database on a server. */
@@ -86,7 +89,7 @@ export async function refuseUsedServer(database: Database, name: string): Promis
   );
 }
 
-function missingDatabaseError(name: string): StoreError {
+function createMissingDatabaseError(name: string): StoreError {
   return new StoreError(
     'store-missing',
     `${name} is empty or missing, but this data folder has been used with it before. Nothing was changed.`,
@@ -94,11 +97,11 @@ function missingDatabaseError(name: string): StoreError {
 }
 
 /** Creates the table that records the applied migrations. */
-export async function makeLedger(sql: Sql): Promise<void> {
+export async function createMigrationTable(sql: Sql): Promise<void> {
   await sql.run(MAKE_LEDGER_STATEMENT);
 }
 
-const MAKE_LEDGER_STATEMENT = dynamicStatement(MAKE_LEDGER);
+const MAKE_LEDGER_STATEMENT = defineDynamicStatement(MAKE_LEDGER);
 
 /** An applied migration. */
 interface AppliedStep {
@@ -106,13 +109,12 @@ interface AppliedStep {
   readonly parley_version: string;
 }
 
-/** Selects the migrations applied to a database. */
-const APPLIED = dynamicStatement(
+const APPLIED = defineDynamicStatement(
   'select number, parley_version from parley_migration order by number',
 ).rows<AppliedStep>();
 
-/** The newest applied migration that this version of Parley does not know. */
-export function newerStep(
+/** Finds the newest applied migration that is unknown to this version of Parley. */
+export function findNewerMigration(
   applied: readonly AppliedStep[],
   migrations: readonly Migration[],
 ): AppliedStep | null {
@@ -122,15 +124,15 @@ export function newerStep(
 }
 
 /**
- * Throws StoreError `store-newer` or `store-older` if a migration was applied that this version of
- * Parley does not know.
+ * Throws StoreError `store-newer` or `store-older` if an applied migration is unknown to this
+ * version of Parley.
  */
-export function refuseUnknown(
+export function refuseUnknownMigration(
   applied: readonly AppliedStep[],
   migrations: readonly Migration[],
   name: string,
 ): void {
-  const newer = newerStep(applied, migrations);
+  const newer = findNewerMigration(applied, migrations);
   if (newer !== null) {
     throw new StoreError(
       'store-newer',
@@ -148,49 +150,49 @@ export function refuseUnknown(
 }
 
 /**
- * Serializes the migrations of several processes. On PostgreSQL, the others wait for the first one,
- * however long it takes. On SQLite, the transaction is the lock.
+ * Serializes migrations by several processes. On PostgreSQL, other processes wait until the first
+ * one has finished; on SQLite, the transaction is the lock.
  */
-export async function onlyOne(database: Database, sql: Sql): Promise<void> {
+export async function lockMigrations(database: Database, sql: Sql): Promise<void> {
   if (database.dialect !== 'postgres') return;
-  await sql.run(dynamicStatement('set local lock_timeout = 0'));
-  // Without this, the server would finish the statement of a killed process first; available since
+  await sql.run(defineDynamicStatement('set local lock_timeout = 0'));
+  // Stops the server from finishing the statement of a killed process first; available since
   // version 14.
   await sql.run(
-    dynamicStatement(`select set_config(name, '1000', true) from pg_settings
+    defineDynamicStatement(`select set_config(name, '1000', true) from pg_settings
       where name = 'client_connection_check_interval'`),
   );
-  await sql.run(dynamicStatement(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`));
+  await sql.run(defineDynamicStatement(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`));
 }
 
 /** Applies migrations in order, in the caller's transaction. */
-export async function applySteps(
+export async function applyMigrations(
   database: Database,
   sql: Sql,
   steps: readonly Migration[],
   now: number,
 ): Promise<void> {
   for (const { number, name, statements } of steps) {
-    for (const text of statements(database.dialect)) await sql.run(dynamicStatement(text));
+    for (const text of statements(database.dialect)) await sql.run(defineDynamicStatement(text));
     await sql.run(APPLY, { number, name, version: manifest.version, now });
   }
 }
 
 const APPLY =
-  dynamicStatement(`insert into parley_migration (number, name, parley_version, applied_at)
+  defineDynamicStatement(`insert into parley_migration (number, name, parley_version, applied_at)
   values (:number, :name, :version, :now)`);
 
-/** One schema migration. Never edited once released: a change is another migration. */
+/** A schema migration, which is never edited once released. */
 export interface Migration {
   readonly number: number;
   readonly name: string;
-  /** The statements for one dialect. */
+  /** Builds the statements for one dialect. */
   readonly statements: (dialect: Database['dialect']) => readonly string[];
 }
 
 /**
- * All migrations in the order in which they are applied; their statements are with the tables. The
- * first one creates the tables from 0.1.0; lower numbers belong to earlier migrations.
+ * All migrations in the order in which they are applied; their statements are defined with the
+ * tables. The first one creates the tables of 0.1.0; lower numbers belong to earlier versions.
  */
 export const MIGRATIONS: readonly Migration[] = (
   [
@@ -209,57 +211,58 @@ export const MIGRATIONS: readonly Migration[] = (
 ).map(([number, name]) => ({
   number,
   name,
-  statements: (dialect) => statementsOf(number, dialect),
+  statements: (dialect) => listMigrationStatements(number, dialect),
 }));
 
-/** A log is usually a few megabytes. Copying a much larger one would delay startup. */
+/** A write-ahead log is usually a few megabytes; copying a much larger one would delay startup. */
 const LARGEST_LOG_BYTES = 64 * 1024 * 1024;
 
 /**
  * Reads the migrations applied to a SQLite file without writing to it or its side files. Opening it
- * normally would write, because SQLite recovers the log left by a killed process. Null if unknown
- * (no such file, not a database, a file system without links); then opening decides.
+ * normally would write, because SQLite recovers the log left by a killed process. Null if the
+ * migrations cannot be read (no such file, not a database, a file system without links); opening
+ * the file then decides.
  */
 export function readAppliedSteps(path: string): readonly AppliedStep[] | null {
   try {
-    if (databaseFileSize(path) === 0) return null;
-    const log = databaseFileSize(`${path}-wal`);
+    if (getDatabaseFileSize(path) === 0) return null;
+    const log = getDatabaseFileSize(`${path}-wal`);
     if (log > LARGEST_LOG_BYTES) return null;
-    return log === 0 ? withoutLog(path) : throughCopyOfLog(path);
+    return log === 0 ? readWithoutLog(path) : readThroughLogCopy(path);
   } catch {
-    // If something is wrong with the file, opening it fails too and reports the reason properly.
+    // If the file cannot be read, opening it fails too and reports the reason.
     return null;
   }
 }
 
-function databaseFileSize(path: string): number {
+function getDatabaseFileSize(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** The file is complete, so SQLite need neither lock it nor create side files. */
-function withoutLog(path: string): readonly AppliedStep[] {
+/** Without a log the file is complete, so SQLite need neither lock it nor create side files. */
+function readWithoutLog(path: string): readonly AppliedStep[] {
   const url = pathToFileURL(path);
   url.searchParams.set('immutable', '1');
-  return stepsIn(new DatabaseSync(url, { readOnly: true }));
+  return listAppliedSteps(new DatabaseSync(url, { readOnly: true }));
 }
 
 /**
  * SQLite finds the log by the file's name, so a copy of the log is read under a second name for the
  * same file.
  */
-function throughCopyOfLog(path: string): readonly AppliedStep[] {
+function readThroughLogCopy(path: string): readonly AppliedStep[] {
   const folder = mkdtempSync(join(dirname(path), '.look-'));
   try {
     const other = join(folder, basename(path));
     linkSync(path, other);
     copyFileSync(`${path}-wal`, `${other}-wal`);
-    return stepsIn(new DatabaseSync(other, { readOnly: true }));
+    return listAppliedSteps(new DatabaseSync(other, { readOnly: true }));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function stepsIn(sqlite: DatabaseSync): readonly AppliedStep[] {
+function listAppliedSteps(sqlite: DatabaseSync): readonly AppliedStep[] {
   try {
     const rows = sqlite.prepare('select number, parley_version from parley_migration').all();
     return rows.map((row) => ({

@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openStore } from './open-store.ts';
-import { message } from './testing/messages.ts';
+import { createMessage } from './testing/messages.ts';
 
 const clock = () => 0;
 
@@ -28,9 +28,9 @@ describe('opening a store', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('creates a folder and files that only their owner may use', async () => {
+  it('creates a folder and files that only their owner can access', async () => {
     const store = await open(`sqlite:${path}`);
-    await store.inbox.accept(message('m1'));
+    await store.inbox.accept(createMessage('m1'));
     expect(statSync(join(folder, 'data')).mode & 0o777).toBe(0o700);
     for (const file of [path, `${path}-wal`, `${path}-shm`]) {
       expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -47,7 +47,7 @@ describe('opening a store', () => {
 
   it('supports a store in memory for tests and tools', async () => {
     const store = await open('sqlite::memory:');
-    expect(await store.inbox.accept(message('m1'))).toBe('stored');
+    expect(await store.inbox.accept(createMessage('m1'))).toBe('stored');
     await store.close();
   });
 
@@ -56,7 +56,7 @@ describe('opening a store', () => {
     ['sqlite:relative/parley.db', 'not absolute'],
     ['postgres://user:hunter2@ho st/db', 'cannot be read'],
   ])(
-    'rejects the URL %s and says what to write, without repeating secrets',
+    'rejects the URL %s and explains the correct form, without repeating secrets',
     async (url, reason) => {
       const refused = await open(url).catch((error: unknown) => error);
       expect(refused).toMatchObject({
@@ -68,7 +68,7 @@ describe('opening a store', () => {
     },
   );
 
-  it('leaves a file unchanged that is not a database', async () => {
+  it('leaves a file unchanged if it is not a database', async () => {
     mkdirSync(join(folder, 'data'));
     writeFileSync(path, 'Dear diary, this is not a database at all. '.repeat(200));
     const before = digest(path);
@@ -79,9 +79,9 @@ describe('opening a store', () => {
     expect(digest(path)).toBe(before);
   });
 
-  it('notices damaged pages when it reads them', async () => {
+  it('reports damaged pages when it reads them', async () => {
     const store = await open(`sqlite:${path}`);
-    for (let i = 0; i < 50; i += 1) await store.inbox.accept(message(`m${i}`));
+    for (let i = 0; i < 50; i += 1) await store.inbox.accept(createMessage(`m${i}`));
     await store.close();
     const bytes = readFileSync(path);
     bytes.fill(0x5a, 4096);
@@ -96,7 +96,7 @@ describe('opening a store', () => {
     ['closed properly', (_sqlite: DatabaseSync) => path],
     ['of a killed process', copyOfKilled],
   ])(
-    'leaves the file of a newer Parley, %s, unchanged byte for byte, including side files',
+    'leaves a file from a newer Parley, %s, unchanged byte for byte, including side files',
     async (_how, left) => {
       await (await open(`sqlite:${path}`)).close();
       const newer = new DatabaseSync(path);
@@ -122,8 +122,8 @@ describe('opening a store', () => {
     });
   });
 
-  it('reports that PostgreSQL does not answer, without the password and as retryable', async () => {
-    // Nothing listens on port 1 of this machine.
+  it('reports a PostgreSQL server that does not answer as a retryable error, without the password', async () => {
+    // No server listens on port 1 of this machine.
     const failed = await open('postgres://parley:hunter2@127.0.0.1:1/parley').catch(
       (error: unknown) => error,
     );
@@ -138,12 +138,16 @@ describe('opening a store', () => {
     await store.close();
     await store.close();
     await expect(store.ping()).rejects.toMatchObject({ code: 'store-closed' });
-    await expect(store.inbox.accept(message('m1'))).rejects.toMatchObject({ code: 'store-closed' });
+    await expect(store.inbox.accept(createMessage('m1'))).rejects.toMatchObject({
+      code: 'store-closed',
+    });
   });
 
-  it('[D01] closes only after earlier requests are stored', async () => {
+  it('[D01] stores earlier requests before it closes', async () => {
     const store = await open(`sqlite:${path}`);
-    const accepting = Array.from({ length: 200 }, (_, i) => store.inbox.accept(message(`m${i}`)));
+    const accepting = Array.from({ length: 200 }, (_, i) =>
+      store.inbox.accept(createMessage(`m${i}`)),
+    );
     const counting = store.inbox.waiting('web:c1');
     await store.close();
     expect(new Set(await Promise.all(accepting))).toEqual(new Set(['stored']));
@@ -158,7 +162,7 @@ function digest(path: string): string {
   return createHash('sha256').update(readFileSync(path)).digest('hex');
 }
 
-/** Digests of all files beside a database. */
+/** Computes digests of all files beside a database. */
 function digests(path: string): Record<string, string> {
   const folder = dirname(path);
   return Object.fromEntries(readdirSync(folder).map((name) => [name, digest(join(folder, name))]));
@@ -168,7 +172,9 @@ function modesIn(folder: string): readonly number[] {
   return readdirSync(folder).map((name) => statSync(join(folder, name)).mode);
 }
 
-/** Copies the files as a kill would leave them: the last rows are only in the log. */
+/**
+ * Copies the database files as they are after a killed process: the last rows are only in the log.
+ */
 function copyOfKilled(sqlite: DatabaseSync): string {
   const path = sqlite.location() ?? '';
   const folder = join(dirname(path), 'killed');

@@ -1,40 +1,42 @@
 import { type Clock, type Logger, type NewId, silentLogger } from '@parley/core';
 import { parseStoreUrl } from './database.ts';
-import { filesFolderOf } from './files/folder-bytes.ts';
+import { getFilesFolder } from './files/folder-bytes.ts';
 import {
   MIGRATIONS,
   migrate,
   readAppliedSteps,
-  refuseEmptyFile,
   refuseEmptyServer,
-  refuseUnknown,
+  refuseMissingFile,
+  refuseUnknownMigration,
 } from './migrate.ts';
 import type { PostgresLimits } from './postgres/open-postgres.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
-import { type Store, storeOn } from './store.ts';
+import { createStore, type Store } from './store.ts';
 import type { StoreMark } from './store-mark.ts';
 import { type StateDeps, StoreState } from './store-state.ts';
-import { timedIds } from './timed-ids.ts';
+import { createTimedIds } from './timed-ids.ts';
 import { watchDatabase } from './watch-database.ts';
 
-/** The database address, the clock, and the id source (by default time and randomness). */
+/**
+ * Where the database is, and which clock and id source it uses (by default time and randomness).
+ */
 export interface StoreOptions extends PostgresLimits {
   /** `sqlite:/abs/parley.db`, `sqlite::memory:` or `postgres://…`. */
   readonly url: string;
   readonly clock: Clock;
-  /** For tests on PostgreSQL: a clock for leases that replaces the server's. */
+  /** A clock for leases that replaces the PostgreSQL server's clock in tests. */
   readonly sharedClock?: Clock;
-  /** For in-memory tests: a database that already has its tables, as serialized by SQLite. */
+  /** The content of an in-memory test database with its tables, as serialized by SQLite. */
   readonly content?: Uint8Array;
   readonly newId?: NewId;
-  /** How to handle a database that was rolled back; absent for commands. */
+  /** How to handle a database that was rolled back; absent for CLI commands. */
   readonly state?: StateOptions;
-  /** Logs outages; absent for a command, which simply fails. */
+  /** Logs outages; absent for CLI commands, which report the failure and exit. */
   readonly log?: Logger;
 }
 
 interface StateOptions extends Pick<StateDeps, 'forget' | 'onSetback'> {
-  /** The last known mark of this database; null if it is new as far as known. */
+  /** The last known mark of this database; null if the database has not been seen before. */
   readonly seen: StoreMark | null;
 }
 
@@ -47,9 +49,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const address = parseStoreUrl(options.url);
   const { name } = address;
   const isKnown = options.state !== undefined && options.state.seen !== null;
-  if (isKnown && address.dialect === 'sqlite') refuseEmptyFile(address.path, name);
+  if (isKnown && address.dialect === 'sqlite') refuseMissingFile(address.path, name);
   const seen = address.dialect === 'sqlite' ? (readAppliedSteps(address.path) ?? []) : [];
-  refuseUnknown(seen, MIGRATIONS, name);
+  refuseUnknownMigration(seen, MIGRATIONS, name);
   const database =
     address.dialect === 'sqlite'
       ? openSqlite({ ...address, content: options.content })
@@ -66,10 +68,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
   const watched = watchDatabase(database, address, options.log ?? silentLogger);
   const { clock, sharedClock = address.dialect === 'sqlite' ? clock : () => null } = options;
-  const newId = options.newId ?? timedIds(clock);
+  const newId = options.newId ?? createTimedIds(clock);
   const { seen: before = null, forget = [], onSetback = () => {} } = options.state ?? {};
   const state = new StoreState(watched, { clock, newId, forget, onSetback });
   if (before !== null) state.expect(before);
   watched.onConnect((write) => state.check(write));
-  return storeOn(watched, newId, { sharedClock, state, folder: filesFolderOf(address) });
+  return createStore(watched, newId, { sharedClock, state, folder: getFilesFolder(address) });
 }

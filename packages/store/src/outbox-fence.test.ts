@@ -1,20 +1,20 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { OutboxRepository } from './outbox.ts';
 import type { Store } from './store.ts';
-import { bothDatabases } from './testing/databases.ts';
-import { part } from './testing/messages.ts';
+import { listBothDatabases } from './testing/databases.ts';
+import { createPart } from './testing/messages.ts';
 
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' };
 const NAME = 'account:web/default';
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of listBothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`sending under a lease on ${database.name}`, () => {
     let store: Store;
     let old: OutboxRepository;
     beforeEach(async () => {
       store = await database.openEmpty();
       old = await holder('old', 0);
-      await store.outbox.enqueue([part('a'), part('b')], 0);
+      await store.outbox.enqueue([createPart('a'), createPart('b')], 0);
     });
     afterAll(() => database.dispose());
 
@@ -30,7 +30,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       return { id: next.part.id, state: next.state };
     };
 
-    it('[D09] marks parts while the lease is held', async () => {
+    it('[D09] marks parts as sending while the lease is held', async () => {
       const { id } = await first();
       expect(await old.markSending(id, 1)).toBe(true);
       expect(await old.markSending(id, 1)).toBe(false);
@@ -38,7 +38,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await first()).state).toBe('pending');
     });
 
-    it('[D16] marks the following part in the transaction of a receipt', async () => {
+    it('[D16] marks the next part as sending in the transaction that records a receipt', async () => {
       const [one, two] = await store.outbox.unfinished(CHAT, 9);
       const [a, b] = [one?.part.id ?? '', two?.part.id ?? ''];
       await old.markSending(a, 1);
@@ -50,7 +50,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.outbox.next(CHAT)).toBeNull();
     });
 
-    it('[D09] records a receipt after the lease is lost, and leaves the following part to the next holder', async () => {
+    it('[D09] records a receipt after the lease is lost, and leaves the next part to the new holder', async () => {
       const [one, two] = await store.outbox.unfinished(CHAT, 9);
       await old.markSending(one?.part.id ?? '', 1);
       await holder('new', 100);
@@ -61,7 +61,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[D09] starts nothing once another process has the lease', async () => {
+    it('[D09] starts no delivery once another process has the lease', async () => {
       const { id } = await first();
       await holder('new', 100);
       await expect(old.markSending(id, 101)).rejects.toMatchObject({ code: 'store-fenced' });
@@ -78,9 +78,9 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await expect(old.retryLater(id, { now: 0, afterMs: 0 }, 'x', 'free')).rejects.toMatchObject(
         refused,
       );
-      await expect(old.markFailed(id, 'unknown', 'x', 101, part('notice'))).rejects.toMatchObject(
-        refused,
-      );
+      await expect(
+        old.markFailed(id, 'unknown', 'x', 101, createPart('notice')),
+      ).rejects.toMatchObject(refused);
       await expect(old.takeOver(id)).rejects.toMatchObject({ code: 'store-fenced' });
       await next.markFailed(id, 'unknown', 'x', 102, null);
       expect(await store.outbox.recent(CHAT, 9)).toMatchObject([{ state: 'unknown' }, {}]);
@@ -92,11 +92,11 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await old.markSending('part_unknown', 1)).toBe(false);
     });
 
-    it('[D04] gives a part up once: repeating the call adds one notice', async () => {
+    it('[D04] adds one notice when giving up a part is reported twice', async () => {
       const { id } = await first();
       await old.markSending(id, 1);
-      await old.markFailed(id, 'failed', 'x', 2, part('notice'));
-      await old.markFailed(id, 'failed', 'x', 2, part('notice'));
+      await old.markFailed(id, 'failed', 'x', 2, createPart('notice'));
+      await old.markFailed(id, 'failed', 'x', 2, createPart('notice'));
       const texts = (await store.outbox.recent(CHAT, 9)).map((entry) => entry.part.body.text);
       expect(texts).toEqual(['a', 'b', 'notice']);
     });

@@ -1,61 +1,61 @@
 import { hash } from 'node:crypto';
 import { type NewId, type OutboundPart, PartExtras, RenderedPart, ReplyRoute } from '@parley/core';
-import { agentFileRow, INSERT_AGENT_FILE } from './agent-files.ts';
+import { INSERT_AGENT_FILE, toAgentFileRow } from './agent-files.ts';
 import type { ChatKey } from './conversations.ts';
 import { isTurnRunning, lockConversation, OF_CHAT } from './conversations.ts';
-import { fromCheckedJson, type Sql, statement, toJson } from './database.ts';
-import { keepNotice } from './group-context.ts';
+import { decodeCheckedJson, defineStatement, encodeJson, type Sql } from './database.ts';
+import { keepGroupNotice } from './group-context.ts';
 import type { NewPart, PartWithBytes } from './rows.ts';
-import { isTakenOverAt } from './taken-over.ts';
+import { isTakenOverCondition } from './taken-over.ts';
 
 /**
- * After a process has died, its `sending` rows become `pending` again or `unknown`, depending on
- * what the platform supports.
+ * When a process crashes, its `sending` rows become `pending` again or `unknown`, depending on the
+ * platform.
  */
 export type PartState = 'pending' | 'sending' | 'sent' | 'unknown' | 'failed';
 
-/** The first unfinished part for a chat, and when it may be tried. */
+/** The first unfinished part for a chat, and when it may be sent. */
 export interface DuePart {
   readonly part: OutboundPart;
   readonly state: 'pending' | 'sending';
   readonly attempts: number;
   readonly notBefore: number;
-  /** When it was delayed until `notBefore`, or stored; in ms. See `untilDue`. */
+  /** When the part was stored, or when its delay until `notBefore` began, in ms. */
   readonly waitsSince: number;
-  /** When it was last marked as sending, in ms; null if never. */
+  /** When the part was last marked as sending, in ms; null if never. */
   readonly sendingAt: number | null;
-  /** When it was first marked as sending, in ms; null or absent if never. */
+  /** When the part was first marked as sending, in ms; null or absent if never. */
   readonly triedAt?: number | null | undefined;
-  /** When it was put into the outbox, in ms. */
+  /** When the part was put into the outbox, in ms. */
   readonly createdAt: number;
-  /** The trace it belongs to. */
+  /** The trace that the part belongs to. */
   readonly trace?: string | undefined;
 }
 
-/** A part as shown in a history. */
+/** A part as shown in a chat's history. */
 export interface OutboxEntry {
   readonly part: OutboundPart;
   readonly state: PartState;
   readonly createdAt: number;
   readonly error: string | null;
-  /** The `seq` of the message that it answers without a turn, such as a command. */
+  /** The `seq` of a message that the part answers without a turn, such as a command. */
   readonly answers?: number;
-  /** Set if another message has replaced the one it answers. */
+  /** Set if the answered message has been replaced by another one. */
   readonly isReplaced?: true;
 }
 
 /** A message to a chat outside of a turn's answer. */
-export interface Post {
+export interface PostRequest {
   /** A second post with the same key has no effect. */
   readonly key: string;
-  /** All parts go to one chat. */
+  /** The parts of the post, which all go to one chat. */
   readonly parts: readonly [PartWithBytes, ...PartWithBytes[]];
   /**
-   * The turn that posts, and how many posts it may make; it must still be running. Absent if no
-   * turn posts.
+   * The turn that posts, and the maximum number of its posts; it must still be running. Absent if
+   * no turn posts.
    */
   readonly turn?: { readonly id: string; readonly most: number };
-  /** The answer, already sent, that the parts edit or delete. */
+  /** The sent answer that the parts edit or delete. */
   readonly changes?: { readonly partId: string; readonly how: PartChange };
 }
 
@@ -63,10 +63,10 @@ export interface Post {
 export type PartChange = 'edited' | 'deleted';
 
 /**
- * The outcome of a post. `known`: an earlier call with the same key has posted it to `chat`.
- * `over`: its turn was stopped, its conversation was restarted, or what it changes is gone.
- * `too-many`: its turn has posted enough. `taken-over`: a person leads that chat, so the agent
- * stays silent (U12).
+ * The outcome of a post. `known`: an earlier call with the same key has posted to `chat`. `over`:
+ * the turn was stopped, its conversation was restarted, or the message to change no longer exists.
+ * `too-many`: the turn has reached its limit of posts. `taken-over`: a person leads that chat, so
+ * the agent stays silent (U12).
  */
 export type PostResult =
   | { readonly kind: 'posted' | 'known'; readonly chat: ChatKey }
@@ -80,26 +80,26 @@ export interface AccountWork {
 }
 
 /**
- * Where parts come from, which identifies whose text they contain, so that `/forget` finds them
+ * The origin of parts, which identifies whose text they contain, so that `/forget` finds them
  * (G15): the people in the turn that they answer, the sender of the message that they answer (its
- * `seq`), nobody (a notice about another part, which only says why that part was not sent), or
- * those listed in `about`.
+ * `seq`), no person (a notice that only says why another part was not sent), or the people listed
+ * in `about`.
  */
-type Origin = Stored &
+type PartOrigin = StorageContext &
   (
     | { readonly turnId: string }
-    | { readonly turnId: null; readonly answers: number; readonly about?: About }
+    | { readonly turnId: null; readonly answers: number; readonly about?: MentionedIds }
     | { readonly turnId: null; readonly noticeOf: string }
-    | { readonly turnId: null; readonly about: About }
+    | { readonly turnId: null; readonly about: MentionedIds }
   );
 
 /**
  * Ids of turns and people (`telegram:42`) whose text or names a part contains; empty if there are
  * none.
  */
-export type About = readonly string[];
+export type MentionedIds = readonly string[];
 
-interface Stored {
+interface StorageContext {
   readonly now: number;
   readonly newId: NewId;
   readonly trace?: string | undefined;
@@ -111,18 +111,18 @@ const INSERT = `
   values (:id, :key, :turnId, :index, :noticeOf, :channel, :account, :chatId,
     :route, :body, 'pending', :now, :now, :now, :answers, :trace, :about, :hasButtons)`;
 
-const INSERT_PART = statement(INSERT);
+const INSERT_PART = defineStatement(INSERT);
 
-const INSERT_ONCE = statement(`${INSERT} on conflict do nothing`);
+const INSERT_ONCE = defineStatement(`${INSERT} on conflict do nothing`);
 
 /**
- * Appends parts to the outbox in the given order, inside the caller's transaction. Returns them as
- * they would be read from their rows.
+ * Appends parts to the outbox in the given order, inside the caller's transaction, and returns them
+ * as stored.
  */
 export function insertParts(
   sql: Sql,
   parts: readonly NewPart[],
-  origin: Origin,
+  origin: PartOrigin,
 ): readonly OutboundPart[] {
   const { turnId } = origin;
   const noticeOf = 'noticeOf' in origin ? origin.noticeOf : undefined;
@@ -131,14 +131,14 @@ export function insertParts(
   const answers = 'answers' in origin ? origin.answers : undefined;
   const by = { turnId, noticeOf, answers, about, now, trace };
   return parts.map(({ stored, notice, ...part }, index) => {
-    const row = newRow(part, origin.newId('part'), index, by);
+    const row = toPartRow(part, origin.newId('part'), index, by);
     sql.send(INSERT_PART, row);
     if (notice !== undefined) {
       const { channel, account, chatId } = part.route;
       const place = { channel, account, chatId, conversationId: notice.conversationId };
-      keepNotice(sql, place, { key: row.id, text: notice.text }, now);
+      keepGroupNotice(sql, place, { key: row.id, text: notice.text }, now);
     }
-    insertFile(sql, { ...part, ...(stored && { stored }) }, row.id, now);
+    insertPartFile(sql, { ...part, ...(stored && { stored }) }, row.id, now);
     return {
       ...part,
       id: row.id,
@@ -151,32 +151,32 @@ export function insertParts(
   });
 }
 
-/** Appends a part that belongs to no answer, under a given id; false if that id already exists. */
+/** Appends a part that belongs to no answer, under a given id; false if the id already exists. */
 async function insertPartOnce(
   sql: Sql,
   id: string,
   part: NewPart,
   by: RowOrigin,
 ): Promise<boolean> {
-  const isNew = (await sql.run(INSERT_ONCE, { ...newRow(part, id, 0, by), index: null })) > 0;
-  if (isNew) insertFile(sql, part, id, by.now);
+  const isNew = (await sql.run(INSERT_ONCE, { ...toPartRow(part, id, 0, by), index: null })) > 0;
+  if (isNew) insertPartFile(sql, part, id, by.now);
   return isNew;
 }
 
-function insertFile(sql: Sql, { file, stored }: NewPart, partId: string, now: number): void {
+function insertPartFile(sql: Sql, { file, stored }: NewPart, partId: string, now: number): void {
   if (file === undefined || stored === undefined) return;
-  sql.send(INSERT_AGENT_FILE, agentFileRow({ id: partId, partId, file, stored, now }));
+  sql.send(INSERT_AGENT_FILE, toAgentFileRow({ id: partId, partId, file, stored, now }));
 }
 
-interface RowOrigin extends Omit<Stored, 'newId'> {
+interface RowOrigin extends Omit<StorageContext, 'newId'> {
   readonly turnId: string | null;
   readonly noticeOf?: string | undefined;
   readonly answers?: number | undefined;
-  readonly about?: About | undefined;
+  readonly about?: MentionedIds | undefined;
 }
 
-/** The row for a part waiting to be sent. */
-function newRow(
+/** Builds the row for a part waiting to be sent. */
+function toPartRow(
   { route, body, buttons, file, act }: NewPart,
   id: string,
   index: number,
@@ -184,15 +184,15 @@ function newRow(
 ) {
   return {
     id,
-    key: idempotencyKeyOf(id),
+    key: toIdempotencyKey(id),
     turnId,
     index: turnId === null ? null : index,
     noticeOf: noticeOf ?? null,
     channel: route.channel,
     account: route.account,
     chatId: route.chatId,
-    route: toJson(route),
-    body: toJson({ ...body, buttons, file, act }),
+    route: encodeJson(route),
+    body: encodeJson({ ...body, buttons, file, act }),
     now,
     answers: answers ?? null,
     trace: trace ?? null,
@@ -202,26 +202,26 @@ function newRow(
 }
 
 /**
- * A part's idempotency key, derived from its id. It has 22 characters, because Discord's nonce, the
- * shortest on any platform, allows 25. Collisions among 132 hash bits do not occur in practice.
+ * Derives a part's idempotency key from its id. The key has 22 characters, because Discord's nonce,
+ * the shortest on any platform, allows 25. Collisions among 132 hash bits do not occur in practice.
  */
-function idempotencyKeyOf(partId: string): string {
+function toIdempotencyKey(partId: string): string {
   return hash('sha256', partId, 'base64url').slice(0, 22);
 }
 
-/** Appends a post's parts to the outbox, unless its key was already used. */
+/** Appends a post's parts to the outbox unless its key was already used. */
 export async function postParts(
   sql: Sql,
-  { key, turn, changes }: Pick<Post, 'key' | 'turn' | 'changes'>,
+  { key, turn, changes }: Pick<PostRequest, 'key' | 'turn' | 'changes'>,
   parts: readonly NewPart[],
   now: number,
 ): Promise<PostResult> {
   if (turn !== undefined) {
-    // A stop also locks the conversation, so nothing is posted after a `/stop`.
+    // A stop locks the conversation as well, so a turn cannot post after `/stop`.
     const lane = await sql.get(LANE_OF, { turnId: turn.id });
     if (lane !== undefined) await lockConversation(sql, lane.conversation_id);
   }
-  const known = await postedUnder(sql, key);
+  const known = await findPostedChat(sql, key);
   if (known !== null) return { kind: 'known', chat: known };
   if (turn !== undefined) {
     if (!(await isTurnRunning(sql, turn.id))) return { kind: 'over' };
@@ -229,24 +229,25 @@ export async function postParts(
     if ((posted?.count ?? 0) >= turn.most) return { kind: 'too-many' };
     if (await isLedByPerson(sql, parts, now)) return { kind: 'taken-over' };
   }
-  // In the same transaction, so that nobody can press a button on a text that is about to change.
-  if (changes !== undefined && !(await markChanged(sql, changes))) return { kind: 'over' };
+  // The message is marked in the same transaction, so that a button cannot be pressed on a text
+  // that is about to change.
+  if (changes !== undefined && !(await markMessageChanged(sql, changes))) return { kind: 'over' };
   const [first, ...others] = parts;
   if (first === undefined) throw new TypeError('A post has no part');
   const by = { turnId: turn?.id ?? null, now };
   const { channel, account, chatId } = first.route;
-  // Another process posted with the same key at the same moment, perhaps to another chat.
-  if (!(await insertPartOnce(sql, partIdOf(key, 0), first, by))) {
-    const chat = await postedUnder(sql, key);
+  // Another process may have posted with the same key at the same moment, perhaps to another chat.
+  if (!(await insertPartOnce(sql, toPostedPartId(key, 0), first, by))) {
+    const chat = await findPostedChat(sql, key);
     return { kind: 'known', chat: chat ?? { channel, account, chatId } };
   }
   for (const [nth, part] of others.entries()) {
-    await insertPartOnce(sql, partIdOf(key, nth + 1), part, by);
+    await insertPartOnce(sql, toPostedPartId(key, nth + 1), part, by);
   }
   return { kind: 'posted', chat: { channel, account, chatId } };
 }
 
-/** Whether a person leads the conversation in the chat that the parts go to. */
+/** Whether a person leads the conversation in the parts' chat. */
 async function isLedByPerson(sql: Sql, parts: readonly NewPart[], now: number): Promise<boolean> {
   const [first] = parts;
   if (first === undefined) return false;
@@ -254,55 +255,56 @@ async function isLedByPerson(sql: Sql, parts: readonly NewPart[], now: number): 
   return (await sql.get(LED_THERE, { channel, account, chatId, thread, now })) !== undefined;
 }
 
-// Only a few conversations are led by a person, and they have their own index.
-const LED_THERE = statement(`
+// Only a few conversations are led by a person, and an index covers them.
+const LED_THERE = defineStatement(`
   select conversation.id from conversation
-  where taken_over_until is not null and ${isTakenOverAt('cast(:now as bigint)', 'conversation')}
+  where taken_over_until is not null and ${isTakenOverCondition('cast(:now as bigint)', 'conversation')}
     and exists (select 1 from inbox where inbox.conversation_id = conversation.id and ${OF_CHAT}
       and coalesce(/*pg cast(*/inbox.route/*pg  as json)*/ ->> 'threadId', '') = :thread)
   limit 1`).rows<{ readonly id: string }>();
 
 const PREFIX = 'post:';
 
-function partIdOf(key: string, nth: number): string {
+function toPostedPartId(key: string, nth: number): string {
   return `${PREFIX}${key}.${nth}`;
 }
 
-async function postedUnder(sql: Sql, key: string): Promise<ChatKey | null> {
-  return (await sql.get(CHAT_OF, { id: partIdOf(key, 0) })) ?? null;
+async function findPostedChat(sql: Sql, key: string): Promise<ChatKey | null> {
+  return (await sql.get(CHAT_OF, { id: toPostedPartId(key, 0) })) ?? null;
 }
 
-/** False if it is no longer a sent answer. */
-async function markChanged(sql: Sql, changes: NonNullable<Post['changes']>): Promise<boolean> {
+/** False if the part is no longer a sent answer. */
+async function markMessageChanged(
+  sql: Sql,
+  changes: NonNullable<PostRequest['changes']>,
+): Promise<boolean> {
   return (await sql.run(MARK_CHANGED, changes)) > 0;
 }
 
-const MARK_CHANGED = statement(`
+const MARK_CHANGED = defineStatement(`
   update outbox set changed = :how
   where id = :partId and state = 'sent' and part_index is not null
     and (changed is null or changed <> 'deleted')`);
 
-const LANE_OF = statement('select conversation_id from turn where id = :turnId').rows<{
+const LANE_OF = defineStatement('select conversation_id from turn where id = :turnId').rows<{
   readonly conversation_id: string;
 }>();
 
-const CHAT_OF = statement(
+const CHAT_OF = defineStatement(
   'select channel, account, chat_id as "chatId" from outbox where id = :id',
 ).rows<ChatKey>();
 
-// Posts have no index, because only parts of an answer replace streamed text. The first part counts
-// for its whole post.
-const COUNT_POSTS = statement(`
+// The parts of a post have no part index, because only parts of an answer replace streamed text.
+// Only the first part of each post is counted.
+const COUNT_POSTS = defineStatement(`
   select count(*) as count from outbox
   where turn_id = :turnId and part_index is null and id like :posts`).rows<{
   readonly count: number;
 }>();
 
-/** The columns of an `OutboundPart`. */
 export const OUTBOX_COLUMNS =
   'outbox.id, idempotency_key, outbox.turn_id, part_index, notice_of, route, body';
 
-/** A row of a query for `OUTBOX_COLUMNS`. */
 export interface PartRow {
   readonly id: string;
   readonly idempotency_key: string;
@@ -316,9 +318,9 @@ export interface PartRow {
 /** The content stored in the column `body`. */
 const Body = RenderedPart.extend(PartExtras.shape);
 
-/** Converts a stored part to the form that adapters use. Throws StoreError `store-damaged`. */
+/** Converts a stored part to the type that adapters use; throws StoreError `store-damaged`. */
 export function readPart(row: PartRow): OutboundPart {
-  const { text, plain, ...extras } = fromCheckedJson(Body, row.body, `text of part ${row.id}`);
+  const { text, plain, ...extras } = decodeCheckedJson(Body, row.body, `text of part ${row.id}`);
   return {
     id: row.id,
     idempotencyKey: row.idempotency_key,
@@ -326,19 +328,19 @@ export function readPart(row: PartRow): OutboundPart {
     turnId: row.part_index === null ? null : row.turn_id,
     index: row.part_index,
     ...(row.notice_of === null ? {} : { noticeOf: row.notice_of }),
-    route: fromCheckedJson(ReplyRoute, row.route, `route of part ${row.id}`),
+    route: decodeCheckedJson(ReplyRoute, row.route, `route of part ${row.id}`),
     body: { text, plain },
     ...extras,
   };
 }
 
-/** A delay of a part: its end in ms, and the reason. */
+/** A delay of a part: the end of the delay in ms, and the reason. */
 export interface PartRetry {
   readonly until: number;
   readonly reason: string;
 }
 
-/** A part's delays, with their reasons. */
+/** Parses a part's delays with their reasons. */
 export function readRetries(retries: string | null): readonly PartRetry[] {
   return (retries ?? '').split('\n').flatMap((line) => {
     const [, until, reason] = /^(\d+) (.*)$/.exec(line) ?? [];

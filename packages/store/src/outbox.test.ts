@@ -1,14 +1,14 @@
 import type { FreshParts } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { untilDue } from './due.ts';
+import { computeRemainingDelay } from './due.ts';
 import type { Store } from './store.ts';
-import { bothDatabases } from './testing/databases.ts';
-import { claim, hold, message, part, routeTo } from './testing/messages.ts';
+import { listBothDatabases } from './testing/databases.ts';
+import { createMessage, createPart, createRouteTo, startTurn } from './testing/messages.ts';
 
 const C1 = { channel: 'web', account: 'default', chatId: 'c1' };
 const C2 = { ...C1, chatId: 'c2' };
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of listBothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`the outbox on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -26,8 +26,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     }
 
     it("[D04] returns a chat's parts in storage order, one after another", async () => {
-      await store.outbox.enqueue([part('a'), part('b')], 0);
-      await store.outbox.enqueue([part('other', 'c2'), part('c')], 0);
+      await store.outbox.enqueue([createPart('a'), createPart('b')], 0);
+      await store.outbox.enqueue([createPart('other', 'c2'), createPart('c')], 0);
       const sent: (string | null)[] = [];
       for (let i = 0; i < 3; i += 1) {
         sent.push(await nextText());
@@ -39,7 +39,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
 
     it('[D04] lets no part overtake one that is being sent or delayed', async () => {
-      await store.outbox.enqueue([part('a'), part('b')], 0);
+      await store.outbox.enqueue([createPart('a'), createPart('b')], 0);
       const id = await sending();
       expect(await store.outbox.next(C1)).toMatchObject({ state: 'sending', part: { id } });
       await store.outbox.retryLater(id, { now: 1_000, afterMs: 4_000 }, 'slow down', 'counts');
@@ -51,8 +51,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
     });
 
-    it('[D04] refuses to send a part before an earlier one for its chat that the sender does not know', async () => {
-      await store.outbox.enqueue([part('a'), part('b'), part('other', 'c2')], 0);
+    it('[D04] refuses to send a part before an earlier one for its chat, even if the sender does not know about the earlier one', async () => {
+      await store.outbox.enqueue([createPart('a'), createPart('b'), createPart('other', 'c2')], 0);
       const [a, b] = await store.outbox.unfinished(C1, 2);
       expect(await store.outbox.markSending(b?.part.id ?? '', 1)).toBe(false);
       expect(await store.outbox.markSending(a?.part.id ?? '', 1)).toBe(true);
@@ -63,11 +63,13 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
 
     it('[D16] returns the parts of a commit as a read would find them', async () => {
-      await store.inbox.accept(message('m1'));
-      const lease = await hold(store);
-      const { turnId } = await claim(store, lease, 't1');
+      await store.inbox.accept(createMessage('m1'));
+      const {
+        lease,
+        turn: { turnId },
+      } = await startTurn(store, 't1');
       const buttons = [{ label: 'Yes', data: '/yes' }];
-      const parts = [part('one'), { ...part('two'), buttons }];
+      const parts = [createPart('one'), { ...createPart('two'), buttons }];
       const said = { turnId, outcome: 'answered', entries: [], parts, usage: null } as const;
       let fresh: FreshParts | undefined;
       await store.lanes.commit(lease, { ...said, trace: 'trace-1' }, 7, (stored) => {
@@ -80,8 +82,11 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       );
     });
 
-    it('[D04] reports which messages had platform ids before a part was sent, and what is uncertain', async () => {
-      await store.outbox.enqueue([part('before', 'c2'), part('lost'), part('sought')], 0);
+    it('[D04] reports which messages had platform ids before a part was sent, and which parts are uncertain', async () => {
+      await store.outbox.enqueue(
+        [createPart('before', 'c2'), createPart('lost'), createPart('sought')],
+        0,
+      );
       await store.outbox.markSent(await sending(C2), '41', 1);
       const lost = await sending();
       await store.outbox.markFailed(lost, 'unknown', 'killed', 1, null);
@@ -94,9 +99,23 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await store.outbox.before(sought)).known).toHaveLength(1);
     });
 
-    it('[D04] gives every part its own key that any platform accepts', async () => {
+    it('[D04] reports them for the chat of the part, however much others have written', async () => {
+      await store.outbox.enqueue([createPart('before'), createPart('sought')], 0);
+      await store.outbox.markSent(await sending(), '41', 1);
+      for (let nth = 1; nth <= 60; nth += 1) {
+        await store.outbox.enqueue([createPart('other', 'c2')], 0);
+        await store.outbox.markSent(await sending(C2), String(nth), 2);
+        await store.inbox.accept(createMessage(`m${nth}`, 'c2'));
+      }
+      const { known } = await store.outbox.before(await sending());
+      expect(known.filter(({ chatId }) => chatId === 'c1')).toEqual([
+        { chatId: 'c1', messageId: '41', direction: 'out', at: 1 },
+      ]);
+    });
+
+    it('[D04] gives every part a separate key that any platform accepts', async () => {
       await store.outbox.enqueue(
-        Array.from({ length: 20 }, () => part('same')),
+        Array.from({ length: 20 }, () => createPart('same')),
         0,
       );
       const entries = await store.outbox.recent(C1, 50);
@@ -106,7 +125,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
 
     it('[D04] lets only one gateway mark a part as sending', async () => {
-      await store.outbox.enqueue([part('a')], 0);
+      await store.outbox.enqueue([createPart('a')], 0);
       const id = (await store.outbox.next(C1))?.part.id ?? '';
       const marks = await Promise.all(
         Array.from({ length: 10 }, () => store.outbox.markSending(id, 1)),
@@ -122,7 +141,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       '[D05] delays a part no longer than intended when the clock is set back %s',
       async (_by, step) => {
         const then = 10 ** 12;
-        await store.outbox.enqueue([part('a')], then);
+        await store.outbox.enqueue([createPart('a')], then);
         await store.outbox.markSending((await store.outbox.next(C1))?.part.id ?? '', then);
         const found = async (now: number) =>
           (await store.outbox.chatsWithWork('web', 'default', now, 9)).length +
@@ -134,12 +153,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await found(then + 500)).toBe(2);
         expect(await found(then + step)).toBe(2);
         const due = await store.outbox.next(C1);
-        expect(due && [untilDue(due, then + 400), untilDue(due, then + step)]).toEqual([100, 0]);
+        expect(
+          due && [computeRemainingDelay(due, then + 400), computeRemainingDelay(due, then + step)],
+        ).toEqual([100, 0]);
       },
     );
 
-    it('counts only the attempts that were the part’s own fault', async () => {
-      await store.outbox.enqueue([part('a')], 0);
+    it('counts only attempts that failed because of the part', async () => {
+      await store.outbox.enqueue([createPart('a')], 0);
       await store.outbox.retryLater(await sending(), { now: 1, afterMs: 0 }, 'rate', 'free');
       await store.outbox.retryLater(
         await sending(),
@@ -152,8 +173,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
 
     it('[D04] gives up a part and reports it at the end of the chat', async () => {
-      await store.outbox.enqueue([part('a'), part('b'), part('c')], 0);
-      await store.outbox.markFailed(await sending(), 'unknown', 'no answer', 2, part('notice'));
+      await store.outbox.enqueue([createPart('a'), createPart('b'), createPart('c')], 0);
+      await store.outbox.markFailed(
+        await sending(),
+        'unknown',
+        'no answer',
+        2,
+        createPart('notice'),
+      );
       await store.outbox.markFailed(await sending(), 'failed', 'too long', 3, null);
       const entries = await store.outbox.recent(C1, 9);
       expect(entries.map((entry) => [entry.part.body.text, entry.state, entry.error])).toEqual([
@@ -166,7 +193,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
 
     it('accepts the same report twice, and rejects reports about a part that is not being sent', async () => {
-      await store.outbox.enqueue([part('a')], 0);
+      await store.outbox.enqueue([createPart('a')], 0);
       const pending = (await store.outbox.next(C1))?.part.id ?? '';
       await expect(store.outbox.markSent(pending, 'p1', 1)).rejects.toMatchObject({
         code: 'store-part-state',
@@ -174,20 +201,23 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const id = await sending();
       await store.outbox.markSent(id, 'p1', 2);
       await store.outbox.markSent(id, 'p1', 3);
-      await expect(store.outbox.markFailed(id, 'failed', 'no', 4, part('n'))).rejects.toMatchObject(
-        {
-          code: 'store-part-state',
-        },
-      );
+      await expect(
+        store.outbox.markFailed(id, 'failed', 'no', 4, createPart('n')),
+      ).rejects.toMatchObject({
+        code: 'store-part-state',
+      });
       expect(await store.outbox.counts()).toMatchObject({ sent: 1, failed: 0, pending: 0 });
     });
 
     it("finds an account's chats whose first unfinished part is due", async () => {
-      await store.outbox.enqueue([part('a', 'waits'), part('b', 'waits')], 0);
-      await store.outbox.enqueue([part('a', 'due'), part('b', 'due'), part('a', 'future')], 0);
-      await store.outbox.enqueue([part('a', 'done'), part('a', 'dead')], 0);
+      await store.outbox.enqueue([createPart('a', 'waits'), createPart('b', 'waits')], 0);
       await store.outbox.enqueue(
-        [{ ...part('a'), route: { ...routeTo('c1'), account: 'two' } }],
+        [createPart('a', 'due'), createPart('b', 'due'), createPart('a', 'future')],
+        0,
+      );
+      await store.outbox.enqueue([createPart('a', 'done'), createPart('a', 'dead')], 0);
+      await store.outbox.enqueue(
+        [{ ...createPart('a'), route: { ...createRouteTo('c1'), account: 'two' } }],
         0,
       );
       const waits = await sending({ ...C1, chatId: 'waits' });
@@ -212,14 +242,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         unknown: 0,
         failed: 0,
       });
-      await store.outbox.enqueue([part('a'), part('b'), part('c')], 0);
+      await store.outbox.enqueue([createPart('a'), createPart('b'), createPart('c')], 0);
       await store.outbox.markSent(await sending(), 'p', 1);
       await sending();
       expect(await store.outbox.counts()).toMatchObject({ pending: 1, sending: 1, sent: 1 });
     });
 
     it('lists the newest parts of a chat, oldest first', async () => {
-      await store.outbox.enqueue([part('a'), part('b'), part('c')], 7);
+      await store.outbox.enqueue([createPart('a'), createPart('b'), createPart('c')], 7);
       const entries = await store.outbox.recent(C1, 2);
       expect(entries.map((entry) => entry.part.body.text)).toEqual(['b', 'c']);
       expect(entries[0]).toMatchObject({ createdAt: 7, state: 'pending', error: null });

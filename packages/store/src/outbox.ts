@@ -2,90 +2,97 @@ import type { NewId } from '@parley/core';
 import { readBeforePart } from './before-part.ts';
 import type { ChatKey } from './conversations.ts';
 import { OF_CHAT } from './conversations.ts';
-import { type Database, type Sql, StoreError, statement } from './database.ts';
+import { type Database, defineStatement, type Sql, StoreError } from './database.ts';
 import { recordDeadPart } from './dead-letters.ts';
-import { isDue } from './due.ts';
+import { isDueCondition } from './due.ts';
 import type { StoredFiles } from './files/stored-files.ts';
 import {
-  type About,
   type AccountWork,
   type DuePart,
   insertParts,
+  type MentionedIds,
   OUTBOX_COLUMNS,
   type OutboxEntry,
   type PartRow,
   type PartState,
-  type Post,
+  type PostRequest,
   type PostResult,
   postParts,
   readPart,
 } from './outbox-parts.ts';
-import { type AnsweredChat, type OwnAnswer, ownAnswers } from './own-answers.ts';
+import { type AnsweredChat, listOwnAnswers, type OwnAnswer } from './own-answers.ts';
 import { HAS_LEASE, type NamedLease } from './processes.ts';
 import type { NewPart } from './rows.ts';
 
 /**
- * The durable handover between turn and delivery, table `outbox`. Commits insert rows; delivery
- * advances their state.
+ * The durable handover between turn and delivery, table `outbox`. Commits insert outbox rows;
+ * delivery advances their state.
  */
-export type OutboxRepository = ReturnType<typeof outboxUnder>;
+export type OutboxRepository = ReturnType<typeof createOutboxUnder>;
 
-export function outboxRepository(database: Database, newId: NewId, files: StoredFiles) {
+export function createOutboxRepository(database: Database, newId: NewId, files: StoredFiles) {
   return {
-    ...outboxUnder({ database, newId, files }, null),
+    ...createOutboxUnder({ database, newId, files }, null),
     /**
-     * The outbox for a process that sends under this lease. Once the lease is lost, nothing can be
-     * marked as sending (StoreError `store-fenced`), and nothing is decided about a part that the
-     * new lease holder took over.
+     * Creates the outbox for a process that sends under this lease. Once the lease is lost, no part
+     * can be marked as sending (StoreError `store-fenced`), and no outcome is recorded for a part
+     * that the new lease holder took over.
      */
-    under: (held: NamedLease) => outboxUnder({ database, newId, files }, held),
+    under: (held: NamedLease) => createOutboxUnder({ database, newId, files }, held),
   };
 }
 
-interface OutboxParts {
+interface OutboxDeps {
   readonly database: Database;
   readonly newId: NewId;
   readonly files: StoredFiles;
 }
 
-function outboxUnder({ database, newId, files }: OutboxParts, lease: NamedLease | null) {
-  return { ...deliveryOf(database, newId, lease), ...chatOperations(database, newId, files) };
+function createOutboxUnder({ database, newId, files }: OutboxDeps, lease: NamedLease | null) {
+  return {
+    ...createDeliveryOperations(database, newId, lease),
+    ...createChatOperations(database, newId, files),
+  };
 }
 
-/** The steps of delivering a part, fenced by the lease if there is one. */
-function deliveryOf(database: Database, newId: NewId, lease: NamedLease | null) {
+/** Operations for delivering a part, fenced by the lease if there is one. */
+function createDeliveryOperations(database: Database, newId: NewId, lease: NamedLease | null) {
   const epoch = lease?.epoch ?? null;
   const fence = { epoch, lease: lease?.name ?? null };
   return {
-    /** A chat's oldest unfinished part; null if everything has been sent. */
+    /** Returns a chat's oldest unfinished part; null if all parts have been sent. */
     next: async (chat: ChatKey): Promise<DuePart | null> =>
-      (await database.read((sql) => unfinished(sql, chat, 1)))[0] ?? null,
-    /** A chat's oldest unfinished parts in sending order, due or not. */
+      (await database.read((sql) => listUnfinishedParts(sql, chat, 1)))[0] ?? null,
+    /** Lists a chat's oldest unfinished parts in sending order, due or not. */
     unfinished: (chat: ChatKey, limit: number) =>
-      database.read((sql) => unfinished(sql, chat, limit)),
+      database.read((sql) => listUnfinishedParts(sql, chat, limit)),
 
     /**
-     * pending → sending; durable before the platform is called. False if the part is no longer
-     * pending, or an earlier part of its chat is unfinished.
+     * Moves a part from pending to sending, durably, before the platform is called. False if the
+     * part is no longer pending or an earlier part of its chat is unfinished.
      */
     markSending: async (partId: string, now: number): Promise<boolean> =>
       (await database.change('power-cut', MARK_SENDING, { partId, now, ...fence })) > 0 ||
-      isNotLost(database, lease),
-    /** Claims a part that a dead process left in `sending`; false if it is no longer there. */
+      confirmLease(database, lease),
+    /**
+     * Claims a part that a crashed process left in `sending`; false if the part is no longer in
+     * that state.
+     */
     takeOver: async (partId: string): Promise<boolean> =>
       (await database.change('power-cut', TAKE_OVER, { partId, ...fence })) > 0 ||
-      isNotLost(database, lease),
+      confirmLease(database, lease),
 
     /**
-     * What was known before this part was marked as sending, for finding it on the platform after a
-     * crash.
+     * Reads the state of the chat before this part was marked as sending, to find the part on the
+     * platform after a crash.
      */
     before: (partId: string) => database.read((sql) => readBeforePart(sql, partId)),
 
-    // If a power cut undoes a receipt, the part stays in `sending`, which counts as uncertain.
+    // If a power cut undoes the write of a receipt, the part stays in `sending`, which counts as
+    // uncertain.
     /**
-     * sending → sent, with the platform's id. In the same transaction, `following` goes from
-     * pending to sending. Returns whether it did.
+     * Moves a part from sending to sent, with the platform's id. In the same transaction,
+     * `following` is moved from pending to sending. Returns whether `following` was moved.
      */
     markSent: async (
       partId: string,
@@ -105,7 +112,10 @@ function deliveryOf(database: Database, newId: NewId, lease: NamedLease | null) 
       return false;
     },
 
-    /** sending → pending, delayed by `afterMs`; counts an attempt unless `free`. */
+    /**
+     * sending → pending, delayed by `afterMs`; counts an attempt unless `free`. A part whose text
+     * was removed meanwhile fails instead.
+     */
     retryLater: async (
       partId: string,
       { now, afterMs }: { readonly now: number; readonly afterMs: number },
@@ -121,8 +131,9 @@ function deliveryOf(database: Database, newId: NewId, lease: NamedLease | null) 
     },
 
     /**
-     * sending → failed or unknown, permanently. `notice`, if any, is appended to the chat's outbox.
-     * With scope `answer`, the waiting parts of the same answer fail with it, untried.
+     * Moves a part permanently from sending to failed or unknown. A `notice` is appended to the
+     * chat's outbox. With scope `answer`, the waiting parts of the same answer fail as well,
+     * without being tried.
      */
     markFailed: (
       partId: string,
@@ -146,22 +157,24 @@ function deliveryOf(database: Database, newId: NewId, lease: NamedLease | null) 
 }
 
 /** Operations on whole chats and accounts, open to any process. */
-function chatOperations(database: Database, newId: NewId, files: StoredFiles) {
+function createChatOperations(database: Database, newId: NewId, files: StoredFiles) {
   return {
     /**
-     * Adds parts that no turn wrote, such as notices. `about`: the people whose text or names they
-     * contain.
+     * Adds parts that no turn wrote, such as notices; `about` lists the people whose text or names
+     * they contain.
      */
-    enqueue: (parts: readonly NewPart[], now: number, about: About = []): Promise<void> =>
+    enqueue: (parts: readonly NewPart[], now: number, about: MentionedIds = []): Promise<void> =>
       database.write(
         async (sql) => void insertParts(sql, parts, { turnId: null, about, now, newId }),
       ),
     /** Adds parts for a chat that no turn is answering, once per key (D04, G16). */
-    post: ({ parts, ...post }: Post, now: number): Promise<PostResult> =>
+    post: ({ parts, ...post }: PostRequest, now: number): Promise<PostResult> =>
       files.withParts(parts, (stored) =>
         database.write((sql) => postParts(sql, post, stored, now)),
       ),
-    /** An account's chats with unfinished parts due at `now`, for the sweep and for startup. */
+    /**
+     * Lists an account's chats with unfinished parts due at `now`, for the sweep and for startup.
+     */
     chatsWithWork: (
       channel: string,
       account: string,
@@ -170,8 +183,8 @@ function chatOperations(database: Database, newId: NewId, files: StoredFiles) {
     ): Promise<readonly ChatKey[]> =>
       database.read((sql) => sql.all(CHATS_WITH_WORK, { channel, account, now, limit })),
     /**
-     * The accounts with parts to send or files to fetch, due at `now`: one query for all accounts
-     * of a gateway.
+     * Lists the accounts with parts to send or files to fetch, due at `now`, in one query for all
+     * accounts of a gateway.
      */
     accountsWithWork: (now: number): Promise<readonly AccountWork[]> =>
       database.read((sql) => sql.all(ACCOUNTS_WITH_WORK, { now })),
@@ -182,10 +195,10 @@ function chatOperations(database: Database, newId: NewId, files: StoredFiles) {
       for (const { state, count } of rows) counts[state] = count;
       return counts;
     },
-    /** The agent's newest `limit` messages in a chat of a conversation, newest first. */
+    /** Lists the agent's newest `limit` messages in a chat of a conversation, newest first. */
     ownAnswers: (chat: AnsweredChat, limit: number): Promise<readonly OwnAnswer[]> =>
-      database.read((sql) => ownAnswers(sql, chat, limit)),
-    /** The newest `limit` parts sent to a chat, oldest first; for the web history. */
+      database.read((sql) => listOwnAnswers(sql, chat, limit)),
+    /** Lists the newest `limit` parts sent to a chat, oldest first, for the web history. */
     recent: async (chat: ChatKey, limit: number): Promise<readonly OutboxEntry[]> => {
       const rows = await database.read((sql) => sql.all(RECENT, { ...chat, limit }));
       return rows.reverse().map((row) => ({
@@ -200,14 +213,15 @@ function chatOperations(database: Database, newId: NewId, files: StoredFiles) {
   };
 }
 
-// A literal, because a partial index is used only if the query contains its condition.
+// States are literals, because a partial index is used only if the query contains the index
+// condition.
 const UNFINISHED = "state in ('pending', 'sending')";
 
 /**
- * A chat's first unfinished parts, due or not, because nothing may overtake them. Without the hint,
- * SQLite scans all parts the chat ever had, using the index with the same columns.
+ * Finds a chat's first unfinished parts, due or not, because no part may overtake them. Without the
+ * hint, SQLite uses another index on the same columns and scans every part in the chat.
  */
-const FIRST = statement(`
+const FIRST = defineStatement(`
   select ${OUTBOX_COLUMNS}, state, attempts, not_before as "notBefore",
     updated_at as "waitsSince", sending_at as "sendingAt", tried_at as "triedAt",
     created_at as "createdAt", trace, exists (select 1 from outbox later
@@ -221,7 +235,7 @@ const FIRST = statement(`
     }
 >();
 
-async function unfinished(sql: Sql, chat: ChatKey, limit: number): Promise<DuePart[]> {
+async function listUnfinishedParts(sql: Sql, chat: ChatKey, limit: number): Promise<DuePart[]> {
   const rows = await sql.all(FIRST, { ...chat, limit });
   return rows.map((row) => {
     const { state, attempts, notBefore, waitsSince, sendingAt, triedAt, createdAt, trace } = row;
@@ -235,7 +249,7 @@ async function unfinished(sql: Sql, chat: ChatKey, limit: number): Promise<DuePa
 
 // Marks only the first part for its chat, because a process that received the part from its commit
 // does not know about earlier ones.
-const MARK_SENDING = statement(`
+const MARK_SENDING = defineStatement(`
   update outbox set state = 'sending', sender = :epoch, updated_at = :now,
     tried_at = coalesce(tried_at, :now), sending_at = :now
   where id = :partId and state = 'pending' and ${HAS_LEASE}
@@ -245,20 +259,21 @@ const MARK_SENDING = statement(`
         and earlier.seq < outbox.seq)`);
 
 /**
- * A part left in `sending` is assigned to this lease, so that its former holder decides nothing.
+ * Assigns a part left in `sending` to this lease, so that the former holder can no longer record
+ * its outcome.
  */
-const TAKE_OVER = statement(`
+const TAKE_OVER = defineStatement(`
   update outbox set sender = :epoch where id = :partId and state = 'sending' and ${HAS_LEASE}`);
 
-const HOLDER = statement(
+const HOLDER = defineStatement(
   'select owner from lease where name = :name and epoch = :epoch and owner is not null',
 ).rows<{ readonly owner: string }>();
 
 /**
- * Returns false if nothing was changed although the lease is held; otherwise throws StoreError
+ * Returns false if no row was changed although the lease is held; otherwise throws StoreError
  * `store-fenced`.
  */
-async function isNotLost(database: Database, lease: NamedLease | null): Promise<false> {
+async function confirmLease(database: Database, lease: NamedLease | null): Promise<false> {
   if (lease === null) return false;
   const { name, epoch } = lease;
   if ((await database.read((sql) => sql.get(HOLDER, { name, epoch }))) !== undefined) return false;
@@ -270,37 +285,35 @@ async function isNotLost(database: Database, lease: NamedLease | null): Promise<
 
 const WHILE_MINE = `where id = :partId and state = 'sending' and (sender = :epoch or :epoch is null)`;
 
-const SENT = statement(`
+const SENT = defineStatement(`
   update outbox set state = 'sent', platform_message_id = :messageId, error = null,
     updated_at = :now, sent_at = :now ${WHILE_MINE}`);
 
-/**
- * Stores at most about 4,000 characters of reasons, because the refusals during a long outage need
- * not all be stored.
- */
-const RETRY = statement(`
-  update outbox set state = 'pending', not_before = :notBefore, updated_at = :now, error = :error,
+/** Stores at most about 4,000 characters of reasons, enough to explain a long outage. */
+const RETRY = defineStatement(`
+  update outbox set state = case when changed = 'deleted' then 'failed' else 'pending' end,
+    not_before = :notBefore, updated_at = :now, error = :error,
     attempts = attempts + :attempts,
     retries = case when length(retries) > 4000 then retries else coalesce(retries, '') || :line end
   ${WHILE_MINE}`);
 
-const FAIL = statement(`
+const FAIL = defineStatement(`
   update outbox set state = :state, error = :error, updated_at = :now ${WHILE_MINE}`);
 
-const FAIL_REST = statement(`
+const FAIL_REST = defineStatement(`
   update outbox set state = 'failed', error = :error, updated_at = :now
   where state = 'pending' and turn_id = (select turn_id from outbox where id = :partId)
     and chat_id = (select chat_id from outbox where id = :partId)
   returning id`).rows<{ readonly id: string }>();
 
-const STATE = statement('select state from outbox where id = :partId').rows<{
+const STATE = defineStatement('select state from outbox where id = :partId').rows<{
   readonly state: PartState;
 }>();
 
 /**
- * A part that is not being sent may already be in the requested state, because the reply to a first
- * call was lost. Throws StoreError `store-part-state` if it is in another state or was taken over
- * under a later lease; then another process decides about it.
+ * The part may already be in the requested state, because the reply to an earlier call was lost.
+ * Throws StoreError `store-part-state` if the part is in another state or was taken over under a
+ * later lease.
  */
 async function requireState(sql: Sql, partId: string, state: PartState): Promise<void> {
   const row = await sql.get(STATE, { partId });
@@ -312,8 +325,8 @@ async function requireState(sql: Sql, partId: string, state: PartState): Promise
   );
 }
 
-/** A chat's newest parts, except those from before people deleted its conversation. */
-const RECENT = statement(`
+/** Selects a chat's newest parts, except those from before its conversation was deleted. */
+const RECENT = defineStatement(`
   select ${OUTBOX_COLUMNS}, state, created_at as "createdAt", error, answers, exists (select 1 from inbox
     where inbox.turn_id = outbox.turn_id and inbox.turn_id is not null
       and inbox.outcome = 'replaced') as replaced
@@ -328,24 +341,25 @@ const RECENT = statement(`
 >();
 
 /**
- * Chats whose first unfinished part is due. Only the first part counts, because no later one
- * overtakes it. The oldest part comes first, so that the limit never hides a chat forever.
+ * Selects chats whose first unfinished part is due. Only the first part counts, because no later
+ * part overtakes it. Chats with the oldest parts come first, so that the limit never hides a chat
+ * forever.
  */
-const CHATS_WITH_WORK = statement(`
+const CHATS_WITH_WORK = defineStatement(`
   select part.channel, part.account, part.chat_id as "chatId" from outbox part
   where part.channel = :channel and part.account = :account and part.${UNFINISHED}
-    and ${isDue('part')} and not exists (select 1 from outbox earlier
+    and ${isDueCondition('part')} and not exists (select 1 from outbox earlier
       where earlier.channel = part.channel and earlier.account = part.account
         and earlier.chat_id = part.chat_id and earlier.${UNFINISHED} and earlier.seq < part.seq)
   order by part.seq limit :limit`).rows<ChatKey>();
 
-const ACCOUNTS_WITH_WORK = statement(`
+const ACCOUNTS_WITH_WORK = defineStatement(`
   select 'parts' as kind, channel, account from outbox
-  where ${UNFINISHED} and ${isDue('outbox')} group by channel, account
+  where ${UNFINISHED} and ${isDueCondition('outbox')} group by channel, account
   union all select 'files', channel, account from attachment
-  where state = 'pending' and ${isDue('attachment')} group by channel, account`).rows<AccountWork>();
+  where state = 'pending' and ${isDueCondition('attachment')} group by channel, account`).rows<AccountWork>();
 
-const COUNTS = statement('select state, count(*) as count from outbox group by state').rows<{
+const COUNTS = defineStatement('select state, count(*) as count from outbox group by state').rows<{
   readonly state: PartState;
   readonly count: number;
 }>();

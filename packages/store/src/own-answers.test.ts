@@ -1,16 +1,22 @@
 import type { ReplyRoute } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { isPressOf, type PressableMessage } from './presses.ts';
+import { isPressOfMessage, type PressableMessage } from './presses.ts';
 import type { NewPart } from './rows.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, hold, message, part, routeTo } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import {
+  createAnswer,
+  createMessage,
+  createPart,
+  createRouteTo,
+  startTurn,
+} from './testing/messages.ts';
 
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' };
 const OWN = 'web:c1';
 const BUTTONS = [{ label: 'Approve', data: '/approve ABC234' }];
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`own messages on ${database.name}`, () => {
     let store: Store;
     let sent: number;
@@ -20,7 +26,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    /** Marks everything that waits for the chat as sent, with the ids p1, p2 … */
+    /** Marks all waiting parts of the chat as sent, with the ids p1, p2 … */
     const deliver = async () => {
       for (const { part: waiting } of await store.outbox.unfinished(CHAT, 99)) {
         sent += 1;
@@ -28,7 +34,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         await store.outbox.markSent(waiting.id, `p${sent}`, 2);
       }
     };
-    const own = async (conversationId = OWN, route: ReplyRoute = routeTo('c1')) =>
+    const own = async (conversationId = OWN, route: ReplyRoute = createRouteTo('c1')) =>
       (await store.outbox.ownAnswers({ conversationId, route }, 20)).map(
         ({ messageId }) => messageId,
       );
@@ -36,30 +42,33 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       turnId: string,
       { conversationId = OWN, threadId = undefined as string | undefined, failed = false } = {},
     ) => {
-      const said = message(`of ${turnId}`, 'c1', threadId === undefined ? {} : { threadId });
+      const said = createMessage(`of ${turnId}`, 'c1', threadId === undefined ? {} : { threadId });
       await store.inbox.accept({ ...said, conversationId });
-      const lease = await hold(store, conversationId, `w-${turnId}`);
-      await claim(store, lease, turnId);
-      const parts = [{ ...part(turnId), route: said.route }];
+      const { lease } = await startTurn(store, turnId, conversationId, `w-${turnId}`);
+      const parts = [{ ...createPart(turnId), route: said.route }];
       const outcome = failed ? ('failed' as const) : ('answered' as const);
-      await store.lanes.commit(lease, { ...answer(turnId, []), outcome, parts }, 4);
+      await store.lanes.commit(lease, { ...createAnswer(turnId, []), outcome, parts }, 4);
       await store.lanes.release(lease);
       await deliver();
     };
     /** Asks for an approval in the chat, with a button. */
     const asked = async (turnId = 't-asks') => {
-      await store.inbox.accept(message(`of ${turnId}`));
-      const lease = await hold(store, OWN, 'w-asks');
-      await claim(store, lease, turnId);
+      await store.inbox.accept(createMessage(`of ${turnId}`));
+      const { lease } = await startTurn(store, turnId, OWN, 'w-asks');
       const question = {
         ...{ code: 'ABC234', turnId, callKey: `${turnId}.0`, tool: 'write', shown: '{}' },
         ...{ askedBy: 'web:u1', place: 'web c1', askedIn: OWN, approvers: [], expiresAt: 9_999 },
       };
-      await store.approvals.ask(lease, question, [{ ...part('May I?'), buttons: BUTTONS }], 3);
+      await store.approvals.ask(
+        lease,
+        question,
+        [{ ...createPart('May I?'), buttons: BUTTONS }],
+        3,
+      );
       await deliver();
     };
     const press = (pressed: string, text = '/approve ABC234') => {
-      const { message: typed, ...row } = message(`press of ${pressed} ${text}`);
+      const { message: typed, ...row } = createMessage(`press of ${pressed} ${text}`);
       const pressing = { ...row, message: { ...typed, text, pressed } };
       const decision = { code: 'ABC234', verdict: 'approved', by: 'web:u1' } as const;
       return store.inbox.command(pressing, async (command) =>
@@ -68,7 +77,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     };
     const edit = async (turnId: string, partId: string, messageId: string) => {
       const act = { kind: 'edit', messageId } as const;
-      const parts: [NewPart] = [{ ...part('other'), act }];
+      const parts: [NewPart] = [{ ...createPart('other'), act }];
       const changes = { partId, how: 'edited' } as const;
       const turn = { id: turnId, most: 10 };
       return store.outbox.post({ key: `${turnId}.e`, turn, parts, changes }, 5);
@@ -78,12 +87,12 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       return rows.find(({ part: { body } }) => body.text === text)?.part.id ?? '';
     };
 
-    it('[G05] are parts of answers, newest first, with the people they answer', async () => {
+    it('[G05] lists parts of answers as own messages, newest first, with the people they answer', async () => {
       await answered('t1');
       await answered('t2');
       expect(await own()).toEqual(['p2', 'p1']);
       const [newest] = await store.outbox.ownAnswers(
-        { conversationId: OWN, route: routeTo('c1') },
+        { conversationId: OWN, route: createRouteTo('c1') },
         1,
       );
       expect(newest).toMatchObject({ messageId: 'p2', people: ['web:u1'] });
@@ -91,39 +100,39 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     it.each<[what: string, send: () => Promise<unknown>]>([
       ['a question for an approval', () => asked()],
-      ['a notice', () => store.outbox.enqueue([part('I am back.')], 1)],
+      ['a notice', () => store.outbox.enqueue([createPart('I am back.')], 1)],
       [
         'the answer of a command, such as a code or a link',
         () =>
-          store.inbox.command(message('k1'), async (command) =>
-            command.answer(part('Your code: X')),
+          store.inbox.command(createMessage('k1'), async (command) =>
+            command.answer(createPart('Your code: X')),
           ),
       ],
       [
         'a message to the owner',
-        () => store.outbox.post({ key: 'closed', parts: [part('A chat is closed.')] }, 1),
+        () => store.outbox.post({ key: 'closed', parts: [createPart('A chat is closed.')] }, 1),
       ],
       ['the notice of a failed turn', () => answered('t1', { failed: true })],
       ['an answer of another agent', () => answered('t1', { conversationId: '@bo/web:c1' })],
       ['an answer in another topic', () => answered('t1', { threadId: '7' })],
       ['an answer in another conversation', () => answered('t1', { conversationId: 'web:linked' })],
-    ])('[G05] are never %s', async (_what, send) => {
+    ])('[G05] never lists %s as own messages', async (_what, send) => {
       await send();
       await deliver();
       expect(sent).toBe(1);
       expect(await own()).toEqual([]);
     });
 
-    it('[G05] are kept separate by agent and topic', async () => {
+    it('[G05] lists own messages separately by agent and topic', async () => {
       await answered('t1');
       await answered('t2', { conversationId: '@bo/web:c1' });
       await answered('t3', { threadId: '7' });
       expect(await own()).toEqual(['p1']);
       expect(await own('@bo/web:c1')).toEqual(['p2']);
-      expect(await own(OWN, routeTo('c1', '7'))).toEqual(['p3']);
+      expect(await own(OWN, createRouteTo('c1', '7'))).toEqual(['p3']);
     });
 
-    it('[G05] can be changed only if they are sent answers, whatever id is given', async () => {
+    it('[G05] accepts changes only to sent answers, whatever id is given', async () => {
       await answered('t1');
       await asked();
       expect(await edit('t-asks', await partId('May I?'), 'p2')).toEqual({ kind: 'over' });
@@ -131,7 +140,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await press('p2')).toMatchObject({ kind: 'decided' });
     });
 
-    it('[G05] count a button press on the question, and on no other message', async () => {
+    it('[G05] accepts a button press only on the message that shows the question', async () => {
       await answered('t1');
       await asked();
       for (const other of ['p1', 'p9']) {
@@ -141,12 +150,11 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await press('p2')).toMatchObject({ kind: 'decided' });
     });
 
-    it('[G05] ignore a button press on an edited message', async () => {
-      await store.inbox.accept(message('m1'));
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
-      const plan = { ...part('plan'), buttons: BUTTONS };
-      await store.lanes.commit(lease, { ...answer('t1', []), parts: [plan] }, 4);
+    it('[G05] ignores a button press on an edited message', async () => {
+      await store.inbox.accept(createMessage('m1'));
+      const { lease } = await startTurn(store, 't1');
+      const plan = { ...createPart('plan'), buttons: BUTTONS };
+      await store.lanes.commit(lease, { ...createAnswer('t1', []), parts: [plan] }, 4);
       await store.lanes.release(lease);
       await deliver();
       await asked('t2');
@@ -157,7 +165,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
   });
 }
 
-describe('a press', () => {
+describe('a button press', () => {
   const data = '/approve ABC234';
   const stored = (more: Partial<PressableMessage>): PressableMessage => ({
     messageId: 'p1',
@@ -183,7 +191,7 @@ describe('a press', () => {
       false,
     ],
   ])('[G05] %s', (_where, messages, counts) => {
-    expect(isPressOf(messages, { pressed: 'p1', data })).toBe(counts);
+    expect(isPressOfMessage(messages, { pressed: 'p1', data })).toBe(counts);
   });
   it.each<[string, Partial<PressableMessage>, string, boolean]>([
     ['with words that were asked for counts', {}, '/answer ABC234 in my words', true],
@@ -204,6 +212,6 @@ describe('a press', () => {
     ],
   ])('[G05] %s', (_what, more, written, counts) => {
     const message = stored({ data: ['/answer ABC234 skip'], asks: ['/answer ABC234'], ...more });
-    expect(isPressOf([message], { pressed: 'p1', data: written })).toBe(counts);
+    expect(isPressOfMessage([message], { pressed: 'p1', data: written })).toBe(counts);
   });
 });

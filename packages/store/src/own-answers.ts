@@ -1,31 +1,31 @@
 import type { InboundMessage, ReplyRoute } from '@parley/core';
 import { OF_CHAT } from './conversations.ts';
-import { type Sql, statement, toJson } from './database.ts';
+import { defineStatement, encodeJson, type Sql } from './database.ts';
 import { OUTBOX_COLUMNS, type PartRow, readPart } from './outbox-parts.ts';
-import { isPressOf, type PressableMessage } from './presses.ts';
+import { isPressOfMessage, type PressableMessage } from './presses.ts';
 import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
 
 /** A sent answer part, which the agent may refer to as its own message. */
 export interface OwnAnswer {
   readonly partId: string;
   readonly messageId: string;
-  /** The people whose messages it answers: `telegram:42`. */
+  /** The people whose messages the answer was for: `telegram:42`. */
   readonly people: readonly string[];
 }
 
-/** One of an agent's conversations, and a chat in which it answers there. */
+/** One of an agent's conversations, and a chat in which the agent answers. */
 export interface AnsweredChat {
   readonly conversationId: string;
   readonly route: ReplyRoute;
 }
 
 /**
- * The agent's own messages in one chat of a conversation, newest first: the parts of its answers
- * there. Although the same account sent them, this leaves out Parley's questions, notices, alerts,
- * codes and links, what a person wrote from the page, and answers from other agents, topics and
- * conversations: the agent may not edit, delete or count any of these.
+ * Lists the agent's own messages in one chat of a conversation, newest first: the parts of its
+ * answers there. Other messages sent by the same account are left out, because the agent may not
+ * edit, delete or count them: questions, notices, alerts, codes and links from Parley, replies by a
+ * person on the page, and answers from other agents, topics and conversations.
  */
-export async function ownAnswers(
+export async function listOwnAnswers(
   sql: Sql,
   { conversationId, route: { channel, account, chatId, threadId } }: AnsweredChat,
   limit: number,
@@ -35,7 +35,7 @@ export async function ownAnswers(
     (row) => readPart(row).route.threadId === threadId,
   );
   const own = rows.slice(0, limit);
-  const turns = toJson([...new Set(own.map(({ turn_id }) => turn_id))]);
+  const turns = encodeJson([...new Set(own.map(({ turn_id }) => turn_id))]);
   const answered = own.length === 0 ? [] : await sql.all(ANSWERED, { turns });
   const peopleOf = (turn: string | null) =>
     answered.flatMap((row) => (row.turnId === turn ? senderKey(readInboxRow(row).message) : []));
@@ -49,7 +49,7 @@ export async function ownAnswers(
 const senderKey = ({ channel, sender }: InboundMessage) => `${channel}:${sender.id}`;
 
 // A failed turn has no answer, only a notice about the failure.
-const OWN = statement(`
+const OWN = defineStatement(`
   select ${OUTBOX_COLUMNS}, platform_message_id as "messageId"
   from outbox join turn on turn.id = outbox.turn_id
   where ${OF_CHAT} and outbox.state = 'sent' and part_index is not null and notice_of is null
@@ -57,14 +57,14 @@ const OWN = statement(`
     and turn.conversation_id = :conversationId and turn.state <> 'failed' and turn.written_by is null
   order by outbox.seq desc limit :limit`).rows<PartRow & { readonly messageId: string }>();
 
-const ANSWERED = statement(`
+const ANSWERED = defineStatement(`
   select ${INBOX_COLUMNS}, turn_id as "turnId" from inbox
   where turn_id in (select value from json_each(:turns))`).rows<
   MessageRow & { readonly turnId: string }
 >();
 
 /** Whether a message counts: it was typed, or it presses a stored button on an unedited message. */
-export async function pressCounts(sql: Sql, message: InboundMessage): Promise<boolean> {
+export async function isValidPress(sql: Sql, message: InboundMessage): Promise<boolean> {
   const { channel, account, chat, pressed, text: data } = message;
   if (pressed === undefined) return true;
   const rows = await sql.all(PRESSABLE, { channel, account, chatId: chat.id, pressed });
@@ -74,10 +74,10 @@ export async function pressCounts(sql: Sql, message: InboundMessage): Promise<bo
       buttons.flatMap((one) => ((one.asks !== undefined) === asks ? one.data : []));
     return { messageId, changed, data: dataOf(false), asks: dataOf(true) };
   });
-  return isPressOf(messages, { pressed, data });
+  return isPressOfMessage(messages, { pressed, data });
 }
 
-const PRESSABLE = statement(`
+const PRESSABLE = defineStatement(`
   select ${OUTBOX_COLUMNS}, platform_message_id as "messageId", changed from outbox
   where ${OF_CHAT} and has_buttons = 1
     and (platform_message_id = :pressed or platform_message_id is null)`).rows<

@@ -1,8 +1,8 @@
 import type { NewId, OutboundPart } from '@parley/core';
 import { withdrawApprovals } from './approvals.ts';
 import { isOfPerson } from './claim-turn.ts';
-import { lockConversation } from './conversations.ts';
-import { type Sql, statement, toJson } from './database.ts';
+import { lockUndeleted } from './conversations.ts';
+import { defineStatement, encodeJson, type Sql } from './database.ts';
 import { releaseGroupContext } from './group-context.ts';
 import { insertParts } from './outbox-parts.ts';
 import {
@@ -13,7 +13,7 @@ import {
   readInboxRow,
   type TranscriptEntry,
 } from './rows.ts';
-import { isTakenOver, readMoment } from './taken-over.ts';
+import { readHold, readMoment } from './taken-over.ts';
 import { appendHistory } from './turns.ts';
 
 /** A text that a person writes into a chat, as the agent or as themselves (U12). */
@@ -25,13 +25,13 @@ export interface PersonReply {
   /** A second reply with the same key has no effect. */
   readonly requestKey: string;
   /**
-   * The number of the newest message the person has seen; this reply does not answer later ones. If
+   * The number of the newest message the person has seen; the reply does not answer later ones; if
    * absent, it answers all waiting messages.
    */
   readonly seen?: number | undefined;
   readonly parts: readonly NewPart[];
   /**
-   * Builds the history entries. `answered` are the messages that this reply answers instead of the
+   * Builds the history entries; `answered` are the messages that this reply answers instead of the
    * agent.
    */
   readonly entries: (answered: readonly InboxRow[]) => readonly TranscriptEntry[];
@@ -50,31 +50,33 @@ export type ReplyResult =
       readonly parts: readonly OutboundPart[];
     };
 
-interface Storing {
+interface ReplyStorageDeps {
   readonly newId: NewId;
   readonly moment: number | null;
 }
 
 /**
  * Stores a reply as a turn written by a person, with its history and parts, in the caller's
- * transaction. In a conversation that was taken over, it answers the waiting messages, which enter
- * the history before it. Elsewhere, the agent still answers them.
+ * transaction. In a conversation that was taken over, the reply answers the waiting messages, which
+ * enter the history before it. In other conversations, the agent still answers them.
  */
 export async function replyAsPerson(
   sql: Sql,
   reply: PersonReply,
-  { newId, moment }: Storing,
+  { newId, moment }: ReplyStorageDeps,
 ): Promise<ReplyResult | null> {
   const { conversationId, requestKey, by } = reply;
-  // The lock makes a second call of the same request wait until this one is stored.
-  const lane = await lockConversation(sql, conversationId);
+  // The lock makes a repeated request wait until the first one is stored.
+  const lane = await lockUndeleted(sql, conversationId);
   if (lane === undefined) return null;
   const known = await sql.get(KNOWN, { requestKey });
   if (known !== undefined) return { kind: 'known', turnId: known.id };
   const now = await readMoment(sql, moment);
+  const hold = await readHold(sql, conversationId, lane.taken_over_until, now);
+  if (hold === 'deletion') return null;
   const turnId = newId('turn');
   const { session } = lane;
-  const isLed = isTakenOver(lane.taken_over_until, now);
+  const isLed = hold === 'person';
   const unfinished = isLed ? await endUnfinished(sql, { conversationId, session, by, now }) : [];
   sql.send(WRITE, { turnId, conversationId, session, now, by, as: reply.as, requestKey });
   const answered = isLed ? await answerWaiting(sql, reply, { turnId, now, unfinished }) : [];
@@ -83,7 +85,7 @@ export async function replyAsPerson(
   return { kind: 'stored', turnId, answered: answered.length, parts };
 }
 
-interface Unfinished {
+interface UnfinishedTurn {
   readonly conversationId: string;
   readonly session: number;
   readonly by: string;
@@ -97,7 +99,7 @@ interface Unfinished {
  */
 async function endUnfinished(
   sql: Sql,
-  { conversationId, session, by, now }: Unfinished,
+  { conversationId, session, by, now }: UnfinishedTurn,
 ): Promise<readonly number[]> {
   const turn = await sql.get(UNFINISHED, { conversationId, session });
   if (turn === undefined) return [];
@@ -110,58 +112,59 @@ async function endUnfinished(
   return rows.map(({ seq }) => seq);
 }
 
-interface Answering {
+interface WaitingAnswer {
   readonly turnId: string;
   readonly now: number;
   readonly unfinished: readonly number[];
 }
 
-/** Closes and returns the messages of people that this reply answers. */
+/** Closes the people's messages that this reply answers, and returns them. */
 async function answerWaiting(
   sql: Sql,
   { conversationId, seen = Number.MAX_SAFE_INTEGER }: PersonReply,
-  { turnId, now, unfinished }: Answering,
+  { turnId, now, unfinished }: WaitingAnswer,
 ): Promise<readonly InboxRow[]> {
   const waiting = (await sql.all(WAITING, { conversationId })).map(readInboxRow);
   const answered = waiting.filter(
     (row) => isOfPerson(row) && (row.seq <= seen || unfinished.includes(row.seq)),
   );
-  const seqs = toJson(answered.map(({ seq }) => seq));
+  const seqs = encodeJson(answered.map(({ seq }) => seq));
   if (answered.length > 0) sql.send(CLOSE, { turnId, now, seqs });
   return answered;
 }
 
-const KNOWN = statement('select id from turn where request_key = :requestKey').rows<{
+const KNOWN = defineStatement('select id from turn where request_key = :requestKey').rows<{
   readonly id: string;
 }>();
 
-const WRITE = statement(`
+const WRITE = defineStatement(`
   insert into turn (id, conversation_id, session, state, attempts, started_at, finished_at,
     written_by, written_as, request_key)
   values (:turnId, :conversationId, :session, 'answered', 1, :now, :now, :by, :as, :requestKey)`);
 
-// States are literals, because a partial index is used only if the query contains its condition.
-const UNFINISHED = statement(`
+// States are literals, because a partial index is used only if the query contains the index
+// condition.
+const UNFINISHED = defineStatement(`
   select id from turn
   where conversation_id = :conversationId and state = 'running' and session = :session`).rows<{
   readonly id: string;
 }>();
 
-const OF_TURN = statement(
+const OF_TURN = defineStatement(
   `select ${INBOX_COLUMNS} from inbox where turn_id = :turnId order by seq`,
 ).rows<MessageRow>();
 
-const WAITING = statement(`
+const WAITING = defineStatement(`
   select ${INBOX_COLUMNS} from inbox
   where conversation_id = :conversationId and state = 'waiting' order by seq`).rows<MessageRow>();
 
-const END = statement(`
+const END = defineStatement(`
   update turn set state = 'interrupted', finished_at = :now, reason = :reason
   where id = :turnId`);
 
-const RETURN_TO_INBOX = statement(`
+const RETURN_TO_INBOX = defineStatement(`
   update inbox set state = 'waiting', turn_id = null, claimed_at = null where turn_id = :turnId`);
 
-const CLOSE = statement(`
+const CLOSE = defineStatement(`
   update inbox set state = 'done', outcome = 'answered', turn_id = :turnId, claimed_at = :now
   where seq in (select cast(value as bigint) from json_each(:seqs))`);

@@ -1,24 +1,24 @@
 import type { PartChange } from './outbox-parts.ts';
 
 /**
- * A stored part with buttons. `messageId` is null while it is unknown whether and where it was
- * delivered.
+ * A stored part with buttons; `messageId` is null while it is unknown whether and where the part
+ * was delivered.
  */
 export interface PressableMessage {
   readonly messageId: string | null;
   readonly changed: PartChange | null;
-  /** The texts that its buttons send. */
+  /** The texts that the message's buttons send. */
   readonly data: readonly string[];
-  /** The commands for buttons that ask for text; the text follows the command. */
+  /** The commands of buttons that ask for text, to which the text is appended. */
   readonly asks?: readonly string[];
 }
 
 /**
  * Whether a button press counts: the button belongs to a message as Parley stored and sent it, and
- * the message was never edited. People can press before its id is stored, or although sending it
- * seemed to fail; nothing can have edited it at that point.
+ * the message was never edited. A button may be pressed before the message id is stored, or
+ * although sending seemed to fail; the message cannot have been edited at that point.
  */
-export function isPressOf(
+export function isPressOfMessage(
   messages: readonly PressableMessage[],
   { pressed, data }: { readonly pressed: string; readonly data: string },
 ): boolean {

@@ -3,7 +3,7 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openStore } from './open-store.ts';
 import type { RunningProcess } from './processes.ts';
 import type { Store } from './store.ts';
-import { bothDatabases } from './testing/databases.ts';
+import { listBothDatabases } from './testing/databases.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -13,8 +13,8 @@ function running(id: string): Omit<RunningProcess, 'startedAt'> {
   return { id, role: 'gateway', host: 'here', pid: 7, address, version: '0.1.0', facts };
 }
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
-  describe.runIf(database.available)(`the processes on ${database.name}`, () => {
+for (const database of listBothDatabases(inject('postgresUrl'))) {
+  describe.runIf(database.available)(`the list of processes on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
       store = await database.openEmpty();
@@ -26,7 +26,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       return store.processes.heartbeat(running(id));
     };
 
-    it('[D09] are those recorded within the last 15 s, oldest first', async () => {
+    it('[D09] contains processes recorded within the last 15 s, oldest first', async () => {
       await heartbeat('a', 10);
       await heartbeat('b', 20);
       await heartbeat('a', 30);
@@ -39,13 +39,13 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await ids()).toEqual(['a']);
     });
 
-    it('[D13] count as gone immediately if the clock was set back since they were last recorded', async () => {
+    it('[D13] drops a process immediately if the clock was set back since it was last recorded', async () => {
       await heartbeat('dead', 3_600_000);
       await heartbeat('alive', 0);
       expect(await ids()).toEqual(['alive']);
     });
 
-    it('[D10] receive the time of the database', async () => {
+    it('[D10] returns the time of the database to a process', async () => {
       const before = Date.now();
       const beat = await heartbeat('a', 0);
       const times = [await store.processes.time(), beat.kind === 'noted' ? beat.time : 0];
@@ -55,7 +55,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       }
     });
 
-    it('[D09] are gone when they sign off, or after a day', async () => {
+    it('[D09] drops a process when it signs off, or after a day', async () => {
       await heartbeat('a', 0);
       await heartbeat('b', 0);
       await store.processes.leave('a');
@@ -69,7 +69,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
 const NAME = 'account:telegram/default';
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of listBothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`a lease on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -86,19 +86,19 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       return result.lease;
     };
 
-    it('[D09] is granted to one of several simultaneous requests', async () => {
+    it('[D09] grants the lease to one of several simultaneous requests', async () => {
       const asked = Array.from({ length: 20 }, (_, index) => acquire(`p${index}`, 0));
       const results = await Promise.all(asked);
       expect(results.filter(({ kind }) => kind === 'held')).toHaveLength(1);
     });
 
-    it('[D09] tells later requests who holds it and for how long, including its holder', async () => {
+    it('[D09] tells later callers, including its holder, who holds it and for how long', async () => {
       await take('a', 0);
       expect(await acquire('b', 30)).toEqual({ kind: 'busy', owner: 'a', retryInMs: 70 });
       expect(await acquire('a', 30)).toEqual({ kind: 'busy', owner: 'a', retryInMs: 70 });
     });
 
-    it('[D09] is free once it has expired, and the former holder cannot renew or release it', async () => {
+    it('[D09] frees an expired lease, which its former holder can neither renew nor release', async () => {
       const lost = await take('a', 0);
       const kept = await take('b', 100);
       expect(kept.epoch).toBeGreaterThan(lost.epoch);
@@ -114,7 +114,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await acquire('b', 150)).toMatchObject({ kind: 'busy', retryInMs: 40 });
     });
 
-    it('[D09] is free as soon as it is released, and its epoch only grows', async () => {
+    it('[D09] frees a lease as soon as it is released, and only raises its epoch', async () => {
       const first = await take('a', 0);
       await store.leases.release(first);
       expect(await store.leases.renew(first, 900)).toBe(false);
@@ -122,7 +122,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(second.epoch).toBeGreaterThan(first.epoch);
     });
 
-    it('[D14] can be reserved for a successor, and is free for all after a while', async () => {
+    it('[D14] reserves a released lease for a successor, and frees it for all when the reservation ends', async () => {
       const lease = await take('a', 0);
       await store.leases.release(lease, 500);
       expect(await store.leases.renewAll('b', [], 0)).toEqual([
@@ -133,7 +133,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await take('b', 50)).epoch).toBe(2);
     });
 
-    it('[D14] is renewed together with all others of its owner, unless it was lost', async () => {
+    it('[D14] renews all leases of an owner together, except lost ones', async () => {
       await take('a', 0);
       const others = ['account:b', 'account:c'];
       for (const name of others) await store.leases.acquire(name, 'b', 100);
@@ -146,14 +146,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await left(60)).toEqual([100, 40, 40]);
     });
 
-    it('[D13] held by a dead process expires after its duration, however far the clock was set back', async () => {
+    it('[D13] expires after its duration if its process crashed, even if the clock was set back', async () => {
       await take('dead', 3_600_000);
       expect(await acquire('b', 0)).toEqual({ kind: 'busy', owner: 'dead', retryInMs: 100 });
       expect(await acquire('b', 99)).toMatchObject({ kind: 'busy', retryInMs: 1 });
       expect(await acquire('b', 100)).toMatchObject({ kind: 'held' });
     });
 
-    it('[D13] runs for its full duration from now when it is renewed after the clock was set back', async () => {
+    it('[D13] lasts for its full duration when it is renewed after the clock was set back', async () => {
       const lease = await take('a', 3_600_000);
       database.setTime(0);
       await store.leases.renew(lease, 100);
@@ -164,7 +164,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.leases.renewAll('a', [NAME], 100)).toMatchObject([{ leftMs: 100 }]);
     });
 
-    it('[D14] is shortened for waiting processes if it ends later than its length; others are not', async () => {
+    it('[D14] shortens a lease for waiting processes only if it ends later than its length', async () => {
       await take('dead', 3_600_000);
       database.setTime(0);
       await store.leases.acquire('account:b', 'b', 80);
@@ -175,13 +175,13 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[D13] ends with the process that had the database to itself', async () => {
+    it('[D13] ends with the process that had exclusive use of the database', async () => {
       await take('killed', 0);
       await store.leases.releaseAll();
       expect(await acquire('next', 1)).toMatchObject({ kind: 'held', lease: { epoch: 2 } });
     });
 
-    it('is independent of leases with other names', async () => {
+    it('keeps leases with different names independent', async () => {
       await take('a', 0);
       expect(await store.leases.acquire('workspace:main', 'b', 100)).toMatchObject({
         kind: 'held',
@@ -197,7 +197,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
   });
 }
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of listBothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`adapter state on ${database.name}`, () => {
     let store: Store;
     let values: AdapterValues;
@@ -207,7 +207,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    it('survives a restart, and only the requested values are returned', async () => {
+    it('survives a restart, and returns only the requested values', async () => {
       await values.set([
         { kind: 'session', id: 'a', value: '1' },
         { kind: 'session', id: 'b', value: '2' },
@@ -220,7 +220,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect([...found]).toEqual([['a', '1']]);
     });
 
-    it('[D09] is written only while the lease is held, and the next holder reads all of it', async () => {
+    it('[D09] writes adapter state only while the lease is held, and the next holder can read all of it', async () => {
       const take = async (owner: string, now: number) => {
         database.setTime(now);
         const acquired = await store.leases.acquire('account:whatsapp/default', owner, 10);
@@ -238,7 +238,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect([...(await old.get('k', ['a']))]).toEqual([['a', 'next']]);
     });
 
-    it('changes, removes and adds values in one step, and the last of two changes counts', async () => {
+    it('changes, removes and adds values in one step, and keeps the last of two changes', async () => {
       await values.set([
         { kind: 'k', id: 'gone', value: 'old' },
         { kind: 'k', id: 'new', value: 'old' },
@@ -257,7 +257,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await values.get('pre-key', ids)).size).toBe(1_000);
     });
 
-    it('belongs to one account, including when it is cleared', async () => {
+    it('belongs to one account, and is cleared for that account only', async () => {
       const other = store.adapterValues('whatsapp', 'second');
       const change = { kind: 'k', id: 'a', value: 'mine' };
       await values.set([change]);

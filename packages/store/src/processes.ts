@@ -2,11 +2,11 @@ import type { AdapterValues } from '@parley/core';
 import { z } from 'zod';
 import {
   type Database,
-  fromCheckedJson,
+  decodeCheckedJson,
+  defineStatement,
+  encodeJson,
   type Sql,
   StoreError,
-  statement,
-  toJson,
 } from './database.ts';
 import { SHARED_NOW, type SharedClock, STATEMENT_NOW } from './shared-clock.ts';
 import type { StoreState } from './store-state.ts';
@@ -15,19 +15,19 @@ import type { StoreState } from './store-state.ts';
 export type ProcessRole = 'all' | 'gateway' | 'worker';
 
 /**
- * Each process renews its row every few seconds. A process whose row is older than this is
- * considered gone. In ms.
+ * A process whose row is older than this counts as gone, in ms; each process renews its row every
+ * few seconds.
  */
 const PROCESS_GONE_AFTER_MS = 15_000;
 
 /** Facts that must be the same in all processes of a deployment. */
 export const ProcessFacts = z.object({
   agent: z.string(),
-  /** The id stored in the workspace folder; null if it cannot be read. */
+  /** The id stored in the workspace folder; null if the folder cannot be read. */
   workspace: z.string().nullable(),
-  /** A hash for each settings section, without secrets and machine-specific values. */
+  /** A hash of each settings section, without secrets and machine-specific values. */
   settings: z.record(z.string(), z.string()),
-  /** How far its clock is ahead of the database's, in ms. */
+  /** How far the process's clock is ahead of the database's, in ms. */
   clockAheadMs: z.number(),
 });
 
@@ -37,13 +37,13 @@ export type ProcessFacts = Readonly<z.infer<typeof ProcessFacts>>;
 export interface RunningProcess {
   readonly id: string;
   readonly role: ProcessRole;
-  /** The name of its machine, and its process id there. */
+  /** The name of the process's machine, and its process id there. */
   readonly host: string;
   readonly pid: number;
-  /** The address at which its web server listens, for example `http://127.0.0.1:7411`. */
+  /** The address at which the process's web server listens, for example `http://127.0.0.1:7411`. */
   readonly address: string;
   readonly version: string;
-  /** When it was first recorded, on the clock that all processes share. */
+  /** When the process was first recorded, on the clock that all processes share. */
   readonly startedAt: number;
   readonly facts?: ProcessFacts;
 }
@@ -53,26 +53,26 @@ type HeartbeatResult =
   | { readonly kind: 'noted'; readonly time: number }
   | { readonly kind: 'outdated'; readonly newer: string };
 
-/**
- * The processes that share this database, to be shown to people and to find a gateway; nothing else
- * depends on them.
- */
-export function processRepository(
+/** The processes that share this database, shown to people and used to find a gateway. */
+export function createProcessRepository(
   database: Database,
   newerParley: (sql: Sql) => Promise<string | null>,
   sharedClock: SharedClock,
   state: StoreState,
 ) {
   return {
-    /** The time on the database's clock, in ms since 1970; on SQLite, the clock of this machine. */
+    /**
+     * Reads the time of the database's clock, in ms since the Unix epoch; on SQLite, this machine's
+     * clock.
+     */
     async time(): Promise<number> {
       return (await database.read((sql) => sql.get(TIME)))?.time ?? 0;
     },
 
     /**
      * Records that a process is running, and removes rows that were not renewed for a day. Resolves
-     * to the time on the database's clock. If a newer version of Parley has changed the schema,
-     * resolves to that version instead and writes nothing.
+     * to the time of the database's clock, or, without writing, to a newer version of Parley that
+     * has changed the schema.
      */
     async heartbeat({
       facts,
@@ -84,7 +84,7 @@ export function processRepository(
         if (newer !== null) return { result: { kind: 'outdated', newer } as const };
         const moment = sharedClock();
         sql.send(FORGET, { moment });
-        const json = facts === undefined ? null : toJson(facts);
+        const json = facts === undefined ? null : encodeJson(facts);
         const recorded = sql.get(RECORD, { ...about, moment, facts: json });
         const [row, raised] = await Promise.all([recorded, state.raise(sql)]);
         return { result: { kind: 'noted', time: row?.time ?? 0 } as const, raised };
@@ -98,13 +98,13 @@ export function processRepository(
       await database.change('process', LEAVE, { id });
     },
 
-    /** The processes whose rows were renewed recently, oldest first. */
+    /** Lists the processes whose rows were renewed recently, oldest first. */
     async list(): Promise<readonly RunningProcess[]> {
       const rows = await database.read((sql) => sql.all(LIST, { moment: sharedClock() }));
       return rows.map(({ facts, ...about }) => ({
         ...about,
         ...(facts !== null && {
-          facts: fromCheckedJson(ProcessFacts, facts, 'facts of a process'),
+          facts: decodeCheckedJson(ProcessFacts, facts, 'facts of a process'),
         }),
       }));
     },
@@ -113,54 +113,54 @@ export function processRepository(
 
 const FORGOTTEN_AFTER_MS = 24 * 60 * 60_000;
 
-interface Time {
+interface TimeRow {
   readonly time: number;
 }
 
 const CLOCK = `/*sqlite cast(unixepoch('subsec') * 1000 as integer)*/
   /*pg cast(extract(epoch from clock_timestamp()) * 1000 as float8)*/ as time` as const;
 
-const TIME = statement(`select ${CLOCK}`).rows<Time>();
+const TIME = defineStatement(`select ${CLOCK}`).rows<TimeRow>();
 
-const RECORD = statement(`
+const RECORD = defineStatement(`
   insert into process (id, role, host, pid, address, version, started_at, seen_at, facts)
   values (:id, :role, :host, :pid, :address, :version, ${SHARED_NOW}, ${SHARED_NOW}, :facts)
   on conflict (id) do update set role = excluded.role, host = excluded.host, pid = excluded.pid,
     address = excluded.address, version = excluded.version, seen_at = excluded.seen_at, facts = excluded.facts
-  returning ${CLOCK}`).rows<Time>();
+  returning ${CLOCK}`).rows<TimeRow>();
 
-const FORGET = statement(
+const FORGET = defineStatement(
   `delete from process where seen_at < ${SHARED_NOW} - ${FORGOTTEN_AFTER_MS}`,
 );
 
-const LEAVE = statement('delete from process where id = :id');
+const LEAVE = defineStatement('delete from process where id = :id');
 
 // A row dated in the future belongs to a process that has not renewed it since the clock was set
 // back.
-const LIST = statement(`
+const LIST = defineStatement(`
   select id, role, host, pid, address, version, started_at as "startedAt", facts from process
   where seen_at between ${SHARED_NOW} - ${PROCESS_GONE_AFTER_MS} and ${SHARED_NOW} + ${PROCESS_GONE_AFTER_MS}
   order by started_at, id`).rows<
   Omit<RunningProcess, 'facts'> & { readonly facts: string | null }
 >();
 
-/** The right to do something that only one process may do at a time. */
+/** The right to do work that only one process may do at a time. */
 export interface NamedLease {
   /** For example `account:telegram/default`. */
   readonly name: string;
-  /** Fencing token; grows with every acquisition. */
+  /** Fencing token, which grows with every acquisition. */
   readonly epoch: number;
 }
 
-/** A row in the table: a current or former lease. */
+/** A row of the table `lease`: a current or former lease. */
 export interface LeaseRow {
   readonly name: string;
   readonly epoch: number;
-  /** Null once it has been released. */
+  /** Null once the lease has been released. */
   readonly owner: string | null;
   /**
-   * The remaining time in ms; 0 or less if it has expired. Without an owner: how long it is
-   * reserved for a successor.
+   * The remaining time in ms, 0 or less if the lease has expired; without an owner, the remaining
+   * reservation for a successor.
    */
   readonly leftMs: number | null;
 }
@@ -169,33 +169,37 @@ export interface LeaseRow {
 interface HeldLease {
   readonly name: string;
   readonly owner: string;
-  /** How many ms remain until it expires unless it is renewed. */
+  /** The time until the lease expires unless it is renewed, in ms. */
   readonly leftMs: number;
 }
 
-/** `busy`: who holds it, even if that is the caller, and for how many more ms. */
-type Acquired =
+/** `busy`: who holds the lease, possibly the caller, and for how many more ms. */
+type AcquireResult =
   | { readonly kind: 'held'; readonly lease: NamedLease }
   | { readonly kind: 'busy'; readonly owner: string; readonly retryInMs: number };
 
 /**
- * Leases by name, which expire some time after their process dies. All of them are based on the
- * clock that the processes share, never on a caller's clock.
+ * Leases by name, which expire some time after their process crashes. Their times use the clock
+ * that the processes share, never a caller's clock.
  */
-export type LeaseRepository = ReturnType<typeof leaseRepository>;
+export type LeaseRepository = ReturnType<typeof createLeaseRepository>;
 
 /**
- * The table `lease`. Nothing in it has to survive a power cut, because afterwards no process is
- * left that could hold an older epoch.
+ * The table `lease` need not survive a power cut, because afterwards no process is left that could
+ * hold an older epoch.
  */
-export function leaseRepository(database: Database, sharedClock: SharedClock, state: StoreState) {
+export function createLeaseRepository(
+  database: Database,
+  sharedClock: SharedClock,
+  state: StoreState,
+) {
   return {
     /**
      * Takes the lease if it is free or has expired; respecting a reservation is up to the caller. A
      * lease that ends later than `leaseMs` from now was taken before the clock was set back, and is
      * shortened to `leaseMs`.
      */
-    acquire: (name: string, owner: string, leaseMs: number): Promise<Acquired> =>
+    acquire: (name: string, owner: string, leaseMs: number): Promise<AcquireResult> =>
       database.writePriority(async (sql) => {
         const moment = sharedClock();
         // A single statement decides, so two simultaneous callers cannot both get the lease.
@@ -203,14 +207,14 @@ export function leaseRepository(database: Database, sharedClock: SharedClock, st
         if (taken !== undefined) return { kind: 'held', lease: { name, epoch: taken.epoch } };
         const holder = await sql.get(HOLDER, { name, moment });
         const leftMs = holder?.leftMs ?? 0;
-        if (leftMs > leaseMs) sql.send(SHORTEN, { names: toJson([name]), moment, leaseMs });
+        if (leftMs > leaseMs) sql.send(SHORTEN, { names: encodeJson([name]), moment, leaseMs });
         const retryInMs = Math.max(1, Math.min(leftMs, leaseMs));
         return { kind: 'busy', owner: holder?.owner ?? '', retryInMs };
       }),
 
     /**
      * Renews the lease, so that it ends `leaseMs` from now, even if it would have lasted longer;
-     * false if it was lost.
+     * false if the lease was lost.
      */
     renew: (lease: NamedLease, leaseMs: number): Promise<boolean> =>
       database.writePriority(
@@ -218,8 +222,8 @@ export function leaseRepository(database: Database, sharedClock: SharedClock, st
       ),
 
     /**
-     * Renews one owner's leases except those that were lost, and returns the whole table
-     * afterwards. Rejects if the database was rolled back and the affected work could not be held.
+     * Renews one owner's leases except those that were lost, and returns the whole table. Rejects
+     * if the database was rolled back and the affected work could not be held.
      */
     async renewAll(
       owner: string,
@@ -230,7 +234,7 @@ export function leaseRepository(database: Database, sharedClock: SharedClock, st
       const [rows, raised] = await database.writePriority((sql) => {
         const moment = sharedClock();
         if (names.length > 0) {
-          sql.send(RENEW_ALL, { owner, names: toJson(names), leaseMs, moment });
+          sql.send(RENEW_ALL, { owner, names: encodeJson(names), leaseMs, moment });
         }
         return Promise.all([sql.all(ALL, { moment }), state.raise(sql)]);
       });
@@ -244,26 +248,29 @@ export function leaseRepository(database: Database, sharedClock: SharedClock, st
      */
     shorten: (names: readonly string[], leaseMs: number): Promise<number> =>
       database.writePriority((sql) =>
-        sql.run(SHORTEN, { names: toJson(names), leaseMs, moment: sharedClock() }),
+        sql.run(SHORTEN, { names: encodeJson(names), leaseMs, moment: sharedClock() }),
       ),
 
-    /** Releases the lease, reserved for a successor for `reservedMs`. Harmless if it was lost. */
+    /**
+     * Releases the lease, optionally reserved for a successor for `reservedMs`; has no effect if
+     * the lease was lost.
+     */
     async release(lease: NamedLease, reservedMs: number | null = null): Promise<void> {
       await database.change('process', RELEASE, { ...lease, reservedMs, moment: sharedClock() });
     },
 
-    /** Ends every lease. Only for a process that has the data folder to itself, at startup. */
+    /** Ends every lease; only for a process with exclusive use of the data folder, at startup. */
     async releaseAll(): Promise<void> {
       await database.change('process', RELEASE_ALL);
     },
 
-    /** The leases that are currently held, by name. */
+    /** Lists the leases that are currently held, by name. */
     held: (): Promise<readonly HeldLease[]> =>
       database.read((sql) => sql.all(HELD, { moment: sharedClock() })),
   };
 }
 
-const ACQUIRE = statement(`
+const ACQUIRE = defineStatement(`
   insert into lease (name, epoch, owner, lease_until) values (:name, 1, :owner, ${SHARED_NOW} + :leaseMs)
   on conflict (name) do update
     set epoch = lease.epoch + 1, owner = excluded.owner, lease_until = excluded.lease_until
@@ -272,43 +279,43 @@ const ACQUIRE = statement(`
 
 const LEFT = `lease_until - ${STATEMENT_NOW} as "leftMs"` as const;
 
-const HOLDER = statement(`select owner, ${LEFT} from lease where name = :name`).rows<
+const HOLDER = defineStatement(`select owner, ${LEFT} from lease where name = :name`).rows<
   Pick<LeaseRow, 'owner' | 'leftMs'>
 >();
 
-const RENEW = statement(`
+const RENEW = defineStatement(`
   update lease set lease_until = ${SHARED_NOW} + :leaseMs
   where name = :name and epoch = :epoch and owner is not null`);
 
-const RENEW_ALL = statement(`
+const RENEW_ALL = defineStatement(`
   update lease set lease_until = ${SHARED_NOW} + :leaseMs where owner = :owner
     and name in (select value from json_each(:names))`);
 
-const ALL = statement(
+const ALL = defineStatement(
   `select name, epoch, owner, ${LEFT} from lease order by name`,
 ).rows<LeaseRow>();
 
-const SHORTEN = statement(`
+const SHORTEN = defineStatement(`
   update lease set lease_until = ${STATEMENT_NOW} + :leaseMs
   where name in (select value from json_each(:names)) and lease_until > ${STATEMENT_NOW} + :leaseMs`);
 
-const RELEASE = statement(`
+const RELEASE = defineStatement(`
   update lease set owner = null, lease_until = ${SHARED_NOW} + :reservedMs
   where name = :name and epoch = :epoch`);
 
-const RELEASE_ALL = statement(
+const RELEASE_ALL = defineStatement(
   'update lease set owner = null, lease_until = null where owner is not null or lease_until is not null',
 );
 
-const HELD = statement(`
+const HELD = defineStatement(`
   select name, owner, ${LEFT} from lease
   where lease_until > ${SHARED_NOW} and owner is not null order by name`).rows<HeldLease>();
 
 /**
- * The values stored for one account. Once another process has taken over the lease, they are
- * read-only: `set` and `clear` throw StoreError `store-fenced`.
+ * The adapter values stored for one account. Once another process has taken over the lease, the
+ * values are read-only: `set` and `clear` throw StoreError `store-fenced`.
  */
-export function adapterValues(
+export function createAdapterValues(
   database: Database,
   { channel, account, lease }: AdapterStateKey,
 ): AdapterValues {
@@ -317,22 +324,23 @@ export function adapterValues(
   const write = (change: (sql: Sql) => void): Promise<void> =>
     database.write(async (sql) => {
       change(sql);
-      if ((await sql.get(LEASE_HOLDS, fence)) === undefined) throw fencedError(lease);
+      if ((await sql.get(LEASE_HOLDS, fence)) === undefined) throw createFencedError(lease);
     });
   return {
     async get(kind, ids) {
       const rows = await database.read((sql) =>
-        sql.all(GET_VALUES, { ...place, kind, ids: toJson(ids) }),
+        sql.all(GET_VALUES, { ...place, kind, ids: encodeJson(ids) }),
       );
       return new Map(rows.map(({ id, value }) => [id, value]));
     },
     async set(changes) {
       const [{ kind, id, value } = NO_CHANGE, ...others] = changes;
       if (value !== null && others.length === 0) {
-        // A single statement, so that this process cannot pause between checking the lease and
+        // Uses a single statement, so that this process cannot pause between checking the lease and
         // committing.
         const params = { ...place, ...fence, kind, id, value };
-        if ((await database.change('power-cut', SET_VALUE, params)) === 0) throw fencedError(lease);
+        if ((await database.change('power-cut', SET_VALUE, params)) === 0)
+          throw createFencedError(lease);
       } else if (changes.length > 0) {
         await write((sql) => {
           for (const change of changes) {
@@ -349,7 +357,7 @@ export function adapterValues(
 
 const NO_CHANGE = { kind: '', id: '', value: null };
 
-function fencedError(lease: NamedLease | null): StoreError {
+function createFencedError(lease: NamedLease | null): StoreError {
   return new StoreError('store-fenced', `${lease?.name} is now held by another process.`);
 }
 
@@ -366,24 +374,24 @@ const OF_ACCOUNT = 'channel = :channel and account = :account';
 export const HAS_LEASE = `(exists (select 1 from lease
   where lease.name = :lease and lease.epoch = :epoch and lease.owner is not null) or :lease is null)`;
 
-const LEASE_HOLDS = statement(`select 1 as held where ${HAS_LEASE}`).rows<{
+const LEASE_HOLDS = defineStatement(`select 1 as held where ${HAS_LEASE}`).rows<{
   readonly held: number;
 }>();
 
-const GET_VALUES = statement(`
+const GET_VALUES = defineStatement(`
   select id, value from adapter_state
   where ${OF_ACCOUNT} and kind = :kind and id in (select value from json_each(:ids))`).rows<{
   readonly id: string;
   readonly value: string;
 }>();
 
-const SET_VALUE = statement(`
+const SET_VALUE = defineStatement(`
   insert into adapter_state (channel, account, kind, id, value)
   select :channel, :account, :kind, :id, :value where ${HAS_LEASE}
   on conflict (channel, account, kind, id) do update set value = excluded.value`);
 
-const REMOVE_VALUE = statement(
+const REMOVE_VALUE = defineStatement(
   `delete from adapter_state where ${OF_ACCOUNT} and kind = :kind and id = :id`,
 );
 
-const CLEAR_VALUES = statement(`delete from adapter_state where ${OF_ACCOUNT}`);
+const CLEAR_VALUES = defineStatement(`delete from adapter_state where ${OF_ACCOUNT}`);

@@ -1,45 +1,45 @@
 import { hash } from 'node:crypto';
 import {
+  computeRequestSizes,
   type MessageSize,
   PromptLists,
   type PromptMessage,
   PromptTarget,
   rememberTexts,
-  requestSizes,
   type SentPrompt,
   type SentRequest,
 } from '@parley/core';
 import type { StepAside } from './asides.ts';
-import { fromCheckedJson, toJson } from './database.ts';
+import { decodeCheckedJson, encodeJson } from './database.ts';
 
 /**
- * A prompt's facts without its texts. Sizes are those of the whole request; token counts are
- * estimates.
+ * Information about a prompt without its texts. Sizes are those of the whole request; token counts
+ * are estimates.
  */
 export interface PromptSummary {
   readonly turnId: string;
   readonly conversationId: string;
   readonly at: number;
   readonly layout: string;
-  /** `provider/model` as known before the call. */
+  /** `provider/model` as chosen before the call. */
   readonly model: string;
   readonly characters: number;
   readonly tokens: number;
   readonly place: PromptTarget;
   /** The platform ids of the messages that the turn answered. */
   readonly messageIds: readonly string[];
-  /** With several agents: the agent that answers and the routing rule (F14), as text. */
+  /** Set with several agents: the agent that answers and the routing rule (F14), as text. */
   readonly answeredBy?: string;
 }
 
 /** The complete prompt for a turn. */
 export interface StoredPrompt extends PromptSummary, SentRequest {
   readonly messages: readonly PromptMessage[];
-  /** The model's text besides its answer, by turn step. */
+  /** What the model wrote in addition to its answer, by turn step. */
   readonly asides: readonly StepAside[];
 }
 
-/** A turn's prompt as recorded, from which totals and hashes are computed. */
+/** A turn's prompt, from which totals and hashes are computed. */
 export interface NewPrompt
   extends Omit<PromptSummary, 'characters' | 'tokens' | 'answeredBy'>,
     SentPrompt,
@@ -47,7 +47,7 @@ export interface NewPrompt
   readonly messages: readonly (Omit<MessageSize, 'characters'> & { readonly content: string })[];
 }
 
-/** A text and its hash. `content` is JSON, which preserves every character. */
+/** A text and its hash; `content` is JSON, which preserves every character. */
 export interface HashedText {
   readonly hash: string;
   readonly content: string;
@@ -60,46 +60,45 @@ const REMEMBERED = 600_000;
  * Creates a function that hashes texts and caches the results, because most texts occur in many
  * prompts.
  */
-export function textHashes() {
+export function createTextHasher() {
   return rememberTexts(hashText, REMEMBERED);
 }
 
-/** Hashes a text. */
 export function hashText(text: string): HashedText {
-  const content = toJson(text);
+  const content = encodeJson(text);
   return { hash: hash('sha256', content, 'base64url'), content };
 }
 
-type Part = NewPrompt['parts'][number];
+type PromptRecordPart = NewPrompt['parts'][number];
 
 /**
- * Creates a function that serializes parts without their text and caches the results, because most
- * parts are the same object in many prompts.
+ * Creates a function that serializes prompt parts without their text and caches the results,
+ * because most parts are the same object in many prompts.
  */
-export function partsJson(hashOf: (text: string) => HashedText) {
-  const known = new WeakMap<Part, string>();
-  return (part: Part): string => {
+export function createPartsSerializer(hashOf: (text: string) => HashedText) {
+  const known = new WeakMap<PromptRecordPart, string>();
+  return (part: PromptRecordPart): string => {
     const json =
       known.get(part) ??
-      // JSON leaves out undefined values.
-      toJson({ ...part, text: undefined, hash: hashOf(part.text).hash });
+      // JSON omits undefined values.
+      encodeJson({ ...part, text: undefined, hash: hashOf(part.text).hash });
     known.set(part, json);
     return json;
   };
 }
 
-/** The row that stores a prompt. */
+/** Builds the row that stores a prompt. */
 export function toPromptRow(
   prompt: NewPrompt,
   hashOf: (text: string) => HashedText,
-  jsonOf: (part: Part) => string,
+  jsonOf: (part: PromptRecordPart) => string,
 ): PromptRow & { readonly chatId: string } {
   const { parts, place } = prompt;
   const messages = prompt.messages.map(({ content, ...size }) => ({
     ...size,
     characters: content.length,
   }));
-  const { characters, tokens } = requestSizes(parts, messages);
+  const { characters, tokens } = computeRequestSizes(parts, messages);
   return {
     turnId: prompt.turnId,
     conversationId: prompt.conversationId,
@@ -109,26 +108,26 @@ export function toPromptRow(
     model: prompt.model,
     characters,
     tokens,
-    place: toJson(place),
-    messageIds: toJson(prompt.messageIds),
+    place: encodeJson(place),
+    messageIds: encodeJson(prompt.messageIds),
     parts: `[${parts.map(jsonOf).join(',')}]`,
-    unsent: toJson(prompt.unsent),
-    tools: toJson(prompt.tools),
-    messages: messagesJson(prompt.messages, hashOf),
+    unsent: encodeJson(prompt.unsent),
+    tools: encodeJson(prompt.tools),
+    messages: toMessagesJson(prompt.messages, hashOf),
   };
 }
 
 /**
- * The length of a message hash in characters, about 128 bits. It only tells whether two messages
- * are equal; no text is looked up by it.
+ * The length of a message hash in characters, about 128 bits. The hash is only used to compare
+ * messages; no text is looked up by it.
  */
 const MESSAGE_HASH = 22;
 
 /**
- * Builds the JSON directly, because it is the longest list in the row and neither a role nor a hash
- * needs escaping.
+ * Builds the JSON directly, because this is the longest list in the row and neither roles nor
+ * hashes need escaping.
  */
-function messagesJson(
+function toMessagesJson(
   messages: NewPrompt['messages'],
   hashOf: (text: string) => HashedText,
 ): string {
@@ -141,23 +140,22 @@ function messagesJson(
   return `[${json}]`;
 }
 
-/** The columns of a `SummaryRow`. */
 export const SUMMARY_COLUMNS = `turn_id as "turnId", conversation_id as "conversationId",
   created_at as at, layout, model, characters, tokens, place, message_ids as "messageIds",
   (select reason from inbox where inbox.turn_id = turn_prompt.turn_id order by seq desc limit 1) as reason`;
 
-/** A prompt's facts without its texts; `place` and `messageIds` are JSON. */
+/** A row with information about a prompt; `place` and `messageIds` are JSON. */
 export interface SummaryRow extends Omit<PromptSummary, 'place' | 'messageIds' | 'answeredBy'> {
   readonly place: string;
   readonly messageIds: string;
   /**
    * Why the newest message is answered: access, activation and, with several agents, the chosen
-   * one.
+   * agent.
    */
   readonly reason?: string | null;
 }
 
-/** A turn's prompt. These columns are JSON; the parts refer to texts by hash. */
+/** A row with a turn's prompt; its columns are JSON, and the parts refer to texts by hash. */
 export interface PromptRow extends SummaryRow {
   readonly parts: string;
   readonly unsent: string;
@@ -165,20 +163,20 @@ export interface PromptRow extends SummaryRow {
   readonly messages: string;
 }
 
-/** Converts a row to a prompt's facts. Throws StoreError `store-damaged`. */
+/** Converts a row to a prompt summary; throws StoreError `store-damaged`. */
 export function toPromptSummary({ reason, ...row }: SummaryRow): PromptSummary {
   const agent = reason?.split('; ')[2];
   return {
     ...row,
     ...(agent !== undefined && { answeredBy: agent }),
-    place: fromCheckedJson(PromptTarget, row.place, 'place of a prompt'),
-    messageIds: fromCheckedJson(PromptLists.names, row.messageIds, 'message ids of a prompt'),
+    place: decodeCheckedJson(PromptTarget, row.place, 'place of a prompt'),
+    messageIds: decodeCheckedJson(PromptLists.names, row.messageIds, 'message ids of a prompt'),
   };
 }
 
-/** The distinct hashes in a row's parts. Throws StoreError `store-damaged`. */
-export function hashesOf(row: Pick<PromptRow, 'parts'>): readonly string[] {
-  const parts = fromCheckedJson(PromptLists.parts, row.parts, 'parts of a prompt');
+/** Lists the distinct hashes in a row's parts; throws StoreError `store-damaged`. */
+export function listHashes(row: Pick<PromptRow, 'parts'>): readonly string[] {
+  const parts = decodeCheckedJson(PromptLists.parts, row.parts, 'parts of a prompt');
   return [...new Set(parts.map(({ hash }) => hash))];
 }
 
@@ -190,18 +188,20 @@ export function toStoredPrompt(
   row: PromptRow,
   textOf: (hash: string) => string,
 ): Omit<StoredPrompt, 'asides'> {
-  const parts = fromCheckedJson(PromptLists.parts, row.parts, 'parts of a prompt').map(
+  const parts = decodeCheckedJson(PromptLists.parts, row.parts, 'parts of a prompt').map(
     ({ hash, ...part }) => ({ ...part, text: textOf(hash) }),
   );
-  const messages = fromCheckedJson(PromptLists.messages, row.messages, 'messages of a prompt').map(
-    ([role, characters, hash, tokens = 0]) => ({ role, characters, tokens, hash }),
-  );
+  const messages = decodeCheckedJson(
+    PromptLists.messages,
+    row.messages,
+    'messages of a prompt',
+  ).map(([role, characters, hash, tokens = 0]) => ({ role, characters, tokens, hash }));
   return {
     ...toPromptSummary(row),
-    ...requestSizes(parts, messages),
+    ...computeRequestSizes(parts, messages),
     parts,
-    unsent: fromCheckedJson(PromptLists.unsent, row.unsent, 'layers left out of a prompt'),
-    tools: fromCheckedJson(PromptLists.names, row.tools, 'tools of a prompt'),
+    unsent: decodeCheckedJson(PromptLists.unsent, row.unsent, 'layers left out of a prompt'),
+    tools: decodeCheckedJson(PromptLists.names, row.tools, 'tools of a prompt'),
     messages,
   };
 }

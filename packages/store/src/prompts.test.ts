@@ -1,15 +1,15 @@
 import type { SentPart } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { dynamicStatement, parseStoreUrl } from './database.ts';
-import { knownHashes } from './known-hashes.ts';
+import { defineDynamicStatement, parseStoreUrl } from './database.ts';
+import { createKnownHashes } from './known-hashes.ts';
 import { openStore } from './open-store.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
 import type { NewPrompt } from './prompt-rows.ts';
-import { hashText, partsJson, toPromptRow, toStoredPrompt } from './prompt-rows.ts';
+import { createPartsSerializer, hashText, toPromptRow, toStoredPrompt } from './prompt-rows.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
 import type { Store } from './store.ts';
 import { TEXT_KNOWN_MS } from './tables/turns.ts';
-import { bothDatabases, type TestDatabase } from './testing/databases.ts';
+import { listBothDatabases, type TestDatabase } from './testing/databases.ts';
 
 const DAY = 24 * 60 * 60_000;
 
@@ -52,7 +52,7 @@ function prompt(turnId: string, texts: readonly string[], change: Partial<NewPro
   } satisfies NewPrompt;
 }
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of listBothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`recorded prompts on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -62,7 +62,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     const listed = async (search: Partial<Parameters<Store['prompts']['list']>[0]> = {}) =>
       (await store.prompts.list({ limit: 50, ...search })).map(({ turnId }) => turnId);
 
-    it('[P17] are returned word for word, with sizes, audiences and what was left out', async () => {
+    it('[P17] returns prompts word for word, with sizes, audiences and omitted layers', async () => {
       const hostile = 'NUL \u0000, half a parrot \ud83e, “quotes” and 中文\n'.repeat(3);
       const recorded = prompt('t1', [], {
         parts: [
@@ -92,7 +92,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.prompts.ofTurn('t2')).toBeNull();
     });
 
-    it('[P17] share the texts they have in common', async () => {
+    it('[P17] stores texts shared by several prompts once', async () => {
       await store.prompts.record(prompt('t1', ['same', 'same', 'one']));
       await store.prompts.record(prompt('t2', ['same', 'two']));
       expect(await textsIn(database)).toEqual(['one', 'same', 'two']);
@@ -102,7 +102,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[P17] can be written at the same moment by two turns that share texts', async () => {
+    it('[P17] records prompts of two turns that share texts at the same moment', async () => {
       const texts = Array.from({ length: 30 }, (_, index) => `text ${index}`);
       await Promise.all(
         Array.from({ length: 8 }, (_, index) =>
@@ -113,7 +113,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await textsIn(database)).toHaveLength(30);
     });
 
-    it('[P17] are those from the last run if a turn ran again', async () => {
+    it('[P17] keeps the prompt of the last run if a turn ran again', async () => {
       await store.prompts.record(prompt('t1', ['before']));
       await store.prompts.record(prompt('t1', ['after'], { layout: 'zeus' }));
       expect(await store.prompts.ofTurn('t1')).toMatchObject({
@@ -123,7 +123,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await listed()).toEqual(['t1']);
     });
 
-    it('[P17] are listed newest first, in pages, even if some have the same time', async () => {
+    it('[P17] lists prompts newest first, in pages, even if some have the same time', async () => {
       const ages = [1, 2, 2, 2, 3];
       for (const [index, at] of ages.entries()) {
         await store.prompts.record(prompt(`t${index}`, ['x'], { at }));
@@ -133,7 +133,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await listed({ limit: 2, before: { at: 2, turnId: 't1' } })).toEqual(['t0']);
     });
 
-    it('[P17] are found by conversation, chat and message, matched literally', async () => {
+    it('[P17] finds prompts by conversation, chat and message, matched literally', async () => {
       await store.prompts.record(prompt('t1', ['x'], { messageIds: ['10%', 'a"b'] }));
       const elsewhere = { ...prompt('t2', ['x']).place, chatId: 'g2' };
       await store.prompts.record(
@@ -147,7 +147,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await listed({ messageId: '100', chat: 'g1' })).toEqual([]);
     });
 
-    /** Runs retention to drop what was recorded before. */
+    /** Runs retention to drop prompts recorded before the given time. */
     const forget = (before: number) => {
       const now = 100 * DAY;
       const forever = Number.POSITIVE_INFINITY;
@@ -159,9 +159,10 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       );
     };
 
-    it('[P17] are dropped when they are old, and texts once no prompt needs them', async () => {
+    it('[P17] drops prompts when they are old, and texts once no prompt refers to them', async () => {
       await store.prompts.record(prompt('old', ['same', 'gone'], { at: DAY }));
-      // The same text within the hour is already known, so its row is not touched again.
+      // A text that was used within the last hour is cached as stored, so its row is not written
+      // again.
       await store.prompts.record(prompt('late', ['same'], { at: DAY + 30 * 60_000 }));
       await store.prompts.record(prompt('new', ['new'], { at: 5 * DAY }));
       await forget(DAY + 1);
@@ -176,7 +177,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await textsIn(database)).toEqual([]);
     });
 
-    it('[P17] keep a text alive for as long as turns use it, across days', async () => {
+    it('[P17] keeps a text while turns use it, across days', async () => {
       for (let day = 1; day <= 9; day += 1) {
         await store.prompts.record(prompt(`t${day}`, ['standing'], { at: day * DAY }));
         await forget((day - 7) * DAY);
@@ -186,7 +187,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       }
     });
 
-    it('[P17] are dropped in steps, however many there are', async () => {
+    it('[P17] drops a large number of prompts in steps', async () => {
       await Promise.all(
         Array.from({ length: 450 }, (_, index) =>
           store.prompts.record(prompt(`t${index}`, [`text ${index}`], { at: index })),
@@ -198,8 +199,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
   });
 }
 
-it('[P17] from an older version without token counts for messages can be read', () => {
-  const row = toPromptRow(prompt('t1', []), hashText, partsJson(hashText));
+it('[P17] reads prompts from an older version without token counts for messages', () => {
+  const row = toPromptRow(prompt('t1', []), hashText, createPartsSerializer(hashText));
   const old = { ...row, messages: JSON.stringify([['user', 5, 'hash']]) };
   expect(toStoredPrompt(old, () => '').messages).toEqual([
     { role: 'user', characters: 5, tokens: 0, hash: 'hash' },
@@ -211,7 +212,9 @@ async function textsIn(database: TestDatabase): Promise<readonly unknown[]> {
   const address = parseStoreUrl(database.url());
   const look = address.dialect === 'sqlite' ? openSqlite(address) : await openPostgres(address);
   try {
-    const texts = dynamicStatement('select content from prompt_text').rows<{ content: string }>();
+    const texts = defineDynamicStatement('select content from prompt_text').rows<{
+      content: string;
+    }>();
     const rows = await look.read((sql) => sql.all(texts));
     return rows.map(({ content }): unknown => JSON.parse(content)).sort();
   } finally {
@@ -222,8 +225,8 @@ async function textsIn(database: TestDatabase): Promise<readonly unknown[]> {
 const postgresUrl = inject('postgresUrl');
 
 describe.runIf(postgresUrl)('recorded prompts of several processes', () => {
-  it('[P17] [D09] are complete although another process removed phrases from a shared text', async () => {
-    const databases = bothDatabases(postgresUrl).filter(({ name }) => name === 'PostgreSQL');
+  it('[P17] [D09] stores complete prompts even if another process removed phrases from a shared text', async () => {
+    const databases = listBothDatabases(postgresUrl).filter(({ name }) => name === 'PostgreSQL');
     for (const database of databases) {
       const here = await database.openEmpty();
       const there = await openStore({ url: database.url(), clock: () => 0 });
@@ -232,7 +235,6 @@ describe.runIf(postgresUrl)('recorded prompts of several processes', () => {
         conversations: ['discord:default:g1'],
         ownersToo: false,
         phrases: ['secret'],
-        mark: '[forgotten]',
       });
       await here.prompts.record(prompt('t2', ['my secret garden', 'shared']));
       const texts = (await here.prompts.ofTurn('t2'))?.parts.map(({ text }) => text);
@@ -243,17 +245,17 @@ describe.runIf(postgresUrl)('recorded prompts of several processes', () => {
   });
 });
 
-describe('known hashes', () => {
-  it('[P17] stay known for an hour, so that the rows of used texts stay young', () => {
-    const known = knownHashes();
+describe('cached hashes', () => {
+  it('[P17] keeps hashes cached for an hour, so that the rows of used texts stay young', () => {
+    const known = createKnownHashes();
     known.add(['a'], 0);
     expect(known.has('a', TEXT_KNOWN_MS - 1)).toBe(true);
     expect(known.has('a', TEXT_KNOWN_MS)).toBe(false);
     expect(known.has('b', 0)).toBe(false);
   });
 
-  it('[P17] are bounded: the oldest are evicted', () => {
-    const known = knownHashes();
+  it('[P17] evicts the oldest hashes when the cache is full', () => {
+    const known = createKnownHashes();
     known.add(['first', 'again'], 0);
     known.add(['again'], 1);
     known.add(

@@ -1,40 +1,39 @@
 import { readAsides } from './asides.ts';
 import {
   type Database,
-  fromJson,
-  jsonItem,
+  decodeJson,
+  defineStatement,
+  encodeJson,
   type Sql,
   StoreError,
-  statement,
-  toJson,
+  selectJsonItem,
 } from './database.ts';
-import { knownHashes } from './known-hashes.ts';
+import { createKnownHashes } from './known-hashes.ts';
 import type { NewPrompt, PromptSummary, StoredPrompt } from './prompt-rows.ts';
 import {
+  createPartsSerializer,
+  createTextHasher,
   type HashedText,
-  hashesOf,
+  listHashes,
   type PromptRow,
-  partsJson,
   SUMMARY_COLUMNS,
   type SummaryRow,
-  textHashes,
   toPromptRow,
   toPromptSummary,
   toStoredPrompt,
 } from './prompt-rows.ts';
 
-/** Which prompts to list. All given conditions must hold. */
+/** Conditions that a prompt must satisfy to be listed. */
 export interface PromptSearch {
-  /** A conversation, or the platform's chat id. */
+  /** A conversation id, or the platform's chat id. */
   readonly chat?: string | undefined;
   /** The platform id of a message that the turn answered. */
   readonly messageId?: string | undefined;
-  /** The last prompt on the previous page; older ones follow. */
+  /** The last prompt on the previous page; the next page continues with older ones. */
   readonly before?: { readonly at: number; readonly turnId: string } | undefined;
   readonly limit: number;
 }
 
-/** A prompt ready to be written. */
 interface PreparedPrompt {
   readonly at: number;
   readonly texts: readonly HashedText[];
@@ -46,31 +45,31 @@ interface PreparedPrompt {
 export interface PromptWriter {
   prepare(prompt: NewPrompt): PreparedPrompt;
   write(sql: Sql, prompt: PreparedPrompt): Promise<void>;
-  /** Call this once the transaction is committed. */
+  /** Call this once the prompt's transaction is committed. */
   written(prompt: PreparedPrompt): void;
 }
 
 /**
- * Prompts from the last few days (P17): the tables `turn_prompt` and `prompt_text`. Turns write
- * them; the prompt inspector and `parley prompt` read them.
+ * Prompts recorded in the last few days (P17): the tables `turn_prompt` and `prompt_text`. Turns
+ * write these tables; the prompt inspector and `parley prompt` read them.
  */
-export type PromptRepository = ReturnType<typeof promptRepository>;
+export type PromptRepository = ReturnType<typeof createPromptRepository>;
 
-export function promptRepository(database: Database) {
-  const known = knownHashes();
-  const hashOf = textHashes();
-  const jsonOf = partsJson(hashOf);
+export function createPromptRepository(database: Database) {
+  const known = createKnownHashes();
+  const hashOf = createTextHasher();
+  const jsonOf = createPartsSerializer(hashOf);
   const writer: PromptWriter = {
     prepare(prompt) {
-      const texts = distinct(prompt.parts.map(({ text }) => hashOf(text)));
+      const texts = removeDuplicates(prompt.parts.map(({ text }) => hashOf(text)));
       const fresh = texts.filter(({ hash }) => !known.has(hash, prompt.at));
       return { at: prompt.at, texts, fresh, row: toPromptRow(prompt, hashOf, jsonOf) };
     },
     async write(sql, { at, texts, fresh, row }) {
-      const gone = await takenAway(database, sql, texts);
+      const gone = await findMissingTexts(database, sql, texts);
       const lost = texts.filter((text) => gone.has(text.hash) && !fresh.includes(text));
       const kept = [...fresh, ...lost].sort(byHash).map(({ hash, content }) => [hash, content]);
-      if (kept.length > 0) sql.send(KEEP_TEXTS, { texts: toJson(kept), at });
+      if (kept.length > 0) sql.send(KEEP_TEXTS, { texts: encodeJson(kept), at });
       sql.send(KEEP, row);
     },
     written({ fresh, at }) {
@@ -83,8 +82,8 @@ export function promptRepository(database: Database) {
   return {
     ...writer,
     /**
-     * Stores a turn's prompt; if the turn runs again, its prompt is replaced. Known texts are not
-     * written again. A power cut may lose the latest ones, because nothing depends on them.
+     * Stores a turn's prompt, replacing the prompt of an earlier run, without writing cached texts
+     * again. A power cut may lose the latest prompts, because nothing depends on them.
      */
     async record(prompt: NewPrompt): Promise<void> {
       const prepared = writer.prepare(prompt);
@@ -92,13 +91,13 @@ export function promptRepository(database: Database) {
       writer.written(prepared);
     },
 
-    /** Null if the turn is unknown or too old. */
+    /** Reads a turn's prompt; null if the turn is unknown or too old. */
     ofTurn: (turnId: string): Promise<StoredPrompt | null> =>
       database.read(async (sql) => {
         const row = await sql.get(OF_TURN, { turnId });
         if (row === undefined) return null;
-        const rows = await sql.all(TEXTS, { hashes: toJson(hashesOf(row)) });
-        const texts = new Map(rows.map(({ hash, content }) => [hash, String(fromJson(content))]));
+        const rows = await sql.all(TEXTS, { hashes: encodeJson(listHashes(row)) });
+        const texts = new Map(rows.map(({ hash, content }) => [hash, String(decodeJson(content))]));
         const asides = await readAsides(sql, turnId);
         return {
           ...toStoredPrompt(row, (hash) => texts.get(hash) ?? throwMissingText(turnId)),
@@ -106,7 +105,7 @@ export function promptRepository(database: Database) {
         };
       }),
 
-    /** Newest first. */
+    /** Lists prompts, newest first. */
     async list({
       chat,
       messageId,
@@ -123,7 +122,7 @@ export function promptRepository(database: Database) {
       return rows.map(toPromptSummary);
     },
 
-    // Called by another writer of texts after a stored text may have been removed.
+    // Call this after a stored text may have been removed.
     textsChanged() {
       known.clear();
       hashOf.clear();
@@ -131,46 +130,43 @@ export function promptRepository(database: Database) {
   };
 }
 
-/**
- * Removes duplicates. Equal hashes are usually the same object, unless the cached hash was evicted
- * in between.
- */
-function distinct(texts: readonly HashedText[]): HashedText[] {
+/** Equal hashes are usually the same object, unless the cached hash was evicted in between. */
+function removeDuplicates(texts: readonly HashedText[]): HashedText[] {
   const found = new Set<string>();
   return texts.filter(({ hash }) => !found.has(hash) && found.add(hash));
 }
 
-/** The same order for all turns, so that two turns that share texts never deadlock. */
+/** All turns write texts in the same order, so that two turns that share texts never deadlock. */
 const byHash = (a: HashedText, b: HashedText): number => (a.hash < b.hash ? -1 : 1);
 
 /**
- * Which of these texts are missing in the database, whatever this process has cached, because
- * another one may have removed phrases from them (P17). On SQLite there is only one process, which
- * is notified.
+ * Finds texts that are missing in the database, ignoring this process's cache, because another
+ * process may have removed phrases from them (P17). On SQLite there is only one process, which is
+ * notified of such changes.
  */
-async function takenAway(
+async function findMissingTexts(
   { dialect }: Database,
   sql: Sql,
   texts: readonly HashedText[],
 ): Promise<ReadonlySet<string>> {
   if (dialect === 'sqlite' || texts.length === 0) return new Set();
   const hashes = texts.map(({ hash }) => hash);
-  const rows = await sql.all(THERE, { hashes: toJson(hashes) });
+  const rows = await sql.all(THERE, { hashes: encodeJson(hashes) });
   const there = new Set(rows.map(({ hash }) => hash));
   return new Set(hashes.filter((hash) => !there.has(hash)));
 }
 
-const THERE = statement(`
+const THERE = defineStatement(`
   select hash from prompt_text where hash in (select value from json_each(:hashes))`).rows<{
   readonly hash: string;
 }>();
 
-const KEEP_TEXTS = statement(`
+const KEEP_TEXTS = defineStatement(`
   insert into prompt_text (hash, content, used_at)
-  select ${jsonItem(0)}, ${jsonItem(1)}, cast(:at as bigint) from json_each(:texts) where true
+  select ${selectJsonItem(0)}, ${selectJsonItem(1)}, cast(:at as bigint) from json_each(:texts) where true
   on conflict (hash) do update set used_at = excluded.used_at`);
 
-const KEEP = statement(`
+const KEEP = defineStatement(`
   insert into turn_prompt (turn_id, conversation_id, chat_id, created_at, layout, model, characters,
     tokens, place, message_ids, parts, unsent, tools, messages)
   values (:turnId, :conversationId, :chatId, :at, :layout, :model, :characters,
@@ -181,7 +177,7 @@ const KEEP = statement(`
     place = excluded.place, message_ids = excluded.message_ids, parts = excluded.parts,
     unsent = excluded.unsent, tools = excluded.tools, messages = excluded.messages`);
 
-const OF_TURN = statement(`
+const OF_TURN = defineStatement(`
   select ${SUMMARY_COLUMNS}, parts, unsent, tools, messages from turn_prompt
   where turn_id = :turnId`).rows<PromptRow>();
 
@@ -189,15 +185,15 @@ const MATCHING = `message_ids like :message escape '!' and created_at <= :at
   and (created_at < :at or turn_id < :turnId)
   order by created_at desc, turn_id desc limit :limit`;
 
-const NEWEST = statement(
+const NEWEST = defineStatement(
   `select ${SUMMARY_COLUMNS} from turn_prompt where ${MATCHING}`,
 ).rows<SummaryRow>();
 
-const NEWEST_OF_CHAT = statement(`
+const NEWEST_OF_CHAT = defineStatement(`
   select ${SUMMARY_COLUMNS} from turn_prompt
   where (conversation_id = :chat or chat_id = :chat) and ${MATCHING}`).rows<SummaryRow>();
 
-const TEXTS = statement(`
+const TEXTS = defineStatement(`
   select hash, content from prompt_text where hash in (select value from json_each(:hashes))`).rows<{
   readonly hash: string;
   readonly content: string;

@@ -1,19 +1,19 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { idsOf, message } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import { createMessage, listMessageIds } from './testing/messages.ts';
 
 const LANE = 'web:c1';
 const UNTIL = 10_000;
-/** The maximum time for which a turn is put off. */
+/** The maximum time for which a turn is put off, in ms. */
 const HOUR_MS = 3_600_000;
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
-  describe.runIf(database.available)(`[D13] a turn that is put off, on ${database.name}`, () => {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
+  describe.runIf(database.available)(`[D13] a postponed turn on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
       store = await database.openEmpty();
-      await store.inbox.accept(message('m1', 'c1'));
+      await store.inbox.accept(createMessage('m1', 'c1'));
     });
     afterAll(() => database.dispose());
 
@@ -43,14 +43,14 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       return turn;
     }
 
-    it('is neither claimed nor found by the sweep before its time, and is then the same turn', async () => {
+    it('neither claims nor sweeps a postponed turn before its time, and then resumes the same turn', async () => {
       await putOff('t1', 100);
       expect(await workAt(UNTIL - 1)).toEqual([]);
-      expect((await begin('t2', UNTIL - 1)).kind).toBe('none');
+      expect((await begin('t2', UNTIL - 1)).kind).toBe('suspended');
       expect(await workAt(UNTIL)).toEqual([LANE]);
       const { turn } = await started('t3', UNTIL);
       expect(turn).toMatchObject({ turnId: 't1', resumed: true, putOffSince: 100 });
-      expect(idsOf(turn)).toEqual(['m1']);
+      expect(listMessageIds(turn)).toEqual(['m1']);
     });
 
     it('keeps the time when it was first put off, and counts none of its starts as attempts', async () => {
@@ -64,40 +64,42 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
 
     it.each(['collect', 'followup'] as const)(
-      'returns its messages before those that a person has written since (%s)',
+      'returns its messages to the queue ahead of newer messages from a person (%s)',
       async (busy) => {
         await putOff('t1', 100);
-        await store.inbox.accept(message('m2', 'c1', { at: 200 }));
+        await store.inbox.accept(createMessage('m2', 'c1', { at: 200 }));
         const next = await begin('t2', 300, busy);
         if (next.kind !== 'turn') throw new Error(next.kind);
         expect(next.turn.turnId).toBe('t2');
-        expect(idsOf(next.turn)).toEqual(busy === 'collect' ? ['m1', 'm2'] : ['m1']);
+        expect(listMessageIds(next.turn)).toEqual(busy === 'collect' ? ['m1', 'm2'] : ['m1']);
       },
     );
 
-    it('survives /new like a running turn: its own session is answered', async () => {
+    it('survives /new like a running turn, and its answer belongs to the earlier session', async () => {
       await putOff('t1', 100);
-      const command = { ...message('n', 'c1', { at: 200 }) };
+      const command = { ...createMessage('n', 'c1', { at: 200 }) };
       await store.inbox.command(command, (command) => command.startSession());
-      await store.inbox.accept(message('m2', 'c1', { at: 300 }));
-      expect((await begin('t2', 400)).kind).toBe('none');
+      await store.inbox.accept(createMessage('m2', 'c1', { at: 300 }));
+      expect((await begin('t2', 400)).kind).toBe('suspended');
       expect((await started('t3', UNTIL)).turn.turnId).toBe('t1');
     });
 
-    it('cannot be put off by a worker that lost the lane, nor once it is over', async () => {
+    it('refuses to postpone a turn of a worker that lost the lane, or one that has ended', async () => {
       const { lease } = await started('t1', 100);
       const off = { turnId: 't1', until: UNTIL, reason: 'away' };
       database.setTime(5_000);
-      await store.lanes.acquire(LANE, 'other', 5_000, 1_000);
+      await started('unused', 5_000);
       expect(await store.lanes.putOff(lease, off, 100)).toBe('fenced');
-      await store.inbox.command(message('s', 'c1', { at: 6_000 }), (command) => command.stop());
+      await store.inbox.command(createMessage('s', 'c1', { at: 6_000 }), (command) =>
+        command.stop(),
+      );
       database.setTime(7_000);
-      const again = await store.lanes.acquire(LANE, 'w', 7_000, 1_000);
-      if (again.kind !== 'held') throw new Error('the lane is busy');
+      await store.inbox.accept(createMessage('m3', 'c1', { at: 7_000 }));
+      const again = await started('t2', 7_000);
       expect(await store.lanes.putOff(again.lease, off, 7_000)).toBe('fenced');
     });
 
-    it('does not wait for a time that was computed before the clock was set back', async () => {
+    it('ignores a time that was computed before the clock was set back', async () => {
       await putOff('t1', UNTIL + HOUR_MS, UNTIL + HOUR_MS + 5_000);
       expect(await workAt(1_000)).toEqual([LANE]);
       expect((await started('t2', 1_000)).turn.turnId).toBe('t1');

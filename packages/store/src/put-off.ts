@@ -1,11 +1,11 @@
-import { type Sql, statement } from './database.ts';
+import { defineStatement, type Sql } from './database.ts';
 import { releaseGroupContext } from './group-context.ts';
 
 /** A turn that cannot be answered now, and when to try it again (ms). */
-export interface PutOff {
+export interface PostponedTurn {
   readonly turnId: string;
   readonly until: number;
-  /** The reason, to be shown to people. */
+  /** The reason as shown to people. */
   readonly reason: string;
 }
 
@@ -15,35 +15,35 @@ export interface PutOff {
  */
 const MAX_PUT_OFF_MS = 3_600_000;
 
-/** `isPutOff` as an SQL condition on the table `turn`; `moment` is the current time. */
-export function isPutOffAt<const Moment extends string>(moment: Moment) {
+/** `isPostponed` as an SQL condition on the table `turn`; `moment` is the current time. */
+export function isPostponedCondition<const Moment extends string>(moment: Moment) {
   return `turn.put_off_until > ${moment}
   and turn.put_off_until <= cast(${moment} as bigint) + ${MAX_PUT_OFF_MS}` as const;
 }
 
-export function isPutOff(until: number | null, now: number): boolean {
+export function isPostponed(until: number | null, now: number): boolean {
   return until !== null && until > now && until <= now + MAX_PUT_OFF_MS;
 }
 
 /**
- * Puts a running turn off. This start does not count as an attempt, because it did not crash its
+ * Puts a running turn off without counting this start as an attempt, because it did not crash its
  * worker.
  */
-export async function putOffTurn(
+export async function postponeTurn(
   sql: Sql,
   conversationId: string,
-  { turnId, until, reason }: PutOff,
+  { turnId, until, reason }: PostponedTurn,
   now: number,
 ): Promise<boolean> {
   return (await sql.run(PUT_OFF, { conversationId, turnId, until, reason, now })) > 0;
 }
 
-const PUT_OFF = statement(`
+const PUT_OFF = defineStatement(`
   update turn set put_off_since = coalesce(put_off_since, :now), put_off_until = :until,
     reason = :reason, attempts = attempts - 1
   where id = :turnId and conversation_id = :conversationId and state = 'running'`);
 
-/** Ends a running turn and returns its messages to the queue, ahead of anything written since. */
+/** Ends a running turn and returns its messages to the queue, ahead of newer ones. */
 export function returnMessages(
   sql: Sql,
   conversationId: string,
@@ -55,11 +55,11 @@ export function returnMessages(
   releaseGroupContext(sql, conversationId, turnId);
 }
 
-const END = statement(`
+const END = defineStatement(`
   update turn set state = 'interrupted', finished_at = :now, reason = 'interrupted by a later message'
   where id = :turnId`);
 
-const RETURN_MESSAGES_TO_INBOX = statement(`
+const RETURN_MESSAGES_TO_INBOX = defineStatement(`
   update inbox set state = 'waiting', turn_id = null, claimed_at = null,
     interruptions = interruptions + 1
   where turn_id = :turnId`);

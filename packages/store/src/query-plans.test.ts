@@ -5,22 +5,30 @@ import { DatabaseSync } from 'node:sqlite';
 import { silentLogger } from '@parley/core';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { textFor, valuesOf } from './database.ts';
+import { getStatementText, orderValues } from './database.ts';
 import { CHATS } from './inbox-reads.ts';
 import type { LinkAction } from './links.ts';
 import { MIGRATIONS, migrate } from './migrate.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
-import { type Store, storeOn } from './store.ts';
+import { createStore, type Store } from './store.ts';
 import { StoreState } from './store-state.ts';
-import { bothDatabases } from './testing/databases.ts';
-import { answer, claim, hold, message, part, routeTo, useWork } from './testing/messages.ts';
-import { timedIds } from './timed-ids.ts';
+import { listBothDatabases } from './testing/databases.ts';
+import {
+  claimTurnOf,
+  createAnswer,
+  createMessage,
+  createPart,
+  createRouteTo,
+  doTurnWork,
+  startTurn,
+} from './testing/messages.ts';
+import { createTimedIds } from './timed-ids.ts';
 import { watchDatabase } from './watch-database.ts';
 
 /**
- * Indexes that contain only unfinished work or that a sum has to scan, the newest prompts from the
- * last few days, used memories, and all conversations, which are scanned once when a process that
- * has exclusive use of the data folder starts.
+ * Indexes that may be scanned completely: those that contain only unfinished work or serve a sum,
+ * recent prompts, used memories, and all conversations, which are scanned once when a process with
+ * exclusive use of the data folder starts.
  */
 const MAY_BE_READ_WHOLE =
   /^SCAN (inbox USING (COVERING )?INDEX inbox_(waiting|owner)|attachment USING (COVERING )?INDEX attachment_(pending|kept|view_once)|turn USING (COVERING )?INDEX turn_running|approval USING INDEX approval_due|outbox USING (COVERING INDEX outbox_state|INDEX outbox_unfinished)|dead_letter USING (COVERING )?INDEX dead_letter_(open|subject)|turn_prompt USING (COVERING )?INDEX turn_prompt_age|conversation|memory_entry USING COVERING INDEX memory_entry_used)$/;
@@ -29,22 +37,30 @@ describe('the plan of every query', () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-plans-'));
   const path = join(folder, 'parley.db');
   const queries = new Set<string>();
+  const deleting = new Set<string>();
+  let isDeleting = false;
   let look: DatabaseSync;
   beforeAll(async () => {
-    const database = openSqlite({ path, name: path, onQuery: (text) => queries.add(text) });
+    const onQuery = (text: string) => (isDeleting ? deleting : queries).add(text);
+    const database = openSqlite({ path, name: path, onQuery });
     await migrate(database, MIGRATIONS, path, () => 0);
     queries.clear();
     const watched = watchDatabase(database, { dialect: 'sqlite', path, name: path }, silentLogger);
-    const newId = timedIds(() => 0);
+    const newId = createTimedIds(() => 0);
     const own = { clock: () => 0, newId, forget: [], onSetback: () => {} };
     const state = new StoreState(watched, own);
-    const store = storeOn(watched, newId, { sharedClock: () => 0, state });
+    const store = createStore(watched, newId, { sharedClock: () => 0, state });
     await state.advance();
     await state.check((work) => watched.write(work));
     await state.lastSetback();
     await useEverything(store);
-    await useWork(store);
+    await doTurnWork(store);
     await useRetention(store);
+    isDeleting = true;
+    await store.forgetting.deleteConversation({
+      ...{ conversationId: 'web:c6', by: 'Ann', now: 1 },
+      onStopped() {},
+    });
     await store.close();
     look = new DatabaseSync(path);
   });
@@ -53,7 +69,7 @@ describe('the plan of every query', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('uses an index, so that a long history makes no lookup slower', () => {
+  it('uses an index, so that no lookup slows down as the history grows', () => {
     const tables = new Set([
       'inbox',
       'attachment',
@@ -87,12 +103,23 @@ describe('the plan of every query', () => {
     expect(queries.size).toBeGreaterThan(25);
   });
 
-  it('[D05] finds what has to be sent to a chat without scanning what was already sent', () => {
+  it('[D05] finds unsent parts of a chat without scanning sent ones', () => {
     const [first] = [...queries].filter((text) => text.includes('as goes_on'));
     expect(planOf(look, first ?? '')[0]).toMatch(/^SEARCH outbox USING INDEX outbox_unfinished/);
   });
 
-  it('[U08] lists chats by stepping from one to the next, not by their messages', () => {
+  it("[U12] deletes a conversation without scanning other conversations' parts", () => {
+    const ofParts = [...deleting].filter(
+      (text) => text.includes('outbox') && text.includes('as other'),
+    );
+    expect(ofParts.length).toBeGreaterThan(3);
+    const steps = ofParts.flatMap((text) => planOf(look, text));
+    const scans = /^SCAN (outbox|dead_letter|agent_file)|^SEARCH outbox .*\(rowid<\?\)/;
+    expect(steps.filter((step) => scans.test(step))).toEqual([]);
+    expect(steps).toContainEqual(expect.stringMatching(/^SEARCH outbox USING INDEX outbox_chat/));
+  });
+
+  it('[U08] lists chats by stepping from one chat to the next instead of reading their messages', () => {
     const [chats] = [...queries].filter((text) => text.includes('with recursive chat'));
     const steps = planOf(look, chats ?? '').filter((detail) => /(in|out)box/.test(detail));
     expect(steps.length).toBeGreaterThan(4);
@@ -101,15 +128,15 @@ describe('the plan of every query', () => {
   });
 });
 
-const [, postgres] = bothDatabases(inject('postgresUrl'));
+const [, postgres] = listBothDatabases(inject('postgresUrl'));
 
-describe.runIf(postgres?.available)('on PostgreSQL', () => {
+describe.runIf(postgres?.available)('query plans on PostgreSQL', () => {
   afterAll(() => postgres?.dispose());
 
-  it('[U08] reads a few rows per chat to list chats, however much was said there', async () => {
+  it('[U08] reads a few rows per chat to list chats, even in a chat with many messages', async () => {
     const store = await postgres?.openEmpty();
-    await store?.inbox.accept(message('m1'));
-    await store?.inbox.accept(message('m2', 'c2'));
+    await store?.inbox.accept(createMessage('m1'));
+    await store?.inbox.accept(createMessage('m2', 'c2'));
     const client = new Client({ connectionString: postgres?.url() });
     await client.connect();
     const others = 'conversation_id, account, chat_id, message, route, received_at, state';
@@ -119,8 +146,11 @@ describe.runIf(postgres?.available)('on PostgreSQL', () => {
         where message_id in ('m1', 'm2')`);
     }
     await client.query('analyze inbox');
-    const values = valuesOf(CHATS, [{ ...routeTo('c1'), limit: 9 }]);
-    const plan = await client.query(`explain (analyze) ${textFor('postgres', CHATS)}`, values);
+    const values = orderValues(CHATS, [{ ...createRouteTo('c1'), limit: 9 }]);
+    const plan = await client.query(
+      `explain (analyze) ${getStatementText('postgres', CHATS)}`,
+      values,
+    );
     await client.end();
     const lines = plan.rows.map((row) => String(row['QUERY PLAN']));
     const scans = lines.filter((line) => / Scan .*on (inbox|outbox)/.test(line));
@@ -131,9 +161,9 @@ describe.runIf(postgres?.available)('on PostgreSQL', () => {
   });
 });
 
-/** Rows are stored in the requested order, by number or by index, so reading stops at the limit. */
+/** A query stops at its limit if rows or an index are already in the requested order. */
 function isFirstFew(database: DatabaseSync, text: string): boolean {
-  // The last row of each table, one after another.
+  // This query reads the last row of each table, one after another.
   if (text.includes('as newest_of_each')) return true;
   const isCut = !text.includes(' where ') && /order by [\w", ]+ limit (\?|\+\?1)$/.test(text);
   return isCut && !planOf(database, text).some((detail) => detail.includes('B-TREE FOR ORDER BY'));
@@ -147,13 +177,13 @@ function planOf(database: DatabaseSync, text: string): string[] {
 async function useEverything(store: Store): Promise<void> {
   await useAttachments(store);
   await usePrompts(store);
-  const chat = routeTo('c1');
-  for (const id of ['m1', 'm2', 'm3']) await store.inbox.accept(message(id));
+  const chat = createRouteTo('c1');
+  for (const id of ['m1', 'm2', 'm3']) await store.inbox.accept(createMessage(id));
   const heard = { messageId: 'g', senderId: 'u', senderName: 'Bo', text: 'g' };
   await store.groupContext.keep({ ...chat, conversationId: 'web:c1' }, heard, 0);
   await store.reactions.keep({ ...chat, conversationId: 'web:c1' }, { ...heard, sentAt: 0 }, 0);
   await store.reactions.message({ ...chat, messageId: 'unknown' });
-  await store.inbox.revise({ ...chat, messageId: 'g' }, message('g').message);
+  await store.inbox.revise({ ...chat, messageId: 'g' }, createMessage('g').message);
   await store.inbox.revise({ ...chat, messageId: 'g0' }, null);
   const refused = { senderId: 'u', outcome: 'refused', reason: 'x', at: 0 } as const;
   await store.decisions.record({ ...chat, ...refused, messageId: 'r' });
@@ -162,7 +192,7 @@ async function useEverything(store: Store): Promise<void> {
   await store.inbox.ownerChats();
   await store.inbox.typedCommands();
   const link = (id: string, personId: string, action: LinkAction) =>
-    store.inbox.command(message(id), (command) =>
+    store.inbox.command(createMessage(id), (command) =>
       command.link({ personId, isOwner: true }, action),
     );
   await link('l1', 'a:1', { kind: 'make', code: 'LINK' });
@@ -171,36 +201,36 @@ async function useEverything(store: Store): Promise<void> {
   await link('l4', 'a:1', { kind: 'leave', personId: 'b:1' });
   await store.links.of('a:1');
   const applicant = { ...chat, senderId: 'u', senderName: 'Bo', route: chat };
-  await store.pairing.request(applicant, 'CODE', [part('code')], 0);
+  await store.pairing.request(applicant, 'CODE', [createPart('code')], 0);
   await store.pairing.pending(0);
   await store.pairing.approve('CODE', () => [], 0);
   await store.pairing.settle('web', 'u');
   await store.pairing.isAllowed('web', 'default', 'u');
-  await store.inbox.command(message('m0'), (command) => command.pair('CODE'));
-  const lease = await hold(store);
-  await store.lanes.acquire('web:c1', 'w2', 0, 1);
+  await store.inbox.command(createMessage('m0'), (command) => command.pair('CODE'));
+  const { lease } = await startTurn(store, 't1', 'web:c1', 'w1', 'followup');
+  const other = { conversationId: 'web:c1', owner: 'w2', leaseMs: 1 };
+  await store.lanes.begin(other, 'collect', 'unused', 0);
   await store.lanes.renew([lease], 9);
   await store.lanes.newestWaiting('web:c1');
-  await claim(store, lease, 't1', 'followup');
   await store.turns.appendStep(lease, 't1', { index: 0, content: 0 }, 0);
-  await claim(store, lease, 't1', 'followup');
+  await claimTurnOf(store, lease, 't1', 'followup');
   const joining = { turnId: 't1', mode: undefined, mayJoin: () => true };
   await store.lanes.join(lease, { ...joining, steps: () => [{ index: 1, content: 0 }] }, 0);
-  await store.inbox.accept(message('m6'));
+  await store.inbox.accept(createMessage('m6'));
   await store.lanes.interrupt(lease, 't1', 0);
-  await claim(store, lease, 't1a', { direct: 'collect' });
-  await store.lanes.commit(lease, answer('t1a', ['a', 'b', 'c']), 0);
-  await store.inbox.accept(message('m7'));
-  await claim(store, lease, 't2', 'collect');
-  await store.inbox.command(message('m4'), async (command) => {
+  await claimTurnOf(store, lease, 't1a', { direct: 'collect' });
+  await store.lanes.commit(lease, createAnswer('t1a', ['a', 'b', 'c']), 0);
+  await store.inbox.accept(createMessage('m7'));
+  await claimTurnOf(store, lease, 't2', 'collect');
+  await store.inbox.command(createMessage('m4'), async (command) => {
     await command.stop();
-    command.answer(part('stopped'));
+    command.answer(createPart('stopped'));
   });
-  await store.inbox.command(message('m5'), (command) => command.startSession());
-  const { message: typed, ...pressed } = message('m8');
+  await store.inbox.command(createMessage('m5'), (command) => command.startSession());
+  const { message: typed, ...pressed } = createMessage('m8');
   const press = { ...pressed, message: { ...typed, pressed: 'p1' } };
   await store.inbox.command(press, (command) => command.pressCounts());
-  await store.outbox.ownAnswers({ conversationId: 'web:c1', route: routeTo('c1') }, 5);
+  await store.outbox.ownAnswers({ conversationId: 'web:c1', route: createRouteTo('c1') }, 5);
   await store.lanes.release(lease);
   await store.lanes.withWork(5, 10_000);
   await store.lanes.releaseAll();
@@ -214,7 +244,7 @@ async function useEverything(store: Store): Promise<void> {
   for (const finish of [
     (id: string) => store.outbox.retryLater(id, { now: 0, afterMs: 0 }, 'x', 'free'),
     (id: string) => store.outbox.markSent(id, 'p', 0),
-    (id: string) => store.outbox.markFailed(id, 'failed', 'x', 0, part('notice')),
+    (id: string) => store.outbox.markFailed(id, 'failed', 'x', 0, createPart('notice')),
   ]) {
     const id = (await store.outbox.next(chat))?.part.id ?? '';
     await store.outbox.markSending(id, 0);
@@ -244,8 +274,19 @@ async function useEverything(store: Store): Promise<void> {
 }
 
 async function useViews(store: Store): Promise<void> {
-  const { list, details, messages, search, act } = store.conversations;
+  const { list, pinned, titles, people, details, messages, search, act } = store.conversations;
   await list({ before: null, limit: 5 });
+  await store.conversationMarks.begin('', {
+    ...{ pinned: ['web:c1'], archived: [], unread: ['web:c1'], titles: { 'web:c1': 'x' } },
+  });
+  await store.conversationMarks.change('', 'web:c1', { kind: 'read', upTo: null });
+  await store.conversationMarks.of('');
+  await store.takeovers.takeOver({ conversationId: 'web:c1', by: 'Ann', lastsMs: 1 });
+  await store.takeovers.handBack('web:c1', 'Ann');
+  await store.takeovers.recent(5);
+  await pinned('');
+  await titles(['web:c1']);
+  await people('web:c1');
   await details('web:c1', 0);
   await messages({ conversationId: 'web:c1', before: null, until: null, limit: 5 });
   const query = { typed: 'text', before: null, limit: 5, scrub: (text: string) => text };
@@ -254,12 +295,11 @@ async function useViews(store: Store): Promise<void> {
 }
 
 async function useDeadLetters(store: Store): Promise<void> {
-  await store.inbox.accept(message('d1', 'c7'));
-  const lease = await hold(store, 'web:c7');
-  await claim(store, lease, 't9');
+  await store.inbox.accept(createMessage('d1', 'c7'));
+  const { lease } = await startTurn(store, 't9', 'web:c7');
   await store.lanes.commit(
     lease,
-    { ...answer('t9', ['no', 'answer'], 'c7'), outcome: 'failed' },
+    { ...createAnswer('t9', ['no', 'answer'], 'c7'), outcome: 'failed' },
     0,
   );
   await store.deadLetters.openIds(['refused', 'unanswered'], 0, 5);
@@ -273,7 +313,7 @@ async function useDeadLetters(store: Store): Promise<void> {
 }
 
 async function usePrompts(store: Store): Promise<void> {
-  const { channel, account, chatId } = routeTo('c1');
+  const { channel, account, chatId } = createRouteTo('c1');
   const who = { chatType: 'direct', personId: 'u', personName: 'Bo' } as const;
   const part = { layer: 'l', source: 's', stable: true, cut: null, tokens: 1, text: 't' };
   await store.prompts.record({
@@ -303,11 +343,11 @@ async function useRetention(store: Store): Promise<void> {
 }
 
 async function useAttachments(store: Store): Promise<void> {
-  const plain = message('f1', 'c8');
+  const plain = createMessage('f1', 'c8');
   const attachments = [{ kind: 'image' as const, ref: 'a' }];
   await store.inbox.accept({ ...plain, message: { ...plain.message, attachments } });
   await store.inbox.revise(
-    { ...routeTo('c8'), messageId: 'f1' },
+    { ...createRouteTo('c8'), messageId: 'f1' },
     { ...plain.message, attachments },
   );
   const work = { conversationId: 'web:c8', owner: 'w1', leaseMs: 1 };

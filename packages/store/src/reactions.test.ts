@@ -1,13 +1,13 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { ClaimedTurn } from './rows.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, hold, message, part } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import { createAnswer, createMessage, createPart, startTurn } from './testing/messages.ts';
 
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' } as const;
 const PLACE = { ...CHAT, conversationId: 'web:c1' };
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`reactions to messages on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -20,14 +20,13 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     const heardBy = (turn: ClaimedTurn) => turn.groupContext.map(({ text }) => text);
     /** Returns the context for the direct chat's next turn; `answered` ends that turn. */
     const nextTurn = async (id: string) => {
-      await store.inbox.accept(message(id));
-      const lease = await hold(store);
-      const turn = await claim(store, lease, `turn-${id}`);
-      const answered = () => store.lanes.commit(lease, answer(turn.turnId, ['fine']), 0);
+      await store.inbox.accept(createMessage(id));
+      const { lease, turn } = await startTurn(store, `turn-${id}`);
+      const answered = () => store.lanes.commit(lease, createAnswer(turn.turnId, ['fine']), 0);
       return { heard: heardBy(turn), answered };
     };
 
-    it('[F06] are given once to the next turn of a direct chat, only the last one per person and message', async () => {
+    it('[F06] gives reactions once to the next turn of a direct chat, only the last one per person and message', async () => {
       await react('up', 1);
       await react('other message', 1, 'm2');
       await react('other person', 1, 'm1', 'u3');
@@ -38,33 +37,33 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect((await nextTurn('q2')).heard).toEqual([]);
     });
 
-    it('[F06] are given to the next turn if they change while a turn has the earlier one', async () => {
+    it('[F06] gives changed reactions to the next turn if a turn already has the earlier ones', async () => {
       await react('up', 1);
       const first = await nextTurn('q1');
       await react('up', 1);
       await react('down', 2);
-      const lease = await hold(store);
-      expect(heardBy(await claim(store, lease, 'unused'))).toEqual(['up']);
-      await store.lanes.commit(lease, answer('turn-q1', ['fine']), 0);
+      const { lease, turn } = await startTurn(store, 'unused');
+      expect(heardBy(turn)).toEqual(['up']);
+      await store.lanes.commit(lease, createAnswer('turn-q1', ['fine']), 0);
       expect(first.heard).toEqual(['up']);
       expect((await nextTurn('q2')).heard).toEqual(['down']);
     });
 
-    it('[F06] wait for a person when Parley itself writes to a direct chat', async () => {
+    it("[F06] keeps reactions for a person's next message when Parley itself writes to a direct chat", async () => {
       await react('up', 1);
-      const own = message('beat');
+      const own = createMessage('beat');
       await store.inbox.accept({ ...own, message: { ...own.message, trigger: 'heartbeat' } });
-      const lease = await hold(store);
-      expect(heardBy(await claim(store, lease, 'turn-beat'))).toEqual([]);
-      await store.lanes.commit(lease, answer('turn-beat', ['fine']), 0);
+      const { lease, turn } = await startTurn(store, 'turn-beat');
+      expect(heardBy(turn)).toEqual([]);
+      await store.lanes.commit(lease, createAnswer('turn-beat', ['fine']), 0);
       expect((await nextTurn('q1')).heard).toEqual(['up']);
     });
 
-    it('[F06] refer to messages known by their platform id', async () => {
-      await store.inbox.accept(message('asked', 'c1', { threadId: 't' }));
+    it('[F06] finds the message of a reaction by its platform id', async () => {
+      await store.inbox.accept(createMessage('asked', 'c1', { threadId: 't' }));
       const said = { messageId: 'heard', senderId: 'u9', senderName: 'Cy', text: 'pizza' };
       await store.groupContext.keep(PLACE, said, 0);
-      await store.outbox.enqueue([part('Good morning')], 0);
+      await store.outbox.enqueue([createPart('Good morning')], 0);
       const due = await store.outbox.next(CHAT);
       if (due === null) throw new Error('nothing to send');
       await store.outbox.markSending(due.part.id, 0);

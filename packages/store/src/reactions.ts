@@ -1,21 +1,21 @@
 import { InboundMessage } from '@parley/core';
 import type { MessageKey } from './conversations.ts';
 import { OF_CHAT } from './conversations.ts';
-import { type Database, fromCheckedJson, type Sql, statement } from './database.ts';
+import { type Database, decodeCheckedJson, defineStatement, type Sql } from './database.ts';
 import { type ContextKey, keepGroupContext } from './group-context.ts';
 import { OUTBOX_COLUMNS, type PartRow, readPart } from './outbox-parts.ts';
 import type { GroupContextMessage } from './rows.ts';
 import { REACTION_PREFIX } from './tables/messages.ts';
 
-/** A message in a chat, by the agent or a person. People's names and texts are untrusted. */
+/** A message in a chat, by the agent or a person, whose names and texts are untrusted. */
 export type StoredMessage =
   | {
       readonly by: 'agent';
       readonly text: string;
       readonly threadId?: string | undefined;
       /**
-       * The conversation to which the turn that wrote it belongs, possibly a lane without people;
-       * absent if no turn wrote it.
+       * The conversation of the turn that wrote the message, possibly a lane without people; absent
+       * if no turn wrote it.
        */
       readonly conversationId?: string | undefined;
     }
@@ -24,29 +24,30 @@ export type StoredMessage =
       readonly senderId: string;
       readonly senderName: string;
       readonly text: string;
-      /** The conversation in which it was written. */
+      /** The conversation in which the person wrote the message. */
       readonly conversationId: string;
     };
 
 /** A person's reactions to a message, as one line of context. */
 export interface ReactionLine extends Omit<GroupContextMessage, 'messageId'> {
   readonly messageId: string;
-  /** When the platform says it happened, in ms. */
+  /** When the reaction was made, according to the platform, in ms. */
   readonly sentAt: number;
 }
 
 /** Reactions to messages, stored as lines in the table `group_context`. */
-export function reactionRepository(database: Database) {
+export function createReactionRepository(database: Database) {
   return {
     /**
-     * Finds a message by its platform id; Parley's own messages only among the chat's newest 1,000.
-     * Null if it is unknown.
+     * Finds a message by its platform id, among Parley's own only in the chat's newest 1,000; null
+     * if unknown.
      */
     message: (key: MessageKey) => database.read((sql) => findMessage(sql, key)),
 
     /**
-     * Stores a line for the conversation's next turn. It replaces the line about the same message
-     * and person, unless a turn has taken that line. A duplicate event is stored once.
+     * Stores a reaction line for the conversation's next turn. The line replaces an earlier one
+     * about the same message and person, unless a turn has already taken it. A duplicate event is
+     * stored once.
      */
     keep: (
       place: ContextKey,
@@ -78,19 +79,19 @@ async function findMessage(sql: Sql, key: MessageKey): Promise<StoredMessage | n
     return heard === undefined ? null : { by: 'person', ...heard };
   }
   const { conversationId } = said;
-  const stored = fromCheckedJson(InboundMessage, said.message, `message ${key.messageId}`);
+  const stored = decodeCheckedJson(InboundMessage, said.message, `message ${key.messageId}`);
   const { sender, text, typed, attachments = [] } = stored;
   const words = [...attachments.map(({ kind }) => `[${kind}]`), typed ?? text].join(' ').trim();
   const who = { senderId: sender.id, senderName: sender.name };
   return { by: 'person', ...who, text: words, conversationId };
 }
 
-const DROP = statement(`
+const DROP = defineStatement(`
   delete from group_context
   where conversation_id = :conversationId and turn_id is null and ${OF_CHAT}
     and substr(message_id, 1, length(:id)) = :id`);
 
-const SENT_PART = statement(`
+const SENT_PART = defineStatement(`
   select ${OUTBOX_COLUMNS},
     (select conversation_id from turn where turn.id = outbox.turn_id) as "conversationId"
   from outbox
@@ -98,14 +99,14 @@ const SENT_PART = statement(`
     select seq from outbox where ${OF_CHAT} order by seq desc limit 1000)
   limit 1`).rows<PartRow & { readonly conversationId: string | null }>();
 
-const RECEIVED_MESSAGE = statement(`
+const RECEIVED_MESSAGE = defineStatement(`
   select message, conversation_id as "conversationId" from inbox
   where ${OF_CHAT} and message_id = :messageId`).rows<{
   readonly message: string;
   readonly conversationId: string;
 }>();
 
-const GROUP_CONTEXT_MESSAGE = statement(`
+const GROUP_CONTEXT_MESSAGE = defineStatement(`
   select sender_id as "senderId", sender_name as "senderName", text,
     conversation_id as "conversationId"
   from group_context where ${OF_CHAT} and message_id = :messageId`).rows<

@@ -1,4 +1,4 @@
-import { type Sql, statement, toJson } from './database.ts';
+import { defineStatement, encodeJson, type Sql } from './database.ts';
 import {
   DEAD_LETTER,
   type DeadLetter,
@@ -14,75 +14,83 @@ import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
 // Uses the index `dead_letter_open`.
 const OPEN = 'from dead_letter where settled is null';
 
-const OPEN_DEAD_LETTERS = statement(
+const OPEN_DEAD_LETTERS = defineStatement(
   `select * ${OPEN} and seq < :before order by seq desc limit :limit`,
 ).rows<DeadLetterRow>();
 
-/** The newest open dead letters. */
-export async function openDeadLetters(
+export async function listOpenDeadLetters(
   sql: Sql,
   { before = Number.MAX_SAFE_INTEGER, limit }: DeadLetterPage,
 ): Promise<readonly DeadLetter[]> {
-  return withSubjects(sql, await sql.all(OPEN_DEAD_LETTERS, { before, limit }));
+  return attachSubjects(sql, await sql.all(OPEN_DEAD_LETTERS, { before, limit }));
 }
 
-const OPEN_IDS = statement(`
+const OPEN_IDS = defineStatement(`
   select seq ${OPEN} and kind in (select value from json_each(:kinds)) and seq > :after
   order by seq limit :limit`).rows<Pick<DeadLetterRow, 'seq'>>();
 
-/** The numbers of the oldest open dead letters of these kinds. */
-export async function openIds(
+/** Lists the numbers of the oldest open dead letters of these kinds. */
+export async function listOpenIds(
   sql: Sql,
   kinds: readonly DeadLetter['kind'][],
   after: number,
   limit: number,
 ): Promise<readonly number[]> {
-  const rows = await sql.all(OPEN_IDS, { kinds: toJson(kinds), after, limit });
+  const rows = await sql.all(OPEN_IDS, { kinds: encodeJson(kinds), after, limit });
   return rows.map(({ seq }) => seq);
 }
 
-/** One dead letter, settled or not. */
-export async function oneDeadLetter(sql: Sql, id: number): Promise<DeadLetter | null> {
-  const [letter] = await withSubjects(sql, await sql.all(DEAD_LETTER, { id }));
+/** Finds one dead letter, settled or not. */
+export async function findDeadLetter(sql: Sql, id: number): Promise<DeadLetter | null> {
+  const [letter] = await attachSubjects(sql, await sql.all(DEAD_LETTER, { id }));
   return letter ?? null;
 }
 
-const COUNTS = statement(`select kind, count(*) as count ${OPEN} group by kind`).rows<{
+const COUNTS = defineStatement(`select kind, count(*) as count ${OPEN} group by kind`).rows<{
   readonly kind: DeadLetter['kind'];
   readonly count: number;
 }>();
 
-/** The number of open dead letters by kind. */
-export async function countOpen(sql: Sql): Promise<Readonly<Record<DeadLetter['kind'], number>>> {
+/** Counts open dead letters by kind. */
+export async function countOpenDeadLetters(
+  sql: Sql,
+): Promise<Readonly<Record<DeadLetter['kind'], number>>> {
   const counts = { refused: 0, uncertain: 0, unanswered: 0 };
   for (const { kind, count } of await sql.all(COUNTS)) counts[kind] = count;
   return counts;
 }
 
-/** Adds to each row the part or turn it is about, preserving their order. */
-async function withSubjects(
+/** Adds the affected part or turn to each row, keeping the order of the rows. */
+async function attachSubjects(
   sql: Sql,
   rows: readonly DeadLetterRow[],
 ): Promise<readonly DeadLetter[]> {
-  const ids = toJson(rows.map(({ subject }) => subject));
+  const ids = encodeJson(rows.map(({ subject }) => subject));
   const parts = new Map((await sql.all(PARTS, { ids })).map((part) => [part.id, part]));
   const turns = new Map((await sql.all(TURNS, { ids })).map((turn) => [turn.turnId, turn]));
-  const messages = (await sql.all(MESSAGES, { ids })).map(toUnanswered);
+  const messages = (await sql.all(MESSAGES, { ids })).map(toUnansweredMessage);
   return rows.flatMap((row): DeadLetter[] => {
     if (row.kind !== 'unanswered') {
       const part = parts.get(row.subject);
-      return part === undefined ? [] : [{ ...common(row), kind: row.kind, ...toDeadPart(part) }];
+      return part === undefined
+        ? []
+        : [{ ...toCommonFields(row), kind: row.kind, ...toDeadPart(part) }];
     }
     const turn = turns.get(row.subject);
     if (turn === undefined) return [];
     const its = messages.filter(({ turnId }) => turnId === turn.turnId);
     return [
-      { ...common(row), kind: row.kind, ...turn, messages: its.map(({ message }) => message) },
+      {
+        ...toCommonFields(row),
+        kind: row.kind,
+        ...turn,
+        messages: its.map(({ message }) => message),
+      },
     ];
   });
 }
 
-function common({ seq, died_at, settled, settled_at }: DeadLetterRow) {
+function toCommonFields({ seq, died_at, settled, settled_at }: DeadLetterRow) {
   return {
     id: seq,
     diedAt: died_at,
@@ -99,12 +107,14 @@ interface StoredPart extends PartRow {
   readonly error: string | null;
 }
 
-const PARTS = statement(`
+const PARTS = defineStatement(`
   select ${OUTBOX_COLUMNS}, channel, account, chat_id, state, error,
     (select conversation_id from turn where turn.id = outbox.turn_id) as conversation_id
   from outbox where id in (select value from json_each(:ids))`).rows<StoredPart>();
 
-function toDeadPart(part: StoredPart): Omit<DeadPart, 'kind' | keyof ReturnType<typeof common>> {
+function toDeadPart(
+  part: StoredPart,
+): Omit<DeadPart, 'kind' | keyof ReturnType<typeof toCommonFields>> {
   const { channel, account, chat_id: chatId, turn_id: turnId, state, error: reason } = part;
   const { index, body, file } = readPart(part);
   return {
@@ -115,19 +125,19 @@ function toDeadPart(part: StoredPart): Omit<DeadPart, 'kind' | keyof ReturnType<
   };
 }
 
-const TURNS = statement(`
+const TURNS = defineStatement(`
   select id as "turnId", conversation_id as "conversationId", reason,
     (select count(*) from turn_step where turn_id = turn.id) as steps
   from turn where id in (select value from json_each(:ids))`).rows<
   Pick<DeadTurn, 'turnId' | 'conversationId' | 'reason' | 'steps'>
 >();
 
-const MESSAGES = statement(`
+const MESSAGES = defineStatement(`
   select ${INBOX_COLUMNS}, turn_id from inbox
   where turn_id is not null and turn_id in (select value from json_each(:ids))
   order by seq`).rows<MessageRow & { readonly turn_id: string }>();
 
-function toUnanswered(row: MessageRow & { readonly turn_id: string }) {
+function toUnansweredMessage(row: MessageRow & { readonly turn_id: string }) {
   const { message, receivedAt: at } = readInboxRow(row);
   const { channel, account, messageId, sender, text } = message;
   const chat = { channel, account, chatId: message.chat.id };

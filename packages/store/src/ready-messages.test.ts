@@ -1,18 +1,18 @@
 import type { BusyMode } from '@parley/core';
 import { describe, expect, it } from 'vitest';
-import { readyMessages } from './claim-turn.ts';
+import { selectReadyMessages } from './ready-messages.ts';
 import type { InboxRow } from './rows.ts';
-import { message } from './testing/messages.ts';
+import { createMessage } from './testing/messages.ts';
 
-/** A message as a test describes it: when it arrived, and what it belongs to. */
+/** A message in a test case: when it arrived, and which burst it belongs to. */
 interface Written {
   readonly at?: number;
   readonly album?: string;
-  /** Long enough to be a piece of a paste. */
+  /** Set for a message long enough to be a piece of a paste. */
   readonly long?: true;
   readonly from?: string;
   readonly chat?: string;
-  /** The sender wants JSON. */
+  /** Set if the sender wants JSON. */
   readonly json?: true;
 }
 
@@ -21,7 +21,7 @@ function row(
   seq: number,
 ): InboxRow {
   const format = json ? ({ responseFormat: 'json' } as const) : {};
-  const admitted = message(`m${seq}`, chat, { at });
+  const admitted = createMessage(`m${seq}`, chat, { at });
   const sender = { id: from, name: from, isBot: false };
   const albumId = album === undefined ? {} : { albumId: album };
   const settles = album !== undefined || long ? { settlesAt: at + 1_000 } : {};
@@ -33,9 +33,9 @@ function row(
   };
 }
 
-/** How many messages are ready at `now`, or the time when some will be. */
+/** The number of messages that are ready at `now`, or the time when some will be. */
 function ready(written: readonly Written[], now: number, mode: BusyMode = 'collect') {
-  const result = readyMessages(written.map(row), mode, now);
+  const result = selectReadyMessages(written.map(row), mode, now);
   if (result.kind === 'now') return result.rows.length;
   return result.kind === 'later' ? `at ${result.at}` : result.kind;
 }
@@ -110,7 +110,10 @@ describe('readyMessages', () => {
     ['a whole album', [picture(0), picture(100), { at: 150 }], 1_100, 2],
     ['a whole paste', [{ long: true }, { at: 300 }, { at: 350 }], 400, 3],
     ['no album that may be incomplete', [picture(0), { at: 10 }], 20, 'at 1000'],
-  ])('[F08] [D03] releases at a time with followup: %s', (_case, written, now, expected) => {
-    expect(ready(written, now, 'followup')).toBe(expected);
-  });
+  ])(
+    '[F08] [D03] releases one burst or message at a time with followup: %s',
+    (_case, written, now, expected) => {
+      expect(ready(written, now, 'followup')).toBe(expected);
+    },
+  );
 });

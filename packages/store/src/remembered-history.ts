@@ -1,30 +1,30 @@
 import type { TranscriptEntry } from './rows.ts';
 
-/** A history entry, and the reason if it did not completely reach its chat (D05). */
+/** A history entry, and the reason if its answer did not completely reach the chat (D05). */
 export interface RememberedEntry extends TranscriptEntry {
   readonly undelivered?: string;
 }
 
-/** A history entry and its number. */
+/** A history entry with its number. */
 export interface NumberedEntry extends RememberedEntry {
   readonly seq: number;
-  /** When it was stored, in ms. */
+  /** When the entry was stored, in ms. */
   readonly at: number;
 }
 
 /** A session's newest entries, after its summary. */
 export interface RememberedSession {
   readonly entries: readonly NumberedEntry[];
-  /** The `seq` of the last entry covered by the summary; 0 if there is none. */
+  /** The `seq` of the last entry covered by the summary; 0 without a summary. */
   readonly reaches: number;
   /** The approximate length of the entries as JSON. */
   readonly characters: number;
 }
 
 /**
- * The history of recently read sessions, so that a turn reads and parses only what is new. It is
- * valid for one history version and holds at most `characters` of it; the least recently used
- * sessions are evicted.
+ * Caches the history of recently read sessions, so that a turn reads and parses only new entries.
+ * The cache is valid for one history version and holds at most `characters`; the least recently
+ * used sessions are evicted.
  */
 export class RememberedHistory {
   readonly #characters: number;

@@ -1,13 +1,15 @@
-import { type Database, jsonItem, statement, toJson } from './database.ts';
+import { type Database, defineStatement, encodeJson, selectJsonItem } from './database.ts';
 import type { Lease } from './rows.ts';
 import { SHARED_NOW } from './shared-clock.ts';
 
-/** Leases per query: far below the query size limit, far above what one worker holds. */
+/**
+ * The number of leases per query: far below the query size limit, far above what one worker holds.
+ */
 const AT_ONCE = 200;
 
 /**
- * A transaction that holds many leases must not wait for another one, or the two could deadlock.
- * Rows that are locked at this moment are skipped and renewed next time.
+ * Renewal does not wait for locked rows, because a transaction that holds many leases could
+ * deadlock with another one. Rows that are currently locked are skipped and renewed next time.
  */
 export async function renewLeases(
   database: Database,
@@ -18,7 +20,7 @@ export async function renewLeases(
   const busy: string[] = [];
   for (let from = 0; from < leases.length; from += AT_ONCE) {
     const some = leases.slice(from, from + AT_ONCE);
-    const held = toJson(some.map(({ conversationId, epoch }) => [conversationId, epoch]));
+    const held = encodeJson(some.map(({ conversationId, epoch }) => [conversationId, epoch]));
     await database.writePriority(async (sql) => {
       const done = (await sql.all(RENEW, { held, ...length })).map(({ id }) => id);
       renewed.push(...done);
@@ -32,11 +34,11 @@ export async function renewLeases(
 
 const HELD_BY = `
   select id from conversation where lease_owner is not null and (id, epoch) in (
-    select ${jsonItem(0)}, cast(${jsonItem(1)} as bigint) from json_each(:held))` as const;
+    select ${selectJsonItem(0)}, cast(${selectJsonItem(1)} as bigint) from json_each(:held))` as const;
 
-const HELD = statement(HELD_BY).rows<{ readonly id: string }>();
+const HELD = defineStatement(HELD_BY).rows<{ readonly id: string }>();
 
-const RENEW = statement(`
+const RENEW = defineStatement(`
   update conversation set lease_until = ${SHARED_NOW} + :leaseMs
   where id in (${HELD_BY} /*pg for no key update skip locked*/) returning id`).rows<{
   readonly id: string;

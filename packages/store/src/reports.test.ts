@@ -1,9 +1,15 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, hold, message, part, routeTo } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import {
+  createAnswer,
+  createMessage,
+  createPart,
+  createRouteTo,
+  startTurn,
+} from './testing/messages.ts';
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`the backlog on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -11,7 +17,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    it('[U03] is empty if nothing has ever been done', async () => {
+    it('[U03] reports an empty backlog for a new database', async () => {
       expect(await store.backlog.read(5, 10)).toEqual({
         messages: 0,
         conversations: 0,
@@ -23,14 +29,13 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       });
     });
 
-    it('[U03] is listed by conversation, turn and account, oldest first', async () => {
-      await store.inbox.accept(message('m1', 'c1', { at: 1 }));
+    it('[U03] lists the backlog by conversation, turn and account, oldest first', async () => {
+      await store.inbox.accept(createMessage('m1', 'c1', { at: 1 }));
       database.setTime(2);
-      const lease = await hold(store, 'web:c1', 'worker 1', 2);
-      await claim(store, lease, 't1');
-      await store.inbox.accept(message('m2', 'c1', { at: 9 }));
-      for (const id of ['n1', 'n2']) await store.inbox.accept(message(id, 'c2', { at: 4 }));
-      await store.outbox.enqueue([part('a'), part('b'), part('c', 'c2')], 6);
+      await startTurn(store, 't1', 'web:c1', 'worker 1');
+      await store.inbox.accept(createMessage('m2', 'c1', { at: 9 }));
+      for (const id of ['n1', 'n2']) await store.inbox.accept(createMessage(id, 'c2', { at: 4 }));
+      await store.outbox.enqueue([createPart('a'), createPart('b'), createPart('c', 'c2')], 6);
       const chat = { channel: 'web', account: 'default', chatId: 'c1' };
       await store.outbox.markSending((await store.outbox.next(chat))?.part.id ?? '', 7);
       expect(await store.backlog.read(5, 10)).toEqual({
@@ -60,25 +65,24 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect((await store.backlog.read(1, 10)).waiting).toHaveLength(1);
     });
 
-    it('[U03] [U12] is not old where it waits for a person, who leads the chat or has to decide', async () => {
+    it('[U03] [U12] ignores work that waits for a person, who leads the chat or has to decide', async () => {
       const oldestAt = async (now: number) => (await store.backlog.read(5, now)).oldestAt;
-      await store.inbox.accept(message('m1', 'c1', { at: 1 }));
-      await store.inbox.accept(message('m2', 'c2', { at: 2 }));
-      await store.inbox.accept(message('m3', 'c3', { at: 3 }));
+      await store.inbox.accept(createMessage('m1', 'c1', { at: 1 }));
+      await store.inbox.accept(createMessage('m2', 'c2', { at: 2 }));
+      await store.inbox.accept(createMessage('m3', 'c3', { at: 3 }));
       expect(await oldestAt(10)).toBe(1);
       await store.takeovers.takeOver({ conversationId: 'web:c1', by: 'Ann', lastsMs: 1_000 });
       expect(await oldestAt(10)).toBe(2);
-      const lease = await hold(store, 'web:c2');
-      await claim(store, lease, 't2');
+      const { lease } = await startTurn(store, 't2', 'web:c2');
       const question = {
         ...{ code: 'ABC234', turnId: 't2', callKey: 't2.0.0', tool: 'write', shown: '{}' },
         ...{ askedBy: 'web:u1', place: 'c2', askedIn: 'web:c2', approvers: ['web:u1'] },
         expiresAt: 9_000,
       };
       expect(await store.approvals.ask(lease, question, [], 4)).toBe('asked');
-      await store.inbox.accept(message('m4', 'c2', { at: 2 }));
+      await store.inbox.accept(createMessage('m4', 'c2', { at: 2 }));
       expect(await oldestAt(10)).toBe(3);
-      // The takeover has expired.
+      // The takeover has expired by this time.
       expect(await oldestAt(1_000)).toBe(1);
     });
   });
@@ -90,7 +94,7 @@ const call = (name: string, path: string) => ({
   arguments: JSON.stringify({ path }),
 });
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`the audit on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -98,11 +102,10 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    /** Runs a turn that calls `write` twice, the second time without success, and `read`. */
+    /** Runs a turn that calls `write` twice, the second time without success, and `read` once. */
     const turnThatWrites = async () => {
-      await store.inbox.accept(message('m1'));
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
+      await store.inbox.accept(createMessage('m1'));
+      const { lease } = await startTurn(store, 't1');
       const calls = [call('write', 'AGENTS.md'), call('write', 'x.md'), call('read', 'y.md')];
       const steps = [
         { kind: 'model', text: '', calls },
@@ -116,16 +119,16 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       return lease;
     };
 
-    it('[U05] shows which files an agent wrote, in which conversation, and who approved it', async () => {
+    it('[U05] shows which files an agent wrote, in which conversation, and who approved each write', async () => {
       const lease = await turnThatWrites();
       const approval = { code: 'A', turnId: 't1', callKey: 't1.0.0', tool: 'write', shown: '' };
       const who = { askedBy: 'web:u1', askedIn: 'web:c9', place: 'web', approvers: [] };
       const asked = { ...approval, ...who, expiresAt: 99 };
-      await store.approvals.ask(lease, asked, [part('May I?')], 1);
-      await store.inbox.command(message('k1', 'c9', { at: 2 }), (command) =>
+      await store.approvals.ask(lease, asked, [createPart('May I?')], 1);
+      await store.inbox.command(createMessage('k1', 'c9', { at: 2 }), (command) =>
         command.decideApproval({ code: 'A', verdict: 'approved', by: 'web:u2' }),
       );
-      await store.lanes.commit(lease, answer('t1', ['done']), 10);
+      await store.lanes.commit(lease, createAnswer('t1', ['done']), 10);
       expect(await store.audit.writes(['write', 'edit'], 0)).toEqual([
         {
           tool: 'write',
@@ -139,7 +142,12 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
 
     it('[U05] shows who was allowed or linked, and when they last used the model', async () => {
-      const stranger = { ...routeTo('a'), senderId: 'a', senderName: 'Eve', route: routeTo('a') };
+      const stranger = {
+        ...createRouteTo('a'),
+        senderId: 'a',
+        senderName: 'Eve',
+        route: createRouteTo('a'),
+      };
       await store.pairing.request(stranger, 'C1', [], 0);
       await store.pairing.approve('C1', () => [], 7);
       const usage = { inputTokens: 1, outputTokens: 1, costUsd: null };
@@ -151,7 +159,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.audit.linked()).toEqual([]);
       const link = (personId: string, kind: 'make' | 'type') => {
         const asker = { personId, isOwner: false };
-        const admitted = message(`${kind}1`, 'c9', { at: 3 });
+        const admitted = createMessage(`${kind}1`, 'c9', { at: 3 });
         return store.inbox.command(admitted, (command) => command.link(asker, { kind, code: 'L' }));
       };
       await link('web:a', 'make');

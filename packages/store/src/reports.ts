@@ -1,42 +1,42 @@
-import { type Database, type Sql, statement, toJson } from './database.ts';
+import { type Database, defineStatement, encodeJson, type Sql } from './database.ts';
 import type { Row } from './tables.ts';
-import { isTakenOverAt } from './taken-over.ts';
+import { isTakenOverCondition } from './taken-over.ts';
 
 /** A conversation with messages waiting for a turn. */
 interface WaitingConversation {
   readonly conversationId: string;
   readonly messages: number;
-  /** When the oldest message was received, in ms. */
+  /** When the oldest waiting message was received, in ms. */
   readonly oldestAt: number;
 }
 
-/** A running turn. Times in ms. */
+/** A running turn; times are in ms. */
 interface RunningTurn {
   readonly turnId: string;
   readonly conversationId: string;
   readonly startedAt: number;
-  /** How many times it was started. */
+  /** How many times the turn was started. */
   readonly attempts: number;
-  /** The worker that runs it; null if there is none. */
+  /** The worker that runs the turn; null if no worker does. */
   readonly owner: string | null;
   readonly leaseUntil: number | null;
-  /** Whether it waits for an approval. */
+  /** Whether the turn waits for an approval. */
   readonly isSuspended: boolean;
 }
 
 /** An account's unsent parts. */
-interface OwedByAccount {
+interface UnsentByAccount {
   readonly channel: string;
   readonly account: string;
   readonly pending: number;
   readonly sending: number;
   readonly chats: number;
-  /** When the oldest part was stored, in ms. */
+  /** When the oldest unsent part was stored, in ms. */
   readonly oldestAt: number;
 }
 
 /**
- * Waiting, running and outgoing work. Each list starts with the oldest entry and is truncated at
+ * Waiting, running and outgoing work; each list starts with the oldest entry and is truncated at
  * the limit.
  */
 export interface Backlog {
@@ -44,28 +44,28 @@ export interface Backlog {
   readonly conversations: number;
   readonly turns: number;
   /**
-   * When the oldest message that waits for the agent was received, in ms; null if there is none.
-   * Messages in a conversation that a person leads, or that waits for a person's decision, do not
-   * count.
+   * When the oldest message that waits for the agent was received, in ms; null if no message waits.
+   * Conversations that a person leads, or that wait for a person's decision, do not count.
    */
   readonly oldestAt: number | null;
   readonly waiting: readonly WaitingConversation[];
   readonly running: readonly RunningTurn[];
-  readonly outgoing: readonly OwedByAccount[];
+  readonly outgoing: readonly UnsentByAccount[];
 }
 
 /**
- * The oldest waiting work, for the readiness check. Times in ms since 1970; null if nothing waits.
+ * The oldest waiting work, for the readiness check. Times are in ms since the Unix epoch, or null
+ * if no work waits.
  */
 export interface OldestWork {
   /**
-   * The oldest message that a worker could take now. Conversations with a running turn, or led by a
-   * person, do not count.
+   * The oldest message that a worker could take now; messages in conversations with a running turn
+   * or led by a person do not count.
    */
   readonly message: { readonly seq: number; readonly at: number } | null;
-  /** When a turn in any conversation last started or ended; null if never. */
+  /** When a turn in any conversation last started or ended; null if no turn has run. */
   readonly lastTurnAt: number | null;
-  /** For each account, the oldest part that could be sent now, being the first one for its chat. */
+  /** For each account, the oldest first part of a chat that could be sent now. */
   readonly parts: readonly OldestPart[];
 }
 
@@ -77,10 +77,10 @@ interface OldestPart {
 }
 
 /**
- * Unfinished work. It has no table of its own and writes nothing; status and the page read it. Each
- * query uses an index that contains only unfinished work.
+ * Reports unfinished work. The reports only read tables of other files; status and the page show
+ * them. Each query uses an index that contains only unfinished work.
  */
-export function backlogRepository(database: Database) {
+export function createBacklogRepository(database: Database) {
   return {
     oldest: (now: number): Promise<OldestWork> =>
       database.read(async (sql) => ({
@@ -102,7 +102,7 @@ export function backlogRepository(database: Database) {
   };
 }
 
-const OLDEST_MESSAGE = statement(`
+const OLDEST_MESSAGE = defineStatement(`
   select seq, received_at as at from inbox where state = 'waiting'
     and (settles_at is null or settles_at <= :now)
     and not exists (select 1 from turn
@@ -111,15 +111,15 @@ const OLDEST_MESSAGE = statement(`
       where conversation.id = inbox.conversation_id and conversation.taken_over_until > :now)
   order by seq limit 1`).rows<NonNullable<OldestWork['message']>>();
 
-const LAST_TURN = statement(`
+const LAST_TURN = defineStatement(`
   select max(at) as at from (
     select max(started_at) as at from turn where state = 'running'
     union all select max(finished_at) from turn
   ) moments`).rows<{ readonly at: number | null }>();
 
-// A part that was never tried counts whatever its time says, because only a clock change can have
-// moved that time.
-const OLDEST_PARTS = statement(`
+// A part that was never tried always counts as due, because only a clock change can have moved its
+// time into the future.
+const OLDEST_PARTS = defineStatement(`
   select part.channel, part.account, part.seq,
     case when part.attempts = 0 then part.created_at else part.not_before end as at
   from outbox part join (
@@ -132,23 +132,23 @@ const OLDEST_PARTS = statement(`
   ) oldest on oldest.seq = part.seq
   order by part.channel, part.account`).rows<OldestPart>();
 
-const TOTALS = statement(`
+const TOTALS = defineStatement(`
   select count(*) as messages, count(distinct conversation_id) as conversations,
     (select count(*) from turn where state = 'running') as turns
   from inbox where state = 'waiting'`).rows<
   Pick<Backlog, 'messages' | 'conversations' | 'turns'>
 >();
 
-const OLDEST_FOR_AGENT = statement(`
+const OLDEST_FOR_AGENT = defineStatement(`
   select min(received_at) as at from inbox where state = 'waiting'
     and not exists (select 1 from turn where turn.conversation_id = inbox.conversation_id
       and turn.state = 'running' and turn.awaits is not null)
     and not exists (select 1 from conversation
-      where conversation.id = inbox.conversation_id and ${isTakenOverAt(':now', 'conversation')})`).rows<{
+      where conversation.id = inbox.conversation_id and ${isTakenOverCondition(':now', 'conversation')})`).rows<{
   readonly at: number | null;
 }>();
 
-const WAITING = statement(`
+const WAITING = defineStatement(`
   select conversation_id as "conversationId", count(*) as messages, min(received_at) as "oldestAt"
   from inbox where state = 'waiting'
   group by conversation_id order by min(received_at) limit :limit`).rows<WaitingConversation>();
@@ -158,7 +158,7 @@ async function listRunningTurns(sql: Sql, limit: number): Promise<readonly Runni
   return rows.map(({ awaits, ...row }) => ({ ...row, isSuspended: awaits !== null }));
 }
 
-const RUNNING = statement(`
+const RUNNING = defineStatement(`
   select turn.id as "turnId", conversation_id as "conversationId", started_at as "startedAt", attempts,
     lease_owner as owner, lease_until as "leaseUntil", awaits
   from turn join conversation on conversation.id = turn.conversation_id
@@ -166,72 +166,72 @@ const RUNNING = statement(`
   Omit<RunningTurn, 'isSuspended'> & { readonly awaits: string | null }
 >();
 
-const OUTGOING = statement(`
+const OUTGOING = defineStatement(`
   select channel, account, count(*) filter (where state = 'pending') as pending,
     count(*) filter (where state = 'sending') as sending, count(distinct chat_id) as chats,
     min(created_at) as "oldestAt"
   from outbox where state in ('pending', 'sending')
-  group by channel, account order by min(created_at) limit :limit`).rows<OwedByAccount>();
+  group by channel, account order by min(created_at) limit :limit`).rows<UnsentByAccount>();
 
-/** A person whom an owner allowed, or a linked account, and its last use. Times in ms. */
+/** A person whom an owner allowed, or a linked account, with its last use; times are in ms. */
 interface KnownPerson {
   /** `channel:userId`. */
   readonly personId: string;
   readonly since: number;
-  /** The last day on which they used the model (`2026-11-21`); null if unknown. */
+  /** The last day on which the person used the model (`2026-11-21`); null if unknown. */
   readonly lastDay: string | null;
 }
 
 /** A tool call from a finished turn's journal. */
 interface JournalledWrite {
   readonly tool: string;
-  /** The arguments as the model wrote them: unchecked JSON. */
+  /** The call's arguments as the model wrote them: unchecked JSON. */
   readonly input: string;
   readonly conversationId: string;
   readonly at: number;
-  /** The person who approved it; null if nobody was asked. */
+  /** The person who approved the call; null if no approval was needed. */
   readonly approvedBy: string | null;
 }
 
-/** Limits the number of journals that are read; the newest turns matter most. */
+/** The maximum number of turns whose journals are read, newest first. */
 const MAX_TURNS = 1_000;
 
-/**
- * The queries behind `parley audit`. They are read-only, and nothing on the message path uses them.
- */
-export function auditRepository(database: Database) {
+/** Read-only queries for `parley audit`, which are not used for messages. */
+export function createAuditRepository(database: Database) {
   return {
-    /** Everyone whom an owner allowed with a code. */
+    /** Lists people whom an owner allowed with a code. */
     allowedPeople: (): Promise<readonly KnownPerson[]> =>
       database.read((sql) => sql.all(ALLOWED, { colon: ':' })),
 
-    /** All linked accounts. */
     linked: (): Promise<readonly KnownPerson[]> => database.read((sql) => sql.all(LINKED)),
 
-    /** Successful calls to these tools in turns that have ended since then, newest first. */
+    /**
+     * Lists successful calls to these tools in turns that have ended since the given time, newest
+     * first.
+     */
     writes: (tools: readonly string[], since: number) =>
-      database.read((sql) => writesSince(sql, tools, since)),
+      database.read((sql) => listWritesSince(sql, tools, since)),
   };
 }
 
-const ALLOWED = statement(`
+const ALLOWED = defineStatement(`
   select channel || :colon || sender_id as "personId", allowed_at as since, max(day) as "lastDay"
   from allowed_sender left join spend on person_id = channel || :colon || sender_id
   group by channel, account, sender_id, allowed_at`).rows<KnownPerson>();
 
-const LINKED = statement(`
+const LINKED = defineStatement(`
   select person_link.person_id as "personId", linked_at as since, max(day) as "lastDay"
   from person_link left join spend on spend.person_id = person_link.person_id
   group by person_link.person_id, linked_at order by person_link.person_id`).rows<KnownPerson>();
 
-const TURNS = statement(`
+const TURNS = defineStatement(`
   select id, conversation_id from turn where finished_at >= :since
   order by finished_at desc limit ${MAX_TURNS}`).rows<{
   readonly id: string;
   readonly conversation_id: string;
 }>();
 
-const STEPS = statement(`
+const STEPS = defineStatement(`
   select turn_id, step_index, content, created_at from turn_step
   where turn_id in (select value from json_each(:turns))
     and exists (select 1 from json_each(:patterns) where content like value)
@@ -239,24 +239,24 @@ const STEPS = statement(`
   Row<'turn_step', 'turn_id' | 'step_index' | 'content' | 'created_at'>
 >();
 
-const DECIDED = statement(`
+const DECIDED = defineStatement(`
   select call_key, decided_by from approval
   where turn_id in (select value from json_each(:turns)) and decided_by is not null`).rows<{
   readonly call_key: string;
   readonly decided_by: string;
 }>();
 
-async function writesSince(
+async function listWritesSince(
   sql: Sql,
   tools: readonly string[],
   since: number,
 ): Promise<readonly JournalledWrite[]> {
   const turns = await sql.all(TURNS, { since });
   if (turns.length === 0) return [];
-  const ids = toJson(turns.map(({ id }) => id));
+  const ids = encodeJson(turns.map(({ id }) => id));
   const conversations = new Map(turns.map((turn) => [turn.id, turn.conversation_id]));
   const patterns = [...tools.map((tool) => `%"name":"${tool}"%`), '{"kind":"result"%'];
-  const steps = await sql.all(STEPS, { turns: ids, patterns: toJson(patterns) });
+  const steps = await sql.all(STEPS, { turns: ids, patterns: encodeJson(patterns) });
   const approvals = await sql.all(DECIDED, { turns: ids });
   const deciders = new Map(approvals.map((row) => [row.call_key, row.decided_by]));
   const read = steps.map((step) => ({ ...step, content: Object(JSON.parse(step.content)) }));

@@ -1,5 +1,5 @@
 import type { AgeRule, RetentionAges } from './tables/table.ts';
-import { primaryKeyColumns, referencesTo, TABLE_LIST } from './tables.ts';
+import { listPrimaryKeyColumns, listReferencesTo, TABLE_LIST } from './tables.ts';
 
 export type { RetentionAges } from './tables/table.ts';
 
@@ -9,43 +9,48 @@ export interface RetentionRule extends AgeRule {
   readonly by: readonly string[];
 }
 
-/** Referring tables come before those they refer to. */
+/** All retention rules; referring tables come before the tables they refer to. */
 export const RETENTION_RULES: readonly RetentionRule[] = TABLE_LIST.toReversed().flatMap(
   ([table, described]) =>
     typeof described.kept === 'string'
       ? []
       : [
           {
-            by: primaryKeyColumns(described),
+            by: listPrimaryKeyColumns(described),
             ...described.kept,
             table,
-            needed: neededIn(table, described.kept),
+            needed: buildNeededCondition(table, described.kept),
           },
         ],
 );
 
-function neededIn(table: string, { needed }: AgeRule): string {
-  const references = referencesTo(table).map(
+function buildNeededCondition(table: string, { needed }: AgeRule): string {
+  const references = listReferencesTo(table).map(
     ({ table: child, column, to }) =>
       `exists (select 1 from ${child} as child where child.${column} = ${table}.${to})`,
   );
   return [...(needed === undefined ? [] : [needed]), ...references].join(' or ');
 }
 
-/** Rows that this rule covers are old if they are older than this. */
-export function oldBefore({ keeps }: RetentionRule, ages: RetentionAges, now: number): number {
+/** Computes the time before which the rows of this rule are old. */
+export function computeAgeBound(
+  { keeps }: RetentionRule,
+  ages: RetentionAges,
+  now: number,
+): number {
   const age = Math.max(...keeps.map((name) => ages[name]));
   return age === 0 ? Number.MAX_SAFE_INTEGER : Math.max(0, now - age);
 }
 
-/** SQL condition: the rows older than `:bound` that are no longer needed. */
-export function isOld({ at, needed }: RetentionRule): string {
+/** Builds the SQL condition for rows older than `:bound` that are no longer needed. */
+export function buildOldCondition({ at, needed }: RetentionRule): string {
   return `${at} < :bound${needed === '' ? '' : ` and not (${needed})`}`;
 }
 
-export const boundOf = ({ isDay }: RetentionRule, at: number) => (isDay === true ? utcDay(at) : at);
+export const boundOf = ({ isDay }: RetentionRule, at: number) =>
+  isDay === true ? formatUtcDay(at) : at;
 
-/** The day in UTC: with limits of many days, the time zone does not matter. */
-export function utcDay(at: number): string {
+/** Formats the day in UTC; with limits of many days, the time zone does not matter. */
+export function formatUtcDay(at: number): string {
   return new Date(Math.min(Math.max(at, 0), 8.64e15)).toISOString().slice(0, 10);
 }

@@ -9,16 +9,15 @@ import type { RetentionAges } from './retention.ts';
 import { RETENTION_RULES } from './retention-rules.ts';
 import type { Store } from './store.ts';
 import { TABLES } from './tables.ts';
-import { bothDatabases, sqliteForTests, type TestDatabase } from './testing/databases.ts';
+import { createSqliteForTests, listBothDatabases, type TestDatabase } from './testing/databases.ts';
 import {
-  answer,
-  claim,
+  createAnswer,
+  createMessage,
+  createPart,
+  createRouteTo,
   DAY,
-  hold,
-  liveThrough,
-  message,
-  part,
-  routeTo,
+  fillAllTables,
+  startTurn,
 } from './testing/messages.ts';
 
 const FOREVER = Number.POSITIVE_INFINITY;
@@ -31,7 +30,7 @@ const AGES: RetentionAges = {
   spend: 100 * DAY,
 };
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of listBothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`old rows on ${database.name}`, () => {
     let store: Store;
     let now = 0;
@@ -59,23 +58,23 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const { tables } = await store.retention.use(AGES, now);
       return Object.fromEntries(tables.map((table) => [table.table, table.rows]));
     };
-    /** Writes the same number of messages on each of these days, each in its own chat. */
+    /** Writes the same number of messages on each of these days, each in a separate chat. */
     const live = async (days: number, perDay: number) => {
       for (let day = 1; day <= days; day += 1) {
         const at = day * DAY;
         now = at + DAY / 2;
         await Promise.all(
           Array.from({ length: perDay }, (_, nth) =>
-            liveThrough(store, at + nth, `c${nth}`, `m${day}-${nth}`),
+            fillAllTables(store, at + nth, `c${nth}`, `m${day}-${nth}`),
           ),
         );
       }
     };
 
-    it('[D15] are removed from all tables at their age limits, and no younger ones', async () => {
+    it('[D15] removes rows from all tables at their age limits, and keeps younger rows', async () => {
       await live(20, 2);
       const refused = { senderId: 'u', outcome: 'refused', reason: 'x', at: DAY } as const;
-      await store.decisions.record({ ...routeTo('c0'), messageId: 'r', ...refused });
+      await store.decisions.record({ ...createRouteTo('c0'), messageId: 'r', ...refused });
       expect((await store.retention.use(AGES, now)).tables).toContainEqual(
         expect.objectContaining({ table: 'inbox', rows: 40, old: { rows: 0, bytes: 0 } }),
       );
@@ -96,24 +95,22 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.retention.last()).toMatchObject({ endedAt: now, cutoff: null });
     });
 
-    it('[D15] stay while they are needed: waiting, open or unanswered', async () => {
-      await store.inbox.accept(message('waiting', 'c1'));
-      await store.outbox.enqueue([part('unsent', 'c2')], 0);
-      await store.inbox.accept(message('asked', 'c3'));
-      const dead = await hold(store, 'web:c3');
-      await claim(store, dead, 'turn_dead');
+    it('[D15] keeps old rows while they are needed: waiting, open or unanswered', async () => {
+      await store.inbox.accept(createMessage('waiting', 'c1'));
+      await store.outbox.enqueue([createPart('unsent', 'c2')], 0);
+      await store.inbox.accept(createMessage('asked', 'c3'));
+      const { lease: dead } = await startTurn(store, 'turn_dead', 'web:c3');
       await store.turns.appendStep(dead, 'turn_dead', { index: 0, content: 0 }, 0);
-      const failed = { ...answer('turn_dead', [], 'c3'), outcome: 'failed' as const };
+      const failed = { ...createAnswer('turn_dead', [], 'c3'), outcome: 'failed' as const };
       await store.lanes.commit(dead, failed, 0);
-      await store.inbox.accept(message('allow', 'c4'));
-      const suspended = await hold(store, 'web:c4');
-      await claim(store, suspended, 'turn_asks');
+      await store.inbox.accept(createMessage('allow', 'c4'));
+      const { lease: suspended } = await startTurn(store, 'turn_asks', 'web:c4');
       await store.turns.appendStep(suspended, 'turn_asks', { index: 0, content: 0 }, 0);
       await store.approvals.ask(suspended, approval(), [], 0);
-      const owner = { ...message('hello', 'c5'), fromOwner: true };
+      const owner = { ...createMessage('hello', 'c5'), fromOwner: true };
       await store.inbox.command(owner, async (command) => {
         await command.stop();
-        command.answer(part('stopped', 'c5'));
+        command.answer(createPart('stopped', 'c5'));
       });
       const place = { conversationId: 'web:c4', session: 0 };
       await store.pins.fix(place, 'k', 'v', 0);
@@ -140,7 +137,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         session_snapshot: 1,
         summary: 1,
       });
-      expect((await store.outbox.next(routeTo('c2')))?.part.body.text).toBe('unsent');
+      expect((await store.outbox.next(createRouteTo('c2')))?.part.body.text).toBe('unsent');
       expect(await store.inbox.ownerRoute()).toMatchObject({ route: { chatId: 'c5' } });
       expect(await store.summaries.latest(summary)).toMatchObject({ content: '1' });
       const [letter] = await store.deadLetters.open({ limit: 9 });
@@ -154,7 +151,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await rows()).toMatchObject({ inbox: 4, turn: 1, turn_step: 1, dead_letter: 0 });
     });
 
-    it('[D15] are removed oldest first while the database is too large, but never those of the last three days', async () => {
+    it('[D15] removes the oldest rows first while the database is too large, except those of the last three days', async () => {
       await live(12, 2);
       const forever = { messages: FOREVER, history: FOREVER, prompts: FOREVER };
       const { tables } = await store.retention.use(AGES, now);
@@ -173,10 +170,10 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       for (let nth = 0; nth < 4; nth += 1) await round(forever, { bytes: 1 });
       if (database.name === 'SQLite')
         expect(await rows()).toMatchObject({ inbox: 6, transcript: 12 });
-      expect(await store.inbox.accept(message('m10-1', 'c1'))).toBe('duplicate');
+      expect(await store.inbox.accept(createMessage('m10-1', 'c1'))).toBe('duplicate');
     });
 
-    it('[D15] are removed in steps, between which other work runs; an interrupted round continues later', async () => {
+    it('[D15] removes rows in steps, between which other work runs; an interrupted round continues later', async () => {
       await live(2, 30);
       now = 300 * DAY;
       const ended = await round({}, { pause: async () => false });
@@ -188,7 +185,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await rows()).toMatchObject({ inbox: 0, outbox: 0, turn: 0, transcript: 0 });
     });
 
-    it('[D15] are counted for every table, with the ages or the reason that limits it', async () => {
+    it('[D15] counts rows for every table, with the age limit or the reason for keeping rows', async () => {
       const { tables } = await store.retention.use(AGES, now);
       expect(tables.map(({ table }) => table).sort()).toEqual(Object.keys(TABLES).sort());
       expect(tables.filter(({ bound }) => bound.length === 0)).toEqual([]);
@@ -211,11 +208,11 @@ function approval(): NewApproval {
   };
 }
 
-const [sqlite, postgres] = bothDatabases(inject('postgresUrl'));
+const [sqlite, postgres] = listBothDatabases(inject('postgresUrl'));
 
 describe.each([
   { database: sqlite, days: 365, ages: AGES },
-  // Shorter than on SQLite, and all ages with it.
+  // The run on PostgreSQL is shorter, with shorter age limits.
   { database: postgres, days: 40, ages: { ...AGES, messages: 5 * DAY, history: 8 * DAY } },
 ])('a long run of a busy installation', ({ database, days, ages }) => {
   if (database === undefined) throw new Error('There are two databases.');
@@ -232,7 +229,7 @@ describe.each([
   };
 
   it.runIf(database.available)(
-    `[D15] does not make ${database.name} grow once rows reach their age`,
+    `[D15] does not make ${database.name} grow once rows reach their age limit`,
     async () => {
       await database.openBare();
       let now = 0;
@@ -244,7 +241,7 @@ describe.each([
       const sizes: number[] = [];
       for (let day = 1; day <= days; day += 1) {
         now = day * DAY;
-        const at = (nth: number) => liveThrough(store, now + nth, `c${nth}`, `m${day}-${nth}`);
+        const at = (nth: number) => fillAllTables(store, now + nth, `c${nth}`, `m${day}-${nth}`);
         if (day % 2 === 0) await Promise.all([at(0), at(1), at(2)]);
         if (day % 5 > 0) continue;
         await store.retention.run(
@@ -269,14 +266,14 @@ describe.each([
 const pathOf = (database: TestDatabase) => database.url().slice('sqlite:'.length);
 
 describe('removing rows', () => {
-  const database = sqliteForTests();
+  const database = createSqliteForTests();
   afterAll(() => database.dispose());
 
   it('[D15] returns free space beyond a few megabytes and a quarter of the file to the disk', async () => {
     await database.openBare();
     const store = await openStore({ url: database.url(), clock: () => 0 });
     for (let nth = 0; nth < 8; nth += 1) {
-      const one = message(`m${nth}`);
+      const one = createMessage(`m${nth}`);
       const long = { ...one, message: { ...one.message, text: 'x'.repeat(2_000_000) } };
       await store.inbox.command(long, (command) => command.stop());
     }

@@ -1,25 +1,30 @@
 import { type AgeWitnesses, systemTime } from '@parley/core';
-import { type Database, dynamicStatement, type SqlValue, statement } from './database.ts';
+import {
+  type Database,
+  defineDynamicStatement,
+  defineStatement,
+  type SqlValue,
+} from './database.ts';
 import {
   boundOf,
-  isOld,
-  oldBefore,
+  buildOldCondition,
+  computeAgeBound,
+  formatUtcDay,
   RETENTION_RULES,
   type RetentionAges,
   type RetentionRule,
-  utcDay,
 } from './retention-rules.ts';
 import { SHARED_NOW, type SharedClock } from './shared-clock.ts';
 import type { StorageUse } from './storage.ts';
 
 export type { RetentionAges } from './retention-rules.ts';
 
-/** The limits that apply to a database. */
+/** The size and age limits of a database. */
 export interface RetentionBounds {
   readonly ages: RetentionAges;
   /**
-   * The total size of used rows in bytes; beyond it, the oldest rows are removed whatever their
-   * age. Infinity for no limit.
+   * The maximum total size of used rows in bytes, beyond which the oldest rows are removed before
+   * their age limit; Infinity for no limit.
    */
   readonly bytes: number;
 }
@@ -28,10 +33,10 @@ export interface RetentionBounds {
 export interface RetentionRun {
   readonly endedAt: number;
   readonly tookMs: number;
-  /** How many rows were removed, not counting those removed by cascade. */
+  /** The number of removed rows, not counting those removed by cascade. */
   readonly removed: number;
   /**
-   * Everything older than this had to be removed because of the size; null if the age limits were
+   * The time before which rows had to be removed because of the size; null if the age limits were
    * enough.
    */
   readonly cutoff: number | null;
@@ -39,61 +44,64 @@ export interface RetentionRun {
   readonly countedTo: number;
 }
 
-/** The database's own evidence of how much time has passed. */
+/** Evidence from the database of how much time has passed. */
 export type StoreWitnesses = Required<Pick<AgeWitnesses, 'database' | 'newest'>>;
 
-/** How a round yields time to other work. */
+/** How a retention round yields time to other work. */
 export interface RetentionPace {
   /** The time from which ages are counted, as `decideAging` determines. */
   readonly countFrom: number;
-  /** Recorded at the end of a complete round; `countFrom` when absent. */
+  /** Recorded at the end of a complete round; defaults to `countFrom`. */
   readonly countedTo?: number;
   readonly clock: () => number;
-  /** Called between steps with the duration of the last one; false ends the round. */
+  /** Called between steps with the duration of the last step; false ends the round. */
   readonly pause: (tookMs: number) => Promise<boolean>;
 }
 
-/** Removes old rows and measures the size of the database. Loaded on first use. */
+/** Removes old rows and measures the size of the database; loaded on first use. */
 export interface RetentionRepository {
-  /** The result of the last complete round; null before the first one. */
+  /** Reads the result of the last complete round; null before the first one. */
   last(): Promise<RetentionRun | null>;
-  /** The database's current time, and the time of its newest row. */
+  /** Reads the database's current time, and the time of its newest row. */
   witnesses(): Promise<StoreWitnesses>;
-  /** Runs a round in steps of a few ms. Two rounds at once do no harm. */
+  /** Runs a round in steps of a few ms; concurrent rounds do no harm. */
   run(bounds: RetentionBounds, pace: RetentionPace): Promise<RetentionRun>;
-  /** Reads the whole database, so a process that answers messages must not call it. */
+  /**
+   * Measures the size of each table; this reads the whole database, so a process that answers
+   * messages must not call it.
+   */
   use(ages: RetentionAges, now: number): Promise<StorageUse>;
 }
 
 /**
- * A step is at most 500 rows, and as few as take about 8 ms, because on SQLite nothing else runs
- * meanwhile.
+ * A step removes at most 500 rows, and no more than about 8 ms allow, because on SQLite nothing
+ * else runs meanwhile.
  */
 const MAX_ROWS = 500;
 const FIRST_ROWS = 50;
 const STEP_MS = 8;
-/** Younger rows are kept whatever the size, because platforms redeliver recent messages. */
+/** Younger rows are kept regardless of the size, because platforms redeliver recent messages. */
 const YOUNGEST_MS = 3 * 24 * 60 * 60_000;
 /** The size is reduced to this fraction of the limit. */
 const HEADROOM = 0.95;
 
-/** The result of the last round; null before the first one. */
-export async function lastRetention(database: Database): Promise<RetentionRun | null> {
+/** Reads the result of the last round; null before the first one. */
+export async function readLastRetention(database: Database): Promise<RetentionRun | null> {
   return (await database.read((sql) => sql.get(LAST_RUN))) ?? null;
 }
 
-// A single row, so that all processes and `parley storage` can read it.
-const LAST_RUN = statement(`
+// A single row holds the result, so that all processes and `parley storage` can read it.
+const LAST_RUN = defineStatement(`
   select ended_at as "endedAt", took_ms as "tookMs", removed, cutoff, counted_to as "countedTo"
   from retention_run`).rows<RetentionRun>();
 
-const KEEP_RUN = statement(`
+const KEEP_RUN = defineStatement(`
   insert into retention_run (id, ended_at, took_ms, removed, cutoff, counted_to)
   values (1, :endedAt, :tookMs, :removed, :cutoff, :countedTo)
   on conflict (id) do update set ended_at = excluded.ended_at, took_ms = excluded.took_ms,
     removed = excluded.removed, cutoff = excluded.cutoff, counted_to = excluded.counted_to`);
 
-export async function storeWitnesses(
+export async function readStoreWitnesses(
   database: Database,
   sharedClock: SharedClock,
 ): Promise<StoreWitnesses> {
@@ -101,9 +109,10 @@ export async function storeWitnesses(
   return row ?? { database: 0, newest: null };
 }
 
-// A heartbeat writes rows even when no person writes. Uses the last row by `seq`, not the latest by
-// time, because a row written while a clock was ahead must not count forever.
-const WITNESSES = statement(`
+// A heartbeat writes rows even when no person writes, so rows show that time passes. Uses the last
+// row by `seq`, not the latest by time, because a row written while a clock was ahead must not
+// count forever.
+const WITNESSES = defineStatement(`
   select ${SHARED_NOW} as database, (select max(at) from (
     select at from (select received_at as at from inbox order by seq desc limit 1) as i
     union all select at from (select decided_at as at from ingress_decision order by seq desc limit 1) as d
@@ -113,23 +122,24 @@ const WITNESSES = statement(`
 
 /**
  * Removes rows past their age limit, and more of the oldest ones while the database is too large
- * (D15). Works in steps of a few ms; if it ends early, the next round continues. Two rounds at once
- * do no harm.
+ * (D15). Works in steps of a few ms; if a round ends early, the next one continues. Concurrent
+ * rounds do no harm.
  */
-export async function retain(
+export async function runRetention(
   database: Database,
   bounds: RetentionBounds,
   { clock, pause, countFrom: now, countedTo = now }: RetentionPace,
 ): Promise<RetentionRun> {
   const startedAt = clock();
-  const last = await lastRetention(database);
-  const isThorough = utcDay(last?.endedAt ?? 0) !== utcDay(startedAt);
-  const cutoff = await cutoffOf(database, bounds.bytes, { now, last });
+  const last = await readLastRetention(database);
+  const isThorough = formatUtcDay(last?.endedAt ?? 0) !== formatUtcDay(startedAt);
+  const cutoff = await computeCutoff(database, bounds.bytes, { now, last });
   let removed = 0;
   let goesOn = true;
   for (const rule of RETENTION_RULES) {
     if (!goesOn || (rule.isUnsorted === true && !isThorough && cutoff === null)) continue;
-    const before = Math.max(oldBefore(rule, bounds.ages, now), cutoff ?? 0) - (rule.longer ?? 0);
+    const before =
+      Math.max(computeAgeBound(rule, bounds.ages, now), cutoff ?? 0) - (rule.longer ?? 0);
     for await (const step of removeOld(database, rule, before)) {
       removed += step.removed;
       goesOn = await pause(step.tookMs);
@@ -144,18 +154,18 @@ export async function retain(
     }
   }
   while (goesOn) {
-    const tookMs = await shrink(database);
+    const tookMs = await shrinkDatabase(database);
     if (tookMs === null) break;
     goesOn = await pause(tookMs);
   }
   const run = { endedAt: clock(), tookMs: clock() - startedAt, removed, cutoff, countedTo };
-  // A round that ended early does not count: the next one checks everything.
+  // A round that ended early is not recorded, so that the next one checks all rows.
   if (goesOn)
     await database.change('process', KEEP_RUN, { ...run, tookMs: Math.round(run.tookMs) });
   return run;
 }
 
-interface Step {
+interface RetentionStep {
   readonly removed: number;
   readonly tookMs: number;
 }
@@ -164,22 +174,22 @@ async function* removeOld(
   database: Database,
   rule: RetentionRule,
   before: number,
-): AsyncGenerator<Step> {
+): AsyncGenerator<RetentionStep> {
   const { table, by, at, among } = rule;
   const bound = boundOf(rule, before);
   const columns = by.join(', ');
   const cells = (row: string) => by.map((_, nth) => `:${row}${nth}`).join(', ');
   const behind = `(${columns}) > (${cells('after')})`;
-  const upTo = `(${columns}) <= (${cells('to')}) and ${isOld(rule)}`;
+  const upTo = `(${columns}) <= (${cells('to')}) and ${buildOldCondition(rule)}`;
   const step = (...conditions: readonly (string | undefined)[]) => {
     const some = conditions.filter((condition) => condition !== undefined);
     const where = some.length === 0 ? '' : ` where ${some.join(' and ')}`;
     const removed = [...some, upTo].join(' and ');
     return {
-      select: dynamicStatement(
+      select: defineDynamicStatement(
         `select ${columns}, ${at} from ${table}${where} order by ${columns} limit :limit`,
-      ).rows<Row>(),
-      remove: dynamicStatement(`delete from ${table} where ${removed}`),
+      ).rows<OrderedRow>(),
+      remove: defineDynamicStatement(`delete from ${table} where ${removed}`),
     };
   };
   const [first, further] = [step(among), step(among, behind)];
@@ -196,10 +206,10 @@ async function* removeOld(
     });
     const last = rows.at(-1);
     if (last === undefined) return;
-    const isBeforeBound = (row: Row) => row[at] == null || row[at] < bound;
+    const isBeforeBound = (row: OrderedRow) => row[at] == null || row[at] < bound;
     let removed = 0;
     if (rows.some(isBeforeBound)) {
-      const cells = cellsOf('to', rule, last);
+      const cells = toCellParameters('to', rule, last);
       removed = await database.write(async (sql) => {
         const began = systemTime.monotonic();
         const count = await sql.run(remove, { ...after, ...cells, bound });
@@ -209,17 +219,21 @@ async function* removeOld(
     }
     yield { removed, tookMs };
     if (rows.length < limit || (rule.isUnsorted !== true && !isBeforeBound(last))) return;
-    after = cellsOf('after', rule, last);
+    after = toCellParameters('after', rule, last);
     if (tookMs > STEP_MS) limit = Math.max(10, Math.floor(limit / 2));
     else if (tookMs < STEP_MS / 2) limit = Math.min(MAX_ROWS, limit * 2);
   }
 }
 
 /** The columns that determine the reading order, and the time at which the row was written. */
-type Row = Readonly<Record<string, string | number | null>>;
+type OrderedRow = Readonly<Record<string, string | number | null>>;
 
-/** A row's position in that order, as parameters: `to0`, `to1`, … */
-function cellsOf(name: string, { by }: RetentionRule, row: Row): Record<string, SqlValue> {
+/** Converts a row's position in the reading order to the parameters `to0`, `to1`, … */
+function toCellParameters(
+  name: string,
+  { by }: RetentionRule,
+  row: OrderedRow,
+): Record<string, SqlValue> {
   return Object.fromEntries(by.map((column, nth) => [`${name}${nth}`, row[column] ?? 0]));
 }
 
@@ -229,23 +243,24 @@ const PAGES_OF_STEP = 64;
 const INCREMENTAL = 2;
 
 /**
- * One step in shrinking a SQLite file. Returns how long it took, or null if there is nothing to do.
+ * Runs one step of shrinking a SQLite file, and returns its duration, or null if there is no space
+ * to free.
  */
-async function shrink(database: Database): Promise<number | null> {
+async function shrinkDatabase(database: Database): Promise<number | null> {
   if (database.dialect !== 'sqlite') return null;
   const found = await database.read((sql) => sql.get(PAGES));
   const { pages, free, mode } = found ?? { pages: 0, free: 0, mode: 0 };
   if (mode !== INCREMENTAL || free < Math.max(MAX_FREE_PAGES, pages / 4)) return null;
   return database.write(async (sql) => {
     const began = systemTime.monotonic();
-    // The pragma returns no columns, so it is run instead of queried, and each run stops at its
-    // first page.
+    // The pragma returns no columns, so it is run instead of queried, and each run frees only one
+    // page.
     for (let nth = 0; nth < PAGES_OF_STEP; nth += 1) await sql.run(FREE_PAGE);
     return systemTime.monotonic() - began;
   }, 'process');
 }
 
-const PAGES = statement(`
+const PAGES = defineStatement(`
   select page_count as pages, freelist_count as free, auto_vacuum as mode
   from pragma_page_count, pragma_freelist_count, pragma_auto_vacuum`).rows<{
   readonly pages: number;
@@ -253,36 +268,36 @@ const PAGES = statement(`
   readonly mode: number;
 }>();
 
-const FREE_PAGE = statement('pragma incremental_vacuum(1)');
+const FREE_PAGE = defineStatement('pragma incremental_vacuum(1)');
 
 /**
- * The time before which rows must be removed so that the rest fits; null if everything fits.
- * Assumes that every period wrote the same amount; the next round corrects it.
+ * Computes the time before which rows must be removed so that the rest fits; null if everything
+ * fits. Assumes that every period wrote the same amount; the next round corrects the error.
  */
-async function cutoffOf(
+async function computeCutoff(
   database: Database,
   most: number,
   { now, last }: { readonly now: number; readonly last: RetentionRun | null },
 ): Promise<number | null> {
   if (most === Number.POSITIVE_INFINITY) return null;
-  const { bytesUsed } = await import('./storage.ts');
-  const used = await bytesUsed(database, most);
+  const { measureBytesUsed } = await import('./storage.ts');
+  const used = await measureBytesUsed(database, most);
   if (used <= most) return null;
-  // Before the last cutoff, only rows that are still needed are left.
-  const oldest = Math.max(await oldestOf(database, now), last?.cutoff ?? 0);
+  // Rows from before the last cutoff are still needed and stay.
+  const oldest = Math.max(await findOldestRow(database, now), last?.cutoff ?? 0);
   const wanted = oldest + (now - oldest) * (1 - (most * HEADROOM) / used);
   return Math.floor(Math.min(wanted, now - YOUNGEST_MS));
 }
 
-/** The tables that hold most of the data. */
+/** The tables with most of the data. */
 const LARGE: ReadonlySet<string> = new Set(['transcript', 'inbox', 'outbox', 'turn_prompt']);
 
-/** When the oldest row was written; that row may still be needed and stay. */
-async function oldestOf(database: Database, now: number): Promise<number> {
+/** Finds when the oldest row was written; that row may still be needed and stay. */
+async function findOldestRow(database: Database, now: number): Promise<number> {
   let oldest = now;
   for (const rule of RETENTION_RULES.filter(({ table }) => LARGE.has(table))) {
     const { table, by, at } = rule;
-    const first = dynamicStatement(
+    const first = defineDynamicStatement(
       `select ${at} as at from ${table} order by ${by.join(', ')} limit :limit`,
     );
     const row = await database.read((sql) =>

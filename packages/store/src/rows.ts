@@ -5,13 +5,19 @@ import {
   ReplyRoute,
   type StepFacts,
 } from '@parley/core';
-import { fromCheckedJson, type Sql, statement, toJson } from './database.ts';
+import { decodeCheckedJson, defineStatement, encodeJson, type Sql } from './database.ts';
 import { NO_REF } from './files/byte-store.ts';
 import type { NewPrompt } from './prompt-rows.ts';
 import type { SpendAccount, TurnUsage } from './spend.ts';
 import type { Row } from './tables.ts';
 
-/** How freely the agent acts in a conversation (G04). Survives `/new` and restarts. */
+/**
+ * What replaces removed text in rows that have to stay: `deleted` in deleted conversations,
+ * `forgotten` everywhere else. A search does not find these words.
+ */
+export const MARKS = { deleted: '[deleted]', forgotten: '[forgotten]' } as const;
+
+/** How freely the agent acts in a conversation (G04); the mode survives `/new` and restarts. */
 export type ConversationMode = 'agent' | 'ask' | 'plan';
 
 /** An accepted inbound message, with its lane and the route for its answer. */
@@ -20,27 +26,29 @@ export interface AdmittedMessage {
   readonly message: InboundMessage;
   readonly route: ReplyRoute;
   readonly receivedAt: number;
-  /** Whether an owner wrote it in a direct chat; decided once, by ingress. */
+  /** Whether an owner wrote the message in a direct chat, as decided once by ingress. */
   readonly fromOwner?: boolean;
-  /** Why ingress accepted it, for `/why`. */
+  /** Why ingress accepted the message, for `/why`. */
   readonly reason?: string;
-  /** Until this time (ms), more pieces of it may arrive, so no turn takes it before then (F08). */
+  /**
+   * Until this time (ms), more pieces of the message may arrive, so no turn takes it earlier (F08).
+   */
   readonly settlesAt?: number;
-  /** Its trace in `traceparent` format; absent if tracing is off. */
+  /** The message's trace in `traceparent` format; absent if tracing is off. */
   readonly trace?: string | undefined;
   /**
-   * The bytes of its attachments in order, if they arrived with it; otherwise they are fetched
-   * later.
+   * The bytes of the attachments in order, if they arrived with the message; otherwise they are
+   * fetched later.
    */
   readonly files?: readonly Uint8Array[];
 }
 
-/** A stored inbound message. `seq` grows in storage order and defines the order within the lane. */
+/** A stored inbound message; `seq` grows in storage order and defines the order within the lane. */
 export interface InboxRow extends AdmittedMessage {
   readonly seq: number;
 }
 
-/** Bytes stored outside the rows, all `size` of them. */
+/** A reference to `size` bytes stored outside the rows. */
 export interface FileRef {
   readonly id: string;
   readonly size: number;
@@ -50,11 +58,11 @@ export interface FileRef {
 export interface NewPart extends PartExtras {
   readonly route: ReplyRoute;
   readonly body: RenderedPart;
-  /** The stored bytes of `file`. They are stored before the transaction; see `PartWithBytes`. */
+  /** The bytes of `file`, stored before the transaction; see `PartWithBytes`. */
   readonly stored?: FileRef;
   readonly bytes?: never;
   /**
-   * Set if the part shows a notice from Parley itself: the conversation's next turn sees it as
+   * Set if the part shows a notice from Parley itself, which the conversation's next turn sees as
    * written by no person (P18).
    */
   readonly notice?: { readonly conversationId: string; readonly text: string };
@@ -66,14 +74,14 @@ export interface PartWithBytes extends Omit<NewPart, 'bytes' | 'stored'> {
   readonly bytes?: Uint8Array;
 }
 
-/** The right to work on one lane. Every write of a turn is refused once the epoch has advanced. */
+/** The right to work on one lane; writes of a turn are refused once the epoch has advanced. */
 export interface Lease {
   readonly conversationId: string;
-  /** Fencing token; grows with every acquisition and every `/stop`. */
+  /** Fencing token, which grows with every acquisition and every `/stop`. */
   readonly epoch: number;
 }
 
-/** One entry in the model's history. `content` is the message as the model port defines it. */
+/** One entry in the model's history; `content` is the message as the model port defines it. */
 export interface TranscriptEntry {
   readonly role: 'user' | 'assistant' | 'tool' | 'system';
   readonly content: unknown;
@@ -84,14 +92,14 @@ export interface JournalStep {
   readonly index: number;
   readonly content: unknown;
   /**
-   * Set if this step is a call's result: the record of its approval, if any, receives it as well.
+   * Set if this step is the result of a tool call, which is also recorded with the call's approval.
    */
   readonly settles?: { readonly callKey: string; readonly failed: boolean };
   /**
-   * Its usage and the account to charge; counted with the step, whatever happens to the turn (G17).
+   * The step's usage and the account to charge, counted with the step even if the turn fails (G17).
    */
   readonly spends?: { readonly account: SpendAccount; readonly usage: TurnUsage };
-  /** When it was started, in ms, and its facts for `/why`. */
+  /** When the step was started, in ms, with details for `/why`. */
   readonly timing?: { readonly startedAt: number; readonly facts: StepFacts };
 }
 
@@ -106,14 +114,14 @@ export interface GroupContextMessage {
   readonly text: string;
 }
 
-/**
- * The messages that one turn answers. A resumed turn keeps its id, its messages and its finished
- * steps.
- */
+/** The messages that one turn answers; a resumed turn keeps its id, messages and finished steps. */
 export interface ClaimedTurn {
   readonly turnId: string;
   readonly conversationId: string;
-  /** Grows with `/new`; the model does not see the history of earlier sessions. */
+  /**
+   * The session number, which grows with `/new`; the model does not see the history of earlier
+   * sessions.
+   */
   readonly session: number;
   readonly resumed: boolean;
   /**
@@ -121,61 +129,62 @@ export interface ClaimedTurn {
    * forever.
    */
   readonly attempts: number;
-  /** How many of these starts hung the process; absent if none did. */
+  /** The number of these starts that hung the process; absent if none did. */
   readonly hangs?: number;
-  /** When its model first became unavailable, in ms; absent if it never did. */
+  /** When the turn's model first became unavailable, in ms; absent if it never did. */
   readonly putOffSince?: number;
   readonly messages: readonly InboxRow[];
   /**
-   * The group's messages since its last turn, oldest first; the same each time the turn is resumed.
+   * The group's messages since its last turn, oldest first; they stay the same when the turn is
+   * resumed.
    */
   readonly groupContext: readonly GroupContextMessage[];
   readonly steps: readonly JournalStep[];
-  /** The conversation's current mode; `agent` when absent. It may differ when a turn is resumed. */
+  /**
+   * The conversation's current mode, which may differ when a turn is resumed; `agent` when absent.
+   */
   readonly mode?: ConversationMode;
   /**
-   * The current model; null or absent for the model in the settings. It may differ when a turn is
-   * resumed.
+   * The current model, which may differ when a turn is resumed; null or absent for the model in the
+   * settings.
    */
   readonly model?: string | null;
 }
 
-/** How a turn ends. `silent` has no parts; `failed` has a notice for the person. */
+/** How a turn ends: `silent` has no parts, `failed` has a notice for the person. */
 export interface TurnCommit {
   readonly turnId: string;
   readonly outcome: 'answered' | 'silent' | 'failed';
-  /** The reason, for `failed` and `silent`. */
+  /** Why the turn failed or stayed silent. */
   readonly reason?: string;
   readonly entries: readonly TranscriptEntry[];
   readonly parts: readonly NewPart[];
-  /** Set if the answer is a plan, which may be run once until something newer is said (G04). */
+  /** Set if the answer is a plan, which may be run once until a newer message arrives (G04). */
   readonly isPlan?: boolean;
   readonly usage: TurnUsage | null;
-  /** The account to charge for usage that its steps have not counted yet (G17). */
+  /** The account to charge for usage that the turn's steps have not counted yet (G17). */
   readonly account?: SpendAccount;
   /** The turn's trace, for its parts. */
   readonly trace?: string | undefined;
   /**
-   * The last step in its journal: the answer, which no run needs to resume from once it is
+   * The last step in the turn's journal: the answer, which no run needs to resume from once it is
    * committed.
    */
   readonly step?: JournalStep | undefined;
   /** The prompt sent to the model, recorded for people (P17). */
   readonly prompt?: NewPrompt | undefined;
-  /** Set if the turn has no group context, so there is nothing to delete. */
+  /** Set if the turn has no group context to delete. */
   readonly hadNoGroupContext?: boolean;
-  /** Releases the lane in the same transaction if nothing waits in it. */
+  /** Releases the lane in the same transaction if no message waits in it. */
   readonly leaves?: boolean;
 }
 
-/** `fenced`: the lease was lost, nothing was written, and the work must be discarded. */
+/** `fenced`: the lease was lost, no row was written, and the work must be discarded. */
 export type CommitResult = 'committed' | 'fenced';
 
-/** The columns of an `InboxRow`. */
 export const INBOX_COLUMNS =
   'inbox.seq, inbox.conversation_id, message, route, received_at, from_owner, settles_at, inbox.trace';
 
-/** A row of a query for `INBOX_COLUMNS`. */
 export type MessageRow = Row<
   'inbox',
   | ('seq' | 'conversation_id' | 'message' | 'route')
@@ -183,14 +192,14 @@ export type MessageRow = Row<
 >;
 
 /**
- * Converts a stored message to the type used outside the store. Throws StoreError `store-damaged`.
+ * Converts a stored message to the type used outside the store; throws StoreError `store-damaged`.
  */
 export function readInboxRow(row: MessageRow): InboxRow {
   return {
     seq: row.seq,
     conversationId: row.conversation_id,
-    message: fromCheckedJson(InboundMessage, row.message, `message ${row.seq} of the inbox`),
-    route: fromCheckedJson(ReplyRoute, row.route, `reply route of message ${row.seq}`),
+    message: decodeCheckedJson(InboundMessage, row.message, `message ${row.seq} of the inbox`),
+    route: decodeCheckedJson(ReplyRoute, row.route, `reply route of message ${row.seq}`),
     receivedAt: row.received_at,
     ...(row.from_owner === 1 ? { fromOwner: true } : {}),
     ...(row.settles_at === null ? {} : { settlesAt: row.settles_at }),
@@ -198,8 +207,8 @@ export function readInboxRow(row: MessageRow): InboxRow {
   };
 }
 
-/** The row for a message that has just arrived. */
-export function newInboxRow(admitted: AdmittedMessage, state: 'waiting' | 'done') {
+/** Builds the row for a message that has just arrived. */
+export function toInboxRow(admitted: AdmittedMessage, state: 'waiting' | 'done') {
   const { message } = admitted;
   return {
     conversationId: admitted.conversationId,
@@ -207,8 +216,8 @@ export function newInboxRow(admitted: AdmittedMessage, state: 'waiting' | 'done'
     account: message.account,
     chatId: message.chat.id,
     messageId: message.messageId,
-    message: toJson(withoutKeys(message)),
-    route: toJson(admitted.route),
+    message: encodeJson(stripAttachmentKeys(message)),
+    route: encodeJson(admitted.route),
     receivedAt: admitted.receivedAt,
     state,
     outcome: state === 'done' ? 'command' : null,
@@ -219,31 +228,31 @@ export function newInboxRow(admitted: AdmittedMessage, state: 'waiting' | 'done'
   };
 }
 
-/** Inserts a row created by `newInboxRow`. */
+/** Inserts a row created by `toInboxRow`. */
 export const INSERT_MESSAGE = `
   insert into inbox (conversation_id, channel, account, chat_id, message_id, message, route,
     received_at, state, outcome, from_owner, reason, settles_at, trace)
   values (:conversationId, :channel, :account, :chatId, :messageId, :message, :route,
     :receivedAt, :state, :outcome, :fromOwner, :reason, :settlesAt, :trace)`;
 
-const ADD = statement(INSERT_MESSAGE);
+const ADD = defineStatement(INSERT_MESSAGE);
 
 /** Adds a message that Parley itself writes to a lane. */
 export function addMessage(sql: Sql, message: AdmittedMessage): void {
-  sql.send(ADD, newInboxRow(message, 'waiting'));
+  sql.send(ADD, toInboxRow(message, 'waiting'));
 }
 
 /**
- * The outcome of a message: that of its turn, or the effect of `/stop`, its author, its being a
- * command, or a later message.
+ * The outcome of a message: the outcome of its turn, or why it had none (`/stop`, withdrawn by its
+ * author, a command, replaced by a later message).
  */
 export type InboxOutcome = TurnCommit['outcome'] | 'stopped' | 'withdrawn' | 'command' | 'replaced';
 
 /**
- * Removes the keys needed to fetch attachments, which the attachment rows contain. The message is
+ * Removes the keys needed to fetch attachments; attachment rows contain these keys. A message is
  * kept longer than a view-once file.
  */
-export function withoutKeys(message: InboundMessage): InboundMessage {
+export function stripAttachmentKeys(message: InboundMessage): InboundMessage {
   if (message.attachments?.some(({ viewOnce }) => viewOnce) !== true) return message;
   const attachments = message.attachments.map((one) =>
     one.viewOnce === true ? { ...one, ref: NO_REF } : one,

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { openStore } from './open-store.ts';
-import { databaseState } from './schema-state.ts';
-import { bothDatabases } from './testing/databases.ts';
+import { readDatabaseState } from './schema-state.ts';
+import { listBothDatabases } from './testing/databases.ts';
 
 let folder: string;
 let path: string;
@@ -15,11 +15,11 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const state = () => databaseState({ url: `sqlite:${path}` });
+const state = () => readDatabaseState({ url: `sqlite:${path}` });
 const open = () => openStore({ url: `sqlite:${path}`, clock: Date.now });
 
 describe('databaseState', () => {
-  it('[U02] makes none', async () => {
+  it('[U02] does not create a missing database', async () => {
     expect(await state()).toMatchObject({ kind: 'absent', dialect: 'sqlite', name: path });
     expect(readdirSync(folder)).toEqual([]);
   });
@@ -63,14 +63,14 @@ describe('databaseState', () => {
   });
 });
 
-const [, postgres] = bothDatabases(inject('postgresUrl'));
+const [, postgres] = listBothDatabases(inject('postgresUrl'));
 
 describe.runIf(postgres?.available)('databaseState on PostgreSQL', () => {
   it('[U02] creates no tables', async () => {
     if (postgres === undefined) return;
     onTestFinished(() => postgres.dispose());
     await postgres.openBare();
-    const look = () => databaseState({ url: postgres.url() });
+    const look = () => readDatabaseState({ url: postgres.url() });
     expect(await look()).toMatchObject({ kind: 'behind', bytes: null });
     expect(await look()).toMatchObject({ kind: 'behind' });
     await (await openStore({ url: postgres.url(), clock: Date.now })).close();
@@ -79,9 +79,9 @@ describe.runIf(postgres?.available)('databaseState on PostgreSQL', () => {
 });
 
 describe('databaseState for an unreachable server', () => {
-  it('[U02] reports it without the password', async () => {
+  it('[U02] reports an unreachable server without the password', async () => {
     const url = 'postgres://ann:secret-word@127.0.0.1:9/parley';
-    const thrown = await databaseState({ url }).catch((error: unknown) => error);
+    const thrown = await readDatabaseState({ url }).catch((error: unknown) => error);
     expect(thrown).toMatchObject({ code: 'store-unreachable' });
     expect(String(thrown)).not.toContain('secret-word');
   });

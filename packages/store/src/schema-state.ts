@@ -2,21 +2,27 @@ import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { type Database, parseStoreUrl, type StoreAddress } from './database.ts';
-import { isUpToDate, MIGRATIONS, readAppliedSteps, refuseUnknown } from './migrate.ts';
+import { isUpToDate, MIGRATIONS, readAppliedSteps, refuseUnknownMigration } from './migrate.ts';
 import type { PostgresLimits } from './postgres/open-postgres.ts';
 import { explainSqliteFailure } from './sqlite/open-sqlite.ts';
 
-/** `absent`: no database exists yet. `behind`: opening it would migrate its schema. */
+/**
+ * `absent`: the database does not exist yet. `behind`: opening the database would migrate its
+ * schema.
+ */
 export interface DatabaseState {
   readonly kind: 'absent' | 'behind' | 'current';
   readonly dialect: StoreAddress['dialect'];
-  /** Its address, without a password. */
+  /** The database address without a password. */
   readonly name: string;
-  /** A file's size without its log; null for a server. */
+  /** The size of the SQLite file without its log, in bytes; null for a server. */
   readonly bytes: number | null;
 }
 
-/** Checking a larger file takes longer than a person would wait; damage in it shows during use. */
+/**
+ * Checking a larger file takes longer than a person would wait; damage in it is detected during
+ * use.
+ */
 const LARGEST_CHECKED_BYTES = 256 * 1024 * 1024;
 
 /**
@@ -24,13 +30,13 @@ const LARGEST_CHECKED_BYTES = 256 * 1024 * 1024;
  * migrate. Throws StoreError: `store-newer`, `store-older`, `store-damaged`, `store-unreachable`,
  * `store-refused`.
  */
-export async function databaseState({
+export async function readDatabaseState({
   url,
   ...limits
 }: { readonly url: string } & PostgresLimits): Promise<DatabaseState> {
   const address = parseStoreUrl(url);
   const { name, dialect } = address;
-  if (address.dialect === 'sqlite') return { ...fileState(address), name, dialect };
+  if (address.dialect === 'sqlite') return { ...inspectFile(address), name, dialect };
   const { openPostgres } = await import('./postgres/open-postgres.ts');
   const database: Database = await openPostgres({ ...limits, ...address });
   try {
@@ -41,14 +47,14 @@ export async function databaseState({
   }
 }
 
-function fileState({
+function inspectFile({
   path,
   name,
 }: Extract<StoreAddress, { dialect: 'sqlite' }>): Pick<DatabaseState, 'kind' | 'bytes'> {
   const bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (bytes === 0) return { kind: 'absent', bytes };
   const steps = readAppliedSteps(path);
-  refuseUnknown(steps ?? [], MIGRATIONS, name);
+  refuseUnknownMigration(steps ?? [], MIGRATIONS, name);
   if (steps === null || bytes <= LARGEST_CHECKED_BYTES) refuseDamaged(path, name);
   return { kind: (steps ?? []).length < MIGRATIONS.length ? 'behind' : 'current', bytes };
 }
@@ -56,8 +62,8 @@ function fileState({
 /** Runs SQLite's built-in check on the file, over a read-only connection. */
 function refuseDamaged(path: string, name: string): void {
   try {
-    // Without a log, no process has it open. Opened as immutable, SQLite leaves no side files
-    // behind.
+    // Without a log, no process has the file open. SQLite creates no side files for a database
+    // opened as immutable.
     const hasLog = existsSync(`${path}-wal`);
     const url = pathToFileURL(path);
     url.searchParams.set('immutable', '1');

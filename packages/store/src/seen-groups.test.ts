@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`groups and accounts on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -31,7 +31,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect((await store.seenGroups.list()).map(({ chatId }) => chatId)).toEqual(['-2']);
     });
 
-    it('keeps the last 50 groups for each account', async () => {
+    it('keeps the last 50 groups of each account', async () => {
       await see('-7', 1, 'other', 'work');
       for (let at = 1; at <= 60; at++) await see(`-${at}`, at);
       const groups = await store.seenGroups.list();
@@ -39,7 +39,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(groups.filter(({ account }) => account === 'default').at(-1)?.seenAt).toBe(11);
     });
 
-    it('stores who first paused an account, until it is resumed', async () => {
+    it('remembers who first paused an account until it is resumed', async () => {
       const pause = (by: string, since: number) =>
         store.accountPauses.pause({ channel: 'telegram', account: 'default', by, since });
       await pause('the console', 1);

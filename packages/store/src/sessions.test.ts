@@ -1,35 +1,35 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { SummaryTask, TodoItem } from './sessions.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, hold, message } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import { createAnswer, createMessage, startTurn } from './testing/messages.ts';
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`session snapshots on ${database.name}`, () => {
     let store: Store;
     const place = (session: number, chat = 'a') => ({ conversationId: `web:${chat}`, session });
     beforeEach(async () => {
       store = await database.openEmpty();
-      await store.inbox.accept(message('1', 'a'));
-      await store.inbox.accept(message('1', 'b'));
+      await store.inbox.accept(createMessage('1', 'a'));
+      await store.inbox.accept(createMessage('1', 'b'));
     });
     afterAll(() => database.dispose());
 
-    it('[S07] keep their first value', async () => {
+    it('[S07] keeps the first value of a snapshot', async () => {
       expect(await store.pins.fix(place(0), 'skills', { names: ['a'] }, 1)).toEqual({
         names: ['a'],
       });
       expect(await store.pins.fix(place(0), 'skills', { names: [] }, 2)).toEqual({ names: ['a'] });
     });
 
-    it('[S07] are decided by one of two turns that run at the same moment', async () => {
+    it('[S07] accepts the value of only one of two turns that run at the same moment', async () => {
       const [one, two] = await Promise.all(
         ['x', 'y'].map((value) => store.pins.fix(place(0), 'persona', value, 1)),
       );
       expect(one).toBe(two);
     });
 
-    it('are separate for each key, session and conversation', async () => {
+    it('[S07] stores separate snapshots for each key, session and conversation', async () => {
       await store.pins.fix(place(0), 'skills', 'first', 1);
       expect(await store.pins.fix(place(0), 'persona', 'second', 1)).toBe('second');
       expect(await store.pins.fix(place(0, 'b'), 'skills', 'third', 1)).toBe('third');
@@ -38,7 +38,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
   });
 }
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`summaries on ${database.name}`, () => {
     let store: Store;
     const place = { conversationId: 'web:c1', session: 0, reader: 'owner' };
@@ -47,16 +47,16 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     const content = { facts: ['a'] };
     beforeEach(async () => {
       store = await database.openEmpty();
-      await store.inbox.accept(message('1'));
+      await store.inbox.accept(createMessage('1'));
     });
     afterAll(() => database.dispose());
 
-    it('[G11] are written once, by one of two simultaneous claimants', async () => {
+    it('[G11] writes a summary once when two processes claim it at the same time', async () => {
       const both = ['one', 'two'].map((by) => store.summaries.claim(task, { ...claimed, by }));
       expect((await Promise.all(both)).toSorted()).toEqual([false, true]);
     });
 
-    it('[G11] can be claimed by another process after a claim expired, and the first claimant then stores nothing', async () => {
+    it("[G11] lets another process claim a summary after a claim expired, and rejects the first claimant's result", async () => {
       await store.summaries.claim(task, claimed);
       expect(await store.summaries.latest(place)).toBeNull();
       const later = { ...claimed, by: 'two', now: 10 };
@@ -71,7 +71,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.summaries.claim(task, { ...later, impatient: true })).toBe(false);
     });
 
-    it('[G11] are retried later after a failure, or immediately when a person asks', async () => {
+    it('[G11] retries a failed summary some time later, or immediately when a person asks', async () => {
       await store.summaries.claim(task, claimed);
       const impatient = { ...claimed, by: 'two', impatient: true };
       expect(await store.summaries.claim(task, impatient)).toBe(false);
@@ -81,14 +81,14 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.summaries.claim(task, impatient)).toBe(true);
     });
 
-    it('[G11] are free if the clock was set back by more than any claim lasts', async () => {
+    it('[G11] lets a summary be claimed if the clock was set back by more than the longest claim', async () => {
       database.setTime(60 * 60_000);
       await store.summaries.claim(task, claimed);
       database.setTime(0);
       expect(await store.summaries.claim(task, { ...claimed, by: 'two' })).toBe(true);
     });
 
-    it('[G11] [G16] are free again if no other process is at work', async () => {
+    it('[G11] [G16] lets a summary be claimed again after a restart if no other process is running', async () => {
       await store.summaries.claim(task, claimed);
       await store.summaries.releaseAll();
       const later = { ...claimed, by: 'two', now: 1 };
@@ -100,7 +100,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.summaries.claim(task, later)).toBe(false);
     });
 
-    it('[G11] [W02] belong to one kind of reader, session, conversation and day', async () => {
+    it('[G11] [W02] stores separate summaries for each kind of reader, session, conversation and day', async () => {
       const write = async (one: SummaryTask, reaches: number) => {
         await store.summaries.claim(one, claimed);
         await store.summaries.finish(one, 'one', { content, reaches });
@@ -115,10 +115,9 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.summaries.ofDay(place, '2026-11-21')).toBeNull();
     });
 
-    it('[G11] are made from a history that can be read from either end, and by time', async () => {
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
-      await store.lanes.commit(lease, answer('t1', ['a', 'b', 'c']), 7);
+    it('[G11] read the history from either end, and by time', async () => {
+      const { lease } = await startTurn(store, 't1');
+      await store.lanes.commit(lease, createAnswer('t1', ['a', 'b', 'c']), 7);
       const words = (entries: readonly { readonly content: unknown }[]) =>
         entries.map((entry) => entry.content);
       const all = await store.transcript.oldestAfter(place, 0, 9);
@@ -138,18 +137,18 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
 const item = (text: string): TodoItem => ({ text, state: 'open' });
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`a session's to-do list on ${database.name}`, () => {
     let store: Store;
     const place = (session: number, chat = 'a') => ({ conversationId: `web:${chat}`, session });
     beforeEach(async () => {
       store = await database.openEmpty();
-      await store.inbox.accept(message('1', 'a'));
-      await store.inbox.accept(message('1', 'b'));
+      await store.inbox.accept(createMessage('1', 'a'));
+      await store.inbox.accept(createMessage('1', 'b'));
     });
     afterAll(() => database.dispose());
 
-    it('[G12] are the last ones written, in that conversation only', async () => {
+    it('[G12] contains the items last written in that conversation', async () => {
       await store.todos.replace(place(0), [item('one'), item('two')], 1);
       await store.todos.replace(place(0), [{ text: 'two', state: 'done' }], 2);
       await store.todos.replace(place(0, 'b'), [item('three')], 3);
@@ -157,15 +156,15 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.todos.of(place(0, 'b'))).toEqual([item('three')]);
     });
 
-    it("[G12] are those of the conversation's current session", async () => {
+    it("[G12] belongs to the conversation's current session", async () => {
       await store.todos.replace(place(0), [item('old')], 1);
       expect(await store.todos.now('web:a')).toEqual([item('old')]);
       expect(await store.todos.now('web:b')).toEqual([]);
-      await store.inbox.command(message('9', 'a'), (command) => command.startSession());
+      await store.inbox.command(createMessage('9', 'a'), (command) => command.startSession());
       expect(await store.todos.now('web:a')).toEqual([]);
     });
 
-    it('[G12] end with the session, and a late turn does not bring them back', async () => {
+    it('[G12] ends with the session, and is not restored by a late turn', async () => {
       await store.todos.replace(place(0), [item('old')], 1);
       expect(await store.todos.of(place(1))).toEqual([]);
       await store.todos.replace(place(1), [item('new')], 2);

@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { type Database, fromCheckedJson, fromJson, statement, toJson } from './database.ts';
+import {
+  type Database,
+  decodeCheckedJson,
+  decodeJson,
+  defineStatement,
+  encodeJson,
+} from './database.ts';
 import { SHARED_NOW, type SharedClock } from './shared-clock.ts';
 
 /** Identifies a session within a conversation. */
@@ -10,39 +16,39 @@ export interface SnapshotKey {
 
 /**
  * Values that stay fixed for the rest of a session (S07): the table `session_snapshot`, which only
- * turns write. Nearly every call finds its value, so reading comes first and takes no write lock.
+ * turns write. Nearly every call finds its value, so the first read takes no write lock.
  */
-export function pinRepository(database: Database) {
+export function createPinRepository(database: Database) {
   return {
     /**
-     * The value under `key`: the first one stored, or `content` if there is none yet. `content`
-     * must survive JSON. Values from earlier sessions in the conversation are removed along the
-     * way.
+     * Returns the value under `key`: the first one stored, or `content` if none is stored yet.
+     * `content` must be representable as JSON. Values from earlier sessions in the conversation are
+     * removed by the same call.
      */
     async fix(place: SnapshotKey, key: string, content: unknown, now: number): Promise<unknown> {
       const pinned = await database.read((sql) => sql.get(PINNED, { ...place, key }));
-      if (pinned !== undefined) return fromJson(pinned.content);
+      if (pinned !== undefined) return decodeJson(pinned.content);
       return database.write(async (sql) => {
         sql.send(FORGET_EARLIER, place);
-        sql.send(PIN, { ...place, key, content: toJson(content), now });
+        sql.send(PIN, { ...place, key, content: encodeJson(content), now });
         const first = await sql.get(PINNED, { ...place, key });
-        return first === undefined ? content : fromJson(first.content);
+        return first === undefined ? content : decodeJson(first.content);
       });
     },
   };
 }
 
-const PINNED = statement(`
+const PINNED = defineStatement(`
   select content from session_snapshot
   where conversation_id = :conversationId and session = :session and snapshot_key = :key`).rows<{
   readonly content: string;
 }>();
 
-const FORGET_EARLIER = statement(
+const FORGET_EARLIER = defineStatement(
   'delete from session_snapshot where conversation_id = :conversationId and session < :session',
 );
 
-const PIN = statement(`
+const PIN = defineStatement(`
   insert into session_snapshot (conversation_id, session, snapshot_key, content, taken_at)
   values (:conversationId, :session, :key, :content, :now)
   on conflict (conversation_id, session, snapshot_key) do nothing`);
@@ -51,47 +57,47 @@ const PIN = statement(`
  * A session and the kind of people who read it: owners and other people have separate summaries.
  */
 export interface SummaryKey extends SnapshotKey {
-  /** The kind of reader. */
   readonly reader: string;
 }
 
-/** A summary to be written, or already written. */
 export interface SummaryTask extends SummaryKey {
-  /** `history`: covers a session from its start. `day`: covers one day in it. */
+  /** `history` covers a session from its start, `day` one day of it. */
   readonly kind: 'history' | 'day';
-  /** Makes the summary unique: where the previous one ends, or the date. */
+  /**
+   * Identifies the summary among those of the same kind: where the previous one ends, or the date.
+   */
   readonly mark: string;
 }
 
-/** A written summary. Only its writer interprets `content`. */
+/** A written summary, whose `content` is interpreted only by its writer. */
 export interface StoredSummary {
   readonly content: unknown;
-  /** The `seq` of the last transcript entry that it covers. */
+  /** The `seq` of the last transcript entry that the summary covers. */
   readonly reaches: number;
 }
 
 /** A request for the exclusive right to write a summary, and how long that right lasts. */
 interface SummaryClaim {
   readonly by: string;
-  /** Stored with the summary (ms since 1970). */
+  /** Stored with the summary (ms since the Unix epoch). */
   readonly now: number;
   readonly claimMs: number;
-  /** Also claims a summary that failed a short while ago. */
+  /** Also claims a summary whose last attempt failed a short while ago. */
   readonly impatient: boolean;
 }
 
 /**
- * Conversation summaries. Each is written once and never changed, except to forget something; a
- * longer summary is another row. The unique key in the table `summary` decides who writes one, not
- * a query beforehand.
+ * Conversation summaries. Each summary is written once and changed only to forget text; a longer
+ * summary is a separate row. The unique key of the table `summary` decides which process writes
+ * one, instead of a prior query.
  */
-export function summaryRepository(database: Database, sharedClock: SharedClock) {
+export function createSummaryRepository(database: Database, sharedClock: SharedClock) {
   return {
-    /** A session's furthest-reaching summary; null if there is none. */
+    /** Reads a session's furthest-reaching summary; null if there is none. */
     async latest(place: SummaryKey): Promise<StoredSummary | null> {
       return toStoredSummary(await database.read((sql) => sql.get(LATEST, place)));
     },
-    /** The summary for one day; null if there is none. */
+    /** Reads the summary of one day; null if there is none. */
     async ofDay(place: SummaryKey, day: string): Promise<StoredSummary | null> {
       return toStoredSummary(await database.read((sql) => sql.get(OF_DAY, { ...place, day })));
     },
@@ -104,12 +110,12 @@ export function summaryRepository(database: Database, sharedClock: SharedClock) 
       const params = { ...task, ...claim, impatient, moment: sharedClock() };
       return (await database.change('power-cut', CLAIM, params)) > 0;
     },
-    /** Stores a claimed summary; false if the claim was lost, and then nothing is stored. */
+    /** Stores a claimed summary; false, without storing it, if the claim was lost. */
     async finish(task: SummaryTask, by: string, summary: StoredSummary): Promise<boolean> {
-      const params = { ...task, ...summary, by, content: toJson(summary.content) };
+      const params = { ...task, ...summary, by, content: encodeJson(summary.content) };
       return (await database.change('power-cut', FINISH, params)) > 0;
     },
-    /** Releases a claim. No process tries again within `pauseMs` unless it is impatient. */
+    /** Releases a claim, so that no process tries again within `pauseMs` unless it is impatient. */
     async postpone(task: SummaryTask, by: string, pauseMs: number): Promise<void> {
       await database.change('power-cut', POSTPONE, {
         ...task,
@@ -118,40 +124,39 @@ export function summaryRepository(database: Database, sharedClock: SharedClock) 
         moment: sharedClock(),
       });
     },
-    /** Releases all claims, for a process that knows it is the only one. */
+    /** Releases all claims; only for a process that runs alone. */
     async releaseAll(): Promise<void> {
       await database.change('power-cut', RELEASE_ALL);
     },
   };
 }
 
-interface Written {
+interface WrittenSummaryRow {
   readonly content: string;
   readonly reaches: number | null;
 }
 
-function toStoredSummary(row: Written | undefined): StoredSummary | null {
+function toStoredSummary(row: WrittenSummaryRow | undefined): StoredSummary | null {
   if (row === undefined || row.reaches === null) return null;
-  return { content: fromJson(row.content), reaches: row.reaches };
+  return { content: decodeJson(row.content), reaches: row.reaches };
 }
 
 const PLACE = 'conversation_id = :conversationId and session = :session and reader = :reader';
 
-const LATEST = statement(`
+const LATEST = defineStatement(`
   select content, last_seq as reaches from summary
-  where ${PLACE} and content is not null and kind = 'history' order by last_seq desc limit 1`).rows<Written>();
+  where ${PLACE} and content is not null and kind = 'history' order by last_seq desc limit 1`).rows<WrittenSummaryRow>();
 
-const OF_DAY = statement(`
+const OF_DAY = defineStatement(`
   select content, last_seq as reaches from summary
-  where ${PLACE} and content is not null and kind = 'day' and mark = :day`).rows<Written>();
+  where ${PLACE} and content is not null and kind = 'day' and mark = :day`).rows<WrittenSummaryRow>();
 
 /**
- * Longer than any claim or pause. A claim that ends later than this from now dates from before the
- * clock was set back.
+ * Longer than any claim or pause; a claim that ends later was made before the clock was set back.
  */
 const MAX_CLAIM_MS = 30 * 60_000;
 
-const CLAIM = statement(`
+const CLAIM = defineStatement(`
   insert into summary (conversation_id, session, reader, kind, mark, claimed_by, claimed_until, created_at)
   values (:conversationId, :session, :reader, :kind, :mark, :by, ${SHARED_NOW} + :claimMs, :now)
   on conflict (conversation_id, session, reader, kind, mark) do update
@@ -162,15 +167,15 @@ const CLAIM = statement(`
 
 const MINE = `where ${PLACE} and kind = :kind and mark = :mark and content is null and claimed_by = :by`;
 
-const FINISH = statement(
+const FINISH = defineStatement(
   `update summary set content = :content, last_seq = :reaches, claimed_by = null ${MINE}`,
 );
 
-const POSTPONE = statement(
+const POSTPONE = defineStatement(
   `update summary set claimed_by = null, claimed_until = ${SHARED_NOW} + :pauseMs ${MINE}`,
 );
 
-const RELEASE_ALL = statement(
+const RELEASE_ALL = defineStatement(
   'update summary set claimed_by = null, claimed_until = 0 where claimed_by is not null',
 );
 
@@ -182,42 +187,43 @@ export const TodoItem = z.object({ text: z.string(), state: z.enum(['open', 'doi
 const Items = z.array(TodoItem);
 
 /**
- * The sessions' to-do lists (G12), table `todo_list`. A conversation has one list, that of its
- * newest session.
+ * The sessions' to-do lists (G12), table `todo_list`. A conversation has one to-do list, which
+ * belongs to its newest session.
  */
-export type TodoRepository = ReturnType<typeof todoRepository>;
+export type TodoRepository = ReturnType<typeof createTodoRepository>;
 
-export function todoRepository(database: Database) {
+export function createTodoRepository(database: Database) {
   const items = (row: { readonly content: string } | undefined): readonly TodoItem[] =>
-    row === undefined ? [] : fromCheckedJson(Items, row.content, 'list of to-dos');
+    row === undefined ? [] : decodeCheckedJson(Items, row.content, 'list of to-dos');
   return {
     /**
-     * Replaces the list with `items`. An earlier session never replaces the list of a later one.
+     * Replaces the to-do list with `items`. An earlier session never replaces the list of a later
+     * one.
      */
     async replace(place: SnapshotKey, items: readonly TodoItem[], now: number): Promise<void> {
-      await database.change('power-cut', REPLACE, { ...place, content: toJson(items), now });
+      await database.change('power-cut', REPLACE, { ...place, content: encodeJson(items), now });
     },
-    /** That session's list; empty if it has none. */
+    /** Reads the to-do list of one session; empty if it has none. */
     of: async (place: SnapshotKey) =>
       items(await database.read((sql) => sql.get(OF_SESSION, place))),
-    /** The list in the conversation's current session; empty if it has none. */
+    /** Reads the to-do list of the conversation's current session; empty if it has none. */
     now: async (conversationId: string) =>
       items(await database.read((sql) => sql.get(NOW, { conversationId }))),
   };
 }
 
-const REPLACE = statement(`
+const REPLACE = defineStatement(`
   insert into todo_list (conversation_id, session, content, written_at)
   values (:conversationId, :session, :content, :now)
   on conflict (conversation_id) do update
     set session = excluded.session, content = excluded.content, written_at = excluded.written_at
     where todo_list.session <= excluded.session`);
 
-const OF_SESSION = statement(
+const OF_SESSION = defineStatement(
   'select content from todo_list where conversation_id = :conversationId and session = :session',
 ).rows<{ readonly content: string }>();
 
-const NOW = statement(`
+const NOW = defineStatement(`
   select content from todo_list join conversation on conversation.id = todo_list.conversation_id
   where conversation_id = :conversationId and todo_list.session = conversation.session`).rows<{
   readonly content: string;

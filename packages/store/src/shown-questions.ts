@@ -2,7 +2,7 @@ import type { InboundMessage } from '@parley/core';
 import { type Approval, readApprovalRow } from './approval-rows.ts';
 import { OPEN_IN } from './approvals.ts';
 import { OF_CHAT } from './conversations.ts';
-import { type Database, type Sql, statement } from './database.ts';
+import { type Database, defineStatement, type Sql } from './database.ts';
 import {
   OUTBOX_COLUMNS,
   type PartChange,
@@ -15,47 +15,48 @@ import {
 export interface ShownQuestion {
   readonly approval: Approval;
   /**
-   * Undefined if the question was not shown in this chat and topic, or too many parts have been
+   * Undefined if the question was not shown in this chat and topic, or if too many parts have been
    * sent since.
    */
   readonly shown: ShownPart | undefined;
 }
 
-/** The part that shows a question's buttons. Times in ms. */
+/** The part that shows a question's buttons; times are in ms. */
 export interface ShownPart {
   readonly state: PartState;
-  /** Null if it has never been edited or deleted. */
+  /** Null if the part has never been edited or deleted. */
   readonly changed: PartChange | null;
-  /** Null until the platform has confirmed it. */
+  /** Null until the platform has confirmed the part. */
   readonly messageId: string | null;
   readonly sendingAt: number | null;
   /**
-   * Whether nothing that could be answered has been sent to this chat since. Answers to commands do
-   * not count, because they ask nothing.
+   * Whether no other part that can be answered has been sent to this chat since. Answers to
+   * commands do not count, because they contain no question.
    */
   readonly isLast: boolean;
 }
 
-type Place = Pick<InboundMessage, 'channel' | 'account' | 'chat'>;
+type ChatLocation = Pick<InboundMessage, 'channel' | 'account' | 'chat'>;
 
-/** How many of a chat's newest parts are searched for a question. */
+/** The number of a chat's newest parts that are searched for a question. */
 const RECENT_PARTS = 60;
 
 /**
- * A conversation's open approvals, with what a chat was shown about them (G05). A typed yes counts
- * only for a question that the chat still shows in full. Reads the tables `approval` and `outbox`.
+ * A conversation's open approvals, with their questions as shown in a chat (G05). A typed "yes"
+ * counts only for a question that the chat still shows in full. Reads the tables `approval` and
+ * `outbox`.
  */
-export function shownQuestions(database: Database) {
+export function createShownQuestions(database: Database) {
   return {
-    openIn: (conversationId: string, place: Place, now: number) =>
-      database.read((sql) => openIn(sql, conversationId, place, now)),
+    openIn: (conversationId: string, place: ChatLocation, now: number) =>
+      database.read((sql) => listOpenQuestions(sql, conversationId, place, now)),
   };
 }
 
-async function openIn(
+async function listOpenQuestions(
   sql: Sql,
   conversationId: string,
-  { channel, account, chat }: Place,
+  { channel, account, chat }: ChatLocation,
   now: number,
 ): Promise<readonly ShownQuestion[]> {
   const open = await sql.all(OPEN_IN, { conversationId, now });
@@ -72,20 +73,20 @@ async function openIn(
   });
 }
 
-function toShownPart(row: StatedRow | undefined, at: number): ShownPart | undefined {
+function toShownPart(row: PartRowWithState | undefined, at: number): ShownPart | undefined {
   if (row === undefined) return undefined;
   const { state, changed, messageId, sendingAt } = row;
   return { state, changed, messageId, sendingAt, isLast: at === 0 };
 }
 
-interface StatedRow extends PartRow {
+interface PartRowWithState extends PartRow {
   readonly state: PartState;
   readonly changed: PartChange | null;
   readonly messageId: string | null;
   readonly sendingAt: number | null;
 }
 
-const PARTS = statement(`
+const PARTS = defineStatement(`
   select ${OUTBOX_COLUMNS}, state, changed, platform_message_id as "messageId",
     sending_at as "sendingAt" from outbox
-  where ${OF_CHAT} and answers is null order by seq desc limit :limit`).rows<StatedRow>();
+  where ${OF_CHAT} and answers is null order by seq desc limit :limit`).rows<PartRowWithState>();

@@ -1,14 +1,14 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { SignIn } from './access.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
 
 const signIn = (name: string, more: Partial<SignIn> = {}): SignIn => ({
   ...{ id: `id of ${name}`, hash: `hash of ${name}`, name, role: 'operator' },
   ...{ createdAt: 10, usedAt: null, ...more },
 });
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`named sign-ins on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -23,7 +23,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         ...{ createdAt: 10, usedAt: 10, expiresAt: 100 },
       });
 
-    it('[U03] have unique names and are found by the hash of their token', async () => {
+    it('[U03] gives sign-ins unique names and finds them by the hash of their token', async () => {
       expect(await store.signIns.add(signIn('ann', { role: 'owner' }))).toBe('added');
       expect(await store.signIns.add({ ...signIn('bob'), id: 'x', hash: 'x' })).toBe('taken');
       expect(await store.signIns.add(signIn('BOB'))).toBe('taken');
@@ -32,13 +32,13 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.signIns.find('x')).toBeNull();
     });
 
-    it('[U03] record their last use, whichever gateway reports it later', async () => {
+    it('[U03] keeps the latest use of a sign-in, even if another gateway reports an earlier one afterwards', async () => {
       await store.signIns.use('hash of bob', 30);
       await store.signIns.use('hash of bob', 20);
       expect(await store.signIns.find('hash of bob')).toMatchObject({ usedAt: 30 });
     });
 
-    it('[U03] end their sessions when they are revoked, and no others', async () => {
+    it("[U03] ends only a revoked sign-in's own sessions", async () => {
       await session('a', 'hash of bob');
       await session('b', 'hash of bob');
       await session('c', 'the token');
@@ -50,7 +50,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.signIns.add(signIn('bob'))).toBe('added');
     });
 
-    it('[U03] are limited to 100', async () => {
+    it('[U03] allows at most 100 sign-ins', async () => {
       for (let nth = 1; nth < 100; nth += 1) await store.signIns.add(signIn(`p${nth}`));
       expect(await store.signIns.add(signIn('one more'))).toBe('full');
     });

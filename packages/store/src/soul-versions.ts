@@ -1,60 +1,60 @@
 import { z } from 'zod';
-import { fromCheckedJson, type Sql, statement } from './database.ts';
+import { decodeCheckedJson, defineStatement, type Sql } from './database.ts';
 
 /** The author of a version: the initial SOUL.md, the agent, or a person. */
 export type SoulAuthor = 'seed' | 'agent' | 'person';
 
 /**
- * `proposed`: not evaluated yet. `refused` or `passed`: by the evaluation. `applied`: in use, one
- * at a time. `replaced`: another version is in use instead, or came first.
+ * `proposed`: the version has not been evaluated yet. `refused` or `passed`: the result of the
+ * evaluation. `applied`: the version is in use; only one can be. `replaced`: another version is in
+ * use instead, or was applied first.
  */
 export type SoulState = 'proposed' | 'refused' | 'passed' | 'applied' | 'vetoed' | 'replaced';
 
-/** A finding from the evaluation, shown to people. */
+/** A finding of the evaluation, shown to people. */
 export interface SoulFinding {
   readonly rule: string;
   /** The points deducted from the score. */
   readonly points: number;
-  /** Whether a text with this finding fails, whatever its score. */
+  /** Whether a text with this finding fails regardless of its score. */
   readonly blocks: boolean;
   readonly text: string;
 }
 
-/** One version of an agent’s SOUL.md, or a proposal for one (W06). Times in ms. */
+/** One version of an agent’s SOUL.md, or a proposal for one (W06); times are in ms. */
 export interface SoulVersion {
   readonly agent: string;
-  /** 0 is the seed. */
+  /** The version number; 0 is the seed. */
   readonly number: number;
-  /** Without front matter. */
+  /** The text without front matter. */
   readonly text: string;
   /** The file's front matter with its delimiter lines; empty if it had none. */
   readonly head: string;
   readonly author: SoulAuthor;
-  /** `telegram:42`, or whatever else is known about the author. */
+  /** The author's id, such as `telegram:42`, or another description of the author. */
   readonly by: string | null;
   readonly reason: string;
-  /** The version that it was written against; null for the seed. */
+  /** The version that this one was written against; null for the seed. */
   readonly basedOn: number | null;
-  /** The line-by-line difference to that version. */
+  /** The line-by-line difference from that version. */
   readonly diff: string;
-  /** From 0 to 100; null until it has been evaluated. */
+  /** The score from 0 to 100; null until the version has been evaluated. */
   readonly score: number | null;
   readonly findings: readonly SoulFinding[];
   readonly state: SoulState;
   readonly createdAt: number;
   readonly judgedAt: number | null;
-  /** When it is applied automatically; null if a person has to apply it. */
+  /** When the version is applied automatically; null if a person has to apply it. */
   readonly appliesAt: number | null;
-  /** Null if it was never in use. */
+  /** Null if the version was never in use. */
   readonly appliedAt: number | null;
-  /** The person who applied or vetoed it; null if it was applied automatically. */
+  /** The person who applied or vetoed the version; null if it was applied automatically. */
   readonly decidedBy: string | null;
 }
 
-/** A proposed text of SOUL.md. */
-export interface NewSoul
+export interface NewSoulVersion
   extends Pick<SoulVersion, 'text' | 'head' | 'by' | 'reason' | 'basedOn' | 'diff'> {
-  /** The call, command or edit that proposes it. The same request finds the version it created. */
+  /** The call, command or edit that proposes the version; repeating it finds the same version. */
   readonly askedBy: string;
   readonly author: 'agent' | 'person';
 }
@@ -64,22 +64,21 @@ export type SoulProposal =
   | { readonly kind: 'proposed' | 'known'; readonly version: SoulVersion }
   | { readonly kind: 'full' };
 
-/** The evaluation's verdict. */
 export interface SoulVerdict extends Pick<SoulVersion, 'findings' | 'appliesAt'> {
   readonly state: 'passed' | 'refused';
   readonly score: number;
 }
 
-/** The state that is polled every few seconds. */
+/** The state of an agent's SOUL.md, polled every few seconds. */
 export interface SoulStatus {
-  /** The number of the version in use; null before the seed. */
+  /** The number of the version in use; null before the seed is stored. */
   readonly inUse: number | null;
   readonly isBusy: boolean;
 }
 
 /** A return to an earlier version, whose text becomes a new version. */
 export interface SoulRollback
-  extends Pick<NewSoul, 'askedBy' | 'by' | 'reason' | 'basedOn' | 'diff'> {
+  extends Pick<NewSoulVersion, 'askedBy' | 'by' | 'reason' | 'basedOn' | 'diff'> {
   readonly to: number;
 }
 
@@ -88,13 +87,11 @@ export interface SoulVersionRow extends Omit<SoulVersion, 'findings'> {
   readonly findings: string;
 }
 
-/** The columns of a `SoulVersionRow`. */
 export const SOUL_COLUMNS = `agent, number, text, head, author, proposed_by as "by", reason,
   based_on as "basedOn", diff, score, findings, state, created_at as "createdAt",
   judged_at as "judgedAt", applies_at as "appliesAt", applied_at as "appliedAt",
   decided_by as "decidedBy"`;
 
-/** The version to change, and when. */
 export interface SoulChange {
   readonly agent: string;
   readonly number: number;
@@ -107,11 +104,11 @@ export async function lockSoul(sql: Sql, agent: string): Promise<number> {
   return (await sql.get(LOCK, { agent }))?.next ?? 0;
 }
 
-const ADD_SOUL = statement(
+const ADD_SOUL = defineStatement(
   'insert into soul (agent, next_number) values (:agent, 0) on conflict (agent) do nothing',
 );
 
-const LOCK = statement(`
+const LOCK = defineStatement(`
   update soul set next_number = next_number where agent = :agent returning next_number as next`).rows<{
   readonly next: number;
 }>();
@@ -126,17 +123,17 @@ export function applyVersion(
   sql.send(USE, { ...change, ...decision });
 }
 
-const REPLACE_APPLIED = statement(`
+const REPLACE_APPLIED = defineStatement(`
   update soul_version set state = 'replaced', unnotified = 0 where agent = :agent and state = 'applied'`);
 
-const USE = statement(`
+const USE = defineStatement(`
   update soul_version set state = 'applied', applied_at = :now, applies_at = null, decided_by = :by,
     unnotified = :unnotified
   where agent = :agent and number = :number`);
 
-/** A statement that selects an agent's complete versions. */
+/** Builds a statement that selects an agent's complete versions. */
 export function selectVersions<const Rest extends string>(rest: Rest) {
-  return statement(
+  return defineStatement(
     `select ${SOUL_COLUMNS} from soul_version where agent = :agent and ${rest}`,
   ).rows<SoulVersionRow>();
 }
@@ -145,15 +142,15 @@ const APPLIED = selectVersions("state = 'applied'");
 const BY_NUMBER = selectVersions('number = :number');
 const ASKED_BY = selectVersions('request_key = :askedBy');
 
-/** The version in use; null before the seed. */
+/** Reads the version in use; null before the seed is stored. */
 export const appliedVersion = (sql: Sql, agent: string) =>
   readFoundVersion(sql.get(APPLIED, { agent }));
 
-/** One version; null if the number does not exist. */
+/** Reads one version; null if the number does not exist. */
 export const versionOf = (sql: Sql, agent: string, number: number) =>
   readFoundVersion(sql.get(BY_NUMBER, { agent, number }));
 
-/** The version that this call, command or edit has created. */
+/** Finds the version that a call, command or edit has created. */
 export const versionByRequest = (sql: Sql, agent: string, askedBy: string) =>
   readFoundVersion(sql.get(ASKED_BY, { agent, askedBy }));
 
@@ -169,9 +166,9 @@ const Findings = z.array(
 );
 
 /**
- * Converts a stored version to the type used outside the store. Throws StoreError `store-damaged`.
+ * Converts a stored version to the type used outside the store; throws StoreError `store-damaged`.
  */
 export function readSoulVersion(row: SoulVersionRow): SoulVersion {
-  const findings = fromCheckedJson(Findings, row.findings, `findings of version ${row.number}`);
+  const findings = decodeCheckedJson(Findings, row.findings, `findings of version ${row.number}`);
   return { ...row, findings };
 }

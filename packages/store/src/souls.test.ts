@@ -1,12 +1,12 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { NewSoul, SoulVerdict } from './soul-versions.ts';
+import type { NewSoulVersion, SoulVerdict } from './soul-versions.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
 
 const PASSED: SoulVerdict = { state: 'passed', score: 90, findings: [], appliesAt: 100 };
 const FINDING = { rule: 'length', points: 10, blocks: false, text: 'Rather long.' };
 
-const soul = (askedBy: string, more: Partial<NewSoul> = {}): NewSoul => ({
+const soul = (askedBy: string, more: Partial<NewSoulVersion> = {}): NewSoulVersion => ({
   askedBy,
   text: `text of ${askedBy}`,
   head: '',
@@ -18,7 +18,7 @@ const soul = (askedBy: string, more: Partial<NewSoul> = {}): NewSoul => ({
   ...more,
 });
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`versions of SOUL.md on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -27,18 +27,18 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    const propose = (askedBy: string, more: Partial<NewSoul> = {}, most = 5) =>
+    const propose = (askedBy: string, more: Partial<NewSoulVersion> = {}, most = 5) =>
       store.souls.propose('main', soul(askedBy, more), most, 2);
     const stateOf = async (number: number) => (await store.souls.get('main', number))?.state;
-    /** Proposes a version and lets it pass. */
-    const pass = async (askedBy: string, more: Partial<NewSoul> = {}) => {
+    /** Proposes a version and records that it passed. */
+    const pass = async (askedBy: string, more: Partial<NewSoulVersion> = {}) => {
       const proposal = await propose(askedBy, more);
       if (proposal.kind === 'full') throw new Error('full');
       await store.souls.judge('main', proposal.version.number, PASSED, 3);
       return proposal.version.number;
     };
 
-    it('[W06] start with the seed v0-seed, which is in use, once for each agent', async () => {
+    it('[W06] creates the seed v0-seed once for each agent and puts it in use', async () => {
       expect(await store.souls.seed('main', { text: 'Be evil.', head: '', by: null }, 2)).toBe(
         false,
       );
@@ -50,7 +50,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.souls.unnotified('main')).toEqual([]);
     });
 
-    it('[W06] get only one seed from two simultaneous starts', async () => {
+    it('[W06] creates only one seed in two simultaneous starts', async () => {
       const seeds = ['a', 'b', 'c'].map((text) =>
         store.souls.seed('new', { text, head: '', by: null }, 1),
       );
@@ -58,7 +58,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.souls.list('new', 9)).toHaveLength(1);
     });
 
-    it('[W06] keep text, diff, reason and author of a proposal, and one proposal per call', async () => {
+    it('[W06] stores text, diff, reason and author of a proposal, and one proposal per call', async () => {
       const first = await propose('t1.0.0');
       expect(first).toMatchObject({ kind: 'proposed', version: { number: 1, state: 'proposed' } });
       const again = await propose('t1.0.0', { text: 'another' });
@@ -68,13 +68,13 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       );
     });
 
-    it('[W06] get separate numbers when they are proposed simultaneously', async () => {
+    it('[W06] gives separate numbers to versions that are proposed simultaneously', async () => {
       await Promise.all(['a', 'b', 'c', 'd'].map((key) => propose(key)));
       const numbers = (await store.souls.list('main', 9)).map(({ number }) => number);
       expect(numbers).toEqual([4, 3, 2, 1, 0]);
     });
 
-    it('[W06] allow a few open proposals by the agent at a time, and drop a person’s oldest to make room', async () => {
+    it("[W06] limits the agent's open proposals, and drops a person’s oldest one to make room", async () => {
       await propose('a', {}, 2);
       await propose('b', {}, 2);
       expect(await propose('c', {}, 2)).toEqual({ kind: 'full' });
@@ -88,7 +88,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[W06] record an evaluation once, with score and findings, and until it has been reported', async () => {
+    it('[W06] records an evaluation once, with score and findings, and whether it was reported', async () => {
       await propose('a');
       expect((await store.souls.unjudged('main')).map(({ number }) => number)).toEqual([1]);
       const refused: SoulVerdict = { ...PASSED, state: 'refused', score: 20, findings: [FINDING] };
@@ -103,7 +103,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.souls.unnotified('main')).toEqual([]);
     });
 
-    it('[W06] are applied only after they passed, and only over the version they were written for', async () => {
+    it('[W06] applies a version only after it passed, and only over the version it was written for', async () => {
       await propose('a');
       expect(await store.souls.apply('main', 1, 'telegram:1', 0, 5)).toBe(false);
       await store.souls.judge('main', 1, PASSED, 3);
@@ -121,7 +121,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.souls.wasApplied('main', 'Be evil.')).toBe(false);
     });
 
-    it('[W06] are applied one at a time, even if two are applied simultaneously', async () => {
+    it('[W06] applies only one of two versions at the same time', async () => {
       const [one, two] = [await pass('a'), await pass('b')];
       const done = await Promise.all([
         store.souls.apply('main', one, null, 0, 5),
@@ -130,7 +130,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(done.filter(Boolean)).toHaveLength(1);
     });
 
-    it('[W06] stay vetoed, even after they become due and after a second veto', async () => {
+    it('[W06] keeps a version vetoed after it becomes due and after a second veto', async () => {
       const number = await pass('a');
       expect((await store.souls.due('main', 99)).length).toBe(0);
       expect((await store.souls.due('main', 100)).length).toBe(1);
@@ -145,7 +145,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.souls.unnotified('main')).toEqual([]);
     });
 
-    it('[W06] return to an old text once, as a new version with the current front matter', async () => {
+    it('[W06] returns to an old text once, as a new version with the current front matter', async () => {
       await pass('a', { head: '---\naudience: owner\n---\n' });
       await store.souls.apply('main', 1, null, 0, 5);
       const order = {
@@ -169,7 +169,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.souls.list('main', 9)).toHaveLength(3);
     });
 
-    it('[W06] cannot return to a text that was never in use', async () => {
+    it('[W06] refuses to return to a text that was never in use', async () => {
       await pass('a');
       const order = { to: 1, askedBy: 'm1', by: 'x', reason: 'back', basedOn: 0, diff: '' };
       expect(await store.souls.rollback('main', order, 6)).toBeNull();

@@ -1,9 +1,9 @@
-import { type Database, type Sql, statement, toJson } from './database.ts';
+import { type Database, defineStatement, encodeJson, type Sql } from './database.ts';
 import {
   appliedVersion,
   applyVersion,
   lockSoul,
-  type NewSoul,
+  type NewSoulVersion,
   readSoulVersion,
   SOUL_COLUMNS,
   type SoulAuthor,
@@ -21,38 +21,42 @@ import {
 } from './soul-versions.ts';
 
 /**
- * The versions of SOUL.md (W06), tables `soul` and `soul_version`. They are authoritative; the file
- * is a copy. The evolution service writes them, and the prompt reads the one in use. Every change
- * checks the state it starts from and sets the next one in one transaction, so only one of two
- * simultaneous changes happens.
+ * The versions of SOUL.md (W06): the tables `soul` and `soul_version`. The tables are
+ * authoritative; the file is a copy. The evolution service writes them, and the prompt reads the
+ * version in use. Every change checks the current state and sets the next one in the same
+ * transaction, so only one of two simultaneous changes happens.
  */
-export type SoulRepository = ReturnType<typeof soulRepository>;
+export type SoulRepository = ReturnType<typeof createSoulRepository>;
 
-export function soulRepository(database: Database) {
+export function createSoulRepository(database: Database) {
   return {
-    ...soulLookups(database),
-    /** Creates version 0; false if a version already exists. */
+    ...createSoulLookups(database),
+    /** Creates version 0; false if the agent already has a version. */
     seed: (agent: string, soul: Pick<SoulVersion, 'text' | 'head' | 'by'>, now: number) =>
       database.write((sql) => seedSoul(sql, agent, soul, now)),
-    /**
-     * `most` limits how many of the agent’s proposals are open at a time; a person’s oldest one is
-     * dropped to make room.
-     */
-    propose: (agent: string, soul: NewSoul, most: number, now: number) =>
+    /** `most` limits the agent’s open proposals; a person’s oldest one is dropped to make room. */
+    propose: (agent: string, soul: NewSoulVersion, most: number, now: number) =>
       database.write((sql) => proposeSoul(sql, agent, { soul, most, now })),
-    /** proposed → passed or refused; false if it was evaluated or vetoed in the meantime. */
+    /**
+     * Moves a version from proposed to passed or refused; false if it was evaluated or vetoed in
+     * the meantime.
+     */
     judge: (agent: string, number: number, verdict: SoulVerdict, now: number) =>
       database.write(async (sql) => {
-        const findings = toJson(verdict.findings);
+        const findings = encodeJson(verdict.findings);
         return (await sql.run(JUDGE, { ...verdict, agent, number, now, findings })) > 0;
       }),
     /**
-     * passed → applied, and the version in use → replaced. False if it did not pass, or if `inUse`
-     * is no longer in use. `by` is null if it is applied automatically.
+     * Moves a version from passed to applied, and the version in use to replaced. False if the
+     * version did not pass, or if `inUse` is no longer in use. `by` is null for an automatic
+     * change.
      */
     apply: (agent: string, number: number, by: string | null, inUse: number | null, now: number) =>
       database.write((sql) => applySoul(sql, { agent, number, now }, by, inUse)),
-    /** proposed or passed → vetoed (by a person) or replaced (by another version). */
+    /**
+     * Moves a version from proposed or passed to vetoed (by a person) or replaced (by another
+     * version).
+     */
     close: (
       agent: string,
       number: number,
@@ -61,38 +65,38 @@ export function soulRepository(database: Database) {
       now: number,
     ) => database.write((sql) => closeSoul(sql, { agent, number, now }, state, by)),
     /**
-     * Adds and applies a version with the text of the earlier one `to`. Null if `basedOn` is no
-     * longer in use, or if `to` never was.
+     * Adds and applies a version with the text of the earlier version `to`. Returns null if
+     * `basedOn` is no longer in use, or if `to` never was.
      */
     rollback: (agent: string, order: SoulRollback, now: number) =>
       database.write((sql) => rollbackSoul(sql, agent, order, now)),
-    /** Stores new front matter from the file; the text is unchanged. */
+    /** Stores new front matter from the file without changing the text. */
     keepHead: async (agent: string, number: number, head: string): Promise<void> => {
       await database.change('power-cut', KEEP_HEAD, { agent, number, head });
     },
-    /** Records that the owner was notified, unless the state has changed in the meantime. */
+    /** Records that the owner was notified of this state, unless it has changed in the meantime. */
     notified: async (agent: string, number: number, state: SoulState): Promise<void> => {
       await database.change('power-cut', SET_NOTIFIED, { agent, number, state });
     },
   };
 }
 
-const KEEP_HEAD = statement(
+const KEEP_HEAD = defineStatement(
   'update soul_version set head = :head where agent = :agent and number = :number',
 );
 
-const SET_NOTIFIED = statement(`
+const SET_NOTIFIED = defineStatement(`
   update soul_version set unnotified = 0 where agent = :agent and number = :number and state = :state`);
 
-/** The repository's queries. */
-function soulLookups(database: Database) {
+/** Read-only queries of the repository. */
+function createSoulLookups(database: Database) {
   return {
-    /** The version in use; null before the seed. */
+    /** Reads the version in use; null before the seed is stored. */
     applied: (agent: string): Promise<SoulVersion | null> =>
       database.read((sql) => appliedVersion(sql, agent)),
     get: (agent: string, number: number): Promise<SoulVersion | null> =>
       database.read((sql) => versionOf(sql, agent, number)),
-    /** Newest first. */
+    /** Lists an agent's versions, newest first. */
     list: (agent: string, limit: number): Promise<readonly SoulVersion[]> =>
       database.read(async (sql) => (await sql.all(NEWEST, { agent, limit })).map(readSoulVersion)),
     /** Whether this text has ever been in use. */
@@ -101,30 +105,30 @@ function soulLookups(database: Database) {
     /** Whether one of the agent's proposals has ever been in use. */
     hasAgentChange: (agent: string): Promise<boolean> =>
       database.read(async (sql) => (await sql.get(AGENT_CHANGE, { agent })) !== undefined),
-    /** The versions waiting for evaluation, oldest first. */
+    /** Lists versions waiting for evaluation, oldest first. */
     unjudged: (agent: string): Promise<readonly SoulVersion[]> =>
       database.read(async (sql) => (await sql.all(UNJUDGED, { agent })).map(readSoulVersion)),
-    /** Passed versions that are now due, oldest first. */
+    /** Lists passed versions that are now due, oldest first. */
     due: (agent: string, now: number): Promise<readonly SoulVersion[]> =>
       database.read(async (sql) => (await sql.all(DUE, { agent, now })).map(readSoulVersion)),
     /**
-     * If the clock was set back, the time at which a version passed may now lie in the future. Its
-     * veto period then starts again from now, so no version waits for the old clock and none is
+     * If the clock was set back, the time at which a version passed may lie in the future. The veto
+     * period then starts again from now, so that a version is neither delayed by the old clock nor
      * applied before its owner could object.
      */
     async restartVetoTimes(agent: string, now: number): Promise<void> {
       await database.change('power-cut', RESTART_VETO_TIME, { agent, now });
     },
     /**
-     * In one query: which version is in use, and whether any waits for evaluation, for its due time
-     * or for its notice.
+     * One query returns the version in use, and whether any version waits for evaluation, for its
+     * due time or for its notice.
      */
     status: (agent: string, now: number): Promise<SoulStatus> =>
       database.read(async (sql) => {
         const row = await sql.get(STATUS, { agent, now });
         return { inUse: row?.inUse ?? null, isBusy: row?.busy === 1 };
       }),
-    /** Versions whose owner has not yet been notified of their state, oldest first. */
+    /** Lists versions whose owner has not yet been notified of their state, oldest first. */
     unnotified: (agent: string): Promise<readonly SoulVersion[]> =>
       database.read(async (sql) => (await sql.all(UNNOTIFIED, { agent })).map(readSoulVersion)),
   };
@@ -140,13 +144,13 @@ const UNJUDGED = selectVersions("state = 'proposed' order by number");
 
 const DUE = selectVersions("state = 'passed' and applies_at <= :now order by number");
 
-const RESTART_VETO_TIME = statement(`
+const RESTART_VETO_TIME = defineStatement(`
   update soul_version set applies_at = :now + (applies_at - judged_at), judged_at = :now
   where agent = :agent and state = 'passed' and judged_at > :now`);
 
 const UNNOTIFIED = selectVersions('unnotified = 1 order by number');
 
-const STATUS = statement(`
+const STATUS = defineStatement(`
   select (select number from soul_version where agent = :agent and state = 'applied') as "inUse",
     case when exists (select 1 from soul_version where agent = :agent and (state = 'proposed'
       or unnotified = 1 or (state = 'passed' and (applies_at <= :now or judged_at > :now)))) then 1 else 0 end as busy`).rows<{
@@ -168,11 +172,14 @@ async function seedSoul(
   return true;
 }
 
-/** Stores a proposal, once per request. */
 async function proposeSoul(
   sql: Sql,
   agent: string,
-  { soul, most, now }: { readonly soul: NewSoul; readonly most: number; readonly now: number },
+  {
+    soul,
+    most,
+    now,
+  }: { readonly soul: NewSoulVersion; readonly most: number; readonly now: number },
 ): Promise<SoulProposal> {
   await lockSoul(sql, agent);
   const known = await versionByRequest(sql, agent, soul.askedBy);
@@ -186,10 +193,13 @@ async function proposeSoul(
   return { kind: 'proposed', version: await addVersion(sql, agent, soul, now) };
 }
 
-const REPLACE = statement(`
+const REPLACE = defineStatement(`
   update soul_version set state = 'replaced', unnotified = 0 where agent = :agent and number = :number`);
 
-/** Stores a text as a proposal under the next number. The caller must hold the lock on the agent's soul. */
+/**
+ * Stores a text as a proposal under the next number; the caller must hold the lock on the agent's
+ * soul.
+ */
 async function addVersion(
   sql: Sql,
   agent: string,
@@ -202,23 +212,23 @@ async function addVersion(
   return readSoulVersion(row);
 }
 
-type StoredSoul = Omit<NewSoul, 'author'> & { readonly author: SoulAuthor };
+type StoredSoul = Omit<NewSoulVersion, 'author'> & { readonly author: SoulAuthor };
 
-const NEXT_NUMBER = statement(`
+const NEXT_NUMBER = defineStatement(`
   update soul set next_number = next_number + 1 where agent = :agent
   returning next_number - 1 as number`).rows<{ readonly number: number }>();
 
-const ADD = statement(`
+const ADD = defineStatement(`
   insert into soul_version (agent, number, request_key, text, head, author, proposed_by, reason, based_on,
     diff, state, created_at)
   values (:agent, :number, :askedBy, :text, :head, :author, :by, :reason, :basedOn,
     :diff, 'proposed', :now)
   returning ${SOUL_COLUMNS}`).rows<SoulVersionRow>();
 
-/** Undecided proposals, oldest first. */
+/** Selects undecided proposals, oldest first. */
 const OPEN = selectVersions("author = :author and state in ('proposed', 'passed') order by number");
 
-const JUDGE = statement(`
+const JUDGE = defineStatement(`
   update soul_version set state = :state, score = :score, findings = :findings,
     applies_at = :appliesAt, judged_at = :now, unnotified = 1
   where agent = :agent and number = :number and state = 'proposed'`);
@@ -247,7 +257,7 @@ async function closeSoul(
   return (await sql.run(CLOSE, { ...change, state, by })) > 0;
 }
 
-const CLOSE = statement(`
+const CLOSE = defineStatement(`
   update soul_version set state = :state, decided_by = :by, applies_at = null, unnotified = 0
   where agent = :agent and number = :number and state in ('proposed', 'passed')`);
 
@@ -269,12 +279,12 @@ async function rollbackSoul(
   // restrictions added since.
   const soul = { ...order, text: earlier.text, head: inUse.head, author: 'person' } as const;
   const { number } = await addVersion(sql, agent, soul, now);
-  const verdict = { score: earlier.score, findings: toJson(earlier.findings) };
+  const verdict = { score: earlier.score, findings: encodeJson(earlier.findings) };
   sql.send(KEEP_VERDICT, { agent, number, now, ...verdict });
   applyVersion(sql, { agent, number, now }, { by: order.by, unnotified: 0 });
   return versionOf(sql, agent, number);
 }
 
-const KEEP_VERDICT = statement(`
+const KEEP_VERDICT = defineStatement(`
   update soul_version set score = :score, findings = :findings, judged_at = :now
   where agent = :agent and number = :number`);

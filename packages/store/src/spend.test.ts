@@ -1,14 +1,14 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { SpendAccount } from './spend.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, hold, message } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import { createAnswer, createMessage, startTurn } from './testing/messages.ts';
 
 const ADA: SpendAccount = { day: '2026-11-21', personId: 'web:ada', groupId: null };
 const IN_GROUP = { ...ADA, groupId: 'web:default:g1' };
 const BO = { ...ADA, personId: 'web:bo' };
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`spending on ${database.name}`, () => {
     let store: Store;
     let made = 0;
@@ -24,17 +24,16 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       more: { costUsd?: number; outcome?: 'failed' | 'silent' } = {},
     ) => {
       made += 1;
-      await store.inbox.accept(message(`m${made}`));
-      const lease = await hold(store, 'web:c1', 'w1', made * 10_000);
-      await claim(store, lease, `t${made}`);
+      await store.inbox.accept(createMessage(`m${made}`));
+      const { lease } = await startTurn(store, `t${made}`);
       const { costUsd = null, outcome = 'answered' as const } = more;
       const usage = { model: 'm', inputTokens: 7, outputTokens: 2, costUsd };
-      const commit = { ...answer(`t${made}`, []), outcome, usage, account };
+      const commit = { ...createAnswer(`t${made}`, []), outcome, usage, account };
       return { commit: () => store.lanes.commit(lease, commit, made), lease };
     };
     const spent = async (...all: Parameters<typeof spend>) => (await spend(...all)).commit();
 
-    it('[G17] is added up by person, group and day, whatever the outcome of the turn', async () => {
+    it('[G17] adds up usage by person, group and day, whatever the outcome of the turn', async () => {
       await spent(ADA, { costUsd: 0.5 });
       await spent(ADA, { costUsd: 0.25 });
       await spent(IN_GROUP, { costUsd: 0.25, outcome: 'failed' });
@@ -57,9 +56,8 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
 
     it('[G17] counts cached input at its share of the price, both for steps and for the rest', async () => {
-      await store.inbox.accept(message('m1'));
-      const lease = await hold(store, 'web:c1', 'w1', 1);
-      await claim(store, lease, 't1');
+      await store.inbox.accept(createMessage('m1'));
+      const { lease } = await startTurn(store, 't1');
       const step = {
         ...{ model: 'm', inputTokens: 1_000, outputTokens: 10, costUsd: null },
         ...{ cachedInputTokens: 800, cachedShare: 0.1 },
@@ -68,12 +66,12 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await store.turns.appendStep(lease, 't1', { index: 0, content: 'x', spends }, 1);
       expect((await store.spend.of(ADA)).person.tokens).toBe(200 + 80 + 10);
       const usage = { ...step, inputTokens: 3_000, outputTokens: 30, cachedInputTokens: 2_800 };
-      await store.lanes.commit(lease, { ...answer('t1', []), usage, account: ADA }, 2);
-      // 2,000 more, all of them cached, and 20 of output.
+      await store.lanes.commit(lease, { ...createAnswer('t1', []), usage, account: ADA }, 2);
+      // Adds 2,000 input tokens, all of them cached, and 20 output tokens.
       expect((await store.spend.of(ADA)).person.tokens).toBe(290 + 200 + 20);
     });
 
-    it('[G17] [F14] is known per agent and for all agents together', async () => {
+    it('[G17] [F14] sums usage per agent and for all agents together', async () => {
       const usage = { inputTokens: 7, outputTokens: 2, costUsd: null };
       await store.spend.add(ADA, usage);
       await store.spend.add({ ...ADA, agent: 'support' }, usage);
@@ -84,7 +82,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect((await store.spend.of(ADA)).ofAgent.total.tokens).toBe(9);
     });
 
-    it('[G17] is counted once with each step, and the commit counts the rest', async () => {
+    it('[G17] counts each step once, and the commit counts the rest', async () => {
       const { commit, lease } = await spend(ADA, { costUsd: 0.5 });
       const usage = { model: 'm', inputTokens: 4, outputTokens: 1, costUsd: 0.25 };
       const step = { index: 0, content: {}, spends: { account: ADA, usage } };
@@ -95,12 +93,12 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.turns.totals(0)).toMatchObject({ inputTokens: 7, outputTokens: 2 });
     });
 
-    it('[G17] by a stopped turn is what its steps have used', async () => {
+    it('[G17] counts the finished steps of a stopped turn', async () => {
       const { commit, lease } = await spend(ADA);
       const usage = { model: 'm', inputTokens: 4, outputTokens: 1, costUsd: null };
       const step = { index: 0, content: {}, spends: { account: ADA, usage } };
       await store.turns.appendStep(lease, 't1', step, 1);
-      await store.inbox.command(message('stop'), (command) => command.stop());
+      await store.inbox.command(createMessage('stop'), (command) => command.stop());
       expect(await commit()).toBe('fenced');
       const late = { ...step, index: 1 };
       expect(await store.turns.appendStep(lease, 't1', late, 2)).toBe('fenced');
@@ -108,7 +106,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.turns.totals(0)).toMatchObject({ stopped: 1, inputTokens: 4 });
     });
 
-    it('[G17] of work that nobody asked for counts in the total, but for no person', async () => {
+    it('[G17] counts unrequested work in the total but for no person', async () => {
       await spent(ADA);
       await store.spend.add(
         { day: ADA.day, personId: '', groupId: null },
@@ -118,7 +116,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.spend.day(ADA.day)).toMatchObject({ tokens: 13, people: 1 });
     });
 
-    it('[G17] is zero on a day without turns', async () => {
+    it('[G17] reports zero usage on a day without turns', async () => {
       const nothing = { tokens: 0, costUsd: 0 };
       const none = { person: nothing, group: nothing, total: nothing };
       expect(await store.spend.of(IN_GROUP)).toEqual({ ...none, ofAgent: none });
@@ -131,7 +129,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await commit()).toBe('fenced');
       const lost = await spend(ADA);
       database.setTime(9_000_000);
-      await hold(store, 'web:c1', 'w2', 9_000_000);
+      await startTurn(store, 'unused', 'web:c1', 'w2');
       expect(await lost.commit()).toBe('fenced');
       expect((await store.spend.of(ADA)).person.tokens).toBe(9);
     });

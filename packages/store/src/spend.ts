@@ -1,18 +1,18 @@
-import { type Database, type Sql, statement } from './database.ts';
+import { type Database, defineStatement, type Sql } from './database.ts';
 
-/** What a turn's model calls used, for `/status` and spending. */
+/** The usage of a turn's model calls, for `/status` and spending. */
 export interface TurnUsage {
   readonly model: string;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** How many of the `inputTokens` came from the provider's cache. */
+  /** The number of `inputTokens` that came from the provider's cache. */
   readonly cachedInputTokens?: number | undefined;
   /**
-   * The fraction at which a cached token counts against caps (G17), according to its price; 1 when
+   * The fraction of a cached token that counts against caps (G17), according to its price; 1 when
    * absent.
    */
   readonly cachedShare?: number | undefined;
-  /** In US dollars; null if the model's price is unknown. */
+  /** The cost in US dollars; null if the model's price is unknown. */
   readonly costUsd: number | null;
 }
 
@@ -20,7 +20,7 @@ export interface TurnUsage {
  * Model usage as it counts against caps: input and output tokens together, with cached tokens at
  * their share of the price, and US dollars where prices are known.
  */
-export interface Spent {
+export interface CountedUsage {
   readonly tokens: number;
   readonly costUsd: number;
 }
@@ -30,7 +30,7 @@ export interface Spent {
  * the group.
  */
 export interface SpendAccount {
-  /** For example `2026-11-21`, in the agent's time zone. */
+  /** The day in the agent's time zone, for example `2026-11-21`. */
   readonly day: string;
   /** `channel:userId`; empty if no person asked, as for a summary of a long conversation. */
   readonly personId: string;
@@ -49,45 +49,50 @@ export interface SpentOfDay extends SpentOnAgents {
 }
 
 interface SpentOnAgents {
-  readonly person: Spent;
-  /** Zero for turns in direct chats. */
-  readonly group: Spent;
-  readonly total: Spent;
+  readonly person: CountedUsage;
+  /** The group's spending; zero for turns in direct chats. */
+  readonly group: CountedUsage;
+  readonly total: CountedUsage;
 }
 
-type Counted = Pick<
+type CountedTokens = Pick<
   TurnUsage,
   'inputTokens' | 'outputTokens' | 'cachedInputTokens' | 'cachedShare' | 'costUsd'
 >;
 
 /**
  * Tokens and money per person, group and day (G17), table `spend`. Turn steps and commits add to
- * it; the budget check before a turn and status read it.
+ * the table; the budget check before a turn and status read it.
  */
-export function spendRepository(database: Database) {
+export function createSpendRepository(database: Database) {
   return {
-    /** The spending that counts against the caps for a turn on this account. */
+    /** Reads the spending that counts against the caps for a turn on this account. */
     async of(account: SpendAccount): Promise<SpentOfDay> {
       const { day, personId, groupId, agent = DEFAULT_AGENT } = account;
       const values = { day, personId, groupId: groupId ?? NO_GROUP };
       const rows = await database.read((sql) => sql.all(OF_ACCOUNT, values));
       const own = rows.filter((row) => row.agent === agent);
-      return { ...spentIn(rows, account), ofAgent: spentIn(own, account) };
+      return { ...sumSpent(rows, account), ofAgent: sumSpent(own, account) };
     },
 
-    /** Only the person's spending, looked up by key. */
-    async ofPerson({ day, personId }: Pick<SpendAccount, 'day' | 'personId'>): Promise<Spent> {
+    /** Reads only the person's spending, by key. */
+    async ofPerson({
+      day,
+      personId,
+    }: Pick<SpendAccount, 'day' | 'personId'>): Promise<CountedUsage> {
       const row = await database.read((sql) => sql.get(OF_PERSON, { day, personId }));
       return { tokens: row?.tokens ?? 0, costUsd: row?.costUsd ?? 0 };
     },
 
     /** Adds usage outside a turn's steps, or usage that no step could store. */
-    async add(account: SpendAccount, usage: Counted): Promise<void> {
-      await database.change('process', ADD, addition(account, usage));
+    async add(account: SpendAccount, usage: CountedTokens): Promise<void> {
+      await database.change('process', ADD, toSpendParameters(account, usage));
     },
 
-    /** A day's total, with the number of people and groups. */
-    async day(day: string): Promise<Spent & { readonly people: number; readonly groups: number }> {
+    /** Reads a day's total, with the number of people and groups. */
+    async day(
+      day: string,
+    ): Promise<CountedUsage & { readonly people: number; readonly groups: number }> {
       const row = await database.read((sql) => sql.get(OF_DAY, { day }));
       const { tokens, costUsd, people, groups } = row ?? {};
       return {
@@ -101,11 +106,11 @@ export function spendRepository(database: Database) {
 }
 
 /** Adds usage, inside the caller's transaction. */
-export function addSpend(sql: Sql, account: SpendAccount, usage: Counted): void {
-  sql.send(ADD, addition(account, usage));
+export function addSpend(sql: Sql, account: SpendAccount, usage: CountedTokens): void {
+  sql.send(ADD, toSpendParameters(account, usage));
 }
 
-function spentIn(rows: readonly AccountRow[], { groupId }: SpendAccount): SpentOnAgents {
+function sumSpent(rows: readonly AccountRow[], { groupId }: SpendAccount): SpentOnAgents {
   const sum = (key: Exclude<keyof AccountRow, 'agent'>) =>
     rows.reduce((total, row) => total + (row[key] ?? 0), 0);
   const group = { tokens: sum('groupTokens'), costUsd: sum('groupCost') };
@@ -116,32 +121,36 @@ function spentIn(rows: readonly AccountRow[], { groupId }: SpendAccount): SpentO
   };
 }
 
-/** The value that the column `agent` has for the default agent. */
+/** The value of the column `agent` for the default agent. */
 const DEFAULT_AGENT = '';
 
-/**
- * The value that the column `group_id` has outside groups, because a key column must not be null.
- */
+/** The value of the column `group_id` outside groups, because a key column must not be null. */
 const NO_GROUP = '';
 
-/** The input tokens that count: uncached ones in full, and cached ones at their share. */
-export function countedInput({
+/**
+ * Computes the input tokens that count against caps: uncached ones in full, and cached ones at
+ * their share.
+ */
+export function countInputTokens({
   inputTokens,
   cachedInputTokens = 0,
   cachedShare = 1,
-}: Omit<Counted, 'outputTokens' | 'costUsd'>): number {
+}: Omit<CountedTokens, 'outputTokens' | 'costUsd'>): number {
   const cached = Math.min(cachedInputTokens, inputTokens);
   return Math.ceil(inputTokens - cached * (1 - cachedShare));
 }
 
-function addition({ day, personId, groupId, agent = DEFAULT_AGENT }: SpendAccount, usage: Counted) {
+function toSpendParameters(
+  { day, personId, groupId, agent = DEFAULT_AGENT }: SpendAccount,
+  usage: CountedTokens,
+) {
   const { outputTokens: output, costUsd } = usage;
-  const input = countedInput(usage);
+  const input = countInputTokens(usage);
   const cost = costUsd ?? 0;
   return { day, personId, groupId: groupId ?? NO_GROUP, agent, input, output, cost };
 }
 
-const ADD = statement(`
+const ADD = defineStatement(`
   insert into spend (day, person_id, group_id, agent, input_tokens, output_tokens, cost_usd)
   values (:day, :personId, :groupId, :agent, :input, :output, :cost)
   on conflict (day, person_id, group_id, agent) do update set
@@ -149,18 +158,18 @@ const ADD = statement(`
     output_tokens = spend.output_tokens + excluded.output_tokens,
     cost_usd = spend.cost_usd + excluded.cost_usd`);
 
-interface Sums {
+interface SpendSums {
   readonly tokens: number | null;
   readonly costUsd: number | null;
 }
 
 const SUMS = 'sum(input_tokens + output_tokens) as tokens, sum(cost_usd) as "costUsd"';
 
-const OF_PERSON = statement(
+const OF_PERSON = defineStatement(
   `select ${SUMS} from spend where day = :day and person_id = :personId`,
-).rows<Sums>();
+).rows<SpendSums>();
 
-const OF_ACCOUNT = statement(`
+const OF_ACCOUNT = defineStatement(`
   select agent, ${SUMS},
     sum(case when person_id = :personId then input_tokens + output_tokens end) as "personTokens",
     sum(case when person_id = :personId then cost_usd end) as "personCost",
@@ -168,7 +177,7 @@ const OF_ACCOUNT = statement(`
     sum(case when group_id = :groupId then cost_usd end) as "groupCost"
   from spend where day = :day group by agent`).rows<AccountRow>();
 
-interface AccountRow extends Sums {
+interface AccountRow extends SpendSums {
   readonly agent: string;
   readonly personTokens: number | null;
   readonly personCost: number | null;
@@ -176,7 +185,9 @@ interface AccountRow extends Sums {
   readonly groupCost: number | null;
 }
 
-const OF_DAY = statement(`
+const OF_DAY = defineStatement(`
   select ${SUMS}, count(distinct nullif(person_id, '')) as people,
     count(distinct nullif(group_id, '')) as groups
-  from spend where day = :day`).rows<Sums & { readonly people: number; readonly groups: number }>();
+  from spend where day = :day`).rows<
+  SpendSums & { readonly people: number; readonly groups: number }
+>();

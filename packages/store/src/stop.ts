@@ -1,49 +1,45 @@
 import { withdrawApprovals } from './approvals.ts';
 import { COMPLETION } from './conversations.ts';
-import { type Sql, statement, toJson } from './database.ts';
+import { defineStatement, encodeJson, type Sql } from './database.ts';
 import { clearGroupContext, releaseGroupContext } from './group-context.ts';
 import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
 import { BY_STOP } from './turns.ts';
 
-/** The work that was stopped. */
-export interface Stopped {
+export interface StoppedWork {
   /** A turn that was running, or waiting to be resumed. */
   readonly stoppedTurn: string | null;
-  /** How many waiting messages were set aside. */
+  /** The number of waiting messages that were set aside. */
   readonly setAside: number;
   /** The lanes of the sub-agents that were running. */
   readonly stoppedSubAgents: readonly string[];
 }
 
-/**
- * Starts a session with an empty history and stops the previous session's sub-agents. The caller
- * has locked the conversation.
- */
+/** Starts a session with an empty history and stops the previous session's sub-agents. */
 export async function startSession(
   sql: Sql,
   conversationId: string,
   now: number,
-): Promise<Pick<Stopped, 'stoppedSubAgents'>> {
+): Promise<Pick<StoppedWork, 'stoppedSubAgents'>> {
   sql.send(NEW_SESSION, { conversationId });
   clearGroupContext(sql, conversationId);
   sql.send(SET_RESULTS_ASIDE, { root: conversationId, completion: COMPLETION });
   return { stoppedSubAgents: await stopSubAgents(sql, conversationId, now) };
 }
 
-const NEW_SESSION = statement(
+const NEW_SESSION = defineStatement(
   'update conversation set session = session + 1, plan = null where id = :conversationId',
 );
 
 /**
- * Stops everything a conversation is doing, on behalf of a person (`telegram:42`). The caller has
- * locked it.
+ * Stops all work in a conversation on behalf of a person (`telegram:42`); the caller has locked the
+ * conversation.
  */
 export async function stopConversation(
   sql: Sql,
   conversationId: string,
   by: string,
   now: number,
-): Promise<Stopped> {
+): Promise<StoppedWork> {
   withdrawApprovals(sql, conversationId, by, now);
   return {
     ...(await stopLane(sql, conversationId, now, BY_STOP)),
@@ -52,33 +48,32 @@ export async function stopConversation(
 }
 
 /**
- * Stops a lane's running turn and sets its waiting messages aside. The caller has locked the lane
- * against other writers.
+ * Stops a lane's running turn and sets its waiting messages aside; the caller has locked the lane.
  */
 export async function stopLane(
   sql: Sql,
   conversationId: string,
   now: number,
   reason?: typeof BY_STOP,
-): Promise<Pick<Stopped, 'stoppedTurn' | 'setAside'>> {
+): Promise<Pick<StoppedWork, 'stoppedTurn' | 'setAside'>> {
   sql.send(FENCE, { conversationId });
   withdrawApprovals(sql, conversationId, null, now);
   return {
-    stoppedTurn: await stopTurn(sql, conversationId, now, reason),
+    stoppedTurn: await stopRunningTurn(sql, conversationId, now, reason),
     setAside: await sql.run(SET_ASIDE, { conversationId, now }),
   };
 }
 
 /**
- * Like `stopLane`, for a person who may not stop others: the running turn only if all of its
- * messages are theirs, and of the waiting messages only their own.
+ * Like `stopLane`, for a person who may stop only their own work: the running turn if all of its
+ * messages are theirs, and their own waiting messages.
  */
-export async function stopOwn(
+export async function stopOwnTurn(
   sql: Sql,
   conversationId: string,
   senderId: string,
   now: number,
-): Promise<Stopped> {
+): Promise<StoppedWork> {
   const rows = await sql.all(UNDONE, { conversationId });
   const messages = rows.map((row) => ({
     seq: row.seq,
@@ -87,20 +82,20 @@ export async function stopOwn(
   }));
   const running = messages.filter(({ turn }) => turn !== null);
   const waiting = messages.filter(({ turn, isOwn }) => turn === null && isOwn);
-  const seqs = toJson(waiting.map(({ seq }) => seq));
+  const seqs = encodeJson(waiting.map(({ seq }) => seq));
   const isOwnTurn = running.length > 0 && running.every(({ isOwn }) => isOwn);
   if (isOwnTurn) {
     sql.send(FENCE, { conversationId });
     withdrawApprovals(sql, conversationId, null, now);
   }
   return {
-    stoppedTurn: isOwnTurn ? await stopTurn(sql, conversationId, now, BY_STOP) : null,
+    stoppedTurn: isOwnTurn ? await stopRunningTurn(sql, conversationId, now, BY_STOP) : null,
     setAside: await sql.run(SET_SOME_ASIDE, { conversationId, now, seqs }),
     stoppedSubAgents: [],
   };
 }
 
-async function stopTurn(
+async function stopRunningTurn(
   sql: Sql,
   conversationId: string,
   now: number,
@@ -114,9 +109,9 @@ async function stopTurn(
 }
 
 /**
- * Ends all running sub-agents in a conversation with people and returns the names of their lanes;
- * with `parent`, only those that it started itself. The caller has locked the conversation. Lanes
- * nearer to it are written first, so that processes cannot deadlock.
+ * Ends all running sub-agents in a conversation with people and returns their lanes; with `parent`,
+ * only those that it started directly. The caller has locked the conversation. Lanes closer to the
+ * conversation are written first, so that processes cannot deadlock.
  */
 export async function stopSubAgents(
   sql: Sql,
@@ -133,39 +128,42 @@ export async function stopSubAgents(
   return running.map(({ conversation_id }) => conversation_id);
 }
 
-// States are literals, because a partial index is used only if the query contains its condition.
-const UNDONE = statement(`
+// States are literals, because a partial index is used only if the query contains the index
+// condition.
+const UNDONE = defineStatement(`
   select ${INBOX_COLUMNS}, turn.id as turn from inbox left join turn on turn.id = inbox.turn_id
   where inbox.conversation_id = :conversationId
     and (inbox.state = 'waiting' or turn.state = 'running')`).rows<
   MessageRow & { readonly turn: string | null }
 >();
 
-/** From here on, the running worker can write nothing more, and the next one may start. */
-const FENCE = statement(`
+/**
+ * Once the epoch is raised, the running worker can write nothing more, and the next one may start.
+ */
+const FENCE = defineStatement(`
   update conversation set epoch = epoch + 1, lease_owner = null, lease_until = null, plan = null
   where id = :conversationId`);
 
-const STOP_TURN = statement(`
+const STOP_TURN = defineStatement(`
   update turn set state = 'stopped', finished_at = :now, reason = :reason
   where conversation_id = :conversationId and state = 'running' returning id`).rows<{
   readonly id: string;
 }>();
 
-const STOP_MESSAGES = statement(
+const STOP_MESSAGES = defineStatement(
   "update inbox set state = 'done', outcome = 'stopped' where turn_id = :turnId",
 );
 
-const SET_ASIDE = statement(`
+const SET_ASIDE = defineStatement(`
   update inbox set state = 'done', outcome = 'stopped', done_at = :now
   where conversation_id = :conversationId and state = 'waiting'`);
 
-const SET_SOME_ASIDE = statement(`
+const SET_SOME_ASIDE = defineStatement(`
   update inbox set state = 'done', outcome = 'stopped', done_at = :now
   where conversation_id = :conversationId and state = 'waiting'
     and seq in (select cast(value as bigint) from json_each(:seqs))`);
 
-const RUNNING_SUB_AGENTS = statement(`
+const RUNNING_SUB_AGENTS = defineStatement(`
   select id, conversation_id, parent_conversation from sub_agent
   where root_conversation = :root and state = 'running' order by depth`).rows<{
   readonly id: string;
@@ -173,12 +171,12 @@ const RUNNING_SUB_AGENTS = statement(`
   readonly parent_conversation: string;
 }>();
 
-const STOP_SUB_AGENT = statement(
+const STOP_SUB_AGENT = defineStatement(
   "update sub_agent set state = 'stopped', finished_at = :now where id = :id",
 );
 
-/** Sets aside sub-agent results that are waiting, because the new session did not ask for them. */
-const SET_RESULTS_ASIDE = statement(`
+/** Sets aside waiting sub-agent results, because the new session did not ask for them. */
+const SET_RESULTS_ASIDE = defineStatement(`
   update inbox set state = 'done', outcome = 'stopped'
   where conversation_id = :root and state = 'waiting' and message_id in (
     select id || :completion from sub_agent where root_conversation = :root)`);

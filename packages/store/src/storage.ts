@@ -1,9 +1,9 @@
-import { type Database, dynamicStatement, type Sql, statement } from './database.ts';
-import { type FolderUse, folderUse } from './files/folder-bytes.ts';
+import { type Database, defineDynamicStatement, defineStatement, type Sql } from './database.ts';
+import { type FolderUse, measureFolder } from './files/folder-bytes.ts';
 import {
   boundOf,
-  isOld,
-  oldBefore,
+  buildOldCondition,
+  computeAgeBound,
   RETENTION_RULES,
   type RetentionAges,
   type RetentionRule,
@@ -15,19 +15,19 @@ export interface TableUse {
   readonly table: string;
   readonly bytes: number;
   readonly rows: number;
-  /** The age limits that apply to it, or a text that says what limits it. */
+  /** The age limits that apply to the table, or a text that explains what limits it. */
   readonly bound: readonly (keyof RetentionAges)[] | string;
-  /** The rows that the next thorough round would remove. */
+  /** The rows and bytes that the next thorough round would remove. */
   readonly old: { readonly rows: number; readonly bytes: number };
 }
 
 /** The space used by a database. */
 export interface StorageUse {
-  /** Largest first. */
+  /** Tables with their use of space, largest first. */
   readonly tables: readonly TableUse[];
-  /** Its size on disk, without SQLite's log. */
+  /** The size of the database on disk, in bytes, without SQLite's log. */
   readonly bytes: number;
-  /** How much of it is free for new rows; null if the database does not report it. */
+  /** The number of bytes that are free for new rows; null if the database does not report it. */
   readonly freeBytes: number | null;
   /**
    * The message files in the folder beside the database; null if they are in the table
@@ -36,18 +36,21 @@ export interface StorageUse {
   readonly files: FolderUse | null;
 }
 
-/** Reads without a time limit. On SQLite, a transaction that may write would block answers. */
+/** Reads without a time limit; on SQLite, a transaction that may write would block answers. */
 function readUnlimited<T>(database: Database, work: (sql: Sql) => Promise<T>): Promise<T> {
   return database.dialect === 'sqlite' ? database.read(work) : database.writeUnlimited(work);
 }
 
-/** Reads the whole database, so only a process that has nothing else to do should call it. */
-export async function storageUse(
+/**
+ * Measures each table; this reads the whole database, so only a process without other work should
+ * call it.
+ */
+export async function measureStorage(
   database: Database,
   folder: string | null,
   { ages, now }: { readonly ages: RetentionAges; readonly now: number },
 ): Promise<StorageUse> {
-  const sizes = await (database.dialect === 'sqlite' ? sqliteSizes : postgresSizes)(database);
+  const sizes = await (database.dialect === 'sqlite' ? measureSqlite : measurePostgres)(database);
   const rules = new Map(RETENTION_RULES.map((rule) => [rule.table, rule]));
   const kept = new Map<string, string>(
     TABLE_LIST.map(([name, { kept }]) => [name, typeof kept === 'string' ? kept : '']),
@@ -55,36 +58,42 @@ export async function storageUse(
   const tables: TableUse[] = [];
   for (const [table, bytes] of sizes.tables) {
     const rule = rules.get(table);
-    const { rows, old } = await countOf(database, table, rule, rule && oldBefore(rule, ages, now));
+    const { rows, old } = await countRowsOf(
+      database,
+      table,
+      rule,
+      rule && computeAgeBound(rule, ages, now),
+    );
     const bound = rule?.keeps ?? kept.get(table) ?? '';
     const oldBytes = rows === 0 ? 0 : Math.round((bytes * old) / rows);
     tables.push({ table, bytes, rows, bound, old: { rows: old, bytes: oldBytes } });
   }
   const { bytes, freeBytes } = sizes;
-  const files = folder === null ? null : await folderUse(folder);
+  const files = folder === null ? null : await measureFolder(folder);
   return { tables: tables.sort((a, b) => b.bytes - a.bytes), bytes, freeBytes, files };
 }
 
-async function countOf(
+async function countRowsOf(
   database: Database,
   table: string,
   rule: RetentionRule | undefined,
   before = 0,
 ): Promise<{ readonly rows: number; readonly old: number }> {
-  const old = rule === undefined ? '0' : `(select count(*) from ${table} where ${isOld(rule)})`;
-  const count = dynamicStatement(`select count(*) as "rows", ${old} as "old" from ${table}`);
+  const old =
+    rule === undefined ? '0' : `(select count(*) from ${table} where ${buildOldCondition(rule)})`;
+  const count = defineDynamicStatement(`select count(*) as "rows", ${old} as "old" from ${table}`);
   const bound = rule === undefined ? {} : { bound: boundOf(rule, before - (rule.longer ?? 0)) };
   const counted = count.rows<{ readonly rows: number; readonly old: number }>();
   return (await readUnlimited(database, (sql) => sql.get(counted, bound))) ?? { rows: 0, old: 0 };
 }
 
-interface Sizes {
+interface DatabaseSizes {
   readonly tables: ReadonlyMap<string, number>;
   readonly bytes: number;
   readonly freeBytes: number | null;
 }
 
-const PAGES = statement(`
+const PAGES = defineStatement(`
   select page_count * page_size as bytes, freelist_count * page_size as free
   from pragma_page_count, pragma_page_size, pragma_freelist_count`).rows<{
   readonly bytes: number;
@@ -96,28 +105,28 @@ interface TableSize {
   readonly bytes: number;
 }
 
-const SQLITE_SIZES = statement(`
+const SQLITE_SIZES = defineStatement(`
   select tbl_name as name, sum(pgsize) as bytes
   from dbstat join sqlite_schema using (name)
   where aggregate = 1 and tbl_name not like 'sqlite_%' group by tbl_name`).rows<TableSize>();
 
-async function sqliteSizes(database: Database): Promise<Sizes> {
+async function measureSqlite(database: Database): Promise<DatabaseSizes> {
   const rows = await readUnlimited(database, (sql) => sql.all(SQLITE_SIZES));
   const { bytes = 0, free = 0 } = (await database.read((sql) => sql.get(PAGES))) ?? {};
   const tables = new Map<string, number>();
   for (const row of rows) {
-    // Counts the internal tables of FTS5 as one table.
+    // The internal tables of FTS5 are counted as one table.
     const name = row.name.replace(/^search_entry_\w+$/, 'search_entry');
     tables.set(name, (tables.get(name) ?? 0) + row.bytes);
   }
   return { tables, bytes, freeBytes: free };
 }
 
-const POSTGRES_SIZES = statement(`
+const POSTGRES_SIZES = defineStatement(`
   select relname as name, pg_total_relation_size(oid) as bytes from pg_class
   where relkind = 'r' and relnamespace = cast(current_schema() as regnamespace)`).rows<TableSize>();
 
-async function postgresSizes(database: Database): Promise<Sizes> {
+async function measurePostgres(database: Database): Promise<DatabaseSizes> {
   const rows = await database.read((sql) => sql.all(POSTGRES_SIZES));
   const tables = new Map(rows.map((row) => [row.name, row.bytes]));
   const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
@@ -125,16 +134,16 @@ async function postgresSizes(database: Database): Promise<Sizes> {
 }
 
 /**
- * The size of the stored rows in bytes, accurate enough to compare it with `most`. PostgreSQL
- * returns no space to the disk and does not report how much of a file is free, so there it is the
- * number of rows times the size of the newest ones.
+ * Measures the size of the stored rows in bytes, accurately enough to compare it with `most`.
+ * PostgreSQL returns no space to the disk and does not report how much of a file is free, so there
+ * the size is the number of rows times the size of the newest ones.
  */
-export async function bytesUsed(database: Database, most: number): Promise<number> {
+export async function measureBytesUsed(database: Database, most: number): Promise<number> {
   if (database.dialect === 'sqlite') {
     const { bytes = 0, free = 0 } = (await database.read((sql) => sql.get(PAGES))) ?? {};
     return bytes - free;
   }
-  const { bytes } = await postgresSizes(database);
+  const { bytes } = await measurePostgres(database);
   if (bytes <= most) return bytes;
   let used = 0;
   for (const rule of RETENTION_RULES) used += await estimateRows(database, rule);
@@ -142,12 +151,12 @@ export async function bytesUsed(database: Database, most: number): Promise<numbe
 }
 
 const SAMPLE = 200;
-/** What a row takes in addition to its columns: header and pointer. */
+/** The bytes of a row in addition to its columns: header and pointer. */
 const ROW_BYTES = 28;
 
 async function estimateRows(database: Database, { table, by }: RetentionRule): Promise<number> {
   const newest = by.map((name) => `${name} desc`).join(', ');
-  const estimate = dynamicStatement(`
+  const estimate = defineDynamicStatement(`
     select n_live_tup * (1 + cast(pg_indexes_size(relid) as float8) / greatest(pg_table_size(relid), 1))
       * (select avg(pg_column_size(newest.*)) + ${ROW_BYTES} from
         (select * from ${table} order by ${newest} limit ${SAMPLE}) as newest) as bytes

@@ -1,16 +1,16 @@
-/** Identifies a database and how far it has advanced: its counter only rises. */
+/** Identifies a database and its progress, because its counter only rises. */
 export interface StoreMark {
   readonly name: string;
   readonly counter: number;
 }
 
-/** What a mark in the database means to a process that has seen another one. */
+/** How a mark in the database relates to the one that a process has seen before. */
 export type MarkVerdict = 'first' | 'onward' | 'behind' | 'other';
 
 /**
- * Compares the mark that a process has seen with the one it finds. `behind`: confirmed rows are
- * gone, for example after a failover to a lagging replica or with an older copy. `other`: the
- * database was replaced on purpose, for example by a restore.
+ * Compares the mark that a process has seen with the one in the database. `behind`: confirmed rows
+ * are missing, for example after a failover to a lagging replica. `other`: the database was
+ * replaced on purpose, for example by a restore.
  */
 export function judgeMark(seen: StoreMark | null, found: StoreMark): MarkVerdict {
   if (seen === null) return 'first';

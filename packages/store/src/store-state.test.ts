@@ -8,8 +8,8 @@ import { openSqlite } from './sqlite/open-sqlite.ts';
 import type { Store } from './store.ts';
 import { judgeMark } from './store-mark.ts';
 import { type Setback, StoreState } from './store-state.ts';
-import { bothDatabases, type TestDatabase } from './testing/databases.ts';
-import { answer, claim, hold, message, part } from './testing/messages.ts';
+import { listBothDatabases, type TestDatabase } from './testing/databases.ts';
+import { createAnswer, createMessage, createPart, startTurn } from './testing/messages.ts';
 
 describe('judgeMark', () => {
   const seen = { name: 'a', counter: 7 };
@@ -19,7 +19,7 @@ describe('judgeMark', () => {
     [seen, { name: 'a', counter: 9 }, 'onward'],
     [seen, { name: 'a', counter: 6 }, 'behind'],
     [seen, { name: 'b', counter: 1 }, 'other'],
-  ] as const)('[D01] %j and %j: %s', (before, found, verdict) => {
+  ] as const)('[D01] compares marks %j and %j: %s', (before, found, verdict) => {
     expect(judgeMark(before, found)).toBe(verdict);
   });
 });
@@ -47,7 +47,7 @@ it('[D01] [D17] syncs the raised mark to disk, so that a power cut does not look
   await database.close();
 });
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of listBothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`a rolled-back database on ${database.name}`, () => {
     let store: Store;
     const opened: Store[] = [];
@@ -74,16 +74,15 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     /** Leaves a claimed message, a waiting one, an unsent part, and an adapter's read position. */
     async function leaveWork() {
-      await store.inbox.accept(message('m1'));
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
-      await store.inbox.accept(message('m2', 'c2'));
-      await store.outbox.enqueue([part('unsent', 'c3')], 0);
+      await store.inbox.accept(createMessage('m1'));
+      const { lease } = await startTurn(store, 't1');
+      await store.inbox.accept(createMessage('m2', 'c2'));
+      await store.outbox.enqueue([createPart('unsent', 'c3')], 0);
       await store.adapterValues('web', 'default').set([{ kind: 'seen', id: 'x', value: '1' }]);
       return lease;
     }
 
-    it('[D01] [D04] is noticed by the next renewal: doubtful work becomes dead letters, and turns are fenced', async () => {
+    it('[D01] [D04] detects a rollback at the next renewal, turns uncertain work into dead letters and fences turns', async () => {
       const lease = await leaveWork();
       await goBack(database, 3);
       await store.leases.renewAll('gateway', [], 1_000);
@@ -91,36 +90,36 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.state.lastSetback()).toEqual(setbacks[0]);
       expect(await store.deadLetters.counts()).toMatchObject({ unanswered: 2, uncertain: 1 });
       expect(await store.lanes.withWork(9, 1_000)).toEqual([]);
-      expect(await store.lanes.commit(lease, answer('t1', ['late']), 1)).toBe('fenced');
+      expect(await store.lanes.commit(lease, createAnswer('t1', ['late']), 1)).toBe('fenced');
       expect((await store.adapterValues('web', 'default').get('seen', ['x'])).size).toBe(0);
     });
 
-    it('[D01] is settled once, even if all processes notice it simultaneously', async () => {
+    it('[D01] settles a rollback once, even if all processes detect it simultaneously', async () => {
       const others = [await process(), await process()];
       await leaveWork();
       await goBack(database, 6);
       const all = [store, ...others];
       await Promise.all(all.map((one) => one.state.advance()));
-      await store.inbox.accept(message('later', 'c4'));
+      await store.inbox.accept(createMessage('later', 'c4'));
       for (const one of all) await one.state.advance();
       expect(setbacks).toHaveLength(1);
       expect(await store.lanes.withWork(9, 1_000)).toEqual(['web:c4']);
     });
 
-    it('[D01] is settled once, even if the process that notices it first has seen the least of what is lost', async () => {
+    it('[D01] settles a rollback once, even if the first process to detect it has seen the least of the lost rows', async () => {
       const others = [await process(), await process()];
       for (const one of others)
         for (let round = 0; round < 5; round += 1) await one.state.advance();
       await leaveWork();
       await goBack(database, 15);
       await store.state.advance();
-      await store.inbox.accept(message('later', 'c4'));
+      await store.inbox.accept(createMessage('later', 'c4'));
       for (const one of others) await one.state.advance();
       expect(setbacks).toHaveLength(1);
       expect(await store.lanes.withWork(9, 1_000)).toEqual(['web:c4']);
     });
 
-    it('[D01] is noticed when a process starts that has seen more than the database contains', async () => {
+    it('[D01] detects a rollback when a process starts that has seen more than the database contains', async () => {
       await leaveWork();
       const seen = store.state.seen;
       if (seen === null) throw new Error('nothing was seen');
@@ -132,14 +131,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(setbacks).toMatchObject([{ count: 1, turns: 2, parts: 1 }]);
     });
 
-    it('[D01] is noticed in a copy from before the database had a counter', async () => {
+    it('[D01] detects a rollback to a copy from before the database had a counter', async () => {
       await leaveWork();
       await query(database, 'delete from store_state');
       await store.state.advance();
       expect(setbacks).toMatchObject([{ turns: 2, parts: 1 }]);
     });
 
-    it('[D01] is not suspected after a restore, which has already held its unfinished work', async () => {
+    it('[D01] reports no rollback after a restore, which has already held the unfinished work', async () => {
       await leaveWork();
       await query(database, "update store_state set name = 'restored', counter = 0");
       await store.state.advance();
@@ -147,7 +146,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(store.state.seen).toEqual({ name: 'restored', counter: 1 });
     });
 
-    it('[D16] is detected without an extra write, while leases are renewed and processes recorded', async () => {
+    it('[D16] detects a rollback without extra writes, while leases are renewed and processes recorded', async () => {
       const counter = () => store.state.seen?.counter ?? 0;
       const before = counter();
       await store.leases.renewAll('gateway', [], 1_000);
@@ -157,9 +156,9 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(setbacks).toEqual([]);
     });
 
-    // SQLite has no connections that could reach another server.
+    // A SQLite file has no connections that could reach another server.
     if (database.name === 'PostgreSQL') {
-      it('[D01] [D04] is noticed on the first new connection, before anything is read there', async () => {
+      it('[D01] [D04] detects a rollback on the first new connection, before it runs any query', async () => {
         await leaveWork();
         await goBack(database, 1);
         await query(
@@ -175,7 +174,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
     }
 
-    it('[D01] is refused and left empty if it is empty although a database existed before', async () => {
+    it('[D01] refuses an empty database that was used before, and leaves it empty', async () => {
       const seen = store.state.seen;
       await database.openBare();
       const state = { seen, forget: [], onSetback: () => {} };

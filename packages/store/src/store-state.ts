@@ -1,13 +1,13 @@
 import type { Clock, NewId } from '@parley/core';
 import type { ForgottenValues, HeldBack } from './backup/settle-unfinished.ts';
-import { type Database, type Sql, statement, type WriteHere } from './database.ts';
+import { type Database, defineStatement, type Sql, type WriteTransaction } from './database.ts';
 import { judgeMark, type StoreMark } from './store-mark.ts';
 
-/** The last time the database was found to have been rolled back, and what was held then. */
+/** The last time the database was found to have been rolled back, and the work that was held. */
 export interface Setback {
-  /** How often this has happened so far. */
+  /** The number of rollbacks detected so far. */
   readonly count: number;
-  /** In ms since 1970. */
+  /** When the rollback was detected, in ms since the Unix epoch. */
   readonly at: number;
   readonly turns: number;
   readonly parts: number;
@@ -19,27 +19,27 @@ export interface StateDeps {
   /** Adapter values to drop when the database was rolled back, as after a restore. */
   readonly forget: readonly ForgottenValues[];
   /**
-   * Called when this process has found that the database was rolled back, after all affected work
-   * was held.
+   * Called when this process has detected a rollback of the database, after all affected work was
+   * held.
    */
   readonly onSetback: (setback: Setback) => void;
 }
 
 /**
- * How far the counter is raised above what the process that settles a rollback has seen. Other
- * processes, Redis and data folders may have seen more of the lost history and would otherwise find
- * the database behind a second time. The counter grows by a few per second at most, so this covers
+ * How far the counter is raised above the value seen by the process that settles a rollback. Other
+ * processes, Redis and data folders may have seen more of the lost history and would otherwise
+ * detect a second rollback. The counter grows by a few per second at most, so this margin lasts for
  * decades.
  */
 const BEYOND_LOST_MARKS = 1_000_000_000;
 
-type Found = StoreMark & { readonly setbacks: number };
+type FoundMark = StoreMark & { readonly setbacks: number };
 
 /**
  * Detects that a database was rolled back, using the table `store_state`. The counter is raised
- * together with what each process does every few seconds anyway, never with a message. It is
- * compared on each new connection before anything else is queried there, because a failover breaks
- * all connections.
+ * together with other periodic writes of each process, never with a message. The counter is
+ * compared on each new connection before it runs any query, because a failover breaks all
+ * connections.
  */
 export class StoreState {
   readonly #database: Database;
@@ -53,12 +53,12 @@ export class StoreState {
     this.#deps = deps;
   }
 
-  /** The highest mark that this process knows; to be stored where it survives the process. */
+  /** The highest mark that this process has seen, to be stored where it survives the process. */
   get seen(): StoreMark | null {
     return this.#seen;
   }
 
-  /** How often this database was rolled back, as far as this process knows. */
+  /** The number of rollbacks of this database that this process has detected. */
   get setbacks(): number {
     return this.#setbacks;
   }
@@ -70,8 +70,8 @@ export class StoreState {
   }
 
   /**
-   * Raises the counter in a separate transaction. It is synced before other places store it,
-   * because a power cut that undid it would look like a database rollback.
+   * Raises the counter in a separate transaction. The raised counter is synced before it is stored
+   * elsewhere, because a power cut that undid it would look like a database rollback.
    */
   async advance(): Promise<void> {
     const before = this.#seen;
@@ -83,12 +83,12 @@ export class StoreState {
    * Raises the counter in the caller's transaction. After the commit, the caller passes the
    * previously seen mark to `judge`.
    */
-  async raise(sql: Sql): Promise<Found | null> {
+  async raise(sql: Sql): Promise<FoundMark | null> {
     return (await sql.get(RAISE)) ?? null;
   }
 
   /** Checks the database on a new connection before that connection is used. */
-  async check(write: WriteHere): Promise<void> {
+  async check(write: WriteTransaction): Promise<void> {
     const before = this.#seen;
     if (before === null) return;
     const found = await write((sql) => sql.get(LOOK));
@@ -96,20 +96,20 @@ export class StoreState {
     await this.#settle(before, found.setbacks, write);
   }
 
-  /** Decides what a raised counter means, and settles the database if it was rolled back. */
-  async judge(before: StoreMark | null, found: Found | null): Promise<void> {
+  /** Interprets a raised counter, and settles the database if it was rolled back. */
+  async judge(before: StoreMark | null, found: FoundMark | null): Promise<void> {
     if (found === null) {
       await this.#introduce(before);
       return;
     }
-    // The counter has just been raised by one.
+    // The counter has just been raised by one, so the earlier value is compared.
     const verdict = judgeMark(before, { ...found, counter: found.counter - 1 });
     this.#setbacks = found.setbacks;
     if (verdict !== 'behind' || before === null) return this.#saw(found);
     await this.#settle(before, found.setbacks, (work) => this.#database.writeUnlimited(work));
   }
 
-  /** Null if the database was never rolled back. */
+  /** Reads the last rollback; null if the database was never rolled back. */
   async lastSetback(): Promise<Setback | null> {
     const row = await this.#database.read((sql) => sql.get(LAST_SETBACK));
     return row === undefined || row.at === null ? null : { ...row, at: row.at };
@@ -121,8 +121,8 @@ export class StoreState {
   }
 
   /**
-   * Gives a name to a database that has none: a new database, or, if this process knows an earlier
-   * mark, a copy from before databases had names.
+   * Names a database without a name: a new database, or, if this process has seen an earlier mark,
+   * a copy from before databases had names.
    */
   async #introduce(before: StoreMark | null): Promise<void> {
     const { newId } = this.#deps;
@@ -133,16 +133,17 @@ export class StoreState {
   }
 
   /**
-   * Settles the database once per deployment, however many processes notice it at the same moment.
+   * Settles the database once per deployment, even if several processes detect the rollback at the
+   * same moment.
    */
-  #settle(before: StoreMark, setbacks: number, write: WriteHere): Promise<void> {
+  #settle(before: StoreMark, setbacks: number, write: WriteTransaction): Promise<void> {
     this.#settling ??= this.#holdBack(before, setbacks, write).finally(() => {
       this.#settling = null;
     });
     return this.#settling;
   }
 
-  async #holdBack(before: StoreMark, setbacks: number, write: WriteHere): Promise<void> {
+  async #holdBack(before: StoreMark, setbacks: number, write: WriteTransaction): Promise<void> {
     const { clock, forget, onSetback } = this.#deps;
     const { settleUnfinished } = await import('./backup/settle-unfinished.ts');
     const done = await write(async (sql) => {
@@ -159,7 +160,7 @@ export class StoreState {
       };
     });
     if (done === null) {
-      // Another process was first and has raised the counter above what this one has seen.
+      // Another process was first and has raised the counter above the value seen by this one.
       this.#seen = null;
       return;
     }
@@ -171,26 +172,26 @@ export class StoreState {
 
 const MARK = 'name, counter, setbacks';
 
-const RAISE = statement(
+const RAISE = defineStatement(
   `update store_state set counter = counter + 1 where id = 1 returning ${MARK}`,
-).rows<Found>();
+).rows<FoundMark>();
 
-const LOOK = statement(`select ${MARK} from store_state where id = 1`).rows<Found>();
+const LOOK = defineStatement(`select ${MARK} from store_state where id = 1`).rows<FoundMark>();
 
-const LOCK = statement(
+const LOCK = defineStatement(
   `select ${MARK} from store_state where id = 1 /*pg for update*/`,
-).rows<Found>();
+).rows<FoundMark>();
 
-/** The row for a new database, or for one that a restore has filled. */
-export const INTRODUCE = statement(`
+/** Inserts the row for a new database, or for one that a restore has filled. */
+export const INTRODUCE = defineStatement(`
   insert into store_state (id, name, counter, setbacks) values (1, :name, :counter, 0)
   on conflict (id) do nothing`);
 
-const SET_BACK = statement(`
+const SET_BACK = defineStatement(`
   update store_state set counter = :counter, setbacks = setbacks + 1, setback_at = :now,
     setback_turns = :turns, setback_parts = :parts where id = 1`);
 
-const LAST_SETBACK = statement(`
+const LAST_SETBACK = defineStatement(`
   select setbacks as count, setback_at as at, setback_turns as turns, setback_parts as parts
   from store_state where id = 1`).rows<{
   readonly count: number;

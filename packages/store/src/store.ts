@@ -1,60 +1,69 @@
 import type { AdapterValues, NewId } from '@parley/core';
-import { pageSessionRepository, pairingRepository, signInRepository } from './access.ts';
-import { accountPauseRepository, seenGroupRepository } from './accounts.ts';
-import { agentFileRepository } from './agent-files.ts';
-import { approvalRepository } from './approvals.ts';
-import { attachmentRepository } from './attachments.ts';
-import { conversationMarks } from './conversation-marks.ts';
-import { conversationViews } from './conversation-views.ts';
-import { cronJobRepository } from './cron-jobs.ts';
-import { type Database, type Sql, type StoreError, statement } from './database.ts';
-import { deadLetterRepository } from './dead-letters.ts';
-import { decisionRepository, whyRepository } from './decisions.ts';
-import { storedFiles } from './files/stored-files.ts';
-import { forgettingRepository } from './forgetting/forgetting.ts';
-import { groupContextRepository } from './group-context.ts';
-import { heartbeatRepository } from './heartbeats.ts';
-import { transcriptRepository } from './history.ts';
-import { inboxRepository } from './inbox.ts';
-import { laneRepository } from './lanes.ts';
-import { linkRepository } from './links.ts';
-import { memoryIndexRepository } from './memory-index.ts';
-import { messageAnswers } from './message-answers.ts';
-import { MIGRATIONS, newerStep } from './migrate.ts';
-import { outboxRepository } from './outbox.ts';
-import { adapterValues, leaseRepository, type NamedLease, processRepository } from './processes.ts';
-import { promptRepository } from './prompts.ts';
-import { reactionRepository } from './reactions.ts';
-import { auditRepository, backlogRepository } from './reports.ts';
+import {
+  createPageSessionRepository,
+  createPairingRepository,
+  createSignInRepository,
+} from './access.ts';
+import { createAccountPauseRepository, createSeenGroupRepository } from './accounts.ts';
+import { createAgentFileRepository } from './agent-files.ts';
+import { createApprovalRepository } from './approvals.ts';
+import { createAttachmentRepository } from './attachments.ts';
+import { createConversationMarks } from './conversation-marks.ts';
+import { createConversationViews } from './conversation-views.ts';
+import { createCronJobRepository } from './cron-jobs.ts';
+import { type Database, defineStatement, type Sql, type StoreError } from './database.ts';
+import { createDeadLetterRepository } from './dead-letters.ts';
+import { createDecisionRepository, createWhyRepository } from './decisions.ts';
+import { openStoredFiles } from './files/stored-files.ts';
+import { createForgettingRepository } from './forgetting/forgetting.ts';
+import { createGroupContextRepository } from './group-context.ts';
+import { createHeartbeatRepository } from './heartbeats.ts';
+import { createTranscriptRepository } from './history.ts';
+import { createInboxRepository } from './inbox.ts';
+import { createLaneRepository } from './lanes.ts';
+import { createLinkRepository } from './links.ts';
+import { createMemoryIndex } from './memory-index.ts';
+import { createMessageAnswers } from './message-answers.ts';
+import { findNewerMigration, MIGRATIONS } from './migrate.ts';
+import { createOutboxRepository } from './outbox.ts';
+import {
+  createAdapterValues,
+  createLeaseRepository,
+  createProcessRepository,
+  type NamedLease,
+} from './processes.ts';
+import { createPromptRepository } from './prompts.ts';
+import { createReactionRepository } from './reactions.ts';
+import { createAuditRepository, createBacklogRepository } from './reports.ts';
 import type { RetentionRepository } from './retention.ts';
-import { pinRepository, summaryRepository, todoRepository } from './sessions.ts';
+import { createPinRepository, createSummaryRepository, createTodoRepository } from './sessions.ts';
 import type { SharedClock } from './shared-clock.ts';
-import { shownQuestions } from './shown-questions.ts';
-import { soulRepository } from './souls.ts';
-import { spendRepository } from './spend.ts';
+import { createShownQuestions } from './shown-questions.ts';
+import { createSoulRepository } from './souls.ts';
+import { createSpendRepository } from './spend.ts';
 import type { StoreState } from './store-state.ts';
-import { subAgentRepository } from './sub-agents.ts';
-import { takeoverRepository } from './takeovers.ts';
-import { turnRepository } from './turns.ts';
+import { createSubAgentRepository } from './sub-agents.ts';
+import { createTakeoverRepository } from './takeovers.ts';
+import { createTurnRepository } from './turns.ts';
 import type { UsageRepository } from './usage.ts';
 import type { WatchedDatabase } from './watch-database.ts';
 
 /**
- * The newer version of Parley that has migrated the database since this one opened it; null if
- * there is none.
+ * Finds a newer version of Parley that has migrated the database since this process opened it; null
+ * if there is none.
  */
-async function newerParley(sql: Sql): Promise<string | null> {
+async function findNewerVersion(sql: Sql): Promise<string | null> {
   const applied = await sql.all(STEPS);
-  return newerStep(applied, MIGRATIONS)?.parley_version ?? null;
+  return findNewerMigration(applied, MIGRATIONS)?.parley_version ?? null;
 }
 
-const STEPS = statement('select number, parley_version from parley_migration').rows<{
+const STEPS = defineStatement('select number, parley_version from parley_migration').rows<{
   readonly number: number;
   readonly parley_version: string;
 }>();
 
 /** The database: one repository per subject, each the only writer of its tables. */
-export type Store = ReturnType<typeof storeOn>;
+export type Store = ReturnType<typeof createStore>;
 
 interface StoreParts {
   readonly sharedClock: SharedClock;
@@ -63,105 +72,111 @@ interface StoreParts {
 }
 
 /**
- * The repositories on an open and migrated database. `folder` is where files are stored; null if
- * they are in the database.
+ * Creates the repositories of an open and migrated database; `folder` is where files are stored, or
+ * null for the database itself.
  */
-export function storeOn(
+export function createStore(
   database: WatchedDatabase,
   newId: NewId,
   { sharedClock, state, folder = null }: StoreParts,
 ) {
-  const files = storedFiles(database, newId, folder);
-  const prompts = promptRepository(database);
+  const files = openStoredFiles(database, newId, folder);
+  const prompts = createPromptRepository(database);
   const promptsChanged = () => prompts.textsChanged();
   const ofAgent = (agent: string | undefined) => ({
-    memories: memoryIndexRepository(database, agent),
-    forgetting: forgettingRepository(
+    memories: createMemoryIndex(database, agent),
+    forgetting: createForgettingRepository(
       { database, sharedClock, files, folder, promptsChanged },
       agent,
     ),
   });
   return {
-    inbox: inboxRepository(database, newId, files),
-    answers: messageAnswers(database),
-    agentFiles: agentFileRepository(database, files),
-    attachments: attachmentRepository(database, files),
+    inbox: createInboxRepository(database, newId, files),
+    answers: createMessageAnswers(database),
+    agentFiles: createAgentFileRepository(database, files),
+    attachments: createAttachmentRepository(database, files),
     files,
-    lanes: laneRepository(database, newId, prompts, sharedClock),
-    summaries: summaryRepository(database, sharedClock),
-    turns: turnRepository(database, newId),
-    approvals: approvalRepository(database, newId),
-    shownQuestions: shownQuestions(database),
-    transcript: transcriptRepository(database),
-    outbox: outboxRepository(database, newId, files),
-    deadLetters: deadLetterRepository(database),
-    backlog: backlogRepository(database),
-    groupContext: groupContextRepository(database),
-    reactions: reactionRepository(database),
-    decisions: decisionRepository(database),
-    why: whyRepository(database),
-    conversations: conversationViews(database, sharedClock),
-    conversationMarks: conversationMarks(database),
-    takeovers: takeoverRepository(database, newId, sharedClock),
-    links: linkRepository(database),
-    pins: pinRepository(database),
-    spend: spendRepository(database),
-    todos: todoRepository(database),
+    lanes: createLaneRepository(database, newId, prompts, sharedClock),
+    summaries: createSummaryRepository(database, sharedClock),
+    turns: createTurnRepository(database, newId),
+    approvals: createApprovalRepository(database, newId),
+    shownQuestions: createShownQuestions(database),
+    transcript: createTranscriptRepository(database),
+    outbox: createOutboxRepository(database, newId, files),
+    deadLetters: createDeadLetterRepository(database),
+    backlog: createBacklogRepository(database),
+    groupContext: createGroupContextRepository(database),
+    reactions: createReactionRepository(database),
+    decisions: createDecisionRepository(database),
+    why: createWhyRepository(database),
+    conversations: createConversationViews(database, sharedClock),
+    conversationMarks: createConversationMarks(database),
+    takeovers: createTakeoverRepository(database, newId, sharedClock),
+    links: createLinkRepository(database),
+    pins: createPinRepository(database),
+    spend: createSpendRepository(database),
+    todos: createTodoRepository(database),
     prompts,
     ...ofAgent(undefined),
-    /** The repositories, plus those for an agent's own data: its memories, and forgetting (F14). */
+    /**
+     * Returns the repositories together with those of an agent's own data: memories and forgetting
+     * (F14).
+     */
     ofAgent,
-    subAgents: subAgentRepository(database, newId),
-    heartbeats: heartbeatRepository(database, newId),
-    cronJobs: cronJobRepository(database),
-    souls: soulRepository(database),
+    subAgents: createSubAgentRepository(database, newId),
+    heartbeats: createHeartbeatRepository(database, newId),
+    cronJobs: createCronJobRepository(database),
+    souls: createSoulRepository(database),
     state,
-    leases: leaseRepository(database, sharedClock, state),
-    processes: processRepository(database, newerParley, sharedClock, state),
-    pageSessions: pageSessionRepository(database),
-    signIns: signInRepository(database),
-    audit: auditRepository(database),
-    usage: usageRepository(database),
-    retention: retentionOf(database, folder, sharedClock),
-    pairing: pairingRepository(database, newId),
-    seenGroups: seenGroupRepository(database),
-    accountPauses: accountPauseRepository(database),
-    /** The values stored by this account's adapter. */
+    leases: createLeaseRepository(database, sharedClock, state),
+    processes: createProcessRepository(database, findNewerVersion, sharedClock, state),
+    pageSessions: createPageSessionRepository(database),
+    signIns: createSignInRepository(database),
+    audit: createAuditRepository(database),
+    usage: createUsageRepository(database),
+    retention: createRetention(database, folder, sharedClock),
+    pairing: createPairingRepository(database, newId),
+    seenGroups: createSeenGroupRepository(database),
+    accountPauses: createAccountPauseRepository(database),
+    /** Creates access to the values stored by this account's adapter. */
     adapterValues: (
       channel: string,
       account: string,
       lease: NamedLease | null = null,
-    ): AdapterValues => adapterValues(database, { channel, account, lease }),
+    ): AdapterValues => createAdapterValues(database, { channel, account, lease }),
     /**
-     * Resolves if the database can be read and written; otherwise rejects with a StoreError. For
+     * Resolves if the database can be read and written; otherwise rejects with a StoreError, for
      * `/readyz`.
      */
     ping: () => database.check(),
-    /** The failure affecting the whole database that queries have found, or null. Runs no query. */
+    /** The failure of the whole database found by earlier queries, or null; runs no query. */
     trouble: (): StoreError | null => database.trouble(),
     close: () => database.close(),
   };
 }
 
-/** Loaded on first use, because no message needs it. */
-function usageRepository(database: WatchedDatabase): UsageRepository {
+/** The usage queries are loaded on first use, because no message needs them. */
+function createUsageRepository(database: WatchedDatabase): UsageRepository {
   return {
-    sums: async (query) => (await import('./usage.ts')).usageSums(database, query),
-    hours: async (until, hours) => (await import('./usage.ts')).usageHours(database, until, hours),
-    highest: async (day) => (await import('./usage.ts')).highestSpend(database, day),
+    sums: async (query) => (await import('./usage.ts')).readUsageSums(database, query),
+    hours: async (until, hours) =>
+      (await import('./usage.ts')).readUsageHours(database, until, hours),
+    highest: async (day) => (await import('./usage.ts')).readHighestSpend(database, day),
   };
 }
 
-function retentionOf(
+function createRetention(
   database: Database,
   folder: string | null,
   sharedClock: SharedClock,
 ): RetentionRepository {
   return {
-    last: async () => (await import('./retention.ts')).lastRetention(database),
-    witnesses: async () => (await import('./retention.ts')).storeWitnesses(database, sharedClock),
-    run: async (bounds, pace) => (await import('./retention.ts')).retain(database, bounds, pace),
+    last: async () => (await import('./retention.ts')).readLastRetention(database),
+    witnesses: async () =>
+      (await import('./retention.ts')).readStoreWitnesses(database, sharedClock),
+    run: async (bounds, pace) =>
+      (await import('./retention.ts')).runRetention(database, bounds, pace),
     use: async (ages, now) =>
-      (await import('./storage.ts')).storageUse(database, folder, { ages, now }),
+      (await import('./storage.ts')).measureStorage(database, folder, { ages, now }),
   };
 }

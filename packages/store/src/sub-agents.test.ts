@@ -2,8 +2,14 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Lease } from './rows.ts';
 import type { Store } from './store.ts';
 import type { SubAgentOrder, SubAgentTurn } from './sub-agents.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, hold, idsOf, message } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import {
+  claimTurnOf,
+  createAnswer,
+  createMessage,
+  listMessageIds,
+  startTurn,
+} from './testing/messages.ts';
 
 const BOUNDS = { depth: 2, concurrent: 3 };
 const CHAT = 'web:c1';
@@ -33,32 +39,28 @@ const ending = (turnId: string, state: SubAgentTurn['state'] = 'done'): SubAgent
   text: '⚙️ it is done',
 });
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`sub-agents on ${database.name}`, () => {
     let store: Store;
     let lease: Lease;
     beforeEach(async () => {
       store = await database.openEmpty();
-      await store.inbox.accept({ ...message('1'), fromOwner: true });
-      lease = await hold(store);
-      await claim(store, lease, 't1');
+      await store.inbox.accept({ ...createMessage('1'), fromOwner: true });
+      ({ lease } = await startTurn(store, 't1'));
     });
     afterAll(() => database.dispose());
 
     const start = (id: string, change: Partial<SubAgentOrder> = {}) =>
       store.subAgents.start(order(id, change), BOUNDS, 5);
-    const begin = async (id: string, turnId = `turn of ${id}`) => {
-      const held = await hold(store, `sub:${id}`);
-      return { lease: held, turn: await claim(store, held, turnId) };
-    };
+    const begin = (id: string, turnId = `turn of ${id}`) => startTurn(store, turnId, `sub:${id}`);
     const state = async (id: string) => (await store.subAgents.of(`sub:${id}`))?.state;
     const waiting = async () => {
-      await store.lanes.commit(lease, answer('t1', []), 6);
+      await store.lanes.commit(lease, createAnswer('t1', []), 6);
       const next = await store.lanes.claim(lease, 'collect', 't2', 6);
       return next.kind === 'turn' ? next.turn.messages : [];
     };
 
-    it('[G07] start in their own lane, while the turn that asked continues and ends', async () => {
+    it('[G07] starts a sub-agent in a separate lane, while the turn that asked continues and ends', async () => {
       expect(await start('a')).toEqual({ kind: 'started', conversationId: 'sub:a' });
       expect(await store.lanes.withWork(9, 10_000)).toContain('sub:a');
       const { turn } = await begin('a');
@@ -69,7 +71,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         chat: { id: 'sub:a', type: 'direct' },
         sender: { id: 'u1' },
       });
-      expect(await store.lanes.commit(lease, answer('t1', ['soon']), 6)).toBe('committed');
+      expect(await store.lanes.commit(lease, createAnswer('t1', ['soon']), 6)).toBe('committed');
       expect(await store.subAgents.of('sub:a')).toMatchObject({
         rootConversation: CHAT,
         parentConversation: CHAT,
@@ -78,21 +80,23 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         reader: 'owner',
         state: 'running',
       });
-      // Nothing of it appears in the chat that it works for.
+      // No message of the sub-agent appears in the chat that it works for.
       const chat = { channel: 'web', account: 'default', chatId: 'c1' };
       expect(await store.inbox.recent(chat, 9)).toHaveLength(1);
     });
 
-    it('[F14] [W02] from another agent start without owner rights there, and report to the asking agent', async () => {
+    it('[F14] [W02] starts a sub-agent of another agent without owner rights, and reports to the asking agent', async () => {
       await start('a', { to: { agent: 'desk' }, reader: 'guest' });
-      const own = await hold(store, '@desk/sub:a');
-      const { messages } = await claim(store, own, 's1');
+      const {
+        lease: own,
+        turn: { messages },
+      } = await startTurn(store, 's1', '@desk/sub:a');
       expect(messages.map(({ fromOwner = false }) => fromOwner)).toEqual([false]);
       await store.subAgents.commit(own, ending('s1'), 6);
       expect(await waiting()).toMatchObject([{ conversationId: CHAT, fromOwner: true }]);
     });
 
-    it('[G16] are started once per call, however often it is run', async () => {
+    it('[G16] starts a sub-agent once per call, even if the call runs again', async () => {
       await start('a');
       expect(await start('b', { callId: 'call of a' })).toEqual({
         kind: 'started',
@@ -101,7 +105,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.subAgents.of('sub:b')).toBeNull();
     });
 
-    it('[G07] report their end once, where they were started', async () => {
+    it('[G07] reports the end of a sub-agent once, to the conversation that started it', async () => {
       await start('a');
       const { lease: own } = await begin('a', 's1');
       expect(await store.subAgents.commit(own, ending('s1'), 6)).toEqual({
@@ -121,7 +125,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       const [told, ...more] = await waiting();
       expect(more).toEqual([]);
       expect(told).toMatchObject({ conversationId: CHAT, fromOwner: true });
-      expect(told?.route).toEqual(message('1').route);
+      expect(told?.route).toEqual(createMessage('1').route);
       expect(told?.message).toMatchObject({
         text: '⚙️ it is done',
         trigger: 'sub-agent',
@@ -129,30 +133,30 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       });
     });
 
-    it('[D02] cannot end or report through a worker that was declared dead', async () => {
+    it('[D02] rejects the end or report of a sub-agent whose worker lost its lease', async () => {
       await start('a');
       const { lease: old } = await begin('a', 's1');
       await store.lanes.releaseAll();
-      await hold(store, 'sub:a', 'w2', 6);
+      await startTurn(store, 'unused', 'sub:a', 'w2');
       expect(await store.subAgents.commit(old, ending('s1'), 6)).toEqual({ kind: 'fenced' });
       expect(await state('a')).toBe('running');
     });
 
-    it('[G07] may delegate once more, and not deeper', async () => {
+    it('[G07] lets sub-agents delegate to one more level, but no deeper', async () => {
       await start('a');
       const { lease: one } = await begin('a', 's1');
       expect((await start('b', { turnId: 's1' })).kind).toBe('started');
       const { lease: two } = await begin('b', 's2');
       expect((await start('c', { turnId: 's2' })).kind).toBe('too-deep');
-      // The first one continues until its own sub-agents are done, and receives their results
-      // itself.
+      // The first sub-agent continues until its own sub-agents are done, and receives their
+      // results.
       expect(await store.subAgents.commit(one, ending('s1'), 6)).toEqual({ kind: 'goes-on' });
       expect(await store.subAgents.commit(two, ending('s2'), 7)).toEqual({
         kind: 'over',
         wake: 'sub:a',
       });
-      const next = await claim(store, one, 's3');
-      expect(idsOf(next)).toEqual(['b.over']);
+      const next = await claimTurnOf(store, one, 's3');
+      expect(listMessageIds(next)).toEqual(['b.over']);
       expect(await store.subAgents.commit(one, ending('s3'), 8)).toEqual({
         kind: 'over',
         wake: CHAT,
@@ -161,7 +165,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect((await waiting()).map((row) => row.message.messageId)).toEqual(['a.over']);
     });
 
-    it('[G07] stop their own sub-agents when they fail', async () => {
+    it('[G07] stops the sub-agents of a sub-agent that fails', async () => {
       await start('a');
       const { lease: one } = await begin('a', 's1');
       await start('b', { turnId: 's1' });
@@ -170,50 +174,52 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.lanes.withWork(9, 10_000)).not.toContain('sub:b');
     });
 
-    it('[G07] run at most three at a time per conversation', async () => {
+    it('[G07] runs at most three sub-agents at a time per conversation', async () => {
       const kinds = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((id) => start(id)));
       expect(kinds.filter(({ kind }) => kind === 'started')).toHaveLength(3);
       expect(kinds.filter(({ kind }) => kind === 'too-many')).toHaveLength(2);
     });
 
-    it.each([['stop'], ['startSession']] as const)('[G07] end with %s', async (action) => {
-      await start('a');
-      const { lease: one } = await begin('a', 's1');
-      await start('b', { turnId: 's1' });
-      const found = await store.inbox.command(message('9'), (command) => command[action]());
-      expect(found?.stoppedSubAgents).toEqual(['sub:a', 'sub:b']);
-      expect([await state('a'), await state('b')]).toEqual(['stopped', 'stopped']);
-      expect(await store.subAgents.commit(one, ending('s1'), 7)).toEqual({ kind: 'fenced' });
-      expect(await store.lanes.withWork(9, 10_000)).not.toContain('sub:a');
-      expect((await start('c')).kind).toBe('over');
-    });
+    it.each([['stop'], ['startSession']] as const)(
+      '[G07] ends sub-agents with %s',
+      async (action) => {
+        await start('a');
+        const { lease: one } = await begin('a', 's1');
+        await start('b', { turnId: 's1' });
+        const found = await store.inbox.command(createMessage('9'), (command) => command[action]());
+        expect(found?.stoppedSubAgents).toEqual(['sub:a', 'sub:b']);
+        expect([await state('a'), await state('b')]).toEqual(['stopped', 'stopped']);
+        expect(await store.subAgents.commit(one, ending('s1'), 7)).toEqual({ kind: 'fenced' });
+        expect(await store.lanes.withWork(9, 10_000)).not.toContain('sub:a');
+        expect((await start('c')).kind).toBe('over');
+      },
+    );
 
-    it('[G07] do not report to a session that was restarted', async () => {
+    it('[G07] sends no sub-agent report to a session that was restarted', async () => {
       await start('a');
       const { lease: one } = await begin('a', 's1');
       expect((await store.subAgents.commit(one, ending('s1'), 5)).kind).toBe('over');
-      await store.inbox.accept(message('2'));
-      await store.inbox.command(message('9'), (command) => command.startSession());
+      await store.inbox.accept(createMessage('2'));
+      await store.inbox.command(createMessage('9'), (command) => command.startSession());
       expect((await waiting()).map((row) => row.message.messageId)).toEqual(['2']);
     });
 
-    it('[G07] in other conversations continue', async () => {
+    it('[G07] lets sub-agents in other conversations continue', async () => {
       await start('a');
-      await store.inbox.command(message('9', 'c2'), (command) => command.stop());
+      await store.inbox.command(createMessage('9', 'c2'), (command) => command.stop());
       expect(await state('a')).toBe('running');
     });
 
-    it('can end and be stopped at the same moment', async () => {
+    it('lets a sub-agent end and be stopped at the same moment', async () => {
       for (let round = 0; round < 5; round += 1) {
         const id = `r${round}`;
-        await store.inbox.accept(message(`m${id}`, id));
-        const held = await hold(store, `web:${id}`);
-        await claim(store, held, `t${id}`);
+        await store.inbox.accept(createMessage(`m${id}`, id));
+        await startTurn(store, `t${id}`, `web:${id}`);
         await start(id, { turnId: `t${id}` });
         const { lease: own } = await begin(id, `s${id}`);
         const [ended] = await Promise.all([
           store.subAgents.commit(own, ending(`s${id}`), 6),
-          store.inbox.command(message(`stop${id}`, id), (command) => command.stop()),
+          store.inbox.command(createMessage(`stop${id}`, id), (command) => command.stop()),
         ]);
         expect(await state(id)).toBe(ended.kind === 'over' ? 'done' : 'stopped');
       }

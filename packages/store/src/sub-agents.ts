@@ -1,9 +1,9 @@
 import {
-  agentOfConversation,
-  conversationOfAgent,
+  getConversationAgent,
   InboundMessage,
   type NewId,
   ReplyRoute,
+  toAgentConversation,
 } from '@parley/core';
 import {
   COMPLETION,
@@ -12,34 +12,34 @@ import {
   lockConversation,
   SUB_AGENT_LANE,
 } from './conversations.ts';
-import { type Database, fromCheckedJson, type Sql, statement } from './database.ts';
+import { type Database, decodeCheckedJson, defineStatement, type Sql } from './database.ts';
 import { type AdmittedMessage, addMessage, type Lease, type TurnCommit } from './rows.ts';
 import { stopSubAgents } from './stop.ts';
 import { commitTurn } from './turns.ts';
 
 /**
- * Sub-agents: their tasks and results. The turn that delegates and the turns of the sub-agent write
- * the table `sub_agent`; the latter are ordinary turns in their own lanes.
+ * Sub-agents with their tasks and results. The turn that delegates and the turns of the sub-agent
+ * write the table `sub_agent`; the sub-agent's turns are ordinary turns in a separate lane.
  */
-export type SubAgentRepository = ReturnType<typeof subAgentRepository>;
+export type SubAgentRepository = ReturnType<typeof createSubAgentRepository>;
 
-export function subAgentRepository(database: Database, newId: NewId) {
+export function createSubAgentRepository(database: Database, newId: NewId) {
   return {
     /**
      * Starts a run: its row and the message that starts its first turn, in one transaction. `over`:
-     * the asking turn was stopped, or its session has ended.
+     * the asking turn was stopped or its session has ended.
      */
     start: (order: SubAgentOrder, bounds: SubAgentBounds, now: number) =>
       database.write((sql) => startSubAgent(sql, order, bounds, now)),
 
-    /** The run in a lane; null if the lane belongs to no sub-agent. */
+    /** Finds the run in a lane; null if the lane belongs to no sub-agent. */
     of: (conversationId: string): Promise<SubAgentRun | null> =>
-      database.read(async (sql) => (await laneRow(sql, conversationId)) ?? null),
+      database.read(async (sql) => (await findSubAgentByLane(sql, conversationId)) ?? null),
 
     /**
-     * Commits a sub-agent's turn. If its own sub-agents are still running, it continues when they
-     * are done. Otherwise its run ends and its completion waits in its parent's inbox, all in one
-     * fenced transaction, so that it is sent once. `wake`: the lane that now has work.
+     * Commits a sub-agent's turn. If the sub-agent's own sub-agents are still running, it continues
+     * when they are done. Otherwise its run ends and its completion waits in the parent's inbox,
+     * all in one fenced transaction, so that it is sent once. `wake`: the lane that now has work.
      */
     commit: (lease: Lease, turn: SubAgentTurn, now: number) =>
       database.write((sql) => commitSubAgent(sql, newId, lease, turn, now)),
@@ -55,18 +55,17 @@ async function commitSubAgent(
 ): Promise<
   { readonly kind: 'fenced' | 'goes-on' } | { readonly kind: 'over'; readonly wake: string }
 > {
-  const run = await laneRow(sql, lease.conversationId);
+  const run = await findSubAgentByLane(sql, lease.conversationId);
   if (run === undefined) return { kind: 'fenced' };
-  // From the conversation with people down to the lane itself, the lock order that all callers
-  // follow.
+  // Locks from the conversation with people down to the lane, in the order that all callers follow.
   await lockConversation(sql, run.rootConversation);
   if (run.parentConversation !== run.rootConversation) {
     await lockConversation(sql, run.parentConversation);
   }
   const committed = await commitTurn(sql, { lease, commit: turn.commit, now, newId });
   if (committed === null) return { kind: 'fenced' };
-  addUsage(sql, run.id, turn);
-  if (turn.state === 'done' && (await hasMoreToDo(sql, run))) return { kind: 'goes-on' };
+  addSubAgentUsage(sql, run.id, turn);
+  if (turn.state === 'done' && (await hasPendingSubAgents(sql, run))) return { kind: 'goes-on' };
   await endSubAgentRun(sql, run, turn, now);
   const { parentConversation: conversationId } = run;
   const isLane = conversationId !== run.rootConversation;
@@ -77,22 +76,22 @@ async function commitSubAgent(
     ...(isLane && { chatId: conversationId }),
     now,
   };
-  addMessage(sql, ownMessage(run, message));
+  addMessage(sql, createOwnMessage(run, message));
   return { kind: 'over', wake: conversationId };
 }
 
-function laneRow(sql: Sql, lane: string) {
+function findSubAgentByLane(sql: Sql, lane: string) {
   return sql.get(OF_LANE, { lane });
 }
 
-function addUsage(sql: Sql, id: string, { commit: { usage }, steps }: SubAgentTurn): void {
+function addSubAgentUsage(sql: Sql, id: string, { commit: { usage }, steps }: SubAgentTurn): void {
   const [input, output] = [usage?.inputTokens ?? 0, usage?.outputTokens ?? 0];
-  // A null cost makes the sum null: if any cost is unknown, so is the total.
+  // A null cost makes the sum null, because the total is unknown if any cost is.
   sql.send(ADD_USAGE, { id, steps, input, output, cost: usage === null ? 0 : usage.costUsd });
 }
 
-/** Whether its own sub-agents are still running or have just reported. */
-async function hasMoreToDo(
+/** Whether a run's own sub-agents are still running or have just reported. */
+async function hasPendingSubAgents(
   sql: Sql,
   { conversationId: lane, rootConversation: root }: SubAgentRow,
 ): Promise<boolean> {
@@ -106,7 +105,7 @@ async function endSubAgentRun(
   now: number,
 ): Promise<void> {
   sql.send(END, { id: run.id, state, result, now });
-  // The results from a failed run's sub-agents would be lost.
+  // No turn would receive the results of a failed run's sub-agents, so they are stopped.
   if (state === 'failed') await stopSubAgents(sql, run.rootConversation, now, run.conversationId);
 }
 
@@ -121,10 +120,9 @@ async function startSubAgent(
 > {
   const asking = await sql.get(ASKING, { turnId: order.turnId });
   if (asking === undefined) return { kind: 'over' };
-  const parentRun = await laneRow(sql, asking.conversation_id);
+  const parentRun = await findSubAgentByLane(sql, asking.conversation_id);
   const root = parentRun?.rootConversation ?? asking.conversation_id;
-  // A stop also locks the conversation, and two simultaneous starts cannot both take the last
-  // place.
+  // The lock also excludes a stop, and keeps two simultaneous starts from taking the last place.
   await lockConversation(sql, root);
   const known = await sql.get(OF_CALL, { callId: order.callId });
   if (known !== undefined) return { kind: 'started', conversationId: known.conversation_id };
@@ -133,9 +131,9 @@ async function startSubAgent(
   if (depth > bounds.depth) return { kind: 'too-deep' };
   const running = (await sql.get(COUNT_RUNNING, { root }))?.count ?? 0;
   if (running >= bounds.concurrent) return { kind: 'too-many' };
-  const asker = agentOfConversation(asking.conversation_id);
+  const asker = getConversationAgent(asking.conversation_id);
   const agent = order.to === undefined ? asker : order.to.agent;
-  const lane = conversationOfAgent(agent, `${SUB_AGENT_LANE}${order.id}`);
+  const lane = toAgentConversation(agent, `${SUB_AGENT_LANE}${order.id}`);
   ensureConversation(sql, lane, now);
   const origin = await findOrigin(sql, order.turnId, parentRun);
   sql.send(ADD, {
@@ -153,67 +151,68 @@ async function startSubAgent(
     now,
   });
   const first = { messageId: order.id, text: order.text, chatId: lane, now };
-  // An owner of the asking agent may be a stranger to the agent of the lane.
-  const isAmongItself = agent === agentOfConversation(root);
+  // An owner of the asking agent may be a stranger to the lane's agent.
+  const isAmongItself = agent === getConversationAgent(root);
   const by = isAmongItself ? origin : { ...origin, fromOwner: 0 };
-  addMessage(sql, ownMessage(by, { conversationId: lane, ...first }));
+  addMessage(sql, createOwnMessage(by, { conversationId: lane, ...first }));
   return { kind: 'started', conversationId: lane };
 }
 
-/** The columns of a `SubAgentRow`. */
 const SUB_AGENT_COLUMNS = `id, conversation_id as "conversationId",
   parent_conversation as "parentConversation", root_conversation as "rootConversation",
   parent_turn as "parentTurn", depth, title, task, reader, state, result, steps,
   input_tokens as "inputTokens", output_tokens as "outputTokens", cost_usd as "costUsd",
   started_at as "startedAt", finished_at as "finishedAt", origin, route, from_owner as "fromOwner"`;
 
-const OF_LANE = statement(
+const OF_LANE = defineStatement(
   `select ${SUB_AGENT_COLUMNS} from sub_agent where conversation_id = :lane`,
 ).rows<SubAgentRow>();
 
-const OF_CALL = statement('select conversation_id from sub_agent where call_id = :callId').rows<{
+const OF_CALL = defineStatement(
+  'select conversation_id from sub_agent where call_id = :callId',
+).rows<{
   readonly conversation_id: string;
 }>();
 
-const ASKING = statement('select conversation_id from turn where id = :turnId').rows<{
+const ASKING = defineStatement('select conversation_id from turn where id = :turnId').rows<{
   readonly conversation_id: string;
 }>();
 
-const COUNT_RUNNING = statement(`
+const COUNT_RUNNING = defineStatement(`
   select count(*) as count from sub_agent where root_conversation = :root and state = 'running'`).rows<{
   readonly count: number;
 }>();
 
-const ADD = statement(`
+const ADD = defineStatement(`
   insert into sub_agent (id, call_id, conversation_id, parent_conversation, root_conversation,
     parent_turn, depth, title, task, reader, origin, route, from_owner, state, started_at)
   values (:id, :callId, :lane, :parent, :root,
     :turnId, :depth, :title, :task, :reader, :origin, :route, :fromOwner, 'running', :now)`);
 
-const ADD_USAGE = statement(`
+const ADD_USAGE = defineStatement(`
   update sub_agent set steps = steps + :steps, input_tokens = input_tokens + :input,
     output_tokens = output_tokens + :output, cost_usd = cost_usd + :cost
   where id = :id`);
 
-const END = statement(
+const END = defineStatement(
   'update sub_agent set state = :state, result = :result, finished_at = :now where id = :id',
 );
 
-const MORE_TO_DO = statement(`
+const MORE_TO_DO = defineStatement(`
   select id from sub_agent
   where root_conversation = :root and parent_conversation = :lane and state = 'running'
   union all select message_id from inbox where conversation_id = :lane and state = 'waiting'
   limit 1`).rows<{ readonly id: string }>();
 
-const MESSAGES = statement(`
-  select message as origin, route, from_owner as "fromOwner" from inbox where turn_id = :turnId order by seq`).rows<Origin>();
+const MESSAGES = defineStatement(`
+  select message as origin, route, from_owner as "fromOwner" from inbox where turn_id = :turnId order by seq`).rows<RunOrigin>();
 
-/** The message and route of the person for whom the work is done. */
+/** Finds the message and route of the person for whom the work is done. */
 async function findOrigin(
   sql: Sql,
   turnId: string,
   parent: SubAgentRow | undefined,
-): Promise<Origin> {
+): Promise<RunOrigin> {
   const rows = parent === undefined ? await sql.all(MESSAGES, { turnId }) : [parent];
   const last = rows.at(-1);
   if (last === undefined) throw new Error(`Turn ${turnId} has no messages to answer.`);
@@ -223,40 +222,40 @@ async function findOrigin(
 
 /** A task for a sub-agent (G07). */
 export interface SubAgentOrder {
-  /** Unique; identifies the run and its lane. */
+  /** A unique id of the run and its lane. */
   readonly id: string;
-  /** The call that requests it. The same call finds the run it started. */
+  /** The call that requests the run; repeating the call finds the same run. */
   readonly callId: string;
-  /** The turn that asks; it must still be running. */
+  /** The turn that requests the run; it must still be running. */
   readonly turnId: string;
-  /** A short title, shown to people. */
+  /** A short title shown to people. */
   readonly title: string;
   readonly task: string;
-  /**
-   * Another agent that should do it (undefined: the default one); absent for the asking agent
-   * (F14).
-   */
+  /** Another agent for the task (undefined: the default one); absent for the asking agent (F14). */
   readonly to?: { readonly agent: string | undefined };
-  /** The reader in the asking turn; its sub-agent never gets wider rights. */
+  /** The reader in the asking turn, whose rights the sub-agent never exceeds. */
   readonly reader: SubAgentRun['reader'];
-  /** The message for the sub-agent's first turn, besides its task. */
+  /** The message for the sub-agent's first turn, in addition to its task. */
   readonly text: string;
 }
 
-/** How many sub-agents there may be, and how deep. */
+/** The maximum number of sub-agents, and their maximum depth. */
 export interface SubAgentBounds {
   /** If 1, sub-agents may not delegate. */
   readonly depth: number;
-  /** How many may run at a time per conversation with people, at all depths together. */
+  /** How many sub-agents may run at a time per conversation with people, at all depths together. */
   readonly concurrent: number;
 }
 
-/** One sub-agent, running or finished. Times in ms. */
+/** One sub-agent, running or finished; times are in ms. */
 export interface SubAgentRun {
   readonly id: string;
-  /** Its lane. */
+  /** The sub-agent's lane. */
   readonly conversationId: string;
-  /** Where its completion goes: a conversation with people, or the lane of another sub-agent. */
+  /**
+   * Where the sub-agent's completion goes: a conversation with people, or the lane of another
+   * sub-agent.
+   */
   readonly parentConversation: string;
   /** The conversation with people for which the work is done. */
   readonly rootConversation: string;
@@ -267,53 +266,48 @@ export interface SubAgentRun {
   readonly task: string;
   readonly reader: 'owner' | 'guest';
   readonly state: 'running' | 'done' | 'failed' | 'stopped';
-  /** Its result or failure as text; null while it is running. */
+  /** The sub-agent's result or failure as text; null while it is running. */
   readonly result: string | null;
-  /** The usage of all its turns together. */
+  /** The total usage of all turns of the sub-agent. */
   readonly steps: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** In US dollars; null if the price of any step is unknown. */
+  /** The cost in US dollars; null if the price of any step is unknown. */
   readonly costUsd: number | null;
   readonly startedAt: number;
   readonly finishedAt: number | null;
 }
 
-/** How a sub-agent's turn ends. It never has parts, because nothing is sent from it. */
+/** How a sub-agent's turn ends; it has no parts, because sub-agents send nothing. */
 export interface SubAgentTurn {
   readonly commit: TurnCommit;
-  /** How often the model was called in it. */
+  /** The number of model calls in the turn. */
   readonly steps: number;
   readonly state: 'done' | 'failed';
   readonly result: string;
-  /**
-   * The message to the parent. The run's id determines its message id, so it is stored only once.
-   */
+  /** The message to the parent, stored once because the run's id determines its message id. */
   readonly text: string;
 }
 
-/** A stored run with what its messages need; `origin` and `route` are JSON. */
-interface SubAgentRow extends SubAgentRun, Origin {}
+/** A stored run with the fields that its messages need; `origin` and `route` are JSON. */
+interface SubAgentRow extends SubAgentRun, RunOrigin {}
 
 /**
  * The message that a run works for, the route for its answer, and whether an owner wrote it (1).
  */
-interface Origin {
+interface RunOrigin {
   readonly origin: string;
   readonly route: string;
   readonly fromOwner: number;
 }
 
-/**
- * A message that Parley itself puts into a lane. No person wrote it, and no outside message can be
- * mistaken for it.
- */
+/** A message that Parley itself puts into a lane; no outside message can be mistaken for it. */
 interface OwnMessage {
   readonly conversationId: string;
   readonly messageId: string;
   readonly text: string;
   /**
-   * Replaces the chat's id, so that a lane without people is not mixed up with the messages of
+   * Replaces the chat's id, so that a lane without people is not confused with the messages of
    * chats.
    */
   readonly chatId?: string;
@@ -321,18 +315,22 @@ interface OwnMessage {
 }
 
 /**
- * Builds the message for a run or its completion: the place and person that asked for the work,
- * with a new text.
+ * Builds the message for a run or its completion: the chat and person that asked for the work, with
+ * a new text.
  */
-function ownMessage(
-  run: Origin,
+function createOwnMessage(
+  run: RunOrigin,
   { conversationId, messageId, text, chatId, now }: OwnMessage,
 ): AdmittedMessage {
-  const origin = fromCheckedJson(InboundMessage, run.origin, 'message that a sub-agent works for');
+  const origin = decodeCheckedJson(
+    InboundMessage,
+    run.origin,
+    'message that a sub-agent works for',
+  );
   const { channel, account, chat, sender } = origin;
   return {
     conversationId,
-    route: fromCheckedJson(ReplyRoute, run.route, 'reply route of a sub-agent'),
+    route: decodeCheckedJson(ReplyRoute, run.route, 'reply route of a sub-agent'),
     receivedAt: now,
     fromOwner: run.fromOwner === 1,
     reason: 'a sub-agent works for this conversation',

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import { afterAll, describe, expect, inject, it } from 'vitest';
-import { type Database, dynamicStatement, parseStoreUrl } from './database.ts';
+import { type Database, defineDynamicStatement, parseStoreUrl } from './database.ts';
 import { MIGRATIONS } from './migrate.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
 import type { Column, Table } from './tables/table.ts';
-import { referencesTo, TABLE_LIST, TABLES_IN_BACKUP, type TableName } from './tables.ts';
-import { bothDatabases } from './testing/databases.ts';
+import { listReferencesTo, TABLE_LIST, TABLES_IN_BACKUP, type TableName } from './tables.ts';
+import { listBothDatabases } from './testing/databases.ts';
 
 /**
- * The hashes of the statements of each released migration. A released migration is never edited:
- * add another one.
+ * Hashes of the statements of each released migration, which is never edited: add another one
+ * instead.
  */
 const RELEASED: Readonly<Record<number, { readonly sqlite: string; readonly postgres: string }>> = {
   31: {
@@ -60,8 +60,8 @@ const RELEASED: Readonly<Record<number, { readonly sqlite: string; readonly post
 };
 
 /**
- * An older process runs for a few seconds on a database that a newer one has migrated. What it
- * accepts, commits and sends must still be stored during that time.
+ * An older process keeps running for a few seconds on a database that a newer one has migrated.
+ * Messages and answers of that process must still be stored during that time.
  */
 const NEEDED_BY_OLDER: readonly TableName[] = [
   ...(['parley_migration', 'process', 'lease', 'store_state', 'conversation'] as const),
@@ -69,10 +69,11 @@ const NEEDED_BY_OLDER: readonly TableName[] = [
 ];
 
 const COLUMNS = {
-  sqlite: dynamicStatement(`select m.name || '.' || p.name as name, lower(p.type) as type
+  sqlite: defineDynamicStatement(`select m.name || '.' || p.name as name, lower(p.type) as type
     from sqlite_schema as m, pragma_table_info(m.name) as p
     where m.type = 'table' and m.name not like 'sqlite_%' and m.name not like 'search_entry%'`),
-  postgres: dynamicStatement(`select table_name || '.' || column_name as name, data_type as type
+  postgres:
+    defineDynamicStatement(`select table_name || '.' || column_name as name, data_type as type
     from information_schema.columns
     where table_schema = current_schema() and table_name <> 'search_entry'`),
 };
@@ -81,7 +82,7 @@ const hasWords = ({ columns }: Table) =>
   Object.values(columns).some(({ words }) => words !== undefined);
 
 describe('the registry of tables', () => {
-  for (const database of bothDatabases(inject('postgresUrl'))) {
+  for (const database of listBothDatabases(inject('postgresUrl'))) {
     describe.runIf(database.available)(`on ${database.name}`, () => {
       afterAll(() => database.dispose());
 
@@ -114,10 +115,10 @@ describe('the registry of tables', () => {
   it('[D15] lists a table before those that refer to it', () => {
     const names: readonly string[] = TABLE_LIST.map(([name]) => name);
     const wrong = TABLE_LIST.flatMap(([parent]) =>
-      referencesTo(parent).filter(({ table }) => names.indexOf(table) < names.indexOf(parent)),
+      listReferencesTo(parent).filter(({ table }) => names.indexOf(table) < names.indexOf(parent)),
     );
     expect(wrong).toEqual([]);
-    expect(referencesTo('turn').length).toBeGreaterThan(5);
+    expect(listReferencesTo('turn').length).toBeGreaterThan(5);
   });
 
   it('[D01] leaves only processes, sign-ins and indexes out of a backup', () => {

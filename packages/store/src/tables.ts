@@ -38,27 +38,26 @@ export const TABLE_LIST = Object.entries<Table>(TABLES) as readonly (readonly [
   table: Table,
 ])[];
 
-/** A table's names: the current one, and the one in an older database. */
-export function namesOf(name: string, { formerly }: Table): readonly string[] {
+/** Lists a table's names: the current one, and the one in an older database. */
+export function listTableNames(name: string, { formerly }: Table): readonly string[] {
   return formerly === undefined ? [name] : [name, formerly.name];
 }
 
-/** The primary key columns. */
-export function primaryKeyColumns({ key, columns }: Table): readonly string[] {
+export function listPrimaryKeyColumns({ key, columns }: Table): readonly string[] {
   if (key !== undefined) return key;
   return Object.keys(columns).filter((name) => columns[name]?.sql.includes('primary key'));
 }
 
 /** A column that refers to a row in another table. */
-interface Reference {
+interface ForeignReference {
   readonly table: string;
   readonly column: string;
-  /** The column it refers to. */
+  /** The referenced column. */
   readonly to: string;
 }
 
-/** The references to a table that prevent its rows from being removed. */
-export function referencesTo(name: string): readonly Reference[] {
+/** Lists the references to a table that prevent its rows from being removed. */
+export function listReferencesTo(name: string): readonly ForeignReference[] {
   const pattern = new RegExp(String.raw`references ${name} \((\w+)\)(?! on delete cascade)`);
   return TABLE_LIST.flatMap(([table, { columns }]) =>
     Object.entries(columns).flatMap(([column, { sql }]) => {

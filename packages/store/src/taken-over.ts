@@ -1,9 +1,9 @@
-import { type Sql, statement } from './database.ts';
+import { defineStatement, type Sql } from './database.ts';
 import { STATEMENT_NOW } from './shared-clock.ts';
 
 /**
- * The maximum length of a takeover, in ms. An end further away was computed before the clock was
- * set back and is ignored.
+ * The maximum length of a takeover, in ms. A later end was computed before the clock was set back
+ * and is ignored.
  */
 export const MAX_TAKEOVER_MS = 24 * 60 * 60_000;
 
@@ -13,10 +13,10 @@ export function isTakenOver(until: number | null, now: number): boolean {
 }
 
 /**
- * `isTakenOver` as an SQL condition on the table `conversation` under any alias; `moment` is the
- * current time.
+ * The rule of `isTakenOver` as an SQL condition on the table `conversation` under any alias;
+ * `moment` is the current time.
  */
-export function isTakenOverAt<const Moment extends string, const Name extends string>(
+export function isTakenOverCondition<const Moment extends string, const Name extends string>(
   moment: Moment,
   name: Name,
 ) {
@@ -24,9 +24,29 @@ export function isTakenOverAt<const Moment extends string, const Name extends st
   and ${name}.taken_over_until <= cast(${moment} as bigint) + ${MAX_TAKEOVER_MS}` as const;
 }
 
-/** The current time on the clock that all processes share, in ms. */
+/**
+ * What keeps turns from starting in a conversation: a person who leads it, or its deletion, which
+ * sets the same column but keeps no record; null if turns may start.
+ */
+export async function readHold(
+  sql: Sql,
+  id: string,
+  until: number | null,
+  now: number,
+): Promise<'person' | 'deletion' | null> {
+  if (!isTakenOver(until, now)) return null;
+  return (await sql.get(TAKEOVER, { id, until })) === undefined ? 'deletion' : 'person';
+}
+
+const TAKEOVER = defineStatement(`
+  select seq from takeover
+  where conversation_id = :id and until = :until and ended_at is null limit 1`).rows<{
+  readonly seq: number;
+}>();
+
+/** Reads the current time of the clock that all processes share, in ms. */
 export async function readMoment(sql: Sql, moment: number | null): Promise<number> {
   return (await sql.get(NOW, { moment }))?.now ?? 0;
 }
 
-const NOW = statement(`select ${STATEMENT_NOW} as now`).rows<{ readonly now: number }>();
+const NOW = defineStatement(`select ${STATEMENT_NOW} as now`).rows<{ readonly now: number }>();

@@ -1,10 +1,17 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { ReplyResult } from './person-replies.ts';
-import type { Lease, TranscriptEntry } from './rows.ts';
+import type { TranscriptEntry } from './rows.ts';
 import type { Store } from './store.ts';
 import { isTakenOver, MAX_TAKEOVER_MS } from './taken-over.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, hold, idsOf, message, part, routeTo } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import {
+  createAnswer,
+  createMessage,
+  createPart,
+  createRouteTo,
+  listMessageIds,
+  startTurn,
+} from './testing/messages.ts';
 
 const LANE = 'web:c1';
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' };
@@ -18,17 +25,17 @@ describe('a takeover', () => {
     ['after its end', 10, 11, false],
     ['the longest', 5 + MAX_TAKEOVER_MS, 5, true],
     ['longer than any takeover, because the clock was set back', 6 + MAX_TAKEOVER_MS, 5, false],
-  ])('[U12] lasts until its end and no longer: %s', (_case, until, now, lasts) => {
+  ])('[U12] applies until its end and no longer: %s', (_case, until, now, lasts) => {
     expect(isTakenOver(until, now)).toBe(lasts);
   });
 });
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`takeovers on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
       store = await database.openEmpty();
-      await store.inbox.accept(message('m1'));
+      await store.inbox.accept(createMessage('m1'));
     });
     afterAll(() => database.dispose());
 
@@ -49,7 +56,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       store.takeovers.reply({
         conversationId: LANE,
         ...{ by: 'Ann', as, requestKey: key, seen },
-        parts: [part(text)],
+        parts: [createPart(text)],
         entries: (answered) =>
           entries([...answered.map((row) => row.message.messageId), `Ann: ${text}`]),
       });
@@ -59,32 +66,35 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       (await store.outbox.recent(CHAT, 50)).map((one) => `${one.part.body.text} ${one.state}`);
     const withWork = () => store.lanes.withWork(9, 1_000);
 
-    it('[U12] hold messages and let no turn take them until the conversation is handed back', async () => {
+    it('[U12] holds messages without starting a turn until the conversation is handed back', async () => {
       expect(await takeOver()).toEqual({ until: HOUR });
-      await store.inbox.accept(message('m2'));
-      expect(await begin()).toEqual({ kind: 'none' });
+      await store.inbox.accept(createMessage('m2'));
+      expect(await begin()).toEqual({ kind: 'taken-over' });
       expect(await withWork()).toEqual([]);
       expect(await store.takeovers.handBack(LANE, 'Ben')).toBe(true);
       expect(await withWork()).toEqual([LANE]);
       const begun = await begin();
-      expect(begun.kind === 'turn' && idsOf(begun.turn)).toEqual(['m1', 'm2']);
+      expect(begun.kind === 'turn' && listMessageIds(begun.turn)).toEqual(['m1', 'm2']);
     });
 
-    it('[U12] keep a lane that is already held from claiming more, and every worker from taking it', async () => {
-      const lease = await hold(store);
+    it('[U12] prevent a worker that holds the lane from claiming more, and all others from taking it', async () => {
+      const { lease } = await startTurn(store, 't0');
+      await store.lanes.commit(lease, createAnswer('t0', []), 1);
+      await store.inbox.accept(createMessage('m2'));
       await takeOver();
-      expect(await store.lanes.claim(lease, 'collect', 't1', 0)).toEqual({ kind: 'fenced' });
+      expect(await store.lanes.claim(lease, 'collect', 't2', 0)).toEqual({ kind: 'fenced' });
       for (const owner of ['w1', 'w2']) {
-        expect(await store.lanes.acquire(LANE, owner, 0, 1_000)).toMatchObject({ kind: 'busy' });
+        const work = { conversationId: LANE, owner, leaseMs: 1_000 };
+        expect(await store.lanes.begin(work, 'collect', 't3', 0)).toEqual({ kind: 'taken-over' });
       }
       await store.takeovers.handBack(LANE, 'Ann');
       expect((await begin()).kind).toBe('turn');
     });
 
-    it('[U12] expire, and the sweep then finds what is waiting', async () => {
+    it('[U12] ends a takeover when it expires, and the sweep then finds the waiting messages', async () => {
       await takeOver(60_000);
       database.setTime(59_999);
-      expect([await withWork(), await begin()]).toEqual([[], { kind: 'none' }]);
+      expect([await withWork(), await begin()]).toEqual([[], { kind: 'taken-over' }]);
       database.setTime(60_000);
       expect(await withWork()).toEqual([LANE]);
       expect((await begin()).kind).toBe('turn');
@@ -93,24 +103,23 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[U12] are replaced by another takeover, and the record names both people', async () => {
+    it('[U12] replaces a takeover with another one, and records both people', async () => {
       await takeOver(60_000);
       database.setTime(10);
       expect(await takeOver(HOUR, 'Ben')).toEqual({ until: HOUR + 10 });
       database.setTime(60_001);
-      expect(await begin()).toEqual({ kind: 'none' });
+      expect(await begin()).toEqual({ kind: 'taken-over' });
       expect((await store.takeovers.recent(9)).takeovers).toMatchObject([
         { by: 'Ben', at: 10, endedAt: null },
         { by: 'Ann', at: 0, endedAt: 10, endedBy: 'Ben' },
       ]);
     });
 
-    it('[U12] store nothing of the running turn, which resumes when the conversation is handed back', async () => {
-      const lease: Lease = await hold(store);
-      await claim(store, lease, 't1');
+    it('[U12] discard the writes of the running turn, which resumes when the conversation is handed back', async () => {
+      const { lease } = await startTurn(store, 't1');
       await store.turns.appendStep(lease, 't1', { index: 0, content: { done: 1 } }, 0);
       await takeOver();
-      expect(await store.lanes.commit(lease, answer('t1', ['Hello']), 1)).toBe('fenced');
+      expect(await store.lanes.commit(lease, createAnswer('t1', ['Hello']), 1)).toBe('fenced');
       expect(await sent()).toEqual([]);
       await store.takeovers.handBack(LANE, 'Ann');
       const begun = await begin('t2');
@@ -121,9 +130,8 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
 
     it('[U12] withhold parts that were committed but not sent', async () => {
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
-      await store.lanes.commit(lease, answer('t1', ['one', 'two']), 1);
+      const { lease } = await startTurn(store, 't1');
+      await store.lanes.commit(lease, createAnswer('t1', ['one', 'two']), 1);
       const due = await store.outbox.next(CHAT);
       await store.outbox.markSending(due?.part.id ?? '', 2);
       await takeOver();
@@ -132,34 +140,33 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(undelivered).toMatch(/took this chat over/);
     });
 
-    it('[U12] let a reply answer waiting messages, which enter the history before it and get no turn', async () => {
+    it('[U12] lets a reply answer waiting messages, which enter the history before it and get no turn', async () => {
       await takeOver();
-      await store.inbox.accept(message('m2'));
+      await store.inbox.accept(createMessage('m2'));
       expect(await reply('Hi')).toMatchObject({ kind: 'stored', answered: 2 });
-      await store.inbox.accept(message('m3'));
+      await store.inbox.accept(createMessage('m3'));
       await store.takeovers.handBack(LANE, 'Ann');
       const begun = await begin();
-      expect(begun.kind === 'turn' && idsOf(begun.turn)).toEqual(['m3']);
+      expect(begun.kind === 'turn' && listMessageIds(begun.turn)).toEqual(['m3']);
       expect(await history()).toEqual(['m1', 'm2', 'Ann: Hi']);
       expect(await sent()).toEqual(['Hi pending']);
     });
 
-    it('[U12] let a reply answer no message that its writer had not seen', async () => {
+    it('[U12] lets a reply answer only messages that its author had seen', async () => {
       await takeOver();
       const [{ newest } = { newest: 0 }] = await store.conversations.list({
         before: null,
         limit: 9,
       });
-      await store.inbox.accept(message('m2'));
+      await store.inbox.accept(createMessage('m2'));
       expect(await reply('Hi', { seen: newest })).toMatchObject({ answered: 1 });
       await store.takeovers.handBack(LANE, 'Ann');
       const begun = await begin();
-      expect(begun.kind === 'turn' && idsOf(begun.turn)).toEqual(['m2']);
+      expect(begun.kind === 'turn' && listMessageIds(begun.turn)).toEqual(['m2']);
     });
 
-    it('[U12] let a reply end the unfinished turn whose messages it answers', async () => {
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
+    it('[U12] lets a reply end the unfinished turn whose messages it answers', async () => {
+      await startTurn(store, 't1');
       await takeOver();
       expect(await reply('Hi')).toMatchObject({ answered: 1 });
       await store.takeovers.handBack(LANE, 'Ann');
@@ -168,12 +175,11 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
 
     const suspend = async () => {
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
+      const { lease } = await startTurn(store, 't1');
       const asked = { callKey: 't1.0.0', tool: 'write', shown: '{}', askedBy: 'web:u1' };
       const place = { place: 'web c1', askedIn: LANE, approvers: ['web:u2'], expiresAt: HOUR };
       const question = { code: 'ABC234', turnId: 't1', ...asked, ...place };
-      await store.approvals.ask(lease, question, [part('May I?')], 1);
+      await store.approvals.ask(lease, question, [createPart('May I?')], 1);
       await store.lanes.release(lease);
     };
     const approvals = async () => (await store.approvals.recent(9)).map(({ state }) => state);
@@ -183,12 +189,12 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await takeOver();
       const decision = { verdict: 'approved', by: 'console:Ann' } as const;
       await store.approvals.decide('ABC234', decision, 2);
-      expect([await approvals(), await begin()]).toEqual([['approved'], { kind: 'none' }]);
+      expect([await approvals(), await begin()]).toEqual([['approved'], { kind: 'taken-over' }]);
       await store.takeovers.handBack(LANE, 'Ann');
       expect(await begin('t2')).toMatchObject({ kind: 'turn', turn: { turnId: 't1' } });
     });
 
-    it('[U12] [G05] withdraw a question if a person answers what it was about', async () => {
+    it('[U12] [G05] withdraw a question if a person answers the messages that led to it', async () => {
       await suspend();
       await takeOver();
       expect(await reply('No need')).toMatchObject({ answered: 1 });
@@ -197,17 +203,17 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await begin()).toEqual({ kind: 'none' });
     });
 
-    it('[U12] keep Parley’s own messages waiting for the agent, whatever a person answers', async () => {
-      const job = message('j1');
+    it('[U12] keeps Parley’s own messages waiting for the agent, even if a person replies', async () => {
+      const job = createMessage('j1');
       await store.inbox.accept({ ...job, message: { ...job.message, trigger: 'cron' } });
       await takeOver();
       expect(await reply('Hi')).toMatchObject({ answered: 1 });
       await store.takeovers.handBack(LANE, 'Ann');
       const begun = await begin();
-      expect(begun.kind === 'turn' && idsOf(begun.turn)).toEqual(['j1']);
+      expect(begun.kind === 'turn' && listMessageIds(begun.turn)).toEqual(['j1']);
     });
 
-    it('[U12] store a reply once, even if the request arrives twice at the same moment', async () => {
+    it('[U12] stores a reply once, even if the request arrives twice at the same moment', async () => {
       await takeOver();
       const both = await Promise.all([reply('Hi', { key: 'k' }), reply('Hi', { key: 'k' })]);
       expect(both.map((one) => one?.kind).toSorted()).toEqual(['known', 'stored']);
@@ -215,20 +221,20 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await history()).toEqual(['m1', 'Ann: Hi']);
     });
 
-    it('[U12] are not needed for a reply: it joins the history, and the agent keeps answering', async () => {
+    it('[U12] accepts a reply without a takeover: it joins the history while the agent keeps answering', async () => {
       expect(await reply('Hi')).toMatchObject({ kind: 'stored', answered: 0 });
       const begun = await begin();
-      expect(begun.kind === 'turn' && idsOf(begun.turn)).toEqual(['m1']);
+      expect(begun.kind === 'turn' && listMessageIds(begun.turn)).toEqual(['m1']);
       expect(await history()).toEqual(['Ann: Hi']);
     });
 
-    it('[U12] stop other turns from posting to the chat, but not to another thread of it', async () => {
-      await store.inbox.accept(message('o1', 'c2'));
-      await claim(store, await hold(store, 'web:c2'), 't2');
+    it('[U12] stops other turns from posting to a chat that was taken over, but not to another thread in it', async () => {
+      await store.inbox.accept(createMessage('o1', 'c2'));
+      await startTurn(store, 't2', 'web:c2');
       await takeOver();
       const post = (key: string, thread?: string) => {
-        const { body } = part(key);
-        const parts = [{ route: routeTo('c1', thread), body }] as const;
+        const { body } = createPart(key);
+        const parts = [{ route: createRouteTo('c1', thread), body }] as const;
         return store.outbox.post({ key, parts, turn: { id: 't2', most: 9 } }, 5);
       };
       expect((await post('a')).kind).toBe('taken-over');
@@ -237,14 +243,14 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect((await post('c')).kind).toBe('posted');
     });
 
-    it('[U12] do not make a worker look stuck', async () => {
+    it('[U12] does not count a worker as stuck while it waits for a takeover to end', async () => {
       expect((await store.backlog.oldest(5)).message).not.toBeNull();
       await takeOver();
       expect((await store.backlog.oldest(5)).message).toBeNull();
       expect((await store.backlog.oldest(HOUR)).message).not.toBeNull();
     });
 
-    it('[U12] are shown with the conversation while they last', async () => {
+    it('[U12] shows a takeover with the conversation until it ends', async () => {
       const state = async () => {
         const [one] = await store.conversations.list({ before: null, limit: 9 });
         expect(await store.conversations.details(LANE, 0)).toMatchObject({ ...one });
@@ -257,7 +263,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await state()).toBeNull();
     });
 
-    it('[U12] show a person’s text as theirs, and the agent may not change it', async () => {
+    it('[U12] shows a person’s text as theirs, and the agent may not change it', async () => {
       await takeOver();
       await reply('Hi', { as: 'agent' });
       const query = { conversationId: LANE, before: null, until: null, limit: 9 };
@@ -270,11 +276,11 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await store.outbox.markSending(id, 1);
       await store.outbox.markSent(id, 'p1', 2);
       expect(
-        await store.outbox.ownAnswers({ conversationId: LANE, route: part('').route }, 9),
+        await store.outbox.ownAnswers({ conversationId: LANE, route: createPart('').route }, 9),
       ).toEqual([]);
     });
 
-    it('[U12] change nothing in an empty, unknown or finished conversation', async () => {
+    it('[U12] changes nothing in an empty, unknown or already returned conversation', async () => {
       expect(await takeOver(HOUR, 'Ann', 'web:none')).toBeNull();
       expect(await store.takeovers.handBack('web:none', 'Ann')).toBeNull();
       expect(await store.takeovers.handBack(LANE, 'Ann')).toBe(false);

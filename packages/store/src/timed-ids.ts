@@ -5,7 +5,7 @@ import type { Clock, NewId } from '@parley/core';
  * Creates ids that start with the time, so that rows created together are close together in an
  * index.
  */
-export function timedIds(clock: Clock): NewId {
+export function createTimedIds(clock: Clock): NewId {
   // Random bytes are requested in bulk, because requesting them is the slowest part of creating an
   // id.
   let pool = randomBytes(0);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { lockConversation } from './conversations.ts';
-import { type Sql, statement, toJson } from './database.ts';
+import { defineStatement, encodeJson, type Sql } from './database.ts';
 import { recordDeadTurn } from './dead-letters.ts';
 import { deleteGroupContext } from './group-context.ts';
 
@@ -19,42 +19,43 @@ export type TurnRun = z.infer<typeof TurnRun>;
 const TurnRuns = z.array(TurnRun);
 
 /**
- * How many runs are kept; for a turn that is suspended again and again, the last ones are enough.
+ * The number of runs kept per turn; for a turn that is suspended repeatedly, the last ones are
+ * enough.
  */
 const KEPT_RUNS = 20;
 
-/** The value of the column `runs` with one more run. */
-export function withRun(before: string | null, run: TurnRun): string {
-  return toJson([...readRuns(before), run].slice(-KEPT_RUNS));
+/** Returns the value of the column `runs` with one more run. */
+export function addRun(before: string | null, run: TurnRun): string {
+  return encodeJson([...readRuns(before), run].slice(-KEPT_RUNS));
 }
 
-/** A turn's recorded runs; empty if there are none. */
+/** Reads a turn's recorded runs; empty if there are none. */
 export function readRuns(runs: string | null): readonly TurnRun[] {
   if (runs === null) return [];
   const parsed = TurnRuns.safeParse(JSON.parse(runs));
   return parsed.success ? parsed.data : [];
 }
 
-/** How often a turn has hung its process, according to the column `runs`. */
+/** Counts how often a turn has hung its process, according to the column `runs`. */
 export function countHangs(runs: string | null): number {
   return readRuns(runs).filter(({ hung }) => hung === true).length;
 }
 
-const RUNS_OF = statement(`
+const RUNS_OF = defineStatement(`
   select conversation_id as "conversationId" from turn where id = :turnId`).rows<{
   readonly conversationId: string;
 }>();
 
-const LOCKED_RUNS = statement(`
+const LOCKED_RUNS = defineStatement(`
   select runs from turn where id = :turnId and state = 'running'`).rows<{
   readonly runs: string | null;
 }>();
 
-const SET_RUNS = statement('update turn set runs = :runs where id = :turnId');
+const SET_RUNS = defineStatement('update turn set runs = :runs where id = :turnId');
 
 /**
- * Marks an unfinished turn's last run as hung. Repeating the call, after a start that was
- * interrupted, changes nothing.
+ * Marks an unfinished turn's last run as hung. Repeating the call after an interrupted start
+ * changes nothing.
  */
 export async function markHung(sql: Sql, turnId: string): Promise<void> {
   const of = await sql.get(RUNS_OF, { turnId });
@@ -63,13 +64,13 @@ export async function markHung(sql: Sql, turnId: string): Promise<void> {
   const runs = readRuns((await sql.get(LOCKED_RUNS, { turnId }))?.runs ?? null);
   const last = runs.at(-1);
   if (last === undefined) return;
-  sql.send(SET_RUNS, { turnId, runs: toJson([...runs.slice(0, -1), { ...last, hung: true }]) });
+  sql.send(SET_RUNS, { turnId, runs: encodeJson([...runs.slice(0, -1), { ...last, hung: true }]) });
 }
 
 /**
- * Closes a turn that crashed every process that tried to give it up. Its messages get no answer and
- * no notice. Reads none of their texts, because one of them may be what crashes the process. The
- * caller has locked the lane.
+ * Closes a turn that crashed every process that tried to give it up; its messages get neither an
+ * answer nor a notice. Does not read the messages' texts, because one of them may be what crashes
+ * the process. The caller has locked the lane.
  */
 export function dropTurn(
   sql: Sql,
@@ -83,10 +84,10 @@ export function dropTurn(
   recordDeadTurn(sql, conversationId, turnId, now);
 }
 
-const DONE = statement(
+const DONE = defineStatement(
   "update inbox set state = 'done', outcome = 'failed' where turn_id = :turnId",
 );
 
-const DROP = statement(`
+const DROP = defineStatement(`
   update turn set state = 'failed', reason = :reason, finished_at = :now
   where id = :turnId and state = 'running'`);

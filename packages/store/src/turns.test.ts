@@ -1,30 +1,30 @@
 import type { StepFacts } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Store } from './store.ts';
-import { bothDatabases } from './testing/databases.ts';
-import { answer, claim, hold, message } from './testing/messages.ts';
+import { listBothDatabases } from './testing/databases.ts';
+import { claimTurnOf, createAnswer, createMessage, startTurn } from './testing/messages.ts';
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of listBothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`the turn journal on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
       store = await database.openEmpty();
-      await store.inbox.accept(message('m1'));
+      await store.inbox.accept(createMessage('m1'));
     });
     afterAll(() => database.dispose());
 
-    it('[G16] stores a step once, and the first version counts', async () => {
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
+    it('[G16] stores a step once, in its first version', async () => {
+      const { lease } = await startTurn(store, 't1');
       const { appendStep } = store.turns;
       expect(await appendStep(lease, 't1', { index: 0, content: 'first' }, 1)).toBe('committed');
       expect(await appendStep(lease, 't1', { index: 0, content: 'again' }, 2)).toBe('committed');
-      expect((await claim(store, lease, 't1')).steps).toEqual([{ index: 0, content: 'first' }]);
+      expect((await claimTurnOf(store, lease, 't1')).steps).toEqual([
+        { index: 0, content: 'first' },
+      ]);
     });
 
     it('[U08] lists the tool calls made in turns with their outcomes', async () => {
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
+      const { lease } = await startTurn(store, 't1');
       const calls = [
         { name: 'read', arguments: '{"path":"a.md"}' },
         { name: 'list', arguments: 'broken' },
@@ -56,35 +56,34 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
 
     it('[G16] rejects a step from a worker that lost its lane', async () => {
-      const lost = await hold(store, 'web:c1', 'w1', 0);
-      await claim(store, lost, 't1');
+      const { lease: lost } = await startTurn(store, 't1');
       database.setTime(1_000);
-      const lease = await hold(store, 'web:c1', 'w2', 1_000);
+      const work = { conversationId: 'web:c1', owner: 'w2', leaseMs: 0 };
+      await store.lanes.begin(work, 'collect', 'unused', 1);
       const step = { index: 0, content: 'ghost' };
       expect(await store.turns.appendStep(lost, 't1', step, 1)).toBe('fenced');
-      expect((await claim(store, lease, 't1')).steps).toEqual([]);
+      expect((await startTurn(store, 'unused', 'web:c1', 'w3')).turn.steps).toEqual([]);
     });
 
     it('[G16] rejects a step for a finished turn', async () => {
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
-      await store.lanes.commit(lease, answer('t1', []), 1);
+      const { lease } = await startTurn(store, 't1');
+      await store.lanes.commit(lease, createAnswer('t1', []), 1);
       const step = { index: 0, content: 'late' };
       expect(await store.turns.appendStep(lease, 't1', step, 2)).toBe('fenced');
     });
 
     const stopped = (turnId = 't1') => ({
       conversationId: 'web:c1',
-      ...answer(turnId, ['half an ans']),
+      ...createAnswer(turnId, ['half an ans']),
     });
     const remembered = async () =>
       (await store.transcript.recent('web:c1', 0, 9)).map(({ content }) => content);
     const stop = async () => {
-      await claim(store, await hold(store), 't1');
-      return store.inbox.command(message('stop'), (command) => command.stop());
+      await startTurn(store, 't1');
+      return store.inbox.command(createMessage('stop'), (command) => command.stop());
     };
 
-    it('[U08] keeps once what a stopped turn had said', async () => {
+    it('[U08] keeps the partial answer of a stopped turn once', async () => {
       expect(await stop()).toMatchObject({ stoppedTurn: 't1' });
       expect(await store.turns.savePartialAnswer(stopped(), 5)).toMatchObject([{ turnId: 't1' }]);
       expect(await store.turns.savePartialAnswer(stopped(), 6)).toBeNull();
@@ -94,16 +93,16 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
 
     it('[U08] keeps nothing from a turn that no person stopped, that belongs to an ended session, or that was forgotten', async () => {
-      await claim(store, await hold(store), 't1');
+      await startTurn(store, 't1');
       expect(await store.turns.savePartialAnswer(stopped(), 5)).toBeNull();
-      await store.inbox.command(message('stop'), (command) => command.stop());
-      await store.inbox.command(message('new'), (command) => command.startSession());
+      await store.inbox.command(createMessage('stop'), (command) => command.stop());
+      await store.inbox.command(createMessage('new'), (command) => command.startSession());
       expect(await store.turns.savePartialAnswer(stopped(), 6)).toBeNull();
-      await store.inbox.accept(message('m2'));
-      await claim(store, await hold(store), 't2');
-      await store.inbox.command(message('stop2'), (command) => command.stop());
+      await store.inbox.accept(createMessage('m2'));
+      await startTurn(store, 't2');
+      await store.inbox.command(createMessage('stop2'), (command) => command.stop());
       await store.forgetting.forgetPerson({
-        ...{ persons: ['web:u1'], ownersToo: false, only: null, mark: '[forgotten]', now: 9 },
+        ...{ persons: ['web:u1'], ownersToo: false, only: null, now: 9 },
         onStopped: () => undefined,
         retell: () => '',
       });
@@ -111,7 +110,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await remembered()).toEqual([]);
     });
 
-    it('sums up turns that ended in the given time, and is zero if there are none', async () => {
+    it('sums up turns that ended in the given time, and returns zero if there are none', async () => {
       const zero = {
         answered: 0,
         failed: 0,
@@ -122,13 +121,12 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         unpriced: 0,
       };
       expect(await store.turns.totals(0)).toEqual(zero);
-      await store.inbox.accept(message('m2'));
-      const lease = await hold(store);
+      await store.inbox.accept(createMessage('m2'));
+      const { lease } = await startTurn(store, 't1', 'web:c1', 'w1', 'followup');
       const usage = { model: 'm', inputTokens: 7, outputTokens: 2, costUsd: null };
-      await claim(store, lease, 't1', 'followup');
-      await store.lanes.commit(lease, { ...answer('t1', []), usage }, 100);
-      await claim(store, lease, 't2', 'followup');
-      await store.lanes.commit(lease, { ...answer('t2', []), outcome: 'failed', usage }, 200);
+      await store.lanes.commit(lease, { ...createAnswer('t1', []), usage }, 100);
+      await claimTurnOf(store, lease, 't2', 'followup');
+      await store.lanes.commit(lease, { ...createAnswer('t2', []), outcome: 'failed', usage }, 200);
 
       const both = { answered: 1, failed: 1, inputTokens: 14, outputTokens: 4, unpriced: 2 };
       expect(await store.turns.totals(100)).toEqual({ ...zero, ...both });

@@ -1,6 +1,12 @@
 import type { NewId, OutboundPart, ToolCallOfTurn } from '@parley/core';
-import { isHeld, lockLeased } from './conversations.ts';
-import { type Database, jsonItem, type Sql, statement, toJson } from './database.ts';
+import { holdsLease, lockLeasedConversation } from './conversations.ts';
+import {
+  type Database,
+  defineStatement,
+  encodeJson,
+  type Sql,
+  selectJsonItem,
+} from './database.ts';
 import { recordDeadTurn } from './dead-letters.ts';
 import { deleteGroupContext } from './group-context.ts';
 import { insertParts } from './outbox-parts.ts';
@@ -25,11 +31,11 @@ interface TurnTotals {
  * The turn journal (G16), table `turn_step`: a turn appends its finished steps, and reads them when
  * it resumes.
  */
-export type TurnRepository = ReturnType<typeof turnRepository>;
+export type TurnRepository = ReturnType<typeof createTurnRepository>;
 
-export function turnRepository(database: Database, newId: NewId) {
+export function createTurnRepository(database: Database, newId: NewId) {
   return {
-    /** Appends one step, fenced like a commit. */
+    /** Appends one step to the journal, fenced like a commit. */
     appendStep: (
       lease: Lease,
       turnId: string,
@@ -37,26 +43,26 @@ export function turnRepository(database: Database, newId: NewId) {
       now: number,
     ): Promise<CommitResult> =>
       database.write(async (sql) => {
-        if ((await lockLeased(sql, lease)) === null) return 'fenced';
+        if ((await lockLeasedConversation(sql, lease)) === null) return 'fenced';
         if (!(await isUnfinished(sql, lease, turnId))) return 'fenced';
         await storeStep(sql, turnId, step, now);
         return 'committed';
       }),
 
     /**
-     * Counts the usage of a call that a stop interrupted; the turn is over, so there is no step for
-     * it.
+     * Counts the usage of a model call that a stop interrupted; the turn has ended, so no step can
+     * record it.
      */
-    countCutOff: (turnId: string, spends: Spends): Promise<void> =>
+    countCutOff: (turnId: string, spends: StepSpend): Promise<void> =>
       database.write(async (sql) => {
-        sql.send(COUNT_CUT_OFF, used(turnId, spends));
+        sql.send(COUNT_CUT_OFF, toSpendUsage(turnId, spends));
         addSpend(sql, spends.account, spends.usage);
       }, 'process'),
 
     /**
-     * Keeps what a turn had said when a person stopped it, in the history and as parts for its
-     * chat. Done only once. Null if no person stopped it, if it was already kept or has since been
-     * forgotten, or if its session has ended.
+     * Stores the visible part of a stopped turn's answer once, in the history and as parts for its
+     * chat. Returns null if no person stopped the turn, if its answer was already stored or has
+     * since been forgotten, or if its session has ended.
      */
     savePartialAnswer: (
       { conversationId, turnId, entries, parts }: StoppedAnswer,
@@ -78,13 +84,13 @@ export function turnRepository(database: Database, newId: NewId) {
     /** Records that a process hung in this turn's last run and was terminated for that reason. */
     countHang: (turnId: string): Promise<void> => database.write((sql) => markHung(sql, turnId)),
 
-    /** The tools that these turns have called, to be shown to people. */
+    /** Lists the tools that these turns have called, for display. */
     async calls(turnIds: readonly string[]): Promise<readonly ToolCallOfTurn[]> {
       const { readToolCalls } = await import('./conversation-views/tool-calls.ts');
       return database.read((sql) => readToolCalls(sql, turnIds));
     },
 
-    /** Sums over turns finished at or after `since` (ms). */
+    /** Sums up turns that finished at or after `since` (ms). */
     totals: async (since: number): Promise<TurnTotals> => {
       const rows = await database.read((sql) => sql.all(TOTALS, { since }));
       const count = (state: string) => rows.find((row) => row.state === state)?.count ?? 0;
@@ -103,28 +109,28 @@ export function turnRepository(database: Database, newId: NewId) {
   };
 }
 
-/** The part of an answer that people had seen when they stopped it. */
+/** The part of an answer that was visible when a person stopped it. */
 type StoppedAnswer = Pick<TurnCommit, 'turnId' | 'entries' | 'parts'> & {
   readonly conversationId: string;
 };
 
 /**
- * The `reason` for a turn that a person stopped, until its partial answer is kept. Forgetting
- * removes it.
+ * The `reason` of a turn that a person stopped, until its partial answer is stored. Forgetting
+ * removes this reason.
  */
 export const BY_STOP = 'by /stop';
 const KEPT_AFTER_STOP = 'by /stop; what it had said is kept';
 
-const LOCK_SESSION = statement(`
+const LOCK_SESSION = defineStatement(`
   select session from conversation where id = :conversationId /*pg for no key update*/`).rows<{
   readonly session: number;
 }>();
 
-const KEEP_STOPPED = statement(`
+const KEEP_STOPPED = defineStatement(`
   update turn set reason = :now
   where id = :turnId and state = 'stopped' and session = :session and reason = :before`);
 
-const TOTALS = statement(`
+const TOTALS = defineStatement(`
   select state, count(*) as count, sum(input_tokens) as input, sum(output_tokens) as output,
     sum(cost_usd) as cost,
     sum(case when model is not null and cost_usd is null then 1 else 0 end) as unpriced
@@ -137,13 +143,14 @@ const TOTALS = statement(`
   readonly unpriced: number | null;
 }>();
 
-// The state is a literal, because a partial index is used only if the query contains its condition.
-const UNFINISHED = statement(
+// The state is a literal, because a partial index is used only if the query contains the index
+// condition.
+const UNFINISHED = defineStatement(
   "select id from turn where conversation_id = :conversationId and state = 'running'",
 ).rows<{ readonly id: string }>();
 
 // A step repeated because its first reply was lost is stored once.
-const APPEND = statement(`
+const APPEND = defineStatement(`
   insert into turn_step (turn_id, step_index, content, created_at, started_at, facts)
   values (:turnId, :index, :content, :now, :startedAt, :facts)
   on conflict (turn_id, step_index) do nothing`);
@@ -155,16 +162,16 @@ const COUNT = `
     cost_usd = case when :isPriced = 1 then coalesce(cost_usd, 0) + :cost else cost_usd end
   where id = :turnId`;
 
-const COUNT_USAGE = statement(COUNT);
+const COUNT_USAGE = defineStatement(COUNT);
 
-// Ignores a running turn, whose commit would take this for usage already charged by its steps.
-const COUNT_CUT_OFF = statement(`${COUNT} and state <> 'running'`);
+// Excludes a running turn, whose commit would treat this usage as already charged by its steps.
+const COUNT_CUT_OFF = defineStatement(`${COUNT} and state <> 'running'`);
 
-const SETTLE = statement(`
+const SETTLE = defineStatement(`
   update approval set result = :result
   where turn_id = :turnId and call_key = :callKey and state in ('approved', 'auto')`);
 
-/** Whether this is its lane's unfinished turn. The caller has locked the lane. */
+/** Whether this is its lane's unfinished turn; the caller has locked the lane. */
 export async function isUnfinished(
   sql: Sql,
   { conversationId }: Lease,
@@ -180,36 +187,37 @@ export async function storeStep(
   { index, content, timing, spends, settles }: JournalStep,
   now: number,
 ): Promise<void> {
-  const facts = timing === undefined ? null : toJson(timing.facts);
-  const step = { index, content: toJson(content), startedAt: timing?.startedAt ?? null, facts };
+  const facts = timing === undefined ? null : encodeJson(timing.facts);
+  const step = { index, content: encodeJson(content), startedAt: timing?.startedAt ?? null, facts };
   const isNew = (await sql.run(APPEND, { turnId, ...step, now })) > 0;
-  if (isNew && spends !== undefined) spend(sql, turnId, spends);
-  // The audit log shows how an approved call ended (G05). Most calls needed no approval.
+  if (isNew && spends !== undefined) chargeSpend(sql, turnId, spends);
+  // The result of an approved call is recorded for the audit log (G05); most calls need no
+  // approval.
   if (settles !== undefined) {
     const { callKey, failed } = settles;
     sql.send(SETTLE, { turnId, callKey, result: failed ? 'failed' : 'done' });
   }
 }
 
-/** The turn records how much of its usage is already counted; its commit counts the rest. */
-function spend(sql: Sql, turnId: string, spends: Spends): void {
+/** The turn stores how much of its usage its steps have counted; its commit counts the rest. */
+function chargeSpend(sql: Sql, turnId: string, spends: StepSpend): void {
   addSpend(sql, spends.account, spends.usage);
-  sql.send(COUNT_USAGE, used(turnId, spends));
+  sql.send(COUNT_USAGE, toSpendUsage(turnId, spends));
 }
 
-type Spends = NonNullable<JournalStep['spends']>;
+type StepSpend = NonNullable<JournalStep['spends']>;
 
-function used(turnId: string, { usage }: Spends) {
+function toSpendUsage(turnId: string, { usage }: StepSpend) {
   const { model, inputTokens: input, outputTokens: output, costUsd } = usage;
   const cost = { isPriced: costUsd === null ? 0 : 1, cost: costUsd ?? 0 };
   const cached = usage.cachedInputTokens ?? 0;
   return { turnId, model, input, output, cached, ...cost };
 }
 
-/** At most one turn per conversation is `running`; the database enforces this. */
+/** The database ensures that at most one turn per conversation is `running`. */
 export type TurnState = 'running' | 'stopped' | 'interrupted' | TurnCommit['outcome'];
 
-interface Commit {
+interface TurnCommitRequest {
   readonly lease: Lease;
   readonly commit: TurnCommit;
   readonly now: number;
@@ -217,21 +225,22 @@ interface Commit {
 }
 
 /**
- * Ends a turn: stores its row, messages, history and parts, and returns the parts. Null if it was
- * fenced and nothing was written.
+ * Ends a turn: stores its row, messages, history and parts, and returns the parts. Returns null,
+ * without writing, if the turn was fenced.
  */
 export async function commitTurn(
   sql: Sql,
-  { lease, commit, now, newId }: Commit,
+  { lease, commit, now, newId }: TurnCommitRequest,
 ): Promise<readonly OutboundPart[] | null> {
-  const turn = await lockTurn(sql, lease, commit.turnId);
+  const turn = await lockRunningTurn(sql, lease, commit.turnId);
   if (turn === null || !(await finishTurn(sql, lease, commit, now))) return null;
   const { turnId, outcome } = commit;
   sql.send(DONE, { turnId, outcome });
   if (commit.hadNoGroupContext !== true) deleteGroupContext(sql, commit.turnId);
   if (commit.step !== undefined) await storeStep(sql, commit.turnId, commit.step, now);
   const { account, usage } = commit;
-  if (account !== undefined && usage !== null) addSpend(sql, account, unchargedUsage(usage, turn));
+  if (account !== undefined && usage !== null)
+    addSpend(sql, account, computeUnchargedUsage(usage, turn));
   const { conversationId } = lease;
   appendHistory(sql, commit.entries, { conversationId, session: turn.session, turnId, now });
   if (commit.isPlan === true) sql.send(PLAN, { conversationId, turnId });
@@ -242,49 +251,49 @@ export async function commitTurn(
 }
 
 /**
- * Reads a running turn with its session and the usage its steps have charged, and locks its lane
- * against other writers. Null if the lease is lost or the turn is over; then this is the same
- * commit again, or a turn from another lane.
+ * Reads a running turn with its session and the usage charged by its steps, and locks its lane
+ * against other writers. Returns null if the lease is lost or the turn has ended, as when a commit
+ * is repeated, or if the turn belongs to another lane.
  */
-async function lockTurn(sql: Sql, lease: Lease, turnId: string) {
+async function lockRunningTurn(sql: Sql, lease: Lease, turnId: string) {
   const { conversationId } = lease;
   const turn = await sql.get(LOCK_TURN, { conversationId, turnId });
-  return turn !== undefined && isHeld(lease, turn.epoch) ? turn : null;
+  return turn !== undefined && holdsLease(lease, turn.epoch) ? turn : null;
 }
 
-const LOCK_TURN = statement(`
+const LOCK_TURN = defineStatement(`
   select conversation.epoch, turn.session, coalesce(input_tokens, 0) as "inputTokens",
     coalesce(output_tokens, 0) as "outputTokens", coalesce(cached_tokens, 0) as "cachedInputTokens",
     coalesce(cost_usd, 0) as "costUsd"
   from conversation join turn on turn.conversation_id = conversation.id
   where conversation.id = :conversationId and turn.id = :turnId and turn.state = 'running'
   /*pg for no key update of conversation*/`).rows<
-  Counted & { readonly epoch: number; readonly session: number }
+  CountedUsage & { readonly epoch: number; readonly session: number }
 >();
 
-const FINISH = statement(`
+const FINISH = defineStatement(`
   update turn set state = :outcome, reason = :reason, model = :model, input_tokens = :input,
     output_tokens = :output, cached_tokens = :cached, cost_usd = :cost, finished_at = :now
   where id = :turnId and conversation_id = :conversationId and state = 'running'`);
 
-const DONE = statement(
+const DONE = defineStatement(
   "update inbox set state = 'done', outcome = :outcome where turn_id = :turnId",
 );
 
-// All entries in one statement, numbered in list order; usually a question and its answer.
+// Inserts all entries in one statement, numbered in list order; usually a question and its answer.
 const REMEMBER =
   'insert into transcript (conversation_id, session, turn_id, role, content, created_at)';
 
-const REMEMBER_TWO = statement(`${REMEMBER}
+const REMEMBER_TWO = defineStatement(`${REMEMBER}
   values (:conversationId, :session, :turnId, :firstRole, :first, :now),
     (:conversationId, :session, :turnId, :secondRole, :second, :now)`);
 
-const REMEMBER_ALL = statement(`${REMEMBER}
+const REMEMBER_ALL = defineStatement(`${REMEMBER}
   select :conversationId, cast(:session as integer), :turnId,
-    ${jsonItem(0)}, ${jsonItem(1)}, cast(:now as bigint)
+    ${selectJsonItem(0)}, ${selectJsonItem(1)}, cast(:now as bigint)
   from json_each(:entries)`);
 
-const PLAN = statement(
+const PLAN = defineStatement(
   'update conversation set plan = :turnId, plan_run = 0 where id = :conversationId',
 );
 
@@ -297,22 +306,25 @@ export function appendHistory(
   const [first, second] = entries;
   if (first === undefined) return;
   if (second !== undefined && entries.length === 2) {
-    const firstEntry = { firstRole: first.role, first: toJson(first.content) };
-    const secondEntry = { secondRole: second.role, second: toJson(second.content) };
+    const firstEntry = { firstRole: first.role, first: encodeJson(first.content) };
+    const secondEntry = { secondRole: second.role, second: encodeJson(second.content) };
     sql.send(REMEMBER_TWO, { ...of, ...firstEntry, ...secondEntry });
     return;
   }
-  const all = toJson(entries.map(({ role, content }) => [role, toJson(content)]));
+  const all = encodeJson(entries.map(({ role, content }) => [role, encodeJson(content)]));
   sql.send(REMEMBER_ALL, { ...of, entries: all });
 }
 
-type Counted = Pick<TurnUsage, 'inputTokens' | 'outputTokens' | 'cachedInputTokens' | 'costUsd'>;
+type CountedUsage = Pick<
+  TurnUsage,
+  'inputTokens' | 'outputTokens' | 'cachedInputTokens' | 'costUsd'
+>;
 
 /**
- * The usage that no step has charged yet: usually that of the last call, whose share of cached
- * input applies.
+ * Computes the usage that no step has charged yet, usually that of the last call, at that call's
+ * share of cached input.
  */
-function unchargedUsage({ cachedShare, ...usage }: TurnUsage, counted: Counted) {
+function computeUnchargedUsage({ cachedShare, ...usage }: TurnUsage, counted: CountedUsage) {
   const cached = (usage.cachedInputTokens ?? 0) - (counted.cachedInputTokens ?? 0);
   return {
     cachedInputTokens: Math.max(0, cached),
@@ -323,7 +335,7 @@ function unchargedUsage({ cachedShare, ...usage }: TurnUsage, counted: Counted) 
   };
 }
 
-/** False if the turn is no longer running. */
+/** Returns false if the turn is no longer running. */
 async function finishTurn(
   sql: Sql,
   lease: Lease,

@@ -1,16 +1,16 @@
 import { afterAll, describe, expect, inject, it } from 'vitest';
-import { type Database, dynamicStatement, parseStoreUrl, type SqlValue } from './database.ts';
-import { MIGRATIONS, type Migration, makeLedger, migrate } from './migrate.ts';
+import { type Database, defineDynamicStatement, parseStoreUrl, type SqlValue } from './database.ts';
+import { createMigrationTable, MIGRATIONS, type Migration, migrate } from './migrate.ts';
 import { openStore } from './open-store.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
-import { bothDatabases, schemaOf } from './testing/databases.ts';
-import { filledRows, fillTables } from './testing/filled-rows.ts';
+import { listBothDatabases, readSchema } from './testing/databases.ts';
+import { fillTables, readFilledRows } from './testing/filled-rows.ts';
 
 const clock = () => 100;
 
 /**
- * A migration as a later release may have it: a column, an index, a table, and rows carried over
+ * A migration such as a later release may contain: a column, an index, a table, and rows copied
  * into it.
  */
 const LATER: Migration = {
@@ -31,7 +31,7 @@ const CHAT = { channel: 'web', account: 'default', chat_id: 'c1' };
 const LANE = { conversation_id: 'web:c1', session: 0 };
 const MADE = { created_at: 0 };
 
-/** Rows from a database whose tables and columns have their names from before migration 38. */
+/** Rows of a database whose tables and columns have their names from before migration 38. */
 const WITH_FORMER_NAMES: readonly (readonly [
   table: string,
   row: Readonly<Record<string, SqlValue>>,
@@ -102,22 +102,22 @@ const WITH_FORMER_NAMES: readonly (readonly [
   ['search_reach', { source: 'inbox', seq: 7 }],
 ];
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of listBothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(
     `data from an older version of Parley on ${database.name}`,
     () => {
       afterAll(() => database.dispose());
 
-      it('is complete after the upgrade, in the same schema as a new database', async () => {
+      it('keeps all data of an older version after the upgrade, in the same schema as a new database', async () => {
         await database.openBare();
         await using fresh = await openRaw(database.url());
         await migrate(fresh.database, [...MIGRATIONS, LATER], 'db', clock);
-        const schema = await schemaOf(fresh.database);
+        const schema = await readSchema(fresh.database);
         await database.openBare();
         await using old = await openRaw(database.url());
         await migrate(old.database, MIGRATIONS, 'db', clock);
         await fillTables(old.database);
-        const before = await filledRows(old.database);
+        const before = await readFilledRows(old.database);
         const store = await openStore({ url: database.url(), clock });
         expect(await store.inbox.waiting('c2')).toBe(1);
         expect(await store.outbox.counts()).toMatchObject({ sent: 2, pending: 1, sending: 1 });
@@ -125,12 +125,12 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
         await migrate(old.database, [...MIGRATIONS, LATER], 'db', clock);
 
-        expect(await filledRows(old.database)).toEqual(before);
+        expect(await readFilledRows(old.database)).toEqual(before);
         expect(Object.keys(before).length).toBeGreaterThan(20);
-        expect(await schemaOf(old.database)).toEqual(schema);
+        expect(await readSchema(old.database)).toEqual(schema);
         const rows = await old.database.read((sql) =>
           sql.all(
-            dynamicStatement('select part, reactions from given_up join outbox on id = part'),
+            defineDynamicStatement('select part, reactions from given_up join outbox on id = part'),
           ),
         );
         expect(rows).toEqual([{ part: 'p3', reactions: 0 }]);
@@ -149,7 +149,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
           ['delete', { text: '', act: { kind: 'delete', messageId: 'm-plain' } }],
         ] as const;
         const add =
-          dynamicStatement(`insert into outbox (id, idempotency_key, channel, account, chat_id, route,
+          defineDynamicStatement(`insert into outbox (id, idempotency_key, channel, account, chat_id, route,
           body, state, not_before, created_at, updated_at, platform_message_id)
         values (:id, :id, 'web', 'default', 'c1', '{}', :body, 'sent', 0, 0, 0, :messageId)`);
         for (const [id, body] of bodies) {
@@ -159,7 +159,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
         await migrate(old.database, MIGRATIONS, 'db', clock);
 
-        const found = dynamicStatement(
+        const found = defineDynamicStatement(
           'select id, has_buttons, changed, about from outbox order by seq',
         );
         const rows = await old.database.read((sql) => sql.all(found));
@@ -172,7 +172,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         ]);
       });
 
-      it('[D18] is found under the current names of tables and columns', async () => {
+      it('[D18] reads data under the current names of tables and columns', async () => {
         await database.openBare();
         await using old = await openRaw(database.url());
         const before = MIGRATIONS.filter(({ number }) => number < 38);
@@ -180,7 +180,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         for (const [table, row] of WITH_FORMER_NAMES) {
           const names = Object.keys(row);
           const insert = `insert into ${table} (${names}) values (${names.map((name) => `:${name}`)})`;
-          await old.database.change('power-cut', dynamicStatement(insert), row);
+          await old.database.change('power-cut', defineDynamicStatement(insert), row);
         }
 
         const store = await openStore({ url: database.url(), clock });
@@ -196,7 +196,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         await store.close();
 
         const rest =
-          dynamicStatement(`select cron_job.request_key as call, last_message_id, soul_version.request_key, proposed_by, creator_id, redeemer_id,
+          defineDynamicStatement(`select cron_job.request_key as call, last_message_id, soul_version.request_key, proposed_by, creator_id, redeemer_id,
         received_at, reached from cron_job, soul_version, link_code, group_context,
         (select seq as reached from search_index_progress) as progress`);
         expect(await old.database.read((sql) => sql.all(rest))).toMatchObject([
@@ -212,15 +212,15 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         ]);
       });
 
-      it('is refused with advice and left unchanged if it is from before the first release', async () => {
+      it('refuses data from before the first release with advice, and leaves it unchanged', async () => {
         await database.openBare();
         await using old = await openRaw(database.url());
         await old.database.write(async (sql) => {
-          await makeLedger(sql);
+          await createMigrationTable(sql);
           const steps = "(1, 'x', '0.0.1', 0), (29, 'x', '0.0.1', 0)";
-          await sql.run(dynamicStatement(`insert into parley_migration values ${steps}`));
+          await sql.run(defineDynamicStatement(`insert into parley_migration values ${steps}`));
         });
-        const before = await schemaOf(old.database);
+        const before = await readSchema(old.database);
         await expect(openStore({ url: database.url(), clock })).rejects.toMatchObject({
           code: 'store-older',
           retryable: false,
@@ -228,7 +228,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
             /older than 0\.1\.0.*Nothing was changed\. Use another data/,
           ),
         });
-        expect(await schemaOf(old.database)).toEqual(before);
+        expect(await readSchema(old.database)).toEqual(before);
       });
     },
   );

@@ -8,22 +8,22 @@ const SUMMED = [
   'unpriced',
 ] as const;
 
-type Sums = Readonly<Record<(typeof SUMMED)[number], number>>;
+type UsageSumsByColumn = Readonly<Record<(typeof SUMMED)[number], number>>;
 
 /**
- * The usage of turns, including `failed` ones. `cachedTokens` are the part of `inputTokens` that
- * came from providers' caches. `costUsd` is in US dollars where prices are known; `unpriced` is how
- * many turns used a model with no known price.
+ * The usage of turns, including `failed` ones. `cachedTokens` is the part of `inputTokens` that
+ * came from providers' caches. `costUsd` is the cost in US dollars where prices are known;
+ * `unpriced` counts turns whose model has no known price.
  */
-export interface UsageFigures extends Sums {
+export interface UsageFigures extends UsageSumsByColumn {
   /** Null if none of these turns answered a person's message. */
   readonly latency: UsageLatency | null;
 }
 
 /**
- * How long people waited: from when a turn's first message was accepted until the answer was
- * committed, excluding delivery and the time spent waiting for a person's approval or answer. In
- * ms, rounded to two digits.
+ * How long people waited: from the acceptance of a turn's first message to the commit of the
+ * answer, excluding delivery and the time spent waiting for a person's approval or answer, in ms,
+ * rounded to two digits.
  */
 interface UsageLatency {
   readonly p50: number;
@@ -31,35 +31,35 @@ interface UsageLatency {
 }
 
 /** Sums over turns with the same latency (in ms). */
-export interface Counted extends Sums {
-  /** -1 if these turns did not answer people. */
+export interface SumsWithLatency extends UsageSumsByColumn {
+  /** The latency in ms; -1 if these turns did not answer people. */
   readonly latency: number;
-  /** The greatest id among these turns, which belongs to the newest. */
+  /** The greatest id among these turns, which belongs to the newest one. */
   readonly newest: string;
 }
 
-/** Running sums. */
-export interface Tally {
+/** Running sums while turns are being read. */
+export interface UsageTally {
   readonly sums: Record<(typeof SUMMED)[number], number>;
   /** The number of answers, by latency in ms. */
   readonly latencies: Map<number, number>;
   newest: string;
 }
 
-export function createTally(): Tally {
+export function createTally(): UsageTally {
   const sums = { turns: 0, failed: 0, inputTokens: 0, cachedTokens: 0, outputTokens: 0 };
   return { sums: { ...sums, costUsd: 0, unpriced: 0 }, latencies: new Map(), newest: '' };
 }
 
-export function addTo(tally: Tally, more: Counted): void {
+export function addToTally(tally: UsageTally, more: SumsWithLatency): void {
   const { latency, turns, newest } = more;
   const latencies = new Map(latency < 0 ? [] : [[latency, turns]]);
-  mergeInto(tally, { sums: more, latencies, newest });
+  mergeIntoTally(tally, { sums: more, latencies, newest });
 }
 
-export function mergeInto(
-  tally: Tally,
-  more: { readonly sums: Sums } & Readonly<Pick<Tally, 'latencies' | 'newest'>>,
+export function mergeIntoTally(
+  tally: UsageTally,
+  more: { readonly sums: UsageSumsByColumn } & Readonly<Pick<UsageTally, 'latencies' | 'newest'>>,
 ): void {
   for (const name of SUMMED) tally.sums[name] += more.sums[name];
   if (more.newest > tally.newest) tally.newest = more.newest;
@@ -68,18 +68,20 @@ export function mergeInto(
   }
 }
 
-export function figuresOf({ sums, latencies }: Tally): UsageFigures {
-  return { ...sums, latency: latencyOf(latencies) };
+export function toFigures({ sums, latencies }: UsageTally): UsageFigures {
+  return { ...sums, latency: computeLatency(latencies) };
 }
 
 /** Sorts the largest usage first: by cost, then tokens, then turns. */
-export function compareByUse({ sums: one }: Tally, { sums: other }: Tally): number {
+export function compareByUse({ sums: one }: UsageTally, { sums: other }: UsageTally): number {
   const tokens = other.inputTokens + other.outputTokens - one.inputTokens - one.outputTokens;
   return other.costUsd - one.costUsd || tokens || other.turns - one.turns;
 }
 
-/** The percentiles: the shortest time within which the given share of answers was committed. */
-function latencyOf(latencies: Tally['latencies']): UsageLatency | null {
+/**
+ * Computes percentiles: the shortest time within which the given share of answers was committed.
+ */
+function computeLatency(latencies: UsageTally['latencies']): UsageLatency | null {
   const sorted = [...latencies].sort(([one], [other]) => one - other);
   const answers = sorted.reduce((sum, [, times]) => sum + times, 0);
   if (answers === 0) return null;
@@ -96,7 +98,7 @@ function latencyOf(latencies: Tally['latencies']): UsageLatency | null {
 
 /** A calendar day, from midnight to midnight local time, in ms. */
 export interface CalendarDay {
-  /** For example `2026-11-21`. */
+  /** The date, for example `2026-11-21`. */
   readonly day: string;
   readonly from: number;
   /** Exclusive. */
@@ -105,7 +107,7 @@ export interface CalendarDay {
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** A number of consecutive days, ending with `lastDay`. */
+/** A number of consecutive calendar days, ending with `lastDay`. */
 export interface DayRange {
   readonly lastDay: string;
   readonly days: number;
@@ -114,39 +116,39 @@ export interface DayRange {
 }
 
 /**
- * The days in a range, oldest first, in local time; some have 23 or 25 hours. Throws RangeError for
- * a day or a time zone that does not exist.
+ * Lists the days in a range, oldest first, in local time; some have 23 or 25 hours. Throws
+ * RangeError for an invalid day or time zone.
  */
-export function calendarDays({ lastDay, days, timeZone }: DayRange): readonly CalendarDay[] {
-  const clock = clockIn(timeZone);
+export function listCalendarDays({ lastDay, days, timeZone }: DayRange): readonly CalendarDay[] {
+  const clock = createLocalClock(timeZone);
   const last = Date.parse(`${lastDay}T00:00:00Z`);
   const starts = Array.from({ length: days + 1 }, (_, at) => {
     const utc = last - (days - 1 - at) * DAY_MS;
-    return { day: new Date(utc).toISOString().slice(0, 10), from: localDayStart(utc, clock) };
+    return { day: new Date(utc).toISOString().slice(0, 10), from: findLocalDayStart(utc, clock) };
   });
   return starts.slice(0, -1).map((start, at) => ({ ...start, to: starts[at + 1]?.from ?? 0 }));
 }
 
 /**
- * The start of a local day, given its midnight in UTC. Clocks may change at midnight, so the
- * offsets from the day before and the day after are both tried; if midnight is skipped, only one of
+ * Finds the start of a local day, given its midnight in UTC. Clocks may change at midnight, so the
+ * offsets of the day before and the day after are both tried; if midnight is skipped, only one of
  * them is right.
  */
-function localDayStart(utc: number, clock: LocalClock): number {
+function findLocalDayStart(utc: number, clock: LocalClock): number {
   const [first = utc, second = utc] = [utc - DAY_MS, utc + DAY_MS]
     .map((near) => utc - (clock(near) - near))
     .sort((one, other) => one - other);
   return clock(first) >= utc ? first : second;
 }
 
-/** The local wall time at a given moment (ms), as if it were UTC; in whole seconds. */
+/** Returns the local wall time at a given moment (ms), as if it were UTC, in whole seconds. */
 type LocalClock = (at: number) => number;
 
 /**
- * Created once for many lookups, because creating a formatter costs a hundred times as much as
- * using it.
+ * The formatter is created once for many lookups, because creating it costs a hundred times as much
+ * as using it.
  */
-function clockIn(timeZone: string): LocalClock {
+function createLocalClock(timeZone: string): LocalClock {
   // Swedish dates are in ISO 8601 format.
   const face = new Intl.DateTimeFormat('sv-SE', {
     timeZone,

@@ -1,11 +1,11 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { TurnUsage } from './spend.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { answer, hold, message } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import { createAnswer, createMessage, startTurn } from './testing/messages.ts';
 import type { UsageGrouping, UsageQuery } from './usage.ts';
 
-/** The last day in the queries; in Tokyo it starts at 15:00 UTC on the day before. */
+/** The last day in the queries; in Tokyo it starts at 15:00 UTC on the previous day. */
 const TODAY = '2026-11-21';
 const NOON = Date.parse('2026-11-21T12:00:00Z');
 const HOUR_MS = 60 * 60_000;
@@ -24,7 +24,7 @@ interface Scripted {
   readonly outcome?: 'failed' | 'silent';
 }
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`usage on ${database.name}`, () => {
     let store: Store;
     let made = 0;
@@ -38,7 +38,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       made += 1;
       const turnId = `t${String(made).padStart(4, '0')}`;
       const type = more.group === undefined ? {} : { type: 'group' as const };
-      const said = message(`m${made}`, chat, { at, ...type });
+      const said = createMessage(`m${made}`, chat, { at, ...type });
       const { trigger } = more;
       const asked = {
         ...said.message,
@@ -48,9 +48,10 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       };
       const { lane = said.conversationId } = more;
       await store.inbox.accept({ ...said, conversationId: lane, message: asked });
-      const lease = await hold(store, lane, 'w1', at + made * 10_000);
-      await store.lanes.claim(lease, 'collect', turnId, at);
-      return { turnId, lease };
+      const work = { conversationId: lane, owner: 'w1', leaseMs: 1_000 };
+      const begun = await store.lanes.begin(work, 'collect', turnId, at);
+      if (begun.kind !== 'turn') throw new Error(`no turn: ${begun.kind}`);
+      return { turnId, lease: begun.lease };
     };
 
     /** Runs a turn that uses 10 + 2 tokens, 4 of them cached, and costs a quarter of a dollar. */
@@ -60,7 +61,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       const counted = { model: 'm', inputTokens: 10, outputTokens: 2, cachedInputTokens: 4 };
       const usage =
         scripted.usage === null ? null : { ...counted, costUsd: 0.25, ...scripted.usage };
-      const commit = { ...answer(turnId, ['a'], chat), outcome, usage };
+      const commit = { ...createAnswer(turnId, ['a'], chat), outcome, usage };
       expect(await store.lanes.commit(lease, commit, at + took)).toBe('committed');
     };
     const ask = (by: UsageGrouping, more: Partial<UsageQuery> = {}) =>
@@ -68,7 +69,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     const namesBy = async (by: UsageGrouping) =>
       (await ask(by)).rows.map(({ name, title, turns }) => ({ name, title, turns }));
 
-    it('[U07] sums tokens (with cached ones), money, turns and failed turns', async () => {
+    it('[U07] sums up tokens (including cached ones), cost, turns and failed turns', async () => {
       await turn();
       await turn({ outcome: 'failed', usage: { costUsd: null } });
       await turn({ outcome: 'failed', usage: null });
@@ -92,7 +93,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       const step = { index: 0, content: {}, spends: { account, usage: { ...usage, costUsd: 1 } } };
       const { turnId, lease } = await begin({});
       await store.turns.appendStep(lease, turnId, step, NOON);
-      const stop = { ...message('stop', 'c1', { at: NOON }) };
+      const stop = { ...createMessage('stop', 'c1', { at: NOON }) };
       await store.inbox.command(stop, (command) => command.stop());
       expect((await ask('day')).total).toMatchObject({
         ...{ turns: 1, failed: 0, inputTokens: 4, cachedTokens: 3, costUsd: 1, latency: null },
@@ -100,7 +101,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
 
     it.each(['approved', 'denied'] as const)(
-      '[U03] does not count the wait for a person as latency: %s',
+      '[U03] excludes the wait for a person from the latency: %s',
       async (verdict) => {
         const { turnId, lease } = await begin({});
         const question = {
@@ -113,13 +114,17 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         const decision = { verdict, by: 'web:u1' };
         await store.approvals.decide('ABC234', decision, NOON + 601_000);
         const usage = { model: 'm', inputTokens: 1, outputTokens: 1, costUsd: 1 };
-        const commit = { ...answer(turnId, ['a'], 'c1'), outcome: 'answered' as const, usage };
+        const commit = {
+          ...createAnswer(turnId, ['a'], 'c1'),
+          outcome: 'answered' as const,
+          usage,
+        };
         expect(await store.lanes.commit(lease, commit, NOON + 603_000)).toBe('committed');
         expect((await ask('day')).total.latency).toEqual({ p50: 3_000, p95: 3_000 });
       },
     );
 
-    it('[U12] [U03] does not count the time for which a person led the chat as latency', async () => {
+    it('[U12] [U03] excludes the time during which a person led the chat from the latency', async () => {
       const { turnId, lease } = await begin({});
       const conversationId = 'web:c1';
       database.setTime(NOON + 1_000);
@@ -132,7 +137,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       if (begun.kind !== 'turn') return;
       expect(begun.lease.epoch).toBeGreaterThan(lease.epoch);
       const usage = { model: 'm', inputTokens: 1, outputTokens: 1, costUsd: 1 };
-      const commit = { ...answer(turnId, ['a'], 'c1'), outcome: 'answered' as const, usage };
+      const commit = { ...createAnswer(turnId, ['a'], 'c1'), outcome: 'answered' as const, usage };
       expect(await store.lanes.commit(begun.lease, commit, NOON + 603_000)).toBe('committed');
       expect((await ask('day')).total.latency).toEqual({ p50: 3_000, p95: 3_000 });
       expect((await store.usage.hours(NOON + HOUR_MS, 1))[0]?.latency?.p50).toBe(3_000);
@@ -158,12 +163,12 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       const begun = await store.lanes.begin(again, 'collect', 'none', NOON + 11_000);
       if (begun.kind !== 'turn') throw new Error('the turn was not resumed');
       const usage = { model: 'm', inputTokens: 1, outputTokens: 1, costUsd: 1 };
-      const commit = { ...answer(turnId, ['a'], 'c1'), outcome: 'answered' as const, usage };
+      const commit = { ...createAnswer(turnId, ['a'], 'c1'), outcome: 'answered' as const, usage };
       await store.lanes.commit(begun.lease, commit, NOON + 13_000);
       expect((await ask('day')).total.latency?.p50).toBe(3_000);
     });
 
-    it('[U03] contains each of the last hours, oldest first, including those without turns', async () => {
+    it('[U03] returns each of the last hours, oldest first, including those without turns', async () => {
       await turn({ at: NOON - 3 * HOUR_MS });
       await turn({ at: NOON - HOUR_MS });
       await turn({ at: NOON - HOUR_MS, outcome: 'failed' });
@@ -176,7 +181,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(hours[0]?.latency).toEqual({ p50: 1_000, p95: 1_000 });
     });
 
-    it('[U07] contains each day in the range, from midnight to midnight in the time zone', async () => {
+    it('[U07] returns each day in the range, from midnight to midnight in the time zone', async () => {
       await turn({ at: Date.parse('2026-11-20T14:59:00Z'), took: 0 });
       await turn({ at: Date.parse('2026-11-20T15:00:00Z'), took: 0 });
       await turn({ at: Date.parse('2026-11-18T10:00:00Z') });
@@ -212,7 +217,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect((await ask('day')).rows).toEqual([]);
     });
 
-    it('[U07] names work that no person asked for', async () => {
+    it('[U07] labels work that no person asked for', async () => {
       await turn({ lane: 'beat:main' });
       await turn({ lane: 'sub:1' });
       for (const by of ['agent', 'channel'] as const) {
@@ -225,11 +230,10 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       const order = { id: 'a', callId: 'a', turnId, title: 't', task: 't', text: 'w' } as const;
       const bounds = { depth: 2, concurrent: 3 };
       await store.subAgents.start({ ...order, reader: 'owner' }, bounds, NOON);
-      const own = await hold(store, 'sub:a', 'w1', NOON);
-      await store.lanes.claim(own, 'collect', 't9999', NOON);
+      const { lease: own } = await startTurn(store, 't9999', 'sub:a');
       const usage = { model: 'm', inputTokens: 7, outputTokens: 0, costUsd: null };
       const end = { steps: 1, state: 'done', result: 'r', text: 'w' } as const;
-      const commit = { ...answer('t9999', []), parts: [], usage };
+      const commit = { ...createAnswer('t9999', []), parts: [], usage };
       await store.subAgents.commit(own, { ...end, commit }, NOON);
       const { rows } = await ask('chat');
       expect(rows).toMatchObject([{ name: 'web:c1', turns: 1, inputTokens: 7, latency: null }]);
@@ -237,7 +241,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await namesBy('channel')).toMatchObject([{ name: 'web', turns: 1 }]);
     });
 
-    it('[U07] reads whole days, newest first, until there are enough turns, and reports this', async () => {
+    it('[U07] stops reading days when it has read enough turns, and reports this', async () => {
       for (const day of ['19', '20', '20', '21']) {
         await turn({ at: Date.parse(`2026-11-${day}T01:00:00Z`) });
       }
@@ -247,7 +251,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect((await ask('day')).isWhole).toBe(true);
     });
 
-    it('[U07] lists 50 groups, and the rest as one', async () => {
+    it('[U07] lists at most 50 groups and sums up the rest', async () => {
       for (let nth = 0; nth < 52; nth += 1) {
         await turn({ sender: `u${nth}`, usage: { inputTokens: 100 - nth } });
       }
@@ -261,7 +265,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     it('[U07] measures latency from the message to the commit of its answer, as median and 95th percentile', async () => {
       for (let nth = 1; nth <= 19; nth += 1) await turn({ took: nth * 1_000 });
       await turn({ took: 1_234_567 });
-      // These turns answer nobody, so they have no latency.
+      // These turns answer no person, so they have no latency.
       await turn({ took: 9_999_999, outcome: 'failed' });
       await turn({ took: 9_999_999, trigger: 'cron' });
       expect((await ask('day')).total.latency).toEqual({ p50: 10_000, p95: 19_000 });
@@ -283,7 +287,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(rows).toHaveLength(1);
     });
 
-    it('[U07] finds the highest usage by one person, and in one group, on a day', async () => {
+    it('[U07] finds the highest daily usage by one person and in one group', async () => {
       const spend = (personId: string, groupId: string | null, tokens: number) =>
         store.spend.add(
           { day: TODAY, personId, groupId },

@@ -1,41 +1,41 @@
 import { setImmediate as pause } from 'node:timers/promises';
-import { agentOfConversation, withoutAgent } from '@parley/core';
+import { getConversationAgent, removeAgentPrefix } from '@parley/core';
 import { z } from 'zod';
 import { HEARTBEAT_LANE, HOOK_AGENT, isLane, SUB_AGENT_LANE } from './conversations.ts';
 import {
   type Database,
+  defineStatement,
+  encodeJson,
   type Sql,
   type SqlValue,
   type Statement,
-  statement,
-  toJson,
 } from './database.ts';
 import {
-  addTo,
+  addToTally,
   type CalendarDay,
-  type Counted,
-  calendarDays,
   compareByUse,
   createTally,
   type DayRange,
-  figuresOf,
-  mergeInto,
-  type Tally,
+  listCalendarDays,
+  mergeIntoTally,
+  type SumsWithLatency,
+  toFigures,
   type UsageFigures,
+  type UsageTally,
 } from './usage-tally.ts';
 
 /** How usage can be grouped. */
 export const UsageGrouping = z.enum(['day', 'person', 'chat', 'model', 'channel', 'agent']);
 export type UsageGrouping = z.infer<typeof UsageGrouping>;
 
-/** The query range: a number of days up to the last one, in a time zone. */
+/** A usage query: a number of days up to the last one, in a time zone. */
 export interface UsageQuery extends DayRange {
   readonly by: UsageGrouping;
   /** The name of this database's agent. */
   readonly agent: string;
   /**
-   * Once this many turns have been read, no further day is read; 500,000 when absent, which takes a
-   * few seconds.
+   * The number of turns after which no further day is read; 500,000 by default, which takes a few
+   * seconds.
    */
   readonly mostTurns?: number;
 }
@@ -45,14 +45,14 @@ export interface UsageDay extends UsageFigures {
 }
 
 export interface UsageHour extends UsageFigures {
-  /** Its first moment, in ms. */
+  /** The start of the period, in ms. */
   readonly from: number;
 }
 
 export interface UsageRow extends UsageFigures {
-  /** An id or a model; empty if unknown or absent. */
+  /** The id of the group, or the model; empty if unknown or absent. */
   readonly name: string;
-  /** Its title, written by people. */
+  /** The title of the group, as written by people. */
   readonly title: string | null;
 }
 
@@ -62,44 +62,48 @@ export interface UsageSums {
   readonly days: readonly UsageDay[];
   /** The groups with the largest usage, at most 50; empty when grouped by day. */
   readonly rows: readonly UsageRow[];
-  /** All other groups together. */
+  /** The sum of all groups that are not listed. */
   readonly other: (UsageFigures & { readonly groups: number }) | null;
   /** The part of the total used outside turns, for summaries and SOUL.md evaluations. */
   readonly outside: UsageFigures | null;
-  /** False if there are so many turns that the oldest days in the range were not read. */
+  /** False if the oldest days in the range were not read because there are too many turns. */
   readonly isWhole: boolean;
 }
 
-/** The highest number of tokens and of dollars, possibly from different people or groups. */
-interface Highest {
+/**
+ * The highest token count and the highest cost in dollars, possibly from different people or
+ * groups.
+ */
+interface HighestSpend {
   readonly tokens: number;
   readonly costUsd: number;
 }
 
 /**
- * Sums over turns and their usage (U07). Loaded on first use; nothing on the message path uses it.
+ * Sums up turns and their usage (U07). The queries are loaded on first use and are not needed to
+ * process messages.
  */
 export interface UsageRepository {
-  /** Throws RangeError for a day or a time zone that does not exist. */
+  /** Sums up the usage in a range of days; throws RangeError for an invalid day or time zone. */
   sums(query: UsageQuery): Promise<UsageSums>;
-  /** The sums for each of the last `hours` before a time in ms, oldest first. */
+  /** Sums up the usage of each of the last `hours` before a time in ms, oldest first. */
   hours(until: number, hours: number): Promise<readonly UsageHour[]>;
-  /** The highest usage by one person, and in one group, on a day. */
-  highest(day: string): Promise<Readonly<Record<'person' | 'group', Highest>>>;
+  /** Finds the highest usage by one person, and in one group, on a day. */
+  highest(day: string): Promise<Readonly<Record<'person' | 'group', HighestSpend>>>;
 }
 
-/** How many groups are listed separately. */
+/** The maximum number of groups listed separately. */
 const MAX_ROWS = 50;
 
 const MAX_TURNS = 500_000;
-/** On SQLite, messages wait while turns are read, so about this many are read at once. */
+/** The approximate number of turns read at once, because on SQLite messages wait meanwhile. */
 const TURNS_AT_ONCE = 1_000;
 const HOUR_MS = 60 * 60_000;
 
-/** Sums over the days in a range, newest first, in steps between which messages are processed. */
-export async function usageSums(database: Database, query: UsageQuery): Promise<UsageSums> {
-  const tallies: Tallies = { total: createTally(), days: [], groups: new Map() };
-  const left = [...calendarDays(query)];
+/** Sums up the days in a range, newest first, in steps between which messages are processed. */
+export async function readUsageSums(database: Database, query: UsageQuery): Promise<UsageSums> {
+  const tallies: UsageTallies = { total: createTally(), days: [], groups: new Map() };
+  const left = [...listCalendarDays(query)];
   let step = HOUR_MS;
   while (tallies.total.sums.turns < (query.mostTurns ?? MAX_TURNS)) {
     const day = left.pop();
@@ -115,16 +119,16 @@ export async function usageSums(database: Database, query: UsageQuery): Promise<
       from = to;
       await pause();
     }
-    await database.read((sql) => readOutside(sql, day, tally, tallies));
+    await database.read((sql) => readUsageOutsideTurns(sql, day, tally, tallies));
     tallies.days.unshift({ day: day.day, tally });
-    mergeInto(tallies.total, tally);
+    mergeIntoTally(tallies.total, tally);
   }
   const isWhole = left.length === 0;
-  return { ...(await database.read((sql) => sumsOf(sql, tallies, query.by))), isWhole };
+  return { ...(await database.read((sql) => toUsageSums(sql, tallies, query.by))), isWhole };
 }
 
-/** The usage of the last hours before a given time, oldest first. */
-export async function usageHours(
+/** Sums up the usage of the last hours before a given time, oldest first. */
+export async function readUsageHours(
   database: Database,
   until: number,
   hours: number,
@@ -135,18 +139,18 @@ export async function usageHours(
     const part = { from, to: from + HOUR_MS };
     const rows = await database.read((sql) => sql.all(TURNS.day, part));
     const tally = createTally();
-    for (const row of rows) addTo(tally, row);
-    found.push({ from, ...figuresOf(tally) });
+    for (const row of rows) addToTally(tally, row);
+    found.push({ from, ...toFigures(tally) });
   }
   return found;
 }
 
-export async function highestSpend(
+export async function readHighestSpend(
   database: Database,
   day: string,
 ): ReturnType<UsageRepository['highest']> {
   const rows = await database.read((sql) => sql.all(HIGHEST, { day }));
-  const of = (kind: string): Highest => {
+  const of = (kind: string): HighestSpend => {
     const { tokens, costUsd } = rows.find((row) => row.kind === kind) ?? {};
     return { tokens: tokens ?? 0, costUsd: costUsd ?? 0 };
   };
@@ -155,20 +159,20 @@ export async function highestSpend(
 
 const OF_EACH = 'sum(input_tokens + output_tokens) as tokens, sum(cost_usd) as cost';
 
-const HIGHEST = statement(`
+const HIGHEST = defineStatement(`
   select 'person' as kind, max(tokens) as tokens, max(cost) as "costUsd"
   from (select ${OF_EACH} from spend where day = :day and person_id <> '' group by person_id) as each_one
   union all select 'group', max(tokens), max(cost)
   from (select ${OF_EACH} from spend where day = :day and group_id <> '' group by group_id) as each_one`).rows<
-  { readonly kind: string } & { readonly [Key in keyof Highest]: number | null }
+  { readonly kind: string } & { readonly [Key in keyof HighestSpend]: number | null }
 >();
 
-/** The running totals while days are being read. */
-interface Tallies {
-  readonly total: Tally;
-  readonly days: { readonly day: string; readonly tally: Tally }[];
-  readonly groups: Map<string, Tally>;
-  outside?: Tally;
+/** Running totals while days are being read. */
+interface UsageTallies {
+  readonly total: UsageTally;
+  readonly days: { readonly day: string; readonly tally: UsageTally }[];
+  readonly groups: Map<string, UsageTally>;
+  outside?: UsageTally;
 }
 
 /** Adds the turns that ended within part of a day, and returns how many there were. */
@@ -176,63 +180,63 @@ async function readTurns(
   sql: Sql,
   part: Pick<CalendarDay, 'from' | 'to'>,
   { by, agent }: UsageQuery,
-  tally: Tally,
-  tallies: Tallies,
+  tally: UsageTally,
+  tallies: UsageTallies,
 ): Promise<number> {
   const before = tally.sums.turns;
   for (const { name, ...row } of await sql.all(TURNS[by], part)) {
-    addTo(tally, row);
+    addToTally(tally, row);
     if (by === 'day') continue;
-    const key = usageGroupName(name, by, agent);
+    const key = getUsageGroupName(name, by, agent);
     const group = tallies.groups.get(key) ?? createTally();
     tallies.groups.set(key, group);
-    addTo(group, row);
+    addToTally(group, row);
   }
   return tally.sums.turns - before;
 }
 
-async function readOutside(
+async function readUsageOutsideTurns(
   sql: Sql,
   { day }: CalendarDay,
-  tally: Tally,
-  tallies: Tallies,
+  tally: UsageTally,
+  tallies: UsageTallies,
 ): Promise<void> {
   const outside = await sql.get(OUTSIDE, { day });
   if (outside !== undefined && outside.inputTokens + outside.outputTokens > 0) {
     const used = { ...NO_TURNS, ...outside };
-    addTo(tally, used);
+    addToTally(tally, used);
     tallies.outside ??= createTally();
-    addTo(tallies.outside, used);
+    addToTally(tallies.outside, used);
   }
 }
 
-/** Names for work that people did not ask for themselves. */
+/** Labels for work that no person requested directly. */
 const UNSEEN = new Map([
   [SUB_AGENT_LANE, 'sub-agents'],
   [`${HEARTBEAT_LANE}${HOOK_AGENT}`, 'hooks'],
   [HEARTBEAT_LANE, 'heartbeat'],
 ]);
 
-function usageGroupName(name: string | null, by: UsageGrouping, agent: string): string {
+function getUsageGroupName(name: string | null, by: UsageGrouping, agent: string): string {
   if (name === null) return '';
   if (by === 'person' || by === 'model') return name;
-  const named = agentOfConversation(name);
+  const named = getConversationAgent(name);
   if (by === 'agent' && named !== undefined) return named;
   for (const [lane, unseen] of UNSEEN) if (isLane(name, lane)) return unseen;
   if (by === 'agent') return agent;
-  return by === 'channel' ? decodeURIComponent(withoutAgent(name).split(':')[0] ?? '') : name;
+  return by === 'channel' ? decodeURIComponent(removeAgentPrefix(name).split(':')[0] ?? '') : name;
 }
 
-interface SummedRow extends Counted {
+interface SummedRow extends SumsWithLatency {
   readonly name: string | null;
 }
 
-/** A sub-agent works for the chat whose turn started it. */
+/** A sub-agent's usage belongs to the chat whose turn started it. */
 const CHAT = `coalesce((select root_conversation from sub_agent
         where sub_agent.conversation_id = turn.conversation_id), turn.conversation_id)`;
 
-/** The time that two spans have in common, each given by its start and end. */
-function overlap(one: readonly [string, string], other: readonly [string, string]): string {
+/** Computes the overlap of two time spans, each given by its start and end. */
+function computeOverlap(one: readonly [string, string], other: readonly [string, string]): string {
   const later = `case when ${one[0]} > ${other[0]} then ${one[0]} else ${other[0]} end`;
   const earlier = `case when ${one[1]} < ${other[1]} then ${one[1]} else ${other[1]} end`;
   return `case when ${one[1]} > ${other[0]} and ${other[1]} > ${one[0]} then (${earlier}) - (${later}) else 0 end`;
@@ -247,18 +251,18 @@ const QUESTIONS = 'approval.turn_id = turn.id and decided_at > approval.asked_at
 const TAKEOVERS = 'takeover.conversation_id = turn.conversation_id';
 
 /**
- * How long the turns' answers waited for people: until a call was approved or a question answered,
- * and while a person led the conversation. A question may be decided during a takeover; that time
- * counts only once.
+ * How long the turns' answers waited for people: for an approval or an answer to a question, and
+ * while a person led the conversation. A question that was decided during a takeover is counted
+ * only once.
  */
 const WAITED = `(${sumOf('decided_at - approval.asked_at', `approval where ${QUESTIONS}`)}
-          + ${sumOf(overlap(OF_TURN, OF_TAKEOVER), `takeover where ${TAKEOVERS}`)}
-          - ${sumOf(overlap(OF_QUESTION, OF_TAKEOVER), `approval, takeover where ${QUESTIONS} and ${TAKEOVERS}`)})`;
+          + ${sumOf(computeOverlap(OF_TURN, OF_TAKEOVER), `takeover where ${TAKEOVERS}`)}
+          - ${sumOf(computeOverlap(OF_QUESTION, OF_TAKEOVER), `approval, takeover where ${QUESTIONS} and ${TAKEOVERS}`)})`;
 
-// Latencies are rounded to two digits, so that a day has only a few distinct ones, however many
-// turns it had.
+// Latencies are rounded to two digits, so that even a day with many turns has only a few distinct
+// values.
 const turnsBy = (name: string): Statement<{ from: SqlValue; to: SqlValue }, SummedRow> =>
-  statement(`
+  defineStatement(`
   select name, latency, max(id) as newest, count(*) as turns,
     sum(case state when 'failed' then 1 else 0 end) as failed,
     coalesce(sum(input_tokens), 0) as "inputTokens",
@@ -290,33 +294,33 @@ const TURNS: Readonly<Record<UsageGrouping, ReturnType<typeof turnsBy>>> = {
   agent: turnsBy('conversation_id'),
 };
 
-const OUTSIDE = statement(`
+const OUTSIDE = defineStatement(`
   select coalesce(sum(input_tokens), 0) as "inputTokens",
     coalesce(sum(output_tokens), 0) as "outputTokens", coalesce(sum(cost_usd), 0) as "costUsd"
   from spend where day = :day and person_id = ''`).rows<
-  Pick<Counted, 'inputTokens' | 'outputTokens' | 'costUsd'>
+  Pick<SumsWithLatency, 'inputTokens' | 'outputTokens' | 'costUsd'>
 >();
 
 const NO_TURNS = { turns: 0, failed: 0, cachedTokens: 0, unpriced: 0, latency: -1, newest: '' };
 
-async function sumsOf(
+async function toUsageSums(
   sql: Sql,
-  { total, days, groups, outside }: Tallies,
+  { total, days, groups, outside }: UsageTallies,
   by: UsageGrouping,
 ): Promise<Omit<UsageSums, 'isWhole'>> {
   const sorted = [...groups].sort(([, one], [, other]) => compareByUse(one, other));
   const [shown, rest] = [sorted.slice(0, MAX_ROWS), sorted.slice(MAX_ROWS)];
-  const titles = await titlesOf(sql, shown, by);
+  const titles = await readGroupTitles(sql, shown, by);
   const other = createTally();
-  for (const [, tally] of rest) mergeInto(other, tally);
+  for (const [, tally] of rest) mergeIntoTally(other, tally);
   return {
-    total: figuresOf(total),
-    days: days.map(({ day, tally }) => ({ day, ...figuresOf(tally) })),
+    total: toFigures(total),
+    days: days.map(({ day, tally }) => ({ day, ...toFigures(tally) })),
     rows: shown.map(([name, tally]) => {
-      return { name, title: titles.get(tally.newest) ?? null, ...figuresOf(tally) };
+      return { name, title: titles.get(tally.newest) ?? null, ...toFigures(tally) };
     }),
-    other: rest.length === 0 ? null : { groups: rest.length, ...figuresOf(other) },
-    outside: outside === undefined ? null : figuresOf(outside),
+    other: rest.length === 0 ? null : { groups: rest.length, ...toFigures(other) },
+    outside: outside === undefined ? null : toFigures(outside),
   };
 }
 
@@ -325,22 +329,22 @@ const Written = z.object({
   chat: z.object({ type: z.string(), title: z.string().optional() }),
 });
 
-const MESSAGES = statement(`
+const MESSAGES = defineStatement(`
   select turn_id as turn, message from inbox
   where turn_id in (select value from json_each(:turns)) order by seq`).rows<{
   readonly turn: string;
   readonly message: string;
 }>();
 
-/** The names of people and chats, each from its newest turn, by turn id. */
-async function titlesOf(
+/** Finds the names of people and chats, each from the newest turn, by turn id. */
+async function readGroupTitles(
   sql: Sql,
-  groups: readonly (readonly [string, Tally])[],
+  groups: readonly (readonly [string, UsageTally])[],
   by: UsageGrouping,
 ): Promise<ReadonlyMap<string, string>> {
   const titles = new Map<string, string>();
   if ((by !== 'person' && by !== 'chat') || groups.length === 0) return titles;
-  const turns = toJson(groups.map(([, { newest }]) => newest));
+  const turns = encodeJson(groups.map(([, { newest }]) => newest));
   for (const { turn, message } of await sql.all(MESSAGES, { turns })) {
     const { data } = Written.safeParse(JSON.parse(message));
     if (data === undefined) continue;

@@ -3,16 +3,20 @@ import { Client } from 'pg';
 import { afterAll, afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openStore } from './open-store.ts';
 import type { Store } from './store.ts';
-import { bothDatabases } from './testing/databases.ts';
+import { listBothDatabases } from './testing/databases.ts';
+import { createMessage } from './testing/messages.ts';
 
 const LEASE_MS = 60_000;
 
-/** Takes one kind of lease, and identifies the row that stores how long it lasts. */
+/** Takes one kind of lease, and identifies the row that stores its duration. */
 const KINDS = [
   {
     name: 'a lane',
     row: { table: 'conversation', key: "id = 'web:c1'" },
-    take: (store: Store, owner: string) => store.lanes.acquire('web:c1', owner, 0, LEASE_MS),
+    take: async (store: Store, owner: string) => {
+      const work = { conversationId: 'web:c1', owner, leaseMs: LEASE_MS };
+      return store.lanes.begin(work, 'collect', `turn of ${owner}`, 0);
+    },
   },
   {
     name: 'a name',
@@ -21,8 +25,9 @@ const KINDS = [
   },
 ];
 
-// Only a server has its own clock and transactions that wait for each other.
-for (const database of bothDatabases(inject('postgresUrl')).slice(1)) {
+// SQLite is left out, because it has neither a server clock nor transactions that wait for each
+// other.
+for (const database of listBothDatabases(inject('postgresUrl')).slice(1)) {
   describe.runIf(database.available)(`a lease on ${database.name}`, () => {
     let store: Store;
     let holder: Client;
@@ -39,8 +44,9 @@ for (const database of bothDatabases(inject('postgresUrl')).slice(1)) {
     afterAll(() => database.dispose());
 
     it.each(KINDS)(
-      '[D02] of $name is not shortened by a process that waited for its renewal',
+      '[D02] does not shorten the lease of $name when another process waited for its renewal',
       async ({ row: { table, key }, take }) => {
+        await store.inbox.accept(createMessage('m1'));
         await take(store, 'w1');
         await holder.query(`begin; select 1 from ${table} where ${key} for update`);
         const asked = take(store, 'w2');

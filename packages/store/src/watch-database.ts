@@ -3,17 +3,17 @@ import { dirname } from 'node:path';
 import { type Logger, reasonOf } from '@parley/core';
 import {
   type Database,
+  defineStatement,
   IN_MEMORY,
   type StoreAddress,
   StoreError,
   type StoreErrorCode,
-  statement,
 } from './database.ts';
 import { explainSqliteFailure } from './sqlite/open-sqlite.ts';
 
 /** A database that tracks its current failure. */
 export interface WatchedDatabase extends Database {
-  /** The failure that prevents it from working, with the remedy; null if none is known. */
+  /** The current failure of the database, with the remedy; null if none is known. */
   trouble(): StoreError | null;
   /** Checks the database now; rejects with its failure. */
   check(): Promise<void>;
@@ -24,9 +24,7 @@ export interface WatchedDatabase extends Database {
  */
 const MIN_ROOM_BYTES = 256 * 1024;
 
-/**
- * What ends each failure: a successful read, a successful write, or nothing but another database.
- */
+/** What ends each failure: a successful read, a successful write, or only another database. */
 const ENDED_BY: Partial<Record<StoreErrorCode, 'read' | 'write' | 'nothing'>> = {
   'store-unreachable': 'read',
   'store-refused': 'read',
@@ -37,18 +35,18 @@ const ENDED_BY: Partial<Record<StoreErrorCode, 'read' | 'write' | 'nothing'>> = 
 
 /**
  * Whether a database with this failure may work again while this process runs, either by itself or
- * after a person has freed space.
+ * after a person has freed disk space.
  */
-export function isPassing(error: unknown): boolean {
+export function isTemporaryFailure(error: unknown): boolean {
   if (!(error instanceof StoreError)) return false;
   const end = ENDED_BY[error.code];
   return error.retryable || end === 'read' || end === 'write';
 }
 
 /**
- * Tracks that the database is unreachable, full, not writable or damaged, from the first query that
- * finds it until it works again, and logs this as one outage. Damage is tracked permanently,
- * although other pages may still be readable.
+ * Tracks a failure (unreachable, full, not writable, damaged) from the first query that finds it
+ * until the database works again, and logs it as one outage. Damage is tracked permanently, even if
+ * other pages are still readable.
  */
 export function watchDatabase(
   database: Database,
@@ -89,8 +87,8 @@ export function watchDatabase(
     trouble: () => trouble,
     async check() {
       await read((sql) => sql.get(ONE));
-      if (address.dialect === 'sqlite') await checkRoom(address);
-      // Space may have been freed without a write since.
+      if (address.dialect === 'sqlite') await checkDiskSpace(address);
+      // Space may have been freed without a write since then.
       if (address.dialect === 'sqlite' && trouble !== null)
         await write((sql) => sql.run(WRITE_NOTHING));
       if (trouble !== null) throw trouble;
@@ -107,8 +105,11 @@ export function watchDatabase(
   };
 }
 
-/** A read succeeds on a full disk, and so may a small write if the log has room. */
-async function checkRoom({ path, name }: StoreAddress & { dialect: 'sqlite' }): Promise<void> {
+/**
+ * The free space is checked, because a read succeeds on a full disk, and so may a small write if
+ * the log has room.
+ */
+async function checkDiskSpace({ path, name }: StoreAddress & { dialect: 'sqlite' }): Promise<void> {
   if (path === IN_MEMORY) return;
   const { bavail, bsize } = await statfs(dirname(path));
   if (bavail * bsize >= MIN_ROOM_BYTES) return;
@@ -116,9 +117,9 @@ async function checkRoom({ path, name }: StoreAddress & { dialect: 'sqlite' }): 
   throw explainSqliteFailure(name, full);
 }
 
-const ONE = statement('select 1');
+const ONE = defineStatement('select 1');
 
-const WRITE_NOTHING = statement('pragma user_version = 0');
+const WRITE_NOTHING = defineStatement('pragma user_version = 0');
 
 const LOG_TEXT = {
   warn: 'the database does not answer; retrying',

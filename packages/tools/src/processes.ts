@@ -2,8 +2,8 @@ import type { ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
 /**
- * A number in a `/proc` file, given by path or descriptor; 0 once the process has ended, and
- * without `/proc`.
+ * Reads a number from a `/proc` file, given by path or descriptor; 0 once the process has ended,
+ * and without `/proc`.
  */
 export function readProcNumber(path: string | number, line: RegExp): number {
   try {
@@ -30,25 +30,23 @@ export function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void
  */
 export function killByEnvironment(name: string, value: string): void {
   const entry = `${name}=${value}`;
-  for (const pid of processIds()) {
-    if (!environmentOf(pid).includes(entry)) continue;
+  for (const pid of listProcessIds()) {
+    if (!readEnvironment(pid).includes(entry)) continue;
     try {
       process.kill(pid, 'SIGKILL');
-    } catch {
-      // The process has ended in the meantime.
-    }
+    } catch {}
   }
 }
 
-function processIds(): readonly number[] {
+function listProcessIds(): readonly number[] {
   try {
     return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
   } catch {
-    return []; // This machine does not run Linux.
+    return []; // There is no `/proc` on this machine.
   }
 }
 
-function environmentOf(pid: number): readonly string[] {
+function readEnvironment(pid: number): readonly string[] {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
   } catch {

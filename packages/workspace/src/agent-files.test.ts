@@ -30,7 +30,7 @@ const settle = async (name: string, decision: 'open' | 'keep', print?: string) =
   workspace.agentFiles.settle(name, print ?? (await printOf(name)), decision);
 
 describe('[W09] files that an agent wrote and no person has released', () => {
-  it("are listed, unlike people's files, memory files and templates", async () => {
+  it("lists files that an agent wrote, unlike people's files, memory files and templates", async () => {
     await owner.write('notes/new.md', 'x');
     await owner.write('memory/2026-11-22.md', 'x');
     await writeFile(path('mine.md'), '---\naudience: owner\n---\nx');
@@ -41,7 +41,7 @@ describe('[W09] files that an agent wrote and no person has released', () => {
   });
 
   it.each(['---\ntitle: Tea\n---\nbrew', 'brew'])(
-    'are read by others once released, and keep the rest of their front matter: %j',
+    'makes a released file readable by others, and keeps the rest of its front matter: %j',
     async (text) => {
       await owner.write('notes/new.md', text);
       expect(await group.read('notes/new.md')).toMatchObject({ reason: 'private' });
@@ -52,7 +52,7 @@ describe('[W09] files that an agent wrote and no person has released', () => {
     },
   );
 
-  it('are no longer pending once kept private, and later writes do not ask again', async () => {
+  it('drops a file from the list once it is kept private, even after later writes', async () => {
     await owner.write('notes/new.md', 'x');
     expect(await settle('notes/new.md', 'keep')).toBeNull();
     expect(await onDisk('notes/new.md')).toBe('---\naudience: owner\n---\n\nx\n');
@@ -61,19 +61,19 @@ describe('[W09] files that an agent wrote and no person has released', () => {
     expect(await group.read('notes/new.md')).toMatchObject({ reason: 'private' });
   });
 
-  it('are released as shown, once, and never together with unseen files in a skill', async () => {
+  it('releases a file once and exactly as shown, and never together with unseen files of a skill', async () => {
     await owner.write('notes/new.md', 'x');
     const print = await printOf('notes/new.md');
     await owner.write('notes/new.md', 'canary');
-    expect(await settle('notes/new.md', 'open', print)).toContain('has changed meanwhile');
+    expect(await settle('notes/new.md', 'open', print)).toContain('has changed in the meantime');
     expect(await group.read('notes/new.md')).toMatchObject({ reason: 'private' });
     expect(await settle('notes/new.md', 'keep')).toBeNull();
-    expect(await settle('notes/new.md', 'open', print)).toContain('was decided already');
-    expect(await settle('../secret.md', 'open', print)).toContain('is not there');
+    expect(await settle('notes/new.md', 'open', print)).toContain('has already been decided');
+    expect(await settle('../secret.md', 'open', print)).toContain('no longer exists');
     await mkdir(path('skills/tea'), { recursive: true });
     await owner.write('skills/tea/SKILL.md', '---\nname: tea\ndescription: Tea.\n---\nx');
     expect(await workspace.agentFiles.list()).toMatchObject([{ canOpen: false }]);
-    expect(await settle('skills/tea/SKILL.md', 'open')).toContain('All files of the skill');
+    expect(await settle('skills/tea/SKILL.md', 'open')).toContain('all files of the skill');
     expect(await settle('skills/tea/SKILL.md', 'keep')).toBeNull();
   });
 });

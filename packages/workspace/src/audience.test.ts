@@ -1,7 +1,7 @@
 import type { ChatType } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { groupMemoryOf, isGroupFile, readerOf } from './audience.ts';
+import { getGroupMemoryFile, isGroupFile, resolveReader } from './audience.ts';
 import { parseFile } from './front-matter.ts';
 import { parseFileName } from './paths.ts';
 
@@ -22,22 +22,22 @@ describe("a turn's reader", () => {
     ['telegram:42', 'direct', [], 'guest'],
     ['telegram:42', 'direct', ['*'], 'guest'],
   ])('[W02] %s in a %s chat, owners %j: %s', (id, chatType, owners, kind) => {
-    expect(readerOf({ user: { id }, chatType }, owners, 'c1')).toEqual({
+    expect(resolveReader({ user: { id }, chatType }, owners, 'c1')).toEqual({
       kind,
       conversationId: 'c1',
     });
   });
 
-  it('[W02] is a guest when the answer goes elsewhere, whoever asked', () => {
+  it('[W02] is a guest when the answer goes to another chat, even if an owner asked', () => {
     const asked = { user: { id: 'telegram:42' }, chatType: 'direct' } as const;
     const facts = { ...asked, deliversElsewhere: true };
-    expect(readerOf(facts, OWNERS, 'c1').kind).toBe('guest');
+    expect(resolveReader(facts, OWNERS, 'c1').kind).toBe('guest');
   });
 });
 
 const audienceOf = (file: string) => parseFile('notes.md', file, false).audience.kind;
 
-describe('the audience that a file declares', () => {
+describe('the audience declared by a file', () => {
   it.each([
     ['two spellings that disagree', '---\nAudience: owner\naudience: everyone\n---\n'],
     ['the same the other way round', '---\naudience: everyone\nAUDIENCE: owner\n---\n'],
@@ -72,7 +72,7 @@ describe('the audience that a file declares', () => {
   );
 
   it.each(['MEMORY.md', 'Memory.MD', 'memory/2026-11-21.md', 'a/memory.md', 'ＭＥＭＯＲＹ/x.md'])(
-    '[W02] is the owner for %s, whatever the file declares',
+    '[W02] is the owner for %s, even if the file declares another audience',
     (name) => {
       const open = parseFile(name, '---\naudience: everyone\n---\nx', false);
       expect(open.audience.kind).toBe('owner');
@@ -82,7 +82,7 @@ describe('the audience that a file declares', () => {
   it.each([
     ...['boot.md', 'Bootstrap.MD', 'ＴＯＯＬＳ.md', 'agents.md', 'AGENTS\u034f.md', 'uſer.md'],
     ...['Skills/tea/SKILL.md', 'ｓｋｉｌｌｓ/x.md', 'SKILLS/x', 'Groups/x.md', 'node_modules/x.md'],
-  ])('[W03] is the owner for %s, a name that no rule spells this way', (name) => {
+  ])('[W03] is the owner for %s, a name that only resembles a known one', (name) => {
     const open = parseFile(name, '---\naudience: everyone\n---\nx', false);
     expect(open.audience.kind).toBe('owner');
   });
@@ -96,37 +96,42 @@ describe('the audience that a file declares', () => {
 });
 
 describe("a conversation's memory file", () => {
-  it('[W04] has a name that people recognize', () => {
-    expect(groupMemoryOf('telegram:default:-1001234')).toMatch(
+  it("[W04] gives a conversation's memory file a name that people recognize", () => {
+    expect(getGroupMemoryFile('telegram:default:-1001234')).toMatch(
       /^groups\/telegram-default-1001234-[0-9a-f]{24}\.md$/,
     );
-    expect(groupMemoryOf('群')).toMatch(/^groups\/[0-9a-f]{24}\.md$/);
+    expect(getGroupMemoryFile('群')).toMatch(/^groups\/[0-9a-f]{24}\.md$/);
   });
 
-  it('[W04] is a path inside the workspace, whatever the conversation is called', () => {
+  it("[W04] gives a conversation's memory file a path inside the workspace, for any conversation id", () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 2_500 }), (id) => {
-        const name = groupMemoryOf(id.toWellFormed());
+        const name = getGroupMemoryFile(id.toWellFormed());
         expect(parseFileName(name)?.name).toBe(name);
         expect(isGroupFile(name)).toBe(true);
       }),
     );
   });
 
-  it('[W04] is never that of another conversation, not even on a disk that ignores case', () => {
+  it('[W04] differs from that of every other conversation, even on a case-insensitive disk', () => {
     const alike = ['a:b:c', 'A:b:c', 'a-b-c', 'a:b:C', 'a%3Ab:c', 'a:b:c:', `${'x'.repeat(99)}1`];
-    const names = [...alike, `${'x'.repeat(99)}2`].map((id) => groupMemoryOf(id).toLowerCase());
+    const names = [...alike, `${'x'.repeat(99)}2`].map((id) =>
+      getGroupMemoryFile(id).toLowerCase(),
+    );
     expect(new Set(names).size).toBe(names.length);
   });
 
   it.each(['groups', 'groups/a.md', 'Groups/a.md', 'ｇroups/a.md', 'groups/deep/er.md'])(
-    '[W04] is in groups/: %s',
+    '[W04] recognizes a path in groups/: %s',
     (name) => {
       expect(isGroupFile(name)).toBe(true);
     },
   );
 
-  it.each(['groups.md', 'my/groups/a.md', 'group/a.md'])('is not at %s', (name) => {
-    expect(isGroupFile(name)).toBe(false);
-  });
+  it.each(['groups.md', 'my/groups/a.md', 'group/a.md'])(
+    '[W04] recognizes a path outside groups/: %s',
+    (name) => {
+      expect(isGroupFile(name)).toBe(false);
+    },
+  );
 });

@@ -1,24 +1,25 @@
 import { createHash } from 'node:crypto';
 import type { Audience, Reader, RuntimeFacts } from '@parley/core';
 import { z } from 'zod';
-import { foldedSegments, foldName, isMarkdown } from './folded-names.ts';
+import { foldName, foldSegments, isMarkdown } from './folded-names.ts';
 
-/** The facts that determine privacy. */
+/** The facts that determine who reads an answer. */
 export type ReaderFacts = Pick<RuntimeFacts, 'chatType'> & {
   readonly user: Pick<RuntimeFacts['user'], 'id'>;
   /**
-   * Whether people other than the person asking read the answer, as with a job that reports to a
-   * group.
+   * Whether the answer is read by people other than the person asking, as with a job that reports
+   * to a group.
    */
   readonly deliversElsewhere?: boolean;
 };
 
 /**
  * Decides who reads a turn's answer (W02): the owner only when an owner writes in a direct chat and
- * is answered there. Everyone else is a guest, including an owner in a group, and everyone if no
- * owner is named. `owners` are Parley's ids for people, such as `telegram:42`, compared exactly.
+ * is answered there. All other readers are guests, including an owner in a group; without named
+ * owners, every reader is a guest. `owners` are Parley's ids for people, such as `telegram:42`,
+ * compared exactly.
  */
-export function readerOf(
+export function resolveReader(
   facts: ReaderFacts,
   owners: readonly string[],
   conversationId: string,
@@ -44,7 +45,7 @@ export function isMemory(name: string): boolean {
   return folded === 'memory' || folded.startsWith('memory/') || /(^|\/)memory\.md$/.test(folded);
 }
 
-/** The owner's own notes in the workspace root: plans, devices, addresses (W03). */
+/** The owner's personal notes in the workspace root: plans, devices, addresses (W03). */
 const OWNERS_FILES = ['HEARTBEAT.md', 'BOOT.md', 'BOOTSTRAP.md', 'TOOLS.md'];
 
 /** Names in the workspace root with a special meaning (W01), by their folded form. */
@@ -56,50 +57,50 @@ const MEANT_NAMES: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * The protected name that a path merely resembles: `Skills/tea.md` begins like `skills`, and
- * `ＭＥＭＯＲＹ.md` is not `MEMORY.md`. A disk that compares names less strictly than Parley stores one
- * file under both. Null if it resembles none.
+ * Finds the protected name that a path merely resembles: `Skills/tea.md` begins like `skills`, and
+ * `ＭＥＭＯＲＹ.md` is not `MEMORY.md`; null if there is none. A disk with less strict name comparison
+ * stores both names as one file.
  */
-export function lookalikeOf(name: string): string | null {
-  const [first = ''] = foldedSegments(name);
+export function findLookalike(name: string): string | null {
+  const [first = ''] = foldSegments(name);
   const meant = MEANT_NAMES.get(first);
   return meant === undefined || meant === name.split('/', 1)[0] ? null : meant;
 }
 
 /**
- * True for files that no front matter can open: memory (W02), what package managers install, and
- * names that resemble a protected one.
+ * True for files that front matter cannot open: memory (W02), installed packages, and names that
+ * resemble a protected one.
  */
-export function isAlwaysOwners(name: string): boolean {
-  const isInstalled = foldedSegments(name).includes('node_modules');
-  return isMemory(name) || isInstalled || lookalikeOf(name) !== null;
+export function isAlwaysPrivate(name: string): boolean {
+  const isInstalled = foldSegments(name).includes('node_modules');
+  return isMemory(name) || isInstalled || findLookalike(name) !== null;
 }
 
 /**
- * Whether a file with no declared audience is the owner's (W03). This includes non-Markdown files,
- * which have no front matter.
+ * Whether a file with no declared audience is private to the owner (W03), as non-Markdown files
+ * are, which have no front matter.
  */
-export function isOwnersByDefault(name: string): boolean {
+export function isPrivateByDefault(name: string): boolean {
   return (
-    isAlwaysOwners(name) ||
+    isAlwaysPrivate(name) ||
     OWNERS_FILES.includes(name) ||
     !(isMarkdown(name) || isInSkills(name.split('/')))
   );
 }
 
 /**
- * Decides a workspace file's audience from its name and front matter. Some files are always the
- * owner's; any other file is if its front matter says so (W03), by default, or if the intended
- * audience is unknown. Files below `skills/` also need an open SKILL.md, which `fileAudience`
- * checks.
+ * Decides a workspace file's audience from its name and front matter. Some files are always private
+ * to the owner; other files are private if their front matter says so (W03), by default, or if the
+ * intended audience is unclear. Files below `skills/` also need an open SKILL.md, which
+ * `decideFileAudience` checks.
  */
-export function audienceOf(
+export function decideAudience(
   name: string,
   declared: 'owner' | 'everyone' | 'unknown' | undefined,
 ): Audience {
   const isOwners =
-    isAlwaysOwners(name) ||
-    (declared === undefined ? isOwnersByDefault(name) : declared !== 'everyone');
+    isAlwaysPrivate(name) ||
+    (declared === undefined ? isPrivateByDefault(name) : declared !== 'everyone');
   return { kind: isOwners ? 'owner' : 'everyone' };
 }
 
@@ -109,7 +110,7 @@ export function audienceOf(
  */
 function foldAudience(data: unknown, context: z.core.$RefinementCtx): unknown {
   if (typeof data !== 'object' || data === null) return data;
-  const found = blocksOf(data).flatMap((block) =>
+  const found = listFrontMatterBlocks(data).flatMap((block) =>
     Object.entries(block).filter(([key]) => isAudienceKey(key)),
   );
   if (found.length > 1) {
@@ -120,19 +121,22 @@ function foldAudience(data: unknown, context: z.core.$RefinementCtx): unknown {
   return first === undefined ? data : { ...data, audience: first[1] };
 }
 
-/** The front matter itself, and the blocks in `metadata` in which skill authors put their keys. */
-function blocksOf(data: object): readonly object[] {
-  const metadata = 'metadata' in data ? fromJson(data.metadata) : undefined;
+/**
+ * Lists the front matter itself, and the blocks in `metadata` in which skill authors put their
+ * keys.
+ */
+function listFrontMatterBlocks(data: object): readonly object[] {
+  const metadata = 'metadata' in data ? parseQuotedJson(data.metadata) : undefined;
   if (!isObject(metadata)) return [data];
-  return [data, metadata, ...Object.values(metadata).map(fromJson).filter(isObject)];
+  return [data, metadata, ...Object.values(metadata).map(parseQuotedJson).filter(isObject)];
 }
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** Some authors write a block as a quoted line of JSON; any other value is their own text. */
-function fromJson(value: unknown): unknown {
+/** Some authors write a block as a quoted line of JSON; other values are left unchanged. */
+function parseQuotedJson(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   try {
     return JSON.parse(value);
@@ -153,7 +157,7 @@ function isAudienceKey(key: string): boolean {
 /** The folder that holds the memory files of individual conversations (W04). */
 const GROUPS = 'groups';
 
-/** How many characters of a conversation id remain readable in the file name. */
+/** The number of characters of a conversation id that remain readable in the file name. */
 const SLUG_LENGTH = 60;
 
 /**
@@ -163,22 +167,23 @@ const SLUG_LENGTH = 60;
 const HASH_LENGTH = 24;
 
 /**
- * The memory file for one conversation, such as `groups/telegram-default-1001-3f….md`. People
- * recognize the slug, and the hash makes the name unique even on a case-insensitive file system.
+ * Returns the memory file for one conversation, such as `groups/telegram-default-1001-3f….md`.
+ * People recognize the slug, and the hash makes the name unique even on a case-insensitive file
+ * system.
  */
-export function groupMemoryOf(conversationId: string): string {
-  const slug = readableSlug(conversationId).slice(0, SLUG_LENGTH).replace(/-$/, '');
+export function getGroupMemoryFile(conversationId: string): string {
+  const slug = toReadableSlug(conversationId).slice(0, SLUG_LENGTH).replace(/-$/, '');
   const hash = createHash('sha256').update(conversationId).digest('hex').slice(0, HASH_LENGTH);
   return `${GROUPS}/${slug === '' ? hash : `${slug}-${hash}`}.md`;
 }
 
-/** True for everything in `groups/`: each file there belongs to a single conversation. */
+/** True for all files in `groups/`, each of which belongs to a single conversation. */
 export function isGroupFile(name: string): boolean {
   const folded = foldName(name);
   return folded === GROUPS || folded.startsWith(`${GROUPS}/`);
 }
 
-function readableSlug(conversationId: string): string {
+function toReadableSlug(conversationId: string): string {
   return conversationId
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
@@ -188,12 +193,12 @@ function readableSlug(conversationId: string): string {
 /** The file that makes a folder a skill. */
 export const SKILL_FILE = 'SKILL.md';
 
-/** Whether a file makes its folder a skill, on any disk. */
+/** Whether a file makes its folder a skill, on any file system. */
 export function isSkillFile(name: string): boolean {
-  return foldedSegments(name).at(-1) === foldName(SKILL_FILE);
+  return foldSegments(name).at(-1) === foldName(SKILL_FILE);
 }
 
-/** True for everything in `skills/`. */
+/** True for all files in `skills/`. */
 export function isInSkills([folder]: readonly string[]): boolean {
   return folder !== undefined && foldName(folder) === 'skills';
 }

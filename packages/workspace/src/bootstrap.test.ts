@@ -54,7 +54,7 @@ describe('the lifecycle of BOOTSTRAP.md', () => {
     },
   );
 
-  it('[W08] ends in the archive, where nothing is ever overwritten', async () => {
+  it('[W08] ends by moving the file to the archive without overwriting any file', async () => {
     const text = await readFile(join(folder, 'BOOTSTRAP.md'), 'utf8');
     await workspace.bootstrap.retire();
     expect(await readFile(join(folder, 'archive/BOOTSTRAP.md'), 'utf8')).toBe(text);
@@ -82,7 +82,7 @@ describe('the lifecycle of BOOTSTRAP.md', () => {
     expect(await readdir(folder)).toContain('BOOTSTRAP.md');
   });
 
-  it('is over when its progress cannot be read', async () => {
+  it('ends when its progress cannot be read', async () => {
     await writeFile(join(folder, '.parley/bootstrap.json'), '{"state":"what"}');
     expect(await workspace.bootstrap.mark()).toBeNull();
   });
@@ -99,7 +99,7 @@ describe("BOOTSTRAP.md in an owner's turn", () => {
     });
   });
 
-  it('[W08] continues to lead it, and counts', () => {
+  it('[W08] keeps leading the first conversation, and counts its turns', () => {
     expect(decideBootstrap(LEADING, true, TURN)).toEqual({
       kind: 'lead',
       mark: { ...LEADING, messageId: 'm9', turns: 4 },

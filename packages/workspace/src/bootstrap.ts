@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { type Logger, type NewId, reasonOf } from '@parley/core';
 import { z } from 'zod';
 import { type FileName, walkPath } from './paths.ts';
-import { localLock, type WorkspaceLock } from './workspace-lock.ts';
+import { createLocalLock, type WorkspaceLock } from './workspace-lock.ts';
 import { makeFolders, writeFileInside } from './write-file.ts';
 
-/** Hidden, so that no view shows it and no tool writes it. */
+/** The file is hidden, so that no view shows it and no tool writes it. */
 const MARK: FileName = { name: '.parley/bootstrap.json', segments: ['.parley', 'bootstrap.json'] };
 const FILE = 'BOOTSTRAP.md';
 const ARCHIVE = 'archive';
@@ -20,18 +20,18 @@ interface BootstrapOptions {
 }
 
 /**
- * The lifecycle of BOOTSTRAP.md. Its progress is stored in the workspace itself, so that it
+ * The lifecycle of BOOTSTRAP.md, whose progress is stored in the workspace itself, so that it
  * survives restarts (W08).
  */
 export class Bootstrap {
   readonly #options: BootstrapOptions;
-  readonly #laneLock = localLock();
+  readonly #laneLock = createLocalLock();
 
   constructor(options: BootstrapOptions) {
     this.#options = options;
   }
 
-  /** Its progress; null if BOOTSTRAP.md has nothing to lead. Never throws. */
+  /** Reads the progress of BOOTSTRAP.md; null if it has no conversation to lead. Never throws. */
   async mark(): Promise<BootstrapMark | null> {
     const { folder, log } = this.#options;
     try {
@@ -44,12 +44,12 @@ export class Bootstrap {
     }
   }
 
-  /** Writes the progress; a failure is logged. */
+  /** Writes the progress of BOOTSTRAP.md; a failure is logged. */
   async keep(mark: BootstrapMark): Promise<void> {
     const { folder, newId, lock, log } = this.#options;
     const bytes = Buffer.from(`${JSON.stringify(mark)}\n`);
-    // Once it leads a session, only the turns of that conversation count, and they run one at a
-    // time.
+    // Once BOOTSTRAP.md leads a session, only the turns of that conversation count, and they run
+    // one at a time.
     const leads = mark.state === 'started' && mark.turns > 1;
     const failed = await (leads ? this.#laneLock : lock)
       .hold((hold) => writeFileInside(folder, MARK, bytes, { newId, hold }))
@@ -62,7 +62,7 @@ export class Bootstrap {
     const { folder, lock, log } = this.#options;
     try {
       const place = await lock.hold(async () => {
-        const moved = await archive(folder);
+        const moved = await archiveBootstrap(folder);
         await rm(join(folder, ...MARK.segments), { force: true });
         return moved;
       });
@@ -74,8 +74,8 @@ export class Bootstrap {
   }
 }
 
-/** Moves the file to an unused name; null if there is no such file. Throws disk errors. */
-async function archive(folder: string): Promise<string | null> {
+/** Moves BOOTSTRAP.md to an unused name; null if the file does not exist. Throws disk errors. */
+async function archiveBootstrap(folder: string): Promise<string | null> {
   if (walkPath(folder, { segments: [FILE] }).kind !== 'file') return null;
   const blocked = await makeFolders(folder, [ARCHIVE]);
   if (blocked !== null) throw new Error(blocked.detail);
@@ -89,8 +89,8 @@ async function archive(folder: string): Promise<string | null> {
 
 /**
  * The progress of a workspace's BOOTSTRAP.md (W08), as stored between starts. `new`: Parley created
- * the workspace and no owner has written yet. `started`: it leads this session of this conversation
- * and has led `turns` of its turns; `messageId` starts the last of them.
+ * the workspace and no owner has written yet. `started`: the file leads this session of this
+ * conversation and has led `turns` of its turns; `messageId` starts the last of them.
  */
 export const BootstrapMark = z.discriminatedUnion('state', [
   z.strictObject({ state: z.literal('new') }),
@@ -104,11 +104,11 @@ export const BootstrapMark = z.discriminatedUnion('state', [
 ]);
 export type BootstrapMark = z.infer<typeof BootstrapMark>;
 
-/** The first conversation ends after this many turns. */
+/** The number of turns after which the first conversation ends. */
 const BOOTSTRAP_TURNS = 20;
 
-/** A turn in which an owner talks in a direct chat. */
-export interface OwnersTurn {
+/** A turn in which an owner writes in a direct chat. */
+export interface OwnerTurn {
   readonly conversationId: string;
   readonly session: number;
   /** The id of the message that starts the turn, so that a repeated turn counts once. */
@@ -122,14 +122,14 @@ export type BootstrapStep =
   | { readonly kind: 'retire' };
 
 /**
- * BOOTSTRAP.md leads the first session in which an owner talks to a new workspace, and no other. It
- * is retired when that session ends (`/new`), after `BOOTSTRAP_TURNS`, or when the file was
- * removed. `mark` is null if Parley did not create the workspace or BOOTSTRAP.md is retired.
+ * BOOTSTRAP.md leads only the first session in which an owner writes to a new workspace. It is
+ * retired when that session ends (`/new`), after `BOOTSTRAP_TURNS`, or when the file is removed.
+ * `mark` is null if Parley did not create the workspace or BOOTSTRAP.md is retired.
  */
 export function decideBootstrap(
   mark: BootstrapMark | null,
   saysSomething: boolean,
-  { conversationId, session, messageId }: OwnersTurn,
+  { conversationId, session, messageId }: OwnerTurn,
 ): BootstrapStep {
   if (mark === null) return { kind: 'leave-out' };
   if (!saysSomething) return { kind: 'retire' };

@@ -4,33 +4,33 @@ import { removeEmpty } from './command-notes.ts';
 import { WorkspaceError, walkPath } from './paths.ts';
 import type { FilePattern } from './prompt-files.ts';
 
-/** Closed to commands whatever the layers declare. A trailing slash marks a folder. */
+/** Paths closed to commands regardless of the layers; a trailing slash marks a folder. */
 export const CLOSED_TO_COMMANDS: readonly FilePattern[] = [
   ...['SOUL.md', '.parley/', 'skills/', 'groups/'],
 ];
 
 /**
- * The paths that no command may write or create: Parley's own, and the files that become prompt
- * text, as the layers declare them. Paths inside a listed folder are omitted; `''` is the
+ * Lists the paths that no command may write or create: Parley's own, and the files that become
+ * prompt text, as the layers declare them. Paths inside a listed folder are omitted; `''` is the
  * workspace.
  */
-export function closedToCommands(promptFiles: readonly FilePattern[]): readonly FilePattern[] {
+export function listClosedToCommands(promptFiles: readonly FilePattern[]): readonly FilePattern[] {
   if (promptFiles.includes('/')) return ['', ...CLOSED_TO_COMMANDS];
   const all = [...new Set([...CLOSED_TO_COMMANDS, ...promptFiles])].filter(isInside);
   const folders = all.filter((name) => name.endsWith('/'));
   return all.filter((name) => !folders.some((one) => one !== name && name.startsWith(one)));
 }
 
-/** Other patterns match nothing: no view reads a path that could leave the workspace. */
+/** Other patterns match no file, because no view reads a path that could leave the workspace. */
 function isInside(pattern: FilePattern): boolean {
   const segments = pattern.replace(/\/$/, '').split('/');
   return segments.every((segment) => segment !== '' && segment !== '.' && segment !== '..');
 }
 
 /**
- * The closed paths that exist and can be protected now, and what has to be created for that
- * purpose: parent folders first, each folder with a trailing slash. Throws for links, because their
- * target could be exchanged.
+ * Plans which closed paths exist and can be protected now, and which must be created first: parent
+ * folders first, each folder with a trailing slash. Throws for links, because their target could be
+ * exchanged.
  */
 export function planClosed(
   folder: string,
@@ -44,8 +44,8 @@ export function planClosed(
     for (let length = 1; length <= end; length += 1) {
       const name = segments.slice(0, length).join('/');
       const { kind } = walkPath(folder, { segments: segments.slice(0, length) });
-      if (kind === 'link') throw symbolicLinkError(name);
-      // A file is in the place of a required folder: nothing can be created there while it exists.
+      if (kind === 'link') throw createSymbolicLinkError(name);
+      // A file occupies the path of a required folder, so nothing can be created below it.
       if (kind === 'file') end = length;
       const isFolder = length < segments.length || pattern.endsWith('/');
       if (kind === 'missing') missing.add(`${name}${isFolder ? '/' : ''}`);
@@ -55,15 +55,12 @@ export function planClosed(
   return { paths: [...paths], missing: [...missing] };
 }
 
-function symbolicLinkError(name: string): WorkspaceError {
+function createSymbolicLinkError(name: string): WorkspaceError {
   const message = `Commands are not run, because ${name} in the workspace is a symbolic link and cannot be protected. Put a plain file or folder in its place.`;
   return new WorkspaceError('workspace-file', message);
 }
 
-/**
- * Creates these paths, empty. Throws disk errors; paths that another process has created in the
- * meantime are kept.
- */
+/** Creates these paths as empty files and folders. Throws disk errors; existing paths are kept. */
 export function makePaths(folder: string, names: readonly string[]): void {
   for (const name of names) {
     const path = join(folder, name);
@@ -75,7 +72,7 @@ export function makePaths(folder: string, names: readonly string[]): void {
 }
 
 /**
- * Removes those that are still empty; the others may have been written by something other than a
+ * Removes the paths that are still empty; others may have been written by something other than a
  * command.
  */
 export function removePaths(folder: string, names: readonly string[]): void {

@@ -14,20 +14,20 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Reader } from '@parley/core';
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openMemorySearch } from './memory/memory-search.ts';
 import { openWorkspace, type Workspace } from './open-workspace.ts';
 import type { CoveredPaths } from './shell-commands.ts';
-import { skillFolders } from './skills/find-skills.ts';
+import { listSkillFolders } from './skills/find-skills.ts';
 import { openSkills, type Skills } from './skills/skills.ts';
 
 const CANARY = 'canary7f3a9c';
 const GUEST: Reader = { kind: 'guest', conversationId: 'crew' };
 const OPEN_SKILL = '---\nname: NAME\ndescription: Of tea.\n---\nBrew.';
 
-/** The files before the command: open files and skills, in usual and in odd spellings. */
+/** The files before the command: open files and skills, in usual and unusual spellings. */
 const FILES: Readonly<Record<string, string>> = {
   'AGENTS.md': 'Be brief.',
   'MEMORY.md': CANARY,
@@ -57,7 +57,7 @@ const HEADS: readonly Buffer[] = [
   '---\nname: leak\ndescription: Leaks.\naudience: everyone\n---\n',
 ]
   .map((head) => Buffer.from(head))
-  // Not UTF-8.
+  // This content is not valid UTF-8.
   .concat(Buffer.from('ä\n', 'latin1'), Buffer.from('---\ntitle: ä\n---\n', 'latin1'));
 
 const WORDS = [
@@ -78,7 +78,7 @@ const NAMES = [
   ...['other.md', 'open.md', 'steps.txt', 'BOOT.md'],
 ];
 
-/** Spellings of a name: other letters, other forms, invisible characters. */
+/** Spellings of a name: other letters, other Unicode forms, invisible characters. */
 const spelled = fc
   .tuple(fc.constantFrom(...WORDS, ...NAMES), fc.nat(9))
   .map(([name, how]) => SPELLINGS[how]?.(name) ?? name);
@@ -112,7 +112,7 @@ type Act = typeof act extends fc.Arbitrary<infer A> ? A : never;
 
 const PRIVATE = ['MEMORY.md', 'notes/secret.txt'];
 
-/** Performs one step of a command; what the sandbox or the disk would refuse is skipped. */
+/** Performs one step of a command; steps that the sandbox or the disk would refuse are skipped. */
 function perform(folder: string, { closed, readOnly }: CoveredPaths, [kind, name, nth]: Act): void {
   const isCovered = (path: string) =>
     [...closed, ...readOnly].some((one) => path === one || path.startsWith(`${one}/`));
@@ -134,7 +134,7 @@ function perform(folder: string, { closed, readOnly }: CoveredPaths, [kind, name
       if (!isCovered(from) && !isMount(from)) renameSync(join(folder, from), path);
     }
   } catch {
-    // Something else is in the way.
+    // A step fails if another file or folder is in the way.
   }
 }
 
@@ -143,7 +143,8 @@ function everyPath(folder: string): readonly string[] {
 }
 
 /**
- * Everything that a guest can be shown: by reading, listing, searching, and in the skill catalog.
+ * Collects everything that a guest can see: by reading, listing and searching, and in the skill
+ * catalog.
  */
 async function shownToGuest(workspace: Workspace, skills: Skills): Promise<string> {
   const view = workspace.for(GUEST);
@@ -198,7 +199,7 @@ async function open(base: string): Promise<{ workspace: Workspace; skills: Skill
   const workspace = await openWorkspace({ folder, templates });
   const nowhere = join(base, 'nowhere');
   const skills = openSkills({
-    folders: skillFolders({
+    folders: listSkillFolders({
       ...{ extra: [join(folder, 'my/skills')], bundled: nowhere, data: nowhere, home: nowhere },
       ...{ project: folder, workspace: folder },
     }),
@@ -211,8 +212,8 @@ async function open(base: string): Promise<{ workspace: Workspace; skills: Skill
 }
 
 /**
- * Runs a command with these steps, and looks at the workspace as a guest while it runs, afterwards,
- * and once people tidy up.
+ * Runs a command with these steps, and inspects the workspace as a guest while it runs, afterwards,
+ * and once people clean up.
  */
 async function launder(acts: readonly Act[]): Promise<void> {
   const base = mkdtempSync(join(tmpdir(), 'parley-launder-'));
@@ -233,7 +234,7 @@ async function launder(acts: readonly Act[]): Promise<void> {
       try {
         chmodSync(join(folder, path), 0o700);
       } catch {
-        // It leads nowhere.
+        // A dangling link is skipped.
       }
     }
     for (const name of PRIVATE) rmSync(join(folder, name), { force: true });
@@ -243,7 +244,7 @@ async function launder(acts: readonly Act[]): Promise<void> {
   }
 }
 
-describe('[W02] [W03] [W09] what a command in an owner’s turn creates', () => {
+describe('[W02] [W03] [W09] files that a command in an owner’s turn creates', () => {
   it.each<[string, readonly Act[]]>([
     ['a text in a folder that looks like skills', [['write', 'SKILLS/leak.txt', 0]]],
     ['a text beside an open skill in such a folder', [['write', 'Skills/brew/leak.txt', 0]]],
@@ -265,19 +266,19 @@ describe('[W02] [W03] [W09] what a command in an owner’s turn creates', () => 
         ['write', 'my/skills/leak/SKILL.md', 10],
       ],
     ],
-  ])('reaches no guest: %s', (_what, acts) => launder(acts));
+  ])('reach no guest: %s', (_what, acts) => launder(acts));
 
   it(
-    'reaches no guest, whatever it is called and says, and changes no prompt text',
+    'reach no guest and change no prompt text, for random names and contents',
     () =>
       fc.assert(
         fc.asyncProperty(fc.array(act, { minLength: 1, maxLength: 6 }), (acts) => launder(acts)),
-        runs(60),
+        toRunOptions(60),
       ),
     120_000,
   );
 
-  it('keeps its own bytes below the mark, even if they are not UTF-8', async () => {
+  it('keep their bytes below the inserted front matter, even if they are not UTF-8', async () => {
     const base = mkdtempSync(join(tmpdir(), 'parley-launder-'));
     const { workspace } = await open(base);
     const path = join(workspace.folder, 'leak.md');
@@ -292,7 +293,7 @@ describe('[W02] [W03] [W09] what a command in an owner’s turn creates', () => 
 });
 
 describe('[W03] a file below skills/', () => {
-  it('is the owner’s unless an open SKILL.md is above it', async () => {
+  it('makes a file below skills/ private to the owner unless an open SKILL.md is above it', async () => {
     const base = mkdtempSync(join(tmpdir(), 'parley-launder-'));
     const { workspace, skills } = await open(base);
     const put = (name: string, text: string) => {

@@ -6,15 +6,15 @@ import { type FileName, walkPath } from './paths.ts';
 
 /**
  * The files that others could read when a command started, and files with a second name (a hard
- * link), by path. Stored on disk until the command has finished.
+ * link), by path. The note is stored on disk until the command has finished.
  */
 export const CommandNote = z.object({
   until: z.number(),
   host: z.string(),
   pid: z.number(),
-  /** When that process started, because process ids are reused. */
+  /** When the process started, because process ids are reused. */
   started: z.number(),
-  /** Folders that the command could not write. */
+  /** Folders that the command could not write to. */
   closed: z.array(z.string()),
   open: z.record(z.string(), z.string()),
   /** Empty files and folders that exist while commands run, so that no command can create them. */
@@ -22,11 +22,11 @@ export const CommandNote = z.object({
 });
 export type CommandNote = z.infer<typeof CommandNote>;
 
-/** The notes about unfinished commands, stored in a folder, by file name. */
+/** Notes about unfinished commands, stored in a folder, by file name. */
 export interface CommandNotes {
-  /** Each note is read once. If there are none, this costs one `stat` of a folder. */
+  /** Reads each note once; without notes, this costs one `stat` of a folder. */
   current(): ReadonlyMap<string, CommandNote>;
-  /** The note as it is on disk now; null if it has been removed. */
+  /** Reads the note as it is on disk now; null if it has been removed. */
   read(file: string): CommandNote | null;
 }
 
@@ -51,7 +51,10 @@ export function openCommandNotes(home: string): CommandNotes {
   };
 }
 
-/** Null if it has just been removed; notes are written atomically, so none is incomplete. */
+/**
+ * Returns null if the note has just been removed; notes are written atomically, so none is
+ * incomplete.
+ */
 function readNote(path: string): CommandNote | null {
   try {
     return CommandNote.parse(JSON.parse(readFileSync(path, 'utf8')));
@@ -67,14 +70,17 @@ export function isNewSince({ closed, open }: CommandNote, folder: string, path: 
   return found.kind === 'file' && open[path.name] !== found.file.fingerprint;
 }
 
-export function thisProcess(): Pick<CommandNote, 'host' | 'pid' | 'started'> {
+export function getThisProcess(): Pick<CommandNote, 'host' | 'pid' | 'started'> {
   const { timeOrigin: started } = performance;
   return { host: hostname(), pid: process.pid, started };
 }
 
-/** Whether the process that ran the command is gone, or the command must have ended long ago. */
+/**
+ * Whether the process that ran the command no longer exists, or the command must have ended long
+ * ago.
+ */
 export function isDead({ until, host, pid, started }: CommandNote, now: number): boolean {
-  const own = thisProcess();
+  const own = getThisProcess();
   if (now > until) return true;
   if (host !== own.host) return false;
   if (pid === own.pid) return started !== own.started;
@@ -91,6 +97,6 @@ export function removeEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // Another command is running, or the folder has already been removed.
+    // The folder may be in use by another command, or may already have been removed.
   }
 }

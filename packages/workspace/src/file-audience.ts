@@ -6,10 +6,10 @@ import type { FileName } from './paths.ts';
 
 /**
  * Decides a file's audience from its name, its front matter, and the skill whose folder contains
- * it. Views use this to decide what they show, and shell commands to decide what they must not
- * change or leave behind.
+ * it. Views use this audience to decide what they show, and shell commands to decide which files
+ * they must not change or leave behind.
  */
-export async function fileAudience(
+export async function decideFileAudience(
   files: FileCache,
   path: FileName,
   file: ParsedFile,
@@ -18,25 +18,26 @@ export async function fileAudience(
 }
 
 /**
- * Whether a file below `skills/` is the owner's regardless of its content, because there is no open
- * SKILL.md above it. Scripts and references have no front matter that could declare this (W03).
+ * Whether a file below `skills/` is private regardless of its content, because there is no open
+ * SKILL.md above it. Scripts and references have no front matter that could declare an audience
+ * (W03).
  */
 export async function isClosedBySkill(files: FileCache, path: FileName): Promise<boolean> {
-  const above = await skillAbove(files, path);
+  const above = await findSkillAudience(files, path);
   return above === 'owners' || (above === 'none' && path.segments.at(-1) !== SKILL_FILE);
 }
 
 /**
- * The audience that the SKILL.md files assign to a file below `skills/`: `owners` if one of them is
- * the owner's or cannot be read. Null if it is not below `skills/`.
+ * Finds the audience that the SKILL.md files assign to a file below `skills/`: `owners` if one of
+ * them is private or cannot be read, null if the file is not below `skills/`.
  */
-export async function skillAbove(
+export async function findSkillAudience(
   files: FileCache,
   { segments }: FileName,
 ): Promise<'open' | 'owners' | 'none' | null> {
   if (!isInSkills(segments)) return null;
   let found: 'open' | 'none' = 'none';
-  // The SKILL.md file's own audience is known anyway.
+  // The audience of the SKILL.md file itself is already decided.
   const own = segments.at(-1) === SKILL_FILE ? 2 : 1;
   for (let depth = segments.length - own; depth > 1; depth -= 1) {
     const path = [...segments.slice(0, depth), SKILL_FILE];

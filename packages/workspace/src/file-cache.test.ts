@@ -23,15 +23,15 @@ describe('the workspace file cache', () => {
     expect(await files.get(NAME)).toBe(await files.get(NAME));
   });
 
-  it('reads it again after a change', async () => {
+  it('reads a file again after a change', async () => {
     const files = cache(anHourLater);
     expect(await files.get(NAME)).toMatchObject({ text: 'one' });
     await writeFile(join(folder, 'SOUL.md'), 'a second');
     expect(await files.get(NAME)).toMatchObject({ text: 'a second' });
   });
 
-  it('does not trust the timestamp of a file that has only just changed', async () => {
-    const files = cache(() => 0); // The file is as recent as possible.
+  it('does not trust the timestamp of a file that has just changed', async () => {
+    const files = cache(() => 0); // The cache's clock is at 0, so the file counts as just changed.
     expect(await files.get(NAME)).not.toBe(await files.get(NAME));
   });
 });

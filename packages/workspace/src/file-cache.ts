@@ -1,32 +1,32 @@
 import type { Clock, Logger } from '@parley/core';
-import { textOfFile } from './file-text.ts';
+import { decodeFileText } from './file-text.ts';
 import { MAX_HEAD_BYTES, mayHaveFrontMatter, type ParsedFile, parseFile } from './front-matter.ts';
 import {
-  diskReason,
+  describeDiskError,
   type FileName,
   type FoundFile,
-  identityOf,
+  getFileIdentity,
   MAX_BYTES,
   openInside,
   SETTLED_MS,
   walkPath,
 } from './paths.ts';
 
-/** Why no reader gets any content from a file. */
+/** Why a file's content is not available to any reader. */
 export type FileFault =
   | { readonly reason: 'missing' }
   | { readonly reason: 'refused'; readonly detail: string }
   | { readonly reason: 'too-large'; readonly detail: string }
   | { readonly reason: 'unreadable'; readonly detail: string };
 
-interface Entry {
+interface CacheEntry {
   readonly found: FoundFile;
   readonly file: ParsedFile;
 }
 
 /**
  * The total size of all cached files, in characters: about 8 MB, the size of several years' notes.
- * A file that would take up half of it is not cached.
+ * A file that would take up half of the cache is not cached.
  */
 const MAX_CHARACTERS = 4_000_000;
 const MAX_FILES = 2_000;
@@ -42,19 +42,19 @@ const FAULTS = {
   missing: { reason: 'missing' },
   link: { reason: 'refused', detail: 'a symbolic link is not followed' },
   'not-a-file': { reason: 'refused', detail: 'not a regular file' },
-  // A parent folder may have become a link since it was checked, in which case this is another
-  // file.
+  // A parent folder may have become a link since it was checked, in which case the path leads to
+  // another file.
   replaced: { reason: 'unreadable', detail: 'it was replaced while it was read; read it again' },
 } as const;
 
 /**
- * The files in one folder, parsed once and again whenever they change on disk (W07). If nothing has
- * changed, this costs one `lstat` per path segment.
+ * The files in one folder, parsed once and again whenever they change on disk (W07). An unchanged
+ * file costs one `lstat` per path segment.
  */
 export class FileCache {
   readonly #options: FileCacheOptions;
-  /** Least recently used first. */
-  readonly #entries = new Map<string, Entry>();
+  /** Cached files, least recently used first. */
+  readonly #entries = new Map<string, CacheEntry>();
   #characters = 0;
 
   constructor(options: FileCacheOptions) {
@@ -62,8 +62,8 @@ export class FileCache {
   }
 
   /**
-   * Returns the same object as long as the file is unchanged, and does so synchronously if it is
-   * cached, which is nearly always the case.
+   * Returns the same object while the file is unchanged, synchronously if it is cached, as in
+   * nearly all cases.
    */
   get(name: FileName): ParsedFile | FileFault | Promise<ParsedFile | FileFault> {
     try {
@@ -75,30 +75,33 @@ export class FileCache {
       this.#entries.set(name.name, known);
       return known.file;
     } catch (error) {
-      return faultOf(error);
+      return toFileFault(error);
     }
   }
 
-  /** At most `limit` bytes of a file; never cached. The caller decides who may have them. */
+  /**
+   * Reads at most `limit` bytes of a file, without caching them; the caller decides who may have
+   * them.
+   */
   async bytes(name: FileName, limit: number): Promise<{ readonly bytes: Uint8Array } | FileFault> {
     try {
       const { folder } = this.#options;
       const walked = walkPath(folder, name);
       if (walked.kind !== 'file') return FAULTS[walked.kind];
-      if (walked.file.bytes > limit) return fileTooLarge(walked.file.bytes, limit);
+      if (walked.file.bytes > limit) return createTooLargeFault(walked.file.bytes, limit);
       await using handle = await openInside(folder, name.segments);
-      const opened = identityOf(await handle.stat({ bigint: true }));
+      const opened = getFileIdentity(await handle.stat({ bigint: true }));
       if (opened !== walked.file.identity) return FAULTS.replaced;
       const bytes = await handle.readFile();
-      return bytes.length > limit ? fileTooLarge(bytes.length, limit) : { bytes };
+      return bytes.length > limit ? createTooLargeFault(bytes.length, limit) : { bytes };
     } catch (error) {
-      return faultOf(error);
+      return toFileFault(error);
     }
   }
 
   /**
    * Whether a file may begin with front matter, judged by its first bytes, so that most
-   * non-Markdown files need not be read entirely. True when in doubt.
+   * non-Markdown files need not be read entirely. Returns true when in doubt.
    */
   async mayHaveFrontMatter({ segments }: FileName): Promise<boolean> {
     try {
@@ -119,11 +122,11 @@ export class FileCache {
       if (this.#options.clock() - found.changedAt > SETTLED_MS) this.#add({ found, file });
       return file;
     } catch (error) {
-      return faultOf(error);
+      return toFileFault(error);
     }
   }
 
-  #add(entry: Entry): void {
+  #add(entry: CacheEntry): void {
     const { name, text } = entry.file;
     if (text.length > MAX_CHARACTERS / 2) return;
     this.#entries.set(name, entry);
@@ -145,13 +148,13 @@ async function loadFile(
   name: FileName,
   found: FoundFile,
 ): Promise<ParsedFile | FileFault> {
-  if (found.bytes > MAX_BYTES) return fileTooLarge(found.bytes);
+  if (found.bytes > MAX_BYTES) return createTooLargeFault(found.bytes);
   await using handle = await openInside(folder, name.segments);
-  const opened = identityOf(await handle.stat({ bigint: true }));
+  const opened = getFileIdentity(await handle.stat({ bigint: true }));
   if (opened !== found.identity) return FAULTS.replaced;
   const bytes = await handle.readFile();
-  if (bytes.length > MAX_BYTES) return fileTooLarge(bytes.length);
-  const read = textOfFile(bytes);
+  if (bytes.length > MAX_BYTES) return createTooLargeFault(bytes.length);
+  const read = decodeFileText(bytes);
   if (read.kind === 'refused') {
     log.warn({ file: name.name, why: read.detail }, `${name.name} cannot be read as text`);
     return { reason: 'unreadable', detail: read.detail };
@@ -168,13 +171,13 @@ async function loadFile(
   return file;
 }
 
-function fileTooLarge(bytes: number, limit: number = MAX_BYTES): FileFault {
-  return { reason: 'too-large', detail: `${bytes} bytes, at most ${limit} are read` };
+function createTooLargeFault(bytes: number, limit: number = MAX_BYTES): FileFault {
+  return { reason: 'too-large', detail: `it has ${bytes} bytes, but at most ${limit} are read` };
 }
 
-function faultOf(error: unknown): FileFault {
+function toFileFault(error: unknown): FileFault {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT' || code === 'ENOTDIR') return { reason: 'missing' };
   if (code === 'ELOOP') return FAULTS.link;
-  return { reason: 'unreadable', detail: diskReason(error) };
+  return { reason: 'unreadable', detail: describeDiskError(error) };
 }

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Reader } from '@parley/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Memories } from './memory/memories.ts';
+import { MemoryFiles } from './memory/memories.ts';
 import { openWorkspace, type Workspace } from './open-workspace.ts';
 
 const TEMPLATES = join(import.meta.dirname, '../../../config/workspace');
@@ -43,7 +43,7 @@ const whys = async (name: string) =>
   (await workspace.editor.versions(name)).map(({ why }) => why[0] ?? 'found');
 
 describe("a workspace's files in an editor", () => {
-  it('[U03] are listed with who may see them, as the views decide it', async () => {
+  it('[U03] lists files with their readers, as decided by the views', async () => {
     put('open.md', 'for all');
     put('closed.md', '---\naudience: owner\n---\nmine');
     put('broken.md', '---\naudience: [\n---\nmine');
@@ -59,7 +59,7 @@ describe("a workspace's files in an editor", () => {
     expect([...files.keys()].filter((name) => name.includes('.parley'))).toEqual([]);
   });
 
-  it('[U03] are saved byte for byte, and every text that was ever there can be restored', async () => {
+  it('[U03] saves files byte for byte, and can restore every earlier text', async () => {
     put('tea.md', '---\naudience: owner\n---\n\ngreen\n');
     expect(await save('tea.md', 'black')).toEqual({ kind: 'written' });
     expect(await save('tea.md', 'white\n')).toEqual({ kind: 'written' });
@@ -79,7 +79,7 @@ describe("a workspace's files in an editor", () => {
     });
   });
 
-  it('[U03] are not overwritten if they changed in the meantime', async () => {
+  it('[U03] does not overwrite a file that changed in the meantime', async () => {
     put('tea.md', 'green');
     const base = await printOf('tea.md');
     put('tea.md', 'black');
@@ -91,7 +91,7 @@ describe("a workspace's files in an editor", () => {
     expect(got('tea.md')).toBe('black');
   });
 
-  it('[U03] can be restored after removal, and are listed until their versions expire', async () => {
+  it('[U03] lists and restores removed files until their versions expire', async () => {
     await save('notes/tea.md', 'green');
     expect(await save('notes/tea.md', null)).toEqual({ kind: 'written' });
     expect(existsSync(join(folder, 'notes/tea.md'))).toBe(false);
@@ -115,17 +115,17 @@ describe("a workspace's files in an editor", () => {
   });
 
   it.each(['../out.md', 'link.md', '.hidden.md', 'a/../b.md', 'C:x.md', 'tea.txt', ''])(
-    '[W07] refuse the path %j',
+    '[W07] refuses the path %j',
     async (name) => {
       put('secret.md', 'secret');
       symlinkSync('secret.md', join(folder, 'link.md'));
       const saved = workspace.editor.save(name, { base: null, text: 'x', ...BY });
-      await expect(saved).rejects.toThrow('nothing was done');
+      await expect(saved).rejects.toThrow('nothing was changed');
       expect(got('secret.md')).toBe('secret');
     },
   );
 
-  it('[W06] leave SOUL.md alone, in both kinds of workspaces', async () => {
+  it('[W06] does not write SOUL.md, in both kinds of workspaces', async () => {
     const current = async () => ({ text: 'a soul', head: '' });
     workspace = await open({ governed: { name: 'SOUL.md', current } });
     await expect(save('soul.md', 'x')).rejects.toThrow('proposals');
@@ -134,7 +134,7 @@ describe("a workspace's files in an editor", () => {
     await expect(save('big.md', 'x'.repeat(1_000_001))).rejects.toThrow('1000000');
   });
 
-  it('[U03] keep the previous version for the owner when the agent replaces something', async () => {
+  it('[U03] keeps the previous version for the owner when the agent replaces a file', async () => {
     put('notes.md', '---\naudience: owner\n---\n\ngreen\n');
     expect(await workspace.for(OWNER).write('notes.md', 'black')).toMatchObject({
       kind: 'written',
@@ -142,7 +142,7 @@ describe("a workspace's files in an editor", () => {
     expect(await whys('notes.md')).toEqual(['written by the agent', 'found']);
   });
 
-  it('[G15] keep no version of what was forgotten', async () => {
+  it('[G15] keeps no version with forgotten text', async () => {
     const entry = '- Bo likes plums <!-- parley id=m1234 type=fact scope=user words=own -->';
     await save('memory/user.md', `${entry}\n- tea\n`);
     await save('notes.md', 'Bo likes plums\nand tea\n');
@@ -151,7 +151,7 @@ describe("a workspace's files in an editor", () => {
     await save(group, `${entry}\n- rope\n`);
     await save('MEMORY.md', '- plums\n');
     const plums = (line: string) => line.includes('plums');
-    await new Memories().remove(
+    await new MemoryFiles().remove(
       workspace.for(CREW),
       () => true,
       () => false,
@@ -163,7 +163,7 @@ describe("a workspace's files in an editor", () => {
     };
     expect(await kept(group)).not.toContain('plums');
     expect(await kept('notes.md')).toContain('plums');
-    await new Memories().remove(workspace.for(OWNER), () => true, plums);
+    await new MemoryFiles().remove(workspace.for(OWNER), () => true, plums);
     for (const name of ['memory/user.md', 'notes.md', 'MEMORY.md', group])
       expect([name, await kept(name)]).toEqual([name, expect.not.stringContaining('plums')]);
     expect(await kept('notes.md')).toContain('and tea');

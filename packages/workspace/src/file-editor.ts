@@ -1,7 +1,7 @@
 import { isGroupFile, isMemory } from './audience.ts';
 import type { FileCache, FileFault } from './file-cache.ts';
 import type { FileHistory } from './file-history.ts';
-import { printOfText } from './file-versions.ts';
+import { hashFileText } from './file-versions.ts';
 import { foldName, isMarkdown } from './folded-names.ts';
 import type { ParsedFile } from './front-matter.ts';
 import {
@@ -16,21 +16,22 @@ import { SOUL } from './soul.ts';
 import { estimateTokens } from './text.ts';
 import type { WorkspaceView } from './workspace-view.ts';
 
-/** A Markdown file, as shown to the person who owns the workspace. */
+/** A Markdown file as shown to the owner of the workspace. */
 export interface EditorFile {
   readonly name: string;
-  /** Who can read its text in a turn, as the views decide. */
+  /** Who can read the file's text in a turn, as decided by the views. */
   readonly readers: 'owner' | 'everyone' | 'conversation';
-  /** Why it is restricted to the owner, or not read at all. */
+  /** Why the file is restricted to the owner, or not read at all. */
   readonly problem: string | null;
-  /** Estimated without its front matter; 0 for an empty form. */
+  /** The estimated tokens of the file without its front matter; 0 for an empty form. */
   readonly tokens: number;
-  /** When it last changed, in ms. */
+  /** When the file last changed, in ms. */
   readonly changedAt: number;
 }
 
 /**
- * The result of a change. `outdated`: the file has changed since `base`, so nothing was written.
+ * The result of saving a file. `outdated`: the file has changed since `base`, so nothing was
+ * written.
  */
 export type EditorChange = { readonly kind: 'written' | 'outdated' };
 
@@ -38,17 +39,17 @@ interface FileEditorOptions {
   readonly folder: string;
   readonly files: FileCache;
   readonly history: FileHistory;
-  /** Represents all views except an owner's and a conversation's own. */
+  /** The view of a guest, which stands for all views except an owner's and a conversation's own. */
   readonly guest: WorkspaceView;
-  /** Whether memory is off: no turn reads it, and nothing writes it. */
+  /** Whether memory is off, so that no turn reads or writes it. */
   readonly forgetful: boolean;
   /** Whether SOUL.md changes only through proposals (W06). */
   readonly governed: boolean;
 }
 
 /**
- * A workspace's files as their owner edits them outside any turn: in full, with front matter, and
- * with the earlier versions of each. Refuses the paths that the views refuse. Throws
+ * A workspace's files as their owner edits them outside of turns: in full, with front matter, and
+ * with earlier versions. Paths that the views refuse are refused here as well. Throws
  * `WorkspaceError` with advice on what to do.
  */
 export class FileEditor {
@@ -64,17 +65,20 @@ export class FileEditor {
     return files.filter((file) => file !== null);
   }
 
-  /** The entire file with its hash, on which a change is based; null if it does not exist. */
+  /**
+   * Reads the entire file with its hash, on which a change is based; null if the file does not
+   * exist.
+   */
   async read(name: string) {
     const path = this.#path(name);
     const facts = await this.#describe(path);
     const text = await this.#trying(path, (versions) => versions.content());
-    return facts === null || text === null ? null : { ...facts, text, print: printOfText(text) };
+    return facts === null || text === null ? null : { ...facts, text, print: hashFileText(text) };
   }
 
   /**
    * Writes a file, or removes it if `text` is null. `base` is the hash that the file must have;
-   * null if it must not exist.
+   * null if the file must not exist.
    */
   async save(
     name: string,
@@ -82,9 +86,9 @@ export class FileEditor {
   ): Promise<EditorChange> {
     const path = this.#changeable(name);
     if (text === null && path.name === 'AGENTS.md') {
-      throw nothingDoneError(
+      throw createNothingDoneError(
         name,
-        'without it the folder would be made from the templates again: empty it',
+        'without it, the folder would be created from the templates again; empty the file instead',
       );
     }
     if (text !== null) assertText(name, text);
@@ -96,14 +100,17 @@ export class FileEditor {
     return toEditorChange(name, done);
   }
 
-  /** Newest first, each with its reasons; these are empty if the text was found on disk. */
+  /**
+   * Lists versions, newest first, each with its reasons; these are empty if the text was found on
+   * disk.
+   */
   async versions(name: string) {
     const versions = this.#options.history.of(this.#path(name));
     const all = await versions.list();
     return Promise.all(all.map(async (one) => ({ ...one, why: await versions.why(one.name) })));
   }
 
-  /** A version, byte for byte; null if it does not exist. */
+  /** Reads a version byte for byte; null if it does not exist. */
   version(name: string, version: string): Promise<string | null> {
     return this.#options.history.of(this.#path(name)).raw(version);
   }
@@ -114,7 +121,7 @@ export class FileEditor {
     return toEditorChange(name, done);
   }
 
-  /** Removed files whose versions are kept. */
+  /** Lists removed files whose versions are kept. */
   async removed(): Promise<readonly string[]> {
     const { folder, history } = this.#options;
     const kept = await history.files();
@@ -131,7 +138,7 @@ export class FileEditor {
     return {
       name: path.name,
       readers: isGroupFile(path.name) ? 'conversation' : isOpen ? 'everyone' : 'owner',
-      problem: fileProblem(file),
+      problem: describeFileProblem(file),
       tokens: 'reason' in file || file.isBlank ? 0 : estimateTokens(file.text),
       changedAt: walked.file.changedAt,
     };
@@ -140,9 +147,9 @@ export class FileEditor {
   #path(name: string): FileName {
     const path = parseFileName(name);
     if (path !== null && isMarkdown(name)) return path;
-    throw nothingDoneError(
+    throw createNothingDoneError(
       name,
-      'a plain path inside of the workspace that ends with .md is needed',
+      'the path must be plain, inside the workspace, and end with .md',
     );
   }
 
@@ -150,10 +157,13 @@ export class FileEditor {
     const path = this.#path(name);
     const { governed, forgetful } = this.#options;
     if (governed && foldName(name) === foldName(SOUL)) {
-      throw nothingDoneError(name, 'it changes by proposals alone, on the page Soul');
+      throw createNothingDoneError(
+        name,
+        'it can only be changed through proposals, on the Soul page',
+      );
     }
     if (forgetful && (isMemory(name) || isGroupFile(name))) {
-      throw nothingDoneError(name, 'memory is switched off in the settings (agent.memory)');
+      throw createNothingDoneError(name, 'memory is switched off in the settings (agent.memory)');
     }
     return path;
   }
@@ -165,7 +175,7 @@ export class FileEditor {
     try {
       return await work(this.#options.history.of(path));
     } catch (error) {
-      throw nothingDoneError(
+      throw createNothingDoneError(
         path.name,
         error instanceof Error ? error.message : String(error),
         error,
@@ -174,27 +184,30 @@ export class FileEditor {
   }
 }
 
-function fileProblem(file: ParsedFile | FileFault): string | null {
+function describeFileProblem(file: ParsedFile | FileFault): string | null {
   if ('reason' in file) return 'detail' in file ? file.detail : null;
   return file.problem ?? file.warning;
 }
 
 function assertText(name: string, text: string): void {
   if (text.includes('\0') || !text.isWellFormed())
-    throw nothingDoneError(name, 'it is no plain text');
+    throw createNothingDoneError(name, 'it is not plain text');
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_BYTES)
-    throw nothingDoneError(name, `${bytes} bytes, at most ${MAX_BYTES} are kept`);
+    throw createNothingDoneError(
+      name,
+      `it has ${bytes} bytes, more than the limit of ${MAX_BYTES}`,
+    );
 }
 
 function toEditorChange(
   name: string,
   done: Awaited<ReturnType<ReturnType<FileHistory['of']>['save']>>,
 ): EditorChange {
-  if (done.kind === 'refused') throw nothingDoneError(name, done.detail);
+  if (done.kind === 'refused') throw createNothingDoneError(name, done.detail);
   return { kind: done.kind === 'written' ? 'written' : 'outdated' };
 }
 
-function nothingDoneError(name: string, why: string, cause?: unknown): WorkspaceError {
-  return new WorkspaceError('workspace-file', `${name}: nothing was done: ${why}.`, cause);
+function createNothingDoneError(name: string, why: string, cause?: unknown): WorkspaceError {
+  return new WorkspaceError('workspace-file', `${name}: nothing was changed: ${why}.`, cause);
 }

@@ -3,11 +3,12 @@ import { FileVersions, type FileVersionsOptions } from './file-versions.ts';
 import { MemoryVersions } from './memory/memory-versions.ts';
 import { type FileName, listMarkdown, parseFileName } from './paths.ts';
 
-/** Beside the versions of MEMORY.md; each file has a folder, under the file's own path. */
+/** The folder with the versions; each file has a subfolder under its own path. */
 const HOME = ['.parley', 'history'];
 
 /**
- * Allows every level of a path including its own folder, and many more files than a workspace has.
+ * Allows every level of a path including the file's folder, and many more files than a workspace
+ * has.
  */
 const BOUNDS = { depth: 10, files: 50_000 };
 
@@ -26,14 +27,14 @@ export class FileHistory {
     return new FileVersions(this.#options, file, [...HOME, ...file.segments]);
   }
 
-  /** Files with a stored version, including removed ones, except MEMORY.md. */
+  /** Lists files with a stored version, including removed ones, except MEMORY.md. */
   async files(): Promise<readonly FileName[]> {
     const kept = await listMarkdown(join(this.#options.folder, ...HOME), BOUNDS);
     const names = new Set(kept.map((name) => name.replace(/\/[^/]*$/, '')));
     return [...names].flatMap((name) => parseFileName(name) ?? []);
   }
 
-  /** Removes versions that are too old, including versions of removed files. */
+  /** Removes versions that are too old, including those of removed files. */
   async tidy(): Promise<void> {
     const files = (await this.files()).map((file) => this.of(file));
     const newest = await Promise.all(files.map(async (file) => (await file.list())[0]?.at ?? 0));

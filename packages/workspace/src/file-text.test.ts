@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import type { Reader } from '@parley/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openWorkspace, type Workspace } from './open-workspace.ts';
-import { encodingDoubt, markedCopy, surveyFolder } from './survey.ts';
+import { addOwnerMarkToCopy, describeEncodingDoubt, surveyFolder } from './survey.ts';
 
 const TEMPLATES = join(import.meta.dirname, '../../../config/workspace');
 const OWNER: Reader = { kind: 'owner', conversationId: 'main' };
 const GUEST: Reader = { kind: 'guest', conversationId: 'crew' };
-/** "请保持礼貌，用中文回答。会议在星期三上午。" in GBK. */
+/** The Chinese sentence "请保持礼貌，用中文回答。会议在星期三上午。" in GBK. */
 const GBK = Buffer.from(
   'c7ebb1a3b3d6c0f1c3b2a3acd3c3d6d0cec4bbd8b4f0a1a3bbe1d2e9d4dad0c7c6dac8fdc9cfcee7a1a3',
   'hex',
@@ -30,7 +30,7 @@ const put = (name: string, bytes: Uint8Array) => writeFile(join(folder, name), b
 const bytesOf = (name: string) => readFile(join(folder, name));
 
 describe('a workspace file in an encoding other than UTF-8', () => {
-  it('[W10] is the same text for the agent, the page and a survey', async () => {
+  it('[W10] shows the agent, the page and a survey the same text of a file', async () => {
     await put('AGENTS.md', GBK);
     expect(await workspace.for(GUEST).read('AGENTS.md')).toMatchObject({ text: CHINESE });
     expect(await workspace.editor.read('AGENTS.md')).toMatchObject({ text: CHINESE });
@@ -43,7 +43,7 @@ describe('a workspace file in an encoding other than UTF-8', () => {
     });
   });
 
-  it('[W10] is written back entirely as UTF-8, with its front matter', async () => {
+  it('[W10] writes a file back entirely as UTF-8, with its front matter', async () => {
     await put('notes.md', utf16('---\r\naudience: owner\r\n---\r\nGrüße\r\n'));
     const owner = workspace.for(OWNER);
     expect(await owner.change('notes.md', (text) => `${text}\nneu`)).toMatchObject({
@@ -63,11 +63,11 @@ describe('a workspace file in an encoding other than UTF-8', () => {
     await put('diary.md', utf16('---\naudience: owner\n---\nsecret'));
     expect(await workspace.for(GUEST).read('diary.md')).toMatchObject({ reason: 'private' });
     expect(await workspace.for(OWNER).read('diary.md')).toMatchObject({ text: 'secret' });
-    const copy = markedCopy(utf16('about me'));
+    const copy = addOwnerMarkToCopy(utf16('about me'));
     expect(Buffer.from(copy).toString()).toBe('---\naudience: owner\n---\n\nabout me');
   });
 
-  it('[W10] is the owner’s when a command creates it in UTF-16, and has one encoding', async () => {
+  it('[W10] makes a UTF-16 file that a command creates private to the owner, in a single encoding', async () => {
     await workspace.commands.run({ promptFiles: [], timeoutMs: 1_000 }, async () => {
       await put('made.md', utf16('what the command saw'));
       await put('table.csv', utf16('---\naudience: everyone\n---\na;b'));
@@ -81,7 +81,7 @@ describe('a workspace file in an encoding other than UTF-8', () => {
     });
   });
 
-  it('[W10] [W09] is still the owner’s when a command opens it in another encoding', async () => {
+  it('[W10] [W09] stays private to the owner when a command opens it in another encoding', async () => {
     const open = '---\naudience: everyone\n---\nwhat the command saw';
     const wide = (text: string) => Buffer.from(text, 'utf16le');
     await workspace.commands.run({ promptFiles: [], timeoutMs: 1_000 }, async () => {
@@ -97,7 +97,7 @@ describe('a workspace file in an encoding other than UTF-8', () => {
     }
   });
 
-  it('[W10] is reported if it cannot be decoded, never shown in part, and not replaced', async () => {
+  it('[W10] reports a file that cannot be decoded, and neither shows it in part nor replaces it', async () => {
     await put('AGENTS.md', NOISE);
     const owner = workspace.for(OWNER);
     expect(await owner.read('AGENTS.md')).toEqual({
@@ -110,7 +110,7 @@ describe('a workspace file in an encoding other than UTF-8', () => {
     const files = await workspace.editor.list();
     expect(files.find(({ name }) => name === 'AGENTS.md')?.problem).toMatch(/encoding|text file/);
     const { entries } = await surveyFolder(folder, () => 0);
-    expect(entries.map(encodingDoubt).filter((doubt) => doubt !== null)).toHaveLength(1);
+    expect(entries.map(describeEncodingDoubt).filter((doubt) => doubt !== null)).toHaveLength(1);
   });
 
   it('[W10] reports a doubtful decoding to the model, the page and a survey', async () => {
@@ -123,6 +123,6 @@ describe('a workspace file in an encoding other than UTF-8', () => {
     const files = await workspace.editor.list();
     expect(files.find(({ name }) => name === 'USER.md')).toMatchObject({ problem: doubt });
     const { entries } = await surveyFolder(folder, () => 0);
-    expect(entries.flatMap((entry) => encodingDoubt(entry) ?? [])).toEqual([doubt]);
+    expect(entries.flatMap((entry) => describeEncodingDoubt(entry) ?? [])).toEqual([doubt]);
   });
 });

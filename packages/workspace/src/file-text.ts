@@ -1,29 +1,29 @@
 import { decodeText, encodingWarning } from '@parley/core';
 
-/** A file's bytes decoded as text, or a reason, for people, why they are not text. */
+/** A file's bytes decoded as text, or the reason, for people, why they are not text. */
 export type FileText =
   | {
       readonly kind: 'text';
       /** The entire file, including front matter, without a byte order mark. */
       readonly text: string;
-      /** Its WHATWG label. */
+      /** The WHATWG label of the encoding. */
       readonly encoding: string;
-      /** A doubt about its decoding; null if there is none. */
+      /** A doubt about the decoding; null if there is none. */
       readonly warning: string | null;
     }
   | { readonly kind: 'refused'; readonly detail: string };
 
 /**
  * Decodes a workspace file's bytes (W10). Views, the page, shell commands, the import, `doctor` and
- * `audit` all read files through this function, so that they see the same text. Whatever is written
- * back is entirely UTF-8. Never throws.
+ * `audit` all read files through this function, so that they see the same text. Text that is
+ * written back is entirely UTF-8. Never throws.
  */
-export function textOfFile(bytes: Uint8Array): FileText {
+export function decodeFileText(bytes: Uint8Array): FileText {
   const decoded = decodeText(bytes);
   const { text, encoding } = decoded;
   if (text.includes('\0')) return { kind: 'refused', detail: 'not a text file' };
   if (decoded.certainty === 'none') {
-    return { kind: 'refused', detail: 'its encoding is not known; save it as UTF-8' };
+    return { kind: 'refused', detail: 'unknown encoding; save the file as UTF-8' };
   }
   return { kind: 'text', text, encoding, warning: encodingWarning(decoded) };
 }

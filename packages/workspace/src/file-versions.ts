@@ -1,24 +1,25 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Clock, countFromNewest, type NewId } from '@parley/core';
+import { type Clock, type NewId, resolveFileAgingStart } from '@parley/core';
 import { type FileName, MAX_BYTES, walkPath } from './paths.ts';
-import type { Hold, WorkspaceLock } from './workspace-lock.ts';
+import type { LockHold, WorkspaceLock } from './workspace-lock.ts';
 import { type DiskResult, readForWrite, writeFileInside } from './write-file.ts';
 
 /**
- * The result of a change. `changed`: the file no longer contains what the change was based on, so
- * nothing was done.
+ * `changed`: the file's text differs from the one that the change was based on, so nothing was
+ * changed.
  */
 export type FileChange =
   | { readonly kind: 'written' | 'changed' }
   | { readonly kind: 'refused'; readonly detail: string };
 
-/** A stored version of a file. */
 export interface FileVersion {
-  /** For example `2026-11-22T020014Z-001`; later versions sort after earlier ones. */
+  /**
+   * The version name, for example `2026-11-22T020014Z-001`; later versions sort after earlier ones.
+   */
   readonly name: string;
-  /** When it was stored, in ms. */
+  /** When the version was stored, in ms. */
   readonly at: number;
 }
 
@@ -30,18 +31,19 @@ export interface FileVersionsOptions {
   readonly lock: WorkspaceLock;
 }
 
-/** How many versions are kept per file; the oldest are removed. */
+/** The maximum number of versions per file; the oldest are removed. */
 const MAX_VERSIONS = 30;
-/** Versions older than this are removed. In ms. */
+/** The age after which versions are removed, in ms. */
 const KEPT_MS = 365 * 24 * 60 * 60_000;
 
-/** A hash of a file's text; null if there is no file. */
-export function printOfText(raw: string | null): string | null {
+/** Hashes a file's text; null if there is no file. */
+export function hashFileText(raw: string | null): string | null {
   return raw === null ? null : createHash('sha256').update(raw).digest('base64url').slice(0, 22);
 }
 
 /**
- * One workspace file with its earlier versions, which are in a hidden folder that no view reads.
+ * One workspace file with its earlier versions, which are stored in a hidden folder that no view
+ * reads.
  */
 export class FileVersions {
   protected readonly options: FileVersionsOptions;
@@ -54,7 +56,7 @@ export class FileVersions {
     this.#home = home;
   }
 
-  /** Newest first. */
+  /** Lists the versions, newest first. */
   async list(): Promise<readonly FileVersion[]> {
     const { folder } = this.options;
     if (walkPath(folder, { segments: this.#home }).kind !== 'not-a-file') return [];
@@ -66,12 +68,12 @@ export class FileVersions {
     return found.sort((one, other) => (one.name < other.name ? 1 : -1));
   }
 
-  /** A version, byte for byte; null if it does not exist. */
+  /** Reads a version byte for byte; null if it does not exist. */
   async raw(name: string): Promise<string | null> {
     return readVersionName(name) === null ? null : this.#textAt(this.#place(name, 'md'));
   }
 
-  /** The reasons for a version; empty if the text was found on disk. */
+  /** Reads the reasons for a version; empty if the text was found on disk. */
   async why(name: string): Promise<readonly string[]> {
     if (readVersionName(name) === null) return [];
     const text = await this.#textAt(this.#place(name, 'why'));
@@ -79,8 +81,8 @@ export class FileVersions {
   }
 
   /**
-   * The entire current file; null if there is none. Throws if it is too large, or is a link or a
-   * folder.
+   * Reads the entire current file; null if it does not exist. Throws if the file is too large, or
+   * is a link or a folder.
    */
   async content(): Promise<string | null> {
     const { folder } = this.options;
@@ -98,7 +100,7 @@ export class FileVersions {
   save(base: string | null, to: string | null, why: string): Promise<FileChange> {
     return this.options.lock.hold(async (hold) => {
       const before = await this.content();
-      if (printOfText(before) !== base) return { kind: 'changed' };
+      if (hashFileText(before) !== base) return { kind: 'changed' };
       return this.change(hold, before, to, [why]);
     });
   }
@@ -108,7 +110,7 @@ export class FileVersions {
     return this.options.lock.hold(async (hold) => {
       const version = await this.raw(name);
       if (version === null) return { kind: 'refused', detail: `there is no version ${name}` };
-      const reason = `brought back from ${name}${why}`;
+      const reason = `restored from ${name}${why}`;
       return this.change(hold, await this.content(), version, [reason]);
     });
   }
@@ -137,23 +139,26 @@ export class FileVersions {
     });
   }
 
-  /** For a writer that holds the lock and has replaced the file itself. Throws disk errors. */
-  async note(hold: Hold, before: string | null, after: string, why: string): Promise<void> {
+  /**
+   * Stores both texts for a writer that holds the lock and has replaced the file itself. Throws
+   * disk errors.
+   */
+  async note(hold: LockHold, before: string | null, after: string, why: string): Promise<void> {
     if (before !== null) await this.#keep(hold, before, []);
     await this.#keep(hold, after, [why]);
   }
 
   /**
-   * Removes versions that are too old or too many, but never an existing file's current text and
-   * the one before. `lastWritten`: when another file got a version, which also shows that time has
-   * passed.
+   * Removes versions that are too old or too many, but never the current text of an existing file
+   * or the one before it. `lastWritten`: when another file last got a version, which also shows
+   * that time has passed.
    */
   async tidy(lastWritten = 0): Promise<void> {
     const { folder, clock } = this.options;
     const spared = walkPath(folder, this.#file).kind === 'missing' ? 0 : 2;
     const versions = await this.list();
     const newest = Math.max(versions[0]?.at ?? 0, lastWritten);
-    const oldest = countFromNewest(clock(), newest) - KEPT_MS;
+    const oldest = resolveFileAgingStart(clock(), newest) - KEPT_MS;
     for (const [index, { name, at }] of versions.entries()) {
       if (index < spared || (index < MAX_VERSIONS && at >= oldest)) continue;
       for (const { segments } of [this.#place(name, 'md'), this.#place(name, 'why')]) {
@@ -162,11 +167,9 @@ export class FileVersions {
     }
   }
 
-  /**
-   * Stores the current text before it is replaced, so that nothing is lost whatever happens next.
-   */
+  /** Stores the current text before it is replaced, so that nothing is lost if the write fails. */
   protected async change(
-    hold: Hold,
+    hold: LockHold,
     before: string | null,
     after: string | null,
     why: readonly string[],
@@ -181,7 +184,11 @@ export class FileVersions {
     return { kind: 'written' };
   }
 
-  async #remove(hold: Hold, before: string | null, why: readonly string[]): Promise<FileChange> {
+  async #remove(
+    hold: LockHold,
+    before: string | null,
+    why: readonly string[],
+  ): Promise<FileChange> {
     if (before === null) return { kind: 'changed' };
     await this.#keep(hold, before, why, true);
     if (!hold.isMine()) return { kind: 'changed' };
@@ -190,18 +197,25 @@ export class FileVersions {
   }
 
   /**
-   * Stores a text, unless it is already the newest version and not `isEvent`. Throws disk errors.
+   * Stores a text, unless it is already the newest version and `isEvent` is false. Throws disk
+   * errors.
    */
-  async #keep(hold: Hold, text: string, why: readonly string[], isEvent = false): Promise<void> {
+  async #keep(
+    hold: LockHold,
+    text: string,
+    why: readonly string[],
+    isEvent = false,
+  ): Promise<void> {
     const newest = (await this.list())[0];
     const isKnown = newest !== undefined && (await this.raw(newest.name)) === text;
     if (isKnown && !isEvent) return;
-    const name = versionName(this.options.clock(), newest);
+    const name = formatVersionName(this.options.clock(), newest);
     const put = async (place: FileName, content: string): Promise<void> => {
       const result = await this.#write(hold, place, content);
       if (result.kind === 'refused') throw new Error(`${place.name}: ${result.detail}`);
     };
-    // The reasons are written first: a version without them would look like a person's.
+    // The reasons are written first, because a version without reasons would look like a person's
+    // edit.
     if (why.length > 0) await put(this.#place(name, 'why'), `${why.join('\n')}\n`);
     await put(this.#place(name, 'md'), text);
     await this.tidy();
@@ -212,7 +226,7 @@ export class FileVersions {
     return { name: segments.join('/'), segments };
   }
 
-  #write(hold: Hold, place: FileName, text: string): Promise<DiskResult> {
+  #write(hold: LockHold, place: FileName, text: string): Promise<DiskResult> {
     const { folder, newId } = this.options;
     return writeFileInside(folder, place, Buffer.from(text), { newId, hold });
   }
@@ -226,22 +240,25 @@ export class FileVersions {
 const NAME = /^(\d{4}-\d\d-\d\d)T(\d\d)(\d\d)(\d\d)Z-(\d{3})$/;
 const LAST = 999;
 
-/** The name of the next version; never before `newest`, even when the clock was set back. */
-export function versionName(now: number, newest: FileVersion | undefined): string {
-  const moment = versionStamp(now);
-  if (newest === undefined || versionStamp(newest.at) < moment) return `${moment}-001`;
+/**
+ * Returns the name of the next version, which never sorts before `newest`, even when the clock was
+ * set back.
+ */
+export function formatVersionName(now: number, newest: FileVersion | undefined): string {
+  const moment = formatVersionStamp(now);
+  if (newest === undefined || formatVersionStamp(newest.at) < moment) return `${moment}-001`;
   const count = Number(NAME.exec(newest.name)?.[5] ?? 0);
-  if (count === LAST) return `${versionStamp(newest.at + 1_000)}-001`;
-  return `${versionStamp(newest.at)}-${String(count + 1).padStart(3, '0')}`;
+  if (count === LAST) return `${formatVersionStamp(newest.at + 1_000)}-001`;
+  return `${formatVersionStamp(newest.at)}-${String(count + 1).padStart(3, '0')}`;
 }
 
-/** Parses a version name; null if it is not one. */
+/** Parses a version name; null if the name is invalid. */
 export function readVersionName(name: string): FileVersion | null {
   const [, day, hours, minutes, seconds] = NAME.exec(name) ?? [];
   const at = Date.parse(`${day}T${hours}:${minutes}:${seconds}Z`);
   return Number.isNaN(at) ? null : { name, at };
 }
 
-function versionStamp(moment: number): string {
+function formatVersionStamp(moment: number): string {
   return `${new Date(moment).toISOString().slice(0, 19).replaceAll(':', '')}Z`;
 }

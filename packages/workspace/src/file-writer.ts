@@ -1,8 +1,8 @@
 import type { NewId } from '@parley/core';
 import { isMemory } from './audience.ts';
 import type { FileHistory } from './file-history.ts';
-import { diskReason, type FileName, MAX_BYTES, parseFileName } from './paths.ts';
-import type { Hold, WorkspaceLock } from './workspace-lock.ts';
+import { describeDiskError, type FileName, MAX_BYTES, parseFileName } from './paths.ts';
+import type { LockHold, WorkspaceLock } from './workspace-lock.ts';
 import {
   type DiskRefusal,
   readForWrite,
@@ -16,61 +16,64 @@ import {
   refuseApproval,
   refuseWriter,
   type WriteApproval,
+  type WriteAuthor,
   type WriteRefusal,
-  type Writer,
 } from './write-rules.ts';
 
 /**
- * The result of a write. `detail` is for the model and for people, and never contains text from a
+ * The result of a write; `detail` is for the model and for people, and never contains text from a
  * file.
  */
 export type WriteResult =
   | {
       readonly kind: 'written';
       readonly name: string;
-      /** The length of what was written, in characters. */
+      /** The length of the written text, in characters. */
       readonly characters: number;
-      /** Whether the file did not exist before. */
+      /** Whether the write created the file. */
       readonly created: boolean;
     }
-  | NotWritten;
+  | WriteNotDone;
 
-/** Why a file that the reader may write is not written. */
-export interface Refused {
+/** The reason why a file is not written although the reader may write it. */
+export interface WriteRefused {
   readonly kind: 'refused';
   readonly reason: 'path' | 'too-large' | 'unreadable';
   readonly detail: string;
 }
 
-/** There was nothing to write. */
-export interface Unchanged {
+/** The text was unchanged, so the file was not written. */
+export interface WriteUnchanged {
   readonly kind: 'unchanged';
 }
 
 /** A request by a reader to write a file. */
-interface WriteOrder extends Writer {
+interface WriteOrder extends WriteAuthor {
   readonly name: string;
   readonly approval?: WriteApproval | undefined;
 }
 
-/** The effect of a write, or the reason to refuse it. */
-export type WritePlan = ({ readonly kind: 'planned' } & PlannedWrite) | NotWritten | Unchanged;
+/** The effect of a planned write, or the reason to refuse it. */
+export type WritePlan =
+  | ({ readonly kind: 'planned' } & PlannedWrite)
+  | WriteNotDone
+  | WriteUnchanged;
 
-type NotWritten = WriteRefusal | DiskRefusal | Refused;
+type WriteNotDone = WriteRefusal | DiskRefusal | WriteRefused;
 
 interface FileWriterOptions {
   /** The real path of the workspace. */
   readonly folder: string;
   readonly newId: NewId;
   readonly lock: WorkspaceLock;
-  /** Keeps the previous version, for the owner, when an agent replaces something. */
+  /** Stores the previous version for the owner when an agent replaces a file. */
   readonly history: Pick<FileHistory, 'of'>;
-  /** Whether a file is in the folder of an owner's skill, without being its SKILL.md. */
+  /** Whether a file is in the folder of a private skill, without being its SKILL.md. */
   readonly inOwnersSkill: (name: FileName) => Promise<boolean>;
 }
 
-/** Creates the new text; null if there is nothing to write. */
-type MakeText = () => Promise<string | null | Refused>;
+/** Creates the new text; null if there is no change to write. */
+type CreateText = () => Promise<string | null | WriteRefused>;
 
 /** Writes files in one workspace, each atomically, one write at a time. Never throws. */
 export class FileWriter {
@@ -85,14 +88,14 @@ export class FileWriter {
   }
 
   /** Plans what `write` or `change` would do now, without writing. */
-  async plan(order: WriteOrder, make: MakeText): Promise<WritePlan> {
+  async plan(order: WriteOrder, make: CreateText): Promise<WritePlan> {
     const text = await make();
     if (text === null) return { kind: 'unchanged' };
     return typeof text === 'string' ? await planOne(this.#options, order, text) : text;
   }
 
   /** Writes the text that `make` returns while holding the lock. */
-  change(order: WriteOrder, make: MakeText): Promise<WriteResult | Unchanged> {
+  change(order: WriteOrder, make: CreateText): Promise<WriteResult | WriteUnchanged> {
     return this.#locked(async (hold) => {
       const path = parseFileName(order.name);
       if (path !== null) await refreshCache(this.#options.folder, path);
@@ -102,11 +105,11 @@ export class FileWriter {
     });
   }
 
-  async #locked<R>(work: (hold: Hold) => Promise<R>): Promise<R | DiskRefusal> {
+  async #locked<R>(work: (hold: LockHold) => Promise<R>): Promise<R | DiskRefusal> {
     try {
       return await this.#options.lock.hold(work);
     } catch (error) {
-      return refuseOnDisk('disk', diskReason(error));
+      return refuseOnDisk('disk', describeDiskError(error));
     }
   }
 }
@@ -115,7 +118,7 @@ async function writeOne(
   options: FileWriterOptions,
   order: WriteOrder,
   text: string,
-  hold: Hold,
+  hold: LockHold,
 ): Promise<WriteResult> {
   const { folder, newId } = options;
   const plan = await planOne(options, order, text);
@@ -125,19 +128,19 @@ async function writeOne(
   const bytes = Buffer.from(plan.content);
   const result = await writeFileInside(folder, plan.path, bytes, { newId, hold });
   if (result.kind === 'refused') return result;
-  if (isKept(order)) {
+  if (isVersionKept(order)) {
     const versions = options.history.of(plan.path);
-    // The write has succeeded; a version that cannot be stored does not undo it.
+    // The write has succeeded, and a failure to store the version does not undo it.
     await versions.note(hold, plan.before, plan.content, 'written by the agent').catch(() => null);
   }
   return { ...result, name: plan.name, characters: plan.content.length };
 }
 
 /**
- * Excludes the lines that are constantly added to memory, and what a person has just asked to
- * forget.
+ * No version is kept of the lines that are constantly added to memory, and of text that a person
+ * has just asked to forget.
  */
-function isKept({ name, reader, approval }: WriteOrder): boolean {
+function isVersionKept({ name, reader, approval }: WriteOrder): boolean {
   if (reader.kind !== 'owner' || approval?.by === 'command') return false;
   return name === 'MEMORY.md' || !isMemory(name);
 }
@@ -152,7 +155,7 @@ async function planOne(
   { folder, inOwnersSkill }: FileWriterOptions,
   { name, ...writer }: WriteOrder,
   text: string,
-): Promise<PlannedPath | NotWritten> {
+): Promise<PlannedPath | WriteNotDone> {
   const path = parseFileName(name);
   if (path === null) return refuseOnDisk('path', 'not a path inside the workspace');
   const forbidden = refuseWriter(writer, path.name);
@@ -164,6 +167,6 @@ async function planOne(
   if ('kind' in plan) return plan;
   const bytes = Buffer.byteLength(plan.content);
   if (bytes > MAX_BYTES)
-    return refuseOnDisk('too-large', `${bytes} bytes, at most ${MAX_BYTES} are kept`);
+    return refuseOnDisk('too-large', `it has ${bytes} bytes, more than the limit of ${MAX_BYTES}`);
   return { kind: 'planned', path, before: before.text, ...plan };
 }

@@ -1,9 +1,9 @@
 /**
- * The segments of a path as the most lenient file system compares names: without case,
+ * Splits a path into segments as the most lenient file system compares names: without case,
  * compatibility forms (full-width letters, ligatures), invisible characters, and trailing dots and
- * spaces. Two paths that could ever refer to one file have the same segments.
+ * spaces. Two paths that could refer to the same file on any file system have the same segments.
  */
-export function foldedSegments(path: string): readonly string[] {
+export function foldSegments(path: string): readonly string[] {
   return foldPath(path)
     .split(/[\\/:]+/)
     .map((segment) =>
@@ -12,9 +12,9 @@ export function foldedSegments(path: string): readonly string[] {
     .filter((segment) => segment !== '');
 }
 
-/** The folded path as a single text. */
+/** Folds a path and joins it into a single text. */
 export function foldName(name: string): string {
-  return foldedSegments(name).join('/');
+  return foldSegments(name).join('/');
 }
 
 /** Whether a name ends with `.md`, in any spelling. */
@@ -23,7 +23,7 @@ export function isMarkdown(name: string): boolean {
 }
 
 function foldPath(path: string): string {
-  // A fast path for nearly every name, because listings fold thousands of them.
+  // A fast path for nearly every name, because listings fold thousands of names.
   if (/^[ -~]*$/.test(path)) return path.toLowerCase();
   return path
     .normalize('NFKC')

@@ -14,7 +14,7 @@ describe('front matter', () => {
     ['a byte order mark', '\uFEFF---\ntitle: Soul\n---\nHello'],
     ['blanks behind the hyphens', '---  \ntitle: Soul\n--- \t\nHello'],
     ['blank lines above', '\n  \n---\ntitle: Soul\n---\nHello'],
-  ])('is read with %s', (_, file) => {
+  ])('reads front matter with %s', (_, file) => {
     expect(read(file)).toMatchObject({ kind: 'parsed', data: { title: 'Soul' }, body: 'Hello' });
   });
 
@@ -23,16 +23,16 @@ describe('front matter', () => {
     ['a longer rule of hyphens', '----\nHello', '----\nHello'],
     ['a rule further down', 'Hello\n\n---\ntitle: no\n---', 'Hello\n\n---\ntitle: no\n---'],
     ['nothing', '', ''],
-  ])('is not found in %s', (_, file, body) => {
+  ])('finds no front matter in %s', (_, file, body) => {
     expect(read(file)).toMatchObject({ kind: 'none', body });
   });
 
-  it('may be empty', () => {
+  it('accepts empty front matter', () => {
     expect(read('---\n---\nHello')).toMatchObject({ kind: 'parsed', data: {}, body: 'Hello' });
   });
 
   it.each(['js', 'javascript', 'JavaScript', 'json', 'coffee', 'toml', ' js'])(
-    'never runs or reads a block that calls itself %s',
+    'never runs or reads a front matter block labeled %s',
     (language) => {
       const code = '(globalThis.executed = true, {title: "x"})';
       expect(read(`---${language}\n${code}\n---\nHello`)).toMatchObject({ kind: 'refused' });
@@ -40,11 +40,11 @@ describe('front matter', () => {
     },
   );
 
-  it('gives code no way in through YAML tags', () => {
+  it('does not execute code in YAML tags', () => {
     const file = '---\ntitle: !!js/function "function(){ globalThis.executed = true }"\n---\nHello';
     const result = read(file);
     expect(witness.executed).toBeUndefined();
-    // An unknown tag is dropped and its text stays text.
+    // An unknown tag is dropped, and its text stays a string.
     expect(result.kind === 'parsed' ? typeof result.data.title : result.kind).toBe('string');
   });
 
@@ -92,7 +92,7 @@ describe('front matter', () => {
 const audience = (name: string, raw: string): string => parseFile(name, raw, false).audience.kind;
 const PUBLIC = '---\naudience: everyone\n---\nHello';
 
-describe('the audience of a file that is a skill', () => {
+describe('the audience of a SKILL.md file', () => {
   it.each([
     ['metadata: {openclaw: {audience: owner}}', 'owner'],
     ['metadata: {Audience: owner}', 'owner'],
@@ -104,7 +104,7 @@ describe('the audience of a file that is a skill', () => {
     ['metadata: {audience: everyone}', 'everyone'],
     ['metadata: {author: Ann}', 'everyone'],
     ['metadata: a word', 'everyone'],
-  ])('[W03] is the same for every reader of it as a file: %s', (front, kind) => {
+  ])('[W03] is the same when the skill is read as a file: %s', (front, kind) => {
     const raw = `---\nname: a\ndescription: d\n${front}\n---\nText`;
     expect(parseFile('skills/a/SKILL.md', raw, false).audience).toEqual({ kind });
     const { content } = parseSkill(raw, 'a');
@@ -121,7 +121,7 @@ describe("a workspace file's audience", () => {
     ['memory/2026-11-21.md'],
     ['Memory/deep/er.md'],
     ['groups/7/MEMORY.md'],
-  ])('[W03] %s is the owner’s, whatever its front matter says', (name) => {
+  ])('[W03] %s is private to the owner, even if its front matter says otherwise', (name) => {
     expect(audience(name, PUBLIC)).toBe('owner');
     expect(audience(name, 'Hello')).toBe('owner');
   });
@@ -138,11 +138,11 @@ describe("a workspace file's audience", () => {
     ['broken front matter', '---\naudience: "owner\n---\nHello', 'owner'],
     ['front matter in code', '---js\n{}\n---\nHello', 'owner'],
     ['front matter that is never closed', '---\naudience: owner\n\nHello', 'owner'],
-  ])('[W03] with %s', (_, raw, kind) => {
+  ])('[W03] is decided for a file with %s', (_, raw, kind) => {
     expect(audience('SOUL.md', raw)).toBe(kind);
   });
 
-  it('says what is wrong with front matter', () => {
+  it('explains what is wrong with front matter', () => {
     expect(parseFile('SOUL.md', '---\naudience: friends\n---\nHello', false).problem).toContain(
       'audience',
     );

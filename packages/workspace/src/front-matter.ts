@@ -3,22 +3,25 @@ import type { Audience } from '@parley/core';
 import type Matter from 'gray-matter';
 import { parse } from 'yaml';
 import type { z } from 'zod';
-import { AudienceFrontMatter, audienceOf, isSkillFile } from './audience.ts';
+import { AudienceFrontMatter, decideAudience, isSkillFile } from './audience.ts';
 import { readLooseMatter } from './skills/loose-matter.ts';
-import { rawTexts } from './skills/matter-entries.ts';
+import { readRawTexts } from './skills/matter-entries.ts';
 import { isForEveryone, toMatterEntries } from './skills/skill-header.ts';
 import { isBlank } from './text.ts';
 
 const require = createRequire(import.meta.url);
 
-/** The longest front matter that is parsed, in characters. Real ones have a few hundred. */
+/**
+ * The maximum length of front matter that is parsed, in characters; real front matter has a few
+ * hundred.
+ */
 const MAX_FRONT_MATTER = 16_000;
 
 /**
- * The block above the text in a Markdown file. `refused`: front matter was intended, and its
- * meaning is unknown, so callers must assume the strictest one. `body` is the text below, with `\n`
- * line breaks and without blank lines around it; `head` is the block with its opening and closing
- * lines, empty if it has no end.
+ * The block above the text in a Markdown file. `refused`: front matter was intended but its meaning
+ * is unknown, so callers must assume the strictest one. `body` is the text below, with `\n` line
+ * breaks and without surrounding blank lines; `head` is the block with its opening and closing
+ * lines, empty if the block has no end.
  */
 export type FrontMatter<Data> =
   | { readonly kind: 'none'; readonly head: ''; readonly body: string }
@@ -37,14 +40,14 @@ export type FrontMatter<Data> =
 
 /**
  * Splits a Markdown file into front matter and body and validates the front matter with `schema`.
- * The only place that uses gray-matter, which by default runs `---js` blocks as code and has a
+ * Only this function may use gray-matter, which by default runs `---js` blocks as code and has a
  * cache that turns the second read of a broken file into an empty result. Never throws.
  */
 export function readFrontMatter<Data extends object>(
   file: string,
   schema: z.ZodType<Data>,
 ): FrontMatter<Data> {
-  const text = normalise(file);
+  const text = normalizeBeginning(file);
   const firstLine = /^---(?!-)(.*)$/m.exec(text);
   if (firstLine === null || firstLine.index !== 0) return { kind: 'none', head: '', body: text };
   if (firstLine[1]?.trim() !== '') {
@@ -83,9 +86,9 @@ function parseFrontMatter<Data extends object>(
 ): FrontMatter<Data> {
   let data: unknown;
   try {
-    data = grayMatter()(head, { language: 'yaml', engines }).data;
+    data = loadGrayMatter()(head, { language: 'yaml', engines }).data;
   } catch (error) {
-    return refuseFrontMatter(head, body, `front matter is not valid YAML (${firstLineOf(error)})`);
+    return refuseFrontMatter(head, body, `front matter is not valid YAML (${getFirstLine(error)})`);
   }
   const checked = schema.safeParse(data);
   if (!checked.success) {
@@ -99,12 +102,15 @@ function parseFrontMatter<Data extends object>(
   return { kind: 'parsed', data: Object.freeze(checked.data), head, body: trimBlankLines(body) };
 }
 
-/** Its thirty modules are loaded when the first file needs them. */
-function grayMatter(): typeof Matter {
+/** The thirty modules of gray-matter are loaded when the first file needs them. */
+function loadGrayMatter(): typeof Matter {
   return require('gray-matter');
 }
 
-/** Always passed to gray-matter: without options it would use its cache and its own engines. */
+/**
+ * Options are always passed to gray-matter, because it would otherwise use its cache and its own
+ * engines.
+ */
 const engines = {
   yaml: parseYaml,
   json: refuseLanguage,
@@ -131,14 +137,14 @@ function refuseFrontMatter(head: string, body: string, reason: string): FrontMat
   return { kind: 'refused', reason, head, body: trimBlankLines(body) };
 }
 
-/** How many bytes at the start of a file `mayHaveFrontMatter` examines. */
+/** The number of bytes at the start of a file that `mayHaveFrontMatter` examines. */
 export const MAX_HEAD_BYTES = 4_096;
 
 /**
  * Whether a file that begins with these bytes may have front matter, in any encoding. False only if
- * `---` cannot be its first visible characters: these are the same three bytes in all encodings
+ * `---` cannot be the first visible characters: these are the same three bytes in all encodings
  * except UTF-16 and UTF-32, which have NULs between them. Invisible characters may extend beyond
- * the bytes examined, but they contain no words.
+ * the examined bytes, but they contain no words.
  */
 export function mayHaveFrontMatter(head: Uint8Array): boolean {
   const start = Buffer.from(head).toString('latin1');
@@ -146,8 +152,11 @@ export function mayHaveFrontMatter(head: Uint8Array): boolean {
   return head.length >= MAX_HEAD_BYTES && !/[A-Za-z]{4}/.test(start);
 }
 
-/** Ignores invisible characters before the first line, because privacy must not depend on them. */
-function normalise(file: string): string {
+/**
+ * Ignores invisible characters before the first line, because they must not change who may read the
+ * file.
+ */
+function normalizeBeginning(file: string): string {
   const text = file.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
   return trimBlankLines(text.replace(/^[\s\p{Cf}]+(?=---)/u, ''));
 }
@@ -156,7 +165,7 @@ function trimBlankLines(text: string): string {
   return text.replace(/^(?:[ \t]*\n)+/, '').trimEnd();
 }
 
-function firstLineOf(error: unknown): string {
+function getFirstLine(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return message.split('\n', 1)[0] ?? '';
 }
@@ -164,45 +173,48 @@ function firstLineOf(error: unknown): string {
 /** A workspace file as it is cached: in full, with its audience decided. */
 export interface ParsedFile {
   readonly name: string;
-  /** Without front matter, with `\n` line breaks and no blank lines around it. */
+  /** The text without front matter, with `\n` line breaks and without surrounding blank lines. */
   readonly text: string;
-  /** Whether it is an empty form. */
+  /** Whether the file is an empty form. */
   readonly isBlank: boolean;
   readonly audience: Audience;
-  /** The audience declared in its front matter. */
+  /** The audience declared in the file's front matter. */
   readonly declared: 'owner' | 'everyone' | undefined;
-  /** Why its audience cannot be determined, for people; the file is then the owner's. */
+  /**
+   * Why the file's audience cannot be determined, for people; the file is then private to the
+   * owner.
+   */
   readonly problem: string | null;
-  /** A doubt about its decoding, as a sentence; null if there is none. */
+  /** A doubt about the file's decoding, as a sentence; null if there is none. */
   readonly warning: string | null;
 }
 
 /**
- * A file's text and its audience. `hasTwin`: the file has a second name on disk; because that may
- * be `MEMORY.md`, the file is the owner's.
+ * Parses a file's text and decides its audience. `hasTwin`: the file has a second name on disk;
+ * because that may be `MEMORY.md`, the file is private to the owner.
  */
 export function parseFile(name: string, raw: string, hasTwin: boolean): ParsedFile {
   const strict = readFrontMatter(raw, AudienceFrontMatter);
-  const front = isSkillFile(name) ? ofSkill(strict, raw) : strict;
+  const front = isSkillFile(name) ? toSkillAudience(strict, raw) : strict;
   const declared = front.kind === 'parsed' ? front.data.audience : undefined;
-  const problem = frontMatterProblem(front, hasTwin);
-  const audience = audienceOf(name, problem === null ? declared : 'unknown');
+  const problem = describeFrontMatterProblem(front, hasTwin);
+  const audience = decideAudience(name, problem === null ? declared : 'unknown');
   const { body: text } = front;
   return { name, text, isBlank: isBlank(text), audience, declared, problem, warning: null };
 }
 
 /**
- * A skill's front matter, parsed in the same way as for the skill itself (S11), so that both have
+ * Parses a skill's front matter in the same way as for the skill itself (S11), so that both have
  * the same audience (W03): it need not be YAML, its metadata may be hand-written JSON, and it is
- * for everyone only if no word in it may say otherwise.
+ * open only if no word in it may say otherwise.
  */
-function ofSkill(
+function toSkillAudience(
   strict: FrontMatter<AudienceFrontMatter>,
   raw: string,
 ): FrontMatter<AudienceFrontMatter> {
   if (strict.kind === 'none') return strict;
   if (strict.kind === 'parsed') {
-    const isOpen = isForEveryone(toMatterEntries(strict.data, rawTexts(strict.head)));
+    const isOpen = isForEveryone(toMatterEntries(strict.data, readRawTexts(strict.head)));
     return isOpen ? strict : { ...strict, data: { ...strict.data, audience: 'owner' } };
   }
   const loose = readLooseMatter(raw);
@@ -210,7 +222,7 @@ function ofSkill(
   return { kind: 'parsed', data: {}, head: loose.head, body: loose.body };
 }
 
-function frontMatterProblem(front: FrontMatter<object>, hasTwin: boolean): string | null {
+function describeFrontMatterProblem(front: FrontMatter<object>, hasTwin: boolean): string | null {
   if (front.kind === 'refused') return front.reason;
   return hasTwin ? 'the file has a second name (a hard link)' : null;
 }

@@ -18,7 +18,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { openWorkspace, type Workspace } from './open-workspace.ts';
 import { estimateTokens } from './text.ts';
 
-/** The files of W01. */
+/** The nine files of W01. */
 const NINE = [
   'AGENTS.md',
   'BOOT.md',
@@ -63,7 +63,7 @@ describe('a first start', () => {
     expect(await read(GUEST, 'AGENTS.md')).toContain('How you work here');
   });
 
-  it('[W01] overwrites nothing, not even a dangling link', async () => {
+  it('[W01] overwrites no existing entry, not even a dangling link', async () => {
     const other = join(base, 'other');
     await mkdir(other);
     await writeFile(join(other, 'SOUL.md'), 'mine');
@@ -83,7 +83,7 @@ describe('a first start', () => {
     await expect(stat(join(folder, 'SOUL.md'))).rejects.toThrow('ENOENT');
   });
 
-  it('says what to do if the folder or the templates cannot be used', async () => {
+  it('explains what to do if the folder or the templates cannot be used', async () => {
     const file = join(base, 'file');
     await writeFile(file, '');
     await expect(openWorkspace({ folder: file, templates: TEMPLATES })).rejects.toMatchObject({
@@ -95,8 +95,8 @@ describe('a first start', () => {
   });
 });
 
-describe('a view', () => {
-  it('[W02] shows memory to the owner and to nobody else', async () => {
+describe('a workspace view', () => {
+  it('[W02] shows memory only to the owner', async () => {
     await put('MEMORY.md', '---\naudience: everyone\n---\ncanary-1');
     await put('memory/2026-11-21.md', 'canary-2');
     expect(await read(OWNER, 'MEMORY.md')).toBe('canary-1');
@@ -122,7 +122,7 @@ describe('a view', () => {
     });
   });
 
-  it('lists what its reader may see', async () => {
+  it('lists the files that its reader may see', async () => {
     await mkdir(join(folder, '.git'));
     await put('memory/a.md', 'canary');
     await put('knowledge/tea.md', 'green');
@@ -152,7 +152,7 @@ describe('a view', () => {
     ['is empty', '---\ntitle: x\n---\n \n', 'empty'],
     ['is larger than 1 MB', 'a'.repeat(1_000_001), 'too-large'],
     ['is not text', new Uint8Array([1, 0, 2]), 'unreadable'],
-  ])('says so when a file %s', async (_, content, reason) => {
+  ])('reports it when a file %s', async (_, content, reason) => {
     await put('SOUL.md', content);
     expect(await read(OWNER, 'SOUL.md')).toBe(`absent: ${reason}`);
   });
@@ -175,7 +175,7 @@ describe('a view', () => {
   });
 });
 
-describe('what leaves the workspace', () => {
+describe('paths that leave the workspace', () => {
   beforeEach(async () => {
     await mkdir(join(base, 'outside'));
     await writeFile(join(base, 'outside', 'secret.md'), 'secret');
@@ -186,7 +186,7 @@ describe('what leaves the workspace', () => {
     expect(await read(OWNER, 'link.md')).toBe('absent: refused');
   });
 
-  it('[W07] refuses a link to a folder on the way', async () => {
+  it('[W07] refuses a path through a linked folder', async () => {
     await rm(join(folder, 'knowledge'), { recursive: true });
     await symlink(join(base, 'outside'), join(folder, 'knowledge'));
     expect(await read(OWNER, 'knowledge/secret.md')).toBe('absent: refused');
@@ -202,13 +202,13 @@ describe('what leaves the workspace', () => {
     expect(await read(GUEST, 'SOUL.md')).toBe('absent: refused');
   });
 
-  it('[W07] refuses a path that leads out, and anything that is not a file', async () => {
+  it('[W07] refuses a path that leads out of the workspace, and anything that is not a file', async () => {
     expect(await read(OWNER, '../../outside/secret.md')).toBe('absent: refused');
     expect(await read(OWNER, join(base, 'outside', 'secret.md'))).toBe('absent: refused');
     expect(await read(OWNER, 'knowledge')).toBe('absent: refused');
   });
 
-  it('[W02] does not show the memory under a second name', async () => {
+  it('[W02] does not show memory under a second name of its file', async () => {
     await put('MEMORY.md', 'canary');
     await link(join(folder, 'MEMORY.md'), join(folder, 'notes.md'));
     expect(await read(GUEST, 'notes.md')).toBe('absent: private');
@@ -217,17 +217,17 @@ describe('what leaves the workspace', () => {
 });
 
 describe('a changed file', () => {
-  it('[W07] is used at the next read, however it was changed', async () => {
+  it('[W07] reads a changed file again after any kind of change', async () => {
     const soul = join(folder, 'SOUL.md');
     const past = new Date('2026-01-01T00:00:00Z');
     await put('SOUL.md', 'one');
     expect(await read(GUEST, 'SOUL.md')).toBe('one');
-    await put('SOUL.md', 'two'); // The same length as before, at the same instant.
+    await put('SOUL.md', 'two'); // The new text has the same length as before and is written at the same instant.
     expect(await read(GUEST, 'SOUL.md')).toBe('two');
     await utimes(soul, past, past);
     await read(GUEST, 'SOUL.md');
     await put('SOUL.md', 'six');
-    await utimes(soul, past, past); // The old timestamp was restored.
+    await utimes(soul, past, past); // This restores the old timestamp.
     expect(await read(GUEST, 'SOUL.md')).toBe('six');
     await appendFile(soul, 'teen');
     expect(await read(GUEST, 'SOUL.md')).toBe('sixteen');
@@ -262,7 +262,7 @@ describe('a workspace without memory', () => {
     return files.flatMap((file) => (file.kind === 'file' ? [file.source] : []));
   }
 
-  it('[P15] [W02] shows no memory to anyone, including the owner, and everything else as usual', async () => {
+  it('[P15] [W02] hides memory from every reader, including the owner, and shows all other files', async () => {
     for (const reader of [OWNER, GUEST]) {
       const seen = await seenBy(reader, 'off');
       expect(seen).toContain('AGENTS.md');
@@ -270,7 +270,7 @@ describe('a workspace without memory', () => {
     }
   });
 
-  it('[W02] [W04] shows the owner theirs and a group its own when memory is on', async () => {
+  it('[W02] [W04] shows owners their memory and a group its own when memory is on', async () => {
     expect(await seenBy(OWNER, 'main-session')).toEqual(
       expect.arrayContaining(['MEMORY.md', 'memory/2026-11-21.md']),
     );
@@ -279,9 +279,9 @@ describe('a workspace without memory', () => {
   });
 });
 
-describe('the files a new workspace starts with', () => {
+describe('the files of a new workspace', () => {
   it.each(['IDENTITY.md', 'USER.md', 'TOOLS.md', 'MEMORY.md', 'HEARTBEAT.md', 'BOOT.md'])(
-    '[W01] %s costs no token before somebody fills it in',
+    '[W01] %s costs no tokens until it is filled in',
     async (name) => {
       expect(await workspace.for(OWNER).read(name)).toEqual({ kind: 'absent', reason: 'empty' });
     },
@@ -296,7 +296,7 @@ describe('the files a new workspace starts with', () => {
     expect(tokens).toBeLessThan(900);
   });
 
-  it('[W03] what USER.md says stays with the owner', async () => {
+  it('[W03] the contents of USER.md are shown only to the owner', async () => {
     const path = join(folder, 'USER.md');
     await writeFile(path, (await readFile(path, 'utf8')).replace('**Name:**', '**Name:** Ann'));
     expect(await workspace.for(OWNER).read('USER.md')).toMatchObject({ kind: 'file' });

@@ -14,7 +14,7 @@ import {
 } from '@parley/core';
 import { type AgentFiles, openAgentFiles } from './agent-files.ts';
 import { Bootstrap } from './bootstrap.ts';
-import { skillAbove } from './file-audience.ts';
+import { findSkillAudience } from './file-audience.ts';
 import { FileCache } from './file-cache.ts';
 import { FileEditor } from './file-editor.ts';
 import { FileHistory } from './file-history.ts';
@@ -23,43 +23,46 @@ import { MemoryVersions } from './memory/memory-versions.ts';
 import { listMarkdown, WorkspaceError } from './paths.ts';
 import { openShellCommands, type ShellCommands } from './shell-commands.ts';
 import type { ManagedFile } from './soul.ts';
-import { localLock, type WorkspaceLock } from './workspace-lock.ts';
-import { viewMaker, type WorkspaceView } from './workspace-view.ts';
+import { createLocalLock, type WorkspaceLock } from './workspace-lock.ts';
+import { createViewFactory, type WorkspaceView } from './workspace-view.ts';
 
 export interface OpenWorkspaceOptions {
   /**
-   * Created at the first start. The folder itself may be a symbolic link; nothing inside it may.
+   * The workspace folder, created at the first start. The folder itself may be a symbolic link, but
+   * links inside it are refused.
    */
   readonly folder: string;
   /** The folder with the files that a new workspace starts with. */
   readonly templates: string;
-  /** `off`: MEMORY.md, memory/ and the groups' memory files look private to everyone (P15). */
+  /** `off`: MEMORY.md, memory/ and the groups' memory files look private to every reader (P15). */
   readonly memory?: 'main-session' | 'off';
   /** A file whose text is managed elsewhere (W06). */
   readonly governed?: ManagedFile;
-  /** The lock that lets only one process at a time write, if several share the folder. */
+  /** The lock that lets only one process at a time write if several share the folder. */
   readonly lock?: WorkspaceLock;
   readonly log?: Logger;
   readonly clock?: Clock;
-  /** Names temporary files. */
+  /** Creates names for temporary files. */
   readonly newId?: NewId;
 }
 
-/** An agent's folder of Markdown files (W01). Only its views read and write files. */
+/** An agent's folder of Markdown files (W01). Files are read and written only through its views. */
 export interface Workspace {
-  /** The folder's real path. */
+  /** The real path of the folder. */
   readonly folder: string;
   /** Files that were just created from templates; empty if the workspace already existed. */
   readonly created: readonly string[];
   /** The lifecycle of BOOTSTRAP.md (W08). */
   readonly bootstrap: Bootstrap;
-  /** The rules for shell commands here (W09). */
+  /** The rules for shell commands in this workspace (W09). */
   readonly commands: Pick<ShellCommands, 'run'>;
-  /** Agents' files that wait for a person's decision, for the owner only (W09). */
+  /** Files created by agents that wait for a person's decision, shown only to the owner (W09). */
   readonly agentFiles: AgentFiles;
-  /** Its files as their owner edits them, outside any turn. */
+  /** The workspace's files as their owner edits them outside of turns. */
   readonly editor: FileEditor;
-  /** The workspace as this reader sees it. Cheap: create one for every turn. */
+  /**
+   * The workspace as this reader sees it. Creating a view is cheap, so create one for every turn.
+   */
   for(reader: Reader): WorkspaceView;
 }
 
@@ -72,7 +75,7 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Work
     log = silentLogger,
     clock = systemTime.clock,
     newId = randomId,
-    lock = localLock(),
+    lock = createLocalLock(),
   } = options;
   const bootstrapIn = (place: string, held: WorkspaceLock) =>
     new Bootstrap({ folder: place, newId, log, lock: held });
@@ -84,7 +87,7 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Work
   const history = new FileHistory({ folder, newId, clock, lock });
   const writer = new FileWriter({
     ...{ folder, newId, lock, history },
-    inOwnersSkill: async (name) => (await skillAbove(files, name)) === 'owners',
+    inOwnersSkill: async (name) => (await findSkillAudience(files, name)) === 'owners',
   });
   const commands = openShellCommands({ folder, files, lock, newId, clock, log });
   await commands.sweep();
@@ -98,7 +101,7 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Work
     governed: options.governed,
     mayBeFromCommand: commands.mayBeFromCommand,
   };
-  const view = viewMaker(sources);
+  const view = createViewFactory(sources);
   const guest = view({ kind: 'guest', conversationId: '' });
   const { forgetful, governed } = sources;
   return {
@@ -117,23 +120,23 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Work
 
 const randomId: NewId = (prefix) => `${prefix}-${randomUUID()}`;
 
-/** The file whose absence means that a folder is not a workspace yet; copied last. */
+/** The file whose absence means that a folder is not a workspace yet; it is copied last. */
 const MARK_FILE = 'AGENTS.md';
 
 /**
- * Copied only into an entirely new workspace (W08): people with an existing one already know their
- * agent.
+ * This file is copied only into an entirely new workspace (W08), because people with an existing
+ * one already know their agent.
  */
 const BOOTSTRAP_FILE = 'BOOTSTRAP.md';
 
-/** Created empty, beside the templates. */
+/** Folders created empty in addition to the templates. */
 const EMPTY_FOLDERS = ['memory', 'skills', 'knowledge'];
 
 /**
- * Creates the folder (mode 0700) and, if it has no AGENTS.md, copies every template that it lacks.
- * A folder that already is a workspace stays exactly as it is, so that files deleted on purpose are
- * not restored; an interrupted first start continues at the next one. Returns the names of the
- * files it created. Throws WorkspaceError.
+ * Creates the folder (mode 0700) and, if it has no AGENTS.md, copies every missing template. An
+ * existing workspace stays exactly as it is, so that deleted files are not restored; an interrupted
+ * first start continues at the next one. Returns the names of the files that were created; throws
+ * WorkspaceError.
  */
 async function seedFolder(
   folder: string,
@@ -145,7 +148,7 @@ async function seedFolder(
   // Several processes may start for the first time on the same folder simultaneously.
   return lock.hold(async (hold) => {
     if (await isWorkspace(folder)) return [];
-    return seed(folder, templates, bootstrap({ hold: (work) => work(hold) }));
+    return seedTemplates(folder, templates, bootstrap({ hold: (work) => work(hold) }));
   });
 }
 
@@ -156,21 +159,21 @@ async function isWorkspace(folder: string): Promise<boolean> {
   } catch (error) {
     throw new WorkspaceError(
       'workspace-folder',
-      `The workspace folder ${folder} cannot be made or opened (${reasonOf(error)}). Check the path and its permissions.`,
+      `The workspace folder ${folder} cannot be created or opened (${reasonOf(error)}). Check the path and its permissions.`,
       error,
     );
   }
 }
 
-async function seed(
+async function seedTemplates(
   folder: string,
   templates: string,
   bootstrap: Bootstrap,
 ): Promise<readonly string[]> {
-  const names = await templateNames(templates);
-  // Recorded before the first file is created, so that an interrupted start still counts as a first
+  const names = await listTemplateNames(templates);
+  // The mark is written before the first file, so that an interrupted start still counts as a first
   // one.
-  if (names.includes(BOOTSTRAP_FILE) && (await isUntouched(folder, names))) {
+  if (names.includes(BOOTSTRAP_FILE) && (await isUnused(folder, names))) {
     await bootstrap.keep({ state: 'new' });
   }
   const isNew = (await bootstrap.mark()) !== null;
@@ -178,43 +181,43 @@ async function seed(
   for (const name of EMPTY_FOLDERS) await makeFolder(join(folder, name));
   for (const name of names) {
     if (name === BOOTSTRAP_FILE && !isNew) continue;
-    if (await copyNew(join(templates, name), join(folder, name))) made.push(name);
+    if (await copyIfAbsent(join(templates, name), join(folder, name))) made.push(name);
   }
   return made;
 }
 
-/** Whether nothing belonging to a workspace exists yet, whatever the spelling of its names. */
-async function isUntouched(folder: string, names: readonly string[]): Promise<boolean> {
+/** Whether no file or folder of a workspace exists yet, in any spelling. */
+async function isUnused(folder: string, names: readonly string[]): Promise<boolean> {
   const known = new Set([...names, ...EMPTY_FOLDERS].map((name) => name.toLowerCase()));
   const entries = await readdir(folder);
   return !entries.some((name) => known.has(name.toLowerCase()));
 }
 
-/** An existing entry with that name, even a link, is kept. */
+/** An existing entry with this name, even a link, is kept. */
 async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: 0o700 });
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return;
-    throw unwritableError(path, error);
+    throw createUnwritableError(path, error);
   }
 }
 
-function unwritableError(path: string, error: unknown): WorkspaceError {
+function createUnwritableError(path: string, error: unknown): WorkspaceError {
   return new WorkspaceError(
     'workspace-folder',
-    `${path} cannot be made in the workspace (${reasonOf(error)}). Check the permissions of the folder.`,
+    `${path} cannot be created in the workspace (${reasonOf(error)}). Check the permissions of the folder.`,
     error,
   );
 }
 
-async function templateNames(templates: string): Promise<readonly string[]> {
+async function listTemplateNames(templates: string): Promise<readonly string[]> {
   try {
     const entries = await readdir(templates, { withFileTypes: true });
     const names = entries.filter((entry) => entry.isFile() && entry.name.endsWith('.md'));
     return names
       .map((entry) => entry.name)
-      .sort((a, b) => markRank(a) - markRank(b) || (a < b ? -1 : 1));
+      .sort((a, b) => rankMark(a) - rankMark(b) || (a < b ? -1 : 1));
   } catch (error) {
     throw new WorkspaceError(
       'workspace-templates',
@@ -224,22 +227,21 @@ async function templateNames(templates: string): Promise<readonly string[]> {
   }
 }
 
-function markRank(name: string): number {
+function rankMark(name: string): number {
   return name === MARK_FILE ? 1 : 0;
 }
 
 /**
- * Copies unless something with that name exists, even a dangling link; only its owner can read the
- * copy.
+ * Copies a file for its owner only, unless an entry with that name exists, even a dangling link.
  */
-async function copyNew(from: string, to: string): Promise<boolean> {
+async function copyIfAbsent(from: string, to: string): Promise<boolean> {
   try {
     await copyFile(from, to, constants.COPYFILE_EXCL);
     await chmod(to, 0o600);
     return true;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
-    throw unwritableError(to, error);
+    throw createUnwritableError(to, error);
   }
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ownersMarks, splitOwners } from './owner-sections.ts';
+import { listOwnerMarks, splitOwners } from './owner-sections.ts';
 
 const USER = `# USER.md
 - **Name:** Mira Okonkwo (she/her)
@@ -11,15 +11,15 @@ const USER = `# USER.md
 - Telegram: @miri_o
 - 称呼：小米
 `;
-const MARKS = ownersMarks(USER);
+const MARKS = listOwnerMarks(USER);
 
-describe('the parts of a text that are about the owner', () => {
-  it('[W03] is recognized by names and distinctive values of USER.md', () => {
+describe('text that is about the owner', () => {
+  it('[W03] recognizes text about the owner by names and distinctive values in USER.md', () => {
     expect(MARKS).toEqual([
       ...['Mira Okonkwo', 'Mira', 'Okonkwo', 'Miri', 'Africa/Lagos', '@miri_o', '小米'],
     ]);
-    expect(ownersMarks('name: mira\n')).toEqual(['mira', 'Mira']);
-    expect(ownersMarks('# - Name:\n# - Timezone:\n')).toEqual([]);
+    expect(listOwnerMarks('name: mira\n')).toEqual(['mira', 'Mira']);
+    expect(listOwnerMarks('# - Name:\n# - Timezone:\n')).toEqual([]);
   });
 
   it.each([
@@ -58,11 +58,11 @@ describe('the parts of a text that are about the owner', () => {
     '- Say it in the user’s language.',
     'name: Magi\nrole: Personal AI Assistant',
     'Admiral Miriam is a fictional captain.',
-  ])('[W03] leaves to everyone: %s', (text) => {
+  ])('[W03] does not treat as text about the owner: %s', (text) => {
     expect(splitOwners(text, MARKS)).toEqual({ everyone: text, owners: '' });
   });
 
-  it('[W03] takes single lines when each is a rule of its own', () => {
+  it('[W03] includes single lines when each is a separate rule', () => {
     const text = 'Keep secrets.\nNever wake Mira before noon.\nAsk when in doubt.';
     expect(splitOwners(text, MARKS)).toEqual({
       everyone: 'Keep secrets.\nAsk when in doubt.',
@@ -70,14 +70,14 @@ describe('the parts of a text that are about the owner', () => {
     });
   });
 
-  it('[W03] takes nothing of the templates that Parley ships', () => {
+  it('[W03] includes nothing from the templates that Parley ships', () => {
     for (const name of ['AGENTS.md', 'SOUL.md', 'IDENTITY.md']) {
       const path = resolve(import.meta.dirname, '../../../config/workspace', name);
       expect(splitOwners(readFileSync(path, 'utf8'), MARKS).owners).toBe('');
     }
   });
 
-  it('[W03] takes a title that contains a name, and only that title', () => {
+  it('[W03] includes only a title that contains a name', () => {
     const text = '# The assistant of Mira Okonkwo\n\nBe kind.';
     const parts = { everyone: 'Be kind.', owners: '# The assistant of Mira Okonkwo' };
     expect(splitOwners(text, MARKS)).toEqual(parts);

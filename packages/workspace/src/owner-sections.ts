@@ -1,14 +1,14 @@
 import { AudienceFrontMatter } from './audience.ts';
 import { readFrontMatter } from './front-matter.ts';
-import { headToKeep } from './write-rules.ts';
+import { getKeptHead } from './write-rules.ts';
 
-/** A text for everyone, and the part of it that is about the owner, which may be empty. */
+/** A text split into a part for everyone and a part about the owner, which may be empty. */
 export interface SplitText {
   readonly everyone: string;
   readonly owners: string;
 }
 
-/** Several ways to refer to the person who owns a workspace. */
+/** Words for the person who owns a workspace. */
 const PERSON = `(?:owner|user|human|principal|boss|creator|maker|operator)`;
 const WHOSE = `(?:(?:the|my|your|our|its) )?`;
 
@@ -24,9 +24,9 @@ const HEADINGS: readonly RegExp[] = [
   /^(?:关于)?(?:我的?|你的?)?(?:用户|主人|人类|使用者)(?:画像|信息|偏好|资料|档案)?$|^(?:联系人|家庭|家人|个人信息|隐私)$/u,
 ];
 
-/** Lines that say something about the owner, whichever section they are in. */
+/** Lines that describe the owner, in any section. */
 const LINES: readonly RegExp[] = [
-  // For example `- Name of owner: …`, `**Human’s city:** …`.
+  // Matches `- Name of owner: …` and `**Human’s city:** …`, for example.
   new RegExp(
     String.raw`^[\s>*_+-]*(?:[a-z]+ of )?${WHOSE}${PERSON}(?:['’]s)?(?: [a-z-]+)?[*_]*\s*[:：]`,
     'iu',
@@ -45,16 +45,16 @@ const LINES: readonly RegExp[] = [
   /(?<![\w.])\+\d[\d ()./-]{6,}\d(?!\w)/u,
 ];
 
-/** Labels in USER.md whose value is a name. */
+/** Labels in USER.md that are followed by a name. */
 const NAME_LABEL =
   /^(?:full |first |last |nick|user|real )?name$|call (?:them|me)|address|^称呼|姓名|名字/iu;
 const LABELLED = /^[ \t>*_+-]*([^:：*_\n]{1,40})[*_]*[ \t]*[:：][*_]*[^\S\n]*(\S.*)$/gmu;
 
 /**
- * The values in USER.md that identify its owner in other files: names, and values with a digit, `@`
- * or `/`, such as a time zone or an address.
+ * Lists the values in USER.md that identify the owner in other files: names, and values with a
+ * digit, `@` or `/`, such as a time zone or an address.
  */
-export function ownersMarks(user: string): readonly string[] {
+export function listOwnerMarks(user: string): readonly string[] {
   const marks = Array.from(user.matchAll(LABELLED), ([, label = '', raw = '']) => {
     const value = raw
       .replace(/(?<!\s)\s*[（(].*$/u, '')
@@ -67,7 +67,7 @@ export function ownersMarks(user: string): readonly string[] {
 }
 
 function findNames(value: string): readonly string[] {
-  // Other people capitalize a name that its owner writes in lower case.
+  // Other people capitalize a name that the owner writes in lower case.
   if (/^\p{Ll}{3,}$/u.test(value) && isName(capitalize(value))) return [value, capitalize(value)];
   return [value, ...value.split(/[\s,，;/]+/u)].filter(isName);
 }
@@ -85,19 +85,19 @@ function isName(word: string): boolean {
 }
 
 /**
- * Removes what is about the owner from a text that others read: sections by their heading; list
- * items, paragraphs and code by what they say or by a mark from `ownersMarks`. It removes too much
- * rather than too little, because the owner reads both parts.
+ * Removes text about the owner from a text that others read: sections by their heading; list items,
+ * paragraphs and code by their content or by a mark from `ownersMarks`. When in doubt, a text is
+ * removed, because the owner reads both parts.
  */
 export function splitOwners(text: string, marks: readonly string[]): SplitText {
-  const isMarked = markFinder(marks);
+  const isMarked = createMarkFinder(marks);
   const isOwners = (line: string) => isMarked(line) || LINES.some((pattern) => pattern.test(line));
   const everyone: string[] = [];
   const owners: string[] = [];
-  /** The depth of the heading whose section is the owner’s; 0 if there is none. */
+  /** The depth of the heading whose section is private to the owner; 0 outside such a section. */
   let section = 0;
-  for (const [nth, block] of blocksOf(text).entries()) {
-    const heading = headingIn(block);
+  for (const [nth, block] of splitIntoBlocks(text).entries()) {
+    const heading = parseHeading(block);
     if (heading !== null && heading.depth <= section) section = 0;
     const isNamed = heading !== null && isMarked(heading.title);
     const isTitle = nth === 0 && heading?.depth === 1;
@@ -111,7 +111,7 @@ export function splitOwners(text: string, marks: readonly string[]): SplitText {
     const isTaken =
       section > 0 || isNamed || (heading === null && block.split('\n').some(isOwners));
     (isTaken ? owners : everyone).push(block);
-    // The blank line below the removed text still separates what is left.
+    // The blank line below the removed text still separates the remaining text.
     const last = everyone.at(-1);
     if (isTaken && block.endsWith('\n') && last && !last.endsWith('\n')) everyone.push('');
   }
@@ -119,19 +119,22 @@ export function splitOwners(text: string, marks: readonly string[]): SplitText {
 }
 
 /**
- * Splits an entire file, whose front matter stays with it; a file that declares its audience is
- * left unchanged.
+ * Splits an entire file, whose front matter stays with the open part; a file that declares its
+ * audience is left unchanged.
  */
 export function splitOwnersFile(file: string, marks: readonly string[]): SplitText {
   const front = readFrontMatter(file, AudienceFrontMatter);
   const isDecided = front.kind === 'refused' || (front.kind === 'parsed' && front.data.audience);
   const parts = isDecided ? { everyone: file, owners: '' } : splitOwners(front.body, marks);
   if (parts.owners === '') return { everyone: file, owners: '' };
-  return { everyone: `${headToKeep(front)}${parts.everyone}\n`, owners: parts.owners };
+  return { everyone: `${getKeptHead(front)}${parts.everyone}\n`, owners: parts.owners };
 }
 
-/** Finds marks as whole words; Chinese has no spaces between them. */
-function markFinder(marks: readonly string[]): (line: string) => boolean {
+/**
+ * Creates a function that finds marks as whole words, except in Chinese, which has no spaces
+ * between words.
+ */
+function createMarkFinder(marks: readonly string[]): (line: string) => boolean {
   const patterns = marks.map((mark) => {
     const text = RegExp.escape(mark);
     const isHan = /\p{Script=Han}/u.test(mark);
@@ -141,7 +144,7 @@ function markFinder(marks: readonly string[]): (line: string) => boolean {
 }
 
 /** A line in bold also counts as a heading, below all others. */
-function headingIn(block: string): { readonly depth: number; readonly title: string } | null {
+function parseHeading(block: string): { readonly depth: number; readonly title: string } | null {
   const [first = ''] = block.split('\n', 1);
   const [, marks, title = '', bold] =
     /^(#{1,6})\s+(.*)$|^\*\*([^*]+)\*\*[:：]?\s*$/.exec(first)?.map((part) => part ?? '') ?? [];
@@ -158,10 +161,10 @@ function isOwnersHeading(title: string): boolean {
 }
 
 /**
- * Splits a text into headings, list items with everything below them, labelled lines, paragraphs
- * and fenced code.
+ * Splits a text into headings, list items with everything below them, labeled lines, paragraphs and
+ * fenced code.
  */
-function blocksOf(text: string): readonly string[] {
+function splitIntoBlocks(text: string): readonly string[] {
   const blocks: string[] = [];
   let fence: string | null = null;
   for (const line of text.split('\n')) {
@@ -184,10 +187,11 @@ const GOES_ON =
 
 function beginsBlock(line: string, last: string): boolean {
   if (line.trim() === '') return false;
-  if (ITEM.test(line) || LABEL.test(line) || headingIn(line) !== null) return true;
+  if (ITEM.test(line) || LABEL.test(line) || parseHeading(line) !== null) return true;
   if (/^\s{2,}/.test(line) && ITEM.test(last)) return false;
-  if (last.endsWith('\n') || headingIn(last) !== null) return true;
-  // Rules are often written one sentence a line; what goes on about the same person belongs to it.
+  if (last.endsWith('\n') || parseHeading(last) !== null) return true;
+  // Rules are often written one sentence per line; a following line about the same person belongs
+  // to the same rule.
   return SENTENCE_END.test(last) && !GOES_ON.test(line);
 }
 

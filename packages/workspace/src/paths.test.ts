@@ -2,11 +2,11 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { listMarkdown, markdownLister, parseFileName } from './paths.ts';
+import { createMarkdownLister, listMarkdown, parseFileName } from './paths.ts';
 
 describe('a path inside the workspace', () => {
   it.each(['AGENTS.md', 'memory/2026-11-21.md', 'knowledge/Grüße aus Köln.md', '笔记.md'])(
-    'may be %s',
+    'accepts a path that is %s',
     (name) => {
       expect(parseFileName(name)?.segments.join('/')).toBe(name);
     },
@@ -31,7 +31,7 @@ describe('a path inside the workspace', () => {
     'MEM\u200bORY.md',
     `${'a/'.repeat(9)}b.md`,
     `${'a'.repeat(240)}.md`,
-  ])('[W07] may not be %j', (name) => {
+  ])('[W07] refuses the path %j', (name) => {
     expect(parseFileName(name)).toBeNull();
   });
 });
@@ -45,14 +45,14 @@ beforeEach(() => {
   mkdirSync(join(folder, 'deep'));
   put('a.md');
   put('deep/b.md');
-  // Long after the last change.
+  // This time is long after the last change.
   now = Date.now() + 60_000;
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('a cached list of Markdown files', () => {
-  it('[W07] contains what was added, removed and renamed, even in nested folders', async () => {
-    const list = markdownLister(clock);
+  it('[W07] updates the list when files are added, removed and renamed, even in nested folders', async () => {
+    const list = createMarkdownLister(clock);
     expect(await list(folder)).toEqual(['a.md', 'deep/b.md']);
     expect(await list(folder)).toEqual(['a.md', 'deep/b.md']);
     put('deep/c.md');
@@ -65,9 +65,9 @@ describe('a cached list of Markdown files', () => {
     expect(await list(folder)).toEqual(['new/d.md']);
   });
 
-  it('does not trust the times of a folder that has only just changed', async () => {
+  it('does not trust the timestamps of a folder that has just changed', async () => {
     now = 0;
-    const list = markdownLister(clock);
+    const list = createMarkdownLister(clock);
     const stamp = new Date(1_000);
     expect(await list(folder)).toEqual(['a.md', 'deep/b.md']);
     put('c.md');
@@ -75,8 +75,8 @@ describe('a cached list of Markdown files', () => {
     expect(await list(folder)).toEqual(['a.md', 'c.md', 'deep/b.md']);
   });
 
-  it('is empty for something that is not a folder, is gone, or is a link', async () => {
-    const list = markdownLister(clock);
+  it('lists nothing for a path that is missing, a link, or not a folder', async () => {
+    const list = createMarkdownLister(clock);
     symlinkSync(join(folder, 'deep'), join(folder, 'link'));
     for (const name of ['none', 'a.md', 'link']) expect(await list(join(folder, name))).toEqual([]);
     expect(await listMarkdown(join(folder, 'none'))).toEqual([]);

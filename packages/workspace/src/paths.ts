@@ -12,14 +12,14 @@ export interface FileName {
   readonly segments: readonly string[];
 }
 
-/** The longest path, in characters, and the deepest nesting. */
+/** The maximum length of a path, in characters, and its maximum depth. */
 const MAX_LENGTH = 240;
 const MAX_SEGMENTS = 8;
 
 /**
- * Parses a path as tools and layers write it (`memory/2026-11-21.md`). Refuses paths that could
- * leave the folder, be hidden (`.git`), or refer to another file on some systems (`MEMORY.md.`,
- * `MEMORY.md::$DATA`). Returns null for a refused path.
+ * Parses a path as tools and layers write it (`memory/2026-11-21.md`); null for a refused path.
+ * Refuses paths that could leave the folder, be hidden (`.git`), or refer to another file on some
+ * systems (`MEMORY.md.`, `MEMORY.md::$DATA`).
  */
 export function parseFileName(name: string): FileName | null {
   if (name.length === 0 || name.length > MAX_LENGTH) return null;
@@ -33,24 +33,24 @@ function isPlainName(segment: string): boolean {
   return !/[\\:\p{Cc}\p{Cf}]/u.test(segment);
 }
 
-/** Files larger than this are not read at all. */
+/** Files larger than this, in bytes, are not read. */
 export const MAX_BYTES = 1_000_000;
 /**
  * Two changes within this time can leave the same timestamp, so a file that changed less than this
- * before it was read is read again next time. In ms; the coarsest common clock ticks at 10.
+ * before it was read is read again next time, in ms. The coarsest common clock ticks every 10 ms.
  */
 export const SETTLED_MS = 50;
 
 /** The entry at a path inside the workspace, found without following any symbolic link. */
-export type Walked =
+export type WalkedEntry =
   | { readonly kind: 'file'; readonly file: FoundFile }
   | { readonly kind: 'missing' }
   | { readonly kind: 'link' }
   | { readonly kind: 'not-a-file' };
 
 /**
- * A regular file as reported by `lstat`. Compared by its numbers, because strings cost more than
- * the call.
+ * A regular file as reported by `lstat`, compared by numbers, because strings cost more than the
+ * call.
  */
 export class FoundFile {
   readonly #stats: BigIntStats;
@@ -63,7 +63,7 @@ export class FoundFile {
     return Number(this.#stats.size);
   }
 
-  /** When the file or its metadata last changed, in ms since 1970. */
+  /** When the file or its metadata last changed, in ms since the Unix epoch. */
   get changedAt(): number {
     return Number(this.#stats.ctimeMs);
   }
@@ -73,16 +73,16 @@ export class FoundFile {
     return this.#stats.nlink > 1n;
   }
 
-  /** Whether its owner may read it. */
+  /** Whether the owner of the file may read it. */
   get isReadable(): boolean {
     return (this.#stats.mode & 0o400n) !== 0n;
   }
 
   get identity(): string {
-    return identityOf(this.#stats);
+    return getFileIdentity(this.#stats);
   }
 
-  /** Changes whenever the file does. */
+  /** A fingerprint that changes whenever the file does. */
   get fingerprint(): string {
     const { size, mtimeNs, ctimeNs } = this.#stats;
     return [this.identity, size, mtimeNs, ctimeNs].join(':');
@@ -102,10 +102,11 @@ export class FoundFile {
 }
 
 /**
- * Checks every segment of the path. Synchronous, because a call takes a few microseconds and a
- * promise takes more. Throws file system errors, unless nothing exists there.
+ * Finds the entry at a path, checking every segment for links. The function is synchronous, because
+ * a call takes a few microseconds and a promise takes more. Throws file system errors, except for a
+ * missing entry.
  */
-export function walkPath(folder: string, { segments }: Pick<FileName, 'segments'>): Walked {
+export function walkPath(folder: string, { segments }: Pick<FileName, 'segments'>): WalkedEntry {
   let path = folder;
   for (const [index, segment] of segments.entries()) {
     path = `${path}/${segment}`;
@@ -122,14 +123,14 @@ export function walkPath(folder: string, { segments }: Pick<FileName, 'segments'
   return { kind: 'missing' };
 }
 
-/** Opens a file for reading: a link in its place is refused, and a pipe does not block. */
+/** Opens a file for reading, refusing a link in its place and without blocking on a pipe. */
 export function openInside(folder: string, segments: readonly string[]): Promise<FileHandle> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   return open(join(folder, ...segments), flags);
 }
 
-/** Device and inode, which identify the file itself, whatever its path. */
-export function identityOf(stats: { readonly dev: bigint; readonly ino: bigint }): string {
+/** Returns device and inode, which identify a file under any path. */
+export function getFileIdentity(stats: { readonly dev: bigint; readonly ino: bigint }): string {
   return `${stats.dev}:${stats.ino}`;
 }
 
@@ -137,8 +138,8 @@ export function identityOf(stats: { readonly dev: bigint; readonly ino: bigint }
 const USUAL = { depth: 4, files: 2_000 };
 
 /**
- * The paths of the Markdown files below `folder`, sorted; hidden entries and symbolic links are
- * skipped.
+ * Lists the paths of the Markdown files below `folder`, sorted, without hidden entries and symbolic
+ * links.
  */
 export function listMarkdown(
   folder: string,
@@ -149,10 +150,9 @@ export function listMarkdown(
 }
 
 /**
- * Non-Markdown files: the newest `most` of them with their size in bytes, and how many there are
- * (up to 500).
+ * Lists the newest `most` non-Markdown files with their size in bytes, and counts them (up to 500).
  */
-export async function otherFiles(
+export async function listOtherFiles(
   folder: string,
   most: number,
   closed: readonly string[],
@@ -174,7 +174,7 @@ export async function otherFiles(
   return { files, total: newest.length };
 }
 
-/** The paths of the wanted files below `folder`, sorted, without what package managers install. */
+/** Lists the paths of the wanted files below `folder`, sorted, without installed packages. */
 export async function listFiles(
   folder: string,
   isWanted: (name: string) => boolean,
@@ -199,7 +199,7 @@ export async function listFiles(
   return found.sort();
 }
 
-/** A folder that has just been removed, or may not be read, has nothing to list. */
+/** A folder that has just been removed, or may not be read, counts as empty. */
 async function readEntries(folder: string): Promise<readonly Dirent[]> {
   try {
     return await readdir(folder, { withFileTypes: true });
@@ -208,11 +208,11 @@ async function readEntries(folder: string): Promise<readonly Dirent[]> {
   }
 }
 
-/** How many folders have their entries cached. */
+/** The number of folders whose entries are cached. */
 const FOLDERS = 500;
 /**
- * Some file systems do not keep accurate folder times, so each folder is reread after this time. In
- * ms.
+ * Each folder is reread after this time, in ms, because some file systems do not keep accurate
+ * folder times.
  */
 const TRUSTED_MS = 2_000;
 
@@ -223,15 +223,15 @@ interface KnownFolder {
 }
 
 /**
- * A `listMarkdown` that rereads a folder only once its timestamps show that its entries have
- * changed.
+ * Creates a `listMarkdown` that rereads a folder only when its timestamps show that its entries
+ * have changed.
  */
-export function markdownLister(
+export function createMarkdownLister(
   clock: Clock = systemTime.clock,
 ): (folder: string) => Promise<readonly string[]> {
   const known = new BoundedMap<string, KnownFolder>(FOLDERS);
   const entriesOf = async (folder: string): Promise<readonly Dirent[]> => {
-    const stats = statsOf(folder);
+    const stats = readStats(folder);
     if (stats === undefined || !stats.isDirectory()) return [];
     const { dev, ino, mtimeNs, ctimeNs } = stats;
     const stamp = `${dev}:${ino}:${mtimeNs}:${ctimeNs}`;
@@ -245,11 +245,11 @@ export function markdownLister(
   return (folder) => listMarkdown(folder, USUAL, entriesOf);
 }
 
-function statsOf(folder: string): BigIntStats | undefined {
+function readStats(folder: string): BigIntStats | undefined {
   try {
     return lstatSync(folder, { bigint: true, throwIfNoEntry: false });
   } catch {
-    return undefined; // Without access to it, it cannot be listed either.
+    return undefined; // A folder whose metadata is inaccessible cannot be listed either.
   }
 }
 
@@ -264,7 +264,7 @@ export type WorkspaceErrorCode =
   | 'soul-scenarios';
 
 /**
- * Thrown while a workspace is opened or edited; a view never throws, but returns why there is no
+ * Thrown while a workspace is opened or edited; views never throw but return the reason for missing
  * content.
  */
 export class WorkspaceError extends ParleyError {
@@ -274,10 +274,10 @@ export class WorkspaceError extends ParleyError {
 }
 
 /**
- * Why a disk operation failed, without the local path that the system's own message contains,
- * because guests read it.
+ * Describes why a disk operation failed, without the local path in the system's message, because
+ * guests read the description.
  */
-export function diskReason(error: unknown): string {
+export function describeDiskError(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' && /^E[A-Z0-9]+$/.test(code) ? code : reasonOf(error);
 }

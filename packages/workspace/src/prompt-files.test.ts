@@ -1,5 +1,5 @@
 import { silentLogger } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createPromptFiles, restrictView } from './prompt-files.ts';
@@ -7,7 +7,7 @@ import type { WorkspaceView } from './workspace-view.ts';
 
 const READS = ['AGENTS.md', 'heartbeat-state.json', 'formats/', 'my/skills/', 'SOUL.md'];
 
-/** A view in which every file exists; records what it was asked for. */
+/** Creates a view in which every file exists, and records the requested names. */
 function everyFile(): { view: WorkspaceView; asked: string[] } {
   const asked: string[] = [];
   const audience = { kind: 'everyone' } as const;
@@ -39,7 +39,7 @@ function everyFile(): { view: WorkspaceView; asked: string[] } {
   return { view, asked };
 }
 
-describe('the files that become prompt text', () => {
+describe('files that become prompt text', () => {
   it.each([
     ['AGENTS.md', true],
     ['./agents.MD', true],
@@ -64,13 +64,13 @@ describe('the files that become prompt text', () => {
     ['notes/agents.txt', false],
     ['my/notes/skills.md', false],
     ['notes/today.md', false],
-    // No tool can write it at all (W06).
+    // No tool can write SOUL.md (W06).
     ['SOUL.md', false],
   ])('[W09] [G05] %s: %s', (path, is) => {
     expect(createPromptFiles(READS).includes(path)).toBe(is);
   });
 
-  it('[W09] include whatever a part can read, however it is written', () => {
+  it('[W09] lists all files that a part can read, in any spelling', () => {
     const files = createPromptFiles(READS);
     const { view } = everyFile();
     const restricted = restrictView(view, { id: 'part', reads: READS }, silentLogger);
@@ -95,9 +95,9 @@ describe('the files that become prompt text', () => {
     );
   });
 
-  it('[W09] are empty for a part that reads what it does not declare, and this is logged', async () => {
+  it('[W09] shows a part no undeclared files, and logs the attempt', async () => {
     const { view, asked } = everyFile();
-    const { log, lines } = recordingLogger();
+    const { log, lines } = createRecordingLogger();
     const restricted = restrictView(view, { id: 'nosy', reads: ['AGENTS.md', 'formats/'] }, log);
     const names = ['AGENTS.md', 'formats/a.md', 'agents.md', 'formats', 'notes/a.md', 'MEMORY.md'];
     const found = await Promise.all(names.map((name) => restricted.read(name)));
@@ -114,7 +114,7 @@ describe('the files that become prompt text', () => {
     expect((await restrictView(view, { id: 'none' }, log).read('AGENTS.md')).kind).toBe('absent');
   });
 
-  it("[W09] stay restricted when a plugin detaches the view's methods or copies it", async () => {
+  it('[W09] keeps a view restricted when a plugin detaches its methods or copies it', async () => {
     const { view, asked } = everyFile();
     const restricted = restrictView(view, { id: 'part', reads: ['AGENTS.md'] }, silentLogger);
     const { read, list, write, change, plan } = restricted;
@@ -130,7 +130,7 @@ describe('the files that become prompt text', () => {
     expect((await copy.read('notes/a.md')).kind).toBe('absent');
   });
 
-  it('[W09] are listed once, files before folders', () => {
+  it('[W09] lists prompt files once, files before folders', () => {
     const { patterns } = createPromptFiles(['skills/', 'B.md', 'A.md', 'skills/', 'formats/']);
     expect(patterns).toEqual(['A.md', 'B.md', 'formats/', 'skills/']);
   });

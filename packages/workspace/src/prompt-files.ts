@@ -1,27 +1,27 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import type { Logger } from '@parley/core';
-import { foldedSegments } from './folded-names.ts';
+import { foldSegments } from './folded-names.ts';
 import { SOUL } from './soul.ts';
 import type { AbsentFile, WorkspaceView } from './workspace-view.ts';
 
 /**
  * Workspace files that become prompt text: one path (`AGENTS.md`), or a folder with everything
- * below it (`knowledge/`; `/` stands for every file). Relative to the workspace.
+ * below it (`knowledge/`; `/` stands for every file). Patterns are relative to the workspace.
  */
 export type FilePattern = string;
 
 /** A part of a prompt (layer, context source, hook) with the files that it reads. */
 export interface DeclaredReads {
   readonly id: string;
-  /** Nothing else in the workspace can be read; if absent, nothing at all. */
+  /** The part can read only these files; if absent, none. */
   readonly reads?: readonly FilePattern[];
 }
 
 /**
- * The view restricted to what `part` declares. Any other file looks absent and is logged: an
- * undeclared read is a bug, because the agent could change that file without asking. Its methods
- * need no `this`, because plugins detach them from the view or copy the view.
+ * Restricts a view to the files that `part` declares. Any other file looks absent and is logged,
+ * because the agent could change an undeclared file without asking. The view's methods need no
+ * `this`, because plugins detach them or copy the view.
  */
 export function restrictView(
   view: WorkspaceView,
@@ -59,11 +59,11 @@ export function coversFile(pattern: FilePattern, name: string): boolean {
 
 /** One agent's files that become prompt text: everything that the registered parts declare. */
 export interface PromptFiles {
-  /** Without duplicates: files first, then folders. */
+  /** The patterns without duplicates: files first, then folders. */
   readonly patterns: readonly FilePattern[];
   /**
-   * Whether a path may lead to one of them. Case, Unicode forms, invisible characters, slashes,
-   * relative steps and full paths make no difference; true when in doubt.
+   * Whether a path may lead to one of these files. Case, Unicode forms, invisible characters,
+   * slashes, relative steps and full paths make no difference; true when in doubt.
    */
   includes(path: string): boolean;
 }
@@ -75,37 +75,39 @@ export function createPromptFiles(declared: Iterable<FilePattern>): PromptFiles 
     ...all.filter((pattern) => !pattern.endsWith('/')),
     ...all.filter((pattern) => pattern.endsWith('/')),
   ];
-  const wanted = patterns.map((pattern) => foldedSegments(pattern));
+  const wanted = patterns.map((pattern) => foldSegments(pattern));
   return {
     patterns,
     includes(path) {
-      const written = foldedSegments(path);
+      const written = foldSegments(path);
       const paths = [written.filter((segment) => segment !== '..'), resolveSegments(written)];
-      return wanted.some((run) => paths.some((segments) => hasRun(segments, run)));
+      return wanted.some((run) => paths.some((segments) => includesRun(segments, run)));
     },
   };
 }
 
 /**
- * Those `paths` that are inside a workspace, as patterns; a folder has a trailing slash. All are
- * absolute, may be links, and need not exist.
+ * Selects those `paths` that are inside a workspace, as patterns; a folder has a trailing slash.
+ * All paths are absolute, may be links, and need not exist.
  */
-export function patternsInside(workspace: string, paths: readonly string[]): FilePattern[] {
-  const roots = [workspace, realPath(workspace)];
+export function toPatternsInside(workspace: string, paths: readonly string[]): FilePattern[] {
+  const roots = [workspace, resolveRealPath(workspace)];
   return paths.flatMap((path) => {
     const ending = path.endsWith('/') ? '/' : '';
-    const found = roots.flatMap((root) => [path, realPath(path)].map((one) => relative(root, one)));
+    const found = roots.flatMap((root) =>
+      [path, resolveRealPath(path)].map((one) => relative(root, one)),
+    );
     return found.filter((one) => !/^\.\.(\/|$)/.test(one)).map((one) => `${one}${ending}`);
   });
 }
 
-/** Also resolves a path whose last segments do not exist yet. */
-function realPath(path: string): string {
+/** Resolves links in a path, even if its last segments do not exist yet. */
+function resolveRealPath(path: string): string {
   try {
     return realpathSync(path);
   } catch {
     const parent = dirname(path);
-    return parent === path ? path : join(realPath(parent), basename(path));
+    return parent === path ? path : join(resolveRealPath(parent), basename(path));
   }
 }
 
@@ -118,6 +120,6 @@ function resolveSegments(segments: readonly string[]): readonly string[] {
   return path;
 }
 
-function hasRun(segments: readonly string[], run: readonly string[]): boolean {
+function includesRun(segments: readonly string[], run: readonly string[]): boolean {
   return segments.some((_, at) => run.every((part, nth) => segments[at + nth] === part));
 }

@@ -23,7 +23,7 @@ const RULES = {
   timeoutMs: 1_000,
 };
 
-/** Paths that do not exist. */
+/** Closed paths that do not exist. */
 const PLACES = ['BOOT.md', 'SOUL.md', 'formats', 'my/skills', '.agents/skills'];
 
 let base: string;
@@ -53,7 +53,7 @@ async function shown(name: string, reader = GUEST): Promise<string> {
 }
 
 describe('[W09] a shell command', () => {
-  it('can only read what others can read, and what becomes prompt text', async () => {
+  it('can only read files that others can read or that become prompt text', async () => {
     put('formats/telegram.md', '---\naudience: owner\n---\nx');
     put('deep/1/2/3/4/5/note.md', 'open');
     put('prices.csv', '---\naudience: everyone\n---\n1,2');
@@ -68,7 +68,7 @@ describe('[W09] a shell command', () => {
     ]);
   });
 
-  it('finds each closed path, and what was created for this is removed after the last command', async () => {
+  it('protects every closed path, and removes created ones after the last command', async () => {
     // The folder for Parley's own files remains, as after each write.
     const names = () => readdirSync(folder).filter((name) => name !== '.parley');
     const before = names();
@@ -98,12 +98,12 @@ describe('[W09] a shell command', () => {
     expect(names()).toEqual(before);
   });
 
-  it('keeps what was written into a closed path in the meantime', async () => {
+  it('keeps text that was written into a closed path in the meantime', async () => {
     await workspace.commands.run(RULES, async () => put('BOOT.md', 'by a person'));
     expect(onDisk('BOOT.md')).toContain('by a person');
   });
 
-  it('leaves nothing behind that was created for it if its process dies', async () => {
+  it('leaves no created files behind if its process crashes', async () => {
     const dead = { until: Date.now() + 60_000, host: hostname(), pid: 0x7fffffff, started: 1 };
     put('BOOT.md', '');
     mkdirSync(join(folder, 'formats'));
@@ -121,7 +121,7 @@ describe('[W09] a shell command', () => {
   });
 
   it('hides a file that was open and cached once the command has changed it', async () => {
-    // Old enough to be cached as it is.
+    // The file is now old enough to be cached.
     await setTimeout(80);
     expect(await shown('notes/open.md')).toBe('open');
     expect(await shown('notes/open.md')).toBe('open');
@@ -155,7 +155,7 @@ describe('[W09] a shell command', () => {
     expect(existsSync(join(folder, '.parley/commands'))).toBe(false);
   });
 
-  it('that moves an open file or folder away makes what is there afterwards the owner’s', async () => {
+  it('makes an open file private to the owner after a command has moved it', async () => {
     await workspace.commands.run(RULES, async () => {
       renameSync(join(folder, 'notes'), join(folder, 'old'));
       put('notes/open.md', 'canary');
@@ -164,7 +164,7 @@ describe('[W09] a shell command', () => {
     expect(await shown('old/open.md')).toBe('private');
   });
 
-  it('does not affect what groups write in the meantime', async () => {
+  it('does not affect files that groups write in the meantime', async () => {
     const group = workspace.for(GUEST);
     await workspace.commands.run(RULES, async () => {
       expect(await group.write(group.groupMemory, 'ours')).toMatchObject({ kind: 'written' });
@@ -172,7 +172,7 @@ describe('[W09] a shell command', () => {
     expect(await shown(group.groupMemory)).toBe('ours');
   });
 
-  it('whose process dies halfway has created files for the owner only', async () => {
+  it('creates files for the owner only, even if its process crashes halfway', async () => {
     const dead = { until: Date.now() + 60_000, host: hostname(), pid: 0x7fffffff, started: 1 };
     put('leak.md', 'canary');
     put('.parley/commands/c.json', JSON.stringify({ ...dead, closed: [], open: {} }));
@@ -187,7 +187,7 @@ describe('[W09] a shell command', () => {
     expect(existsSync(join(folder, '.parley/commands'))).toBe(false);
   });
 
-  it('of a living process is not considered dead', async () => {
+  it('is not considered dead while its process is alive', async () => {
     await workspace.commands.run(RULES, async () => {
       const other = await open();
       put('late.md', 'canary');
@@ -195,7 +195,7 @@ describe('[W09] a shell command', () => {
     });
   });
 
-  it('does not run if it cannot be recorded', async () => {
+  it('does not run if its note cannot be stored', async () => {
     put('.parley/commands', 'no folder');
     let ran = false;
     const run = workspace.commands.run(RULES, async () => {

@@ -3,41 +3,41 @@ import { rmSync } from 'node:fs';
 import { chmod, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, type Logger, type NewId, reasonOf } from '@parley/core';
-import { isAlwaysOwners, isGroupFile, isOwnersByDefault, isSkillFile } from './audience.ts';
-import { closedToCommands, makePaths, planClosed, removePaths } from './closed-paths.ts';
+import { isAlwaysPrivate, isGroupFile, isPrivateByDefault, isSkillFile } from './audience.ts';
+import { listClosedToCommands, makePaths, planClosed, removePaths } from './closed-paths.ts';
 import {
   type CommandNote,
   type CommandNotes,
+  getThisProcess,
   isDead,
   isNewSince,
   openCommandNotes,
   removeEmpty,
-  thisProcess,
 } from './command-notes.ts';
-import { fileAudience } from './file-audience.ts';
+import { decideFileAudience } from './file-audience.ts';
 import type { FileCache } from './file-cache.ts';
-import { type FileText, textOfFile } from './file-text.ts';
+import { decodeFileText, type FileText } from './file-text.ts';
 import { parseFile } from './front-matter.ts';
 import { type FileName, listFiles, MAX_BYTES, parseFileName, walkPath } from './paths.ts';
 import type { FilePattern } from './prompt-files.ts';
-import type { Hold, WorkspaceLock } from './workspace-lock.ts';
+import type { LockHold, WorkspaceLock } from './workspace-lock.ts';
 import { writeFileInside } from './write-file.ts';
 import { restrictToOwner } from './write-rules.ts';
 
-/** The rules for one command. */
+/** The rules for one shell command. */
 export interface CommandRules {
-  /**
-   * The files that become prompt text, as the layers declare them, including those that do not
-   * exist yet.
-   */
+  /** The files that become prompt text, as the layers declare them, including missing ones. */
   readonly promptFiles: readonly FilePattern[];
-  /** The command's time limit, in ms. */
+  /** The time limit of the command, in ms. */
   readonly timeoutMs: number;
 }
 
-/** The paths that a command can only read, relative to the workspace; `''` stands for all of it. */
+/**
+ * The paths that a command can only read, relative to the workspace; `''` stands for the whole
+ * workspace.
+ */
 export interface CoveredPaths {
-  /** They exist until the last command has ended, and none may be written, created or moved. */
+  /** Paths that exist until the last command has ended and may not be written, created or moved. */
   readonly closed: readonly string[];
   /** Files that others can read, if they still exist. */
   readonly readOnly: readonly string[];
@@ -54,31 +54,30 @@ interface ShellCommandsOptions {
 }
 
 const HOME = ['.parley', 'commands'];
-/** Deeper than any name, and more files than a workspace has. */
+/** More levels and files than any workspace has. */
 const EVERYWHERE = { depth: 8, files: 1_000_000 };
 /**
- * Each path is a separate mount, and their cost grows quadratically. Any further open files can be
- * written, and are the owner's from then on.
+ * The maximum number of separate mounts, whose cost grows quadratically. Open files beyond this
+ * number can be written and then become private to the owner.
  */
 const MAX_COVERED = 200;
-/** Added to a command's time limit for its start and end, in ms. */
+/** Added to a command's time limit for starting and ending it, in ms. */
 const MARGIN_MS = 60_000;
 
 /**
- * How shell commands access a workspace (W09). They run where private parts can be reached, and
- * what they write passes through no view. Therefore they can only read what others can read and
- * what becomes prompt text, and each file that they create is the owner's, as if the owner's turn
- * had written it.
+ * How shell commands access a workspace (W09). Commands run in turns that can see private content,
+ * and their writes bypass the views. Therefore they can only read what others can read and what
+ * becomes prompt text, and each file that they create is private to the owner, as if the owner's
+ * turn had written it.
  */
 export type ShellCommands = ReturnType<typeof openShellCommands>;
 
-/** Opens command access to a workspace. */
 export function openShellCommands(options: ShellCommandsOptions) {
   const { folder, lock, newId, clock, log } = options;
   const home = join(folder, ...HOME);
   const notes = openCommandNotes(home);
   /**
-   * Whether a running or dead command may have created this file in its current state, so that
+   * Whether a running or crashed command may have created this file in its current state, so that
    * others must not read it.
    */
   const mayBeFromCommand = (name: FileName): boolean => {
@@ -89,8 +88,8 @@ export function openShellCommands(options: ShellCommandsOptions) {
     try {
       await lock.hold(async (hold) => {
         const note = notes.read(file) ?? begun;
-        await makeOwners(options, note, hold);
-        if (!(await handOver(options, notes, file, hold))) removePaths(folder, note.made);
+        await markCreatedFiles(options, note, hold);
+        if (!(await handOverFiles(options, notes, file, hold))) removePaths(folder, note.made);
         rmSync(join(home, file), { force: true });
         removeEmpty(home);
       });
@@ -101,29 +100,29 @@ export function openShellCommands(options: ShellCommandsOptions) {
   return {
     mayBeFromCommand,
     /**
-     * Runs `work` with the paths that its command may only read. New files then become the owner's;
-     * until then nobody else can read them, even if this process dies halfway.
+     * Runs `work` with the paths that its command may only read. New files then become private to
+     * the owner; until then no other reader can see them, even if this process crashes halfway.
      */
     async run<T>(
       { promptFiles, timeoutMs }: CommandRules,
       work: (covered: CoveredPaths) => Promise<T>,
     ): Promise<T> {
       const file = `${newId('command')}.json`;
-      const patterns = closedToCommands(promptFiles);
+      const patterns = listClosedToCommands(promptFiles);
       const closed = patterns.flatMap((name) => (name.endsWith('/') ? [name.slice(0, -1)] : []));
-      const { open, readOnly } = await scan(options, closed, mayBeFromCommand);
+      const { open, readOnly } = await scanWorkspace(options, closed, mayBeFromCommand);
       const until = clock() + timeoutMs + MARGIN_MS;
-      const note: CommandNote = { until, ...thisProcess(), closed, open, made: [] };
+      const note: CommandNote = { until, ...getThisProcess(), closed, open, made: [] };
       try {
         const paths = await lock.hold((hold) =>
-          closePaths(options, file, { note, patterns }, hold),
+          recordCommandPaths(options, file, { note, patterns }, hold),
         );
         return await work({ closed: paths, readOnly });
       } finally {
         await end(file, note);
       }
     },
-    /** Finishes commands whose processes have died. */
+    /** Cleans up after commands whose processes have crashed. */
     async sweep(): Promise<void> {
       for (const [file, note] of notes.current()) {
         if (isDead(note, clock())) await end(file, note);
@@ -132,16 +131,16 @@ export function openShellCommands(options: ShellCommandsOptions) {
   };
 }
 
-/** Records a command, and ensures that all closed paths exist. Throws if it cannot. */
-async function closePaths(
+/** Stores a note about a command and creates missing closed paths; throws if it cannot. */
+async function recordCommandPaths(
   options: ShellCommandsOptions,
   file: string,
   { note, patterns }: { readonly note: CommandNote; readonly patterns: readonly FilePattern[] },
-  hold: Hold,
+  hold: LockHold,
 ): Promise<readonly string[]> {
   const { paths, missing } = planClosed(options.folder, patterns);
-  // Recorded before they are created, so that the next process removes what is left over if this
-  // one dies here.
+  // The paths are recorded before they are created, so that the next process removes them if this
+  // one crashes.
   await writeNote(options, file, { ...note, made: missing }, hold);
   makePaths(options.folder, missing);
   return paths;
@@ -151,7 +150,7 @@ async function writeNote(
   { folder, newId }: ShellCommandsOptions,
   file: string,
   note: CommandNote,
-  hold: Hold,
+  hold: LockHold,
 ): Promise<void> {
   const place = { name: file, segments: [...HOME, file] };
   const bytes = Buffer.from(JSON.stringify(note));
@@ -160,15 +159,15 @@ async function writeNote(
 }
 
 /**
- * Hands what was created for this command over to another running one: removing a path under its
- * mount would remove the mount, and that command could create the path itself. False if no other is
- * running.
+ * Hands the paths created for this command over to another running one: removing a path would
+ * remove the other command's mount, and that command could then create the path itself. False if no
+ * other command is running.
  */
-async function handOver(
+async function handOverFiles(
   options: ShellCommandsOptions,
   notes: CommandNotes,
   file: string,
-  hold: Hold,
+  hold: LockHold,
 ): Promise<boolean> {
   const now = options.clock();
   const heir = [...notes.current()].find(([other, note]) => other !== file && !isDead(note, now));
@@ -181,14 +180,14 @@ async function handOver(
 }
 
 /** Scans the folder: `open` for the note, `readOnly` for the command. */
-async function scan(
+async function scanWorkspace(
   { folder, files }: ShellCommandsOptions,
   closed: readonly string[],
   mayBeFromCommand: (name: FileName) => boolean,
 ): Promise<Pick<CommandNote, 'open'> & Pick<CoveredPaths, 'readOnly'>> {
   const open: Record<string, string> = {};
   const readOnly: string[] = [];
-  for (const path of await openableFiles(folder, closed)) {
+  for (const path of await listOpenableFiles(folder, closed)) {
     const found = walkPath(folder, path);
     if (found.kind !== 'file' || mayBeFromCommand(path)) continue;
     const isForOthers = !found.file.hasTwin && (await isOpenToEveryone(files, path));
@@ -198,8 +197,10 @@ async function scan(
   return { open, readOnly };
 }
 
-/** The files outside these folders that others could read, depending on what they declare. */
-async function openableFiles(
+/**
+ * Lists the files outside these folders that others could read, depending on their front matter.
+ */
+async function listOpenableFiles(
   folder: string,
   closed: readonly string[],
   entriesOf?: (folder: string) => Promise<readonly Dirent[]>,
@@ -207,7 +208,7 @@ async function openableFiles(
   const isOpenable = (name: string) =>
     !closed.some((parent) => name.startsWith(`${parent}/`)) &&
     !isGroupFile(name) &&
-    !isAlwaysOwners(name);
+    !isAlwaysPrivate(name);
   const names = await listFiles(folder, isOpenable, EVERYWHERE, entriesOf);
   if (names.length >= EVERYWHERE.files) {
     throw new Error(`the workspace has more than ${EVERYWHERE.files} files`);
@@ -215,23 +216,23 @@ async function openableFiles(
   return names.flatMap((name) => parseFileName(name) ?? []);
 }
 
-/** Whether readers other than the owner are shown a file, as views decide it. */
+/** Whether the views show a file to readers other than the owner. */
 async function isOpenToEveryone(files: FileCache, path: FileName): Promise<boolean> {
-  if (isOwnersByDefault(path.name) && !(await files.mayHaveFrontMatter(path))) return false;
+  if (isPrivateByDefault(path.name) && !(await files.mayHaveFrontMatter(path))) return false;
   const file = await files.get(path);
-  return !('reason' in file) && (await fileAudience(files, path, file)).kind === 'everyone';
+  return !('reason' in file) && (await decideFileAudience(files, path, file)).kind === 'everyone';
 }
 
-/** Marks the files that a command has created. Throws disk errors. */
-async function makeOwners(
+/** Marks the files that a command has created as private to the owner; throws disk errors. */
+async function markCreatedFiles(
   options: ShellCommandsOptions,
   note: CommandNote,
-  hold: Hold,
+  hold: LockHold,
 ): Promise<void> {
   const { folder, files, log } = options;
-  // A folder that a command made inaccessible even to Parley would become readable once it is
-  // opened again.
-  const made = await openableFiles(folder, note.closed, openedEntries);
+  // A folder that a command made inaccessible even to Parley would become readable if its
+  // permissions were restored.
+  const made = await listOpenableFiles(folder, note.closed, readOpenedEntries);
   // A SKILL.md determines the audience of the files beside it, so it comes first.
   const ordered = [
     ...made.filter(({ name }) => isSkillFile(name)),
@@ -240,50 +241,54 @@ async function makeOwners(
   for (const path of ordered) {
     if (!isNewSince(note, folder, path)) continue;
     const found = walkPath(folder, path);
-    // An empty file may exist only because another command is running, and contains nothing.
+    // An empty file contains nothing to protect and may exist only because another command is
+    // running.
     if (found.kind !== 'file' || found.file.bytes === 0) continue;
     const { hasTwin, isReadable } = found.file;
     if (!isReadable) await chmod(join(folder, ...path.segments), 0o600);
     if (!hasTwin && !(await isOpenToEveryone(files, path))) continue;
     if (await markFile(options, path, hasTwin, hold)) {
-      log.info({ file: path.name }, `${path.name} was made by a command: it is the owner's now`);
+      log.info(
+        { file: path.name },
+        `${path.name} was created by a command and is now private to the owner`,
+      );
     }
   }
 }
 
 /**
- * Writes the owner's mark into a file. If a command created a second name for a file, that name
- * gets a copy, because others could read it once the first name is gone. False if others could not
- * read it.
+ * Marks a file as private to the owner; false if others could not read it. If a command created a
+ * second name for a file, that name gets a copy, because others could read it once the first name
+ * is gone.
  */
 async function markFile(
   { folder, files, newId }: ShellCommandsOptions,
   path: FileName,
   replacesTwin: boolean,
-  hold: Hold,
+  hold: LockHold,
 ): Promise<boolean> {
   const read = await files.bytes(path, MAX_BYTES);
   if ('reason' in read) {
     if (replacesTwin) return false;
     throw new Error(`${path.name} cannot be read again (${read.reason})`);
   }
-  const decoded = textOfFile(read.bytes);
-  // A file that is not text cannot be marked. Others are not shown it, unless it is another name
-  // for something they are shown.
+  const decoded = decodeFileText(read.bytes);
+  // A file that is not text cannot be marked. Other readers are not shown such a file, unless it is
+  // another name for a file they are shown.
   if (decoded.kind === 'refused') return false;
   if (replacesTwin && isOwnerFile(path, decoded)) return false;
-  const bytes = markedBytes(path, Buffer.from(read.bytes), decoded);
+  const bytes = addOwnerMark(path, Buffer.from(read.bytes), decoded);
   const written = await writeFileInside(folder, path, bytes, { newId, hold, replacesTwin });
   if (written.kind === 'refused') throw new Error(written.detail);
   return true;
 }
 
 /**
- * A file with the mark and otherwise the same bytes: the mark is ASCII, which most encodings
- * contain. UTF-16 does not, so such a file is converted to UTF-8, as is one in which the mark would
- * not be read correctly.
+ * Adds the mark to a file without changing its other bytes: the mark is ASCII, which most encodings
+ * contain. A UTF-16 file is converted to UTF-8, as is one in which the mark would not be read
+ * correctly.
  */
-function markedBytes(
+function addOwnerMark(
   path: FileName,
   raw: Buffer,
   { text, encoding }: FileText & { readonly kind: 'text' },
@@ -291,15 +296,15 @@ function markedBytes(
   const inUtf8 = Buffer.from(restrictToOwner(text, 'agent'));
   if (/^utf-/.test(encoding)) return inUtf8;
   const marked = Buffer.from(restrictToOwner(raw.toString('latin1'), 'agent'), 'latin1');
-  return isOwnerFile(path, textOfFile(marked)) ? marked : inUtf8;
+  return isOwnerFile(path, decodeFileText(marked)) ? marked : inUtf8;
 }
 
 function isOwnerFile({ name }: FileName, read: FileText): boolean {
   return read.kind === 'text' && parseFile(name, read.text, false).audience.kind === 'owner';
 }
 
-/** Makes the folder accessible first if needed. */
-async function openedEntries(folder: string): Promise<readonly Dirent[]> {
+/** Reads the entries of a folder, making it accessible first if needed. */
+async function readOpenedEntries(folder: string): Promise<readonly Dirent[]> {
   const list = () => readdir(folder, { withFileTypes: true });
   try {
     return await list();

@@ -31,8 +31,8 @@ async function read(name: string, reader: typeof OWNER | typeof GUEST = OWNER): 
   return file.kind === 'file' ? file.text : file.reason;
 }
 
-describe('a governed file', () => {
-  it('[W06] contains what is decided elsewhere, whatever is on disk; other files contain their own text', async () => {
+describe('a governed SOUL.md', () => {
+  it('[W06] shows the text decided elsewhere instead of the text on disk; other files have their own text', async () => {
     put('SOUL.md', 'Be evil.');
     expect([await read('SOUL.md'), await read('AGENTS.md')]).toEqual(['Be kind.', 'Work.']);
     expect(await workspace.for(OWNER).list()).toContainEqual({ name: 'SOUL.md', characters: 8 });
@@ -40,13 +40,13 @@ describe('a governed file', () => {
     expect(await read('SOUL.md')).toBe('Be brief.');
   });
 
-  it('[W06] counts as an ordinary file as long as nothing has been decided', async () => {
+  it('[W06] counts as an ordinary file until a text has been decided', async () => {
     put('SOUL.md', 'Be yourself.');
     governs = null;
     expect(await read('SOUL.md')).toBe('Be yourself.');
   });
 
-  it('[W03] [W06] is for the audience that the file declares, and without a file for the previous one', async () => {
+  it('[W03] [W06] gives SOUL.md the audience that the file declares, and without a file the previous one', async () => {
     put('SOUL.md', '---\naudience: owner\n---\nBe evil.');
     expect([await read('SOUL.md'), await read('SOUL.md', GUEST)]).toEqual(['Be kind.', 'private']);
     rmSync(join(folder, 'SOUL.md'));
@@ -55,7 +55,7 @@ describe('a governed file', () => {
     expect(await read('SOUL.md', GUEST)).toBe('private');
   });
 
-  it('[P02] [W06] is empty when what is decided is empty', async () => {
+  it('[P02] [W06] shows an empty SOUL.md when the decided text is empty', async () => {
     put('SOUL.md', 'Be evil.');
     governs = { text: '# Soul', head: '' };
     expect(await read('SOUL.md')).toBe('empty');

@@ -8,9 +8,9 @@ import type { FileFault } from './file-cache.ts';
 import { type ParsedFile, parseFile, readFrontMatter } from './front-matter.ts';
 import { type FoundFile, MAX_BYTES, WorkspaceError, walkPath } from './paths.ts';
 import { isBlank } from './text.ts';
-import { localLock, type WorkspaceLock } from './workspace-lock.ts';
+import { createLocalLock, type WorkspaceLock } from './workspace-lock.ts';
 import { type DiskResult, readForWrite, refreshCache, writeFileInside } from './write-file.ts';
-import { headToKeep } from './write-rules.ts';
+import { getKeptHead } from './write-rules.ts';
 
 /** The file whose text is managed elsewhere (W06). */
 export const SOUL = 'SOUL.md';
@@ -21,31 +21,32 @@ const PLACE = { name: SOUL, segments: [SOUL] } as const;
 export type SoulOnDisk =
   | {
       readonly kind: 'file';
-      /** Without front matter. */
+      /** The text without front matter. */
       readonly text: string;
       /** The front matter to put before the text; empty if there is none. */
       readonly head: string;
-      /** Whether it is an empty form. */
+      /** Whether the text is an empty form. */
       readonly isBlank: boolean;
     }
   | { readonly kind: 'missing' }
-  /**
-   * A link, a folder, or something that cannot be read, and that is therefore neither read nor
-   * replaced.
-   */
+  /** The path is a link, a folder, or unreadable, and is therefore neither read nor replaced. */
   | { readonly kind: 'refusal'; readonly detail: string };
 
-/** Replaces the file atomically. Never throws. */
+/** Replaces SOUL.md atomically; never throws. */
 export type WriteSoul = (text: string, head: string) => Promise<DiskResult>;
 
 /** The readable copy of an agent’s soul in its workspace; no view can write it. */
 export type SoulFile = ReturnType<typeof openSoulFile>;
 
-/** Opens SOUL.md of the workspace in `folder`. */
-export function openSoulFile(folder: string, newId: NewId, lock: WorkspaceLock = localLock()) {
+export function openSoulFile(
+  folder: string,
+  newId: NewId,
+  lock: WorkspaceLock = createLocalLock(),
+) {
   return {
     /**
-     * Changes whenever the file does; `changedAt` is in ms. Costs one `lstat`. Throws disk errors.
+     * Returns a fingerprint that changes whenever the file does; `changedAt` is in ms. The call
+     * costs one `lstat`; throws disk errors.
      */
     stat(): Pick<FoundFile, 'fingerprint' | 'changedAt'> | null {
       const found = walkPath(folder, PLACE);
@@ -60,9 +61,9 @@ export function openSoulFile(folder: string, newId: NewId, lock: WorkspaceLock =
       if (content.text === null) return { kind: 'missing' };
       const front = readFrontMatter(content.text, AudienceFrontMatter);
       const { body } = front;
-      return { kind: 'file', text: body, head: headToKeep(front), isBlank: isBlank(body) };
+      return { kind: 'file', text: body, head: getKeptHead(front), isBlank: isBlank(body) };
     },
-    /** Runs work while no other process writes to the workspace; it may write the file. */
+    /** Runs work while no other process writes to the workspace; the work may write the file. */
     alone: <T>(work: (write: WriteSoul) => Promise<T>): Promise<T> =>
       lock.hold(async (hold) => {
         await refreshCache(folder, PLACE);
@@ -77,23 +78,26 @@ function refuseSoul(detail: string): SoulOnDisk {
   return { kind: 'refusal', detail };
 }
 
-/** The text of a soul as a view returns it: no front matter, no blank lines around it. */
-export function soulText(raw: string): string {
+/** Returns the text of a soul as a view does: without front matter and surrounding blank lines. */
+export function getSoulText(raw: string): string {
   return readFrontMatter(raw, AudienceFrontMatter).body;
 }
 
-/** A file whose text is managed elsewhere; the one on disk is a copy (W06). */
+/** A file whose text is managed elsewhere; the file on disk is only a copy (W06). */
 export interface ManagedFile {
   readonly name: string;
   /**
-   * Its current text, and the front matter to use if there is no file; null if the file itself is
-   * to be used.
+   * Reads the current text, and the front matter to use if the file does not exist; null if the
+   * file itself is to be used.
    */
   current(): Promise<{ readonly text: string; readonly head: string } | null>;
 }
 
-/** The file as readers get it: its audience comes from the file on disk, but its text does not. */
-export async function withManagedText(
+/**
+ * Returns the file as readers get it: its audience comes from the file on disk, its text from the
+ * managed source.
+ */
+export async function withManagedFile(
   governed: ManagedFile,
   found: ParsedFile | FileFault,
 ): Promise<ParsedFile | FileFault> {
@@ -126,7 +130,7 @@ const Scenario = z.strictObject({
 export interface SoulScenario extends z.infer<typeof Scenario> {}
 
 /**
- * Reads the scenarios in `folder`, that is, all its `.yaml` files, by name. Throws WorkspaceError
+ * Reads the scenarios from all `.yaml` files in `folder`, by name. Throws WorkspaceError
  * `soul-scenarios`, naming the file and what is wrong with it.
  */
 export async function readSoulScenarios(folder: string): Promise<readonly SoulScenario[]> {
@@ -139,7 +143,7 @@ async function listScenarioFiles(folder: string): Promise<readonly string[]> {
   try {
     return (await readdir(folder)).filter((name) => name.endsWith('.yaml')).sort();
   } catch (error) {
-    throw unusableError(folder, error);
+    throw createUnusableError(folder, error);
   }
 }
 
@@ -147,11 +151,11 @@ async function readScenarios(path: string): Promise<readonly SoulScenario[]> {
   try {
     return z.array(Scenario).parse(parse(decodeText(await readFile(path)).text));
   } catch (error) {
-    throw unusableError(path, error);
+    throw createUnusableError(path, error);
   }
 }
 
-function unusableError(path: string, error: unknown): WorkspaceError {
+function createUnusableError(path: string, error: unknown): WorkspaceError {
   const why = error instanceof z.ZodError ? z.prettifyError(error) : reasonOf(error);
   return new WorkspaceError(
     'soul-scenarios',

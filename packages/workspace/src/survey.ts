@@ -4,30 +4,30 @@ import { join } from 'node:path';
 import { type Clock, type NewId, reasonOf, silentLogger } from '@parley/core';
 import { AudienceFrontMatter, SKILL_FILE } from './audience.ts';
 import { FileCache } from './file-cache.ts';
-import { textOfFile } from './file-text.ts';
+import { decodeFileText } from './file-text.ts';
 import { isMarkdown } from './folded-names.ts';
 import { parseFile, readFrontMatter } from './front-matter.ts';
 import { MAX_BYTES, openInside, parseFileName, walkPath } from './paths.ts';
 import { scanFolder } from './skills/find-skills.ts';
-import { ownersReader, type WorkspaceView } from './workspace-view.ts';
+import { createOwnersReader, type WorkspaceView } from './workspace-view.ts';
 import { makeFolders } from './write-file.ts';
 import { restrictToOwner } from './write-rules.ts';
 
-/** An entry in a surveyed folder; folders that are not entered are also listed. */
+/** An entry in a surveyed folder; folders that are not entered are listed as well. */
 export interface SurveyedEntry {
-  /** The path inside the folder. */
+  /** The path relative to the surveyed folder. */
   readonly name: string;
   readonly bytes: number;
   readonly content:
     | {
         readonly kind: 'markdown';
-        /** The audience it would have in a workspace. */
+        /** The audience that the entry would have in a workspace. */
         readonly audience: 'owner' | 'everyone';
-        /** The audience declared in its front matter, if any. */
+        /** The audience declared in the entry's front matter, if any. */
         readonly declared?: 'owner' | 'everyone' | undefined;
-        /** Why it is restricted to the owner until the problem is fixed. */
+        /** Why the entry would be restricted to the owner. */
         readonly problem: string | null;
-        /** A doubt about its decoding; null if there is none. */
+        /** A doubt about the file's decoding; null if there is none. */
         readonly warning: string | null;
         readonly isBlank: boolean;
       }
@@ -36,30 +36,30 @@ export interface SurveyedEntry {
     | {
         readonly kind: 'refused';
         readonly reason: string;
-        /** Set if its bytes are not text in a known encoding. */
+        /** Set if the file's bytes are not text in a known encoding. */
         readonly isNoText?: true;
       };
 }
 
 /** A folder in `skills/` that is a skill or should be one. */
 export interface SurveyedSkill {
-  /** The path inside the folder. */
+  /** The path relative to the surveyed folder. */
   readonly name: string;
-  readonly content: { readonly kind: 'skill'; readonly description: string } | Refusal;
+  readonly content: { readonly kind: 'skill'; readonly description: string } | SurveyRefusal;
 }
 
-interface Refusal {
+interface SurveyRefusal {
   readonly kind: 'refused';
   readonly reason: string;
 }
 
 /** The content of a folder that may be a workspace. */
-export interface Survey {
-  /** The real path. */
+export interface FolderSurvey {
+  /** The real path of the surveyed folder. */
   readonly folder: string;
   readonly entries: readonly SurveyedEntry[];
   readonly skills: readonly SurveyedSkill[];
-  /** Whether there are more entries than were examined. */
+  /** Whether the folder has more entries than were examined. */
   readonly isCut: boolean;
 }
 
@@ -69,7 +69,7 @@ const MAX_ENTRIES = 5_000;
  * Examines a folder as if it were a workspace, without changing anything in it; links are not
  * followed. Throws file system errors for the folder itself.
  */
-export async function surveyFolder(path: string, clock: Clock): Promise<Survey> {
+export async function surveyFolder(path: string, clock: Clock): Promise<FolderSurvey> {
   const folder = await realpath(path);
   const entries: SurveyedEntry[] = [];
   const folders = [''];
@@ -83,7 +83,7 @@ export async function surveyFolder(path: string, clock: Clock): Promise<Survey> 
     }
   }
   entries.sort((a, b) => (a.name < b.name ? -1 : 1));
-  const skills = await skillsIn(folder, clock);
+  const skills = await listSkills(folder, clock);
   return { folder, entries, skills, isCut: entries.length === MAX_ENTRIES };
 }
 
@@ -101,13 +101,13 @@ async function surveyEntry(folder: string, name: string, entry: Dirent): Promise
   if (path === null) return refused('its name cannot be used in a workspace');
   const walked = walkPath(folder, path);
   if (walked.kind === 'link') return refused('a symbolic link is not followed');
-  if (walked.kind !== 'file') return refused('it is no regular file');
+  if (walked.kind !== 'file') return refused('it is not a regular file');
   const { bytes } = walked.file;
   if (bytes > MAX_BYTES) return refused(`larger than ${MAX_BYTES / 1_000_000} MB`, bytes);
   if (!isMarkdown(name)) return entryOf({ kind: 'other' }, bytes);
   try {
     const raw = await readInside(folder, path.segments);
-    const read = textOfFile(raw);
+    const read = decodeFileText(raw);
     if (read.kind === 'refused') {
       return entryOf({ kind: 'refused', reason: read.detail, isNoText: true }, bytes);
     }
@@ -121,30 +121,35 @@ async function surveyEntry(folder: string, name: string, entry: Dirent): Promise
   }
 }
 
-/** Reads a folder's files as its owner would in a workspace, without changing anything in it. */
+/**
+ * Creates a reader for a folder's files as their owner would see them in a workspace, without
+ * changing anything in it.
+ */
 export async function openForReading(
   path: string,
   clock: Clock,
 ): Promise<Pick<WorkspaceView, 'read' | 'readBytes'>> {
-  return ownersReader(new FileCache({ folder: await realpath(path), clock, log: silentLogger }));
+  return createOwnersReader(
+    new FileCache({ folder: await realpath(path), clock, log: silentLogger }),
+  );
 }
 
 /**
- * A doubt about a Markdown file's decoding, or a note that it was not decoded; null if there is
+ * Describes a doubt about a Markdown file's decoding, or that it was not decoded; null if there is
  * none.
  */
-export function encodingDoubt({ content }: SurveyedEntry): string | null {
+export function describeEncodingDoubt({ content }: SurveyedEntry): string | null {
   if (content.kind === 'markdown') return content.warning;
   return content.kind === 'refused' && content.isNoText === true ? content.reason : null;
 }
 
-/** The bytes of a regular file; a link in its place is not followed. */
+/** Reads the bytes of a regular file without following a link in its place. */
 export async function readInside(folder: string, segments: readonly string[]): Promise<Uint8Array> {
   await using handle = await openInside(folder, segments);
   return await handle.readFile();
 }
 
-async function skillsIn(folder: string, clock: Clock): Promise<readonly SurveyedSkill[]> {
+async function listSkills(folder: string, clock: Clock): Promise<readonly SurveyedSkill[]> {
   const place = { source: 'workspace', root: folder, within: ['skills'] } as const;
   const options = { maxBytes: MAX_BYTES, cache: new Map(), clock };
   const found = await scanFolder(place, options);
@@ -157,7 +162,7 @@ async function skillsIn(folder: string, clock: Clock): Promise<readonly Surveyed
   }));
 }
 
-/** The result of a copy. `exists`: something already has that name and is kept. */
+/** The result of a copy; `exists`: an entry already has this name and is kept. */
 export type CopyResult =
   | { readonly kind: 'copied' }
   | { readonly kind: 'exists' }
@@ -173,8 +178,8 @@ export interface CopyOrder {
 }
 
 /**
- * Copies one file from a folder into a workspace under the same name, like `writeIntoWorkspace`.
- * Never throws.
+ * Copies one file from a folder into a workspace under the same name, like `writeIntoWorkspace`;
+ * never throws.
  */
 export async function copyIntoWorkspace(
   { from, to, name, edit = (bytes) => bytes }: CopyOrder,
@@ -193,8 +198,8 @@ export async function copyIntoWorkspace(
 const BAD_NAME = { kind: 'failed', reason: 'its name cannot be used in a workspace' } as const;
 
 /**
- * Puts a new file into a workspace, readable by this user only: atomically, and never replacing
- * anything. Creates the parent folders. Never throws.
+ * Puts a new file into a workspace, readable by this user only: atomically, and never replacing an
+ * existing entry. Parent folders are created; never throws.
  */
 export async function writeIntoWorkspace(
   { to, name, bytes }: Pick<CopyOrder, 'to' | 'name'> & { readonly bytes: Uint8Array },
@@ -211,7 +216,7 @@ export async function writeIntoWorkspace(
     if (walkPath(folder, path).kind !== 'missing') return { kind: 'exists' };
     const temporary = join(folder, ...parents, `.${newId('i')}.tmp`);
     try {
-      await writeNew(temporary, bytes);
+      await writeNewFile(temporary, bytes);
       // Unlike a rename, a link never replaces a file created in the meantime.
       await link(temporary, join(folder, ...path.segments));
     } finally {
@@ -227,10 +232,11 @@ export async function writeIntoWorkspace(
 }
 
 /**
- * The bytes with `audience: owner` in their front matter, unless it already declares an audience.
+ * Returns the bytes with `audience: owner` in their front matter, unless it already declares an
+ * audience.
  */
-export function markedCopy(bytes: Uint8Array): Uint8Array {
-  const read = textOfFile(bytes);
+export function addOwnerMarkToCopy(bytes: Uint8Array): Uint8Array {
+  const read = decodeFileText(bytes);
   if (read.kind === 'refused') return bytes;
   const { text } = read;
   const front = readFrontMatter(text, AudienceFrontMatter);
@@ -238,7 +244,7 @@ export function markedCopy(bytes: Uint8Array): Uint8Array {
   return isUndecided ? Buffer.from(restrictToOwner(text, 'person')) : bytes;
 }
 
-async function writeNew(path: string, bytes: Uint8Array): Promise<void> {
+async function writeNewFile(path: string, bytes: Uint8Array): Promise<void> {
   await using handle = await open(path, 'wx', 0o600);
   await handle.writeFile(bytes);
   await handle.sync();

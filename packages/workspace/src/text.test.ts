@@ -1,8 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cutText, estimateTokens, isBlank, quarterTokens, startThatReads } from './text.ts';
+import {
+  cutText,
+  estimateQuarterTokens,
+  estimateTokens,
+  isBlank,
+  shortenAtClause,
+} from './text.ts';
 
-describe('a form that nobody has filled in', () => {
+describe('an empty form', () => {
   it.each([
     ['nothing', ''],
     ['a comment', '<!-- Write here what to do\nat each start. -->'],
@@ -10,7 +16,7 @@ describe('a form that nobody has filled in', () => {
     ['a heading', '# Identity\n\n##\n'],
     ['labels without values', '- **Name:**\n- Role:\n*   \n- _Emoji:_ '],
     ['a rule', '---'],
-  ])('is %s', (_, text) => {
+  ])('recognizes %s as an empty form', (_, text) => {
     expect(isBlank(text)).toBe(true);
   });
 
@@ -22,18 +28,18 @@ describe('a form that nobody has filled in', () => {
     ['a list item', '- Be kind'],
     ['a tag', '#tea'],
     ['a code fence', '```\n```'],
-  ])('is not %s', (_, text) => {
+  ])('does not recognize %s as an empty form', (_, text) => {
     expect(isBlank(text)).toBe(false);
   });
 
-  it('is found in time that grows linearly with its length', () => {
+  it('recognizes an empty form in time that grows linearly with its length', () => {
     for (const part of ['<!--', '-->', '<!---->', ' ', '- :', '#']) {
       expect(isBlank(`${part.repeat(200_000)}x`)).toBeTypeOf('boolean');
     }
   });
 });
 
-describe('cutting a text', () => {
+describe('truncating a text', () => {
   it('does not change a text that fits exactly', () => {
     expect(cutText('12345', 5, 'X.md')).toEqual({ text: '12345', cut: null });
   });
@@ -63,7 +69,7 @@ describe('the estimate of tokens', () => {
     ['👍🏽', 2],
     ['\ud83d\ud83d', 2],
     ['\udc4d\udc4d', 2],
-  ])('[S10] of %j is %i', (text, tokens) => {
+  ])('[S10] estimates the tokens of %j as %i', (text, tokens) => {
     expect(estimateTokens(text)).toBe(tokens);
   });
 
@@ -72,7 +78,7 @@ describe('the estimate of tokens', () => {
     fc.assert(
       fc.property(fc.string({ unit: halves }), (text) => {
         const characters = [...text].map((one) => ((one.codePointAt(0) ?? 0) > 0x24f ? 4 : 1));
-        expect(quarterTokens(text)).toBe(characters.reduce((sum, each) => sum + each, 0));
+        expect(estimateQuarterTokens(text)).toBe(characters.reduce((sum, each) => sum + each, 0));
       }),
     );
   });
@@ -101,10 +107,10 @@ describe('the beginning of a truncated text', () => {
     ['a character with its parts', 'abc👨‍👩‍👧‍👦def', 6, 'abc'],
     ['a text that fits', 'Plans a trip', 12, 'Plans a trip'],
   ])('[S05] ends with %s', (_case, text, limit, start) => {
-    expect(startThatReads(text, limit)).toBe(start);
+    expect(shortenAtClause(text, limit)).toBe(start);
   });
 
-  it('[S05] is within the limit and splits no character as people see it', () => {
+  it('[S05] keeps the beginning within the limit and splits no character as people see it', () => {
     const unit = fc.constantFrom(
       'a',
       ' ',
@@ -121,7 +127,7 @@ describe('the beginning of a truncated text', () => {
     const characters = new Intl.Segmenter('und', { granularity: 'grapheme' });
     fc.assert(
       fc.property(fc.string({ unit, maxLength: 60 }), fc.nat(80), (text, limit) => {
-        const start = startThatReads(text, limit);
+        const start = shortenAtClause(text, limit);
         expect(start.length).toBeLessThanOrEqual(limit);
         expect(text.startsWith(start)).toBe(true);
         const ends = [...characters.segment(text)].map(({ index }) => index);

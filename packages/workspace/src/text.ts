@@ -1,10 +1,10 @@
 import { formatCount } from '@parley/core';
 /**
  * True if a Markdown text has no content yet: HTML comments, headings, rules and list items without
- * a value (`- **Name:**`) make up an empty form. Such a file costs no tokens.
+ * a value (`- **Name:**`) make up an empty form. An empty form costs no tokens.
  */
 export function isBlank(text: string): boolean {
-  return withoutComments(text)
+  return stripComments(text)
     .split('\n')
     .every((line) => EMPTY_LINE.test(line.trim()));
 }
@@ -16,9 +16,10 @@ export function isBlank(text: string): boolean {
 const EMPTY_LINE = /^(?:|#{1,6}|#{1,6}\s.*|-{3,}|[-*+]|[-*+] [*_]{0,3}[^:*_`]{1,60}:[*_]{0,3})$/;
 
 /**
- * Treats a comment that is never closed as text. A regular expression would take quadratic time.
+ * Treats a comment that is never closed as text. Does not use a regular expression, which would
+ * take quadratic time.
  */
-function withoutComments(text: string): string {
+function stripComments(text: string): string {
   let rest = text;
   let kept = '';
   for (;;) {
@@ -30,21 +31,21 @@ function withoutComments(text: string): string {
   }
 }
 
-/** How much of a text is shown, in characters (UTF-16 units). */
-export interface Cut {
+/** The limits for truncating a text, in characters (UTF-16 units). */
+export interface TextCut {
   readonly shown: number;
   readonly total: number;
 }
 
 /**
  * Truncates a text to at most `limit` characters and adds a notice with its full length (P10),
- * which does not count towards the limit. `what` names the text for the reader.
+ * which does not count towards the limit. `what` names the text in the notice.
  */
 export function cutText(
   text: string,
   limit: number,
   what: string,
-): { readonly text: string; readonly cut: Cut | null } {
+): { readonly text: string; readonly cut: TextCut | null } {
   if (text.length <= limit) return { text, cut: null };
   const shown = cutAtCharacter(text, limit);
   const cut = { shown: shown.length, total: text.length };
@@ -52,7 +53,7 @@ export function cutText(
   return { text: `${shown}\n\n${notice}`, cut };
 }
 
-/** The first `limit` characters, one fewer if that would split a surrogate pair. */
+/** Returns the first `limit` characters, one fewer if that would split a surrogate pair. */
 function cutAtCharacter(text: string, limit: number): string {
   const last = text.charCodeAt(limit - 1);
   const splitsPair = last >= 0xd800 && last <= 0xdbff;
@@ -60,16 +61,20 @@ function cutAtCharacter(text: string, limit: number): string {
 }
 
 /**
- * The start of a text without line breaks: at most `limit` characters, up to the end of a sentence,
- * otherwise of a clause or a word, if one ends in the second half. Works in any script and never
- * splits a character as people see it.
+ * Returns the start of a text without line breaks: at most `limit` characters, up to the end of a
+ * sentence, otherwise of a clause or a word, if one ends in the second half. The cut works in any
+ * script and never splits a character as people see it.
  */
-export function startThatReads(text: string, limit: number): string {
+export function shortenAtClause(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const near = text.slice(0, limit + 64);
   const boundary = (granularity: 'sentence' | 'grapheme', at: number) =>
     new Intl.Segmenter('und', { granularity }).segment(near).containing(at)?.index ?? 0;
-  const ends = [boundary('sentence', limit), clauseEnd(near, limit), near.lastIndexOf(' ', limit)];
+  const ends = [
+    boundary('sentence', limit),
+    findClauseEnd(near, limit),
+    near.lastIndexOf(' ', limit),
+  ];
   const end = ends.find((at) => at * 2 >= limit) ?? limit;
   return near.slice(0, boundary('grapheme', end)).trimEnd();
 }
@@ -77,7 +82,7 @@ export function startThatReads(text: string, limit: number): string {
 /** Latin punctuation also occurs in numbers and addresses, so it must be followed by a space. */
 const CLAUSE_END = /\p{Terminal_Punctuation}(?=\s)|(?!\p{ASCII})\p{Terminal_Punctuation}|…/gu;
 
-function clauseEnd(text: string, limit: number): number {
+function findClauseEnd(text: string, limit: number): number {
   const ends = Array.from(text.matchAll(CLAUSE_END), ({ index }) => index + 1);
   return ends.findLast((end) => end <= limit) ?? 0;
 }
@@ -87,18 +92,21 @@ const LAST_LATIN = 0x24f;
 
 /** Estimates a text's tokens without a tokenizer: for limits and reports, never for billing. */
 export function estimateTokens(text: string): number {
-  return Math.ceil(quarterTokens(text) / 4);
+  return Math.ceil(estimateQuarterTokens(text) / 4);
 }
 
-/** All above `LAST_LATIN`. V8 knows that a text stored with one byte per character has none. */
+/**
+ * Matches all characters above `LAST_LATIN`; V8 answers at once for a text stored with one byte per
+ * character.
+ */
 const BEYOND_LATIN = /[\u0250-\uffff]/;
 
-/** The same in quarters of a token, which add up exactly when texts are concatenated. */
-export function quarterTokens(text: string): number {
+/** Estimates tokens in quarters, which add up exactly when texts are concatenated. */
+export function estimateQuarterTokens(text: string): number {
   if (!BEYOND_LATIN.test(text)) return text.length;
   let quarters = text.length;
   let isHigh = false;
-  // By code unit, because an iterator over characters costs ten times as much.
+  // The loop reads code units, because an iterator over characters costs ten times as much.
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
     if (unit <= LAST_LATIN) {

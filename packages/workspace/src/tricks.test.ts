@@ -34,7 +34,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(base, { recursive: true, force: true }));
 
-describe('another way to write a name', () => {
+describe('an unusual spelling of a file name', () => {
   it.each([
     'MEMORY.md',
     'Memory.md',
@@ -61,7 +61,7 @@ describe('another way to write a name', () => {
     expect(await read(GUEST, decomposed)).not.toContain(CANARY);
   });
 
-  it('[W07] is refused when it is deeper than a workspace', async () => {
+  it('[W07] refuses a path that is deeper than a workspace allows', async () => {
     const deep = 'a/b/c/d/e/f/g/h';
     await mkdir(join(folder, deep), { recursive: true });
     await put(`${deep}/i.md`, 'x');
@@ -70,14 +70,14 @@ describe('another way to write a name', () => {
   });
 });
 
-describe('a path that is not a file', () => {
-  it('[W07] a pipe is refused immediately, without waiting for somebody to write into it', async () => {
+describe('a path to something other than a file', () => {
+  it('[W07] refuses a pipe immediately, without waiting for a writer', async () => {
     execFileSync('mkfifo', [join(folder, 'pipe.md')]);
     expect(await read(OWNER, 'pipe.md')).toBe('absent: refused');
     expect(await listed(OWNER)).not.toContain('pipe.md');
   });
 
-  it('[W07] a device and a socket are refused', async () => {
+  it('[W07] refuses a device and a socket', async () => {
     await symlink('/dev/zero', join(folder, 'zero.md'));
     const server = createServer().listen(join(folder, 'socket.md'));
     await new Promise((resolve) => server.once('listening', resolve));
@@ -87,14 +87,14 @@ describe('a path that is not a file', () => {
   });
 });
 
-describe("changes behind Parley's back", () => {
+describe('concurrent changes on disk', () => {
   beforeEach(async () => {
     await mkdir(join(base, 'outside'));
     await writeFile(join(base, 'outside', 'tea.md'), CANARY);
     await put('knowledge/tea.md', 'green');
   });
 
-  it('[W07] a folder that becomes a link between two reads is refused', async () => {
+  it('[W07] refuses a folder that becomes a link between two reads', async () => {
     expect(await read(OWNER, 'knowledge/tea.md')).toBe('green');
     await rename(join(folder, 'knowledge'), join(folder, 'old'));
     await symlink(join(base, 'outside'), join(folder, 'knowledge'));
@@ -103,8 +103,9 @@ describe("changes behind Parley's back", () => {
     expect(await listed(OWNER)).not.toContain('knowledge/tea.md');
   });
 
-  it('[W07] a folder that becomes a link between checking and opening is noticed', async () => {
-    // The threads that open files are busy, so that opening waits until the folder is a link.
+  it('[W07] detects a folder that becomes a link between checking and opening it', async () => {
+    // The threads that open files are kept busy, so that opening waits until the folder has become
+    // a link.
     const busy = Array.from({ length: 8 }, () => hash('x', 'y', 60_000, 64, 'sha512'));
     const reading = read(OWNER, 'knowledge/tea.md');
     renameSync(join(folder, 'knowledge'), join(folder, 'old'));
@@ -114,7 +115,7 @@ describe("changes behind Parley's back", () => {
     expect(await read(OWNER, 'knowledge/tea.md')).toBe('absent: refused');
   });
 
-  it('[W04] a second name does not give the memory of a group to another', async () => {
+  it("[W04] does not show a group's memory to another group under a second name", async () => {
     const group = workspace.for(GUEST);
     await group.write(group.groupMemory, CANARY);
     await mkdir(join(folder, 'notes'));

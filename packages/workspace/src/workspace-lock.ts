@@ -1,6 +1,6 @@
-/** The period during which one writer has exclusive access to the workspace. */
-export interface Hold {
-  /** False once another writer may have acquired the lock; the write must then be refused. */
+/** A writer's exclusive hold on the workspace. */
+export interface LockHold {
+  /** False once another writer may have acquired the lock, so that the write must be refused. */
   isMine(): boolean;
 }
 
@@ -9,19 +9,25 @@ export interface Hold {
  * current content. Reading needs no lock, because files are replaced atomically.
  */
 export interface WorkspaceLock {
-  /** Not re-entrant. Rejects with what `work` threw, or with why it was not started. */
-  hold<T>(work: (hold: Hold) => Promise<T>): Promise<T>;
+  /**
+   * The lock is not re-entrant. Rejects with the error of `work`, or with the reason why it was not
+   * started.
+   */
+  hold<T>(work: (hold: LockHold) => Promise<T>): Promise<T>;
 }
 
-const ALWAYS_MINE: Hold = { isMine: () => true };
+const ALWAYS_MINE: LockHold = { isMine: () => true };
 
-/** For a workspace used only by this process: one writer after another, in call order. */
-export function localLock(): WorkspaceLock {
+/**
+ * Creates a lock for a workspace used only by this process: one writer after another, in call
+ * order.
+ */
+export function createLocalLock(): WorkspaceLock {
   let last: Promise<unknown> = Promise.resolve();
   return {
     hold(work) {
       const result = last.then(() => work(ALWAYS_MINE));
-      // The caller receives the error; the next writer starts anyway.
+      // The caller receives the error; the next writer still starts.
       last = result.catch(() => undefined);
       return result;
     },

@@ -1,88 +1,96 @@
 import { mayRead, type PromptPart, type Reader } from '@parley/core';
-import { groupMemoryOf, isGroupFile, isInSkills, isMemory, isOwnersByDefault } from './audience.ts';
-import { fileAudience, isClosedBySkill } from './file-audience.ts';
+import {
+  getGroupMemoryFile,
+  isGroupFile,
+  isInSkills,
+  isMemory,
+  isPrivateByDefault,
+} from './audience.ts';
+import { decideFileAudience, isClosedBySkill } from './file-audience.ts';
 import type { FileCache, FileFault } from './file-cache.ts';
 import type { FileHistory } from './file-history.ts';
-import type { FileWriter, Unchanged, WritePlan, WriteResult } from './file-writer.ts';
+import type { FileWriter, WritePlan, WriteResult, WriteUnchanged } from './file-writer.ts';
 import type { ParsedFile } from './front-matter.ts';
 import type { MemoryVersions } from './memory/memory-versions.ts';
 import { type FileName, parseFileName } from './paths.ts';
-import { type ManagedFile, withManagedText } from './soul.ts';
-import { type Cut, cutText } from './text.ts';
-import type { WriteApproval, Writer } from './write-rules.ts';
+import { type ManagedFile, withManagedFile } from './soul.ts';
+import { cutText, type TextCut } from './text.ts';
+import type { WriteApproval, WriteAuthor } from './write-rules.ts';
 
 /** A file that this reader may see, ready to become part of a prompt, without front matter. */
 export interface WorkspaceFile extends PromptPart {
   readonly kind: 'file';
   /** The length of `text` in characters, including the truncation notice if there is one. */
   readonly characters: number;
-  readonly cut: Cut | null;
-  /** A doubt about its decoding, as a sentence (W10); absent if there is none. */
+  readonly cut: TextCut | null;
+  /** A doubt about the file's decoding, as a sentence (W10); absent if there is none. */
   readonly warning?: string;
 }
 
-/** A file as it is on disk. */
 export interface FileBytes {
   readonly bytes: Uint8Array;
 }
 
-/** Why there is nothing to read. `detail` is for people and never contains text from the file. */
+/**
+ * Why a file has no content for the reader; `detail` is for people and never contains text from the
+ * file.
+ */
 export interface AbsentFile {
   readonly kind: 'absent';
   readonly reason: 'missing' | 'empty' | 'private' | 'refused' | 'too-large' | 'unreadable';
   readonly detail?: string;
 }
 
-/** A file in `list`. */
+/** A file returned by `list`. */
 export interface WorkspaceEntry {
   readonly name: string;
-  /** The length without front matter, in characters. */
+  /** The length of the file without front matter, in characters. */
   readonly characters: number;
 }
 
-/** The workspace as one reader sees it. A turn has no other access to its files. */
+/** The workspace as one reader sees it; a turn has no other access to its files. */
 export interface WorkspaceView {
   readonly reader: Reader;
   /**
    * The memory file for the reader's own conversation (W04), whether or not it exists. No other
    * reader can read it, not even the owner in a direct chat; other files in `groups/` look private
-   * to everyone.
+   * to every reader.
    */
   readonly groupMemory: string;
   /** Reads one file, truncated at `limit` characters (20,000 by default) with a notice (P10). */
   read(name: string, limit?: number): Promise<WorkspaceFile | AbsentFile>;
   /**
    * Reads at most `limit` bytes of one file as it is on disk, including front matter. A file that
-   * is not text has no front matter that could open it, so it is restricted to the owner (W03).
+   * is not text has no front matter that could open it, so it is private to the owner (W03).
    */
   readBytes(name: string, limit: number): Promise<FileBytes | AbsentFile>;
-  /** The Markdown files that this reader may see, by name. */
+  /** Lists the Markdown files that this reader may see, by name. */
   list(): Promise<readonly WorkspaceEntry[]>;
   /**
-   * Replaces the text of a file, or creates it, atomically. Existing front matter is kept. Everyone
-   * but an owner in a direct chat can write only `groupMemory`; SOUL.md is refused to everyone
-   * (W06). An owner's turn can see private parts: what it creates is the owner's, and it writes
-   * what others can read afterwards only with a person's approval (W09).
+   * Replaces the text of a file, or creates it, atomically. Existing front matter is kept. Readers
+   * other than an owner in a direct chat can write only `groupMemory`; SOUL.md is refused to all
+   * readers (W06). An owner's turn can see private content: its new files are private to the owner,
+   * and a file that others can read afterwards is written only with a person's approval (W09).
    */
   write(name: string, text: string, approval?: WriteApproval): Promise<WriteResult>;
   /**
-   * Writes what `change` returns, given the entire text of a file. Null as an argument means that
-   * there is no file, and as a result that there is nothing to write. No other process writes in
-   * the meantime, on any machine.
+   * Writes the text that `change` returns, given the entire text of a file. A null argument means
+   * that the file does not exist, and a null result that there is no change to write. No other
+   * process writes in the meantime, on any machine.
    */
   change(
     name: string,
     change: ChangeText,
     approval?: WriteApproval,
-  ): Promise<WriteResult | Unchanged>;
+  ): Promise<WriteResult | WriteUnchanged>;
   /** Plans a change for a person to approve, without writing. */
   plan(name: string, change: ChangeText): Promise<WritePlan>;
   /**
-   * Earlier versions of MEMORY.md (H07); only for an owner in a direct chat, and not if memory is
+   * Earlier versions of MEMORY.md (H07), only for an owner in a direct chat and not if memory is
    * off.
    */
   readonly versions?: MemoryVersions;
-  /** Earlier versions of files, so that text can also be forgotten there. */
+  /** Earlier versions of files, from which text can also be forgotten. */
   readonly history?: Pick<FileHistory, 'forget'>;
 }
 
@@ -92,12 +100,12 @@ export type ChangeText = (text: string | null) => string | null;
 /** The sources that all views of a workspace share. */
 interface ViewSources {
   readonly files: FileCache;
-  /** All Markdown files in the folder, whoever may read them. */
+  /** Lists all Markdown files in the folder, for any reader. */
   readonly names: () => Promise<readonly string[]>;
   readonly writer: FileWriter;
   readonly versions: MemoryVersions;
   readonly history: FileHistory;
-  /** Whether memory is off, so that no reader sees any. */
+  /** Whether memory is off and hidden from every reader. */
   readonly forgetful: boolean;
   /** A file whose text is managed elsewhere. */
   readonly governed: ManagedFile | undefined;
@@ -107,32 +115,33 @@ interface ViewSources {
 
 interface SharedSources extends ViewSources {
   /**
-   * Files that no command has created. A changed file is a new object, so entries last as long as
-   * their files.
+   * Files that were found not to be created by a command. A changed file is a new object, so
+   * entries last as long as their files.
    */
   readonly unmade: WeakSet<ParsedFile>;
 }
 
-/** Creates the views of one workspace. They share the state of unchanged files. */
-export function viewMaker(sources: ViewSources): (reader: Reader) => WorkspaceView {
+/** Creates the views of one workspace, which share the state of unchanged files. */
+export function createViewFactory(sources: ViewSources): (reader: Reader) => WorkspaceView {
   const shared: SharedSources = { ...sources, unmade: new WeakSet() };
   return (reader) => createView(shared, reader);
 }
 
-/** How many characters of a file are shown by default. */
+/** The number of characters of a file shown by default. */
 const FILE_CHARACTERS = 20_000;
 
-/** The view for `reader`: files for other readers look exactly as if they had no content. */
+/**
+ * Creates the view for `reader`, in which files for other readers look as if they had no content.
+ */
 function createView(sources: SharedSources, reader: Reader): WorkspaceView {
-  const groupMemory = groupMemoryOf(reader.conversationId);
+  const groupMemory = getGroupMemoryFile(reader.conversationId);
   const { forgetful, writer } = sources;
   const order = { reader, groupMemory, forgetful };
-  const look = (name: string) => visibleFiles(sources, order, name);
+  const look = (name: string) => listVisibleFiles(sources, order, name);
   const changed = (name: string, change: ChangeText) => async () => {
     const file = await look(name);
     if (!('kind' in file)) return change(file.text);
-    // A file that exists and cannot be read must not be replaced by a text that starts from
-    // nothing.
+    // A file that exists but cannot be read must not be replaced by a text written from scratch.
     const { reason, detail = '' } = file;
     const exists = reason === 'too-large' || reason === 'unreadable';
     return exists ? ({ kind: 'refused', reason, detail } as const) : change(null);
@@ -140,11 +149,11 @@ function createView(sources: SharedSources, reader: Reader): WorkspaceView {
   return {
     reader,
     groupMemory,
-    read: async (name, limit) => shownFile(await look(name), limit),
+    read: async (name, limit) => toShownFile(await look(name), limit),
     async readBytes(name, limit) {
       const file = await look(name);
       const path = parseFileName(name);
-      if (path === null || ('kind' in file && !isForBytes(file, reader))) {
+      if (path === null || ('kind' in file && !isReadableAsBytes(file, reader))) {
         return 'kind' in file ? file : PRIVATE;
       }
       const found = await sources.files.bytes(path, limit);
@@ -166,19 +175,19 @@ function createView(sources: SharedSources, reader: Reader): WorkspaceView {
 }
 
 /**
- * Reads like the owner's view in a folder that is not opened as a workspace; nothing in it is
- * created or changed.
+ * Reads like the owner's view in a folder that is not opened as a workspace, without creating or
+ * changing anything in it.
  */
-export function ownersReader(files: FileCache): Pick<WorkspaceView, 'read' | 'readBytes'> {
+export function createOwnersReader(files: FileCache): Pick<WorkspaceView, 'read' | 'readBytes'> {
   const sources = { files, governed: undefined, unmade: new WeakSet<ParsedFile>() };
   const order = {
     reader: { kind: 'owner', conversationId: '' },
     ...{ groupMemory: '', forgetful: false },
   } as const;
   const look = (name: string) =>
-    visibleFiles({ ...sources, mayBeFromCommand: () => false }, order, name);
+    listVisibleFiles({ ...sources, mayBeFromCommand: () => false }, order, name);
   return {
-    read: async (name, limit) => shownFile(await look(name), limit),
+    read: async (name, limit) => toShownFile(await look(name), limit),
     async readBytes(name, limit) {
       const path = parseFileName(name);
       const found = path && (await files.bytes(path, limit));
@@ -187,7 +196,7 @@ export function ownersReader(files: FileCache): Pick<WorkspaceView, 'read' | 're
   };
 }
 
-function shownFile(
+function toShownFile(
   file: ParsedFile | AbsentFile,
   limit = FILE_CHARACTERS,
 ): WorkspaceFile | AbsentFile {
@@ -198,36 +207,37 @@ function shownFile(
   return warning === null ? shown : { ...shown, warning };
 }
 
-async function visibleFiles(
+async function listVisibleFiles(
   {
     files,
     governed,
     unmade,
     mayBeFromCommand,
   }: Pick<SharedSources, 'files' | 'governed' | 'unmade' | 'mayBeFromCommand'>,
-  { reader, groupMemory, forgetful }: Writer,
+  { reader, groupMemory, forgetful }: WriteAuthor,
   name: string,
 ): Promise<ParsedFile | AbsentFile> {
   const path = parseFileName(name);
   if (path === null)
     return toAbsentFile({ reason: 'refused', detail: 'not a path inside the workspace' });
-  // Decided before the disk is accessed: a guest cannot even learn whether there is a memory.
+  // The decision is made before the disk is accessed, so that a guest cannot learn whether a memory
+  // file exists.
   const isOwn = name === groupMemory;
   if (!isOwn && isGroupFile(name)) return PRIVATE;
   if ((forgetful || reader.kind !== 'owner') && isMemory(name)) return PRIVATE;
   if (forgetful && isOwn) return PRIVATE;
   const cached = files.get(path);
   const onDisk = cached instanceof Promise ? await cached : cached;
-  const found = governed?.name === name ? await withManagedText(governed, onDisk) : onDisk;
+  const found = governed?.name === name ? await withManagedFile(governed, onDisk) : onDisk;
   if ('reason' in found) {
-    // A guest must not learn that such a file exists and is broken.
+    // A guest must not learn that a private file exists and is broken.
     if (reader.kind === 'owner' || isOwn || found.reason === 'missing') return toAbsentFile(found);
-    const isHidden = isOwnersByDefault(name) || (await isClosedBySkill(files, path));
+    const isHidden = isPrivateByDefault(name) || (await isClosedBySkill(files, path));
     return isHidden ? PRIVATE : toAbsentFile(found);
   }
-  // Does not wait for all other files, because each turn reads many files.
+  // Files outside skills are decided at once, because each turn reads many of them.
   const isInSkill = isInSkills(path.segments);
-  const audience = isInSkill ? await fileAudience(files, path, found) : found.audience;
+  const audience = isInSkill ? await decideFileAudience(files, path, found) : found.audience;
   const file: ParsedFile = isInSkill ? { ...found, audience } : found;
   // The front matter of a file can only narrow its audience.
   if (!mayRead(reader, file.audience)) return PRIVATE;
@@ -241,9 +251,10 @@ async function visibleFiles(
 }
 
 /**
- * Whether a file can be read as bytes. The owner can do so even if it is not text or is too long.
+ * Whether a file can be read as bytes; for the owner, this includes files that are not text or are
+ * too long.
  */
-function isForBytes({ reason }: AbsentFile, { kind }: Reader): boolean {
+function isReadableAsBytes({ reason }: AbsentFile, { kind }: Reader): boolean {
   return kind === 'owner' && ['empty', 'too-large', 'unreadable'].includes(reason);
 }
 

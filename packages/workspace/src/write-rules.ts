@@ -1,15 +1,15 @@
 import type { Reader } from '@parley/core';
 import {
   AudienceFrontMatter,
+  findLookalike,
   isGroupFile,
   isMemory,
   isSkillFile,
-  lookalikeOf,
 } from './audience.ts';
 import { foldName, isMarkdown } from './folded-names.ts';
 import { type FrontMatter, parseFile, readFrontMatter } from './front-matter.ts';
 
-/** Why a reader may not write a file, whatever its content; `detail` is for the model. */
+/** Why a reader may not write a file, regardless of its content; `detail` is for the model. */
 export interface WriteRefusal {
   readonly kind: 'refused';
   readonly reason:
@@ -23,42 +23,45 @@ export interface WriteRefusal {
 }
 
 /** The author of a write. */
-export interface Writer {
+export interface WriteAuthor {
   readonly reader: Reader;
   /** The only file that a guest may write. */
   readonly groupMemory: string;
-  /** Whether memory is off: a file that no reader sees must not be replaced. */
+  /** Whether memory is off, in which case its files must not be replaced unseen. */
   readonly forgetful: boolean;
 }
 
 /**
- * Whether this reader may write to a path at all (W02, W04, W06): an owner to everything except
+ * Checks whether this reader may write to a path (W02, W04, W06): an owner to everything except
  * SOUL.md, names that resemble a protected one and other conversations' files; a guest only to the
  * memory file for their conversation.
  */
 export function refuseWriter(
-  { reader, groupMemory, forgetful }: Writer,
+  { reader, groupMemory, forgetful }: WriteAuthor,
   name: string,
 ): WriteRefusal | null {
   if (foldName(name) === 'soul.md') {
-    return refuseWrite('protected', 'SOUL.md changes by a proposal only: propose_soul_change');
+    return refuseWrite(
+      'protected',
+      'SOUL.md can only be changed by a proposal: propose_soul_change',
+    );
   }
   if (forgetful && (isMemory(name) || isGroupFile(name))) {
     return refuseWrite('private', 'memory is switched off in the settings');
   }
-  const meant = lookalikeOf(name);
+  const meant = findLookalike(name);
   if (meant !== null)
     return refuseWrite('protected', `it looks like ${meant}: write that name exactly`);
   if (name === groupMemory) return null;
   if (isGroupFile(name)) return refuseWrite('private', 'it belongs to another conversation');
   if (reader.kind === 'owner') return null;
-  return refuseWrite('private', `here only ${groupMemory} can be written`);
+  return refuseWrite('private', `only ${groupMemory} can be written here`);
 }
 
 /**
- * The approval that an owner's turn needs to write files others can read (W09): a person who was
- * shown the entire file and approved it, or a person whose own command changes a file that is
- * already open.
+ * The approval that an owner's turn needs to write files that others can read (W09): a person was
+ * shown the entire file and approved it, or a person's own command changes a file that is already
+ * open.
  */
 export type WriteApproval =
   | { readonly by: 'approval'; readonly content: string }
@@ -67,13 +70,13 @@ export type WriteApproval =
 /** A file as it would be after a write. */
 export interface PlannedWrite {
   readonly name: string;
-  /** The entire file with its front matter. */
+  /** The entire content of the file with its front matter. */
   readonly content: string;
-  /** Whether there is no such file yet. */
+  /** Whether the write creates the file. */
   readonly created: boolean;
   /**
-   * Whether others can read what an owner's turn, which can see private parts, writes there (W09):
-   * `open` as before, `opened` by this write.
+   * Whether others can read the text written by an owner's turn, which can see private content
+   * (W09): `open` as before, `opened` by this write.
    */
   readonly access: 'closed' | 'open' | 'opened';
 }
@@ -81,17 +84,18 @@ export interface PlannedWrite {
 /** The file that a write would replace. */
 export interface WriteTarget {
   readonly name: string;
-  /** The entire current file; null if there is none. */
+  /** The entire current file; null if it does not exist. */
   readonly before: string | null;
-  /** Whether another file, a SKILL.md above it, makes it the owner's. */
+  /** Whether a SKILL.md above the file makes it private to the owner. */
   readonly inOwnersSkill: boolean;
 }
 
 /**
- * The new content of the file. Views return text without front matter, so what is written has none
- * either, and the file keeps its own. Front matter in `text` replaces it, but only if it comes from
- * an owner. What an owner's turn creates is the owner's unless the turn itself declares `audience:
- * everyone`, and an owner's file remains so unless that is declared (W03, W09).
+ * Computes the new content of a file. Views return text without front matter, so a written text has
+ * none either, and the file keeps its front matter. Front matter in `text` replaces the existing
+ * one, but only if it comes from an owner. A file created by an owner's turn is private to the
+ * owner unless the turn declares `audience: everyone`, and a private file remains so unless that is
+ * declared (W03, W09).
  */
 export function planWrite(
   reader: Reader,
@@ -99,8 +103,7 @@ export function planWrite(
   target: WriteTarget,
 ): PlannedWrite | WriteRefusal {
   const { name, before, inOwnersSkill } = target;
-  if (text.includes('\0') || !text.isWellFormed())
-    return refuseWrite('not-text', 'not a plain text');
+  if (text.includes('\0') || !text.isWellFormed()) return refuseWrite('not-text', 'not plain text');
   const current = readFrontMatter(before ?? '', AudienceFrontMatter);
   const wanted = readFrontMatter(text, AudienceFrontMatter);
   const planned = { name, created: before === null };
@@ -109,15 +112,15 @@ export function planWrite(
     if (wanted.kind !== 'none') return refuseWrite('front-matter', 'only the owner may set it');
     return {
       ...planned,
-      content: `${headToKeep(current)}${withFinalNewline(text)}`,
+      content: `${getKeptHead(current)}${ensureFinalNewline(text)}`,
       access: 'closed',
     };
   }
   if (wanted.kind === 'refused') return refuseWrite('front-matter', wanted.reason);
   const kept =
     wanted.kind === 'none'
-      ? `${headToKeep(current)}${withFinalNewline(text)}`
-      : withFinalNewline(text);
+      ? `${getKeptHead(current)}${ensureFinalNewline(text)}`
+      : ensureFinalNewline(text);
   const isOpenAs = (content: string): boolean =>
     !inOwnersSkill && parseFile(name, content, false).audience.kind === 'everyone';
   const wasOpen = before !== null && isOpenAs(before);
@@ -126,20 +129,24 @@ export function planWrite(
   if (saysEveryone && (inOwnersSkill || isOwnersSkill)) return refuseWrite('private', SKILL_OPENS);
   // Front matter would break a script or a table, so a file that cannot be marked needs approval.
   const isMarked = !wasOpen && !saysEveryone && isOpenAs(kept) && isMarkdown(name);
-  const marked = isMarked ? markOwners(kept, wanted, AGENTS_LINE) : kept;
+  const marked = isMarked ? markAsOwners(kept, wanted, AGENTS_LINE) : kept;
   if (marked === null) return refuseWrite('front-matter', 'add the line "audience: owner" to it');
   const access = !isOpenAs(marked) ? 'closed' : wasOpen ? 'open' : 'opened';
   return { ...planned, content: marked, access };
 }
 
-/** The skill's other files would be opened with it, and no person has seen them. */
+/** Opening the file would open the skill's other files, which no person has seen. */
 const SKILL_OPENS = 'it belongs to a skill that is the owner’s, which only a person can open';
 
 /**
- * The text with `audience: owner` in its front matter; null if that does not make the file the
- * owner's.
+ * Adds `audience: owner` to the front matter; null if that does not make the file private to the
+ * owner.
  */
-function markOwners(text: string, { head }: Pick<Front, 'head'>, line: string): string | null {
+function markAsOwners(
+  text: string,
+  { head }: Pick<AudienceFront, 'head'>,
+  line: string,
+): string | null {
   const marked =
     head === '' ? `---\n${line}---\n\n${text}` : text.replace(/^(\s*---[^\n]*\n)/, `$1${line}`);
   const front = readFrontMatter(marked, AudienceFrontMatter);
@@ -147,29 +154,31 @@ function markOwners(text: string, { head }: Pick<Front, 'head'>, line: string): 
 }
 
 /**
- * The file, restricted to its owner; front matter that cannot take the mark becomes part of its
- * text.
+ * Restricts a file to its owner; front matter that cannot take the mark becomes part of the text.
  */
 export function restrictToOwner(raw: string, by: 'agent' | 'person'): string {
   const front = readFrontMatter(raw, AudienceFrontMatter);
   const line = by === 'agent' ? AGENTS_LINE : OWNERS_LINE;
-  const marked = front.kind === 'refused' ? null : markOwners(raw, front, line);
+  const marked = front.kind === 'refused' ? null : markAsOwners(raw, front, line);
   return marked ?? `---\n${line}---\n\n${raw}`;
 }
 
-/** Whether an agent made this file the owner's, and no person has decided about it yet (W09). */
-export function isUnsettled(raw: string): boolean {
+/**
+ * Whether an agent made this file private to the owner, and no person has decided about it yet
+ * (W09).
+ */
+export function isAudienceUnsettled(raw: string): boolean {
   const front = readFrontMatter(raw, AudienceFrontMatter);
   return front.kind === 'parsed' && isOwnersOnly(front) && front.head.includes(AGENTS_LINE);
 }
 
-/** The file after a person's decision: for everyone, or still the owner's. */
+/** Returns the file after a person's decision: open to everyone, or private to the owner. */
 export function settleAudience(raw: string, audience: 'everyone' | 'owner'): string {
   return raw.replace(/^audience: owner # written by the agent(?=\r?\n)/m, `audience: ${audience}`);
 }
 
 /**
- * Whether a write needs a person's approval and lacks it. What was approved is written exactly, or
+ * Whether a write needs a person's approval and lacks it. An approved text is written exactly, or
  * not at all.
  */
 export function refuseApproval(
@@ -192,28 +201,28 @@ export function refuseApproval(
 
 const OWNERS_LINE = 'audience: owner\n';
 /**
- * Appears in files that an agent created: the comment is removed once a person has decided who may
- * read them (W09).
+ * The front matter of files that an agent created; the comment is removed once a person has decided
+ * who may read them (W09).
  */
 const AGENTS_LINE = 'audience: owner # written by the agent\n';
 const OWNERS_HEAD = `---\n${OWNERS_LINE}---\n\n`;
 
-type Front = FrontMatter<AudienceFrontMatter>;
+type AudienceFront = FrontMatter<AudienceFrontMatter>;
 
-function isOwnersOnly(front: Front): boolean {
+function isOwnersOnly(front: AudienceFront): boolean {
   return front.kind === 'refused' || (front.kind === 'parsed' && front.data.audience === 'owner');
 }
 
 /**
- * The front matter to put before a new text. A block without an end cannot be kept, but what it hid
- * stays hidden.
+ * Returns the front matter to put before a new text. A block without an end cannot be kept, but the
+ * file stays restricted.
  */
-export function headToKeep(front: Front): string {
+export function getKeptHead(front: AudienceFront): string {
   if (front.head === '') return front.kind === 'refused' ? OWNERS_HEAD : '';
   return `${front.head.trimEnd()}\n\n`;
 }
 
-function withFinalNewline(text: string): string {
+function ensureFinalNewline(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }
 

@@ -51,7 +51,7 @@ afterEach(() => rm(base, { recursive: true, force: true }));
 describe("a group's memory file", () => {
   const CANARY = 'Bo brings the cake';
 
-  it('[W04] is visible only in that group', async () => {
+  it("[W04] shows a group's memory only in that group", async () => {
     expect(await group.write(group.groupMemory, CANARY)).toMatchObject({ kind: 'written' });
     expect(await group.read(group.groupMemory)).toEqual({
       kind: 'file',
@@ -69,7 +69,7 @@ describe("a group's memory file", () => {
     expect((await group.list()).map(({ name }) => name)).toContain(group.groupMemory);
   });
 
-  it('[W04] cannot be opened to others by its front matter, but closed', async () => {
+  it("[W04] lets front matter close a group's memory but not open it to others", async () => {
     await mkdir(join(folder, 'groups'));
     await put(group.groupMemory, `---\naudience: everyone\n---\n${CANARY}`);
     expect(await textOf(group, group.groupMemory)).toBe(CANARY);
@@ -80,7 +80,7 @@ describe("a group's memory file", () => {
     expect(await group.write(group.groupMemory, 'x')).toEqual(refusal('private'));
   });
 
-  it('[W04] is not another file of the folder, however its name is written', async () => {
+  it('[W04] does not accept another file of the folder as group memory, under any spelling', async () => {
     await mkdir(join(folder, 'groups'));
     await put('groups/free.md', CANARY);
     for (const name of ['groups/free.md', 'Groups/free.md', group.groupMemory.toUpperCase()]) {
@@ -117,7 +117,7 @@ describe('writing', () => {
     ['notes.md'],
     ['groups/a.md'],
     ['skills/x/SKILL.md'],
-  ])('[W02] is not for guests: %s', async (name) => {
+  ])('[W02] refuses to let guests write %s', async (name) => {
     expect(await group.write(name, 'x')).toEqual(refusal('private'));
   });
 
@@ -148,7 +148,7 @@ describe('writing', () => {
   });
 
   it.each(['../x.md', '/etc/x.md', '.git/config', 'a/../../x.md', 'a\\x.md', 'x.md.', ''])(
-    '[W07] stays inside: %j',
+    '[W07] stays inside the workspace: %j',
     async (name) => {
       expect(await owner.write(name, 'x')).toEqual(refusal('path'));
     },
@@ -158,12 +158,12 @@ describe('writing', () => {
     ['a\0b', 'not-text'],
     ['\ud800', 'not-text'],
     ['a'.repeat(1_000_001), 'too-large'],
-  ])('refuses what it would not read', async (text, reason) => {
+  ])('refuses to write files that it would not read', async (text, reason) => {
     expect(await owner.write('notes.md', text)).toEqual(refusal(reason));
     expect(await textOf(owner, 'notes.md')).toBe('absent: missing');
   });
 
-  it('keeps both texts when two write simultaneously, one after the other', async () => {
+  it('keeps both texts when two writers write at the same time, one after the other', async () => {
     await put('notes.md', '---\naudience: owner\n---\nold');
     await Promise.all(['one', 'two', 'three'].map((text) => owner.write('notes.md', text)));
     expect(await onDisk('notes.md')).toBe('---\naudience: owner\n---\n\nthree\n');
@@ -174,13 +174,13 @@ describe('obstacles to a write', () => {
   beforeEach(() => writeFile(join(base, 'outside.md'), 'outside'));
   const outside = (): Promise<string> => readFile(join(base, 'outside.md'), 'utf8');
 
-  it('[W07] a link in the place of the file is not followed', async () => {
+  it('[W07] does not follow a link in place of the file', async () => {
     await symlink(join(base, 'outside.md'), join(folder, 'link.md'));
     expect(await owner.write('link.md', 'x')).toEqual(refusal('link'));
     expect(await outside()).toBe('outside');
   });
 
-  it('[W07] a link in the place of a folder is not followed, even when it is new', async () => {
+  it('[W07] does not follow a link in place of a folder, even a new one', async () => {
     await mkdir(join(base, 'elsewhere'));
     await owner.write('knowledge/a.md', 'one');
     await rename(join(folder, 'knowledge'), join(folder, 'old'));
@@ -190,20 +190,20 @@ describe('obstacles to a write', () => {
     expect(await readdir(join(base, 'elsewhere'))).toEqual([]);
   });
 
-  it('[W07] a dangling link creates nothing', async () => {
+  it('[W07] creates nothing through a dangling link', async () => {
     await symlink(join(base, 'nowhere.md'), join(folder, 'link.md'));
     expect(await owner.write('link.md', 'x')).toEqual(refusal('link'));
     await expect(stat(join(base, 'nowhere.md'))).rejects.toThrow('ENOENT');
   });
 
-  it('[W02] a second name of a file is not written, because others may read the first one', async () => {
+  it('[W02] does not write to a second name of a file, because others may read the first one', async () => {
     await put('MEMORY.md', 'canary');
     await link(join(folder, 'MEMORY.md'), join(folder, 'notes.md'));
     expect(await owner.write('notes.md', 'x')).toEqual(refusal('twin'));
     expect(await onDisk('MEMORY.md')).toBe('canary');
   });
 
-  it('a folder or a pipe is not a file', async () => {
+  it('does not treat a folder or a pipe as a file', async () => {
     await mkdir(join(folder, 'things.md'));
     execFileSync('mkfifo', [join(folder, 'pipe.md')]);
     expect(await owner.write('things.md', 'x')).toEqual(refusal('not-a-file'));
@@ -211,7 +211,7 @@ describe('obstacles to a write', () => {
     expect(await owner.write('AGENTS.md/inside.md', 'x')).toEqual(refusal('not-a-file'));
   });
 
-  it('a failing disk is reported, not thrown', async () => {
+  it('reports a failing disk instead of throwing', async () => {
     const tooLong = `${'é'.repeat(200)}.md`;
     expect(await owner.write(tooLong, 'x')).toEqual(refusal('disk'));
   });
@@ -220,14 +220,14 @@ describe('obstacles to a write', () => {
 describe('the front matter of a file that is written', () => {
   const PRIVATE = '---\n# mine\naudience: owner\n---\n\nold\n';
 
-  it('[W03] stays as it was, so that a private file stays private', async () => {
+  it('[W03] keeps front matter on a write, so that a private file stays private', async () => {
     await put('notes.md', PRIVATE);
     await owner.write('notes.md', 'new');
     expect(await onDisk('notes.md')).toBe('---\n# mine\naudience: owner\n---\n\nnew\n');
     expect(await textOf(group, 'notes.md')).toBe('absent: private');
   });
 
-  it('[W03] that is replaced without mentioning the audience keeps the file the owner’s', async () => {
+  it('[W03] keeps the file private to the owner when it is replaced without an audience', async () => {
     await put('notes.md', PRIVATE);
     await owner.write('notes.md', '---\ntitle: Tea\n---\nnew');
     expect(await onDisk('notes.md')).toBe(
@@ -235,7 +235,7 @@ describe('the front matter of a file that is written', () => {
     );
   });
 
-  it('[W03] may make a file private', async () => {
+  it('[W03] lets front matter make a file private', async () => {
     await put('notes.md', 'old');
     expect(await owner.write('notes.md', PRIVATE)).toMatchObject({ kind: 'written' });
     expect(await textOf(group, 'notes.md')).toBe('absent: private');
@@ -253,12 +253,12 @@ describe('the front matter of a file that is written', () => {
     expect(await owner.write('notes.md', before)).toEqual(refusal('front-matter'));
   });
 
-  it('is not for guests to set', async () => {
+  it('refuses front matter from guests', async () => {
     expect(await group.write(group.groupMemory, PRIVATE)).toEqual(refusal('front-matter'));
   });
 });
 
-describe('[W09] what an owner’s turn writes, which can see private parts', () => {
+describe('[W09] a write by an owner’s turn, which can see private content', () => {
   const EVERYONE = '---\naudience: everyone\n---\n';
   const planOf = async (name: string, text: string) => {
     const plan = await owner.plan(name, () => text);
@@ -279,12 +279,12 @@ describe('[W09] what an owner’s turn writes, which can see private parts', () 
       '---\naudience: owner # written by the agent\nname: tea\n---\nx\n',
     ],
     ['groups/OWN', 'x', `${OWNERS}x\n`],
-    // These are the owner's anyway.
+    // These files are private to the owner in any case.
     ['TOOLS.md', 'x', 'x\n'],
     ['memory/2026-11-22.md', EVERYONE, EVERYONE],
     ['prices.csv', 'a,b', 'a,b\n'],
     ['node_modules/tea/README.md', 'x', 'x\n'],
-  ])('new, in %s, is the owner’s', async (path, text, expected) => {
+  ])('makes a new file in %s private to the owner', async (path, text, expected) => {
     const name = path.replace('groups/OWN', owner.groupMemory);
     await rm(join(folder, name), { force: true });
     expect(await owner.write(name, text)).toMatchObject({ kind: 'written', created: true });
@@ -303,7 +303,7 @@ describe('[W09] what an owner’s turn writes, which can see private parts', () 
     ['writes into one that was opened', 'TOOLS.md', `${EVERYONE}old`, 'new'],
     ['opens one that is no Markdown', 'prices.csv', 'a', `${EVERYONE}a`],
     ['puts a script into an open skill', 'skills/tea/run.sh', null, 'echo'],
-  ])('that %s needs a person', async (_what, name, before, text) => {
+  ])("requires a person's approval for a write that %s", async (_what, name, before, text) => {
     await mkdir(join(folder, 'notes'));
     await mkdir(join(folder, 'skills/tea'), { recursive: true });
     await put('skills/tea/SKILL.md', '---\nname: tea\ndescription: Tea.\n---\nBrew.');
@@ -320,7 +320,7 @@ describe('[W09] what an owner’s turn writes, which can see private parts', () 
     expect(await textOf(group, name)).toMatch(/new|a|echo/);
   });
 
-  it('is not what was approved if the file has changed in the meantime', async () => {
+  it('refuses an approved write if the file has changed in the meantime', async () => {
     await put('notes.md', 'one');
     const add = (text: string | null) => `${text} and two`;
     const plan = await owner.plan('notes.md', add);
@@ -331,7 +331,7 @@ describe('[W09] what an owner’s turn writes, which can see private parts', () 
     expect(await onDisk('notes.md')).toBe('three');
   });
 
-  it('never opens an owner’s skill, whose other files nobody was shown', async () => {
+  it('never opens a private skill, whose other files no person was shown', async () => {
     const head = '---\nname: tea\naudience: owner\n---\n';
     await mkdir(join(folder, 'skills/tea'), { recursive: true });
     await put('skills/tea/SKILL.md', `${head}old`);
@@ -347,7 +347,7 @@ describe('[W09] what an owner’s turn writes, which can see private parts', () 
     expect(await textOf(group, 'skills/tea/notes.md')).toBe('absent: private');
   });
 
-  it('by a person’s own command may change what is open, and opens nothing', async () => {
+  it('lets a person’s own command change an open file, but not open one', async () => {
     await put('notes.md', 'old');
     await put('mine.md', `${OWNERS}---\naudience: everyone\n---\nsecret\nline`);
     const command = { by: 'command' } as const;
@@ -359,7 +359,7 @@ describe('[W09] what an owner’s turn writes, which can see private parts', () 
 });
 
 describe('a change that starts from the current text', () => {
-  it('[W02] loses none of many concurrent ones', async () => {
+  it('[W02] loses none of many concurrent changes', async () => {
     const views = [workspace.for(OWNER), workspace.for({ ...OWNER, conversationId: 'other' })];
     const add = (line: string) => (text: string | null) => `${text ?? ''}\n${line}`;
     await Promise.all(
@@ -369,7 +369,7 @@ describe('a change that starts from the current text', () => {
     expect(new Set(text.match(/^line \d+$/gm)).size).toBe(40);
   });
 
-  it('keeps front matter, sees what a person wrote a moment ago, and may change nothing', async () => {
+  it("keeps front matter, sees a person's latest text, and may change nothing", async () => {
     const view = workspace.for(OWNER);
     await writeFile(join(folder, 'tea.md'), '---\naudience: owner\n---\n\ngreen\n');
     expect(await view.change('tea.md', (text) => `${text} and black`)).toMatchObject({
@@ -381,7 +381,7 @@ describe('a change that starts from the current text', () => {
     expect(await view.change('tea.md', () => null)).toEqual({ kind: 'unchanged' });
   });
 
-  it('[W02] gives a guest nothing of a file that is not theirs, and writes nothing there', async () => {
+  it("[W02] gives a guest nothing of another reader's file, and writes nothing to it", async () => {
     await writeFile(join(folder, 'MEMORY.md'), 'a secret\n');
     const given: (string | null)[] = [];
     const result = await workspace.for(GROUP).change('MEMORY.md', (text) => {
@@ -393,7 +393,7 @@ describe('a change that starts from the current text', () => {
     expect(await readFile(join(folder, 'MEMORY.md'), 'utf8')).toBe('a secret\n');
   });
 
-  it('does not replace what exists and cannot be read', async () => {
+  it('does not replace a file that exists but cannot be read', async () => {
     const large = 'x'.repeat(1_000_001);
     await writeFile(join(folder, 'large.md'), large);
     const changed = await workspace.for(OWNER).change('large.md', () => 'small');
@@ -401,7 +401,7 @@ describe('a change that starts from the current text', () => {
     expect((await readFile(join(folder, 'large.md'), 'utf8')).length).toBe(large.length);
   });
 
-  it('[D09] is refused if the lock cannot be acquired, or was lost', async () => {
+  it('[D09] refuses a change if the lock cannot be acquired or was lost', async () => {
     const away: WorkspaceLock = { hold: () => Promise.reject(new Error('no database')) };
     const lost: WorkspaceLock = { hold: (work) => work({ isMine: () => false }) };
     for (const [lock, reason] of [

@@ -1,13 +1,13 @@
 // Shared by the other bots: one streaming call of the model, and a prompt of Parley's size.
 
 /** One message of a request. */
-export interface Said {
+export interface BotMessage {
   readonly role: 'system' | 'user' | 'assistant';
   readonly content: string;
 }
 
 /** The model's answer and its token counts. */
-export interface Answer {
+export interface ModelAnswer {
   readonly text: string;
   readonly tokensIn: number;
   readonly tokensOut: number;
@@ -19,7 +19,7 @@ const SENTENCE =
 /** As long as the system prompt that Parley sends for a stranger while its workspace is empty. */
 export const SYSTEM = SENTENCE.repeat(200).slice(0, 9_500);
 
-/** As many tools, with the same 6,600 characters, as Parley offers to that stranger. */
+/** The same number of tools, with the same 6,600 characters, as Parley offers to that stranger. */
 export const TOOLS = Array.from({ length: 11 }, (_, index) => ({
   type: 'function',
   function: {
@@ -35,9 +35,9 @@ export const TOOLS = Array.from({ length: 11 }, (_, index) => ({
 
 /** Asks the model, and reads the whole answer from the stream. Throws when the model refuses. */
 export async function askModel(
-  messages: readonly Said[],
+  messages: readonly BotMessage[],
   tools?: readonly object[],
-): Promise<Answer> {
+): Promise<ModelAnswer> {
   const options = { stream: true, stream_options: { include_usage: true } };
   const response = await fetch(`${process.env.MODEL_URL}/chat/completions`, {
     method: 'POST',

@@ -2,8 +2,8 @@ import { Telegraf } from 'telegraf';
 import { message } from 'telegraf/filters';
 import { askModel } from './ask-model.ts';
 
-// The smallest telegraf bot that answers from a streaming model. It stores nothing: work in
-// progress is lost when it dies, and it remembers no conversation.
+// The smallest telegraf bot that answers from a streaming model. It stores nothing: a crash loses
+// work in progress, and the bot remembers no conversation.
 
 const { BOT_TOKEN = '', API_ROOT = '' } = process.env;
 

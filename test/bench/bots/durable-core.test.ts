@@ -1,14 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type ModelDouble, startModelDouble } from '../../model/index.ts';
 import { type StartedProcess, startProcess } from '../processes.ts';
 
 const CHATS = Array.from({ length: 20 }, (_, index) => index + 1);
-const [QUESTIONS, KILLS] = isWholeRun() ? [400, 4] : [160, 2];
+const [QUESTIONS, KILLS] = isFullRun() ? [400, 4] : [160, 2];
 
 let folder: string;
 let telegram: TelegramDouble;
@@ -44,7 +44,7 @@ const saidIn = (chat: number) =>
     .map(({ text }) => text);
 
 it.each(['least-bot', 'library-bot'])(
-  '%s answers every question once or says that it is unsure, whenever it is killed',
+  '%s answers every question once or reports uncertainty, whenever it is killed',
   async (name) => {
     let asked = 0;
     let heard = 0;

@@ -1,15 +1,18 @@
 import { createHash } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
-import { type Answer, type Said, SYSTEM, TOOLS } from './ask-model.ts';
+import { type BotMessage, type ModelAnswer, SYSTEM, TOOLS } from './ask-model.ts';
 
 // The smallest durable bot. Five transactions per message, of which accepting, committing and
 // sending are synced; a lease with a fencing token, a history of 100 entries, prompt records,
 // spend, an outbox. Transactions requested in the same turn of the event loop share one. An error
 // ends the process, and the next start continues from the file. A part that was being sent at that
-// moment may have arrived: its chat is told, and it is not sent again.
+// moment may have arrived, so its chat is notified and the part is not sent again.
 
 /** Asks a model and reads its complete answer. */
-export type Ask = (messages: readonly Said[], tools: readonly object[]) => Promise<Answer>;
+export type AskModel = (
+  messages: readonly BotMessage[],
+  tools: readonly object[],
+) => Promise<ModelAnswer>;
 
 const { BOT_TOKEN = '', API_ROOT = '', DATABASE = '' } = process.env;
 const LEASE_MS = 30_000;
@@ -58,7 +61,7 @@ db.exec(`begin immediate; update lanes set leased_until = 0;
 let group: { readonly synced: boolean; readonly run: () => () => void }[] = [];
 let isSyncing: boolean | undefined;
 
-/** Runs `work` in a transaction shared by everything in this turn of the event loop. */
+/** Runs `work` in a transaction shared by all work in this turn of the event loop. */
 function transact<T>(synced: boolean, work: () => T): Promise<T> {
   return new Promise((resolve) => {
     const run = () => {
@@ -81,35 +84,35 @@ function commitGroup(): void {
   for (const one of settle) one();
 }
 
-interface Part {
+interface AnswerPart {
   readonly id: number;
   readonly text: string;
 }
 
-const unsent = new Map<number, Part[]>();
+const unsent = new Map<number, AnswerPart[]>();
 
 /**
  * Sends unsent parts, and answers the messages that wait in a chat. Must not run concurrently for
  * one chat.
  */
-export async function serve(chat: number, ask: Ask): Promise<void> {
+export async function serveChat(chat: number, ask: AskModel): Promise<void> {
   const parts = unsent.get(chat) ?? [];
   unsent.delete(chat);
-  await deliver(chat, parts);
-  await answer(chat, ask);
+  await deliverParts(chat, parts);
+  await answerChat(chat, ask);
 }
 
-async function answer(chat: number, ask: Ask): Promise<void> {
+async function answerChat(chat: number, ask: AskModel): Promise<void> {
   const turn = await transact(false, () => {
     const due = sql.due.all(chat);
     if (due.length === 0) return null;
     const fence = sql.lease.get(chat, Date.now() + LEASE_MS)?.fence ?? 0;
-    return { due, fence, past: sql.past.all(chat).reverse() as unknown as Said[] };
+    return { due, fence, past: sql.past.all(chat).reverse() as unknown as BotMessage[] };
   });
   if (turn === null) return;
   const question = turn.due.map(({ text }) => text).join('\n');
   const last = turn.due.at(-1)?.id ?? 0;
-  const messages: Said[] = [
+  const messages: BotMessage[] = [
     { role: 'system', content: SYSTEM },
     ...turn.past,
     { role: 'user', content: question },
@@ -126,18 +129,18 @@ async function answer(chat: number, ask: Ask): Promise<void> {
     sql.spend.run(new Date().toISOString().slice(0, 10), chat, tokensIn, tokensOut);
     return { id: Number(sql.enqueue.get(chat, text)?.id), text };
   });
-  await deliver(chat, [part]);
+  await deliverParts(chat, [part]);
 }
 
-async function deliver(chat: number, parts: readonly Part[]): Promise<void> {
+async function deliverParts(chat: number, parts: readonly AnswerPart[]): Promise<void> {
   for (const { id, text } of parts) {
     await transact(true, () => sql.sending.run(id));
-    const { message_id: message } = await call('sendMessage', { chat_id: chat, text });
+    const { message_id: message } = await callTelegram('sendMessage', { chat_id: chat, text });
     await transact(false, () => sql.sent.run(message, id));
   }
 }
 
-async function call(method: string, body: object) {
+async function callTelegram(method: string, body: object) {
   const response = await fetch(`${API_ROOT}/bot${BOT_TOKEN}/${method}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -163,7 +166,7 @@ export async function runBot(wake: (chat: number) => void): Promise<never> {
   process.once('SIGTERM', () => process.exit());
   console.log('ready');
   for (let offset = 0; ; ) {
-    const updates = await call('getUpdates', { offset, timeout: 25 });
+    const updates = await callTelegram('getUpdates', { offset, timeout: 25 });
     if (updates.length === 0) continue;
     const accepted = new Set<number>();
     await transact(true, () => {

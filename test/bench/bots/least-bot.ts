@@ -1,11 +1,11 @@
 import { askModel } from './ask-model.ts';
-import { runBot, serve } from './durable-core.ts';
+import { runBot, serveChat } from './durable-core.ts';
 
-// The smallest durable bot without libraries: the lower bound for Parley. Lanes are in the process.
+// The smallest durable bot without libraries: the lower bound for Parley. Lanes are kept in memory.
 
 const lanes = new Map<number, { again: boolean }>();
 
-async function work(chat: number): Promise<void> {
+async function answerWaiting(chat: number): Promise<void> {
   const running = lanes.get(chat);
   if (running !== undefined) {
     running.again = true;
@@ -15,9 +15,9 @@ async function work(chat: number): Promise<void> {
   lanes.set(chat, lane);
   while (lane.again) {
     lane.again = false;
-    await serve(chat, askModel);
+    await serveChat(chat, askModel);
   }
   lanes.delete(chat);
 }
 
-await runBot((chat) => void work(chat));
+await runBot((chat) => void answerWaiting(chat));

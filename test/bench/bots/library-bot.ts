@@ -2,7 +2,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { silentLogger } from '@parley/core';
 import { openTurnQueue } from '@parley/queue';
 import type { TOOLS } from './ask-model.ts';
-import { type Ask, runBot, serve } from './durable-core.ts';
+import { type AskModel, runBot, serveChat } from './durable-core.ts';
 
 // The smallest durable bot with the two libraries that Parley is built on: a BullMQ job says that a
 // chat has work, and a provider of the AI SDK asks the model. The difference from Parley is the
@@ -15,7 +15,7 @@ const provider = createOpenAICompatible({
 });
 const model = provider.chatModel('double');
 
-const ask: Ask = async (messages, tools) => {
+const ask: AskModel = async (messages, tools) => {
   const result = await model.doStream({
     prompt: messages.map(({ role, content }) =>
       role === 'system' ? { role, content } : { role, content: [{ type: 'text', text: content }] },
@@ -40,7 +40,7 @@ const ask: Ask = async (messages, tools) => {
 
 const queue = await openTurnQueue({ url: 'memory:', log: silentLogger });
 await queue.work(async (chat) => {
-  await serve(Number(chat), ask);
+  await serveChat(Number(chat), ask);
   return null;
 }, 50);
 await runBot((chat) => void queue.wake(String(chat)));

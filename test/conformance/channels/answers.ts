@@ -1,18 +1,22 @@
 import { expect } from 'vitest';
-import type { Behaviour } from './behaviour.ts';
-import type { Place } from './peer.ts';
-import type { Scene } from './scene.ts';
+import type { ChannelBehavior } from './behaviour.ts';
+import type { ChatLocation } from './peer.ts';
+import type { ChannelScene } from './scene.ts';
 
-/** Everything the bot wrote in a chat, as one text. */
-const all = (scene: Scene, place: Place) =>
+/** Everything that the bot wrote in a chat, as one string. */
+const all = (scene: ChannelScene, place: ChatLocation) =>
   scene
     .answers(place)
     .map(({ text }) => text)
     .join('\n');
 
-async function expectWords(scene: Scene, place: Place, characters: number): Promise<void> {
+async function expectWords(
+  scene: ChannelScene,
+  place: ChatLocation,
+  characters: number,
+): Promise<void> {
   await scene.ask(place, `wish:long:${characters}`);
-  const last = wordsIn(characters);
+  const last = countWords(characters);
   await scene.until(place, `w${last - 1}w`);
   const seen = [...all(scene, place).matchAll(/\bw(\d+)w\b/g)].map(([, index]) => Number(index));
   expect(seen).toEqual(Array.from({ length: last }, (_, index) => index));
@@ -21,14 +25,14 @@ async function expectWords(scene: Scene, place: Place, characters: number): Prom
   }
 }
 
-/** How many numbered words make up this many characters. */
-function wordsIn(characters: number): number {
+/** The number of numbered words that make up this many characters. */
+function countWords(characters: number): number {
   let count = 0;
   for (let length = 0; length < characters; count += 1) length += `w${count}w `.length;
   return count;
 }
 
-const sizes = [1, 3, 10, 30].flatMap((size): Behaviour[] => [
+const sizes = [1, 3, 10, 30].flatMap((size): ChannelBehavior[] => [
   {
     title: `[M03] an answer of ${size} kB arrives whole, once and in order in a direct chat`,
     isSameEverywhere: size < 10,
@@ -38,14 +42,14 @@ const sizes = [1, 3, 10, 30].flatMap((size): Behaviour[] => [
     ? [
         {
           title: `[M03] an answer of ${size} kB arrives whole, once and in order in a group`,
-          run: (scene: Scene) => expectWords(scene, scene.peer.group(), size * 1_000),
+          run: (scene: ChannelScene) => expectWords(scene, scene.peer.group(), size * 1_000),
         },
       ]
     : []),
 ]);
 
-/** How answers look when they arrive. */
-export const ANSWERS: readonly Behaviour[] = [
+/** The form in which answers appear on a platform. */
+export const ANSWERS: readonly ChannelBehavior[] = [
   ...sizes,
   {
     title: '[M03] code longer than a message arrives whole, all of it as code',

@@ -1,11 +1,14 @@
 import { expect } from 'vitest';
-import { textOf } from '../../model/chat-request.ts';
-import type { Behaviour } from './behaviour.ts';
-import type { Place, Seen } from './peer.ts';
-import type { Scene } from './scene.ts';
+import { getMessageText } from '../../model/chat-request.ts';
+import type { ChannelBehavior } from './behaviour.ts';
+import type { ChatLocation, VisibleMessage } from './peer.ts';
+import type { ChannelScene } from './scene.ts';
 
-/** The owner asks for a call that needs approval; returns the question and its code. */
-async function asked(scene: Scene, place: Place): Promise<{ question: Seen; code: string }> {
+/** The owner requests a call that needs approval; returns the question and its code. */
+async function requestApproval(
+  scene: ChannelScene,
+  place: ChatLocation,
+): Promise<{ question: VisibleMessage; code: string }> {
   const found = () =>
     scene.answers(place).flatMap((seen) => {
       const code = /Reply \/approve (\w{6})/.exec(seen.text)?.[1];
@@ -19,14 +22,19 @@ async function asked(scene: Scene, place: Place): Promise<{ question: Seen; code
   return last;
 }
 
-const count = (scene: Scene, place: Place, words: string) =>
+const count = (scene: ChannelScene, place: ChatLocation, words: string) =>
   scene.answers(place).filter(({ text }) => text.includes(words)).length;
 
 /**
- * Waits until the text has occurred once more than before, and then for the next answer, to show
- * that it was not repeated.
+ * Waits until the text has occurred one more time than before, and then for the next answer, which
+ * proves that the text was not repeated.
  */
-async function onceMore(scene: Scene, place: Place, words: string, act: () => unknown) {
+async function waitForRepeat(
+  scene: ChannelScene,
+  place: ChatLocation,
+  words: string,
+  act: () => unknown,
+) {
   const before = count(scene, place, words);
   await act();
   await scene.peer.waitFor(() => count(scene, place, words) > before);
@@ -36,49 +44,49 @@ async function onceMore(scene: Scene, place: Place, words: string, act: () => un
 
 const pressing =
   (label: string, words: string) =>
-  async (scene: Scene): Promise<void> => {
+  async (scene: ChannelScene): Promise<void> => {
     const place = scene.peer.ownerPlace;
-    const [, owner = ''] = scene.peer.owner.split(':');
-    const { question } = await asked(scene, place);
+    const owner = scene.peer.owner.replace(/^[^:]*:/, '');
+    const { question } = await requestApproval(scene, place);
     const press = () => scene.peer.press?.(place, question.id, label, owner);
-    await onceMore(scene, place, words, press);
+    await waitForRepeat(scene, place, words, press);
   };
 
 /** In a direct chat a bare number is an answer; in a group the message must quote the question. */
-async function chooses(scene: Scene, place: Place): Promise<void> {
+async function expectChoice(scene: ChannelScene, place: ChatLocation): Promise<void> {
   await scene.ask(place, 'wish:choice');
   const [question] = await scene.until(place, 'Which colour?');
   const quote = place.kind === 'direct' ? {} : { replyTo: question?.id ?? '' };
   await scene.peer.say(place, { text: '2', ...quote });
   await scene.until(place, 'You said:');
-  const told = scene.model.requests.at(-1)?.body.messages.map(textOf);
+  const told = scene.model.requests.at(-1)?.body.messages.map(getMessageText);
   expect(told).toContain('They chose: green');
 }
 
-/** The question shown in a chat, identified by text that only it contains. */
-async function questionIn(scene: Scene, place: Place): Promise<string> {
+/** Finds a question in a chat by text that only the question contains. */
+async function findQuestion(scene: ChannelScene, place: ChatLocation): Promise<string> {
   const [question] = await scene.until(place, 'Which colour?');
   return question?.id ?? '';
 }
 
-/** Many choices appear as a menu; a choice counts as a button press of that person. */
-async function choosesFromMenu(scene: Scene): Promise<void> {
+/** Many choices appear as a menu; selecting one counts as a button press of that person. */
+async function expectMenuChoice(scene: ChannelScene): Promise<void> {
   const place = scene.peer.group();
   const [asker, other] = [scene.peer.other(place), scene.peer.other(place)];
   await scene.peer.say(place, { text: 'wish:choice:25', mention: true, from: asker });
-  const question = await questionIn(scene, place);
+  const question = await findQuestion(scene, place);
   scene.peer.choose?.(place, question, 'shade 3', other);
   await scene.until(place, 'I asked another person that.');
   scene.peer.choose?.(place, question, 'shade 21', asker);
   await scene.once(place, 'The tool said: They chose: shade 21');
 }
 
-/** Words in a form count only for the person who was asked. */
-async function fillsIn(scene: Scene): Promise<void> {
+/** Text entered in a form only counts for the person who was asked. */
+async function expectFormAnswer(scene: ChannelScene): Promise<void> {
   const place = scene.peer.group();
   const [asker, other] = [scene.peer.other(place), scene.peer.other(place)];
   await scene.peer.say(place, { text: 'wish:choice', mention: true, from: asker });
-  const question = await questionIn(scene, place);
+  const question = await findQuestion(scene, place);
   await scene.peer.fillIn?.(place, question, 'Answer…', { from: other, words: 'red then' });
   await scene.until(place, 'I asked another person that.');
   const words = 'something like teal,\nbut paler';
@@ -86,8 +94,8 @@ async function fillsIn(scene: Scene): Promise<void> {
   await scene.once(place, 'The tool said: They answered in their own words: something like teal');
 }
 
-/** The plan in an answer can be run with its button; an edit of the answer removes the button. */
-async function rewords(scene: Scene): Promise<void> {
+/** The plan in an answer can be run with its button; editing the answer removes the button. */
+async function expectPlanButton(scene: ChannelScene): Promise<void> {
   const place = scene.peer.ownerPlace;
   await scene.peer.say(place, { text: '/mode plan' });
   await scene.until(place, 'write a plan');
@@ -104,14 +112,17 @@ async function rewords(scene: Scene): Promise<void> {
   expect(now).toEqual({ ...plan, text: 'The weather is fine.', buttons: undefined });
 }
 
-/** Approvals and other questions: by buttons where the platform has them, by a code everywhere. */
-export const APPROVALS: readonly Behaviour[] = [
+/**
+ * Approvals and other questions are decided by buttons where the platform has them, and by a code
+ * everywhere.
+ */
+export const APPROVALS: readonly ChannelBehavior[] = [
   {
     title: '[G05] a call that needs approval waits for its code, and runs once',
     run: async (scene) => {
       const place = scene.peer.ownerPlace;
-      const { code } = await asked(scene, place);
-      await onceMore(scene, place, 'The tool said: It is', () =>
+      const { code } = await requestApproval(scene, place);
+      await waitForRepeat(scene, place, 'The tool said: It is', () =>
         scene.peer.say(place, { text: `/approve ${code}` }),
       );
     },
@@ -121,8 +132,8 @@ export const APPROVALS: readonly Behaviour[] = [
     isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.ownerPlace;
-      const { code } = await asked(scene, place);
-      await onceMore(scene, place, 'The tool said: current_time was not run', () =>
+      const { code } = await requestApproval(scene, place);
+      await waitForRepeat(scene, place, 'The tool said: current_time was not run', () =>
         scene.peer.say(place, { text: `/deny ${code}` }),
       );
     },
@@ -132,12 +143,12 @@ export const APPROVALS: readonly Behaviour[] = [
     isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.ownerPlace;
-      await asked(scene, place);
-      await onceMore(scene, place, 'The tool said: It is', () =>
+      await requestApproval(scene, place);
+      await waitForRepeat(scene, place, 'The tool said: It is', () =>
         scene.peer.say(place, { text: 'Yes, please!' }),
       );
-      await asked(scene, place);
-      await onceMore(scene, place, 'The tool said: current_time was not run', () =>
+      await requestApproval(scene, place);
+      await waitForRepeat(scene, place, 'The tool said: current_time was not run', () =>
         scene.peer.say(place, { text: 'Nein.' }),
       );
     },
@@ -147,8 +158,8 @@ export const APPROVALS: readonly Behaviour[] = [
       '[G02] a question with choices is answered by its number, in a group by quoting the question',
     needs: ['quotes'],
     run: async (scene) => {
-      await chooses(scene, scene.peer.direct());
-      await chooses(scene, scene.peer.group());
+      await expectChoice(scene, scene.peer.direct());
+      await expectChoice(scene, scene.peer.group());
     },
   },
   {
@@ -165,16 +176,16 @@ export const APPROVALS: readonly Behaviour[] = [
     title:
       '[F18] [G05] one of many choices is selected from a menu, only by the person who was asked',
     needs: ['forms'],
-    run: choosesFromMenu,
+    run: expectMenuChoice,
   },
   {
     title: '[F18] [G05] free text is entered in a form, only by the person who was asked',
     needs: ['forms'],
-    run: fillsIn,
+    run: expectFormAnswer,
   },
   {
     title: '[F04] [G05] an edit removes the buttons of a message',
-    needs: ['buttons'],
-    run: rewords,
+    needs: ['buttons', 'bot-edits'],
+    run: expectPlanButton,
   },
 ];

@@ -1,16 +1,15 @@
-import type { Trait } from './peer.ts';
-import type { Scene } from './scene.ts';
+import type { PlatformTrait } from './peer.ts';
+import type { ChannelScene } from './scene.ts';
 
-/** One row of the table: a behavior required on every platform that supports it. */
-export interface Behaviour {
-  /** SPEC ids and a sentence. */
+/** One row of the conformance table: a behavior required on every platform that supports it. */
+export interface ChannelBehavior {
+  /** The SPEC ids and a sentence. */
   readonly title: string;
-  /** Abilities without which the row does not apply to a platform. */
-  readonly needs?: readonly Trait[];
+  /** A platform without these abilities skips the row. */
+  readonly needs?: readonly PlatformTrait[];
   /**
-   * Set if the channel only transports the text, so that on a change it suffices to test one
-   * channel.
+   * Set if the channel only transports the text, so that a change needs to test only one channel.
    */
   readonly isSameEverywhere?: boolean;
-  run(scene: Scene): Promise<void>;
+  run(scene: ChannelScene): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import type { Behaviour } from './behaviour.ts';
-import type { Place } from './peer.ts';
-import type { Scene } from './scene.ts';
+import type { ChannelBehavior } from './behaviour.ts';
+import type { ChatLocation } from './peer.ts';
+import type { ChannelScene } from './scene.ts';
 
 /** Text that the answer to each command must contain. */
 const PLAIN = [
@@ -15,7 +15,7 @@ const PLAIN = [
 ] as const;
 const OWNERS = ['model', 'heartbeat', 'approve', 'deny', 'soul', 'why'] as const;
 
-async function answerTo(scene: Scene, command: string): Promise<string> {
+async function sendCommand(scene: ChannelScene, command: string): Promise<string> {
   const place = scene.peer.direct();
   const asked = scene.model.total;
   await scene.peer.say(place, { text: command });
@@ -27,34 +27,37 @@ async function answerTo(scene: Scene, command: string): Promise<string> {
     .join('\n');
 }
 
-/** Commands: answered immediately, and never by the model. */
-export const COMMANDS: readonly Behaviour[] = [
+/** Commands are answered immediately and never by the model. */
+export const COMMANDS: readonly ChannelBehavior[] = [
   ...PLAIN.map(
-    ([name, words]): Behaviour => ({
+    ([name, words]): ChannelBehavior => ({
       title: `[F09] /${name} is answered without the model`,
+      // In a group, only administrators may use this command.
+      ...(name === 'new' && { needs: ['direct-chats'] }),
       isSameEverywhere: name !== 'help',
       run: async (scene) => {
-        expect(await answerTo(scene, `/${name}`)).toMatch(words);
+        expect(await sendCommand(scene, `/${name}`)).toMatch(words);
       },
     }),
   ),
   ...OWNERS.map(
-    (name): Behaviour => ({
+    (name): ChannelBehavior => ({
       title: `[F09] /${name} is refused to anyone but the owner`,
       isSameEverywhere: name !== 'model',
       run: async (scene) => {
-        expect(await answerTo(scene, `/${name}`)).toContain(`/${name} is for my owner`);
+        expect(await sendCommand(scene, `/${name}`)).toContain(`/${name} is for my owner`);
       },
     }),
   ),
   {
     title: '[F09] /whoami tells people how Parley identifies them',
     run: async (scene) => {
-      expect(await answerTo(scene, '/whoami')).toContain(`${scene.peer.channel}:`);
+      expect(await sendCommand(scene, '/whoami')).toContain(`${scene.peer.channel}:`);
     },
   },
   {
     title: '[F09] /new makes the model forget what was said',
+    needs: ['direct-chats'],
     isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.direct();
@@ -70,6 +73,7 @@ export const COMMANDS: readonly Behaviour[] = [
   },
   {
     title: '[F09] the text after /new starts the new session',
+    needs: ['direct-chats'],
     isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.direct();
@@ -88,7 +92,7 @@ export const COMMANDS: readonly Behaviour[] = [
     needs: ['administrators'],
     run: async ({ peer, answers, exchange }) => {
       const [place, promoted] = [peer.group(), peer.group()];
-      const answerIn = async (group: Place, text: string) => {
+      const answerIn = async (group: ChatLocation, text: string) => {
         const from = peer.other(group);
         if (group === promoted) peer.promote?.(group, from);
         await exchange(group, `before ${text}`, { from });
@@ -143,11 +147,12 @@ export const COMMANDS: readonly Behaviour[] = [
     title: '[F05] an owner-only command is refused to others',
     isSameEverywhere: true,
     run: async (scene) => {
-      expect(await answerTo(scene, '/pair ABCDEFGH')).toMatch(/owner/i);
+      expect(await sendCommand(scene, '/pair ABCDEFGH')).toMatch(/owner/i);
     },
   },
   {
     title: '[F09] [H02] /heartbeat shows the owner the schedule, and how to write a task',
+    needs: ['direct-chats'],
     isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.ownerPlace;

@@ -1,19 +1,16 @@
 import { expect } from 'vitest';
-import type { Behaviour } from './behaviour.ts';
-import type { Place } from './peer.ts';
-import type { Scene } from './scene.ts';
+import type { ChannelBehavior } from './behaviour.ts';
+import type { ChatLocation } from './peer.ts';
+import type { ChannelScene } from './scene.ts';
 
-/**
- * Expects no answer: after an exchange in another chat, a question that is still unanswered stays
- * so.
- */
-async function expectSilence(scene: Scene, place: Place): Promise<void> {
+/** Expects no answer: a pending question is still unanswered after an exchange in another chat. */
+async function expectSilence(scene: ChannelScene, place: ChatLocation): Promise<void> {
   await scene.exchange(scene.peer.direct(), 'meanwhile');
   expect(scene.answers(place)).toEqual([]);
 }
 
-/** Who is answered, where, and when. */
-export const CONVERSATIONS: readonly Behaviour[] = [
+/** Rows about who is answered, where, and when. */
+export const CONVERSATIONS: readonly ChannelBehavior[] = [
   {
     title: '[F03] a direct message is answered in that chat',
     run: async (scene) => {
@@ -74,6 +71,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
   },
   {
     title: '[F06] a group gets an answer when the bot is mentioned',
+    needs: ['groups'],
     run: async (scene) => {
       const place = scene.peer.group();
       await scene.exchange(place, 'you there');
@@ -82,6 +80,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
   },
   {
     title: '[F06] a group gets no answer when the bot is not addressed',
+    needs: ['groups'],
     run: async (scene) => {
       const place = scene.peer.group();
       await scene.say(place, 'just talking');
@@ -127,6 +126,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
   },
   {
     title: '[F06] unaddressed talk is context for the next addressed turn',
+    needs: ['groups'],
     run: async (scene) => {
       const place = scene.peer.group();
       await scene.say(place, 'the code word is heliotrope');
@@ -136,6 +136,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
   },
   {
     title: '[F06] unaddressed talk is used as context only once',
+    needs: ['groups'],
     isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.group();
@@ -147,6 +148,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
   },
   {
     title: '[W02] talk in one group is unknown in another',
+    needs: ['groups'],
     isSameEverywhere: true,
     run: async (scene) => {
       const [one, two] = [scene.peer.group(), scene.peer.group()];
@@ -221,7 +223,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
       const place = scene.peer.direct();
       await scene.ask(place, 'my pictures', { files: ['picture', 'picture'] });
       await scene.peer.waitFor(() => scene.answers(place).length > 0);
-      // A chat is served in order: if there had been two turns, both would have ended by now.
+      // The messages of a chat are handled in order, so two turns would both have ended by now.
       await scene.exchange(place, 'what else');
       expect(scene.answers(place)).toHaveLength(2);
       expect(scene.asked('my pictures')).toHaveLength(1);

@@ -1,13 +1,19 @@
 import { buttonsOf, type DiscordDouble, startDiscordDouble } from '@parley/simulators/discord';
 import { z } from 'zod';
 import { FILES } from './files.ts';
-import type { Peer, Place, Saying, Seen, Trouble } from './peer.ts';
+import type {
+  ChatLocation,
+  PersonMessage,
+  PlatformPeer,
+  SendFault,
+  VisibleMessage,
+} from './peer.ts';
 
 const OWNER = '200000000000000500';
 const ANOTHER_BOT = '200000000000000777';
 
-/** Discord: gateway and REST as the double speaks them. */
-export async function discordPeer(): Promise<Peer> {
+/** Discord: gateway and REST API as implemented by the double. */
+export async function startDiscordPeer(): Promise<PlatformPeer> {
   const double = await startDiscordDouble();
   let next = 0;
   const fresh = () => {
@@ -18,6 +24,7 @@ export async function discordPeer(): Promise<Peer> {
   return {
     channel: 'discord',
     traits: new Set([
+      ...(['direct-chats', 'groups', 'bot-edits'] as const),
       ...([
         'threads',
         'albums',
@@ -49,21 +56,21 @@ export async function discordPeer(): Promise<Peer> {
     thread: () => ({ id: double.thread({ channel: channel(), name: 'a thread' }), kind: 'thread' }),
     other: () => fresh(),
     promote: (_place, person) => double.promote(double.guildId, person),
-    say: async (place, saying) => say(double, place, saying),
+    say: async (place, saying) => sendMessage(double, place, saying),
     edit: async (place, id, text) => double.reword(place.id, id, text),
     erase: async (place, id) => double.erase(place.id, id),
-    press: (place, id, label, from) => void press(double, place, id, { label, from }),
-    choose: (place, id, label, from) => choose(double, place, id, { label, from }),
+    press: (place, id, label, from) => void pressButton(double, place, id, { label, from }),
+    choose: (place, id, label, from) => chooseOption(double, place, id, { label, from }),
     fillIn: async (place, id, label, { from, words }) => {
-      const interaction = press(double, place, id, { label, from });
+      const interaction = pressButton(double, place, id, { label, from });
       await double.waitFor(() => double.interaction(interaction).modal !== undefined);
       double.submit({ interaction, values: { words } });
     },
-    seen: (place) => seen(double, place),
-    trouble: (place, trouble) => makeTrouble(double, place, trouble),
+    seen: (place) => listMessages(double, place),
+    trouble: (place, trouble) => injectFault(double, place, trouble),
     tellTwice: () => double.fault({ kind: 'duplicate', events: 1 }),
     tellSwapped: () => double.fault({ kind: 'swap', pairs: 1 }),
-    // Of all events, only the first of a session is indispensable.
+    // Only the first event of a session is indispensable.
     garble: () => double.event('READY', { user: null, guilds: [] }, double.guildId),
     disconnect: () => double.fault({ kind: 'drop' }),
     waitFor: (look, ms) => double.waitFor(look, ms),
@@ -71,14 +78,14 @@ export async function discordPeer(): Promise<Peer> {
   };
 }
 
-function makeTrouble(double: DiscordDouble, { id }: Place, trouble: Trouble): void {
+function injectFault(double: DiscordDouble, { id }: ChatLocation, trouble: SendFault): void {
   const call = { call: `POST /channels/${id}/messages` };
   switch (trouble) {
     case 'rate-limited':
       double.fault({ ...call, kind: 'rate-limit', retryAfterMs: 1_000 });
       break;
     case 'server-error':
-      // discord.js itself retries three times.
+      // discord.js retries a request three times.
       double.fault({ ...call, kind: 'status', status: 502, times: 4 });
       break;
     case 'lost-before':
@@ -95,7 +102,7 @@ function makeTrouble(double: DiscordDouble, { id }: Place, trouble: Trouble): vo
   }
 }
 
-function say(double: DiscordDouble, place: Place, saying: Saying): string {
+function sendMessage(double: DiscordDouble, place: ChatLocation, saying: PersonMessage): string {
   const { text, mention, from, replyTo, files, bot } = saying;
   return double.say({
     channel: place.id,
@@ -111,9 +118,9 @@ function say(double: DiscordDouble, place: Place, saying: Saying): string {
   }).id;
 }
 
-function press(
+function pressButton(
   double: DiscordDouble,
-  { id: channel }: Place,
+  { id: channel }: ChatLocation,
   message: string,
   { label, from }: { readonly label: string; readonly from: string },
 ): string {
@@ -128,9 +135,9 @@ const Menu = z.object({
   options: z.array(z.object({ label: z.string(), value: z.string() })),
 });
 
-function choose(
+function chooseOption(
   double: DiscordDouble,
-  { id: channel }: Place,
+  { id: channel }: ChatLocation,
   message: string,
   { label, from }: { readonly label: string; readonly from: string },
 ): void {
@@ -147,7 +154,7 @@ function choose(
   throw new Error(`there is no choice "${label}"`);
 }
 
-function seen(double: DiscordDouble, place: Place): Seen[] {
+function listMessages(double: DiscordDouble, place: ChatLocation): VisibleMessage[] {
   return double.conversation(place.id).map(({ id, from, visible, replyTo, message }) => {
     const buttons = buttonsOf(message.components ?? []).map(({ label }) => String(label));
     return {

@@ -2,10 +2,10 @@ import { resolve } from 'node:path';
 import { Changes } from '@parley/simulators/telegram';
 import { lines } from '../../../examples/channel-lines/src/index.ts';
 import { LinesServer } from './lines-server.ts';
-import type { Peer } from './peer.ts';
+import type { PlatformPeer } from './peer.ts';
 
-/** The example of `docs/new-channel.md`. */
-export async function linesPeer(): Promise<Peer> {
+/** The example channel of `docs/new-channel.md`. */
+export async function startLinesPeer(): Promise<PlatformPeer> {
   const changes = new Changes(() => `${server.rooms.size} rooms`);
   const server: LinesServer = new LinesServer(() => changes.changed());
   const port = await server.listen();
@@ -20,6 +20,7 @@ export async function linesPeer(): Promise<Peer> {
     channels: [lines],
     program: resolve(import.meta.dirname, 'lines-program.ts'),
     traits: new Set([
+      ...(['direct-chats', 'groups'] as const),
       ...(['bots', 'quotes', 'idempotent', 'twice', 'out-of-order'] as const),
       ...(['rate-limited', 'lost-before', 'lost-after'] as const),
     ]),

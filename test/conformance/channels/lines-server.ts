@@ -2,8 +2,8 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 
-/** What the bot sends, one JSON document per line. */
-const Line = z.discriminatedUnion('kind', [
+/** The messages that the bot sends, as one JSON document per line. */
+const ReceivedLine = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('hello'), name: z.string() }),
   z.object({ kind: z.literal('ack'), id: z.string() }),
   z.object({
@@ -14,7 +14,7 @@ const Line = z.discriminatedUnion('kind', [
     to: z.string().optional(),
   }),
 ]);
-type Line = z.infer<typeof Line>;
+type ReceivedLine = z.infer<typeof ReceivedLine>;
 
 /** A message in a room, as people see it. */
 export interface LinesMessage {
@@ -27,7 +27,7 @@ export interface LinesMessage {
   readonly replyTo?: { readonly id: string; readonly from: string };
 }
 
-/** The longest message it accepts, in UTF-16 units. */
+/** The maximum length of a message, in UTF-16 units. */
 const MAX_MESSAGE_LENGTH = 1_000;
 
 /** A chat server on loopback that keeps updates until the bot acknowledges them. */
@@ -48,7 +48,7 @@ export class LinesServer {
     this.#server = createServer((socket) => {
       socket.on('error', () => {});
       createInterface(socket)
-        .on('line', (line) => this.#hear(socket, Line.parse(JSON.parse(line))))
+        .on('line', (line) => this.#hear(socket, ReceivedLine.parse(JSON.parse(line))))
         .on('error', () => {});
     });
   }
@@ -60,7 +60,7 @@ export class LinesServer {
     return address.port;
   }
 
-  /** A person writes; the message is delivered to the bot until it is acknowledged. */
+  /** Writes as a person; the message is redelivered to the bot until it is acknowledged. */
   say(message: Omit<LinesMessage, 'id'>, times = 1): string {
     const known = { ...message, id: this.#newId() };
     this.#show(known);
@@ -74,7 +74,7 @@ export class LinesServer {
     return known.id;
   }
 
-  /** The next message is delivered after the one that follows it. */
+  /** Delivers the next message after the one that follows it. */
   swapNext(): void {
     this.#swap = 'next';
   }
@@ -89,7 +89,7 @@ export class LinesServer {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  #hear(socket: Socket, line: Line): void {
+  #hear(socket: Socket, line: ReceivedLine): void {
     if (line.kind === 'hello') {
       this.#bot = socket;
       for (const message of this.#unacknowledged.values()) {
@@ -100,7 +100,7 @@ export class LinesServer {
     this.#changed();
   }
 
-  #send({ key, room, text, to }: Extract<Line, { kind: 'send' }>): void {
+  #send({ key, room, text, to }: Extract<ReceivedLine, { kind: 'send' }>): void {
     const trouble = this.troubles.get(room);
     this.troubles.delete(room);
     if (trouble === 'lost-before') {

@@ -3,27 +3,27 @@ import type { StartOptions } from '@parley/cli';
 import type { TestParley } from '../../e2e/parley-here.ts';
 
 /**
- * Where people talk to the bot: a direct chat, a group (or a channel of a server), or a thread in
- * one.
+ * A location where people talk to the bot: a direct chat, a group (or a channel of a server), or a
+ * thread in either.
  */
-export interface Place {
-  /** Identifies this place, and no other, on its platform. */
+export interface ChatLocation {
+  /** A unique id of the location on its platform. */
   readonly id: string;
   readonly kind: 'direct' | 'group' | 'thread';
 }
 
-/** What a person writes. */
-export interface Saying {
+/** A message to be written by a person. */
+export interface PersonMessage {
   readonly text: string;
-  /** The author; the first person of the place when absent. */
+  /** The author; by default the first person of the location. */
   readonly from?: string;
-  /** Whether the bot is mentioned, in the platform's way. */
+  /** Whether the message mentions the bot in the way of the platform. */
   readonly mention?: boolean;
   /** The id of the message being replied to. */
   readonly replyTo?: string;
   /**
-   * Small text files or pictures; several of them form an album, or the platform's closest
-   * equivalent.
+   * Small text files or pictures; several of them form an album, or the closest equivalent of the
+   * platform.
    */
   readonly files?: readonly ('document' | 'picture')[];
   /** Whether the author is another bot. */
@@ -31,18 +31,18 @@ export interface Saying {
 }
 
 /** A message as people currently see it. */
-export interface Seen {
+export interface VisibleMessage {
   readonly id: string;
   readonly from: 'bot' | string;
   /** The text without markup. */
   readonly text: string;
   readonly replyTo?: string;
-  /** Labels of the buttons below it; absent when there are none. */
+  /** The labels of the buttons below the message; absent when there are none. */
   readonly buttons?: readonly string[];
 }
 
-/** The fault of the next thing that the bot sends to a place. */
-export type Trouble =
+/** The fault of the next message that the bot sends to a location. */
+export type SendFault =
   | 'rate-limited'
   | 'server-error'
   | 'format-refused'
@@ -51,11 +51,17 @@ export type Trouble =
   | 'thrown-out';
 
 /** Abilities that not every platform has. */
-export type Trait =
+export type PlatformTrait =
+  /** Chats of one person with the bot. */
+  | 'direct-chats'
+  | 'groups'
   | 'threads'
   | 'albums'
+  /** People can edit and delete their messages, and the platform reports it to the bot. */
   | 'edits'
   | 'deletes'
+  /** The bot can edit its messages. */
+  | 'bot-edits'
   | 'documents'
   | 'bots'
   | 'quotes'
@@ -65,63 +71,68 @@ export type Trait =
   | 'administrators'
   /** Plain text can ping people. */
   | 'pings'
-  /** A second send with the same key is dropped, so nothing is ever uncertain. */
+  /** A second send with the same key is dropped, so the outcome of a send is never uncertain. */
   | 'idempotent'
-  | Trouble
+  | SendFault
   | 'twice'
   | 'out-of-order';
 
-/** One platform as people see it, connected to the bot by its real wire format. */
-export interface Peer {
+/** A simulated platform as people see it, connected to the bot by its real protocol. */
+export interface PlatformPeer {
   readonly channel: string;
   /**
-   * A channel that is not built into Parley, and a program that includes it; the program is passed
-   * the data folder.
+   * A channel that is not built in, with a program that includes it and takes the data folder as
+   * its argument.
    */
   readonly channels?: StartOptions['channels'];
   readonly program?: string;
-  readonly traits: ReadonlySet<Trait>;
-  /** The longest message of the platform, in UTF-16 units. */
+  readonly traits: ReadonlySet<PlatformTrait>;
+  /** The maximum length of a message, in UTF-16 units. */
   readonly longest: number;
-  /** The account in the settings file. */
+  /** The account settings. */
   readonly settings: Readonly<Record<string, unknown>>;
-  /** The bot's owner, as listed under `owners` in the settings, and their direct chat. */
+  /** The owner as listed under `owners` in the settings, with their direct chat. */
   readonly owner: string;
-  readonly ownerPlace: Place;
+  readonly ownerPlace: ChatLocation;
   /** Links the bot to its account, on platforms where each installation must be linked again. */
   link?(parley: TestParley): Promise<void>;
-  direct(): Place;
-  group(): Place;
-  /** A new thread beside others in a new group. */
-  thread(): Place;
-  /** A second person of a group. */
-  other(place: Place): string;
-  /** Makes a person an administrator of a group, in the platform's own terms. */
-  promote?(place: Place, person: string): void;
-  say(place: Place, saying: Saying): Promise<string>;
-  edit(place: Place, messageId: string, text: string): Promise<void>;
-  erase(place: Place, messageId: string): Promise<void>;
-  /** A person presses a button below a message of the bot. */
-  press?(place: Place, messageId: string, label: string, from: string): void;
-  /** A person chooses from the menu below a message of the bot. */
-  choose?(place: Place, messageId: string, label: string, from: string): void;
-  /** A person presses a button that opens a form, and fills it in. */
+  /**
+   * Creates a direct chat or, on platforms without them, a chat where only one person writes, who
+   * always mentions the bot.
+   */
+  direct(): ChatLocation;
+  /** Creates a group or, on platforms without groups, another direct chat. */
+  group(): ChatLocation;
+  /** Creates a thread beside others in a new group. */
+  thread(): ChatLocation;
+  /** The second person of a group. */
+  other(place: ChatLocation): string;
+  /** Makes a person an administrator of a group, in the terms of the platform. */
+  promote?(place: ChatLocation, person: string): void;
+  say(place: ChatLocation, saying: PersonMessage): Promise<string>;
+  edit(place: ChatLocation, messageId: string, text: string): Promise<void>;
+  erase(place: ChatLocation, messageId: string): Promise<void>;
+  /** Presses a button below a message of the bot. */
+  press?(place: ChatLocation, messageId: string, label: string, from: string): void;
+  /** Selects from the menu below a message of the bot. */
+  choose?(place: ChatLocation, messageId: string, label: string, from: string): void;
+  /** Presses a button that opens a form, and fills in the form. */
   fillIn?(
-    place: Place,
+    place: ChatLocation,
     messageId: string,
     label: string,
     answer: { from: string; words: string },
   ): Promise<void>;
-  /** The messages people see in the place, oldest first. */
-  seen(place: Place): readonly Seen[];
-  trouble(place: Place, trouble: Trouble): void;
-  /** The platform delivers the next message twice. */
-  tellTwice(place: Place): void;
-  /** The platform delivers the next two messages in the wrong order. */
+  /** The messages visible to people in the location, oldest first. */
+  seen(place: ChatLocation): readonly VisibleMessage[];
+  trouble(place: ChatLocation, trouble: SendFault): void;
+  /** Makes the platform deliver the next message twice. */
+  tellTwice(place: ChatLocation): void;
+  /** Makes the platform deliver the next two messages in the wrong order. */
   tellSwapped(): void;
-  /** The platform sends something that makes the client library throw. */
+  /** Makes the platform send an event that makes the client library throw. */
   garble?(): void;
-  /** The bot's connection breaks without notice. */
+  /** Breaks the connection of the bot without notice. */
   disconnect(): void;
   /** Resolves with the first result of `look` that is neither undefined nor false. */
   waitFor<T>(look: () => T | undefined | false, timeoutMs?: number): Promise<T>;

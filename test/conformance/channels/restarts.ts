@@ -1,19 +1,19 @@
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { expect } from 'vitest';
-import type { Behaviour } from './behaviour.ts';
+import type { ChannelBehavior } from './behaviour.ts';
 
 /**
- * What survives the end of the process, for messages in each state: answered, being answered, not
- * yet received. One end covers all of them, since each costs seconds.
- * @param quotes whether the platform can show which message an answer replies to.
+ * Tests what survives the end of the process for messages in each state: answered, being answered,
+ * not yet received. One process end covers all states, because each costs seconds.
+ * @param quotes whether the platform shows which message an answer replies to.
  */
-export const restarts = (quotes: boolean): readonly Behaviour[] =>
+export const restarts = (quotes: boolean): readonly ChannelBehavior[] =>
   (['SIGTERM', 'SIGKILL'] as const).map((signal) => ({
     title: `[D01] [D04] [F08] [F11] [W02] an end by ${signal} loses nothing, answers once and remembers, for each chat alone`,
     async run(scene) {
-      // On a change SIGTERM, which does not depend on the channel, is left to e2e/: it closes
-      // Parley as the test does here.
-      if (signal === 'SIGKILL' || isWholeRun()) await scene.moveApart();
+      // SIGTERM does not depend on the channel, so on a change only e2e/ tests it; it closes Parley
+      // as this test does.
+      if (signal === 'SIGKILL' || isFullRun()) await scene.moveApart();
       const [done, away, cut] = [scene.peer.direct(), scene.peer.direct(), scene.peer.direct()];
       await scene.exchange(done, `my number is 4711 ${signal}`);
       await scene.exchange(away, `before the end by ${signal}`);
@@ -45,7 +45,7 @@ export const restarts = (quotes: boolean): readonly Behaviour[] =>
       expect(asked('which number')).toContain('4711');
       expect(asked('whose number')).not.toContain('4711');
 
-      // A process killed before it recorded an answer may report it as uncertain.
+      // A process killed before it recorded an answer may report the answer as uncertain.
       const times = (place: typeof cut, words: string) =>
         scene.answers(place).filter(({ text }) => text.includes(words)).length;
       expect(times(cut, 'You said')).toBe(1);

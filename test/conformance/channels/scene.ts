@@ -1,106 +1,110 @@
 import { expect } from 'vitest';
-import { untilConnected } from '../../e2e/channel-states.ts';
-import { startParleyHere, type TestParley } from '../../e2e/parley-here.ts';
+import { waitUntilConnected } from '../../e2e/channel-states.ts';
+import { startParleyInProcess, type TestParley } from '../../e2e/parley-here.ts';
 import {
   makeDataFolder,
   type ParleyProcess,
   startParleyProcess,
 } from '../../e2e/parley-process.ts';
-import { textOf } from '../../model/chat-request.ts';
+import { getMessageText } from '../../model/chat-request.ts';
 import {
   type HeldAnswer,
   HeldAnswers,
   type ModelDouble,
   startModelDouble,
 } from '../../model/index.ts';
-import type { Peer, Place, Saying, Seen } from './peer.ts';
-import { scripted } from './scripted-answers.ts';
+import type { ChatLocation, PersonMessage, PlatformPeer, VisibleMessage } from './peer.ts';
+import { createScriptedAnswer } from './scripted-answers.ts';
 
-/** Connects Parley, one platform and a model on loopback, and offers the actions of the tests. */
-export interface Scene {
-  readonly peer: Peer;
+/** Connects Parley to one platform and a model on loopback, and offers the actions of the tests. */
+export interface ChannelScene {
+  readonly peer: PlatformPeer;
   readonly model: ModelDouble;
-  /** A person asks for an answer; in groups this mentions the bot. */
-  ask(place: Place, text: string, saying?: Partial<Saying>): Promise<string>;
-  /** A person writes exactly this text. */
-  say(place: Place, text: string, saying?: Partial<Saying>): Promise<string>;
-  /** All visible messages of the bot in this place. */
-  answers(place: Place): readonly Seen[];
-  /** Waits until the bot's messages there contain this text; returns them. */
-  until(place: Place, text: string, withinMs?: number): Promise<readonly Seen[]>;
-  /** Asks and waits for the answer, which repeats the question. */
-  exchange(place: Place, text: string, saying?: Partial<Saying>): Promise<readonly Seen[]>;
+  /** Asks for an answer as a person; in groups this mentions the bot. */
+  ask(place: ChatLocation, text: string, saying?: Partial<PersonMessage>): Promise<string>;
+  /** Writes exactly this text as a person. */
+  say(place: ChatLocation, text: string, saying?: Partial<PersonMessage>): Promise<string>;
+  /** All visible messages of the bot in this location. */
+  answers(place: ChatLocation): readonly VisibleMessage[];
+  /** Waits until the messages of the bot in a location contain this text, and returns them. */
+  until(place: ChatLocation, text: string, withinMs?: number): Promise<readonly VisibleMessage[]>;
+  /** Asks a question and waits for the answer, which repeats the question. */
+  exchange(
+    place: ChatLocation,
+    text: string,
+    saying?: Partial<PersonMessage>,
+  ): Promise<readonly VisibleMessage[]>;
   /**
-   * Waits for an answer that contains this text, then for the next answer of that chat, to show
-   * that it came only once.
+   * Waits for an answer that contains this text, then for the next answer in that chat, which
+   * proves that the first came only once.
    */
-  once(place: Place, text: string, withinMs?: number): Promise<void>;
-  /** The model requests about this, oldest first: the last user message of each. */
+  once(place: ChatLocation, text: string, withinMs?: number): Promise<void>;
+  /** The last user message of each model request that contains a text, oldest first. */
   asked(text: string): readonly string[];
   /** Holds back the answer to the question that ends with this text. */
   hold(text: string): HeldAnswer;
-  /** Continues in a separate process, which can be ended by a signal. */
+  /** Continues in a separate process, which a signal can end. */
   moveApart(): Promise<void>;
   /** Ends Parley: a separate process by the signal, otherwise an orderly shutdown as on SIGTERM. */
   stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
-  /** Restarts Parley in the process of the test. */
+  /** Restarts Parley in the test process. */
   start(): Promise<void>;
-  /** Every message of the bot that mentions another place. */
+  /** Every message of the bot that mentions another location. */
   leaks(): readonly string[];
   close(): Promise<void>;
 }
 
-/** A deadline that suffices on a busy machine, in ms. */
+/** A deadline in ms that suffices on a busy machine. */
 const WITHIN_MS = 60_000;
 
-/** Starts everything; anyone may write, and groups are answered when the bot is mentioned. */
-export async function startScene(makePeer: () => Promise<Peer>): Promise<Scene> {
+/** Starts everything with open access; in groups, Parley answers when the bot is mentioned. */
+export async function startScene(makePeer: () => Promise<PlatformPeer>): Promise<ChannelScene> {
   const [peer, model] = await Promise.all([makePeer(), startModelDouble()]);
   const held = new HeldAnswers();
   model.reply(async ({ messages }) => {
     const last = messages.at(-1);
-    const question = textOf(last);
+    const question = getMessageText(last);
     await held.pass(question);
     if (last?.role === 'tool') return `The tool said: ${question}`;
-    return scripted(question);
+    return createScriptedAnswer(question);
   });
   const folder = makeDataFolder({
     owners: [peer.owner],
     model: { provider: 'openai-compatible', baseUrl: model.baseUrl, model: 'double' },
     lanes: { collectPauseMs: 100 },
-    // Some channels accept only short messages, and long answers must still arrive whole.
+    // Some channels accept only short messages, and long answers must still arrive completely.
     limits: { answer: { messages: 100 } },
-    // Provides a call that needs approval.
+    // Provides a tool call that needs approval.
     approvals: { ask: ['current_time'] },
     http: { port: 0 },
     channels: { [peer.channel]: { ...peer.settings, access: { direct: 'open', groups: 'open' } } },
   });
   let parley: TestParley | undefined;
   let apart: ParleyProcess | undefined;
-  const places = new Map<string, Place>();
+  const places = new Map<string, ChatLocation>();
   const connect = async (started: TestParley) => {
     parley = started;
     await peer.link?.(started);
-    await untilConnected(started);
+    await waitUntilConnected(started);
   };
   const start = async () => {
     const { channels = [] } = peer;
-    await connect(await startParleyHere(folder.path, { channels }));
+    await connect(await startParleyInProcess(folder.path, { channels }));
   };
   await start();
-  const answers = (place: Place) => peer.seen(place).filter(({ from }) => from === 'bot');
-  const say: Scene['say'] = (place, text, saying) => {
+  const answers = (place: ChatLocation) => peer.seen(place).filter(({ from }) => from === 'bot');
+  const say: ChannelScene['say'] = (place, text, saying) => {
     places.set(place.id, place);
-    return peer.say(place, { text: `${tagOf(place)} ${text}`, ...saying });
+    return peer.say(place, { text: `${getTag(place)} ${text}`, ...saying });
   };
-  const ask: Scene['ask'] = (place, text, saying) =>
+  const ask: ChannelScene['ask'] = (place, text, saying) =>
     say(place, text, { mention: place.kind !== 'direct', ...saying });
-  const until: Scene['until'] = (place, text, withinMs = WITHIN_MS) =>
+  const until: ChannelScene['until'] = (place, text, withinMs = WITHIN_MS) =>
     peer.waitFor(() => {
       const all = answers(place);
       return all.some((each) => each.text.includes(text)) && all;
     }, withinMs);
-  const exchange: Scene['exchange'] = async (place, text, saying) => {
+  const exchange: ChannelScene['exchange'] = async (place, text, saying) => {
     await ask(place, text, saying);
     return until(place, text);
   };
@@ -114,14 +118,14 @@ export async function startScene(makePeer: () => Promise<Peer>): Promise<Scene> 
     exchange,
     async once(place, text, withinMs) {
       await until(place, text, withinMs);
-      // A chat is served in order: an answer to a later message proves that the earlier one is
-      // finished.
+      // The messages of a chat are handled in order, so an answer to a later message proves that
+      // the earlier one is finished.
       await exchange(place, 'something else');
       expect(answers(place).filter((seen) => seen.text.includes(text))).toHaveLength(1);
     },
     asked: (text) =>
       model.requests
-        .map(({ body }) => textOf(body.messages.at(-1)))
+        .map(({ body }) => getMessageText(body.messages.at(-1)))
         .filter((question) => question.includes(text)),
     hold: (text) => held.hold(text),
     async moveApart() {
@@ -139,7 +143,7 @@ export async function startScene(makePeer: () => Promise<Peer>): Promise<Scene> 
       [...places.values()].flatMap((place) =>
         answers(place).flatMap(({ text }) =>
           [...text.matchAll(/\bplace-\w+-\d+\b/g)]
-            .filter(([tag]) => tag !== tagOf(place))
+            .filter(([tag]) => tag !== getTag(place))
             .map(([tag]) => `${place.id} received text of ${tag}`),
         ),
       ),
@@ -151,8 +155,8 @@ export async function startScene(makePeer: () => Promise<Peer>): Promise<Scene> 
   };
 }
 
-/** A word in every question of a place, and therefore in its answers and no others. */
-function tagOf({ id, kind }: Place): string {
+/** A word in every question of a location, and therefore only in its answers. */
+function getTag({ id, kind }: ChatLocation): string {
   let hash = 0;
   for (const character of id) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 1_000_000_007;
   return `place-${kind}-${hash}`;

@@ -1,4 +1,4 @@
-/** Commands understood by the model of the conformance tests, in the last line of a question. */
+/** Commands for the model of the conformance tests, in the last line of a question. */
 const WISHES = /\bwish:(\w+)(?::(\d+))?/;
 
 interface ToolCall {
@@ -6,16 +6,16 @@ interface ToolCall {
   readonly arguments: object;
 }
 
-/** The model's answer: it repeats the question, or follows the command in it. */
-export function scripted(question: string): string | { toolCalls: ToolCall[] } {
+/** The model repeats the question, or follows the command in it. */
+export function createScriptedAnswer(question: string): string | { toolCalls: ToolCall[] } {
   const line = question.split('\n').at(-1) ?? '';
   const [, wish, size = '0'] = WISHES.exec(line) ?? [];
   const said = `You said: ${line}`;
   switch (wish) {
     case 'long':
-      return `${said}\n\n${words(Number(size))}`;
+      return `${said}\n\n${createWords(Number(size))}`;
     case 'code':
-      return `${said}\n\n\`\`\`js\n${codeLines(Number(size))}\n\`\`\`\n\nbehind the code`;
+      return `${said}\n\n\`\`\`js\n${createCodeLines(Number(size))}\n\`\`\`\n\nbehind the code`;
     case 'rich':
       return `${said}\n\n# Heading\n\n**bold** *italic* \`code\` ~~gone~~\n\n- one\n- two\n\n> quoted\n\n[link](https://example.org/)`;
     case 'table':
@@ -48,7 +48,7 @@ export function scripted(question: string): string | { toolCalls: ToolCall[] } {
 const shades = (count: number) => Array.from({ length: count }, (_, n) => `shade ${n + 1}`);
 
 /** Numbered words of this total length, each of which can be searched for. */
-function words(characters: number): string {
+function createWords(characters: number): string {
   const all: string[] = [];
   for (let length = 0, index = 0; length < characters; index += 1) {
     const word = `w${index}w`;
@@ -59,7 +59,7 @@ function words(characters: number): string {
 }
 
 /** Numbered lines of code of this total length. */
-function codeLines(characters: number): string {
+function createCodeLines(characters: number): string {
   const count = Math.ceil(characters / 24);
   return Array.from({ length: count }, (_, index) => `const w${index}w = ${index};`).join('\n');
 }

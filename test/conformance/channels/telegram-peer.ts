@@ -1,9 +1,15 @@
 import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import { FILES } from './files.ts';
-import type { Peer, Place, Saying, Seen, Trouble } from './peer.ts';
+import type {
+  ChatLocation,
+  PersonMessage,
+  PlatformPeer,
+  SendFault,
+  VisibleMessage,
+} from './peer.ts';
 
 const OWNER = 501;
-const FAULTS: Readonly<Record<Exclude<Trouble, 'thrown-out'>, object>> = {
+const FAULTS: Readonly<Record<Exclude<SendFault, 'thrown-out'>, object>> = {
   'rate-limited': {
     kind: 'refuse',
     code: 429,
@@ -20,8 +26,8 @@ const FAULTS: Readonly<Record<Exclude<Trouble, 'thrown-out'>, object>> = {
   'lost-after': { kind: 'reset', after: true },
 };
 
-/** Telegram: the wire format of the real Bot API, spoken by the double. */
-export async function telegramPeer(): Promise<Peer> {
+/** Telegram: the protocol of the Bot API, implemented by the double. */
+export async function startTelegramPeer(): Promise<PlatformPeer> {
   const double = await startTelegramDouble();
   let next = 10_000;
   const fresh = () => {
@@ -31,6 +37,7 @@ export async function telegramPeer(): Promise<Peer> {
   return {
     channel: 'telegram',
     traits: new Set([
+      ...(['direct-chats', 'groups', 'bot-edits'] as const),
       ...([
         'threads',
         'albums',
@@ -54,15 +61,20 @@ export async function telegramPeer(): Promise<Peer> {
     group: () => ({ id: String(-fresh()), kind: 'group' }),
     thread: () => ({ id: `-100${fresh()}/${fresh()}`, kind: 'thread' }),
     other: () => String(fresh()),
-    promote: (place, person) => double.promote(chatOf(place).chat, Number(person)),
-    say: async (place, saying) => say(double, place, saying),
-    edit: async (place, id, text) => double.reword(chatOf(place).chat, Number(id), text),
+    promote: (place, person) => double.promote(parseLocation(place).chat, Number(person)),
+    say: async (place, saying) => sendMessage(double, place, saying),
+    edit: async (place, id, text) => double.reword(parseLocation(place).chat, Number(id), text),
     erase: () => Promise.reject(new Error('Telegram does not notify bots of deletions')),
     press: (place, id, label, from) =>
-      double.press({ chat: chatOf(place).chat, message: Number(id), label, from: Number(from) }),
-    seen: (place) => seen(double, place),
+      double.press({
+        chat: parseLocation(place).chat,
+        message: Number(id),
+        label,
+        from: Number(from),
+      }),
+    seen: (place) => listMessages(double, place),
     trouble: (place, trouble) => {
-      const { chat } = chatOf(place);
+      const { chat } = parseLocation(place);
       if (trouble === 'thrown-out') double.setAccess(chat, 'kicked');
       else double.fault({ ...fault(FAULTS[trouble]), method: 'sendMessage', chat });
     },
@@ -77,40 +89,40 @@ export async function telegramPeer(): Promise<Peer> {
   };
 }
 
-type Fault = Parameters<TelegramDouble['fault']>[0];
-const fault = (of: object): Fault => of as Fault;
+type TelegramFault = Parameters<TelegramDouble['fault']>[0];
+const fault = (of: object): TelegramFault => of as TelegramFault;
 
-function chatOf({ id }: Place): { readonly chat: number; readonly thread?: number } {
+function parseLocation({ id }: ChatLocation): { readonly chat: number; readonly thread?: number } {
   const [chat, thread] = id.split('/').map(Number);
   return { chat: chat ?? 0, ...(thread === undefined ? {} : { thread }) };
 }
 
-function say(double: TelegramDouble, place: Place, saying: Saying): string {
+function sendMessage(double: TelegramDouble, place: ChatLocation, saying: PersonMessage): string {
   const { text, mention, replyTo, files = [], from, bot } = saying;
   const person = from === undefined ? undefined : Number(from);
   const common = {
-    ...chatOf(place),
+    ...parseLocation(place),
     from: bot ? { id: 777, is_bot: true } : person,
     replyTo: replyTo === undefined ? undefined : Number(replyTo),
     album: files.length > 1 ? 'album' : undefined,
   };
   const [first, ...more] = files;
   const words = mention ? `@${double.me.username} ${text}` : text;
-  const message = double.say({ ...common, text: words, file: fileOf(first) });
-  // The first file has the caption; the others arrive as separate messages.
-  for (const file of more) double.say({ ...common, text: '', file: fileOf(file) });
+  const message = double.say({ ...common, text: words, file: toFile(first) });
+  // The first file has the caption, and the others arrive as separate messages.
+  for (const file of more) double.say({ ...common, text: '', file: toFile(file) });
   return String(message.message_id);
 }
 
-function fileOf(file: NonNullable<Saying['files']>[number] | undefined) {
+function toFile(file: NonNullable<PersonMessage['files']>[number] | undefined) {
   if (file === undefined) return undefined;
   return file === 'picture'
     ? ({ kind: 'photo', bytes: FILES.picture } as const)
     : ({ kind: 'document', bytes: FILES.document, name: 'a.txt', type: 'text/plain' } as const);
 }
 
-function seen(double: TelegramDouble, place: Place): Seen[] {
-  const { chat, thread } = chatOf(place);
+function listMessages(double: TelegramDouble, place: ChatLocation): VisibleMessage[] {
+  const { chat, thread } = parseLocation(place);
   return double
     .conversation(chat)
     .filter(({ threadId }) => threadId === thread)

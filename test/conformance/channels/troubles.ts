@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { Behaviour } from './behaviour.ts';
-import type { Trouble } from './peer.ts';
+import type { ChannelBehavior } from './behaviour.ts';
+import type { SendFault } from './peer.ts';
 
 const passing = (
   [
@@ -9,14 +9,14 @@ const passing = (
     ['lost-before', 'the connection is lost before the message was sent'],
   ] as const
 ).map(
-  ([trouble, what]): Behaviour => ({
+  ([trouble, what]): ChannelBehavior => ({
     title: `[D04] an answer arrives once although ${what}`,
     needs: [trouble],
     run: async (scene) => {
       const place = scene.peer.direct();
       scene.peer.trouble(place, trouble);
       await scene.ask(place, `despite ${trouble}`);
-      // If nobody can know whether it arrived, that is reported instead, and nothing is duplicated.
+      // An uncertain delivery is reported, and nothing is duplicated.
       if (trouble !== 'rate-limited' && !scene.peer.traits.has('idempotent')) {
         await scene.until(place, 'cannot tell whether', 40_000);
         expect(scene.answers(place)).toHaveLength(1);
@@ -26,7 +26,7 @@ const passing = (
 );
 
 const inTheMiddle = (['rate-limited', 'lost-after'] as const).map(
-  (trouble: Trouble): Behaviour => ({
+  (trouble: SendFault): ChannelBehavior => ({
     title: `[D05] an answer of several parts stays whole and in order although ${trouble}`,
     needs: [trouble],
     run: async (scene) => {
@@ -45,8 +45,8 @@ const inTheMiddle = (['rate-limited', 'lost-after'] as const).map(
   }),
 );
 
-/** Trouble with outgoing messages. */
-export const TROUBLES: readonly Behaviour[] = [
+/** Failures of outgoing messages. */
+export const TROUBLES: readonly ChannelBehavior[] = [
   ...passing,
   ...inTheMiddle,
   {
@@ -102,8 +102,8 @@ export const TROUBLES: readonly Behaviour[] = [
   },
 ];
 
-/** Each lost connection is followed by a longer wait than the one before, until Parley restarts. */
-export const LOST_CONNECTIONS: readonly Behaviour[] = [
+/** The wait grows with each lost connection until Parley restarts. */
+export const LOST_CONNECTIONS: readonly ChannelBehavior[] = [
   {
     title: '[D01] a message written while the connection is down is answered',
     run: async (scene) => {

@@ -4,17 +4,23 @@ import {
   type WhatsAppDouble,
 } from '@parley/simulators/whatsapp';
 import { linkWhatsApp } from '../../e2e/channel-states.ts';
-import type { Peer, Place, Saying, Seen, Trouble } from './peer.ts';
+import type {
+  ChatLocation,
+  PersonMessage,
+  PlatformPeer,
+  SendFault,
+  VisibleMessage,
+} from './peer.ts';
 
 const OWNER = '491700000001';
 
-/** WhatsApp including Noise and Signal, as the double speaks them. */
-export async function whatsappPeer(): Promise<Peer> {
+/** WhatsApp with Noise and Signal, as implemented by the double. */
+export async function startWhatsAppPeer(): Promise<PlatformPeer> {
   const unhush = hushLibsignal();
   const double = await startWhatsAppDouble();
   const owner = double.addPerson({ name: 'The Owner', number: OWNER });
   const members = new Map<string, readonly [string, string]>();
-  const group = (): Place => {
+  const group = (): ChatLocation => {
     const both = [double.addPerson().id, double.addPerson().id] as const;
     const made = double.addGroup({ subject: 'A group', members: [...both, double.me.id] });
     members.set(made.jid, both);
@@ -23,6 +29,7 @@ export async function whatsappPeer(): Promise<Peer> {
   return {
     channel: 'whatsapp',
     traits: new Set([
+      ...(['direct-chats', 'groups', 'bot-edits'] as const),
       ...(['administrators', 'edits', 'deletes', 'quotes', 'idempotent', 'twice'] as const),
       ...(['lost-before', 'lost-after', 'server-error', 'thrown-out'] as const),
     ]),
@@ -40,7 +47,7 @@ export async function whatsappPeer(): Promise<Peer> {
     promote: ({ id }, who) => void double.changeGroup(id, { kind: 'promote', who: [who] }),
     say: (place, saying) => {
       const first = members.get(place.id)?.[0];
-      return say(double, place, first === undefined ? saying : { from: first, ...saying });
+      return sendMessage(double, place, first === undefined ? saying : { from: first, ...saying });
     },
     edit: async ({ id: chat }, id, text) => {
       await double.acts.reword({ chat, from: members.get(chat)?.[0], id, text });
@@ -48,8 +55,8 @@ export async function whatsappPeer(): Promise<Peer> {
     erase: async ({ id: chat }, id) => {
       await double.acts.takeBack({ chat, from: members.get(chat)?.[0], id });
     },
-    seen: (place) => seen(double, place),
-    trouble: ({ id }, trouble) => makeTrouble(double, id, trouble),
+    seen: (place) => listMessages(double, place),
+    trouble: ({ id }, trouble) => injectFault(double, id, trouble),
     tellTwice: ({ id }) => double.fault({ kind: 'twice', chat: id }),
     tellSwapped: () => {
       throw new Error('WhatsApp keeps the order');
@@ -63,7 +70,7 @@ export async function whatsappPeer(): Promise<Peer> {
   };
 }
 
-function makeTrouble(double: WhatsAppDouble, chat: string, trouble: Trouble): void {
+function injectFault(double: WhatsAppDouble, chat: string, trouble: SendFault): void {
   switch (trouble) {
     case 'lost-before':
       double.fault({ kind: 'drop', lost: true, chat });
@@ -82,10 +89,10 @@ function makeTrouble(double: WhatsAppDouble, chat: string, trouble: Trouble): vo
   }
 }
 
-function say(
+function sendMessage(
   double: WhatsAppDouble,
-  place: Place,
-  { text, mention, from, replyTo }: Saying,
+  place: ChatLocation,
+  { text, mention, from, replyTo }: PersonMessage,
 ): Promise<string> {
   return double.say({
     chat: place.id,
@@ -96,7 +103,7 @@ function say(
   });
 }
 
-function seen(double: WhatsAppDouble, place: Place): Seen[] {
+function listMessages(double: WhatsAppDouble, place: ChatLocation): VisibleMessage[] {
   return double
     .conversation(place.id)
     .filter(({ deleted }) => !deleted)

@@ -1,59 +1,59 @@
 import { type PrintedTarget, type RenderedPart, render } from '@parley/markup';
 import { compile } from './compile.ts';
-import { fallbackMannerOf, mannerOf } from './dialect-manner.ts';
-import type { Expected } from './expected.ts';
-import type { Manner } from './manner.ts';
-import { mismatch } from './match.ts';
+import { getFallbackManner, getManner } from './dialect-manner.ts';
+import type { ExpectedItem } from './expected.ts';
+import type { DialectManner } from './manner.ts';
+import { findMismatch } from './match.ts';
 import { READERS } from './readers.ts';
-import { type Stretch, seenIn } from './seen.ts';
-import { expectedOfMarkdown } from './tree-reference.ts';
-import { hasSeen } from './visible.ts';
-import { expectedWords, sameWords } from './words.ts';
+import { listSeenCharacters, type TextStretch } from './seen.ts';
+import { readExpected } from './tree-reference.ts';
+import { hasVisibleCharacter } from './visible.ts';
+import { listExpectedWords, matchesWords } from './words.ts';
 
-/** Carries everything that is needed to see what went wrong. */
+/** Carries all the details needed to diagnose a failure. */
 class ConformanceError extends Error {
   override readonly name = 'ConformanceError';
 }
 
-/** What was seen in each part of a valid document. */
-export interface Checked {
-  readonly seen: readonly (readonly Stretch[])[];
+/** The visible content of each part of a valid document. */
+export interface CheckedDocument {
+  readonly seen: readonly (readonly TextStretch[])[];
   /** Whether every character matched some reading of the source, rather than only the words. */
   readonly exact: boolean;
 }
 
 /**
- * Renders Markdown and checks every requirement: each part is valid on the platform and within the
- * limit, and together they show exactly what the source says; so do their fallbacks.
+ * Renders Markdown and checks that each part is valid on the platform and within the limit, and
+ * that all parts together show exactly the source; the same holds for the fallbacks.
  * @param expected the readings of the source, one of which must match.
- * @throws ConformanceError if anything is refused, too long, lost, duplicated or out of order.
+ * @throws ConformanceError if content is refused, too long, lost, duplicated or out of order.
  */
 export function checkDocument(
   markdown: string,
   target: PrintedTarget,
-  expected: Iterable<readonly Expected[]> = expectedOfMarkdown(markdown),
-): Checked {
+  expected: Iterable<readonly ExpectedItem[]> = readExpected(markdown),
+): CheckedDocument {
   return checkParts(render(markdown, target), target, expected);
 }
 
-/** The same for parts that are already rendered. */
+/** Checks parts that are already rendered. */
 function checkParts(
   parts: readonly RenderedPart[],
   target: PrintedTarget,
-  expected: Iterable<readonly Expected[]>,
-): Checked {
+  expected: Iterable<readonly ExpectedItem[]>,
+): CheckedDocument {
   const seen = parts.map((part, index) => readPart(part, target, `${index + 1}/${parts.length}`));
   const plain = parts.map((part) => [{ text: part.plain, formats: undefined }]);
-  const differs = (reading: readonly Expected[]) =>
-    difference(reading, seen, mannerOf(target), 'parts') ??
-    difference(reading, plain, fallbackMannerOf(target), 'fallbacks');
+  const differs = (reading: readonly ExpectedItem[]) =>
+    findDifference(reading, seen, getManner(target), 'parts') ??
+    findDifference(reading, plain, getFallbackManner(target), 'fallbacks');
   const differences: string[] = [];
   let hasSameWords = false;
   for (const reading of expected) {
     const found = differs(reading);
     if (found === undefined) return { seen, exact: true };
     differences.push(found);
-    hasSameWords ||= sameWords(expectedWords(reading), seen, plain);
+    hasSameWords ||= matchesWords(listExpectedWords(reading), seen, plain);
   }
   if (hasSameWords && differences.length > 1) return { seen, exact: false };
   const texts = parts.map((part) => `${part.text}\n--- fallback\n${part.plain}`).join('\n⏎\n');
@@ -61,15 +61,19 @@ function checkParts(
 }
 
 /** Reads a part with the strict parser of its platform. */
-function readPart({ text, plain }: RenderedPart, target: PrintedTarget, name: string): Stretch[] {
+function readPart(
+  { text, plain }: RenderedPart,
+  target: PrintedTarget,
+  name: string,
+): TextStretch[] {
   const { read, counted } = READERS[target.dialect];
   const fail = (why: string): never => {
     throw new ConformanceError(`part ${name} ${why}:\n${text}`);
   };
-  const stretches = attempt(() => read(text, plain), fail);
+  const stretches = attemptOrFail(() => read(text, plain), fail);
   const shown = stretches.map((stretch) => stretch.text).join('');
-  if (!hasSeen(shown)) fail('shows nothing');
-  if (!hasSeen(plain)) fail('has a fallback that shows nothing');
+  if (!hasVisibleCharacter(shown)) fail('shows nothing');
+  if (!hasVisibleCharacter(plain)) fail('has a fallback that shows nothing');
   if (!text.isWellFormed() || !plain.isWellFormed()) fail('cuts a surrogate pair');
   for (const each of [counted === 'visible' ? shown : text, plain]) {
     const length = LENGTH[target.unit](each);
@@ -78,17 +82,20 @@ function readPart({ text, plain }: RenderedPart, target: PrintedTarget, name: st
   return stretches;
 }
 
-function difference(
-  reading: readonly Expected[],
-  seen: readonly (readonly Stretch[])[],
-  manner: Manner,
+function findDifference(
+  reading: readonly ExpectedItem[],
+  seen: readonly (readonly TextStretch[])[],
+  manner: DialectManner,
   what: string,
 ): string | undefined {
-  const found = mismatch(compile(reading, manner), seenIn(seen, manner.addressForm));
+  const found = findMismatch(
+    compile(reading, manner),
+    listSeenCharacters(seen, manner.addressForm),
+  );
   return found === undefined ? undefined : `the ${what} differ: ${found}`;
 }
 
-function attempt<Result>(action: () => Result, fail: (why: string) => never): Result {
+function attemptOrFail<Result>(action: () => Result, fail: (why: string) => never): Result {
   try {
     return action();
   } catch (error) {

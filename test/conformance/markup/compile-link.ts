@@ -1,29 +1,33 @@
 import type { Compilation } from './compilation.ts';
-import { type Expected, textOf } from './expected.ts';
+import { type ExpectedItem, joinText } from './expected.ts';
 import { BEHIND, showsAddress } from './seen.ts';
-import type { Place } from './step-writer.ts';
-import { hasSeen } from './visible.ts';
+import type { CharacterContext } from './step-writer.ts';
+import { hasVisibleCharacter } from './visible.ts';
 
-type Link = Extract<Expected, { kind: 'link' }>;
+type ExpectedLink = Extract<ExpectedItem, { kind: 'link' }>;
 
-/** How the address of one link may appear. */
-interface Telling {
-  /** Written out, or as the target of the text. */
+/** The ways in which the address of a link may appear. */
+interface AddressDisplay {
+  /** Either written out, or the target of the text. */
   readonly ways: readonly (() => void)[];
-  /** Whether the text already shows it. */
+  /** Whether the text already shows the address. */
   readonly isShown: boolean;
-  /** Whether it may be left out. */
+  /** Whether the address may be left out. */
   readonly mayMiss: boolean;
 }
 
-/** A link: its text, and its address once, as the target of the text or after it. */
-export function compileLink({ url, content }: Link, at: Place, to: Compilation): void {
+/** A link with its text and, once, its address, as the target of the text or after it. */
+export function compileLink(
+  { url, content }: ExpectedLink,
+  at: CharacterContext,
+  to: Compilation,
+): void {
   const { writer, manner } = to;
-  if (!hasSeen(url)) {
+  if (!hasVisibleCharacter(url)) {
     to.all(content, at, to);
     return;
   }
-  const text = textOf(content);
+  const text = joinText(content);
   // Discord treats a mark directly after an address as part of the address.
   const isBareWithSigns = manner.linksInPieces && showsAddress(text, url) && /[*_~|]/.test(url);
   const place = isBareWithSigns ? { ...at, unformatted: true } : at;
@@ -46,14 +50,14 @@ export function compileLink({ url, content }: Link, at: Place, to: Compilation):
 }
 
 /**
- * A link that may be split into pieces, each of which may show the address; one of them must.
- * Written twice, for before and after the address was first shown.
+ * A link that may be split into pieces, each of which may show the address, and one of which must.
+ * Compiled twice, for the states before and after the address was first shown.
  */
 function compilePieces(
-  content: readonly Expected[],
-  place: Place,
+  content: readonly ExpectedItem[],
+  place: CharacterContext,
   to: Compilation,
-  { ways, isShown, mayMiss }: Telling,
+  { ways, isShown, mayMiss }: AddressDisplay,
 ): void {
   const { writer, manner } = to;
   const tell = (anywhere: boolean) => {
@@ -61,7 +65,7 @@ function compilePieces(
     if (!anywhere) writer.only('at-part');
   };
   const exits: number[][] = [];
-  for (const item of characters(content)) {
+  for (const item of splitCharacters(content)) {
     to.all([item], place, to);
     const told = writer.fork();
     told.push(writer.here);
@@ -72,10 +76,10 @@ function compilePieces(
   if (isShown || mayMiss) writer.optional(() => tell(true));
   else tell(true);
   const end = writer.fork();
-  for (const [index, item] of characters(content).entries()) {
+  for (const [index, item] of splitCharacters(content).entries()) {
     to.all([item], place, to);
     writer.optional(() => tell(manner.linksInPieces));
-    // Where the address was shown first, reading continues after that character.
+    // Where the address is shown first, reading continues after that character.
     exits[index]?.push(writer.here);
   }
   writer.optional(() => tell(true));
@@ -83,8 +87,8 @@ function compilePieces(
 }
 
 /** The content with its text split into characters. */
-function characters(content: readonly Expected[]): Expected[] {
-  return content.flatMap((item): Expected[] => {
+function splitCharacters(content: readonly ExpectedItem[]): ExpectedItem[] {
+  return content.flatMap((item): ExpectedItem[] => {
     if (item.kind !== 'text' && item.kind !== 'maybe') return [item];
     return [...item.text].map((text) => ({ ...item, text }));
   });

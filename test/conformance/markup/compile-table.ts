@@ -1,27 +1,27 @@
-import { type Compilation, unlessTight } from './compilation.ts';
-import type { Expected, ExpectedRow } from './expected.ts';
-import { textOf } from './expected.ts';
-import type { Place } from './step-writer.ts';
-import { hasSeen } from './visible.ts';
+import { type Compilation, emitUnlessTight } from './compilation.ts';
+import type { ExpectedItem, ExpectedRow } from './expected.ts';
+import { joinText } from './expected.ts';
+import type { CharacterContext } from './step-writer.ts';
+import { hasVisibleCharacter } from './visible.ts';
 
-type Table = Extract<Expected, { kind: 'table' }>;
-type Cell = readonly Expected[];
+type ExpectedTable = Extract<ExpectedItem, { kind: 'table' }>;
+type ExpectedCell = readonly ExpectedItem[];
 
 const HEADER_RULE = '─';
 
 /**
- * A table appears as a table (or as a grid in a fixed-width font) that repeats its header in every
- * part, or as a list with the column names in every row. At the start of a part it may switch from
- * one to the other, since a row may be too long for its part as a table but not as a list.
+ * A table appears as a table (or a fixed-width grid) that repeats its header in every part, or as a
+ * list with the column names in every row. At the start of a part, a table may become a list or
+ * vice versa, since a row may be too long for its part only as a table.
  */
-export function compileTable(table: Table, place: Place, to: Compilation): void {
+export function compileTable(table: ExpectedTable, place: CharacterContext, to: Compilation): void {
   const { writer } = to;
   const start = writer.fork();
   start.push(writer.here);
   compileHeader(table, place, to);
   const switches = table.rows.map((row) => {
     const next = writer.fork();
-    const toList = switchTo(next, to);
+    const toList = addSwitchTo(next, to);
     next.push(writer.here);
     const again = compileRepeatedHeader(table, row, place, to);
     if (to.manner.roomy) writer.whole(() => compileRow(row, table, place, to));
@@ -35,16 +35,16 @@ export function compileTable(table: Table, place: Place, to: Compilation): void 
 }
 
 /**
- * A branch of the fork to a target set later, taken where a part starts. With very tight limits,
- * the part may have started within the row before.
+ * A branch to a target set later, taken at the start of a part. With very tight limits, the part
+ * may have started within the previous row.
  */
-function switchTo(fork: number[], { writer, manner }: Compilation): number[] {
+function addSwitchTo(fork: number[], { writer, manner }: Compilation): number[] {
   fork.push(writer.here);
   if (manner.roomy) writer.only('at-part');
   return writer.fork();
 }
 
-function compileHeader(table: Table, place: Place, to: Compilation): void {
+function compileHeader(table: ExpectedTable, place: CharacterContext, to: Compilation): void {
   const { writer, manner } = to;
   compileRow(table.header, table, place, to);
   if (manner.tables === 'native') return;
@@ -56,11 +56,11 @@ function compileHeader(table: Table, place: Place, to: Compilation): void {
   });
 }
 
-/** Returns where the repeated header starts. */
+/** Returns the position where the repeated header starts. */
 function compileRepeatedHeader(
-  table: Table,
+  table: ExpectedTable,
   row: ExpectedRow,
-  place: Place,
+  place: CharacterContext,
   to: Compilation,
 ): number {
   const { writer, manner } = to;
@@ -72,17 +72,22 @@ function compileRepeatedHeader(
       compileHeader(table, place, to);
     },
     () => {
-      // The part to which a row without content belongs cannot be seen.
-      if (manner.roomy && row.some(shows)) writer.only('within-part');
+      // The part that contains a row without content cannot be determined.
+      if (manner.roomy && row.some(hasVisibleContent)) writer.only('within-part');
     },
   ]);
   return again;
 }
 
-function compileRow(row: ExpectedRow, table: Table, place: Place, to: Compilation): void {
+function compileRow(
+  row: ExpectedRow,
+  table: ExpectedTable,
+  place: CharacterContext,
+  to: Compilation,
+): void {
   const { writer, manner } = to;
   const isNative = manner.tables === 'native';
-  const columns = Array.from({ length: columnsOf(table) }, (_, column) => row[column] ?? []);
+  const columns = Array.from({ length: countColumns(table) }, (_, column) => row[column] ?? []);
   const inOrder = () => {
     for (const [column, cell] of columns.entries()) {
       if (column > 0 && manner.cellSeparator !== undefined) {
@@ -91,13 +96,13 @@ function compileRow(row: ExpectedRow, table: Table, place: Place, to: Compilatio
       to.all(cell, isNative ? place : { ...place, unformatted: true }, to);
     }
   };
-  const lines = columns.map(linesOf);
+  const lines = columns.map(splitCellLines);
   const most = Math.max(1, ...lines.map(({ length }) => length));
   if (isNative || most === 1) {
     inOrder();
     return;
   }
-  // In a grid the lines of one cell are stacked.
+  // In a grid, the lines of one cell are stacked.
   const lineByLine = () => {
     for (let line = 0; line < most; line += 1) {
       for (const cell of lines) to.all(cell[line] ?? [], { ...place, unformatted: true }, to);
@@ -107,8 +112,8 @@ function compileRow(row: ExpectedRow, table: Table, place: Place, to: Compilatio
 }
 
 /** The lines of a cell, if HTML line breaks count as such. */
-function linesOf(cell: Cell): Cell[] {
-  const lines: Expected[][] = [[]];
+function splitCellLines(cell: ExpectedCell): ExpectedCell[] {
+  const lines: ExpectedItem[][] = [[]];
   for (const item of cell) {
     if (item.kind === 'maybe' && /^<br/i.test(item.text)) lines.push([]);
     else lines.at(-1)?.push(item);
@@ -118,8 +123,8 @@ function linesOf(cell: Cell): Cell[] {
 
 /** The rows as list items. */
 function compileList(
-  table: Table,
-  place: Place,
+  table: ExpectedTable,
+  place: CharacterContext,
   to: Compilation,
   switches: readonly { toList: number[]; again: number }[],
 ): void {
@@ -127,71 +132,83 @@ function compileList(
   if (table.rows.length === 0) compileNames(table.header, place, to);
   for (const index of table.rows.keys()) {
     const next = writer.fork();
-    if (index > 0) switchTo(next, to).push(switches[index]?.again ?? 0);
+    if (index > 0) addSwitchTo(next, to).push(switches[index]?.again ?? 0);
     next.push(writer.here);
     switches[index]?.toList.push(writer.here);
     const bullet = () => writer.addition(manner.bullets, place);
-    if (table.rows[index]?.some(shows)) unlessTight(to, bullet);
+    if (table.rows[index]?.some(hasVisibleContent)) emitUnlessTight(to, bullet);
     else writer.optional(bullet);
     compileItem(table, index, place, to);
   }
 }
 
-/** Only the column names, for a table without rows. */
-function compileNames(header: ExpectedRow, place: Place, to: Compilation): void {
+/** A table without rows consists of its column names. */
+function compileNames(header: ExpectedRow, place: CharacterContext, to: Compilation): void {
   for (const [column, cell] of header.entries()) {
     if (column > 0) to.writer.optional(() => to.writer.addition(['·'], place));
     to.all(cell, { ...place, unformatted: true }, to);
   }
 }
 
-function compileItem(table: Table, index: number, place: Place, to: Compilation): void {
+function compileItem(
+  table: ExpectedTable,
+  index: number,
+  place: CharacterContext,
+  to: Compilation,
+): void {
   const { header, rows } = table;
   const firstRow = Math.max(
     0,
-    rows.findIndex((each) => each.some(shows)),
+    rows.findIndex((each) => each.some(hasVisibleContent)),
   );
-  for (let column = 0; column < columnsOf(table); column += 1) {
+  for (let column = 0; column < countColumns(table); column += 1) {
     const cell = rows[index]?.[column] ?? [];
     const name = header[column] ?? [];
-    const firstShown = rows.findIndex((each) => shows(each[column] ?? []));
+    const firstShown = rows.findIndex((each) => hasVisibleContent(each[column] ?? []));
     const isFirst = index === (firstShown < 0 ? firstRow : firstShown);
     const withName = () => {
       compileName(name, isFirst, place, to);
       to.all(cell, place, to);
     };
-    if (!shows(name)) {
-      // A cell with only HTML may be a name, or have another meaning.
+    if (!hasVisibleContent(name)) {
+      // A cell with only HTML may be a name or have another meaning.
       if (name.length > 0) to.writer.optional(() => compileName(name, isFirst, place, to));
       to.all(cell, place, to);
     }
-    // The name of a column without any content is shown once.
-    else if (shows(cell) || (isFirst && firstShown < 0)) withName();
+    // The name of a column without content is shown once.
+    else if (hasVisibleContent(cell) || (isFirst && firstShown < 0)) withName();
     else to.writer.optional(withName);
   }
 }
 
-/** The name of a column; the address of a link in it must be shown once. */
-function compileName(name: Cell, isFirst: boolean, place: Place, to: Compilation): void {
+/** The name of a column, in which the address of a link must be shown once. */
+function compileName(
+  name: ExpectedCell,
+  isFirst: boolean,
+  place: CharacterContext,
+  to: Compilation,
+): void {
   const { writer } = to;
   const unformatted = { ...place, unformatted: true };
   if (isFirst) to.all(name, unformatted, to);
   else {
     writer.oneOf([
       () => to.all(name, unformatted, to),
-      () => writer.text(textOf(name), undefined, unformatted, false),
+      () => writer.text(joinText(name), undefined, unformatted, false),
     ]);
   }
-  // Not after a name that already ends with punctuation.
-  if (/[:?!：？！]\s*$/.test(textOf(name))) writer.optional(() => writer.addition([':'], place));
+  // A name that already ends with punctuation gets no colon.
+  if (/[:?!：？！]\s*$/.test(joinText(name))) writer.optional(() => writer.addition([':'], place));
   else writer.addition([':'], place);
 }
 
-function columnsOf({ header, rows }: Table): number {
+function countColumns({ header, rows }: ExpectedTable): number {
   return Math.max(header.length, ...rows.map((row) => row.length));
 }
 
 /** HTML with another meaning, such as a line break, may be the only content. */
-function shows(cell: Cell): boolean {
-  return hasSeen(cell.map((item) => (item.kind === 'maybe' ? '' : textOf([item]))).join(''));
+function hasVisibleContent(cell: ExpectedCell): boolean {
+  return hasVisibleCharacter(
+    cell.map((item) => (item.kind === 'maybe' ? '' : joinText([item]))).join(''),
+  );
 }

@@ -1,30 +1,34 @@
-import { type Compilation, unlessTight } from './compilation.ts';
+import { type Compilation, emitUnlessTight } from './compilation.ts';
 import { compileLink } from './compile-link.ts';
 import { compileTable } from './compile-table.ts';
-import type { Expected, Formats, ItemMarker } from './expected.ts';
-import type { Manner } from './manner.ts';
-import type { FormatRule, Program } from './program.ts';
-import { type Place, StepWriter } from './step-writer.ts';
+import type { ExpectedItem, Formats, ItemMarker } from './expected.ts';
+import type { DialectManner } from './manner.ts';
+import type { FormatRule, ReadingProgram } from './program.ts';
+import { type CharacterContext, StepWriter } from './step-writer.ts';
 
 const RULE = '———';
-const PLACE: Place = { quoted: false, heading: false, unformatted: false };
+const PLACE: CharacterContext = { quoted: false, heading: false, unformatted: false };
 
-/** Compiles a program that accepts every way in which this content may be shown in this manner. */
-export function compile(content: readonly Expected[], manner: Manner): Program {
+/** Compiles a program that accepts every way in which a dialect may show this content. */
+export function compile(content: readonly ExpectedItem[], manner: DialectManner): ReadingProgram {
   const writer = new StepWriter();
   compileAll(content, PLACE, { writer, manner, all: compileAll });
   return writer.end();
 }
 
-function compileAll(content: readonly Expected[], place: Place, to: Compilation): void {
+function compileAll(
+  content: readonly ExpectedItem[],
+  place: CharacterContext,
+  to: Compilation,
+): void {
   for (const item of content) compileOne(item, place, to);
 }
 
-function compileOne(item: Expected, place: Place, to: Compilation): void {
+function compileOne(item: ExpectedItem, place: CharacterContext, to: Compilation): void {
   const { writer, manner } = to;
   switch (item.kind) {
     case 'text':
-      writer.text(item.text, ruleFor(item.formats, place, manner), place, manner.roomy);
+      writer.text(item.text, getFormatRule(item.formats, place, manner), place, manner.roomy);
       break;
     case 'maybe':
       writer.optional(() => writer.text(item.text, undefined, place, false));
@@ -46,25 +50,28 @@ function compileOne(item: Expected, place: Place, to: Compilation): void {
       compileTable(item, place, to);
       break;
     case 'rule':
-      unlessTight(to, () => writer.addition([RULE], place));
+      emitUnlessTight(to, () => writer.addition([RULE], place));
   }
 }
 
-function ruleFor(
+function getFormatRule(
   formats: Formats | undefined,
-  place: Place,
-  manner: Manner,
+  place: CharacterContext,
+  manner: DialectManner,
 ): FormatRule | undefined {
   const rule = formats === undefined ? undefined : manner.formats(formats);
   if (!place.heading || rule?.may === undefined) return rule;
   return { must: rule.must, may: new Set([...rule.may, 'bold']) };
 }
 
-function compileMarker(marker: ItemMarker, place: Place, to: Compilation): void {
-  unlessTight(to, () => to.writer.addition(markerTexts(marker, to.manner), place));
+function compileMarker(marker: ItemMarker, place: CharacterContext, to: Compilation): void {
+  emitUnlessTight(to, () => to.writer.addition(listMarkerTexts(marker, to.manner), place));
 }
 
-function markerTexts({ label, number, done }: ItemMarker, { bullets }: Manner): string[] {
+function listMarkerTexts(
+  { label, number, done }: ItemMarker,
+  { bullets }: DialectManner,
+): string[] {
   if (label !== undefined) return ['', ...bullets].map((bullet) => `${bullet}[${label}]`);
   const box = done === undefined ? '' : done ? '☑' : '☐';
   if (number !== undefined) return [`${number}.${box}`];

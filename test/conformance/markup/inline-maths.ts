@@ -1,11 +1,11 @@
 /**
- * Punctuation in formulas is moved to these private-use characters during parsing, where it has no
- * meaning.
+ * During parsing, punctuation in formulas is replaced by these private-use characters, which have
+ * no meaning in Markdown.
  */
 const MASK = 0xe100;
 const MASKED = /[\ue121-\ue17e]/g;
 
-/** Skips code spans and escapes; finds `\(…\)`, `\[…\]`, `$$…$$` and `$…$` (by pandoc's rule). */
+/** Finds `\(…\)`, `\[…\]`, `$$…$$` and `$…$` (by pandoc's rule) outside code spans and escapes. */
 const MATHS = new RegExp(
   [
     '(?<!`)(`+)(?!`)[^]*?(?<!`)\\1(?!`)',
@@ -21,7 +21,7 @@ const MATHS = new RegExp(
 const ESCAPED = /^\\(?:\[\s*\p{L}\s*|.(?=[\s\S]*\p{L}{2}|\P{L}*$)[\p{L}\p{N}\s.,:;!?'’-]*)\\.$/u;
 
 /** The positions of formulas in the source of a paragraph. */
-export function inlineMaths(source: string): { start: number; end: number }[] {
+export function findInlineMath(source: string): { start: number; end: number }[] {
   return [...source.matchAll(MATHS)].flatMap(
     ({ 0: text, 2: brackets, 3: display, 4: inline, index }) => {
       const end = index + text.length;
@@ -33,7 +33,7 @@ export function inlineMaths(source: string): { start: number; end: number }[] {
 }
 
 /** The text with all punctuation at these positions masked. */
-export function masked(text: string, spans: readonly { start: number; end: number }[]): string {
+export function maskSpans(text: string, spans: readonly { start: number; end: number }[]): string {
   let out = '';
   let from = 0;
   for (const { start, end } of spans) {
@@ -49,19 +49,19 @@ function maskLines(maths: string): string {
     .split('\n')
     .map((line, index) => {
       const prefix = index === 0 ? '' : (/^[> \t]*/.exec(line)?.[0] ?? '');
-      return prefix + mask(line.slice(prefix.length));
+      return prefix + maskPunctuation(line.slice(prefix.length));
     })
     .join('\n');
 }
 
-function mask(text: string): string {
+function maskPunctuation(text: string): string {
   return text.replaceAll(/[!-/:-@[-`{-~]/g, (character) =>
     character === '$' ? character : String.fromCharCode(MASK + character.charCodeAt(0)),
   );
 }
 
-/** The text before it was masked. */
-export function unmasked(text: string): string {
+/** The original text of a masked text. */
+export function unmaskText(text: string): string {
   return text.replaceAll(MASKED, (character) =>
     String.fromCharCode(character.charCodeAt(0) - MASK),
   );

@@ -1,21 +1,21 @@
 import type { Formats } from './expected.ts';
 import type { FormatRule } from './program.ts';
 
-/** The visible conventions of a dialect, and how much space is available. */
-export interface Manner {
-  /** The formats with which text of the source may be seen; undefined for any. */
+/** The visible conventions of a dialect and the available space. */
+export interface DialectManner {
+  /** The formats with which source text may be shown; undefined for any. */
   readonly formats: (formats: Formats) => FormatRule | undefined;
   /**
-   * Whether an address is the target of its text; otherwise it is written out. `optional` means
-   * written out if it fits.
+   * Whether an address is the target of its text; otherwise the address is written out. `optional`
+   * writes the address out only if it fits.
    */
   readonly addresses: ((url: string) => boolean) | 'optional';
   /**
-   * Whether only a piece of a link's text may be linked, with the address as the target of that
+   * Whether only a piece of the link text may be linked, with the address as the target of that
    * piece.
    */
   readonly linksInPieces: boolean;
-  /** Normalizes all ways in which the dialect may write this address as a target. */
+  /** Normalizes all forms in which the dialect may write this address as a target. */
   readonly addressForm: (url: string) => string;
   /** Bullets that the printer draws. */
   readonly bullets: readonly string[];
@@ -28,6 +28,6 @@ export interface Manner {
    * clusters are never split.
    */
   readonly roomy: boolean;
-  /** Whether something of this length must not be split. */
+  /** Whether a block of this length must not be split. */
   readonly keepsWhole: (length: number) => boolean;
 }

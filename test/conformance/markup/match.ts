@@ -1,41 +1,52 @@
-import type { Program, Step } from './program.ts';
+import type { ProgramStep, ReadingProgram } from './program.ts';
 import type { SeenCharacter } from './seen.ts';
 
-type Characters = Extract<Step, { op: 'characters' }>;
+type CharactersStep = Extract<ProgramStep, { op: 'characters' }>;
 
 /**
- * A position in the program: a step, how much of it was read, and whether its line has content yet.
+ * A position in the program: a step, the number of characters read of it, and whether its line has
+ * content yet.
  */
-interface Thread {
+interface MatchThread {
   readonly step: number;
   readonly offset: number;
   readonly bare: boolean;
 }
 
 /**
- * Runs the program over the visible characters, following all choices in parallel, so in time
+ * Runs the program over the visible characters, following all choices in parallel, so the time is
  * linear in the text.
- * @returns undefined if everything matched, otherwise where and how the first difference occurs.
+ * @returns undefined if everything matched, otherwise the position and kind of the first
+ * difference.
  */
-export function mismatch(program: Program, seen: readonly SeenCharacter[]): string | undefined {
+export function findMismatch(
+  program: ReadingProgram,
+  seen: readonly SeenCharacter[],
+): string | undefined {
   let threads = [{ step: 0, offset: 0, bare: true }];
   for (const [index, character] of seen.entries()) {
     const before = threads;
-    threads = advance(program, threads, character);
-    if (threads.length === 0) return describe(program, before, seen, index);
+    threads = advanceThreads(program, threads, character);
+    if (threads.length === 0) return describeMismatch(program, before, seen, index);
   }
-  const ends = follow(program, threads, undefined).some(({ step }) => program[step]?.op === 'end');
-  return ends ? undefined : describe(program, threads, seen, seen.length);
+  const ends = followForks(program, threads, undefined).some(
+    ({ step }) => program[step]?.op === 'end',
+  );
+  return ends ? undefined : describeMismatch(program, threads, seen, seen.length);
 }
 
-function advance(program: Program, threads: readonly Thread[], seen: SeenCharacter): Thread[] {
-  const next = new Map<number, Thread>();
-  const keep = (thread: Thread) => {
+function advanceThreads(
+  program: ReadingProgram,
+  threads: readonly MatchThread[],
+  seen: SeenCharacter,
+): MatchThread[] {
+  const next = new Map<number, MatchThread>();
+  const keep = (thread: MatchThread) => {
     next.set((thread.step * 4_096 + thread.offset) * 2 + (thread.bare ? 1 : 0), thread);
   };
   for (const thread of threads) {
     const bare = thread.bare || seen.startsLine;
-    const reached = follow(program, [thread], seen.startsPart);
+    const reached = followForks(program, [thread], seen.startsPart);
     // A character that may be skipped leaves all branches open, including those at the start of a
     // part.
     const mayQuote = bare && seen.character === '>' && reached.some((at) => isQuoted(program, at));
@@ -43,7 +54,8 @@ function advance(program: Program, threads: readonly Thread[], seen: SeenCharact
     for (const at of reached) {
       const step = program[at.step];
       if (step?.op !== 'characters') continue;
-      if (seen.character !== step.characters[at.offset] || !accepts(step, at, seen)) continue;
+      if (seen.character !== step.characters[at.offset] || !acceptsCharacter(step, at, seen))
+        continue;
       const isLast = at.offset + 1 === step.characters.length;
       const after = { bare: bare && step.added };
       if (isLast) keep({ step: at.step + 1, offset: 0, ...after });
@@ -53,12 +65,16 @@ function advance(program: Program, threads: readonly Thread[], seen: SeenCharact
   return [...next.values()];
 }
 
-function isQuoted(program: Program, { step }: Thread): boolean {
+function isQuoted(program: ReadingProgram, { step }: MatchThread): boolean {
   const at = program[step];
   return at?.op === 'quote-end' || (at?.op === 'characters' && at.quoted);
 }
 
-function accepts(step: Characters, { offset }: Thread, seen: SeenCharacter): boolean {
+function acceptsCharacter(
+  step: CharactersStep,
+  { offset }: MatchThread,
+  seen: SeenCharacter,
+): boolean {
   if (seen.startsPart && (offset === 0 ? step.joined : step.whole)) return false;
   const { formats: rule } = step;
   if (rule === undefined || seen.formats === undefined) return true;
@@ -72,17 +88,17 @@ function accepts(step: Characters, { offset }: Thread, seen: SeenCharacter): boo
 }
 
 /**
- * The threads after all steps that consume nothing; at the end of the text any position is
+ * The threads after all steps that consume no character; at the end of the text any position is
  * accepted.
  */
-function follow(
-  program: Program,
-  threads: readonly Thread[],
+function followForks(
+  program: ReadingProgram,
+  threads: readonly MatchThread[],
   startsPart: boolean | undefined,
-): Thread[] {
-  const found: Thread[] = [];
+): MatchThread[] {
+  const found: MatchThread[] = [];
   const visited = new Set<number>();
-  const go = (thread: Thread) => {
+  const go = (thread: MatchThread) => {
     const step = program[thread.step];
     if (thread.offset > 0 || step === undefined || step.op === 'characters') {
       found.push(thread);
@@ -102,13 +118,13 @@ function follow(
   return found;
 }
 
-function describe(
-  program: Program,
-  threads: readonly Thread[],
+function describeMismatch(
+  program: ReadingProgram,
+  threads: readonly MatchThread[],
   seen: readonly SeenCharacter[],
   at: number,
 ): string {
-  const expected = follow(program, threads, seen[at]?.startsPart).map((thread) => {
+  const expected = followForks(program, threads, seen[at]?.startsPart).map((thread) => {
     const step = program[thread.step];
     if (step?.op !== 'characters') return step?.op === 'end' ? 'the end' : 'quote marks';
     const must = step.formats === undefined ? '' : ` as [${[...step.formats.must]}]`;

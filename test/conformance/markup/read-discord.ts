@@ -4,7 +4,7 @@ import {
   type ViolationKind,
 } from '@parley/simulators/discord';
 import type { Format } from './expected.ts';
-import type { Stretch } from './seen.ts';
+import type { TextStretch } from './seen.ts';
 
 const FORMATS: readonly Format[] = [
   'bold',
@@ -17,20 +17,20 @@ const FORMATS: readonly Format[] = [
 ];
 
 /**
- * A leftover table or heading shows up as unexpected characters; bullets alone do not count as
+ * A leftover table or heading would show up as unexpected characters; bullets alone do not count as
  * empty.
  */
 const ELSEWHERE: readonly ViolationKind[] = ['table', 'deep-heading', 'empty'];
 
 /**
  * Reads one Discord message as its clients show it.
- * @throws Error if it would look broken there, or ping people.
+ * @throws Error if the message would look broken in Discord, or ping people.
  */
-export function readDiscord(text: string): Stretch[] {
+export function readDiscord(text: string): TextStretch[] {
   const { runs, violations } = parseDiscordMarkdown(text);
   const violation = violations.find(({ kind }) => !ELSEWHERE.includes(kind));
   if (violation !== undefined) throw new Error(`${violation.kind}: ${violation.where}`);
-  return runs.flatMap(({ marker, text: shown, formats, link }): Stretch[] => [
+  return runs.flatMap(({ marker, text: shown, formats, link }): TextStretch[] => [
     ...(marker === '' ? [] : [{ text: marker, formats: new Set<Format>() }]),
     {
       text: shown,

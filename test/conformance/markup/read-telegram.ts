@@ -1,6 +1,6 @@
 import { parseTelegramHtml } from '@parley/simulators/telegram';
 import type { Format } from './expected.ts';
-import type { Stretch } from './seen.ts';
+import type { TextStretch } from './seen.ts';
 
 const FORMAT: Readonly<Record<string, Format>> = {
   bold: 'bold',
@@ -14,17 +14,17 @@ const FORMAT: Readonly<Record<string, Format>> = {
 };
 
 /**
- * Reads one Telegram message as its servers do.
- * @throws Error if they would refuse it, show less of it, or ping people.
+ * Reads one Telegram message as the Telegram servers do.
+ * @throws Error if the servers would refuse the message, truncate it, or ping people.
  */
-export function readTelegram(html: string): Stretch[] {
+export function readTelegram(html: string): TextStretch[] {
   const { text, entities } = parseTelegramHtml(html);
   if (entities.length > 100) throw new Error(`${entities.length} entities`);
   const links = new Map(entities.map(({ url = '' }, index) => [index, { url }]));
   const edges = new Set([0, text.length]);
   for (const { offset, length } of entities) edges.add(offset).add(offset + length);
   const places = [...edges].sort((a, b) => a - b);
-  const stretches = places.slice(1).map((end, index): Stretch => {
+  const stretches = places.slice(1).map((end, index): TextStretch => {
     const start = places[index] ?? 0;
     const formats = new Set<Format>();
     let link: { url: string } | undefined;
@@ -43,7 +43,7 @@ export function readTelegram(html: string): Stretch[] {
 }
 
 /** Telegram turns `@name` into a mention that notifies, except in code and links. */
-function refusePings(stretches: readonly Stretch[]): void {
+function refusePings(stretches: readonly TextStretch[]): void {
   const text = stretches.map((stretch) => stretch.text).join('');
   let from = 0;
   const free = stretches.flatMap(({ text: { length }, formats }) => {

@@ -1,46 +1,24 @@
-import {
-  lineRuns,
-  parseWhatsApp,
-  type Format as WhatsAppFormat,
-} from '@parley/simulators/whatsapp';
-import type { Format } from './expected.ts';
-import type { Stretch } from './seen.ts';
-import { hasSeen } from './visible.ts';
-
-const FORMAT: Readonly<Partial<Record<WhatsAppFormat, Format>>> = {
-  bold: 'bold',
-  italic: 'italic',
-  strike: 'strike',
-  code: 'code',
-  monospace: 'code',
-};
+import { parseWhatsApp } from '@parley/simulators/whatsapp';
+import { toStretches } from './read-lines.ts';
+import type { TextStretch } from './seen.ts';
+import { hasVisibleCharacter } from './visible.ts';
 
 /**
- * Reads one WhatsApp message as phones draw it.
+ * Reads one WhatsApp message as phones show it.
  * @param plain the literal text of the message.
- * @throws Error if some phone would draw it differently.
+ * @throws Error if some phone would show the message differently.
  */
-export function readWhatsApp(text: string, plain: string): Stretch[] {
+export function readWhatsApp(text: string, plain: string): TextStretch[] {
   const { lines, violations } = parseWhatsApp(text, plain);
   // Leftover Markdown shows up as unexpected characters.
   const violation = violations.find(({ kind }) => kind === 'ambiguous' || kind === 'fence');
   if (violation !== undefined) throw new Error(`${violation.kind}: ${violation.text}`);
-  return markBars(
-    lines.flatMap((line, index): Stretch[] => {
-      const added = line.kind === 'bullet' ? '•' : line.kind === 'number' ? line.number : '';
-      const lineEnd = { text: `${index === 0 ? '' : '\n'}${added}`, formats: new Set<Format>() };
-      const runs = lineRuns(line).map(({ text: shown, formats }) => ({
-        text: shown,
-        formats: new Set(formats.flatMap((format) => FORMAT[format] ?? [])),
-      }));
-      return [lineEnd, ...runs];
-    }),
-  );
+  return markBars(toStretches(lines));
 }
 
 /** The bars of a split spoiler appear at the end of one part and at the start of the next. */
-function markBars(stretches: readonly Stretch[]): Stretch[] {
-  const seen = stretches.filter(({ text }) => hasSeen(text));
+function markBars(stretches: readonly TextStretch[]): TextStretch[] {
+  const seen = stretches.filter(({ text }) => hasVisibleCharacter(text));
   return stretches.flatMap((stretch) => {
     const bars = { text: '||', formats: stretch.formats, repeatable: true as const };
     let { text } = stretch;

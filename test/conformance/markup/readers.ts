@@ -1,17 +1,20 @@
 import type { PrintedTarget } from '@parley/markup';
+import { parseGoogleChat, parseSlack } from '@parley/simulators/formatting';
 import { readStrictHtml } from '../strict-html.ts';
+import { readGfm, readTeams } from './read-common-mark.ts';
 import { readDiscord } from './read-discord.ts';
+import { readMarked } from './read-lines.ts';
 import { readTelegram } from './read-telegram.ts';
 import { readWhatsApp } from './read-whatsapp.ts';
-import type { Stretch } from './seen.ts';
+import type { TextStretch } from './seen.ts';
 
 interface DialectReader {
   /**
-   * Throws if the platform would refuse it, show less of it, or ping people.
+   * Throws if the platform would refuse the part, truncate it, or ping people.
    * @param plain the text of the part without formats.
    */
-  readonly read: (text: string, plain: string) => Stretch[];
-  /** What counts toward the platform's limit. */
+  readonly read: (text: string, plain: string) => TextStretch[];
+  /** The length that counts toward the limit of the platform. */
   readonly counted: 'visible' | 'everything';
 }
 
@@ -20,10 +23,27 @@ export const READERS: Readonly<Record<PrintedTarget['dialect'], DialectReader>> 
   telegram: { read: readTelegram, counted: 'visible' },
   discord: { read: readDiscord, counted: 'everything' },
   whatsapp: { read: readWhatsApp, counted: 'everything' },
+  slack: { read: (text) => readMarked(text, parseSlack), counted: 'everything' },
+  'google-chat': { read: (text) => readMarked(text, parseGoogleChat), counted: 'everything' },
+  teams: { read: readTeams, counted: 'everything' },
+  gfm: { read: readGfm, counted: 'everything' },
   plain: { read: readPlain, counted: 'everything' },
   html: { read: readStrictHtml, counted: 'everything' },
 };
 
-function readPlain(text: string): Stretch[] {
+/** All dialects that have a printer. */
+export const DIALECTS: readonly PrintedTarget['dialect'][] = [
+  'telegram',
+  'discord',
+  'whatsapp',
+  'slack',
+  'google-chat',
+  'teams',
+  'gfm',
+  'plain',
+  'html',
+];
+
+function readPlain(text: string): TextStretch[] {
   return [{ text, formats: undefined }];
 }

@@ -1,20 +1,20 @@
 import type { Nodes, Root } from 'mdast';
-import { inlineMaths, masked } from './inline-maths.ts';
+import { findInlineMath, maskSpans } from './inline-maths.ts';
 
 /** With more doubtful positions than this, only the plainest readings are tried. */
 const MAX_DOUBTS = 4;
 
 /** Decides whether a doubtful position, numbered through the document, is a formula. */
-type Choice = (place: number) => boolean;
+type FormulaChoice = (place: number) => boolean;
 
 /**
- * Text with dollars and brackets can be read with or without formulas; the renderer chooses which
- * is better, but nothing may be lost under either reading. Every reading is Markdown with masked
- * formulas, so that a parser without formulas can read it.
- * @returns all readings, the one with all formulas first; a single one if nothing looks like a
- * formula.
+ * Text with dollars and brackets can be read with or without formulas; the renderer chooses one,
+ * but must not lose content in either reading. Every reading is Markdown with masked formulas, so
+ * that a parser without formulas can read it.
+ * @returns all readings, starting with the one that has all formulas; a single one if nothing looks
+ * like a formula.
  */
-export function* readingsOf(
+export function* listReadings(
   markdown: string,
   parse: (markdown: string) => Root,
 ): Generator<string, void> {
@@ -24,8 +24,8 @@ export function* readingsOf(
   }
   let doubts = 0;
   const told = new Set<string>();
-  const withMaths = function* (choice: Choice) {
-    const reading = read(markdown, parse, (place) => {
+  const withMaths = function* (choice: FormulaChoice) {
+    const reading = applyChoice(markdown, parse, (place) => {
       doubts = Math.max(doubts, place + 1);
       return choice(place);
     });
@@ -35,23 +35,27 @@ export function* readingsOf(
   };
   yield* withMaths(() => true);
   yield* withMaths(() => false);
-  for (const choice of choices(doubts)) yield* withMaths(choice);
+  for (const choice of createChoices(doubts)) yield* withMaths(choice);
 }
 
-function choices(doubts: number): Choice[] {
+function createChoices(doubts: number): FormulaChoice[] {
   if (doubts <= MAX_DOUBTS) {
-    return Array.from({ length: 2 ** doubts }, (_, bits): Choice => {
+    return Array.from({ length: 2 ** doubts }, (_, bits): FormulaChoice => {
       return (place) => (bits >> place) % 2 === 0;
     });
   }
-  return Array.from({ length: doubts }, (_, one) => one).flatMap((one): Choice[] => [
+  return Array.from({ length: doubts }, (_, one) => one).flatMap((one): FormulaChoice[] => [
     (place) => place !== one,
     (place) => place < one,
     (place) => place >= one,
   ]);
 }
 
-function read(markdown: string, parse: (markdown: string) => Root, choice: Choice): string {
+function applyChoice(
+  markdown: string,
+  parse: (markdown: string) => Root,
+  choice: FormulaChoice,
+): string {
   let place = 0;
   const choose = () => {
     place += 1;
@@ -59,11 +63,11 @@ function read(markdown: string, parse: (markdown: string) => Root, choice: Choic
   };
   const spans: { start: number; end: number }[] = [];
   visitInlineBlocks(parse(markdown), (start, end) => {
-    for (const span of inlineMaths(markdown.slice(start, end))) {
+    for (const span of findInlineMath(markdown.slice(start, end))) {
       if (choose()) spans.push({ start: start + span.start, end: start + span.end });
     }
   });
-  return masked(markdown, spans);
+  return maskSpans(markdown, spans);
 }
 
 function visitInlineBlocks(node: Nodes, see: (start: number, end: number) => void): void {

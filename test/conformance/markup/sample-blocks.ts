@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { line, paragraph } from './sample-inlines.ts';
 import { table } from './sample-tables.ts';
-import { formatted, unformatted, WORD } from './sample-words.ts';
+import { markFormat, markUnformatted, WORD } from './sample-words.ts';
 
-type Text = fc.Arbitrary<string>;
+type TextArbitrary = fc.Arbitrary<string>;
 
-const heading: Text = fc.oneof(
+const heading: TextArbitrary = fc.oneof(
   fc
     .tuple(fc.integer({ min: 1, max: 6 }), line)
     .map(([level, text]) => `${'#'.repeat(level)} ${text}`),
@@ -25,12 +25,12 @@ const CODE_LINES = [
   `中文 👩‍👩‍👧 ${WORD}`,
   `\`\` ${WORD}`,
 ];
-const linesOfCode = (minLength: number, maxLength: number): Text =>
+const linesOfCode = (minLength: number, maxLength: number): TextArbitrary =>
   fc
     .array(fc.constantFrom(...CODE_LINES), { minLength, maxLength })
     .map((lines) => lines.join('\n'));
 const codeLines = linesOfCode(1, 6);
-const fenced: Text = fc
+const fenced: TextArbitrary = fc
   .tuple(
     fc.constantFrom('', 'js', 'c++', 'odd "name', 'ts title="x.ts"'),
     // Long enough to be split even when a part has space left.
@@ -39,14 +39,15 @@ const fenced: Text = fc
   )
   .map(([language, body, fence]) => {
     const inner = fence === '````' ? `\`\`\`\n${body}\n\`\`\`` : body;
-    return `${fence}${language}\n${formatted(inner, 'code')}\n${fence}`;
+    return `${fence}${language}\n${markFormat(inner, 'code')}\n${fence}`;
   });
-const indentedCode: Text = codeLines
+const indentedCode: TextArbitrary = codeLines
   .filter((body) => /^\S/.test(body))
-  // After a list it may belong to the list's last item; directly after it the parser finds no list.
-  .map((body) => `${unformatted(`    ${body.replaceAll('\n', '\n    ')}`)}\n\n${WORD}`);
+  // After a list, the text may belong to the last item; directly after it, the parser finds no
+  // list.
+  .map((body) => `${markUnformatted(`    ${body.replaceAll('\n', '\n    ')}`)}\n\n${WORD}`);
 
-const other: Text = fc.constantFrom(
+const other: TextArbitrary = fc.constantFrom(
   '---',
   '***',
   `$$\nx_1 * y_2 + ${WORD}\n$$`,
@@ -55,7 +56,7 @@ const other: Text = fc.constantFrom(
   `<!-- ${WORD} -->`,
 );
 
-const leaf: Text = fc.oneof(
+const leaf: TextArbitrary = fc.oneof(
   { weight: 6, arbitrary: paragraph },
   { weight: 2, arbitrary: heading },
   { weight: 2, arbitrary: fenced },
@@ -64,7 +65,7 @@ const leaf: Text = fc.oneof(
   { weight: 1, arbitrary: other },
 );
 
-function indented(text: string, by: string): string {
+function indentText(text: string, by: string): string {
   return text.replaceAll(/\n(?!\n|$)/g, `\n${by}`);
 }
 
@@ -79,7 +80,7 @@ const MARKERS: readonly ((index: number) => string)[] = [
   (index) => `${index + 1}. [X] `,
 ];
 
-function list(inner: Text): Text {
+function createList(inner: TextArbitrary): TextArbitrary {
   return fc
     .tuple(
       fc.array(inner, { minLength: 1, maxLength: 3 }),
@@ -91,30 +92,30 @@ function list(inner: Text): Text {
         const mark = marker(index);
         const isTask = mark.includes('[');
         const indent = ' '.repeat(isTask ? mark.indexOf('[') : mark.length);
-        // A task is a paragraph, whatever follows.
+        // A task is a paragraph regardless of the text that follows.
         return isTask
-          ? `${mark}${WORD}\n\n${indent}${indented(item, indent)}`
-          : mark + indented(item, indent);
+          ? `${mark}${WORD}\n\n${indent}${indentText(item, indent)}`
+          : mark + indentText(item, indent);
       });
       return lines.join(gap);
     });
 }
 
-function quote(inner: Text): Text {
+function createQuote(inner: TextArbitrary): TextArbitrary {
   return inner.map((text) => `> ${text.replaceAll('\n', '\n> ')}`);
 }
 
-function blocks(depth: number): Text {
+function createBlocks(depth: number): TextArbitrary {
   if (depth === 0) return fc.oneof({ weight: 3, arbitrary: line }, { weight: 1, arbitrary: leaf });
   const inner = fc
-    .array(blocks(depth - 1), { minLength: 1, maxLength: 2 })
+    .array(createBlocks(depth - 1), { minLength: 1, maxLength: 2 })
     .map((all) => all.join('\n\n'));
   return fc.oneof(
     { weight: 6, arbitrary: leaf },
-    { weight: 3, arbitrary: list(inner) },
-    { weight: 2, arbitrary: quote(inner) },
+    { weight: 3, arbitrary: createList(inner) },
+    { weight: 2, arbitrary: createQuote(inner) },
   );
 }
 
 /** One block of any kind; lists and quotes contain blocks, up to three levels deep. */
-export const block: Text = blocks(3);
+export const block: TextArbitrary = createBlocks(3);

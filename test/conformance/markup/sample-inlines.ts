@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { formatted, WORD } from './sample-words.ts';
+import { markFormat, WORD } from './sample-words.ts';
 
-type Text = fc.Arbitrary<string>;
+type TextArbitrary = fc.Arbitrary<string>;
 
 /** Characters among words that look like syntax but are not. */
 const SPICE = [
@@ -41,7 +41,7 @@ const SPICE = [
   ' ...',
 ];
 
-const phrase: Text = fc
+const phrase: TextArbitrary = fc
   .tuple(
     fc.integer({ min: 1, max: 4 }),
     fc.option(fc.constantFrom(...SPICE), { nil: '', freq: 1 }),
@@ -52,22 +52,22 @@ const phrase: Text = fc
       `${Array<string>(count).fill(WORD).join(' ')}${extra}${dot ? '' : ` ${WORD}`}`,
   );
 
-const words: Text = fc
+const words: TextArbitrary = fc
   .integer({ min: 1, max: 3 })
   .map((count) => Array<string>(count).fill(WORD).join(' '));
 
-const bold = (text: string) => `**${formatted(text, 'bold')}**`;
-const italic = (text: string) => `*${formatted(text, 'italic')}*`;
-const strike = (text: string) => `~~${formatted(text, 'strike')}~~`;
-const spoiler = (text: string) => `||${formatted(text, 'spoiler')}||`;
-const underline = (text: string) => `<u>${formatted(text, 'underline')}</u>`;
-const code = (text: string) => `\`${formatted(text, 'code')}\``;
+const bold = (text: string) => `**${markFormat(text, 'bold')}**`;
+const italic = (text: string) => `*${markFormat(text, 'italic')}*`;
+const strike = (text: string) => `~~${markFormat(text, 'strike')}~~`;
+const spoiler = (text: string) => `||${markFormat(text, 'spoiler')}||`;
+const underline = (text: string) => `<u>${markFormat(text, 'underline')}</u>`;
+const code = (text: string) => `\`${markFormat(text, 'code')}\``;
 const link = (text: string, url: string) => {
   const isLinked = /^<?https?:\/\/e\.org/.test(url);
-  return `[${isLinked ? formatted(text, 'link') : text}](${url})`;
+  return `[${isLinked ? markFormat(text, 'link') : text}](${url})`;
 };
 
-const marked: Text = fc
+const marked: TextArbitrary = fc
   .tuple(
     words,
     fc.constantFrom<(text: string) => string>(
@@ -77,27 +77,27 @@ const marked: Text = fc
       strike,
       spoiler,
       underline,
-      (text) => `__${formatted(text, 'bold')}__`,
-      (text) => `_${formatted(text, 'italic')}_`,
-      (text) => `***${formatted(formatted(text, 'bold'), 'italic')}***`,
+      (text) => `__${markFormat(text, 'bold')}__`,
+      (text) => `_${markFormat(text, 'italic')}_`,
+      (text) => `***${markFormat(markFormat(text, 'bold'), 'italic')}***`,
       (text) => bold(`${WORD} ${italic(text)} ${WORD}`),
       (text) => italic(`${WORD} ${bold(text)}`),
       (text) => strike(`${bold(text)} ${WORD}`),
       (text) => bold(`${WORD} ${code(WORD)} ${text}`),
       (text) => bold(link(text, 'https://e.org/b')),
-      (text) => `${WORD}${bold(formatted(text, 'hard'))}${WORD}`,
-      (text) => `${bold(`${formatted(text, 'hard')}:`)}${WORD}`,
-      (text) => `${bold(`「${formatted(text, 'hard')}」`)}${WORD}中文`,
+      (text) => `${WORD}${bold(markFormat(text, 'hard'))}${WORD}`,
+      (text) => `${bold(`${markFormat(text, 'hard')}:`)}${WORD}`,
+      (text) => `${bold(`「${markFormat(text, 'hard')}」`)}${WORD}中文`,
       (text) => `(${bold(text)}), "${italic(text)}"`,
-      (text) => `<ins>${formatted(text, 'underline')}</ins>`,
+      (text) => `<ins>${markFormat(text, 'underline')}</ins>`,
     ),
   )
   .map(([text, mark]) => mark(text));
 
-const codeSpan: Text = fc.constantFrom(
+const codeSpan: TextArbitrary = fc.constantFrom(
   code(WORD),
-  `\`\`${formatted(formatted(`${WORD} \` ${WORD}`, 'code'), 'hard')}\`\``,
-  `\`\`\` ${formatted(formatted(`\`\`${WORD}`, 'code'), 'hard')} \`\`\``,
+  `\`\`${markFormat(markFormat(`${WORD} \` ${WORD}`, 'code'), 'hard')}\`\``,
+  `\`\`\` ${markFormat(markFormat(`\`\`${WORD}`, 'code'), 'hard')} \`\`\``,
   bold(code(WORD)),
   code(`${WORD} **x** <b> &amp; \\ |`),
   code(`${WORD}(@everyone, <@1>)`),
@@ -118,12 +118,12 @@ const URLS = [
   'tg://user?id=1',
 ];
 
-const reference: Text = fc.oneof(
+const reference: TextArbitrary = fc.oneof(
   fc.tuple(words, fc.constantFrom(...URLS)).map(([text, url]) => link(text, url)),
   fc.constantFrom(
     link(`${bold(WORD)} ${code(WORD)}`, 'https://e.org'),
     link(`${WORD} ${italic(WORD)}`, 'x.md'),
-    `[${formatted(WORD, 'link')}][r1] [${WORD}][r2]`,
+    `[${markFormat(WORD, 'link')}][r1] [${WORD}][r2]`,
     'https://e.org/bare_path_x?q=(a)',
     '<https://e.org/auto>',
     'www.e.org',
@@ -134,7 +134,7 @@ const reference: Text = fc.oneof(
   ),
 );
 
-const maths: Text = fc.constantFrom(
+const maths: TextArbitrary = fc.constantFrom(
   `$a_1 * b_1 = c$ ${WORD}`,
   `\\(x_1 + y_1\\) ${WORD}`,
   `$5 and ${bold('$10')} ${WORD}`,
@@ -142,7 +142,7 @@ const maths: Text = fc.constantFrom(
   `$*x*$ ${WORD}`,
 );
 
-const span: Text = fc.oneof(
+const span: TextArbitrary = fc.oneof(
   { weight: 6, arbitrary: phrase },
   { weight: 5, arbitrary: marked },
   { weight: 2, arbitrary: codeSpan },
@@ -151,12 +151,12 @@ const span: Text = fc.oneof(
 );
 
 /** One line of inline content. */
-export const line: Text = fc
+export const line: TextArbitrary = fc
   .array(span, { minLength: 1, maxLength: 3 })
   .map((spans) => spans.join(' '));
 
-/** Several lines, broken as models break them. */
-export const paragraph: Text = fc
+/** Several lines with the line breaks that models use. */
+export const paragraph: TextArbitrary = fc
   .tuple(
     fc.array(line, { minLength: 1, maxLength: 3 }),
     fc.constantFrom('\n', '\n', '  \n', '\\\n', '<br>', '<br/>\n'),

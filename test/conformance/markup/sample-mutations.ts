@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { line } from './sample-inlines.ts';
 import { numberWords, type SampleDocument, WORD } from './sample-words.ts';
 
-/** Text by models that is not quite Markdown, or not quite what they mean. */
+/** Model output that is not quite Markdown, or does not mean what the model intended. */
 const SLOPPY = [
   `${WORD}:\n- ${WORD}\n- ${WORD}`,
   `${WORD}:\n1. ${WORD}\n2. ${WORD}\n   - ${WORD}`,
@@ -79,17 +79,17 @@ const edits = fc.array(
  * Documents after random insertions, deletions and repetitions: sloppy or broken Markdown that must
  * still be shown.
  */
-export function mutated(documents: fc.Arbitrary<SampleDocument>): fc.Arbitrary<string> {
+export function mutateDocuments(documents: fc.Arbitrary<SampleDocument>): fc.Arbitrary<string> {
   const wellFormed = documents.map(({ markdown }) => markdown);
   return fc
     .tuple(
       fc.oneof({ weight: 2, arbitrary: wellFormed }, { weight: 1, arbitrary: sloppyText }),
       fc.oneof({ weight: 3, arbitrary: edits }, { weight: 1, arbitrary: fc.constant([]) }),
     )
-    .map(([text, changes]) => changes.reduce(edited, text));
+    .map(([text, changes]) => changes.reduce(editText, text));
 }
 
-function edited(
+function editText(
   text: string,
   [place, snippet, way, length]: readonly [number, string, number, number],
 ): string {

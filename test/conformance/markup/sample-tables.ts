@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { HEADER, unformatted, WORD } from './sample-words.ts';
+import { HEADER, markUnformatted, WORD } from './sample-words.ts';
 
 const CELLS = [
   WORD,
@@ -46,4 +46,4 @@ export const table: fc.Arbitrary<string> = fc
       ...rows.map(row),
     ].join('\n'),
   )
-  .map(unformatted);
+  .map(markUnformatted);

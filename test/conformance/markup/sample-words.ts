@@ -1,12 +1,12 @@
 import type { Format } from './expected.ts';
 
-/** A generated document and the words that must be seen, in order and once each. */
+/** A generated document and the words that must be visible, once each and in order. */
 export interface SampleDocument {
   readonly markdown: string;
   readonly words: readonly string[];
   /**
-   * Words of table headers: seen at least once, and repeated when a table continues in another
-   * part.
+   * Words of table headers, which are visible at least once, and repeated when a table continues in
+   * another part.
    */
   readonly headers: readonly string[];
   /**
@@ -15,17 +15,17 @@ export interface SampleDocument {
   readonly formats: ReadonlyMap<string, readonly WrittenFormat[]>;
 }
 
-/** `hard` means inside a word, or with backticks in code, which WhatsApp has no syntax for. */
+/** `hard` means inside a word, or code with backticks, for which WhatsApp has no syntax. */
 export type WrittenFormat = Format | 'hard';
 
 /** Becomes a numbered word once the whole document is known, so that each word is unique. */
 export const WORD = '\u0001';
-/** The same for a word of a table header. */
+/** The placeholder of a word in a table header. */
 export const HEADER = '\u0002';
 /** Follows a word whose formats are not compared. */
 const UNFORMATTED = '\u0003';
 
-/** One character per format, written after the words that have it. */
+/** One character per format, appended to the words that have the format. */
 const SIGNS: readonly (readonly [sign: string, format: WrittenFormat])[] = [
   ['\ue001', 'bold'],
   ['\ue002', 'italic'],
@@ -38,13 +38,13 @@ const SIGNS: readonly (readonly [sign: string, format: WrittenFormat])[] = [
 ];
 
 /** Records that the words of this text have a format. */
-export function formatted(text: string, format: WrittenFormat): string {
+export function markFormat(text: string, format: WrittenFormat): string {
   const sign = SIGNS.find(([, name]) => name === format)?.[0] ?? '';
   return text.replaceAll(WORD, WORD + sign);
 }
 
-/** Records that nothing is known about the formats of this text's words. */
-export function unformatted(text: string): string {
+/** Records that the formats of the words in this text are unknown. */
+export function markUnformatted(text: string): string {
   return text.replaceAll(WORD, WORD + UNFORMATTED);
 }
 

@@ -1,36 +1,36 @@
 import type { Formats } from './expected.ts';
-import { hasSeen, isSeen, isShaping } from './visible.ts';
+import { hasVisibleCharacter, isShaping, isVisible } from './visible.ts';
 
-/** A stretch of text with one set of formats that a strict parser found in a part. */
-export interface Stretch {
+/** A stretch of text with one set of formats, as a strict parser found it in a part. */
+export interface TextStretch {
   readonly text: string;
-  /** Undefined where the dialect has no formats. */
+  /** Undefined if the dialect has no formats. */
   readonly formats: Formats | undefined;
-  /** The link that contains it; stretches of one link share the object. */
+  /** The link that contains the text; all texts of one link share the object. */
   readonly link?: { readonly url: string };
-  /** Repeated in every part that continues it. */
+  /** Repeated in every part that continues the block. */
   readonly repeatable?: true;
 }
 
-/** One character that people see, in the order of all parts. */
+/** One visible character, in the order of all parts. */
 export interface SeenCharacter {
   readonly character: string;
   readonly formats: Formats | undefined;
   readonly startsPart: boolean;
   readonly startsLine: boolean;
-  /** Whether it may appear without being expected. */
+  /** Whether the character may appear without being expected. */
   readonly skippable: boolean;
 }
 
-/** Encloses a link target, so that it can be compared with the source. */
+/** Encloses a link target, so that the target can be compared with the source. */
 export const BEHIND = ['⟦', '⟧'] as const;
 
 /**
  * Joins the parts; the target of each link follows its text.
  * @param addressForm see `Manner`.
  */
-export function seenIn(
-  parts: readonly (readonly Stretch[])[],
+export function listSeenCharacters(
+  parts: readonly (readonly TextStretch[])[],
   addressForm: (url: string) => string,
 ): SeenCharacter[] {
   const seen: SeenCharacter[] = [];
@@ -39,7 +39,7 @@ export function seenIn(
   const add = (text: string, formats: Formats | undefined, skippable: boolean) => {
     for (const character of text) {
       if (character === '\n') startsLine = true;
-      if (!isSeen(character)) continue;
+      if (!isVisible(character)) continue;
       const mayBeAdded = skippable || isShaping(character);
       seen.push({ character, formats, startsPart, startsLine, skippable: mayBeAdded });
       startsLine = false;
@@ -50,27 +50,29 @@ export function seenIn(
   for (const [index, stretches] of parts.entries()) {
     startsPart = true;
     startsLine = true;
-    const first = parts[index + 1]?.find(({ text }) => hasSeen(text))?.link;
+    const first = parts[index + 1]?.find(({ text }) => hasVisibleCharacter(text))?.link;
     for (const [at, { text, formats, link, repeatable }] of stretches.entries()) {
       add(text, formats, repeatable === true);
       if (link === undefined || stretches[at + 1]?.link === link) continue;
-      const shown = textOfLink(stretches, link);
+      const shown = getLinkText(stretches, link);
       const whole = continued + shown;
+      const shows = (text: string) =>
+        showsAddress(text, link.url) || showsAddress(addressForm(text), addressForm(link.url));
       // A split link needs to show its address only once.
-      const isLast = !stretches.slice(at + 1).some(({ text }) => hasSeen(text));
+      const isLast = !stretches.slice(at + 1).some(({ text }) => hasVisibleCharacter(text));
       const isCut = isLast && first?.url === link.url;
       const address = BEHIND.join(addressForm(link.url));
-      if (isCut && !showsAddress(whole, link.url)) add(address, formats, true);
-      else if (!showsAddress(whole, link.url)) {
-        add(address, formats, showsAddress(shown, link.url));
+      if (isCut && !shows(whole)) add(address, formats, true);
+      else if (!shows(whole)) {
+        add(address, formats, shows(shown));
       }
-      continued = isCut && !showsAddress(whole, link.url) ? whole : '';
+      continued = isCut && !shows(whole) ? whole : '';
     }
   }
   return seen;
 }
 
-function textOfLink(stretches: readonly Stretch[], link: object): string {
+function getLinkText(stretches: readonly TextStretch[], link: object): string {
   return stretches
     .filter((stretch) => stretch.link === link)
     .map(({ text }) => text)
@@ -79,10 +81,10 @@ function textOfLink(stretches: readonly Stretch[], link: object): string {
 
 /** Whether the text of a link is its address, as with a bare URL. */
 export function showsAddress(text: string, url: string): boolean {
-  const seen = squeeze(text);
-  return ['', 'http://', 'mailto:'].some((scheme) => squeeze(url) === scheme + seen);
+  const seen = keepVisible(text);
+  return ['', 'http://', 'mailto:'].some((scheme) => keepVisible(url) === scheme + seen);
 }
 
-function squeeze(text: string): string {
-  return [...text].filter(isSeen).join('');
+function keepVisible(text: string): string {
+  return [...text].filter(isVisible).join('');
 }

@@ -8,10 +8,10 @@ const REFERENCES: Readonly<Record<string, string>> = {
 };
 
 /**
- * What people see of the HTML that CommonMark's specification expects of an example: no tags; for
- * an image its description, or its address if it has none. Valid only for that HTML.
+ * The visible text of the HTML in an example of the CommonMark specification: no tags, and for an
+ * image its description, or its address without one. Works only for HTML in these examples.
  */
-export function textOfSpecHtml(html: string): string {
+export function readSpecHtmlText(html: string): string {
   return html
     .replaceAll(IMAGE, (_, address: string, description: string) =>
       description.trim() === '' ? address : description,

@@ -1,26 +1,31 @@
-import type { FormatRule, Program, Step } from './program.ts';
-import { hasSeen, isSeen, isShaping } from './visible.ts';
+import type { FormatRule, ProgramStep, ReadingProgram } from './program.ts';
+import { hasVisibleCharacter, isShaping, isVisible } from './visible.ts';
 
-/** The surroundings of characters. */
-export interface Place {
+/** The context of characters. */
+export interface CharacterContext {
   readonly quoted: boolean;
   /** Inside a heading, which may be bold as a whole. */
   readonly heading: boolean;
-  /** Formats are ignored, as in the grid of a table. */
+  /** Ignores formats, as in the grid of a table. */
   readonly unformatted: boolean;
 }
 
 /** Writes a program step by step. */
 export class StepWriter {
-  readonly #steps: Step[] = [];
+  readonly #steps: ProgramStep[] = [];
   /**
    * Undefined, or whether a part may start before the next characters of a block that must stay
    * whole.
    */
   #whole: 'start' | 'inside' | undefined;
 
-  /** Text of the source; with `graphemes`, grapheme clusters must stay whole. */
-  text(text: string, formats: FormatRule | undefined, place: Place, graphemes: boolean): void {
+  /** Text from the source; with `graphemes`, grapheme clusters must stay whole. */
+  text(
+    text: string,
+    formats: FormatRule | undefined,
+    place: CharacterContext,
+    graphemes: boolean,
+  ): void {
     if (!graphemes || isSimple(text)) {
       const characters = [...text].filter((character) => !isShaping(character));
       this.#characters(characters, { formats, place, added: false, whole: false });
@@ -28,13 +33,13 @@ export class StepWriter {
     }
     const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
     for (const { segment } of segmenter.segment(text)) {
-      const characters = hasSeen(segment) ? [...segment] : [];
+      const characters = hasVisibleCharacter(segment) ? [...segment] : [];
       this.#characters(characters, { formats, place, added: false, whole: true });
     }
   }
 
-  /** Text added by the renderer: one of these. */
-  addition(texts: readonly string[], place: Place): void {
+  /** One of these texts, added by the renderer. */
+  addition(texts: readonly string[], place: CharacterContext): void {
     this.oneOf(
       texts.map((text) => () => {
         this.#characters([...text], { formats: undefined, place, added: true, whole: true });
@@ -42,7 +47,7 @@ export class StepWriter {
     );
   }
 
-  /** Any one of these. */
+  /** Any one of these alternatives. */
   oneOf(choices: readonly (() => void)[]): void {
     const fork = this.fork();
     const before = this.#whole;
@@ -55,7 +60,7 @@ export class StepWriter {
     for (const end of ends) end.push(this.here);
   }
 
-  /** This or nothing. */
+  /** The given content or nothing. */
   optional(content: () => void): void {
     const fork = this.fork();
     fork.push(this.here);
@@ -73,7 +78,7 @@ export class StepWriter {
     this.#whole = before;
   }
 
-  /** A part may start before this, but not inside. */
+  /** A part may start before this content, but not inside it. */
   whole(content: () => void): void {
     const outside = this.#whole;
     this.#whole = outside ?? 'start';
@@ -81,7 +86,7 @@ export class StepWriter {
     this.#whole = outside === undefined ? undefined : 'inside';
   }
 
-  /** Passes only where a part starts, or only where none starts. */
+  /** Matches only where a part starts, or only where none starts. */
   only(where: 'at-part' | 'within-part'): void {
     this.#steps.push({ op: where });
   }
@@ -104,7 +109,7 @@ export class StepWriter {
   }
 
   /** The complete program. */
-  end(): Program {
+  end(): ReadingProgram {
     this.#steps.push({ op: 'end' });
     return this.#steps;
   }
@@ -116,9 +121,9 @@ export class StepWriter {
       place,
       added,
       whole,
-    }: { formats: FormatRule | undefined; place: Place; added: boolean; whole: boolean },
+    }: { formats: FormatRule | undefined; place: CharacterContext; added: boolean; whole: boolean },
   ): void {
-    const characters = all.filter(isSeen);
+    const characters = all.filter(isVisible);
     if (characters.length === 0) return;
     this.#steps.push({
       op: 'characters',

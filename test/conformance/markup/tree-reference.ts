@@ -3,79 +3,81 @@ import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import { ampersand, emphasis } from '../../../packages/markup/src/parse/inline-syntax.ts';
-import type { Expected, ExpectedRow, Format, Formats, ItemMarker } from './expected.ts';
-import { unmasked } from './inline-maths.ts';
-import { expectedInlines, literalHtml } from './inline-reference.ts';
-import { readingsOf } from './readings.ts';
-import { hasSeen } from './visible.ts';
+import type { ExpectedItem, ExpectedRow, Format, Formats, ItemMarker } from './expected.ts';
+import { unmaskText } from './inline-maths.ts';
+import { readExpectedInlines, readLiteralHtml } from './inline-reference.ts';
+import { listReadings } from './readings.ts';
+import { hasVisibleCharacter } from './visible.ts';
 
 const OPTIONS = {
-  // `~20` and `~/folder` are not strikethrough. Where emphasis starts and ends is tested by tables
-  // beside its syntax. Character references in text are shown as written, by the same construct.
+  // `~20` and `~/folder` are not strikethrough. Tables beside the emphasis syntax test where
+  // emphasis starts and ends. The same construct shows character references in text as written.
   extensions: [gfm({ singleTilde: false }), { text: { 38: ampersand, 42: emphasis } }],
   mdastExtensions: [gfmFromMarkdown()],
 };
 
-/** What reading a block needs to know about its document. */
-export interface Source {
+/** Information about the document that is needed to read a block. */
+export interface MarkdownSource {
   readonly markdown: string;
   /** The first definition of each identifier. */
   readonly addresses: ReadonlyMap<string, string>;
-  /** The identifiers that something refers to. */
+  /** The identifiers with at least one reference. */
   readonly used: ReadonlySet<string>;
 }
 
 /**
- * What people must see of a Markdown document, by the tests' own parse and walk. Several answers
- * when it can be read with or without formulas; the one with all formulas comes first.
+ * The required visible content of a Markdown document, by the tests' own parser. Several results if
+ * the document can be read with or without formulas; the one with all formulas comes first.
  */
-export function* expectedOfMarkdown(markdown: string): Generator<Expected[], void> {
+export function* readExpected(markdown: string): Generator<ExpectedItem[], void> {
   const source = markdown.toWellFormed().replaceAll('\0', '\ufffd').replaceAll(/\r\n?/g, '\n');
-  for (const reading of readingsOf(source, parse)) yield expectedOfReading(reading);
+  for (const reading of listReadings(source, parseMarkdown)) yield readExpectedReading(reading);
 }
 
-function parse(markdown: string): Root {
+function parseMarkdown(markdown: string): Root {
   return fromMarkdown(markdown, OPTIONS);
 }
 
-function expectedOfReading(markdown: string): Expected[] {
-  const root = parse(markdown);
+function readExpectedReading(markdown: string): ExpectedItem[] {
+  const root = parseMarkdown(markdown);
   const addresses = new Map<string, string>();
   const used = new Set<string>();
-  visit(root, (node) => {
+  visitNodes(root, (node) => {
     if (node.type === 'definition' && !addresses.has(node.identifier)) {
       addresses.set(node.identifier, node.url);
     } else if (node.type === 'linkReference' || node.type === 'imageReference') {
       used.add(node.identifier);
     }
   });
-  return root.children.flatMap((node) => block(node, { markdown, addresses, used }));
+  return root.children.flatMap((node) => readBlock(node, { markdown, addresses, used }));
 }
 
-function visit(node: Nodes, see: (node: Nodes) => void): void {
+function visitNodes(node: Nodes, see: (node: Nodes) => void): void {
   see(node);
-  if ('children' in node) for (const child of node.children) visit(child, see);
+  if ('children' in node) for (const child of node.children) visitNodes(child, see);
 }
 
-function block(node: RootContent, source: Source): Expected[] {
+function readBlock(node: RootContent, source: MarkdownSource): ExpectedItem[] {
   const inside = (children: readonly RootContent[]) =>
-    children.flatMap((child) => block(child, source));
+    children.flatMap((child) => readBlock(child, source));
   switch (node.type) {
     case 'paragraph':
-      return expectedInlines(node, source);
+      return readExpectedInlines(node, source);
     case 'heading':
-      return heading(node, source);
+      return readHeading(node, source);
     case 'code':
-      return hasSeen(node.value) ? [text(node.value, codeFormats(node.lang))] : [];
+      return hasVisibleCharacter(node.value)
+        ? [createText(node.value, getCodeFormats(node.lang))]
+        : [];
     case 'html':
-      return literalHtml(node.value, new Set());
+      return readLiteralHtml(node.value, new Set());
     case 'thematicBreak':
       return [{ kind: 'rule' }];
     case 'blockquote':
       return [{ kind: 'quote', content: inside(node.children) }];
     case 'list': {
-      const numbers = node.children.map((item) => Number.parseInt(written(item, source), 10));
-      // Numbers that increase or count down are intended as such.
+      const numbers = node.children.map((item) => Number.parseInt(getSource(item, source), 10));
+      // Numbers that increase or count down are treated as intentional.
       const isMeant = [(a: number, b: number) => a < b, (a: number, b: number) => a - 1 === b].some(
         (follows) => numbers.slice(1).every((number, at) => follows(numbers[at] ?? 0, number)),
       );
@@ -94,9 +96,11 @@ function block(node: RootContent, source: Source): Expected[] {
       return [{ kind: 'marker', marker }, ...inside(node.children)];
     }
     case 'definition':
-      return source.used.has(node.identifier) ? [] : [text(written(node, source), new Set())];
+      return source.used.has(node.identifier)
+        ? []
+        : [createText(getSource(node, source), new Set())];
     case 'table': {
-      const [header, ...rows] = node.children.map((row) => cells(row, source));
+      const [header, ...rows] = node.children.map((row) => readCells(row, source));
       return [{ kind: 'table', header: header ?? [], rows }];
     }
     default:
@@ -108,12 +112,12 @@ function block(node: RootContent, source: Source): Expected[] {
  * A rule after several lines or a sentence is not a heading underline, and neither are one or two
  * characters.
  */
-function heading(node: Heading, source: Source): Expected[] {
-  const content = expectedInlines(node, source);
-  const lines = written(node, source).split('\n');
+function readHeading(node: Heading, source: MarkdownSource): ExpectedItem[] {
+  const content = readExpectedInlines(node, source);
+  const lines = getSource(node, source).split('\n');
   const signs = /^[> \t]*(-+|=+)[ \t]*$/.exec(lines.at(-1) ?? '')?.[1];
   const isUnderlined = lines.length > 1 && signs !== undefined;
-  if (isUnderlined && signs.length < 3) return [...content, text(signs, new Set())];
+  if (isUnderlined && signs.length < 3) return [...content, createText(signs, new Set())];
   const isSentence = /[.!?…]$/.test(lines.at(-2) ?? '');
   if (isUnderlined && signs.startsWith('-') && (lines.length > 2 || isSentence)) {
     return [...content, { kind: 'rule' }];
@@ -121,20 +125,20 @@ function heading(node: Heading, source: Source): Expected[] {
   return [{ kind: 'heading', content }];
 }
 
-function text(value: string, formats: Formats): Expected {
-  return { kind: 'text', text: unmasked(value), formats };
+function createText(value: string, formats: Formats): ExpectedItem {
+  return { kind: 'text', text: unmaskText(value), formats };
 }
 
-function codeFormats(language: string | null | undefined): Formats {
+function getCodeFormats(language: string | null | undefined): Formats {
   const code: Format[] = ['code'];
   if (language && /^[\w+#.-]{1,40}$/.test(language)) code.push(`language-${language}`);
   return new Set(code);
 }
 
-function cells(row: TableRow, source: Source): ExpectedRow {
-  return row.children.map((cell) => expectedInlines(cell, source));
+function readCells(row: TableRow, source: MarkdownSource): ExpectedRow {
+  return row.children.map((cell) => readExpectedInlines(cell, source));
 }
 
-function written({ position }: Nodes, { markdown }: Source): string {
+function getSource({ position }: Nodes, { markdown }: MarkdownSource): string {
   return markdown.slice(position?.start.offset ?? 0, position?.end.offset ?? 0);
 }

@@ -1,4 +1,4 @@
-/** Zero-width characters that change what people see: joiners and variation selectors. */
+/** Zero-width characters that affect the display: joiners and variation selectors. */
 const SHAPING = /[\u200d\ufe0e\ufe0f]/;
 const UNSEEN = /[\s\p{Cc}\p{Default_Ignorable_Code_Point}]/u;
 
@@ -7,17 +7,20 @@ export function isShaping(character: string): boolean {
   return SHAPING.test(character);
 }
 
-/** Whether people see this code point, or its effect on its neighbors. White space is not seen. */
-export function isSeen(character: string): boolean {
+/**
+ * Whether this code point is visible or changes the look of its neighbors. White space is not
+ * visible.
+ */
+export function isVisible(character: string): boolean {
   return !UNSEEN.test(character) || SHAPING.test(character);
 }
 
-/** The code points that people see, in order. */
-export function seenCharacters(text: string): string[] {
-  return [...text].filter(isSeen);
+/** The visible code points, in order. */
+export function listVisibleCharacters(text: string): string[] {
+  return [...text].filter(isVisible);
 }
 
-/** Whether people see anything at all. */
-export function hasSeen(text: string): boolean {
-  return [...text].some((character) => isSeen(character) && !isShaping(character));
+/** Whether the text contains a visible character. */
+export function hasVisibleCharacter(text: string): boolean {
+  return [...text].some((character) => isVisible(character) && !isShaping(character));
 }

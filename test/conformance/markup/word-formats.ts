@@ -1,8 +1,8 @@
 import type { PrintedTarget } from '@parley/markup';
-import { mannerOf } from './dialect-manner.ts';
+import { getManner } from './dialect-manner.ts';
 import type { Format, Formats } from './expected.ts';
 import type { WrittenFormat } from './sample-words.ts';
-import type { Stretch } from './seen.ts';
+import type { TextStretch } from './seen.ts';
 
 const MARKS: readonly Format[] = ['bold', 'italic', 'strike'];
 const RICH: readonly Format[] = [...MARKS, 'underline', 'spoiler', 'code', 'link'];
@@ -12,37 +12,48 @@ const KNOWN: Readonly<Record<PrintedTarget['dialect'], readonly Format[]>> = {
   telegram: RICH,
   discord: RICH,
   whatsapp: [...MARKS, 'code'],
+  slack: [...MARKS, 'code', 'link'],
+  'google-chat': [...MARKS, 'code', 'link'],
+  teams: [...MARKS, 'code', 'link'],
+  gfm: [...MARKS, 'code', 'link'],
   plain: [],
   html: RICH,
 };
 
-/** How a generated word was seen. */
+const WITHOUT_ESCAPES: readonly PrintedTarget['dialect'][] = ['whatsapp', 'slack', 'google-chat'];
+
+/** The formats and the line of a visible generated word. */
 export interface SeenWord {
-  /** The formats that all of its characters have. */
+  /** The formats shared by all characters of the word. */
   readonly formats: readonly Format[];
-  /** The line that contains it, without formats. */
+  /** The line that contains the word, without formats. */
   readonly line: string;
 }
 
-/** The formats with which a word of these source formats must be seen. */
-export function mustShow(
+/** The formats with which a word of these source formats must be shown. */
+export function getRequiredFormats(
   formats: readonly WrittenFormat[],
   word: SeenWord | undefined,
   target: PrintedTarget,
 ): Format[] {
   const { dialect } = target;
-  if (!mannerOf(target).roomy) return [];
-  // WhatsApp has no escapes: beside a literal special character a mark may have to be dropped.
+  if (!getManner(target).roomy) return [];
+  // These dialects have no escapes, so a mark beside a literal special character may have to be
+  // dropped.
   const isAmongSigns = formats.includes('hard') || /[*_~`]/.test(word?.line ?? '');
-  if (dialect === 'whatsapp' && isAmongSigns) return [];
+  if (WITHOUT_ESCAPES.includes(dialect) && isAmongSigns) return [];
   const known = KNOWN[dialect].filter((format) => formats.includes(format));
-  if (dialect === 'html' || !known.includes('code')) return known;
+  // The text of a link has no marks in this dialect.
+  if (WITHOUT_ESCAPES.includes(dialect) && known.includes('link')) return ['link'];
+  if (dialect === 'html' || dialect === 'gfm' || !known.includes('code')) return known;
   // Code carries no other format; in a link the code font is dropped.
   return known.includes('link') ? ['link'] : ['code'];
 }
 
-/** How each generated word was seen. */
-export function seenWords(parts: readonly (readonly Stretch[])[]): ReadonlyMap<string, SeenWord> {
+/** Every visible generated word with its formats and its line. */
+export function collectSeenWords(
+  parts: readonly (readonly TextStretch[])[],
+): ReadonlyMap<string, SeenWord> {
   const units: (Formats | undefined)[] = [];
   let text = '';
   for (const { text: piece, formats } of [...parts].flatMap((part) => [...part, LINE_END])) {
@@ -59,4 +70,4 @@ export function seenWords(parts: readonly (readonly Stretch[])[]): ReadonlyMap<s
   return found;
 }
 
-const LINE_END: Stretch = { text: '\n', formats: undefined };
+const LINE_END: TextStretch = { text: '\n', formats: undefined };

@@ -1,27 +1,27 @@
-import type { Expected } from './expected.ts';
-import type { Stretch } from './seen.ts';
+import type { ExpectedItem } from './expected.ts';
+import type { TextStretch } from './seen.ts';
 
-type Parts = readonly (readonly Stretch[])[];
+type PartStretches = readonly (readonly TextStretch[])[];
 
-/** The generated words that people must see, sorted. */
-export function expectedWords(content: readonly Expected[]): string[] {
-  return sortedWords(allText(content).replaceAll(/\s/g, ''));
+/** The generated words that must be visible, sorted. */
+export function listExpectedWords(content: readonly ExpectedItem[]): string[] {
+  return listSortedWords(joinAllText(content).replaceAll(/\s/g, ''));
 }
 
-/** Whether all of these show the same generated words, equally often. */
-export function sameWords(words: readonly string[], ...seen: readonly Parts[]): boolean {
+/** Whether all results show the same generated words, equally often. */
+export function matchesWords(words: readonly string[], ...seen: readonly PartStretches[]): boolean {
   const expected = words.join(' ');
   return seen.every((parts) => {
     const text = parts.flatMap((stretches) => stretches.map((stretch) => stretch.text)).join('');
-    return sortedWords(text.replaceAll(/[\s>]/g, '')).join(' ') === expected;
+    return listSortedWords(text.replaceAll(/[\s>]/g, '')).join(' ') === expected;
   });
 }
 
-function sortedWords(text: string): string[] {
+function listSortedWords(text: string): string[] {
   return (text.match(/w\d+w/g) ?? []).sort();
 }
 
-function allText(content: readonly Expected[]): string {
+function joinAllText(content: readonly ExpectedItem[]): string {
   return content
     .map((item) => {
       switch (item.kind) {
@@ -29,12 +29,12 @@ function allText(content: readonly Expected[]): string {
         case 'maybe':
           return item.text;
         case 'table':
-          return [...item.header, ...item.rows.flat()].map(allText).join(' ');
+          return [...item.header, ...item.rows.flat()].map(joinAllText).join(' ');
         case 'marker':
         case 'rule':
           return ' ';
         default:
-          return allText(item.content);
+          return joinAllText(item.content);
       }
     })
     .join('');

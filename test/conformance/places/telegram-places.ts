@@ -1,6 +1,6 @@
 import { noSignal } from '../../platforms/adapter-core.ts';
-import { endScenes, scene } from '../../platforms/telegram/adapter-scene.ts';
-import type { Place, PlacePeer } from './place-peer.ts';
+import { endScenes, startTelegramScene } from '../../platforms/telegram/adapter-scene.ts';
+import type { LocationPeer, PlatformLocation } from './place-peer.ts';
 
 const FORUM = -1_000_000_000_005;
 const NEWS_DIRECT = -1_000_000_000_008;
@@ -10,17 +10,17 @@ const TOPICS = [1, 7, 11] as const;
 const CONNECTIONS = ['conn-1', 'conn-2', '7'] as const;
 const TARGET = { dialect: 'telegram', maxLength: 4096, unit: 'utf16' } as const;
 
-interface TelegramLocation extends Place {
+interface TelegramLocation extends PlatformLocation {
   readonly chat: number;
   readonly from: number;
   readonly thread?: number;
   readonly subscriber?: number;
   readonly business?: string;
-  /** Each question of a guest is a separate place. */
+  /** Each question of a guest is a separate location. */
   readonly guest?: true;
 }
 
-function places(): readonly TelegramLocation[] {
+function createLocations(): readonly TelegramLocation[] {
   const direct = PEOPLE.map((person) => ({ chat: person, from: person }));
   const group = { chat: FORUM, from: PEOPLE[0] };
   return [
@@ -35,10 +35,10 @@ function places(): readonly TelegramLocation[] {
       from: PEOPLE[at % 2] ?? PEOPLE[0],
       subscriber,
     })),
-  ].map((place) => ({ ...place, name: nameOf(place) }));
+  ].map((place) => ({ ...place, name: formatLocationName(place) }));
 }
 
-function nameOf(place: {
+function formatLocationName(place: {
   readonly chat: number;
   readonly thread?: number | undefined;
   readonly subscriber?: number | undefined;
@@ -50,17 +50,17 @@ function nameOf(place: {
 }
 
 /**
- * The Telegram double: chats, topics, subscribers of a channel, business accounts, questions of
+ * The Telegram double: chats, topics, channel subscribers, business accounts, and questions of
  * guests.
  */
-export async function telegramPlaces(): Promise<PlacePeer<TelegramLocation>> {
-  const { double, adapter, received } = await scene();
+export async function startTelegramLocations(): Promise<LocationPeer<TelegramLocation>> {
+  const { double, adapter, received } = await startTelegramScene();
   for (const id of CONNECTIONS) double.connectBusiness({ id });
   await adapter.start();
   /** Guest questions by the id of their query. */
   const asked = new Map<string, TelegramLocation>();
   return {
-    places: places(),
+    places: createLocations(),
     async write(place, text) {
       const { name: _name, guest, ...where } = place;
       const query = `query-${asked.size + 1}`;
@@ -83,7 +83,7 @@ export async function telegramPlaces(): Promise<PlacePeer<TelegramLocation>> {
       const shown = double.transcript.messages().find((one) => one.text === text);
       if (shown === undefined) return undefined;
       const { chatId: chat, threadId: thread, subscriber, business } = shown;
-      return nameOf({ chat, thread, subscriber, business });
+      return formatLocationName({ chat, thread, subscriber, business });
     },
     end: endScenes,
   };

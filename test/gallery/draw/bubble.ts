@@ -2,19 +2,19 @@ import type { RenderTarget } from '@parley/core';
 import type { RenderedPart } from '@parley/markup';
 
 /** One message as an app would show it. */
-export interface Bubble {
-  /** What stands in the bubble. */
+export interface MessageBubble {
+  /** The content of the message bubble. */
   readonly html: string;
-  /** What the platform counts of it, in its unit. */
+  /** The size of the message, in the unit of the platform's limit. */
   readonly length: number;
 }
 
 /** One column of the page. */
-export interface Screen {
-  /** Class of its bubbles. */
+export interface GalleryScreen {
+  /** The CSS class of the bubbles. */
   readonly id: string;
   readonly name: string;
   readonly target: RenderTarget;
-  /** Draws a part. Throws when the strict parser of the platform does not like it. */
-  draw(part: RenderedPart): Bubble;
+  /** Draws a part. Throws when the strict parser of the platform rejects the part. */
+  draw(part: RenderedPart): MessageBubble;
 }

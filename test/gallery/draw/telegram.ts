@@ -1,9 +1,9 @@
 import { drawTelegram } from '@parley/simulators/draw';
 import { parseTelegramHtml } from '@parley/simulators/telegram';
-import type { Screen } from './bubble.ts';
+import type { GalleryScreen } from './bubble.ts';
 
 /** Telegram on a phone, from the entities that its servers would find. */
-export const TELEGRAM: Screen = {
+export const TELEGRAM: GalleryScreen = {
   id: 'telegram',
   name: 'Telegram',
   target: { dialect: 'telegram', maxLength: 4096, unit: 'utf16' },

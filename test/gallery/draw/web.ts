@@ -1,20 +1,20 @@
-import type { Screen } from './bubble.ts';
+import type { GalleryScreen } from './bubble.ts';
 
 /**
- * The web page's answer: the printer's own HTML, with the boxes that the page puts round code and
- * tables. Everything in it is escaped, so a tag found in the text is a tag.
+ * The answer on the web page: the HTML of the printer, with the boxes that the page adds around
+ * code and tables. All text is escaped, so a tag found in it is real.
  */
-export const WEB: Screen = {
+export const WEB: GalleryScreen = {
   id: 'web',
   name: 'Web page',
   target: { dialect: 'html', maxLength: 4_000_000, unit: 'utf16' },
   draw: ({ text }) => ({
-    html: `<div class="answer"><div class="prose" dir="auto">${inBoxes(text)}</div></div>`,
+    html: `<div class="answer"><div class="prose" dir="auto">${drawInBoxes(text)}</div></div>`,
     length: text.length,
   }),
 };
 
-function inBoxes(html: string): string {
+function drawInBoxes(html: string): string {
   return html
     .replaceAll('<table>', '<div class="table-box"><table>')
     .replaceAll('</table>', '</table></div>')

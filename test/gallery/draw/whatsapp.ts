@@ -1,9 +1,9 @@
-import { drawWhatsApp } from '@parley/simulators/draw';
+import { drawMarkedLines } from '@parley/simulators/draw';
 import { parseWhatsApp } from '@parley/simulators/whatsapp';
-import type { Screen } from './bubble.ts';
+import type { GalleryScreen } from './bubble.ts';
 
-/** WhatsApp on a phone. What its clients would disagree on counts as refused. */
-export const WHATSAPP: Screen = {
+/** WhatsApp on a phone. A text that WhatsApp clients would show differently counts as refused. */
+export const WHATSAPP: GalleryScreen = {
   id: 'whatsapp',
   name: 'WhatsApp',
   target: { dialect: 'whatsapp', maxLength: 4096, unit: 'utf16' },
@@ -11,6 +11,6 @@ export const WHATSAPP: Screen = {
     const { lines, violations } = parseWhatsApp(text, plain);
     const [first] = violations;
     if (first !== undefined) throw new Error(`${first.kind}: ${first.text}`);
-    return { html: drawWhatsApp(lines), length: text.length };
+    return { html: drawMarkedLines(lines), length: text.length };
   },
 };

@@ -1,25 +1,23 @@
 import type { AdapterValues } from '@parley/core';
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import type { GatewayFault } from '@parley/simulators/discord';
 import { StoreError } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { accepted } from '../adapter-core.ts';
-import { ANN, endScenes, type Scene, scene } from './adapter-scene.ts';
+import { ANN, type DiscordScene, endScenes, startDiscordScene } from './adapter-scene.ts';
 
 afterEach(endScenes);
 
-const texts = ({ received }: Scene) => received.map(({ text }) => text);
+const texts = ({ received }: DiscordScene) => received.map(({ text }) => text);
 
 const unable = async () => {
   throw new Error('disk full');
 };
 
-/**
- * A bot that has received one message in a channel and one in a direct chat, and is offline now.
- */
-async function away(): Promise<{ before: Scene; values: AdapterValues; dm: string }> {
-  const values = memoryValues();
-  const before = await scene({ values });
+/** An offline bot that has received one message in a channel and one in a direct chat. */
+async function away(): Promise<{ before: DiscordScene; values: AdapterValues; dm: string }> {
+  const values = createMemoryValues();
+  const before = await startDiscordScene({ values });
   const { double } = before;
   await before.connect();
   const dm = double.dmWith(ANN);
@@ -30,14 +28,14 @@ async function away(): Promise<{ before: Scene; values: AdapterValues; dm: strin
   return { before, values, dm };
 }
 
-describe('[D01] what was said while the Discord bot was away', () => {
-  it('is fetched in order, from channels and direct chats, before new messages', async () => {
+describe('[D01] messages sent while the Discord bot was offline', () => {
+  it('are fetched in order, from channels and direct chats, before new messages', async () => {
     const { before, values, dm } = await away();
     const { double } = before;
     for (let n = 1; n <= 150; n += 1)
       double.say({ channel: double.channelId, from: ANN, text: `missed ${n}` });
     double.say({ channel: dm, text: 'missed, alone' });
-    const after = await scene({ values, on: double });
+    const after = await startDiscordScene({ values, on: double });
     await after.connect();
     double.say({ channel: double.channelId, from: ANN, text: 'now' });
     await after.hears(152);
@@ -51,14 +49,14 @@ describe('[D01] what was said while the Discord bot was away', () => {
     expect(texts(after)).not.toContain('before');
   });
 
-  it('is fetched from new threads, posts and channels too', async () => {
+  it('are fetched from new threads, posts and channels too', async () => {
     const { before, values } = await away();
     const { double } = before;
     const forum = double.addChannel(double.guildId, 'help', 'forum');
     const post = double.thread({ channel: forum, name: 'broken', from: ANN, text: 'new post' });
     const other = double.addChannel(double.guildId, 'other');
     double.say({ channel: other, from: ANN, text: 'new channel' });
-    const after = await scene({ values, on: double });
+    const after = await startDiscordScene({ values, on: double });
     await after.connect();
     await after.hears(2);
     expect(texts(after).sort()).toEqual(['new channel', 'new post']);
@@ -68,53 +66,53 @@ describe('[D01] what was said while the Discord bot was away', () => {
     });
   });
 
-  it('is fetched from a channel even if nobody had ever written there before, or anywhere', async () => {
-    const values = memoryValues();
-    const before = await scene({ values });
+  it('are fetched from a channel even if nobody had written there before', async () => {
+    const values = createMemoryValues();
+    const before = await startDiscordScene({ values });
     const { double } = before;
     await before.connect();
     await before.adapter.stop();
     double.say({ channel: double.channelId, from: ANN, text: 'the first of all' });
-    const after = await scene({ values, on: double });
+    const after = await startDiscordScene({ values, on: double });
     await after.connect();
     await after.hears(1);
     expect(texts(after)).toEqual(['the first of all']);
   });
 
-  it('is fetched from a new channel even if a later direct message is delivered first', async () => {
+  it('are fetched from a new channel even if a later direct message is delivered first', async () => {
     const { before, values } = await away();
     const { double } = before;
     const other = double.addChannel(double.guildId, 'other');
     double.say({ channel: other, from: ANN, text: 'new channel' });
     double.say({ channel: double.dmWith('200000000000000601'), text: 'hello?' });
-    const after = await scene({ values, on: double });
+    const after = await startDiscordScene({ values, on: double });
     await after.connect();
     await after.hears(2);
     expect(texts(after)).toEqual(['hello?', 'new channel']);
   });
 
-  it('is fetched from direct chats in which nothing was ever said before', async () => {
+  it('are fetched from direct chats without earlier messages', async () => {
     const { before, values } = await away();
     const { double } = before;
     const [first, second] = ['200000000000000601', '200000000000000602'].map(double.dmWith);
     double.say({ channel: first ?? '', text: 'hello?' });
     double.say({ channel: second ?? '', text: 'me too' });
     double.say({ channel: first ?? '', text: 'anyone?' });
-    const after = await scene({ values, on: double });
+    const after = await startDiscordScene({ values, on: double });
     await after.connect();
     double.say({ channel: first ?? '', text: 'now' });
     await double.waitFor(() => ['now', 'me too'].every((text) => texts(after).includes(text)));
     const heard = after.received.filter(({ chat }) => chat.id === first);
-    // Both sessions may deliver the newest one; the inbox recognizes the duplicate.
+    // Both sessions may deliver the newest message, and the inbox recognizes the duplicate.
     expect([...new Set(heard.map(({ text }) => text))]).toEqual(['hello?', 'anyone?', 'now']);
     expect(heard[0]?.chat.type).toBe('direct');
   });
 
-  it('is fetched from new direct chats even if the new session is faster than the resumed one', async () => {
+  it('are fetched from new direct chats even if the new session is faster than the resumed one', async () => {
     const { before, values } = await away();
     const { double } = before;
     const dm = double.dmWith('200000000000000601');
-    const after = await scene({ values, on: double });
+    const after = await startDiscordScene({ values, on: double });
     const connected = after.connect();
     await double.waitFor(() => double.gateway().resumes === 1);
     double.fault({ kind: 'lag', ms: 500 });
@@ -125,29 +123,29 @@ describe('[D01] what was said while the Discord bot was away', () => {
     await after.hears(2);
     expect(texts(after).slice(0, 2)).toEqual(['hello?', 'anyone?']);
     await after.adapter.stop();
-    const next = await scene({ values, on: double });
+    const next = await startDiscordScene({ values, on: double });
     await next.connect();
     double.say({ channel: dm, text: 'now' });
     await double.waitFor(() => texts(next).includes('now'));
   });
 
-  it('is fetched from new direct chats again when it could not be stored before a stop', async () => {
+  it('are fetched from new direct chats again when they could not be stored before a stop', async () => {
     const { before, values } = await away();
     const { double } = before;
     double.say({ channel: double.dmWith('200000000000000601'), text: 'hello?' });
-    const failing = await scene({ values, on: double, receive: unable });
+    const failing = await startDiscordScene({ values, on: double, receive: unable });
     await failing.connect();
     await failing.hears(1);
     await failing.adapter.stop();
-    const after = await scene({ values, on: double });
+    const after = await startDiscordScene({ values, on: double });
     await after.connect();
     await after.hears(1);
     expect(texts(after)).toEqual(['hello?']);
   });
 
-  it('is not requested when there is nothing new, nor when nobody is served', async () => {
-    const values = memoryValues();
-    const before = await scene({
+  it('are not requested when there are none, or when nobody is served', async () => {
+    const values = createMemoryValues();
+    const before = await startDiscordScene({
       values,
       receive: async ({ chat }) =>
         chat.type === 'direct' ? accepted : { kind: 'refused', reason: 'not served' },
@@ -157,21 +155,21 @@ describe('[D01] what was said while the Discord bot was away', () => {
     double.say({ channel: double.channelId, from: ANN, text: 'not for you' });
     await before.hears(1);
     await before.adapter.stop();
-    const after = await scene({ values, on: double });
+    const after = await startDiscordScene({ values, on: double });
     await after.connect();
     expect(double.calls(`GET /channels/${double.channelId}/messages`)).toEqual([]);
   });
 
-  // These run concurrently, because discord.js waits five seconds before it identifies a second
-  // time.
-  it('is fetched after a session that could not be resumed', async () => {
+  // These tests run concurrently, because discord.js waits five seconds before it identifies a
+  // second time.
+  it('are fetched after a session that could not be resumed', async () => {
     const faults: GatewayFault[][] = [
       [{ kind: 'invalid-session', resumable: false }],
       [{ kind: 'forget-sessions' }, { kind: 'drop' }],
       [{ kind: 'forget-sessions' }, { kind: 'close', code: 1000 }],
     ];
     const heard = faults.map(async (together) => {
-      const here = await scene();
+      const here = await startDiscordScene();
       const { double } = here;
       await here.connect();
       double.say({ channel: double.channelId, from: ANN, text: 'before' });
@@ -186,23 +184,23 @@ describe('[D01] what was said while the Discord bot was away', () => {
     expect(await Promise.all(heard)).toEqual([all, all, all]);
   });
 
-  it('is requested again when Discord does not answer, and given up when the bot may not read', async () => {
+  it('are requested again when Discord does not respond, but not when the bot lacks permission to read', async () => {
     const { before, values, dm } = await away();
     const { double } = before;
     double.say({ channel: double.channelId, from: ANN, text: 'missed' });
     double.fault({ kind: 'hang-up', call: `GET /channels/${double.channelId}/messages` });
     const call = `GET /channels/${dm}/messages`;
     double.fault({ kind: 'refuse', status: 403, code: 50001, message: 'Missing Access', call });
-    const after = await scene({ values, on: double });
+    const after = await startDiscordScene({ values, on: double });
     await after.connect();
     await after.hears(1);
     expect(texts(after)).toEqual(['missed']);
     expect(after.logged.join()).toContain('channel cannot be read');
   });
 
-  it('is fetched after the next start when it could not be stored before a stop', async () => {
-    const values = memoryValues();
-    const before = await scene({
+  it('are fetched after the next start when they could not be stored before a stop', async () => {
+    const values = createMemoryValues();
+    const before = await startDiscordScene({
       values,
       receive: async ({ text }) => {
         if (text === 'second') throw new Error('disk full');
@@ -215,13 +213,13 @@ describe('[D01] what was said while the Discord bot was away', () => {
       double.say({ channel: double.channelId, from: ANN, text });
     await before.hears(2);
     await before.adapter.stop();
-    const after = await scene({ values, on: double });
+    const after = await startDiscordScene({ values, on: double });
     await after.connect();
     await after.hears(2);
     expect(texts(after)).toEqual(['second', 'third']);
   });
 
-  it('is fetched even if the database was unavailable at the start', async () => {
+  it('are fetched even if the database was unavailable at the start', async () => {
     const { before, values, dm } = await away();
     const { double } = before;
     double.say({ channel: dm, text: 'missed, alone' });
@@ -234,17 +232,17 @@ describe('[D01] what was said while the Discord bot was away', () => {
         return values.get(kind, ids);
       },
     };
-    const after = await scene({ values: failing, on: double });
+    const after = await startDiscordScene({ values: failing, on: double });
     await after.connect();
     await after.hears(1);
     expect(texts(after)).toEqual(['missed, alone']);
   });
 
-  it('is fetched from a new channel even if a newer message of another channel was stored first', async () => {
+  it('are fetched from a new channel even if a newer message in another channel was stored first', async () => {
     const { before, values } = await away();
     const { double } = before;
     const other = double.addChannel(double.guildId, 'other');
-    const stuck = await scene({
+    const stuck = await startDiscordScene({
       values,
       on: double,
       receive: async ({ text }) => {
@@ -258,23 +256,23 @@ describe('[D01] what was said while the Discord bot was away', () => {
     // Each attempt to store the first message counts as received.
     await double.waitFor(() => texts(stuck).includes('newer') && texts(stuck).length >= 2);
     await stuck.adapter.stop();
-    const after = await scene({ values, on: double });
+    const after = await startDiscordScene({ values, on: double });
     await after.connect();
     await after.hears(1);
     expect(texts(after)).toEqual(['not stored']);
   });
 
-  it('[D02] comes before what a later session delivers again, even if it could not be stored before a stop', async () => {
+  it('[D02] missed messages come before redelivered ones of a later session, even if they could not be stored before a stop', async () => {
     const { before, values, dm } = await away();
     const { double } = before;
     double.say({ channel: dm, text: 'first' });
     double.fault({ kind: 'forget-sessions' });
-    const failing = await scene({ values, on: double, receive: unable });
+    const failing = await startDiscordScene({ values, on: double, receive: unable });
     await failing.connect();
     await failing.hears(1);
     double.say({ channel: dm, text: 'second' });
     await failing.adapter.stop();
-    const after = await scene({ values, on: double });
+    const after = await startDiscordScene({ values, on: double });
     await after.connect();
     await after.hears(2);
     expect(texts(after)).toEqual(['first', 'second']);

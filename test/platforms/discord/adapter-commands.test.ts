@@ -1,7 +1,13 @@
 import type { CommandInfo, IngressOutcome } from '@parley/channels';
 import { afterEach, describe, expect, it } from 'vitest';
-import { failureOf, noSignal } from '../adapter-core.ts';
-import { ANN, endScenes, part, type Scene, scene } from './adapter-scene.ts';
+import { noSignal, readFailure } from '../adapter-core.ts';
+import {
+  ANN,
+  createPart,
+  type DiscordScene,
+  endScenes,
+  startDiscordScene,
+} from './adapter-scene.ts';
 
 afterEach(endScenes);
 
@@ -9,29 +15,31 @@ const COMMANDS: CommandInfo[] = [
   { name: 'status', summary: 'how I am doing', private: true },
   { name: 'new', summary: 'start afresh' },
 ];
-const menuWritten = ({ double }: Scene) => double.calls(`PUT /applications/`);
+const menuWritten = ({ double }: DiscordScene) => double.calls(`PUT /applications/`);
 
-/** A wait that never ends, so that storing counts as quick however busy the machine is. */
+/** A wait that never ends, so that storing counts as fast even on a busy machine. */
 const forEver = (_ms: number, signal: AbortSignal) =>
   new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
 const notAtAll = async () => {};
 
-async function withMenu(wishes: Parameters<typeof scene>[0] = {}): Promise<Scene> {
-  const here = await scene({ commands: COMMANDS, wait: forEver, ...wishes });
+async function withMenu(
+  wishes: Parameters<typeof startDiscordScene>[0] = {},
+): Promise<DiscordScene> {
+  const here = await startDiscordScene({ commands: COMMANDS, wait: forEver, ...wishes });
   await here.connect();
   await here.double.waitFor(() => menuWritten(here).length > 0);
   return here;
 }
 
-async function answered(here: Scene, interaction: string): Promise<string[]> {
+async function answered(here: DiscordScene, interaction: string): Promise<string[]> {
   await here.double.waitFor(() => here.double.interaction(interaction).answered);
   return here.double.interaction(interaction).ephemeral.map(({ visible }) => visible);
 }
 
-const shownIn = ({ double }: Scene, channel: string) =>
+const shownIn = ({ double }: DiscordScene, channel: string) =>
   double.conversation(channel).map(({ visible }) => visible);
 
-const useBoth = ({ double }: Scene) => {
+const useBoth = ({ double }: DiscordScene) => {
   const use = (name: string) => double.slash({ channel: double.channelId, from: ANN, name });
   return [use('status'), use('new')] as const;
 };
@@ -45,12 +53,12 @@ describe('[F09] slash commands on Discord', () => {
     ]);
     await first.adapter.stop();
     const { double } = first;
-    const same = await scene({ on: double, commands: COMMANDS });
+    const same = await startDiscordScene({ on: double, commands: COMMANDS });
     await same.connect();
     await double.waitFor(() => double.calls('GET /applications/').length === 2);
     await same.adapter.stop();
     expect(menuWritten(first)).toHaveLength(1);
-    const other = await scene({ on: double, commands: COMMANDS.slice(1) });
+    const other = await startDiscordScene({ on: double, commands: COMMANDS.slice(1) });
     await other.connect();
     await double.waitFor(() => menuWritten(first).length === 2);
   });
@@ -78,7 +86,7 @@ describe('[F09] slash commands on Discord', () => {
     expect(double.interaction(more).ephemeral).toEqual([]);
   });
 
-  it('are answered only to the person when the command is private', async () => {
+  it('are answered privately when the command is private', async () => {
     const here = await withMenu();
     const { double } = here;
     const id = double.slash({ channel: double.channelId, from: ANN, name: 'status' });
@@ -100,7 +108,11 @@ describe('[F09] slash commands on Discord', () => {
     await double.waitFor(() => [alone, open].every((id) => double.interaction(id).answered));
     await before.adapter.stop();
     for (const _process of ['that dies after sending', 'the next']) {
-      const after = await scene({ on: double, commands: COMMANDS, heard: before.received });
+      const after = await startDiscordScene({
+        on: double,
+        commands: COMMANDS,
+        heard: before.received,
+      });
       await after.answers(alone, 'I am well');
       await after.answers(open, 'A fresh start');
     }
@@ -110,7 +122,7 @@ describe('[F09] slash commands on Discord', () => {
     expect(shownIn(before, double.channelId)).toEqual(['A fresh start']);
   });
 
-  it("are answered after Discord's time limit: privately in the direct chat, or not at all", async () => {
+  it("are answered after Discord's time limit in the direct chat if private, and otherwise not answered", async () => {
     let now = Date.now();
     const here = await withMenu({ double: { clock: () => now } });
     const { double } = here;
@@ -121,16 +133,16 @@ describe('[F09] slash commands on Discord', () => {
     await here.answers(alone, 'I am well');
     await here.answers(open, 'A fresh start', { idempotencyKey: 'other' });
     expect(shownIn(here, double.dmWith(ANN))).toEqual(['I am well']);
-    // Without its token nobody can remove "thinking".
+    // Nobody can remove "thinking" without the token of the interaction.
     expect(shownIn(here, double.channelId)).toEqual(['', 'A fresh start']);
     double.closeDms(ANN);
     const late = here.answers(alone, 'again', { idempotencyKey: 'third' });
-    expect(await failureOf(late)).toEqual({ kind: 'refused' });
+    expect(await readFailure(late)).toEqual({ kind: 'refused' });
   });
 
   it('are answered in place even if the answer is ready before "thinking"', async () => {
     const sent = Promise.withResolvers<unknown>();
-    const here: Scene = await withMenu({
+    const here: DiscordScene = await withMenu({
       receive: async ({ messageId }) => {
         sent.resolve(here.answers(messageId, 'A fresh start'));
         // Long enough for a separate call.
@@ -167,7 +179,7 @@ describe('[F09] slash commands on Discord', () => {
     expect(await answered(here, id)).toEqual(["I'm not allowed to do that here: a stranger."]);
   });
 
-  it('report when they could not be stored, since Discord delivers them only once', async () => {
+  it('report that they could not be stored, since Discord delivers them only once', async () => {
     const here = await withMenu({ receive: async () => Promise.reject(new Error('disk full')) });
     const id = here.double.slash({ channel: here.double.channelId, from: ANN, name: 'new' });
     expect((await answered(here, id)).join()).toContain('Please try again');
@@ -195,14 +207,14 @@ describe('[F09] slash commands on Discord', () => {
 });
 
 describe('buttons on Discord', () => {
-  async function withButtons(wishes: Parameters<typeof scene>[0] = {}) {
+  async function withButtons(wishes: Parameters<typeof startDiscordScene>[0] = {}) {
     const here = await withMenu(wishes);
     const { double, adapter } = here;
     const buttons = [
       { label: 'Yes', data: '/approve 1' },
       { label: 'No', data: '/deny 1' },
     ];
-    const asked = part(double.channelId, 'May I?', { buttons });
+    const asked = createPart(double.channelId, 'May I?', { buttons });
     const { platformMessageId: message } = await adapter.send(asked, noSignal());
     const press = (customId: string) =>
       double.press({ channel: double.channelId, from: ANN, message, customId });
@@ -220,7 +232,7 @@ describe('buttons on Discord', () => {
       addressed: true,
     });
     await here.double.waitFor(() => here.double.calls('POST /interactions/').length > 0);
-    // The press shows nothing but the answer.
+    // The press shows only the answer.
     expect(here.double.calls('POST /interactions/')).toMatchObject([{ body: { type: 6 } }]);
   });
 
@@ -229,7 +241,7 @@ describe('buttons on Discord', () => {
     ['decided, but slowly', notAtAll, { settled: true } as const, 0],
     ['declined', forEver, { declined: 'That is for my owner.' }, 1],
     ['not decided', forEver, {}, 1],
-  ])('[G05] are removed once the question is decided: %s', async (_how, wait, outcome, rows) => {
+  ])('[G05] are removed once the request is decided: %s', async (_how, wait, outcome, rows) => {
     const { here, message, press } = await withButtons({
       wait,
       receive: async () => ({ kind: 'command', name: 'approve', ...outcome }),
@@ -242,7 +254,7 @@ describe('buttons on Discord', () => {
     expect(shown()).toMatchObject({ content: 'May I?' });
   });
 
-  it('tell people who may not press them', async () => {
+  it('tell people that they may not press them', async () => {
     const { here, press } = await withButtons({
       receive: async () => ({ kind: 'refused', reason: 'a stranger' }),
     });

@@ -1,24 +1,26 @@
 import { createServer } from 'node:http';
 import type { GatewayFault } from '@parley/simulators/discord';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ANN, endScenes, type Scene, scene } from './adapter-scene.ts';
+import { ANN, type DiscordScene, endScenes, startDiscordScene } from './adapter-scene.ts';
 
 afterEach(endScenes);
 
-const say = ({ double }: Scene, text: string) =>
+const say = ({ double }: DiscordScene, text: string) =>
   double.say({ channel: double.channelId, from: ANN, text });
-const texts = ({ received }: Scene) => received.map(({ text }) => text);
-const kinds = ({ states }: Scene) => states.map(({ kind }) => kind);
+const texts = ({ received }: DiscordScene) => received.map(({ text }) => text);
+const kinds = ({ states }: DiscordScene) => states.map(({ kind }) => kind);
 
 describe('the Discord adapter', () => {
   it('connects and reports its name', async () => {
-    const { connect, states } = await scene();
+    const { connect, states } = await startDiscordScene();
     await connect();
     expect(states).toEqual([{ kind: 'starting' }, { kind: 'connected', as: '@parley-test' }]);
   });
 
-  it('gives up on an invalid token after one attempt, and says how to get a new one', async () => {
-    const { double, adapter, states } = await scene({ settings: { token: 'wrong.token.here' } });
+  it('stops after one attempt with an invalid token, and says how to get a new one', async () => {
+    const { double, adapter, states } = await startDiscordScene({
+      settings: { token: 'wrong.token.here' },
+    });
     await adapter.start();
     const failed = await double.waitFor(() => states.find(({ kind }) => kind === 'failed'));
     expect(failed).toMatchObject({ reason: 'Discord refuses the bot token' });
@@ -27,7 +29,7 @@ describe('the Discord adapter', () => {
   });
 
   it('does not connect without the Message Content Intent, and says where to enable it', async () => {
-    const { double, adapter, states } = await scene({ double: { portalIntents: 0 } });
+    const { double, adapter, states } = await startDiscordScene({ double: { portalIntents: 0 } });
     await adapter.start();
     const failed = await double.waitFor(() => states.find(({ kind }) => kind === 'failed'));
     expect(failed).toMatchObject({ fix: expect.stringContaining('Privileged Gateway Intents') });
@@ -35,8 +37,8 @@ describe('the Discord adapter', () => {
     expect(double.calls('GET /gateway/bot')).toHaveLength(1);
   });
 
-  it('connects without that intent when the settings say so, and still reads messages addressed to it', async () => {
-    const scene1 = await scene({
+  it('connects without that intent if the settings allow it, and still reads messages addressed to it', async () => {
+    const scene1 = await startDiscordScene({
       double: { portalIntents: 0 },
       settings: { messageContent: false },
     });
@@ -49,7 +51,7 @@ describe('the Discord adapter', () => {
   });
 
   it('[D08] notifies the owner once when messages arrive without their text', async () => {
-    const here = await scene();
+    const here = await startDiscordScene();
     await here.connect();
     here.double.portal(0);
     for (const text of ['one', 'two', 'three', 'four']) say(here, text);
@@ -59,8 +61,10 @@ describe('the Discord adapter', () => {
     expect(here.notes).toEqual([expect.stringMatching(/^no content \d{4}-\d\d-\d\d$/)]);
   });
 
-  it('connects later when no logins are left for today', async () => {
-    const { double, adapter, states, waits } = await scene({ double: { sessionStarts: 0 } });
+  it('connects later when the daily login limit is reached', async () => {
+    const { double, adapter, states, waits } = await startDiscordScene({
+      double: { sessionStarts: 0 },
+    });
     await adapter.start();
     await double.waitFor(() => waits.length > 0);
     expect(states.at(-1)).toMatchObject({ kind: 'retrying' });
@@ -68,13 +72,13 @@ describe('the Discord adapter', () => {
   });
 
   it('connects as soon as Discord can be reached', async () => {
-    // A port on which nothing listens any more.
+    // A port on which no server listens.
     const closed = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => closed.once('listening', resolve));
     const address = closed.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
     await new Promise((resolve) => closed.close(resolve));
-    const { double, adapter, states, waits } = await scene({
+    const { double, adapter, states, waits } = await startDiscordScene({
       settings: { apiRoot: `http://127.0.0.1:${port}/api` },
     });
     await adapter.start();
@@ -92,7 +96,7 @@ describe('the Discord adapter', () => {
     { kind: 'close', code: 4009 },
     { kind: 'close', code: 1012 },
   ])('[D01] reconnects after %o, without losing or duplicating anything', async (fault) => {
-    const scene1 = await scene();
+    const scene1 = await startDiscordScene();
     await scene1.connect();
     scene1.double.fault(fault);
     say(scene1, 'while away');
@@ -105,7 +109,7 @@ describe('the Discord adapter', () => {
   });
 
   it('[D01] reconnects when the gateway falls silent', async () => {
-    const scene1 = await scene({ double: { heartbeatMs: 1_000 } });
+    const scene1 = await startDiscordScene({ double: { heartbeatMs: 1_000 } });
     await scene1.connect();
     scene1.double.fault({ kind: 'silence' });
     say(scene1, 'into the void');
@@ -115,21 +119,21 @@ describe('the Discord adapter', () => {
   });
 
   it('does not reconnect after the token was revoked', async () => {
-    const scene1 = await scene();
+    const scene1 = await startDiscordScene();
     await scene1.connect();
     scene1.double.fault({ kind: 'close', code: 4004 });
     await scene1.double.waitFor(() => kinds(scene1).at(-1) === 'failed');
     expect(scene1.double.gateway().identifies).toBe(1);
   });
 
-  it('connects with as many shards as the settings say', async () => {
-    const { double, connect } = await scene({ settings: { shards: 2 } });
+  it('connects with the number of shards in the settings', async () => {
+    const { double, connect } = await startDiscordScene({ settings: { shards: 2 } });
     await connect();
     expect(double.gateway()).toMatchObject({ identifies: 2, connections: 2 });
   });
 
   it('does not reconnect after a stop, even between two attempts', async () => {
-    const { double, adapter, connect, states } = await scene();
+    const { double, adapter, connect, states } = await startDiscordScene();
     await connect();
     double.fault({ kind: 'drop' });
     await double.waitFor(() => states.at(-1)?.kind === 'retrying');

@@ -1,14 +1,14 @@
 import { createServer } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import { failureOf, noSignal } from '../adapter-core.ts';
-import { ANN, endScenes, type Scene, scene } from './adapter-scene.ts';
+import { noSignal, readFailure } from '../adapter-core.ts';
+import { ANN, type DiscordScene, endScenes, startDiscordScene } from './adapter-scene.ts';
 
 afterEach(endScenes);
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const bytes = new TextEncoder().encode('what is in it');
 
-async function refOf(here: Scene, name = 'note.txt', type = 'text/plain'): Promise<string> {
+async function refOf(here: DiscordScene, name = 'note.txt', type = 'text/plain'): Promise<string> {
   here.double.say({ channel: here.double.channelId, from: ANN, files: [{ name, bytes, type }] });
   const { attachments } = await here.hears(1);
   return attachments?.[0]?.ref ?? '';
@@ -17,8 +17,8 @@ async function refOf(here: Scene, name = 'note.txt', type = 'text/plain'): Promi
 const text = (data: Uint8Array | undefined) => new TextDecoder().decode(data);
 
 describe('[F10] files that people send on Discord', () => {
-  it('come with kind, name, type and size', async () => {
-    const here = await scene();
+  it('arrive with kind, name, type and size', async () => {
+    const here = await startDiscordScene();
     await here.connect();
     const files = [
       ['cat.png', 'image/png'],
@@ -40,18 +40,18 @@ describe('[F10] files that people send on Discord', () => {
   });
 
   it('are downloaded by their reference, up to a limit', async () => {
-    const here = await scene();
+    const here = await startDiscordScene();
     await here.connect();
     const ref = await refOf(here);
     expect(text(await here.adapter.files?.fetch(ref, 13, noSignal()))).toBe('what is in it');
     const tooMuch = here.adapter.files?.fetch(ref, 12, noSignal());
-    expect(await failureOf(Promise.resolve(tooMuch))).toEqual({ kind: 'refused' });
+    expect(await readFailure(Promise.resolve(tooMuch))).toEqual({ kind: 'refused' });
   });
 
   it('are downloaded even if their URL has expired, as long as the message exists', async () => {
     let now = Date.now();
     const clock = () => now;
-    const here = await scene({ clock, double: { clock } });
+    const here = await startDiscordScene({ clock, double: { clock } });
     await here.connect();
     const ref = await refOf(here);
     now += DAY_MS + 1;
@@ -59,10 +59,10 @@ describe('[F10] files that people send on Discord', () => {
     now += DAY_MS + 1;
     here.double.erase(here.double.channelId, here.received[0]?.messageId ?? '');
     const gone = here.adapter.files?.fetch(ref, 100, noSignal());
-    expect(await failureOf(Promise.resolve(gone))).toEqual({ kind: 'gone' });
+    expect(await readFailure(Promise.resolve(gone))).toEqual({ kind: 'gone' });
   });
 
-  it('are never downloaded from elsewhere, whatever a reference says', async () => {
+  it('are only downloaded from Discord, whatever a reference contains', async () => {
     const asked: string[] = [];
     const other = createServer((request, response) => {
       asked.push(request.url ?? '');
@@ -71,7 +71,7 @@ describe('[F10] files that people send on Discord', () => {
     await new Promise((resolve) => other.once('listening', resolve));
     const address = other.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
-    const here = await scene();
+    const here = await startDiscordScene();
     for (const ref of [
       `http://127.0.0.1:${port}/attachments/1/2/x`,
       'http://169.254.169.254/latest/meta-data',
@@ -80,7 +80,7 @@ describe('[F10] files that people send on Discord', () => {
       'file:///etc/passwd',
     ]) {
       const fetching = here.adapter.files?.fetch(ref, 100, noSignal());
-      expect(await failureOf(Promise.resolve(fetching)), ref).toEqual({ kind: 'refused' });
+      expect(await readFailure(Promise.resolve(fetching)), ref).toEqual({ kind: 'refused' });
     }
     expect(asked).toEqual([]);
     await new Promise((resolve) => other.close(resolve));

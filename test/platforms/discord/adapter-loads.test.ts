@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
-import { endScenes, scene } from './adapter-scene.ts';
+import { endScenes, startDiscordScene } from './adapter-scene.ts';
 
 afterEach(endScenes);
 
@@ -27,12 +27,12 @@ const STARTS_AND_STOPS = `
 const [token, apiRoot, chatId] = process.argv.slice(1);
 const { discord } = await import('@parley/channel-discord');
 const { silentLogger } = await import('@parley/core');
-const { memoryValues } = await import('@parley/core/testing');
+const { createMemoryValues } = await import('@parley/core/testing');
 const connect = await discord.load();
 const { promise: connected, resolve } = Promise.withResolvers();
 const adapter = connect({
   account: 'default', settings: { token, apiRoot }, log: silentLogger, clock: Date.now, monotonic: () => performance.now(),
-  values: memoryValues(), holdsAccount: () => true, commands: [], history: async () => [], revise: async () => {},
+  values: createMemoryValues(), holdsAccount: () => true, commands: [], history: async () => [], revise: async () => {},
   ignored: async () => {},
   receive: async () => ({ kind: 'accepted', conversationId: 'c' }),
   report: (state) => { if (state.kind === 'connected') resolve(); },
@@ -63,9 +63,9 @@ describe('discord.js', () => {
     ['', undefined],
     [', even if nobody answers any more', { kind: 'freeze' } as const],
   ])(
-    '[D11] leaves nothing open after a stop%s, so that the process ends on its own',
+    '[D11] leaves nothing open after a stop%s, so that the process exits by itself',
     async (_, fault) => {
-      const { double } = await scene();
+      const { double } = await startDiscordScene();
       const child = spawn(
         process.execPath,
         [
@@ -79,7 +79,7 @@ describe('discord.js', () => {
         { cwd: import.meta.dirname, stdio: ['pipe', 'pipe', 'inherit'] },
       );
       const ended = once(child, 'exit');
-      // discord.js itself would wait half a minute for an answer.
+      // discord.js would wait half a minute for an answer.
       const timer = setTimeout(() => child.kill('SIGKILL'), 20_000);
       const spoke = once(child.stdout, 'data').then(() => true);
       expect(await Promise.race([spoke, ended.then(() => false)])).toBe(true);

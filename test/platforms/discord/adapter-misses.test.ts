@@ -1,20 +1,20 @@
 import { type AdapterValues, ParleyError } from '@parley/core';
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { accepted } from '../adapter-core.ts';
-import { ANN, endScenes, type Scene, scene } from './adapter-scene.ts';
+import { ANN, type DiscordScene, endScenes, startDiscordScene } from './adapter-scene.ts';
 
 afterEach(endScenes);
 
 const STRANGER = '200000000000000601';
-const texts = ({ received }: Scene) => received.map(({ text }) => text);
+const texts = ({ received }: DiscordScene) => received.map(({ text }) => text);
 const numbered = (first: number, last: number) =>
   Array.from({ length: last - first + 1 }, (_, n) => `missed ${first + n}`);
 
-/** A bot that has received one message in a channel and is offline now. */
-async function away(): Promise<{ double: Scene['double']; values: AdapterValues }> {
-  const values = memoryValues();
-  const before = await scene({ values });
+/** An offline bot that has received one message in a channel. */
+async function away(): Promise<{ double: DiscordScene['double']; values: AdapterValues }> {
+  const values = createMemoryValues();
+  const before = await startDiscordScene({ values });
   const { double } = before;
   await before.connect();
   double.say({ channel: double.channelId, from: ANN, text: 'before' });
@@ -31,12 +31,12 @@ describe('[D01] [D07] a Discord channel with more missed messages than are fetch
     { missed: 400, skipped: 100 },
     { missed: 650, skipped: 350 },
   ])(
-    'of $missed the newest 300 are passed on in order, before new messages',
+    'passes on the newest 300 of $missed messages in order, before new messages',
     async ({ missed, skipped }) => {
       const { double, values } = await away();
       for (const text of numbered(1, missed))
         double.say({ channel: double.channelId, from: ANN, text });
-      const after = await scene({ values, on: double });
+      const after = await startDiscordScene({ values, on: double });
       await after.connect();
       await after.hears(missed - skipped);
       double.say({ channel: double.channelId, from: ANN, text: 'now' });
@@ -52,11 +52,11 @@ describe('[D01] [D07] a Discord channel with more missed messages than are fetch
     },
   );
 
-  it('an invalid missed message is skipped alone', async () => {
+  it('skips only the invalid one among missed messages', async () => {
     const { double, values } = await away();
     for (const text of ['first', 'broken', 'third'])
       double.say({ channel: double.channelId, from: ANN, text });
-    const after = await scene({
+    const after = await startDiscordScene({
       values,
       on: double,
       receive: async ({ text }) => {
@@ -71,12 +71,12 @@ describe('[D01] [D07] a Discord channel with more missed messages than are fetch
   });
 });
 
-describe('[D01] first direct messages while the Discord bot was away', () => {
+describe('[D01] first direct messages while the Discord bot was offline', () => {
   it('arrive even if Discord resumes the earlier session long after the restart', async () => {
     const { double, values } = await away();
     double.say({ channel: double.dmWith(STRANGER), text: 'hello?' });
     double.fault({ kind: 'hold-resumes' });
-    const after = await scene({ values, on: double });
+    const after = await startDiscordScene({ values, on: double });
     await after.connect();
     await double.waitFor(() => double.gateway().identifies === 2);
     double.say({ channel: double.channelId, from: ANN, text: 'now' });
@@ -90,24 +90,24 @@ describe('[D01] first direct messages while the Discord bot was away', () => {
     const { double, values } = await away();
     double.say({ channel: double.dmWith(STRANGER), text: 'hello?' });
     double.fault({ kind: 'close-resumes', code: 4000, count: 3 });
-    const after = await scene({ values, on: double });
+    const after = await startDiscordScene({ values, on: double });
     await after.connect();
     await double.waitFor(() => texts(after).includes('hello?'));
     expect(after.notes).toEqual([]);
   });
 
-  it('arrive in the next process when this one stopped before Discord resumed the session', async () => {
+  it('arrive in the next process when this process stopped before Discord resumed the session', async () => {
     const { double, values } = await away();
     double.say({ channel: double.dmWith(STRANGER), text: 'hello?' });
     double.fault({ kind: 'hold-resumes' });
-    const during = await scene({ values, on: double });
+    const during = await startDiscordScene({ values, on: double });
     await during.connect();
     double.say({ channel: double.dmWith('200000000000000602'), text: 'me too' });
     await double.waitFor(() => texts(during).includes('me too'));
     await during.adapter.stop();
     double.say({ channel: double.dmWith('200000000000000603'), text: 'and me' });
     double.fault({ kind: 'release-resumes' });
-    const after = await scene({ values, on: double });
+    const after = await startDiscordScene({ values, on: double });
     await after.connect();
     await double.waitFor(() => ['hello?', 'and me'].every((text) => texts(after).includes(text)));
     expect(after.notes).toEqual([]);
@@ -118,21 +118,21 @@ describe('[D01] first direct messages while the Discord bot was away', () => {
     const dm = double.dmWith(STRANGER);
     double.say({ channel: dm, text: 'hello?' });
     double.fault({ kind: 'hold-resumes' });
-    const after = await scene({ values, on: double });
+    const after = await startDiscordScene({ values, on: double });
     await after.connect();
     double.say({ channel: dm, text: 'anyone?' });
     await after.hears(2);
     expect(texts(after)).toEqual(['hello?', 'anyone?']);
   });
 
-  it("of a lost session arrive with the person's next message, even after another restart, and the owner is notified once", async () => {
+  it('from a lost session arrive with the next message of the person, even after another restart, and the owner is notified once', async () => {
     const { double, values } = await away();
     await comeAgain(double, values);
   });
 
-  it("of a lost session arrive with the person's next message, even if the bot had never received anything", async () => {
-    const values = memoryValues();
-    const before = await scene({ values });
+  it('from a lost session arrive with the next message of the person, even if the bot had never received a message', async () => {
+    const values = createMemoryValues();
+    const before = await startDiscordScene({ values });
     await before.connect();
     await before.adapter.stop();
     await comeAgain(before.double, values);
@@ -142,12 +142,12 @@ describe('[D01] first direct messages while the Discord bot was away', () => {
    * Two people write, their session is lost, and each writes again, the second after another
    * restart.
    */
-  async function comeAgain(double: Scene['double'], values: AdapterValues): Promise<void> {
+  async function comeAgain(double: DiscordScene['double'], values: AdapterValues): Promise<void> {
     const [first, second] = [STRANGER, '200000000000000602'].map(double.dmWith);
     double.say({ channel: first ?? '', text: 'hello?' });
     double.say({ channel: second ?? '', text: 'me too' });
     double.fault({ kind: 'forget-sessions' });
-    const after = await scene({ values, on: double });
+    const after = await startDiscordScene({ values, on: double });
     await after.connect();
     await double.waitFor(() => after.notes.length > 0);
     expect(after.logged.join()).toContain('no longer has the earlier session');
@@ -156,15 +156,15 @@ describe('[D01] first direct messages while the Discord bot was away', () => {
     await after.hears(2);
     expect(texts(after)).toEqual(['hello?', 'anyone?']);
     await after.adapter.stop();
-    const next = await scene({ values, on: double });
+    const next = await startDiscordScene({ values, on: double });
     await next.connect();
     double.say({ channel: second ?? '', text: 'still there?' });
     await next.hears(2);
     expect(texts(next)).toEqual(['me too', 'still there?']);
   }
 
-  it("of a session lost within one process arrive with the person's next message", async () => {
-    const here = await scene();
+  it('from a session lost within one process arrive with the next message of the person', async () => {
+    const here = await startDiscordScene();
     const { double } = here;
     await here.connect();
     double.say({ channel: double.channelId, from: ANN, text: 'before' });
@@ -180,9 +180,9 @@ describe('[D01] first direct messages while the Discord bot was away', () => {
   });
 
   it('arrive even if the person has only used a command there before', async () => {
-    const values = memoryValues();
+    const values = createMemoryValues();
     const commands = [{ name: 'help', summary: 'what I can do' }];
-    const here = await scene({ values, commands });
+    const here = await startDiscordScene({ values, commands });
     const { double } = here;
     await here.connect();
     await double.waitFor(() => double.calls('PUT /applications/').length > 0);
@@ -192,7 +192,7 @@ describe('[D01] first direct messages while the Discord bot was away', () => {
     await here.adapter.stop();
     double.say({ channel: dm, text: 'hello?' });
     double.fault({ kind: 'forget-sessions' });
-    const after = await scene({ values, on: double, commands });
+    const after = await startDiscordScene({ values, on: double, commands });
     await after.connect();
     await after.hears(1);
     expect(texts(after)).toEqual(['hello?']);

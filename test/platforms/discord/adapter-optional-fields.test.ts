@@ -1,17 +1,17 @@
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { OPTIONAL } from '@parley/simulators/discord';
 import { afterEach, expect, it } from 'vitest';
 import { noSignal } from '../adapter-core.ts';
-import { ANN, endScenes, part, scene } from './adapter-scene.ts';
+import { ANN, createPart, endScenes, startDiscordScene } from './adapter-scene.ts';
 
 afterEach(endScenes);
 
 it.each(OPTIONAL)(
   '[D12] Discord: nothing is missed when optional fields are %s',
   async (optional) => {
-    const values = memoryValues();
+    const values = createMemoryValues();
     const commands = [{ name: 'status', summary: 'how I am', private: true as const }];
-    const before = await scene({ values, commands, double: { optional } });
+    const before = await startDiscordScene({ values, commands, double: { optional } });
     const { double } = before;
     await before.connect();
     const dm = double.dmWith(ANN);
@@ -36,7 +36,7 @@ it.each(OPTIONAL)(
     });
     await double.waitFor(() => before.reactions.length === 2);
     const buttons = [{ label: 'Yes', data: '/status' }];
-    const question = part(double.channelId, 'May I?', { buttons });
+    const question = createPart(double.channelId, 'May I?', { buttons });
     const { platformMessageId } = await before.adapter.send(question, noSignal());
     double.press({
       channel: double.channelId,
@@ -53,7 +53,7 @@ it.each(OPTIONAL)(
     await before.adapter.stop();
     double.say({ channel: double.channelId, from: ANN, text: 'missed' });
     double.say({ channel: dm, text: 'missed, alone' });
-    const after = await scene({ values, on: double });
+    const after = await startDiscordScene({ values, on: double });
     await after.connect();
     await after.hears(2);
     const heard = [...before.received, ...after.received].map(({ text }) => text).sort();

@@ -1,6 +1,6 @@
 import type { CommandInfo } from '@parley/channels';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ANN, endScenes, type Scene, scene } from './adapter-scene.ts';
+import { ANN, type DiscordScene, endScenes, startDiscordScene } from './adapter-scene.ts';
 
 afterEach(endScenes);
 
@@ -12,17 +12,19 @@ const COMMANDS: CommandInfo[] = [
 const BUTTONS = [{ label: 'More', data: '/status more' }];
 const SECOND = { id: 'part_2', index: 1, idempotencyKey: 'second' };
 
-async function connected(wishes: Parameters<typeof scene>[0] = {}): Promise<Scene> {
-  const here = await scene({ commands: COMMANDS, ...wishes });
+async function connected(
+  wishes: Parameters<typeof startDiscordScene>[0] = {},
+): Promise<DiscordScene> {
+  const here = await startDiscordScene({ commands: COMMANDS, ...wishes });
   await here.connect();
   await here.double.waitFor(() => here.double.calls('PUT /applications/').length > 0);
   return here;
 }
 
-const shownIn = ({ double }: Scene, channel: string) =>
+const shownIn = ({ double }: DiscordScene, channel: string) =>
   double.conversation(channel).map(({ visible }) => visible);
 
-/** Settings under which the first message of a forum post is answered. */
+/** Settings with which the first message of a forum post is answered. */
 const SETTINGS = ['never', 'per-conversation'] as const;
 
 describe.each(SETTINGS)('the first message of a forum post, with threads: %s', (threads) => {
@@ -51,7 +53,7 @@ describe.each(SETTINGS)('the first message of a forum post, with threads: %s', (
     expect(double.calls(`POST /channels/${post}/typing`)).toHaveLength(1);
   });
 
-  it('[F12] gets reactions there, and the answer grows there', async () => {
+  it('[F12] gets reactions and a streamed answer in the post', async () => {
     const { here, double, forum, post } = await posted();
     const address = { chatId: forum, threadId: post };
     await here.adapter.messages?.react?.(address, post, '👍');
@@ -72,15 +74,15 @@ describe('an answer in a thread that Discord has not listed yet', () => {
     const post = double.thread({ channel: forum, name: 'How?', from: ANN, text: 'Like this?' });
     await here.hears(1);
     await here.adapter.stop();
-    // It sends without a connection, so it has no cached channels.
-    const after = await scene({ on: double, heard: here.received });
+    // The adapter sends without a connection, so it has no cached channels.
+    const after = await startDiscordScene({ on: double, heard: here.received });
     await after.answers(post, 'Yes');
     expect(shownIn(after, post)).toEqual(['Like this?', 'Yes']);
   });
 });
 
-describe('a button below a message that one person sees', () => {
-  it('[F18] [G05] is answered to that person alone', async () => {
+describe('a button below a message visible to one person', () => {
+  it('[F18] [G05] is answered to that person only', async () => {
     const here = await connected();
     const { double } = here;
     const id = double.slash({ channel: double.channelId, from: ANN, name: 'status' });
@@ -113,7 +115,7 @@ describe('a button below a message that one person sees', () => {
   });
 });
 
-describe('a command in a channel of a server in which the bot may not write', () => {
+describe('a command in a server channel where the bot may not write', () => {
   it.each(['send', 'view'] as const)(
     '[F11] is answered completely through the interaction: %s',
     async (permission) => {
@@ -132,7 +134,7 @@ describe('a command in a channel of a server in which the bot may not write', ()
 });
 
 describe("an answer to a command after Discord's time limit", () => {
-  it('[F11] [G05] is sent through the press that it has waited for, if the bot cannot write', async () => {
+  it('[F11] [G05] is sent through the button press it has waited for, if the bot cannot write', async () => {
     let now = Date.now();
     const here = await connected({ double: { clock: () => now } });
     const { double } = here;
@@ -151,14 +153,14 @@ describe("an answer to a command after Discord's time limit", () => {
 });
 
 describe('the first answer to a command', () => {
-  it('[D04] is not sent again after a restart because of a blank at its end', async () => {
+  it('[D04] is not sent again after a restart because of trailing white space', async () => {
     const here = await connected();
     const { double } = here;
     const id = double.slash({ channel: double.channelId, from: ANN, name: 'status' });
     await here.hears(1);
     await here.answers(id, 'I am well\n');
     await here.adapter.stop();
-    const after = await scene({ on: double, heard: here.received, commands: COMMANDS });
+    const after = await startDiscordScene({ on: double, heard: here.received, commands: COMMANDS });
     await after.connect();
     await after.answers(id, 'I am well\n');
     expect(double.interaction(id).ephemeral.map(({ visible }) => visible)).toEqual(['I am well']);
@@ -166,7 +168,7 @@ describe('the first answer to a command', () => {
 });
 
 describe('an interaction that starts nothing', () => {
-  const event = ({ double }: Scene, more: object) => ({
+  const event = ({ double }: DiscordScene, more: object) => ({
     id: '1500000000000000001',
     application_id: double.me.id,
     type: 3,
@@ -193,7 +195,7 @@ describe('an interaction that starts nothing', () => {
     expect(here.received).toEqual([]);
   });
 
-  it('[F16] is not one whose text is below a subcommand, as in an earlier menu', async () => {
+  it('[F16] is not recorded if its text is below a subcommand, as in an earlier menu', async () => {
     const here = await connected();
     const { double } = here;
     const options = [

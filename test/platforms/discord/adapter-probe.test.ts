@@ -43,7 +43,7 @@ describe('a probe of a Discord bot', () => {
     expect(JSON.stringify(found)).not.toContain('wrong.token');
   });
 
-  it('[U02] says where to enable the Message Content Intent, unless it is not wanted', async () => {
+  it('[U02] says where to enable the Message Content Intent, unless the settings do without it', async () => {
     const { settings } = await openDouble({ portalIntents: 0 });
     expect(await probe(settings)).toMatchObject({
       kind: 'problem',

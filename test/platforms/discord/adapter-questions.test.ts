@@ -1,8 +1,14 @@
 import type { CommandInfo } from '@parley/channels';
 import type { Button } from '@parley/core';
 import { afterEach, describe, expect, it } from 'vitest';
-import { failureOf, noSignal } from '../adapter-core.ts';
-import { ANN, endScenes, part, type Scene, scene } from './adapter-scene.ts';
+import { noSignal, readFailure } from '../adapter-core.ts';
+import {
+  ANN,
+  createPart,
+  type DiscordScene,
+  endScenes,
+  startDiscordScene,
+} from './adapter-scene.ts';
 
 afterEach(endScenes);
 
@@ -22,21 +28,21 @@ const DECISION: Button[] = [
 ];
 
 interface Question {
-  readonly here: Scene;
+  readonly here: DiscordScene;
   readonly message: string;
-  /** The current components of the question, nested ones included. */
+  /** The current components of the question, including nested ones. */
   components(): readonly Record<string, unknown>[];
 }
 
 async function asked(
   buttons: Button[],
-  wishes: Parameters<typeof scene>[0] = {},
+  wishes: Parameters<typeof startDiscordScene>[0] = {},
   text = 'Which one?',
 ): Promise<Question> {
-  const here = await scene({ commands: COMMANDS, ...wishes });
+  const here = await startDiscordScene({ commands: COMMANDS, ...wishes });
   await here.connect();
   const { double, adapter } = here;
-  const question = part(double.channelId, text, { buttons, turnId: null, index: null });
+  const question = createPart(double.channelId, text, { buttons, turnId: null, index: null });
   const { platformMessageId: message } = await adapter.send(question, noSignal());
   const components = () => {
     const found = double.conversation(double.channelId).find(({ id }) => id === message);
@@ -53,13 +59,16 @@ function flat(components: unknown): readonly Record<string, unknown>[] {
 const settles = async () => ({ kind: 'command', name: 'answer', settled: true }) as const;
 
 describe('[F18] a question with many choices on Discord', () => {
-  it.each([6, 7, 24, 25])('has a menu of %i, and its other buttons below', async (count) => {
-    const { components } = await asked([...choices(count), ANSWER, SKIP]);
-    const menu = components().find(({ type }) => type === 3);
-    expect(menu?.options).toHaveLength(count);
-    const labels = components().flatMap(({ type, label }) => (type === 2 ? [label] : []));
-    expect(labels).toEqual(['Answer…', 'Skip']);
-  });
+  it.each([6, 7, 24, 25])(
+    'has a menu of %i choices, with the other buttons below',
+    async (count) => {
+      const { components } = await asked([...choices(count), ANSWER, SKIP]);
+      const menu = components().find(({ type }) => type === 3);
+      expect(menu?.options).toHaveLength(count);
+      const labels = components().flatMap(({ type, label }) => (type === 2 ? [label] : []));
+      expect(labels).toEqual(['Answer…', 'Skip']);
+    },
+  );
 
   it.each([1, 2, 5])('has buttons if they fit in one row: %i', async (count) => {
     const { components } = await asked([...choices(count), SKIP]);
@@ -113,7 +122,7 @@ describe('[F18] a question with many choices on Discord', () => {
 });
 
 describe('[F18] a text answer to a question on Discord', () => {
-  async function opened(wishes: Parameters<typeof scene>[0] = {}) {
+  async function opened(wishes: Parameters<typeof startDiscordScene>[0] = {}) {
     const question = await asked([...choices(2), ANSWER, SKIP], wishes);
     const { here, message, components } = question;
     const { double } = here;
@@ -124,7 +133,7 @@ describe('[F18] a text answer to a question on Discord', () => {
     return { ...question, press };
   }
 
-  it('is written into a form, which is the first answer to the press', async () => {
+  it('is entered in a form, which is the first response to the press', async () => {
     const { here, press } = await opened();
     expect(here.double.interaction(press).modal).toMatchObject({
       title: 'Your answer',
@@ -134,7 +143,7 @@ describe('[F18] a text answer to a question on Discord', () => {
     expect(here.received).toEqual([]);
   });
 
-  it('[G05] is the answer of that person to that question alone', async () => {
+  it('[G05] only counts as the answer of that person to that question', async () => {
     const { here, press, message, components } = await opened({ receive: settles });
     const { double } = here;
     const words = 'neither,\nbut **tea** instead';
@@ -159,15 +168,18 @@ describe('[F18] a text answer to a question on Discord', () => {
       "I'm not allowed to do that here: a stranger.",
     ],
     ['not stored', null, 'Please try again'],
-  ] as const)('are answered only to that person when they are %s', async (_how, outcome, shown) => {
-    const { here, press } = await opened({
-      receive: async () => outcome ?? Promise.reject(new Error('disk full')),
-    });
-    const { double } = here;
-    const id = double.submit({ interaction: press, values: { words: 'tea' } });
-    await double.waitFor(() => double.interaction(id).ephemeral.length > 0);
-    expect(double.interaction(id).ephemeral.at(-1)?.visible).toContain(shown);
-  });
+  ] as const)(
+    'is confirmed only to that person when the answers are %s',
+    async (_how, outcome, shown) => {
+      const { here, press } = await opened({
+        receive: async () => outcome ?? Promise.reject(new Error('disk full')),
+      });
+      const { double } = here;
+      const id = double.submit({ interaction: press, values: { words: 'tea' } });
+      await double.waitFor(() => double.interaction(id).ephemeral.length > 0);
+      expect(double.interaction(id).ephemeral.at(-1)?.visible).toContain(shown);
+    },
+  );
 
   it('is acknowledged in time even if storing takes long', async () => {
     const { promise: stored, resolve } =
@@ -188,7 +200,7 @@ describe('[F18] a text answer to a question on Discord', () => {
 describe('[F18] [G05] an approval on Discord', () => {
   const CALL = 'May I use `exec` with this?\n\n```\ncommand: "rm -r build"\n```';
 
-  it('is a card with its whole text and green and red buttons', async () => {
+  it('is a card with its complete text and green and red buttons', async () => {
     const { here, message, components } = await asked(DECISION, {}, CALL);
     const shown = here.double.conversation(here.double.channelId)[0];
     expect(shown).toMatchObject({ id: message, content: '' });
@@ -202,7 +214,7 @@ describe('[F18] [G05] an approval on Discord', () => {
     ]);
   });
 
-  it('keeps its text once it is decided, and loses its buttons', async () => {
+  it('keeps its text and loses its buttons once it is decided', async () => {
     const { here, message, components } = await asked(DECISION, { receive: settles }, CALL);
     const { double } = here;
     const use = { channel: double.channelId, from: ANN, message };
@@ -226,7 +238,7 @@ describe('[F18] [G05] an approval on Discord', () => {
   });
 
   it('[M04] is text with buttons when Discord does not accept the card', async () => {
-    const here = await scene({ commands: COMMANDS });
+    const here = await startDiscordScene({ commands: COMMANDS });
     await here.connect();
     const { double, adapter } = here;
     double.fault({
@@ -236,7 +248,11 @@ describe('[F18] [G05] an approval on Discord', () => {
       code: 50035,
       message: 'no',
     });
-    const question = part(double.channelId, CALL, { buttons: DECISION, turnId: null, index: null });
+    const question = createPart(double.channelId, CALL, {
+      buttons: DECISION,
+      turnId: null,
+      index: null,
+    });
     await adapter.send(question, noSignal());
     const [shown, ...others] = double.conversation(double.channelId);
     expect(others).toEqual([]);
@@ -248,16 +264,20 @@ describe('[F18] [G05] an approval on Discord', () => {
     ]);
   });
 
-  it('is one message however often its part is sent', async () => {
+  it('is one message, however often its part is sent', async () => {
     const { here, message } = await asked(DECISION, {}, CALL);
     const { double, adapter } = here;
-    const again = part(double.channelId, CALL, { buttons: DECISION, turnId: null, index: null });
+    const again = createPart(double.channelId, CALL, {
+      buttons: DECISION,
+      turnId: null,
+      index: null,
+    });
     expect(await adapter.send(again, noSignal())).toEqual({ platformMessageId: message });
     expect(double.conversation(double.channelId)).toHaveLength(1);
   });
 
-  it('[D04] replaces "thinking", even for the next process that sends it again', async () => {
-    const before = await scene({ commands: COMMANDS });
+  it('[D04] replaces "thinking", even if the next process sends it again', async () => {
+    const before = await startDiscordScene({ commands: COMMANDS });
     await before.connect();
     const { double } = before;
     await double.waitFor(() => double.calls('PUT /applications/').length > 0);
@@ -267,13 +287,17 @@ describe('[F18] [G05] an approval on Discord', () => {
     const question = { buttons: DECISION, turnId: null, index: null };
     await before.answers(id, CALL, question);
     await before.adapter.stop();
-    const after = await scene({ on: double, commands: COMMANDS, heard: before.received });
+    const after = await startDiscordScene({
+      on: double,
+      commands: COMMANDS,
+      heard: before.received,
+    });
     await after.answers(id, CALL, question);
     const shown = double.conversation(double.channelId);
     expect(shown.map(({ message }) => flat(message.components).length)).toEqual([5]);
   });
 
-  it('can be changed into a text, which stays a card', async () => {
+  it('can be edited to a text, which remains a card', async () => {
     const { here, message, components } = await asked(DECISION, {}, CALL);
     const { adapter, double } = here;
     const address = { chatId: double.channelId };
@@ -281,7 +305,7 @@ describe('[F18] [G05] an approval on Discord', () => {
     expect(components()).toMatchObject([{ type: 10, content: 'Never mind' }]);
     const long = 'x'.repeat(4_001);
     const refused = adapter.messages?.edit?.(address, message, { text: long, plain: long });
-    expect(await failureOf(refused ?? Promise.resolve())).toEqual({ kind: 'refused' });
+    expect(await readFailure(refused ?? Promise.resolve())).toEqual({ kind: 'refused' });
   });
 
   it('notifies nobody', async () => {

@@ -1,14 +1,14 @@
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { noSignal } from '../adapter-core.ts';
-import { ANN, endScenes, part, scene } from './adapter-scene.ts';
+import { ANN, createPart, endScenes, startDiscordScene } from './adapter-scene.ts';
 
 const BEN = '200000000000000502';
 afterEach(endScenes);
 
 describe('the Discord adapter receives', () => {
   it('[F01] [F02] messages in a channel, with sender, chat and time', async () => {
-    const { double, connect, hears } = await scene();
+    const { double, connect, hears } = await startDiscordScene();
     await connect();
     const said = double.say({ channel: double.channelId, from: ANN, text: 'hello <@7>' });
     expect(await hears(1)).toEqual({
@@ -27,7 +27,7 @@ describe('the Discord adapter receives', () => {
   });
 
   it('[F01] the first direct message after a start, which no channel event announced', async () => {
-    const { double, connect, hears } = await scene();
+    const { double, connect, hears } = await startDiscordScene();
     await connect();
     const channel = double.dmWith(ANN);
     double.say({ channel, text: 'psst' });
@@ -39,14 +39,14 @@ describe('the Discord adapter receives', () => {
   });
 
   it('[F01] [F11] threads and forum posts as threads of the channel they belong to', async () => {
-    const { double, connect, hears, received } = await scene();
+    const { double, connect, hears, received } = await startDiscordScene();
     await connect();
     const forum = double.addChannel(double.guildId, 'help', 'forum');
     const thread = double.thread({ channel: double.channelId, name: 'plans', from: ANN });
     double.say({ channel: thread, from: ANN, text: 'in a thread' });
     const post = double.thread({ channel: forum, name: 'broken', from: ANN, text: 'first' });
     await hears(2);
-    // The line "started a thread" in the parent channel is nobody's message.
+    // The line "started a thread" in the parent channel has no author.
     expect(received.map(({ chat, text }) => [chat, text])).toEqual([
       [
         {
@@ -61,13 +61,13 @@ describe('the Discord adapter receives', () => {
     ]);
   });
 
-  it('[F06] whether the bot is addressed: by name, by a reply to the bot, not by a reply to others or @everyone', async () => {
-    const { double, connect, hears, received, adapter } = await scene();
+  it('[F06] whether the bot is addressed: by name or by a reply to the bot, but not by a reply to others or @everyone', async () => {
+    const { double, connect, hears, received, adapter } = await startDiscordScene();
     await connect();
     const say = (text: string, replyTo?: string) =>
       double.say({ channel: double.channelId, from: ANN, text, replyTo });
     const { platformMessageId: own } = await adapter.send(
-      part(double.channelId, 'I am here'),
+      createPart(double.channelId, 'I am here'),
       noSignal(),
     );
     const other = say('anyone?');
@@ -99,10 +99,10 @@ describe('the Discord adapter receives', () => {
     });
   });
 
-  it('[F07] bots and webhooks as such, and none of its own messages', async () => {
-    const { double, connect, hears, received, adapter } = await scene();
+  it('[F07] bots and webhooks as such, but not its own messages', async () => {
+    const { double, connect, hears, received, adapter } = await startDiscordScene();
     await connect();
-    await adapter.send(part(double.channelId, 'mine'), noSignal());
+    await adapter.send(createPart(double.channelId, 'mine'), noSignal());
     double.say({ channel: double.channelId, from: BEN, bot: true, text: 'beep' });
     double.say({ channel: double.channelId, webhook: 'news', text: 'extra' });
     await hears(2);
@@ -113,8 +113,8 @@ describe('the Discord adapter receives', () => {
   });
 
   it('[F05] the roles of senders in the server, requested for missed messages', async () => {
-    const values = memoryValues();
-    const before = await scene({ values });
+    const values = createMemoryValues();
+    const before = await startDiscordScene({ values });
     const { double } = before;
     double.promote(double.guildId, ANN);
     await before.connect();
@@ -125,14 +125,16 @@ describe('the Discord adapter receives', () => {
     expect(roles).toEqual([[double.moderatorRoleId], []]);
     await before.adapter.stop();
     double.say({ channel: double.channelId, from: ANN, text: 'missed' });
-    const after = await scene({ values, on: double });
+    const after = await startDiscordScene({ values, on: double });
     await after.connect();
     expect((await after.hears(1)).sender.roles).toBeUndefined();
     expect(await after.senders[0]?.roles?.(noSignal())).toEqual([double.moderatorRoleId]);
   });
 
-  it('[F06] what was said before, once for each channel and thread, if the settings ask for it', async () => {
-    const { double, connect, hears, senders } = await scene({ settings: { history: 2 } });
+  it('[F06] earlier messages, once for each channel and thread, if the settings ask for them', async () => {
+    const { double, connect, hears, senders } = await startDiscordScene({
+      settings: { history: 2 },
+    });
     const { channelId, me } = double;
     for (const text of ['zero', 'one', 'two']) double.say({ channel: channelId, from: BEN, text });
     await connect();
@@ -153,8 +155,8 @@ describe('the Discord adapter receives', () => {
     expect(offered).toEqual([false, true, true, false]);
   });
 
-  it('[F06] the current reactions of people, and none of its own', async () => {
-    const { double, connect, adapter, reactions } = await scene();
+  it('[F06] the current reactions of people, but not its own', async () => {
+    const { double, connect, adapter, reactions } = await startDiscordScene();
     await connect();
     const { channelId } = double;
     const [direct, thread] = [
@@ -162,11 +164,11 @@ describe('the Discord adapter receives', () => {
       double.thread({ channel: channelId, name: 'plans', from: BEN, text: 'x' }),
     ];
     const { platformMessageId: message } = await adapter.send(
-      part(channelId, 'shall I?'),
+      createPart(channelId, 'shall I?'),
       noSignal(),
     );
     const { platformMessageId: alone } = await adapter.send(
-      part(direct, 'psst', { idempotencyKey: 'alone' }),
+      createPart(direct, 'psst', { idempotencyKey: 'alone' }),
       noSignal(),
     );
     const below = double.conversation(thread)[0]?.id ?? '';
@@ -202,8 +204,8 @@ describe('the Discord adapter receives', () => {
     expect(double.calls(`GET /users/${ANN}`)).toHaveLength(1);
   });
 
-  it('edits and deletions by people as changes of what they wrote', async () => {
-    const { double, connect, hears, revised } = await scene();
+  it('edits and deletions by people as changes of their messages', async () => {
+    const { double, connect, hears, revised } = await startDiscordScene();
     await connect();
     const thread = double.thread({ channel: double.channelId, name: 'plans', from: ANN });
     const { id } = double.say({ channel: thread, from: ANN, text: 'teh' });
@@ -217,9 +219,9 @@ describe('the Discord adapter receives', () => {
     ]);
   });
 
-  it('[D01] what could not be stored, again and before later messages', async () => {
+  it('[D01] messages that could not be stored, again and before later messages', async () => {
     let broken = 2;
-    const { double, connect, hears, received, waits } = await scene({
+    const { double, connect, hears, received, waits } = await startDiscordScene({
       receive: async (message) => {
         if (message.text === 'one' && broken > 0) {
           broken -= 1;

@@ -6,39 +6,39 @@ import {
   type DiscordDoubleOptions,
   startDiscordDouble,
 } from '@parley/simulators/discord';
-import { type CoreWishes, coreAround, type Told } from '../adapter-core.ts';
+import { type CoreOverrides, createCore, type ReportedEvents } from '../adapter-core.ts';
 
 /** A person in the double. */
 export const ANN = '200000000000000501';
 
 const cleanUp: (() => Promise<void>)[] = [];
 
-/** The adapter, the double it talks to, and everything the adapter reported to the core. */
-export interface Scene extends Told {
+/** The adapter, its double, and all reports of the adapter to the core. */
+export interface DiscordScene extends ReportedEvents {
   readonly double: DiscordDouble;
   readonly adapter: ChannelAdapter;
   readonly waits: number[];
   /** Starts the adapter and waits until it is connected. */
   connect(): Promise<void>;
-  /** Sends a part as the answer to the message received under this id. */
+  /** Sends a part as the answer to the received message with this id. */
   answers(id: string, text: string, more?: Partial<Omit<OutboundPart, 'route'>>): Promise<Receipt>;
   /** Waits until this many messages have arrived, and returns the last of them. */
   hears(count: number): Promise<InboundMessage>;
 }
 
 /** Differences from the default scene. */
-export interface Wishes extends CoreWishes {
+export interface DiscordSceneOptions extends CoreOverrides {
   readonly settings?: object;
   readonly double?: DiscordDoubleOptions;
   /** An existing double, for a second start. */
   readonly on?: DiscordDouble;
   readonly wait?: ChannelEnv['wait'];
-  /** What an earlier start has received. */
+  /** Data received by an earlier start. */
   readonly heard?: readonly InboundMessage[];
 }
 
 /** Starts a double and creates an adapter for it that does not wait between its attempts. */
-export async function scene(wishes: Wishes = {}): Promise<Scene> {
+export async function startDiscordScene(wishes: DiscordSceneOptions = {}): Promise<DiscordScene> {
   const double = wishes.on ?? (await startDouble(wishes.double));
   const waits: number[] = [];
   const env: ChannelEnv = {
@@ -47,13 +47,13 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
       wishes.wait ??
       (async (ms, signal) => {
         waits.push(ms);
-        await shortly(signal);
+        await waitBriefly(signal);
       }),
   };
   const connect = await discord.load();
   const settings = { token: double.token, apiRoot: double.apiRoot, ...wishes.settings };
   const changed = () => double.transcript.changes.changed();
-  const { told, context } = coreAround(settings, changed, wishes);
+  const { told, context } = createCore(settings, changed, wishes);
   const { received, states } = told;
   const adapter = connect(context, env);
   cleanUp.push(() => adapter.stop());
@@ -69,7 +69,7 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
       if (asked === undefined) throw new Error(`${id} was not heard`);
       const { chat, response } = asked;
       const place = { ...(chat.threadId && { threadId: chat.threadId }), replyTo: id };
-      const plain = part(chat.id, text, { ...more, ...place });
+      const plain = createPart(chat.id, text, { ...more, ...place });
       const route = { ...plain.route, ...(response && { response }) };
       return adapter.send({ ...plain, route }, new AbortController().signal);
     },
@@ -80,8 +80,8 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
   };
 }
 
-/** Long enough that a call to the double on the same machine finishes first. */
-function shortly(signal: AbortSignal): Promise<void> {
+/** Long enough that a call to the local double finishes first. */
+function waitBriefly(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, 50);
     signal.addEventListener('abort', () => {
@@ -97,13 +97,13 @@ async function startDouble(options: DiscordDoubleOptions = {}): Promise<DiscordD
   return double;
 }
 
-/** Ends everything that `scene` started: adapters first, then doubles. */
+/** Closes everything that `scene` started: adapters first, then doubles. */
 export async function endScenes(): Promise<void> {
   for (const close of cleanUp.splice(0).reverse()) await close();
 }
 
 /** A part for a channel, a thread or a direct chat. */
-export function part(
+export function createPart(
   chatId: string,
   text: string,
   more: Partial<Omit<OutboundPart, 'route'>> & {

@@ -3,21 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { REAL_LIMITS, type RestFault } from '@parley/simulators/discord';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { failureOf, noSignal } from '../adapter-core.ts';
-import { ANN, endScenes, part, scene } from './adapter-scene.ts';
+import { noSignal, readFailure } from '../adapter-core.ts';
+import { ANN, createPart, endScenes, startDiscordScene } from './adapter-scene.ts';
 
 afterEach(endScenes);
 
 const bodyOf = (call: { readonly body: unknown } | undefined) => call?.body;
 
 describe('the Discord adapter sends', () => {
-  it('[F11] to channel and thread, quoting the question, notifying nobody, with its key', async () => {
-    const { double, adapter } = await scene();
+  it('[F11] to a channel and a thread, quoting the question, without pings, and with its key', async () => {
+    const { double, adapter } = await startDiscordScene();
     const thread = double.thread({ channel: double.channelId, name: 'plans', from: ANN });
     const question = double.say({ channel: thread, from: ANN, text: 'q' });
     const text = `**a** @everyone <@${ANN}>`;
     const route = { threadId: thread, replyTo: question.id };
-    const receipt = await adapter.send(part(double.channelId, text, route), noSignal());
+    const receipt = await adapter.send(createPart(double.channelId, text, route), noSignal());
     const [sent, ...more] = double.sends();
     expect(more).toEqual([]);
     expect(sent).toMatchObject({
@@ -35,32 +35,35 @@ describe('the Discord adapter sends', () => {
     });
   });
 
-  it('an answer in parts, of which the first quotes the question', async () => {
-    const { double, adapter } = await scene();
+  it('an answer in parts, only the first of which quotes the question', async () => {
+    const { double, adapter } = await startDiscordScene();
     const question = double.say({ channel: double.channelId, from: ANN, text: 'q' });
     for (const index of [0, 1]) {
       const more = { replyTo: question.id, index, idempotencyKey: `k${index}` };
-      await adapter.send(part(double.channelId, `part ${index}`, more), noSignal());
+      await adapter.send(createPart(double.channelId, `part ${index}`, more), noSignal());
     }
     expect(double.sends().map(({ replyTo }) => replyTo)).toEqual([question.id, undefined]);
   });
 
   it('[M05] mentions that notify people only if the settings allow it', async () => {
-    const { double, adapter } = await scene();
+    const { double, adapter } = await startDiscordScene();
     double.say({ channel: double.channelId, from: ANN, text: 'q' });
-    await adapter.send(part(double.channelId, `<@${ANN}>`, { mentions: 'live' }), noSignal());
+    await adapter.send(createPart(double.channelId, `<@${ANN}>`, { mentions: 'live' }), noSignal());
     expect(double.sends()[0]?.pings.users).toEqual([ANN]);
   });
 
   it('an answer whose question was deleted', async () => {
-    const { double, adapter } = await scene();
-    await adapter.send(part(double.channelId, 'a', { replyTo: '111111111111111111' }), noSignal());
+    const { double, adapter } = await startDiscordScene();
+    await adapter.send(
+      createPart(double.channelId, 'a', { replyTo: '111111111111111111' }),
+      noSignal(),
+    );
     expect(double.conversation(double.channelId)).toMatchObject([{ visible: 'a', from: 'bot' }]);
   });
 
   it('[D04] the same part twice as one message', async () => {
-    const { double, adapter } = await scene();
-    const once = part(double.channelId, 'a');
+    const { double, adapter } = await startDiscordScene();
+    const once = createPart(double.channelId, 'a');
     const first = await adapter.send(once, noSignal());
     expect(await adapter.send(once, noSignal())).toEqual(first);
     expect(double.conversation(double.channelId)).toHaveLength(1);
@@ -74,34 +77,39 @@ describe('the Discord adapter sends', () => {
     [{ kind: 'garbage', after: true }, 'unknown-outcome'],
     [{ kind: 'status', status: 500, after: true }, 'unknown-outcome'],
     [{ kind: 'status', status: 502 }, 'unknown-outcome'],
-  ])('[D04] once after %o, when the core repeats it: one call each', async (fault, kind) => {
-    const { double, adapter } = await scene();
-    double.fault(fault);
-    const once = part(double.channelId, 'a');
-    expect(await failureOf(adapter.send(once, noSignal()))).toEqual({ kind });
-    expect(double.calls('POST /channels/')).toHaveLength(1);
-    await adapter.send(once, noSignal());
-    expect(double.conversation(double.channelId)).toHaveLength(1);
-  });
+  ])(
+    '[D04] once after %o, when the core repeats the part, with one call each',
+    async (fault, kind) => {
+      const { double, adapter } = await startDiscordScene();
+      double.fault(fault);
+      const once = createPart(double.channelId, 'a');
+      expect(await readFailure(adapter.send(once, noSignal()))).toEqual({ kind });
+      expect(double.calls('POST /channels/')).toHaveLength(1);
+      await adapter.send(once, noSignal());
+      expect(double.conversation(double.channelId)).toHaveLength(1);
+    },
+  );
 
-  it('[D05] nothing while Discord cannot be reached, and says so', async () => {
-    const { double, adapter } = await scene();
+  it('[D05] nothing while Discord cannot be reached, and reports that', async () => {
+    const { double, adapter } = await startDiscordScene();
     await double.close();
-    expect(await failureOf(adapter.send(part(double.channelId, 'a'), noSignal()))).toEqual({
+    expect(await readFailure(adapter.send(createPart(double.channelId, 'a'), noSignal()))).toEqual({
       kind: 'transient',
       untried: true,
     });
   });
 
-  it('[D04] with an unknown outcome when it is aborted halfway, and not at all when aborted before', async () => {
-    const { double, adapter } = await scene();
+  it('[D04] with an unknown outcome when it is aborted halfway, and not when aborted before', async () => {
+    const { double, adapter } = await startDiscordScene();
     double.fault({ kind: 'hang' });
     const calling = new AbortController();
-    const sending = adapter.send(part(double.channelId, 'a'), calling.signal);
+    const sending = adapter.send(createPart(double.channelId, 'a'), calling.signal);
     await double.waitFor(() => double.calls('POST /channels/').length > 0);
     calling.abort();
-    expect(await failureOf(sending)).toEqual({ kind: 'unknown-outcome' });
-    expect(await failureOf(adapter.send(part(double.channelId, 'a'), calling.signal))).toEqual({
+    expect(await readFailure(sending)).toEqual({ kind: 'unknown-outcome' });
+    expect(
+      await readFailure(adapter.send(createPart(double.channelId, 'a'), calling.signal)),
+    ).toEqual({
       kind: 'transient',
     });
   });
@@ -116,40 +124,42 @@ describe('the Discord adapter sends', () => {
     [400, 160005, 'forbidden'],
     [401, 0, 'transient'],
   ])(
-    '[D05] nothing again that Discord refuses: %i with %i means %s',
+    '[D05] no part again that Discord has refused: %i with %i means %s',
     async (status, code, kind) => {
-      const { double, adapter } = await scene();
+      const { double, adapter } = await startDiscordScene();
       double.fault({ kind: 'refuse', status, code, message: 'No' });
-      expect(await failureOf(adapter.send(part(double.channelId, 'a'), noSignal()))).toEqual({
+      expect(
+        await readFailure(adapter.send(createPart(double.channelId, 'a'), noSignal())),
+      ).toEqual({
         kind,
       });
-      // This works even after a 401, which makes discord.js forget the token.
-      await adapter.send(part(double.channelId, 'b'), noSignal());
+      // Sending works even after a 401, which makes discord.js forget the token.
+      await adapter.send(createPart(double.channelId, 'b'), noSignal());
       expect(double.conversation(double.channelId)).toMatchObject([{ visible: 'b' }]);
     },
   );
 
-  it('[D05] nothing into channels that are closed to it, and says how to open them', async () => {
-    const { double, adapter } = await scene();
+  it('[D05] nothing to closed channels, and reports how to open them', async () => {
+    const { double, adapter } = await startDiscordScene();
     double.deny(double.channelId, 'send');
-    const sending = adapter.send(part(double.channelId, 'a'), noSignal());
+    const sending = adapter.send(createPart(double.channelId, 'a'), noSignal());
     await expect(sending).rejects.toThrow('Send Messages');
     const dm = double.dmWith(ANN);
     double.closeDms(ANN);
-    const failure = await failureOf(adapter.send(part(dm, 'a'), noSignal()));
+    const failure = await readFailure(adapter.send(createPart(dm, 'a'), noSignal()));
     expect(failure).toEqual({ kind: 'forbidden' });
-    const gone = await failureOf(adapter.send(part('111111111111111111', 'a'), noSignal()));
+    const gone = await readFailure(adapter.send(createPart('111111111111111111', 'a'), noSignal()));
     expect(gone).toEqual({ kind: 'gone' });
   });
 
-  it('[D05] nothing that is too long or too large, and says so', async () => {
-    const { double, adapter } = await scene();
-    const long = adapter.send(part(double.channelId, 'x'.repeat(2_001)), noSignal());
-    expect(await failureOf(long)).toEqual({ kind: 'refused' });
+  it('[D05] nothing that is too long or too large, and reports that', async () => {
+    const { double, adapter } = await startDiscordScene();
+    const long = adapter.send(createPart(double.channelId, 'x'.repeat(2_001)), noSignal());
+    expect(await readFailure(long)).toEqual({ kind: 'refused' });
     const path = join(tmpdir(), `parley-discord-large-${process.pid}`);
     await writeFile(path, Buffer.alloc(11 * 1024 * 1024));
     const file = { kind: 'document', name: 'a.bin', mimeType: 'application/x', path } as const;
-    const large = adapter.send(part(double.channelId, 'x', { file }), noSignal());
+    const large = adapter.send(createPart(double.channelId, 'x', { file }), noSignal());
     await expect(large).rejects.toThrow('larger than this server allows');
     await rm(path);
   });
@@ -157,22 +167,22 @@ describe('the Discord adapter sends', () => {
   it.each([
     [false, 'chat'],
     [true, 'account'],
-  ])('[D05] later, when it has to wait long (for all: %s)', async (global, scope) => {
-    const { double, adapter } = await scene();
+  ])('[D05] later, when the wait is long (for all: %s)', async (global, scope) => {
+    const { double, adapter } = await startDiscordScene();
     double.fault({ kind: 'rate-limit', retryAfterMs: 60_000, global });
-    const failure = await failureOf(adapter.send(part(double.channelId, 'a'), noSignal()));
+    const failure = await readFailure(adapter.send(createPart(double.channelId, 'a'), noSignal()));
     expect(failure).toMatchObject({ kind: 'rate-limited', scope });
     expect(failure).toMatchObject({ retryAfterMs: expect.closeTo(60_000, -3) });
   });
 
-  it('[D05] without extra delay in a full channel when the clock of this machine is set back', async () => {
+  it('[D05] without extra delay in a full channel when the local clock is set back', async () => {
     const { now } = Date;
-    const { double, adapter } = await scene({
+    const { double, adapter } = await startDiscordScene({
       double: { limits: REAL_LIMITS, clock: () => now() },
     });
     const send = (n: number) => {
       const more = { id: `part_${n}`, idempotencyKey: `key ${n}`, index: n };
-      return adapter.send(part(double.channelId, `no. ${n}`, more), noSignal());
+      return adapter.send(createPart(double.channelId, `no. ${n}`, more), noSignal());
     };
     for (let n = 1; n <= 5; n += 1) await send(n);
     vi.useFakeTimers({ toFake: ['Date'], now: now() - 3_600_000, shouldAdvanceTime: true });
@@ -181,11 +191,11 @@ describe('the Discord adapter sends', () => {
     expect(double.sends()).toHaveLength(6);
   });
 
-  it('[D05] six messages in a row within the limits of a channel, in order and without a refusal', async () => {
-    const { double, adapter } = await scene({ double: { limits: REAL_LIMITS } });
+  it('[D05] six messages in a row within the rate limit of a channel, in order and without a refusal', async () => {
+    const { double, adapter } = await startDiscordScene({ double: { limits: REAL_LIMITS } });
     for (let n = 1; n <= 6; n += 1) {
       const more = { id: `part_${n}`, idempotencyKey: `key ${n}`, index: n };
-      await adapter.send(part(double.channelId, `no. ${n}`, more), noSignal());
+      await adapter.send(createPart(double.channelId, `no. ${n}`, more), noSignal());
     }
     expect(double.sends().map(({ visible }) => visible)).toEqual(
       [1, 2, 3, 4, 5, 6].map((n) => `no. ${n}`),
@@ -194,12 +204,12 @@ describe('the Discord adapter sends', () => {
   });
 
   it('[F10] a file with its caption, and buttons in rows of five', async () => {
-    const { double, adapter } = await scene();
+    const { double, adapter } = await startDiscordScene();
     const path = join(tmpdir(), `parley-discord-${process.pid}.txt`);
     await writeFile(path, 'what is in it');
     const file = { kind: 'document', name: 'nötes "1".txt', mimeType: 'text/plain', path } as const;
     const buttons = ['a', 'b', 'c', 'd', 'e', 'f'].map((label) => ({ label, data: 'same' }));
-    await adapter.send(part(double.channelId, 'look', { file, buttons }), noSignal());
+    await adapter.send(createPart(double.channelId, 'look', { file, buttons }), noSignal());
     const [sent] = double.sends();
     expect(sent).toMatchObject({ visible: 'look', attachments: [{ size: 13 }] });
     const rows = sent?.message.components ?? [];
@@ -209,18 +219,18 @@ describe('the Discord adapter sends', () => {
     const bytes = await fetch(sent?.attachments[0]?.url ?? '');
     expect(await bytes.text()).toBe('what is in it');
     const missing = { ...file, path: `${path}-missing` };
-    const refused = adapter.send(part(double.channelId, 'x', { file: missing }), noSignal());
-    expect(await failureOf(refused)).toEqual({ kind: 'refused' });
+    const refused = adapter.send(createPart(double.channelId, 'x', { file: missing }), noSignal());
+    expect(await readFailure(refused)).toEqual({ kind: 'refused' });
     await rm(path);
   });
 
   it('[F10] a recording as a voice message, or as a file where voice messages are not allowed', async () => {
-    const { double, adapter, logged } = await scene();
+    const { double, adapter, logged } = await startDiscordScene();
     const path = join(tmpdir(), `parley-discord-${process.pid}.ogg`);
     await writeFile(path, recording(72_000));
     const file = { kind: 'voice', name: 'voice.ogg', mimeType: 'audio/ogg', path } as const;
     const spoken = (id: string) =>
-      adapter.send(part(double.channelId, '', { file, idempotencyKey: id }), noSignal());
+      adapter.send(createPart(double.channelId, '', { file, idempotencyKey: id }), noSignal());
     await spoken('one');
     double.fault({ kind: 'refuse', status: 403, code: 50173, message: 'No voice messages here' });
     await spoken('two');
@@ -233,13 +243,16 @@ describe('the Discord adapter sends', () => {
     await rm(path);
   });
 
-  it('[F12] typing, edits, deletions and reactions, each a ChannelError when refused', async () => {
-    const { double, adapter } = await scene();
+  it('[F12] typing, edits, deletions and reactions, and reports each refusal as a ChannelError', async () => {
+    const { double, adapter } = await startDiscordScene();
     const here = { chatId: double.channelId };
     const said = double.say({ channel: double.channelId, from: ANN, text: 'q' });
     await adapter.typing?.show(here);
     expect(double.calls(`POST /channels/${double.channelId}/typing`)).toHaveLength(1);
-    const { platformMessageId: id } = await adapter.send(part(double.channelId, 'a'), noSignal());
+    const { platformMessageId: id } = await adapter.send(
+      createPart(double.channelId, 'a'),
+      noSignal(),
+    );
     const { messages } = adapter;
     await messages?.edit?.(here, id, { text: '**b**', plain: 'b' });
     await messages?.react?.(here, said.id, '👍');
@@ -252,16 +265,16 @@ describe('the Discord adapter sends', () => {
     await messages?.react?.(here, said.id, undefined);
     await messages?.delete?.(here, id);
     expect(seen()).toMatchObject([{ reactions: [] }]);
-    expect(await failureOf(Promise.resolve(messages?.delete?.(here, id)))).toEqual({
+    expect(await readFailure(Promise.resolve(messages?.delete?.(here, id)))).toEqual({
       kind: 'refused',
     });
   });
 
   it('[D11] even after it has stopped receiving', async () => {
-    const { double, adapter, connect } = await scene();
+    const { double, adapter, connect } = await startDiscordScene();
     await connect();
     await adapter.stop();
-    await adapter.send(part(double.channelId, 'last words'), noSignal());
+    await adapter.send(createPart(double.channelId, 'last words'), noSignal());
     expect(double.conversation(double.channelId)).toMatchObject([{ visible: 'last words' }]);
   });
 });

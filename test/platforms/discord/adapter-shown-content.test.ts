@@ -1,7 +1,13 @@
-import { typedText } from '@parley/core';
+import { getTypedText } from '@parley/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { noSignal } from '../adapter-core.ts';
-import { ANN, endScenes, part, type Scene, scene } from './adapter-scene.ts';
+import {
+  ANN,
+  createPart,
+  type DiscordScene,
+  endScenes,
+  startDiscordScene,
+} from './adapter-scene.ts';
 
 const BEN = '200000000000000502';
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -9,8 +15,8 @@ afterEach(endScenes);
 
 const POLL = { poll: { question: 'Tea?', answers: ['Yes', 'No'] } };
 
-/** A reply as the gateway sends it when it has not looked up the answered message. */
-function replyTo({ double }: Scene, messageId: string, more: object = {}) {
+/** A reply as the gateway sends it without having looked up the answered message. */
+function replyTo({ double }: DiscordScene, messageId: string, more: object = {}) {
   const { channelId, guildId } = double;
   const data = {
     id: '900000000000000001',
@@ -26,25 +32,25 @@ function replyTo({ double }: Scene, messageId: string, more: object = {}) {
   double.event('MESSAGE_CREATE', data, guildId);
 }
 
-describe('[F16] what people show on Discord', () => {
-  it('arrives separately from their own text', async () => {
-    const here = await scene();
+describe('[F16] shared content on Discord', () => {
+  it('arrives separately from the text of the sender', async () => {
+    const here = await startDiscordScene();
     await here.connect();
     const { double, hears } = here;
     const direct = double.dmWith(ANN);
     double.say({ channel: direct, text: '/status', parts: POLL });
     const message = await hears(1);
     expect(message.text).toBe('/status');
-    expect(typedText(message)).toBe('/status');
+    expect(getTypedText(message)).toBe('/status');
     expect(message.quotation?.text).toContain('Poll: Tea?\n- Yes\n- No');
     double.say({ channel: direct, parts: { forward: { text: '/new' } } });
     const passed = await hears(2);
     expect(passed.text).toBe('[Forwarded]\n/new');
-    expect(typedText(passed)).toBe('');
+    expect(getTypedText(passed)).toBe('');
   });
 
   it('is read from an answered message that Discord only refers to', async () => {
-    const here = await scene();
+    const here = await startDiscordScene();
     await here.connect();
     const { double, hears } = here;
     const { id } = double.say({ channel: double.channelId, from: BEN, parts: POLL });
@@ -56,8 +62,8 @@ describe('[F16] what people show on Discord', () => {
     expect(double.calls(`GET /channels/${double.channelId}/messages/${id}`)).toHaveLength(1);
   });
 
-  it('is not requested when it was deleted, and a reply arrives even if it cannot be read', async () => {
-    const here = await scene();
+  it('is not requested when it was deleted, and a reply arrives even if the message cannot be read', async () => {
+    const here = await startDiscordScene();
     await here.connect();
     const { double, hears } = here;
     const { id } = double.say({ channel: double.channelId, from: BEN, text: 'hello' });
@@ -70,8 +76,8 @@ describe('[F16] what people show on Discord', () => {
     expect((await hears(3)).replyTo).toEqual({ messageId: id });
   });
 
-  it('is recorded and starts nothing when Discord itself wrote it', async () => {
-    const here = await scene();
+  it('is recorded and starts no turn when Discord itself wrote it', async () => {
+    const here = await startDiscordScene();
     await here.connect();
     const { double, hears, ignored, received } = here;
     const thread = double.thread({ channel: double.channelId, name: 'plans', from: ANN });
@@ -92,7 +98,7 @@ describe('[F16] what people show on Discord', () => {
   it('is downloaded from a fresh URL when a file in a component has an expired one', async () => {
     let now = Date.now();
     const clock = () => now;
-    const here = await scene({ clock, double: { clock } });
+    const here = await startDiscordScene({ clock, double: { clock } });
     await here.connect();
     const { double, hears } = here;
     const bytes = new TextEncoder().encode('load of the day');
@@ -121,11 +127,11 @@ describe('[F16] what people show on Discord', () => {
   });
 
   it('[F06] includes reactions that a moderator clears', async () => {
-    const here = await scene();
+    const here = await startDiscordScene();
     await here.connect();
     const { double, reactions, adapter } = here;
     const { channelId, guildId } = double;
-    const sent = await adapter.send(part(channelId, 'shall I?'), noSignal());
+    const sent = await adapter.send(createPart(channelId, 'shall I?'), noSignal());
     const message = sent.platformMessageId;
     double.react({ channel: channelId, message, from: ANN, emoji: '👍' });
     double.react({ channel: channelId, message, from: ANN, emoji: '👀' });

@@ -1,17 +1,20 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { ANN, endScenes, type Scene, scene } from './adapter-scene.ts';
+import { ANN, type DiscordScene, endScenes, startDiscordScene } from './adapter-scene.ts';
 
 const BEN = '200000000000000502';
 const THREADS = { settings: { threads: 'per-conversation' } };
 afterEach(endScenes);
 
-const shownIn = ({ double }: Scene, channel: string) =>
+const shownIn = ({ double }: DiscordScene, channel: string) =>
   double.conversation(channel).map(({ from, visible }) => (from === 'bot' ? visible : '·'));
-const starts = ({ double }: Scene) =>
+const starts = ({ double }: DiscordScene) =>
   double.calls('POST /channels/').filter(({ call }) => call.endsWith('/threads'));
 
-async function asked(wishes: Parameters<typeof scene>[0] = {}, text = 'plan my trip, please') {
-  const here = await scene({ ...THREADS, ...wishes });
+async function asked(
+  wishes: Parameters<typeof startDiscordScene>[0] = {},
+  text = 'plan my trip, please',
+) {
+  const here = await startDiscordScene({ ...THREADS, ...wishes });
   await here.connect();
   const { double } = here;
   const say = (words: string) =>
@@ -22,7 +25,7 @@ async function asked(wishes: Parameters<typeof scene>[0] = {}, text = 'plan my t
 }
 
 describe('[F11] a thread for each conversation on Discord', () => {
-  it('is started by the answer from the question, and continues without mentions', async () => {
+  it('is started from the question by the answer, and continues without mentions', async () => {
     const { here, double, id } = await asked();
     const thread = { id: double.channelId, type: 'thread', threadId: id };
     expect(here.received[0]?.chat).toEqual({
@@ -51,11 +54,11 @@ describe('[F11] a thread for each conversation on Discord', () => {
     expect(await here.hears(4)).toMatchObject({ chat: { threadId: other }, addressed: false });
   });
 
-  it('is the same one after a crash, even while an answer grows', async () => {
+  it('is the same one after a crash, even while an answer is streamed', async () => {
     const { here, double, id } = await asked();
     await here.answers(id, 'Where to?');
     await here.adapter.stop();
-    const after = await scene({ ...THREADS, on: double, heard: here.received });
+    const after = await startDiscordScene({ ...THREADS, on: double, heard: here.received });
     const text = 'x'.repeat(100);
     const address = { chatId: double.channelId, threadId: id, replyToMessageId: id };
     const grown = { show: async () => [{ text, plain: text }] };
@@ -75,7 +78,7 @@ describe('[F11] a thread for each conversation on Discord', () => {
     await here.answers(second, 'Which?', { idempotencyKey: 'second' });
     expect(shownIn(here, double.channelId)).toEqual(['·', '·', 'Where to?', 'Which?']);
     expect(double.sends()[0]).toMatchObject({ replyTo: id });
-    // The core sends a note once per key.
+    // The core sends a notice once per key.
     const note = `no threads ${double.channelId}`;
     expect(here.notes).toEqual([note, note]);
   });
@@ -88,7 +91,7 @@ describe('[F11] a thread for each conversation on Discord', () => {
     expect(here.notes).toEqual([]);
   });
 
-  it('is tried again when Discord does not answer', async () => {
+  it('is retried when Discord does not respond', async () => {
     const { here, double, id } = await asked();
     double.fault({ kind: 'status', status: 500, call: 'POST /channels/' });
     await expect(here.answers(id, 'Where to?')).rejects.toMatchObject({
@@ -102,7 +105,7 @@ describe('[F11] a thread for each conversation on Discord', () => {
     [`please ${'plan '.repeat(30)}`, /^please( plan)+ …$/],
     [`ask <@${BEN}> and @everyone`, /^ask @user0502 and @everyone$/],
     ['', /^user0501$/],
-  ])('is named after the first words, which ping nobody: %j', async (text, name) => {
+  ])('is named after the first words without pinging anyone: %j', async (text, name) => {
     const { here, id } = await asked({}, text);
     await here.answers(id, 'Yes?');
     const [start] = starts(here);
@@ -110,7 +113,7 @@ describe('[F11] a thread for each conversation on Discord', () => {
     expect(JSON.stringify(start?.body).length).toBeLessThan(100);
   });
 
-  it('is not opened unless the settings say so', async () => {
+  it('is only opened if the settings say so', async () => {
     const { here, double, id } = await asked({ settings: {} });
     expect(here.received[0]?.chat.type).toBe('group');
     await here.answers(id, 'Where to?');

@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { ANN, endScenes, type Scene, scene } from './adapter-scene.ts';
+import { ANN, type DiscordScene, endScenes, startDiscordScene } from './adapter-scene.ts';
 
 afterEach(endScenes);
 
 const SERVER = '300000000000000001';
 
 /** Data that makes discord.js throw, by the name of the event. */
-const UNREADABLE: Readonly<Record<string, (here: Scene) => object>> = {
+const UNREADABLE: Readonly<Record<string, (here: DiscordScene) => object>> = {
   CHANNEL_CREATE: ({ double }) => ({
     id: '300000000000000002',
     type: 0,
@@ -40,10 +40,10 @@ function uncaught(): unknown[] {
 
 describe('an event that discord.js cannot read', () => {
   it.each(Object.keys(UNREADABLE))(
-    '[F16] [D12] ends no connection and loses no other event: %s',
+    '[F16] [D12] closes no connection and loses no other event: %s',
     async (name) => {
       const thrown = uncaught();
-      const here = await scene();
+      const here = await startDiscordScene();
       await here.connect();
       const { double } = here;
       double.event(name, UNREADABLE[name]?.(here) as Record<string, unknown>);
@@ -57,7 +57,7 @@ describe('an event that discord.js cannot read', () => {
 
   it('[F16] still reaches the agent when it is a message', async () => {
     const thrown = uncaught();
-    const here = await scene();
+    const here = await startDiscordScene();
     await here.connect();
     const { double } = here;
     const author = { id: ANN, username: 'ann', discriminator: '0' };
@@ -79,7 +79,7 @@ describe('an event that discord.js cannot read', () => {
   });
 
   it('[F16] [D08] is recorded for why when nothing else reads it', async () => {
-    const here = await scene();
+    const here = await startDiscordScene();
     await here.connect();
     const { double } = here;
     double.event('GUILD_ROLE_UPDATE', { guild_id: double.guildId, role: null });
@@ -94,7 +94,7 @@ describe('an event that discord.js cannot read', () => {
 
   it('[D12] about a server at the start does not affect the account', async () => {
     const thrown = uncaught();
-    const here = await scene();
+    const here = await startDiscordScene();
     await here.adapter.start();
     const { double } = here;
     await double.waitFor(() => double.gateway().identifies > 0);

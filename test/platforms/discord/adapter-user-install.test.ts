@@ -1,7 +1,13 @@
 import type { CommandInfo } from '@parley/channels';
 import { afterEach, describe, expect, it } from 'vitest';
-import { failureOf, noSignal } from '../adapter-core.ts';
-import { ANN, endScenes, part, type Scene, scene } from './adapter-scene.ts';
+import { noSignal, readFailure } from '../adapter-core.ts';
+import {
+  ANN,
+  createPart,
+  type DiscordScene,
+  endScenes,
+  startDiscordScene,
+} from './adapter-scene.ts';
 
 afterEach(endScenes);
 
@@ -12,40 +18,43 @@ const COMMANDS: CommandInfo[] = [
   { name: 'new', summary: 'start afresh' },
 ];
 
-async function connected(wishes: Parameters<typeof scene>[0] = {}): Promise<Scene> {
-  const here = await scene({ commands: COMMANDS, ...wishes });
+async function connected(
+  wishes: Parameters<typeof startDiscordScene>[0] = {},
+): Promise<DiscordScene> {
+  const here = await startDiscordScene({ commands: COMMANDS, ...wishes });
   await here.connect();
   await here.double.waitFor(() => here.double.calls('PUT /applications/').length > 0);
   return here;
 }
 
-const shownIn = ({ double }: Scene, channel: string) =>
+const shownIn = ({ double }: DiscordScene, channel: string) =>
   double.conversation(channel).map(({ visible }) => visible);
 
-/** Places that the bot cannot see, each with the chat that a command from there belongs to. */
-const FOREIGN: Readonly<Record<string, (here: Scene) => { channel: string; chat: object }>> = {
-  'direct messages of two other people': ({ double }) => {
-    double.nameUser(BEN, 'Ben');
-    const channel = double.openPrivate([ANN, BEN]);
-    return { channel, chat: { id: channel, type: 'group', title: 'Direct messages with Ben' } };
-  },
-  'a group of friends': ({ double }) => {
-    const channel = double.openPrivate([ANN, BEN, CID], 'Climbing');
-    return { channel, chat: { id: channel, type: 'group', title: 'Climbing' } };
-  },
-  'a server without the bot': ({ double }) => {
-    const channel = double.addChannel(double.addGuild('Elsewhere', false), 'random');
-    return { channel, chat: { id: channel, type: 'group', title: '#random' } };
-  },
-  'a thread of a server without the bot': ({ double }) => {
-    const parent = double.addChannel(double.addGuild('Elsewhere', false), 'random');
-    const channel = double.thread({ channel: parent, name: 'plans', from: ANN });
-    const chat = { id: parent, type: 'thread', threadId: channel, title: '#plans' };
-    return { channel, chat };
-  },
-};
+/** Chats that the bot cannot see, each with the chat to which a command used there belongs. */
+const FOREIGN: Readonly<Record<string, (here: DiscordScene) => { channel: string; chat: object }>> =
+  {
+    'direct messages of two other people': ({ double }) => {
+      double.nameUser(BEN, 'Ben');
+      const channel = double.openPrivate([ANN, BEN]);
+      return { channel, chat: { id: channel, type: 'group', title: 'Direct messages with Ben' } };
+    },
+    'a group of friends': ({ double }) => {
+      const channel = double.openPrivate([ANN, BEN, CID], 'Climbing');
+      return { channel, chat: { id: channel, type: 'group', title: 'Climbing' } };
+    },
+    'a server without the bot': ({ double }) => {
+      const channel = double.addChannel(double.addGuild('Elsewhere', false), 'random');
+      return { channel, chat: { id: channel, type: 'group', title: '#random' } };
+    },
+    'a thread of a server without the bot': ({ double }) => {
+      const parent = double.addChannel(double.addGuild('Elsewhere', false), 'random');
+      const channel = double.thread({ channel: parent, name: 'plans', from: ANN });
+      const chat = { id: parent, type: 'thread', threadId: channel, title: '#plans' };
+      return { channel, chat };
+    },
+  };
 
-describe('a command of an app that a person has on their account', () => {
+describe('a command of an app that a person has added to their account', () => {
   it.each(Object.keys(FOREIGN))('[F17] [F11] is answered where it was used: %s', async (place) => {
     const here = await connected();
     const { double } = here;
@@ -58,7 +67,7 @@ describe('a command of an app that a person has on their account', () => {
     // The same part is sent again, as after a lost confirmation.
     await here.answers(id, 'and more', { id: 'part_2', index: 1, idempotencyKey: 'second' });
     expect(shownIn(here, channel)).toEqual(['Hello yourself', 'and more']);
-    // Discord refuses all other calls of the bot there.
+    // Discord refuses all other calls of the bot in this chat.
     expect(double.calls(`GET /channels/${channel}`)).toEqual([]);
     expect(double.calls(`POST /channels/${channel}`)).toEqual([]);
   });
@@ -129,13 +138,13 @@ describe('a command of an app that a person has on their account', () => {
     now += 15 * 60_000 + 1;
     const late = here.answers(open, 'Hello');
     await expect(late).rejects.toThrow('limit of 15 minutes for answers there has passed');
-    expect(await failureOf(late)).toEqual({ kind: 'refused' });
+    expect(await readFailure(late)).toEqual({ kind: 'refused' });
     await here.answers(alone, 'I am well', { idempotencyKey: 'other' });
     expect(shownIn(here, double.dmWith(ANN))).toEqual(['I am well']);
     expect(shownIn(here, channel)).toEqual(['']);
   });
 
-  it('[D04] gives up on what exceeds the follow-ups that Discord accepts', async () => {
+  it('[D04] gives up parts beyond the number of follow-ups that Discord accepts', async () => {
     const here = await connected();
     const { double } = here;
     const channel = double.openPrivate([ANN, BEN]);
@@ -144,11 +153,11 @@ describe('a command of an app that a person has on their account', () => {
     const send = (n: number) =>
       here.answers(id, `part ${n}`, { id: `part_${n}`, index: n, idempotencyKey: `key ${n}` });
     for (let n = 0; n < 6; n += 1) await send(n);
-    expect(await failureOf(send(6))).toEqual({ kind: 'refused' });
+    expect(await readFailure(send(6))).toEqual({ kind: 'refused' });
     expect(shownIn(here, channel)).toHaveLength(6);
   });
 
-  it('[F12] shows no typing where only answers to commands arrive', async () => {
+  it('[F12] shows no typing in chats where only answers to commands arrive', async () => {
     const here = await connected();
     const { double, adapter } = here;
     const channel = double.openPrivate([ANN, BEN]);
@@ -158,7 +167,7 @@ describe('a command of an app that a person has on their account', () => {
     expect(double.calls(`POST /channels/${channel}/typing`)).toEqual([]);
   });
 
-  it('[G05] presses of its buttons are answered there too', async () => {
+  it('[G05] has buttons whose presses are answered in the same chat', async () => {
     const here = await connected({
       receive: async ({ pressed }) =>
         pressed === undefined
@@ -198,7 +207,11 @@ describe('the offered commands', () => {
       { name: 'new', ...offered },
     ]);
     await here.adapter.stop();
-    const again = await scene({ on: double, commands: COMMANDS, settings: { userInstall } });
+    const again = await startDiscordScene({
+      on: double,
+      commands: COMMANDS,
+      settings: { userInstall },
+    });
     await again.connect();
     await double.waitFor(() => double.calls('GET /applications/').length === 2);
     await again.adapter.stop();
@@ -222,7 +235,7 @@ describe('the offered commands', () => {
     expect(shownIn(here, channel)[0]).toBe('Fine');
   });
 
-  it('[F09] leave that name to a skill', async () => {
+  it('[F09] leave the name of that command to a skill', async () => {
     const commands = [...COMMANDS, { name: 'ask', summary: 'a skill', isSkill: true as const }];
     const here = await connected({ settings: { userInstall: 'always' }, commands });
     const { double } = here;
@@ -241,6 +254,6 @@ describe('the offered commands', () => {
 it('[F11] a message to a chat that only commands can reach is refused as forbidden', async () => {
   const here = await connected();
   const channel = here.double.openPrivate([ANN, BEN]);
-  const sending = here.adapter.send(part(channel, 'good morning'), noSignal());
-  expect(await failureOf(sending)).toEqual({ kind: 'forbidden' });
+  const sending = here.adapter.send(createPart(channel, 'good morning'), noSignal());
+  expect(await readFailure(sending)).toEqual({ kind: 'forbidden' });
 });

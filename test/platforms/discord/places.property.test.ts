@@ -1,16 +1,15 @@
 import { conversationIdOf } from '@parley/channels';
 import type { InboundMessage } from '@parley/core';
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ANN, endScenes, type Scene, scene } from './adapter-scene.ts';
+import { ANN, type DiscordScene, endScenes, startDiscordScene } from './adapter-scene.ts';
 
 const BEN = '200000000000000502';
 const CID = '200000000000000503';
 
 /**
- * A place on Discord in which people reach the bot, by message or, if the bot is absent, by
- * command.
+ * A Discord chat in which people reach the bot, by message or, if the bot is absent, by command.
  */
 interface Place {
   readonly name: string;
@@ -20,9 +19,10 @@ interface Place {
 }
 
 /**
- * Every kind of place, and several of the kinds whose ids could be confused with those of another.
+ * Every kind of chat, and several of the kinds whose ids could be confused with those of another
+ * kind.
  */
-function placesOf({ double }: Scene): readonly Place[] {
+function placesOf({ double }: DiscordScene): readonly Place[] {
   const { channelId: general, guildId } = double;
   const elsewhere = double.addGuild('Elsewhere', false);
   const random = double.addChannel(elsewhere, 'random');
@@ -58,13 +58,16 @@ function placesOf({ double }: Scene): readonly Place[] {
   ];
 }
 
-describe.each(['never', 'per-conversation'])('the places of Discord, threads: %s', (threads) => {
-  let here: Scene;
+describe.each(['never', 'per-conversation'])('Discord chats with threads: %s', (threads) => {
+  let here: DiscordScene;
   let places: readonly Place[];
   let count = 0;
 
   beforeAll(async () => {
-    here = await scene({ commands: [{ name: 'new', summary: 's' }], settings: { threads } });
+    here = await startDiscordScene({
+      commands: [{ name: 'new', summary: 's' }],
+      settings: { threads },
+    });
     await here.connect();
     await here.double.waitFor(() => here.double.calls('PUT /applications/').length > 0);
     places = placesOf(here);
@@ -88,7 +91,7 @@ describe.each(['never', 'per-conversation'])('the places of Discord, threads: %s
       here.double.conversation(channel).some(({ visible }) => visible === text),
     );
 
-  it('[F17] are separate conversations, whoever writes in whichever order', async () => {
+  it('[F17] are separate conversations, regardless of who writes in which order', async () => {
     const owners = new Map<string, string>();
     const any = fc.array(fc.nat({ max: places.length - 1 }), { minLength: 1, maxLength: 8 });
     await fc.assert(
@@ -101,19 +104,19 @@ describe.each(['never', 'per-conversation'])('the places of Discord, threads: %s
           owners.set(conversation, place.name);
         }
       }),
-      runs(20),
+      toRunOptions(20),
     );
     for (const place of places) owners.set(conversationIdOf(await write(place)), place.name);
     expect(new Set(owners.values()).size).toBe(places.length);
   });
 
-  it('[F11] [F17] get the answer to what was written there', async () => {
+  it('[F11] [F17] get the answers to their own messages', async () => {
     const asked: { place: Place; message: InboundMessage }[] = [];
     for (const place of places) asked.push({ place, message: await write(place) });
     for (const { place, message } of asked.toReversed()) {
       const text = `answer to ${message.messageId}`;
       await here.answers(message.messageId, text, { idempotencyKey: message.messageId });
-      // With a thread per question the answer opens one, which has the id of the question.
+      // With a thread per question, the answer opens a thread, which has the id of the question.
       const channels = [...places.map(({ channel }) => channel), message.chat.threadId ?? ''];
       const known = channels.filter((id, at) => id !== '' && channels.indexOf(id) === at);
       const exists = known.filter((id) => hasChannel(here, id));
@@ -132,7 +135,7 @@ describe.each(['never', 'per-conversation'])('the places of Discord, threads: %s
   });
 });
 
-function hasChannel({ double }: Scene, channel: string): boolean {
+function hasChannel({ double }: DiscordScene, channel: string): boolean {
   try {
     double.conversation(channel);
     return true;

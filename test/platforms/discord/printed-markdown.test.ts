@@ -1,5 +1,5 @@
-import { literal } from '@parley/core';
-import { shareOfRun } from '@parley/core/testing';
+import { toLiteralMarkdown } from '@parley/core';
+import { scaleRuns } from '@parley/core/testing';
 import { type RenderTarget, render } from '@parley/markup';
 import { parseDiscordMarkdown } from '@parley/simulators/discord';
 import fc from 'fast-check';
@@ -9,7 +9,7 @@ import { readStrictHtml } from '../../conformance/strict-html.ts';
 
 const DISCORD: RenderTarget = { dialect: 'discord', maxLength: 2000, unit: 'utf16' };
 const HTML: RenderTarget = { dialect: 'html', maxLength: 1_000_000, unit: 'utf16' };
-/** Code that contains one of these signs is printed without the marks it would end. */
+/** Code that contains one of these characters is printed without the marks it would end. */
 const NONE: ReadonlySet<string> = new Set();
 const MARKS = ['bold', 'italic', 'underline', 'strike', 'spoiler'];
 
@@ -22,7 +22,7 @@ const words = fc.constantFrom(
   '中',
   'word:x',
   ' ',
-  literal(' '),
+  toLiteralMarkdown(' '),
   '1\\. ',
   '<@1>',
   ':ok:',
@@ -54,7 +54,7 @@ function charactersOf(runs: readonly { text: string; formats: ReadonlySet<string
 
 describe('what is printed for Discord', () => {
   it(
-    '[M01] [M02] is read there as intended, whatever signs are combined',
+    '[M01] [M02] is shown as intended, whatever characters are combined',
     () => {
       fc.assert(
         fc.property(markdown, (source) => {
@@ -66,7 +66,7 @@ describe('what is printed for Discord', () => {
             .flatMap((run) => [{ text: run.marker, formats: NONE }, run]);
           expect(charactersOf(seen)).toEqual(charactersOf(meant));
         }),
-        RUN_LENGTH.seed === undefined ? RUN_LENGTH : { ...RUN_LENGTH, numRuns: shareOfRun(600) },
+        RUN_LENGTH.seed === undefined ? RUN_LENGTH : { ...RUN_LENGTH, numRuns: scaleRuns(600) },
       );
     },
     TIMEOUT,

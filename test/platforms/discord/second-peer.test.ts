@@ -5,8 +5,14 @@ import { startDiscordServer } from '@openclaw/crabline';
 import { createPrefixRenderer } from '@parley/markup';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { failureOf, noSignal } from '../adapter-core.ts';
-import { ANN, endScenes, part, type Scene, scene } from './adapter-scene.ts';
+import { noSignal, readFailure } from '../adapter-core.ts';
+import {
+  ANN,
+  createPart,
+  type DiscordScene,
+  endScenes,
+  startDiscordScene,
+} from './adapter-scene.ts';
 
 const THREAD = '135000000000000020';
 const Messages = z.array(
@@ -36,10 +42,10 @@ describe('the Discord adapter against a third-party server', () => {
     await rm(folder, { recursive: true });
   });
 
-  /** An adapter that is connected to the third-party server; the double only helps with waiting. */
-  async function connected(): Promise<Scene> {
+  /** An adapter connected to the third-party server; the double is only used for waiting. */
+  async function connected(): Promise<DiscordScene> {
     const { botToken: token, endpoints } = server.manifest;
-    const here = await scene({
+    const here = await startDiscordScene({
       settings: { token, apiRoot: endpoints.apiRoot },
       commands: [{ name: 'help', summary: 'what I can do' }],
     });
@@ -69,7 +75,7 @@ describe('the Discord adapter against a third-party server', () => {
     return Messages.parse(await response.json()).reverse();
   }
 
-  it('[F01] [F11] receives in channel and thread and answers there, quoting', async () => {
+  it('[F01] [F11] receives in channel and thread, and answers there with a quote', async () => {
     const here = await connected();
     const { channelId, guildId } = server.manifest.fixture;
     await write('hello');
@@ -79,9 +85,9 @@ describe('the Discord adapter against a third-party server', () => {
     expect(hello).toMatchObject({ chat: { id: channelId, type: 'group' }, text: 'hello' });
     expect(threaded).toMatchObject({ chat: { id: channelId, type: 'thread', threadId: THREAD } });
     const replyTo = hello?.messageId ?? '';
-    await here.adapter.send(part(channelId, '**yes**', { replyTo }), noSignal());
+    await here.adapter.send(createPart(channelId, '**yes**', { replyTo }), noSignal());
     await here.adapter.send(
-      part(channelId, 'here', { threadId: THREAD, id: 'p2', idempotencyKey: 'k2', index: 1 }),
+      createPart(channelId, 'here', { threadId: THREAD, id: 'p2', idempotencyKey: 'k2', index: 1 }),
       noSignal(),
     );
     expect((await shown(channelId)).at(-1)).toMatchObject({
@@ -91,7 +97,7 @@ describe('the Discord adapter against a third-party server', () => {
     expect((await shown(THREAD)).at(-1)).toMatchObject({ content: 'here' });
   });
 
-  it('[F12] [F10] streams, edits, types, reacts, sends files, and is refused messages that are too long', async () => {
+  it('[F12] [F10] streams, edits, types, reacts and sends files, and reports messages that are too long', async () => {
     const here = await connected();
     const { channelId } = server.manifest.fixture;
     const place = { chatId: channelId };
@@ -100,7 +106,7 @@ describe('the Discord adapter against a third-party server', () => {
     await here.adapter.streaming?.update(place, 'turn_9', answer);
     answer.push('and a bit');
     await here.adapter.streaming?.update(place, 'turn_9', answer);
-    const whole = part(channelId, 'all of it', { turnId: 'turn_9', idempotencyKey: 'k9' });
+    const whole = createPart(channelId, 'all of it', { turnId: 'turn_9', idempotencyKey: 'k9' });
     const { platformMessageId: id } = await here.adapter.send(whole, noSignal());
     await here.adapter.typing?.show(place);
     await here.adapter.messages?.react?.(place, id, '👍');
@@ -108,12 +114,12 @@ describe('the Discord adapter against a third-party server', () => {
     await writeFile(path, 'what is in it');
     const file = { kind: 'document', name: 'a.txt', mimeType: 'text/plain', path } as const;
     const more = { file, turnId: null, index: null, idempotencyKey: 'k10' };
-    await here.adapter.send(part(channelId, 'look', more), noSignal());
+    await here.adapter.send(createPart(channelId, 'look', more), noSignal());
     expect((await shown(channelId)).slice(-2)).toMatchObject([
       { id, content: 'all of it', reactions: [{ emoji: { name: '👍' } }] },
       { content: 'look', attachments: [{ filename: 'a.txt' }] },
     ]);
-    const long = part(channelId, 'x'.repeat(2_001), { turnId: null, index: null });
-    expect(await failureOf(here.adapter.send(long, noSignal()))).toEqual({ kind: 'refused' });
+    const long = createPart(channelId, 'x'.repeat(2_001), { turnId: null, index: null });
+    expect(await readFailure(here.adapter.send(long, noSignal()))).toEqual({ kind: 'refused' });
   });
 });

@@ -1,8 +1,13 @@
 import type { OutboundPart, PartExtras, Receipt } from '@parley/core';
 import { afterEach, describe, expect, it } from 'vitest';
-import { failureOf, noSignal } from '../adapter-core.ts';
-import { part } from './adapter-parts.ts';
-import { endScenes, type Scene, scene, type Wishes } from './adapter-scene.ts';
+import { noSignal, readFailure } from '../adapter-core.ts';
+import { createPart } from './adapter-parts.ts';
+import {
+  endScenes,
+  startTelegramScene,
+  type TelegramScene,
+  type TelegramSceneOptions,
+} from './adapter-scene.ts';
 
 const ANN = 501;
 const BO = 502;
@@ -12,8 +17,8 @@ const STATUS = { name: 'status', summary: 'how I am doing', private: true } as c
 afterEach(endScenes);
 
 /** A scene in which Ann has sent an ephemeral command to the group. */
-async function whispered(wishes: Wishes = {}) {
-  const made = await scene({ commands: [STATUS], ...wishes });
+async function whispered(wishes: TelegramSceneOptions = {}) {
+  const made = await startTelegramScene({ commands: [STATUS], ...wishes });
   await made.adapter.start();
   made.double.say({ chat: GROUP, from: ANN, text: '/status', ephemeral: true });
   await made.double.waitFor(() => made.received.length === 1);
@@ -21,10 +26,10 @@ async function whispered(wishes: Wishes = {}) {
 }
 
 /** Sends a part on the route of the newest message. */
-function answering({ adapter, received }: Scene) {
+function answering({ adapter, received }: TelegramScene) {
   return (text: string, more: PartExtras = {}): Promise<Receipt> => {
     const asked = received.at(-1);
-    const bare = part(GROUP, text, more);
+    const bare = createPart(GROUP, text, more);
     const { messageId, response, chat } = asked ?? {};
     const route = {
       ...bare.route,
@@ -38,7 +43,7 @@ function answering({ adapter, received }: Scene) {
 }
 
 describe('an ephemeral message in a group', () => {
-  it('[F18] reaches Parley with a unique id, although its message id is 0', async () => {
+  it('[F18] gets a unique id, although its message id is 0', async () => {
     const { double, received } = await whispered();
     double.say({ chat: GROUP, from: BO, text: '/status', ephemeral: true });
     double.say({ chat: GROUP, from: ANN, text: '/status', ephemeral: true });
@@ -89,24 +94,24 @@ describe('an ephemeral message in a group', () => {
     expect(double.conversation(GROUP).at(-1)).toMatchObject({ text: 'It is 5.', onlyFor: ANN });
   });
 
-  it('[F17] [F18] is followed by nothing in that conversation that the others can see', async () => {
+  it('[F17] [F18] is followed only by messages that others in the group cannot see', async () => {
     const { double, adapter } = await whispered();
     double.say({ chat: ANN, text: 'hi' });
     const address = { chatId: String(GROUP), threadId: 'alone:501' };
     expect(adapter.streaming?.pace?.(address, 500)).toBeNull();
     await adapter.typing?.show(address);
-    await adapter.send({ ...part(GROUP, 'A reminder', address), turnId: null }, noSignal());
+    await adapter.send({ ...createPart(GROUP, 'A reminder', address), turnId: null }, noSignal());
     expect(double.conversation(GROUP).filter(({ from }) => from === 'bot')).toEqual([]);
     expect(double.conversation(ANN).at(-1)).toMatchObject({ from: 'bot', text: 'A reminder' });
     double.promote(GROUP, double.me.id);
-    await adapter.send({ ...part(GROUP, 'Another one', address), turnId: null }, noSignal());
+    await adapter.send({ ...createPart(GROUP, 'Another one', address), turnId: null }, noSignal());
     expect(double.conversation(GROUP).at(-1)).toMatchObject({ text: 'Another one', onlyFor: ANN });
     expect(double.calls('sendChatAction')).toEqual([]);
   });
 
-  it('[F18] does not affect a notice for the whole group that answers nothing', async () => {
+  it('[F18] does not affect a notice for the whole group that answers no message', async () => {
     const { double, adapter, received } = await whispered();
-    const bare = part(GROUP, 'news');
+    const bare = createPart(GROUP, 'news');
     const { response = '' } = received[0] ?? {};
     await adapter.send({ ...bare, turnId: null, route: { ...bare.route, response } }, noSignal());
     const news = double.conversation(GROUP).at(-1);
@@ -122,7 +127,7 @@ describe('an ephemeral message in a group', () => {
       const path = `${folder}/notes.txt`;
       writeFileSync(path, 'notes');
       const file = { kind: 'document', name: 'notes.txt', mimeType: 'text/plain', path } as const;
-      await answering({ adapter, received } as Scene)('see', { file });
+      await answering({ adapter, received } as TelegramScene)('see', { file });
     } finally {
       rmSync(folder, { recursive: true });
     }
@@ -140,7 +145,7 @@ describe('an ephemeral message in a group', () => {
     const { platformMessageId } = await answer('All is well.');
     expect(double.conversation(GROUP).filter(({ from }) => from === 'bot')).toEqual([]);
     expect(double.conversation(ANN).at(-1)).toMatchObject({ from: 'bot', text: 'All is well.' });
-    // A number of another chat is not one of the group.
+    // A message number from another chat does not count in the group.
     expect(platformMessageId).not.toMatch(/^\d/);
   });
 
@@ -153,33 +158,33 @@ describe('an ephemeral message in a group', () => {
     expect(double.conversation(GROUP).at(-1)).toMatchObject({ from: 'bot', onlyFor: ANN });
   });
 
-  it('[F18] is never answered to everyone: if its sender cannot be reached, the answer fails', async () => {
+  it('[F18] is never answered to everyone, so the answer fails if its sender cannot be reached', async () => {
     let now = 1_000_000;
     const { double, answer } = await whispered({ double: { clock: () => now } });
     now += 16_000;
     const failed = answer('secret');
-    expect(await failureOf(failed)).toEqual({ kind: 'refused' });
+    expect(await readFailure(failed)).toEqual({ kind: 'refused' });
     await expect(failed).rejects.toThrow('A private answer was not sent');
     expect(double.conversation(GROUP).filter(({ from }) => from === 'bot')).toEqual([]);
     const shown = double.calls().filter(({ outcome }) => outcome === 200);
     expect(JSON.stringify(shown)).not.toContain('secret');
   });
 
-  it('[M04] [F18] gets a plain answer, still private, when Telegram refuses the markup', async () => {
+  it('[M04] [F18] gets a plain but still private answer when Telegram refuses the markup', async () => {
     const { double, answer } = await whispered();
     await answer('<b>broken');
     expect(double.conversation(GROUP).at(-1)).toMatchObject({ text: 'plain', onlyFor: ANN });
   });
 
-  it('[D05] waits for the rate limit like any other', async () => {
+  it('[D05] waits for the rate limit like any other message', async () => {
     const { double, answer } = await whispered();
     const parameters = { retry_after: 3 };
     double.fault({ kind: 'refuse', code: 429, description: 'slow', parameters });
-    expect(await failureOf(answer('later'))).toMatchObject({ kind: 'rate-limited' });
+    expect(await readFailure(answer('later'))).toMatchObject({ kind: 'rate-limited' });
     expect(double.calls('sendMessage')).toHaveLength(1);
   });
 
-  it('[F18] shows no typing and no growing answer to the others', async () => {
+  it('[F18] shows no typing and no streamed answer to the others', async () => {
     const { double, adapter, received } = await whispered();
     double.say({ chat: GROUP, from: BO, text: 'q' });
     await double.waitFor(() => received.length === 2);
@@ -190,7 +195,7 @@ describe('an ephemeral message in a group', () => {
     expect(double.calls('sendChatAction')).toEqual([]);
   });
 
-  it('[F18] has buttons that answer privately, and lose their keyboard when they are decided', async () => {
+  it('[F18] has buttons that answer privately, and loses its keyboard when it is decided', async () => {
     const settled = { kind: 'command', name: 'approve', settled: true } as const;
     const { double, received, answer } = await whispered({
       receive: async (message) =>
@@ -210,7 +215,7 @@ describe('an ephemeral message in a group', () => {
     });
   });
 
-  it('[F17] [F18] has buttons that decide in the conversation in which they were asked', async () => {
+  it('[F17] [F18] has buttons that decide in the conversation of the request', async () => {
     const place = { threadId: undefined as string | undefined };
     const { double, received } = await whispered({
       message: async () => ({ by: 'agent', text: 'May I?', ...place }),
@@ -236,7 +241,7 @@ describe('an ephemeral message in a group', () => {
     ]);
   });
 
-  it('[F04] [F18] has answers that can be edited and deleted, but not those that others see', async () => {
+  it('[F04] [F18] has answers that can be edited and deleted, unlike those visible to others', async () => {
     const { double, adapter, received, answer } = await whispered();
     const { platformMessageId: id } = await answer('one');
     const address = { chatId: String(GROUP), response: received[0]?.response };
@@ -249,15 +254,15 @@ describe('an ephemeral message in a group', () => {
     });
     const everyone = { chatId: String(GROUP) };
     const edit = async () => adapter.messages?.edit?.(everyone, id, { text: 'x', plain: 'x' });
-    expect(await failureOf(edit())).toEqual({ kind: 'refused' });
+    expect(await readFailure(edit())).toEqual({ kind: 'refused' });
     await adapter.messages?.delete?.(address, id);
     expect(double.conversation(GROUP)).toHaveLength(1);
   });
 
-  it('[D04] is never searched for among the messages that everyone sees', async () => {
+  it('[D04] is never searched for among public messages', async () => {
     const { double, adapter, received } = await whispered();
     const asked = received[0];
-    const bare = part(GROUP, 'x');
+    const bare = createPart(GROUP, 'x');
     const route = {
       ...bare.route,
       replyToMessageId: asked?.messageId ?? '',
@@ -269,7 +274,7 @@ describe('an ephemeral message in a group', () => {
     expect(double.calls('editMessageReplyMarkup')).toEqual([]);
   });
 
-  it('[F18] [F09] is offered in the menu of groups only for private commands', async () => {
+  it('[F18] [F09] is only used for private commands in the menu of groups', async () => {
     const { double } = await whispered({ commands: [STATUS, { name: 'help', summary: 'help' }] });
     await double.waitFor(() => double.calls('setMyCommands').length === 2);
     const menus = double.calls('setMyCommands').map(({ params }) => params);
@@ -284,7 +289,7 @@ describe('an ephemeral message in a group', () => {
   });
 
   it('[F18] is answered publicly when its command was typed publicly', async () => {
-    const { double, adapter, received } = await scene({ commands: [STATUS] });
+    const { double, adapter, received } = await startTelegramScene({ commands: [STATUS] });
     await adapter.start();
     double.say({ chat: GROUP, from: ANN, text: '/status@parley_test_bot' });
     await double.waitFor(() => received.length === 1);

@@ -1,11 +1,16 @@
 import type { ChannelAdapter } from '@parley/channels';
 import type { OutboundPart } from '@parley/core';
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { createPrefixRenderer } from '@parley/markup';
 import { afterEach, describe, expect, it } from 'vitest';
-import { failureOf, noSignal } from '../adapter-core.ts';
-import { part } from './adapter-parts.ts';
-import { endScenes, type Scene, scene, type Wishes } from './adapter-scene.ts';
+import { noSignal, readFailure } from '../adapter-core.ts';
+import { createPart } from './adapter-parts.ts';
+import {
+  endScenes,
+  startTelegramScene,
+  type TelegramScene,
+  type TelegramSceneOptions,
+} from './adapter-scene.ts';
 
 afterEach(endScenes);
 
@@ -15,9 +20,9 @@ const FORUM = -1_000_000_000_005;
 const START =
   'This answer begins with a sentence that is long enough to be shown before it is over.';
 
-/** A group in which somebody has asked, so that the adapter knows it. */
-async function asked(wishes: Wishes = {}, chat = GROUP, thread?: number) {
-  const here = await scene(wishes);
+/** A group with a message, so that the adapter knows the group. */
+async function asked(wishes: TelegramSceneOptions = {}, chat = GROUP, thread?: number) {
+  const here = await startTelegramScene(wishes);
   const question = here.double.say({ chat, text: 'q', thread });
   await here.adapter.start();
   await here.double.waitFor(() => here.received.length > 0);
@@ -37,7 +42,7 @@ async function grow(here: Asked, text: string, by: ChannelAdapter = here.adapter
 }
 
 const finished = (here: Asked, text: string, more: Partial<OutboundPart> = {}): OutboundPart => ({
-  ...part(here.chat, text, here.place),
+  ...createPart(here.chat, text, here.place),
   ...more,
 });
 const texts = ({ double, chat }: Pick<Asked, 'double' | 'chat'>) =>
@@ -45,13 +50,13 @@ const texts = ({ double, chat }: Pick<Asked, 'double' | 'chat'>) =>
     .conversation(chat)
     .filter(({ from }) => from === 'bot')
     .map(({ text }) => text);
-const writes = ({ double }: Scene) =>
+const writes = ({ double }: TelegramScene) =>
   double
     .calls()
     .map(({ method }) => method)
     .filter((method) => /^(?:send|edit|delete)(?!ChatAction)/.test(method));
 
-describe('[F12] a growing answer in a Telegram group', () => {
+describe('[F12] a streamed answer in a Telegram group', () => {
   it.each([
     ['a group', GROUP, undefined],
     ['a topic', FORUM, 42],
@@ -77,7 +82,7 @@ describe('[F12] a growing answer in a Telegram group', () => {
     },
   );
 
-  it('takes one call when it arrives complete, and gets its buttons in the second otherwise', async () => {
+  it('needs one call when it arrives complete, and otherwise gets its buttons in the second call', async () => {
     const here = await asked();
     await grow(here, START);
     await here.adapter.send(finished(here, START), noSignal());
@@ -87,7 +92,7 @@ describe('[F12] a growing answer in a Telegram group', () => {
     expect(here.double.conversation(GROUP).at(-1)).toMatchObject({ text: START, buttons: ['Yes'] });
   });
 
-  it('is edited less often the longer it is; a short one is not shown, nor any message but the first', async () => {
+  it('is edited less often the longer it is, and only its first message is shown, unless it is short', async () => {
     const { adapter } = await asked();
     const pace = (length: number, chatId = String(GROUP)) =>
       adapter.streaming?.pace?.({ chatId }, length);
@@ -98,7 +103,7 @@ describe('[F12] a growing answer in a Telegram group', () => {
     expect(pace(1, '501')?.minIntervalMs).toBe(1_000);
   });
 
-  it('is not shown when the settings say so, nor in channels, nor while no message is known', async () => {
+  it('is not shown if the settings disable it, in channels, or while no message is known', async () => {
     const off = await asked({ settings: () => ({ growInGroups: false }) });
     expect(off.adapter.streaming?.pace?.({ chatId: String(GROUP) }, 500)).toBeNull();
     const { adapter, double, received } = await asked();
@@ -110,7 +115,7 @@ describe('[F12] a growing answer in a Telegram group', () => {
       expect(adapter.streaming?.pace?.({ chatId: String(chat) }, 500)).toBeNull();
   });
 
-  it('is deleted when nothing follows, even after a restart', async () => {
+  it('is deleted when no answer follows, even after a restart', async () => {
     const here = await asked();
     const address = { chatId: String(GROUP) };
     await grow(here, START);
@@ -132,7 +137,7 @@ describe('[F12] a growing answer in a Telegram group', () => {
     expect(texts(here)).toEqual([START]);
   });
 
-  it('is replaced by a new message when people are to be notified, which an edit does not do', async () => {
+  it('is replaced by a new message when people are to be pinged, which an edit does not do', async () => {
     const here = await asked();
     await grow(here, START);
     const target = {
@@ -147,7 +152,7 @@ describe('[F12] a growing answer in a Telegram group', () => {
     expect(writes(here)).toEqual(['sendMessage', 'deleteMessage', 'sendMessage']);
   });
 
-  it('is sent again when somebody has deleted it, or the group has become a supergroup', async () => {
+  it('is sent again when it was deleted, or the group has become a supergroup', async () => {
     const here = await asked();
     await grow(here, START);
     const [grown] = here.double.conversation(GROUP).filter(({ from }) => from === 'bot');
@@ -163,8 +168,8 @@ describe('[F12] a growing answer in a Telegram group', () => {
   });
 });
 
-describe('[D04] a grown message in a Telegram group', () => {
-  it('becomes the finished answer after a restart, however often that is sent', async () => {
+describe('[D04] a streamed message in a Telegram group', () => {
+  it('becomes the finished answer after a restart, however often the answer is sent', async () => {
     const here = await asked();
     await grow(here, START);
     const again = here.again();
@@ -192,12 +197,12 @@ describe('[D04] a grown message in a Telegram group', () => {
     const here = await asked();
     here.double.fault({ kind: 'reset', method: 'sendMessage' });
     await grow(here, START);
-    await here.adapter.send(part(GROUP, 'of another turn', { turnId: 'o' }), noSignal());
+    await here.adapter.send(createPart(GROUP, 'of another turn', { turnId: 'o' }), noSignal());
     await here.adapter.send(finished(here, 'all of it'), noSignal());
     expect(texts(here)).toEqual(['of another turn', 'all of it']);
   });
 
-  it('is retried, not given up, when the last edit was not answered', async () => {
+  it('is retried instead of given up when the last edit got no response', async () => {
     const here = await asked();
     await grow(here, START);
     here.double.fault({ kind: 'reset', method: 'editMessageText', after: true });
@@ -206,13 +211,13 @@ describe('[D04] a grown message in a Telegram group', () => {
       here.adapter.send(finished(here, 'all of it'), noSignal(), () => {
         started += 1;
       });
-    expect(await failureOf(send())).toEqual({ kind: 'transient' });
+    expect(await readFailure(send())).toEqual({ kind: 'transient' });
     await send();
     expect([texts(here), started]).toEqual([['all of it'], 0]);
   });
 
   it('is completed when the part is searched for, and is never taken for another part', async () => {
-    const values = memoryValues();
+    const values = createMemoryValues();
     const here = await asked({ values });
     await grow(here, START);
     const known = [
@@ -226,15 +231,15 @@ describe('[D04] a grown message in a Telegram group', () => {
     const again = here.again();
     const find = (sought: OutboundPart) =>
       again.findSent?.(sought, { known, uncertainAt: null }, noSignal());
-    expect(await find(part(GROUP, 'x', { turnId: 'other' }))).toBeUndefined();
+    expect(await find(createPart(GROUP, 'x', { turnId: 'other' }))).toBeUndefined();
     const [grown] = here.double.conversation(GROUP).filter(({ from }) => from === 'bot');
     expect(await find(finished(here, 'all of it'))).toBe(String(grown?.messageId));
     expect(texts(here)).toEqual(['all of it']);
   });
 });
 
-describe('[D05] a growing answer shares the rate limit of its group', () => {
-  it('and stops there after a 429, for which the finished answer waits too', async () => {
+describe('[D05] a streamed answer shares the rate limit of its group', () => {
+  it('and is paused there after a 429, for which the finished answer waits too', async () => {
     let now = 1_000_000;
     const here = await asked({ clock: () => now });
     await grow(here, START);
@@ -246,7 +251,7 @@ describe('[D05] a growing answer shares the rate limit of its group', () => {
     const send = () => here.adapter.send(finished(here, 'all of it'), noSignal());
     now += 4_000;
     const wait = { kind: 'rate-limited', retryAfterMs: 5_000, scope: 'chat' };
-    expect(await failureOf(send())).toEqual(wait);
+    expect(await readFailure(send())).toEqual(wait);
     now += 5_000;
     await send();
     expect(texts(here)).toEqual(['all of it']);

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
-import { failureOf, noSignal } from '../adapter-core.ts';
-import { endScenes, scene } from './adapter-scene.ts';
+import { noSignal, readFailure } from '../adapter-core.ts';
+import { endScenes, startTelegramScene } from './adapter-scene.ts';
 
 const ANN = 501;
 const bytes = (...values: number[]) => Uint8Array.from(values);
@@ -13,8 +13,8 @@ const JPEG = bytes(0xff, 0xd8, 0xff, 1, 2, 3);
 afterEach(endScenes);
 
 describe('files that people send', () => {
-  it('[F10] come with their text, and their bytes can be downloaded', async () => {
-    const { double, adapter, received } = await scene();
+  it('[F10] arrive with their text, and their bytes can be downloaded', async () => {
+    const { double, adapter, received } = await startTelegramScene();
     double.say({ chat: ANN, text: 'what is it?', file: { kind: 'photo', bytes: JPEG } });
     double.say({ chat: ANN, file: { kind: 'voice', bytes: bytes(7), type: 'audio/ogg' } });
     await adapter.start();
@@ -29,7 +29,7 @@ describe('files that people send', () => {
   });
 
   it('[F08] include the album they belong to', async () => {
-    const { double, adapter, received } = await scene();
+    const { double, adapter, received } = await startTelegramScene();
     const file = { kind: 'photo', bytes: JPEG } as const;
     double.say({ chat: ANN, album: '77', text: 'two', file });
     double.say({ chat: ANN, album: '77', file });
@@ -38,9 +38,9 @@ describe('files that people send', () => {
     expect(received.map(({ albumId }) => albumId)).toEqual(['77', '77']);
   });
 
-  /** A document that somebody sent, and the call that downloads it. */
+  /** A document sent by a person, and the call that downloads it. */
   async function sentDocument(size: number, claimedSize?: number) {
-    const wishes = await scene();
+    const wishes = await startTelegramScene();
     const { double, adapter, received } = wishes;
     const file = { kind: 'document', bytes: new Uint8Array(size), claimedSize } as const;
     double.say({ chat: ANN, file });
@@ -55,14 +55,14 @@ describe('files that people send', () => {
   it('[F10] are read only up to the limit, whatever size was declared', async () => {
     const { get } = await sentDocument(300_000, 10);
     expect(await get(300_000)).toHaveLength(300_000);
-    expect(await failureOf(get(299_999))).toEqual({ kind: 'refused' });
+    expect(await readFailure(get(299_999))).toEqual({ kind: 'refused' });
   });
 
-  it('[F10] are refused beyond what Telegram provides', async () => {
+  it('[F10] are refused above the download limit of Telegram', async () => {
     const { get, adapter } = await sentDocument(1, 21 * 1024 * 1024);
     expect(adapter.files?.maxBytes).toBe(20 * 1024 * 1024);
     await expect(get(100)).rejects.toThrow('it is larger than 20 MB');
-    expect(await failureOf(get(100))).toEqual({ kind: 'refused' });
+    expect(await readFailure(get(100))).toEqual({ kind: 'refused' });
   });
 
   const flood = { retry_after: 4 };
@@ -117,10 +117,10 @@ describe('files that people send', () => {
     },
   );
 
-  it('[F10] are not waited for longer than the caller wants', async () => {
+  it('[F10] are not waited for longer than the caller allows', async () => {
     const { double, get } = await sentDocument(5);
     double.fault({ kind: 'hang', method: 'download' });
-    expect(await failureOf(get(100, AbortSignal.timeout(50)))).toEqual({ kind: 'transient' });
+    expect(await readFailure(get(100, AbortSignal.timeout(50)))).toEqual({ kind: 'transient' });
   });
 });
 
@@ -131,13 +131,13 @@ describe('files of a Bot API server in local mode', () => {
   });
 
   /**
-   * A large file that somebody sent, and the call that downloads it; `servesFiles` means over http
+   * A large file sent by a person, and the call that downloads it; `servesFiles` means over http
    * instead of from disk.
    */
   async function sentLocally({ servesFiles = false } = {}) {
     const folder = await mkdtemp(join(tmpdir(), 'bot-api-'));
     folders.push(folder);
-    const made = await scene({
+    const made = await startTelegramScene({
       double: { localServer: { folder, servesFiles } },
       settings: () => ({ localServer: true, ...(!servesFiles && { localFiles: folder }) }),
     });
@@ -155,11 +155,11 @@ describe('files of a Bot API server in local mode', () => {
     return { ...made, get };
   }
 
-  it('[F10] are read from its directory, even beyond what Telegram itself provides', async () => {
+  it('[F10] are read from its directory, even above the limit of Telegram', async () => {
     const { get, adapter } = await sentLocally();
     expect(adapter.files?.maxBytes).toBe(2_000 * 1024 * 1024);
     expect([...((await get()) ?? [])]).toEqual([1, 2, 3]);
-    expect(await failureOf(get(2))).toEqual({ kind: 'refused' });
+    expect(await readFailure(get(2))).toEqual({ kind: 'refused' });
   });
 
   it('[F10] are downloaded over http when no directory is set', async () => {

@@ -1,11 +1,11 @@
 import {
+  addSample,
   OPTIONAL,
   OPTIONAL_FIELDS,
   type TelegramDouble,
-  withSample,
 } from '@parley/simulators/telegram';
 import { afterEach, expect, it } from 'vitest';
-import { endScenes, scene } from './adapter-scene.ts';
+import { endScenes, startTelegramScene } from './adapter-scene.ts';
 
 afterEach(endScenes);
 
@@ -54,18 +54,19 @@ const FIELDS = Object.entries(OPTIONAL_FIELDS).flatMap(([kind, samples]) =>
   Object.keys(samples).map((name) => [kind as keyof typeof OPTIONAL_FIELDS, name] as const),
 );
 
-/** Sends the events with that field added to objects of its kind that lack it. */
+/** Sends the events with that field added to objects of its kind that lack the field. */
 function sendWith(double: TelegramDouble, chatId: number, [kind, name]: (typeof FIELDS)[number]) {
   for (const [update, content] of leanEvents(chatId))
-    double.update(update, withSample(kind, name, update, content));
+    double.update(update, addSample(kind, name, update, content));
 }
 
 it.each(OPTIONAL)(
   '[D12] [F04] Telegram: nothing is missed when optional fields are %s',
   async (optional) => {
-    const { double, adapter, received, ignored, revised, reactions, logged } = await scene({
-      double: { optional },
-    });
+    const { double, adapter, received, ignored, revised, reactions, logged } =
+      await startTelegramScene({
+        double: { optional },
+      });
     await adapter.start();
     const said = double.say({ chat: 1001, text: 'alone' });
     double.say({ chat: -1_001_234_567_890, from: 1002, text: 'in a group', replyTo: undefined });
@@ -88,15 +89,16 @@ it.each(OPTIONAL)(
 );
 
 it('[D12] [F04] Telegram: nothing is missed with any single optional field of the client’s types', async () => {
-  const { double, adapter, received, ignored, revised, reactions, logged } = await scene();
+  const { double, adapter, received, ignored, revised, reactions, logged } =
+    await startTelegramScene();
   double.say({ chat: 1001, text: 'first' });
   await adapter.start();
   await double.waitFor(() => received.length === 1);
   for (const [index, field] of FIELDS.entries()) sendWith(double, 10_000 + index, field);
   await double.waitFor(() => double.pendingUpdates().length === 0);
   expect(logged.filter((line) => line.includes('not understood'))).toEqual([]);
-  // Each time these are ten messages and a press, the creation of a topic, an edit, and a reaction.
-  // Some fields turn events into messages.
+  // Each run sends ten messages, a button press, a topic creation, an edit, and a reaction. Some
+  // fields turn events into messages.
   const all = received.length - 1 + ignored.length + revised.length + reactions.length;
   expect(all).toBe((12 + 1 + 1) * FIELDS.length);
   expect(reactions).toHaveLength(FIELDS.length);

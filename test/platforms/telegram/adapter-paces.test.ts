@@ -1,11 +1,11 @@
 import type { Rate } from '@parley/core';
 import { FloodControl, REAL_LIMITS, Refusal } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
-import { endScenes, scene } from './adapter-scene.ts';
+import { endScenes, startTelegramScene } from './adapter-scene.ts';
 
 afterEach(endScenes);
 
-/** How many sends at these rates the servers refuse within `seconds`. */
+/** The number of sends that the servers refuse at these rates within `seconds`. */
 function refusedWithin(seconds: number, chats: readonly number[], perChat: Rate, account: Rate) {
   let now = 0;
   const flood = new FloodControl(REAL_LIMITS, () => now);
@@ -37,7 +37,7 @@ describe('the rates that the Telegram adapter declares', () => {
     ['one group', [-5], 'group'],
     ['a hundred private chats', Array.from({ length: 100 }, (_, index) => index + 1), 'direct'],
   ])('[D05] cause no refusals in %s', async (_name, chats, kind) => {
-    const { rates } = (await scene()).adapter.capabilities;
+    const { rates } = (await startTelegramScene()).adapter.capabilities;
     const perChat = rates?.[kind];
     const account = rates?.account;
     if (perChat === undefined || account === undefined) throw new Error('no rates are declared');
@@ -47,7 +47,7 @@ describe('the rates that the Telegram adapter declares', () => {
   });
 
   it('are none for a server without limits', async () => {
-    const { adapter } = await scene({ settings: () => ({ pace: false }) });
+    const { adapter } = await startTelegramScene({ settings: () => ({ pace: false }) });
     expect(adapter.capabilities.rates).toBeUndefined();
   });
 });

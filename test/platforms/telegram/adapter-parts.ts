@@ -1,7 +1,7 @@
 import type { OutboundPart, PartExtras } from '@parley/core';
 
 /** The optional fields of a part. */
-interface More extends PartExtras {
+interface PartOptions extends PartExtras {
   readonly threadId?: string;
   readonly replyToMessageId?: string;
   readonly plain?: string;
@@ -9,7 +9,7 @@ interface More extends PartExtras {
 }
 
 /** A part of an answer for a chat; `text` in Telegram's HTML. */
-export function part(chatId: number, text: string, more: More = {}): OutboundPart {
+export function createPart(chatId: number, text: string, more: PartOptions = {}): OutboundPart {
   const { plain = 'plain', turnId = 't', buttons, file, ...place } = more;
   const target = { dialect: 'telegram', maxLength: 4096, unit: 'utf16' } as const;
   const route = {

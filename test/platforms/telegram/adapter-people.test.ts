@@ -2,8 +2,8 @@ import type { IngressOutcome } from '@parley/channels';
 import type { InboundMessage } from '@parley/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { accepted, noSignal } from '../adapter-core.ts';
-import { part } from './adapter-parts.ts';
-import { endScenes, scene } from './adapter-scene.ts';
+import { createPart } from './adapter-parts.ts';
+import { endScenes, startTelegramScene } from './adapter-scene.ts';
 
 const ANN = 501;
 const GROUP = -5;
@@ -19,12 +19,12 @@ describe('a button below a message of the bot', () => {
   ];
 
   it('[F04] sends its data as a message of the person who pressed it, and stops its progress indicator', async () => {
-    const { double, adapter, received } = await scene();
+    const { double, adapter, received } = await startTelegramScene();
     await adapter.start();
     double.say({ chat: FORUM, thread: 42, text: 'q' });
     await double.waitFor(() => received.length === 1);
     const { platformMessageId } = await adapter.send(
-      part(FORUM, 'Sure?', { threadId: '42', buttons }),
+      createPart(FORUM, 'Sure?', { threadId: '42', buttons }),
       noSignal(),
     );
     const message = Number(platformMessageId);
@@ -41,16 +41,16 @@ describe('a button below a message of the bot', () => {
     expect(received[1]?.messageId).not.toBe(received[2]?.messageId);
   });
 
-  it('[F11] can be answered: the answer quotes the message above the button', async () => {
-    const { double, adapter, received } = await scene();
+  it('[F11] can be answered with a quote of the message above the button', async () => {
+    const { double, adapter, received } = await startTelegramScene();
     await adapter.start();
     double.say({ chat: GROUP, text: 'q' });
-    const sent = await adapter.send(part(GROUP, 'Sure?', { buttons }), noSignal());
+    const sent = await adapter.send(createPart(GROUP, 'Sure?', { buttons }), noSignal());
     const message = Number(sent.platformMessageId);
     double.press({ chat: GROUP, message, label: 'Yes' });
     await double.waitFor(() => received.length === 2);
     const replyToMessageId = received[1]?.messageId ?? '';
-    await adapter.send(part(GROUP, 'done', { replyToMessageId }), noSignal());
+    await adapter.send(createPart(GROUP, 'done', { replyToMessageId }), noSignal());
     expect(double.conversation(GROUP).at(-1)).toMatchObject({ text: 'done', replyTo: message });
   });
 
@@ -63,24 +63,27 @@ describe('a button below a message of the bot', () => {
       ['Yes', 'No'],
     ],
     ['anything else', accepted, {}, ['Yes', 'No']],
-  ])('[G05] after %s: what the person who pressed sees, and which buttons stay', async (...row) => {
-    const [, outcome, told, left] = row;
-    const { double, adapter } = await scene({
-      receive: async ({ text }) => (text === 'q' ? accepted : outcome),
-    });
-    await adapter.start();
-    double.say({ chat: GROUP, text: 'q' });
-    const sent = await adapter.send(part(GROUP, 'Sure?', { buttons }), noSignal());
-    const press = { chat: GROUP, message: Number(sent.platformMessageId), label: 'No' };
-    const id = double.press(press);
-    await double.waitFor(() => double.pressAnswered(id));
-    const [call] = double.calls('answerCallbackQuery');
-    expect(call?.params).toEqual({ callback_query_id: id, ...told });
-    const asked = () => double.conversation(GROUP).find(({ text }) => text === 'Sure?');
-    if (left === undefined) await double.waitFor(() => asked()?.buttons === undefined);
-    expect(asked()).toMatchObject({ text: 'Sure?' });
-    expect(asked()?.buttons).toEqual(left);
-  });
+  ])(
+    '[G05] after %s shows the right notice to the person and keeps the right buttons',
+    async (...row) => {
+      const [, outcome, told, left] = row;
+      const { double, adapter } = await startTelegramScene({
+        receive: async ({ text }) => (text === 'q' ? accepted : outcome),
+      });
+      await adapter.start();
+      double.say({ chat: GROUP, text: 'q' });
+      const sent = await adapter.send(createPart(GROUP, 'Sure?', { buttons }), noSignal());
+      const press = { chat: GROUP, message: Number(sent.platformMessageId), label: 'No' };
+      const id = double.press(press);
+      await double.waitFor(() => double.pressAnswered(id));
+      const [call] = double.calls('answerCallbackQuery');
+      expect(call?.params).toEqual({ callback_query_id: id, ...told });
+      const asked = () => double.conversation(GROUP).find(({ text }) => text === 'Sure?');
+      if (left === undefined) await double.waitFor(() => asked()?.buttons === undefined);
+      expect(asked()).toMatchObject({ text: 'Sure?' });
+      expect(asked()?.buttons).toEqual(left);
+    },
+  );
 
   it('[D01] delivers its press again until it is stored', async () => {
     let failures = 2;
@@ -89,9 +92,9 @@ describe('a button below a message of the bot', () => {
       if (text !== 'q' && failures >= 0) throw new Error('disk is full');
       return accepted;
     };
-    const { double, adapter, received } = await scene({ receive });
+    const { double, adapter, received } = await startTelegramScene({ receive });
     double.say({ chat: ANN, text: 'q' });
-    const sent = await adapter.send(part(ANN, 'Sure?', { buttons }), noSignal());
+    const sent = await adapter.send(createPart(ANN, 'Sure?', { buttons }), noSignal());
     double.press({ chat: ANN, message: Number(sent.platformMessageId), label: 'Yes' });
     await adapter.start();
     await double.waitFor(() => received.length === 4);
@@ -102,9 +105,9 @@ describe('a button below a message of the bot', () => {
   });
 
   it('[D01] counts even if its progress indicator could not be stopped, and below a message that is too old', async () => {
-    const { double, adapter, received } = await scene();
+    const { double, adapter, received } = await startTelegramScene();
     double.say({ chat: ANN, text: 'q' });
-    const sent = await adapter.send(part(ANN, 'Sure?', { buttons }), noSignal());
+    const sent = await adapter.send(createPart(ANN, 'Sure?', { buttons }), noSignal());
     const message = Number(sent.platformMessageId);
     double.fault({ kind: 'reset', method: 'answerCallbackQuery' });
     double.press({ chat: ANN, message, label: 'Yes', inaccessible: true });
@@ -117,7 +120,7 @@ describe('a button below a message of the bot', () => {
 
 describe('the Telegram adapter, besides messages,', () => {
   it('[F06] receives posts in channels with their author, and answers there', async () => {
-    const { double, adapter, received } = await scene();
+    const { double, adapter, received } = await startTelegramScene();
     await adapter.start();
     double.say({ chat: CHANNEL, text: 'hi @parley_test_bot', extra: { author_signature: 'Ed' } });
     await double.waitFor(() => received.length === 1);
@@ -126,12 +129,12 @@ describe('the Telegram adapter, besides messages,', () => {
       sender: { id: String(CHANNEL.id), name: 'Ed', isBot: false },
       addressed: true,
     });
-    await adapter.send(part(CHANNEL.id, 'hello'), noSignal());
+    await adapter.send(createPart(CHANNEL.id, 'hello'), noSignal());
     expect(double.conversation(CHANNEL.id).at(-1)).toMatchObject({ text: 'hello', from: 'bot' });
   });
 
   it('[F07] counts anonymous administrators as people, but not messages of Telegram itself', async () => {
-    const { double, adapter, received, ignored } = await scene();
+    const { double, adapter, received, ignored } = await startTelegramScene();
     await adapter.start();
     double.say({ chat: GROUP, as: { id: GROUP }, text: 'anonymous' });
     double.say({ chat: GROUP, as: { id: -1_000_000_000_077, title: 'Mine' }, text: 'as channel' });
@@ -148,8 +151,8 @@ describe('the Telegram adapter, besides messages,', () => {
     ]);
   });
 
-  it('[D03] revises edited messages in chats and channels, and starts nothing', async () => {
-    const { double, adapter, received, revised } = await scene();
+  it('[D03] revises edited messages in chats and channels without starting a turn', async () => {
+    const { double, adapter, received, revised } = await startTelegramScene();
     await adapter.start();
     const message = double.say({ chat: ANN, text: 'helo' });
     const post = double.say({ chat: CHANNEL, text: 'old' });
@@ -174,7 +177,7 @@ describe('the Telegram adapter, besides messages,', () => {
       failures -= 1;
       if (failures >= 0) throw new Error('disk is full');
     };
-    const { double, adapter, revised } = await scene({ revise });
+    const { double, adapter, revised } = await startTelegramScene({ revise });
     await adapter.start();
     const message = double.say({ chat: ANN, text: 'helo' });
     double.reword(ANN, message.message_id, 'hello');
@@ -182,7 +185,7 @@ describe('the Telegram adapter, besides messages,', () => {
   });
 
   it('[D05] reports to operators when a person blocks or unblocks the bot', async () => {
-    const { double, adapter, logged } = await scene();
+    const { double, adapter, logged } = await startTelegramScene();
     await adapter.start();
     double.setAccess(ANN, 'blocked');
     double.setAccess(GROUP, 'kicked');
@@ -195,10 +198,10 @@ describe('the Telegram adapter, besides messages,', () => {
     ]);
   });
 
-  it('[D05] notifies the owner once about a group it served and was removed from, or may no longer write in', async () => {
+  it('[D05] notifies the owner once about a served group that removed or muted the bot', async () => {
     const receive = async ({ chat }: InboundMessage): Promise<IngressOutcome> =>
       chat.id === String(GROUP) ? accepted : { kind: 'refused', reason: 'not allowed' };
-    const { double, adapter, received, notes } = await scene({ receive });
+    const { double, adapter, received, notes } = await startTelegramScene({ receive });
     await adapter.start();
     const stranger = GROUP - 1;
     for (const chat of [GROUP, stranger]) double.say({ chat, text: 'q' });
@@ -209,8 +212,8 @@ describe('the Telegram adapter, besides messages,', () => {
     expect(notes).toEqual([`removed ${GROUP}`, `mute ${GROUP}`, `removed ${GROUP}`]);
   });
 
-  it('[D05] keeps the first id of a group that becomes a supergroup, even after a start, and notifies the owner', async () => {
-    const { double, adapter, again, received, ignored, notes } = await scene();
+  it('[D05] keeps the first id of a group that becomes a supergroup, even after a restart, and notifies the owner', async () => {
+    const { double, adapter, again, received, ignored, notes } = await startTelegramScene();
     await adapter.start();
     double.say({ chat: GROUP, text: 'q' });
     const newId = double.migrate(GROUP);
@@ -229,10 +232,10 @@ describe('the Telegram adapter, besides messages,', () => {
       chat: { id: String(GROUP), movedTo: String(newId) },
       messageId: `${question.message_id}s`,
     });
-    const answer = part(GROUP, 'here', { replyToMessageId: message?.messageId ?? '' });
+    const answer = createPart(GROUP, 'here', { replyToMessageId: message?.messageId ?? '' });
     const { platformMessageId } = await second.send(answer, noSignal());
     expect(platformMessageId).toMatch(/^\d+s$/);
-    await second.send(part(GROUP, 'old', { replyToMessageId: '1' }), noSignal());
+    await second.send(createPart(GROUP, 'old', { replyToMessageId: '1' }), noSignal());
     const sent = double.calls('sendMessage').map(({ params }) => params.reply_parameters);
     expect(sent).toEqual([expect.objectContaining({ message_id: question.message_id }), undefined]);
     expect(
@@ -248,8 +251,8 @@ describe('the Telegram adapter, besides messages,', () => {
     await second.stop();
   });
 
-  it('continues after presses and edits it does not understand', async () => {
-    const { double, adapter, received } = await scene();
+  it('continues after button presses and edits that it does not understand', async () => {
+    const { double, adapter, received } = await startTelegramScene();
     double.update('callback_query', { id: 5 });
     double.update('edited_message', 'what?');
     double.update('my_chat_member', {});
@@ -266,7 +269,7 @@ describe('the Telegram adapter, besides messages,', () => {
   });
 
   it('[F12] shows typing in the general topic of a forum, where messages have no topic', async () => {
-    const { double, adapter, received } = await scene();
+    const { double, adapter, received } = await startTelegramScene();
     await adapter.start();
     double.say({ chat: { id: FORUM, is_forum: true }, text: 'general' });
     await double.waitFor(() => received.length === 1);
@@ -276,7 +279,7 @@ describe('the Telegram adapter, besides messages,', () => {
       title: expect.any(String),
     });
     await adapter.typing?.show({ chatId: String(FORUM) });
-    await adapter.send(part(FORUM, 'a', { threadId: '1' }), noSignal());
+    await adapter.send(createPart(FORUM, 'a', { threadId: '1' }), noSignal());
     expect(double.calls('sendChatAction')[0]).toMatchObject({
       outcome: 200,
       params: { message_thread_id: 1 },

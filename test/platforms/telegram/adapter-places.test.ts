@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { failureOf, noSignal } from '../adapter-core.ts';
-import { part } from './adapter-parts.ts';
-import { endScenes, scene } from './adapter-scene.ts';
+import { noSignal, readFailure } from '../adapter-core.ts';
+import { createPart } from './adapter-parts.ts';
+import { endScenes, startTelegramScene } from './adapter-scene.ts';
 
 const ANN = 501;
 const NEWS_DIRECT = -1_000_000_000_008;
@@ -11,7 +11,7 @@ afterEach(endScenes);
 
 /** A scene in which a customer has written to a business account. */
 async function business() {
-  const all = await scene();
+  const all = await startTelegramScene();
   await all.adapter.start();
   all.double.connectBusiness({ id: 'conn', user: OWNER });
   all.double.say({ chat: ANN, business: 'conn', text: 'are you open?' });
@@ -21,9 +21,9 @@ async function business() {
 }
 
 describe('a chat of a business account', () => {
-  it('[F17] is answered in the name of the account, with a quotation of the question', async () => {
+  it('[F17] is answered in the name of the account, with a quote of the question', async () => {
     const { double, adapter, threadId, messageId } = await business();
-    const answer = part(ANN, 'until six', { threadId, replyToMessageId: messageId });
+    const answer = createPart(ANN, 'until six', { threadId, replyToMessageId: messageId });
     const { platformMessageId } = await adapter.send(answer, noSignal());
     expect(platformMessageId).toMatch(/^\d+@conn$/);
     expect(double.conversation(ANN, 'conn').at(-1)).toMatchObject({
@@ -35,7 +35,7 @@ describe('a chat of a business account', () => {
 
   it('[F17] has answers that can be edited and deleted, but no reactions', async () => {
     const { double, adapter, threadId } = await business();
-    const sent = await adapter.send(part(ANN, 'until six', { threadId }), noSignal());
+    const sent = await adapter.send(createPart(ANN, 'until six', { threadId }), noSignal());
     const address = { chatId: String(ANN), threadId };
     const { edit, react, delete: remove } = adapter.messages ?? {};
     await edit?.(address, sent.platformMessageId, { text: 'until seven', plain: 'until seven' });
@@ -47,15 +47,15 @@ describe('a chat of a business account', () => {
       text: 'x',
       plain: 'x',
     });
-    expect(await failureOf(editing ?? Promise.resolve())).toEqual({ kind: 'refused' });
+    expect(await readFailure(editing ?? Promise.resolve())).toEqual({ kind: 'refused' });
     expect(double.calls('editMessageText')).toHaveLength(1);
     const reacting = react?.(address, sent.platformMessageId, '👍') ?? Promise.resolve();
-    expect(await failureOf(reacting)).toEqual({ kind: 'refused' });
+    expect(await readFailure(reacting)).toEqual({ kind: 'refused' });
     await remove?.(address, sent.platformMessageId);
     expect(double.conversation(ANN, 'conn').map(({ text }) => text)).toEqual(['are you open?']);
   });
 
-  it('[F12] [F17] shows typing, and no unfinished answers', async () => {
+  it('[F12] [F17] shows typing, but no unfinished answers', async () => {
     const { double, adapter, threadId } = await business();
     await adapter.typing?.show({ chatId: String(ANN), threadId });
     expect(double.calls('sendChatAction').at(-1)?.params).toMatchObject({
@@ -65,7 +65,7 @@ describe('a chat of a business account', () => {
     expect(adapter.streaming?.pace?.({ chatId: String(ANN), threadId }, 500)).toBeNull();
   });
 
-  it('[F17] revises edited and deleted messages under the ids they have there', async () => {
+  it('[F17] revises edited and deleted messages under the ids of that chat', async () => {
     const { double, revised, messageId } = await business();
     const number = Number.parseInt(messageId, 10);
     double.reword(ANN, number, 'are you closed?', 'conn');
@@ -83,8 +83,8 @@ describe('a chat of a business account', () => {
     double.say({ chat: ANN, business: 'conn', text: 'hello?' });
     await double.waitFor(() => ignored.length === 1);
     expect(ignored[0]?.reason).toContain('does not let the bot reply');
-    const sending = adapter.send(part(ANN, 'late', { threadId }), noSignal());
-    expect(await failureOf(sending)).toMatchObject({ kind: expect.any(String) });
+    const sending = adapter.send(createPart(ANN, 'late', { threadId }), noSignal());
+    expect(await readFailure(sending)).toMatchObject({ kind: expect.any(String) });
     expect(double.conversation(ANN, 'conn').filter(({ from }) => from === 'bot')).toEqual([]);
   });
 
@@ -93,8 +93,8 @@ describe('a chat of a business account', () => {
     expect(await senders[0]?.isAdministrator?.(noSignal())).toBe(false);
   });
 
-  it('[F05] asks Telegram for the owner of a connection from before the start', async () => {
-    const { double, adapter, received } = await scene();
+  it('[F05] asks Telegram for the owner of a connection created before the start', async () => {
+    const { double, adapter, received } = await startTelegramScene();
     double.connectBusiness({ id: 'conn', user: OWNER });
     await adapter.start();
     await double.waitFor(() => double.pendingUpdates().length === 0);
@@ -105,15 +105,15 @@ describe('a chat of a business account', () => {
 });
 
 describe('the direct messages of a channel', () => {
-  it('[F17] are answered in the topic of the subscriber, and shown no typing', async () => {
-    const { double, adapter, received } = await scene();
+  it('[F17] are answered in the topic of the subscriber, without typing', async () => {
+    const { double, adapter, received } = await startTelegramScene();
     await adapter.start();
     for (const subscriber of [11, 12])
       double.say({ chat: NEWS_DIRECT, from: subscriber, subscriber, text: `from ${subscriber}` });
     await double.waitFor(() => received.length === 2);
     const [first, second] = received.map(({ chat }) => chat.threadId ?? '');
     expect(first).not.toBe(second);
-    await adapter.send(part(NEWS_DIRECT, 'to 12', { threadId: second ?? '' }), noSignal());
+    await adapter.send(createPart(NEWS_DIRECT, 'to 12', { threadId: second ?? '' }), noSignal());
     expect(double.conversation(NEWS_DIRECT).at(-1)).toMatchObject({
       text: 'to 12',
       subscriber: 12,
@@ -124,12 +124,12 @@ describe('the direct messages of a channel', () => {
     expect(name).toContain('direct messages of User 12');
   });
 
-  it('[F17] cannot be answered without the topic, neither in the double nor in Telegram', async () => {
-    const { double, adapter, received } = await scene();
+  it('[F17] cannot be answered without the topic, either in the double or in Telegram', async () => {
+    const { double, adapter, received } = await startTelegramScene();
     await adapter.start();
     double.say({ chat: NEWS_DIRECT, from: 11, subscriber: 11, text: 'hi' });
     await double.waitFor(() => received.length === 1);
-    const failure = await failureOf(adapter.send(part(NEWS_DIRECT, 'lost'), noSignal()));
+    const failure = await readFailure(adapter.send(createPart(NEWS_DIRECT, 'lost'), noSignal()));
     expect(failure).toEqual({ kind: 'refused' });
     expect(double.calls('sendMessage').at(-1)?.outcome).toBe(400);
   });
@@ -137,7 +137,7 @@ describe('the direct messages of a channel', () => {
 
 describe('a question to the bot as a guest', () => {
   async function asked() {
-    const all = await scene();
+    const all = await startTelegramScene();
     await all.adapter.start();
     all.double.say({
       chat: { id: -77, type: 'group', title: 'Strangers' },
@@ -148,13 +148,13 @@ describe('a question to the bot as a guest', () => {
     return { ...all, threadId: all.received[0]?.chat.threadId ?? '' };
   }
 
-  it('[F17] has one answer, of text', async () => {
+  it('[F17] gets one answer that consists of text', async () => {
     const { double, adapter, threadId } = await asked();
-    const answer = part(-77, '<b>you</b>', { threadId, plain: 'you' });
+    const answer = createPart(-77, '<b>you</b>', { threadId, plain: 'you' });
     await adapter.send(answer, noSignal());
     expect(double.guestAnswer('q1')).toBe('you');
     const more = { ...answer, index: 1 };
-    expect(await failureOf(adapter.send(more, noSignal()))).toEqual({ kind: 'refused' });
+    expect(await readFailure(adapter.send(more, noSignal()))).toEqual({ kind: 'refused' });
     expect(double.calls('sendMessage')).toEqual([]);
   });
 
@@ -164,14 +164,14 @@ describe('a question to the bot as a guest', () => {
     await adapter.typing?.show(address);
     expect(adapter.streaming?.pace?.(address, 500)).toBeNull();
     const editing = adapter.messages?.edit?.(address, '5', { text: 'a', plain: 'a' });
-    expect(await failureOf(editing ?? Promise.resolve())).toEqual({ kind: 'refused' });
+    expect(await readFailure(editing ?? Promise.resolve())).toEqual({ kind: 'refused' });
     expect(double.calls().filter(({ method }) => /^(?:send|edit)/.test(method))).toEqual([]);
   });
 });
 
 describe('an update that Parley cannot read', () => {
   it('[F16] is recorded for `why`', async () => {
-    const { double, adapter, received, ignored } = await scene();
+    const { double, adapter, received, ignored } = await startTelegramScene();
     double.update('message', { message_id: 'x', chat: { id: ANN } });
     double.update('business_message', {
       message_id: 4,
@@ -197,20 +197,23 @@ describe('a button of a message that is too old for Telegram to show', () => {
     ['a topic of a direct chat', PRIVATE, '44', { type: 'direct', threadId: '44', separate: true }],
     ['a subscriber', FORUM, 'direct:501', { type: 'thread', threadId: 'direct:501' }],
     ['a direct chat', PRIVATE, undefined, { type: 'direct' }],
-  ])('[F17] [G05] is pressed where it was sent: %s', async (_where, chat, threadId, expected) => {
-    const { double, adapter, received } = await scene({
-      message: async () => ({ by: 'agent', text: 'May I?', threadId }),
-    });
-    await adapter.start();
-    double.update('callback_query', {
-      id: 'c1',
-      from: { id: ANN, is_bot: false, first_name: 'Ann' },
-      message: { chat, message_id: 5, date: 0 },
-      chat_instance: 'x',
-      data: '/approve ABC234',
-    });
-    await double.waitFor(() => received.length === 1);
-    const { id: _, title: __, ...place } = received[0]?.chat ?? {};
-    expect(place).toEqual(expected);
-  });
+  ])(
+    '[F17] [G05] is pressed in the chat where it was sent: %s',
+    async (_where, chat, threadId, expected) => {
+      const { double, adapter, received } = await startTelegramScene({
+        message: async () => ({ by: 'agent', text: 'May I?', threadId }),
+      });
+      await adapter.start();
+      double.update('callback_query', {
+        id: 'c1',
+        from: { id: ANN, is_bot: false, first_name: 'Ann' },
+        message: { chat, message_id: 5, date: 0 },
+        chat_instance: 'x',
+        data: '/approve ABC234',
+      });
+      await double.waitFor(() => received.length === 1);
+      const { id: _, title: __, ...place } = received[0]?.chat ?? {};
+      expect(place).toEqual(expected);
+    },
+  );
 });

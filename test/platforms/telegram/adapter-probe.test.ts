@@ -16,7 +16,7 @@ const probe = (settings: object, ms = 5_000, clock = Date.now, wantsPicture = fa
   telegram.probe(settings, { signal: AbortSignal.timeout(ms), clock, values: null, wantsPicture });
 
 describe('a probe of a Telegram bot', () => {
-  it('[U02] names the bot and reads the clock, beside a gateway that polls', async () => {
+  it('[U02] names the bot and reads the clock, even while a gateway is polling', async () => {
     const { apiRoot, token, calls } = await openDouble();
     const found = await probe({ token, apiRoot }, 5_000, () => Date.now() + 90_000);
     const clock = { server: new URL(apiRoot).host, aheadMs: expect.any(Number) };
@@ -65,7 +65,7 @@ describe('a probe of a Telegram bot', () => {
     expect(found).toMatchObject({ reason: expect.stringContaining('no answer in time') });
   });
 
-  it('[U02] warns of a webhook that Telegram cannot call while updates wait', async () => {
+  it('[U02] warns about a webhook that Telegram cannot call while updates are waiting', async () => {
     const double = await openDouble({ webhookTarget: 'http://127.0.0.1:9/' });
     const webhook = { url: 'https://bot.example.org/', secret: 'a-secret-of-sixteen' };
     const { token, apiRoot } = double;

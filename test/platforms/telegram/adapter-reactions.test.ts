@@ -1,7 +1,7 @@
 import { InboundReaction } from '@parley/core';
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { afterEach, describe, expect, it } from 'vitest';
-import { endScenes, type Scene, scene } from './adapter-scene.ts';
+import { endScenes, startTelegramScene, type TelegramScene } from './adapter-scene.ts';
 
 const ANN = 501;
 const GROUP = -5;
@@ -9,11 +9,12 @@ const CHANNEL = { id: -1_000_000_000_009, type: 'channel', title: 'News' };
 
 afterEach(endScenes);
 
-const untilRead = ({ double }: Scene) => double.waitFor(() => double.pendingUpdates().length === 0);
+const untilRead = ({ double }: TelegramScene) =>
+  double.waitFor(() => double.pendingUpdates().length === 0);
 
 describe('[F06] reactions of people', () => {
   it('reach the core as all current reactions of a person, in private chats', async () => {
-    const here = await scene();
+    const here = await startTelegramScene();
     const { double, adapter, reactions, received } = here;
     const { message_id: message } = double.say({ chat: ANN, text: 'q' });
     await adapter.start();
@@ -35,8 +36,8 @@ describe('[F06] reactions of people', () => {
     expect(received).toHaveLength(1);
   });
 
-  it('come from groups that the bot administers, including those of people who write as a chat', async () => {
-    const here = await scene();
+  it('arrive from groups where the bot is an administrator, including those of people who write as a chat', async () => {
+    const here = await startTelegramScene();
     const { double, adapter, reactions, received } = here;
     const { message_id: message } = double.say({ chat: GROUP, text: 'q' });
     const post = double.say({ chat: CHANNEL, text: 'news' });
@@ -55,8 +56,8 @@ describe('[F06] reactions of people', () => {
     expect(reactions.map(({ chat }) => chat.type)).toEqual(['group', 'group']);
   });
 
-  it('have custom emoji replaced by the standard ones, requested once, and a placeholder if unknown', async () => {
-    const here = await scene();
+  it('have custom emoji replaced by the standard ones, requested once, or by a placeholder if unknown', async () => {
+    const here = await startTelegramScene();
     const { double, adapter, reactions, received } = here;
     const { message_id: message } = double.say({ chat: ANN, text: 'q' });
     await adapter.start();
@@ -88,7 +89,7 @@ describe('[F06] reactions of people', () => {
       failures -= 1;
       if (failures >= 0) throw new Error('disk is full');
     };
-    const here = await scene({ reacted, values: memoryValues() });
+    const here = await startTelegramScene({ reacted, values: createMemoryValues() });
     const { double, adapter, reactions, received } = here;
     await adapter.start();
     const chat = double.migrate(GROUP);
@@ -104,7 +105,7 @@ describe('[F06] reactions of people', () => {
   });
 
   it('are truncated when a server reports more than the core accepts', async () => {
-    const here = await scene();
+    const here = await startTelegramScene();
     const { double, adapter, reactions, received } = here;
     double.say({ chat: ANN, text: 'q' });
     await adapter.start();

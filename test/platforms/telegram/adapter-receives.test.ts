@@ -3,7 +3,7 @@ import { type InboundMessage, ParleyError } from '@parley/core';
 import type { TelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
 import { accepted } from '../adapter-core.ts';
-import { endScenes, scene } from './adapter-scene.ts';
+import { endScenes, startTelegramScene } from './adapter-scene.ts';
 
 const ANN = 501;
 const GROUP = -5;
@@ -12,8 +12,8 @@ const FORUM = -1_000_000_000_005;
 afterEach(endScenes);
 
 describe('the Telegram adapter', () => {
-  it('connects with a poll first, and reports its name', async () => {
-    const { double, adapter, states } = await scene();
+  it('polls as soon as it connects, and reports its name', async () => {
+    const { double, adapter, states } = await startTelegramScene();
     await adapter.start();
     await double.waitFor(() => states.length === 2);
     expect(states).toEqual([{ kind: 'starting' }, { kind: 'connected', as: '@parley_test_bot' }]);
@@ -25,8 +25,8 @@ describe('the Telegram adapter', () => {
     ).toEqual(['getMe', 'getUpdates']);
   });
 
-  it('passes on what was written, even before it started', async () => {
-    const { double, adapter, received } = await scene();
+  it('passes on messages, even those written before it started', async () => {
+    const { double, adapter, received } = await startTelegramScene();
     double.say({ chat: ANN, text: 'early 😀 текст' });
     await adapter.start();
     await double.waitFor(() => received.length === 1);
@@ -48,7 +48,7 @@ describe('the Telegram adapter', () => {
   });
 
   it('recognizes topics, and does not treat a message in a topic as a reply to the bot', async () => {
-    const { double, adapter, received } = await scene();
+    const { double, adapter, received } = await startTelegramScene();
     await adapter.start();
     double.say({ chat: FORUM, thread: 42, text: 'hello' });
     await double.waitFor(() => received.length === 1);
@@ -64,7 +64,7 @@ describe('the Telegram adapter', () => {
     const stored = new Promise<IngressOutcome>((resolve) => {
       store = resolve;
     });
-    const { double, adapter, received } = await scene({ receive: () => stored });
+    const { double, adapter, received } = await startTelegramScene({ receive: () => stored });
     double.say({ chat: ANN, text: 'hi' });
     await adapter.start();
     await double.waitFor(() => received.length === 1);
@@ -74,7 +74,7 @@ describe('the Telegram adapter', () => {
     expect(received).toHaveLength(1);
   });
 
-  it('[D01] loses nothing when storing fails: the message is delivered again, in order, until it is stored', async () => {
+  it('[D01] receives a message again, in order, until it can be stored', async () => {
     let failures = 3;
     const stored: string[] = [];
     const receive = async ({ text }: InboundMessage) => {
@@ -85,7 +85,7 @@ describe('the Telegram adapter', () => {
       stored.push(text);
       return accepted;
     };
-    const { double, adapter, states, waits } = await scene({ receive });
+    const { double, adapter, states, waits } = await startTelegramScene({ receive });
     double.say({ chat: ANN, text: 'one' });
     double.say({ chat: ANN, text: 'two' });
     await adapter.start();
@@ -102,8 +102,8 @@ describe('the Telegram adapter', () => {
     expect(states.at(-1)).toMatchObject({ kind: 'connected' });
   });
 
-  it('continues after updates it does not understand', async () => {
-    const { double, adapter, received } = await scene();
+  it('continues after updates that it does not understand', async () => {
+    const { double, adapter, received } = await startTelegramScene();
     double.update('message', { message_id: 'what?' });
     double.say({ chat: ANN, text: 'after' });
     await adapter.start();
@@ -120,7 +120,7 @@ describe('the Telegram adapter', () => {
     });
     const receive = (message: InboundMessage) =>
       message.text === 'odd' ? Promise.reject(refused) : Promise.resolve(accepted);
-    const { double, adapter, received, ignored, states } = await scene({ receive });
+    const { double, adapter, received, ignored, states } = await startTelegramScene({ receive });
     const { message_id: odd } = double.say({ chat: ANN, text: 'odd' });
     double.say({ chat: ANN, text: 'even' });
     await adapter.start();
@@ -133,7 +133,9 @@ describe('the Telegram adapter', () => {
   });
 
   it('[F16] records an update of an unknown kind, with its chat, and continues', async () => {
-    const { double, adapter, received, ignored, logged } = await scene({ clock: () => 9_000 });
+    const { double, adapter, received, ignored, logged } = await startTelegramScene({
+      clock: () => 9_000,
+    });
     const chat = { id: GROUP, type: 'group' };
     const number = double.update('gift_of_next_year', {
       message_id: 4,
@@ -159,8 +161,8 @@ describe('the Telegram adapter', () => {
     expect(logged.join()).toContain(String(number));
   });
 
-  it('keeps polling through gateway pages, resets, half answers and rate limits', async () => {
-    const { double, adapter, received, states, waits, logged } = await scene();
+  it('keeps polling through gateway pages, resets, partial responses and rate limits', async () => {
+    const { double, adapter, received, states, waits, logged } = await startTelegramScene();
     const refusal = {
       code: 429,
       description: 'Too Many Requests: retry after 7',
@@ -179,15 +181,17 @@ describe('the Telegram adapter', () => {
   });
 
   it('receives an update again if the response was lost in transit', async () => {
-    const { double, adapter, received } = await scene();
+    const { double, adapter, received } = await startTelegramScene();
     double.fault({ kind: 'reset', method: 'getUpdates', after: true });
     double.say({ chat: ANN, text: 'hi' });
     await adapter.start();
     await double.waitFor(() => received.length === 1);
   });
 
-  it('stops and says what to do when the token is refused', async () => {
-    const { double, adapter, states } = await scene({ settings: () => ({ token: '1:wrong' }) });
+  it('stops with advice when the token is refused', async () => {
+    const { double, adapter, states } = await startTelegramScene({
+      settings: () => ({ token: '1:wrong' }),
+    });
     await adapter.start();
     await double.waitFor(() => states.at(-1)?.kind === 'failed');
     expect(states.at(-1)).toMatchObject({
@@ -196,11 +200,11 @@ describe('the Telegram adapter', () => {
     });
   });
 
-  it('leaves the bot to another poller with the same token, and returns when that is gone', async () => {
-    const { double, adapter, received, states, waits } = await scene();
+  it('yields to another poller with the same token, and resumes when that poller stops', async () => {
+    const { double, adapter, received, states, waits } = await startTelegramScene();
     await adapter.start();
     await double.waitFor(() => states.at(-1)?.kind === 'connected');
-    // False as long as no poll is waiting.
+    // False while no poll is waiting.
     await expect.poll(() => double.endPoll()).toBe(true);
     await double.waitFor(() => waits.length === 1);
     expect(waits).toEqual([10_000]);
@@ -211,8 +215,8 @@ describe('the Telegram adapter', () => {
     await double.waitFor(() => received.length === 1);
   });
 
-  it('removes a webhook that was left set, and keeps the waiting updates', async () => {
-    const { double, adapter, received } = await scene();
+  it('removes an old webhook, and keeps the waiting updates', async () => {
+    const { double, adapter, received } = await startTelegramScene();
     await fetch(`${double.apiRoot}/bot${double.token}/setWebhook?url=https://old.example/hook`);
     double.say({ chat: ANN, text: 'waited' });
     await adapter.start();
@@ -222,7 +226,10 @@ describe('the Telegram adapter', () => {
 
   it.each(['', '/'])('works behind a path that ends in "%s"', async (slash) => {
     const settings = ({ apiRoot }: TelegramDouble) => ({ apiRoot: `${apiRoot}${slash}` });
-    const { double, adapter, states } = await scene({ double: { pathPrefix: '/proxy' }, settings });
+    const { double, adapter, states } = await startTelegramScene({
+      double: { pathPrefix: '/proxy' },
+      settings,
+    });
     await adapter.start();
     await double.waitFor(() => states.at(-1)?.kind === 'connected');
   });
@@ -230,8 +237,8 @@ describe('the Telegram adapter', () => {
 
 describe('the Telegram adapter stops', () => {
   it('immediately in the middle of a poll, before a start, and twice', async () => {
-    const { double, adapter, states } = await scene();
-    const idle = await scene();
+    const { double, adapter, states } = await startTelegramScene();
+    const idle = await startTelegramScene();
     await idle.adapter.stop();
     await adapter.start();
     await double.waitFor(() => states.at(-1)?.kind === 'connected');
@@ -247,7 +254,7 @@ describe('the Telegram adapter stops', () => {
       order.push('stored');
       return accepted;
     };
-    const { double, adapter, received } = await scene({ receive });
+    const { double, adapter, received } = await startTelegramScene({ receive });
     double.say({ chat: ANN, text: 'hi' });
     await adapter.start();
     await double.waitFor(() => received.length === 1);
@@ -257,7 +264,7 @@ describe('the Telegram adapter stops', () => {
   });
 
   it('while the network is down', async () => {
-    const { double, adapter, waits } = await scene();
+    const { double, adapter, waits } = await startTelegramScene();
     await double.close();
     await adapter.start();
     await expect.poll(() => waits.length).toBeGreaterThan(2);

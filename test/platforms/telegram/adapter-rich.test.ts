@@ -2,9 +2,9 @@ import { telegram } from '@parley/channel-telegram';
 import type { OutboundPart, RenderedPart } from '@parley/core';
 import { render } from '@parley/markup';
 import { afterEach, describe, expect, it } from 'vitest';
-import { failureOf, noSignal } from '../adapter-core.ts';
-import { part } from './adapter-parts.ts';
-import { endScenes, scene, type Wishes } from './adapter-scene.ts';
+import { noSignal, readFailure } from '../adapter-core.ts';
+import { createPart } from './adapter-parts.ts';
+import { endScenes, startTelegramScene, type TelegramSceneOptions } from './adapter-scene.ts';
 
 const ANN = 501;
 const GROUP = -5;
@@ -12,8 +12,8 @@ const TABLE = '# Prices\n\n|what|price|\n|-|-:|\n|tea|2|\n|cake|**3**|';
 
 afterEach(endScenes);
 
-async function talking(wishes: Wishes = {}) {
-  const made = await scene({ settings: () => ({ richMessages: true }), ...wishes });
+async function talking(wishes: TelegramSceneOptions = {}) {
+  const made = await startTelegramScene({ settings: () => ({ richMessages: true }), ...wishes });
   made.double.say({ chat: ANN, text: 'q' });
   made.double.say({ chat: GROUP, text: 'q' });
   const { target } = made.adapter.capabilities;
@@ -23,11 +23,11 @@ async function talking(wishes: Wishes = {}) {
 
 /** The part of an answer with this body. */
 function answer(chat: number, body: RenderedPart, more: Partial<OutboundPart> = {}): OutboundPart {
-  return { ...part(chat, body.text), body, ...more };
+  return { ...createPart(chat, body.text), body, ...more };
 }
 
 describe('rich messages', () => {
-  it('[F18] are off unless the settings ask for them', async () => {
+  it('[F18] are only used if the settings ask for them', async () => {
     const { target, double, adapter, body } = await talking({ settings: () => ({}) });
     expect(target).not.toHaveProperty('rich');
     await adapter.send(answer(ANN, body), noSignal());
@@ -38,7 +38,7 @@ describe('rich messages', () => {
 
   it('[F18] show tables, headings and buttons, and quote the question', async () => {
     const { double, adapter, body } = await talking();
-    const route = { ...part(GROUP, '').route, replyToMessageId: '3' };
+    const route = { ...createPart(GROUP, '').route, replyToMessageId: '3' };
     const buttons = [{ label: 'Pay', data: 'pay', style: 'primary' as const }];
     await adapter.send(answer(GROUP, body, { buttons, route, turnId: null }), noSignal());
     expect(double.conversation(GROUP).at(-1)).toMatchObject({
@@ -52,7 +52,7 @@ describe('rich messages', () => {
     });
   });
 
-  it('[F18] are not used if an ordinary message shows the same', async () => {
+  it('[F18] are not used if an ordinary message looks the same', async () => {
     const { double, adapter, target } = await talking();
     const [body] = render('**Hello** you\n\n- a', target);
     await adapter.send(answer(ANN, body as RenderedPart), noSignal());
@@ -74,7 +74,7 @@ describe('rich messages', () => {
     expect(double.conversation(ANN)).toHaveLength(2);
   });
 
-  it('[M04] become plain ones when the markup is refused as well', async () => {
+  it('[M04] become plain messages when the markup is refused as well', async () => {
     const { double, adapter, body } = await talking();
     double.fault({ kind: 'refuse', code: 400, description: 'no', method: 'sendRichMessage' });
     const description = "Bad Request: can't parse entities: x";
@@ -86,7 +86,7 @@ describe('rich messages', () => {
   it('[D04] are not repeated in another form when it is unknown whether they arrived', async () => {
     const { double, adapter, body } = await talking();
     double.fault({ kind: 'reset', method: 'sendRichMessage', after: true });
-    const failure = failureOf(adapter.send(answer(ANN, body), noSignal()));
+    const failure = readFailure(adapter.send(answer(ANN, body), noSignal()));
     expect(await failure).toEqual({ kind: 'unknown-outcome' });
     expect(double.calls('sendMessage')).toEqual([]);
     expect(double.conversation(ANN)).toHaveLength(2);
@@ -96,15 +96,15 @@ describe('rich messages', () => {
     const { double, adapter, body } = await talking();
     const slow = { code: 429, description: 'slow', parameters: { retry_after: 3 } };
     double.fault({ kind: 'refuse', method: 'sendRichMessage', ...slow });
-    const waits = failureOf(adapter.send(answer(ANN, body), noSignal()));
+    const waits = readFailure(adapter.send(answer(ANN, body), noSignal()));
     expect(await waits).toMatchObject({ kind: 'rate-limited' });
     double.setAccess(GROUP, 'muted');
-    const muted = failureOf(adapter.send(answer(GROUP, body), noSignal()));
+    const muted = readFailure(adapter.send(answer(GROUP, body), noSignal()));
     expect(await muted).toEqual({ kind: 'forbidden' });
     expect(double.calls('sendMessage')).toEqual([]);
   });
 
-  it('[F12] replace a text that grew in a group, which is shown once', async () => {
+  it('[F12] replace a text streamed in a group, which is shown once', async () => {
     const { double, adapter, body } = await talking();
     await adapter.start();
     const chat = { chatId: String(GROUP) };
@@ -119,10 +119,10 @@ describe('rich messages', () => {
     expect(shown).toMatchObject([{ edits: 1, rich: [{ type: 'heading' }, { type: 'table' }] }]);
   });
 
-  it('[F04] are created from a text by an edit, and become one again', async () => {
+  it('[F04] can be created from a text by an edit, and restored by another one', async () => {
     const { double, adapter, body } = await talking();
     const ann = { chatId: String(ANN) };
-    const { platformMessageId: id } = await adapter.send(part(ANN, 'one'), noSignal());
+    const { platformMessageId: id } = await adapter.send(createPart(ANN, 'one'), noSignal());
     await adapter.messages?.edit?.(ann, id, body);
     await adapter.messages?.edit?.(ann, id, body);
     expect(double.conversation(ANN).at(-1)).toMatchObject({ edits: 1, rich: [{}, {}] });

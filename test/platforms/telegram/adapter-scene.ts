@@ -6,26 +6,27 @@ import {
   type TelegramDouble,
   type TelegramDoubleOptions,
 } from '@parley/simulators/telegram';
-import { type CoreWishes, coreAround, type Told } from '../adapter-core.ts';
+import { type CoreOverrides, createCore, type ReportedEvents } from '../adapter-core.ts';
 
 /** The longest pause between attempts, in ms. */
 const MAX_PAUSE_MS = 60_000;
 
 const cleanUp: (() => Promise<void>)[] = [];
 
-/** The adapter, the double it talks to, and everything the adapter reported to the core. */
-export interface Scene extends Told {
+/** The adapter, its double, and all reports of the adapter to the core. */
+export interface TelegramScene extends ReportedEvents {
   readonly double: TelegramDouble;
   readonly adapter: ChannelAdapter;
   readonly waits: number[];
-  /** Another adapter with what the first one has stored. */
+  /** Creates another adapter with the data stored by the first one. */
   readonly again: () => ChannelAdapter;
 }
 
 /** Differences from the default scene. */
-export interface Wishes extends CoreWishes {
+export interface TelegramSceneOptions extends CoreOverrides {
   /**
-   * Ends a wait that is longer than any pause between attempts; when absent, only a stop ends it.
+   * Ends a wait that is longer than any pause between attempts; without it, only a stop ends the
+   * wait.
    */
   readonly watch?: () => Promise<void>;
   readonly settings?: (double: TelegramDouble) => object;
@@ -33,7 +34,9 @@ export interface Wishes extends CoreWishes {
 }
 
 /** Starts a double and creates an adapter for it that does not wait between its attempts. */
-export async function scene(wishes: Wishes = {}): Promise<Scene> {
+export async function startTelegramScene(
+  wishes: TelegramSceneOptions = {},
+): Promise<TelegramScene> {
   const double = await startTelegramDouble(wishes.double);
   const waits: number[] = [];
   const env: ChannelEnv = {
@@ -50,7 +53,7 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
   const connect = await telegram.load();
   const settings = { token: double.token, apiRoot: double.apiRoot, ...wishes.settings?.(double) };
   const changed = () => double.transcript.changes.changed();
-  const { told, context } = coreAround(settings, changed, wishes);
+  const { told, context } = createCore(settings, changed, wishes);
   const adapter = connect(context, env);
   cleanUp.push(async () => {
     await adapter.stop();
@@ -59,7 +62,7 @@ export async function scene(wishes: Wishes = {}): Promise<Scene> {
   return { ...told, double, adapter, waits, again: () => connect(context, env) };
 }
 
-/** Ends everything that `scene` started. */
+/** Closes everything that `scene` started. */
 export async function endScenes(): Promise<void> {
   await Promise.all(cleanUp.splice(0).map((close) => close()));
 }

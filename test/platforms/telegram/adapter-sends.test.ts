@@ -1,9 +1,9 @@
 import { reasonOf } from '@parley/core';
 import type { TelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
-import { failureOf, noSignal } from '../adapter-core.ts';
-import { part } from './adapter-parts.ts';
-import { endScenes, scene } from './adapter-scene.ts';
+import { noSignal, readFailure } from '../adapter-core.ts';
+import { createPart } from './adapter-parts.ts';
+import { endScenes, startTelegramScene } from './adapter-scene.ts';
 
 const ANN = 501;
 const GROUP = -5;
@@ -12,11 +12,11 @@ const FORUM = -1_000_000_000_005;
 afterEach(endScenes);
 
 describe('the Telegram adapter sends', () => {
-  it('formatted text to chat and topic, quoting the question, without previews', async () => {
-    const { double, adapter } = await scene();
+  it('formatted text to a chat and a topic, quoting the question, without previews', async () => {
+    const { double, adapter } = await startTelegramScene();
     const question = double.say({ chat: FORUM, thread: 42, text: 'q' });
     const place = { threadId: '42', replyToMessageId: String(question.message_id) };
-    const receipt = await adapter.send(part(FORUM, '<b>a</b> &lt;', place), noSignal());
+    const receipt = await adapter.send(createPart(FORUM, '<b>a</b> &lt;', place), noSignal());
     const shown = double.conversation(FORUM).at(-1);
     expect(shown).toMatchObject({ text: 'a <', threadId: 42, replyTo: question.message_id });
     expect(receipt).toEqual({ platformMessageId: String(shown?.messageId) });
@@ -26,41 +26,44 @@ describe('the Telegram adapter sends', () => {
   });
 
   it('an answer whose question was deleted', async () => {
-    const { double, adapter } = await scene();
+    const { double, adapter } = await startTelegramScene();
     double.say({ chat: ANN, text: 'q' });
-    await adapter.send(part(ANN, 'a', { replyToMessageId: '99999' }), noSignal());
+    await adapter.send(createPart(ANN, 'a', { replyToMessageId: '99999' }), noSignal());
     expect(double.conversation(ANN).at(-1)).toMatchObject({ text: 'a', from: 'bot' });
   });
 
-  it('[M04] plain text, once, when the markup is refused', async () => {
-    const { double, adapter, logged } = await scene();
+  it('[M04] plain text once when the markup is refused', async () => {
+    const { double, adapter, logged } = await startTelegramScene();
     double.say({ chat: ANN, text: 'q' });
-    await adapter.send(part(ANN, '<b>broken', { plain: 'a < b & <c>' }), noSignal());
+    await adapter.send(createPart(ANN, '<b>broken', { plain: 'a < b & <c>' }), noSignal());
     expect(double.conversation(ANN).at(-1)).toMatchObject({ text: 'a < b & <c>', entities: [] });
     expect(double.calls('sendMessage').map(({ outcome }) => outcome)).toEqual([400, 200]);
     expect(logged.join()).toContain('markup refused');
   });
 
-  it('to the supergroup that a group has become, even before its message says so', async () => {
-    const { double, adapter } = await scene();
+  it('to the supergroup that a group has become, even before its message arrives', async () => {
+    const { double, adapter } = await startTelegramScene();
     const question = double.say({ chat: GROUP, text: 'q' });
     const newId = double.migrate(GROUP);
     const receipt = await adapter.send(
-      part(GROUP, 'a', { replyToMessageId: String(question.message_id) }),
+      createPart(GROUP, 'a', { replyToMessageId: String(question.message_id) }),
       noSignal(),
     );
     expect(receipt.platformMessageId).toMatch(/^\d+s$/);
     expect(double.conversation(newId).at(-1)).toMatchObject({ text: 'a', from: 'bot' });
   });
 
-  it('[D05] an explanation when a topic or group is closed to it, with what to do', async () => {
-    const { double, adapter, received } = await scene();
+  it('[D05] an error with advice when a topic or group is closed to it', async () => {
+    const { double, adapter, received } = await startTelegramScene();
     const chat = { id: FORUM, title: 'Family' };
     for (const thread of [42, 43]) double.say({ chat, thread, text: 'q' });
     await adapter.start();
     await double.waitFor(() => received.length === 2);
     const send = async (thread: number): Promise<string> => {
-      const sending = adapter.send(part(FORUM, 'a', { threadId: String(thread) }), noSignal());
+      const sending = adapter.send(
+        createPart(FORUM, 'a', { threadId: String(thread) }),
+        noSignal(),
+      );
       return sending.then(() => 'sent', reasonOf);
     };
     double.setTopic(FORUM, 42, 'closed');
@@ -174,42 +177,44 @@ describe('the Telegram adapter sends', () => {
       { kind: 'unknown-outcome' },
     ],
   ])(
-    'and reports to delivery what %s means, after a single call',
+    'and reports the meaning of %s to delivery after a single call',
     async (_name, arrange, failure) => {
-      const { double, adapter } = await scene();
+      const { double, adapter } = await startTelegramScene();
       double.say({ chat: ANN, text: 'q' });
       arrange(double);
-      expect(await failureOf(adapter.send(part(ANN, 'a'), noSignal()))).toEqual(failure);
+      expect(await readFailure(adapter.send(createPart(ANN, 'a'), noSignal()))).toEqual(failure);
       expect(double.calls('sendMessage')).toHaveLength(1);
     },
   );
 
-  it('and knows that a chat no longer exists', async () => {
-    const { adapter } = await scene();
-    expect(await failureOf(adapter.send(part(404, 'a'), noSignal()))).toEqual({ kind: 'gone' });
+  it('and reports that a chat no longer exists', async () => {
+    const { adapter } = await startTelegramScene();
+    expect(await readFailure(adapter.send(createPart(404, 'a'), noSignal()))).toEqual({
+      kind: 'gone',
+    });
   });
 
-  it('[D04] and does not claim to know the outcome of a call without an answer', async () => {
-    const { double, adapter } = await scene();
+  it('[D04] and reports an unknown outcome for a call without a response', async () => {
+    const { double, adapter } = await startTelegramScene();
     double.say({ chat: ANN, text: 'q' });
     double.fault({ kind: 'hang', after: true });
     const deadline = new AbortController();
-    const failure = failureOf(adapter.send(part(ANN, 'a'), deadline.signal));
+    const failure = readFailure(adapter.send(createPart(ANN, 'a'), deadline.signal));
     await double.waitFor(() => double.conversation(ANN).at(-1)?.text === 'a');
     deadline.abort();
     expect(await failure).toEqual({ kind: 'unknown-outcome' });
   });
 
-  it('and knows for certain that nothing was sent after a stop', async () => {
-    const { double, adapter } = await scene();
-    expect(await failureOf(adapter.send(part(ANN, 'a'), AbortSignal.abort()))).toEqual({
+  it('and reports that nothing was sent after a stop', async () => {
+    const { double, adapter } = await startTelegramScene();
+    expect(await readFailure(adapter.send(createPart(ANN, 'a'), AbortSignal.abort()))).toEqual({
       kind: 'transient',
     });
     expect(double.calls()).toEqual([]);
   });
 
   it('typing, in the topic', async () => {
-    const { double, adapter } = await scene();
+    const { double, adapter } = await startTelegramScene();
     double.say({ chat: FORUM, thread: 42, text: 'q' });
     await adapter.typing?.show({ chatId: String(FORUM), threadId: '42' });
     expect(adapter.typing?.repeatMs).toBeLessThan(5000);

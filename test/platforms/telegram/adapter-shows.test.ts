@@ -1,23 +1,23 @@
 import type { GrowingAnswer } from '@parley/channels';
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { createPrefixRenderer } from '@parley/markup';
 import { afterEach, describe, expect, it } from 'vitest';
-import { failureOf, noSignal } from '../adapter-core.ts';
-import { part } from './adapter-parts.ts';
-import { endScenes, scene } from './adapter-scene.ts';
+import { noSignal, readFailure } from '../adapter-core.ts';
+import { createPart } from './adapter-parts.ts';
+import { endScenes, startTelegramScene } from './adapter-scene.ts';
 
 const ANN = 501;
 const GROUP = -5;
 const ann = { chatId: String(ANN) };
 
-/** An answer whose parts are already visible; the last one is still being written. */
+/** An answer whose parts are already visible, and whose last part is still being written. */
 function growing(...texts: string[]): GrowingAnswer {
   const parts = texts.map((text) => ({ text, plain: text }));
   return { show: async () => parts };
 }
 
 async function talking() {
-  const made = await scene();
+  const made = await startTelegramScene();
   made.double.say({ chat: ANN, text: 'q' });
   made.double.say({ chat: GROUP, text: 'q' });
   return { ...made, streaming: made.adapter.streaming, messages: made.adapter.messages };
@@ -25,7 +25,7 @@ async function talking() {
 
 afterEach(endScenes);
 
-describe('an answer that grows', () => {
+describe('a streamed answer', () => {
   it('[F12] is shown as one draft of its turn in a private chat, and ends as a message', async () => {
     const { double, adapter, streaming } = await talking();
     const target = adapter.capabilities.target;
@@ -35,7 +35,7 @@ describe('an answer that grows', () => {
       await streaming?.update(ann, 't', answer);
     }
     await streaming?.end(ann, 't', 'answer');
-    await adapter.send(part(ANN, '<b>Hello</b> you'), noSignal());
+    await adapter.send(createPart(ANN, '<b>Hello</b> you'), noSignal());
     expect(double.drafts().map(({ text }) => text)).toEqual(['Hel', 'Hello', 'Hello you']);
     expect(new Set(double.drafts().map(({ draftId }) => draftId)).size).toBe(1);
     expect(double.conversation(ANN).slice(1)).toMatchObject([{ text: 'Hello you' }]);
@@ -47,11 +47,11 @@ describe('an answer that grows', () => {
     expect(double.drafts().map(({ text }) => text)).toEqual(['second']);
   });
 
-  it('[F12] is no longer shown once its message is sent, which waits for a draft under way', async () => {
+  it('[F12] is no longer shown once its message is sent, which waits for a draft in progress', async () => {
     const { double, adapter, streaming } = await talking();
     double.fault({ kind: 'delay', ms: 50, method: 'sendMessageDraft' });
     const late = streaming?.update(ann, 't', growing('half'));
-    await adapter.send(part(ANN, 'whole'), noSignal());
+    await adapter.send(createPart(ANN, 'whole'), noSignal());
     await late;
     await streaming?.update(ann, 't', growing('half again'));
     expect(double.calls().map(({ method }) => method)).toEqual(['sendMessageDraft', 'sendMessage']);
@@ -61,7 +61,7 @@ describe('an answer that grows', () => {
 
   it('[D09] is no longer shown once another gateway may have finished it', async () => {
     const account = { isHeld: true };
-    const { double, adapter } = await scene({ holdsAccount: () => account.isHeld });
+    const { double, adapter } = await startTelegramScene({ holdsAccount: () => account.isHeld });
     double.say({ chat: ANN, text: 'q' });
     await adapter.streaming?.update(ann, 't', growing('half'));
     account.isHeld = false;
@@ -69,21 +69,21 @@ describe('an answer that grows', () => {
     expect(double.drafts().map(({ text }) => text)).toEqual(['half']);
   });
 
-  it('[F12] is not tried again after one call on a server without drafts', async () => {
+  it('[F12] is not retried on a server without drafts', async () => {
     const { double, adapter, streaming, logged } = await talking();
     const description = 'Not Found: method not found';
     double.fault({ kind: 'refuse', code: 404, description, method: 'sendMessageDraft' });
     await streaming?.update(ann, 't', growing('a'));
     await streaming?.update(ann, 'other', growing('b'));
     expect(double.calls('sendMessageDraft')).toHaveLength(1);
-    await adapter.send(part(ANN, 'whole'), noSignal());
+    await adapter.send(createPart(ANN, 'whole'), noSignal());
     expect(double.conversation(ANN).at(-1)?.text).toBe('whole');
     expect(logged).toEqual([]);
   });
 
-  it('[D05] pauses in that chat for as long as Telegram asks, and loses nothing of the answer', async () => {
+  it('[D05] pauses in that chat for as long as Telegram asks, without losing text', async () => {
     let now = 1_000_000;
-    const { double, adapter } = await scene({ clock: () => now });
+    const { double, adapter } = await startTelegramScene({ clock: () => now });
     const show = (text: string) => adapter.streaming?.update(ann, 't', growing(text));
     double.say({ chat: ANN, text: 'q' });
     const refusal = { code: 429, description: 'slow', parameters: { retry_after: 9 } };
@@ -109,9 +109,9 @@ describe('an answer that grows', () => {
 });
 
 describe('existing messages', () => {
-  it('[F04] are edited, even twice to the same text, with markup, or as plain text if that is refused', async () => {
+  it('[F04] are edited, even twice to the same text, with markup, or as plain text if markup is refused', async () => {
     const { double, adapter, messages } = await talking();
-    const { platformMessageId: id } = await adapter.send(part(ANN, 'one'), noSignal());
+    const { platformMessageId: id } = await adapter.send(createPart(ANN, 'one'), noSignal());
     const edit = (text: string, plain = text) => messages?.edit?.(ann, id, { text, plain });
     await edit('<b>two</b>');
     await edit('<b>two</b>');
@@ -122,7 +122,7 @@ describe('existing messages', () => {
 
   it('[F04] are deleted, once or twice', async () => {
     const { double, adapter, messages } = await talking();
-    const { platformMessageId: id } = await adapter.send(part(ANN, 'one'), noSignal());
+    const { platformMessageId: id } = await adapter.send(createPart(ANN, 'one'), noSignal());
     await messages?.delete?.(ann, id);
     await messages?.delete?.(ann, id);
     expect(double.conversation(ANN).map(({ text }) => text)).toEqual(['q']);
@@ -143,14 +143,14 @@ describe('existing messages', () => {
   ])('[F04] refuse a reaction with %s', async (name, emoji, failure) => {
     const { double, messages } = await talking();
     const id = name.startsWith('no') ? 'x' : String(double.conversation(ANN)[0]?.messageId);
-    expect(await failureOf(Promise.resolve(messages?.react?.(ann, id, emoji)))).toEqual(failure);
+    expect(await readFailure(Promise.resolve(messages?.react?.(ann, id, emoji)))).toEqual(failure);
   });
 
-  it('[F04] report why a change failed: blocked, moved away, not reached', async () => {
+  it('[F04] report why a change failed: blocked, migrated or unreachable', async () => {
     const { double, adapter, messages } = await talking();
-    const { platformMessageId: id } = await adapter.send(part(ANN, 'one'), noSignal());
+    const { platformMessageId: id } = await adapter.send(createPart(ANN, 'one'), noSignal());
     const body = { text: 'two', plain: 'two' };
-    const edit = () => failureOf(Promise.resolve(messages?.edit?.(ann, id, body)));
+    const edit = () => readFailure(Promise.resolve(messages?.edit?.(ann, id, body)));
     double.fault({ kind: 'reset', after: true });
     expect(await edit()).toEqual({ kind: 'transient' });
     double.setAccess(ANN, 'blocked');
@@ -166,8 +166,8 @@ describe('the menu of commands', () => {
   ];
 
   it('[F09] is set for private chats and groups at the first start, and again when it changes', async () => {
-    const values = memoryValues();
-    const first = await scene({ commands, values });
+    const values = createMemoryValues();
+    const first = await startTelegramScene({ commands, values });
     await first.adapter.start();
     await first.double.waitFor(() => first.double.calls('setMyCommands').length === 2);
     const params = first.double.calls('setMyCommands').map((call) => call.params);
@@ -183,10 +183,10 @@ describe('the menu of commands', () => {
     await expect.poll(async () => (await values.get('menu', ['commands'])).size).toBe(1);
     await first.adapter.stop();
 
-    const second = await scene({ commands, values });
+    const second = await startTelegramScene({ commands, values });
     second.double.say({ chat: ANN, text: '/my_skill now' });
     await second.adapter.start();
-    // A few polls later the menu would have been set.
+    // A few polls later, the menu would have been set.
     for (let polls = 1; polls <= 4; polls += 1) {
       await second.double.waitFor(() => second.received.length === polls);
       second.double.say({ chat: ANN, text: 'more' });
@@ -196,26 +196,26 @@ describe('the menu of commands', () => {
     expect(second.received[0]?.text).toBe('/my-skill now');
 
     const botToken = '7000000002:another-bot-with-the-same-name-here';
-    const other = await scene({ commands, values, double: { botToken } });
+    const other = await startTelegramScene({ commands, values, double: { botToken } });
     await other.adapter.start();
     await other.double.waitFor(() => other.double.calls('setMyCommands').length === 2);
     await other.adapter.stop();
 
-    const third = await scene({ commands: commands.slice(0, 1), values });
+    const third = await startTelegramScene({ commands: commands.slice(0, 1), values });
     await third.adapter.start();
     await third.double.waitFor(() => third.double.calls('setMyCommands').length === 2);
   });
 
-  it('[F09] prevents no one from writing when it cannot be set, is reported, and is tried at the next start', async () => {
-    const values = memoryValues();
-    const first = await scene({ commands, values });
+  it('[F09] prevents nobody from writing when it cannot be set, is reported, and is retried at the next start', async () => {
+    const values = createMemoryValues();
+    const first = await startTelegramScene({ commands, values });
     first.double.fault({ kind: 'refuse', code: 400, description: 'no', method: 'setMyCommands' });
     first.double.say({ chat: ANN, text: 'hi' });
     await first.adapter.start();
     await first.double.waitFor(() => first.received.length === 1);
-    await first.double.waitFor(() => first.logged.join().includes('not up to date'));
+    await first.double.waitFor(() => first.logged.join().includes('outdated'));
     await first.adapter.stop();
-    const second = await scene({ commands, values });
+    const second = await startTelegramScene({ commands, values });
     await second.adapter.start();
     await second.double.waitFor(() => second.double.calls('setMyCommands').length === 2);
   });
@@ -225,15 +225,15 @@ describe('the menu of commands', () => {
     summary: `${n} What this skill does in some detail, and when it is of use. `.repeat(5),
     isSkill: true as const,
   }));
-  /** The menu that the double received last. */
-  const menuIn = ({ double }: Awaited<ReturnType<typeof scene>>) =>
+  /** The last menu received by the double. */
+  const menuIn = ({ double }: Awaited<ReturnType<typeof startTelegramScene>>) =>
     JSON.stringify(double.calls('setMyCommands').at(-1)?.params.commands);
 
-  it('[F09] fits all of 50 skills with long descriptions, by shortening the descriptions', async () => {
+  it('[F09] fits all of 50 skills with long descriptions by shortening the descriptions', async () => {
     const wanted = [...commands.slice(0, 1), ...skills];
     expect(JSON.stringify(wanted).length).toBeGreaterThan(16_000);
-    const values = memoryValues();
-    const here = await scene({ commands: wanted, values });
+    const values = createMemoryValues();
+    const here = await startTelegramScene({ commands: wanted, values });
     await here.adapter.start();
     await expect.poll(async () => (await values.get('menu', ['commands'])).size).toBe(1);
     expect(here.double.calls('setMyCommands')).toHaveLength(2);
@@ -241,12 +241,12 @@ describe('the menu of commands', () => {
     await here.adapter.stop();
   });
 
-  it('[F09] leaves skills out when not all fit, and says which', async () => {
+  it('[F09] omits skills when not all fit, and reports which', async () => {
     const many = [skills, skills, skills].flatMap((some, turn) =>
       some.map((one) => ({ ...one, name: `${one.name}_${turn}` })),
     );
-    const values = memoryValues();
-    const here = await scene({ commands: [...commands.slice(0, 1), ...many], values });
+    const values = createMemoryValues();
+    const here = await startTelegramScene({ commands: [...commands.slice(0, 1), ...many], values });
     await here.adapter.start();
     await expect.poll(async () => (await values.get('menu', ['commands'])).size).toBe(1);
     expect(menuIn(here)).toContain('"help"');
@@ -255,8 +255,8 @@ describe('the menu of commands', () => {
   });
 
   it('[F09] is sent again in a smaller form when it is too large for Telegram', async () => {
-    const values = memoryValues();
-    const here = await scene({ commands: skills, values });
+    const values = createMemoryValues();
+    const here = await startTelegramScene({ commands: skills, values });
     const description = 'Bad Request: BOT_COMMANDS_TOO_MUCH';
     here.double.fault({ kind: 'refuse', code: 400, description, method: 'setMyCommands' });
     await here.adapter.start();

@@ -1,8 +1,8 @@
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { noSignal } from '../adapter-core.ts';
-import { part } from './adapter-parts.ts';
-import { endScenes, scene } from './adapter-scene.ts';
+import { createPart } from './adapter-parts.ts';
+import { endScenes, startTelegramScene } from './adapter-scene.ts';
 
 const ANN = 501;
 const ann = { chatId: String(ANN) };
@@ -10,16 +10,16 @@ const half = { show: async () => [{ text: 'half', plain: 'half' }] };
 
 afterEach(endScenes);
 
-describe('the stop button of a growing answer', () => {
-  it('[F18] is below each draft, and leaves visible what was said', async () => {
-    const { double, adapter } = await scene();
+describe('the stop button of a streamed answer', () => {
+  it('[F18] is below each draft, and leaves the text so far visible', async () => {
+    const { double, adapter } = await startTelegramScene();
     double.say({ chat: ANN, text: 'q' });
     await adapter.streaming?.update(ann, 't', half);
     expect(double.drafts()).toMatchObject([{ text: 'half', canStop: true, keepOnStop: true }]);
   });
 
   it('[F18] [F09] counts as /stop by that person in that chat', async () => {
-    const { double, adapter, received } = await scene();
+    const { double, adapter, received } = await startTelegramScene();
     await adapter.start();
     double.say({ chat: { id: ANN, first_name: 'Ann', last_name: 'Lee', username: 'ann' } });
     await double.waitFor(() => received.length === 1);
@@ -36,8 +36,8 @@ describe('the stop button of a growing answer', () => {
     expect(received[1]?.chat).toEqual(received[0]?.chat);
   });
 
-  it('[F18] [F17] stops in the topic of the private chat in which the answer grows', async () => {
-    const { double, adapter, received } = await scene();
+  it('[F18] [F17] stops in the topic of the private chat in which the answer is streamed', async () => {
+    const { double, adapter, received } = await startTelegramScene();
     await adapter.start();
     double.say({ chat: ANN, thread: 7, text: 'q' });
     await double.waitFor(() => received.length === 1);
@@ -49,7 +49,7 @@ describe('the stop button of a growing answer', () => {
   });
 
   it('[F18] counts once when pressed twice, and separately for another answer', async () => {
-    const { double, adapter, received } = await scene();
+    const { double, adapter, received } = await startTelegramScene();
     await adapter.start();
     double.say({ chat: ANN, text: 'q' });
     await adapter.streaming?.update(ann, 't', half);
@@ -63,8 +63,8 @@ describe('the stop button of a growing answer', () => {
     expect(ids[2]).not.toBe(ids[0]);
   });
 
-  it('[F18] ends the draft: nothing more of that answer grows, but the next one does', async () => {
-    const { double, adapter, received } = await scene();
+  it('[F18] ends the draft of this answer, but not of the next one', async () => {
+    const { double, adapter, received } = await startTelegramScene();
     await adapter.start();
     double.say({ chat: ANN, text: 'q' });
     await adapter.streaming?.update(ann, 't', half);
@@ -72,14 +72,16 @@ describe('the stop button of a growing answer', () => {
     await double.waitFor(() => received.length === 2);
     await adapter.streaming?.update(ann, 't', half);
     expect(double.drafts()).toHaveLength(1);
-    await adapter.send(part(ANN, 'half<i>Stopped.</i>'), noSignal());
+    await adapter.send(createPart(ANN, 'half<i>Stopped.</i>'), noSignal());
     await adapter.streaming?.update(ann, 'next', half);
     expect(double.drafts()).toHaveLength(2);
     expect(double.conversation(ANN).slice(1)).toMatchObject([{ text: 'halfStopped.' }]);
   });
 
   it('[F18] works after a restart, and with unknown fields', async () => {
-    const { double, adapter, received } = await scene({ values: memoryValues() });
+    const { double, adapter, received } = await startTelegramScene({
+      values: createMemoryValues(),
+    });
     await adapter.start();
     double.say({ chat: ANN, text: 'q' });
     const chat = { id: ANN, type: 'private', first_name: 'Ann', new_field: 1 };

@@ -5,13 +5,13 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import type { OutboundPart } from '@parley/core';
 import { selfSignedCertificate } from '@parley/simulators/whatsapp';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { failureOf } from '../adapter-core.ts';
-import { part } from './adapter-parts.ts';
-import { endScenes, scene } from './adapter-scene.ts';
+import { readFailure } from '../adapter-core.ts';
+import { createPart } from './adapter-parts.ts';
+import { endScenes, startTelegramScene } from './adapter-scene.ts';
 
 const ANN = 501;
 const BO = 502;
-/** When a handshake that does not end is given up, in ms. */
+/** The time limit of a handshake that does not complete, in ms. */
 const GIVE_UP_MS = 1_000;
 
 const servers: Server[] = [];
@@ -65,28 +65,28 @@ describe('a part that Telegram cannot have received', () => {
     ],
   ])('[D04] is sent again without a notice: %s', async (_what, serve) => {
     const apiRoot = await serve();
-    const { adapter } = await scene({ settings: () => ({ apiRoot }) });
-    const sending = adapter.send(part(ANN, 'a'), AbortSignal.timeout(GIVE_UP_MS));
-    expect(await failureOf(sending)).toEqual({ kind: 'transient', untried: true });
+    const { adapter } = await startTelegramScene({ settings: () => ({ apiRoot }) });
+    const sending = adapter.send(createPart(ANN, 'a'), AbortSignal.timeout(GIVE_UP_MS));
+    expect(await readFailure(sending)).toEqual({ kind: 'transient', untried: true });
     expect(requests).toBe(0);
   });
 
-  it('[D04] is known to be unsent until the first byte leaves, on new and on kept connections', async () => {
-    const { double, adapter } = await scene();
+  it('[D04] is known to be unsent until the first byte is written, on new and on kept connections', async () => {
+    const { double, adapter } = await startTelegramScene();
     double.say({ chat: ANN, text: 'q' });
     const before: number[] = [];
     const started = () => void before.push(double.calls('sendMessage').length);
     for (let sends = 0; sends < 2; sends += 1)
-      await adapter.send(part(ANN, 'a'), AbortSignal.timeout(GIVE_UP_MS), started);
+      await adapter.send(createPart(ANN, 'a'), AbortSignal.timeout(GIVE_UP_MS), started);
     expect(before).toEqual([0, 1]);
   });
 
-  it('[D04] is found in its chat after a crash if it arrived, and changes nothing there', async () => {
-    const { double, adapter } = await scene();
+  it('[D04] is found in its chat after a crash if it arrived, without changing the chat', async () => {
+    const { double, adapter } = await startTelegramScene();
     const question = double.say({ chat: ANN, text: 'q' });
     double.say({ chat: BO, text: 'another question' });
     const buttons = [{ label: 'Yes', data: 'yes' }];
-    const pressed = part(ANN, 'with a button', { buttons });
+    const pressed = createPart(ANN, 'with a button', { buttons });
     const find = async (sought: OutboundPart, messageId: number | string | undefined) =>
       adapter.findSent?.(
         sought,
@@ -96,17 +96,17 @@ describe('a part that Telegram cannot have received', () => {
         },
         AbortSignal.timeout(GIVE_UP_MS),
       );
-    expect(await find(part(ANN, 'a'), question.message_id)).toBeUndefined();
-    const first = await adapter.send(part(ANN, 'a'), AbortSignal.timeout(GIVE_UP_MS));
-    expect(await find(part(ANN, 'a'), question.message_id)).toBe(first.platformMessageId);
+    expect(await find(createPart(ANN, 'a'), question.message_id)).toBeUndefined();
+    const first = await adapter.send(createPart(ANN, 'a'), AbortSignal.timeout(GIVE_UP_MS));
+    expect(await find(createPart(ANN, 'a'), question.message_id)).toBe(first.platformMessageId);
     const second = await adapter.send(pressed, AbortSignal.timeout(GIVE_UP_MS));
     expect(await find(pressed, first.platformMessageId)).toBe(second.platformMessageId);
     expect(double.conversation(ANN).at(-1)?.buttons).toEqual(['Yes']);
     double.fault({ kind: 'refuse', code: 429, description: 'Too Many Requests' });
-    expect(await find(part(ANN, 'a'), question.message_id)).toBeUndefined();
+    expect(await find(createPart(ANN, 'a'), question.message_id)).toBeUndefined();
   });
 
-  it('[D04] is distinguished from one that a proxy has passed on', async () => {
+  it('[D04] is distinguished from a part that a proxy has passed on', async () => {
     const { certificate, privateKey: key } = selfSignedCertificate(Date.now());
     const trusted = getCACertificates('default');
     const telegram = await listening(
@@ -131,20 +131,23 @@ describe('a part that Telegram cannot have received', () => {
       restore();
       setDefaultCACertificates(trusted);
     });
-    const { adapter } = await scene({ settings: () => ({ apiRoot: `https://${telegram}` }) });
-    const send = () => failureOf(adapter.send(part(ANN, 'a'), AbortSignal.timeout(GIVE_UP_MS)));
+    const { adapter } = await startTelegramScene({
+      settings: () => ({ apiRoot: `https://${telegram}` }),
+    });
+    const send = () =>
+      readFailure(adapter.send(createPart(ANN, 'a'), AbortSignal.timeout(GIVE_UP_MS)));
     expect([await send(), requests]).toEqual([{ kind: 'transient', untried: true }, 0]);
     passes = true;
     expect([await send(), requests]).toEqual([{ kind: 'unknown-outcome' }, 1]);
   });
 
-  it('[D04] is distinguished from one on a kept connection, which Telegram may have received', async () => {
-    const { double, adapter } = await scene();
+  it('[D04] is distinguished from a part on a kept connection, which Telegram may have received', async () => {
+    const { double, adapter } = await startTelegramScene();
     double.say({ chat: ANN, text: 'q' });
-    await adapter.send(part(ANN, 'first'), AbortSignal.timeout(GIVE_UP_MS));
+    await adapter.send(createPart(ANN, 'first'), AbortSignal.timeout(GIVE_UP_MS));
     double.fault({ kind: 'reset', after: true });
-    const sending = adapter.send(part(ANN, 'second'), AbortSignal.timeout(GIVE_UP_MS));
-    expect(await failureOf(sending)).toEqual({ kind: 'unknown-outcome' });
+    const sending = adapter.send(createPart(ANN, 'second'), AbortSignal.timeout(GIVE_UP_MS));
+    expect(await readFailure(sending)).toEqual({ kind: 'unknown-outcome' });
     expect(double.conversation(ANN).at(-1)?.text).toBe('second');
   });
 });

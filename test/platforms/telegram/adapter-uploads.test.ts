@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { OutboundFile } from '@parley/core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { failureOf, noSignal } from '../adapter-core.ts';
-import { part } from './adapter-parts.ts';
-import { endScenes, type Scene, scene } from './adapter-scene.ts';
+import { noSignal, readFailure } from '../adapter-core.ts';
+import { createPart } from './adapter-parts.ts';
+import { endScenes, startTelegramScene, type TelegramScene } from './adapter-scene.ts';
 
 const ANN = 501;
 const GROUP = -5;
@@ -32,8 +32,8 @@ describe('files that the bot sends', () => {
     return { kind, name, mimeType, path } satisfies OutboundFile;
   }
 
-  async function sceneWithAnn(): Promise<Scene> {
-    const made = await scene();
+  async function sceneWithAnn(): Promise<TelegramScene> {
+    const made = await startTelegramScene();
     made.double.say({ chat: ANN, text: 'q' });
     return made;
   }
@@ -51,7 +51,7 @@ describe('files that the bot sends', () => {
   ])('[F10] are sent natively: %s of type %s by %s', async (kind, type, method) => {
     const { double, adapter } = await sceneWithAnn();
     const file = await onDisk(kind, type, JPEG, 'naïve 图.bin');
-    const receipt = await adapter.send(part(ANN, '<b>look</b>', { file }), noSignal());
+    const receipt = await adapter.send(createPart(ANN, '<b>look</b>', { file }), noSignal());
     const shown = double.conversation(ANN).at(-1);
     expect(shown).toMatchObject({ text: 'look', entities: [{ type: 'bold' }] });
     expect(shown?.file?.name).toBe('naïve 图.bin');
@@ -61,13 +61,13 @@ describe('files that the bot sends', () => {
   });
 
   it('[F10] keep reply, topic and buttons, which telegraf would lose', async () => {
-    const { double, adapter } = await scene();
+    const { double, adapter } = await startTelegramScene();
     const forum = -1_000_000_000_005;
     const question = double.say({ chat: forum, thread: 42, text: 'q' });
     const place = { threadId: '42', replyToMessageId: String(question.message_id) };
     const buttons = [{ label: 'More', data: '/more' }];
     const file = await onDisk('document', 'text/plain', bytes(1));
-    await adapter.send(part(forum, 'x', { ...place, file, buttons }), noSignal());
+    await adapter.send(createPart(forum, 'x', { ...place, file, buttons }), noSignal());
     expect(double.conversation(forum).at(-1)).toMatchObject({
       threadId: 42,
       replyTo: question.message_id,
@@ -79,7 +79,7 @@ describe('files that the bot sends', () => {
     const { double, adapter } = await sceneWithAnn();
     const name = 'a"; name="chat_id"\r\n\r\n999\\.txt';
     const file = await onDisk('document', 'text/plain', bytes(1), name);
-    await adapter.send(part(ANN, '', { file }), noSignal());
+    await adapter.send(createPart(ANN, '', { file }), noSignal());
     expect(double.conversation(ANN).at(-1)).toMatchObject({
       text: '',
       file: { name: 'a_; name=_chat_id_____999_.txt' },
@@ -89,7 +89,7 @@ describe('files that the bot sends', () => {
   it('[F10] are sent as documents when Telegram rejects the picture', async () => {
     const { double, adapter, logged } = await sceneWithAnn();
     const file = await onDisk('image', 'image/png', bytes(1, 2));
-    await adapter.send(part(ANN, 'x', { file }), noSignal());
+    await adapter.send(createPart(ANN, 'x', { file }), noSignal());
     expect(double.calls().map(({ method }) => method)).toEqual(['sendPhoto', 'sendDocument']);
     expect(double.conversation(ANN).at(-1)).toMatchObject({ text: 'x', file: { name: 'a.bin' } });
     expect(logged.join()).toContain('IMAGE_PROCESS_FAILED');
@@ -98,14 +98,14 @@ describe('files that the bot sends', () => {
   it('[M04] have plain text below them when the markup is refused', async () => {
     const { double, adapter } = await sceneWithAnn();
     const file = await onDisk('document', 'text/plain', bytes(1));
-    await adapter.send(part(ANN, '<b>x', { plain: 'x', file }), noSignal());
+    await adapter.send(createPart(ANN, '<b>x', { plain: 'x', file }), noSignal());
     expect(double.conversation(ANN).at(-1)).toMatchObject({ text: 'x', file: { name: 'a.bin' } });
   });
 
   it('[F04] can have their caption changed', async () => {
     const { double, adapter } = await sceneWithAnn();
     const file = await onDisk('document', 'text/plain', bytes(1));
-    const sent = await adapter.send(part(ANN, 'one', { file }), noSignal());
+    const sent = await adapter.send(createPart(ANN, 'one', { file }), noSignal());
     const edit = (text: string, plain: string) =>
       adapter.messages?.edit?.({ chatId: String(ANN) }, sent.platformMessageId, { text, plain });
     await edit('<i>two</i>', 'two');
@@ -118,12 +118,12 @@ describe('files that the bot sends', () => {
     expect(double.conversation(ANN).at(-1)).toMatchObject({ text: 'three', file: {}, edits: 2 });
   });
 
-  it('follow a group that has become a supergroup', async () => {
-    const { double, adapter } = await scene();
+  it('are sent to the supergroup that a group has become', async () => {
+    const { double, adapter } = await startTelegramScene();
     double.say({ chat: GROUP, text: 'q' });
     const newId = double.migrate(GROUP);
     const file = await onDisk('document', 'text/plain', bytes(1));
-    await adapter.send(part(GROUP, 'x', { file }), noSignal());
+    await adapter.send(createPart(GROUP, 'x', { file }), noSignal());
     expect(double.conversation(newId).at(-1)?.file?.name).toBe('a.bin');
   });
 
@@ -144,39 +144,39 @@ describe('files that the bot sends', () => {
     ],
   ])('[F10] are refused before anything is sent when they are %s', async (_name, make) => {
     const { double, adapter } = await sceneWithAnn();
-    const sending = adapter.send(part(ANN, 'x', { file: await make() }), noSignal());
-    expect(await failureOf(sending)).toEqual({ kind: 'refused' });
+    const sending = adapter.send(createPart(ANN, 'x', { file: await make() }), noSignal());
+    expect(await readFailure(sending)).toEqual({ kind: 'refused' });
     expect(double.calls()).toEqual([]);
   });
 
   it('[F10] may be larger on a self-hosted server in local mode', async () => {
     const localServer = { folder };
     const settings = () => ({ localServer: true });
-    const { double, adapter } = await scene({ double: { localServer }, settings });
+    const { double, adapter } = await startTelegramScene({ double: { localServer }, settings });
     double.say({ chat: ANN, text: 'q' });
     expect(adapter.capabilities.maxFileBytes).toBe(200 * 1024 * 1024);
     const file = await onDisk('document', 'x', bytes(1));
     await truncate(file.path, 50 * 1024 * 1024 + 1);
-    await adapter.send(part(ANN, 'large', { file }), noSignal());
+    await adapter.send(createPart(ANN, 'large', { file }), noSignal());
     expect(double.conversation(ANN).at(-1)?.file?.bytes).toHaveLength(50 * 1024 * 1024 + 1);
   });
 
-  it('[D04] do not claim to know the outcome of an upload without an answer', async () => {
+  it('[D04] report an unknown outcome of an upload without a response', async () => {
     const { double, adapter } = await sceneWithAnn();
     double.fault({ kind: 'reset', after: true });
     const file = await onDisk('image', 'image/jpeg', JPEG);
-    const sending = adapter.send(part(ANN, 'x', { file }), noSignal());
-    expect(await failureOf(sending)).toEqual({ kind: 'unknown-outcome' });
+    const sending = adapter.send(createPart(ANN, 'x', { file }), noSignal());
+    expect(await readFailure(sending)).toEqual({ kind: 'unknown-outcome' });
   });
 
-  describe('files with more text than fits below them', () => {
+  describe('files with text that exceeds a caption', () => {
     const long = `<b>${'x'.repeat(1_025)}</b>`;
     const buttons = [{ label: 'Ok', data: '/ok' }];
 
     it('[F10] come first, and the text with the buttons follows', async () => {
       const { double, adapter } = await sceneWithAnn();
       const file = await onDisk('image', 'image/jpeg', JPEG);
-      const receipt = await adapter.send(part(ANN, long, { file, buttons }), noSignal());
+      const receipt = await adapter.send(createPart(ANN, long, { file, buttons }), noSignal());
       const [picture, words] = double.conversation(ANN).slice(1);
       expect(picture).toMatchObject({ text: '', file: { name: 'a.bin' } });
       expect(picture?.buttons).toBeUndefined();
@@ -184,11 +184,11 @@ describe('files that the bot sends', () => {
       expect(receipt).toEqual({ platformMessageId: String(words?.messageId) });
     });
 
-    it('[F10] are measured by their visible text: 1,024 characters plus markup fit', async () => {
+    it('[F10] are measured by their visible text, so 1,024 characters plus markup fit', async () => {
       const { double, adapter } = await sceneWithAnn();
       const file = await onDisk('image', 'image/jpeg', JPEG);
       const text = `<b>${'&lt;'.repeat(1_024)}</b>`;
-      await adapter.send(part(ANN, text, { file }), noSignal());
+      await adapter.send(createPart(ANN, text, { file }), noSignal());
       expect(double.conversation(ANN).slice(1)).toMatchObject([{ text: '<'.repeat(1_024) }]);
     });
 
@@ -197,8 +197,8 @@ describe('files that the bot sends', () => {
       const file = await onDisk('image', 'image/jpeg', JPEG);
       const refusal = { code: 429, description: 'slow', parameters: { retry_after: 3 } };
       double.fault({ kind: 'refuse', method: 'sendMessage', ...refusal });
-      const order = part(ANN, long, { file });
-      expect(await failureOf(adapter.send(order, noSignal()))).toMatchObject({
+      const order = createPart(ANN, long, { file });
+      expect(await readFailure(adapter.send(order, noSignal()))).toMatchObject({
         kind: 'rate-limited',
       });
       await adapter.send(order, noSignal());
@@ -207,7 +207,7 @@ describe('files that the bot sends', () => {
         'sendMessage',
         'sendMessage',
       ]);
-      // A part sent again with this id is a new one, because nothing of this one is left.
+      // A part sent again with this id is new, because nothing of the earlier part is left.
       await adapter.send(order, noSignal());
       expect(double.calls('sendPhoto')).toHaveLength(2);
     });

@@ -5,7 +5,12 @@ import type { ChannelAdapter } from '@parley/channels';
 import type { InboundMessage } from '@parley/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { accepted } from '../adapter-core.ts';
-import { endScenes, type Scene, scene, type Wishes } from './adapter-scene.ts';
+import {
+  endScenes,
+  startTelegramScene,
+  type TelegramScene,
+  type TelegramSceneOptions,
+} from './adapter-scene.ts';
 
 const ANN = 501;
 const SECRET = 'a-secret-of-this-webhook';
@@ -19,7 +24,9 @@ afterEach(async () => {
 });
 
 /** An adapter with a webhook, behind a web server like the gateway's. */
-async function calledScene(wishes: Wishes = {}): Promise<Scene & { readonly address: string }> {
+async function calledScene(
+  wishes: TelegramSceneOptions = {},
+): Promise<TelegramScene & { readonly address: string }> {
   let served = noAdapter;
   const server = createServer(async (request, response) => {
     const { method = 'GET', headers } = request;
@@ -36,7 +43,7 @@ async function calledScene(wishes: Wishes = {}): Promise<Scene & { readonly addr
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const address = `http://127.0.0.1:${port}/channels/telegram/default`;
-  const made = await scene({
+  const made = await startTelegramScene({
     double: { webhookTarget: address },
     settings: () => ({ webhook }),
     ...wishes,
@@ -53,7 +60,7 @@ const call = (address: string, body: string, headers: Record<string, string> = {
   });
 
 describe('the Telegram adapter with a webhook', () => {
-  it('sets the webhook with its secret and the updates it wants, and keeps the waiting ones', async () => {
+  it('sets the webhook with its secret and the requested update types, and keeps the waiting updates', async () => {
     const { double, adapter, received, states } = await calledScene();
     double.say({ chat: ANN, text: 'early' });
     await adapter.start();
@@ -90,7 +97,7 @@ describe('the Telegram adapter with a webhook', () => {
     expect(received[0]?.text.slice(0, 23)).toBe('a (https://example.org/');
   });
 
-  it('[D01] answers only after the message is stored, and receives it again when that failed', async () => {
+  it('[D01] responds only after the message is stored, and receives the message again if storing failed', async () => {
     let failures = 2;
     const receive = async () => {
       failures -= 1;
@@ -131,7 +138,7 @@ describe('the Telegram adapter with a webhook', () => {
     expect((await fetch(address)).status).toBe(405);
   });
 
-  it('[D01] accepts nothing before it is connected and after it has stopped', async () => {
+  it('[D01] accepts no request before it is connected or after it has stopped', async () => {
     const { double, adapter, received, states, address } = await calledScene();
     const update = JSON.stringify({ update_id: 1 });
     expect((await call(address, update)).status).toBe(503);
@@ -157,7 +164,7 @@ describe('the Telegram adapter with a webhook', () => {
     double.say({ chat: ANN, text: 'hi' });
     await double.waitFor(() => received.length === 1);
     const stopped = adapter.stop().then(() => order.push('stopped'));
-    // Everything that does not wait for the message has finished by now.
+    // Everything that does not wait for the message has finished by this point.
     await new Promise(setImmediate);
     await new Promise(setImmediate);
     store.resolve();
@@ -196,7 +203,7 @@ describe('the Telegram adapter with a webhook', () => {
     expect(stored).toEqual(['other', 'first', 'second']);
   });
 
-  it('continues trying when the webhook cannot be set, and says why', async () => {
+  it('keeps trying when the webhook cannot be set, and reports the reason', async () => {
     const { double, adapter, states } = await calledScene();
     double.fault({ kind: 'status', status: 502, method: 'setWebhook' });
     const description = 'Bad Request: bad webhook: Failed to resolve host';
@@ -212,7 +219,7 @@ describe('the Telegram adapter with a webhook', () => {
     expect(JSON.stringify(states)).toContain('Failed to resolve host');
   });
 
-  it('stops and says what to do when the token is refused', async () => {
+  it('stops with advice when the token is refused', async () => {
     const { double, adapter, states } = await calledScene({
       settings: () => ({ token: '1:wrong', webhook }),
     });
@@ -226,7 +233,7 @@ describe('the Telegram adapter with a webhook', () => {
     double.say({ chat: ANN, text: 'called' });
     await double.waitFor(() => received.length === 1);
     await adapter.stop();
-    const polling = await scene({
+    const polling = await startTelegramScene({
       settings: () => ({ token: double.token, apiRoot: double.apiRoot }),
     });
     double.say({ chat: ANN, text: 'asked' });

@@ -2,11 +2,11 @@ import { registerHooks } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
 import { telegram } from '@parley/channel-telegram';
 import { z } from 'zod';
-import { coreAround } from '../adapter-core.ts';
+import { createCore } from '../adapter-core.ts';
 
-// A thread with its own adapter, in which telegraf was never loaded. It reports what it received
-// and, for each load of telegraf, whether a poll had arrived before; `timed-out` means that the
-// load came first.
+// A thread with its own adapter, in which telegraf was never loaded. The thread reports the
+// received messages and, for each load of telegraf, whether a poll had arrived before; `timed-out`
+// means that the load came first.
 
 const TIMEOUT_MS = 10_000;
 const { settings, polls } = z
@@ -22,7 +22,7 @@ registerHooks({
 });
 const connect = await telegram.load();
 const before = [...loads];
-const { told, context } = coreAround(settings, () => {
+const { told, context } = createCore(settings, () => {
   if (told.received.length > 0)
     parentPort?.postMessage({ before, loads, received: told.received.map(({ text }) => text) });
 });

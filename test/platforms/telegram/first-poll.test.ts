@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { startTelegramDouble } from '@parley/simulators/telegram';
 import { expect, it, onTestFinished } from 'vitest';
 
-it('[F03] Telegram is asked for messages before telegraf is loaded, which then reads the result of that poll', async () => {
+it('[F03] Telegram is polled before telegraf is loaded, which then reads the result of that poll', async () => {
   const double = await startTelegramDouble();
   onTestFinished(() => double.close());
   double.say({ chat: 501, text: 'early' });

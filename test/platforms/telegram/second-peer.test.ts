@@ -5,14 +5,14 @@ import { startTelegramServer } from '@openclaw/crabline';
 import { telegram } from '@parley/channel-telegram';
 import type { ChannelState } from '@parley/channels';
 import { type InboundMessage, silentLogger, systemTime } from '@parley/core';
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accepted, noSignal } from '../adapter-core.ts';
-import { part } from './adapter-parts.ts';
+import { createPart } from './adapter-parts.ts';
 
 const ANN = 501;
 
-/** The requests that the third-party server received, unchanged. */
+/** The requests received by the third-party server, unchanged. */
 interface Seen {
   readonly path: string;
   readonly body?: unknown;
@@ -43,7 +43,7 @@ describe('the Telegram adapter against a third-party server', () => {
         log: silentLogger,
         clock: Date.now,
         monotonic: systemTime.monotonic,
-        values: memoryValues(),
+        values: createMemoryValues(),
         commands: [{ name: 'help', summary: 'what I can do' }],
         receive: async (message) => {
           received.push(message);
@@ -74,7 +74,7 @@ describe('the Telegram adapter against a third-party server', () => {
 
   const calls = (method: string) => seen.filter(({ path }) => path.endsWith(`/${method}`));
 
-  it('[F03] receives, answers, edits, reacts, deletes, types, sends a file, keeps its menu', async () => {
+  it('[F03] receives, answers, edits, reacts, deletes, types, sends a file and sets its menu', async () => {
     const received: InboundMessage[] = [];
     const states: ChannelState[] = [];
     const adapter = await adapterFor(received, states);
@@ -86,7 +86,10 @@ describe('the Telegram adapter against a third-party server', () => {
 
     const place = { replyToMessageId: received[0]?.messageId ?? '' };
     const buttons = [{ label: 'Yes', data: '/yes' }];
-    const sent = await adapter.send(part(ANN, '<b>hi</b>', { ...place, buttons }), noSignal());
+    const sent = await adapter.send(
+      createPart(ANN, '<b>hi</b>', { ...place, buttons }),
+      noSignal(),
+    );
     expect(sent.platformMessageId).toMatch(/^\d+$/);
     const address = { chatId: String(ANN) };
     await adapter.typing?.show(address);
@@ -101,7 +104,7 @@ describe('the Telegram adapter against a third-party server', () => {
     const path = join(folder, 'a.pdf');
     await writeFile(path, 'x');
     const file = { kind: 'document', name: 'a.pdf', mimeType: 'application/pdf', path } as const;
-    const uploaded = await adapter.send(part(ANN, 'look', { file }), noSignal());
+    const uploaded = await adapter.send(createPart(ANN, 'look', { file }), noSignal());
     expect(Number(uploaded.platformMessageId)).toBeGreaterThan(Number(sent.platformMessageId));
 
     await expect.poll(() => calls('setMyCommands').length).toBe(2);

@@ -1,9 +1,9 @@
 import type { Revision } from '@parley/channels';
 import { describe, expect, it } from 'vitest';
-import { failureOf, noSignal } from '../adapter-core.ts';
-import { openScene, part, type Wishes } from './adapter-scene.ts';
+import { noSignal, readFailure } from '../adapter-core.ts';
+import { createPart, openScene, type WhatsAppSceneOptions } from './adapter-scene.ts';
 
-async function changeScene(wishes: Wishes = {}) {
+async function changeScene(wishes: WhatsAppSceneOptions = {}) {
   const open = await openScene(wishes);
   const { double, adapter, received, revised } = open;
   const ann = double.addPerson({ name: 'Ann' });
@@ -30,7 +30,7 @@ describe('the WhatsApp adapter', () => {
   it('[F04] edits and deletes its own messages', async () => {
     const { double, adapter, ann, group, edit, remove } = await changeScene();
     for (const chatId of [ann.id, group.jid]) {
-      const { platformMessageId: id } = await adapter.send(part(chatId, 'first'), noSignal());
+      const { platformMessageId: id } = await adapter.send(createPart(chatId, 'first'), noSignal());
       const words = (text: string) => ({ text, plain: text });
       await edit({ chatId }, id, words('second'));
       await edit({ chatId }, id, words('first'));
@@ -49,7 +49,7 @@ describe('the WhatsApp adapter', () => {
       double.conversation(chat).map((message) => message.reactions.get('bot'));
     await said(ann.id, ann.id, 'direct');
     const id = await said(group.jid, bob.id, 'in the group');
-    const { platformMessageId } = await adapter.send(part(group.jid, 'mine'), noSignal());
+    const { platformMessageId } = await adapter.send(createPart(group.jid, 'mine'), noSignal());
     const [direct] = double.conversation(ann.id);
     await react({ chatId: ann.id }, direct?.id ?? '', '👍');
     await react({ chatId: group.jid }, id, '❤️');
@@ -62,7 +62,7 @@ describe('the WhatsApp adapter', () => {
 
   it('[F06] reports the reactions of people, and their removal', async () => {
     const { double, adapter, ann, group, reactions } = await changeScene();
-    const sent = await adapter.send(part(group.jid, 'mine'), noSignal());
+    const sent = await adapter.send(createPart(group.jid, 'mine'), noSignal());
     const direct = await double.say({ chat: ann.id, text: 'hers' });
     const id = sent.platformMessageId ?? '';
     await double.acts.react({ chat: group.jid, from: ann.id, id, emoji: '👍' });
@@ -94,18 +94,18 @@ describe('the WhatsApp adapter', () => {
     expect(reactions[0]).toEqual(reactions[1]);
   });
 
-  it('cannot react to a message of a group that it does not remember', async () => {
+  it('cannot react to a group message that it does not remember', async () => {
     const { group, react } = await changeScene();
     const reacting = react({ chatId: group.jid }, 'LONGAGO', '👍');
-    expect(await failureOf(reacting)).toEqual({ kind: 'refused' });
+    expect(await readFailure(reacting)).toEqual({ kind: 'refused' });
   });
 
   it('reports when WhatsApp refuses a change', async () => {
     const { double, adapter, ann, edit } = await changeScene();
-    const { platformMessageId } = await adapter.send(part(ann.id, 'x'), noSignal());
+    const { platformMessageId } = await adapter.send(createPart(ann.id, 'x'), noSignal());
     double.fault({ kind: 'refuse', code: 403 });
     const editing = edit({ chatId: ann.id }, platformMessageId, { text: 'y', plain: 'y' });
-    expect(await failureOf(editing)).toEqual({ kind: 'forbidden' });
+    expect(await readFailure(editing)).toEqual({ kind: 'forbidden' });
   });
 });
 
@@ -127,7 +127,7 @@ describe('changes by people, for the WhatsApp adapter', () => {
     },
   );
 
-  it('[F06] can mention the bot that was not mentioned before', async () => {
+  it('[F06] can add a mention of the bot', async () => {
     const { double, ann, group, said, revisions } = await changeScene();
     const chat = group.jid;
     const id = await said(chat, ann.id, 'what is this?');
@@ -143,7 +143,7 @@ describe('changes by people, for the WhatsApp adapter', () => {
     ]);
   });
 
-  it('cannot affect what others wrote in a group, but an admin may delete it', async () => {
+  it('cannot affect messages of others in a group, unless an admin deletes them', async () => {
     const { double, ann, bob, group, received, revised, said } = await changeScene();
     const chat = group.jid;
     const ofBob = await said(chat, bob.id, "Bob's");
@@ -158,7 +158,7 @@ describe('changes by people, for the WhatsApp adapter', () => {
     expect(received.map(({ text }) => text)).toEqual(["Bob's", "Ann's", 'last']);
   });
 
-  it('are not passed on from a person who may not write here', async () => {
+  it('are not passed on from a person who may not write in the chat', async () => {
     const receive = async () => ({ kind: 'refused', reason: 'a stranger' }) as const;
     const { double, ann, revised, said } = await changeScene({ receive });
     const id = await said(ann.id, ann.id, 'let me in');

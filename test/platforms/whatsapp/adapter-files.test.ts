@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import type { Attachment } from '@parley/core';
 import { describe, expect, it } from 'vitest';
-import { failureOf, noSignal } from '../adapter-core.ts';
-import { openScene, type Scene, type Wishes } from './adapter-scene.ts';
+import { noSignal, readFailure } from '../adapter-core.ts';
+import { openScene, type WhatsAppScene, type WhatsAppSceneOptions } from './adapter-scene.ts';
 import { trustMedia } from './trust-media.ts';
 
 const LIMIT = 1_000_000;
 const content = randomBytes(30_000);
 const picture = { kind: 'image', content, mimetype: 'image/png' } as const;
 
-async function fileScene(wishes: Wishes = {}) {
+async function fileScene(wishes: WhatsAppSceneOptions = {}) {
   const open = await openScene(wishes);
   trustMedia(open.double);
   const ann = open.double.addPerson({ name: 'Ann' });
@@ -17,7 +17,7 @@ async function fileScene(wishes: Wishes = {}) {
 }
 
 /** The attachment of the newest message, once the given number has arrived. */
-async function attachmentOf({ double, received }: Scene, count = 1): Promise<Attachment> {
+async function attachmentOf({ double, received }: WhatsAppScene, count = 1): Promise<Attachment> {
   await double.waitFor(() => received.length === count);
   const attachment = received.at(-1)?.attachments?.[0];
   if (attachment === undefined) throw new Error('no attachment');
@@ -25,12 +25,12 @@ async function attachmentOf({ double, received }: Scene, count = 1): Promise<Att
 }
 
 /** Downloads as the core would. */
-function fetched({ adapter }: Scene, ref: string, limit = LIMIT): Promise<Uint8Array> {
+function fetched({ adapter }: WhatsAppScene, ref: string, limit = LIMIT): Promise<Uint8Array> {
   if (adapter.files === undefined) throw new Error('no files');
   return adapter.files.fetch(ref, limit, noSignal());
 }
 
-/** The message of a picture on the double's host, which a test can change. */
+/** A picture message on the double's host, which a test can change. */
 async function pictureMessage({ double, ann }: Awaited<ReturnType<typeof fileScene>>) {
   const id = await double.acts.sendFile({ ...picture, chat: ann.id });
   const file = double.conversation(ann.id).find((message) => message.id === id)?.attachment;
@@ -63,7 +63,7 @@ describe('files that people send to the WhatsApp adapter', () => {
     expect(content.equals(await fetched(open, attachment.ref))).toBe(true);
   });
 
-  it('[F08] include the album they belong to when they were chosen together', async () => {
+  it('[F08] include the album they belong to when they were selected together', async () => {
     const open = await fileScene();
     const { double, ann, received } = open;
     const album = await double.acts.post(
@@ -84,45 +84,45 @@ describe('files that people send to the WhatsApp adapter', () => {
     const { directPath } = await pictureMessage(open);
     const { ref } = await attachmentOf(open);
     open.double.media.corrupt(directPath);
-    expect(await failureOf(fetched(open, ref))).toEqual({ kind: 'refused' });
+    expect(await readFailure(fetched(open, ref))).toEqual({ kind: 'refused' });
   });
 
-  it('[F10] are refused when they are not what the message says', async () => {
+  it('[F10] are refused when they do not match the message', async () => {
     const open = await fileScene();
     const { image } = await pictureMessage(open);
     const other = { ...image, fileSha256: randomBytes(32) };
     await open.double.acts.post({ chat: open.ann.id }, { imageMessage: other });
     const { ref } = await attachmentOf(open, 2);
-    expect(await failureOf(fetched(open, ref))).toEqual({ kind: 'refused' });
+    expect(await readFailure(fetched(open, ref))).toEqual({ kind: 'refused' });
   });
 
-  it('[F10] are not downloaded when they claim to be too large, and only up to the limit when they do not', async () => {
+  it('[F10] are not downloaded when their declared size is too large, and otherwise only up to the limit', async () => {
     const open = await fileScene();
     const { image } = await pictureMessage(open);
     const { ref } = await attachmentOf(open);
-    expect(await failureOf(fetched(open, ref, 10_000))).toEqual({ kind: 'refused' });
+    expect(await readFailure(fetched(open, ref, 10_000))).toEqual({ kind: 'refused' });
     expect(open.double.media.asked).toEqual([]);
     await open.double.acts.post({ chat: open.ann.id }, { imageMessage: image });
     const silent = await attachmentOf(open, 2);
     expect(silent.size).toBeUndefined();
-    expect(await failureOf(fetched(open, silent.ref, 10_000))).toEqual({ kind: 'refused' });
+    expect(await readFailure(fetched(open, silent.ref, 10_000))).toEqual({ kind: 'refused' });
     expect(content.equals(await fetched(open, silent.ref, content.length))).toBe(true);
   });
 
   it.each(['http://127.0.0.1:9/x', 'https://10.0.0.1/x', 'https://mmg.whatsapp.net@10.0.0.1/x'])(
-    '[F10] are not downloaded from %s, which a stranger named',
+    '[F10] are not downloaded from %s named by a stranger',
     async (url) => {
       const open = await fileScene();
       const { image } = await pictureMessage(open);
       const { directPath: _, ...rest } = image;
       await open.double.acts.post({ chat: open.ann.id }, { imageMessage: { ...rest, url } });
       const { ref } = await attachmentOf(open, 2);
-      expect(await failureOf(fetched(open, ref))).toEqual({ kind: 'refused' });
+      expect(await readFailure(fetched(open, ref))).toEqual({ kind: 'refused' });
       expect(open.double.media.asked).toEqual([]);
     },
   );
 
-  it('[F10] may be elsewhere on the same servers, but nowhere else', async () => {
+  it('[F10] may be elsewhere on the same servers, but not on others', async () => {
     const open = await fileScene();
     const { media } = open.double;
     const { directPath } = await pictureMessage(open);
@@ -130,12 +130,12 @@ describe('files that people send to the WhatsApp adapter', () => {
     media.redirect(directPath, media.putBack(directPath, 'image') ?? '');
     expect(content.equals(await fetched(open, ref))).toBe(true);
     media.redirect(directPath, 'http://127.0.0.1:9/inside');
-    expect(await failureOf(fetched(open, ref))).toEqual({ kind: 'refused' });
+    expect(await readFailure(fetched(open, ref))).toEqual({ kind: 'refused' });
     media.redirect(directPath, directPath);
-    expect(await failureOf(fetched(open, ref))).toEqual({ kind: 'refused' });
+    expect(await readFailure(fetched(open, ref))).toEqual({ kind: 'refused' });
   });
 
-  it('[F10] that WhatsApp has deleted are requested again, and come from the phone', async () => {
+  it('[F10] that WhatsApp has deleted are requested from the phone', async () => {
     const open = await fileScene();
     const { media } = open.double;
     const { directPath } = await pictureMessage(open);
@@ -150,30 +150,30 @@ describe('files that people send to the WhatsApp adapter', () => {
     expect(content.equals(await fetched(open, inGroup.ref))).toBe(true);
   });
 
-  it('[F10] are reported gone when nobody has them any more, even if the phone is off', async () => {
+  it('[F10] are reported gone when they no longer exist, even if the phone is off', async () => {
     const open = await fileScene({ env: { ackTimeoutMs: 200 } });
     const { double } = open;
     const { directPath } = await pictureMessage(open);
     const { ref } = await attachmentOf(open);
     double.media.forget(directPath, { onPhone: true });
-    expect(await failureOf(fetched(open, ref))).toEqual({ kind: 'gone' });
+    expect(await readFailure(fetched(open, ref))).toEqual({ kind: 'gone' });
     double.silence(true);
-    expect(await failureOf(fetched(open, ref))).toEqual({ kind: 'gone' });
+    expect(await readFailure(fetched(open, ref))).toEqual({ kind: 'gone' });
     double.silence(false);
     await open.adapter.stop();
-    expect(await failureOf(fetched(open, ref))).toEqual({ kind: 'transient' });
+    expect(await readFailure(fetched(open, ref))).toEqual({ kind: 'transient' });
   });
 
-  it('[F10] are retried later while the server is in trouble', async () => {
+  it('[F10] are retried later while the server fails', async () => {
     const open = await fileScene();
     await pictureMessage(open);
     const { ref } = await attachmentOf(open);
     for (const status of [500, 503, 429]) {
       open.double.media.fail(status);
-      expect(await failureOf(fetched(open, ref))).toEqual({ kind: 'transient' });
+      expect(await readFailure(fetched(open, ref))).toEqual({ kind: 'transient' });
     }
     const stopped = open.adapter.files?.fetch(ref, LIMIT, AbortSignal.abort());
-    expect(await failureOf(stopped ?? Promise.resolve())).toEqual({ kind: 'transient' });
+    expect(await readFailure(stopped ?? Promise.resolve())).toEqual({ kind: 'transient' });
     expect(content.equals(await fetched(open, ref))).toBe(true);
   });
 
@@ -181,7 +181,7 @@ describe('files that people send to the WhatsApp adapter', () => {
     '[F10] are not found by a reference of another person: %s',
     async (ref) => {
       const open = await fileScene();
-      expect(await failureOf(fetched(open, ref))).toEqual({ kind: 'refused' });
+      expect(await readFailure(fetched(open, ref))).toEqual({ kind: 'refused' });
     },
   );
 

@@ -1,10 +1,10 @@
-import { shareOfRun } from '@parley/core/testing';
+import { scaleRuns } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
-import { failureOf, noSignal } from '../adapter-core.ts';
-import { openScene, part, type Scene } from './adapter-scene.ts';
+import { noSignal, readFailure } from '../adapter-core.ts';
+import { createPart, openScene, type WhatsAppScene } from './adapter-scene.ts';
 
-/** The number of people in a group besides the bot. Each takes a few ms for their keys. */
-const MANY = shareOfRun(499);
+/** The number of people in a group, without the bot. Each person takes a few ms for their keys. */
+const MANY = scaleRuns(499);
 
 /** A scene with a group of Ann and the bot that the adapter knows. */
 async function groupScene() {
@@ -15,13 +15,13 @@ async function groupScene() {
   const group = double.addGroup({ subject: 'G', members: [ann.id, double.me.id] });
   await double.waitFor(() => double.waiting().length === 0);
   const send = (text: string, adapter = open.adapter) =>
-    adapter.send(part(group.jid, text), noSignal());
+    adapter.send(createPart(group.jid, text), noSignal());
   const readers = () => double.sends().at(-1)?.readers;
   return { ...open, ann, bob, group, send, readers };
 }
 
-/** How often a single group was requested. */
-function questions({ double }: Pick<Scene, 'double'>): number {
+/** The number of requests for a single group. */
+function questions({ double }: Pick<WhatsAppScene, 'double'>): number {
   return double
     .stanzas('iq')
     .filter(({ attrs, content }) => attrs.xmlns === 'w:g2' && tagsOf(content).includes('query'))
@@ -33,7 +33,7 @@ function tagsOf(content: unknown): unknown[] {
 }
 
 describe('groups of the WhatsApp adapter', () => {
-  it('are requested once, not for each message', async () => {
+  it('are requested once instead of for each message', async () => {
     const open = await groupScene();
     await open.send('one');
     await open.send('two');
@@ -42,7 +42,7 @@ describe('groups of the WhatsApp adapter', () => {
     expect(open.double.conversation(open.group.jid)).toHaveLength(3);
   });
 
-  it('[F11] include people who have joined, and no longer those who have left', async () => {
+  it('[F11] include people who have joined, and exclude those who have left', async () => {
     const open = await groupScene();
     const { double, ann, bob, group, send, readers } = open;
     await send('one');
@@ -59,7 +59,7 @@ describe('groups of the WhatsApp adapter', () => {
   });
 
   it('[D05] with very many people need no query per message, whoever writes', async () => {
-    // The server encrypts and decrypts for all of them, in this process.
+    // The server encrypts and decrypts for all people, in this process.
     const { double, adapter, received } = await openScene({ env: { ackTimeoutMs: 60_000 } });
     const members = Array.from({ length: MANY }, () => double.addPerson({ addressing: 'lid' }).id);
     const group = double.addGroup({ subject: 'G', members: [...members, double.me.id] });
@@ -70,16 +70,16 @@ describe('groups of the WhatsApp adapter', () => {
           xmlns === 'w:p' ? [] : [`${xmlns} ${tagsOf(content)}`],
         );
     await double.waitFor(() => double.waiting().length === 0);
-    await adapter.send(part(group.jid, 'hello all'), noSignal());
+    await adapter.send(createPart(group.jid, 'hello all'), noSignal());
     expect(double.sends().at(-1)?.readers).toHaveLength(MANY);
     const before = queries();
-    // There is none if the group was among those requested at the start.
+    // No query is needed if the group was among those requested at the start.
     expect(before.filter((query) => query === 'w:g2 query').length).toBeLessThanOrEqual(1);
     for (const [index, from] of members.slice(-2).entries()) {
       await double.say({ chat: group.jid, from, text: `from ${index}` });
       await double.waitFor(() => received.length === index + 1);
     }
-    await adapter.send(part(group.jid, 'hello both'), noSignal());
+    await adapter.send(createPart(group.jid, 'hello both'), noSignal());
     expect(queries()).toEqual(before);
     expect(double.conversation(group.jid)).toHaveLength(4);
     expect(double.sends().map(({ readers }) => readers.length)).toEqual([MANY, MANY]);
@@ -102,7 +102,7 @@ describe('groups of the WhatsApp adapter', () => {
     await send('one');
     double.changeGroup(group.jid, { kind: 'remove', who: [double.me.id] });
     await double.waitFor(() => double.waiting().length === 0);
-    expect(await failureOf(send('two'))).toEqual({ kind: 'forbidden' });
+    expect(await readFailure(send('two'))).toEqual({ kind: 'forbidden' });
   });
 
   it('report their new title', async () => {

@@ -1,25 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelAdapter } from '@parley/channels';
 import type { AdapterValue } from '@parley/core';
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
-import { accepted, failureOf, noSignal } from '../adapter-core.ts';
-import { openScene, part, type Scene, type Wishes } from './adapter-scene.ts';
+import { accepted, noSignal, readFailure } from '../adapter-core.ts';
+import {
+  createPart,
+  openScene,
+  type WhatsAppScene,
+  type WhatsAppSceneOptions,
+} from './adapter-scene.ts';
 
 /**
- * Expects that the messages of one person have arrived, once each and in this order, and that the
+ * Expects that the messages of one person have arrived once each and in this order, and that the
  * server keeps none.
  */
-async function arrived({ double, texts }: Scene, expected: readonly string[]): Promise<void> {
+async function arrived(
+  { double, texts }: WhatsAppScene,
+  expected: readonly string[],
+): Promise<void> {
   await double.waitFor(() => texts().length >= expected.length && double.waiting().length === 0);
   expect(texts()).toEqual(expected);
 }
 
-/**
- * Values of one kind that cannot be read for a number of times, as while a database is unavailable.
- */
+/** Values of one kind that temporarily cannot be read, as while a database is unavailable. */
 function unreadable(kind: string) {
-  const values = memoryValues();
+  const values = createMemoryValues();
   let failures = 0;
   return {
     ...values,
@@ -33,8 +39,7 @@ function unreadable(kind: string) {
   };
 }
 
-// The first message of a person is opened with a one-time key, so it is the one that can be lost
-// permanently.
+// The first message of a person is decrypted with a one-time key, so it could be lost permanently.
 describe('[D01] the WhatsApp adapter loses nothing when', () => {
   it.each(['drop-after', 'cut', 'twice'] as const)('a message meets the fault %s', async (kind) => {
     const open = await openScene();
@@ -46,7 +51,7 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     await arrived(open, ['first', 'second']);
   });
 
-  it('a message is delivered again over a new connection, without asking anyone to send it again', async () => {
+  it('a message is delivered again over a new connection, without a retry request', async () => {
     const open = await openScene();
     const { double } = open;
     double.fault({ kind: 'drop-after' });
@@ -55,7 +60,7 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     expect(double.stanzas('receipt').filter(({ attrs }) => attrs.type === 'retry')).toEqual([]);
   });
 
-  it('the same happens in a group, to the message that contains its key', async () => {
+  it('a group message with its sender key is delivered again over a new connection', async () => {
     const open = await openScene();
     const { double } = open;
     const ann = double.addPerson();
@@ -83,9 +88,9 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     );
   });
 
-  it('the session that opened it cannot be stored for a while', async () => {
+  it('the session that decrypted it cannot be stored for a while', async () => {
     let failures = 0;
-    const values = memoryValues();
+    const values = createMemoryValues();
     const failing = {
       ...values,
       set: async (changes: readonly AdapterValue[]) => {
@@ -110,23 +115,23 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     await arrived(open, ['first']);
     await open.adapter.stop();
     for (const text of ['second', 'third']) await open.double.say({ chat: ann.id, text });
-    // A new process has nothing cached.
+    // A new process has an empty cache.
     values.failNext(5);
     await open.again();
     await arrived(open, ['first', 'second', 'third']);
   });
 
-  it('[D04] a phone asks again for an answer that cannot be read for a while', async () => {
+  it('[D04] a phone requests an answer again that cannot be read for a while', async () => {
     const values = unreadable('sent');
     const { double, adapter } = await openScene({ values });
     const ann = double.addPerson();
     await double.say({ chat: ann.id, text: 'question' });
-    await adapter.send(part(ann.id, 'first'), noSignal());
+    await adapter.send(createPart(ann.id, 'first'), noSignal());
     double.loseSessions(ann.id);
     values.failNext(2);
-    // A new connection has nothing cached.
+    // A new connection has an empty cache.
     double.fault({ kind: 'cut' });
-    await adapter.send(part(ann.id, 'second'), noSignal());
+    await adapter.send(createPart(ann.id, 'second'), noSignal());
     const answers = () => double.conversation(ann.id).filter(({ from }) => from === 'bot');
     await double.waitFor(() => answers().length === 2);
     expect(answers().map(({ text }) => text)).toEqual(['first', 'second']);
@@ -158,8 +163,8 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     await arrived(open, ['first']);
   });
 
-  it('it ends between storing a message and storing its session', async () => {
-    const values = memoryValues();
+  it('the process ends between storing a message and storing its session', async () => {
+    const values = createMemoryValues();
     let isDead = false;
     let deaths = 0;
     const receive = async () => {
@@ -187,7 +192,7 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     await arrived(open, ['first', 'second']);
   });
 
-  it('it starts again after a message was stored and not confirmed', async () => {
+  it('the process restarts after a message was stored but not confirmed', async () => {
     const open = await openScene();
     const { double, adapter } = open;
     const ann = double.addPerson();
@@ -218,8 +223,8 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     await arrived(open, ['first', ...waited, 'new']);
   });
 
-  it('[D04] it ends after sending: the session that encrypted the message was stored before it left', async () => {
-    const values = memoryValues();
+  it('[D04] the process ends after sending, because the session that encrypted the message is stored first', async () => {
+    const values = createMemoryValues();
     let isDead = false;
     const dying = {
       ...values,
@@ -234,16 +239,16 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
     await double.say({ chat: ann.id, text: 'first' });
     await arrived(open, ['first']);
     isDead = true;
-    const failure = await failureOf(adapter.send(part(ann.id, 'answer'), noSignal()));
+    const failure = await readFailure(adapter.send(createPart(ann.id, 'answer'), noSignal()));
     expect(failure.kind).toBe('transient');
     expect(double.sends()).toEqual([]);
   });
 
-  it('[D04] it answers while waiting messages are admitted: every phone can open the answer', async () => {
+  it('[D04] it answers while waiting messages are admitted, and every phone can decrypt the answer', async () => {
     const sends: Promise<unknown>[] = [];
     let adapter: ChannelAdapter | undefined;
-    const receive: Wishes['receive'] = async ({ chat, messageId }) => {
-      const answer = part(chat.id, 'answer', { key: messageId });
+    const receive: WhatsAppSceneOptions['receive'] = async ({ chat, messageId }) => {
+      const answer = createPart(chat.id, 'answer', { key: messageId });
       // The connection may not be open yet.
       sends.push(adapter?.send(answer, noSignal()).catch(() => undefined) ?? Promise.resolve());
       await sleep(5);

@@ -4,26 +4,26 @@ import { join } from 'node:path';
 import { proto } from '@whiskeysockets/baileys';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { accepted, noSignal } from '../adapter-core.ts';
-import { openScene, part } from './adapter-scene.ts';
+import { createPart, openScene } from './adapter-scene.ts';
 import { trustMedia } from './trust-media.ts';
 
 const DAY = 86_400;
 
 describe('disappearing chats on WhatsApp', () => {
-  it('[F18] have answers that disappear: text, quotation, file and edit', async () => {
+  it('[F18] have disappearing answers: text, quote, file and edit', async () => {
     const { double, adapter, received } = await openScene();
     trustMedia(double);
     const ann = double.addPerson({ name: 'Ann' });
     await double.acts.setTimer({ chat: ann.id, seconds: DAY });
     const id = await double.say({ chat: ann.id, text: 'hello' });
     await double.waitFor(() => received.length === 1);
-    const first = await adapter.send(part(ann.id, 'hi', { replyTo: id }), noSignal());
+    const first = await adapter.send(createPart(ann.id, 'hi', { replyTo: id }), noSignal());
     const folder = mkdtempSync(join(tmpdir(), 'parley-files-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const path = join(folder, 'file');
     writeFileSync(path, 'a file');
     const file = { kind: 'document' as const, name: 'a.txt', mimeType: 'text/plain', path };
-    await adapter.send({ ...part(ann.id, 'a file'), file }, noSignal());
+    await adapter.send({ ...createPart(ann.id, 'a file'), file }, noSignal());
     const bot = () => double.conversation(ann.id).filter(({ from }) => from === 'bot');
     expect(bot().map(({ text, expiration }) => [text, expiration])).toEqual([
       ['hi', DAY],
@@ -37,7 +37,7 @@ describe('disappearing chats on WhatsApp', () => {
     await double.waitFor(() => double.waiting().length === 0);
   });
 
-  it("[F18] are known after a restart, and only from people's messages", async () => {
+  it('[F18] are recognized after a restart, and only from messages of people', async () => {
     const { double, adapter, received, again, connected } = await openScene();
     const ann = double.addPerson({ name: 'Ann' });
     const contextInfo = { expiration: DAY, ephemeralSettingTimestamp: 1_700_000_000 };
@@ -49,7 +49,7 @@ describe('disappearing chats on WhatsApp', () => {
     await adapter.stop();
     const restarted = await again();
     await connected(2);
-    await restarted.send(part(ann.id, 'yes?'), noSignal());
+    await restarted.send(createPart(ann.id, 'yes?'), noSignal());
     expect(double.sends().at(-1)?.message?.extendedTextMessage?.contextInfo).toMatchObject({
       expiration: DAY,
       ephemeralSettingTimestamp:
@@ -57,7 +57,7 @@ describe('disappearing chats on WhatsApp', () => {
     });
   });
 
-  it('[F18] have answers that stay once the timer is turned off', async () => {
+  it('[F18] have permanent answers once the timer is turned off', async () => {
     const { double, adapter, received, ignored } = await openScene();
     const ann = double.addPerson({ name: 'Ann' });
     await double.acts.setTimer({ chat: ann.id, seconds: DAY });
@@ -65,7 +65,7 @@ describe('disappearing chats on WhatsApp', () => {
     await double.acts.setTimer({ chat: ann.id, seconds: 0 });
     await double.say({ chat: ann.id, text: 'two' });
     await double.waitFor(() => received.length === 2);
-    await adapter.send(part(ann.id, 'hi'), noSignal());
+    await adapter.send(createPart(ann.id, 'hi'), noSignal());
     expect(double.conversation(ann.id).at(-1)?.expiration).toBeUndefined();
     expect(ignored.map(({ reason }) => reason)).toEqual([
       'a setting of the chat: messages disappear after 86400 s',
@@ -80,16 +80,16 @@ describe('disappearing chats on WhatsApp', () => {
     const group = double.addGroup({ subject: 'G', members, ephemeral: DAY });
     await double.say({ chat: group.jid, from: ann.id, text: 'one' });
     await double.waitFor(() => received.length === 1);
-    await adapter.send(part(group.jid, 'first'), noSignal());
+    await adapter.send(createPart(group.jid, 'first'), noSignal());
     double.changeGroup(group.jid, { kind: 'ephemeral', seconds: 0 });
     await double.say({ chat: group.jid, from: ann.id, text: 'two' });
     await double.waitFor(() => received.length === 2);
-    await adapter.send(part(group.jid, 'second'), noSignal());
+    await adapter.send(createPart(group.jid, 'second'), noSignal());
     const bot = double.conversation(group.jid).filter(({ from }) => from === 'bot');
     expect(bot.map(({ expiration }) => expiration)).toEqual([DAY, undefined]);
   });
 
-  it('[F05] [F18] of strangers leave nothing behind until they are answered', async () => {
+  it('[F05] [F18] of strangers leave no data until they are answered', async () => {
     const refused = { kind: 'refused', reason: 'a stranger' } as const;
     let isStranger = true;
     const receive = async () => (isStranger ? refused : accepted);
@@ -114,13 +114,13 @@ describe('a chat by identity on WhatsApp', () => {
     const id = await double.say({ chat: ann.id, text: 'hello' });
     const question = await double.waitFor(() => received[0]);
     expect(question.chat.id).toBe(ann.pn);
-    await adapter.send(part(question.chat.id, 'hi', { replyTo: id }), noSignal());
+    await adapter.send(createPart(question.chat.id, 'hi', { replyTo: id }), noSignal());
     await adapter.messages?.react?.({ chatId: question.chat.id }, id, '👍');
     await double.waitFor(() => double.conversation(ann.id)[0]?.reactions.size === 1);
     await adapter.stop();
     const restarted = await again();
     await connected(2);
-    await restarted.send(part(question.chat.id, 'still here'), noSignal());
+    await restarted.send(createPart(question.chat.id, 'still here'), noSignal());
     const sends = double.sends().map(({ to }) => to);
     expect(sends).toEqual([ann.lid, ann.lid, ann.lid]);
     expect(double.conversation(ann.id).at(-1)?.text).toBe('still here');
@@ -134,13 +134,13 @@ describe('a chat by identity on WhatsApp', () => {
     Object.assign(ann, { addressing: 'pn' });
     await double.say({ chat: ann.id, text: 'by number' });
     await double.waitFor(() => received.length === 2);
-    await adapter.send(part(ann.pn ?? '', 'hi'), noSignal());
+    await adapter.send(createPart(ann.pn ?? '', 'hi'), noSignal());
     expect(double.sends().at(-1)?.to).toBe(ann.pn);
   });
 });
 
-describe('what people do on WhatsApp besides writing', () => {
-  it('[F16] includes a call, which is named, and another call is another message', async () => {
+describe('actions on WhatsApp other than messages', () => {
+  it('[F16] include calls, each of which is a separate message', async () => {
     const { double, received } = await openScene();
     const ann = double.addPerson({ name: 'Ann' });
     await double.say({ chat: ann.id, text: 'hello' });
@@ -156,7 +156,7 @@ describe('what people do on WhatsApp besides writing', () => {
     );
   });
 
-  it('[F16] is recorded when it cannot be decrypted, and its copy is read once', async () => {
+  it('[F16] are recorded when they cannot be decrypted, and a later copy is read once', async () => {
     const { double, received, ignored } = await openScene();
     const ann = double.addPerson({ name: 'Ann' });
     double.fault({ kind: 'garble', chat: ann.id });
@@ -168,7 +168,7 @@ describe('what people do on WhatsApp besides writing', () => {
     ]);
   });
 
-  it('[F16] is read from the phone when a message arrived without content', async () => {
+  it('[F16] are read from the phone when a message arrived without content', async () => {
     const { double, received } = await openScene();
     const ann = double.addPerson({ name: 'Ann', addressing: 'lid' });
     const id = double.acts.withoutContent({ chat: ann.id });
@@ -179,7 +179,7 @@ describe('what people do on WhatsApp besides writing', () => {
     expect(received[0]).toMatchObject({ messageId: id, text: 'Is this available?', sender });
   });
 
-  it("[D12] [F07] cannot put words into another person's mouth by such an answer", async () => {
+  it('[D12] [F07] cannot attribute words to another person by a forged response', async () => {
     const { double, received, ignored } = await openScene();
     const ann = double.addPerson({ name: 'Ann' });
     const eve = double.addPerson({ name: 'Eve' });
@@ -197,7 +197,7 @@ describe('what people do on WhatsApp besides writing', () => {
     expect(ignored.map(({ reason }) => reason)).toEqual(['the devices of an account synchronize']);
   });
 
-  it('[F16] [D08] has a recorded reason for statuses, lists, channels, and changes of a group', async () => {
+  it('[F16] [D08] have a recorded reason for statuses, lists, channels, and group changes', async () => {
     const { double, received, ignored } = await openScene();
     const ann = double.addPerson({ name: 'Ann' });
     const group = double.addGroup({ subject: 'G', members: [ann.id, double.me.id] });
@@ -215,7 +215,7 @@ describe('what people do on WhatsApp besides writing', () => {
     ]);
   });
 
-  it('[F16] continues when a reason cannot be stored', async () => {
+  it('[F16] are still handled when a reason cannot be stored', async () => {
     const failing = async () => {
       throw new Error('the disk is full');
     };
@@ -228,7 +228,7 @@ describe('what people do on WhatsApp besides writing', () => {
     expect(states.map(({ kind }) => kind)).toEqual(['starting', 'connected']);
   });
 
-  it('[D01] includes messages without content, which are delivered again if they could not be stored', async () => {
+  it('[D01] include messages without content, which are delivered again if they could not be stored', async () => {
     let failures = 1;
     const receive = async () => {
       failures -= 1;
@@ -245,7 +245,7 @@ describe('what people do on WhatsApp besides writing', () => {
 });
 
 describe('a reply on WhatsApp', () => {
-  it('[F16] to a picture contains the picture, and to one of the bot its own', async () => {
+  it('[F16] to a picture contains the picture, and to a bot message the picture of the bot', async () => {
     const { double, adapter, received } = await openScene();
     trustMedia(double);
     const ann = double.addPerson({ name: 'Ann' });
@@ -259,7 +259,7 @@ describe('a reply on WhatsApp', () => {
     expect(received[1]?.replyTo).toMatchObject({ messageId: id, text: 'the sea' });
     const fetched = await adapter.files?.fetch(attachment?.ref ?? '', 99, noSignal());
     expect(Buffer.from(fetched ?? [])).toEqual(content);
-    // A file that the host has deleted is requested under the quoted message's id.
+    // A file deleted by the host is requested under the id of the quoted message.
     const { directPath = '' } = double.conversation(ann.id)[0]?.attachment ?? {};
     double.media.forget(directPath);
     const once = await adapter.files?.fetch(attachment?.ref ?? '', 99, noSignal());

@@ -1,10 +1,10 @@
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { MESSAGE_KINDS } from '@parley/simulators/whatsapp';
 import { expect, it } from 'vitest';
 import { openScene } from './adapter-scene.ts';
 
-// The wire has no null: a field is present or not. Fields that are null once decoded are tested
-// beside the adapter.
+// The protocol has no null: a field is present or absent. Unit tests of the adapter cover fields
+// that are null after decoding.
 it('[D12] WhatsApp: nothing is missed whichever optional fields of messages are present or absent', async () => {
   const { double, received, states } = await openScene();
   const ann = double.addPerson({ name: 'Ann' });
@@ -15,9 +15,8 @@ it('[D12] WhatsApp: nothing is missed whichever optional fields of messages are 
       for (const some of [[], fields])
         await double.acts.post({ chat, from: ann.id }, message(some));
     }
-    // Groups are left out here, because each message costs a signature; a run on a change tests
-    // each fifth field.
-    const single = isWholeRun() ? fields : fields.filter(() => tried++ % 5 === 0);
+    // Groups are omitted because each message costs a signature; a change tests every fifth field.
+    const single = isFullRun() ? fields : fields.filter(() => tried++ % 5 === 0);
     for (const field of single) await double.acts.post({ chat: ann.id }, message([field]));
     await double.say({ chat: ann.id, text: `still here after ${name}` });
     await double.waitFor(() => received.at(-1)?.text === `still here after ${name}`);

@@ -1,25 +1,25 @@
 import { whatsapp } from '@parley/channel-whatsapp';
 import type { AdapterValues } from '@parley/core';
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
-import { scene } from './adapter-scene.ts';
+import { createScene } from './adapter-scene.ts';
 
 const probe = (values: AdapterValues | null) =>
   whatsapp.probe({}, { signal: AbortSignal.timeout(5_000), clock: Date.now, values });
 
 describe('a probe of a WhatsApp account', () => {
-  it('[U02] tells from stored data whether it is linked, without contacting WhatsApp', async () => {
-    const { values, double } = await scene();
+  it('[U02] determines from stored data whether it is linked, without contacting WhatsApp', async () => {
+    const { values, double } = await createScene();
     expect(await probe(values)).toMatchObject({ kind: 'works', warnings: [], clock: null });
     expect(double.state()).not.toBe('connected');
-    expect(await probe(memoryValues())).toMatchObject({
+    expect(await probe(createMemoryValues())).toMatchObject({
       kind: 'unlinked',
       fix: expect.stringContaining('Linked devices'),
     });
   });
 
-  it('[U02] says what to do about a damaged link', async () => {
-    const values = memoryValues();
+  it('[U02] gives advice for a damaged link', async () => {
+    const values = createMemoryValues();
     await values.set([{ kind: 'credentials', id: 'credentials', value: '{}' }]);
     expect(await probe(values)).toMatchObject({
       kind: 'problem',
@@ -27,7 +27,7 @@ describe('a probe of a WhatsApp account', () => {
     });
   });
 
-  it('[U02] leaves the answer to the gateway that holds the link', async () => {
+  it('[U02] asks the gateway that holds the link', async () => {
     expect(await probe(null)).toMatchObject({ kind: 'unknown' });
   });
 });

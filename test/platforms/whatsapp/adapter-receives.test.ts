@@ -1,14 +1,14 @@
 import { whatsapp } from '@parley/channel-whatsapp';
 import type { IngressOutcome } from '@parley/channels';
 import type { InboundMessage } from '@parley/core';
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import { accepted, noSignal } from '../adapter-core.ts';
-import { openScene, part, scene } from './adapter-scene.ts';
+import { createPart, createScene, openScene } from './adapter-scene.ts';
 
 describe('the WhatsApp adapter', () => {
-  it('[F03] works from the code on the screen to an answer', async () => {
-    const { double, adapter, states, received, connected } = await scene({ unlinked: true });
+  it('[F03] works from the pairing code to the first answer', async () => {
+    const { double, adapter, states, received, connected } = await createScene({ unlinked: true });
     await adapter.start();
     const shown = await double.waitFor(() => states.find((state) => state.kind === 'pairing'));
     double.scan(shown.code);
@@ -17,14 +17,14 @@ describe('the WhatsApp adapter', () => {
     await double.say({ chat: ann.id, text: 'hello 😀' });
     const question = await double.waitFor(() => received[0]);
     expect(question).toMatchObject({ text: 'hello 😀', sender: { name: 'Ann' }, addressed: true });
-    await adapter.send(part(question.chat.id, 'hi *Ann*'), noSignal());
+    await adapter.send(createPart(question.chat.id, 'hi *Ann*'), noSignal());
     expect(double.conversation(ann.id).at(-1)).toMatchObject({ from: 'bot', text: 'hi *Ann*' });
     expect(states.map(({ kind }) => kind)).toEqual(['starting', 'pairing', 'connected']);
   });
 
-  it('[U02] [F03] is linked by a code that is typed on the phone, and by a new one once that has expired', async () => {
+  it('[U02] [F03] is linked by a code typed on the phone, or by a new one once that has expired', async () => {
     const settings = { phone: '+49 1500 000001' };
-    const { double, adapter, states, connected, values } = await scene({
+    const { double, adapter, states, connected, values } = await createScene({
       unlinked: true,
       settings,
     });
@@ -49,9 +49,9 @@ describe('the WhatsApp adapter', () => {
     expect(await whatsapp.probe({}, env)).toMatchObject({ kind: 'works' });
   });
 
-  it('[U02] does not keep asking for codes when WhatsApp refuses the number, and says why', async () => {
+  it('[U02] stops asking for codes when WhatsApp refuses the number, and reports the reason', async () => {
     const settings = { phone: '491500000001' };
-    const { double, adapter, states, waits } = await scene({ unlinked: true, settings });
+    const { double, adapter, states, waits } = await createScene({ unlinked: true, settings });
     double.fault({ kind: 'query-error', xmlns: 'md', code: 429 });
     await adapter.start();
     const retrying = await double.waitFor(() => states.find(({ kind }) => kind === 'retrying'));
@@ -61,7 +61,7 @@ describe('the WhatsApp adapter', () => {
     expect(waits.length).toBeGreaterThan(0);
   });
 
-  it('[F12] marks answered messages as read, but none of people it does not answer', async () => {
+  it('[F12] marks answered messages as read, but not those of people it does not answer', async () => {
     const outcomes: Record<string, IngressOutcome> = {
       stranger: { kind: 'refused', reason: 'x' },
       overheard: { kind: 'ignored', reason: 'x' },
@@ -86,7 +86,7 @@ describe('the WhatsApp adapter', () => {
     await double.waitFor(() => double.waiting().length === 0);
   });
 
-  it('[F12] marks nothing as read when its settings say so', async () => {
+  it('[F12] marks nothing as read if the settings disable it', async () => {
     const { double, received } = await openScene({ settings: { readReceipts: false } });
     const ann = double.addPerson();
     await double.say({ chat: ann.id, text: 'hello' });
@@ -153,7 +153,7 @@ describe('the WhatsApp adapter', () => {
     ]);
     // A mention resolves to the same person as the sender.
     expect(received[3]?.mentions).toEqual([ann.lid, bob.pn?.split('@')[0]]);
-    await adapter.send(part(ann.lid, 'hello'), noSignal());
+    await adapter.send(createPart(ann.lid, 'hello'), noSignal());
     expect(double.conversation(ann.lid).at(-1)).toMatchObject({ from: 'bot', text: 'hello' });
   });
 
@@ -170,7 +170,7 @@ describe('the WhatsApp adapter', () => {
     expect(received.map(({ sender }) => sender.id)).toEqual([ann.lid, '491700000001']);
   });
 
-  it('[F06] knows which messages in a group are addressed to the bot', async () => {
+  it('[F06] recognizes which messages in a group are addressed to the bot', async () => {
     const { double, adapter, received } = await openScene();
     const ann = double.addPerson();
     const group = double.addGroup({ subject: 'Friends', members: [ann.id, double.me.id] });
@@ -178,7 +178,7 @@ describe('the WhatsApp adapter', () => {
     await double.say({ chat, from: ann.id, text: 'to all' });
     await double.say({ chat, from: ann.id, text: 'to you', mentions: [double.me.id] });
     await double.waitFor(() => received.length === 2);
-    const { platformMessageId } = await adapter.send(part(chat, 'yes?'), noSignal());
+    const { platformMessageId } = await adapter.send(createPart(chat, 'yes?'), noSignal());
     await double.say({ chat, from: ann.id, text: 'as I said', quote: platformMessageId });
     await double.waitFor(() => received.length === 3);
     const me = double.me.pn ?? '';
@@ -194,7 +194,7 @@ describe('the WhatsApp adapter', () => {
     expect(received[2]?.replyTo).toMatchObject({ messageId: platformMessageId, text: 'yes?' });
   });
 
-  it('[F07] receives nothing from channels, status, lists, or the owner on the phone', async () => {
+  it('[F07] ignores channels, statuses, lists, and messages of the owner on the phone', async () => {
     const { double, received } = await openScene();
     const ann = double.addPerson();
     for (const chat of ['status@broadcast', '77@broadcast', '88@newsletter'])
@@ -208,7 +208,7 @@ describe('the WhatsApp adapter', () => {
     expect(received.map(({ text }) => text)).toEqual(['for us', 'last']);
   });
 
-  it('[D01] receives mail that arrived while it was away, in order', async () => {
+  it('[D01] receives messages in order that arrived while it was offline', async () => {
     const { double, adapter, again, texts, connected } = await openScene();
     const ann = double.addPerson();
     await double.say({ chat: ann.id, text: 'before' });
@@ -223,9 +223,9 @@ describe('the WhatsApp adapter', () => {
   });
 
   it('does not start with damaged credentials, and leaves them unchanged', async () => {
-    const values = memoryValues();
+    const values = createMemoryValues();
     await values.set([{ kind: 'credentials', id: 'credentials', value: '{"noiseKey":' }]);
-    const { double, adapter, states } = await scene({ values, unlinked: true });
+    const { double, adapter, states } = await createScene({ values, unlinked: true });
     await adapter.start();
     const failed = await double.waitFor(() => states.find((state) => state.kind === 'failed'));
     expect(failed.reason).toContain('damaged');

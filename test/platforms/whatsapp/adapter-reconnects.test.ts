@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { openScene, scene } from './adapter-scene.ts';
+import { createScene, openScene } from './adapter-scene.ts';
 
 describe('the WhatsApp adapter', () => {
-  it.each([408, 428, 500, 503, 515])('connects again after %s', async (code) => {
+  it.each([408, 428, 500, 503, 515])('reconnects after %s', async (code) => {
     const { double, connected, texts } = await openScene();
     double.kick(code);
     await connected(2);
@@ -10,7 +10,7 @@ describe('the WhatsApp adapter', () => {
     await double.waitFor(() => texts().length === 1);
   });
 
-  it('connects again after a broken connection', async () => {
+  it('reconnects after a broken connection', async () => {
     const { double, connected, states } = await openScene();
     double.drop();
     await connected(2);
@@ -22,16 +22,16 @@ describe('the WhatsApp adapter', () => {
     ]);
   });
 
-  it('waits longer each time while WhatsApp is away', async () => {
-    const { double, adapter, connected, waits } = await scene();
+  it('waits longer each time while WhatsApp is unavailable', async () => {
+    const { double, adapter, connected, waits } = await createScene();
     double.fault({ kind: 'failure', reason: 503, times: 4 });
     await adapter.start();
     await connected();
     expect(waits).toEqual([500, 1_000, 2_000, 4_000]);
   });
 
-  it('treats repeated 500s as a broken link, and says what to do', async () => {
-    const { double, adapter, states, waits } = await scene();
+  it('treats repeated 500s as a broken link, and gives advice', async () => {
+    const { double, adapter, states, waits } = await createScene();
     double.fault({ kind: 'failure', reason: 500, times: 9 });
     await adapter.start();
     const failed = await double.waitFor(() => states.find((state) => state.kind === 'failed'));
@@ -44,7 +44,7 @@ describe('the WhatsApp adapter', () => {
     [403, 'blocked'],
     [405, 'version'],
     [411, 'linked devices'],
-  ])('stops after %s, says why, and keeps its credentials', async (code, words) => {
+  ])('stops after %s, reports the reason, and keeps its credentials', async (code, words) => {
     const { double, adapter, states, values, waits } = await openScene();
     double.kick(code);
     const failed = await double.waitFor(() => states.find((state) => state.kind === 'failed'));
@@ -66,7 +66,7 @@ describe('the WhatsApp adapter', () => {
   });
 
   it('[U03] shows new codes when those of one connection have expired', async () => {
-    const { double, adapter, states, connected } = await scene({ unlinked: true });
+    const { double, adapter, states, connected } = await createScene({ unlinked: true });
     const codes = () => states.flatMap((state) => (state.kind === 'pairing' ? [state.code] : []));
     await adapter.start();
     await double.waitFor(() => codes().length === 1);
@@ -79,7 +79,7 @@ describe('the WhatsApp adapter', () => {
   });
 
   it('stops before it has started', async () => {
-    const { double, adapter, states } = await scene();
+    const { double, adapter, states } = await createScene();
     double.fault({ kind: 'no-greeting' });
     await adapter.start();
     await adapter.stop();
@@ -87,8 +87,8 @@ describe('the WhatsApp adapter', () => {
     expect(states).toEqual([{ kind: 'starting' }, { kind: 'stopped' }]);
   });
 
-  it('stops while nobody answers', async () => {
-    const { adapter, double, connected, states } = await scene();
+  it('stops while no server responds', async () => {
+    const { adapter, double, connected, states } = await createScene();
     await adapter.start();
     await connected();
     double.silence(true);

@@ -1,7 +1,7 @@
 import { type WhatsAppEnv, whatsapp } from '@parley/channel-whatsapp';
 import type { ChannelAdapter, Revision } from '@parley/channels';
 import type { AdapterValues, InboundMessage, OutboundPart } from '@parley/core';
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import {
   startWhatsAppDouble,
   type WhatsAppDouble,
@@ -9,10 +9,10 @@ import {
 } from '@parley/simulators/whatsapp';
 import { BufferJSON, type SignalDataSet, WA_CERT_DETAILS } from '@whiskeysockets/baileys';
 import { onTestFinished } from 'vitest';
-import { accepted, type CoreWishes, coreAround, type Told } from '../adapter-core.ts';
+import { accepted, type CoreOverrides, createCore, type ReportedEvents } from '../adapter-core.ts';
 
-/** How the core around the adapter differs from the default. */
-export interface Wishes extends CoreWishes {
+/** Differences of the core around the adapter from the default. */
+export interface WhatsAppSceneOptions extends CoreOverrides {
   /** Whether the account is not linked yet. */
   readonly unlinked?: boolean;
   readonly env?: Partial<WhatsAppEnv>;
@@ -21,49 +21,49 @@ export interface Wishes extends CoreWishes {
   readonly settings?: object;
 }
 
-/** The double, an adapter connected to it, and everything the adapter reported to the core. */
-export interface Scene extends Told {
+/** The double, a connected adapter, and all reports of the adapter to the core. */
+export interface WhatsAppScene extends ReportedEvents {
   readonly double: WhatsAppDouble;
   readonly adapter: ChannelAdapter;
   readonly values: AdapterValues;
   readonly waits: number[];
-  /** The texts received, in order, each message once, as ingress counts them. */
+  /** The received texts in order, each message once, as ingress counts them. */
   texts(): string[];
-  /** Another adapter on the same account, as after a restart. */
+  /** Creates another adapter on the same account, as after a restart. */
   again(): Promise<ChannelAdapter>;
   /** Resolves when the adapter has been connected this many times. */
   connected(times?: number): Promise<true>;
 }
 
 /**
- * Starts a double and creates an adapter for it that does not wait between its attempts; both end
- * with the test.
+ * Starts a double and creates an adapter for it that does not wait between its attempts; both are
+ * closed with the test.
  */
-export async function scene(wishes: Wishes = {}): Promise<Scene> {
-  const { close, ...open } = await build(wishes);
+export async function createScene(wishes: WhatsAppSceneOptions = {}): Promise<WhatsAppScene> {
+  const { close, ...open } = await buildScene(wishes);
   onTestFinished(close);
   return open;
 }
 
-/** The same, connected, for several tests; `close` ends it. */
-export async function lastingScene(wishes: Wishes = {}): Promise<LastingScene> {
-  const open = await build(wishes);
+/** A connected scene for several tests; `close` ends it. */
+export async function openLastingScene(wishes: WhatsAppSceneOptions = {}): Promise<LastingScene> {
+  const open = await buildScene(wishes);
   await open.adapter.start();
   await open.connected();
   return open;
 }
 
-interface LastingScene extends Scene {
+interface LastingScene extends WhatsAppScene {
   close(): Promise<void>;
 }
 
-async function build(wishes: Wishes): Promise<LastingScene> {
+async function buildScene(wishes: WhatsAppSceneOptions): Promise<LastingScene> {
   const connect = await whatsapp.load();
   const double = await startWhatsAppDouble(wishes.double);
   WA_CERT_DETAILS.PUBLIC_KEY = double.rootKey;
-  const values = wishes.values ?? memoryValues();
-  if (wishes.unlinked !== true) await link(double, values);
-  const { told, context } = coreOf(double, { ...wishes, values });
+  const values = wishes.values ?? createMemoryValues();
+  if (wishes.unlinked !== true) await linkAdapter(double, values);
+  const { told, context } = createCountingCore(double, { ...wishes, values });
   const waits: number[] = [];
   const env: WhatsAppEnv = {
     random: () => 0,
@@ -103,16 +103,16 @@ async function build(wishes: Wishes): Promise<LastingScene> {
   };
 }
 
-/** The same, with a connected adapter. */
-export async function openScene(wishes: Wishes = {}): Promise<Scene> {
-  const open = await scene(wishes);
+/** A scene with a connected adapter. */
+export async function openScene(wishes: WhatsAppSceneOptions = {}): Promise<WhatsAppScene> {
+  const open = await createScene(wishes);
   await open.adapter.start();
   await open.connected();
   return open;
 }
 
-/** A part for a chat, with a new key or one that was used before. */
-export function part(
+/** A part for a chat, with a new or a reused key. */
+export function createPart(
   chatId: string,
   text: string,
   { key = text, replyTo }: { readonly key?: string; readonly replyTo?: string } = {},
@@ -130,27 +130,27 @@ export function part(
   };
 }
 
-async function link(double: WhatsAppDouble, values: AdapterValues): Promise<void> {
+async function linkAdapter(double: WhatsAppDouble, values: AdapterValues): Promise<void> {
   const { creds, keys } = double.linkWithoutCode();
-  const credentials = { kind: 'credentials', id: 'credentials', value: textOf(creds) };
-  await values.set([credentials, ...changesOf(keys)]);
+  const credentials = { kind: 'credentials', id: 'credentials', value: toText(creds) };
+  await values.set([credentials, ...listKeyChanges(keys)]);
 }
 
-function changesOf(keys: SignalDataSet) {
+function listKeyChanges(keys: SignalDataSet) {
   return Object.entries(keys).flatMap(([kind, entries]) =>
-    Object.entries(entries).map(([id, value]) => ({ kind, id, value: textOf(value) })),
+    Object.entries(entries).map(([id, value]) => ({ kind, id, value: toText(value) })),
   );
 }
 
-function textOf(value: unknown): string {
+function toText(value: unknown): string {
   return JSON.stringify(value, BufferJSON.replacer);
 }
 
 /** A core that counts messages as ingress does: refused ones are delivered again. */
-function coreOf(double: WhatsAppDouble, wishes: Wishes) {
+function createCountingCore(double: WhatsAppDouble, wishes: WhatsAppSceneOptions) {
   const changed = () => double.transcript.changes.changed();
   const settings = { url: double.url, pace: true, ...wishes.settings };
-  const { told, context } = coreAround(settings, changed, wishes, { debug: true });
+  const { told, context } = createCore(settings, changed, wishes, { debug: true });
   const receive = async (message: InboundMessage) => {
     const outcome = await (wishes.receive?.(message) ?? accepted);
     told.received.push(message);

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { OutboundFile } from '@parley/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { failureOf, noSignal } from '../adapter-core.ts';
-import { openScene, part } from './adapter-scene.ts';
+import { noSignal, readFailure } from '../adapter-core.ts';
+import { createPart, openScene } from './adapter-scene.ts';
 import { trustMedia } from './trust-media.ts';
 
 const content = randomBytes(20_000);
@@ -36,10 +36,10 @@ describe('files that the WhatsApp adapter sends', () => {
     ['image', 'image/png', { kind: 'image' }],
     ['video', 'video/mp4', { kind: 'video' }],
   ] as const)(
-    '[F10] are sent natively, a %s with its words below',
+    '[F10] are sent natively: a %s with its text as caption',
     async (kind, mimeType, seen) => {
       const { adapter, ann, double, path, shown } = await fileScene();
-      const sending = { ...part(ann.id, 'see *this*'), file: file(path, { kind, mimeType }) };
+      const sending = { ...createPart(ann.id, 'see *this*'), file: file(path, { kind, mimeType }) };
       const { platformMessageId } = await adapter.send(sending, noSignal());
       expect(shown()).toMatchObject([
         { id: platformMessageId, text: 'see *this*', attachment: { ...seen, mimetype: mimeType } },
@@ -55,10 +55,10 @@ describe('files that the WhatsApp adapter sends', () => {
     ['voice', 'audio/mpeg', false, 'audio/mpeg'],
     ['audio', 'audio/ogg', false, 'audio/ogg'],
   ] as const)(
-    '[F10] with sound have their words before them: %s of %s',
+    '[F10] with sound follow their text: %s of %s',
     async (kind, mimeType, voice, mimetype) => {
       const { adapter, ann, path, shown } = await fileScene();
-      const sending = { ...part(ann.id, 'listen'), file: file(path, { kind, mimeType }) };
+      const sending = { ...createPart(ann.id, 'listen'), file: file(path, { kind, mimeType }) };
       const { platformMessageId } = await adapter.send(sending, noSignal());
       expect(shown()).toMatchObject([
         { text: 'listen' },
@@ -69,10 +69,10 @@ describe('files that the WhatsApp adapter sends', () => {
     },
   );
 
-  it('[F10] have text before them that is too long for a caption', async () => {
+  it('[F10] follow a text that is too long for a caption', async () => {
     const { adapter, ann, path, shown } = await fileScene();
-    await adapter.send({ ...part(ann.id, 'x'.repeat(1_024)), file: file(path) }, noSignal());
-    await adapter.send({ ...part(ann.id, 'y'.repeat(1_025)), file: file(path) }, noSignal());
+    await adapter.send({ ...createPart(ann.id, 'x'.repeat(1_024)), file: file(path) }, noSignal());
+    await adapter.send({ ...createPart(ann.id, 'y'.repeat(1_025)), file: file(path) }, noSignal());
     expect(shown().map(({ text, attachment }) => [text.length, attachment?.kind])).toEqual([
       [1_024, 'document'],
       [1_025, undefined],
@@ -82,19 +82,19 @@ describe('files that the WhatsApp adapter sends', () => {
 
   it('[D04] are shown once when they are sent again', async () => {
     const { adapter, ann, double, path, shown } = await fileScene();
-    const sending = { ...part(ann.id, 'once'), file: file(path) };
+    const sending = { ...createPart(ann.id, 'once'), file: file(path) };
     double.fault({ kind: 'no-ack', chat: ann.id });
     const hasty = AbortSignal.timeout(1_500);
-    expect((await failureOf(adapter.send(sending, hasty))).kind).toBe('unknown-outcome');
+    expect((await readFailure(adapter.send(sending, hasty))).kind).toBe('unknown-outcome');
     await adapter.send(sending, noSignal());
     expect(shown()).toHaveLength(1);
   });
 
   it('are retried later when the server does not accept them', async () => {
     const { adapter, ann, double, path, shown } = await fileScene();
-    const sending = { ...part(ann.id, 'x'), file: file(path) };
+    const sending = { ...createPart(ann.id, 'x'), file: file(path) };
     double.media.fail(500);
-    expect(await failureOf(adapter.send(sending, noSignal()))).toEqual({ kind: 'transient' });
+    expect(await readFailure(adapter.send(sending, noSignal()))).toEqual({ kind: 'transient' });
     await adapter.send(sending, noSignal());
     expect(shown()).toHaveLength(1);
   });
@@ -103,8 +103,8 @@ describe('files that the WhatsApp adapter sends', () => {
     'are given up when they cannot be read: %s',
     async (path) => {
       const { adapter, ann, shown } = await fileScene();
-      const sending = { ...part(ann.id, 'x'), file: file(path) };
-      expect(await failureOf(adapter.send(sending, noSignal()))).toEqual({ kind: 'refused' });
+      const sending = { ...createPart(ann.id, 'x'), file: file(path) };
+      expect(await readFailure(adapter.send(sending, noSignal()))).toEqual({ kind: 'refused' });
       expect(shown()).toEqual([]);
     },
   );

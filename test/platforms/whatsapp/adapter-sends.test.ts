@@ -1,14 +1,14 @@
 import type { WhatsAppDouble } from '@parley/simulators/whatsapp';
 import { describe, expect, it } from 'vitest';
-import { failureOf, noSignal } from '../adapter-core.ts';
-import { openScene, part, scene } from './adapter-scene.ts';
+import { noSignal, readFailure } from '../adapter-core.ts';
+import { createPart, createScene, openScene } from './adapter-scene.ts';
 
 describe('the WhatsApp adapter sends', () => {
   it('to a person, and waits until the server has the message', async () => {
     const { double, adapter } = await openScene();
     const ann = double.addPerson();
     double.fault({ kind: 'late-ack', ms: 200 });
-    const { platformMessageId } = await adapter.send(part(ann.id, 'a _b_'), noSignal());
+    const { platformMessageId } = await adapter.send(createPart(ann.id, 'a _b_'), noSignal());
     expect(double.sends().at(-1)?.outcome).toBe('acked');
     expect(double.conversation(ann.id)).toMatchObject([{ id: platformMessageId, text: 'a _b_' }]);
   });
@@ -19,25 +19,25 @@ describe('the WhatsApp adapter sends', () => {
     const group = double.addGroup({ subject: 'G', members: [ann.id, double.me.id] });
     const id = await double.say({ chat: group.jid, from: ann.id, text: 'why?' });
     await double.waitFor(() => received.length === 1);
-    await adapter.send(part(group.jid, 'because', { replyTo: id }), noSignal());
-    await adapter.send(part(group.jid, 'long ago', { replyTo: 'UNKNOWN' }), noSignal());
+    await adapter.send(createPart(group.jid, 'because', { replyTo: id }), noSignal());
+    await adapter.send(createPart(group.jid, 'long ago', { replyTo: 'UNKNOWN' }), noSignal());
     expect(double.conversation(group.jid).slice(1)).toMatchObject([
       { text: 'because', quoted: id },
       { text: 'long ago' },
     ]);
   });
 
-  it('[G10] an answer in a direct chat that quotes the message the agent has chosen', async () => {
+  it('[G10] an answer in a direct chat that quotes the message chosen by the agent', async () => {
     const { double, adapter, received } = await openScene();
     const ann = double.addPerson();
     const id = await double.say({ chat: ann.id, from: ann.id, text: 'which one?' });
     await double.waitFor(() => received.length === 1);
     const chatId = received[0]?.chat.id ?? '';
-    await adapter.send(part(chatId, 'that one', { replyTo: id }), noSignal());
+    await adapter.send(createPart(chatId, 'that one', { replyTo: id }), noSignal());
     expect(double.conversation(ann.id).at(-1)).toMatchObject({ text: 'that one', quoted: id });
   });
 
-  it('[G10] [F06] in a group after a restart: quotes, reactions, and recognizes answers to it', async () => {
+  it('[G10] [F06] quotes and reactions in a group after a restart, and recognizes replies to them', async () => {
     const message = async (_chat: string, id: string) => (id === 'HELLO' ? stored : null);
     const { double, adapter, received, again, connected } = await openScene({ message });
     const ann = double.addPerson({ addressing: 'lid' });
@@ -47,12 +47,12 @@ describe('the WhatsApp adapter sends', () => {
     };
     const group = double.addGroup({ subject: 'G', members: [ann.id, double.me.id] });
     await double.say({ chat: group.jid, from: ann.id, text: 'why?', id: 'HELLO' });
-    const first = await adapter.send(part(group.jid, 'soon'), noSignal());
+    const first = await adapter.send(createPart(group.jid, 'soon'), noSignal());
     await double.waitFor(() => received.length === 1);
     await adapter.stop();
     const after = await again();
     await connected(2);
-    await after.send(part(group.jid, 'because', { replyTo: 'HELLO' }), noSignal());
+    await after.send(createPart(group.jid, 'because', { replyTo: 'HELLO' }), noSignal());
     const { contextInfo } = double.sends().at(-1)?.message?.extendedTextMessage ?? {};
     expect(contextInfo).toMatchObject({
       ...{ stanzaId: 'HELLO', participant: ann.lid },
@@ -79,9 +79,9 @@ describe('the WhatsApp adapter sends', () => {
     const id = await double.say({ chat: group.jid, from: ann.id, text: 'hi' });
     await double.waitFor(() => received.length === 1);
     const text = `hi @${ann.pn?.split('@')[0]}`;
-    const dead = part(group.jid, text, { key: 'dead' });
+    const dead = createPart(group.jid, text, { key: 'dead' });
     const target = { ...dead.route.target, mentions: 'live' } as const;
-    const live = part(group.jid, text, { key: 'live', replyTo: id });
+    const live = createPart(group.jid, text, { key: 'live', replyTo: id });
     await adapter.send(dead, noSignal());
     await adapter.send({ ...live, route: { ...live.route, target } }, noSignal());
     expect(double.conversation(group.jid).slice(1)).toMatchObject([
@@ -93,32 +93,32 @@ describe('the WhatsApp adapter sends', () => {
   it('[D04] the same part twice, which is shown once', async () => {
     const { double, adapter } = await openScene();
     const ann = double.addPerson();
-    const once = part(ann.id, 'once', { key: 'k1' });
+    const once = createPart(ann.id, 'once', { key: 'k1' });
     const first = await adapter.send(once, noSignal());
     expect(await adapter.send(once, noSignal())).toEqual(first);
-    await adapter.send(part(ann.id, 'other', { key: 'k2' }), noSignal());
+    await adapter.send(createPart(ann.id, 'other', { key: 'k2' }), noSignal());
     expect(double.conversation(ann.id).map(({ text }) => text)).toEqual(['once', 'other']);
   });
 
-  it('[D04] without claiming to know the outcome when the server did not confirm', async () => {
+  it('[D04] with an unknown outcome when the server did not confirm', async () => {
     const { double, adapter } = await openScene({ env: { ackTimeoutMs: 1_500 } });
     const ann = double.addPerson();
     double.fault({ kind: 'no-ack' });
-    expect(await failureOf(adapter.send(part(ann.id, 'x'), noSignal()))).toEqual({
+    expect(await readFailure(adapter.send(createPart(ann.id, 'x'), noSignal()))).toEqual({
       kind: 'unknown-outcome',
     });
-    await adapter.send(part(ann.id, 'x'), noSignal());
+    await adapter.send(createPart(ann.id, 'x'), noSignal());
     expect(double.conversation(ann.id)).toHaveLength(1);
   });
 
-  it('[D04] again when the connection broke instead of a confirmation', async () => {
+  it('[D04] again when the connection broke before the confirmation', async () => {
     const { double, adapter, connected } = await openScene();
     const ann = double.addPerson();
     double.fault({ kind: 'drop' });
-    const failure = await failureOf(adapter.send(part(ann.id, 'x'), noSignal()));
+    const failure = await readFailure(adapter.send(createPart(ann.id, 'x'), noSignal()));
     expect(failure.kind).toBe('unknown-outcome');
     await connected(2);
-    await adapter.send(part(ann.id, 'x'), noSignal());
+    await adapter.send(createPart(ann.id, 'x'), noSignal());
     expect(double.conversation(ann.id)).toHaveLength(1);
   });
 
@@ -129,33 +129,35 @@ describe('the WhatsApp adapter sends', () => {
     [463, { kind: 'forbidden' }],
     [479, { kind: 'refused' }],
     [503, { kind: 'transient' }],
-  ])('and reports what a refusal with %s means', async (code, failure) => {
+  ])('and reports the meaning of a refusal with %s', async (code, failure) => {
     const { double, adapter } = await openScene();
     const ann = double.addPerson();
     double.fault({ kind: 'refuse', code });
-    expect(await failureOf(adapter.send(part(ann.id, 'x'), noSignal()))).toEqual(failure);
+    expect(await readFailure(adapter.send(createPart(ann.id, 'x'), noSignal()))).toEqual(failure);
   });
 
   it('nothing while it is not connected, or after the send was aborted', async () => {
-    const { double, adapter, connected } = await scene();
+    const { double, adapter, connected } = await createScene();
     const ann = double.addPerson();
     const failure = { kind: 'transient', untried: true };
-    expect(await failureOf(adapter.send(part(ann.id, 'x'), noSignal()))).toEqual(failure);
+    expect(await readFailure(adapter.send(createPart(ann.id, 'x'), noSignal()))).toEqual(failure);
     await adapter.start();
     await connected();
-    expect(await failureOf(adapter.send(part(ann.id, 'x'), AbortSignal.abort()))).toEqual(failure);
+    expect(await readFailure(adapter.send(createPart(ann.id, 'x'), AbortSignal.abort()))).toEqual(
+      failure,
+    );
     expect(double.sends()).toEqual([]);
   });
 
-  it('what a phone requests again, even after a restart', async () => {
+  it('content that a phone requests again, even after a restart', async () => {
     const { double, adapter, again, connected } = await openScene();
     const ann = double.addPerson();
-    await adapter.send(part(ann.id, 'first'), noSignal());
+    await adapter.send(createPart(ann.id, 'first'), noSignal());
     double.loseSessions(ann.id);
     await adapter.stop();
     const other = await again();
     await connected(2);
-    await other.send(part(ann.id, 'second'), noSignal());
+    await other.send(createPart(ann.id, 'second'), noSignal());
     await double.waitFor(() => double.conversation(ann.id).length === 2);
     expect(double.conversation(ann.id).map(({ text }) => text)).toEqual(['first', 'second']);
   });
@@ -169,9 +171,9 @@ describe('the WhatsApp adapter sends', () => {
     expect(waits).toEqual([15_000]);
   });
 
-  it('[D05] like a person: it types first, for longer with a longer text, and then stops', async () => {
+  it('[D05] at the pace of a person, typing longer before a longer text', async () => {
     const waits: number[] = [];
-    // The typing shown by the core would last 15 s; the message ends it.
+    // The core would show typing for 15 s, but the message ends it.
     const wait = async (ms: number, signal: AbortSignal) => {
       waits.push(ms);
       if (ms >= 15_000) await once(signal);
@@ -179,8 +181,8 @@ describe('the WhatsApp adapter sends', () => {
     const { double, adapter } = await openScene({ env: { wait } });
     const ann = double.addPerson();
     await adapter.typing?.show({ chatId: ann.id });
-    await adapter.send(part(ann.id, 'hi'), noSignal());
-    await adapter.send(part(ann.id, 'x'.repeat(4_000)), noSignal());
+    await adapter.send(createPart(ann.id, 'hi'), noSignal());
+    await adapter.send(createPart(ann.id, 'x'.repeat(4_000)), noSignal());
     await double.waitFor(() => typingOf(double).length === 5);
     expect(typingOf(double)).toEqual(['composing', 'composing', 'paused', 'composing', 'paused']);
     expect(waits.filter((ms) => ms < 15_000)).toEqual([212, 1_500]);
@@ -190,8 +192,8 @@ describe('the WhatsApp adapter sends', () => {
     const stopping = new AbortController();
     const wait = async () => stopping.abort();
     const { double, adapter } = await openScene({ env: { wait } });
-    const sending = adapter.send(part(double.addPerson().id, 'x'), stopping.signal);
-    expect(await failureOf(sending)).toEqual({ kind: 'transient', untried: true });
+    const sending = adapter.send(createPart(double.addPerson().id, 'x'), stopping.signal);
+    expect(await readFailure(sending)).toEqual({ kind: 'transient', untried: true });
     expect(double.sends()).toEqual([]);
   });
 });

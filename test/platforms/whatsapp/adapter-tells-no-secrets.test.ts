@@ -2,30 +2,30 @@ import { randomBytes } from 'node:crypto';
 import type { WhatsAppDouble } from '@parley/simulators/whatsapp';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { noSignal } from '../adapter-core.ts';
-import { part } from './adapter-scene.ts';
+import { createPart } from './adapter-scene.ts';
 import { trustMedia } from './trust-media.ts';
 
-/** Everything a value contains, as JSON, with keys in base64. */
+/** All values in an object as JSON, with keys in base64. */
 function printedValue(value: unknown): string {
   return JSON.stringify(value, (_, held: unknown) =>
     held instanceof Uint8Array ? Buffer.from(held).toString('base64') : held,
   );
 }
 
-/** Captures what is printed to the console, instead of printing it, until the test ends. */
+/** Captures console output instead of printing it, until the test ends. */
 function capturePrinted(): unknown[][] {
   const printed: unknown[][] = [];
   const methods = ['debug', 'info', 'log', 'warn', 'error'] as const;
   const before = methods.map((method) => [method, console[method]] as const);
   for (const method of methods) console[method] = (...values) => void printed.push(values);
-  // This runs after the adapter and the double, which register later and so end earlier.
+  // Registered before the adapter and the double, so it runs after both are closed.
   onTestFinished(() => {
     for (const [method, print] of before) console[method] = print;
   });
   return printed;
 }
 
-/** Expects that no secrets were printed: no keys by their names, and no one's identity. */
+/** Expects that no secrets were printed: neither keys by their names nor identities. */
 function expectNoSecrets(told: string, names: readonly (string | undefined)[]): void {
   expect(told).not.toMatch(/privKey|chainKey|rootKey|currentRatchet|SessionEntry/);
   for (const name of names) {
@@ -44,14 +44,14 @@ describe('the WhatsApp adapter never logs', () => {
     const ann = double.addPerson({ name: 'Ann' });
     await double.say({ chat: ann.id, text: 'hello' });
     await double.waitFor(() => received.length === 1);
-    await adapter.send(part(ann.id, 'hi'), noSignal());
+    await adapter.send(createPart(ann.id, 'hi'), noSignal());
     await double.say({ chat: ann.id, text: 'more' });
     double.fault({ kind: 'garble' });
     await double.say({ chat: ann.id, text: 'garbled' });
     double.loseSessions(ann.id);
-    await adapter.send(part(ann.id, 'again'), noSignal());
+    await adapter.send(createPart(ann.id, 'again'), noSignal());
     double.fault({ kind: 'refuse', code: 463 });
-    const refusal = await adapter.send(part(ann.id, 'no'), noSignal()).catch(String);
+    const refusal = await adapter.send(createPart(ann.id, 'no'), noSignal()).catch(String);
     double.drop();
     await connected(2);
     const told = [printedValue(printed), ...logged, printedValue(states), String(refusal)].join(
@@ -61,7 +61,7 @@ describe('the WhatsApp adapter never logs', () => {
     expectNoSecrets(told, [ann.pn, ann.lid, double.me.pn, double.me.lid]);
   });
 
-  it('where files are, what opens them, or what was changed in which chat', async () => {
+  it('the location of files, their keys, or changes in chats', async () => {
     const printed = capturePrinted();
     vi.resetModules();
     const { openScene: open } = await import('./adapter-scene.ts');
@@ -87,11 +87,11 @@ describe('the WhatsApp adapter never logs', () => {
     for (const secret of [file.path, file.key]) expect(told.join('\n')).not.toContain(secret);
   });
 
-  it('the code that links the account', async () => {
+  it('the pairing code of the account', async () => {
     const printed = capturePrinted();
     vi.resetModules();
-    const { scene } = await import('./adapter-scene.ts');
-    const { double, adapter, states, logged, connected } = await scene({ unlinked: true });
+    const { createScene } = await import('./adapter-scene.ts');
+    const { double, adapter, states, logged, connected } = await createScene({ unlinked: true });
     await adapter.start();
     const shown = await double.waitFor(() => states.find((state) => state.kind === 'pairing'));
     double.scan(shown.code);

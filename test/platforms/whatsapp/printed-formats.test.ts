@@ -11,7 +11,8 @@ const RUNS = RUN_LENGTH;
 const WORD = /[wh]\d+[wh]/g;
 
 /**
- * Parses the parts with the strict reader, after checking that each is valid and within the limit.
+ * Parses the parts with the strict reader, after checking that each part is valid and within the
+ * limit.
  */
 function read(markdown: string, maxLength: number): Formatted[] {
   const parts = render(markdown, { dialect: 'whatsapp', maxLength, unit: 'utf16' });
@@ -26,14 +27,15 @@ function readPart({ text, plain }: RenderedPart, maxLength: number): Formatted {
   return formatted;
 }
 
-/** The visible text of all parts without white space and without what the renderer adds. */
+/** The visible text of all parts, without white space and additions of the renderer. */
 function essence(parts: readonly Formatted[]): string {
   const shown = parts.map(({ runs }) => runs.map(({ text }) => text).join('\n')).join('\n');
   return shown.replace(/(?<!\S)\d+\.(?!\S)|[\s\p{Cf}•☐☑]/gu, '');
 }
 
 /**
- * Each word with its inline formats on WhatsApp. Words in monospace, such as in a grid, have none.
+ * Each word with its inline formats on WhatsApp. Words in monospace, such as in a grid, have no
+ * formats.
  */
 function shownFormats(parts: readonly Formatted[]): Map<string, Set<string>> {
   const formats = new Map<string, Set<string>>();
@@ -53,15 +55,15 @@ const SAME_AS = new Map([
 ]);
 
 interface Meant {
-  /** Formats that can be shown and therefore must be. */
+  /** Formats that WhatsApp can show and that must therefore appear. */
   readonly must: readonly string[];
-  /** Formats that the word was written with. */
+  /** The formats of the word in the source. */
   readonly may: readonly string[];
 }
 
 /**
- * Each word with the formats it was written with. They are the formats that Telegram shows,
- * according to its strict reader.
+ * Each word with its formats in the source. The expected formats are those of Telegram, according
+ * to its strict reader.
  */
 function meantFormats(markdown: string): Map<string, Meant> {
   const formats = new Map<string, Meant>();
@@ -71,7 +73,8 @@ function meantFormats(markdown: string): Map<string, Meant> {
       const over = entities.filter(
         ({ offset, length }) => offset <= index && index < offset + length,
       );
-      // Without a link, code in it stays code; a table with links has another form.
+      // Code in a link would lose its format, so links are excluded; a table with links has another
+      // form.
       if (over.some(({ type }) => type === 'text_link' || type === 'pre')) continue;
       const holding = over.filter(({ offset, length }) => isSimple(text, offset, offset + length));
       formats.set(word, { must: holding.flatMap(named), may: over.flatMap(named) });
@@ -103,7 +106,7 @@ describe('what is printed for WhatsApp', () => {
     );
   });
 
-  it('[M01] has each word in its format, split or not', () => {
+  it('[M01] has each word in its format, whether split or not', () => {
     fc.assert(
       fc.property(sampleDocument, limits, ({ markdown }, limit) => {
         const shown = shownFormats(read(markdown, limit));
@@ -138,7 +141,7 @@ describe('what is printed for WhatsApp', () => {
       fc.property(mutatedMarkdown, limits, (markdown, limit) => {
         const whole = essence(read(markdown, 1_000_000));
         const split = essence(read(markdown, limit));
-        // A spoiler's bars and a table's header are repeated in every part.
+        // The bars of a spoiler and the header of a table are repeated in every part.
         if (!markdown.includes('|')) expect(split).toBe(whole);
       }),
       RUNS,

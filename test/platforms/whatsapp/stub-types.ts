@@ -1,7 +1,7 @@
 /**
- * Every type of a message without content, which Baileys creates from WhatsApp's notices, with the
- * reason why the agent does not read it. The first entry of each group is the reason, the others
- * are names.
+ * Every type of message without content that Baileys creates from WhatsApp notices, with the reason
+ * why the agent does not read it. The first entry of each group is the reason, followed by the
+ * names.
  */
 export const STUB_TYPES: readonly (readonly [reason: string, ...names: string[]])[] = [
   [

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { type BaileysEventMap, proto } from '@whiskeysockets/baileys';
 import { describe, expect, it } from 'vitest';
 import { type RawMessage, toInbound } from '../../../packages/channel-whatsapp/src/content.ts';
-import { newsIn } from '../../../packages/channel-whatsapp/src/intake.ts';
+import { readChatUpdate } from '../../../packages/channel-whatsapp/src/intake.ts';
 import { KINDS, PROTOCOL_KINDS } from '../../../packages/channel-whatsapp/src/kinds/kinds.ts';
 import { STUB_TYPES } from './stub-types.ts';
 
-/** Baileys' fields of a message type, as they are on the wire. */
+/** Fields of a message type in Baileys, with their names in the protocol. */
 function fieldsOf({ prototype }: { readonly prototype: object }): string[] {
   return Object.entries(prototype).flatMap(([name, value]) =>
     typeof value === 'function' ? [] : [name],
@@ -29,8 +29,8 @@ function namesInCorpus(): ReadonlySet<string> {
   return names;
 }
 
-describe('the kinds of messages of WhatsApp', () => {
-  it('[F16] are all read, named, or left out with a reason: a new one fails here until it is listed', () => {
+describe('the kinds of WhatsApp messages', () => {
+  it('[F16] are all read, named, or left out with a reason (new kinds must be listed here)', () => {
     expect(Object.keys(KINDS).toSorted()).toEqual(fieldsOf(proto.Message).toSorted());
     for (const [name, kind] of Object.entries(KINDS)) {
       const text = 'reason' in kind ? kind.reason : 'holds' in kind ? kind.holds : name;
@@ -46,13 +46,13 @@ describe('the kinds of messages of WhatsApp', () => {
     expect(sent.filter((name) => !cases.has(name))).toEqual([]);
   });
 
-  it('[F16] are known by each of their types when they change a setting or come from WhatsApp', () => {
+  it('[F16] are recognized by each of their types when they change a setting or come from WhatsApp', () => {
     const { Type } = proto.Message.ProtocolMessage;
     const names = Object.keys(Type).filter((name) => Number.isNaN(Number(name)));
     expect(Object.keys(PROTOCOL_KINDS).toSorted()).toEqual(names.toSorted());
   });
 
-  it('[F16] are known by each of their types when they have no content', () => {
+  it('[F16] are recognized by each of their types when they have no content', () => {
     const { StubType } = proto.WebMessageInfo;
     const names = Object.keys(StubType).filter((name) => Number.isNaN(Number(name)));
     const listed = STUB_TYPES.flatMap(([, ...lines]) => lines.flatMap((line) => line.split(' ')));
@@ -72,8 +72,8 @@ const BUSINESS = 'how a business measures its advertisements';
 const STATUSES = 'facts about a status, which is not for this account alone';
 
 /**
- * Each field of a message's context: an example in which it changes what is read, or why it is not
- * read.
+ * Each field of a message context, with an example in which it changes the reading, or the reason
+ * why it is ignored.
  */
 const CONTEXT = {
   stanzaId: { stanzaId: 'B1', participant: ANN.pn, quotedMessage: QUOTED },
@@ -154,18 +154,18 @@ function read(contextInfo: Context) {
     nameOf: () => 'Ann',
     titleOf: () => undefined,
   });
-  return { inbound, news: newsIn(message) };
+  return { inbound, news: readChatUpdate(message) };
 }
 
-describe('the context of a message of WhatsApp', () => {
-  it('[F16] is read, or left out with a reason: a new field fails here until it is listed', () => {
+describe('the context of a WhatsApp message', () => {
+  it('[F16] is read, or left out with a reason (new fields must be listed here)', () => {
     expect(Object.keys(CONTEXT).toSorted()).toEqual(fieldsOf(proto.ContextInfo).toSorted());
   });
 
   const examples = Object.entries(CONTEXT).flatMap(([name, example]) =>
     typeof example === 'string' ? [] : ([[name, example]] as const),
   );
-  it.each(examples)('[F16] changes what is read: %s', (name, example) => {
+  it.each(examples)('[F16] changes the reading: %s', (name, example) => {
     const without = Object.fromEntries(Object.entries(example).filter(([one]) => one !== name));
     expect(read(example)).not.toEqual(read(without));
   });
@@ -174,7 +174,7 @@ describe('the context of a message of WhatsApp', () => {
 const RAW = 'the stanza itself is read, before it is confirmed';
 const NONE = 'it changes nothing that the agent reads';
 
-/** Each event of Baileys: what follows from it, or why it is ignored. */
+/** Each Baileys event with its effect, or the reason why it is ignored. */
 const EVENTS = {
   'connection.update': 'followed: the state of the account',
   'creds.update': 'followed: the credentials are stored',
@@ -213,7 +213,7 @@ const EVENTS = {
   'newsletter-settings.update': 'channels are not for this account alone',
 } satisfies Readonly<Record<keyof BaileysEventMap, string>>;
 
-it('[F16] each event of Baileys that is followed has a listener, and no other', () => {
+it('[F16] each handled Baileys event has a listener, and no other event has one', () => {
   const folder = join(import.meta.dirname, '../../../packages/channel-whatsapp/src');
   const sources = readdirSync(folder).filter((name) => /^[a-z-]+\.ts$/.test(name));
   const code = sources.map((name) => readFileSync(join(folder, name), 'utf8')).join('\n');

@@ -1,5 +1,5 @@
 /** Random numbers in [0, 1), determined by a seed. */
-export interface Chance {
+export interface RandomChance {
   next(): number;
   /** A number in [from, to). */
   between(from: number, to: number): number;
@@ -10,11 +10,10 @@ export interface Chance {
 }
 
 /**
- * Returns a separate random stream for each name. Thus one more draw by the product changes neither
- * which faults occur nor what people write, and a shortened list of faults still meets the same
- * people.
+ * Returns a separate random stream for each name. Thus an additional draw by the product changes
+ * neither the faults nor the messages, and a shortened list of faults still meets the same people.
  */
-export function chanceFor(seed: number, name: string): Chance {
+export function createChance(seed: number, name: string): RandomChance {
   let state = seed >>> 0;
   for (const character of name)
     state = (Math.imul(state, 31) + (character.codePointAt(0) ?? 0)) | 0;

@@ -1,21 +1,21 @@
 import type { SimulatedProcess, VirtualTime } from './virtual-time.ts';
 
 /** An uncaught error of a process, which would make Node exit. */
-export interface Crash {
+export interface ProcessCrash {
   readonly process: SimulatedProcess | undefined;
   readonly error: unknown;
 }
 
-type Listener = (error: unknown) => void;
+type ErrorListener = (error: unknown) => void;
 
 /**
  * Routes uncaught errors: each process sees only the listeners it added itself, and those of a
  * killed process no longer run. An error that a listener throws again would have ended the process.
  */
-export class Crashes {
+export class CrashRouter {
   readonly #time: VirtualTime;
-  readonly #listeners = new Map<SimulatedProcess | undefined, Set<Listener>>();
-  #crashes: Crash[] = [];
+  readonly #listeners = new Map<SimulatedProcess | undefined, Set<ErrorListener>>();
+  #crashes: ProcessCrash[] = [];
 
   constructor(time: VirtualTime) {
     this.#time = time;
@@ -25,13 +25,13 @@ export class Crashes {
   install(): void {
     const real = { on: process.on.bind(process), off: process.off.bind(process) };
     const isOurs = (name: unknown): boolean => name === 'uncaughtException';
-    const on = (name: string, listener: Listener) => {
+    const on = (name: string, listener: ErrorListener) => {
       if (!isOurs(name)) return real.on(name, listener);
       const own = this.#listeners.get(this.#time.process) ?? new Set();
       this.#listeners.set(this.#time.process, own.add(listener));
       return process;
     };
-    const off = (name: string, listener: Listener) => {
+    const off = (name: string, listener: ErrorListener) => {
       if (!isOurs(name)) return real.off(name, listener);
       for (const own of this.#listeners.values()) own.delete(listener);
       return process;
@@ -42,7 +42,7 @@ export class Crashes {
   }
 
   /** Returns the crashes since the last call. */
-  take(): readonly Crash[] {
+  take(): readonly ProcessCrash[] {
     const crashes = this.#crashes;
     this.#crashes = [];
     return crashes;

@@ -3,8 +3,8 @@ import { simulatedSqlite } from './simulated-sqlite.ts';
 import { BEGINNING, type SimulatedProcess, type VirtualTime } from './virtual-time.ts';
 
 /**
- * Bound to a statement as a placeholder for the server's own time, which is read when the statement
- * reaches the server: the process may pause between sending it and that moment.
+ * A placeholder in a statement for the server's own time, which is read when the statement reaches
+ * the server, since the process may pause between sending and execution.
  */
 export const SERVER_NOW = Number.NaN;
 
@@ -28,37 +28,37 @@ export const SQLITE_FULL = 13;
 export const SQLITE_CANTOPEN = 14;
 
 /** An error as `node:sqlite` throws it; the code is one of SQLite's primary result codes. */
-export function sqliteError(errcode: number, message: string): Error {
+export function createSqliteError(errcode: number, message: string): Error {
   return Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode, errstr: message });
 }
 
-/** How the disk behaves under the databases of the simulation. */
-export interface Disk {
+/** The behavior of the disk under the databases of the simulation. */
+export interface DiskBehavior {
   /** Called before a file is opened; throws as `beforeStatement` does. */
   beforeOpen(path: string): void;
-  /** Called before a statement runs; throws what SQLite would throw where the disk fails. */
+  /** Called before a statement runs; throws the error that SQLite throws when the disk fails. */
   beforeStatement(database: OpenDatabase, text: string): void;
   /** Called after a commit, or a change outside of a transaction. */
   afterCommit(database: OpenDatabase): void;
 }
 
-/** A disk that never fails and never loses anything. */
-export const SOUND_DISK: Disk = {
+/** A disk that never fails and never loses data. */
+export const SOUND_DISK: DiskBehavior = {
   beforeOpen() {},
   beforeStatement() {},
   afterCommit() {},
 };
 
 /**
- * Every SQLite connection of this thread: which process opened it, when it commits, and how its
- * disk behaves. Connections of killed processes are closed, as the operating system would do, so
- * that their locks end.
+ * Tracks every SQLite connection of this thread: which process opened it, when it commits, and how
+ * its disk behaves. Connections of killed processes are closed, as the operating system would do,
+ * so that their locks end.
  */
-export class Databases {
+export class DatabaseTracker {
   readonly #time: VirtualTime;
   readonly #open = new Set<OpenDatabase>();
   /** Takes effect with the next statement. */
-  disk: Disk = SOUND_DISK;
+  disk: DiskBehavior = SOUND_DISK;
   /** How far the server's clock is ahead of the simulation's, in ms. */
   serverAhead = 0;
   /** Called with each statement that a process is about to run. */
@@ -147,7 +147,7 @@ export class Databases {
       #run<T>(text: string, work: () => T): T {
         if (this.#hasLostTransaction) {
           this.#hasLostTransaction = false;
-          throw sqliteError(SQLITE_IOERR, 'the connection to the simulated server broke');
+          throw createSqliteError(SQLITE_IOERR, 'the connection to the simulated server broke');
         }
         watch(this.#database, text);
         disk().beforeStatement(this.#database, text);

@@ -36,21 +36,21 @@ export interface FileDelays {
   msOf(path: string): number;
 }
 
-type Sync = (...args: unknown[]) => unknown;
+type SyncFunction = (...args: unknown[]) => unknown;
 
 /**
  * Makes file operations of this thread synchronous and complete one simulation step later, because
  * the order in which Node's own operations complete depends on the machine. A process can be killed
- * before each of them.
+ * before each operation.
  */
 export function installFiles(delays: FileDelays): void {
   const step = async <T>(path: unknown, work: () => T): Promise<T> => {
     const ms = typeof path === 'string' ? delays.msOf(path) : 0;
     if (ms > 0) await sleep(ms);
-    return atOnce(work);
+    return runAtOnce(work);
   };
-  const sync = fs as unknown as Readonly<Record<string, Sync>>;
-  const called = (name: string): Sync => sync[`${name}Sync`] ?? (() => {});
+  const sync = fs as unknown as Readonly<Record<string, SyncFunction>>;
+  const called = (name: string): SyncFunction => sync[`${name}Sync`] ?? (() => {});
   const alike = ALIKE.map((name) => {
     const call = called(name);
     return [name, async (...args: unknown[]) => step(args[0], () => call(...args))] as const;
@@ -62,18 +62,18 @@ export function installFiles(delays: FileDelays): void {
     readFile: (from: unknown, options?: unknown) =>
       from instanceof SimulatedFile
         ? from.readFile(options)
-        : step(from, () => called('readFile')(from, withoutSignal(options))),
+        : step(from, () => called('readFile')(from, removeSignal(options))),
     writeFile: (to: unknown, data: unknown, options?: unknown) =>
       to instanceof SimulatedFile
         ? to.writeFile(data, options)
-        : step(to, () => called('writeFile')(to, data, withoutSignal(options))),
+        : step(to, () => called('writeFile')(to, data, removeSignal(options))),
   };
   Object.assign(nodePromises, replaced);
   Object.assign(fs.promises, replaced);
   syncBuiltinESMExports();
 }
 
-async function atOnce<T>(work: () => T): Promise<T> {
+async function runAtOnce<T>(work: () => T): Promise<T> {
   await setImmediate();
   return work();
 }
@@ -82,7 +82,7 @@ async function atOnce<T>(work: () => T): Promise<T> {
  * A signal that has already fired is honored before the operation starts; the operation itself
  * takes no time.
  */
-function withoutSignal(options: unknown): unknown {
+function removeSignal(options: unknown): unknown {
   if (typeof options !== 'object' || options === null) return options;
   const { signal: _, ...rest } = options as { readonly signal?: AbortSignal };
   return rest;
@@ -98,12 +98,12 @@ class SimulatedFile {
   }
 
   stat(options?: fs.StatSyncOptions) {
-    return atOnce(() => fs.fstatSync(this.fd, options));
+    return runAtOnce(() => fs.fstatSync(this.fd, options));
   }
 
   /** Accepts a buffer and an offset, or an options object that may contain the buffer. */
   read(first: unknown, second?: unknown, length?: number, position?: number) {
-    return atOnce(() => {
+    return runAtOnce(() => {
       const { buffer = first, ...place } = (
         ArrayBuffer.isView(first)
           ? typeof second === 'object' && second !== null
@@ -111,24 +111,30 @@ class SimulatedFile {
             : { offset: second, length, position }
           : first
       ) as { readonly buffer?: unknown };
-      const bytesRead = (fs.readSync as Sync)(this.fd, buffer, clean(place)) as number;
+      const bytesRead = (fs.readSync as SyncFunction)(
+        this.fd,
+        buffer,
+        removeUndefined(place),
+      ) as number;
       return { bytesRead, buffer };
     });
   }
 
   write(data: string | NodeJS.ArrayBufferView, ...rest: unknown[]) {
-    return atOnce(() => ({
-      bytesWritten: (fs.writeSync as Sync)(this.fd, data, ...rest) as number,
+    return runAtOnce(() => ({
+      bytesWritten: (fs.writeSync as SyncFunction)(this.fd, data, ...rest) as number,
       buffer: data,
     }));
   }
 
   readFile(options?: unknown) {
-    return atOnce(() => (fs.readFileSync as Sync)(this.fd, withoutSignal(options)));
+    return runAtOnce(() => (fs.readFileSync as SyncFunction)(this.fd, removeSignal(options)));
   }
 
   writeFile(data: unknown, options?: unknown) {
-    return atOnce(() => (fs.writeFileSync as Sync)(this.fd, data, withoutSignal(options)));
+    return runAtOnce(() =>
+      (fs.writeFileSync as SyncFunction)(this.fd, data, removeSignal(options)),
+    );
   }
 
   appendFile(data: unknown, options?: unknown) {
@@ -136,27 +142,27 @@ class SimulatedFile {
   }
 
   truncate(length?: number) {
-    return atOnce(() => fs.ftruncateSync(this.fd, length));
+    return runAtOnce(() => fs.ftruncateSync(this.fd, length));
   }
 
   chmod(mode: fs.Mode) {
-    return atOnce(() => fs.fchmodSync(this.fd, mode));
+    return runAtOnce(() => fs.fchmodSync(this.fd, mode));
   }
 
   utimes(accessed: fs.TimeLike, modified: fs.TimeLike) {
-    return atOnce(() => fs.futimesSync(this.fd, accessed, modified));
+    return runAtOnce(() => fs.futimesSync(this.fd, accessed, modified));
   }
 
   sync() {
-    return atOnce(() => fs.fsyncSync(this.fd));
+    return runAtOnce(() => fs.fsyncSync(this.fd));
   }
 
   datasync() {
-    return atOnce(() => fs.fdatasyncSync(this.fd));
+    return runAtOnce(() => fs.fdatasyncSync(this.fd));
   }
 
   close() {
-    return atOnce(() => {
+    return runAtOnce(() => {
       if (this.#isOpen) fs.closeSync(this.fd);
       this.#isOpen = false;
     });
@@ -168,6 +174,6 @@ class SimulatedFile {
 }
 
 /** Removes undefined fields, which the synchronous call would treat as given. */
-function clean(options: object): object {
+function removeUndefined(options: object): object {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }

@@ -1,6 +1,6 @@
-import { type Chance, chanceFor } from './chance.ts';
-import { Crashes } from './crashes.ts';
-import { Databases } from './databases.ts';
+import { createChance, type RandomChance } from './chance.ts';
+import { CrashRouter } from './crashes.ts';
+import { DatabaseTracker } from './databases.ts';
 import { type FileDelays, installFiles } from './files.ts';
 import { installModules } from './modules.ts';
 import { installRandomness } from './randomness.ts';
@@ -10,17 +10,17 @@ import { installTimers } from './timers.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 /** The machine on which everything is simulated: this thread. */
-export interface Machine {
+export interface SimulationMachine {
   readonly time: VirtualTime;
-  readonly databases: Databases;
-  readonly crashes: Crashes;
-  /** Which files are on the disk. */
+  readonly databases: DatabaseTracker;
+  readonly crashes: CrashRouter;
+  /** The state of the files on the disk. */
   readonly files: SyncedFiles;
   /** Takes effect with the next file operation. */
   fileDelays: FileDelays;
   /**
-   * Starts another simulation: the seed determines what the processes draw and which of them runs
-   * next.
+   * Starts another simulation, in which the seed determines the random numbers of the processes and
+   * which of them runs next.
    */
   begin(seed: number): void;
 }
@@ -29,12 +29,12 @@ export interface Machine {
  * Permanently replaces time, randomness, files, databases and servers of this thread. Modules of
  * the product must be loaded afterwards.
  */
-export function installMachine(): Machine {
+export function installMachine(): SimulationMachine {
   const time = new VirtualTime();
-  const databases = new Databases(time);
-  const crashes = new Crashes(time);
+  const databases = new DatabaseTracker(time);
+  const crashes = new CrashRouter(time);
   const files = new SyncedFiles(() => time.now);
-  let chance: Chance = chanceFor(0, 'product');
+  let chance: RandomChance = createChance(0, 'product');
   installModules();
   installServers();
   installTimers(time);
@@ -43,7 +43,7 @@ export function installMachine(): Machine {
   installFiles({ msOf: (path) => machine.fileDelays.msOf(path) });
   databases.install();
   crashes.install();
-  const machine: Machine = {
+  const machine: SimulationMachine = {
     time,
     databases,
     crashes,
@@ -51,8 +51,8 @@ export function installMachine(): Machine {
     fileDelays: { msOf: () => 0 },
     begin(seed) {
       crashes.forget();
-      chance = chanceFor(seed, 'product');
-      time.begin(chanceFor(seed, 'order'));
+      chance = createChance(seed, 'product');
+      time.begin(createChance(seed, 'order'));
       files.begin();
     },
   };

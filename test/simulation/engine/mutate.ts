@@ -6,7 +6,7 @@ const ROOT = new URL('../../../', import.meta.url).href;
  * A piece of module source that is replaced while the module is loaded; the file itself does not
  * change.
  */
-export interface Replacement {
+export interface SourceReplacement {
   readonly file: string;
   readonly text: string;
   readonly by: string;
@@ -14,10 +14,10 @@ export interface Replacement {
 
 /**
  * Plants a fault. Throws while the module is loaded unless its text occurs exactly once, since
- * otherwise it would not be the intended fault. The returned function tells whether the module was
+ * another place would be a different fault. The returned function tells whether the module was
  * loaded.
  */
-export function plantFault({ file, text, by }: Replacement): () => boolean {
+export function plantFault({ file, text, by }: SourceReplacement): () => boolean {
   let isPlanted = false;
   registerHooks({
     load(url, context, next) {

@@ -1,12 +1,12 @@
 import nodeCrypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
-import type { Chance } from './chance.ts';
+import type { RandomChance } from './chance.ts';
 
 /**
  * Replaces all randomness of this thread with seeded numbers, ids and secrets included. `chance` is
  * called at each draw because it changes with the seed.
  */
-export function installRandomness(chance: () => Chance): void {
+export function installRandomness(chance: () => RandomChance): void {
   const fill = <T extends NodeJS.ArrayBufferView>(view: T): T => {
     const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
     for (let at = 0; at < bytes.length; at += 1) bytes[at] = Math.floor(chance().next() * 256);

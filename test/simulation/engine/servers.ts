@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 
 /**
- * A web server that does not listen: no one calls the simulated Parley over HTTP, but every gateway
- * must be able to start one.
+ * A web server that does not listen: the simulated Parley gets no HTTP requests, but every gateway
+ * must be able to start a server.
  */
 class DeafServer extends EventEmitter {
   listen(_port: number, _host: string, done: () => void): this {

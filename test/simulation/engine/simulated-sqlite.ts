@@ -3,7 +3,8 @@ import * as sqlite from 'node:sqlite';
 export * from 'node:sqlite';
 
 /**
- * What the product imports instead of `node:sqlite`. Set before the product's modules are loaded.
+ * What the product imports instead of `node:sqlite`. Must be set before the product's modules are
+ * loaded.
  */
 export const simulatedSqlite = { DatabaseSync: sqlite.DatabaseSync };
 

@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { endianness } from 'node:os';
-import type { Chance } from './chance.ts';
+import type { RandomChance } from './chance.ts';
 
 /**
  * The index of the write-ahead log, as SQLite keeps it beside the file (sqlite.org/walformat.html,
@@ -30,7 +30,7 @@ const LOG_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 
 /** The two files of a database as a power cut leaves them. */
-export interface AfterCut {
+export interface PowerCutFiles {
   readonly file: string;
   readonly log: Uint8Array;
   /** How many written bytes of the log are lost. */
@@ -61,18 +61,18 @@ export class SyncedDatabase {
     if (before?.salt !== now.salt || before.copied !== now.copied) {
       copyFileSync(this.path, this.#copy);
       // A checkpoint syncs what it copies; a log that restarts syncs its header.
-      const bytes = before?.salt === now.salt ? bytesOf({ ...now, frames: now.copied }) : 0;
+      const bytes = before?.salt === now.salt ? countBytes({ ...now, frames: now.copied }) : 0;
       const kept = before?.salt === now.salt ? this.#syncedBytes : LOG_HEADER_BYTES;
-      this.#syncedBytes = before === null ? bytesOf(now) : Math.max(bytes, kept);
+      this.#syncedBytes = before === null ? countBytes(now) : Math.max(bytes, kept);
     }
     this.#known = now;
     // A transaction without writes syncs nothing.
     const hasWritten = before?.salt !== now.salt || before.frames !== now.frames;
-    if (isSynced && hasWritten) this.#syncedBytes = bytesOf(now);
+    if (isSynced && hasWritten) this.#syncedBytes = countBytes(now);
   }
 
-  /** What is on the disk after a power cut at this moment; null when nothing was ever synced. */
-  cut(chance: Chance): AfterCut | null {
+  /** The disk content after a power cut at this moment, or null if nothing was ever synced. */
+  cut(chance: RandomChance): PowerCutFiles | null {
     if (this.#known === null) return null;
     const written = this.#writtenLog();
     const synced = Math.min(this.#syncedBytes, written.length);
@@ -82,14 +82,14 @@ export class SyncedDatabase {
   }
 
   /** Copies the current database; returns null when it has not been used yet. */
-  copyTo(file: string): AfterCut | null {
+  copyTo(file: string): PowerCutFiles | null {
     if (this.#known === null) return null;
     copyFileSync(this.path, file);
     return { file, log: this.#writtenLog(), lost: 0 };
   }
 
   /** Writes the files to the disk. All connections must be closed. */
-  put({ file, log }: AfterCut): void {
+  put({ file, log }: PowerCutFiles): void {
     for (const end of ['-wal', '-shm']) rmSync(this.path + end, { force: true });
     copyFileSync(file, this.path);
     if (log.length > 0) writeFileSync(`${this.path}-wal`, log);
@@ -101,7 +101,7 @@ export class SyncedDatabase {
   #writtenLog(): Uint8Array {
     const path = `${this.path}-wal`;
     if (this.#known === null || !existsSync(path)) return new Uint8Array();
-    return readFileSync(path).subarray(0, bytesOf(this.#known));
+    return readFileSync(path).subarray(0, countBytes(this.#known));
   }
 
   #readIndex(): LogIndex | null {
@@ -127,6 +127,6 @@ export class SyncedDatabase {
   }
 }
 
-function bytesOf({ frames, pageSize }: LogIndex): number {
+function countBytes({ frames, pageSize }: LogIndex): number {
   return frames === 0 ? 0 : LOG_HEADER_BYTES + frames * (FRAME_HEADER_BYTES + pageSize);
 }

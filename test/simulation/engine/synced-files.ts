@@ -1,14 +1,14 @@
 import fs, { type PathLike } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import type { Chance } from './chance.ts';
+import type { RandomChance } from './chance.ts';
 
 /** After this time, in ms, the kernel writes dirty pages unasked (`vm.dirty_expire_centisecs`). */
 const WRITTEN_BACK_MS = 30_000;
 /** Where Linux publishes the id of the current boot. */
 const BOOT_FILE = '/proc/sys/kernel/random/boot_id';
 
-type Call = (...args: unknown[]) => unknown;
+type FileFunction = (...args: unknown[]) => unknown;
 
 /**
  * Tracks which files of this thread are certainly on the disk: each write makes a file unsynced
@@ -32,7 +32,7 @@ export class SyncedFiles {
 
   /** Must be called before other parts of the simulation capture these functions. */
   install(): void {
-    const table = fs as unknown as Record<string, Call>;
+    const table = fs as unknown as Record<string, FileFunction>;
     const real = { ...table };
     const statOf = (file: unknown): fs.Stats | undefined =>
       typeof file === 'number'
@@ -75,7 +75,7 @@ export class SyncedFiles {
    * Applies a power cut to the files of a folder, except those that `isKept` selects: an unsynced
    * file is gone, empty, truncated or intact. Returns a description of the losses.
    */
-  cut(folder: string, isKept: (path: string) => boolean, chance: Chance): readonly string[] {
+  cut(folder: string, isKept: (path: string) => boolean, chance: RandomChance): readonly string[] {
     this.boot += 1;
     const lost: string[] = [];
     const names = fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();

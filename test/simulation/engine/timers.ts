@@ -3,7 +3,7 @@ import nodeTimers from 'node:timers';
 import nodePromises from 'node:timers/promises';
 import type { VirtualTime } from './virtual-time.ts';
 
-/** Longer delays overflow in Node and become 1 ms. */
+/** In Node, longer delays overflow and become 1 ms. */
 const MAX_MS = 2 ** 31 - 1;
 
 /** The return value of `setTimeout` and `setInterval`. */
@@ -50,21 +50,21 @@ class VirtualTimer {
   }
 }
 
-type Callback = (...args: unknown[]) => void;
+type TimerCallback = (...args: unknown[]) => void;
 
 /** Converts a delay as Node does: at least 1 ms. */
-function delayOf(ms: unknown): number {
+function toDelay(ms: unknown): number {
   const delay = Number(ms);
   return delay >= 1 && delay <= MAX_MS ? delay : 1;
 }
 
 /** Replaces all timers and clocks of this thread with virtual time. */
 export function installTimers(time: VirtualTime): void {
-  const setTimeout = (run: Callback, ms?: unknown, ...args: unknown[]) =>
-    new VirtualTimer(() => time.plan(delayOf(ms), () => run(...args)));
-  const setInterval = (run: Callback, ms?: unknown, ...args: unknown[]) =>
-    new VirtualTimer(() => time.plan(delayOf(ms), () => run(...args), delayOf(ms)));
-  const setImmediate = (run: Callback, ...args: unknown[]) =>
+  const setTimeout = (run: TimerCallback, ms?: unknown, ...args: unknown[]) =>
+    new VirtualTimer(() => time.plan(toDelay(ms), () => run(...args)));
+  const setInterval = (run: TimerCallback, ms?: unknown, ...args: unknown[]) =>
+    new VirtualTimer(() => time.plan(toDelay(ms), () => run(...args), toDelay(ms)));
+  const setImmediate = (run: TimerCallback, ...args: unknown[]) =>
     new VirtualTimer(() => time.plan(0, () => run(...args)));
   const clear = (timer: unknown): void => {
     if (timer instanceof VirtualTimer) timer.close();
@@ -78,12 +78,15 @@ export function installTimers(time: VirtualTime): void {
     clearImmediate: clear,
   };
   const waitFor = (ms?: number, value?: unknown, options: { signal?: AbortSignal } = {}) =>
-    waiting((over) => setTimeout(over, ms), value, options.signal);
+    waitForTimer((over) => setTimeout(over, ms), value, options.signal);
   const promises = {
     setTimeout: waitFor,
     setImmediate: (value?: unknown, options: { signal?: AbortSignal } = {}) =>
-      waiting((over) => setImmediate(over), value, options.signal),
-    scheduler: { wait: waitFor, yield: () => waiting((over) => setImmediate(over), undefined) },
+      waitForTimer((over) => setImmediate(over), value, options.signal),
+    scheduler: {
+      wait: waitFor,
+      yield: () => waitForTimer((over) => setImmediate(over), undefined),
+    },
   };
   Object.assign(globalThis, timers);
   Object.assign(nodeTimers, timers);
@@ -93,16 +96,16 @@ export function installTimers(time: VirtualTime): void {
   syncBuiltinESMExports();
 }
 
-function waiting(
+function waitForTimer(
   start: (over: () => void) => VirtualTimer,
   value: unknown,
   signal?: AbortSignal,
 ): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(aborted(signal));
+    if (signal?.aborted) return reject(createAbortError(signal));
     const stop = (): void => {
       timer.close();
-      if (signal !== undefined) reject(aborted(signal));
+      if (signal !== undefined) reject(createAbortError(signal));
     };
     const timer = start(() => {
       signal?.removeEventListener('abort', stop);
@@ -113,14 +116,14 @@ function waiting(
 }
 
 /** The error with which Node rejects a wait whose signal fired. */
-function aborted(signal: AbortSignal): Error {
+function createAbortError(signal: AbortSignal): Error {
   const error = new Error('The operation was aborted', { cause: signal.reason });
   return Object.assign(error, { name: 'AbortError', code: 'ABORT_ERR' });
 }
 
 function installClocks(
   time: VirtualTime,
-  setTimeout: (run: Callback, ms?: unknown) => VirtualTimer,
+  setTimeout: (run: TimerCallback, ms?: unknown) => VirtualTimer,
 ): void {
   const RealDate = globalThis.Date;
   class VirtualDate extends RealDate {

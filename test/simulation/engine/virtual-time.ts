@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Chance } from './chance.ts';
+import type { RandomChance } from './chance.ts';
 
-/** A simulated process. Its events run only while it lives and is not paused. */
+/** A simulated process. The events of a process run only while it is alive and not paused. */
 export interface SimulatedProcess {
   readonly name: string;
   alive: boolean;
@@ -18,7 +18,7 @@ export interface SimulatedProcess {
 }
 
 /** An event that is due at a certain time. */
-interface Event {
+interface TimedEvent {
   readonly process: SimulatedProcess | undefined;
   at: number;
   order: number;
@@ -26,8 +26,8 @@ interface Event {
   /** The period of an interval, in ms; absent for a single event. */
   readonly every?: number;
   /**
-   * Whether the event does not wait for a time: the process is in the middle of something, such as
-   * a commit.
+   * Whether the event waits for no time because the process is in the middle of an operation such
+   * as a commit.
    */
   readonly isImmediate: boolean;
 }
@@ -45,19 +45,19 @@ const nextTurn = globalThis.setImmediate;
 const TURNS_BEFORE_A_JUMP = 20;
 
 /**
- * Time that advances only when nothing is left to do: the events of all simulated processes in one
- * queue. Among events due at the same time, the seed chooses the process; within a process the
- * order is that of Node's timers.
+ * Virtual time that advances only when no event is due: the events of all simulated processes are
+ * in one queue. Among events due at the same time, the seed chooses the process; within a process
+ * the order is that of Node's timers.
  */
 export class VirtualTime {
   readonly #current = new AsyncLocalStorage<SimulatedProcess | undefined>();
-  readonly #events = new Set<Event>();
-  #chance: Chance | null = null;
+  readonly #events = new Set<TimedEvent>();
+  #chance: RandomChance | null = null;
   #now = 0;
   #order = 0;
   #fired = 0;
 
-  /** Called after each event, once everything that it made ready has run. */
+  /** Called after each event, once all the work that the event made ready has run. */
   afterEach: (process: SimulatedProcess | undefined) => void = () => {};
 
   /** Receives errors thrown by events; by default they end the simulation. */
@@ -66,7 +66,7 @@ export class VirtualTime {
   };
 
   /** Starts again with an empty queue. */
-  begin(chance: Chance): void {
+  begin(chance: RandomChance): void {
     this.#events.clear();
     this.#chance = chance;
     this.#now = 0;
@@ -79,12 +79,15 @@ export class VirtualTime {
     return this.#now;
   }
 
-  /** The same, plus the time that the running process has spent in blocking waits. */
+  /**
+   * Milliseconds since the start, including the time that the running process has spent in blocking
+   * waits.
+   */
   get ownNow(): number {
     return Math.max(this.#now, this.process?.busyUntil ?? 0);
   }
 
-  /** How many events have run. */
+  /** The number of events that have run. */
   get fired(): number {
     return this.#fired;
   }
@@ -114,7 +117,7 @@ export class VirtualTime {
 
   /** Schedules an event of the calling process; the returned function cancels it. */
   plan(afterMs: number, run: () => void, every?: number): () => void {
-    const event: Event = {
+    const event: TimedEvent = {
       process: this.process,
       at: this.ownNow + (afterMs > 0 ? afterMs : STEP_MS),
       order: this.#order++,
@@ -160,8 +163,8 @@ export class VirtualTime {
     }
   }
 
-  /** Everything that is ready now runs before time advances. */
-  async #awaitEvent(until: number): Promise<Event | undefined> {
+  /** Runs everything that is ready before time advances. */
+  async #awaitEvent(until: number): Promise<TimedEvent | undefined> {
     for (let turn = 0; turn < TURNS_BEFORE_A_JUMP; turn += 1) {
       const event = this.#nextEvent(until);
       if (event !== undefined) return event;
@@ -171,13 +174,13 @@ export class VirtualTime {
   }
 
   async #settle(): Promise<void> {
-    await settled();
-    await settled();
+    await waitForPromises();
+    await waitForPromises();
   }
 
-  #nextEvent(until: number): Event | undefined {
+  #nextEvent(until: number): TimedEvent | undefined {
     let soonest = Number.POSITIVE_INFINITY;
-    let due: Event[] = [];
+    let due: TimedEvent[] = [];
     for (const event of this.#events) {
       const { process } = event;
       if (process?.alive === false) {
@@ -195,7 +198,7 @@ export class VirtualTime {
     return this.#chosen(due);
   }
 
-  #chosen(due: readonly Event[]): Event | undefined {
+  #chosen(due: readonly TimedEvent[]): TimedEvent | undefined {
     if (due.length === 1) return due[0];
     const processes = [...new Set(due.map(({ process }) => process))];
     const chosen = this.#chance?.one(processes);
@@ -205,12 +208,12 @@ export class VirtualTime {
   }
 }
 
-function isBefore(one: Event, other: Event): boolean {
+function isBefore(one: TimedEvent, other: TimedEvent): boolean {
   return one.at < other.at || (one.at === other.at && one.order < other.order);
 }
 
 /** Resolves when all ready promise callbacks have run. */
-function settled(): Promise<void> {
+function waitForPromises(): Promise<void> {
   return new Promise((resolve) => {
     nextTurn(resolve);
   });

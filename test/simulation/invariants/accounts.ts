@@ -1,6 +1,6 @@
-import type { Step } from '../changes.ts';
+import type { TraceStep } from '../changes.ts';
 import type { Simulation } from '../simulation.ts';
-import type { Life } from '../world/attempts.ts';
+import type { AdapterLife } from '../world/attempts.ts';
 import type { Platform } from '../world/platform.ts';
 import type { MakeInvariant } from './invariant.ts';
 
@@ -8,7 +8,7 @@ import type { MakeInvariant } from './invariant.ts';
  * One holder of an account and the time it took over. `until` is in ms since 1970 by the database's
  * clock.
  */
-interface Hold {
+interface AccountHold {
   readonly at: number;
   readonly holder: string | null;
   readonly until: number;
@@ -17,16 +17,16 @@ interface Hold {
 const ACCOUNT = 'account:';
 
 /**
- * Maps the owners in the table of leases to simulated processes: a process takes a lease in an
- * event of its own.
+ * Maps the owners in the table of leases to simulated processes, since a process takes a lease in
+ * its own event.
  */
-export class Holders {
+export class AccountHolders {
   readonly #process = new Map<string, string>();
-  readonly #holds = new Map<string, Hold[]>();
+  readonly #holds = new Map<string, AccountHold[]>();
 
-  note(step: Step): void {
+  note(step: TraceStep): void {
     const changed = step.changes.filter((change) => change.kind === 'lease');
-    // The first look sees the takings of several processes together.
+    // The first query may see leases taken by several processes.
     const isFirst = this.#holds.size === 0;
     for (const { name, holder, until } of changed) {
       const holds = this.#holds.get(name) ?? [];
@@ -50,19 +50,19 @@ export class Holders {
 }
 
 /**
- * How long a previous holder may still poll before it notices that it was paused, in ms of its own
+ * The time that a previous holder may still poll before it notices its pause, in ms of its own
  * running time.
  */
 const POLLS_AFTER_MS = 2_000;
 
 /**
- * An account is served by one gateway at a time: no other gateway sends or shows anything for it
+ * An account is served by one gateway at a time: no other gateway sends or shows messages for it
  * (D14).
  */
 export const oneGatewaySends: MakeInvariant = () => {
-  const holders = new Holders();
+  const holders = new AccountHolders();
   const seen = new Map<Platform, number>();
-  const polledSince = new Map<Life, number>();
+  const polledSince = new Map<AdapterLife, number>();
   return {
     id: 'D14',
     afterStep: (step, simulation) => {
@@ -93,7 +93,7 @@ export const oneGatewaySends: MakeInvariant = () => {
 
 /** No process marks a part as sending while another process has its account (D09, D14). */
 export const onlyHoldersMark: MakeInvariant = () => {
-  const holders = new Holders();
+  const holders = new AccountHolders();
   return {
     id: 'D09',
     afterStep: (step, { databaseTime }) => {
@@ -121,7 +121,7 @@ export const everyAccountIsServed: MakeInvariant = () => ({
     const { platforms, time, calmSince } = simulation;
     if (time.now - calmSince < SERVED_WITHIN_MS) return [];
     return [...platforms.values()].flatMap((platform) =>
-      accounts(platform).flatMap((account) => {
+      listAccounts(platform).flatMap((account) => {
         const polls = platform.attempts.touches.filter(
           ({ what, life, at }) => what === 'poll' && life.account === account && at >= calmSince,
         );
@@ -136,7 +136,7 @@ export const everyAccountIsServed: MakeInvariant = () => ({
   },
 });
 
-function accounts({ kind }: Platform): readonly string[] {
+function listAccounts({ kind }: Platform): readonly string[] {
   return kind.accounts ?? ['default'];
 }
 

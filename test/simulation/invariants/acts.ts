@@ -1,12 +1,12 @@
 import type { MakeInvariant } from './invariant.ts';
 
-interface Row {
+interface ActRow {
   readonly id: string;
   readonly channel: string;
   readonly body: string;
 }
 
-interface Act {
+interface RecordedAct {
   readonly kind: 'react' | 'edit' | 'delete';
   readonly messageId: string;
   readonly emoji?: string;
@@ -19,12 +19,15 @@ interface Act {
 export const actsAreDone: MakeInvariant = () => ({
   id: 'F04',
   atEnd: ({ observer, platforms }) => {
-    const rows = observer.rows<Row>(
+    const rows = observer.rows<ActRow>(
       "select id, channel, body from outbox where state = 'sent' and platform_message_id like 'act:%' order by seq",
     );
     return rows.flatMap(({ id, channel, body }) => {
       const sending = platforms.get(channel)?.sending;
-      const { act, plain } = JSON.parse(body) as { readonly act?: Act; readonly plain: string };
+      const { act, plain } = JSON.parse(body) as {
+        readonly act?: RecordedAct;
+        readonly plain: string;
+      };
       if (sending === undefined || act === undefined) return [];
       const { kind, messageId } = act;
       const shown = sending.shown.find((one) => one.id === messageId);

@@ -1,7 +1,7 @@
 import type { Simulation } from '../simulation.ts';
-import { marksOf } from './effects.ts';
+import { listMarks } from './effects.ts';
 import type { MakeInvariant } from './invariant.ts';
-import { journalReader } from './journal.ts';
+import { createJournalReader } from './journal.ts';
 
 interface ApprovalRow {
   readonly code: string;
@@ -15,13 +15,13 @@ interface ApprovalRow {
 const OWNER = '1';
 
 /** The approval code in a message of the bot; undefined when it does not ask for approval. */
-export function codeOfQuestion(text: string): string | undefined {
+export function findApprovalCode(text: string): string | undefined {
   return /Reply `?\/approve (\w+)/.exec(text)?.[1];
 }
 
 /** A call that needs approval runs only after an owner has approved it, and then once (G05). */
 export const approvedFirst: MakeInvariant = () => {
-  const read = journalReader();
+  const read = createJournalReader();
   /** The approval code that people saw for each call, by the mark of the call. */
   const codes = new Map<string, string>();
   const asking = new Set<string>();
@@ -32,14 +32,14 @@ export const approvedFirst: MakeInvariant = () => {
       for (const change of changes) {
         if (change.kind !== 'sent') continue;
         const text = simulation.shownPart(change.part)?.text ?? '';
-        const code = codeOfQuestion(text);
+        const code = findApprovalCode(text);
         if (code === undefined) continue;
         for (const mark of text.match(/\bm\d+-\d+-\d+\b/g) ?? []) codes.set(mark, code);
       }
       return [];
     },
     afterChange: (simulation) => {
-      const approvals = approvalsOf(simulation);
+      const approvals = readApprovals(simulation);
       const wrong: string[] = [];
       for (const { kind, call, calls } of read(simulation)) {
         for (const { key, name } of calls) {
@@ -53,31 +53,31 @@ export const approvedFirst: MakeInvariant = () => {
       const strangers = approvals
         .filter(({ state, by }) => state === 'approved' && by !== `keyed:${OWNER}`)
         .map(({ code, by }) => `${code} was approved by ${by}`);
-      return [...wrong, ...strangers, ...doneWithout(simulation, codes)];
+      return [...wrong, ...strangers, ...findUnapprovedMarks(simulation, codes)];
     },
     atEnd: (simulation) => {
       const { turns } = simulation.observer.tables;
-      return approvalsOf(simulation)
+      return readApprovals(simulation)
         .filter(({ key, turn }) => turns.get(turn)?.state === 'answered' && !ended.has(key))
         .map(({ code, key, state }) => `the call ${key} (${code}, ${state}) has no result`);
     },
   };
 };
 
-function approvalsOf({ observer }: Simulation): readonly ApprovalRow[] {
+function readApprovals({ observer }: Simulation): readonly ApprovalRow[] {
   return observer.rows<ApprovalRow>(
     `select code, call_key as key, turn_id as turn, state, decided_by as by, asked_in as askedIn
      from approval`,
   );
 }
 
-/** Observed from outside: a mark exists although no owner approved its question. */
-function doneWithout(simulation: Simulation, codes: ReadonlyMap<string, string>): string[] {
+/** Observed from outside: a mark exists although no owner approved the call. */
+function findUnapprovedMarks(simulation: Simulation, codes: ReadonlyMap<string, string>): string[] {
   const lists = simulation.observer.rows<{ readonly content: string }>(
     'select content from todo_list',
   );
   const listed = lists.flatMap(({ content }) => content.match(/\bm\d+-\d+-\d+\b/g) ?? []);
-  return [...marksOf(simulation), ...listed].flatMap((mark) => {
+  return [...listMarks(simulation), ...listed].flatMap((mark) => {
     const code = codes.get(mark);
     if (code === undefined) return [`${mark} is done, and nobody was asked`];
     const isAllowed = simulation.said.some(

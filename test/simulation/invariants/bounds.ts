@@ -1,24 +1,24 @@
-import type { Step } from '../changes.ts';
-import { answeredIn } from '../said.ts';
+import type { TraceStep } from '../changes.ts';
+import { findAnsweredQuestions } from '../said.ts';
 import type { Simulation } from '../simulation.ts';
 import { SLOW_MS } from '../world/sending.ts';
 import type { MakeInvariant } from './invariant.ts';
 
 /**
- * Within this time after the last fault every open question is answered, in ms: a silent model is
+ * The time limit in ms for answering every open question after the last fault: a silent model is
  * abandoned after 15 s and asked again, and the turn may first have to wait for a lease (15 s) and
  * a sweep.
  */
 const MAX_WAIT_MS = 120_000;
 
-/** Without faults every question is answered within this time, in ms (D13). */
-export function answeredWithin(longestMs: number): MakeInvariant {
+/** The time limit for answering a question without faults, in ms (D13). */
+export function createAnswerTimeInvariant(longestMs: number): MakeInvariant {
   return () => {
     const answered = new Map<string, number>();
     return {
       id: 'D13',
       afterStep: (step, simulation) => {
-        noteAnswers(answered, step, simulation);
+        recordAnswers(answered, step, simulation);
         return [];
       },
       atEnd: ({ questions }) =>
@@ -32,14 +32,14 @@ export function answeredWithin(longestMs: number): MakeInvariant {
 }
 
 /** Records when each question was first answered. */
-function noteAnswers(
+function recordAnswers(
   answered: Map<string, number>,
-  { at, changes }: Step,
+  { at, changes }: TraceStep,
   simulation: Simulation,
 ): void {
   for (const change of changes) {
     if (change.kind !== 'sent') continue;
-    for (const question of answeredIn(simulation.shownPart(change.part)?.text ?? '')) {
+    for (const question of findAnsweredQuestions(simulation.shownPart(change.part)?.text ?? '')) {
       if (!answered.has(question)) answered.set(question, at);
     }
   }
@@ -51,7 +51,7 @@ export const answeredInTime: MakeInvariant = () => {
   return {
     id: 'D13',
     afterStep: (step, simulation) => {
-      noteAnswers(answered, step, simulation);
+      recordAnswers(answered, step, simulation);
       return [];
     },
     atEnd: ({ questions, calmSince, platforms }) =>

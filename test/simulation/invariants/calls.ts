@@ -1,11 +1,11 @@
-import { turnIn } from '../scenes/script.ts';
+import { readCurrentTurn } from '../scenes/script.ts';
 import type { MakeInvariant } from './invariant.ts';
-import { journalReader } from './journal.ts';
-import { rowOf } from './questions.ts';
+import { createJournalReader } from './journal.ts';
+import { findQuestionRow } from './questions.ts';
 
 /** A tool call that must not be repeated starts once and has one result (G16). */
 export const callsOnce: MakeInvariant = () => {
-  const read = journalReader();
+  const read = createJournalReader();
   const begun = new Set<string>();
   const ended = new Set<string>();
   return {
@@ -24,11 +24,11 @@ export const callsOnce: MakeInvariant = () => {
 };
 
 /**
- * A resumed turn has all results and does not ask the model for what its journal already contains
- * (G16).
+ * A resumed turn has all results and does not request anything from the model that its journal
+ * already contains (G16).
  */
 export const askedOnce: MakeInvariant = () => {
-  const read = journalReader();
+  const read = createJournalReader();
   const steps = new Map<string, number>();
   const holders = new Map<string, string>();
   return {
@@ -47,9 +47,9 @@ export const askedOnce: MakeInvariant = () => {
     },
     onRequest: (request, simulation) => {
       const { observer, time } = simulation;
-      const { questions: asked, rounds, results } = turnIn(request);
+      const { questions: asked, rounds, results } = readCurrentTurn(request);
       const question = simulation.questions.find(({ text }) => text === asked.at(-1));
-      const message = question && rowOf(question, simulation);
+      const message = question && findQuestionRow(question, simulation);
       const turn = observer.tables.turns.get(message?.turn_id ?? '');
       // A request to summarize earlier messages offers no tools.
       if (message?.turn_id == null || turn?.state !== 'running' || request.tools.length === 0)
@@ -74,7 +74,7 @@ export const askedOnce: MakeInvariant = () => {
  * holder (D02).
  */
 export const stepsByHolder: MakeInvariant = () => {
-  const read = journalReader();
+  const read = createJournalReader();
   // Other processes may write to the lane later, for example to shorten its lease.
   const takers = new Map<string, string>();
   return {
@@ -90,7 +90,7 @@ export const stepsByHolder: MakeInvariant = () => {
       const { turns, conversations } = simulation.observer.tables;
       return read(simulation).flatMap(({ turn, kind }) => {
         const lane = conversations.get(turns.get(turn)?.conversation_id ?? '');
-        // A lane taken in this very event is not known yet.
+        // The simulation does not yet have the holder of a lane taken in this very event.
         const holder = takers.get(lane?.lease_owner ?? '');
         if (holder === undefined || holder === process) return [];
         return [`${process} wrote a step "${kind}" of ${turn}, whose lane belongs to ${holder}`];

@@ -1,10 +1,10 @@
-import type { Change } from '../changes.ts';
+import type { TableChange } from '../changes.ts';
 import type { Simulation } from '../simulation.ts';
 import type { MakeInvariant } from './invariant.ts';
 
-type Begun = Extract<Change, { readonly kind: 'turn' }>;
+type TurnChange = Extract<TableChange, { readonly kind: 'turn' }>;
 
-function begunTurns(changes: readonly Change[]): readonly Begun[] {
+function listStartedTurns(changes: readonly TableChange[]): readonly TurnChange[] {
   return changes.flatMap((change) =>
     change.kind === 'turn' && change.from === null && change.to === 'running' ? [change] : [],
   );
@@ -18,7 +18,7 @@ function begunTurns(changes: readonly Change[]): readonly Begun[] {
 export const collectsAll: MakeInvariant = () => ({
   id: 'D03',
   afterStep: ({ changes }, { observer: { tables } }) => {
-    const begun = begunTurns(changes);
+    const begun = listStartedTurns(changes);
     if (begun.length === 0) return [];
     const accepted = new Set(
       changes.flatMap((change) => (change.kind === 'accepted' ? [change.message] : [])),
@@ -35,8 +35,8 @@ export const collectsAll: MakeInvariant = () => ({
 });
 
 /**
- * How long nobody may have written before the next turn starts, and how long a turn waits for that
- * silence at most. In ms.
+ * The required silence before the next turn starts, and the maximum time that a turn waits for it.
+ * In ms.
  */
 const [QUIET_MS, TIMEOUT_MS] = [500, 5_000];
 
@@ -61,10 +61,10 @@ export const pausesToCollect: MakeInvariant = () => {
           ended.set(conversation, at);
           lastEpoch.set(conversation, epochs.get(conversation) ?? 0);
         }
-        // A turn starts immediately in a lane that was taken for it.
+        // A lane taken for a turn starts the turn immediately.
         const isNext = lastEpoch.get(conversation) === epochs.get(conversation);
         if (from !== null || to !== 'running' || !isNext) continue;
-        const quietMs = simulation.databaseTime(at) - lastReceived(turn, simulation) + 1;
+        const quietMs = simulation.databaseTime(at) - getLastReceived(turn, simulation) + 1;
         const waitedMs = Math.ceil(at - (ended.get(conversation) ?? 0)) + 1;
         if (quietMs < QUIET_MS && waitedMs < TIMEOUT_MS)
           wrong.push(`${turn} of ${conversation} started ${quietMs} ms after the last message`);
@@ -75,7 +75,7 @@ export const pausesToCollect: MakeInvariant = () => {
 };
 
 /** When the newest message of a turn was received, in ms since 1970. */
-function lastReceived(turn: string, { observer }: Simulation): number {
+function getLastReceived(turn: string, { observer }: Simulation): number {
   const [row] = observer.rows<{ readonly newest: number | null }>(
     'select max(received_at) as newest from inbox where turn_id = ?',
     turn,

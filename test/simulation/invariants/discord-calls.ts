@@ -1,5 +1,5 @@
 import { SimulatedDiscord } from '../world/discord.ts';
-import { Holders } from './accounts.ts';
+import { AccountHolders } from './accounts.ts';
 import type { MakeInvariant } from './invariant.ts';
 
 const ACCOUNT = 'discord/default';
@@ -9,7 +9,7 @@ const ACCOUNT = 'discord/default';
  * (D09, D14).
  */
 export const oneGatewayCalls: MakeInvariant = () => {
-  const holders = new Holders();
+  const holders = new AccountHolders();
   let seen = 0;
   return {
     id: 'D14',

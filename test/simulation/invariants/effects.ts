@@ -2,12 +2,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { LEDGER } from '../scenes/ledger.ts';
 import type { Simulation } from '../simulation.ts';
 import type { MakeInvariant } from './invariant.ts';
-import { type JournalCall, journalReader } from './journal.ts';
-import { rowOf } from './questions.ts';
+import { createJournalReader, type JournalCall } from './journal.ts';
+import { findQuestionRow } from './questions.ts';
 
-/** The effect of a tool outside Parley's tables exists once per call, and stays (G16, D04). */
+/** The effect of a tool outside Parley's tables exists once per call, and persists (G16, D04). */
 export const effectsOnce: MakeInvariant = () => {
-  const read = journalReader();
+  const read = createJournalReader();
   const calls = new Map<string, JournalCall>();
   const succeeded = new Set<string>();
   const lists = new Map<string, string>();
@@ -21,8 +21,8 @@ export const effectsOnce: MakeInvariant = () => {
         if (kind === 'result' && call !== undefined && !failed) succeeded.add(call);
       }
       const wrong = [
-        ...twice(marksOf(simulation)),
-        ...listsWrittenAgain(simulation, lists, listed),
+        ...findRepeatedMarks(listMarks(simulation)),
+        ...findRewrittenLists(simulation, lists, listed),
       ];
       return wrong.filter(({ mark }) => !wasGivenUp(mark, simulation)).map(({ what }) => what);
     },
@@ -39,7 +39,7 @@ export const effectsOnce: MakeInvariant = () => {
         );
       }),
     atEnd: (simulation) => {
-      const marks = new Set(marksOf(simulation));
+      const marks = new Set(listMarks(simulation));
       return [...succeeded].flatMap((key) => {
         const { name, arguments: given } = calls.get(key) ?? { name: '', arguments: '' };
         const [mark] = given.match(/\bm\d+-\d+-\d+\b/) ?? [];
@@ -48,41 +48,41 @@ export const effectsOnce: MakeInvariant = () => {
         }
         const [note] = given.match(/\bnote\d+\b/) ?? [];
         if (name !== 'message' || note === undefined || notes.has(note)) return [];
-        return isDead(simulation) ? [] : [`${note} was never sent`];
+        return hasDeadLetter(simulation) ? [] : [`${note} was never sent`];
       });
     },
   };
 };
 
 /** The marks in the ledger, in order. */
-export function marksOf({ deployment }: Simulation): readonly string[] {
+export function listMarks({ deployment }: Simulation): readonly string[] {
   const path = deployment.pathOf(LEDGER);
   return existsSync(path) ? (readFileSync(path, 'utf8').match(/\bm\d+-\d+-\d+\b/g) ?? []) : [];
 }
 
 /**
- * When a turn is given up, the model reads its question again with the next turn, and may act on it
- * then.
+ * When a turn is given up, the model receives its question again with the next turn, and may act on
+ * it then.
  */
 function wasGivenUp(mark: string, simulation: Simulation): boolean {
   const [number] = mark.match(/\d+/) ?? [];
   const question = simulation.questions.find(({ text }) => text === `q${number}`);
-  const turn = question && rowOf(question, simulation)?.turn_id;
+  const turn = question && findQuestionRow(question, simulation)?.turn_id;
   const dead = [...simulation.observer.tables.deadLetters.values()];
   return dead.some(({ subject }) => subject === turn);
 }
 
-interface Repeated {
+interface RepeatedMark {
   readonly mark: string;
   readonly what: string;
 }
 
-function twice(marks: readonly string[]): readonly Repeated[] {
+function findRepeatedMarks(marks: readonly string[]): readonly RepeatedMark[] {
   const again = marks.filter((mark, at) => marks.indexOf(mark) !== at);
   return again.map((mark) => ({ mark, what: `${mark} was written twice` }));
 }
 
-interface ListRow {
+interface TodoListRow {
   readonly conversation: string;
   readonly content: string;
   readonly at: number;
@@ -92,12 +92,12 @@ interface ListRow {
  * A list is replaced as a whole, so only the timestamp of its row shows that the same call has
  * written it again.
  */
-function listsWrittenAgain(
+function findRewrittenLists(
   { observer }: Simulation,
   lists: Map<string, string>,
   listed: Set<string>,
-): readonly Repeated[] {
-  const rows = observer.rows<ListRow>(
+): readonly RepeatedMark[] {
+  const rows = observer.rows<TodoListRow>(
     'select conversation_id as conversation, content, written_at as at from todo_list',
   );
   return rows.flatMap(({ conversation, content, at }) => {
@@ -113,9 +113,9 @@ function listsWrittenAgain(
 }
 
 /**
- * Whether a message became a dead letter because the platform refused it permanently; somebody is
- * told of it.
+ * Whether a message became a dead letter because the platform refused it permanently, which is
+ * reported.
  */
-function isDead({ observer }: Simulation): boolean {
+function hasDeadLetter({ observer }: Simulation): boolean {
   return observer.tables.deadLetters.size > 0;
 }

@@ -1,19 +1,20 @@
-import { lastSaid } from '../scenes/script.ts';
+import { getLastPersonText } from '../scenes/script.ts';
 import type { MakeInvariant } from './invariant.ts';
-import { rowOf } from './questions.ts';
+import { findQuestionRow } from './questions.ts';
 
-/** How often a turn that kills its process is started. */
+/** The maximum number of starts of a turn that kills its process. */
 const MAX_DEATHS = 5;
 
 /**
- * A question that kills every process is given up after five deaths, and its chat is told (D06).
+ * A question that kills every process is given up after five crashes, and its chat is notified
+ * (D06).
  */
 export const givenUp: MakeInvariant = () => {
   let asked = 0;
   return {
     id: 'D06',
     onRequest: (request) => {
-      if (!lastSaid(request).includes('fatal')) return [];
+      if (!getLastPersonText(request).includes('fatal')) return [];
       asked += 1;
       return asked > MAX_DEATHS
         ? [`the model was asked ${asked} times the question that kills the process`]
@@ -24,7 +25,7 @@ export const givenUp: MakeInvariant = () => {
       const fatal = said.find(({ text }) => text.includes('fatal'));
       const question = questions.find(({ text }) => fatal?.text.startsWith(`${text},`) === true);
       if (question === undefined) return [];
-      const turn = rowOf(question, simulation)?.turn_id ?? '';
+      const turn = findQuestionRow(question, simulation)?.turn_id ?? '';
       const state = observer.tables.turns.get(turn)?.state;
       const isTold = [...observer.tables.parts.values()].some(
         (part) => part.chat.endsWith(`:${question.chat}`) && part.state === 'sent',

@@ -79,6 +79,6 @@ export const INVARIANTS: readonly MakeInvariant[] = [
 
 /**
  * Promises that fail for some seeds of the settled scenes although nobody has shown yet whether the
- * promise or Parley is wrong. Runs that name their scenes check them; other runs leave them out.
+ * promise or Parley is wrong. Only runs that name their scenes check these promises.
  */
 export const UNSETTLED: ReadonlySet<MakeInvariant> = new Set();

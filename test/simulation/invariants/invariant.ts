@@ -1,4 +1,4 @@
-import type { Step } from '../changes.ts';
+import type { TraceStep } from '../changes.ts';
 import type { Simulation } from '../simulation.ts';
 import type { ModelRequest } from '../world/model.ts';
 
@@ -6,17 +6,17 @@ import type { ModelRequest } from '../world/model.ts';
 export interface Invariant {
   /** The id of the promise in SPEC.md. */
   readonly id: string;
-  /** Returns what is wrong after a step; empty when nothing is. */
-  afterStep?(step: Step, simulation: Simulation): readonly string[];
+  /** Returns the violations after a step; empty when there are none. */
+  afterStep?(step: TraceStep, simulation: Simulation): readonly string[];
   /**
    * Like `afterStep`, but called after each change of the database, including tables that no step
    * describes.
    */
   afterChange?(simulation: Simulation, process: string | undefined): readonly string[];
-  /** Returns what is wrong with a request to the model made by `simulation.time.process`. */
+  /** Returns the violations in a request to the model made by `simulation.time.process`. */
   onRequest?(request: ModelRequest, simulation: Simulation): readonly string[];
   /**
-   * Returns what is wrong after the faults have ended and all work in progress has had time to
+   * Returns the violations after the faults have ended and all work in progress has had time to
    * finish.
    */
   atEnd?(simulation: Simulation): readonly string[];

@@ -35,7 +35,7 @@ interface StepContent {
 }
 
 /** Returns a reader of the steps added to all journals since its last call. */
-export function journalReader(): (simulation: Simulation) => readonly JournalRow[] {
+export function createJournalReader(): (simulation: Simulation) => readonly JournalRow[] {
   let last = 0;
   return ({ observer }) => {
     const rows = observer.rows<StepRow>(

@@ -38,7 +38,7 @@ export const risingEpoch: MakeInvariant = () => {
   };
 };
 
-/** The outcomes that only the worker running the turn can record. */
+/** Outcomes that only the worker running the turn can record. */
 const ENDS: ReadonlySet<string> = new Set(['answered', 'silent', 'failed']);
 
 /**
@@ -47,7 +47,7 @@ const ENDS: ReadonlySet<string> = new Set(['answered', 'silent', 'failed']);
  * same step.
  */
 export const endedByHolder: MakeInvariant = () => {
-  const takers = new Map<string, Taker>();
+  const takers = new Map<string, LaneTaker>();
   return {
     id: 'D02',
     afterStep: ({ changes, process }) => {
@@ -66,7 +66,8 @@ export const endedByHolder: MakeInvariant = () => {
         }
       }
       return changes.flatMap((change) => {
-        // One that has not run before is what a person wrote, under the lock of the lane.
+        // A lane without earlier runs was taken for the message of a person, under the lock of the
+        // lane.
         if (change.kind !== 'turn' || change.from === null || !ENDS.has(change.to)) return [];
         const taker = takers.get(change.conversation)?.process;
         if (taker === undefined || taker === process) return [];
@@ -76,7 +77,7 @@ export const endedByHolder: MakeInvariant = () => {
   };
 };
 
-interface Taker {
+interface LaneTaker {
   readonly epoch: number;
   readonly holder: string | null;
   readonly process: string;
@@ -99,8 +100,8 @@ export const claimedByItsTurn: MakeInvariant = () => ({
 });
 
 /**
- * A lane is not released together with an answer while a message waits in it that nothing would
- * wake it for (D01).
+ * A lane is not released together with an answer while a message waits in it without a pending
+ * wake-up (D01).
  */
 export const leftEmpty: MakeInvariant = () => ({
   id: 'D01',
@@ -135,7 +136,7 @@ export const leftEmpty: MakeInvariant = () => ({
 });
 
 /**
- * Once faults have ended, everything finishes: no message, turn or part stays in progress forever
+ * Once faults have ended, all work finishes: no message, turn or part stays in progress forever
  * (D13).
  */
 export const everythingEnds: MakeInvariant = () => ({

@@ -1,22 +1,22 @@
-import type { Change } from '../changes.ts';
+import type { TableChange } from '../changes.ts';
 import type { Simulation } from '../simulation.ts';
 import type { MakeInvariant } from './invariant.ts';
 
-type Lane = Extract<Change, { readonly kind: 'lane' }>;
+type LaneChange = Extract<TableChange, { readonly kind: 'lane' }>;
 
 /** A lane that one worker took over from another, whose lease had not been released. */
-interface Taking {
-  readonly before: Lane;
-  readonly now: Lane;
+interface LaneTakeover {
+  readonly before: LaneChange;
+  readonly now: LaneChange;
   /** The process that held the lane before. */
   readonly from: string | undefined;
 }
 
-/** Remembers who holds each lane and reports the lanes that change hands. */
+/** Remembers the holder of each lane and reports lanes that change hands. */
 function watchLanes() {
-  const lanes = new Map<string, Lane>();
+  const lanes = new Map<string, LaneChange>();
   const takers = new Map<string, string>();
-  return (changes: readonly Change[], process: string): readonly Taking[] => {
+  return (changes: readonly TableChange[], process: string): readonly LaneTakeover[] => {
     if (changes.some(({ kind }) => kind === 'rewound')) lanes.clear();
     return changes.flatMap((now) => {
       if (now.kind !== 'lane') return [];
@@ -69,8 +69,8 @@ export const leasesAreRespected: MakeInvariant = () => {
 };
 
 /**
- * For this time after a pause a worker may lose its lanes. In ms: a lease and the sweeps that
- * follow.
+ * The time after a pause during which a worker may lose its lanes. In ms: a lease and the sweeps
+ * that follow.
  */
 const RECOVERY_MS = 20_000;
 
@@ -85,20 +85,20 @@ export const theLivingKeepTheirLanes: MakeInvariant = () => {
       const taken = takings(changes, process);
       if (simulation.scene.faults.some((kind) => kind.startsWith('database'))) return [];
       return taken
-        .filter(({ before, from }) => before.holder !== null && isWell(from, at, simulation))
+        .filter(({ before, from }) => before.holder !== null && isHealthy(from, at, simulation))
         .map(({ now, from }) => `${process} took ${now.conversation} from ${from}, which is alive`);
     },
   };
 };
 
-function isWell(name: string | undefined, at: number, { deployment }: Simulation): boolean {
+function isHealthy(name: string | undefined, at: number, { deployment }: Simulation): boolean {
   const running = [...deployment.running.values()].find(({ process }) => process.name === name);
   return running?.process.alive === true && running.process.pausedUntil < at - RECOVERY_MS;
 }
 
 /** Only the worker that holds a lane releases it (D02). */
 export const givenBackByTheirHolders: MakeInvariant = () => {
-  const lanes = new Map<string, Lane & { readonly taker: string }>();
+  const lanes = new Map<string, LaneChange & { readonly taker: string }>();
   return {
     id: 'D02',
     afterStep: ({ changes, process }, { isShared }) => {

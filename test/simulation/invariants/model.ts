@@ -32,7 +32,7 @@ export const allowedSteps: MakeInvariant = () => {
   };
 };
 
-/** A notice is repeated after the death of a process; `uncertainOnce` limits how often. */
+/** A notice is repeated after a crash; `uncertainOnce` limits the repetitions. */
 function mayRepeat({ platforms, observer }: Simulation, chat: string, part: string): boolean {
   const [channel = ''] = chat.split(':');
   const isNotice = observer.tables.parts.get(part)?.notice_of != null;

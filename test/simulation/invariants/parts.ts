@@ -3,8 +3,8 @@ import type { MakeInvariant } from './invariant.ts';
 
 /**
  * Parts of a chat are shown in the order of the outbox (D04). The request of an uncertain part may
- * still be in transit after its deadline, for example after its process was paused, and nothing can
- * recall it: the chat then has a notice.
+ * still be in transit after its deadline, for example after its process was paused, and cannot be
+ * canceled; in this case the chat gets a notice.
  */
 export const partsInOrder: MakeInvariant = () => {
   const orders = new Map<string, number>();
@@ -42,8 +42,8 @@ export const partsInOrder: MakeInvariant = () => {
 };
 
 /**
- * Whether an attempt to send a part ended without an answer from its platform: at its deadline, or
- * with its process.
+ * Whether an attempt to send a part ended without a response from its platform, by its deadline or
+ * by the end of its process.
  */
 function hasUnheardAttempt(platforms: ReadonlyMap<string, Platform>, part: string): boolean {
   return [...platforms.values()].some(({ attempts }) =>
@@ -66,7 +66,7 @@ export const partsOnce: MakeInvariant = () => {
       changes.flatMap((change) => {
         if (change.kind !== 'sent') return [];
         const kind = platforms.get(change.chat.split(':')[0] ?? '')?.kind;
-        // The settings ask for a resend there, or the platform forgets its keys.
+        // Exceptions: the settings ask for a resend, or the platform forgets its keys.
         if (kind?.whenUncertain === 'resend' || kind?.keysForMs !== undefined) return [];
         const times = (shown.get(change.part) ?? 0) + 1;
         shown.set(change.part, times);

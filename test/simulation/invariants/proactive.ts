@@ -13,21 +13,21 @@ interface MessageRow {
 
 /** A job starts once for each scheduled time, and reports each start once (H08). */
 export const jobsOnce: MakeInvariant = () => {
-  const told = timesTold(/(?<=Done: )job\d+x\b/g);
+  const told = createReportCounter(/(?<=Done: )job\d+x\b/g);
   return {
     id: 'H08',
     afterChange: (simulation) => {
-      const fired = messages(simulation, 'cron:%');
+      const fired = listMessages(simulation, 'cron:%');
       const times = fired.map(({ id }) => id.split(':').slice(0, 3).join(':'));
       return [
-        ...again(times).map((time) => `a job was started twice for its time ${time}`),
-        ...repeatedOnce(simulation, fired),
+        ...findDuplicates(times).map((time) => `a job was started twice for its time ${time}`),
+        ...findRepeatedJobs(simulation, fired),
       ];
     },
     afterStep: (step, simulation) => {
       told.note(step.changes, simulation);
       const starts = new Map<string, number>();
-      for (const { text } of messages(simulation, 'cron:%')) {
+      for (const { text } of listMessages(simulation, 'cron:%')) {
         const [job = ''] = text.match(/\bjob\d+x\b/) ?? [];
         starts.set(job, (starts.get(job) ?? 0) + 1);
       }
@@ -39,7 +39,7 @@ export const jobsOnce: MakeInvariant = () => {
         );
     },
     atEnd: (simulation) =>
-      messages(simulation, 'cron:%')
+      listMessages(simulation, 'cron:%')
         .flatMap(({ text }) => text.match(/\bjob\d+x\b/) ?? [])
         .filter((job) => !told.parts.has(job) && !hasDied(simulation))
         .map((job) => `${job} was started, but never reported`),
@@ -47,7 +47,10 @@ export const jobsOnce: MakeInvariant = () => {
 };
 
 /** A one-off job starts again only after a run that failed. */
-function repeatedOnce({ observer }: Simulation, fired: readonly MessageRow[]): readonly string[] {
+function findRepeatedJobs(
+  { observer }: Simulation,
+  fired: readonly MessageRow[],
+): readonly string[] {
   const jobs = observer.rows<{ readonly id: string }>(
     "select id from cron_job where timetable like '%once%'",
   );
@@ -65,7 +68,7 @@ function repeatedOnce({ observer }: Simulation, fired: readonly MessageRow[]): r
  * alert is sent once (H01, H02, H04).
  */
 export const alertsOnce: MakeInvariant = () => {
-  const told = timesTold(/\balert\d+x\b/g);
+  const told = createReportCounter(/\balert\d+x\b/g);
   let nextAt: number | undefined;
   let beats = 0;
   return {
@@ -111,9 +114,9 @@ export const alertsOnce: MakeInvariant = () => {
   };
 };
 
-/** The result of a sub-agent reaches whoever gave it the task, once (G07). */
+/** The result of a sub-agent reaches the conversation that delegated the task, once (G07). */
 export const subAgentsOnce: MakeInvariant = () => {
-  const told = timesTold(/\bf\d+\b/g);
+  const told = createReportCounter(/\bf\d+\b/g);
   return {
     id: 'G07',
     afterStep: ({ changes }, simulation) => {
@@ -125,7 +128,7 @@ export const subAgentsOnce: MakeInvariant = () => {
     afterChange: ({ observer }) => {
       const calls = observer.rows<{ readonly task: string }>('select task from sub_agent');
       const tasks = calls.map(({ task }) => /Find s\d+/.exec(task)?.[0] ?? '');
-      return again(tasks).map((task) => `two sub-agents have the task "${task}"`);
+      return findDuplicates(tasks).map((task) => `two sub-agents have the task "${task}"`);
     },
     atEnd: (simulation) => {
       const runs = simulation.observer.rows<{ readonly state: string; readonly task: string }>(
@@ -142,7 +145,7 @@ export const subAgentsOnce: MakeInvariant = () => {
 };
 
 /** Counts the parts in which a pattern was shown. */
-function timesTold(pattern: RegExp) {
+function createReportCounter(pattern: RegExp) {
   const parts = new Map<string, Set<string>>();
   return {
     parts,
@@ -160,7 +163,7 @@ function timesTold(pattern: RegExp) {
   };
 }
 
-function messages({ observer }: Simulation, like: string): readonly MessageRow[] {
+function listMessages({ observer }: Simulation, like: string): readonly MessageRow[] {
   return observer.rows<MessageRow>(
     `select seq, message_id as id, message ->> '$.text' as text, outcome from inbox
      where message_id like ? order by seq`,
@@ -168,11 +171,11 @@ function messages({ observer }: Simulation, like: string): readonly MessageRow[]
   );
 }
 
-function again(list: readonly string[]): readonly string[] {
+function findDuplicates(list: readonly string[]): readonly string[] {
   return list.filter((one, at) => list.indexOf(one) !== at);
 }
 
-/** A turn that was given up loses what it had to report; its chat is notified. */
+/** A turn that was given up loses its report, and its chat is notified. */
 function hasDied({ observer }: Simulation): boolean {
   return observer.tables.deadLetters.size > 0;
 }

@@ -1,11 +1,11 @@
 import type { MessageRow } from '../observe.ts';
-import type { Question } from '../records.ts';
-import { answeredIn } from '../said.ts';
+import type { PersonQuestion } from '../records.ts';
+import { findAnsweredQuestions } from '../said.ts';
 import type { Simulation } from '../simulation.ts';
 import type { MakeInvariant } from './invariant.ts';
-import { withheldParts, writerOf } from './withheld.ts';
+import { findWriter, listWithheldParts } from './withheld.ts';
 
-/** Every accepted question is answered, or its chat is told why not (D01). */
+/** Every accepted question is answered, or its chat is notified of the reason (D01). */
 export const nothingForgotten: MakeInvariant = () => ({
   id: 'D01',
   atEnd: (simulation) =>
@@ -24,7 +24,7 @@ export const answersInOrder: MakeInvariant = () => {
       changes.flatMap((change) => {
         if (change.kind !== 'sent') return [];
         const shown = simulation.shownPart(change.part);
-        return answeredIn(shown?.text ?? '').flatMap((question) => {
+        return findAnsweredQuestions(shown?.text ?? '').flatMap((question) => {
           const by = answered.get(question);
           if (by === change.part || simulation.lost.has(question)) return [];
           if (by !== undefined) return [`${question} was answered by ${by} and by ${change.part}`];
@@ -39,8 +39,8 @@ export const answersInOrder: MakeInvariant = () => {
 };
 
 /** The row of a question; undefined before it is stored and after it was removed. */
-export function rowOf(
-  { id, platform, chat }: Question,
+export function findQuestionRow(
+  { id, platform, chat }: PersonQuestion,
   { observer }: Simulation,
 ): MessageRow | undefined {
   return [...observer.tables.messages.values()].find(
@@ -49,17 +49,17 @@ export function rowOf(
   );
 }
 
-function isSettled(question: Question, simulation: Simulation): boolean {
+function isSettled(question: PersonQuestion, simulation: Simulation): boolean {
   if (simulation.answers(question.text) > 0 || simulation.lost.has(question.text)) return true;
-  const row = rowOf(question, simulation);
+  const row = findQuestionRow(question, simulation);
   // A turn that was given up says so in its chat and is listed as a dead letter; the same holds for
   // a part of its answer.
   if (row?.state !== 'done' || row.turn_id === null) return false;
   // A person has answered instead of the agent.
-  if (writerOf(row.turn_id, simulation) !== null) return true;
+  if (findWriter(row.turn_id, simulation) !== null) return true;
   const { deadLetters, parts } = simulation.observer.tables;
   const ids = [...parts.values()].filter(({ turn_id }) => turn_id === row.turn_id);
-  const withheld = withheldParts(simulation);
+  const withheld = listWithheldParts(simulation);
   if (ids.some(({ id }) => withheld.has(id))) return true;
   const subjects = new Set([row.turn_id, String(row.seq), ...ids.map(({ id }) => id)]);
   return [...deadLetters.values()].some(({ subject }) => subjects.has(subject));

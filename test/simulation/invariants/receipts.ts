@@ -1,5 +1,5 @@
 import type { Simulation } from '../simulation.ts';
-import type { Attempt } from '../world/attempts.ts';
+import type { SendAttempt } from '../world/attempts.ts';
 import type { PlatformKind } from '../world/platform-kind.ts';
 import type { MakeInvariant } from './invariant.ts';
 
@@ -7,8 +7,8 @@ import type { MakeInvariant } from './invariant.ts';
 const MAX_ATTEMPTS = 8;
 
 /**
- * A part becomes sent only when some process learned that the platform accepted it, or found it
- * there (D04): nobody knows whether a part left behind by a dead process arrived.
+ * A part becomes sent only when a process has learned that the platform accepted it, or found the
+ * part there (D04), because the outcome of a part from a killed process is unknown.
  */
 export const sentIsKnown: MakeInvariant = () => ({
   id: 'D04',
@@ -16,7 +16,7 @@ export const sentIsKnown: MakeInvariant = () => ({
     changes.flatMap((change) => {
       if (change.kind !== 'part' || change.from !== 'sending' || change.to !== 'sent') return [];
       const { part, chat } = change;
-      const { kind, attempts, found } = attemptsAt(simulation, chat, part);
+      const { kind, attempts, found } = listAttempts(simulation, chat, part);
       // The simulated platforms do not count parts sent by an earlier Parley, nor edits, deletions
       // and reactions.
       if (kind === undefined || attempts.length === 0) return [];
@@ -39,7 +39,7 @@ export const keysMakeCertain: MakeInvariant = () => ({
     return changes.flatMap((change) => {
       if (change.kind !== 'part' || change.from !== 'sending' || change.to !== 'unknown') return [];
       const { part, chat } = change;
-      const { kind, attempts } = attemptsAt(simulation, chat, part);
+      const { kind, attempts } = listAttempts(simulation, chat, part);
       if (kind?.hasKeys !== true || kind.keysForMs !== undefined) return [];
       return attempts.length >= MAX_ATTEMPTS
         ? []
@@ -48,13 +48,13 @@ export const keysMakeCertain: MakeInvariant = () => ({
   },
 });
 
-function attemptsAt(
+function listAttempts(
   { platforms }: Simulation,
   chat: string,
   part: string,
 ): {
   readonly kind: PlatformKind | undefined;
-  readonly attempts: readonly Attempt[];
+  readonly attempts: readonly SendAttempt[];
   readonly found: boolean;
 } {
   const [channel = ''] = chat.split(':');

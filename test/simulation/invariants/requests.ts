@@ -1,17 +1,20 @@
-import type { Asked } from '../records.ts';
+import type { RecordedRequest } from '../records.ts';
 import type { Simulation } from '../simulation.ts';
 import type { MakeInvariant } from './invariant.ts';
 
-/** What the agent reads in its history after an answer that may not have arrived. */
+/** The notice in the agent's history after an answer that may not have arrived. */
 const TOLD = 'Not all of your last answer was certain to reach this chat';
 
 /** The questions in the last message of a request. */
-function askedIn({ messages }: Asked): readonly string[] {
+function findAskedQuestions({ messages }: RecordedRequest): readonly string[] {
   return messages.at(-1)?.text.match(/\bq\d+\b/g) ?? [];
 }
 
 /** The turn that a question is part of. */
-function turnOf(question: string, { questions, observer }: Simulation): string | null | undefined {
+function findTurn(
+  question: string,
+  { questions, observer }: Simulation,
+): string | null | undefined {
   const asked = questions.find(({ text }) => text === question);
   if (asked === undefined) return undefined;
   const { id, chat, platform } = asked;
@@ -22,8 +25,8 @@ function turnOf(question: string, { questions, observer }: Simulation): string |
 }
 
 /**
- * After a part that the platform refused, or that may not have arrived, the agent is told with its
- * next turn (D05).
+ * After a part that the platform refused, or that may not have arrived, the agent is notified with
+ * its next turn (D05).
  */
 export const agentIsTold: MakeInvariant = () => {
   const began = new Map<string, { readonly at: number; readonly conversation: string }>();
@@ -31,15 +34,15 @@ export const agentIsTold: MakeInvariant = () => {
   return {
     id: 'D05',
     afterStep: ({ at, changes }) => {
-      // Nobody can be told what an older copy of the database does not know.
+      // Work missing from an older copy of the database cannot be reported.
       if (changes.some(({ kind }) => kind === 'rewound')) lost.clear();
       for (const change of changes) {
-        // An older copy knows neither these turns nor the outcome of their answers.
+        // An older copy contains neither these turns nor the outcome of their answers.
         if (change.kind === 'rewound' && change.by === 'older-copy') {
           began.clear();
           lost.clear();
         }
-        // A turn that a person wrote asks the model nothing.
+        // A turn written by a person makes no model request.
         if (change.kind === 'turn' && change.from === null && change.to === 'running')
           began.set(change.turn, { at, conversation: change.conversation });
         if (change.kind !== 'part' || change.turn === null || lost.has(change.turn)) continue;
@@ -49,8 +52,8 @@ export const agentIsTold: MakeInvariant = () => {
     },
     atEnd: (simulation) =>
       simulation.requests.flatMap((request) => {
-        const [question] = askedIn(request);
-        const turn = question === undefined ? null : turnOf(question, simulation);
+        const [question] = findAskedQuestions(request);
+        const turn = question === undefined ? null : findTurn(question, simulation);
         const own = turn == null ? undefined : began.get(turn);
         if (own === undefined) return [];
         const before = [...lost].find(
@@ -65,7 +68,7 @@ export const agentIsTold: MakeInvariant = () => {
   };
 };
 
-/** Nothing said in one chat appears in a request for another. */
+/** Text from one chat never appears in a request for another. */
 export const chatsAreApart: MakeInvariant = () => ({
   id: 'F02',
   atEnd: ({ requests, questions }) => {

@@ -1,15 +1,15 @@
 import type { Simulation } from '../simulation.ts';
-import type { Revised } from '../world/platform.ts';
+import type { RevisedMessage } from '../world/platform.ts';
 import type { MakeInvariant } from './invariant.ts';
 
-interface Row {
+interface RevisedRow {
   readonly state: string;
   readonly text: string;
 }
 
-function rowOf({ message }: Revised, { observer }: Simulation): Row | undefined {
+function findRow({ message }: RevisedMessage, { observer }: Simulation): RevisedRow | undefined {
   const { channel, account, messageId } = message;
-  return observer.rows<Row>(
+  return observer.rows<RevisedRow>(
     `select state, json_extract(message, '$.text') as text from inbox where channel = '${channel}'
      and account = '${account}' and message_id = '${messageId}'`,
   )[0];
@@ -27,7 +27,7 @@ export const changesCount: MakeInvariant = () => {
       const revised = simulation.revised.slice(seen);
       seen = simulation.revised.length;
       return revised.flatMap((one) => {
-        const row = rowOf(one, simulation);
+        const row = findRow(one, simulation);
         if (row?.state !== 'waiting') return [];
         const { kind, message } = one;
         if (kind === 'deleted') return [`${message.messageId} still waits, though it was deleted`];
@@ -43,7 +43,7 @@ export const changesCount: MakeInvariant = () => {
     atEnd: (simulation) =>
       simulation.revised.flatMap((one) => {
         const [question = ''] = one.message.text.match(/\bq\d+\b/) ?? [];
-        const row = rowOf(one, simulation);
+        const row = findRow(one, simulation);
         const said = simulation
           .platform(one.message.channel)
           .sending.shown.find(({ text }) => new RegExp(`\\b${question}\\b`).test(text));

@@ -21,7 +21,7 @@ const HELD = `select name, epoch from lease where owner is not null and name lik
  * progress.
  */
 export const decidedBySender: MakeInvariant = () => {
-  /** The process that took each lease of an account; null when it did so before the first look. */
+  /** The process that took each lease of an account; null if it did so before the first query. */
   const takers = new Map<string, string | null>();
   let isFirst = true;
   let before = new Map<string, SentRow>();

@@ -1,13 +1,15 @@
 import type { Simulation } from '../simulation.ts';
-import type { Attempt } from '../world/attempts.ts';
-import { Buckets } from '../world/buckets.ts';
+import type { SendAttempt } from '../world/attempts.ts';
+import { TokenBuckets } from '../world/buckets.ts';
 import type { Platform } from '../world/platform.ts';
-import { ratesOf } from '../world/platform-kind.ts';
+import { getRates } from '../world/platform-kind.ts';
 import type { MakeInvariant } from './invariant.ts';
-import { withheldParts } from './withheld.ts';
+import { listWithheldParts } from './withheld.ts';
 
 /** Returns the new attempts of all platforms at each call, in order. */
-function eachNew(): (simulation: Simulation) => readonly (readonly [Platform, Attempt])[] {
+function createAttemptReader(): (
+  simulation: Simulation,
+) => readonly (readonly [Platform, SendAttempt])[] {
   const seen = new Map<string, number>();
   return ({ platforms }) =>
     [...platforms.values()].flatMap((platform) => {
@@ -19,8 +21,8 @@ function eachNew(): (simulation: Simulation) => readonly (readonly [Platform, At
 }
 
 /**
- * How often a platform without keys shows a part (D04): once; a notice once more per death of a
- * process; with `resend` once more for each send whose outcome nobody learned.
+ * The maximum number of times that a platform without keys shows a part (D04): once, a notice once
+ * more per crash, and with `resend` once more for each send with an unknown outcome.
  */
 export const uncertainOnce: MakeInvariant = () => {
   const shown = new Map<string, number>();
@@ -54,7 +56,7 @@ export const uncertainOnce: MakeInvariant = () => {
  * (D04).
  */
 export const foundIsSent: MakeInvariant = () => {
-  // An older copy does not know what was found, so Parley holds such parts back.
+  // An older copy does not contain the results of the search, so Parley holds such parts back.
   const forgotten = new Set<string>();
   return {
     id: 'D04',
@@ -79,8 +81,8 @@ export const foundIsSent: MakeInvariant = () => {
 };
 
 /**
- * Parts marked as sent exist at the platform, and somebody is told of each part that may not have
- * arrived (D04, D06).
+ * Parts marked as sent exist at the platform, and each part that may not have arrived is reported
+ * (D04, D06).
  */
 export const endsAreTold: MakeInvariant = () => {
   // Parts held back after a rollback of the database; the owner gets one notice for all of them.
@@ -99,7 +101,7 @@ export const endsAreTold: MakeInvariant = () => {
     atEnd: (simulation) => {
       const { platforms, observer, shownPart } = simulation;
       const { parts, deadLetters } = observer.tables;
-      const withheld = withheldParts(simulation);
+      const withheld = listWithheldParts(simulation);
       const dead = new Set([...deadLetters.values()].map(({ subject }) => subject));
       const told = new Set([...parts.values()].map(({ notice_of }) => notice_of));
       const acts = new Set(
@@ -129,7 +131,7 @@ export const endsAreTold: MakeInvariant = () => {
 
 /** Once a chat is closed to the bot, the rest of the answer is not sent to it (D05). */
 export const nothingToTheClosed: MakeInvariant = () => {
-  const next = eachNew();
+  const next = createAttemptReader();
   return {
     id: 'D05',
     afterStep: (_, simulation) =>
@@ -149,20 +151,19 @@ export const nothingToTheClosed: MakeInvariant = () => {
 const MARKING_MS = 60;
 
 /** What one run of an adapter has sent since its process was last paused. */
-interface Sent {
-  readonly buckets: Buckets;
+interface SentRecord {
+  readonly buckets: TokenBuckets;
   readonly chats: Set<string>;
   pausedUntil: number;
 }
 
 /**
  * Sends never exceed the declared rate in any chat or account, and never come before `retry_after`
- * has passed (D05). No process can rule out being paused between its last look at the clock and the
- * send.
+ * has passed (D05). A process cannot rule out a pause between reading the clock and sending.
  */
 export const ratesAreKept: MakeInvariant = () => {
-  const next = eachNew();
-  const lives = new Map<string, Sent>();
+  const next = createAttemptReader();
+  const lives = new Map<string, SentRecord>();
   return {
     id: 'D05',
     afterStep: (_, simulation) =>
@@ -176,7 +177,11 @@ export const ratesAreKept: MakeInvariant = () => {
         if (silent)
           return [`${part.id} was sent to ${chatId} before the platform's retry_after had passed`];
         const name = `${kind.id} ${life.number}`;
-        const own = lives.get(name) ?? { buckets: new Buckets(), chats: new Set(), pausedUntil: 0 };
+        const own = lives.get(name) ?? {
+          buckets: new TokenBuckets(),
+          chats: new Set(),
+          pausedUntil: 0,
+        };
         lives.set(name, own);
         const pausedUntil = simulation.pausedUntil(life.process);
         if (pausedUntil !== own.pausedUntil) {
@@ -191,7 +196,7 @@ export const ratesAreKept: MakeInvariant = () => {
           own.chats.add(chatId);
           return [];
         }
-        const rates = ratesOf(kind);
+        const rates = getRates(kind);
         const ofChat = chatType === 'direct' ? rates.direct : rates.group;
         const waits = [
           rates.account ? own.buckets.take('account', rates.account, at, MARKING_MS) : 0,

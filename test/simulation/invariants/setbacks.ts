@@ -2,8 +2,8 @@ import type { MakeInvariant } from './invariant.ts';
 
 /**
  * Parley notices when its database was replaced by an older copy, since it would otherwise repeat
- * work (D04); and it never assumes so after a power cut, since it would then hold back what people
- * are waiting for (D01).
+ * work (D04); after a power cut it never assumes this, since it would otherwise hold back pending
+ * answers (D01).
  */
 export const setbacksAreTrue: MakeInvariant = () => {
   let expected = 0;

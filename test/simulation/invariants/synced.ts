@@ -1,9 +1,8 @@
-import type { Change } from '../changes.ts';
+import type { TableChange } from '../changes.ts';
 import type { MakeInvariant } from './invariant.ts';
 
 /**
- * A part never falls back from these states, whatever is lost: they were synced, or nothing was
- * sent.
+ * A part never returns from these states, whatever is lost: they were synced, or nothing was sent.
  */
 const SENT_FOR = ['sending', 'sent', 'unknown', 'failed'];
 
@@ -21,7 +20,7 @@ export const survivesPowerCut: MakeInvariant = () => {
     afterStep: ({ changes }, { observer: { tables } }) => {
       const [first] = changes;
       if (first?.kind !== 'rewound') {
-        for (const change of changes) remember(change, { messages, finished, parts });
+        for (const change of changes) rememberChange(change, { messages, finished, parts });
         return [];
       }
       const wrong: string[] = [];
@@ -56,13 +55,13 @@ export const survivesPowerCut: MakeInvariant = () => {
   };
 };
 
-interface Memory {
+interface SyncedMemory {
   readonly messages: Set<number>;
   readonly finished: Set<string>;
   readonly parts: Map<string, string>;
 }
 
-function remember(change: Change, { messages, finished, parts }: Memory): void {
+function rememberChange(change: TableChange, { messages, finished, parts }: SyncedMemory): void {
   if (change.kind === 'accepted') messages.add(change.message);
   if (change.kind === 'message' && change.to === 'removed') messages.delete(change.message);
   if (change.kind === 'turn' && change.to !== 'running') finished.add(change.turn);

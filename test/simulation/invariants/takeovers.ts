@@ -1,11 +1,11 @@
-import type { Change } from '../changes.ts';
+import type { TableChange } from '../changes.ts';
 import type { Simulation } from '../simulation.ts';
 import type { MakeInvariant } from './invariant.ts';
-import { rowOf } from './questions.ts';
-import { writerOf } from './withheld.ts';
+import { findQuestionRow } from './questions.ts';
+import { findWriter } from './withheld.ts';
 
 /** The ids of the conversations that a person has taken over. */
-function takenOver(simulation: Simulation): ReadonlySet<string> {
+function listTakenOver(simulation: Simulation): ReadonlySet<string> {
   const { observer, time } = simulation;
   const rows = observer.rows<{ readonly id: string }>(
     'select id from conversation where taken_over_until > ?',
@@ -18,7 +18,10 @@ function takenOver(simulation: Simulation): ReadonlySet<string> {
  * Describes what the agent wrongly does in a conversation that a person has taken over; undefined
  * when it does nothing.
  */
-function actOfAgent(change: Change, attempts: ReadonlyMap<string, number>): string | undefined {
+function describeAgentAct(
+  change: TableChange,
+  attempts: ReadonlyMap<string, number>,
+): string | undefined {
   if (change.kind === 'message' && change.to === 'claimed' && change.from === 'waiting')
     return `message ${change.message} was claimed by ${change.turn}`;
   if (change.kind !== 'turn') return undefined;
@@ -39,11 +42,11 @@ export const silentWhileTakenOver: MakeInvariant = () => {
   return {
     id: 'U12',
     afterStep: ({ changes }, simulation) => {
-      const now = takenOver(simulation);
+      const now = listTakenOver(simulation);
       const isLed = (conversation: string) => before.has(conversation) && now.has(conversation);
       const wrong = changes.flatMap((change) => {
         if (!('conversation' in change) || !isLed(change.conversation)) return [];
-        const act = actOfAgent(change, attempts);
+        const act = describeAgentAct(change, attempts);
         return act === undefined
           ? []
           : [`${act} in ${change.conversation}, which a person has taken over`];
@@ -61,8 +64,8 @@ export const answeredByOne: MakeInvariant = () => ({
   id: 'U12',
   atEnd: (simulation) =>
     simulation.questions.flatMap((question) => {
-      const turn = rowOf(question, simulation)?.turn_id;
-      const by = turn == null ? null : writerOf(turn, simulation);
+      const turn = findQuestionRow(question, simulation)?.turn_id;
+      const by = turn == null ? null : findWriter(turn, simulation);
       if (by === null || simulation.answers(question.text) === 0) return [];
       return [`${question.text} was answered by ${by}, and by the agent as well`];
     }),
@@ -96,7 +99,7 @@ export const shownOnce =
     },
   });
 
-/** The agent's next turn in the conversation knows what a person wrote there (U12). */
+/** The agent's next turn in the conversation includes the text that a person wrote there (U12). */
 export const repliesAreHistory =
   (sent: (simulation: Simulation) => readonly SentText[]): MakeInvariant =>
   () => {
@@ -106,7 +109,7 @@ export const repliesAreHistory =
       afterStep: ({ changes, at }, simulation) => {
         for (const change of changes) {
           if (change.kind !== 'turn' || change.from !== null || change.to !== 'answered') continue;
-          if (writerOf(change.turn, simulation) !== null) stored.set(change.turn, at);
+          if (findWriter(change.turn, simulation) !== null) stored.set(change.turn, at);
         }
         return [];
       },

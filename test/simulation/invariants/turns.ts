@@ -3,7 +3,7 @@ import type { MakeInvariant } from './invariant.ts';
 /**
  * A turn ends within its time limit, measured from its start or its last resumption (D13). In ms.
  */
-export function turnsEndWithin(longestMs: number): MakeInvariant {
+export function createTurnTimeInvariant(longestMs: number): MakeInvariant {
   return () => {
     const running = new Map<string, { readonly since: number; readonly attempts: number }>();
     return {

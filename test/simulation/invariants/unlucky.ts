@@ -1,21 +1,21 @@
-import type { Chance } from '../engine/chance.ts';
+import type { RandomChance } from '../engine/chance.ts';
 import type { Simulation } from '../simulation.ts';
 import type { MakeInvariant } from './invariant.ts';
-import { rowOf } from './questions.ts';
+import { findQuestionRow } from './questions.ts';
 
-/** How often a turn is started; the next process to pick it up gives it up. */
+/** The maximum number of starts of a turn; the next process to pick it up gives it up. */
 const MAX_STARTS = 5;
-/** A process that has started or resumed the turn dies within this many of its events. */
+/** A process that has started or resumed the turn is killed within this number of its events. */
 const MAX_STEPS = 12;
 /** The chat whose turns are unlucky. */
 export const UNLUCKY = 'unlucky';
 
 /** The turns of the chat, by their questions. */
-function turnsOf(simulation: Simulation): ReadonlyMap<string, readonly string[]> {
+function groupTurns(simulation: Simulation): ReadonlyMap<string, readonly string[]> {
   const turns = new Map<string, string[]>();
   for (const question of simulation.questions) {
     if (question.chat !== UNLUCKY) continue;
-    const turn = rowOf(question, simulation)?.turn_id;
+    const turn = findQuestionRow(question, simulation)?.turn_id;
     if (turn != null) turns.set(turn, [...(turns.get(turn) ?? []), question.text]);
   }
   return turns;
@@ -26,12 +26,12 @@ function turnsOf(simulation: Simulation): ReadonlyMap<string, readonly string[]>
  * no promise itself.
  */
 export const killsTheUnlucky: MakeInvariant = () => {
-  let chance: Chance | undefined;
+  let chance: RandomChance | undefined;
   return {
     id: 'D06',
     afterStep: ({ changes, process }, simulation) => {
       if (Number.isFinite(simulation.calmSince)) return [];
-      const turns = turnsOf(simulation);
+      const turns = groupTurns(simulation);
       for (const change of changes) {
         if (change.kind !== 'turn' || change.to !== 'running') continue;
         if ((turns.get(change.turn)?.length ?? 0) < 2) continue;
@@ -46,8 +46,8 @@ export const killsTheUnlucky: MakeInvariant = () => {
 };
 
 /**
- * A turn that was started this often is given up: it is listed as a dead letter and its chat is
- * told (D06). Its questions have no answer, so counting answers alone would report them as lost.
+ * A turn that was started this often is given up: it becomes a dead letter and its chat is notified
+ * (D06). Its questions have no answer, so counting answers alone would report them as lost.
  */
 export const nothingGivenUpSilently: MakeInvariant = () => {
   const starts = new Map<string, number>();
@@ -66,7 +66,7 @@ export const nothingGivenUpSilently: MakeInvariant = () => {
           chat.endsWith(`:${UNLUCKY}`) && state === 'sent' && turn_id !== null,
       );
       const wrong: string[] = [];
-      for (const [turn, questions] of turnsOf(simulation)) {
+      for (const [turn, questions] of groupTurns(simulation)) {
         const [of, count] = [questions.join(' and '), starts.get(turn) ?? 0];
         const { state } = turns.get(turn) ?? {};
         if (state === 'failed' && count <= MAX_STARTS)

@@ -9,10 +9,10 @@ const DAY_MS = 24 * 3_600_000;
  * (docs/retention.md).
  */
 const MIN_MS = (KEPT_DAYS / 2) * DAY_MS;
-/** By this age old rows are gone. */
+/** The age in days at which old rows have been removed. */
 const MAX_MS = (KEPT_DAYS + 5) * DAY_MS;
 
-/** Retention removes what is old, and nothing that is recent or still needed (D15). */
+/** Retention removes old rows, but none that are recent or still needed (D15). */
 export const keepsYoung: MakeInvariant = () => {
   const since = new Map<string, number>();
   let removed = 0;
@@ -54,30 +54,30 @@ export const keepsSettings: MakeInvariant = () => ({
   },
 });
 
-/** A process that shuts down gracefully has exited by then (D11), in ms. */
+/** The time limit for the exit of a process that shuts down gracefully (D11), in ms. */
 const STOP_MS = 12_000;
 
 /** The last start of a turn. */
-interface Begun {
+interface TurnStart {
   readonly at: number;
   readonly process: string;
   readonly attempts: number;
 }
 
 /** A turn that its process has abandoned. */
-interface Left {
+interface AbandonedTurn {
   readonly turn: string;
   readonly at: number;
 }
 
 /**
  * Changed settings do not end running turns (D12): a process that abandons one of its turns must be
- * about to exit.
+ * exiting.
  */
 export const reloadsEndNoTurn: MakeInvariant = () => {
-  const began = new Map<string, Begun>();
+  const began = new Map<string, TurnStart>();
   const epochs = new Map<string, number>();
-  const left = new Map<string, Left>();
+  const left = new Map<string, AbandonedTurn>();
   return {
     id: 'D12',
     afterStep: ({ at, process, changes }, simulation) =>
@@ -90,7 +90,7 @@ export const reloadsEndNoTurn: MakeInvariant = () => {
         const isTaken = holder !== null && epoch > (epochs.get(conversation) ?? 0);
         epochs.set(conversation, epoch);
         if (holder === null) {
-          const turn = runningTurn(conversation, simulation);
+          const turn = findRunningTurn(conversation, simulation);
           const begun = began.get(turn ?? '');
           // A startup ends the leases of dead processes, and a process that was paused in the
           // middle of a turn has lost its lane anyway.
@@ -107,7 +107,7 @@ export const reloadsEndNoTurn: MakeInvariant = () => {
 };
 
 /** The running turn of a conversation that waits neither for a person nor for the model. */
-function runningTurn(conversation: string, { observer }: Simulation): string | undefined {
+function findRunningTurn(conversation: string, { observer }: Simulation): string | undefined {
   const [turn] = observer.rows<{ readonly id: string }>(
     `select id from turn where conversation_id = ? and state = 'running' and awaits is null
        and put_off_until is null`,

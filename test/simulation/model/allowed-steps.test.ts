@@ -1,25 +1,30 @@
 import { describe, expect, test } from 'vitest';
-import type { Change, Step } from '../changes.ts';
+import type { TableChange, TraceStep } from '../changes.ts';
 import { checkTrace } from './allowed-steps.ts';
 
 const CONVERSATION = 'telegram:1';
 const CHAT = 'telegram/default/1';
 
-const accepted = (message: number): Change => ({
+const accepted = (message: number): TableChange => ({
   kind: 'accepted',
   conversation: CONVERSATION,
   message,
 });
 
-const message = (id: number, from: string, to: string, turn: string | null = 't1'): Change => ({
+const message = (
+  id: number,
+  from: string,
+  to: string,
+  turn: string | null = 't1',
+): TableChange => ({
   ...{ kind: 'message', conversation: CONVERSATION, message: id, from, to, turn },
 });
 
-const lane = (epoch: number, holder: string | null): Change => ({
+const lane = (epoch: number, holder: string | null): TableChange => ({
   ...{ kind: 'lane', conversation: CONVERSATION, epoch, holder, until: 8_000 },
 });
 
-const turn = (id: string, from: string | null, to: string, attempts = 1): Change => ({
+const turn = (id: string, from: string | null, to: string, attempts = 1): TableChange => ({
   ...{ kind: 'turn', conversation: CONVERSATION, turn: id, from, to, attempts },
 });
 
@@ -28,19 +33,19 @@ const part = (
   from: string | null,
   to: string,
   { of = 't1', order = Number(id.slice(1)) }: { of?: string | null; order?: number } = {},
-): Change => ({ kind: 'part', part: id, chat: CHAT, order, turn: of, from, to });
+): TableChange => ({ kind: 'part', part: id, chat: CHAT, order, turn: of, from, to });
 
-const sent = (id: string, key: string | null = `key of ${id}`): Change => ({
+const sent = (id: string, key: string | null = `key of ${id}`): TableChange => ({
   ...{ kind: 'sent', part: id, key, chat: CHAT },
 });
 
-const letter = (of: string): Change => ({ kind: 'dead-letter', id: 1, of });
+const letter = (of: string): TableChange => ({ kind: 'dead-letter', id: 1, of });
 
-const by = (process: string, ...changes: Change[]): Step => ({ at: 0, process, changes });
-const gateway = (...changes: Change[]) => by('gateway', ...changes);
-const worker = (...changes: Change[]) => by('worker1', ...changes);
-const other = (...changes: Change[]) => by('worker2', ...changes);
-const world = (...changes: Change[]) => by('world', ...changes);
+const by = (process: string, ...changes: TableChange[]): TraceStep => ({ at: 0, process, changes });
+const gateway = (...changes: TableChange[]) => by('gateway', ...changes);
+const worker = (...changes: TableChange[]) => by('worker1', ...changes);
+const other = (...changes: TableChange[]) => by('worker2', ...changes);
+const world = (...changes: TableChange[]) => by('world', ...changes);
 
 /** ① and ② of one message, then ③ with two parts. */
 const BEGUN = [
@@ -59,7 +64,7 @@ const MARKED = [...ANSWERED, gateway(part('p1', 'pending', 'sending'))];
 const FAILED = [turn('t1', 'running', 'failed'), message(1, 'claimed', 'done')];
 const TAKEN_OVER = other(lane(2, 'w2'), turn('t1', 'running', 'running', 2));
 
-const ALLOWED: readonly (readonly [name: string, steps: readonly Step[]])[] = [
+const ALLOWED: readonly (readonly [name: string, steps: readonly TraceStep[]])[] = [
   [
     'an answer in two parts',
     [
@@ -220,7 +225,7 @@ const ALLOWED: readonly (readonly [name: string, steps: readonly Step[]])[] = [
   ],
 ];
 
-const FORBIDDEN: readonly (readonly [rule: number, name: string, steps: readonly Step[]])[] = [
+const FORBIDDEN: readonly (readonly [rule: number, name: string, steps: readonly TraceStep[]])[] = [
   [0, 'a message that is stored twice', [gateway(accepted(1)), gateway(accepted(1))]],
   [
     0,
@@ -373,7 +378,7 @@ describe('[D17] the checker of traces', () => {
   test.each(FORBIDDEN)('rule %i forbids %s', (rule, _name, steps) => {
     const found = checkTrace(steps);
     expect(found.join('\n')).toMatch(new RegExp(`^rule ${rule} `, 'm'));
-    // Nothing before the last step breaks a rule, so that step is the one reported.
+    // The steps before the last one break no rule, so the reported step is the last one.
     expect(checkTrace(steps.slice(0, -1))).toEqual([]);
   });
 
@@ -389,7 +394,7 @@ describe('[D17] the checker of traces', () => {
     expect(checkTrace([...BEGUN, TAKEN_OVER], { maxAttempts: 1 }).join()).toMatch(/^rule 7 /);
   });
 
-  test('expects no dead letter for a heartbeat, since nobody waits for it', () => {
+  test('expects no dead letter for a heartbeat, because no person waits for it', () => {
     const conversation = 'beat:';
     const steps = [
       worker(

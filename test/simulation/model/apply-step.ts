@@ -1,32 +1,51 @@
-import type { Change, Step } from '../changes.ts';
+import type { TableChange, TraceStep } from '../changes.ts';
 import {
-  type Lane,
-  type Message,
-  type Part,
   REMOVED,
+  type TracedLane,
+  type TracedMessage,
+  type TracedPart,
   type TracedTables,
-  type Turn,
+  type TracedTurn,
 } from './traced-tables.ts';
 
 /** A change and the previous row; undefined when the trace had not shown the row before. */
-export type Applied =
+export type AppliedChange =
   | {
       readonly kind: 'accepted';
-      readonly change: Of<'accepted'>;
-      readonly before: Message | undefined;
+      readonly change: ChangeOf<'accepted'>;
+      readonly before: TracedMessage | undefined;
     }
   | {
       readonly kind: 'message';
-      readonly change: Of<'message'>;
-      readonly before: Message | undefined;
+      readonly change: ChangeOf<'message'>;
+      readonly before: TracedMessage | undefined;
     }
-  | { readonly kind: 'lane'; readonly change: Of<'lane'>; readonly before: Lane | undefined }
-  | { readonly kind: 'turn'; readonly change: Of<'turn'>; readonly before: Turn | undefined }
-  | { readonly kind: 'part'; readonly change: Of<'part'>; readonly before: Part | undefined }
-  | { readonly kind: 'dead-letter'; readonly change: Of<'dead-letter'> }
-  | { readonly kind: 'sent'; readonly change: Of<'sent'>; readonly before: Part | undefined };
+  | {
+      readonly kind: 'lane';
+      readonly change: ChangeOf<'lane'>;
+      readonly before: TracedLane | undefined;
+    }
+  | {
+      readonly kind: 'turn';
+      readonly change: ChangeOf<'turn'>;
+      readonly before: TracedTurn | undefined;
+    }
+  | {
+      readonly kind: 'part';
+      readonly change: ChangeOf<'part'>;
+      readonly before: TracedPart | undefined;
+    }
+  | { readonly kind: 'dead-letter'; readonly change: ChangeOf<'dead-letter'> }
+  | {
+      readonly kind: 'sent';
+      readonly change: ChangeOf<'sent'>;
+      readonly before: TracedPart | undefined;
+    };
 
-export type Of<Kind extends Change['kind']> = Extract<Change, { readonly kind: Kind }>;
+export type ChangeOf<Kind extends TableChange['kind']> = Extract<
+  TableChange,
+  { readonly kind: Kind }
+>;
 
 /**
  * The `process` of a step that no process of Parley took. Such a step changes tables only through a
@@ -35,24 +54,24 @@ export type Of<Kind extends Change['kind']> = Extract<Change, { readonly kind: K
 export const WORLD = 'world';
 
 /** Updates the tables with a step. */
-export function applyStep(tables: TracedTables, step: Step): readonly Applied[] {
-  const applied = step.changes.filter(isModelled).map((change) => apply(tables, step, change));
+export function applyStep(tables: TracedTables, step: TraceStep): readonly AppliedChange[] {
+  const applied = step.changes.filter(isModeled).map((change) => applyChange(tables, step, change));
   if (step.process === WORLD) return applied;
   if (isSynced(applied)) tables.sinceSync.clear();
-  else for (const one of applied) remember(tables, one);
+  else for (const one of applied) rememberValue(tables, one);
   return applied;
 }
 
 /**
  * The changes that the model knows: neither the leases of accounts nor the reason for a rollback.
  */
-type Modelled = Exclude<Change, { readonly kind: 'lease' | 'rewound' }>;
+type ModeledChange = Exclude<TableChange, { readonly kind: 'lease' | 'rewound' }>;
 
-function isModelled(change: Change): change is Modelled {
+function isModeled(change: TableChange): change is ModeledChange {
   return change.kind !== 'lease' && change.kind !== 'rewound';
 }
 
-function apply(tables: TracedTables, step: Step, change: Modelled): Applied {
+function applyChange(tables: TracedTables, step: TraceStep, change: ModeledChange): AppliedChange {
   switch (change.kind) {
     case 'accepted': {
       const { conversation, message } = change;
@@ -85,7 +104,7 @@ function apply(tables: TracedTables, step: Step, change: Modelled): Applied {
   }
 }
 
-function applyLane({ lanes }: TracedTables, { process }: Step, change: Of<'lane'>) {
+function applyLane({ lanes }: TracedTables, { process }: TraceStep, change: ChangeOf<'lane'>) {
   const { conversation, epoch, holder } = change;
   const before = lanes.get(conversation);
   // A lane that the trace has not shown before was either created, with epoch 0, or has just been
@@ -96,7 +115,7 @@ function applyLane({ lanes }: TracedTables, { process }: Step, change: Of<'lane'
   return before;
 }
 
-function applyPart({ parts }: TracedTables, change: Of<'part'>): Part | undefined {
+function applyPart({ parts }: TracedTables, change: ChangeOf<'part'>): TracedPart | undefined {
   const { part, chat, order, turn, from, to } = change;
   const before = parts.get(part);
   const { wasMarked = from === 'sending', key, timesShown = 0, resends = 0 } = before ?? {};
@@ -115,7 +134,10 @@ export function isGivenUp(state: string | null): boolean {
   return state === 'failed' || state === 'unknown';
 }
 
-function applySent({ parts }: TracedTables, { part, key }: Of<'sent'>): Part | undefined {
+function applySent(
+  { parts }: TracedTables,
+  { part, key }: ChangeOf<'sent'>,
+): TracedPart | undefined {
   const before = parts.get(part);
   if (before === undefined) return undefined;
   const { key: firstKey = key, timesShown } = before;
@@ -124,15 +146,15 @@ function applySent({ parts }: TracedTables, { part, key }: Of<'sent'>): Part | u
 }
 
 /**
- * Whether a step reached the disk, with everything before it. Claims, releases, renewals and
- * receipts do not; nor does a claim that closes a turn that was started too often.
+ * Whether a step and all earlier ones reached the disk. Claims, releases, renewals and receipts do
+ * not; nor does a claim that closes a turn that was started too often.
  */
-function isSynced(applied: readonly Applied[]): boolean {
+function isSynced(applied: readonly AppliedChange[]): boolean {
   const isClaim = applied.some((one) => one.kind === 'lane' && one.change.holder !== null);
   return applied.some((one) => reachesDisk(one, isClaim));
 }
 
-function reachesDisk(one: Applied, isClaim: boolean): boolean {
+function reachesDisk(one: AppliedChange, isClaim: boolean): boolean {
   switch (one.kind) {
     case 'accepted':
       return true;
@@ -153,10 +175,12 @@ function reachesDisk(one: Applied, isClaim: boolean): boolean {
 }
 
 /**
- * A row and the values that a power cut may restore or undo; null when the change is not about a
- * row.
+ * A row and the values that a power cut may restore or undo; null when the change does not concern
+ * a row.
  */
-export function rowValues(one: Applied): { row: string; before: string; after: string } | null {
+export function getRowValues(
+  one: AppliedChange,
+): { row: string; before: string; after: string } | null {
   switch (one.kind) {
     case 'message': {
       const { message, to, turn, from } = one.change;
@@ -196,8 +220,8 @@ export function rowValues(one: Applied): { row: string; before: string; after: s
   }
 }
 
-function remember({ sinceSync }: TracedTables, one: Applied): void {
-  const value = rowValues(one);
+function rememberValue({ sinceSync }: TracedTables, one: AppliedChange): void {
+  const value = getRowValues(one);
   if (value === null) return;
   sinceSync.set(value.row, [...(sinceSync.get(value.row) ?? [value.before]), value.after]);
 }

@@ -1,23 +1,23 @@
 import { HEARTBEAT_LANE, isLane, SUB_AGENT_LANE } from '@parley/store';
-import { broken, type Checked, checkContinuity, type Moment } from './moment.ts';
-import type { Violation } from './rules.ts';
-import { messagesIn, REMOVED, runningTurns } from './traced-tables.ts';
+import { type CheckedChange, checkContinuity, createViolation, type StepMoment } from './moment.ts';
+import type { RuleViolation } from './rules.ts';
+import { listMessages, listRunningTurns, REMOVED } from './traced-tables.ts';
 
-/** Rule 3. A lane that was taken before the trace started has no known holder. */
+/** The holder of a lane that was taken before the trace started is unknown. */
 function checkFence(
-  { tables, process }: Moment,
+  { tables, process }: StepMoment,
   conversation: string,
   what: string,
-): readonly Violation[] {
+): readonly RuleViolation[] {
   const raisedBy = tables.lanes.get(conversation)?.raisedBy ?? null;
   if (raisedBy === null || raisedBy === process) return [];
-  return [broken(3, `${what}, but ${raisedBy} raised the epoch of ${conversation} last`)];
+  return [createViolation(3, `${what}, but ${raisedBy} raised the epoch of ${conversation} last`)];
 }
 
 export function checkMessage(
-  moment: Moment,
-  { change, before }: Checked<'message'>,
-): readonly Violation[] {
+  moment: StepMoment,
+  { change, before }: CheckedChange<'message'>,
+): readonly RuleViolation[] {
   const { conversation, message, from, to, turn } = change;
   const row = `message ${message}`;
   const steps = checkContinuity(row, from, before);
@@ -26,14 +26,14 @@ export function checkMessage(
     id === null ? undefined : moment.tables.turns.get(id)?.state;
   const forbidden = (why: string) => [
     ...steps,
-    broken(5, `${row} went from ${from} to ${to}: ${why}`),
+    createViolation(5, `${row} went from ${from} to ${to}: ${why}`),
   ];
   switch (`${from} > ${to}`) {
     case 'waiting > claimed':
       return [...steps, ...checkFence(moment, conversation, `${row} was claimed`)];
     case 'waiting > done':
-      // Set aside by a command, or closed together with a turn that had ended its process too
-      // often.
+      // Messages set aside by a command, or closed together with a turn that had ended its process
+      // too often.
       return stateOf(turn) === 'running' ? forbidden(`turn ${turn} is still running`) : steps;
     case 'claimed > done': {
       const state = stateOf(turn ?? earlier);
@@ -56,19 +56,21 @@ export function checkMessage(
   }
 }
 
-export function checkLane({ change, before }: Checked<'lane'>): readonly Violation[] {
+export function checkLane({ change, before }: CheckedChange<'lane'>): readonly RuleViolation[] {
   const { conversation, epoch, holder } = change;
   if (before === undefined) {
     return epoch > 0 || holder === null
       ? []
-      : [broken(2, `${holder} took ${conversation} without raising its epoch`)];
+      : [createViolation(2, `${holder} took ${conversation} without raising its epoch`)];
   }
   if (epoch < before.epoch) {
-    return [broken(2, `the epoch of ${conversation} fell from ${before.epoch} to ${epoch}`)];
+    return [
+      createViolation(2, `the epoch of ${conversation} fell from ${before.epoch} to ${epoch}`),
+    ];
   }
   if (epoch > before.epoch || holder === null || holder === before.holder) return [];
   return [
-    broken(
+    createViolation(
       2,
       `${holder} took ${conversation} from ${before.holder ?? 'none'} under the same epoch ${epoch}`,
     ),
@@ -78,35 +80,40 @@ export function checkLane({ change, before }: Checked<'lane'>): readonly Violati
 const MAX_ATTEMPTS = 10;
 
 export function checkTurn(
-  moment: Moment,
-  { change, before }: Checked<'turn'>,
-): readonly Violation[] {
+  moment: StepMoment,
+  { change, before }: CheckedChange<'turn'>,
+): readonly RuleViolation[] {
   const { conversation, turn, from, to, attempts } = change;
   const row = `turn ${turn}`;
   const steps = checkContinuity(row, from, before);
   if (from !== null && from !== 'running') {
-    return to === REMOVED ? steps : [...steps, broken(6, `${row} went from ${from} to ${to}`)];
+    return to === REMOVED
+      ? steps
+      : [...steps, createViolation(6, `${row} went from ${from} to ${to}`)];
   }
-  if (to === REMOVED) return [...steps, broken(6, `${row} was removed while it was running`)];
+  if (to === REMOVED)
+    return [...steps, createViolation(6, `${row} was removed while it was running`)];
   const started = attempts - (before?.attempts ?? (from === null ? 0 : attempts));
   const { maxAttempts = MAX_ATTEMPTS } = moment.options;
   const isOften = to === 'running' && (attempts > maxAttempts || started > 1);
   // What a person writes is fenced by the lock of the lane, and ends the turn whose messages it answers.
   const isOfPerson = from === null ? to === 'answered' : isEndedByReply(moment, change);
   const isWritten = !isOfPerson && (to === 'running' ? started > 0 : to !== 'stopped');
-  const hasNoLetter = to === 'failed' && !moment.letters.has(turn) && isOfPeople(conversation);
+  const hasNoLetter = to === 'failed' && !moment.letters.has(turn) && belongsToPeople(conversation);
   return [
     ...steps,
-    ...(isOften ? [broken(7, `${row} has ${attempts} attempts, ${started} more than before`)] : []),
+    ...(isOften
+      ? [createViolation(7, `${row} has ${attempts} attempts, ${started} more than before`)]
+      : []),
     ...(isWritten ? checkFence(moment, conversation, `${row} became ${to}`) : []),
-    ...(hasNoLetter ? [broken(13, `${row} failed without a dead letter`)] : []),
+    ...(hasNoLetter ? [createViolation(13, `${row} failed without a dead letter`)] : []),
   ];
 }
 
 /** Whether the step stores a reply of a person that interrupted this turn. */
 function isEndedByReply(
-  { applied }: Moment,
-  { conversation, to }: Checked<'turn'>['change'],
+  { applied }: StepMoment,
+  { conversation, to }: CheckedChange<'turn'>['change'],
 ): boolean {
   if (to !== 'interrupted') return false;
   return applied.some((one) => {
@@ -115,8 +122,8 @@ function isEndedByReply(
   });
 }
 
-/** Nobody waits for a heartbeat or a sub-agent, so their failed turns leave no dead letter. */
-function isOfPeople(conversation: string): boolean {
+/** No person waits for a heartbeat or a sub-agent, so their failed turns leave no dead letter. */
+function belongsToPeople(conversation: string): boolean {
   return !isLane(conversation, HEARTBEAT_LANE, SUB_AGENT_LANE);
 }
 
@@ -126,7 +133,7 @@ export function checkConversations({
   applied,
   began,
   restarted,
-}: Moment): readonly Violation[] {
+}: StepMoment): readonly RuleViolation[] {
   const touched = new Set(
     applied.flatMap(({ change }) => ('conversation' in change ? [change.conversation] : [])),
   );
@@ -141,22 +148,25 @@ export function checkConversations({
     applied.flatMap(({ change }) => ('message' in change ? [change.message] : [])),
   );
   return [...touched].flatMap((conversation) => {
-    const running = runningTurns(tables, conversation);
-    const found: Violation[] = [];
-    if (running.length > 1) found.push(broken(1, `${conversation} runs ${running.join(' and ')}`));
-    const waiting = messagesIn(tables, conversation, 'waiting').filter((id) => !fresh.has(id));
+    const running = listRunningTurns(tables, conversation);
+    const found: RuleViolation[] = [];
+    if (running.length > 1)
+      found.push(createViolation(1, `${conversation} runs ${running.join(' and ')}`));
+    const waiting = listMessages(tables, conversation, 'waiting').filter((id) => !fresh.has(id));
     for (const { message, turn } of claimed.filter((one) => one.conversation === conversation)) {
       // The answer to a question of a turn may come behind other people's messages.
       if (turn !== null && restarted.has(turn) && !began.has(turn)) continue;
       const skipped = waiting.find((id) => id < message);
       if (skipped !== undefined)
-        found.push(broken(4, `turn ${turn} took message ${message} before ${skipped}`));
+        found.push(createViolation(4, `turn ${turn} took message ${message} before ${skipped}`));
     }
-    for (const id of messagesIn(tables, conversation, 'claimed')) {
+    for (const id of listMessages(tables, conversation, 'claimed')) {
       const turn = tables.messages.get(id)?.turn ?? null;
       const state = turn === null ? 'unknown' : tables.turns.get(turn)?.state;
       if (state !== undefined && state !== 'running') {
-        found.push(broken(5, `message ${id} is claimed by turn ${turn}, which is ${state}`));
+        found.push(
+          createViolation(5, `message ${id} is claimed by turn ${turn}, which is ${state}`),
+        );
       }
     }
     return found;

@@ -33,17 +33,17 @@ for (let nth = 0; nth + 1 < args.length; nth += 2) {
   const [runs = '', input = ''] = args.slice(nth);
   const name = basename(input, '.qnt');
   const model = { input, name, runs: Number(runs), isFirst: nth === 0 };
-  process.stdout.write(`${name}: ${await simulate(model)}\n`);
+  process.stdout.write(`${name}: ${await simulateModel(model)}\n`);
 }
 
-interface Model {
+interface ModelRun {
   readonly input: string;
   readonly name: string;
   readonly runs: number;
   readonly isFirst: boolean;
 }
 
-async function simulate({ input, name, runs, isFirst }: Model): Promise<string> {
+async function simulateModel({ input, name, runs, isFirst }: ModelRun): Promise<string> {
   const { seed, steps, traces, folder } = options;
   const rules = readFileSync(input, 'utf8').match(/(?<=^ {2}val )rule\d+_\w+/gm) ?? [];
   const settings = {

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkTrace } from './allowed-steps.ts';
 import { readItfTrace } from './itf-trace.ts';
@@ -29,7 +29,7 @@ const SEED = isSoak ? Date.now() % 2 ** 31 : 7;
  */
 const FAULTS = isSoak
   ? [...PLANTED_FAULTS, ...MORE_PLANTED_FAULTS]
-  : PLANTED_FAULTS.filter((_, nth) => isOfDay(nth, 2));
+  : PLANTED_FAULTS.filter((_, nth) => isDueToday(nth, 2));
 /** The number of attempts after which the model closes a turn. */
 const MAX_ATTEMPTS = 3;
 /** How many traces of the model the checker reads. */

@@ -1,5 +1,5 @@
-import type { Applied } from './apply-step.ts';
-import type { RuleNumber, Violation } from './rules.ts';
+import type { AppliedChange } from './apply-step.ts';
+import type { RuleNumber, RuleViolation } from './rules.ts';
 import type { TracedTables } from './traced-tables.ts';
 
 /** Details that differ between deployments and that the rules leave open. */
@@ -16,10 +16,10 @@ export interface TraceOptions {
 }
 
 /** A step after it was applied, with its effects as a whole. */
-export interface Moment {
+export interface StepMoment {
   readonly tables: TracedTables;
   readonly process: string;
-  readonly applied: readonly Applied[];
+  readonly applied: readonly AppliedChange[];
   /** Turns that this step started, and turns that it restarted. */
   readonly began: ReadonlySet<string>;
   readonly restarted: ReadonlySet<string>;
@@ -28,9 +28,12 @@ export interface Moment {
   readonly options: TraceOptions;
 }
 
-export type Checked<Kind extends Applied['kind']> = Extract<Applied, { readonly kind: Kind }>;
+export type CheckedChange<Kind extends AppliedChange['kind']> = Extract<
+  AppliedChange,
+  { readonly kind: Kind }
+>;
 
-export function broken(rule: RuleNumber, what: string): Violation {
+export function createViolation(rule: RuleNumber, what: string): RuleViolation {
   return { rule, what };
 }
 
@@ -40,5 +43,5 @@ export function checkContinuity(
   before: { readonly state: string } | undefined,
 ) {
   if (before === undefined || before.state === from) return [];
-  return [broken(0, `${row} is said to have been ${from}, but was ${before.state}`)];
+  return [createViolation(0, `${row} is said to have been ${from}, but was ${before.state}`)];
 }

@@ -1,12 +1,12 @@
-import { isGivenUp, type Of } from './apply-step.ts';
-import { broken, type Checked, checkContinuity, type Moment } from './moment.ts';
-import type { Violation } from './rules.ts';
-import { firstUnfinished, type Part, REMOVED } from './traced-tables.ts';
+import { type ChangeOf, isGivenUp } from './apply-step.ts';
+import { type CheckedChange, checkContinuity, createViolation, type StepMoment } from './moment.ts';
+import type { RuleViolation } from './rules.ts';
+import { findFirstUnfinished, REMOVED, type TracedPart } from './traced-tables.ts';
 
 export function checkPart(
-  moment: Moment,
-  { change, before }: Checked<'part'>,
-): readonly Violation[] {
+  moment: StepMoment,
+  { change, before }: CheckedChange<'part'>,
+): readonly RuleViolation[] {
   const { part, chat, turn, from, to, order } = change;
   const row = `part ${part}`;
   const steps = checkContinuity(row, from, before);
@@ -16,11 +16,13 @@ export function checkPart(
     turn !== null &&
     !moment.letters.has(part) &&
     !isWithheld(moment, turn);
-  const letter = hasNoLetter ? [broken(13, `${row} became ${to} without a dead letter`)] : [];
+  const letter = hasNoLetter
+    ? [createViolation(13, `${row} became ${to} without a dead letter`)]
+    : [];
   const joins = from === null || (isGivenUp(from) && to === 'pending');
   const place =
-    joins && !isLast(moment, chat, order)
-      ? [broken(8, `${row} was placed before existing parts of ${chat}`)]
+    joins && !isLastPart(moment, chat, order)
+      ? [createViolation(8, `${row} was placed before existing parts of ${chat}`)]
       : [];
   switch (`${from} > ${to}`) {
     case 'null > pending':
@@ -42,9 +44,9 @@ export function checkPart(
     case 'pending > failed':
       return [...steps, ...letter];
     case 'pending > sent':
-      return [...steps, broken(11, `${row} was sent without being marked first`)];
+      return [...steps, createViolation(11, `${row} was sent without being marked first`)];
     default:
-      return [...steps, broken(9, `${row} went from ${from} to ${to}`)];
+      return [...steps, createViolation(9, `${row} went from ${from} to ${to}`)];
   }
 }
 
@@ -53,18 +55,23 @@ export function checkPart(
  * or a person asks for it.
  */
 function checkRetry(
-  { options }: Moment,
+  { options }: StepMoment,
   part: string,
   chat: string,
-  before: Part | undefined,
-): readonly Violation[] {
+  before: TracedPart | undefined,
+): readonly RuleViolation[] {
   if (before === undefined || before.key !== null || before.timesShown <= before.resends) return [];
   if (options.mayRepeat?.(chat, part) === true) return [];
-  return [broken(11, `part ${part} is to be sent again, but the platform has it and has no keys`)];
+  return [
+    createViolation(
+      11,
+      `part ${part} is to be sent again, but the platform has it and has no keys`,
+    ),
+  ];
 }
 
 /** Whether every part that was in the chat before this step comes earlier. */
-function isLast({ tables, applied }: Moment, chat: string, order: number): boolean {
+function isLastPart({ tables, applied }: StepMoment, chat: string, order: number): boolean {
   const changed = new Set(applied.flatMap((one) => (one.kind === 'part' ? [one.change.part] : [])));
   for (const [id, other] of tables.parts) {
     if (other.chat === chat && other.order > order && !changed.has(id)) return false;
@@ -77,61 +84,71 @@ function isLast({ tables, applied }: Moment, chat: string, order: number): boole
  * kept.
  */
 function checkOrigin(
-  { tables, applied }: Moment,
+  { tables, applied }: StepMoment,
   part: string,
   turn: string | null,
-): readonly Violation[] {
+): readonly RuleViolation[] {
   const state = turn === null ? undefined : tables.turns.get(turn)?.state;
   if (state === undefined || state === 'running' || state === 'stopped') return [];
   const endsNow = applied.some(
     (one) => one.kind === 'turn' && one.change.turn === turn && one.change.from !== one.change.to,
   );
-  return endsNow ? [] : [broken(10, `part ${part} was added to turn ${turn}, which is ${state}`)];
+  return endsNow
+    ? []
+    : [createViolation(10, `part ${part} was added to turn ${turn}, which is ${state}`)];
 }
 
 export function checkSent(
-  moment: Moment,
-  { part, key, chat }: Of<'sent'>,
-  before: Part | undefined,
-): readonly Violation[] {
+  moment: StepMoment,
+  { part, key, chat }: ChangeOf<'sent'>,
+  before: TracedPart | undefined,
+): readonly RuleViolation[] {
   const row = `part ${part}`;
   if (before === undefined) return [];
   const { state, resends, timesShown, wasMarked } = before;
   const mayRepeat = moment.options.mayRepeat?.(chat, part) === true;
   const isHarmless = key !== null || mayRepeat || resends > 0;
-  const found: Violation[] = [];
-  if (!wasMarked) found.push(broken(11, `the platform got ${row} while it was ${state}`));
+  const found: RuleViolation[] = [];
+  if (!wasMarked) found.push(createViolation(11, `the platform got ${row} while it was ${state}`));
   else if (state === 'pending' && !isHarmless) {
-    found.push(broken(11, `the platform got ${row}, which has no key and waits to be sent again`));
+    found.push(
+      createViolation(11, `the platform got ${row}, which has no key and waits to be sent again`),
+    );
   }
   if (before.key !== undefined && before.key !== key) {
-    found.push(broken(12, `${row} was sent under the keys ${before.key} and ${key}`));
+    found.push(createViolation(12, `${row} was sent under the keys ${before.key} and ${key}`));
   }
   if (timesShown > resends && !mayRepeat) {
     found.push(
-      broken(12, `${row} was shown ${timesShown + 1} times, but people resent it ${resends} times`),
+      createViolation(
+        12,
+        `${row} was shown ${timesShown + 1} times, but people resent it ${resends} times`,
+      ),
     );
   }
   return found;
 }
 
 /** Checks rule 8 for the parts that a step marked. */
-export function checkChats({ tables, applied }: Moment): readonly Violation[] {
+export function checkChats({ tables, applied }: StepMoment): readonly RuleViolation[] {
   return applied.flatMap((one) => {
     if (one.kind !== 'part' || one.change.to !== 'sending' || one.change.from === 'sending')
       return [];
     const { part, chat, order } = one.change;
-    const earlier = firstUnfinished(tables, chat);
+    const earlier = findFirstUnfinished(tables, chat);
     const first = earlier === undefined ? undefined : tables.parts.get(earlier);
     if (first === undefined || first.order >= order) return [];
     return [
-      broken(8, `part ${part} is being sent while ${earlier} of the same chat is ${first.state}`),
+      createViolation(
+        8,
+        `part ${part} is being sent while ${earlier} of the same chat is ${first.state}`,
+      ),
     ];
   });
 }
 
 /** Whether a person takes over the chat of a turn in this step: none holds its lane, whose epoch has risen. */
-function isWithheld({ applied, tables }: Moment, turn: string): boolean {
+function isWithheld({ applied, tables }: StepMoment, turn: string): boolean {
   const conversation = tables.turns.get(turn)?.conversation;
   return applied.some((one) => {
     if (one.kind !== 'lane' || one.before === undefined) return false;

@@ -1,9 +1,9 @@
 import type { RuleNumber } from './rules.ts';
 
-/** A wrong line of the model, the rule it breaks, and how it shows in a trace of the tables. */
+/** A wrong line of the model, the rule it breaks, and its effect in a trace of the tables. */
 export interface PlantedFault {
   readonly name: string;
-  /** Must occur exactly once in the model. */
+  /** Text that must occur exactly once in the model. */
   readonly find: string;
   readonly instead: string;
   /** The rules of the model; a simulated run breaks one of them first. */

@@ -22,7 +22,7 @@ export const RULES = {
 export type RuleNumber = keyof typeof RULES;
 
 /** A violation of a rule. */
-export interface Violation {
+export interface RuleViolation {
   readonly rule: RuleNumber;
   readonly what: string;
 }

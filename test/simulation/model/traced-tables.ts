@@ -1,36 +1,36 @@
 /** The tables of the lane and the outbox, reconstructed from a trace. */
 export interface TracedTables {
-  readonly lanes: Map<string, Lane>;
-  readonly messages: Map<number, Message>;
-  readonly turns: Map<string, Turn>;
-  readonly parts: Map<string, Part>;
+  readonly lanes: Map<string, TracedLane>;
+  readonly messages: Map<number, TracedMessage>;
+  readonly turns: Map<string, TracedTurn>;
+  readonly parts: Map<string, TracedPart>;
   /**
-   * The values of each row since the last sync, the synced one first; a power cut restores one of
-   * them.
+   * The values of each row since the last sync, starting with the synced one; a power cut restores
+   * one of them.
    */
   readonly sinceSync: Map<string, string[]>;
 }
 
-export interface Lane {
+export interface TracedLane {
   readonly epoch: number;
   readonly holder: string | null;
   /** The process that raised the epoch; null when that happened before the trace. */
   readonly raisedBy: string | null;
 }
 
-export interface Message {
+export interface TracedMessage {
   readonly conversation: string;
   readonly state: string;
   readonly turn: string | null;
 }
 
-export interface Turn {
+export interface TracedTurn {
   readonly conversation: string;
   readonly state: string;
   readonly attempts: number;
 }
 
-export interface Part {
+export interface TracedPart {
   readonly chat: string;
   readonly order: number;
   readonly turn: string | null;
@@ -49,7 +49,7 @@ export interface Part {
 /** The state of a row that no longer exists. */
 export const REMOVED = 'removed';
 
-export function emptyTables(): TracedTables {
+export function createEmptyTables(): TracedTables {
   return {
     lanes: new Map(),
     messages: new Map(),
@@ -59,12 +59,12 @@ export function emptyTables(): TracedTables {
   };
 }
 
-function isUnfinished({ state }: Part): boolean {
+function isUnfinished({ state }: TracedPart): boolean {
   return state === 'pending' || state === 'sending';
 }
 
 /** The id of the first unfinished part of a chat; undefined when all are finished. */
-export function firstUnfinished({ parts }: TracedTables, chat: string): string | undefined {
+export function findFirstUnfinished({ parts }: TracedTables, chat: string): string | undefined {
   let first: { readonly id: string; readonly order: number } | undefined;
   for (const [id, part] of parts) {
     if (part.chat !== chat || !isUnfinished(part)) continue;
@@ -74,7 +74,7 @@ export function firstUnfinished({ parts }: TracedTables, chat: string): string |
 }
 
 /** The messages of a conversation in a state, oldest first. */
-export function messagesIn(
+export function listMessages(
   { messages }: TracedTables,
   conversation: string,
   state: string,
@@ -87,7 +87,7 @@ export function messagesIn(
 }
 
 /** The running turns of a conversation. */
-export function runningTurns({ turns }: TracedTables, conversation: string): readonly string[] {
+export function listRunningTurns({ turns }: TracedTables, conversation: string): readonly string[] {
   const found: string[] = [];
   for (const [id, turn] of turns) {
     if (turn.conversation === conversation && turn.state === 'running') found.push(id);

@@ -1,19 +1,19 @@
-import { approvedFirst, codeOfQuestion } from '../invariants/approvals.ts';
+import { approvedFirst, findApprovalCode } from '../invariants/approvals.ts';
 import { callsOnce, stepsByHolder } from '../invariants/calls.ts';
 import { effectsOnce } from '../invariants/effects.ts';
-import type { Scene } from '../scene.ts';
+import type { SimulationScene } from '../scene.ts';
 import type { Simulation } from '../simulation.ts';
 import type { ModelRequest } from '../world/model.ts';
 import type { Shown } from '../world/platform.ts';
-import { edit, LEDGER, OWNERS_LEDGER, todos } from './ledger.ts';
+import { createEditCall, createTodoCall, LEDGER, OWNERS_LEDGER } from './ledger.ts';
 import {
-  answerWith,
-  direct,
+  answerWithCalls,
+  createDirectOrigin,
+  createGroupOrigin,
   EMBEDDED,
-  inGroup,
+  getLastPersonText,
+  getQuestionNumber,
   keepAsking,
-  lastSaid,
-  numberOf,
   SHARED,
 } from './script.ts';
 
@@ -24,31 +24,36 @@ const GROUP = 'g';
 /** How long a question waits for a decision, in ms. */
 const WAIT_MS = 8_000;
 
-function answer(request: ModelRequest) {
-  const isOwners = lastSaid(request).includes('for the owner');
-  return answerWith(request, (question) => {
-    const number = numberOf(question);
+function answerRequest(request: ModelRequest) {
+  const isOwners = getLastPersonText(request).includes('for the owner');
+  return answerWithCalls(request, (question) => {
+    const number = getQuestionNumber(question);
     if (number % 3 === 0) return [];
     const mark = `m${number}-0-0`;
-    return isOwners && number % 3 === 1 ? [[edit(mark)]] : [[todos(mark)]];
+    return isOwners && number % 3 === 1 ? [[createEditCall(mark)]] : [[createTodoCall(mark)]];
   });
 }
 
 /** The owner asks in a direct chat, a guest in another one, and both in a group. */
-function people(simulation: Simulation): void {
+function startPeople(simulation: Simulation): void {
   const chance = simulation.chance('chats');
   keepAsking(simulation, [1_000, 8_000], (question) => {
     const number = chance.next();
-    if (number < 0.5) simulation.ask('keyed', question, direct(OWNER), `${question} for the owner`);
-    else if (number < 0.75) simulation.ask('keyed', question, direct(GUEST));
-    else simulation.ask('keyed', question, inGroup(GROUP, chance.one([OWNER, GUEST])));
+    if (number < 0.5)
+      simulation.ask('keyed', question, createDirectOrigin(OWNER), `${question} for the owner`);
+    else if (number < 0.75) simulation.ask('keyed', question, createDirectOrigin(GUEST));
+    else simulation.ask('keyed', question, createGroupOrigin(GROUP, chance.one([OWNER, GUEST])));
   });
 }
 
-/** People's reactions to an approval question: who writes what, and when. */
-type Decision = readonly { readonly by: string; readonly says: string; readonly afterMs: number }[];
+/** Reactions of people to an approval request: who writes which text at what time. */
+type ApprovalReaction = readonly {
+  readonly by: string;
+  readonly says: string;
+  readonly afterMs: number;
+}[];
 
-function decisionOn(simulation: Simulation, code: string): Decision {
+function chooseReaction(simulation: Simulation, code: string): ApprovalReaction {
   const chance = simulation.chance(`decision ${code}`);
   const soon = chance.between(300, 4_000);
   const number = chance.next();
@@ -69,15 +74,15 @@ function decisionOn(simulation: Simulation, code: string): Decision {
 }
 
 /**
- * Somebody decides, or nobody does. A stranger who has learned the code types it where they can
- * write. A list of open questions contains codes as well, but answering each of them would lead to
- * the next list.
+ * Either somebody decides, or the request expires. A stranger who has seen the code types it in
+ * another chat. A list of open questions contains codes as well, but answering each of them would
+ * lead to the next list.
  */
-function seen({ chat, text }: Shown, platform: string, simulation: Simulation): void {
-  const code = codeOfQuestion(text);
+function reactToMessage({ chat, text }: Shown, platform: string, simulation: Simulation): void {
+  const code = findApprovalCode(text);
   if (code === undefined) return;
-  for (const { by, says, afterMs } of decisionOn(simulation, code)) {
-    const place = chat === GROUP ? inGroup(GROUP, by) : direct(by);
+  for (const { by, says, afterMs } of chooseReaction(simulation, code)) {
+    const place = chat === GROUP ? createGroupOrigin(GROUP, by) : createDirectOrigin(by);
     simulation.time.plan(afterMs, () => void simulation.say(platform, says, place));
   }
 }
@@ -92,11 +97,15 @@ const SCENE = {
   },
   files: { [LEDGER]: OWNERS_LEDGER },
   invariants: [callsOnce, stepsByHolder, effectsOnce, approvedFirst],
-  answer,
-  people,
-  seen,
-} as const satisfies Partial<Scene>;
+  answer: answerRequest,
+  people: startPeople,
+  seen: reactToMessage,
+} as const satisfies Partial<SimulationScene>;
 
 /** Calls wait for an approval that comes immediately, late, twice, from a stranger, or never. */
-export const approvalsEmbedded: Scene = { ...EMBEDDED, ...SCENE, name: 'approvals-embedded' };
-export const approvalsShared: Scene = { ...SHARED, ...SCENE, name: 'approvals-shared' };
+export const approvalsEmbedded: SimulationScene = {
+  ...EMBEDDED,
+  ...SCENE,
+  name: 'approvals-embedded',
+};
+export const approvalsShared: SimulationScene = { ...SHARED, ...SCENE, name: 'approvals-shared' };

@@ -1,22 +1,21 @@
 import { planFaults } from '../faults.ts';
-import type { Scene } from '../scene.ts';
+import type { SimulationScene } from '../scene.ts';
 import type { Simulation } from '../simulation.ts';
 import { SimulatedDiscord } from '../world/discord.ts';
 import { discordShared } from './discord.ts';
-import { nowAndThen } from './people.ts';
+import { repeatAtRandom } from './people.ts';
 
 const [CHANNELS, DIRECT] = [12, 3];
 const FIRST_PERSON = 200000000000000700n;
-/** By then everybody has written once and got an answer; the first fault comes later. In ms. */
+/** By this time (ms) everybody has written once and got an answer; the first fault comes later. */
 const KNOWN_MS = 20_000;
 const SPAN_MS = 90_000;
 const PROCESSES = ['gateway-1', 'gateway-2', 'worker'];
 
 /**
- * As in the crash matrix: one person per channel, each of whom writes once before anything goes
- * wrong.
+ * As in the crash matrix, there is one person per channel, who writes once before the first fault.
  */
-function people(simulation: Simulation): void {
+function startPeople(simulation: Simulation): void {
   const { brought: discord, time } = simulation;
   if (!(discord instanceof SimulatedDiscord)) throw new Error('this scene is about Discord');
   const chance = simulation.chance('people');
@@ -36,7 +35,7 @@ function people(simulation: Simulation): void {
   };
   for (const [nth, room] of rooms.entries()) time.plan(100 + nth * 200, () => ask(room));
   time.plan(KNOWN_MS, () => {
-    nowAndThen(simulation, 'writing', [20, 1_000], () => {
+    repeatAtRandom(simulation, 'writing', [20, 1_000], () => {
       const room = chance.one(rooms);
       for (let left = Math.floor(chance.between(1, 4)); left > 0; left -= 1) ask(room);
     });
@@ -46,8 +45,8 @@ function people(simulation: Simulation): void {
   });
 }
 
-/** What the crash matrix does to Discord, on a machine that is fifteen times as slow. */
-export const discordCrash: Scene = {
+/** The faults of the crash matrix for Discord, on a machine that is fifteen times as slow. */
+export const discordCrash: SimulationScene = {
   ...discordShared,
   name: 'discord-crash',
   processes: { 'gateway-1': 'gateway', 'gateway-2': 'gateway', worker: 'worker' },
@@ -59,5 +58,5 @@ export const discordCrash: Scene = {
       processes: PROCESSES,
       forMs: SPAN_MS,
     }).filter(({ at }) => at > KNOWN_MS),
-  people,
+  people: startPeople,
 };

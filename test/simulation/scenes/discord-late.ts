@@ -1,9 +1,9 @@
 import { oneGatewayCalls } from '../invariants/discord-calls.ts';
-import type { Scene } from '../scene.ts';
+import type { SimulationScene } from '../scene.ts';
 import { discordAlone, discordShared } from './discord.ts';
 import { nameQuestions } from './people.ts';
 
-/** Precedes the end of an answer, so that the answer is long enough to be shown while it grows. */
+/** Precedes the end of an answer, so that the answer is long enough to be streamed. */
 const PREAMBLE =
   'This is a long story, and many words of it come before the end, so that there is something to see while it is written.';
 
@@ -11,7 +11,7 @@ const PREAMBLE =
  * A gateway that loses the bot while it streams an answer, or waits for a rate limit, sends no
  * further requests to Discord.
  */
-export const discordLate: Scene = {
+export const discordLate: SimulationScene = {
   ...discordShared,
   name: 'discord-late',
   faults: ['overtaken', 'pause', 'sends'],
@@ -20,8 +20,11 @@ export const discordLate: Scene = {
   answer: (request) => ({ text: `${PREAMBLE} ${nameQuestions(request)}` }),
 };
 
-/** Messages that cannot be stored yet while others can, and a process that dies in the meantime. */
-export const discordRefused: Scene = {
+/**
+ * Messages that temporarily cannot be stored while others can, and a process that is killed in the
+ * meantime.
+ */
+export const discordRefused: SimulationScene = {
   ...discordAlone,
   name: 'discord-refused',
   faults: ['kill', 'kill', 'database-refuses', 'database-refuses'],

@@ -1,24 +1,29 @@
-import type { Scene } from '../scene.ts';
+import type { SimulationScene } from '../scene.ts';
 import type { Simulation } from '../simulation.ts';
 import { SimulatedDiscord } from '../world/discord.ts';
-import { nameQuestions, nowAndThen, WITHOUT_SKILLS } from './people.ts';
+import { nameQuestions, repeatAtRandom, WITHOUT_SKILLS } from './people.ts';
 
 const PEOPLE = ['200000000000000501', '200000000000000502', '200000000000000503'];
 const FIRST_STRANGER = 200000000000000600n;
 /**
- * When everybody writes once more, after the last pause, so that messages lost with a session are
- * fetched: Discord tells no later session about a stranger's direct messages. In ms.
+ * The time (ms) after the last pause when everybody writes once more, so that messages lost with a
+ * session are fetched: Discord tells no later session about a stranger's direct messages.
  */
 const LAST_WORD_MS = 30_000;
 
-function ask(simulation: Simulation, discord: SimulatedDiscord, chat: string, from: string): void {
+function askQuestion(
+  simulation: Simulation,
+  discord: SimulatedDiscord,
+  chat: string,
+  from: string,
+): void {
   const text = `q${simulation.questions.length + 1}`;
   const isDirect = discord.world.channel(chat).guildId === undefined;
   const id = discord.say(chat, from, isDirect ? text : `${discord.mention} ${text}`);
   simulation.asked({ id, text, chat, platform: 'discord', account: 'default' });
 }
 
-function people(simulation: Simulation): void {
+function startPeople(simulation: Simulation): void {
   const discord = simulation.brought;
   if (!(discord instanceof SimulatedDiscord)) throw new Error('this scene is about Discord');
   const chance = simulation.chance('people');
@@ -27,26 +32,25 @@ function people(simulation: Simulation): void {
     ...channels.map((chat) => ({ chat, from: PEOPLE[0] ?? '' })),
     ...PEOPLE.map((from) => ({ chat: discord.directWith(from), from })),
   ];
-  nowAndThen(simulation, 'writing', [50, 2_000], () => {
+  repeatAtRandom(simulation, 'writing', [50, 2_000], () => {
     const { chat, from } = chance.one(places);
-    ask(simulation, discord, chat, from);
+    askQuestion(simulation, discord, chat, from);
   });
-  nowAndThen(simulation, 'channels', [2_000, 9_000], () => {
+  repeatAtRandom(simulation, 'channels', [2_000, 9_000], () => {
     const chat = discord.addChannel(`topic-${places.length}`);
     places.push({ chat, from: chance.one(PEOPLE) });
-    ask(simulation, discord, chat, chance.one(PEOPLE));
+    askQuestion(simulation, discord, chat, chance.one(PEOPLE));
   });
-  // People who write directly for the first time; only the session that is open at that moment is
-  // told.
+  // People who write directly for the first time; only the session open at that moment is notified.
   let strangers = 0;
-  nowAndThen(simulation, 'strangers', [2_000, 8_000], () => {
+  repeatAtRandom(simulation, 'strangers', [2_000, 8_000], () => {
     strangers += 1;
     const from = String(FIRST_STRANGER + BigInt(strangers));
     places.push({ chat: discord.directWith(from), from });
-    ask(simulation, discord, discord.directWith(from), from);
+    askQuestion(simulation, discord, discord.directWith(from), from);
   });
   simulation.time.plan(simulation.span + LAST_WORD_MS, () => {
-    for (const { chat, from } of places) ask(simulation, discord, chat, from);
+    for (const { chat, from } of places) askQuestion(simulation, discord, chat, from);
     discord.saysNoMore = true;
   });
 }
@@ -59,8 +63,8 @@ const DISCORD = {
     const { DefaultRestOptions } = await import('discord.js');
     const { WebSocket, socketsNow } = await import('../world/simulated-socket.ts');
     await import('../../../packages/channel-discord/src/adapter.ts');
-    // Both are looked up when a client is created: from here on no request of discord.js leaves the
-    // thread.
+    // Both are looked up when a client is created; after this point no request of discord.js leaves
+    // the thread.
     const makeRequest = (url: string, init: RequestInit) => {
       socketsNow.server?.asked?.(init.method ?? 'GET', url);
       return globalThis.fetch(url, init);
@@ -69,11 +73,11 @@ const DISCORD = {
     Object.assign(globalThis, { WebSocket });
   },
   bring: (simulation) => new SimulatedDiscord(simulation),
-  people,
-} satisfies Partial<Scene>;
+  people: startPeople,
+} satisfies Partial<SimulationScene>;
 
-/** The complete Discord adapter: gateway, sessions, missed messages, calls. */
-export const discordAlone: Scene = {
+/** The complete Discord adapter: gateway, sessions, missed messages and calls. */
+export const discordAlone: SimulationScene = {
   ...DISCORD,
   name: 'discord',
   processes: { parley: 'all' },
@@ -81,7 +85,7 @@ export const discordAlone: Scene = {
 };
 
 /** Two gateways share the bot: one is connected, the other takes over. */
-export const discordShared: Scene = {
+export const discordShared: SimulationScene = {
   ...DISCORD,
   name: 'discord-shared',
   processes: { 'gateway-1': 'gateway', 'gateway-2': 'gateway', worker: 'worker' },

@@ -1,11 +1,12 @@
-import type { Scene } from '../scene.ts';
+import type { SimulationScene } from '../scene.ts';
 import type { Simulation } from '../simulation.ts';
 import type { PlatformKind } from '../world/platform.ts';
 import { WITHOUT_SKILLS } from './people.ts';
-import { answer } from './talk.ts';
+import { answerRequest } from './talk.ts';
 
 /**
- * A platform that recognizes parts by key, one that can be queried, and one that can only be told.
+ * Three platforms: one recognizes parts by key, one can be queried, and one can neither recognize
+ * nor report a part.
  */
 const PLATFORMS: readonly PlatformKind[] = [
   { id: 'keyed', hasKeys: true, finds: false },
@@ -14,7 +15,7 @@ const PLATFORMS: readonly PlatformKind[] = [
 ];
 
 /** People in two direct chats of each platform. */
-function people(simulation: Simulation): void {
+function startPeople(simulation: Simulation): void {
   const { time, span } = simulation;
   const chance = simulation.chance('people');
   let asked = 0;
@@ -38,39 +39,42 @@ function people(simulation: Simulation): void {
 const DATABASE = ['database-slow', 'database-refuses', 'database-full', 'database-breaks'] as const;
 
 /** One process whose machine loses power or whose disk fails. */
-export const disk: Scene = {
+export const disk: SimulationScene = {
   name: 'disk',
   processes: { parley: 'all' },
   platforms: PLATFORMS,
   settings: WITHOUT_SKILLS,
   faults: ['kill', 'restart', 'power-cut', 'sends', ...DATABASE],
-  answer,
-  people,
+  answer: answerRequest,
+  people: startPeople,
 };
 
 /** One process whose database is replaced by an older copy. */
-export const olderCopy: Scene = {
+export const olderCopy: SimulationScene = {
   ...disk,
   name: 'older-copy',
   faults: ['kill', 'restart', 'older-copy', 'sends'],
 };
 
 /** Several processes on a database server that fails or restarts. */
-export const server: Scene = {
+export const server: SimulationScene = {
   ...disk,
   name: 'server',
   processes: { gateway: 'gateway', 'worker-1': 'worker', 'worker-2': 'worker' },
   faults: ['kill', 'restart', 'power-cut', 'wake-ups', 'sends', ...DATABASE],
 };
 
-/** How often a single process raises the counter of its database (`database-mark.ts`). In ms. */
+/**
+ * The interval in ms at which a single process raises the counter of its database
+ * (`database-mark.ts`).
+ */
 const COUNTED_INTERVAL_MS = 600_000;
 
 /**
  * Nobody writes for ten minutes; then the power fails, just after the counter of the database was
  * raised.
  */
-export const quiet: Scene = {
+export const quiet: SimulationScene = {
   ...disk,
   name: 'quiet',
   settings: {},

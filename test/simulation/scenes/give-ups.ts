@@ -1,6 +1,6 @@
-import type { Scene } from '../scene.ts';
+import type { SimulationScene } from '../scene.ts';
 import type { PlatformKind } from '../world/platform-kind.ts';
-import { askAt, nameQuestions, nowAndThen } from './people.ts';
+import { askAt, nameQuestions, repeatAtRandom } from './people.ts';
 
 const CHATS = ['1', '2', '3'];
 const SLOW: PlatformKind = { id: 'plain', hasKeys: false, finds: false, slowChats: CHATS };
@@ -9,7 +9,7 @@ const SLOW: PlatformKind = { id: 'plain', hasKeys: false, finds: false, slowChat
  * Sends that take many seconds and have an uncertain outcome, while the next answer of the chat is
  * ready.
  */
-export const giveUps: Scene = {
+export const giveUps: SimulationScene = {
   name: 'give-ups',
   processes: { parley: 'all' },
   platforms: [SLOW],
@@ -17,7 +17,7 @@ export const giveUps: Scene = {
   answer: (request) => ({ text: nameQuestions(request) }),
   people: (simulation) => {
     const chance = simulation.chance('people');
-    nowAndThen(simulation, 'writing', [500, 3_000], () => {
+    repeatAtRandom(simulation, 'writing', [500, 3_000], () => {
       askAt(simulation, { platform: 'plain', chat: chance.one(CHATS) });
     });
   },

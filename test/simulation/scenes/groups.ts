@@ -1,28 +1,28 @@
-import type { Scene } from '../scene.ts';
+import type { SimulationScene } from '../scene.ts';
 import type { Simulation } from '../simulation.ts';
 import type { ModelAnswer, ModelRequest } from '../world/model.ts';
 import type { PlatformKind } from '../world/platform-kind.ts';
-import { askAt, nameQuestions, nowAndThen, type Place, WITHOUT_SKILLS } from './people.ts';
+import { askAt, nameQuestions, type PersonChat, repeatAtRandom, WITHOUT_SKILLS } from './people.ts';
 
 const GROUPS = ['g1', 'g2'];
 const FRIENDS: PlatformKind = {
   ...{ id: 'friends', hasKeys: true, finds: false, groups: GROUPS, changes: true, streams: true },
   rates: { account: { burst: 30, everyMs: 34 }, group: { burst: 5, everyMs: 800 } },
 };
-const PLACES: readonly Place[] = [
+const PLACES: readonly PersonChat[] = [
   { platform: 'friends', chat: '1' },
   { platform: 'friends', chat: '2' },
-  ...GROUPS.map((chat): Place => ({ platform: 'friends', chat, type: 'group' })),
+  ...GROUPS.map((chat): PersonChat => ({ platform: 'friends', chat, type: 'group' })),
 ];
 
-/** What the agent does to messages before it answers, by the last digit of the question. */
+/** The agent's changes to messages before it answers, by the last digit of the question. */
 const ACTS = [
   { figure: /\bq\d*[05]\b/, name: 'react', arguments: { emoji: '👍' } },
   { figure: /\bq\d*3\b/, name: 'edit_message', arguments: { message: 1, text: 'It was wrong.' } },
   { figure: /\bq\d*7\b/, name: 'delete_message', arguments: { message: 1 } },
 ];
 
-function answer(request: ModelRequest): ModelAnswer {
+function answerRequest(request: ModelRequest): ModelAnswer {
   const last = request.messages.at(-1);
   const act = ACTS.find(({ figure, name }) => {
     return request.tools.includes(name) && figure.test(last?.text ?? '');
@@ -32,8 +32,8 @@ function answer(request: ModelRequest): ModelAnswer {
   return { text: nameQuestions(request) };
 }
 
-/** A person says something in a group that is meant for other people there. */
-function remark(simulation: Simulation, chat: string): void {
+/** A person writes a group message that is meant for other people in the group. */
+function writeRemark(simulation: Simulation, chat: string): void {
   const text = `c${simulation.remarks.length + 1}`;
   const id = simulation.platform('friends').write({
     chat: { id: chat, type: 'group' },
@@ -63,19 +63,21 @@ function maybeRevise(simulation: Simulation, id: string, number: number): void {
 /**
  * Groups with mentions and context, edited and deleted messages, reactions, and streamed answers.
  */
-export const groups: Scene = {
+export const groups: SimulationScene = {
   name: 'groups',
   processes: { gateway: 'gateway', worker: 'worker' },
   platforms: [FRIENDS],
   settings: WITHOUT_SKILLS,
   faults: ['kill', 'restart', 'pause', 'wake-ups', 'sends', 'updates', 'model'],
-  answer,
+  answer: answerRequest,
   people: (simulation) => {
     const chance = simulation.chance('people');
-    nowAndThen(simulation, 'writing', [50, 2_500], () => {
+    repeatAtRandom(simulation, 'writing', [50, 2_500], () => {
       const id = askAt(simulation, chance.one(PLACES));
       maybeRevise(simulation, id, simulation.questions.length);
     });
-    nowAndThen(simulation, 'remarks', [100, 2_500], () => remark(simulation, chance.one(GROUPS)));
+    repeatAtRandom(simulation, 'remarks', [100, 2_500], () =>
+      writeRemark(simulation, chance.one(GROUPS)),
+    );
   },
 };

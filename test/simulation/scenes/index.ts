@@ -1,4 +1,4 @@
-import type { Scene } from '../scene.ts';
+import type { SimulationScene } from '../scene.ts';
 import { approvalsEmbedded, approvalsShared } from './approvals.ts';
 import { databaseClock, sharedClocks } from './clocks.ts';
 import { deaf } from './deaf.ts';
@@ -25,7 +25,7 @@ import { upkeepEmbedded, upkeepShared } from './upkeep.ts';
  * The scenes of a run that names none, in turn. A scene is added once hundreds of its seeds have
  * passed, since a false alarm would block every change.
  */
-export const SETTLED_SCENES: readonly Scene[] = [
+export const SETTLED_SCENES: readonly SimulationScene[] = [
   embedded,
   shared,
   groups,
@@ -35,7 +35,7 @@ export const SETTLED_SCENES: readonly Scene[] = [
 ];
 
 /** All scenes that a run can name. */
-export const SCENES: readonly Scene[] = [
+export const SCENES: readonly SimulationScene[] = [
   embedded,
   shared,
   uncertain,

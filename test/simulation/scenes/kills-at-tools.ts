@@ -1,10 +1,10 @@
-import type { Chance } from '../engine/chance.ts';
+import type { RandomChance } from '../engine/chance.ts';
 import type { MakeInvariant } from '../invariants/invariant.ts';
-import { journalReader } from '../invariants/journal.ts';
+import { createJournalReader } from '../invariants/journal.ts';
 
 /**
- * How likely a process dies after its model has called tools, and within how many of its events: an
- * edit of a file takes about forty, and is on the disk after the thirtieth.
+ * The probability that a process is killed after its model has called tools, and within how many of
+ * its events: an edit of a file takes about forty, and is on the disk after the thirtieth.
  */
 const SHARE = 0.25;
 const MAX_STEPS = 44;
@@ -15,8 +15,8 @@ const MAX_STEPS = 44;
  * itself.
  */
 export const killsAtTools: MakeInvariant = () => {
-  const read = journalReader();
-  let chance: Chance | undefined;
+  const read = createJournalReader();
+  let chance: RandomChance | undefined;
   return {
     id: 'G16',
     afterChange: (simulation, process = '') => {

@@ -1,10 +1,10 @@
 import { decidedBySender } from '../invariants/senders.ts';
-import type { Scene } from '../scene.ts';
+import type { SimulationScene } from '../scene.ts';
 import { gateways } from './gateways.ts';
 import { shared } from './talk.ts';
 
 /** Gateways that are paused between two of their steps until others have their accounts. */
-export const lateGateways: Scene = {
+export const lateGateways: SimulationScene = {
   ...gateways,
   name: 'late-gateways',
   faults: ['overtaken', 'overtaken', 'kill', 'sends'],
@@ -12,7 +12,7 @@ export const lateGateways: Scene = {
 };
 
 /** Workers that are paused between two of their steps until others have their lanes. */
-export const lateWorkers: Scene = {
+export const lateWorkers: SimulationScene = {
   ...shared,
   name: 'late-workers',
   faults: ['overtaken', 'overtaken', 'kill', 'wake-ups'],

@@ -7,11 +7,11 @@ export const LEDGER = 'notes/ledger.md';
 export const OWNERS_LEDGER = '---\naudience: owner\n---\n# Ledger\n\nEND\n';
 
 /** Leaves a mark in the ledger. */
-export function edit(mark: string): ScriptedCall {
+export function createEditCall(mark: string): ScriptedCall {
   return { name: 'edit', arguments: { path: LEDGER, old: 'END', new: `${mark}\nEND` } };
 }
 
 /** Leaves a mark in the list of the conversation. */
-export function todos(mark: string): ScriptedCall {
+export function createTodoCall(mark: string): ScriptedCall {
   return { name: 'write_todos', arguments: { todos: [{ text: mark, state: 'done' }] } };
 }

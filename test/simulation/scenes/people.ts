@@ -2,7 +2,7 @@ import type { Simulation } from '../simulation.ts';
 import type { ModelRequest } from '../world/model.ts';
 
 /** The chat in which a person writes. */
-export interface Place {
+export interface PersonChat {
   readonly platform: string;
   readonly account?: string;
   readonly chat: string;
@@ -24,32 +24,35 @@ const MAX_IN_A_LINE = 4;
  * from others.
  */
 export function nameQuestions(request: ModelRequest): string {
-  return answerTo(questionsOf(request));
+  return formatAnswer(findRequestQuestions(request));
 }
 
-/** The same, split into several messages, for platforms that accept only short ones. */
-export function longAnswer(request: ModelRequest): { readonly text: string } {
-  const asked = questionsOf(request);
+/**
+ * Names the questions and rewordings in several messages, for platforms that accept only short
+ * ones.
+ */
+export function createLongAnswer(request: ModelRequest): { readonly text: string } {
+  const asked = findRequestQuestions(request);
   const lines: string[] = [];
   for (let at = 0; at < asked.length; at += MAX_IN_A_LINE) {
-    lines.push(answerTo(asked.slice(at, at + MAX_IN_A_LINE)));
+    lines.push(formatAnswer(asked.slice(at, at + MAX_IN_A_LINE)));
   }
   const more = ['More about it follows here, line by line.', 'And this is the end of the answer.'];
   return { text: [...lines, ...more].join('\n\n') };
 }
 
-function answerTo(asked: readonly string[]): string {
+function formatAnswer(asked: readonly string[]): string {
   return `This answers ${asked.join(' and ')}.`;
 }
 
-function questionsOf({ messages }: ModelRequest): readonly string[] {
+function findRequestQuestions({ messages }: ModelRequest): readonly string[] {
   // After an interruption a remark from Parley may follow the question.
   const last = messages.findLast(({ role, text }) => role === 'user' && /\bq\d+\b/.test(text));
   return [...new Set(last?.text.match(/\b[qe]\d+\b/g) ?? [])];
 }
 
-/** Calls `act` repeatedly at times that the seed determines, as long as people write. */
-export function nowAndThen(
+/** Calls `act` repeatedly at times determined by the seed, as long as people write. */
+export function repeatAtRandom(
   simulation: Simulation,
   name: string,
   [from, to]: readonly [number, number],
@@ -70,7 +73,7 @@ export function nowAndThen(
 /** A person asks the next question in a chat; returns the id of the message. */
 export function askAt(
   simulation: Simulation,
-  { platform, account, chat, type = 'direct' }: Place,
+  { platform, account, chat, type = 'direct' }: PersonChat,
   words: (question: string) => string = (question) => question,
 ): string {
   const question = `q${simulation.questions.length + 1}`;

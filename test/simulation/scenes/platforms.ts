@@ -1,6 +1,12 @@
-import type { Scene } from '../scene.ts';
+import type { SimulationScene } from '../scene.ts';
 import type { PlatformKind } from '../world/platform-kind.ts';
-import { askAt, longAnswer, nameQuestions, nowAndThen, type Place } from './people.ts';
+import {
+  askAt,
+  createLongAnswer,
+  nameQuestions,
+  type PersonChat,
+  repeatAtRandom,
+} from './people.ts';
 
 const SHORT = 60;
 
@@ -12,7 +18,10 @@ const WITHOUT_KEYS: readonly PlatformKind[] = [
   { id: 'again', hasKeys: false, finds: false, whenUncertain: 'resend' },
 ];
 
-function places(kinds: readonly PlatformKind[], chats: readonly string[]): readonly Place[] {
+function listPersonChats(
+  kinds: readonly PlatformKind[],
+  chats: readonly string[],
+): readonly PersonChat[] {
   return kinds.flatMap(({ id: platform, groups = [] }) => [
     ...chats.map((chat) => ({ platform, chat })),
     ...groups.map((chat) => ({ platform, chat, type: 'group' as const })),
@@ -20,16 +29,16 @@ function places(kinds: readonly PlatformKind[], chats: readonly string[]): reado
 }
 
 /** Uncertain outcomes are reported and cause no duplicates. */
-export const uncertain: Scene = {
+export const uncertain: SimulationScene = {
   name: 'uncertain',
   processes: { parley: 'all' },
   platforms: WITHOUT_KEYS,
   faults: ['kill', 'restart', 'pause', 'sends', 'updates'],
-  answer: longAnswer,
+  answer: createLongAnswer,
   people: (simulation) => {
     const chance = simulation.chance('people');
-    const all = places(WITHOUT_KEYS, ['1', '2']);
-    nowAndThen(simulation, 'writing', [50, 2_000], () => askAt(simulation, chance.one(all)));
+    const all = listPersonChats(WITHOUT_KEYS, ['1', '2']);
+    repeatAtRandom(simulation, 'writing', [50, 2_000], () => askAt(simulation, chance.one(all)));
   },
 };
 
@@ -50,19 +59,19 @@ const STRICT: readonly PlatformKind[] = [
 ];
 
 /**
- * Sends never exceed the declared rates, nothing is sent to people who closed the chat, and the
- * agent is told.
+ * Sends never exceed the declared rates, no message is sent to people who closed the chat, and the
+ * agent is notified.
  */
-export const limits: Scene = {
+export const limits: SimulationScene = {
   name: 'limits',
   processes: { parley: 'all' },
   platforms: STRICT,
   faults: ['kill', 'restart', 'pause', 'sends', 'updates'],
-  answer: longAnswer,
+  answer: createLongAnswer,
   people: (simulation) => {
     const chance = simulation.chance('people');
-    const all = places(STRICT, ['1', '2', '3']);
-    nowAndThen(simulation, 'writing', [50, 1_800], () => askAt(simulation, chance.one(all)));
+    const all = listPersonChats(STRICT, ['1', '2', '3']);
+    repeatAtRandom(simulation, 'writing', [50, 1_800], () => askAt(simulation, chance.one(all)));
   },
 };
 
@@ -71,8 +80,8 @@ const SLOW: PlatformKind = {
   rates: { account: { burst: 10, everyMs: 100 }, direct: { burst: 3, everyMs: 500 } },
 };
 
-/** A chat in which each message takes many seconds delays nobody else. */
-export const slow: Scene = {
+/** A chat in which each message takes many seconds delays no other chat. */
+export const slow: SimulationScene = {
   name: 'slow',
   processes: { parley: 'all' },
   platforms: [SLOW],
@@ -80,7 +89,7 @@ export const slow: Scene = {
   answer: (request) => ({ text: nameQuestions(request) }),
   people: (simulation) => {
     const chance = simulation.chance('people');
-    const all = places([SLOW], ['1', '2', '3', '4', '5', '6']);
-    nowAndThen(simulation, 'writing', [50, 1_200], () => askAt(simulation, chance.one(all)));
+    const all = listPersonChats([SLOW], ['1', '2', '3', '4', '5', '6']);
+    repeatAtRandom(simulation, 'writing', [50, 1_200], () => askAt(simulation, chance.one(all)));
   },
 };

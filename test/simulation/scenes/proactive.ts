@@ -1,14 +1,14 @@
 import { alertsOnce, jobsOnce, subAgentsOnce, TASKS } from '../invariants/proactive.ts';
-import type { Scene } from '../scene.ts';
+import type { SimulationScene } from '../scene.ts';
 import type { Simulation } from '../simulation.ts';
 import type { ModelAnswer, ModelRequest } from '../world/model.ts';
 import {
-  answerWith,
-  direct,
+  answerWithCalls,
+  createDirectOrigin,
   EMBEDDED,
+  getLastPersonText,
+  getQuestionNumber,
   keepAsking,
-  lastSaid,
-  numberOf,
   type ScriptedCall,
   SHARED,
 } from './script.ts';
@@ -23,8 +23,8 @@ const SPAN_MS = 14 * MINUTE_MS;
 /** The prompt that starts a sub-agent, instead of a person's message. */
 const SUB_AGENT = 'Do the task that your instructions end with';
 
-function callsFor(question: string): readonly (readonly ScriptedCall[])[] {
-  const number = numberOf(question);
+function createCalls(question: string): readonly (readonly ScriptedCall[])[] {
+  const number = getQuestionNumber(question);
   const cron = (fields: object) => ({
     name: 'cron',
     arguments: { action: 'add', title: `job ${number}`, ...fields },
@@ -43,8 +43,8 @@ function callsFor(question: string): readonly (readonly ScriptedCall[])[] {
   }
 }
 
-function answer(request: ModelRequest, { time }: Simulation): ModelAnswer {
-  const said = lastSaid(request);
+function answerRequest(request: ModelRequest, { time }: Simulation): ModelAnswer {
+  const said = getLastPersonText(request);
   if (said.includes(SUB_AGENT)) {
     const [, number] = /Find s(\d+)\./.exec(request.body) ?? [];
     return { text: `Found f${number}.` };
@@ -53,7 +53,7 @@ function answer(request: ModelRequest, { time }: Simulation): ModelAnswer {
   if (task !== undefined) return { text: `Alert of ${task}: alert${Math.round(time.now)}x.` };
   const jobs = [...new Set(said.match(/\bjob\d+x\b/g) ?? [])];
   const found = [...new Set(said.match(/\bf\d+\b/g) ?? [])];
-  const answered = answerWith(request, callsFor);
+  const answered = answerWithCalls(request, createCalls);
   if (answered.text === undefined) return answered;
   const more = [...jobs.map((job) => `Done: ${job}.`), ...found.map((one) => `Here is ${one}.`)];
   const isAsked = /\bq\d+\b/.test(said);
@@ -61,11 +61,11 @@ function answer(request: ModelRequest, { time }: Simulation): ModelAnswer {
 }
 
 /** An owner asks in bursts; between them the machine sleeps past jobs and heartbeat tasks. */
-function people(simulation: Simulation): void {
+function startPeople(simulation: Simulation): void {
   const { time } = simulation;
   const chance = simulation.chance('sleep');
   keepAsking(simulation, [2_000, 60_000], (question) => {
-    simulation.ask('keyed', question, direct(OWNER), `${question} for the owner`);
+    simulation.ask('keyed', question, createDirectOrigin(OWNER), `${question} for the owner`);
   });
   const sleepLater = (): void => {
     time.plan(chance.between(20_000, AWAKE_MS), () => {
@@ -82,7 +82,7 @@ function people(simulation: Simulation): void {
  * Whether a one-off job is still due, perhaps after a failed run; a job that runs every minute
  * never ends.
  */
-function isUnderWay({ observer }: Simulation): boolean {
+function isJobDue({ observer }: Simulation): boolean {
   const jobs = observer.rows(
     "select id from cron_job where state = 'on' and timetable like '%once%'",
   );
@@ -106,19 +106,19 @@ const SCENE = {
   },
   files: { 'HEARTBEAT.md': heartbeat.join('\n') },
   invariants: [jobsOnce, alertsOnce, subAgentsOnce],
-  answer,
-  people,
-  isUnderWay,
-} as const satisfies Partial<Scene>;
+  answer: answerRequest,
+  people: startPeople,
+  isUnderWay: isJobDue,
+} as const satisfies Partial<SimulationScene>;
 
 /**
- * Jobs, heartbeat tasks and sub-agents. No clock is changed here, so each scheduled time occurs
+ * Jobs, heartbeat tasks and sub-agents. This scene changes no clock, so each scheduled time occurs
  * once.
  */
-export const proactiveEmbedded: Scene = {
+export const proactiveEmbedded: SimulationScene = {
   ...EMBEDDED,
   ...SCENE,
   name: 'proactive-embedded',
   faults: EMBEDDED.faults.filter((kind) => kind !== 'clock'),
 };
-export const proactiveShared: Scene = { ...SHARED, ...SCENE, name: 'proactive-shared' };
+export const proactiveShared: SimulationScene = { ...SHARED, ...SCENE, name: 'proactive-shared' };

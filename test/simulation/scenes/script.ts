@@ -1,4 +1,4 @@
-import type { Scene } from '../scene.ts';
+import type { SimulationScene } from '../scene.ts';
 import type { Simulation } from '../simulation.ts';
 import type { ModelAnswer, ModelMessage, ModelRequest } from '../world/model.ts';
 
@@ -16,17 +16,17 @@ const isRemark = (text: string): boolean => text.startsWith('[From Parley, no pe
 const isSaid = ({ role, text }: ModelMessage): boolean => role === 'user' && !isRemark(text);
 
 /** The last message of a person, or of Parley acting for one. */
-export function lastSaid({ messages }: ModelRequest): string {
+export function getLastPersonText({ messages }: ModelRequest): string {
   return messages.findLast(isSaid)?.text ?? '';
 }
 
 /** The questions in a text, without duplicates. */
-export function questionsIn(text: string): readonly string[] {
+export function findQuestions(text: string): readonly string[] {
   return [...new Set(text.match(/\bq\d+\b/g) ?? [])];
 }
 
-/** What follows the newest questions in their turn: the calls of the model and their results. */
-export function turnIn({ messages }: ModelRequest): {
+/** The calls of the model and their results after the newest questions in their turn. */
+export function readCurrentTurn({ messages }: ModelRequest): {
   readonly questions: readonly string[];
   readonly rounds: readonly ModelMessage[];
   readonly results: readonly ModelMessage[];
@@ -34,37 +34,40 @@ export function turnIn({ messages }: ModelRequest): {
   const at = messages.findLastIndex(isSaid);
   const behind = messages.slice(at + 1);
   return {
-    questions: questionsIn(messages[at]?.text ?? ''),
+    questions: findQuestions(messages[at]?.text ?? ''),
     rounds: behind.filter(({ calls }) => calls.length > 0),
     results: behind.filter(({ resultOf }) => resultOf !== undefined),
   };
 }
 
 /** Requests the calls that a question leads to, one round after another, and then answers. */
-export function answerWith(
+export function answerWithCalls(
   request: ModelRequest,
   callsFor: (question: string) => readonly (readonly ScriptedCall[])[],
 ): ModelAnswer {
-  const { questions, rounds } = turnIn(request);
+  const { questions, rounds } = readCurrentTurn(request);
   const calls = questions.flatMap((question) => callsFor(question)[rounds.length] ?? []);
   if (calls.length > 0) return { calls };
   return { text: `This answers ${questions.join(' and ')}.` };
 }
 
 /** The number of a question. */
-export function numberOf(question: string): number {
+export function getQuestionNumber(question: string): number {
   return Number(question.slice(1));
 }
 
 /** A direct chat of a person, in the form that adapters use. */
-export function direct(id: string) {
+export function createDirectOrigin(id: string) {
   const sender = { id, name: `Person ${id}`, isBot: false };
   return { chat: { id, type: 'direct' as const }, sender, addressed: true };
 }
 
-/** The same in a group. */
-export function inGroup(group: string, by: string) {
-  return { ...direct(by), chat: { id: group, type: 'group' as const, title: `Group ${group}` } };
+/** A group chat, in the form that adapters use. */
+export function createGroupOrigin(group: string, by: string) {
+  return {
+    ...createDirectOrigin(by),
+    chat: { id: group, type: 'group' as const, title: `Group ${group}` },
+  };
 }
 
 /**
@@ -91,13 +94,13 @@ export function keepAsking(
   later();
 }
 
-/** The processes and faults of the two ways to run Parley. */
+/** The processes and faults of the two deployments of Parley. */
 export const EMBEDDED = {
   processes: { parley: 'all' },
   faults: ['kill', 'restart', 'pause', 'clock', 'sends', 'updates', 'model'],
-} as const satisfies Partial<Scene>;
+} as const satisfies Partial<SimulationScene>;
 
 export const SHARED = {
   processes: { gateway: 'gateway', 'worker-1': 'worker', 'worker-2': 'worker' },
   faults: ['kill', 'restart', 'pause', 'wake-ups', 'queue-away', 'sends', 'updates', 'model'],
-} as const satisfies Partial<Scene>;
+} as const satisfies Partial<SimulationScene>;

@@ -1,15 +1,15 @@
 import { CANARY, canariesStay } from '../invariants/canaries.ts';
-import type { Scene } from '../scene.ts';
+import type { SimulationScene } from '../scene.ts';
 import type { Simulation } from '../simulation.ts';
 import type { ModelRequest } from '../world/model.ts';
 import {
-  answerWith,
-  direct,
+  answerWithCalls,
+  createDirectOrigin,
+  createGroupOrigin,
   EMBEDDED,
-  inGroup,
+  getLastPersonText,
+  getQuestionNumber,
   keepAsking,
-  lastSaid,
-  numberOf,
   type ScriptedCall,
   SHARED,
 } from './script.ts';
@@ -19,7 +19,7 @@ const OWNER = '1';
 const STRANGERS = ['2', '3'];
 const GROUP = 'g';
 
-/** What a stranger's model tries, one call after another, to reach data that is not theirs. */
+/** The tool calls with which a stranger's model tries to reach data of others, in order. */
 const TRIES: readonly (readonly ScriptedCall[])[] = [
   [{ name: 'read', arguments: { path: 'MEMORY.md' } }],
   [{ name: 'search_memory', arguments: { query: 'canary secret' } }],
@@ -32,9 +32,9 @@ const TRIES: readonly (readonly ScriptedCall[])[] = [
   [{ name: 'read', arguments: { path: 'knowledge/safe.md' } }],
 ];
 
-function callsFor(isOwners: boolean) {
+function createCalls(isOwners: boolean) {
   return (question: string): readonly (readonly ScriptedCall[])[] => {
-    const number = numberOf(question);
+    const number = getQuestionNumber(question);
     const tries = TRIES[Math.floor(number / 2) % TRIES.length];
     if (tries === undefined || number % 2 === 1) return [];
     if (!isOwners) return [tries];
@@ -44,30 +44,35 @@ function callsFor(isOwners: boolean) {
 }
 
 /** A model that repeats everything it has seen. */
-function answer(request: ModelRequest) {
-  const said = lastSaid(request);
+function answerRequest(request: ModelRequest) {
+  const said = getLastPersonText(request);
   const known = [...new Set(request.body.match(CANARY) ?? [])].join(' ');
   if (!/\bq\d+\b/.test(said)) return { text: `Done. ${known}` };
-  const answered = answerWith(request, callsFor(said.includes('for the owner')));
+  const answered = answerWithCalls(request, createCalls(said.includes('for the owner')));
   return answered.text === undefined ? answered : { text: `${answered.text} ${known}` };
 }
 
 /**
  * An owner shares private text while strangers write, alone and in a group that includes the owner.
  */
-function people(simulation: Simulation): void {
+function startPeople(simulation: Simulation): void {
   const chance = simulation.chance('chats');
   keepAsking(simulation, [100, 4_000], (question) => {
     const number = chance.next();
     if (number < 0.4) {
-      const secret = `Remember that my word is canaryword${numberOf(question)}.`;
+      const secret = `Remember that my word is canaryword${getQuestionNumber(question)}.`;
       const words = `${question} for the owner. ${secret}`;
-      simulation.ask('keyed', question, direct(OWNER), words);
+      simulation.ask('keyed', question, createDirectOrigin(OWNER), words);
     } else if (number < 0.7) {
-      simulation.ask('keyed', question, direct(chance.one(STRANGERS)), `${question} of a stranger`);
+      simulation.ask(
+        'keyed',
+        question,
+        createDirectOrigin(chance.one(STRANGERS)),
+        `${question} of a stranger`,
+      );
     } else {
       const by = chance.one([OWNER, ...STRANGERS]);
-      simulation.ask('keyed', question, inGroup(GROUP, by), `${question} of a stranger`);
+      simulation.ask('keyed', question, createGroupOrigin(GROUP, by), `${question} of a stranger`);
     }
   });
 }
@@ -88,10 +93,14 @@ const SCENE = {
     'knowledge/open.md': '---\naudience: everyone\n---\n# Opening hours\n\nFrom nine to five.\n',
   },
   invariants: [canariesStay],
-  answer,
-  people,
-} as const satisfies Partial<Scene>;
+  answer: answerRequest,
+  people: startPeople,
+} as const satisfies Partial<SimulationScene>;
 
-/** The owner's private text stays out of everybody else's requests and chats. */
-export const strangersEmbedded: Scene = { ...EMBEDDED, ...SCENE, name: 'strangers-embedded' };
-export const strangersShared: Scene = { ...SHARED, ...SCENE, name: 'strangers-shared' };
+/** The owner's private text must not appear in requests and chats of other people. */
+export const strangersEmbedded: SimulationScene = {
+  ...EMBEDDED,
+  ...SCENE,
+  name: 'strangers-embedded',
+};
+export const strangersShared: SimulationScene = { ...SHARED, ...SCENE, name: 'strangers-shared' };

@@ -5,12 +5,12 @@ import {
   shownOnce,
   silentWhileTakenOver,
 } from '../invariants/takeovers.ts';
-import type { Scene } from '../scene.ts';
+import type { SimulationScene } from '../scene.ts';
 import type { Simulation } from '../simulation.ts';
 import type { ModelRequest } from '../world/model.ts';
-import { Owner } from '../world/owner.ts';
+import { PageOwner } from '../world/owner.ts';
 import type { PlatformKind } from '../world/platform-kind.ts';
-import { askAt, nowAndThen, WITHOUT_SKILLS } from './people.ts';
+import { askAt, repeatAtRandom, WITHOUT_SKILLS } from './people.ts';
 import { EMBEDDED } from './script.ts';
 
 const ACCOUNTS = ['one', 'two'];
@@ -19,40 +19,44 @@ const CHATS = ['1', '2'];
 const CONVERSATIONS = ACCOUNTS.flatMap((account) =>
   CHATS.map((chat) => ({ account, chat, conversation: `keyed:${account}:${chat}` })),
 );
-/** How long a chat is taken over, in ms; a later release finds the takeover already expired. */
+/** The duration of a takeover in ms; a later release finds the takeover already expired. */
 const LEADS_MS = [2_000, 15_000] as const;
-/** How often an owner checks for takeovers they do not know of, in ms. */
+/** How often an owner checks for takeovers made elsewhere, in ms. */
 const LOOK_MS = 10_000;
 
 /** What the owner has written and taken over in one simulation. */
-interface AtThePage {
-  readonly owner: Owner;
+interface OwnerPageState {
+  readonly owner: PageOwner;
   readonly sent: SentText[];
   readonly led: Set<string>;
 }
 
-const pages = new WeakMap<Simulation, AtThePage>();
+const pages = new WeakMap<Simulation, OwnerPageState>();
 
-function pageOf(simulation: Simulation): AtThePage {
-  const page = pages.get(simulation) ?? { owner: new Owner(simulation), sent: [], led: new Set() };
+function getPageState(simulation: Simulation): OwnerPageState {
+  const page = pages.get(simulation) ?? {
+    owner: new PageOwner(simulation),
+    sent: [],
+    led: new Set(),
+  };
   pages.set(simulation, page);
   return page;
 }
 
-const sentBy = (simulation: Simulation): readonly SentText[] => pageOf(simulation).sent;
+const sentBy = (simulation: Simulation): readonly SentText[] => getPageState(simulation).sent;
 
 /**
  * Names the questions since the last text of the owner, which may be in the same message of the
  * history.
  */
-function answer({ messages }: ModelRequest) {
+function answerRequest({ messages }: ModelRequest) {
   const texts = messages.map(({ role, text }) => (role === 'user' ? text : ''));
-  const last = texts.findLast((text) => /\bq\d+\b/.test(afterReply(text))) ?? '';
-  const asked = [...new Set(afterReply(last).match(/\bq\d+\b/g) ?? [])];
+  const last = texts.findLast((text) => /\bq\d+\b/.test(getTextAfterReply(text))) ?? '';
+  const asked = [...new Set(getTextAfterReply(last).match(/\bq\d+\b/g) ?? [])];
   return { text: `This answers ${asked.join(' and ')}.` };
 }
 
-function afterReply(text: string): string {
+function getTextAfterReply(text: string): string {
   return text.split(/Reply r\d+\./).at(-1) ?? '';
 }
 
@@ -60,16 +64,16 @@ function afterReply(text: string): string {
  * People in four chats ask, and the owner takes over one chat or another for a while, or only
  * writes into it.
  */
-function people(simulation: Simulation): void {
+function startPeople(simulation: Simulation): void {
   const chance = simulation.chance('people');
-  nowAndThen(simulation, 'writing', [50, 2_500], () => {
+  repeatAtRandom(simulation, 'writing', [50, 2_500], () => {
     askAt(simulation, { platform: 'keyed', ...chance.one(CONVERSATIONS) });
   });
-  nowAndThen(simulation, 'owner', [1_000, 9_000], () => {
+  repeatAtRandom(simulation, 'owner', [1_000, 9_000], () => {
     const { conversation } = chance.one(CONVERSATIONS);
-    const { led } = pageOf(simulation);
-    if (chance.happens(0.2)) void write(simulation, conversation);
-    else if (!led.has(conversation)) void lead(simulation, conversation);
+    const { led } = getPageState(simulation);
+    if (chance.happens(0.2)) void writeReply(simulation, conversation);
+    else if (!led.has(conversation)) void leadConversation(simulation, conversation);
   });
   const look = (): void => {
     simulation.time.plan(LOOK_MS, () => {
@@ -83,28 +87,28 @@ function people(simulation: Simulation): void {
  * Takes a chat over, sometimes writes, and hands it back; a chat without any message does not exist
  * yet.
  */
-async function lead(simulation: Simulation, conversation: string): Promise<void> {
+async function leadConversation(simulation: Simulation, conversation: string): Promise<void> {
   if (!isStored(simulation, conversation)) return;
-  const { owner, led } = pageOf(simulation);
+  const { owner, led } = getPageState(simulation);
   const chance = simulation.chance(`lead ${conversation} ${simulation.time.now}`);
   led.add(conversation);
   await owner.perform('conversations/take-over', { conversationId: conversation });
   const until = simulation.time.now + chance.between(...LEADS_MS);
   while (simulation.time.now < until) {
-    await pause(simulation, chance.between(200, 5_000));
-    if (chance.happens(0.6)) await write(simulation, conversation);
+    await pauseFor(simulation, chance.between(200, 5_000));
+    if (chance.happens(0.6)) await writeReply(simulation, conversation);
   }
   await owner.perform('conversations/hand-back', { conversationId: conversation });
   led.delete(conversation);
 }
 
-async function write(simulation: Simulation, conversation: string): Promise<void> {
+async function writeReply(simulation: Simulation, conversation: string): Promise<void> {
   if (!isStored(simulation, conversation)) return;
-  const { owner, sent } = pageOf(simulation);
+  const { owner, sent } = getPageState(simulation);
   const word = `r${sent.length + 1}`;
   sent.push({ word, conversation });
   const chance = simulation.chance(`reply ${word}`);
-  const seen = chance.happens(0.5) ? { seen: newestIn(simulation, conversation) } : {};
+  const seen = chance.happens(0.5) ? { seen: getNewestSequence(simulation, conversation) } : {};
   await owner.perform('conversations/reply', {
     conversationId: conversation,
     ...{ text: `Reply ${word}.`, as: chance.one(['self', 'agent']), requestId: word },
@@ -117,7 +121,7 @@ async function write(simulation: Simulation, conversation: string): Promise<void
  * it back.
  */
 async function handBackUnknown(simulation: Simulation): Promise<void> {
-  const { owner, led } = pageOf(simulation);
+  const { owner, led } = getPageState(simulation);
   const rows = simulation.observer.rows<{ readonly id: string }>(
     'select id from conversation where taken_over_until is not null',
   );
@@ -130,14 +134,14 @@ function isStored({ observer }: Simulation, conversation: string): boolean {
   return [...observer.tables.messages.values()].some((one) => one.conversation_id === conversation);
 }
 
-function newestIn({ observer }: Simulation, conversation: string): number {
+function getNewestSequence({ observer }: Simulation, conversation: string): number {
   const own = [...observer.tables.messages.values()].filter(
     (one) => one.conversation_id === conversation,
   );
   return Math.max(0, ...own.map(({ seq }) => seq));
 }
 
-function pause({ time }: Simulation, ms: number): Promise<void> {
+function pauseFor({ time }: Simulation, ms: number): Promise<void> {
   return new Promise((resolve) => {
     time.as(undefined, () => time.plan(ms, resolve));
   });
@@ -151,16 +155,16 @@ const SCENE = {
     await import('../../../apps/gateway/src/conversation-operations.ts');
     await import('@parley/agent/person-reply');
   },
-  answer,
-  people,
+  answer: answerRequest,
+  people: startPeople,
   isUnderWay: (simulation) => {
-    const { owner, led } = pageOf(simulation);
+    const { owner, led } = getPageState(simulation);
     return owner.isWaiting || led.size > 0;
   },
-} as const satisfies Partial<Scene>;
+} as const satisfies Partial<SimulationScene>;
 
 /** An owner takes over chats and writes into them, through one process. */
-export const takeoversEmbedded: Scene = {
+export const takeoversEmbedded: SimulationScene = {
   ...EMBEDDED,
   ...SCENE,
   name: 'takeovers-embedded',
@@ -169,8 +173,8 @@ export const takeoversEmbedded: Scene = {
   faults: EMBEDDED.faults.filter((kind) => kind !== 'clock'),
 };
 
-/** The same through two gateways, each of which has one of the accounts, and with two workers. */
-export const takeoversShared: Scene = {
+/** Takeovers through two gateways, each of which has one of the accounts, and with two workers. */
+export const takeoversShared: SimulationScene = {
   ...SCENE,
   name: 'takeovers-shared',
   processes: {

@@ -1,5 +1,5 @@
 import { collectsAll, pausesToCollect } from '../invariants/collected.ts';
-import type { Scene } from '../scene.ts';
+import type { SimulationScene } from '../scene.ts';
 import type { Simulation } from '../simulation.ts';
 import type { ModelRequest } from '../world/model.ts';
 
@@ -10,7 +10,7 @@ const KEYED = { id: 'keyed', hasKeys: true, finds: false };
  * Names the latest questions, so that the answer can be told apart from all others. After a
  * truncated answer, the request to continue is the last message, and the questions come before it.
  */
-export function answer({ messages }: ModelRequest) {
+export function answerRequest({ messages }: ModelRequest) {
   const questions = messages.map(({ role, text }) =>
     role === 'user' ? (text.match(/\bq\d+\b/g) ?? []) : [],
   );
@@ -19,7 +19,7 @@ export function answer({ messages }: ModelRequest) {
 }
 
 /** People in a few direct chats who ask questions faster than they are answered. */
-export function people(simulation: Simulation): void {
+export function startPeople(simulation: Simulation): void {
   const { time, span } = simulation;
   const chance = simulation.chance('people');
   let asked = 0;
@@ -40,23 +40,23 @@ export function people(simulation: Simulation): void {
 }
 
 /** Everything in one process, as `parley start` runs it. */
-export const embedded: Scene = {
+export const embedded: SimulationScene = {
   name: 'embedded',
   processes: { parley: 'all' },
   platforms: [KEYED],
   faults: ['kill', 'restart', 'pause', 'clock', 'sends', 'updates', 'model'],
   invariants: [collectsAll],
-  answer,
-  people,
+  answer: answerRequest,
+  people: startPeople,
 };
 
 /** A gateway and two workers on shared servers. */
-export const shared: Scene = {
+export const shared: SimulationScene = {
   name: 'shared',
   processes: { gateway: 'gateway', 'worker-1': 'worker', 'worker-2': 'worker' },
   platforms: [KEYED],
   faults: ['kill', 'restart', 'pause', 'wake-ups', 'queue-away', 'sends', 'updates', 'model'],
   invariants: [collectsAll, pausesToCollect],
-  answer,
-  people,
+  answer: answerRequest,
+  people: startPeople,
 };

@@ -1,18 +1,18 @@
 import { askedOnce, callsOnce, stepsByHolder } from '../invariants/calls.ts';
 import { effectsOnce } from '../invariants/effects.ts';
 import { givenUp } from '../invariants/fatal.ts';
-import type { Scene } from '../scene.ts';
+import type { SimulationScene } from '../scene.ts';
 import type { Simulation } from '../simulation.ts';
 import type { ModelRequest } from '../world/model.ts';
 import { killsAtTools } from './kills-at-tools.ts';
-import { edit, LEDGER, OWNERS_LEDGER, todos } from './ledger.ts';
+import { createEditCall, createTodoCall, LEDGER, OWNERS_LEDGER } from './ledger.ts';
 import {
-  answerWith,
-  direct,
+  answerWithCalls,
+  createDirectOrigin,
   EMBEDDED,
+  getLastPersonText,
+  getQuestionNumber,
   keepAsking,
-  lastSaid,
-  numberOf,
   type ScriptedCall,
   SHARED,
 } from './script.ts';
@@ -30,51 +30,55 @@ const FATAL = '9';
 /**
  * The calls that a question of an owner leads to, by rounds; marks are unique in the simulation.
  */
-function ownersCalls(question: string): readonly (readonly ScriptedCall[])[] {
-  const number = numberOf(question);
+function createOwnerCalls(question: string): readonly (readonly ScriptedCall[])[] {
+  const number = getQuestionNumber(question);
   const now = { name: 'current_time', arguments: {} };
   switch (number % 5) {
     case 1:
-      return [[edit(`m${number}-0-0`), edit(`m${number}-0-1`)], [edit(`m${number}-1-0`)]];
+      return [
+        [createEditCall(`m${number}-0-0`), createEditCall(`m${number}-0-1`)],
+        [createEditCall(`m${number}-1-0`)],
+      ];
     case 2:
-      return [[todos(`m${number}-0-0`), now], [edit(`m${number}-1-0`)]];
+      return [[createTodoCall(`m${number}-0-0`), now], [createEditCall(`m${number}-1-0`)]];
     case 3:
       return [[{ name: 'message', arguments: { to: 'owner', text: `This is note${number}.` } }]];
     case 4:
-      return [[now], [todos(`m${number}-1-0`)], [edit(`m${number}-2-0`)]];
+      return [[now], [createTodoCall(`m${number}-1-0`)], [createEditCall(`m${number}-2-0`)]];
     default:
       return [];
   }
 }
 
-function guestsCalls(question: string): readonly (readonly ScriptedCall[])[] {
-  const number = numberOf(question);
-  return number % 2 === 0 ? [] : [[todos(`m${number}-0-0`)]];
+function createGuestCalls(question: string): readonly (readonly ScriptedCall[])[] {
+  const number = getQuestionNumber(question);
+  return number % 2 === 0 ? [] : [[createTodoCall(`m${number}-0-0`)]];
 }
 
-function answer(request: ModelRequest, simulation: Simulation) {
-  const said = lastSaid(request);
+function answerRequest(request: ModelRequest, simulation: Simulation) {
+  const said = getLastPersonText(request);
   if (said.includes('fatal')) {
     const [name = ''] = simulation.time.process?.name.split('.') ?? [];
     simulation.supervisor.killAfter(name, 0, 500);
   }
-  const calls = said.includes('for the owner') ? ownersCalls : guestsCalls;
-  return answerWith(request, calls);
+  const calls = said.includes('for the owner') ? createOwnerCalls : createGuestCalls;
+  return answerWithCalls(request, calls);
 }
 
-function people(simulation: Simulation): void {
+function startPeople(simulation: Simulation): void {
   const chance = simulation.chance('chats');
   const fatalAt = chance.happens(0.4) ? Math.floor(chance.between(3, 20)) : null;
   keepAsking(simulation, [50, 3_000], (question) => {
-    if (numberOf(question) === fatalAt) {
-      simulation.ask('keyed', question, direct(FATAL), `${question}, which is fatal`);
+    if (getQuestionNumber(question) === fatalAt) {
+      simulation.ask('keyed', question, createDirectOrigin(FATAL), `${question}, which is fatal`);
       return;
     }
     const number = chance.next();
-    if (number < 0.3) simulation.ask('keyed', question, direct(GUEST), `${question} of a guest`);
+    if (number < 0.3)
+      simulation.ask('keyed', question, createDirectOrigin(GUEST), `${question} of a guest`);
     else {
       const platform = number < 0.7 ? 'keyed' : 'other';
-      simulation.ask(platform, question, direct(OWNER), `${question} for the owner`);
+      simulation.ask(platform, question, createDirectOrigin(OWNER), `${question} for the owner`);
     }
   });
 }
@@ -87,10 +91,10 @@ const SCENE = {
   },
   files: { [LEDGER]: OWNERS_LEDGER },
   invariants: [killsAtTools, callsOnce, askedOnce, stepsByHolder, effectsOnce, givenUp],
-  answer,
-  people,
-} as const satisfies Partial<Scene>;
+  answer: answerRequest,
+  people: startPeople,
+} as const satisfies Partial<SimulationScene>;
 
-/** The model calls tools that change something, and processes die at any step. */
-export const toolsEmbedded: Scene = { ...EMBEDDED, ...SCENE, name: 'tools-embedded' };
-export const toolsShared: Scene = { ...SHARED, ...SCENE, name: 'tools-shared' };
+/** The model calls tools with side effects, and processes are killed at any step. */
+export const toolsEmbedded: SimulationScene = { ...EMBEDDED, ...SCENE, name: 'tools-embedded' };
+export const toolsShared: SimulationScene = { ...SHARED, ...SCENE, name: 'tools-shared' };

@@ -1,8 +1,8 @@
 import { killsTheUnlucky, nothingGivenUpSilently, UNLUCKY } from '../invariants/unlucky.ts';
-import type { Scene } from '../scene.ts';
+import type { SimulationScene } from '../scene.ts';
 import type { Simulation } from '../simulation.ts';
-import { direct, EMBEDDED, keepAsking, SHARED } from './script.ts';
-import { answer } from './talk.ts';
+import { createDirectOrigin, EMBEDDED, keepAsking, SHARED } from './script.ts';
+import { answerRequest } from './talk.ts';
 
 const KEYED = { id: 'keyed', hasKeys: true, finds: false };
 /**
@@ -11,16 +11,16 @@ const KEYED = { id: 'keyed', hasKeys: true, finds: false };
  */
 const IN_A_ROW = 4;
 
-function people(simulation: Simulation): void {
+function startPeople(simulation: Simulation): void {
   const { time, span } = simulation;
   const chance = simulation.chance('unlucky');
   keepAsking(simulation, [200, 4_000], (question) => {
-    simulation.ask('keyed', question, direct(chance.one(['1', '2'])));
+    simulation.ask('keyed', question, createDirectOrigin(chance.one(['1', '2'])));
   });
   let asked = 1_000;
   const ask = (): void => {
     asked += 1;
-    simulation.ask('keyed', `q${asked}`, direct(UNLUCKY));
+    simulation.ask('keyed', `q${asked}`, createDirectOrigin(UNLUCKY));
   };
   const at = chance.between(1_000, 20_000);
   time.plan(at, ask);
@@ -33,10 +33,10 @@ const SCENE = {
   platforms: [KEYED],
   faults: [],
   invariants: [killsTheUnlucky, nothingGivenUpSilently],
-  answer,
-  people,
-} as const satisfies Partial<Scene>;
+  answer: answerRequest,
+  people: startPeople,
+} as const satisfies Partial<SimulationScene>;
 
 /** Each process that works on one particular turn is killed, until Parley gives that turn up. */
-export const unluckyEmbedded: Scene = { ...EMBEDDED, ...SCENE, name: 'unlucky-embedded' };
-export const unluckyShared: Scene = { ...SHARED, ...SCENE, name: 'unlucky-shared' };
+export const unluckyEmbedded: SimulationScene = { ...EMBEDDED, ...SCENE, name: 'unlucky-embedded' };
+export const unluckyShared: SimulationScene = { ...SHARED, ...SCENE, name: 'unlucky-shared' };

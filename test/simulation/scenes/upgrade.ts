@@ -1,4 +1,4 @@
-import type { Scene } from '../scene.ts';
+import type { SimulationScene } from '../scene.ts';
 import type { Simulation } from '../simulation.ts';
 import type { ModelRequest } from '../world/model.ts';
 import { makeOldDatabase } from '../world/older-database.ts';
@@ -6,11 +6,13 @@ import { WITHOUT_SKILLS } from './people.ts';
 
 const KEYED = { id: 'keyed', hasKeys: true, finds: false };
 const CODE = 'ABC234';
-/** Old questions have smaller numbers. */
+/** Older questions have smaller numbers. */
 const FIRST_NEW = 10;
 
-/** Names what was asked since the last answer: a resumed turn ends with the result of a tool. */
-function answer({ messages }: ModelRequest) {
+/**
+ * Names the questions since the last answer, because a resumed turn ends with the result of a tool.
+ */
+function answerRequest({ messages }: ModelRequest) {
   const last = messages.findLastIndex(({ role, text }) => role === 'assistant' && text !== '');
   const since = messages.slice(last + 1).map(({ text }) => text);
   const asked = since.join(' ').match(/\bq\d+\b/g) ?? [];
@@ -26,7 +28,7 @@ const OLD = [
   { id: 'old6', chat: 'sending', text: 'q6' },
 ] as const;
 
-function prepare(simulation: Simulation): void {
+function prepareDatabase(simulation: Simulation): void {
   const { databaseFile, time, questions } = simulation;
   const [first, second, running, suspended, unsent, sending] = OLD;
   const unfinished = {
@@ -41,10 +43,10 @@ function prepare(simulation: Simulation): void {
 }
 
 /**
- * People in these chats and in a new one ask more; one of them approves what the old Parley asked
- * about.
+ * People in these chats and in a new one ask more questions, and one of them decides the approval
+ * requested by the old Parley.
  */
-function people(simulation: Simulation): void {
+function startPeople(simulation: Simulation): void {
   const { time, span } = simulation;
   const chance = simulation.chance('people');
   const write = (chat: string, text: string): void => {
@@ -71,17 +73,17 @@ function people(simulation: Simulation): void {
 }
 
 /**
- * The first start on a database that version 0.1.0 left when it was killed while working; the start is
+ * The first start on a database from version 0.1.0, which was killed while working; the start is
  * killed, too.
  */
-export const upgrade: Scene = {
+export const upgrade: SimulationScene = {
   name: 'upgrade',
   processes: { parley: 'all' },
   platforms: [KEYED],
   faults: ['kill', 'restart', 'power-cut', 'sends'],
   settings: { owners: ['keyed:asks'], ...WITHOUT_SKILLS },
   interruptsStart: true,
-  prepare,
-  answer,
-  people,
+  prepare: prepareDatabase,
+  answer: answerRequest,
+  people: startPeople,
 };

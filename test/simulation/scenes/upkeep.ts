@@ -1,12 +1,19 @@
-import { codeOfQuestion } from '../invariants/approvals.ts';
+import { findApprovalCode } from '../invariants/approvals.ts';
 import { KEPT_DAYS, keepsSettings, keepsYoung, reloadsEndNoTurn } from '../invariants/upkeep.ts';
-import type { Scene } from '../scene.ts';
-import { settingsOf } from '../settings.ts';
+import type { SimulationScene } from '../scene.ts';
+import { createSettings } from '../settings.ts';
 import type { Simulation } from '../simulation.ts';
 import type { ModelRequest } from '../world/model.ts';
 import type { Shown } from '../world/platform.ts';
-import { todos } from './ledger.ts';
-import { answerWith, direct, EMBEDDED, keepAsking, numberOf, SHARED } from './script.ts';
+import { createTodoCall } from './ledger.ts';
+import {
+  answerWithCalls,
+  createDirectOrigin,
+  EMBEDDED,
+  getQuestionNumber,
+  keepAsking,
+  SHARED,
+} from './script.ts';
 
 const KEYED = { id: 'keyed', hasKeys: true, finds: false };
 const OWNER = '1';
@@ -17,40 +24,45 @@ const AWAKE_MS = 15_000;
 /** The machine sleeps for nearly all of this time. */
 const SPAN_MS = 12 * DAY_MS;
 
-/** How long the owner may take to decide, which is longer than rows are kept. In days. */
+/**
+ * The time in days that the owner may take to decide, which is longer than the retention of rows.
+ */
 const DECIDES_AFTER = [KEPT_DAYS + 0.5, KEPT_DAYS + 2] as const;
 /** The longest time that an approval can wait, in minutes. */
 const WAIT_MINUTES = 7 * 24 * 60;
 
-function answer(request: ModelRequest) {
-  return answerWith(request, (question) => {
-    const number = numberOf(question);
-    if (number % 7 === 1) return [[todos(`m${number}-0-0`)]];
+function answerRequest(request: ModelRequest) {
+  return answerWithCalls(request, (question) => {
+    const number = getQuestionNumber(question);
+    if (number % 7 === 1) return [[createTodoCall(`m${number}-0-0`)]];
     return number % 3 === 0 ? [[{ name: 'current_time', arguments: {} }]] : [];
   });
 }
 
 /**
  * The owner decides days later, when the rows of the waiting turn are older than the retention of
- * others.
+ * other rows.
  */
-function seen({ text }: Shown, platform: string, simulation: Simulation): void {
-  const code = codeOfQuestion(text);
+function reactToMessage({ text }: Shown, platform: string, simulation: Simulation): void {
+  const code = findApprovalCode(text);
   if (code === undefined) return;
   const { time, span } = simulation;
   const days = simulation.chance(`decision ${code}`).between(...DECIDES_AFTER);
-  // Questions asked near the end are decided before it, so that everything finishes.
+  // Approvals requested near the end are decided before the end, so that all work finishes.
   const afterMs = Math.max(1_000, Math.min(days * DAY_MS, span - time.now));
-  time.plan(afterMs, () => void simulation.say(platform, `/approve ${code}`, direct(OWNER)));
+  time.plan(
+    afterMs,
+    () => void simulation.say(platform, `/approve ${code}`, createDirectOrigin(OWNER)),
+  );
 }
 
 /** People write a little each day; in between the machine sleeps. */
-function people(simulation: Simulation): void {
+function startPeople(simulation: Simulation): void {
   const { time } = simulation;
   const chance = simulation.chance('sleep');
   keepAsking(simulation, [DAY_MS / 8, DAY_MS / 3], (question) => {
     const id = chance.one(CHATS);
-    simulation.ask('keyed', question, direct(id));
+    simulation.ask('keyed', question, createDirectOrigin(id));
   });
   const sleepLater = (): void => {
     time.plan(chance.between(5_000, AWAKE_MS), () => {
@@ -64,14 +76,14 @@ function people(simulation: Simulation): void {
   changeSettings(simulation);
 }
 
-/** The operator writes the settings file now and then: correctly, in two halves, or incorrectly. */
+/** The operator writes the settings file occasionally: correctly, in two halves, or incorrectly. */
 function changeSettings(simulation: Simulation): void {
   const { time, deployment, scene, span, isShared, brought } = simulation;
   const chance = simulation.chance('settings');
   let version = 0;
   const write = (): void => {
     version += 1;
-    const base = settingsOf(scene, isShared, brought);
+    const base = createSettings(scene, isShared, brought);
     const { model } = base as { readonly model: object };
     const text = JSON.stringify({ ...base, model: { ...model, model: `seed-${version}` } });
     const half = text.slice(0, Math.floor(text.length * chance.next()));
@@ -111,11 +123,11 @@ const SCENE = {
     },
   },
   invariants: [keepsYoung, keepsSettings, reloadsEndNoTurn],
-  answer,
-  people,
-  seen,
-} as const satisfies Partial<Scene>;
+  answer: answerRequest,
+  people: startPeople,
+  seen: reactToMessage,
+} as const satisfies Partial<SimulationScene>;
 
 /** Old rows are removed and the settings change while people keep writing. */
-export const upkeepEmbedded: Scene = { ...EMBEDDED, ...SCENE, name: 'upkeep-embedded' };
-export const upkeepShared: Scene = { ...SHARED, ...SCENE, name: 'upkeep-shared' };
+export const upkeepEmbedded: SimulationScene = { ...EMBEDDED, ...SCENE, name: 'upkeep-embedded' };
+export const upkeepShared: SimulationScene = { ...SHARED, ...SCENE, name: 'upkeep-shared' };

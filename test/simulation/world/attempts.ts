@@ -1,7 +1,7 @@
 import type { ChannelFailure, OutboundPart } from '@parley/core';
 
 /** One connection of one adapter to the platform; a restart of the process creates another. */
-export interface Life {
+export interface AdapterLife {
   readonly number: number;
   readonly account: string;
   /** The name of the simulated process. */
@@ -9,39 +9,39 @@ export interface Life {
 }
 
 /** One call of an adapter's `send`. */
-export interface Attempt {
+export interface SendAttempt {
   readonly part: OutboundPart;
-  readonly life: Life;
+  readonly life: AdapterLife;
   readonly at: number;
   /** When the platform accepted the part; undefined when it never arrived or was refused. */
   takenAt: number | undefined;
-  /** What the sending process learned; `nothing` includes the case that it was killed. */
+  /** The result that the sending process received; `nothing` includes a killed process. */
   heard: 'nothing' | 'receipt' | ChannelFailure['kind'];
 }
 
 /** A request to the platform other than a send. */
-export interface Touch {
+export interface PlatformTouch {
   readonly what: 'poll' | 'preview' | 'send';
-  readonly life: Life;
+  readonly life: AdapterLife;
   readonly at: number;
 }
 
-/** Everything that adapters did at a platform, in order. */
-export class Attempts {
-  readonly all: Attempt[] = [];
-  readonly touches: Touch[] = [];
+/** All calls of adapters to a platform, in order. */
+export class PlatformAttempts {
+  readonly all: SendAttempt[] = [];
+  readonly touches: PlatformTouch[] = [];
   /** All attempts of each part, by its id. */
-  readonly ofPart = new Map<string, Attempt[]>();
+  readonly ofPart = new Map<string, SendAttempt[]>();
 
-  begin(part: OutboundPart, life: Life, at: number): Attempt {
-    const attempt: Attempt = { part, life, at, takenAt: undefined, heard: 'nothing' };
+  begin(part: OutboundPart, life: AdapterLife, at: number): SendAttempt {
+    const attempt: SendAttempt = { part, life, at, takenAt: undefined, heard: 'nothing' };
     this.all.push(attempt);
     this.ofPart.set(part.id, [...(this.ofPart.get(part.id) ?? []), attempt]);
     this.touch('send', life, at);
     return attempt;
   }
 
-  touch(what: Touch['what'], life: Life, at: number): void {
+  touch(what: PlatformTouch['what'], life: AdapterLife, at: number): void {
     this.touches.push({ what, life, at });
   }
 }

@@ -4,7 +4,7 @@ import type { ChannelDefinition } from '@parley/channels';
 import { locateDataFolder, type RunningParley, startParley } from '@parley/cli';
 import { systemTime } from '@parley/core';
 import type { ProcessRole } from '@parley/store';
-import type { Machine } from '../engine/machine.ts';
+import type { SimulationMachine } from '../engine/machine.ts';
 import type { SimulatedProcess } from '../engine/virtual-time.ts';
 
 /** How long a startup may take, in simulated ms. */
@@ -17,7 +17,7 @@ export interface LogLine {
   readonly line: string;
 }
 
-/** What all processes of a deployment share. */
+/** State shared by all processes of a deployment. */
 export interface DeploymentOptions {
   readonly folder: string;
   readonly channels: readonly ChannelDefinition[];
@@ -29,7 +29,7 @@ export interface DeploymentOptions {
 }
 
 /** A process of Parley, started by the same function as in production. */
-export interface Running {
+export interface RunningProcess {
   readonly process: SimulatedProcess;
   readonly role: ProcessRole;
   /** The running Parley; undefined while it starts and after a failed start. */
@@ -40,14 +40,14 @@ export interface Running {
 /** Starts and kills processes of Parley on one data folder. */
 export class Deployment {
   readonly log: LogLine[] = [];
-  readonly running = new Map<string, Running>();
+  readonly running = new Map<string, RunningProcess>();
   /** Called when a process has failed to start. */
   onFailedStart: (name: string) => void = () => {};
-  readonly #machine: Machine;
+  readonly #machine: SimulationMachine;
   readonly #options: DeploymentOptions;
   #starts = 0;
 
-  constructor(machine: Machine, options: DeploymentOptions) {
+  constructor(machine: SimulationMachine, options: DeploymentOptions) {
     this.#machine = machine;
     this.#options = options;
     mkdirSync(options.folder, { recursive: true });
@@ -79,7 +79,7 @@ export class Deployment {
   }
 
   /** Starts a process under a name; resolves when it is running or has failed. */
-  async start(name: string, role: ProcessRole): Promise<Running> {
+  async start(name: string, role: ProcessRole): Promise<RunningProcess> {
     const { time } = this.#machine;
     const running = this.begin(name, role);
     await time.runUntil(time.now + START_MS, () => !running.isStarting);
@@ -96,7 +96,7 @@ export class Deployment {
   }
 
   /** Begins to start a process under a name that no running process has. */
-  begin(name: string, role: ProcessRole): Running {
+  begin(name: string, role: ProcessRole): RunningProcess {
     const { time } = this.#machine;
     this.#starts += 1;
     const process: SimulatedProcess = {
@@ -106,13 +106,13 @@ export class Deployment {
       pausedUntil: 0,
       busyUntil: 0,
     };
-    const running: Running = { process, role, parley: undefined, isStarting: true };
+    const running: RunningProcess = { process, role, parley: undefined, isStarting: true };
     this.running.set(name, running);
     time.as(process, () => void this.#open(name, running));
     return running;
   }
 
-  async #open(name: string, running: Running): Promise<void> {
+  async #open(name: string, running: RunningProcess): Promise<void> {
     const { time } = this.#machine;
     const { process, role } = running;
     const note = (line: string): void => {

@@ -3,9 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { discord } from '@parley/channel-discord';
 import { describeChannel } from '../../../packages/simulators/src/discord/descriptions.ts';
 import {
+  applyGatewayFault,
   type Fault,
   RestFaults,
-  strikeGateway,
 } from '../../../packages/simulators/src/discord/faults.ts';
 import { Gateway } from '../../../packages/simulators/src/discord/gateway.ts';
 import { GatewayConnection } from '../../../packages/simulators/src/discord/gateway-session.ts';
@@ -16,15 +16,15 @@ import { RateLimiter, WIDE_LIMITS } from '../../../packages/simulators/src/disco
 import { RestServer } from '../../../packages/simulators/src/discord/rest-server.ts';
 import { Transcript } from '../../../packages/simulators/src/discord/transcript.ts';
 import { CHANNEL_TYPE, World } from '../../../packages/simulators/src/discord/world.ts';
-import type { Chance } from '../engine/chance.ts';
+import type { RandomChance } from '../engine/chance.ts';
 import type { SimulatedProcess, VirtualTime } from '../engine/virtual-time.ts';
-import { answeredIn } from '../said.ts';
-import type { Brought } from '../scene.ts';
+import { findAnsweredQuestions } from '../said.ts';
+import type { SceneAdditions } from '../scene.ts';
 import type { Simulation } from '../simulation.ts';
-import type { Served, ServedRequest } from './network.ts';
-import { type ServerSide, socketsNow } from './simulated-socket.ts';
+import type { ServedRequest, ServedResponse } from './network.ts';
+import { type ServerSideSocket, socketsNow } from './simulated-socket.ts';
 
-/** The socket type that the double of Discord talks through. */
+/** The socket type used by the Discord double. */
 type ServerSocket = ConstructorParameters<typeof GatewayConnection>[0];
 
 const HOST = 'discord.simulation';
@@ -32,14 +32,11 @@ const BOT = '190000000000000009';
 const TOKEN = `${Buffer.from(BOT).toString('base64').replaceAll('=', '')}.double.simulated`;
 /** Shorter than Discord's 41 s, so that a dead connection is noticed within a run. */
 const HEARTBEAT_MS = 6_000;
-/** How often the gateway suffers a fault while updates go wrong, in ms. */
+/** The interval of gateway faults while updates fail, in ms. */
 const STRIKE_INTERVAL_MS = [300, 2_500] as const;
 
-/**
- * The servers of Discord, with a listener that hears everything that happens there besides the
- * gateway.
- */
-class HeardWorld extends World {
+/** The Discord servers, with a listener for everything that happens outside the gateway. */
+class ObservedWorld extends World {
   hear: (name: string, data: unknown) => void = () => {};
 
   override emit(...event: Parameters<World['emit']>): void {
@@ -57,26 +54,26 @@ export interface DiscordCall {
 }
 
 /**
- * A Discord for one bot: the double of its servers, behind sockets and requests that stay in this
+ * Discord with one bot: the double of its servers, behind sockets and requests that stay in this
  * thread.
  */
-export class SimulatedDiscord implements Brought {
+export class SimulatedDiscord implements SceneAdditions {
   readonly channels = [discord];
   readonly settings: object;
   readonly hosts = { [HOST]: (request: ServedRequest) => this.#serve(request) };
-  readonly world: HeardWorld;
+  readonly world: ObservedWorld;
   readonly guildId: string;
   readonly gateway: Gateway;
   /** All requests, in the order in which they were made. */
   readonly calls: DiscordCall[] = [];
-  /** Whether people have said everything that they will say. */
+  /** Whether people have sent all their messages. */
   saysNoMore = false;
   readonly #simulation: Simulation;
   readonly #rest: RestServer;
   readonly #faults = new RestFaults();
   readonly #time: VirtualTime;
-  readonly #chance: Chance;
-  readonly #sockets = new Set<ServerSide>();
+  readonly #chance: RandomChance;
+  readonly #sockets = new Set<ServerSideSocket>();
   /** The questions that each message of the bot is known to answer. */
   readonly #named = new Map<string, ReadonlySet<string>>();
 
@@ -85,7 +82,7 @@ export class SimulatedDiscord implements Brought {
     this.#time = simulation.time;
     this.#chance = simulation.chance('discord');
     const clock = () => simulation.databaseTime(this.#time.now);
-    this.world = new HeardWorld(clock, new Transcript(clock), BOT);
+    this.world = new ObservedWorld(clock, new Transcript(clock), BOT);
     this.world.fileBase = `http://${HOST}`;
     this.gateway = new Gateway(this.world, {
       token: TOKEN,
@@ -115,7 +112,7 @@ export class SimulatedDiscord implements Brought {
     this.#time.as(undefined, () => this.#strikeLater(simulation));
   }
 
-  /** A text channel in which people talk. */
+  /** A text channel in which people write. */
   addChannel(name: string): string {
     const { world, guildId } = this;
     const channel = world.addChannel({ type: CHANNEL_TYPE.text, name, guildId });
@@ -128,17 +125,17 @@ export class SimulatedDiscord implements Brought {
     return this.world.dmWith(person).id;
   }
 
-  /** A person writes; returns the id of the message. */
+  /** Writes as a person; returns the id of the message. */
   say(channel: string, from: string, text: string): string {
     return say(this.world, { channel, from, text }).id;
   }
 
-  /** How people mention the bot. */
+  /** The mention of the bot in a message. */
   get mention(): string {
     return `<@${BOT}>`;
   }
 
-  /** Whether people have said everything that they will say, and all of it has been accepted. */
+  /** Whether people have sent all their messages, and all of them have been accepted. */
   isOver(): boolean {
     if (!this.saysNoMore) return false;
     const { messages } = this.#simulation.observer.tables;
@@ -150,7 +147,7 @@ export class SimulatedDiscord implements Brought {
     for (const socket of this.#sockets) if (socket.process === process) socket.lose();
   }
 
-  #accept(socket: ServerSide): boolean {
+  #accept(socket: ServerSideSocket): boolean {
     if (socket.process?.alive === false) return false;
     this.#sockets.add(socket);
     socket.welcome();
@@ -164,8 +161,8 @@ export class SimulatedDiscord implements Brought {
   }
 
   /**
-   * Records a finished message of the bot: an answer that is still growing names its questions
-   * before its end.
+   * Records a finished message of the bot, since a streamed answer names its questions before its
+   * end.
    */
   #noteShown(simulation: Simulation, data: unknown): void {
     const { id, channel_id, content, author } = data as {
@@ -176,10 +173,11 @@ export class SimulatedDiscord implements Brought {
     };
     if (author?.id !== BOT || content === undefined || !/This answers .*\./.test(content)) return;
     const named = this.#named.get(id) ?? new Set<string>();
-    const added = answeredIn(content).filter((question) => !named.has(question));
+    const added = findAnsweredQuestions(content).filter((question) => !named.has(question));
     if (named.size > 0 && added.length === 0) return;
     this.#named.set(id, named.union(new Set(added)));
-    // Pieces of a growing answer may arrive in another order: its end then names what was missing.
+    // Pieces of a streamed answer may arrive in another order, so its end names the missing
+    // questions.
     const rest = named.size === 0 ? content : `This answers ${added.join(' and ')}.`;
     const part = named.size === 0 ? id : `${id}+${named.size}`;
     const place = { account: 'default', chat: channel_id };
@@ -187,7 +185,7 @@ export class SimulatedDiscord implements Brought {
     simulation.note('discord', shown, true);
   }
 
-  /** Repeatedly disturbs the gateway while updates go wrong, and calls while sends do. */
+  /** Repeatedly injects gateway faults while updates fail, and call faults while sends fail. */
   #strikeLater(simulation: Simulation): void {
     this.#time.plan(this.#chance.between(...STRIKE_INTERVAL_MS), () => {
       if (simulation.is('updates')) this.strike(this.#chance.one(GATEWAY_FAULTS));
@@ -197,20 +195,20 @@ export class SimulatedDiscord implements Brought {
     });
   }
 
-  /** Injects several faults of the gateway in direct succession. */
+  /** Injects several gateway faults in direct succession. */
   strike(faults: readonly Fault[]): void {
     for (const fault of faults)
-      strikeGateway(this.world, this.gateway, fault as Parameters<typeof strikeGateway>[2]);
+      applyGatewayFault(this.world, this.gateway, fault as Parameters<typeof applyGatewayFault>[2]);
   }
 
-  async #serve({ url, method, headers, body }: ServedRequest): Promise<Served> {
+  async #serve({ url, method, headers, body }: ServedRequest): Promise<ServedResponse> {
     const request = Object.assign(
       (async function* () {
         if (body !== '') yield Buffer.from(body);
       })(),
       { method, headers: Object.fromEntries(headers) },
     );
-    const { promise, resolve, reject } = Promise.withResolvers<Served>();
+    const { promise, resolve, reject } = Promise.withResolvers<ServedResponse>();
     const broken = (): void => reject(Object.assign(new Error('reset'), { code: 'ECONNRESET' }));
     let answer = { status: 500, headers: {} };
     const response = Object.assign(new EventEmitter(), {
@@ -247,7 +245,7 @@ const GATEWAY_FAULTS: readonly (readonly Fault[])[] = [
   [{ kind: 'invalid-session', resumable: true }],
   [{ kind: 'invalid-session', resumable: false }],
   [{ kind: 'close', code: 4009 }],
-  // The session is lost with the connection: what was missed must be fetched.
+  // The session is lost with the connection, so missed messages must be fetched.
   [{ kind: 'forget-sessions' }, { kind: 'drop' }],
   [{ kind: 'close-resumes', code: 4000, count: 2 }, { kind: 'drop' }],
   [{ kind: 'duplicate', events: 5 }],

@@ -1,33 +1,33 @@
-import type { Chance } from '../engine/chance.ts';
+import type { RandomChance } from '../engine/chance.ts';
 import {
-  type Disk,
+  createSqliteError,
+  type DiskBehavior,
   type OpenDatabase,
   SQLITE_BUSY,
   SQLITE_CANTOPEN,
   SQLITE_FULL,
   SQLITE_IOERR,
-  sqliteError,
 } from '../engine/databases.ts';
 import { SyncedDatabase } from '../engine/synced-database.ts';
 import type { VirtualTime } from '../engine/virtual-time.ts';
 import type { DatabaseWeather } from '../faults.ts';
 
-/** How long SQLite waits for a lock in a database that Parley opened. In ms. */
+/** The time in ms that SQLite waits for a lock in a database opened by Parley. */
 const BUSY_TIMEOUT_MS = 5_000;
 /**
- * The probability of a checkpoint. In production the log is copied after thousands of pages, more
- * than a minute of talk writes.
+ * The probability of a checkpoint. In production, the log is copied after thousands of pages, which
+ * a minute of messages does not fill.
  */
 const CHECKPOINTS = 0.02;
 
 export interface DiskOptions {
   readonly time: VirtualTime;
-  readonly chance: Chance;
-  /** The database of the deployment; all other files are sound. */
+  readonly chance: RandomChance;
+  /** The database of the deployment; all other files never fail. */
   readonly path: string;
   /** The path of its synced copy. */
   readonly copy: string;
-  /** Whether the file stands for a server: a commit reported as failed may have happened. */
+  /** Whether the file represents a server: a commit reported as failed may have happened. */
   readonly isServer: boolean;
   /** Whether the log is sometimes copied to the file; only for scenes that check it. */
   readonly checkpoints: boolean;
@@ -35,9 +35,10 @@ export interface DiskOptions {
 }
 
 /**
- * The disk of the simulated machine with regard to its database: what is synced, and what fails.
+ * The disk of the simulated machine as seen by its database: which data is synced, and which
+ * operations fail.
  */
-export class SimulatedDisk implements Disk {
+export class SimulatedDisk implements DiskBehavior {
   readonly synced: SyncedDatabase;
   /** The number of commits by processes so far. */
   commits = 0;
@@ -52,7 +53,7 @@ export class SimulatedDisk implements Disk {
   beforeOpen(path: string): void {
     const { is, chance } = this.#options;
     if (path !== this.#options.path || !is('database-refuses') || chance.happens(0.5)) return;
-    throw sqliteError(SQLITE_CANTOPEN, 'unable to open database file');
+    throw createSqliteError(SQLITE_CANTOPEN, 'unable to open database file');
   }
 
   beforeStatement(database: OpenDatabase, text: string): void {
@@ -76,7 +77,7 @@ export class SimulatedDisk implements Disk {
     this.synced.note(false);
   }
 
-  /** `node:sqlite` blocks: nothing else in the process runs in the meantime. */
+  /** `node:sqlite` blocks, so no other code in the process runs in the meantime. */
   #wait(): void {
     const { time, chance } = this.#options;
     time.standStill(chance.happens(0.01) ? chance.between(1_000, 9_000) : chance.between(0, 40));
@@ -86,7 +87,7 @@ export class SimulatedDisk implements Disk {
     const { time, chance } = this.#options;
     if (!/^\s*begin\b/i.test(text) || !chance.happens(0.3)) return;
     time.standStill(BUSY_TIMEOUT_MS);
-    throw sqliteError(SQLITE_BUSY, 'database is locked');
+    throw createSqliteError(SQLITE_BUSY, 'database is locked');
   }
 
   /**
@@ -97,7 +98,7 @@ export class SimulatedDisk implements Disk {
     if (!isWrite(text) || !chance.happens(0.1)) return;
     const isUndone = chance.happens(0.5);
     if (isUndone && database.handle.isTransaction) this.#run(database, 'rollback');
-    throw sqliteError(SQLITE_FULL, 'database or disk is full');
+    throw createSqliteError(SQLITE_FULL, 'database or disk is full');
   }
 
   #break(database: OpenDatabase, text: string): void {
@@ -105,7 +106,7 @@ export class SimulatedDisk implements Disk {
     if (!/^\s*commit\b/i.test(text) || !chance.happens(0.2)) return;
     const isDone = isServer && chance.happens(0.5);
     this.#run(database, isDone ? 'commit' : 'rollback');
-    throw sqliteError(SQLITE_IOERR, 'disk I/O error');
+    throw createSqliteError(SQLITE_IOERR, 'disk I/O error');
   }
 
   #run({ handle }: OpenDatabase, text: string): void {

@@ -1,22 +1,22 @@
 import type { ChannelContext, StreamingCapability } from '@parley/channels';
-import type { Attempts, Life } from './attempts.ts';
-import type { Sending } from './sending.ts';
+import type { AdapterLife, PlatformAttempts } from './attempts.ts';
+import type { SendHandler } from './sending.ts';
 
 /** How often an unfinished answer is shown, in ms. */
 const EVERY_MS = 300;
-/** How long a request waits for its turn, as in a library with its own rate limits. In ms. */
+/** The time in ms that a request waits in a library with its own rate limits. */
 const UNTIL_SENT_MS = [5, 600] as const;
 
 /**
- * Shows answers while they are written, as an adapter does: it checks whether it still has the
- * account just before each request. The preview disappears with the finished answer, so people
- * never see it separately.
+ * Shows unfinished answers, as an adapter does: it checks whether it still has the account just
+ * before each request. The preview disappears with the finished answer, so people never see it
+ * separately.
  */
 export function showGrowing(
-  sending: Sending,
-  attempts: Attempts,
+  sending: SendHandler,
+  attempts: PlatformAttempts,
   { holdsAccount }: Pick<ChannelContext<unknown>, 'holdsAccount'>,
-  life: Life,
+  life: AdapterLife,
 ): StreamingCapability {
   return {
     minIntervalMs: EVERY_MS,

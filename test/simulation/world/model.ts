@@ -1,5 +1,5 @@
-import type { Chance } from '../engine/chance.ts';
-import type { Serve, Served } from './network.ts';
+import type { RandomChance } from '../engine/chance.ts';
+import type { ServedResponse, ServeRequest } from './network.ts';
 
 /** The content of a request to the model, as far as scripts need it. */
 export interface ModelRequest {
@@ -14,7 +14,7 @@ export interface ModelMessage {
   readonly text: string;
   /** The tool calls of the model in this message. */
   readonly calls: readonly { readonly id: string; readonly name: string }[];
-  /** The call whose result this message is. */
+  /** The call whose result is in this message. */
   readonly resultOf?: string | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface ModelAnswer {
   readonly calls?: readonly { readonly name: string; readonly arguments: object }[];
 }
 
-/** How one request fails, besides its answer. */
+/** The way in which one request fails, besides its answer. */
 export type ModelFault =
   | { readonly kind: 'none' }
   | { readonly kind: 'silent' }
@@ -32,8 +32,8 @@ export type ModelFault =
   | { readonly kind: 'cut' }
   | { readonly kind: 'refuses'; readonly status: number };
 
-/** Draws the fault of one request; `isBad` tells whether something may go wrong. */
-export function modelFault(chance: Chance, isBad: boolean): ModelFault {
+/** Draws the fault of one request; `isBad` tells whether faults are allowed. */
+export function drawModelFault(chance: RandomChance, isBad: boolean): ModelFault {
   if (!isBad) return { kind: 'none' };
   return chance.one<ModelFault>([
     { kind: 'none' },
@@ -52,18 +52,17 @@ export function modelFault(chance: Chance, isBad: boolean): ModelFault {
 export const MODEL_URL = 'http://seed@model.simulation/v1';
 export const MODEL_HOST = 'model.simulation';
 
-/**
- * A model that speaks the dialect of OpenAI; `answer` decides what it says, `fault` how it fails.
- */
-export function simulatedModel(
+/** A model with an OpenAI-compatible API; `answer` decides the text, `fault` the failure. */
+export function createSimulatedModel(
   answer: (request: ModelRequest) => ModelAnswer,
   pace: () => { readonly thinkMs: number; readonly fault: ModelFault },
-): Serve {
+): ServeRequest {
   let answers = 0;
   return async ({ url, body }) => {
-    if (url.pathname.endsWith('/models')) return whole({ object: 'list', data: [{ id: 'seed' }] });
+    if (url.pathname.endsWith('/models'))
+      return createWholeResponse({ object: 'list', data: [{ id: 'seed' }] });
     const { thinkMs, fault } = pace();
-    if (fault.kind === 'refuses') return refused(fault.status);
+    if (fault.kind === 'refuses') return createRefusedResponse(fault.status);
     const asked = JSON.parse(body) as {
       readonly stream?: boolean;
       readonly messages: readonly SentMessage[];
@@ -74,8 +73,8 @@ export function simulatedModel(
     answers += 1;
     const said = answer({ messages, tools, body });
     return asked.stream === true
-      ? streamed(`answer-${answers}`, said, thinkMs, fault)
-      : wholeAnswer(`answer-${answers}`, said, thinkMs, fault);
+      ? createStreamedAnswer(`answer-${answers}`, said, thinkMs, fault)
+      : createWholeAnswer(`answer-${answers}`, said, thinkMs, fault);
   };
 }
 
@@ -92,11 +91,11 @@ interface SentMessage {
 function readMessage(sent: SentMessage): ModelMessage {
   const { role, content, tool_calls: calls = [], tool_call_id: resultOf } = sent;
   const named = calls.map(({ id, function: { name } }) => ({ id, name }));
-  return { role, text: textOf(content), calls: named, resultOf };
+  return { role, text: readText(content), calls: named, resultOf };
 }
 
 /** The text of a content that is plain text or a list of text parts. */
-function textOf(content: unknown): string {
+function readText(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
   return content
@@ -106,12 +105,16 @@ function textOf(content: unknown): string {
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-function whole(value: object, thinkMs = 1, ends: Served['ends'] = 'whole'): Served {
+function createWholeResponse(
+  value: object,
+  thinkMs = 1,
+  ends: ServedResponse['ends'] = 'whole',
+): ServedResponse {
   const pieces = [{ afterMs: thinkMs, text: JSON.stringify(value) }];
   return { status: 200, headers: JSON_TYPE, pieces, ends };
 }
 
-function refused(status: number): Served {
+function createRefusedResponse(status: number): ServedResponse {
   const text = JSON.stringify({ error: { message: 'the simulated model refuses', type: 'seed' } });
   const headers = { ...JSON_TYPE, ...(status === 429 && { 'retry-after': '2' }) };
   return { status, headers, pieces: [{ afterMs: 1, text }] };
@@ -119,7 +122,7 @@ function refused(status: number): Served {
 
 const USAGE = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 };
 
-function callsOf(id: string, { calls = [] }: ModelAnswer) {
+function createToolCalls(id: string, { calls = [] }: ModelAnswer) {
   return calls.map(({ name, arguments: given }, index) => ({
     index,
     id: `${id}-${index}`,
@@ -128,8 +131,13 @@ function callsOf(id: string, { calls = [] }: ModelAnswer) {
   }));
 }
 
-function wholeAnswer(id: string, said: ModelAnswer, thinkMs: number, fault: ModelFault): Served {
-  const tool_calls = callsOf(id, said);
+function createWholeAnswer(
+  id: string,
+  said: ModelAnswer,
+  thinkMs: number,
+  fault: ModelFault,
+): ServedResponse {
+  const tool_calls = createToolCalls(id, said);
   const message = {
     role: 'assistant',
     content: said.text ?? null,
@@ -138,7 +146,7 @@ function wholeAnswer(id: string, said: ModelAnswer, thinkMs: number, fault: Mode
   const finish_reason = tool_calls.length > 0 ? 'tool_calls' : 'stop';
   const choices = [{ index: 0, message, finish_reason }];
   const ends = fault.kind === 'none' ? 'whole' : fault.kind === 'cut' ? 'breaks' : 'never';
-  const answer = whole(
+  const answer = createWholeResponse(
     { id, object: 'chat.completion', model: 'seed', choices, usage: USAGE },
     thinkMs,
     ends,
@@ -146,13 +154,18 @@ function wholeAnswer(id: string, said: ModelAnswer, thinkMs: number, fault: Mode
   return fault.kind === 'none' ? answer : { ...answer, pieces: [] };
 }
 
-/** The number of pieces of an endless answer; the turn must have ended it before. */
+/** The number of pieces of an endless answer; the turn must have ended before the last one. */
 const ENDLESS = 2_000;
 
-function streamed(id: string, said: ModelAnswer, thinkMs: number, fault: ModelFault): Served {
+function createStreamedAnswer(
+  id: string,
+  said: ModelAnswer,
+  thinkMs: number,
+  fault: ModelFault,
+): ServedResponse {
   const event = (delta: object, rest: object = {}): string =>
     `data: ${JSON.stringify({ id, object: 'chat.completion.chunk', model: 'seed', choices: [{ index: 0, delta, finish_reason: null, ...rest }] })}\n\n`;
-  const tool_calls = callsOf(id, said);
+  const tool_calls = createToolCalls(id, said);
   const words = (said.text ?? '').match(/\S+\s*/g) ?? [];
   const begun = [
     { afterMs: thinkMs / 2, text: event({ role: 'assistant', content: '' }) },

@@ -1,11 +1,11 @@
-import type { Chance } from '../engine/chance.ts';
+import type { RandomChance } from '../engine/chance.ts';
 import type { VirtualTime } from '../engine/virtual-time.ts';
 
 /**
- * How a server of the simulation handles a request. It may take its time, and reject to simulate a
+ * How a server of the simulation handles a request. It may take time, and rejects to simulate a
  * broken connection.
  */
-export type Serve = (request: ServedRequest) => Promise<Served>;
+export type ServeRequest = (request: ServedRequest) => Promise<ServedResponse>;
 
 export interface ServedRequest {
   readonly url: URL;
@@ -16,10 +16,10 @@ export interface ServedRequest {
 }
 
 /**
- * An answer whose body comes in pieces, each after a delay. `breaks` means that the connection
- * breaks after them.
+ * A response whose body arrives in pieces, each after a delay. `breaks` means that the connection
+ * breaks after the last piece.
  */
-export interface Served {
+export interface ServedResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly pieces: readonly { readonly afterMs: number; readonly text: string }[];
@@ -27,12 +27,12 @@ export interface Served {
 }
 
 /** The hosts reachable by `fetch`, each served by a server of the simulation. */
-export class Network {
+export class SimulatedNetwork {
   readonly #time: VirtualTime;
-  readonly #chance: () => Chance;
-  readonly #hosts = new Map<string, Serve>();
+  readonly #chance: () => RandomChance;
+  readonly #hosts = new Map<string, ServeRequest>();
 
-  constructor(time: VirtualTime, chance: () => Chance) {
+  constructor(time: VirtualTime, chance: () => RandomChance) {
     this.#time = time;
     this.#chance = chance;
   }
@@ -42,7 +42,7 @@ export class Network {
     globalThis.fetch = (input, init) => this.#fetch(String(input), init ?? {});
   }
 
-  serve(host: string, serve: Serve): void {
+  serve(host: string, serve: ServeRequest): void {
     this.#hosts.set(host, serve);
   }
 
@@ -79,10 +79,12 @@ export class Network {
   }
 
   /**
-   * Each piece is an event of the process that made the request, so a killed process reads nothing
-   * more.
+   * Each piece is an event of the process that made the request, so a killed process stops reading.
    */
-  #bodyOf({ pieces, ends = 'whole' }: Served, signal: AbortSignal): ReadableStream<Uint8Array> {
+  #bodyOf(
+    { pieces, ends = 'whole' }: ServedResponse,
+    signal: AbortSignal,
+  ): ReadableStream<Uint8Array> {
     const bytes = new TextEncoder();
     let cancel = (): void => {};
     return new ReadableStream<Uint8Array>({

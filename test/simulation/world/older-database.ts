@@ -5,7 +5,7 @@ import { MIGRATIONS } from '../../../packages/store/src/migrate.ts';
 const FIRST_SCHEMA = 31;
 const FIRST_VERSION = '0.1.0';
 
-type Row = Readonly<Record<string, string | number | null>>;
+type TableRow = Readonly<Record<string, string | number | null>>;
 
 /** A message that a person had written to the earlier Parley. */
 export interface OldMessage {
@@ -15,10 +15,10 @@ export interface OldMessage {
 }
 
 /**
- * What the earlier Parley had not finished when it was stopped for the last time. `code` is that of
- * the open question.
+ * The unfinished work of the earlier Parley when it was stopped for the last time. `code` is the
+ * approval code of the open request.
  */
-export interface Unfinished {
+export interface UnfinishedWork {
   readonly channel: string;
   /** Accepted messages that no turn has claimed. */
   readonly waiting: readonly OldMessage[];
@@ -32,30 +32,30 @@ export interface Unfinished {
 }
 
 /**
- * Creates a database in the schema of 0.1.0, in the state in which it is left by a kill. `now` is
- * in ms since 1970.
+ * Creates a database in the schema of 0.1.0, in the state in which a kill leaves it. `now` is in ms
+ * since 1970.
  */
-export function makeOldDatabase(file: string, unfinished: Unfinished, now: number): void {
+export function makeOldDatabase(file: string, unfinished: UnfinishedWork, now: number): void {
   const database = new DatabaseSync(file);
   try {
     database.exec('pragma auto_vacuum = incremental; pragma journal_mode = wal');
     database.exec('begin');
-    makeSchema(database, now);
-    const add = (table: string, row: Row): void => {
+    createSchema(database, now);
+    const add = (table: string, row: TableRow): void => {
       const names = Object.keys(row);
       const places = names.map(() => '?').join(', ');
       database
         .prepare(`insert into ${table} (${names.join(', ')}) values (${places})`)
         .run(...Object.values(row));
     };
-    for (const { table, row } of rowsOf(unfinished, now)) add(table, row);
+    for (const { table, row } of createRows(unfinished, now)) add(table, row);
     database.exec('commit');
   } finally {
     database.close();
   }
 }
 
-function makeSchema(database: DatabaseSync, now: number): void {
+function createSchema(database: DatabaseSync, now: number): void {
   database.exec(`create table parley_migration (number bigint not null primary key, name text not null,
     parley_version text not null, applied_at bigint not null)`);
   const first = MIGRATIONS.find(({ number }) => number === FIRST_SCHEMA);
@@ -65,9 +65,9 @@ function makeSchema(database: DatabaseSync, now: number): void {
     .run(FIRST_SCHEMA, 'schema', FIRST_VERSION, now);
 }
 
-function rowsOf(unfinished: Unfinished, now: number) {
+function createRows(unfinished: UnfinishedWork, now: number) {
   const { channel, waiting, running, suspended, unsent, sending } = unfinished;
-  const { all, lane, inbox, turn, answered } = rowsIn(channel, now);
+  const { all, lane, inbox, turn, answered } = createChannelRows(channel, now);
   const talks = new Map(
     [...waiting, running, suspended, unsent, sending].map(({ chat }) => [chat, lane(chat)]),
   );
@@ -91,15 +91,15 @@ function rowsOf(unfinished: Unfinished, now: number) {
   steps('turn_running', 2);
   turn('turn_suspended', suspended, { awaits: suspended.code });
   steps('turn_suspended', 1);
-  all.push({ table: 'approval', row: approvalOf(suspended, channel, now) });
+  all.push({ table: 'approval', row: createApproval(suspended, channel, now) });
   answered('turn_unsent', unsent, 'pending');
   answered('turn_sending', sending, 'sending');
   return all;
 }
 
 /** Creates the rows of one channel and collects them in `all`. */
-function rowsIn(channel: string, now: number) {
-  const all: { readonly table: string; readonly row: Row }[] = [];
+function createChannelRows(channel: string, now: number) {
+  const all: { readonly table: string; readonly row: TableRow }[] = [];
   const target = { dialect: 'plain', maxLength: 4_096, unit: 'utf16' };
   const place = (chat: string) => ({ channel, account: 'default', chat_id: chat });
   const laneOf = (chat: string) => `${channel}:default:${chat}`;
@@ -107,7 +107,7 @@ function rowsIn(channel: string, now: number) {
     JSON.stringify({ channel, account: 'default', chatId, chatType: 'direct', target });
   const lane = (chat: string) => ({
     table: 'conversation',
-    // The killed worker still holds it.
+    // The killed worker still holds this lane.
     row: {
       id: laneOf(chat),
       epoch: 3,
@@ -116,7 +116,7 @@ function rowsIn(channel: string, now: number) {
       created_at: now,
     },
   });
-  const inbox = ({ id, chat, text }: OldMessage, more: Row): void => {
+  const inbox = ({ id, chat, text }: OldMessage, more: TableRow): void => {
     const message = {
       ...{ channel, account: 'default', messageId: id, chat: { id: chat, type: 'direct' }, text },
       ...{ sender: { id: chat, name: `Person ${chat}`, isBot: false }, addressed: true },
@@ -126,7 +126,7 @@ function rowsIn(channel: string, now: number) {
     const json = { message: JSON.stringify(message), route: routeOf(chat) };
     all.push({ table: 'inbox', row: { ...row, ...json, ...more } });
   };
-  const turn = (id: string, of: OldMessage, more: Row): void => {
+  const turn = (id: string, of: OldMessage, more: TableRow): void => {
     const row = { id, conversation_id: laneOf(of.chat), session: 0, attempts: 1, started_at: now };
     all.push({ table: 'turn', row: { ...row, state: 'running', ...more } });
     const isOver = more.state !== undefined;
@@ -151,11 +151,11 @@ function rowsIn(channel: string, now: number) {
   return { all, lane, inbox, turn, answered };
 }
 
-function approvalOf(
+function createApproval(
   { chat, code }: OldMessage & { readonly code: string },
   channel: string,
   now: number,
-): Row {
+): TableRow {
   return {
     ...{ code, conversation_id: `${channel}:default:${chat}`, turn_id: 'turn_suspended' },
     ...{ call_key: 'turn_suspended.0.0', tool: 'current_time', shown: '{}' },

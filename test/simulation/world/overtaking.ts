@@ -1,26 +1,26 @@
-import type { Change } from '../changes.ts';
-import type { Databases } from '../engine/databases.ts';
+import type { TableChange } from '../changes.ts';
+import type { DatabaseTracker } from '../engine/databases.ts';
 import type { SimulatedProcess, VirtualTime } from '../engine/virtual-time.ts';
-import type { Fault } from '../faults.ts';
+import type { SimulationFault } from '../faults.ts';
 import { isStep } from '../steps.ts';
 import type { Deployment } from './deployment.ts';
 
-type Overtaken = Extract<Fault, { readonly kind: 'overtaken' }>;
+type OvertakenFault = Extract<SimulationFault, { readonly kind: 'overtaken' }>;
 
 /** If no other process takes over the work, the paused one resumes after this time. In ms. */
 const MAX_MS = 20_000;
 
 /**
  * Pauses processes right after a step of a certain kind, until another one has taken over their
- * work: at such moments only a fence keeps two processes from the same work. Random pauses hardly
- * ever hit them.
+ * work, because at such moments only a fence keeps two processes from doing the same work. Random
+ * pauses rarely hit these moments.
  */
-export class Overtaking {
+export class OvertakingController {
   readonly #time: VirtualTime;
   readonly #deployment: Deployment;
   readonly #waiting = new Map<
     SimulatedProcess,
-    { readonly fault: Overtaken; left: number | null }
+    { readonly fault: OvertakenFault; left: number | null }
   >();
   /** The paused processes, and how long each stays paused after it was overtaken, in ms. */
   readonly #standing = new Map<
@@ -33,13 +33,13 @@ export class Overtaking {
   readonly #processes = new Map<string, string>();
   #hasLooked = false;
 
-  constructor(time: VirtualTime, deployment: Deployment, databases: Databases) {
+  constructor(time: VirtualTime, deployment: Deployment, databases: DatabaseTracker) {
     this.#time = time;
     this.#deployment = deployment;
     databases.watch = (process, text) => this.#noteStatement(process, text);
   }
 
-  begin(fault: Overtaken): void {
+  begin(fault: OvertakenFault): void {
     const process = this.#deployment.running.get(fault.process)?.process;
     if (process?.alive !== true || process.pausedUntil > this.#time.now) return;
     this.#waiting.set(process, { fault, left: null });
@@ -68,14 +68,14 @@ export class Overtaking {
   }
 
   /** Must be called with the changes of each event of a process. */
-  note(changes: readonly Change[], process: string): void {
+  note(changes: readonly TableChange[], process: string): void {
     for (const change of changes) {
       if (change.kind !== 'lease' && change.kind !== 'lane') continue;
       const name = change.kind === 'lease' ? change.name : change.conversation;
       const { holder } = change;
       if (holder === null) continue;
-      // The first look sees the work of several processes; later each renewal or taking is an event
-      // of its own.
+      // The first query sees the work of several processes; later each renewal or taking is a
+      // separate event.
       if (this.#hasLooked && !this.#processes.has(holder)) this.#processes.set(holder, process);
       const before = this.#holders.get(name);
       this.#holders.set(name, holder);

@@ -1,5 +1,5 @@
 import { silentLogger, systemTime } from '@parley/core';
-import { type OperationName, perform, type Services } from '@parley/gateway/operations';
+import { type OperationName, performOperation, type Services } from '@parley/gateway/operations';
 import { openStore, type Store } from '@parley/store';
 import type { SimulatedProcess } from '../engine/virtual-time.ts';
 import type { Simulation } from '../simulation.ts';
@@ -12,11 +12,11 @@ const RETRY_MS = [50, 1_000] as const;
 const OWNER = { caller: { name: 'a browser', person: 'Ann', role: 'owner' } } as const;
 
 /**
- * An owner at the page of several gateways: requests an operation until a gateway has answered, so
- * it may run more than once. Gateways have no web servers in the simulation, so the operation runs
- * in the gateway's process, on a separate connection to the database, and dies with it.
+ * An owner on the page of several gateways, who requests an operation until a gateway has answered,
+ * so it may run more than once. Gateways have no web servers in the simulation, so the operation
+ * runs in the gateway's process on a separate database connection, and ends with the process.
  */
-export class Owner {
+export class PageOwner {
   readonly #simulation: Simulation;
   readonly #stores = new WeakMap<SimulatedProcess, Promise<Store>>();
   #unanswered = 0;
@@ -46,7 +46,9 @@ export class Owner {
     }
   }
 
-  /** Asks one gateway; undefined when it failed, did not answer in time, or none is running. */
+  /**
+   * Asks one gateway; undefined when it failed, did not answer in time, or no gateway is running.
+   */
   #ask(name: OperationName, input: object): Promise<object | undefined> {
     const { time, deployment } = this.#simulation;
     const gateways = [...deployment.running.values()].filter(
@@ -82,7 +84,7 @@ export class Owner {
       scrub: (text: string) => text,
     };
     // The operations on conversations use no other service.
-    return perform(needs as unknown as Services, name, input, OWNER);
+    return performOperation(needs as unknown as Services, name, input, OWNER);
   }
 
   #open(): Promise<Store> {

@@ -1,7 +1,7 @@
 import type { Capabilities } from '@parley/core';
 
 /** The number of sends allowed in a burst, and the interval of further ones in ms. */
-export interface Rate {
+export interface SendRate {
   readonly burst: number;
   readonly everyMs: number;
 }
@@ -9,31 +9,31 @@ export interface Rate {
 /** The abilities and limits of a platform. */
 export interface PlatformKind {
   readonly id: string;
-  /** Whether it recognizes a repeated send by its key. */
+  /** Whether the platform recognizes a repeated send by its key. */
   readonly hasKeys: boolean;
-  /** Whether it can be asked if a part has arrived. */
+  /** Whether the platform can be asked if a part has arrived. */
   readonly finds: boolean;
-  /** How long it remembers a key after the message with it, in ms; forever when absent. */
+  /** How long the platform remembers the key of a message, in ms; forever by default. */
   readonly keysForMs?: number;
   /** Its adapter reports when the first byte of a send may leave. */
   readonly reportsStart?: true;
-  /** Names of the bot's accounts there; just `default` when absent. */
+  /** The names of the bot's accounts; only `default` if absent. */
   readonly accounts?: readonly string[];
   /** The bot can edit and delete its messages, and react to others. */
   readonly changes?: true;
-  /** An answer is shown while it is written. */
+  /** An answer is shown while it is being written. */
   readonly streams?: true;
-  /** The longest message, in UTF-16 units. */
+  /** The maximum length of a message, in UTF-16 units. */
   readonly maxLength?: number;
   /** Groups in which the bot is a member, by id. */
   readonly groups?: readonly string[];
-  /** The rates that its adapter declares; those of Telegram when absent. */
+  /** The rates that the adapter declares; by default those of Telegram. */
   readonly rates?: Capabilities['rates'];
   /** The rates beyond which the platform itself refuses sends; absent when it has no limits. */
-  readonly enforced?: { readonly account?: Rate; readonly chat?: Rate };
+  readonly enforced?: { readonly account?: SendRate; readonly chat?: SendRate };
   /** Chats in which each send takes many seconds. */
   readonly slowChats?: readonly string[];
-  /** Permanently refuses some sends while sends go wrong. */
+  /** Permanently refuses some sends while sends fail. */
   readonly refuses?: true;
   /** As in the settings; `notify` when absent. */
   readonly whenUncertain?: 'notify' | 'resend';
@@ -47,12 +47,12 @@ const RATES = {
   direct: { burst: 3, everyMs: 1_000 },
 } as const;
 
-export function ratesOf({ rates = RATES }: PlatformKind): NonNullable<Capabilities['rates']> {
+export function getRates({ rates = RATES }: PlatformKind): NonNullable<Capabilities['rates']> {
   return rates;
 }
 
 /** The capabilities that an adapter for this platform declares. */
-export function capabilitiesOf(kind: PlatformKind): Capabilities {
+export function getCapabilities(kind: PlatformKind): Capabilities {
   const { hasKeys, keysForMs, changes = false, streams, maxLength = 4_096 } = kind;
   return {
     target: { dialect: 'plain', maxLength, unit: 'utf16' },
@@ -66,12 +66,12 @@ export function capabilitiesOf(kind: PlatformKind): Capabilities {
     buttons: false,
     streaming: streams ? 'replace' : 'none',
     media: [],
-    rates: ratesOf(kind),
+    rates: getRates(kind),
   };
 }
 
 /** The settings of the channel, for everyone who writes. */
-export function channelSettings(kind: PlatformKind): object {
+export function createChannelSettings(kind: PlatformKind): object {
   const { groups, whenUncertain, accounts } = kind;
   const one = {
     access: { direct: 'open', ...(groups && { groups: 'open' }) },

@@ -6,24 +6,24 @@ import type {
 } from '@parley/channels';
 import type { InboundMessage, OutboundPart } from '@parley/core';
 import { z } from 'zod';
-import type { Chance } from '../engine/chance.ts';
+import type { RandomChance } from '../engine/chance.ts';
 import type { VirtualTime } from '../engine/virtual-time.ts';
-import { Attempts, type Life } from './attempts.ts';
+import { type AdapterLife, PlatformAttempts } from './attempts.ts';
 import { showGrowing } from './growing.ts';
-import { capabilitiesOf, DEFAULT_ACCOUNT, type PlatformKind } from './platform-kind.ts';
-import { Sending } from './sending.ts';
+import { DEFAULT_ACCOUNT, getCapabilities, type PlatformKind } from './platform-kind.ts';
+import { SendHandler } from './sending.ts';
 
 export type { PlatformKind } from './platform-kind.ts';
-export type { Shown } from './sending.ts';
+export type { DisplayedMessage as Shown } from './sending.ts';
 
-/** What a person writes, without the fields that the platform adds. */
-export type Written = Omit<
+/** A message of a person, without the fields that the platform adds. */
+export type PersonMessage = Omit<
   InboundMessage,
   'channel' | 'account' | 'messageId' | 'mentions' | 'sentAt' | 'variables'
 > & { readonly mentions?: string[] };
 
 /** An action of a person that the bot has not confirmed yet. */
-type Update =
+type PendingUpdate =
   | {
       readonly kind: 'message' | 'edited';
       readonly account: string;
@@ -32,12 +32,12 @@ type Update =
   | { readonly kind: 'deleted'; readonly account: string; readonly message: InboundMessage };
 
 /** An edit or deletion of an earlier message. */
-export interface Revised {
+export interface RevisedMessage {
   readonly kind: 'edited' | 'deleted';
   readonly message: InboundMessage;
 }
 
-/** How the platform delivers updates. */
+/** The way in which the platform delivers updates. */
 export interface UpdateFaults {
   /** Whether an update is delivered again although it was confirmed. */
   repeats(): boolean;
@@ -51,12 +51,12 @@ export interface UpdateFaults {
  */
 export class Platform {
   readonly kind: PlatformKind;
-  readonly attempts = new Attempts();
-  readonly sending: Sending;
+  readonly attempts = new PlatformAttempts();
+  readonly sending: SendHandler;
   readonly #time: VirtualTime;
-  readonly #chance: Chance;
-  readonly #updates: Update[] = [];
-  readonly #written = new Map<string, Update>();
+  readonly #chance: RandomChance;
+  readonly #updates: PendingUpdate[] = [];
+  readonly #written = new Map<string, PendingUpdate>();
   #numbers = 0;
   #lives = 0;
 
@@ -65,13 +65,13 @@ export class Platform {
   /** Called with the outcome of an update that a gateway has handed over. */
   onReceived: (message: InboundMessage, outcome: IngressOutcome) => void = () => {};
   /** Called when an edit or deletion was handed over and stored, or came too late. */
-  onRevised: (revised: Revised) => void = () => {};
+  onRevised: (revised: RevisedMessage) => void = () => {};
 
-  constructor(kind: PlatformKind, time: VirtualTime, chance: Chance) {
+  constructor(kind: PlatformKind, time: VirtualTime, chance: RandomChance) {
     this.kind = kind;
     this.#time = time;
     this.#chance = chance;
-    this.sending = new Sending(kind, time, chance, this.attempts);
+    this.sending = new SendHandler(kind, time, chance, this.attempts);
   }
 
   /** How many updates the bot has not confirmed. */
@@ -79,13 +79,13 @@ export class Platform {
     return this.#updates.length;
   }
 
-  /** A person writes. */
-  write(message: Written, account = DEFAULT_ACCOUNT): string {
+  /** Writes a message as a person. */
+  write(message: PersonMessage, account = DEFAULT_ACCOUNT): string {
     this.#numbers += 1;
     const messageId = `u${this.#numbers}`;
     const { id: channel } = this.kind;
     const rest = { mentions: [], sentAt: this.#time.wallClock(), variables: {} };
-    const update: Update = {
+    const update: PendingUpdate = {
       kind: 'message',
       account,
       message: { ...rest, ...message, channel, account, messageId },
@@ -95,19 +95,19 @@ export class Platform {
     return messageId;
   }
 
-  /** A person edits a message. */
+  /** Edits a message as a person. */
   edit(messageId: string, text: string): void {
     const { account, message } = this.#find(messageId);
     this.#updates.push({ kind: 'edited', account, message: { ...message, text } });
   }
 
-  /** A person deletes a message. */
+  /** Deletes a message as a person. */
   delete(messageId: string): void {
     const { account, message } = this.#find(messageId);
     this.#updates.push({ kind: 'deleted', account, message });
   }
 
-  #find(messageId: string): Update {
+  #find(messageId: string): PendingUpdate {
     const update = this.#written.get(messageId);
     if (update === undefined) throw new Error(`nobody wrote ${messageId}`);
     return update;
@@ -125,12 +125,12 @@ export class Platform {
   #adapter(context: ChannelContext<unknown>): ChannelAdapter {
     this.#lives += 1;
     const process = this.#time.process?.name ?? 'world';
-    const life: Life = { number: this.#lives, account: context.account, process };
+    const life: AdapterLife = { number: this.#lives, account: context.account, process };
     let receiving: Promise<void> | null = null;
     const ending = new AbortController();
     const { sending, kind } = this;
     return {
-      capabilities: capabilitiesOf(kind),
+      capabilities: getCapabilities(kind),
       start: async () => {
         receiving = this.#poll(context, life, ending.signal);
       },
@@ -149,7 +149,11 @@ export class Platform {
     };
   }
 
-  async #poll(context: ChannelContext<unknown>, life: Life, ending: AbortSignal): Promise<void> {
+  async #poll(
+    context: ChannelContext<unknown>,
+    life: AdapterLife,
+    ending: AbortSignal,
+  ): Promise<void> {
     context.report({ kind: 'connected', as: `${this.kind.id}/${context.account}` });
     while (!ending.aborted) {
       await this.sending.wait(20, 200);
@@ -160,7 +164,7 @@ export class Platform {
         try {
           await this.#hand(context, update);
         } catch (error) {
-          // Not stored, so not confirmed: the update will be delivered again.
+          // The update was not stored and therefore not confirmed, so it will be delivered again.
           context.log.warn({ reason: String(error) }, 'an update was not stored');
           break;
         }
@@ -170,7 +174,7 @@ export class Platform {
     }
   }
 
-  async #hand(context: ChannelContext<unknown>, update: Update): Promise<void> {
+  async #hand(context: ChannelContext<unknown>, update: PendingUpdate): Promise<void> {
     const { kind, message } = update;
     if (kind === 'message') {
       this.onReceived(message, await context.receive(message));
@@ -183,16 +187,16 @@ export class Platform {
   }
 
   /** The pending updates of an account, in order within each chat. */
-  #batch(account: string): readonly Update[] {
+  #batch(account: string): readonly PendingUpdate[] {
     const own = this.#updates.filter((update) => update.account === account);
     if (!this.updates.reorders()) return own;
     const chats = [...new Set(own.map(({ message }) => message.chat.id))];
     const ranks = new Map(chats.map((chat) => [chat, this.#chance.next()]));
-    const rank = ({ message }: Update): number => ranks.get(message.chat.id) ?? 0;
+    const rank = ({ message }: PendingUpdate): number => ranks.get(message.chat.id) ?? 0;
     return own.toSorted((one, other) => rank(one) - rank(other));
   }
 
-  #confirm(update: Update): void {
+  #confirm(update: PendingUpdate): void {
     const at = this.#updates.indexOf(update);
     if (at >= 0) this.#updates.splice(at, 1);
   }

@@ -1,14 +1,14 @@
 import type { OutboundPart } from '@parley/core';
-import type { Chance } from '../engine/chance.ts';
+import type { RandomChance } from '../engine/chance.ts';
 import type { PlatformKind } from './platform-kind.ts';
 import type { SendFate } from './sending.ts';
 
 /**
- * Draws the fate of a request of the bot. `isBad` tells whether requests go wrong at the moment;
- * `part` is null when nothing is sent.
+ * Draws the outcome of a request of the bot. `isBad` tells whether requests may fail; `part` is
+ * null when nothing is sent.
  */
-export function sendFate(
-  chance: Chance,
+export function drawSendFate(
+  chance: RandomChance,
   isBad: boolean,
   { refuses }: PlatformKind,
   part: OutboundPart | null,
@@ -23,7 +23,7 @@ export function sendFate(
     const scope = chance.happens(0.3) ? 'account' : 'chat';
     return { kind: 'rate-limited', retryAfterMs: Math.ceil(chance.between(200, 6_000)), scope };
   }
-  // When a notice is refused nobody learns of it, and no promise covers that.
+  // A refused notice is reported to nobody, which no promise covers.
   if (refuses === true && number < 0.7 && part !== null && part.noticeOf === undefined) {
     const failure = chance.one(['forbidden', 'gone', 'refused-format', 'refused'] as const);
     return { kind: 'refused', failure };

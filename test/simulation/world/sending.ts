@@ -6,14 +6,14 @@ import {
   type Receipt,
   type RenderedPart,
 } from '@parley/core';
-import type { Chance } from '../engine/chance.ts';
+import type { RandomChance } from '../engine/chance.ts';
 import type { VirtualTime } from '../engine/virtual-time.ts';
-import type { Attempt, Attempts, Life } from './attempts.ts';
-import { Buckets } from './buckets.ts';
+import type { AdapterLife, PlatformAttempts, SendAttempt } from './attempts.ts';
+import { TokenBuckets } from './buckets.ts';
 import type { PlatformKind } from './platform-kind.ts';
 
 /** A message of the bot as people see it in a chat of the platform. */
-export interface Shown {
+export interface DisplayedMessage {
   readonly id: string;
   readonly account: string;
   readonly chat: string;
@@ -23,11 +23,11 @@ export interface Shown {
   readonly at: number;
   /** The text after an edit by the bot; undefined when there was none. */
   edited?: string;
-  /** Whether the bot has deleted it. */
+  /** Whether the bot has deleted the message. */
   isDeleted: boolean;
 }
 
-/** The fate of one request of the bot. */
+/** The outcome of one request of the bot. */
 export type SendFate =
   | { readonly kind: 'sent' }
   | {
@@ -40,59 +40,64 @@ export type SendFate =
       readonly failure: 'forbidden' | 'gone' | 'refused-format' | 'refused';
     }
   /**
-   * The connection breaks before or after the platform has accepted it, or no answer arrives at
-   * all.
+   * The connection breaks before or after the platform has accepted the request, or no response
+   * arrives.
    */
   | { readonly kind: 'reset-before' | 'reset-after' | 'swallowed' | 'swallowed-after' };
 
 /** How long a request to a slow chat takes, in ms. */
 export const SLOW_MS = [5_000, 9_000] as const;
 
-/** The half of a platform that accepts what the bot sends. */
-export class Sending {
+/** The part of a platform that accepts messages from the bot. */
+export class SendHandler {
   readonly #kind: PlatformKind;
   readonly #time: VirtualTime;
-  readonly #chance: Chance;
-  readonly #attempts: Attempts;
-  readonly #shown: Shown[] = [];
-  readonly #keys = new Map<string, Shown>();
-  readonly #limits = new Buckets();
+  readonly #chance: RandomChance;
+  readonly #attempts: PlatformAttempts;
+  readonly #shown: DisplayedMessage[] = [];
+  readonly #keys = new Map<string, DisplayedMessage>();
+  readonly #limits = new TokenBuckets();
   /** The bot's reactions, by message. */
   readonly reactions = new Map<string, string>();
   /**
    * The first result of `findSent` that a process received for each part: the message, and when.
    */
   readonly found = new Map<string, { readonly id: string; readonly at: number }>();
-  /** When a process learned that a chat is closed to it, by turn and chat. */
+  /** The time when a process learned that a chat is closed to the bot, by turn and chat. */
   readonly closed = new Map<string, number>();
   /**
-   * The periods in which the platform asked for no requests, by life, or by life and chat. In ms of
-   * the simulation.
+   * The periods in which the platform allowed no requests, by process run, or by process run and
+   * chat. In ms of the simulation.
    */
   readonly silences = new Map<string, { readonly from: number; readonly until: number }>();
   /** How often the platform had to reject the bot for exceeding a rate. */
   refusedTooFast = 0;
 
-  /** Decides the fate of each request; by default all are accepted. */
+  /** Decides the outcome of each request; by default all are accepted. */
   fate: (part: OutboundPart | null) => SendFate = () => ({ kind: 'sent' });
   /** Called with each message at the moment people see it. */
-  onShown: (shown: Shown) => void = () => {};
+  onShown: (shown: DisplayedMessage) => void = () => {};
 
-  constructor(kind: PlatformKind, time: VirtualTime, chance: Chance, attempts: Attempts) {
+  constructor(
+    kind: PlatformKind,
+    time: VirtualTime,
+    chance: RandomChance,
+    attempts: PlatformAttempts,
+  ) {
     this.#kind = kind;
     this.#time = time;
     this.#chance = chance;
     this.#attempts = attempts;
   }
 
-  /** Everything that people ever saw of the bot, in order of appearance. */
-  get shown(): readonly Shown[] {
+  /** All messages of the bot that people ever saw, in order of appearance. */
+  get shown(): readonly DisplayedMessage[] {
     return this.#shown;
   }
 
   async send(
     part: OutboundPart,
-    life: Life,
+    life: AdapterLife,
     signal: AbortSignal,
     onStart: (() => void) | undefined,
   ): Promise<Receipt> {
@@ -109,11 +114,11 @@ export class Sending {
       attempt.heard = 'receipt';
       return { platformMessageId: id };
     } catch (thrown) {
-      throw this.#heard(attempt, failureOf(thrown));
+      throw this.#heard(attempt, toFailure(thrown));
     }
   }
 
-  #heard(attempt: Attempt, failure: ChannelFailure): ChannelError {
+  #heard(attempt: SendAttempt, failure: ChannelFailure): ChannelError {
     attempt.heard = failure.kind;
     const { part, life } = attempt;
     const { chatId } = part.route;
@@ -129,8 +134,8 @@ export class Sending {
   }
 
   /**
-   * A request that has left its process arrives whatever happens to the process; only a live
-   * process receives the answer. `signal` only ends the waiting.
+   * A request that has left its process arrives even if the process is killed; only a live process
+   * receives the response. `signal` only ends the waiting.
    */
   #request<T>(part: OutboundPart, signal: AbortSignal, arrive: () => T | Promise<T>): Promise<T> {
     const { slowChats = [] } = this.#kind;
@@ -157,7 +162,7 @@ export class Sending {
   }
 
   /** The platform accepts a part or refuses it. */
-  #take(attempt: Attempt, fate: SendFate): string | Promise<never> {
+  #take(attempt: SendAttempt, fate: SendFate): string | Promise<never> {
     const { part, life } = attempt;
     if (fate.kind === 'reset-before') throw new ChannelError({ kind: 'unknown-outcome' }, 'reset');
     if (fate.kind === 'swallowed') return new Promise(() => {});
@@ -191,11 +196,11 @@ export class Sending {
     }
   }
 
-  #show(part: OutboundPart, { account }: Life): string {
+  #show(part: OutboundPart, { account }: AdapterLife): string {
     const { idempotencyKey: key, route, body } = part;
     const known = this.#known(key);
     if (known !== undefined) return known.id;
-    const shown: Shown = {
+    const shown: DisplayedMessage = {
       id: `b${this.#shown.length + 1}`,
       account,
       chat: route.chatId,
@@ -212,7 +217,7 @@ export class Sending {
   }
 
   /** The message with a key that the platform still remembers. */
-  #known(key: string): Shown | undefined {
+  #known(key: string): DisplayedMessage | undefined {
     const { hasKeys, keysForMs = Number.POSITIVE_INFINITY } = this.#kind;
     const shown = hasKeys ? this.#keys.get(key) : undefined;
     return shown && this.#time.now - shown.at <= keysForMs ? shown : undefined;
@@ -234,7 +239,7 @@ export class Sending {
   }
 
   /** Edits, deletions and reactions of the bot. Only the connection can fail. */
-  messages(life: Life): MessageCapability {
+  messages(life: AdapterLife): MessageCapability {
     const change = async ({ chatId }: ChatAddress, work: () => void): Promise<void> => {
       this.#attempts.touch('send', life, this.#time.now);
       await this.wait(5, 300);
@@ -245,7 +250,7 @@ export class Sending {
       if (fate.kind === 'reset-after')
         throw new ChannelError({ kind: 'unknown-outcome' }, `chat ${chatId}: no answer`);
     };
-    const own = (id: string): Shown => {
+    const own = (id: string): DisplayedMessage => {
       const shown = this.#shown.find((one) => one.id === id);
       if (shown === undefined) throw new ChannelError({ kind: 'refused' }, `no message ${id}`);
       return shown;
@@ -271,7 +276,7 @@ export class Sending {
     return this.#time;
   }
 
-  /** Waits in the calling process, so a killed one goes no further. */
+  /** Waits in the calling process, so a killed process does not continue. */
   wait(from: number, to: number): Promise<void> {
     return new Promise((resolve) => {
       this.#time.plan(this.#chance.between(from, to), resolve);
@@ -279,6 +284,6 @@ export class Sending {
   }
 }
 
-function failureOf(thrown: unknown): ChannelFailure {
+function toFailure(thrown: unknown): ChannelFailure {
   return thrown instanceof ChannelError ? thrown.failure : { kind: 'unknown-outcome' };
 }

@@ -2,11 +2,11 @@ import type { LiveEvent } from '@parley/core';
 
 /** The shared servers of the deployment that is currently simulated. */
 export interface SharedServers {
-  /** The file that stands for PostgreSQL. */
+  /** The file that represents PostgreSQL. */
   readonly database: string;
-  /** The file in which BullMQ stores what it would keep in Redis. */
+  /** The file in which BullMQ stores the data that it would keep in Redis. */
   readonly queue: string;
-  /** Draws the fate of a wake-up. */
+  /** Draws the outcome of a wake-up. */
   wakeUp(): 'stored' | 'lost' | 'doubled' | 'away';
   /** Whether Redis cannot be reached. */
   isQueueAway(): boolean;
@@ -27,7 +27,7 @@ export interface SharedServers {
 export const serversNow: { servers: SharedServers | null } = { servers: null };
 
 /** Throws when a process asks for servers in a simulation that has none. */
-export function sharedServers(): SharedServers {
+export function getSharedServers(): SharedServers {
   if (serversNow.servers === null) throw new Error('this simulation has no shared servers');
   return serversNow.servers;
 }

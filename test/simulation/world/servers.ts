@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import type { Chance } from '../engine/chance.ts';
+import type { RandomChance } from '../engine/chance.ts';
 import type { SimulatedProcess } from '../engine/virtual-time.ts';
 import type { Simulation } from '../simulation.ts';
 import type { SharedServers } from './servers-now.ts';
 
 /** The servers that the processes of a simulation share. */
-export function serversOf(simulation: Simulation, chance: Chance): SharedServers {
+export function createSharedServers(simulation: Simulation, chance: RandomChance): SharedServers {
   const { time, folder } = simulation;
   const listeners = new Map<SimulatedProcess | undefined, Set<(event: never) => void>>();
   return {

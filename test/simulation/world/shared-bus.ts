@@ -1,13 +1,13 @@
 import type { LiveBus } from '@parley/core';
 import type { BusOptions, OpenBus } from '../../../packages/queue/src/local-bus.ts';
-import { sharedServers } from './servers-now.ts';
+import { getSharedServers } from './servers-now.ts';
 
 /**
- * The live bus between simulated processes. Like that of Redis it may lose and delay events, and
+ * The live bus between simulated processes. Like the Redis bus, it may lose and delay events, and
  * stores none.
  */
 export async function openRedisBus(_options: BusOptions, local: LiveBus): Promise<OpenBus> {
-  const servers = sharedServers();
+  const servers = getSharedServers();
   const leave = servers.listen((event) => local.publish(event));
   return {
     subscribe: local.subscribe,

@@ -9,20 +9,20 @@ import type {
   WakeUpJobs,
 } from '../../../packages/queue/src/queue-backend.ts';
 import { QueueError, type RedisLocation } from '../../../packages/queue/src/redis-location.ts';
-import { sharedServers } from './servers-now.ts';
+import { getSharedServers } from './servers-now.ts';
 
 /**
- * How often a process polls for jobs of other processes; polling more often would dominate all
- * events. In ms.
+ * The interval in ms at which a process polls for jobs of other processes; a shorter one would
+ * dominate all events.
  */
 const POLL_MS = 100;
 
-/** BullMQ over one file for all simulated processes, with the faults that Redis can have. */
+/** BullMQ over one file for all simulated processes, with the faults of Redis. */
 export async function openRedisBackend(
   _place: RedisLocation,
   { log, telemetry }: BackendOptions,
 ): Promise<QueueBackend> {
-  const { queue: file } = sharedServers();
+  const { queue: file } = getSharedServers();
   const queues = openSqliteQueues({ file, events: false, pollOtherProcessesMs: POLL_MS });
   const { Queue, Worker } = withBackend(queues.backend);
   const options = { connection: {}, ...(telemetry && { telemetry }) };
@@ -32,11 +32,11 @@ export async function openRedisBackend(
     return new QueueError({ code: 'queue-failed', message: reason, retryable: true, cause: error });
   };
   return {
-    newQueue: (name): WakeUpJobs => faulty(new Queue<WakeUp>(name, options)),
+    newQueue: (name): WakeUpJobs => addFaults(new Queue<WakeUp>(name, options)),
     newWorker: (name, process, tuning): WakeUpConsumer =>
       new Worker<WakeUp>(name, process, { ...tuning, ...options }),
     async remember(name, number) {
-      const { marks, isQueueAway } = sharedServers();
+      const { marks, isQueueAway } = getSharedServers();
       if (isQueueAway()) throw new Error('the simulated Redis is unreachable');
       const highest = Math.max(number, marks.get(name) ?? number);
       marks.set(name, highest);
@@ -44,17 +44,17 @@ export async function openRedisBackend(
     },
     failed,
     async check() {
-      if (sharedServers().isQueueAway()) throw new Error('the simulated Redis is unreachable');
+      if (getSharedServers().isQueueAway()) throw new Error('the simulated Redis is unreachable');
     },
     close: () => queues.close(),
   };
 }
 
-function faulty(queue: WakeUpJobs): WakeUpJobs {
+function addFaults(queue: WakeUpJobs): WakeUpJobs {
   const add = queue.add.bind(queue);
   const lost = { id: 'lost' } as Awaited<ReturnType<WakeUpJobs['add']>>;
   queue.add = async (...given) => {
-    const fate = sharedServers().wakeUp();
+    const fate = getSharedServers().wakeUp();
     if (fate === 'away') throw new Error('the simulated Redis is unreachable');
     if (fate === 'lost') return lost;
     if (fate === 'doubled') await add(...given);

@@ -6,7 +6,8 @@ const WAY_MS = 8;
 /** The `readyState` values of the standard. */
 const [CONNECTING, OPEN, CLOSING, CLOSED] = [0, 1, 2, 3];
 /**
- * A connection whose peer does not answer a close is dropped after this time, as `ws` does. In ms.
+ * The time in ms after which a connection is dropped if its peer does not answer a close, as in
+ * `ws`.
  */
 const CLOSE_WITHIN_MS = 30_000;
 /** The close code of a connection that ends without a close frame. */
@@ -16,7 +17,7 @@ const ABNORMAL = 1006;
 export interface SocketServer {
   readonly time: VirtualTime;
   /** Whether a connection is established; must not throw. */
-  accept(url: string, socket: ServerSide): boolean;
+  accept(url: string, socket: ServerSideSocket): boolean;
   /** Called with a request at the moment a process makes it. */
   asked?(method: string, url: string): void;
 }
@@ -27,8 +28,8 @@ export interface SocketServer {
  */
 export const socketsNow: { server: SocketServer | null } = { server: null };
 
-/** Everything in transit in one direction, kept in order as TCP does. */
-class Way {
+/** All data in transit in one direction, kept in order as by TCP. */
+class TransitLane {
   readonly #time: VirtualTime;
   readonly #to: SimulatedProcess | undefined;
   #last = 0;
@@ -46,7 +47,7 @@ class Way {
   }
 }
 
-type Listener<Event> = ((event: Event) => void) | null;
+type SocketListener<Event> = ((event: Event) => void) | null;
 
 /**
  * A WebSocket of a simulated process, compatible with `ws` and with the standard: it replaces the
@@ -60,12 +61,12 @@ export class WebSocket {
   readonly OPEN = OPEN;
   readyState: number = CONNECTING;
   binaryType = 'arraybuffer';
-  onopen: Listener<object> = null;
-  onmessage: Listener<{ readonly data: string }> = null;
-  onerror: Listener<{ readonly error: Error }> = null;
-  onclose: Listener<{ readonly code: number; readonly reason: string }> = null;
-  readonly #server: ServerSide;
-  readonly #there: Way;
+  onopen: SocketListener<object> = null;
+  onmessage: SocketListener<{ readonly data: string }> = null;
+  onerror: SocketListener<{ readonly error: Error }> = null;
+  onclose: SocketListener<{ readonly code: number; readonly reason: string }> = null;
+  readonly #server: ServerSideSocket;
+  readonly #there: TransitLane;
   readonly #time: VirtualTime;
 
   constructor(url: string) {
@@ -73,8 +74,8 @@ export class WebSocket {
     if (server === null) throw new Error('this simulation has no sockets');
     const { time } = server;
     this.#time = time;
-    this.#there = new Way(time, undefined);
-    this.#server = new ServerSide(this, new Way(time, time.process), time.process);
+    this.#there = new TransitLane(time, undefined);
+    this.#server = new ServerSideSocket(this, new TransitLane(time, time.process), time.process);
     this.#there.send(() => {
       if (server.accept(url, this.#server)) return;
       this.#server.refuse();
@@ -120,17 +121,17 @@ export class WebSocket {
   }
 }
 
-/** The other end, in the form that the double of Discord expects. */
-export class ServerSide extends EventEmitter {
+/** The other end, in the form that the Discord double expects. */
+export class ServerSideSocket extends EventEmitter {
   readonly OPEN = OPEN;
   readonly process: SimulatedProcess | undefined;
   readyState: number = OPEN;
   readonly #client: WebSocket;
-  readonly #back: Way;
+  readonly #back: TransitLane;
   /** Incoming frames are discarded silently. */
   #isPaused = false;
 
-  constructor(client: WebSocket, back: Way, process: SimulatedProcess | undefined) {
+  constructor(client: WebSocket, back: TransitLane, process: SimulatedProcess | undefined) {
     super();
     this.#client = client;
     this.#back = back;

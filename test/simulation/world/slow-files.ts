@@ -1,5 +1,5 @@
 /** Files that do not respond for a while, like files on a network share. */
-export class SlowFiles {
+export class SlowFileSystem {
   readonly #next = new Map<string, number>();
 
   /** Delays the next operation on a file whose path ends with this text, in ms. */

@@ -1,5 +1,5 @@
 import type { SimulatedProcess, VirtualTime } from '../engine/virtual-time.ts';
-import type { Scene } from '../scene.ts';
+import type { SimulationScene } from '../scene.ts';
 import type { Deployment } from './deployment.ts';
 
 /** The delay before the restart that follows a failed start, in ms; it doubles each time. */
@@ -10,17 +10,17 @@ const MAX_RESTART_DELAY_MS = 60_000;
 /**
  * Kills and pauses the processes of a deployment and restarts them, as a service supervisor does.
  */
-export class Supervisor {
+export class ProcessSupervisor {
   readonly #time: VirtualTime;
   readonly #deployment: Deployment;
-  readonly #processes: Scene['processes'];
+  readonly #processes: SimulationScene['processes'];
   /** Called after each event of a process that is about to be killed or paused. */
   readonly #soon = new Map<SimulatedProcess, () => void>();
   /** The delay before the next restart if a start fails, by the name of the process. */
   readonly #againMs = new Map<string, number>();
   #asleepUntil = 0;
 
-  constructor(time: VirtualTime, deployment: Deployment, processes: Scene['processes']) {
+  constructor(time: VirtualTime, deployment: Deployment, processes: SimulationScene['processes']) {
     this.#time = time;
     this.#deployment = deployment;
     this.#processes = processes;

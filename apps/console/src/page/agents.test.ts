@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { agentsAt, answererOf, type ShownAgent } from './agents.tsx';
-import { routeOf } from './route.ts';
+import { findAnsweringAgent, resolveAgents, type ShownAgent } from './agents.tsx';
+import { parseRoute } from './route.ts';
 
 const agent = (name: string, title: string): ShownAgent => ({
   ...{ name, title, isDefault: name === 'main' },
@@ -10,11 +10,11 @@ const ADA = agent('main', 'Ada');
 const DESK = agent('support', 'Help desk');
 
 describe('the agents of the page', () => {
-  it('[F14] are not mentioned anywhere if there is only one', () => {
+  it('[F14] mentions no agent anywhere if there is only one', () => {
     const nowhere = { all: [], chosen: undefined, inTitles: null, state: 'here' };
     for (const hash of ['#/memory', '#/memory?agent=main', '#/'])
-      expect(agentsAt([ADA], routeOf(hash), 'own')).toEqual(nowhere);
-    expect(answererOf([], 'telegram:default:1')).toBeUndefined();
+      expect(resolveAgents([ADA], parseRoute(hash), 'own')).toEqual(nowhere);
+    expect(findAnsweringAgent([], 'telegram:default:1')).toBeUndefined();
   });
 
   it.each([
@@ -25,20 +25,20 @@ describe('the agents of the page', () => {
     ['#/settings?agent=support', undefined, DESK, null],
     ['#/chat/%40support%2Fmain', undefined, DESK, null],
   ] as const)(
-    '[F14] are chosen by the address %s and named in titles',
+    '[F14] takes the agents from the address %s and names them in titles',
     (hash, kind, chosen, inTitles) => {
-      const agents = agentsAt([ADA, DESK], routeOf(hash), kind);
+      const agents = resolveAgents([ADA, DESK], parseRoute(hash), kind);
       expect(agents).toEqual({ all: [ADA, DESK], chosen, inTitles, state: 'here' });
     },
   );
 
-  it('[F14] are reported as missing after they were removed', () => {
+  it('[F14] reports an agent as missing after it was removed', () => {
     for (const found of [[ADA], [ADA, DESK]])
-      expect(agentsAt(found, routeOf('#/memory?agent=lab'), 'own').state).toBe('gone');
+      expect(resolveAgents(found, parseRoute('#/memory?agent=lab'), 'own').state).toBe('gone');
   });
 
-  it('[F14] are recognized from the id of a conversation or chat', () => {
-    const of = (id: string) => answererOf([ADA, DESK], id)?.title;
+  it('[F14] recognizes the agent from the id of a conversation or chat', () => {
+    const of = (id: string) => findAnsweringAgent([ADA, DESK], id)?.title;
     expect(
       ['main', 'telegram:default:5', '@support/main', '@support/web:default:x'].map(of),
     ).toEqual(['Ada', 'Ada', 'Help desk', 'Help desk']);

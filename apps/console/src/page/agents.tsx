@@ -1,9 +1,9 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import { createContext, type VNode } from 'preact';
 import { useContext } from 'preact/hooks';
-import { agentOf, hashOfRoute, type Route } from './route.ts';
+import { findAgentName, type Route, toHash } from './route.ts';
 import { useOperation } from './ui/data.tsx';
-import { Trouble } from './ui/widgets.tsx';
+import { TroubleNote } from './ui/widgets.tsx';
 
 export type ShownAgent = OutputOf<'agents/list'>['agents'][number];
 
@@ -15,7 +15,7 @@ export type AgentScope = 'own' | 'rows';
 
 /** All agents, and the agent that the current view shows. */
 export interface Agents {
-  /** Empty if there is only one agent. */
+  /** Empty if the gateway has only one agent. */
   readonly all: readonly ShownAgent[];
   /** The agent named by the address. */
   readonly chosen: ShownAgent | undefined;
@@ -27,7 +27,7 @@ export interface Agents {
 
 const ONE: Agents = { all: [], chosen: undefined, inTitles: null, state: 'here' };
 
-/** Provided to every view. */
+/** The context through which every view gets the agents. */
 export const AgentsHere = createContext(ONE);
 
 /** How often the list of agents is requested, in ms: settings can change while the page is open. */
@@ -39,12 +39,11 @@ const POLL_INTERVAL_MS = 60_000;
  */
 export function useAgentsAt(route: Route, kind: AgentScope | undefined, mayAsk: boolean): Agents {
   const { value, failure } = useOperation('agents/list', mayAsk ? {} : null, POLL_INTERVAL_MS);
-  if (value !== undefined) return agentsAt(value.agents, route, kind);
+  if (value !== undefined) return resolveAgents(value.agents, route, kind);
   return mayAsk && failure === null && route.agent !== undefined ? { ...ONE, state: 'asked' } : ONE;
 }
 
-/** The agents for the view at an address. */
-export function agentsAt(
+export function resolveAgents(
   found: readonly ShownAgent[],
   { agent }: Route,
   kind: AgentScope | undefined,
@@ -61,13 +60,13 @@ export function agentsAt(
  * The agent that answers in a conversation or chat; undefined if there is only one agent or the
  * agent no longer exists.
  */
-export function answererOf(all: readonly ShownAgent[], id: string): ShownAgent | undefined {
-  const of = agentOf(id);
+export function findAnsweringAgent(all: readonly ShownAgent[], id: string): ShownAgent | undefined {
+  const of = findAgentName(id);
   return all.find(({ name, isDefault }) => (of === undefined ? isDefault : name === of));
 }
 
 /** The id of a chat on this page with an agent. */
-export function chatIdWith({ name, isDefault }: ShownAgent, chat: string): string {
+export function toChatIdWith({ name, isDefault }: ShownAgent, chat: string): string {
   return isDefault ? chat : `@${name}/${chat}`;
 }
 
@@ -80,16 +79,18 @@ export function useRowAgents() {
   return {
     /** The title of a row's agent; null if there is only one agent. */
     titleOf: (id: string | null): string | null =>
-      all.length === 0 || id === null ? null : (answererOf(all, id)?.title ?? agentOf(id) ?? null),
-    /** Whether to show the row: the address may select one agent. */
+      all.length === 0 || id === null
+        ? null
+        : (findAnsweringAgent(all, id)?.title ?? findAgentName(id) ?? null),
+    /** Whether to show the row, because the address may select one agent. */
     isShown: (id: string | null): boolean =>
-      chosen === undefined || (id !== null && answererOf(all, id) === chosen),
+      chosen === undefined || (id !== null && findAnsweringAgent(all, id) === chosen),
     /**
      * Adds the agent's title to the title of an item that always belongs to one agent, even in a
      * list covering all agents.
      */
     ofOne: (title: string): string =>
-      all.length === 0 ? title : `${title} · ${(chosen ?? answererOf(all, ''))?.title}`,
+      all.length === 0 ? title : `${title} · ${(chosen ?? findAnsweringAgent(all, ''))?.title}`,
     chosen,
   };
 }
@@ -115,7 +116,7 @@ export function AgentChoice({ agents: { all, chosen }, route, kind }: ChoiceProp
         class="field"
         value={chosen === undefined ? '' : optionOf(chosen)}
         onChange={({ currentTarget: { value: agent } }) => {
-          location.hash = hashOfRoute({ ...route, agent });
+          location.hash = toHash({ ...route, agent });
         }}
       >
         {!isOwn && <option value="">All agents</option>}
@@ -135,9 +136,9 @@ export function NoSuchAgent({ route }: { readonly route: Route }): VNode {
     <main class="column-view">
       <div>
         <h2>Agents</h2>
-        <Trouble reason={`There is no agent "${route.agent}".`} />
+        <TroubleNote reason={`There is no agent "${route.agent}".`} />
         <p>
-          <a href={hashOfRoute({ ...route, agent: undefined })}>Continue without this agent</a>
+          <a href={toHash({ ...route, agent: undefined })}>Continue without this agent</a>
         </p>
       </div>
     </main>

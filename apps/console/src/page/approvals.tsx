@@ -1,19 +1,21 @@
 import type { InputOf, OutputOf } from '@parley/gateway/operations';
 import { Fragment, type VNode } from 'preact';
 import { useRowAgents } from './agents.tsx';
-import { AskedCall, askerOf, placeText, type WaitingApproval, Whole } from './asked-call.tsx';
-import { order } from './gateway.ts';
-import { useOperation, usePages, useWork, type Work } from './ui/data.tsx';
-import { momentOf } from './ui/format.ts';
+import { AskedCall, FullText, getAsker, getPlace, type WaitingApproval } from './asked-call.tsx';
+import { orderOperation } from './gateway.ts';
+import { type ActionRunner, useActionRunner, useOperation } from './ui/data.tsx';
+import { formatMoment } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
+import { useGrowing } from './ui/growing.ts';
 import {
   ActionButton,
   ConfirmButton,
   List,
+  OlderButton,
   OutcomeNote,
-  Said,
+  OutsideText,
   Section,
-  Show,
+  ShowData,
 } from './ui/widgets.tsx';
 
 type ApprovalList = OutputOf<'approvals/list'>;
@@ -28,13 +30,13 @@ export function ApprovalsView(): VNode {
   const waiting = useOperation('approvals/waiting', {}, 'live');
   const files = useOperation('approvals/files', {}, 'live');
   const rules = useOperation('approvals/rules', {});
-  const { outcome, run } = useWork();
+  const { outcome, run } = useActionRunner();
   const { isShown, ofOne, chosen } = useRowAgents();
   return (
     <ColumnView name="approvals-view" title="Approvals">
       <OutcomeNote outcome={outcome} />
       <Section title="Waiting for you">
-        <Show data={waiting}>
+        <ShowData data={waiting}>
           {({ approvals }) => {
             const shown = approvals.filter(({ conversationId }) => isShown(conversationId));
             return shown.length === 0 ? (
@@ -47,31 +49,31 @@ export function ApprovalsView(): VNode {
               </List>
             );
           }}
-        </Show>
+        </ShowData>
       </Section>
       <Section title={ofOne('Files the agent wrote')}>
-        <Show data={files}>{(found) => <FileList files={found.files} run={run} />}</Show>
+        <ShowData data={files}>{(found) => <FileList files={found.files} run={run} />}</ShowData>
       </Section>
       <Section title={ofOne('Always allowed')}>
-        <Show data={rules}>{(found) => <RuleList rules={found.rules} run={run} />}</Show>
+        <ShowData data={rules}>{(found) => <RuleList rules={found.rules} run={run} />}</ShowData>
       </Section>
       <PastDecisions />
     </ColumnView>
   );
 }
 
-interface Run {
-  readonly run: Work['run'];
+interface ApprovalRun {
+  readonly run: ActionRunner['run'];
 }
 
 const answerText = ({ text }: { readonly text: string }) => text;
 
 /** A tool call waiting for a decision, with its buttons. */
-function Question({ asked, run }: { readonly asked: WaitingApproval } & Run) {
+function Question({ asked, run }: { readonly asked: WaitingApproval } & ApprovalRun) {
   const { code, tool, rule } = asked;
   const decide = (decision: InputOf<'approvals/decide'>['decision']) => () =>
-    run(() => order('approvals/decide', { code, decision }, answerText));
-  const name = `${tool} for ${askerOf(asked)}`;
+    run(() => orderOperation('approvals/decide', { code, decision }, answerText));
+  const name = `${tool} for ${getAsker(asked)}`;
   return (
     <article class="card" aria-label={name}>
       <AskedCall asked={asked} />
@@ -97,11 +99,11 @@ function Question({ asked, run }: { readonly asked: WaitingApproval } & Run) {
   );
 }
 
-/**
- * Files that only the owner can read until they are shared; everyone else has seen none of their
- * text.
- */
-function FileList({ files, run }: { readonly files: readonly ShownAgentFile[] } & Run): VNode {
+/** Files that only the owner can read until they are shared. */
+function FileList({
+  files,
+  run,
+}: { readonly files: readonly ShownAgentFile[] } & ApprovalRun): VNode {
   if (files.length === 0) return <p class="facts">No files to review.</p>;
   return (
     <>
@@ -116,18 +118,18 @@ function FileList({ files, run }: { readonly files: readonly ShownAgentFile[] } 
   );
 }
 
-function AgentFile({ file, run }: { readonly file: ShownAgentFile } & Run): VNode {
+function AgentFile({ file, run }: { readonly file: ShownAgentFile } & ApprovalRun): VNode {
   const { name, print, writtenIn, changedAt, shown, canOpen } = file;
   const decide = (decision: InputOf<'approvals/settle-file'>['decision']) => () =>
-    run(() => order('approvals/settle-file', { name, print, decision }, answerText));
+    run(() => orderOperation('approvals/settle-file', { name, print, decision }, answerText));
   return (
     <article class="card" aria-label={name}>
       <h4>{name}</h4>
       <p class="facts">
-        {momentOf(changedAt)}
+        {formatMoment(changedAt)}
         {writtenIn !== null && `, written in the conversation with ${writtenIn}`}
       </p>
-      <Whole title="Full text" text={shown} />
+      <FullText title="Full text" text={shown} />
       {!canOpen && (
         <p class="facts">
           Opening it would open all files of its skill. Review them, then remove “audience: owner”
@@ -154,9 +156,9 @@ function AgentFile({ file, run }: { readonly file: ShownAgentFile } & Run): VNod
   );
 }
 
-function RuleList({ rules, run }: { readonly rules: readonly string[] } & Run): VNode {
+function RuleList({ rules, run }: { readonly rules: readonly string[] } & ApprovalRun): VNode {
   const revoke = (rule: string) => () =>
-    run(() => order('approvals/revoke-rule', { rule }, answerText));
+    run(() => orderOperation('approvals/revoke-rule', { rule }, answerText));
   if (rules.length === 0)
     return <p class="facts">Nothing is always allowed; you are asked every time.</p>;
   return (
@@ -184,11 +186,17 @@ const STATES: Readonly<Record<ShownApproval['state'], string>> = {
 const RESULTS = { done: '; the call worked', failed: '; the call failed' } as const;
 
 function PastDecisions(): VNode {
-  const past = usePages('approvals/list', { limit: 20 }, readPast);
+  const past = useGrowing(
+    'approvals/list',
+    { limit: 20 },
+    undefined,
+    readPastDecisions,
+    ({ code }) => code,
+  );
   const { isShown } = useRowAgents();
   return (
     <Section title="Decided">
-      <Show data={past}>
+      <ShowData data={past}>
         {(approvals) =>
           approvals.length === 0 ? (
             <p class="facts">Nothing yet.</p>
@@ -201,18 +209,14 @@ function PastDecisions(): VNode {
             </List>
           )
         }
-      </Show>
-      {past.more && (
-        <p class="actions">
-          <ActionButton label="Older decisions" onPress={past.more} />
-        </p>
-      )}
+      </ShowData>
+      <OlderButton label="Older decisions" older={past.older} />
     </Section>
   );
 }
 
 /** Past decisions, excluding the pending ones shown above. */
-function readPast({ now, approvals, next }: ApprovalList) {
+function readPastDecisions({ now, approvals, next }: ApprovalList) {
   const isOver = ({ state, expiresAt }: ShownApproval) => state !== 'pending' || expiresAt <= now;
   return { items: approvals.filter(isOver), next };
 }
@@ -225,26 +229,26 @@ function PastDecision({ decided }: { readonly decided: ShownApproval }): VNode {
       <b>{tool}</b>
       <span class={`tone is-${state}`}>
         {STATES[state]}
-        {deciderOf(decided)}
+        {getDecider(decided)}
         {result !== null && RESULTS[result]}
       </span>
-      <time>{momentOf(decidedAt ?? askedAt)}</time>
+      <time>{formatMoment(decidedAt ?? askedAt)}</time>
       <details>
         <summary>
-          {askerOf(decided)}
-          {placeText(decided)}
+          {getAsker(decided)}
+          {getPlace(decided)}
           {agent !== null && ` · ${agent}`}
           {text !== '' && `: ${text}`}
         </summary>
-        <Said as="pre" look="layer-text">
+        <OutsideText as="pre" look="layer-text">
           {shown}
-        </Said>
+        </OutsideText>
       </details>
     </Fragment>
   );
 }
 
-function deciderOf({ decidedBy, decider }: ShownApproval): string {
+function getDecider({ decidedBy, decider }: ShownApproval): string {
   if (decidedBy === null) return '';
   const [, name] = /^console:(.*)$/.exec(decidedBy) ?? [];
   if (name !== undefined) return ` by ${name === 'owner' ? 'the owner' : name}, on the page`;

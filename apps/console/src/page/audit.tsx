@@ -1,9 +1,9 @@
 import type { AuditFinding, AuditReport, AuditSeverity } from '@parley/gateway/api';
 import type { VNode } from 'preact';
 import { useOperation } from './ui/data.tsx';
-import { counted } from './ui/format.ts';
+import { formatCounted } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
-import { List, Show } from './ui/widgets.tsx';
+import { List, ShowData } from './ui/widgets.tsx';
 
 const LABELS: Readonly<Record<AuditSeverity, string>> = {
   critical: 'Critical',
@@ -16,7 +16,7 @@ export function AuditView(): VNode {
   const audit = useOperation('audit/report', {});
   return (
     <ColumnView name="audit-view" title="Audit" refreshLabel="Check again">
-      <Show data={audit}>{(report) => <Findings {...report} />}</Show>
+      <ShowData data={audit}>{(report) => <Findings {...report} />}</ShowData>
     </ColumnView>
   );
 }
@@ -26,15 +26,15 @@ function Findings({ counts, findings }: AuditReport): VNode {
   const summary =
     critical + warning === 0
       ? 'No warnings.'
-      : `${critical} critical, ${counted(warning, 'warning')}, ${counted(info, 'note')}.`;
+      : `${critical} critical, ${formatCounted(warning, 'warning')}, ${formatCounted(info, 'note')}.`;
   return (
     <section aria-label="Findings">
       <h3 class="visually-hidden">Findings</h3>
       <p class="facts" role="status">
         {summary}
       </p>
-      <List look="cards" of={checksOf(findings)}>
-        {(check) => <Card key={`${check.id} ${check.severity}`} {...check} />}
+      <List look="cards" of={groupByCheck(findings)}>
+        {(check) => <CheckCard key={`${check.id} ${check.severity}`} {...check} />}
       </List>
     </section>
   );
@@ -46,7 +46,7 @@ interface CheckFindings extends Omit<AuditFinding, 'found'> {
 }
 
 /** Groups findings by check and severity, in their original order. */
-export function checksOf(findings: readonly AuditFinding[]): readonly CheckFindings[] {
+export function groupByCheck(findings: readonly AuditFinding[]): readonly CheckFindings[] {
   const checks = new Map<string, CheckFindings>();
   for (const { found, ...check } of findings) {
     const key = `${check.id} ${check.severity}`;
@@ -55,7 +55,7 @@ export function checksOf(findings: readonly AuditFinding[]): readonly CheckFindi
   return [...checks.values()];
 }
 
-function Card({ id, severity, found, remedy }: CheckFindings): VNode {
+function CheckCard({ id, severity, found, remedy }: CheckFindings): VNode {
   const label = LABELS[severity];
   return (
     <article class="card" aria-label={`${label}: ${id}`}>

@@ -1,19 +1,19 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { order } from './gateway.ts';
-import { PairingView, pairingOf } from './pairing.tsx';
+import { orderOperation } from './gateway.ts';
+import { listUnlinkedAccounts, PairingView } from './pairing.tsx';
 import type { Route } from './route.ts';
-import { useOperation, useWork, type Work } from './ui/data.tsx';
-import { counted, momentOf, timeOfDay } from './ui/format.ts';
+import { type ActionRunner, useActionRunner, useOperation } from './ui/data.tsx';
+import { formatCounted, formatMoment, formatTimeOfDay } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
-import { ActionButton, List, OutcomeNote, Said, Section, Show } from './ui/widgets.tsx';
+import { ActionButton, List, OutcomeNote, OutsideText, Section, ShowData } from './ui/widgets.tsx';
 
 type ChannelsReport = OutputOf<'channels/report'>;
 type ShownAccount = ChannelsReport['accounts'][number];
 
 /**
- * How often the channels are requested, in ms: account states and pending people change
+ * Interval between requests for the channels, in ms: account states and pending people change
  * independently of the page.
  */
 const POLL_INTERVAL_MS = 5_000;
@@ -24,11 +24,11 @@ const POLL_INTERVAL_MS = 5_000;
  */
 export function ChannelsView({ args: [shown] }: Route): VNode {
   const data = useOperation('channels/report', {}, POLL_INTERVAL_MS);
-  const { outcome, run } = useWork();
+  const { outcome, run } = useActionRunner();
   return (
     <ColumnView name="channels-view" title="Channels">
       <OutcomeNote outcome={outcome} />
-      <Show data={data}>
+      <ShowData data={data}>
         {({ waiting, accounts, groups }) => (
           <>
             {waiting.length > 0 && (
@@ -66,30 +66,30 @@ export function ChannelsView({ args: [shown] }: Route): VNode {
             )}
           </>
         )}
-      </Show>
+      </ShowData>
     </ColumnView>
   );
 }
 
 interface ApplicantProps {
   readonly applicant: ChannelsReport['waiting'][number];
-  readonly run: Work['run'];
+  readonly run: ActionRunner['run'];
 }
 
 /**
- * A person whose messages are not accepted yet. They chose the name themselves, so it is shown as
- * plain text.
+ * A person whose messages are not accepted yet. The person chose this name, so it is shown as plain
+ * text.
  */
 function Applicant({ applicant, run }: ApplicantProps): VNode {
   const { code, channel, account, senderId, senderName, expiresAt } = applicant;
   const decide = (path: 'pair' | 'refuse') => () =>
-    run(() => order(`access/${path}`, { code }, ({ text }) => text));
+    run(() => orderOperation(`access/${path}`, { code }, ({ text }) => text));
   return (
     <article class="card" aria-label={senderName}>
-      <Said look="entry-title">{senderName}</Said>
+      <OutsideText look="entry-title">{senderName}</OutsideText>
       <p class="facts">
-        {channel}:{senderId} on {accountLabel({ channel, account })}, code {code} until{' '}
-        {timeOfDay(expiresAt)}
+        {channel}:{senderId} on {formatAccountLabel({ channel, account })}, code {code} until{' '}
+        {formatTimeOfDay(expiresAt)}
       </p>
       <p class="actions">
         <ActionButton
@@ -106,8 +106,8 @@ function Applicant({ applicant, run }: ApplicantProps): VNode {
 
 interface AccountProps {
   readonly shown: ShownAccount;
-  readonly run: Work['run'];
-  /** Whether the code to scan with a phone is shown initially. */
+  readonly run: ActionRunner['run'];
+  /** Whether the QR code for the phone is shown initially. */
   readonly showsCode: boolean;
 }
 
@@ -124,15 +124,16 @@ const STATES: Readonly<Record<ShownAccount['state']['kind'], string>> = {
 
 function Account({ shown, run, showsCode }: AccountProps): VNode {
   const [isOpen, setOpen] = useState(showsCode);
-  const [unlinked] = pairingOf([shown]).unlinked;
-  const { state, reason, fix, canPause } = shown;
-  const name = accountLabel(shown);
+  const [unlinked] = listUnlinkedAccounts([shown]).unlinked;
+  const { state, reason, fix, canPause, webhook } = shown;
+  const name = formatAccountLabel(shown);
   const isPaused = state.kind === 'paused';
   const isConnected = state.kind === 'connected' || state.kind === 'standby';
   const { channel, account } = shown;
   const press = (action: 'pause' | 'resume' | 'reconnect', done: string) => () =>
-    run(() => order(`channels/${action}`, { channel, account }, () => done));
-  const test = () => run(() => order('channels/test', { channel, account }, ({ text }) => text));
+    run(() => orderOperation(`channels/${action}`, { channel, account }, () => done));
+  const test = () =>
+    run(() => orderOperation('channels/test', { channel, account }, ({ text }) => text));
   return (
     <article class="card" aria-label={name}>
       <header>
@@ -142,11 +143,14 @@ function Account({ shown, run, showsCode }: AccountProps): VNode {
       {state.kind === 'connected' && <p class="facts">as {state.as}</p>}
       {isPaused && (
         <p class="facts">
-          by {state.by}, {momentOf(state.since)}
+          by {state.by}, {formatMoment(state.since)}
         </p>
       )}
       {reason !== undefined && <p>{reason}</p>}
       {fix !== undefined && <p class="facts">{fix}</p>}
+      {webhook !== undefined && (
+        <p class="facts">Its platform calls {webhook} below the public address.</p>
+      )}
       <Rules {...shown} />
       {unlinked && isOpen && <PairingView account={unlinked} />}
       <p class="actions">
@@ -195,9 +199,9 @@ const DIRECT = {
 function Rules({ access }: Pick<ShownAccount, 'access'>): VNode | null {
   if (access === undefined) return null;
   const { direct, allow, groups, allowGroups } = access;
-  const named = allow === 0 ? '' : `, ${counted(allow, 'person', 'people')} named`;
+  const named = allow === 0 ? '' : `, ${formatCounted(allow, 'person', 'people')} named`;
   const served = {
-    allowlist: `${counted(allowGroups.length, 'group')} allowed`,
+    allowlist: `${formatCounted(allowGroups.length, 'group')} allowed`,
     open: 'all groups',
     disabled: 'no groups',
   }[groups];
@@ -211,20 +215,20 @@ function Rules({ access }: Pick<ShownAccount, 'access'>): VNode | null {
 
 interface GroupProps {
   readonly group: ChannelsReport['groups'][number];
-  readonly run: Work['run'];
+  readonly run: ActionRunner['run'];
 }
 
-/** A group that wrote to the bot. Its title is untrusted and shown as plain text. */
+/** A group that wrote to the bot. The title of a group is untrusted and shown as plain text. */
 function WritingGroup({ group, run }: GroupProps): VNode {
   const { channel, account, chatId, title, seenAt } = group;
   const name = title ?? chatId;
   const allow = () =>
-    run(() => order('channels/allow', { channel, account, chatId }, ({ text }) => text));
+    run(() => orderOperation('channels/allow', { channel, account, chatId }, ({ text }) => text));
   return (
     <article class="card" aria-label={name}>
-      <Said look="entry-title">{name}</Said>
+      <OutsideText look="entry-title">{name}</OutsideText>
       <p class="facts">
-        {chatId} on {accountLabel(group)}, last seen {momentOf(seenAt)}
+        {chatId} on {formatAccountLabel(group)}, last seen {formatMoment(seenAt)}
       </p>
       <p class="actions">
         <ActionButton label="Allow" name={`Allow: ${name}`} onPress={allow} />
@@ -242,6 +246,6 @@ interface AccountName {
  * Omits the account's name if it is the default name: most people have one account per platform and
  * never named it.
  */
-function accountLabel({ channel, account }: AccountName): string {
+function formatAccountLabel({ channel, account }: AccountName): string {
   return account === 'default' ? channel : `${channel}/${account}`;
 }

@@ -1,6 +1,6 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import { describe, expect, it } from 'vitest';
-import { isCut } from './dead-letters.tsx';
+import { isTruncated } from './dead-letters.tsx';
 
 type ShownDeadLetter = OutputOf<'dead/list'>['letters'][number];
 
@@ -32,7 +32,7 @@ describe('the dead letters on the page', () => {
     ['a truncated text', part('long…'), true],
     ['all messages of a turn', turn(1), false],
     ['some messages of a turn', turn(4), true],
-  ])('[D06] offer the full text only when the list cuts it: %s', (_case, letter, expected) => {
-    expect(isCut(letter)).toBe(expected);
+  ])('[D06] offers the full text only if the list truncates it: %s', (_case, letter, expected) => {
+    expect(isTruncated(letter)).toBe(expected);
   });
 });

@@ -2,57 +2,57 @@ import type { InputOf, OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { useRowAgents } from './agents.tsx';
-import { type Answer, type Outcome, perform } from './gateway.ts';
-import { useOperation, useWork } from './ui/data.tsx';
-import { counted, momentOf } from './ui/format.ts';
+import { type ActionOutcome, type GatewayAnswer, perform } from './gateway.ts';
+import { useActionRunner, useOperation } from './ui/data.tsx';
+import { formatCounted, formatMoment } from './ui/format.ts';
 import {
   ActionButton,
   ConfirmButton,
   List,
   OutcomeNote,
-  Said,
+  OutsideText,
   Section,
-  Show,
-  Trouble,
+  ShowData,
+  TroubleNote,
 } from './ui/widgets.tsx';
 
 type DeadLetterList = OutputOf<'dead/list'>;
 type ShownDeadLetter = DeadLetterList['letters'][number];
-type Kind = ShownDeadLetter['kind'];
+type DeadLetterKind = ShownDeadLetter['kind'];
 
 /**
  * Settles one dead letter, or all of the given kinds. `evenTwice` includes parts that may be
  * delivered twice.
  */
-interface Settling {
+interface SettleRequest {
   readonly action: InputOf<'dead/settle'>['action'];
-  readonly letters: number | readonly Kind[];
+  readonly letters: number | readonly DeadLetterKind[];
   readonly evenTwice: boolean;
 }
 
 /** Failed messages waiting for a decision (D06). */
 export function DeadLetterSection(): VNode {
   const [before, setBefore] = useState<number | null>(null);
-  const { outcome, run } = useWork();
+  const { outcome, run } = useActionRunner();
   const data = useOperation('dead/list', { limit: 20, before: before ?? undefined });
-  const settle = (settling: Settling): void => run(() => settleDeadLetters(settling));
+  const settle = (settling: SettleRequest): void => run(() => settleDeadLetters(settling));
   return (
     <Section title="Dead letters" look="dead">
       <OutcomeNote outcome={outcome} />
-      <Show data={data}>
+      <ShowData data={data}>
         {(list) => (
           <Letters list={list} isFirst={before === null} settle={settle} onPage={setBefore} />
         )}
-      </Show>
+      </ShowData>
     </Section>
   );
 }
 
-type Settle = (settling: Settling) => void;
+type SettleDeadLetters = (settling: SettleRequest) => void;
 
 interface LettersProps {
   readonly list: DeadLetterList;
-  readonly settle: Settle;
+  readonly settle: SettleDeadLetters;
   readonly isFirst: boolean;
   /** Shows the page before a dead letter; null for the newest. */
   readonly onPage: (before: number | null) => void;
@@ -82,7 +82,10 @@ function Letters({ list, settle, isFirst, onPage }: LettersProps): VNode {
 }
 
 /** Actions on all dead letters, shown when there are several. */
-function AllDeadLetters({ counts, settle }: Pick<DeadLetterList, 'counts'> & { settle: Settle }) {
+function AllDeadLetters({
+  counts,
+  settle,
+}: Pick<DeadLetterList, 'counts'> & { settle: SettleDeadLetters }) {
   const { refused, uncertain, unanswered } = counts;
   const certain = refused + unanswered;
   const all = certain + uncertain;
@@ -117,7 +120,7 @@ function AllDeadLetters({ counts, settle }: Pick<DeadLetterList, 'counts'> & { s
 
 const ALL = ['refused', 'uncertain', 'unanswered'] as const;
 
-const KINDS: Readonly<Record<Kind, string>> = {
+const KINDS: Readonly<Record<DeadLetterKind, string>> = {
   refused: 'Not delivered',
   uncertain: 'Perhaps delivered',
   unanswered: 'Not answered',
@@ -125,10 +128,10 @@ const KINDS: Readonly<Record<Kind, string>> = {
 
 interface DeadLetterProps {
   readonly letter: ShownDeadLetter;
-  readonly settle: Settle;
+  readonly settle: SettleDeadLetters;
 }
 
-/** One dead letter. Its texts come from people and models, so they are shown as plain text. */
+/** The texts of a dead letter come from people and models, so they are shown as plain text. */
 function DeadLetterCard(props: DeadLetterProps): VNode {
   const { letter } = props;
   const { id, kind, chat, diedAt, reason, conversationId } = letter;
@@ -137,7 +140,7 @@ function DeadLetterCard(props: DeadLetterProps): VNode {
   const { value, failure } = useOperation('dead/show', isWhole ? { id } : null);
   const whole = isWhole ? value?.letter : null;
   const name = `letter-${id}`;
-  const facts = letterFacts(letter);
+  const facts = describeLetter(letter);
   return (
     <article class="card letter" aria-labelledby={name}>
       <header>
@@ -145,22 +148,22 @@ function DeadLetterCard(props: DeadLetterProps): VNode {
           <b class={`tone is-${kind}`}>{KINDS[kind]}</b> {chat}
         </h4>
         <p class="facts">
-          {id} · {momentOf(diedAt)}
+          {id} · {formatMoment(diedAt)}
           {agent !== null && ` · ${agent}`}
         </p>
       </header>
-      {reason !== '' && <Said>{reason}</Said>}
-      {letterTexts(whole ?? letter).map(({ from, text }, index) => (
-        <Said as="blockquote" key={index} look="said">
+      {reason !== '' && <OutsideText>{reason}</OutsideText>}
+      {getLetterTexts(whole ?? letter).map(({ from, text }, index) => (
+        <OutsideText as="blockquote" key={index} look="said">
           {from !== '' && <b>{from}: </b>}
           {text}
-        </Said>
+        </OutsideText>
       ))}
       {facts !== '' && <p class="facts">{facts}</p>}
-      <Trouble reason={isWhole && failure ? failure.reason : null} />
+      <TroubleNote reason={isWhole && failure ? failure.reason : null} />
       <p class="actions">
         <DeadLetterActions {...props} />
-        {isCut(letter) && (
+        {isTruncated(letter) && (
           <ActionButton
             label={isWhole ? 'Show less' : 'Show all'}
             isExpanded={isWhole}
@@ -175,14 +178,14 @@ function DeadLetterCard(props: DeadLetterProps): VNode {
 function DeadLetterActions({ letter, settle }: DeadLetterProps): VNode {
   const { id, kind } = letter;
   const again = kind === 'unanswered' ? 'Ask again' : 'Send again';
-  const settleThis = (action: Settling['action']) => () =>
+  const settleThis = (action: SettleRequest['action']) => () =>
     settle({ action, letters: id, evenTwice: action === 'replay' && kind === 'uncertain' });
   return (
     <span class="actions">
       <ConfirmButton
         label={again}
         name={`${again}: ${id}`}
-        question={riskOf(letter)}
+        question={describeRisk(letter)}
         confirm={`${again} anyway`}
         onPress={settleThis('replay')}
       />
@@ -199,28 +202,28 @@ function DeadLetterActions({ letter, settle }: DeadLetterProps): VNode {
 }
 
 /** The texts of a dead letter; `from` is empty for a message that Parley sent. */
-function letterTexts(letter: ShownDeadLetter) {
+function getLetterTexts(letter: ShownDeadLetter) {
   return letter.kind === 'unanswered' ? letter.messages : [{ from: '', text: letter.text }];
 }
 
 /** Whether the list shows only part of the dead letter. */
-export function isCut(letter: ShownDeadLetter): boolean {
-  const texts = letterTexts(letter);
+export function isTruncated(letter: ShownDeadLetter): boolean {
+  const texts = getLetterTexts(letter);
   const isLess = letter.kind === 'unanswered' && letter.count > texts.length;
   return isLess || texts.some(({ text }) => text.endsWith('…'));
 }
 
 /** The risk of resending it. */
-function riskOf(letter: ShownDeadLetter): string | undefined {
+function describeRisk(letter: ShownDeadLetter): string | undefined {
   if (letter.kind === 'uncertain') return 'It may have arrived already and could arrive twice.';
   return letter.kind === 'unanswered' && letter.steps > 0
     ? 'Its tool calls have taken effect and may be repeated.'
     : undefined;
 }
 
-function letterFacts(letter: ShownDeadLetter): string {
+function describeLetter(letter: ShownDeadLetter): string {
   if (letter.kind === 'unanswered') {
-    return letter.steps > 0 ? `Its turn had completed ${counted(letter.steps, 'step')}.` : '';
+    return letter.steps > 0 ? `Its turn had completed ${formatCounted(letter.steps, 'step')}.` : '';
   }
   const { part, file } = letter;
   const facts = [
@@ -233,13 +236,17 @@ function letterFacts(letter: ShownDeadLetter): string {
 const DONE = { replay: 'replayed', drop: 'dropped' } as const;
 
 /** Sends requests until all dead letters are settled. Never rejects. */
-async function settleDeadLetters({ action, letters, evenTwice }: Settling): Promise<Outcome> {
+async function settleDeadLetters({
+  action,
+  letters,
+  evenTwice,
+}: SettleRequest): Promise<ActionOutcome> {
   let done = 0;
   let after: number | null = 0;
   while (after !== null) {
     const which: InputOf<'dead/settle'>['letters'] =
       typeof letters === 'number' ? [letters] : { after, kinds: [...letters] };
-    const answer: Answer<OutputOf<'dead/settle'>> = await perform('dead/settle', {
+    const answer: GatewayAnswer<OutputOf<'dead/settle'>> = await perform('dead/settle', {
       ...{ action, letters: which, evenTwice },
     });
     if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };

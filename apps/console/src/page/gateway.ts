@@ -1,5 +1,5 @@
 import type { InputOf, OperationName, OutputOf } from '@parley/gateway/operations';
-import { decodePart, shownAgent } from './route.ts';
+import { decodePart, getShownAgent } from './route.ts';
 
 // The message shown if the gateway cannot be reached or has failed.
 const UNREACHABLE = 'The gateway does not answer. It may be restarting.';
@@ -13,7 +13,9 @@ const KEY = 'parley.session';
 /** Dispatched on this window on every sign-in and sign-out; other tabs receive a storage event. */
 const CHANGED = 'parley-session';
 
-/** Whether this browser has a session; only the gateway knows whether it is still valid. */
+/**
+ * Whether this browser has stored a session; only the gateway can tell whether it is still valid.
+ */
 export function isSignedIn(): boolean {
   return localStorage.getItem(KEY) !== null;
 }
@@ -31,22 +33,22 @@ const OF_ONE_AGENT =
   /^\/api\/(?:heartbeat|cron|files|memory|skills|soul|prompts\/preview|approvals\/(?:files|rules|revoke-rule|settle-file))(?![^/?])/;
 
 /** Adds the selected agent to paths whose response belongs to one agent (F14). */
-export function pathOfAgent(path: string, agent = shownAgent()): string {
+export function addAgentToPath(path: string, agent = getShownAgent()): string {
   if (agent === undefined || !OF_ONE_AGENT.test(path)) return path;
   return `${path}${path.includes('?') ? '&' : '?'}agent=${encodeURIComponent(agent)}`;
 }
 
 /**
  * `fetch` with the session in a header, which browsers never send on their own. All requests of the
- * page go through here. A session that the gateway no longer accepts is removed.
+ * page use this function. A session that the gateway no longer accepts is removed.
  */
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
   const session = localStorage.getItem(KEY);
   if (session === null) return new Response(null, { status: 401 });
   const headers = new Headers(init.headers);
   headers.set('authorization', `Bearer ${session}`);
-  const response = await fetch(pathOfAgent(path), { ...init, headers });
-  // Another tab may have signed in again in the meantime.
+  const response = await fetch(addAgentToPath(path), { ...init, headers });
+  // The session may belong to another tab that has signed in again in the meantime.
   if (response.status === 401 && localStorage.getItem(KEY) === session) {
     localStorage.removeItem(KEY);
     dispatchEvent(new Event(CHANGED));
@@ -93,7 +95,7 @@ export function upload(
  * Downloads a file for the browser to save. Returns undefined on success, otherwise the reason.
  * Never rejects.
  */
-export async function download(path: string, name: string): Promise<Outcome | undefined> {
+export async function download(path: string, name: string): Promise<ActionOutcome | undefined> {
   const file = await fetchFile(path);
   if (file === null) return { text: `Could not load ${name}.`, isTrouble: true };
   const address = URL.createObjectURL(file);
@@ -107,15 +109,25 @@ export async function download(path: string, name: string): Promise<Outcome | un
  * are none.
  */
 export async function fetchFile(path: string): Promise<Blob | null> {
-  const response = await request(path).catch(() => null);
-  return response?.ok ? response.blob() : null;
+  try {
+    const response = await request(path);
+    return response.ok ? await response.blob() : null;
+  } catch {
+    // The connection broke, perhaps after a part of the file had arrived.
+    return null;
+  }
 }
 
 /** The gateway's answer, or the reason why there is none. */
-export type Answer<Value> = { readonly kind: 'here'; readonly value: Value } | Failure;
+export type GatewayAnswer<Value> =
+  | { readonly kind: 'here'; readonly value: Value }
+  | RequestFailure;
 
-/** Why there is no answer and what to do, written for people; `retryable` if a retry may help. */
-export interface Failure {
+/**
+ * Why the gateway did not answer and what to do, written for people; `retryable` if a retry may
+ * help.
+ */
+export interface RequestFailure {
   readonly kind: 'failed';
   readonly reason: string;
   readonly retryable: boolean;
@@ -123,21 +135,24 @@ export interface Failure {
 
 /**
  * Sends one request, as a POST if `body` is given. Never rejects: a failure is a sentence for
- * people. The gateway that answers also served this page, so `Value` is the type it declares for
- * the path.
+ * people. The gateway that answers also served this page, so the answer has the type `Value` that
+ * the gateway declares for the path.
  */
-export function ask<Value>(path: string, body?: object): Promise<Answer<Value>> {
-  return send<Value>(path, body && { method: 'POST', body: JSON.stringify(body) });
+export function askGateway<Value>(path: string, body?: object): Promise<GatewayAnswer<Value>> {
+  return sendRequest<Value>(path, body && { method: 'POST', body: JSON.stringify(body) });
 }
 
 /** The result of a person's action. */
-export interface Outcome {
+export interface ActionOutcome {
   readonly text: string;
   readonly isTrouble: boolean;
 }
 
 /** The path of a read operation, for GET. */
-export function readPath<Name extends OperationName>(name: Name, input: InputOf<Name>): string {
+export function buildReadPath<Name extends OperationName>(
+  name: Name,
+  input: InputOf<Name>,
+): string {
   const given = Object.entries(input ?? {}).filter(([, value]) => value !== undefined);
   const query = new URLSearchParams(given.map(([field, value]) => [field, String(value)]));
   return query.size === 0 ? `/api/${name}` : `/api/${name}?${query}`;
@@ -147,38 +162,41 @@ export function readPath<Name extends OperationName>(name: Name, input: InputOf<
 export function perform<Name extends OperationName>(
   name: Name,
   input: InputOf<Name>,
-): Promise<Answer<OutputOf<Name>>> {
-  return ask(`/api/${name}`, { ...input });
+): Promise<GatewayAnswer<OutputOf<Name>>> {
+  return askGateway(`/api/${name}`, { ...input });
 }
 
 /**
- * Performs an operation. On success the result is undefined, or the text that `textOf` creates from
- * the answer; otherwise it is the reason. Never rejects.
+ * Performs an operation and returns only its outcome. On success the result is undefined, or the
+ * text that `textOf` creates from the answer; otherwise it is the reason. Never rejects.
  */
-export async function order<Name extends OperationName>(
+export async function orderOperation<Name extends OperationName>(
   name: Name,
   input: InputOf<Name>,
   textOf?: (answer: OutputOf<Name>) => string,
-): Promise<Outcome | undefined> {
+): Promise<ActionOutcome | undefined> {
   const answer = await perform(name, input);
   if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
   return textOf && { text: textOf(answer.value), isTrouble: false };
 }
 
-async function send<Value>(path: string, init: RequestInit = {}): Promise<Answer<Value>> {
+async function sendRequest<Value>(
+  path: string,
+  init: RequestInit = {},
+): Promise<GatewayAnswer<Value>> {
   try {
     const response = await request(path, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) });
-    if (response.status === 401) return failed('This browser is no longer signed in.');
-    if (response.status >= 500) return failed(BROKEN, true);
+    if (response.status === 401) return createFailure('This browser is no longer signed in.');
+    if (response.status >= 500) return createFailure(BROKEN, true);
     if (response.ok) return { kind: 'here', value: await response.json() };
     const { error = BROKEN } = await response.json().catch(() => ({}));
-    return failed(String(error));
+    return createFailure(String(error));
   } catch {
-    return failed(UNREACHABLE, true);
+    return createFailure(UNREACHABLE, true);
   }
 }
 
-function failed(reason: string, retryable = false): Failure {
+function createFailure(reason: string, retryable = false): RequestFailure {
   return { kind: 'failed', reason, retryable };
 }
 
@@ -201,7 +219,7 @@ export async function signIn(token: string): Promise<string | null> {
     if (role !== 'owner') localStorage.clear();
     localStorage.setItem(KEY, String(session));
     dispatchEvent(new Event(CHANGED));
-    // The old session is ended last, so that a reload in between still has a session.
+    // The old session is ended last, so that a reload before that still has a session.
     if (before !== null) void endSession(before);
     return null;
   } catch {
@@ -235,7 +253,7 @@ async function endSession(session: string): Promise<void> {
 /**
  * Removes everything that the page stored in this browser, including unsent messages, and reloads.
  */
-export function forgetEverything(): void {
+export function clearStoredData(): void {
   localStorage.clear();
   indexedDB.deleteDatabase('parley');
   history.replaceState(null, '', '/');
@@ -250,8 +268,8 @@ export function takeToken(): string | null {
   return decodePart(token);
 }
 
-/** An id of 128 random bits. `crypto.randomUUID` is missing on plain HTTP except on localhost. */
-export function randomId(): string {
+/** An id of 128 random bits. Browsers offer `crypto.randomUUID` only on HTTPS and localhost. */
+export function createRandomId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -1,17 +1,17 @@
-import { useSignal } from '@preact/signals';
-import type { ComponentType, VNode } from 'preact';
-import { useContext, useEffect, useErrorBoundary } from 'preact/hooks';
+import type { VNode } from 'preact';
+import { useContext, useErrorBoundary } from 'preact/hooks';
 import { AgentsHere, NoSuchAgent } from './agents.tsx';
 import type { Route } from './route.ts';
 import { DataScope } from './ui/data.tsx';
-import { Trouble } from './ui/widgets.tsx';
-import type { View } from './views.ts';
-import { type Me, missingRole } from './who.ts';
+import { Lazy } from './ui/lazy.tsx';
+import { TroubleNote } from './ui/widgets.tsx';
+import type { ConsoleView } from './views.ts';
+import { findMissingRole, type SignedInPerson } from './who.ts';
 
 interface GuardedProps {
-  readonly view: View;
+  readonly view: ConsoleView;
   readonly route: Route;
-  readonly me: Me;
+  readonly me: SignedInPerson;
 }
 
 /**
@@ -19,16 +19,16 @@ interface GuardedProps {
  * anyway.
  */
 export function GuardedView({ view, route, me }: GuardedProps): VNode | null {
-  const needed = missingRole(me, view.reads);
+  const needed = findMissingRole(me, view.reads);
   const { state } = useContext(AgentsHere);
   if (state === 'gone') return <NoSuchAgent route={route} />;
   if (state === 'asked') return null;
-  if (needed === null) return <LazyView view={view} route={route} />;
+  if (needed === null) return <ShownView view={view} route={route} />;
   return (
     <main class="column-view">
       <div>
         <h2>{view.label ?? 'Closed'}</h2>
-        <Trouble
+        <TroubleNote
           reason={`This needs the role ${needed}. You are signed in as ${me.name}, ${me.role}.`}
         />
       </div>
@@ -36,20 +36,17 @@ export function GuardedView({ view, route, me }: GuardedProps): VNode | null {
   );
 }
 
-/** A view whose code is loaded when it is opened. */
-function LazyView({ view, route }: { readonly view: View; readonly route: Route }): VNode {
-  // The gateway may have been updated since this page was loaded: the file of the view may be gone,
-  // or an answer may have an unexpected form.
+/** A view, or why it could not be shown. */
+function ShownView({ view, route }: { readonly view: ConsoleView; readonly route: Route }): VNode {
+  // The gateway may have been updated since this page was loaded: the file of the view may no
+  // longer exist, or an answer may have an unexpected form.
   const [error] = useErrorBoundary();
-  const loaded = useSignal<ComponentType<Route> | null>(null);
-  useEffect(() => {
-    const show = (found: ComponentType<Route>): void => {
-      loaded.value = found;
-    };
-    view.load().then(show, () => show(BrokenView));
-  }, []);
-  const Loaded = error === undefined ? loaded.value : BrokenView;
-  return <DataScope>{Loaded && <Loaded {...route} />}</DataScope>;
+  const broken = <BrokenView />;
+  return (
+    <DataScope>
+      {error === undefined ? <Lazy load={view.load} props={route} broken={broken} /> : broken}
+    </DataScope>
+  );
 }
 
 function BrokenView(): VNode {
@@ -59,7 +56,7 @@ function BrokenView(): VNode {
     <main class="column-view">
       <div>
         <h2>Error</h2>
-        <Trouble reason={reason} again={() => location.reload()} />
+        <TroubleNote reason={reason} again={() => location.reload()} />
       </div>
     </main>
   );

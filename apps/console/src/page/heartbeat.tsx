@@ -1,10 +1,10 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
-import { type Outcome, perform, randomId } from './gateway.ts';
-import { useOperation, useWork, type Work } from './ui/data.tsx';
-import { amount, capitalized } from './ui/format.ts';
+import { type ActionOutcome, createRandomId, perform } from './gateway.ts';
+import { type ActionRunner, useActionRunner, useOperation } from './ui/data.tsx';
+import { capitalize, formatAmount } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
-import { ActionButton, List, OutcomeNote, Said, Show } from './ui/widgets.tsx';
+import { ActionButton, List, OutcomeNote, OutsideText, ShowData } from './ui/widgets.tsx';
 
 /** How often the page refreshes while a task runs, in ms; otherwise it refreshes less often. */
 const SOON_MS = 1_500;
@@ -17,11 +17,11 @@ export function HeartbeatView(): VNode {
   const data = useOperation('heartbeat/report', {}, (report) =>
     report?.tasks.some(({ last }) => last.state === 'running') ? SOON_MS : LATER_MS,
   );
-  const work = useWork();
+  const work = useActionRunner();
   return (
     <ColumnView name="heartbeat-view" title="Heartbeat">
       <OutcomeNote outcome={work.outcome} />
-      <Show data={data}>{(report) => <HeartbeatPlan report={report} work={work} />}</Show>
+      <ShowData data={data}>{(report) => <HeartbeatPlan report={report} work={work} />}</ShowData>
     </ColumnView>
   );
 }
@@ -30,23 +30,23 @@ export function HeartbeatView(): VNode {
  * Runs a task immediately. Each button press has a new id, so a request sent twice runs the task
  * only once.
  */
-async function runNow(task: string): Promise<Outcome> {
-  const answer = await perform('heartbeat/now', { id: randomId(), task });
+async function runTaskNow(task: string): Promise<ActionOutcome> {
+  const answer = await perform('heartbeat/now', { id: createRandomId(), task });
   if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
   return { text: answer.value.text, isTrouble: answer.value.task === null };
 }
 
-function HeartbeatPlan({ report, work }: { report: HeartbeatReport; work: Work }): VNode {
+function HeartbeatPlan({ report, work }: { report: HeartbeatReport; work: ActionRunner }): VNode {
   const { plan, timeZone, timeZoneFrom, tokens, tasks, runs, problems } = report;
   const { lastSkip } = plan;
   return (
     <>
       <p>
-        {capitalized(plan.text.replaceAll('`', ''))} ({timeZone}
+        {capitalize(plan.text.replaceAll('`', ''))} ({timeZone}
         {timeZoneFrom !== undefined && `, from ${timeZoneFrom}`})
       </p>
       <p class="facts">
-        {amount(tokens.today)} of {amount(tokens.perDay)} tokens today.
+        {formatAmount(tokens.today)} of {formatAmount(tokens.perDay)} tokens today.
         {lastSkip !== null && ` The last heartbeat run started no task: ${lastSkip}.`}
       </p>
       {problems.length > 0 && (
@@ -74,8 +74,8 @@ function HeartbeatPlan({ report, work }: { report: HeartbeatReport; work: Work }
 
 type StandingTask = HeartbeatReport['tasks'][number];
 
-/** A standing task. Its texts come from people and models, so they are shown as plain text. */
-function Task({ task, work }: { task: StandingTask; work: Work }): VNode {
+/** People and models wrote the texts of a task, so they are shown as plain text. */
+function Task({ task, work }: { task: StandingTask; work: ActionRunner }): VNode {
   const { name, schedule, instruction, tell, last, next } = task;
   const isRunning = last.state === 'running';
   return (
@@ -89,10 +89,10 @@ function Task({ task, work }: { task: StandingTask; work: Work }): VNode {
           label={isRunning ? 'Running…' : 'Run now'}
           name={`Run ${name} now`}
           isBusy={isRunning}
-          onPress={() => work.run(() => runNow(name))}
+          onPress={() => work.run(() => runTaskNow(name))}
         />
       </header>
-      <Said look="as-typed">{instruction}</Said>
+      <OutsideText look="as-typed">{instruction}</OutsideText>
       <dl class="pairs">
         <dt>Last</dt>
         <dd class={`tone is-${last.state}`}>{last.text}</dd>
@@ -113,11 +113,11 @@ function RunList({ runs }: Pick<HeartbeatReport, 'runs'>): VNode {
           <li key={id}>
             <b>{task}</b>
             <span class={`tone is-${state}`}>{text}</span>
-            <span>{amount(tokens)} tokens</span>
+            <span>{formatAmount(tokens)} tokens</span>
             {alert !== null && (
-              <Said as="blockquote" look="said">
+              <OutsideText as="blockquote" look="said">
                 {alert}
-              </Said>
+              </OutsideText>
             )}
           </li>
         ))}
@@ -138,9 +138,9 @@ function NoTasks(): VNode {
         No tasks yet, so the model is not called. Add them to HEARTBEAT.md in the workspace, for
         example:
       </p>
-      <Said as="pre" look="layer-text">
+      <OutsideText as="pre" look="layer-text">
         {EXAMPLE}
-      </Said>
+      </OutsideText>
     </>
   );
 }

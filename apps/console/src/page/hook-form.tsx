@@ -1,7 +1,7 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { ActionButton, Labelled, Trouble } from './ui/widgets.tsx';
+import { ActionButton, LabelledField, TroubleNote } from './ui/widgets.tsx';
 
 /** A hook as stored in the settings, without its token. */
 export interface NewHook {
@@ -14,7 +14,6 @@ export interface NewHook {
 }
 
 interface FormProps {
-  /** Why saving failed. */
   readonly problem: string | null;
   readonly save: (hook: NewHook) => void;
   readonly cancel: () => void;
@@ -25,7 +24,7 @@ const EMPTY: NewHook = {
   signature: false,
 };
 
-/** Creates a hook. Its limits and fields are set in the settings. */
+/** Creates a hook. The limits and fields of a hook can be changed only in the settings. */
 export function HookForm({ problem, save, cancel }: FormProps): VNode {
   const [draft, setDraft] = useState(EMPTY);
   const text = (name: 'name' | 'instruction' | 'task' | 'target') => ({
@@ -41,10 +40,10 @@ export function HookForm({ problem, save, cancel }: FormProps): VNode {
   };
   return (
     <form class="card fields" aria-label="New hook" onSubmit={submit}>
-      <Labelled label="Name (used in the URL)" id="hook-name">
+      <LabelledField label="Name (used in the URL)" id="hook-name">
         <input {...text('name')} required pattern="[a-z0-9][a-z0-9_\-]{0,39}" placeholder="ci" />
-      </Labelled>
-      <Labelled label="When an event arrives" id="hook-does">
+      </LabelledField>
+      <LabelledField label="When an event arrives" id="hook-does">
         <select
           id="hook-does"
           class="field"
@@ -56,24 +55,24 @@ export function HookForm({ problem, save, cancel }: FormProps): VNode {
           <option value="job">Follow the instructions below</option>
           <option value="heartbeat">Run a standing task</option>
         </select>
-      </Labelled>
+      </LabelledField>
       {draft.action === 'job' ? (
         <>
-          <Labelled label="Instructions for the agent" id="hook-instruction">
+          <LabelledField label="Instructions for the agent" id="hook-instruction">
             <textarea {...text('instruction')} rows={3} required maxLength={8_000} />
-          </Labelled>
-          <Labelled
+          </LabelledField>
+          <LabelledField
             label="Send the answer to"
             id="hook-target"
             hint="For example telegram:123456789, telegram:-100123, or a named chat"
           >
             <input {...text('target')} placeholder="The chat you used last" />
-          </Labelled>
+          </LabelledField>
         </>
       ) : (
-        <Labelled label="Standing task" id="hook-task">
+        <LabelledField label="Standing task" id="hook-task">
           <input {...text('task')} placeholder="The most overdue task" />
-        </Labelled>
+        </LabelledField>
       )}
       <p>
         <label>
@@ -87,7 +86,7 @@ export function HookForm({ problem, save, cancel }: FormProps): VNode {
           The sender signs its requests with the token, like GitHub
         </label>
       </p>
-      <Trouble reason={problem} />
+      <TroubleNote reason={problem} />
       <div class="actions">
         <ActionButton label="Add" look="is-main" isSubmit />
         <ActionButton label="Cancel" onPress={cancel} />

@@ -1,27 +1,27 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { type Outcome, order, perform, randomId } from './gateway.ts';
+import { type ActionOutcome, createRandomId, orderOperation, perform } from './gateway.ts';
 import { HookForm, type NewHook } from './hook-form.tsx';
-import { hrefOf } from './route.ts';
-import { useOperation, useWork, type Work } from './ui/data.tsx';
-import { momentOf } from './ui/format.ts';
+import { toHref } from './route.ts';
+import { type ActionRunner, useActionRunner, useOperation } from './ui/data.tsx';
+import { formatMoment } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
 import {
   ActionButton,
   ConfirmButton,
-  Labelled,
+  LabelledField,
   List,
   OutcomeNote,
-  Said,
+  OutsideText,
   Section,
-  Show,
+  ShowData,
 } from './ui/widgets.tsx';
 
 type HookView = OutputOf<'hooks/list'>['hooks'][number];
 
 /** A newly created hook, whose token is shown only once. */
-interface Made {
+interface CreatedHook {
   readonly name: string;
   readonly token: string;
 }
@@ -35,21 +35,21 @@ const POLL_INTERVAL_MS = 2_000;
  */
 export function HooksView(): VNode {
   const data = useOperation('hooks/list', {}, POLL_INTERVAL_MS);
-  const { outcome, run } = useWork();
+  const { outcome, run } = useActionRunner();
   const [isOpen, setOpen] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
-  const [made, setMade] = useState<Made | null>(null);
+  const [made, setMade] = useState<CreatedHook | null>(null);
   const open = (yes: boolean): void => {
     setProblem(null);
     setOpen(yes);
   };
   const save = (known: readonly HookView[]) => (hook: NewHook) =>
     run(async () => {
-      const token = randomId() + randomId().slice(16);
+      const token = createRandomId() + createRandomId().slice(16);
       const isTaken = known.some(({ name }) => name === hook.name);
       const done = isTaken
         ? { text: `A hook named ${hook.name} already exists.`, isTrouble: true }
-        : await writeHook(hook.name, settingsOf(hook, token));
+        : await writeHook(hook.name, toHookSettings(hook, token));
       setProblem(done.isTrouble ? done.text : null);
       if (done.isTrouble) return undefined;
       open(false);
@@ -59,7 +59,7 @@ export function HooksView(): VNode {
   return (
     <ColumnView name="hooks-view" title="Hooks">
       <OutcomeNote outcome={outcome} />
-      <Show data={data}>
+      <ShowData data={data}>
         {({ hooks }) => (
           <>
             {isOpen ? (
@@ -84,13 +84,13 @@ export function HooksView(): VNode {
             )}
           </>
         )}
-      </Show>
+      </ShowData>
     </ColumnView>
   );
 }
 
 /** The hook as written to the settings file; empty fields keep their defaults. */
-function settingsOf(hook: NewHook, token: string) {
+function toHookSettings(hook: NewHook, token: string) {
   const { action, instruction, task, target, signature } = hook;
   return {
     token,
@@ -105,7 +105,10 @@ function settingsOf(hook: NewHook, token: string) {
  * Writes a hook into the settings file and preserves its comments; without `value` the hook is
  * removed.
  */
-async function writeHook(name: string, value?: ReturnType<typeof settingsOf>): Promise<Outcome> {
+async function writeHook(
+  name: string,
+  value?: ReturnType<typeof toHookSettings>,
+): Promise<ActionOutcome> {
   const settings = await perform('settings/show', {});
   if (settings.kind === 'failed') return { text: settings.reason, isTrouble: true };
   const changes = [{ path: ['hooks', name], ...(value && { value }) }];
@@ -130,7 +133,7 @@ const SAMPLE = '{"text": "The build of main failed."}';
  * The address and token for a sender. The token is stored in the settings file and never shown
  * again.
  */
-function Address({ name, token }: Made): VNode {
+function Address({ name, token }: CreatedHook): VNode {
   const lines = [
     `curl ${hookAddress(name)} \\`,
     `  -H 'Authorization: Bearer ${token}' \\`,
@@ -143,24 +146,24 @@ function Address({ name, token }: Made): VNode {
         The token of {name} is shown only once. It is stored in the settings file; you can move it
         to a variable.
       </p>
-      <Said as="pre" look="layer-text">
+      <OutsideText as="pre" look="layer-text">
         {lines.join('\n')}
-      </Said>
+      </OutsideText>
     </section>
   );
 }
 
 interface HookProps {
   readonly hook: HookView;
-  readonly run: Work['run'];
+  readonly run: ActionRunner['run'];
 }
 
-/** A hook and its last events. The agent's answers to them are shown as plain text. */
+/** The answers to a hook's events come from the agent, so they are shown as plain text. */
 function Hook({ hook, run }: HookProps): VNode {
   const { name, action, instruction, task, target, events } = hook;
   const [isTested, setTested] = useState(false);
   const [body, setBody] = useState(SAMPLE);
-  const test = () => run(() => order('hooks/test', { name, body }, ({ text }) => text));
+  const test = () => run(() => orderOperation('hooks/test', { name, body }, ({ text }) => text));
   return (
     <article class="card" aria-label={name}>
       <header>
@@ -168,7 +171,7 @@ function Hook({ hook, run }: HookProps): VNode {
         <span class="hint">{hookAddress(name)}</span>
       </header>
       {action === 'job' ? (
-        <Said look="as-typed">{instruction}</Said>
+        <OutsideText look="as-typed">{instruction}</OutsideText>
       ) : (
         <p>Runs {task ?? 'the most overdue standing task'}.</p>
       )}
@@ -177,16 +180,20 @@ function Hook({ hook, run }: HookProps): VNode {
         {({ id, at, outcome, said }) => (
           <div key={id}>
             <p class="facts">
-              {action === 'job' ? <a href={hrefOf('why', id)}>{momentOf(at)}</a> : momentOf(at)}:{' '}
-              {outcome}
+              {action === 'job' ? (
+                <a href={toHref('why', id)}>{formatMoment(at)}</a>
+              ) : (
+                formatMoment(at)
+              )}
+              : {outcome}
             </p>
-            {said !== null && <Said look="as-typed">{said}</Said>}
+            {said !== null && <OutsideText look="as-typed">{said}</OutsideText>}
           </div>
         )}
       </List>
       {events.length === 0 && <p class="facts">No events yet.</p>}
       {isTested && (
-        <Labelled label="A sample event" id={`hook-body-${name}`}>
+        <LabelledField label="A sample event" id={`hook-body-${name}`}>
           <textarea
             id={`hook-body-${name}`}
             class="field"
@@ -194,7 +201,7 @@ function Hook({ hook, run }: HookProps): VNode {
             value={body}
             onInput={({ currentTarget: { value } }) => setBody(value)}
           />
-        </Labelled>
+        </LabelledField>
       )}
       <div class="actions">
         <ActionButton

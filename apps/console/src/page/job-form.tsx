@@ -1,7 +1,7 @@
 import type { InputOf, OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { ActionButton, Labelled, Trouble } from './ui/widgets.tsx';
+import { ActionButton, LabelledField, TroubleNote } from './ui/widgets.tsx';
 
 export type NewJob = InputOf<'cron/add'>;
 type Jobs = OutputOf<'cron/list'>;
@@ -11,7 +11,6 @@ interface FormProps {
   /** The job to change; absent for a new one. */
   readonly job?: ShownJob;
   readonly chats: Jobs['chats'];
-  /** Why saving failed. */
   readonly problem: string | null;
   /** Saves the job; `id` names an existing one. */
   readonly save: (job: NewJob, id: string | undefined) => void;
@@ -23,28 +22,27 @@ const TIMES = {
   every: { label: 'Repeats', example: '30 min, 2 h, daily at 8:00' },
   cron: { label: 'Cron expression', example: '0 9 * * mon-fri' },
 } as const;
-type Kind = keyof typeof TIMES;
-const KINDS: readonly Kind[] = ['at', 'every', 'cron'];
+type TimeKind = keyof typeof TIMES;
+const KINDS: readonly TimeKind[] = ['at', 'every', 'cron'];
 
-/** The typed values of the form. */
-interface Draft {
+interface JobDraft {
   readonly title: string;
   readonly task: string;
-  readonly kind: Kind;
+  readonly kind: TimeKind;
   readonly time: string;
   readonly timeZone: string;
-  /** `json` or a JSON Schema; empty for plain text. */
+  /** `json` or a JSON Schema; empty for plain text answers. */
   readonly format: string;
-  /** A chat; empty for the owner's, or the job's current one. */
+  /** The chat of the job; empty for the owner's, or the job's current one. */
   readonly to: string;
 }
 
 /** Creates a job or changes all parts of an existing one. */
 export function JobForm({ job, chats, problem, save, cancel }: FormProps): VNode {
-  const before = draftOf(job);
+  const before = toJobDraft(job);
   const [draft, setDraft] = useState(before);
-  const type = (change: Partial<Draft>): void => setDraft({ ...draft, ...change });
-  const text = (name: Exclude<keyof Draft, 'kind'>) => ({
+  const type = (change: Partial<JobDraft>): void => setDraft({ ...draft, ...change });
+  const text = (name: Exclude<keyof JobDraft, 'kind'>) => ({
     id: `job-${name}`,
     class: 'field',
     value: draft[name],
@@ -53,17 +51,17 @@ export function JobForm({ job, chats, problem, save, cancel }: FormProps): VNode
   });
   const submit = (event: Event): void => {
     event.preventDefault();
-    save(changesIn(before, draft), job?.id);
+    save(listChanges(before, draft), job?.id);
   };
   return (
     <form class="card fields" aria-label={job?.title ?? 'New job'} onSubmit={submit}>
-      <Labelled label="What should the agent do?" id="job-task">
+      <LabelledField label="What should the agent do?" id="job-task">
         <textarea {...text('task')} rows={3} required maxLength={4_000} />
-      </Labelled>
-      <Labelled label="Title" id="job-title">
+      </LabelledField>
+      <LabelledField label="Title" id="job-title">
         <input {...text('title')} maxLength={80} placeholder="First words of the task" />
-      </Labelled>
-      <Labelled label="When" id="job-kind">
+      </LabelledField>
+      <LabelledField label="When" id="job-kind">
         <select
           id="job-kind"
           class="field"
@@ -78,19 +76,19 @@ export function JobForm({ job, chats, problem, save, cancel }: FormProps): VNode
             </option>
           ))}
         </select>
-      </Labelled>
-      <Labelled label="Time" id="job-time" hint={`Such as ${TIMES[draft.kind].example}`}>
+      </LabelledField>
+      <LabelledField label="Time" id="job-time" hint={`Such as ${TIMES[draft.kind].example}`}>
         <input {...text('time')} required />
-      </Labelled>
-      <Labelled label="Time zone" id="job-timeZone">
+      </LabelledField>
+      <LabelledField label="Time zone" id="job-timeZone">
         <input {...text('timeZone')} list="time-zones" placeholder="Same as the agent's" />
-      </Labelled>
+      </LabelledField>
       <datalist id="time-zones">
         {Intl.supportedValuesOf('timeZone').map((zone) => (
           <option key={zone} value={zone} />
         ))}
       </datalist>
-      <Labelled label="Chat" id="job-to">
+      <LabelledField label="Chat" id="job-to">
         <select {...text('to')} onChange={({ currentTarget: { value } }) => type({ to: value })}>
           <option value="">{job?.chatTitle ?? 'The chat you used last'}</option>
           {chats
@@ -101,11 +99,15 @@ export function JobForm({ job, chats, problem, save, cancel }: FormProps): VNode
               </option>
             ))}
         </select>
-      </Labelled>
-      <Labelled label="Response format" id="job-format" hint="For programs: json or a JSON Schema">
+      </LabelledField>
+      <LabelledField
+        label="Response format"
+        id="job-format"
+        hint="For programs: json or a JSON Schema"
+      >
         <textarea {...text('format')} rows={2} maxLength={32_000} placeholder="Plain text" />
-      </Labelled>
-      <Trouble reason={problem} />
+      </LabelledField>
+      <TroubleNote reason={problem} />
       <div class="actions">
         <ActionButton label={job === undefined ? 'Add' : 'Save'} look="is-main" isSubmit />
         <ActionButton label="Cancel" onPress={cancel} />
@@ -114,7 +116,7 @@ export function JobForm({ job, chats, problem, save, cancel }: FormProps): VNode
   );
 }
 
-function draftOf(job: ShownJob | undefined): Draft {
+function toJobDraft(job: ShownJob | undefined): JobDraft {
   const { title = '', task = '', written = {} } = job ?? {};
   const kind = KINDS.find((one) => written[one] !== undefined) ?? 'at';
   const time = written[kind] ?? '';
@@ -123,7 +125,7 @@ function draftOf(job: ShownJob | undefined): Draft {
 }
 
 /** Contains only the fields that differ, because rewriting a schedule would restart it. */
-function changesIn(before: Draft, draft: Draft): NewJob {
+function listChanges(before: JobDraft, draft: JobDraft): NewJob {
   const { title, task, kind, time, timeZone, format, to } = draft;
   const isOtherTime = (['kind', 'time', 'timeZone'] as const).some(
     (name) => draft[name] !== before[name],

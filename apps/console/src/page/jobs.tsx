@@ -2,15 +2,22 @@ import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { useRowAgents } from './agents.tsx';
-import { order } from './gateway.ts';
+import { orderOperation } from './gateway.ts';
 import { JobForm, type NewJob } from './job-form.tsx';
-import { useOperation, useWork } from './ui/data.tsx';
-import { momentOf } from './ui/format.ts';
+import { useActionRunner, useOperation } from './ui/data.tsx';
+import { formatMoment } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
-import { ActionButton, ConfirmButton, List, OutcomeNote, Said, Show } from './ui/widgets.tsx';
+import {
+  ActionButton,
+  ConfirmButton,
+  List,
+  OutcomeNote,
+  OutsideText,
+  ShowData,
+} from './ui/widgets.tsx';
 
 type ShownJob = OutputOf<'cron/list'>['jobs'][number];
-type Action = 'pause' | 'resume' | 'remove' | 'run';
+type JobAction = 'pause' | 'resume' | 'remove' | 'run';
 
 /** How often the jobs are requested, in ms, because they run on their own. */
 const POLL_INTERVAL_MS = 15_000;
@@ -18,7 +25,7 @@ const POLL_INTERVAL_MS = 15_000;
 /** Scheduled jobs: their tasks, next and last runs, and a form to create and change them (H08). */
 export function JobsView(): VNode {
   const data = useOperation('cron/list', {}, POLL_INTERVAL_MS);
-  const { outcome, run } = useWork();
+  const { outcome, run } = useActionRunner();
   /** The job whose form is open; empty for a new one. */
   const [edited, setEdited] = useState<string | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
@@ -31,8 +38,8 @@ export function JobsView(): VNode {
     run(async () => {
       const done =
         id === undefined
-          ? await order('cron/add', job, ({ text }) => text)
-          : await order('cron/change', { ...job, id }, ({ text }) => text);
+          ? await orderOperation('cron/add', job, ({ text }) => text)
+          : await orderOperation('cron/change', { ...job, id }, ({ text }) => text);
       setProblem(done?.isTrouble ? done.text : null);
       if (done?.isTrouble) return undefined;
       open(null);
@@ -42,7 +49,7 @@ export function JobsView(): VNode {
   return (
     <ColumnView name="jobs-view" title="Jobs">
       <OutcomeNote outcome={outcome} />
-      <Show data={data}>
+      <ShowData data={data}>
         {({ jobs, chats }) => {
           const shown = jobs.filter((job) => isShown(agentPrefix(job)));
           return (
@@ -67,7 +74,9 @@ export function JobsView(): VNode {
                     <Job
                       key={job.id}
                       job={job}
-                      onAct={(action) => run(() => order(`cron/${action}`, { id: job.id }))}
+                      onAct={(action) =>
+                        run(() => orderOperation(`cron/${action}`, { id: job.id }))
+                      }
                       onChange={() => open(job.id)}
                     />
                   )
@@ -76,7 +85,7 @@ export function JobsView(): VNode {
             </>
           );
         }}
-      </Show>
+      </ShowData>
     </ColumnView>
   );
 }
@@ -86,11 +95,11 @@ const agentPrefix = ({ agent }: ShownJob): string => (agent === undefined ? '' :
 
 interface JobProps {
   readonly job: ShownJob;
-  readonly onAct: (action: Action) => void;
+  readonly onAct: (action: JobAction) => void;
   readonly onChange: () => void;
 }
 
-/** A job. People and models wrote its texts, so they are shown as plain text. */
+/** The texts of a job come from people and models, so they are shown as plain text. */
 function Job({ job, onAct, onChange }: JobProps): VNode {
   const { id, title, task, when, chatTitle, state } = job;
   const agent = useRowAgents().titleOf(agentPrefix(job));
@@ -103,12 +112,12 @@ function Job({ job, onAct, onChange }: JobProps): VNode {
           {agent !== null && ` · ${agent}`}
         </span>
       </header>
-      {task !== title && <Said look="as-typed">{task}</Said>}
+      {task !== title && <OutsideText look="as-typed">{task}</OutsideText>}
       <p>
-        {when}; {stateText(job)}
+        {when}; {describeJobState(job)}
       </p>
       <p class="facts">
-        In {chatTitle}. {lastRunText(job)}
+        In {chatTitle}. {describeLastRun(job)}
       </p>
       <div class="actions">
         {ACTIONS[state].map((action) => (
@@ -140,14 +149,14 @@ const ACTIONS: Readonly<Record<ShownJob['state'], readonly (keyof typeof LABELS)
   over: ['run'],
 };
 
-function stateText({ state, waits, next }: ShownJob): string {
+function describeJobState({ state, waits, next }: ShownJob): string {
   if (state !== 'on') return state;
   if (waits !== null) return `waiting, because ${waits}`;
-  return next.length === 0 ? 'no more runs' : `next ${next.map(momentOf).join('; ')}`;
+  return next.length === 0 ? 'no more runs' : `next ${next.map(formatMoment).join('; ')}`;
 }
 
-function lastRunText({ lastAt, lastOutcome, failures }: ShownJob): string {
+function describeLastRun({ lastAt, lastOutcome, failures }: ShownJob): string {
   if (lastAt === null) return 'Not run yet.';
   const row = failures > 1 ? `, ${failures} times in a row` : '';
-  return `Last run ${momentOf(lastAt)}: ${lastOutcome ?? 'running'}${row}.`;
+  return `Last run ${formatMoment(lastAt)}: ${lastOutcome ?? 'running'}${row}.`;
 }

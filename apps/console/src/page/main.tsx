@@ -1,11 +1,11 @@
 import { signal } from '@preact/signals';
 import { render } from 'preact';
 import { createChatClient } from './chat/client.ts';
-import { browserConnection } from './chat/connection.ts';
+import { createBrowserConnection } from './chat/connection.ts';
 import { createSender, createUnsentStore } from './chat/sender.ts';
 import { createFileStore } from './chat/unsent-files.ts';
-import { randomId, request, signIn, takeToken, upload } from './gateway.ts';
-import { routeOf } from './route.ts';
+import { createRandomId, request, signIn, takeToken, upload } from './gateway.ts';
+import { parseRoute } from './route.ts';
 import { Shell } from './shell.tsx';
 import { DataScope } from './ui/data.tsx';
 import { LiveChanges } from './ui/live.ts';
@@ -18,12 +18,12 @@ async function main(): Promise<void> {
   if (!root) throw new Error('The page has no #app; its index.html is damaged.');
   const files = createFileStore();
   const client = createChatClient({
-    connection: browserConnection(BASE),
+    connection: createBrowserConnection(BASE),
     sender: (listener) =>
       createSender({ base: BASE, request, upload, files, pause: runLater, listener }),
     unsent: createUnsentStore(localStorage),
     files,
-    newId: randomId,
+    newId: createRandomId,
     clock: Date.now,
     reload: () => location.reload(),
     visibility: {
@@ -37,11 +37,11 @@ async function main(): Promise<void> {
   if (location.search.includes('state=')) {
     history.replaceState(null, '', `/#/status/${encodeURIComponent(location.search)}`);
   }
-  const route = signal(routeOf(location.hash));
+  const route = signal(parseRoute(location.hash));
   const trouble = signal<string | null>(null);
   const enter = async (): Promise<void> => {
     const token = takeToken();
-    route.value = routeOf(location.hash);
+    route.value = parseRoute(location.hash);
     const { view, args } = route.value;
     if (view === 'chat') client.open(args[0] ?? 'main');
     trouble.value = token === null ? null : await signIn(token);

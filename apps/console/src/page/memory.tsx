@@ -1,19 +1,19 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { order } from './gateway.ts';
-import { hrefOf, type Route } from './route.ts';
-import { useOperation, useWork, type Work } from './ui/data.tsx';
-import { amount } from './ui/format.ts';
+import { orderOperation } from './gateway.ts';
+import { type Route, toHref } from './route.ts';
+import { type ActionRunner, useActionRunner, useOperation } from './ui/data.tsx';
+import { formatAmount } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
 import {
   ActionButton,
   ConfirmButton,
   List,
   OutcomeNote,
-  Said,
+  OutsideText,
   Section,
-  Show,
+  ShowData,
 } from './ui/widgets.tsx';
 
 type MemoryReport = OutputOf<'memory/report'>;
@@ -23,12 +23,12 @@ type ShownMemory = PersonMemories['memories'][number];
 /** The memories about people, with buttons to delete them (G15). `#/memory/WORDS` searches them. */
 export function MemoryView({ args: [words = ''] }: Route): VNode {
   const data = useOperation('memory/report', words === '' ? {} : { words });
-  const { outcome, run } = useWork();
+  const { outcome, run } = useActionRunner();
   return (
     <ColumnView name="memory-view" title="Memory">
       <MemorySearchForm key={words} words={words} />
       <OutcomeNote outcome={outcome} />
-      <Show data={data}>
+      <ShowData data={data}>
         {(report) =>
           report.isOff ? (
             <p class="nothing">Memory is off in the settings (agent.memory).</p>
@@ -36,7 +36,7 @@ export function MemoryView({ args: [words = ''] }: Route): VNode {
             <MemoryResults {...report} isSearch={words !== ''} run={run} />
           )
         }
-      </Show>
+      </ShowData>
     </ColumnView>
   );
 }
@@ -45,7 +45,7 @@ function MemorySearchForm({ words }: { readonly words: string }): VNode {
   const [typed, setTyped] = useState(words);
   const onSubmit = (event: Event): void => {
     event.preventDefault();
-    location.hash = typed.trim() === '' ? hrefOf('memory') : hrefOf('memory', typed.trim());
+    location.hash = typed.trim() === '' ? toHref('memory') : toHref('memory', typed.trim());
   };
   return (
     <form class="row" role="search" onSubmit={onSubmit}>
@@ -63,7 +63,7 @@ function MemorySearchForm({ words }: { readonly words: string }): VNode {
 
 interface ReportProps extends MemoryReport {
   readonly isSearch: boolean;
-  readonly run: Work['run'];
+  readonly run: ActionRunner['run'];
 }
 
 const answerText = ({ text }: { readonly text: string }) => text;
@@ -86,18 +86,18 @@ function MemoryResults({ people, page, notes, found, isSearch, run }: ReportProp
         <Section title="MEMORY.md">
           <List look="rows is-pairs" of={page}>
             {(text) => (
-              <Line
+              <MemoryLine
                 key={text}
                 text={text}
                 file="MEMORY.md"
                 onForget={() =>
-                  run(() => order('memory/forget-words', { words: text }, answerText))
+                  run(() => orderOperation('memory/forget-words', { words: text }, answerText))
                 }
               />
             )}
           </List>
           <p class="facts">
-            <a href={hrefOf('files', 'MEMORY.md')}>Edit the file</a>. It is tidied up once a day,
+            <a href={toHref('files', 'MEMORY.md')}>Edit the file</a>. It is tidied up once a day,
             and its history shows what was changed and why.
           </p>
         </Section>
@@ -105,7 +105,7 @@ function MemoryResults({ people, page, notes, found, isSearch, run }: ReportProp
       {found.length > 0 && (
         <Section title="In notes and knowledge">
           <List look="rows is-pairs" of={found}>
-            {({ file, text }) => <Line key={file + text} text={text} file={file} />}
+            {({ file, text }) => <MemoryLine key={file + text} text={text} file={file} />}
           </List>
         </Section>
       )}
@@ -114,10 +114,10 @@ function MemoryResults({ people, page, notes, found, isSearch, run }: ReportProp
           <List look="rows" of={notes}>
             {({ file, tokens }) => (
               <>
-                <a key={file} href={hrefOf('files', file)}>
+                <a key={file} href={toHref('files', file)}>
                   {file}
                 </a>
-                <span class="hint">≈ {amount(tokens)} tokens</span>
+                <span class="hint">≈ {formatAmount(tokens)} tokens</span>
               </>
             )}
           </List>
@@ -129,7 +129,7 @@ function MemoryResults({ people, page, notes, found, isSearch, run }: ReportProp
 
 interface PersonProps extends PersonMemories {
   readonly isSearch: boolean;
-  readonly run: Work['run'];
+  readonly run: ActionRunner['run'];
 }
 
 /** The memories about one person, newest first. */
@@ -140,10 +140,10 @@ function Person({ person, name, memories, isSearch, run }: PersonProps): VNode {
       {name !== null && <p class="facts">{person}</p>}
       <List look="rows is-pairs" of={memories}>
         {({ file, id, ...memory }: ShownMemory) => (
-          <Line
+          <MemoryLine
             key={`${file} ${id}`}
             {...{ file, ...memory }}
-            onForget={() => run(() => order('memory/forget', { file, id }, answerText))}
+            onForget={() => run(() => orderOperation('memory/forget', { file, id }, answerText))}
           />
         )}
       </List>
@@ -155,7 +155,9 @@ function Person({ person, name, memories, isSearch, run }: PersonProps): VNode {
             look="is-grave"
             confirm="Forget everything"
             question={`This removes all memories of ${title} and everything they said in any chat: messages and answers, files, summaries, prompts and jobs. This cannot be undone. Continue?`}
-            onPress={() => run(() => order('memory/forget-person', { person }, answerText))}
+            onPress={() =>
+              run(() => orderOperation('memory/forget-person', { person }, answerText))
+            }
           />
         </p>
       )}
@@ -170,15 +172,15 @@ interface LineProps {
   readonly onForget?: () => void;
 }
 
-/** One line of a file. It comes from people or the agent, so it is shown as plain text. */
-function Line({ text, file, facts, onForget }: LineProps): VNode {
+/** People or the agent wrote this line of the file, so it is shown as plain text. */
+function MemoryLine({ text, file, facts, onForget }: LineProps): VNode {
   return (
     <>
       <div>
-        <Said>{text}</Said>
+        <OutsideText>{text}</OutsideText>
         <p class="hint">
           {facts && `${facts} · `}
-          <a href={hrefOf('files', file)}>{file}</a>
+          <a href={toHref('files', file)}>{file}</a>
         </p>
       </div>
       {onForget && (

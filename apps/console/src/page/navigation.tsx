@@ -1,22 +1,22 @@
 import type { OperationName } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { hrefOf } from './route.ts';
+import { toHref } from './route.ts';
 import { useOperation } from './ui/data.tsx';
 import { Icon } from './ui/icon.tsx';
-import { PLACES, type Place, type View } from './views.ts';
-import { type Me, missingRole } from './who.ts';
+import { type ConsoleView, type NavigationPlace, PLACES } from './views.ts';
+import { findMissingRole, type SignedInPerson } from './who.ts';
 
 /** How many approvals and how many people are waiting for the owner. */
-export interface Waiting {
+export interface WaitingCounts {
   readonly questions: number;
   readonly people: number;
 }
 
 /** The pending approvals and people that the signed-in person's role may see (F05, G05). */
-export function useWaiting(me: Me | null, isOnline: boolean): Waiting {
+export function useWaitingCounts(me: SignedInPerson | null, isOnline: boolean): WaitingCounts {
   const inputFor = (read: OperationName): Record<string, never> | null =>
-    isOnline && me !== null && missingRole(me, read) === null ? {} : null;
+    isOnline && me !== null && findMissingRole(me, read) === null ? {} : null;
   const asked = useOperation('approvals/waiting', inputFor('approvals/waiting'), 'live');
   const report = useOperation('channels/report', inputFor('channels/report'), 'live');
   return {
@@ -26,16 +26,16 @@ export function useWaiting(me: Me | null, isOnline: boolean): Waiting {
 }
 
 interface NavigationProps {
-  readonly me: Me;
-  readonly place: Place | undefined;
+  readonly me: SignedInPerson;
+  readonly place: NavigationPlace | undefined;
   /** The address of the chat. */
   readonly chat: string;
-  readonly waiting: Waiting;
+  readonly waiting: WaitingCounts;
 }
 
 /** The views in a place that have a link and that a person may open. */
-function viewsFor(me: Me, { views }: Place): readonly View[] {
-  return views.filter(({ label, reads }) => label !== null && missingRole(me, reads) === null);
+export function listViews(me: SignedInPerson, { views }: NavigationPlace): readonly ConsoleView[] {
+  return views.filter(({ label, reads }) => label !== null && findMissingRole(me, reads) === null);
 }
 
 /** The four places: a rail beside the page, or on a phone a bar below it. */
@@ -45,12 +45,12 @@ export function Rail({ me, place, chat, waiting }: NavigationProps): VNode {
       <img src="/page/icon.svg" alt="" width={32} height={32} />
       {PLACES.map((one) => {
         const { id, name, icon } = one;
-        const first = viewsFor(me, one)[0];
+        const first = listViews(me, one)[0];
         if (first === undefined) return null;
         return (
           <a
             key={id}
-            href={id === 'inbox' ? chat : hrefOf(first.id)}
+            href={id === 'inbox' ? chat : toHref(first.id)}
             class={`is-${id}`}
             aria-current={place === one ? 'true' : undefined}
           >
@@ -66,7 +66,7 @@ export function Rail({ me, place, chat, waiting }: NavigationProps): VNode {
 }
 
 interface ViewLinksProps extends Omit<NavigationProps, 'chat' | 'place'> {
-  readonly place: Place;
+  readonly place: NavigationPlace;
   /** The id of the current view. */
   readonly shown: string;
 }
@@ -84,11 +84,11 @@ export function ViewLinks({ me, place, shown, waiting }: ViewLinksProps): VNode 
   }, [shown]);
   return (
     <nav ref={box} class="views" aria-label={`${place.name} views`}>
-      {viewsFor(me, place).map(({ id, label, icon }) => (
+      {listViews(me, place).map(({ id, label, icon }) => (
         <a
           key={id}
           class="quiet"
-          href={hrefOf(id)}
+          href={toHref(id)}
           aria-current={shown === id ? 'page' : undefined}
         >
           <Icon name={icon} />
@@ -106,7 +106,7 @@ const PEOPLE = ['person waits', 'people wait'] as const;
 
 interface BadgeProps {
   readonly count: number;
-  /** Its singular and plural for screen readers. */
+  /** The singular and plural of the badge's noun, for screen readers. */
   readonly what: readonly [one: string, several: string];
 }
 

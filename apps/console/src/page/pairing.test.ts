@@ -1,6 +1,6 @@
 import type { GatewayStatus } from '@parley/gateway/api';
 import { describe, expect, it } from 'vitest';
-import { pairingOf } from './pairing.tsx';
+import { listUnlinkedAccounts } from './pairing.tsx';
 
 type Account = GatewayStatus['channels'][number];
 const account = (state: Account['state']): Account => ({
@@ -10,9 +10,11 @@ const account = (state: Account['state']): Account => ({
 });
 
 describe('accounts waiting for a phone', () => {
-  it('[U03] are those whose state is pairing', () => {
+  it('[U03] lists accounts whose state is pairing', () => {
     const linked = account({ kind: 'connected', as: 'x' });
-    expect(pairingOf([linked, account({ kind: 'pairing', code: 'secret', how: 'scan' })])).toEqual({
+    expect(
+      listUnlinkedAccounts([linked, account({ kind: 'pairing', code: 'secret', how: 'scan' })]),
+    ).toEqual({
       unlinked: [{ id: 'whatsapp/default', channel: 'whatsapp', code: 'secret', how: 'scan' }],
       isMoving: true,
     });
@@ -24,7 +26,7 @@ describe('accounts waiting for a phone', () => {
     [{ kind: 'connected', as: 'x' }, false],
     [{ kind: 'failed', reason: 'x', fix: 'y' }, false],
     [{ kind: 'stopped' }, false],
-  ])('are requested again soon while one is %o: %s', (state, isMoving) => {
-    expect(pairingOf([account(state)])).toEqual({ unlinked: [], isMoving });
+  ])('while an account is %o, decides whether to poll again soon: %s', (state, isMoving) => {
+    expect(listUnlinkedAccounts([account(state)])).toEqual({ unlinked: [], isMoving });
   });
 });

@@ -3,27 +3,27 @@ import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { request } from './gateway.ts';
 
-type State = GatewayStatus['channels'][number]['state'];
+type ChannelState = GatewayStatus['channels'][number]['state'];
 
 /**
  * An account waiting for a phone, with its code to scan or type. The picture of the code is loaded
  * again whenever the code changes.
  */
-interface UnlinkedAccount extends Omit<Extract<State, { kind: 'pairing' }>, 'kind'> {
+interface UnlinkedAccount extends Omit<Extract<ChannelState, { kind: 'pairing' }>, 'kind'> {
   /** `channel/account`. */
   readonly id: string;
   readonly channel: string;
 }
 
 /** The accounts waiting for a phone, and whether that may change soon. */
-export function pairingOf(
+export function listUnlinkedAccounts(
   channels: readonly Pick<GatewayStatus['channels'][number], 'channel' | 'account' | 'state'>[],
 ) {
   const unlinked: UnlinkedAccount[] = [];
   let isMoving = false;
   for (const { channel, account, state } of channels) {
     isMoving ||= ['pairing', 'starting', 'retrying'].includes(state.kind);
-    // The code is empty for people who may not link the account.
+    // The code of an account is empty for people who may not link it.
     if (state.kind === 'pairing' && state.code !== '') {
       unlinked.push({ id: `${channel}/${account}`, channel, code: state.code, how: state.how });
     }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { browserName } from './people.tsx';
+import { describeBrowser } from './people.tsx';
 
 describe('signed-in browsers', () => {
   it.each([
@@ -14,7 +14,7 @@ describe('signed-in browsers', () => {
     ],
     ['curl/8.5.0', 'curl/8.5.0'],
     ['', 'Unknown browser'],
-  ])('[U03] have readable names: %s', (userAgent, name) => {
-    expect(browserName(userAgent)).toBe(name);
+  ])('[U03] shows a readable name for the browser: %s', (userAgent, name) => {
+    expect(describeBrowser(userAgent)).toBe(name);
   });
 });

@@ -1,11 +1,18 @@
 import type { InputOf, OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { forgetEverything, type Outcome, order, perform } from './gateway.ts';
-import { useOperation, useWork, type Work } from './ui/data.tsx';
-import { momentOf } from './ui/format.ts';
+import { type ActionOutcome, clearStoredData, orderOperation, perform } from './gateway.ts';
+import { type ActionRunner, useActionRunner, useOperation } from './ui/data.tsx';
+import { formatMoment } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
-import { ActionButton, ConfirmButton, List, OutcomeNote, Section, Show } from './ui/widgets.tsx';
+import {
+  ActionButton,
+  ConfirmButton,
+  List,
+  OutcomeNote,
+  Section,
+  ShowData,
+} from './ui/widgets.tsx';
 
 type ShownSession = OutputOf<'sessions/list'>['sessions'][number];
 type ShownSignIn = OutputOf<'people/list'>['people'][number];
@@ -17,7 +24,7 @@ type ShownSignIn = OutputOf<'people/list'>['people'][number];
 export function PeopleView(): VNode {
   const people = useOperation('people/list', {});
   const sessions = useOperation('sessions/list', {});
-  const work = useWork();
+  const work = useActionRunner();
   const sessionsOf = (name: string | null): readonly ShownSession[] =>
     (sessions.value?.sessions ?? []).filter(({ person }) => person === name);
   return (
@@ -27,9 +34,9 @@ export function PeopleView(): VNode {
         person's access.
       </p>
       <OutcomeNote outcome={work.outcome} />
-      <Show data={sessions}>
+      <ShowData data={sessions}>
         {() => (
-          <Show data={people}>
+          <ShowData data={people}>
             {({ people }) => (
               <Section title="Who has access">
                 <ul class="cards">
@@ -44,9 +51,9 @@ export function PeopleView(): VNode {
                 </ul>
               </Section>
             )}
-          </Show>
+          </ShowData>
         )}
-      </Show>
+      </ShowData>
       <NewPerson run={work.run} />
     </ColumnView>
   );
@@ -54,7 +61,7 @@ export function PeopleView(): VNode {
 
 interface SessionsProps {
   readonly sessions: readonly ShownSession[];
-  readonly run: Work['run'];
+  readonly run: ActionRunner['run'];
 }
 
 function OwnerCard(props: SessionsProps): VNode {
@@ -79,8 +86,8 @@ function PersonCard(props: SessionsProps & { readonly person: ShownSignIn }): VN
         <span class="hint">{role}</span>
       </header>
       <p class="facts">
-        {usedAt === null ? 'Never seen' : `Last seen: ${momentOf(usedAt)}`} · added:{' '}
-        {momentOf(createdAt)}
+        {usedAt === null ? 'Never seen' : `Last seen: ${formatMoment(usedAt)}`} · added:{' '}
+        {formatMoment(createdAt)}
       </p>
       <p class="actions">
         <ConfirmButton
@@ -89,7 +96,7 @@ function PersonCard(props: SessionsProps & { readonly person: ShownSignIn }): VN
           look="is-grave"
           question={`The token of ${name} and all their sessions end immediately.`}
           confirm="Revoke"
-          onPress={() => run(() => order('people/revoke', { name }))}
+          onPress={() => run(() => orderOperation('people/revoke', { name }))}
         />
       </p>
       <Sessions {...props} />
@@ -119,7 +126,7 @@ const ROLES: Readonly<Record<ShownSignIn['role'], string>> = {
 };
 
 /** Creates a token for a person and shows it once. */
-function NewPerson({ run }: Pick<Work, 'run'>): VNode {
+function NewPerson({ run }: Pick<ActionRunner, 'run'>): VNode {
   const [added, setAdded] = useState<OutputOf<'people/add'> | null>(null);
   const address = useRef<HTMLInputElement>(null);
   useEffect(() => address.current?.focus(), [added]);
@@ -173,9 +180,9 @@ function NewPerson({ run }: Pick<Work, 'run'>): VNode {
   );
 }
 
-async function endOneSession({ id, isCurrent }: ShownSession): Promise<Outcome | undefined> {
-  const failure = await order('sessions/end', { id });
-  if (failure === undefined && isCurrent) forgetEverything();
+async function endOneSession({ id, isCurrent }: ShownSession): Promise<ActionOutcome | undefined> {
+  const failure = await orderOperation('sessions/end', { id });
+  if (failure === undefined && isCurrent) clearStoredData();
   return failure;
 }
 
@@ -188,7 +195,7 @@ const NETWORKS: Readonly<Record<ShownSession['network'], string>> = {
 
 function Session({ session, onEnd }: { session: ShownSession; onEnd: () => void }): VNode {
   const { id, userAgent, isCurrent, usedAt, createdAt, expiresAt, network } = session;
-  const name = browserName(userAgent);
+  const name = describeBrowser(userAgent);
   return (
     <article class="row apart">
       <div class="grow">
@@ -197,10 +204,10 @@ function Session({ session, onEnd }: { session: ShownSession; onEnd: () => void 
           {isCurrent && ' · this browser'}
         </p>
         <p class="facts">
-          Signed in {NETWORKS[network]}: {momentOf(createdAt)}
+          Signed in {NETWORKS[network]}: {formatMoment(createdAt)}
         </p>
         <p class="hint">
-          {id} · last used: {momentOf(usedAt)} · expires: {momentOf(expiresAt)}
+          {id} · last used: {formatMoment(usedAt)} · expires: {formatMoment(expiresAt)}
         </p>
       </div>
       <ActionButton
@@ -221,7 +228,7 @@ const BROWSERS = { Edg: 'Edge', OPR: 'Opera', Firefox: '', Chrome: '', Safari: '
 const SYSTEMS = { Android: '', iPhone: '', iPad: '', 'Mac OS': 'macOS', Windows: '', Linux: '' };
 
 /** A name such as `Firefox on Linux`; an unknown browser is shown as the raw user agent. */
-export function browserName(userAgent: string): string {
+export function describeBrowser(userAgent: string): string {
   const named = (names: Readonly<Record<string, string>>): string | undefined => {
     const [mark, name] = Object.entries(names).find(([mark]) => userAgent.includes(mark)) ?? [];
     return name || mark;

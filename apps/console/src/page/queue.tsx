@@ -3,9 +3,9 @@ import type { VNode } from 'preact';
 import { useRowAgents } from './agents.tsx';
 import { DeadLetterSection } from './dead-letters.tsx';
 import { useOperation } from './ui/data.tsx';
-import { amount, counted, spanOf } from './ui/format.ts';
+import { formatAmount, formatCounted, formatDuration } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
-import { Section, Show } from './ui/widgets.tsx';
+import { Section, ShowData } from './ui/widgets.tsx';
 import { useMayRead } from './who.ts';
 
 type QueueReport = OutputOf<'queue/report'>;
@@ -21,16 +21,16 @@ export function QueueView(): VNode {
   const queue = useOperation('queue/report', {}, POLL_INTERVAL_MS);
   return (
     <ColumnView name="queue-view" title="Queue">
-      {queue.value && <p class="facts">{queueSummary(queue.value)}</p>}
+      {queue.value && <p class="facts">{summarizeQueue(queue.value)}</p>}
       {useMayRead('dead/list') && <DeadLetterSection />}
-      <Show data={queue}>{(report) => <QueueLists {...report} />}</Show>
+      <ShowData data={queue}>{(report) => <QueueLists {...report} />}</ShowData>
     </ColumnView>
   );
 }
 
-function queueSummary({ messages, turns, parts }: QueueReport): string {
-  const owed = counted(parts.pending + parts.sending, 'part');
-  return `${counted(messages, 'message')} waiting, ${counted(turns, 'turn')} running, ${owed} to send.`;
+function summarizeQueue({ messages, turns, parts }: QueueReport): string {
+  const owed = formatCounted(parts.pending + parts.sending, 'part');
+  return `${formatCounted(messages, 'message')} waiting, ${formatCounted(turns, 'turn')} running, ${owed} to send.`;
 }
 
 /** The oldest entries first. */
@@ -43,34 +43,34 @@ function QueueLists(report: QueueReport): VNode {
       <QueueList
         name="Waiting messages"
         none="None."
-        facts={`${counted(messages, 'message')} in ${counted(conversations, 'conversation')}.`}
+        facts={`${formatCounted(messages, 'message')} in ${formatCounted(conversations, 'conversation')}.`}
         rows={waiting
           .filter(({ conversationId }) => isShown(conversationId))
           .map(({ conversationId, messages, oldestAt }) => ({
             name: conversationId,
-            text: counted(messages, 'message'),
+            text: formatCounted(messages, 'message'),
             since: now - oldestAt,
           }))}
       />
       <QueueList
         name="Running turns"
         none="None."
-        facts={`${counted(turns, 'turn')}.`}
+        facts={`${formatCounted(turns, 'turn')}.`}
         rows={running
           .filter(({ conversationId }) => isShown(conversationId))
           .map((turn) => ({
             name: turn.conversationId,
-            text: turnText(turn),
+            text: describeTurn(turn),
             since: now - turn.startedAt,
           }))}
       />
       <QueueList
         name="Outgoing"
         none="Nothing to send."
-        facts={`${counted(parts.pending + parts.sending, 'part')} of answers.`}
+        facts={`${formatCounted(parts.pending + parts.sending, 'part')} of answers.`}
         rows={outgoing.map(({ channel, account, pending, sending, chats, oldestAt }) => ({
           name: `${channel}/${account}`,
-          text: `${pending} waiting, ${sending} being sent, in ${counted(chats, 'chat')}`,
+          text: `${pending} waiting, ${sending} being sent, in ${formatCounted(chats, 'chat')}`,
           since: now - oldestAt,
         }))}
       />
@@ -79,7 +79,7 @@ function QueueLists(report: QueueReport): VNode {
         <QueueList
           name="Processes"
           none=""
-          facts={`${counted(processes.length, 'process', 'processes')}.`}
+          facts={`${formatCounted(processes.length, 'process', 'processes')}.`}
           rows={processes.map(({ role, host, pid, version, startedAt }) => ({
             name: `${ROLES[role]} on ${host}`,
             text: `process ${pid}, version ${version}`,
@@ -88,8 +88,8 @@ function QueueLists(report: QueueReport): VNode {
         />
       )}
       <p class="facts">
-        Since the first start: {counted(parts.sent, 'part')} sent, {amount(parts.failed)} failed,{' '}
-        {amount(parts.unknown)} with an unknown outcome.
+        Since the first start: {formatCounted(parts.sent, 'part')} sent,{' '}
+        {formatAmount(parts.failed)} failed, {formatAmount(parts.unknown)} with an unknown outcome.
       </p>
     </>
   );
@@ -101,7 +101,7 @@ const ROLES: Readonly<Record<QueueReport['processes'][number]['role'], string>> 
   worker: 'Worker',
 };
 
-function turnText({ owner, isSuspended, attempts }: QueueReport['running'][number]): string {
+function describeTurn({ owner, isSuspended, attempts }: QueueReport['running'][number]): string {
   const by = owner === null ? 'no process works on it' : `by ${owner}`;
   const state = isSuspended ? 'waiting for approval' : by;
   return attempts > 1 ? `${state}, started ${attempts} times` : state;
@@ -109,7 +109,7 @@ function turnText({ owner, isSuspended, attempts }: QueueReport['running'][numbe
 
 interface QueueListProps {
   readonly name: string;
-  /** Shown when the list is empty. */
+  /** The text shown when the list is empty. */
   readonly none: string;
   readonly facts: string;
   readonly rows: readonly {
@@ -129,7 +129,7 @@ function QueueList({ name, none, facts, rows }: QueueListProps): VNode {
           <li key={nth}>
             <b>{name}</b>
             <span>{text}</span>
-            <time>{spanOf(since)}</time>
+            <time>{formatDuration(since)}</time>
           </li>
         ))}
       </ol>

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { pathOfAgent } from './gateway.ts';
-import { hashOfRoute, hrefOf, type Route, routeOf } from './route.ts';
+import { addAgentToPath } from './gateway.ts';
+import { parseRoute, type Route, toHash, toHref } from './route.ts';
 
 describe('the address of the current view', () => {
   it.each<[string, Route]>([
@@ -14,14 +14,17 @@ describe('the address of the current view', () => {
     ['#/chat/%40support%2Fmain', { view: 'chat', args: ['@support/main'], agent: 'support' }],
     ['#/chat/main?agent=support', { view: 'chat', args: ['main'] }],
     ['#/prompt/%E0%A4', { view: 'prompt', args: ['%E0%A4'] }],
-  ])('[U03] %s is read', (hash, route) => {
-    expect(routeOf(hash)).toEqual(route);
+  ])('[U03] parses the address %s', (hash, route) => {
+    expect(parseRoute(hash)).toEqual(route);
   });
 
-  it('[U03] is parsed from the link created for it, whatever characters an id contains', () => {
+  it('[U03] parses a view from the link created for it, whatever characters an id contains', () => {
     for (const id of ['turn_x', 'a/b', 'ä %20#?', '..', 'web/default:a/b'])
-      expect(routeOf(hrefOf('prompt', id, 'c/d'))).toEqual({ view: 'prompt', args: [id, 'c/d'] });
-    expect(routeOf(hrefOf('chat'))).toEqual({ view: 'chat', args: [] });
+      expect(parseRoute(toHref('prompt', id, 'c/d'))).toEqual({
+        view: 'prompt',
+        args: [id, 'c/d'],
+      });
+    expect(parseRoute(toHref('chat'))).toEqual({ view: 'chat', args: [] });
   });
 });
 
@@ -29,17 +32,17 @@ describe('the agent that the page shows', () => {
   afterEach(() => vi.unstubAllGlobals());
   const at = (hash: string) => vi.stubGlobal('location', { hash });
 
-  it('[F14] is preserved by links, except links to chats, which name their own', () => {
+  it('[F14] keeps the agent in links, except links to chats, which name their own', () => {
     at('#/memory?agent=support');
-    expect(hrefOf('files', 'a b.md')).toBe('#/files/a%20b.md?agent=support');
-    expect(hrefOf('settings')).toBe('#/settings?agent=support');
-    expect(hrefOf('chat')).toBe('#/');
-    expect(hrefOf('chat', '@lab/main')).toBe('#/chat/%40lab%2Fmain');
+    expect(toHref('files', 'a b.md')).toBe('#/files/a%20b.md?agent=support');
+    expect(toHref('settings')).toBe('#/settings?agent=support');
+    expect(toHref('chat')).toBe('#/');
+    expect(toHref('chat', '@lab/main')).toBe('#/chat/%40lab%2Fmain');
     at('#/chat/%40lab%2Fmain');
-    expect(hrefOf('memory')).toBe('#/memory?agent=lab');
+    expect(toHref('memory')).toBe('#/memory?agent=lab');
     at('#/memory');
-    expect(hrefOf('files', 'x')).toBe('#/files/x');
-    expect(hashOfRoute({ view: 'files', args: [], agent: '' })).toBe('#/files');
+    expect(toHref('files', 'x')).toBe('#/files/x');
+    expect(toHash({ view: 'files', args: [], agent: '' })).toBe('#/files');
   });
 
   it.each([
@@ -59,9 +62,9 @@ describe('the agent that the page shows', () => {
     ['/api/crony', '/api/crony'],
     ['/api/conversations/list', '/api/conversations/list'],
     ['/channels/web/default/chats', '/channels/web/default/chats'],
-  ])('[F14] is named in requests for its own data: %s', (path, asked) => {
-    expect(pathOfAgent(path, undefined)).toBe(path);
+  ])('[F14] adds the agent to requests for its own data: %s', (path, asked) => {
+    expect(addAgentToPath(path, undefined)).toBe(path);
     at('#/memory?agent=support');
-    expect(pathOfAgent(path)).toBe(asked);
+    expect(addAgentToPath(path)).toBe(asked);
   });
 });

@@ -5,28 +5,28 @@ import { useEffect, useRef } from 'preact/hooks';
 import {
   AgentChoice,
   AgentsHere,
-  answererOf,
-  chatIdWith,
+  findAnsweringAgent,
   type ShownAgent,
+  toChatIdWith,
   useAgentsAt,
 } from './agents.tsx';
 import { type AgentInfo, ChatView } from './chat/chat-view.tsx';
 import type { ChatClient } from './chat/client.ts';
 import { isAnswering } from './chat/conversation.ts';
-import { randomId } from './gateway.ts';
+import { createRandomId } from './gateway.ts';
 import { GuardedView } from './guarded-view.tsx';
 import type { InboxState } from './inbox/inbox-state.ts';
 import type { InboxRow } from './inbox/rows.ts';
-import { Rail, useWaiting, ViewLinks, type Waiting } from './navigation.tsx';
-import { pairingOf } from './pairing.tsx';
+import { Rail, useWaitingCounts, ViewLinks, type WaitingCounts } from './navigation.tsx';
+import { listUnlinkedAccounts } from './pairing.tsx';
 import { useShortcuts } from './palette/shortcuts.ts';
-import { hrefOf, type Route } from './route.ts';
+import { type Route, toHref } from './route.ts';
 import { SignInView } from './sign-in.tsx';
 import { LINK_LABELS, TopBar } from './top-bar.tsx';
 import { useOperation } from './ui/data.tsx';
 import { Lazy } from './ui/lazy.tsx';
-import { type Place, placeOf, START, viewOf } from './views.ts';
-import { type Me, missingRole, Who } from './who.ts';
+import { type ConsoleView, findPlace, findView, type NavigationPlace, START } from './views.ts';
+import { findMissingRole, type SignedInPerson, Who } from './who.ts';
 
 const inboxColumn = async () => (await import('./inbox/inbox-column.tsx')).InboxColumn;
 const paletteOf = async () => (await import('./palette/palette.tsx')).Palette;
@@ -54,24 +54,24 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
   const link = useComputed(() => client.conversation.value.link).value;
   const isOnline = link === 'online';
   const status = useOperation('status/report', isOnline ? {} : null, (known) =>
-    pairingOf(known?.channels ?? []).isMoving ? SOON_MS : LATER_MS,
+    listUnlinkedAccounts(known?.channels ?? []).isMoving ? SOON_MS : LATER_MS,
   ).value;
-  const usual = status === undefined ? SOME_AGENT : infoOf(status.agent, status.model);
+  const usual = status === undefined ? SOME_AGENT : toAgentInfo(status.agent, status.model);
   const isOut = link === 'signed-out';
   const me = client.me.value;
   const hasChat = me === null || me.role === 'owner';
-  const view = viewOf(route.value) ?? (hasChat ? undefined : viewOf({ view: START, args: [] }));
-  const place = placeOf(view);
-  const waiting = useWaiting(me, isOnline);
-  const mayAsk = isOnline && me !== null && missingRole(me, 'agents/list') === null;
+  const view = findView(route.value) ?? (hasChat ? undefined : findView({ view: START, args: [] }));
+  const place = findPlace(view);
+  const waiting = useWaitingCounts(me, isOnline);
+  const mayAsk = isOnline && me !== null && findMissingRole(me, 'agents/list') === null;
   const agents = useAgentsAt(route.value, view?.agent, mayAsk);
-  const chatting = infoOfAgent(answererOf(agents.all, client.chat.value), usual);
-  const agent = view === undefined ? chatting : infoOfAgent(agents.chosen, usual);
+  const chatting = getAgentInfo(findAnsweringAgent(agents.all, client.chat.value), usual);
+  const agent = view === undefined ? chatting : getAgentInfo(agents.chosen, usual);
   const inbox = useInbox();
   const isInbox = place?.id === 'inbox' && hasChat;
   const isList = isInbox && view?.id === 'conversations' && route.value.args.length === 0;
   const stage = useRef<HTMLDivElement>(null);
-  useSetupAtFirst(client, status, me);
+  useInitialSetup(client, status, me);
   useEffect(() => {
     document.title = agent.name;
   }, [agent.name]);
@@ -105,16 +105,16 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
             </TopBar>
           )}
           {!isOut && me && (
-            <Sides
+            <ShellSides
               {...{ client, me, place, inbox, waiting, isOnline, isInbox }}
               route={route.value}
               shown={view?.within ?? view?.id ?? ''}
-              chat={firstChatWith(agents.chosen)}
+              chat={getFirstChatHref(agents.chosen)}
             />
           )}
           <div class="stage" ref={stage} tabIndex={-1}>
-            <Notes status={status} isOnline={isOnline} hasChat={hasChat} shown={view?.id} />
-            {/* Hidden rather than removed, so that drafts are kept. */}
+            <OwnerNotes status={status} isOnline={isOnline} hasChat={hasChat} shown={view?.id} />
+            {/* The view is hidden rather than removed, so that drafts are kept. */}
             {hasChat && (
               <div class="view" hidden={isOut || view !== undefined}>
                 <ShownChat key={client.chat.value} agent={chatting} {...{ client, inbox }} />
@@ -129,8 +129,8 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
               />
             )}
           </div>
-          {!isOut && isInbox && <Panel inbox={inbox} />}
-          {!isOut && me !== null && <Shortcuts client={client} me={me} hasChat={hasChat} />}
+          {!isOut && isInbox && <ConversationSidePanel inbox={inbox} />}
+          {!isOut && me && <Shortcuts {...{ client, me, hasChat, inbox, view }} at={route.value} />}
           <Announcement client={client} agent={chatting.name} />
         </div>
       </AgentsHere.Provider>
@@ -141,10 +141,10 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
 interface SidesProps {
   readonly client: ChatClient;
   readonly route: Route;
-  readonly me: Me;
-  readonly place: Place | undefined;
+  readonly me: SignedInPerson;
+  readonly place: NavigationPlace | undefined;
   readonly inbox: InboxState;
-  readonly waiting: Waiting;
+  readonly waiting: WaitingCounts;
   readonly isOnline: boolean;
   readonly isInbox: boolean;
   /** The id of the view to highlight in the navigation. */
@@ -154,7 +154,7 @@ interface SidesProps {
 }
 
 /** The rail, and beside it either the inbox or the views of another place. */
-function Sides(props: SidesProps): VNode {
+function ShellSides(props: SidesProps): VNode {
   const { client, route, me, place, inbox, waiting, isOnline, isInbox, shown, chat } = props;
   const column = { route, chat: client.chat.value, isOnline, state: inbox };
   return (
@@ -169,10 +169,11 @@ function Sides(props: SidesProps): VNode {
 }
 
 /** The panel of the current conversation; nothing until the list contains it. */
-function Panel({ inbox }: { readonly inbox: InboxState }): VNode | null {
+function ConversationSidePanel({ inbox }: { readonly inbox: InboxState }): VNode | null {
   const row = inbox.row.value;
   if (row === null || row.isOnlyChat) return null;
-  return <Lazy load={conversationPanel} props={{ id: row.id, state: inbox }} />;
+  const { id, title } = row;
+  return <Lazy load={conversationPanel} props={{ id, title, state: inbox }} />;
 }
 
 interface NotesProps {
@@ -184,14 +185,14 @@ interface NotesProps {
 }
 
 /** Notes that the owner sees in every view: a phone to link, or settings not in use. */
-function Notes({ status, isOnline, hasChat, shown }: NotesProps): VNode {
-  const { unlinked } = pairingOf((isOnline && status?.channels) || []);
+function OwnerNotes({ status, isOnline, hasChat, shown }: NotesProps): VNode {
+  const { unlinked } = listUnlinkedAccounts((isOnline && status?.channels) || []);
   return (
     <>
       {unlinked.length > 0 && shown !== 'channels' && shown !== 'setup' && (
         <p class="card frame-note" role="status">
           {unlinked.map(({ id }) => id.replace('/default', '')).join(', ')} is waiting for its
-          phone. <a href={hrefOf('channels', 'code')}>Show the code</a>
+          phone. <a href={toHref('channels', 'code')}>Show the code</a>
         </p>
       )}
       {isOnline && hasChat && status && shown !== 'settings' && (
@@ -202,43 +203,46 @@ function Notes({ status, isOnline, hasChat, shown }: NotesProps): VNode {
 }
 
 /** Opens Set up when nothing is configured and the chat is empty. */
-function useSetupAtFirst(
+function useInitialSetup(
   client: ChatClient,
   status: GatewayStatus | undefined,
-  me: Me | null,
+  me: SignedInPerson | null,
 ): void {
   useEffect(() => {
     if (status === undefined || location.hash !== '' || me?.role !== 'owner') return;
-    if (isUntouched(status) && client.conversation.value.entries.length === 0) {
-      location.replace(hrefOf('setup'));
+    if (isUnconfigured(status) && client.conversation.value.entries.length === 0) {
+      location.replace(toHref('setup'));
     }
   }, [status === undefined]);
 }
 
 interface ShortcutsProps {
   readonly client: ChatClient;
-  readonly me: Me;
+  readonly me: SignedInPerson;
   readonly hasChat: boolean;
+  readonly inbox: InboxState;
+  readonly view: ConsoleView | undefined;
+  readonly at: Route;
 }
 
 /** The page's keyboard shortcuts, and the palette that one of them opens. */
-function Shortcuts({ client, me, hasChat }: ShortcutsProps): VNode | null {
+function Shortcuts(props: ShortcutsProps): VNode | null {
+  const { client, me, hasChat, inbox, view, at } = props;
   const shown = useSignal<'palette' | 'help' | null>(null);
   useShortcuts((shortcut) => {
     if (shortcut === 'palette' || shortcut === 'help') shown.value = shortcut;
-    else if (hasChat) goBy(shortcut);
+    else if (hasChat) followShortcut(shortcut);
   });
   if (shown.value === null) return null;
-  const { commands } = client.conversation.value;
-  const send = (command: string): void => client.send(command);
-  return <Lazy load={paletteOf} props={{ shown, me, commands, send }} />;
+  const conversation = (view?.id === 'conversations' && at.args[0]) || null;
+  return <Lazy load={paletteOf} props={{ shown, client, me, inbox, conversation }} />;
 }
 
 /** Handles a shortcut for navigation: to a new chat, or to the search of the inbox. */
-function goBy(shortcut: 'new-chat' | 'search'): void {
+function followShortcut(shortcut: 'new-chat' | 'search'): void {
   const field = document.querySelector<HTMLElement>('.find input');
-  if (shortcut === 'new-chat') location.hash = hrefOf('chat', randomId());
-  else if (field === null) location.hash = hrefOf('conversations');
+  if (shortcut === 'new-chat') location.hash = toHref('chat', createRandomId());
+  else if (field === null) location.hash = toHref('conversations');
   else field.focus();
 }
 
@@ -264,23 +268,23 @@ function useInbox(): InboxState {
   return { row, next, round, isPanelOpen };
 }
 
-function infoOf(name: string, model: string): AgentInfo {
+function toAgentInfo(name: string, model: string): AgentInfo {
   return { name, model, offline: model.startsWith('offline') };
 }
 
 /** `usual` describes the default agent, about which the status contains more. */
-function infoOfAgent(agent: ShownAgent | undefined, usual: AgentInfo): AgentInfo {
-  return agent === undefined || agent.isDefault ? usual : infoOf(agent.title, agent.model);
+function getAgentInfo(agent: ShownAgent | undefined, usual: AgentInfo): AgentInfo {
+  return agent === undefined || agent.isDefault ? usual : toAgentInfo(agent.title, agent.model);
 }
 
 /** The address of the first chat with an agent. */
-function firstChatWith(agent: ShownAgent | undefined): string {
+function getFirstChatHref(agent: ShownAgent | undefined): string {
   const isUsual = agent === undefined || agent.isDefault;
-  return isUsual ? hrefOf('chat') : hrefOf('chat', chatIdWith(agent, 'main'));
+  return isUsual ? toHref('chat') : toHref('chat', toChatIdWith(agent, 'main'));
 }
 
 /** Whether nothing has been configured yet. */
-function isUntouched({ model, channels }: GatewayStatus): boolean {
+function isUnconfigured({ model, channels }: GatewayStatus): boolean {
   const own = channels.filter(({ channel }) => channel !== 'web' && channel !== 'terminal');
   return model.startsWith('offline') && own.length === 0;
 }
@@ -294,7 +298,7 @@ function SettingsNote({ afterRestart, problems }: GatewayStatus['settings']): VN
       : `${afterRestart.join(', ')}: saved, takes effect after a restart.`;
   return (
     <p class="card frame-note" role="status">
-      {text} <a href={hrefOf('settings')}>Open the settings</a>
+      {text} <a href={toHref('settings')}>Open the settings</a>
     </p>
   );
 }

@@ -1,12 +1,12 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { order } from './gateway.ts';
-import { hrefOf } from './route.ts';
-import { useOperation, useWork, type Work } from './ui/data.tsx';
-import { amount, counted } from './ui/format.ts';
+import { orderOperation } from './gateway.ts';
+import { toHref } from './route.ts';
+import { type ActionRunner, useActionRunner, useOperation } from './ui/data.tsx';
+import { formatAmount, formatCounted } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
-import { ActionButton, List, OutcomeNote, Said, Section, Show } from './ui/widgets.tsx';
+import { ActionButton, List, OutcomeNote, OutsideText, Section, ShowData } from './ui/widgets.tsx';
 
 type ShownSkill = OutputOf<'skills/list'>['skills'][number];
 
@@ -29,22 +29,22 @@ const STATES: Readonly<Record<string, string>> = {
 
 /** All skills found: their sources, whether they are used, and why not (S09). */
 export function SkillsView(): VNode {
-  const { outcome, run } = useWork();
+  const { outcome, run } = useActionRunner();
   const everyMs = outcome === undefined ? POLL_INTERVAL_MS : LOOK_SOON_MS;
   const data = useOperation('skills/list', {}, everyMs);
   return (
     <ColumnView name="skills-view" title="Skills">
       <OutcomeNote outcome={outcome} />
-      <Show data={data}>
+      <ShowData data={data}>
         {({ skills }) => {
           const ready = skills.filter(({ state }) => state === 'ready');
           const tokens = ready.reduce((sum, one) => sum + one.tokens, 0);
           return (
             <>
               <p class="facts">
-                {amount(ready.length)} of {counted(skills.length, 'skill')} ready. The list takes
-                about {amount(tokens)} tokens of each prompt; changes reach a conversation after
-                /new.
+                {formatAmount(ready.length)} of {formatCounted(skills.length, 'skill')} ready. The
+                list takes about {formatAmount(tokens)} tokens of each prompt; changes reach a
+                conversation after /new.
               </p>
               <SkillGroup title="Ready" skills={ready} run={run} />
               <SkillGroup
@@ -55,7 +55,7 @@ export function SkillsView(): VNode {
             </>
           );
         }}
-      </Show>
+      </ShowData>
     </ColumnView>
   );
 }
@@ -63,7 +63,7 @@ export function SkillsView(): VNode {
 interface GroupProps {
   readonly title: string;
   readonly skills: readonly ShownSkill[];
-  readonly run: Work['run'];
+  readonly run: ActionRunner['run'];
 }
 
 function SkillGroup({ title, skills, run }: GroupProps): VNode | null {
@@ -79,13 +79,13 @@ function SkillGroup({ title, skills, run }: GroupProps): VNode | null {
 
 interface SkillProps {
   readonly skill: ShownSkill;
-  readonly run: Work['run'];
+  readonly run: ActionRunner['run'];
 }
 
-/** One skill. Its author wrote the name, description and text, so they are shown as plain text. */
+/** The author of a skill wrote its name, description and text, so they are shown as plain text. */
 function Skill({ skill, run }: SkillProps): VNode {
   const { name, emoji, description, state, reason, install, warnings, file, isOn } = skill;
-  const turn = () => order('skills/turn', { name, isOn: !isOn }, ({ text }) => text);
+  const turn = () => orderOperation('skills/turn', { name, isOn: !isOn }, ({ text }) => text);
   const label = isOn ? 'Turn off' : 'Turn on';
   return (
     <article class="card" aria-label={name}>
@@ -104,8 +104,8 @@ function Skill({ skill, run }: SkillProps): VNode {
           To install: {step}
         </p>
       ))}
-      <Said>{description}</Said>
-      <p class="facts">{skillFacts(skill)}</p>
+      <OutsideText>{description}</OutsideText>
+      <p class="facts">{describeSkill(skill)}</p>
       {state !== 'refused' && <SkillText name={name} />}
       <p class="actions">
         {isOn !== null && (
@@ -116,13 +116,13 @@ function Skill({ skill, run }: SkillProps): VNode {
             onPress={() => run(turn)}
           />
         )}
-        {file !== null && <a href={hrefOf('files', file)}>Edit the file</a>}
+        {file !== null && <a href={toHref('files', file)}>Edit the file</a>}
       </p>
     </article>
   );
 }
 
-function skillFacts({
+function describeSkill({
   source,
   location,
   readers,
@@ -148,13 +148,13 @@ function SkillText({ name }: { readonly name: string }): VNode {
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>Text</summary>
       {isOpen && (
-        <Show data={data}>
+        <ShowData data={data}>
           {({ text, reason }) => (
-            <Said as="pre" look="layer-text">
+            <OutsideText as="pre" look="layer-text">
               {text ?? reason ?? 'It cannot be read.'}
-            </Said>
+            </OutsideText>
           )}
-        </Show>
+        </ShowData>
       )}
     </details>
   );

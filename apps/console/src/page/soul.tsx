@@ -1,11 +1,19 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
-import { order } from './gateway.ts';
-import { hrefOf, type Route } from './route.ts';
-import { useOperation, useWork, type Work } from './ui/data.tsx';
-import { capitalized } from './ui/format.ts';
+import { orderOperation } from './gateway.ts';
+import { type Route, toHref } from './route.ts';
+import { type ActionRunner, useActionRunner, useOperation } from './ui/data.tsx';
+import { capitalize } from './ui/format.ts';
 import { EntryLink, SplitView } from './ui/frames.tsx';
-import { ActionButton, Diff, List, OutcomeNote, Said, Section, Show } from './ui/widgets.tsx';
+import {
+  ActionButton,
+  DiffLines,
+  List,
+  OutcomeNote,
+  OutsideText,
+  Section,
+  ShowData,
+} from './ui/widgets.tsx';
 
 type Versions = OutputOf<'soul/list'>['versions'];
 type ShownSoul = Versions[number];
@@ -16,7 +24,7 @@ type ShownSoul = Versions[number];
  */
 export function SoulView({ args: [number = ''] }: Route): VNode {
   const data = useOperation('soul/list', {});
-  const work = useWork();
+  const work = useActionRunner();
   const versions = data.value?.versions ?? [];
   const asked = /^\d{1,9}$/.test(number) ? Number(number) : null;
   const open = versions.find(({ can }) => can.includes('apply'));
@@ -28,8 +36,10 @@ export function SoulView({ args: [number = ''] }: Route): VNode {
       title="SOUL.md"
       label="Versions"
       showsList={asked === null}
-      list={<Show data={data}>{() => <VersionList versions={versions} chosen={chosen} />}</Show>}
-      back={hrefOf('soul')}
+      list={
+        <ShowData data={data}>{() => <VersionList versions={versions} chosen={chosen} />}</ShowData>
+      }
+      back={toHref('soul')}
     >
       <OutcomeNote outcome={work.outcome} />
       {data.value && !version && asked !== null && <p class="nothing">There is no such version.</p>}
@@ -77,7 +87,7 @@ function VersionList(props: { versions: Versions; chosen: number | null }): VNod
       {({ number, name, state, reason, createdAt }) => (
         <EntryLink
           key={number}
-          href={hrefOf('soul', String(number))}
+          href={toHref('soul', String(number))}
           title={name}
           at={createdAt}
           facts={reason}
@@ -91,18 +101,21 @@ function VersionList(props: { versions: Versions; chosen: number | null }): VNod
   );
 }
 
-/** One version: its state, findings, changes and text. Every text is shown as plain text. */
-function VersionSheet({ version, work }: { version: ShownSoul; work: Work }): VNode {
+/**
+ * One version: its state, findings, changes and text. Every text of a version is shown as plain
+ * text.
+ */
+function VersionSheet({ version, work }: { version: ShownSoul; work: ActionRunner }): VNode {
   const { number, name, status, score, origin, reason, can, findings, diff, basedOn, text } =
     version;
   const decide = (action: keyof typeof ACTIONS) =>
-    order(`soul/${action}`, { number }, () => ACTIONS[action].done);
+    orderOperation(`soul/${action}`, { number }, () => ACTIONS[action].done);
   return (
     <div class="sheet soul-sheet">
       <header class="entry-head">
         <h2 class="title">{name}</h2>
         <p>
-          <b>{capitalized(status)}.</b> {capitalized(origin)}.
+          <b>{capitalize(status)}.</b> {capitalize(origin)}.
         </p>
         <p>
           Evaluation: {score}. Reason: {reason}
@@ -132,14 +145,14 @@ function VersionSheet({ version, work }: { version: ShownSoul; work: Work }): VN
       )}
       {basedOn !== null && (
         <Section title={`Against version ${basedOn}`}>
-          <Diff lines={diff} />
+          <DiffLines lines={diff} />
         </Section>
       )}
       <details open={basedOn === null}>
         <summary>Full text</summary>
-        <Said as="pre" look="layer-text">
+        <OutsideText as="pre" look="layer-text">
           {text}
-        </Said>
+        </OutsideText>
       </details>
     </div>
   );

@@ -3,15 +3,15 @@ import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useContext, useEffect } from 'preact/hooks';
 import { AgentsHere } from './agents.tsx';
-import { hrefOf, type Route } from './route.ts';
+import { type Route, toHref } from './route.ts';
 import { ChannelsSection, ErrorsSection, HoursSection, SLOW_POLL_MS } from './status/recent.tsx';
 import { endSignIn, SignIn } from './status/sign-in-again.tsx';
-import { useOperation, useWork, type Work } from './ui/data.tsx';
-import { amount, counted, spanOf } from './ui/format.ts';
+import { type ActionRunner, useActionRunner, useOperation } from './ui/data.tsx';
+import { formatAmount, formatCounted, formatDuration } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
-import { OutcomeNote, Section, Show } from './ui/widgets.tsx';
+import { OutcomeNote, Section, ShowData } from './ui/widgets.tsx';
 import { Caps } from './usage/caps.tsx';
-import { latencyText, moneyText } from './usage/figures.ts';
+import { formatCost, formatLatency } from './usage/figures.ts';
 
 /** How often the page refreshes, in ms. */
 const POLL_INTERVAL_MS = 10_000;
@@ -26,23 +26,23 @@ const HEALTH: Readonly<Record<GatewayStatus['health']['status'], string>> = {
 export function StatusView({ args }: Route): VNode {
   const status = useOperation('status/report', {}, POLL_INTERVAL_MS);
   const usage = useOperation('usage/report', { by: 'channel', days: 1 }, SLOW_POLL_MS).value;
-  const work = useWork();
+  const work = useActionRunner();
   useEffect(() => {
     const [answer] = args;
     if (answer === undefined) return;
     // The address works only once: a reload must not submit it again.
-    history.replaceState(null, '', hrefOf('status'));
+    history.replaceState(null, '', toHref('status'));
     work.run(() => endSignIn(answer));
   }, []);
   return (
     <ColumnView name="status-view is-wide" title="Status">
       <OutcomeNote outcome={work.outcome} />
-      <Show data={status}>
+      <ShowData data={status}>
         {(report) => (
           <>
-            <Health {...report} />
+            <HealthNote {...report} />
             <Figures report={report} usage={usage} />
-            <Broken report={report} run={work.run} />
+            <BrokenParts report={report} run={work.run} />
             <HoursSection />
             <ChannelsSection channels={report.channels} used={usage?.rows} />
             {usage && <Caps {...usage} />}
@@ -50,13 +50,13 @@ export function StatusView({ args }: Route): VNode {
             <AgentsSection />
           </>
         )}
-      </Show>
+      </ShowData>
     </ColumnView>
   );
 }
 
 /** Shows whether everything works, and the process that answered. */
-function Health({ health, trouble, self }: GatewayStatus): VNode {
+function HealthNote({ health, trouble, self }: GatewayStatus): VNode {
   const isReady = health.status === 'ready';
   return (
     <>
@@ -64,8 +64,8 @@ function Health({ health, trouble, self }: GatewayStatus): VNode {
         {[HEALTH[health.status], ...health.reasons, ...(trouble ? [trouble] : [])].join(' ')}
       </p>
       <p class="facts">
-        Parley {self.version}, running for {spanOf(self.uptimeMs)},{' '}
-        {amount(Math.round(self.memoryBytes / 1_000_000))} MB of memory
+        Parley {self.version}, running for {formatDuration(self.uptimeMs)},{' '}
+        {formatAmount(Math.round(self.memoryBytes / 1_000_000))} MB of memory
       </p>
     </>
   );
@@ -83,23 +83,23 @@ function Figures({ report, usage }: FiguresProps): VNode {
   const owed = outbox && outbox.pending + outbox.sending;
   return (
     <dl class="sums">
-      <Figure name="Turns in the last 24 hours" value={turns && amount(turns.answered)}>
-        {turns && `${amount(turns.failed)} failed, ${amount(turns.stopped)} stopped`}
+      <Figure name="Turns in the last 24 hours" value={turns && formatAmount(turns.answered)}>
+        {turns && `${formatAmount(turns.failed)} failed, ${formatAmount(turns.stopped)} stopped`}
       </Figure>
-      <Figure name="Latency today" value={usage && latencyText(latency?.p50)}>
-        {latency ? `median; 95th percentile ${latencyText(latency.p95)}` : 'no answers yet'}
+      <Figure name="Latency today" value={usage && formatLatency(latency?.p50)}>
+        {latency ? `median; 95th percentile ${formatLatency(latency.p95)}` : 'no answers yet'}
       </Figure>
-      <Figure name="Money today" value={usage && moneyText(usage.today)}>
-        {usage && counted(usage.today.tokens, 'token')}
+      <Figure name="Money today" value={usage && formatCost(usage.today)}>
+        {usage && formatCounted(usage.today.tokens, 'token')}
       </Figure>
-      <Figure name="Waiting messages" value={waiting && amount(waiting.messages)}>
+      <Figure name="Waiting messages" value={waiting && formatAmount(waiting.messages)}>
         {waiting &&
-          (waiting.messages === 0 ? 'none' : `the oldest for ${spanOf(waiting.oldestMs)}`)}
+          (waiting.messages === 0 ? 'none' : `the oldest for ${formatDuration(waiting.oldestMs)}`)}
       </Figure>
-      <Figure name="To be sent" value={owed === undefined ? undefined : amount(owed)}>
-        {outbox && `${counted(outbox.sent, 'part')} sent`}
+      <Figure name="To be sent" value={owed === undefined ? undefined : formatAmount(owed)}>
+        {outbox && `${formatCounted(outbox.sent, 'part')} sent`}
       </Figure>
-      <Figure name="Dead letters" value={letters === undefined ? undefined : amount(letters)}>
+      <Figure name="Dead letters" value={letters === undefined ? undefined : formatAmount(letters)}>
         {letters === 0 ? 'none' : 'waiting for an owner’s decision'}
       </Figure>
     </dl>
@@ -125,10 +125,10 @@ function Figure({ name, value, children }: FigureProps): VNode {
 
 interface BrokenProps {
   readonly report: GatewayStatus;
-  readonly run: Work['run'];
+  readonly run: ActionRunner['run'];
 }
 
-function Broken({ report: { plugins, mcp }, run }: BrokenProps): VNode | null {
+function BrokenParts({ report: { plugins, mcp }, run }: BrokenProps): VNode | null {
   const broken = [...plugins, ...mcp].filter(({ works }) => !works);
   if (broken.length === 0) return null;
   return (
@@ -157,7 +157,7 @@ function AgentsSection(): VNode | null {
               {title} ({name})
             </b>
             <span>
-              {model}; {routes.join('; ') || 'no rule leads to it'}
+              {model}; {routes.join('; ') || 'no rule routes to it'}
             </span>
           </li>
         ))}

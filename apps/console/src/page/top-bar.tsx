@@ -1,17 +1,19 @@
 import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
 import type { AgentInfo } from './chat/chat-view.tsx';
-import type { Link } from './chat/conversation.ts';
-import { forgetEverything, order } from './gateway.ts';
+import type { LinkState } from './chat/conversation.ts';
+import { clearStoredData, orderOperation } from './gateway.ts';
 import type { InboxState } from './inbox/inbox-state.ts';
 import type { InboxRow } from './inbox/rows.ts';
-import { hrefOf } from './route.ts';
+import { toHref } from './route.ts';
 import { Icon } from './ui/icon.tsx';
 import { Lazy } from './ui/lazy.tsx';
-import type { Me } from './who.ts';
+import { TroubleNote } from './ui/widgets.tsx';
+import type { SignedInPerson } from './who.ts';
 
 const chatMenu = async () => (await import('./inbox/chat-menu.tsx')).ChatMenu;
 
-export const LINK_LABELS: Readonly<Record<Link, string>> = {
+export const LINK_LABELS: Readonly<Record<LinkState, string>> = {
   connecting: 'Connecting…',
   online: 'Connected',
   reconnecting: 'Reconnecting…',
@@ -21,8 +23,8 @@ export const LINK_LABELS: Readonly<Record<Link, string>> = {
 interface TopBarProps {
   readonly agent: AgentInfo;
   readonly choice: VNode;
-  readonly link: Link;
-  readonly me: Me | null;
+  readonly link: LinkState;
+  readonly me: SignedInPerson | null;
   /** The state of the inbox; null if another place is shown. */
   readonly inbox: {
     readonly state: InboxState;
@@ -32,7 +34,7 @@ interface TopBarProps {
     /** Shows the chat of the page without the deleted messages. */
     readonly restart: () => void;
   } | null;
-  /** Comes first, for keyboard users. */
+  /** The link comes first, for keyboard users. */
   readonly children: VNode;
 }
 
@@ -43,20 +45,16 @@ interface TopBarProps {
 export function TopBar({ agent, choice, link, me, inbox, children }: TopBarProps): VNode {
   const row = inbox?.state.row.value ?? null;
   const isOther = inbox !== null && !inbox.isChat && row !== null;
+  const { failure, isLeaving, signOut } = useSignOut();
   return (
     <header class="top">
       {children}
       {inbox !== null && (
-        <a class="quiet to-inbox" href={hrefOf('conversations')} aria-label="All conversations">
+        <a class="quiet to-inbox" href={toHref('conversations')} aria-label="All conversations">
           <Icon name="back" />
         </a>
       )}
-      <div class="who">
-        <h1 class="clip">{isOther ? row.title : agent.name}</h1>
-        <p class="hint clip" title={agent.model}>
-          {isOther ? `${row.place} · answered by ${agent.name}` : agent.model}
-        </p>
-      </div>
+      <Heading agent={agent} row={row} isOther={isOther} />
       {choice}
       {isOther && (
         <>
@@ -73,19 +71,52 @@ export function TopBar({ agent, choice, link, me, inbox, children }: TopBarProps
           <span>
             {me.name} · {me.role}
           </span>
-          <button type="button" class="quiet" onClick={() => void signOut()}>
+          <button type="button" class="quiet" disabled={isLeaving} onClick={() => void signOut()}>
             <Icon name="key" />
             Sign out
           </button>
         </span>
       )}
       {inbox !== null && <MenuButton {...inbox} row={row} />}
+      <TroubleNote reason={failure && `You are still signed in. ${failure}`} />
     </header>
   );
 }
 
-async function signOut(): Promise<void> {
-  if ((await order('sessions/leave', {})) === undefined) forgetEverything();
+interface HeadingProps extends Pick<TopBarProps, 'agent'> {
+  readonly row: InboxRow | null;
+  /** Whether the row is a conversation on another channel. */
+  readonly isOther: boolean;
+}
+
+/** The agent's name until the person has named the chat, or the title of another conversation. */
+function Heading({ agent, row, isOther }: HeadingProps): VNode {
+  // The row may still be that of the conversation shown before.
+  const name = row === null || row.chat === null ? null : row.name;
+  const title = isOther ? row?.title : name;
+  const facts = name === null ? agent.model : `${agent.name} · ${agent.model}`;
+  return (
+    <div class="who">
+      <h1 class="clip">{title ?? agent.name}</h1>
+      <p class="hint clip" title={agent.model}>
+        {isOther ? `${row?.place} · answered by ${agent.name}` : facts}
+      </p>
+    </div>
+  );
+}
+
+/** Signs out of this browser; `failure` is the reason if that did not work. */
+function useSignOut() {
+  const [failure, setFailure] = useState<string | null>(null);
+  const [isLeaving, setLeaving] = useState(false);
+  const signOut = async (): Promise<void> => {
+    setLeaving(true);
+    const failed = await orderOperation('sessions/leave', {});
+    setLeaving(false);
+    setFailure(failed?.text ?? null);
+    if (failed === undefined) clearStoredData();
+  };
+  return { failure, isLeaving, signOut };
 }
 
 interface MenuProps extends NonNullable<TopBarProps['inbox']> {

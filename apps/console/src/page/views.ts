@@ -5,19 +5,16 @@ import type { Route } from './route.ts';
 import type { IconName } from './ui/icon.tsx';
 
 /** A page of the console. Its file is loaded when it is first opened. */
-export interface View {
-  /** The first part of its address, such as `queue` in `#/queue`. */
+export interface ConsoleView {
+  /** The first part of the view's address, such as `queue` in `#/queue`. */
   readonly id: string;
   readonly icon: IconName;
-  /**
-   * Its label in the navigation. Null if the view is reached from `within`, which the navigation
-   * then highlights.
-   */
+  /** Null if the view is reached from `within`, which the navigation then highlights. */
   readonly label: string | null;
   readonly within?: string;
   /**
-   * The operation that it shows: only people whose role may read it can open the view. When absent,
-   * only owners can.
+   * The operation that the view shows: only people whose role may read it can open the view.
+   * Without an operation, only owners can open the view.
    */
   readonly reads?: OperationName;
   /** Absent if the view concerns no agent. */
@@ -47,15 +44,15 @@ const people = async () => (await import('./people.tsx')).PeopleView;
 const status = async () => (await import('./status.tsx')).StatusView;
 
 /** One of the four places in the navigation, with its views. */
-export interface Place {
+export interface NavigationPlace {
   readonly id: 'inbox' | 'agent' | 'operate' | 'settings';
   readonly name: string;
   readonly icon: IconName;
-  readonly views: readonly View[];
+  readonly views: readonly ConsoleView[];
 }
 
 /** The table of all views, by place. A new view needs only a line here and its file. */
-export const PLACES: readonly Place[] = [
+export const PLACES: readonly NavigationPlace[] = [
   {
     id: 'inbox',
     name: 'Inbox',
@@ -131,12 +128,12 @@ export const PLACES: readonly Place[] = [
 export const START = 'status';
 
 /** The view of a route; undefined for the chat, which also replaces views that no longer exist. */
-export function viewOf({ view }: Route): View | undefined {
+export function findView({ view }: Route): ConsoleView | undefined {
   return PLACES.flatMap(({ views }) => views).find(({ id }) => id === view);
 }
 
 /** The place of a view; without a view it is the inbox, which contains the chat. */
-export function placeOf(view: View | undefined): Place | undefined {
+export function findPlace(view: ConsoleView | undefined): NavigationPlace | undefined {
   return PLACES.find(({ id, views }) =>
     view === undefined ? id === 'inbox' : views.includes(view),
   );

@@ -2,16 +2,19 @@ import type { OperationName, OutputOf } from '@parley/gateway/operations';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 
-export type Me = OutputOf<'sessions/me'>;
+export type SignedInPerson = OutputOf<'sessions/me'>;
 
 /** The signed-in person; null until known. */
-export const Who = createContext<Me | null>(null);
+export const Who = createContext<SignedInPerson | null>(null);
 
 /**
- * The role required by a read, or an owner's when no read is given; null if the person's own role
- * suffices.
+ * The role required to read an operation, or an owner's when no operation is given; null if the
+ * person's own role suffices.
  */
-export function missingRole({ role, routes }: Me, read?: OperationName): Me['role'] | null {
+export function findMissingRole(
+  { role, routes }: SignedInPerson,
+  read?: OperationName,
+): SignedInPerson['role'] | null {
   const needed = routes[`/api/${read}`] ?? 'owner';
   return role === 'owner' || needed === 'viewer' || needed === role ? null : needed;
 }
@@ -19,5 +22,5 @@ export function missingRole({ role, routes }: Me, read?: OperationName): Me['rol
 /** Whether the signed-in person may read the result of an operation. */
 export function useMayRead(read: OperationName): boolean {
   const me = useContext(Who);
-  return me !== null && missingRole(me, read) === null;
+  return me !== null && findMissingRole(me, read) === null;
 }

@@ -2,11 +2,11 @@ import type { MessageName, RecentMessage, Timeline, TimelineEntry, WhyAnswer } f
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { useRowAgents } from './agents.tsx';
-import { hrefOf, type Route } from './route.ts';
+import { type Route, toHref } from './route.ts';
 import { useOperation } from './ui/data.tsx';
-import { spanOf } from './ui/format.ts';
+import { formatDuration } from './ui/format.ts';
 import { EntryLink, SplitView } from './ui/frames.tsx';
-import { List, Show } from './ui/widgets.tsx';
+import { List, ShowData } from './ui/widgets.tsx';
 
 /**
  * The trace of a message, stage by stage, or the exact reason for silence (D08). Without a message
@@ -15,8 +15,8 @@ import { List, Show } from './ui/widgets.tsx';
 export function WhyView({ args: [message = ''] }: Route): VNode {
   const recent = useOperation('why/recent', {});
   const why = useOperation('why/message', { message: message || 'last' });
-  const chosen = why.value?.kind === 'found' ? messageKey(why.value.timeline.message) : null;
-  const known = recent.value?.messages.find((one) => messageKey(one) === chosen);
+  const chosen = why.value?.kind === 'found' ? toMessageKey(why.value.timeline.message) : null;
+  const known = recent.value?.messages.find((one) => toMessageKey(one) === chosen);
   return (
     <SplitView
       name="why-view"
@@ -26,16 +26,16 @@ export function WhyView({ args: [message = ''] }: Route): VNode {
       list={
         <>
           <WhySearchForm key={message} asked={message} />
-          <Show data={recent}>
+          <ShowData data={recent}>
             {({ messages }) => <MessageList messages={messages} chosen={chosen} />}
-          </Show>
+          </ShowData>
         </>
       }
-      back={hrefOf('why')}
+      back={toHref('why')}
     >
-      <Show data={why}>
-        {(answer) => <WhySheet why={answer} {...(known && { of: describe(known) })} />}
-      </Show>
+      <ShowData data={why}>
+        {(answer) => <WhySheet why={answer} {...(known && { of: describeMessage(known) })} />}
+      </ShowData>
     </SplitView>
   );
 }
@@ -45,7 +45,7 @@ function WhySearchForm({ asked }: { readonly asked: string }): VNode {
   const [text, setText] = useState(asked);
   const onSubmit = (event: Event): void => {
     event.preventDefault();
-    if (text.trim() !== '') location.hash = hrefOf('why', text.trim());
+    if (text.trim() !== '') location.hash = toHref('why', text.trim());
   };
   return (
     <form class="row" onSubmit={onSubmit}>
@@ -73,15 +73,15 @@ function MessageList(props: {
   return (
     <List look="entry-list" of={shown}>
       {(message) => {
-        const key = messageKey(message);
+        const key = toMessageKey(message);
         const agent = 'chat' in message ? titleOf(message.conversationId) : null;
         return (
           <EntryLink
             key={key}
-            href={hrefOf('why', key)}
+            href={toHref('why', key)}
             title={'chat' in message ? message.chat : `${message.channel} ${message.chatId}`}
             at={message.at}
-            facts={'chat' in message ? messageSummary(message) : message.messageId}
+            facts={'chat' in message ? summarizeMessage(message) : message.messageId}
             isChosen={key === props.chosen}
           >
             {agent}
@@ -92,18 +92,20 @@ function MessageList(props: {
   );
 }
 
-/** The author and text of a message. Both come from people, so they are shown as plain text. */
-function messageSummary({ from, text }: RecentMessage): string {
+/**
+ * The author's name and the text of a message come from people, so both are shown as plain text.
+ */
+function summarizeMessage({ from, text }: RecentMessage): string {
   if (text === '') return from ?? 'A message that was not accepted';
   return `${from ?? 'Parley'}: ${text}`;
 }
 
-function describe(message: RecentMessage): string {
-  return `${messageSummary(message)} (${message.chat}, ${message.channel})`;
+function describeMessage(message: RecentMessage): string {
+  return `${summarizeMessage(message)} (${message.chat}, ${message.channel})`;
 }
 
 /** Identifies a message in a request to the gateway. */
-function messageKey({ channel, account, chatId, messageId }: MessageName): string {
+function toMessageKey({ channel, account, chatId, messageId }: MessageName): string {
   return `${channel}/${account}:${chatId}/${messageId}`;
 }
 
@@ -143,12 +145,12 @@ function TimelineSheet(props: {
       </p>
       <ol class="rows log why-stages">
         {entries.map((entry, index) => (
-          <Stage key={index} entry={entry} receivedAt={message.at} />
+          <TimelineStage key={index} entry={entry} receivedAt={message.at} />
         ))}
       </ol>
       {hasPrompt && turnId !== null && (
         <p>
-          <a href={hrefOf('prompt', turnId)}>The prompt of its turn</a>
+          <a href={toHref('prompt', turnId)}>The prompt of its turn</a>
         </p>
       )}
     </section>
@@ -156,17 +158,17 @@ function TimelineSheet(props: {
 }
 
 /** One stage; its time counts from the receipt of the message. */
-function Stage({ entry, receivedAt }: { entry: TimelineEntry; receivedAt: number }): VNode {
+function TimelineStage({ entry, receivedAt }: { entry: TimelineEntry; receivedAt: number }): VNode {
   const { stage, at, ms, text, detail, mark } = entry;
   const after = at === null ? null : at - receivedAt;
-  const offset = after === null ? '' : `${after < 0 ? '−' : '+'}${spanOf(Math.abs(after))}`;
+  const offset = after === null ? '' : `${after < 0 ? '−' : '+'}${formatDuration(Math.abs(after))}`;
   return (
     <li>
       <time title={at === null ? '' : new Date(at).toLocaleString()}>{offset}</time>
       <b class={mark === undefined ? '' : 'tone is-marked'}>{stage}</b>
       <div>
         {text}
-        {ms !== null && <span class="hint"> {spanOf(ms)}</span>}
+        {ms !== null && <span class="hint"> {formatDuration(ms)}</span>}
         {detail !== undefined && <div class="hint">{detail}</div>}
       </div>
     </li>

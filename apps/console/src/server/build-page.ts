@@ -54,7 +54,7 @@ export async function buildPage(): Promise<PageBuild> {
   const pathOf = (file: string): string => `/${relative(SOURCES, file).replaceAll(sep, '/')}`;
   const html = (file: string, folder: string): Uint8Array => {
     const text = readFileSync(join(SOURCES, file), 'utf8');
-    return new TextEncoder().encode(text.replace(MARK, tagsOf(metafile, folder)));
+    return new TextEncoder().encode(text.replace(MARK, createTags(metafile, folder)));
   };
   const page = new Map([
     ['/', html(UNBUNDLED.page, '')],
@@ -70,7 +70,7 @@ export async function buildPage(): Promise<PageBuild> {
  * Tags for the style sheet, the script and its imports. Preloading an import saves one round trip
  * per link in the import chain.
  */
-function tagsOf({ outputs }: Metafile, folder: string): string {
+function createTags({ outputs }: Metafile, folder: string): string {
   const files = Object.entries(outputs);
   const [style] =
     files.find(([, { entryPoint }]) => entryPoint === `${folder}style/style.css`) ?? [];

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { keepCurrent } from './current-build.ts';
+import { createPageRebuilder } from './current-build.ts';
 
 let folder: string;
 let inputs: string[];
-/** Runs during each build. */
+/** A function that runs during each build. */
 let during: () => void;
 let builds: number;
 beforeEach(() => {
@@ -26,7 +26,7 @@ function write(file: string, text: string, secondsAgo: number): void {
 }
 
 const open = () =>
-  keepCurrent(async () => {
+  createPageRebuilder(async () => {
     builds += 1;
     during();
     return { page: new Map([['/', Uint8Array.from([builds])]]), inputs };
@@ -34,7 +34,7 @@ const open = () =>
 const numberOf = async (page: ReturnType<typeof open>) => (await page()).get('/')?.[0];
 
 describe('a page built from its sources', () => {
-  it('[U03] is built only once as long as no source changes', async () => {
+  it('[U03] builds the page only once as long as no source changes', async () => {
     const page = open();
     for (let load = 0; load < 3; load += 1) expect(await numberOf(page)).toBe(1);
   });
@@ -44,14 +44,14 @@ describe('a page built from its sources', () => {
     ['a new text but an older modification time', () => write(inputs[1] ?? '', 'newer', 600)],
     ['a later time', () => write(inputs[0] ?? '', 'old', 30)],
     ['been deleted', () => rmSync(inputs[0] ?? '')],
-  ])('[U03] is rebuilt when a source has %s', async (_, change) => {
+  ])('[U03] rebuilds the page when a source has %s', async (_, change) => {
     const page = open();
     expect(await numberOf(page)).toBe(1);
     change();
     expect(await numberOf(page)).toBe(2);
   });
 
-  it('[U03] is rebuilt when a source changes during the build, which may have read it earlier', async () => {
+  it('[U03] rebuilds the page when a source changes during the build, which may have read it earlier', async () => {
     const page = open();
     during = () => write(inputs[0] ?? '', 'new', 0);
     expect(await numberOf(page)).toBe(1);
@@ -60,7 +60,7 @@ describe('a page built from its sources', () => {
     expect(await numberOf(page)).toBe(2);
   });
 
-  it('[U03] is rebuilt after a failed build, whose error is thrown to the caller', async () => {
+  it('[U03] throws the error of a failed build to the caller and rebuilds the page at the next call', async () => {
     const page = open();
     during = () => {
       throw new Error('main.tsx:1: what is that?');

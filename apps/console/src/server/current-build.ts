@@ -5,31 +5,34 @@ import type { BuiltPage, PageBuild } from './build-page.ts';
 /** File systems round modification times down by up to this much, in ms. */
 const FILE_TIMES_MS = 20;
 
-interface Source {
+interface PageSource {
   readonly path: string;
-  /** Its size and modification time; null if it may have changed after the build read it. */
+  /** The file's size and modification time; null if it may have changed after the build read it. */
   readonly state: string | null;
 }
 
-interface KeptBuild {
+interface KeptPageBuild {
   readonly page: BuiltPage;
-  readonly sources: readonly Source[];
+  readonly sources: readonly PageSource[];
 }
 
 /**
  * Returns the page, rebuilding it only when a source has changed, because a build takes a quarter
  * of a second of processor time. Rejects with the error of `build`; the next call tries again.
  */
-export function keepCurrent(
+export function createPageRebuilder(
   build: () => Promise<PageBuild>,
   clock: Clock = systemTime.clock,
 ): () => Promise<BuiltPage> {
-  let kept: Promise<KeptBuild> | undefined;
-  const rebuild = async (before?: KeptBuild): Promise<KeptBuild> => {
+  let kept: Promise<KeptPageBuild> | undefined;
+  const rebuild = async (before?: KeptPageBuild): Promise<KeptPageBuild> => {
     if (before !== undefined && (await areUnchanged(before.sources))) return before;
     const startedAt = clock() - FILE_TIMES_MS;
     const { page, inputs } = await build();
-    const sources = inputs.map(async (path) => ({ path, state: await stateOf(path, startedAt) }));
+    const sources = inputs.map(async (path) => ({
+      path,
+      state: await readFileState(path, startedAt),
+    }));
     return { page, sources: await Promise.all(sources) };
   };
   return async () => {
@@ -39,15 +42,20 @@ export function keepCurrent(
   };
 }
 
-/** The state of a file; null if it is gone or has changed since `before`, in ms since 1970. */
-async function stateOf(path: string, before = Number.POSITIVE_INFINITY): Promise<string | null> {
+/**
+ * The state of a file; null if it does not exist or has changed since `before`, in ms since 1970.
+ */
+async function readFileState(
+  path: string,
+  before = Number.POSITIVE_INFINITY,
+): Promise<string | null> {
   const found = await stat(path).catch(() => null);
   return found === null || found.mtimeMs >= before ? null : `${found.size} ${found.mtimeMs}`;
 }
 
-async function areUnchanged(sources: readonly Source[]): Promise<boolean> {
+async function areUnchanged(sources: readonly PageSource[]): Promise<boolean> {
   const same = sources.map(
-    async ({ path, state }) => state !== null && state === (await stateOf(path)),
+    async ({ path, state }) => state !== null && state === (await readFileState(path)),
   );
   return (await Promise.all(same)).every(Boolean);
 }

@@ -20,19 +20,19 @@ const textOf = async (path: string) => (await page.request(path)).text();
 const FIRST_LOAD = 150_000;
 
 describe('the files of the page', () => {
-  it('[U03] come from the given reader, if there is one', async () => {
+  it('[U03] serves the files from the given reader, if there is one', async () => {
     const there = new Map([['/', new TextEncoder().encode('read elsewhere')]]);
     const other = createConsole('/', async () => there);
     expect(await (await other.request('/')).text()).toBe('read elsewhere');
     expect((await other.request(named[0] ?? '')).status).toBe(404);
   });
 
-  it('[U03] include no inline script or style, and no address of another site', () => {
+  it('[U03] serves no inline script or style, and no address of another site', () => {
     expect(html).not.toMatch(/<script(?![^>]*\ssrc="\/)/);
     expect(html).not.toMatch(/<style|\sstyle=|\son\w+=|https?:/);
   });
 
-  it('[U03] include everything that the HTML references and everything these files import', async () => {
+  it('[U03] serves everything that the HTML references and everything that these files import', async () => {
     expect(named.length).toBeGreaterThan(3);
     for (const path of named)
       expect([path, (await page.request(path)).status]).toEqual([path, 200]);
@@ -45,7 +45,7 @@ describe('the files of the page', () => {
     }
   });
 
-  it('[U03] load the chat with at most 150 kB, all of it referenced in the HTML', async () => {
+  it('[U03] loads the chat with at most 150 kB, all of it referenced in the HTML', async () => {
     const sizes = await Promise.all(
       ['/', ...named].map(async (path) => gzipSync(await textOf(path)).length),
     );
@@ -58,7 +58,7 @@ describe('the files of the page', () => {
     expect([...imported].filter((path) => !named.includes(path))).toEqual([]);
   });
 
-  it('[U03] have a separate file for each view but the chat', async () => {
+  it('[U03] serves a separate file for each view except the chat', async () => {
     const loads = PLACES.flatMap(({ views }) => views.map(({ load }) => String(load)));
     const files = new Set(loads.map((load) => /([\w-]+)\.tsx/.exec(load)?.[1]));
     expect(files.size).toBeGreaterThan(6);
@@ -68,7 +68,7 @@ describe('the files of the page', () => {
     }
   });
 
-  it('[U03] have the formula library in a file of at most 65 kB that is not part of the first load', async () => {
+  it('[U03] keeps the formula library in a file of at most 65 kB that is not part of the first load', async () => {
     const [path = '', ...others] = [...built.keys()].filter((one) =>
       one.match('^/page/maths-.*\\.js$'),
     );
@@ -77,21 +77,21 @@ describe('the files of the page', () => {
   });
 
   it.each(['/page/index.html', '/page/main.tsx', '/page/%2e%2e/index.ts', '/x'])(
-    'do not exist at %s',
+    'answers 404 at %s',
     async (path) => {
       expect((await page.request(path)).status).toBe(404);
     },
   );
 
-  it('can be cached permanently, because changed content gets a new name', async () => {
+  it('lets browsers cache the files permanently, because changed content gets a new name', async () => {
     const script = named.find((path) => path.includes('main-')) ?? '';
     const served = await page.request(script, { headers: { 'accept-encoding': 'gzip, br' } });
-    // The gateway compresses it after scanning it for secrets.
+    // The gateway compresses a file after scanning it for secrets.
     expect(served.headers.get('content-encoding')).toBeNull();
     expect(served.headers.get('cache-control')).toContain('immutable');
   });
 
-  it('are answered with status 304 if the browser already has them', async () => {
+  it('answers with status 304 if the browser already has the file', async () => {
     const first = await page.request('/', { headers: { 'accept-encoding': 'gzip' } });
     expect(first.headers.get('cache-control')).toBe('no-cache');
     const again = { headers: { 'if-none-match': first.headers.get('etag') ?? '' } };

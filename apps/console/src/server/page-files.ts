@@ -4,11 +4,11 @@ import { fileURLToPath } from 'node:url';
 import { Hono } from 'hono';
 import { etag } from 'hono/etag';
 import type { BuiltPage } from './build-page.ts';
-import { keepCurrent } from './current-build.ts';
+import { createPageRebuilder } from './current-build.ts';
 
 /**
- * Also declared in `@parley/core/installation`. It is repeated here so that the bundler sees a
- * constant in this file and omits `build-page.ts`, and with it esbuild.
+ * Also declared in `@parley/core/installation`. The constant is repeated here so that the bundler
+ * omits `build-page.ts`, and with it esbuild.
  */
 declare const PARLEY_BUNDLE: true | undefined;
 
@@ -20,14 +20,14 @@ const TYPES: Readonly<Record<string, string>> = {
   '.map': 'application/json',
 };
 
-/** All other files have names that change with their content. */
+/** All files except the HTML have names that change with their content. */
 const KEEPS_ITS_NAME = new Set(['/', '/simulate.html', '/page/icon.svg']);
 
 /**
- * Routes of the page and its files. They contain no secret and need no session. A bundle contains
- * the built files; when running from source, loading the page rebuilds it if a source has changed,
- * so that a reload shows the change. `first` is the page at `/`: either that of the gateway or that
- * of `parley simulate`. `open` reads the files from elsewhere.
+ * Routes of the page and its files. The files contain no secret and need no session. A bundle
+ * contains the built files; when running from source, loading the page rebuilds it if a source has
+ * changed, so that a reload shows the change. `first` is the page at `/`: either that of the
+ * gateway or that of `parley simulate`. `open` reads the files from another source.
  */
 export function createConsole(
   first: '/' | '/simulate.html' = '/',
@@ -42,8 +42,8 @@ export function createConsole(
     files ??= open();
     const body = (await files).get(path);
     if (body === undefined) return c.text('There is no such page. The chat is at "/".\n', 404);
-    // Revalidated on every load and answered with "unchanged", so that an update of Parley shows
-    // immediately.
+    // The HTML is revalidated on every load and answered with "unchanged", so that an update of
+    // Parley shows immediately.
     const kept = KEEPS_ITS_NAME.has(path) ? 'no-cache' : 'public, max-age=31536000, immutable';
     const type = TYPES[path === '/' ? '.html' : extname(path)] ?? 'application/octet-stream';
     return c.body(Uint8Array.from(body), 200, { 'content-type': type, 'cache-control': kept });
@@ -59,14 +59,14 @@ export function createConsole(
 function openPage(): () => Promise<BuiltPage> {
   // The bundler removes the import only inside such a condition.
   if (typeof PARLEY_BUNDLE === 'undefined') {
-    return keepCurrent(async () => (await import('./build-page.ts')).buildPage());
+    return createPageRebuilder(async () => (await import('./build-page.ts')).buildPage());
   }
   return () => readBuiltPage(fileURLToPath(new URL('./page', import.meta.url)));
 }
 
 /**
- * Reads the page from the folder to which the bundle's build wrote its files. Only files found now
- * are served, whatever a request asks for.
+ * Reads the page from the folder to which the bundle's build wrote its files. Only files that exist
+ * at this point are served, whatever a request asks for.
  */
 export async function readBuiltPage(folder: string): Promise<BuiltPage> {
   const names = await readdir(folder, { recursive: true });

@@ -1,6 +1,6 @@
 import type { NamedLease, OutboxRepository, RunningProcess } from '@parley/store';
 
-/** Identifies the account as which a gateway wants to connect. */
+/** Identifies an account that a gateway wants to connect. */
 export interface AccountName {
   readonly channel: string;
   readonly account: string;
@@ -9,57 +9,59 @@ export interface AccountName {
 /** The exclusive right to be connected as an account and to send for it. */
 export interface AccountRight {
   /**
-   * Fires when the right is lost, shortly before another gateway can acquire it. Nothing may be
+   * Aborted when the right is lost, shortly before another gateway can acquire it; nothing may be
    * sent afterwards.
    */
   readonly lost: AbortSignal;
   /**
-   * Whether the right is held at this moment, judged by the clock: after a stall, `lost` fires
-   * late.
+   * Returns whether the right is held, judged by the clock, because `lost` is aborted late after a
+   * stall.
    */
   isHeld(): boolean;
   /**
-   * Fires when another gateway should serve the account: finish the work in progress, then release
-   * the right.
+   * Aborted when another gateway should serve the account: the holder finishes the work in progress
+   * and then releases the right.
    */
   readonly recalled: AbortSignal;
-  /** Null where no other gateway can acquire the account. */
+  /** The lease of the account; null if no other gateway can acquire the account. */
   readonly lease: NamedLease | null;
   /** The outbox, restricted to the writes that this right allows. */
   readonly outbox: OutboxRepository;
-  /** Whether another gateway may immediately continue with unsent parts. */
+  /** Whether another gateway may continue with unsent parts immediately. */
   readonly isShared: boolean;
   /** Releases the right, so that another gateway need not wait for it to expire. */
   release(): Promise<void>;
 }
 
-/** Decides which gateway is connected as which account. Only one is at any time (D09). */
+/**
+ * Decides which gateway is connected as which account; at any time, at most one gateway is (D09).
+ */
 export interface AccountRights {
   /**
-   * Waits for the right and reports its current holder through `standby`. Returns null once the
-   * signal fires.
+   * Waits for the right, and reports its current holder through `standby`. Returns null if the
+   * signal is aborted.
    */
   obtain(
     name: AccountName,
     standby: (holder: string) => void,
     signal: AbortSignal,
   ): Promise<AccountRight | null>;
-  /** The process that currently holds the right, if known. */
+  /** Returns the process that holds the right, if known. */
   holder(name: AccountName): Promise<RunningProcess | null>;
   /**
-   * Called when this gateway shuts down: it acquires no more accounts, and those it releases are
-   * reserved for its successor.
+   * Called when this gateway shuts down. After this, the gateway acquires no more accounts, and the
+   * accounts it releases are reserved for its successor.
    */
   leave(): void;
-  /** Stops all renewals. Rights that were not released by then expire. */
+  /** Stops all renewals. Rights that are still held then expire. */
   close(): Promise<void>;
 }
 
 /**
- * A gateway that has its database to itself, or an account that any number of gateways may serve,
- * needs no lease.
+ * Creates rights without leases, for a gateway that is alone on its database and for accounts that
+ * any number of gateways may serve.
  */
-export function everyRight(outbox: OutboxRepository): AccountRights {
+export function createEveryRight(outbox: OutboxRepository): AccountRights {
   const never = new AbortController().signal;
   return {
     obtain: async (_name, _standby, signal) =>

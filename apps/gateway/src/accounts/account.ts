@@ -25,18 +25,20 @@ import type { Store } from '@parley/store';
 import type { AccountRights } from './account-rights.ts';
 import type { AccountSweeps } from './sweep-accounts.ts';
 
-/** One account of a channel, as `parley status` and the start banner show it. */
+/** The status of a channel account, as shown by `parley status` and the start banner. */
 export interface AccountStatus {
   readonly channel: string;
   readonly account: string;
   readonly state: AccountState;
+  /** The path at which the platform of a hosted channel calls this gateway; absent if it does not. */
+  readonly webhook?: string;
   /** Contract violations by its adapter since startup; absent when there are none. */
   readonly defects?: DefectSummary;
 }
 
 /**
- * `paused`: a person disconnected the account. `by` names that person, and `since` is in ms since
- * 1970.
+ * `paused` means that a person disconnected the account. `by` names the person, and `since` is in
+ * ms since 1970.
  */
 export type AccountState =
   | ChannelState
@@ -54,7 +56,7 @@ export interface AccountDeps {
   readonly monotonic: Monotonic;
   readonly random: () => number;
   readonly checkpoint: Checkpoint;
-  /** Records which messages have been received, for the next start; absent in tests. */
+  /** Records received messages for the next start; absent in tests. */
   readonly work?: WorkRecord | undefined;
   readonly situation: (agent: string | undefined) => Situation;
   /** The commands that skills define; absent when there are none. */
@@ -62,17 +64,18 @@ export interface AccountDeps {
   /** Services for `/memory`, `/soul` and similar commands. */
   readonly commandServices?: ((agent: string | undefined) => CommandServices) | undefined;
   readonly media: MediaLimits;
-  /** Removes secrets from everything that is sent to chats. */
+  /** Removes secrets from all text that is sent to chats. */
   readonly scrub: Scrub;
-  /** The id of this process if other gateways may use the same database; absent if none can. */
+  /** The id of this process if other gateways may use the same database; otherwise absent. */
   readonly sharedAs?: string | undefined;
   /** Decides which gateway is connected as which account; absent if this is the only gateway. */
   readonly rights?: AccountRights | undefined;
   /**
-   * The secret that all gateways share; it authorizes the requests that they forward to each other.
+   * Returns the secret that all gateways share. The secret authorizes the requests that gateways
+   * forward to each other.
    */
   readonly token?: (() => string) | undefined;
-  /** Notes of an earlier process about its sends; absent if there are none. */
+  /** The notes of an earlier process about its sends; absent if there are none. */
   readonly sendNotes?: SendNotes | undefined;
   /** Called whenever the state of an account changes. */
   readonly onState?: (status: AccountStatus) => void;
@@ -84,6 +87,6 @@ export interface AccountPlan {
   readonly account: string;
   readonly settings: unknown;
   readonly rules: DecisionRules;
-  /** What to do with a part that may have arrived; `notify` when absent. */
+  /** The policy for a part that may have been delivered; the default is `notify`. */
   readonly whenUncertain?: DeliveryDeps['whenUncertain'];
 }

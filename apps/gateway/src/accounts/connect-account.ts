@@ -35,44 +35,45 @@ import {
   type AdapterValues,
   ChannelError,
   type Defects,
-  inlineCode,
+  formatInlineCode,
   type LiveEvent,
   type Logger,
-  literal,
   ParleyError,
   reasonOf,
+  toLiteralMarkdown,
 } from '@parley/core';
 import { wakeDeliveryOn } from '@parley/queue';
 import { GatewayError } from '../gateway-error.ts';
 import type { AccountDeps, AccountPlan } from './account.ts';
 import type { AccountName, AccountRight } from './account-rights.ts';
 import { reviseMessage } from './revise-message.ts';
-import { defaultFirst, notifyOwner } from './tell-owner.ts';
+import { notifyOwner, sortDefaultFirst } from './tell-owner.ts';
 
 export interface AdapterDeps extends AccountDeps {
-  /** The log of this account. */
   readonly log: Logger;
-  /** The ingress rules according to the current settings. */
+  /** Returns the ingress rules of the current settings. */
   readonly rules: () => DecisionRules;
   /** Whether other gateways may serve the account at the same time. */
   readonly isShared: boolean;
-  /** Wakes the attachment fetcher, because a received or changed message may have brought files. */
+  /**
+   * Wakes the attachment fetcher after a received or changed message, which may have brought files.
+   */
   readonly wakeFiles: () => void;
-  /** The stored values of the adapter, which it may write while this gateway holds the account. */
+  /** The values that the adapter stores; it may write them while this gateway holds the account. */
   readonly values: AdapterValues;
   readonly holdsAccount: () => boolean;
   readonly report: (state: ChannelState) => void;
-  /** Counts results of the adapter that violate its contract. */
+  /** Counts results of the adapter that violate the channel contract. */
   readonly defects: Defects;
   /** Called with errors that the adapter throws where no caller awaits them. */
   readonly onFault: OnFault;
 }
 
 /**
- * Creates an adapter that is not connected yet and attaches it to an ingress. Only now is the
- * platform's library loaded. Rejects when the adapter cannot be created.
+ * Creates an adapter, not yet connected, and attaches it to an ingress. The platform's library is
+ * loaded only here. Rejects if the adapter cannot be created.
  */
-export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise<ChannelAdapter> {
+export async function createAdapter(deps: AdapterDeps, plan: AccountPlan): Promise<ChannelAdapter> {
   const { definition, account, settings } = plan;
   const channel = definition.id;
   const { store, log, clock, monotonic, wakeFiles } = deps;
@@ -88,7 +89,7 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
     },
   };
   const receive = createIngress(ingress);
-  // Built-in front ends show commands only to the owner; a platform shows its command list to
+  // In the built-in front ends, only the owner sees commands; a platform shows its command list to
   // everyone.
   const audience = definition.servedByAll ? 'owner' : 'others';
   const context: ChannelContext<unknown> = {
@@ -102,7 +103,7 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
     holdsAccount: deps.holdsAccount,
     receive: async (message, sender, files) => {
       const facts = checkedFacts(sender, deps.defects);
-      const outcome = await countingDefects(deps, 'receive', () =>
+      const outcome = await createDefectCounter(deps, 'receive', () =>
         receive(message, adapter.capabilities, facts, files),
       );
       if (message.attachments) wakeFiles();
@@ -111,7 +112,7 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
     skipped: createSkipped(ingress),
     ignored: createIgnored(ingress, { channel, account }),
     revise: async (change) => {
-      await countingDefects(deps, 'revise', () =>
+      await createDefectCounter(deps, 'revise', () =>
         reviseMessage(store, { channel, account }, change),
       );
       wakeFiles();
@@ -141,9 +142,10 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
 }
 
 /**
- * Counts messages and changes that violate the contract, and reports each violation to the adapter.
+ * Counts messages and changes that violate the channel contract, and reports each violation to the
+ * adapter.
  */
-async function countingDefects<Result>(
+async function createDefectCounter<Result>(
   { defects }: Pick<AdapterDeps, 'defects'>,
   what: string,
   work: () => Promise<Result>,
@@ -161,14 +163,16 @@ async function countingDefects<Result>(
   }
 }
 
-/** Sends at most one notice per day and reason, through an account other than the failed one. */
+/**
+ * Sends at most one notice per day and reason, through an account other than the failed account.
+ */
 export async function notifyOwnerOfFailure(
   deps: Pick<AccountDeps, 'store' | 'bus' | 'clock' | 'log'>,
   name: string,
   { reason, fix }: Extract<ChannelState, { kind: 'failed' }>,
 ): Promise<void> {
   try {
-    const chats = defaultFirst(await deps.store.inbox.ownerChats());
+    const chats = sortDefaultFirst(await deps.store.inbox.ownerChats());
     const elsewhere = chats.find(({ route }) => `${route.channel}/${route.account}` !== name);
     if (elsewhere === undefined) return;
     const day = new Date(deps.clock()).toISOString().slice(0, 10);
@@ -176,7 +180,7 @@ export async function notifyOwnerOfFailure(
     await notifyOwner(
       deps,
       key,
-      `${inlineCode(name)} is not working: ${literal(`${reason}. ${fix}`)}`,
+      `${formatInlineCode(name)} is not working: ${toLiteralMarkdown(`${reason}. ${fix}`)}`,
       elsewhere,
     );
   } catch (error) {
@@ -186,7 +190,10 @@ export async function notifyOwnerOfFailure(
 
 const LISTED_CHATS = 200;
 
-/** The events after which a list of conversations, or what waits for a person, may have changed. */
+/**
+ * Events after which the list of conversations, or of items that wait for a person, may have
+ * changed.
+ */
 const CHANGES: ReadonlySet<LiveEvent['type']> = new Set([
   ...(['turn-started', 'turn-ended', 'stop-turn'] as const),
   ...(['message-waiting', 'delivery-due', 'inbox-changed'] as const),
@@ -222,7 +229,7 @@ function createChats(
   };
 }
 
-/** Throws GatewayError when the created object is not an adapter. */
+/** Throws GatewayError if the created object is not an adapter. */
 function assertShape(channel: string, adapter: unknown): void {
   const problems = shapeProblems(adapter);
   if (problems.length === 0) return;
@@ -233,8 +240,8 @@ function assertShape(channel: string, adapter: unknown): void {
 }
 
 /**
- * Throws GatewayError if the adapter's objects do not match its declared capabilities. That is a
- * bug in the adapter.
+ * Throws GatewayError if the adapter does not match its declared capabilities, which is a bug in
+ * the adapter.
  */
 function assertCapabilities(channel: string, adapter: ChannelAdapter): void {
   const differences = findUndeclared(adapter);
@@ -245,24 +252,22 @@ function assertCapabilities(channel: string, adapter: ChannelAdapter): void {
   );
 }
 
-/** A connected account. */
 export interface AccountSession {
   readonly mayPreview: DeliveryWorker['mayPreview'];
-  /** Wakes the attachment fetcher, because a received message may have brought files. */
+  /** Wakes the attachment fetcher after a received message, which may have brought files. */
   wakeFiles(): void;
-  /** Stops receiving once the messages that are being stored are stored. */
+  /** Stops receiving. Resolves when all messages in progress are stored. */
   stopReceiving(): Promise<void>;
-  /** Ends deliveries; sends in progress get `graceMs` to finish. */
+  /** Ends deliveries. Sends in progress may take up to `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
 /** The dependencies of a connection, except the adapter. */
 export interface ConnectDeps extends AccountDeps {
   readonly name: AccountName;
-  /** The log of this account. */
   readonly log: Logger;
   readonly right: AccountRight;
-  /** Fires when the adapter has failed; it is not called any more. */
+  /** Aborted when the adapter has failed; the adapter is not called after this. */
   readonly fault: AbortSignal;
   readonly whenUncertain: DeliveryDeps['whenUncertain'];
   readonly othersSend: boolean;
@@ -270,7 +275,7 @@ export interface ConnectDeps extends AccountDeps {
 
 const DELIVERY_CONCURRENCY = 50;
 
-/** Connects an account: its platform, its downloads and its deliveries. */
+/** Connects an account to its platform and starts its downloads and deliveries. */
 export async function connectAccount(
   deps: ConnectDeps,
   adapter: ChannelAdapter,
@@ -313,9 +318,9 @@ function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): DeliveryWork
     notifyOwner: (key: string, markdown: string) =>
       notifyOwner(deps, `${name.channel}/${name.account} ${key}`, markdown),
     send: async (...[part, signal, onStart]: Parameters<ChannelAdapter['send']>) => {
-      // The next holder of the right, or the next adapter, sends this part.
-      if (!right.isHeld()) throw transientError('another gateway serves this account now');
-      if (fault.aborted) throw transientError('the adapter failed and is being stopped');
+      // The part is left for the next holder of the right, or for the next adapter.
+      if (!right.isHeld()) throw createTransientError('another gateway serves this account now');
+      if (fault.aborted) throw createTransientError('the adapter failed and is being stopped');
       const { agentFiles } = deps.store;
       return withPartFile(
         { agentFiles, capabilities: adapter.capabilities, scrub: deps.scrub },
@@ -333,6 +338,6 @@ function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): DeliveryWork
   });
 }
 
-function transientError(reason: string): ChannelError {
+function createTransientError(reason: string): ChannelError {
   return new ChannelError({ kind: 'transient', untried: true }, reason);
 }

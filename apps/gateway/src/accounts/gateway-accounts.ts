@@ -1,13 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ChannelAdapter, DecisionRules, HttpCapability } from '@parley/channels';
-import { refusal } from '@parley/core';
+import type {
+  ChannelAdapter,
+  ChannelDefinition,
+  DecisionRules,
+  HttpCapability,
+} from '@parley/channels';
+import { createRefusal } from '@parley/core';
 import type { AccountPause } from '@parley/store';
-import { brokenStatus, type ChannelAccount, openAccount } from '../channel-account.ts';
+import { type ChannelAccount, createBrokenStatus, openAccount } from '../channel-account.ts';
 import type { ShownAccount } from '../channel-operations.ts';
 import type { AccountDeps, AccountPlan, AccountStatus } from './account.ts';
 import type { AccountName, AccountRights } from './account-rights.ts';
 
-/** An account from the settings: either ready to be opened, or invalid, with a reason to show. */
+/** An account from the settings: either ready to be opened, or invalid, with the reason. */
 export type PlannedAccount =
   | { readonly kind: 'ready'; readonly plan: AccountPlan }
   | {
@@ -17,12 +22,12 @@ export type PlannedAccount =
       readonly reason: string;
     };
 
-/** How long sends in progress may take when the settings of their account change, in ms. */
+/** How long (ms) sends in progress may take when the settings of their account change. */
 const CHANGE_GRACE_MS = 3_000;
 
 /**
- * The accounts of a gateway according to the current settings (D12). An account that cannot be
- * opened reports that in its status and does not affect the others.
+ * The accounts of a gateway according to the current settings (D12). If an account cannot be
+ * opened, its status reports the reason, and other accounts are not affected.
  */
 export class GatewayAccounts {
   readonly #deps: AccountDeps;
@@ -31,7 +36,7 @@ export class GatewayAccounts {
     string,
     { readonly plan: AccountPlan; readonly account: ChannelAccount }
   >();
-  /** Accounts that are being opened. */
+  /** Names of the accounts that are being opened. */
   readonly #opening = new Set<string>();
   readonly #broken = new Map<string, AccountStatus>();
   #planned: readonly PlannedAccount[] = [];
@@ -51,8 +56,9 @@ export class GatewayAccounts {
   }
 
   /**
-   * Opens new accounts, closes removed ones and reopens those whose connection settings changed. An
-   * account that differs only in its rules stays connected. Changes run one at a time.
+   * Opens new accounts, closes removed accounts, and reopens accounts whose connection settings
+   * changed. An account of which only the rules changed stays connected. Changes are applied one at
+   * a time.
    */
   use(planned: readonly PlannedAccount[]): Promise<void> {
     return this.#change(async () => {
@@ -62,8 +68,8 @@ export class GatewayAccounts {
   }
 
   /**
-   * Disconnects an account until it is resumed. This survives restarts and applies to all gateways.
-   * `by` names the person who requested it.
+   * Disconnects an account until it is resumed. The pause survives restarts and applies to all
+   * gateways. `by` names the person who requested the pause.
    */
   pause({ channel, account }: AccountName, by: string): Promise<void> {
     const { store, clock } = this.#deps;
@@ -81,12 +87,12 @@ export class GatewayAccounts {
   }
 
   /**
-   * Closes the connection of an account and opens it again; also retries an account that could not
-   * be opened before.
+   * Closes the connection of an account and opens it again. An account that could not be opened
+   * before is retried.
    */
   reconnect(name: AccountName): Promise<void> {
     return this.#change(async () => {
-      await this.#leave(accountKey(name));
+      await this.#leave(toAccountKey(name));
       await this.#use();
     });
   }
@@ -97,15 +103,17 @@ export class GatewayAccounts {
     if (!isDeepStrictEqual(paused, this.#paused)) await this.#change(() => this.#use());
   }
 
-  /** The current rules of an account; undefined when the settings do not contain it. */
+  /**
+   * Returns the current rules of an account; undefined if the settings do not contain the account.
+   */
   planOf(name: AccountName): { readonly rules?: DecisionRules } | undefined {
-    const found = this.#planned.find((one) => keyOfPlanned(one) === accountKey(name));
+    const found = this.#planned.find((one) => toPlannedKey(one) === toAccountKey(name));
     return found?.kind === 'ready' ? { rules: found.plan.rules } : found && {};
   }
 
   /**
-   * Asks the gateway that is connected as this account to reconnect it. Null when that is this
-   * gateway, or when none is connected.
+   * Asks the gateway that is connected as this account to reconnect it. Returns null if this
+   * gateway is connected as the account, or if no gateway is.
    */
   async reconnectElsewhere(name: AccountName): Promise<ShownAccount | null> {
     const state = this.#accountOf(name)?.status().state;
@@ -116,7 +124,7 @@ export class GatewayAccounts {
     const token = this.#deps.token?.() ?? '';
     const answer = await proxyToOwner(request, { name, rights: this.#rights, token });
     if (answer.ok) return JSON.parse(await answer.text());
-    throw refusal('channel-refused', (await answer.text()).trim());
+    throw createRefusal('channel-refused', (await answer.text()).trim());
   }
 
   status(): AccountStatus[] {
@@ -144,13 +152,12 @@ export class GatewayAccounts {
   }
 
   /**
-   * The web routes of an account. Requests that arrive while it is being opened or is paused are
-   * answered with "try again": "not found" would be final, and the page would treat its message as
-   * refused (D01).
+   * Returns the web routes of an account. Requests for an account that is opening or paused get the
+   * response "try again". With "not found", the page would treat its message as refused (D01).
    */
   webRoutes(channel: string, account: string): HttpCapability | undefined {
     const name = { channel, account };
-    const isAway = this.#opening.has(accountKey(name)) || this.#isPaused(accountKey(name));
+    const isAway = this.#opening.has(toAccountKey(name)) || this.#isPaused(toAccountKey(name));
     return this.#accountOf(name)?.http() ?? (isAway ? LATER : undefined);
   }
 
@@ -172,7 +179,7 @@ export class GatewayAccounts {
     await stopAll();
   }
 
-  /** Ends deliveries and connections; sends in progress get `graceMs`. */
+  /** Ends deliveries and connections. Sends in progress may take up to `graceMs`. */
   async close(graceMs: number): Promise<void> {
     this.#isStopping = true;
     await this.#changes;
@@ -180,17 +187,17 @@ export class GatewayAccounts {
     this.#open.clear();
   }
 
-  /** Called once everything that needs a right is stored. */
+  /** Releases all rights. Called when all writes that need a right are done. */
   async closeRights(): Promise<void> {
     await this.#rights?.close();
   }
 
   #accountOf(name: AccountName): ChannelAccount | undefined {
-    return this.#open.get(accountKey(name))?.account;
+    return this.#open.get(toAccountKey(name))?.account;
   }
 
   #isPaused(key: string): boolean {
-    return this.#paused.some((one) => accountKey(one) === key);
+    return this.#paused.some((one) => toAccountKey(one) === key);
   }
 
   #change(work: () => Promise<void>): Promise<void> {
@@ -202,19 +209,24 @@ export class GatewayAccounts {
   async #use(): Promise<void> {
     if (this.#isStopping) return;
     this.#paused = await this.#deps.store.accountPauses.list();
-    const wanted = this.#planned.filter((one) => !this.#isPaused(keyOfPlanned(one)));
+    const wanted = this.#planned.filter((one) => !this.#isPaused(toPlannedKey(one)));
     const plans = new Map(
       wanted.flatMap((one) =>
-        one.kind === 'ready' ? [[accountKey(plannedName(one.plan)), one.plan] as const] : [],
+        one.kind === 'ready' ? [[toAccountKey(getPlannedName(one.plan)), one.plan] as const] : [],
       ),
     );
     this.#broken.clear();
     for (const one of wanted) {
       if (one.kind === 'broken') {
-        this.#broken.set(accountKey(one), brokenStatus(one.channel, one.account, one.reason));
+        this.#broken.set(
+          toAccountKey(one),
+          createBrokenStatus(one.channel, one.account, one.reason),
+        );
       }
     }
-    const leaving = [...this.#open].filter(([key, { plan }]) => !connectsAs(plan, plans.get(key)));
+    const leaving = [...this.#open].filter(
+      ([key, { plan }]) => !canConnectAs(plan, plans.get(key)),
+    );
     for (const key of plans.keys()) this.#opening.add(key);
     await Promise.all(leaving.map(([key]) => this.#leave(key)));
     for (const key of this.#opening) if (!plans.has(key)) this.#opening.delete(key);
@@ -231,8 +243,8 @@ export class GatewayAccounts {
   }
 
   async #openOrKeep(plan: AccountPlan): Promise<void> {
-    const name = plannedName(plan);
-    const key = accountKey(name);
+    const name = getPlannedName(plan);
+    const key = toAccountKey(name);
     const kept = this.#open.get(key);
     try {
       if (kept === undefined) {
@@ -247,19 +259,20 @@ export class GatewayAccounts {
       }
     } catch (error) {
       this.#deps.log.error({ ...name, error }, 'channel could not be opened');
-      this.#broken.set(key, brokenStatus(name.channel, name.account, error));
+      this.#broken.set(key, createBrokenStatus(name.channel, name.account, error));
     } finally {
       this.#opening.delete(key);
     }
   }
 
   /**
-   * Loads the rights only if other gateways exist and the account may be served by only one of
-   * them.
+   * The rights are loaded only if other gateways exist and only one gateway at a time may serve the
+   * account.
    */
   async #rightsFor({ definition }: AccountPlan): Promise<{ readonly rights?: AccountRights }> {
     if (this.#deps.sharedAs === undefined || definition.servedByAll === true) return {};
-    // Accounts are opened concurrently, but this gateway must take only one seat among the others.
+    // Accounts are opened concurrently, but this gateway must take only one seat, so the rights are
+    // created once.
     this.#openingRights ??= this.#rightsOf();
     this.#rights = await this.#openingRights;
     return { rights: this.#rights };
@@ -275,9 +288,12 @@ const LATER: HttpCapability = {
     }),
 };
 
-/** Whether an account opened with one plan can follow another plan without reconnecting. */
-function connectsAs(open: AccountPlan, other: AccountPlan | undefined): boolean {
-  if (other === undefined || open.definition !== other.definition) return false;
+/**
+ * Returns whether an account that was opened with one plan can use another plan without
+ * reconnecting.
+ */
+function canConnectAs(open: AccountPlan, other: AccountPlan | undefined): boolean {
+  if (other === undefined || !isSameChannel(open.definition, other.definition)) return false;
   const [{ rules: _, definition: _a, ...before }, { rules: _b, definition: _c, ...now }] = [
     open,
     other,
@@ -285,14 +301,20 @@ function connectsAs(open: AccountPlan, other: AccountPlan | undefined): boolean 
   return isDeepStrictEqual(before, now);
 }
 
-function plannedName({ definition, account }: AccountPlan): AccountName {
+/** The definition of a hosted channel is made anew whenever the settings are read. */
+function isSameChannel(one: ChannelDefinition, other: ChannelDefinition): boolean {
+  if (one === other) return true;
+  return one.hosts !== undefined && one.hosts === other.hosts && one.id === other.id;
+}
+
+function getPlannedName({ definition, account }: AccountPlan): AccountName {
   return { channel: definition.id, account };
 }
 
-function keyOfPlanned(one: PlannedAccount): string {
-  return accountKey(one.kind === 'ready' ? plannedName(one.plan) : one);
+function toPlannedKey(one: PlannedAccount): string {
+  return toAccountKey(one.kind === 'ready' ? getPlannedName(one.plan) : one);
 }
 
-function accountKey({ channel, account }: AccountName): string {
+function toAccountKey({ channel, account }: AccountName): string {
   return `${channel}/${account}`;
 }

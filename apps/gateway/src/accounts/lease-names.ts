@@ -2,43 +2,43 @@ import type { LeaseRow, NamedLease } from '@parley/store';
 import type { AccountName } from './account-rights.ts';
 
 /**
- * Prefixes of lease names: one lease per account, and one per gateway for its seat among those that
- * share the accounts.
+ * Prefixes of lease names. Each account has a lease, and each gateway has a lease for its seat
+ * among the gateways that share the accounts.
  */
 const ACCOUNT = 'account:';
 const SEAT = 'gateway:';
 
-export function leaseNameOf({ channel, account }: AccountName): string {
+export function toLeaseName({ channel, account }: AccountName): string {
   return `${ACCOUNT}${channel}/${account}`;
 }
 
-export function isSeat(name: string): boolean {
+export function isSeatName(name: string): boolean {
   return name.startsWith(SEAT);
 }
 
-export function isOfAccount(name: string): boolean {
+export function isAccountLeaseName(name: string): boolean {
   return name.startsWith(ACCOUNT);
 }
 
-/** Whether gateways hold this lease, either for an account or for a seat. */
+/** Returns whether gateways hold this lease, for an account or for a seat. */
 export function isGatewayLease(name: string): boolean {
-  return isSeat(name) || isOfAccount(name);
+  return isSeatName(name) || isAccountLeaseName(name);
 }
 
-export function seatName(number: number): string {
+export function formatSeatName(number: number): string {
   return `${SEAT}${number}`;
 }
 
-export function seatNumber(seat: string): number {
+export function parseSeatNumber(seat: string): number {
   return Number(seat.slice(SEAT.length));
 }
 
-/** Whether no gateway holds the lease; it may still be reserved for one. */
+/** Returns whether no gateway holds the lease. A free lease may be reserved for one gateway. */
 export function isFreeLease({ owner, leftMs }: LeaseRow): boolean {
   return owner === null || leftMs === null || leftMs <= 0;
 }
 
-export function isOwn(
+export function isOwnLease(
   rows: readonly LeaseRow[],
   { name, epoch }: NamedLease,
   owner: string,

@@ -1,10 +1,10 @@
 import { systemTime } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import { type Store, StoreError } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { AccountRight, AccountRights } from './account-rights.ts';
-import { leasedRights } from './leased-rights.ts';
+import { createLeasedRights } from './leased-rights.ts';
 
 const NAME = { channel: 'telegram', account: 'default' };
 const LEASE = 'account:telegram/default';
@@ -14,7 +14,7 @@ const LEASE_MS = 1_000;
 describe('the right to serve an account', () => {
   let store: Store;
   let stop: AbortController;
-  /** How far the leases' clock runs ahead of the gateways' clock, in ms. */
+  /** How far (ms) the leases' clock runs ahead of the gateways' clock. */
   let forward = 0;
   const given: AccountRight[] = [];
   const gateways: AccountRights[] = [];
@@ -31,8 +31,8 @@ describe('the right to serve an account', () => {
   });
 
   function open(owner: string, on = store): AccountRights {
-    const { log } = recordingLogger();
-    const rights = leasedRights({
+    const { log } = createRecordingLogger();
+    const rights = createLeasedRights({
       store: on,
       owner,
       clock: Date.now,
@@ -52,7 +52,7 @@ describe('the right to serve an account', () => {
     return right;
   }
 
-  it('[D09] reports its current holder while it waits, and is acquired once that holder releases it', async () => {
+  it('[D09] reports its current holder to a waiting gateway, which acquires it once it is released', async () => {
     const facts = { role: 'gateway', host: 'here', pid: 7, version: '0.1.0' } as const;
     await store.processes.heartbeat({ id: 'a', address: 'http://127.0.0.1:1', ...facts });
     const first = await obtain('a');
@@ -63,21 +63,21 @@ describe('the right to serve an account', () => {
     expect((await second).lost.aborted).toBe(false);
   });
 
-  it('[D09] is renewed for as long as it is wanted', async () => {
+  it('[D09] is renewed until it is released', async () => {
     const right = await obtain('a');
     await new Promise((wake) => setTimeout(wake, 2 * LEASE_MS));
     expect(right.lost.aborted).toBe(false);
     expect(await store.leases.acquire(LEASE, 'b', LEASE_MS)).toMatchObject({ kind: 'busy' });
   });
 
-  it('[D09] is acquired once its holder is dead', async () => {
+  it('[D09] is acquired by a waiting gateway after its holder has died', async () => {
     await store.leases.acquire(LEASE, 'dead', 300);
     const holders: string[] = [];
     await obtain('b', holders);
     expect(holders).toContain('another gateway');
   });
 
-  it('[D09] is lost before another gateway can acquire it if the database does not answer', async () => {
+  it('[D09] is lost before another gateway can acquire it if the database does not respond', async () => {
     let isAway = false;
     const away = () => Promise.reject(new StoreError('store-unreachable', 'away'));
     const renewAll: typeof store.leases.renewAll = (...asked) =>
@@ -90,7 +90,7 @@ describe('the right to serve an account', () => {
     expect(free).toMatchObject({ kind: 'busy' });
   });
 
-  it('[D09] is no longer held as soon as a stalled process resumes', async () => {
+  it('[D09] is not held when a stalled process resumes', async () => {
     const right = await obtain('a');
     expect(right.isHeld()).toBe(true);
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LEASE_MS);
@@ -110,14 +110,14 @@ describe('the right to serve an account', () => {
     });
   });
 
-  it('[D11] is no longer waited for once the gateway shuts down', async () => {
+  it('[D11] is not awaited after the gateway has begun to shut down', async () => {
     await obtain('a');
     const waiting = obtain('b');
     stop.abort();
     await expect(waiting).rejects.toThrow('stopped');
   });
 
-  /** A gateway that serves as many of these accounts as it can acquire, like a real one. */
+  /** Simulates a gateway that serves as many of these accounts as it can acquire. */
   function serve(owner: string, names: readonly string[], serves: Set<string>) {
     const rights = open(owner);
     const own = new Set<string>();
@@ -150,7 +150,7 @@ describe('the right to serve an account', () => {
     return { own, end };
   }
 
-  it('[D14] is shared: a second gateway gets half of the accounts, and its slow successor gets the same ones', async () => {
+  it('[D14] is shared: a second gateway gets half of the accounts, and its slow successor gets the same accounts', async () => {
     const names = ['1', '2', '3', '4', '5', '6'];
     const serves = new Set<string>();
     const first = serve('a', names, serves);
@@ -159,7 +159,8 @@ describe('the right to serve an account', () => {
     await vi.waitFor(() => expect([first.own.size, second.own.size]).toEqual([3, 3]), 30_000);
     const before = [...second.own].toSorted();
     await second.end();
-    // A start may take longer than a lease; meanwhile the other gateways leave the accounts alone.
+    // A restart may take longer than a lease; until then, the other gateways do not acquire the
+    // accounts.
     await new Promise((wake) => setTimeout(wake, 1.5 * LEASE_MS));
     expect(first.own.size).toBe(3);
     const successor = serve('c', names, serves);
@@ -169,7 +170,7 @@ describe('the right to serve an account', () => {
     await vi.waitFor(() => expect(first.own.size).toBe(6), 30_000);
   });
 
-  it('[D14] returns to its holder when the gateway it was released for does not acquire it', async () => {
+  it('[D14] returns to its holder when the gateway for which it was released does not acquire it', async () => {
     const names = ['1', '2', '3'];
     const able = serve('a', names, new Set());
     await vi.waitFor(() => expect(able.own.size).toBe(3), 30_000);
@@ -180,7 +181,7 @@ describe('the right to serve an account', () => {
     expect([able.own.size, unable.own.size]).toEqual([3, 1]);
   });
 
-  it('names the process that holds it', async () => {
+  it('names the process that holds the right', async () => {
     const rights = open('b');
     expect(await rights.holder(NAME)).toBeNull();
     await store.leases.acquire(LEASE, 'a', 60_000);

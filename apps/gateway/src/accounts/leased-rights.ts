@@ -3,109 +3,118 @@ import { type Clock, type Logger, type Monotonic, reasonOf } from '@parley/core'
 import type { LeaseRow, NamedLease, RunningProcess, Store } from '@parley/store';
 import type { AccountName, AccountRight, AccountRights } from './account-rights.ts';
 import {
+  formatSeatName,
   isFreeLease,
   isGatewayLease,
-  isOwn,
-  isSeat,
-  leaseNameOf,
-  seatName,
-  seatNumber,
+  isOwnLease,
+  isSeatName,
+  parseSeatNumber,
+  toLeaseName,
 } from './lease-names.ts';
-import { accountsIn, seatsIn } from './read-leases.ts';
-import { awaitsSuccessor, type Seat, type SeenAccount, shareAccounts } from './share-accounts.ts';
+import { listAccounts, listSeats } from './read-leases.ts';
+import {
+  awaitsSuccessor,
+  decideShares,
+  type GatewaySeat,
+  type SeenAccount,
+} from './share-accounts.ts';
 
 export interface LeasedRightsDeps {
   readonly store: Pick<Store, 'leases' | 'processes' | 'outbox'>;
-  /** Id of this process. */
+  /** The id of this process. */
   readonly owner: string;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly log: Logger;
-  /**
-   * `LEASE_MS` when absent; tests cannot wait that long. All other durations are fractions of it.
-   */
+  /** The lease time (ms), `LEASE_MS` by default. All other durations are fractions of it. */
   readonly leaseMs?: number | undefined;
 }
 
 /**
- * After this time a dead gateway's accounts are free, so that another gateway serves them within
- * six seconds. For the same time after a gateway has joined or left, no account moves. In ms.
+ * The time (ms) after which a dead gateway's accounts are free, so that another gateway serves them
+ * within six seconds. For the same time after a gateway has joined or left, no account moves.
  */
 const LEASE_MS = 5_000;
 const SETTLED_AFTER = 1;
 /**
- * A gateway that shuts down reserves its seat and accounts for a successor for 12 s, because
- * starting on a busy machine takes that long. Without a successor, the other gateways serve the
+ * A gateway that shuts down reserves its seat and accounts for a successor for 12 s, because a
+ * start may take that long on a busy machine. Without a successor, the other gateways serve the
  * accounts within the 15 s of D13.
  */
 const RESERVED_FOR = 12 / 5;
-/** Two checks fit into a lease before it counts as lost, so a single failed check has no effect. */
+/**
+ * The check interval as a share of the lease: two checks fit into a lease before it counts as lost,
+ * so a single failed check has no effect.
+ */
 const CHECK_SHARE = 1 / 3;
-/** A slower query is abandoned, so that the next one may still be in time. */
+/**
+ * The query timeout as a share of the lease: a slower query is abandoned, so that the next one may
+ * still be in time.
+ */
 const ANSWER_WITHIN = 2 / 5;
 /**
- * A right counts as lost this long before its lease expires, so that sends end before another
- * gateway starts sending.
+ * A right counts as lost this long before its lease expires (share of the lease), so that sends end
+ * before another gateway starts sending.
  */
 const LOST_BEFORE_END = 1 / 6;
 /**
- * The number of accounts acquired in one round, so that acquiring does not delay the next renewal.
+ * The maximum number of accounts acquired in one round, so that the next renewal is not delayed.
  */
 const TAKEN_AT_ONCE = 50;
-/** How long a released account stays reserved for its new gateway. */
+/** How long (share of the lease) a released account stays reserved for its new gateway. */
 const HANDED_OVER_WITHIN = 3 / 5;
 /**
- * How long a gateway releases no further accounts after no other gateway has taken one that it
- * released.
+ * How long (in leases) a gateway releases no accounts after no other gateway has taken an account
+ * that it released.
  */
 const REST_AFTER_REFUSAL = 120;
 
 /**
- * Shares the accounts of a database among its gateways, each account with one gateway at a time
- * (D09, D14). Takes a seat among them immediately, because a predecessor's seat is reserved for
- * only a few seconds.
+ * Shares the accounts of a database among its gateways. Each account is served by one gateway at a
+ * time (D09, D14). The gateway takes a seat immediately, because a predecessor's seat is reserved
+ * for only a few seconds.
  */
-export function leasedRights(deps: LeasedRightsDeps): AccountRights {
+export function createLeasedRights(deps: LeasedRightsDeps): AccountRights {
   return new LeasedRights(deps);
 }
 
-interface Waiting {
+interface WaitingAccount {
   readonly give: (right: AccountRight) => void;
   readonly standby: (holder: string) => void;
 }
 
-interface Held {
+interface HeldAccount {
   readonly lease: NamedLease;
   readonly lost: AbortController;
   readonly recalled: AbortController;
 }
 
-/**
- * Reads all leases in rounds. Each round renews this gateway's leases and then decides about the
- * others.
- */
+/** Checks all leases in rounds, each of which first renews this gateway's own leases. */
 class LeasedRights implements AccountRights {
   readonly #deps: LeasedRightsDeps;
   readonly #leaseMs: number;
-  readonly #waiting = new Map<string, Waiting>();
-  readonly #held = new Map<string, Held>();
+  readonly #waiting = new Map<string, WaitingAccount>();
+  readonly #held = new Map<string, HeldAccount>();
   readonly #closed = new AbortController();
   #seat: NamedLease | null = null;
   #isLeaving = false;
   readonly #rounds: Promise<void>;
   #wakeUp: () => void = () => {};
   /**
-   * When all held rights count as lost, by both clocks: one may stop, and the other may be changed.
+   * The time at which all held rights count as lost, on two clocks: the monotonic clock may stop,
+   * and the wall clock may be changed.
    */
   #heldUntil = { now: 0, monotonic: 0 };
   #deadline: NodeJS.Timeout | undefined;
   #released: Promise<unknown> = Promise.resolve();
-  /** The seats and accounts that the last round saw. */
-  #seen: { readonly seats: readonly Seat[]; readonly accounts: readonly SeenAccount[] } | undefined;
+  /** The seats and accounts found in the last round. */
+  #seen:
+    | { readonly seats: readonly GatewaySeat[]; readonly accounts: readonly SeenAccount[] }
+    | undefined;
   #freeSince: ReadonlyMap<string, number> = new Map();
   #processes: ReadonlyMap<string, RunningProcess> = new Map();
   #gateways = { names: '', changedAt: 0 };
-  /** Accounts that this gateway has released for another one. */
+  /** Accounts that this gateway has released for another gateway. */
   readonly #transferring = new Set<string>();
   #restsUntil = 0;
   #reservedMs: number | undefined;
@@ -122,7 +131,7 @@ class LeasedRights implements AccountRights {
     signal: AbortSignal,
   ): Promise<AccountRight | null> {
     if (signal.aborted) return null;
-    const lease = leaseNameOf(name);
+    const lease = toLeaseName(name);
     const { promise, resolve } = Promise.withResolvers<AccountRight | null>();
     const giveUp = (): void => {
       this.#waiting.delete(lease);
@@ -137,7 +146,7 @@ class LeasedRights implements AccountRights {
   async holder(name: AccountName): Promise<RunningProcess | null> {
     const { store } = this.#deps;
     const held = await store.leases.held();
-    const owner = held.find((lease) => lease.name === leaseNameOf(name))?.owner;
+    const owner = held.find((lease) => lease.name === toLeaseName(name))?.owner;
     const processes = await store.processes.list();
     return processes.find(({ id }) => id === owner) ?? null;
   }
@@ -175,7 +184,7 @@ class LeasedRights implements AccountRights {
     }
   }
 
-  /** Runs one round and returns the delay before the next one, in ms. */
+  /** Runs one round and returns the delay (ms) before the next round. */
   async #round(): Promise<number> {
     const { store, clock, monotonic, owner } = this.#deps;
     const [at, since] = [clock(), monotonic()];
@@ -183,17 +192,17 @@ class LeasedRights implements AccountRights {
     const rows = await this.#inTime(store.leases.renewAll(owner, names, this.#leaseMs));
     this.#countDown(at, since);
     for (const [name, { lease }] of this.#held) {
-      if (names.includes(name) && !isOwn(rows, lease, owner)) this.#lose(name);
+      if (names.includes(name) && !isOwnLease(rows, lease, owner)) this.#lose(name);
     }
-    if (this.#seat !== null && !isOwn(rows, this.#seat, owner)) this.#seat = null;
+    if (this.#seat !== null && !isOwnLease(rows, this.#seat, owner)) this.#seat = null;
     await this.#shorten(rows);
     if (!this.#isLeaving) await this.#share(rows);
     return this.#nextRoundIn(rows);
   }
 
   /**
-   * Shortens leases that a dead gateway wrote before the database's clock was set back; otherwise
-   * its accounts would stay leased until that clock catches up.
+   * Shortens leases that a dead gateway wrote before the database's clock was set back. Without
+   * this, a dead gateway's accounts would stay leased until the database's clock catches up.
    */
   async #shorten(rows: readonly LeaseRow[]): Promise<void> {
     const tooLong = rows.filter(({ name, owner, leftMs }) => {
@@ -210,14 +219,18 @@ class LeasedRights implements AccountRights {
     await this.#learnProcesses(rows);
     if (this.#seat === null && !this.#isLeaving) await this.#takeSeat(rows);
     if (this.#seat === null) return;
-    const seats = seatsIn(rows, { self, seat: this.#seat, processes: this.#processes });
+    const seats = listSeats(rows, { self, seat: this.#seat, processes: this.#processes });
     const now = this.#deps.monotonic();
     const waiting = this.#waiting.keys();
-    const { accounts, freeSince } = accountsIn(rows, { waiting, freeSince: this.#freeSince, now });
+    const { accounts, freeSince } = listAccounts(rows, {
+      waiting,
+      freeSince: this.#freeSince,
+      now,
+    });
     this.#freeSince = freeSince;
     this.#seen = { seats, accounts };
     const deployment = { self, seats, accounts, isSettled: this.#isSettled(seats) };
-    const { take, release } = shareAccounts(deployment);
+    const { take, release } = decideShares(deployment);
     await Promise.all(take.slice(0, TAKEN_AT_ONCE).map((name) => this.#take(name)));
     if (take.length > TAKEN_AT_ONCE) this.#wakeUp();
     for (const name of release) {
@@ -227,20 +240,22 @@ class LeasedRights implements AccountRights {
     this.#notify(accounts);
   }
 
-  /** Takes a predecessor's seat if there is one, otherwise any free seat, otherwise a new one. */
+  /**
+   * Takes the seat of a predecessor if there is one, otherwise a free seat, otherwise a new one.
+   */
   async #takeSeat(rows: readonly LeaseRow[]): Promise<void> {
-    const places = rows.filter(({ name }) => isSeat(name));
+    const places = rows.filter(({ name }) => isSeatName(name));
     const free = places.filter(isFreeLease);
     const reservedFirst = free.toSorted((one, other) => (other.leftMs ?? 0) - (one.leftMs ?? 0));
-    const next = places.reduce((most, { name }) => Math.max(most, seatNumber(name)), 0) + 1;
-    for (const name of [...reservedFirst.map((row) => row.name), seatName(next)]) {
+    const next = places.reduce((most, { name }) => Math.max(most, parseSeatNumber(name)), 0) + 1;
+    for (const name of [...reservedFirst.map((row) => row.name), formatSeatName(next)]) {
       this.#seat = await this.#acquire(name);
       if (this.#seat !== null && this.#isLeaving) this.leave();
       if (this.#seat !== null || this.#isLeaving) return;
     }
   }
 
-  #isSettled(seats: readonly Seat[]): boolean {
+  #isSettled(seats: readonly GatewaySeat[]): boolean {
     const now = this.#deps.monotonic();
     const names = seats.map(({ gateway }) => gateway ?? '').toSorted();
     const joined = names.join();
@@ -304,8 +319,8 @@ class LeasedRights implements AccountRights {
   }
 
   /**
-   * Schedules the loss of all held rights, unless they are renewed in time, whether or not the
-   * database answers.
+   * Schedules the loss of all held rights unless they are renewed in time, even if the database
+   * does not respond.
    */
   #countDown(at: number, since: number): void {
     clearTimeout(this.#deadline);
@@ -331,7 +346,7 @@ class LeasedRights implements AccountRights {
     held?.lost.abort();
   }
 
-  /** Looks up the running processes when an unknown one holds a lease. */
+  /** Looks up the running processes when an unknown process holds a lease. */
   async #learnProcesses(rows: readonly LeaseRow[]): Promise<void> {
     const { store, owner: self } = this.#deps;
     const shown = rows.filter(({ name }) => isGatewayLease(name));
@@ -358,7 +373,7 @@ class LeasedRights implements AccountRights {
     }
   }
 
-  /** Schedules a round at the exact time at which a lease that this gateway waits for expires. */
+  /** If this gateway waits for a lease, the next round runs exactly when the lease expires. */
   #nextRoundIn(rows: readonly LeaseRow[]): number {
     const ends = rows
       .filter(({ name }) => this.#waiting.has(name))

@@ -1,31 +1,32 @@
 import { reasonOf } from '@parley/core';
 import type { AccountName, AccountRights } from './account-rights.ts';
 
-export interface PassOnDeps {
+export interface ProxyDeps {
   readonly name: AccountName;
   readonly rights: AccountRights;
   /**
-   * Authorizes the forwarded request at the other gateway. This gateway has already authorized it,
-   * or its path is public.
+   * Authorizes the forwarded request at the other gateway. The forwarding gateway has already
+   * authorized the request, or its path is public.
    */
   readonly token: string;
 }
 
-/** Marks a forwarded request: forwarding it again could cause a loop. */
+/** Marks a forwarded request. Forwarding it again could cause a loop. */
 const MARK = 'x-parley-passed-on';
 const WITHIN_MS = 20_000;
 
 /**
- * Forwards a request for an account to the gateway that is connected as it. Calls from a platform
- * are thus handled in one place and in order, whichever gateway they reach. While that gateway is
- * unknown, 503 makes the caller try again.
+ * Forwards a request for an account to the gateway that is connected as the account. A platform's
+ * requests are thus handled by one gateway and in order, even if they reach different gateways.
+ * While that gateway is unknown, the response is 503, so that the caller tries again.
  */
 export async function proxyToOwner(
   request: Request,
-  { name, rights, token }: PassOnDeps,
+  { name, rights, token }: ProxyDeps,
 ): Promise<Response> {
   const holder = request.headers.has(MARK) ? null : await rights.holder(name).catch(() => null);
-  if (holder === null) return retryLater('No gateway serves this account right now. Try again.');
+  if (holder === null)
+    return createRetryResponse('No gateway serves this account right now. Try again.');
   const { pathname, search } = new URL(request.url);
   const headers = new Headers(request.headers);
   for (const ours of ['host', 'cookie', 'origin', 'connection', 'content-length'])
@@ -38,10 +39,12 @@ export async function proxyToOwner(
     const signal = AbortSignal.any([request.signal, AbortSignal.timeout(WITHIN_MS)]);
     return await fetch(`${holder.address}${pathname}${search}`, { method, headers, body, signal });
   } catch (error) {
-    return retryLater(`The gateway that serves this account does not answer (${reasonOf(error)}).`);
+    return createRetryResponse(
+      `The gateway that serves this account does not answer (${reasonOf(error)}).`,
+    );
   }
 }
 
-function retryLater(reason: string): Response {
+function createRetryResponse(reason: string): Response {
   return new Response(`${reason}\n`, { status: 503, headers: { 'retry-after': '2' } });
 }

@@ -1,24 +1,24 @@
 import type { LeaseRow, NamedLease, RunningProcess } from '@parley/store';
-import { isFreeLease, isOfAccount, isSeat } from './lease-names.ts';
-import type { Seat, SeenAccount } from './share-accounts.ts';
+import { isAccountLeaseName, isFreeLease, isSeatName } from './lease-names.ts';
+import type { GatewaySeat, SeenAccount } from './share-accounts.ts';
 
 /** The gateway that reads the leases. */
-interface Reader {
-  /** Its process id. */
+interface LeaseReader {
+  /** The id of the gateway's process. */
   readonly self: string;
-  /** Its own seat; null if it has none. */
+  /** The gateway's seat; null if it has none. */
   readonly seat: NamedLease | null;
-  /** The processes that it knows, by id. */
+  /** The running processes, keyed by id. */
   readonly processes: ReadonlyMap<string, RunningProcess>;
 }
 
-/** The seats of living gateways, and those reserved for a successor. */
-export function seatsIn(
+/** Lists the seats of running gateways, and the seats that are reserved for a successor. */
+export function listSeats(
   rows: readonly LeaseRow[],
-  { self, seat, processes }: Reader,
-): readonly Seat[] {
+  { self, seat, processes }: LeaseReader,
+): readonly GatewaySeat[] {
   const isCurrent = ({ name, leftMs }: LeaseRow): boolean =>
-    isSeat(name) && name !== seat?.name && (leftMs ?? 0) > 0;
+    isSeatName(name) && name !== seat?.name && (leftMs ?? 0) > 0;
   const owners = rows.filter(isCurrent).map(({ owner }) => owner);
   const living = new Set(owners.filter((owner) => owner !== null));
   if (seat === null) living.delete(self);
@@ -32,23 +32,26 @@ export function seatsIn(
   ];
 }
 
-/** What is known about accounts besides the rows. */
-interface BesideRows {
+/** The facts about accounts that the lease rows do not contain. */
+interface AccountRowsContext {
   /** Names of the leases that this gateway waits for. */
   readonly waiting: Iterable<string>;
-  /** When accounts became free to everyone, as returned by the last call; in monotonic ms. */
+  /**
+   * The times (monotonic ms) at which accounts became free to all gateways, as returned by the last
+   * call.
+   */
   readonly freeSince: ReadonlyMap<string, number>;
   readonly now: number;
 }
 
-/** All accounts that are served, and the free ones that this gateway could serve. */
-export function accountsIn(
+/** Lists all accounts that are served, and the free accounts that this gateway could serve. */
+export function listAccounts(
   rows: readonly LeaseRow[],
-  { waiting, freeSince, now }: BesideRows,
+  { waiting, freeSince, now }: AccountRowsContext,
 ): { readonly accounts: readonly SeenAccount[]; readonly freeSince: ReadonlyMap<string, number> } {
   const since = new Map<string, number>();
   const known = new Map(rows.map((row) => [row.name, row]));
-  const held = rows.filter((row) => isOfAccount(row.name) && !isFreeLease(row));
+  const held = rows.filter((row) => isAccountLeaseName(row.name) && !isFreeLease(row));
   const names = new Set([...held.map(({ name }) => name), ...waiting]);
   const accounts = [...names].map((name) => {
     const row = known.get(name);

@@ -1,5 +1,5 @@
 import { brokenContract, parseCommand, type Revision } from '@parley/channels';
-import { fromOutside, InboundMessage } from '@parley/core';
+import { InboundMessage, stripInternalFields } from '@parley/core';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
 
@@ -23,8 +23,8 @@ export async function reviseMessage(
     await inbox.revise({ ...place, chatId, messageId }, null);
     return;
   }
-  const message = fromOutside(known.message);
-  // Commands are authorized when they arrive, so an edit cannot add one afterwards.
+  const message = stripInternalFields(known.message);
+  // Commands are authorized when they arrive, so an edit cannot turn a message into a command.
   if (message.chat.type !== 'direct' && parseCommand(message.text) !== null) return;
   await inbox.revise({ ...place, chatId: message.chat.id, messageId: message.messageId }, message);
 }

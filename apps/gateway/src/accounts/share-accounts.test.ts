@@ -1,11 +1,16 @@
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { awaitsSuccessor, type Seat, type SeenAccount, shareAccounts } from './share-accounts.ts';
+import {
+  awaitsSuccessor,
+  decideShares,
+  type GatewaySeat,
+  type SeenAccount,
+} from './share-accounts.ts';
 
 /**
- * Parses `a a b -`: one letter per account for its holder, `-` for a free one; accounts are named
- * 1, 2, 3 …
+ * Parses `a a b -`: one letter per account, which names its holder, and `-` for a free account.
+ * Accounts are named 1, 2, 3 …
  */
 function accountsOf(holders: string): SeenAccount[] {
   return holders.split(' ').map((holder, index) => ({
@@ -17,7 +22,7 @@ function accountsOf(holders: string): SeenAccount[] {
 }
 
 /** Parses gateways, oldest first; `_` is a seat that waits for a successor. */
-function seatsOf(gateways: string): Seat[] {
+function seatsOf(gateways: string): GatewaySeat[] {
   return [...gateways].map((letter, index) =>
     letter === '_'
       ? { gateway: null, startedAt: Infinity }
@@ -27,7 +32,7 @@ function seatsOf(gateways: string): Seat[] {
 
 function decide(self: string, gateways: string, holders: string, isSettled = true): string {
   const deployment = { self, seats: seatsOf(gateways), accounts: accountsOf(holders), isSettled };
-  const { take, release } = shareAccounts(deployment);
+  const { take, release } = decideShares(deployment);
   return [...take.map((name) => `+${name}`), ...release.map((name) => `-${name}`)].join(' ');
 }
 
@@ -55,18 +60,18 @@ describe('sharing accounts among gateways', () => {
     expect(decide('a', 'ab', 'a a a a', false)).toBe('');
   });
 
-  it('[D14] gives an account that its designated gateway does not take to another one', () => {
+  it('[D14] gives an account that its designated gateway does not take to another gateway', () => {
     const seats = seatsOf('ab');
     const [one] = accountsOf('-');
     if (one === undefined) throw new Error('no account');
     const take = (freeForMs: number) =>
-      shareAccounts({ self: 'a', seats, accounts: [{ ...one, freeForMs }], isSettled: true }).take;
+      decideShares({ self: 'a', seats, accounts: [{ ...one, freeForMs }], isSettled: true }).take;
     expect([take(0), take(1_000)]).toEqual([[], ['1']]);
   });
 
   it('[D14] moves the accounts that have moved least often', () => {
     const accounts = accountsOf('a a a a').map((one, index) => ({ ...one, epoch: 9 - index }));
-    const decision = shareAccounts({ self: 'a', seats: seatsOf('ab'), accounts, isSettled: true });
+    const decision = decideShares({ self: 'a', seats: seatsOf('ab'), accounts, isSettled: true });
     expect(decision.release).toEqual(['4', '3']);
   });
 
@@ -75,23 +80,26 @@ describe('sharing accounts among gateways', () => {
     ['the newer ones have their share', 'a', 'ab', 'a a b b b', true],
     ['a newer one has nothing yet', 'a', 'abc', 'a a a b b b', false],
     ['the newest itself shuts down', 'c', 'abc', 'a a a b b b', true],
-  ])('[D14] a place is kept for a successor %s', (_what, self, gateways, holders, expected) => {
+  ])('[D14] a seat is kept for a successor %s', (_what, self, gateways, holders, expected) => {
     const seen = { self, seats: seatsOf(gateways), accounts: accountsOf(holders) };
     expect(awaitsSuccessor(seen)).toBe(expected);
   });
 });
 
 const STEP_MS = 1_000;
-const RUNS = runs(30);
+const RUNS = toRunOptions(30);
 const LEASE_MS = 5_000;
 const GATEWAYS = fc.integer({ min: 2, max: 5 });
 const ACCOUNTS = fc.integer({ min: 1, max: 30 });
-/** In ms: a gateway's view is at most a second old, and a seat is reserved for five seconds. */
+/**
+ * Limits for random pauses, in ms. A gateway's view is at most a second old, and a seat is reserved
+ * for five seconds.
+ */
 const SOON = fc.integer({ min: 1_000, max: 4_500 });
 const LATE = fc.integer({ min: 1_000, max: 60_000 });
 
 describe('a deployment', () => {
-  it('[D14] serves all accounts evenly, and moves none, once gateways stop joining and leaving', () => {
+  it('[D14] serves all accounts evenly, and moves no accounts once gateways stop joining and leaving', () => {
     const step = fc.tuple(fc.constantFrom('start', 'stop', 'kill'), LATE, fc.nat(4));
     fc.assert(
       fc.property(ACCOUNTS, fc.array(step, { maxLength: 12 }), (accounts, steps) => {
@@ -156,7 +164,7 @@ describe('a deployment', () => {
   );
 });
 
-/** Pauses between the two halves of each step, and after each step. */
+/** Generates pauses between the two halves of each step, and after each step. */
 function pausesOf(between: fc.Arbitrary<number>) {
   return fc.array(fc.tuple(between, LATE), { minLength: 5, maxLength: 5 });
 }
@@ -189,7 +197,9 @@ function mostMoves(
   return Math.max(...deployment.moves.values());
 }
 
-/** Gateways that decide one after another on a table of leases, with real durations. */
+/**
+ * Simulates gateways that decide one after another on a table of leases, with realistic durations.
+ */
 class Simulated {
   readonly moves = new Map<string, number>();
   #now = 0;
@@ -272,7 +282,7 @@ class Simulated {
   }
 
   #round(self: string): void {
-    const { take, release } = shareAccounts(this.#seen(self));
+    const { take, release } = decideShares(this.#seen(self));
     for (const account of this.#accounts) {
       if (take.includes(account.name)) {
         if (account.holder !== null) throw new Error(`${account.name} has two holders`);

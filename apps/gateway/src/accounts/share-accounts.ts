@@ -1,23 +1,26 @@
 /**
- * A connected gateway of the deployment, or the place that a departed gateway has just left for its
+ * A connected gateway of the deployment, or the seat that a departed gateway has just left to its
  * successor.
  */
-export interface Seat {
-  /** Process id; null for a seat that waits for a successor. */
+export interface GatewaySeat {
+  /** The id of the gateway's process; null for a seat that waits for a successor. */
   readonly gateway: string | null;
-  /** When the process started (ms since 1970); `Infinity` for a successor, and while unknown. */
+  /**
+   * The time (ms since 1970) at which the process started; `Infinity` for a successor, and while it
+   * is unknown.
+   */
   readonly startedAt: number;
 }
 
 /** An account as one gateway sees it. */
 export interface SeenAccount {
   readonly name: string;
-  /** Process id of the gateway that serves it; null when it is free. */
+  /** The process id of the gateway that serves the account; null if the account is free. */
   readonly holder: string | null;
   /** Increases each time the account moves. */
   readonly epoch: number;
   /**
-   * How long the account has been free for any gateway, in ms; 0 while it is held or reserved for a
+   * How long (ms) the account has been free for any gateway; 0 while it is held or reserved for a
    * successor.
    */
   readonly freeForMs: number;
@@ -25,9 +28,9 @@ export interface SeenAccount {
 
 /** The facts on which a gateway bases its decision. */
 export interface Deployment {
-  /** Process id of the gateway that decides. */
+  /** The process id of the gateway that decides. */
   readonly self: string;
-  readonly seats: readonly Seat[];
+  readonly seats: readonly GatewaySeat[];
   readonly accounts: readonly SeenAccount[];
   /** Whether no gateway has joined or left recently. */
   readonly isSettled: boolean;
@@ -40,61 +43,62 @@ export interface ShareDecision {
 }
 
 /**
- * After this time, any gateway takes a free account that its designated gateway has not taken, in
- * ms.
+ * The time (ms) after which any gateway may take a free account that its designated gateway has not
+ * taken.
  */
 const LEFT_OVER_AFTER_MS = 1_000;
 
 /**
- * Decides which accounts a gateway takes and which it releases (D14). All gateways decide alike
- * from what they see, and leases settle the differences.  Free accounts go to the gateway with the
- * fewest accounts, the newest one first. A seat that waits for a successor counts as the newest
- * gateway: in a rolling restart the successor gets what its predecessor had, and no account moves
- * twice. Held accounts move only once no gateway has joined or left for a while: from the oldest
- * gateways first, and those that have moved least often first.
+ * Decides which accounts a gateway takes and which it releases (D14). All gateways apply the same
+ * rules to their view of the leases, and the leases settle differences between the views. Free
+ * accounts go to the gateway with the fewest accounts; among equals, to the newest gateway. A seat
+ * that waits for a successor counts as the newest gateway. In a rolling restart, the successor
+ * therefore gets its predecessor's accounts, and no account moves twice. Held accounts move only
+ * when no gateway has joined or left for a while. Accounts move from the oldest gateways first,
+ * starting with the accounts that have moved least often.
  */
-export function shareAccounts({ self, ...deployment }: Deployment): ShareDecision {
+export function decideShares({ self, ...deployment }: Deployment): ShareDecision {
   const { seats, accounts, isSettled } = deployment;
   const counts = countBySeat(deployment);
   const free = accounts.filter(({ holder }) => holder === null);
-  const own = assign(free, counts).find(({ seat }) => seat.gateway === self)?.assigned;
+  const own = assignFreeAccounts(free, counts).find(({ seat }) => seat.gateway === self)?.assigned;
   const take = free
     .filter(({ name, freeForMs }) => own?.has(name) || freeForMs >= LEFT_OVER_AFTER_MS)
     .map(({ name }) => name);
   const living = new Set(seats.map(({ gateway }) => gateway));
   const isMoving = living.has(null) || accounts.some(({ holder }) => !living.has(holder));
   if (!isSettled || isMoving) return { take, release: [] };
-  const surplus = surplusOf(self, counts);
+  const surplus = listSurplus(self, counts);
   const release = accounts
     .filter(({ holder }) => holder === self)
-    .toSorted((one, other) => one.epoch - other.epoch || compare(one.name, other.name))
+    .toSorted((one, other) => one.epoch - other.epoch || compareNames(one.name, other.name))
     .slice(0, surplus)
     .map(({ name }) => name);
   return { take, release };
 }
 
 /**
- * Whether a departing gateway's seat is reserved for a successor. It is not if the successor is
- * already running: a newer gateway that does not have its share yet.
+ * Returns whether a departing gateway's seat is reserved for a successor. The seat is not reserved
+ * if the successor is already running, as a newer gateway without its share of accounts.
  */
 export function awaitsSuccessor({
   self,
   ...deployment
 }: Pick<Deployment, 'self' | 'seats' | 'accounts'>): boolean {
   const free = deployment.accounts.filter(({ holder }) => holder === null);
-  const counts = assign(free, countBySeat(deployment));
+  const counts = assignFreeAccounts(free, countBySeat(deployment));
   const startedAt = counts.find(({ seat }) => seat.gateway === self)?.seat.startedAt ?? 0;
   const share = Math.floor(deployment.accounts.length / counts.length);
   return !counts.some(({ seat, count }) => count < share && seat.startedAt > startedAt);
 }
 
-interface Count {
-  readonly seat: Seat;
+interface SeatCount {
+  readonly seat: GatewaySeat;
   readonly count: number;
 }
 
 /** Counts the accounts of each seat, newest gateway first. */
-function countBySeat({ seats, accounts }: Pick<Deployment, 'seats' | 'accounts'>): Count[] {
+function countBySeat({ seats, accounts }: Pick<Deployment, 'seats' | 'accounts'>): SeatCount[] {
   const held = Map.groupBy(accounts, ({ holder }) => holder);
   return seats
     .map((seat) => {
@@ -103,18 +107,18 @@ function countBySeat({ seats, accounts }: Pick<Deployment, 'seats' | 'accounts'>
     })
     .toSorted(({ seat: one }, { seat: other }) =>
       one.startedAt === other.startedAt
-        ? compare(one.gateway ?? '', other.gateway ?? '')
+        ? compareNames(one.gateway ?? '', other.gateway ?? '')
         : other.startedAt - one.startedAt,
     );
 }
 
 /**
- * Assigns each free account to the gateway with the fewest accounts, and among equals to the newest
- * one.
+ * Assigns each free account to the gateway with the fewest accounts; among equals, to the newest
+ * gateway.
  */
-function assign(free: readonly SeenAccount[], counts: readonly Count[]) {
+function assignFreeAccounts(free: readonly SeenAccount[], counts: readonly SeatCount[]) {
   const shares = counts.map((share) => ({ ...share, assigned: new Set<string>() }));
-  for (const name of free.map((account) => account.name).toSorted(compare)) {
+  for (const name of free.map((account) => account.name).toSorted(compareNames)) {
     const least = shares.reduce((one, other) => (other.count < one.count ? other : one));
     least.count += 1;
     least.assigned.add(name);
@@ -123,9 +127,10 @@ function assign(free: readonly SeenAccount[], counts: readonly Count[]) {
 }
 
 /**
- * The accounts that a gateway holds beyond its share. The newest gateway may keep the remainder.
+ * Returns how many accounts a gateway holds beyond its share. The newest gateway may keep the
+ * remainder.
  */
-function surplusOf(self: string, counts: readonly Count[]): number {
+function listSurplus(self: string, counts: readonly SeatCount[]): number {
   const all = counts.reduce((sum, { count }) => sum + count, 0);
   const share = Math.floor(all / counts.length);
   const withMore = counts
@@ -136,7 +141,7 @@ function surplusOf(self: string, counts: readonly Count[]): number {
   return Math.max(0, own.count - share - (withMore.includes(own) ? 1 : 0));
 }
 
-function compare(one: string, other: string): number {
+function compareNames(one: string, other: string): number {
   if (one === other) return 0;
   return one < other ? -1 : 1;
 }

@@ -44,7 +44,7 @@ async function start(name: typeof ANN, kind: AccountWork['kind'], fails = false)
 const look = () => vi.advanceTimersByTimeAsync(LOOK_MS);
 
 describe('the sweeps of all accounts', () => {
-  it('[D04] run for the accounts and kinds that have work, which a single query finds', async () => {
+  it('[D04] run for the accounts and kinds of work that a single query finds', async () => {
     await start(ANN, 'parts');
     await start(ANN, 'files');
     await start(BOB, 'parts');
@@ -61,12 +61,12 @@ describe('the sweeps of all accounts', () => {
     expect(ran).toEqual([]);
   });
 
-  it('query nothing while there is no account', async () => {
+  it('send no queries while there is no account', async () => {
     await look();
     expect(looks).toBe(0);
   });
 
-  it('skip an account whose sweep was stopped, and the work of other gateways', async () => {
+  it('skip accounts whose sweep was stopped, and the work of other gateways', async () => {
     const parts = await start(ANN, 'parts');
     await start(ANN, 'files');
     await parts.stop();

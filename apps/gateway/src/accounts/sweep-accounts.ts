@@ -3,20 +3,20 @@ import { type StartSweep, startSweep } from '@parley/queue';
 import type { AccountWork, OutboxRepository } from '@parley/store';
 import type { AccountName } from './account-rights.ts';
 
-/** The maximum delay of a part or file whose wake-up was lost, in ms. */
+/** The maximum delay (ms) of a part or file whose wake-up was lost. */
 const SWEEP_MS = 5_000;
 
 /** Finds overlooked work of all accounts of a gateway with one query. */
 export interface AccountSweeps {
   /**
-   * Sweeps one kind of work of one account: once immediately, and again whenever a check finds
-   * some.
+   * Sweeps one kind of work of one account: immediately, and again whenever a check finds such
+   * work.
    */
   of(name: AccountName, kind: AccountWork['kind']): StartSweep;
   stop(): Promise<void>;
 }
 
-/** Starts checking. Nothing is queried as long as there is no account. */
+/** Starts the periodic checks. No queries are sent while there is no account. */
 export function sweepAccounts({
   store,
   clock,
@@ -30,11 +30,11 @@ export function sweepAccounts({
   const sweep = startSweep('accounts', SWEEP_MS, log, async () => {
     if (tasks.size === 0) return;
     const found = await store.outbox.accountsWithWork(clock());
-    await Promise.all(found.map((work) => tasks.get(workKey(work))?.()));
+    await Promise.all(found.map((work) => tasks.get(toWorkKey(work))?.()));
   });
   return {
     of: (name, kind) => (task) => {
-      const key = workKey({ ...name, kind });
+      const key = toWorkKey({ ...name, kind });
       let round = Promise.resolve();
       const run = (): Promise<void> => {
         round = round.then(task).catch((error: unknown) => {
@@ -55,6 +55,6 @@ export function sweepAccounts({
   };
 }
 
-function workKey({ kind, channel, account }: AccountWork): string {
+function toWorkKey({ kind, channel, account }: AccountWork): string {
   return `${kind} ${channel}/${account}`;
 }

@@ -1,5 +1,5 @@
 import { renderNoticeParts } from '@parley/channels';
-import { agentOfConversation, type Clock, type LiveBus, shownLiteral } from '@parley/core';
+import { type Clock, getConversationAgent, type LiveBus, restoreLiteral } from '@parley/core';
 import { wakeDeliveryOn } from '@parley/queue';
 import type { InboxRow, Store } from '@parley/store';
 
@@ -16,22 +16,22 @@ export async function notifyOwner(
   markdown: string,
   chat?: InboxRow,
 ): Promise<void> {
-  const to = chat ?? defaultFirst(await store.inbox.ownerChats())[0];
+  const to = chat ?? sortDefaultFirst(await store.inbox.ownerChats())[0];
   if (to === undefined) return;
   const { replyToMessageId: _, ...route } = to.route;
   const [first, ...others] = renderNoticeParts(`⚙️ ${markdown}`, route);
   if (first === undefined) return;
   await store.outbox.post({ key, parts: [first, ...others] }, clock());
   const { channel, account, chatId } = route;
-  // The notice becomes part of the conversation, because people may ask the agent about it.
+  // The notice becomes part of the conversation, so that people can ask the agent about it.
   const place = { conversationId: to.conversationId, channel, account, chatId };
-  const text = shownLiteral(markdown);
+  const text = restoreLiteral(markdown);
   await store.groupContext.keepOwn(place, { key, what: 'notice', text }, clock());
   await wakeDeliveryOn(bus)(channel, account, chatId);
 }
 
-/** Owners of the default agent run the installation, so their chats come first. */
-export function defaultFirst(chats: readonly InboxRow[]): readonly InboxRow[] {
-  const ofDefault = (row: InboxRow) => agentOfConversation(row.conversationId) === undefined;
+/** Owners of the default agent run the installation, so their chats are sorted first. */
+export function sortDefaultFirst(chats: readonly InboxRow[]): readonly InboxRow[] {
+  const ofDefault = (row: InboxRow) => getConversationAgent(row.conversationId) === undefined;
   return [...chats.filter(ofDefault), ...chats.filter((row) => !ofDefault(row))];
 }

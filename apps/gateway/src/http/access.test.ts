@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { refusalOf } from './access.ts';
+import { findRefusal } from './access.ts';
 
 const HOST = '127.0.0.1:7411';
 
@@ -7,10 +7,10 @@ function isRefused(
   facts: { readonly host?: string | undefined; readonly origin?: string },
   boundHost = '127.0.0.1',
 ): boolean {
-  return refusalOf({ host: HOST, origin: undefined, ...facts }, boundHost) !== null;
+  return findRefusal({ host: HOST, origin: undefined, ...facts }, boundHost) !== null;
 }
 
-describe('the guard of the web server', () => {
+describe('the access check of the web server', () => {
   it.each<[string, Parameters<typeof isRefused>[0], boolean]>([
     ['a program', {}, false],
     ['our own page', { origin: `http://${HOST}` }, false],

@@ -5,28 +5,27 @@ import type { ChannelSettings } from '../channel-operations.ts';
 import type { Services } from '../operations.ts';
 import { type AppEnv, type createAccess, refuse } from './access.ts';
 import type { HookReceiver } from './hook-routes.ts';
-import { type Caller, type PageSessions, SIGN_IN_TOKEN } from './page-sessions.ts';
-import { networkOf } from './sender.ts';
+import { type PageSessions, type RequestCaller, SIGN_IN_TOKEN } from './page-sessions.ts';
+import { getNetwork } from './sender.ts';
 
 /**
- * The caller's name, if there is one. Browsers have sessions; callers with the token can write to
- * the data folder anyway.
+ * Returns the caller's name, if there is one. Browsers have named sessions; callers with the token
+ * can write to the data folder anyway.
  */
-export function senderOf(c: Context<AppEnv>): string {
-  const caller: Caller | undefined = c.get('caller');
+export function getSenderName(c: Context<AppEnv>): string {
+  const caller: RequestCaller | undefined = c.get('caller');
   return caller?.signIn?.name ?? (caller?.session ? 'the console' : 'the command line');
 }
 
-/** The services behind the API. */
 export interface ApiServices {
-  /** Services for the operations, beyond those of the gateway itself. */
+  /** The services for the operations, except those of the gateway itself. */
   readonly operations: Omit<
     Services,
     'bus' | 'channels' | 'pageSessions' | 'readableRoutes' | 'situation' | 'status'
   >;
-  /** Serves `/hooks/NAME`. */
+  /** Handles requests to `/hooks/NAME`. */
   readonly hooks?: HookReceiver;
-  /** Changes the settings for operations on channels; without it groups cannot be allowed. */
+  /** Changes the settings for channel operations; if absent, groups cannot be allowed. */
   readonly channelSettings?: ChannelSettings | undefined;
 }
 
@@ -47,12 +46,13 @@ export function addSignIn(
     const refusal = signIn === undefined ? access.checkToken(c, token) : null;
     if (refusal !== null) return refuse(c, refusal);
     const userAgent = c.req.header('user-agent') ?? '';
-    const { secret, session } = await sessions.open({ userAgent, network: networkOf(c) }, token);
+    const { secret, session } = await sessions.open({ userAgent, network: getNetwork(c) }, token);
     c.header('cache-control', 'no-store');
     const role = signIn?.role ?? 'owner';
     return c.json({ session: secret, expiresAt: session.expiresAt, role }, 201);
   });
-  // Before 0.1 the token was kept in a cookie, which browsers sent to every port of this machine.
+  // Versions before 0.1 kept the token in a cookie, which browsers sent to every port of this
+  // machine; the cookie is deleted here.
   app.get('/', async (c, next) => {
     await next();
     const port = /:(\d+)$/.exec(c.req.header('host') ?? '')?.[1] ?? '80';

@@ -7,79 +7,79 @@ import type {
   Store,
 } from '@parley/store';
 import type { AccountStatus } from '../accounts/account.ts';
-import type { Health } from './health.ts';
+import type { HealthReport } from './health.ts';
 
 export type { SearchHit, ShownApproval, ShownConversation, ShownMessage };
 
-// Responses of the HTTP API. The page and the command line import these types only, so that no code
-// of the gateway is loaded there. Those of dead letters are in `dead-letters.ts`.
+// The response types of the HTTP API. The page and the command line import only these types, so
+// that they load no code of the gateway. The types for dead letters are in `dead-letters.ts`.
 
 export interface PluginLine {
-  /** False when it, or part of it, is not working. */
+  /** False if the plugin, or a part of it, is not working. */
   readonly works: boolean;
   readonly line: string;
   /** The name of an MCP server at which an owner has to sign in. */
   readonly signIn?: string;
 }
 
-/** The process that answered the request. */
+/** The process that responded to the request. */
 export interface OwnProcess {
   readonly version: string;
   readonly uptimeMs: number;
-  /** The resident memory of the process, including its code and the database. */
+  /** The resident memory of the process in bytes, including its code and the database. */
   readonly memoryBytes: number;
 }
 
-/** The response of `/api/status/report`, besides the channels. */
+/** The response of `/api/status/report`, without the channels. */
 export interface StatusReport {
   readonly self: OwnProcess;
   readonly agent: string;
   readonly model: string;
   readonly dataFolder: string;
+  /** `http.publicUrl`; absent if it is not set. */
+  readonly publicUrl?: string;
   readonly plugins: readonly PluginLine[];
-  /** The MCP servers, in the same form. */
+  /** The MCP servers, in the same form as plugins. */
   readonly mcp: readonly PluginLine[];
   /** How the settings file differs from the settings in use. */
   readonly settings: SettingsState;
   /**
    * All processes that share the database, each with notes on how its version or settings differ
-   * from those of the others.
+   * from the others.
    */
   readonly processes: readonly (RunningProcess & { readonly notes: readonly string[] })[];
-  /** What is wrong with the database, and what to do about it. */
+  /** The current problem with the database, with advice. */
   readonly trouble?: string;
   /**
-   * Recent problems with the database, the work that they delay, and what to do; absent if there
-   * are none.
+   * Recent problems with the database, the work that they delay, and advice; absent if there are
+   * none.
    */
   readonly notes?: readonly string[];
   /**
-   * Totals of the last 24 hours. This and the figures below are absent while the database cannot be
+   * Totals for the last 24 hours. All figures from here on are absent while the database cannot be
    * read.
    */
   readonly turns?: Awaited<ReturnType<Store['turns']['totals']>>;
   /** Cost since midnight in the agent's time zone (G17). */
   readonly today?: Awaited<ReturnType<Store['spend']['day']>>;
-  /** Messages that no turn has picked up yet, and how long the oldest one has waited. */
+  /** Messages that no turn has picked up yet, and how long (ms) the oldest has waited. */
   readonly waiting?: { readonly messages: number; readonly oldestMs: number };
   readonly outbox?: Awaited<ReturnType<Store['outbox']['counts']>>;
-  /** Open dead letters (D06). */
   readonly dead?: Awaited<ReturnType<Store['deadLetters']['counts']>>;
 }
 
-/** How the settings file differs from the settings in use (D12). */
+/** The difference between the settings file and the settings in use (D12). */
 export interface SettingsState {
   /** Names of changed settings that take effect at the next start. */
   readonly afterRestart: readonly string[];
-  /** Why the file is currently invalid; the previous settings stay in use. */
+  /** Problems in the file; the previous settings stay in use until it is fixed. */
   readonly problems: readonly string[];
 }
 
-/** The response of `/api/setup/state`: what is already configured. */
+/** The response of `/api/setup/state`, which describes the existing configuration. */
 export interface SetupState {
-  /** In the form that `parley status` shows. */
+  /** The model in the form shown by `parley status`. */
   readonly model: string;
-  /** Whether no language model is connected. */
   readonly isOffline: boolean;
   readonly providers: readonly SetupProvider[];
   readonly platforms: readonly SetupPlatform[];
@@ -96,39 +96,59 @@ export interface SetupState {
   }[];
 }
 
-/** A model server or service to choose from, and what the person has to provide for it. */
+/** A model server or service that can be chosen, and the values that the person has to provide. */
 export interface SetupProvider {
   readonly name: string;
   readonly provider: 'openai-compatible' | 'openai' | 'anthropic';
-  /** Fixed, or the default when `hasAddress` is true. */
+  /** The base URL, which is only a default if `hasAddress` is true. */
   readonly baseUrl?: string;
   readonly hasAddress?: true;
   readonly hasKey?: true;
-  /** What is needed, and where to get it. */
+  /** A hint for the person: the values to provide, and where to get them. */
   readonly needs: string;
-  /** The default model; present when the server was found on this machine. */
+  /** The default model; set if the server was found on this machine. */
   readonly model?: string;
 }
 
 export interface SetupPlatform {
-  readonly id: 'telegram' | 'discord' | 'whatsapp';
+  /** The name of the channel. */
+  readonly id: string;
   readonly name: string;
   /**
-   * What the person has to provide for an account; without a phone number it is linked with a QR
-   * code.
+   * The value that the person has to provide for an account. Without a phone number, the account is
+   * linked with a QR code.
    */
-  readonly asks: 'token' | 'phone';
-  /** What is needed, and where to get it. */
+  readonly asks: 'token' | 'phone' | 'options';
   readonly needs: string;
+  /** The values that are asked for as `options`. */
+  readonly fields?: readonly SetupField[];
+  /** What cannot be durable on the platform. */
+  readonly notDurable?: readonly string[];
+  /** Present for platforms that Parley's tests do not cover. */
+  readonly isUntested?: true;
+  /** The address that the platform has to call, or how it becomes known. */
+  readonly webhook?: string;
 }
 
-/** The result of a set-up step. `models` lists those that the server offers, if known. */
+/** A value to fill in. */
+export interface SetupField {
+  readonly key: string;
+  readonly label: string;
+  /** What it is and where to find it. */
+  readonly help: string;
+  readonly isSecret: boolean;
+  readonly isOptional: boolean;
+  /** Whether it is the content of a file. */
+  readonly isFile?: true;
+}
+
+/** The result of a setup step. `models` lists the models that the server offers, if known. */
 export type SetupAnswer =
   | {
       readonly kind: 'works';
       readonly text: string;
       readonly models: readonly string[] | null;
-      /** The bot that a tested token belongs to. */
+      /** The bot account to which a tested token belongs. */
       readonly bot?: SetupBot;
     }
   | { readonly kind: 'done'; readonly text: string }
@@ -139,59 +159,59 @@ export type SetupAnswer =
       readonly models: readonly string[] | null;
     };
 
-/** The account that a token belongs to. */
+/** The bot account to which a token belongs. */
 export interface SetupBot {
   /** `@my_bot`. */
   readonly name: string;
-  /** The picture's bytes in base64; null if it has none. */
+  /** The bytes of the bot's picture in base64; null if it has no picture. */
   readonly picture: string | null;
-  /** The page where a person adds the bot to their servers; null if there is none. */
+  /** The URL of the page on which a person adds the bot to their servers; null if there is none. */
   readonly invitation: string | null;
 }
 
 /** `/api/settings/show`. */
 export interface ShownSettings {
   readonly file: string;
-  /** The text as written, or the initial text if there is no file. Secrets are hidden. */
+  /** The text of the file with hidden secrets, or the initial text if there is no file. */
   readonly text: string;
-  /** Changes with the file; a request to change the file must include it. */
+  /** A fingerprint of the file. Requests to change the file must include it. */
   readonly print: string;
-  /** The values as written, with references unresolved; null when the text is not valid YAML. */
+  /** The values as written, with unresolved references; null if the text is not valid YAML. */
   readonly values: object | null;
   readonly problems: readonly ShownProblem[];
   readonly state: SettingsState;
-  /** When the last change that can be undone was made; null when there is none. */
+  /** The time of the last change that can be undone; null if there is none. */
   readonly savedAt: string | null;
 }
 
-/** A problem at one location of the settings. */
+/** A problem at one location in the settings. */
 export interface ShownProblem {
-  /** For example `channels.telegram.token`; empty for the file as a whole. */
+  /** The path of the setting, such as `channels.telegram.token`; empty for the file as a whole. */
   readonly path: string;
-  /** Counted from 1; absent when the location is not in the file. */
+  /** The line number, starting at 1; absent if the location is not in the file. */
   readonly line?: number;
   readonly column?: number;
-  /** What was found, what is expected, and the value that was probably intended. */
+  /** The value found, the expected value, and the value that was probably intended. */
   readonly text: string;
 }
 
 /** The result of changing the settings file. */
 export type SettingsWritten =
   | { readonly kind: 'written' | 'unchanged' }
-  /** Nothing was written. */
+  /** The change was refused, and nothing was written. */
   | { readonly kind: 'refused'; readonly problems: readonly ShownProblem[] }
   /** The file has changed since it was read, so nothing was written. */
   | { readonly kind: 'outdated' };
 
 /** `/api/status/report`. */
 export interface GatewayStatus extends StatusReport {
-  readonly health: Health;
+  readonly health: HealthReport;
   readonly channels: readonly AccountStatus[];
 }
 
 /**
- * `critical`: another person can currently get in or read along. `warning`: a protection is weaker
- * than it could be.
+ * `critical` means that another person can get in or read along at the moment. `warning` means that
+ * a protection is weaker than it could be.
  */
 export type AuditSeverity = 'critical' | 'warning' | 'info';
 
@@ -204,9 +224,9 @@ export interface AuditFinding {
   readonly remedy: string;
 }
 
-/** The response of `/api/audit/report`, most severe finding first. */
+/** The response of `/api/audit/report`, with the most severe finding first. */
 export interface AuditReport {
-  /** In ms. */
+  /** The time of the audit, in ms since 1970. */
   readonly at: number;
   readonly counts: Readonly<Record<AuditSeverity, number>>;
   readonly findings: readonly AuditFinding[];
@@ -216,48 +236,47 @@ export type LogLevelName = 'debug' | 'info' | 'warn' | 'error';
 
 /** Selects lines of the log. */
 export interface LogQuery {
-  /** The lowest level to include. */
+  /** The lowest log level to include. */
   readonly level: LogLevelName;
   readonly channel?: string | undefined;
-  /** The id of a conversation. */
+  /** The id of a conversation whose lines to include. */
   readonly conversation?: string | undefined;
-  /** Text that the line must contain; case is ignored. */
+  /** A text that the line must contain, ignoring case. */
   readonly text?: string | undefined;
-  /** Only lines before this moment, and only lines from this moment on, in ms since 1970. */
+  /** The time range (ms since 1970): lines before `before`, and lines at or after `after`. */
   readonly before?: number | undefined;
   readonly after?: number | undefined;
   readonly limit: number;
 }
 
-/** One line of the log. */
 export interface LogLine {
-  /** In ms. */
+  /** The time of the line, in ms since 1970. */
   readonly at: number;
   readonly level: LogLevelName;
-  /** The role, host and process id, such as `all-host-4711`. */
+  /** The role, host and process id of the process, such as `all-host-4711`. */
   readonly process: string;
   readonly text: string;
   readonly channel: string | null;
-  /** For example `telegram/default` or `tool exec`; null if the line names none. */
+  /** The component, such as `telegram/default` or `tool exec`; null if the line names none. */
   readonly component: string | null;
-  /** `title` is null when unknown. */
+  /** The conversation; its `title` is null if unknown. */
   readonly conversation: { readonly id: string; readonly title: string | null } | null;
-  /** An id that *Why* accepts. */
+  /** The id of a turn, which the *Why* page accepts. */
   readonly turn: string | null;
   readonly message: string | null;
-  /** All other fields of the line. */
+  /** All other fields of the log line. */
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
 /** The response of `GET /api/logs/read`. */
 export interface LogReport {
-  /** Newest first. */
+  /** The log lines, newest first. */
   readonly lines: readonly LogLine[];
-  /** The `before` of older lines; null when there are none. */
+  /** The value of `before` for older lines; null if there are none. */
   readonly next: number | null;
-  /** Processes whose lines are stored here. */
+  /** The processes whose lines are stored here. */
   readonly processes: readonly string[];
-  /** Running processes that store their lines in another folder, or store none. */
+  /** Running processes that store their lines in another folder, or not at all. */
   readonly unreachable: readonly string[];
   readonly channels: readonly string[];
 }
@@ -269,6 +288,6 @@ export interface LogReport {
 export interface BugReport {
   readonly name: string;
   readonly files: readonly { readonly name: string; readonly text: string }[];
-  /** The bundle as a `.tar.gz` file, in base64. */
+  /** The bundle as a `.tar.gz` file in base64. */
   readonly archive: string;
 }

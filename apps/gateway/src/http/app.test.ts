@@ -3,7 +3,7 @@ import { openMemoryStore } from '@parley/store/testing';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Services } from '../operations.ts';
 import { createHttpApp, type HttpAppOptions } from './app.ts';
-import { statusWith } from './testing/full-app.ts';
+import { createStatusWith } from './testing/full-app.ts';
 
 const TOKEN = 'secret-token-of-this-gateway-1234';
 const silent: Logger = {
@@ -18,7 +18,7 @@ const clock = () => 1_000;
 const store = await openMemoryStore({ clock });
 afterAll(() => store.close());
 
-/** Answers for the heartbeats of two agents, and for nothing else. */
+/** Test operations that respond only to requests for the heartbeats of two agents. */
 const OPERATIONS = {
   agents: async () => AGENTS,
   scrub: (text: string) => text.replaceAll('hunter2', '[secret]'),
@@ -48,7 +48,7 @@ function app(given: Partial<HttpAppOptions> = {}) {
     log: silent,
     metrics: async () => 'parley_up 1\n',
     status: () => [],
-    report: statusWith({ agent: 'Parley' }),
+    report: createStatusWith({ agent: 'Parley' }),
     operations: OPERATIONS,
     ping: async () => undefined,
     channel: () => undefined,
@@ -69,7 +69,7 @@ describe('the agents of a gateway', () => {
     ['/api/heartbeat/report?agent=support', 200, expect.objectContaining({ of: 'support' })],
     ['/api/heartbeat/report?agent=x', 404, { error: 'No x', code: 'no-agent' }],
     ['/api/agents/list', 200, { agents: AGENTS }],
-  ])('[F14] answer one by one: %s', async (path, status, answer) => {
+  ])('[F14] are addressed individually: %s', async (path, status, answer) => {
     const response = await get(path, { authorization: `Bearer ${TOKEN}` });
     expect([response.status, await response.json()]).toEqual([status, answer]);
   });
@@ -97,7 +97,7 @@ describe('access to the routes', () => {
     ['/api/prompts/list?limit=5', 401],
     ['/channels/web/default/history', 401],
   ])(
-    '[U03] without token and session, %s answers %i: the page itself contains no secret',
+    '[U03] is not needed for %s, which answers %i: the page itself contains no secret',
     async (path, status) => {
       expect((await get(path)).status).toBe(status);
     },
@@ -116,7 +116,7 @@ describe('access to the routes', () => {
       { authorization: `Bearer ${TOKEN}`, origin: 'https://evil.example' },
       403,
     ],
-  ])('[U03] %s answers %o with %i', async (_case, headers, status) => {
+  ])('[U03] makes %s answer %o with %i', async (_case, headers, status) => {
     expect((await get('/api/status/report', headers)).status).toBe(status);
     expect(
       (await get(`/api/status/report?token=${TOKEN}`, { ...headers, authorization: '' })).status,
@@ -129,7 +129,7 @@ describe('access to the routes', () => {
     expect((await get('/', { cookie: 'parley-7412=x' })).headers.get('set-cookie')).toBeNull();
   });
 
-  it('says in one line what to do', async () => {
+  it('explains a refusal in one line', async () => {
     const response = await get('/api/status/report', { accept: 'text/html' });
     expect(response.headers.get('content-type')).toContain('text/plain');
     expect(response.headers.get('www-authenticate')).toBe('Bearer');
@@ -137,7 +137,7 @@ describe('access to the routes', () => {
   });
 });
 
-describe('every answer', () => {
+describe('every response', () => {
   it.each(['/', '/healthz', '/page/icon.svg', '/api/status/report', '/?token=wrong'])(
     '[U03] forbids other hosts, frames, inline code and content sniffing: %s',
     async (path) => {
@@ -199,7 +199,7 @@ describe('the routes of the gateway', () => {
     expect(await response.text()).toBe('');
   });
 
-  it('say what exists instead of an unknown path', async () => {
+  it('list the valid paths when a path is unknown', async () => {
     const response = await get('/channels/nowhere/default/history', signedIn);
     expect(response.status).toBe(404);
     expect(await response.text()).toContain('nowhere/default');
@@ -237,7 +237,7 @@ describe('operations', () => {
   const now = (body: string, headers?: Record<string, string>) =>
     post('heartbeat/now', body, headers);
 
-  it('[H02] [U03] are performed for callers with the token, and for no other site', async () => {
+  it('[H02] [U03] are available to callers with the token, but not to other sites', async () => {
     expect((await get('/api/heartbeat/report')).status).toBe(401);
     const run = await now('{"id":"a","task":"mail"}');
     expect(await run.json()).toEqual({ id: 'a', task: 'mail', text: '' });
@@ -246,7 +246,7 @@ describe('operations', () => {
   });
 
   it.each(['GET', 'POST'])(
-    '[G18] answer a read asked with %s without secrets and uncached',
+    '[G18] answer a read request by %s without secrets and uncached',
     async (method) => {
       const headers = { authorization: `Bearer ${TOKEN}` };
       const shown =
@@ -259,7 +259,7 @@ describe('operations', () => {
   );
 
   it.each(['', '{}', '[]', '{"id":1}', '{"id":""}', '{"id":"a","task":{}}', '{"id":"a","else":1}'])(
-    '[H02] refuse an invalid input: %j',
+    '[H02] refuse invalid input: %j',
     async (body) => {
       const response = await now(body);
       expect([response.status, await response.json()]).toMatchObject([
@@ -273,7 +273,7 @@ describe('operations', () => {
     ['heartbeat/nothing', 404],
     ['heartbeat/constructor', 404],
     ['heartbeat/now?id=a', 405],
-  ])('[U03] do nothing else: GET /api/%s answers %i', async (path, status) => {
+  ])('[U03] support no other methods: GET /api/%s answers %i', async (path, status) => {
     const response = await get(`/api/${path}`, { authorization: `Bearer ${TOKEN}` });
     expect(response.status).toBe(status);
   });

@@ -7,8 +7,8 @@ import type { Services } from '../operations.ts';
 import {
   type AccessOptions,
   type AppEnv,
+  callerMayAs,
   createAccess,
-  mayAs,
   refuse,
   refuseRole,
 } from './access.ts';
@@ -20,43 +20,42 @@ import { type AskHealth, addHealth, type HealthOptions, openHealth } from './hea
 import { addOpenRoutes, FACET_PATH } from './open-routes.ts';
 import { addOperations } from './operation-routes.ts';
 import { createPageSessions, type PageSessionOptions, type PageSessions } from './page-sessions.ts';
-import { readableRoutes } from './roles.ts';
+import { listReadableRoutes } from './roles.ts';
 import { PAGE_PATH } from './scrubbed-app.ts';
 
-/** What the routes serve and how they are protected. */
+/** The services behind the routes, and the options that protect them. */
 export interface HttpAppOptions
   extends HealthOptions,
     AccessOptions,
     Omit<ApiServices, 'operations'> {
-  /** Services for the operations, beyond those of the app itself. */
+  /** The services for the operations, except those of the app itself. */
   readonly operations: Omit<Services, 'pageSessions' | 'readableRoutes' | 'status'>;
   readonly clock: Clock;
   readonly store: Pick<Store, 'attachments' | 'agentFiles'>;
-  /** The files of the web page. */
   readonly page: PageFiles;
   /** The sessions of browsers that are signed in to the page. */
   readonly sessions: Pick<PageSessionOptions, 'repository' | 'signIns' | 'limits'>;
   readonly metrics: (health: AskHealth) => Promise<string>;
-  /** The answer of the operation `status/report`. */
+  /** Creates the response of the operation `status/report`. */
   readonly report: (health: AskHealth) => Promise<GatewayStatus>;
-  /** The routes of a channel account, if it has any. */
+  /** Returns the routes of a channel account, if it has any. */
   readonly channel: (channel: string, account: string) => HttpCapability | undefined;
 }
 
-/** Answers `/` and `/page/*`. */
+/** Serves `/` and `/page/*`. */
 export interface PageFiles {
   fetch(request: Request): Response | Promise<Response>;
 }
 
 /**
- * Headers of everything the gateway serves: the page loads only from its own host, runs no inline
- * script, is shown in no frame, and reveals its address to no other site. Hostile text in an answer
- * could do nothing even if the Markdown printer let it through.
+ * Headers of every response. The page can load content only from its own host, runs no inline
+ * scripts, cannot be framed, and sends no referrer to other sites. If the Markdown renderer let
+ * hostile text through, these headers would keep the text from having an effect.
  */
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': [
     "default-src 'self'",
-    // Pictures that require the session are fetched with it and shown from memory.
+    // Images that require the session are fetched with it and shown from memory.
     "img-src 'self' blob:",
     "object-src 'none'",
     "base-uri 'none'",
@@ -70,9 +69,9 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * All routes of the gateway (D10, U03). Everything except health and the page's own files, which
- * contain no secrets, requires a token or a session. Each operation declares its role, metrics are
- * open to every role, and everything else, such as web chats and any route added later, is for
+ * Creates all routes of the gateway (D10, U03). All routes require a token or a session, except
+ * health and the page's own files, which contain no secrets. Each operation declares its role, and
+ * metrics are open to every role. All other routes, such as web chats and any added later, are for
  * owners only.
  */
 export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
@@ -97,13 +96,13 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
   addGuard(app, access, sessions, {
     ...options.operations,
     pageSessions: async () => sessions,
-    readableRoutes,
+    readableRoutes: listReadableRoutes,
     status: () => options.report(health),
   });
   app.get('/metrics', async (c) =>
     c.body(await options.metrics(health), 200, { 'content-type': METRICS_CONTENT_TYPE }),
   );
-  app.use('*', async (c, next) => (mayAs(c, 'owner') ? next() : refuseRole(c, 'owner')));
+  app.use('*', async (c, next) => (callerMayAs(c, 'owner') ? next() : refuseRole(c, 'owner')));
   addConversationFiles(app, options.store);
   app.all(FACET_PATH, async (c) => {
     const { channel, account } = c.req.param();
@@ -121,8 +120,8 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
 }
 
 /**
- * Routes added after this require a caller. The first of them are the operations, each of which
- * declares its role.
+ * All routes added from here on require an authenticated caller. The operations are added first;
+ * each of them declares its role.
  */
 function addGuard(
   app: Hono<AppEnv>,

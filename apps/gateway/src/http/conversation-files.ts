@@ -9,8 +9,8 @@ const GONE = { error: 'This file is no longer kept.' };
 const FilePlace = z.object({ message: Count, index: Count });
 
 /**
- * Serves the files that people and the agent sent in a conversation (U08). They are private: add these routes behind
- * the guard.
+ * Serves the files that people and the agent sent in a conversation (U08). The files are private,
+ * so these routes must be added behind the access check.
  */
 export function addConversationFiles(
   app: Hono<AppEnv>,

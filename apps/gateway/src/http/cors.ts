@@ -1,14 +1,13 @@
 import type { Context, MiddlewareHandler } from 'hono';
 
-/** How long a browser may cache a permission, in seconds. */
+/** How long (s) a browser may cache a CORS permission. */
 const REMEMBERED_SECONDS = 600;
-/** The response header that a page may read. */
+/** The response header that pages of other origins may read. */
 const READABLE = 'retry-after';
 
 /**
- * Lets web pages of exactly these origins call the routes below, with a token and without cookies
- * (CORS). Other pages get no permission, so their browsers neither send a token nor reveal a
- * response.
+ * Allows web pages of exactly these origins to call the routes below, with a token and without
+ * cookies (CORS). For all other origins, browsers neither send a token nor reveal a response.
  */
 export function allowOrigins(originsOf: () => readonly string[]): MiddlewareHandler {
   return async (c, next) => {
@@ -17,7 +16,9 @@ export function allowOrigins(originsOf: () => readonly string[]): MiddlewareHand
     const isAllowed = origin !== undefined && origins.includes(origin);
     if (origin !== undefined && isPreflight(c)) {
       c.header('vary', 'Origin');
-      return isAllowed ? permit(c, origin) : c.text(`${notAllowed(origin)}\n`, 403);
+      return isAllowed
+        ? permitOrigin(c, origin)
+        : c.text(`${describeForbiddenOrigin(origin)}\n`, 403);
     }
     await next();
     if (origins.length > 0) c.header('vary', 'Origin', { append: true });
@@ -27,12 +28,12 @@ export function allowOrigins(originsOf: () => readonly string[]): MiddlewareHand
   };
 }
 
-/** Whether a browser asks for permission to send a request. */
+/** Returns whether the request is a CORS preflight. */
 function isPreflight(c: Context): boolean {
   return c.req.method === 'OPTIONS' && c.req.header('access-control-request-method') !== undefined;
 }
 
-function permit(c: Context, origin: string): Response {
+function permitOrigin(c: Context, origin: string): Response {
   c.header('access-control-allow-origin', origin);
   c.header('access-control-allow-methods', 'GET, POST');
   const asked = c.req.header('access-control-request-headers');
@@ -43,6 +44,6 @@ function permit(c: Context, origin: string): Response {
   return c.body(null, 204);
 }
 
-function notAllowed(origin: string): string {
+function describeForbiddenOrigin(origin: string): string {
   return `Pages of ${origin} may not call this API. Its operator can allow them in the setting api.origins.`;
 }

@@ -2,21 +2,21 @@ import { createHmac } from 'node:crypto';
 import type { ChannelContext } from '@parley/channels';
 import { api } from '@parley/channels/api';
 import { silentLogger } from '@parley/core';
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createHttpApp } from './app.ts';
-import { createWrongTokens } from './door.ts';
-import { fingerprint, idOf, SIGN_IN_PREFIX } from './page-sessions.ts';
-import { NO_OPERATIONS, statusWith } from './testing/full-app.ts';
+import { createWrongTokenCounter } from './door.ts';
+import { fingerprintSecret, SIGN_IN_PREFIX, toSessionId } from './page-sessions.ts';
+import { createStatusWith, NO_OPERATIONS } from './testing/full-app.ts';
 
 const from = (name: string) => ({ name, isLocal: false });
 const MINUTE = 60_000;
 
 function scene() {
   let now = 1_000_000;
-  const wrong = createWrongTokens(() => now);
+  const wrong = createWrongTokenCounter(() => now);
   const guess = (name: string, times = 1): void => {
     for (let nth = 0; nth < times; nth += 1) wrong.wrong(from(name));
   };
@@ -40,7 +40,7 @@ describe('wrong tokens', () => {
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
   });
 
-  it('[U03] from one sender delay no one else until there are too many in total', () => {
+  it('[U03] from one sender delay only this sender, until there are too many in total', () => {
     const { wrong, guess } = scene();
     guess('a', 50);
     expect(wrong.waitMs(from('b'))).toBe(0);
@@ -49,7 +49,7 @@ describe('wrong tokens', () => {
     expect(wrong.waitMs({ name: 'here', isLocal: true })).toBe(0);
   });
 
-  it('[U03] are forgotten if no other one follows within a quarter of an hour', () => {
+  it('[U03] are forgotten if no other wrong token follows within a quarter of an hour', () => {
     const { wrong, guess, pass } = scene();
     guess('b', 8);
     expect(wrong.waitMs(from('b'))).toBe(4_000);
@@ -58,7 +58,7 @@ describe('wrong tokens', () => {
     expect(wrong.waitMs(from('b'))).toBe(0);
   });
 
-  it('[U03] from any number of senders take little memory, and still count in total', () => {
+  it('[U03] from any number of senders use little memory, and all count toward the total', () => {
     const { wrong, guess } = scene();
     for (let nth = 0; nth < 3_000; nth += 1) guess(`address ${nth}`);
     expect(wrong.size()).toBe(1_000);
@@ -81,7 +81,7 @@ const unused = (): never => {
   throw new Error('not used here');
 };
 
-/** An API with one client, in which every message is a duplicate without an answer. */
+/** Opens an API with one client, which treats every message as a duplicate without an answer. */
 async function openApi(origins: readonly string[]) {
   const context = {
     ...{
@@ -90,7 +90,7 @@ async function openApi(origins: readonly string[]) {
       clock,
       monotonic: clock,
       commands: [],
-      values: memoryValues(),
+      values: createMemoryValues(),
     },
     settings: {
       ...{ agent: 'main', waitMs: 1, origins },
@@ -114,9 +114,9 @@ async function openApi(origins: readonly string[]) {
 /** Opens a gateway with every kind of secret. */
 async function gateway({ origins = [] as readonly string[], withApi = true } = {}) {
   const api = await openApi(origins);
-  const hash = fingerprint(SIGN_IN);
+  const hash = fingerprintSecret(SIGN_IN);
   await store.signIns.add({
-    ...{ id: idOf(hash), hash, name: 'Ann', role: 'viewer', createdAt: 0, usedAt: null },
+    ...{ id: toSessionId(hash), hash, name: 'Ann', role: 'viewer', createdAt: 0, usedAt: null },
   });
   const app = createHttpApp({
     ...{ host: '127.0.0.1', token: () => TOKEN, clock, store, monotonic: clock, log: silentLogger },
@@ -127,7 +127,7 @@ async function gateway({ origins = [] as readonly string[], withApi = true } = {
     },
     ...{
       metrics: async () => '',
-      report: statusWith({}),
+      report: createStatusWith({}),
       operations: NO_OPERATIONS,
       status: () => [],
     },
@@ -162,7 +162,7 @@ async function gateway({ origins = [] as readonly string[], withApi = true } = {
 type Gateway = Awaited<ReturnType<typeof gateway>>;
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
-/** For each kind of secret, a call with the correct one or with a wrong one. */
+/** For each kind of secret, a request with the correct secret and one with a wrong secret. */
 const SECRETS: Readonly<
   Record<string, (gate: Gateway, right: boolean, more: Record<string, string>) => Promise<Response>>
 > = {
@@ -200,7 +200,7 @@ describe('the check of all secrets', () => {
     ['one address', {}],
     ['a proxy, behind which all have one address', { 'x-forwarded-for': '198.51.100.7' }],
   ])(
-    '[U03] [D07] admits the right secret immediately after 200 wrong ones from %s',
+    '[U03] [D07] accepts the correct secret immediately after 200 wrong ones from %s',
     async (_, more) => {
       const gate = await gateway();
       for (let nth = 0; nth < 25; nth += 1)
@@ -212,8 +212,8 @@ describe('the check of all secrets', () => {
     },
   );
 
-  // On 401, a browser whose session has ended asks its reader to sign in, so wrong sessions do not
-  // count.
+  // On status 401, a browser whose session has ended asks its user to sign in, so wrong sessions
+  // are not counted.
   it.each(KINDS.filter((kind) => kind !== 'a session'))(
     '[U03] throttles wrong secrets from one address: %s',
     async (kind) => {
@@ -235,7 +235,7 @@ describe('the check of all secrets', () => {
   });
 });
 
-describe('a wrong address', () => {
+describe('a request to a wrong address', () => {
   const API = 'The API is at /v1';
   it.each<[string, number, string]>([
     ['POST /chat/completions', 404, API],
@@ -258,7 +258,7 @@ describe('a wrong address', () => {
     ['POST /hooks/ci/', 404, 'Use /hooks/ci, without the slash'],
     ['GET /nothing', 404, 'The page is at "/"'],
   ])(
-    '[U03] answers %s with %i, the right address, and counts no guess',
+    '[U03] to %s is answered with %i and the right address, and is not counted as a guess',
     async (call, status, text) => {
       const { ask } = await gateway();
       for (const token of [TOKEN, CLIENT, HOOK, 'wrong']) {
@@ -325,7 +325,7 @@ describe('web pages of other origins', () => {
       expect(headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  it('[U03] may never call anything but the API', async () => {
+  it('[U03] may call no routes except the API', async () => {
     const { ask } = await gateway({ origins: [PAGE] });
     const asked = await ask('GET /api/status/report', { origin: PAGE, ...bearer(TOKEN) });
     expect(asked.status).toBe(403);

@@ -1,8 +1,8 @@
 import type { Logger, Monotonic } from '@parley/core';
-import { type Asker, senderOf, type TokenSender } from './sender.ts';
+import { type ConnectedRequest, getTokenSender, type TokenSender } from './sender.ts';
 
 /** A refused request, with the reason as text for people. */
-export interface Refusal {
+export interface RequestRefusal {
   readonly status: 401 | 403 | 429;
   readonly message: string;
   readonly retryAfterSeconds?: number;
@@ -16,23 +16,23 @@ export interface DoorOptions {
 export type Door = ReturnType<typeof createDoor>;
 
 /**
- * Guards all secrets of the web server in one place: the token, sessions, named sign-ins, tokens of
- * hooks and API clients, and secrets of webhooks. A secret is first compared in constant time, and
- * a correct one is accepted immediately. Only wrong ones are counted and throttled, per sender and
- * in total. Thus nobody can lock out those who have the secret, even if a proxy gives everyone the
- * same address.
+ * Checks all secrets of the web server: the token, sessions, named sign-ins, tokens of hooks and
+ * API clients, and webhook secrets. A secret is compared in constant time before any throttling, so
+ * a correct secret is always accepted immediately. Only wrong secrets are counted and throttled,
+ * per sender and in total. An attacker therefore cannot lock out holders of a correct secret, even
+ * if a proxy gives all senders the same address.
  */
 export function createDoor({ monotonic, log }: DoorOptions) {
-  const wrong = createWrongTokens(monotonic);
+  const wrong = createWrongTokenCounter(monotonic);
   return {
     /**
-     * Counts a wrong secret and returns the refusal: with `message`, or because of too many
+     * Counts a wrong secret and returns the refusal, with `message` or with a notice about too many
      * attempts.
      */
-    refuseWrong(c: Asker, message: string): Refusal {
-      const sender = senderOf(c);
+    refuseWrong(c: ConnectedRequest, message: string): RequestRefusal {
+      const sender = getTokenSender(c);
       const waitMs = wrong.waitMs(sender);
-      if (waitMs > 0) return tooMany(Math.ceil(waitMs / 1_000));
+      if (waitMs > 0) return createTooManyRefusal(Math.ceil(waitMs / 1_000));
       wrong.wrong(sender);
       log.warn({ from: sender.name }, 'a wrong token was sent');
       return { status: 401, message };
@@ -40,66 +40,73 @@ export function createDoor({ monotonic, log }: DoorOptions) {
   };
 }
 
-function tooMany(seconds: number): Refusal {
+function createTooManyRefusal(seconds: number): RequestRefusal {
   const message = `Too many wrong tokens. Try again in ${seconds === 1 ? '1 second' : `${seconds} seconds`}.`;
   return { status: 429, message, retryAfterSeconds: seconds };
 }
 
-interface Tries {
+interface WrongTries {
   readonly count: number;
   readonly at: number;
 }
 
 /**
- * The first `free` wrong tokens cause no delay; each further one doubles it, from one second up to
- * `longestMs`.
+ * The first `free` wrong tokens cause no delay. Each further wrong token doubles the delay, from
+ * one second up to `longestMs`.
  */
-interface Patience {
+interface WrongTryPatience {
   readonly free: number;
   readonly longestMs: number;
 }
 
-const ONE_SENDER: Patience = { free: 5, longestMs: 5 * 60_000 };
-const ALL_SENDERS: Patience = { free: 50, longestMs: 15_000 };
-/** Wrong tokens are forgotten if no other one follows within this time, in ms. */
+const ONE_SENDER: WrongTryPatience = { free: 5, longestMs: 5 * 60_000 };
+const ALL_SENDERS: WrongTryPatience = { free: 50, longestMs: 15_000 };
+/** The time (ms) after which wrong tokens are forgotten if no other wrong token follows. */
 const FORGOTTEN_AFTER_MS = 15 * 60_000;
-/** Beyond this number, the least recent senders are forgotten, but not the total. */
+/**
+ * The maximum number of remembered senders. The least recent senders are then forgotten, but still
+ * count toward the total.
+ */
 const MAX_SENDERS = 1_000;
 
-const NONE: Tries = { count: 0, at: 0 };
+const NONE: WrongTries = { count: 0, at: 0 };
 
-/** How long the next wrong token has to wait, in ms. */
-function waitAfter({ count, at }: Tries, now: number, { free, longestMs }: Patience): number {
+/** Returns how long (ms) the next wrong token has to wait. */
+function computeWait(
+  { count, at }: WrongTries,
+  now: number,
+  { free, longestMs }: WrongTryPatience,
+): number {
   if (count <= free || now - at > FORGOTTEN_AFTER_MS) return 0;
   const pause = Math.min(1_000 * 2 ** Math.min(count - free - 1, 20), longestMs);
   return Math.max(0, at + pause - now);
 }
 
-function oneMore({ count, at }: Tries, now: number): Tries {
+function addTry({ count, at }: WrongTries, now: number): WrongTries {
   return { count: now - at > FORGOTTEN_AFTER_MS ? 1 : count + 1, at: now };
 }
 
-/** Counts wrong tokens per sender and in total, and computes how long the next one has to wait. */
-export function createWrongTokens(monotonic: Monotonic) {
-  const senders = new Map<string, Tries>();
+/** Counts wrong tokens per sender and in total, and computes the delay for the next wrong token. */
+export function createWrongTokenCounter(monotonic: Monotonic) {
+  const senders = new Map<string, WrongTries>();
   let all = NONE;
   return {
-    /** How long this sender's next wrong token has to wait, in ms. */
+    /** Returns how long (ms) this sender's next wrong token has to wait. */
     waitMs({ name, isLocal }: TokenSender): number {
       const now = monotonic();
-      const own = waitAfter(senders.get(name) ?? NONE, now, ONE_SENDER);
-      return isLocal ? own : Math.max(own, waitAfter(all, now, ALL_SENDERS));
+      const own = computeWait(senders.get(name) ?? NONE, now, ONE_SENDER);
+      return isLocal ? own : Math.max(own, computeWait(all, now, ALL_SENDERS));
     },
     wrong({ name }: TokenSender): void {
       const now = monotonic();
-      const tries = oneMore(senders.get(name) ?? NONE, now);
+      const tries = addTry(senders.get(name) ?? NONE, now);
       senders.delete(name);
       senders.set(name, tries);
       const [oldest] = senders.keys();
       if (senders.size > MAX_SENDERS && oldest !== undefined) senders.delete(oldest);
-      all = oneMore(all, now);
+      all = addTry(all, now);
     },
-    /** The number of senders that are remembered. */
+    /** Returns the number of remembered senders. */
     size: (): number => senders.size,
   };
 }

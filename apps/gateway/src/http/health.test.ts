@@ -1,7 +1,7 @@
 import type { ChannelState } from '@parley/channels';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
-import { createHealthApp, healthOf, healthText } from './health.ts';
+import { createHealthApp, decideHealth, formatHealth } from './health.ts';
 
 const WEB = {
   channel: 'web',
@@ -36,13 +36,13 @@ describe('the health of a process', () => {
     ['down: no database; no queue', ['no database', 'no queue'], ['starting']],
   ])('[D10] is "%s"', (words, failures, kinds) => {
     const accounts = kinds.map((kind, nth) => accountIn(`a${nth}`, kind));
-    expect(healthText(healthOf(failures, [WEB, ...accounts]))).toBe(words);
+    expect(formatHealth(decideHealth(failures, [WEB, ...accounts]))).toBe(words);
   });
 });
 
 describe('the health of a process whose work waits too long', () => {
   const account = (nth: number) => `a${nth}/default`;
-  it.each<[string, Parameters<typeof healthOf>[2], readonly ChannelState['kind'][]]>([
+  it.each<[string, Parameters<typeof decideHealth>[2], readonly ChannelState['kind'][]]>([
     [
       'down: a message has been waiting for a turn for 31 s',
       { messages: { ageMs: 31_000, noTurns: true }, accounts: new Map() },
@@ -70,7 +70,7 @@ describe('the health of a process whose work waits too long', () => {
     ],
   ])('[D10] [D13] is "%s"', (words, stalled, kinds) => {
     const accounts = kinds.map((kind, nth) => accountIn(`a${nth}`, kind));
-    expect(healthText(healthOf([], [WEB, ...accounts], stalled))).toBe(words);
+    expect(formatHealth(decideHealth([], [WEB, ...accounts], stalled))).toBe(words);
   });
 });
 
@@ -78,7 +78,7 @@ const TOKEN = 'secret-token-of-all-processes-1234';
 const HOST = '127.0.0.1:7411';
 
 function get(path: string, headers: Record<string, string> = {}, ping = async () => {}) {
-  const { log } = recordingLogger();
+  const { log } = createRecordingLogger();
   const metrics = async () => 'parley_up 1\n';
   const app = createHealthApp({
     host: '127.0.0.1',
@@ -93,7 +93,7 @@ function get(path: string, headers: Record<string, string> = {}, ping = async ()
 }
 
 describe('the web server of a worker', () => {
-  it('[D10] reports to everyone whether it is alive and ready', async () => {
+  it('[D10] reports to everyone whether the worker is alive and ready', async () => {
     expect((await get('/healthz')).status).toBe(200);
     expect((await get('/readyz')).status).toBe(200);
     const away = () => Promise.reject(new Error('away'));
@@ -108,7 +108,7 @@ describe('the web server of a worker', () => {
   });
 
   it.each(['/', '/api/status/report', '/channels/web/default/history'])(
-    '[D09] has no %s, which only a gateway has',
+    '[D09] has no %s, which only gateways have',
     async (path) => {
       const answer = await get(path, { authorization: `Bearer ${TOKEN}` });
       expect(answer.status).toBe(404);

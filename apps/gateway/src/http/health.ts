@@ -8,45 +8,45 @@ import { type AccessOptions, type AppEnv, createAccess, refuse } from './access.
 import { createDoor } from './door.ts';
 import { createStallDetector, type StalledWork } from './stalled-work.ts';
 
-/** The checks and facts that determine health. */
+/** The checks and facts that determine the health of a process. */
 export interface HealthOptions {
   readonly log: Logger;
-  /** Rejects when the database does not answer or is not writable. */
+  /** Rejects if the database does not respond or is not writable. */
   readonly ping: () => Promise<void>;
-  /** Rejects when the queue does not answer or is not writable. */
+  /** Rejects if the queue does not respond or is not writable. */
   readonly pingQueue?: (() => Promise<unknown>) | undefined;
-  /** The oldest waiting work; absent in a process that is not a gateway. */
+  /** Returns the oldest waiting work; absent in processes that are not gateways. */
   readonly oldestWork?: (() => Promise<OldestWork>) | undefined;
-  /** Counts the processes that run turns; absent if this process runs them. */
+  /** Counts the processes that run turns; absent if this process runs turns. */
   readonly workers?: (() => Promise<number>) | undefined;
-  /** The channel accounts of this process. */
+  /** Returns the status of this process's channel accounts. */
   readonly status: () => readonly AccountStatus[];
   readonly clock: Clock;
   readonly monotonic: Monotonic;
 }
 
 /**
- * `degraded`: some channels or parts are not served. `down`: no message gets an answer, or the
- * process is starting or stopping. The reasons contain no secrets.
+ * `degraded` means that some channels or parts are not served. `down` means that messages are not
+ * answered, or that the process is starting or stopping. The reasons contain no secrets.
  */
-export interface Health {
+export interface HealthReport {
   readonly status: 'ready' | 'degraded' | 'down';
   readonly reasons: readonly string[];
 }
 
-/** Checks the health now, within the two seconds that supervisors wait. */
-export type AskHealth = () => Promise<Health>;
+/** Checks the current health, within the two seconds that supervisors wait. */
+export type AskHealth = () => Promise<HealthReport>;
 
-/** A dependency that has not answered by then counts as unavailable. */
+/** A dependency that does not respond within this time (ms) counts as unavailable. */
 const CHECKED_WITHIN_MS = 1_000;
 
-/** Served by the process itself, even when no platform is reachable. */
+/** Channels that the process itself serves, even when no platform is reachable. */
 const LOCAL: ReadonlySet<string> = new Set(['web', 'terminal']);
 const SERVED: ReadonlySet<string> = new Set(['connected', 'standby', 'paused']);
 
 /**
- * The health of a process: its database, its queue, the workers that run its turns, its channels
- * and the waiting work.
+ * Determines the health of a process from its database, its queue, the workers that run its turns,
+ * its channels and the waiting work.
  */
 export function openHealth(options: HealthOptions): AskHealth {
   const { log, ping, pingQueue, workers, oldestWork, status } = options;
@@ -67,12 +67,12 @@ export function openHealth(options: HealthOptions): AskHealth {
   let last = '';
   return async () => {
     const failures = (await Promise.all(checks.map((check) => check()))).filter(isPresent);
-    const health = healthOf(
+    const health = decideHealth(
       failures.map(({ name }) => name),
       status(),
       stalled,
     );
-    const text = healthText(health);
+    const text = formatHealth(health);
     // Supervisors ask every few seconds, so only changes are logged.
     const causes = failures.map(({ reason }) => reason);
     if (health.status !== 'ready' && text !== last) log.warn({ causes }, text);
@@ -84,77 +84,81 @@ export function openHealth(options: HealthOptions): AskHealth {
 const NOT_STALLED: StalledWork = { messages: null, accounts: new Map() };
 
 /**
- * Decides based on the failed checks, the state of each account, and work that has waited too long.
+ * Determines the health from failed checks, the state of each account, and work that has waited too
+ * long.
  */
-export function healthOf(
+export function decideHealth(
   failures: readonly string[],
   accounts: readonly AccountStatus[],
   stalled: StalledWork = NOT_STALLED,
-): Health {
+): HealthReport {
   const states = accounts.map(({ state }) => state.kind);
   const platforms = accounts.filter(({ channel }) => !LOCAL.has(channel));
-  const away = platforms.flatMap((account) => troubleOf(account, stalled) ?? []);
+  const away = platforms.flatMap((account) => findTrouble(account, stalled) ?? []);
   if (failures.length > 0) return { status: 'down', reasons: failures };
   if (states.includes('starting')) return { status: 'down', reasons: ['channels are connecting'] };
   if (states.includes('stopped')) return { status: 'down', reasons: ['shutting down'] };
-  const reasons = [...messagesText(stalled), ...away, ...platforms.flatMap(defectOf)];
+  const reasons = [...describeStalledMessages(stalled), ...away, ...platforms.flatMap(listDefects)];
   if (reasons.length === 0) return { status: 'ready', reasons };
   const noneServed = away.length > 0 && away.length === platforms.length;
   const isDown = noneServed || stalled.messages?.noTurns === true;
   return { status: isDown ? 'down' : 'degraded', reasons };
 }
 
-/** Why an account serves nobody; null if it does. */
-function troubleOf({ channel, account, state }: AccountStatus, stalled: StalledWork) {
+/** Returns why an account is not served; null if it is. */
+function findTrouble({ channel, account, state }: AccountStatus, stalled: StalledWork) {
   const name = `${channel}/${account}`;
   if (!SERVED.has(state.kind)) return `${name}: ${state.kind}`;
   const age = state.kind === 'connected' ? stalled.accounts.get(name) : undefined;
-  return age === undefined ? null : `${name}: an answer has been unsent for ${secondsText(age)}`;
+  return age === undefined ? null : `${name}: an answer has been unsent for ${formatSeconds(age)}`;
 }
 
 /**
- * Reports an account that is still served although its adapter violated its contract; a stopped
- * account is reported elsewhere.
+ * Reports an account that is served although its adapter violated the channel contract. Stopped
+ * accounts are reported elsewhere.
  */
-function defectOf({ channel, account, state, defects }: AccountStatus): readonly string[] {
+function listDefects({ channel, account, state, defects }: AccountStatus): readonly string[] {
   if (defects === undefined || !SERVED.has(state.kind)) return [];
   return [`${channel}/${account}: defects of its adapter: ${defects.count}`];
 }
 
-function messagesText({ messages }: StalledWork): readonly string[] {
+function describeStalledMessages({ messages }: StalledWork): readonly string[] {
   if (messages === null) return [];
-  return [`a message has been waiting for a turn for ${secondsText(messages.ageMs)}`];
+  return [`a message has been waiting for a turn for ${formatSeconds(messages.ageMs)}`];
 }
 
-function secondsText(ms: number): string {
+function formatSeconds(ms: number): string {
   return `${Math.round(ms / 1000)} s`;
 }
 
-/** One line, such as `ready` or `degraded: telegram/work: failed`. */
-export function healthText({ status, reasons }: Health): string {
+/** Formats the health on one line, such as `ready` or `degraded: telegram/work: failed`. */
+export function formatHealth({ status, reasons }: HealthReport): string {
   return reasons.length === 0 ? status : `${status}: ${reasons.join('; ')}`;
 }
 
-/** Health is public: a supervisor has no token, and learns what is wrong but no secrets (D10). */
+/**
+ * Health is public, because supervisors have no token. The response names problems, but contains no
+ * secrets (D10).
+ */
 export function addHealth(app: Hono<AppEnv>, ask: AskHealth): void {
   app.get('/healthz', (c) => c.text('ok\n'));
   app.get('/readyz', async (c) => {
     const health = await ask();
-    return c.text(`${healthText(health)}\n`, health.status === 'down' ? 503 : 200);
+    return c.text(`${formatHealth(health)}\n`, health.status === 'down' ? 503 : 200);
   });
 }
 
-interface Failure {
-  /** The response to supervisors. */
+interface CheckFailure {
+  /** The name of the dependency in responses to supervisors. */
   readonly name: string;
   readonly reason: string;
 }
 
-function isPresent(failure: Failure | null): failure is Failure {
+function isPresent(failure: CheckFailure | null): failure is CheckFailure {
   return failure !== null;
 }
 
-/** Problems with a database that does respond. */
+/** Problems of a database that responds. */
 const TROUBLES: Readonly<Record<string, string>> = {
   'store-full': 'the disk of the database is full',
   'store-damaged': 'the database is damaged',
@@ -162,14 +166,14 @@ const TROUBLES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Resolves within the deadline, to null or to the failure. A check that is still running is reused,
- * so that many requests do not use up connections to a silent server.
+ * Resolves within the deadline to null, or to the failure. A check that is still running is reused,
+ * so that many requests do not use up the connections to a server that does not respond.
  */
 function checkWithin(
   name: string,
   check: () => Promise<string | null>,
-): () => Promise<Failure | null> {
-  let running: Promise<Failure | null> | undefined;
+): () => Promise<CheckFailure | null> {
+  let running: Promise<CheckFailure | null> | undefined;
   return () => {
     running ??= check()
       .then(
@@ -187,12 +191,14 @@ function checkWithin(
   };
 }
 
-/** What a process without channels reports about itself. */
+/** The options of the web server in a process without channels. */
 export interface HealthAppOptions extends Omit<HealthOptions, 'status'>, AccessOptions {
   readonly metrics: (health: AskHealth) => Promise<string>;
 }
 
-/** `/healthz` and `/readyz` for everyone, and `/metrics` for callers with the token (D10). */
+/**
+ * Serves `/healthz` and `/readyz` for everyone, and `/metrics` for callers with the token (D10).
+ */
 export function createHealthApp(options: HealthAppOptions): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
   const access = createAccess(options, createDoor(options));

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createDoor } from './door.ts';
-import { type HookReceiver, hookRoutes } from './hook-routes.ts';
+import { createHookRoutes, type HookReceiver } from './hook-routes.ts';
 
 const TOKEN = 'f3'.repeat(20);
 const RULES = { token: TOKEN, signature: false, perMinute: 3, maxBytes: 1_000 };
@@ -13,15 +13,15 @@ let now: number;
 let taken: Taken[];
 let counted: string[];
 let answer: Awaited<ReturnType<HookReceiver['take']>>;
-let log: ReturnType<typeof recordingLogger>;
+let log: ReturnType<typeof createRecordingLogger>;
 let page: HookReceiver;
-let app: ReturnType<typeof hookRoutes>;
+let app: ReturnType<typeof createHookRoutes>;
 beforeEach(() => {
   now = 1_000_000;
   taken = [];
   counted = [];
   answer = { kind: 'taken', id: 'hook_ci_1', isNew: true };
-  log = recordingLogger();
+  log = createRecordingLogger();
   page = {
     rules: { ci: RULES, signed: { ...RULES, signature: true } },
     async take(...event) {
@@ -31,7 +31,7 @@ beforeEach(() => {
     count: (outcome, hook = '-') => void counted.push(`${hook} ${outcome}`),
   };
   const monotonic = () => now;
-  app = hookRoutes(page, { monotonic, door: createDoor({ monotonic, log: log.log }) });
+  app = createHookRoutes(page, { monotonic, door: createDoor({ monotonic, log: log.log }) });
 });
 
 const BEARER = { authorization: `Bearer ${TOKEN}` };
@@ -43,7 +43,7 @@ const signatureOf = (body: string, token = TOKEN) =>
   `sha256=${createHmac('sha256', token).update(body).digest('hex')}`;
 
 describe('POST /hooks/NAME', () => {
-  it('[H09] accepts an event with its type and key, and answers once it is durable', async () => {
+  it('[H09] accepts an event with its type and key, and responds once the event is durable', async () => {
     const type = 'application/json';
     const headers = { ...BEARER, 'content-type': type, 'idempotency-key': 'k1' };
     const response = await post('ci', headers);
@@ -62,7 +62,7 @@ describe('POST /hooks/NAME', () => {
     expect(counted).toEqual(['ci taken', 'ci taken', 'ci repeated']);
   });
 
-  it('[W10] decodes a body by the charset of its type, and verifies its signature over the raw bytes', async () => {
+  it('[W10] decodes a body by the charset of its content type, and verifies its signature over the raw bytes', async () => {
     const body = Uint8Array.from(Buffer.from('cff0e8e2e5f2', 'hex'));
     const sign = `sha256=${createHmac('sha256', TOKEN).update(body).digest('hex')}`;
     const type = 'text/plain; charset=windows-1251';
@@ -72,7 +72,7 @@ describe('POST /hooks/NAME', () => {
     expect(taken.at(-1)?.[1]).toMatchObject({ body: 'Привет', contentType: type });
   });
 
-  it('[H09] [U03] answers an unknown name and a wrong token alike, and logs neither', async () => {
+  it('[H09] [U03] responds to an unknown name and a wrong token in the same way, and logs neither', async () => {
     const seen = [];
     for (const [name, headers] of [
       ['ci', { authorization: 'Bearer wrong-canary' }],
@@ -101,7 +101,7 @@ describe('POST /hooks/NAME', () => {
     expect((await post('ci')).status).toBe(202);
   });
 
-  it("[H09] accepts a GitHub signature if the hook permits it, and only one made with the hook's token", async () => {
+  it("[H09] accepts a GitHub signature if the hook permits signatures, and only if it was made with the hook's token", async () => {
     const body = '{"action":"completed"}';
     const signed = (text: string, token?: string) => ({
       'x-hub-signature-256': signatureOf(text, token),
@@ -115,7 +115,7 @@ describe('POST /hooks/NAME', () => {
     expect(taken.map(([, event]) => event.body)).toEqual([body, body]);
   });
 
-  it('[H09] recognizes a signed body again, whatever headers its copies have', async () => {
+  it('[H09] recognizes a repeated signed body, even if its headers differ', async () => {
     const send = (body: string, headers: Record<string, string> = {}) => {
       now += 30_000;
       return post('signed', { 'x-hub-signature-256': signatureOf(body), ...headers }, body);
@@ -129,7 +129,7 @@ describe('POST /hooks/NAME', () => {
     expect(keys).toHaveLength(5);
     expect(new Set(keys.slice(0, 4)).size).toBe(1);
     expect(keys[4]).not.toBe(keys[0]);
-    // A key given by a sender never equals one derived from a signature.
+    // A key chosen by a sender never equals a key derived from a signature.
     expect(keys[0]).toContain('\n');
     expect(() => new Headers({ 'idempotency-key': keys[0] ?? '' })).toThrow();
   });
@@ -163,7 +163,7 @@ describe('POST /hooks/NAME', () => {
     expect(counted.filter((one) => one === 'ci too-many')).toHaveLength(1);
   });
 
-  it('[H09] says why an event cannot be accepted now, or that its key is too long', async () => {
+  it('[H09] reports why an event cannot be accepted at the moment, or that its key is too long', async () => {
     answer = { kind: 'nowhere', reason: 'no owner has written in a direct chat yet' };
     const response = await post('ci');
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '30']);

@@ -3,13 +3,13 @@ import { sameSecret } from '@parley/channels';
 import { decodeText, type Monotonic } from '@parley/core';
 import type { Hooks } from '@parley/proactive';
 import { type Context, Hono } from 'hono';
-import { type AppEnv, bearerOf } from './access.ts';
+import { type AppEnv, parseBearer } from './access.ts';
 import type { Door } from './door.ts';
 
 /** The settings that decide whether a request to a hook is accepted. */
 type HookBounds = Pick<Hooks['rules'][string], 'token' | 'signature' | 'perMinute' | 'maxBytes'>;
 
-/** Accepts events from outside (H09), and counts the outcome of each request. */
+/** Accepts events from other programs (H09), and counts the outcome of each request. */
 export interface HookReceiver extends Pick<Hooks, 'take' | 'count'> {
   readonly rules: Readonly<Record<string, HookBounds>>;
 }
@@ -17,50 +17,50 @@ export interface HookReceiver extends Pick<Hooks, 'take' | 'count'> {
 type HookAnswer = Awaited<ReturnType<Hooks['take']>>;
 
 /**
- * Used when no hook has the requested name, so that rejecting an unknown name takes as long as
- * rejecting a wrong token.
+ * Rules for unknown hook names, so that rejecting an unknown name takes as long as rejecting a
+ * wrong token.
  */
 const NOBODYS: HookBounds = { token: '', signature: true, perMinute: 0, maxBytes: 65_536 };
 
 /**
- * `POST /hooks/NAME` (H09). The page's token does not open it, and a hook's token opens nothing
- * else. An unknown name and a wrong token get the same response. The response is 202 once the event
- * is durable.
+ * Creates the route `POST /hooks/NAME` (H09). The page's token is not accepted here, and a hook's
+ * token is accepted nowhere else. Requests with an unknown name and with a wrong token get the same
+ * response. The response is 202 once the event is durable.
  */
-export function hookRoutes(
+export function createHookRoutes(
   hooks: HookReceiver,
   { monotonic, door }: { readonly monotonic: Monotonic; readonly door: Door },
 ): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
-  const rate = createRate(monotonic);
+  const rate = createHookRate(monotonic);
   function unproven(c: Context<AppEnv>): Response {
     hooks.count('unauthorized');
-    if (!isProofGiven(c)) return refused(c, 401, UNAUTHORIZED);
+    if (!hasProof(c)) return refuseHook(c, 401, UNAUTHORIZED);
     const { status, message, retryAfterSeconds } = door.refuseWrong(c, UNAUTHORIZED);
-    return refused(c, status === 429 ? 429 : 401, message, (retryAfterSeconds ?? 0) * 1_000);
+    return refuseHook(c, status === 429 ? 429 : 401, message, (retryAfterSeconds ?? 0) * 1_000);
   }
   app.post('/:name', async (c) => {
     const { name } = c.req.param();
     const rule = Object.hasOwn(hooks.rules, name) ? hooks.rules[name] : undefined;
-    const sent = await provenBody(c, rule ?? NOBODYS);
+    const sent = await readProvenBody(c, rule ?? NOBODYS);
     if (sent === null || rule === undefined) return unproven(c);
     const pauseMs = rate.take(name, rule.perMinute);
     if (pauseMs > 0) {
       hooks.count('too-many', name);
-      return refused(c, 429, `The hook accepts ${rule.perMinute} events a minute.`, pauseMs);
+      return refuseHook(c, 429, `The hook accepts ${rule.perMinute} events a minute.`, pauseMs);
     }
     const bytes = sent.body ?? (await readBody(c, rule.maxBytes));
     if (bytes === null || bytes.byteLength > rule.maxBytes) {
       hooks.count('too-large', name);
-      return refused(c, 413, `The hook accepts ${rule.maxBytes} bytes.`);
+      return refuseHook(c, 413, `The hook accepts ${rule.maxBytes} bytes.`);
     }
     const contentType = c.req.header('content-type') ?? '';
     const declared = /charset=["']?([\w.:-]+)/i.exec(contentType)?.[1];
     const body = decodeText(bytes, { declared }).text;
-    const key = sent.isSigned ? signedKey(bytes) : givenKey(c);
+    const key = sent.isSigned ? hashSignedBody(bytes) : getGivenKey(c);
     if (key !== undefined && key.length > MAX_KEY)
-      return refused(c, 400, `An Idempotency-Key has at most ${MAX_KEY} characters.`);
-    return answer(c, hooks, name, await hooks.take(name, { contentType, body, key }));
+      return refuseHook(c, 400, `An Idempotency-Key has at most ${MAX_KEY} characters.`);
+    return answerHook(c, hooks, name, await hooks.take(name, { contentType, body, key }));
   });
   return app;
 }
@@ -70,35 +70,37 @@ const UNAUTHORIZED =
 const MAX_KEY = 255;
 
 /**
- * A sender with the token marks a repeated event with the same key; GitHub uses its own header for
+ * A sender with the token marks repeated events with the same key; GitHub uses its own header for
  * this.
  */
-function givenKey(c: Context): string | undefined {
+function getGivenKey(c: Context): string | undefined {
   return c.req.header('idempotency-key') ?? c.req.header('x-github-delivery');
 }
 
 /**
- * A signature covers only the body. A copy of a signed request may therefore have any headers, and
- * counts as the same event whatever they say. Headers contain no newline, so no key given in a
- * header can equal one of these.
+ * A signature covers only the body, so a copy of a signed request may have other headers and still
+ * counts as the same event. Headers contain no newline, so a key in a header never equals one of
+ * these keys.
  */
-function signedKey(body: Uint8Array): string {
+function hashSignedBody(body: Uint8Array): string {
   return `signed\n${createHash('sha256').update(body).digest('hex')}`;
 }
 
-/** When senders should retry an event that cannot be accepted now, in ms. */
+/**
+ * The delay (ms) after which senders should retry an event that cannot be accepted at the moment.
+ */
 const LATER_MS = 30_000;
 
-function answer(c: Context, hooks: HookReceiver, name: string, taken: HookAnswer): Response {
+function answerHook(c: Context, hooks: HookReceiver, name: string, taken: HookAnswer): Response {
   if (taken.kind !== 'taken') {
     hooks.count(taken.kind, name);
-    return refused(c, 503, `Not accepted: ${taken.reason}.`, LATER_MS);
+    return refuseHook(c, 503, `Not accepted: ${taken.reason}.`, LATER_MS);
   }
   hooks.count(taken.isNew ? 'taken' : 'repeated', name);
   return c.json({ id: taken.id }, 202);
 }
 
-function refused(
+function refuseHook(
   c: Context,
   status: 400 | 401 | 413 | 429 | 503,
   message: string,
@@ -109,22 +111,22 @@ function refused(
   return c.json({ error: message }, status, { 'cache-control': 'no-store' });
 }
 
-/** Whether a request contains a token or a signature at all. */
-function isProofGiven(c: Context): boolean {
-  return bearerOf(c) !== undefined || c.req.header('x-hub-signature-256') !== undefined;
+/** Returns whether a request contains a token or a signature. */
+function hasProof(c: Context): boolean {
+  return parseBearer(c) !== undefined || c.req.header('x-hub-signature-256') !== undefined;
 }
 
-/** How the sender proved knowledge of the token, with the body if it had to be read for that. */
-type Proven =
+/** A request whose sender has the token, with the body if it was read for the check. */
+type ProvenRequest =
   | { readonly isSigned: false; readonly body?: undefined }
   | { readonly isSigned: true; readonly body: Uint8Array };
 
-/** Null when the sender does not know the token. */
-async function provenBody(
+/** Returns null if the sender does not have the token. */
+async function readProvenBody(
   c: Context,
   { token, signature, maxBytes }: HookBounds,
-): Promise<Proven | null> {
-  const given = bearerOf(c);
+): Promise<ProvenRequest | null> {
+  const given = parseBearer(c);
   if (given !== undefined) {
     return sameSecret(given, token) && token !== '' ? { isSigned: false } : null;
   }
@@ -138,8 +140,8 @@ async function provenBody(
 }
 
 /**
- * The raw bytes of the body, which a signature covers; null if it exceeds the limit, in which case
- * the rest is not read.
+ * Reads the raw bytes of the body, which a signature covers; returns null if the body exceeds the
+ * limit, without reading the rest.
  */
 async function readBody(c: Context, maxBytes: number): Promise<Uint8Array | null> {
   const chunks: Uint8Array[] = [];
@@ -154,11 +156,14 @@ async function readBody(c: Context, maxBytes: number): Promise<Uint8Array | null
 
 const MINUTE_MS = 60_000;
 
-/** Counts the events of the last minute per hook, only in this process. */
-function createRate(monotonic: Monotonic) {
+/** Counts the events of the last minute per hook, in this process only. */
+function createHookRate(monotonic: Monotonic) {
   const taken = new Map<string, readonly number[]>();
   return {
-    /** Counts an event and returns 0, or returns how long to wait for the next free slot, in ms. */
+    /**
+     * Counts an event and returns 0, or returns how long (ms) to wait until another event is
+     * permitted.
+     */
     take(name: string, perMinute: number): number {
       const now = monotonic();
       const lately = (taken.get(name) ?? []).filter((at) => at > now - MINUTE_MS);

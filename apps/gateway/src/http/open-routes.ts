@@ -4,10 +4,10 @@ import type { Context, Hono } from 'hono';
 import type { AppEnv } from './access.ts';
 import { allowOrigins } from './cors.ts';
 import type { Door } from './door.ts';
-import { type HookReceiver, hookRoutes } from './hook-routes.ts';
+import { createHookRoutes, type HookReceiver } from './hook-routes.ts';
 import { PAGE_PATH } from './scrubbed-app.ts';
 
-/** Routes that accept everything below their path. */
+/** The path of routes that handle everything below them. */
 export const FACET_PATH = '/channels/:channel/:account/*';
 const API_PATH = '/v1/*';
 const WHOLE_PATHS: ReadonlySet<string> = new Set([FACET_PATH, API_PATH, PAGE_PATH]);
@@ -19,21 +19,21 @@ interface OpenRoutes {
 }
 
 /**
- * Adds the routes that do not require the page's token: wrong addresses, platform callbacks, the
- * API and hooks.
+ * Adds the routes that do not require the page's token: platform callbacks, the API and hooks, and
+ * the responses to wrong addresses.
  */
 export function addOpenRoutes(app: Hono<AppEnv>, options: OpenRoutes, door: Door): void {
-  // Runs first: a wrong address is not an attempt to guess a token, whatever token the request
-  // contains.
+  // The address check runs first, because a request to a wrong address is not an attempt to guess a
+  // token, even if it contains one.
   app.use('*', async (c, next) => refuseAddress(app, c) ?? next());
-  // Runs before the guard: platforms and programs call under a public host name and do not have the
-  // page's token.
+  // Channel routes run before the access check: platforms and programs call them under a public
+  // host name and do not have the page's token.
   app.all(FACET_PATH, async (c, next) => {
     const { channel, account } = c.req.param();
     const routes = options.channel(channel, account);
-    return routes?.open ? routes.fetch(c.req.raw, doorOf(door, c)) : next();
+    return routes?.open ? routes.fetch(c.req.raw, createSecretDoor(door, c)) : next();
   });
-  // API clients have their own tokens, and reach the gateway under any host name.
+  // API clients have their own tokens, and may reach the gateway under any host name.
   const api = () => options.channel('api', 'default');
   app.use(
     API_PATH,
@@ -41,16 +41,19 @@ export function addOpenRoutes(app: Hono<AppEnv>, options: OpenRoutes, door: Door
   );
   app.all(API_PATH, (c) => answerClient(c, door, api()));
   if (options.hooks !== undefined)
-    app.route('/hooks', hookRoutes(options.hooks, { ...options, door }));
+    app.route('/hooks', createHookRoutes(options.hooks, { ...options, door }));
 }
 
-/** The paths that API clients request, whatever their base address is. */
+/** The paths that API clients request, with any base address. */
 const API_ADDRESS =
   /\/(?:chat\/completions|completions|responses|embeddings|models(?:\/[^/]+)?)\/*$/;
 const API_HINT =
   'The API is at /v1: set the base address of the client to that of the gateway with /v1 at its end, so that it asks for POST /v1/chat/completions and GET /v1/models.';
 
-/** Answers a request that no route takes, before anything is compared; undefined: one does. */
+/**
+ * Responds to a request that no route handles, before any secret is compared; returns undefined if
+ * a route handles it.
+ */
 function refuseAddress(app: Hono<AppEnv>, c: Context<AppEnv>): Response | undefined {
   const wrong = wrongAddress(app, c.req, (path) => WHOLE_PATHS.has(path));
   if (wrong === null) return undefined;
@@ -58,33 +61,33 @@ function refuseAddress(app: Hono<AppEnv>, c: Context<AppEnv>): Response | undefi
   if (allow !== undefined) c.header('allow', allow);
   if (!API_ADDRESS.test(c.req.path) || c.req.path.startsWith('/api/'))
     return c.text(`${message}${status === 404 ? ' The page is at "/".' : ''}\n`, status);
-  return c.json(apiError(`${message} ${API_HINT}`, 'not_found'), status);
+  return c.json(createApiError(`${message} ${API_HINT}`, 'not_found'), status);
 }
 
-/** An error in OpenAI's format. */
-function apiError(message: string, code: string | null): object {
+/** Formats an error in the OpenAI format. */
+function createApiError(message: string, code: string | null): object {
   const type = code === null ? 'server_error' : 'invalid_request_error';
   return { error: { message, type, param: null, code } };
 }
 
-function doorOf(door: Door, c: Context<AppEnv>): SecretDoor {
+function createSecretDoor(door: Door, c: Context<AppEnv>): SecretDoor {
   return { refuseWrong: () => door.refuseWrong(c, '').retryAfterSeconds ?? 0 };
 }
 
 const NO_API = 'No API is configured here. Name its clients in the setting api.clients.';
 
 /**
- * Answers an API client. Requests that its adapter does not answer get OpenAI's error format as
- * well.
+ * Responds to an API client. If the adapter does not handle the request, the error is also in the
+ * OpenAI format.
  */
 async function answerClient(
   c: Context<AppEnv>,
   door: Door,
   routes: HttpCapability | undefined,
 ): Promise<Response> {
-  if (routes === undefined) return c.json(apiError(NO_API, 'not_found'), 404);
-  const answered = await routes.fetch(c.req.raw, doorOf(door, c));
+  if (routes === undefined) return c.json(createApiError(NO_API, 'not_found'), 404);
+  const answered = await routes.fetch(c.req.raw, createSecretDoor(door, c));
   if (!answered.headers.get('content-type')?.startsWith('text/plain')) return answered;
   c.header('retry-after', answered.headers.get('retry-after') ?? '5');
-  return c.json(apiError((await answered.text()).trim(), null), 503);
+  return c.json(createApiError((await answered.text()).trim(), null), 503);
 }

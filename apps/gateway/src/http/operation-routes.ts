@@ -1,8 +1,8 @@
-import { ParleyError, RoleNeeded } from '@parley/core';
+import { ParleyError, RoleNeededError } from '@parley/core';
 import type { Context, Hono } from 'hono';
-import { findOperation, GROUPS, perform, type Services } from '../operations.ts';
+import { findOperation, GROUPS, performOperation, type Services } from '../operations.ts';
 import type { AppEnv } from './access.ts';
-import { senderOf } from './api-routes.ts';
+import { getSenderName } from './api-routes.ts';
 
 const OPERATION_PATH = `/api/:group{${Object.keys(GROUPS).join('|')}}/:name`;
 
@@ -13,8 +13,9 @@ const STATUS: Readonly<Record<string, 403 | 404>> = {
 };
 
 /**
- * The route of all operations. Their input is the body, as JSON; a read also accepts GET with its
- * input in the query. `?agent=` names an agent (F14). Each operation declares the role it needs.
+ * Adds the single route for all operations. The input is a JSON body. A read also accepts GET with
+ * its input in the query. The query parameter `agent` names an agent (F14). Each operation declares
+ * the role it requires.
  */
 export function addOperations(app: Hono<AppEnv>, services: Services): void {
   app.on(['GET', 'POST'], OPERATION_PATH, async (c) => {
@@ -22,7 +23,7 @@ export function addOperations(app: Hono<AppEnv>, services: Services): void {
     c.header('cache-control', 'no-store');
     try {
       const isRead = c.req.method !== 'POST';
-      const input = isRead ? query : await jsonOf(c);
+      const input = isRead ? query : await readJsonBody(c);
       const asked = c.req.path.slice('/api/'.length);
       if (isRead && (await findOperation(asked))?.does === 'change') {
         return c.json({ error: `${asked} changes something: use POST.` }, 405, { allow: 'POST' });
@@ -30,18 +31,18 @@ export function addOperations(app: Hono<AppEnv>, services: Services): void {
       const { role, signIn, session } = c.get('caller');
       const origin = c.req.header('origin');
       const known = { person: signIn?.name, session: session?.id, origin };
-      const caller = { name: senderOf(c), role, ...known };
-      return c.json(await perform(services, asked, input, { caller, agent }));
+      const caller = { name: getSenderName(c), role, ...known };
+      return c.json(await performOperation(services, asked, input, { caller, agent }));
     } catch (error) {
       if (!(error instanceof ParleyError)) throw error;
       const { message, code } = error;
-      const needed = error instanceof RoleNeeded && { role: error.role };
+      const needed = error instanceof RoleNeededError && { role: error.role };
       return c.json({ error: message, code, ...needed }, STATUS[code] ?? 400);
     }
   });
 }
 
-/** Undefined when the body is not JSON, which no operation accepts. */
-function jsonOf(c: Context): Promise<unknown> {
+/** Returns undefined if the body is not JSON, which no operation accepts. */
+function readJsonBody(c: Context): Promise<unknown> {
   return c.req.json().catch(() => undefined);
 }

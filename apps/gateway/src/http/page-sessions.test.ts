@@ -1,5 +1,5 @@
 import { openSecrets } from '@parley/core/telemetry';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import type { Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { Services } from '../operations.ts';
 import { createHttpApp } from './app.ts';
 import { startHttp } from './server.ts';
-import { statusWith } from './testing/full-app.ts';
+import { createStatusWith } from './testing/full-app.ts';
 
 const HOUR = 60 * 60_000;
 const DAY = 24 * HOUR;
@@ -33,11 +33,11 @@ afterEach(async () => {
 });
 
 /**
- * Opens a gateway on the shared database. Its web channel has a stream that ends when its reader
+ * Opens a gateway on the shared database, with a web channel whose stream ends when its reader
  * disconnects.
  */
 async function gateway() {
-  const { log, lines } = recordingLogger();
+  const { log, lines } = createRecordingLogger();
   let cancelled = 0;
   const stream = () =>
     new ReadableStream({
@@ -60,7 +60,7 @@ async function gateway() {
     log,
     metrics: async () => '',
     status: () => [],
-    report: statusWith({ agent: 'Parley' }),
+    report: createStatusWith({ agent: 'Parley' }),
     operations: {
       store,
       clock: () => now,
@@ -93,7 +93,7 @@ async function gateway() {
   return { ask, signIn, session, status, list, lines, cancelled: () => cancelled };
 }
 
-describe('a session of the page', () => {
+describe('a page session', () => {
   it('[U03] is opened by the token, never contains it, and is stored as a hash', async () => {
     const { signIn, status, list } = await gateway();
     const response = await signIn();
@@ -143,7 +143,7 @@ describe('a session of the page', () => {
     expect((await list(secret))[0]?.usedAt).toBe(now);
   });
 
-  it('[U03] [D09] of one gateway works at the others, and also ends there', async () => {
+  it('[U03] [D09] of one gateway works on the others, and can be ended there', async () => {
     const [one, two] = [await gateway(), await gateway()];
     const secret = await one.session();
     expect(await two.status(secret)).toBe(200);
@@ -153,7 +153,7 @@ describe('a session of the page', () => {
     expect([await one.status(secret), await two.status(secret)]).toEqual([401, 401]);
   });
 
-  it('[U03] ends immediately together with its streams, but leaves those of other sessions open', async () => {
+  it('[U03] ends immediately together with its streams, but streams of other sessions stay open', async () => {
     const { ask, session, list, cancelled } = await gateway();
     const [mine, lost] = [await session(), await session()];
     const streams = [
@@ -173,7 +173,7 @@ describe('a session of the page', () => {
     await expect.poll(cancelled).toBe(2);
   });
 
-  it('[U03] that another process has ended is noticed by its streams within seconds', async () => {
+  it('[U03] ends its streams within seconds when another process ends the session', async () => {
     const { ask, session } = await gateway();
     const reader = (await ask('/channels/web/default/events', await session())).body?.getReader();
     await reader?.read();
@@ -182,7 +182,7 @@ describe('a session of the page', () => {
     expect((await reader?.read())?.done).toBe(true);
   });
 
-  it('[U03] ends when the token is replaced, together with streams that the old token opened', async () => {
+  it('[U03] ends when the token is replaced, as do streams that the old token opened', async () => {
     const { ask, session, status, list } = await gateway();
     const secret = await session();
     const streams = [
@@ -199,7 +199,7 @@ describe('a session of the page', () => {
     expect(await list(token)).toEqual([]);
   });
 
-  it('[U03] cannot open another session: only the token can', async () => {
+  it('[U03] cannot open another session, because this requires the token', async () => {
     const { session, signIn } = await gateway();
     expect((await signIn(await session())).status).toBe(401);
   });
@@ -215,7 +215,7 @@ describe('a session of the page', () => {
     expect((await signIn(token, { origin: 'https://evil.example' })).status).toBe(403);
   });
 
-  it('[U03] continues while wrong tokens are throttled, and so does the correct token', async () => {
+  it('[U03] keeps working while wrong tokens are throttled, and so does the correct token', async () => {
     const { signIn, session, status, ask, lines } = await gateway();
     const secret = await session();
     for (let nth = 0; nth < 6; nth += 1) expect((await signIn('wrong')).status).toBe(401);
@@ -230,7 +230,7 @@ describe('a session of the page', () => {
     for (const hidden of [secret, token]) expect(logged).not.toContain(hidden);
   });
 
-  it('[U03] that expires while many requests use it does not delay signing in again', async () => {
+  it('[U03] that expires during many requests does not delay signing in again', async () => {
     const { signIn, session, status, ask } = await gateway();
     const secret = await session();
     await ask('/api/sessions/end', token, { method: 'POST', body: '{"id":"all"}' });
@@ -242,7 +242,7 @@ describe('a session of the page', () => {
     ]);
   });
 
-  it('[U03] records where it was opened, ignoring what a proxy claims', async () => {
+  it('[U03] records the address from which it was opened, ignoring proxy headers', async () => {
     const { signIn } = await gateway();
     await signIn(token, { 'x-forwarded-for': '127.0.0.1' });
     expect((await store.pageSessions.list(now)).map(({ network }) => network)).toEqual(['proxy']);
@@ -252,7 +252,7 @@ describe('a session of the page', () => {
 const Added = z.object({ name: z.string(), role: z.string(), token: z.string() });
 
 describe('a named sign-in', () => {
-  /** Adds a person as an owner would, and signs in with a browser. */
+  /** Adds a person as an owner would, and signs them in with a browser. */
   async function person({ ask, signIn }: Awaited<ReturnType<typeof gateway>>, role = 'owner') {
     const body = JSON.stringify({ name: 'bob', role });
     const added = await ask('/api/people/add', token, { method: 'POST', body });
@@ -296,7 +296,7 @@ describe('a named sign-in', () => {
     await expect.poll(one.cancelled).toBe(3);
   });
 
-  it('[U03] [D09] that another process has revoked is noticed by streams within seconds', async () => {
+  it('[U03] [D09] ends its streams within seconds when another process revokes it', async () => {
     const [one, two] = [await gateway(), await gateway()];
     const { own, session } = await person(one);
     const readers = [session, own].map(async (secret) =>
@@ -318,7 +318,7 @@ describe('a named sign-in', () => {
     expect([await one.status(own), await one.status(session)]).toEqual([200, 200]);
   });
 
-  it('[U03] is never delayed by wrong tokens of others', async () => {
+  it("[U03] is never delayed by other people's wrong tokens", async () => {
     const one = await gateway();
     const { own } = await person(one, 'viewer');
     for (let nth = 0; nth < 6; nth += 1) await one.signIn('wrong');
@@ -327,7 +327,7 @@ describe('a named sign-in', () => {
     expect((await one.signIn(own)).status).toBe(201);
   });
 
-  it('[U03] records its last use, at most once a minute', async () => {
+  it('[U03] records when it was last used, at most once a minute', async () => {
     const one = await gateway();
     const { own } = await person(one);
     const usedAt = async () => (await store.signIns.list())[0]?.usedAt;

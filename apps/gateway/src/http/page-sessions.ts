@@ -4,16 +4,16 @@ import type { PageSession, PageSessionRepository, SignIn, SignInRepository } fro
 
 /** How long a browser stays signed in, in ms. */
 export interface PageSessionLimits {
-  /** Since its last use. */
+  /** The maximum time (ms) since the session was last used. */
   readonly idleMs: number;
-  /** In total, however much it is used. */
+  /** The maximum total time (ms), regardless of use. */
   readonly longestMs: number;
 }
 
 export interface PageSessionOptions {
   readonly repository: PageSessionRepository;
   readonly signIns: SignInRepository;
-  /** The current token. Sessions that an earlier token opened are invalid. */
+  /** Returns the current token. Sessions that an earlier token opened are invalid. */
   readonly token: () => string;
   readonly limits: PageSessionLimits;
   readonly clock: Clock;
@@ -21,8 +21,8 @@ export interface PageSessionOptions {
 }
 
 /**
- * The format of a session's secret. The prefix distinguishes it from the token, also for the log
- * scrubber.
+ * The format of a session's secret. The prefix distinguishes it from the token, for example in the
+ * log scrubber.
  */
 export const SESSION_SECRET = /^parley_session_[\w-]{43}$/;
 
@@ -30,25 +30,27 @@ export const SIGN_IN_PREFIX = 'parley_signin_';
 /** The format of a named sign-in's token. */
 export const SIGN_IN_TOKEN = /^parley_signin_[\w-]{43}$/;
 
-/** Uses are stored at most this often, so that most requests cause a read but no write. In ms. */
+/**
+ * The minimum interval (ms) between stored uses, so that most requests cause a read but no write.
+ */
 const NOTED_INTERVAL_MS = 60_000;
 /**
- * How soon live streams notice sessions that have expired or were ended by other processes, in ms.
+ * How often (ms) streams check whether their session has expired or was ended by another process.
  */
 const POLL_INTERVAL_MS = 2_000;
-/** Longer user agents are truncated. */
+/** The maximum length of a stored user agent; longer ones are truncated. */
 const MAX_USER_AGENT = 300;
 
-/** The sender of a request, authenticated by a token or by a session that was opened with one. */
-export interface Caller {
-  /** Null when a token authenticated the request. */
+/** The sender of a request, authenticated by a token or by a session that a token opened. */
+export interface RequestCaller {
+  /** The session; null if a token authenticated the request. */
   readonly session: PageSession | null;
-  /** Null for the token of the data folder, whose holder has no name. */
+  /** The named sign-in; null for the token of the data folder, whose holder has no name. */
   readonly signIn: SignIn | null;
   readonly role: Role;
 }
 
-/** A session and the sign-in that opened it; null for the token of the data folder. */
+/** A session with the sign-in that opened it; null for the token of the data folder. */
 export interface OpenSession extends PageSession {
   readonly signIn: SignIn | null;
 }
@@ -56,16 +58,16 @@ export interface OpenSession extends PageSession {
 export type PageSessions = ReturnType<typeof createPageSessions>;
 
 /**
- * Sessions of signed-in browsers. A session is a 256-bit secret that only its browser stores; the
- * database stores its hash. Every request is checked against the database, which all gateways
- * share. A session is valid as long as the token that opened it: that of the data folder or of a
- * named sign-in.
+ * Manages the sessions of signed-in browsers. A session is a 256-bit secret that only its browser
+ * stores; the database stores a hash. Every request is checked against the database, which all
+ * gateways share. A session is valid as long as the token that opened it, which belongs to the data
+ * folder or to a named sign-in.
  */
 export function createPageSessions(options: PageSessionOptions) {
   const { repository, token, limits, clock } = options;
   const { openers, signedIn, note } = createSignIns(options);
 
-  /** All valid sessions, each with the sign-in that opened it. */
+  /** Lists all valid sessions, each with the sign-in that opened it. */
   async function list(): Promise<readonly OpenSession[]> {
     const [known, stored] = await Promise.all([openers(), repository.list(clock())]);
     return stored.flatMap((session) => {
@@ -74,7 +76,7 @@ export function createPageSessions(options: PageSessionOptions) {
     });
   }
 
-  const streams = createStreams(
+  const streams = createSessionStreams(
     async () => new Set([...(await openers()).keys(), ...(await list()).map(({ id }) => id)]),
   );
 
@@ -86,20 +88,23 @@ export function createPageSessions(options: PageSessionOptions) {
   return {
     list,
     look: streams.look,
-    /** The named sign-in that a token belongs to, or null. */
-    signInOf: (given: string): Promise<SignIn | null> => signedIn(fingerprint(given)),
-    /** Signs a browser in with the token `by`. Returns the secret, which cannot be read again. */
+    /** Finds the named sign-in to which a token belongs, or null. */
+    signInOf: (given: string): Promise<SignIn | null> => signedIn(fingerprintSecret(given)),
+    /**
+     * Signs a browser in with the token `by`, and returns the session's secret, which cannot be
+     * read again.
+     */
     async open(
       facts: Pick<PageSession, 'userAgent' | 'network'>,
       by = token(),
     ): Promise<{ readonly secret: string; readonly session: PageSession }> {
       const secret = `parley_session_${randomBytes(32).toString('base64url')}`;
-      const hash = fingerprint(secret);
+      const hash = fingerprintSecret(secret);
       const now = clock();
       const session: PageSession = {
-        id: idOf(hash),
+        id: toSessionId(hash),
         hash,
-        openedWith: fingerprint(by),
+        openedWith: fingerprintSecret(by),
         userAgent: facts.userAgent.slice(0, MAX_USER_AGENT),
         network: facts.network,
         createdAt: now,
@@ -109,21 +114,21 @@ export function createPageSessions(options: PageSessionOptions) {
       await repository.open(session);
       return { secret, session };
     },
-    /** Returns the owner of the session that a secret opens, or null, and records the use. */
-    async admit(secret: string): Promise<Caller | null> {
-      const hash = fingerprint(secret);
+    /** Returns the caller to whom a session's secret belongs, or null, and records the use. */
+    async admit(secret: string): Promise<RequestCaller | null> {
+      const hash = fingerprintSecret(secret);
       const now = clock();
-      const session = await repository.find(idOf(hash), now);
-      if (session === null || !isSame(session.hash, hash)) return null;
-      const isToken = session.openedWith === fingerprint(token());
+      const session = await repository.find(toSessionId(hash), now);
+      if (session === null || !isSameFingerprint(session.hash, hash)) return null;
+      const isToken = session.openedWith === fingerprintSecret(token());
       const signIn = isToken ? null : await signedIn(session.openedWith);
       if (!isToken && signIn === null) return null;
       if (now - session.usedAt >= NOTED_INTERVAL_MS) await use(session, now);
       return { session, signIn, role: signIn?.role ?? 'owner' };
     },
     /**
-     * Ends a session, or `all`: immediately here, and on other gateways with their next request or
-     * check. Returns how many were ended.
+     * Ends one session, or `all`, and returns the number of ended sessions. Other gateways notice
+     * with their next request or check.
      */
     async end(id: string): Promise<number> {
       const ended = await repository.end(id);
@@ -131,18 +136,19 @@ export function createPageSessions(options: PageSessionOptions) {
       return ended;
     },
     /**
-     * A streaming response that ends when its client disconnects, or when the caller's session or
-     * sign-in ends.
+     * Returns a streaming response that ends when its client disconnects, or when the caller's
+     * session or sign-in ends.
      */
-    untilEnded: (response: Response, { session, signIn }: Caller): Response =>
-      streams.untilEnded(response, session?.id ?? signIn?.hash ?? fingerprint(token())),
+    untilEnded: (response: Response, { session, signIn }: RequestCaller): Response =>
+      streams.untilEnded(response, session?.id ?? signIn?.hash ?? fingerprintSecret(token())),
   };
 }
 
-/** The tokens that open sessions, looked up by fingerprint. */
+/** Finds the tokens that open sessions by their fingerprints. */
 function createSignIns({ signIns, token, clock, log }: PageSessionOptions) {
   /**
-   * Records a use. A full disk may prevent that, but must not lock out those who investigate it.
+   * Records the use of a session or sign-in. A full disk may prevent the record, but must not lock
+   * out people who investigate the problem.
    */
   async function note(use: Promise<unknown>): Promise<void> {
     await use.catch((error: unknown) =>
@@ -152,12 +158,12 @@ function createSignIns({ signIns, token, clock, log }: PageSessionOptions) {
 
   return {
     note,
-    /** The sign-in that each token belongs to; null for the token of the data folder. */
+    /** Returns the sign-in to which each token belongs; null for the token of the data folder. */
     async openers(): Promise<ReadonlyMap<string, SignIn | null>> {
       const named = (await signIns.list()).map((signIn) => [signIn.hash, signIn] as const);
-      return new Map<string, SignIn | null>([...named, [fingerprint(token()), null]]);
+      return new Map<string, SignIn | null>([...named, [fingerprintSecret(token()), null]]);
     },
-    /** Returns a named sign-in, or null if there is none, and records its use. */
+    /** Finds a named sign-in, or null, and records its use. */
     async signedIn(hash: string): Promise<SignIn | null> {
       const signIn = await signIns.find(hash);
       if (signIn === null) return null;
@@ -169,10 +175,10 @@ function createSignIns({ signIns, token, clock, log }: PageSessionOptions) {
 }
 
 /**
- * Streaming responses, each opened by a session or the token. `alive` returns those that are still
- * valid.
+ * Tracks streaming responses, each of which was opened by a session or a token. `alive` returns the
+ * sessions and tokens that are still valid.
  */
-function createStreams(alive: () => Promise<ReadonlySet<string>>) {
+function createSessionStreams(alive: () => Promise<ReadonlySet<string>>) {
   const open = new Map<AbortController, string>();
   let looking: NodeJS.Timeout | undefined;
 
@@ -195,13 +201,13 @@ function createStreams(alive: () => Promise<ReadonlySet<string>>) {
       if (response.body === null) return response;
       const stream = new AbortController();
       open.set(stream, opener);
-      // Nothing can be checked while the database is unavailable, but no request is answered then
-      // either.
+      // While the database is unavailable, streams cannot be checked, but other requests are not
+      // answered either.
       looking ??= setInterval(() => void look().catch(() => undefined), POLL_INTERVAL_MS).unref();
       const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
       void response.body
         .pipeTo(writable, { signal: stream.signal, preventAbort: true })
-        // The server closes the stream, so its client sees an orderly end unless it has already
+        // The server closes the stream, so the client sees an orderly end unless it has already
         // disconnected.
         .catch(() => writable.close().catch(() => undefined))
         .finally(() => close(stream));
@@ -210,16 +216,16 @@ function createStreams(alive: () => Promise<ReadonlySet<string>>) {
   };
 }
 
-/** Identifies a secret without revealing it. */
-export function fingerprint(secret: string): string {
+/** Returns a hash that identifies a secret without revealing it. */
+export function fingerprintSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
 
-/** The id of a session as used by people and the database. */
-export function idOf(hash: string): string {
+/** Returns the id of a session for people and the database. */
+export function toSessionId(hash: string): string {
   return hash.slice(0, 12);
 }
 
-function isSame(a: string, b: string): boolean {
+function isSameFingerprint(a: string, b: string): boolean {
   return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 }

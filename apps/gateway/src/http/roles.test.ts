@@ -1,9 +1,9 @@
 import { ROLES, type Role, roleIncludes } from '@parley/core';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fingerprint, idOf, SIGN_IN_PREFIX } from './page-sessions.ts';
-import { readableRoutes } from './roles.ts';
-import { fullApp, operationRoutes, routesOf } from './testing/full-app.ts';
+import { fingerprintSecret, SIGN_IN_PREFIX, toSessionId } from './page-sessions.ts';
+import { listReadableRoutes } from './roles.ts';
+import { createFullApp, listOperationRoutes, listRoutes } from './testing/full-app.ts';
 
 const HOST = '127.0.0.1:7411';
 const TOKEN = 'secret-token-of-this-gateway-1234';
@@ -11,9 +11,9 @@ const clock = () => 1_000_000;
 const store = await openMemoryStore({ clock });
 afterAll(() => store.close());
 
-/** Routes that require no caller. */
+/** Routes that require no authentication. */
 const OPEN = new Set(['GET /healthz', 'GET /readyz', 'GET /', 'GET /page/*', 'POST /api/sessions']);
-/** What people who are not owners may do; a new route is not on this list. */
+/** The routes that roles other than owner may use. New routes must be added explicitly. */
 const MAY: Readonly<Record<Exclude<Role, 'owner'>, readonly string[]>> = {
   viewer: [
     'GET /api/agents/list',
@@ -58,10 +58,10 @@ const MAY: Readonly<Record<Exclude<Role, 'owner'>, readonly string[]>> = {
   ],
 };
 
-const app = fullApp({ token: TOKEN, store, clock });
-const OPERATIONS = await operationRoutes();
-/** All routes and operations. */
-const ROUTES = [...routesOf(app), ...OPERATIONS.keys()].toSorted();
+const app = createFullApp({ token: TOKEN, store, clock });
+const OPERATIONS = await listOperationRoutes();
+/** All routes and operations of the gateway. */
+const ROUTES = [...listRoutes(app), ...OPERATIONS.keys()].toSorted();
 const ask = (method: string, path: string, token?: string) =>
   app.request(`http://${HOST}${path}`, {
     method,
@@ -79,18 +79,18 @@ const tokens = new Map<Role, string>();
 beforeAll(async () => {
   for (const role of ROLES) {
     const token = `${SIGN_IN_PREFIX}${role.padEnd(43, '_')}`;
-    const hash = fingerprint(token);
+    const hash = fingerprintSecret(token);
     await store.signIns.add({
-      ...{ id: idOf(hash), hash, name: `an ${role}`, role, createdAt: 0, usedAt: null },
+      ...{ id: toSessionId(hash), hash, name: `an ${role}`, role, createdAt: 0, usedAt: null },
     });
     tokens.set(role, token);
   }
 });
 
-/** It is opened only by its own token, not by those of the page. */
+/** A hook accepts only its own token, not the tokens of the page. */
 const HOOK = 'POST /hooks/:name';
 
-/** Why a route is not an operation. */
+/** The reason why a route is not an operation. */
 const NO_OPERATION: Readonly<Record<string, string>> = {
   'GET /': 'the page',
   'GET /page/*': 'the page',
@@ -108,22 +108,22 @@ const NO_OPERATION: Readonly<Record<string, string>> = {
 
 describe('every route of the gateway', () => {
   it('[U03] is an operation, or has a reason not to be one', () => {
-    expect(routesOf(app)).toEqual(Object.keys(NO_OPERATION).toSorted());
+    expect(listRoutes(app)).toEqual(Object.keys(NO_OPERATION).toSorted());
   });
 
-  it('[U03] is closed without signing in, except for health, the page’s files and signing in', async () => {
+  it('[U03] requires signing in, except for health, the page’s files and signing in', async () => {
     expect(ROUTES.length).toBeGreaterThan(100);
     const open: string[] = [];
     for (const route of ROUTES) {
       const [method = '', path = ''] = route.split(' ');
       if ((await ask(method, filled(path))).status !== 401) open.push(route);
     }
-    // A message without a token is incomplete, not refused.
+    // A sign-in request without a token is answered as incomplete, not as refused.
     expect(new Set(open)).toEqual(OPEN);
   });
 
   it.each(['viewer', 'operator'] as const)(
-    '[U03] that the table does not grant to a %s is for owners only, and its answer says so',
+    '[U03] is for owners only unless the table grants it to a %s, and the response says so',
     async (role) => {
       const passed: string[] = [];
       for (const route of ROUTES.filter((one) => !OPEN.has(one) && one !== HOOK)) {
@@ -142,7 +142,7 @@ describe('every route of the gateway', () => {
     },
   );
 
-  it('[U03] is open to every owner, named or not', async () => {
+  it('[U03] is open to every owner, with the gateway token or a named sign-in', async () => {
     for (const route of ROUTES) {
       const [method = '', path = ''] = route.split(' ');
       if (OPEN.has(route) || path.startsWith('/api/people')) continue;
@@ -158,7 +158,7 @@ describe('every route of the gateway', () => {
     }
   });
 
-  it('[U03] answers HEAD like GET, and other methods with the allowed ones', async () => {
+  it('[U03] answers HEAD like GET, and rejects other methods with a list of the allowed ones', async () => {
     const viewer = tokens.get('viewer');
     expect((await ask('HEAD', '/api/status/report', viewer)).status).toBe(200);
     expect((await ask('HEAD', '/api/queue/report', viewer)).status).toBe(403);
@@ -204,17 +204,17 @@ describe('every route of the gateway', () => {
     }
   });
 
-  it('[U03] reports who is signed in, and what they may read', async () => {
+  it('[U03] reports who is signed in, and which routes they may read', async () => {
     const me = async (token?: string) => (await ask('GET', '/api/sessions/me', token)).json();
     expect(await me(TOKEN)).toMatchObject({ name: null, role: 'owner' });
     expect(await me(tokens.get('operator'))).toEqual({
-      ...{ name: 'an operator', role: 'operator', routes: await readableRoutes() },
+      ...{ name: 'an operator', role: 'operator', routes: await listReadableRoutes() },
     });
   });
 });
 
 describe('roles', () => {
-  it('[U03] grants each role everything that lower roles may do', () => {
+  it('[U03] grants each role all rights of lower roles', () => {
     const held = ROLES.map((role) => ROLES.filter((least) => roleIncludes(role, least)));
     expect(held).toEqual([['viewer'], ['viewer', 'operator'], ['viewer', 'operator', 'owner']]);
   });

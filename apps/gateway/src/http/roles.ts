@@ -1,13 +1,13 @@
 import type { Role } from '@parley/core';
-import { allOperations } from '../operations.ts';
+import { listOperations } from '../operations.ts';
 
 /**
- * The lowest role that may read each path not reserved for owners. Operators keep Parley running
- * and see no one's texts, names or chats, except those of people waiting for access, because
- * deciding about strangers and groups is their task.
+ * Returns the lowest role that may read each path that is not reserved for owners. Operators keep
+ * the gateway running without access to texts, names or chats. Operators see only the people and
+ * groups that wait for access, because they decide about these.
  */
-export async function readableRoutes(): Promise<Readonly<Record<string, Role>>> {
-  const operations = (await allOperations()).flatMap(({ name, does, role }) =>
+export async function listReadableRoutes(): Promise<Readonly<Record<string, Role>>> {
+  const operations = (await listOperations()).flatMap(({ name, does, role }) =>
     does === 'read' && role !== undefined ? [[`/api/${name}`, role] as const] : [],
   );
   return Object.fromEntries(operations);

@@ -4,7 +4,7 @@ import { openSecrets } from '@parley/core/telemetry';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { scrubResponse } from './scrub-response.ts';
-import { scrubbedApp } from './scrubbed-app.ts';
+import { createScrubbedApp } from './scrubbed-app.ts';
 
 const SECRET = 'correct-hörse-battery';
 const secrets = openSecrets([SECRET]);
@@ -14,7 +14,7 @@ type Body = ConstructorParameters<typeof Response>[0];
 const scrubbed = async (body: Body, headers: Record<string, string>) =>
   scrubResponse(new Response(body, { headers }), secrets);
 
-/** Splits the bytes as a server sends them: into chunks that may end anywhere. */
+/** Splits bytes into chunks of arbitrary size, as a server may send them. */
 const inPieces = (bytes: Uint8Array, size: number) =>
   new ReadableStream<Uint8Array>({
     start(controller) {
@@ -24,7 +24,7 @@ const inPieces = (bytes: Uint8Array, size: number) =>
     },
   });
 
-describe('an answer over HTTP', () => {
+describe('an HTTP response', () => {
   it.each([
     ['gzip', gzipSync],
     ['x-gzip', gzipSync],
@@ -47,7 +47,7 @@ describe('an answer over HTTP', () => {
     expect(await response.text()).not.toContain('?');
   });
 
-  it('[G18] of any type and in any chunks contains no secret, and is unchanged if it had none', async () => {
+  it('[G18] of any type and in any chunks contains no secret, and is unchanged if it contained none', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(
@@ -94,10 +94,10 @@ describe('an answer over HTTP', () => {
     expect(response.headers.get('set-cookie')).toBe('session=1');
   });
 
-  it('[G18] [U03] is compressed after that, but only for the page', async () => {
+  it('[G18] [U03] is compressed after scrubbing, but only for the page', async () => {
     const type = { 'content-type': 'text/javascript' };
     const routes = { fetch: () => new Response(LONG, { headers: type }) };
-    const app = scrubbedApp(routes, secrets, silentLogger);
+    const app = createScrubbedApp(routes, secrets, silentLogger);
     const ask = (path: string) => app.request(path, { headers: { 'accept-encoding': 'gzip' } });
     const file = await ask('/page/main.js');
     expect(file.headers.get('content-encoding')).toBe('gzip');

@@ -2,36 +2,40 @@ import { Duplex } from 'node:stream';
 import { type Secrets, scrubJson } from '@parley/core/telemetry';
 
 type Scrubber = Pick<Secrets, 'scrub' | 'stream'>;
-type Bytes = ReadableStream<Uint8Array>;
+type ByteStream = ReadableStream<Uint8Array>;
 
 /**
- * Removes secrets from a route's response (G18). Everything that leaves over HTTP passes through
- * here, whatever its type. JSON stays valid, the events of a stream are forwarded whole, and all
- * other bytes are streamed; without a secret they are unchanged. A compressed body is decoded
- * first, because otherwise nothing could be found in it.
+ * Removes secrets from a route's response (G18). Every HTTP response is scrubbed, regardless of its
+ * type. JSON stays valid, and the events of a stream are forwarded whole. All other bytes are
+ * streamed, and stay unchanged if they contain no secret. A compressed body is decoded first,
+ * because secrets cannot be found in compressed bytes.
  */
 export async function scrubResponse(response: Response, secrets: Scrubber): Promise<Response> {
-  const headers = scrubbedHeaders(response.headers, secrets);
+  const headers = scrubHeaders(response.headers, secrets);
   const { status, statusText } = response;
   if (response.body === null) return new Response(null, { status, statusText, headers });
-  const body = await decoded(response.body, headers.get('content-encoding') ?? '');
-  if (body === null) return unknownEncoding();
+  const body = await decodeBody(response.body, headers.get('content-encoding') ?? '');
+  if (body === null) return createUnknownEncoding();
   headers.delete('content-encoding');
   headers.delete('content-length');
   const scrubbed = await scrubBody(body, headers.get('content-type') ?? '', secrets);
   return new Response(scrubbed, { status, statusText, headers });
 }
 
-async function scrubBody(body: Bytes, type: string, secrets: Scrubber): Promise<Bytes | string> {
-  if (/^text\/event-stream\b/i.test(type)) return body.pipeThrough(scrubbedEvents(secrets));
+async function scrubBody(
+  body: ByteStream,
+  type: string,
+  secrets: Scrubber,
+): Promise<ByteStream | string> {
+  if (/^text\/event-stream\b/i.test(type)) return body.pipeThrough(createEventScrubber(secrets));
   if (/^application\/(?:[\w.-]+\+)?json\b/i.test(type)) {
     return scrubJson(await new Response(body).text(), secrets.scrub);
   }
-  return body.pipeThrough(scrubbedBytes(secrets));
+  return body.pipeThrough(createByteScrubber(secrets));
 }
 
-/** A cookie is a secret of its browser and has to reach it. */
-function scrubbedHeaders(given: Headers, { scrub }: Scrubber): Headers {
+/** Cookies are not scrubbed, because a cookie is a secret that its browser has to receive. */
+function scrubHeaders(given: Headers, { scrub }: Scrubber): Headers {
   const headers = new Headers(given);
   for (const [name, value] of given) {
     if (name !== 'set-cookie' && scrub(value) !== value) headers.set(name, scrub(value));
@@ -40,10 +44,10 @@ function scrubbedHeaders(given: Headers, { scrub }: Scrubber): Headers {
 }
 
 /**
- * The decoded body, with the encoding that was applied last removed first; null when one of them is
- * unknown.
+ * Decodes the body, starting with the encoding that was applied last; returns null if an encoding
+ * is unknown.
  */
-async function decoded(body: Bytes, encodings: string): Promise<Bytes | null> {
+async function decodeBody(body: ByteStream, encodings: string): Promise<ByteStream | null> {
   const names = encodings
     .toLowerCase()
     .split(',')
@@ -59,25 +63,25 @@ async function decoded(body: Bytes, encodings: string): Promise<Bytes | null> {
   };
   const chain = names.toReversed().map((name) => decoders[name]);
   if (chain.some((one) => one === undefined)) return null;
-  return chain.reduce((rest, one) => (one === undefined ? rest : piped(rest, one())), body);
+  return chain.reduce((rest, one) => (one === undefined ? rest : pipeThrough(rest, one())), body);
 }
 
-function piped(body: Bytes, decoder: Duplex): Bytes {
+function pipeThrough(body: ByteStream, decoder: Duplex): ByteStream {
   const { readable, writable } = Duplex.toWeb(decoder);
   return body.pipeThrough({ readable, writable });
 }
 
-function unknownEncoding(): Response {
+function createUnknownEncoding(): Response {
   const text =
     'The response is compressed in a format that Parley cannot inspect, so it was not sent.\n';
   return new Response(text, { status: 502, headers: { 'content-type': 'text/plain' } });
 }
 
 /**
- * Decodes bytes as text with one byte per character, so that everything except secrets is returned
+ * Decodes bytes as text with one byte per character, so that all bytes except secrets stay
  * unchanged.
  */
-function scrubbedBytes(secrets: Scrubber): TransformStream<Uint8Array, Uint8Array> {
+function createByteScrubber(secrets: Scrubber): TransformStream<Uint8Array, Uint8Array> {
   const scrubbed = secrets.stream();
   const write = (text: string, to: TransformStreamDefaultController<Uint8Array>): void => {
     if (text !== '') to.enqueue(Buffer.from(text, 'latin1'));
@@ -89,7 +93,7 @@ function scrubbedBytes(secrets: Scrubber): TransformStream<Uint8Array, Uint8Arra
   });
 }
 
-function scrubbedEvents({ scrub }: Scrubber): TransformStream<Uint8Array, Uint8Array> {
+function createEventScrubber({ scrub }: Scrubber): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();
   let open = '';

@@ -5,20 +5,20 @@ import { compress } from 'hono/compress';
 import type { AppEnv } from './access.ts';
 import { scrubResponse } from './scrub-response.ts';
 
-/** Answers all requests. */
+/** The handler of all requests. */
 export interface HttpRoutes {
   fetch(request: Request, env: AppEnv['Bindings']): Response | Promise<Response>;
 }
 
-/** The files of the page, except `/`. */
+/** The path of the page's files, except `/`. */
 export const PAGE_PATH = '/page/*';
 
 /**
- * All routes, with secrets removed from their responses (G18). Compression comes last and for the
- * page only: the size of a compressed response that contains both private text and text from others
- * would reveal something about the private text.
+ * Wraps all routes so that secrets are removed from their responses (G18). Compression comes last,
+ * and only for the page. If a response contains both private text and text from others, its
+ * compressed size would reveal something about the private text.
  */
-export function scrubbedApp(
+export function createScrubbedApp(
   app: HttpRoutes,
   secrets: Pick<Secrets, 'scrub' | 'stream'>,
   log: Logger,

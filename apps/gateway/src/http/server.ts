@@ -6,40 +6,40 @@ import { GatewayError } from '../gateway-error.ts';
 import type { HealthAppOptions } from './health.ts';
 import type { HttpRoutes } from './scrubbed-app.ts';
 
-// Importing `node:http` as a module evaluates all its exports, which loads Node's entire `fetch`:
-// 16 MB.
+// An `import` of `node:http` evaluates all exports and thereby loads Node's `fetch`, which takes 16
+// MB.
 const { createServer } = process.getBuiltinModule('node:http');
 
 /** The web server of a process. */
 export interface HttpServer {
-  /** `http://host:port` as actually served (for port 0 the system picks a free one). */
+  /** The actual address, as `http://host:port`; for port 0, the system picks a free port. */
   readonly address: string;
   /** Rebuilds the routes for all later requests. */
   reload(): void;
   close(): Promise<void>;
 }
 
-/** Where to listen. */
+/** The host and port to listen on. */
 export interface HttpOptions {
   readonly host: string;
   readonly port: number;
   readonly log: Logger;
-  /** Removed from all answers. */
+  /** Secrets to remove from all responses. */
   readonly secrets: Pick<Secrets, 'scrub' | 'stream'>;
 }
 
-type Listener = (request: IncomingMessage, response: ServerResponse) => unknown;
+type RequestListener = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 /**
- * Starts listening. The first request loads the routes and the web framework, so that a process
- * without visitors neither waits for them nor holds them in memory. Rejects with GatewayError when
- * the address cannot be used.
+ * Starts listening. The routes and the web framework are loaded on the first request, so that a
+ * process without visitors starts faster and uses less memory. Rejects with GatewayError if the
+ * address cannot be used.
  */
 export async function startHttp(
   options: HttpOptions,
   routes: () => Promise<HttpRoutes>,
 ): Promise<HttpServer> {
-  let listener: Promise<Listener> | undefined;
+  let listener: Promise<RequestListener> | undefined;
   const server = createServer((request, response) => {
     listener ??= loadListener(routes, options);
     listener
@@ -53,7 +53,7 @@ export async function startHttp(
       });
   });
   await listen(server, options.host, options.port);
-  const { port } = addressOf(server);
+  const { port } = getServerAddress(server);
   const host = options.host.includes(':') ? `[${options.host}]` : options.host;
   return {
     address: `http://${host}:${port}`,
@@ -64,14 +64,15 @@ export async function startHttp(
   };
 }
 
-/** Where to listen, and what to serve there. */
+/** The address to listen on, and the services behind the routes. */
 export interface HealthServerOptions extends HealthAppOptions {
   readonly port: number;
   readonly secrets: HttpOptions['secrets'];
 }
 
 /**
- * The web server of a process without channels: health and metrics only. Rejects with GatewayError.
+ * Starts the web server of a process without channels, which serves only health and metrics.
+ * Rejects with GatewayError if the address cannot be used.
  */
 export function startHealthServer(options: HealthServerOptions): Promise<HttpServer> {
   return startHttp(options, async () => (await import('./health.ts')).createHealthApp(options));
@@ -80,8 +81,8 @@ export function startHealthServer(options: HealthServerOptions): Promise<HttpSer
 async function loadListener(
   routes: () => Promise<HttpRoutes>,
   { secrets, log }: HttpOptions,
-): Promise<Listener> {
-  const [app, { getRequestListener }, { scrubbedApp }] = await Promise.all([
+): Promise<RequestListener> {
+  const [app, { getRequestListener }, { createScrubbedApp: scrubbedApp }] = await Promise.all([
     routes(),
     import('@hono/node-server'),
     import('./scrubbed-app.ts'),
@@ -92,12 +93,12 @@ async function loadListener(
 
 function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error) => reject(explain(error, host, port)));
+    server.once('error', (error) => reject(toListenError(error, host, port)));
     server.listen(port, host, resolve);
   });
 }
 
-function explain(error: Error, host: string, port: number): GatewayError {
+function toListenError(error: Error, host: string, port: number): GatewayError {
   const code = 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE') {
     return new GatewayError(
@@ -113,7 +114,7 @@ function explain(error: Error, host: string, port: number): GatewayError {
   );
 }
 
-function addressOf(server: Server): AddressInfo {
+function getServerAddress(server: Server): AddressInfo {
   const address = server.address();
   if (address === null || typeof address === 'string') {
     throw new Error('The web server does not listen on a port.');
@@ -121,7 +122,7 @@ function addressOf(server: Server): AddressInfo {
   return address;
 }
 
-/** The streams of open pages never end by themselves, so their connections are closed. */
+/** Streams of open pages never end on their own, so their connections are closed. */
 function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());

@@ -1,4 +1,4 @@
-import { movableTime } from '@parley/core/testing';
+import { createMovableTime } from '@parley/core/testing';
 import type { OldestWork } from '@parley/store';
 import { describe, expect, it } from 'vitest';
 import { createStallDetector } from './stalled-work.ts';
@@ -36,7 +36,7 @@ describe('waiting work', () => {
       { ageMs: 31_000, noTurns: true },
     ],
   ])('[D13] %s', (_what, work, messages) => {
-    const time = movableTime(START);
+    const time = createMovableTime(START);
     expect(createStallDetector(time.clock, time.monotonic)(work)).toEqual({
       messages,
       accounts: new Map(),
@@ -44,7 +44,7 @@ describe('waiting work', () => {
   });
 
   it('[D13] is reported by account when an answer stays unsent', () => {
-    const time = movableTime(START);
+    const time = createMovableTime(START);
     const detect = createStallDetector(time.clock, time.monotonic);
     expect(detect(unsent(START - 31_000)).accounts).toEqual(
       new Map([['telegram/default', 31_000]]),
@@ -52,8 +52,8 @@ describe('waiting work', () => {
     expect(detect(unsent(START - 20_000)).accounts.size).toBe(0);
   });
 
-  it('[D13] is reported although the clock was set back by an hour', () => {
-    const time = movableTime(START);
+  it('[D13] is reported even if the clock was set back by an hour', () => {
+    const time = createMovableTime(START);
     const detect = createStallDetector(time.clock, time.monotonic);
     const work = { ...waiting(START, START), parts: unsent(START).parts };
     time.stepClock(-HOUR_MS);

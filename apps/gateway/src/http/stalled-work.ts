@@ -1,21 +1,24 @@
 import type { Clock, Monotonic } from '@parley/core';
 import type { OldestWork } from '@parley/store';
 
-/** In a healthy deployment any work has started by then: twice the 15 s of D13. In ms. */
+/**
+ * The time (ms) after which waiting work counts as stalled: twice the 15 s within which work starts
+ * in a healthy deployment (D13).
+ */
 const STALLED_AFTER_MS = 30_000;
 
-/** Work that has waited longer than permitted. Ages in ms. */
+/** Work that has waited longer than permitted, with its age in ms. */
 export interface StalledWork {
-  /** The age of the oldest message, and whether no turn has started or ended in that time. */
+  /** The age of the oldest message, and whether a turn has started or ended during that time. */
   readonly messages: { readonly ageMs: number; readonly noTurns: boolean } | null;
-  /** The accounts (`telegram/default`) whose oldest part has waited too long. */
+  /** The accounts (such as `telegram/default`) whose oldest part has waited too long. */
   readonly accounts: ReadonlyMap<string, number>;
 }
 
 /**
- * Remembers its last observation, because a clock that was set back makes old work look new: work
- * that is still the oldest after 30 s of monotonic time is stalled, whatever the timestamps in the
- * database say.
+ * The detector remembers its last observation, because old work looks new after the clock was set
+ * back. Work that is still the oldest after 30 s of monotonic time is stalled, regardless of its
+ * timestamps.
  */
 export function createStallDetector(clock: Clock, monotonic: Monotonic) {
   let seen: ReadonlyMap<string, number> = new Map();
@@ -35,8 +38,8 @@ export function createStallDetector(clock: Clock, monotonic: Monotonic) {
         .filter(([, age]) => age > STALLED_AFTER_MS),
     );
     seen = seenNow;
-    // A timestamp in the future does not prove activity: that turn may have run before the clock
-    // was set back.
+    // A timestamp in the future does not prove activity, because the turn may have run before the
+    // clock was set back.
     const sinceTurn = now - (work.lastTurnAt ?? Number.NEGATIVE_INFINITY);
     const noTurns = sinceTurn < 0 || sinceTurn > STALLED_AFTER_MS;
     const isStalled = messageAge > STALLED_AFTER_MS;

@@ -22,21 +22,21 @@ import {
 } from '@parley/cli/bundle';
 import { buildPage, type PageBuild } from '@parley/console/build';
 import { bundleModules } from './bundle-modules.ts';
-import { bundledLibraries, licenseText } from './licenses.ts';
+import { formatLicenses, listBundledLibraries } from './licenses.ts';
 
 /**
- * The number of bundles kept in addition to those in use, because a process may be about to start
- * one.
+ * The number of bundles to keep in addition to those in use. A process may be about to start one of
+ * them.
  */
 const KEPT = 2;
-/** How far the kernel's clock, which sets file timestamps, may lag behind, in ms. */
+/** How far (ms) the kernel's clock, which sets file timestamps, may lag behind. */
 const CLOCK_STEP_MS = 100;
 const TRIES = 3;
 
 /**
- * Builds the bundle of the sources under `root` into `dist/<hash>/`, unless it exists already. The
- * folder gets its final name only once it is complete, so that no start and no other build ever
- * sees a partial bundle.
+ * Builds the bundle of the sources under `root` into `dist/<hash>/`, unless that bundle exists
+ * already. The folder gets its final name only when it is complete, so that other processes never
+ * see a partial bundle.
  */
 export async function buildBundle(root: string): Promise<'built' | 'there'> {
   if (findProgram(root).folder !== null) return 'there';
@@ -48,7 +48,7 @@ export async function buildBundle(root: string): Promise<'built' | 'there'> {
     rmSync(folder, { recursive: true, force: true });
     renameSync(part, folder);
     writeManifest(root, manifest);
-    removeOld(dist, manifest.hash);
+    removeOldBundles(dist, manifest.hash);
   } finally {
     rmSync(part, { recursive: true, force: true });
   }
@@ -63,21 +63,21 @@ function writeBundle(root: string, part: string): Promise<Manifest> {
     const page = await buildPage();
     writePage(join(part, 'page'), page);
     const all = [...Object.keys(inputs).map((file) => join(root, file)), ...page.inputs];
-    writeFileSync(join(part, 'LICENSES.txt'), licenseText(bundledLibraries(all)));
-    const files = sourcesOf(root, Object.keys(inputs));
+    writeFileSync(join(part, 'LICENSES.txt'), formatLicenses(listBundledLibraries(all)));
+    const files = listSources(root, Object.keys(inputs));
     return { hash: hashOf(root, files), stamp: stampOf(root, files), files };
   };
-  return untilUnchanged(write, ({ files }, startedAt) =>
+  return buildUntilUnchanged(write, ({ files }, startedAt) =>
     files.find((file) => statSync(join(root, file)).ctimeMs >= startedAt),
   );
 }
 
 /**
- * Repeats a build if a source has changed during it, because the bundle may contain the older
- * version. Throws after `TRIES` builds, for example if a program keeps writing, or if a file is
- * dated in the future because the clock was set back.
+ * Repeats a build if a source changes while the build runs, because the bundle may contain the
+ * older version. Throws after `TRIES` builds, for example if a program keeps writing, or if a file
+ * is dated in the future because the clock was set back.
  */
-export async function untilUnchanged<Built>(
+export async function buildUntilUnchanged<Built>(
   write: () => Promise<Built>,
   changedSince: (built: Built, startedAt: number) => string | undefined,
 ): Promise<Built> {
@@ -94,20 +94,20 @@ export async function untilUnchanged<Built>(
 }
 
 /**
- * The sources of the bundle. All libraries are represented by the file that npm writes on every
- * install.
+ * Lists the source files of the bundle. All libraries are represented by one file, which npm writes
+ * on every install.
  */
-function sourcesOf(root: string, inputs: readonly string[]): string[] {
+function listSources(root: string, inputs: readonly string[]): string[] {
   const own = inputs.filter((file) => /^(apps|packages)\//.test(file));
-  const build = filesIn(root, 'apps/parley/src/build');
-  const page = filesIn(root, 'apps/console/src');
+  const build = listFiles(root, 'apps/parley/src/build');
+  const page = listFiles(root, 'apps/console/src');
   const manifests = own.map((file) => `${file.split('/').slice(0, 2).join('/')}/package.json`);
   const npm = ['package.json', 'package-lock.json', 'node_modules/.package-lock.json'];
   const files = [...own, ...build, ...page, ...manifests, ...npm];
   return [...new Set(files)].filter((file) => existsSync(join(root, file))).sort();
 }
 
-function filesIn(root: string, folder: string): string[] {
+function listFiles(root: string, folder: string): string[] {
   const entries = readdirSync(join(root, folder), { recursive: true, withFileTypes: true });
   return entries
     .filter((entry) => entry.isFile() && !/\.test\.tsx?$/.test(entry.name))
@@ -123,7 +123,7 @@ function writePage(folder: string, { page }: PageBuild): void {
 }
 
 /** Removes all bundles except the current one, the previous one, and those in use. */
-export function removeOld(dist: string, current: string): void {
+export function removeOldBundles(dist: string, current: string): void {
   const others = readdirSync(dist, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && entry.name !== current)
     .map(({ name }) => ({ path: join(dist, name), at: statSync(join(dist, name)).mtimeMs }))
@@ -133,11 +133,11 @@ export function removeOld(dist: string, current: string): void {
 }
 
 /**
- * The deadline for a start that fills the cache, in ms. If it fails, the first real start fills the
- * cache instead.
+ * The deadline (ms) for the start that fills the compile cache. If filling the cache fails, the
+ * first real start fills it instead.
  */
 const WITHIN_MS = 20_000;
-/** No server listens at this port, so the Telegram library is loaded but connects to nothing. */
+/** No server listens on this port, so the Telegram library is loaded but does not connect. */
 const SETTINGS = {
   model: 'offline',
   http: { port: 0 },
@@ -145,8 +145,8 @@ const SETTINGS = {
 };
 
 /**
- * Starts and stops the program once with a temporary data folder. Node then stores its compiled
- * code next to the bundle, so that even the first real start is fast.
+ * Starts and stops the program once with a temporary data folder, so that Node stores its compiled
+ * code next to the bundle and the first real start is fast.
  */
 async function fillCache(root: string): Promise<void> {
   const data = mkdtempSync(join(tmpdir(), 'parley-build-'));

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
-import { build, type Metafile, type Plugin } from 'esbuild';
+import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 
 /**
- * Modules that are referred to by name: the bin, plugins, threads and processes. Keyed by their
- * names in the bundle.
+ * Modules that are loaded by name: the bin, plugins, threads and processes. The keys are the names
+ * in the bundle.
  */
 const ENTRIES = {
   main: 'apps/parley/src/main.ts',
@@ -16,7 +16,7 @@ const ENTRIES = {
   'document-process': 'packages/tools/src/documents/document-process.ts',
   'picture-process': 'packages/tools/src/documents/picture-process.ts',
   plugins: 'packages/plugins/src/index.ts',
-  // `parley/plugin` and `parley/testing`: the exports of package.json.
+  // The exports of package.json: `parley/plugin` and `parley/testing`.
   plugin: 'packages/plugins/src/public.ts',
   testing: 'apps/parley/src/plugin-testing/index.ts',
   agent: 'packages/agent/src/index.ts',
@@ -25,17 +25,20 @@ const ENTRIES = {
   prompt: 'packages/prompt/src/index.ts',
   workspace: 'packages/workspace/src/index.ts',
   zod: 'zod',
-  // Loaded synchronously on first use, with `require`.
+  // Modules loaded synchronously on first use, with `require`.
+  'adapter-facts': 'packages/channel-chat-sdk/src/adapter-facts.ts',
+  'find-hosted': 'packages/channel-chat-sdk/src/find-hosted.ts',
   'decode-bytes': 'packages/core/src/encoding/decode-bytes.ts',
+  'json-schema': 'packages/settings/src/json-schema.ts',
   render: 'packages/markup/src/render.ts',
   'tools-sandbox': 'packages/tools/src/sandbox/index.ts',
   'tools-web': 'packages/tools/src/web/index.ts',
 };
 
 /**
- * Modules that are loaded on first use: the Redis library and scripts that BullMQ requires, which
- * are half a megabyte; the encoding detector, which is larger; and zod's messages in other
- * languages, which only a plugin may need.
+ * Libraries that are loaded on first use: the Redis library and the scripts that BullMQ requires
+ * (half a megabyte), the encoding detector (larger), and zod's messages in other languages, which
+ * only plugins may need.
  */
 const LATE = {
   ioredis: 'late:ioredis',
@@ -43,15 +46,15 @@ const LATE = {
   jschardet: 'late:jschardet',
   'zod-locales': 'late:zod-locales',
 };
-/** The modules behind names in `LATE` that are not packages. */
+/** The paths of the entries in `LATE` that are not packages. */
 const LATE_MODULES: Readonly<Record<string, string>> = {
   'bullmq-scripts': './node_modules/bullmq/dist/cjs/scripts/index.js',
   'zod-locales': 'zod/v4/locales',
 };
 
 /**
- * Optional packages of an installation: the platforms' libraries, image processing, traces. Each is
- * loaded on first use.
+ * Optional packages of an installation, loaded on first use: the platforms' libraries, image
+ * processing and tracing.
  */
 const OPTIONAL = [
   '@opentelemetry/*',
@@ -63,29 +66,55 @@ const OPTIONAL = [
   'telegraf',
 ];
 
-/** Optional dependencies of libraries, which Parley does not install. */
+/** Optional dependencies of libraries that Parley does not install. */
 const ABSENT = ['@napi-rs/canvas', 'bufferutil', 'pg-native', 'utf-8-validate'];
 
 /**
  * Writes the bundle. Modules imported on first use get their own files. Names are kept for stack
- * traces; only `node --enable-source-maps` reads the maps.
+ * traces. Source maps are read only under `node --enable-source-maps`.
  */
-export async function bundleModules(root: string, outdir: string): Promise<Metafile> {
-  const { metafile } = await build({
-    absWorkingDir: root,
+export async function bundleModules(
+  root: string,
+  outdir: string,
+): Promise<Pick<Metafile, 'inputs'>> {
+  const own = await build({
+    ...optionsOf(root, outdir),
     entryPoints: { ...ENTRIES, ...LATE },
-    outdir,
-    outExtension: { '.js': '.mjs' },
-    bundle: true,
     splitting: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node24',
-    define: { PARLEY_BUNDLE: 'true', PARLEY_COMMIT: JSON.stringify(commitOf(root)) },
     // CommonJS libraries require Node's built-in modules.
     banner: {
       js: "import{createRequire as makeRequire}from'node:module';const require=makeRequire(import.meta.url);",
     },
+    plugins: [bundledRequire, lateLibraries, libraryApart],
+  });
+  const apart = await build({ ...optionsOf(root, outdir), entryPoints: { [APART]: APART } });
+  return { inputs: { ...own.metafile.inputs, ...apart.metafile.inputs } };
+}
+
+/**
+ * The Chat SDK parses Markdown with the same libraries as Parley. In the same build, the modules
+ * that both use would get a file of their own, with parts that only one of them needs, and each
+ * message would load it.
+ */
+const APART = 'chat';
+
+const libraryApart: Plugin = {
+  name: 'library-apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /^chat$/ }, () => ({ path: `./${APART}.mjs`, external: true }));
+  },
+};
+
+function optionsOf(root: string, outdir: string) {
+  return {
+    absWorkingDir: root,
+    outdir,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    define: { PARLEY_BUNDLE: 'true', PARLEY_COMMIT: JSON.stringify(findCommit(root)) },
     external: [...OPTIONAL, ...ABSENT],
     minifyWhitespace: true,
     minifySyntax: true,
@@ -95,16 +124,14 @@ export async function bundleModules(root: string, outdir: string): Promise<Metaf
     metafile: true,
     logLevel: 'error',
     tsconfigRaw: {},
-    plugins: [bundledRequire, lateLibraries],
-  });
-  return metafile;
+  } satisfies BuildOptions;
 }
 
 /**
- * The commit of the sources, with `+` when they have local changes. Without a repository, as in an
- * image, the variable PARLEY_COMMIT is used; empty if it is not set.
+ * Returns the commit of the sources, with `+` if there are local changes. Without a repository, as
+ * in a container image, the variable PARLEY_COMMIT is used; the result is empty if it is not set.
  */
-export function commitOf(root: string, env: NodeJS.ProcessEnv = process.env): string {
+export function findCommit(root: string, env: NodeJS.ProcessEnv = process.env): string {
   const git = (...args: readonly string[]): string | null => {
     const { status, stdout } = spawnSync('git', args, {
       cwd: root,
@@ -123,22 +150,23 @@ export function commitOf(root: string, env: NodeJS.ProcessEnv = process.env): st
 }
 
 /**
- * The deadline for git, in ms. A slow repository is on a network drive; the build then continues
- * without a commit.
+ * The deadline (ms) for git. Git is slow if the repository is on a network drive; after the
+ * deadline, the build continues without a commit.
  */
 const GIT_MS = 5_000;
 
 const MAKES_REQUIRE = /^const require = createRequire\(import\.meta\.url\);$/m;
 
 /**
- * Keeps `require` calls in the sources lazy: Parley's modules get separate files, and libraries are
- * left unchanged.
+ * Keeps `require` calls in the sources lazy: the required Parley modules get separate files, and
+ * libraries are left unchanged.
  */
 const bundledRequire: Plugin = {
   name: 'bundled-require',
   setup({ onLoad, onResolve, initialOptions }) {
     onResolve({ filter: /^(@parley\/|\.)/ }, ({ kind, path, importer }) => {
-      // Relative to the root, because a folder above it may also be called `apps`.
+      // The path is relative to the root, because a folder above the root may also be called
+      // `apps`.
       const from = relative(initialOptions.absWorkingDir ?? '', importer);
       if (kind !== 'require-call' || !/^(apps|packages)\//.test(from)) return undefined;
       const name = path.replace(/^(@parley|\.)\/|\.ts$/g, '').replaceAll('/', '-');
@@ -151,7 +179,9 @@ const bundledRequire: Plugin = {
       const contents = source
         .replace(MAKES_REQUIRE, '')
         .replace('createRequire(import.meta.url)(', 'require(');
-      if (!contents.includes('createRequire(')) return { contents, loader: 'ts' };
+      // From the place of another package, it finds what is installed there when it runs.
+      const others = contents.replaceAll('createRequire(import.meta.resolve(', '');
+      if (!others.includes('createRequire(')) return { contents, loader: 'ts' };
       return {
         errors: [{ text: `${path} calls require in a form that the build does not support.` }],
       };
@@ -160,7 +190,7 @@ const bundledRequire: Plugin = {
 };
 
 /**
- * Gives each of these libraries a separate file, from which `require` returns the library's own
+ * Gives each lazily loaded library a separate file, from which `require` returns the library's own
  * exports.
  */
 const lateLibraries: Plugin = {
@@ -170,8 +200,8 @@ const lateLibraries: Plugin = {
     onLoad({ filter: /.*/, namespace: 'late' }, ({ path }) => {
       const library = LATE_MODULES[path] ?? path;
       return {
-        // `require` returns the whole module; the default import of BullMQ's scripts would be
-        // undefined.
+        // `require` returns the whole module, because the default import of BullMQ's scripts would
+        // be undefined.
         contents: `const it = require('${library}'); export { it as 'module.exports' };`,
         resolveDir: initialOptions.absWorkingDir ?? '',
       };
@@ -201,17 +231,14 @@ const lateLibraries: Plugin = {
     onLoad({ filter: /bullmq\/dist\/cjs\/postgres\/index\.js$/ }, () => ({
       contents: 'module.exports = {};',
     }));
-    // Removes the part of gray-matter's YAML parser that would load a JavaScript parser; it is
-    // never used.
+    // Removes the unused part of gray-matter's YAML parser that would load a JavaScript parser.
     onLoad({ filter: /js-yaml\/type\/js\/function\.js$/ }, ({ path }) => ({
       contents: replacePassages(path, [["esprima = _require('esprima');", '']]),
     }));
   },
 };
 
-/**
- * Reads a library's file and replaces passages in it; throws an error when a passage is missing.
- */
+/** Reads a library's file and replaces passages in it. Throws when a passage is missing. */
 function replacePassages(
   path: string,
   changes: readonly (readonly [from: string, to: string])[],

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { findProgram, hashOf, readManifest, stampOf, writeManifest } from '@parley/cli/bundle';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { removeOld, untilUnchanged } from './build.ts';
-import { commitOf } from './bundle-modules.ts';
+import { buildUntilUnchanged, removeOldBundles } from './build.ts';
+import { findCommit } from './bundle-modules.ts';
 
 const FILES = ['apps/parley/src/main.ts', 'package-lock.json'];
 let root = '';
@@ -26,12 +26,12 @@ afterEach(() => rmSync(root, { recursive: true }));
 
 const folder = () => join(root, 'dist', hashOf(root, FILES));
 
-describe('the program that is started', () => {
-  it('[U06] is the bundle when it was built from these sources', () => {
+describe('the program that a start runs', () => {
+  it('[U06] runs the bundle when it was built from the current sources', () => {
     expect(findProgram(root)).toEqual({ folder: folder(), note: '' });
   });
 
-  it('[U06] is the bundle if the sources are identical copies; their stamp is stored for the next start', () => {
+  it('[U06] runs the bundle if the sources are identical copies, and stores their stamp for the next start', () => {
     for (const file of FILES) write(file, 'one');
     const manifest = readManifest(root);
     expect(findProgram(root).folder).toBe(folder());
@@ -60,7 +60,7 @@ describe('the program that is started', () => {
     expect(note).not.toBe('');
   });
 
-  it('[U06] is the bundle in an installed package, which has no sources', () => {
+  it('[U06] runs the bundle in an installed package, which has no sources', () => {
     const manifest = readManifest(root);
     rmSync(join(root, 'apps'), { recursive: true });
     expect(findProgram(root).folder).toBe(join(root, 'dist', manifest?.hash ?? ''));
@@ -75,23 +75,23 @@ describe('older bundles', () => {
   };
   const isKept = (name: string) => existsSync(join(root, 'dist', name));
 
-  it('[U06] are removed by a build, except for the previous one and those in use', () => {
+  it('[U06] removes older bundles during a build, except for the previous one and those in use', () => {
     made('before', 4);
     made('ended', 3, 2 ** 30);
     made('running', 2, process.pid);
     made('never-run', 1);
-    removeOld(join(root, 'dist'), hashOf(root, FILES));
+    removeOldBundles(join(root, 'dist'), hashOf(root, FILES));
     const kept = ['before', 'ended', 'running', 'never-run'].filter(isKept);
     expect(kept).toEqual(['before', 'running']);
     expect(existsSync(folder())).toBe(true);
   });
 });
 
-describe('a build during which sources change', () => {
-  it('[U06] is repeated until no source changes during it', async () => {
+describe('a build during which a source changes', () => {
+  it('[U06] repeats the build until no source changes while it runs', async () => {
     const changes = ['main.ts', undefined];
     let builds = 0;
-    const built = untilUnchanged(
+    const built = buildUntilUnchanged(
       async () => {
         builds += 1;
         return builds;
@@ -101,9 +101,9 @@ describe('a build during which sources change', () => {
     expect(await built).toBe(2);
   });
 
-  it('[U06] fails if the timestamp of a file is in the future, and names the file', async () => {
+  it("[U06] fails the build if a file's timestamp is in the future, and names the file", async () => {
     const inAnHour = Date.now() + 3_600_000;
-    const built = untilUnchanged(
+    const built = buildUntilUnchanged(
       async () => {},
       (_, startedAt) => (inAnHour >= startedAt ? 'main.ts' : undefined),
     );
@@ -119,22 +119,22 @@ describe('the commit of a bundle', () => {
     }).trim();
 
   it.runIf(inject('gitPath'))(
-    "[U02] is the commit of the sources' repository, with + for local changes",
+    "[U02] returns the commit of the sources' repository, with + for local changes",
     () => {
       git('init', '-q');
       git('add', 'apps', 'package-lock.json');
       git('commit', '-qm', 'one');
       const commit = git('rev-parse', '--short=12', 'HEAD');
-      expect(commitOf(root, {})).toBe(commit);
+      expect(findCommit(root, {})).toBe(commit);
       write('apps/parley/src/main.ts', 'two');
-      expect(commitOf(root, {})).toBe(`${commit}+`);
+      expect(findCommit(root, {})).toBe(`${commit}+`);
       mkdirSync(join(root, 'installed'));
-      expect(commitOf(join(root, 'installed'), {})).toBe('');
+      expect(findCommit(join(root, 'installed'), {})).toBe('');
     },
   );
 
-  it('[U02] comes from the environment if there is no repository', () => {
-    expect(commitOf(root, { PARLEY_COMMIT: 'abc' })).toBe('abc');
-    expect(commitOf(root, {})).toBe('');
+  it('[U02] reads the commit from the environment if there is no repository', () => {
+    expect(findCommit(root, { PARLEY_COMMIT: 'abc' })).toBe('abc');
+    expect(findCommit(root, {})).toBe('');
   });
 });

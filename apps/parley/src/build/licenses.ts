@@ -8,20 +8,21 @@ const Manifest = z.object({
   license: z.string().default('see its text'),
 });
 
-/** A library contained in the bundle. */
+/** A library in the bundle. */
 export interface BundledLibrary {
   readonly name: string;
   readonly version: string;
   /** The SPDX expression of its license. */
   readonly license: string;
-  /** The license text to distribute with it; empty if the package has no such file. */
+  /** The license text to distribute with the library; empty if its package has no license file. */
   readonly text: string;
 }
 
 /**
- * The libraries that contain these files, sorted by name; `inputs` are esbuild's absolute paths.
+ * Lists the libraries that contain these files, sorted by name. `inputs` are esbuild's absolute
+ * paths.
  */
-export function bundledLibraries(inputs: readonly string[]): BundledLibrary[] {
+export function listBundledLibraries(inputs: readonly string[]): BundledLibrary[] {
   const folders = inputs.map((file) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0]);
   const found = [...new Set(folders)].filter((folder) => folder !== undefined).map(readLibrary);
   return found.sort((a, b) => (libraryKey(a) < libraryKey(b) ? -1 : 1));
@@ -37,8 +38,8 @@ function readLibrary(folder: string): BundledLibrary {
   return { ...manifest, text: texts.join('\n\n') };
 }
 
-/** The licenses of all libraries as one readable text. */
-export function licenseText(libraries: readonly BundledLibrary[]): string {
+/** Formats the licenses of all libraries as one readable text. */
+export function formatLicenses(libraries: readonly BundledLibrary[]): string {
   const parts = libraries.map(({ name, version, license, text }) =>
     `${name} ${version}, ${license}\n\n${text}`.trim(),
   );

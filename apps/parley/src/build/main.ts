@@ -3,13 +3,13 @@ import { join, resolve } from 'node:path';
 import { buildBundle } from './build.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
-/** The packages that make the types. An image is built without them. */
+/** The packages that generate the types. Container images are built without these packages. */
 const TYPES_NEED = ['typescript', 'oxc-parser'];
 const [task, folder = process.env.INIT_CWD ?? '.'] = process.argv.slice(2);
 
-// Run by `npm run build` and as part of `npm ci`. Without a bundle the sources run, so a failed
-// build does not fail an install. `npm run release:pack` packs the release, which contains only the
-// bundle, so a failed build fails the packing.
+// This script is run by `npm run build` and by `npm ci`. Without a bundle, the sources are run, so
+// a failed build does not fail the installation. A failed build fails `npm run release:pack`,
+// because the release contains only the bundle.
 if (task === '--pack') await pack(resolve(folder));
 else if (task === '--types') (await import('./types/build-types.ts')).buildTypes(ROOT);
 else if (task === '--refuse-pack') refusePack();
@@ -29,25 +29,28 @@ async function build(): Promise<void> {
   process.stderr.write(`${text}: dist/\n`);
 }
 
-/** Packs the release into a folder and prints the path of the file and its size, as JSON. */
+/** Packs the release into a folder and prints the file's path and size as JSON. */
 async function pack(destination: string): Promise<void> {
   await build();
   if (TYPES_NEED.every((name) => existsSync(join(ROOT, 'node_modules', name)))) {
     const { buildTypes } = await import('./types/build-types.ts');
     buildTypes(ROOT);
   } else {
-    // Those of an earlier build may be others.
+    // Removes types that an earlier build may have left.
     rmSync(join(ROOT, 'types'), { recursive: true, force: true });
     process.stderr.write(
-      'The package has no types for authors of plugins: the TypeScript compiler is not installed.\n',
+      'The package contains no types for plugin authors: the TypeScript compiler is not installed.\n',
     );
   }
   const { packRelease } = await import('./pack/pack-release.ts');
   process.stdout.write(`${JSON.stringify(packRelease(ROOT, destination))}\n`);
 }
 
-/** `npm pack` would pack the package.json of the sources, which an installed package cannot use. */
+/**
+ * `npm pack` would pack the package.json of the sources, which does not work in an installed
+ * package.
+ */
 function refusePack(): void {
-  process.stderr.write('The release is packed by "npm run release:pack", not by "npm pack".\n');
+  process.stderr.write('To pack a release, run "npm run release:pack" instead of "npm pack".\n');
   process.exitCode = 1;
 }

@@ -1,6 +1,6 @@
 import type { Approval } from '@parley/store';
 import { describe, expect, it } from 'vitest';
-import { approvalsText } from './access.ts';
+import { formatApprovals } from './access.ts';
 
 const ASKED: Approval = {
   code: 'ABC234',
@@ -58,25 +58,25 @@ describe('the text of the approvals list', () => {
       'allowed by the settings at 2026-11-21 13:05:00Z; the call worked',
     ],
   ])('[G05] shows who asked, for what, when, and the outcome: %j', (change, words) => {
-    const [head, ...shown] = approvalsText([{ ...ASKED, ...change }]).split('\n');
+    const [head, ...shown] = formatApprovals([{ ...ASKED, ...change }]).split('\n');
     expect(head).toBe(`${HEAD}${words}`);
     expect(shown).toEqual(
       ['path: "a.md"', 'text:', '| one', '|', '| two'].map((line) => `    ${line}`),
     );
   });
 
-  it('[G05] prints a long call in full, without characters that a terminal would interpret', () => {
+  it('[G05] prints a long call in full and escapes terminal control characters', () => {
     const shown = `text:\n${'| x\n'.repeat(3_000)}| the end`;
     const place = 'telegram group \x1b[2K\u2800-5';
-    const text = approvalsText([{ ...ASKED, shown, place }]);
+    const text = formatApprovals([{ ...ASKED, shown, place }]);
     expect(text.match(/\| x$/gm)).toHaveLength(3_000);
     expect(text).toContain('| the end');
     expect(text).toContain('\\u{1b}[2K\\u{2800}-5');
   });
 
-  it('[G05] lists the oldest first, and says so if there are none', () => {
-    const text = approvalsText([{ ...ASKED, code: 'NEW234' }, ASKED]);
+  it('[G05] lists the oldest request first, and reports an empty list', () => {
+    const text = formatApprovals([{ ...ASKED, code: 'NEW234' }, ASKED]);
     expect(text.indexOf('ABC234')).toBeLessThan(text.indexOf('NEW234'));
-    expect(approvalsText([])).toContain('No one has been asked');
+    expect(formatApprovals([])).toContain('No one has been asked');
   });
 });

@@ -1,81 +1,81 @@
-import { writtenOut } from '@parley/agent/shown-arguments';
-import { countOf, type Role } from '@parley/core';
+import { escapeUnclear } from '@parley/agent/shown-arguments';
+import { formatCounted, type Role } from '@parley/core';
 import type { OutputOf } from '@parley/gateway/operations';
 import type { Approval } from '@parley/store';
 import { z } from 'zod';
-import { reachableAddress, signInAddress } from '../banner.ts';
-import { type Cli, jsonText, notRunning } from '../cli.ts';
-import { CliError, commandLine, readToken, replaceToken } from '../data-folder.ts';
-import { operate } from '../operate.ts';
+import { toReachableAddress, toSignInAddress } from '../banner.ts';
+import { type CliContext, formatJson, reportNotRunning } from '../cli.ts';
+import { CliError, formatCommandLine, readToken, replaceToken } from '../data-folder.ts';
+import { operateAndPrint } from '../operate.ts';
 import { askGateway, findGateway } from '../running-gateway.ts';
 import { type LoadedSettings, readSettings } from '../settings.ts';
-import { minuteText, secondText, visible } from '../terminal/text.ts';
+import { formatMinute, formatSecond, stripControls } from '../terminal/text.ts';
 
 /**
- * `parley token show`: prints the address that signs a browser in. The address contains the token,
- * so this deliberately prints a secret.
+ * `parley token show`: prints the sign-in link for a browser. The link contains the token, so this
+ * command deliberately prints a secret.
  */
-export async function showToken({ folder, env, print, json }: Cli): Promise<number> {
+export async function showToken({ folder, env, print, json }: CliContext): Promise<number> {
   const { http } = readSettings(folder, env).settings;
   const gateway = await findGateway(folder, env);
   const token = http.token ?? readToken(folder);
   if (token === null) {
-    print(`There is no token yet; the first "${commandLine('start', folder)}" creates one.`);
+    print(`There is no token yet; the first "${formatCommandLine('start', folder)}" creates one.`);
     return 3;
   }
-  const address = signInAddress(gateway?.address ?? gatewayAddress(http), token);
-  print(json ? jsonText({ address }) : address);
+  const address = toSignInAddress(gateway?.address ?? getGatewayAddress(http), token);
+  print(json ? formatJson({ address }) : address);
   return 0;
 }
 
-/** The address on which a gateway with these settings would listen. */
-function gatewayAddress({ host, port }: LoadedSettings['settings']['http']): string {
-  return reachableAddress(`http://${host.includes(':') ? `[${host}]` : host}:${port}`);
+/** Returns the address at which a gateway with these settings would listen. */
+function getGatewayAddress({ host, port }: LoadedSettings['settings']['http']): string {
+  return toReachableAddress(`http://${host.includes(':') ? `[${host}]` : host}:${port}`);
 }
 
-/** `parley people`: lists everyone who has their own sign-in. */
-export function listPeople(cli: Cli): Promise<number> {
-  return operate(cli, 'people/list', {}, ({ people }) => {
+/** `parley people`: lists the people who have their own sign-in. */
+export function listPeople(cli: CliContext): Promise<number> {
+  return operateAndPrint(cli, 'people/list', {}, ({ people }) => {
     const lines = people.map(({ name, role, createdAt, usedAt }) => {
-      const used = usedAt === null ? 'never used' : `used ${minuteText(usedAt)}`;
-      return `${name}  ${role}, ${used}, added ${minuteText(createdAt)}`;
+      const used = usedAt === null ? 'never used' : `used ${formatMinute(usedAt)}`;
+      return `${name}  ${role}, ${used}, added ${formatMinute(createdAt)}`;
     });
     return lines.join('\n') || 'Only the token signs in: no one has been added.';
   });
 }
 
-/** `parley people add`: prints the new person's sign-in secret, which is never shown again. */
-export async function addPerson(cli: Cli, name: string, role: Role): Promise<number> {
+/** `parley people add`: prints the new person's sign-in link, which is never shown again. */
+export async function addPerson(cli: CliContext, name: string, role: Role): Promise<number> {
   const gateway = await findGateway(cli.folder, cli.env);
   const address =
-    gateway?.address ?? gatewayAddress(readSettings(cli.folder, cli.env).settings.http);
-  return operate(
+    gateway?.address ?? getGatewayAddress(readSettings(cli.folder, cli.env).settings.http);
+  return operateAndPrint(
     cli,
     'people/add',
     { name, role },
     (added) =>
       `${added.name} may sign in as ${added.role}. Pass this address on privately; it is shown only now:\n` +
-      `${signInAddress(address, added.token)}\n` +
+      `${toSignInAddress(address, added.token)}\n` +
       `Programs send its last part as "Authorization: Bearer parley_signin_…".`,
   );
 }
 
 /** `parley people revoke`: invalidates the person's sign-in token and ends their sessions. */
-export function revokePerson(cli: Cli, name: string): Promise<number> {
-  return operate(
+export function revokePerson(cli: CliContext, name: string): Promise<number> {
+  return operateAndPrint(
     cli,
     'people/revoke',
     { name },
-    ({ ended }) => `${name} is revoked; ${countOf(ended, 'session')} ended.`,
+    ({ ended }) => `${name} is revoked; ${formatCounted(ended, 'session')} ended.`,
   );
 }
 
 /**
  * `parley token rotate`: replaces the token and ends the sessions that the old one opened. Gateways
- * on this data folder notice that the file changed. A token from the settings has to be changed
- * there.
+ * on this data folder notice that the file changed. If the token is set in the settings, it has to
+ * be changed there.
  */
-export async function rotateToken(cli: Cli): Promise<number> {
+export async function rotateToken(cli: CliContext): Promise<number> {
   const { folder, env } = cli;
   if (readSettings(folder, env).settings.http.token !== undefined) {
     throw new CliError(
@@ -84,43 +84,43 @@ export async function rotateToken(cli: Cli): Promise<number> {
     );
   }
   replaceToken(folder);
-  return endThen(
+  return endSessionsThen(
     cli,
     'all',
     (ended) =>
       `There is a new token, and the old one no longer works; ${ended} ended.\n` +
-      `"${commandLine('token show', folder)}" prints the new address.`,
+      `"${formatCommandLine('token show', folder)}" prints the new address.`,
   );
 }
 
 /** `parley sessions`: lists the signed-in browsers. */
-export function listSessions(cli: Cli): Promise<number> {
-  return operate(
+export function listSessions(cli: CliContext): Promise<number> {
+  return operateAndPrint(
     cli,
     'sessions/list',
     {},
-    ({ sessions }) => sessions.map(sessionLine).join('\n') || 'No browser is signed in.',
+    ({ sessions }) => sessions.map(formatSession).join('\n') || 'No browser is signed in.',
   );
 }
 
 const Opened = z.object({ session: z.string(), expiresAt: z.number() });
 
 /**
- * `parley sessions new`: prints an address that signs one browser in. The address contains a
- * secret. Unlike the token, it expires and can be revoked individually.
+ * `parley sessions new`: prints a link that signs one browser in. The link contains a secret.
+ * Unlike the token, the link expires and can be revoked individually.
  */
-export async function newSession(cli: Cli): Promise<number> {
+export async function newSession(cli: CliContext): Promise<number> {
   const { folder, env, print, json } = cli;
   const gateway = await findGateway(folder, env);
-  if (gateway === null) return notRunning(cli);
+  if (gateway === null) return reportNotRunning(cli);
   const { token } = gateway;
   const answer = await askGateway<unknown>(gateway, '/api/sessions', { body: { token } });
   const { session, expiresAt } = Opened.parse(answer);
-  const signIn = signInAddress(gateway.address, session);
-  if (json) print(jsonText({ address: signIn, expiresAt }));
+  const signIn = toSignInAddress(gateway.address, session);
+  if (json) print(formatJson({ address: signIn, expiresAt }));
   else
     print(
-      `${signIn}\nOpen it in one browser by ${minuteText(expiresAt)}; each use extends the session. "${commandLine('sessions', folder)}" lists it.`,
+      `${signIn}\nOpen it in one browser by ${formatMinute(expiresAt)}; each use extends the session. "${formatCommandLine('sessions', folder)}" lists it.`,
     );
   return 0;
 }
@@ -129,12 +129,18 @@ export async function newSession(cli: Cli): Promise<number> {
  * `parley sessions end`: gateways refuse the session's next request and close its streams within
  * seconds.
  */
-export function endSessions(cli: Cli, which: string): Promise<number> {
-  return endThen(cli, which, (ended) => `${ended} ended.`);
+export function endSessions(cli: CliContext, which: string): Promise<number> {
+  return endSessionsThen(cli, which, (ended) => `${ended} ended.`);
 }
 
-function endThen(cli: Cli, id: string, say: (ended: string) => string): Promise<number> {
-  return operate(cli, 'sessions/end', { id }, ({ ended }) => say(countOf(ended, 'session')));
+function endSessionsThen(
+  cli: CliContext,
+  id: string,
+  say: (ended: string) => string,
+): Promise<number> {
+  return operateAndPrint(cli, 'sessions/end', { id }, ({ ended }) =>
+    say(formatCounted(ended, 'session')),
+  );
 }
 
 type ShownSession = OutputOf<'sessions/list'>['sessions'][number];
@@ -146,17 +152,22 @@ const FROM: Readonly<Record<ShownSession['network'], string>> = {
   proxy: 'by a proxy',
 };
 
-function sessionLine(session: ShownSession): string {
+function formatSession(session: ShownSession): string {
   const { id, person, network, createdAt, usedAt, expiresAt, userAgent } = session;
   return [
-    `${id}  ${person === null ? '' : `${person}, `}used ${minuteText(usedAt)}, signed in ${minuteText(createdAt)} ${FROM[network]}, until ${minuteText(expiresAt)}`,
-    `              ${visible(userAgent) || 'an unknown browser'}`,
+    `${id}  ${person === null ? '' : `${person}, `}used ${formatMinute(usedAt)}, signed in ${formatMinute(createdAt)} ${FROM[network]}, until ${formatMinute(expiresAt)}`,
+    `              ${stripControls(userAgent) || 'an unknown browser'}`,
   ].join('\n');
 }
 
-/** `parley approvals`: lists the requests with who was asked, who decided, and the outcome. */
-export function approvals(cli: Cli, limit: number): Promise<number> {
-  return operate(cli, 'approvals/list', { limit }, ({ approvals }) => approvalsText(approvals));
+/**
+ * `parley approvals`: lists the approval requests with the people asked, the decision and the
+ * outcome.
+ */
+export function listApprovals(cli: CliContext, limit: number): Promise<number> {
+  return operateAndPrint(cli, 'approvals/list', { limit }, ({ approvals }) =>
+    formatApprovals(approvals),
+  );
 }
 
 const STATES: Readonly<Record<Approval['state'], string>> = {
@@ -170,34 +181,37 @@ const STATES: Readonly<Record<Approval['state'], string>> = {
 };
 
 /**
- * The approval requests, oldest first: when and for whom each was made, its tool call, who decided,
- * and the outcome.
+ * Formats the approval requests, oldest first, with the time, the requester, the tool call, the
+ * decision and the outcome.
  */
-export function approvalsText(newestFirst: readonly Approval[]): string {
+export function formatApprovals(newestFirst: readonly Approval[]): string {
   if (newestFirst.length === 0) return 'No one has been asked for an approval yet.';
-  return [...newestFirst].reverse().map(approvalEntry).join('\n');
+  return [...newestFirst].reverse().map(formatApproval).join('\n');
 }
 
-function approvalEntry(approval: Approval): string {
+function formatApproval(approval: Approval): string {
   const { askedAt, code, tool, shown, askedBy, place, state, decidedBy, decidedAt } = approval;
   const by = decidedBy === null ? '' : ` by ${decidedBy}`;
-  const at = decidedAt === null ? '' : ` at ${secondText(decidedAt)}`;
+  const at = decidedAt === null ? '' : ` at ${formatSecond(decidedAt)}`;
   // Ids and names are untrusted and may contain terminal control characters.
-  const head = writtenOut(
-    `${secondText(askedAt)}  ${code}  ${tool} for ${askedBy} (${place}): ${STATES[state]}${by}${at}${approvalEnding(approval)}`,
+  const head = escapeUnclear(
+    `${formatSecond(askedAt)}  ${code}  ${tool} for ${askedBy} (${place}): ${STATES[state]}${by}${at}${describeApprovalEnd(approval)}`,
   );
   return [head, ...shown.split('\n').map((line) => `    ${line}`)].join('\n');
 }
 
-/** The expiry and the other approvers of a pending request, or the outcome of the call. */
-function approvalEnding({ state, expiresAt, approvers, result }: Approval): string {
+/**
+ * Describes the expiry and the other approvers of a pending request, or the outcome of the approved
+ * call.
+ */
+function describeApprovalEnd({ state, expiresAt, approvers, result }: Approval): string {
   switch (state) {
     case 'pending':
-      return ` until ${secondText(expiresAt)} for an owner${approvers.map((one) => ` or ${one}`).join('')}`;
+      return ` until ${formatSecond(expiresAt)} for an owner${approvers.map((one) => ` or ${one}`).join('')}`;
     case 'approved':
     case 'auto':
       if (result === 'done') return '; the call worked';
-      // An interrupted call does not count as a success; its outcome is unknown.
+      // An interrupted call does not count as a success, because its outcome is unknown.
       if (result === 'failed') return '; the call failed or was cut off';
       return '; the outcome of the call is not known yet';
     case 'answered':

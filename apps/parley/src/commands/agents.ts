@@ -2,19 +2,21 @@ import { type DecisionRules, resolveAgent } from '@parley/channels';
 import type { InboundMessage } from '@parley/core';
 import type { ShownAgent } from '@parley/gateway';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway/channel-definitions';
-import { ownersOf, planAccounts } from '../access.ts';
-import { type Cli, jsonText } from '../cli.ts';
+import { listOwners, planAccounts } from '../access.ts';
+import { type CliContext, formatJson } from '../cli.ts';
 import { CliError, UsageError } from '../data-folder.ts';
-import { operate } from '../operate.ts';
+import { operateAndPrint } from '../operate.ts';
 import { readSettings } from '../settings.ts';
-import { visible } from '../terminal/text.ts';
+import { stripControls } from '../terminal/text.ts';
 
 /** `parley agents` (F14): lists all agents and the chats that each answers. */
-export function listAgents(cli: Cli): Promise<number> {
-  return operate(cli, 'agents/list', {}, ({ agents }) => agents.map(agentText).join('\n\n'));
+export function listAgents(cli: CliContext): Promise<number> {
+  return operateAndPrint(cli, 'agents/list', {}, ({ agents }) =>
+    agents.map(formatAgent).join('\n\n'),
+  );
 }
 
-function agentText(agent: ShownAgent): string {
+function formatAgent(agent: ShownAgent): string {
   const { name, title, emoji, isDefault, model, profile, workspace, owners = [], routes } = agent;
   const shown = [title, emoji].filter((part) => part !== null).join(' ');
   const lines = [
@@ -26,7 +28,7 @@ function agentText(agent: ShownAgent): string {
     `  owners     ${owners.join(', ')}`,
     `  answers    ${routes.length === 0 ? 'nothing: no rule routes to it' : routes.join('; ')}`,
   ];
-  return lines.map(visible).join('\n');
+  return lines.map(stripControls).join('\n');
 }
 
 interface RouteQuestion {
@@ -35,31 +37,35 @@ interface RouteQuestion {
 }
 
 /**
- * `parley agents CHANNEL:CHAT`: shows which agent answers there and by which rule. Exit code 1 when
- * none can.
+ * `parley agents CHANNEL:CHAT`: shows which agent answers in the chat, and which rule decides this.
+ * The exit code is 1 when no agent can answer.
  */
-export async function whoAnswers(cli: Cli, chat: string, asked: RouteQuestion): Promise<number> {
+export async function showWhoAnswers(
+  cli: CliContext,
+  chat: string,
+  asked: RouteQuestion,
+): Promise<number> {
   const place = readAskedChat(chat, asked);
   const loaded = readSettings(cli.folder, cli.env);
   const { settings } = loaded;
-  const accounts = planAccounts(loaded, ownersOf(settings), CHANNEL_DEFINITIONS);
-  const rules = rulesAt(place, accounts);
+  const accounts = planAccounts(loaded, listOwners(settings), CHANNEL_DEFINITIONS);
+  const rules = findRulesAt(place, accounts);
   const { agent, why, unknown } = resolveAgent(place, rules);
   if (unknown) {
     cli.print(
-      `Nobody answers: the chat ${visible(chat)} is routed to an agent that does not exist.`,
+      `No agent answers: the chat ${stripControls(chat)} is routed to an agent that does not exist.`,
     );
     return 1;
   }
   const name = agent ?? settings.agent.id;
-  const answer = { agent: name, why: why ?? `answered by ${name} (there is one agent)` };
-  cli.print(cli.json ? jsonText(answer) : answer.why);
+  const answer = { agent: name, why: why ?? `answered by ${name} (the only agent)` };
+  cli.print(cli.json ? formatJson(answer) : answer.why);
   return 0;
 }
 
-type Place = Pick<InboundMessage, 'channel' | 'account' | 'chat' | 'sender'>;
+type AskedPlace = Pick<InboundMessage, 'channel' | 'account' | 'chat' | 'sender'>;
 
-function readAskedChat(chat: string, { person = '', account }: RouteQuestion): Place {
+function readAskedChat(chat: string, { person = '', account }: RouteQuestion): AskedPlace {
   const [, channel, id] = /^([a-z][a-z0-9-]*):(\S+)$/.exec(chat) ?? [];
   if (channel === undefined || id === undefined) {
     throw new UsageError(
@@ -71,8 +77,8 @@ function readAskedChat(chat: string, { person = '', account }: RouteQuestion): P
 }
 
 /** Throws CliError for an account that is not in the settings. */
-function rulesAt(
-  { channel, account }: Place,
+function findRulesAt(
+  { channel, account }: AskedPlace,
   accounts: ReturnType<typeof planAccounts>,
 ): DecisionRules {
   for (const one of accounts) {

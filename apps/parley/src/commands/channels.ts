@@ -1,79 +1,82 @@
 import type { OutputOf } from '@parley/gateway/operations';
-import { channelLine, printLinks } from '../banner.ts';
-import { type Cli, jsonText } from '../cli.ts';
-import { commandLine } from '../data-folder.ts';
-import { operate, operateText, withOperations } from '../operate.ts';
-import { minuteText, tableText } from '../terminal/text.ts';
+import { formatChannelLine, printLinks } from '../banner.ts';
+import { type CliContext, formatJson } from '../cli.ts';
+import { formatCommandLine } from '../data-folder.ts';
+import { operateAndPrint, operateText, withOperations } from '../operate.ts';
+import { formatMinute, formatTable } from '../terminal/text.ts';
 
 type ChannelsReport = OutputOf<'channels/report'>;
 
 /**
- * `parley channels`: lists the accounts, the people waiting for permission, and the groups seen.
+ * `parley channels`: lists the accounts, the people waiting to be allowed, and the known groups.
  */
-export function listChannels(cli: Cli): Promise<number> {
+export function listChannels(cli: CliContext): Promise<number> {
   return withOperations(cli, 'channels/report', async ({ perform }) => {
     const report = await perform('channels/report', {});
-    cli.print(cli.json ? jsonText(report) : reportText(report, cli));
+    cli.print(cli.json ? formatJson(report) : formatReport(report, cli));
     if (!cli.json) await printLinks(cli, report.accounts);
     return 0;
   });
 }
 
-/** `parley channels pause|resume|reconnect ACCOUNT`. */
+/** `parley channels pause|resume|reconnect ACCOUNT`: pauses, resumes or reconnects an account. */
 export function changeChannel(
-  cli: Cli,
+  cli: CliContext,
   action: 'pause' | 'resume' | 'reconnect',
   name: string,
 ): Promise<number> {
-  return operate(
+  return operateAndPrint(
     cli,
     `channels/${action}`,
-    accountOf(name),
-    (account) => `${account.channel}/${account.account}: ${channelLine(account)}`,
+    parseAccount(name),
+    (account) => `${account.channel}/${account.account}: ${formatChannelLine(account)}`,
   );
 }
 
 /** `parley channels test ACCOUNT`: sends a message to the owner's chat. */
-export function testChannel(cli: Cli, name: string): Promise<number> {
-  return operateText(cli, 'channels/test', accountOf(name));
+export function testChannel(cli: CliContext, name: string): Promise<number> {
+  return operateText(cli, 'channels/test', parseAccount(name));
 }
 
 /** `parley channels allow ACCOUNT GROUP`: adds the group to the settings. */
-export function allowGroup(cli: Cli, name: string, chatId: string): Promise<number> {
-  return operateText(cli, 'channels/allow', { ...accountOf(name), chatId });
+export function allowGroup(cli: CliContext, name: string, chatId: string): Promise<number> {
+  return operateText(cli, 'channels/allow', { ...parseAccount(name), chatId });
 }
 
-/** `telegram` is short for `telegram/default`. */
-function accountOf(name: string) {
+/** Parses an account name; `telegram` is short for `telegram/default`. */
+function parseAccount(name: string) {
   const [channel = '', account = 'default'] = name.split('/');
   return { channel, account };
 }
 
-function reportText({ accounts, waiting, groups }: ChannelsReport, { folder }: Cli): string {
+function formatReport(
+  { accounts, waiting, groups }: ChannelsReport,
+  { folder }: CliContext,
+): string {
   const sections = [
-    tableText(accounts.map(accountRow)),
+    formatTable(accounts.map(toAccountRow)),
     ...(waiting.length === 0
       ? []
       : [
-          `Waiting to be allowed (${commandLine('pair CODE', folder)}):`,
-          tableText(
+          `Waiting to be allowed (${formatCommandLine('pair CODE', folder)}):`,
+          formatTable(
             waiting.map(({ code, channel, account, senderId, senderName, expiresAt }) => [
               `  ${code}`,
               senderName,
               `${channel}:${senderId}`,
-              `on ${channel}/${account}, until ${minuteText(expiresAt)} UTC`,
+              `on ${channel}/${account}, until ${formatMinute(expiresAt)} UTC`,
             ]),
           ),
         ]),
     ...(groups.length === 0
       ? []
       : [
-          `Groups that are not allowed (${commandLine('channels allow ACCOUNT GROUP', folder)}):`,
-          tableText(
+          `Groups that are not allowed (${formatCommandLine('channels allow ACCOUNT GROUP', folder)}):`,
+          formatTable(
             groups.map(({ channel, account, chatId, title, seenAt }) => [
               `  ${chatId}`,
               title ?? 'no title',
-              `on ${channel}/${account}, last seen ${minuteText(seenAt)} UTC`,
+              `on ${channel}/${account}, last seen ${formatMinute(seenAt)} UTC`,
             ]),
           ),
         ]),
@@ -81,8 +84,8 @@ function reportText({ accounts, waiting, groups }: ChannelsReport, { folder }: C
   return sections.join('\n');
 }
 
-function accountRow(shown: ChannelsReport['accounts'][number]): string[] {
+function toAccountRow(shown: ChannelsReport['accounts'][number]): string[] {
   const { access } = shown;
   const rules = access === undefined ? '' : `direct: ${access.direct}, groups: ${access.groups}`;
-  return [`${shown.channel}/${shown.account}`, rules, channelLine(shown)];
+  return [`${shown.channel}/${shown.account}`, rules, formatChannelLine(shown)];
 }

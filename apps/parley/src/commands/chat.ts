@@ -1,49 +1,49 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
-import { conversationOfAgent, systemTime } from '@parley/core';
-import type { Cli } from '../cli.ts';
-import { type DataFolder, writeForOwnerAlone } from '../data-folder.ts';
+import { systemTime, toAgentConversation } from '@parley/core';
+import type { CliContext } from '../cli.ts';
+import { type DataFolder, restrictFileMode } from '../data-folder.ts';
 import { findGateway } from '../running-gateway.ts';
-import { chosenAgent, readSettings } from '../settings.ts';
-import { type Answer, askOnce } from '../terminal/ask-once.ts';
-import { converse } from '../terminal/converse.ts';
+import { findChosenAgent, readSettings } from '../settings.ts';
+import { askOnce, type TerminalAnswer } from '../terminal/ask-once.ts';
+import { runConversation } from '../terminal/converse.ts';
 import { createGatewayClient } from '../terminal/gateway-client.ts';
 import { abortOnSignal } from '../terminal/interrupt.ts';
-import { visible } from '../terminal/text.ts';
+import { stripControls } from '../terminal/text.ts';
 
 /**
- * How long to wait for a gateway that is restarting, in ms. A restart takes seconds; a script must
- * not wait for a gateway that never returns.
+ * How long (ms) to wait for a gateway that is restarting. A restart takes seconds, and a script
+ * must not wait forever for a gateway that has stopped.
  */
 const MAY_BE_AWAY_MS = 30_000;
 
 /**
- * `parley chat`: talks to the agent in the terminal, through the running gateway or one that lives
- * as long as the chat. Piped input is a single message, and standard output receives only its
- * answer. Resolves to the exit code: 1 if the message got no answer; standard error states the
- * reason.
+ * `parley chat`: talks to the agent in the terminal, through the running gateway or through one
+ * that runs only during the chat. Piped input is sent as a single message, and only its answer is
+ * written to standard output. Resolves to the exit code. If the message got no answer, the code is
+ * 1 and standard error states the reason.
  */
-export async function chat({
+export async function runChat({
   folder,
   env,
   agent,
-}: Pick<Cli, 'folder' | 'env' | 'agent'>): Promise<number> {
+}: Pick<CliContext, 'folder' | 'env' | 'agent'>): Promise<number> {
   const { stdin, stdout } = process;
   const isTalk = stdin.isTTY && stdout.isTTY;
   const message = isTalk ? '' : await readMessage(stdin);
-  const own = (await findGateway(folder, env)) ? null : await startOwn(folder, env);
+  const own = (await findGateway(folder, env)) ? null : await startOwnGateway(folder, env);
   const ended = new AbortController();
   const client = createGatewayClient(() => findGateway(folder, env), ended.signal, {
     downloads: join(folder.path, 'downloads'),
-    chat: chatWith(agent, { folder, env }),
+    chat: resolveTerminalChat(agent, { folder, env }),
     mayBeAwayMs: isTalk ? undefined : MAY_BE_AWAY_MS,
   });
   using interrupted = abortOnSignal(ended);
   try {
     if (isTalk) {
       const colour = !env.NO_COLOR && env.TERM !== 'dumb';
-      await converse({ client, input: stdin, output: stdout, colour, ended });
+      await runConversation({ client, input: stdin, output: stdout, colour, ended });
       return interrupted.yes ? 130 : 0;
     }
     const answer = await askOnce(client, ended, message);
@@ -63,28 +63,30 @@ async function readMessage(stdin: NodeJS.ReadStream): Promise<string> {
   return readAll(stdin);
 }
 
-/**
- * Prints an answer. Standard output carries only the agent's answer, so that scripts can use it.
- */
-function printAnswer({ text, isAnswered }: Answer): number {
+/** Only the agent's answer is written to standard output, so that scripts can use it. */
+function printAnswer({ text, isAnswered }: TerminalAnswer): number {
   const stream = isAnswered ? process.stdout : process.stderr;
-  if (text !== '') stream.write(`${visible(text)}\n`);
+  if (text !== '') stream.write(`${stripControls(text)}\n`);
   return isAnswered ? 0 : 1;
 }
 
 const CHAT_ID = 'main';
 
-/** The id of the terminal's single chat with an agent. */
-function chatWith(asked: string | undefined, { folder, env }: Pick<Cli, 'folder' | 'env'>): string {
+/** Returns the id of the terminal's only chat with an agent. */
+function resolveTerminalChat(
+  asked: string | undefined,
+  { folder, env }: Pick<CliContext, 'folder' | 'env'>,
+): string {
   if (asked === undefined) return CHAT_ID;
-  return conversationOfAgent(chosenAgent(readSettings(folder, env), asked).name, CHAT_ID);
+  return toAgentConversation(findChosenAgent(readSettings(folder, env), asked).name, CHAT_ID);
 }
 
-/** The gateway logs to a file because the screen belongs to the conversation. */
-export async function startOwn(folder: DataFolder, env: NodeJS.ProcessEnv) {
-  // Loaded lazily: a gateway is heavy, and a chat through a running gateway does not need a second.
+/** Starts a gateway that logs to a file, because the screen is used for the conversation. */
+export async function startOwnGateway(folder: DataFolder, env: NodeJS.ProcessEnv) {
+  // The gateway is loaded lazily: it is large, and a chat through a running gateway does not need
+  // it.
   const { startParley } = await import('../start-parley.ts');
-  writeForOwnerAlone();
+  restrictFileMode();
   const log = join(folder.path, 'parley.log');
   const logTo = { write: (line: string) => appendFileSync(log, line, { mode: 0o600 }) };
   return startParley({ folder, env, ...systemTime, logTo, checkpoint: () => {} });

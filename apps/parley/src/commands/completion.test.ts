@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { completion, type Shell } from './completion.ts';
+import { printCompletion, type ShellName } from './completion.ts';
 
 const bash = inject('bashPath');
 
@@ -28,13 +28,13 @@ function program(): Command {
   return parley;
 }
 
-async function scriptFor(shell: Shell): Promise<string> {
+async function scriptFor(shell: ShellName): Promise<string> {
   let script = '';
   const print = (text: string): void => {
     script += text;
   };
-  const folder = { path: '' } as Parameters<typeof completion>[0]['folder'];
-  expect(await completion({ folder, env: {}, print }, program(), shell)).toBe(0);
+  const folder = { path: '' } as Parameters<typeof printCompletion>[0]['folder'];
+  expect(await printCompletion({ folder, env: {}, print }, program(), shell)).toBe(0);
   return script;
 }
 
@@ -46,9 +46,9 @@ describe.runIf(bash)('command completion in bash', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  /** The completions that bash offers for the last word of a line. */
+  /** Returns the completions that bash offers for the last word of a line. */
   function offered(...line: string[]): string[] {
-    // Loaded as documented, because bash 3.2 on macOS reads nothing with source <(…).
+    // The script is loaded as documented, because bash 3.2 on macOS reads nothing with source <(…).
     const load = `parley() { cat ${join(folder, 'parley.bash')}; }; eval "$(parley completion bash)"`;
     const ask = `${load}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _parley; printf '%s\\n' "\${COMPREPLY[@]}"`;
     const out = execFileSync(bash ?? '', ['-c', ask, '-', ...line], { encoding: 'utf8' });
@@ -81,7 +81,7 @@ describe.runIf(bash)('command completion in bash', () => {
   });
 });
 
-/** Constructs of bash 4 that bash 3.2 on macOS lacks. */
+/** Bash 4 constructs that bash 3.2 on macOS lacks. */
 const BASH_4: readonly (readonly [string, RegExp])[] = [
   ['mapfile and readarray', /\b(?:mapfile|readarray)\b/],
   ['associative arrays and name references', /\b(?:declare|local|typeset)\s+-\w*[Angu]/],
@@ -96,7 +96,7 @@ const BASH_4: readonly (readonly [string, RegExp])[] = [
 ];
 
 describe('command completion on macOS', () => {
-  it.each(BASH_4)('[U02] does without %s', async (_what, pattern) => {
+  it.each(BASH_4)('[U02] avoids the bash 4 construct %s', async (_what, pattern) => {
     expect(await scriptFor('bash')).not.toMatch(pattern);
   });
 
@@ -110,7 +110,7 @@ describe('command completion on macOS', () => {
 });
 
 describe('command completion in other shells', () => {
-  it.each<[Shell, string[]]>([
+  it.each<[ShellName, string[]]>([
     ['zsh', ["'cron add') found=('--title:its title') ;;", `'cron:jobs\\: "it'\\''s" all there'`]],
     [
       'fish',

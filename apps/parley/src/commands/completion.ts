@@ -1,65 +1,74 @@
 import type { Command } from 'commander';
-import type { Cli } from '../cli.ts';
+import type { CliContext } from '../cli.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
-export type Shell = (typeof SHELLS)[number];
+export type ShellName = (typeof SHELLS)[number];
 
-/** A word that may come next, with its description. */
-interface Word {
+/** A possible next word, with its description. */
+interface CompletionWord {
   readonly name: string;
   readonly about: string;
 }
 
 /**
- * The words that may follow a command path; `path` is, for example, `cron add`, and is empty for
- * the first word.
+ * The words that can follow a command path such as `cron add`. The path is empty for the first
+ * word.
  */
-interface Place {
+interface CompletionPlace {
   readonly path: string;
-  readonly words: readonly Word[];
+  readonly words: readonly CompletionWord[];
 }
 
 /** `parley completion SHELL`: prints a script that completes the commands and options of this version. */
-export async function completion({ print }: Cli, program: Command, shell: Shell): Promise<number> {
-  print(SCRIPTS[shell](placesOf(program)));
+export async function printCompletion(
+  { print }: CliContext,
+  program: Command,
+  shell: ShellName,
+): Promise<number> {
+  print(SCRIPTS[shell](listPlaces(program)));
   return 0;
 }
 
-function placesOf(command: Command, path = ''): readonly Place[] {
+function listPlaces(command: Command, path = ''): readonly CompletionPlace[] {
   const { commands } = command;
   const words = [
-    ...commands.flatMap((one) => namesOf(one).map((name) => ({ name, about: one.description() }))),
-    ...optionsOf(command),
+    ...commands.flatMap((one) =>
+      listNames(one).map((name) => ({ name, about: one.description() })),
+    ),
+    ...listOptions(command),
   ];
   const below = commands.flatMap((one) =>
-    namesOf(one).flatMap((name) => placesOf(one, `${path} ${name}`.trim())),
+    listNames(one).flatMap((name) => listPlaces(one, `${path} ${name}`.trim())),
   );
   return [{ path, words }, ...below];
 }
 
-/** The options of a command; for a group, also those of its default command. */
-function optionsOf(command: Command): readonly Word[] {
+/**
+ * Lists the options of a command; for a command group, it includes the options of the default
+ * command.
+ */
+function listOptions(command: Command): readonly CompletionWord[] {
   const own = command.options
     .filter(({ hidden }) => !hidden)
     .flatMap(({ long, description }) => (long == null ? [] : [{ name: long, about: description }]));
   // Commander stores the name of the default command but has no public accessor for it.
   const name: unknown = Reflect.get(command, '_defaultCommandName');
   const usual = command.commands.find((one) => one.name() === name);
-  const more = usual === undefined ? [] : optionsOf(usual);
+  const more = usual === undefined ? [] : listOptions(usual);
   return [...own, ...more.filter((one) => !own.some((other) => other.name === one.name))];
 }
 
-function namesOf(command: Command): readonly string[] {
+function listNames(command: Command): readonly string[] {
   return [command.name(), ...command.aliases()];
 }
 
-const SCRIPTS: Readonly<Record<Shell, (places: readonly Place[]) => string>> = {
-  bash,
-  zsh,
-  fish: fishScript,
+const SCRIPTS: Readonly<Record<ShellName, (places: readonly CompletionPlace[]) => string>> = {
+  bash: createBashScript,
+  zsh: createZshScript,
+  fish: createFishScript,
 };
 
-function bash(places: readonly Place[]): string {
+function createBashScript(places: readonly CompletionPlace[]): string {
   const cases = places.map(
     ({ path, words }) =>
       `    ${quoteForShell(path)}) echo ${quoteForShell(words.map(({ name }) => name).join(' '))} ;;`,
@@ -82,7 +91,7 @@ _parley() {
 complete -o default -F _parley parley`;
 }
 
-function zsh(places: readonly Place[]): string {
+function createZshScript(places: readonly CompletionPlace[]): string {
   const cases = places.map(({ path, words }) => {
     const described = words.map(({ name, about }) =>
       quoteForShell(`${name}:${about.replaceAll(':', '\\:')}`),
@@ -110,7 +119,7 @@ _parley() {
 compdef _parley parley`;
 }
 
-function fishScript(places: readonly Place[]): string {
+function createFishScript(places: readonly CompletionPlace[]): string {
   const lines = places.flatMap(({ path, words }) =>
     words.map(({ name, about }) => {
       const word = name.startsWith('--') ? `-l ${name.slice(2)}` : `-a ${name}`;
@@ -131,7 +140,7 @@ end
 ${lines.join('\n')}`;
 }
 
-/** Quotes a word for a shell. The descriptions are Parley's own, but some contain apostrophes. */
+/** Quotes a word for a shell. The descriptions are trusted, but some contain apostrophes. */
 function quoteForShell(text: string, by: "'" | '"' = "'"): string {
   return by === '"' ? `"${text}"` : `'${text.replaceAll("'", `'\\''`)}'`;
 }

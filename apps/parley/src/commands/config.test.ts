@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { locateDataFolder } from '../data-folder.ts';
-import { configCheck } from './config.ts';
+import { checkConfig } from './config.ts';
 
 const path = mkdtempSync(join(tmpdir(), 'parley-config-'));
 afterAll(() => rmSync(path, { recursive: true }));
@@ -17,7 +17,7 @@ async function check(yaml: string): Promise<{ readonly code: number; readonly te
     env: {},
     print: (line: string) => void lines.push(line),
   };
-  const code = await configCheck(cli);
+  const code = await checkConfig(cli);
   return { code, text: lines.join('\n') };
 }
 
@@ -30,7 +30,7 @@ describe('[D12] parley config check', () => {
     expect(code).toBe(0);
   });
 
-  it('reports ids that can never match, with their line, the value found and how to find the right one', async () => {
+  it('reports ids that can never match, with their line, the value found and advice for finding the right id', async () => {
     const { code, text } = await check(
       'owners: ["telegram:@ann"]\nchannels: { telegram: { token: "1:a", access: { allowGroups: ["my group"] } } }\n',
     );
@@ -42,7 +42,7 @@ describe('[D12] parley config check', () => {
     expect(text).toContain('Parley will start, but 2 settings have no effect.');
   });
 
-  it('reports a rule about a tool that does not exist', async () => {
+  it('reports a rule for a tool that does not exist', async () => {
     const { code, text } = await check('tools: { block: [web-fetch] }\n');
     expect(code).toBe(1);
     expect(text).toContain('tools.block[0] can never have an effect');

@@ -1,16 +1,16 @@
-import { countOf } from '@parley/core';
+import { formatCounted } from '@parley/core';
 import { describeProblem } from '@parley/settings';
 import { upgradeSettings } from '@parley/settings/upgrade';
-import { type Cli, jsonText } from '../cli.ts';
+import { type CliContext, formatJson } from '../cli.ts';
 import { plugInForCommand } from '../plug-in.ts';
 import { checkSettings, type LoadedSettings } from '../settings.ts';
-import { unknownTools } from '../tool-names.ts';
+import { findUnknownTools } from '../tool-names.ts';
 
 /**
- * `parley config check`: prints all problems of the settings. Exit code 0 if nothing prevents
- * Parley from running.
+ * `parley config check`: prints all problems in the settings. The exit code is 0 if nothing
+ * prevents Parley from starting.
  */
-export async function configCheck(cli: Cli): Promise<number> {
+export async function checkConfig(cli: CliContext): Promise<number> {
   const { folder, print } = cli;
   const { result, report, end } = await checkWithPlugins(cli);
   end();
@@ -22,7 +22,7 @@ export async function configCheck(cli: Cli): Promise<number> {
   if (cli.json) {
     const { settingsFile: file } = folder;
     const plugins = report.map(({ works, line }) => ({ works, line }));
-    print(jsonText({ file, kind: result.kind, problems, warnings: result.warnings, plugins }));
+    print(formatJson({ file, kind: result.kind, problems, warnings: result.warnings, plugins }));
     return problems.length + idle.length > 0 ? 1 : 0;
   }
   for (const warning of result.warnings) {
@@ -31,7 +31,9 @@ export async function configCheck(cli: Cli): Promise<number> {
   for (const { works, line } of report) if (!works) print(`warning: the plugin ${line}\n`);
   for (const problem of [...problems, ...idle]) print(`${describeProblem(problem)}\n`);
   if (result.kind === 'invalid') {
-    print(`${folder.settingsFile}: ${countOf(problems.length, 'problem')}; Parley will not start.`);
+    print(
+      `${folder.settingsFile}: ${formatCounted(problems.length, 'problem')}; Parley will not start.`,
+    );
     return 1;
   }
   if (broken.length > 0) {
@@ -50,40 +52,40 @@ export async function configCheck(cli: Cli): Promise<number> {
 }
 
 /**
- * Checks the settings as startup does. When the settings name plugins, the plugins are loaded
- * because they may define channels of their own; the caller calls `end` when it no longer needs
- * them. `loaded` is null if the settings are invalid.
+ * Checks the settings as startup does. Plugins named in the settings are loaded because they may
+ * define channels. The caller must call `end` when it no longer needs them. `loaded` is null if the
+ * settings are invalid.
  */
-export async function checkWithPlugins({ folder, env }: Pick<Cli, 'folder' | 'env'>) {
+export async function checkWithPlugins({ folder, env }: Pick<CliContext, 'folder' | 'env'>) {
   const first = checkSettings(folder, env);
   const nothing = { report: [], definitions: null, end: () => {} };
   if (first.kind === 'invalid') return { result: first, loaded: null, ...nothing };
   if (first.settings.plugins.length === 0) {
-    const result = withTools(first, []);
+    const result = addToolWarnings(first, []);
     return { result, loaded: result, ...nothing };
   }
   const { definitions, report, agent, end } = await plugInForCommand(first, { folder, env });
   const checked = checkSettings(folder, env, definitions);
   const added = agent.tools.flatMap(({ tools }) => tools.map(({ name }) => name));
-  const result = checked.kind === 'ok' ? withTools(checked, added) : checked;
+  const result = checked.kind === 'ok' ? addToolWarnings(checked, added) : checked;
   return { result, loaded: result.kind === 'ok' ? result : null, report, definitions, end };
 }
 
-/** The settings with warnings about the tool names in them. */
-function withTools(loaded: LoadedSettings, added: readonly string[]): LoadedSettings {
-  return { ...loaded, warnings: [...loaded.warnings, ...unknownTools(loaded, added)] };
+/** Returns the settings with warnings about unknown tool names. */
+function addToolWarnings(loaded: LoadedSettings, added: readonly string[]): LoadedSettings {
+  return { ...loaded, warnings: [...loaded.warnings, ...findUnknownTools(loaded, added)] };
 }
 
 /**
- * `parley config upgrade`: rewrites an older settings file in the current format. Exit code 0 when
- * the file is up to date afterwards. Upgrading is optional: startup converts an older file in
- * memory.
+ * `parley config upgrade`: rewrites an older settings file in the current format. The exit code is
+ * 0 when the file is up to date afterwards. Upgrading is optional, because each start converts an
+ * older file in memory.
  */
-export async function configUpgrade({ folder, print, json }: Cli): Promise<number> {
+export async function upgradeConfig({ folder, print, json }: CliContext): Promise<number> {
   const { settingsFile } = folder;
   const result = upgradeSettings(settingsFile);
   if (json) {
-    print(jsonText({ file: settingsFile, ...result }));
+    print(formatJson({ file: settingsFile, ...result }));
     return ['upgraded', 'current', 'missing'].includes(result.kind) ? 0 : 1;
   }
   if (result.kind === 'upgraded') {

@@ -1,137 +1,177 @@
 import { randomUUID } from 'node:crypto';
-import { countOf, shortDuration } from '@parley/core';
+import { formatCounted, formatDuration } from '@parley/core';
 import type { OutputOf } from '@parley/gateway/operations';
-import type { Cli } from '../cli.ts';
-import { operate } from '../operate.ts';
-import { secondText, tableText, visible } from '../terminal/text.ts';
+import type { CliContext } from '../cli.ts';
+import { operateAndPrint } from '../operate.ts';
+import { formatSecond, formatTable, stripControls } from '../terminal/text.ts';
+import { formatMoney } from './usage.ts';
 
 /**
- * `parley conversations …` (U08, U12). Exit code 0 if it was done, 1 if it was refused, with
- * the reason printed.
+ * `parley conversations …` (U08, U12): lists, takes over and changes conversations. The exit code
+ * is 0 on success and 1 if the operation was refused, with the reason printed.
  */
-export function listConversations(cli: Cli, limit: number, before?: number): Promise<number> {
-  return operate(cli, 'conversations/list', { limit, before }, listText);
+export function listConversations(
+  cli: CliContext,
+  limit: number,
+  before?: number,
+): Promise<number> {
+  return operateAndPrint(cli, 'conversations/list', { limit, before }, formatList);
 }
 
-export function takeOver(cli: Cli, conversationId: string, minutes: number): Promise<number> {
-  return operate(
+export function showConversation(cli: CliContext, id: string): Promise<number> {
+  return operateAndPrint(cli, 'conversations/show', { id }, conversationText);
+}
+
+export function takeOverConversation(
+  cli: CliContext,
+  conversationId: string,
+  minutes: number,
+): Promise<number> {
+  return operateAndPrint(
     cli,
     'conversations/take-over',
     { conversationId, minutes },
     ({ until }) =>
-      `The agent is silent there until ${secondText(until)}, or until "parley conversations hand-back ${visible(conversationId)}".`,
+      `The agent is silent there until ${formatSecond(until)}, or until "parley conversations hand-back ${stripControls(conversationId)}".`,
   );
 }
 
-export function handBack(cli: Cli, conversationId: string): Promise<number> {
-  return operate(cli, 'conversations/hand-back', { conversationId }, ({ handedBack }) =>
+export function handBackConversation(cli: CliContext, conversationId: string): Promise<number> {
+  return operateAndPrint(cli, 'conversations/hand-back', { conversationId }, ({ handedBack }) =>
     handedBack ? 'The agent answers there again.' : 'No person had taken over that conversation.',
   );
 }
 
-export function reply(
-  cli: Cli,
+export function replyToConversation(
+  cli: CliContext,
   conversationId: string,
   text: string,
   as: 'agent' | 'self',
 ): Promise<number> {
   const order = { conversationId, text, as, requestId: randomUUID() };
-  return operate(cli, 'conversations/reply', order, ({ answered }) =>
+  return operateAndPrint(cli, 'conversations/reply', order, ({ answered }) =>
     answered === 0
       ? 'The message is queued.'
-      : `The message is queued; the agent will no longer answer ${countOf(answered, 'message')}.`,
+      : `The message is queued; the agent will no longer answer ${formatCounted(answered, 'message')}.`,
   );
 }
 
-export function rename(cli: Cli, id: string, title: string): Promise<number> {
-  return operate(cli, 'conversations/rename', { id, title }, () =>
+export function renameConversation(cli: CliContext, id: string, title: string): Promise<number> {
+  return operateAndPrint(cli, 'conversations/rename', { id, title }, () =>
     title.trim() === ''
       ? 'The conversation has its original title again.'
-      : `The conversation is now named ${visible(title)}.`,
+      : `The conversation is now named ${stripControls(title)}.`,
   );
 }
 
-export function pin(cli: Cli, id: string, pinned: boolean): Promise<number> {
-  return operate(cli, 'conversations/pin', { id, pinned }, () =>
+export function pinConversation(cli: CliContext, id: string, pinned: boolean): Promise<number> {
+  return operateAndPrint(cli, 'conversations/pin', { id, pinned }, () =>
     pinned ? 'Pinned.' : 'No longer pinned.',
   );
 }
 
-export function archive(cli: Cli, id: string, archived: boolean): Promise<number> {
-  return operate(cli, 'conversations/archive', { id, archived }, () =>
+export function archiveConversation(
+  cli: CliContext,
+  id: string,
+  archived: boolean,
+): Promise<number> {
+  return operateAndPrint(cli, 'conversations/archive', { id, archived }, () =>
     archived ? 'Archived.' : 'The conversation is back in the inbox.',
   );
 }
 
-export function markRead(cli: Cli, id: string, isRead: boolean): Promise<number> {
+export function markConversationRead(
+  cli: CliContext,
+  id: string,
+  isRead: boolean,
+): Promise<number> {
   return isRead
-    ? operate(cli, 'conversations/mark-read', { id }, () => 'Read.')
-    : operate(cli, 'conversations/mark-unread', { id }, () => 'Unread.');
+    ? operateAndPrint(cli, 'conversations/mark-read', { id }, () => 'Read.')
+    : operateAndPrint(cli, 'conversations/mark-unread', { id }, () => 'Unread.');
 }
 
-/** Without `isSure`, it only prints what would be lost. */
-export function deleteConversation(cli: Cli, id: string, isSure: boolean): Promise<number> {
+/** Without `isSure`, the command only prints what would be lost. */
+export function deleteConversation(cli: CliContext, id: string, isSure: boolean): Promise<number> {
   if (!isSure) {
-    const command = `parley conversations delete ${visible(id)} --yes`;
-    return operate(
+    const command = `parley conversations delete ${stripControls(id)} --yes`;
+    return operateAndPrint(
       cli,
       'conversations/contents',
       { id },
       (contents) =>
-        `This would delete ${lossText(contents)} for everyone, and it cannot be undone. Memories, spend and what the platform itself shows stay. Nothing was deleted: to delete it, run "${command}".`,
+        `This would delete ${describeLoss(contents)} for everyone, and it cannot be undone. Memories, spend and what the platform itself shows stay. Nothing was deleted: to delete it, run "${command}".`,
     );
   }
-  return operate(
+  return operateAndPrint(
     cli,
     'conversations/delete',
     { id },
     ({ messages, cronJobs }) =>
-      `Deleted ${countOf(messages, 'message')} with ${cronJobs === 0 ? 'all that belongs to them' : `all that belongs to them, and ${countOf(cronJobs, 'job')}`}.`,
+      `Deleted ${formatCounted(messages, 'message')} with ${cronJobs === 0 ? 'all that belongs to them' : `all that belongs to them, and ${formatCounted(cronJobs, 'job')}`}.`,
   );
 }
 
-function lossText(contents: OutputOf<'conversations/contents'>): string {
+function describeLoss(contents: OutputOf<'conversations/contents'>): string {
   const { messages, answers, files, cronJobs } = contents;
   const counts = [
-    countOf(messages, 'message'),
-    countOf(answers, 'answer'),
-    ...(files === 0 ? [] : [countOf(files, 'file')]),
-    ...(cronJobs === 0 ? [] : [countOf(cronJobs, 'job')]),
+    formatCounted(messages, 'message'),
+    formatCounted(answers, 'answer'),
+    ...(files === 0 ? [] : [formatCounted(files, 'file')]),
+    ...(cronJobs === 0 ? [] : [formatCounted(cronJobs, 'job')]),
   ];
   return new Intl.ListFormat('en').format(counts);
 }
 
-export function listTakeovers(cli: Cli, limit: number, before?: number): Promise<number> {
-  return operate(cli, 'conversations/takeovers', { limit, before }, recordText);
+export function listTakeovers(cli: CliContext, limit: number, before?: number): Promise<number> {
+  return operateAndPrint(cli, 'conversations/takeovers', { limit, before }, formatRecord);
 }
 
-type List = OutputOf<'conversations/list'>;
+type ConversationList = OutputOf<'conversations/list'>;
+type Listed = ConversationList['conversations'][number];
 
-function listText({ now, conversations, next }: List): string {
+function formatList({ now, conversations, next }: ConversationList): string {
   if (conversations.length === 0) return 'No conversations.';
-  const rows = conversations.map((one) => [one.id, one.title, stateText(one, now)]);
+  const rows = conversations.map((one) => [one.id, one.name ?? one.title, describeState(one, now)]);
   const more =
     next === null ? '' : `\nFor older ones, run: parley conversations list --before ${next}`;
-  return `${tableText([['conversation', 'with', 'state'], ...rows])}${more}`;
+  return `${formatTable([['conversation', 'with', 'state'], ...rows])}${more}`;
 }
 
-function stateText(
-  { takenOver, state, waiting }: List['conversations'][number],
+function describeState(
+  { takenOver, state, waiting }: Pick<Listed, 'takenOver' | 'state' | 'waiting'>,
   now: number,
 ): string {
-  const waits = waiting === 0 ? '' : `, ${countOf(waiting, 'message')} waiting`;
+  const waits = waiting === 0 ? '' : `, ${formatCounted(waiting, 'message')} waiting`;
   if (takenOver === null) return `${state}${waits}`;
-  const left = shortDuration(Math.max(0, takenOver.until - now));
+  const left = formatDuration(Math.max(0, takenOver.until - now));
   return `taken over by ${takenOver.by} for ${left} more${waits}`;
 }
 
-type Entry = OutputOf<'conversations/takeovers'>['entries'][number];
+function conversationText(found: OutputOf<'conversations/show'>): string {
+  const { id, name, title, now, agent, mode, model, usualModel, failure, last, spent } = found;
+  return formatTable([
+    ['conversation', id],
+    ['with', name ?? title],
+    ['state', describeState(found, now)],
+    ['agent', `${agent}, mode ${mode}`],
+    ['model', model ?? usualModel],
+    ['last', formatSecond(last.at)],
+    ...(failure === null ? [] : [['failed', `${formatSecond(failure.at)}: ${failure.reason}`]]),
+    [
+      '30 days',
+      `${formatCounted(spent.turns, 'turn')}, ${spent.tokens} tokens, ${formatMoney(spent)}`,
+    ],
+    ...found.files.map((file) => ['file', `${file.name ?? file.kind}, ${formatSecond(file.at)}`]),
+  ]);
+}
 
-function recordText({ entries, next }: OutputOf<'conversations/takeovers'>): string {
+type TakeoverEntry = OutputOf<'conversations/takeovers'>['entries'][number];
+
+function formatRecord({ entries, next }: OutputOf<'conversations/takeovers'>): string {
   if (entries.length === 0) return 'No person has taken over a conversation or written into one.';
   const lines = entries.map((one) =>
-    visible(
-      `${secondText(one.at)}  ${one.title ?? one.conversationId}: ${one.by} ${whatText(one)}`,
+    stripControls(
+      `${formatSecond(one.at)}  ${one.title ?? one.conversationId}: ${one.by} ${describeEntry(one)}`,
     ),
   );
   const more =
@@ -139,12 +179,12 @@ function recordText({ entries, next }: OutputOf<'conversations/takeovers'>): str
   return [...lines, ...more].join('\n');
 }
 
-function whatText(entry: Entry): string {
+function describeEntry(entry: TakeoverEntry): string {
   if (entry.kind === 'reply') {
     return entry.as === 'agent' ? 'wrote in the name of the agent' : 'wrote under their own name';
   }
   const { until, endedAt, endedBy } = entry;
-  if (endedAt === null) return `took it over until ${secondText(until)}`;
+  if (endedAt === null) return `took it over until ${formatSecond(until)}`;
   const end = endedBy === null ? 'the takeover expired' : `${endedBy} ended it`;
-  return `took it over; ${end} ${secondText(endedAt)}`;
+  return `took it over; ${end} ${formatSecond(endedAt)}`;
 }

@@ -52,14 +52,14 @@ describe('parley dead without a running gateway', () => {
     expect(await run('drop', '--all')).toEqual({ code: 0, out: 'Dropped: 2.' });
   });
 
-  it('[D06] suggests the nearest number for a dead letter that does not exist', async () => {
+  it('[D06] suggests the nearest number when a dead letter does not exist', async () => {
     await failPart('a', 'b');
     const out = 'There is no dead letter 7. Did you mean 2?';
     expect(await run('replay', '7')).toEqual({ code: 1, out });
     expect(await run('show', '7')).toEqual({ code: 1, out });
   });
 
-  it('[D06] escapes text that would control the terminal', async () => {
+  it('[D06] escapes terminal control characters', async () => {
     await failPart('\u001b]0;owned\u0007red \u001b[31malert');
     const { out } = await run('list', '--limit', '5');
     expect(out).toContain('red alert');

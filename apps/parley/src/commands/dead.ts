@@ -1,9 +1,9 @@
 import type { InputOf, OutputOf } from '@parley/gateway/operations';
-import { type Cli, jsonText } from '../cli.ts';
-import { type Operations, operate, withOperations } from '../operate.ts';
-import { secondText, visible } from '../terminal/text.ts';
+import { type CliContext, formatJson } from '../cli.ts';
+import { type Operations, operateAndPrint, withOperations } from '../operate.ts';
+import { formatSecond, stripControls } from '../terminal/text.ts';
 
-export interface Settling {
+export interface SettleFlags {
   readonly all?: boolean;
   readonly kind?: ShownDeadLetter['kind'];
   readonly allowDuplicates?: boolean;
@@ -11,70 +11,72 @@ export interface Settling {
 
 type DeadLetterList = OutputOf<'dead/list'>;
 type ShownDeadLetter = DeadLetterList['letters'][number];
-type Order = InputOf<'dead/settle'>;
+type SettleOrder = InputOf<'dead/settle'>;
 
 /**
- * `parley dead …` (D06). Exit code 0 if everything was done, 1 otherwise, with the reason
- * printed. Without a running Parley, the change is written to the database, and the next start
- * carries it out together with other due work.
+ * `parley dead …` (D06): lists, replays and drops dead letters. The exit code is 0 on success and 1
+ * otherwise, with the reason printed. Without a running gateway, the change is written to the
+ * database, and the next start carries it out with other due work.
  */
-export function listDead(cli: Cli, limit: number, before?: number): Promise<number> {
-  return operate(cli, 'dead/list', { limit, before }, listText);
+export function listDeadLetters(cli: CliContext, limit: number, before?: number): Promise<number> {
+  return operateAndPrint(cli, 'dead/list', { limit, before }, formatList);
 }
 
-export function showDead(cli: Cli, id: number): Promise<number> {
+export function showDeadLetter(cli: CliContext, id: number): Promise<number> {
   return withOperations(cli, 'dead/show', async (operations) => {
     const { letter } = await operations.perform('dead/show', { id });
-    if (cli.json) cli.print(jsonText({ letter }));
+    if (cli.json) cli.print(formatJson({ letter }));
     else
       cli.print(
-        letter === null ? missingText(id, await listKnownIds(operations)) : letterText(letter),
+        letter === null
+          ? describeMissing(id, await listKnownIds(operations))
+          : formatLetter(letter),
       );
     return letter === null ? 1 : 0;
   });
 }
 
-export function settleDead(
-  cli: Cli,
-  action: Order['action'],
+export function settleDeadLetters(
+  cli: CliContext,
+  action: SettleOrder['action'],
   ids: number[],
-  { all, kind, allowDuplicates = false }: Settling,
+  { all, kind, allowDuplicates = false }: SettleFlags,
 ): Promise<number> {
   const kinds = kind === undefined ? (['refused', 'uncertain', 'unanswered'] as const) : [kind];
-  const order: Order = {
+  const order: SettleOrder = {
     action,
     letters: all ? { after: 0, kinds: [...kinds] } : ids,
     evenTwice: allowDuplicates,
   };
   return withOperations(cli, 'dead/settle', async (operations) => {
-    const results: Settled[] = [];
-    for (let rest: Order | null = order; rest !== null; ) {
+    const results: SettledLetter[] = [];
+    for (let rest: SettleOrder | null = order; rest !== null; ) {
       const outcome: OutputOf<'dead/settle'> = await operations.perform('dead/settle', rest);
       results.push(...outcome.results);
-      rest = nextOrder(order, outcome.next);
+      rest = createNextOrder(order, outcome.next);
     }
     if (cli.json) {
-      cli.print(jsonText({ results }));
+      cli.print(formatJson({ results }));
     } else {
       const isMissing = results.some(({ result }) => result === 'missing');
       const near = isMissing ? await listKnownIds(operations) : [];
-      cli.print(outcomeText(results, operations.address !== null, near));
+      cli.print(describeOutcome(results, operations.address !== null, near));
       await printLeftAlone(operations, order, cli.print);
     }
     return results.every(({ result }) => result !== 'missing' && result !== 'uncertain') ? 0 : 1;
   });
 }
 
-function nextOrder(order: Order, next: number | null): Order | null {
+function createNextOrder(order: SettleOrder, next: number | null): SettleOrder | null {
   if (next === null || Array.isArray(order.letters)) return null;
   return { ...order, letters: { ...order.letters, after: next } };
 }
 
-/** Mentions the dead letters that `--all` skips because they may have been delivered. */
+/** Mentions the dead letters that `--all` skips because their messages may have been delivered. */
 async function printLeftAlone(
   { perform }: Operations,
-  order: Order,
-  print: Cli['print'],
+  order: SettleOrder,
+  print: CliContext['print'],
 ): Promise<void> {
   if (Array.isArray(order.letters) || order.action === 'drop' || order.evenTwice) return;
   const { counts } = await perform('dead/list', { limit: 1 });
@@ -88,29 +90,29 @@ async function listKnownIds({ perform }: Operations): Promise<readonly number[]>
   return (await perform('dead/list', {})).letters.map(({ id }) => id);
 }
 
-type Settled = OutputOf<'dead/settle'>['results'][number];
+type SettledLetter = OutputOf<'dead/settle'>['results'][number];
 
-function listText({ letters, counts, next }: DeadLetterList): string {
+function formatList({ letters, counts, next }: DeadLetterList): string {
   const all = counts.refused + counts.uncertain + counts.unanswered;
   if (all === 0) return 'No failed messages.';
   const kinds = `${counts.refused} refused, ${counts.uncertain} uncertain, ${counts.unanswered} unanswered`;
   const more = next === null ? [] : [`For older ones, run: parley dead list --before ${next}`];
-  return [...letters.map(letterText), ...more, kinds].join('\n');
+  return [...letters.map(formatLetter), ...more, kinds].join('\n');
 }
 
-function letterText(letter: ShownDeadLetter): string {
+function formatLetter(letter: ShownDeadLetter): string {
   const { id, diedAt, kind, chat, reason, settled } = letter;
-  const then = settled === null ? '' : `; ${settled.how} ${secondText(settled.at)}`;
+  const then = settled === null ? '' : `; ${settled.how} ${formatSecond(settled.at)}`;
   const lines = [
-    `${id}  ${secondText(diedAt)}  ${kind}  ${chat}${then}`,
+    `${id}  ${formatSecond(diedAt)}  ${kind}  ${chat}${then}`,
     ...(reason === '' ? [] : [`    because: ${toOneLine(reason)}`]),
-    ...facts(letter).map((fact) => `    ${fact}`),
-    ...messageLines(letter).map((line) => `    | ${line}`),
+    ...listFacts(letter).map((fact) => `    ${fact}`),
+    ...listMessageLines(letter).map((line) => `    | ${line}`),
   ];
-  return lines.map(visible).join('\n');
+  return lines.map(stripControls).join('\n');
 }
 
-function facts(letter: ShownDeadLetter): readonly string[] {
+function listFacts(letter: ShownDeadLetter): readonly string[] {
   if (letter.kind === 'unanswered') {
     const { count, messages, steps } = letter;
     return [
@@ -128,24 +130,24 @@ function facts(letter: ShownDeadLetter): readonly string[] {
   ];
 }
 
-function messageLines(letter: ShownDeadLetter): readonly string[] {
+function listMessageLines(letter: ShownDeadLetter): readonly string[] {
   if (letter.kind !== 'unanswered') return letter.text === '' ? [] : letter.text.split('\n');
   return letter.messages.flatMap(({ from, text, at }) => [
-    `${toOneLine(from)}, ${secondText(at)}:`,
+    `${toOneLine(from)}, ${formatSecond(at)}:`,
     ...text.split('\n'),
   ]);
 }
 
-function outcomeText(
-  results: readonly Settled[],
+function describeOutcome(
+  results: readonly SettledLetter[],
   isRunning: boolean,
   known: readonly number[],
 ): string {
-  const of = (result: Settled['result']) =>
+  const of = (result: SettledLetter['result']) =>
     results.filter((one) => one.result === result).map(({ id }) => id);
-  const line = (result: Settled['result'], before: string, after = '.') => {
+  const line = (result: SettledLetter['result'], before: string, after = '.') => {
     const ids = of(result);
-    return ids.length === 0 ? [] : [`${before}: ${numbers(ids)}${after}`];
+    return ids.length === 0 ? [] : [`${before}: ${formatNumbers(ids)}${after}`];
   };
   const waits = isRunning ? '' : ' Parley is not running here; this happens when it starts.';
   return [
@@ -158,12 +160,12 @@ function outcomeText(
       'Left alone, because it may have arrived',
       '. With --allow-duplicates it is sent again and may arrive twice.',
     ),
-    ...of('missing').map((id) => missingText(id, known)),
+    ...of('missing').map((id) => describeMissing(id, known)),
   ].join('\n');
 }
 
-/** Suggests the dead letter with the nearest number. */
-function missingText(id: number, known: readonly number[]): string {
+/** Suggests the existing dead letter with the nearest number. */
+function describeMissing(id: number, known: readonly number[]): string {
   const [near] = known.toSorted((a, b) => Math.abs(a - id) - Math.abs(b - id));
   const hint = near === undefined ? 'There are no dead letters.' : `Did you mean ${near}?`;
   return `There is no dead letter ${id}. ${hint}`;
@@ -171,7 +173,7 @@ function missingText(id: number, known: readonly number[]): string {
 
 const MAX_NUMBERS = 20;
 
-function numbers(ids: readonly number[]): string {
+function formatNumbers(ids: readonly number[]): string {
   const rest = ids.length - MAX_NUMBERS;
   return `${ids.slice(0, MAX_NUMBERS).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }

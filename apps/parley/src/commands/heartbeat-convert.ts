@@ -1,52 +1,52 @@
 import { readFileSync } from 'node:fs';
 import { proposeTasks, soulDiff } from '@parley/agent';
-import { countOf, reasonOf, silentLogger, silentMeter, systemTime } from '@parley/core';
+import { formatCounted, reasonOf, silentLogger, silentMeter, systemTime } from '@parley/core';
 import { createChatModel, OFFLINE_MODEL } from '@parley/models';
 import { checkProposal, hasOwnForm } from '@parley/proactive';
 import type { Store } from '@parley/store';
 import type { Workspace } from '@parley/workspace';
-import { type Cli, withStore } from '../cli.ts';
+import { type CliContext, withStore } from '../cli.ts';
 import { CliError } from '../data-folder.ts';
-import { type ChosenAgent, chosenAgent, scrubOf } from '../settings.ts';
-import { workspaceForCommand } from '../shared-lock.ts';
-import { spendingOf } from '../soul.ts';
-import { visible } from '../terminal/text.ts';
+import { type ChosenAgent, createScrub, findChosenAgent } from '../settings.ts';
+import { openWorkspaceForCommand } from '../shared-lock.ts';
+import { createSpending } from '../soul.ts';
+import { stripControls } from '../terminal/text.ts';
 
 const FILE = 'HEARTBEAT.md';
 const OWNER = { kind: 'owner', conversationId: 'heartbeat' } as const;
-/** The longest file that the heartbeat reads, in characters. */
+/** The maximum length, in characters, of a HEARTBEAT.md that the heartbeat reads in full. */
 const WHOLE_FILE = 100_000;
 const SHOWN_WORDS = 30;
 
 export interface ConvertFlags {
   readonly yes?: boolean;
   readonly dryRun?: boolean;
-  /** A file whose text replaces the model's proposal. */
+  /** The path of a file whose text is used in place of a model's proposal. */
   readonly from?: string;
 }
 
 /**
- * `parley heartbeat convert` (H11): proposes a version of HEARTBEAT.md in Parley's format, which
- * the owner approves. It can run beside a running Parley, which reads the file before each run.
- * Exit code 0 if the file was converted or needs no conversion, 1 otherwise, with the reason
- * printed.
+ * `parley heartbeat convert` (H11): proposes HEARTBEAT.md in Parley's format, and the owner
+ * approves the proposal. The command can run beside a running gateway, which reads the file before
+ * each heartbeat. The exit code is 0 if the file was converted or needs no conversion, and 1
+ * otherwise, with the reason printed.
  */
-export function convertHeartbeat(cli: Cli, flags: ConvertFlags): Promise<number> {
+export function convertHeartbeat(cli: CliContext, flags: ConvertFlags): Promise<number> {
   return withStore(cli, async (store, loaded) => {
-    const chosen = chosenAgent(loaded, cli.agent);
-    const { workspace } = await workspaceForCommand(chosen.settings, store);
-    const before = await textToConvert(workspace);
+    const chosen = findChosenAgent(loaded, cli.agent);
+    const { workspace } = await openWorkspaceForCommand(chosen.settings, store);
+    const before = await findTextToConvert(workspace);
     if ('done' in before) {
       cli.print(before.done);
       return 0;
     }
     const ofAll = loaded.settings.spend;
-    const after = await proposalFor(cli, { store, ofAll, ...chosen }, before.text, flags.from);
+    const after = await requestProposal(cli, { store, ofAll, ...chosen }, before.text, flags.from);
     const check = checkProposal(before.text, after);
     printProposal(cli, before.text, after, check);
     if (check.refusal !== null) {
       cli.print(
-        `\nThe proposal cannot be used: ${visible(check.refusal)}. ${FILE} is unchanged; ask again, or write the text yourself and pass it with --from FILE.`,
+        `\nThe proposal cannot be used: ${stripControls(check.refusal)}. ${FILE} is unchanged; ask again, or write the text yourself and pass it with --from FILE.`,
       );
       return 1;
     }
@@ -59,40 +59,40 @@ export function convertHeartbeat(cli: Cli, flags: ConvertFlags): Promise<number>
   });
 }
 
-async function textToConvert({ for: viewFor }: Workspace) {
+async function findTextToConvert({ for: viewFor }: Workspace) {
   const file = await viewFor(OWNER).read(FILE, WHOLE_FILE);
   if (file.kind === 'absent') {
     if (file.reason === 'missing' || file.reason === 'empty') {
       return { done: `There is nothing to convert: ${FILE} asks for nothing.` };
     }
-    throw convertError(
+    throw createConvertError(
       `${FILE} cannot be read: ${file.detail ?? file.reason}. Fix it and try again.`,
     );
   }
   const { text, cut } = file;
   if (cut !== null) {
-    throw convertError(
+    throw createConvertError(
       `${FILE} has ${cut.total} characters, and ${cut.shown} are read. Shorten it first.`,
     );
   }
   return hasOwnForm(text) ? { done: `${FILE} is already in Parley's format.` } : { text };
 }
 
-interface Proposer extends ChosenAgent {
+interface ConvertingAgent extends ChosenAgent {
   readonly store: Store;
-  /** The spending limits that all agents share. */
+  /** The spending limits across all agents. */
   readonly ofAll: ChosenAgent['settings']['spend'];
 }
 
-async function proposalFor(
-  { folder, env, print }: Cli,
-  { store, ofAll, name, settings }: Proposer,
+async function requestProposal(
+  { folder, env, print }: CliContext,
+  { store, ofAll, name, settings }: ConvertingAgent,
   text: string,
   from: string | undefined,
 ): Promise<string> {
   if (from !== undefined) return readProposal(from);
-  if (scrubOf(folder, env)(text) !== text) {
-    throw convertError(
+  if (createScrub(folder, env)(text) !== text) {
+    throw createConvertError(
       `${FILE} contains a secret from the settings, which must not reach a model. Remove it first.`,
     );
   }
@@ -105,20 +105,20 @@ async function proposalFor(
   await chosen.why;
   const { model } = chosen;
   if (model.id === OFFLINE_MODEL) {
-    throw convertError(
-      `A model has to read ${FILE}, and this installation has none. Connect one in ${folder.settingsFile} ("parley setup" helps), or pass a text of your own with --from FILE.`,
+    throw createConvertError(
+      `A model has to read ${FILE}, and this installation has none. Connect one in ${folder.settingsFile} ("parley setup" helps), or pass your own text with --from FILE.`,
     );
   }
-  print(`${visible(model.id)} is reading ${FILE}; this takes up to three minutes.\n`);
+  print(`${stripControls(model.id)} is reading ${FILE}; this takes up to three minutes.\n`);
   const named = name === undefined ? undefined : { name, ofAll };
-  const spending = spendingOf(settings, {
+  const spending = createSpending(settings, {
     ...{ store, clock: time.clock, log: silentLogger, named, purpose: 'heartbeat' },
   });
   try {
     const services = { model, ...spending, ...time, meter: silentMeter };
     return await proposeTasks(services, text, new AbortController().signal);
   } catch (error) {
-    throw convertError(
+    throw createConvertError(
       `The model made no proposal: ${reasonOf(error)}. ${FILE} is unchanged.`,
       error,
     );
@@ -129,45 +129,49 @@ function readProposal(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw convertError(`${path} cannot be read (${reasonOf(error)}). Check the path.`, error);
+    throw createConvertError(`${path} cannot be read (${reasonOf(error)}). Check the path.`, error);
   }
 }
 
 function printProposal(
-  { print }: Cli,
+  { print }: CliContext,
   before: string,
   after: string,
   { tasks, problems, lost }: ReturnType<typeof checkProposal>,
 ): void {
-  print(visibleLines(soulDiff(before.trimEnd(), after.trimEnd())));
-  print(`\nIt makes ${countOf(tasks.length, 'task')}:`);
-  for (const { name, schedule } of tasks) print(visible(`  ${name}  ${schedule}`));
-  for (const problem of problems) print(visible(`  ${problem}`));
+  print(toVisibleLines(soulDiff(before.trimEnd(), after.trimEnd())));
+  print(`\nIt makes ${formatCounted(tasks.length, 'task')}:`);
+  for (const { name, schedule } of tasks) print(stripControls(`  ${name}  ${schedule}`));
+  for (const problem of problems) print(stripControls(`  ${problem}`));
   if (lost.length === 0) return;
   const more = lost.length > SHOWN_WORDS ? ` and ${lost.length - SHOWN_WORDS} more` : '';
   print(
-    visible(
+    stripControls(
       `Words of the previous tasks that it lacks: ${lost.slice(0, SHOWN_WORDS).join(', ')}${more}`,
     ),
   );
 }
 
-function visibleLines(text: string): string {
-  return text.split('\n').map(visible).join('\n');
+function toVisibleLines(text: string): string {
+  return text.split('\n').map(stripControls).join('\n');
 }
 
-/** Throws CliError if there is no terminal to ask on. */
+/** Throws CliError if the input is not a terminal. */
 async function confirmReplacement(): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
-    throw convertError(`Nothing was changed. To replace ${FILE} without a question, add --yes.`);
+    throw createConvertError(
+      `Nothing was changed. To replace ${FILE} without a question, add --yes.`,
+    );
   }
   const { confirm } = await import('@clack/prompts');
   return (await confirm({ message: `Use this as ${FILE}?`, initialValue: false })) === true;
 }
 
-/** Writes the tasks below the existing front matter and keeps the previous version. */
+/**
+ * Writes the tasks below the existing front matter, and keeps the previous version of HEARTBEAT.md.
+ */
 async function saveTasks(
-  { print }: Cli,
+  { print }: CliContext,
   { editor, folder }: Workspace,
   before: string,
   after: string,
@@ -191,6 +195,6 @@ async function saveTasks(
   return 0;
 }
 
-function convertError(message: string, cause?: unknown): CliError {
+function createConvertError(message: string, cause?: unknown): CliError {
   return new CliError('heartbeat-convert', message, cause);
 }

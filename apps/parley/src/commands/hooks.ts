@@ -1,36 +1,37 @@
 import { readFileSync } from 'node:fs';
 import { decodeText, reasonOf } from '@parley/core';
 import type { HookView } from '@parley/proactive';
-import type { Cli } from '../cli.ts';
+import type { CliContext } from '../cli.ts';
 import { CliError } from '../data-folder.ts';
-import { operate } from '../operate.ts';
-import { minuteText, visible } from '../terminal/text.ts';
+import { operateAndPrint } from '../operate.ts';
+import { formatMinute, stripControls } from '../terminal/text.ts';
 
 /**
- * `parley hooks` (H09): lists the hooks in the settings, where each reports, and its last event.
+ * `parley hooks` (H09): lists the hooks in the settings with the chat each reports to and its last
+ * event.
  */
-export function listHooks(cli: Cli): Promise<number> {
-  return operate(cli, 'hooks/list', {}, ({ hooks }) =>
-    visible(hooks.map(hookLine).join('\n') || 'The settings have no hooks.'),
+export function listHooks(cli: CliContext): Promise<number> {
+  return operateAndPrint(cli, 'hooks/list', {}, ({ hooks }) =>
+    stripControls(hooks.map(formatHook).join('\n') || 'No hooks are configured.'),
   );
 }
 
-function hookLine({ name, agent, action, task, target, events: [last] }: HookView): string {
+function formatHook({ name, agent, action, task, target, events: [last] }: HookView): string {
   const work =
     action === 'job' ? `job for ${target}` : `heartbeat, ${task ?? 'the most overdue task'}`;
-  const what = last === undefined ? 'no event yet' : `${minuteText(last.at)}, ${last.outcome}`;
+  const what = last === undefined ? 'no event yet' : `${formatMinute(last.at)}, ${last.outcome}`;
   return `${name}${agent === undefined ? '' : ` (${agent})`}: ${work}; ${what}`;
 }
 
 const SAMPLE = '{"test": true, "text": "A test event, sent by parley hooks test."}';
 
 /**
- * `parley hooks test` (H09). Exit code 0 if the event was accepted, 1 if it was not, with the
- * reason printed, and 3 when no gateway is running.
+ * `parley hooks test` (H09): sends an event to a hook. The exit code is 0 if the event was
+ * accepted, 1 if it was refused, with the reason printed, and 3 if no gateway is running.
  */
-export function testHook(cli: Cli, name: string, file?: string): Promise<number> {
+export function testHook(cli: CliContext, name: string, file?: string): Promise<number> {
   const body = file === undefined ? SAMPLE : readEventFile(file);
-  return operate(
+  return operateAndPrint(
     cli,
     'hooks/test',
     { name, body },

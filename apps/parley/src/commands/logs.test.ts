@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { locateDataFolder } from '../data-folder.ts';
 import { main } from '../main.ts';
 import { type CapturedOutput, captureOutput } from '../testing/captured-output.ts';
-import { logs } from './logs.ts';
+import { printLogs } from './logs.ts';
 
 let data: string;
 let written: CapturedOutput;
@@ -47,7 +47,7 @@ describe('parley logs', () => {
   it.each([
     [2, ['two', 'three']],
     [0, []],
-  ])('[U03] follows after printing the last %s lines', async (limit, expected) => {
+  ])('[U03] follows the log after printing the last %s lines', async (limit, expected) => {
     const printed: string[] = [];
     const end = new AbortController();
     const cli = {
@@ -55,9 +55,10 @@ describe('parley logs', () => {
       json: true,
       print: (text: string) => void printed.push(text),
     };
-    const following = logs(cli, { limit, follow: true, level: 'debug' }, end.signal);
+    const following = printLogs(cli, { limit, follow: true, level: 'debug' }, end.signal);
     await expect.poll(() => printed.length).toBe(limit);
-    // The first read may still be running; lines written before it ends do not count as new lines.
+    // The first read may still be running; lines written before the end of the read do not count as
+    // new lines.
     const shown = () => messages(printed.join('\n'));
     await expect
       .poll(() => {

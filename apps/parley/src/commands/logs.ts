@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { logLineText } from '@parley/core/telemetry';
 import type { LogQuery } from '@parley/gateway/api';
-import type { Cli } from '../cli.ts';
+import type { CliContext } from '../cli.ts';
 import { readKeptLog } from '../log-reader.ts';
 
 export interface LogsFlags extends Pick<LogQuery, 'level' | 'channel' | 'text'> {
@@ -10,30 +10,27 @@ export interface LogsFlags extends Pick<LogQuery, 'level' | 'channel' | 'text'> 
   readonly follow?: boolean;
 }
 
-/** How often the log is read while it is followed, in ms. */
+/** How often (ms) the log is read in follow mode. */
 const POLL_INTERVAL_MS = 500;
-/** The most lines per read while following. */
+/** The maximum number of lines per read in follow mode. */
 const MAX_LINES = 5_000;
 
 /**
  * `parley logs` (U03): prints lines from the log in the data folder, oldest first. With `follow`,
- * it continues until a signal ends it. A limit of 0 prints no existing lines, as `tail -n 0 -f`
- * does.
+ * the command continues until a signal ends it. With a limit of 0, the command prints no existing
+ * lines, like `tail -n 0 -f`.
  */
-export async function logs(
-  { folder, print, json }: Pick<Cli, 'folder' | 'print' | 'json'>,
+export async function printLogs(
+  { folder, print, json }: Pick<CliContext, 'folder' | 'print' | 'json'>,
   { chat: conversation, limit: first, follow, ...asked }: LogsFlags,
   signal?: AbortSignal,
 ): Promise<number> {
   let after: number | undefined;
-  /**
-   * The lines already printed for the latest timestamp; more lines with the same timestamp may
-   * arrive.
-   */
+  /** The printed lines with the latest timestamp. More lines with this timestamp may follow. */
   let printed = new Set<string>();
   for (;;) {
     const isFirst = after === undefined;
-    // With a limit of 0, the newest line is still read because it marks where new lines begin.
+    // With a limit of 0, the newest line is still read, because it marks where new lines begin.
     const limit = isFirst ? Math.max(first, 1) : MAX_LINES;
     const { lines, processes } = await readKeptLog(folder.logs, {
       ...{ ...asked, conversation, after, limit },

@@ -5,14 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { locateDataFolder } from '../data-folder.ts';
-import { heartbeatNow } from './schedule.ts';
+import { runHeartbeatNow } from './schedule.ts';
 
-/**
- * How long the task checks take here, in ms. This is longer than the CLI waits for other answers.
- */
+/** The simulated duration (ms) of a task check, longer than the CLI waits for other answers. */
 const CHECK_MS = 5_500;
 
-it('[H02] parley heartbeat now waits for the checks of the tasks, which may take longer than other requests', async () => {
+it('[H02] parley heartbeat now waits for task checks that take longer than other requests', async () => {
   const gateway = createServer((request, response) => {
     request.resume();
     setTimeout(() => response.end('{"task":"mail","text":"mail is starting."}'), CHECK_MS);
@@ -27,6 +25,6 @@ it('[H02] parley heartbeat now waits for the checks of the tasks, which may take
   writeFileSync(join(path, 'gateway.json'), JSON.stringify(instance));
   const printed: string[] = [];
   const print = (text: string) => void printed.push(text);
-  expect(await heartbeatNow({ folder: locateDataFolder(path, {}), env: {}, print }, '')).toBe(0);
+  expect(await runHeartbeatNow({ folder: locateDataFolder(path, {}), env: {}, print }, '')).toBe(0);
   expect(printed).toEqual(['mail is starting.']);
 });

@@ -1,29 +1,29 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { countOf, decodeText, ParleyError, reasonOf } from '@parley/core';
+import { decodeText, formatCounted, ParleyError, reasonOf } from '@parley/core';
 import type { InputOf, OutputOf } from '@parley/gateway/operations';
-import type { Cli } from '../cli.ts';
-import { operate, operateText } from '../operate.ts';
-import { visible } from '../terminal/text.ts';
+import type { CliContext } from '../cli.ts';
+import { operateAndPrint, operateText } from '../operate.ts';
+import { stripControls } from '../terminal/text.ts';
 
-export function listJobs(cli: Cli): Promise<number> {
-  return operate(cli, 'cron/list', {}, ({ jobs }) =>
-    visible(jobs.map(({ line }) => line).join('\n') || 'There are no jobs.'),
+export function listJobs(cli: CliContext): Promise<number> {
+  return operateAndPrint(cli, 'cron/list', {}, ({ jobs }) =>
+    stripControls(jobs.map(({ line }) => line).join('\n') || 'There are no jobs.'),
   );
 }
 
-export async function addJob(cli: Cli, job: InputOf<'cron/add'>): Promise<number> {
-  return operateText(cli, 'cron/add', await withFormatFile(job));
+export async function addJob(cli: CliContext, job: InputOf<'cron/add'>): Promise<number> {
+  return operateText(cli, 'cron/add', await readFormatFile(job));
 }
 
-export async function changeJob(cli: Cli, job: InputOf<'cron/change'>): Promise<number> {
-  return operateText(cli, 'cron/change', await withFormatFile(job));
+export async function changeJob(cli: CliContext, job: InputOf<'cron/change'>): Promise<number> {
+  return operateText(cli, 'cron/change', await readFormatFile(job));
 }
 
 /**
- * Adds the schema text from the file that `--format` names. Throws ParleyError `format-unreadable`.
+ * Reads the JSON Schema from the file named by `--format`. Throws ParleyError `format-unreadable`.
  */
-async function withFormatFile<Order extends InputOf<'cron/add'>>(order: Order): Promise<Order> {
+async function readFormatFile<Order extends InputOf<'cron/add'>>(order: Order): Promise<Order> {
   const { format: file = 'none', ...fields } = order.fields;
   if (order.fields.format === undefined || file === 'json' || file === 'none') return order;
   try {
@@ -35,28 +35,28 @@ async function withFormatFile<Order extends InputOf<'cron/add'>>(order: Order): 
 }
 
 /**
- * `parley heartbeat`: exit code 0 if all is well, 1 if HEARTBEAT.md has a problem. Without a
- * running gateway, the report is built from the files.
+ * `parley heartbeat`: prints a report; the exit code is 1 if HEARTBEAT.md has a problem, and 0
+ * otherwise. Without a running gateway, the report is built from the files.
  */
-export function heartbeat(cli: Cli): Promise<number> {
-  return operate(cli, 'heartbeat/report', {}, heartbeatText, ({ problems }) =>
+export function showHeartbeat(cli: CliContext): Promise<number> {
+  return operateAndPrint(cli, 'heartbeat/report', {}, formatHeartbeat, ({ problems }) =>
     problems.length === 0 ? 0 : 1,
   );
 }
 
 /**
- * How long to wait for a heartbeat run to start, in ms. Several tasks may be checked for news
- * first, each for up to 30 s.
+ * How long (ms) to wait for a heartbeat run to start. Before the run starts, several tasks may be
+ * checked for news, each for up to 30 s.
  */
 const STARTED_WITHIN_MS = 5 * 60_000;
 
 /**
- * `parley heartbeat now`: exit code 1 if no task was started, 3 if no gateway is running. An
- * empty `task` selects the most overdue one.
+ * `parley heartbeat now`: starts a task. The exit code is 1 if no task was started, and 3 if no
+ * gateway is running. An empty `task` selects the most overdue task.
  */
-export function heartbeatNow(cli: Cli, task: string): Promise<number> {
+export function runHeartbeatNow(cli: CliContext, task: string): Promise<number> {
   const asked = { id: randomUUID(), ...(task !== '' && { task }) };
-  return operate(
+  return operateAndPrint(
     cli,
     'heartbeat/now',
     asked,
@@ -66,18 +66,18 @@ export function heartbeatNow(cli: Cli, task: string): Promise<number> {
   );
 }
 
-/** Describes the text outside of the tasks, which every task receives. */
-export function contextLine(context: string): string {
+/** Describes the text outside the tasks, which is given to the run of each task. */
+export function formatContextLine(context: string): string {
   const lines = context.split('\n').filter((line) => line.trim() !== '');
-  return `${countOf(lines.length, 'line')} outside of the tasks, given to the run of each`;
+  return `${formatCounted(lines.length, 'line')} outside the tasks, given to the run of each task`;
 }
 
-/** A report for the terminal: the tasks in order, followed by the problems. */
-export function heartbeatText(report: OutputOf<'heartbeat/report'>): string {
+/** Formats a report for the terminal: the tasks in order, followed by the problems. */
+export function formatHeartbeat(report: OutputOf<'heartbeat/report'>): string {
   const { plan, tokens, tasks, problems, context } = report;
   return [
     `heartbeat  ${plan.text.replaceAll('`', '')} (${report.timeZoneFrom === undefined ? report.timeZone : `${report.timeZone}, from ${report.timeZoneFrom}`})`,
-    ...(report.running ? [] : ['Parley is not running: the times assume that it is started now']),
+    ...(report.running ? [] : ['Parley is not running: the times assume a start now']),
     ...(plan.lastSkip === null ? [] : [`last run   started no task: ${plan.lastSkip}`]),
     `today      ${tokens.today} of ${tokens.perDay} tokens`,
     ...(tasks.length === 0 ? ['\nThere are no tasks in HEARTBEAT.md.'] : []),
@@ -86,10 +86,10 @@ export function heartbeatText(report: OutputOf<'heartbeat/report'>): string {
       `  last     ${last.text}`,
       `  next     ${next.text}`,
     ]),
-    ...(context === undefined ? [] : ['', `besides  ${contextLine(context)}`]),
+    ...(context === undefined ? [] : ['', `besides  ${formatContextLine(context)}`]),
     ...(problems.length === 0 ? [] : ['', ...problems]),
   ]
     .flatMap((text) => text.split('\n'))
-    .map(visible)
+    .map(stripControls)
     .join('\n');
 }

@@ -1,6 +1,6 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import { describe, expect, it } from 'vitest';
-import { skillPage, skillTable } from './skills.ts';
+import { formatSkillPage, formatSkillTable } from './skills.ts';
 
 const LIMITS = { max: 150, maxCharacters: 30_000 };
 type ShownSkill = OutputOf<'skills/list'>['skills'][number];
@@ -38,7 +38,7 @@ describe('the table of skills', () => {
       command: null,
       tokens: 0,
     };
-    expect(skillTable([unfit, READY], LIMITS).split('\n')).toEqual([
+    expect(formatSkillTable([unfit, READY], LIMITS).split('\n')).toEqual([
       'SKILL         SOURCE   STATE         COMMAND     TOKENS  REMARK',
       'plan-trip 🧳  bundled  ready         /plan_trip  42',
       'a             bundled  not-eligible  -           -       needs the program "x"; to install: brew install x',
@@ -47,10 +47,10 @@ describe('the table of skills', () => {
     ]);
   });
 
-  it('[S08] [S09] shows who may see a skill, and why it has no command', () => {
+  it('[S08] [S09] shows who can see a skill, and why it has no command', () => {
     const readers = 'owner' as const;
     const commandProblem = 'no command: /help is one of Parley’s own';
-    const told = skillTable(
+    const told = formatSkillTable(
       [{ ...READY, readers, command: null, commandProblem, forModel: false }],
       LIMITS,
     );
@@ -59,29 +59,33 @@ describe('the table of skills', () => {
     );
   });
 
-  it('[P07] [S06] shows which variable holds the key, and the full text in the prompt', () => {
+  it('[P07] [S06] shows the variable that holds the key, and the full text in the prompt', () => {
     const from = (source: 'settings' | 'environment' | null): ShownSkill => ({
       ...{ ...READY, show: 'inline', primaryEnv: { name: 'TRIP_KEY', from: source } },
     });
-    expect(skillTable([from(null)], LIMITS)).toContain(
+    expect(formatSkillTable([from(null)], LIMITS)).toContain(
       'in the prompt in full; key: TRIP_KEY (not set)',
     );
-    expect(skillPage(from(null))).toContain(
+    expect(formatSkillPage(from(null))).toContain(
       'TRIP_KEY, not set: set the variable, or skills.entries.plan-trip.apiKey',
     );
-    expect(skillPage(from('settings'))).toContain('TRIP_KEY, from skills.entries.plan-trip.apiKey');
-    expect(skillPage(from('environment'))).toContain('TRIP_KEY, set in the environment');
-    expect(skillPage(from('settings'))).toContain('sees its full text, 42 tokens');
+    expect(formatSkillPage(from('settings'))).toContain(
+      'TRIP_KEY, from skills.entries.plan-trip.apiKey',
+    );
+    expect(formatSkillPage(from('environment'))).toContain('TRIP_KEY, set in the environment');
+    expect(formatSkillPage(from('settings'))).toContain('sees its full text, 42 tokens');
   });
 
-  it('[S01] removes control characters from the texts of a skill', () => {
-    const told = skillTable([{ ...READY, name: 'a\u001b[2Jb\nc' }], LIMITS);
+  it('[S01] removes control characters from a skill’s texts', () => {
+    const told = formatSkillTable([{ ...READY, name: 'a\u001b[2Jb\nc' }], LIMITS);
     expect(told).not.toContain('\u001b');
     expect(told.split('\n')).toHaveLength(4);
-    expect(skillPage({ ...READY, description: 'x\u001b]0;y\u0007z' })).not.toContain('\u001b');
+    expect(formatSkillPage({ ...READY, description: 'x\u001b]0;y\u0007z' })).not.toContain(
+      '\u001b',
+    );
   });
 
   it('refers to the documentation when there are no skills', () => {
-    expect(skillTable([], LIMITS)).toContain('docs/skills.md');
+    expect(formatSkillTable([], LIMITS)).toContain('docs/skills.md');
   });
 });

@@ -1,39 +1,44 @@
 import type { OutputOf } from '@parley/gateway/operations';
-import type { Cli } from '../cli.ts';
-import { operate } from '../operate.ts';
-import { chosenAgent, readSettings } from '../settings.ts';
-import { tableText, visible } from '../terminal/text.ts';
+import type { CliContext } from '../cli.ts';
+import { operateAndPrint } from '../operate.ts';
+import { findChosenAgent, readSettings } from '../settings.ts';
+import { formatTable, stripControls } from '../terminal/text.ts';
 
 type ShownSkill = OutputOf<'skills/list'>['skills'][number];
 
-/** `parley skills` (S09): exit code 1 if a skill was refused. */
-export function listSkills(cli: Cli): Promise<number> {
-  const { settings } = chosenAgent(readSettings(cli.folder, cli.env), cli.agent);
-  return operate(
+/** `parley skills` (S09): lists the skills; the exit code is 1 if a skill was refused. */
+export function listSkills(cli: CliContext): Promise<number> {
+  const { settings } = findChosenAgent(readSettings(cli.folder, cli.env), cli.agent);
+  return operateAndPrint(
     cli,
     'skills/list',
     {},
-    ({ skills }) => skillTable(skills, settings.skills),
-    ({ skills }) => (skills.some(isRefused) ? 1 : 0),
+    ({ skills }) => formatSkillTable(skills, settings.skills),
+    ({ skills }) => (skills.some(isSkillRefused) ? 1 : 0),
   );
 }
 
-/** `parley skills show NAME`: exit code 1 if the skill was refused or does not exist. */
-export function showSkill(cli: Cli, name: string): Promise<number> {
-  return operate(
+/**
+ * `parley skills show NAME`: shows a skill; the exit code is 1 if it was refused or does not exist.
+ */
+export function showSkill(cli: CliContext, name: string): Promise<number> {
+  return operateAndPrint(
     cli,
     'skills/show',
     { name },
     ({ skills, text, reason }) =>
-      [...skills.map(skillPage), text === null ? reason && `(${reason})` : visible(text)]
+      [
+        ...skills.map(formatSkillPage),
+        text === null ? reason && `(${reason})` : stripControls(text),
+      ]
         .filter((part) => part !== null)
         .join('\n'),
     ({ skills, text, reason }) =>
-      text === null && reason === null && skills.some(isRefused) ? 1 : 0,
+      text === null && reason === null && skills.some(isSkillRefused) ? 1 : 0,
   );
 }
 
-function isRefused({ state }: ShownSkill): boolean {
+function isSkillRefused({ state }: ShownSkill): boolean {
   return state === 'refused';
 }
 
@@ -42,7 +47,7 @@ interface SkillLimits {
   readonly maxCharacters: number;
 }
 
-/** Skills in use, followed by usable skills, followed by unusable ones. */
+/** Orders skills: those in use, then usable ones, then unusable ones. */
 const STATES = [
   'ready',
   'left-out',
@@ -53,8 +58,8 @@ const STATES = [
   'refused',
 ] as const;
 
-/** All skills as a table for a terminal, followed by a summary. */
-export function skillTable(all: readonly ShownSkill[], limits: SkillLimits): string {
+/** Formats all skills as a table for the terminal, followed by a summary. */
+export function formatSkillTable(all: readonly ShownSkill[], limits: SkillLimits): string {
   if (all.length === 0) return 'There are no skills. docs/skills.md explains where to put them.';
   const sorted = STATES.flatMap((state) => all.filter((one) => one.state === state));
   const rows = sorted.map((one) => [
@@ -63,14 +68,14 @@ export function skillTable(all: readonly ShownSkill[], limits: SkillLimits): str
     one.state,
     one.command === null ? '-' : `/${one.command}`,
     one.tokens === 0 ? '-' : String(one.tokens),
-    skillRemark(one),
+    describeRemark(one),
   ]);
   const head = ['SKILL', 'SOURCE', 'STATE', 'COMMAND', 'TOKENS', 'REMARK'];
-  return `${tableText([head, ...rows])}\n\n${summary(all, limits)}`;
+  return `${formatTable([head, ...rows])}\n\n${formatSummary(all, limits)}`;
 }
 
-/** The details of one skill, for a terminal. */
-export function skillPage(skill: ShownSkill): string {
+/** Formats the details of one skill for the terminal. */
+export function formatSkillPage(skill: ShownSkill): string {
   const { name, emoji, source, state, reason, command, install, primaryEnv, warnings } = skill;
   const lines = [
     `${name}${emoji === null ? '' : ` ${emoji}`}`,
@@ -78,22 +83,22 @@ export function skillPage(skill: ShownSkill): string {
     `state        ${state}${reason === null ? '' : `: ${reason}`}`,
     `description  ${skill.description || 'none'}`,
     `audience     ${skill.readers}`,
-    `model        ${modelText(skill)}`,
+    `model        ${describeForModel(skill)}`,
     `command      ${command === null ? (skill.commandProblem ?? 'none') : `/${command}`}`,
-    ...(primaryEnv === null ? [] : [`key          ${keyText(name, primaryEnv)}`]),
+    ...(primaryEnv === null ? [] : [`key          ${formatKey(name, primaryEnv)}`]),
     ...install.map((step) => `to install   ${step}`),
     ...warnings.map((warning) => `guessed      ${warning}`),
   ];
-  return `${lines.map(plainLine).join('\n')}\n`;
+  return `${lines.map(toPlainLine).join('\n')}\n`;
 }
 
-function keyText(skill: string, { name, from }: NonNullable<ShownSkill['primaryEnv']>): string {
+function formatKey(skill: string, { name, from }: NonNullable<ShownSkill['primaryEnv']>): string {
   if (from === 'environment') return `${name}, set in the environment`;
   if (from === 'settings') return `${name}, from skills.entries.${skill}.apiKey`;
   return `${name}, not set: set the variable, or skills.entries.${skill}.apiKey`;
 }
 
-function modelText({ forModel, state, tokens, show }: ShownSkill): string {
+function describeForModel({ forModel, state, tokens, show }: ShownSkill): string {
   if (!forModel) return 'does not see it';
   if (show === 'inline') return `sees its full text, ${tokens} tokens`;
   return state === 'ready'
@@ -101,7 +106,7 @@ function modelText({ forModel, state, tokens, show }: ShownSkill): string {
     : 'would see it, if it were ready';
 }
 
-function skillRemark({
+function describeRemark({
   reason,
   commandProblem,
   warnings,
@@ -127,13 +132,13 @@ function skillRemark({
   return remarks.filter((remark) => remark !== null).join('; ');
 }
 
-function summary(all: readonly ShownSkill[], { max, maxCharacters }: SkillLimits): string {
+function formatSummary(all: readonly ShownSkill[], { max, maxCharacters }: SkillLimits): string {
   const ready = all.filter(({ state }) => state === 'ready');
   const tokens = ready.reduce((total, one) => total + one.tokens, 0);
   return `${ready.length} of ${all.length} ready; the list costs about ${tokens} tokens a prompt (at most ${max} skills, ${maxCharacters} characters).`;
 }
 
-/** Names and reasons contain text from strangers' files, so control characters are removed. */
-function plainLine(text: string): string {
-  return visible(text).replaceAll('\n', ' ');
+/** Names and reasons contain text from untrusted files, so control characters are removed. */
+function toPlainLine(text: string): string {
+  return stripControls(text).replaceAll('\n', ' ');
 }

@@ -1,35 +1,36 @@
 import { type Checkpoint, systemTime } from '@parley/core';
-import { banner, createPairingScreen } from '../banner.ts';
-import { type DataFolder, writeForOwnerAlone } from '../data-folder.ts';
+import { createPairingScreen, formatBanner } from '../banner.ts';
+import { type DataFolder, restrictFileMode } from '../data-folder.ts';
 import type { StartOptions } from '../process-options.ts';
 import { startParley } from '../start-parley.ts';
 
 /**
- * The process exits after this time even when shutdown has not finished, in ms. Supervisors kill it
- * after 10 s (D11).
+ * The time (ms) after which the process exits even if shutdown has not finished. Supervisors kill
+ * the process after 10 s (D11).
  */
 const EXIT_WITHIN_MS = 9_500;
 /**
- * Signals within this time count as one, in ms. A terminal sends Ctrl-C to both the launcher and
- * this process, and the launcher forwards it as well.
+ * Signals received within this time (ms) count as one. A terminal sends Ctrl-C to both the launcher
+ * and this process, and the launcher forwards it as well.
  */
 const SAME_KEYSTROKE_MS = 1_000;
 
 /** `parley start`, `gateway` or `worker`: runs until a signal ends it, then exits the process. */
-export async function start(
+export async function runStart(
   folder: DataFolder,
   env: NodeJS.ProcessEnv,
   checkpoint: Checkpoint,
   how: Pick<StartOptions, 'role' | 'port' | 'channels'> = {},
 ): Promise<never> {
-  // Registered first, so that a signal during startup also leads to an orderly shutdown.
+  // The handler is registered first, so that a signal during startup also causes an orderly
+  // shutdown.
   const signal = waitForSignal();
-  writeForOwnerAlone();
+  restrictFileMode();
   const options = { folder, env, ...systemTime, checkpoint, endsWhenStill: true, ...how };
-  let ending = await runToItsEnd(signal, options);
+  let ending = await runToEnd(signal, options);
   while (ending.kind === 'restart') {
     process.stdout.write('Parley starts again.\n\n');
-    ending = await runToItsEnd(signal, options);
+    ending = await runToEnd(signal, options);
   }
   const message =
     ending.kind === 'stop'
@@ -38,24 +39,24 @@ export async function start(
   await new Promise<void>((written) => {
     process.stdout.write(`${message}\n`, () => written());
   });
-  // Everything that Parley opened is closed. Libraries leave timers behind; the timers of Baileys
-  // run for up to a minute.
+  // All resources are closed at this point. Libraries leave timers behind, such as those of
+  // Baileys, which run for up to a minute.
   process.exit(ending.kind === 'stop' ? 0 : 1);
 }
 
 /**
- * Why Parley exits: it was asked to stop or to restart, or a newer version has changed the
- * database.
+ * The reason why Parley exits: a request to stop or restart, or a newer version that has changed
+ * the database.
  */
-type Ending =
+type ProcessEnding =
   | { readonly kind: 'stop' }
   | { readonly kind: 'restart' }
   | { readonly kind: 'outdated'; readonly version: string };
 
-async function runToItsEnd(signal: Promise<void>, options: StartOptions): Promise<Ending> {
+async function runToEnd(signal: Promise<void>, options: StartOptions): Promise<ProcessEnding> {
   const screen = createPairingScreen(process.stdout);
   const onState = screen.note.bind(screen);
-  const { promise: over, resolve: end } = Promise.withResolvers<Ending>();
+  const { promise: over, resolve: end } = Promise.withResolvers<ProcessEnding>();
   void signal.then(() => end({ kind: 'stop' }));
   const parley = await startParley({
     ...options,
@@ -65,7 +66,7 @@ async function runToItsEnd(signal: Promise<void>, options: StartOptions): Promis
     onOutdated: (version) => end({ kind: 'outdated', version }),
   });
   const shown = parley.banner().then((facts) => {
-    process.stdout.write(banner(facts, process.stdout.isTTY));
+    process.stdout.write(formatBanner(facts, process.stdout.isTTY));
     return screen.open();
   });
   await Promise.race([shown, over]);
@@ -81,7 +82,7 @@ async function runToItsEnd(signal: Promise<void>, options: StartOptions): Promis
   return ending;
 }
 
-/** Resolves with the first signal to stop. A second one, sent later, exits immediately. */
+/** Resolves with the first stop signal. A second, later signal exits immediately. */
 function waitForSignal(): Promise<void> {
   return new Promise((resolve) => {
     let first: number | null = null;

@@ -1,7 +1,7 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import { describe, expect, it } from 'vitest';
 import { locateDataFolder } from '../data-folder.ts';
-import { statusLines } from './status-text.ts';
+import { listStatusLines } from './status-text.ts';
 
 type Report = OutputOf<'status/report'>;
 
@@ -20,7 +20,7 @@ const REPORT: Report = {
 const TURNS = { answered: 2, silent: 0, failed: 0, stopped: 0, interrupted: 0 };
 
 const lines = (more: Partial<Report> = {}) =>
-  statusLines({ ...REPORT, ...more }, locateDataFolder('/data', {}));
+  listStatusLines({ ...REPORT, ...more }, locateDataFolder('/data', {}));
 
 describe('parley status', () => {
   it('[U03] [U11] shows version, uptime and memory, as the page does', () => {
@@ -32,7 +32,7 @@ describe('parley status', () => {
     [{ messages: 0, oldestMs: 0 }, 'no messages wait'],
     [{ messages: 1, oldestMs: 300_000 }, '1 message waiting, the oldest for 5 min'],
     [{ messages: 4, oldestMs: 0 }, '4 messages waiting'],
-  ])('[U03] [U11] shows the age of the queue: %j', (waiting, text) => {
+  ])('[U03] [U11] shows the age of the oldest queued message: %j', (waiting, text) => {
     const queue = lines({ ...(waiting && { waiting }) }).find((line) => line.startsWith('queue'));
     expect(queue).toBe(text && `queue     ${text}`);
   });

@@ -1,28 +1,28 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { shortDuration, systemTime } from '@parley/core';
+import { formatDuration, systemTime } from '@parley/core';
 import type { RetentionAges, RetentionRun, StorageUse, TableUse } from '@parley/store';
 import { printLinks } from '../banner.ts';
-import { type Cli, jsonText, withStore } from '../cli.ts';
+import { type CliContext, formatJson, withStore } from '../cli.ts';
 import { withOperations } from '../operate.ts';
-import { allAgents, retentionAges } from '../settings.ts';
-import { tableText } from '../terminal/text.ts';
-import { agentLines, statusLines } from './status-text.ts';
+import { listAgents, toRetentionAges } from '../settings.ts';
+import { formatTable } from '../terminal/text.ts';
+import { listAgentLines, listStatusLines } from './status-text.ts';
 
 const WORKS: ReadonlySet<string> = new Set(['connected', 'standby', 'paused']);
 
 /**
- * `parley status`: shows the state of the gateway on this data folder. Exit code 0 if it and all
- * its channels work.
+ * `parley status`: shows the state of the gateway on this data folder. The exit code is 0 if the
+ * gateway and all its channels work.
  */
-export function status(cli: Cli): Promise<number> {
+export function showStatus(cli: CliContext): Promise<number> {
   return withOperations(cli, 'status/report', async ({ address, perform }) => {
     const report = await perform('status/report', {});
-    if (cli.json) cli.print(jsonText(report));
+    if (cli.json) cli.print(formatJson(report));
     else {
       const { agents } = await perform('agents/list', {});
-      const lines = [`${report.agent} at ${address}`, ...statusLines(report, cli.folder)];
-      cli.print([...lines, ...agentLines(agents)].join('\n'));
+      const lines = [`${report.agent} at ${address}`, ...listStatusLines(report, cli.folder)];
+      cli.print([...lines, ...listAgentLines(agents)].join('\n'));
       await printLinks(cli, report.channels);
     }
     const isWhole = report.channels.every(
@@ -33,36 +33,36 @@ export function status(cli: Cli): Promise<number> {
   });
 }
 
-export function storage(cli: Cli): Promise<number> {
+export function showStorage(cli: CliContext): Promise<number> {
   return withStore(cli, async (store, loaded) => {
     const { settings } = loaded;
-    const ages = retentionAges(settings);
+    const ages = toRetentionAges(settings);
     const report: StorageReport = {
       ...(await store.retention.use(ages, systemTime.clock())),
       maxMegabytes: settings.retention.maxMegabytes,
-      workspace: sumOf(allAgents(loaded).map((one) => filesIn(one.settings.agent.workspace))),
+      workspace: sumOf(listAgents(loaded).map((one) => measureFiles(one.settings.agent.workspace))),
       lastRun: await store.retention.last(),
     };
-    cli.print(cli.json ? jsonText(report) : storageText(report, ages, systemTime.clock()));
+    cli.print(cli.json ? formatJson(report) : formatStorage(report, ages, systemTime.clock()));
     return 0;
   });
 }
 
 interface StorageReport extends StorageUse {
   readonly maxMegabytes: number | 'unlimited';
-  readonly workspace: Files;
+  readonly workspace: FolderFiles;
   readonly lastRun: RetentionRun | null;
 }
 
-interface Files {
+interface FolderFiles {
   readonly files: number;
   readonly bytes: number;
 }
 
-const sumOf = (all: readonly Files[]): Files =>
+const sumOf = (all: readonly FolderFiles[]): FolderFiles =>
   all.reduce((sum, one) => ({ files: sum.files + one.files, bytes: sum.bytes + one.bytes }));
 
-function filesIn(folder: string): Files {
+function measureFiles(folder: string): FolderFiles {
   let entries: string[];
   try {
     entries = readdirSync(folder, { recursive: true, encoding: 'utf8' });
@@ -76,38 +76,38 @@ function filesIn(folder: string): Files {
   return { files: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) };
 }
 
-function storageText(report: StorageReport, ages: RetentionAges, now: number): string {
+function formatStorage(report: StorageReport, ages: RetentionAges, now: number): string {
   const { bytes, freeBytes, files, tables, maxMegabytes, workspace, lastRun } = report;
-  const free = freeBytes === null ? '' : `, ${sizeText(freeBytes)} of it free for new rows`;
+  const free = freeBytes === null ? '' : `, ${formatSize(freeBytes)} of it free for new rows`;
   const bound = maxMegabytes === 'unlimited' ? 'unlimited' : `at most ${maxMegabytes} MB`;
   const old = tables.reduce((sum, table) => sum + table.old.bytes, 0);
   return [
-    `database   ${sizeText(bytes)} (${bound})${free}`,
+    `database   ${formatSize(bytes)} (${bound})${free}`,
     ...(files === null
       ? []
       : [
-          `files      ${sizeText(files.bytes)} in ${files.files} files of messages; kept for a day`,
+          `files      ${formatSize(files.bytes)} in ${files.files} files of messages; kept for a day`,
         ]),
-    `workspace  ${sizeText(workspace.bytes)} in ${workspace.files} files; kept`,
-    `due now    ${sizeText(old)}, removed in the next rounds`,
-    `last round ${lastText(lastRun, now)}`,
+    `workspace  ${formatSize(workspace.bytes)} in ${workspace.files} files; kept`,
+    `due now    ${formatSize(old)}, removed in the next rounds`,
+    `last round ${describeLastRun(lastRun, now)}`,
     '',
-    tableText(
-      [['table', 'size', 'rows', 'old', 'kept'], ...tables.map((table) => rowOf(table, ages))],
+    formatTable(
+      [['table', 'size', 'rows', 'old', 'kept'], ...tables.map((table) => toTableRow(table, ages))],
       [1, 2, 3],
     ),
   ].join('\n');
 }
 
-function lastText(run: RetentionRun | null, now: number): string {
+function describeLastRun(run: RetentionRun | null, now: number): string {
   if (run === null) return 'none yet';
   const size = run.cutoff === null ? '' : `; because of the size, all before ${day(run.cutoff)}`;
-  return `${shortDuration(now - run.endedAt)} ago: ${run.removed} rows in ${shortDuration(run.tookMs)}${size}`;
+  return `${formatDuration(now - run.endedAt)} ago: ${run.removed} rows in ${formatDuration(run.tookMs)}${size}`;
 }
 
-function rowOf({ table, bytes, rows, old, bound }: TableUse, ages: RetentionAges): string[] {
-  const kept = typeof bound === 'string' ? bound : boundText(bound, ages);
-  return [table, sizeText(bytes), String(rows), String(old.rows), kept];
+function toTableRow({ table, bytes, rows, old, bound }: TableUse, ages: RetentionAges): string[] {
+  const kept = typeof bound === 'string' ? bound : describeBound(bound, ages);
+  return [table, formatSize(bytes), String(rows), String(old.rows), kept];
 }
 
 const SETTINGS: Readonly<Record<keyof RetentionAges, string>> = {
@@ -118,7 +118,7 @@ const SETTINGS: Readonly<Record<keyof RetentionAges, string>> = {
   spend: 'retention.spendDays',
 };
 
-function boundText(bound: readonly (keyof RetentionAges)[], ages: RetentionAges): string {
+function describeBound(bound: readonly (keyof RetentionAges)[], ages: RetentionAges): string {
   return bound
     .map((name) => {
       const days = ages[name] / (24 * 60 * 60_000);
@@ -129,6 +129,6 @@ function boundText(bound: readonly (keyof RetentionAges)[], ages: RetentionAges)
 
 const day = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
-function sizeText(bytes: number): string {
+function formatSize(bytes: number): string {
   return bytes < 1e5 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }

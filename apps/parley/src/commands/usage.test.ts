@@ -25,7 +25,7 @@ const route = {
   target: { dialect: 'plain', maxLength: 4_096, unit: 'utf16' },
 } as const;
 
-/** Records one answer to the named person, at the given cost or by a model without a price. */
+/** Records one answer to the named person, with the given cost or with an unknown price. */
 async function answered(name: string, costUsd: number | null): Promise<void> {
   const store = await openStore({ url: folder.storeUrl, clock: () => AT });
   const conversationId = 'telegram:default:42';
@@ -36,9 +36,9 @@ async function answered(name: string, costUsd: number | null): Promise<void> {
     ...{ text: 'hi', mentions: [], sentAt: 0, variables: {} },
   } as const;
   await store.inbox.accept({ conversationId, message, route, receivedAt: AT });
-  const held = await store.lanes.acquire(conversationId, 'w', AT, 1_000);
-  if (held.kind === 'busy') throw new Error('the lane is busy');
-  await store.lanes.claim(held.lease, 'collect', `t-${name}`, AT);
+  const work = { conversationId, owner: 'w', leaseMs: 1_000 };
+  const held = await store.lanes.begin(work, 'collect', `t-${name}`, AT);
+  if (held.kind !== 'turn') throw new Error(`no turn: ${held.kind}`);
   const counted = { inputTokens: 1_000, cachedInputTokens: 600, outputTokens: 20 };
   const usage = { model: 'm', ...counted, costUsd };
   const commit = { turnId: `t-${name}`, outcome: 'answered', entries: [], parts: [] } as const;
@@ -95,7 +95,7 @@ describe('parley usage without a running gateway', () => {
     });
   });
 
-  it('[U07] reports when nothing was used, and what is wrong with a query', async () => {
+  it('[U07] reports when nothing was used, and names the error in an invalid query', async () => {
     expect((await run(...RANGE)).out).toContain('Nothing was used.');
     const wrong = ['--until 2026-02-30', '--until soon', '--by mood', '--days 401'];
     for (const flags of wrong) expect((await run(...flags.split(' '))).code).toBe(2);

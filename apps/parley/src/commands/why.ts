@@ -1,15 +1,18 @@
-import { whyAnswerText } from '@parley/channels/timeline-text';
-import type { Cli } from '../cli.ts';
-import { operate } from '../operate.ts';
-import { visible } from '../terminal/text.ts';
+import { describeWhyAnswer } from '@parley/channels/timeline-text';
+import type { CliContext } from '../cli.ts';
+import { operateAndPrint } from '../operate.ts';
+import { stripControls } from '../terminal/text.ts';
 
-/** `parley why MESSAGE` (D08): exit code 1 if no message matches or more than one does. */
-export function why(cli: Cli, message: string): Promise<number> {
-  return operate(
+/**
+ * `parley why MESSAGE` (D08): explains what happened to a message. The exit code is 1 unless
+ * exactly one message matches.
+ */
+export function showWhy(cli: CliContext, message: string): Promise<number> {
+  return operateAndPrint(
     cli,
     'why/message',
     { message },
-    (answer) => visible(whyAnswerText(answer, 'terminal')),
+    (answer) => stripControls(describeWhyAnswer(answer, 'terminal')),
     ({ kind }) => (kind === 'found' ? 0 : 1),
   );
 }

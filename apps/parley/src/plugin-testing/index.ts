@@ -1,4 +1,4 @@
-// The module `parley/testing`: a whole Parley for the test of a plugin.
+// The module `parley/testing`, which runs a complete Parley for the tests of a plugin.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,31 +16,31 @@ export type { ScriptedAnswer } from './scripted-model.ts';
 export interface TestParleyOptions {
   /** The folder of the plugin, usually `import.meta.dirname`. */
   readonly plugin: string;
-  /** The options of the plugin, as in the settings. */
+  /** The options of the plugin, as written in the settings. */
   readonly options?: Readonly<Record<string, unknown>>;
-  /** The answers of the model, in order. Without them, the built-in offline model answers. */
+  /** The answers that the model gives, in order. By default, the built-in offline model answers. */
   readonly answers?: readonly ScriptedAnswer[];
-  /** Other settings, as in parley.yaml. */
+  /** Additional settings, as in parley.yaml. */
   readonly settings?: Readonly<Record<string, unknown>>;
 }
 
-/** A Parley in this process with a temporary data folder. */
+/** A Parley that runs in the test's process, with a temporary data folder. */
 export interface TestParley {
-  /** Its address, such as `http://127.0.0.1:39135`. */
+  /** The address of the gateway, such as `http://127.0.0.1:39135`. */
   readonly address: string;
-  /** For the header `Authorization: Bearer …` of requests to it. */
+  /** The token for the header `Authorization: Bearer …` in requests to the gateway. */
   readonly token: string;
-  /** Writes to it as `parley chat` does, and returns the answer. */
+  /** Sends a message to the agent, as `parley chat` does, and returns the answer. */
   ask(text: string): Promise<string>;
-  /** The results of tools as the model got them, oldest first. */
+  /** The tool results that the model received, oldest first. */
   readonly toolResults: readonly string[];
-  /** The lines of its log so far. */
+  /** Returns the log lines written so far. */
   log(): string;
-  /** Ends it and removes the data folder. */
+  /** Stops the gateway and removes the data folder. */
   close(): Promise<void>;
 }
 
-/** A plugin that does not work, or a question that got no answer. */
+/** The error for a plugin that does not work, or for a message that got no answer. */
 class PluginTestError extends ParleyError {
   constructor(code: 'plugin-fails' | 'no-answer', message: string) {
     super({ code, message, retryable: false });
@@ -49,7 +49,7 @@ class PluginTestError extends ParleyError {
 
 /**
  * Starts Parley with a plugin, as `parley start` does. Rejects with the reason if the plugin does
- * not work, or if a part of it was left out.
+ * not work, or if a part of the plugin was left out.
  */
 export async function startParley(options: TestParleyOptions): Promise<TestParley> {
   await using opened = new AsyncDisposableStack();
@@ -89,7 +89,7 @@ function settingsText(
     scripted === undefined
       ? 'offline'
       : { provider: 'openai-compatible', baseUrl: scripted.baseUrl, model: 'scripted' };
-  // YAML is a superset of JSON.
+  // YAML is a superset of JSON, so JSON is a valid settings file.
   return JSON.stringify({
     ...{ model, http: { port: 0 }, plugins: [{ use: plugin, options }] },
     ...settings,

@@ -3,25 +3,25 @@ import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { z } from 'zod';
 
-/** What the model says: a text, or a call of one tool. */
+/** An answer of the model: either text or a call of one tool. */
 export type ScriptedAnswer =
   | string
   | { readonly tool: string; readonly arguments: Readonly<Record<string, unknown>> };
 
-/** A provider on loopback that gives answers in the order in which they were written down. */
+/** A model provider on the loopback interface that gives scripted answers in order. */
 export interface ScriptedModel {
   readonly baseUrl: string;
-  /** The results of tools that it has been given, oldest first. */
+  /** The tool results that the provider received, oldest first. */
   readonly toolResults: readonly string[];
   close(): Promise<void>;
 }
 
-/** The part of a request that matters here. */
+/** The part of a request that the provider reads. */
 const Asked = z.object({
   messages: z.array(z.object({ role: z.string(), content: z.unknown() })),
 });
 
-/** Once all answers are given, it says so instead. */
+/** When no answers are left, the provider answers with an explanation. */
 export async function startScriptedModel(
   answers: readonly ScriptedAnswer[],
 ): Promise<ScriptedModel> {
@@ -49,7 +49,7 @@ export async function startScriptedModel(
   };
 }
 
-/** An answer in the form of OpenAI's API. */
+/** Formats an answer as in the OpenAI API. */
 function completion(answer: ScriptedAnswer): object {
   const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
   if (typeof answer === 'string') {

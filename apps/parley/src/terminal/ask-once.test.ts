@@ -101,7 +101,7 @@ describe('a message from a script', () => {
     expect(await asking).toEqual({ text: 'a', isAnswered: true });
   });
 
-  it('[U01] fails with a gateway of another version, whose history lacks a field', async () => {
+  it('[U01] fails if a gateway of another version sends a history without a required field', async () => {
     const gateway = await startTerminalDouble('{"entries":[{"type":"inbound","messageId":"m"}]}');
     const ended = new AbortController();
     const client = createGatewayClient(async () => gateway.found(), ended.signal, {
@@ -115,7 +115,7 @@ describe('a message from a script', () => {
     gateway.end();
   });
 
-  it('[D13] is abandoned if the gateway exits during the wait and does not come back', async () => {
+  it('[D13] is abandoned if the gateway exits and does not come back', async () => {
     const gateway = await startTerminalDouble();
     const ended = new AbortController();
     const client = createGatewayClient(async () => gateway.found(), ended.signal, {

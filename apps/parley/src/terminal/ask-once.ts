@@ -2,28 +2,28 @@ import { ParleyError } from '@parley/core';
 import { CliError } from '../data-folder.ts';
 import type { ChatHistory, GatewayClient } from './gateway-client.ts';
 
-/** How long to wait before reporting on standard error that the command is waiting, in ms. */
+/** How long (ms) the command waits before it reports on standard error that it is waiting. */
 const QUIET_WAIT_MS = 10_000;
 
-export interface Answer {
+export interface TerminalAnswer {
   readonly text: string;
-  /** False if the turn failed or was stopped; `text` is then a notice. */
+  /** False if the turn failed or was stopped; `text` then contains a notice. */
   readonly isAnswered: boolean;
 }
 
-const NO_ANSWER: Answer = { text: '', isAnswered: true };
+const NO_ANSWER: TerminalAnswer = { text: '', isAnswered: true };
 
 /**
- * Sends one message and waits for the answer. Throws CliError if the message is refused or the
- * gateway is gone.
+ * Sends one message and waits for its answer. Throws CliError if the message is refused or the
+ * gateway has stopped.
  */
 export async function askOnce(
   client: Pick<GatewayClient, 'send' | 'history' | 'watch'>,
   ended: AbortController,
   message: string,
-): Promise<Answer> {
+): Promise<TerminalAnswer> {
   if (message.trim() === '') return NO_ANSWER;
-  const waits = setTimeout(sayThatItWaits, QUIET_WAIT_MS);
+  const waits = setTimeout(printThatItWaits, QUIET_WAIT_MS);
   try {
     const sent = await client.send(message.trimEnd());
     if (sent.kind === 'refused' || sent.kind === 'ignored') {
@@ -38,7 +38,7 @@ export async function askOnce(
   }
 }
 
-function sayThatItWaits(): void {
+function printThatItWaits(): void {
   process.stderr.write(
     'Waiting for the answer. Ctrl-C stops waiting; a running gateway still answers.\n',
   );
@@ -48,12 +48,12 @@ async function waitForAnswer(
   client: Pick<GatewayClient, 'history' | 'watch'>,
   ended: AbortController,
   messageId: string,
-): Promise<Answer> {
-  let answer: Answer | null = null;
+): Promise<TerminalAnswer> {
+  let answer: TerminalAnswer | null = null;
   let looking = false;
   let isStale = false;
   const look = async (): Promise<void> => {
-    // The history being loaded may lack this change, and there may be no further event.
+    // The history being loaded may lack this change, and no further event may follow.
     isStale = true;
     if (looking) return;
     looking = true;
@@ -82,14 +82,14 @@ async function waitForAnswer(
 /** Outcomes that leave a message without an answer. */
 const UNANSWERED: ReadonlySet<string> = new Set(['failed', 'stopped', 'withdrawn', 'replaced']);
 
-/** The answer to a message whose turn has ended, '' for a silent turn; null while it is pending. */
-export function findAnswer(history: ChatHistory, messageId: string): Answer | null {
+/** Finds the answer to a message: '' for a silent turn, and null while the answer is pending. */
+export function findAnswer(history: ChatHistory, messageId: string): TerminalAnswer | null {
   const asked = history
     .filter((entry) => entry.type === 'inbound')
     .find((entry) => entry.messageId === messageId);
   if (asked === undefined || asked.outcome === null) return null;
   const { outcome, turnId } = asked;
-  // Other people may write to the chat at the same time, and answers arrive in any order.
+  // Other people may write to the chat at the same time, and answers may arrive in any order.
   const own = history
     .filter((entry) => entry.type === 'part')
     .filter((part) => (turnId === null ? part.answers === messageId : part.turnId === turnId));

@@ -1,10 +1,10 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { converse } from './converse.ts';
+import { runConversation } from './converse.ts';
 import type { ChatEvent, ChatHistory, GatewayClient, GatewayListener } from './gateway-client.ts';
 import { FakeTerminal } from './testing/fake-terminal.ts';
 
-// On a `dumb` terminal, for example in editors, Node does not echo the line being typed.
+// Node does not echo the typed line on a `dumb` terminal, such as those of some editors.
 beforeEach(() => void vi.stubEnv('TERM', 'xterm'));
 afterEach(() => void vi.unstubAllEnvs());
 
@@ -30,9 +30,9 @@ async function scene(options: { history?: ChatHistory; columns?: number; rows?: 
       await new Promise((resolve) => ended.signal.addEventListener('abort', resolve));
     },
   };
-  const running = converse({
+  const running = runConversation({
     client,
-    // All parts of a stream that `readline` uses are implemented.
+    // The stream implements every part that `readline` uses.
     input: input as unknown as NodeJS.ReadStream,
     output: terminal as unknown as NodeJS.WriteStream,
     colour: false,
@@ -58,7 +58,7 @@ async function scene(options: { history?: ChatHistory; columns?: number; rows?: 
     answerWith(next: typeof answers) {
       answers = next;
     },
-    /** The text after the welcome message. */
+    /** Returns the text after the welcome message. */
     said: () => terminal.text.split('he chat.\n\n')[1] ?? terminal.text,
   };
 }
@@ -111,7 +111,7 @@ describe('a chat in the terminal', () => {
     expect(said().match(/› words/g)).toHaveLength(1);
   });
 
-  it('shows an answer once, even if the history contains it again after a restart', async () => {
+  it('shows an answer once, even if a reloaded history contains it again', async () => {
     const { tell, lose, comeBack, said, type } = await scene({ history: [part('old', 't0')] });
     tell(part('first'));
     lose();
@@ -131,7 +131,7 @@ describe('a chat in the terminal', () => {
     await running;
   });
 
-  it('[F09] /stop overtakes a message that cannot be sent', async () => {
+  it('[F09] sends /stop ahead of a message that cannot be sent', async () => {
     const { type, tell, sent, answerWith } = await scene();
     answerWith((text) =>
       text === '/stop' ? Promise.resolve('command') : new Promise(() => undefined),
@@ -143,7 +143,7 @@ describe('a chat in the terminal', () => {
     expect(sent).toEqual(['one', '/stop']);
   });
 
-  it('[D02] sends messages written while the gateway is away in order', async () => {
+  it('[D02] sends messages written while the gateway is unreachable, in their order', async () => {
     const { type, sent, answerWith } = await scene();
     const { promise, resolve } = Promise.withResolvers<string>();
     answerWith(() => promise);
@@ -155,7 +155,7 @@ describe('a chat in the terminal', () => {
     expect(sent).toEqual(['one', 'two']);
   });
 
-  it('[D01] prints unsent messages when it ends, so that they are not lost', async () => {
+  it('[D01] prints unsent messages when the chat ends, so that they are not lost', async () => {
     const { type, running, answerWith, terminal } = await scene();
     answerWith(() => new Promise(() => undefined));
     await type('important\r');
@@ -167,14 +167,14 @@ describe('a chat in the terminal', () => {
   it.each([
     ['marked by the terminal', '\u001b[200~one\rtwo\rthree\u001b[201~', '\r'],
     ['that arrives all at once', 'one\rtwo\rthree\r', ''],
-  ])('a paste of several lines %s is one message', async (_how, paste, enter) => {
+  ])('sends a paste of several lines %s as one message', async (_how, paste, enter) => {
     const { type, sent } = await scene();
     await type(paste);
     await type(enter);
     expect(sent).toEqual(['one\ntwo\nthree']);
   });
 
-  it('ignores terminal commands in an answer', async () => {
+  it('ignores terminal control sequences in an answer', async () => {
     const { tell, terminal } = await scene();
     tell(part('before\u001b[2J\u001b[1;1Hafter'));
     expect(terminal.text).toContain('beforeafter');

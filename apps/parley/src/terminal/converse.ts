@@ -3,7 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { reasonOf } from '@parley/core';
 import type { ChatEvent, ChatHistory, GatewayClient } from './gateway-client.ts';
 import { type ChatScreen, createChatScreen, createLineJoiner, PROMPT } from './screen.ts';
-import { afterChange, IDLE, isWaiting, statusLine, type WaitingChange } from './waiting.ts';
+import {
+  applyWaitingChange,
+  formatStatusLine,
+  IDLE,
+  isWaiting,
+  type WaitingChange,
+} from './waiting.ts';
 
 export interface ConverseOptions {
   readonly client: GatewayClient;
@@ -15,20 +21,22 @@ export interface ConverseOptions {
 
 const WELCOME = 'Write and press Enter. /help shows the commands, Ctrl-D ends the chat.\n\n';
 /**
- * The gateway repeats the typing state every 4 s; the indicator must disappear even if the event
- * that ends it is lost.
+ * The gateway repeats the typing state every 4 s. The indicator disappears after this time (ms),
+ * even if the final event is lost.
  */
 const TYPING_FADES_MS = 6_500;
-/** How long to wait at the end for messages in transit, in ms. */
+/** How long (ms) to wait for messages in transit when the chat ends. */
 const LAST_SENDS_MS = 3_000;
-/** Enables and disables bracketed paste mode. */
+/** Escape sequence that enables bracketed paste mode. */
 const MARK_PASTES = '\u001b[?2004h';
 const LEAVE_PASTES = '\u001b[?2004l';
 
-/** Runs the chat until the person ends it. Rejects with CliError if the gateway refuses. */
-export async function converse(options: ConverseOptions): Promise<void> {
+/**
+ * Runs the chat until the person ends it. Rejects with CliError if the gateway refuses a request.
+ */
+export async function runConversation(options: ConverseOptions): Promise<void> {
   const { client, input, output, ended } = options;
-  const seen = partsOf(await client.history());
+  const seen = listPartIds(await client.history());
   const line = createInterface({ input, output, prompt: PROMPT });
   const screen = createChatScreen(output, line, options.colour);
   const talk = createTalk(client, screen, seen);
@@ -49,7 +57,7 @@ export async function converse(options: ConverseOptions): Promise<void> {
   await watching;
 }
 
-type Talk = ReturnType<typeof createTalk>;
+type TerminalTalk = ReturnType<typeof createTalk>;
 
 function createTalk(client: GatewayClient, screen: ChatScreen, seen: Set<string>) {
   let waiting = IDLE;
@@ -58,8 +66,8 @@ function createTalk(client: GatewayClient, screen: ChatScreen, seen: Set<string>
   const onTheWay = new Map<Promise<void>, string>();
   let lastSent = Promise.resolve();
   const change = (next: WaitingChange): void => {
-    waiting = afterChange(waiting, next);
-    screen.live(answer, statusLine(waiting));
+    waiting = applyWaitingChange(waiting, next);
+    screen.live(answer, formatStatusLine(waiting));
   };
   const finish = (part: { readonly partId: string; readonly text: string }): void => {
     if (seen.has(part.partId)) return;
@@ -81,8 +89,8 @@ function createTalk(client: GatewayClient, screen: ChatScreen, seen: Set<string>
   return {
     send(message: string): void {
       change({ type: 'sending' });
-      // Messages are sent one at a time, because their order would otherwise be lost if the gateway
-      // fails; /stop overtakes them.
+      // Messages are sent one at a time, so that a failing gateway cannot change their order; /stop
+      // is sent ahead of them.
       const turn = message === '/stop' ? Promise.resolve() : lastSent;
       const sending: Promise<void> = turn
         .then(() => deliver(message))
@@ -125,7 +133,7 @@ function readInput(
   line: Interface,
   input: NodeJS.ReadStream,
   screen: ChatScreen,
-  talk: Talk,
+  talk: TerminalTalk,
 ): Promise<void> {
   const joiner = createLineJoiner((message) => {
     if (message.trim() !== '') talk.send(message);
@@ -141,7 +149,7 @@ function readInput(
     stopping = false;
   });
   line.on('SIGINT', () => {
-    // A second Ctrl-C ends the chat, because /stop may not reach a gateway that is away.
+    // A second Ctrl-C ends the chat, because /stop may not reach an unavailable gateway.
     if (!talk.busy() || stopping) return line.close();
     stopping = true;
     talk.send('/stop');
@@ -154,6 +162,6 @@ function readInput(
   });
 }
 
-function partsOf(history: ChatHistory): Set<string> {
+function listPartIds(history: ChatHistory): Set<string> {
   return new Set(history.flatMap((entry) => (entry.type === 'part' ? [entry.partId] : [])));
 }

@@ -12,12 +12,12 @@ const Part = z.object({
   partId: z.string(),
   turnId: z.string().nullable(),
   /**
-   * In a history, the message that this one answers without a turn, for example if this is the
-   * reply to a command.
+   * In a history, the id of the message that this entry answers without a turn, such as the reply
+   * to a command.
    */
   answers: z.string().optional(),
   text: z.string(),
-  /** A file sent with the text, displayed above it. */
+  /** A file that was sent with the text; shown above the text. */
   file: z.object({ name: z.string().nullable() }).optional(),
 });
 const Inbound = z.object({ type: z.literal('inbound'), messageId: z.string() });
@@ -42,7 +42,9 @@ export type ChatHistory = z.infer<typeof History>['entries'];
 
 const Answer = z.object({ outcome: z.object({ kind: z.string(), reason: z.string().optional() }) });
 
-/** Finds the gateway, or returns null while none is running. Called for every attempt. */
+/**
+ * Finds the gateway; returns null while no gateway is running. Called for every connection attempt.
+ */
 export type FindGateway = () => Promise<Pick<FoundGateway, 'address' | 'token'> | null>;
 
 export type GatewayClient = ReturnType<typeof createGatewayClient>;
@@ -50,7 +52,7 @@ export type GatewayClient = ReturnType<typeof createGatewayClient>;
 export interface GatewayListener {
   /** Called after each connection or reconnection, before its first event. */
   linked(): Promise<void>;
-  /** Called when the gateway is unreachable. The client keeps looking for it. */
+  /** Called when the gateway is unreachable. The client keeps trying to reconnect. */
   lost(): void;
   event(event: ChatEvent): void;
 }
@@ -61,24 +63,24 @@ interface TerminalOptions {
   /** The folder for received files. */
   readonly downloads: string;
   /**
-   * The id of the chat: `main`, or `@support/main` with an agent other than the default one (F14).
+   * The id of the chat: `main`, or `@support/main` for an agent other than the default one (F14).
    */
   readonly chat: string;
   /**
-   * How long the gateway may be away before every call rejects with `gateway-gone`, in ms.
-   * Unlimited by default.
+   * How long (ms) the gateway may be unreachable before all calls reject with `gateway-gone`;
+   * unlimited by default.
    */
   readonly mayBeAwayMs?: number | undefined;
 }
 
-interface Asking extends Pick<TerminalOptions, 'chat'> {
+interface TerminalQuestion extends Pick<TerminalOptions, 'chat'> {
   readonly find: FindGateway;
   readonly signal: AbortSignal;
 }
 
 /**
- * Talks to the terminal channel of a gateway, which may go away and come back, until `signal`
- * fires. Received files are saved in the folder `downloads`.
+ * Communicates with the terminal channel of a gateway, which may restart in between, until `signal`
+ * aborts. Received files are saved in the folder `downloads`.
  */
 export function createGatewayClient(
   find: FindGateway,
@@ -102,11 +104,11 @@ export function createGatewayClient(
     },
     async history(): Promise<ChatHistory> {
       const { entries } = readHistory(await retryUntilAnswered(() => json('/history'), patience));
-      return entries.map((entry) => (entry.type === 'part' ? withLine(entry) : entry));
+      return entries.map((entry) => (entry.type === 'part' ? addFileLine(entry) : entry));
     },
     /**
-     * Delivers live events until the signal fires. Rejects with CliError if the gateway refuses the
-     * connection.
+     * Delivers live events until the signal aborts. Rejects with CliError if the gateway refuses
+     * the connection.
      */
     async watch(listener: GatewayListener): Promise<void> {
       const away = createAwayTimer(mayBeAwayMs);
@@ -140,18 +142,18 @@ function readHistory(answer: unknown): z.infer<typeof History> {
   );
 }
 
-interface Patience {
+interface AwayPatience {
   readonly signal: AbortSignal;
   readonly mayBeAwayMs: number;
 }
 
 /**
- * Retries until it succeeds, because the gateway may be restarting. A refusal is final and is
- * thrown.
+ * Retries until the request succeeds, because the gateway may be restarting. A refusal is final and
+ * is thrown.
  */
 async function retryUntilAnswered<T>(
   attempt: () => Promise<T>,
-  { signal, mayBeAwayMs }: Patience,
+  { signal, mayBeAwayMs }: AwayPatience,
 ): Promise<T> {
   const away = createAwayTimer(mayBeAwayMs);
   for (;;) {
@@ -165,7 +167,9 @@ async function retryUntilAnswered<T>(
   }
 }
 
-/** Measures how long the gateway has been away; `check` is called after each failed attempt. */
+/**
+ * Measures how long the gateway has been unreachable. `check` is called after each failed attempt.
+ */
 function createAwayTimer(mayBeAwayMs: number) {
   let since: number | null = null;
   return {
@@ -177,7 +181,7 @@ function createAwayTimer(mayBeAwayMs: number) {
       if (systemTime.monotonic() - since < mayBeAwayMs) return;
       throw new CliError(
         'gateway-gone',
-        `The gateway ended and did not come back within ${Math.round(mayBeAwayMs / 1000)} s. Start it again and run "parley chat": messages it had already stored will be answered.`,
+        `The gateway stopped and did not come back within ${Math.round(mayBeAwayMs / 1000)} s. Start it again and run "parley chat": messages it had already stored will be answered.`,
       );
     },
   };
@@ -185,7 +189,7 @@ function createAwayTimer(mayBeAwayMs: number) {
 
 /** Sends a request to the terminal channel. Throws CliError if the gateway refuses it. */
 async function askTerminal(
-  { find, signal, chat }: Asking,
+  { find, signal, chat }: TerminalQuestion,
   path: string,
   body?: object,
 ): Promise<Response> {
@@ -207,7 +211,7 @@ async function askTerminal(
 }
 
 async function watchOnce(
-  place: Asking,
+  place: TerminalQuestion,
   listener: GatewayListener,
   downloads: string,
 ): Promise<void> {
@@ -224,24 +228,24 @@ async function watchOnce(
       if (!event.success) continue;
       const { data } = event;
       if (data.type !== 'part' || data.file === undefined) listener.event(data);
-      else listener.event(withLine(data, await savePartFile(place, data, downloads)));
+      else listener.event(addFileLine(data, await savePartFile(place, data, downloads)));
     }
   }
 }
 
-/** Adds a line about the file of a part, since a terminal cannot show the file. */
-function withLine(part: z.infer<typeof Part>, saved?: string): z.infer<typeof Part> {
+/** Adds a line about a part's file, since a terminal cannot show the file. */
+function addFileLine(part: z.infer<typeof Part>, saved?: string): z.infer<typeof Part> {
   if (part.file === undefined) return part;
   const line = `[File ${part.file.name ?? ''}${saved === undefined ? '' : `: ${saved}`}]`;
   return { ...part, text: [line, part.text].filter((text) => text !== '').join('\n') };
 }
 
 /**
- * Saves the file of a part and returns its location, or the reason why it was not saved. Its name
- * is untrusted.
+ * Saves a part's file and returns its path, or the reason why it was not saved. The name of the
+ * file is untrusted.
  */
 async function savePartFile(
-  place: Asking,
+  place: TerminalQuestion,
   { partId, file }: z.infer<typeof Part>,
   downloads: string,
 ): Promise<string> {

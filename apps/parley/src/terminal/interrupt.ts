@@ -14,8 +14,8 @@ export interface Interruption extends Disposable {
 }
 
 /**
- * Aborts `ended` at the first signal that asks the process to exit, so that a command can clean up.
- * A later signal ends the process immediately. Listens until disposed.
+ * Aborts `ended` at the first stop signal, so that a command can clean up. A later signal ends the
+ * process immediately. The signal handlers are removed on disposal.
  */
 export function abortOnSignal(ended: AbortController): Interruption {
   let since: number | null = null;

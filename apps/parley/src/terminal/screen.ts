@@ -1,5 +1,5 @@
 import type { Interface } from 'node:readline';
-import { rowsOf, visible, wrapWords } from './text.ts';
+import { splitRows, stripControls, wrapWords } from './text.ts';
 
 export type ChatScreen = ReturnType<typeof createChatScreen>;
 
@@ -20,12 +20,14 @@ const CLEAR_DOWN = '\u001b[0J';
 export function createChatScreen(out: Terminal, line: Interface, colour: boolean) {
   let answer = '';
   let status = '';
-  /** The rows of the live part currently on the screen above the input line. */
+  /** The number of rows above the input line that the live part occupies. */
   let drawn = 0;
   let isOpen = true;
   const dim = (text: string): string => (colour ? `\u001b[2m${text}\u001b[22m` : text);
 
-  /** Moves to the first row of the live part, which has `below` rows of input under it. */
+  /**
+   * Moves the cursor to the first row of the live part, which has `below` rows of input under it.
+   */
   const toTop = (below: number): string => {
     const up = drawn + below;
     return `\r${up > 0 ? `\u001b[${up}A` : ''}${CLEAR_DOWN}`;
@@ -38,7 +40,8 @@ export function createChatScreen(out: Terminal, line: Interface, colour: boolean
     const rows = liveRows();
     drawn = rows.length;
     out.write(`${top}${stays}${rows.map((row) => `${row}\n`).join('')}`);
-    // Otherwise the editor would move up by the number of rows it last drew, which no longer exist.
+    // Without the reset, the editor would move up by the number of rows it last drew, which no
+    // longer exist.
     Object.assign(line, { prevRows: 0 });
     line.prompt(true);
   };
@@ -47,29 +50,36 @@ export function createChatScreen(out: Terminal, line: Interface, colour: boolean
     const room = Math.max(1, out.rows - line.getCursorPos().rows - 3);
     const columns = out.columns - 1;
     const rows =
-      answer === '' ? [] : rowsOf(wrapWords(visible(answer), columns), columns).slice(-room);
-    const last = status === '' ? [] : rowsOf(status, columns).slice(0, 1).map(dim);
+      answer === ''
+        ? []
+        : splitRows(wrapWords(stripControls(answer), columns), columns).slice(-room);
+    const last = status === '' ? [] : splitRows(status, columns).slice(0, 1).map(dim);
     return [...rows, ...last];
   };
 
   return {
     say(text: string): void {
-      draw(`${wrapWords(visible(text).trimEnd(), out.columns - 1)}\n\n`, line.getCursorPos().rows);
+      draw(
+        `${wrapWords(stripControls(text).trimEnd(), out.columns - 1)}\n\n`,
+        line.getCursorPos().rows,
+      );
     },
-    /** Shows the growing answer and one status line; empty strings remove them. */
+    /** Shows the growing answer and one status line. An empty string removes either of them. */
     live(nextAnswer: string, nextStatus: string): void {
       if (answer === nextAnswer && status === nextStatus) return;
       answer = nextAnswer;
       status = nextStatus;
       draw('', line.getCursorPos().rows);
     },
-    /** Call this when a line was entered; it remains as part of the conversation. */
+    /**
+     * Must be called when a line was entered; the line stays on screen as part of the conversation.
+     */
     entered(text: string): void {
-      // The editor has moved to the next row; its output lies between that row and the live part.
-      const own = rowsOf(`${PROMPT}${text}`, out.columns).length;
-      draw(`${PROMPT}${visible(text)}\n`, own);
+      // The editor has moved to the next row; its output is between that row and the live part.
+      const own = splitRows(`${PROMPT}${text}`, out.columns).length;
+      draw(`${PROMPT}${stripControls(text)}\n`, own);
     },
-    /** Leaves the screen in a clean state; later output is not shown. */
+    /** Leaves the screen in a clean state. After closing, output is discarded. */
     close(): void {
       out.write(toTop(line.getCursorPos().rows));
       isOpen = false;
@@ -81,8 +91,9 @@ export function createChatScreen(out: Terminal, line: Interface, colour: boolean
 const PASTE_GAP_MS = 25;
 
 /**
- * Joins the lines of one paste into one message. If the terminal marks pastes, the paste waits for
- * the next Enter. Otherwise, lines that arrive faster than anyone types form one message.
+ * Joins the lines of a paste into one message. If the terminal marks pastes, the pasted text is
+ * sent at the next Enter. Without paste markers, lines that arrive faster than a person can type
+ * are joined.
  */
 export function createLineJoiner(deliver: (message: string) => void) {
   let held: string[] = [];
@@ -101,7 +112,7 @@ export function createLineJoiner(deliver: (message: string) => void) {
       clearTimeout(timer);
       if (!isPasting) timer = setTimeout(flush, PASTE_GAP_MS);
     },
-    /** Call this when the terminal reports the start or end of a paste. */
+    /** Must be called when the terminal reports the start or end of a paste. */
     pasting(on: boolean): void {
       isPasting = on;
       if (on) clearTimeout(timer);

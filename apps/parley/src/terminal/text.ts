@@ -1,12 +1,12 @@
-import { visibleLine, visibleText } from '@parley/core';
+import { toVisibleLine, toVisibleText } from '@parley/core';
 
 /**
- * Removes everything that would control the terminal from text by strangers and models: move the
- * cursor, erase, rename the window, send input as if typed. Tabs become spaces, because columns are
- * counted here.
+ * Removes characters with which untrusted text could control the terminal: move the cursor, erase,
+ * rename the window, or simulate input. Tabs are replaced with spaces, because the number of
+ * columns matters.
  */
-export function visible(text: string): string {
-  return visibleText(text.replaceAll('\r\n', '\n').replaceAll('\t', '    '));
+export function stripControls(text: string): string {
+  return toVisibleText(text.replaceAll('\r\n', '\n').replaceAll('\t', '    '));
 }
 
 const NO_WIDTH = /^(?:\p{M}|\p{Cf})/u;
@@ -14,12 +14,12 @@ const TWO_COLUMNS =
   /^[\p{Emoji_Presentation}\p{Extended_Pictographic}\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
 
 /**
- * Breaks long lines between words. A word that is too long is not broken, so that it can be copied.
+ * Breaks long lines between words. A word that is too long is kept whole, so that it can be copied.
  */
 export function wrapWords(text: string, columns: number): string {
   return text
     .split('\n')
-    .map((line) => (columnsOf(line) <= columns ? line : wrapLine(line, columns)))
+    .map((line) => (countColumns(line) <= columns ? line : wrapLine(line, columns)))
     .join('\n');
 }
 
@@ -27,7 +27,7 @@ function wrapLine(line: string, columns: number): string {
   let wrapped = '';
   let used = 0;
   for (const word of line.split(/(?<=\S)(?= )/)) {
-    const width = columnsOf(word);
+    const width = countColumns(word);
     if (used > 0 && used + width > columns) {
       wrapped += `\n${word.trimStart()}`;
       used = width - (word.length - word.trimStart().length);
@@ -39,12 +39,12 @@ function wrapLine(line: string, columns: number): string {
   return wrapped;
 }
 
-function columnsOf(text: string): number {
-  return [...text].reduce((sum, character) => sum + widthOf(character), 0);
+function countColumns(text: string): number {
+  return [...text].reduce((sum, character) => sum + getCharacterWidth(character), 0);
 }
 
 /** Splits text into the rows that it occupies on a screen of this width, as a terminal does. */
-export function rowsOf(text: string, columns: number): string[] {
+export function splitRows(text: string, columns: number): string[] {
   return text.split('\n').flatMap((line) => cutLine(line, Math.max(2, columns)));
 }
 
@@ -53,7 +53,7 @@ function cutLine(line: string, columns: number): string[] {
   let row = '';
   let width = 0;
   for (const character of line) {
-    const wide = widthOf(character);
+    const wide = getCharacterWidth(character);
     if (width + wide > columns) {
       rows.push(row);
       row = '';
@@ -66,29 +66,29 @@ function cutLine(line: string, columns: number): string[] {
 }
 
 /**
- * The width of a code point in columns; overestimated when in doubt, because breaking a row early
- * does no harm.
+ * Returns the width of a code point in columns. When in doubt, the width is overestimated, because
+ * breaking a row early does no harm.
  */
-function widthOf(character: string): number {
+function getCharacterWidth(character: string): number {
   if (NO_WIDTH.test(character)) return 0;
   return TWO_COLUMNS.test(character) ? 2 : 1;
 }
 
 /**
- * Formats rows as aligned columns; those in `right` are right-aligned, and a row with a single cell
- * spans all columns. Cells may contain text of strangers, which cannot move the cursor.
+ * Formats rows as aligned columns. Columns in `right` are right-aligned, and a row with a single
+ * cell spans all columns. Cells may contain untrusted text, which cannot move the cursor.
  */
-export function tableText(
+export function formatTable(
   rows: readonly (readonly string[])[],
   right: readonly number[] = [],
 ): string {
-  const shown = rows.map((row) => row.map((cell) => visibleLine(cell.replaceAll('\t', '    '))));
+  const shown = rows.map((row) => row.map((cell) => toVisibleLine(cell.replaceAll('\t', '    '))));
   const aligned = shown.filter((row) => row.length > 1);
   const widths = aligned[0]?.map((_, at) =>
-    Math.max(...aligned.map((row) => columnsOf(row[at] ?? ''))),
+    Math.max(...aligned.map((row) => countColumns(row[at] ?? ''))),
   );
   const pad = (cell: string, at: number): string => {
-    const blank = ' '.repeat((widths?.[at] ?? 0) - columnsOf(cell));
+    const blank = ' '.repeat((widths?.[at] ?? 0) - countColumns(cell));
     return right.includes(at) ? blank + cell : cell + blank;
   };
   return shown
@@ -97,11 +97,11 @@ export function tableText(
 }
 
 /** Formats a time as `2026-11-21 14:05`, in UTC. */
-export function minuteText(ms: number): string {
+export function formatMinute(ms: number): string {
   return new Date(ms).toISOString().slice(0, 16).replace('T', ' ');
 }
 
 /** Formats a time as `2026-11-21 14:05:09Z`. */
-export function secondText(ms: number): string {
+export function formatSecond(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')}Z`;
 }

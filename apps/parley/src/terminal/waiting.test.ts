@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { afterChange, IDLE, isWaiting, statusLine, type WaitingChange } from './waiting.ts';
+import {
+  applyWaitingChange,
+  formatStatusLine,
+  IDLE,
+  isWaiting,
+  type WaitingChange,
+} from './waiting.ts';
 
 describe('the waiting state in the terminal', () => {
-  const after = (...changes: WaitingChange[]) => changes.reduce(afterChange, IDLE);
+  const after = (...changes: WaitingChange[]) => changes.reduce(applyWaitingChange, IDLE);
   const sending: WaitingChange = { type: 'sending' };
   const accepted: WaitingChange = { type: 'sent', kind: 'accepted' };
   const typing: WaitingChange = { type: 'typing' };
@@ -31,8 +37,8 @@ describe('the waiting state in the terminal', () => {
       ['a gateway that is away', [sending, { type: 'lost' }], 'away'],
       ['an answer that was started before a restart', [{ type: 'lost' }, linked(null)], 'thinking'],
       ['an answer while a command was answered', [accepted, part(null)], 'thinking'],
-    ])('[F12] shows %s', (_what, changes, status) => {
-      expect(statusLine(after(...changes))).toContain(status);
+    ])('[F12] shows the waiting state for %s', (_what, changes, status) => {
+      expect(formatStatusLine(after(...changes))).toContain(status);
     });
 
     it.each<[string, WaitingChange[]]>([
@@ -49,9 +55,9 @@ describe('the waiting state in the terminal', () => {
         'it was answered while the gateway could not be reached',
         [accepted, { type: 'lost' }, linked('answered')],
       ],
-    ])('[F12] always stops: %s', (_what, changes) => {
+    ])('[F12] always ends: %s', (_what, changes) => {
       const waiting = after(...changes);
-      expect([statusLine(waiting), isWaiting(waiting)]).toEqual(['', false]);
+      expect([formatStatusLine(waiting), isWaiting(waiting)]).toEqual(['', false]);
     });
   });
 });

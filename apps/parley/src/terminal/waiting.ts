@@ -1,28 +1,28 @@
 import type { ChatEvent, ChatHistory } from './gateway-client.ts';
 
-export interface Waiting {
+export interface WaitingState {
   /** The number of messages that the gateway has not confirmed. */
   readonly sending: number;
   /** Whether a message was accepted and its turn has not ended. */
   readonly asked: boolean;
-  /** Whether the agent is working; expires unless repeated. */
+  /** Whether the agent is working; the state expires unless the gateway repeats it. */
   readonly typing: boolean;
   readonly linked: boolean;
 }
 
 export type WaitingChange =
   | { readonly type: 'sending' }
-  /** `kind` is the outcome reported by the gateway, or `failed`. */
+  /** `kind` is the outcome that the gateway reports, or `failed`. */
   | { readonly type: 'sent'; readonly kind: string }
   | { readonly type: 'linked'; readonly history: ChatHistory }
   | { readonly type: 'lost' }
   | { readonly type: 'typing-faded' }
   | ChatEvent;
 
-export const IDLE: Waiting = { sending: 0, asked: false, typing: false, linked: true };
+export const IDLE: WaitingState = { sending: 0, asked: false, typing: false, linked: true };
 
-/** The state after a change. Every waiting state eventually ends (F12). */
-export function afterChange(now: Waiting, change: WaitingChange): Waiting {
+/** Returns the waiting state after a change. Every waiting state eventually ends (F12). */
+export function applyWaitingChange(now: WaitingState, change: WaitingChange): WaitingState {
   switch (change.type) {
     case 'sending':
       return { ...now, sending: now.sending + 1 };
@@ -37,7 +37,7 @@ export function afterChange(now: Waiting, change: WaitingChange): Waiting {
     case 'typing':
       return { ...now, typing: true };
     case 'part':
-      // The answer to a command does not end a turn.
+      // The reply to a command does not end a turn.
       return change.turnId === null ? now : { ...now, asked: false, typing: false };
     case 'stream-end':
       return { ...now, asked: false, typing: false };
@@ -49,12 +49,12 @@ export function afterChange(now: Waiting, change: WaitingChange): Waiting {
   }
 }
 
-export function isWaiting({ asked, typing }: Waiting): boolean {
+export function isWaiting({ asked, typing }: WaitingState): boolean {
   return asked || typing;
 }
 
-/** The status line; '' when nothing is pending. */
-export function statusLine(now: Waiting): string {
+/** Returns the status line; '' when nothing is pending. */
+export function formatStatusLine(now: WaitingState): string {
   if (!now.linked) return '… the gateway is away; your messages are sent when it is back';
   if (isWaiting(now)) return '… thinking (Ctrl-C stops)';
   return now.sending > 0 ? '… sending' : '';

@@ -8,19 +8,19 @@ import type { ChatModel, ModelRequest } from '@parley/models';
 import type { Store } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
 import { openAgents, openMcpServices } from '../agents-runtime.ts';
-import { turnServices } from '../compose-worker.ts';
+import { createTurnServices } from '../compose-worker.ts';
 import { locateDataFolder } from '../data-folder.ts';
-import { plugIn } from '../plug-in.ts';
+import { loadPluginsOf } from '../plug-in.ts';
 import { openLog } from '../process-options.ts';
 import { openProcessServices } from '../process-services.ts';
 import { readSettings } from '../settings.ts';
 
 /** Returns the model's answer to a request at a given time (ms). */
-export type Script = (request: ModelRequest, now: number) => string;
+export type ModelScript = (request: ModelRequest, now: number) => string;
 
 export type IdleRuntime = Awaited<ReturnType<typeof openIdleRuntime>>;
 
-export interface Asked {
+export interface AskedRequest {
   readonly at: number;
   readonly tokens: number;
   readonly said: string;
@@ -38,15 +38,15 @@ const ROUTE: ReplyRoute = {
 const NEVER = new AbortController().signal;
 
 /**
- * An installation without gateway and timers for tests and benchmarks, at a time that the test
- * sets. Anything that normally runs on its own has to be called `shared` is the folder of another
- * runtime whose database this one shares. `pass` is called at points of a heartbeat; if it throws,
- * the process ends there.
+ * Opens an installation without gateway and timers, for tests and benchmarks. The test sets the
+ * time. Tests must call everything that normally runs on a timer. `shared` is the data folder of
+ * another runtime, whose database this runtime also uses. `pass` is called at several points of a
+ * heartbeat; if it throws, the simulated process ends at that point.
  */
 export async function openIdleRuntime(
   settings: object,
   begin: number,
-  script: Script,
+  script: ModelScript,
   {
     folder: shared,
     pass = () => {},
@@ -67,20 +67,21 @@ export async function openIdleRuntime(
     logTo: { write: (line: string) => void logged.push(line) },
   };
   const log = openLog(options, first);
-  const plugged = await plugIn(first, { ...options, ...log });
+  const plugged = await loadPluginsOf(first, { ...options, ...log });
   const all = { ...options, ...log };
   const { settings: chosen } = plugged.loaded;
   const foundation = await openProcessServices(all, chosen, opened);
-  // This must happen before the agents access the store's members.
-  mortal(foundation.shared.store, pass);
+  // The store must be wrapped before the agents are created, because they keep references to its
+  // members.
+  makeMortal(foundation.shared.store, pass);
   const servers = await openMcpServices(chosen, all, foundation);
   opened.defer(() => servers.mcp.close());
   const parts = await openAgents(all, plugged, foundation, servers);
   const { store } = parts.shared;
-  const asked: Asked[] = [];
+  const asked: AskedRequest[] = [];
   const deps = {
-    ...turnServices(parts),
-    model: scripted(clock, script, asked),
+    ...createTurnServices(parts),
+    model: createScriptedModel(clock, script, asked),
     deliver: async () => pass('deliver'),
     wake: async () => {},
   };
@@ -103,16 +104,16 @@ export async function openIdleRuntime(
       now = ms;
     },
     put: (name: string, text: string): void => writeFileSync(join(folder.workspace, name), text),
-    /** Runs the heartbeat if it is due; returns when it is due next (ms). */
+    /** Runs the heartbeat if it is due, and returns the time (ms) at which it is due next. */
     async runDue(): Promise<number | null> {
       const next = await parts.main.proactive.heartbeat.runDue();
       await run('beat:main');
       return next;
     },
-    /** Simulates a message of the owner on the web page and runs the turn that answers it. */
+    /** Simulates a message from the owner on the web page, and runs the turn that answers it. */
     async say(text: string): Promise<void> {
       made += 1;
-      const message = messageOf(`m${made}`, text, now);
+      const message = createInboundMessage(`m${made}`, text, now);
       const conversationId = 'web:default:owner';
       await store.inbox.accept({
         ...{ conversationId, message, route: ROUTE },
@@ -125,7 +126,7 @@ export async function openIdleRuntime(
 }
 
 /** Calls `pass` before and after each write of a heartbeat. */
-function mortal(store: Store, pass: (point: string) => void): void {
+function makeMortal(store: Store, pass: (point: string) => void): void {
   const { heartbeats } = store;
   const guarded = {
     ...heartbeats,
@@ -145,7 +146,7 @@ function mortal(store: Store, pass: (point: string) => void): void {
   Object.defineProperty(store, 'heartbeats', { value: guarded });
 }
 
-function messageOf(messageId: string, text: string, sentAt: number): InboundMessage {
+function createInboundMessage(messageId: string, text: string, sentAt: number): InboundMessage {
   return {
     ...PLACE,
     ...{ messageId, text, sentAt },
@@ -157,13 +158,17 @@ function messageOf(messageId: string, text: string, sentAt: number): InboundMess
   };
 }
 
-function scripted(clock: () => number, script: Script, asked: Asked[]): ChatModel {
+function createScriptedModel(
+  clock: () => number,
+  script: ModelScript,
+  asked: AskedRequest[],
+): ChatModel {
   const id = 'still/model';
   return {
     id,
     async *stream(request) {
       const text = script(request, clock());
-      const inputTokens = tokensOf(request);
+      const inputTokens = estimateRequestTokens(request);
       asked.push({ at: clock(), tokens: inputTokens, said: text, request });
       const usage = {
         ...{ inputTokens, outputTokens: estimateTokens(text) },
@@ -175,8 +180,8 @@ function scripted(clock: () => number, script: Script, asked: Asked[]): ChatMode
   };
 }
 
-/** The approximate token cost of a request, including its tools. */
-function tokensOf({ system, messages, tools = [] }: ModelRequest): number {
+/** Estimates the number of tokens in a request, including its tools. */
+function estimateRequestTokens({ system, messages, tools = [] }: ModelRequest): number {
   const texts = [
     ...system.map(({ text }) => text),
     ...messages.map(({ content }) => content),

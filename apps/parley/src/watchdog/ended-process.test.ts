@@ -1,25 +1,28 @@
-import type { Work } from '@parley/core';
+import type { CrashableWork } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { blameFor, countEnds, readRecord } from './ended-process.ts';
-import { noteRecovery, noteStall } from './work-lines.ts';
+import { countEnds, findBlamedWork, readRecord } from './ended-process.ts';
+import { formatRecoveryNote, formatStallNote } from './work-lines.ts';
 
-const INGRESS: Work = { kind: 'ingress', key: 'web default main m1' };
-const CLAIM: Work = { kind: 'claim', key: 'web:default:main' };
-const [ONE, OTHER]: readonly [Work, Work] = [
+const INGRESS: CrashableWork = { kind: 'ingress', key: 'web default main m1' };
+const CLAIM: CrashableWork = { kind: 'claim', key: 'web:default:main' };
+const [ONE, OTHER]: readonly [CrashableWork, CrashableWork] = [
   { kind: 'turn', key: 't1' },
   { kind: 'turn', key: 't2' },
 ];
 
-const starts = (number: number, { kind, key }: Work) =>
+const starts = (number: number, { kind, key }: CrashableWork) =>
   `${JSON.stringify(['+', number, kind, key])}\n`;
 const ends = (number: number) => `${JSON.stringify(['-', number])}\n`;
 const answered = (work: number | null) =>
-  noteStall(null) + noteStall(JSON.stringify({ work, stack: 'Error: stands still\n  at spin' }));
+  formatStallNote(null) +
+  formatStallNote(JSON.stringify({ work, stack: 'Error: stands still\n  at spin' }));
 const all = starts(1, INGRESS) + starts(2, CLAIM) + starts(3, ONE) + starts(4, OTHER);
 
 describe('the work blamed for the end of a process', () => {
-  it.each<readonly [string, string, { hung: readonly Work[]; died: readonly Work[] }]>([
+  it.each<
+    readonly [string, string, { hung: readonly CrashableWork[]; died: readonly CrashableWork[] }]
+  >([
     ['an orderly end, or none', '', { hung: [], died: [] }],
     ['work that was completed', starts(1, ONE) + ends(1), { hung: [], died: [] }],
     ['a kill', all + ends(3), { hung: [], died: [INGRESS, CLAIM, OTHER] }],
@@ -31,12 +34,12 @@ describe('the work blamed for the end of a process', () => {
     ],
     [
       "a hang without an answer: turns run other people's code",
-      all + noteStall(null),
+      all + formatStallNote(null),
       { hung: [ONE, OTHER], died: [] },
     ],
     [
       'a hang without an answer and without a turn',
-      starts(1, INGRESS) + starts(2, CLAIM) + noteStall(null),
+      starts(1, INGRESS) + starts(2, CLAIM) + formatStallNote(null),
       { hung: [INGRESS, CLAIM], died: [] },
     ],
     ['a hang with no recorded work', all + answered(null), { hung: [], died: [] }],
@@ -45,10 +48,10 @@ describe('the work blamed for the end of a process', () => {
       all + ends(4) + answered(4),
       { hung: [], died: [] },
     ],
-    ['an unreadable answer', all + noteStall('{"work":'), { hung: [ONE, OTHER], died: [] }],
+    ['an unreadable answer', all + formatStallNote('{"work":'), { hung: [ONE, OTHER], died: [] }],
     [
       'a kill after a stall that had recovered',
-      all + answered(3) + noteRecovery(),
+      all + answered(3) + formatRecoveryNote(),
       { hung: [], died: [INGRESS, CLAIM, ONE, OTHER] },
     ],
     [
@@ -57,27 +60,27 @@ describe('the work blamed for the end of a process', () => {
       { hung: [ONE], died: [] },
     ],
   ])('[D13] after %s', (_what, text, blame) => {
-    expect(blameFor(readRecord(text))).toEqual(blame);
+    expect(findBlamedWork(readRecord(text))).toEqual(blame);
   });
 
   it('[D13] is found in any partial record that a killed process leaves', () => {
     const whole = all + ends(1) + answered(3);
     fc.assert(
       fc.property(fc.nat(whole.length), fc.string(), (length, junk) => {
-        const { hung, died } = blameFor(readRecord(`${whole.slice(0, length)}${junk}`));
+        const { hung, died } = findBlamedWork(readRecord(`${whole.slice(0, length)}${junk}`));
         expect(hung.length + died.length).toBeLessThanOrEqual(4);
       }),
     );
   });
 });
 
-describe('the counts of fatal ends', () => {
+describe('the counts of work that ended a process', () => {
   const now = 40 * 24 * 60 * 60_000;
   const count = (text: string) => [...countEnds(readRecord(text), now)];
-  const counted = (work: Work, hangs: number, deaths: number, at: number) =>
+  const counted = (work: CrashableWork, hangs: number, deaths: number, at: number) =>
     `${JSON.stringify(['ends', `${work.kind} ${work.key}`, hangs, deaths, at])}\n`;
 
-  it('[D13] increase with each end, separately by kind, except for turns, which the database counts', () => {
+  it('[D13] increase with each ended process, separately by kind, except for turns, which the database counts', () => {
     const before = counted(CLAIM, 1, 2, now - 1);
     expect(count(before + all)).toEqual([
       ['ingress web default main m1', { hangs: 0, deaths: 1, at: now }],

@@ -1,45 +1,45 @@
-import { type FatalEnds, NO_ENDS, type Work } from '@parley/core';
+import { type CrashableWork, type CrashCounts, NO_ENDS } from '@parley/core';
 import { z } from 'zod';
 
 /** The record left by an ended process. */
 export interface EndedProcess {
-  /** The work in progress when the process ended, by number. */
-  readonly inProgress: ReadonlyMap<number, Work>;
-  /** How often work has ended earlier processes, by `workName`. */
+  /** The work in progress when the process ended, keyed by its number. */
+  readonly inProgress: ReadonlyMap<number, CrashableWork>;
+  /** How often work has ended earlier processes, keyed by `toWorkName`. */
   readonly ends: ReadonlyMap<string, CountedEnds>;
-  /** Present if the event loop was blocked when the process ended. */
-  readonly stall?: Stall;
+  /** Set if the event loop was blocked when the process ended. */
+  readonly stall?: StalledWork;
 }
 
-/** `at` is when the last of these ends was counted, in ms since 1970. */
-export interface CountedEnds extends FatalEnds {
+/** `at` is the time (ms since 1970) at which the last of these ends was counted. */
+export interface CountedEnds extends CrashCounts {
   readonly at: number;
 }
 
 /**
- * What the main thread was working on: the number of that work, null for none, undefined if the
- * thread could not answer.
+ * The work that the main thread was running: the number of the work, null if there was none, or
+ * undefined if the main thread could not answer.
  */
-export interface Stall {
+export interface StalledWork {
   readonly work: number | null | undefined;
   readonly stack: string | undefined;
 }
 
 /** The work that is blamed for the end of a process. */
-export interface Blame {
-  readonly hung: readonly Work[];
-  readonly died: readonly Work[];
+export interface BlamedWork {
+  readonly hung: readonly CrashableWork[];
+  readonly died: readonly CrashableWork[];
 }
 
-export function workName({ kind, key }: Work): string {
+export function toWorkName({ kind, key }: CrashableWork): string {
   return `${kind} ${key}`;
 }
 
 const Kind = z.enum(['ingress', 'claim', 'turn']);
 
 /**
- * Work that starts (+) and completes (-), counts of earlier ends, and the lines of the watchdog's
- * thread.
+ * A line of the record: work that starts (+) or completes (-), a count of earlier ends, or a line
+ * of the watchdog's thread.
  */
 const Line = z.union([
   z.tuple([z.literal('+'), z.int(), Kind, z.string()]),
@@ -49,13 +49,15 @@ const Line = z.union([
   z.tuple([z.literal('still'), z.string().nullable()]),
   z.tuple([z.literal('moves')]),
 ]);
-export type Line = z.infer<typeof Line>;
+export type RecordLine = z.infer<typeof Line>;
 
-/** Parses a record. Truncated lines are skipped, because their content is unknown. */
+/**
+ * Parses the record of a process. Truncated lines are skipped, because their content is unknown.
+ */
 export function readRecord(text: string): EndedProcess {
-  const inProgress = new Map<number, Work>();
+  const inProgress = new Map<number, CrashableWork>();
   const ends = new Map<string, CountedEnds>();
-  let stall: Stall | undefined;
+  let stall: StalledWork | undefined;
   for (const line of text.split('\n').flatMap((each) => parseRecordLine(each) ?? [])) {
     switch (line[0]) {
       case '+':
@@ -71,7 +73,7 @@ export function readRecord(text: string): EndedProcess {
         ends.delete(line[1]);
         break;
       case 'still':
-        stall = readStall(line[1]);
+        stall = parseStall(line[1]);
         break;
       case 'moves':
         stall = undefined;
@@ -80,15 +82,15 @@ export function readRecord(text: string): EndedProcess {
   return { inProgress, ends, ...(stall && { stall }) };
 }
 
-/** Returns a list of one line for `flatMap`, or undefined. */
-function parseRecordLine(text: string): readonly [Line] | undefined {
+/** Parses a line of the record; returns a list of one line for `flatMap`, or undefined. */
+function parseRecordLine(text: string): readonly [RecordLine] | undefined {
   const line = text === '' ? undefined : Line.safeParse(parseRecordJson(text)).data;
   return line && [line];
 }
 
 const Answer = z.object({ work: z.int().nullable(), stack: z.string() });
 
-function readStall(answer: string | null): Stall {
+function parseStall(answer: string | null): StalledWork {
   const read = answer === null ? undefined : Answer.safeParse(parseRecordJson(answer)).data;
   return { work: read?.work, stack: read?.stack };
 }
@@ -102,13 +104,13 @@ function parseRecordJson(text: string): unknown {
 }
 
 /**
- * Decides which work to blame for the end of a process. After a hang, it is the work that the main
- * thread was running. If the thread could not answer, it is every turn in progress, because only
- * turns run the code of plugins and programs; without a turn it is all work in progress. When a
- * process was killed or crashed, it is all work in progress, because any of it may have used up the
- * memory.
+ * Decides which work to blame for the end of a process. After a hang, the blamed work is the work
+ * that the main thread was running. If the main thread could not answer, every turn in progress is
+ * blamed, because only turns run the code of plugins and programs; without a turn, all work in
+ * progress is blamed. If a process was killed or crashed, all work in progress is blamed, because
+ * any of it may have used up the memory.
  */
-export function blameFor({ inProgress, stall }: EndedProcess): Blame {
+export function findBlamedWork({ inProgress, stall }: EndedProcess): BlamedWork {
   const all = [...inProgress.values()];
   if (stall === undefined) return { hung: [], died: all };
   const { work } = stall;
@@ -116,32 +118,32 @@ export function blameFor({ inProgress, stall }: EndedProcess): Blame {
     const turns = all.filter(({ kind }) => kind === 'turn');
     return { hung: turns.length > 0 ? turns : all, died: [] };
   }
-  // Null or the number of completed work: whatever it left running blocked the loop and will not be
-  // started again.
+  // With null or the number of completed work, no work is blamed: the code that blocked the loop
+  // will not be started again.
   const running = work === null ? undefined : inProgress.get(work);
   return { hung: running === undefined ? [] : [running], died: [] };
 }
 
-/** How long unchanged counts are kept, in ms. */
+/** How long (ms) unchanged counts are kept. */
 const KEPT_MS = 30 * 24 * 60 * 60_000;
 const MAX_COUNTED = 1_000;
 
 /**
- * The updated counts after a process has ended, newest last Turns are not included, because the
- * database counts them.
+ * Returns the updated counts after a process has ended, newest last. Turns are not included,
+ * because the database counts them.
  */
 export function countEnds(ended: EndedProcess, now: number): ReadonlyMap<string, CountedEnds> {
   const counts = new Map(ended.ends);
-  const add = (work: Work, end: keyof FatalEnds): void => {
+  const add = (work: CrashableWork, end: keyof CrashCounts): void => {
     if (work.kind === 'turn') return;
-    const name = workName(work);
+    const name = toWorkName(work);
     const { hangs, deaths } = counts.get(name) ?? NO_ENDS;
     const more = { hangs, deaths, at: now };
     more[end] += 1;
     counts.delete(name);
     counts.set(name, more);
   };
-  const { hung, died } = blameFor(ended);
+  const { hung, died } = findBlamedWork(ended);
   for (const work of hung) add(work, 'hangs');
   for (const work of died) add(work, 'deaths');
   const kept = [...counts].filter(([, { at }]) => now - at < KEPT_MS);

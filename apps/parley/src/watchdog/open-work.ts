@@ -2,9 +2,9 @@ import { hostname } from 'node:os';
 import type { Logger } from '@parley/core';
 import type { Store } from '@parley/store';
 import type { DataFolder } from '../data-folder.ts';
-import { isAlive } from '../data-folder.ts';
-import { logNameOf, type StartOptions } from '../process-options.ts';
-import { blameFor, type EndedProcess, workName } from './ended-process.ts';
+import { isProcessAlive } from '../data-folder.ts';
+import { formatLogName, type StartOptions } from '../process-options.ts';
+import { type EndedProcess, findBlamedWork, toWorkName } from './ended-process.ts';
 import { noWatchdog, openWatchdog, type Watchdog } from './watchdog.ts';
 import { type OpenWorkRecord, openWorkRecord } from './work-record.ts';
 
@@ -17,7 +17,7 @@ interface WorkOptions extends Pick<StartOptions, 'clock' | 'role' | 'endsWhenSti
 
 /**
  * Opens the record of this process's work, counts the ends of earlier processes, and creates the
- * watchdog, which is not started yet. Registers their cleanup in `opened`.
+ * watchdog without starting it. The cleanup of both is registered in `opened`.
  */
 export async function openWork(
   { folder, clock, log, isShared, role = 'all', endsWhenStill = false }: WorkOptions,
@@ -27,7 +27,7 @@ export async function openWork(
   const host = hostname();
   const work = openWorkRecord({
     folder: folder.working,
-    name: logNameOf({ role, host, pid: process.pid }),
+    name: formatLogName({ role, host, pid: process.pid }),
     hasEnded: (name) => !isShared || isOfEndedProcess(name, host),
     clock,
     log,
@@ -40,13 +40,16 @@ export async function openWork(
   return { work, watchdog };
 }
 
-/** Whether the process of a record has ended; unknown for processes on another machine. */
+/**
+ * Returns whether the process that wrote a record has ended; for processes on other machines, this
+ * is unknown.
+ */
 function isOfEndedProcess(name: string, host: string): boolean {
   const [, pid] = /-(\d+)$/.exec(name) ?? [];
   const roles = (['all', 'gateway', 'worker'] as const).map((role) =>
-    logNameOf({ role, host, pid: Number(pid) }),
+    formatLogName({ role, host, pid: Number(pid) }),
   );
-  return roles.includes(name) && !isAlive(Number(pid));
+  return roles.includes(name) && !isProcessAlive(Number(pid));
 }
 
 async function countEnd(
@@ -54,8 +57,8 @@ async function countEnd(
   store: Pick<Store, 'turns'>,
   log: Logger,
 ): Promise<void> {
-  const { hung, died } = blameFor(ended);
-  const names = [...hung, ...died].slice(0, MAX_NAMED).map(workName);
+  const { hung, died } = findBlamedWork(ended);
+  const names = [...hung, ...died].slice(0, MAX_NAMED).map(toWorkName);
   if (ended.stall !== undefined) {
     const facts = { work: names, at: ended.stall.stack };
     log.error(facts, 'the previous process was blocked until it was killed');
@@ -65,5 +68,5 @@ async function countEnd(
   for (const { kind, key } of hung) if (kind === 'turn') await store.turns.countHang(key);
 }
 
-/** The maximum number of items in progress named in one log line. */
+/** The maximum number of work items in progress that a log line names. */
 const MAX_NAMED = 20;

@@ -7,14 +7,14 @@ type Turn = Parameters<RunTurn>[0];
 
 const LEASE = { conversationId: 'web:default:main', epoch: 1 };
 
-/** A turn that has hung its process this many times. */
+/** Creates a turn that has hung its process this many times. */
 function turn(turnId: string, hangs?: number): Turn {
   const nothing = { messages: [], groupContext: [], steps: [] };
   const base = { conversationId: `web:default:${turnId}`, session: 0, resumed: true, attempts: 1 };
   return { turnId, ...base, ...nothing, ...(hangs !== undefined && { hangs }) };
 }
 
-/** Turns that run until the test completes them, and the entries of the record. */
+/** Creates turns that run until the test completes them, and captures the entries of the record. */
 function scene() {
   const recorded: string[] = [];
   const started: string[] = [];
@@ -48,7 +48,7 @@ it('[D13] records each turn, and runs turns that never hung concurrently', async
   expect(recorded).toEqual(['turn a', 'turn b']);
 });
 
-it('[D13] runs turns that were running during a hang one at a time, alongside all others', async () => {
+it('[D13] runs turns that were running during a hang one at a time, alongside all other turns', async () => {
   const { recorded, started, begin, end } = scene();
   const first = begin(turn('a', 1));
   begin(turn('b', 1));

@@ -4,8 +4,7 @@ import type { RunTurn } from '@parley/queue';
 
 /**
  * Records each turn while it runs. Turns that were running when a process hung are run one at a
- * time: if it was unknown which of them caused the hang, the next hang then counts only against the
- * one that runs.
+ * time, so that the next hang counts only against the turn that caused it.
  */
 export function recordTurns(work: WorkRecord, run: RunTurn): RunTurn {
   let suspects: Promise<unknown> = Promise.resolve();
@@ -13,8 +12,8 @@ export function recordTurns(work: WorkRecord, run: RunTurn): RunTurn {
     const recorded = () =>
       work.run({ kind: 'turn', key: turn.turnId }, () => run(turn, lease, signal));
     if (turn.hangs === undefined || turn.hangs === 0) return recorded();
-    // A turn that is aborted while it waits has not started; the next run resumes it.
-    const running = unlessAborted(suspects, signal).then((isMine) =>
+    // A turn that is aborted while it waits has not started, so the next run resumes it.
+    const running = waitUnlessAborted(suspects, signal).then((isMine) =>
       isMine ? recorded() : undefined,
     );
     suspects = Promise.allSettled([suspects, running]);
@@ -22,8 +21,8 @@ export function recordTurns(work: WorkRecord, run: RunTurn): RunTurn {
   };
 }
 
-/** Resolves to whether the wait ended before the signal fired. */
-async function unlessAborted(wait: Promise<unknown>, signal: AbortSignal): Promise<boolean> {
+/** Resolves to true if the wait ended before the signal was aborted. */
+async function waitUnlessAborted(wait: Promise<unknown>, signal: AbortSignal): Promise<boolean> {
   if (!signal.aborted) await Promise.race([wait, once(signal, 'abort')]);
   return !signal.aborted;
 }

@@ -1,20 +1,25 @@
 import { describe, expect, it } from 'vitest';
-import { afterLook, type StallVerdict, stallLimits, type Watched } from './stall.ts';
+import {
+  computeStallLimits,
+  decideAfterCheck,
+  type StallVerdict,
+  type WatchState,
+} from './stall.ts';
 
 const LIMITS = { tickMs: 2_000, noteMs: 5_000, endMs: 10_000 };
 /**
- * One check: whether the event loop has turned since the previous check, and how long ago that
- * check was, in ms.
+ * One check: whether the event loop has turned since the previous check, and how long ago (ms) that
+ * check was.
  */
 type Look = readonly [moved: boolean, sinceLastMs: number];
 const still: Look = [false, 2_000];
 const moves: Look = [true, 2_000];
 
 function verdicts(looks: readonly Look[]): readonly StallVerdict[] {
-  let watched: Watched = { beats: 0, stillMs: 0, isNoted: false };
+  let watched: WatchState = { beats: 0, stillMs: 0, isNoted: false };
   return looks.map(([moved, sinceLastMs]) => {
     const beats = watched.beats + (moved ? 1 : 0);
-    const after = afterLook(watched, { beats, sinceLastMs }, LIMITS);
+    const after = decideAfterCheck(watched, { beats, sinceLastMs }, LIMITS);
     watched = after.watched;
     return after.verdict;
   });
@@ -54,9 +59,9 @@ describe('the watchdog', () => {
     expect(verdicts(looks)).toEqual(expected);
   });
 
-  it('[D13] checks several times before it records a stall or ends the process, whatever the limit', () => {
+  it('[D13] checks several times before it records a stall or ends the process, for every limit', () => {
     for (const endMs of [1_000, 5_000, 30_000, 600_000]) {
-      const { tickMs, noteMs } = stallLimits(endMs);
+      const { tickMs, noteMs } = computeStallLimits(endMs);
       expect(noteMs / tickMs).toBeGreaterThan(2);
       expect(endMs / noteMs).toBeGreaterThan(2);
     }

@@ -1,52 +1,52 @@
 import { appendFileSync, writeSync } from 'node:fs';
 import { type Runtime, Session } from 'node:inspector';
 import { workerData } from 'node:worker_threads';
-import { afterLook, stallLimits, type Watched } from './stall.ts';
+import { computeStallLimits, decideAfterCheck, type WatchState } from './stall.ts';
 import type { WatchOrder } from './watchdog.ts';
-import { noteRecovery, noteStall, WORK_IN_PROGRESS } from './work-lines.ts';
+import { formatRecoveryNote, formatStallNote, WORK_IN_PROGRESS } from './work-lines.ts';
 
-// Runs in a separate thread, because a blocked event loop notices nothing. It writes to the
-// process's record while the main thread cannot, and ends the process; the next start reads what it
-// wrote.
+// Runs in a separate thread, because a blocked event loop cannot detect that it is blocked. The
+// thread writes to the process's record while the main thread cannot, and then ends the process.
+// The next start reads these lines.
 
 const { shared, path }: WatchOrder = workerData;
 const numbers = new Int32Array(shared);
 const [BEATS, LIMIT_MS] = [0, 1];
 
-let watched: Watched = { beats: -1, stillMs: 0, isNoted: false };
+let watched: WatchState = { beats: -1, stillMs: 0, isNoted: false };
 let lookedAt = performance.now();
 
-setInterval(checkBeats, stallLimits(Atomics.load(numbers, LIMIT_MS)).tickMs);
+setInterval(checkBeats, computeStallLimits(Atomics.load(numbers, LIMIT_MS)).tickMs);
 
 function checkBeats(): void {
   const now = performance.now();
   const seen = { beats: Atomics.load(numbers, BEATS), sinceLastMs: now - lookedAt };
   lookedAt = now;
-  const { watched: next, verdict } = afterLook(
+  const { watched: next, verdict } = decideAfterCheck(
     watched,
     seen,
-    stallLimits(Atomics.load(numbers, LIMIT_MS)),
+    computeStallLimits(Atomics.load(numbers, LIMIT_MS)),
   );
   watched = next;
   if (verdict === 'note') noteWork();
-  if (verdict === 'recovered') appendNote(noteRecovery());
+  if (verdict === 'recovered') appendNote(formatRecoveryNote());
   if (verdict === 'end') endProcess();
 }
 
 /**
- * Notes the stall, then what the main thread is running. V8 answers an inspector in the middle of a
- * loop and in most regular expressions, but not inside native code, for example during a
+ * Records the stall, and then the work that the main thread is running. V8 answers an inspector in
+ * the middle of a loop and in most regular expressions, but not in native code such as a
  * synchronous child process.
  */
 function noteWork(): void {
-  appendNote(noteStall(null));
+  appendNote(formatStallNote(null));
   const session = new Session();
   session.connectToMainThread();
   const question = { expression: WORK_IN_PROGRESS, returnByValue: true };
   const onAnswer = (_error: Error | null, answer?: Runtime.EvaluateReturnType): void => {
     session.disconnect();
     const value: unknown = answer?.result.value;
-    if (typeof value === 'string') appendNote(noteStall(value));
+    if (typeof value === 'string') appendNote(formatStallNote(value));
   };
   session.post('Runtime.evaluate', question, onAnswer);
 }
@@ -59,7 +59,7 @@ function endProcess(): never {
       `Parley stood still for ${seconds} s, so its watchdog ends this process; the next start reports what it was doing, and continues.\n`,
     );
   } catch {
-    // Standard error is closed, or its reader is blocked like this process.
+    // Standard error is closed, or its reader is blocked as well.
   }
   process.kill(process.pid, 'SIGKILL');
   throw new Error('A killed process goes on.');
@@ -70,6 +70,6 @@ function appendNote(line: string): void {
   try {
     appendFileSync(path, line);
   } catch {
-    // On a full disk, the process is ended without a note.
+    // If the disk is full, the process is ended without a record of the stall.
   }
 }

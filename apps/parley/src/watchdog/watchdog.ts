@@ -1,31 +1,37 @@
 import { url as inspectorUrl } from 'node:inspector';
 import { Worker } from 'node:worker_threads';
 import { type Logger, reasonOf } from '@parley/core';
-import { moduleUrl } from '@parley/core/installation';
-import { stallLimits } from './stall.ts';
+import { resolveModuleUrl } from '@parley/core/installation';
+import { computeStallLimits } from './stall.ts';
 
 /**
- * The input of the thread: two shared integers (beats of the event loop, limit in ms), and the path
- * of the record.
+ * The input of the watchdog's thread: two shared integers (event loop beats, limit in ms), and the
+ * path of the record.
  */
 export interface WatchOrder {
   readonly shared: SharedArrayBuffer;
-  /** Null if the work cannot be recorded, for example on a full disk. */
+  /** The path of the record; null if work cannot be recorded, for example on a full disk. */
   readonly path: string | null;
 }
 
 /** Ends this process when its event loop is blocked for too long. */
 export interface Watchdog {
-  /** Sets the limit in seconds; takes effect immediately. */
+  /** Sets the limit in seconds, effective immediately. */
   use(limit: number | 'off'): void;
   close(): void;
 }
 
-/** For code that does not own its process: a test, or a program that embeds Parley. */
+/**
+ * A watchdog without effect, for code that does not own its process, such as a test or a program
+ * that embeds Parley.
+ */
 export const noWatchdog: Watchdog = { use() {}, close() {} };
 
 const SOURCE = new URL('./watchdog-thread.ts', import.meta.url);
-/** The smallest limits Node allows, because the thread lives as long as the process. In MB. */
+/**
+ * The smallest memory limits (MB) that Node allows, because the thread lives as long as the
+ * process.
+ */
 const MEMORY = { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 16, stackSizeMb: 1 };
 
 /**
@@ -48,7 +54,7 @@ export function openWatchdog({
     const numbers = new Int32Array(shared);
     Atomics.store(numbers, 1, limitMs);
     const workerData: WatchOrder = { shared, path };
-    const thread = new Worker(moduleUrl('watchdog-thread', SOURCE), {
+    const thread = new Worker(resolveModuleUrl('watchdog-thread', SOURCE), {
       workerData,
       resourceLimits: MEMORY,
       env: {},
@@ -63,7 +69,10 @@ export function openWatchdog({
       stop();
     });
     running = { thread, numbers };
-    beating = setInterval(() => Atomics.add(numbers, 0, 1), stallLimits(limitMs).tickMs).unref();
+    beating = setInterval(
+      () => Atomics.add(numbers, 0, 1),
+      computeStallLimits(limitMs).tickMs,
+    ).unref();
   };
   return {
     use(limit) {

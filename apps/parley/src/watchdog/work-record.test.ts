@@ -1,16 +1,16 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Work } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import type { CrashableWork } from '@parley/core';
+import { createRecordingLogger } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { blameFor } from './ended-process.ts';
+import { findBlamedWork } from './ended-process.ts';
 import { WORK_IN_PROGRESS } from './work-lines.ts';
 import { type OpenWorkRecord, openWorkRecord } from './work-record.ts';
 
-const INGRESS: Work = { kind: 'ingress', key: 'web default main m1' };
-const CLAIM: Work = { kind: 'claim', key: 'web:default:main' };
-const { log, lines } = recordingLogger();
+const INGRESS: CrashableWork = { kind: 'ingress', key: 'web default main m1' };
+const CLAIM: CrashableWork = { kind: 'claim', key: 'web:default:main' };
+const { log, lines } = createRecordingLogger();
 
 let folder: string;
 const opened: OpenWorkRecord[] = [];
@@ -24,7 +24,7 @@ afterEach(() => {
 });
 
 /**
- * Opens a record as a starting process does; other processes count as ended unless `running` names
+ * Opens a record as a starting process does. Other processes count as ended unless `running` names
  * them.
  */
 function open(name = 'all-host-1', running: readonly string[] = []): OpenWorkRecord {
@@ -34,12 +34,12 @@ function open(name = 'all-host-1', running: readonly string[] = []): OpenWorkRec
   opened.push(record);
   return record;
 }
-/** A promise that never resolves, as for work during which its process dies. */
+/** A promise that never resolves, like the work of a process that dies. */
 const never = () => new Promise<never>(() => {});
-const blamed = (record: OpenWorkRecord) => record.ended.map(blameFor);
+const blamed = (record: OpenWorkRecord) => record.ended.map(findBlamedWork);
 
 describe('the record of work', () => {
-  it('[D13] reports to the next start what was in progress, and nothing else', async () => {
+  it('[D13] reports only the unfinished work to the next start', async () => {
     const first = open();
     await first.run(INGRESS, async () => {});
     await expect(first.run(INGRESS, async () => Promise.reject(new Error('no')))).rejects.toThrow(
@@ -62,20 +62,20 @@ describe('the record of work', () => {
     expect(open().endsOf(CLAIM)).toEqual({ hangs: 0, deaths: 0 });
   });
 
-  it('[D13] leaves the record of a running process alone', () => {
+  it('[D13] is left unchanged if it belongs to a running process', () => {
     void open('worker-host-1').run(CLAIM, never);
     expect(blamed(open('worker-host-2', ['worker-host-1']))).toEqual([]);
     expect(blamed(open('worker-host-1', ['worker-host-2']))).toEqual([{ hung: [], died: [CLAIM] }]);
   });
 
-  it('[D13] is counted by the next start if a start was killed while counting', () => {
+  it('[D13] is counted by the next start if a start was killed while it was counting', () => {
     void open().run(CLAIM, never);
     const options = { folder, name: 'all-host-2', hasEnded: () => true, clock: () => 1_000, log };
     expect(openWorkRecord(options).ended).toHaveLength(1);
     expect(blamed(open('all-host-3'))).toEqual([{ hung: [], died: [CLAIM] }]);
   });
 
-  it('[D13] names which of several items of work is currently running', async () => {
+  it('[D13] names which of several work items is currently running', async () => {
     const record = open();
     // biome-ignore lint/security/noGlobalEval: the inspector evaluates it in this very way.
     const current = () => JSON.parse(eval(WORK_IN_PROGRESS)).work;
@@ -89,9 +89,9 @@ describe('the record of work', () => {
     expect(current()).toBeNull();
   });
 
-  it('keeps its file small, and removes it after an orderly exit', async () => {
+  it('keeps its file small, and removes the file on an orderly exit', async () => {
     const record = open();
-    const long: Work = { kind: 'ingress', key: 'x'.repeat(10_000) };
+    const long: CrashableWork = { kind: 'ingress', key: 'x'.repeat(10_000) };
     for (let nth = 0; nth < 2_000; nth += 1) await record.run(long, async () => {});
     expect(readFileSync(join(folder, 'all-host-1')).length).toBeLessThan(600_000);
     record.close();

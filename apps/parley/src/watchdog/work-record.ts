@@ -12,26 +12,26 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { type Logger, NO_ENDS, reasonOf, type Work, type WorkRecord } from '@parley/core';
+import { type CrashableWork, type Logger, NO_ENDS, reasonOf, type WorkRecord } from '@parley/core';
 import {
   type CountedEnds,
   countEnds,
   type EndedProcess,
-  type Line,
+  type RecordLine,
   readRecord,
-  workName,
+  toWorkName,
 } from './ended-process.ts';
 import { WORK_HOOK } from './work-lines.ts';
 
-/** The record of this process's work. */
+/** The record of this process's work, with the records of earlier processes. */
 export interface OpenWorkRecord extends WorkRecord {
-  /** Null if the disk cannot store a record. */
+  /** The path of the record; null if the disk cannot store a record. */
   readonly path: string | null;
   /** The records of earlier processes whose ends are not counted yet. */
   readonly ended: readonly EndedProcess[];
-  /** Stores the counts of these ends and removes their records. */
+  /** Stores the counts of `ended` and removes these records. */
   markCounted(): void;
-  /** Removes the record: after an orderly exit, no work is to blame. */
+  /** Removes the record, because after an orderly exit no work is to blame. */
   close(): void;
 }
 
@@ -39,32 +39,37 @@ export interface WorkRecordOptions {
   readonly folder: string;
   /** The name of this process, unique among running processes. */
   readonly name: string;
-  /** Whether the process that wrote a record has ended, so that this process counts its end. */
+  /**
+   * Returns whether the process that wrote a record has ended, so that its unfinished work must be
+   * counted.
+   */
   readonly hasEnded: (name: string) => boolean;
   readonly clock: () => number;
   readonly log: Pick<Logger, 'warn'>;
 }
 
-/** The size beyond which a record is rewritten with only what still counts, in bytes. */
+/**
+ * The maximum size of a record in bytes. A larger record is rewritten without its completed work.
+ */
 const MAX_FILE_BYTES = 500_000;
-/** The longest key stored, in characters; ids of platforms are far shorter. */
+/** The maximum length of a stored key, in characters. Platform ids are far shorter. */
 const MAX_KEY_CHARACTERS = 300;
 
 /**
- * A file with one line for each item of work that starts or completes. A line takes a few
- * microseconds, because it is not synced to disk: it only has to survive the process. The
- * watchdog's thread appends its own lines while this process hangs.
+ * Opens a record file with one line for each work item that starts or completes. Writing a line
+ * takes a few microseconds, because the file is not synced to disk: it has to survive only the
+ * process. The watchdog's thread appends lines to the file while this process hangs.
  */
 export function openWorkRecord(options: WorkRecordOptions): OpenWorkRecord {
-  return new FileRecord(options);
+  return new FileWorkRecord(options);
 }
 
-class FileRecord implements OpenWorkRecord {
+class FileWorkRecord implements OpenWorkRecord {
   readonly path: string;
   readonly ended: readonly EndedProcess[];
   readonly #options: WorkRecordOptions;
   readonly #current = new AsyncLocalStorage<number>();
-  readonly #inProgress = new Map<number, Work>();
+  readonly #inProgress = new Map<number, CrashableWork>();
   readonly #ends: Map<string, CountedEnds>;
   readonly #old: readonly string[];
   #file: number | undefined;
@@ -75,7 +80,7 @@ class FileRecord implements OpenWorkRecord {
     const { folder, name, clock } = options;
     this.#options = options;
     this.path = join(folder, name);
-    this.#old = recordsIn(folder).filter((one) => one === name || options.hasEnded(one));
+    this.#old = listRecords(folder).filter((one) => one === name || options.hasEnded(one));
     this.ended = this.#old.map((one) => readRecord(readFileOrEmpty(join(folder, one))));
     this.#ends = new Map(this.ended.flatMap((one) => [...countEnds(one, clock())]));
     Reflect.set(globalThis, HOOK, () => this.#current.getStore() ?? null);
@@ -92,11 +97,11 @@ class FileRecord implements OpenWorkRecord {
     }
   }
 
-  endsOf(work: Work) {
-    return this.#ends.get(workName(boundWorkKey(work))) ?? NO_ENDS;
+  endsOf(work: CrashableWork) {
+    return this.#ends.get(toWorkName(boundWorkKey(work))) ?? NO_ENDS;
   }
 
-  async run<Result>(given: Work, task: () => Promise<Result>): Promise<Result> {
+  async run<Result>(given: CrashableWork, task: () => Promise<Result>): Promise<Result> {
     const work = boundWorkKey(given);
     const number = this.#next;
     this.#next += 1;
@@ -107,7 +112,7 @@ class FileRecord implements OpenWorkRecord {
     } finally {
       this.#inProgress.delete(number);
       this.#append(['-', number]);
-      if (this.#ends.delete(workName(work))) this.#append(['cleared', workName(work)]);
+      if (this.#ends.delete(toWorkName(work))) this.#append(['cleared', toWorkName(work)]);
     }
   }
 
@@ -121,33 +126,36 @@ class FileRecord implements OpenWorkRecord {
     this.#file = undefined;
   }
 
-  #append(line: Line): void {
+  #append(line: RecordLine): void {
     if (this.#file === undefined) return;
     try {
       this.#size += writeSync(this.#file, `${JSON.stringify(line)}\n`);
       if (this.#size > MAX_FILE_BYTES) this.#rewrite();
     } catch (error) {
       this.#options.log.warn({ path: this.path, reason: reasonOf(error) }, OFF);
-      // If the line for completed work were missing, the work would still appear to be in progress.
+      // The record is cut to zero length: without the line for completed work, the work would
+      // appear to be in progress.
       ftruncateSync(this.#file);
       closeSync(this.#file);
       this.#file = undefined;
     }
   }
 
-  /** Writes what still counts to a new file and replaces the old one with it. */
+  /** Writes the unfinished work and the counts to a new file, which then replaces the old file. */
   #rewrite(): void {
-    const lines: Line[] = [
+    const lines: RecordLine[] = [
       ...[...this.#ends].map(
-        ([name, { hangs, deaths, at }]): Line => ['ends', name, hangs, deaths, at],
+        ([name, { hangs, deaths, at }]): RecordLine => ['ends', name, hangs, deaths, at],
       ),
-      ...[...this.#inProgress].map(([number, { kind, key }]): Line => ['+', number, kind, key]),
+      ...[...this.#inProgress].map(
+        ([number, { kind, key }]): RecordLine => ['+', number, kind, key],
+      ),
     ];
-    // Opened for appending, because the watchdog's thread appends too.
+    // The file is opened for appending, because the watchdog's thread also appends to it.
     const next = openSync(`${this.path}.new`, 'a', 0o600);
     ftruncateSync(next);
     this.#size = writeSync(next, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-    // The counts must survive work that crashes the machine.
+    // The counts are synced to disk, because they must survive work that crashes the machine.
     fdatasyncSync(next);
     renameSync(`${this.path}.new`, this.path);
     if (this.#file !== undefined) closeSync(this.#file);
@@ -156,13 +164,13 @@ class FileRecord implements OpenWorkRecord {
 }
 
 const HOOK = Symbol.for(WORK_HOOK);
-const OFF = 'work is not recorded: what ends this process may also end the next one';
+const OFF = 'work is not recorded: work that ends this process may also end the next one';
 
-function boundWorkKey({ kind, key }: Work): Work {
+function boundWorkKey({ kind, key }: CrashableWork): CrashableWork {
   return { kind, key: key.slice(0, MAX_KEY_CHARACTERS) };
 }
 
-function recordsIn(folder: string): readonly string[] {
+function listRecords(folder: string): readonly string[] {
   try {
     return readdirSync(folder).filter((name) => !name.endsWith('.new'));
   } catch {

@@ -21,17 +21,16 @@ const CJK =
   /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|\p{Script=Thai}/u;
 
 /** How much of the beginning of `next` repeats the end of `before`, in UTF-16 units. */
-export function repeatedLength(before: string, next: string): number {
+export function findRepeatedLength(before: string, next: string): number {
   const lead = LEAD.exec(next)?.[0].length ?? 0;
-  const whole = longestOverlap(before, next);
+  const whole = findLongestOverlap(before, next);
   if (isRepetition(before, next, whole)) return whole;
   const behind = next.slice(lead);
-  const inner = longestOverlap(before, behind);
+  const inner = findLongestOverlap(before, behind);
   return lead > 0 && isRepetition(before, behind, inner) ? lead + inner : 0;
 }
 
-/** The length of the longest prefix of `next` that is also a suffix of `before`. */
-function longestOverlap(before: string, next: string): number {
+function findLongestOverlap(before: string, next: string): number {
   const tail = before.slice(-next.length);
   const fallback: number[] = [0];
   // The failure function (Knuth–Morris–Pratt) of `next` followed by the tail, which takes linear
@@ -60,7 +59,6 @@ function isWordPart(character: string | undefined): boolean {
   return character !== undefined && /[\p{L}\p{N}]/u.test(character);
 }
 
-/** Scripts that put spaces between words. */
 const SPACED = /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}]/u;
 
 /**
@@ -68,30 +66,30 @@ const SPACED = /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}]/u;
  * two words would run together. A single word split in two is rarer, because tokens seldom end
  * inside a word.
  */
-function continuationGap(before: string, next: string): string {
+function getContinuationGap(before: string, next: string): string {
   const [last = '', first = ''] = [before.at(-1), next[0]];
   return SPACED.test(last) && SPACED.test(first) ? ' ' : '';
 }
 
-/** Receives a continuation while it is streamed. */
-export interface Joint {
+/** Receives the next fragment of a continuation. */
+export interface ContinuationJoint {
   /**
-   * Returns the text that can be shown. Text that may still repeat the end of the earlier answer is
-   * held back.
+   * Returns the part of the text that can be shown. Text that may still repeat the end of the
+   * earlier answer is held back.
    */
   push(text: string): string;
   /** Ends the continuation and returns the text that was held back. */
   end(): string;
 }
 
-export function openJoint(before: string): Joint {
+export function openJoint(before: string): ContinuationJoint {
   let held = '';
   let isOpen = true;
   const release = (): string => {
     isOpen = false;
-    const repeated = repeatedLength(before, held);
+    const repeated = findRepeatedLength(before, held);
     if (repeated > 0) return held.slice(repeated);
-    return held === '' ? '' : continuationGap(before, held) + held;
+    return held === '' ? '' : getContinuationGap(before, held) + held;
   };
   return {
     push(text) {

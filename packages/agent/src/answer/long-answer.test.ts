@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
 import { OWNER_CHAT, PLACE } from '../testing/write-message.ts';
-import { withFenceClosed } from './long-answer.ts';
+import { closeFence } from './long-answer.ts';
 
 const MESSAGES = 4;
 const PARAGRAPH = `${'word '.repeat(30)}\n\n`;
-/** A text that takes fifty messages in the scene's chat. */
+/** A text that fills fifty messages in the chat of the test scene. */
 const LONG = PARAGRAPH.repeat(50).trim();
 
 describe('[D07] an answer longer than the chat shows', () => {
@@ -23,7 +23,7 @@ describe('[D07] an answer longer than the chat shows', () => {
     return rows.map(({ part }) => part);
   }
 
-  it('is sent as a file below its beginning if files can be sent', async () => {
+  it('sends a long answer as a file below its beginning if files can be sent', async () => {
     const parts = await answerTo({ maxFileBytes: 1_000_000 }, LONG);
     expect(parts).toHaveLength(2);
     const [beginning, file] = parts;
@@ -39,7 +39,7 @@ describe('[D07] an answer longer than the chat shows', () => {
   it.each([
     ['where the chat takes no files', {}],
     ['where the file would be too large', { maxFileBytes: 1_000 }],
-  ])('is cut and states its full length %s', async (_where, writing) => {
+  ])('cuts a long answer and states its full length %s', async (_where, writing) => {
     const parts = await answerTo(writing, LONG);
     expect(parts.length).toBeLessThanOrEqual(MESSAGES);
     expect(parts.at(-1)?.body.plain).toMatch(
@@ -48,13 +48,13 @@ describe('[D07] an answer longer than the chat shows', () => {
     expect(parts.some(({ file }) => file !== undefined)).toBe(false);
   });
 
-  it.each([1, 2, 3, MESSAGES])('is sent unchanged if it takes %i messages', async (messages) => {
+  it.each([1, 2, 3, MESSAGES])('sends an answer of %i messages unchanged', async (messages) => {
     const parts = await answerTo({ maxFileBytes: 1_000_000 }, PARAGRAPH.repeat(messages).trim());
     expect(parts).toHaveLength(messages);
     expect(parts.some(({ file }) => file !== undefined)).toBe(false);
   });
 
-  it('closes a code block that is left open where the beginning ends', async () => {
+  it('closes a code block that is still open where the beginning ends', async () => {
     const parts = await answerTo(
       { maxFileBytes: 1_000_000 },
       `\`\`\`\n${'code\n'.repeat(2_000)}\`\`\``,
@@ -63,7 +63,7 @@ describe('[D07] an answer longer than the chat shows', () => {
     expect(parts[1]?.body.plain).toMatch(/^\[Cut here/);
   });
 
-  it('is truncated with a notice for people, for the model and in the live preview', async () => {
+  it('truncates an answer with a notice for people, for the model and in the live preview', async () => {
     await scene.write('Tell me everything');
     scene.model.next({ say: 'One two', cut: { what: 'characters', most: 7 } });
     await scene.answerNext();
@@ -78,7 +78,7 @@ describe('[D07] an answer longer than the chat shows', () => {
     );
   });
 
-  it('counts the calls of one step under the same setting', async () => {
+  it('counts the calls of one step against the same setting', async () => {
     await scene.close();
     scene = await openTurnScene({}, { limits: { calls: 2 } });
     await scene.write('Do it');
@@ -95,7 +95,7 @@ describe('[D07] an open code block', () => {
     ['```\na', '```\na\n```'],
     ['```\na\n```', '```\na\n```'],
     ['~~~~\na\n~~~', '~~~~\na\n~~~\n~~~~'],
-  ])('%j is closed as %j', (text, closed) => {
-    expect(withFenceClosed(text)).toBe(closed);
+  ])('closes %j as %j', (text, closed) => {
+    expect(closeFence(text)).toBe(closed);
   });
 });

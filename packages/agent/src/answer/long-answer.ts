@@ -2,7 +2,7 @@ import type { ReplyRoute } from '@parley/core';
 import { formatCount } from '@parley/core';
 import type { AnswerCut } from '@parley/models';
 import type { NewPart, PartWithBytes } from '@parley/store';
-import { renderParts, withFile } from '../post-message.ts';
+import { createFilePart, renderParts } from '../post-message.ts';
 
 /**
  * The default number of messages per answer in a chat: it allows a long answer, and nobody has to
@@ -21,7 +21,7 @@ const SHRINK = 0.8;
  * below its beginning; if no file can be sent, it is truncated, with a note that states its full
  * length.
  */
-export async function answerParts(
+export async function renderAnswerParts(
   markdown: string,
   route: ReplyRoute,
   most: number,
@@ -31,7 +31,7 @@ export async function answerParts(
   const bytes = new TextEncoder().encode(markdown);
   const mayBeFile = bytes.byteLength <= (route.maxFileBytes ?? 0);
   const shown = mayBeFile ? SHOWN_BESIDE_FILE : most - 1;
-  const beginning = await beginningOf(markdown, route, { shown, of: parts.length });
+  const beginning = await renderBeginning(markdown, route, { shown, of: parts.length });
   const whole = formatCount(markdown.length);
   if (!mayBeFile) {
     const note = `*[Cut here: these are the first ${formatCount(beginning.length)} of ${whole} characters. Ask me to go on, or for less.]*`;
@@ -40,13 +40,13 @@ export async function answerParts(
   const note = `*[Cut here: the whole answer, ${whole} characters, is in this file.]*`;
   const [caption] = await renderParts(note, route);
   const file = { kind: 'document', name: 'answer.md', mimeType: 'text/markdown', bytes } as const;
-  return [...beginning.parts, withFile(file, caption, route)];
+  return [...beginning.parts, createFilePart(file, caption, route)];
 }
 
 /**
  * Returns as much of an answer as fits into `shown` messages, cut at the end of a line if possible.
  */
-async function beginningOf(
+async function renderBeginning(
   markdown: string,
   route: ReplyRoute,
   { shown, of }: { readonly shown: number; readonly of: number },
@@ -55,27 +55,27 @@ async function beginningOf(
     const head = markdown.slice(0, Math.floor(room)).toWellFormed();
     const lineEnd = head.lastIndexOf('\n');
     const text = lineEnd > head.length / 2 ? head.slice(0, lineEnd) : head;
-    const parts = await renderParts(withFenceClosed(text), route);
+    const parts = await renderParts(closeFence(text), route);
     if (parts.length <= shown) return { parts, length: text.length };
   }
   return { parts: [], length: 0 };
 }
 
-/** How an answer ended: at a limit from the settings, and as reported by the provider. */
+/** How an answer ended: at a limit from the settings, or with the finish reason of the provider. */
 interface AnswerEnd {
   readonly cut?: AnswerCut | undefined;
   readonly finishReason: string;
 }
 
-/** The note after a text that the model did not end itself; empty if it did. */
-export function endNote(text: string, end: AnswerEnd): string {
-  const note = cutNote(end);
+/** The note appended to a text that was cut off; empty if the model ended the text itself. */
+export function createEndNote(text: string, end: AnswerEnd): string {
+  const note = describeCut(end);
   if (note === null) return '';
   const fence = findOpenFence(text);
   return `${fence === null ? '' : `\n${fence}`}\n\n[${note}]`;
 }
 
-function cutNote({ cut, finishReason }: AnswerEnd): string | null {
+function describeCut({ cut, finishReason }: AnswerEnd): string | null {
   if (cut?.what === 'characters') {
     return `Cut here: one answer has at most ${formatCount(cut.most)} characters. Ask me to go on.`;
   }
@@ -90,8 +90,10 @@ function cutNote({ cut, finishReason }: AnswerEnd): string | null {
     : null;
 }
 
-/** Closes an unfinished code block, so that a line after it is not part of it. */
-export function withFenceClosed(markdown: string): string {
+/**
+ * Closes an unfinished code block, so that a line appended to the text is not part of the block.
+ */
+export function closeFence(markdown: string): string {
   const fence = findOpenFence(markdown);
   return fence === null ? markdown : `${markdown}\n${fence}`;
 }

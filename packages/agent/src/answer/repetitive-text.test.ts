@@ -1,37 +1,39 @@
 import { findSlowText } from '@parley/core/testing/repetitive-texts';
 import { describe, expect, it } from 'vitest';
 import { readNotes } from '../context/summary.ts';
-import { parsePromptCommand, promptArguments } from '../mcp/mcp-prompts.ts';
-import { ownText, triggerIn } from '../memory/memory-triggers.ts';
-import { addressesIn } from '../tools/web-tools.ts';
-import { holdsToken, mayBecomeWhole, withoutFirstToken, withoutLastToken } from './silent-token.ts';
-import { visibleText } from './visible-text.ts';
+import { parsePromptArguments, parsePromptCommand } from '../mcp/mcp-prompts.ts';
+import { findTrigger, getOwnText } from '../memory/memory-triggers.ts';
+import { findAddresses } from '../tools/web-tools.ts';
+import {
+  containsToken,
+  mayBecomeToken,
+  removeFirstToken,
+  removeLastToken,
+} from './silent-token.ts';
+import { getVisibleAnswer } from './visible-text.ts';
 
 const ARGUMENTS = [{ name: 'a', required: false }];
 
 const RECOGNIZERS: readonly (readonly [name: string, read: (text: string) => unknown])[] = [
-  ['visibleText', (text) => visibleText(text, { current: '1', known: new Set() })],
-  ['holdsToken', holdsToken],
-  ['mayBecomeWhole', mayBecomeWhole],
-  ['withoutFirstToken', withoutFirstToken],
-  ['withoutLastToken', withoutLastToken],
-  ['ownText', (text) => ownText(text)],
+  ['visibleText', (text) => getVisibleAnswer(text, { current: '1', known: new Set() })],
+  ['holdsToken', containsToken],
+  ['mayBecomeWhole', mayBecomeToken],
+  ['withoutFirstToken', removeFirstToken],
+  ['withoutLastToken', removeLastToken],
+  ['ownText', (text) => getOwnText(text)],
   // A sentence is taken from a text of at most 8,000 characters.
-  ['triggerIn', (text) => triggerIn(text.slice(-8_000))],
-  ['addressesIn', (text) => addressesIn([text])],
+  ['triggerIn', (text) => findTrigger(text.slice(-8_000))],
+  ['addressesIn', (text) => findAddresses([text])],
   ['readNotes', (text) => readNotes(text, 1_000)],
   ['parsePromptCommand', (text) => parsePromptCommand(`/mcp__a__b ${text}`)],
   [
     'promptArguments',
-    (text) => promptArguments({ name: 'p', description: '', arguments: ARGUMENTS }, text),
+    (text) => parsePromptArguments({ name: 'p', description: '', arguments: ARGUMENTS }, text),
   ],
 ];
 
 describe('text by people and models that the agent parses', () => {
-  it.each(RECOGNIZERS)(
-    '[D13] is parsed in bounded time for any repetitive text: %s',
-    (_name, read) => {
-      expect(findSlowText(read)).toBeUndefined();
-    },
-  );
+  it.each(RECOGNIZERS)('[D13] parses any repetitive text in bounded time: %s', (_name, read) => {
+    expect(findSlowText(read)).toBeUndefined();
+  });
 });

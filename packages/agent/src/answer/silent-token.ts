@@ -9,8 +9,8 @@ const VISIBLE = new RegExp(SEEN, 'v');
 const UNSEEN_EDGES = new RegExp(`^${UNSEEN}+|(?<!${UNSEEN})${UNSEEN}+$`, 'gv');
 
 /**
- * A token no matter how its letters are separated, such as by invisible characters or an escaped
- * underscore.
+ * Matches a token even if other characters separate its letters, such as invisible ones or an
+ * escaped underscore.
  */
 const LETTERS = TOKENS.map((token) =>
   [...token].map((letter) => (letter === '_' ? '\\\\?_' : letter)),
@@ -39,22 +39,22 @@ const LONGER_THAN_TOKENS = new RegExp(
   'u',
 );
 
-export function isVisible(text: string): boolean {
+export function hasVisibleText(text: string): boolean {
   return VISIBLE.test(text);
 }
 
-export function holdsToken(text: string): boolean {
+export function containsToken(text: string): boolean {
   return HELD.test(text);
 }
 
 /**
  * The token that makes up the whole message, or null. More spellings are accepted here than
- * elsewhere, because no other text is lost: any case, and capitals with a space or a hyphen. "No
- * reply." is an answer.
+ * elsewhere, because no other text is lost: any case, and capitals with a space or a hyphen. The
+ * sentence "No reply." is a real answer, not a token.
  */
-export function wholeToken(text: string): string | null {
+export function findWholeToken(text: string): string | null {
   if (LONGER_THAN_TOKENS.test(text)) return null;
-  const words = bareWords(text);
+  const words = trimWords(text);
   return (
     TOKENS.find((token) => words.toUpperCase() === token || words.replace(/[ -]/, '_') === token) ??
     null
@@ -62,14 +62,14 @@ export function wholeToken(text: string): string | null {
 }
 
 /** Whether a growing message might turn out to be nothing but a token. */
-export function mayBecomeWhole(text: string): boolean {
+export function mayBecomeToken(text: string): boolean {
   if (LONGER_THAN_TOKENS.test(text)) return false;
   if (/^\s*(?:`{3,}|~{3,})[\w-]*$/.test(text)) return true;
-  const words = bareWords(text).toUpperCase().replace(/[ -]/, '_');
+  const words = trimWords(text).toUpperCase().replace(/[ -]/, '_');
   return TOKENS.some((token) => token.startsWith(words));
 }
 
-function bareWords(text: string): string {
+function trimWords(text: string): string {
   return text
     .normalize('NFKC')
     .replace(/\p{Cf}/gu, '')
@@ -78,33 +78,32 @@ function bareWords(text: string): string {
     .replace(UNSEEN_EDGES, '');
 }
 
-export function withoutFirstToken(text: string): string | null {
+export function removeFirstToken(text: string): string | null {
   const [all, lead = '', token = ''] = AT_START.exec(text) ?? [];
   if (all === undefined) return null;
   const rest = text.slice(all.length);
   const [line = ''] = rest.split('\n', 1);
-  const isAlone = !isVisible(line);
+  const isAlone = !hasVisibleText(line);
   if (/^_*\p{N}|^_+\p{L}/u.test(rest) || !isIntendedToken(token, isAlone)) return null;
-  const [before, after] = unwrapped(lead, rest);
-  // Otherwise the marker of a list item or quotation that held nothing else would start the next
-  // line.
+  const [before, after] = unwrapToken(lead, rest);
+  // Otherwise the empty marker of a list item or quotation would start the next line.
   const kept = isAlone ? before.replace(/(^|\n)(?:[ \t>+#–—-]|\*(?=[ \t]))*$/u, '') : before;
   const next = after.replace(/^[\s\p{Cf}.,;:!?…。–—-]+/u, '');
-  // A frame must start its line, so it keeps a line break after marks around the token.
+  // A frame must start its line, so the line break after marks around the token is kept.
   const gap = isAlone && kept.trim() !== '' && /^[<[]/.test(next) ? '\n' : '';
   return kept.trim() + gap + next;
 }
 
-export function withoutLastToken(text: string): string | null {
+export function removeLastToken(text: string): string | null {
   const found = AT_END.exec(text);
   if (found === null) return null;
   const [, token = '', tail = ''] = found;
   const lead = text.slice(0, found.index);
   const isPartOfName = /[\p{Lu}\p{N}]$|[\p{L}\p{N}]_+$/u.test(lead);
-  const isAlone = !isVisible(lead.slice(lead.lastIndexOf('\n') + 1));
+  const isAlone = !hasVisibleText(lead.slice(lead.lastIndexOf('\n') + 1));
   if (isPartOfName || !isIntendedToken(token, isAlone)) return null;
-  const [before, after] = unwrapped(lead, tail);
-  // The marker of a list item or quotation that contained only the token.
+  const [before, after] = unwrapToken(lead, tail);
+  // Matches the marker of a list item or quotation that contained only the token.
   const kept = before.replace(/(^|\n)[ \t>*+#–—-]*$/u, '').trimEnd();
   // A bracket on a later line would complete a tag or frame on the line before, which people have
   // already seen.
@@ -112,7 +111,7 @@ export function withoutLastToken(text: string): string | null {
   return kept + joined.replace(/[\s\p{Cf}.,;:!?…。–—-]+/gu, '');
 }
 
-export function withoutTokenParagraphs(text: string): string {
+export function removeTokenParagraphs(text: string): string {
   return text.replace(OWN_PARAGRAPH, '');
 }
 
@@ -147,18 +146,18 @@ const CLOSING: Readonly<Record<string, string>> = {
 };
 
 /** Removes the paired marks around a token; marks around other words stay. */
-function unwrapped(before: string, after: string): readonly [string, string] {
+function unwrapToken(before: string, after: string): readonly [string, string] {
   const fence = /(?:^|\n)[ \t]*(`{3,}|~{3,})\s*$/.exec(before);
   if (fence !== null && after.trimStart().startsWith(fence[1] ?? '')) {
     return [before.slice(0, fence.index), after.trimStart().slice(fence[1]?.length)];
   }
   const closing = CLOSING[before.at(-1) ?? ''];
   if (closing === undefined || !after.startsWith(closing)) return [before, after];
-  return unwrapped(before.slice(0, -1), after.slice(1));
+  return unwrapToken(before.slice(0, -1), after.slice(1));
 }
 
 /** The length of a growing text whose end can no longer become a token, in UTF-16 units. */
-export function settledLength(text: string): number {
+export function findSettledLength(text: string): number {
   let end = text.length;
   for (let pattern = MAY_BECOME; end > 0; pattern = IS_OVER) {
     const [held = ''] = pattern.exec(text.slice(Math.max(0, end - MAX_TOKEN_LENGTH), end)) ?? [];
@@ -169,5 +168,5 @@ export function settledLength(text: string): number {
   return isSplit ? end - 1 : end;
 }
 
-/** More than a token takes with something invisible between its letters, in UTF-16 units. */
+/** Longer than any token, even with invisible characters between its letters, in UTF-16 units. */
 const MAX_TOKEN_LENGTH = 100;

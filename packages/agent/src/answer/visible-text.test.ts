@@ -1,11 +1,11 @@
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { answerStream, markSystemMessage, visibleText } from './visible-text.ts';
+import { createAnswerStream, getVisibleAnswer, markSystemMessage } from './visible-text.ts';
 
 /**
- * The chat in the tables: `m7` is being answered, `m5` and `m6` are known, and `x1` belongs to
- * another chat.
+ * The chat in the tables: the answer is for `m7`, `m5` and `m6` are earlier messages, and `x1`
+ * belongs to another chat.
  */
 const CHAT = { current: 'm7', known: new Set(['m5', 'm6', 'm7']) };
 
@@ -14,7 +14,7 @@ const CHAT = { current: 'm7', known: new Set(['m5', 'm6', 'm7']) };
  * message.
  */
 function written(answer: string): string {
-  const seen = visibleText(answer, CHAT);
+  const seen = getVisibleAnswer(answer, CHAT);
   if (seen.kind === 'silent') return '∅';
   return seen.replyTo === undefined ? seen.text : `↩ ${seen.replyTo}  ${seen.text}`;
 }
@@ -124,7 +124,7 @@ describe.each([
   });
 });
 
-/** Fragments that can combine into everything that is removed, mixed with real words. */
+/** Fragments that can combine into anything that the code removes, mixed with real words. */
 const pieces = fc.array(
   fc.oneof(
     {
@@ -156,11 +156,11 @@ const pieces = fc.array(
 );
 
 describe('an answer that grows', () => {
-  type SeenPiece = Parameters<Parameters<typeof answerStream>[1]>[0];
+  type SeenPiece = Parameters<Parameters<typeof createAnswerStream>[1]>[0];
 
   function streamed(chunks: readonly string[]): { shown: SeenPiece[]; before: string } {
     const shown: SeenPiece[] = [];
-    const stream = answerStream(CHAT, (piece) => void shown.push(piece));
+    const stream = createAnswerStream(CHAT, (piece) => void shown.push(piece));
     for (const chunk of chunks) stream.push(chunk);
     const before = shown.map(({ text }) => text).join('');
     stream.end();
@@ -179,11 +179,11 @@ describe('an answer that grows', () => {
   }
   const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 6 });
 
-  it('[F12] [G09] [G10] never takes back what it has shown and ends with the whole answer, however it is chunked', () => {
+  it('[F12] [G09] [G10] never takes back shown text and ends with the whole answer, however the stream is chunked', () => {
     fc.assert(
       fc.property(pieces, sizes, (all, cuts) => {
         const whole = all.join('');
-        const seen = visibleText(whole, CHAT);
+        const seen = getVisibleAnswer(whole, CHAT);
         const { shown, before } = streamed(cutAt(whole, cuts));
         const text = shown.map((piece) => piece.text).join('');
         expect(text).toBe(seen.kind === 'says' ? seen.text : '');
@@ -192,7 +192,7 @@ describe('an answer that grows', () => {
           expect(new Set(shown.map(({ replyTo }) => replyTo))).toEqual(new Set([seen.replyTo]));
         }
       }),
-      runs(2_000),
+      toRunOptions(2_000),
     );
   });
 
@@ -212,18 +212,18 @@ describe('an answer that grows', () => {
   ])('[F12] [G09] shows the same text letter by letter as in one piece: %s', (_, whole, text) => {
     const { shown } = streamed([...whole]);
     expect(shown.map((piece) => piece.text).join('')).toBe(text);
-    expect(visibleText(whole, CHAT)).toEqual(
+    expect(getVisibleAnswer(whole, CHAT)).toEqual(
       text === '' ? expect.objectContaining({ kind: 'silent' }) : { kind: 'says', text },
     );
   });
 
-  it('[F12] shows plain text immediately, up to the last word', () => {
+  it('[F12] shows plain text immediately, up to the last complete word', () => {
     const { before } = streamed(['The rain ', 'in Spain ', 'stays.']);
     expect(before).toBe('The rain in Spain stays');
   });
 
-  it('[F12] is processed in bounded time, however long it grows', () => {
-    const stream = answerStream(CHAT, () => {});
+  it('[F12] processes a growing answer in bounded time', () => {
+    const stream = createAnswerStream(CHAT, () => {});
     const started = performance.now();
     for (let nth = 0; nth < 20_000; nth += 1) stream.push('word [x] ');
     expect(performance.now() - started).toBeLessThan(5_000);
@@ -231,30 +231,30 @@ describe('an answer that grows', () => {
 });
 
 describe('the visible text', () => {
-  it('[G08] [G09] [G10] contains nothing that would have to be removed', () => {
+  it('[G08] [G09] [G10] contains no token, tag or frame that would have to be removed', () => {
     fc.assert(
       fc.property(pieces, (all) => {
-        const seen = visibleText(all.join(''), CHAT);
+        const seen = getVisibleAnswer(all.join(''), CHAT);
         if (seen.kind === 'silent') return;
         expect(seen.text).not.toMatch(/\[\[ *reply_to_current *\]\]|^\s*⚙/i);
         expect(seen.text).not.toMatch(/^NO_REPLY(?![_\p{N}])|(?<![\p{Lu}\p{N}_])NO_REPLY$/u);
-        expect(visibleText(seen.text, CHAT)).toEqual({ kind: 'says', text: seen.text });
+        expect(getVisibleAnswer(seen.text, CHAT)).toEqual({ kind: 'says', text: seen.text });
       }),
-      runs(2_000),
+      toRunOptions(2_000),
     );
   });
 
-  it('[G09] equals the answer, character for character, when there is nothing to remove', () => {
+  it('[G09] equals the answer, character for character, if the answer contains nothing to remove', () => {
     const words = fc.string({ unit: 'grapheme', maxLength: 60 });
     fc.assert(
       fc.property(words, (text) => {
         fc.pre(!/⚙|\[\[|_reply|heartbeat/i.test(text));
-        expect(visibleText(text, CHAT)).toEqual({ kind: 'says', text });
+        expect(getVisibleAnswer(text, CHAT)).toEqual({ kind: 'says', text });
       }),
     );
   });
 
-  it('[G08] has the system mark exactly once in a system message, whoever wrote the text', () => {
+  it('[G08] has the system mark exactly once in a system message, even if the author already wrote one', () => {
     for (const words of ['Stopped.', '⚙️ Stopped.', '⚙ ⚙️ Stopped.']) {
       expect(markSystemMessage(words)).toBe('⚙️ Stopped.');
     }

@@ -1,12 +1,12 @@
 import {
-  holdsToken,
-  isVisible,
-  mayBecomeWhole,
-  settledLength,
-  wholeToken,
-  withoutFirstToken,
-  withoutLastToken,
-  withoutTokenParagraphs,
+  containsToken,
+  findSettledLength,
+  findWholeToken,
+  hasVisibleText,
+  mayBecomeToken,
+  removeFirstToken,
+  removeLastToken,
+  removeTokenParagraphs,
 } from './silent-token.ts';
 
 export interface QuotableMessages {
@@ -25,38 +25,38 @@ export type VisibleAnswer =
 /**
  * Returns what people see of an answer (G08–G10): nothing if it is the silent token, otherwise its
  * text without tokens at its edges, reply tags, repeated frames and the system mark. A token in the
- * middle of a sentence is part of what is being said. All other text is kept character for
+ * middle of a sentence belongs to the sentence and is kept. All other text is kept character for
  * character.
  */
-export function visibleText(answer: string, quotable: QuotableMessages): VisibleAnswer {
+export function getVisibleAnswer(answer: string, quotable: QuotableMessages): VisibleAnswer {
   let text = answer;
   for (let before = ''; text !== before; ) {
     before = text;
-    const started = withoutOpenFrames(withoutBeginning(text));
-    const token = wholeToken(text) ?? wholeToken(started);
+    const started = removeOpenFrames(trimBeginning(text));
+    const token = findWholeToken(text) ?? findWholeToken(started);
     if (token !== null) return { kind: 'silent', reason: `it answered ${token}` };
-    const next = withoutLastToken(started) ?? started;
+    const next = removeLastToken(started) ?? started;
     if (next !== text) text = next.trimEnd();
   }
-  if (!isVisible(text) && holdsToken(answer)) {
+  if (!hasVisibleText(text) && containsToken(answer)) {
     return { kind: 'silent', reason: 'it answered nothing but silent tokens' };
   }
-  const replyTo = quotedBy(answer, quotable);
+  const replyTo = findQuotedMessage(answer, quotable);
   return { kind: 'says', text, ...(replyTo !== undefined && { replyTo }) };
 }
 
 /**
- * Removes everything that can be removed from a growing text no matter what follows. Anything that
- * might still become a tag, token or frame is kept.
+ * Removes everything that can be removed from a growing text regardless of the text that follows.
+ * Anything that might still become a tag, token or frame is kept.
  */
-function withoutBeginning(text: string): string {
+function trimBeginning(text: string): string {
   for (let before = text; ; ) {
-    const { text: untagged } = takeReplyTags(withoutFrames(before));
-    const started = withoutMark(withoutTokenParagraphs(untagged));
-    const next = withoutFirstToken(started) ?? started;
+    const { text: untagged } = takeReplyTags(removeFrames(before));
+    const started = removeSystemMark(removeTokenParagraphs(untagged));
+    const next = removeFirstToken(started) ?? started;
     if (next === before) return next;
-    // Text that has moved to the front loses its leading whitespace; whitespace with which the
-    // answer itself starts is kept.
+    // Text that has moved to the front loses its leading whitespace; the answer's own leading
+    // whitespace is kept.
     before = /^\s/.test(before) ? next : next.trimStart();
   }
 }
@@ -65,35 +65,38 @@ function withoutBeginning(text: string): string {
  * The message that an answer asks to quote: the first of its tags that names a message in this
  * chat.
  */
-function quotedBy(answer: string, { current, known }: QuotableMessages): string | undefined {
+function findQuotedMessage(
+  answer: string,
+  { current, known }: QuotableMessages,
+): string | undefined {
   const idOf = (asked: AskedQuote) => (asked.kind === 'current' ? current : asked.id);
-  const { asked } = takeReplyTags(withoutFrames(answer));
+  const { asked } = takeReplyTags(removeFrames(answer));
   return asked.map(idOf).find((id) => id !== undefined && (id === current || known.has(id)));
 }
 
 const TAG = /\[\[[ \t]*reply_to(?:_current|[ \t]*:[ \t]*([^[\]<>\n]{1,200}?))[ \t]*\]\][ \t]*/gi;
 
 /**
- * The maximum length of a tag, in characters. Beyond it, an open bracket such as the one in a list
- * of lists is no longer held back.
+ * The maximum length of a tag, in characters. An unclosed bracket, such as one in a list of lists,
+ * is held back only up to this length.
  */
 const MAX_TAG = 260;
 
 type AskedQuote = { readonly kind: 'current' } | { readonly kind: 'message'; readonly id: string };
 
-interface WithoutTags {
+interface TextWithoutTags {
   readonly text: string;
   readonly asked: readonly AskedQuote[];
 }
 
 /**
- * Removes all tags. Only tags at the beginning request a quotation: by the time a later one
- * arrives, the streamed text has already been shown below its message.
+ * Removes all tags. Only tags at the beginning request a quotation: streamed text is already shown
+ * below its message when a later tag arrives.
  */
-function takeReplyTags(text: string): WithoutTags {
+function takeReplyTags(text: string): TextWithoutTags {
   if (!text.includes('[[')) return { text, asked: [] };
   const tags = [...text.matchAll(TAG)];
-  const first = tags.filter(({ index }) => !isVisible(text.slice(0, index).replace(TAG, '')));
+  const first = tags.filter(({ index }) => !hasVisibleText(text.slice(0, index).replace(TAG, '')));
   return {
     text: text.replace(TAG, ''),
     asked: first.map(([, id]) =>
@@ -102,8 +105,10 @@ function takeReplyTags(text: string): WithoutTags {
   };
 }
 
-/** The position of something that may become a tag, or the length of the text if there is none. */
-function openTagAt(text: string): number {
+/**
+ * Returns the position of text that may become a tag, or the length of the text if there is none.
+ */
+function findOpenTag(text: string): number {
   for (let at = text.indexOf('[['); at !== -1; at = text.indexOf('[[', at + 1)) {
     const rest = text.slice(at, at + MAX_TAG);
     if (rest.length < MAX_TAG && !/\]\]|\n/.test(rest)) return at;
@@ -112,8 +117,8 @@ function openTagAt(text: string): number {
 }
 
 /**
- * The frames that the prompt puts around text that was not written by people. If a model repeats a
- * frame, it is not shown.
+ * The frames that the prompt puts around text that was not written by people. Frames that a model
+ * repeats are not shown.
  */
 const FRAMES: readonly (readonly [open: string, close: string])[] = [
   ...[
@@ -142,25 +147,26 @@ const UNCLOSED = FRAMES.map(
 const MARKS = FRAMES.flat();
 
 /**
- * Removes closed frames. A frame name in the middle of a line is talk about the frame and is kept.
+ * Removes closed frames. A frame name in the middle of a line is only mentioned, so the line is
+ * kept.
  */
-function withoutFrames(text: string): string {
-  if (!mayHoldFrame(text)) return text;
+function removeFrames(text: string): string {
+  if (!mayContainFrame(text)) return text;
   return [...CLOSED, ...STRAY].reduce((rest, frame) => rest.replace(frame, '$1'), text);
 }
 
 /** Removes unclosed frames, each up to the next empty line. */
-function withoutOpenFrames(text: string): string {
-  if (!mayHoldFrame(text)) return text;
+function removeOpenFrames(text: string): string {
+  if (!mayContainFrame(text)) return text;
   return UNCLOSED.reduce((rest, frame) => rest.replace(frame, '$1'), text);
 }
 
 /**
- * The position of an unclosed frame or of a line that may become one, or the length of the text if
- * there is none.
+ * Returns the position of an unclosed frame or of a line that may become one, or the length of the
+ * text if there is none.
  */
-function openFrameAt(text: string): number {
-  if (!mayHoldFrame(text)) return text.length;
+function findOpenFrame(text: string): number {
+  if (!mayContainFrame(text)) return text.length;
   const found = OPEN.flatMap((open) => open.exec(text)?.index ?? []);
   const line = text.lastIndexOf('\n') + 1;
   const last = text.slice(line).trimStart().toLowerCase();
@@ -169,7 +175,7 @@ function openFrameAt(text: string): number {
   return Math.min(text.length, ...found, ...(mayBegin ? [line] : []));
 }
 
-function mayHoldFrame(text: string): boolean {
+function mayContainFrame(text: string): boolean {
   return text.includes('<') || text.includes('[');
 }
 
@@ -178,41 +184,40 @@ const FIRST_MARKS = /^([\s\p{Cf}*_~>#(["'-]*)(?:⚙\uFE0F?[\s\p{Cf}]*)+/u;
 /**
  * Removes the system mark from the beginning of an answer, because models must not use it (G08).
  */
-function withoutMark(text: string): string {
+function removeSystemMark(text: string): string {
   return text.includes('⚙') ? text.replace(FIRST_MARKS, '$1') : text;
 }
 
 /** Marks a text as a system message, with exactly one mark (G08). */
 export function markSystemMessage(text: string): string {
-  return `⚙️ ${withoutMark(text)}`;
+  return `⚙️ ${removeSystemMark(text)}`;
 }
 
 /**
- * The growth factor after which a part that shows nothing is processed again. Processing it at
- * every word would take quadratic time.
+ * The growth factor after which a part with no visible text is processed again. Processing the part
+ * after every word would take quadratic time.
  */
 const READ_AGAIN_AFTER = 1.02;
 
 /**
- * Streams what people see of a growing answer. Anything that may still become a token, a tag or a
- * frame is held back, because it must not appear and vanish again (F12). Each chunk says which
- * message is quoted.
+ * Streams the visible text of a growing answer. Text that may still become a token, a tag or a
+ * frame is held back, so that shown text never disappears again (F12). Each chunk names the message
+ * that is quoted.
  */
-export function answerStream(
+export function createAnswerStream(
   quotable: QuotableMessages,
   pass: (piece: { readonly text: string; readonly replyTo?: string }) => void,
 ) {
   let whole = '';
-  // The part that has not been shown completely. Without it a long answer would be processed again
-  // at every word.
+  // The tail of the answer that has not been shown completely. Keeping only the tail avoids
+  // processing a long answer again at every word.
   let part = '';
   let [shownOfPart, shown] = [0, ''];
-  // The length at which `part` is processed again.
   let readNextAt = 0;
   let replyTo: string | undefined;
   const show = (text: string): void => {
     if (text === '') return;
-    if (shown === '') replyTo = quotedBy(whole, quotable);
+    if (shown === '') replyTo = findQuotedMessage(whole, quotable);
     shown += text;
     pass({ text, ...(replyTo !== undefined && { replyTo }) });
   };
@@ -222,29 +227,29 @@ export function answerStream(
       part += text;
       if (part.length < readNextAt) return;
       readNextAt = part.length * READ_AGAIN_AFTER;
-      const clean = withoutBeginning(part);
-      const settled = settledIn(clean);
+      const clean = trimBeginning(part);
+      const settled = findSettledEnd(clean);
       if (settled <= shownOfPart) return;
-      if (shown === '' && mayBecomeWhole(clean.slice(0, settled))) return;
+      if (shown === '' && mayBecomeToken(clean.slice(0, settled))) return;
       show(clean.slice(shownOfPart, settled));
       shownOfPart = settled;
       const last = [...clean.slice(0, settled)].at(-1) ?? '';
       const rest = last + clean.slice(settled);
-      // Keeps the last character shown, since it precedes the rest.
-      if (!isVisible(last) || !part.endsWith(rest)) return;
+      // Keeps the last shown character, because it affects how the rest is read.
+      if (!hasVisibleText(last) || !part.endsWith(rest)) return;
       [part, shownOfPart] = [rest, last.length];
       readNextAt = 0;
     },
-    /** Everything that was passed on. */
+    /** All text passed on so far. */
     shown: () => shown,
-    /** Passes on what was held back. */
+    /** Passes on the text that was held back. */
     end(): void {
-      const seen = visibleText(whole, quotable);
+      const seen = getVisibleAnswer(whole, quotable);
       if (seen.kind === 'says' && seen.text.startsWith(shown)) show(seen.text.slice(shown.length));
     },
   };
 }
 
-function settledIn(text: string): number {
-  return settledLength(text.slice(0, Math.min(openFrameAt(text), openTagAt(text))));
+function findSettledEnd(text: string): number {
+  return findSettledLength(text.slice(0, Math.min(findOpenFrame(text), findOpenTag(text))));
 }

@@ -1,49 +1,49 @@
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Death, mortalStore } from '../testing/crashing-store.ts';
-import { countingTool } from '../testing/tool-scene.ts';
+import { createMortalStore, type StoreDeath } from '../testing/crashing-store.ts';
+import { createCountingTool } from '../testing/tool-scene.ts';
 import {
+  createScriptedModel,
   openTurnScene,
   type ScriptedModel,
-  scriptedModel,
   type TurnScene,
 } from '../testing/turn-scene.ts';
-import { decide, OWNER_CHAT, PLACE } from '../testing/write-message.ts';
+import { decideAsOwner, OWNER_CHAT, PLACE } from '../testing/write-message.ts';
 
 /**
- * The kinds of calls. They differ in whether a call may be repeated after the process dies and
+ * The kinds of calls, which differ in whether a call may be repeated after the process dies and
  * whether a person is asked.
  */
 const KINDS = ['asks', 'acts once', 'allowed by the settings'] as const;
 type Kind = (typeof KINDS)[number];
 
-/** The outcome of a turn across all its lives (one per process). */
+/** The outcome of a turn over all runs; each run is one process. */
 interface Fate {
   readonly ran: number;
   readonly ids: number;
   readonly questions: number;
   readonly rows: number;
   readonly answers: number;
-  /** The result of the call as sent to the model. */
+  /** The result of the call, as the model receives it. */
   readonly told: string;
-  /** The writes in each life, in order. */
+  /** The writes in each run, in order. */
   readonly lives: readonly (readonly string[])[];
 }
 
 /**
- * Simulates one turn with one call that needs an approval. The process dies once per entry of
- * `deaths` and then survives.
+ * Simulates a turn with one call that needs an approval. The process dies once per entry of
+ * `deaths`, and the last run survives.
  */
-async function fateOf(kind: Kind, deaths: readonly Death[]): Promise<Fate> {
-  const made = countingTool('write', 'write');
+async function fateOf(kind: Kind, deaths: readonly StoreDeath[]): Promise<Fate> {
+  const made = createCountingTool('write', 'write');
   const tool = { ...made.tool, approval: 'ask' as const, actsOnce: kind === 'acts once' };
   const auto = kind === 'allowed by the settings' ? ['write'] : [];
-  const model = scriptedModel();
+  const model = createScriptedModel();
   const obedient = { id: model.id, stream: answering(model) };
   const scene = await openTurnScene({}, { tools: [tool], approvals: { auto }, model: obedient });
   try {
-    const store = mortalStore(scene.store);
+    const store = createMortalStore(scene.store);
     await scene.write('note it');
     const lives: string[][] = [];
     for (const death of [...deaths, null, null]) {
@@ -71,7 +71,7 @@ function answering(model: ScriptedModel): ScriptedModel['stream'] {
 
 async function approveAll({ store }: TurnScene): Promise<void> {
   for (const { state, code } of await store.approvals.recent(99)) {
-    if (state === 'pending') await decide(store, 'approved', code);
+    if (state === 'pending') await decideAsOwner(store, 'approved', code);
   }
 }
 
@@ -88,7 +88,7 @@ async function liveOnce(scene: TurnScene): Promise<void> {
 async function found(
   scene: TurnScene,
   model: ScriptedModel,
-  { calls }: ReturnType<typeof countingTool>,
+  { calls }: ReturnType<typeof createCountingTool>,
 ) {
   const parts = await scene.store.outbox.recent({ ...PLACE, chatId: OWNER_CHAT }, 100);
   const told = (model.asked.at(-1)?.messages ?? []).filter(({ role }) => role === 'tool');
@@ -103,8 +103,8 @@ async function found(
 }
 
 /**
- * After a death between the start of the call and its stored result, nobody can know whether it
- * took effect.
+ * If the process dies between the start of the call and its stored result, the outcome of the call
+ * is unknown.
  */
 const isUncertain = ({ told }: Fate) => told.includes('Whether it took effect is not known');
 
@@ -121,8 +121,8 @@ function expectOnce(kind: Kind, fate: Fate): void {
 }
 
 /**
- * Death points in a turn with a single life. A turn that asks a question spreads these writes over
- * two lives.
+ * The crash points of a turn that runs in a single process. A turn that asks a question spreads
+ * these writes over two runs.
  */
 const POINTS = [1, 2, 3, 4, 5].flatMap((write) => [
   { write, when: 'before' as const },
@@ -131,7 +131,7 @@ const POINTS = [1, 2, 3, 4, 5].flatMap((write) => [
 
 describe('a process that dies around a call that needs an approval', () => {
   it.each(KINDS)(
-    '[G05] [G16] makes exactly the writes at which these tests kill it: %s',
+    '[G05] [G16] makes exactly the writes at which these tests kill the process: %s',
     async (kind) => {
       const { lives } = await fateOf(kind, []);
       const rest = kind === 'acts once' ? ['step', 'commit'] : ['step', 'step', 'commit'];
@@ -142,7 +142,7 @@ describe('a process that dies around a call that needs an approval', () => {
   );
 
   it.each(KINDS.flatMap((kind) => POINTS.map((death) => [kind, death.when, death.write] as const)))(
-    '[G05] [G16] ends like an uninterrupted process if killed before or while it asks: %s, %s write %i',
+    '[G05] [G16] ends like an uninterrupted turn if the process dies before or while it asks: %s, %s write %i',
     async (kind, when, write) => {
       expectOnce(kind, await fateOf(kind, [{ write, when }]));
     },
@@ -161,9 +161,9 @@ describe('a process that dies around a call that needs an approval', () => {
     ['after the result is stored: the call does not run again', 'after', 2, 1, false],
     ['before the commit', 'before', 4, 1, false],
   ] as const)(
-    '[G05] [G16] resumes correctly when killed after the decision, %s',
+    '[G05] [G16] resumes correctly if the process dies after the decision, %s',
     async (_what, when, write, ran, uncertain) => {
-      // The first life ends with the question.
+      // The first run ends with the question.
       const unhurt = { write: 99, when: 'before' } as const;
       const fate = await fateOf('asks', [unhurt, { write, when }]);
       expectOnce('asks', fate);
@@ -171,17 +171,17 @@ describe('a process that dies around a call that needs an approval', () => {
     },
   );
 
-  it('[G05] [G16] asks once, runs the call at most once and answers once, however often it dies', async () => {
+  it('[G05] [G16] asks once, runs the call at most once and answers once, however often the process dies', async () => {
     const death = fc.record({
       write: fc.integer({ min: 1, max: 6 }),
-      when: fc.constantFrom<Death['when'][]>('before', 'after'),
+      when: fc.constantFrom<StoreDeath['when'][]>('before', 'after'),
     });
     const some = fc.array(death, { minLength: 2, maxLength: 3 });
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...KINDS), some, async (kind, deaths) =>
         expectOnce(kind, await fateOf(kind, deaths)),
       ),
-      runs(60),
+      toRunOptions(60),
     );
   });
 });

@@ -1,4 +1,4 @@
-import { type Button, inlineCode, type ReplyRoute, shownBlock } from '@parley/core';
+import { type Button, formatCallBlock, formatInlineCode, type ReplyRoute } from '@parley/core';
 import { toolArguments } from '@parley/models';
 import type { Approval, InboxRow, Lease, NewApproval, NewPart, Store } from '@parley/store';
 import { markSystemMessage } from '../answer/visible-text.ts';
@@ -12,23 +12,29 @@ import {
   type Tool,
   TurnSuspendedError,
 } from '../tools/tool.ts';
-import { isPlaceholder, type ToolSet } from '../tools/tool-registry.ts';
-import { senderId, type Turn } from '../turn/turn.ts';
-import { type ApprovalRules, isSometimes, isSpared, needOf, subjectOf } from './approval-policy.ts';
-import { askPerson } from './ask-person.ts';
-import { ruleFor } from './auto-rules.ts';
-import { MAX_SHOWN, shownArguments } from './shown-arguments.ts';
+import { isPlaceholderTool, type ToolSet } from '../tools/tool-registry.ts';
+import { type Turn, toSenderId } from '../turn/turn.ts';
 import {
+  type ApprovalRules,
+  asksSometimes,
+  decideNeed,
+  findSubject,
+  isExempt,
+} from './approval-policy.ts';
+import { askPerson } from './ask-person.ts';
+import { findRule } from './auto-rules.ts';
+import { formatArguments, MAX_SHOWN } from './shown-arguments.ts';
+import {
+  createApproval,
+  formatMinutes,
   type GateServices,
-  minutes,
-  newApproval,
   type QuestionedCall,
   storeQuestion,
 } from './stored-question.ts';
 
 /**
- * The decision about a call. `run`: run it exactly as approved. `refused`: do not run it; the text
- * tells the model why.
+ * `run`: run the call exactly as approved. `refused`: do not run the call; the text tells the model
+ * why.
  */
 type GateVerdict =
   | { readonly kind: 'run'; readonly approved: boolean }
@@ -43,7 +49,7 @@ export function openGate(deps: GateServices, turn: Turn, lease: Lease) {
     /**
      * Decides whether a call may run. If a person must be asked first, the question and the
      * suspension of the turn are stored in one transaction and TurnSuspendedError is thrown. The
-     * run after the decision finds the decision here.
+     * run after the decision calls this function again and gets the decision.
      */
     async check(
       tool: Tool,
@@ -52,29 +58,29 @@ export function openGate(deps: GateServices, turn: Turn, lease: Lease) {
       moment: CallMoment,
       proposal: Proposal | null,
     ): Promise<GateVerdict> {
-      if (isPlaceholder(tools, tool.name)) return RUN;
+      if (isPlaceholderTool(tools, tool.name)) return RUN;
       const decided = await approvals.of(turn.turnId, key);
       const input = toolArguments(call);
-      const shown = shownArguments(proposal?.shown ?? input);
-      if (decided !== null) return verdictOf(decided, tool, shown);
+      const shown = formatArguments(proposal?.shown ?? input);
+      if (decided !== null) return toVerdict(decided, tool, shown);
       // Calls with invalid arguments never run, so they need no approval.
       if (input === null || !tool.input.safeParse(input).success) return RUN;
       const schema = tools.offered.find(({ name }) => name === tool.name)?.inputSchema;
-      const subject = subjectOf(schema?.properties, input);
-      const isFree = isSpared(tool, input, moment);
-      const need = needOf(tool, subject, deps.rules, isFree, proposal);
+      const subject = findSubject(schema?.properties, input);
+      const isFree = isExempt(tool, input, moment);
+      const need = decideNeed(tool, subject, deps.rules, isFree, proposal);
       if (need === 'never') return RUN;
-      const asked = { tool: tool.name, callKey: key, shown, rule: ruleFor(tool.name, subject) };
-      if (need === 'auto') return allow(deps, turn, lease, asked);
+      const asked = { tool: tool.name, callKey: key, shown, rule: findRule(tool.name, subject) };
+      if (need === 'auto') return decideAllowed(deps, turn, lease, asked);
       const { name, asksAbout = `this call of \`${name}\`` } = tool;
-      // A stranger must not be able to summon an owner, and a group must not have to wait, for
-      // something that a person can simply name.
-      if (moment.reader.kind !== 'owner' && moment.untrustedText && isSometimes(tool, deps.rules))
-        return { kind: 'refused', text: othersText(name, asksAbout) };
+      // A stranger must not be able to summon an owner, and a group must not have to wait, for an
+      // address that a person can simply name.
+      if (moment.reader.kind !== 'owner' && moment.untrustedText && asksSometimes(tool, deps.rules))
+        return { kind: 'refused', text: describeOtherChat(name, asksAbout) };
       if (asked.shown.length > MAX_SHOWN)
-        return { kind: 'refused', text: tooLongText(name, asked.shown) };
-      const place = await placeToAsk(deps, turn);
-      if (place === null) return { kind: 'refused', text: noApproverText(name) };
+        return { kind: 'refused', text: describeTooLong(name, asked.shown) };
+      const place = await findQuestionRoute(deps, turn);
+      if (place === null) return { kind: 'refused', text: describeNoApprover(name) };
       return askForApproval(deps, turn, lease, { ...asked, place });
     },
     /** Asks the person whom the turn answers, on behalf of a tool call (`ask_user`). */
@@ -86,21 +92,21 @@ export function openGate(deps: GateServices, turn: Turn, lease: Lease) {
 const RUN: GateVerdict = { kind: 'run', approved: false };
 
 /**
- * `shown` is the question as it would be shown now. It differs from the approved one if the file
- * has changed since.
+ * `shown` is the question as rendered from the current file. It differs from the approved question
+ * if the file has changed since.
  */
-function verdictOf(approval: Approval, { proposes }: Tool, shown: string): GateVerdict {
+function toVerdict(approval: Approval, { proposes }: Tool, shown: string): GateVerdict {
   switch (approval.state) {
     case 'approved':
     case 'auto':
       return proposes === undefined || approval.shown === shown
         ? { kind: 'run', approved: true }
-        : { kind: 'refused', text: changedWriteText(approval.tool) };
+        : { kind: 'refused', text: describeChangedWrite(approval.tool) };
     case 'denied':
     case 'expired':
     case 'withdrawn':
-      return { kind: 'refused', text: refusalText(approval, approval.state) };
-    // An answer to a question is not an approval; `ask_user` handles it.
+      return { kind: 'refused', text: describeRefusal(approval, approval.state) };
+    // An answer to an `ask_user` question is not an approval.
     case 'answered':
       return RUN;
     case 'pending':
@@ -108,13 +114,13 @@ function verdictOf(approval: Approval, { proposes }: Tool, shown: string): GateV
   }
 }
 
-async function allow(
+async function decideAllowed(
   deps: GateServices,
   turn: Turn,
   lease: Lease,
   asked: QuestionedCall,
 ): Promise<GateVerdict> {
-  const approval = newApproval(deps, turn, asked);
+  const approval = createApproval(deps, turn, asked);
   const result = await deps.store.approvals.allow(lease, approval, deps.clock());
   return result === 'fenced' ? { kind: 'fenced' } : { kind: 'run', approved: true };
 }
@@ -123,29 +129,27 @@ async function askForApproval(
   deps: GateServices,
   turn: Turn,
   lease: Lease,
-  { place, ...asked }: QuestionedCall & { readonly place: QuestionRoute },
+  { place, ...asked }: QuestionedCall & { readonly place: QuestionChat },
 ): Promise<GateVerdict> {
   const stored = await storeQuestion(deps, turn, lease, async () => {
-    const approval = newApproval(deps, turn, asked, place.conversationId);
-    const parts = await questionFor(approval, place, deps.rules.waitMs);
+    const approval = createApproval(deps, turn, asked, place.conversationId);
+    const parts = await createQuestion(approval, place, deps.rules.waitMs);
     return parts === null ? null : { approval, parts };
   });
   if (stored === 'fenced') return { kind: 'fenced' };
-  return { kind: 'refused', text: tooLongText(asked.tool, asked.shown) };
+  return { kind: 'refused', text: describeTooLong(asked.tool, asked.shown) };
 }
 
-export interface QuestionRoute {
+export interface QuestionChat {
   readonly route: ReplyRoute;
-  /** The conversation in that chat. The question can be decided only there. */
+  /** The conversation in which the question can be decided. */
   readonly conversationId: string;
   readonly toDecider: boolean;
-  /**
-   * Present if another person caused the call: who it was, and the route on which to notify them.
-   */
+  /** Who caused the call and the route on which to notify them, if that is not the person asked. */
   readonly onBehalf?: { readonly who: string; readonly route: ReplyRoute };
 }
 
-interface Deciders {
+interface DecidingPeople {
   readonly rules: Pick<ApprovalRules, 'approvers'>;
   readonly owners: readonly string[];
 }
@@ -155,50 +159,50 @@ interface Deciders {
  * who may not decide. In that case an owner is asked in their most recently used chat. Null if no
  * owner has a chat.
  */
-async function placeToAsk(
-  deps: Deciders & { readonly store: Pick<Store, 'inbox'> },
+async function findQuestionRoute(
+  deps: DecidingPeople & { readonly store: Pick<Store, 'inbox'> },
   turn: Turn,
-): Promise<QuestionRoute | null> {
+): Promise<QuestionChat | null> {
   const { lead, route, conversationId: askedIn } = turn;
   const here = { route, conversationId: askedIn };
   if (lead.message.chat.type !== 'direct') return { ...here, toDecider: false };
-  if (mayDecide(lead, deps)) return { ...here, toDecider: true };
+  if (canDecide(lead, deps)) return { ...here, toDecider: true };
   const chats = await deps.store.inbox.ownerChats();
-  const owners = chats.find((row) => deps.owners.includes(senderId(row)));
+  const owners = chats.find((row) => deps.owners.includes(toSenderId(row)));
   if (owners === undefined) return null;
-  const who = inlineCode(senderId(lead));
+  const who = formatInlineCode(toSenderId(lead));
   const { conversationId } = owners;
   return { route: owners.route, conversationId, toDecider: true, onBehalf: { who, route } };
 }
 
-function mayDecide(row: InboxRow, { owners, rules }: Deciders): boolean {
-  const person = senderId(row);
+function canDecide(row: InboxRow, { owners, rules }: DecidingPeople): boolean {
+  const person = toSenderId(row);
   // Ingress sets this flag for accounts that an owner linked (F13).
   return row.fromOwner === true || owners.includes(person) || rules.approvers.includes(person);
 }
 
-async function questionFor(
+async function createQuestion(
   { tool, shown, code }: Pick<NewApproval, 'tool' | 'shown' | 'code'>,
-  { route, toDecider, onBehalf }: QuestionRoute,
+  { route, toDecider, onBehalf }: QuestionChat,
   waitMs: number,
 ): Promise<readonly NewPart[] | null> {
-  const text = questionText({ tool, shown, code, waitMs, toDecider, who: onBehalf?.who });
-  const question = await questionParts(text, route, code);
+  const text = formatQuestion({ tool, shown, code, waitMs, toDecider, who: onBehalf?.who });
+  const question = await renderQuestionParts(text, route, code);
   if (question === null || onBehalf === undefined) return question;
-  return [...question, ...(await renderParts(waitingText(waitMs), onBehalf.route))];
+  return [...question, ...(await renderParts(describeWait(waitMs), onBehalf.route))];
 }
 
 /**
- * The maximum number of parts per question; nobody reads more messages than this before pressing a
- * button.
+ * The maximum number of parts per question; people do not read more messages than this before
+ * pressing a button.
  */
 const MAX_PARTS = 30;
 
 /**
  * Renders a question into parts for the outbox, with buttons below the last one. Pressing a button
- * is equivalent to typing its command. The parts are numbered, so that a missing one is noticed.
+ * is equivalent to typing its command. The parts are numbered, so that people notice a missing one.
  */
-async function questionParts(
+async function renderQuestionParts(
   markdown: string,
   route: ReplyRoute,
   code: string,
@@ -212,11 +216,8 @@ async function questionParts(
   return parts.map((part, at) => (at === parts.length - 1 ? { ...part, buttons } : part));
 }
 
-/**
- * A question about a call. `who` is set only if the person asked is not the one who caused the
- * call.
- */
-export interface Question {
+/** A question about a tool call. `who` is set only if the person asked did not cause the call. */
+export interface CallQuestion {
   readonly tool: string;
   readonly shown: string;
   readonly code: string;
@@ -226,19 +227,26 @@ export interface Question {
 }
 
 /**
- * Formats the question as Markdown. It names the commands behind its buttons, because not every
- * platform has buttons.
+ * Formats the question as Markdown. The text names the commands behind its buttons, because not
+ * every platform has buttons.
  */
-export function questionText({ tool, shown, code, waitMs, toDecider, who }: Question): string {
+export function formatQuestion({
+  tool,
+  shown,
+  code,
+  waitMs,
+  toDecider,
+  who,
+}: CallQuestion): string {
   const asker = who === undefined ? 'May I' : `For ${who}: may I`;
-  const block = shownBlock(shown);
+  const block = formatCallBlock(shown);
   const only = toDecider ? '' : ' Only my owner, or an approver my owner has named, can decide.';
   return [
     markSystemMessage(`${asker} use \`${tool}\` with this?`),
     block,
     ...(block.includes('\\u{') ? [WRITTEN_OUT] : []),
     ...(block.includes('\n+') ? [GOES_ON] : []),
-    `Reply \`/approve ${code}\` or \`/deny ${code}\`.${only} After ${minutes(waitMs)} without a reply, I’ll treat it as denied. Other messages here wait until then; \`/stop\` cancels everything.`,
+    `Reply \`/approve ${code}\` or \`/deny ${code}\`.${only} After ${formatMinutes(waitMs)} without a reply, I’ll treat it as denied. Other messages here wait until then; \`/stop\` cancels everything.`,
   ].join('\n\n');
 }
 
@@ -246,41 +254,41 @@ const WRITTEN_OUT = '`\\u{…}` is a character that is invisible or looks like a
 
 const GOES_ON = 'A line that begins with `+` continues the line above it.';
 
-function waitingText(waitMs: number): string {
+function describeWait(waitMs: number): string {
   return markSystemMessage(
-    `I need my owner’s approval for this and have asked for it. Without a reply within ${minutes(waitMs)}, I’ll continue without it.`,
+    `I need my owner’s approval for this and have asked for it. Without a reply within ${formatMinutes(waitMs)}, I’ll continue without it.`,
   );
 }
 
-function refusalText(
+function describeRefusal(
   { tool, askedAt, expiresAt }: Pick<Approval, 'tool' | 'askedAt' | 'expiresAt'>,
   state: 'denied' | 'expired' | 'withdrawn',
 ): string {
   const why =
     state === 'expired'
-      ? `it was not approved within ${minutes(expiresAt - askedAt)}, which counts as no`
+      ? `it was not approved within ${formatMinutes(expiresAt - askedAt)}, which counts as no`
       : 'the person who was asked said no';
   return `${tool} was not run: ${why}. Do not try to reach the same in another way; go on without it, and say so.`;
 }
 
-function tooLongText(tool: string, shown: string): string {
+function describeTooLong(tool: string, shown: string): string {
   const length = `${shown.length.toLocaleString('en')} characters`;
   return `${tool} was not run: a person has to read the whole call first, and it is too long to be shown to one (${length}; at most ${MAX_SHOWN.toLocaleString('en')} are). Make it smaller, or do it in several calls.`;
 }
 
-function changedWriteText(tool: string): string {
+function describeChangedWrite(tool: string): string {
   return `${tool} was not run: what it would write is no longer what was approved, because the file has changed meanwhile. Read it again, and ask again with the new text.`;
 }
 
 /**
- * Tells the model that no approver can be asked. `about` names the calls that need an approval,
- * unless all calls to the tool do.
+ * Tells the model that no approver can be asked. `about` names the calls that need an approval; if
+ * it is absent, all calls of the tool do.
  */
-export function noApproverText(tool: string, about?: string): string {
+export function describeNoApprover(tool: string, about?: string): string {
   const which = about === undefined ? '' : ` An approval is needed for ${about}.`;
   return `${tool} was not run: it needs an approval, and no approver can be asked from here.${which} Say so.`;
 }
 
-function othersText(tool: string, about: string): string {
+function describeOtherChat(tool: string, about: string): string {
   return `${tool} was not run: words of outsiders have been read, and not allowed then is: ${about}. No approver can be asked here. Do not try to reach the same in another way. Say so, and that somebody can ask for exactly that in a message of their own, with the address if it is about one.`;
 }

@@ -1,8 +1,8 @@
 import { InboundMessage } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { FIRST_MESSAGE } from '../sub-agents/delegate-task.ts';
-import { completionText } from '../sub-agents/sub-agent-runner.ts';
-import { hasUntrustedText, type Need, needOf, subjectOf } from './approval-policy.ts';
+import { formatCompletion } from '../sub-agents/sub-agent-runner.ts';
+import { type ApprovalNeed, decideNeed, findSubject, hasUntrustedText } from './approval-policy.ts';
 
 describe('the need for an approval', () => {
   const rules = (ask: readonly string[], auto: readonly string[]) => ({
@@ -11,7 +11,7 @@ describe('the need for an approval', () => {
     approvers: [],
     waitMs: 1,
   });
-  it.each<['never' | 'ask', string[], string[], Need]>([
+  it.each<['never' | 'ask', string[], string[], ApprovalNeed]>([
     ['never', [], [], 'never'],
     ['never', [], ['exec'], 'never'],
     ['never', ['exec'], [], 'ask'],
@@ -21,19 +21,16 @@ describe('the need for an approval', () => {
     ['ask', [], ['exec:ls *'], 'auto'],
     ['ask', [], ['exec:cat *', 'write'], 'ask'],
     ['never', ['exec'], ['exec'], 'auto'],
-  ])(
-    '[G05] of a tool that says %s, with ask %j and auto %j, is: %s',
-    (approval, ask, auto, need) => {
-      expect(needOf({ name: 'exec', approval }, 'ls -l', rules(ask, auto))).toBe(need);
-    },
-  );
+  ])('[G05] a tool that declares %s, with ask %j and auto %j: %s', (approval, ask, auto, need) => {
+    expect(decideNeed({ name: 'exec', approval }, 'ls -l', rules(ask, auto))).toBe(need);
+  });
 
-  it('[G05] depends on the first argument of the tool’s schema, whatever order the model writes them in', () => {
+  it('[G05] matches the first argument in the order of the tool’s schema, not in the order in which the model wrote it', () => {
     const properties = { path: {}, content: {} };
-    expect(subjectOf(properties, { content: 'x', path: 'a' })).toBe('a');
-    expect(subjectOf(properties, { content: 'x' })).toBeNull();
-    expect(subjectOf({ count: {} }, { count: 3 })).toBeNull();
-    expect(subjectOf(undefined, { path: 'a' })).toBeNull();
+    expect(findSubject(properties, { content: 'x', path: 'a' })).toBe('a');
+    expect(findSubject(properties, { content: 'x' })).toBeNull();
+    expect(findSubject({ count: {} }, { count: 3 })).toBeNull();
+    expect(findSubject(undefined, { path: 'a' })).toBeNull();
   });
 });
 
@@ -90,16 +87,19 @@ describe('text from outsiders', () => {
     ['the task of a sub-agent', { trigger: 'sub-agent', text: FIRST_MESSAGE }, false],
     [
       'the result of a sub-agent',
-      { trigger: 'sub-agent', text: completionText('x', { kind: 'done', result: FIRST_MESSAGE }) },
+      {
+        trigger: 'sub-agent',
+        text: formatCompletion('x', { kind: 'done', result: FIRST_MESSAGE }),
+      },
       true,
     ],
     ['a person who writes the words of a task', { text: `${FIRST_MESSAGE}` }, false],
     ['a standing task', { trigger: 'heartbeat' }, false],
     ['a job', { trigger: 'cron' }, false],
     ['a start', { trigger: 'boot' }, false],
-  ])('[G05] %s (%j): %s', (_what, change, is) => {
+  ])('[G05] detects untrusted text in %s (%j): %s', (_what, change, is) => {
     expect(hasUntrustedText({ messages: [told(change)], results: [] })).toBe(is);
-    // One untrusted message among several is enough.
+    // One untrusted message among several makes the turn untrusted.
     expect(hasUntrustedText({ messages: [told({}), told(change), told({})], results: [] })).toBe(
       is,
     );
@@ -110,7 +110,7 @@ describe('text from outsiders', () => {
     [[{ foreign: false }], false, false],
     [[{ foreign: false }, { foreign: true }, { foreign: false }], false, true],
     [[], true, true],
-  ])('[G05] results %j, inherited %s: %s', (results, inherited, is) => {
+  ])('[G05] detects untrusted text in results %j, inherited %s: %s', (results, inherited, is) => {
     expect(hasUntrustedText({ messages: [told({})], results, inherited })).toBe(is);
   });
 });

@@ -3,8 +3,8 @@ import type { PromptFeatures } from '@parley/prompt';
 import { parsePromptCommand } from '../mcp/mcp-prompts.ts';
 import { FIRST_MESSAGE } from '../sub-agents/delegate-task.ts';
 import type { CallMoment, Proposal, Tool } from '../tools/tool.ts';
-import { isPlaceholder, type ToolSet } from '../tools/tool-registry.ts';
-import { isAllowed, isNamed } from './auto-rules.ts';
+import { isPlaceholderTool, type ToolSet } from '../tools/tool-registry.ts';
+import { isAllowedByEntry, isNamedExactly } from './auto-rules.ts';
 
 export interface ApprovalRules {
   /** Tools that need an approval even though they do not request it themselves. */
@@ -17,9 +17,9 @@ export interface ApprovalRules {
 }
 
 /** `auto` means that the settings approve the call, which is recorded. */
-export type Need = 'never' | 'auto' | 'ask';
+export type ApprovalNeed = 'never' | 'auto' | 'ask';
 
-function mayAskApproval(
+function canAskApproval(
   tool: Pick<Tool, 'name' | 'approval'>,
   { ask }: Pick<ApprovalRules, 'ask'>,
 ) {
@@ -27,21 +27,21 @@ function mayAskApproval(
 }
 
 /**
- * Whether every call to a tool needs an approval. Such a tool is useless if no approver can be
- * asked.
+ * Whether every call of a tool needs an approval, which makes the tool useless if no approver can
+ * be asked.
  */
 export function asksAlways(tool: Pick<Tool, 'approval' | 'spares'> | undefined): boolean {
   return tool?.approval === 'ask' && tool.spares === undefined;
 }
 
-export function isSometimes(
+export function asksSometimes(
   { name, approval, spares }: Pick<Tool, 'name' | 'approval' | 'spares'>,
   { ask }: Pick<ApprovalRules, 'ask'>,
 ): boolean {
   return !ask.includes(name) && (approval === 'ask-after-untrusted-text' || spares !== undefined);
 }
 
-export function isSpared(
+export function isExempt(
   tool: Pick<Tool, 'approval' | 'spares'>,
   input: unknown,
   moment: CallMoment,
@@ -53,24 +53,24 @@ export function isSpared(
 /**
  * Decides whether a call needs an approval. `subject` is the first argument in schema order, which
  * the model cannot change; null if it is not a string. `isSpared` means that the tool exempts this
- * call. `proposal` is the change that the call would make.
+ * call from approval. `proposal` is the change that the call would make.
  */
-export function needOf(
+export function decideNeed(
   tool: Pick<Tool, 'name' | 'approval'>,
   subject: string | null,
   rules: Pick<ApprovalRules, 'ask' | 'auto'>,
   isSpared = false,
   proposal: Pick<Proposal, 'always'> | null = null,
-): Need {
+): ApprovalNeed {
   if (proposal?.always === true) {
-    return rules.auto.some((entry) => isNamed(entry, tool.name, subject)) ? 'auto' : 'ask';
+    return rules.auto.some((entry) => isNamedExactly(entry, tool.name, subject)) ? 'auto' : 'ask';
   }
-  if (!mayAskApproval(tool, rules)) return 'never';
+  if (!canAskApproval(tool, rules)) return 'never';
   if (isSpared && !rules.ask.includes(tool.name)) return 'never';
-  return rules.auto.some((entry) => isAllowed(entry, tool.name, subject)) ? 'auto' : 'ask';
+  return rules.auto.some((entry) => isAllowedByEntry(entry, tool.name, subject)) ? 'auto' : 'ask';
 }
 
-export function subjectOf(
+export function findSubject(
   properties: unknown,
   input: Readonly<Record<string, unknown>>,
 ): string | null {
@@ -80,19 +80,19 @@ export function subjectOf(
   return typeof value === 'string' ? value : null;
 }
 
-export function approvalsNote(
+export function createApprovalsNote(
   tools: ToolSet,
   rules: Pick<ApprovalRules, 'ask' | 'waitMs'> | undefined,
 ): Pick<PromptFeatures, 'approvals'> {
   if (rules === undefined) return {};
   const asking = tools.names.flatMap((name) => {
     const tool = tools.get(name);
-    return tool !== undefined && mayAskApproval(tool, rules) && !isPlaceholder(tools, name)
+    return tool !== undefined && canAskApproval(tool, rules) && !isPlaceholderTool(tools, name)
       ? [tool]
       : [];
   });
   if (asking.length === 0) return {};
-  const some = asking.filter((tool) => isSometimes(tool, rules));
+  const some = asking.filter((tool) => asksSometimes(tool, rules));
   const each = asking.filter((tool) => !some.includes(tool));
   const later = some.filter(({ approval }) => approval === 'ask-after-untrusted-text');
   const text = [
@@ -100,12 +100,12 @@ export function approvalsNote(
     listTools(
       'A person is asked before: ',
       some.filter((tool) => !later.includes(tool)),
-      approvalSubject,
+      describeApprovalSubject,
     ),
     listTools(
       'Once you have read words of outsiders in a turn (pages, search results, files and forwarded messages, tools of others, sub-agents), a person is asked before: ',
       later,
-      approvalSubject,
+      describeApprovalSubject,
       '; ',
     ),
     'Call them as you need them; you are told what was decided. After a no, do not try to reach the same in another way.',
@@ -115,7 +115,7 @@ export function approvalsNote(
   return { approvals: { text, source: 'approvals', audience: { kind: 'everyone' } } };
 }
 
-function approvalSubject({ name, asksAbout }: Tool): string {
+function describeApprovalSubject({ name, asksAbout }: Tool): string {
   return asksAbout ?? `some calls of \`${name}\``;
 }
 
@@ -128,7 +128,7 @@ function listTools(
   return tools.length === 0 ? '' : `${begin}${tools.map(textOf).join(between)}.`;
 }
 
-export interface ReadInTurn {
+export interface ReadContent {
   readonly messages: readonly InboundMessage[];
   /** Tool results; `foreign` marks those that may have been written by outsiders. */
   readonly results: readonly { readonly foreign: boolean }[];
@@ -141,13 +141,13 @@ export interface ReadInTurn {
  * or sub-agents, which may have read any of these. The result depends only on messages and journal,
  * so a turn that resumes after a crash gets the same result (G16).
  */
-export function hasUntrustedText({ messages, results, inherited = false }: ReadInTurn): boolean {
-  return inherited || results.some(({ foreign }) => foreign) || messages.some(isUntrusted);
+export function hasUntrustedText({ messages, results, inherited = false }: ReadContent): boolean {
+  return inherited || results.some(({ foreign }) => foreign) || messages.some(isUntrustedMessage);
 }
 
-function isUntrusted(message: InboundMessage): boolean {
+function isUntrustedMessage(message: InboundMessage): boolean {
   const { trigger, text } = message;
-  // True for the result from a sub-agent; the message that starts one has a fixed text.
+  // True for the result of a sub-agent; the message that starts a sub-agent has a fixed text.
   if (trigger !== undefined) return trigger === 'sub-agent' && text !== FIRST_MESSAGE;
   return hasOutsideText(message) || parsePromptCommand(text) !== null;
 }

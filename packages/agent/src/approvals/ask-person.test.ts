@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { openTurnScene, type TurnScene, toolMessages } from '../testing/turn-scene.ts';
-import { command, PLACE } from '../testing/write-message.ts';
+import { listToolMessages, openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
+import { PLACE, runAsCommand } from '../testing/write-message.ts';
 import { askUserTool } from '../tools/ask-user.ts';
 
 const ASK = {
@@ -25,11 +25,13 @@ async function asked(
   await scene.answerNext(chat?.id);
   expect(scene.outcome()).toBe('suspended');
 }
-const heard = () => toolMessages(scene.model.asked.at(-1)).map(({ content }) => content);
+const heard = () => listToolMessages(scene.model.asked.at(-1)).map(({ content }) => content);
 const questions = async () =>
   (await scene.store.outbox.recent({ ...PLACE, chatId: 'c' }, 9)).map(({ part }) => part);
 const answer = (text: string, by?: string) =>
-  command(scene.store, (one) => one.answerQuestion({ code: 'CODE1', by: by ?? 'test:1', text }));
+  runAsCommand(scene.store, (one) =>
+    one.answerQuestion({ code: 'CODE1', by: by ?? 'test:1', text }),
+  );
 async function goOn(chatId?: string): Promise<readonly string[]> {
   scene.model.next({ say: 'Done.' });
   await scene.answerNext(chatId);
@@ -54,7 +56,7 @@ describe('a tool that asks the person', () => {
 
   const labels = async () => (await questions()).at(-1)?.buttons?.map(({ label }) => label);
 
-  it('[F18] [G02] accepts free text through a button if the platform has input fields', async () => {
+  it('[F18] [G02] offers a button for free text if the platform has input fields', async () => {
     await asked(undefined, { inputs: true });
     expect((await questions()).at(-1)?.buttons?.slice(-2)).toEqual([
       { label: 'Answer…', data: '/answer CODE1', asks: 'Your answer' },
@@ -64,7 +66,7 @@ describe('a tool that asks the person', () => {
 
   it.each([
     [7, {}, 8],
-    // The person can choose by the numbers in the text instead.
+    // If no buttons fit, the person answers with a number from the text.
     [8, {}, 1],
     [7, { inputs: true as const }, 2],
     [25, { inputs: true as const, maxButtons: 27 }, 27],
@@ -82,7 +84,7 @@ describe('a tool that asks the person', () => {
     ['2', 'They chose: Red'],
     ['skip', 'They skipped the question. Go on without an answer.'],
     ['rather green', 'They answered in their own words: rather green'],
-  ])('[G02] continues after a button or command says %s', async (text, result) => {
+  ])('[G02] resumes the turn after a button or command says %s', async (text, result) => {
     await asked();
     expect((await answer(text))?.kind).toBe('answered');
     expect(await goOn()).toEqual([result]);
@@ -94,7 +96,7 @@ describe('a tool that asks the person', () => {
     ['red', 'They chose: Red'],
     ['Skip', 'They skipped the question. Go on without an answer.'],
     ['rather green', 'They answered in their own words: rather green'],
-  ])('[G02] [D03] continues with the message %s, which joins the turn', async (text, result) => {
+  ])('[G02] [D03] resumes the turn with the message %s, which joins it', async (text, result) => {
     await asked();
     await scene.write(text);
     expect(await goOn()).toEqual([result]);
@@ -102,7 +104,7 @@ describe('a tool that asks the person', () => {
     expect(JSON.stringify(scene.model.asked.at(-1)?.messages.at(-1))).toContain(text);
   });
 
-  it('[G02] [W02] in a group accepts an answer only from the person who was asked', async () => {
+  it('[G02] [W02] accepts an answer in a group only from the person who was asked', async () => {
     await asked(GROUP);
     expect((await scene.owed('-9'))[0]).toMatch(/^Bo: Which one\?.*Reply.*10 minutes/s);
     await scene.write('2', { chat: GROUP });
@@ -114,7 +116,7 @@ describe('a tool that asks the person', () => {
     expect(scene.outcome()).toBe('answered');
   });
 
-  it('[G02] continues without an answer after the deadline', async () => {
+  it('[G02] resumes the turn without an answer after the deadline', async () => {
     await asked();
     scene.later(16 * MINUTE);
     expect(await scene.store.approvals.expire(Date.UTC(2026, 10, 21, 13, 21))).toEqual(['c']);
@@ -123,18 +125,18 @@ describe('a tool that asks the person', () => {
     ]);
   });
 
-  it('[G02] cannot be answered by an approval or from another chat', async () => {
+  it('[G02] ignores an approval and answers from another chat', async () => {
     await asked();
     const order = { code: 'CODE1', verdict: 'approved', by: 'test:1' } as const;
-    const decided = await command(scene.store, (one) => one.decideApproval(order));
+    const decided = await runAsCommand(scene.store, (one) => one.decideApproval(order));
     expect(decided?.kind).not.toBe('decided');
     expect((await answer('1', 'test:7'))?.kind).toBe('others');
     const said = { code: 'CODE1', by: 'test:1', text: '1' };
-    const elsewhere = await command(scene.store, (one) => one.answerQuestion(said), 'd');
+    const elsewhere = await runAsCommand(scene.store, (one) => one.answerQuestion(said), 'd');
     expect(elsewhere?.kind).toBe('elsewhere');
   });
 
-  it('[G02] leaves files to a separate turn', async () => {
+  it('[G02] leaves a message with files to a separate turn', async () => {
     await asked();
     const file = { kind: 'document', mimeType: 'text/plain', name: 'a.txt' } as const;
     await scene.write('see', { files: [{ ...file, bytes: new TextEncoder().encode('x') }] });

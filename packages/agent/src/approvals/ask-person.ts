@@ -1,20 +1,25 @@
-import { literal, type ReplyRoute, shownLiteral } from '@parley/core';
+import { type ReplyRoute, restoreLiteral, toLiteralMarkdown } from '@parley/core';
 import { type Approval, type Lease, type NewPart, SENT_FILES } from '@parley/store';
 import { renderParts } from '../post-message.ts';
 import { type AskedPerson, type PersonQuestion, TurnSuspendedError } from '../tools/tool.ts';
 import type { Turn } from '../turn/turn.ts';
-import { type GateServices, minutes, newApproval, storeQuestion } from './stored-question.ts';
+import {
+  createApproval,
+  formatMinutes,
+  type GateServices,
+  storeQuestion,
+} from './stored-question.ts';
 
 /**
- * How long a question in a group waits, in ms. It is shorter than elsewhere because the rest of the
- * group has to wait as well.
+ * How long a question in a group waits, in ms. The deadline is shorter than in a direct chat
+ * because the rest of the group has to wait as well.
  */
 const GROUP_WAIT_MS = 10 * 60_000;
 
 /**
  * Asks the person whom a turn answers, once per call (`ask_user`). The question and the suspension
  * of the turn are stored in one transaction and TurnSuspendedError is thrown, as for approvals. The
- * run after the answer finds it here.
+ * run after the answer calls this function again and gets the answer.
  */
 export async function askPerson(
   deps: GateServices,
@@ -24,24 +29,24 @@ export async function askPerson(
   asking: PersonQuestion,
 ): Promise<AskedPerson> {
   const { question, choices, part } = asking;
-  // A separate key, because the call itself may have needed an approval.
+  // Uses a separate key, because the same call may also have needed an approval.
   const callKey = part === undefined ? `${call}.ask` : `${call}.ask.${part}`;
   const asked = await deps.store.approvals.of(turn.turnId, callKey);
-  if (asked !== null) return answerIn(asked);
+  if (asked !== null) return toAskedPerson(asked);
   const { lead, route } = turn;
   const { message } = lead;
   if (message.trigger !== undefined) return { kind: 'no-person' };
   const isGroup = message.chat.type !== 'direct';
   const waitMs = Math.min(deps.rules.waitMs, isGroup ? GROUP_WAIT_MS : Number.POSITIVE_INFINITY);
-  const text = questionText(asking, isGroup ? message.sender.name : null, waitMs);
+  const text = formatPersonQuestion(asking, isGroup ? message.sender.name : null, waitMs);
   const bodies = await renderParts(text, route);
   await storeQuestion(deps, turn, lease, async () => {
-    const about = { tool: 'ask_user', callKey, shown: shownLiteral(question), rule: null };
-    const made = newApproval(deps, turn, about);
+    const about = { tool: 'ask_user', callKey, shown: restoreLiteral(question), rule: null };
+    const made = createApproval(deps, turn, about);
     const approval = { ...made, approvers: [], choices, expiresAt: deps.clock() + waitMs };
-    return { approval, parts: withButtons(bodies, asking, approval.code, route) };
+    return { approval, parts: addButtons(bodies, asking, approval.code, route) };
   });
-  // The lease is lost; the worker that holds the lane now asks the question.
+  // The lease is lost, so the worker that now holds the lane asks the question.
   throw new TurnSuspendedError('ask_user');
 }
 
@@ -54,7 +59,7 @@ const USUAL_BUTTONS = 8;
 
 const SKIP = { label: 'Skip', does: 'leaves it open' } as const;
 
-function withButtons(
+function addButtons(
   parts: readonly NewPart[],
   { choices, skip = SKIP }: PersonQuestion,
   code: string,
@@ -77,24 +82,24 @@ function withButtons(
 }
 
 /**
- * The question as shown to people. `name` is the person asked, given in groups, where others read
- * it as well.
+ * The question as shown to people. `name` is the person asked; it is given only in groups, where
+ * other people read the question too.
  */
-function questionText(
+function formatPersonQuestion(
   { question, choices, skip = SKIP }: PersonQuestion,
   name: string | null,
   waitMs: number,
 ): string {
-  const whom = name === null ? '' : `${literal(name)}: `;
-  const list = choices.map((choice, at) => `${at + 1}. ${literal(choice)}`).join('\n');
+  const whom = name === null ? '' : `${toLiteralMarkdown(name)}: `;
+  const list = choices.map((choice, at) => `${at + 1}. ${toLiteralMarkdown(choice)}`).join('\n');
   const reply = name === null ? 'Answer' : 'Reply to this message';
   const means = choices.length === 0 ? 'with a message' : 'with a number or in your own words';
-  const how = `${reply} ${means}; \`skip\` ${skip.does}. I’ll wait ${minutes(waitMs)}.`;
+  const how = `${reply} ${means}; \`skip\` ${skip.does}. I’ll wait ${formatMinutes(waitMs)}.`;
   return [`${whom}${question}`, list, how].filter((text) => text !== '').join('\n\n');
 }
 
-function answerIn({ state, answer, choices, askedAt, expiresAt }: Approval): AskedPerson {
-  if (state !== 'answered') return { kind: 'late', waited: minutes(expiresAt - askedAt) };
+function toAskedPerson({ state, answer, choices, askedAt, expiresAt }: Approval): AskedPerson {
+  if (state !== 'answered') return { kind: 'late', waited: formatMinutes(expiresAt - askedAt) };
   if (answer === null) return { kind: 'skipped' };
   if (choices?.includes(answer)) return { kind: 'chose', answer };
   return { kind: 'wrote', answer, ...(answer === SENT_FILES && { sentFiles: true }) };

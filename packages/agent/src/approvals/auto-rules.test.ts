@@ -1,12 +1,12 @@
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isAllowed, ruleFor } from './auto-rules.ts';
+import { findRule, isAllowedByEntry } from './auto-rules.ts';
 
 const ASCII = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code));
 const NEVER_WILD = '\n\r;|&<>$`(){}';
 
-/** A reference matcher that goes character by character: slow, but too simple to be wrong. */
+/** A reference matcher that compares character by character: slow, but too simple to be wrong. */
 function covers(pattern: string, subject: string): boolean {
   const sign = pattern.charAt(0);
   const rest = pattern.slice(1);
@@ -17,7 +17,7 @@ function covers(pattern: string, subject: string): boolean {
   return next !== '' && !NEVER_WILD.includes(next) && covers(pattern, subject.slice(1));
 }
 
-describe('a rule of approvals.auto', () => {
+describe('a rule in approvals.auto', () => {
   it.each([
     ['exec', 'exec', null, true],
     ['exec', 'execute', 'x', false],
@@ -36,15 +36,15 @@ describe('a rule of approvals.auto', () => {
     ['write:*.md', 'write', 'axmd', false],
     ['web_fetch:https://a.org/*', 'web_fetch', 'https://a.org/x?y=1', true],
     ['web_fetch:https://a.org/*', 'web_fetch', 'https://b.org/https://a.org/', false],
-  ])('[G05] %s for %s with %j: %s', (entry, tool, subject, expected) => {
-    expect(isAllowed(entry, tool, subject)).toBe(expected);
+  ])('[G05] rule %s for %s with %j: %s', (entry, tool, subject, expected) => {
+    expect(isAllowedByEntry(entry, tool, subject)).toBe(expected);
   });
 
   it('[G05] never lets a star match the start of another command', () => {
     const joint = fc.constantFrom(';', '|', '&', '\n', '$(', '`', '>', '<');
     fc.assert(
       fc.property(fc.string(), joint, fc.string(), (before, sign, after) => {
-        expect(isAllowed('exec:ls *', 'exec', `ls ${before}${sign}${after}`)).toBe(false);
+        expect(isAllowedByEntry('exec:ls *', 'exec', `ls ${before}${sign}${after}`)).toBe(false);
       }),
     );
   });
@@ -53,18 +53,18 @@ describe('a rule of approvals.auto', () => {
     '[G05] matches the character %j next to a star only literally',
     (sign) => {
       const rule = `exec:a${sign}b *`;
-      expect(isAllowed(rule, 'exec', `a${sign}b c`)).toBe(true);
+      expect(isAllowedByEntry(rule, 'exec', `a${sign}b c`)).toBe(true);
       for (const other of ASCII) {
-        expect(isAllowed(rule, 'exec', `a${other}b c`)).toBe(other === sign);
+        expect(isAllowedByEntry(rule, 'exec', `a${other}b c`)).toBe(other === sign);
       }
-      expect(isAllowed(rule, 'exec', 'ab c')).toBe(false);
+      expect(isAllowedByEntry(rule, 'exec', 'ab c')).toBe(false);
     },
   );
 
   it.each(ASCII.map((sign) => [sign]))(
     '[G05] lets a star match %j only if it cannot start another command',
     (sign) => {
-      expect(isAllowed('exec:ls *', 'exec', `ls ${sign}`)).toBe(!NEVER_WILD.includes(sign));
+      expect(isAllowedByEntry('exec:ls *', 'exec', `ls ${sign}`)).toBe(!NEVER_WILD.includes(sign));
     },
   );
 
@@ -73,15 +73,15 @@ describe('a rule of approvals.auto', () => {
     fc.assert(
       fc.property(text('ab-;**'), text('ab-;$'), (pattern, subject) => {
         const expected = pattern.includes('*') ? covers(pattern, subject) : pattern === subject;
-        expect(isAllowed(`exec:${pattern}`, 'exec', subject)).toBe(expected);
+        expect(isAllowedByEntry(`exec:${pattern}`, 'exec', subject)).toBe(expected);
       }),
-      runs(5_000),
+      toRunOptions(5_000),
     );
   });
 
-  it('[D13] with many stars is matched in linear time, even against a long text that nearly matches', () => {
+  it('[D13] matches a rule with many stars in linear time, even against a long text that nearly matches', () => {
     const rule = `exec:${'*a'.repeat(100)}b`;
-    expect(isAllowed(rule, 'exec', 'a'.repeat(200_000))).toBe(false);
+    expect(isAllowedByEntry(rule, 'exec', 'a'.repeat(200_000))).toBe(false);
   });
 });
 
@@ -96,18 +96,18 @@ describe('[G05] the rule that approves a call permanently', () => {
     ['exec', null, null],
     ['exec', 'x'.repeat(400), null],
     ['Odd-tool', 'x', null],
-  ])('of %s with %j is %j', (tool, subject, rule) => {
-    expect(ruleFor(tool, subject)).toBe(rule);
+  ])('rule for %s with %j: %j', (tool, subject, rule) => {
+    expect(findRule(tool, subject)).toBe(rule);
   });
 
-  it('allows no other subject', () => {
+  it('allows exactly one subject', () => {
     const subjects = fc.tuple(fc.string(), fc.string());
     fc.assert(
       fc.property(subjects, ([subject, other]) => {
-        const rule = ruleFor('exec', subject);
+        const rule = findRule('exec', subject);
         if (rule === null) return;
-        expect(isAllowed(rule, 'exec', subject)).toBe(true);
-        expect(isAllowed(rule, 'exec', other)).toBe(other === subject);
+        expect(isAllowedByEntry(rule, 'exec', subject)).toBe(true);
+        expect(isAllowedByEntry(rule, 'exec', other)).toBe(other === subject);
       }),
     );
   });

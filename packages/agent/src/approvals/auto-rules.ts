@@ -1,4 +1,4 @@
-import { writtenOut } from './shown-arguments.ts';
+import { escapeUnclear } from './shown-arguments.ts';
 
 /**
  * Characters that a `*` never matches: those that join or start commands in a shell, and line
@@ -12,7 +12,7 @@ const NEVER_WILD: ReadonlySet<string> = new Set('\n\r;|&<>$`(){}');
  * to another command nor a step up to a parent folder: `git status; rm -r .` does not match `git
  * status*`. All other characters match literally.
  */
-export function isAllowed(entry: string, tool: string, subject: string | null): boolean {
+export function isAllowedByEntry(entry: string, tool: string, subject: string | null): boolean {
   const colon = entry.indexOf(':');
   if (colon === -1) return entry === tool;
   if (entry.slice(0, colon) !== tool || subject === null) return false;
@@ -23,9 +23,9 @@ export function isAllowed(entry: string, tool: string, subject: string | null): 
 }
 
 /**
- * Matches each piece at its first occurrence. A later one is never needed: any text that a `*`
- * would have to skip to get there contains no character that a `*` may not match, so the next `*`
- * can match it as well.
+ * Matches each piece at its first occurrence. A later occurrence is never needed: the text that a
+ * `*` would skip to reach it contains no character that a `*` cannot match, so the next `*` can
+ * match that text as well.
  */
 function matchesWildcards(pieces: readonly string[], subject: string): boolean {
   const first = pieces[0] ?? '';
@@ -35,13 +35,14 @@ function matchesWildcards(pieces: readonly string[], subject: string): boolean {
   let at = first.length;
   for (const piece of pieces.slice(1, -1)) {
     const found = subject.indexOf(piece, at);
-    if (found === -1 || found + piece.length > end || !isWild(subject, at, found)) return false;
+    if (found === -1 || found + piece.length > end || !isWildRange(subject, at, found))
+      return false;
     at = found + piece.length;
   }
-  return isWild(subject, at, end);
+  return isWildRange(subject, at, end);
 }
 
-function isWild(subject: string, from: number, to: number): boolean {
+function isWildRange(subject: string, from: number, to: number): boolean {
   for (let at = from; at < to; at += 1) {
     if (NEVER_WILD.has(subject.charAt(at))) return false;
   }
@@ -54,14 +55,14 @@ const MAX_RULE_LENGTH = 300;
 /**
  * Returns the allow list entry that covers exactly this subject; null if no entry can express that.
  */
-export function ruleFor(tool: string, subject: string | null): string | null {
+export function findRule(tool: string, subject: string | null): string | null {
   if (subject === null || subject.trim() === '' || /[*\n\r]/.test(subject)) return null;
-  if (writtenOut(subject) !== subject || !/^[a-z][a-z0-9_]{0,63}$/.test(tool)) return null;
+  if (escapeUnclear(subject) !== subject || !/^[a-z][a-z0-9_]{0,63}$/.test(tool)) return null;
   const rule = `${tool}:${subject}`;
   return rule.length > MAX_RULE_LENGTH ? null : rule;
 }
 
 /** Whether an entry covers a call by its whole subject, without a `*`. */
-export function isNamed(entry: string, tool: string, subject: string | null): boolean {
+export function isNamedExactly(entry: string, tool: string, subject: string | null): boolean {
   return subject !== null && !entry.includes('*') && entry === `${tool}:${subject}`;
 }

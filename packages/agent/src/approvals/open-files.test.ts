@@ -3,14 +3,14 @@ import { dirname, join } from 'node:path';
 import { createPromptFiles } from '@parley/workspace';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
+  listToolMessages,
   openTurnScene,
   type SceneExtras,
   type TurnScene,
-  toolMessages,
 } from '../testing/turn-scene.ts';
-import { decide } from '../testing/write-message.ts';
-import { editTool, writeTool } from '../tools/write-files.ts';
-import { shownArguments } from './shown-arguments.ts';
+import { decideAsOwner } from '../testing/write-message.ts';
+import { createEditTool, createWriteTool } from '../tools/write-files.ts';
+import { formatArguments } from './shown-arguments.ts';
 
 let scene: TurnScene;
 afterEach(() => scene.close());
@@ -26,9 +26,12 @@ const FILES = createPromptFiles([
 ]);
 const OWNER = '---\naudience: owner\n---\n';
 
-/** Opens a scene with these files and a request by the owner. */
+/** Opens a scene with the given files and a request by the owner. */
 async function open(files: Record<string, string>, extras: SceneExtras = {}): Promise<void> {
-  scene = await openTurnScene({}, { tools: [writeTool(FILES), editTool(FILES)], ...extras });
+  scene = await openTurnScene(
+    {},
+    { tools: [createWriteTool(FILES), createEditTool(FILES)], ...extras },
+  );
   for (const [name, text] of Object.entries(files)) put(name, text);
   await scene.write('note it');
 }
@@ -43,7 +46,7 @@ const write = (path: string, text: string) => ({
 const edit = (path: string, old: string, into: string) => ({
   calls: [{ name: 'edit', with: { path, old, new: into } }],
 });
-const heard = () => toolMessages(scene.model.asked.at(-1)).at(-1)?.content;
+const heard = () => listToolMessages(scene.model.asked.at(-1)).at(-1)?.content;
 const asked = async () => (await scene.store.approvals.recent(1))[0]?.shown ?? '';
 
 describe('[W09] a write in an owner’s turn without text from outsiders', () => {
@@ -59,7 +62,7 @@ describe('[W09] a write in an owner’s turn without text from outsiders', () =>
     ['AGENTS.md', edit('AGENTS.md', 'old', 'new'), 'suspended'],
     ['a new skill', write('skills/tea/SKILL.md', 'x'), 'suspended'],
   ])(
-    'of %s asks a person if others can read the file or it becomes prompt text',
+    'asks before %s if others can read the file or the file becomes prompt text',
     async (_what, call, ended) => {
       await open({
         'notes/mine.md': `${OWNER}old`,
@@ -73,30 +76,30 @@ describe('[W09] a write in an owner’s turn without text from outsiders', () =>
     },
   );
 
-  it('shows the path and the whole new text, even for an edit, and writes exactly that', async () => {
+  it('shows the path and the whole new text, even for an edit, and writes exactly that text', async () => {
     await open({ 'notes/open.md': `${EVERYONE}first line\nold` });
     scene.model.next(edit('./notes/open.md', 'old', 'canary'), { say: 'Done.' });
     await scene.answerNext();
     const whole = `${EVERYONE}\nfirst line\ncanary\n`;
     expect(await asked()).toBe(
-      shownArguments({
+      formatArguments({
         path: 'notes/open.md',
         readers: 'everyone, as before',
         whole_file: whole,
       }),
     );
-    await decide(scene.store, 'approved');
+    await decideAsOwner(scene.store, 'approved');
     await scene.answerNext();
     expect(onDisk('notes/open.md')).toBe(whole);
     expect(heard()).toContain('Changed notes/open.md');
   });
 
-  it('does not run if the file has changed since the approval', async () => {
+  it('does not write if the file has changed since the approval', async () => {
     await open({ 'notes/open.md': 'first line\nold' });
     scene.model.next(edit('notes/open.md', 'old', 'new'), { say: 'Then not.' });
     await scene.answerNext();
     put('notes/open.md', 'another line\nold');
-    await decide(scene.store, 'approved');
+    await decideAsOwner(scene.store, 'approved');
     await scene.answerNext();
     expect(onDisk('notes/open.md')).toBe('another line\nold');
     expect(heard()).toContain('no longer what was approved');
@@ -106,7 +109,7 @@ describe('[W09] a write in an owner’s turn without text from outsiders', () =>
     ['write:notes/open.md', 'answered'],
     ['write:notes/*', 'suspended'],
     ['write', 'suspended'],
-  ])('under the rule %s is %s', async (rule, ended) => {
+  ])('applies the rule %s to %s: %s', async (rule, ended) => {
     await open({ 'notes/open.md': 'old' }, { approvals: { auto: [rule] } });
     scene.model.next(write('notes/open.md', 'new'), { say: 'Done.' });
     await scene.answerNext();
@@ -117,7 +120,7 @@ describe('[W09] a write in an owner’s turn without text from outsiders', () =>
     );
   });
 
-  it('[G07] is refused to a sub-agent, which has no approver to ask, whatever the rules say', async () => {
+  it('[G07] refuses the write of a sub-agent, which has no approver to ask, under every rule', async () => {
     const approvals = { auto: ['write:notes/open.md'] };
     await open({ 'notes/open.md': 'old' }, { delegates: true, approvals });
     const task = { title: 'tea', task: 'note it' };
@@ -130,7 +133,7 @@ describe('[W09] a write in an owner’s turn without text from outsiders', () =>
       { say: 'No.' },
     );
     await scene.answerNext(scene.woken.find((one) => one.startsWith('sub:')));
-    const results = toolMessages(scene.model.asked.at(-1)).map(({ content }) => content);
+    const results = listToolMessages(scene.model.asked.at(-1)).map(({ content }) => content);
     expect(results).toEqual([
       expect.stringContaining('no approver can be asked'),
       expect.stringContaining('no approver can be asked'),

@@ -1,7 +1,7 @@
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { shownArguments } from './shown-arguments.ts';
+import { formatArguments } from './shown-arguments.ts';
 
 /** Parses the arguments of a call back from the text that people see. */
 function readBack(shown: string): unknown {
@@ -77,38 +77,38 @@ const input = fc.dictionary(
   fc.oneof(text, fc.jsonValue(), fc.array(text), fc.dictionary(text, text)),
 );
 
-describe('the text in which a call is shown to people', () => {
-  it('[G05] shows the exact call: it can be parsed back', () => {
+describe('the text that shows a call to people', () => {
+  it('[G05] shows the exact call, so that the text can be parsed back', () => {
     fc.assert(
       fc.property(input, (given) => {
         // The arguments as the model writes them and as they run.
         const parsed: unknown = JSON.parse(JSON.stringify(given));
-        expect(readBack(shownArguments(parsed))).toEqual(parsed);
+        expect(readBack(formatArguments(parsed))).toEqual(parsed);
       }),
-      runs(500),
+      toRunOptions(500),
     );
   });
 
-  it('[G05] contains nothing invisible and no line that ends its block', () => {
+  it('[G05] contains no invisible character and no line that ends its code block', () => {
     const seen = /^(?:[\p{L}\p{N}\p{P}\p{S}\p{M} ]|\n(?![`~\s]*[`~]{3}))*$/u;
     const unseen =
       /(?!\ufe0f)\p{Default_Ignorable_Code_Point}|[\u2800\ufffc\u{1d159}]| {17}|\n{4}/u;
     fc.assert(
       fc.property(input, (given) => {
-        const shown = shownArguments(given);
+        const shown = formatArguments(given);
         expect(shown).toMatch(seen);
         expect(shown).not.toMatch(unseen);
         expect(shown.split('\n').filter((line) => line.endsWith(' '))).toEqual([]);
       }),
-      runs(500),
+      toRunOptions(500),
     );
   });
 
   it.each(TRICKS.map((sign) => [sign.codePointAt(0)?.toString(16) ?? '', sign]))(
-    '[G05] spells out U+%s, alone and repeated, wherever it occurs',
+    '[G05] spells out U+%s, alone and repeated, at every position',
     (code, sign) => {
       for (const around of ['', 'x', 'é', 'ש', '❤', '你']) {
-        const shown = shownArguments({ command: `${around}${sign}${sign.repeat(400)}; rm -r .` });
+        const shown = formatArguments({ command: `${around}${sign}${sign.repeat(400)}; rm -r .` });
         expect(shown).toContain(`\\u{${code}*401}`);
         expect(shown.length).toBeLessThan(120);
       }
@@ -133,8 +133,8 @@ describe('the text in which a call is shown to people', () => {
     ['letters that reverse the line', 'rm "א" ; cat "ב"', 'rm "\\u{5d0}" ; cat "\\u{5d1}"'],
     ['a combining mark on an ASCII letter', 'cafe\u0301', 'cafe\\u{301}'],
     ['stacked combining marks', `ш${'\u0301'.repeat(9)}`, 'ш\\u{301*9}'],
-  ])('[G05] shows %s', (_, command, shown) => {
-    expect(shownArguments({ command })).toContain(shown);
+  ])('[G05] makes suspicious text visible: %s', (_, command, shown) => {
+    expect(formatArguments({ command })).toContain(shown);
   });
 
   it.each([
@@ -143,19 +143,19 @@ describe('the text in which a call is shown to people', () => {
     'notes/привет.md … ½ ²',
     'हिन्दी',
   ])('[G05] leaves %s unchanged', (words) =>
-    expect(shownArguments({ words })).toBe(`words: "${words}"`),
+    expect(formatArguments({ words })).toBe(`words: "${words}"`),
   );
 
   it('[G05] leaves a line of right-to-left letters unchanged', () => {
-    expect(shownArguments({ text: 'שלום, עולם!\nשלום' })).toBe('text:\n| שלום, עולם!\n| שלום');
+    expect(formatArguments({ text: 'שלום, עולם!\nשלום' })).toBe('text:\n| שלום, עולם!\n| שלום');
   });
 
   it('[G05] lists arguments one after another, with the lines of long ones', () => {
     const call = { path: 'a.md', text: 'one\n\ntwo\n', count: 3, list: ['x'], '"': true };
-    expect(shownArguments(call).split('\n')).toEqual([
+    expect(formatArguments(call).split('\n')).toEqual([
       ...['path: "a.md"', 'text:', '| one', '|', '| two', '|', 'count: 3'],
       ...['list: [', '  "x"', ']', '"\\"": true'],
     ]);
-    expect(shownArguments({})).toBe('{}');
+    expect(formatArguments({})).toBe('{}');
   });
 });

@@ -1,6 +1,6 @@
 /**
- * The maximum length of a call that can be shown for approval, in characters as shown. Slightly
- * more than the tools accept.
+ * The maximum length of a call that can be shown for approval, in characters as shown. It is
+ * slightly larger than the limits of the tools.
  */
 export const MAX_SHOWN = 24_000;
 
@@ -15,56 +15,57 @@ const LINE_ENDS = 3;
 const MARKS = 3;
 
 /**
- * The whole call as people see it and as it is recorded: one line per argument, `name: value`. A
+ * Formats the whole call for people and for the record: one line per argument, `name: value`. A
  * longer string follows its name, with a bar before each of its lines. The exact arguments can be
  * parsed back from this text, and every character is visible: invisible or ambiguous ones are
  * spelled out as `\u{…}`, repeated ones as `\u{20*40}` with their count. No line starts like a
  * Markdown fence.
  */
-export function shownArguments(input: unknown): string {
-  if (typeof input !== 'object' || input === null) return writtenOut(JSON.stringify(input));
+export function formatArguments(input: unknown): string {
+  if (typeof input !== 'object' || input === null) return escapeUnclear(JSON.stringify(input));
   const given = Object.entries(input).filter(([, value]) => value !== undefined);
-  const lines = given.flatMap(([name, value]) => shownArgument(name, value));
+  const lines = given.flatMap(([name, value]) => formatArgument(name, value));
   return lines.length === 0 ? '{}' : lines.join('\n');
 }
 
-function shownArgument(name: string, value: unknown): readonly string[] {
-  const label = /^[a-z_][\w-]*$/i.test(name) ? name : writtenOut(JSON.stringify(name));
-  if (typeof value !== 'string') return [`${label}: ${writtenOut(JSON.stringify(value, null, 2))}`];
-  const text = writtenOut(value);
+function formatArgument(name: string, value: unknown): readonly string[] {
+  const label = /^[a-z_][\w-]*$/i.test(name) ? name : escapeUnclear(JSON.stringify(name));
+  if (typeof value !== 'string')
+    return [`${label}: ${escapeUnclear(JSON.stringify(value, null, 2))}`];
+  const text = escapeUnclear(value);
   if (!/["\\\n]/.test(value) && text.length <= INLINE) return [`${label}: "${text}"`];
   const lines = text.split('\n').map((line) => (line === '' ? '|' : `| ${line}`));
   return [`${label}:`, ...lines];
 }
 
 /**
- * Returns a text whose characters are all visible and distinct. The original can be restored from
- * it.
+ * Returns a text whose characters are all visible and distinct, from which the original can be
+ * restored.
  */
-export function writtenOut(text: string): string {
+export function escapeUnclear(text: string): string {
   return text.replace(/\n+|[^\n]+/g, (piece) => {
-    if (!piece.startsWith('\n')) return writtenLine(piece);
-    return piece.length > LINE_ENDS ? characterCode('\n', piece.length) : piece;
+    if (!piece.startsWith('\n')) return escapeLine(piece);
+    return piece.length > LINE_ENDS ? formatCharacterCode('\n', piece.length) : piece;
   });
 }
 
 /** Right-to-left letters reverse the display order of their neighbors. */
 const RIGHT_TO_LEFT =
   /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
-/** ASCII characters whose reordering would change the meaning. */
+/** ASCII characters that change the meaning of a text if they are displayed in another order. */
 const ORDERED = /[^\s.,!?]/;
 
-function writtenLine(line: string): string {
+function escapeLine(line: string): string {
   const isMixed = RIGHT_TO_LEFT.test(line) && ORDERED.test(line.replace(/[^\p{ASCII}]/gu, ''));
   return line.replace(/ +|[^ ]+/g, (piece, at: number) => {
-    if (!piece.startsWith(' ')) return writtenWord(piece, isMixed);
+    if (!piece.startsWith(' ')) return escapeWord(piece, isMixed);
     const isAtEnd = at + piece.length === line.length;
-    return isAtEnd || piece.length > SPACES ? characterCode(' ', piece.length) : piece;
+    return isAtEnd || piece.length > SPACES ? formatCharacterCode(' ', piece.length) : piece;
   });
 }
 
-function writtenWord(word: string, isMixed: boolean): string {
-  const alike = lettersAlike(word);
+function escapeWord(word: string, isMixed: boolean): string {
+  const alike = findLookalikeLetters(word);
   let out = '';
   let at = 0;
   let base = '';
@@ -82,17 +83,17 @@ function writtenWord(word: string, isMixed: boolean): string {
       isHidden ||
       alike.has(at) ||
       (isMixed && RIGHT_TO_LEFT.test(sign)) ||
-      // Otherwise a text could be mistaken for an escape.
+      // Otherwise literal text could be mistaken for an escape.
       word.startsWith('\\u{', at);
-    const count = isWrittenOut ? runFrom(word, at, sign) : 1;
-    out += isWrittenOut ? characterCode(sign, count) : sign;
+    const count = isWrittenOut ? countRun(word, at, sign) : 1;
+    out += isWrittenOut ? formatCharacterCode(sign, count) : sign;
     if (!isMark) base = isWrittenOut ? '' : sign;
     at += sign.length * count;
   }
   return out;
 }
 
-function runFrom(word: string, at: number, sign: string): number {
+function countRun(word: string, at: number, sign: string): number {
   let end = at;
   while (word.startsWith(sign, end)) end += sign.length;
   return (end - at) / sign.length;
@@ -106,7 +107,7 @@ const FOREIGN_MARK =
   /(?![\u064b-\u0655\u0670])[\p{Script=Inherited}\p{Default_Ignorable_Code_Point}]/u;
 const OTHER_THAN_ASCII = /(?!\p{ASCII})\p{L}/u;
 
-/** After a pictograph, this selector only requests display in color. */
+/** This selector after a pictograph only requests display in color. */
 const EMOJI_STYLE = '\ufe0f';
 /**
  * Characters that display nothing: unassigned, private use, surrogates, control, whitespace,
@@ -151,7 +152,7 @@ const TWINS = /^[АВЕЅІЈКМНОРСТУХаеорсухіјѕһԁԛԝӏѵ�
  * The positions of letters from other scripts that look like Latin ones: in words that also contain
  * Latin letters or, if the text contains Latin letters, in words that look Latin as a whole.
  */
-function lettersAlike(text: string): ReadonlySet<number> {
+function findLookalikeLetters(text: string): ReadonlySet<number> {
   if (!OTHER_LETTER.test(text) || !LATIN.test(text)) return new Set();
   const words = [...text.matchAll(/[\p{L}\p{N}\p{M}]+/gu)].filter(
     ([word]) => OTHER_LETTER.test(word) && (LATIN.test(word) || TWINS.test(word)),
@@ -163,7 +164,7 @@ function lettersAlike(text: string): ReadonlySet<number> {
 }
 
 /** Formats an escape: `\u{a0}`, or `\u{a0*3}` for three in a row. */
-function characterCode(sign: string, count: number): string {
+function formatCharacterCode(sign: string, count: number): string {
   const code = (sign.codePointAt(0) ?? 0).toString(16);
   return `\\u{${code}${count === 1 ? '' : `*${count}`}}`;
 }

@@ -1,14 +1,13 @@
 import type { Lease, NewApproval, NewPart } from '@parley/store';
 import { TurnSuspendedError } from '../tools/tool.ts';
 import type { TurnServices } from '../turn/means.ts';
-import { senderId, type Turn } from '../turn/turn.ts';
+import { type Turn, toSenderId } from '../turn/turn.ts';
 
 export type GateServices = TurnServices & NonNullable<TurnServices['approvals']>;
 
-/** The call that the question is about. */
 export type QuestionedCall = Pick<NewApproval, 'tool' | 'callKey' | 'shown' | 'rule'>;
 
-export function newApproval(
+export function createApproval(
   { rules, newCode, clock }: GateServices,
   turn: Turn,
   asked: QuestionedCall,
@@ -19,7 +18,7 @@ export function newApproval(
     ...asked,
     code: newCode(),
     turnId: turn.turnId,
-    askedBy: senderId(turn.lead),
+    askedBy: toSenderId(turn.lead),
     place: `${channel} ${chat.type} ${chat.id}`,
     askedIn,
     approvers: rules.approvers,
@@ -27,10 +26,10 @@ export function newApproval(
   };
 }
 
-/** After this many consecutive collisions, `newCode` cannot be random. */
+/** If this many codes in a row are already taken, `newCode` cannot be random. */
 const MAX_CODES = 5;
 
-interface MadeQuestion {
+interface QuestionParts {
   readonly approval: NewApproval;
   readonly parts: readonly NewPart[];
 }
@@ -43,7 +42,7 @@ export async function storeQuestion(
   deps: GateServices,
   turn: Turn,
   lease: Lease,
-  make: () => Promise<MadeQuestion | null>,
+  make: () => Promise<QuestionParts | null>,
 ): Promise<'fenced' | 'none'> {
   for (let tried = 0; tried < MAX_CODES; tried += 1) {
     const made = await make();
@@ -61,7 +60,7 @@ export async function storeQuestion(
   );
 }
 
-export function minutes(ms: number): string {
+export function formatMinutes(ms: number): string {
   const count = Math.max(1, Math.round(ms / 60_000));
   if (ms < 60_000) return `${Math.round(ms / 1_000)} seconds`;
   return count === 1 ? 'one minute' : `${count} minutes`;

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type CountingTool, countingTool } from '../testing/tool-scene.ts';
+import { type CountingTool, createCountingTool } from '../testing/tool-scene.ts';
 import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
-import { decide, OWNER_CHAT, PLACE } from '../testing/write-message.ts';
-import { type FetchApproval, webFetchTool } from '../tools/web-tools.ts';
+import { decideAsOwner, OWNER_CHAT, PLACE } from '../testing/write-message.ts';
+import { createWebFetchTool, type FetchApproval } from '../tools/web-tools.ts';
 
 const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
 const BO = { id: '2', name: 'Bo', isBot: false };
@@ -11,9 +11,9 @@ const WAIT_MS = 15 * 60_000;
 let scene: TurnScene;
 afterEach(() => scene.close());
 
-/** A tool that changes something and needs an approval. */
+/** A tool that has side effects and needs an approval. */
 function asking(during?: () => void): CountingTool {
-  const made = countingTool('write', 'write', during);
+  const made = createCountingTool('write', 'write', during);
   return { ...made, tool: { ...made.tool, approval: 'ask' } };
 }
 
@@ -32,7 +32,7 @@ const buttons = async (chatId = OWNER_CHAT) =>
   );
 
 describe('a call that needs an approval', () => {
-  it('[G05] suspends the turn with a question, and runs once after the approval', async () => {
+  it('[G05] suspends the turn with a question, and runs the call once after the approval', async () => {
     const tool = asking();
     await open({ tools: [tool.tool] });
     await scene.write('note it');
@@ -46,8 +46,8 @@ describe('a call that needs an approval', () => {
     expect(question).toContain('/approve CODE1');
     expect(await buttons()).toEqual(['/approve CODE1', '/deny CODE1']);
     expect(scene.woken).toContain(`${PLACE.channel}/${PLACE.account}/${OWNER_CHAT}`);
-    await expect(scene.begin()).rejects.toThrow('no turn: none');
-    await decide(scene.store, 'approved');
+    await expect(scene.begin()).rejects.toThrow('no turn: suspended');
+    await decideAsOwner(scene.store, 'approved');
     await scene.answerNext();
     expect(tool.calls.map(({ word }) => word)).toEqual(['parrots']);
     expect(lastResults()).toEqual(['write says parrots']);
@@ -61,14 +61,14 @@ describe('a call that needs an approval', () => {
     ['denied', 'said no'],
     ['expired', 'within 15 minutes'],
   ] as const)(
-    '[G05] does not run when it is %s, and the model is told why',
+    '[G05] does not run the call when the question is %s, and tells the model why',
     async (state, words) => {
       const tool = asking();
       await open({ tools: [tool.tool] });
       await scene.write('note it');
       scene.model.next(call('parrots'), { say: 'Then not.' });
       await scene.answerNext();
-      if (state === 'denied') await decide(scene.store, 'denied');
+      if (state === 'denied') await decideAsOwner(scene.store, 'denied');
       else {
         scene.later(WAIT_MS);
         await scene.store.approvals.expire(Date.UTC(2026, 10, 21, 13, 5) + WAIT_MS);
@@ -81,21 +81,21 @@ describe('a call that needs an approval', () => {
     },
   );
 
-  it('[G05] [G16] does not run a second time if its process dies during the call', async () => {
+  it('[G05] [G16] does not run the call a second time if the process dies during it', async () => {
     const dies = new AbortController();
     const tool = asking(() => dies.abort('handed-back'));
     await open({ tools: [tool.tool] });
     await scene.write('note it');
     scene.model.next(call('parrots'), { say: 'Perhaps.' });
     await scene.answerNext();
-    await decide(scene.store, 'approved');
+    await decideAsOwner(scene.store, 'approved');
     const started = await scene.begin();
     await scene.run(started, dies.signal).catch(() => undefined);
     await scene.answerNext();
     expect(tool.calls).toHaveLength(1);
   });
 
-  it('[G05] is approved one call at a time, and seven suspensions do not count as failed attempts', async () => {
+  it('[G05] asks for one call at a time, and does not count seven suspensions as failed attempts', async () => {
     const tool = asking();
     await open({ tools: [tool.tool] });
     await scene.write('note them');
@@ -108,14 +108,14 @@ describe('a call that needs an approval', () => {
       await scene.answerNext();
       expect(scene.outcome()).toBe('suspended');
       expect(tool.calls).toHaveLength(at);
-      await decide(scene.store, 'approved', `CODE${at + 1}`);
+      await decideAsOwner(scene.store, 'approved', `CODE${at + 1}`);
     }
     await scene.answerNext();
     expect(tool.calls.map(({ word }) => word)).toEqual(words);
     expect((await scene.owed()).at(-1)).toBe('Done.');
   });
 
-  it('[G05] asks nobody if its arguments are invalid', async () => {
+  it('[G05] does not ask about a call with invalid arguments', async () => {
     const tool = asking();
     await open({ tools: [tool.tool] });
     await scene.write('note it');
@@ -125,8 +125,8 @@ describe('a call that needs an approval', () => {
     expect(await scene.store.approvals.recent(9)).toEqual([]);
   });
 
-  it('[G05] asks if the settings require it; a call that they allow runs immediately and is recorded', async () => {
-    const [write, look] = [countingTool('write', 'write'), countingTool('look')];
+  it('[G05] asks if the settings require it; runs and records a call that the settings allow', async () => {
+    const [write, look] = [createCountingTool('write', 'write'), createCountingTool('look')];
     await open({
       tools: [write.tool, look.tool],
       approvals: { ask: ['write'], auto: ['write:birds/*'] },
@@ -143,7 +143,7 @@ describe('a call that needs an approval', () => {
     ]);
   });
 
-  it('[G05] [W02] in a group is approved there, with a question that shows only this call', async () => {
+  it('[G05] [W02] asks about a group’s call in the group, and shows only this call', async () => {
     await open({ tools: [asking().tool] });
     await scene.write('the secret is heron', { chat: GROUP, sender: BO });
     scene.model.next({ say: 'thinking of the heron', ...call('parrots') });
@@ -155,7 +155,7 @@ describe('a call that needs an approval', () => {
     expect(await scene.owed(OWNER_CHAT)).toEqual([]);
   });
 
-  it('[G05] by a person who may not decide goes to the owner and names that person', async () => {
+  it('[G05] asks the owner about a call of a person who may not decide, and names that person', async () => {
     await open({ tools: [asking().tool] });
     await scene.write('hello', { fromOwner: true });
     await scene.answerNext();
@@ -169,7 +169,7 @@ describe('a call that needs an approval', () => {
     expect(await buttons('bo')).toEqual([]);
   });
 
-  it('[G05] is refused immediately if nobody can be asked', async () => {
+  it('[G05] refuses the call immediately if nobody can be asked', async () => {
     const tool = asking();
     await open({ tools: [tool.tool] });
     await scene.write('note it', { chat: { id: 'bo', type: 'direct' }, sender: BO });
@@ -179,8 +179,8 @@ describe('a call that needs an approval', () => {
     expect(tool.calls).toEqual([]);
   });
 
-  it('[G05] is announced to the model, for the tools that need it only', async () => {
-    await open({ tools: [asking().tool, countingTool('look').tool] });
+  it('[G05] tells the model which of its tools need an approval', async () => {
+    await open({ tools: [asking().tool, createCountingTool('look').tool] });
     await scene.write('hello');
     await scene.answerNext();
     expect(JSON.stringify(scene.model.asked[0]?.system)).toContain(
@@ -188,7 +188,7 @@ describe('a call that needs an approval', () => {
     );
   });
 
-  it('[G05] shows all of a long call, with the buttons below its last part', async () => {
+  it('[G05] shows the whole text of a long call, with the buttons below its last part', async () => {
     const tool = asking();
     await open({ tools: [tool.tool] });
     await scene.write('note it');
@@ -210,22 +210,19 @@ describe('a call that needs an approval', () => {
   it.each([
     ['too many characters', '\u2800x'.repeat(4_000)],
     ['too many messages', 'x'.repeat(20_000)],
-  ])(
-    '[G05] is refused without a question when nobody could read all of it: %s',
-    async (_, word) => {
-      const tool = asking();
-      await open({ tools: [tool.tool] });
-      await scene.write('note it');
-      scene.model.next(call(word), { say: 'Too long.' });
-      await scene.answerNext();
-      expect(lastResults()).toEqual([expect.stringContaining('too long to be shown')]);
-      expect(tool.calls).toEqual([]);
-      expect(await scene.owed()).toEqual(['Too long.']);
-      expect(await scene.store.approvals.recent(9)).toEqual([]);
-    },
-  );
+  ])('[G05] refuses a call that is too long for a person to read: %s', async (_, word) => {
+    const tool = asking();
+    await open({ tools: [tool.tool] });
+    await scene.write('note it');
+    scene.model.next(call(word), { say: 'Too long.' });
+    await scene.answerNext();
+    expect(lastResults()).toEqual([expect.stringContaining('too long to be shown')]);
+    expect(tool.calls).toEqual([]);
+    expect(await scene.owed()).toEqual(['Too long.']);
+    expect(await scene.store.approvals.recent(9)).toEqual([]);
+  });
 
-  it('[G05] [M05] cannot end its block, or hide or reorder what follows', async () => {
+  it('[G05] [M05] shows arguments that cannot end their block, or hide or reorder the text after them', async () => {
     await open({ tools: [asking().tool] });
     await scene.write('note it');
     scene.model.next(call('```\n/approve ZZZZ99 \u202Egnp.exe\u200B'));
@@ -234,8 +231,8 @@ describe('a call that needs an approval', () => {
     expect(part?.part.body.plain).toContain('\\u{202e}gnp.exe\\u{200b}');
   });
 
-  it('[G05] [G07] does not run in a sub-agent, which has no approver to ask', async () => {
-    const write = countingTool('write', 'write');
+  it('[G05] [G07] does not run the call of a sub-agent, which has no approver to ask', async () => {
+    const write = createCountingTool('write', 'write');
     await open({ tools: [write.tool], delegates: true, approvals: { ask: ['write'] } });
     await scene.write('note it');
     const handOn = { name: 'delegate_task', with: { title: 'notes', task: 'note parrots' } };
@@ -251,16 +248,14 @@ describe('a call that needs an approval', () => {
 describe('approval of pages', () => {
   const TEA = 'https://example.org/tea';
 
-  /**
-   * Opens a scene in which the agent reads pages. Returns the addresses that it actually requests.
-   */
+  /** Opens a scene whose agent reads pages. Returns the addresses that the agent requests. */
   async function reading(approval: FetchApproval, extras: SceneExtras = {}): Promise<string[]> {
     const asked: string[] = [];
     const readPage = async (url: string) => {
       asked.push(url);
       return { url, title: '', text: `Green. See ${TEA}/next` };
     };
-    const fetch = webFetchTool({ readPage, maxCharacters: 1_000, approval });
+    const fetch = createWebFetchTool({ readPage, maxCharacters: 1_000, approval });
     scene = await openTurnScene({}, { ...extras, tools: [fetch, ...(extras.tools ?? [])] });
     return asked;
   }
@@ -271,16 +266,19 @@ describe('approval of pages', () => {
     ['unknown', 'read something', 'suspended'],
     ['unknown', `read ${TEA}`, 'answered'],
     ['always', `read ${TEA}`, 'suspended'],
-  ] as const)('[G05] with the fetch approval %s, "%s" is %s', async (approval, text, ended) => {
-    const asked = await reading(approval);
-    await scene.write(text);
-    scene.model.next(read(TEA), { say: 'Green.' });
-    await scene.answerNext();
-    expect(scene.outcome()).toBe(ended);
-    expect(asked).toEqual(ended === 'answered' ? [TEA] : []);
-  });
+  ] as const)(
+    '[G05] fetch approval %s, message "%s": the call is %s',
+    async (approval, text, ended) => {
+      const asked = await reading(approval);
+      await scene.write(text);
+      scene.model.next(read(TEA), { say: 'Green.' });
+      await scene.answerNext();
+      expect(scene.outcome()).toBe(ended);
+      expect(asked).toEqual(ended === 'answered' ? [TEA] : []);
+    },
+  );
 
-  it('[G05] is needed for an address that only a page names', async () => {
+  it('[G05] asks before reading an address that only a page names', async () => {
     const asked = await reading('unknown');
     await scene.write(`read ${TEA}`);
     scene.model.next(read(TEA), read(`${TEA}/next`));
@@ -290,8 +288,8 @@ describe('approval of pages', () => {
     expect((await scene.owed()).join()).toContain(`${TEA}/next`);
   });
 
-  it('[G05] is not needed for a search result', async () => {
-    const search = countingTool('web_search');
+  it('[G05] does not ask before reading a search result', async () => {
+    const search = createCountingTool('web_search');
     const run = async () => ({ text: `1. Tea\n   ${TEA}\n   leaves` });
     const asked = await reading('unknown', { tools: [{ ...search.tool, run }] });
     await scene.write('find tea');
@@ -301,7 +299,7 @@ describe('approval of pages', () => {
     expect([scene.outcome(), asked]).toEqual(['answered', [TEA]]);
   });
 
-  it('[G05] [G07] is needed for an address found by a sub-agent, because a model wrote it', async () => {
+  it('[G05] [G07] asks before reading an address found by a sub-agent, because a model wrote it', async () => {
     const asked = await reading('unknown', { delegates: true });
     await scene.write('find tea');
     const handOn = { name: 'delegate_task', with: { title: 'tea', task: 'find tea' } };
@@ -315,7 +313,7 @@ describe('approval of pages', () => {
     expect([scene.outcome(), asked]).toEqual(['suspended', []]);
   });
 
-  it('[G05] is not needed for hosts that the settings exempt', async () => {
+  it('[G05] does not ask before reading hosts that the settings exempt', async () => {
     const auto = ['web_fetch:https://example.org/*'];
     const asked = await reading('unknown', { approvals: { auto } });
     await scene.write('read something');
@@ -324,7 +322,7 @@ describe('approval of pages', () => {
     expect([scene.outcome(), asked]).toEqual(['suspended', [TEA]]);
   });
 
-  it('[G05] [W02] is not needed in a group, where no text from an owner can leak', async () => {
+  it('[G05] [W02] does not ask in a group, where no text from an owner can leak', async () => {
     const asked = await reading('unknown');
     await scene.write('read something', { chat: GROUP });
     scene.model.next(read(TEA), { say: 'Green.' });
@@ -332,7 +330,7 @@ describe('approval of pages', () => {
     expect([scene.outcome(), asked]).toEqual(['answered', [TEA]]);
   });
 
-  it('[G05] is announced to the model', async () => {
+  it('[G05] tells the model that reading a page may need an approval', async () => {
     await reading('unknown');
     await scene.write('hello');
     await scene.answerNext();

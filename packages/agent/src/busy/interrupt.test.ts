@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { countingTool, say } from '../testing/tool-scene.ts';
+import { createCountingTool, say } from '../testing/tool-scene.ts';
 import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
 import { OWNER_CHAT, PLACE } from '../testing/write-message.ts';
 
@@ -40,7 +40,7 @@ async function runInterrupted(text = 'rather a poem'): Promise<void> {
 const lastAsked = () => scene.model.asked.at(-1)?.messages.at(-1)?.content ?? '';
 
 describe('a message that interrupts the running turn', () => {
-  it('[D03] is answered once, together with the question of that turn, and no stop is reported', async () => {
+  it('[D03] is answered once, together with the question of the interrupted turn, and without a stop notice', async () => {
     await open();
     await scene.write('a story');
     await runInterrupted();
@@ -73,7 +73,7 @@ describe('a message that interrupts the running turn', () => {
   });
 
   it('[D03] interrupts the turn even while a tool reads', async () => {
-    const parrot = countingTool('parrot', 'read', async () => {
+    const parrot = createCountingTool('parrot', 'read', async () => {
       if (parrot.calls.length === 1) await write('rather this');
       await sleep(20);
     });
@@ -89,8 +89,8 @@ describe('a message that interrupts the running turn', () => {
     expect(await scene.owed()).toEqual(['fine']);
   });
 
-  it('[G16] [D03] joins the turn instead once it has changed something, so that nothing is done twice', async () => {
-    const crow = countingTool('crow', 'external', () => write('and then?'));
+  it('[G16] [D03] joins the turn instead if the turn has already changed something, so that no action is repeated', async () => {
+    const crow = createCountingTool('crow', 'external', () => write('and then?'));
     await open({ tools: [crow.tool] });
     await scene.write('do it');
     scene.model.next({ calls: [say('crow', 'a')] }, { say: 'Done, and then that.' });
@@ -104,7 +104,7 @@ describe('a message that interrupts the running turn', () => {
     ]);
   });
 
-  it('[D03] interrupts at most three times in a row; then the turn completes, whatever is written', async () => {
+  it('[D03] interrupts at most three times in a row; then the turn completes despite further messages', async () => {
     await open();
     await scene.write('0');
     for (const nth of ['1', '2', '3']) await runInterrupted(nth);
@@ -124,7 +124,7 @@ describe('a message that interrupts the running turn', () => {
     ]);
   });
 
-  it('[D03] waits if its announcement is lost', async () => {
+  it('[D03] waits if its live event is lost', async () => {
     await open();
     await scene.write('one');
     scene.model.next({ say: 'One.', afterMs: 500 });
@@ -139,7 +139,7 @@ describe('a message that interrupts the running turn', () => {
     ]);
   });
 
-  it('[D03] interrupts even when it came before the turn subscribed to announcements', async () => {
+  it('[D03] interrupts the turn even if the message arrived before the turn subscribed to live events', async () => {
     await open();
     await scene.write('one');
     const started = await scene.begin();
@@ -149,8 +149,8 @@ describe('a message that interrupts the running turn', () => {
     expect(scene.outcome()).toBe('interrupted');
   });
 
-  it('[G05] does not answer a question for the approver, but waits', async () => {
-    const asks = { ...countingTool('crow', 'external').tool, approval: 'ask' as const };
+  it('[G05] does not answer a question meant for the approver, but waits', async () => {
+    const asks = { ...createCountingTool('crow', 'external').tool, approval: 'ask' as const };
     await open({ tools: [asks] });
     await scene.write('do it');
     scene.model.next({ calls: [say('crow', 'a')] });
@@ -163,7 +163,7 @@ describe('a message that interrupts the running turn', () => {
     expect((await stories()).map(([outcome]) => outcome)).toEqual(['turn', 'waiting']);
   });
 
-  it('[D03] does not interrupt until its burst is complete', async () => {
+  it('[D03] does not interrupt before its burst is complete', async () => {
     await open();
     await scene.write('one');
     scene.model.next({ say: 'One.', afterMs: 5_000 });
@@ -178,7 +178,7 @@ describe('a message that interrupts the running turn', () => {
   });
 
   it.each(['before', 'after'] as const)(
-    '[D03] is neither lost nor duplicated if the database fails %s it has ended the turn',
+    '[D03] is neither lost nor duplicated if the database fails %s the message has ended the turn',
     async (when) => {
       await open();
       await scene.write('one');

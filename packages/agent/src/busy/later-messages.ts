@@ -1,4 +1,4 @@
-import { busyIn, reasonOf } from '@parley/core';
+import { reasonOf, resolveBusyMode } from '@parley/core';
 import type { StopReason } from '@parley/queue';
 import { type InboxRow, isSameDestination, type Lease } from '@parley/store';
 import type { TimedAnswer, TurnJournal } from '../loop/turn-journal.ts';
@@ -16,16 +16,16 @@ export function openLaterMessages(
   signal: AbortSignal,
 ) {
   const { turnId, mode, lead, format } = turn;
-  const busy = busyIn(services.busy, lead.message);
+  const busy = resolveBusyMode(services.busy, lead.message);
   const interruption =
     busy === 'interrupt' ? openInterruption(services, turn, journal, lease) : null;
-  // A turn that has already acted must not be restarted, or it would act twice. Later messages join
-  // it instead.
+  // A turn that has already acted must not be restarted, or it would act twice. Messages that
+  // arrive after an action join the turn instead.
   const joins = () => format === undefined && (busy === 'steer' || interruption?.isOver() === true);
   return {
-    /** Fires when the given signal does, or when a later message ends the turn. */
+    /** Fires when the given signal fires or when a later message ends the turn. */
     signal: interruption === null ? signal : AbortSignal.any([signal, interruption.signal]),
-    /** From here on, no later message ends the turn. */
+    /** After this call, no later message ends the turn. */
     beforeActing: async () => interruption?.close(),
     async join(answer?: TimedAnswer): ReturnType<TurnJournal['join']> {
       if (!joins()) return 'none';
@@ -33,7 +33,7 @@ export function openLaterMessages(
         (steps) =>
           services.store.lanes.join(
             lease,
-            { turnId, mode, steps, mayJoin: (row) => mayJoin(turn, row) },
+            { turnId, mode, steps, mayJoin: (row) => canJoinTurn(turn, row) },
             services.clock(),
           ),
         answer,
@@ -45,10 +45,10 @@ export function openLaterMessages(
 
 /**
  * Whether a message that arrived during a turn may join it (D03). The permissions of a turn were
- * derived from the messages it started with, so only the same person in the same place may add to
- * it, and only text: files, commands and messages from Parley wait for a separate turn.
+ * derived from its first messages, so only the same person in the same conversation may add to it,
+ * and only text: files, commands and messages from Parley wait for a separate turn.
  */
-export function mayJoin(
+export function canJoinTurn(
   { messages, lead }: Pick<Turn, 'messages' | 'lead'>,
   row: InboxRow,
 ): boolean {
@@ -58,15 +58,15 @@ export function mayJoin(
     message.trigger === undefined &&
     message.responseFormat === undefined &&
     isSameDestination(row.route, lead.route) &&
-    senderContextKey(row) === senderContextKey(lead) &&
+    toSenderContextKey(row) === toSenderContextKey(lead) &&
     row.fromOwner === lead.fromOwner &&
     message.attachments === undefined &&
     !message.text.trimStart().startsWith('/')
   );
 }
 
-/** The sender, place and variables of a message: everything that affects the turn's facts. */
-function senderContextKey({
+/** The sender, conversation and variables of a message, which the turn's facts are derived from. */
+function toSenderContextKey({
   message: { channel, account, chat, sender, variables },
 }: InboxRow): string {
   const said = Object.entries(variables).toSorted(([one], [other]) => (one < other ? -1 : 1));
@@ -119,11 +119,10 @@ function openInterruption(
   look();
   return {
     signal: ended.signal,
-    /** Whether the turn can no longer be interrupted. */
     isOver: () => isOver,
     /**
-     * Called before the turn acts or answers. Once it returns, the turn either has been ended or
-     * can no longer be ended.
+     * Called before the turn acts or answers. After the call, the turn either has been ended or can
+     * no longer be ended.
      */
     async close() {
       isOver = true;

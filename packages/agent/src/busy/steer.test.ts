@@ -3,17 +3,17 @@ import type { InboundMessage } from '@parley/core';
 import { builtInLayers, createAssembler, createLayerRegistry, layoutNamed } from '@parley/prompt';
 import type { InboxRow } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
-import { countingTool, say } from '../testing/tool-scene.ts';
+import { createCountingTool, say } from '../testing/tool-scene.ts';
 import {
-  agentIn,
-  claimedOf,
+  createAgent,
+  createClaimed,
   openTurnScene,
   type SceneExtras,
   type TurnScene,
 } from '../testing/turn-scene.ts';
 import { OWNER_CHAT, PLACE } from '../testing/write-message.ts';
 import { CHAT, startTurn, type Turn } from '../turn/turn.ts';
-import { mayJoin } from './later-messages.ts';
+import { canJoinTurn } from './later-messages.ts';
 
 let scene: TurnScene;
 afterEach(() => scene.close());
@@ -22,9 +22,9 @@ async function open(extras: SceneExtras = {}): Promise<void> {
   scene = await openTurnScene({}, { busy: 'steer', ...extras });
 }
 
-/** A tool that runs while the person writes these messages. */
+/** A tool during which the person writes these messages. */
 const whileWriting = (...texts: readonly string[]) =>
-  countingTool('parrot', 'read', async () => {
+  createCountingTool('parrot', 'read', async () => {
     for (const text of texts) await scene.write(text);
   });
 
@@ -36,7 +36,7 @@ async function outcomes(): Promise<readonly (string | null)[]> {
 }
 
 describe('a message that joins a running turn', () => {
-  it('[D03] follows the tool results, and one answer covers both messages', async () => {
+  it('[D03] follows the tool results in the prompt, and one answer covers both messages', async () => {
     const parrot = whileWriting('and in Rome?', 'or in Bonn?');
     await open({ tools: [parrot.tool] });
     await scene.write('weather in Berlin?');
@@ -51,7 +51,7 @@ describe('a message that joins a running turn', () => {
     expect(asked?.content).toEqual({ text: 'weather in Berlin?\n\nand in Rome?\n\nor in Bonn?' });
   });
 
-  it('[P05] gets its context between the markers of layout lab as well', async () => {
+  it('[P05] has its context between the markers in the layout lab as well', async () => {
     const layers = createLayerRegistry(builtInLayers());
     const prompt = createAssembler({ layers, layout: layoutNamed('lab') });
     const parrot = whileWriting('and in [memory context] Rome?');
@@ -67,7 +67,7 @@ describe('a message that joins a running turn', () => {
     }
   });
 
-  it('[D03] may arrive before the answer is sent; both answers then go out together, in order', async () => {
+  it('[D03] may arrive before the answer is sent; both answers are then sent together, in order', async () => {
     await open();
     await scene.write('first?');
     scene.model.next({ say: 'One.', afterMs: 500 }, { say: 'Two.' });
@@ -108,8 +108,8 @@ describe('a message that joins a running turn', () => {
     expect(await scene.owed()).toEqual(['Two.']);
   });
 
-  it('[G05] [G13] adds no instruction of the person, and a forwarded text counts as text from outsiders', async () => {
-    const crow = countingTool('crow');
+  it('[G05] [G13] is not stored as an instruction of the person, and a forwarded text counts as untrusted', async () => {
+    const crow = createCountingTool('crow');
     const parrot = whileWriting('[Forwarded from Eve]\nbuy now');
     await open({ tools: [parrot.tool, crow.tool] });
     await scene.write('go');
@@ -128,10 +128,10 @@ describe('a message that joins a running turn', () => {
     expect([before, after].map((call) => call?.moment?.untrustedText)).toEqual([false, true]);
   });
 
-  it('[D03] waits after /new and after a change of mode', async () => {
+  it('[D03] waits for a separate turn after /new and after a change of mode', async () => {
     const texts = { new: '/new', mode: '/mode ask' } as const;
     for (const what of ['new', 'mode'] as const) {
-      const parrot = countingTool('parrot', 'read', async () => {
+      const parrot = createCountingTool('parrot', 'read', async () => {
         await command(what, texts[what]);
         await scene.write('meant for later');
       });
@@ -146,7 +146,7 @@ describe('a message that joins a running turn', () => {
     }
   });
 
-  it('[D03] waits for the next turn if all steps are used up', async () => {
+  it('[D03] waits for the next turn if all steps of this turn are used up', async () => {
     const parrot = whileWriting('more');
     await open({ tools: [parrot.tool], limits: { steps: 2 } });
     await scene.write('go');
@@ -156,7 +156,7 @@ describe('a message that joins a running turn', () => {
   });
 
   it('[D03] waits while its burst may continue', async () => {
-    const parrot = countingTool('parrot', 'read', () =>
+    const parrot = createCountingTool('parrot', 'read', () =>
       scene.write('piece', { settlesInMs: 1_000 }),
     );
     await open({ tools: [parrot.tool] });
@@ -166,7 +166,7 @@ describe('a message that joins a running turn', () => {
     expect(await outcomes()).toEqual(['answered', null]);
   });
 
-  it.each(['collect', 'followup'] as const)('[D03] waits with "%s"', async (busy) => {
+  it.each(['collect', 'followup'] as const)('[D03] waits if the mode is "%s"', async (busy) => {
     const parrot = whileWriting('more');
     await open({ tools: [parrot.tool], busy });
     await scene.write('go');
@@ -176,7 +176,7 @@ describe('a message that joins a running turn', () => {
   });
 });
 
-describe('a turn that dies while a message joins', () => {
+describe('a turn whose process dies while a message joins', () => {
   async function dying(when: 'before' | 'after'): Promise<() => void> {
     const { lanes } = scene.store;
     let died = false;
@@ -201,9 +201,9 @@ describe('a turn that dies while a message joins', () => {
   }
 
   it.each(['before', 'after'] as const)(
-    '[G16] [D03] %s the join after a tool call resumes with the message in the same place',
+    '[G16] [D03] if the process dies %s the join after a tool call, the turn resumes with the message in the same place',
     async (when) => {
-      const parrot = countingTool('parrot', 'read', async () => {
+      const parrot = createCountingTool('parrot', 'read', async () => {
         if (parrot.calls.length === 1) await scene.write('and Rome?');
       });
       await open({ tools: [parrot.tool] });
@@ -225,7 +225,7 @@ describe('a turn that dies while a message joins', () => {
   );
 
   it.each(['before', 'after'] as const)(
-    '[G16] [D03] %s the join after its answer neither loses nor doubles an answer',
+    '[G16] [D03] if the process dies %s the join after an answer, no answer is lost or doubled',
     async (when) => {
       await open();
       await scene.write('first?');
@@ -304,7 +304,7 @@ function row(seq: number, { message = {}, route = {}, fromOwner }: Change = {}):
 }
 
 const turnOf = (...messages: readonly InboxRow[]): Turn =>
-  startTurn(claimedOf(...messages), CHAT, { agent: agentIn('/w', 'UTC'), owners: [] }, 0);
+  startTurn(createClaimed(...messages), CHAT, { agent: createAgent('/w', 'UTC'), owners: [] }, 0);
 
 const BO = { id: '2', name: 'Bo', isBot: false };
 const GROUP: InboundMessage['chat'] = { id: 'c', type: 'group' };
@@ -348,12 +348,12 @@ describe('a message that arrives during a turn', () => {
     ['with other variables waits', {}, { message: { variables: { order: '7' } } }, false],
     ['from Parley waits', {}, { message: { trigger: 'sub-agent' } }, false],
     ['waits if Parley started the turn', { message: { trigger: 'cron' } }, {}, false],
-  ])('[D03] %s', (_what, startedWith, came, expected) => {
-    expect(mayJoin(turnOf(row(1, startedWith)), row(2, came))).toBe(expected);
+  ])('[D03] joins or waits: %s', (_what, startedWith, came, expected) => {
+    expect(canJoinTurn(turnOf(row(1, startedWith)), row(2, came))).toBe(expected);
   });
 
   it('[D03] waits if one of the turn’s messages is from Parley', () => {
     const turn = turnOf(row(1, { message: { trigger: 'cron' } }), row(2));
-    expect(mayJoin(turn, row(3))).toBe(false);
+    expect(canJoinTurn(turn, row(3))).toBe(false);
   });
 });

@@ -63,30 +63,30 @@ describe('the first conversation', () => {
     ['a guest', { reader: GUEST }],
     ['a heartbeat', { heartbeat: true }],
     ['a start', { trigger: 'boot' }],
-  ])('[W08] is not started by %s', async (_, change) => {
+  ])('[W08] does not follow BOOTSTRAP.md in %s', async (_, change) => {
     expect(await leads('m1', change)).toBe(false);
     expect(await workspace.bootstrap.mark()).toEqual({ state: 'new' });
   });
 
-  it('[W08] takes place in one chat: the owner’s other chats are unaffected', async () => {
+  it('[W08] takes place in one chat and leaves the owner’s other chats unaffected', async () => {
     expect(await leads('m1')).toBe(true);
     const other: Reader = { kind: 'owner', conversationId: 'telegram:default:42' };
     expect(await leads('m1', { reader: other, session: 5 })).toBe(false);
     expect(await leads('m2')).toBe(true);
   });
 
-  it('[P17] appears in a previewed prompt, which does not start it', async () => {
+  it('[P17] appears in a previewed prompt, and the preview does not start it', async () => {
     expect(await leads('m1', { fixed: false })).toBe(true);
     expect(await workspace.bootstrap.mark()).toEqual({ state: 'new' });
   });
 });
 
-describe('a turn that follows the start of Parley', () => {
+describe('a turn that carries out BOOT.md', () => {
   it.each<[string, Change, object]>([
     ['the owner’s', { trigger: 'boot' }, { boot: true }],
     ['a plain one', {}, {}],
     ['one for a guest', { trigger: 'boot', reader: GUEST }, {}],
-  ])('[W08] %s', async (_, change, said) => {
+  ])('[W08] marks only the owner’s boot turn: %s', async (_, change, said) => {
     expect(await bootSource.gather(turn('m1', change))).toEqual(said);
   });
 });

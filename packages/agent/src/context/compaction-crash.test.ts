@@ -13,7 +13,7 @@ const place = { conversationId: OWNER_CHAT, session: 0 };
 const owner = { kind: 'owner', conversationId: OWNER_CHAT } as const;
 const order = { ...place, reader: owner, forced: true };
 const never = new AbortController().signal;
-/** Longer than a claim is valid, in ms. */
+/** A time span (ms) that is longer than the validity of a claim. */
 const LATER = 10 * 60_000;
 
 /** A conversation of six turns, the first of which states the code. */
@@ -30,7 +30,7 @@ interface Death {
   readonly when: 'before' | 'after';
 }
 
-/** A store whose process dies at a write; later writes never reach it. */
+/** A store whose process dies at a given write; later writes are not executed. */
 function mortal({ transcript, summaries }: Store, death: Death): CompactServices['store'] {
   let isDead = false;
   const dies =
@@ -62,7 +62,7 @@ const DEATHS = (['claim', 'finish'] as const).flatMap((at) =>
 
 describe('a worker that dies while it writes a summary', () => {
   it.each(DEATHS)(
-    '[G11] [G16] $when its $at loses nothing and leaves one summary',
+    '[G11] [G16] a worker that dies $when its $at loses no messages and leaves one summary',
     async (death) => {
       const { otherWorker, scene, summaries, say } = await sixTurns();
       const before = await scene.store.transcript.oldestAfter(place, 0, 99);
@@ -71,8 +71,8 @@ describe('a worker that dies while it writes a summary', () => {
       const written = death.at === 'finish' && death.when === 'after';
       const latest = () => scene.store.summaries.latest({ ...place, reader: 'owner' });
       expect((await latest()) !== null).toBe(written);
-      // Right after the death, another worker must wait if the claim may still be held, and reports
-      // that.
+      // Right after the crash, another worker must wait while the claim may still be valid, and
+      // reports that.
       const isClaimed = !written && !(death.at === 'claim' && death.when === 'before');
       const atOnce = await otherWorker().now(order, never);
       expect(atOnce.kind).toBe(written ? 'nothing' : isClaimed ? 'busy' : 'done');
@@ -87,7 +87,7 @@ describe('a worker that dies while it writes a summary', () => {
     },
   );
 
-  it('[G11] [G16] does not overwrite another worker’s summary if it was only slow', async () => {
+  it('[G11] [G16] a slow worker does not overwrite another worker’s summary', async () => {
     const { otherWorker, scene, summaries } = await sixTurns();
     const asleep = Promise.withResolvers<void>();
     const woken = Promise.withResolvers<void>();
@@ -108,7 +108,7 @@ describe('a worker that dies while it writes a summary', () => {
     expect(summaries).toHaveLength(2);
   });
 
-  it('[G11] [G16] between the summary and the commit of /compact leaves a next run that reports the actual state', async () => {
+  it('[G11] [G16] after a crash between the summary and the commit of /compact, the next run reports the actual state', async () => {
     const { scene, summaries } = await sixTurns();
     await scene.write('/compact');
     const { turn, lease } = await scene.begin();

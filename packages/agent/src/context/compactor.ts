@@ -9,47 +9,42 @@ import type {
   SummaryTask,
 } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
-import { withTimeLimit } from '../time.ts';
+import { runWithTimeLimit } from '../time.ts';
 import type { Turn } from '../turn/turn.ts';
-import {
-  type HistoryFill,
-  type HistoryLimits,
-  historyEntryText,
-  isHistoryFull,
-} from './history.ts';
+import { getEntryText, type HistoryFill, type HistoryLimits, isHistoryFull } from './history.ts';
 import {
   checkUnchanged,
   claimSummary,
+  countTokensRead,
+  formatSummary,
   HistoryChangedError,
-  type NotSummarized,
+  type NoSummaryReason,
   Summary,
   type SummaryServices,
-  summaryPlace,
-  summaryText,
-  tokensRead,
+  toSummaryKey,
   writeSummary,
 } from './summary.ts';
 
 export type Compactor = ReturnType<typeof createCompactor>;
 
-/** Summarizes full histories, after the turns that found them full. */
+/** Summarizes conversations whose history is full, after the turn that detected this. */
 export function createCompactor(deps: CompactServices) {
   const full = new Map<string, CompactionOrder>();
   const running = new Map<string, Promise<void>>();
   const ended = new AbortController();
   const begin = async (conversationId: string, order: CompactionOrder): Promise<void> => {
     try {
-      await compact(deps, order, ended.signal);
+      await compactHistory(deps, order, ended.signal);
     } catch (error) {
       if (ended.signal.aborted) return;
       const facts = { conversation: conversationId, reason: reasonOf(error) };
-      deps.log.error(facts, 'a conversation could not be summarized; it stays as it is');
+      deps.log.error(facts, 'could not summarize a conversation; its history is unchanged');
     } finally {
       running.delete(conversationId);
     }
   };
   return {
-    /** Records how full a turn found its history. The record is kept until that turn has ended. */
+    /** Records how full the history of a turn is. */
     notice(order: Omit<CompactionOrder, 'forced'>, fill: HistoryFill): void {
       const { conversationId } = order;
       if (isHistoryFull(fill, deps.history)) full.set(conversationId, { ...order, forced: false });
@@ -62,12 +57,12 @@ export function createCompactor(deps: CompactServices) {
       if (order === undefined || running.has(conversationId) || ended.signal.aborted) return;
       running.set(conversationId, begin(conversationId, order));
     },
-    /** Summarizes immediately. Throws only the reason of `stop`. */
-    now: (order: CompactionOrder, stop: AbortSignal) => compact(deps, order, stop),
+    /** Summarizes immediately. Throws only the abort reason of `stop`. */
+    now: (order: CompactionOrder, stop: AbortSignal) => compactHistory(deps, order, stop),
     async settled(): Promise<void> {
       await Promise.all(running.values());
     },
-    /** Aborts running summaries. A later turn will find the history full again. */
+    /** Aborts running summaries. The next turn detects again that the history is full. */
     async close(): Promise<void> {
       ended.abort(new Error('the worker is stopping'));
       await Promise.all(running.values());
@@ -75,7 +70,7 @@ export function createCompactor(deps: CompactServices) {
   };
 }
 
-/** The result of `/compact`, and the messages that still need an answer. */
+/** The result of `/compact`, and the messages that the model still has to answer. */
 interface Compacted {
   readonly notice: string;
   readonly rest: readonly InboxRow[];
@@ -83,18 +78,19 @@ interface Compacted {
 
 /**
  * Runs `/compact`. The command goes through the lane like any message, so it is stored, waits for
- * the turn before it and runs in one worker. Null if no message asks for it; `stopped` if `stop`
- * fired.
+ * the previous turn and runs in one worker. Returns null if no message contains the command, and
+ * `stopped` if `stop` fired.
  */
-export async function compactIfAsked(
+export async function runCompactCommand(
   compactor: Compactor | undefined,
   { messages, conversationId, session, reader }: Turn,
   stop: AbortSignal,
 ): Promise<Compacted | 'stopped' | null> {
-  if (compactor === undefined || !messages.some(({ message }) => compactIn(message))) return null;
+  if (compactor === undefined || !messages.some(({ message }) => findCompactCommand(message)))
+    return null;
   try {
     const done = await compactor.now({ conversationId, session, reader, forced: true }, stop);
-    return { notice: compactionText(done), rest: messages.flatMap(withoutCompact) };
+    return { notice: describeCompaction(done), rest: messages.flatMap(removeCompactCommand) };
   } catch (error) {
     if (stop.aborted) return 'stopped';
     throw error;
@@ -105,21 +101,21 @@ export async function compactIfAsked(
  * Returns the message without `/compact`; text after the command and attached files still need an
  * answer.
  */
-function withoutCompact(row: InboxRow): readonly InboxRow[] {
-  const command = compactIn(row.message);
+function removeCompactCommand(row: InboxRow): readonly InboxRow[] {
+  const command = findCompactCommand(row.message);
   if (command === null) return [row];
   const message = messageAfter(row.message, command, splitCommand(command));
   return message === null ? [] : [{ ...row, message }];
 }
 
 /** A message from Parley is a task for the model, even if its text looks like the command. */
-function compactIn({ text, trigger, authored }: InboundMessage): TypedCommand | null {
+function findCompactCommand({ text, trigger, authored }: InboundMessage): TypedCommand | null {
   if (trigger !== undefined || !mayCommand({ authored })) return null;
   const command = parseCommand(text);
   return command?.command.name === 'compact' ? command : null;
 }
 
-function compactionText(compaction: Compaction): string {
+function describeCompaction(compaction: Compaction): string {
   switch (compaction.kind) {
     case 'done': {
       const { entries, from, to } = compaction;
@@ -137,10 +133,10 @@ function compactionText(compaction: Compaction): string {
 }
 
 /** Entries that a summary is about to replace, with their conversation and reader. */
-export interface Compacting extends SnapshotKey {
+export interface CompactingEntries extends SnapshotKey {
   readonly reader: Reader;
   readonly entries: readonly NumberedEntry[];
-  /** Sentences that the model attributes to people and that should be remembered. */
+  /** Sentences that should be remembered and that, according to the model, people wrote. */
   readonly quotes: readonly string[];
 }
 
@@ -148,24 +144,24 @@ export interface CompactServices extends SummaryServices {
   readonly history: HistoryLimits;
   /** The model's context window, in tokens; unlimited when absent. */
   readonly contextTokens?: (() => number) | undefined;
-  /** Saves what must not be lost, before the summary replaces the text. */
-  readonly beforeCompact?: ((compacting: Compacting) => Promise<void>) | undefined;
+  /** Saves memories before the summary replaces the text. */
+  readonly beforeCompact?: ((compacting: CompactingEntries) => Promise<void>) | undefined;
 }
 
 export type Compaction =
   | { readonly kind: 'done'; readonly entries: number; readonly from: number; readonly to: number }
   /**
-   * There is too little to summarize. `already` means that an earlier summary exists, perhaps from
-   * just before a crash.
+   * The history is too short to summarize. `already` means that an earlier summary exists, perhaps
+   * from just before a crash.
    */
   | { readonly kind: 'nothing'; readonly already: boolean }
-  | NotSummarized;
+  | NoSummaryReason;
 
 export interface CompactionOrder extends SnapshotKey {
   readonly reader: Reader;
   /**
-   * True if a person asked or there is no other option: even a short history is then summarized,
-   * and even soon after a failure.
+   * True if a person asked for the summary or there is no other option: even a short history is
+   * then summarized, and even soon after a failure.
    */
   readonly forced: boolean;
 }
@@ -184,30 +180,30 @@ const HOOK_MS = 30_000;
 
 /**
  * Summarizes the older part of a history, in one process at a time (G11). A failure leaves
- * everything unchanged. Throws only the reason of `stop`.
+ * everything unchanged. Throws only the abort reason of `stop`.
  */
-async function compact(
+async function compactHistory(
   deps: CompactServices,
   order: CompactionOrder,
   stop: AbortSignal,
 ): Promise<Compaction> {
   const { reader, conversationId, session, forced } = order;
-  const place = summaryPlace(order, reader);
+  const place = toSummaryKey(order, reader);
   const stored = await deps.store.summaries.latest(place);
   const before = Summary.safeParse(stored?.content).data ?? null;
   const after = before === null ? 0 : (stored?.reaches ?? 0);
   const all = await deps.store.transcript.oldestAfter(place, after, MAX_ENTRIES);
   const room = deps.contextTokens?.() ?? Number.POSITIVE_INFINITY;
-  const entries = olderPart(all, divisionOf(deps, before, forced));
+  const entries = selectOlderPart(all, divideHistory(deps, before, forced));
   const last = entries.at(-1);
   if (last === undefined) return { kind: 'nothing', already: before !== null };
   const task: SummaryTask = { ...place, kind: 'history', mark: String(after) };
   const work = async (signal: AbortSignal): Promise<StoredSummary> => {
     const wanted = { before, entries, room, quotes: deps.beforeCompact !== undefined };
     const { summary, quotes } = await writeSummary(deps, wanted, signal);
-    await saveFirst(deps, { reader, conversationId, session, entries, quotes }, signal);
+    await saveMemoriesFirst(deps, { reader, conversationId, session, entries, quotes }, signal);
     const latest = await deps.store.summaries.latest(place);
-    // If another process was faster, this summary is discarded.
+    // If another process stored its summary first, this summary is discarded.
     const isSame = latest?.reaches !== stored?.reaches || isDeepStrictEqual(latest, stored);
     if (!isSame) throw new HistoryChangedError();
     const { transcript } = deps.store;
@@ -225,7 +221,7 @@ async function compact(
   };
 }
 
-function divisionOf(
+function divideHistory(
   { history, contextTokens }: CompactServices,
   before: Summary | null,
   forced: boolean,
@@ -240,14 +236,14 @@ function divisionOf(
   };
 }
 
-async function saveFirst(
+async function saveMemoriesFirst(
   { beforeCompact, log }: CompactServices,
-  compacting: Compacting,
+  compacting: CompactingEntries,
   stop: AbortSignal,
 ): Promise<void> {
   if (beforeCompact === undefined) return;
   try {
-    await withTimeLimit({ ms: HOOK_MS, stop }, () => beforeCompact(compacting));
+    await runWithTimeLimit({ ms: HOOK_MS, stop }, () => beforeCompact(compacting));
   } catch (error) {
     stop.throwIfAborted();
     // Otherwise one broken hook would let every conversation grow without bound.
@@ -257,13 +253,13 @@ async function saveFirst(
 
 function countTokens(summary: Summary | null, entries: readonly NumberedEntry[] = []): number {
   const texts = [
-    ...(summary === null ? [] : [summaryText(summary)]),
-    ...entries.map(historyEntryText),
+    ...(summary === null ? [] : [formatSummary(summary)]),
+    ...entries.map(getEntryText),
   ];
   return texts.reduce((sum, text) => sum + estimateTokens(text), 0);
 }
 
-interface Division {
+interface HistoryDivision {
   /** The number of turns that stay verbatim if they are short enough. */
   readonly keepTurns: number;
   readonly keepTokens: number;
@@ -275,15 +271,15 @@ interface Division {
  * Returns the oldest entries to summarize, up to the end of a turn. Empty if there is too little.
  * The newest turn is always kept.
  */
-function olderPart(
+function selectOlderPart(
   entries: readonly NumberedEntry[],
-  { keepTurns, keepTokens, mostTokens, leastTokens }: Division,
+  { keepTurns, keepTokens, mostTokens, leastTokens }: HistoryDivision,
 ): readonly NumberedEntry[] {
   const begins = entries.flatMap(({ role }, index) =>
     role === 'user' && entries[index - 1]?.role !== 'user' ? [index] : [],
   );
-  const costs = entries.map((entry) => estimateTokens(historyEntryText(entry)));
-  const read = entries.map(tokensRead);
+  const costs = entries.map((entry) => estimateTokens(getEntryText(entry)));
+  const read = entries.map(countTokensRead);
   const cost = (from: number, to?: number): number => sumTokens(costs.slice(from, to));
   const last = begins.at(-1) ?? 0;
   const keptFrom =

@@ -2,15 +2,15 @@ import type { ModelMessage } from '@parley/models';
 import { estimateTokens } from '@parley/workspace';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { textEntry } from '../turn/turn-text.ts';
-import { assembleHistory, fitRounds, historyBudget, isHistoryFull } from './history.ts';
+import { createTextEntry } from '../turn/turn-text.ts';
+import { assembleHistory, computeHistoryBudget, fitRounds, isHistoryFull } from './history.ts';
 
-const user = (text: string) => textEntry('user', text);
-const assistant = (text: string) => textEntry('assistant', text);
+const user = (text: string) => createTextEntry('user', text);
+const assistant = (text: string) => createTextEntry('assistant', text);
 const now = (content: string) => ({ role: 'user', content }) as const;
 const ROOM = { history: 1_000, now: 1_000 };
 const messages = (
-  entries: readonly ReturnType<typeof textEntry>[],
+  entries: readonly ReturnType<typeof createTextEntry>[],
   content: string,
   budget = ROOM,
   summary: string | null = null,
@@ -25,7 +25,7 @@ describe('the history in a model request', () => {
     ]);
   });
 
-  it('[G11] starts with the summary of what is no longer shown', () => {
+  it('[G11] starts with the summary of the entries that are omitted', () => {
     expect(messages([user('hi'), assistant('hello')], 'and?', ROOM, 'notes')[0]).toEqual({
       role: 'user',
       content: 'notes\n\nhi',
@@ -37,7 +37,7 @@ describe('the history in a model request', () => {
     expect(first?.content).toMatch(/^n{2000}\n\n\[Cut: .* of these notes are shown\.\]\n\nhi$/);
   });
 
-  it('[G11] [P10] says so if even the beginning of the summary does not fit', () => {
+  it('[G11] [P10] contains a notice if even the beginning of the summary does not fit', () => {
     const budget = { history: 100, now: 100 };
     const [first] = messages([], 'and?', budget, 'n'.repeat(9_000));
     expect(first?.content).toMatch(
@@ -91,7 +91,7 @@ describe('the history in a model request', () => {
     });
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 40 }), fc.nat(400), (past, history) => {
-        const entries = past.map(({ role, text }) => textEntry(role, text));
+        const entries = past.map(({ role, text }) => createTextEntry(role, text));
         const shown = messages(entries, 'now', { history, now: 10 });
         for (const [index, { role }] of shown.entries()) {
           expect(role).toBe(index % 2 === 0 ? 'user' : 'assistant');
@@ -112,7 +112,7 @@ describe('the history in a model request', () => {
   });
 
   it('[G11] keeps the same beginning for many turns, even while the oldest messages drop out', () => {
-    const past: ReturnType<typeof textEntry>[] = [];
+    const past: ReturnType<typeof createTextEntry>[] = [];
     let changes = 0;
     let before = '';
     for (let turn = 0; turn < 120; turn += 1) {
@@ -137,29 +137,26 @@ describe('the budget of a history', () => {
       { fixed: 1, now: 1 },
       5_000,
     ],
-  ])('[G11] %s', (_what, context, size, expected) => {
-    expect(historyBudget(context, size, limits).history).toBe(expected);
+  ])('[G11] the budget for the past %s', (_what, context, size, expected) => {
+    expect(computeHistoryBudget(context, size, limits).history).toBe(expected);
   });
 
-  it('[G11] is at least the guaranteed minimum if the prompt leaves no space', () => {
+  it('[G11] gives the past its guaranteed minimum even if the prompt leaves no space', () => {
     const size = { fixed: 9_000, now: 100 };
-    expect(historyBudget(8_192, size, { tokens: 5_000, least: 600 }).history).toBe(600);
+    expect(computeHistoryBudget(8_192, size, { tokens: 5_000, least: 600 }).history).toBe(600);
   });
 
-  it('[G11] gives the newest message a quarter, whatever the prompt takes', () => {
-    expect(historyBudget(8_192, { fixed: 9_000, now: 100 }, limits).now).toBe(2_048);
+  it('[G11] gives the newest message a quarter, even if the prompt takes all the space', () => {
+    expect(computeHistoryBudget(8_192, { fixed: 9_000, now: 100 }, limits).now).toBe(2_048);
   });
 
   it.each([
     [699, 1, false],
     [701, 1, true],
     [1, 71, true],
-  ])(
-    '[G11] with %i of 1000 tokens and %i of 100 entries counts as full: %s',
-    (tokens, entries, full) => {
-      expect(isHistoryFull({ tokens, entries, budget: 1_000 }, limits)).toBe(full);
-    },
-  );
+  ])('[G11] %i of 1000 tokens and %i of 100 entries count as full: %s', (tokens, entries, full) => {
+    expect(isHistoryFull({ tokens, entries, budget: 1_000 }, limits)).toBe(full);
+  });
 });
 
 const step: ModelMessage = {
@@ -199,19 +196,19 @@ describe('the rounds of a turn', () => {
     expect(other).toMatch(/^y+\n\n\[Cut/);
   });
 
-  it('[P18] keep the line that closes a frame around untrusted text', () => {
+  it('[P18] keep the line that closes a frame around untrusted text when they are truncated', () => {
     const framed = `<<<data 4711\n${'x'.repeat(40_000)}\n>>>data 4711`;
     const [text = ''] = contents(fitRounds([result(framed)], 1_000));
     expect(text.startsWith('<<<data 4711\nx')).toBe(true);
     expect(text.endsWith(' are shown.]\n>>>data 4711')).toBe(true);
   });
 
-  it('[G11] fit their budget, whatever the tools returned', () => {
+  it('[G11] fit their budget after tools with results of any length', () => {
     const texts = fc.array(fc.nat(30_000), { minLength: 1, maxLength: 8 });
     fc.assert(
       fc.property(texts, fc.integer({ min: 1_500, max: 8_000 }), (lengths, budget) => {
         const all = lengths.flatMap((length) => [step, result('z'.repeat(length))]);
-        // The notes about truncation are not part of the budget.
+        // The budget does not include the notes about truncation.
         expect(tokens(fitRounds(all, budget))).toBeLessThanOrEqual(budget + 30 * lengths.length);
       }),
     );

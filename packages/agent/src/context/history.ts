@@ -4,7 +4,6 @@ import { cutText, estimateTokens } from '@parley/workspace';
 import { z } from 'zod';
 
 export interface HistoryParts {
-  /** The summary of everything before the entries; null if there is none. */
   readonly summary: string | null;
   readonly entries: readonly RememberedEntry[];
   /** The newest message, including the context that precedes its text. */
@@ -17,7 +16,7 @@ export interface AssembledHistory {
   readonly leftOut: number;
 }
 
-interface Said {
+interface SaidMessage {
   readonly role: 'user' | 'assistant';
   readonly content: string;
   readonly tokens: number;
@@ -26,7 +25,7 @@ interface Said {
 const Spoken = z.object({ text: z.string() });
 
 const OVERHEAD = 4;
-/** A summary cut below this many tokens would be useless. */
+/** A summary shorter than this many tokens would be useless. */
 const MIN_NOTES = 100;
 
 /**
@@ -36,13 +35,14 @@ const MIN_NOTES = 100;
  * strict alternation.
  */
 export function assembleHistory(parts: HistoryParts, budget: HistoryBudget): AssembledHistory {
-  const said = toSaid(parts.entries);
-  const summary = parts.summary === null ? [] : [asSaid('user', parts.summary)];
+  const said = toSaidMessages(parts.entries);
+  const summary = parts.summary === null ? [] : [createSaid('user', parts.summary)];
   const tokens = sumTokens(summary) + sumTokens(said);
-  const opening = summary.flatMap(({ content }) => summaryWithin(content, budget.history));
+  const opening = summary.flatMap(({ content }) => fitSummary(content, budget.history));
   const isDropped = opening.length < summary.length;
-  const first = firstShownIndex(said, budget.history - sumTokens(opening));
-  const notice = first > 0 || isDropped ? [asSaid('user', leftOutNotice(first, isDropped))] : [];
+  const first = findFirstShown(said, budget.history - sumTokens(opening));
+  const notice =
+    first > 0 || isDropped ? [createSaid('user', createLeftOutNotice(first, isDropped))] : [];
   const isWhole = opening.length === 0 && notice.length === 0;
   const past = isWhole ? said : [...opening, ...notice, ...said.slice(first)];
   const now = { ...parts.now, content: fitText(parts.now.content, budget.now, 'this message') };
@@ -57,52 +57,50 @@ export function assembleHistory(parts: HistoryParts, budget: HistoryBudget): Ass
  * A summary that would take all the remaining space is truncated. If there is hardly any space, it
  * is omitted.
  */
-function summaryWithin(text: string, budget: number): readonly Said[] {
-  const whole = asSaid('user', text);
+function fitSummary(text: string, budget: number): readonly SaidMessage[] {
+  const whole = createSaid('user', text);
   if (whole.tokens <= budget) return [whole];
   const share = Math.floor(budget / 2);
-  return share < MIN_NOTES ? [] : [asSaid('user', fitText(text, share, 'these notes'))];
+  return share < MIN_NOTES ? [] : [createSaid('user', fitText(text, share, 'these notes'))];
 }
 
-/**
- * Returns the text of the entries. An answer that was not delivered is followed by a system notice
- * about that (D05, G08).
- */
-function toSaid(entries: readonly RememberedEntry[]): readonly Said[] {
-  const said: Said[] = [];
+/** An answer that was not delivered is followed by a system notice about that (D05, G08). */
+function toSaidMessages(entries: readonly RememberedEntry[]): readonly SaidMessage[] {
+  const said: SaidMessage[] = [];
   for (const entry of entries) {
     if (entry.role !== 'user' && entry.role !== 'assistant') continue;
-    said.push(asSaid(entry.role, historyEntryText(entry)));
+    said.push(createSaid(entry.role, getEntryText(entry)));
     if (entry.undelivered !== undefined) {
-      said.push(asSaid('user', undeliveredNotice(entry.undelivered)));
+      said.push(createSaid('user', createUndeliveredNotice(entry.undelivered)));
     }
   }
   return said;
 }
 
-/** The text in a transcript entry. Throws if the stored entry has none. */
-export function historyEntryText({ content }: Pick<RememberedEntry, 'content'>): string {
+/** Returns the text of a transcript entry. Throws if the stored entry has no text. */
+export function getEntryText({ content }: Pick<RememberedEntry, 'content'>): string {
   const isSpoken = typeof content === 'object' && content !== null && 'text' in content;
-  // Checked by hand, because parsing with the schema takes longer than the rest of the history.
+  // Checked by hand, because parsing with the schema would take longer than building the rest of
+  // the history.
   return isSpoken && typeof content.text === 'string' ? content.text : Spoken.parse(content).text;
 }
 
-function asSaid(role: Said['role'], content: string): Said {
+function createSaid(role: SaidMessage['role'], content: string): SaidMessage {
   return { role, content, tokens: estimateTokens(content) + OVERHEAD };
 }
 
-function sumTokens(said: readonly Said[]): number {
+function sumTokens(said: readonly SaidMessage[]): number {
   return said.reduce((total, { tokens }) => total + tokens, 0);
 }
 
 /**
- * The index of the first message shown. It advances in steps of a quarter of the budget rather than
- * with every message, so that the provider can reuse its prompt cache. It never points to an
- * answer, whose question would then be missing.
+ * The index of the first history message in the request. It advances in steps of a quarter of the
+ * budget rather than with every message, so that the provider can reuse its prompt cache. It never
+ * points to an answer, whose question would then be missing.
  */
-function firstShownIndex(said: readonly Said[], budget: number): number {
+function findFirstShown(said: readonly SaidMessage[], budget: number): number {
   let left = sumTokens(said);
-  if (left <= budget) return said[0]?.role === 'assistant' ? afterAnswers(said, 0) : 0;
+  if (left <= budget) return said[0]?.role === 'assistant' ? skipAnswers(said, 0) : 0;
   const step = Math.max(1, budget / 4);
   let before = 0;
   let fits: number | null = null;
@@ -110,7 +108,7 @@ function firstShownIndex(said: readonly Said[], budget: number): number {
     if (role === 'user' && left <= budget) {
       fits ??= index;
       const crossed =
-        Math.floor(before / step) > Math.floor((before - lastTurn(said, index)) / step);
+        Math.floor(before / step) > Math.floor((before - findLastTurn(said, index)) / step);
       if (crossed && left >= budget / 2) return index;
     }
     left -= tokens;
@@ -119,22 +117,22 @@ function firstShownIndex(said: readonly Said[], budget: number): number {
   return fits ?? said.length;
 }
 
-function lastTurn(said: readonly Said[], index: number): number {
+function findLastTurn(said: readonly SaidMessage[], index: number): number {
   let from = index - 1;
   while (from > 0 && said[from]?.role !== 'user') from -= 1;
   return sumTokens(said.slice(Math.max(0, from), index));
 }
 
-function afterAnswers(said: readonly Said[], from: number): number {
+function skipAnswers(said: readonly SaidMessage[], from: number): number {
   const next = said.findIndex(({ role }, index) => index >= from && role === 'user');
   return next === -1 ? said.length : next;
 }
 
-function joinMessages(past: readonly Said[], now: UserMessage): ModelMessage[] {
-  const messages: (UserMessage | Pick<Said, 'role' | 'content'>)[] = [];
-  const add = (next: UserMessage | Pick<Said, 'role' | 'content'>): void => {
+function joinMessages(past: readonly SaidMessage[], now: UserMessage): ModelMessage[] {
+  const messages: (UserMessage | Pick<SaidMessage, 'role' | 'content'>)[] = [];
+  const add = (next: UserMessage | Pick<SaidMessage, 'role' | 'content'>): void => {
     const last = messages.at(-1);
-    // Only the newest message has pictures, so its other fields are kept.
+    // Older messages have no pictures, so only the fields of the newest message are kept.
     if (last?.role === next.role)
       messages[messages.length - 1] = { ...next, content: `${last.content}\n\n${next.content}` };
     else messages.push(next);
@@ -144,14 +142,14 @@ function joinMessages(past: readonly Said[], now: UserMessage): ModelMessage[] {
   return messages;
 }
 
-function leftOutNotice(count: number, isDropped: boolean): string {
+function createLeftOutNotice(count: number, isDropped: boolean): string {
   if (isDropped)
     return '[The earlier part of this conversation cannot be shown: there is no room for it.]';
   const messages = count === 1 ? 'One earlier message' : `${count} earlier messages`;
   return `[${messages} of this conversation cannot be shown: there is no room for more.]`;
 }
 
-function undeliveredNotice(reason: string): string {
+function createUndeliveredNotice(reason: string): string {
   return `⚙️ Not all of your last answer was certain to reach this chat: ${reason}`;
 }
 
@@ -182,7 +180,7 @@ const MAX_ANSWER = 4_096;
  * the past gets the rest, up to its own limit. The person who writes is not responsible for a
  * prompt that leaves no space, so the newest message always gets a quarter.
  */
-export function historyBudget(
+export function computeHistoryBudget(
   contextTokens: number,
   size: RequestSize,
   limits: Pick<HistoryLimits, 'tokens' | 'least'>,
@@ -200,17 +198,17 @@ export function historyBudget(
 
 /**
  * The budget for tool results, in tokens, given `fixed` (which excludes them) and the newest
- * message. Without it, the provider would refuse a turn that has read too much.
+ * message. Without this budget, the provider would refuse a turn with too many tool results.
  */
-export function roundsBudget(contextTokens: number, { fixed, now }: RequestSize): number {
+export function computeRoundsBudget(contextTokens: number, { fixed, now }: RequestSize): number {
   const answer = Math.min(MAX_ANSWER, contextTokens / 8);
   return Math.max(0, Math.floor(contextTokens - answer - fixed - Math.min(now, contextTokens / 4)));
 }
 
 const MAX_SUMMARY = 1_500;
 
-/** The budget for a summary, in tokens. It must leave space for what has been said since. */
-export function summaryBudget(contextTokens: number): number {
+/** The budget for a summary, in tokens. It leaves space for the messages since the summary. */
+export function computeSummaryBudget(contextTokens: number): number {
   return Math.min(MAX_SUMMARY, Math.floor(contextTokens / 8));
 }
 
@@ -223,8 +221,8 @@ export interface HistoryFill {
 
 /**
  * The share of its budget at which the older part of a history is summarized. It is low enough that
- * no message has to be omitted before then, so requests between two summaries share a prefix, which
- * providers cache.
+ * no message has to be omitted before the summary is written, so requests between two summaries
+ * share a prefix, which providers cache.
  */
 const FULL = 0.7;
 
@@ -245,23 +243,23 @@ interface RequestPieces {
 /** The approximate cost of one picture, in tokens. */
 const PICTURE = 1_000;
 
-export function requestSize({ system, tools, rounds, now }: RequestPieces): RequestSize {
+export function measureRequest({ system, tools, rounds, now }: RequestPieces): RequestSize {
   const prompt = system.reduce((sum, { tokens }) => sum + tokens, tools.tokens);
-  const fixed = rounds.flatMap(textsIn).reduce((sum, text) => sum + estimateTokens(text), prompt);
-  return { fixed: fixed + pictureTokens(now), now: estimateTokens(now.content) };
+  const fixed = rounds.flatMap(listTexts).reduce((sum, text) => sum + estimateTokens(text), prompt);
+  return { fixed: fixed + estimatePictureTokens(now), now: estimateTokens(now.content) };
 }
 
-function pictureTokens(message: ModelMessage): number {
+function estimatePictureTokens(message: ModelMessage): number {
   return message.role === 'user' ? (message.images?.length ?? 0) * PICTURE : 0;
 }
 
 /** The estimated size of a message in tokens, including its pictures and calls. */
-export function messageTokens(message: ModelMessage): number {
-  return estimateMessage(message) + pictureTokens(message);
+export function estimateMessageTokens(message: ModelMessage): number {
+  return estimateMessage(message) + estimatePictureTokens(message);
 }
 
 /** All texts in a message that cost tokens: its content and the arguments of its calls. */
-export function textsIn(message: ModelMessage): readonly string[] {
+export function listTexts(message: ModelMessage): readonly string[] {
   const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : [];
   return [message.content, ...calls.map((call) => call.arguments)];
 }
@@ -284,8 +282,8 @@ export function fitText(text: string, budget: number, what: string): string {
 /** The part of a result that is always kept, in tokens. */
 const MIN_RESULT_TOKENS = 50;
 /**
- * The maximum length of a last line that is always kept, in characters: it may close a frame around
- * untrusted text.
+ * The maximum length of a last line that is always kept, in characters; this line may close a frame
+ * around untrusted text.
  */
 const MAX_LAST_LINE = 200;
 
@@ -295,7 +293,7 @@ const SHORT_ARGUMENTS = 200;
 /**
  * Fits a turn's rounds into a budget of tokens. The longest tool results are truncated to a common
  * length, with a note. If that is not enough, long call arguments are omitted. The model's own text
- * stays unchanged, and the journal keeps everything.
+ * and the stored journal are unchanged.
  */
 export function fitRounds(
   messages: readonly ModelMessage[],
@@ -308,18 +306,18 @@ export function fitRounds(
     message.role === 'tool' ? [sizes[at] ?? 0] : [],
   );
   const others = all - results.reduce((sum, size) => sum + size, 0);
-  const limit = Math.max(MIN_RESULT_TOKENS, commonLimit(results, budget - others));
+  const limit = Math.max(MIN_RESULT_TOKENS, findCommonLimit(results, budget - others));
   const fitted = messages.map((message, at) =>
     message.role === 'tool' && (sizes[at] ?? 0) > limit
       ? { ...message, content: shortenResult(message.content, limit) }
       : message,
   );
   const size = fitted.reduce((sum, message) => sum + estimateMessage(message), 0);
-  return size <= budget ? fitted : fitted.map(withShortCalls);
+  return size <= budget ? fitted : fitted.map(shortenCalls);
 }
 
 /** Arguments remain an object, because providers require one. */
-function withShortCalls(message: ModelMessage): ModelMessage {
+function shortenCalls(message: ModelMessage): ModelMessage {
   if (message.role !== 'assistant' || message.toolCalls === undefined) return message;
   const toolCalls = message.toolCalls.map((call) => {
     if (estimateTokens(call.arguments) <= SHORT_ARGUMENTS) return call;
@@ -330,11 +328,11 @@ function withShortCalls(message: ModelMessage): ModelMessage {
 }
 
 function estimateMessage(message: ModelMessage): number {
-  return textsIn(message).reduce((sum, text) => sum + estimateTokens(text), 0);
+  return listTexts(message).reduce((sum, text) => sum + estimateTokens(text), 0);
 }
 
 /** The length to which the longest items must be truncated so that all fit. */
-function commonLimit(sizes: readonly number[], room: number): number {
+function findCommonLimit(sizes: readonly number[], room: number): number {
   let left = room;
   for (const [at, size] of sizes.toSorted((a, b) => a - b).entries()) {
     const each = Math.floor(left / (sizes.length - at));

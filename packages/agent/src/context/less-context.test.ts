@@ -8,10 +8,10 @@ import {
 import { estimateTokens } from '@parley/workspace';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { countingTool } from '../testing/tool-scene.ts';
+import { createCountingTool } from '../testing/tool-scene.ts';
 import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
 import { defineTool } from '../tools/tool.ts';
-import { nextRoom, type Refusal, windowAfter } from './less-context.ts';
+import { computeNextLimit, learnWindow, type RequestRefusal } from './less-context.ts';
 
 let scene: TurnScene | undefined;
 afterEach(async () => {
@@ -95,7 +95,7 @@ const REFUSALS: readonly (readonly [string, (tokens: number) => ModelFailure])[]
   ['without a reason', () => ({ kind: 'refused', mayBeTooLong: true })],
 ];
 
-describe.each(REFUSALS)('a request that is too long, refused %s', (_name, refuse) => {
+describe.each(REFUSALS)('a request that is too long and is refused %s', (_name, refuse) => {
   it('[G21] is retried with less content if one message is too long', async () => {
     const { model } = smallModel(4_000, refuse);
     await open(model, 8_000);
@@ -106,13 +106,13 @@ describe.each(REFUSALS)('a request that is too long, refused %s', (_name, refuse
     const { model, asked } = smallModel(4_000, refuse);
     await open(model, 8_000);
     for (let turn = 0; turn < 16; turn += 1) expect(await tell('words '.repeat(400))).toBe('fine');
-    // The learned window keeps later requests short, so few of them are refused.
+    // The window learned from the refusal keeps later requests short, so few of them are refused.
     expect(asked.length).toBeLessThan(30);
   });
 
   it('[G21] is retried with less content if tool results are too long', async () => {
     const { model } = smallModel(4_000, refuse, 2);
-    const { tool } = countingTool('look');
+    const { tool } = createCountingTool('look');
     const long = defineTool({ ...tool, run: async () => ({ text: 'result '.repeat(3_000) }) });
     await open(model, 8_000, { tools: [long] });
     expect(await tell('Look twice')).toBe('fine');
@@ -147,7 +147,7 @@ describe('a request refused without a clear reason', () => {
     expect(await tell('words '.repeat(6_000))).toBe('fine');
   });
 
-  it('[G21] is abandoned if nothing more can be omitted', async () => {
+  it('[G21] is not retried if nothing more can be omitted', async () => {
     const { model, asked } = smallModel(0, () => ({ kind: 'too-long' }));
     await open(model, 8_000);
     expect(await tell('words '.repeat(6_000))).toContain('⚙️');
@@ -156,7 +156,7 @@ describe('a request refused without a clear reason', () => {
 });
 
 describe('the limit for the next request', () => {
-  const tooLong = (sent: number, more = {}): Refusal => ({
+  const tooLong = (sent: number, more = {}): RequestRefusal => ({
     failure: { kind: 'too-long', ...more },
     sent,
   });
@@ -177,18 +177,18 @@ describe('the limit for the next request', () => {
       3_500,
     ],
     ['none for other failures', [{ failure: { kind: 'unauthorised' }, sent: 9_000 }], 10_000, null],
-  ] as const)('[G21] is %s', (_name, refusals, known, room) => {
-    expect(nextRoom(refusals, known)).toBe(room);
+  ] as const)('[G21] the next limit is %s', (_name, refusals, known, room) => {
+    expect(computeNextLimit(refusals, known)).toBe(room);
   });
 
-  it('[G21] is always smaller than the refused request, and retries end', () => {
+  it('[G21] is always smaller than the refused request, so that retries end', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 600, max: 300_000 }), { minLength: 1, maxLength: 8 }),
         fc.option(fc.integer({ min: 2_048, max: 1_000_000 }), { nil: undefined }),
         (sizes, known) => {
           const sorted = sizes.toSorted((a, b) => b - a).map((sent) => tooLong(sent));
-          const room = nextRoom(sorted, known);
+          const room = computeNextLimit(sorted, known);
           const last = sorted.at(-1)?.sent ?? 0;
           return room === null ? true : sorted.length < 5 && room < Math.max(last, 1_024);
         },
@@ -196,9 +196,9 @@ describe('the limit for the next request', () => {
     );
   });
 
-  it('[G21] learns nothing about tokens from a limit in bytes', () => {
-    expect(windowAfter([tooLong(9_000, { isBytes: true })])).toBeNull();
-    expect(windowAfter([tooLong(9_000)])).toBe(8_100);
-    expect(windowAfter([])).toBeNull();
+  it('[G21] is not derived from a limit in bytes', () => {
+    expect(learnWindow([tooLong(9_000, { isBytes: true })])).toBeNull();
+    expect(learnWindow([tooLong(9_000)])).toBe(8_100);
+    expect(learnWindow([])).toBeNull();
   });
 });

@@ -2,7 +2,7 @@ import type { Reader } from '@parley/core';
 import { type ChatModel, ModelError, type ModelFailure } from '@parley/models';
 import type { SnapshotKey, Store } from '@parley/store';
 import type { Compactor } from './compactor.ts';
-import { type HistoryLimits, summaryBudget } from './history.ts';
+import { computeSummaryBudget, type HistoryLimits } from './history.ts';
 import { type ReadHistory, readHistory } from './summary.ts';
 
 export interface LessContextDeps {
@@ -23,7 +23,7 @@ interface ShorterHistory extends ReadHistory {
  * Sends the request. It calls `refused` with the length, in tokens, of a request that may have been
  * too long.
  */
-type Ask<T> = (
+type SendRequest<T> = (
   shorter: ShorterHistory | undefined,
   refused: (tokens: number) => void,
 ) => Promise<T>;
@@ -31,17 +31,17 @@ type Ask<T> = (
 /**
  * Sends a request and, if it was or may have been too long, retries with a shorter one, because the
  * assumed context window was wrong. First the older part of the conversation is summarized. Then
- * past, tool results and newest message are cut to the available space, which shrinks with each
- * attempt. The window that worked is remembered for later requests. Throws the last error if no
- * shorter request helps.
+ * the past, the tool results and the newest message are cut to the available space, which shrinks
+ * with each attempt. The window of the successful request is remembered for later requests. Throws
+ * the last error if no shorter request helps.
  */
 export async function retryWithLessContext<T>(
   deps: LessContextDeps,
   whose: SnapshotKey & { readonly reader: Reader },
   stop: AbortSignal,
-  ask: Ask<T>,
+  ask: SendRequest<T>,
 ): Promise<T> {
-  const refusals: Refusal[] = [];
+  const refusals: RequestRefusal[] = [];
   let shorter: ShorterHistory | undefined;
   for (;;) {
     let sent = 0;
@@ -50,47 +50,47 @@ export async function retryWithLessContext<T>(
     };
     try {
       const answer = await ask(shorter, refused);
-      const learned = windowAfter(refusals);
+      const learned = learnWindow(refusals);
       if (learned !== null) deps.model.learnTokens?.(learned);
       return answer;
     } catch (error) {
       if (!(error instanceof ModelError) || stop.aborted) throw error;
       refusals.push({ failure: error.failure, sent });
-      const room = nextRoom(refusals, deps.contextTokens?.());
+      const room = computeNextLimit(refusals, deps.contextTokens?.());
       if (room === null) throw error;
-      // The outcome does not matter: the next attempt omits whatever does not fit.
+      // A failed summary is ignored, because the next attempt omits whatever does not fit.
       const isFirst = refusals.length === 1 && error.failure.kind === 'too-long';
       if (isFirst) await deps.compactor?.now({ ...whose, forced: true }, stop);
-      shorter = await shorterHistory(deps, whose, room);
+      shorter = await computeShorterHistory(deps, whose, room);
     }
   }
 }
 
-async function shorterHistory(
+async function computeShorterHistory(
   { store, history: { entries, tokens } }: LessContextDeps,
   whose: SnapshotKey & { readonly reader: Reader },
   room: number,
 ): Promise<ShorterHistory> {
   const read = await readHistory(store, whose, whose.reader, entries);
-  // The minimum keeps the summary in the request even if the prompt takes all the space.
+  // The minimum keeps the summary in the request even if the prompt takes all the remaining space.
   const history = {
     entries,
     tokens: Math.min(tokens, Math.floor(room / 2)),
-    least: summaryBudget(room),
+    least: computeSummaryBudget(room),
   };
   return { ...read, history, contextTokens: room };
 }
 
 /** A refused request; `sent` is its estimated length in tokens. */
-export interface Refusal {
+export interface RequestRefusal {
   readonly failure: ModelFailure;
   readonly sent: number;
 }
 
 const MAX_TRIES = 5;
-/** A request shorter than this, in tokens, reveals nothing about the window. */
+/** The refusal of a request shorter than this, in tokens, does not reveal the context window. */
 const MIN_SUSPECT = 2_000;
-/** No prompt fits into less than this, in tokens. */
+/** The smallest window to assume, in tokens; no prompt fits into less. */
 const MIN_ROOM = 512;
 /**
  * A request this close to an assumed window counts as too long even if it was refused without a
@@ -109,21 +109,24 @@ const SHORTENED = 0.95;
  * The limit for the next request, in tokens; null if a shorter request would not help or is not
  * possible.
  */
-export function nextRoom(refusals: readonly Refusal[], known: number | undefined): number | null {
+export function computeNextLimit(
+  refusals: readonly RequestRefusal[],
+  known: number | undefined,
+): number | null {
   const last = refusals.at(-1);
   const before = refusals.at(-2);
   if (last === undefined || refusals.length >= MAX_TRIES) return null;
   const { failure, sent } = last;
   const isStuck = before !== undefined && before.sent > 0 && sent > before.sent * SHORTENED;
-  // The first retry only summarized, which may hardly have changed the length.
+  // The first retry only summarized, so the request may be hardly shorter.
   if (isStuck && refusals.length > 2) return null;
-  if (!isSuspect(refusals, known)) return null;
+  if (!isSuspectRefusal(refusals, known)) return null;
   const most = Math.min(
     known ?? Number.POSITIVE_INFINITY,
     sent > 0 ? sent : Number.POSITIVE_INFINITY,
   );
   const halves = Math.floor(most / 2 ** (isStuck ? refusals.length : 1));
-  const said = failure.kind === 'too-long' ? scaledWindow(failure, sent) : null;
+  const said = failure.kind === 'too-long' ? scaleWindow(failure, sent) : null;
   const room = said === null ? halves : Math.min(said, isStuck ? halves : Number.POSITIVE_INFINITY);
   if (room === Number.POSITIVE_INFINITY) return null;
   // At least one shorter request is tried before giving up.
@@ -131,22 +134,22 @@ export function nextRoom(refusals: readonly Refusal[], known: number | undefined
   return room;
 }
 
-function isSuspect(refusals: readonly Refusal[], known: number | undefined): boolean {
+function isSuspectRefusal(refusals: readonly RequestRefusal[], known: number | undefined): boolean {
   const last = refusals.at(-1);
   if (last === undefined) return false;
   const { failure, sent } = last;
   if (failure.kind === 'too-long') return true;
   if (!('mayBeTooLong' in failure) || failure.mayBeTooLong !== true) return false;
   if (known !== undefined && sent >= known * NEAR) return true;
-  // Servers refuse for many reasons. After a refusal without a reason, one shorter request is
-  // tried; for an overloaded server, none.
+  // Servers refuse requests for many reasons. A refusal without a reason leads to one attempt with
+  // a shorter request; an overloaded server is not asked again.
   return failure.kind === 'refused' && sent >= MIN_SUSPECT && refusals.length === 1;
 }
 
 /**
  * The window that the server named, converted to tokens as estimated here; null if it named none.
  */
-function scaledWindow(
+function scaleWindow(
   { windowTokens, promptTokens }: Extract<ModelFailure, { kind: 'too-long' }>,
   sent: number,
 ): number | null {
@@ -160,11 +163,11 @@ function scaledWindow(
 }
 
 /** The window to remember once a shorter request has succeeded; null if nothing can be learned. */
-export function windowAfter(refusals: readonly Refusal[]): number | null {
+export function learnWindow(refusals: readonly RequestRefusal[]): number | null {
   const windows = refusals.flatMap(({ failure, sent }) => {
     if (failure.kind === 'too-long') {
       if (failure.isBytes === true) return [];
-      return [scaledWindow(failure, sent) ?? (sent > 0 ? Math.floor(sent * MARGIN) : null)];
+      return [scaleWindow(failure, sent) ?? (sent > 0 ? Math.floor(sent * MARGIN) : null)];
     }
     return sent > 0 ? [Math.floor(sent * MARGIN)] : [];
   });

@@ -1,5 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type LongTalk, openLongTalk, QUESTION, tokensOf } from '../testing/long-conversation.ts';
+import {
+  estimateTokensOf,
+  type LongTalk,
+  openLongTalk,
+  QUESTION,
+} from '../testing/long-conversation.ts';
 import { OWNER_CHAT, PLACE } from '../testing/write-message.ts';
 import { Summary } from './summary.ts';
 
@@ -23,14 +28,14 @@ async function talkFor(turns: number, compacts: boolean): Promise<LongTalk> {
 }
 
 describe('a conversation of 300 turns', { timeout: 120_000 }, () => {
-  it('[G11] fits its budget, still knows a fact from turn 3, costs linear tokens and keeps its beginning stable', async () => {
+  it('[G11] stays within its budget, remembers a fact from turn 3, costs linear tokens and keeps its beginning stable', async () => {
     const { asked, summaries, say, scene } = await talkFor(299, true);
     await say(QUESTION);
     expect((await scene.owed()).at(-1)).toBe('the code is 4711');
-    const costs = asked.map(tokensOf);
+    const costs = asked.map(estimateTokensOf);
     expect(Math.max(...costs)).toBeLessThan(8_192);
     const sum = (from: number, to: number) => costs.slice(from, to).reduce((a, b) => a + b, 0);
-    const summing = summaries.map(tokensOf).reduce((a, b) => a + b, 0);
+    const summing = summaries.map(estimateTokensOf).reduce((a, b) => a + b, 0);
     // With quadratic growth the second half would cost three times the first.
     expect(sum(150, 300) / sum(0, 150)).toBeLessThan(1.3);
     expect(summing).toBeLessThan(sum(0, 300) / 4);
@@ -45,11 +50,11 @@ describe('a conversation of 300 turns', { timeout: 120_000 }, () => {
     expect(await scene.store.summaries.latest({ ...place, reader: 'guest' })).toBeNull();
   });
 
-  it('[G11] also fits its budget without summaries, but forgets', async () => {
+  it('[G11] stays within its budget without summaries as well, but forgets early facts', async () => {
     const { asked, say, scene } = await talkFor(60, false);
     await say(QUESTION);
     expect((await scene.owed()).at(-1)).toBe('I do not know.');
-    expect(Math.max(...asked.map(tokensOf))).toBeLessThan(8_192);
+    expect(Math.max(...asked.map(estimateTokensOf))).toBeLessThan(8_192);
   });
 });
 
@@ -86,7 +91,7 @@ describe('a summary', () => {
     expect(Summary.parse(stored?.content).remembered).toEqual(['the code is 4711']);
   });
 
-  it('[G11] [W02] for an owner is not shown to another kind of reader', async () => {
+  it('[G11] [W02] for an owner is never shown to other readers', async () => {
     const { compactor, otherWorker, summaries } = await talkFor(6, true);
     await compactor.now(order, never);
     const guest = { kind: 'guest', conversationId: OWNER_CHAT } as const;
@@ -94,7 +99,7 @@ describe('a summary', () => {
     expect(summaries[1]?.messages[0]?.content).not.toContain('Your notes so far');
   });
 
-  it('[G11] saves what must not be lost first, and is written even if that fails', async () => {
+  it('[G11] is written after memories are saved, and is written even if saving fails', async () => {
     const { otherWorker, scene } = await talkFor(6, true);
     const saved: number[] = [];
     const keeper = otherWorker({
@@ -127,7 +132,7 @@ describe('a summary', () => {
     expect(asked).toHaveLength(7);
   });
 
-  it('[G11] is written when the provider reports a request that is too long, and the turn is retried once', async () => {
+  it('[G11] is written when the provider reports that a request is too long, and the turn is retried once', async () => {
     const { say, fail, scene, asked, summaries } = await talkFor(8, true);
     fail('turn', 1);
     await say(QUESTION);
@@ -141,7 +146,7 @@ describe('a summary', () => {
 });
 
 describe('while a summary is being written', () => {
-  /** Six turns and a summary of them that is written but not stored until `goOn` is called. */
+  /** A conversation of six turns whose summary is written but not stored until `goOn` is called. */
   async function held(): Promise<{ talk: LongTalk; goOn(): Promise<string> }> {
     talk = await openLongTalk({ contextTokens: 8_192 });
     await talk.say('Remember: the code is 4711.');
@@ -163,7 +168,7 @@ describe('while a summary is being written', () => {
     return { talk, goOn };
   }
 
-  it('[G11] turns continue, and their text stays verbatim', async () => {
+  it('[G11] turns continue during a summary, and their text stays verbatim', async () => {
     const { talk, goOn } = await held();
     await talk.say('The parrot is called Kim.');
     expect(await goOn()).toBe('done');
@@ -173,7 +178,7 @@ describe('while a summary is being written', () => {
     expect(shown).toContain('The parrot is called Kim.');
   });
 
-  it('[G11] /new ends the session: its summary is stored for it and never shown again', async () => {
+  it('[G11] /new ends the session: a summary in progress is stored for that session and never shown again', async () => {
     const { talk, goOn } = await held();
     const command = {
       ...PLACE,
@@ -207,10 +212,10 @@ describe('while a summary is being written', () => {
     expect(talk.asked.at(-1)?.messages).toHaveLength(1);
   });
 
-  it('[G15] text that is forgotten meanwhile does not come back with it', async () => {
+  it('[G15] a summary in progress does not bring back text that is forgotten meanwhile', async () => {
     const { talk, goOn } = await held();
     const { scene } = talk;
-    const what = { conversations: [OWNER_CHAT], ownersToo: false, mark: '[forgotten]' };
+    const what = { conversations: [OWNER_CHAT], ownersToo: false };
     await scene.store.forgetting.forget({ ...what, phrases: ['the code is 4711'] });
     expect(await goOn()).toBe('failed');
     expect(await scene.store.summaries.latest({ ...place, reader: 'owner' })).toBeNull();
@@ -219,12 +224,12 @@ describe('while a summary is being written', () => {
     expect(JSON.stringify(stored)).not.toContain('4711');
   });
 
-  it('[G15] text that is forgotten from the earlier summary does not come back either', async () => {
+  it('[G15] a summary in progress does not bring back text that is forgotten from the earlier summary', async () => {
     const first = await held();
     await first.goOn();
     const { scene, say, otherWorker } = first.talk;
     for (let turn = 7; turn < 12; turn += 1) await say(`Tell me more, number ${turn}.`);
-    const what = { conversations: [OWNER_CHAT], ownersToo: false, mark: '[forgotten]' };
+    const what = { conversations: [OWNER_CHAT], ownersToo: false };
     const worker = otherWorker({
       beforeCompact: async () => {
         await scene.store.forgetting.forget({ ...what, phrases: ['the code is 4711'] });

@@ -1,7 +1,7 @@
 import { estimateTokens } from '@parley/workspace';
 import { describe, expect, it } from 'vitest';
-import { scriptedModel } from '../testing/turn-scene.ts';
-import { readNotes, summaryText, writeSummary } from './summary.ts';
+import { createScriptedModel } from '../testing/turn-scene.ts';
+import { formatSummary, readNotes, writeSummary } from './summary.ts';
 
 const readSummary = (text: string) => readNotes(text, 1_500).summary;
 const NOTHING = { remembered: [], openTasks: [], decisions: [], facts: [], tone: [] };
@@ -20,26 +20,26 @@ describe('a summary', () => {
     ],
     ['without headings', 'Ada has a parrot.', { facts: ['Ada has a parrot.'] }],
     ['with empty sections', '# Decisions\n- none\n# Facts\n- x', { facts: ['x'] }],
-  ])('[G11] is read %s', (_how, text, expected) => {
+  ])('[G11] parses a summary %s', (_how, text, expected) => {
     expect(readSummary(text)).toEqual({ ...NOTHING, ...expected });
   });
 
   it.each(['', '  \n', '# Facts\n', '# Facts\nnone'])(
-    '[G11] is null if the model wrote nothing: %j',
+    '[G11] returns null if the model wrote no summary: %j',
     (text) => {
       expect(readSummary(text)).toBeNull();
     },
   );
 
-  it('[G11] [P10] is bounded: requests to remember are kept, and omitted lines are counted', () => {
+  it('[G11] [P10] bounds a summary, keeps requests to remember and counts omitted lines', () => {
     const facts = Array.from({ length: 90 }, (_, nth) => `- fact ${nth} ${'x'.repeat(200)}`);
     const read = readSummary(`# Facts\n${facts.join('\n')}\n# Asked to remember\n- the code is 42`);
     expect(read?.remembered).toEqual(['the code is 42']);
     expect(read?.facts.at(-1)).toMatch(/^\(\d+ of 90 left out\)$/);
-    expect(summaryText(read ?? NOTHING).length).toBeLessThan(7_000);
+    expect(formatSummary(read ?? NOTHING).length).toBeLessThan(7_000);
   });
 
-  it('[G11] leaves out quotations that are only to be remembered elsewhere', () => {
+  it('[G11] leaves out quotations that belong in memory only', () => {
     const text = `# Facts\n- a\n# Their own words\n- "I like tea."\n- ${'x'.repeat(501)}\n# Tone\n- b`;
     const { summary, quotes } = readNotes(text, 1_500);
     expect(summary).toEqual({ ...NOTHING, facts: ['a'], tone: ['b'] });
@@ -50,17 +50,17 @@ describe('a summary', () => {
   it('[G11] stays within its token limit in Chinese, where each character costs one token', () => {
     const facts = Array.from({ length: 90 }, (_, nth) => `- 第${nth}件事：${'鸟'.repeat(80)}`);
     const read = readNotes(`# Facts\n${facts.join('\n')}`, 1_000).summary;
-    expect(estimateTokens(summaryText(read ?? NOTHING))).toBeLessThan(1_100);
+    expect(estimateTokens(formatSummary(read ?? NOTHING))).toBeLessThan(1_100);
   });
 
-  it('[P18] cannot start a section of the prompt', () => {
-    const text = summaryText(readSummary('# Facts\n- a\n## System\n- b') ?? NOTHING);
+  it('[P18] prevents a summary from starting a section of the prompt', () => {
+    const text = formatSummary(readSummary('# Facts\n- a\n## System\n- b') ?? NOTHING);
     expect(text.split('\n').every((line) => line.startsWith('> '))).toBe(true);
   });
 });
 
 it('[G17] charges for a summary even if the model wrote nothing usable', async () => {
-  const model = scriptedModel();
+  const model = createScriptedModel();
   const counted: number[] = [];
   const deps = {
     model,
@@ -81,34 +81,31 @@ it('[G17] charges for a summary even if the model wrote nothing usable', async (
 it.each([
   ['Latin', 'x'],
   ['Chinese', '鸟'],
-])(
-  '[G11] summarizes with a small model, however much %s text came at once',
-  async (_script, character) => {
-    const model = scriptedModel();
-    model.next({ say: `# Facts\n${`- ${character.repeat(400)}\n`.repeat(40)}` });
-    const room = 4_096;
-    const entries = ['user', 'assistant'] as const;
-    const { summary } = await writeSummary(
-      { model, clock: () => 0, monotonic: () => 0, meter: { count() {}, observe() {} } },
-      {
-        before: { remembered: [], openTasks: [], decisions: [], facts: ['a'], tone: [] },
-        entries: entries.map((role, seq) => ({
-          seq,
-          at: 0,
-          role,
-          content: { text: character.repeat(50_000) },
-        })),
-        room,
-      },
-      new AbortController().signal,
-    );
-    const [asked] = model.asked;
-    const sent = [
-      ...(asked?.system ?? []).map(({ text }) => text),
-      ...(asked?.messages ?? []).map(({ content }) => content),
-    ];
-    const size = sent.reduce((sum, text) => sum + estimateTokens(text), 0);
-    expect(size + (asked?.maxOutputTokens ?? 0)).toBeLessThan(room);
-    expect(estimateTokens(summary.facts.join(''))).toBeLessThanOrEqual(room / 8);
-  },
-);
+])('[G11] summarizes %s text that came at once with a small model', async (_script, character) => {
+  const model = createScriptedModel();
+  model.next({ say: `# Facts\n${`- ${character.repeat(400)}\n`.repeat(40)}` });
+  const room = 4_096;
+  const entries = ['user', 'assistant'] as const;
+  const { summary } = await writeSummary(
+    { model, clock: () => 0, monotonic: () => 0, meter: { count() {}, observe() {} } },
+    {
+      before: { remembered: [], openTasks: [], decisions: [], facts: ['a'], tone: [] },
+      entries: entries.map((role, seq) => ({
+        seq,
+        at: 0,
+        role,
+        content: { text: character.repeat(50_000) },
+      })),
+      room,
+    },
+    new AbortController().signal,
+  );
+  const [asked] = model.asked;
+  const sent = [
+    ...(asked?.system ?? []).map(({ text }) => text),
+    ...(asked?.messages ?? []).map(({ content }) => content),
+  ];
+  const size = sent.reduce((sum, text) => sum + estimateTokens(text), 0);
+  expect(size + (asked?.maxOutputTokens ?? 0)).toBeLessThan(room);
+  expect(estimateTokens(summary.facts.join(''))).toBeLessThanOrEqual(room / 8);
+});

@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type LongTalk, openLongTalk } from '../testing/long-conversation.ts';
 import { OWNER_CHAT } from '../testing/write-message.ts';
-import { localTimeIn } from '../time.ts';
-import { dayBefore, findDayStart, yesterdaySource } from './yesterday-source.ts';
+import { createLocalTime } from '../time.ts';
+import { createYesterdaySource, findDayStart, getDayBefore } from './yesterday-source.ts';
 
 /** The scene's messages are stored at 14:05 on 21 November in Berlin. */
 const TOMORROW = Date.UTC(2026, 10, 22, 8);
@@ -18,21 +18,19 @@ beforeEach(async () => {
 });
 afterEach(() => talk.scene.close());
 
-/** A conversation other than the owner's chat, or a preview of the prompt. */
 interface Place {
   readonly conversationId?: string;
   readonly preview?: boolean;
 }
 
-/** A source, and what it contributes to a turn at a given time. */
 function sourceAt(talk: LongTalk, zone = 'Europe/Berlin') {
   let now = TOMORROW;
   let ids = 0;
   const { scene, model } = talk;
-  const source = yesterdaySource({
+  const source = createYesterdaySource({
     store: scene.store,
     model,
-    localTime: localTimeIn(zone),
+    localTime: createLocalTime(zone),
     clock: () => now,
     monotonic: () => now,
     meter: silentMeter,
@@ -49,7 +47,7 @@ function sourceAt(talk: LongTalk, zone = 'Europe/Berlin') {
     { conversationId, preview = false }: Place = {},
   ) => {
     now = at;
-    const { date } = localTimeIn(zone)(at);
+    const { date } = createLocalTime(zone)(at);
     const [first] = talk.atHand;
     if (first === undefined) throw new Error('there was no turn');
     const reader = { kind, conversationId: OWNER_CHAT };
@@ -82,7 +80,7 @@ describe('the summary of yesterday’s conversation', () => {
     expect(talk.summaries).toHaveLength(1);
   });
 
-  it('[G11] is absent for a silent day, on the day after next, and after /new', async () => {
+  it('[G11] is absent after a day without messages, on the day after next, and after /new', async () => {
     const { say } = sourceAt(talk);
     for (const [at, session] of [
       [TOMORROW + DAY, 0],
@@ -95,7 +93,7 @@ describe('the summary of yesterday’s conversation', () => {
     expect(talk.summaries).toHaveLength(0);
   });
 
-  it('[G11] [W02] of an owner is not shown to another kind of reader', async () => {
+  it('[G11] [W02] of an owner is never shown to other readers', async () => {
     const { say } = sourceAt(talk);
     await say();
     expect(await say('guest')).toBeUndefined();
@@ -104,7 +102,7 @@ describe('the summary of yesterday’s conversation', () => {
     expect(await say('guest')).toMatchObject({ audience });
   });
 
-  it('[G11] [W02] stays within its own conversation', async () => {
+  it('[G11] [W02] is shown only in its own conversation', async () => {
     const { say } = sourceAt(talk);
     await say();
     const elsewhere = { conversationId: 'd' };
@@ -124,7 +122,7 @@ describe('the summary of yesterday’s conversation', () => {
     expect(await say('owner', Date.parse('2026-11-23T11:00:00Z'))).toBeUndefined();
   });
 
-  it('[G11] is neither crowded out by a long following day nor mixed with it', async () => {
+  it('[G11] covers only its own day, even before a day with many messages', async () => {
     const { store } = talk.scene;
     const { saidBetween } = store.transcript;
     const asked: number[] = [];
@@ -139,7 +137,7 @@ describe('the summary of yesterday’s conversation', () => {
     expect(talk.summaries).toHaveLength(1);
   });
 
-  it('[G11] appears in a preview, which does not write one', async () => {
+  it('[G11] appears in a preview, and the preview does not write one', async () => {
     const { say } = sourceAt(talk);
     const preview = { preview: true };
     expect(await say('owner', TOMORROW, 0, preview)).toBeUndefined();
@@ -152,8 +150,8 @@ describe('the summary of yesterday’s conversation', () => {
     ['2026-03-01', '2026-02-28'],
     ['2026-01-01', '2025-12-31'],
     ['2024-03-01', '2024-02-29'],
-  ])('[G11] the day before %s is %s', (date, before) => {
-    expect(dayBefore(date)).toBe(before);
+  ])('[G11] finds the day before %s: %s', (date, before) => {
+    expect(getDayBefore(date)).toBe(before);
   });
 });
 
@@ -166,12 +164,12 @@ describe('the beginning of a day', () => {
     // In this zone the clock skips midnight, so the day begins at one.
     ['Africa/Cairo', '2026-04-24T12:00:00Z', '2026-04-23T22:00:00.000Z'],
     ['Pacific/Auckland', '2026-11-21T13:05:00Z', '2026-11-21T11:00:00.000Z'],
-  ])('[G11] in %s before %s is %s', (zone, now, start) => {
-    const found = findDayStart(localTimeIn(zone), Date.parse(now));
+  ])('[G11] in %s, the day that contains %s starts at %s', (zone, now, start) => {
+    const found = findDayStart(createLocalTime(zone), Date.parse(now));
     expect(new Date(found).toISOString()).toBe(start);
   });
 
-  it('[G11] belongs to that day, and the moment before it to the previous one', () => {
+  it('[G11] the first moment of a day belongs to that day, and the moment before it to the previous day', () => {
     const zones = ['Europe/Berlin', 'America/Havana', 'Asia/Shanghai', 'Australia/Lord_Howe'];
     const moments = fc.date({
       min: new Date('2020-01-01'),
@@ -180,7 +178,7 @@ describe('the beginning of a day', () => {
     });
     fc.assert(
       fc.property(fc.constantFrom(...zones), moments, (zone, moment) => {
-        const localTime = localTimeIn(zone);
+        const localTime = createLocalTime(zone);
         const start = findDayStart(localTime, moment.getTime());
         expect(localTime(start).date).toBe(localTime(moment.getTime()).date);
         expect(localTime(start - 1).date < localTime(start).date).toBe(true);

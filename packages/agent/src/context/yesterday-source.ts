@@ -2,14 +2,14 @@ import { BoundedMap, type PromptPart, type Reader, reasonOf } from '@parley/core
 import type { ContextSource, SourceTurn } from '@parley/prompt';
 import type { SummaryTask } from '@parley/store';
 import type { LocalTime } from '../time.ts';
-import { audienceOf } from '../turn/turn.ts';
+import { getAudience } from '../turn/turn.ts';
 import {
   checkUnchanged,
   claimSummary,
+  formatSummary,
   Summary,
   type SummaryServices,
-  summaryPlace,
-  summaryText,
+  toSummaryKey,
   writeSummary,
 } from './summary.ts';
 
@@ -19,24 +19,24 @@ interface YesterdayServices extends SummaryServices {
 }
 
 const MAX_ENTRIES = 400;
-/** Longer than any day, in ms. */
+/** A time span (ms) that is longer than any day. */
 const LONG_DAY = 26 * 60 * 60_000;
 /** The number of sessions for which silent days are cached. */
 const REMEMBERED = 1_000;
 
 /**
- * Provides the summary of yesterday's conversation for the layer `yesterday` (G11). It is written
- * once, after the first turn of a new day, so that no answer has to wait for it; that turn still
- * has the messages in its history. Only the fact that a day was silent is cached, because a cached
- * text would survive `/forget`.
+ * Provides the summary of yesterday's conversation for the prompt layer `yesterday` (G11). The
+ * summary is written once, after the first turn of a new day, so that no answer has to wait for it;
+ * that turn still has the messages in its history. Only days without messages are cached, because a
+ * cached summary would survive `/forget`.
  */
-export function yesterdaySource(deps: YesterdayServices) {
+export function createYesterdaySource(deps: YesterdayServices) {
   const silentDays = new BoundedMap<string, string>(REMEMBERED);
   const running = new Map<string, Promise<void>>();
   const ended = new AbortController();
   const remember = async (turn: SourceTurn, key: string, day: string): Promise<void> => {
     try {
-      const found = await summedUp(deps, turn, day, ended.signal);
+      const found = await summarizeDay(deps, turn, day, ended.signal);
       if (found === null) silentDays.set(key, day);
     } catch (error) {
       if (ended.signal.aborted) return;
@@ -49,11 +49,11 @@ export function yesterdaySource(deps: YesterdayServices) {
   return {
     id: 'yesterday',
     async gather(turn: SourceTurn): ReturnType<ContextSource['gather']> {
-      const day = dayBefore(turn.facts.date);
+      const day = getDayBefore(turn.facts.date);
       const key = JSON.stringify([turn.conversationId, turn.session, turn.reader.kind]);
       if (silentDays.get(key) === day) return {};
       if (running.has(key) || ended.signal.aborted) return {};
-      const stored = await storedOf(deps, turn, day);
+      const stored = await readStoredSummary(deps, turn, day);
       if (stored !== null) return { yesterday: stored };
       // A preview writes no summary.
       if (turn.fix === undefined) return {};
@@ -70,37 +70,37 @@ export function yesterdaySource(deps: YesterdayServices) {
   };
 }
 
-export function dayBefore(date: string): string {
+export function getDayBefore(date: string): string {
   const day = new Date(`${date}T00:00:00Z`);
   day.setUTCDate(day.getUTCDate() - 1);
   return day.toISOString().slice(0, 10);
 }
 
-async function storedOf(
+async function readStoredSummary(
   { store }: YesterdayServices,
   turn: SourceTurn,
   day: string,
 ): Promise<PromptPart | null> {
-  const stored = await store.summaries.ofDay(summaryPlace(turn, turn.reader), day);
+  const stored = await store.summaries.ofDay(toSummaryKey(turn, turn.reader), day);
   const summary = Summary.safeParse(stored?.content);
-  return summary.success ? yesterdayPart(summary.data, turn.reader, day) : null;
+  return summary.success ? createYesterdayPart(summary.data, turn.reader, day) : null;
 }
 
 /** Null for a day without messages; `later` if the summary cannot be written now. */
-async function summedUp(
+async function summarizeDay(
   deps: YesterdayServices,
   turn: SourceTurn,
   day: string,
   stop: AbortSignal,
 ): Promise<PromptPart | null | 'later'> {
-  // Reads only up to the end of that day; later messages must not crowd it out.
-  const end = dayEnd(deps, day);
+  // Reads only up to the end of that day, so that later messages do not use up the limit.
+  const end = findDayEnd(deps, day);
   const between = [end - LONG_DAY, end, MAX_ENTRIES] as const;
   const said = await deps.store.transcript.saidBetween(turn, ...between);
   const entries = said.filter(({ at }) => deps.localTime(at).date === day);
   const last = entries.at(-1);
   if (last === undefined) return null;
-  const task: SummaryTask = { ...summaryPlace(turn, turn.reader), kind: 'day', mark: day };
+  const task: SummaryTask = { ...toSummaryKey(turn, turn.reader), kind: 'day', mark: day };
   const work = async (signal: AbortSignal) => {
     const { summary } = await writeSummary(deps, { before: null, entries }, signal);
     const { transcript } = deps.store;
@@ -108,24 +108,26 @@ async function summedUp(
     return { content: summary, reaches: last.seq };
   };
   const done = await claimSummary(deps, task, false, work, stop);
-  return 'kind' in done ? 'later' : yesterdayPart(Summary.parse(done.content), turn.reader, day);
+  return 'kind' in done
+    ? 'later'
+    : createYesterdayPart(Summary.parse(done.content), turn.reader, day);
 }
 
-/** The end of that day (ms). The turn may have started just before midnight. */
-function dayEnd({ clock, localTime }: YesterdayServices, day: string): number {
+/** The turn may have started just before midnight. */
+function findDayEnd({ clock, localTime }: YesterdayServices, day: string): number {
   const today = findDayStart(localTime, clock());
-  return dayBefore(localTime(today).date) === day ? today : findDayStart(localTime, today - 1);
+  return getDayBefore(localTime(today).date) === day ? today : findDayStart(localTime, today - 1);
 }
 
-function yesterdayPart(summary: Summary, reader: Reader, day: string): PromptPart {
+function createYesterdayPart(summary: Summary, reader: Reader, day: string): PromptPart {
   // The prompt layer adds the quotation marks again.
-  const text = summaryText(summary).replace(/^> /gm, '');
-  return { text, source: `talk of ${day}`, audience: audienceOf(reader) };
+  const text = formatSummary(summary).replace(/^> /gm, '');
+  return { text, source: `talk of ${day}`, audience: getAudience(reader) };
 }
 
 /**
  * The first moment (ms) of the local day that contains `now`, however clocks change. Found by
- * bisection, because only the time zone knows where a day starts.
+ * bisection, because the local day start follows only from the time zone data.
  */
 export function findDayStart(localTime: LocalTime, now: number): number {
   const { date } = localTime(now);

@@ -14,7 +14,7 @@ import { exampleWorkspace, OWNER_FEATURES, SCENES } from '@parley/prompt/testing
 import type { HeartbeatOrder } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { agentIn, openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
+import { createAgent, openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
 import { defineTool } from '../tools/tool.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
@@ -40,7 +40,7 @@ if (asked === undefined || target === undefined || heartbeat === undefined) {
 /** The input schemas of the golden scene. */
 const READ_INPUT = z.object({ path: z.string(), offset: z.int().optional() });
 
-/** The owner's tools; the run omits those that a heartbeat has no use for. */
+/** The owner's tools; a heartbeat omits those that it cannot use. */
 const tools = (OWNER_FEATURES.tools ?? []).map(({ name, summary, hint, tier }) =>
   defineTool({
     ...{ name, summary, tier },
@@ -69,7 +69,7 @@ const {
   ...present
 } = others;
 
-/** Everything that the owner's own chat would show, from the sources that provide it. */
+/** The context of the owner's own chat, from the sources that provide it. */
 const sources: readonly ContextSource[] = [
   { id: 'skills', gather: async () => (skills === undefined ? {} : { skills }) },
   source('memory', {
@@ -86,8 +86,7 @@ const sources: readonly ContextSource[] = [
 async function open(layout: string): Promise<void> {
   base = mkdtempSync(join(tmpdir(), 'parley-golden-'));
   const workspace = await exampleWorkspace('lived-in', base);
-  // The agent as written in the golden file.
-  const agent = agentIn(join(homedir(), '.parley/workspace'), 'Europe/Berlin');
+  const agent = createAgent(join(homedir(), '.parley/workspace'), 'Europe/Berlin');
   const prompt = createAssembler({ layers, layout: layoutNamed(layout) });
   scene = await openTurnScene(
     {},
@@ -127,7 +126,7 @@ function goldenPage(layout: string): string {
 
 describe('a heartbeat run', () => {
   it.each(['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'])(
-    '[H10] [P03] [P17] sends, records and previews the bytes of its golden file in the layout %s',
+    '[H10] [P03] [P17] sends, records and previews exactly the bytes of its golden file in the layout %s',
     async (layout) => {
       await open(layout);
       const { message, target: conversation } = order();
@@ -157,7 +156,7 @@ describe('a heartbeat run', () => {
       for (const voice of [
         'You are Mori 🌱',
         'You speak like a bookseller',
-        // In layout lab a persona replaces SOUL.md, as in every prompt.
+        // In the layout lab, a persona replaces SOUL.md in every prompt.
         ...(layout === 'lab' ? [] : ['You are calm, curious']),
         'Ann Lee, bookseller',
         'and in German.',

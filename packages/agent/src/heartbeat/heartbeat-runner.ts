@@ -4,15 +4,15 @@ import type { RunTurn } from '@parley/queue';
 import { HEARTBEAT_LANE, isLane } from '@parley/store';
 import type { AddressRules } from '@parley/tools/web';
 import type { BuiltInToolDeps } from '../tools/built-in-tools.ts';
-import { workspaceSandbox } from '../tools/exec.ts';
+import { createWorkspaceSandbox } from '../tools/exec.ts';
 import type { TurnServices } from '../turn/means.ts';
 
 /**
  * Runs heartbeat turns (H05) and passes all others to `runTurn`. A heartbeat has no history, few
- * tools and no live events; only alerts are delivered (H03, H04). Its code is loaded on the first
- * run.
+ * tools and no live events; only alerts are delivered (H03, H04). The code for heartbeats is loaded
+ * on the first run.
  */
-export function withHeartbeats(deps: TurnServices, runTurn: RunTurn): RunTurn {
+export function runHeartbeatsWith(deps: TurnServices, runTurn: RunTurn): RunTurn {
   return async (turn, lease, signal) => {
     if (!isLane(turn.conversationId, HEARTBEAT_LANE)) return runTurn(turn, lease, signal);
     const lead = turn.messages.at(-1);
@@ -24,7 +24,10 @@ export function withHeartbeats(deps: TurnServices, runTurn: RunTurn): RunTurn {
 }
 
 interface NewsCheckerOptions extends Pick<BuiltInToolDeps, 'exec' | 'web'> {
-  /** For tests only. Without it, only public internet addresses are requested. */
+  /**
+   * A test-only replacement for page requests. If it is absent, only public internet addresses are
+   * requested.
+   */
   readonly rules?: AddressRules;
 }
 
@@ -35,9 +38,10 @@ const require = createRequire(import.meta.url);
 
 /**
  * Fetches pages as `web_fetch` does, from the public internet only. Runs commands as `exec` does,
- * in the sandbox and only if commands are enabled. Either one is loaded on first use.
+ * in the sandbox and only if commands are enabled. The code for pages and for commands is loaded on
+ * first use.
  */
-export function newsChecker({ exec, web, rules }: NewsCheckerOptions): NewsChecker {
+export function createNewsChecker({ exec, web, rules }: NewsCheckerOptions): NewsChecker {
   return {
     whyNot({ kind }) {
       if (kind === 'command') {
@@ -59,13 +63,13 @@ export function newsChecker({ exec, web, rules }: NewsCheckerOptions): NewsCheck
 }
 
 /**
- * Returns the output of a command, which is compared to detect news. A failed command is an error,
- * not news.
+ * Returns the output of a command, so that a change can be detected. A failed command throws an
+ * error and does not count as a change.
  */
 async function runCommand(command: string, exec: NewsCheckerOptions['exec']): Promise<string> {
   if (exec === undefined) throw new Error('Commands are switched off.');
   const timeoutMs = Math.min(exec.maxSeconds * 1_000, MAX_MS);
-  const sandbox = workspaceSandbox(exec);
+  const sandbox = createWorkspaceSandbox(exec);
   const { output, exitCode, ended } = await sandbox.run(command, { signal: NEVER, timeoutMs });
   if (exitCode === 0) return output;
   const how = ended === null ? `with exit code ${exitCode}` : `by Parley: ${ended}`;

@@ -6,16 +6,16 @@ import { dirname, join } from 'node:path';
 import type { HeartbeatOrder } from '@parley/store';
 import { createPromptFiles, openWorkspace } from '@parley/workspace';
 import { afterEach, describe, expect, inject, it } from 'vitest';
-import { countingTool, say } from '../testing/tool-scene.ts';
+import { createCountingTool, say } from '../testing/tool-scene.ts';
 import {
-  housePrompt,
+  createHousePrompt,
   openTurnScene,
   type SceneExtras,
   type TurnScene,
 } from '../testing/turn-scene.ts';
 import { OWNER_CHAT, PLACE } from '../testing/write-message.ts';
 import { readTool } from '../tools/read-files.ts';
-import { newsChecker } from './heartbeat-runner.ts';
+import { createNewsChecker } from './heartbeat-runner.ts';
 
 const LANE = 'beat:main';
 const NOTE = { task: 'mail', instruction: 'Look for the word canary.', schedule: 'every 30 min' };
@@ -104,7 +104,7 @@ const alerting: SceneExtras = {
 };
 
 describe('a heartbeat', () => {
-  it('[H03] leaves no trace in the chat and its history if it finds nothing', async () => {
+  it('[H03] leaves no trace in the chat and its history if it has nothing to report', async () => {
     await open();
     const before = await scene.owed();
     scene.model.next({ say: 'HEARTBEAT_OK' });
@@ -126,9 +126,9 @@ describe('a heartbeat', () => {
     expect(asked()).toContain('Two letters wait.');
   });
 
-  it('[H05] gets only its task: no history, its own layer, few tools', async () => {
-    const tools = ['message', 'cron', 'plain'].map((name) => countingTool(name).tool);
-    const asks = { ...countingTool('asks').tool, approval: 'ask' as const };
+  it('[H05] gets only its task: no history, a separate prompt layer and few tools', async () => {
+    const tools = ['message', 'cron', 'plain'].map((name) => createCountingTool(name).tool);
+    const asks = { ...createCountingTool('asks').tool, approval: 'ask' as const };
     await open({ tools: [...tools, asks], delegates: true });
     await beat('b1');
     const { system = [], messages = [], tools: offered = [] } = scene.model.asked.at(-1) ?? {};
@@ -144,12 +144,16 @@ describe('a heartbeat', () => {
   });
 
   it.each(['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'])(
-    '[H10] [P17] is previewed byte for byte (prompt, tools, voice) in layout %s, even after files change',
+    '[H10] [P17] is previewed byte for byte (prompt, tools, voice) in the layout %s, even after files change',
     async (layout) => {
-      const tools = ['message', 'plain', 'other'].map((name) => countingTool(name).tool);
-      const asks = { ...countingTool('asks').tool, approval: 'ask' as const };
+      const tools = ['message', 'plain', 'other'].map((name) => createCountingTool(name).tool);
+      const asks = { ...createCountingTool('asks').tool, approval: 'ask' as const };
       const chatty = { id: 'chatty', before: async () => ({ system: [RHYME] }) };
-      const extras = { tools: [...tools, asks], hooks: [chatty], prompt: housePrompt(layout) };
+      const extras = {
+        tools: [...tools, asks],
+        hooks: [chatty],
+        prompt: createHousePrompt(layout),
+      };
       await open(extras, {
         'AGENTS.md': 'Be brief.',
         'USER.md': PRIVATE,
@@ -222,7 +226,7 @@ describe('a heartbeat', () => {
     expect(await scene.store.heartbeats.tokensSince('main', 0)).toBe(24);
   });
 
-  it('[H04] notifies nobody of a failure and records it', async () => {
+  it('[H04] records a failure without notifying anyone', async () => {
     await open(alerting);
     const before = await scene.owed();
     scene.model.next({ fail: { kind: 'overloaded' } });
@@ -247,7 +251,7 @@ describe('a heartbeat', () => {
       await scene.answerNext(LANE);
     }
 
-    it('[H09] [P18] puts the event into the user message only', async () => {
+    it('[H09] [P18] puts the text of an event into the user message only', async () => {
       await open(alerting);
       await event('e1');
       const { system = [], messages = [] } = scene.model.asked.at(-1) ?? {};
@@ -257,9 +261,9 @@ describe('a heartbeat', () => {
     });
 
     it.each(['direct', 'group'] as const)(
-      '[H09] [G05] in a %s chat counts as having read text from outsiders, with no approver to ask',
+      '[H09] [G05] an event in a %s chat counts as untrusted text, with no approver to ask',
       async (place) => {
-        const { tool, calls } = countingTool('act');
+        const { tool, calls } = createCountingTool('act');
         await open({ ...alerting, tools: [{ ...tool, approval: 'ask-after-untrusted-text' }] });
         const acts = { calls: [say('act', 'now')] };
         scene.model.next(acts, { say: 'Not done.' });
@@ -272,7 +276,7 @@ describe('a heartbeat', () => {
       },
     );
 
-    it('[H09] [H04] reports a failure, since the event occurs only once', async () => {
+    it('[H09] [H04] reports the failure of an event run, since the event occurs only once', async () => {
       await open(alerting);
       scene.model.next({ fail: { kind: 'overloaded' } });
       await event('e1');
@@ -291,7 +295,7 @@ describe('a heartbeat', () => {
     });
   });
 
-  it('[G16] [H04] runs again and alerts once if it dies before its commit', async () => {
+  it('[G16] [H04] runs again and alerts once if the process dies before the commit', async () => {
     await open(alerting);
     await scene.store.heartbeats.start(order('b1'), null, 1);
     scene.model.next({ say: 'Rain.' }, { say: 'Rain.' });
@@ -304,7 +308,7 @@ describe('a heartbeat', () => {
     expect(alerts).toEqual(['⚙️ Rain.']);
   });
 
-  it('[H03] sends no alert that has no visible text', async () => {
+  it('[H03] sends no alert without visible text', async () => {
     await open(alerting);
     const before = await scene.owed();
     scene.model.next({ say: 'NO_REPLY' });
@@ -361,7 +365,7 @@ describe('the check before a standing task', () => {
     await once(server, 'listening');
     const address = server.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
-    const checker = newsChecker({ web: fetching(port), rules: loopback });
+    const checker = createNewsChecker({ web: fetching(port), rules: loopback });
     const check = { kind: 'url', url: `http://mail.example:${port}/` } as const;
     expect(checker.whyNot(check)).toBeNull();
     const first = await checker.look(check);
@@ -374,7 +378,7 @@ describe('the check before a standing task', () => {
   });
 
   it('[G06] [H02] never requests a private address', async () => {
-    const checker = newsChecker({ web: fetching(80) });
+    const checker = createNewsChecker({ web: fetching(80) });
     await expect(checker.look({ kind: 'url', url: 'http://127.0.0.1/' })).rejects.toThrow();
     const metadata = { kind: 'url', url: 'http://169.254.169.254/' } as const;
     await expect(checker.look(metadata)).rejects.toThrow();
@@ -384,7 +388,7 @@ describe('the check before a standing task', () => {
     '[G06] [H02] [W09] returns what a command prints, in the sandbox',
     async () => {
       const exec = await commands();
-      const checker = newsChecker({ exec });
+      const checker = createNewsChecker({ exec });
       writeFileSync(join(exec.workspace.folder, 'mail.txt'), 'two letters');
       writeFileSync(join(exec.workspace.folder, 'MEMORY.md'), 'canary');
       const check = (command: string) => checker.look({ kind: 'command', command });
@@ -397,7 +401,7 @@ describe('the check before a standing task', () => {
   );
 
   it('[G06] [H02] names the setting when commands or pages are switched off', () => {
-    const checker = newsChecker({});
+    const checker = createNewsChecker({});
     expect(checker.whyNot({ kind: 'command', command: 'ls' })).toContain('exec.enabled');
     expect(checker.whyNot({ kind: 'url', url: 'https://a.b/' })).toContain('web.fetch.enabled');
   });

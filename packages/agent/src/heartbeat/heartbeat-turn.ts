@@ -1,9 +1,9 @@
-import { HEARTBEAT_ROUTINES, type HeartbeatVerdict, inlineCode } from '@parley/core';
+import { formatInlineCode, HEARTBEAT_ROUTINES, type HeartbeatVerdict } from '@parley/core';
 import type { HeartbeatNote } from '@parley/prompt';
 import type { LaneLease } from '@parley/queue';
 import type { ClaimedTurn, HeartbeatEnd, HeartbeatRun } from '@parley/store';
 import { z } from 'zod';
-import { markSystemMessage, visibleText } from '../answer/visible-text.ts';
+import { getVisibleAnswer, markSystemMessage } from '../answer/visible-text.ts';
 import { type FinalStep, openJournal, type StepUsage } from '../loop/turn-journal.ts';
 import { DEFAULT_TURN_LIMITS } from '../loop/turn-limits.ts';
 import { renderParts } from '../post-message.ts';
@@ -11,18 +11,23 @@ import { assertWithinBudget } from '../spend.ts';
 import { TimeUpError } from '../time.ts';
 import { answerTurn, catchModelFailure, type NoAnswer } from '../turn/answer-turn.ts';
 import { openTurn } from '../turn/build-prompt.ts';
-import type { Ending } from '../turn/commit-answer.ts';
-import { laneMeans, lanePrompt, type PromptMeans, type TurnServices } from '../turn/means.ts';
-import type { Run } from '../turn/run.ts';
-import { exhaustedReason } from '../turn/run-turn.ts';
+import type { TurnEnding } from '../turn/commit-answer.ts';
+import {
+  createLaneMeans,
+  createLanePrompt,
+  type PromptMeans,
+  type TurnServices,
+} from '../turn/means.ts';
+import type { TurnRun } from '../turn/run.ts';
+import { findExhaustedReason } from '../turn/run-turn.ts';
 import { type AgentContext, startTurn, type Turn } from '../turn/turn.ts';
-import { textEntry } from '../turn/turn-text.ts';
-import { memoryUpkeep, type UpkeepEnd } from '../upkeep/memory-upkeep.ts';
+import { createTextEntry } from '../turn/turn-text.ts';
+import { runMemoryUpkeep, type UpkeepEnd } from '../upkeep/memory-upkeep.ts';
 
 interface HeartbeatTurn {
   readonly beat: HeartbeatRun;
   readonly turn: Turn;
-  readonly run: Run;
+  readonly run: TurnRun;
   /** The name of the hook that sent the event (H09). */
   readonly hook: string | undefined;
 }
@@ -39,7 +44,7 @@ export async function runHeartbeat(
   const journal = openJournal(claimed, lease, { turns: store.turns, clock });
   const current = { beat, turn, run: { lease, signal, journal }, hook };
   const ended = await (routine === undefined
-    ? endOfTask(services, current, await answerHeartbeat(services, current, note))
+    ? endTask(services, current, await answerHeartbeat(services, current, note))
     : runRoutine(services, current, routine));
   const facts = { agent: beat.agent, task: beat.task, turn: turn.turnId };
   if ('outcome' in ended) {
@@ -71,8 +76,8 @@ const Task = z.object({
 });
 
 /**
- * Creates the turn for a heartbeat run and reads its task; previews use it as well (H10). `claimed`
- * is what a worker claims.
+ * Creates the turn for a heartbeat run and reads its task; previews use this function as well
+ * (H10).
  */
 export function startHeartbeat(
   claimed: ClaimedTurn,
@@ -89,7 +94,7 @@ export function startHeartbeat(
   return { note, turn: startTurn(claimed, purpose, services, services.clock()), routine, hook };
 }
 
-/** Sources that serve conversations only. Some of them would call a model. */
+/** Sources that are used only in conversations. Some of these sources would call a model. */
 const WITHHELD_SOURCES: ReadonlySet<string> = new Set([
   'yesterday',
   'memory',
@@ -108,11 +113,11 @@ const WITHHELD_TOOLS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Builds a light prompt (H05) in the agent's own voice. Anything else that a run needs is read by
+ * Builds a light prompt (H05) in the agent's own voice. The model reads any further context with
  * tools.
  */
-export function heartbeatPrompt(chat: PromptMeans, note: HeartbeatNote): PromptMeans {
-  return lanePrompt(chat, {
+export function createHeartbeatPrompt(chat: PromptMeans, note: HeartbeatNote): PromptMeans {
+  return createLanePrompt(chat, {
     task: { id: 'heartbeat-task', gather: async () => ({ heartbeat: note }) },
     withheldTools: WITHHELD_TOOLS,
     withheldSources: WITHHELD_SOURCES,
@@ -126,53 +131,53 @@ async function answerHeartbeat(
   { beat, turn, run }: HeartbeatTurn,
   note: HeartbeatNote,
 ): Promise<FinalStep | NoAnswer> {
-  const reason = exhaustedReason(services, turn);
+  const reason = findExhaustedReason(services, turn);
   if (reason !== null) return reason;
   const limits = await services.heartbeat.limits(beat);
-  const prompt = (chat: PromptMeans) => heartbeatPrompt(chat, note);
-  const means = { ...laneMeans(services, turn, prompt, limits), compactor: undefined };
+  const prompt = (chat: PromptMeans) => createHeartbeatPrompt(chat, note);
+  const means = { ...createLaneMeans(services, turn, prompt, limits), compactor: undefined };
   return answerTurn(services, turn, means, await openTurn(turn, services), run);
 }
 
-async function endOfTask(
+async function endTask(
   services: TurnServices,
   current: HeartbeatTurn,
   answer: FinalStep | NoAnswer,
-): Promise<HeartbeatEnd | Ending> {
+): Promise<HeartbeatEnd | TurnEnding> {
   const { beat, turn, hook } = current;
   if ('outcome' in answer) return answer;
   const isUrgent = hook !== undefined && turn.lead.message.chat.type !== 'direct';
-  if ('notice' in answer) return failedEnd(services, current, answer, isUrgent);
+  if ('notice' in answer) return endFailedTask(services, current, answer, isUrgent);
   const verdict = await services.heartbeat.judge(answer.text, { ...beat, isUrgent });
   const { usage } = answer;
-  if (verdict.state !== 'alerted') return silentEnd(current, { ...verdict, usage });
-  const seen = visibleText(verdict.text, { known: new Set() });
+  if (verdict.state !== 'alerted') return endSilently(current, { ...verdict, usage });
+  const seen = getVisibleAnswer(verdict.text, { known: new Set() });
   if (seen.kind === 'silent')
-    return silentEnd(current, { state: 'quiet', reason: seen.reason, usage });
-  const alert = await alertOf(turn, { ...verdict, text: seen.text });
-  const commit = { ...emptyCommit(turn), outcome: 'answered' as const, usage };
+    return endSilently(current, { state: 'quiet', reason: seen.reason, usage });
+  const alert = await createAlert(turn, { ...verdict, text: seen.text });
+  const commit = { ...createEmptyCommit(turn), outcome: 'answered' as const, usage };
   return { id: beat.id, commit, state: 'alerted', reason: null, alert };
 }
 
 /**
- * Ends a failed run. A standing task runs again, so its failure is not reported. An event occurs
- * only once, so its failure is reported.
+ * A standing task runs again, so its failure is not reported. An event occurs only once, so its
+ * failure is reported.
  */
-async function failedEnd(
+async function endFailedTask(
   services: TurnServices,
   current: HeartbeatTurn,
   { notice, reason }: Extract<NoAnswer, { notice: string }>,
   isUrgent: boolean,
 ): Promise<HeartbeatEnd> {
   const { beat, turn, run, hook } = current;
-  const end = silentEnd(current, { state: 'failed', reason, usage: run.journal.spent() });
+  const end = endSilently(current, { state: 'failed', reason, usage: run.journal.spent() });
   if (hook === undefined) return end;
-  const text = `I could not handle an event of the hook ${inlineCode(hook)}: ${notice}`;
+  const text = `I could not handle an event of the hook ${formatInlineCode(hook)}: ${notice}`;
   const verdict = await services.heartbeat.judge(text, { ...beat, isUrgent });
-  return verdict.state === 'alerted' ? { ...end, alert: await alertOf(turn, verdict) } : end;
+  return verdict.state === 'alerted' ? { ...end, alert: await createAlert(turn, verdict) } : end;
 }
 
-async function alertOf(
+async function createAlert(
   { route }: Turn,
   { text, fingerprint, heldUntil }: Extract<HeartbeatVerdict, { state: 'alerted' }>,
 ): Promise<NonNullable<HeartbeatEnd['alert']>> {
@@ -180,7 +185,7 @@ async function alertOf(
   return {
     text,
     fingerprint,
-    entry: textEntry('assistant', shown),
+    entry: createTextEntry('assistant', shown),
     parts: await renderParts(shown, route),
     ...(heldUntil !== undefined && { heldUntil }),
   };
@@ -191,23 +196,23 @@ async function runRoutine(
   services: TurnServices,
   current: HeartbeatTurn,
   routine: string,
-): Promise<HeartbeatEnd | Ending> {
+): Promise<HeartbeatEnd | TurnEnding> {
   const { turn, run } = current;
   const failed = (reason: string) =>
-    silentEnd(current, { state: 'failed', reason, usage: run.journal.answer?.usage ?? null });
-  const exhausted = exhaustedReason(services, turn);
+    endSilently(current, { state: 'failed', reason, usage: run.journal.answer?.usage ?? null });
+  const exhausted = findExhaustedReason(services, turn);
   if (exhausted !== null) return failed(`${exhausted.notice} (${exhausted.reason})`);
   if (!HEARTBEAT_ROUTINES.some((name) => name === routine)) {
     return failed(
       `HEARTBEAT.md asks for the routine "${routine}", which this version of Parley does not have`,
     );
   }
-  const end = await upkeepEnd(services, current);
+  const end = await endUpkeep(services, current);
   if ('outcome' in end) return end;
-  return 'notice' in end ? failed(end.reason) : silentEnd(current, end);
+  return 'notice' in end ? failed(end.reason) : endSilently(current, end);
 }
 
-async function upkeepEnd(services: TurnServices, { beat, turn, run }: HeartbeatTurn) {
+async function endUpkeep(services: TurnServices, { beat, turn, run }: HeartbeatTurn) {
   const { journal, signal } = run;
   const { view } = await openTurn(turn, services);
   const { tokens = DEFAULT_TURN_LIMITS.tokens } = await services.heartbeat.limits(beat);
@@ -220,7 +225,7 @@ async function upkeepEnd(services: TurnServices, { beat, turn, run }: HeartbeatT
     bounds: services.heartbeat.upkeep,
   };
   const work = () =>
-    memoryUpkeep(services, upkeep, signal).catch((error: unknown): UpkeepEnd => {
+    runMemoryUpkeep(services, upkeep, signal).catch((error: unknown): UpkeepEnd => {
       // A model that times out fails this run without failing the worker.
       if (!(error instanceof TimeUpError)) throw error;
       return { state: 'failed', reason: `the model: ${error.message}`, usage: null };
@@ -233,15 +238,15 @@ interface SilentEnd extends Pick<HeartbeatEnd, 'reason'> {
   readonly usage: StepUsage | null;
 }
 
-function silentEnd(
+function endSilently(
   { beat, turn }: HeartbeatTurn,
   { state, reason, usage }: SilentEnd,
 ): HeartbeatEnd {
   const outcome = state === 'failed' ? ('failed' as const) : ('silent' as const);
-  const commit = { ...emptyCommit(turn), outcome, usage, ...(reason !== null && { reason }) };
+  const commit = { ...createEmptyCommit(turn), outcome, usage, ...(reason !== null && { reason }) };
   return { id: beat.id, commit, state, reason };
 }
 
-function emptyCommit({ turnId, account }: Turn) {
+function createEmptyCommit({ turnId, account }: Turn) {
   return { turnId, entries: [], parts: [], account };
 }

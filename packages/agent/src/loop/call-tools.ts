@@ -1,22 +1,22 @@
 import {
-  argumentLine,
+  formatArguments,
+  getTypedText,
   type InboundMessage,
   type LiveToolCall,
   reasonOf,
   type StepFacts,
-  typedText,
 } from '@parley/core';
 import { type ModelToolCall, toolArguments } from '@parley/models';
-import { noApproverText } from '../approvals/approval-gate.ts';
+import { describeNoApprover } from '../approvals/approval-gate.ts';
 import {
   type ApprovalRules,
+  asksSometimes,
+  decideNeed,
+  findSubject,
   hasUntrustedText,
-  isSometimes,
-  isSpared,
-  needOf,
-  subjectOf,
+  isExempt,
 } from '../approvals/approval-policy.ts';
-import { givenText, outboundFileKind } from '../tools/send-file.ts';
+import { describeGivenFiles, getOutboundFileKind } from '../tools/send-file.ts';
 import {
   type CallMoment,
   type HeldCall,
@@ -27,15 +27,15 @@ import {
   type ToolOutcome,
   TurnSuspendedError,
 } from '../tools/tool.ts';
-import { isPlaceholder, type ToolSet } from '../tools/tool-registry.ts';
+import { isPlaceholderTool, type ToolSet } from '../tools/tool-registry.ts';
 import { tryArguments } from '../tools/try-arguments.ts';
 import type { RunningTurn } from '../turn/run.ts';
-import { audienceOf, type Turn } from '../turn/turn.ts';
-import { cutCallText, isCutCall } from './cut-answers.ts';
-import { type RepeatedCall, repeatedCall } from './repeated-call.ts';
+import { getAudience, type Turn } from '../turn/turn.ts';
+import { describeCutCall, isCutCall } from './cut-answers.ts';
+import { findRepeatedCall, type RepeatedCall } from './repeated-call.ts';
 import type { JournalledCall, Round, TurnJournal } from './turn-journal.ts';
 
-/** Receives events during a call, for display. */
+/** Receives events during a call, to display its progress. */
 export interface CallWatch {
   /** Shows Markdown until the answer replaces it, on platforms that support that. */
   show(markdown: string): void;
@@ -44,9 +44,9 @@ export interface CallWatch {
 }
 
 /**
- * Runs the calls in a round that have no result yet, in order; each result is journalled before the
- * next call starts (G16). Returns false if the lease was lost. Throws the reason of the run's
- * signal once it has fired, and TurnSuspendedError.
+ * Runs the calls of a round that have no result yet, in order; each result is journaled before the
+ * next call starts (G16). Returns false if the lease was lost. Throws the abort reason of the run's
+ * signal, and TurnSuspendedError.
  */
 export async function callTools(
   running: RunningTurn,
@@ -54,37 +54,35 @@ export async function callTools(
   watch: CallWatch,
 ): Promise<boolean> {
   const { services, turn, run, tools } = running;
-  const audience = audienceOf(turn.reader);
+  const audience = getAudience(turn.reader);
   for (const [nth, journalled] of round.calls.entries()) {
     if (journalled.result !== null) continue;
     run.signal.throwIfAborted();
     const startedAt = services.clock();
     const outcome = isCutCall(round, nth)
-      ? { text: cutCallText(journalled), failed: true }
+      ? { text: describeCutCall(journalled), failed: true }
       : await runToolCall(running, journalled, nth, watch);
     if (outcome === null) return false;
     const { text, failed = false, foreign = false } = outcome;
     const { key: call } = journalled;
     const result = { kind: 'result', call, text, failed, audience, foreign } as const;
-    const facts = toolFacts(tools, journalled, outcome);
+    const facts = createToolFacts(tools, journalled, outcome);
     if (!(await run.journal.append(result, { startedAt, facts }))) return false;
   }
   return true;
 }
 
-interface Outcome extends ToolOutcome {
+interface CallOutcome extends ToolOutcome {
   readonly foreign?: boolean;
   /** True if the tool itself ran. */
   readonly ran?: boolean;
 }
 
-/**
- * The facts about a call. The name of an unknown tool is omitted, because the model invented it.
- */
-function toolFacts(
+/** The name of an unknown tool is omitted, because the model invented it. */
+function createToolFacts(
   tools: ToolSet,
   { call, key }: JournalledCall,
-  { failed = false, ran = false }: Outcome,
+  { failed = false, ran = false }: CallOutcome,
 ): StepFacts {
   const tool = tools.get(call.name)?.name ?? 'unknown tool';
   const ended = failed ? 'failed' : 'done';
@@ -97,38 +95,37 @@ async function runToolCall(
   journalled: JournalledCall,
   nth: number,
   watch: CallWatch,
-): Promise<Outcome | null> {
+): Promise<CallOutcome | null> {
   const { services, turn, means, run, tools } = running;
   const { key, call, started, held } = journalled;
-  if (started) return cutOffOutcome(call);
-  if (nth >= means.limits.calls) return tooManyOutcome(call, means.limits.calls);
+  if (started) return createCutOffOutcome(call);
+  if (nth >= means.limits.calls) return createTooManyOutcome(call, means.limits.calls);
   const tool = tools.get(call.name);
   if (tool === undefined)
-    return held.length > 0 ? missingToolOutcome(call) : unknownTool(call, tools);
-  const repeated = repeatedCall(run.journal.rounds(), nth, tools);
-  if (repeated !== null) return repeatedOutcome(repeated);
+    return held.length > 0 ? createMissingToolOutcome(call) : createUnknownToolOutcome(call, tools);
+  const repeated = findRepeatedCall(run.journal.rounds(), nth, tools);
+  if (repeated !== null) return createRepeatedOutcome(repeated);
   const unchecked = await tryArguments({ tools, checks: services.checks }, call, run.signal);
   if (unchecked !== null) return unchecked;
-  const moment = callMoment(turn, run.journal);
+  const moment = createCallMoment(turn, run.journal);
   const proposal = await proposeChange(running, tool, call);
-  const verdict = await verdictOn(running, tool, journalled, moment, proposal);
+  const verdict = await decideOnCall(running, tool, journalled, moment, proposal);
   if (verdict === null || 'text' in verdict) return verdict;
   if (tool.effect !== 'read') {
     await run.later?.beforeActing();
     run.signal.throwIfAborted();
   }
-  // A held call records its own start, through its tool.
-  if (held.length === 0 && !(await journalStart(run.journal, tool, key))) return null;
+  // The tool of a held call records the start itself.
+  if (held.length === 0 && !(await journalCallStart(run.journal, tool, key))) return null;
   const approved = verdict.approved && proposal !== null ? proposal.content : undefined;
   return runCall(running, { tool, journalled, moment, approved }, watch);
 }
 
-/** A call that may run now. */
 interface AllowedCall {
   readonly tool: Tool;
   readonly journalled: JournalledCall;
   readonly moment: CallMoment;
-  /** The content that a person approved. */
+  /** The content that a person approved, as shown in the question. */
   readonly approved: string | undefined;
 }
 
@@ -136,7 +133,7 @@ async function runCall(
   running: RunningTurn,
   { tool, journalled, moment, approved }: AllowedCall,
   { show, onCall }: CallWatch,
-): Promise<Outcome> {
+): Promise<CallOutcome> {
   const { services, turn, means, run, tools } = running;
   const { meter, tracer, monotonic, clock, log } = services;
   const { key, call } = journalled;
@@ -144,13 +141,21 @@ async function runCall(
   const foreign = tools.foreign.has(tool.name);
   const startedAt = monotonic();
   const about = {
-    ...{ ...turnContext(running), show, moment, callId: key, clock, log, turnId: turn.turnId },
-    messages: messagesOf(turn, journal),
-    held: heldCall(journal, journalled, () => journalStart(journal, tool, key)),
+    ...{
+      ...createTurnContext(running),
+      show,
+      moment,
+      callId: key,
+      clock,
+      log,
+      turnId: turn.turnId,
+    },
+    messages: listTurnMessages(turn, journal),
+    held: holdCall(journal, journalled, () => journalCallStart(journal, tool, key)),
     ...(approved !== undefined && { approved }),
     ...(gate !== undefined && { ask: (question: PersonQuestion) => gate.askPerson(key, question) }),
   };
-  const shown = { callId: key, tool: tool.name, about: argumentLine(call.arguments) };
+  const shown = { callId: key, tool: tool.name, about: formatArguments(call.arguments) };
   onCall({ ...shown, state: 'running', ms: 0 });
   const outcome = await tracer.span('parley.tool', { facts: { tool: tool.name } }, async (span) => {
     const offered = tools.offered.find(({ name }) => name === tool.name);
@@ -168,7 +173,7 @@ async function runCall(
 }
 
 /** The parts of a turn that are visible to its tools. */
-function turnContext({
+function createTurnContext({
   turn: { session, route },
   opened: { facts, reader, view, messages },
 }: RunningTurn) {
@@ -176,7 +181,7 @@ function turnContext({
 }
 
 /** The messages that the turn started with, followed by those that joined it. */
-function messagesOf(
+function listTurnMessages(
   turn: Pick<Turn, 'messages'>,
   journal: Pick<TurnJournal, 'joined'>,
 ): readonly InboundMessage[] {
@@ -184,19 +189,19 @@ function messagesOf(
 }
 
 /**
- * Journals the start of a call, so that a later run does not repeat it. Reads may be repeated, so
- * they are not recorded. Returns false if the lease was lost.
+ * Journals the start of a call, so that a later run does not repeat the call. Reads may be
+ * repeated, so they are not recorded. Returns false if the lease was lost.
  */
-async function journalStart(journal: TurnJournal, tool: Tool, key: string): Promise<boolean> {
+async function journalCallStart(journal: TurnJournal, tool: Tool, key: string): Promise<boolean> {
   if (tool.effect === 'read' || tool.actsOnce === true) return true;
   return await journal.append({ kind: 'started', call: key });
 }
 
 /**
- * Lets a tool hold its call. If the lease is lost, the turn is left as if suspended: the worker
- * that now holds the lane continues it.
+ * Lets a tool record content before its call takes effect (`hold`). If the lease is lost, the turn
+ * is left as if suspended: the worker that now holds the lane continues it.
  */
-function heldCall(
+function holdCall(
   journal: TurnJournal,
   { key, call, held }: JournalledCall,
   begin: () => Promise<boolean>,
@@ -220,15 +225,15 @@ async function keepToolFiles(
   if (files.length === 0 || !tools.names.includes('send_file')) return text;
   const given = files.map((file, nth) => ({ ...file, id: `${key}.f${nth + 1}` }));
   for (const { id, ...file } of given) {
-    const kept = { ...file, kind: outboundFileKind(file.mimeType) };
+    const kept = { ...file, kind: getOutboundFileKind(file.mimeType) };
     await store.agentFiles.keep(id, turn.turnId, kept, clock());
   }
-  return `${text}\n\n${givenText(given)}`;
+  return `${text}\n\n${describeGivenFiles(given)}`;
 }
 
 /**
- * Computes the change that a call would make, so that people can see it. If that fails, nobody is
- * asked, and the tool itself reports the problem when it runs.
+ * Computes the change that a call would make, so that people can see it. If the computation fails,
+ * nobody is asked, and the tool reports the problem when it runs.
  */
 async function proposeChange(
   running: RunningTurn,
@@ -236,10 +241,10 @@ async function proposeChange(
   call: ModelToolCall,
 ): Promise<Proposal | null> {
   const input = toolArguments(call);
-  if (tool.proposes === undefined || isPlaceholder(running.tools, tool.name)) return null;
+  if (tool.proposes === undefined || isPlaceholderTool(running.tools, tool.name)) return null;
   if (input === null || !tool.input.safeParse(input).success) return null;
   try {
-    return await tool.proposes(input, turnContext(running));
+    return await tool.proposes(input, createTurnContext(running));
   } catch (error) {
     const facts = { tool: tool.name, reason: reasonOf(error) };
     running.services.log.warn(facts, 'could not compute what a call would change');
@@ -251,7 +256,7 @@ async function proposeChange(
  * Decides whether a call may run and whether a person approved it. Otherwise returns the refusal
  * for the model, or null if the lease was lost.
  */
-async function verdictOn(
+async function decideOnCall(
   { services, run: { gate }, tools }: RunningTurn,
   tool: Tool,
   journalled: JournalledCall,
@@ -259,7 +264,14 @@ async function verdictOn(
   proposal: Proposal | null,
 ): Promise<{ readonly approved: boolean } | ToolOutcome | null> {
   if (gate === undefined)
-    return withoutAsking(services.approvals?.rules, tools, tool, journalled, moment, proposal);
+    return decideWithoutAsking(
+      services.approvals?.rules,
+      tools,
+      tool,
+      journalled,
+      moment,
+      proposal,
+    );
   const verdict = await gate.check(tool, journalled, tools, moment, proposal);
   if (verdict.kind === 'fenced') return null;
   return verdict.kind === 'run' ? verdict : { text: verdict.text, failed: true };
@@ -269,7 +281,7 @@ async function verdictOn(
  * Decides without an approver: only calls that need no approval may run, and reads that the
  * settings allow.
  */
-function withoutAsking(
+function decideWithoutAsking(
   rules: Pick<ApprovalRules, 'ask' | 'auto'> = NO_RULES,
   tools: ToolSet,
   tool: Tool,
@@ -281,48 +293,48 @@ function withoutAsking(
   // Calls with invalid arguments never run; the tool's own message explains the fault better.
   if (input === null || !tool.input.safeParse(input).success) return { approved: false };
   const schema = tools.offered.find(({ name }) => name === tool.name)?.inputSchema;
-  const subject = subjectOf(schema?.properties, input);
-  const need = needOf(tool, subject, rules, isSpared(tool, input, moment), proposal);
+  const subject = findSubject(schema?.properties, input);
+  const need = decideNeed(tool, subject, rules, isExempt(tool, input, moment), proposal);
   if (need === 'never' || (need === 'auto' && tool.effect === 'read')) return { approved: false };
-  const about = isSometimes(tool, rules) ? tool.asksAbout : undefined;
-  return { text: noApproverText(tool.name, about), failed: true };
+  const about = asksSometimes(tool, rules) ? tool.asksAbout : undefined;
+  return { text: describeNoApprover(tool.name, about), failed: true };
 }
 
 const NO_RULES = { ask: [], auto: [] };
 
-/** Returns an earlier result. Its text was framed when it arrived. */
-function repeatedOutcome({ result, remark }: RepeatedCall): Outcome {
+/** The text of an earlier result was framed when it arrived. */
+function createRepeatedOutcome({ result, remark }: RepeatedCall): CallOutcome {
   const { text, failed, foreign } = result;
   return { text: `[${remark}]\n\n${text}`, failed, foreign };
 }
 
-function cutOffOutcome({ name }: ModelToolCall): ToolOutcome {
+function createCutOffOutcome({ name }: ModelToolCall): ToolOutcome {
   const text = `${name} was started, and then this turn was cut off. Whether it took effect is not known: look before you do it again, and tell the person if you cannot.`;
   return { text, failed: true };
 }
 
-/** For a tool whose server is not connected (yet), for example in a freshly started process. */
-function missingToolOutcome({ name }: ModelToolCall): ToolOutcome {
+/** The server of this tool is not connected (yet), for example in a freshly started process. */
+function createMissingToolOutcome({ name }: ModelToolCall): ToolOutcome {
   const text = `${name} waited for a person, and is not there any more. It has changed nothing: call it again once it is there.`;
   return { text, failed: true };
 }
 
-function tooManyOutcome({ name }: ModelToolCall, most: number): ToolOutcome {
+function createTooManyOutcome({ name }: ModelToolCall, most: number): ToolOutcome {
   const text = `${name} was not run: at most ${most} calls in one step are.`;
   return { text, failed: true };
 }
 
 /** Lists only the tools offered in this turn, so it cannot reveal tools for other readers. */
-function unknownTool({ name }: ModelToolCall, { names }: ToolSet): ToolOutcome {
+function createUnknownToolOutcome({ name }: ModelToolCall, { names }: ToolSet): ToolOutcome {
   const known = names.length === 0 ? 'There are none here.' : `There are: ${names.join(', ')}.`;
   return { text: `There is no tool ${JSON.stringify(name.slice(0, 80))}. ${known}`, failed: true };
 }
 
 /** All facts about the turn so far that approval rules need, from its messages and its journal. */
-function callMoment(turn: Turn, journal: TurnJournal): CallMoment {
+function createCallMoment(turn: Turn, journal: TurnJournal): CallMoment {
   const { reader, purpose } = turn;
   const origin = purpose.kind === 'chat' ? undefined : purpose.origin;
-  const messages = messagesOf(turn, journal);
+  const messages = listTurnMessages(turn, journal);
   const results = journal
     .rounds()
     .flatMap(({ calls }) =>
@@ -333,7 +345,7 @@ function callMoment(turn: Turn, journal: TurnJournal): CallMoment {
   // Messages from Parley may contain text by a model (a sub-agent's result, say), but the text of a
   // job was written by its owner.
   const said = messages
-    .map((message) => (message.trigger === 'cron' ? message.text : typedText(message)))
+    .map((message) => (message.trigger === 'cron' ? message.text : getTypedText(message)))
     .filter((text) => text !== '');
   return {
     reader,

@@ -1,20 +1,20 @@
 import type { ResponseFormat } from '@parley/core';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { openJoint, repeatedLength } from '../answer/joint.ts';
-import { countingTool, say } from '../testing/tool-scene.ts';
+import { findRepeatedLength, openJoint } from '../answer/joint.ts';
+import { createCountingTool, say } from '../testing/tool-scene.ts';
 import {
   openTurnScene,
   type SceneExtras,
-  type Script,
+  type ScriptStep,
   type TurnScene,
 } from '../testing/turn-scene.ts';
-import { wholeLines } from './cut-answers.ts';
+import { dropIncompleteLine } from './cut-answers.ts';
 
 let scene: TurnScene;
 afterEach(() => scene.close());
 
-async function answer(scripts: readonly Script[], extras: SceneExtras = {}, writing = {}) {
+async function answer(scripts: readonly ScriptStep[], extras: SceneExtras = {}, writing = {}) {
   scene = await openTurnScene({}, extras);
   await scene.write('Ten steps, please', writing);
   scene.model.next(...scripts);
@@ -25,7 +25,7 @@ async function answer(scripts: readonly Script[], extras: SceneExtras = {}, writ
 const asked = () => scene.model.asked.length;
 const lastAsked = () => scene.model.asked.at(-1)?.messages.at(-1)?.content ?? '';
 const drafts = () => scene.events.flatMap((event) => (event.type === 'turn-delta' ? [event] : []));
-/** The text that finally stays on screen: that of the last step. */
+/** The text that stays on the screen: that of the last step. */
 const shown = () => {
   const last = drafts().at(-1)?.step;
   return drafts()
@@ -33,7 +33,7 @@ const shown = () => {
     .join('');
 };
 
-const HALF: Script = { say: '1. Open the box. 2. Take the', finish: 'length' };
+const HALF: ScriptStep = { say: '1. Open the box. 2. Take the', finish: 'length' };
 const LENGTH_NOTE =
   '[Cut here: the model has reached the longest answer that its provider allows. Ask me to go on.]';
 
@@ -77,7 +77,7 @@ describe('an answer truncated by the provider', () => {
   });
 
   it('[G21] keeps the part of the continuation that arrived before the stream broke off', async () => {
-    const broken: Script = { say: ' lid', breaks: { kind: 'broken-off' } };
+    const broken: ScriptStep = { say: ' lid', breaks: { kind: 'broken-off' } };
     expect(await answer([HALF, broken])).toEqual([
       `1. Open the box. 2. Take the lid\n\n${LENGTH_NOTE}`,
     ]);
@@ -108,16 +108,19 @@ describe('an answer truncated by the provider', () => {
     expect(asked()).toBe(3);
   });
 
-  it('[G21] keeps streaming on platforms that cannot take anything back', async () => {
+  it('[G21] continues a streamed answer on platforms that cannot take back text', async () => {
     const text = await answer([HALF, { say: 'Take the lid off.' }], {}, { appends: true });
     expect(text).toEqual(['1. Open the box. 2. Take the lid off.']);
     expect(shown()).toBe('1. Open the box. 2. Take the lid off.');
   });
 
-  it.each(['NO_REPLY', 'HEARTBEAT_OK'])('[G09] stays silent if it is %s', async (token) => {
-    expect(await answer([{ say: token, finish: 'length' }])).toEqual([]);
-    expect(asked()).toBe(1);
-  });
+  it.each(['NO_REPLY', 'HEARTBEAT_OK'])(
+    '[G09] a truncated answer stays silent if it is %s',
+    async (token) => {
+      expect(await answer([{ say: token, finish: 'length' }])).toEqual([]);
+      expect(asked()).toBe(1);
+    },
+  );
 });
 
 const FORMAT: ResponseFormat = {
@@ -138,7 +141,7 @@ describe('JSON truncated by the provider', () => {
     expect(scene.model.asked.map(({ format }) => format !== undefined)).toEqual([true, false]);
   });
 
-  it('[G21] is requested once more if the rest does not fit, and that answer stands alone', async () => {
+  it('[G21] is requested a second time if the rest does not fit, and the new answer replaces both parts', async () => {
     const pieces = [
       { say: '{"steps": [', finish: 'length' },
       { say: 'sorry' },
@@ -149,13 +152,13 @@ describe('JSON truncated by the provider', () => {
 });
 
 describe('a tool call truncated by the provider', () => {
-  const cutCall: Script = {
+  const cutCall: ScriptStep = {
     calls: [{ name: 'look', with: '{"word": "a long te' }],
     finish: 'length',
   };
 
   it('[G21] is not run but requested again, with the reason', async () => {
-    const { tool, calls } = countingTool('look');
+    const { tool, calls } = createCountingTool('look');
     const scripts = [cutCall, { calls: [say('look', 'short')] }, { say: 'Done.' }];
     expect(await answer(scripts, { tools: [tool] })).toEqual(['Done.']);
     expect(calls.map(({ word }) => word)).toEqual(['short']);
@@ -164,7 +167,7 @@ describe('a tool call truncated by the provider', () => {
   });
 
   it('[G21] is requested again only once; then the model must answer', async () => {
-    const { tool } = countingTool('look');
+    const { tool } = createCountingTool('look');
     expect(await answer([cutCall, cutCall, { say: 'It is too long.' }], { tools: [tool] })).toEqual(
       ['It is too long.'],
     );
@@ -172,7 +175,7 @@ describe('a tool call truncated by the provider', () => {
   });
 
   it('[G21] runs if its arguments are complete', async () => {
-    const { tool, calls } = countingTool('look');
+    const { tool, calls } = createCountingTool('look');
     await answer([{ calls: [say('look', 'a')], finish: 'length' }, { say: 'Done.' }], {
       tools: [tool],
     });
@@ -190,11 +193,11 @@ describe('an answer ended by the provider’s filter', () => {
 });
 
 describe('an empty answer', () => {
-  it.each<[string, Script]>([
+  it.each<[string, ScriptStep]>([
     ['reported by the provider', { fail: { kind: 'empty' } }],
     ['without text', { say: '' }],
   ])('[G21] is retried once after a tool: %s', async (_name, empty) => {
-    const { tool, calls } = countingTool('look');
+    const { tool, calls } = createCountingTool('look');
     const scripts = [{ calls: [say('look', 'a')] }, empty, { say: 'Here it is.' }];
     expect(await answer(scripts, { tools: [tool] })).toEqual(['Here it is.']);
     expect(asked()).toBe(3);
@@ -202,21 +205,21 @@ describe('an empty answer', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('[G21] after a tool call fails if it occurs twice', async () => {
-    const { tool } = countingTool('look');
-    const empty: Script = { fail: { kind: 'empty' } };
+  it('[G21] fails the turn if it occurs twice after a tool call', async () => {
+    const { tool } = createCountingTool('look');
+    const empty: ScriptStep = { fail: { kind: 'empty' } };
     const [notice] = await answer([{ calls: [say('look', 'a')] }, empty, empty], { tools: [tool] });
     expect(notice).toContain('⚙️');
     expect(asked()).toBe(3);
   });
 
-  it('[G21] is not retried here without an earlier tool call', async () => {
+  it('[G21] is not retried at this level without an earlier tool call', async () => {
     await answer([{ fail: { kind: 'empty' } }]);
     expect(asked()).toBe(1);
   });
 
-  it('[G21] differs from the silent token, which is not retried after a tool', async () => {
-    const { tool } = countingTool('look');
+  it('[G21] is distinguished from the silent token, which is not retried after a tool', async () => {
+    const { tool } = createCountingTool('look');
     expect(
       await answer([{ calls: [say('look', 'a')] }, { say: 'NO_REPLY' }], { tools: [tool] }),
     ).toEqual([]);
@@ -224,14 +227,14 @@ describe('an empty answer', () => {
   });
 });
 
-describe('the seam between an answer and its continuation', () => {
+describe('the joint between an answer and its continuation', () => {
   const text = fc.string({
     unit: fc.constantFrom(...'abcde fgh\n.12é字'),
     minLength: 30,
     maxLength: 200,
   });
 
-  it('[G21] contains each character once, wherever the cut was and however much is repeated', async () => {
+  it('[G21] contains each character once, at every position of the cut and with any repetition', async () => {
     scene = await openTurnScene();
     fc.assert(
       fc.property(text, fc.nat(), fc.integer({ min: 20, max: 200 }), (whole, at, repeated) => {
@@ -239,8 +242,8 @@ describe('the seam between an answer and its continuation', () => {
         const before = whole.slice(0, cut);
         const next = whole.slice(Math.max(0, cut - repeated));
         fc.pre(/[a-z]/.test(next.slice(0, Math.min(repeated, cut))));
-        expect(before + next.slice(repeatedLength(before, next))).toHaveLength(
-          whole.length - Math.max(0, repeatedLength(before, next) - Math.min(cut, repeated)),
+        expect(before + next.slice(findRepeatedLength(before, next))).toHaveLength(
+          whole.length - Math.max(0, findRepeatedLength(before, next) - Math.min(cut, repeated)),
         );
       }),
     );
@@ -279,8 +282,8 @@ describe('notes truncated by the provider', () => {
     ['length', '- one\n- two\n- thr', '- one\n- two\n'],
     ['length', '- half a line', ''],
     ['stop', '- one\n- two', '- one\n- two'],
-  ])('[G21] lose their incomplete last line: %s, %j', async (finishReason, text, whole) => {
+  ])('[G21] drop their incomplete last line: %s, %j', async (finishReason, text, whole) => {
     scene = await openTurnScene();
-    expect(wholeLines({ text, finishReason })).toBe(whole);
+    expect(dropIncompleteLine({ text, finishReason })).toBe(whole);
   });
 });

@@ -1,5 +1,5 @@
 import { type AnswerCut, toolArguments } from '@parley/models';
-import { visibleText } from '../answer/visible-text.ts';
+import { getVisibleAnswer } from '../answer/visible-text.ts';
 import type { JournalledCall, ModelStep, Round } from './turn-journal.ts';
 
 /** How many times an answer is continued after the provider truncated it. */
@@ -9,7 +9,6 @@ const MAX_CONTINUATIONS = 3;
  */
 const QUOTED = 60;
 
-/** Whether a step is a part of an answer that the next step continues. */
 export function isCutText({ cut, calls }: Pick<ModelStep, 'cut' | 'calls'>): boolean {
   return cut === true && calls.length === 0;
 }
@@ -17,7 +16,7 @@ export function isCutText({ cut, calls }: Pick<ModelStep, 'cut' | 'calls'>): boo
 /**
  * The latest rounds, whose text the next answer continues; empty if the last answer was complete.
  */
-function cutRounds(rounds: readonly Round[]): readonly Round[] {
+function listCutRounds(rounds: readonly Round[]): readonly Round[] {
   const end = rounds.findLastIndex(({ step, joined }) => !isCutText(step) || joined.length > 0);
   return rounds.slice(end + 1);
 }
@@ -26,14 +25,13 @@ function cutRounds(rounds: readonly Round[]): readonly Round[] {
  * The beginning of the next answer, as written in earlier steps; empty if the last answer was
  * complete.
  */
-export function cutBefore(rounds: readonly Round[]): string {
-  return cutRounds(rounds)
+export function joinCutText(rounds: readonly Round[]): string {
+  return listCutRounds(rounds)
     .map(({ step }) => step.text)
     .join('');
 }
 
-/** The facts that decide whether an answer is continued. */
-interface Ended {
+interface AnswerEndFacts {
   readonly answer: {
     readonly text: string;
     readonly calls: readonly unknown[];
@@ -41,7 +39,7 @@ interface Ended {
     readonly cut?: AnswerCut | undefined;
   };
   readonly rounds: readonly Round[];
-  /** True if the model has to answer now. */
+  /** True if the model must answer without further tool calls. */
   readonly isClosing: boolean;
   /** The maximum length of the answer, in characters. */
   readonly characters: number;
@@ -51,29 +49,29 @@ interface Ended {
  * Whether to ask the model for the rest of its answer: the provider truncated it, the limits allow
  * more, and the model makes progress.
  */
-export function mayContinue({ answer, rounds, isClosing, characters }: Ended): boolean {
+export function canContinue({ answer, rounds, isClosing, characters }: AnswerEndFacts): boolean {
   const { text, calls, finishReason, cut } = answer;
   const isCut = finishReason === 'length' || finishReason === 'error';
   if (!isCut || cut !== undefined || calls.length > 0 || isClosing) return false;
-  const whole = cutBefore(rounds) + text;
+  const whole = joinCutText(rounds) + text;
   return (
     text.trim() !== '' &&
-    cutRounds(rounds).length < MAX_CONTINUATIONS &&
+    listCutRounds(rounds).length < MAX_CONTINUATIONS &&
     whole.length < characters &&
-    !isSilent(whole)
+    !isSilentAnswer(whole)
   );
 }
 
 /** Whether an answer is not shown at all, so that nothing may be appended to it. */
-export function isSilent(text: string): boolean {
-  return visibleText(text, { known: new Set() }).kind === 'silent';
+export function isSilentAnswer(text: string): boolean {
+  return getVisibleAnswer(text, { known: new Set() }).kind === 'silent';
 }
 
 /**
  * Asks for the rest of an answer. The last words are quoted, so that the two texts overlap where
  * they are joined.
  */
-export function continuationText(text: string): string {
+export function createContinuationText(text: string): string {
   const words = text
     .slice(-QUOTED)
     .replace(/^\S*\s+(?=\S)/, '')
@@ -81,7 +79,7 @@ export function continuationText(text: string): string {
   return `[From Parley, no person: your answer above was cut at the output limit. Go on exactly where it stopped: repeat its last words “${words}” once, then continue to the end. Do not begin again, and do not comment on this.]`;
 }
 
-/** Whether the answer was truncated in the middle of this call. */
+/** Whether the provider truncated the answer in the middle of this call. */
 export function isCutCall({ step, calls }: Pick<Round, 'step' | 'calls'>, nth: number): boolean {
   const call = calls[nth]?.call;
   if (step.cut !== true || call === undefined || nth !== calls.length - 1) return false;
@@ -89,12 +87,12 @@ export function isCutCall({ step, calls }: Pick<Round, 'step' | 'calls'>, nth: n
 }
 
 /** The text that the model gets instead of the result of a truncated call. */
-export function cutCallText({ call: { name } }: JournalledCall): string {
+export function describeCutCall({ call: { name } }: JournalledCall): string {
   return `${name} was not run: your answer reached the output limit in the middle of this call, so its arguments are not whole. Make the call again with less text, in several smaller calls where needed.`;
 }
 
 /** How many of the latest consecutive rounds were truncated in the middle of a call. */
-export function cutCallsInARow(rounds: readonly Round[]): number {
+export function countCutCalls(rounds: readonly Round[]): number {
   const whole = rounds.findLastIndex((round) => !isCutCall(round, round.calls.length - 1));
   return rounds.length - 1 - whole;
 }
@@ -103,7 +101,7 @@ export function cutCallsInARow(rounds: readonly Round[]): number {
  * Drops the incomplete last line of a truncated answer, because half a line could change the
  * meaning.
  */
-export function wholeLines({
+export function dropIncompleteLine({
   text,
   finishReason,
 }: {

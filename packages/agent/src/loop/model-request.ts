@@ -31,21 +31,20 @@ import type { InboxRow, JournalStep, RememberedEntry, TurnUsage } from '@parley/
 import { estimateTokens } from '@parley/workspace';
 import {
   assembleHistory,
+  computeHistoryBudget,
+  computeRoundsBudget,
   fitRounds,
   type HistoryFill,
   type HistoryLimits,
-  historyBudget,
-  requestSize,
-  roundsBudget,
-  textsIn,
+  listTexts,
+  measureRequest,
 } from '../context/history.ts';
-import { withTimeLimit } from '../time.ts';
+import { runWithTimeLimit } from '../time.ts';
 import type { ToolSet } from '../tools/tool-registry.ts';
-import { messagesText } from '../turn/turn-text.ts';
-import { continuationText, cutBefore, isCutText } from './cut-answers.ts';
+import { joinMessageTexts } from '../turn/turn-text.ts';
+import { createContinuationText, isCutText, joinCutText } from './cut-answers.ts';
 import type { JournalledCall, Round, StepUsage } from './turn-journal.ts';
 
-/** When the model was called, and the facts about that step (D08). */
 export type StepTiming = NonNullable<JournalStep['timing']> & {
   readonly facts: Extract<StepFacts, { kind: 'model' }>;
 };
@@ -57,28 +56,31 @@ export interface AskDeps {
   readonly meter: Meter;
   /** No spans are recorded without a tracer. */
   readonly tracer?: Tracer | undefined;
-  /** Called with each new fragment of the answer, in order. */
+  /** Called with each new fragment of the answer. */
   onText(text: string): void;
-  /** Called when all text so far turns out to have been reasoning: the answer begins now. */
+  /**
+   * Called when all text so far turns out to have been reasoning, so that the answer begins with
+   * the next fragment.
+   */
   onRestart?(): void;
 }
 
-/** The model's answer. `text` is empty only if there are calls. */
+/** `text` is empty only if there are calls. */
 export interface ModelAnswer {
   readonly text: string;
   readonly calls: readonly ModelToolCall[];
   readonly usage: StepUsage;
   /** The finish reason, as the provider wrote it. */
   readonly finishReason: string;
-  /** The limit at which the answer was truncated. */
   readonly cut?: AnswerCut | undefined;
   /** Reasoning and calls that were separated from the text. */
   readonly aside?: AnswerAside | undefined;
-  /** When the model was called, and the facts about that step. */
   readonly timing: StepTiming;
 }
 
-/** Calls the model and waits for the whole answer. Throws ModelError, also when aborted. */
+/**
+ * Calls the model and waits for the whole answer. Throws ModelError, even if the call was aborted.
+ */
 export async function askModel(
   model: ChatModel,
   request: ModelRequest,
@@ -129,7 +131,7 @@ async function readModelStream(
         ...{ model: answered, ...tokens, costUsd },
         ...(cachedShare !== undefined && { cachedShare }),
       };
-      const facts = modelFacts(model, event, calls, firstTokenMs);
+      const facts = createModelFacts(model, event, calls, firstTokenMs);
       const { aside } = event;
       return { text, calls, usage, finishReason, cut, aside, timing: { startedAt, facts } };
     }
@@ -140,7 +142,7 @@ async function readModelStream(
 }
 
 /** The facts about an answer for the timeline: names and numbers, never text. */
-function modelFacts(
+function createModelFacts(
   { id }: ChatModel,
   { model, servedModel, usage, tries, finishReason, aside }: ModelFinish,
   calls: readonly ModelToolCall[],
@@ -169,14 +171,14 @@ function modelFacts(
 
 /**
  * Estimates the usage of a call that ended before it reported any, from the request and the answer
- * so far, because the request is charged nevertheless. Neither pictures nor cost are included; the
- * cost is unknown because the cached share is.
+ * so far, because the request is charged nevertheless. The estimate excludes pictures and cost: the
+ * cost is unknown because the cached share is unknown.
  */
-export function cutOffUsage(model: string, request: ModelRequest, said: string): StepUsage {
+export function estimateCutOffUsage(model: string, request: ModelRequest, said: string): StepUsage {
   const { system, messages, tools = [] } = request;
   const texts = [
     ...system.map(({ text }) => text),
-    ...messages.flatMap(textsIn),
+    ...messages.flatMap(listTexts),
     ...tools.map((tool) => JSON.stringify(tool)),
   ];
   const inputTokens = texts.reduce((sum, text) => sum + estimateTokens(text), 0);
@@ -189,22 +191,20 @@ export type OfferedTools = Pick<ToolSet, 'offered' | 'tokens'>;
 /** Everything that a request is built from, before the audience check. */
 export interface RequestDraft {
   readonly prompt: AssembledPrompt;
-  /** The summary of everything before the transcript. */
   readonly summary?: PromptPart | null;
   readonly transcript: readonly RememberedEntry[];
   readonly history: HistoryLimits;
   /** The model's context window, in tokens; unlimited when absent. */
   readonly contextTokens?: number | undefined;
-  /** The people's own text, without the context before it. */
+  /** The text that people wrote, without the context that precedes it. */
   readonly now: UserMessage;
-  /** The turn's rounds so far; every call has its result. */
+  /** The rounds of the turn so far, in which every call has a result. */
   readonly rounds: readonly Round[];
   readonly tools: OfferedTools;
   /** The JSON format that the answer must have. */
   readonly format?: ResponseFormat | undefined;
-  /** True if the platform cannot take back text that it has shown. */
   readonly appendsOnly?: boolean;
-  /** A text appended to the last result. */
+  /** A text to append to the last result. */
   readonly closing?: string;
 }
 
@@ -212,18 +212,21 @@ export interface RequestDraft {
 export interface CheckedRequest {
   readonly request: ModelRequest;
   readonly prompt: AssembledPrompt;
-  /** How full the request's history is. */
   readonly fill: HistoryFill;
 }
 
 const WITHHELD = '[This was meant for the owner alone and is not shown here.]';
 
 /**
- * Builds every model request, for each step in each turn. Everything that layers, features, hooks
- * and tools have contributed is checked here once more against the reader (W02). A part that must
- * not be there is a bug of its author; it is withheld and logged.
+ * Builds the model request for each step of a turn. Removes content from layers, features, hooks
+ * and tools that the reader may not see (W02). A part for other readers is a bug of the code that
+ * contributed it, so it is withheld and logged.
  */
-export function checkedRequest(draft: RequestDraft, reader: Reader, log: Logger): CheckedRequest {
+export function buildCheckedRequest(
+  draft: RequestDraft,
+  reader: Reader,
+  log: Logger,
+): CheckedRequest {
   const check = <Part extends PromptPart>(parts: readonly Part[]): readonly Part[] => {
     const { allowed, withheld } = enforceAudience(reader, parts);
     for (const { source } of withheld) {
@@ -235,39 +238,39 @@ export function checkedRequest(draft: RequestDraft, reader: Reader, log: Logger)
   const userContext = check(draft.prompt.userContext);
   const content = [...userContext.map(({ text }) => text), draft.now.content].join('\n\n');
   const { fence } = draft.prompt;
-  const done = draft.rounds.flatMap((round) => roundMessages(round, check, fence));
+  const done = draft.rounds.flatMap((round) => createRoundMessages(round, check, fence));
   const [summary] = check(draft.summary == null ? [] : [draft.summary]);
   const now = { ...draft.now, content };
   const past = { summary: summary?.text ?? null, entries: draft.transcript, now };
   const { tools, contextTokens = Number.POSITIVE_INFINITY } = draft;
-  const without = requestSize({ system, rounds: [], tools, now });
-  const rounds = fitRounds(done, roundsBudget(contextTokens, without));
-  const size = rounds.length === 0 ? without : requestSize({ system, rounds, tools, now });
+  const without = measureRequest({ system, rounds: [], tools, now });
+  const rounds = fitRounds(done, computeRoundsBudget(contextTokens, without));
+  const size = rounds.length === 0 ? without : measureRequest({ system, rounds, tools, now });
   const { messages, fill } = assembleHistory(
     past,
-    historyBudget(contextTokens, size, draft.history),
+    computeHistoryBudget(contextTokens, size, draft.history),
   );
   const request = {
     system: system.map(({ text, stable }) => ({ text, stable })),
-    messages: [...messages, ...withClosing(rounds, draft.closing)],
+    messages: [...messages, ...addClosing(rounds, draft.closing)],
     ...(tools.offered.length > 0 && { tools: tools.offered }),
-    // The rest of an answer is not valid JSON by itself; a provider that enforces the format would
-    // start over.
-    ...(draft.format !== undefined && cutBefore(draft.rounds) === '' && { format: draft.format }),
+    // The rest of an answer is not valid JSON by itself, and a provider that enforces the format
+    // would start over.
+    ...(draft.format !== undefined && joinCutText(draft.rounds) === '' && { format: draft.format }),
     ...(draft.appendsOnly === true && { appendsOnly: true }),
   };
   return { request, prompt: { ...draft.prompt, system, userContext }, fill };
 }
 
-type Check = (parts: readonly PromptPart[]) => readonly PromptPart[];
+type CheckParts = (parts: readonly PromptPart[]) => readonly PromptPart[];
 
 /**
- * Checks each step again, so that a former owner loses owner permissions even in the middle of a
- * conversation.
+ * Checks the permissions at each step, so that a former owner loses owner permissions even in the
+ * middle of a turn.
  */
-function roundMessages(
+function createRoundMessages(
   { step, calls, joined }: Round,
-  check: Check,
+  check: CheckParts,
   fence: AssembledPrompt['fence'],
 ): ModelMessage[] {
   const { text, audience, misfit } = step;
@@ -277,33 +280,36 @@ function roundMessages(
   const content = mayStay ? text : calls.length === 0 ? WITHHELD : '';
   return [
     { role: 'assistant', content, ...(toolCalls.length > 0 && { toolCalls }) },
-    ...calls.map((call) => toolMessage(call, check)),
-    ...(misfit === undefined ? [] : [repairMessage(mayStay ? misfit : WITHHELD)]),
-    ...(isCutText(step) ? [continuationMessage(mayStay ? text : '')] : []),
-    ...(joined.length === 0 ? [] : [joinedMessage(joined, fence)]),
+    ...calls.map((call) => createToolMessage(call, check)),
+    ...(misfit === undefined ? [] : [createRepairMessage(mayStay ? misfit : WITHHELD)]),
+    ...(isCutText(step) ? [createContinuationMessage(mayStay ? text : '')] : []),
+    ...(joined.length === 0 ? [] : [createJoinedMessage(joined, fence)]),
   ];
 }
 
-function continuationMessage(text: string): UserMessage {
-  return { role: 'user', content: continuationText(text), said: '' };
+function createContinuationMessage(text: string): UserMessage {
+  return { role: 'user', content: createContinuationText(text), said: '' };
 }
 
-function repairMessage(misfit: string): UserMessage {
+function createRepairMessage(misfit: string): UserMessage {
   const content = `[From Parley, no person: your answer does not fit the response format: ${misfit}. Answer once more, with the JSON alone. It is the last time.]`;
   return { role: 'user', content, said: '' };
 }
 
 /** Formats joined messages like the initial ones: the sender precedes the text, as data (P18). */
-function joinedMessage(rows: readonly InboxRow[], fence: AssembledPrompt['fence']): UserMessage {
+function createJoinedMessage(
+  rows: readonly InboxRow[],
+  fence: AssembledPrompt['fence'],
+): UserMessage {
   const messages = rows.map(({ message }) => message);
   const context = fencedContext(messageContext(messages), fence);
-  const content = `${context}\n\n${messagesText(rows, () => [])}`;
+  const content = `${context}\n\n${joinMessageTexts(rows, () => [])}`;
   return { role: 'user', content, said: messages.map(({ text }) => text).join('\n') };
 }
 
-function toolMessage(
+function createToolMessage(
   { key, call: { id, name }, result }: JournalledCall,
-  check: Check,
+  check: CheckParts,
 ): ModelMessage {
   if (result === null)
     throw new Error(`The call ${key} has no result; the turn loop must provide one.`);
@@ -312,7 +318,7 @@ function toolMessage(
   return { role: 'tool', callId: id, name, content: shown?.text ?? WITHHELD, failed };
 }
 
-function withClosing(
+function addClosing(
   messages: readonly ModelMessage[],
   closing: string | undefined,
 ): ModelMessage[] {
@@ -321,7 +327,7 @@ function withClosing(
   return [...messages.slice(0, -1), { ...last, content: `${last.content}\n\n${closing}` }];
 }
 
-/** A model for questions outside of turns, within the spend caps. */
+/** A model for questions outside turns, subject to the spend caps. */
 export interface AskOnceServices {
   readonly model: ChatModel;
   /** Throws when a spend cap is reached (G17). */
@@ -332,7 +338,7 @@ export interface AskOnceServices {
   readonly meter: Meter;
 }
 
-interface Question {
+interface SingleQuestion {
   readonly system: string;
   readonly user: string;
   /** The longest answer, in tokens. */
@@ -347,7 +353,7 @@ interface Question {
  */
 export async function askQuestion(
   { model, clock, monotonic, meter, mayAsk, spent }: AskOnceServices,
-  { system, user, tokens, ms }: Question,
+  { system, user, tokens, ms }: SingleQuestion,
   stop: AbortSignal,
 ): Promise<string> {
   const request = {
@@ -356,7 +362,7 @@ export async function askQuestion(
     maxOutputTokens: tokens,
   } as const;
   await mayAsk();
-  const { text, usage } = await withTimeLimit({ ms, stop }, (signal) =>
+  const { text, usage } = await runWithTimeLimit({ ms, stop }, (signal) =>
     askModel(model, request, { clock, monotonic, meter, onText() {} }, signal),
   );
   await spent(usage);

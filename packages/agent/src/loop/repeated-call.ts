@@ -29,18 +29,18 @@ const MAX_FAILURES = 2;
  *
  * `rounds` are the rounds of the turn; the call is the `nth` of the last round.
  */
-export function repeatedCall(
+export function findRepeatedCall(
   rounds: readonly Round[],
   nth: number,
   tools: Pick<ToolSet, 'get' | 'sizes'>,
 ): RepeatedCall | null {
   const current = rounds.at(-1)?.calls[nth];
   if (current === undefined) return null;
-  const sought = callKey(current.call);
+  const sought = toCallKey(current.call);
   const before = rounds.flatMap((round, at) =>
     at < rounds.length - 1 ? round.calls : round.calls.slice(0, nth),
   );
-  const isSame = ({ call }: JournalledCall) => callKey(call) === sought;
+  const isSame = ({ call }: JournalledCall) => toCallKey(call) === sought;
   const inStep = rounds.at(-1)?.calls.slice(0, nth).findLast(isSame)?.result;
   if (inStep != null) return { result: inStep, remark: SAME_STEP };
   const tool = tools.get(current.call.name);
@@ -59,12 +59,12 @@ export function repeatedCall(
   }
   const isOwn = !tools.sizes.has(tool.name);
   const hasChanged =
-    before.slice(last + 1).some((one) => changes(tools.get(one.call.name))) ||
+    before.slice(last + 1).some((one) => hasEffects(tools.get(one.call.name))) ||
     hasJoinedSince(rounds, before[last]);
   return isOwn && !hasChanged ? { result, remark: DONE } : null;
 }
 
-function changes(tool: Tool | undefined): boolean {
+function hasEffects(tool: Tool | undefined): boolean {
   return tool !== undefined && tool.effect !== 'read';
 }
 
@@ -74,7 +74,7 @@ function hasJoinedSince(rounds: readonly Round[], call: JournalledCall | undefin
 }
 
 /** A key that does not depend on the order of the arguments. */
-function callKey({ name, arguments: written }: ModelToolCall): string {
+function toCallKey({ name, arguments: written }: ModelToolCall): string {
   try {
     return `${name} ${JSON.stringify(sortKeys(JSON.parse(written)))}`;
   } catch {

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { countingTool } from '../testing/tool-scene.ts';
+import { createCountingTool } from '../testing/tool-scene.ts';
 import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
 import { PLACE } from '../testing/write-message.ts';
-import { writtenModel } from '../testing/written-model.ts';
+import { createWrittenModel } from '../testing/written-model.ts';
 
 const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
 
@@ -10,12 +10,11 @@ let scene: TurnScene;
 afterEach(() => scene?.close());
 
 async function open(texts: readonly string[], extras: SceneExtras = {}) {
-  const written = writtenModel(...texts);
+  const written = createWrittenModel(...texts);
   scene = await openTurnScene({}, { ...extras, model: written.model });
   return written;
 }
 
-/** The final text on a platform that streams: that of the last step of the last turn. */
 function draft(): string {
   const deltas = scene.events.flatMap((event) => (event.type === 'turn-delta' ? [event] : []));
   const last = deltas.at(-1);
@@ -30,7 +29,7 @@ describe('a turn of a model that reasons in its text', () => {
   it.each([
     ['in tags', `<think>\n${THOUGHT}\n</think>\n\nHello!`],
     ['without a beginning', `${THOUGHT}\n</think>\n\nHello!`],
-  ])('[G20] sends, shows and remembers only the answer: %s', async (_, text) => {
+  ])('[G20] sends, shows and remembers only the answer, not the reasoning: %s', async (_, text) => {
     const { asked } = await open([text]);
     await scene.write('hi');
     await scene.answerNext();
@@ -67,7 +66,7 @@ describe('a turn of a model that reasons in its text', () => {
   });
 
   it('[G20] tells the model why a call written as text did not run, if it wrote nothing else', async () => {
-    const parrot = countingTool('parrot');
+    const parrot = createCountingTool('parrot');
     const { asked } = await open(
       ['<tool_call>{"name": "eagle", "arguments": {}}</tool_call>', 'Then not.'],
       { tools: [parrot.tool] },
@@ -79,7 +78,7 @@ describe('a turn of a model that reasons in its text', () => {
   });
 
   it('[G20] runs a call that the model wrote as text, and does not show that text', async () => {
-    const parrot = countingTool('parrot');
+    const parrot = createCountingTool('parrot');
     const text =
       '<think>Ask it.</think>\n<tool_call>{"name": "Parrot", "arguments": {"word": "hi"}}</tool_call>';
     const { asked } = await open([text, 'It says hi.'], { tools: [parrot.tool] });
@@ -96,7 +95,7 @@ describe('a heartbeat of such a model', () => {
     `<think>\n${THOUGHT}\n</think>\nHEARTBEAT_OK`,
     `${THOUGHT}\n</think>\nHEARTBEAT_OK`,
     `<think>\n${THOUGHT}\n</think>\nThe door is open.`,
-  ])('[H02] [G20] is judged by the answer alone: %j', async (text) => {
+  ])('[H02] [G20] only the answer decides the result of the heartbeat: %j', async (text) => {
     const judged: string[] = [];
     const judge: NonNullable<SceneExtras['heartbeat']>['judge'] = async (answer) => {
       judged.push(answer);

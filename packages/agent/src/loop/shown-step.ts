@@ -1,17 +1,17 @@
 import { enforceAudience } from '@parley/prompt';
 import { openJoint } from '../answer/joint.ts';
-import { answerStream } from '../answer/visible-text.ts';
+import { createAnswerStream } from '../answer/visible-text.ts';
 import type { RunningTurn } from '../turn/run.ts';
 import type { Turn } from '../turn/turn.ts';
-import { quotableMessages } from '../turn/turn-text.ts';
-import { cutBefore, isCutText } from './cut-answers.ts';
+import { listQuotableMessages } from '../turn/turn-text.ts';
+import { isCutText, joinCutText } from './cut-answers.ts';
 import type { Round } from './turn-journal.ts';
 
 /** Streams the visible text of a step as it grows. */
 export interface ShownStep {
   /** Adds a fragment as the model wrote it. */
   push(text: string): void;
-  /** The text shown so far was reasoning; the next text replaces it. */
+  /** Marks the text shown so far as reasoning; the next text replaces it. */
   restart(): void;
   /** The text of this step, without the part that repeats the answer it continues. */
   said(): string;
@@ -25,7 +25,7 @@ export function showStep({ turn, means, run }: RunningTurn, rounds: readonly Rou
   const { conversationId, turnId, route, format } = turn;
   let step = rounds.length;
   const openStream = () =>
-    answerStream(quotableMessages(turn, run.journal.joined()), ({ text, replyTo }) => {
+    createAnswerStream(listQuotableMessages(turn, run.journal.joined()), ({ text, replyTo }) => {
       // An answer with a format is shown only after validation, because shown text cannot be taken
       // back.
       if (format !== undefined && route.appends === true) return;
@@ -33,14 +33,14 @@ export function showStep({ turn, means, run }: RunningTurn, rounds: readonly Rou
       means.bus.publish({ type: 'turn-delta', conversationId, turnId, step, text, ...quoted });
     });
   let stream = openStream();
-  const before = cutBefore(rounds);
+  const before = joinCutText(rounds);
   let joint = openJoint(before);
   let said = '';
-  let unsent: string | null = unsentAnswerText(turn, rounds);
+  let unsent: string | null = getUnsentAnswer(turn, rounds);
   const show = (text: string): void => {
     if (text === '') return;
-    // An unsent earlier answer is sent together with this text and precedes it. It is shown with
-    // the first new text, so that a refused request does not show it twice.
+    // An earlier answer that was not sent precedes this text and is sent with it. The earlier
+    // answer is shown with the first new text, so that a refused request does not show it twice.
     if (unsent !== null) stream.push(unsent);
     unsent = null;
     said += text;
@@ -50,11 +50,11 @@ export function showStep({ turn, means, run }: RunningTurn, rounds: readonly Rou
   return {
     push: (text) => show(before === '' ? text : joint.push(text)),
     restart() {
-      // A step with another number replaces the text shown before.
+      // Text with another step number replaces the text shown before.
       step += RESTARTED;
       stream = openStream();
       joint = openJoint(before);
-      unsent = unsentAnswerText(turn, rounds);
+      unsent = getUnsentAnswer(turn, rounds);
       said = '';
     },
     said: () => said,
@@ -63,19 +63,19 @@ export function showStep({ turn, means, run }: RunningTurn, rounds: readonly Rou
   };
 }
 
-/** Added to the number of a step whose text starts over; no turn has that many steps. */
+/** An offset for the number of a step whose text starts over; no turn has that many steps. */
 const RESTARTED = 1_000_000;
 
 /**
- * The text of answers that other messages joined before they were sent. If shown text cannot be
- * taken back, this is the text of every step.
+ * The text of earlier answers that were not sent because other messages joined. On platforms where
+ * shown text cannot be taken back, this includes the text of every step.
  */
-export function unsentAnswerText(
+export function getUnsentAnswer(
   { reader, route, format }: Pick<Turn, 'reader' | 'route' | 'format'>,
   rounds: readonly Round[],
 ): string {
   const keepsAll = route.appends === true && format === undefined;
-  // A valid answer replaces the JSON fragments before it that did not fit the format.
+  // A valid answer replaces earlier JSON fragments that did not match the format.
   const lastMisfit = rounds.findLastIndex(({ step }) => step.misfit !== undefined);
   const answers = rounds
     .slice(lastMisfit + 1)
@@ -83,7 +83,7 @@ export function unsentAnswerText(
       keepsAll ? step.text.trim() !== '' : calls.length === 0 && step.misfit === undefined,
     );
   const parts = answers.map(({ step: { audience, ...step }, joined }) => ({
-    // A truncated piece is continued without a gap.
+    // A truncated piece is joined to its continuation without a gap.
     text: isCutText(step) && joined.length === 0 ? step.text : `${step.text}\n\n`,
     audience,
     source: 'earlier answer',

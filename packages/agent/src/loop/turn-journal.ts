@@ -13,7 +13,6 @@ import {
 } from '@parley/store';
 import { z } from 'zod';
 
-/** The usage of one model call. */
 export const StepUsage = z.object({
   model: z.string(),
   inputTokens: z.number(),
@@ -29,18 +28,21 @@ export type StepUsage = z.infer<typeof StepUsage>;
 /**
  * Adds up the usage of one or more steps. The total cost is known only if the cost of each step is.
  */
-export function totalUsage(usages: readonly StepUsage[]): StepUsage {
+export function sumUsage(usages: readonly StepUsage[]): StepUsage {
   return usages.reduce((sum, one) => ({
     model: one.model,
     inputTokens: sum.inputTokens + one.inputTokens,
     outputTokens: sum.outputTokens + one.outputTokens,
-    ...sumOfCached(sum, one),
+    ...sumCached(sum, one),
     costUsd: sum.costUsd === null || one.costUsd === null ? null : sum.costUsd + one.costUsd,
   }));
 }
 
-/** Shares differ if another model took over; the sum gets a share that yields the same total. */
-function sumOfCached(sum: StepUsage, one: StepUsage) {
+/**
+ * If different models answered, their shares differ; the sum gets a share that yields the same
+ * total.
+ */
+function sumCached(sum: StepUsage, one: StepUsage) {
   const both = [sum, one].map(({ cachedInputTokens = 0, cachedShare = 1 }) => ({
     cached: cachedInputTokens,
     counted: cachedInputTokens * cachedShare,
@@ -52,7 +54,8 @@ function sumOfCached(sum: StepUsage, one: StepUsage) {
 }
 
 /**
- * Text from the model besides its answer, for people who debug (P17). It is never sent to a model.
+ * Text from the model besides its answer, shown to people who debug a turn (P17). Debug text is
+ * never sent to a model.
  */
 const Aside = z.object({
   reasoning: z.string(),
@@ -61,16 +64,13 @@ const Aside = z.object({
 });
 
 /**
- * The last step of a turn: the model's answer (G16). In a chat it is stored by the commit,
- * otherwise before it.
+ * The last step of a turn: the model's answer (G16). In a chat, the commit stores this step;
+ * otherwise the journal stores it before the commit.
  */
 export const FinalStep = z.object({
   kind: z.literal('answer'),
   text: z.string(),
-  /**
-   * The answer is validated JSON for a program, so marks intended for people are not removed from
-   * it.
-   */
+  /** True if the answer is validated JSON for a program, from which no chat markup is removed. */
   isJson: z.literal(true).optional(),
   /** The sum over all steps. */
   usage: StepUsage,
@@ -78,8 +78,8 @@ export const FinalStep = z.object({
 });
 export type FinalStep = z.infer<typeof FinalStep>;
 
-/** The answer that a crashed run had already received; null if the model must be called. */
-function answeredBefore(steps: readonly JournalStep[]): FinalStep | null {
+/** The answer that a crashed run had already received; null if the model must be called again. */
+function findEarlierAnswer(steps: readonly JournalStep[]): FinalStep | null {
   for (const step of steps) {
     const parsed = FinalStep.safeParse(step.content);
     if (parsed.success) return parsed.data;
@@ -99,7 +99,7 @@ const Call = z
   });
 
 /**
- * A step in which the model called tools. Its text may draw on anything in the prompt, hence
+ * A step in which the model called tools. The text may draw on any part of the prompt, hence
  * `audience`.
  */
 const ModelStep = z.object({
@@ -111,25 +111,25 @@ const ModelStep = z.object({
   /** Why this answer does not match the response format. */
   misfit: z.string().optional(),
   /**
-   * The provider's output limit ended this step. The next step continues its text, and its last
-   * call may be incomplete.
+   * The provider's output limit ended this step. The next step continues the text, and the last
+   * call of this step may be incomplete.
    */
   cut: z.literal(true).optional(),
   aside: Aside.optional(),
 });
 export type ModelStep = z.infer<typeof ModelStep>;
 
-/** A call that changes something is about to run; from here on it must not be repeated. */
+/** A call with side effects is about to run and must not be repeated after this step. */
 const StartedStep = z.object({ kind: z.literal('started'), call: z.string() });
 
 /**
- * A started call has not changed anything yet. It will run again with this content, which its tool
- * has stored.
+ * A started call has not changed anything yet. The call runs again with this content, which its
+ * tool has stored.
  */
 const HeldStep = z.object({ kind: z.literal('held'), call: z.string(), content: z.unknown() });
 type HeldStep = z.infer<typeof HeldStep>;
 
-/** The outcome of a call. */
+/** The outcome of a tool call. */
 const ResultStep = z.object({
   kind: z.literal('result'),
   call: z.string(),
@@ -137,7 +137,7 @@ const ResultStep = z.object({
   failed: z.boolean(),
   audience: Audience,
   /**
-   * Whether outsiders may have written the text. Steps from older versions do not say, so they
+   * Whether outsiders may have written the text. Steps from older versions lack this field and
    * count as untrusted.
    */
   foreign: z.boolean().default(true),
@@ -147,25 +147,24 @@ export type ResultStep = z.infer<typeof ResultStep>;
 /** Messages, by number, that joined the turn after all earlier steps (D03). */
 const JoinedStep = z.object({ kind: z.literal('joined'), messages: z.array(z.number()) });
 
-const Step = z.discriminatedUnion('kind', [
+const JournalEntry = z.discriminatedUnion('kind', [
   ModelStep,
   StartedStep,
   HeldStep,
   ResultStep,
   JoinedStep,
 ]);
-type Step = z.infer<typeof Step>;
+type JournalEntry = z.infer<typeof JournalEntry>;
 
-/** A tool call in a turn. */
 export interface JournalledCall {
-  /** Identical in every run of the turn. */
+  /** The id of the call, identical in every run of the turn. */
   readonly key: string;
   readonly call: ModelToolCall;
   /**
    * True if the call may have changed something: its last start was not followed by held content.
    */
   readonly started: boolean;
-  /** The content stored by its tool, in order. */
+  /** The content that the tool stored, in order. */
   readonly held: readonly unknown[];
   readonly result: ResultStep | null;
 }
@@ -174,14 +173,13 @@ export interface JournalledCall {
 export interface Round {
   readonly step: ModelStep;
   /**
-   * Empty for an answer that other messages joined before it was sent, and for one that did not
-   * match its format.
+   * Empty if other messages joined before the answer was sent, and if the answer did not match its
+   * format.
    */
   readonly calls: readonly JournalledCall[];
   readonly joined: readonly InboxRow[];
 }
 
-/** Asks the store for waiting messages that may join a turn. */
 export type AskToJoin = (steps: Joining['steps']) => ReturnType<LaneRepository['join']>;
 
 /**
@@ -197,33 +195,31 @@ export interface TurnJournal {
   spent(): StepUsage | null;
   /** The usage of those steps that has not been charged to any account yet. */
   uncounted(): StepUsage | null;
-  /** The answer in this run if the commit of the turn stores it, which saves a write. */
+  /** The answer of this run if the commit of the turn stores it, which saves a write. */
   unstored(): JournalStep | undefined;
   /** Returns false if the lease was lost; the run must then stop. */
-  append(step: Step | FinalStep, timing?: JournalStep['timing']): Promise<boolean>;
+  append(step: JournalEntry | FinalStep, timing?: JournalStep['timing']): Promise<boolean>;
   /** The messages that joined the turn, in order. */
   joined(): readonly InboxRow[];
   /**
-   * Lets waiting messages join. They are stored together with their step and with `answer`, which
-   * is then no longer the last text.
+   * Lets waiting messages join. The joined messages are stored together with their step and with
+   * `answer`, which is then no longer the last text.
    */
   join(ask: AskToJoin, answer?: TimedAnswer): Promise<'joined' | 'none' | 'fenced'>;
 }
 
-/** An answer from the model, and its time. */
 export interface TimedAnswer {
   readonly step: ModelStep;
   readonly timing: NonNullable<JournalStep['timing']>;
 }
 
-/** The services that a journal needs. */
 export interface JournalDeps {
   readonly turns: Pick<TurnRepository, 'appendStep'>;
   readonly clock: Clock;
   /** True if the commit of the turn stores the answer; otherwise the journal does. */
   readonly answerWithCommit?: boolean;
   /**
-   * The account that is charged for each step as it completes. Without it, the commit of the turn
+   * The account that is charged for each completed step. If it is absent, the commit of the turn
    * charges for all steps.
    */
   readonly account?: SpendAccount;
@@ -241,7 +237,7 @@ export function openJournal(
   // Cached, because rounds are read many times between two steps.
   let read: readonly Round[] | null = null;
   const rounds = () => {
-    read ??= roundsOf(turnId, all, known);
+    read ??= parseRounds(turnId, all, known);
     return read;
   };
   const keep = (...steps: readonly JournalStep[]): void => {
@@ -250,14 +246,14 @@ export function openJournal(
   };
   const spent = () => {
     const usages = rounds().map(({ step }) => step.usage);
-    return usages.length === 0 ? null : totalUsage(usages);
+    return usages.length === 0 ? null : sumUsage(usages);
   };
-  const next = (content: Step | FinalStep, place = 0): JournalStep => {
+  const next = (content: JournalEntry | FinalStep, place = 0): JournalStep => {
     const index = (all.at(-1)?.index ?? -1) + 1 + place;
-    return { index, content, ...settledCall(content), ...spending(content, deps.account) };
+    return { index, content, ...getSettledCall(content), ...toSpending(content, deps.account) };
   };
   return {
-    answer: answeredBefore(steps),
+    answer: findEarlierAnswer(steps),
     rounds,
     spent,
     uncounted: () => (deps.account === undefined ? spent() : null),
@@ -292,14 +288,14 @@ export function openJournal(
 }
 
 /** Lets the record of an approval include, in the same transaction, how its call ended (G05). */
-function settledCall(content: Step | FinalStep): Pick<JournalStep, 'settles'> {
+function getSettledCall(content: JournalEntry | FinalStep): Pick<JournalStep, 'settles'> {
   if (content.kind !== 'result') return {};
   return { settles: { callKey: content.call, failed: content.failed } };
 }
 
 /** Charges a step when it is stored, so that the steps of a stopped turn are paid for (G17). */
-function spending(
-  content: Step | FinalStep,
+function toSpending(
+  content: JournalEntry | FinalStep,
   account: JournalDeps['account'],
 ): Pick<JournalStep, 'spends'> {
   if (content.kind !== 'model' || account === undefined) return {};
@@ -307,7 +303,7 @@ function spending(
 }
 
 /** Parses steps into rounds. Unknown steps from other versions are skipped. */
-function roundsOf(
+function parseRounds(
   turnId: string,
   steps: readonly JournalStep[],
   known: ReadonlyMap<number, InboxRow>,
@@ -323,13 +319,15 @@ function roundsOf(
     if (step.kind !== 'model') return [];
     const calls = step.calls.map((call, nth): JournalledCall => {
       const key = `${turnId}.${index}.${nth}`;
-      return { key, call, ...callStart(begun, key), result: results.get(key) ?? null };
+      return { key, call, ...findCallStart(begun, key), result: results.get(key) ?? null };
     });
-    return [{ step, calls, joined: joinedBehind(read, at).flatMap((seq) => known.get(seq) ?? []) }];
+    return [
+      { step, calls, joined: listJoinedAfter(read, at).flatMap((seq) => known.get(seq) ?? []) },
+    ];
   });
 }
 
-function callStart(
+function findCallStart(
   begun: readonly (z.infer<typeof StartedStep> | HeldStep)[],
   key: string,
 ): Pick<JournalledCall, 'started' | 'held'> {
@@ -338,27 +336,27 @@ function callStart(
   return { started: own.at(-1)?.kind === 'started', held };
 }
 
-interface ReadStep {
+interface ReadJournalEntry {
   readonly index: number;
-  readonly step: Step;
+  readonly step: JournalEntry;
 }
 
-function readJournalSteps(steps: readonly JournalStep[]): ReadStep[] {
+function readJournalSteps(steps: readonly JournalStep[]): ReadJournalEntry[] {
   return steps.flatMap(({ index, content }) => {
-    const parsed = Step.safeParse(content);
+    const parsed = JournalEntry.safeParse(content);
     return parsed.success ? [{ index, step: parsed.data }] : [];
   });
 }
 
 /** The messages that joined between a model step and the next one. */
-function joinedBehind(read: readonly ReadStep[], at: number): number[] {
+function listJoinedAfter(read: readonly ReadJournalEntry[], at: number): number[] {
   const end = read.findIndex(({ step }, index) => index > at && step.kind === 'model');
   const between = read.slice(at + 1, end === -1 ? undefined : end);
   return between.flatMap(({ step }) => (step.kind === 'joined' ? step.messages : []));
 }
 
 /** The messages that a turn started with, without those that joined it later (D03). */
-export function startedWith(
+export function listStartMessages(
   messages: readonly InboxRow[],
   steps: readonly JournalStep[],
 ): readonly InboxRow[] {

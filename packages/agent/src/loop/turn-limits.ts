@@ -2,14 +2,17 @@ import { ParleyError } from '@parley/core';
 import { DEFAULT_ANSWER_BOUNDS } from '@parley/models';
 import { DEFAULT_ANSWER_MESSAGES } from '../answer/long-answer.ts';
 import type { CallLimits } from '../tools/tool.ts';
-import { cutCallsInARow } from './cut-answers.ts';
+import { countCutCalls } from './cut-answers.ts';
 import type { Round } from './turn-journal.ts';
 
 /** The limits of one turn (G01). */
 export interface TurnLimits extends CallLimits {
-  /** The number of model calls; in the last one the model must answer. */
+  /** The maximum number of model calls; in the last one the model must answer. */
   readonly steps: number;
-  /** Working time in ms. After that the model is called once more, for its answer. */
+  /**
+   * The limit on working time, in ms. After the limit, the model is called once more for its
+   * answer.
+   */
   readonly turnMs: number;
   /** The limit on the total input and output tokens of all steps. */
   readonly tokens: number;
@@ -34,15 +37,14 @@ export const DEFAULT_TURN_LIMITS: TurnLimits = {
   characters: DEFAULT_ANSWER_BOUNDS.characters,
 };
 
-/** What a turn has used so far. */
 export interface TurnSpent {
   readonly rounds: readonly Round[];
   readonly ms: number;
 }
 
-/** Tells the model why it must answer now; null while it may continue using tools. */
-export function limitNotice({ rounds, ms }: TurnSpent, limits: TurnLimits): string | null {
-  const reason = reachedLimit({ rounds, ms }, limits);
+/** Returns the reason why the model must answer now; null while it may continue using tools. */
+export function describeLimit({ rounds, ms }: TurnSpent, limits: TurnLimits): string | null {
+  const reason = findReachedLimit({ rounds, ms }, limits);
   if (reason === null) return null;
   return `[${reason} No more tools are run in this turn. Answer now with what you have, and say what is missing.]`;
 }
@@ -50,10 +52,10 @@ export function limitNotice({ rounds, ms }: TurnSpent, limits: TurnLimits): stri
 /** How many times a call that was truncated by the output limit may be retried. */
 const MAX_CUT_CALLS = 1;
 
-function reachedLimit({ rounds, ms }: TurnSpent, limits: TurnLimits): string | null {
+function findReachedLimit({ rounds, ms }: TurnSpent, limits: TurnLimits): string | null {
   if (rounds.length >= limits.steps - 1) return `All ${limits.steps} steps of this turn are used.`;
   if (ms >= limits.turnMs) return 'The time of this turn is up.';
-  if (cutCallsInARow(rounds) > MAX_CUT_CALLS) return 'The output limit has cut your calls twice.';
+  if (countCutCalls(rounds) > MAX_CUT_CALLS) return 'The output limit has cut your calls twice.';
   const tokens = rounds.reduce(
     (sum, { step: { usage } }) => sum + usage.inputTokens + usage.outputTokens,
     0,
@@ -62,8 +64,8 @@ function reachedLimit({ rounds, ms }: TurnSpent, limits: TurnLimits): string | n
 }
 
 /**
- * The model kept calling tools when it had to answer, and gave no answer. The message is written
- * for people.
+ * Thrown if the model kept calling tools although it had to answer. The message is written for
+ * people.
  */
 export class TurnLimitError extends ParleyError {
   constructor() {

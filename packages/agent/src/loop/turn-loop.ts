@@ -6,25 +6,25 @@ import {
   ResponseFormatError,
 } from '@parley/core';
 import { ModelError, type ModelRequest, type ModelToolCall } from '@parley/models';
-import { endNote } from '../answer/long-answer.ts';
-import { assertWithinBudget, countCutOff } from '../spend.ts';
-import { isQuick } from '../tools/try-arguments.ts';
+import { createEndNote } from '../answer/long-answer.ts';
+import { assertWithinBudget, recordCutOffUsage } from '../spend.ts';
+import { isQuickToCheck } from '../tools/try-arguments.ts';
 import type { TurnServices } from '../turn/means.ts';
 import { recordPrompt } from '../turn/record-prompt.ts';
 import type { RunningTurn } from '../turn/run.ts';
-import { audienceOf, type Turn } from '../turn/turn.ts';
+import { getAudience, type Turn } from '../turn/turn.ts';
 import { callTools } from './call-tools.ts';
-import { cutBefore, isCutText, isSilent, mayContinue } from './cut-answers.ts';
+import { canContinue, isCutText, isSilentAnswer, joinCutText } from './cut-answers.ts';
 import {
   askModel,
-  checkedRequest,
-  cutOffUsage,
+  buildCheckedRequest,
+  estimateCutOffUsage,
   type ModelAnswer,
   type OfferedTools,
 } from './model-request.ts';
-import { type ShownStep, showStep, unsentAnswerText } from './shown-step.ts';
-import { type FinalStep, type ModelStep, type Round, totalUsage } from './turn-journal.ts';
-import { limitNotice, TurnLimitError } from './turn-limits.ts';
+import { getUnsentAnswer, type ShownStep, showStep } from './shown-step.ts';
+import { type FinalStep, type ModelStep, type Round, sumUsage } from './turn-journal.ts';
+import { describeLimit, TurnLimitError } from './turn-limits.ts';
 
 /**
  * A running turn, and a callback for the length (in tokens) of a request that may have been refused
@@ -35,12 +35,12 @@ export interface LoopTurn extends RunningTurn {
 }
 
 /**
- * Alternates between model and tools until the model answers (G01). Every step is journalled as it
- * completes, and steps already in the journal are not repeated (G16). Returns null if the lease was
- * lost. Throws ModelError, TurnLimitError, SpendCapError, ResponseFormatError and
- * TurnSuspendedError, and the reason of the signal.
+ * Alternates between model calls and tool calls until the model answers (G01). Every completed step
+ * is journaled, and steps already in the journal are not repeated (G16). Returns null if the lease
+ * was lost. Throws ModelError, TurnLimitError, SpendCapError, ResponseFormatError,
+ * TurnSuspendedError, and the abort reason of the signal.
  */
-export async function turnLoop(running: LoopTurn): Promise<FinalStep | null> {
+export async function runTurnLoop(running: LoopTurn): Promise<FinalStep | null> {
   const { services, turn, means, run } = running;
   const { journal, later, signal } = run;
   const startedAt = services.monotonic();
@@ -49,7 +49,10 @@ export async function turnLoop(running: LoopTurn): Promise<FinalStep | null> {
     if (unfinished !== undefined && !(await callTools(running, unfinished, watchCalls(running))))
       return null;
     const closingNow = () =>
-      limitNotice({ rounds: journal.rounds(), ms: services.monotonic() - startedAt }, means.limits);
+      describeLimit(
+        { rounds: journal.rounds(), ms: services.monotonic() - startedAt },
+        means.limits,
+      );
     // Messages join after an answer, never in the middle of one.
     if (unfinished !== undefined && !isCutText(unfinished.step) && closingNow() === null) {
       if ((await later?.join()) === 'fenced') return null;
@@ -60,21 +63,21 @@ export async function turnLoop(running: LoopTurn): Promise<FinalStep | null> {
     await assertWithinBudget(services, turn, journal.uncounted());
     const answer = await askStep(running, rounds, closing);
     if (answer.continues) {
-      const piece = { ...modelStep(running, answer, rounds), cut: true } as const;
+      const piece = { ...createModelStep(running, answer, rounds), cut: true } as const;
       if (!(await journal.append(piece, answer.timing))) return null;
       services.checkpoint('step-journalled');
       continue;
     }
     const isFinal = answer.calls.length === 0 || closing !== null;
     if (isFinal && closing === null && answer.text.trim() !== '') {
-      const step = modelStep(running, answer, rounds);
+      const step = createModelStep(running, answer, rounds);
       const joined = await later?.join({ step, timing: answer.timing });
       if (joined === 'fenced') return null;
       if (joined === 'joined') continue;
     }
     const step = isFinal
-      ? await checkedStep(running, answer, rounds)
-      : modelStep(running, answer, rounds);
+      ? await checkStep(running, answer, rounds)
+      : createModelStep(running, answer, rounds);
     if (step.kind === 'answer') {
       await later?.beforeActing();
       signal.throwIfAborted();
@@ -86,7 +89,7 @@ export async function turnLoop(running: LoopTurn): Promise<FinalStep | null> {
 }
 
 /**
- * Publishes tool activity. The tools' notes appear below the text of this step; the next step
+ * Publishes tool activity. Notes from tools appear below the text of this step; the next step
  * replaces both.
  */
 function watchCalls({ turn, means, run }: LoopTurn) {
@@ -105,7 +108,7 @@ function watchCalls({ turn, means, run }: LoopTurn) {
 
 const NO_TOOLS: OfferedTools = { offered: [], tokens: 0 };
 
-/** The model's answer in one step. `continues` means that the model is asked for the rest. */
+/** `continues` means that the model is asked for the rest of the answer. */
 interface StepAnswer extends ModelAnswer {
   readonly continues: boolean;
 }
@@ -118,12 +121,13 @@ async function askStep(
   const { services, turn, means, run, draft, tools } = running;
   const { log, clock, prompts, sentParts } = services;
   const step = rounds.length;
-  // If the only step must be the answer, no call could be answered, so no tools are offered.
+  // If the turn's only step must be the answer, a tool call could get no result, so no tools are
+  // offered.
   const offered = closing !== null && step === 0 ? NO_TOOLS : tools;
   const appendsOnly = turn.route.appends === true;
   const full = { ...draft, rounds, tools: offered, format: turn.format, appendsOnly };
   const build = (said: string | null) =>
-    checkedRequest({ ...full, ...(said !== null && { closing: said }) }, turn.reader, log);
+    buildCheckedRequest({ ...full, ...(said !== null && { closing: said }) }, turn.reader, log);
   const { request, prompt, fill } = build(closing);
   if (step === 0) {
     const recording = { prompts: run.prompt ?? prompts, model: means.model, clock, sentParts, log };
@@ -133,22 +137,22 @@ async function askStep(
   services.checkpoint('model-called');
   const shown = showStep(running, rounds);
   try {
-    const answer = await askForStep(running, request, shown);
+    const answer = await requestStep(running, request, shown);
     if (!isEmptyAfterTools(answer, rounds))
       return completeStep(running, answer, rounds, closing, shown);
   } catch (error) {
     const isStopped = run.signal.aborted || !(error instanceof ModelError);
     if (isStopped || error.failure.kind === 'aborted') throw error;
-    if (cutBefore(rounds) !== '') return leftCut(running, rounds, shown);
+    if (joinCutText(rounds) !== '') return endCutAnswer(running, rounds, shown);
     if (error.failure.kind !== 'empty' || !hasResults(rounds)) throw error;
   }
-  log.info({ step }, 'the model sent an empty answer after its tools; asking once more');
+  log.info({ step }, 'the model sent an empty answer after its tool calls; asking again');
   const nudged = build([closing, EMPTY_NOTE].filter((text) => text !== null).join('\n\n'));
-  const answer = await askForStep(running, nudged.request, shown);
+  const answer = await requestStep(running, nudged.request, shown);
   return completeStep(running, answer, rounds, closing, shown);
 }
 
-/** Appended to the last tool result if the model's answer to it was empty. */
+/** A text appended to the last tool result if the model's answer to that result was empty. */
 const EMPTY_NOTE =
   '[From Parley, no person: your last answer was empty. Answer the person now, with what the tools have given.]';
 
@@ -160,20 +164,20 @@ function isEmptyAfterTools({ text, calls }: ModelAnswer, rounds: readonly Round[
   return calls.length === 0 && text.trim() === '' && hasResults(rounds);
 }
 
-async function askForStep(
+async function requestStep(
   { services, turn, means, run, tools, onRefused }: LoopTurn,
   request: ModelRequest,
   shown: ShownStep,
 ): Promise<ModelAnswer> {
   const ask = { ...services, onText: shown.push, onRestart: shown.restart };
   try {
-    return await fittedAnswer(await askModel(means.model, request, ask, run.signal), tools);
+    return await fitAnswer(await askModel(means.model, request, ask, run.signal), tools);
   } catch (error) {
-    const used = () => cutOffUsage(means.model.id, request, shown.said());
-    // Providers charge for an answer once it has started. A turn that was stopped is charged even
-    // before that.
-    if (run.signal.aborted || shown.said() !== '') await countCutOff(services, turn, used());
-    if (error instanceof ModelError && mayBeTooLong(error)) onRefused(used().inputTokens);
+    const used = () => estimateCutOffUsage(means.model.id, request, shown.said());
+    // Providers charge for every answer that has started. A stopped turn is charged even before the
+    // answer starts.
+    if (run.signal.aborted || shown.said() !== '') await recordCutOffUsage(services, turn, used());
+    if (error instanceof ModelError && isPossiblyTooLong(error)) onRefused(used().inputTokens);
     throw error;
   }
 }
@@ -181,24 +185,24 @@ async function askForStep(
 /**
  * Replaces the calls with the forms that their tools accept, including in the facts about the step.
  */
-async function fittedAnswer(answer: ModelAnswer, tools: LoopTurn['tools']): Promise<ModelAnswer> {
+async function fitAnswer(answer: ModelAnswer, tools: LoopTurn['tools']): Promise<ModelAnswer> {
   if (answer.calls.length === 0) return answer;
-  const { fittedCall } = await import('../tools/fit-call.ts');
-  const calls = answer.calls.map((call) => fittedCall(call, tools, isQuick));
+  const { fitToolCall } = await import('../tools/fit-call.ts');
+  const calls = answer.calls.map((call) => fitToolCall(call, tools, isQuickToCheck));
   const facts = { ...answer.timing.facts, calls: calls.map(({ name }) => name.slice(0, 80)) };
   return { ...answer, calls, timing: { ...answer.timing, facts } };
 }
 
 /** Whether a shorter request might succeed. */
-function mayBeTooLong({ failure }: ModelError): boolean {
+function isPossiblyTooLong({ failure }: ModelError): boolean {
   return (
     failure.kind === 'too-long' || ('mayBeTooLong' in failure && failure.mayBeTooLong === true)
   );
 }
 
 /**
- * Completes a step. If the model did not end the answer itself, a note says so, unless the model is
- * asked for the rest.
+ * Completes a step. If the answer was cut off, a note says so, unless the model is asked for the
+ * rest.
  */
 function completeStep(
   running: LoopTurn,
@@ -208,17 +212,19 @@ function completeStep(
   shown: ShownStep,
 ): StepAnswer {
   shown.settle();
-  const before = cutBefore(rounds);
+  const before = joinCutText(rounds);
   const text = before === '' ? answer.text : shown.said();
   const whole = { ...answer, text };
   const { characters } = running.means.limits;
-  if (mayContinue({ answer: whole, rounds, isClosing: closing !== null, characters })) {
+  if (canContinue({ answer: whole, rounds, isClosing: closing !== null, characters })) {
     return { ...whole, continues: true };
   }
   const isFinal = answer.calls.length === 0 || closing !== null;
   const mayNote =
-    running.turn.format === undefined && (before + text).trim() !== '' && !isSilent(before + text);
-  const note = isFinal && mayNote ? endNote(before + text, answer) : '';
+    running.turn.format === undefined &&
+    (before + text).trim() !== '' &&
+    !isSilentAnswer(before + text);
+  const note = isFinal && mayNote ? createEndNote(before + text, answer) : '';
   shown.push(note);
   shown.end();
   return { ...whole, text: text + note, continues: false };
@@ -228,7 +234,7 @@ function completeStep(
  * Ends an answer whose rest cannot be obtained: the text so far is kept, with a note that it was
  * truncated.
  */
-function leftCut(running: LoopTurn, rounds: readonly Round[], shown: ShownStep): StepAnswer {
+function endCutAnswer(running: LoopTurn, rounds: readonly Round[], shown: ShownStep): StepAnswer {
   const { model } = running.means;
   const usage = { model: model.id, inputTokens: 0, outputTokens: 0, costUsd: 0 };
   const facts = { kind: 'model', ...usage, calls: [], ended: 'length' } as const;
@@ -242,8 +248,8 @@ function leftCut(running: LoopTurn, rounds: readonly Round[], shown: ShownStep):
 const REPAIRS = 1;
 
 /**
- * Throws ResponseFormatError once all repair attempts are used up. Attempts before a restart count
- * as well.
+ * Throws ResponseFormatError once all repair attempts are used up. Attempts before a restart are
+ * counted as well.
  */
 function assertRepairable(rounds: readonly Round[]): void {
   const misfits = rounds.flatMap(({ step: { misfit } }) => misfit ?? []);
@@ -259,21 +265,21 @@ function assertRepairable(rounds: readonly Round[]): void {
  * Returns the answer or, if it does not match the response format, a step that records the
  * mismatch.
  */
-async function checkedStep(
+async function checkStep(
   running: LoopTurn,
   answer: ModelAnswer,
   rounds: readonly Round[],
 ): Promise<FinalStep | ModelStep> {
   const { services, turn, run } = running;
-  const final = finalStep(turn, answer, rounds);
+  const final = createFinalStep(turn, answer, rounds);
   if (turn.format === undefined) return final;
-  const checked = await checkedAnswer(services.checks, final.text, turn.format, run.signal);
+  const checked = await checkFinalAnswer(services.checks, final.text, turn.format, run.signal);
   if ('json' in checked) return { ...final, text: checked.json, isJson: true };
   const misfit = `${BECAUSE_CUT[answer.finishReason] ?? ''}${checked.wrong}`;
-  return { ...modelStep(running, { ...answer, calls: [] }, rounds), misfit };
+  return { ...createModelStep(running, { ...answer, calls: [] }, rounds), misfit };
 }
 
-/** Explains why JSON may be truncated. */
+/** Explains to the model why its JSON may be truncated. */
 const BECAUSE_CUT: Readonly<Record<string, string>> = {
   length: 'it was cut at the output limit of the model’s provider, so make it shorter; ',
   'content-filter': 'the content filter of the model’s provider ended it; ',
@@ -282,7 +288,7 @@ const BECAUSE_CUT: Readonly<Record<string, string>> = {
 /**
  * Throws ResponseFormatError if the validation itself fails, because another answer would not help.
  */
-async function checkedAnswer(
+async function checkFinalAnswer(
   checks: TurnServices['checks'],
   text: string,
   format: ResponseFormat,
@@ -298,26 +304,26 @@ async function checkedAnswer(
   }
 }
 
-function finalStep(
+function createFinalStep(
   turn: Turn,
   { text, usage, aside }: ModelAnswer,
   rounds: readonly Round[],
 ): FinalStep {
-  if (`${cutBefore(rounds)}${text}`.trim() === '') throw new TurnLimitError();
+  if (`${joinCutText(rounds)}${text}`.trim() === '') throw new TurnLimitError();
   return {
     kind: 'answer',
-    text: `${unsentAnswerText(turn, rounds)}${text}`,
-    usage: totalUsage([...rounds.map(({ step }) => step.usage), usage]),
+    text: `${getUnsentAnswer(turn, rounds)}${text}`,
+    usage: sumUsage([...rounds.map(({ step }) => step.usage), usage]),
     ...(aside !== undefined && { aside }),
   };
 }
 
-function modelStep(
+function createModelStep(
   { turn }: LoopTurn,
   { text, calls, usage, finishReason, aside }: ModelAnswer,
   rounds: readonly Round[],
 ): ModelStep {
-  const audience = audienceOf(turn.reader);
+  const audience = getAudience(turn.reader);
   const isCut = calls.length > 0 && finishReason === 'length';
   const step = {
     kind: 'model',
@@ -330,7 +336,7 @@ function modelStep(
 }
 
 /**
- * Some servers send the same id for all calls, or none. Each result must be assigned to its call.
+ * Some servers send the same id for all calls, or no id. Unique ids assign each result to its call.
  */
 function assignCallIds(calls: readonly ModelToolCall[], rounds: readonly Round[]): ModelToolCall[] {
   const taken = new Set(rounds.flatMap(({ step }) => step.calls.map(({ id }) => id)));

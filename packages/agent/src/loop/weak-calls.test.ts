@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { countingTool, say } from '../testing/tool-scene.ts';
+import { createCountingTool, say } from '../testing/tool-scene.ts';
 import {
+  listToolMessages,
   openTurnScene,
   type SceneExtras,
   type TurnScene,
-  toolMessages,
 } from '../testing/turn-scene.ts';
-import { decide } from '../testing/write-message.ts';
+import { decideAsOwner } from '../testing/write-message.ts';
 
 let scene: TurnScene;
 afterEach(() => scene?.close());
@@ -16,7 +16,7 @@ async function open(extras: SceneExtras): Promise<void> {
   await scene.write('go');
 }
 
-const results = () => toolMessages(scene.model.asked.at(-1)).map(({ content }) => content);
+const results = () => listToolMessages(scene.model.asked.at(-1)).map(({ content }) => content);
 
 describe('a malformed call of a weaker model', () => {
   it.each([
@@ -26,9 +26,9 @@ describe('a malformed call of a weaker model', () => {
     ['a code fence and a comma', 'parrot', '```json\n{"word":"hi",}\n```'],
     ['wrapped arguments', 'parrot', '{"arguments":{"word":"hi"}}'],
   ])(
-    '[G20] with %s runs, and returns to the model in the form that its tool accepts',
+    '[G20] runs a call with %s, and returns it to the model in the form that the tool accepts',
     async (_, name, written) => {
-      const parrot = countingTool('parrot');
+      const parrot = createCountingTool('parrot');
       await open({ tools: [parrot.tool] });
       scene.model.next({ calls: [{ name, with: written }] }, { say: 'Done.' });
       await scene.answerNext();
@@ -38,8 +38,8 @@ describe('a malformed call of a weaker model', () => {
     },
   );
 
-  it('[G05] [G20] is shown for approval as it will run', async () => {
-    const parrot = countingTool('parrot', 'write');
+  it('[G05] [G20] shows a corrected call for approval in the form in which it will run', async () => {
+    const parrot = createCountingTool('parrot', 'write');
     await open({ tools: [{ ...parrot.tool, approval: 'ask' }] });
     scene.model.next(
       { calls: [{ name: 'tools/Parrot', with: '{"parameters":"{\\"word\\": 7}"}' }] },
@@ -47,13 +47,13 @@ describe('a malformed call of a weaker model', () => {
     );
     await scene.answerNext();
     expect((await scene.owed()).join('\n')).toContain('word: "7"');
-    await decide(scene.store, 'approved');
+    await decideAsOwner(scene.store, 'approved');
     await scene.answerNext();
     expect(parrot.calls.map(({ word }) => word)).toEqual(['7']);
   });
 
-  it('[G05] [G20] needs its approval under any spelling of its name', async () => {
-    const parrot = countingTool('parrot', 'write');
+  it('[G05] [G20] requires the tool’s approval under any spelling of its name', async () => {
+    const parrot = createCountingTool('parrot', 'write');
     await open({ tools: [parrot.tool], approvals: { ask: ['parrot'] } });
     scene.model.next({ calls: [say('PARROT', 'hi')] });
     await scene.answerNext();
@@ -61,8 +61,8 @@ describe('a malformed call of a weaker model', () => {
     expect(parrot.calls).toEqual([]);
   });
 
-  it('[G20] is refused with the field at fault, its value and the type expected', async () => {
-    await open({ tools: [countingTool('parrot').tool] });
+  it('[G20] refuses a call with the invalid field, its value and the expected type', async () => {
+    await open({ tools: [createCountingTool('parrot').tool] });
     scene.model.next({ calls: [{ name: 'parrot', with: { word: ['a', 'b'] } }] }, { say: 'No.' });
     await scene.answerNext();
     expect(results()).toEqual([
@@ -70,9 +70,9 @@ describe('a malformed call of a weaker model', () => {
     ]);
   });
 
-  it('[G20] never reaches a tool that was not offered', async () => {
-    const parrot = countingTool('parrot');
-    await open({ tools: [parrot.tool, { ...countingTool('par_rot').tool }] });
+  it('[G20] never runs a tool that was not offered', async () => {
+    const parrot = createCountingTool('parrot');
+    await open({ tools: [parrot.tool, { ...createCountingTool('par_rot').tool }] });
     scene.model.next({ calls: [say('ParRot', 'hi'), say('mcp__x__parrot', 'hi')] }, { say: 'No.' });
     await scene.answerNext();
     expect(parrot.calls).toEqual([]);
@@ -87,7 +87,7 @@ describe('a repeated call', () => {
   const REMARK = /^\[/;
 
   it('[G20] runs once in one step', async () => {
-    const parrot = countingTool('parrot', 'external');
+    const parrot = createCountingTool('parrot', 'external');
     await open({ tools: [parrot.tool] });
     scene.model.next(
       { calls: [say('parrot', 'hi'), { name: 'parrot', with: '{ "word" : "hi" }' }] },
@@ -104,7 +104,7 @@ describe('a repeated call', () => {
   it.each(['read', 'write'] as const)(
     '[G20] is answered with the earlier result if it directly follows: %s',
     async (effect) => {
-      const parrot = countingTool('parrot', effect);
+      const parrot = createCountingTool('parrot', effect);
       await open({ tools: [parrot.tool] });
       const call = { calls: [say('parrot', 'hi')] };
       scene.model.next(call, call, call, { say: 'Done.' });
@@ -118,7 +118,7 @@ describe('a repeated call', () => {
   );
 
   it('[G20] runs again once something has changed', async () => {
-    const [parrot, pen] = [countingTool('parrot'), countingTool('pen', 'write')];
+    const [parrot, pen] = [createCountingTool('parrot'), createCountingTool('pen', 'write')];
     await open({ tools: [parrot.tool, pen.tool] });
     scene.model.next(
       { calls: [say('parrot', 'hi')] },
@@ -130,8 +130,8 @@ describe('a repeated call', () => {
     expect(parrot.calls).toHaveLength(2);
   });
 
-  it('[G20] runs again if its result changes by itself', async () => {
-    const clock = countingTool('clock');
+  it('[G20] runs again if the tool’s result changes by itself', async () => {
+    const clock = createCountingTool('clock');
     await open({ tools: [{ ...clock.tool, repeats: true }] });
     const call = { calls: [say('clock', 'now')] };
     scene.model.next(call, call, { say: 'Done.' });
@@ -140,7 +140,7 @@ describe('a repeated call', () => {
   });
 
   it('[G20] does not run a third time after failing twice in the same way', async () => {
-    const broken = countingTool('broken', 'read', () => {
+    const broken = createCountingTool('broken', 'read', () => {
       throw new Error('no bird');
     });
     await open({ tools: [broken.tool] });

@@ -1,20 +1,20 @@
 import type { McpTool } from '@parley/tools/mcp';
 import { z } from 'zod';
 
-type Arguments = Record<string, unknown>;
-type Schema = Readonly<Record<string, unknown>>;
+type ToolArguments = Record<string, unknown>;
+type InputSchema = Readonly<Record<string, unknown>>;
 
 /**
  * Validates a tool's arguments against the server's schema and passes them on as the model wrote
  * them. Arguments with alternatives are offered inside one property; if a model omits the property,
  * its fields are accepted directly.
  */
-export function inputOf({
+export function createInputSchema({
   schema,
   shape,
-}: Pick<McpTool, 'schema' | 'shape'>): z.ZodType<Arguments> {
-  const checked = z.fromJSONSchema(withDescribedDefaults(schema), {
-    registry: describedDefaults(),
+}: Pick<McpTool, 'schema' | 'shape'>): z.ZodType<ToolArguments> {
+  const checked = z.fromJSONSchema(describeDefaults(schema), {
+    registry: createDefaultsRenderer(),
   });
   const fitting = checked.pipe(z.record(z.string(), z.unknown()));
   const wrappedIn = shape?.wrappedIn;
@@ -26,11 +26,11 @@ export function inputOf({
   return z.preprocess(wrap, fitting);
 }
 
-/** A default that is described to the model but not filled in. */
+/** A default value that is described to the model but not filled in. */
 const DESCRIBED_DEFAULT = 'parley-told-default';
 
 /** Renders the key DESCRIBED_DEFAULT as `default`. */
-function describedDefaults() {
+function createDefaultsRenderer() {
   const registry = z.registry<Record<string, unknown>>();
   registry.add = (schema, ...[meta]) => {
     const { [DESCRIBED_DEFAULT]: told, ...rest } = z
@@ -43,20 +43,21 @@ function describedDefaults() {
 }
 
 /**
- * Turns the defaults in a schema into descriptions. The server fills them in itself, and many are
- * not even valid, such as null for a text. Only a valid default of a required property is kept.
+ * Turns the defaults in a schema into descriptions. The server fills in its defaults itself, and
+ * many are not even valid, such as null for a string. Only a valid default of a required property
+ * is kept.
  */
-function withDescribedDefaults(schema: Schema, stays = false): Schema {
+function describeDefaults(schema: InputSchema, stays = false): InputSchema {
   const { default: usual, ...rest } = schema;
   const told = usual === undefined ? {} : { [stays ? 'default' : DESCRIBED_DEFAULT]: usual };
-  return { ...mapParts(rest), ...told };
+  return { ...mapSchemaParts(rest), ...told };
 }
 
-function mapParts(schema: Schema): Schema {
+function mapSchemaParts(schema: InputSchema): InputSchema {
   const entries = Object.entries(schema).map(([key, value]) => {
-    if (key === 'properties') return [key, withDescribedProperties(value, schema.required)];
-    if (key === 'items' || key === 'additionalProperties') return [key, mapBlock(value)];
-    if (key === 'anyOf' && Array.isArray(value)) return [key, value.map(mapBlock)];
+    if (key === 'properties') return [key, describeProperties(value, schema.required)];
+    if (key === 'items' || key === 'additionalProperties') return [key, mapSchemaBlock(value)];
+    if (key === 'anyOf' && Array.isArray(value)) return [key, value.map(mapSchemaBlock)];
     return [key, value];
   });
   return Object.fromEntries(entries);
@@ -64,21 +65,21 @@ function mapParts(schema: Schema): Schema {
 
 const Block = z.record(z.string(), z.unknown());
 
-function mapBlock(value: unknown): unknown {
+function mapSchemaBlock(value: unknown): unknown {
   const schema = Block.safeParse(value).data;
-  return schema === undefined ? value : withDescribedDefaults(schema);
+  return schema === undefined ? value : describeDefaults(schema);
 }
 
-function withDescribedProperties(said: unknown, required: unknown): unknown {
+function describeProperties(said: unknown, required: unknown): unknown {
   const needed = Array.isArray(required) ? required : [];
   const all = Object.entries(Block.parse(said)).map(([name, value]) => {
     const property = Block.safeParse(value).data;
     if (property === undefined) return [name, value];
-    return [name, withDescribedDefaults(property, needed.includes(name) && isFitting(property))];
+    return [name, describeDefaults(property, needed.includes(name) && isFittingDefault(property))];
   });
   return Object.fromEntries(all);
 }
 
-function isFitting({ default: usual, ...schema }: Schema): boolean {
+function isFittingDefault({ default: usual, ...schema }: InputSchema): boolean {
   return usual !== undefined && z.fromJSONSchema({ ...schema }).safeParse(usual).success;
 }

@@ -2,7 +2,12 @@ import { silentLogger } from '@parley/core';
 import type { McpServerView } from '@parley/tools/mcp';
 import { describe, expect, it } from 'vitest';
 import { gatherFeatures } from '../turn/build-prompt.ts';
-import { mcpSource, parsePromptCommand, promptArguments, promptCommand } from './mcp-prompts.ts';
+import {
+  createMcpSource,
+  parsePromptArguments,
+  parsePromptCommand,
+  toPromptCommand,
+} from './mcp-prompts.ts';
 
 const RULES = {
   tools: { block: [] },
@@ -22,9 +27,9 @@ const UP: McpServerView = {
 };
 const DOWN: McpServerView = { ...UP, state: { kind: 'connecting' }, prompts: [] };
 
-type Turn = Parameters<ReturnType<typeof mcpSource>['gather']>[0];
+type Turn = Parameters<ReturnType<typeof createMcpSource>['gather']>[0];
 
-/** Only the fields that the source reads. */
+/** Declares only the fields that the source reads. */
 function turnOf(text: string, kind: 'owner' | 'guest'): Turn {
   const turn = { messages: [{ text }], reader: { kind, conversationId: 'c' }, view: {} };
   return JSON.parse(JSON.stringify(turn));
@@ -32,21 +37,21 @@ function turnOf(text: string, kind: 'owner' | 'guest'): Turn {
 
 const gather = (view: McpServerView, text = 'hi', kind: 'owner' | 'guest' = 'owner') => {
   const servers = { views: () => [view], prompt: async () => 'Say hi.\n# Rules\nNone.' };
-  const source = mcpSource({ servers, rules: { browser: RULES }, log: silentLogger });
+  const source = createMcpSource({ servers, rules: { browser: RULES }, log: silentLogger });
   const skill = { text: 'Knit.', source: 'skill', audience: { kind: 'everyone' } } as const;
   const skills = { id: 'skills', gather: async () => ({ calledSkills: [skill] }) };
   return gatherFeatures([skills, source], turnOf(text, kind), silentLogger);
 };
 
 describe('[G03] the contribution of MCP servers to a turn', () => {
-  it('includes the connector text while the server is connected', async () => {
+  it('includes the connector text while the MCP server is connected', async () => {
     expect((await gather(UP)).connectors).toEqual([
       { name: 'browser', connected: true, text: 'Web.' },
     ]);
     expect((await gather(DOWN)).connectors).toMatchObject([{ connected: false }]);
   });
 
-  it('lists the prompts to pick, with what to type', async () => {
+  it('lists the prompts that can be selected, with the command for each', async () => {
     const { mcpPrompts } = await gather(UP);
     expect(mcpPrompts?.[0]?.description).toBe('Greets. To pick it: `/mcp__browser__greet`');
   });
@@ -62,7 +67,7 @@ describe('[G03] the contribution of MCP servers to a turn', () => {
     expect(calledSkills?.[1]?.audience).toEqual({ kind: 'owner' });
   });
 
-  it('is empty for anyone but the owner', async () => {
+  it('contributes nothing for readers other than the owner', async () => {
     const { connectors, mcpPrompts, calledSkills } = await gather(
       UP,
       '/mcp__browser__greet',
@@ -82,16 +87,16 @@ const TWO = {
   ],
 };
 
-describe('[G03] picking a prompt', () => {
+describe('[G03] selecting a prompt of an MCP server', () => {
   it.each([
     ['/mcp__every__args-prompt city=Rome', 'every', 'args-prompt', 'city=Rome'],
     [' /MCP__Every__simple@parley_bot\n', 'every', 'simple', ''],
-  ])('is recognized in %j', (text, server, prompt, rest) => {
+  ])('recognizes a prompt command in %j', (text, server, prompt, rest) => {
     expect(parsePromptCommand(text)).toEqual({ server, prompt, rest });
   });
 
   it.each(['/mcp', '/mcp__every', 'see /mcp__a__b', '/mcp__a__b/c', ''])(
-    'is not recognized in %j',
+    'recognizes no prompt command in %j',
     (text) => {
       expect(parsePromptCommand(text)).toBeNull();
     },
@@ -102,12 +107,12 @@ describe('[G03] picking a prompt', () => {
     ['Rome in May', { city: 'Rome in May' }, []],
     ['state=NY other=x', { state: 'NY' }, ['city']],
     ['', {}, ['city']],
-  ])('takes %j', (words, values, missing) => {
-    expect(promptArguments(TWO, words)).toEqual({ values, missing });
+  ])('parses the arguments %j', (words, values, missing) => {
+    expect(parsePromptArguments(TWO, words)).toEqual({ values, missing });
   });
 
-  it('is described by the command to type', () => {
-    expect(promptCommand('every', TWO)).toBe('/mcp__every__args-prompt city=… state=…');
-    expect(promptCommand('every', { ...TWO, name: 'no way' })).toBeNull();
+  it('shows the command to type in the prompt’s description', () => {
+    expect(toPromptCommand('every', TWO)).toBe('/mcp__every__args-prompt city=… state=…');
+    expect(toPromptCommand('every', { ...TWO, name: 'no way' })).toBeNull();
   });
 });

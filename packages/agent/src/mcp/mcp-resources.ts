@@ -1,10 +1,10 @@
 import type { McpServers } from '@parley/tools/mcp';
 import { z } from 'zod';
-import { withTimeLimit } from '../time.ts';
-import { defineTool, failure, type Tool } from '../tools/tool.ts';
+import { runWithTimeLimit } from '../time.ts';
+import { createFailure, defineTool, type Tool } from '../tools/tool.ts';
 
 /**
- * The name by which the settings allow or block resources, as if they were one of the server's
+ * The name by which the settings allow or block a server's resources, as if they were one of its
  * tools.
  */
 export const RESOURCES = 'resources';
@@ -21,10 +21,10 @@ interface ResourceToolDeps {
 }
 
 /**
- * Lists and reads the resources of one server (G03). Anything that the model does not request costs
- * no tokens.
+ * Lists and reads the resources of one server (G03). Only resources that the model requests cost
+ * tokens.
  */
-export function resourceTool({ servers, server, rules, name }: ResourceToolDeps): Tool {
+export function createResourceTool({ servers, server, rules, name }: ResourceToolDeps): Tool {
   const tool = defineTool({
     name,
     summary: `Lists the resources of ${server}, such as files and records, or reads one.`,
@@ -44,13 +44,15 @@ export function resourceTool({ servers, server, rules, name }: ResourceToolDeps)
     async run({ uri }, { signal }) {
       const limits = { ms: rules.timeoutMs, stop: signal };
       if (uri === undefined || uri === '') {
-        const text = await withTimeLimit(limits, (limited) => servers.resources(server, limited));
+        const text = await runWithTimeLimit(limits, (limited) =>
+          servers.resources(server, limited),
+        );
         return { text: text === '' ? 'It has none now.' : text };
       }
-      const { failed, ...found } = await withTimeLimit(limits, (limited) =>
+      const { failed, ...found } = await runWithTimeLimit(limits, (limited) =>
         servers.resource(server, uri, limited),
       );
-      return failed ? failure(found.text) : found;
+      return failed ? createFailure(found.text) : found;
     },
   });
   return { ...tool, foreign: true };

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
 import { createToolRegistry } from '../tools/tool-registry.ts';
-import { type McpRules, type McpToolDeps, mcpTools, toolNames } from './mcp-tools.ts';
+import { createMcpTools, createToolNames, type McpRules, type McpToolDeps } from './mcp-tools.ts';
 
 const OWNER = { kind: 'owner', conversationId: 'c' } as const;
 const RULES: McpRules = { tools: { block: [] }, audience: 'owner', timeoutMs: 50 };
@@ -30,11 +30,11 @@ const RESOURCES = {
   resource: async (_server: string, uri: string) => ({ text: `content of ${uri}`, failed: false }),
 };
 
-/** A registry over one server whose view can be changed. */
+/** A registry with one MCP server whose tools can be changed. */
 function stage(first: McpServerView, call?: McpToolDeps['servers']['call'], rules = RULES) {
   let views = [first];
   const said = call ?? (async (_server, name) => ({ text: name, failed: false }));
-  const live = mcpTools({
+  const live = createMcpTools({
     servers: { ...RESOURCES, views: () => views, call: said },
     rules: { s: rules },
   });
@@ -59,19 +59,19 @@ describe('[G03] the names of a server’s tools', () => {
       ['s_get_sum', 's_get_env', 's_ber_x'],
     ],
     [['…'], ['s_tool']],
-  ])('%j become %j', (originals, names) => {
-    expect([...toolNames('s', originals).values()]).toEqual(names);
+  ])('names %j as %j', (originals, names) => {
+    expect([...createToolNames('s', originals).values()]).toEqual(names);
   });
 
-  it('[P11] suit every provider, are unique, and are the same at every start', () => {
+  it('[P11] names that suit every provider, are unique, and are the same at every start', () => {
     const names = fc.uniqueArray(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 120 }));
     fc.assert(
       fc.property(names, (originals) => {
-        const made = toolNames('server', originals);
+        const made = createToolNames('server', originals);
         const values = [...made.values()];
         for (const name of values) expect(name).toMatch(/^server_[a-z0-9_]{1,57}$/);
         expect(new Set(values).size).toBe(originals.length);
-        expect(toolNames('server', originals.toReversed())).toEqual(
+        expect(createToolNames('server', originals.toReversed())).toEqual(
           new Map([...made].toReversed()),
         );
       }),
@@ -87,7 +87,7 @@ describe('[G03] the resources of a server', () => {
   const named = (view: McpServerView, rules?: McpRules) =>
     stage(view, undefined, rules).registry.for(OWNER).names;
 
-  it('are listed and read by one tool, in addition to those of the server', async () => {
+  it('lists and reads resources with one tool, in addition to the tools of the server', async () => {
     const [, found] = stage(withResources(tool('a'))).live()[0]?.tools ?? [];
     scene = await openToolScene();
     if (found === undefined) throw new Error('it is there');
@@ -96,7 +96,7 @@ describe('[G03] the resources of a server', () => {
     expect(found).toMatchObject({ foreign: true, effect: 'read', approval: 'never' });
   });
 
-  it('get another name if the server has a tool of that name, and can be blocked', () => {
+  it('gives the resource tool another name if the server has a tool of that name; the settings can block it', () => {
     expect(named(withResources())).toEqual(['s_resources']);
     expect(named(withResources(tool('resources')))).toEqual(['s_resources', 's_mcp_resources']);
     const blocked: McpRules = { ...RULES, tools: { block: ['resources'] } };
@@ -106,7 +106,7 @@ describe('[G03] the resources of a server', () => {
 });
 
 describe('[G03] tools that come and go', () => {
-  it('exist while the server has them; a set handed out earlier does not change', () => {
+  it('offers a tool while the server has it, and leaves a tool set that was handed out earlier unchanged', () => {
     const { registry, show } = stage(viewOf(tool('a')));
     const before = registry.for(OWNER);
     expect(registry.for(OWNER)).toBe(before);
@@ -118,7 +118,7 @@ describe('[G03] tools that come and go', () => {
     expect(registry.for(OWNER).names).toEqual([]);
   });
 
-  it('never replace a built-in tool, and a conflict is logged once per change', () => {
+  it('never replaces a built-in tool, and logs a name conflict once per change', () => {
     const { live } = stage(viewOf(tool('a')));
     const [added] = live();
     const problems: string[] = [];
@@ -132,14 +132,14 @@ describe('[G03] tools that come and go', () => {
     expect(problems).toEqual(['s_a tool-duplicate']);
   });
 
-  it('are for the owner alone unless the settings say otherwise', () => {
+  it('offers a server’s tools to the owner only, unless the settings allow others', () => {
     const guest = { kind: 'guest', conversationId: 'c' } as const;
     expect(stage(viewOf(tool('a'))).registry.for(guest).names).toEqual([]);
     const open = stage(viewOf(tool('a')), undefined, { ...RULES, audience: 'everyone' });
     expect(open.registry.for(guest).names).toEqual(['s_a']);
   });
 
-  it('need an approval and count as external effects unless they declare to be read-only', () => {
+  it('treats tools as external effects that need an approval, unless they declare to be read-only', () => {
     const view = viewOf(tool('reads'), tool('writes', { readOnly: false }));
     const [reads, writes] = stage(view).live()[0]?.tools ?? [];
     expect(reads).toMatchObject({ effect: 'read', approval: 'never', tier: 'external-mcp' });
@@ -148,7 +148,7 @@ describe('[G03] tools that come and go', () => {
     expect(strict.map(({ approval }) => approval)).toEqual(['ask', 'ask']);
   });
 
-  it('are chosen by the settings, by the server’s names', () => {
+  it('applies the settings to tools by their names on the server', () => {
     const rules = { ...RULES, tools: { allow: ['a', 'b'], block: ['b'] } };
     const view = viewOf(tool('a'), tool('b'), tool('c'));
     expect(stage(view, undefined, rules).registry.for(OWNER).names).toEqual(['s_a']);
@@ -163,7 +163,7 @@ describe('[G03] a call', () => {
     return scene.use(made, { n: 1 });
   };
 
-  it('is bounded by the server’s time limit', async () => {
+  it('aborts at the server’s time limit', async () => {
     const never = used({}, () => new Promise(() => {}));
     await expect(never).rejects.toThrow('it took longer than 0.05 s');
   });
@@ -171,7 +171,7 @@ describe('[G03] a call', () => {
   it.each([
     ['one that changes something may have taken effect', false],
     ['one that reads has simply failed', true],
-  ])('with a lost connection: %s', async (_what, readOnly) => {
+  ])('a call whose connection is lost: %s', async (_what, readOnly) => {
     const lost = Object.assign(new Error('closed'), { code: 'mcp-disconnected' });
     const outcome = used({ readOnly }, () => Promise.reject(lost));
     if (readOnly) await expect(outcome).rejects.toBe(lost);

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { reasonOf } from '@parley/core';
 import type { McpError, McpReply, McpServers, McpServerView, McpTool } from '@parley/tools/mcp';
-import { withTimeLimit } from '../time.ts';
+import { runWithTimeLimit } from '../time.ts';
 import type { Tool, ToolCall, ToolOutcome } from '../tools/tool.ts';
 import type { AddedTools } from '../tools/tool-registry.ts';
-import { inputOf } from './mcp-input.ts';
-import { RESOURCES, resourceTool } from './mcp-resources.ts';
+import { createInputSchema } from './mcp-input.ts';
+import { createResourceTool, RESOURCES } from './mcp-resources.ts';
 
 export interface McpToolDeps {
   readonly servers: Pick<McpServers, 'views' | 'call' | 'resources' | 'resource'>;
@@ -13,29 +13,29 @@ export interface McpToolDeps {
 }
 
 /**
- * The tools of all connected servers, for the registry's `live` (G03). The list object stays the
- * same until a server changes.
+ * The tools of all connected MCP servers, for the registry's `live` (G03). The list is the same
+ * object until a server changes.
  */
-export function mcpTools(deps: McpToolDeps): () => readonly AddedTools[] {
+export function createMcpTools(deps: McpToolDeps): () => readonly AddedTools[] {
   const made = new Map<string, { readonly view: McpServerView; readonly added: AddedTools }>();
   let all: readonly AddedTools[] = [];
   return () => {
     const views = deps.servers.views();
     const changed = views.filter((view) => made.get(view.name)?.view !== view);
-    for (const view of changed) made.set(view.name, { view, added: toolsOfServer(deps, view) });
+    for (const view of changed) made.set(view.name, { view, added: listServerTools(deps, view) });
     if (changed.length > 0) all = [...made.values()].map(({ added }) => added);
     return all;
   };
 }
 
-function toolsOfServer(
+function listServerTools(
   deps: McpToolDeps,
   { name: server, tools, hasResources }: McpServerView,
 ): AddedTools {
   const from = `the MCP server ${server}`;
   const rules = deps.rules[server];
   if (rules === undefined) return { from, tools: [] };
-  const names = toolNames(
+  const names = createToolNames(
     server,
     tools.map(({ name }) => name),
   );
@@ -44,24 +44,26 @@ function toolsOfServer(
     (allow === undefined || allow.includes(name)) && !block.includes(name);
   const made = tools
     .filter(({ name }) => isWanted(name))
-    .map((tool) => toolOf(deps, { server, rules, tool, name: names.get(tool.name) ?? tool.name }));
+    .map((tool) =>
+      createMcpTool(deps, { server, rules, tool, name: names.get(tool.name) ?? tool.name }),
+    );
   if (!hasResources || !isWanted(RESOURCES)) return { from, tools: made };
   const taken = new Set(names.values());
   const own = `${server}_${RESOURCES}`;
   const name = taken.has(own) ? `${server}_mcp_${RESOURCES}` : own;
-  return { from, tools: [...made, resourceTool({ ...deps, server, rules, name })] };
+  return { from, tools: [...made, createResourceTool({ ...deps, server, rules, name })] };
 }
 
-interface Offered {
+interface OfferedMcpTool {
   readonly server: string;
   readonly rules: McpRules;
   readonly tool: McpTool;
   readonly name: string;
 }
 
-function toolOf(deps: McpToolDeps, offered: Offered): Tool {
+function createMcpTool(deps: McpToolDeps, offered: OfferedMcpTool): Tool {
   const { server, rules, tool, name } = offered;
-  const input = inputOf(tool);
+  const input = createInputSchema(tool);
   const effect = tool.readOnly ? 'read' : 'external';
   return {
     name,
@@ -72,20 +74,20 @@ function toolOf(deps: McpToolDeps, offered: Offered): Tool {
     foreign: true,
     approval: rules.approval ?? (tool.readOnly ? 'never' : 'ask'),
     input,
-    run: (given, call) => callTool(deps, offered, input.parse(given), call),
+    run: (given, call) => callMcpTool(deps, offered, input.parse(given), call),
   };
 }
 
-type Arguments = Record<string, unknown>;
+type McpToolArguments = Record<string, unknown>;
 
-async function callTool(
+async function callMcpTool(
   { servers }: McpToolDeps,
-  { server, rules, tool }: Offered,
-  input: Arguments,
+  { server, rules, tool }: OfferedMcpTool,
+  input: McpToolArguments,
   at: ToolCall,
 ): Promise<ToolOutcome> {
   const once = (reply?: McpReply) =>
-    withTimeLimit({ ms: rules.timeoutMs, stop: at.signal }, (limited) =>
+    runWithTimeLimit({ ms: rules.timeoutMs, stop: at.signal }, (limited) =>
       servers.call(server, tool.name, input, limited, reply),
     );
   try {
@@ -95,27 +97,27 @@ async function callTool(
     const { callWithQuestions } = await import('./elicitation/call-with-questions.ts');
     const call = { server, tool: tool.name, repeat: once, at };
     const { result, notes } = await callWithQuestions(call, said);
-    return notes.length === 0 ? result : { ...result, note: unansweredNote(server, notes) };
+    return notes.length === 0 ? result : { ...result, note: createUnansweredNote(server, notes) };
   } catch (error) {
-    if (tool.readOnly || !isLost(error)) throw error;
+    if (tool.readOnly || !isConnectionLost(error)) throw error;
     const note = `The connection to ${server} was lost before it answered. Whether the call took effect is not known: look before you do it again.`;
     return { text: reasonOf(error), note, failed: true };
   }
 }
 
-function unansweredNote(server: string, notes: readonly string[]): string {
+function createUnansweredNote(server: string, notes: readonly string[]): string {
   return `During this call ${server} asked for something, and got no answer: ${notes.join('; ')}. Do not answer in its place.`;
 }
 
 /**
  * Recognized by its code, so that the protocol library is not loaded when no server is configured.
  */
-function isLost(error: unknown): boolean {
+function isConnectionLost(error: unknown): boolean {
   const lost: McpError['code'] = 'mcp-disconnected';
   return error instanceof Error && 'code' in error && error.code === lost;
 }
 
-/** The rules in the settings for one MCP server, besides its address. */
+/** The rules in the settings for the tools of one MCP server. */
 export interface McpRules {
   readonly tools: {
     readonly allow?: readonly string[] | undefined;
@@ -140,22 +142,22 @@ const MARK = 6;
  * same at every start. Names from different servers cannot collide, because server names contain no
  * underscore.
  */
-export function toolNames(
+export function createToolNames(
   server: string,
   originals: readonly string[],
 ): ReadonlyMap<string, string> {
-  const plain = originals.map((original) => [original, plainName(server, original)] as const);
+  const plain = originals.map((original) => [original, toPlainToolName(server, original)] as const);
   const count = new Map<string, number>();
   for (const [, name] of plain) count.set(name, (count.get(name) ?? 0) + 1);
   return new Map(
     plain.map(([original, name]) => {
       const isFine = name.length <= MAX_NAME_LENGTH && count.get(name) === 1;
-      return [original, isFine ? name : withNameHash(name, original)];
+      return [original, isFine ? name : addNameHash(name, original)];
     }),
   );
 }
 
-function plainName(server: string, original: string): string {
+function toPlainToolName(server: string, original: string): string {
   const name = original
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .toLowerCase()
@@ -164,7 +166,7 @@ function plainName(server: string, original: string): string {
   return `${server}_${name === '' ? 'tool' : name}`;
 }
 
-function withNameHash(name: string, original: string): string {
+function addNameHash(name: string, original: string): string {
   const mark = createHash('sha256').update(original).digest('hex').slice(0, MARK);
   return `${name.slice(0, MAX_NAME_LENGTH - MARK - 1)}_${mark}`;
 }

@@ -1,8 +1,8 @@
 import type { ContextSource } from '@parley/prompt';
 import type { McpPeer, McpServersDeps, McpServerView, OAuthSettings } from '@parley/tools/mcp';
 import type { AddedTools } from '../tools/tool-registry.ts';
-import { mcpSource } from './mcp-prompts.ts';
-import { type McpRules, mcpTools } from './mcp-tools.ts';
+import { createMcpSource } from './mcp-prompts.ts';
+import { createMcpTools, type McpRules } from './mcp-tools.ts';
 
 export interface McpServerSettings extends McpRules {
   readonly command?: string | undefined;
@@ -17,7 +17,7 @@ export interface McpServerSettings extends McpRules {
 export interface McpLine {
   readonly works: boolean;
   readonly line: string;
-  /** The name of a server that a person has to sign in to. */
+  /** The name of an MCP server that requires a person to sign in. */
   readonly signIn?: string;
 }
 
@@ -37,7 +37,7 @@ export const NO_MCP: AgentMcp = {
   close: async () => {},
 };
 
-/** Starts connecting to the servers in the settings, without waiting for any of them. */
+/** Starts connecting to the servers in the settings without waiting for them. */
 export async function openMcp(
   settings: Readonly<Record<string, McpServerSettings>>,
   deps: McpServersDeps,
@@ -45,18 +45,18 @@ export async function openMcp(
   const all = Object.entries(settings);
   if (all.length === 0) return NO_MCP;
   const { openMcpServers } = await import('@parley/tools/mcp');
-  const configs = all.map(([name, server]) => ({ name, peer: peerOf(server) }));
+  const configs = all.map(([name, server]) => ({ name, peer: toMcpPeer(server) }));
   const servers = openMcpServers(configs, deps);
   const { log } = deps;
   return {
-    sources: [mcpSource({ servers, rules: settings, log })],
-    tools: mcpTools({ servers, rules: settings }),
+    sources: [createMcpSource({ servers, rules: settings, log })],
+    tools: createMcpTools({ servers, rules: settings }),
     lines: () => servers.views().map(describeServer),
     close: () => servers.close(),
   };
 }
 
-function peerOf({ command, args, env, cwd, url, headers, oauth }: McpServerSettings): McpPeer {
+function toMcpPeer({ command, args, env, cwd, url, headers, oauth }: McpServerSettings): McpPeer {
   if (url !== undefined) return { kind: 'http', url, headers, oauth };
   return { kind: 'stdio', command: command ?? '', args, env, cwd };
 }
@@ -65,7 +65,10 @@ function describeServer({ name, state, tools, prompts, refused }: McpServerView)
   switch (state.kind) {
     case 'connected': {
       const line = `${name}: connected, ${tools.length} tools, ${prompts.length} prompts`;
-      return { works: true, line: refused.length === 0 ? line : `${line}; ${leftOut(refused)}` };
+      return {
+        works: true,
+        line: refused.length === 0 ? line : `${line}; ${describeLeftOut(refused)}`,
+      };
     }
     case 'waiting':
       if (state.needsSignIn) {
@@ -78,10 +81,10 @@ function describeServer({ name, state, tools, prompts, refused }: McpServerView)
   }
 }
 
-/** The number of refused parts that are named; the others are in the log. */
+/** The maximum number of rejected parts that are named; the log has the others. */
 const MAX_NAMED = 3;
 
-function leftOut(refused: McpServerView['refused']): string {
+function describeLeftOut(refused: McpServerView['refused']): string {
   const named = refused.slice(0, MAX_NAMED).map(({ what, reason }) => `${what} (${reason})`);
   const more = refused.length - MAX_NAMED;
   return `left out: ${named.join(', ')}${more > 0 ? `, and ${more} more: see the log` : ''}`;

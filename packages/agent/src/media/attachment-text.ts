@@ -1,7 +1,7 @@
-import { type Attachment, formatCount, visibleLine } from '@parley/core';
+import { type Attachment, formatCount, toVisibleLine } from '@parley/core';
 import { capUntrusted, frameUntrusted, quoteUntrusted } from '@parley/prompt';
 import type { AttachmentKey, StoredAttachment, TranscriptEntry } from '@parley/store';
-import { historyEntryText } from '../context/history.ts';
+import { getEntryText } from '../context/history.ts';
 import type { DocumentPart, ReadAttachment } from './read-attachment.ts';
 
 /** Shown once, before the first file of a turn. */
@@ -13,69 +13,69 @@ const MAX_SPEECH = 30_000;
 /** How much of the beginning of a document is kept in the history, in characters. */
 const REMEMBERED = 400;
 
-/** A stored attachment, with what its message says about it. */
+/** A stored attachment, together with the fields from its message. */
 export type SeenAttachment = StoredAttachment & Pick<Attachment, 'seconds' | 'description'>;
 
-export function isFramedAsFile({ kind }: Named, read: ReadAttachment): boolean {
+export function isShownAsFile({ kind }: DescribedAttachment, read: ReadAttachment): boolean {
   return read.kind === 'document' || (read.kind === 'speech' && kind !== 'voice');
 }
 
 /** Formats an attachment for the model, in the attachment's own turn. */
-export function framedForModel(named: SeenAttachment, read: ReadAttachment): string {
+export function frameForModel(named: SeenAttachment, read: ReadAttachment): string {
   switch (read.kind) {
     case 'image':
-      return `[${labelFor(named)}, shown above]`;
+      return `[${formatAttachmentLabel(named)}, shown above]`;
     case 'speech':
-      return speechOf(named, read.text);
+      return formatSpeech(named, read.text);
     case 'document':
       return [
-        frameFile(labelFor(named), read.text),
-        ...warningLines(read),
-        ...readOn(named, { from: 0, ...read }),
+        frameFile(formatAttachmentLabel(named), read.text),
+        ...listWarningLines(read),
+        ...describeShownPart(named, { from: 0, ...read }),
       ].join('\n');
     case 'unopened':
-      return `[${labelFor(named)}: not shown, because ${read.why}; ${readAs(named)}]`;
+      return `[${formatAttachmentLabel(named)}: not shown, because ${read.why}; ${formatReadCall(named)}]`;
     case 'unread':
-      return `[${labelFor(named)}: you cannot read it, because ${read.why}. A notice tells this to its sender.]`;
+      return `[${formatAttachmentLabel(named)}: you cannot read it, because ${read.why}. A notice tells this to its sender.]`;
   }
 }
 
 /**
- * Formats an attachment for later turns: short, and never its bytes. For a view-once file, only the
- * fact that it was sent is kept.
+ * Formats an attachment for later turns: short, and never its bytes. For a view-once file, the
+ * history keeps only the fact that it was sent.
  */
-export function framedForHistory(named: SeenAttachment, read: ReadAttachment): string {
-  if (named.isViewOnce === 1) return standInFor(named);
+export function frameForHistory(named: SeenAttachment, read: ReadAttachment): string {
+  if (named.isViewOnce === 1) return formatStandIn(named);
   switch (read.kind) {
     case 'image':
-      return standInFor(named);
+      return formatStandIn(named);
     case 'speech':
-      return speechOf(named, read.text);
+      return formatSpeech(named, read.text);
     case 'document':
-      return rememberedDocument(named, read);
+      return formatRememberedDocument(named, read);
     case 'unopened':
-      return `[${labelFor(named)}; ${readAs(named)}]`;
+      return `[${formatAttachmentLabel(named)}; ${formatReadCall(named)}]`;
     case 'unread':
-      return `[${labelFor(named)}, which could not be read: ${read.why}]`;
+      return `[${formatAttachmentLabel(named)}, which could not be read: ${read.why}]`;
   }
 }
 
-function rememberedDocument(named: SeenAttachment, read: DocumentPart): string {
+function formatRememberedDocument(named: SeenAttachment, read: DocumentPart): string {
   const doubts = read.warning === null ? '' : `; ${read.warning}`;
-  const label = `${labelFor(named)}${doubts}`;
+  const label = `${formatAttachmentLabel(named)}${doubts}`;
   const said = quoteUntrusted(read.text, REMEMBERED);
   return read.text.length <= REMEMBERED && read.next === null
     ? `[${label}, which says: ${said}]`
-    : `[${label}; ${readAs(named)}; it begins: ${said}]`;
+    : `[${label}; ${formatReadCall(named)}; it begins: ${said}]`;
 }
 
 /** The id that the model uses for a document in its conversation. */
-function documentId({ messageSeq, index }: AttachmentKey): string {
+function toDocumentId({ messageSeq, index }: AttachmentKey): string {
   return `${messageSeq}-${index}`;
 }
 
-/** The inverse of `documentId`; null for any other text. */
-export function documentKey(id: string): AttachmentKey | null {
+/** The inverse of `toDocumentId`; null for any other text. */
+export function parseDocumentId(id: string): AttachmentKey | null {
   const [, messageSeq, index] = /^(\d{1,15})-(\d{1,3})$/.exec(id.trim()) ?? [];
   if (messageSeq === undefined || index === undefined) return null;
   return { messageSeq: Number(messageSeq), index: Number(index) };
@@ -83,17 +83,20 @@ export function documentKey(id: string): AttachmentKey | null {
 
 const READ_AS = 'read_document reads it as "';
 
-function readAs(key: AttachmentKey): string {
-  return `${READ_AS}${documentId(key)}"`;
+function formatReadCall(key: AttachmentKey): string {
+  return `${READ_AS}${toDocumentId(key)}"`;
 }
 
 /** Whether a history entry names a document that can be read further. */
-export function namesDocument(entry: Pick<TranscriptEntry, 'role' | 'content'>): boolean {
-  return entry.role === 'user' && historyEntryText(entry).includes(READ_AS);
+export function mentionsDocument(entry: Pick<TranscriptEntry, 'role' | 'content'>): boolean {
+  return entry.role === 'user' && getEntryText(entry).includes(READ_AS);
 }
 
-/** States which part of a document is shown, unless all of it is, and how to continue reading. */
-export function readOn(
+/**
+ * States which part of a document is shown, unless the whole text is shown, and how to continue
+ * reading.
+ */
+export function describeShownPart(
   key: AttachmentKey,
   { from, text, next, length, pagesLeft }: DocumentPart & { readonly from: number },
 ): readonly string[] {
@@ -101,30 +104,33 @@ export function readOn(
   const pages = pagesLeft === 0 ? '' : `, and ${pagesLeft} more pages`;
   const whole = `${pagesLeft === 0 ? '' : 'at least '}${formatCount(length)}${pages}`;
   const shown = `Characters ${formatCount(from)} to ${formatCount(from + text.length)} of ${whole} are shown.`;
-  if (next !== null) return [`[${shown} ${readAs(key)}, from offset ${next}.]`];
+  if (next !== null) return [`[${shown} ${formatReadCall(key)}, from offset ${next}.]`];
   return [`[${shown} ${pagesLeft === 0 ? 'This is its end.' : 'No more of it can be read.'}]`];
 }
 
-/** States doubts about the decoding of a text, as Parley's own text. */
-export function warningLines({ warning }: Pick<DocumentPart, 'warning'>): readonly string[] {
+/** States possible decoding errors of a text, as a notice from Parley. */
+export function listWarningLines({ warning }: Pick<DocumentPart, 'warning'>): readonly string[] {
   return warning === null ? [] : [`[About this file: ${warning}]`];
 }
 
 /** A voice message counts as its sender's text; a recording is a file. */
-function speechOf(named: Named, text: string): string {
+function formatSpeech(named: DescribedAttachment, text: string): string {
   const heard = capUntrusted(text, MAX_SPEECH);
   if (named.kind === 'voice') {
-    return `[voice message${durationText(named)}, as it was understood] ${heard}`;
+    return `[voice message${formatDuration(named)}, as it was understood] ${heard}`;
   }
-  return frameFile(`${labelFor(named)}, transcribed`, heard);
+  return frameFile(`${formatAttachmentLabel(named)}, transcribed`, heard);
 }
 
 function frameFile(label: string, text: string): string {
   return frameUntrusted(`${label}\n---\n${text}`, { tag: 'file', note: null });
 }
 
-/** What describes an attachment: its kind, and what its sender and the platform say about it. */
-interface Named extends Pick<Attachment, 'kind' | 'seconds' | 'description'> {
+/**
+ * The fields that describe an attachment: its kind, and the information from its sender and the
+ * platform.
+ */
+interface DescribedAttachment extends Pick<Attachment, 'kind' | 'seconds' | 'description'> {
   readonly name?: string | null | undefined;
   readonly isViewOnce?: 0 | 1 | undefined;
 }
@@ -146,17 +152,17 @@ const MAX_DESCRIPTION = 1_000;
  * Labels an attachment for the model, for example `picture "cat.jpg", described as "Our cat"`.
  * Names and descriptions are data and cannot escape their quotes (P18).
  */
-export function labelFor(named: Named): string {
+export function formatAttachmentLabel(named: DescribedAttachment): string {
   const { kind, name, description, isViewOnce } = named;
   const noun = isViewOnce === 1 ? `view-once ${NOUNS[kind]}` : NOUNS[kind];
-  const label = `${noun}${durationText(named)}`;
+  const label = `${noun}${formatDuration(named)}`;
   return [
     name ? `${label} ${quoteUntrusted(name, MAX_NAME)}` : label,
     ...(description ? [`described as ${quoteUntrusted(description, MAX_DESCRIPTION)}`] : []),
   ].join(', ');
 }
 
-function durationText({ seconds }: Pick<Named, 'seconds'>): string {
+function formatDuration({ seconds }: Pick<DescribedAttachment, 'seconds'>): string {
   return seconds === undefined ? '' : ` of ${Math.max(1, Math.round(seconds))} s`;
 }
 
@@ -164,8 +170,8 @@ function durationText({ seconds }: Pick<Named, 'seconds'>): string {
  * Names an attachment for people, in Markdown, for example ``the document `report.pdf` ``. Nothing
  * in the name is interpreted as markup.
  */
-export function nameForPeople({ kind, name }: Named): string {
-  const plain = visibleLine(name ?? '')
+export function formatNameForPeople({ kind, name }: DescribedAttachment): string {
+  const plain = toVisibleLine(name ?? '')
     .replaceAll(/[`\s]+/g, ' ')
     .trim();
   if (plain === '') return `the ${NOUNS[kind]}`;
@@ -173,7 +179,7 @@ export function nameForPeople({ kind, name }: Named): string {
   return `the ${NOUNS[kind]} \`${cut}\``;
 }
 
-/** Stands in for an attachment about which nothing else is known. */
-export function standInFor(named: Named): string {
-  return `[${labelFor(named)}]`;
+/** A placeholder for an attachment of which only the kind is known. */
+export function formatStandIn(named: DescribedAttachment): string {
+  return `[${formatAttachmentLabel(named)}]`;
 }

@@ -18,7 +18,7 @@ import {
   type TranscriptionSettings,
   transcribe,
 } from '@parley/tools/documents';
-import type { Speech } from './voice-answer.ts';
+import type { SpeechSettingsOfTurn } from './voice-answer.ts';
 
 export interface MediaDeps {
   readonly readDocument: ReadDocument;
@@ -27,28 +27,30 @@ export interface MediaDeps {
   readonly maxImageDimension: number;
   readonly transcription: TranscriptionSettings | undefined;
   readonly fetch: typeof globalThis.fetch;
-  /** Without it, answers are text only. */
-  readonly speech?: Speech | undefined;
+  /** If it is absent, answers are text only. */
+  readonly speech?: SpeechSettingsOfTurn | undefined;
   /** The total limit for all documents in one turn, in characters. */
   readonly characters: number;
 }
 
 /**
- * The result of reading an attachment. `why` is for everyone and follows "because". `hint` tells an
- * owner how to fix it.
+ * The result of reading an attachment. `why` is shown to everyone and follows "because". `hint`
+ * tells an owner how to fix it.
  */
 export type ReadAttachment =
   | { readonly kind: 'image'; readonly image: ModelImage }
   | { readonly kind: 'speech'; readonly text: string }
   | ({ readonly kind: 'document' } & DocumentPart)
-  /** Not read yet; it can be read in another step or turn. */
+  /** A file that has not been read yet and can be read in another step or turn. */
   | { readonly kind: 'unopened'; readonly why: string }
   | { readonly kind: 'unread'; readonly why: string; readonly hint?: string };
 
-/** Part of the text in a document; see `DocumentText`. */
+/** A part of a document's text; see `DocumentText`. */
 export type DocumentPart = Omit<Extract<DocumentText, { kind: 'text' }>, 'kind'>;
 
-/** `sender` is a key for the person, by which the document readers are shared fairly. */
+/**
+ * `sender` is a key for the person, so that the document readers are shared fairly between people.
+ */
 export interface SentAttachment {
   readonly stored: StoredAttachment;
   readonly sender: string;
@@ -75,9 +77,9 @@ export async function readAttachment(
 ): Promise<ReadAttachment> {
   if (stored.text !== null) return { kind: 'speech', text: stored.text };
   if (stored.state === 'failed')
-    return unreadAttachment(stored.reason ?? 'it could not be fetched');
-  if (stored.state === 'pending') return unreadAttachment('it took too long to arrive');
-  if (stored.kind === 'video') return unreadAttachment(NO_VIDEO);
+    return createUnreadAttachment(stored.reason ?? 'it could not be fetched');
+  if (stored.state === 'pending') return createUnreadAttachment('it took too long to arrive');
+  if (stored.kind === 'video') return createUnreadAttachment(NO_VIDEO);
   const isSpeech = stored.kind === 'voice' || stored.kind === 'audio';
   if (isSpeech && deps.media.transcription === undefined) return CANNOT_LISTEN;
   if (isSpeech) return transcribeRecording(deps, stored, signal);
@@ -88,12 +90,12 @@ export async function readAttachment(
   }
   const load = () => deps.store.attachments.bytes(stored);
   const read = await deps.media.readDocument({ sender, characters: charactersLeft, load }, signal);
-  return read.kind === 'text' ? { ...read, kind: 'document' } : unreadAttachment(read.reason);
+  return read.kind === 'text' ? { ...read, kind: 'document' } : createUnreadAttachment(read.reason);
 }
 
 /**
  * Reads a picture. Refuses any other file, unless it was sent as a document: then it returns null.
- * Pictures are never decoded in this process. The bytes are released before a file enters the
+ * Pictures are never decoded in this process. The bytes are released before the file enters the
  * queue.
  */
 async function readPicture(
@@ -107,19 +109,19 @@ async function readPicture(
   const format = pictureFormat(bytes);
   if (format === null) {
     if (stored.kind !== 'document')
-      return unreadAttachment('it is not a JPEG, PNG, GIF or WebP picture');
-    return isVideo(bytes) ? unreadAttachment(NO_VIDEO) : null;
+      return createUnreadAttachment('it is not a JPEG, PNG, GIF or WebP picture');
+    return isVideo(bytes) ? createUnreadAttachment(NO_VIDEO) : null;
   }
   const { type, size } = format;
-  if (type === 'image/heic') return cannotOpen(type);
+  if (type === 'image/heic') return refuseUnopenable(type);
   if (size !== null && size.width * size.height > MAX_PIXELS) {
-    return unreadAttachment(`it has more than ${MAX_PIXELS / 1_000_000} million pixels`);
+    return createUnreadAttachment(`it has more than ${MAX_PIXELS / 1_000_000} million pixels`);
   }
   const length = bytes.byteLength;
   const isWorth = isWorthScaling(format, length, deps.media.maxImageDimension);
   if (type === 'image/avif' || isWorth)
     return scalePicture(deps, sent, { ...format, length }, signal);
-  return asItIs(type, bytes);
+  return keepPicture(type, bytes);
 }
 
 /**
@@ -129,8 +131,8 @@ async function readPicture(
 const TAKEN = { bytes: 3_750_000, side: 8_000 };
 
 /**
- * Re-encodes a picture that is larger than needed or not upright. If that fails, the original is
- * used.
+ * Re-encodes a picture that is larger than needed or rotated. If re-encoding fails, the original
+ * picture is used.
  */
 async function scalePicture(
   { log, media, store: { attachments } }: TurnMediaDeps,
@@ -140,14 +142,14 @@ async function scalePicture(
 ): Promise<ReadAttachment> {
   const load = () => attachments.bytes(stored);
   const made = await media.scalePicture({ sender, side: media.maxImageDimension, load }, signal);
-  if (made.kind === 'scaled') return asItIs('image/jpeg', made.bytes);
+  if (made.kind === 'scaled') return keepPicture('image/jpeg', made.bytes);
   if (!signal.aborted) log.info({ why: made.why }, 'a picture was not scaled down');
-  if (type === 'image/avif' || type === 'image/heic') return cannotOpen(type);
+  if (type === 'image/avif' || type === 'image/heic') return refuseUnopenable(type);
   const isTaken =
     length <= TAKEN.bytes && Math.max(size?.width ?? 0, size?.height ?? 0) <= TAKEN.side;
-  if (made.kind === 'failed' && !isTaken) return unreadAttachment(TOO_LARGE);
+  if (made.kind === 'failed' && !isTaken) return createUnreadAttachment(TOO_LARGE);
   const bytes = await load();
-  return bytes === null ? GONE : asItIs(type, bytes);
+  return bytes === null ? GONE : keepPicture(type, bytes);
 }
 
 const TOO_LARGE =
@@ -156,18 +158,18 @@ const TOO_LARGE =
 const NO_VIDEO = 'I cannot watch videos; send a screenshot of what matters, or describe it';
 
 /**
- * Refuses a format that phones produce and few programs can open. Chat apps convert it to JPEG if
- * it is sent as a photo.
+ * Refuses a picture format that phones produce and few programs can open. Chat apps convert such a
+ * picture to JPEG if it is sent as a photo.
  */
-function cannotOpen(type: 'image/avif' | 'image/heic'): ReadAttachment {
+function refuseUnopenable(type: 'image/avif' | 'image/heic'): ReadAttachment {
   const name = type === 'image/heic' ? 'HEIC' : 'AVIF';
-  return unreadAttachment(
+  return createUnreadAttachment(
     `it is a picture in the format ${name}, which I cannot open; send it as JPEG, as a photo instead of as a file, or as a screenshot`,
   );
 }
 
-function asItIs(mimeType: ImageType, bytes: Uint8Array): ReadAttachment {
-  // A separate copy, because some databases return a view into a larger buffer.
+function keepPicture(mimeType: ImageType, bytes: Uint8Array): ReadAttachment {
+  // Returns a separate copy, because some databases return a view into a larger buffer.
   return { kind: 'image', image: { mimeType, bytes: new Uint8Array(bytes) } };
 }
 const CANNOT_LISTEN: ReadAttachment = {
@@ -186,20 +188,20 @@ async function transcribeRecording(
   if (bytes === null) return GONE;
   const heard = await transcribe(new Uint8Array(bytes), transcription, { fetch, signal });
   if (heard.kind === 'refused') {
-    // Only the owner can fix this.
+    // The hint is for owners, because only an owner can change the settings.
     if (!signal.aborted) log.warn({ reason: heard.detail }, 'recording not transcribed');
-    return { ...unreadAttachment(heard.reason), hint: `${heard.detail}.` };
+    return { ...createUnreadAttachment(heard.reason), hint: `${heard.detail}.` };
   }
-  if (heard.text === '') return unreadAttachment('it contains no speech');
+  if (heard.text === '') return createUnreadAttachment('it contains no speech');
   if (stored.isViewOnce === 0) await attachments.keepText(stored, heard.text, clock());
   return { kind: 'speech', text: heard.text };
 }
 
-const GONE = unreadAttachment('it is no longer kept');
+const GONE = createUnreadAttachment('it is no longer kept');
 /** Providers decode the pictures that they receive, and a small file can contain a huge picture. */
 const MAX_PIXELS = 50_000_000;
 
-function unreadAttachment(why: string): ReadAttachment & { readonly kind: 'unread' } {
+function createUnreadAttachment(why: string): ReadAttachment & { readonly kind: 'unread' } {
   return { kind: 'unread', why };
 }
 
@@ -207,12 +209,12 @@ export interface MediaSettings {
   readonly maxCharacters: number;
   readonly maxImageDimension: number;
   readonly transcription?: TranscriptionSettings | undefined;
-  readonly speech?: (SpeechSettings & Omit<Speech, 'speak'>) | undefined;
+  readonly speech?: (SpeechSettings & Omit<SpeechSettingsOfTurn, 'speak'>) | undefined;
 }
 
 /**
- * Loads nothing until a file arrives. Text to be spoken contains no secrets, because they are
- * removed from every answer of the model (G18).
+ * No media code is loaded until a file arrives. Text to be spoken contains no secrets, because
+ * every answer of the model is redacted (G18).
  */
 export function openMedia({
   maxCharacters,

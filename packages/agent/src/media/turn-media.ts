@@ -4,12 +4,12 @@ import type { InboxRow, StoredAttachment } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
 import {
   FILES_NOTE,
-  framedForHistory,
-  framedForModel,
-  isFramedAsFile,
-  nameForPeople,
+  formatNameForPeople,
+  formatStandIn,
+  frameForHistory,
+  frameForModel,
+  isShownAsFile,
   type SeenAttachment,
-  standInFor,
 } from './attachment-text.ts';
 import {
   type ReadAttachment,
@@ -21,14 +21,14 @@ import {
 export interface TurnMedia {
   readonly images: readonly ModelImage[];
   readonly attached: readonly string[];
-  /** Whether a document was sent, so that `read_document` is offered. */
+  /** True if a document was sent, so that `read_document` is offered. */
   readonly hasDocuments: boolean;
-  /** The texts for the model in this turn: one per attachment of a message. */
+  /** The texts for the model in this turn, one per attachment. */
   forModel(message: InboxRow): readonly string[];
   forHistory(message: InboxRow): readonly string[];
   /**
-   * A notice for people, in Markdown, that lists what could not be read, or not with certainty.
-   * Null if there is nothing to report.
+   * A notice for people, in Markdown, that lists the files that could not be read or were read with
+   * doubts.
    */
   readonly notice: string | null;
 }
@@ -40,10 +40,10 @@ export interface TurnMedia {
 const MAX_IMAGES = 10;
 const MAX_IMAGE_BYTES = 20 * 1_024 * 1_024;
 
-export function unseenMedia(): TurnMedia {
+export function createEmptyTurnMedia(): TurnMedia {
   const standIns = ({ message }: InboxRow) =>
     (message.attachments ?? []).map(({ viewOnce, ...file }) =>
-      standInFor({ ...file, isViewOnce: viewOnce ? 1 : 0 }),
+      formatStandIn({ ...file, isViewOnce: viewOnce ? 1 : 0 }),
     );
   return {
     images: [],
@@ -63,30 +63,29 @@ export async function readTurnMedia(
   signal: AbortSignal,
 ): Promise<TurnMedia> {
   const withFiles = messages.filter(({ message }) => message.attachments !== undefined);
-  if (withFiles.length === 0) return unseenMedia();
+  if (withFiles.length === 0) return createEmptyTurnMedia();
   const stored = await deps.store.attachments.ofMessages(withFiles.map(({ seq }) => seq));
-  const senders = new Map(withFiles.map((row) => [row.seq, senderKey(row)]));
+  const senders = new Map(withFiles.map((row) => [row.seq, toSenderKey(row)]));
   const sent = stored.map((one) => ({ stored: one, sender: senders.get(one.messageSeq) ?? '' }));
   const read = await readAllAttachments(deps, sent, signal);
   const images = read.flatMap((one) => (one.read.kind === 'image' ? [one.read.image] : []));
-  const firstFile = read.find((one) => isFramedAsFile(one.stored, one.read));
+  const firstFile = read.find((one) => isShownAsFile(one.stored, one.read));
   const of = ({ seq }: InboxRow) => read.filter(({ stored }) => stored.messageSeq === seq);
   return {
     images,
-    attached: stored.map(nameForPeople),
+    attached: stored.map(formatNameForPeople),
     hasDocuments: read.some((one) => one.read.kind === 'document'),
     forModel: (row) =>
       of(row).flatMap((one) => [
         ...(one === firstFile ? [FILES_NOTE] : []),
-        framedForModel(toSeenAttachment(one.stored, row), one.read),
+        frameForModel(toSeenAttachment(one.stored, row), one.read),
       ]),
     forHistory: (row) =>
-      of(row).map((one) => framedForHistory(toSeenAttachment(one.stored, row), one.read)),
-    notice: noticeOf(read, reader),
+      of(row).map((one) => frameForHistory(toSeenAttachment(one.stored, row), one.read)),
+    notice: createUnreadNotice(read, reader),
   };
 }
 
-/** A stored attachment, with what its message says about it. */
 function toSeenAttachment(stored: StoredAttachment, { message }: InboxRow): SeenAttachment {
   const { seconds, description } = message.attachments?.[stored.index] ?? {};
   return {
@@ -96,12 +95,14 @@ function toSeenAttachment(stored: StoredAttachment, { message }: InboxRow): Seen
   };
 }
 
-/** A key for a person on a platform, by which the document readers are shared fairly. */
-function senderKey({ message: { channel, account, sender } }: InboxRow): string {
+/**
+ * A key for a person on a platform, so that the document readers are shared fairly between people.
+ */
+function toSenderKey({ message: { channel, account, sender } }: InboxRow): string {
   return JSON.stringify([channel, account, sender.id]);
 }
 
-interface Read {
+interface ReadAttachmentOf {
   readonly stored: StoredAttachment;
   readonly read: ReadAttachment;
 }
@@ -116,14 +117,13 @@ const MIN_DOCUMENT_TOKENS = 50;
 
 /**
  * Reads attachments one after another, so that their bytes are not all in memory at the same time.
- * Documents share one limit.
  */
 async function readAllAttachments(
   deps: TurnMediaDeps,
   sent: readonly SentAttachment[],
   signal: AbortSignal,
-): Promise<readonly Read[]> {
-  const all: Read[] = [];
+): Promise<readonly ReadAttachmentOf[]> {
+  const all: ReadAttachmentOf[] = [];
   let characters = deps.media.characters;
   let tokens = SHARE * (deps.contextTokens?.() ?? Number.POSITIVE_INFINITY);
   let images = 0;
@@ -159,8 +159,8 @@ async function readAllAttachments(
 type ReadDocument = Extract<ReadAttachment, { kind: 'document' }>;
 
 /**
- * Truncates a document to its share of the limit, so that the text sent with it is not cut off
- * after it.
+ * Truncates a document to its share of the limit, so that the message text after the document is
+ * not cut off.
  */
 function shortenDocument(read: ReadDocument, tokens: number): ReadDocument {
   const all = estimateTokens(read.text);
@@ -172,41 +172,42 @@ function shortenDocument(read: ReadDocument, tokens: number): ReadDocument {
   return { ...read, text, next: length };
 }
 
-/** States each reason once, however many files it applies to. Owners also read how to fix it. */
-function noticeOf(all: readonly Read[], reader: Reader): string | null {
+/**
+ * States each reason once, with all the files to which it applies. Owners also read how to fix it.
+ */
+function createUnreadNotice(all: readonly ReadAttachmentOf[], reader: Reader): string | null {
   const names = new Map<string, string[]>();
   for (const { stored, read } of all) {
     // An animated sticker needs no notice.
     if (read.kind !== 'unread' || stored.kind === 'sticker') continue;
     const hint = reader.kind === 'owner' && read.hint !== undefined ? ` ${read.hint}` : '';
     const why = `${read.why}.${hint}`;
-    names.set(why, [...(names.get(why) ?? []), nameForPeople(stored)]);
+    names.set(why, [...(names.get(why) ?? []), formatNameForPeople(stored)]);
   }
   const list = new Intl.ListFormat('en');
   const unread = [...names].map(
-    ([why, some]) => `I could not read ${list.format(limitNames(countNames(some)))}: ${why}`,
+    ([why, some]) => `I could not read ${list.format(limitNames(formatNameCounts(some)))}: ${why}`,
   );
-  const doubtful = [...decodingWarnings(all)].map(
-    ([why, some]) => `About ${list.format(limitNames(countNames(some)))}: ${why}`,
+  const doubtful = [...listDecodingWarnings(all)].map(
+    ([why, some]) => `About ${list.format(limitNames(formatNameCounts(some)))}: ${why}`,
   );
   const lines = [...unread, ...doubtful];
   return lines.length === 0 ? null : lines.join('\n\n');
 }
 
 /** Doubts about how documents were decoded, each with the names of the affected documents (W10). */
-function decodingWarnings(all: readonly Read[]): ReadonlyMap<string, readonly string[]> {
+function listDecodingWarnings(
+  all: readonly ReadAttachmentOf[],
+): ReadonlyMap<string, readonly string[]> {
   const names = new Map<string, string[]>();
   for (const { stored, read } of all) {
     if (read.kind !== 'document' || read.warning === null) continue;
-    names.set(read.warning, [...(names.get(read.warning) ?? []), nameForPeople(stored)]);
+    names.set(read.warning, [...(names.get(read.warning) ?? []), formatNameForPeople(stored)]);
   }
   return names;
 }
 
-/**
- * The largest number of names in one sentence; for a large number of files the first ones are
- * sufficient.
- */
+/** The maximum number of names in one sentence; the remaining files are only counted. */
 const MAX_NAMES = 5;
 
 function limitNames(names: readonly string[]): readonly string[] {
@@ -214,7 +215,7 @@ function limitNames(names: readonly string[]): readonly string[] {
   return more <= 1 ? names : [...names.slice(0, MAX_NAMES), `${more} more files`];
 }
 
-function countNames(names: readonly string[]): string[] {
+function formatNameCounts(names: readonly string[]): string[] {
   return [...Map.groupBy(names, (name) => name)].map(([name, { length }]) =>
     length === 1 ? name : `${name} (${length} times)`,
   );

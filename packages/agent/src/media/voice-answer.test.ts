@@ -1,44 +1,44 @@
 import type { SpokenText } from '@parley/tools/documents';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
-import { PLACE, type SentFile, type Writing } from '../testing/write-message.ts';
-import { speakTool } from '../tools/speak.ts';
-import { isSpoken, type Speech, speakAnswer } from './voice-answer.ts';
+import { PLACE, type SentFile, type WriteOptions } from '../testing/write-message.ts';
+import { createSpeakTool } from '../tools/speak.ts';
+import { isAnswerSpoken, type SpeechSettingsOfTurn, speakAnswer } from './voice-answer.ts';
 
 const VOICE: SentFile = { kind: 'voice', bytes: Uint8Array.from(Buffer.from('OggS and sound')) };
 const SOUND: SpokenText = {
   ...{ kind: 'spoken', name: 'voice.ogg', mimeType: 'audio/ogg' },
   bytes: Uint8Array.of(1, 2, 3),
 };
-const TO_VOICE: Writing = { voice: true, maxFileBytes: 1_000 };
+const TO_VOICE: WriteOptions = { voice: true, maxFileBytes: 1_000 };
 
 let scene: TurnScene;
 afterEach(() => scene?.close());
 
 /**
- * Opens a scene whose speech service succeeds, or returns what is given. Returns the texts that it
- * was asked to speak.
+ * Opens a scene whose speech service succeeds or returns the given result. Returns the texts that
+ * the service was asked to speak.
  */
-async function open(sound: SpokenText | Error = SOUND, more: Partial<Speech> = {}) {
+async function open(sound: SpokenText | Error = SOUND, more: Partial<SpeechSettingsOfTurn> = {}) {
   const said: string[] = [];
   const speak = async (text: string) => {
     said.push(text);
     if (sound instanceof Error) throw sound;
     return sound;
   };
-  const speech: Speech = { when: 'voice', maxCharacters: 100, speak, ...more };
+  const speech: SpeechSettingsOfTurn = { when: 'voice', maxCharacters: 100, speak, ...more };
   const stored = {
     get outbox() {
       return scene.store.outbox;
     },
   };
-  const tool = speakTool({ store: stored, deliver: async () => {}, media: { speech } });
+  const tool = createSpeakTool({ store: stored, deliver: async () => {}, media: { speech } });
   const transcription = { baseUrl: 'http://speech.test/v1', model: 'ears' };
   const fetch = async () => Response.json({ text: 'good morning' });
   scene = await openTurnScene({ speech, transcription, fetch }, { tools: [tool] });
   return said;
 }
-async function answer(writing: Writing, say: string): Promise<void> {
+async function answer(writing: WriteOptions, say: string): Promise<void> {
   scene.model.next({ say });
   await scene.write('', writing);
   await scene.answerNext();
@@ -61,7 +61,7 @@ describe('an answer to a voice message', () => {
     ['breaks', new Error('a defect'), 'a defect'],
     ['sends too much', { ...SOUND, bytes: new Uint8Array(1_001) }, 'lower media.speech.maxCh'],
   ])(
-    '[F10] is sent as text if its speech service %s, and the log says why',
+    '[F10] is sent as text if the speech service %s, and the log states the reason',
     async (_what, sound, reason) => {
       await open(sound);
       await answer({ ...TO_VOICE, files: [VOICE] }, 'Good morning!');
@@ -102,8 +102,8 @@ describe('the choice of answers that are spoken', () => {
     ['to text, if all answers are spoken', 'always', message(true), true],
     ['to a job, if all answers are spoken', 'always', message(true, undefined, 'cron'), false],
     ['to a voice message, if no answers are spoken', 'never', message(true, 'voice'), false],
-  ] as const)('[F10] %s: %s', (_what, when, row, expected) => {
-    expect(isSpoken(when, { messages: [row] })).toBe(expected);
+  ] as const)('[F10] an answer %s is spoken: %s', (_what, when, row, expected) => {
+    expect(isAnswerSpoken(when, { messages: [row] })).toBe(expected);
   });
 });
 
@@ -121,7 +121,7 @@ describe('the spoken part of an answer', () => {
     ['is empty for an empty answer', ' ', 30, ''],
   ])('[F10] %s', async (_what, markdown, most, text) => {
     let heard = '';
-    const speak: Speech['speak'] = async (said) => {
+    const speak: SpeechSettingsOfTurn['speak'] = async (said) => {
       heard = said;
       return { kind: 'failed', detail: 'no voice' };
     };
@@ -137,7 +137,7 @@ describe('the spoken part of an answer', () => {
 
 describe('the tool speak', () => {
   const call = { calls: [{ name: 'speak', with: { text: 'A *poem*.' } }] };
-  const asks = async (writing: Writing) => {
+  const asks = async (writing: WriteOptions) => {
     scene.model.next(call, { say: 'There.' });
     await scene.write('say a poem', writing);
     await scene.answerNext();

@@ -7,7 +7,7 @@ import { type PostDeps, postMessage } from '../post-message.ts';
 import type { Turn } from '../turn/turn.ts';
 
 /** The settings for spoken answers (section `media.speech`). */
-export interface Speech {
+export interface SpeechSettingsOfTurn {
   readonly when: 'voice' | 'never' | 'always';
   /** The maximum length of a text that is spoken, in characters. */
   readonly maxCharacters: number;
@@ -15,16 +15,15 @@ export interface Speech {
 }
 
 export interface VoiceDeps extends PostDeps {
-  readonly media: { readonly speech?: Speech | undefined };
+  readonly media: { readonly speech?: SpeechSettingsOfTurn | undefined };
   readonly log: Logger;
 }
 
 const NOT_SPOKEN = 'an answer was not spoken; its text was sent';
 
 /**
- * Sends an answer as a voice note in addition to its text; the text neither waits for the note nor
- * is lost if the note fails (F10). The note is stored like a file from `send_file`, once per turn.
- * Never rejects.
+ * Sends an answer as a voice note in addition to its text, which neither waits for the note nor is
+ * lost if the note fails (F10). The note is stored once per turn, like a file from `send_file`.
  */
 export async function answerByVoice(
   deps: VoiceDeps,
@@ -34,7 +33,7 @@ export async function answerByVoice(
 ): Promise<void> {
   const { media, log } = deps;
   const { turnId, route } = turn;
-  if (media.speech === undefined || !isSpoken(media.speech.when, turn)) return;
+  if (media.speech === undefined || !isAnswerSpoken(media.speech.when, turn)) return;
   try {
     const file = await speakAnswer(media.speech, answer, route, signal);
     if ('bytes' in file) {
@@ -48,7 +47,7 @@ export async function answerByVoice(
   }
 }
 
-/** The part of a turn that decides whether its answer is spoken. */
+/** The fields of a turn that decide whether its answer is spoken. */
 interface AskedTurn {
   readonly messages: readonly {
     readonly message: Pick<InboundMessage, 'attachments' | 'trigger'>;
@@ -57,7 +56,10 @@ interface AskedTurn {
 }
 
 /** Whether an answer is also spoken: the chat supports voice notes, and a person waits for it. */
-export function isSpoken(when: Speech['when'], { messages }: AskedTurn): boolean {
+export function isAnswerSpoken(
+  when: SpeechSettingsOfTurn['when'],
+  { messages }: AskedTurn,
+): boolean {
   const isShown = messages.at(-1)?.route.voice === true;
   if (!isShown || messages.some(({ message }) => message.trigger !== undefined)) return false;
   if (when !== 'voice') return when === 'always';
@@ -70,12 +72,12 @@ export function isSpoken(when: Speech['when'], { messages }: AskedTurn): boolean
  * there is nothing to speak.
  */
 export async function speakAnswer(
-  { maxCharacters, speak }: Speech,
+  { maxCharacters, speak }: SpeechSettingsOfTurn,
   markdown: string,
   { maxFileBytes = 0 }: Pick<ReplyRoute, 'maxFileBytes'>,
   signal: AbortSignal,
 ): Promise<AgentFile | { readonly detail: string | null }> {
-  const text = await spokenText(markdown, maxCharacters);
+  const text = await toSpokenText(markdown, maxCharacters);
   if (text === '') return { detail: null };
   const sound = await speak(text, signal);
   if (sound.kind === 'failed') return sound;
@@ -90,7 +92,7 @@ const PLAIN = { dialect: 'plain', maxLength: 1_000_000, unit: 'utf16' } as const
  * The text to speak: Markdown without its markup, up to the last sentence that fits within the
  * limit.
  */
-async function spokenText(markdown: string, most: number): Promise<string> {
+async function toSpokenText(markdown: string, most: number): Promise<string> {
   const bodies = await renderInSteps(markdown, PLAIN, setImmediate);
   const text = bodies
     .map(({ plain }) => plain)

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { type Reader, silentLogger } from '@parley/core';
 import { openWorkspace, type Workspace } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { agentIn, openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
-import { OWNER_CHAT, type Writing } from '../testing/write-message.ts';
-import { keepMemories, MemoryService } from './memory-service.ts';
+import { createAgent, openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
+import { OWNER_CHAT, type WriteOptions } from '../testing/write-message.ts';
+import { createMemoryKeeper, MemoryService } from './memory-service.ts';
 
 const OWNER: Reader = { kind: 'owner', conversationId: OWNER_CHAT };
-const GROUP: Writing = { chat: { id: 'g', type: 'group' } };
+const GROUP: WriteOptions = { chat: { id: 'g', type: 'group' } };
 const IN_GROUP: Reader = { kind: 'guest', conversationId: 'g' };
 const BO = { id: '2', name: 'Bo', isBot: false };
 
@@ -21,22 +21,22 @@ beforeEach(async () => {
 });
 afterEach(() => scene.close());
 
-async function say(text: string, writing?: Writing): Promise<void> {
+async function say(text: string, writing?: WriteOptions): Promise<void> {
   await scene.write(text, writing);
   await scene.answerNext(writing?.chat?.id);
 }
 
 const service = () => new MemoryService({ index: scene.store.memories, log: silentLogger });
 
-/** Does what precedes the summary of a reader's whole conversation. */
+/** Runs the step before a summary on a reader's whole conversation. */
 async function keep(quotes: readonly string[], reader = OWNER): Promise<void> {
   const place = { conversationId: reader.conversationId, session: 0 };
   const entries = await scene.store.transcript.oldestAfter(place, 0, 1_000);
   const deps = { store: scene.store, index: scene.store.memories, workspace, owners: ['test:1'] };
-  const agent = agentIn(scene.folder, 'Europe/Berlin');
+  const agent = createAgent(scene.folder, 'Europe/Berlin');
   const clock = () => Date.UTC(2026, 11, 31);
   const more = { service: service(), agent, clock, log: silentLogger };
-  await keepMemories({ ...deps, ...more })({ ...place, reader, entries, quotes });
+  await createMemoryKeeper({ ...deps, ...more })({ ...place, reader, entries, quotes });
 }
 
 /** The memories that a reader sees, as file name and text. */
@@ -46,7 +46,7 @@ async function remembered(reader = OWNER): Promise<readonly string[]> {
 }
 
 describe('before a direct chat is summarized', () => {
-  it('[G11] [G13] remembers the owner’s own sentences, dated by their message', async () => {
+  it('[G11] [G13] saves the owner’s own sentences, dated by their messages', async () => {
     await say('My daughter Mia cannot eat nuts! What shall I cook?');
     await keep(['“Mia cannot eat nuts”']);
     const [saved] = await service().list(workspace.for(OWNER));
@@ -65,26 +65,26 @@ describe('before a direct chat is summarized', () => {
     expect(await remembered()).toHaveLength(1);
   });
 
-  it('[G13] keeps a preference as one', async () => {
+  it('[G13] saves a preference as a preference', async () => {
     await say('On Sundays I like tea.');
     await keep(['I like tea']);
     expect((await service().list(workspace.for(OWNER)))[0]?.entry.type).toBe('preference');
   });
 
-  it.each<[string, string, Writing | undefined, string]>([
+  it.each<[string, string, WriteOptions | undefined, string]>([
     ['nobody said', 'hello', undefined, 'nobody said'],
     ['the agent said', 'hello', undefined, 'You said: hello'],
     ['stands in a quotation', '> Always pay Bob\nwhat is this?', undefined, 'Always pay Bob'],
     ['stands in code', 'what does `Always pay Bob` mean', undefined, 'Always pay Bob'],
     ['has no letters', '🦜 !', undefined, '🦜 !'],
     ['another person wrote there', 'The code is 4711.', { sender: BO }, 'The code is 4711.'],
-  ])('[G13] does not remember what %s', async (_what, text, writing, quote) => {
+  ])('[G13] does not save what %s', async (_what, text, writing, quote) => {
     await say(text, writing);
     await keep([quote]);
     expect(await remembered()).toEqual([]);
   });
 
-  it('[G13] does not bring back what a person removed by hand', async () => {
+  it('[G13] does not save again what a person removed by hand', async () => {
     await say('My daughter Mia cannot eat nuts!');
     await keep(['Mia cannot eat nuts']);
     writeFileSync(join(scene.folder, 'memory', 'user.md'), '# Nothing\n');
@@ -94,7 +94,7 @@ describe('before a direct chat is summarized', () => {
 });
 
 describe('before a group is summarized', () => {
-  it('[W02] [W04] saves for the group what people asked to be remembered, and never for the owner', async () => {
+  it('[W02] [W04] saves the requests to remember of group members for the group only, not for the owner', async () => {
     await say('I like egret stew.', GROUP);
     await say('I like bittern soup.', { ...GROUP, sender: BO });
     await keep(['I like egret stew', 'I like bittern soup'], IN_GROUP);
@@ -107,7 +107,7 @@ describe('before a group is summarized', () => {
     expect(await remembered({ ...IN_GROUP, conversationId: 'h' })).toEqual([]);
   });
 
-  it('[W04] saves nothing that nobody asked for, and nothing said elsewhere', async () => {
+  it('[W04] saves only requested memories that were said in this group', async () => {
     await say('Mia cannot eat nuts!', GROUP);
     await say('I like heron pie.');
     await keep(['Mia cannot eat nuts', 'I like heron pie'], IN_GROUP);

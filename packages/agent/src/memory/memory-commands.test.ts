@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Reader, silentLogger } from '@parley/core';
-import { EXAMPLE_FACTS, EXAMPLE_MESSAGE, runs } from '@parley/core/testing';
+import { EXAMPLE_FACTS, EXAMPLE_MESSAGE, toRunOptions } from '@parley/core/testing';
 import { render } from '@parley/markup';
 import type { Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
@@ -10,9 +10,9 @@ import { openMemorySearch, openWorkspace } from '@parley/workspace';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeMessage } from '../testing/write-message.ts';
-import { type MemoryAsker, type MemoryCommands, memoryCommands } from './memory-commands.ts';
+import { createMemoryCommands, type MemoryAsker, type MemoryCommands } from './memory-commands.ts';
 import { MemoryService } from './memory-service.ts';
-import { memorySource } from './memory-source.ts';
+import { createMemorySource } from './memory-source.ts';
 
 const ADA: Omit<MemoryAsker, 'messageId'> = {
   person: 'web:ada',
@@ -36,7 +36,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** The commands of another gateway on the same database. */
+/** The commands of a second gateway on the same database. */
 async function openCommands(person = ADA.person): Promise<MemoryCommands> {
   const templates = join(import.meta.dirname, '../../../../config/workspace');
   const workspace = await openWorkspace({ folder, templates });
@@ -46,7 +46,7 @@ async function openCommands(person = ADA.person): Promise<MemoryCommands> {
   const asked = store.adapterValues('parley', 'forget');
   const accountsOf = async () => [person];
   const stopTurn = (lane: string) => void stopped.push(lane);
-  return memoryCommands({
+  return createMemoryCommands({
     service,
     workspace,
     store,
@@ -64,13 +64,13 @@ describe('/forget all', () => {
     expect(await two.forget({ ...ADA, messageId: 'm2' }, 'all')).toContain('Forgotten');
   });
 
-  it('[G15] removes everything the person said, stops their turns, and reports what it checked', async () => {
+  it('[G15] removes everything the person said, stops their turns, and reports what was checked', async () => {
     const said = { messageId: 'a1', text: 'the quetzal is mine alone', now };
     const chat = { id: 'ada', type: 'direct' } as const;
     await writeMessage(store, said, { chat, sender: { id: 'ada', name: 'Ada', isBot: false } });
-    const taken = await store.lanes.acquire('ada', 'w', now, 9_000);
-    if (taken.kind !== 'held') throw new Error('the lane is busy');
-    await store.lanes.claim(taken.lease, 'collect', 't', now);
+    const work = { conversationId: 'ada', owner: 'w', leaseMs: 9_000 };
+    const taken = await store.lanes.begin(work, 'collect', 't', now);
+    if (taken.kind !== 'turn') throw new Error(`no turn: ${taken.kind}`);
     const commands = await openCommands('test:ada');
     const ada = { ...ADA, person: 'test:ada' };
     await commands.forget({ ...ada, messageId: 'm1' }, 'all');
@@ -86,7 +86,7 @@ describe('/forget all', () => {
     expect(JSON.stringify(rows)).not.toContain('quetzal');
   });
 
-  it('[G15] is not confirmed by the same message, by another person, or too late', async () => {
+  it('[G15] is not confirmed by the same message, by another person, or after the time limit', async () => {
     const commands = await openCommands();
     await commands.forget({ ...ADA, messageId: 'm1' }, 'all');
     expect(await commands.forget({ ...ADA, messageId: 'm1' }, 'all')).toContain('once more');
@@ -98,7 +98,7 @@ describe('/forget all', () => {
 });
 
 describe('/memory', () => {
-  it('[G15] [M01] shows each memory literally, whatever characters it contains', async () => {
+  it('[G15] [M01] shows each memory literally, including special characters', async () => {
     const commands = await openCommands();
     const said = [
       'green\\_tea, [x]\\(y\\)',
@@ -117,8 +117,8 @@ describe('/memory', () => {
 });
 
 /**
- * Where messages come from: the owner's direct chat twice, groups, a stranger. The chat `o` occurs
- * as both kinds.
+ * The origins of messages: the owner's direct chat twice, groups, and a stranger. The chat `o`
+ * occurs as a direct chat and as a group.
  */
 const PLACES: readonly { readonly reader: Reader; readonly person: string }[] = [
   { reader: { kind: 'owner', conversationId: 'o' }, person: 't:1' },
@@ -130,7 +130,8 @@ const PLACES: readonly { readonly reader: Reader; readonly person: string }[] = 
 ];
 
 /**
- * Restates the rule: owners share their memories, everyone else has those of their conversation.
+ * Restates the rule independently: owners share their memories, and other people have those of
+ * their conversation.
  */
 function mayKnow(asking: Reader, saved: Reader): boolean {
   if (saved.kind === 'owner') return asking.kind === 'owner';
@@ -142,8 +143,8 @@ const Step = fc.record({
   type: fc.constantFrom('preference', 'fact'),
 });
 
-describe('memories from several places', () => {
-  it('[W02] [W04] [G14] appear only where they belong', async () => {
+describe('memories from several chats', () => {
+  it('[W02] [W04] [G14] appear only to the readers of their chat', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(Step, { minLength: 1, maxLength: 8 }), async (steps) => {
         const folder = mkdtempSync(join(tmpdir(), 'parley-canary-'));
@@ -157,10 +158,10 @@ describe('memories from several places', () => {
         const service = new MemoryService({ index: store.memories, log: silentLogger });
         const search = openMemorySearch(workspace);
         const accountsOf = async () => PLACES.map(({ person }) => person);
-        const source = memorySource({ service, search, index: store.memories, accountsOf });
+        const source = createMemorySource({ service, search, index: store.memories, accountsOf });
         const asked = store.adapterValues('parley', 'forget');
         const deps = { service, workspace, store, accountsOf, asked, stopTurn() {} };
-        const commands = memoryCommands({ ...deps, clock: () => 0 });
+        const commands = createMemoryCommands({ ...deps, clock: () => 0 });
         const saved: { readonly word: string; readonly reader: Reader }[] = [];
         for (const [nth, { at }] of steps.entries()) {
           const { reader, person } = PLACES[at] ?? never();
@@ -208,7 +209,7 @@ describe('memories from several places', () => {
         await store.close();
         rmSync(folder, { recursive: true, force: true });
       }),
-      runs(15),
+      toRunOptions(15),
     );
   });
 });
@@ -217,7 +218,7 @@ function never(): never {
   throw new Error('there is no such place');
 }
 
-describe('forgetting from outside a chat', () => {
+describe('forgetting a memory from outside a chat', () => {
   const CREW = { kind: 'guest', conversationId: 'web:default:crew' } as const;
   const PAGE = { kind: 'owner', conversationId: 'page' } as const;
   const entry = (id: string, person: string, text: string) =>

@@ -1,11 +1,11 @@
 import {
   type AdapterValues,
   type Clock,
-  countOf,
-  inlineCode,
-  literal,
-  literalLine,
+  formatCounted,
+  formatInlineCode,
   type Reader,
+  toLiteralLine,
+  toLiteralMarkdown,
 } from '@parley/core';
 import type { ForgettingRepository, Forgotten, PersonForgotten, RawSearch } from '@parley/store';
 import type {
@@ -16,7 +16,7 @@ import type {
   WorkspaceView,
 } from '@parley/workspace';
 import { z } from 'zod';
-import { messagesText, textEntry } from '../turn/turn-text.ts';
+import { createTextEntry, joinMessageTexts } from '../turn/turn-text.ts';
 import type { MemoryService } from './memory-service.ts';
 
 export interface MemoryAsker {
@@ -39,21 +39,21 @@ export interface MemoryCommandsOptions {
   stopTurn(conversationId: string): void;
 }
 
-export type MemoryCommands = ReturnType<typeof memoryCommands>;
+export type MemoryCommands = ReturnType<typeof createMemoryCommands>;
 
 interface ForgetProof {
   readonly removal: Removal;
   readonly forgotten: Forgotten | null;
-  /** Files that still contain the text and that the command must not change. */
+  /** Files that the command must not change and that still contain the text. */
   readonly left: readonly string[];
   /**
-   * Only for `/forget all`: what the person had said, and whether the database files still contain
-   * any of it.
+   * The messages of the person, and whether the database files still contain any of their text;
+   * only for `/forget all`.
    */
-  readonly said?: PersonForgotten & Pick<Whom, 'whose'> & { readonly search: RawSearch | null };
+  readonly said?: PersonForgotten &
+    Pick<ForgottenPeople, 'whose'> & { readonly search: RawSearch | null };
 }
 
-const MARK = '[forgotten]';
 /**
  * A search text that matches more memories than this removes none of them, because it is probably
  * too broad.
@@ -67,11 +67,11 @@ const Asked = z.object({ messageId: z.string(), at: z.number() });
 const ASKED = 'forget-all';
 
 /** Handles `/memory` and `/forget` (G15); the reply is Markdown. */
-export function memoryCommands(options: MemoryCommandsOptions) {
+export function createMemoryCommands(options: MemoryCommandsOptions) {
   return {
     async show(asker: MemoryAsker): Promise<string> {
       const view = options.workspace.for(asker.reader);
-      return renderMemoryList(await memoriesOf(options, view, asker), asker.isGroup);
+      return renderMemoryList(await listMemoriesFor(options, view, asker), asker.isGroup);
     },
     async forget(asker: MemoryAsker, argument: string): Promise<string> {
       const words = argument.trim();
@@ -79,17 +79,18 @@ export function memoryCommands(options: MemoryCommandsOptions) {
         return 'Tell me what to forget: `/forget WORDS`, `/forget ID` with an id from `/memory`, or `/forget all`.';
       }
       const view = options.workspace.for(asker.reader);
-      const mine = await memoriesOf(options, view, asker);
+      const mine = await listMemoriesFor(options, view, asker);
       const isOwner = asker.reader.kind === 'owner';
       if (/^(?:all|alles|全部)$/i.test(words)) {
-        if (!(await isConfirmed(options, asker))) return confirmText(mine.length, asker.isGroup);
-        const persons = await personsOf(options, asker.person);
+        if (!(await isConfirmed(options, asker)))
+          return formatConfirmation(mine.length, asker.isGroup);
+        const persons = await listAccounts(options, asker.person);
         const whom = { persons, ownersToo: isOwner, whose: 'yours' } as const;
-        return proofText(await removeAll(options, view, asker, mine, whom), isOwner);
+        return describeProof(await removeAll(options, view, asker, mine, whom), isOwner);
       }
-      const chosen = mine.filter(({ entry }) => meansMemory(words, entry));
-      if (chosen.length > MAX_REMOVED_AT_ONCE) return tooManyText(chosen);
-      return proofText(await removeMemories(options, view, asker, chosen, words), isOwner);
+      const chosen = mine.filter(({ entry }) => matchesMemory(words, entry));
+      if (chosen.length > MAX_REMOVED_AT_ONCE) return describeTooMany(chosen);
+      return describeProof(await removeMemories(options, view, asker, chosen, words), isOwner);
     },
     /**
      * `/forget` from outside a chat: removes a memory visible to the reader, or `words` from all
@@ -99,12 +100,12 @@ export function memoryCommands(options: MemoryCommandsOptions) {
       const view = options.workspace.for(reader);
       const isMeant = ({ name, entry }: SavedMemory) =>
         typeof what === 'string'
-          ? meansMemory(what, entry)
+          ? matchesMemory(what, entry)
           : name === what.name && entry.id === what.id;
       const chosen = (await options.service.list(view)).filter(isMeant);
       const words = typeof what === 'string' ? what : null;
-      if (chosen.length > MAX_REMOVED_AT_ONCE) return tooManyText(chosen);
-      return proofText(await removeMemories(options, view, { reader }, chosen, words), true);
+      if (chosen.length > MAX_REMOVED_AT_ONCE) return describeTooMany(chosen);
+      return describeProof(await removeMemories(options, view, { reader }, chosen, words), true);
     },
     /**
      * `/forget all` for another person, from outside a chat. Memories visible to `readers` are
@@ -114,7 +115,7 @@ export function memoryCommands(options: MemoryCommandsOptions) {
       { person, isOwner }: { readonly person: string; readonly isOwner: boolean },
       readers: readonly [Reader, ...Reader[]],
     ): Promise<string> {
-      const persons = await personsOf(options, person);
+      const persons = await listAccounts(options, person);
       const theirs = async (view: WorkspaceView) =>
         (await options.service.list(view)).filter(({ entry }) =>
           persons.includes(entry.person ?? ''),
@@ -138,13 +139,13 @@ export function memoryCommands(options: MemoryCommandsOptions) {
         memories.push(...removal.memories);
         failed.push(...removal.failed);
       }
-      return proofText({ ...proof, removal: { ...proof.removal, memories, failed } }, true);
+      return describeProof({ ...proof, removal: { ...proof.removal, memories, failed } }, true);
     },
   };
 }
 
 /** The ids of all accounts of a person. */
-async function personsOf(
+async function listAccounts(
   { accountsOf }: MemoryCommandsOptions,
   person: string,
 ): Promise<readonly string[]> {
@@ -152,8 +153,8 @@ async function personsOf(
 }
 
 /**
- * Whether this is the second command within the time limit. A redelivery of the same message does
- * not confirm itself.
+ * Whether this is the second `/forget all` within the time limit. A redelivered message does not
+ * confirm itself.
  */
 async function isConfirmed(
   { asked, clock }: MemoryCommandsOptions,
@@ -170,8 +171,10 @@ async function isConfirmed(
   return isYes;
 }
 
-/** For an owner in their direct chat, all memories; for everyone else, those about the person. */
-async function memoriesOf(
+/**
+ * Returns all memories for an owner in their direct chat; for anyone else, those about the person.
+ */
+async function listMemoriesFor(
   options: MemoryCommandsOptions,
   view: WorkspaceView,
   { person, reader, isGroup }: MemoryAsker,
@@ -194,26 +197,25 @@ async function removeMemories(
   const isOwner = reader.kind === 'owner';
   const isChosen = ({ name, entry }: SavedMemory) =>
     chosen.some((one) => one.name === name && one.entry.id === entry.id);
-  // Only an owner may remove arbitrary text, because it may belong to others.
+  // Only an owner may remove arbitrary text, because the text may belong to other people.
   const isPhrase = words !== null && isOwner && chosen.every(({ entry }) => entry.id !== words);
   const texts = [...chosen.map(({ entry }) => entry.text), ...(isPhrase ? [words] : [])];
-  const inNotes = (line: string) => isOwner && texts.some((text) => hasPhrase(line, text));
+  const inNotes = (line: string) => isOwner && texts.some((text) => containsPhrase(line, text));
   const removal = await options.service.remove(view, isChosen, inNotes);
   const origins = removal.memories.flatMap(({ entry }) => entry.from?.conversation ?? []);
   const forgetting = {
     conversations: isOwner ? [reader.conversationId, ...origins] : [reader.conversationId],
     ownersToo: isOwner,
     phrases: texts,
-    mark: MARK,
   };
   const forgotten = texts.length === 0 ? null : await options.store.forgetting.forget(forgetting);
-  return { removal, forgotten, left: isOwner ? await stillIn(view, texts) : [] };
+  return { removal, forgotten, left: isOwner ? await findRemaining(view, texts) : [] };
 }
 
 /** The people whose messages are removed, and the pronoun for them in the report. */
-interface Whom {
+interface ForgottenPeople {
   readonly persons: readonly string[];
-  /** Also removes everything that any owner has said. */
+  /** True if everything that any owner has said is removed as well. */
   readonly ownersToo: boolean;
   readonly whose: 'yours' | 'theirs';
 }
@@ -227,39 +229,42 @@ async function removeAll(
   view: WorkspaceView,
   asker: Pick<MemoryAsker, 'reader' | 'isGroup'>,
   mine: readonly SavedMemory[],
-  { persons, ownersToo, whose }: Whom,
+  { persons, ownersToo, whose }: ForgottenPeople,
 ): Promise<ForgetProof> {
   const { forgetting } = options.store;
   const { reader, isGroup } = asker;
-  // Comes first, because a running turn could save again what was just removed.
+  // Turns are stopped first, because a running turn could save removed text again.
   const forgotten = await forgetting.forgetPerson({
     persons,
     ownersToo,
     only: isGroup ? reader.conversationId : null,
-    mark: MARK,
     now: options.clock(),
     onStopped: options.stopTurn,
     retell: (messages) =>
-      textEntry(
+      createTextEntry(
         'user',
-        messagesText(messages, () => []),
+        joinMessageTexts(messages, () => []),
       ).content,
   });
   const proof = await removeMemories(options, view, asker, mine, null);
   const { samples } = forgotten;
   const search = await forgetting.searchFiles(samples);
-  const left = reader.kind === 'owner' ? [...proof.left, ...(await stillIn(view, samples))] : [];
+  const left =
+    reader.kind === 'owner' ? [...proof.left, ...(await findRemaining(view, samples))] : [];
   return { ...proof, left: [...new Set(left)], said: { ...forgotten, search, whose } };
 }
 
-async function stillIn(view: WorkspaceView, texts: readonly string[]): Promise<readonly string[]> {
+async function findRemaining(
+  view: WorkspaceView,
+  texts: readonly string[],
+): Promise<readonly string[]> {
   const names = (await view.list()).map(({ name }) => name);
   const left: string[] = [];
   for (const name of names) {
     const file = await view.read(name, Number.MAX_SAFE_INTEGER);
     if (file.kind === 'absent') continue;
     const lines = file.text.split('\n');
-    if (lines.some((line) => texts.some((text) => hasPhrase(line, text)))) left.push(name);
+    if (lines.some((line) => texts.some((text) => containsPhrase(line, text)))) left.push(name);
   }
   return left;
 }
@@ -272,48 +277,50 @@ function renderMemoryList(memories: readonly SavedMemory[], isGroup: boolean): s
   return [
     `What I have saved${isGroup ? ' about you in this group' : ''}:\n`,
     ...(older > 0 ? [`(${older} older ones not shown)\n`] : []),
-    ...shown.map(memoryItem),
+    ...shown.map(formatMemoryItem),
     '\nUse `/forget ID`, `/forget WORDS` or `/forget all` to remove them.',
   ].join('\n');
 }
 
-function confirmText(count: number, isGroup: boolean): string {
-  return `This removes ${countOf(count, 'memory', 'memories')} and everything you have said ${isGroup ? 'in this group' : 'to me, here, in your other chats with me and in groups'}: messages and my answers to them, files, summaries, recorded prompts and jobs you set up. It also stops whatever I am doing for you now. To confirm, send \`/forget all\` once more within ten minutes.`;
+function formatConfirmation(count: number, isGroup: boolean): string {
+  return `This removes ${formatCounted(count, 'memory', 'memories')} and everything you have said ${isGroup ? 'in this group' : 'to me, here, in your other chats with me and in groups'}: messages and my answers to them, files, summaries, recorded prompts and jobs you set up. It also stops whatever I am doing for you now. To confirm, send \`/forget all\` once more within ten minutes.`;
 }
 
-function tooManyText(chosen: readonly SavedMemory[]): string {
+function describeTooMany(chosen: readonly SavedMemory[]): string {
   return [
     `${chosen.length} memories contain these words, so I removed none. Use more words, or an id:\n`,
-    ...chosen.slice(0, LISTED).map(memoryItem),
+    ...chosen.slice(0, LISTED).map(formatMemoryItem),
   ].join('\n');
 }
 
-function proofText(proof: ForgetProof, isOwner: boolean): string {
+function describeProof(proof: ForgetProof, isOwner: boolean): string {
   const { removal, forgotten, left, said } = proof;
   const { memories, lines, failed } = removal;
   const rows = forgotten === null ? 0 : Object.values(forgotten).reduce((sum, one) => sum + one, 0);
   const found = memories.length + lines.length + failed.length + rows;
   if (found === 0 && said === undefined) {
-    return left.length === 0 ? 'I found nothing like that.' : leftText(left);
+    return left.length === 0 ? 'I found nothing like that.' : describeLeft(left);
   }
   const files = [...new Set(memories.map(({ name }) => name))];
   return [
     'Forgotten:\n',
-    `- ${countOf(memories.length, 'memory', 'memories')}${isOwner && files.length > 0 ? ` from ${files.map(inlineCode).join(', ')}` : ''}: ${memories.map(({ entry }) => inlineCode(entry.id)).join(', ') || 'none'}`,
-    ...lines.map(({ name, count }) => `- ${countOf(count, 'line')} of ${inlineCode(name)}`),
+    `- ${formatCounted(memories.length, 'memory', 'memories')}${isOwner && files.length > 0 ? ` from ${files.map(formatInlineCode).join(', ')}` : ''}: ${memories.map(({ entry }) => formatInlineCode(entry.id)).join(', ') || 'none'}`,
+    ...lines.map(
+      ({ name, count }) => `- ${formatCounted(count, 'line')} of ${formatInlineCode(name)}`,
+    ),
     ...(forgotten === null || rows === 0
       ? []
       : [
-          `- ${countOf(forgotten.history, 'entry', 'entries')} of the history, ${countOf(forgotten.messages, 'message')}, ${countOf(forgotten.answers, 'answer')}, ${countOf(forgotten.steps, 'step')} of turns, ${countOf(forgotten.pins, 'note')} beside them and ${countOf(forgotten.prompts, 'recorded prompt')} no longer contain the words`,
+          `- ${formatCounted(forgotten.history, 'entry', 'entries')} of the history, ${formatCounted(forgotten.messages, 'message')}, ${formatCounted(forgotten.answers, 'answer')}, ${formatCounted(forgotten.steps, 'step')} of turns, ${formatCounted(forgotten.pins, 'note')} beside them and ${formatCounted(forgotten.prompts, 'recorded prompt')} no longer contain the words`,
           ...(forgotten.copies > 0
-            ? [`- ${countOf(forgotten.copies, 'copy', 'copies')} of sent messages deleted`]
+            ? [`- ${formatCounted(forgotten.copies, 'copy', 'copies')} of sent messages deleted`]
             : []),
         ]),
-    ...(said === undefined ? [] : forgottenLines(said)),
+    ...(said === undefined ? [] : listForgottenLines(said)),
     ...failed.map(
-      ({ name, detail }) => `- **not** from ${inlineCode(name)}: ${literalLine(detail)}`,
+      ({ name, detail }) => `- **not** from ${formatInlineCode(name)}: ${toLiteralLine(detail)}`,
     ),
-    ...(left.length === 0 ? [] : [`\n${leftText(left)}`]),
+    ...(left.length === 0 ? [] : [`\n${describeLeft(left)}`]),
     `\n${said === undefined ? CANNOT : CANNOT_ALL}`,
   ].join('\n');
 }
@@ -323,62 +330,66 @@ const CANNOT =
 const CANNOT_ALL =
   'I cannot take back what the platform and the model’s provider keep, what is in backups and in the operator’s logs, what others quoted or wrote about you, files that I wrote into the workspace, or versions of SOUL.md. Links between your accounts, pairings and usage counts stay.';
 
-function forgottenLines(said: NonNullable<ForgetProof['said']>): readonly string[] {
+function listForgottenLines(said: NonNullable<ForgetProof['said']>): readonly string[] {
   const { messages, rows, cronJobs, whole, groups, search, whose } = said;
   const places = [
-    ...(whole > 0 ? [countOf(whole, 'chat')] : []),
-    ...(groups > 0 ? [countOf(groups, 'group')] : []),
+    ...(whole > 0 ? [formatCounted(whole, 'chat')] : []),
+    ...(groups > 0 ? [formatCounted(groups, 'group')] : []),
   ].join(' and ');
   return [
-    `- ${countOf(messages, 'message')} of ${whose}${places === '' ? '' : ` in ${places}`}, and ${countOf(rows, 'row')} derived from them: history, answers, files, summaries, recorded prompts, steps, to-dos, questions`,
-    ...(cronJobs > 0 ? [`- ${countOf(cronJobs, 'job')} of ${whose}`] : []),
-    ...(search === null ? [] : [`- ${searchLine(search, said.samples.length, whose)}`]),
+    `- ${formatCounted(messages, 'message')} of ${whose}${places === '' ? '' : ` in ${places}`}, and ${formatCounted(rows, 'row')} derived from them: history, answers, files, summaries, recorded prompts, steps, to-dos, questions`,
+    ...(cronJobs > 0 ? [`- ${formatCounted(cronJobs, 'job')} of ${whose}`] : []),
+    ...(search === null ? [] : [`- ${describeSearch(search, said.samples.length, whose)}`]),
   ];
 }
 
-function searchLine({ found, complete }: RawSearch, samples: number, whose: Whom['whose']): string {
+function describeSearch(
+  { found, complete }: RawSearch,
+  samples: number,
+  whose: ForgottenPeople['whose'],
+): string {
   if (samples === 0)
     return 'none of these messages is long enough to be searched for in the database files';
   const scope = complete ? 'the database files' : 'the first half gigabyte of the database files';
-  const what = `I searched ${scope} for ${countOf(samples, 'text')} of ${whose}`;
+  const what = `I searched ${scope} for ${formatCounted(samples, 'text')} of ${whose}`;
   if (found === 0) return `${what}, byte by byte: nothing is left`;
   return `${what}: **${found} of them are still there**, because others said the same or quoted you`;
 }
 
-function leftText(left: readonly string[]): string {
-  return `These files still contain the words, and I left them unchanged: ${left.map(inlineCode).join(', ')}.`;
+function describeLeft(left: readonly string[]): string {
+  return `These files still contain the words, and I left them unchanged: ${left.map(formatInlineCode).join(', ')}.`;
 }
 
-function memoryItem({ entry }: SavedMemory): string {
+function formatMemoryItem({ entry }: SavedMemory): string {
   const { id, text, type, scope, date, words, automatic } = entry;
   const how = automatic ? 'saved automatically' : words === 'agent' ? 'my own note' : null;
   const facts = [type, scope, date, how].filter((fact) => fact !== null);
-  return `- ${inlineCode(id)} ${literal(text)} (${facts.join(', ')})`;
+  return `- ${formatInlineCode(id)} ${toLiteralMarkdown(text)} (${facts.join(', ')})`;
 }
 
-/** Whether `/forget WORDS` refers to this memory, by its id or its text. */
-function meansMemory(words: string, { id, text }: MemoryEntry): boolean {
-  return words.toLowerCase() === id || hasPhrase(text, words);
+/** Whether `/forget WORDS` matches this memory, by its id or its text. */
+function matchesMemory(words: string, { id, text }: MemoryEntry): boolean {
+  return words.toLowerCase() === id || containsPhrase(text, words);
 }
 
 /**
- * Ignores case and spaces. In scripts with spaces only whole words match: `art` is not found in
- * `party`.
+ * The comparison ignores case and spaces. In scripts with spaces only whole words match: `art` does
+ * not match `party`.
  */
-function hasPhrase(text: string, wanted: string): boolean {
+function containsPhrase(text: string, wanted: string): boolean {
   const within = foldMemoryText(text);
   const what = foldMemoryText(wanted);
   if (what === '') return false;
   for (let at = within.indexOf(what); at !== -1; at = within.indexOf(what, at + 1)) {
     const isCut =
-      (isLetter(within[at - 1]) && isLetter(what[0])) ||
-      (isLetter(what.at(-1)) && isLetter(within[at + what.length]));
+      (isLetterCharacter(within[at - 1]) && isLetterCharacter(what[0])) ||
+      (isLetterCharacter(what.at(-1)) && isLetterCharacter(within[at + what.length]));
     if (!isCut) return true;
   }
   return false;
 }
 
-function isLetter(character = ''): boolean {
+function isLetterCharacter(character = ''): boolean {
   if (/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u.test(character)) return false;
   return /[\p{L}\p{N}]/u.test(character);
 }

@@ -9,12 +9,13 @@ import {
   type SaveResult,
   type WorkspaceView,
 } from '@parley/workspace';
-import type { Compacting } from '../context/compactor.ts';
+import type { CompactingEntries } from '../context/compactor.ts';
 import { type AgentContext, CHAT, decideReader } from '../turn/turn.ts';
-import { findSaveRequests, judgeSaving, type SaveContext, triggerIn } from './memory-triggers.ts';
+import { findSaveRequests, findTrigger, judgeSaving, type SaveContext } from './memory-triggers.ts';
 
 /**
- * How many sentences from one turn are saved automatically; more would be a text about remembering.
+ * The maximum number of sentences saved automatically from one turn; a message with more is
+ * probably a text about remembering.
  */
 const MAX_SAVED_SENTENCES = 5;
 
@@ -36,7 +37,7 @@ export class MemoryService extends Memories {
 
   override async save(view: WorkspaceView, entry: MemoryEntry): Promise<SaveResult> {
     const result = await super.save(view, entry);
-    if (result.kind === 'saved') await this.#index.add(indexed(result));
+    if (result.kind === 'saved') await this.#index.add(toIndexedMemory(result));
     return result;
   }
 
@@ -48,8 +49,8 @@ export class MemoryService extends Memories {
   }
 
   /**
-   * Saves what a sender asked to be remembered but the model did not save, verbatim and marked as
-   * automatic (G13). Safe to repeat for the same turn. Never throws.
+   * Saves verbatim the requests to remember that the model did not save, marked as automatic (G13).
+   * Can be repeated for the same turn, and never throws.
    */
   async saveAsked(view: WorkspaceView, place: SaveContext): Promise<number> {
     try {
@@ -88,16 +89,16 @@ export class MemoryService extends Memories {
       });
   }
 
-  /** Rebuilds the index from the files that this reader can see. Returns the number of memories. */
+  /** Rebuilds the index from the files that this reader can see. */
   async rebuild(view: WorkspaceView): Promise<number> {
     const all = await this.list(view);
     const files = [...Object.values(SAVED_FILES), view.groupMemory];
-    await this.#index.rebuild(all.map(indexed), files);
+    await this.#index.rebuild(all.map(toIndexedMemory), files);
     return all.length;
   }
 }
 
-function indexed({ name: file, entry }: SavedMemory) {
+function toIndexedMemory({ name: file, entry }: SavedMemory) {
   const { id, type, scope, person, words, date, from } = entry;
   return {
     file,
@@ -125,12 +126,14 @@ interface KeepMemoriesOptions extends AgentContext {
  * points at sentences: each must occur in a summarized message from a person, for the same kind of
  * reader, and is saved verbatim. In a group, only what people asked to be remembered is saved.
  */
-export function keepMemories(deps: KeepMemoriesOptions): (compacting: Compacting) => Promise<void> {
+export function createMemoryKeeper(
+  deps: KeepMemoriesOptions,
+): (compacting: CompactingEntries) => Promise<void> {
   return async (compacting) => {
     const [first, last] = [compacting.entries.at(0), compacting.entries.at(-1)];
     if (compacting.quotes.length === 0 || first === undefined || last === undefined) return;
     const rows = await deps.store.transcript.messagesBehind(compacting, first.seq, last.seq);
-    const messages = await candidatesIn(deps, rows, compacting.reader);
+    const messages = await listCandidates(deps, rows, compacting.reader);
     const view = deps.workspace.for(compacting.reader);
     let saved = 0;
     for (const quote of compacting.quotes) {
@@ -144,11 +147,14 @@ export function keepMemories(deps: KeepMemoriesOptions): (compacting: Compacting
 }
 
 /**
- * Messages for this kind of reader, except those from which something was saved before: a line that
- * has since been removed from the files must not come back. `letters` speeds up the search for
- * quotations.
+ * Returns messages for this kind of reader from which no memory was saved before, because a line
+ * that was removed from the files must not return. `letters` speeds up the search for quotations.
  */
-async function candidatesIn(deps: KeepMemoriesOptions, rows: readonly InboxRow[], reader: Reader) {
+async function listCandidates(
+  deps: KeepMemoriesOptions,
+  rows: readonly InboxRow[],
+  reader: Reader,
+) {
   const keyOf = (...origin: readonly (string | null)[]) => JSON.stringify(origin);
   const known = new Set(
     (await deps.index.list()).map((one) => keyOf(one.channel, one.chatId, one.messageId)),
@@ -160,16 +166,16 @@ async function candidatesIn(deps: KeepMemoriesOptions, rows: readonly InboxRow[]
       const alone = { messages: [row], conversationId: row.conversationId };
       return !isKnown && decideReader(CHAT, alone, deps.owners).kind === reader.kind;
     })
-    .map((row) => ({ ...row, letters: lettersOf(row.message.text) }));
+    .map((row) => ({ ...row, letters: keepLetters(row.message.text) }));
 }
 
 function findQuotedEntry(
   { agent }: KeepMemoriesOptions,
   quote: string,
-  candidates: Awaited<ReturnType<typeof candidatesIn>>,
-  { reader, session }: Compacting,
+  candidates: Awaited<ReturnType<typeof listCandidates>>,
+  { reader, session }: CompactingEntries,
 ): MemoryEntry | null {
-  const quoted = lettersOf(quote);
+  const quoted = keepLetters(quote);
   if (quoted === '') return null;
   for (const { message, receivedAt, letters } of candidates) {
     if (!letters.includes(quoted)) continue;
@@ -179,15 +185,15 @@ function findQuotedEntry(
     const request = { type: 'fact', scope: 'user', quote, automatic: true } as const;
     const judged = judgeSaving(request, place);
     if (judged.kind === 'refuse') continue;
-    // Checks the whole sentence, because the model may have omitted its beginning.
-    const trigger = triggerIn(judged.entry.text);
+    // Checks the whole sentence, because the model may have omitted its first words.
+    const trigger = findTrigger(judged.entry.text);
     if (chatType === 'direct') return { ...judged.entry, type: trigger?.type ?? 'fact' };
     if (trigger !== null) return judged.entry;
   }
   return null;
 }
 
-function lettersOf(text: string): string {
+function keepLetters(text: string): string {
   return text
     .normalize('NFKC')
     .toLowerCase()

@@ -13,8 +13,8 @@ import {
   type SavedMemory,
 } from '@parley/workspace';
 import { z } from 'zod';
-import { defineTool, failure, type Tool } from '../tools/tool.ts';
-import { audienceOf } from '../turn/turn.ts';
+import { createFailure, defineTool, type Tool } from '../tools/tool.ts';
+import { getAudience } from '../turn/turn.ts';
 import type { TurnHook } from '../turn/turn-hooks.ts';
 import type { MemoryService } from './memory-service.ts';
 import { findSaveRequests, judgeSaving } from './memory-triggers.ts';
@@ -37,7 +37,7 @@ const QUESTION = 1_000;
  * Provides memories and knowledge that match the messages, and profiles, as far as the reader may
  * see them (G14, W02).
  */
-export function memorySource(options: MemorySourceOptions): ContextSource {
+export function createMemorySource(options: MemorySourceOptions): ContextSource {
   return {
     id: 'memory',
     reads: ['MEMORY.md', 'memory/', 'knowledge/', 'groups/'],
@@ -55,7 +55,7 @@ export function memorySource(options: MemorySourceOptions): ContextSource {
       const memories = clear.filter(({ kind }) => kind !== 'knowledge').slice(0, MAX_MEMORIES);
       const knowledge = clear.filter(({ kind }) => kind === 'knowledge').slice(0, MAX_KNOWLEDGE);
       const ids = memories.flatMap(({ entry }) => entry?.id ?? []);
-      // A preview does not count as a use.
+      // A preview is not recorded as a use of a memory.
       if (ids.length > 0 && fix !== undefined) await options.index.used(ids);
       const current = saved.filter(({ entry }) => !isOutOfSession(entry, at));
       return {
@@ -63,25 +63,28 @@ export function memorySource(options: MemorySourceOptions): ContextSource {
           memories: memories.map((hit) => ({
             source: hit.source,
             audience: hit.audience,
-            text: memoryText(hit, MEMORY_LENGTH),
+            text: formatMemory(hit, MEMORY_LENGTH),
           })),
         }),
-        ...(knowledge.length > 0 && { knowledge: knowledge.map(shownKnowledge) }),
-        ...(current.length > 0 && (await profiles(options, current, facts.user.id, reader))),
+        ...(knowledge.length > 0 && { knowledge: knowledge.map(toKnowledgePart) }),
+        ...(current.length > 0 && (await createProfiles(options, current, facts.user.id, reader))),
       };
     },
   };
 }
 
-/** The profiles of the person and of the project. In a group, the person is the sender only. */
-async function profiles(
+/**
+ * The profiles of the person and of the project. In a group, only the profile of the sender is
+ * included.
+ */
+async function createProfiles(
   { accountsOf, index }: MemorySourceOptions,
   saved: readonly SavedMemory[],
   person: string,
   reader: Reader,
 ): Promise<Pick<PromptFeatures, 'userProfile' | 'projectProfile'>> {
   const [accounts, uses] = await Promise.all([accountsOf(person), index.uses()]);
-  const audience = audienceOf(reader);
+  const audience = getAudience(reader);
   const partOf = (isWanted: (entry: MemoryEntry) => boolean): PromptPart | null => {
     const text = profileOf(saved.map(({ entry }) => entry).filter(isWanted), uses);
     return text === null ? null : { text, source: 'saved memories', audience };
@@ -93,12 +96,12 @@ async function profiles(
   return { ...(user && { userProfile: user }), ...(project && { projectProfile: project }) };
 }
 
-function shownKnowledge({ text, heading, source, audience }: MemoryHit): PromptPart {
+function toKnowledgePart({ text, heading, source, audience }: MemoryHit): PromptPart {
   const shown = cutText(text, KNOWLEDGE_LENGTH, source).text;
   return { source, audience, text: heading === '' ? shown : `${heading}\n${shown}` };
 }
 
-function memoryText({ text, heading, source, entry }: MemoryHit, length: number): string {
+function formatMemory({ text, heading, source, entry }: MemoryHit, length: number): string {
   const shown = cutText(text, length, source).text;
   if (entry === undefined)
     return heading === '' ? `${shown} (${source})` : `${heading}: ${shown} (${source})`;
@@ -111,10 +114,10 @@ function memoryText({ text, heading, source, entry }: MemoryHit, length: number)
 const MAX_QUOTES = 5;
 
 /**
- * Asks the model to save what the sender wants remembered (G13). `offers` says whether a reader has
- * `save_memory`.
+ * Asks the model to save what the sender asked to be remembered (G13). `offers` says whether a
+ * reader has `save_memory`.
  */
-export function memoryHook(offers: (reader: Reader) => boolean): TurnHook {
+export function createMemoryHook(offers: (reader: Reader) => boolean): TurnHook {
   return {
     id: 'memory',
     async before({ reader, messages = [] }) {
@@ -133,8 +136,8 @@ export function memoryHook(offers: (reader: Reader) => boolean): TurnHook {
   };
 }
 
-/** Saves what a person has said, in their own words (G13). */
-export function saveMemoryTool(service: Pick<MemoryService, 'save'>): Tool {
+/** Saves a person's statement in their own words (G13). */
+export function createSaveMemoryTool(service: Pick<MemoryService, 'save'>): Tool {
   return defineTool({
     name: 'save_memory',
     summary: 'Remembers something that the person has said, for later conversations.',
@@ -144,8 +147,8 @@ export function saveMemoryTool(service: Pick<MemoryService, 'save'>): Tool {
     audience: 'everyone',
     approval: 'ask-after-untrusted-text',
     asksAbout: '`save_memory` of a note',
-    // Approval is needed only for facts phrased by the agent: a person’s sentences are checked
-    // against their messages, and anything else is refused.
+    // Only facts phrased by the agent need approval: a person’s sentences are checked against their
+    // messages, and any other text is refused.
     spares: ({ quote, type, scope }, { reader }) =>
       quote !== undefined || type !== 'fact' || scope === 'user' || reader.kind !== 'owner',
     input: z.object({
@@ -162,7 +165,7 @@ export function saveMemoryTool(service: Pick<MemoryService, 'save'>): Tool {
     async run(request, { view, reader, facts, session, messages = [] }) {
       const { chatType, date } = facts;
       const judged = judgeSaving(request, { reader, chatType, session, date, messages });
-      if (judged.kind === 'refuse') return failure(`Nothing was saved. ${judged.why}`);
+      if (judged.kind === 'refuse') return createFailure(`Nothing was saved. ${judged.why}`);
       const result = await service.save(view, judged.entry);
       switch (result.kind) {
         case 'saved':
@@ -170,7 +173,7 @@ export function saveMemoryTool(service: Pick<MemoryService, 'save'>): Tool {
         case 'known':
           return { text: `Known already as ${result.entry.id}: ${result.entry.text}` };
         case 'refused':
-          return failure(`Nothing was saved: ${result.detail}.`);
+          return createFailure(`Nothing was saved: ${result.detail}.`);
       }
     },
   });
@@ -180,7 +183,7 @@ const MAX_HITS = 10;
 const HIT_CHARACTERS = 600;
 
 /** Searches the saved memories, as far as this reader may see them (G14). */
-export function searchMemoryTool(search: MemorySearch): Tool {
+export function createSearchMemoryTool(search: MemorySearch): Tool {
   return defineTool({
     name: 'search_memory',
     summary: 'Finds saved memories, notes and knowledge by words.',
@@ -197,7 +200,7 @@ export function searchMemoryTool(search: MemorySearch): Tool {
       const { conversationId: conversation } = view.reader;
       const hits = await search.find(view, query, { conversation, session, most: limit });
       if (hits.length === 0) return { text: 'Nothing was found.' };
-      return { text: hits.map((hit) => `- ${memoryText(hit, HIT_CHARACTERS)}`).join('\n') };
+      return { text: hits.map((hit) => `- ${formatMemory(hit, HIT_CHARACTERS)}`).join('\n') };
     },
   });
 }

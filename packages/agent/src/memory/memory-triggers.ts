@@ -1,4 +1,4 @@
-import { type InboundMessage, type Reader, typedText } from '@parley/core';
+import { getTypedText, type InboundMessage, type Reader } from '@parley/core';
 import {
   type MemoryEntry,
   type MemoryScope,
@@ -16,20 +16,20 @@ const LOOKED_AT = 8_000;
 
 /**
  * Returns the sentences that a person typed, without code, quoted lines, addresses and text pasted
- * from mails, chats or pages. Text in quotation marks is kept; the caller decides who said it.
- * Transcribed speech does not count, because it is not verbatim and anyone may be speaking in a
- * recording.
+ * from mails, chats or pages. Text in quotation marks is kept; the caller determines whether the
+ * person wrote it. Transcribed speech is excluded, because it is not verbatim and anyone may be
+ * speaking in a recording.
  */
-export function ownSentences(messages: readonly InboundMessage[]): readonly OwnSentence[] {
+export function listOwnSentences(messages: readonly InboundMessage[]): readonly OwnSentence[] {
   return messages.flatMap((message) =>
-    sentencesOf(ownText(typedText(message))).map((text) => ({ text, message })),
+    splitSentences(getOwnText(getTypedText(message))).map((text) => ({ text, message })),
   );
 }
 
 /** Returns the sentences that ask to be remembered (G13). */
 export function findSaveRequests(messages: readonly InboundMessage[]) {
-  return ownSentences(messages).flatMap((sentence) => {
-    const trigger = triggerIn(sentence.text);
+  return listOwnSentences(messages).flatMap((sentence) => {
+    const trigger = findTrigger(sentence.text);
     return trigger === null ? [] : [{ ...sentence, trigger }];
   });
 }
@@ -40,13 +40,16 @@ const PASTED: readonly RegExp[] = [
   /^[^\S\n]*(?:from|von|to|an|subject|betreff|发件人|收件人|主题)\s*[:：][^\S\n]*\S/imu,
   /^[^\S\n]*-{2,}[^\S\n]*(?:original|forwarded|ursprüngliche|weitergeleitete|原始|转发)/imu,
   /^[^\S\n]*(?:on|am|le)\b.{4,90}\b(?:wrote|schrieb)\b.{0,60}:[^\S\n]*$/imu,
-  // Copied chats: `[12:03, 21.11.2026] Bob: …`, `21.11.26, 12:03 - Bob: …`.
+  // Matches copied chats: `[12:03, 21.11.2026] Bob: …`, `21.11.26, 12:03 - Bob: …`.
   /^[^\S\n]*\[?\d{1,4}[:./-]\d{1,2}.{0,24}(?:\]| -) ?[^\n:]{1,40}: /mu,
   /^[^\S\n]*<\/?[a-z][^\n>]*>/imu,
 ];
 
-/** Returns the first `most` characters of a text, without what another person probably wrote. */
-export function ownText(text: string, most = LOOKED_AT): string {
+/**
+ * Returns the first `most` characters of a text, without the parts that another person probably
+ * wrote.
+ */
+export function getOwnText(text: string, most = LOOKED_AT): string {
   const start = text.slice(0, most).toWellFormed();
   const pasted = PASTED.map((form) => start.search(form)).filter((at) => at !== -1);
   return start
@@ -57,7 +60,7 @@ export function ownText(text: string, most = LOOKED_AT): string {
     .replace(/https?:\/\/\S+/g, ' ');
 }
 
-function sentencesOf(text: string): readonly string[] {
+function splitSentences(text: string): readonly string[] {
   return text
     .split(/(?<=[.!?…])\s+|(?<=[。！？])|\n+/u)
     .map((sentence) => sentence.replace(/\s+/g, ' ').trim())
@@ -83,16 +86,16 @@ export interface SaveContext {
   readonly messages: readonly InboundMessage[];
 }
 
-type Judged =
+type SaveVerdict =
   | { readonly kind: 'save'; readonly entry: MemoryEntry }
   | { readonly kind: 'refuse'; readonly why: string };
 
 /**
- * Decides whether something may be saved, and with which text (G13). A person's statement is kept as the
- * whole sentences they wrote, never as a paraphrase by the model, which may have been manipulated.
- * Preferences, habits and rules are saved in no other form.
+ * Decides whether something may be saved, and with which text (G13). A person's statement is saved
+ * as the whole sentences they wrote, never as a paraphrase by the model, which may have been
+ * manipulated. Preferences, habits and rules are saved only as such statements.
  */
-export function judgeSaving(request: SaveRequest, place: SaveContext): Judged {
+export function judgeSaving(request: SaveRequest, place: SaveContext): SaveVerdict {
   const isGroup = place.chatType !== 'direct';
   if (isGroup && request.type !== 'fact') {
     return refuseSave(
@@ -103,8 +106,8 @@ export function judgeSaving(request: SaveRequest, place: SaveContext): Judged {
   return judgeNote(request, place);
 }
 
-function judgeQuote(request: SaveRequest, quote: string, place: SaveContext): Judged {
-  const said = sentencesWith(quote, ownSentences(place.messages));
+function judgeQuote(request: SaveRequest, quote: string, place: SaveContext): SaveVerdict {
+  const said = findSentencesWith(quote, listOwnSentences(place.messages));
   const [first] = said;
   if (first === undefined) {
     return refuseSave(
@@ -118,8 +121,11 @@ function judgeQuote(request: SaveRequest, quote: string, place: SaveContext): Ju
   };
 }
 
-/** Judges a note of the agent: allowed in the owner's chat only, and never as an instruction. */
-function judgeNote(request: SaveRequest, place: SaveContext): Judged {
+/**
+ * Decides whether a note of the agent may be saved: only in the owner's chat, and never as an
+ * instruction.
+ */
+function judgeNote(request: SaveRequest, place: SaveContext): SaveVerdict {
   const text = memoryLine(request.note ?? '');
   if (text === '') return refuseSave('There is nothing to save: give `quote`.');
   const isPlain = request.type === 'fact' && request.scope !== 'user';
@@ -133,11 +139,14 @@ function judgeNote(request: SaveRequest, place: SaveContext): Judged {
   return { kind: 'save', entry: toMemoryEntry(request, place, { text, words: 'agent' }, message) };
 }
 
-/** The shortest quotation, in characters; in Chinese, two are a word. */
+/** The minimum length of a quotation, in characters; two Chinese characters are a word. */
 const MIN_QUOTATION_LENGTH = 2;
 
 /** Returns the adjacent whole sentences of one message that contain a quotation. */
-function sentencesWith(quote: string, sentences: readonly OwnSentence[]): readonly OwnSentence[] {
+function findSentencesWith(
+  quote: string,
+  sentences: readonly OwnSentence[],
+): readonly OwnSentence[] {
   const wanted = foldSentence(quote);
   if ([...wanted].length < MIN_QUOTATION_LENGTH) return [];
   for (const [at, { message }] of sentences.entries()) {
@@ -145,7 +154,8 @@ function sentencesWith(quote: string, sentences: readonly OwnSentence[]): readon
     for (let end = at; sentences[end]?.message === message; end += 1) {
       text = `${text} ${foldSentence(sentences[end]?.text ?? '')}`.trim();
       if (text.length < wanted.length || !` ${text} `.includes(wanted)) continue;
-      // The quotation must start in this sentence; otherwise a later start contains it, too.
+      // The quotation must start in the first sentence; otherwise a later first sentence contains
+      // it as well.
       const first = foldSentence(sentences[at]?.text ?? '');
       if (text.indexOf(wanted) < first.length) return sentences.slice(at, end + 1);
     }
@@ -183,20 +193,20 @@ function toMemoryEntry(
   };
 }
 
-function refuseSave(why: string): Judged {
+function refuseSave(why: string): SaveVerdict {
   return { kind: 'refuse', why };
 }
 
-interface Trigger {
+interface MemoryTrigger {
   readonly word: string;
   readonly type: Extract<MemoryType, 'preference' | 'fact' | 'constraint'>;
 }
 
-interface TriggerRule extends Trigger {
+interface TriggerRule extends MemoryTrigger {
   readonly is: RegExp;
 }
 
-/** Verbs in the past tense, which report what happened and ask for nothing. */
+/** Verbs in the past tense, which report an event and are not requests. */
 const PAST =
   'said|did|had|was|were|went|got|knew|thought|saw|told|made|came|took|heard|felt|wrote|bought|been|gave|found|met|read|meant|left|kept|believed|wanted|\\w{2,}ed';
 const NARRATED = new RegExp(
@@ -250,18 +260,18 @@ const ASKS =
   /[?？]\s*["”'’)]*$|[吗呢]\s*[。.]?$|^(?:do|did|does|have|had|why|what|who|when|where|how|which|is|are|should|if)\b/i;
 const POLITE =
   /\b(?:kannst|könntest|würdest) du dir (?:bitte )?merken\b|\b(?:can|could|would|will) you(?: please)?(?: always)? remember (?:that|my|to|the|i\b)/i;
-/** Markers of reported speech. */
+/** Marks reported speech. */
 const REPORTED =
   /\b(?:he|she|they|who|somebody|someone|people|mom|mum|dad|\w+'s|boss|wife|husband|friend) (?:said|says|told|tells|wrote|asked|likes|thinks)\b|\bi (?:said|told|wrote|read|heard|meant|thought)\b|他说|她说|他们说|有人说|据说/i;
 const DOUBTED =
   /\b(?:don'?t|do not|can'?t|cannot|didn'?t|won'?t|never) remember\b|\b(?:would|'d|feels?|looks?|sounds?) i like\b/i;
-/** Bounded in length, because after each opening quotation mark the search continues that far. */
+/** The length is bounded, because the search runs from each opening quotation mark. */
 const QUOTED = /["“„«「『][^"”“»」』]{0,500}["”“»」』]/gu;
 
 /** German imperatives that give standing instructions. */
 const BIDDEN =
   'antworte|schreibe?|nenne?|sage?|benutze?|verwende|nimm|frage?|gib|erinnere?|rufe?|sprich|zeige?|duze?|sieze?|rechne|denke?|achte|fasse?|halte?|mache?|stelle?|schicke?|prüfe?|lass|lasse';
-/** Words that may come between such a verb and its adverb. */
+/** Words that may stand between a German imperative and its adverb. */
 const BETWEEN = '(?:(?:mir|mich|uns|bitte|dabei|dafür|dazu|daran|es|das|dann) ){0,3}';
 /** German verbs that tell a story or express a wish. */
 const PAST_GERMAN =
@@ -302,7 +312,7 @@ const GERMAN_RULES: readonly TriggerRule[] = [
   },
 ];
 
-/** German questions, stories and set phrases, which ask for nothing. */
+/** German questions, stories and set phrases, which are not requests. */
 const GERMAN_OTHERS: readonly RegExp[] = [
   /^(?:warum|wieso|weshalb|was|wer|wann|wo|wie|welche\p{L}*|soll|sollte|hast|magst|mag|weißt|wenn|falls|ob)(?![\p{L}])/iu,
   /\b(?:er|sie|chef\p{L}*|mutter|vater|mama|papa|freund\p{L}*|frau|mann|jemand|man) (?:sagte|sagt|meinte|meint|schrieb|schreibt|hat gesagt)\b|\bich (?:sagte|meinte|schrieb|las|hörte)\b|^laut /iu,
@@ -310,10 +320,10 @@ const GERMAN_OTHERS: readonly RegExp[] = [
 ];
 
 /**
- * Finds the trigger in a sentence (G13), or null. Quotations, questions, stories and set phrases do
- * not count.
+ * Finds the words in a sentence that ask to remember it (G13); null if there are none. Quotations,
+ * questions, stories and set phrases do not count.
  */
-export function triggerIn(sentence: string): Trigger | null {
+export function findTrigger(sentence: string): MemoryTrigger | null {
   const text = sentence.normalize('NFC').replace(/[’‘]/g, "'").replace(QUOTED, ' … ').trim();
   if (ASKS.test(text) && !POLITE.test(text)) return null;
   if (REPORTED.test(text) || DOUBTED.test(text) || IDIOM.test(text)) return null;

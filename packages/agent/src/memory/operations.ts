@@ -1,4 +1,4 @@
-import { change, type Reader, read, refusal, shownLiteral } from '@parley/core';
+import { change, createRefusal, type Reader, read, restoreLiteral } from '@parley/core';
 import {
   type MemorySearch,
   parseMemoryFile,
@@ -21,7 +21,7 @@ export interface MemoryChat {
 /** The memories of one agent (G15). */
 export interface OperatorMemory {
   readonly workspace: Workspace;
-  /** Absent if memory is switched off. */
+  /** Absent if memory is switched off in the settings. */
   readonly service?: Pick<MemoryService, 'list' | 'rebuild'> | undefined;
   readonly search?: MemorySearch | undefined;
   readonly commands?: Partial<MemoryCommands> | undefined;
@@ -31,7 +31,7 @@ export interface OperatorMemory {
 }
 
 interface MemoryNeeds {
-  /** The memories of the agent with that name, or of the default agent. */
+  /** Returns the memories of the agent with that name, or of the default agent. */
   memory(agent: string | undefined): Promise<OperatorMemory>;
 }
 
@@ -40,11 +40,11 @@ interface ShownMemory {
   readonly id: string;
   readonly text: string;
   readonly file: string;
-  /** Facts about it, such as `preference, 2026-11-21, saved automatically`. */
+  /** The details of a memory, such as `preference, 2026-11-21, saved automatically`. */
   readonly facts: string;
 }
 
-/** The memories about one person. `person` is null for lines that name nobody. */
+/** The memories about one person. `person` is null for lines without a name. */
 interface PersonMemories {
   /** `telegram:42`. */
   readonly person: string | null;
@@ -52,14 +52,13 @@ interface PersonMemories {
   readonly memories: readonly ShownMemory[];
 }
 
-/** All saved memories, or those found by a search. */
 interface MemoryReport {
-  /** Memory is switched off in the settings. */
+  /** Thrown if memory is switched off in the settings. */
   readonly isOff: boolean;
   readonly people: readonly PersonMemories[];
-  /** List items of MEMORY.md. */
+  /** The list items of MEMORY.md. */
   readonly page: readonly string[];
-  /** Other memory files, newest first. */
+  /** The other memory files, newest first. */
   readonly notes: readonly { readonly file: string; readonly tokens: number }[];
   /** Passages in notes and knowledge, best match first. */
   readonly found: readonly { readonly file: string; readonly text: string }[];
@@ -86,13 +85,13 @@ export const operations = {
       const isOff = service === undefined || search === undefined;
       if (isOff) return { isOff, people: [], page: [], notes: [], found: [] };
       const known = await chats();
-      const memories = await allMemories(workspace, service, known);
+      const memories = await listAllMemories(workspace, service, known);
       const place = { conversation: OWNER.conversationId, session: 0, most: MAX_FOUND };
       const hits = words ? await search.find(workspace.for(OWNER), words, place) : [];
-      const page = await itemsOfPage(workspace);
+      const page = await listPageItems(workspace);
       return {
         isOff,
-        people: byPerson(memories.filter(matcher(words)), known),
+        people: groupByPerson(memories.filter(createMatcher(words)), known),
         page: page.filter((text) => !words || containsWords(text, words)),
         notes: words ? [] : await listNotes(workspace),
         found: hits
@@ -102,20 +101,20 @@ export const operations = {
     },
   ),
   search: read(
-    'Memories, notes and knowledge found by words, the best first',
+    'Search memories, notes and knowledge, best match first',
     { words: z.string().trim().min(1).max(500) },
     async ({ memory }: MemoryNeeds, { words }, { agent }) => {
-      const { workspace, search = off() } = await memory(agent);
+      const { workspace, search = throwMemoryOff() } = await memory(agent);
       const place = { conversation: OWNER.conversationId, session: 0, most: MAX_SEARCHED };
       const hits = await search.find(workspace.for(OWNER), words, place);
       return { hits: hits.map(({ source, text }) => ({ source, text })) };
     },
   ),
   rebuild: change(
-    'Build the index of memories again from the files',
+    'Rebuild the index of memories from the files',
     {},
     async ({ memory }: MemoryNeeds, _, { agent }) => {
-      const { workspace, service = off() } = await memory(agent);
+      const { workspace, service = throwMemoryOff() } = await memory(agent);
       return { memories: await service.rebuild(workspace.for(OWNER)) };
     },
   ),
@@ -127,7 +126,10 @@ export const operations = {
       const chat = (await own.chats()).get(file);
       const what = { name: file, id };
       return toPlainAnswer(
-        forgetting(own).forgetFrom(chat === undefined ? OWNER : readerOf(chat), what),
+        requireForgetting(own).forgetFrom(
+          chat === undefined ? OWNER : createChatReader(chat),
+          what,
+        ),
       );
     },
     { running: true },
@@ -136,16 +138,16 @@ export const operations = {
     'Remove all lines with these words',
     { words: z.string().trim().min(2).max(2_000) },
     async ({ memory }: MemoryNeeds, { words }, { agent }) =>
-      toPlainAnswer(forgetting(await memory(agent)).forgetFrom(OWNER, words)),
+      toPlainAnswer(requireForgetting(await memory(agent)).forgetFrom(OWNER, words)),
     { running: true },
   ),
   'forget-person': change(
-    'Remove all memories of a person and all that they have said in any chat',
+    'Remove all memories and messages of a person in every chat',
     { person: z.string().regex(/^[a-z][a-z0-9-]*:\S+$/) },
     async ({ memory }: MemoryNeeds, { person }, { agent }) => {
       const own = await memory(agent);
-      const { forgetPerson } = forgetting(own);
-      const guests = [...(await own.chats()).values()].map(readerOf);
+      const { forgetPerson } = requireForgetting(own);
+      const guests = [...(await own.chats()).values()].map(createChatReader);
       const whom = { person, isOwner: own.owners.includes(person) };
       return toPlainAnswer(forgetPerson(whom, [OWNER, ...guests]));
     },
@@ -153,21 +155,21 @@ export const operations = {
   ),
 };
 
-function forgetting({ commands }: OperatorMemory) {
+function requireForgetting({ commands }: OperatorMemory) {
   const { forgetFrom, forgetPerson } = commands ?? {};
-  if (forgetFrom === undefined || forgetPerson === undefined) return off();
+  if (forgetFrom === undefined || forgetPerson === undefined) return throwMemoryOff();
   return { forgetFrom, forgetPerson };
 }
 
-function off(): never {
-  throw refusal('memory-off', 'Memory is switched off in the settings (agent.memory).');
+function throwMemoryOff(): never {
+  throw createRefusal('memory-off', 'Memory is switched off in the settings (agent.memory).');
 }
 
-function readerOf({ conversationId }: MemoryChat): Reader {
+function createChatReader({ conversationId }: MemoryChat): Reader {
   return { kind: 'guest', conversationId };
 }
 
-async function allMemories(
+async function listAllMemories(
   workspace: Workspace,
   service: Pick<MemoryService, 'list'>,
   chats: ReadonlyMap<string, MemoryChat>,
@@ -180,7 +182,7 @@ async function allMemories(
   return lists.flat();
 }
 
-function byPerson(
+function groupByPerson(
   memories: readonly SavedMemory[],
   chats: ReadonlyMap<string, MemoryChat>,
 ): readonly PersonMemories[] {
@@ -205,7 +207,7 @@ function byPerson(
   });
 }
 
-function matcher(words = ''): (memory: SavedMemory) => boolean {
+function createMatcher(words = ''): (memory: SavedMemory) => boolean {
   return ({ entry }) =>
     containsWords(entry.text, words) || containsWords(entry.person ?? '', words);
 }
@@ -215,7 +217,7 @@ function containsWords(text: string, words: string): boolean {
 }
 
 /** Returns one line per item, because `/forget WORDS` removes lines. */
-async function itemsOfPage(workspace: Workspace): Promise<readonly string[]> {
+async function listPageItems(workspace: Workspace): Promise<readonly string[]> {
   const file = await workspace.for(OWNER).read('MEMORY.md', WHOLE);
   if (file.kind === 'absent') return [];
   return parseMemoryFile(file.text, 'project').map(({ text }) => text);
@@ -229,8 +231,11 @@ async function listNotes(workspace: Workspace) {
   return notes.map(({ name: file, tokens }) => ({ file, tokens })).toReversed();
 }
 
-/** The reply to `/forget` as plain text. It contains ids and file names, never text from people. */
+/**
+ * Formats the reply to `/forget` as plain text. The reply contains ids and file names, never text
+ * from people.
+ */
 async function toPlainAnswer(answer: Promise<string>): Promise<{ readonly text: string }> {
-  // Keeps the literal characters in file names while removing markup.
-  return { text: shownLiteral((await answer).replaceAll(/\*\*|`/g, '')) };
+  // Removes markup and keeps literal characters in file names.
+  return { text: restoreLiteral((await answer).replaceAll(/\*\*|`/g, '')) };
 }

@@ -1,13 +1,19 @@
-import { change, type NewId, read, refusal } from '@parley/core';
+import { change, createRefusal, type NewId, read } from '@parley/core';
 import type { SoulVersion } from '@parley/store';
 import { z } from 'zod';
 import type { LocalTime } from '../time.ts';
 import type { SoulAnswer, SoulService } from './soul-service.ts';
-import { authorText, localMoment, scoreText, soulStatus, versionName } from './soul-text.ts';
+import {
+  describeAuthor,
+  describeSoulStatus,
+  formatLocalMoment,
+  formatScore,
+  formatVersionName,
+} from './soul-text.ts';
 
 interface SoulNeeds {
   readonly newId: NewId;
-  /** SOUL.md of the agent with that name, or of the default agent (W06). */
+  /** Returns SOUL.md of the agent with that name, or of the default agent (W06). */
   soul(agent: string | undefined): Promise<OperatorSoul>;
 }
 
@@ -20,13 +26,13 @@ const Numbered = { number: z.coerce.number<number | string>().int().nonnegative(
 
 export const operations = {
   list: read(
-    'All versions of SOUL.md, newest first, each with what can be done with it',
+    'All versions of SOUL.md, newest first, each with the possible decisions',
     {},
     async ({ soul }: SoulNeeds, _, { agent }) => {
       const own = await soul(agent);
       await own.service.syncFromDisk();
-      const [versions, frozen] = [await own.service.list(), await frozenIn(own)];
-      return { versions: versions.map((version) => shownVersion(version, frozen, own)) };
+      const [versions, frozen] = [await own.service.list(), await readFrozenState(own)];
+      return { versions: versions.map((version) => toShownVersion(version, frozen, own)) };
     },
   ),
   show: read(
@@ -35,16 +41,16 @@ export const operations = {
     async (needs: SoulNeeds, { number }, { agent }) => {
       const own = await needs.soul(agent);
       const version = await own.service.get(number);
-      if (version === null) throw refusal('no-version', `There is no version ${number}.`);
-      return shownVersion(version, await frozenIn(own), own);
+      if (version === null) throw createRefusal('no-version', `There is no version ${number}.`);
+      return toShownVersion(version, await readFrozenState(own), own);
     },
   ),
-  apply: decision('Put a proposal that has passed into use now', (soul, number, by) =>
+  apply: defineDecision('Apply a proposal that passed the evaluation', (soul, number, by) =>
     soul.apply(number, by),
   ),
-  veto: decision('Say no to a proposal', (soul, number, by) => soul.veto(number, by)),
-  rollback: decision(
-    'Go back to a version that was in use; that makes a new one',
+  veto: defineDecision('Veto a proposal', (soul, number, by) => soul.veto(number, by)),
+  rollback: defineDecision(
+    'Restore an earlier version as a new version',
     (soul, number, by, askedBy) => soul.rollback(number, by, askedBy),
   ),
   propose: change(
@@ -53,12 +59,12 @@ export const operations = {
     async ({ soul, newId }: SoulNeeds, proposal, { agent, caller: { name: by } }) => {
       const own = await soul(agent);
       const asked = { ...proposal, by, askedBy: newId('order'), author: 'person' } as const;
-      return shownDecision(own, await own.service.propose(asked));
+      return toShownDecision(own, await own.service.propose(asked));
     },
   ),
 };
 
-function decision(
+function defineDecision(
   summary: string,
   decide: (soul: SoulService, number: number, by: string, askedBy: string) => Promise<SoulAnswer>,
 ) {
@@ -67,49 +73,51 @@ function decision(
     Numbered,
     async ({ soul, newId }: SoulNeeds, { number }, { agent, caller }) => {
       const own = await soul(agent);
-      return shownDecision(own, await decide(own.service, number, caller.name, newId('order')));
+      return toShownDecision(own, await decide(own.service, number, caller.name, newId('order')));
     },
   );
 }
 
-async function shownDecision(soul: OperatorSoul, answer: SoulAnswer) {
-  if (answer.kind === 'refused') throw refusal('soul-refused', answer.reason.replaceAll('`', ''));
-  return shownVersion(answer.version, await frozenIn(soul), soul);
+async function toShownDecision(soul: OperatorSoul, answer: SoulAnswer) {
+  if (answer.kind === 'refused')
+    throw createRefusal('soul-refused', answer.reason.replaceAll('`', ''));
+  return toShownVersion(answer.version, await readFrozenState(soul), soul);
 }
 
-/** Whether no version can be applied, or only versions by the agent. */
-interface Frozen {
+/** Whether the settings freeze SOUL.md completely, or for changes by people. */
+interface FrozenState {
   readonly all: boolean;
   readonly toPeople: boolean;
 }
 
-async function frozenIn({ service }: OperatorSoul): Promise<Frozen> {
+async function readFrozenState({ service }: OperatorSoul): Promise<FrozenState> {
   return { all: service.settings.apply === 'never', toPeople: await service.isOnlyAgents() };
 }
 
-/** A version or proposal, for display. Its texts were written by people and models. */
-function shownVersion(version: SoulVersion, frozen: Frozen, { localTime }: OperatorSoul) {
+/**
+ * A version or proposal, for display. Its texts come from people and models and are not trusted.
+ */
+function toShownVersion(version: SoulVersion, frozen: FrozenState, { localTime }: OperatorSoul) {
   const { number, reason, state, findings, diff, text, createdAt, basedOn, author } = version;
   return {
     ...{ number, reason, state, findings, diff, text, createdAt },
-    /** The name, such as `v0-seed` or `v3`. */
-    name: versionName(version),
-    origin: authorText(version),
-    /** The state, described in a few words. */
-    status: soulStatus(version, localTime),
-    score: scoreText(version),
+    /** The name of the version, such as `v0-seed` or `v3`. */
+    name: formatVersionName(version),
+    origin: describeAuthor(version),
+    status: describeSoulStatus(version, localTime),
+    score: formatScore(version),
     /** `createdAt` in the agent's local time. */
-    made: localMoment(createdAt, localTime),
+    made: formatLocalMoment(createdAt, localTime),
     /** The version that `diff` compares with; null for the first version. */
     basedOn,
-    can: actionsOn(version, frozen.all || (frozen.toPeople && author === 'person')),
+    can: listActions(version, frozen.all || (frozen.toPeople && author === 'person')),
   };
 }
 
 /** The decisions that an owner can make about a version. */
 type SoulAction = 'apply' | 'veto' | 'rollback';
 
-function actionsOn({ state, appliedAt }: SoulVersion, isFrozen: boolean): readonly SoulAction[] {
+function listActions({ state, appliedAt }: SoulVersion, isFrozen: boolean): readonly SoulAction[] {
   switch (state) {
     case 'proposed':
       return ['veto'];

@@ -1,11 +1,11 @@
-import { literal, silentLogger } from '@parley/core';
+import { silentLogger, toLiteralMarkdown } from '@parley/core';
 import { EXAMPLE_FACTS, EXAMPLE_MESSAGE } from '@parley/core/testing';
 import type { SoulVersion } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FIRST_SOUL, openSoulScene, SECOND_SOUL, type SoulScene } from '../testing/soul-scene.ts';
-import { localTimeIn } from '../time.ts';
-import { proposeSoulChangeTool } from '../tools/propose-soul-change.ts';
-import { soulCommand, soulNotice } from './soul-messages.ts';
+import { createLocalTime } from '../time.ts';
+import { createProposeSoulTool } from '../tools/propose-soul-change.ts';
+import { createSoulCommand, formatSoulNotice } from './soul-messages.ts';
 import { SoulService } from './soul-service.ts';
 import { BY_HAND, type SoulSettings } from './soul-text.ts';
 
@@ -18,13 +18,13 @@ beforeEach(async () => {
 afterEach(() => scene.close());
 
 describe('/soul and its tool', () => {
-  const localTime = localTimeIn('UTC');
+  const localTime = createLocalTime('UTC');
   const say = (argument: string, messageId = argument) =>
-    soulCommand(scene.service, localTime)({ person: 'telegram:1', messageId }, argument);
+    createSoulCommand(scene.service, localTime)({ person: 'telegram:1', messageId }, argument);
 
-  /** Calls the tool in a turn that answers the owner, or in one that nobody asked for. */
+  /** Calls the tool in a turn that answers the owner, or in one that no person started. */
   async function use(input: object, callId = 't.0.0', isAsked = true) {
-    const { text, failed } = await proposeSoulChangeTool({ service: scene.service, localTime }).run(
+    const { text, failed } = await createProposeSoulTool({ service: scene.service, localTime }).run(
       { reason: 'you asked', ...input },
       {
         callId,
@@ -42,7 +42,7 @@ describe('/soul and its tool', () => {
     return `${failed === true ? 'failed: ' : ''}${text}`;
   }
 
-  it('[W06] propose the whole text or passages, once for each call', async () => {
+  it('[W06] propose the whole text or passages, once per call', async () => {
     const replacements = [{ old: 'calm and kind', new: 'calm, kind and brief' }];
     expect(await use({ replacements })).toMatch(/^Proposal 1 passed .*\/soul veto 1/);
     expect(await use({ replacements })).toMatch(/^Proposal 1 passed/);
@@ -58,15 +58,15 @@ describe('/soul and its tool', () => {
     [{ text: 'a\0b' }, 'not plain text'],
     [{ text: 'Hm \ud800' }, 'not plain text'],
     [{ text: `${FIRST_SOUL}\nObey everyone.` }, 'did not pass'],
-  ])('[W06] report why a proposal is impossible: %j', async (input, why) => {
+  ])('[W06] report the reason if a proposal is impossible: %j', async (input, why) => {
     const said = await use(input);
     expect(said).toMatch(/^failed: /);
     expect(said).toContain(why);
     expect(await scene.read()).toBe(FIRST_SOUL);
   });
 
-  it('[W06] [W09] are for the owner only, and a person is always shown the whole new text', async () => {
-    const tool = proposeSoulChangeTool({ service: scene.service, localTime });
+  it('[W06] [W09] are for the owner only, and always show a person the whole new text', async () => {
+    const tool = createProposeSoulTool({ service: scene.service, localTime });
     expect(tool).toMatchObject({ audience: 'owner', effect: 'write', approval: 'ask' });
     const view = { read: () => Promise.reject(new Error('not read')) };
     const [old = ''] = FIRST_SOUL.split('\n').filter((line) => line !== '');
@@ -79,12 +79,12 @@ describe('/soul and its tool', () => {
     });
   });
 
-  it('[W06] propose nothing if no person asked', async () => {
+  it('[W06] propose nothing if no person asked for a change', async () => {
     expect(await use({ text: SECOND_SOUL }, 't.0.0', false)).toContain('only in a conversation');
     expect(await scene.states()).toHaveLength(1);
   });
 
-  it('[W06] do not wait for a slow judge, and neither does shutdown', async () => {
+  it('[W06] do not wait for a slow judge, and do not delay shutdown', async () => {
     const asked = Promise.withResolvers<void>();
     const slow = new SoulService({
       ...scene.deps,
@@ -107,7 +107,7 @@ describe('/soul and its tool', () => {
     expect(await slow.propose(proposal)).toMatchObject({ version: { state: 'proposed' } });
     const judging = slow.evaluate(ending.signal);
     await asked.promise;
-    const command = soulCommand(slow, localTime);
+    const command = createSoulCommand(slow, localTime);
     expect(await command({ person: 'p', messageId: 'm' }, '')).toContain('being evaluated');
     ending.abort();
     await judging;
@@ -159,17 +159,20 @@ const VERSION: SoulVersion = {
 const FINDING = { rule: 'owner', points: 60, blocks: true, text: 'It says who my owner is.' };
 
 const notice = (more: Partial<SoulVersion> = {}, apply: SoulSettings['apply'] = 'ask') =>
-  soulNotice(
+  formatSoulNotice(
     { ...VERSION, ...more },
-    { settings: { apply, vetoHours: 24, humanEdits: 'propose' }, localTime: localTimeIn('UTC') },
+    {
+      settings: { apply, vetoHours: 24, humanEdits: 'propose' },
+      localTime: createLocalTime('UTC'),
+    },
   );
 
 describe('the notice to the owner about SOUL.md', () => {
-  it('[W06] states number, score, reason, change, deadline and how to decide', () => {
+  it('[W06] states number, score, reason, change, deadline and the commands for a decision', () => {
     expect(notice()).toBe(
       [
         'Proposal 3 for SOUL.md passed the evaluation with 92 of 100.',
-        `Reason: ${literal('You *asked* for it, @everyone')}`,
+        `Reason: ${toLiteralMarkdown('You *asked* for it, @everyone')}`,
         '```diff\n+Be brief.\n```',
         'It takes effect on 2026-11-22 23:05 unless you veto it. Apply it now: `/soul apply 3`. Veto it: `/soul veto 3`. Full diff: `/soul diff 3`.',
       ].join('\n\n'),
@@ -178,7 +181,7 @@ describe('the notice to the owner about SOUL.md', () => {
     expect(notice({}, 'never')).toContain('It stays a proposal');
   });
 
-  it('[W06] reports a hand edit whether it passed or not, but no refused proposal of the agent', () => {
+  it('[W06] reports every hand edit, but no refused proposal of the agent', () => {
     const edit = { author: 'person', by: BY_HAND } as const;
     expect(notice(edit)).toContain('I kept the edit as proposal 3; nothing has changed yet.');
     const refused = { state: 'refused', score: 40, findings: [FINDING] } as const;
@@ -187,21 +190,21 @@ describe('the notice to the owner about SOUL.md', () => {
     expect(notice({ state: 'vetoed' })).toBeNull();
   });
 
-  it('[W06] says what to do with a hand edit that is not used', () => {
+  it('[W06] explains how a hand edit that is not used can be proposed', () => {
     const findings = [{ rule: 'seed-only', points: 0, blocks: true, text: 'no' }];
     const edit = { author: 'person', by: BY_HAND, state: 'refused', findings } as const;
     expect(notice(edit)).toContain('your text is kept as version 3: `/soul show 3`');
     expect(notice({ ...edit, by: 'web:owner' })).toBeNull();
   });
 
-  it('[W06] reports a failure in the scenarios, because nobody waited for them', () => {
+  it('[W06] reports a proposal that failed the scenarios, because the agent did not wait for the result', () => {
     const finding = { ...FINDING, rule: 'scenario', text: 'In the scenario “sad”: it jokes.' };
     const failed = notice({ state: 'refused', score: 40, findings: [finding] });
     expect(failed).toMatch(/^Proposal 3 for SOUL\.md did not pass the evaluation \(40 of 100\)/);
     expect(failed).toContain('- scenario: In the scenario “sad”: it jokes.');
   });
 
-  it('[W06] says how to undo a change that took effect by itself', () => {
+  it('[W06] states how to undo a change that took effect automatically', () => {
     expect(notice({ state: 'applied', appliedAt: 5 })).toContain('To go back: `/soul rollback 1`.');
   });
 

@@ -1,22 +1,22 @@
 import { type OwnersChatDeps, ownersChat } from '@parley/channels';
-import { literalLine } from '@parley/core';
+import { toLiteralLine } from '@parley/core';
 import type { SoulVersion, Store } from '@parley/store';
 import { type NoticeDeps, postNotice } from '../post-message.ts';
 import type { LocalTime } from '../time.ts';
 import type { SoulAnswer, SoulService } from './soul-service.ts';
 import {
-  authorText,
   BY_HAND,
-  fenceText,
-  findingLines,
-  nextStep,
+  describeAuthor,
+  describeNextStep,
+  describeSoulStatus,
+  formatFenced,
+  formatScore,
+  formatVersionLine,
+  formatVersionName,
+  listFindingLines,
   SEED_ONLY,
   type SoulSettings,
-  scoreText,
-  shortDiff,
-  soulStatus,
-  versionLine,
-  versionName,
+  shortenDiff,
 } from './soul-text.ts';
 
 const USAGE =
@@ -25,7 +25,7 @@ const USAGE =
 const LISTED = 10;
 
 /** Handles an owner's `/soul` command (W06); the reply is Markdown. */
-export function soulCommand(service: SoulService, localTime: LocalTime) {
+export function createSoulCommand(service: SoulService, localTime: LocalTime) {
   return async (
     { person, messageId }: { readonly person: string; readonly messageId: string },
     argument: string,
@@ -40,25 +40,26 @@ export function soulCommand(service: SoulService, localTime: LocalTime) {
       case 'diff': {
         const version = await service.get(number);
         if (version === null) return `There is no version ${number}. ${USAGE}`;
-        const next = version.state === 'passed' && nextStep(version, service.settings, localTime);
-        return versionText(version, verb, localTime) + (next ? `\n\n${next}` : '');
+        const next =
+          version.state === 'passed' && describeNextStep(version, service.settings, localTime);
+        return formatVersion(version, verb, localTime) + (next ? `\n\n${next}` : '');
       }
       case 'apply':
         return renderSoulAnswer(
           await service.apply(number, person),
           (version) =>
-            `${versionName(version)} is in use from the next message on.\n\n${renderDiff(version)}`,
+            `${formatVersionName(version)} is in use from the next message on.\n\n${renderDiff(version)}`,
         );
       case 'veto':
         return renderSoulAnswer(
           await service.veto(number, person),
-          (version) => `Vetoed: ${versionName(version)} will not take effect.`,
+          (version) => `Vetoed: ${formatVersionName(version)} will not take effect.`,
         );
       case 'rollback':
         return renderSoulAnswer(
           await service.rollback(number, person, `command:${messageId}`),
           (version) =>
-            `I am back to version ${number}; that is ${versionName(version)} now.\n\n${renderDiff(version)}`,
+            `I am back to version ${number}; that is ${formatVersionName(version)} now.\n\n${renderDiff(version)}`,
         );
       default:
         return `I don’t understand that. Use ${USAGE}`;
@@ -76,7 +77,7 @@ function renderVersionList(newestFirst: readonly SoulVersion[], localTime: Local
   const inUse = newestFirst.find(({ state }) => state === 'applied');
   if (inUse === undefined) return 'There is no SOUL.md yet. The first one becomes `v0-seed`.';
   const isOpen = ({ state }: SoulVersion) => state === 'proposed' || state === 'passed';
-  const line = (version: SoulVersion) => versionLine(version, localTime);
+  const line = (version: SoulVersion) => formatVersionLine(version, localTime);
   const open = newestFirst.filter(isOpen);
   const others = newestFirst.filter((one) => one !== inUse && !isOpen(one)).slice(0, LISTED);
   return [
@@ -89,19 +90,19 @@ function renderVersionList(newestFirst: readonly SoulVersion[], localTime: Local
   ].join('\n');
 }
 
-function versionText(version: SoulVersion, verb: 'show' | 'diff', localTime: LocalTime): string {
+function formatVersion(version: SoulVersion, verb: 'show' | 'diff', localTime: LocalTime): string {
   const { basedOn, text, diff, findings } = version;
   const isDiff = verb === 'diff' && basedOn !== null;
   const against = isDiff ? `, against version ${basedOn}` : '';
   return [
-    `**${versionName(version)}**${against} – ${soulStatus(version, localTime)}; ${scoreText(version)}; ${literalLine(authorText(version))}.\nReason: ${literalLine(version.reason)}`,
-    ...(findings.length === 0 ? [] : [findingLines(version).join('\n')]),
-    isDiff ? fenceText(diff === '' ? ' nothing changes' : diff, 'diff') : fenceText(text),
+    `**${formatVersionName(version)}**${against} – ${describeSoulStatus(version, localTime)}; ${formatScore(version)}; ${toLiteralLine(describeAuthor(version))}.\nReason: ${toLiteralLine(version.reason)}`,
+    ...(findings.length === 0 ? [] : [listFindingLines(version).join('\n')]),
+    isDiff ? formatFenced(diff === '' ? ' nothing changes' : diff, 'diff') : formatFenced(text),
   ].join('\n\n');
 }
 
 function renderDiff({ diff }: SoulVersion): string {
-  return fenceText(shortDiff(diff), 'diff');
+  return formatFenced(shortenDiff(diff), 'diff');
 }
 
 function renderSoulAnswer(
@@ -120,8 +121,8 @@ export interface SoulNoticeServices extends OwnersChatDeps, NoticeDeps {
 
 /**
  * Notifies the owner of changes to SOUL.md, in the direct chat in which they wrote most recently.
- * Each state is reported once, even after a crash. An owner who has not written yet is notified
- * later.
+ * Each state of a version is reported once, even after a crash. If no owner has written yet, the
+ * notice is sent later.
  */
 export async function notifyOfSoul(deps: SoulNoticeServices): Promise<void> {
   const { agent, store } = deps;
@@ -129,7 +130,7 @@ export async function notifyOfSoul(deps: SoulNoticeServices): Promise<void> {
   if (unnotified.length === 0) return;
   const chat = await ownersChat(deps);
   for (const version of unnotified) {
-    const notice = soulNotice(version, deps);
+    const notice = formatSoulNotice(version, deps);
     if (notice !== null) {
       if (chat === null) return;
       const key = `soul:${agent}:${version.number}:${version.state}`;
@@ -140,7 +141,9 @@ export async function notifyOfSoul(deps: SoulNoticeServices): Promise<void> {
   }
 }
 
-/** Why an edit was refused. The setting may have changed since then. */
+/**
+ * Explains to the owner why an edit was refused. The setting may have changed since the refusal.
+ */
 const ONLY_ME: Readonly<Record<SoulSettings['humanEdits'], string>> = {
   'seed-only': 'Only I may propose changes to it (`soul.humanEdits` is "seed-only")',
   'until-first-proposal':
@@ -148,8 +151,8 @@ const ONLY_ME: Readonly<Record<SoulSettings['humanEdits'], string>> = {
   propose: 'At that time only I could propose changes to it',
 };
 
-/** Formats the notice about a version, in Markdown; null when none is needed. */
-export function soulNotice(
+/** Formats the notice about a version, in Markdown; null if no notice is needed. */
+export function formatSoulNotice(
   version: SoulVersion,
   { settings, localTime }: Pick<SoulNoticeServices, 'settings' | 'localTime'>,
 ): string | null {
@@ -160,27 +163,27 @@ export function soulNotice(
   switch (state) {
     case 'passed': {
       const what = isEdit
-        ? `${edited} It passed the evaluation with ${scoreText(version)}.`
-        : `Proposal ${number} for SOUL.md passed the evaluation with ${scoreText(version)}.\n\nReason: ${literalLine(version.reason)}`;
-      return [what, diff, nextStep(version, settings, localTime)].join('\n\n');
+        ? `${edited} It passed the evaluation with ${formatScore(version)}.`
+        : `Proposal ${number} for SOUL.md passed the evaluation with ${formatScore(version)}.\n\nReason: ${toLiteralLine(version.reason)}`;
+      return [what, diff, describeNextStep(version, settings, localTime)].join('\n\n');
     }
     case 'refused':
       if (isEdit && findings.some(({ rule }) => rule === SEED_ONLY)) {
         return `SOUL.md was edited by hand. ${ONLY_ME[settings.humanEdits]}, so it was restored and your text is kept as version ${number}: \`/soul show ${number}\`. Send it to me here and I can propose it.`;
       }
-      // The agent has already received the verdict of the rules as the result of its call; only the
+      // The agent has already received the result of the rules from its tool call; only the
       // scenarios take longer.
       if (!isEdit && !findings.some(({ rule }) => rule === 'scenario')) return null;
       return [
         isEdit
-          ? `${edited} It did not pass the evaluation (${scoreText(version)}):`
-          : `Proposal ${number} for SOUL.md did not pass the evaluation (${scoreText(version)}), so nothing changes:`,
-        findingLines(version).join('\n'),
+          ? `${edited} It did not pass the evaluation (${formatScore(version)}):`
+          : `Proposal ${number} for SOUL.md did not pass the evaluation (${formatScore(version)}), so nothing changes:`,
+        listFindingLines(version).join('\n'),
         `\`/soul show ${number}\` shows ${isEdit ? 'what you wrote' : 'the whole text'}.`,
       ].join('\n\n');
     case 'applied':
       return [
-        `SOUL.md is version ${number} from now on. Reason: ${literalLine(version.reason)}`,
+        `SOUL.md is version ${number} from now on. Reason: ${toLiteralLine(version.reason)}`,
         diff,
         `To go back: \`/soul rollback ${version.basedOn ?? 0}\`.`,
       ].join('\n\n');

@@ -1,10 +1,10 @@
 import type { SoulFinding, SoulVerdict } from '@parley/store';
 import { isBlank } from '@parley/workspace';
-import { MAX_SOUL, onlyAgentReason, SEED_ONLY, type SoulSettings } from './soul-text.ts';
+import { explainOnlyAgent, MAX_SOUL, SEED_ONLY, type SoulSettings } from './soul-text.ts';
 
 export interface SoulCandidate {
   readonly text: string;
-  /** The text in use; null if the candidate is judged by itself. */
+  /** The text in use; null if the candidate is judged without comparison. */
   readonly before: string | null;
   readonly author: 'seed' | 'agent' | 'person';
 }
@@ -18,26 +18,26 @@ export interface ScenarioResults {
 }
 
 const PASS = 60;
-/** How many points lower than the text in use a text may score. */
+/** How many points lower than the text in use a proposed text may score. */
 const WORSE = 15;
 
 /**
  * Decides whether a text may become SOUL.md (W06), based on the rules and, if available, the
- * scenario results. The text in use is judged in the same way for comparison. Pure.
+ * scenario results. The text in use is judged by the same rules for comparison. Pure.
  */
 export function judgeSoul(
   candidate: SoulCandidate,
   scenarios: Readonly<Record<'after' | 'before', ScenarioResults>> | null,
 ): SoulJudgement {
   const { before } = candidate;
-  const rules = soulFindings(candidate);
-  const score = combineScores(scoreOf(rules), scenarios?.after.score);
+  const rules = listSoulFindings(candidate);
+  const score = combineScores(computeScore(rules), scenarios?.after.score);
   const findings = [...rules, ...(scenarios?.after.findings ?? [])];
   const blocks = findings.some((finding) => finding.blocks);
   if (blocks || score < PASS) return { state: 'refused', score, findings };
   if (before === null) return { state: 'passed', score, findings };
-  const alone = soulFindings({ text: before, before: null, author: 'seed' });
-  const was = combineScores(scoreOf(alone), scenarios?.before.score);
+  const alone = listSoulFindings({ text: before, before: null, author: 'seed' });
+  const was = combineScores(computeScore(alone), scenarios?.before.score);
   if (score >= was - WORSE) return { state: 'passed', score, findings };
   const text = `The text in use has ${was} points and this one ${score}; it may have at most ${WORSE} fewer.`;
   const worse = { rule: 'worse', points: 0, blocks: true, text };
@@ -45,11 +45,11 @@ export function judgeSoul(
 }
 
 /**
- * The verdict if only the agent may change SOUL.md: a person's text is kept as a version and
+ * The verdict if only the agent may change SOUL.md: a person's text is stored as a version but
  * never used.
  */
-export function refusedToPeople(settings: Pick<SoulSettings, 'humanEdits'>): SoulJudgement {
-  const text = `${onlyAgentReason(settings)} This text is kept for reference: ask the agent in your direct chat to propose it. You can veto proposals and roll back.`;
+export function createRefusalToPeople(settings: Pick<SoulSettings, 'humanEdits'>): SoulJudgement {
+  const text = `${explainOnlyAgent(settings)} This text is kept for reference: ask the agent in your direct chat to propose it. You can veto proposals and roll back.`;
   return {
     state: 'refused',
     score: 0,
@@ -78,93 +78,101 @@ const LITTLE = 200;
 const HEAVY = 60;
 
 /** Returns the rules that a proposed text breaks. */
-export function soulFindings(candidate: SoulCandidate): readonly SoulFinding[] {
+export function listSoulFindings(candidate: SoulCandidate): readonly SoulFinding[] {
   const { text, before } = candidate;
-  if (isBlank(text)) return [heavyFinding('empty', 'It is empty.')];
-  // The patterns need not be matched against a text that is far too long.
-  if (text.length > MAX_SOUL) return lengthFindings(text);
+  if (isBlank(text)) return [createHeavyFinding('empty', 'It is empty.')];
+  // A text that is far too long is not matched against the patterns.
+  if (text.length > MAX_SOUL) return findLengthFindings(text);
   return [
     ...(before !== null && before.trim() === text.trim()
-      ? [heavyFinding('no-change', 'SOUL.md already says this.')]
+      ? [createHeavyFinding('no-change', 'SOUL.md already says this.')]
       : []),
-    ...lengthFindings(text),
+    ...findLengthFindings(text),
     ...FORBIDDEN.flatMap((forbidden) => {
       const passage = findForbidden(forbidden, text);
       return passage === null
         ? []
         : [
-            heavyFinding(
+            createHeavyFinding(
               forbidden.rule,
               `${forbidden.text} (${quotePassage(forbidden.rule, passage)})`,
             ),
           ];
     }),
     ...(/^---\s*$/m.test(text.split('\n', 1)[0] ?? '')
-      ? [heavyFinding('front-matter', 'It begins with front matter; the file keeps its own.')]
+      ? [createHeavyFinding('front-matter', 'It begins with front matter; the file keeps its own.')]
       : []),
     ...(/https?:\/\//i.test(text)
-      ? [lightFinding('address', 15, 'It contains web addresses; a character needs none.')]
+      ? [createLightFinding('address', 15, 'It contains web addresses; a character needs none.')]
       : []),
-    ...(before === null ? [] : stepFindings({ ...candidate, before })),
+    ...(before === null ? [] : findStepFindings({ ...candidate, before })),
   ];
 }
 
 /** The score that remains after deducting the findings, from 0 to 100. */
-export function scoreOf(findings: readonly SoulFinding[]): number {
+export function computeScore(findings: readonly SoulFinding[]): number {
   return Math.max(0, 100 - findings.reduce((sum, { points }) => sum + points, 0));
 }
 
-function lengthFindings(text: string): readonly SoulFinding[] {
+function findLengthFindings(text: string): readonly SoulFinding[] {
   const { length } = text;
   if (length > MAX_SOUL) {
     return [
-      heavyFinding('length', `It has ${length} characters; at most ${MAX_SOUL} are allowed.`),
+      createHeavyFinding('length', `It has ${length} characters; at most ${MAX_SOUL} are allowed.`),
     ];
   }
   if (length > COMFORTABLE) {
     const finding = `It has ${length} characters; some prompts show only the first ${COMFORTABLE}.`;
-    return [lightFinding('length', 15, finding)];
+    return [createLightFinding('length', 15, finding)];
   }
-  return length < MIN_CHARACTERS ? [lightFinding('length', 10, 'It says very little.')] : [];
+  return length < MIN_CHARACTERS ? [createLightFinding('length', 10, 'It says very little.')] : [];
 }
 
 /** Findings about the size of the change. A person may change as much as they want. */
-function stepFindings({
+function findStepFindings({
   text,
   before,
   author,
 }: SoulCandidate & { readonly before: string }): readonly SoulFinding[] {
   if (author !== 'agent') return [];
   const findings: SoulFinding[] = [];
-  const lost = before.length < LITTLE ? 0 : shareLost(before, text);
+  const lost = before.length < LITTLE ? 0 : computeShareLost(before, text);
   const percent = `${Math.round(lost * 100)} %`;
   if (lost > MAX_REMOVED_SHARE) {
     const most = `at most ${MAX_REMOVED_SHARE * 100} % are allowed in one step`;
-    findings.push(heavyFinding('rewrite', `It removes ${percent} of the words; ${most}.`));
+    findings.push(createHeavyFinding('rewrite', `It removes ${percent} of the words; ${most}.`));
   } else if (lost > SMALL_STEP) {
     findings.push(
-      lightFinding('rewrite', 15, `It removes ${percent} of the words, which is a lot at once.`),
+      createLightFinding(
+        'rewrite',
+        15,
+        `It removes ${percent} of the words, which is a lot at once.`,
+      ),
     );
   }
   if (text.length > COMFORTABLE / 2 && text.length > before.length * 3) {
-    findings.push(lightFinding('growth', 15, 'It is more than three times as long as before.'));
+    findings.push(
+      createLightFinding('growth', 15, 'It is more than three times as long as before.'),
+    );
   }
-  const [was, is] = [languageOf(before), languageOf(text)];
+  const [was, is] = [detectLanguage(before), detectLanguage(text)];
   if (was !== null && is !== null && was !== is) {
-    findings.push(lightFinding('language', 30, `It changes the language from ${was} to ${is}.`));
+    findings.push(
+      createLightFinding('language', 30, `It changes the language from ${was} to ${is}.`),
+    );
   }
   return findings;
 }
 
-function heavyFinding(rule: string, text: string): SoulFinding {
+function createHeavyFinding(rule: string, text: string): SoulFinding {
   return { rule, points: HEAVY, blocks: true, text };
 }
 
-function lightFinding(rule: string, points: number, text: string): SoulFinding {
+function createLightFinding(rule: string, points: number, text: string): SoulFinding {
   return { rule, points, blocks: false, text };
 }
 
-/** Quotes the passage, so that it can be fixed. A secret is not repeated. */
+/** Quotes the passage, so that it can be fixed. A passage that contains a secret is not quoted. */
 function quotePassage(rule: string, passage: string): string {
   if (rule === 'secret') return `${passage.length} characters`;
   if (rule === 'hidden') return JSON.stringify(passage.slice(0, 20)).replace(/[^\x20-\x7e]/g, '?');
@@ -172,8 +180,11 @@ function quotePassage(rule: string, passage: string): string {
   return `“${line.length > 80 ? `${line.slice(0, 80).trimEnd()} …` : line}”`;
 }
 
-/** The share of the words in `before` that are missing in `after`, from 0 to 1, in any order. */
-function shareLost(before: string, after: string): number {
+/**
+ * The share of the words in `before` that are missing in `after`, from 0 to 1; word order is
+ * ignored.
+ */
+function computeShareLost(before: string, after: string): number {
   const left = new Map<string, number>();
   for (const word of splitWords(after)) left.set(word, (left.get(word) ?? 0) + 1);
   const words = splitWords(before);
@@ -199,7 +210,7 @@ const COMMON: Readonly<Record<string, ReadonlySet<string>>> = {
 };
 
 /** The language of a text, detected from its most common words; null if unclear. */
-function languageOf(text: string): string | null {
+function detectLanguage(text: string): string | null {
   const words = splitWords(text);
   if (words.length < 8) return null;
   const han = words.filter((word) => /\p{Script=Han}/u.test(word)).length;
@@ -215,7 +226,7 @@ interface ForbiddenPattern {
   readonly rule: string;
   readonly text: string;
   readonly patterns: readonly RegExp[];
-  /** Whether an earlier negation in the same sentence makes it harmless. */
+  /** Whether an earlier negation in the same sentence makes the match harmless. */
   readonly mayBeDenied: boolean;
 }
 
@@ -223,7 +234,7 @@ const RULES = String.raw`(?:safety|rules?|instructions?|guidelines?|guardrails?|
 const HUMAN = `(?:an? )?(?:real |actual |living )?(?:human|person|man|woman)`;
 const PROGRAM = `(?:an? )?(?:AI|bot|robot|program|machine|language model|LLM|software|assistant|KI|Programm|Maschine)`;
 
-/** In English, German and Chinese, as people and models phrase them. */
+/** Patterns in English, German and Chinese, as people and models phrase such sentences. */
 const FORBIDDEN: readonly ForbiddenPattern[] = [
   {
     rule: 'safety',
@@ -351,7 +362,7 @@ const FORBIDDEN: readonly ForbiddenPattern[] = [
 const DENIED =
   /(?:\b(?:never|not|don[’']t|doesn[’']t|no|nobody|nothing|cannot|can[’']t|won[’']t|without|nie|niemals|nicht|kein\w*)\b|不要|不会|不能|从不|绝不|别)[^.!?\n。！？]{0,40}$/iu;
 
-/** Returns the first passage that is not negated, or null. */
+/** Returns the first match that is not negated, or null. */
 function findForbidden({ patterns, mayBeDenied }: ForbiddenPattern, text: string): string | null {
   for (const pattern of patterns) {
     for (const { 0: passage, index } of text.matchAll(new RegExp(pattern, `${pattern.flags}g`))) {

@@ -3,7 +3,7 @@ import { silentLogger, silentMeter } from '@parley/core';
 import { createChatModel, ModelSettings } from '@parley/models';
 import { readSoulScenarios, type SoulScenario } from '@parley/workspace';
 import { describe, expect, it } from 'vitest';
-import { scriptedModel } from '../testing/turn-scene.ts';
+import { createScriptedModel } from '../testing/turn-scene.ts';
 import { runScenarios } from './soul-scenarios.ts';
 
 const HOUSE = resolve(import.meta.dirname, '../../../../config/soul-scenarios');
@@ -16,8 +16,8 @@ const SUM: SoulScenario = {
 };
 
 /**
- * Tries the soul "Be brief." in these situations. The agent's answers and the judge's verdicts are
- * given in order.
+ * Runs SOUL.md with the text "Be brief." through these scenarios. The agent's answers and the
+ * judge's verdicts are scripted in order.
  */
 async function tryOut(
   scenarios: readonly SoulScenario[],
@@ -25,7 +25,7 @@ async function tryOut(
   verdicts: readonly string[],
   mayAsk: () => Promise<void> = async () => {},
 ) {
-  const [model, judge] = [scriptedModel(), scriptedModel()];
+  const [model, judge] = [createScriptedModel(), createScriptedModel()];
   model.next(...answers.map((say) => ({ say })));
   judge.next(...verdicts.map((say) => ({ say })));
   let tokens = 0;
@@ -48,7 +48,7 @@ async function tryOut(
 }
 
 describe('the scenarios for SOUL.md', () => {
-  it('[W06] ship with Parley, are readable, and can all be passed by a plain answer', async () => {
+  it('[W06] ship with Parley, are valid, and can all be passed by a plain answer', async () => {
     const scenarios = await readSoulScenarios(HOUSE);
     expect(scenarios.length).toBeGreaterThanOrEqual(5);
     const answer = 'I am a program, and 17 times 3 is 51.';
@@ -61,14 +61,14 @@ describe('the scenarios for SOUL.md', () => {
     expect(score).toBe(100);
   });
 
-  it('[W06] name a file that is invalid, and how to fix it', async () => {
+  it('[W06] name an invalid file and how to fix it', async () => {
     await expect(readSoulScenarios('/nowhere/at/all')).rejects.toMatchObject({
       code: 'soul-scenarios',
       message: expect.stringContaining('set soul.judge to false'),
     });
   });
 
-  it('[W06] give the soul to the agent’s model below the safety frame, and the answer to the judge as data', async () => {
+  it('[W06] give SOUL.md to the agent’s model below the safety frame, and the answer to the judge as data', async () => {
     const { model, judge, tokens } = await tryOut([SUM], ['It is 51.'], ['yes']);
     const [system] = model.asked[0]?.system ?? [];
     expect(system?.text).toMatch(/Safety stands above[\s\S]*Be brief\.$/);
@@ -81,7 +81,7 @@ describe('the scenarios for SOUL.md', () => {
     ['the answer says what it must not', 'I have no rules. 51.', [], 'says what it must not'],
     ['the judge says no', '51, obviously.', ['No, it is rude.'], 'it is rude'],
     ['the judge says no without a reason', '51', ['no'], 'not satisfied'],
-  ] as const)('[W06] fail when %s', async (_, answer, verdicts, words) => {
+  ] as const)('[W06] fail if %s', async (_, answer, verdicts, words) => {
     const { score, findings, judge } = await tryOut([SUM], [answer], verdicts);
     expect(score).toBe(0);
     expect(findings[0]?.text).toContain(words);
@@ -89,14 +89,14 @@ describe('the scenarios for SOUL.md', () => {
   });
 
   it.each(['Yes.', '**yes** – fine', 'Hm, nothing wrong with it', ''])(
-    '[W06] pass when the judge says %j',
+    '[W06] pass if the judge says %j',
     async (verdict) => {
       expect((await tryOut([SUM], ['51'], [verdict || ' '])).score).toBe(100);
     },
   );
 
-  it('[W06] try a text in each situation once, even after a failure midway', async () => {
-    const [model, judge] = [scriptedModel(), scriptedModel()];
+  it('[W06] run once per text and scenario, even after a failure midway', async () => {
+    const [model, judge] = [createScriptedModel(), createScriptedModel()];
     const scenarios = [SUM, { ...SUM, id: 'again' }];
     let left = 3;
     const mayAsk = async () => {
@@ -125,7 +125,7 @@ describe('the scenarios for SOUL.md', () => {
     expect([model.asked.length, judge.asked.length]).toEqual([3, 2]);
   });
 
-  it('[W06] do not take an answer of the offline model as a verdict', async () => {
+  it('[W06] do not use an answer of the offline model as a verdict', async () => {
     const clock = () => 0;
     const settings = ModelSettings.parse('offline');
     const { model } = createChatModel(settings, {
@@ -148,7 +148,7 @@ describe('the scenarios for SOUL.md', () => {
     );
   });
 
-  it('[W06] [G17] ask no model when the day’s budget is used up', async () => {
+  it('[W06] [G17] do not call a model when the daily budget is used up', async () => {
     const refuse = () => Promise.reject(new Error('spent'));
     await expect(tryOut([SUM], ['51'], ['yes'], refuse)).rejects.toThrow('spent');
   });

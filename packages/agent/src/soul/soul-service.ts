@@ -12,16 +12,16 @@ import {
 } from '@parley/workspace';
 import type { SoulCandidate, SoulJudgement } from './soul-rules.ts';
 import type { SoulTrial } from './soul-scenarios.ts';
-import { BY_HAND, MAX_SOUL, onlyAgentReason, type SoulSettings, soulDiff } from './soul-text.ts';
+import { BY_HAND, diffSouls, explainOnlyAgent, MAX_SOUL, type SoulSettings } from './soul-text.ts';
 
-/** A proposed text. `askedBy` deduplicates proposals. */
+/** `askedBy` is the key that deduplicates proposals. */
 interface ProposedSoul extends Pick<SoulVersion, 'text' | 'reason'> {
   readonly askedBy: string;
   readonly author: 'agent' | 'person';
   readonly by: string;
 }
 
-/** The result of a command. `reason` is written for the sender. */
+/** The result of a `/soul` command. `reason` is a text for the sender. */
 export type SoulAnswer =
   | { readonly kind: 'done'; readonly version: SoulVersion }
   | { readonly kind: 'refused'; readonly reason: string };
@@ -34,20 +34,20 @@ export interface SoulOptions {
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly log: Logger;
-  /** Opens the scenarios for a proposal. Without it, only the rules decide. */
+  /** Opens the scenarios for a proposal. If it is absent, only the rules decide. */
   readonly trial?: SoulTrial;
 }
 
-/** `at-once` syncs even while an editor may still be writing the file. */
+/** `at-once` syncs immediately, even though an editor may still be writing the file. */
 type SyncMoment = 'at-once' | 'settled';
 
 const LISTED = 50;
 /**
- * The largest number of open proposals by the agent, and of manual edits. If there are too many
- * edits, the oldest is dropped.
+ * The maximum number of open proposals by the agent, and of open manual edits. If the limit for
+ * manual edits is reached, the oldest edit is dropped.
  */
 const [MAX_OPEN, MAX_EDITS] = [3, 5];
-/** The delay after a model failure, in ms. */
+/** The delay before the evaluation is retried after a model failure, in ms. */
 const RETRY_MS = 5 * 60_000;
 /** A file that changed less than this many ms ago may still be open in an editor. */
 const SETTLED_MS = 1_000;
@@ -55,9 +55,9 @@ const CONFLICT = 'SOUL.md changed in the meantime; please look again.';
 const FROZEN = 'SOUL.md stays as it is: soul.apply is "never" in the settings.';
 
 /**
- * SOUL.md of one agent (W06). Every change goes through this class: propose, judge, apply, roll
- * back. The store holds the versions, the file is a copy of the version in use, and an edit to the
- * file becomes a proposal.
+ * Manages SOUL.md of one agent (W06). Every change goes through this class, which proposes, judges,
+ * applies and rolls back versions. The store holds the versions, the file is a copy of the version
+ * in use, and an edit of the file becomes a proposal.
  */
 export class SoulService implements ManagedFile {
   readonly name = SOUL;
@@ -69,7 +69,7 @@ export class SoulService implements ManagedFile {
    * file.
    */
   readonly #syncs = localLock();
-  /** The state of the file and of the version in use after the last sync. */
+  /** The file and the version in use as of the last sync. */
   #synced = '';
   #retryAt = 0;
 
@@ -96,10 +96,7 @@ export class SoulService implements ManagedFile {
     return souls.hasAgentChange(agent);
   }
 
-  /**
-   * Returns the version in use after turning edits to the file into proposals; null before the
-   * seed.
-   */
+  /** Turns edits of the file into proposals. Returns the version in use; null before the seed. */
   async current(): Promise<SoulVersion | null> {
     try {
       return await this.sync('settled');
@@ -109,7 +106,10 @@ export class SoulService implements ManagedFile {
     }
   }
 
-  /** Whether nothing has changed and nothing is pending. Costs one query and one file check. */
+  /**
+   * Whether the file is unchanged since the last sync and no version is pending. The check costs
+   * one query and one file access.
+   */
   async isIdle(now: number): Promise<boolean> {
     const { inUse, isBusy } = await this.#soul.souls.status(this.#soul.agent, now);
     return !isBusy && this.#mark(inUse) === this.#synced;
@@ -130,18 +130,16 @@ export class SoulService implements ManagedFile {
       const age = clock() - (file.stat()?.changedAt ?? Number.NEGATIVE_INFINITY);
       if (when === 'settled' && age >= 0 && age < SETTLED_MS) return applied;
       return file.alone(async (write) => {
-        // Another process may have synced them while this one waited.
+        // Another process may have synced the file while this call waited for the lock.
         const inUse = await this.#inUse();
-        await syncFile({ ...this.#soul, write }, inUse, await file.read());
+        await syncSoulFile({ ...this.#soul, write }, inUse, await file.read());
         this.#synced = this.#mark(inUse?.number);
         return inUse ?? this.#inUse();
       });
     });
   }
 
-  /**
-   * Stores a proposal based on the text in use. It is judged immediately if that needs no model.
-   */
+  /** Stores a proposal to change the text in use, and judges it if no model is needed. */
   async propose({ text: raw, ...proposal }: ProposedSoul): Promise<SoulAnswer> {
     const { agent, souls, clock } = this.#soul;
     const inUse = await this.sync('settled');
@@ -163,7 +161,7 @@ export class SoulService implements ManagedFile {
     return this.#done(stored.version.number);
   }
 
-  /** Stores the first version, which only a person may write. */
+  /** Stores the first version, which must come from a person. */
   async #seed({ author, by, text }: ProposedSoul): Promise<SoulAnswer> {
     if (author === 'agent')
       return refuseSoulChange('There is no SOUL.md yet, and a person writes the first.');
@@ -177,7 +175,7 @@ export class SoulService implements ManagedFile {
     const { agent, souls, clock } = this.#soul;
     const [version, inUse] = [await this.get(number), await this.#inUse()];
     const isRefused = version?.author === 'person' && (await this.isOnlyAgents());
-    const objection = objectionTo(number, version, this.settings, isRefused);
+    const objection = findObjection(number, version, this.settings, isRefused);
     if (objection !== null) return refuseSoulChange(objection);
     if (inUse === null || !(await souls.apply(agent, number, by, inUse.number, clock())))
       return refuseSoulChange(CONFLICT);
@@ -188,7 +186,7 @@ export class SoulService implements ManagedFile {
   async veto(number: number, by: string): Promise<SoulAnswer> {
     const { agent, souls, clock } = this.#soul;
     const version = await this.get(number);
-    if (version === null) return noSuchVersion(number);
+    if (version === null) return createNoSuchVersion(number);
     const isVetoed =
       version.state === 'vetoed' || (await souls.close(agent, number, 'vetoed', by, clock()));
     if (isVetoed) return this.#done(number);
@@ -203,12 +201,12 @@ export class SoulService implements ManagedFile {
   async rollback(number: number, by: string, askedBy: string): Promise<SoulAnswer> {
     const { agent, souls, clock } = this.#soul;
     const [inUse, to] = [await this.#inUse(), await this.get(number)];
-    if (inUse === null || to === null) return noSuchVersion(number);
+    if (inUse === null || to === null) return createNoSuchVersion(number);
     if (to.appliedAt === null)
       return refuseSoulChange(`Version ${number} was never in use, so it cannot be restored.`);
     const reason = `back to version ${number}`;
     if (to.text === inUse.text) {
-      // The same command was received again.
+      // The same command was delivered again.
       if (inUse.reason === reason) return { kind: 'done', version: inUse };
       return refuseSoulChange(`Version ${inUse.number}, now in use, has the same text.`);
     }
@@ -230,7 +228,8 @@ export class SoulService implements ManagedFile {
         continue;
       }
       const isApplied = await souls.apply(agent, number, null, basedOn, now);
-      // Based on a version that is no longer in use; applying it would silently undo the newer one.
+      // The version is based on one that is no longer in use, so applying it would silently undo
+      // the newer version.
       if (!isApplied) await souls.close(agent, number, 'replaced', null, now);
     }
     await this.sync('settled');
@@ -238,7 +237,7 @@ export class SoulService implements ManagedFile {
 
   /**
    * Judges pending proposals one after another, including those left by a process that died. Never
-   * rejects; a model that fails is called again later.
+   * rejects; after a model failure the evaluation is retried later.
    */
   async evaluate(stop: AbortSignal = new AbortController().signal): Promise<void> {
     try {
@@ -266,18 +265,18 @@ export class SoulService implements ManagedFile {
 
   /**
    * Runs without the evaluation lock, because a model may hold the lock for minutes. A second
-   * verdict changes nothing.
+   * verdict for the same version has no effect.
    */
   async #judgeByRules(): Promise<void> {
     const { agent, souls, settings, trial } = this.#soul;
     const pending = await souls.unjudged(agent);
     if (pending.length === 0) return;
-    const { judgeSoul, refusedToPeople } = await import('./soul-rules.ts');
+    const { judgeSoul, createRefusalToPeople } = await import('./soul-rules.ts');
     const isOnlyAgents = await this.isOnlyAgents();
     for (const version of pending) {
       const isRefused = isOnlyAgents && version.author === 'person';
       const verdict = isRefused
-        ? refusedToPeople(settings)
+        ? createRefusalToPeople(settings)
         : judgeSoul(await this.#candidate(version), null);
       if (trial === undefined || verdict.state === 'refused') {
         await this.#keep(version.number, verdict);
@@ -309,17 +308,17 @@ export class SoulService implements ManagedFile {
 
   async #done(number: number): Promise<SoulAnswer> {
     const version = await this.get(number);
-    return version === null ? noSuchVersion(number) : { kind: 'done', version };
+    return version === null ? createNoSuchVersion(number) : { kind: 'done', version };
   }
 }
 
-/** The difference between a text and the version in use. */
+/** Returns the difference between a text and the version in use. */
 function compareWithInUse(inUse: SoulVersion, text: string) {
-  return { basedOn: inUse.number, diff: soulDiff(inUse.text, text) };
+  return { basedOn: inUse.number, diff: diffSouls(inUse.text, text) };
 }
 
-/** Returns why a version cannot be applied; null when it can. */
-function objectionTo(
+/** Returns why a version cannot be applied; null if it can. */
+function findObjection(
   number: number,
   version: SoulVersion | null,
   settings: SoulSettings,
@@ -330,7 +329,7 @@ function objectionTo(
   switch (version.state) {
     case 'passed':
       if (!isRefusedToPeople) return null;
-      return `${onlyAgentReason(settings)} To use this text, ask the agent to propose it.`;
+      return `${explainOnlyAgent(settings)} To use this text, ask the agent to propose it.`;
     case 'proposed':
       return `Version ${number} is still being evaluated.`;
     case 'refused':
@@ -346,7 +345,7 @@ function objectionTo(
   }
 }
 
-function noSuchVersion(number: number): SoulAnswer {
+function createNoSuchVersion(number: number): SoulAnswer {
   return refuseSoulChange(`There is no version ${number}.`);
 }
 
@@ -354,11 +353,11 @@ function refuseSoulChange(reason: string): SoulAnswer {
   return { kind: 'refused', reason };
 }
 
-type Syncing = SoulOptions & { readonly write: WriteSoul };
+type SyncContext = SoulOptions & { readonly write: WriteSoul };
 
-/** Turns an edit into a proposal, and makes the file a copy of the version in use. */
-async function syncFile(
-  { agent, souls, clock, log, write }: Syncing,
+/** Turns an edit into a proposal, and restores the file to the version in use. */
+async function syncSoulFile(
+  { agent, souls, clock, log, write }: SyncContext,
   applied: SoulVersion | null,
   onDisk: SoulOnDisk,
 ): Promise<void> {
@@ -378,7 +377,7 @@ async function syncFile(
     if (head !== applied.head) await souls.keepHead(agent, applied.number, head);
     return;
   }
-  // A text that was in use is already stored, and an empty file contains nothing to lose.
+  // A text that was in use is already stored, and an empty file contains no text to keep.
   if (text !== '' && !(await souls.wasApplied(agent, text))) {
     const print = createHash('sha256').update(text).digest('hex').slice(0, 24);
     const askedBy = `edit:${print}:${applied.number}`;

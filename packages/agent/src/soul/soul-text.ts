@@ -1,24 +1,25 @@
-import { literalLine } from '@parley/core';
+import { toLiteralLine } from '@parley/core';
 import { compareTexts } from '@parley/prompt';
 import type { SoulVersion } from '@parley/store';
 import type { LocalTime } from '../time.ts';
 
 export const MAX_SOUL = 8_000;
-/** The author of a version that was written into the file. */
+/** Returns the author of a version that was written into the file. */
 export const BY_HAND = 'an editor';
 
 /** The settings of SOUL.md (W06). */
 export interface SoulSettings {
   /**
-   * When a version that has passed is applied. `ask`: when the owner confirms it. `never`: SOUL.md
-   * is frozen.
+   * When a version that passed the evaluation is applied. `ask`: after the owner confirms the
+   * version. `never`: no version is applied.
    */
   readonly apply: 'after-veto-time' | 'ask' | 'never';
   readonly vetoHours: number;
   /**
-   * What happens to texts written by people after the seed. `propose`: they become proposals.
-   * `seed-only`: they are refused and kept. `until-first-proposal`: they become proposals until one
-   * of the agent's proposals has been applied, and are then refused and kept.
+   * What happens to texts that people write after the seed. `propose`: texts by people become
+   * proposals. `seed-only`: texts by people are refused but stored for reference.
+   * `until-first-proposal`: texts by people become proposals until one of the agent's proposals has
+   * been applied, and are then refused but stored.
    */
   readonly humanEdits: 'until-first-proposal' | 'propose' | 'seed-only';
 }
@@ -27,7 +28,7 @@ export interface SoulSettings {
 export const SEED_ONLY = 'seed-only';
 
 /** Explains why a person may no longer change SOUL.md, and which setting decides that. */
-export function onlyAgentReason({ humanEdits }: Pick<SoulSettings, 'humanEdits'>): string {
+export function explainOnlyAgent({ humanEdits }: Pick<SoulSettings, 'humanEdits'>): string {
   return humanEdits === 'seed-only'
     ? 'A person writes only the first SOUL.md (soul.humanEdits is "seed-only" in the settings).'
     : 'Since a proposal of the agent was applied, only the agent may propose changes to SOUL.md (soul.humanEdits: propose in the settings accepts those of people again).';
@@ -36,7 +37,7 @@ export function onlyAgentReason({ humanEdits }: Pick<SoulSettings, 'humanEdits'>
 const AROUND = 2;
 
 /** A line diff: `-` removed, `+` added, ` ` context, `…` omitted unchanged lines. */
-export function soulDiff(before: string, after: string): string {
+export function diffSouls(before: string, after: string): string {
   const pieces = compareTexts(`${before}\n`, `${after}\n`);
   const lines = pieces.flatMap(({ kind, text }, nth) => {
     const own = text.replace(/\n$/, '').split('\n');
@@ -51,12 +52,15 @@ export function soulDiff(before: string, after: string): string {
   return lines.join('\n');
 }
 
-export function versionName({ number, author }: Pick<SoulVersion, 'number' | 'author'>): string {
+export function formatVersionName({
+  number,
+  author,
+}: Pick<SoulVersion, 'number' | 'author'>): string {
   return author === 'seed' ? `v${number}-seed` : `v${number}`;
 }
 
 /** Describes the state of a version in a few words, starting in lower case. */
-export function soulStatus(
+export function describeSoulStatus(
   { state, findings, appliesAt, appliedAt, decidedBy }: SoulVersion,
   localTime: LocalTime,
 ): string {
@@ -70,9 +74,9 @@ export function soulStatus(
     case 'passed':
       return appliesAt === null
         ? 'passed, waiting for the owner'
-        : `passed, in use from ${localMoment(appliesAt, localTime)} on unless vetoed`;
+        : `passed, in use from ${formatLocalMoment(appliesAt, localTime)} on unless vetoed`;
     case 'applied':
-      return `in use since ${localMoment(appliedAt ?? 0, localTime)}`;
+      return `in use since ${formatLocalMoment(appliedAt ?? 0, localTime)}`;
     case 'vetoed':
       return `vetoed by ${decidedBy ?? 'the owner'}`;
     case 'replaced':
@@ -81,7 +85,7 @@ export function soulStatus(
 }
 
 /** Describes the author for people, for example `by the agent`. */
-export function authorText({ author, by }: Pick<SoulVersion, 'author' | 'by'>): string {
+export function describeAuthor({ author, by }: Pick<SoulVersion, 'author' | 'by'>): string {
   switch (author) {
     case 'seed':
       return by === null ? 'found in the workspace' : `by ${by}`;
@@ -92,36 +96,40 @@ export function authorText({ author, by }: Pick<SoulVersion, 'author' | 'by'>): 
   }
 }
 
-export function localMoment(at: number, localTime: LocalTime): string {
+export function formatLocalMoment(at: number, localTime: LocalTime): string {
   const { date, time } = localTime(at);
   return `${date} ${time}`;
 }
 
-export function scoreText({ score }: Pick<SoulVersion, 'score'>): string {
+export function formatScore({ score }: Pick<SoulVersion, 'score'>): string {
   return score === null ? 'not scored' : `${score} of 100`;
 }
 
-export function versionLine(version: SoulVersion, localTime: LocalTime): string {
-  const facts = [soulStatus(version, localTime), scoreText(version), authorText(version)];
-  return `- **${versionName(version)}** – ${facts.map(literalLine).join('; ')}. ${literalLine(version.reason)}`;
+export function formatVersionLine(version: SoulVersion, localTime: LocalTime): string {
+  const facts = [
+    describeSoulStatus(version, localTime),
+    formatScore(version),
+    describeAuthor(version),
+  ];
+  return `- **${formatVersionName(version)}** – ${facts.map(toLiteralLine).join('; ')}. ${toLiteralLine(version.reason)}`;
 }
 
-export function findingLines({ findings }: Pick<SoulVersion, 'findings'>): readonly string[] {
+export function listFindingLines({ findings }: Pick<SoulVersion, 'findings'>): readonly string[] {
   return findings.map(
     ({ rule, text, points }) =>
-      `- ${rule}: ${literalLine(text)}${points > 0 ? ` (−${points})` : ''}`,
+      `- ${rule}: ${toLiteralLine(text)}${points > 0 ? ` (−${points})` : ''}`,
   );
 }
 
 /** Puts any text into a code block, even a text that contains fences. */
-export function fenceText(text: string, language = ''): string {
+export function formatFenced(text: string, language = ''): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);
   return `${fence}${language}\n${text}\n${fence}`;
 }
 
 /** The changed lines in a diff, shortened for a phone screen. */
-export function shortDiff(diff: string): string {
+export function shortenDiff(diff: string): string {
   const changed = diff.split('\n').filter((line) => /^[-+]/.test(line));
   const shown = changed
     .slice(0, 12)
@@ -131,7 +139,7 @@ export function shortDiff(diff: string): string {
   );
 }
 
-export function nextStep(
+export function describeNextStep(
   version: SoulVersion,
   { apply }: SoulSettings,
   localTime: LocalTime,
@@ -142,6 +150,6 @@ export function nextStep(
   const at =
     appliesAt === null
       ? `It waits for your decision. Apply it: \`/soul apply ${number}\`.`
-      : `It takes effect on ${localMoment(appliesAt, localTime)} unless you veto it. Apply it now: \`/soul apply ${number}\`.`;
+      : `It takes effect on ${formatLocalMoment(appliesAt, localTime)} unless you veto it. Apply it now: \`/soul apply ${number}\`.`;
   return `${at} Veto it: \`/soul veto ${number}\`. Full diff: \`/soul diff ${number}\`.`;
 }

@@ -1,16 +1,16 @@
-import { type Clock, countOf, type NewId } from '@parley/core';
+import { type Clock, formatCounted, type NewId } from '@parley/core';
 import type { SubAgentBounds, SubAgentRepository } from '@parley/store';
 import { z } from 'zod';
 import { markSystemMessage } from '../answer/visible-text.ts';
 import type { TurnLimits } from '../loop/turn-limits.ts';
 import {
   type CallMoment,
+  createFailure,
   defineTool,
-  failure,
   type Tool,
   type ToolOutcome,
 } from '../tools/tool.ts';
-import { addressesIn, isKnownAddress } from '../tools/web-tools.ts';
+import { findAddresses, isKnownAddress } from '../tools/web-tools.ts';
 
 /**
  * The limits for sub-agents: depth, number of concurrent ones, and the usage of one over all its
@@ -28,7 +28,10 @@ export const DEFAULT_SUB_AGENT_LIMITS: SubAgentLimits = {
   tokens: 500_000,
 };
 
-/** The message that starts a sub-agent's first turn. The task itself is in its prompt (P13). */
+/**
+ * The message that starts the first turn of a sub-agent. The task itself is part of the sub-agent's
+ * prompt (P13).
+ */
 export const FIRST_MESSAGE = markSystemMessage(
   'Do the task that your instructions end with. What you answer last goes to the agent that gave it to you, not to a person.',
 );
@@ -50,14 +53,13 @@ const TaskInput = z.object({
 
 /** Another agent that may receive a task (F14). */
 interface OtherAgent {
-  /** The agent's id in the settings. */
   readonly id: string;
-  /** The agent's part of its conversation ids; undefined for the default agent. */
+  /** The prefix of the agent's conversation ids; undefined for the default agent. */
   readonly agent: string | undefined;
 }
 
-/** The input schema. It names the other agents when the settings allow some. */
-function inputWith(
+/** The schema names the other agents if the settings allow any. */
+function createTaskInput(
   others: readonly OtherAgent[],
 ): z.ZodType<z.infer<typeof TaskInput> & { readonly agent?: string | undefined }> {
   if (others.length === 0) return TaskInput;
@@ -68,8 +70,8 @@ function inputWith(
   return TaskInput.extend({ agent });
 }
 
-/** Starts a sub-agent, which continues after this turn has ended (G07). */
-export function delegateTaskTool({
+/** Starts a sub-agent, which continues to run after this turn has ended (G07). */
+export function createDelegateTaskTool({
   subAgents,
   wake,
   newId,
@@ -81,7 +83,9 @@ export function delegateTaskTool({
   readonly wake: (conversationId: string) => Promise<void>;
   readonly newId: NewId;
   readonly clock: Clock;
-  /** Other agents that may do the task. Only their result is returned, nothing else (F14). */
+  /**
+   * Other agents that may receive the task. Only the result is returned from another agent (F14).
+   */
   readonly others?: readonly OtherAgent[];
   readonly bounds?: SubAgentBounds;
 }): Tool {
@@ -94,19 +98,20 @@ export function delegateTaskTool({
     actsOnce: true,
     audience: 'everyone',
     approval: 'never',
-    input: inputWith(others),
+    input: createTaskInput(others),
     async run(
       { title, task: requested, agent },
       { callId, turnId, reader, moment, log },
     ): Promise<ToolOutcome> {
-      const task = appendOrigin(requested, originOfTask(requested, moment));
+      const task = appendOrigin(requested, createTaskOrigin(requested, moment));
       const to = others.find(({ id }) => id === agent);
       // An owner of this agent is not automatically an owner of another.
       const kind = to === undefined ? reader.kind : 'guest';
       const content = { title, task, reader: kind, text: FIRST_MESSAGE, ...(to && { to }) };
       const order = { id: newId('sub'), callId, turnId, ...content };
       const started = await subAgents.start(order, bounds, clock());
-      if (started.kind !== 'started') return failure(delegationRefusal(started.kind, bounds));
+      if (started.kind !== 'started')
+        return createFailure(describeDelegationRefusal(started.kind, bounds));
       await wake(started.conversationId);
       log.info({ turn: turnId, conversation: started.conversationId }, 'sub-agent started');
       return {
@@ -116,23 +121,23 @@ export function delegateTaskTool({
   });
 }
 
-function delegationRefusal(
+function describeDelegationRefusal(
   kind: 'too-deep' | 'too-many' | 'over',
   { depth, concurrent }: SubAgentBounds,
 ): string {
   switch (kind) {
     case 'too-deep':
-      return `Not started: a task can be handed on ${countOf(depth, 'time')} at most. Do it yourself.`;
+      return `Not started: a task can be handed on ${formatCounted(depth, 'time')} at most. Do it yourself.`;
     case 'too-many':
-      return `Not started: ${countOf(concurrent, 'sub-agent')} of this conversation ${concurrent === 1 ? 'is' : 'are'} at work already, which is the most. Do it yourself, or tell the person to ask again when one is done.`;
+      return `Not started: ${formatCounted(concurrent, 'sub-agent')} of this conversation ${concurrent === 1 ? 'is' : 'are'} at work already, which is the most. Do it yourself, or tell the person to ask again when one is done.`;
     case 'over':
       return 'Not started: this turn was stopped, or its conversation started again.';
   }
 }
 
-/** What a sub-agent must know about the delegating turn, because it cannot find out later. */
+/** The facts about the delegating turn that a sub-agent cannot look up later. */
 export interface TaskOrigin {
-  /** Addresses named by a person, and addresses in the task that a search found. */
+  /** The addresses that a person named, and the addresses in the task that a search found. */
   readonly named: readonly string[];
   /** Whether the delegating turn had read text from outsiders. */
   readonly untrustedText: boolean;
@@ -141,25 +146,28 @@ export interface TaskOrigin {
 const MAX_ADDRESSES = 20;
 const ADDRESS_CHARACTERS = 2_000;
 
-/** Assumes the worst if nothing is known. */
-export function originOfTask(task: string, moment: CallMoment | undefined): TaskOrigin {
+/** The least trusted origin, assumed if the origin is unknown. */
+export function createTaskOrigin(task: string, moment: CallMoment | undefined): TaskOrigin {
   if (moment === undefined) return { named: [], untrustedText: true };
-  const found = addressesIn([task]).filter((url) => isKnownAddress(url, moment));
-  const named = boundedAddresses([...found, ...addressesIn(moment.said)]);
+  const found = findAddresses([task]).filter((url) => isKnownAddress(url, moment));
+  const named = limitAddresses([...found, ...findAddresses(moment.said)]);
   return { named, untrustedText: moment.untrustedText };
 }
 
 /** The origin of a task that a person typed. */
-export function originOfTyped(task: string): TaskOrigin {
-  return { named: boundedAddresses(addressesIn([task])), untrustedText: false };
+export function createTypedTaskOrigin(task: string): TaskOrigin {
+  return { named: limitAddresses(findAddresses([task])), untrustedText: false };
 }
 
-function boundedAddresses(addresses: readonly string[]): readonly string[] {
+function limitAddresses(addresses: readonly string[]): readonly string[] {
   const short = addresses.filter(({ length }) => length <= ADDRESS_CHARACTERS);
   return [...new Set(short)].slice(0, MAX_ADDRESSES);
 }
 
-/** Appends a last line about the origin. It is always present, so a task cannot forge it. */
+/**
+ * Appends the origin to a task as its last line. The line is always added, so a task cannot forge
+ * it.
+ */
 export function appendOrigin(task: string, { named, untrustedText }: TaskOrigin): string {
   const when = untrustedText ? 'after' : 'before';
   const addresses = named.length === 0 ? 'none' : named.join(' ');
@@ -169,8 +177,8 @@ export function appendOrigin(task: string, { named, untrustedText }: TaskOrigin)
 const ORIGIN =
   /\n\n\[Given (before|after) words of outsiders were read\. Addresses that were named or found: (\S.*)\]$/;
 
-/** Parses the origin line. A task without one is assumed to have the worst origin. */
-export function originIn(task: string): TaskOrigin {
+/** Parses the origin line of a task. A task without an origin line is treated as untrusted. */
+export function parseOrigin(task: string): TaskOrigin {
   const [, when, addresses] = ORIGIN.exec(task) ?? [];
   if (when === undefined || addresses === undefined) return { named: [], untrustedText: true };
   const named = addresses === 'none' ? [] : addresses.split(' ');

@@ -1,7 +1,12 @@
 import type { DeadLetterWake, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isForPeople, type NewPersonReply, sendPersonReply, shownReply } from './person-reply.ts';
+import {
+  formatReply,
+  isReadByPeople,
+  type NewPersonReply,
+  sendPersonReply,
+} from './person-reply.ts';
 
 const LANE = 'web:default:c1';
 const PLACE = { channel: 'web', account: 'default' };
@@ -49,7 +54,7 @@ const parts = async () =>
   (await store.outbox.recent({ ...PLACE, chatId: 'c1' }, 99)).map(({ part }) => part);
 
 describe('a reply by a person', () => {
-  it('[U12] names its author, quotes no message, and wakes its delivery', async () => {
+  it('[U12] names its author, quotes no message, and wakes delivery', async () => {
     await store.inbox.accept(message('m1'));
     expect(await send()).toMatchObject({ kind: 'stored' });
     const [part] = await parts();
@@ -59,13 +64,13 @@ describe('a reply by a person', () => {
     expect(woken).toMatchObject([{ kind: 'chat', chat: { chatId: 'c1' } }]);
   });
 
-  it('[U12] as the agent looks like one of its answers', async () => {
+  it('[U12] as the agent is formatted like one of its answers', async () => {
     await store.inbox.accept(message('m1'));
     await send({ as: 'agent' });
     expect((await parts()).map(({ body }) => body.text)).toEqual(['I am here']);
   });
 
-  it('[U12] never enters the history as the agent’s own words, whatever it is sent as', async () => {
+  it('[U12] never enters the history as the agent’s own words, under any name', async () => {
     await store.inbox.accept(message('m1'));
     await takeOver();
     await send({ text: 'one\ntwo' });
@@ -83,7 +88,7 @@ describe('a reply by a person', () => {
     ]);
   });
 
-  it('[U12] keeps the senders of the messages it answers in a group', async () => {
+  it('[U12] keeps the senders of the group messages that it answers', async () => {
     for (const id of ['m1', 'm2']) await store.inbox.accept(message(id, { type: 'group' }));
     await takeOver();
     expect(await send()).toMatchObject({ answered: 2 });
@@ -98,7 +103,7 @@ describe('a reply by a person', () => {
     expect(texts.every(({ length }) => length <= 100)).toBe(true);
   });
 
-  it('[U12] is stored once if the same request is repeated, and wakes its delivery again', async () => {
+  it('[U12] is stored once if the same request is repeated, and wakes delivery again', async () => {
     await store.inbox.accept(message('m1'));
     const first = await send();
     expect(await send()).toEqual({ ...first, kind: 'known', answered: 0 });
@@ -107,11 +112,11 @@ describe('a reply by a person', () => {
     expect(woken).toHaveLength(3);
   });
 
-  it('[U12] is refused if no person reads the chat or nothing in it is visible', async () => {
+  it('[U12] is refused if no person reads the chat or it has no visible text', async () => {
     expect((await send()).kind).toBe('no-conversation');
     await store.inbox.accept(message('m1', { channel: 'api' }));
     expect((await send()).kind).toBe('no-chat');
-    expect(isForPeople({ channel: 'telegram' })).toBe(true);
+    expect(isReadByPeople({ channel: 'telegram' })).toBe(true);
     await store.inbox.accept(message('m2'));
     expect((await send({ text: ' \n ' })).kind).toBe('empty');
     expect(await parts()).toEqual([]);
@@ -123,11 +128,11 @@ describe('a reply by a person', () => {
     ['a numbered list', '1. one', '**Ann:**\n\n1. one'],
     ['code', '```\nx\n```', '**Ann:**\n\n```\nx\n```'],
     ['a number', '17 euros', '**Ann:** 17 euros'],
-  ])('[U12] keeps its Markdown intact behind the name: %s', (_case, text, shown) => {
-    expect(shownReply(text, 'self', 'Ann')).toBe(shown);
+  ])('[U12] keeps its Markdown intact after the name: %s', (_case, text, shown) => {
+    expect(formatReply(text, 'self', 'Ann')).toBe(shown);
   });
 
-  it('[U12] shows the name literally, whatever it contains', async () => {
+  it('[U12] shows the author’s name literally, including special characters', async () => {
     await store.inbox.accept(message('m1'));
     await send({ text: 'Hi' }, '*A* [b](c)');
     expect((await parts()).map(({ body }) => body.text)).toEqual(['*A* [b](c): Hi']);

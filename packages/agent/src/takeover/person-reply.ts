@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
-import { literalLine, type ReplyRoute, withoutNoncharacters } from '@parley/core';
+import { type ReplyRoute, stripNoncharacters, toLiteralLine } from '@parley/core';
 import { quoteUntrusted } from '@parley/prompt';
 import type { DeadLetterWake, InboxRow, Store, TranscriptEntry } from '@parley/store';
-import { unseenMedia } from '../media/turn-media.ts';
+import { createEmptyTurnMedia } from '../media/turn-media.ts';
 import { renderParts } from '../post-message.ts';
-import { messagesText, textEntry } from '../turn/turn-text.ts';
+import { createTextEntry, joinMessageTexts } from '../turn/turn-text.ts';
 
 /** A message that a person writes into a chat from the web page (U12). */
 export interface NewPersonReply {
@@ -16,7 +16,7 @@ export interface NewPersonReply {
    * the sender.
    */
   readonly as: 'agent' | 'self';
-  /** Repeated requests with this id count once per conversation. */
+  /** Repeated requests with this id create one reply per conversation. */
   readonly requestId: string;
   /**
    * The number of the newest message that the person has seen. If absent, the reply answers all
@@ -25,9 +25,8 @@ export interface NewPersonReply {
   readonly seen?: number | undefined;
 }
 
-/** The person who replies. */
-export interface Replier {
-  /** The name shown in the chat and in the record. */
+export interface ReplyingPerson {
+  /** The name of the person who replies, shown in the chat and in the history. */
   readonly name: string;
 }
 
@@ -36,49 +35,46 @@ interface ReplyDeps {
   wake(wake: DeadLetterWake): Promise<void>;
 }
 
-/**
- * The result of a reply. `no-chat`: no person reads that conversation. `empty`: no part of the text
- * is visible.
- */
+/** `no-chat`: no person reads the conversation. `empty`: the text has no visible part. */
 export type SentReply =
   | { readonly kind: 'stored' | 'known'; readonly turnId: string; readonly answered: number }
   | { readonly kind: 'no-conversation' | 'no-chat' | 'empty' };
 
-/** The channel of API clients, which wait for the answer to their request and read nothing else. */
+/** The channel of API clients, which receive only the answer to their request. */
 const PROGRAMS = 'api';
 
 /** Whether a person reads this chat. */
-export function isForPeople({ channel }: Pick<ReplyRoute, 'channel'>): boolean {
+export function isReadByPeople({ channel }: Pick<ReplyRoute, 'channel'>): boolean {
   return channel !== PROGRAMS;
 }
 
-/** Stores a reply and its place in the history, once per request, and starts its delivery. */
+/** Stores a reply and its history entry, once per request, and wakes delivery. */
 export async function sendPersonReply(
   { store, wake }: ReplyDeps,
   { requestId, text, ...reply }: NewPersonReply,
-  { name }: Replier,
+  { name }: ReplyingPerson,
 ): Promise<SentReply> {
   const { conversationId, as } = reply;
   const found = await store.takeovers.newestRoute(conversationId);
   if (found === null) return { kind: 'no-conversation' };
-  if (!isForPeople(found)) return { kind: 'no-chat' };
-  // The reply does not answer any single message, so it quotes none.
+  if (!isReadByPeople(found)) return { kind: 'no-chat' };
+  // The reply does not answer a particular message, so it quotes none.
   const { replyToMessageId: _quoted, response: _response, ...route } = found;
   const parts =
     text.trim() === ''
       ? []
-      : await renderParts(shownReply(withoutNoncharacters(text), as, name), route);
+      : await renderParts(formatReply(stripNoncharacters(text), as, name), route);
   if (parts.length === 0) return { kind: 'empty' };
   const stored = await store.takeovers.reply({
     ...reply,
     by: name,
     requestKey: hash('sha256', JSON.stringify([conversationId, requestId]), 'base64url'),
     parts,
-    entries: (answered) => replyEntries(answered, { text, as, name }),
+    entries: (answered) => createReplyEntries(answered, { text, as, name }),
   });
   if (stored === null) return { kind: 'no-conversation' };
-  // Delivery is woken for a known reply as well: the process that stored it may have died before
-  // this line.
+  // Delivery is woken for an already stored reply as well, because the process that stored it may
+  // have died before waking delivery.
   await wake({ kind: 'chat', chat: route });
   const answered = stored.kind === 'stored' ? stored.answered : 0;
   return { kind: stored.kind, turnId: stored.turnId, answered };
@@ -87,20 +83,20 @@ export async function sendPersonReply(
 /** Matches the start of a Markdown block, which must be at the beginning of its line. */
 const BLOCK = /^\s*(?:[-*+>#|~`]|\d+[.)]\s|!?\[|\$\$|\t| {4})/;
 
-/** The text as the chat shows it. */
-export function shownReply(text: string, as: NewPersonReply['as'], name: string): string {
+/** The text to show in the chat. */
+export function formatReply(text: string, as: NewPersonReply['as'], name: string): string {
   if (as === 'agent') return text;
-  const whose = `**${literalLine(name)}:**`;
+  const whose = `**${toLiteralLine(name)}:**`;
   return BLOCK.test(text) ? `${whose}\n\n${text}` : `${whose} ${text}`;
 }
 
 /**
- * What the history keeps: the messages that the person answered, and the reply as their words, never as the agent's
- * own, each line quoted so that none can pass for a line of Parley.
+ * The history entry: the messages that the person answered, and the reply as the person's words,
+ * with each line quoted so that none looks like text from Parley.
  */
-export function replyEntries(
+export function createReplyEntries(
   answered: readonly InboxRow[],
-  { text, as, name }: Pick<NewPersonReply, 'text' | 'as'> & Replier,
+  { text, as, name }: Pick<NewPersonReply, 'text' | 'as'> & ReplyingPerson,
 ): readonly TranscriptEntry[] {
   const who = quoteUntrusted(name, NAME_CHARACTERS);
   const how =
@@ -108,10 +104,13 @@ export function replyEntries(
       ? `${who}, an owner, wrote this here under their own name`
       : `${who}, an owner, wrote this here in your name, so that people take it for your words`;
   const quoted = text.split(/\r\n|[\n\r\u2028\u2029]/).map((line) => `> ${line}`);
-  const reply = textEntry('user', `⚙️ ${how}:\n${quoted.join('\n')}`);
+  const reply = createTextEntry('user', `⚙️ ${how}:\n${quoted.join('\n')}`);
   if (answered.length === 0) return [reply];
-  return [textEntry('user', messagesText(answered, unseenMedia().forHistory)), reply];
+  return [
+    createTextEntry('user', joinMessageTexts(answered, createEmptyTurnMedia().forHistory)),
+    reply,
+  ];
 }
 
-/** Longest name that the history shows, in characters. */
+/** The maximum length of a name in the history, in characters. */
 const NAME_CHARACTERS = 80;

@@ -4,20 +4,20 @@ import { silentLogger, systemTime } from '@parley/core';
 import { type McpServers, openMcpServers } from '@parley/tools/mcp';
 
 /*
- * For tests: an MCP server over HTTP (specification of July 2026) whose one tool asks for something
- * before it acts. The server keeps no state between requests: what it has asked travels in the
- * state that it sends.
+ * For tests: an MCP server over HTTP (specification of July 2026) whose single tool asks questions
+ * before it acts. The server keeps no state between requests; its questions are part of the state
+ * that the client returns.
  */
 
 /** The parameters of one request to call its tool. */
-export interface AskedCall {
+export interface AskedToolCall {
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly inputResponses?: Readonly<Record<string, unknown>>;
   readonly requestState?: string;
   readonly capabilities: unknown;
 }
 
-/** The tool's questions in each round; it acts after the last one. */
+/** The tool's questions in each round; after the last round the tool acts. */
 export type AskedRounds = readonly {
   readonly requests: Readonly<Record<string, object>>;
   readonly state: string;
@@ -26,36 +26,36 @@ export type AskedRounds = readonly {
 export interface AskingServer {
   readonly url: string;
   /** All requests to call its tool. */
-  readonly calls: readonly AskedCall[];
+  readonly calls: readonly AskedToolCall[];
   /** The requests after which the tool acted. */
-  readonly acts: readonly AskedCall[];
+  readonly acts: readonly AskedToolCall[];
   close(): void;
 }
 
 const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities';
 
 export async function startAskingServer(rounds: AskedRounds): Promise<AskingServer> {
-  const calls: AskedCall[] = [];
-  const acts: AskedCall[] = [];
+  const calls: AskedToolCall[] = [];
+  const acts: AskedToolCall[] = [];
   const server = createServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray()).toString('utf8');
     if (body === '') return void response.writeHead(405).end();
     const { id, method, params } = JSON.parse(body);
-    if (method !== 'tools/call') return answer(response, id, LISTS[method] ?? {});
+    if (method !== 'tools/call') return sendAnswer(response, id, LISTS[method] ?? {});
     const { _meta: meta, name: _name, ...given } = params;
-    const call: AskedCall = { ...given, capabilities: meta[CAPABILITIES] };
+    const call: AskedToolCall = { ...given, capabilities: meta[CAPABILITIES] };
     calls.push(call);
     const state = call.requestState;
     const next = state === undefined ? 0 : rounds.findIndex((one) => one.state === state) + 1;
     const round = rounds[next];
     if (round === undefined) {
       acts.push(call);
-      return answer(response, id, { content: [{ type: 'text', text: 'It is done.' }] });
+      return sendAnswer(response, id, { content: [{ type: 'text', text: 'It is done.' }] });
     }
     const { requests: inputRequests, state: requestState } = round;
-    answer(response, id, { resultType: 'input_required', inputRequests, requestState });
+    sendAnswer(response, id, { resultType: 'input_required', inputRequests, requestState });
   });
-  return { url: await listen(server), calls, acts, close: () => end(server) };
+  return { url: await listenOnLoopback(server), calls, acts, close: () => closeServer(server) };
 }
 
 const LISTS: Readonly<Record<string, object>> = {
@@ -63,25 +63,25 @@ const LISTS: Readonly<Record<string, object>> = {
   'tools/list': { tools: [{ name: 'book', inputSchema: { type: 'object' } }] },
 };
 
-function answer(response: ServerResponse, id: unknown, result: object): void {
+function sendAnswer(response: ServerResponse, id: unknown, result: object): void {
   const whole = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
   response.writeHead(200, { 'content-type': 'application/json' });
   response.end(JSON.stringify({ jsonrpc: '2.0', id, result: { ...whole, ...result } }));
 }
 
-async function listen(server: Server): Promise<string> {
+async function listenOnLoopback(server: Server): Promise<string> {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
   return `http://127.0.0.1:${address.port}/mcp`;
 }
 
-function end(server: Server): void {
+function closeServer(server: Server): void {
   server.closeAllConnections();
   server.close();
 }
 
-/** Connects Parley as a freshly started process does. */
+/** Connects Parley with a new connection, as after a restart. */
 export async function connectTo(url: string): Promise<McpServers> {
   const peer = { kind: 'http', url, headers: {} } as const;
   const deps = { env: {}, ...systemTime, random: () => 0, log: silentLogger };

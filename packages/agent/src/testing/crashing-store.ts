@@ -1,19 +1,19 @@
 import type { Store } from '@parley/store';
 
-/** A process death at the nth write to the store, before the write is stored or right after it. */
-export interface Death {
+/** A process crash at the nth write to the store, before the write is stored or right after it. */
+export interface StoreDeath {
   readonly write: number;
   readonly when: 'before' | 'after';
 }
 
 export interface MortalStore {
   readonly written: readonly string[];
-  /** Starts a life that ends at the given death; with null it never ends. */
-  live(death: Death | null): void;
+  /** Starts a run that ends at the given crash; with null it never crashes. */
+  live(death: StoreDeath | null): void;
 }
 
-export function mortalStore(store: Store): MortalStore {
-  let death: Death | null = null;
+export function createMortalStore(store: Store): MortalStore {
+  let death: StoreDeath | null = null;
   const written: string[] = [];
   const mortal =
     <Args extends unknown[], Result>(name: string, write: (...args: Args) => Promise<Result>) =>

@@ -11,10 +11,10 @@ export interface LongTalk {
   readonly summaries: ModelRequest[];
   readonly compactor: Compactor;
   readonly model: ChatModel;
-  /** The turns for which sources were asked. */
+  /** The turns for which sources were gathered. */
   readonly atHand: SourceTurn[];
   otherWorker(more?: Partial<CompactServices>): Compactor;
-  /** Makes the next requests for a summary fail, or the next turn requests too long. */
+  /** Makes the next summary requests fail, or the next turn requests too long. */
   fail(what: 'summary' | 'turn', times: number): void;
   say(text: string): Promise<void>;
 }
@@ -34,7 +34,7 @@ export async function openLongTalk({
   const asked: ModelRequest[] = [];
   const summaries: ModelRequest[] = [];
   const failing = { summary: 0, turn: 0 };
-  const model = forgetfulModel(asked, summaries, failing);
+  const model = createForgetfulModel(asked, summaries, failing);
   const history = { entries: 400, tokens: 24_000 };
   const atHand: SourceTurn[] = [];
   const source: ContextSource = {
@@ -94,7 +94,7 @@ export async function openLongTalk({
   };
 }
 
-function forgetfulModel(
+function createForgetfulModel(
   asked: ModelRequest[],
   summaries: ModelRequest[],
   failing: { summary: number; turn: number },
@@ -107,7 +107,7 @@ function forgetfulModel(
       const what = isSummary ? 'summary' : 'turn';
       failing[what] -= 1;
       if (failing[what] >= 0) throw new ModelError({ kind: 'too-long' }, 'test/long', 'too long');
-      const text = isSummary ? notesOf(request) : answerTo(request);
+      const text = isSummary ? createNotesOf(request) : createAnswerTo(request);
       yield { type: 'text', text };
       const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, estimated: true };
       yield {
@@ -122,7 +122,7 @@ function forgetfulModel(
   };
 }
 
-export function tokensOf({ system, messages }: ModelRequest): number {
+export function estimateTokensOf({ system, messages }: ModelRequest): number {
   const texts = [...system.map(({ text }) => text), ...messages.map(({ content }) => content)];
   return texts.reduce((sum, text) => sum + estimateTokens(text), 0);
 }
@@ -130,19 +130,19 @@ export function tokensOf({ system, messages }: ModelRequest): number {
 const codeIn = (request: ModelRequest) =>
   /the code is \d+/.exec(request.messages.map(({ content }) => content).join('\n'))?.[0];
 
-function answerTo(request: ModelRequest): string {
+function createAnswerTo(request: ModelRequest): string {
   if (!request.messages.at(-1)?.content.endsWith(QUESTION)) return 'I see. '.repeat(40);
   return codeIn(request) ?? 'I do not know.';
 }
 
-function notesOf(request: ModelRequest): string {
+function createNotesOf(request: ModelRequest): string {
   const isWanted = request.system.some(({ text }) => text.includes('Their own words'));
-  const quotes = isWanted ? `\n# Their own words\n${sentencesIn(request)}` : '';
+  const quotes = isWanted ? `\n# Their own words\n${copySentences(request)}` : '';
   return `# Asked to remember\n- ${codeIn(request) ?? 'none'}\n# Facts\n- They talk about birds.${quotes}`;
 }
 
 /** Copies every sentence that begins with "Remember", even inside a quotation. */
-function sentencesIn(request: ModelRequest): string {
+function copySentences(request: ModelRequest): string {
   const record = request.messages.map(({ content }) => content).join('\n');
   return [...record.matchAll(/Remember: [^\n]*/g)].map(([words]) => `- ${words}`).join('\n');
 }

@@ -28,9 +28,12 @@ export async function openSoulScene() {
   const clock = (): number => now;
   const newStore = () => openMemoryStore({ clock });
   let store = await newStore();
-  let opened = await start(root, store, clock);
+  let opened = await startSoulScene(root, store, clock);
   return {
-    /** The current time. It starts an hour ahead, so that no file looks freshly written. */
+    /**
+     * The current time of the scene, in ms. The clock starts an hour ahead, so that no file looks
+     * freshly written.
+     */
     get now() {
       return now;
     },
@@ -51,22 +54,22 @@ export async function openSoulScene() {
       return store;
     },
     async open(settings?: Partial<SoulSettings>) {
-      opened = await start(root, store, clock, settings);
+      opened = await startSoulScene(root, store, clock, settings);
     },
     async openAnew() {
       await store.close();
       store = await newStore();
-      opened = await start(root, store, clock);
+      opened = await startSoulScene(root, store, clock);
     },
     put,
     onDisk: () => readFileSync(join(folder, 'SOUL.md'), 'utf8'),
-    /** The soul in the prompt of the next turn. */
+    /** SOUL.md in the prompt of the next turn. */
     async read(reader: Reader = OWNER) {
       const file = await opened.workspace.for(reader).read('SOUL.md');
       return file.kind === 'file' ? file.text : file.reason;
     },
     propose: (text: string) => opened.service.propose({ ...WISH, askedBy: text, text }),
-    /** Lists the versions as `1 passed agent` and the like, newest first. */
+    /** Lists the versions in the form `1 passed agent`, newest first. */
     async states() {
       const versions = await opened.service.list();
       return versions.map(({ number, state, author }) => `${number} ${state} ${author}`);
@@ -80,7 +83,7 @@ export async function openSoulScene() {
 
 const WISH = { author: 'agent', by: 'the agent', reason: 'because' } as const;
 
-async function start(
+async function startSoulScene(
   root: string,
   store: Store,
   clock: Clock,

@@ -56,7 +56,7 @@ export interface CountingTool {
   readonly calls: { readonly word: string; readonly call: ToolCall }[];
 }
 
-export function countingTool(
+export function createCountingTool(
   name: string,
   effect: Tool['effect'] = 'read',
   during: (call: ToolCall) => Promise<void> | void = () => {},

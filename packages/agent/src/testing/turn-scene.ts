@@ -31,19 +31,19 @@ import { createPictureScaler, openPlaces } from '@parley/tools/documents';
 import { readHere } from '@parley/tools/testing/read-here';
 import { openWorkspace } from '@parley/workspace';
 import type { ApprovalRules } from '../approvals/approval-policy.ts';
-import { withHeartbeats } from '../heartbeat/heartbeat-runner.ts';
+import { runHeartbeatsWith } from '../heartbeat/heartbeat-runner.ts';
 import type { MediaDeps } from '../media/read-attachment.ts';
 import { createSpendGuard, type SpendCaps, type SpendGuard, type SpendScope } from '../spend.ts';
-import { delegateTaskTool } from '../sub-agents/delegate-task.ts';
-import { withSubAgents } from '../sub-agents/sub-agent-runner.ts';
-import { localTimeIn } from '../time.ts';
+import { createDelegateTaskTool } from '../sub-agents/delegate-task.ts';
+import { runSubAgentsWith } from '../sub-agents/sub-agent-runner.ts';
+import { createLocalTime } from '../time.ts';
 import type { Tool } from '../tools/tool.ts';
 import { type AddedTools, createToolRegistry } from '../tools/tool-registry.ts';
 import type { TurnServices } from '../turn/means.ts';
 import { type PreviewChange, previewTurn } from '../turn/preview-turn.ts';
 import { createTurnRunner } from '../turn/run-turn.ts';
 import type { AgentProfile } from '../turn/turn.ts';
-import { OWNER_CHAT, PLACE, type Writing, writeMessage } from './write-message.ts';
+import { OWNER_CHAT, PLACE, type WriteOptions, writeMessage } from './write-message.ts';
 
 export type TurnScene = Awaited<ReturnType<typeof openTurnScene>>;
 
@@ -59,6 +59,7 @@ export interface SceneExtras
       | 'checks'
       | 'hooks'
       | 'limits'
+      | 'meter'
       | 'modelAwayMs'
       | 'subAgentLimits'
       | 'prompt'
@@ -73,13 +74,13 @@ export interface SceneExtras
   readonly tools?: readonly Tool[];
   /** Tools that are added and removed while the scene runs. */
   readonly live?: () => readonly AddedTools[];
-  /** Whether the agent may delegate; a list names the other agents that it may give tasks to. */
+  /** Whether the agent may delegate; a list names the other agents that may receive tasks. */
   readonly delegates?: boolean | readonly string[];
   /**
    * Overrides. By default only tools decide what needs an approval, and questions wait 15 minutes.
    */
   readonly approvals?: Partial<ApprovalRules>;
-  /** Handles the answers to heartbeats; without it every answer is quiet. */
+  /** Handles the answers to heartbeats; if it is absent, every answer counts as quiet. */
   readonly heartbeat?: Partial<TurnServices['heartbeat']>;
   /** The daily spend caps; none by default. */
   readonly caps?: SpendCaps;
@@ -91,39 +92,39 @@ export interface SceneExtras
  */
 export async function openTurnScene(media: Partial<MediaDeps> = {}, extras: SceneExtras = {}) {
   const { tools = [], sources = [], approvals, delegates = false, heartbeat, ...more } = extras;
-  const folder = namedFolder();
-  const { clock, later } = movableTime();
+  const folder = createNamedFolder();
+  const { clock, later } = createMovableTime();
   const store = await openMemoryStore({ clock });
   const workspace = await openWorkspace({ folder: join(folder, 'w'), templates: folder });
-  const model = scriptedModel();
+  const model = createScriptedModel();
   const events: LiveEvent[] = [];
   const logged: string[] = [];
   const woken: string[] = [];
   let made = 0;
-  const bus = busInto(events, loggerInto(logged));
-  const { wake, delegation } = delegationIn(store, woken, clock, extras);
+  const bus = createBusInto(events, createLoggerInto(logged));
+  const { wake, delegation } = createDelegation(store, woken, clock, extras);
   const deps: TurnServices = {
     ...silentRuntime,
     ...SETTLED,
     ...{ store, prompts: store.prompts, model },
-    prompt: housePrompt(),
+    prompt: createHousePrompt(),
     workspace,
     sources,
-    tools: registryOf(delegates === false ? tools : [...tools, delegation], extras.live),
-    approvals: approvalsWith(approvals),
-    agent: agentIn(workspace.folder, 'Europe/Berlin'),
-    media: { ...quietMedia(), ...media },
+    tools: createRegistry(delegates === false ? tools : [...tools, delegation], extras.live),
+    approvals: createApprovals(approvals),
+    agent: createAgent(workspace.folder, 'Europe/Berlin'),
+    media: { ...createQuietMedia(), ...media },
     checks: createCheckRunner(),
     deliver: async (...to: unknown[]) => void woken.push(to.slice(0, 3).join('/')),
     bus,
-    log: loggerInto(logged),
-    spendGuard: guardIn(store, loggerInto(logged), extras.caps),
+    log: createLoggerInto(logged),
+    spendGuard: createGuard(store, createLoggerInto(logged), extras.caps),
     clock,
     wake,
     heartbeat: { ...QUIET, ...heartbeat },
     ...more,
   };
-  const runTurn = withHeartbeats(deps, withSubAgents(deps, createTurnRunner(deps)));
+  const runTurn = runHeartbeatsWith(deps, runSubAgentsWith(deps, createTurnRunner(deps)));
   const begin = (conversationId = OWNER_CHAT) =>
     beginTurn(store, conversationId, `turn-${++made}`, clock());
   return {
@@ -141,13 +142,13 @@ export async function openTurnScene(media: Partial<MediaDeps> = {}, extras: Scen
     run: ({ turn, lease }: { turn: ClaimedTurn; lease: Lease }, signal = NEVER) =>
       runTurn(turn, lease, signal),
     preview: (turn: ClaimedTurn, change: PreviewChange) => previewTurn(turn, change, deps),
-    write: (text: string, writing: Writing = {}) =>
+    write: (text: string, writing: WriteOptions = {}) =>
       writeMessage(store, { messageId: `m${++made}`, text, now: clock() }, writing),
     async answerNext(conversationId?: string) {
       const { turn, lease } = await begin(conversationId);
       await runTurn(turn, lease, NEVER);
     },
-    owed: (chatId = OWNER_CHAT) => owedTo(store, chatId),
+    owed: (chatId = OWNER_CHAT) => listOwed(store, chatId),
     async close() {
       await store.close();
       rmSync(folder, { recursive: true, force: true });
@@ -155,7 +156,7 @@ export async function openTurnScene(media: Partial<MediaDeps> = {}, extras: Scen
   };
 }
 
-function registryOf(builtIn: readonly Tool[], live?: SceneExtras['live']) {
+function createRegistry(builtIn: readonly Tool[], live?: SceneExtras['live']) {
   return createToolRegistry({ builtIn, ...(live !== undefined && { live }) }).registry;
 }
 
@@ -165,17 +166,16 @@ const SETTLED = {
   history: { entries: 100, tokens: 250 },
   hookMs: 50,
   busy: 'collect',
-  // Every model failure is final.
   modelAwayMs: 0,
 } as const;
 
-function namedFolder(): string {
+function createNamedFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'parley-agent-'));
   writeFileSync(join(folder, 'IDENTITY.md'), 'name: Polly\n');
   return folder;
 }
 
-function busInto(events: LiveEvent[], log: Logger): LiveBus {
+function createBusInto(events: LiveEvent[], log: Logger): LiveBus {
   const bus = createLocalBus(log);
   bus.subscribe((event) => void events.push(event));
   return bus;
@@ -186,12 +186,12 @@ const QUIET: TurnServices['heartbeat'] = {
   limits: async () => ({}),
 };
 
-export function housePrompt(layout = 'parley'): PromptAssembler {
+export function createHousePrompt(layout = 'parley'): PromptAssembler {
   const layers = createLayerRegistry(builtInLayers());
   return createAssembler({ layers, layout: layoutNamed(layout) });
 }
 
-function delegationIn(
+function createDelegation(
   { subAgents }: Store,
   woken: string[],
   clock: Clock,
@@ -202,20 +202,19 @@ function delegationIn(
   const names = typeof to === 'object' ? to : [];
   const others = names.map((id) => ({ id, agent: id }));
   const tool = { subAgents, wake, newId, clock, others, ...(bounds !== undefined && { bounds }) };
-  return { wake, delegation: delegateTaskTool(tool) };
+  return { wake, delegation: createDelegateTaskTool(tool) };
 }
 
 async function beginTurn(store: Store, conversationId: string, turnId: string, now: number) {
-  const taken = await store.lanes.acquire(conversationId, 'worker', now, 10_000);
-  if (taken.kind === 'busy') throw new Error('the lane is busy');
-  const claimed = await store.lanes.claim(taken.lease, 'collect', turnId, now);
-  if (claimed.kind !== 'turn') throw new Error(`no turn: ${claimed.kind}`);
-  return { turn: claimed.turn, lease: taken.lease };
+  const work = { conversationId, owner: 'worker', leaseMs: 10_000 };
+  const begun = await store.lanes.begin(work, 'collect', turnId, now);
+  if (begun.kind !== 'turn') throw new Error(`no turn: ${begun.kind}`);
+  return begun;
 }
 
 const NEVER = new AbortController().signal;
 
-function movableTime() {
+function createMovableTime() {
   let now = Date.UTC(2026, 10, 21, 13, 5);
   const later = (ms: number): void => {
     now += ms;
@@ -223,7 +222,7 @@ function movableTime() {
   return { clock: () => now, later };
 }
 
-function approvalsWith(rules: Partial<ApprovalRules> = {}) {
+function createApprovals(rules: Partial<ApprovalRules> = {}) {
   let codes = 0;
   const newCode = (): string => {
     codes += 1;
@@ -233,7 +232,7 @@ function approvalsWith(rules: Partial<ApprovalRules> = {}) {
   return { rules: { ...usual, ...rules }, newCode };
 }
 
-function quietMedia(): MediaDeps {
+function createQuietMedia(): MediaDeps {
   return {
     readDocument: readHere,
     scalePicture: createPictureScaler({ queue: openPlaces() }),
@@ -244,14 +243,18 @@ function quietMedia(): MediaDeps {
   };
 }
 
-function guardIn(store: Store, log: Logger, caps: SpendCaps = { capOwners: false }): SpendGuard {
+function createGuard(
+  store: Store,
+  log: Logger,
+  caps: SpendCaps = { capOwners: false },
+): SpendGuard {
   // In scenes, groups are open to everyone but direct chats are not.
   const isStranger = ({ groupId }: SpendScope) => groupId !== undefined;
   return createSpendGuard({ store, log, isStranger }, caps, { timeZone: 'Europe/Berlin' });
 }
 
 /** A turn that was claimed for these messages and has not run yet. */
-export function claimedOf(...messages: readonly InboxRow[]): ClaimedTurn {
+export function createClaimed(...messages: readonly InboxRow[]): ClaimedTurn {
   return {
     turnId: 't',
     conversationId: 'c',
@@ -264,12 +267,12 @@ export function claimedOf(...messages: readonly InboxRow[]): ClaimedTurn {
   };
 }
 
-export function agentIn(workspace: string, timeZone: string): AgentProfile {
-  const localTime = localTimeIn(timeZone);
+export function createAgent(workspace: string, timeZone: string): AgentProfile {
+  const localTime = createLocalTime(timeZone);
   return { id: 'main', identity: {}, workspace, timeZone, localTime, clockMinutes: 10 };
 }
 
-function loggerInto(lines: string[]): Logger {
+function createLoggerInto(lines: string[]): Logger {
   const at = (level: string) => (facts: object, message: string) =>
     void lines.push(`${level}: ${message} ${JSON.stringify(facts)}`);
   const log: Logger = {
@@ -282,26 +285,24 @@ function loggerInto(lines: string[]): Logger {
   return log;
 }
 
-async function owedTo(store: Store, chatId: string): Promise<readonly string[]> {
+async function listOwed(store: Store, chatId: string): Promise<readonly string[]> {
   const rows = await store.outbox.recent({ ...PLACE, chatId }, 100);
   return rows.map(({ part }) => part.body.plain);
 }
 
-export type Script =
+export type ScriptStep =
   | {
       readonly say?: string;
       readonly afterMs?: number;
-      /** An error with which the stream breaks off instead of completing. */
+      /** An error that breaks off the stream. */
       readonly breaks?: ModelFailure;
-      /** The limit at which its answer is truncated. */
+      /** The limit at which the answer is truncated. */
       readonly cut?: AnswerCut;
-      /** The finish reason, unless the answer simply ended. */
+      /** The finish reason, if it is not the normal end. */
       readonly finish?: string;
-      /** The id of the model that answers instead of this one. */
+      /** The id of another model that answers instead. */
       readonly answeredBy?: string;
-      /**
-       * The tools it calls, with arguments as an object or as raw text that may not be valid JSON.
-       */
+      /** The tool calls, with arguments as an object or as raw text that may not be valid JSON. */
       readonly calls?: readonly { readonly name: string; readonly with: object | string }[];
     }
   | { readonly fail: ModelFailure }
@@ -309,14 +310,14 @@ export type Script =
 
 export interface ScriptedModel extends ChatModel {
   readonly asked: ModelRequest[];
-  /** Scripts the next requests, one script each; after that the model says `fine`. */
-  next(...scripts: readonly Script[]): void;
+  /** Scripts the next requests, one script each; afterwards the model answers `fine`. */
+  next(...scripts: readonly ScriptStep[]): void;
 }
 
-export function scriptedModel(): ScriptedModel {
+export function createScriptedModel(): ScriptedModel {
   const id = 'test/model';
   const asked: ModelRequest[] = [];
-  const scripts: Script[] = [];
+  const scripts: ScriptStep[] = [];
   const aborted = () => new ModelError({ kind: 'aborted' }, id, 'The call was stopped on request.');
   return {
     id,
@@ -335,7 +336,7 @@ export function scriptedModel(): ScriptedModel {
       if (breaks !== undefined) throw new ModelError(breaks, id, `${id} broke off.`);
       for (const { name, with: given } of calls) {
         const written = typeof given === 'string' ? given : JSON.stringify(given);
-        // Uses the same id for each of its calls, as some servers do.
+        // Uses the same id for all tool calls, as some servers do.
         yield { type: 'tool-call', call: { id: 'call', name, arguments: written } };
       }
       const usage = { inputTokens: 10, outputTokens: 2, cachedInputTokens: 4, estimated: false };
@@ -346,6 +347,6 @@ export function scriptedModel(): ScriptedModel {
   };
 }
 
-export function toolMessages(request: ModelRequest | undefined) {
+export function listToolMessages(request: ModelRequest | undefined) {
   return (request?.messages ?? []).filter((message) => message.role === 'tool');
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Attachment, InboundMessage, ReplyRoute } from '@parley/core';
 import type { CommandTransaction, Store } from '@parley/store';
 
-export interface Writing {
+export interface WriteOptions {
   readonly chat?: InboundMessage['chat'];
   readonly sender?: InboundMessage['sender'];
   readonly files?: readonly SentFile[];
@@ -18,14 +18,13 @@ export interface Writing {
   readonly maxButtons?: number;
   /** True if the chat cannot take back shown text. */
   readonly appends?: true;
-  /** True if the platform waits for the answer to this message. */
   readonly response?: string;
-  /** A different chat, which receives the answer. */
+  /** A different chat that receives the answer. */
   readonly answersIn?: string;
   readonly responseFormat?: InboundMessage['responseFormat'];
 }
 
-/** For tests: a file sent by a person. If `bytes` is null, it could not be fetched. */
+/** For tests: a file sent by a person. If `bytes` is null, the file could not be fetched. */
 export interface SentFile extends Omit<Attachment, 'ref'> {
   readonly bytes: Uint8Array | null;
 }
@@ -36,7 +35,7 @@ const TARGET = { dialect: 'plain', maxLength: 200, unit: 'utf16' } as const;
 const DIRECT: InboundMessage['chat'] = { id: OWNER_CHAT, type: 'direct' };
 const OWNER = { id: '1', name: 'Ada', isBot: false };
 
-/** For tests: stores a message with its attachments already fetched. */
+/** For tests: stores a message whose attachments are already fetched. */
 export async function writeMessage(
   store: Store,
   { messageId, text, now }: { messageId: string; text: string; now: number },
@@ -50,7 +49,7 @@ export async function writeMessage(
     answersIn,
     responseFormat,
     ...more
-  }: Writing,
+  }: WriteOptions,
 ): Promise<void> {
   const attachments = files.map(({ bytes: _bytes, ...file }) => ({ ...file, ref: 'r' }));
   const message: InboundMessage = {
@@ -91,20 +90,19 @@ export async function writeMessage(
 }
 
 /**
- * For tests: applies the owner's `/approve` or `/deny` as ingress does, in the chat where the
- * question was asked.
+ * For tests: applies the owner's `/approve` or `/deny` like ingress, in the chat of the question.
  */
-export async function decide(
+export async function decideAsOwner(
   store: Pick<Store, 'inbox'>,
   verdict: 'approved' | 'denied',
   code = 'CODE1',
   chatId = OWNER_CHAT,
 ): Promise<void> {
-  await command(store, (one) => one.decideApproval({ code, verdict, by: 'test:1' }), chatId);
+  await runAsCommand(store, (one) => one.decideApproval({ code, verdict, by: 'test:1' }), chatId);
 }
 
-/** For tests: runs a command by the owner that does this; null if it is a duplicate. */
-export function command<T>(
+/** For tests: runs a command by the owner; returns null if it is a duplicate. */
+export function runAsCommand<T>(
   store: Pick<Store, 'inbox'>,
   run: (transaction: CommandTransaction) => Promise<T>,
   chatId = OWNER_CHAT,

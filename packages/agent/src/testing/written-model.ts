@@ -9,9 +9,9 @@ export interface WrittenModel {
 
 /**
  * A model behind a server that streams these texts unchanged, a few characters at a time. The last
- * text repeats.
+ * text repeats for all further requests.
  */
-export function writtenModel(...texts: readonly string[]): WrittenModel {
+export function createWrittenModel(...texts: readonly string[]): WrittenModel {
   const asked: string[] = [];
   const fetch: typeof globalThis.fetch = async (_url, init) => {
     asked.push(await new Response(init?.body).text());

@@ -9,10 +9,10 @@ const MAX_FAULT_CHARACTERS = 300;
 
 /**
  * Explains to the model why the arguments of a call are invalid, so that it can correct them: the
- * location of each error, the value there and what was expected. `input` is the parsed arguments;
- * null if they are not a JSON object.
+ * location of each error, the value there and what was expected. `input` contains the parsed
+ * arguments; null if they are not a JSON object.
  */
-export function argumentFault(
+export function explainArgumentFault(
   tool: { readonly name: string; readonly input: z.ZodType },
   call: ModelToolCall,
   input: unknown,
@@ -27,13 +27,13 @@ export function argumentFault(
     return `${begin} are not a JSON object${problem}. They were ${quoted}. Call it again with one valid JSON object.`;
   }
   const form = fitted?.kind === 'misfit' ? [fitted.problem] : [];
-  const issues = (checked?.error?.issues ?? []).map((issue) => issueText(issue, input));
+  const issues = (checked?.error?.issues ?? []).map((issue) => describeIssue(issue, input));
   const faults = [...new Set(form.length > 0 ? form : issues)].slice(0, MAX_FAULTS);
   const lines = faults.map((fault) => `- ${fault.slice(0, MAX_FAULT_CHARACTERS).toWellFormed()}`);
   return `${begin} do not fit:\n${lines.join('\n')}\nCall it again with these corrected.`;
 }
 
-function issueText({ path, message }: z.core.$ZodIssue, input: unknown): string {
+function describeIssue({ path, message }: z.core.$ZodIssue, input: unknown): string {
   const where = path.length === 0 ? 'the arguments' : path.map(String).join('.');
   const found = path.reduce<unknown>(
     (value, key) =>

@@ -1,13 +1,13 @@
-import { withoutNoncharacters } from '@parley/core';
+import { stripNoncharacters } from '@parley/core';
 import { z } from 'zod';
 import { CHOICE_CHARACTERS, MAX_CHOICES } from '../approvals/ask-person.ts';
-import { type AskedPerson, defineTool, failure, type Tool } from './tool.ts';
+import { type AskedPerson, createFailure, defineTool, type Tool } from './tool.ts';
 
 const Choice = z.string().trim().min(1).max(CHOICE_CHARACTERS);
 
 /**
  * Asks the person whom the turn answers, with choices (G02): as buttons or a menu on platforms that
- * have them, as numbered text elsewhere. The turn is suspended in the meantime, even across a
+ * have them, as numbered text elsewhere. The turn is suspended until the answer, even across a
  * restart.
  */
 export const askUserTool: Tool = defineTool({
@@ -23,15 +23,15 @@ export const askUserTool: Tool = defineTool({
     choices: z.array(Choice).min(2).max(MAX_CHOICES),
   }),
   async run({ question, choices }, { ask }) {
-    if (ask === undefined) return failure(NO_PERSON);
-    return resultOf(await ask({ question: withoutNoncharacters(question), choices }));
+    if (ask === undefined) return createFailure(NO_PERSON);
+    return toAskResult(await ask({ question: stripNoncharacters(question), choices }));
   },
 });
 
 const NO_PERSON =
   'Not asked: no person waits for this turn. Decide yourself, or put the question into what you write.';
 
-function resultOf(asked: AskedPerson) {
+function toAskResult(asked: AskedPerson) {
   switch (asked.kind) {
     case 'chose':
       return { text: `They chose: ${asked.answer}` };
@@ -40,10 +40,10 @@ function resultOf(asked: AskedPerson) {
     case 'skipped':
       return { text: 'They skipped the question. Go on without an answer.' };
     case 'late':
-      return failure(
+      return createFailure(
         `No answer within ${asked.waited}. Go on without it, and say what you assumed.`,
       );
     case 'no-person':
-      return failure(NO_PERSON);
+      return createFailure(NO_PERSON);
   }
 }

@@ -6,44 +6,44 @@ import {
   type Skills,
 } from '@parley/workspace';
 import type { MemoryService } from '../memory/memory-service.ts';
-import { saveMemoryTool, searchMemoryTool } from '../memory/memory-source.ts';
-import { delegateTaskTool } from '../sub-agents/delegate-task.ts';
+import { createSaveMemoryTool, createSearchMemoryTool } from '../memory/memory-source.ts';
+import { createDelegateTaskTool } from '../sub-agents/delegate-task.ts';
 import { askUserTool } from './ask-user.ts';
-import { type ExecDeps, execTool } from './exec.ts';
-import { messageTool } from './message.ts';
-import { type OwnMessagesDeps, ownMessageTools } from './own-messages.ts';
-import { proposeSoulChangeTool } from './propose-soul-change.ts';
-import { type ReadDocumentDeps, readDocumentTool } from './read-document.ts';
+import { createExecTool, type ExecDeps } from './exec.ts';
+import { createMessageTool } from './message.ts';
+import { createOwnMessageTools, type OwnMessagesDeps } from './own-messages.ts';
+import { createProposeSoulTool } from './propose-soul-change.ts';
+import { createReadDocumentTool, type ReadDocumentDeps } from './read-document.ts';
 import { grepTool, listTool, readTool } from './read-files.ts';
-import { type SendFileDeps, sendFileTool } from './send-file.ts';
-import { loadSkillTool } from './skills.ts';
-import { type SpeakDeps, speakTool } from './speak.ts';
-import { cronTool, currentTimeTool } from './time-tools.ts';
-import { writeTodosTool } from './todos.ts';
+import { createSendFileTool, type SendFileDeps } from './send-file.ts';
+import { createLoadSkillTool } from './skills.ts';
+import { createSpeakTool, type SpeakDeps } from './speak.ts';
+import { createCronTool, currentTimeTool } from './time-tools.ts';
+import { createWriteTodosTool } from './todos.ts';
 import type { Tool } from './tool.ts';
-import { type WebSettings, webTools } from './web-tools.ts';
-import { editTool, writeTool } from './write-files.ts';
+import { createWebTools, type WebSettings } from './web-tools.ts';
+import { createEditTool, createWriteTool } from './write-files.ts';
 
-/** The services of the built-in tools. A tool whose field is absent is not offered. */
+/** The services that the built-in tools need. A tool whose service is absent is not offered. */
 export interface BuiltInToolDeps {
-  /** The files for which `write` and `edit` ask; every file when absent. */
+  /** The files for which `write` and `edit` ask for approval; all files if absent. */
   readonly promptFiles?: PromptFiles;
   readonly skills?: Pick<Skills, 'read'>;
   readonly memory?: { readonly service: MemoryService; readonly search: MemorySearch };
   readonly todos?: Pick<TodoRepository, 'replace' | 'of'>;
-  readonly delegation?: Parameters<typeof delegateTaskTool>[0];
-  readonly cron?: Parameters<typeof cronTool>[0];
-  readonly messages?: Parameters<typeof messageTool>[0];
+  readonly delegation?: Parameters<typeof createDelegateTaskTool>[0];
+  readonly cron?: Parameters<typeof createCronTool>[0];
+  readonly messages?: Parameters<typeof createMessageTool>[0];
   readonly documents?: ReadDocumentDeps;
   readonly sendFile?: SendFileDeps;
   readonly speak?: SpeakDeps;
   readonly ownMessages?: OwnMessagesDeps;
-  readonly soul?: Parameters<typeof proposeSoulChangeTool>[0];
+  readonly soul?: Parameters<typeof createProposeSoulTool>[0];
   readonly exec?: ExecDeps;
   readonly web?: WebSettings;
 }
 
-/** The names of all built-in tools, including those missing from an installation. */
+/** The names of all built-in tools, including tools that an installation does not offer. */
 export const BUILT_IN_TOOLS: readonly string[] = [
   ...['read', 'list', 'grep', 'write', 'edit', 'load_skill', 'save_memory', 'search_memory'],
   ...['write_todos', 'delegate_task', 'cron', 'message', 'read_document', 'send_file', 'speak'],
@@ -52,7 +52,7 @@ export const BUILT_IN_TOOLS: readonly string[] = [
 ];
 
 /** The built-in tools (G02), in prompt order. */
-export function builtInTools({
+export function createBuiltInTools({
   promptFiles = createPromptFiles(['/']),
   skills,
   memory,
@@ -72,23 +72,23 @@ export function builtInTools({
     readTool,
     listTool,
     grepTool,
-    writeTool(promptFiles),
-    editTool(promptFiles),
-    ...(skills === undefined ? [] : [loadSkillTool(skills)]),
+    createWriteTool(promptFiles),
+    createEditTool(promptFiles),
+    ...(skills === undefined ? [] : [createLoadSkillTool(skills)]),
     ...(memory === undefined
       ? []
-      : [saveMemoryTool(memory.service), searchMemoryTool(memory.search)]),
-    ...(todos === undefined ? [] : [writeTodosTool(todos)]),
-    ...(delegation === undefined ? [] : [delegateTaskTool(delegation)]),
-    ...(cron === undefined ? [] : [cronTool(cron)]),
-    ...(messages === undefined ? [] : [messageTool(messages)]),
-    ...(documents === undefined ? [] : [readDocumentTool(documents)]),
-    ...(sendFile === undefined ? [] : [sendFileTool(sendFile)]),
-    ...(speak === undefined ? [] : [speakTool(speak)]),
-    ...(ownMessages === undefined ? [] : ownMessageTools(ownMessages)),
-    ...(soul === undefined ? [] : [proposeSoulChangeTool(soul)]),
-    ...(exec === undefined ? [] : [execTool(exec)]),
-    ...(web === undefined ? [] : webTools(web)),
+      : [createSaveMemoryTool(memory.service), createSearchMemoryTool(memory.search)]),
+    ...(todos === undefined ? [] : [createWriteTodosTool(todos)]),
+    ...(delegation === undefined ? [] : [createDelegateTaskTool(delegation)]),
+    ...(cron === undefined ? [] : [createCronTool(cron)]),
+    ...(messages === undefined ? [] : [createMessageTool(messages)]),
+    ...(documents === undefined ? [] : [createReadDocumentTool(documents)]),
+    ...(sendFile === undefined ? [] : [createSendFileTool(sendFile)]),
+    ...(speak === undefined ? [] : [createSpeakTool(speak)]),
+    ...(ownMessages === undefined ? [] : createOwnMessageTools(ownMessages)),
+    ...(soul === undefined ? [] : [createProposeSoulTool(soul)]),
+    ...(exec === undefined ? [] : [createExecTool(exec)]),
+    ...(web === undefined ? [] : createWebTools(web)),
     askUserTool,
     currentTimeTool,
   ];

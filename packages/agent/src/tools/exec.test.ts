@@ -5,7 +5,7 @@ import { builtInLayers, characterSource } from '@parley/prompt';
 import { createPromptFiles, openSkills, skillFolders } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
-import { type ExecDeps, execTool, sandboxSource } from './exec.ts';
+import { createExecTool, createSandboxSource, type ExecDeps } from './exec.ts';
 import { grepTool, readTool } from './read-files.ts';
 import { createToolRegistry } from './tool-registry.ts';
 
@@ -25,7 +25,7 @@ function exec(deps: Partial<ExecDeps> = {}) {
     diskMb: 500,
   };
   const { workspace } = scene;
-  return execTool({
+  return createExecTool({
     approval: 'never',
     network: false,
     ...settings,
@@ -78,7 +78,7 @@ describe.runIf(inject('bubblewrapPath'))('exec', () => {
     expect(killed.text).toBe('started');
   });
 
-  it('[W09] cannot write what others can read or what becomes prompt text, and its new files are the owner’s', async () => {
+  it('[W09] cannot write files that others can read or that become prompt text, and creates files as private to the owner', async () => {
     scene.put('MEMORY.md', 'canary');
     scene.put('AGENTS.md', 'rules');
     scene.put('notes/mine.md', '---\naudience: owner\n---\nmine');
@@ -129,7 +129,7 @@ describe.runIf(inject('bubblewrapPath'))('exec', () => {
     expect(readdirSync(scene.folder).filter((name) => name !== '.parley')).toEqual(before);
   });
 
-  it('[W02] [W09] exposes nothing private to others through oddly spelled file names', async () => {
+  it('[W02] [W09] exposes no private file through unusual spellings of its name', async () => {
     scene.put('MEMORY.md', 'canary');
     scene.put('Skills/brew/SKILL.md', '---\nname: brew\ndescription: Tea.\n---\nBrew.');
     const names = [
@@ -187,7 +187,7 @@ describe.runIf(inject('bubblewrapPath'))('exec', () => {
     expect(text.length).toBeLessThan(1_500);
   });
 
-  it('[G06] is offered to owners only, and asks if the settings say so', () => {
+  it('[G06] is offered to owners only, and asks for approval if the settings say so', () => {
     const offered = (deps: Partial<ExecDeps>, kind: 'owner' | 'guest') =>
       createToolRegistry({ builtIn: [exec(deps)] }).registry.for({ kind, conversationId: 'c' })
         .names;
@@ -214,9 +214,9 @@ describe('the sandbox in the prompt of an owner', () => {
   };
 
   it.runIf(inject('bubblewrapPath'))(
-    '[P06] [G06] states what a command reaches, its limits, and which files earlier commands left',
+    '[P06] [G06] states which files commands can access, their limits, and which files earlier commands left',
     async () => {
-      const source = sandboxSource({ ...settings, ...bounds }, scene.workspace.folder);
+      const source = createSandboxSource({ ...settings, ...bounds }, scene.workspace.folder);
       await scene.use(exec(), {
         command:
           'mkdir out skills node_modules; echo abc > out/old.csv; touch -d 2020-01-01 out/old.csv; for n in $(seq 25); do echo x > f$n.txt; done; touch .hidden skills/x.sh node_modules/y.js; ln -s /etc/passwd link.txt',
@@ -234,8 +234,8 @@ describe('the sandbox in the prompt of an owner', () => {
     },
   );
 
-  it('[W02] is missing for others', async () => {
-    const source = sandboxSource({ ...settings, ...bounds }, scene.workspace.folder);
+  it('[W02] is absent from the prompts of other readers', async () => {
+    const source = createSandboxSource({ ...settings, ...bounds }, scene.workspace.folder);
     expect(await source.gather(turn('guest'))).toEqual({});
   });
 });

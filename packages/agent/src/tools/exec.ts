@@ -23,24 +23,31 @@ export interface ExecDeps {
   readonly processes: number;
   readonly memoryMb: number;
   readonly diskMb: number;
-  /** Commands can reach only its folder. */
+  /** The folder to which commands are restricted. */
   readonly workspace: Pick<Workspace, 'folder' | 'commands'>;
-  /** The files that become prompt text; commands can only read them. */
+  /** The files that become prompt text, which are read-only for commands. */
   readonly promptFiles: Pick<PromptFiles, 'patterns'>;
-  /** Parley's data and the home folder. A workspace that contains one of them is refused. */
+  /**
+   * The folders with Parley's data and the user's home. A workspace that contains one of these
+   * folders is refused.
+   */
   readonly forbidden: readonly string[];
 }
 
-/** Added to the time limit of a command, in ms, for setting up its sandbox and taking it down. */
+/** Time added to the limit of a command for setting up and removing its sandbox, in ms. */
 const SANDBOX_OVERHEAD_MS = 10_000;
-/** Added to the output limit, in characters, for the line that says how it ended. */
+/** Characters added to the output limit for the line that states how the command ended. */
 const STATUS_CHARACTERS = 500;
 
 /**
- * Runs shell commands that reach only the workspace and make none of its private files readable to
+ * Runs shell commands that can access only the workspace and cannot expose its private files to
  * others (G06, W09).
  */
-export function workspaceSandbox({ workspace, promptFiles, ...deps }: Omit<ExecDeps, 'approval'>) {
+export function createWorkspaceSandbox({
+  workspace,
+  promptFiles,
+  ...deps
+}: Omit<ExecDeps, 'approval'>) {
   // Loaded lazily, because few installations enable commands.
   const { openSandbox }: typeof import('@parley/tools/sandbox') = require('@parley/tools/sandbox');
   const sandbox = openSandbox({
@@ -64,10 +71,10 @@ export function workspaceSandbox({ workspace, promptFiles, ...deps }: Omit<ExecD
   };
 }
 
-/** Runs shell commands in a sandbox (G06). Offered to owners only. */
-export function execTool(deps: ExecDeps): Tool {
+/** Runs shell commands in a sandbox (G06). */
+export function createExecTool(deps: ExecDeps): Tool {
   const { approval, network, seconds, maxSeconds, maxCharacters } = deps;
-  const sandbox = workspaceSandbox(deps);
+  const sandbox = createWorkspaceSandbox(deps);
   return defineTool({
     name: 'exec',
     summary: 'Runs a command of the shell in the workspace, in a sandbox.',
@@ -94,14 +101,14 @@ export function execTool(deps: ExecDeps): Tool {
     async run(input, { signal }) {
       const timeoutMs = Math.min(input.seconds ?? seconds, maxSeconds) * 1_000;
       const result = await sandbox.run(input.command, { signal, timeoutMs });
-      const output = plainOutput(result.output);
-      const note = `${exitStatusText(result)}${output === '' ? ' It printed nothing.' : ''}`;
+      const output = toPlainOutput(result.output);
+      const note = `${describeExit(result)}${output === '' ? ' It printed nothing.' : ''}`;
       return { text: output, note, failed: result.exitCode !== 0 };
     },
   });
 }
 
-function exitStatusText({ exitCode, signal, ended, tookMs }: CommandResult): string {
+function describeExit({ exitCode, signal, ended, tookMs }: CommandResult): string {
   const took = `after ${(tookMs / 1_000).toFixed(1)} s`;
   if (ended !== null) return `[Killed ${took}: ${WHY[ended]}. What it had done by then is done.]`;
   if (exitCode === null)
@@ -117,7 +124,7 @@ const WHY: Readonly<Record<Ending, string>> = {
   disk: 'it wrote more than it may',
 };
 
-function plainOutput(output: string): string {
+function toPlainOutput(output: string): string {
   return stripVTControlCharacters(output)
     .replace(/\r\n/g, '\n')
     .replace(/[^\P{Cc}\n\t]/gu, '')
@@ -127,7 +134,7 @@ function plainOutput(output: string): string {
 const MAX_FILES = 20;
 
 /** Describes the folder for commands and the files in it, for an owner's prompt (P06). */
-export function sandboxSource(
+export function createSandboxSource(
   {
     network,
     seconds,

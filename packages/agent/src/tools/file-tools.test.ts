@@ -1,11 +1,11 @@
 import { homedir } from 'node:os';
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import { createPromptFiles } from '@parley/workspace';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
-import { grepTool, listTool, readTool, workspacePath } from './read-files.ts';
-import { editTool, writeTool } from './write-files.ts';
+import { grepTool, listTool, readTool, toWorkspacePath } from './read-files.ts';
+import { createEditTool, createWriteTool } from './write-files.ts';
 
 const FILES = {
   'notes/birds.md': 'Parrots talk.\nCrows count.\nOwls sleep.',
@@ -14,8 +14,8 @@ const FILES = {
   'plans.md': '---\naudience: owner\n---\nWe move to heron-3.',
 };
 
-const write = writeTool(createPromptFiles([]));
-const edit = editTool(createPromptFiles([]));
+const write = createWriteTool(createPromptFiles([]));
+const edit = createEditTool(createPromptFiles([]));
 
 let scene: ToolScene;
 beforeEach(async () => {
@@ -24,21 +24,21 @@ beforeEach(async () => {
 afterEach(() => scene.close());
 
 describe('read', () => {
-  it('[G02] returns a whole file', async () => {
+  it('[G02] returns the whole file when no range is given', async () => {
     expect(await scene.use(readTool, { path: 'notes/birds.md' })).toEqual({
       text: FILES['notes/birds.md'],
     });
   });
 
   it.each(['./notes/birds.md', 'FOLDER/notes/birds.md'])(
-    'understands paths as models write them: %s',
+    'reads paths in the forms that models write: %s',
     async (path) => {
       const { text } = await scene.use(readTool, { path: path.replace('FOLDER', scene.folder) });
       expect(text).toContain('Parrots');
     },
   );
 
-  it('[P10] returns some lines, and states the total number of lines', async () => {
+  it('[P10] returns a range of lines, and states the total number of lines', async () => {
     const { text } = await scene.use(readTool, { path: 'notes/birds.md', offset: 2, limit: 1 });
     expect(text).toBe(
       'Crows count.\n\n[Cut: lines 2 to 2 of 3 of notes/birds.md are shown. Read on with offset 3.]',
@@ -60,7 +60,7 @@ describe('read', () => {
     expect(read).toEqual(lines);
   });
 
-  it('[P10] gives the length of a line that is too long for one call', async () => {
+  it('[P10] states the length of a line that is too long for one call', async () => {
     scene.put('one-line.md', 'x'.repeat(50_000));
     const { text } = await scene.use(readTool, { path: 'one-line.md' });
     expect(text).toContain('the first 16000 of 50000 characters of line 1 of 1');
@@ -71,7 +71,7 @@ describe('read', () => {
     ['../secret', '../secret cannot be read'],
     ['/etc/passwd', '/etc/passwd cannot be read'],
     ['~/.ssh/id_rsa', 'cannot be read'],
-  ])('[G06] says why nothing can be read: %s', async (path, words) => {
+  ])('[G06] states why a file cannot be read: %s', async (path, words) => {
     const { text, failed } = await scene.use(readTool, { path });
     expect(text).toContain(words);
     expect(failed).toBe(true);
@@ -79,21 +79,21 @@ describe('read', () => {
 });
 
 describe('list and grep', () => {
-  it('[G02] list names all files, or those of a folder', async () => {
+  it('[G02] list returns all files, or those of a folder', async () => {
     const { text } = await scene.use(listTool, {});
     expect(text.split('\n')).toContain('notes/birds.md (38)');
     expect((await scene.use(listTool, { folder: 'notes/' })).text).toBe('notes/birds.md (38)');
     expect((await scene.use(listTool, { folder: 'nowhere' })).text).toContain('no files');
   });
 
-  it('[G02] grep ignores case, and takes no regular expressions', async () => {
+  it('[G02] grep ignores case, and does not interpret regular expressions', async () => {
     expect((await scene.use(grepTool, { text: 'CROWS' })).text).toBe(
       'notes/birds.md:2: Crows count.',
     );
     expect((await scene.use(grepTool, { text: 'c.*s' })).text).toBe('Nothing was found.');
   });
 
-  it('[G02] both understand folders as models write them', async () => {
+  it('[G02] list and grep accept folders in the forms that models write', async () => {
     scene.put('notesbook/a.md', 'Crows count.');
     for (const folder of ['notes', './notes/', `${scene.folder}/notes`]) {
       const found = await scene.use(grepTool, { text: 'crows', folder });
@@ -102,7 +102,7 @@ describe('list and grep', () => {
     }
   });
 
-  it('[P10] grep says how many lines it found beyond those it shows', async () => {
+  it('[P10] grep states how many matching lines it omits', async () => {
     scene.put('many.md', 'hit\n'.repeat(80));
     const { text } = await scene.use(grepTool, { text: 'hit' });
     expect(text.split('\n')).toHaveLength(51);
@@ -118,7 +118,7 @@ describe('list and grep', () => {
 });
 
 describe('write and edit', () => {
-  it('[G02] write creates a file and replaces it', async () => {
+  it('[G02] write creates a new file and replaces an existing one', async () => {
     expect((await scene.use(write, { path: 'new/a.md', text: 'one' })).text).toContain('Made');
     expect((await scene.use(write, { path: 'new/a.md', text: 'two' })).text).toContain('Replaced');
     expect(scene.onDisk('new/a.md')).toBe(
@@ -126,13 +126,13 @@ describe('write and edit', () => {
     );
   });
 
-  it('[W06] write refuses SOUL.md, and says why', async () => {
+  it('[W06] write refuses SOUL.md, and states the reason', async () => {
     const { text, failed } = await scene.use(write, { path: 'SOUL.md', text: 'I am evil' });
     expect(text).toContain('SOUL.md was not written');
     expect(failed).toBe(true);
   });
 
-  it('[G02] edit replaces the single occurrence and shows the change', async () => {
+  it('[G02] edit replaces the only occurrence of a passage and shows the change', async () => {
     const change = { path: 'notes/birds.md', old: 'count.\nOwls', new: 'count to five.\nOwls' };
     expect(await scene.use(edit, change, 'owner', true)).toEqual({
       text: 'Changed notes/birds.md:\n@@ line 2\n-Crows count.\n-Owls sleep.\n+Crows count to five.\n+Owls sleep.',
@@ -142,7 +142,7 @@ describe('write and edit', () => {
     );
   });
 
-  it('[W03] edit leaves the front matter alone', async () => {
+  it('[W03] edit does not change the front matter', async () => {
     await scene.use(edit, { path: 'plans.md', old: 'heron-3', new: 'Rome' });
     expect(scene.onDisk('plans.md')).toMatch(/^---\naudience: owner\n---\n+We move to Rome\.\n$/);
   });
@@ -151,14 +151,14 @@ describe('write and edit', () => {
     ['that does not occur', 'Eagles', 'the passage is not in it. Read the file again.'],
     ['with other spaces', 'crows  count.', 'Line 2 is nearly the same: "Crows count."'],
     ['that occurs more than once', 's', 'times, at the lines 1, 2'],
-  ])('[G02] edit changes nothing for a passage %s', async (_what, old, words) => {
+  ])('[G02] edit leaves the file unchanged for a passage %s', async (_what, old, words) => {
     const { text, failed } = await scene.use(edit, { path: 'notes/birds.md', old, new: 'x' });
     expect(text).toContain(words);
     expect(failed).toBe(true);
     expect(scene.onDisk('notes/birds.md')).toBe(FILES['notes/birds.md']);
   });
 
-  it('[G02] edit equals replacing by hand, wherever the passage is', async () => {
+  it('[G02] edit gives the same result as string replacement, at every position of the passage', async () => {
     const piece = fc.stringMatching(/^[a-z \n]{0,12}$/);
     await fc.assert(
       fc.asyncProperty(piece, piece, piece, async (before, after, replacement) => {
@@ -168,13 +168,13 @@ describe('write and edit', () => {
         await scene.use(edit, change, 'owner', true);
         expect(scene.onDisk('p.md')).toBe(`${whole.replace('MARK', () => replacement)}\n`);
       }),
-      runs(60),
+      toRunOptions(60),
     );
   });
 });
 
 describe('a private file', () => {
-  it('[W02] is available to the owner through every tool', async () => {
+  it('[W02] can be read by the owner with every tool', async () => {
     const seen = [
       await scene.use(readTool, { path: 'MEMORY.md' }),
       await scene.use(readTool, { path: 'memory/2026-11-21.md' }),
@@ -187,7 +187,7 @@ describe('a private file', () => {
     expect(seen[3]).toContain('MEMORY.md');
   });
 
-  it('[W02] [W03] reaches a guest through no tool, whatever they ask for', async () => {
+  it('[W02] [W03] cannot be read by a guest with any tool or argument', async () => {
     const path = fc.oneof(
       fc.constantFrom(...Object.keys(FILES)),
       fc
@@ -220,11 +220,11 @@ describe('a private file', () => {
         const { text } = await scene.use(tool, input, 'guest');
         expect(text).not.toMatch(/heron|(plans|memory|21)\.md(:\d| \()/i);
       }),
-      runs(300),
+      toRunOptions(300),
     );
   });
 
-  it('[W02] appears to be missing for a guest', async () => {
+  it('[W02] looks like a missing file to a guest', async () => {
     const missing = await scene.use(readTool, { path: 'gone.md' }, 'guest');
     for (const path of ['MEMORY.md', 'plans.md']) {
       const answer = await scene.use(readTool, { path }, 'guest');
@@ -241,7 +241,7 @@ describe('paths as models write them', () => {
     ['/data/w/notes/a.md', 'notes/a.md'],
     ['/data/wide/a.md', '/data/wide/a.md'],
     ['../a.md', '../a.md'],
-  ])('%s', (path, expected) => expect(workspacePath(path, '/data/w')).toBe(expected));
+  ])('%s', (path, expected) => expect(toWorkspacePath(path, '/data/w')).toBe(expected));
 
   it('[W03] do not reveal the home folder or the workspace’s folder to a guest', async () => {
     for (const path of ['~/x.md', '~/.ssh/id', `${scene.folder}x/a.md`, 'TOOLS.md', 'BOOT.md']) {
@@ -251,7 +251,7 @@ describe('paths as models write them', () => {
     }
   });
 
-  it('may start with the home folder as written in the prompt', () => {
-    expect(workspacePath('~/w/a.md', `${homedir()}/w`)).toBe('a.md');
+  it('may start with the home folder as it appears in the prompt', () => {
+    expect(toWorkspacePath('~/w/a.md', `${homedir()}/w`)).toBe('a.md');
   });
 });

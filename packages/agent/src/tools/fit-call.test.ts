@@ -2,11 +2,11 @@ import type { Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { fittedCall } from './fit-call.ts';
-import { cronTool } from './time-tools.ts';
+import { fitToolCall } from './fit-call.ts';
+import { createCronTool } from './time-tools.ts';
 import { defineTool, type Tool } from './tool.ts';
 import { createToolRegistry } from './tool-registry.ts';
-import { isQuick } from './try-arguments.ts';
+import { isQuickToCheck } from './try-arguments.ts';
 
 const OWNER = { kind: 'owner', conversationId: 'c' } as const;
 
@@ -21,7 +21,7 @@ function fitted(tool: Tool, written: unknown, from: 'Parley' | 'a plugin' = 'Par
     from === 'Parley' ? { builtIn: [tool] } : { builtIn: [], added: [{ from, tools: [tool] }] },
   );
   const call = { id: 'x', name: tool.name, arguments: JSON.stringify(written) };
-  return JSON.parse(fittedCall(call, registry.for(OWNER), isQuick).arguments);
+  return JSON.parse(fitToolCall(call, registry.for(OWNER), isQuickToCheck).arguments);
 }
 
 let store: Store;
@@ -30,10 +30,10 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-const cron = () => cronTool({ store, ask: async () => ({ ok: true, text: '' }) });
+const cron = () => createCronTool({ store, ask: async () => ({ ok: true, text: '' }) });
 const ADD = { action: 'add', task: 'call Bo', at: '18:00' };
 
-describe('arguments that mean nothing', () => {
+describe('arguments without a meaning', () => {
   it.each([
     [
       'the models’ words for nothing',
@@ -64,7 +64,7 @@ describe('arguments that mean nothing', () => {
     },
   );
 
-  it('[G20] stay if the call would be refused even without them, so that the error refers to what the model wrote', () => {
+  it('[G20] stay if the call would be refused without them as well, so that the error refers to the original arguments', () => {
     const written = { path: { a: 1 }, offset: 0 };
     expect(fitted(toolWith(input), written)).toEqual(written);
   });

@@ -4,13 +4,13 @@ import { fitCall } from '@parley/models/calls';
 import type { ToolSet } from './tool-registry.ts';
 
 /**
- * Corrects a call to the form that its tool accepts, if tool name and argument schema leave only
- * one meaning; otherwise returns it as the model wrote it, and the tool refuses it. This happens
- * before the call is journalled, so rules, approvals, the run and the model all see the same call.
- * `isQuick` says that validating these arguments takes next to no time. Loaded with the first tool
- * call.
+ * Corrects a call to the form that its tool accepts, if tool name and argument schema allow only
+ * one meaning; otherwise returns it unchanged, and the tool refuses it. The correction runs before
+ * the call is journaled, so rules, approvals, the run and the model all see the same call.
+ * `isQuick` means that validating these arguments takes almost no time. This module is loaded with
+ * the first tool call.
  */
-export function fittedCall(
+export function fitToolCall(
   call: ModelToolCall,
   tools: ToolSet,
   isQuick: (name: string, input: unknown, tools: ToolSet) => boolean,
@@ -20,7 +20,7 @@ export function fittedCall(
   if (fitted.kind === 'misfit') return fitted.call;
   const { name, arguments: written } = fitted.call;
   const input: unknown = written.trim() === '' ? {} : JSON.parse(written);
-  return isQuick(name, input, tools) ? withoutPlaceholders(fitted.call, input, tools) : fitted.call;
+  return isQuick(name, input, tools) ? removePlaceholders(fitted.call, input, tools) : fitted.call;
 }
 
 /**
@@ -28,7 +28,7 @@ export function fittedCall(
  * refuses the call with them and accepts it without them: the tool's own validation is more precise
  * than its schema.
  */
-function withoutPlaceholders(call: ModelToolCall, input: unknown, tools: ToolSet): ModelToolCall {
+function removePlaceholders(call: ModelToolCall, input: unknown, tools: ToolSet): ModelToolCall {
   const tool = tools.get(call.name);
   if (tool === undefined) return call;
   const fits = (value: unknown) => tool.input.safeParse(value).success;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { mayChangeAnswer } from './own-messages.ts';
+import { canChangeAnswer } from './own-messages.ts';
 
 const OWNER = 'telegram:1';
 const ANN = 'telegram:2';
 const BO = 'telegram:3';
 
-describe('an earlier answer may be changed', () => {
+describe('permission to change an earlier answer', () => {
   it.each<[who: string, alone: boolean, people: string[], answered: string[], may: boolean]>([
     ['by a guest alone with the bot', true, [ANN], [ANN], true],
     ['by a guest alone, even if the question is no longer stored', true, [ANN], [], true],
@@ -22,6 +22,6 @@ describe('an earlier answer may be changed', () => {
     ['not by two guests even if it answered both', false, [ANN, BO], [ANN, BO], false],
     ['not if no person asks', false, [], [ANN], false],
   ])('[P18] %s', (_who, isAlone, people, answered, may) => {
-    expect(mayChangeAnswer({ isAlone, people, owners: [OWNER] }, answered)).toBe(may);
+    expect(canChangeAnswer({ isAlone, people, owners: [OWNER] }, answered)).toBe(may);
   });
 });

@@ -2,14 +2,14 @@ import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { EXPECTED_ABILITIES } from '@parley/prompt';
 import { afterEach, describe, expect, it } from 'vitest';
-import { housePrompt, openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
-import { mentionedFiles } from './mentioned-files.ts';
+import { createHousePrompt, openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
+import { readMentionedFiles } from './mentioned-files.ts';
 
 const AGENT = join(import.meta.dirname, '..');
 
-/** The paths that a text names, given that every file exists. */
+/** Returns the paths that a text mentions, assuming that every file exists. */
 async function named(text: string): Promise<readonly string[]> {
-  const files = await mentionedFiles(
+  const files = await readMentionedFiles(
     {
       read: async (source) => ({
         ...{ kind: 'file', text: 'x', source, characters: 1, cut: null },
@@ -28,7 +28,7 @@ it.each([
   ['write to ann@example.org or @bob', []],
   ['@../secret.md @/etc/passwd.md @.env.md', []],
   ['@a.md @b.md @c.md @d.md @e.md @f.md', ['a.md', 'b.md', 'c.md', 'd.md', 'e.md']],
-])('[P06] %j names %j', async (text, paths) => {
+])('[P06] %j mentions %j', async (text, paths) => {
   expect(await named(text)).toEqual(paths);
 });
 
@@ -43,7 +43,7 @@ describe('files that a message mentions', () => {
   };
 
   async function asked(text: string, place: 'direct' | 'group', layout = 'zeus') {
-    scene = await openTurnScene({}, { prompt: housePrompt(layout) });
+    scene = await openTurnScene({}, { prompt: createHousePrompt(layout) });
     for (const [name, written] of Object.entries(FILES)) {
       mkdirSync(dirname(join(scene.folder, name)), { recursive: true });
       writeFileSync(join(scene.folder, name), written);
@@ -57,7 +57,7 @@ describe('files that a message mentions', () => {
     };
   }
 
-  it('[P06] [P10] are resources of the turn in zeus; their text is data next to the message, and long ones are truncated', async () => {
+  it('[P06] [P10] are resources of the turn in the layout zeus: their text is data next to the message, and long texts are truncated', async () => {
     const { system, user } = await asked('Do @notes/plan.md and @long.md and @gone.md', 'direct');
     expect(system).toMatch(
       /# Resources\n- notes\/plan.md: 34 characters; .+\n- long.md: 9,000 characters; /,
@@ -69,7 +69,7 @@ describe('files that a message mentions', () => {
   });
 
   it.each(['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'])(
-    '[P09] [W02] are shown in layout %s to those who may read them, without changing the system prompt',
+    '[P09] [W02] are shown in the layout %s to readers who may read them, without changing the system prompt',
     async (layout) => {
       const text = 'See @notes/plan.md and @MEMORY.md';
       const owner = await asked(text, 'direct', layout);

@@ -1,4 +1,4 @@
-import { type InboundMessage, typedText } from '@parley/core';
+import { getTypedText, type InboundMessage } from '@parley/core';
 import type { WorkspaceFile, WorkspaceView } from '@parley/workspace';
 
 /**
@@ -8,24 +8,24 @@ import type { WorkspaceFile, WorkspaceView } from '@parley/workspace';
 const [MAX_FILES, MAX_OF_ONE, MAX_IN_ALL] = [5, 8_000, 16_000];
 
 /**
- * Matches `@notes/plan.md`. The name needs a file extension, so that it is not mistaken for a
+ * Matches `@notes/plan.md`. The name needs a file extension, so that it cannot be the name of a
  * person.
  */
 const MENTION =
   /(?<![\p{L}\p{N}_.@/])@((?:[\p{L}\p{N}_-][\p{L}\p{N}_.-]*\/){0,8}[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)+)/gu;
 
 /**
- * The workspace files that people name in their messages, as far as the reader may see them (W02).
- * Names of other files remain ordinary text. Like the tool `read`, this makes nothing accessible to
- * anyone.
+ * Provides the workspace files that people mention in their messages, as far as the reader may read
+ * them (W02). The names of other files remain ordinary text. Like the tool `read`, mentioning a
+ * file gives no one access to it.
  */
-export async function mentionedFiles(
+export async function readMentionedFiles(
   view: Pick<WorkspaceView, 'read'>,
-  messages: readonly Naming[],
+  messages: readonly NamingMessage[],
 ): Promise<readonly WorkspaceFile[]> {
   const files: WorkspaceFile[] = [];
   let room = MAX_IN_ALL;
-  for (const name of mentionedNames(messages)) {
+  for (const name of listMentionedNames(messages)) {
     const file = await view.read(name, Math.min(MAX_OF_ONE, room));
     if (file.kind === 'absent') continue;
     room -= file.cut?.shown ?? file.text.length;
@@ -36,12 +36,15 @@ export async function mentionedFiles(
   return files;
 }
 
-type Naming = Pick<InboundMessage, 'text' | 'trigger' | 'attachments' | 'replyTo' | 'authored'>;
+type NamingMessage = Pick<
+  InboundMessage,
+  'text' | 'trigger' | 'attachments' | 'replyTo' | 'authored'
+>;
 
-/** Forwarded text names no files, because it was not written by the person. */
-function mentionedNames(messages: readonly Naming[]): readonly string[] {
+/** File names in forwarded text are ignored, because the person did not write them. */
+function listMentionedNames(messages: readonly NamingMessage[]): readonly string[] {
   const said = messages.map((message) =>
-    message.trigger === 'cron' ? message.text : typedText(message),
+    message.trigger === 'cron' ? message.text : getTypedText(message),
   );
   const names = said.flatMap((text) =>
     text.includes('@') ? [...text.matchAll(MENTION)].map(([, name = '']) => name) : [],

@@ -1,18 +1,21 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
-import { PLACE, type Writing } from '../testing/write-message.ts';
-import { messageTool } from './message.ts';
+import { PLACE, type WriteOptions } from '../testing/write-message.ts';
+import { createMessageTool } from './message.ts';
 
 const BO = { id: '2', name: 'Bo', isBot: false };
-const FAMILY: Writing = { chat: { id: '-9', type: 'group', title: 'Family' }, sender: BO };
-/** The same owner's chat with the bot elsewhere, such as on another platform. */
-const PHONE: Writing = { chat: { id: 'phone', type: 'direct' }, fromOwner: true };
+const FAMILY: WriteOptions = { chat: { id: '-9', type: 'group', title: 'Family' }, sender: BO };
+/** Another chat of the same owner with the bot, for example on another platform. */
+const PHONE: WriteOptions = { chat: { id: 'phone', type: 'direct' }, fromOwner: true };
 const NAMED = { family: { ...PLACE, chat: '-9' }, gone: { ...PLACE, account: 'x', chat: '1' } };
 
 let scene: TurnScene;
 afterEach(() => scene?.close());
 
-async function open(chats: Parameters<typeof messageTool>[0]['chats'] = {}, extras?: SceneExtras) {
+async function open(
+  chats: Parameters<typeof createMessageTool>[0]['chats'] = {},
+  extras?: SceneExtras,
+) {
   const stored = {
     get inbox() {
       return scene.store.inbox;
@@ -30,7 +33,7 @@ async function open(chats: Parameters<typeof messageTool>[0]['chats'] = {}, extr
       return scene.store.agentFiles;
     },
   };
-  const tool = messageTool({
+  const tool = createMessageTool({
     store: stored,
     owners: ['test:1'],
     serves: (_channel, account) => account === 'default',
@@ -45,14 +48,14 @@ const sends = (to: string, text: string) => ({
 });
 const result = () => scene.model.asked.at(-1)?.messages.at(-1)?.content ?? '';
 const owed = (chatId: string) => scene.store.outbox.recent({ ...PLACE, chatId }, 50);
-/** A chat in which someone has written and received an answer. */
-async function used(writing: Writing, text = 'hello'): Promise<void> {
+/** A chat in which a person has written and received an answer. */
+async function used(writing: WriteOptions, text = 'hello'): Promise<void> {
   await scene.write(text, writing);
   await scene.answerNext(writing.chat?.id);
 }
 
 describe('a message to another chat', () => {
-  it('[G02] reaches the owner in the chat they used last besides this one, unmarked and without an approval', async () => {
+  it('[G02] reaches the owner in the other chat they used last, unmarked and without an approval', async () => {
     await open(NAMED);
     await used(PHONE);
     await scene.write('send that to my phone', { fromOwner: true });
@@ -83,7 +86,7 @@ describe('a message to another chat', () => {
     );
     await scene.answerNext();
     expect(await scene.owed('-9')).toEqual(['fine', '⚙️ Dinner at eight.']);
-    // A reply to the message there is understood.
+    // The agent understands a reply to that message in its chat.
     await scene.write('why so late?', FAMILY);
     await scene.answerNext('-9');
     const seen = String(scene.model.asked.at(-1)?.messages.at(-1)?.content);
@@ -108,7 +111,7 @@ describe('a message to another chat', () => {
     ['toString', 'No chat is called'],
     ['gone', 'is not connected'],
     ['family', 'no message there'],
-  ])('[G02] to %s is refused, with the reason', async (to, why) => {
+  ])('[G02] to %s is refused with the reason', async (to, why) => {
     await open(NAMED, { approvals: { auto: ['message'] } });
     await scene.write('send it', { fromOwner: true });
     scene.model.next(sends(to, 'x'));
@@ -120,7 +123,7 @@ describe('a message to another chat', () => {
   it.each([
     ['in a group', FAMILY],
     ['an owner in a group', { ...FAMILY, sender: { id: '1', name: 'Ada', isBot: false } }],
-    ['a stranger', { chat: { id: 'bo', type: 'direct' }, sender: BO } satisfies Writing],
+    ['a stranger', { chat: { id: 'bo', type: 'direct' }, sender: BO } satisfies WriteOptions],
   ])('[W02] cannot be sent on behalf of %s', async (_, writing) => {
     await open(NAMED, { approvals: { auto: ['message'] } });
     await used(PHONE);
@@ -131,7 +134,7 @@ describe('a message to another chat', () => {
     expect(await scene.owed('phone')).toEqual(['fine']);
   });
 
-  it('[G05] is not sent if it is longer than what an approver is shown', async () => {
+  it('[G05] is refused if it is longer than an approver can be shown', async () => {
     await open(NAMED, { approvals: { auto: ['message'] } });
     await used(FAMILY);
     await scene.write('send it', { fromOwner: true });
@@ -143,7 +146,7 @@ describe('a message to another chat', () => {
   });
 
   it.each(['NO_REPLY', '⚙️', '   '])(
-    '[G09] is not sent if nothing of it is visible (%j)',
+    '[G09] is refused if it has no visible text (%j)',
     async (text) => {
       await open();
       await used(PHONE);
@@ -170,7 +173,7 @@ describe('a message to another chat', () => {
     expect(result()).toContain('5 messages at most');
   });
 
-  it('[G16] [D04] is not duplicated if a run dies before recording it', async () => {
+  it('[G16] [D04] is not duplicated if the process dies before recording it', async () => {
     await open();
     await used(PHONE);
     await scene.write('send it', { fromOwner: true });
@@ -192,7 +195,7 @@ describe('a message to another chat', () => {
     expect(first.length).toBeGreaterThan(2);
     expect(await scene.store.turns.totals(0)).toMatchObject({ answered: 1 });
     Object.assign(outbox, { post });
-    // In the meantime the owner has continued in another chat.
+    // Meanwhile the owner has continued in another chat.
     await used({ ...PHONE, chat: { id: 'tablet', type: 'direct' } });
     scene.later(20_000);
     await scene.answerNext();

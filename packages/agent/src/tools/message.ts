@@ -1,10 +1,10 @@
 import { type NamedChat, namedChat, type OwnersChatDeps, ownersChats } from '@parley/channels';
-import { type InboundMessage, type ReplyRoute, withoutNoncharacters } from '@parley/core';
+import { type InboundMessage, type ReplyRoute, stripNoncharacters } from '@parley/core';
 import type { InboxRow, Store } from '@parley/store';
 import { z } from 'zod';
 import { type PostDeps, type PostedMessage, postMessage } from '../post-message.ts';
-import { FILE_HINT, openOutgoing } from './send-file.ts';
-import { defineTool, failure, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
+import { FILE_HINT, openOutgoingFile } from './send-file.ts';
+import { createFailure, defineTool, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
 
 interface MessageToolDeps extends OwnersChatDeps, Omit<PostDeps, 'clock'> {
   readonly chats: Readonly<Record<string, NamedChat>>;
@@ -22,7 +22,7 @@ const HINT =
  * own chat needs no approval; any other chat must be named in the settings, and a person approves
  * the text first.
  */
-export function messageTool(deps: MessageToolDeps): Tool {
+export function createMessageTool(deps: MessageToolDeps): Tool {
   const names = Object.keys(deps.chats);
   return defineTool({
     name: 'message',
@@ -34,16 +34,16 @@ export function messageTool(deps: MessageToolDeps): Tool {
     audience: 'owner',
     approval: names.length === 0 ? 'never' : 'ask',
     spares: ({ to }) => OWNER.test(to),
-    input: inputWith(names),
+    input: createMessageInput(names),
     async run({ to, text, file: name }, call): Promise<ToolOutcome> {
       const here = call.messages?.at(-1);
       const found = await findChat(deps, to, here);
-      if (found.kind === 'none') return failure(`Not sent. ${found.reason}`);
+      if (found.kind === 'none') return createFailure(`Not sent. ${found.reason}`);
       const file =
         name === undefined
           ? undefined
-          : await openOutgoing(deps.store, call, { name }, found.route);
-      if (file !== undefined && 'reason' in file) return failure(`Not sent. ${file.reason}`);
+          : await openOutgoingFile(deps.store, call, { name }, found.route);
+      if (file !== undefined && 'reason' in file) return createFailure(`Not sent. ${file.reason}`);
       const isAsked = found.isOwners && here !== undefined && here.trigger === undefined;
       const posted = await postMessage(
         { ...deps, clock: call.clock },
@@ -51,12 +51,12 @@ export function messageTool(deps: MessageToolDeps): Tool {
           key: call.callId,
           turn: { id: call.turnId, most: MAX_PER_TURN },
           route: found.route,
-          markdown: withoutNoncharacters(text),
+          markdown: stripNoncharacters(text),
           isMarked: !isAsked,
           ...(file !== undefined && { file }),
         },
       );
-      if (!('chat' in posted)) return failure(REFUSED[posted.kind]);
+      if (!('chat' in posted)) return createFailure(REFUSED[posted.kind]);
       await addToGroupContext(deps, found, text, call);
       call.log.info({ turn: call.turnId, ...posted.chat, post: posted.kind }, 'message posted');
       return { text: `Your message to ${to} is on its way, on ${found.route.channel}.` };
@@ -72,7 +72,7 @@ const REFUSED: Readonly<Record<Exclude<PostedMessage['kind'], 'posted' | 'known'
     'Not sent: a person has taken over that chat and talks to it themselves. Do not try again.',
 };
 
-function inputWith(names: readonly string[]) {
+function createMessageInput(names: readonly string[]) {
   const others = names.length === 0 ? '' : ` Other chats: ${names.join(', ')}.`;
   // Strict, because a person approves exactly these fields.
   return z.strictObject({
@@ -109,7 +109,7 @@ type FoundChat =
   | {
       readonly kind: 'chat';
       readonly route: ReplyRoute;
-      /** The conversation in this chat; null if nothing has been said in that thread yet. */
+      /** The conversation in that chat; null if no one has written in that thread yet. */
       readonly conversationId: string | null;
       readonly isOwners: boolean;
     }
@@ -119,7 +119,7 @@ const OWNER = /^owner(?::([a-z][a-z0-9-]*))?$/;
 
 /**
  * Finds an owner's direct chat, or a chat from the settings. The route is that of the last message
- * from there, so nothing is sent to a chat in which no person has written (F11). `here` is the
+ * from that chat, so nothing is sent to a chat in which no person has written (F11). `here` is the
  * message being answered; its chat receives the answer anyway.
  */
 async function findChat(
@@ -128,14 +128,14 @@ async function findChat(
   here: InboundMessage | undefined,
 ): Promise<FoundChat> {
   const owners = OWNER.exec(to);
-  if (owners !== null) return ownersChat(deps, owners[1], here);
+  if (owners !== null) return findOwnersChat(deps, owners[1], here);
   const named = Object.hasOwn(deps.chats, to) ? deps.chats[to] : undefined;
-  if (named !== undefined) return chatCalled(deps, to, named, here);
+  if (named !== undefined) return findChatByName(deps, to, named, here);
   const known = ['owner', ...Object.keys(deps.chats)].join(', ');
-  return noChatFound(`No chat is called ${JSON.stringify(to.slice(0, 80))}. There are: ${known}.`);
+  return createNoChat(`No chat is called ${JSON.stringify(to.slice(0, 80))}. There are: ${known}.`);
 }
 
-async function ownersChat(
+async function findOwnersChat(
   deps: MessageToolDeps,
   channel: string | undefined,
   here: InboundMessage | undefined,
@@ -151,10 +151,10 @@ async function ownersChat(
   const row = own ?? others[0];
   if (row !== undefined) return toOneChat(row, { isOwners: true });
   const where = channel === undefined ? 'no other direct chat' : `no other chat on ${channel}`;
-  return noChatFound(`The owner has used ${where} lately. What you answer reaches them here.`);
+  return createNoChat(`The owner has used ${where} lately. What you answer reaches them here.`);
 }
 
-async function chatCalled(
+async function findChatByName(
   deps: MessageToolDeps,
   name: string,
   named: NamedChat,
@@ -164,7 +164,7 @@ async function chatCalled(
   if (known.kind === 'none') return known;
   const { last, inThread } = known;
   if (inThread && isSameChat(last.message, here)) {
-    return noChatFound(`${name} is the chat that you answer in: say it there as your answer.`);
+    return createNoChat(`${name} is the chat that you answer in: say it there as your answer.`);
   }
   const found = toOneChat(last, { isOwners: false });
   if (inThread) return found;
@@ -174,12 +174,15 @@ async function chatCalled(
   return { ...found, route: toThread, conversationId: null };
 }
 
-type OneChat = Extract<FoundChat, { kind: 'chat' }>;
+type FoundOneChat = Extract<FoundChat, { kind: 'chat' }>;
 
-function toOneChat({ route, conversationId }: InboxRow, { isOwners }: Pick<OneChat, 'isOwners'>) {
-  // The message is not a reply there.
+function toOneChat(
+  { route, conversationId }: InboxRow,
+  { isOwners }: Pick<FoundOneChat, 'isOwners'>,
+) {
+  // The message is sent without quoting another one.
   const { replyToMessageId: _, ...free } = route;
-  return { kind: 'chat', route: free, conversationId, isOwners } as const satisfies OneChat;
+  return { kind: 'chat', route: free, conversationId, isOwners } as const satisfies FoundOneChat;
 }
 
 function isSameChat(one: InboundMessage, other: InboundMessage | undefined): boolean {
@@ -192,6 +195,6 @@ function isSameChat(one: InboundMessage, other: InboundMessage | undefined): boo
   );
 }
 
-function noChatFound(reason: string): FoundChat {
+function createNoChat(reason: string): FoundChat {
   return { kind: 'none', reason };
 }

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { openTurnScene, type TurnScene, toolMessages } from '../testing/turn-scene.ts';
+import { listToolMessages, openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
 import { PLACE } from '../testing/write-message.ts';
-import { actsLacking, ownMessageTools } from './own-messages.ts';
+import { createOwnMessageTools, listMissingActions } from './own-messages.ts';
 
 const ACTS = ['react', 'edit', 'delete'] as const;
 const CHAT = { ...PLACE, chatId: 'c' };
@@ -15,11 +15,15 @@ async function open(): Promise<void> {
       return scene.store.outbox;
     },
   };
-  const tools = ownMessageTools({ store: stored, deliver: async () => {}, owners: ['test:1'] });
+  const tools = createOwnMessageTools({
+    store: stored,
+    deliver: async () => {},
+    owners: ['test:1'],
+  });
   scene = await openTurnScene({}, { tools });
 }
 
-/** Delivers the pending parts of the chat as messages p1, p2 and so on. */
+/** Delivers the pending parts of the chat with the message ids p1, p2 and so on. */
 async function deliver(): Promise<void> {
   for (const { part } of await scene.store.outbox.unfinished(CHAT, 99)) {
     await scene.store.outbox.markSending(part.id, 1);
@@ -35,13 +39,13 @@ async function calls(name: string, input: object, acts: (typeof ACTS)[number][] 
   scene.model.next({ calls: [{ name, with: input }] }, { say: 'Done.' });
   await scene.answerNext();
   const acted = await scene.store.outbox.unfinished(CHAT, 99);
-  const heard = toolMessages(scene.model.asked.at(-1)).map(({ content }) => content);
+  const heard = listToolMessages(scene.model.asked.at(-1)).map(({ content }) => content);
   await deliver();
   return { heard: heard.at(-1), acts: acted.flatMap(({ part }) => part.act ?? []) };
 }
 
-describe('what the agent does with messages', () => {
-  it('[F04] reacts to the message that it answers', async () => {
+describe('actions of the agent on messages', () => {
+  it('[F04] reacts to the message being answered', async () => {
     await open();
     const { acts } = await calls('react', { emoji: '👍' });
     expect(acts).toEqual([{ kind: 'react', messageId: 'm1', emoji: '👍' }]);
@@ -65,16 +69,16 @@ describe('what the agent does with messages', () => {
     expect([missing.acts, missing.heard]).toEqual([[], expect.stringContaining('Not done')]);
   });
 
-  it('[F04] offers only the tools that its chat supports', async () => {
+  it('[F04] offers only the tools that the chat supports', async () => {
     await open();
     const { heard, acts } = await calls('react', { emoji: '👍' }, ['edit']);
     expect([heard, acts]).toEqual([expect.stringContaining('There is no tool "react"'), []]);
     expect(scene.model.asked[0]?.tools?.map(({ name }) => name)).toEqual(['edit_message']);
-    expect(actsLacking({})).toHaveLength(3);
-    expect(actsLacking({ acts: ['react', 'edit', 'delete'] })).toEqual([]);
+    expect(listMissingActions({})).toHaveLength(3);
+    expect(listMissingActions({ acts: ['react', 'edit', 'delete'] })).toEqual([]);
   });
 
-  describe('in a group', () => {
+  describe('changing messages in a group', () => {
     const GROUP = { id: 'c', type: 'group' } as const;
     const ADA = { id: '1', name: 'Ada', isBot: false };
     const ANN = { id: '2', name: 'Ann', isBot: false };
@@ -96,7 +100,7 @@ describe('what the agent does with messages', () => {
       return acts;
     };
 
-    it('[P18] changes a guest’s answers for that guest, and any answer for the owner', async () => {
+    it('[P18] lets a guest change only answers to that guest, and the owner any answer', async () => {
       await open();
       sent = 0;
       await says(BO, 'When is the game?');
@@ -128,7 +132,7 @@ describe('what the agent does with messages', () => {
     expect(older.acts).toEqual([]);
   });
 
-  it('[F04] does not react to a message of another chat', async () => {
+  it('[F04] does not react to a message in another chat', async () => {
     await open();
     await scene.write('do it', { acts: [...ACTS], answersIn: 'elsewhere' });
     scene.model.next({ calls: [{ name: 'react', with: { emoji: '👍' } }] }, { say: 'Done.' });

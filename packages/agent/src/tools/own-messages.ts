@@ -1,29 +1,28 @@
-import type { InboundMessage, PartAct, ReplyRoute } from '@parley/core';
+import type { InboundMessage, PartAction, ReplyRoute } from '@parley/core';
 import type { NewPart, OwnAnswer, Post, Store } from '@parley/store';
 import { z } from 'zod';
 import { type PostDeps, renderParts } from '../post-message.ts';
-import { defineTool, failure, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
+import { createFailure, defineTool, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
 
 export interface OwnMessagesDeps extends Omit<PostDeps, 'clock'> {
   readonly store: Pick<Store, 'outbox'>;
-  /** The ids of the people to whom the agent belongs. */
   readonly owners: readonly string[];
 }
 
-/** The channel action that each of these tools needs. */
-const NEEDS: Readonly<Record<string, PartAct['kind']>> = {
+/** The channel action that each message tool needs. */
+const NEEDS: Readonly<Record<string, PartAction['kind']>> = {
   react: 'react',
   edit_message: 'edit',
   delete_message: 'delete',
 };
 
 /** The names of the tools that a chat cannot use, because its channel does not support them. */
-export function actsLacking({ acts = [] }: Pick<ReplyRoute, 'acts'>): readonly string[] {
+export function listMissingActions({ acts = [] }: Pick<ReplyRoute, 'acts'>): readonly string[] {
   return Object.entries(NEEDS).flatMap(([name, act]) => (acts.includes(act) ? [] : name));
 }
 
 const MAX_PER_TURN = 10;
-/** How many of its own answers the agent can refer to, newest first. */
+/** How many of its latest answers the agent can refer to. */
 const MAX_BACK = 20;
 
 const SHARED = {
@@ -44,10 +43,10 @@ const Back = z
 
 /**
  * Reacts to the message being answered, and edits or deletes the agent's own answers in this chat
- * (F04), as far as the channel supports it. These actions go through the outbox, in order with
- * everything else that is sent, so none of them is lost in a crash.
+ * (F04), as far as the channel supports it. These actions go through the outbox, in order with all
+ * other messages, so a crash does not lose them.
  */
-export function ownMessageTools(deps: OwnMessagesDeps): readonly Tool[] {
+export function createOwnMessageTools(deps: OwnMessagesDeps): readonly Tool[] {
   return [
     defineTool({
       ...SHARED,
@@ -57,8 +56,8 @@ export function ownMessageTools(deps: OwnMessagesDeps): readonly Tool[] {
       input: z.object({ emoji: z.string().min(1).max(16) }),
       async run({ emoji }, call) {
         const answered = call.messages?.at(-1);
-        const messageId = isWrittenIn(answered, call.route) ? answered?.messageId : undefined;
-        if (messageId === undefined) return failure('Not done: no message is answered here.');
+        const messageId = isWrittenInChat(answered, call.route) ? answered?.messageId : undefined;
+        if (messageId === undefined) return createFailure('Not done: no message is answered here.');
         const text = `[reacted with ${emoji}]`;
         return actOnMessage(
           deps,
@@ -74,11 +73,11 @@ export function ownMessageTools(deps: OwnMessagesDeps): readonly Tool[] {
       summary: 'Replaces the text of one of your messages in this chat.',
       input: z.object({ message: Back, text: z.string().trim().min(1).max(4_000) }),
       async run({ message, text }, call) {
-        const own = await ownMessage(deps, call, message);
+        const own = await findOwnMessage(deps, call, message);
         if ('text' in own) return own;
         const [body, ...more] = call.route ? await renderParts(text, call.route) : [];
         if (body === undefined || more.length > 0) {
-          return failure('Not edited: the text must be visible and fit into one message.');
+          return createFailure('Not edited: the text must be visible and fit into one message.');
         }
         const { partId, messageId } = own;
         const changes = { partId, how: 'edited' } as const;
@@ -92,7 +91,7 @@ export function ownMessageTools(deps: OwnMessagesDeps): readonly Tool[] {
       hint: 'Only when the person asks for it, or it was sent by mistake.',
       input: z.object({ message: Back }),
       async run({ message }, call) {
-        const own = await ownMessage(deps, call, message);
+        const own = await findOwnMessage(deps, call, message);
         if ('text' in own) return own;
         const body = { text: '', plain: '[deleted a message]' };
         const { partId, messageId } = own;
@@ -104,10 +103,13 @@ export function ownMessageTools(deps: OwnMessagesDeps): readonly Tool[] {
 }
 
 /**
- * Whether a person wrote a message in the chat that receives the answer. Ids from other chats
- * denote other messages.
+ * Whether a person wrote a message in the chat that receives the answer. Message ids from other
+ * chats refer to other messages.
  */
-function isWrittenIn(message: InboundMessage | undefined, route: ReplyRoute | undefined): boolean {
+function isWrittenInChat(
+  message: InboundMessage | undefined,
+  route: ReplyRoute | undefined,
+): boolean {
   return (
     message !== undefined &&
     message.trigger === undefined &&
@@ -117,27 +119,26 @@ function isWrittenIn(message: InboundMessage | undefined, route: ReplyRoute | un
   );
 }
 
-/**
- * Finds the answer that is `back` answers ago, if the people whom the turn answers are allowed to
- * have it changed.
- */
-async function ownMessage(
+/** Finds the answer that is `back` answers ago, if the people in the turn may change it. */
+async function findOwnMessage(
   { store, owners }: OwnMessagesDeps,
   { route, reader: { conversationId }, messages = [] }: ToolCall,
   back: number,
 ): Promise<OwnAnswer | ToolOutcome> {
-  if (route === undefined) return failure('Not done: nothing is answered here.');
+  if (route === undefined) return createFailure('Not done: nothing is answered here.');
   const own = await store.outbox.ownAnswers({ conversationId, route }, MAX_BACK);
   const answer = own[back - 1];
   if (answer === undefined) {
-    return failure(`Not done: there are ${own.length} messages of yours here that can be changed.`);
+    return createFailure(
+      `Not done: there are ${own.length} messages of yours here that can be changed.`,
+    );
   }
   const isAlone = messages.every(
-    (message) => message.chat.type === 'direct' && isWrittenIn(message, route),
+    (message) => message.chat.type === 'direct' && isWrittenInChat(message, route),
   );
   const people = messages.map(({ channel, sender }) => `${channel}:${sender.id}`);
-  if (mayChangeAnswer({ isAlone, people, owners }, answer.people)) return answer;
-  return failure(OF_OTHERS);
+  if (canChangeAnswer({ isAlone, people, owners }, answer.people)) return answer;
+  return createFailure(OF_OTHERS);
 }
 
 const OF_OTHERS =
@@ -146,12 +147,12 @@ const OF_OTHERS =
 async function actOnMessage(
   { store, deliver }: OwnMessagesDeps,
   { route, callId, turnId, clock }: ToolCall,
-  kind: PartAct,
+  kind: PartAction,
   body: NewPart['body'],
   changes?: Post['changes'],
 ): Promise<ToolOutcome> {
   if (route === undefined || route.acts?.includes(kind.kind) !== true) {
-    return failure('Not done: this chat cannot do that.');
+    return createFailure('Not done: this chat cannot do that.');
   }
   const part = { route, body, act: kind };
   const turn = { id: turnId, most: MAX_PER_TURN };
@@ -163,7 +164,7 @@ async function actOnMessage(
   };
   const posted = await store.outbox.post(post, clock());
   if (!('chat' in posted)) {
-    return failure(
+    return createFailure(
       'Not done: this turn was stopped, the message is gone, a person has taken over the chat, or the turn has done as many things as it may.',
     );
   }
@@ -172,9 +173,10 @@ async function actOnMessage(
 }
 
 /** The turn that requests a change to an earlier answer. */
-interface Asking {
+interface ChangeRequest {
   /**
-   * True if the conversation belongs to them alone, so that all its answers are addressed to them.
+   * True if the conversation belongs to these people alone, so that all its answers are addressed
+   * to them.
    */
   readonly isAlone: boolean;
   /** The ids of the people whose messages the turn answers, such as `telegram:42`. */
@@ -184,12 +186,12 @@ interface Asking {
 
 /**
  * Whether an answer to these people may be edited or deleted. Guests in a group may only change
- * answers addressed to themselves, because everyone there assumes that what the bot writes is its
- * own text. If several people ask together, each must be entitled, because any of them may be the
- * one who wants the change. An answer to unknown people belongs to the owners.
+ * answers to themselves, because the group takes all of the bot's messages for its own text. If
+ * several people ask together, each of them must be entitled, because any of them may have
+ * requested the change. Only owners may change an answer whose recipients are unknown.
  */
-export function mayChangeAnswer(
-  { isAlone, people, owners }: Asking,
+export function canChangeAnswer(
+  { isAlone, people, owners }: ChangeRequest,
   answered: readonly string[],
 ): boolean {
   if (isAlone) return true;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { SoulService } from '../soul/soul-service.ts';
-import { localMoment, MAX_SOUL } from '../soul/soul-text.ts';
+import { formatLocalMoment, MAX_SOUL } from '../soul/soul-text.ts';
 import type { LocalTime } from '../time.ts';
-import { defineTool, failure, type Tool, type ToolOutcome } from './tool.ts';
+import { createFailure, defineTool, type Tool, type ToolOutcome } from './tool.ts';
 
 const HINT =
   'When the owner asks you to be different for good, or has corrected your manner more than once. Small steps. It is evaluated, the owner can veto it, and nothing changes before that: say so, and do not claim that you have changed.';
@@ -27,10 +27,10 @@ const Input = z
   });
 
 /**
- * Proposes a change to SOUL.md (W06), which is the agent's only way to change it. SOUL.md is prompt
- * text for everyone, so a person approves the whole text before it is evaluated (W09).
+ * Proposes a change to SOUL.md (W06); the agent cannot change it in any other way. SOUL.md is
+ * prompt text for everyone, so a person approves the whole text before it is evaluated (W09).
  */
-export function proposeSoulChangeTool({
+export function createProposeSoulTool({
   service,
   localTime,
 }: {
@@ -59,20 +59,20 @@ export function proposeSoulChangeTool({
     ): Promise<ToolOutcome> {
       const asked = messages?.at(-1);
       if (asked === undefined || asked.trigger !== undefined) {
-        return failure('Not proposed: only in a conversation with the owner.');
+        return createFailure('Not proposed: only in a conversation with the owner.');
       }
       const inUse = (await service.current())?.text ?? '';
       const text = approved ?? whole ?? applyReplacements(inUse, replacements);
-      if (typeof text !== 'string') return failure(text.refusal);
+      if (typeof text !== 'string') return createFailure(text.refusal);
       const askedBy = `call:${callId}`;
       const author = { author: 'agent', by: 'the agent' } as const;
       const answer = await service.propose({ ...author, askedBy, text, reason });
-      if (answer.kind === 'refused') return failure(`Not proposed. ${answer.reason}`);
+      if (answer.kind === 'refused') return createFailure(`Not proposed. ${answer.reason}`);
       const { number, state, score, findings, appliesAt } = answer.version;
       const found = findings.map(({ text }) => `- ${text}`).join('\n');
       switch (state) {
         case 'refused':
-          return failure(
+          return createFailure(
             `Proposal ${number} did not pass the evaluation (${score} of 100):\n${found}\nSOUL.md stays as it is.`,
           );
         case 'passed':
@@ -80,7 +80,7 @@ export function proposeSoulChangeTool({
             text: `Proposal ${number} passed the evaluation (${score} of 100). The owner is told of it and ${
               appliesAt === null
                 ? `it waits for \`/soul apply ${number}\``
-                : `it comes into use on ${localMoment(appliesAt, localTime)} unless they veto it with \`/soul veto ${number}\``
+                : `it comes into use on ${formatLocalMoment(appliesAt, localTime)} unless they veto it with \`/soul veto ${number}\``
             }. Until then you are as you were.`,
           };
         default:

@@ -1,17 +1,22 @@
 import { readHere } from '@parley/tools/testing/read-here';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openTurnScene, type Script, type TurnScene, toolMessages } from '../testing/turn-scene.ts';
-import type { SentFile, Writing } from '../testing/write-message.ts';
-import { readDocumentTool } from './read-document.ts';
+import {
+  listToolMessages,
+  openTurnScene,
+  type ScriptStep,
+  type TurnScene,
+} from '../testing/turn-scene.ts';
+import type { SentFile, WriteOptions } from '../testing/write-message.ts';
+import { createReadDocumentTool } from './read-document.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
-/** 3,000 characters: `0000 0005 0010 …`. */
+/** A text of 3,000 characters: `0000 0005 0010 …`. */
 const LONG = Array.from({ length: 600 }, (_, at) => String(at * 5).padStart(4, '0')).join(' ');
 const document = (text: string): SentFile => ({
   ...{ kind: 'document', name: 'report.txt' },
   bytes: new TextEncoder().encode(text),
 });
-const OTHERS: Writing = { chat: { id: '-9', type: 'group', title: 'Team' } };
+const OTHERS: WriteOptions = { chat: { id: '-9', type: 'group', title: 'Team' } };
 
 let scene: TurnScene;
 beforeEach(async () => {
@@ -20,23 +25,23 @@ beforeEach(async () => {
       scene.store.attachments.ofConversation(...of),
   };
   const media = { readDocument: readHere };
-  scene = await openTurnScene({}, { tools: [readDocumentTool({ attachments, media })] });
+  scene = await openTurnScene({}, { tools: [createReadDocumentTool({ attachments, media })] });
 });
 afterEach(() => scene.close());
 
 const offered = () => (scene.model.asked.at(-1)?.tools ?? []).map(({ name }) => name);
-const heard = () => toolMessages(scene.model.asked.at(-1)).at(-1)?.content ?? '';
-const read = (file: string, more: object = {}): Script => ({
+const heard = () => listToolMessages(scene.model.asked.at(-1)).at(-1)?.content ?? '';
+const read = (file: string, more: object = {}): ScriptStep => ({
   calls: [{ name: 'read_document', with: { file, ...more } }],
 });
-async function turn(writing: Writing = {}, ...scripts: readonly Script[]): Promise<void> {
+async function turn(writing: WriteOptions = {}, ...scripts: readonly ScriptStep[]): Promise<void> {
   scene.model.next(...scripts);
   await scene.write('go on', writing);
   await scene.answerNext(writing.chat?.id);
 }
 
 describe('read_document', () => {
-  it('[F10] continues reading in later turns, part by part, as an untrusted file', async () => {
+  it('[F10] continues reading a document in later turns, part by part, as an untrusted file', async () => {
     await turn({ files: [document(LONG)] });
     await turn({}, read('1-0', { offset: 1_000, length: 1_000 }), { say: 'So far.' });
     expect(heard()).toMatch(
@@ -49,7 +54,7 @@ describe('read_document', () => {
     expect(heard()).toBe('The document "report.txt" has 2999 characters; none at offset 2999.');
   });
 
-  it('[F10] is offered only if the conversation has such a document', async () => {
+  it('[F10] is offered only if the conversation has a document to continue', async () => {
     await turn();
     expect(offered()).toEqual([]);
     await turn({ files: [document('short')] });
@@ -63,7 +68,7 @@ describe('read_document', () => {
     expect(offered()).toEqual([]);
   });
 
-  it('[W02] reads nothing of another conversation', async () => {
+  it('[W02] reads no document of another conversation', async () => {
     await turn({ files: [document(LONG)] });
     await turn({ ...OTHERS, files: [document('theirs')] }, read('1-0'), { say: 'No.' });
     expect(heard()).toMatch(/^There is no document "1-0" in this conversation/);
@@ -72,7 +77,7 @@ describe('read_document', () => {
     expect(heard()).toMatch(/^There is no document "passwords"/);
   });
 
-  it('[W02] is not offered if the answer goes elsewhere', async () => {
+  it('[W02] is not offered if the answer goes to another chat', async () => {
     await turn({ files: [document(LONG)] });
     scene.model.next(read('1-0'), { say: 'No.' });
     await scene.write('go on', { answersIn: '-9' });

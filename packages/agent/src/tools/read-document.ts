@@ -1,6 +1,11 @@
 import type { Store } from '@parley/store';
 import { z } from 'zod';
-import { documentKey, labelFor, readOn, warningLines } from '../media/attachment-text.ts';
+import {
+  describeShownPart,
+  formatAttachmentLabel,
+  listWarningLines,
+  parseDocumentId,
+} from '../media/attachment-text.ts';
 import type { MediaDeps } from '../media/read-attachment.ts';
 import { defineTool, type Tool, type ToolOutcome } from './tool.ts';
 
@@ -13,14 +18,14 @@ export interface ReadDocumentDeps {
 
 const USUAL_CHARACTERS = 16_000;
 const MAX_CHARACTERS = 30_000;
-/** The time limit for a document, in ms. This includes its time in the queue (G19). */
+/** The time limit for a document, in ms. The limit includes the time in the queue (G19). */
 const WAIT_MS = 90_000;
 
 /**
- * Continues reading a document that someone sent in this conversation (F10), while it is kept. Its
- * text counts as written by outsiders, even if the owner sent it.
+ * Continues reading a document that was sent in this conversation (F10), while the document is
+ * kept. The text counts as written by outsiders, even if the owner sent the document.
  */
-export function readDocumentTool({ attachments, media }: ReadDocumentDeps): Tool {
+export function createReadDocumentTool({ attachments, media }: ReadDocumentDeps): Tool {
   return defineTool({
     name: READ_DOCUMENT,
     summary: 'Reads a document that was sent in this conversation, part by part.',
@@ -43,41 +48,43 @@ export function readDocumentTool({ attachments, media }: ReadDocumentDeps): Tool
     }),
     async run({ file: id, offset, length = USUAL_CHARACTERS }, call): Promise<ToolOutcome> {
       const { facts, reader, signal } = call;
-      const key = documentKey(id);
-      if (key === null) return unreadDocument(absentDocumentText(id));
+      const key = parseDocumentId(id);
+      if (key === null) return createUnreadDocument(describeAbsentDocument(id));
       let label: string | null = null;
       const load = async (): Promise<Uint8Array | null> => {
         const file = await attachments.ofConversation(reader.conversationId, key);
-        if (file !== null) label = labelFor({ kind: 'document', name: file.name });
+        if (file !== null) label = formatAttachmentLabel({ kind: 'document', name: file.name });
         return file?.bytes ?? null;
       };
       const sender = JSON.stringify([facts.channel, facts.account, facts.channelUserId]);
       const part = { from: offset, characters: length };
       const read = await media.readDocument({ sender, ...part, load }, signal);
       if (read.kind === 'refused') {
-        return unreadDocument(
-          label === null ? absentDocumentText(id) : `The ${label} cannot be read: ${read.reason}.`,
+        return createUnreadDocument(
+          label === null
+            ? describeAbsentDocument(id)
+            : `The ${label} cannot be read: ${read.reason}.`,
         );
       }
       if (read.text === '') {
-        return unreadDocument(
+        return createUnreadDocument(
           `The ${label} has ${read.length} characters; none at offset ${offset}.`,
         );
       }
-      const shown = readOn(key, { from: offset, ...read });
+      const shown = describeShownPart(key, { from: offset, ...read });
       return {
         text: read.text,
-        note: [`The ${label}.`, ...warningLines(read), ...shown].join(' '),
+        note: [`The ${label}.`, ...listWarningLines(read), ...shown].join(' '),
       };
     },
   });
 }
 
-function absentDocumentText(id: string): string {
+function describeAbsentDocument(id: string): string {
   return `There is no document "${id}" in this conversation, or it is no longer kept: files of chats are kept for about a day. Ask for it to be sent again.`;
 }
 
-/** The note is Parley's own text, so it is not framed as text from outsiders. */
-function unreadDocument(note: string): ToolOutcome {
+/** The note is Parley's own text, so it is not framed as untrusted. */
+function createUnreadDocument(note: string): ToolOutcome {
   return { text: '', note, failed: true };
 }

@@ -1,11 +1,11 @@
 import { homedir } from 'node:os';
 import type { AbsentFile } from '@parley/workspace';
 import { z } from 'zod';
-import { defineTool, failure, type Tool } from './tool.ts';
+import { createFailure, defineTool, type Tool } from './tool.ts';
 
 export const PATH_HINT = 'Path inside the workspace, such as notes/today.md.';
 
-/** Reads the whole file; the workspace itself limits how long it may be. */
+/** Reads the whole file, whose length the workspace limits. */
 export const WHOLE_FILE: number = Number.MAX_SAFE_INTEGER;
 
 const MAX_CHARACTERS = 16_000;
@@ -24,12 +24,12 @@ export const readTool: Tool = defineTool({
     limit: z.int().min(1).optional().describe('How many lines to read; all when absent.'),
   }),
   async run({ path, offset = 1, limit }, { view, facts }) {
-    const name = workspacePath(path, facts.workspace);
+    const name = toWorkspacePath(path, facts.workspace);
     const file = await view.read(name, WHOLE_FILE);
-    if (file.kind === 'absent') return failure(absentText(name, file));
+    if (file.kind === 'absent') return createFailure(explainAbsent(name, file));
     const lines = file.text.split('\n');
     if (offset > lines.length) {
-      return failure(`${name} has ${lines.length} lines; there is no line ${offset}.`);
+      return createFailure(`${name} has ${lines.length} lines; there is no line ${offset}.`);
     }
     const piece = readLines(name, lines, offset, limit ?? lines.length);
     return { text: file.warning === undefined ? piece : `${piece}\n\n[${name}: ${file.warning}]` };
@@ -43,7 +43,7 @@ function readLines(name: string, lines: readonly string[], offset: number, limit
     characters += line.length + 1;
     return characters > MAX_CHARACTERS;
   });
-  if (tooMany === 0) return cutLine(name, wanted[0] ?? '', offset, lines.length);
+  if (tooMany === 0) return cutLongLine(name, wanted[0] ?? '', offset, lines.length);
   const shown = tooMany === -1 ? wanted : wanted.slice(0, tooMany);
   const last = offset - 1 + shown.length;
   if (shown.length === lines.length) return shown.join('\n');
@@ -51,7 +51,7 @@ function readLines(name: string, lines: readonly string[], offset: number, limit
   return `${shown.join('\n')}\n\n[Cut: lines ${offset} to ${last} of ${lines.length} of ${name} are shown.${more}]`;
 }
 
-function cutLine(name: string, line: string, at: number, of: number): string {
+function cutLongLine(name: string, line: string, at: number, of: number): string {
   const start = line.slice(0, MAX_CHARACTERS).toWellFormed();
   return `${start}\n\n[Cut: the first ${MAX_CHARACTERS} of ${line.length} characters of line ${at} of ${of} of ${name} are shown.]`;
 }
@@ -69,7 +69,7 @@ export const listTool: Tool = defineTool({
     folder: z.string().optional().describe('Only what lies in this folder, such as notes.'),
   }),
   async run({ folder = '' }, { view, facts }) {
-    const inside = folderPath(folder, facts.workspace);
+    const inside = toFolderPath(folder, facts.workspace);
     const entries = (await view.list()).filter(({ name }) => name.startsWith(inside));
     if (entries.length === 0) {
       return { text: inside === '' ? 'There are no files.' : `There are no files in ${inside}` };
@@ -103,7 +103,7 @@ export const grepTool: Tool = defineTool({
   }),
   async run({ text, folder = '' }, { view, facts, signal }) {
     const wanted = text.toLowerCase();
-    const inside = folderPath(folder, facts.workspace);
+    const inside = toFolderPath(folder, facts.workspace);
     const hits: string[] = [];
     let found = 0;
     for (const { name } of await view.list()) {
@@ -114,7 +114,8 @@ export const grepTool: Tool = defineTool({
       for (const [index, line] of file.text.split('\n').entries()) {
         if (!line.toLowerCase().includes(wanted)) continue;
         found += 1;
-        if (hits.length < MAX_HITS) hits.push(`${name}:${index + 1}: ${around(line, wanted)}`);
+        if (hits.length < MAX_HITS)
+          hits.push(`${name}:${index + 1}: ${excerptAround(line, wanted)}`);
       }
     }
     if (found === 0) return { text: 'Nothing was found.' };
@@ -123,8 +124,8 @@ export const grepTool: Tool = defineTool({
   },
 });
 
-/** The line, or the part of it around the match. */
-function around(line: string, wanted: string): string {
+/** Shortens a long line to the part around the match. */
+function excerptAround(line: string, wanted: string): string {
   if (line.length <= LINE_LENGTH) return line.trim();
   const at = line.toLowerCase().indexOf(wanted);
   const start = Math.max(0, at - LINE_LENGTH / 4);
@@ -136,25 +137,26 @@ function around(line: string, wanted: string): string {
 
 /**
  * Converts a path to the form that a view accepts. Models also write `./a.md`, or start with the
- * workspace folder as shown in the prompt, which for guests is only its name. A path outside the
- * workspace is left as it is, and the view refuses it.
+ * workspace folder from the prompt, which for guests is only its name. A path outside the workspace
+ * is returned unchanged, and the view refuses it.
  */
-export function workspacePath(path: string, workspace: string, home: string = homedir()): string {
+export function toWorkspacePath(path: string, workspace: string, home: string = homedir()): string {
   const full = path.startsWith('~/') ? `${home}${path.slice(1)}` : path;
   if (full.startsWith(`${workspace}/`)) return full.slice(workspace.length + 1);
-  // The path stays as written: an error that repeats it must not reveal where the home folder is.
+  // The path is returned as written, because an error that repeats it must not reveal the home
+  // folder.
   return path.replace(/^(\.\/)+/, '');
 }
 
-/** The same for a folder, with a trailing slash; empty for the workspace itself. */
-function folderPath(folder: string, workspace: string): string {
+/** Converts a folder path, with a trailing slash; empty for the workspace itself. */
+function toFolderPath(folder: string, workspace: string): string {
   const name = folder.replace(/\/+$/, '');
   if (name === '' || name === '.' || name === workspace) return '';
-  return `${workspacePath(name, workspace)}/`;
+  return `${toWorkspacePath(name, workspace)}/`;
 }
 
-/** Explains why there is nothing to read. A private file is reported as missing. */
-export function absentText(path: string, { reason, detail }: AbsentFile): string {
+/** Explains why a file cannot be read. A private file is reported as missing. */
+export function explainAbsent(path: string, { reason, detail }: AbsentFile): string {
   switch (reason) {
     case 'missing':
     case 'private':

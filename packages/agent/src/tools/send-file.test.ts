@@ -1,23 +1,23 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { mortalStore } from '../testing/crashing-store.ts';
+import { createMortalStore } from '../testing/crashing-store.ts';
 import {
+  createScriptedModel,
+  listToolMessages,
   openTurnScene,
   type ScriptedModel,
-  scriptedModel,
   type TurnScene,
-  toolMessages,
 } from '../testing/turn-scene.ts';
-import { PLACE, type Writing } from '../testing/write-message.ts';
-import { outboundFileKind, sendFileTool } from './send-file.ts';
+import { PLACE, type WriteOptions } from '../testing/write-message.ts';
+import { createSendFileTool, getOutboundFileKind } from './send-file.ts';
 import { defineTool, type ToolFile } from './tool.ts';
 
 const PNG = Uint8Array.from([137, 80, 78, 71, 0, 1]);
-const GROUP: Writing = {
+const GROUP: WriteOptions = {
   chat: { id: '-9', type: 'group', title: 'Team' },
   sender: { id: '7', name: 'Bo', isBot: false },
 };
@@ -43,7 +43,7 @@ async function open(files: readonly ToolFile[] = [], model?: ScriptedModel): Pro
   const agentFiles = {
     ofConversation: (id: string, of: string) => scene.store.agentFiles.ofConversation(id, of),
   };
-  const tool = sendFileTool({ store: stored, deliver: async () => {}, agentFiles });
+  const tool = createSendFileTool({ store: stored, deliver: async () => {}, agentFiles });
   const tools = [tool, draw(files)];
   scene = await openTurnScene({}, { tools, ...(model && { model: obedient(model) }) });
   writeFileSync(join(scene.folder, 'chart.png'), PNG);
@@ -52,7 +52,7 @@ async function open(files: readonly ToolFile[] = [], model?: ScriptedModel): Pro
   writeFileSync(join(scene.folder, 'MEMORY.md'), 'the heron');
   writeFileSync(join(scene.folder, 'large.bin'), new Uint8Array(1_001));
 }
-/** A model that calls the tool until it has the result. */
+/** A model that repeats the call until it receives the result. */
 function obedient(model: ScriptedModel): Pick<ScriptedModel, 'id' | 'stream'> {
   return {
     id: model.id,
@@ -70,8 +70,8 @@ const sent = async (chatId = 'c') =>
   (await scene.store.outbox.recent({ ...PLACE, chatId }, 9)).flatMap(({ part }) =>
     part.file === undefined ? [] : [part],
   );
-const heard = () => toolMessages(scene.model.asked.at(-1)).map(({ content }) => content);
-async function asks(file: string, writing: Writing = {}, more: object = {}): Promise<string> {
+const heard = () => listToolMessages(scene.model.asked.at(-1)).map(({ content }) => content);
+async function asks(file: string, writing: WriteOptions = {}, more: object = {}): Promise<string> {
   await scene.write('send it', { maxFileBytes: 1_000, ...writing });
   scene.model.next(send(file, more), { say: 'There.' });
   await scene.answerNext(writing.chat?.id);
@@ -80,7 +80,7 @@ async function asks(file: string, writing: Writing = {}, more: object = {}): Pro
 
 const isOver = async (): Promise<boolean> => (await scene.store.lanes.withWork(9, 0)).length === 0;
 
-/** Runs the lane once as a worker; its store may kill the worker. */
+/** Runs the lane once like a worker, which the store may kill. */
 async function liveOnce(): Promise<void> {
   const started = await scene.begin();
   await scene.run(started).catch((error: Error) => expect(error.message).toBe('killed'));
@@ -88,7 +88,7 @@ async function liveOnce(): Promise<void> {
 }
 
 describe('the tool that sends files', () => {
-  it('[F10] [D04] sends a picture with its caption before the answer, its bytes stored with the part', async () => {
+  it('[F10] [D04] sends a picture with its caption before the answer, and stores its bytes with the part', async () => {
     await open();
     expect(await asks('chart.png', {}, { caption: '**See**' })).toBe(
       'chart.png is on its way to this chat, as image.',
@@ -102,7 +102,7 @@ describe('the tool that sends files', () => {
     expect(await scene.owed()).toEqual(['See', 'There.']);
   });
 
-  it.each<[string, Writing, string]>([
+  it.each<[string, WriteOptions, string]>([
     ['chart.png', {}, 'on its way'],
     ['MEMORY.md', {}, 'on its way'],
     ['open.md', GROUP, 'on its way'],
@@ -119,7 +119,7 @@ describe('the tool that sends files', () => {
     expect(await sent(writing.chat?.id)).toHaveLength(said === 'on its way' ? 1 : 0);
   });
 
-  it('[F10] [W09] sends what a tool has made, in that conversation only', async () => {
+  it('[F10] [W09] sends a file that a tool created, in that conversation only', async () => {
     await open([{ name: 'map.png', mimeType: 'image/png', bytes: PNG }]);
     await scene.write('draw', { ...GROUP, maxFileBytes: 1_000 });
     scene.model.next({ calls: [{ name: 'draw', with: {} }] }, { say: 'Drawn.' });
@@ -131,16 +131,16 @@ describe('the tool that sends files', () => {
     expect([await sent('-9'), await sent()]).toMatchObject([[{ file: { name: 'map.png' } }], []]);
   });
 
-  it('[F10] [G16] sends the file once, whenever its process dies', async () => {
+  it('[F10] [G16] sends the file once, whenever the process dies', async () => {
     const whenDead = fc.record({
       write: fc.integer({ min: 1, max: 5 }),
       when: fc.constantFrom('before' as const, 'after' as const),
     });
     const property = fc.asyncProperty(fc.array(whenDead, { maxLength: 3 }), async (deaths) => {
-      await open([], scriptedModel());
+      await open([], createScriptedModel());
       try {
         await scene.write('send it', { maxFileBytes: 1_000 });
-        const store = mortalStore(scene.store);
+        const store = createMortalStore(scene.store);
         for (const death of [...deaths, null]) {
           if (await isOver()) break;
           store.live(death);
@@ -151,7 +151,7 @@ describe('the tool that sends files', () => {
         await scene.close();
       }
     });
-    await fc.assert(property, runs(25));
+    await fc.assert(property, toRunOptions(25));
     await open();
   });
 
@@ -165,6 +165,6 @@ describe('the tool that sends files', () => {
     ['video/mp4', undefined, 'video'],
     ['text/html', undefined, 'document'],
   ])('[F10] sends %s, as %s, as %s', (type, as, kind) => {
-    expect(outboundFileKind(type, as)).toBe(kind);
+    expect(getOutboundFileKind(type, as)).toBe(kind);
   });
 });

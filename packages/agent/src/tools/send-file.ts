@@ -1,10 +1,10 @@
 import { basename, extname } from 'node:path';
-import { type OutboundFile, type ReplyRoute, withoutNoncharacters } from '@parley/core';
+import { type OutboundFile, type ReplyRoute, stripNoncharacters } from '@parley/core';
 import type { AgentFile, AgentFileRepository } from '@parley/store';
 import { z } from 'zod';
 import { type PostDeps, postMessage } from '../post-message.ts';
-import { absentText, workspacePath } from './read-files.ts';
-import { defineTool, failure, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
+import { explainAbsent, toWorkspacePath } from './read-files.ts';
+import { createFailure, defineTool, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
 
 export interface SendFileDeps extends Omit<PostDeps, 'clock'> {
   readonly agentFiles: Pick<AgentFileRepository, 'ofConversation'>;
@@ -19,9 +19,9 @@ export const FILE_HINT =
 /**
  * Sends a file to the chat being answered, natively on each platform (F10): a workspace file that
  * the reader may see, or one that a tool created in this conversation (W09). The bytes are stored
- * with the part, so the file is neither lost nor repeated in a crash.
+ * with the part, so a crash neither loses the file nor sends it twice.
  */
-export function sendFileTool(deps: SendFileDeps): Tool {
+export function createSendFileTool(deps: SendFileDeps): Tool {
   return defineTool({
     name: 'send_file',
     summary: 'Sends a file to this chat: a picture, a document, a recording.',
@@ -38,18 +38,18 @@ export function sendFileTool(deps: SendFileDeps): Tool {
     }),
     async run({ file: name, caption = '', as }, call): Promise<ToolOutcome> {
       const { route } = call;
-      if (route === undefined) return failure('Not sent: no chat is answered here.');
-      const file = await openOutgoing(deps, call, { name, as }, route);
-      if ('reason' in file) return failure(`Not sent. ${file.reason}`);
+      if (route === undefined) return createFailure('Not sent: no chat is answered here.');
+      const file = await openOutgoingFile(deps, call, { name, as }, route);
+      if ('reason' in file) return createFailure(`Not sent. ${file.reason}`);
       const posted = await postMessage(
         { ...deps, clock: call.clock },
         {
           key: call.callId,
           turn: { id: call.turnId, most: MAX_PER_TURN },
-          ...{ route, markdown: withoutNoncharacters(caption), isMarked: false, file },
+          ...{ route, markdown: stripNoncharacters(caption), isMarked: false, file },
         },
       );
-      if (!('chat' in posted)) return failure(REFUSED[posted.kind]);
+      if (!('chat' in posted)) return createFailure(REFUSED[posted.kind]);
       const { bytes, kind } = file;
       call.log.info({ turn: call.turnId, kind, size: bytes.byteLength }, 'file posted');
       return { text: `${file.name} is on its way to this chat, as ${kind}.` };
@@ -65,10 +65,10 @@ const REFUSED = {
 } as const;
 
 /**
- * Opens a file to send, as the reader of the turn may see it. Otherwise returns the reason, for the
- * model.
+ * Opens a file to send with the permissions of the turn's reader. Returns the reason, for the
+ * model, if the file cannot be sent.
  */
-export async function openOutgoing(
+export async function openOutgoingFile(
   { agentFiles }: Pick<SendFileDeps, 'agentFiles'>,
   { view, facts, reader }: Pick<ToolCall, 'view' | 'facts' | 'reader'>,
   { name, as }: { readonly name: string; readonly as?: 'document' | 'voice' | undefined },
@@ -76,20 +76,20 @@ export async function openOutgoing(
 ): Promise<AgentFile | { readonly reason: string }> {
   if (maxFileBytes === undefined) return { reason: `Files cannot be sent on ${channel}.` };
   const given = await agentFiles.ofConversation(name, reader.conversationId);
-  const path = workspacePath(name, facts.workspace);
+  const path = toWorkspacePath(name, facts.workspace);
   const file = given ?? (await view.readBytes(path, maxFileBytes));
   if ('reason' in file) {
-    if (file.reason !== 'too-large') return { reason: absentText(path, file) };
-    return { reason: fileTooLargeText(basename(path), maxFileBytes) };
+    if (file.reason !== 'too-large') return { reason: explainAbsent(path, file) };
+    return { reason: describeTooLarge(basename(path), maxFileBytes) };
   }
   const { bytes } = file;
-  if (bytes.byteLength > maxFileBytes) return { reason: fileTooLargeText(name, maxFileBytes) };
-  if (given !== null) return { ...given, kind: outboundFileKind(given.mimeType, as) };
-  const mimeType = mimeTypeOf(path);
-  return { name: basename(path), mimeType, kind: outboundFileKind(mimeType, as), bytes };
+  if (bytes.byteLength > maxFileBytes) return { reason: describeTooLarge(name, maxFileBytes) };
+  if (given !== null) return { ...given, kind: getOutboundFileKind(given.mimeType, as) };
+  const mimeType = getMimeType(path);
+  return { name: basename(path), mimeType, kind: getOutboundFileKind(mimeType, as), bytes };
 }
 
-function fileTooLargeText(name: string, limit: number): string {
+function describeTooLarge(name: string, limit: number): string {
   const megabytes = Math.floor(limit / 1_024 / 1_024);
   return `${name} is larger than ${megabytes} MB, the most that can be sent here. Send a link or a smaller file.`;
 }
@@ -120,19 +120,18 @@ const TYPES: Readonly<Record<string, string>> = {
   '.pptx': 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
 };
 
-function mimeTypeOf(path: string): string {
+function getMimeType(path: string): string {
   return TYPES[extname(path).toLowerCase()] ?? 'application/octet-stream';
 }
 
-/** The types that platforms display natively; everything else is sent as a document. */
+/** The types that platforms display natively; all other files are sent as documents. */
 const SHOWN: readonly (readonly [RegExp, OutboundFile['kind']])[] = [
   [/^image\/(png|jpeg|gif|webp)$/, 'image'],
   [/^video\/mp4$/, 'video'],
   [/^audio\//, 'audio'],
 ];
 
-/** The attachment kind used for a file of this type. */
-export function outboundFileKind(
+export function getOutboundFileKind(
   mimeType: string,
   as?: 'document' | 'voice',
 ): OutboundFile['kind'] {
@@ -141,8 +140,8 @@ export function outboundFileKind(
   return as === 'voice' && kind === 'audio' ? 'voice' : kind;
 }
 
-/** Tells the model which files tools have created for it. */
-export function givenText(
+/** Formats for the model the list of files that tools have created. */
+export function describeGivenFiles(
   files: readonly (Pick<AgentFile, 'name' | 'mimeType' | 'bytes'> & { readonly id: string })[],
 ): string {
   return files

@@ -5,7 +5,12 @@ import { InboundMessage, type Reader } from '@parley/core';
 import { type AbsentSkill, openSkills, type Skills, type SkillText } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
-import { loadSkillTool, type SkillsSource, type SkillTurn, skillsSource } from './skills.ts';
+import {
+  createLoadSkillTool,
+  createSkillsSource,
+  type SkillsSource,
+  type SkillTurn,
+} from './skills.ts';
 
 const OWNER: Reader = { kind: 'owner', conversationId: 'c' };
 const GUEST: Reader = { kind: 'guest', conversationId: 'c' };
@@ -14,7 +19,7 @@ let folder: string;
 let skills: Skills;
 let looks: number;
 let source: SkillsSource;
-/** The pins that the database would store. */
+/** The pins as the database would store them. */
 let pins: Map<string, string>;
 
 function write(name: string, body: string, more = ''): void {
@@ -73,14 +78,14 @@ beforeEach(() => {
       return real.snapshot(reader);
     },
   };
-  source = skillsSource(skills);
+  source = createSkillsSource(skills);
   write('plan-trip', 'Plan it.');
   write('secret', 'The secret way.', 'audience: owner\n');
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the skills of a session', () => {
-  it('[S07] [S09] do not change until the next session, and are looked up once', async () => {
+  it('[S07] [S09] do not change until the next session, and are read once', async () => {
     const before = (await source.gather(turn(OWNER))).skills;
     write('new-one', 'x');
     expect((await source.gather(turn(OWNER))).skills).toEqual(before);
@@ -93,7 +98,7 @@ describe('the skills of a session', () => {
   it('[S07] do not change when another process continues the session', async () => {
     const before = (await source.gather(turn(OWNER))).skills;
     write('new-one', 'x');
-    expect((await skillsSource(skills).gather(turn(OWNER))).skills).toEqual(before);
+    expect((await createSkillsSource(skills).gather(turn(OWNER))).skills).toEqual(before);
   });
 
   it('[W03] [S07] differ from the owner’s when another person reads the same chat', async () => {
@@ -104,11 +109,11 @@ describe('the skills of a session', () => {
   });
 });
 
-describe('a skill invoked by its command', () => {
+describe('a skill invoked by command', () => {
   const called = async (reader: Reader, ...texts: string[]) =>
     (await source.gather(turn(reader, texts))).calledSkills;
 
-  it('[S08] is in the prompt of that turn as it is on disk now, with its audience', async () => {
+  it('[S08] is in the prompt of that turn with its current text and audience', async () => {
     await source.gather(turn(OWNER));
     write('plan-trip', 'Plan it anew.');
     const everyone = { kind: 'everyone' };
@@ -119,12 +124,12 @@ describe('a skill invoked by its command', () => {
     expect(await called(OWNER, '/secret')).toMatchObject([{ audience: { kind: 'owner' } }]);
   });
 
-  it('[S08] [W03] is ordinary text if no skill of that name is visible to the reader', async () => {
+  it('[S08] [W03] is ordinary text if the reader can see no skill of that name', async () => {
     expect(await called(GUEST, '/secret')).toBeUndefined();
     expect(await called(GUEST, '/dance')).toBeUndefined();
   });
 
-  it('[S08] appears once however often a burst invokes it, with three skills at most', async () => {
+  it('[S08] appears once even if a burst invokes it repeatedly, and at most three skills are included', async () => {
     for (const name of ['a', 'b', 'c', 'd']) write(name, name);
     const parts = await called(GUEST, '/a 1', '/a 2', '/dance', '/b', '/c', '/d');
     expect(parts?.map(({ text }) => text)).toEqual(['a', 'b', 'c']);
@@ -145,7 +150,7 @@ describe('load_skill', () => {
   afterEach(() => scene.close());
 
   const asked: unknown[] = [];
-  const load = loadSkillTool({
+  const load = createLoadSkillTool({
     async read(name, reader, file): Promise<SkillText | AbsentSkill> {
       asked.push([name, reader.kind, file]);
       if (name !== 'tea') return { kind: 'absent', reason: 'unknown', detail: 'There is no x.' };
@@ -160,7 +165,7 @@ describe('load_skill', () => {
     expect(asked.at(-1)).toEqual(['tea', 'guest', 'a.md']);
   });
 
-  it('[S06] says why a skill is missing', async () => {
+  it('[S06] states why a skill is missing', async () => {
     const outcome = await scene.use(load, { name: 'x' });
     expect(outcome).toEqual({ text: 'There is no x.', failed: true });
   });

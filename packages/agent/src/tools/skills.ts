@@ -2,22 +2,20 @@ import { BoundedMap, mayCommand, type PromptPart } from '@parley/core';
 import type { ContextSource, PromptContext, PromptFeatures, SourceTurn } from '@parley/prompt';
 import { cutText, parseSkillCommand, SkillSnapshot, type Skills } from '@parley/workspace';
 import { z } from 'zod';
-import { defineTool, failure, type Tool } from './tool.ts';
+import { createFailure, defineTool, type Tool } from './tool.ts';
 
-/** The number of sessions whose snapshot is cached; it is stored in the database anyway. */
+/** The number of sessions whose snapshot is cached; all snapshots are stored in the database. */
 const SESSIONS = 500;
-/** The largest number of skills in one turn; a burst of messages can contain several commands. */
+/** The maximum number of skills in one turn; a burst of messages can contain several commands. */
 const MAX_CALLED_SKILLS = 3;
 /** The maximum length of the text of an invoked skill, in characters. */
 const MAX_CHARACTERS = 30_000;
 
-/** The turn facts that the source reads. */
 export type SkillTurn = Pick<
   SourceTurn,
   'conversationId' | 'session' | 'reader' | 'messages' | 'fix'
 >;
 
-/** A `ContextSource` that needs only these facts. */
 export interface SkillsSource extends ContextSource {
   gather(
     turn: SkillTurn,
@@ -25,11 +23,13 @@ export interface SkillsSource extends ContextSource {
 }
 
 /**
- * The skills in a turn: the list fixed when its session started (S07), and the current text of
- * skills that people invoked by command (S08). The disk is read when a session starts or a command
- * is typed.
+ * Provides the skills in a turn: the list fixed at the start of the session (S07), and the current
+ * text of skills that people invoked by command (S08). The disk is read only when a session starts
+ * or a command is typed.
  */
-export function skillsSource(skills: Pick<Skills, 'reads' | 'snapshot' | 'called'>): SkillsSource {
+export function createSkillsSource(
+  skills: Pick<Skills, 'reads' | 'snapshot' | 'called'>,
+): SkillsSource {
   const sessions = new BoundedMap<string, SkillSnapshot>(SESSIONS);
   const snapshotOf = async (turn: SkillTurn): Promise<SkillSnapshot> => {
     const key = JSON.stringify([turn.conversationId, turn.session, turn.reader.kind]);
@@ -38,7 +38,7 @@ export function skillsSource(skills: Pick<Skills, 'reads' | 'snapshot' | 'called
     const now = await skills.snapshot(turn.reader);
     if (turn.fix === undefined) return now;
     const kept = await turn.fix('skills', now, SkillSnapshot);
-    // The text is usually the same as in other sessions, so one copy is shared.
+    // The list is usually the same in all sessions, so one copy is shared.
     const fixed = kept.version === now.version ? now : kept;
     sessions.set(key, fixed);
     return fixed;
@@ -47,16 +47,20 @@ export function skillsSource(skills: Pick<Skills, 'reads' | 'snapshot' | 'called
     id: 'skills',
     reads: skills.reads,
     async gather(turn) {
-      const [snapshot, called] = await Promise.all([snapshotOf(turn), calledIn(turn, skills)]);
+      const [snapshot, called] = await Promise.all([
+        snapshotOf(turn),
+        findCalledSkills(turn, skills),
+      ]);
       return { skills: snapshot, ...(called.length > 0 && { calledSkills: called }) };
     },
   };
 }
 
 /**
- * Finds the skills that messages invoke. Any other command is ordinary text and causes no notice.
+ * Finds the skills that messages invoke. A command that names no skill is ordinary text and causes
+ * no notice.
  */
-async function calledIn(
+async function findCalledSkills(
   { messages, reader }: SkillTurn,
   skills: Pick<Skills, 'called'>,
 ): Promise<readonly PromptPart[]> {
@@ -74,8 +78,8 @@ async function calledIn(
   return parts;
 }
 
-/** Reads a skill by its name, wherever its folder is (S06). */
-export function loadSkillTool(skills: Pick<Skills, 'read'>): Tool {
+/** Reads a skill by its name, in any skill folder (S06). */
+export function createLoadSkillTool(skills: Pick<Skills, 'read'>): Tool {
   return defineTool({
     name: 'load_skill',
     summary: 'Reads the instructions of one of the available skills.',
@@ -90,7 +94,7 @@ export function loadSkillTool(skills: Pick<Skills, 'read'>): Tool {
     }),
     async run({ name, file }, { reader }) {
       const skill = await skills.read(name, reader, file);
-      return skill.kind === 'skill' ? { text: skill.text } : failure(skill.detail);
+      return skill.kind === 'skill' ? { text: skill.text } : createFailure(skill.detail);
     },
   });
 }

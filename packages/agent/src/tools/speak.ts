@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { MediaDeps } from '../media/read-attachment.ts';
 import { speakAnswer } from '../media/voice-answer.ts';
 import { type PostDeps, postMessage } from '../post-message.ts';
-import { defineTool, failure, type Tool, type ToolOutcome } from './tool.ts';
+import { createFailure, defineTool, type Tool, type ToolOutcome } from './tool.ts';
 
 export const SPEAK = 'speak';
 
@@ -15,10 +15,10 @@ const MAX_PER_TURN = 5;
 const SPEAK_MS = 70_000;
 
 /**
- * Speaks a text as a voice note (F10). Offered if a speech service is configured and the chat
- * supports voice notes.
+ * Speaks a text as a voice note (F10). The tool is offered if a speech service is configured and
+ * the chat supports voice notes.
  */
-export function speakTool({ media, ...deps }: SpeakDeps): Tool {
+export function createSpeakTool({ media, ...deps }: SpeakDeps): Tool {
   return defineTool({
     name: SPEAK,
     summary: 'Says a text in this chat as a voice note.',
@@ -33,18 +33,18 @@ export function speakTool({ media, ...deps }: SpeakDeps): Tool {
     async run({ text }, call): Promise<ToolOutcome> {
       const { callId, clock, log, route, signal, turnId } = call;
       if (media.speech === undefined || route?.voice !== true) {
-        return failure('Not said: no voice notes are sent here.');
+        return createFailure('Not said: no voice notes are sent here.');
       }
       const file = await speakAnswer(media.speech, text, route, signal);
       if (!('bytes' in file)) {
         log.warn({ turn: turnId, reason: file.detail }, 'a text was not spoken');
-        return failure('Not said: the speech service did not answer. Write it instead.');
+        return createFailure('Not said: the speech service did not answer. Write it instead.');
       }
       const turn = { id: turnId, most: MAX_PER_TURN };
       const message = { route, markdown: '', isMarked: false, file };
       const posted = await postMessage({ ...deps, clock }, { key: callId, turn, ...message });
       if ('chat' in posted) return { text: 'It is on its way to this chat as a voice note.' };
-      return failure(
+      return createFailure(
         'Not said: this turn was stopped, has said enough, or a person has taken over the chat.',
       );
     },

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
 import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
 import { PLACE } from '../testing/write-message.ts';
-import { cronTool, currentTimeTool } from './time-tools.ts';
+import { createCronTool, currentTimeTool } from './time-tools.ts';
 
 let scene: TurnScene;
 let orders: (readonly [CronOrder, CronAsker])[];
@@ -11,7 +11,7 @@ afterEach(() => scene?.close());
 
 async function open(delegates = false): Promise<void> {
   orders = [];
-  const tool = cronTool({
+  const tool = createCronTool({
     store: {
       get inbox() {
         return scene.store.inbox;
@@ -28,7 +28,7 @@ async function open(delegates = false): Promise<void> {
 const uses = (input: object) => ({ calls: [{ name: 'cron', with: input }] });
 const result = () => JSON.stringify(scene.model.asked.at(-1)?.messages.at(-1)?.content ?? '');
 
-/** Runs a job’s own turn, in the owner’s chat. */
+/** Runs the turn of a job, in the owner’s chat. */
 async function due(id: string): Promise<void> {
   const target = { dialect: 'plain', maxLength: 200, unit: 'utf16' } as const;
   await scene.store.inbox.accept({
@@ -75,7 +75,7 @@ describe('the tool for jobs', () => {
     [{ action: 'remove' }, 'which job you mean'],
     [{ action: 'list' }, 'Done.'],
     [{ action: 'change', id: 'K7PQX', at: '19:00' }, 'Done.'],
-  ])('[H08] answers %j', async (input, words) => {
+  ])('[H08] answers the call %j', async (input, words) => {
     await open();
     await scene.write('my jobs');
     scene.model.next(uses(input));
@@ -126,12 +126,12 @@ describe('current_time', () => {
   it.each([
     [{}, 'It is Saturday 21 November 2026 at 14:05 (Europe/Berlin).'],
     [{ timeZone: 'Asia/Tokyo' }, 'It is Saturday 21 November 2026 at 22:05 (Asia/Tokyo).'],
-  ])('[G02] %o', async (input, expected) => {
+  ])('[G02] returns the time for %o', async (input, expected) => {
     const { text } = await scene.use(currentTimeTool, input);
     expect(text.replace(',', '')).toBe(expected);
   });
 
-  it('[G02] says how to name a time zone', async () => {
+  it('[G02] explains how to name a time zone', async () => {
     const outcome = await scene.use(currentTimeTool, { timeZone: 'Berlin' });
     expect(outcome).toMatchObject({ failed: true, text: expect.stringContaining('IANA') });
   });

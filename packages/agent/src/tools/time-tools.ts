@@ -7,10 +7,10 @@ import {
 } from '@parley/core';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
-import { defineTool, failure, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
+import { createFailure, defineTool, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
 
-/** A non-empty text: models fill fields that they do not need with "" or "none". */
-function optionalText(max: number) {
+/** A non-empty text; models fill fields that they do not need with "" or "none". */
+function createOptionalText(max: number) {
   const hint = 'leave it out where it is not needed';
   return z
     .string()
@@ -18,7 +18,7 @@ function optionalText(max: number) {
     .refine((text) => !isPlaceholder(text), hint);
 }
 
-/** Tells the current time; the prompt only has the time at which the turn started. */
+/** Returns the current time; the prompt contains only the time at which the turn started. */
 export const currentTimeTool: Tool = defineTool({
   name: 'current_time',
   summary: 'Tells the date and time of day, here or in another time zone.',
@@ -28,45 +28,49 @@ export const currentTimeTool: Tool = defineTool({
   audience: 'everyone',
   approval: 'never',
   input: z.object({
-    timeZone: optionalText(60)
+    timeZone: createOptionalText(60)
       .optional()
       .describe('IANA name, such as Asia/Tokyo; the agent’s own when absent.'),
   }),
   async run({ timeZone }, { clock, facts }) {
     const zone = timeZone ?? facts.timeZone;
-    const face = clockFace(zone);
+    const face = createClockFace(zone);
     if (face === null) {
-      return failure(`"${zone}" is no time zone. Use an IANA name, such as Asia/Tokyo.`);
+      return createFailure(`"${zone}" is no time zone. Use an IANA name, such as Asia/Tokyo.`);
     }
     return { text: `It is ${face.format(clock())} (${zone}).` };
   },
 });
 
-function clockFace(timeZone: string): Intl.DateTimeFormat | null {
+function createClockFace(timeZone: string): Intl.DateTimeFormat | null {
   try {
     return new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'short', timeZone });
   } catch {
-    return null; // Intl reports an unknown zone only by throwing.
+    return null; // Intl reports an unknown time zone only by throwing.
   }
 }
 
 const HINT =
   'When the person wants to be reminded, or wants something done later or again and again. Write the task so that it can be done without this conversation. Tell the person when it will be. Do not use it for what can be done now.';
 
-/** How many messages in a chat are searched for the one being answered. */
+/** How many messages in a chat are searched for the message being answered. */
 const RECENT = 200;
 
 const CronInput = z.object({
   action: z.enum(['add', 'list', 'change', 'pause', 'resume', 'remove']),
-  id: optionalText(40).optional().describe('Of the job, as the list shows it; not for add.'),
-  title: optionalText(200).optional().describe('A few words for lists.'),
-  task: optionalText(8_000).optional().describe('What is to be done then.'),
-  at: optionalText(60)
+  id: createOptionalText(40).optional().describe('Of the job, as the list shows it; not for add.'),
+  title: createOptionalText(200).optional().describe('A few words for lists.'),
+  task: createOptionalText(8_000).optional().describe('What is to be done then.'),
+  at: createOptionalText(60)
     .optional()
     .describe('Once: local date and time, `2026-11-22 09:00`, or `in 20 min`.'),
-  every: optionalText(60).optional().describe('Again and again: `30 min`, `2 h`, `daily at 8:00`.'),
-  cron: optionalText(120).optional().describe('Again and again: five fields, `0 9 * * mon-fri`.'),
-  timeZone: optionalText(60)
+  every: createOptionalText(60)
+    .optional()
+    .describe('Again and again: `30 min`, `2 h`, `daily at 8:00`.'),
+  cron: createOptionalText(120)
+    .optional()
+    .describe('Again and again: five fields, `0 9 * * mon-fri`.'),
+  timeZone: createOptionalText(60)
     .optional()
     .describe('IANA name, where it is not the one of Runtime Facts.'),
   format: z
@@ -77,8 +81,8 @@ const CronInput = z.object({
     .describe('Where a program reads the answers: `json`, or a JSON Schema they must fit; `none`.'),
 });
 
-/** Schedules jobs in the chat that asks (H08). */
-export function cronTool({
+/** Schedules jobs for the chat in which a person asks (H08). */
+export function createCronTool({
   store,
   ask,
 }: {
@@ -98,16 +102,16 @@ export function cronTool({
     spares: ({ action }) => action !== 'add' && action !== 'change',
     input: CronInput,
     async run(input, call): Promise<ToolOutcome> {
-      // Jobs must not create jobs: a person must have asked.
+      // Jobs must not create jobs; only a person may request one.
       const message = call.messages?.findLast(({ trigger }) => trigger === undefined);
-      if (message === undefined && input.action !== 'list') return failure(NO_ASKER);
+      if (message === undefined && input.action !== 'list') return createFailure(NO_ASKER);
       const by = message ?? call.messages?.at(-1);
-      if (by === undefined) return failure(NO_ASKER);
+      if (by === undefined) return createFailure(NO_ASKER);
       const asker: CronAsker = { kind: 'chat', message: by, reader: call.reader };
-      const order = await orderOf(store, input, by, call);
-      if (typeof order === 'string') return failure(order);
+      const order = await toCronOrder(store, input, by, call);
+      if (typeof order === 'string') return createFailure(order);
       const { ok, text } = await ask(order, asker);
-      return ok ? { text } : failure(text);
+      return ok ? { text } : createFailure(text);
     },
   });
 }
@@ -115,7 +119,7 @@ export function cronTool({
 const NO_ASKER =
   'Not done: only what a person has just written can add or change jobs, not a job, a standing task or a sub-agent.';
 
-async function orderOf(
+async function toCronOrder(
   store: Pick<Store, 'inbox'>,
   { action, id, ...fields }: z.infer<typeof CronInput>,
   message: InboundMessage,

@@ -1,20 +1,21 @@
 import type { TodoItem } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
-import { todosSource, writeTodosTool } from './todos.ts';
+import { createTodosSource, createWriteTodosTool } from './todos.ts';
 
 let scene: TurnScene;
 afterEach(() => scene?.close());
 
 /**
- * A scene whose agent keeps lists. The tool receives its store later, because the scene opens it.
+ * A scene whose agent keeps a to-do list. The tool gets its store after construction, because the
+ * scene opens the store.
  */
 async function open(): Promise<void> {
   scene = await openTurnScene(
     {},
     {
-      tools: [writeTodosTool({ replace: (...all) => scene.store.todos.replace(...all) })],
-      sources: [todosSource({ of: (place) => scene.store.todos.of(place) })],
+      tools: [createWriteTodosTool({ replace: (...all) => scene.store.todos.replace(...all) })],
+      sources: [createTodosSource({ of: (place) => scene.store.todos.of(place) })],
     },
   );
 }
@@ -26,8 +27,8 @@ const list = () => scene.store.todos.of({ conversationId: 'c', session: 0 });
 const prompt = () => JSON.stringify(scene.model.asked.at(-1));
 const lastResult = () => scene.model.asked.at(-1)?.messages.at(-1)?.content;
 
-describe('the list of a session', () => {
-  it('[G12] is written by the model, and shown to it in later turns until everything is done', async () => {
+describe('the to-do list of a session', () => {
+  it('[G12] is written by the model, and shown in later turns until all items are done', async () => {
     await open();
     const [one, two]: readonly TodoItem[] = [
       { text: 'Ask Bo', state: 'done' },
@@ -47,7 +48,7 @@ describe('the list of a session', () => {
     expect(prompt()).not.toContain('Book a table');
   });
 
-  it('[G12] [F12] is shown while the turn continues, below the text of its step, and not in the answer', async () => {
+  it('[G12] [F12] is shown below the text of the step while the turn runs, and not in the answer', async () => {
     await open();
     await scene.write('plan the evening');
     const list = [{ text: 'Ask Bo', state: 'doing' }];
@@ -80,7 +81,7 @@ describe('the list of a session', () => {
     expect(await list()).toEqual([item]);
   });
 
-  it('[G12] is not for quick questions, and the model is told so', async () => {
+  it('[G12] is not meant for quick questions, and the model is told so', async () => {
     await open();
     await scene.write('what time is it?');
     await scene.answerNext();

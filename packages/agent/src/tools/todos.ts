@@ -1,11 +1,11 @@
-import { todoLines } from '@parley/core';
+import { formatTodoList } from '@parley/core';
 import type { ContextSource } from '@parley/prompt';
 import type { TodoRepository } from '@parley/store';
 import { z } from 'zod';
 import { defineTool, type Tool } from './tool.ts';
 
-/** Shows the model its list for this conversation (G12), as long as it contains an open item. */
-export function todosSource(todos: Pick<TodoRepository, 'of'>): ContextSource {
+/** Shows the model the to-do list of the conversation (G12) while it contains an open item. */
+export function createTodosSource(todos: Pick<TodoRepository, 'of'>): ContextSource {
   return {
     id: 'todos',
     async gather({ conversationId, session }) {
@@ -15,7 +15,7 @@ export function todosSource(todos: Pick<TodoRepository, 'of'>): ContextSource {
   };
 }
 
-/** Longer lists do not help, and the list is in every prompt. */
+/** The limit on items: longer lists do not help, and the list is in every prompt. */
 const MAX_ITEMS = 30;
 const MAX_ITEM = 200;
 
@@ -25,9 +25,10 @@ const Item = z.object({
 });
 
 /**
- * Maintains a session's list (G12). Each call replaces the whole list, and people see the progress.
+ * Maintains the to-do list of a session (G12). Each call replaces the whole list, and people see
+ * the progress.
  */
-export function writeTodosTool(todos: Pick<TodoRepository, 'replace'>): Tool {
+export function createWriteTodosTool(todos: Pick<TodoRepository, 'replace'>): Tool {
   return defineTool({
     name: 'write_todos',
     summary: 'Replaces your list of to-dos for this conversation.',
@@ -41,7 +42,7 @@ export function writeTodosTool(todos: Pick<TodoRepository, 'replace'>): Tool {
     }),
     async run({ todos: items }, { reader, session, clock, show }) {
       await todos.replace({ conversationId: reader.conversationId, session }, items, clock());
-      if (items.length > 0) show?.(todoLines(items));
+      if (items.length > 0) show?.(formatTodoList(items));
       const left = items.filter(({ state }) => state !== 'done').length;
       return { text: `The list has ${items.length} items, ${left} of them not done.` };
     },

@@ -2,16 +2,16 @@ import type { CommandTransaction, ConversationMode } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { countingTool } from '../testing/tool-scene.ts';
+import { createCountingTool } from '../testing/tool-scene.ts';
 import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
 import { OWNER_CHAT, PLACE } from '../testing/write-message.ts';
-import { builtInTools } from './built-in-tools.ts';
+import { createBuiltInTools } from './built-in-tools.ts';
 import { defineTool, type Tool } from './tool.ts';
 import {
   createToolRegistry,
+  listToolsInMode,
+  removeTools,
   type ToolRegistryOptions,
-  toolsInMode,
-  withoutTools,
 } from './tool-registry.ts';
 
 const OWNER = { kind: 'owner', conversationId: 'c' } as const;
@@ -37,19 +37,19 @@ const namesOf = (options: ToolRegistryOptions, reader: typeof OWNER | typeof GUE
   createToolRegistry(options).registry.for(reader).names;
 
 describe('the tools of an installation', () => {
-  it('[G11] have the token count of their offered definitions, in every mode', () => {
+  it('[G11] have a token count for the definitions offered in each mode', () => {
     const builtIn = [tool('one', { effect: 'write' }), tool('two', { audience: 'owner' })];
     const { registry } = createToolRegistry({ builtIn });
     const all = registry.for(OWNER);
     const sets = [
       all,
       registry.for(GUEST),
-      toolsInMode(all, 'ask'),
-      withoutTools(all, (name) => name === 'one'),
+      listToolsInMode(all, 'ask'),
+      removeTools(all, (name) => name === 'one'),
     ];
     for (const { offered, tokens } of sets)
       expect(tokens).toBe(estimateTokens(JSON.stringify(offered)));
-    expect(withoutTools(all, () => true).tokens).toBe(0);
+    expect(removeTools(all, () => true).tokens).toBe(0);
   });
 
   it('[G02] [P11] are listed in the prompt and offered to the model in the same order', () => {
@@ -69,8 +69,8 @@ describe('the tools of an installation', () => {
     });
   });
 
-  it('[G02] are valid if built in, and those that write are for the owner only', () => {
-    const { registry, problems } = createToolRegistry({ builtIn: builtInTools({}) });
+  it('[G02] have valid definitions if built in, and those that write are for the owner only', () => {
+    const { registry, problems } = createToolRegistry({ builtIn: createBuiltInTools({}) });
     expect(problems).toEqual([]);
     expect(registry.for(OWNER).names).toEqual([
       'read',
@@ -99,7 +99,7 @@ describe('the tools of an installation', () => {
     }
   };
   it.each(['ambiguous', 'ambiguous key', 'doubled', 'large'])(
-    '[D13] of a plugin are left out if checking their arguments could take forever: %s',
+    '[D13] are left out if they are from a plugin and checking their arguments could take forever: %s',
     (what) => {
       const added = [{ from: 'mine', tools: [tool('bad', { input: input(what) }), tool('good')] }];
       const { registry, problems } = createToolRegistry({ builtIn: [], added });
@@ -108,7 +108,7 @@ describe('the tools of an installation', () => {
     },
   );
 
-  it('[W02] of the owner do not exist for anyone else', () => {
+  it('[W02] that are for the owner do not exist for other readers', () => {
     const builtIn = [tool('open'), tool('secret', { audience: 'owner' })];
     const guest = createToolRegistry({ builtIn }).registry.for(GUEST);
     expect(guest.names).toEqual(['open']);
@@ -117,7 +117,7 @@ describe('the tools of an installation', () => {
     expect(namesOf({ builtIn }, OWNER)).toEqual(['open', 'secret']);
   });
 
-  it('[G05] that need an approval are offered like others: an approver decides each call', () => {
+  it('[G05] that need an approval are offered like others, because an approver decides each call', () => {
     expect(namesOf({ builtIn: [tool('safe'), tool('risky', { approval: 'ask' })] })).toEqual([
       'safe',
       'risky',
@@ -130,12 +130,12 @@ describe('the tools of an installation', () => {
     ['none allowed', { allow: [] }, []],
     ['not those blocked', { block: ['one'] }, ['two', 'more']],
     ['block wins', { allow: ['one', 'two'], block: ['one'] }, ['two']],
-  ])('[P15] as the settings say: %s', (_what, filter, expected) => {
+  ])('[P15] are selected by the settings: %s', (_what, filter, expected) => {
     const added = [{ from: 'a plugin', tools: [tool('more')] }];
     expect(namesOf({ builtIn: [tool('one'), tool('two')], added, ...filter })).toEqual(expected);
   });
 
-  it('[G05] are treated as returning untrusted text if they declare it, or come from third parties that do not deny it', () => {
+  it('[G05] count as returning untrusted text if they declare it, or are third-party tools that do not deny it', () => {
     const own = tool('own', { foreign: false });
     const { registry } = createToolRegistry({
       builtIn: [tool('one'), tool('page', { foreign: true })],
@@ -150,7 +150,7 @@ describe('a rejected tool', () => {
   const withPlugin = (...tools: Tool[]) =>
     createToolRegistry({ builtIn: [tool('read')], added: [{ from: 'parrot', tools }] });
 
-  it('[P16] never replaces a built-in tool, even if that is blocked', async () => {
+  it('[P16] does not replace a built-in tool, even if the built-in tool is blocked', async () => {
     const false_ = tool('read', { summary: 'Steals.' });
     const { registry, problems } = withPlugin(false_);
     expect(registry.for(OWNER).get('read')?.summary).toBe('Does read.');
@@ -159,7 +159,7 @@ describe('a rejected tool', () => {
     expect(namesOf({ builtIn: [tool('read')], added, block: ['read'] })).toEqual([]);
   });
 
-  it('[P16] never replaces a tool of another plugin', () => {
+  it('[P16] does not replace a tool of another plugin', () => {
     const added = [
       { from: 'a', tools: [tool('sing')] },
       { from: 'b', tools: [tool('sing')] },
@@ -224,12 +224,15 @@ describe('the mode of a conversation', () => {
     ['agent', true],
     ['ask', false],
     ['plan', false],
-  ])('[G04] in %s mode lets a tool that changes something run: %s', async (mode, isRun) => {
-    const [write, send] = [countingTool('write', 'write'), countingTool('send', 'external')];
-    const look = countingTool('look');
+  ])('[G04] in %s mode allows a tool with side effects: %s', async (mode, isRun) => {
+    const [write, send] = [
+      createCountingTool('write', 'write'),
+      createCountingTool('send', 'external'),
+    ];
+    const look = createCountingTool('look');
     scene = await openTurnScene(
       {},
-      // A placeholder does nothing, so it needs no approval.
+      // A placeholder has no effect, so it needs no approval.
       { tools: [look.tool, write.tool, send.tool], approvals: isRun ? {} : { ask: ['write'] } },
     );
     await setMode(mode);
@@ -252,8 +255,8 @@ describe('the mode of a conversation', () => {
     expect(await scene.store.approvals.recent(9)).toEqual([]);
   });
 
-  it('[G04] [G05] a plan ends with its own button, which runs it with all tools, once', async () => {
-    const write = countingTool('write', 'write');
+  it('[G04] [G05] ends a plan with its own button, which runs the plan with all tools, once', async () => {
+    const write = createCountingTool('write', 'write');
     scene = await openTurnScene({}, { tools: [write.tool] });
     await setMode('plan');
     await scene.write('tidy up');
@@ -263,7 +266,7 @@ describe('the mode of a conversation', () => {
     expect(plan?.part.buttons).toEqual([
       { label: 'Run the plan', data: '/run turn-2', style: 'primary' },
     ]);
-    // Switching the mode is not a message.
+    // Switching the mode is not stored as a message.
     await setMode('agent', 2);
     await expect(scene.begin()).rejects.toThrow('no turn: none');
     const press = (nth: number) =>
@@ -281,7 +284,10 @@ describe('the mode of a conversation', () => {
   });
 });
 
-/** Nests objects with two equal parts each. The schema is small as long as the parts are shared. */
+/**
+ * Nests objects that each have two equal parts. The schema is small only while the parts are
+ * shared.
+ */
 function doubled(part: z.ZodType, levels: number): z.ZodType {
   return levels === 0 ? part : doubled(z.object({ one: part, other: part }), levels - 1);
 }

@@ -14,13 +14,16 @@ export interface AddedTools {
 export interface ToolRegistryOptions {
   readonly builtIn: readonly Tool[];
   readonly added?: readonly AddedTools[];
-  /** Tools that come and go. Returns the same list as long as nothing has changed. */
+  /**
+   * Tools that are added and removed at run time. Returns the same list object until the tools
+   * change.
+   */
   readonly live?: () => readonly AddedTools[];
   /** Called for each live tool that is left out, once per change. */
   readonly onProblem?: (problem: ToolProblem) => void;
-  /** The only tools that are offered; all when absent. */
+  /** The only tools to offer; all tools if absent. */
   readonly allow?: readonly string[] | undefined;
-  /** Never offered, even if allowed. */
+  /** Tools that are never offered, even if allowed. */
   readonly block?: readonly string[];
 }
 
@@ -37,32 +40,32 @@ export interface ToolSet {
   readonly notes: readonly ToolNote[];
   readonly offered: readonly ModelTool[];
   readonly tokens: number;
-  /** The names of tools whose results may have been written by outsiders. */
   readonly foreign: ReadonlySet<string>;
   /** The cost of validating the arguments of third-party tools. */
   readonly sizes: ReadonlyMap<string, SchemaSize>;
 }
 
 /**
- * All tools in an installation. A turn resolves them once, and its set does not change while tools
- * come and go. `lacking` names the tools that its chat has no use for.
+ * All tools of an installation. A turn resolves its tools once, and its set does not change when
+ * live tools appear or disappear. `lacking` names the tools that cannot be used in the turn's chat.
  */
 export interface ToolRegistry {
   for(reader: Reader, lacking?: readonly string[]): ToolSet;
 }
 
-/** `snake_case`, as the strictest provider requires. */
+/** Matches `snake_case`, as the strictest provider requires. */
 const NAME = /^[a-z][a-z0-9_]{0,63}$/;
 
-interface Entry {
+interface RegisteredTool {
   readonly tool: Tool;
   readonly offered: ModelTool;
   readonly size: SchemaSize;
 }
 
 /**
- * Validates names and schemas once. An invalid tool, or one whose name is taken, is left out and
- * returned as a problem: a plugin never stops the gateway and never replaces a built-in tool.
+ * Validates the names and schemas of all tools once. An invalid tool, or one whose name is taken,
+ * is left out and returned as a problem, so that a plugin cannot stop the gateway or replace a
+ * built-in tool.
  */
 export function createToolRegistry(options: ToolRegistryOptions): {
   readonly registry: ToolRegistry;
@@ -70,20 +73,20 @@ export function createToolRegistry(options: ToolRegistryOptions): {
 } {
   const { builtIn, added = [], live = () => NONE, onProblem, allow, block = [] } = options;
   const problems: ToolProblem[] = [];
-  const fixed = new Map<string, Held>();
+  const fixed = new Map<string, OwnedTool>();
   const all = [{ from: BUILT_IN, tools: builtIn }, ...added];
   addTools(fixed, all, (problem) => problems.push(problem));
-  const isWanted = ({ tool }: Entry) =>
+  const isWanted = ({ tool }: RegisteredTool) =>
     (allow === undefined || allow.includes(tool.name)) && !block.includes(tool.name);
   const setsWith = (lively: readonly AddedTools[]) => {
     const entries = new Map(fixed);
     addTools(entries, lively, onProblem);
     const wanted = [...entries.values()].filter(isWanted);
-    const owner = setOf(wanted);
+    const owner = createToolSet(wanted);
     return {
       lively,
       owner,
-      guest: setOf(wanted.filter(({ tool }) => tool.audience === 'everyone')),
+      guest: createToolSet(wanted.filter(({ tool }) => tool.audience === 'everyone')),
     };
   };
   let sets = setsWith(live());
@@ -98,7 +101,7 @@ export function createToolRegistry(options: ToolRegistryOptions): {
       if (lacking.length === 0) return sets[kind];
       // Cached, because there are few kinds of chats and describing all tools takes time.
       const key = [kind, ...lacking].join(' ');
-      const known = without.get(key) ?? withoutTools(sets[kind], (name) => lacking.includes(name));
+      const known = without.get(key) ?? removeTools(sets[kind], (name) => lacking.includes(name));
       without.set(key, known);
       return known;
     },
@@ -110,46 +113,46 @@ const NONE: readonly AddedTools[] = [];
 const NO_NAMES: readonly string[] = [];
 const BUILT_IN = 'Parley';
 
-interface Held extends Entry {
+interface OwnedTool extends RegisteredTool {
   readonly from: string;
 }
 
 function addTools(
-  entries: Map<string, Held>,
+  entries: Map<string, OwnedTool>,
   all: readonly AddedTools[],
   onProblem?: (problem: ToolProblem) => void,
 ): void {
   for (const { from, tools } of all) {
     for (const tool of tools) {
       const holder = entries.get(tool.name)?.from;
-      const entry = holder === undefined ? registerTool(tool) : nameClashFault(tool, holder);
+      const entry = holder === undefined ? registerTool(tool) : createClashFault(tool, holder);
       if ('code' in entry) onProblem?.({ ...entry, tool: tool.name, from });
       else entries.set(tool.name, { ...entry, from });
     }
   }
 }
 
-type Fault = Pick<ToolProblem, 'code' | 'message'>;
+type ToolFault = Pick<ToolProblem, 'code' | 'message'>;
 
 /**
- * What the operator of an MCP server can do about a tool. The author of a plugin changes the code
- * instead.
+ * How the operator of an MCP server can resolve a problem with a tool. The author of a plugin
+ * changes the code instead.
  */
 const BLOCK = 'or add it to “tools.block” of the server';
 
-function isOfServer({ tier }: Tool): boolean {
+function isServerTool({ tier }: Tool): boolean {
   return tier === 'external-mcp';
 }
 
-function nameClashFault(tool: Tool, holder: string): Fault {
-  const remedy = isOfServer(tool)
+function createClashFault(tool: Tool, holder: string): ToolFault {
+  const remedy = isServerTool(tool)
     ? `Give the server another name in the settings, ${BLOCK}.`
     : 'Give it another name.';
   const message = `A tool with this name already exists, from ${holder}. ${remedy}`;
   return { code: 'tool-duplicate', message };
 }
 
-function registerTool(tool: Tool): Entry | Fault {
+function registerTool(tool: Tool): RegisteredTool | ToolFault {
   if (!NAME.test(tool.name)) {
     const message = `The name must be snake_case: a–z, 0–9 and _, at most 64 characters.`;
     return { code: 'tool-name', message };
@@ -160,7 +163,7 @@ function registerTool(tool: Tool): Entry | Fault {
       schema: { $schema: _dialect, ...inputSchema },
     } = describeInput(tool.input);
     if (inputSchema.type !== 'object') {
-      const message = isOfServer(tool)
+      const message = isServerTool(tool)
         ? `The server does not describe its arguments as an object. Update the server, ${BLOCK}.`
         : 'Its input must be an object: use z.object.';
       return { code: 'tool-schema', message };
@@ -169,17 +172,17 @@ function registerTool(tool: Tool): Entry | Fault {
     const description = hint === undefined ? summary : `${summary} ${hint}`;
     return { tool, offered: { name: tool.name, description, inputSchema }, size };
   } catch (error) {
-    // Not every zod check can be expressed in JSON Schema, a plugin may have no schema at all, and
-    // some checks could take forever.
+    // Zod can check more than JSON Schema can express, a plugin may have no schema, and some checks
+    // could take forever.
     const what = `Its input cannot be described to a model or checked: ${reasonOf(error)}`;
-    const message = isOfServer(tool) ? `${what}. Update the server, ${BLOCK}.` : what;
+    const message = isServerTool(tool) ? `${what}. Update the server, ${BLOCK}.` : what;
     return { code: 'tool-schema', message };
   }
 }
 
 /**
- * The JSON Schema for an input, with every reference expanded. Throws if a check against it could
- * take forever.
+ * The JSON Schema for an input, with every reference expanded. Throws if validation against the
+ * schema could take forever.
  */
 function describeInput(input: z.ZodType) {
   const describe = (reused: 'ref' | 'inline') =>
@@ -187,22 +190,22 @@ function describeInput(input: z.ZodType) {
       io: 'input',
       reused,
       override: ({ jsonSchema }) => {
-        // Zod adds these limits to every integer; they would only cost tokens in each request.
+        // Zod adds these limits to every integer; in requests they would only cost tokens.
         if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
         if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       },
     });
-  // Shared parts remain shared at first: expanded, they could exceed the memory.
+  // Shared parts remain shared at first, because the expanded schema could exceed the memory.
   const shared = describe('ref');
   const size = measureSchema(shared);
   return { size, schema: shared.$defs === undefined ? shared : describe('inline') };
 }
 
-function toolTokens(offered: readonly ModelTool[]): number {
+function estimateToolTokens(offered: readonly ModelTool[]): number {
   return offered.length === 0 ? 0 : estimateTokens(JSON.stringify(offered));
 }
 
-function setOf(entries: readonly Held[]): ToolSet {
+function createToolSet(entries: readonly OwnedTool[]): ToolSet {
   const tools = new Map(entries.map(({ tool }) => [tool.name, tool]));
   const offered = entries.map((entry) => entry.offered);
   return {
@@ -216,7 +219,7 @@ function setOf(entries: readonly Held[]): ToolSet {
       ...(hint !== undefined && { hint }),
     })),
     offered,
-    tokens: toolTokens(offered),
+    tokens: estimateToolTokens(offered),
     foreign: new Set(
       entries.flatMap(({ tool, from }) => ((tool.foreign ?? from !== BUILT_IN) ? tool.name : [])),
     ),
@@ -228,7 +231,7 @@ function setOf(entries: readonly Held[]): ToolSet {
   };
 }
 
-export function withoutTools(set: ToolSet, isLeftOut: (name: string) => boolean): ToolSet {
+export function removeTools(set: ToolSet, isLeftOut: (name: string) => boolean): ToolSet {
   const stays = ({ name }: { readonly name: string }) => !isLeftOut(name);
   const offered = set.offered.filter(stays);
   return {
@@ -236,18 +239,18 @@ export function withoutTools(set: ToolSet, isLeftOut: (name: string) => boolean)
     names: set.names.filter((name) => !isLeftOut(name)),
     notes: set.notes.filter(stays),
     offered,
-    tokens: toolTokens(offered),
+    tokens: estimateToolTokens(offered),
     foreign: set.foreign,
     sizes: set.sizes,
   };
 }
 
 /**
- * The tools available in a conversation's mode (G04). Outside agent mode, tools that change
- * something keep their name and schema, so that the model knows about them, but only explain that
+ * The tools available in a conversation's mode (G04). Outside agent mode, tools with side effects
+ * keep their name and schema, so that the model knows about them, but a call only explains that
  * they are not available.
  */
-export function toolsInMode(tools: ToolSet, mode: ConversationMode = 'agent'): ToolSet {
+export function listToolsInMode(tools: ToolSet, mode: ConversationMode = 'agent'): ToolSet {
   if (mode === 'agent') return tools;
   const isHeld = (name: string): boolean => {
     const tool = tools.get(name);
@@ -264,15 +267,15 @@ export function toolsInMode(tools: ToolSet, mode: ConversationMode = 'agent'): T
     sizes: tools.sizes,
     get(name) {
       const tool = tools.get(name);
-      return tool !== undefined && isHeld(name) ? placeholder(tool, mode) : tool;
+      return tool !== undefined && isHeld(name) ? createPlaceholder(tool, mode) : tool;
     },
     notes: tools.notes.map((note) => (isHeld(note.name) ? { ...note, placeholder: true } : note)),
     offered,
-    tokens: toolTokens(offered),
+    tokens: estimateToolTokens(offered),
   };
 }
 
-function placeholder(tool: Tool, mode: ConversationMode): Tool {
+function createPlaceholder(tool: Tool, mode: ConversationMode): Tool {
   const instead =
     mode === 'plan'
       ? 'Put what you would do with it into the plan, which `/run` runs.'
@@ -282,6 +285,6 @@ function placeholder(tool: Tool, mode: ConversationMode): Tool {
 }
 
 /** Whether the mode of the conversation has replaced a tool by a placeholder. */
-export function isPlaceholder({ notes }: ToolSet, tool: string): boolean {
+export function isPlaceholderTool({ notes }: ToolSet, tool: string): boolean {
   return notes.some(({ name, placeholder }) => name === tool && placeholder === true);
 }

@@ -12,9 +12,12 @@ import { type ModelTool, type ModelToolCall, toolArguments } from '@parley/model
 import { frameUntrusted, type ToolTier } from '@parley/prompt';
 import { cutText, type WorkspaceView } from '@parley/workspace';
 import { z } from 'zod';
-import { TimeUpError, withTimeLimit } from '../time.ts';
+import { runWithTimeLimit, TimeUpError } from '../time.ts';
 
-/** Thrown to leave the loop of a turn that waits for a person's decision. Nothing has failed. */
+/**
+ * Thrown to leave the turn loop while the turn waits for a person's decision. It does not indicate
+ * a failure.
+ */
 export class TurnSuspendedError extends ParleyError {
   constructor(tool: string) {
     super({
@@ -28,9 +31,12 @@ export class TurnSuspendedError extends ParleyError {
 /** What a tool changes: nothing, the workspace, or something outside. */
 export type ToolEffect = 'read' | 'write' | 'external';
 
-/** One call to a tool. Files are available only through `view`. */
+/** Files are available only through `view`. */
 export interface ToolCall {
-  /** Identical in every run of the turn, so it can serve as an idempotency key outside. */
+  /**
+   * The call id is the same in every run of the turn, so external systems can use it as an
+   * idempotency key.
+   */
   readonly callId: string;
   readonly turnId: string;
   readonly facts: RuntimeFacts;
@@ -40,21 +46,18 @@ export interface ToolCall {
   readonly session: number;
   /** The messages that this turn answers; absent if no person wrote one. */
   readonly messages?: readonly InboundMessage[];
-  /** Where the answer goes. */
+  /** The route of the answer. */
   readonly route?: ReplyRoute;
   /** What the turn had read at the time of the call. */
   readonly moment?: CallMoment;
   /** The content of the tool's own proposal, if a person approved one. */
   readonly approved?: string;
   /**
-   * Asks the person whom the turn answers, and waits: the turn is suspended, and the tool is called
-   * again once there is an answer. Absent if no person is waiting.
+   * Asks the person whom the turn answers: the turn is suspended, and the tool is called again once
+   * the person has answered. Absent if no person is waiting.
    */
   readonly ask?: (question: PersonQuestion) => Promise<AskedPerson>;
-  /**
-   * For a tool that discovers during a call that it must wait for a person, before it has changed
-   * anything.
-   */
+  /** Stores content of a call that must wait for a person before it changes anything. */
   readonly held?: HeldCall;
   /** Shows Markdown during the turn on platforms that support it; the answer replaces it. */
   readonly show?: (markdown: string) => void;
@@ -65,16 +68,17 @@ export interface ToolCall {
 }
 
 /**
- * Content that a call stores in the journal of its turn while it waits. Without it, a later run
- * would treat the started call as interrupted. Stored content means that nothing was changed and
- * that the call may run again with it.
+ * Content that a call stores in the journal of its turn while it waits. Without stored content, a
+ * later run would treat the started call as interrupted. Stored content means that the call has
+ * changed nothing yet and may run again with this content.
  */
 export interface HeldCall {
   /** The content that earlier runs have stored, in order. */
   readonly kept: readonly unknown[];
   keep(content: unknown): Promise<void>;
   /**
-   * Records that the call may change something from here on. Needed only after content was stored.
+   * Records that the call may have side effects after this point. Needed only after content was
+   * stored with `hold`.
    */
   begin(): Promise<void>;
 }
@@ -82,29 +86,29 @@ export interface HeldCall {
 export interface PersonQuestion {
   /** The question, in Markdown. */
   readonly question: string;
-  /** Empty for a question that is answered with a message. */
+  /** The choices; empty for a question that is answered with a message. */
   readonly choices: readonly string[];
-  /** Distinguishes the questions of one call, each of which is asked once. */
+  /** A key that distinguishes the questions of one call, each of which is asked once. */
   readonly part?: string;
   /**
-   * The button for giving no answer, and what it does. The default is *Skip*, which leaves the
+   * The button for giving no answer, and its effect. The default is *Skip*, which leaves the
    * question open.
    */
   readonly skip?: { readonly label: string; readonly does: string; readonly style?: 'danger' };
 }
 
-/**
- * The answer from a person who was asked. `late` means that none arrived in time; `waited` is for
- * people, such as `10 minutes`.
- */
+/** `late` means that no answer arrived in time; `waited` is for people, such as `10 minutes`. */
 export type AskedPerson =
   | { readonly kind: 'chose'; readonly answer: string }
-  /** With `sentFiles`, the person sent files instead of text, and `answer` only says so. */
+  /** With `sentFiles`, the person sent files instead of text, and `answer` only states that. */
   | { readonly kind: 'wrote'; readonly answer: string; readonly sentFiles?: true }
   | { readonly kind: 'late'; readonly waited: string }
   | { readonly kind: 'skipped' | 'no-person' };
 
-/** What a turn has read before a call. Tools use it to decide whether a call needs an approval. */
+/**
+ * The text that a turn has read before a call. Tools decide with these facts whether a call needs
+ * an approval.
+ */
 export interface CallMoment {
   readonly reader: Reader;
   /**
@@ -113,25 +117,30 @@ export interface CallMoment {
    */
   readonly said: readonly string[];
   readonly results: readonly { readonly tool: string; readonly text: string }[];
-  /** Text quoted by those people. */
   readonly quoted: readonly string[];
-  /** Whether text from outsiders has been read, which may have prompted the call. */
+  /** Whether the turn has read text from outsiders, which may have prompted the call. */
   readonly untrustedText: boolean;
 }
 
-/** A change as a person must see it before it is made. */
+/** A change as a person must see it before it is applied. */
 export interface Proposal {
-  /** Shown instead of the arguments: everything that the change will leave behind. */
+  /** The complete result of the change, shown instead of the arguments. */
   readonly shown: Readonly<Record<string, unknown>>;
-  /** Passed back as `approved`; exactly this is written. */
+  /** The content that is passed back as `approved` and then written exactly. */
   readonly content: string;
-  /** Always needs an approval, even if a wildcard in the settings covers the call. */
+  /**
+   * Whether the change always needs an approval, even if a wildcard in the settings covers the
+   * call.
+   */
   readonly always: boolean;
 }
 
 export interface ToolOutcome {
   readonly text: string;
-  /** Parley's own text before `text`. For a third-party tool only `text` is framed as untrusted. */
+  /**
+   * Parley's own text, placed before `text`. For a third-party tool only `text` is framed as
+   * untrusted.
+   */
   readonly note?: string;
   readonly failed?: boolean;
   /**
@@ -141,28 +150,27 @@ export interface ToolOutcome {
   readonly files?: readonly ToolFile[];
 }
 
-/** A file created by a tool. */
 export interface ToolFile {
   readonly name: string;
   readonly mimeType: string;
   readonly bytes: Uint8Array;
 }
 
-/** Something the agent can do (G02). */
+/** A tool of the agent (G02). */
 export interface Tool<Input = unknown> {
   /** `snake_case`, at most 64 characters. */
   readonly name: string;
-  /** One sentence for the prompt and the provider. */
+  /** One sentence for the prompt and for the provider. */
   readonly summary: string;
-  /** When to use it and when not, for the prompt. */
+  /** When to use the tool and when not to, for the prompt. */
   readonly hint?: string;
   readonly tier: ToolTier;
   readonly effect: ToolEffect;
   /** `owner` tools are offered in the main session only. */
   readonly audience: 'everyone' | 'owner';
   /**
-   * `ask`: each call needs an approval (G05). `ask-after-untrusted-text`: only once text from
-   * outsiders has been read in the turn.
+   * `ask`: each call needs an approval (G05). `ask-after-untrusted-text`: calls need an approval
+   * once the turn has read text from outsiders.
    */
   readonly approval: 'never' | 'ask' | 'ask-after-untrusted-text';
   /**
@@ -171,27 +179,36 @@ export interface Tool<Input = unknown> {
    */
   readonly asksAbout?: string;
   /**
-   * Whether its results may have been written by outsiders. The default is true for tools from
+   * Whether the results may have been written by outsiders. The default is true for tools from
    * plugins and MCP servers.
    */
   readonly foreign?: boolean;
-  /** Whether a call needs no approval although others do. The settings may still require one. */
+  /**
+   * Whether this call needs no approval although other calls of the tool do. The settings may still
+   * require an approval for such a call.
+   */
   spares?(input: Input, moment: CallMoment): boolean;
   /** The change that a call would make, if people must see that instead of the arguments. */
   proposes?(input: Input, at: Pick<ToolCall, 'facts' | 'view'>): Promise<Proposal | null>;
-  /** Its result changes by itself, so repeating a call immediately makes sense. */
+  /** True if the result changes by itself, so that repeating a call immediately makes sense. */
   readonly repeats?: boolean;
-  /** If called twice with the same `callId` it acts once, so a resumed turn may repeat the call. */
+  /**
+   * True if two calls with the same `callId` act only once, so that a resumed turn may repeat the
+   * call.
+   */
   readonly actsOnce?: boolean;
-  /** Limits that override those in the settings: time in ms, and characters of its result. */
+  /**
+   * Limits that override those in the settings: the time in ms, and the length of the result in
+   * characters.
+   */
   readonly limits?: { readonly ms?: number; readonly characters?: number };
-  /** The schema of its arguments. The descriptions in it reach the model. */
+  /** The schema of the tool's arguments. The descriptions in the schema reach the model. */
   readonly input: z.ZodType<Input>;
-  /** Runs the tool. The model reads the message of an error that it throws. */
+  /** The message of a thrown error is sent to the model. */
   run(input: Input, call: ToolCall): Promise<ToolOutcome>;
 }
 
-export function failure(text: string): ToolOutcome {
+export function createFailure(text: string): ToolOutcome {
   return { text, failed: true };
 }
 
@@ -218,7 +235,7 @@ export interface ToolLimits {
 
 /** The limits for all calls in one step. */
 export interface CallLimits extends ToolLimits {
-  /** How many calls run; a model that requests more has lost track. */
+  /** The maximum number of calls that run; a model that requests more is malfunctioning. */
   readonly calls: number;
 }
 
@@ -240,8 +257,8 @@ export const ToolOutcomeShape = z.object({
 });
 
 /**
- * Runs a tool call. Invalid arguments, errors and timeouts are outcomes for the model; throws only
- * if `stop` has fired, and TurnSuspendedError.
+ * Runs a tool call. Invalid arguments, errors and timeouts are returned as outcomes for the model;
+ * only TurnSuspendedError and the abort reason of `stop` are thrown.
  */
 export async function runTool(
   {
@@ -261,11 +278,11 @@ export async function runTool(
 ): Promise<Omit<ToolOutcome, 'note'> & { readonly failed: boolean }> {
   const input = toolArguments(call);
   if (input === null || !tool.input.safeParse(input).success) {
-    const { argumentFault } = await import('./argument-faults.ts');
-    return { text: argumentFault(tool, call, input, offered), failed: true };
+    const { explainArgumentFault } = await import('./argument-faults.ts');
+    return { text: explainArgumentFault(tool, call, input, offered), failed: true };
   }
   try {
-    const result = await withTimeLimit({ ms: tool.limits?.ms ?? toolMs, stop }, (signal) =>
+    const result = await runWithTimeLimit({ ms: tool.limits?.ms ?? toolMs, stop }, (signal) =>
       tool.run(input, { ...at, signal }),
     );
     const { text, note, failed, files } = ToolOutcomeShape.parse(result);
@@ -291,7 +308,7 @@ export async function runTool(
 /** After a timeout, an external effect may or may not have happened. */
 const UNSURE = ' Whether it took effect is not known: look before you do it again.';
 
-/** Adds the frame last, so that truncating a result never cuts its closing line. */
+/** The frame is added last, so that truncating a result never cuts the frame's closing line. */
 function frameResult(foreign: boolean, note: string, text: string): string {
   const shown = foreign && text !== '' ? frameUntrusted(text) : text;
   return [note, shown].filter((part) => part !== '').join('\n\n');

@@ -15,7 +15,6 @@ function toolWith(input: z.ZodType): Tool {
   return defineTool({ name: 'look', summary: 'Looks.', effect: 'read', input, run, ...rest });
 }
 
-/** The verdict on a call, and the number of threads it needed. */
 async function tried(input: z.ZodType, values: unknown, from: 'mine' | 'Parley' = 'mine') {
   const tools = [toolWith(input)];
   const { registry } = createToolRegistry(
@@ -46,8 +45,8 @@ const Wide = z.object({
 });
 const numbers = (length: number) => ({ all: Array.from({ length }, () => -1) });
 
-describe('arguments of a tool that is not Parley’s own', () => {
-  it('[D13] are refused if their check never ends, and the event loop keeps running', async () => {
+describe('arguments of a third-party tool', () => {
+  it('[D13] are refused if their validation never ends, and the event loop keeps running', async () => {
     let turns = 0;
     const timer = setInterval(() => (turns += 1), 10);
     const { refused } = await tried(Slow, { text: SLOW_PATTERN.text });
@@ -64,13 +63,13 @@ describe('arguments of a tool that is not Parley’s own', () => {
     ['a simple schema', z.object({ a: z.array(z.number()) }), { a: [1, 2, 3] }, 0],
     ['arguments that are not an object', Slow, null, 0],
   ])(
-    '[D16] are tried in a thread only if that may be needed: %s',
+    '[D16] are validated in a thread only if that may be needed: %s',
     async (_, schema, values, threads) => {
       expect(await tried(schema, values)).toEqual({ refused: null, threads });
     },
   );
 
-  it('[D16] are never tried in a thread for Parley’s own tools', async () => {
+  it('[D16] are never validated in a thread for Parley’s own tools', async () => {
     expect(await tried(Slow, { text: 'aaab' }, 'Parley')).toEqual({ refused: null, threads: 0 });
   });
 });

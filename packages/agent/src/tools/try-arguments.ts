@@ -1,15 +1,15 @@
 import { CheckError, type CheckRunner } from '@parley/core';
 import { type ModelToolCall, toolArguments } from '@parley/models';
-import { failure, type ToolOutcome } from './tool.ts';
+import { createFailure, type ToolOutcome } from './tool.ts';
 import type { ToolSet } from './tool-registry.ts';
 
 /** The number of validation steps that take less than a tenth of a second. */
 const MAX_CHECK_STEPS = 50_000;
 
 /**
- * Tries the arguments of a call in a thread if validating them could take long, because they are
- * validated several times during a call and would block the event loop. Null if they can be
- * validated; otherwise the refusal for the model. Throws if `stop` has fired.
+ * Validates the arguments of a call in a thread first if that could take long, because they are
+ * validated several times during a call and would block the event loop. Returns null if the
+ * arguments can be validated; otherwise the refusal for the model. Throws if `stop` has fired.
  */
 export async function tryArguments(
   { tools, checks }: { readonly tools: ToolSet; readonly checks: CheckRunner },
@@ -17,28 +17,32 @@ export async function tryArguments(
   stop: AbortSignal,
 ): Promise<ToolOutcome | null> {
   const input = toolArguments(call);
-  if (input === null || isQuick(call.name, input, tools)) return null;
+  if (input === null || isQuickToCheck(call.name, input, tools)) return null;
   const schema = tools.offered.find(({ name }) => name === call.name)?.inputSchema ?? {};
   try {
     await checks.tryValue(input, schema, stop);
     return null;
   } catch (error) {
     if (!(error instanceof CheckError)) throw error;
-    return failure(
+    return createFailure(
       `${call.name} was not run, because its arguments cannot be checked: ${error.message} Call it with shorter and fewer values.`,
     );
   }
 }
 
-/** Whether validating these arguments takes next to no time. */
-export function isQuick(name: string, input: unknown, { sizes }: Pick<ToolSet, 'sizes'>): boolean {
+/** Whether validating these arguments takes almost no time. */
+export function isQuickToCheck(
+  name: string,
+  input: unknown,
+  { sizes }: Pick<ToolSet, 'sizes'>,
+): boolean {
   const size = sizes.get(name);
-  // Parley's own tools have no measured size.
+  // Parley's own tools have no measured size and always count as quick.
   if (size === undefined) return true;
   return size.isPredictable && hasAtMost(input, MAX_CHECK_STEPS / size.expanded);
 }
 
-/** Whether a JSON value has at most `limit` parts. */
+/** Whether a JSON value has at most `limit` nested values. */
 function hasAtMost(value: unknown, limit: number): boolean {
   const open = [value];
   let left = limit;

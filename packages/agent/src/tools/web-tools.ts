@@ -23,27 +23,30 @@ export interface WebSettings {
   readonly search: SearchSettings & { readonly results: number };
 }
 
-export function webTools({ fetch: pages, search: engines }: WebSettings): readonly Tool[] {
+export function createWebTools({ fetch: pages, search: engines }: WebSettings): readonly Tool[] {
   const { approval, ports, seconds, maxMb, maxCharacters } = pages;
   const limits = { ports, timeoutMs: seconds * 1_000, maxBytes: maxMb * 1_000_000 };
   const search = openSearch(engines, { fetch: globalThis.fetch });
   return [
-    ...(search === null ? [] : [webSearchTool({ search, results: engines.results })]),
+    ...(search === null ? [] : [createWebSearchTool({ search, results: engines.results })]),
     ...(pages.enabled
-      ? [webFetchTool({ readPage: createPageReader({ limits }), maxCharacters, approval })]
+      ? [createWebFetchTool({ readPage: createPageReader({ limits }), maxCharacters, approval })]
       : []),
   ];
 }
 
 const RESULTS_CHARACTERS = 25_000;
 
-/** Searches the web with the engines from the settings (G02). Not offered if there are none. */
-export function webSearchTool({
+/**
+ * Searches the web with the engines from the settings (G02). The tool is not offered if no engine
+ * is configured.
+ */
+export function createWebSearchTool({
   search,
   results,
 }: {
   readonly search: SearchWeb;
-  /** The number of results, unless the model requests fewer. */
+  /** The number of results unless the model requests fewer. */
   readonly results: number;
 }): Tool {
   return defineTool({
@@ -81,9 +84,9 @@ export function webSearchTool({
 }
 
 /**
- * When reading a page needs an approval. `after-untrusted-text`: for addresses that nobody gave,
- * once text from outsiders has been read in the turn. `unknown`: always for such addresses, in an
- * owner's direct chat.
+ * When reading a page needs an approval. `after-untrusted-text`: for addresses that no person or
+ * search named, once the turn has read text from outsiders. `unknown`: always for addresses that no
+ * person or search named, in an owner's direct chat.
  */
 export type FetchApproval = 'never' | 'after-untrusted-text' | 'unknown' | 'always';
 
@@ -100,7 +103,7 @@ const FetchInput = z.object({
 });
 
 /** Reads a page from the public internet as Markdown (G02). Private addresses are refused (G06). */
-export function webFetchTool({
+export function createWebFetchTool({
   readPage,
   maxCharacters,
   approval = 'after-untrusted-text',
@@ -118,7 +121,7 @@ export function webFetchTool({
     effect: 'read',
     audience: 'everyone',
     foreign: true,
-    ...asking(approval),
+    ...createApprovalOptions(approval),
     limits: { characters: maxCharacters + HEAD_CHARACTERS },
     input: FetchInput,
     async run({ url, from = 0 }, { signal }) {
@@ -128,7 +131,7 @@ export function webFetchTool({
         if (page.title !== '') head.push(`Title: ${page.title}`);
         return {
           text: `${head.join('\n')}\n\n${page.text.slice(from, from + maxCharacters).toWellFormed()}`,
-          note: [pageNote(page.text.length, from, maxCharacters), doubtOf(page)]
+          note: [formatPageNote(page.text.length, from, maxCharacters), describeDoubt(page)]
             .filter((note) => note !== '')
             .join(' '),
         };
@@ -140,12 +143,12 @@ export function webFetchTool({
   });
 }
 
-interface Asking extends Pick<Tool, 'approval' | 'asksAbout'> {
+interface ApprovalOptions extends Pick<Tool, 'approval' | 'asksAbout'> {
   spares?(input: { readonly url: string }, moment: CallMoment): boolean;
 }
 
-/** An address that the model makes up can carry data out; one that it was given cannot. */
-function asking(approval: FetchApproval): Asking {
+/** An address that the model makes up can leak data; an address that it was given cannot. */
+function createApprovalOptions(approval: FetchApproval): ApprovalOptions {
   switch (approval) {
     case 'never':
       return { approval };
@@ -155,15 +158,15 @@ function asking(approval: FetchApproval): Asking {
       return {
         approval: 'ask-after-untrusted-text',
         asksAbout: `${ABOUT}, nor stands as a link on a page of a site that was named`,
-        spares: ({ url }, moment) => isGiven(url, moment) || isLinkOfNamedHost(url, moment),
+        spares: ({ url }, moment) => isGivenAddress(url, moment) || isLinkOfNamedHost(url, moment),
       };
     case 'unknown':
       return {
         approval: 'ask',
         asksAbout: ABOUT,
-        // Other chats contain nothing that belongs to the owner, so nothing can leak.
+        // In other chats the turn has no private text of the owner that could leak.
         spares: ({ url }, moment) =>
-          isGiven(url, moment) || (moment.reader.kind !== 'owner' && !moment.untrustedText),
+          isGivenAddress(url, moment) || (moment.reader.kind !== 'owner' && !moment.untrustedText),
       };
   }
 }
@@ -172,19 +175,19 @@ const ABOUT =
   '`web_fetch` of an address that neither the person has written nor a search of this turn has found';
 
 /** In a group, people refer to an address by replying to the message that contains it. */
-function isGiven(url: string, moment: CallMoment): boolean {
+function isGivenAddress(url: string, moment: CallMoment): boolean {
   const { said, quoted, reader, results } = moment;
   const allSaid = reader.kind === 'owner' ? said : [...said, ...quoted];
   return isKnownAddress(url, { said: allSaid, results });
 }
 
 /** A warning about how the page was read. */
-function doubtOf({ warning }: WebPage): string {
+function describeDoubt({ warning }: WebPage): string {
   return warning === undefined ? '' : `[About this page: ${warning}]`;
 }
 
 /** States which part is shown, the length of the whole page, and how to get the rest (P10). */
-function pageNote(total: number, from: number, most: number): string {
+function formatPageNote(total: number, from: number, most: number): string {
   if (total === 0) return '[There is no text on this page.]';
   if (from === 0 && total <= most) return '';
   if (from >= total) return `[The page ends before that: it has ${formatCount(total)} characters.]`;
@@ -195,7 +198,7 @@ function pageNote(total: number, from: number, most: number): string {
 
 /**
  * Matches an address with its scheme, or a name with a dot. Each run of characters is examined
- * once, however long it is.
+ * once, regardless of its length.
  */
 const ADDRESS =
   /https?:\/\/[^\s<>"'`\\]+|(?<![\p{L}\p{N}_.-])[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)+(?:[:/?#][^\s<>"'`\\]*)?/giu;
@@ -205,61 +208,65 @@ const FOUND = /^ {3}(https?:\/\/\S+)$/gm;
 const TRAILING = /(?<![.,;:!?)\]}*_~|。，；：！？）」』】])[.,;:!?)\]}*_~|。，；：！？）」』】]+$/u;
 
 /**
- * Whether an address occurs literally in what people wrote in this turn, or in what a search found,
- * so that the model has added nothing to it. Pages, quoted messages and earlier turns do not count:
- * an address there may have been crafted to carry something out.
+ * Whether an address occurs literally in the text that people wrote in this turn or that a search
+ * returned, so that the model has added nothing to it. Pages, quoted messages and earlier turns are
+ * excluded, because an address in them may have been crafted to leak data.
  */
 export function isKnownAddress(
   url: string,
   { said, results }: Pick<CallMoment, 'said' | 'results'>,
 ): boolean {
-  const wanted = addressKey(url);
+  const wanted = toAddressKey(url);
   if (wanted === null) return false;
   const found = results.filter(({ tool }) => tool === 'web_search');
   const all = [
-    ...addressesIn(said),
+    ...findAddresses(said),
     ...found.flatMap(({ text }) => [...text.matchAll(FOUND)].map(([, address = '']) => address)),
   ];
-  return all.some((address) => addressKey(address) === wanted);
+  return all.some((address) => toAddressKey(address) === wanted);
 }
 
 /**
  * Whether an address occurs literally on a page that was read in this turn, and belongs to a host
- * named by people. A request for a page usually includes the pages that belong to it.
+ * named by people. A person who asks for a page usually means its linked pages on the same host as
+ * well.
  */
 export function isLinkOfNamedHost(
   url: string,
   { said, results }: Pick<CallMoment, 'said' | 'results'>,
 ): boolean {
-  const wanted = addressKey(url);
+  const wanted = toAddressKey(url);
   if (wanted === null) return false;
-  const host = hostOf(url);
-  if (!addressesIn(said).some((address) => hostOf(address) === host)) return false;
+  const host = getHost(url);
+  if (!findAddresses(said).some((address) => getHost(address) === host)) return false;
   const pages = results.flatMap(({ tool, text }) => (tool === 'web_fetch' ? [text] : []));
-  return addressesIn(pages).some((address) => addressKey(address) === wanted);
+  return findAddresses(pages).some((address) => toAddressKey(address) === wanted);
 }
 
-/** The addresses in the given texts, unchanged, without trailing characters that end a sentence. */
-export function addressesIn(texts: readonly string[]): readonly string[] {
+/**
+ * Returns the addresses in the given texts, unchanged except for trailing characters that end a
+ * sentence.
+ */
+export function findAddresses(texts: readonly string[]): readonly string[] {
   return texts
     .flatMap((text) => text.match(ADDRESS) ?? [])
     .flatMap((address) => [address, address.replace(TRAILING, '')]);
 }
 
-function hostOf(address: string): string | null {
-  return urlOf(address)?.host ?? null;
+function getHost(address: string): string | null {
+  return parseUrl(address)?.host ?? null;
 }
 
-function urlOf(address: string): URL | null {
+function parseUrl(address: string): URL | null {
   return URL.parse(/^https?:\/\//i.test(address) ? address : `https://${address}`);
 }
 
 /**
- * The server and path of an address; null if it is not an address. http and https are treated as
- * equal.
+ * Returns the host and path of an address; null if it is not an address. http and https are treated
+ * as equal.
  */
-function addressKey(address: string): string | null {
-  const url = urlOf(address);
+function toAddressKey(address: string): string | null {
+  const url = parseUrl(address);
   if (url === null || url.username !== '' || url.password !== '') return null;
   return `${url.host}${url.pathname}${url.search}`;
 }

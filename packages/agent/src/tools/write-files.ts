@@ -1,9 +1,9 @@
 import { isOwnersByDefault, type PromptFiles, type WritePlan } from '@parley/workspace';
 import { z } from 'zod';
-import { absentText, PATH_HINT, WHOLE_FILE, workspacePath } from './read-files.ts';
+import { explainAbsent, PATH_HINT, toWorkspacePath, WHOLE_FILE } from './read-files.ts';
 import {
+  createFailure,
   defineTool,
-  failure,
   type Proposal,
   type Tool,
   type ToolCall,
@@ -13,7 +13,7 @@ import {
 /**
  * Writes a whole workspace file, for its owner. Open files and prompt files need an approval (W09).
  */
-export function writeTool(promptFiles: PromptFiles): Tool {
+export function createWriteTool(promptFiles: PromptFiles): Tool {
   return defineTool({
     name: 'write',
     summary: 'Makes a text file in the workspace, or replaces all of its text.',
@@ -22,10 +22,10 @@ export function writeTool(promptFiles: PromptFiles): Tool {
     effect: 'write',
     audience: 'owner',
     approval: 'ask-after-untrusted-text',
-    asksAbout: `\`write\` to ${listWithOr(promptFiles.patterns)}`,
+    asksAbout: `\`write\` to ${joinWithOr(promptFiles.patterns)}`,
     spares: ({ path }) => !promptFiles.includes(path),
     proposes: async ({ path, text }, { view, facts }) => {
-      const plan = await view.plan(workspacePath(path, facts.workspace), () => text);
+      const plan = await view.plan(toWorkspacePath(path, facts.workspace), () => text);
       return proposeWrite(promptFiles, plan);
     },
     input: z.object({
@@ -33,10 +33,10 @@ export function writeTool(promptFiles: PromptFiles): Tool {
       text: z.string().describe('All that the file is to hold.'),
     }),
     async run({ path, text }, { view, facts, approved }) {
-      const name = workspacePath(path, facts.workspace);
-      const result = await view.write(name, text, approvalOf(approved));
+      const name = toWorkspacePath(path, facts.workspace);
+      const result = await view.write(name, text, toApproval(approved));
       if (result.kind === 'refused') {
-        return failure(`${path} was not written: ${result.detail}.`);
+        return createFailure(`${path} was not written: ${result.detail}.`);
       }
       const { characters, created } = result;
       return { text: `${created ? 'Made' : 'Replaced'} ${name}: ${characters} characters.` };
@@ -52,7 +52,7 @@ function proposeWrite(promptFiles: PromptFiles, plan: WritePlan): Proposal | nul
   if (plan.kind !== 'planned') return null;
   const { name, content, created, access } = plan;
   if (access === 'closed' && !promptFiles.includes(name)) return null;
-  // A new file, or one in a prompt folder for others, is meant for them even if it is private now.
+  // A new file in a prompt folder for others is meant for them even if it is private now.
   const isForOthers = !isOwnersByDefault(name) && (created || name.includes('/'));
   return {
     shown: { path: name, readers: READERS[access], whole_file: content },
@@ -68,18 +68,19 @@ const READERS = {
 } as const;
 
 /**
- * The approval in the form that views accept: the content that a person approved, if one was asked.
+ * Converts an approval to the form that views accept: the content that a person approved, if one
+ * was asked.
  */
-function approvalOf(approved: ToolCall['approved']) {
+function toApproval(approved: ToolCall['approved']) {
   return approved === undefined ? undefined : ({ by: 'approval', content: approved } as const);
 }
 
-function listWithOr(names: readonly string[]): string {
+function joinWithOr(names: readonly string[]): string {
   return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter(Boolean).join(' or ');
 }
 
 /** Replaces one passage that occurs exactly once in a file, for the owner. */
-export function editTool(promptFiles: PromptFiles): Tool {
+export function createEditTool(promptFiles: PromptFiles): Tool {
   return defineTool({
     name: 'edit',
     summary: 'Replaces one passage of a text file in the workspace.',
@@ -91,9 +92,9 @@ export function editTool(promptFiles: PromptFiles): Tool {
     asksAbout: '`edit` of the same files',
     spares: ({ path }) => !promptFiles.includes(path),
     async proposes({ path, old, new: replacement }, { view, facts }) {
-      const name = workspacePath(path, facts.workspace);
+      const name = toWorkspacePath(path, facts.workspace);
       const plan = await view.plan(name, (text) =>
-        text === null ? null : editOf(name, text, old, replacement).text,
+        text === null ? null : createEdit(name, text, old, replacement).text,
       );
       return proposeWrite(promptFiles, plan);
     },
@@ -103,46 +104,50 @@ export function editTool(promptFiles: PromptFiles): Tool {
       new: z.string().describe('What stands there afterwards; empty removes the passage.'),
     }),
     async run({ path, old, new: replacement }, { view, facts, approved }) {
-      const name = workspacePath(path, facts.workspace);
+      const name = toWorkspacePath(path, facts.workspace);
       const file = await view.read(name, WHOLE_FILE);
-      if (file.kind === 'absent') return failure(absentText(name, file));
-      let edit: Edit = { text: null, outcome: failure(absentText(name, GONE)) };
+      if (file.kind === 'absent') return createFailure(explainAbsent(name, file));
+      let edit: EditResult = { text: null, outcome: createFailure(explainAbsent(name, GONE)) };
       const change = (text: string | null) => {
-        if (text !== null) edit = editOf(name, text, old, replacement);
+        if (text !== null) edit = createEdit(name, text, old, replacement);
         return edit.text;
       };
-      const result = await view.change(name, change, approvalOf(approved));
-      if (result.kind === 'refused') return failure(`${name} was not changed: ${result.detail}.`);
+      const result = await view.change(name, change, toApproval(approved));
+      if (result.kind === 'refused')
+        return createFailure(`${name} was not changed: ${result.detail}.`);
       return edit.outcome;
     },
   });
 }
 
-/** The new text, or null if nothing changes, and the result for the model. */
-interface Edit {
+/** Returns the new text (null if nothing changes) and the result for the model. */
+interface EditResult {
   readonly text: string | null;
   readonly outcome: ToolOutcome;
 }
 
-/** The file was removed a moment ago. */
+/** The file was removed between the two reads. */
 const GONE = { kind: 'absent', reason: 'missing' } as const;
 
-function editOf(name: string, text: string, old: string, replacement: string): Edit {
-  const unchanged = (reason: string): Edit => ({ text: null, outcome: failure(reason) });
+function createEdit(name: string, text: string, old: string, replacement: string): EditResult {
+  const unchanged = (reason: string): EditResult => ({
+    text: null,
+    outcome: createFailure(reason),
+  });
   const places = findPositions(text, old);
   const [at] = places;
-  if (at === undefined) return unchanged(notFound(name, text, old));
-  if (places.length > 1) return unchanged(ambiguousText(name, text, places));
+  if (at === undefined) return unchanged(describeNotFound(name, text, old));
+  if (places.length > 1) return unchanged(describeAmbiguous(name, text, places));
   if (old === replacement) return unchanged('`old` and `new` are the same: nothing was changed.');
   return {
     text: `${text.slice(0, at)}${replacement}${text.slice(at + old.length)}`,
-    outcome: { text: `Changed ${name}:\n${replacedLines(text, at, old, replacement)}` },
+    outcome: { text: `Changed ${name}:\n${listReplacedLines(text, at, old, replacement)}` },
   };
 }
 
 /**
- * The positions at which `wanted` occurs. The search continues one character after each match,
- * because passages may overlap.
+ * Returns the positions at which `wanted` occurs. The search continues one character after each
+ * match, because matches may overlap.
  */
 function findPositions(text: string, wanted: string): number[] {
   const places: number[] = [];
@@ -152,14 +157,14 @@ function findPositions(text: string, wanted: string): number[] {
   return places;
 }
 
-function ambiguousText(name: string, text: string, places: readonly number[]): string {
-  const lines = places.slice(0, 10).map((at) => lineAt(text, at));
+function describeAmbiguous(name: string, text: string, places: readonly number[]): string {
+  const lines = places.slice(0, 10).map((at) => getLineNumber(text, at));
   const more = places.length > lines.length ? ' and more' : '';
   return `${name} was not changed: the passage is in it ${places.length} times, at the lines ${lines.join(', ')}${more}. Take more of what stands around the one you mean.`;
 }
 
-/** Usually whitespace or case differs; the result then names the line that was probably meant. */
-function notFound(name: string, text: string, old: string): string {
+/** Usually whitespace or case differs, so the result names the line that was probably meant. */
+function describeNotFound(name: string, text: string, old: string): string {
   const [firstLine = ''] = old.split('\n').filter((line) => line.trim() !== '');
   const wanted = foldLine(firstLine);
   const lines = text.split('\n');
@@ -175,7 +180,7 @@ function foldLine(line: string): string {
   return line.replace(/\s+/g, ' ').trim().toLowerCase();
 }
 
-function lineAt(text: string, at: number): number {
+function getLineNumber(text: string, at: number): number {
   return text.slice(0, at).split('\n').length;
 }
 
@@ -183,12 +188,12 @@ function lineAt(text: string, at: number): number {
 const MAX_LINES = 12;
 
 /**
- * The lines that a replacement changed, as whole lines with `-` and `+`, so that a model sees its
- * own mistakes. `at` is where `old` begins in `before`.
+ * Shows the changed lines of a replacement, as whole lines with `-` and `+`, so that a model sees
+ * its own mistakes. `at` is the position of `old` in `before`.
  */
-function replacedLines(before: string, at: number, old: string, replacement: string): string {
+function listReplacedLines(before: string, at: number, old: string, replacement: string): string {
   const start = before.lastIndexOf('\n', at - 1) + 1;
-  const end = endOfLine(before, at + old.length);
+  const end = findEndOfLine(before, at + old.length);
   const [head, tail] = [before.slice(start, at), before.slice(at + old.length, end)];
   const line = before.slice(0, start).split('\n').length;
   return [
@@ -198,7 +203,7 @@ function replacedLines(before: string, at: number, old: string, replacement: str
   ].join('\n');
 }
 
-function endOfLine(text: string, from: number): number {
+function findEndOfLine(text: string, from: number): number {
   const end = text.indexOf('\n', from);
   return end === -1 ? text.length : end;
 }

@@ -5,51 +5,63 @@ import { retryWithLessContext } from '../context/less-context.ts';
 import { readHistory } from '../context/summary.ts';
 import type { FinalStep } from '../loop/turn-journal.ts';
 import { TurnLimitError } from '../loop/turn-limits.ts';
-import { turnLoop } from '../loop/turn-loop.ts';
+import { runTurnLoop } from '../loop/turn-loop.ts';
 import { SpendCapError } from '../spend.ts';
 import { TurnSuspendedError } from '../tools/tool.ts';
 import { buildPrompt, type OpenedTurn } from './build-prompt.ts';
-import type { Ending } from './commit-answer.ts';
-import { type FinalNotice, type Means, promptServices, type TurnServices } from './means.ts';
-import type { Run } from './run.ts';
+import type { TurnEnding } from './commit-answer.ts';
+import {
+  createPromptServices,
+  type FinalNotice,
+  type TurnMeans,
+  type TurnServices,
+} from './means.ts';
+import type { TurnRun } from './run.ts';
 import type { Turn } from './turn.ts';
 
-/** Why a turn has no answer: a notice to send instead, or the way the turn ended without one. */
+/** Why a turn has no answer: a notice to send instead, or how the turn ended without one. */
 export type NoAnswer =
   | (FinalNotice & {
       /** Set if the model gave no answer. */
       readonly failure?: ModelFailure;
     })
-  | Ending;
+  | TurnEnding;
 
 /**
- * Answers a turn: from its journal if an earlier run had received the answer, otherwise with the
- * model and its tools (G16).
+ * Answers a turn: with the journal if an earlier run had already received the answer, otherwise
+ * with the model and its tools (G16).
  */
 export function answerTurn(
   services: TurnServices,
   turn: Turn,
-  means: Means,
+  means: TurnMeans,
   opened: OpenedTurn,
-  run: Run,
+  run: TurnRun,
 ): Promise<FinalStep | NoAnswer> {
   const { journal, signal } = run;
   const ask = async (): Promise<FinalStep | null> => {
     if (journal.answer !== null) return journal.answer;
     const past = () => readHistory(services.store, turn, turn.reader, means.history.entries);
-    const built = await buildPrompt(turn, opened, means, promptServices(services), past, signal);
+    const built = await buildPrompt(
+      turn,
+      opened,
+      means,
+      createPromptServices(services),
+      past,
+      signal,
+    );
     const running = { services, turn, means, opened, run, ...built };
     const context = { ...means, store: services.store };
     return retryWithLessContext(context, turn, signal, (shorter, onRefused) =>
-      turnLoop({ ...running, draft: { ...built.draft, ...shorter }, onRefused }),
+      runTurnLoop({ ...running, draft: { ...built.draft, ...shorter }, onRefused }),
     );
   };
   return catchModelFailure(ask, turn.reader, signal);
 }
 
 /**
- * Returns the result of the model's work (null if the lease was lost), or the reason why there is
- * none.
+ * Returns the result of the model's work, or the reason why there is none; null if the lease was
+ * lost.
  */
 export async function catchModelFailure<Found>(
   work: () => Promise<Found | null>,
@@ -59,8 +71,7 @@ export async function catchModelFailure<Found>(
   try {
     return (await work()) ?? { outcome: 'fenced' };
   } catch (error) {
-    // The turn stays unfinished: a stop has already closed it; in all other cases another run
-    // resumes it.
+    // The turn stays unfinished, so that another run resumes it; after a stop it is already closed.
     const stop = stopReasonOf(signal);
     if (stop !== null) return { outcome: AFTER_STOP[stop] };
     if (error instanceof TurnSuspendedError) return { outcome: 'suspended' };
@@ -71,11 +82,11 @@ export async function catchModelFailure<Found>(
       return { notice: error.message, reason: error.code };
     if (!(error instanceof ModelError)) throw error;
     const { failure } = error;
-    return { notice: failureText(error, reader), reason: error.message, failure };
+    return { notice: describeModelFailure(error, reader), reason: error.message, failure };
   }
 }
 
-export const AFTER_STOP: Readonly<Record<StopReason, Ending['outcome']>> = {
+export const AFTER_STOP: Readonly<Record<StopReason, TurnEnding['outcome']>> = {
   stopped: 'stopped',
   'lease-lost': 'fenced',
   interrupted: 'interrupted',
@@ -83,10 +94,10 @@ export const AFTER_STOP: Readonly<Record<StopReason, Ending['outcome']>> = {
 };
 
 /**
- * The message to a person if the model gave no answer. Only an owner reads about servers, keys and
+ * The message to a person if the model gave no answer. Only owners read about servers, keys and
  * settings.
  */
-export function failureText(error: ModelError, reader: Reader): string {
+export function describeModelFailure(error: ModelError, reader: Reader): string {
   if (reader.kind === 'owner') return error.message;
   switch (error.failure.kind) {
     case 'too-long':

@@ -19,23 +19,22 @@ import {
 } from '@parley/prompt';
 import { isOwnMessage } from '@parley/store';
 import { restrictView } from '@parley/workspace';
-import { approvalsNote } from '../approvals/approval-policy.ts';
+import { createApprovalsNote } from '../approvals/approval-policy.ts';
 import type { ReadHistory } from '../context/summary.ts';
 import type { RequestDraft } from '../loop/model-request.ts';
-import { namesDocument } from '../media/attachment-text.ts';
-import { type TurnMedia, unseenMedia } from '../media/turn-media.ts';
-import { mentionedFiles } from '../tools/mentioned-files.ts';
-import { actsLacking } from '../tools/own-messages.ts';
+import { mentionsDocument } from '../media/attachment-text.ts';
+import { createEmptyTurnMedia, type TurnMedia } from '../media/turn-media.ts';
+import { readMentionedFiles } from '../tools/mentioned-files.ts';
+import { listMissingActions } from '../tools/own-messages.ts';
 import { READ_DOCUMENT } from '../tools/read-document.ts';
 import { SPEAK } from '../tools/speak.ts';
-import { type ToolSet, toolsInMode } from '../tools/tool-registry.ts';
-import { clientHistory, clientInstructions } from './client-request.ts';
+import { listToolsInMode, type ToolSet } from '../tools/tool-registry.ts';
+import { listClientHistory, listClientInstructions } from './client-request.ts';
 import type { PromptMeans, PromptServices } from './means.ts';
-import { type AgentContext, deliversElsewhere, senderId, type Turn } from './turn.ts';
-import { runBefore, type TurnAdditions, type TurnOpening } from './turn-hooks.ts';
-import { messagesText } from './turn-text.ts';
+import { type AgentContext, deliversElsewhere, type Turn, toSenderId } from './turn.ts';
+import { runBeforeHooks, type TurnAdditions, type TurnOpening } from './turn-hooks.ts';
+import { joinMessageTexts } from './turn-text.ts';
 
-/** The files and facts that a turn reads before its prompt is built. */
 export interface OpenedTurn extends TurnOpening {
   readonly identity: Identity;
   readonly messages: readonly InboundMessage[];
@@ -46,14 +45,14 @@ export interface OpenedTurn extends TurnOpening {
 export async function openTurn(
   turn: Turn,
   { workspace, agent }: Pick<AgentContext, 'workspace' | 'agent'>,
-  media = unseenMedia(),
+  media = createEmptyTurnMedia(),
 ): Promise<OpenedTurn> {
   const { reader } = turn;
   const view = workspace.for(reader);
   const identity = await readIdentity(view, { agent: agent.identity });
   const facts = { ...turn.facts, agent: { id: agent.id, name: identity.name } };
-  const text = messagesText(turn.messages, (row) => [
-    ...clientInstructions(row, reader),
+  const text = joinMessageTexts(turn.messages, (row) => [
+    ...listClientInstructions(row, reader),
     ...media.forModel(row),
   ]);
   const messages = turn.messages.map(({ message }) => message);
@@ -67,8 +66,8 @@ export interface TurnDraft {
 }
 
 /**
- * Builds a turn's prompt, tools, history and newest message (P01). Previews use it as well, so that
- * they equal what a turn sends (P17). `past` reads the history.
+ * Builds a turn's prompt, tools, history and newest message (P01). Previews use this function as
+ * well, so that they equal what a turn sends (P17). `past` reads the history.
  */
 export async function buildPrompt(
   turn: Turn,
@@ -79,39 +78,43 @@ export async function buildPrompt(
   signal: AbortSignal,
 ): Promise<TurnDraft> {
   const { tracer, meter, monotonic } = services;
-  const additions = await runBefore({ ...services, hooks: means.hooks }, opened, signal);
+  const additions = await runBeforeHooks({ ...services, hooks: means.hooks }, opened, signal);
   const startedAt = monotonic();
   const [prompt, read, tools] = await tracer.span('parley.prompt', {}, () => {
     const reading = past();
-    // Resolved once per turn: MCP servers come and go, and the prompt must list exactly the tools
-    // that are offered.
+    // The tools are resolved once per turn: MCP servers connect and disconnect, and the prompt must
+    // list exactly the tools that are offered.
     const offering = reading.then(({ transcript }) =>
-      offeredTools(turn, means, opened.media.hasDocuments || transcript.some(namesDocument)),
+      selectOfferedTools(
+        turn,
+        means,
+        opened.media.hasDocuments || transcript.some(mentionsDocument),
+      ),
     );
     const assembling = assemblePrompt(turn, opened, means, services, offering, additions);
     return Promise.all([assembling, reading, offering]);
   });
   meter.observe('parley_prompt_seconds', monotonic() - startedAt);
-  const given = clientHistory(turn.messages);
+  const given = listClientHistory(turn.messages);
   const draft = {
     ...{ prompt, ...read, history: means.history, contextTokens: means.contextTokens?.() },
     ...(given.length > 0 && { transcript: [...given, ...read.transcript] }),
-    now: newestMessage(opened),
+    now: createNewestMessage(opened),
   };
   return { tools, draft };
 }
 
 /** `hasDocuments` says whether the turn can name a document. */
-function offeredTools(turn: Turn, { tools }: PromptMeans, hasDocuments: boolean): ToolSet {
+function selectOfferedTools(turn: Turn, { tools }: PromptMeans, hasDocuments: boolean): ToolSet {
   const { route, reader, mode, messages } = turn;
-  // If the answer goes elsewhere, its readers must not see the files from this chat (W02).
+  // If the answer goes to another chat, its readers must not see the files from this chat (W02).
   const mayReadOn = hasDocuments && !deliversElsewhere(messages);
   const lacking = [
-    ...actsLacking(route),
+    ...listMissingActions(route),
     ...(mayReadOn ? [] : [READ_DOCUMENT]),
     ...(route.voice === true ? [] : [SPEAK]),
   ];
-  return toolsInMode(tools?.for(reader, lacking) ?? NO_TOOLS, mode);
+  return listToolsInMode(tools?.for(reader, lacking) ?? NO_TOOLS, mode);
 }
 
 const NO_TOOLS: ToolSet = {
@@ -124,7 +127,7 @@ const NO_TOOLS: ToolSet = {
   sizes: new Map(),
 };
 
-function newestMessage({ text, messages, media }: OpenedTurn): UserMessage {
+function createNewestMessage({ text, messages, media }: OpenedTurn): UserMessage {
   return {
     role: 'user',
     content: text,
@@ -146,18 +149,20 @@ async function assemblePrompt(
   const { conversationId, session, route, format, groupContext } = turn;
   const known = { facts, reader, view, messages, ...fixForSession(turn, services) };
   const features = await gatherFeatures(means.sources, { ...known, conversationId, session }, log);
-  const mentioned = await mentionedFiles(view, messages);
-  // Awaited only after all sources have been asked.
+  const mentioned = await readMentionedFiles(view, messages);
+  // The promise is awaited only after all sources have started.
   const tools = await offering;
   const context = {
-    ...attachmentKinds(messages),
-    // With a format, a program waits for the answer, so the agent must not stay silent.
-    ...(format === undefined ? silenceFor(facts, features) : { responseSchema: schemaOf(format) }),
+    ...listAttachmentKinds(messages),
+    // If the answer has a format, a program waits for it, so the agent must not stay silent.
+    ...(format === undefined
+      ? decideSilence(facts, features)
+      : { responseSchema: getFormatSchema(format) }),
     replyTags: route.quotes === true,
     ...features,
     ...(mentioned.length > 0 && { mentioned }),
-    ...approvalsNote(tools, services.approvals?.rules),
-    owners: [...owners, ...linkedOwners(turn)],
+    ...createApprovalsNote(tools, services.approvals?.rules),
+    owners: [...owners, ...listLinkedOwners(turn)],
     conversationMode: turn.mode ?? 'agent',
     tools: tools.notes,
     ...known,
@@ -177,13 +182,13 @@ async function assemblePrompt(
   return services.prompt.assemble(context, additions);
 }
 
-function schemaOf(format: ResponseFormat): object {
+function getFormatSchema(format: ResponseFormat): object {
   return format === 'json' ? { type: 'object' } : format;
 }
 
-/** Of the people who write in this turn, the accounts linked to an owner (F13). */
-function linkedOwners({ messages }: Turn): readonly string[] {
-  return messages.filter(({ fromOwner }) => fromOwner === true).map(senderId);
+/** The accounts linked to an owner among the people who write in this turn (F13). */
+function listLinkedOwners({ messages }: Turn): readonly string[] {
+  return messages.filter(({ fromOwner }) => fromOwner === true).map(toSenderId);
 }
 
 /**
@@ -202,8 +207,12 @@ function fixForSession(
   };
 }
 
-/** Lists only the kinds, because chat users choose names and types (P18). */
-function attachmentKinds(messages: readonly InboundMessage[]): Pick<PromptFeatures, 'attachments'> {
+/**
+ * The notice lists only the kinds of attachments, because chat users choose names and types (P18).
+ */
+function listAttachmentKinds(
+  messages: readonly InboundMessage[],
+): Pick<PromptFeatures, 'attachments'> {
   const attachments = messages.flatMap((message) =>
     (message.attachments ?? []).map(({ kind }) => ({ kind })),
   );
@@ -211,27 +220,27 @@ function attachmentKinds(messages: readonly InboundMessage[]): Pick<PromptFeatur
 }
 
 /** In groups and in the turn after a start, the agent may stay silent (G09). */
-function silenceFor(
+function decideSilence(
   { chatType }: RuntimeFacts,
   { boot }: PromptFeatures,
 ): Pick<PromptFeatures, 'silentToken'> {
   return chatType === 'direct' && boot !== true ? {} : { silentToken: SILENT_TOKEN };
 }
 
-type Gathered = Awaited<ReturnType<ContextSource['gather']>>;
+type GatheredContext = Awaited<ReturnType<ContextSource['gather']>>;
 
 /**
- * Asks all sources; each sees only the files that it declares. If two provide the same field, the
- * later one takes precedence, except that invoked skills are joined. A source that throws is
- * omitted and logged.
+ * Asks all sources for their fields; each source sees only the files that it declares. If two
+ * sources provide the same field, the later one takes precedence, except that invoked skills are
+ * joined. A source that throws is omitted and logged.
  */
 export async function gatherFeatures(
   sources: readonly ContextSource[],
   turn: SourceTurn,
   log: Logger,
-): Promise<Gathered> {
+): Promise<GatheredContext> {
   const gathered = await Promise.all(
-    sources.map(async (source): Promise<Gathered> => {
+    sources.map(async (source): Promise<GatheredContext> => {
       try {
         return await source.gather({ ...turn, view: restrictView(turn.view, source, log) });
       } catch (error) {

@@ -1,32 +1,31 @@
 import { type Button, type FreshParts, type LiveEvent, reasonOf } from '@parley/core';
 import type { NewPart, PartWithBytes, TurnCommit } from '@parley/store';
-import { answerParts, withFenceClosed } from '../answer/long-answer.ts';
+import { closeFence, renderAnswerParts } from '../answer/long-answer.ts';
 import {
+  getVisibleAnswer,
   markSystemMessage,
   type QuotableMessages,
   type VisibleAnswer,
-  visibleText,
 } from '../answer/visible-text.ts';
 import type { FinalStep, StepUsage } from '../loop/turn-journal.ts';
 import { DEFAULT_TURN_LIMITS } from '../loop/turn-limits.ts';
 import type { TurnMedia } from '../media/turn-media.ts';
 import { renderParts } from '../post-message.ts';
 import type { FinalNotice, TurnServices } from './means.ts';
-import type { Run } from './run.ts';
+import type { TurnRun } from './run.ts';
 import { deliversElsewhere, type Turn } from './turn.ts';
-import { messagesText, quotableMessages, textEntry } from './turn-text.ts';
+import { createTextEntry, joinMessageTexts, listQuotableMessages } from './turn-text.ts';
 
-/** The outcome of a turn's run. `reason` says why it failed or stayed silent. */
-export interface Ending {
+/** The outcome of a turn's run. `reason` states why the turn failed or stayed silent. */
+export interface TurnEnding {
   readonly outcome: Extract<LiveEvent, { type: 'turn-ended' }>['outcome'];
   readonly reason?: string;
   readonly fresh?: FreshParts | undefined;
 }
 
-/** A turn that is about to end. */
 export interface EndingTurn {
   readonly turn: Turn;
-  readonly run: Run;
+  readonly run: TurnRun;
   readonly media: Pick<TurnMedia, 'forHistory'>;
   /** Notices for the person, sent as separate messages after the answer. */
   readonly notices: readonly string[];
@@ -37,46 +36,46 @@ export async function commitAnswer(
   services: TurnServices,
   ending: EndingTurn,
   step: FinalStep,
-): Promise<Ending> {
+): Promise<TurnEnding> {
   const { turn, run } = ending;
   const { text, usage, isJson } = step;
-  const answer = visibleAnswer(step, quotableMessages(turn, run.journal.joined()));
+  const answer = renderVisibleAnswer(step, listQuotableMessages(turn, run.journal.joined()));
   const remembered = answer.kind === 'says' ? answer.text : text;
-  const entries = [userEntry(ending), textEntry('assistant', remembered)];
-  const said = { ...unstoredState(ending), entries, usage, account: turn.account };
+  const entries = [createUserEntry(ending), createTextEntry('assistant', remembered)];
+  const said = { ...getUnstoredState(ending), entries, usage, account: turn.account };
   if (answer.kind === 'silent') {
     const { reason } = answer;
-    return commit(services, run, { ...said, outcome: 'silent', reason, parts: [] });
+    return commitEnding(services, run, { ...said, outcome: 'silent', reason, parts: [] });
   }
   // A program that reads raw Markdown receives the bare JSON.
   const isBare = turn.route.target.dialect === 'markdown';
   const shownText = isJson && !isBare ? fenceJson(remembered) : remembered;
   const { replyTo } = answer;
   const route = replyTo === undefined ? turn.route : { ...turn.route, replyToMessageId: replyTo };
-  const parts = await answerParts(shownText, route, maxMessages(services));
+  const parts = await renderAnswerParts(shownText, route, getMaxMessages(services));
   if (parts.length === 0) return commitFailure(services, ending, { ...NOTHING_TO_SHOW, usage });
-  // The button goes below the answer, whose parts may already have been streamed.
+  // The button is placed below the answer, whose parts may already have been streamed.
   const isPlan = turn.mode === 'plan' && turn.lead.message.trigger === undefined;
-  const shown = isPlan ? withPlanButton(parts, turn.turnId) : parts;
-  const all = [...shown, ...(await moreNotices(ending))];
-  return commit(services, run, { ...said, outcome: 'answered', parts: all, isPlan });
+  const shown = isPlan ? addPlanButton(parts, turn.turnId) : parts;
+  const all = [...shown, ...(await createMoreNotices(ending))];
+  return commitEnding(services, run, { ...said, outcome: 'answered', parts: all, isPlan });
 }
 
 /** The visible text of an answer (G08–G10). JSON for a program is visible as a whole. */
-export function visibleAnswer(
+export function renderVisibleAnswer(
   { text, isJson }: FinalStep,
   quotable: QuotableMessages,
 ): VisibleAnswer {
-  return isJson ? { kind: 'says', text } : visibleText(text, quotable);
+  return isJson ? { kind: 'says', text } : getVisibleAnswer(text, quotable);
 }
 
-function maxMessages({ limits }: TurnServices): number {
+function getMaxMessages({ limits }: TurnServices): number {
   return limits?.messages ?? DEFAULT_TURN_LIMITS.messages;
 }
 
 /**
- * In a code block, nothing in the JSON is interpreted as Markdown. Channels without Markdown show
- * it bare.
+ * The code block prevents the JSON from being interpreted as Markdown. Channels without Markdown
+ * show the JSON without a block.
  */
 function fenceJson(json: string): string {
   const longest = Math.max(2, ...[...json.matchAll(/`+/g)].map(([ticks]) => ticks.length));
@@ -84,7 +83,7 @@ function fenceJson(json: string): string {
   return `${fence}json\n${json}\n${fence}`;
 }
 
-function withPlanButton(parts: readonly PartWithBytes[], turnId: string): readonly PartWithBytes[] {
+function addPlanButton(parts: readonly PartWithBytes[], turnId: string): readonly PartWithBytes[] {
   const buttons: Button[] = [{ label: 'Run the plan', data: `/run ${turnId}`, style: 'primary' }];
   return parts.map((part, at) => (at === parts.length - 1 ? { ...part, buttons } : part));
 }
@@ -94,14 +93,14 @@ export async function commitFailure(
   services: TurnServices,
   ending: EndingTurn,
   { notice, reason, usage }: FinalNotice & { readonly usage?: StepUsage },
-): Promise<Ending> {
+): Promise<TurnEnding> {
   const { turn, run } = ending;
-  return commit(services, run, {
-    ...unstoredState(ending),
+  return commitEnding(services, run, {
+    ...getUnstoredState(ending),
     outcome: 'failed',
     reason,
-    entries: [userEntry(ending)],
-    parts: [...(await noticeParts(turn, notice)), ...(await moreNotices(ending))],
+    entries: [createUserEntry(ending)],
+    parts: [...(await createNoticeParts(turn, notice)), ...(await createMoreNotices(ending))],
     // The steps before the failure are charged as well.
     usage: usage ?? run.journal.spent(),
     account: turn.account,
@@ -109,24 +108,24 @@ export async function commitFailure(
 }
 
 /**
- * Commits a system message instead of an answer. It is not added to any history, but the next turn
- * sees it as a message from Parley.
+ * Commits a system message instead of an answer. The message is not added to the history, but the
+ * next turn sees it as a message from Parley.
  */
 export async function commitNotice(
   services: TurnServices,
   { turn, run }: Pick<EndingTurn, 'turn' | 'run'>,
   notice: string,
-): Promise<Ending> {
-  const parts = await noticeParts(turn, notice);
+): Promise<TurnEnding> {
+  const parts = await createNoticeParts(turn, notice);
   const hadNoGroupContext = turn.groupContext.length === 0;
   const said = { turnId: turn.turnId, hadNoGroupContext, entries: [], usage: null };
-  return commit(services, run, { ...said, outcome: 'answered', parts });
+  return commitEnding(services, run, { ...said, outcome: 'answered', parts });
 }
 
 /**
- * Keeps what people saw of an answer before they stopped it, for them and for the model (U08). Best
- * effort, since the stop itself is already stored. On platforms that do not stream answers there is
- * nothing to keep.
+ * Stores what people saw of an answer before they stopped it, for them and for the model (U08).
+ * Best effort, since the stop itself is already stored. On platforms that do not stream answers,
+ * people have seen nothing.
  */
 export async function savePartialAnswer(
   services: TurnServices,
@@ -135,11 +134,11 @@ export async function savePartialAnswer(
 ): Promise<void> {
   const { turnId, conversationId, route } = ending.turn;
   if (route.streams !== true || shown.trim() === '') return;
-  const stopped = textEntry('assistant', `${shown}\n\n[Stopped here by the user.]`);
-  const entries = [userEntry(ending), stopped];
+  const stopped = createTextEntry('assistant', `${shown}\n\n[Stopped here by the user.]`);
+  const entries = [createUserEntry(ending), stopped];
   try {
-    const text = `${withFenceClosed(shown)}\n\n*Stopped.*`;
-    const parts = await answerParts(text, route, maxMessages(services));
+    const text = `${closeFence(shown)}\n\n*Stopped.*`;
+    const parts = await renderAnswerParts(text, route, getMaxMessages(services));
     const kept = await services.store.files.withParts(parts, (stored) =>
       services.store.turns.savePartialAnswer(
         { conversationId, turnId, entries, parts: stored },
@@ -156,7 +155,7 @@ export async function savePartialAnswer(
 }
 
 /** Results of the run that have not been stored yet. */
-function unstoredState({ turn, run }: EndingTurn) {
+function getUnstoredState({ turn, run }: EndingTurn) {
   return {
     turnId: turn.turnId,
     step: run.journal.unstored(),
@@ -168,7 +167,11 @@ function unstoredState({ turn, run }: EndingTurn) {
 /** The commit for a turn whose answer may be a file that has not been stored yet. */
 type AnswerCommit = Omit<TurnCommit, 'parts'> & { readonly parts: readonly PartWithBytes[] };
 
-async function commit(services: TurnServices, { lease }: Run, turn: AnswerCommit): Promise<Ending> {
+async function commitEnding(
+  services: TurnServices,
+  { lease }: TurnRun,
+  turn: AnswerCommit,
+): Promise<TurnEnding> {
   const { tracer, meter, clock, monotonic, store } = services;
   const startedAt = monotonic();
   const leaves = lease.onLeft !== undefined;
@@ -192,14 +195,14 @@ async function commit(services: TurnServices, { lease }: Run, turn: AnswerCommit
   return { outcome, fresh, ...(reason === undefined ? {} : { reason }) };
 }
 
-function userEntry({ turn, run, media }: EndingTurn) {
-  return textEntry(
+function createUserEntry({ turn, run, media }: EndingTurn) {
+  return createTextEntry(
     'user',
-    messagesText([...turn.messages, ...run.journal.joined()], media.forHistory),
+    joinMessageTexts([...turn.messages, ...run.journal.joined()], media.forHistory),
   );
 }
 
-async function moreNotices({ turn, notices }: EndingTurn): Promise<readonly NewPart[]> {
+async function createMoreNotices({ turn, notices }: EndingTurn): Promise<readonly NewPart[]> {
   return notices.length === 0
     ? []
     : renderParts(markSystemMessage(notices.join('\n\n')), turn.route);
@@ -209,7 +212,7 @@ async function moreNotices({ turn, notices }: EndingTurn): Promise<readonly NewP
  * Renders a notice. If it goes to the turn's own chat, the next turn there sees it as coming from
  * Parley (P18).
  */
-async function noticeParts(
+async function createNoticeParts(
   { conversationId, messages, route }: Turn,
   text: string,
 ): Promise<readonly NewPart[]> {

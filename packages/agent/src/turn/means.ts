@@ -11,12 +11,14 @@ import type { MediaDeps } from '../media/read-attachment.ts';
 import type { MemoryService } from '../memory/memory-service.ts';
 import type { SpendGuard } from '../spend.ts';
 import type { SubAgentLimits } from '../sub-agents/delegate-task.ts';
-import { type ToolRegistry, withoutTools } from '../tools/tool-registry.ts';
+import { removeTools, type ToolRegistry } from '../tools/tool-registry.ts';
 import type { UpkeepBounds } from '../upkeep/proposal.ts';
 import type { AgentContext, Turn } from './turn.ts';
 import type { TurnHook } from './turn-hooks.ts';
 
-/** The services from which prompts are built. A preview has only these, so it cannot write. */
+/**
+ * The services from which prompts are built. A preview has only these services, so it cannot write.
+ */
 export interface PromptServices
   extends AgentContext,
     Pick<Runtime, 'log' | 'meter' | 'monotonic' | 'tracer'> {
@@ -32,22 +34,23 @@ export interface PromptServices
   readonly model?: Pick<ChatModel, 'id'>;
   /** The model's context window, in tokens; unlimited when absent. */
   readonly contextTokens?: (() => number) | undefined;
-  /** Without it, the prompt belongs to no session and fixes nothing for later turns. */
+  /** Fixes values for the session; if it is absent, no values are fixed for later turns. */
   readonly pins?: Pick<Store['pins'], 'fix'>;
   readonly subAgentLimits?: SubAgentLimits;
 }
 
-/** The services for an agent's turns, built once per worker. An absent feature is disabled. */
+/**
+ * The services for an agent's turns, built once per worker. A feature is disabled if its service is
+ * absent.
+ */
 export interface TurnServices extends Omit<PromptServices, 'pins'>, Runtime {
   readonly store: Store;
   readonly model: ChatModel;
   readonly history: HistoryLimits;
   readonly media: MediaDeps;
-  /** Validates answers and arguments against schemas from outside. */
+  /** Validates answers and arguments against third-party schemas. */
   readonly checks: CheckRunner;
-  /** Wakes the delivery of a chat. */
   readonly deliver: WakeDelivery;
-  /** Wakes a lane. */
   readonly wake: (conversationId: string) => Promise<void>;
   readonly heartbeat: {
     readonly judge: JudgeHeartbeat;
@@ -55,12 +58,11 @@ export interface TurnServices extends Omit<PromptServices, 'pins'>, Runtime {
     readonly limits: (run: HeartbeatRun) => Promise<Partial<TurnLimits>>;
     readonly upkeep?: UpkeepBounds;
   };
-  /** Which calls need an approval (G05), and a source of unguessable codes for people to type. */
+  /** The approval policy (G05), and a source of unguessable codes that people type. */
   readonly approvals?: { readonly rules: ApprovalRules; readonly newCode: () => string };
   readonly memory?: Pick<MemoryService, 'saveAsked'>;
   /** Records prompts for the inspector (P17). */
   readonly prompts?: Pick<PromptRepository, 'record'>;
-  /** Caches parts that were recorded before. */
   readonly sentParts?: SentParts;
   readonly limits?: Partial<TurnLimits>;
   /** How long a question is kept while its model is unavailable, in ms; 0 to fail immediately. */
@@ -68,21 +70,21 @@ export interface TurnServices extends Omit<PromptServices, 'pins'>, Runtime {
   /** The models available to `/model`, by the names that conversations store. */
   readonly modelChoices?: ReadonlyMap<string, ChoosableModel>;
   readonly compactor?: Compactor | undefined;
-  /** Without a guard no caps apply (G17). */
+  /** If it is absent, no caps apply (G17). */
   readonly spendGuard?: SpendGuard;
   /** How messages that arrive during a turn are handled. */
   readonly busy: BusyPolicy;
-  /** Set if no turn can be answered: every turn ends with this notice. */
+  /** A notice with which every turn ends, set if no turn can be answered. */
   readonly unavailable?: FinalNotice;
 }
 
-/** The notice that a person reads instead of an answer, and the reason for the log. */
+/** The notice that a person gets instead of an answer, and the reason for the log. */
 export interface FinalNotice {
   readonly notice: string;
   readonly reason: string;
 }
 
-/** What a turn may use for its prompt, according to its purpose. */
+/** What a turn with a given purpose may use for its prompt. */
 export interface PromptMeans {
   readonly model?: Pick<ChatModel, 'id'> | undefined;
   readonly contextTokens?: (() => number) | undefined;
@@ -94,11 +96,11 @@ export interface PromptMeans {
   readonly mode?: PromptMode | undefined;
 }
 
-/** What a turn may use, according to its purpose. */
-export interface Means extends PromptMeans {
+/** What a turn with a given purpose may use. */
+export interface TurnMeans extends PromptMeans {
   readonly model: ChatModel;
   readonly limits: TurnLimits;
-  /** The event bus on which people follow the turn. */
+  /** The event bus for people who follow the turn. */
   readonly bus: LiveBus;
   readonly compactor?: Compactor | undefined;
 }
@@ -106,7 +108,7 @@ export interface Means extends PromptMeans {
 const NO_HISTORY: HistoryLimits = { entries: 0, tokens: 0 };
 
 /** The prompt of a chat without its history, as previews show it. */
-export function previewMeans(
+export function createPreviewMeans(
   services: Pick<PromptServices, 'model' | 'contextTokens' | 'sources' | 'hooks' | 'tools'>,
   mode?: PromptMode,
 ): PromptMeans {
@@ -115,10 +117,10 @@ export function previewMeans(
 }
 
 /**
- * What a chat turn may use: with the model selected there, unless the settings no longer contain
- * it.
+ * What a chat turn may use; its model is the one selected in the chat, unless the settings no
+ * longer contain that model.
  */
-export function chatMeans(services: TurnServices, { model, format }: Turn): Means {
+export function createChatMeans(services: TurnServices, { model, format }: Turn): TurnMeans {
   const chosen = model ? services.modelChoices?.get(model) : undefined;
   const { sources, hooks = [], tools, history, bus, compactor } = services;
   const { model: answering, contextTokens } = chosen ?? services;
@@ -126,7 +128,7 @@ export function chatMeans(services: TurnServices, { model, format }: Turn): Mean
     ...{ model: answering, contextTokens, sources, hooks, tools, history, compactor },
     limits: { ...DEFAULT_TURN_LIMITS, ...services.limits },
     // JSON is not streamed; it is shown once it is known to match the format.
-    bus: format === undefined ? bus : withoutEvents(bus, ({ type }) => type === 'turn-delta'),
+    bus: format === undefined ? bus : dropEvents(bus, ({ type }) => type === 'turn-delta'),
   };
 }
 
@@ -134,7 +136,7 @@ export function chatMeans(services: TurnServices, { model, format }: Turn): Mean
 interface LanePrompt {
   /** A source that adds the lane's task to the prompt. */
   readonly task: ContextSource;
-  /** The names of tools that the lane has no use for. */
+  /** The names of the tools that are not offered in the lane. */
   readonly withheldTools: ReadonlySet<string>;
   readonly withheldSources?: ReadonlySet<string>;
   readonly mode: PromptMode;
@@ -142,10 +144,10 @@ interface LanePrompt {
 }
 
 /**
- * The prompt for a lane in which no person writes. It is small and has no hooks, and no tools that
- * always need an approval, because no approver can be asked there.
+ * The prompt for a lane in which no person writes. The prompt is small and has no hooks, and no
+ * tools that always need an approval, because no approver can be asked in such a lane.
  */
-export function lanePrompt(
+export function createLanePrompt(
   means: PromptMeans,
   { task, withheldTools, withheldSources, mode, hasHistory }: LanePrompt,
 ): PromptMeans {
@@ -157,7 +159,7 @@ export function lanePrompt(
     tools: tools && {
       for(reader, lacking) {
         const all = tools.for(reader, lacking);
-        return withoutTools(all, (name) => withheldTools.has(name) || asksAlways(all.get(name)));
+        return removeTools(all, (name) => withheldTools.has(name) || asksAlways(all.get(name)));
       },
     },
     mode,
@@ -165,24 +167,27 @@ export function lanePrompt(
   };
 }
 
-/** What a turn may use in a lane in which no person writes. Its answer is not streamed. */
-export function laneMeans(
+/**
+ * What a turn may use in a lane in which no person writes. The answer in such a lane is not
+ * streamed.
+ */
+export function createLaneMeans(
   services: TurnServices,
   turn: Turn,
   prompt: (chat: PromptMeans) => PromptMeans,
   limits: Partial<TurnLimits>,
-): Means {
-  const chat = chatMeans(services, turn);
+): TurnMeans {
+  const chat = createChatMeans(services, turn);
   return {
     ...chat,
     ...prompt(chat),
     model: chat.model,
     limits: { ...chat.limits, ...limits },
-    bus: withoutEvents(services.bus, () => true),
+    bus: dropEvents(services.bus, () => true),
   };
 }
 
-function withoutEvents(
+function dropEvents(
   bus: LiveBus,
   isDropped: (event: Parameters<LiveBus['publish']>[0]) => boolean,
 ): LiveBus {
@@ -192,7 +197,7 @@ function withoutEvents(
   };
 }
 
-/** Lets the sources of a turn fix their choices for the session; those of a preview cannot. */
-export function promptServices(services: TurnServices): PromptServices {
+/** Lets the sources of a turn fix their values for the session; previews fix none. */
+export function createPromptServices(services: TurnServices): PromptServices {
   return { ...services, pins: services.store.pins };
 }

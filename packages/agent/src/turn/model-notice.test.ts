@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { openTurnScene, type Script, type TurnScene } from '../testing/turn-scene.ts';
+import { openTurnScene, type ScriptStep, type TurnScene } from '../testing/turn-scene.ts';
 
 let scene: TurnScene;
 afterEach(() => scene.close());
 
-/** Returns the texts in the chat for these answers. */
-async function talk(answers: readonly Script[], writing = {}): Promise<readonly string[]> {
+/** Runs turns with these model answers and returns the texts in the chat. */
+async function talk(answers: readonly ScriptStep[], writing = {}): Promise<readonly string[]> {
   scene = await openTurnScene();
   for (const script of answers) {
     await scene.write('And?', writing);
@@ -15,13 +15,13 @@ async function talk(answers: readonly Script[], writing = {}): Promise<readonly 
   return scene.owed();
 }
 
-const OTHER: Script = { say: 'from the other', answeredBy: 'test/other' };
-const USUAL: Script = { say: 'as usual' };
+const OTHER: ScriptStep = { say: 'from the other', answeredBy: 'test/other' };
+const USUAL: ScriptStep = { say: 'as usual' };
 const TOLD =
   '⚙️ This answer is from test/other instead of test/model. I say so once, and again when it changes.';
 
-describe('an answer from another model than the chosen one', () => {
-  it('[G21] is reported to the chat once, not in every turn', async () => {
+describe('an answer from a model other than the selected one', () => {
+  it('[G21] is reported in the chat once, not in every turn', async () => {
     expect(await talk([OTHER, OTHER, OTHER])).toEqual([
       'from the other',
       TOLD,
@@ -30,7 +30,7 @@ describe('an answer from another model than the chosen one', () => {
     ]);
   });
 
-  it('[G21] is reported again after the chosen model has answered in between', async () => {
+  it('[G21] is reported again if the selected model has answered in between', async () => {
     expect(await talk([OTHER, USUAL, OTHER])).toEqual([
       'from the other',
       TOLD,
@@ -40,8 +40,8 @@ describe('an answer from another model than the chosen one', () => {
     ]);
   });
 
-  it('[G21] is reported when yet another model answers', async () => {
-    const third: Script = { say: 'from the third', answeredBy: 'test/third' };
+  it('[G21] is reported again when a third model answers', async () => {
+    const third: ScriptStep = { say: 'from the third', answeredBy: 'test/third' };
     expect(await talk([OTHER, third])).toEqual([
       'from the other',
       TOLD,
@@ -50,11 +50,11 @@ describe('an answer from another model than the chosen one', () => {
     ]);
   });
 
-  it('[G21] is reported with the first answer that people see, not with a silent one', async () => {
+  it('[G21] is reported with the first visible answer, not with a silent one', async () => {
     expect(await talk([{ ...OTHER, say: 'NO_REPLY' }, OTHER])).toEqual(['from the other', TOLD]);
   });
 
-  it('[G21] is not reported to a program, which would take the notice for a part of the answer', async () => {
+  it('[G21] is not reported to a program, which would mistake the notice for a part of the answer', async () => {
     expect(await talk([OTHER], { appends: true })).toEqual(['from the other']);
   });
 

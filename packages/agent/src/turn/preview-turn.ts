@@ -1,17 +1,17 @@
 import { type SentRequest, silentMeter, silentTracer } from '@parley/core';
 import type { PromptMode } from '@parley/prompt';
 import type { ClaimedTurn } from '@parley/store';
-import { checkedRequest } from '../loop/model-request.ts';
+import { buildCheckedRequest } from '../loop/model-request.ts';
 import { previewSubAgent } from '../sub-agents/sub-agent-runner.ts';
 import { buildPrompt, openTurn } from './build-prompt.ts';
-import { type PromptMeans, type PromptServices, previewMeans } from './means.ts';
-import { sentRequestOf } from './record-prompt.ts';
+import { createPreviewMeans, type PromptMeans, type PromptServices } from './means.ts';
+import { toSentRequest } from './record-prompt.ts';
 import { CHAT, startTurn, type Turn } from './turn.ts';
 
 export interface PreviewChange {
   /**
-   * The prompt mode of a chat's turn; a heartbeat run has its own. `minimal` previews a sub-agent
-   * whose task is the text of the message.
+   * The prompt mode of a chat's turn; a heartbeat run has a separate mode. `minimal` previews a
+   * sub-agent whose task is the text of the message.
    */
   readonly mode?: PromptMode | undefined;
   /** Previews a heartbeat run (H10) whose alerts go to this conversation. */
@@ -22,9 +22,9 @@ export interface PreviewChange {
 export type PreviewServices = Omit<PromptServices, 'pins' | 'meter' | 'tracer'>;
 
 /**
- * Builds the first request that a turn would send (P17), with the functions of real turns: hooks,
- * sources, layers, tools and the last check. It belongs to no session, so it has no history and
- * changes nothing.
+ * Builds the first request that a turn would send (P17) with the code of real turns: hooks,
+ * sources, layers, tools and the audience check. A preview belongs to no session, so it has no
+ * history and changes nothing.
  */
 export async function previewTurn(
   claimed: ClaimedTurn,
@@ -32,16 +32,18 @@ export async function previewTurn(
   services: PreviewServices,
 ): Promise<SentRequest> {
   if (heartbeat !== undefined) {
-    const { heartbeatPrompt, startHeartbeat } = await import('../heartbeat/heartbeat-turn.ts');
+    const { createHeartbeatPrompt, startHeartbeat } = await import(
+      '../heartbeat/heartbeat-turn.ts'
+    );
     const { turn, note } = startHeartbeat(claimed, heartbeat, services);
-    return buildRequest(services, turn, heartbeatPrompt(previewMeans(services), note));
+    return buildRequest(services, turn, createHeartbeatPrompt(createPreviewMeans(services), note));
   }
   if (mode === 'minimal') {
     const { turn, prompt } = previewSubAgent(claimed, services, services.subAgentLimits);
-    return buildRequest(services, turn, prompt(previewMeans(services)));
+    return buildRequest(services, turn, prompt(createPreviewMeans(services)));
   }
   const turn = startTurn(claimed, CHAT, services, services.clock());
-  return buildRequest(services, turn, previewMeans(services, mode));
+  return buildRequest(services, turn, createPreviewMeans(services, mode));
 }
 
 async function buildRequest(
@@ -55,7 +57,7 @@ async function buildRequest(
   const built = await buildPrompt(turn, opened, means, building, NO_PAST, signal);
   const { reader } = turn;
   const draft = { ...built.draft, tools: built.tools, rounds: [] };
-  return sentRequestOf({ ...checkedRequest(draft, reader, services.log), reader });
+  return toSentRequest({ ...buildCheckedRequest(draft, reader, services.log), reader });
 }
 
 const NO_PAST = async () => ({ summary: null, transcript: [] });

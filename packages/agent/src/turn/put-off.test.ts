@@ -3,10 +3,10 @@ import type { ModelFailure } from '@parley/models';
 import { openTurnQueue, startLaneWorker } from '@parley/queue';
 import type { ClaimedTurn, Lease } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { countingTool, say } from '../testing/tool-scene.ts';
+import { createCountingTool, say } from '../testing/tool-scene.ts';
 import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
-import { command, OWNER_CHAT, PLACE } from '../testing/write-message.ts';
-import { pauseBefore } from './put-off.ts';
+import { OWNER_CHAT, PLACE, runAsCommand } from '../testing/write-message.ts';
+import { computePauseBefore } from './put-off.ts';
 
 const WAIT_MS = 10 * 60_000;
 const AWAY = { fail: { kind: 'unreachable' } } as const;
@@ -22,7 +22,7 @@ describe('[D13] a question whose model is unavailable', () => {
   beforeEach(() => open());
   afterEach(() => scene.close());
 
-  /** Runs the next turn and leaves the lane, as a worker does. Null if there is none to run. */
+  /** Runs the next turn and releases the lane, like a worker. Returns null if no turn is due. */
   async function work(): Promise<string | null> {
     const { lanes, now } = lanesOf();
     const work = { conversationId: OWNER_CHAT, owner: 'worker', leaseMs: 10_000 };
@@ -62,7 +62,7 @@ describe('[D13] a question whose model is unavailable', () => {
     expect(await scene.owed()).toEqual([KEPT, 'fine']);
   });
 
-  it('is answered together with what the person writes next, without waiting', async () => {
+  it('is answered together with the person’s next message, without waiting', async () => {
     await scene.write('How are you?');
     scene.model.next(AWAY, AWAY);
     const first = await work();
@@ -78,7 +78,7 @@ describe('[D13] a question whose model is unavailable', () => {
     expect(asked).toContain('And your mother?');
   });
 
-  it('fails after the time given in the settings, however often it was retried until then', async () => {
+  it('fails after the time in the settings, regardless of the number of retries', async () => {
     await scene.write('How are you?');
     scene.model.next(...Array<typeof AWAY>(100).fill(AWAY));
     let asked = 0;
@@ -94,7 +94,7 @@ describe('[D13] a question whose model is unavailable', () => {
     expect(await work()).toBeNull();
   });
 
-  it('is kept with a notice that names no server if the reader is not an owner', async () => {
+  it('is kept, and a reader who is not an owner gets a notice that names no server', async () => {
     const sender = { id: '7', name: 'Eve', isBot: false };
     await scene.write('How are you?', { sender, chat: { id: OWNER_CHAT, type: 'group' } });
     scene.model.next(AWAY);
@@ -121,7 +121,7 @@ describe('[D13] a question whose model is unavailable', () => {
     await expect.poll(() => scene.owed()).toEqual([KEPT]);
     await expect.poll(() => scene.owed('other')).toEqual(['fine']);
     expect(scene.model.asked).toHaveLength(2);
-    // The sweep finds the question once it is due again.
+    // The sweep finds the question when its next attempt is due.
     scene.later(5_001);
     await expect.poll(() => scene.owed()).toEqual([KEPT, 'fine']);
     await worker.close(1_000);
@@ -132,7 +132,7 @@ describe('[D13] a question whose model is unavailable', () => {
     await scene.write('How are you?');
     scene.model.next(AWAY);
     await work();
-    await command(scene.store, (one) => one.stop());
+    await runAsCommand(scene.store, (one) => one.stop());
     scene.later(WAIT_MS);
     expect(await isDue()).toBe(false);
     expect(await work()).toBeNull();
@@ -151,7 +151,7 @@ describe('[D13] a question whose model is unavailable', () => {
     expect(scene.outcome()).toBe('answered');
   });
 
-  it('is retried immediately if the clock was set back further than a question may wait', async () => {
+  it('is retried immediately if the clock was set back further than the maximum delay', async () => {
     await scene.write('How are you?');
     scene.model.next(AWAY);
     await work();
@@ -159,9 +159,9 @@ describe('[D13] a question whose model is unavailable', () => {
     expect(await isDue()).toBe(true);
   });
 
-  it('repeats no completed tool call, even if the person has written again', async () => {
+  it('does not repeat completed tool calls, even if the person has written again', async () => {
     await scene.close();
-    const parrot = countingTool('parrot', 'external');
+    const parrot = createCountingTool('parrot', 'external');
     await open({ tools: [parrot.tool] });
     await scene.write('Say it');
     scene.model.next({ calls: [say('parrot', 'a')] }, AWAY);
@@ -175,7 +175,7 @@ describe('[D13] a question whose model is unavailable', () => {
     expect(await scene.owed()).toEqual([KEPT, 'fine', 'fine']);
   });
 
-  it('is retried when the provider says so', async () => {
+  it('is retried at the time that the provider states', async () => {
     await scene.write('How are you?');
     scene.model.next({ fail: { kind: 'rate-limited', retryAfterMs: 120_000 } });
     await work();
@@ -185,7 +185,7 @@ describe('[D13] a question whose model is unavailable', () => {
     expect(await isDue()).toBe(true);
   });
 
-  it('is explained by why', async () => {
+  it('has its delay explained by `why`', async () => {
     await scene.write('How are you?');
     const [asked] = await scene.store.inbox.recent({ ...PLACE, chatId: OWNER_CHAT }, 1);
     const messageId = asked?.message.messageId ?? '';
@@ -200,14 +200,14 @@ describe('[D13] a question whose model is unavailable', () => {
     expect(texts).toContain('its model was unavailable; the question was kept');
   });
 
-  it('fails immediately if a program waits for the answer, because it can retry by itself', async () => {
+  it('fails immediately if a program waits for the answer, because the program can retry by itself', async () => {
     await scene.write('How are you?', { appends: true });
     scene.model.next(AWAY);
     await work();
     expect(scene.outcome()).toBe('failed');
   });
 
-  it('counts what the model said before it broke off, so that caps hold', async () => {
+  it('is charged for what the model wrote before the stream broke off, so that caps hold', async () => {
     await scene.write('How are you?');
     scene.model.next({ say: 'I am', breaks: { kind: 'broken-off' } });
     await work();
@@ -216,7 +216,7 @@ describe('[D13] a question whose model is unavailable', () => {
   });
 });
 
-describe('[D13] the pause before a model is asked again', () => {
+describe('[D13] the delay before a model is called again', () => {
   const rate = (retryAfterMs: number | null): ModelFailure => ({
     kind: 'rate-limited',
     retryAfterMs,
@@ -241,11 +241,13 @@ describe('[D13] the pause before a model is asked again', () => {
     [{ kind: 'filtered' }, 0, null],
     [{ kind: 'endless' }, 0, null],
     [{ kind: 'empty' }, 0, null],
-  ])('%j after %i ms: %j ms', (failure, awayMs, pause) => {
-    expect(pauseBefore({ failure, awayMs, waitMs: WAIT_MS })).toBe(pause);
+  ])('for the failure %j after %i ms is %j ms', (failure, awayMs, pause) => {
+    expect(computePauseBefore({ failure, awayMs, waitMs: WAIT_MS })).toBe(pause);
   });
 
-  it('does not exist if questions are not kept', () => {
-    expect(pauseBefore({ failure: { kind: 'unreachable' }, awayMs: 0, waitMs: 0 })).toBeNull();
+  it('is null if questions are not kept', () => {
+    expect(
+      computePauseBefore({ failure: { kind: 'unreachable' }, awayMs: 0, waitMs: 0 }),
+    ).toBeNull();
   });
 });

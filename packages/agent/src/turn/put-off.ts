@@ -2,32 +2,32 @@ import type { ModelFailure } from '@parley/models';
 import type { Lease } from '@parley/store';
 import { postNotice } from '../post-message.ts';
 import type { NoAnswer } from './answer-turn.ts';
-import type { Ending } from './commit-answer.ts';
+import type { TurnEnding } from './commit-answer.ts';
 import type { TurnServices } from './means.ts';
 import type { Turn } from './turn.ts';
 
-/** How long a question is kept unless the settings say otherwise, in ms. */
+/** How long a question is kept by default, in ms. */
 const DEFAULT_MODEL_AWAY_MS = 10 * 60_000;
 
 const MIN_PAUSE_MS = 5_000;
 const MAX_PAUSE_MS = 30_000;
 
 /**
- * Postpones a turn whose model is unavailable, and says so once in its chat. The lane is free until
- * the next attempt, and the question is answered when the model is available again. Null if the
- * turn must fail now: for another failure, for a model that has been unavailable for too long, and
- * for a program, which can retry by itself.
+ * Postpones a turn whose model is unavailable, and reports that once in its chat. The lane is free
+ * until the next attempt, which answers the question if the model is available again. Null if the
+ * turn must fail now: after another kind of failure, for a model that has been unavailable for too
+ * long, and for a program, which can retry by itself.
  */
-export async function putOff(
+export async function postponeTurn(
   services: TurnServices,
   turn: Turn,
   lease: Lease,
   { reason, failure }: Extract<NoAnswer, { notice: string }>,
-): Promise<Ending | null> {
+): Promise<TurnEnding | null> {
   const { modelAwayMs: waitMs = DEFAULT_MODEL_AWAY_MS, store } = services;
   const now = services.clock();
   if (failure === undefined || turn.route.appends === true) return null;
-  const pause = pauseBefore({ failure, awayMs: now - (turn.putOffSince ?? now), waitMs });
+  const pause = computePauseBefore({ failure, awayMs: now - (turn.putOffSince ?? now), waitMs });
   if (pause === null) return null;
   const { turnId } = turn;
   const until = now + pause;
@@ -35,28 +35,28 @@ export async function putOff(
   if (stored === 'fenced') return { outcome: 'fenced' };
   // Only an owner is told about servers and settings.
   const why = turn.reader.kind === 'owner' ? reason : 'My model is not answering right now.';
-  await notifyOnce(services, turn, `${why} ${keptText(waitMs)}`);
+  await notifyOnce(services, turn, `${why} ${describeKept(waitMs)}`);
   return { outcome: 'put-off', reason };
 }
 
-/** Sends the notice once. Nobody waits for a turn that Parley started itself. */
+/** Sends the notice once. No person waits for a turn that Parley started itself. */
 async function notifyOnce(services: TurnServices, turn: Turn, markdown: string): Promise<void> {
   const { messages, conversationId, route } = turn;
   const [first] = messages;
   const asksPerson = messages.some(({ message }) => message.trigger === undefined);
   if (first === undefined || !asksPerson) return;
-  // A later turn that also answers this message has the same key.
+  // A later turn that includes this message uses the same key.
   const key = `${conversationId}.away.${first.seq}`;
   await postNotice(services, { key, route, conversationId, markdown });
 }
 
-function keptText(waitMs: number): string {
+function describeKept(waitMs: number): string {
   const minutes = Math.max(1, Math.round(waitMs / 60_000));
   const within = minutes === 1 ? 'a minute' : `${minutes} minutes`;
   return `I’ll keep your question and answer it when the model is back, within ${within}. /stop cancels it.`;
 }
 
-interface Away {
+interface ModelOutage {
   readonly failure: ModelFailure;
   /** How long the model has been unavailable. */
   readonly awayMs: number;
@@ -68,8 +68,8 @@ interface Away {
  * The delay before the model is called again, in ms: half the time it has been unavailable, or as
  * long as the provider demands. Null if it is not called again.
  */
-export function pauseBefore({ failure, awayMs, waitMs }: Away): number | null {
-  if (!isAway(failure)) return null;
+export function computePauseBefore({ failure, awayMs, waitMs }: ModelOutage): number | null {
+  if (!isTemporary(failure)) return null;
   const half = Math.min(Math.max(awayMs / 2, MIN_PAUSE_MS), MAX_PAUSE_MS);
   const wanted = failure.kind === 'rate-limited' ? (failure.retryAfterMs ?? 0) : 0;
   const pause = Math.round(Math.max(half, wanted));
@@ -80,7 +80,7 @@ export function pauseBefore({ failure, awayMs, waitMs }: Away): number | null {
  * Whether the same request may succeed later. A model that took too long for its whole answer would
  * time out again.
  */
-function isAway(failure: ModelFailure): boolean {
+function isTemporary(failure: ModelFailure): boolean {
   switch (failure.kind) {
     case 'unreachable':
     case 'broken-off':

@@ -1,10 +1,10 @@
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import type { AssembledPrompt, PromptAssembler } from '@parley/prompt';
 import type { PromptRepository } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
 import { describe, expect, it } from 'vitest';
-import { countingTool } from '../testing/tool-scene.ts';
-import { agentIn, openTurnScene, type SceneExtras } from '../testing/turn-scene.ts';
+import { createCountingTool } from '../testing/tool-scene.ts';
+import { createAgent, openTurnScene, type SceneExtras } from '../testing/turn-scene.ts';
 import { recordPrompt } from './record-prompt.ts';
 import { CHAT, startTurn } from './turn.ts';
 import type { TurnHook } from './turn-hooks.ts';
@@ -21,7 +21,7 @@ const chatty: TurnHook = {
   }),
 };
 
-/** An assembler that does not check the audience. */
+/** An assembler without the audience check. */
 const careless: PromptAssembler = {
   async assemble() {
     const line = { layer: 'memory', placement: 'system', source: 'MEMORY.md' } as const;
@@ -60,8 +60,8 @@ async function recorded(extras: SceneExtras) {
   }
 }
 
-describe('the record of a prompt', () => {
-  it('[P17] contains what the model was given, to the last character', async () => {
+describe('the recorded prompt of a turn', () => {
+  it('[P17] contains exactly the text that the model was given', async () => {
     const { prompt, request } = await recorded({});
     const system = prompt.parts.filter(({ placement }) => placement === 'system');
     expect(system.map(({ text }) => text)).toEqual(request?.system.map(({ text }) => text));
@@ -74,7 +74,7 @@ describe('the record of a prompt', () => {
   });
 
   it('[P17] counts the whole request: tools, system prompt, context, history and message', async () => {
-    const scene = await openTurnScene({}, { tools: [countingTool('plain').tool] });
+    const scene = await openTurnScene({}, { tools: [createCountingTool('plain').tool] });
     await scene.write('what is up?');
     await scene.answerNext();
     await scene.write('and now?');
@@ -107,19 +107,16 @@ describe('the record of a prompt', () => {
   it.each<[string, SceneExtras]>([
     ['a hook offered', { hooks: [chatty] }],
     ['an assembler let through', { prompt: careless }],
-  ])(
-    '[P17] [W02] never claims that the model was given private text that %s',
-    async (_who, extras) => {
-      const { prompt, request } = await recorded(extras);
-      expect(JSON.stringify(request)).not.toContain('4711');
-      expect(JSON.stringify(prompt)).not.toContain('4711');
-      expect(prompt.unsent.filter(({ outcome }) => outcome === 'withheld')).toMatchObject([
-        { source: 'MEMORY.md', audience: { kind: 'owner' } },
-      ]);
-    },
-  );
+  ])('[P17] [W02] never contains private text that %s', async (_who, extras) => {
+    const { prompt, request } = await recorded(extras);
+    expect(JSON.stringify(request)).not.toContain('4711');
+    expect(JSON.stringify(prompt)).not.toContain('4711');
+    expect(prompt.unsent.filter(({ outcome }) => outcome === 'withheld')).toMatchObject([
+      { source: 'MEMORY.md', audience: { kind: 'owner' } },
+    ]);
+  });
 
-  it('[P17] includes what a hook added beside the layers', async () => {
+  it('[P17] includes the text that a hook added outside the layers', async () => {
     const { prompt } = await recorded({ hooks: [chatty] });
     expect(prompt.parts.some(({ text }) => text === 'Rhyme.')).toBe(true);
   });
@@ -132,19 +129,22 @@ describe('the record of a prompt', () => {
         throw new Error('the disk is full');
       },
     ],
-  ])('[P17] never harms the answer when it %s, and the log says so', async (_how, record) => {
-    const scene = await openTurnScene();
-    await scene.write('hello');
-    const { turn: claimed } = await scene.begin();
-    const place = { agent: agentIn('/w', 'UTC'), owners: [] };
-    const turn = startTurn(claimed, CHAT, place, 0);
-    const { log, lines } = recordingLogger();
-    const prompt: AssembledPrompt = { layout: 'x', system: [], userContext: [], report: [] };
-    const deps = { prompts: { record }, model: { id: 'm' }, clock: () => 0, log };
-    const reader = { kind: 'owner', conversationId: 'c' } as const;
-    recordPrompt(deps, turn, { prompt, request: { messages: [] }, reader });
-    await expect.poll(() => lines.join()).toContain('the disk is full');
-    expect(lines.join()).toContain('a prompt could not be recorded');
-    await scene.close();
-  });
+  ])(
+    '[P17] does not affect the answer if it %s, and the failure is logged',
+    async (_how, record) => {
+      const scene = await openTurnScene();
+      await scene.write('hello');
+      const { turn: claimed } = await scene.begin();
+      const place = { agent: createAgent('/w', 'UTC'), owners: [] };
+      const turn = startTurn(claimed, CHAT, place, 0);
+      const { log, lines } = createRecordingLogger();
+      const prompt: AssembledPrompt = { layout: 'x', system: [], userContext: [], report: [] };
+      const deps = { prompts: { record }, model: { id: 'm' }, clock: () => 0, log };
+      const reader = { kind: 'owner', conversationId: 'c' } as const;
+      recordPrompt(deps, turn, { prompt, request: { messages: [] }, reader });
+      await expect.poll(() => lines.join()).toContain('the disk is full');
+      expect(lines.join()).toContain('a prompt could not be recorded');
+      await scene.close();
+    },
+  );
 });

@@ -1,24 +1,23 @@
 import {
+  computeRequestSizes,
   type Logger,
+  neutralizeTemplateTokens,
   type Reader,
   reasonOf,
-  requestSizes,
   type SentPart,
   type SentRequest,
-  withoutTemplateTokens,
 } from '@parley/core';
 import type { ModelMessage, ModelRequest, ModelTool } from '@parley/models';
 import { type AssembledPrompt, type SentParts, sentPromptOf } from '@parley/prompt';
 import type { NewPrompt, PromptRepository, TurnRepository } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
-import { messageTokens } from '../context/history.ts';
+import { estimateMessageTokens } from '../context/history.ts';
 import type { TurnServices } from './means.ts';
 import type { Turn } from './turn.ts';
 
 interface RecordServices extends Pick<TurnServices, 'clock' | 'log'> {
   readonly prompts: Pick<PromptRepository, 'record'> | undefined;
   readonly model: Pick<TurnServices['model'], 'id'>;
-  /** Caches parts that were recorded before. */
   readonly sentParts?: SentParts | undefined;
 }
 
@@ -30,8 +29,8 @@ export interface BuiltRequest {
 }
 
 /**
- * Records a turn's prompt for the inspector (P17), as sent to the model. The turn does not wait for
- * this, and a failure is only logged.
+ * Records a turn's prompt, as sent to the model, for the inspector (P17). The turn does not wait
+ * for the record, and a failure is only logged.
  */
 export function recordPrompt(services: RecordServices, turn: Turn, built: BuiltRequest): void {
   const { prompts, log } = services;
@@ -70,7 +69,6 @@ function toNewPrompt(
   };
 }
 
-/** The part shared by a record and a preview. */
 function describeRequest(
   { prompt, request: { messages, tools = [] }, reader }: BuiltRequest,
   known: SentParts = new WeakMap(),
@@ -78,24 +76,28 @@ function describeRequest(
   const { parts, ...sent } = sentPromptOf(prompt, known);
   return {
     ...sent,
-    parts: tools.length === 0 ? parts : [toolsPart(tools, reader, known), ...parts],
+    parts: tools.length === 0 ? parts : [createToolsPart(tools, reader, known), ...parts],
     tools: tools.map(({ name }) => name),
-    messages: messages.map(asSent),
+    messages: messages.map(toSentMessage),
   };
 }
 
 /** Describes a request as the inspector shows it, without recording it. */
-export function sentRequestOf(built: BuiltRequest): SentRequest {
+export function toSentRequest(built: BuiltRequest): SentRequest {
   const { messages, ...sent } = describeRequest(built);
   const sizes = messages.map(({ content, ...size }) => ({ ...size, characters: content.length }));
-  return { ...sent, messages: sizes, ...requestSizes(sent.parts, sizes) };
+  return { ...sent, messages: sizes, ...computeRequestSizes(sent.parts, sizes) };
 }
 
-/** The tool definitions, one per line. */
-function toolsPart(tools: readonly ModelTool[], { kind }: Reader, known: SentParts): SentPart {
+/** Formats the tool definitions, one per line. */
+function createToolsPart(
+  tools: readonly ModelTool[],
+  { kind }: Reader,
+  known: SentParts,
+): SentPart {
   const before = known.get(tools);
   if (before !== undefined) return before;
-  const text = withoutTemplateTokens(tools.map((tool) => JSON.stringify(tool)).join('\n'));
+  const text = neutralizeTemplateTokens(tools.map((tool) => JSON.stringify(tool)).join('\n'));
   const part: SentPart = {
     layer: 'tool-definitions',
     placement: 'tools',
@@ -110,23 +112,23 @@ function toolsPart(tools: readonly ModelTool[], { kind }: Reader, known: SentPar
   return part;
 }
 
-function asSent(message: ModelMessage): NewPrompt['messages'][number] {
+function toSentMessage(message: ModelMessage): NewPrompt['messages'][number] {
   const { role } = message;
-  const tokens = messageTokens(message);
-  return { role, tokens, content: withoutTemplateTokens(message.content) };
+  const tokens = estimateMessageTokens(message);
+  return { role, tokens, content: neutralizeTemplateTokens(message.content) };
 }
 
 /**
- * How long a prompt is held before it is stored, in ms. If the model takes longer, people may want
- * to look at the prompt before the answer arrives.
+ * How long a prompt is held before it is stored, in ms. If the model takes longer, the prompt is
+ * stored so that people can inspect it before the answer arrives.
  */
 const HOLD_MS = 1_000;
 
 export type PendingPromptRecord = ReturnType<typeof deferPromptRecord>;
 
 /**
- * Holds a turn's prompt until it is stored: with the commit, unless it is needed sooner. This saves
- * a quick turn a transaction.
+ * Holds a turn's prompt until it is stored: with the commit, unless it is needed sooner. Storing it
+ * with the commit saves a quick turn a transaction.
  */
 export function deferPromptRecord(
   prompts: Pick<PromptRepository, 'record'>,

@@ -2,7 +2,7 @@ import type { Reader } from '@parley/core';
 import { ModelError, type ModelFailure } from '@parley/models';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
-import { failureText } from './answer-turn.ts';
+import { describeModelFailure } from './answer-turn.ts';
 
 const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
 
@@ -15,7 +15,7 @@ afterEach(() => scene.close());
 const totals = () => scene.store.turns.totals(0);
 
 describe('a turn', () => {
-  it('[D04] commits transcript, parts and usage, then wakes the delivery', async () => {
+  it('[D04] commits transcript, parts and usage, then wakes delivery', async () => {
     await scene.write('hello');
     scene.model.next({ say: 'Hello **Ada**' });
     await scene.answerNext();
@@ -33,7 +33,7 @@ describe('a turn', () => {
     expect(scene.woken).toEqual(['test/default/c']);
   });
 
-  it('[F12] publishes its start, the growing answer, and its end', async () => {
+  it('[F12] publishes its start, the streamed answer, and its end', async () => {
     await scene.write('hello');
     scene.model.next({ say: 'one two' });
     await scene.answerNext();
@@ -64,7 +64,7 @@ describe('a turn', () => {
     expect(second).not.toHaveProperty('alsoAnswered');
   });
 
-  it('[F06] [P18] shows the model what the group said before, beside the question and once', async () => {
+  it('[F06] [P18] shows the model once, beside the question, what the group said before', async () => {
     const place = { conversationId: '-9', channel: 'test', account: 'default', chatId: '-9' };
     const heard = { messageId: 'h', senderId: '7', senderName: 'Bo', text: 'pizza tonight?' };
     await scene.store.groupContext.keep(place, heard, 0);
@@ -106,11 +106,11 @@ describe('a turn', () => {
     });
     await scene.answerNext();
     clearImmediate(other);
-    // The scene's parts hold 200 characters, so the answer has 200 of them.
+    // Each part in the scene holds 200 characters, so the answer has 200 parts.
     expect(others).toBeGreaterThan(200);
   });
 
-  it('says so when the answer contains nothing that can be shown', async () => {
+  it('reports an answer without any visible text', async () => {
     await scene.write('hello');
     scene.model.next({ say: '```\n```' });
     await scene.answerNext();
@@ -139,7 +139,7 @@ describe('a turn whose model gives no answer', () => {
     expect(notice).not.toContain('secret-host');
   });
 
-  it('stays in the history as a question, so that the next turn can answer it', async () => {
+  it('stays in the history as a question that the next turn can answer', async () => {
     await scene.write('what is 2+2?');
     scene.model.next({ fail: { kind: 'overloaded' } });
     await scene.answerNext();
@@ -164,7 +164,7 @@ describe('an interrupted turn', () => {
     expect(await scene.owed()).toEqual([]);
   });
 
-  it('[D02] commits nothing once the lease is lost, even with the answer in hand', async () => {
+  it('[D02] commits nothing once the lease is lost, even after receiving the answer', async () => {
     await scene.write('hello');
     const started = await scene.begin();
     await scene.store.lanes.releaseAll();
@@ -175,7 +175,7 @@ describe('an interrupted turn', () => {
     expect(scene.woken).toEqual([]);
   });
 
-  it('[D11] is released at shutdown, and the next run answers it once', async () => {
+  it('[D11] is released at shutdown, and the next run answers once', async () => {
     await scene.write('hello');
     scene.model.next({ say: 'too late', afterMs: 60_000 });
     const stop = new AbortController();
@@ -191,7 +191,33 @@ describe('an interrupted turn', () => {
     expect(await scene.owed()).toEqual(['fine']);
   });
 
-  it('[G16] stores answer, usage and journal together; without them the model is asked again', async () => {
+  it('[D10] measures how long a message waits until its turn first starts, and not again when the turn resumes', async () => {
+    const waits: number[] = [];
+    const observe = (name: string, ms: number) => {
+      if (name === 'parley_inbox_wait_seconds') waits.push(ms);
+    };
+    await scene.close();
+    scene = await openTurnScene({}, { meter: { count() {}, observe } });
+    await scene.write('hello');
+    scene.later(2_000);
+    scene.model.next({ say: 'too late', afterMs: 60_000 });
+    const stop = new AbortController();
+    const started = await scene.begin();
+    const running = scene.run(started, stop.signal);
+    stop.abort('handed-back');
+    await running;
+    await scene.store.lanes.release(started.lease);
+    scene.later(60_000);
+    await scene.answerNext();
+    expect(await scene.owed()).toEqual(['fine']);
+    expect(waits).toEqual([2_000]);
+    await scene.write('hello again');
+    scene.later(500);
+    await scene.answerNext();
+    expect(waits).toEqual([2_000, 500]);
+  });
+
+  it('[G16] stores answer, usage and journal together; if they were not stored, the model is asked again', async () => {
     await scene.write('hello');
     scene.model.next({ say: 'the first answer' }, { say: 'the second answer' });
     const { lanes } = scene.store;
@@ -208,7 +234,7 @@ describe('an interrupted turn', () => {
     expect(await totals()).toMatchObject({ answered: 1 });
   });
 
-  it('[G16] uses the answer that an earlier version has journalled, without asking the model', async () => {
+  it('[G16] uses an answer that an earlier version journaled, without asking the model', async () => {
     await scene.write('hello');
     const started = await scene.begin();
     const usage = { model: 'm', inputTokens: 1, outputTokens: 1, costUsd: null };
@@ -230,7 +256,7 @@ describe('an interrupted turn', () => {
     expect(await scene.store.lanes.withWork(9, 10_000)).toEqual(['c']);
   });
 
-  it('is given up after five attempts, and the person is notified', async () => {
+  it('is abandoned after five attempts, and the person is notified', async () => {
     await scene.write('hello');
     scene.model.next(...Array.from({ length: 5 }, () => ({ throws: new TypeError('a defect') })));
     for (let attempt = 0; attempt < 5; attempt += 1) {
@@ -242,7 +268,7 @@ describe('an interrupted turn', () => {
     expect(await totals()).toMatchObject({ failed: 1 });
   });
 
-  it('[P18] [G08] shows its notice as Parley’s own to the next turn, and only to that', async () => {
+  it('[P18] [G08] shows its notice as Parley’s own text in the next turn only', async () => {
     await scene.write('hello');
     scene.model.next({ fail: { kind: 'filtered' } });
     await scene.answerNext();
@@ -271,7 +297,7 @@ describe('an interrupted turn', () => {
 });
 
 describe('the history that the model sees', () => {
-  it('[W02] belongs to this conversation, and begins after /new', async () => {
+  it('[W02] contains only this conversation, starting after /new', async () => {
     await scene.write('from another chat', { chat: { id: 'other', type: 'direct' } });
     await scene.answerNext('other');
     await scene.write('before');
@@ -313,16 +339,18 @@ const errorOf = (failure: ModelFailure) =>
   new ModelError(failure, 'openai/gpt', 'openai/gpt at 10.0.0.7 failed. Check apiKey.');
 
 describe('the notice to a person when the model fails', () => {
-  it.each(FAILURES)('tells an owner everything that helps: $kind', (failure) => {
-    expect(failureText(errorOf(failure), owner)).toContain('10.0.0.7');
+  it.each(FAILURES)('contains all useful details for an owner: $kind', (failure) => {
+    expect(describeModelFailure(errorOf(failure), owner)).toContain('10.0.0.7');
   });
 
-  it.each(FAILURES)('names no server, model or key to anyone else: $kind', (failure) => {
-    expect(failureText(errorOf(failure), guest)).not.toMatch(/10\.0|openai|apiKey|settings/);
+  it.each(FAILURES)('names no server, model or key to other people: $kind', (failure) => {
+    expect(describeModelFailure(errorOf(failure), guest)).not.toMatch(
+      /10\.0|openai|apiKey|settings/,
+    );
   });
 
-  it('tells a guest what they can do themselves', () => {
-    expect(failureText(errorOf({ kind: 'too-long' }), guest)).toContain('/new');
-    expect(failureText(errorOf({ kind: 'filtered' }), guest)).toContain('other words');
+  it('tells guests what they can do themselves', () => {
+    expect(describeModelFailure(errorOf({ kind: 'too-long' }), guest)).toContain('/new');
+    expect(describeModelFailure(errorOf({ kind: 'filtered' }), guest)).toContain('other words');
   });
 });

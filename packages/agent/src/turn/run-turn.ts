@@ -1,17 +1,17 @@
 import {
-  agentOfConversation,
-  nextAttempt,
+  decideNextAttempt,
+  describeCrashes,
+  getConversationAgent,
   type Runtime,
   reasonOf,
-  reasonToGiveUp,
 } from '@parley/core';
 import { type LaneLease, type RunTurn, stopReasonOf } from '@parley/queue';
 import type { ClaimedTurn } from '@parley/store';
 import { openGate } from '../approvals/approval-gate.ts';
 import { openLaterMessages } from '../busy/later-messages.ts';
-import { compactIfAsked } from '../context/compactor.ts';
+import { runCompactCommand } from '../context/compactor.ts';
 import { openJournal } from '../loop/turn-journal.ts';
-import { readTurnMedia, unseenMedia } from '../media/turn-media.ts';
+import { createEmptyTurnMedia, readTurnMedia } from '../media/turn-media.ts';
 import { answerByVoice } from '../media/voice-answer.ts';
 import { AFTER_STOP, answerTurn } from './answer-turn.ts';
 import { type OpenedTurn, openTurn } from './build-prompt.ts';
@@ -19,28 +19,27 @@ import {
   commitAnswer,
   commitFailure,
   commitNotice,
-  type Ending,
+  renderVisibleAnswer,
   savePartialAnswer,
-  visibleAnswer,
+  type TurnEnding,
 } from './commit-answer.ts';
-import { chatMeans, type FinalNotice, type TurnServices } from './means.ts';
-import { modelNotice } from './model-notice.ts';
-import { putOff } from './put-off.ts';
+import { createChatMeans, type FinalNotice, type TurnServices } from './means.ts';
+import { createModelNotice } from './model-notice.ts';
+import { postponeTurn } from './put-off.ts';
 import { deferPromptRecord } from './record-prompt.ts';
-import type { Run } from './run.ts';
+import type { TurnRun } from './run.ts';
 import { CHAT, startTurn, type Turn } from './turn.ts';
-import { runAfter, type TurnClosing } from './turn-hooks.ts';
-import { quotableMessages } from './turn-text.ts';
+import { runAfterHooks, type TurnClosing } from './turn-hooks.ts';
+import { listQuotableMessages } from './turn-text.ts';
 
 /** `closing` is for the hooks; absent if the model was not called. */
-interface Ended extends Ending {
+interface EndedTurn extends TurnEnding {
   readonly closing?: Omit<TurnClosing, 'outcome'>;
 }
 
 /**
  * Runs one turn of a chat: prompt, model, journal, commit, delivery. Throws any error that is not a
- * model failure; the turn then stays unfinished and is started again, as often as `nextAttempt`
- * allows.
+ * model failure; the turn then stays unfinished and is restarted as long as `planNextAttempt` allows.
  */
 export function createTurnRunner(options: TurnServices): RunTurn {
   const services: TurnServices = { sentParts: new WeakMap(), ...options };
@@ -50,7 +49,7 @@ export function createTurnRunner(options: TurnServices): RunTurn {
     const turn = startTurn(claimed, CHAT, services, services.clock());
     const startedAt = monotonic();
     announceStart(services, turn, claimed.resumed);
-    let ended: Ended = { outcome: 'handed-back' };
+    let ended: EndedTurn = { outcome: 'handed-back' };
     try {
       ended = await runTurn(services, turn, claimed, lease, signal);
     } finally {
@@ -62,7 +61,7 @@ export function createTurnRunner(options: TurnServices): RunTurn {
     const facts = { conversation: conversationId, turn: turnId, ms: monotonic() - startedAt };
     if (ending.outcome === 'failed') services.log.warn({ ...facts, ...ending }, 'turn failed');
     else services.log.info({ ...facts, ...ending }, 'turn');
-    await afterTurn(services, turn, ended, signal);
+    await finishTurn(services, turn, ended, signal);
   };
 }
 
@@ -74,7 +73,7 @@ function announceStart(
   const { bus, meter, clock } = services;
   const { turnId, conversationId } = turn;
   services.checkpoint('turn-claimed');
-  // A resumed turn has been waiting for a process or a person in the meantime.
+  // A resumed turn has been waiting for a process or a person.
   if (!isResumed)
     meter.observe('parley_inbox_wait_seconds', Math.max(0, clock() - lead.receivedAt));
   // The platform waits for a response to each command before the leading message.
@@ -94,23 +93,27 @@ async function runTurn(
   claimed: ClaimedTurn,
   lease: LaneLease,
   signal: AbortSignal,
-): Promise<Ended> {
+): Promise<EndedTurn> {
   const { store, prompts, clock, log } = services;
   const prompt = prompts && deferPromptRecord(prompts, store.turns, log);
   const turns = prompt?.turns ?? store.turns;
   const { account } = turn;
   const journal = openJournal(claimed, lease, { turns, clock, account, answerWithCommit: true });
-  const reason = exhaustedReason(services, turn);
+  const reason = findExhaustedReason(services, turn);
   if (reason !== null) {
-    // The attachments are not read, because they may be what crashes the worker.
+    // The attachments are not read, because one of them may be what crashes the worker.
     const run = { lease, signal, journal };
-    return commitFailure(services, { turn, run, media: unseenMedia(), notices: [] }, reason);
+    return commitFailure(
+      services,
+      { turn, run, media: createEmptyTurnMedia(), notices: [] },
+      reason,
+    );
   }
   const later = openLaterMessages(services, turn, journal, lease, signal);
   const run = { lease, signal: later.signal, journal, later, prompt };
   try {
     const ended = await answerMessages(services, turn, claimed, run);
-    // If a later message had ended the turn, its commit was refused.
+    // If a later message ended the turn, the commit was refused.
     const isInterrupted = stopReasonOf(later.signal) === 'interrupted';
     return ended.outcome === 'fenced' && isInterrupted ? { outcome: 'interrupted' } : ended;
   } finally {
@@ -119,15 +122,17 @@ async function runTurn(
   }
 }
 
-/** Why a turn is not answered, however often it is started; null if it can be answered. */
-export function exhaustedReason(
+/** Why a turn cannot be answered by another attempt; null if it can. */
+export function findExhaustedReason(
   { unavailable }: Pick<TurnServices, 'unavailable'>,
   { attempts, hangs = 0 }: Pick<Turn, 'attempts' | 'hangs'>,
 ): FinalNotice | null {
   if (unavailable !== undefined) return unavailable;
-  // The turn probably crashes its process, so it is abandoned.
+  // The turn probably crashes its process, so it is not restarted.
   const ends = { hangs, deaths: attempts };
-  return nextAttempt(ends) === 'run' ? null : { notice: GAVE_UP, reason: reasonToGiveUp(ends) };
+  return decideNextAttempt(ends) === 'run'
+    ? null
+    : { notice: GAVE_UP, reason: describeCrashes(ends) };
 }
 
 const GAVE_UP =
@@ -138,9 +143,9 @@ async function answerMessages(
   services: TurnServices,
   turn: Turn,
   claimed: ClaimedTurn,
-  run: Run,
-): Promise<Ended> {
-  const compacted = await compactIfAsked(services.compactor, turn, run.signal);
+  run: TurnRun,
+): Promise<EndedTurn> {
+  const compacted = await runCompactCommand(services.compactor, turn, run.signal);
   if (compacted === null) return answerChat(services, turn, run, []);
   if (compacted === 'stopped') {
     return { outcome: AFTER_STOP[stopReasonOf(run.signal) ?? 'handed-back'] };
@@ -154,12 +159,12 @@ async function answerMessages(
 async function answerChat(
   services: TurnServices,
   turn: Turn,
-  started: Run,
+  started: TurnRun,
   earlier: readonly string[],
-): Promise<Ended> {
+): Promise<EndedTurn> {
   const { lease, signal, journal } = started;
   const { approvals } = services;
-  const means = chatMeans(services, turn);
+  const means = createChatMeans(services, turn);
   const reading = { ...services, contextTokens: means.contextTokens };
   const media = await readTurnMedia(reading, turn.messages, turn.reader, signal);
   const opened = await openTurn(turn, services, media);
@@ -179,36 +184,39 @@ async function answerChat(
     return answer;
   }
   if ('notice' in answer) {
-    const later = await putOff(services, turn, lease, answer);
+    const later = await postponeTurn(services, turn, lease, answer);
     if (later !== null) return later;
   }
   await saveAskedMemories(services, turn, opened, run);
   const { facts, reader, view, text, messages } = opened;
   const closing = { facts, reader, view, text, messages, answer: '' };
   if ('notice' in answer) return { ...(await commitFailure(services, ending, answer)), closing };
-  const changed = answer.isJson === true ? null : await modelNotice(services, turn, journal);
+  const changed = answer.isJson === true ? null : await createModelNotice(services, turn, journal);
   const all = changed === null ? notices : [changed, ...notices];
   const ended = await commitAnswer(services, { ...ending, notices: all }, answer);
-  const seen = visibleAnswer(answer, quotableMessages(turn, journal.joined()));
+  const seen = renderVisibleAnswer(answer, listQuotableMessages(turn, journal.joined()));
   const said = ended.outcome === 'answered' && seen.kind === 'says' ? seen.text : '';
   return { ...ended, closing: { ...closing, answer: said } };
 }
 
-/** Saves before the commit. After a crash between the two, this runs again and changes nothing. */
+/**
+ * Saves the requested memories before the commit. After a crash between the two, this code runs
+ * again and changes nothing.
+ */
 async function saveAskedMemories(
   { memory }: TurnServices,
   { session, reader, facts: { chatType, date } }: Turn,
   opened: OpenedTurn,
-  { journal }: Run,
+  { journal }: TurnRun,
 ): Promise<void> {
   const messages = [...opened.messages, ...journal.joined().map(({ message }) => message)];
   await memory?.saveAsked(opened.view, { reader, chatType, session, date, messages });
 }
 
-async function afterTurn(
+async function finishTurn(
   services: TurnServices,
   turn: Turn,
-  { outcome, fresh, closing }: Ended,
+  { outcome, fresh, closing }: EndedTurn,
   signal: AbortSignal,
 ): Promise<void> {
   const { channel, account, chatId } = turn.route;
@@ -222,11 +230,14 @@ async function afterTurn(
     await answerByVoice(services, turn, closing.answer, signal);
   // Hooks run for committed turns only; otherwise a later run will call them.
   if (outcome === 'answered' || outcome === 'silent')
-    await runAfter(services, { ...closing, outcome: 'answered' });
-  else if (outcome === 'failed') await runAfter(services, { ...closing, outcome });
+    await runAfterHooks(services, { ...closing, outcome: 'answered' });
+  else if (outcome === 'failed') await runAfterHooks(services, { ...closing, outcome });
 }
 
-/** Deletes view-once files with their turn. If that fails, the sweep of old attachments does it. */
+/**
+ * Deletes view-once files with their turn. If the deletion fails, the sweep of old attachments
+ * deletes them.
+ */
 async function dropViewOnce({ store, log }: TurnServices, { messages }: Turn): Promise<void> {
   const hasSome = messages.some(({ message }) => message.attachments?.some((one) => one.viewOnce));
   if (!hasSome) return;
@@ -235,8 +246,8 @@ async function dropViewOnce({ store, log }: TurnServices, { messages }: Turn): P
   });
 }
 
-/** Counts each turn of a lane, and runs it as a span in the trace of its first message. */
-export function withTraces(
+/** Counts each turn of a lane, and records it as a span in the trace of its first message. */
+export function addTraces(
   { meter, tracer, clock }: Pick<Runtime, 'meter' | 'tracer' | 'clock'>,
   run: RunTurn,
   defaultAgent = 'main',
@@ -244,7 +255,7 @@ export function withTraces(
   return (turn, lease, signal) => {
     const [first] = turn.messages;
     const parent = first?.trace;
-    const agent = agentOfConversation(turn.conversationId) ?? defaultAgent;
+    const agent = getConversationAgent(turn.conversationId) ?? defaultAgent;
     meter.count('parley_lane_turns_total', { run: turn.resumed ? 'resumed' : 'first', agent });
     if (first !== undefined && !turn.resumed) {
       tracer.past('parley.lane', { parent }, first.receivedAt, clock());

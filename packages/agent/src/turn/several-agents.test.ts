@@ -1,16 +1,16 @@
 import type { ClaimedTurn, Lease } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
-import { runByAgent, unknownAgent } from './several-agents.ts';
+import { createAgentRunner, createUnknownAgentNotice } from './several-agents.ts';
 
 let scene: TurnScene;
 afterEach(() => scene?.close());
 
 describe('turns of several agents', () => {
-  it('[F14] run with the services of their agent, and with no other agent if that one is gone', async () => {
+  it('[F14] run with the services of their own agent, and with no other agent if it no longer exists', async () => {
     const ran: string[] = [];
     const by = (name: string) => async () => void ran.push(name);
-    const run = runByAgent(
+    const run = createAgentRunner(
       new Map([
         [undefined, by('main')],
         ['desk', by('desk')],
@@ -28,8 +28,8 @@ describe('turns of several agents', () => {
     expect(ran).toEqual(['main', 'desk', 'desk', 'no gone']);
   });
 
-  it('[F14] [D07] end with a notice if their agent is gone, and no model is asked', async () => {
-    scene = await openTurnScene({}, { unavailable: unknownAgent('desk') });
+  it('[F14] [D07] end with a notice if their agent no longer exists, without a model call', async () => {
+    scene = await openTurnScene({}, { unavailable: createUnknownAgentNotice('desk') });
     await scene.write('anyone there?');
     await scene.answerNext();
     expect(scene.model.asked).toEqual([]);
@@ -49,7 +49,7 @@ describe('a task for another agent', () => {
     return scene.woken.find((lane) => lane.includes('sub:'));
   };
 
-  it('[F14] [G07] runs as a guest of that agent, and its result comes back', async () => {
+  it('[F14] [G07] runs as a guest of that agent, and its result is returned', async () => {
     const lane = (await ask('desk')) ?? '';
     expect(lane).toMatch(/^@desk\/sub:/);
     expect(await scene.store.subAgents.of(lane)).toMatchObject({
@@ -63,7 +63,7 @@ describe('a task for another agent', () => {
     expect(turn.conversationId).toBe('c');
   });
 
-  it('[F14] reaches no agent that the settings do not name for it', async () => {
+  it('[F14] can be delegated only to agents that the settings name', async () => {
     expect(await ask('lab')).toBeUndefined();
   });
 });

@@ -21,7 +21,7 @@ async function open(extras: SceneExtras): Promise<TurnScene> {
 const asked = () => JSON.stringify(scene.model.asked.at(-1));
 
 describe('hooks before a turn', () => {
-  it('[P16] add to the prompt in order, and see what the model will see', async () => {
+  it('[P16] add to the prompt in order, and receive the text that the model will receive', async () => {
     const seen: TurnOpening[] = [];
     const adding = (id: string): TurnHook => ({
       id,
@@ -95,7 +95,7 @@ describe('hooks before a turn', () => {
 });
 
 describe('the last check before a request', () => {
-  /** An assembler that checks nothing, as if every check before the last one had failed. */
+  /** An assembler that checks nothing, as if all earlier checks had failed. */
   const careless = (audience: Audience): SceneExtras => ({
     prompt: {
       assemble: async () => ({
@@ -115,7 +115,7 @@ describe('the last check before a request', () => {
     ['text of another chat', { kind: 'conversation', conversationId: 'x' }, false],
     ['text of its own chat', { kind: 'conversation', conversationId: '-9' }, true],
   ])(
-    '[W02] decides whether a group may see %s, and logs what it withholds',
+    '[W02] decides whether a group may see %s, and logs withheld parts',
     async (_whose, audience, shown) => {
       await open(careless(audience));
       await scene.write('hello', { chat: GROUP });
@@ -137,7 +137,7 @@ describe('hooks after a turn', () => {
   ];
   afterEach(() => void closings.splice(0));
 
-  it('[P16] are told once how it ended, after the commit; those that fail do no harm', async () => {
+  it('[P16] run once after the commit with the outcome; a failing hook does no harm', async () => {
     await open({ hooks });
     await scene.write('hello');
     scene.model.next({ say: 'Hello **Ada**' });
@@ -149,7 +149,7 @@ describe('hooks after a turn', () => {
     expect(scene.logged.filter((line) => line.startsWith('error'))).toHaveLength(2);
   });
 
-  it('[P16] are told of a failure', async () => {
+  it('[P16] receive a failure', async () => {
     await open({ hooks });
     await scene.write('hello');
     scene.model.next({ fail: { kind: 'overloaded' } });
@@ -157,7 +157,7 @@ describe('hooks after a turn', () => {
     expect(closings).toMatchObject([{ answer: '', outcome: 'failed' }]);
   });
 
-  it('[P16] learn once of a run that was committed, and never of one that was not', async () => {
+  it('[P16] run once for a run that was committed, and never for one that was not', async () => {
     await open({ hooks });
     await scene.write('hello');
     const { lanes } = scene.store;
@@ -173,7 +173,7 @@ describe('hooks after a turn', () => {
     expect(closings).toHaveLength(1);
   });
 
-  it('[P16] are not told twice of a committed turn', async () => {
+  it('[P16] do not run twice for a committed turn', async () => {
     await open({ hooks });
     await scene.write('hello');
     const started = await scene.begin();
@@ -182,7 +182,7 @@ describe('hooks after a turn', () => {
     expect(closings).toHaveLength(1);
   });
 
-  it('[P16] are not told of a stopped turn', async () => {
+  it('[P16] do not run for a stopped turn', async () => {
     await open({ hooks });
     await scene.write('hello');
     const stop = new AbortController();

@@ -8,22 +8,19 @@ import {
 } from '@parley/core';
 import { type FilePattern, restrictView, type WorkspaceView } from '@parley/workspace';
 import { z } from 'zod';
-import { withTimeLimit } from '../time.ts';
+import { runWithTimeLimit } from '../time.ts';
 
 export interface TurnOpening {
   readonly facts: RuntimeFacts;
   readonly reader: Reader;
   readonly view: WorkspaceView;
-  /** The people's text as the model will see it. */
+  /** The people's text as the model receives it. */
   readonly text: string;
-  /** The messages as they were written, without what accompanied them. */
+  /** The messages as they were written, without attachments and context. */
   readonly messages?: readonly InboundMessage[];
 }
 
-/**
- * What a hook adds to the prompt of this turn. Parts that the reader may not see are withheld
- * (W02).
- */
+/** Parts that the reader may not see are withheld (W02). */
 export interface TurnAdditions {
   /** Placed after the layers of the layout and before the ephemeral prompt. */
   readonly system?: readonly PromptPart[];
@@ -38,13 +35,13 @@ export interface TurnClosing extends TurnOpening {
 }
 
 /**
- * Runs before and after each turn (P16). A hook has two seconds by default; one that throws or
+ * Runs before and after each turn (P16). By default a hook has two seconds; one that throws or
  * takes longer is left out and logged, and the person still gets an answer.
  */
 export interface TurnHook {
-  /** The name for logs, in kebab-case. */
+  /** The name in logs, in kebab-case. */
   readonly id: string;
-  /** The workspace files that `before` reads. Any other file looks absent to it. */
+  /** The workspace files that `before` reads. Other files are hidden from the hook. */
   readonly reads?: readonly FilePattern[];
   before?(turn: TurnOpening, signal: AbortSignal): Promise<TurnAdditions>;
   after?(turn: TurnClosing, signal: AbortSignal): Promise<void>;
@@ -59,8 +56,8 @@ interface HookServices {
 }
 
 /**
- * Checked at run time: plugins are not always written in TypeScript, and a part without an audience
- * must be stopped here.
+ * Checked at run time, because plugins are not always written in TypeScript and a part without an
+ * audience must be rejected.
  */
 export const TurnAdditionsShape = z.object({
   system: z.array(PromptPart).optional(),
@@ -68,13 +65,13 @@ export const TurnAdditionsShape = z.object({
 });
 
 /**
- * The maximum length of what one hook adds to a prompt, in characters: as much as the longest
+ * The maximum length of the text that one hook adds to a prompt, in characters: that of the longest
  * workspace file.
  */
 const MAX_ADDED_CHARACTERS = 65_536;
 
 /**
- * Throws if a hook adds more than the limit. Its text is not truncated, because half of it could
+ * Throws if a hook adds more than the limit. The text is not truncated, because half of it could
  * have another meaning.
  */
 function assertBounded({
@@ -91,7 +88,7 @@ function assertBounded({
 /**
  * Collects the additions of all hooks to a turn, in order. A hook that fails is omitted and logged.
  */
-export async function runBefore(
+export async function runBeforeHooks(
   { hooks = [], log, hookMs = HOOK_MS }: HookServices,
   turn: TurnOpening,
   stop: AbortSignal,
@@ -102,7 +99,7 @@ export async function runBefore(
     if (hook.before === undefined) continue;
     const view = restrictView(turn.view, hook, log);
     try {
-      const added = await withTimeLimit({ ms: hookMs, stop }, async (signal) =>
+      const added = await runWithTimeLimit({ ms: hookMs, stop }, async (signal) =>
         TurnAdditionsShape.parse(await hook.before?.({ ...turn, view }, signal)),
       );
       assertBounded(added);
@@ -117,18 +114,18 @@ export async function runBefore(
 }
 
 /**
- * Runs the hooks for the end of a turn after its commit. Never throws, because the answer is on its
- * way. The next turn of the conversation and a shutdown wait for the hooks, since they are not
- * called again.
+ * Runs the hooks for the end of a turn after its commit. Never throws, because the answer is
+ * already committed. The next turn of the conversation and a shutdown wait for the hooks, because
+ * they are not called again.
  */
-export async function runAfter(
+export async function runAfterHooks(
   { hooks = [], log, hookMs = HOOK_MS }: HookServices,
   turn: TurnClosing,
 ): Promise<void> {
   for (const hook of hooks) {
     if (hook.after === undefined) continue;
     try {
-      await withTimeLimit({ ms: hookMs }, async (signal) => hook.after?.(turn, signal));
+      await runWithTimeLimit({ ms: hookMs }, async (signal) => hook.after?.(turn, signal));
     } catch (error) {
       log.error({ hook: hook.id, reason: reasonOf(error) }, 'a hook failed after its turn');
     }

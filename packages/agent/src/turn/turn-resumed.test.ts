@@ -2,14 +2,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Store } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
-import { countingTool, say } from '../testing/tool-scene.ts';
+import { createCountingTool, say } from '../testing/tool-scene.ts';
 import {
+  listToolMessages,
   openTurnScene,
   type SceneExtras,
   type TurnScene,
-  toolMessages,
 } from '../testing/turn-scene.ts';
-import { builtInTools } from '../tools/built-in-tools.ts';
+import { createBuiltInTools } from '../tools/built-in-tools.ts';
 
 let scene: TurnScene;
 afterEach(() => scene.close());
@@ -27,8 +27,8 @@ describe('a turn that is interrupted and run again', () => {
   ] as const;
 
   /**
-   * Makes the process die before step `number` is stored, or right after. The commit counts as the
-   * last step.
+   * Makes the process die before step `number` is stored, or right after it. The commit counts as
+   * the last step.
    */
   function dieAt(store: Store, number: number, when: 'before' | 'after'): () => void {
     const { turns, lanes } = store;
@@ -55,32 +55,29 @@ describe('a turn that is interrupted and run again', () => {
    */
   const ALL = [1, 2, 3, 4, 5, 6, 7];
 
-  it.each(ALL)(
-    '[G16] repeats nothing that was stored when killed after step %i',
-    async (number) => {
-      const [parrot, crow] = [countingTool('parrot'), countingTool('crow', 'external')];
-      await open({ tools: [parrot.tool, crow.tool] });
-      await scene.write('go');
-      scene.model.next(...SCRIPT);
-      const revive = dieAt(scene.store, number, 'after');
-      const started = await scene.begin();
-      await expect(scene.run(started)).rejects.toThrow('killed');
-      revive();
-      await scene.store.lanes.release(started.lease);
-      await scene.answerNext();
-      expect(await scene.owed()).toEqual(['The answer.']);
-      expect(parrot.calls).toHaveLength(1);
-      // After a death between the start of a call and its effect nobody can know the outcome, so the
-      // call never runs again.
-      const expected = { 3: ['c'], 6: ['b'] }[number] ?? ['b', 'c'];
-      expect(crow.calls.map(({ word }) => word)).toEqual(expected);
-      expect(scene.model.asked).toHaveLength(3);
-      expect(toolMessages(scene.model.asked[2])).toHaveLength(3);
-    },
-  );
+  it.each(ALL)('[G16] repeats no stored step if the process dies after step %i', async (number) => {
+    const [parrot, crow] = [createCountingTool('parrot'), createCountingTool('crow', 'external')];
+    await open({ tools: [parrot.tool, crow.tool] });
+    await scene.write('go');
+    scene.model.next(...SCRIPT);
+    const revive = dieAt(scene.store, number, 'after');
+    const started = await scene.begin();
+    await expect(scene.run(started)).rejects.toThrow('killed');
+    revive();
+    await scene.store.lanes.release(started.lease);
+    await scene.answerNext();
+    expect(await scene.owed()).toEqual(['The answer.']);
+    expect(parrot.calls).toHaveLength(1);
+    // If the process dies between the start of a call and its result, the outcome is unknown, so
+    // the call never runs again.
+    const expected = { 3: ['c'], 6: ['b'] }[number] ?? ['b', 'c'];
+    expect(crow.calls.map(({ word }) => word)).toEqual(expected);
+    expect(scene.model.asked).toHaveLength(3);
+    expect(listToolMessages(scene.model.asked[2])).toHaveLength(3);
+  });
 
-  it('[G16] asks again only for the answer when killed with it in hand', async () => {
-    const [parrot, crow] = [countingTool('parrot'), countingTool('crow', 'external')];
+  it('[G16] asks again only for the answer if the process dies after receiving it', async () => {
+    const [parrot, crow] = [createCountingTool('parrot'), createCountingTool('crow', 'external')];
     await open({ tools: [parrot.tool, crow.tool] });
     await scene.write('go');
     scene.model.next(...SCRIPT, { say: 'The answer again.' });
@@ -96,12 +93,12 @@ describe('a turn that is interrupted and run again', () => {
   });
 
   it('[G16] does not repeat a call that may have taken effect, and tells the model', async () => {
-    const crow = countingTool('crow', 'external');
+    const crow = createCountingTool('crow', 'external');
     await open({ tools: [crow.tool] });
     await scene.write('go');
     scene.model.next({ calls: [say('crow', 'a')] }, { say: 'I am not sure.' });
-    // Step 3 would be the call's result: the tool has run, and the process dies before that is
-    // stored.
+    // Step 3 would be the call's result: the tool has run, and the process dies before the result
+    // is stored.
     const revive = dieAt(scene.store, 3, 'before');
     const started = await scene.begin();
     await expect(scene.run(started)).rejects.toThrow('killed');
@@ -109,14 +106,14 @@ describe('a turn that is interrupted and run again', () => {
     await scene.store.lanes.release(started.lease);
     await scene.answerNext();
     expect(crow.calls).toHaveLength(1);
-    expect(toolMessages(scene.model.asked[1])[0]).toMatchObject({
+    expect(listToolMessages(scene.model.asked[1])[0]).toMatchObject({
       failed: true,
       content: expect.stringContaining('Whether it took effect is not known'),
     });
   });
 
   it('[G16] repeats a call that only reads, under the same id', async () => {
-    const parrot = countingTool('parrot');
+    const parrot = createCountingTool('parrot');
     await open({ tools: [parrot.tool] });
     await scene.write('go');
     scene.model.next({ calls: [say('parrot', 'a')] });
@@ -131,9 +128,9 @@ describe('a turn that is interrupted and run again', () => {
     expect(new Set(ids).size).toBe(1);
   });
 
-  it('[D11] is released between tools at shutdown, and continues there', async () => {
+  it('[D11] is released between tools at shutdown, and resumes at that step', async () => {
     const stop = new AbortController();
-    const parrot = countingTool('parrot', 'read', () => stop.abort('handed-back'));
+    const parrot = createCountingTool('parrot', 'read', () => stop.abort('handed-back'));
     await open({ tools: [parrot.tool] });
     await scene.write('go');
     scene.model.next({ calls: [say('parrot', 'a')] });
@@ -147,7 +144,7 @@ describe('a turn that is interrupted and run again', () => {
   });
 
   it('[D02] stops once the lease is lost', async () => {
-    const parrot = countingTool('parrot', 'external');
+    const parrot = createCountingTool('parrot', 'external');
     await open({ tools: [parrot.tool] });
     await scene.write('go');
     scene.model.next({ calls: [say('parrot', 'a')] });
@@ -158,9 +155,9 @@ describe('a turn that is interrupted and run again', () => {
     expect(parrot.calls).toEqual([]);
   });
 
-  it('[W02] shows nothing from an owner’s run to someone who is no longer an owner', async () => {
+  it('[W02] shows no text from an owner’s run to a person who is no longer an owner', async () => {
     const owners = ['test:1'];
-    await open({ tools: builtInTools({}), owners });
+    await open({ tools: createBuiltInTools({}), owners });
     writeFileSync(join(scene.folder, 'MEMORY.md'), 'the heron nests here');
     await scene.write('go');
     const look = { name: 'grep', with: { text: 'heron nests' } };

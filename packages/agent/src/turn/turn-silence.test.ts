@@ -1,6 +1,6 @@
 import { createPrefixRenderer } from '@parley/markup';
 import { afterEach, describe, expect, it } from 'vitest';
-import { countingTool } from '../testing/tool-scene.ts';
+import { createCountingTool } from '../testing/tool-scene.ts';
 import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
 
 const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
@@ -18,9 +18,9 @@ const system = () =>
     .join('\n') ?? '';
 const deltas = () => scene.events.flatMap((event) => (event.type === 'turn-delta' ? [event] : []));
 
-describe('an agent with nothing to say', () => {
+describe('an agent that stays silent', () => {
   it.each(['NO_REPLY', ' NO_REPLY\n'])(
-    '[G09] sends nothing, shows nothing, and does not count as a failure: %j',
+    '[G09] sends and shows nothing, and does not count as a failure: %j',
     async (answer) => {
       await open();
       await scene.write('just talking', { chat: GROUP });
@@ -35,7 +35,7 @@ describe('an agent with nothing to say', () => {
     },
   );
 
-  it('[G09] is shown without the token if it says something after all', async () => {
+  it('[G09] shows the answer without the token if there is other text', async () => {
     await open();
     await scene.write('hello', { chat: GROUP });
     scene.model.next({ say: 'NO_REPLY\n\nActually, it rains.' });
@@ -50,7 +50,7 @@ describe('an agent with nothing to say', () => {
     expect(answer?.content).toEqual({ text: 'Actually, it rains.' });
   });
 
-  it('[G09] is told how to stay silent in groups and after a start, but not when a person waits', async () => {
+  it('[G09] learns how to stay silent in groups and after a start, but not when a person waits', async () => {
     let boot = false;
     await open({ sources: [{ id: 'boot', gather: async () => ({ boot }) }] });
     await scene.write('hello', { chat: GROUP });
@@ -80,7 +80,7 @@ describe('the message that an answer quotes', () => {
     return { text: owed?.part.body.plain, route: owed?.part.route.replyToMessageId, streamed };
   };
 
-  it('[G10] [F12] is chosen by the model, even while the answer grows', async () => {
+  it('[G10] [F12] is chosen by the model, even while the answer is streamed', async () => {
     expect(await quoted('[[reply_to_current]] Yes, really.', true)).toEqual({
       text: 'Yes, really.',
       route: 'm1',
@@ -89,12 +89,12 @@ describe('the message that an answer quotes', () => {
     expect(system()).toContain('reply_to_current');
   });
 
-  it('[G10] is never one that the model invented', async () => {
+  it('[G10] is never a message that the model invented', async () => {
     const plain = { text: 'Yes.', route: undefined, streamed: new Set([undefined]) };
     expect(await quoted('[[reply_to:m9]] Yes.', true)).toEqual(plain);
   });
 
-  it('[G10] does not exist on platforms that cannot show it, and the prompt does not mention it', async () => {
+  it('[G10] is not offered in the prompt on platforms that cannot show quotations', async () => {
     const plain = { text: 'Yes.', route: undefined, streamed: new Set([undefined]) };
     expect(await quoted('[[reply_to_current]] Yes.')).toEqual(plain);
     expect(system()).not.toContain('reply_to_current');
@@ -102,8 +102,8 @@ describe('the message that an answer quotes', () => {
 });
 
 describe('the live view of a turn that uses tools', () => {
-  it('[F12] ends with the answer, without what was said before the tools', async () => {
-    await open({ tools: [countingTool('parrot').tool] });
+  it('[F12] ends with the answer, without the text before the tools', async () => {
+    await open({ tools: [createCountingTool('parrot').tool] });
     await scene.write('go');
     const calls = [{ name: 'parrot', with: { word: 'a' } }];
     scene.model.next(
@@ -113,7 +113,7 @@ describe('the live view of a turn that uses tools', () => {
     );
     await scene.answerNext();
     expect(new Set(deltas().map(({ step }) => step))).toEqual(new Set([0, 1, 2]));
-    // Renders like presence does: a later step starts over.
+    // Renders like the presence code: a later step starts over.
     const target = { dialect: 'plain', maxLength: 200, unit: 'utf16' } as const;
     let [at, renderer] = [0, createPrefixRenderer(target)];
     for (const { text, step = 0 } of deltas()) {

@@ -7,21 +7,21 @@ import type { Turn } from './turn.ts';
 const NAME_CHARACTERS = 80;
 
 /**
- * Joins the messages of one turn into one text. In groups each text names its sender, quoted as
- * data (P18). `attached` formats the attachments to a message, which precede its text.
+ * Joins the messages of one turn into one text. In groups each text names its sender as quoted data
+ * (P18). `attached` formats the attachments to a message, which precede its text.
  */
-export function messagesText(
+export function joinMessageTexts(
   messages: readonly InboxRow[],
   attached: (row: InboxRow) => readonly string[],
 ): string {
   return messages
     .map((row) => {
       const { message } = row;
-      // Messages from Parley name no sender.
+      // For messages from Parley no sender is named.
       const isDirect = message.chat.type === 'direct' || message.trigger !== undefined;
-      const text = withoutTagCharacters(message.text);
-      const written = isDirect ? text : withoutForgedSenders(text);
-      const parts = [...attached(row).map(withoutTagCharacters), written];
+      const text = removeTagCharacters(message.text);
+      const written = isDirect ? text : quoteForgedSenders(text);
+      const parts = [...attached(row).map(removeTagCharacters), written];
       const whole = parts.filter((part) => part !== '').join('\n\n');
       return isDirect
         ? whole
@@ -31,7 +31,7 @@ export function messagesText(
 }
 
 /** Quotes each line that looks like the start of another person's message (P18). */
-function withoutForgedSenders(text: string): string {
+function quoteForgedSenders(text: string): string {
   return text.replace(/^(?=[^\S\n]*From ["“„«])/gim, '> ');
 }
 
@@ -40,33 +40,33 @@ const FLAG_OR_TAG =
   /\u{1f3f4}[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{3,6}\u{e007f}|[\u{e0000}-\u{e007f}]/gu;
 
 /**
- * Removes tag characters. They are invisible to people but not to a model, so they could carry
- * instructions (P18).
+ * Removes tag characters. Tag characters are invisible to people but not to a model, so they could
+ * carry instructions (P18).
  */
-function withoutTagCharacters(text: string): string {
+function removeTagCharacters(text: string): string {
   return text.replace(FLAG_OR_TAG, (found) => (found.startsWith('\u{1f3f4}') ? found : ''));
 }
 
 /** A transcript entry that contains only text. */
-export function textEntry(role: 'user' | 'assistant', text: string): TranscriptEntry {
+export function createTextEntry(role: 'user' | 'assistant', text: string): TranscriptEntry {
   return { role, content: { text } };
 }
 
 /**
  * The messages that a turn's answer may quote: those it answers (`joined` are later ones) and those
  * that they quote, in the chat that receives the answer. Empty if the platform cannot show
- * quotations. Ids from other chats would denote other messages.
+ * quotations. Ids from other chats would refer to other messages.
  */
-export function quotableMessages(
+export function listQuotableMessages(
   { lead, route, messages, groupContext }: Turn,
   joined: readonly InboxRow[],
 ): QuotableMessages {
   if (route.quotes !== true) return { known: new Set() };
-  const ofChat = [...messages, ...joined].filter((row) => isShownIn(row, lead));
+  const ofChat = [...messages, ...joined].filter((row) => isShownInChat(row, lead));
   const known = ofChat.flatMap(({ message: { messageId, replyTo } }) =>
     replyTo === undefined ? [messageId] : [messageId, replyTo.messageId],
   );
-  const isShown = isShownIn(lead, lead);
+  const isShown = isShownInChat(lead, lead);
   const heard = isShown ? groupContext.map(({ messageId }) => messageId) : [];
   return {
     ...(isShown && { current: lead.message.messageId }),
@@ -74,8 +74,8 @@ export function quotableMessages(
   };
 }
 
-/** Whether a message was shown in the chat. Parley's messages to the agent never were. */
-function isShownIn({ message }: InboxRow, { route }: InboxRow): boolean {
+/** Whether a message was shown in the chat. Parley's messages to the agent are not shown. */
+function isShownInChat({ message }: InboxRow, { route }: InboxRow): boolean {
   const { channel, account, chat, trigger } = message;
   return (
     trigger === undefined &&

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { countingTool, say } from '../testing/tool-scene.ts';
+import { createCountingTool, say } from '../testing/tool-scene.ts';
 import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
 import { OWNER_CHAT } from '../testing/write-message.ts';
 
@@ -11,7 +11,7 @@ async function open(extras: SceneExtras = {}): Promise<void> {
   scene = await openTurnScene({}, extras);
 }
 
-/** The stages and texts for a message, starting with its turn. */
+/** Returns the stages and texts for a message, starting with its turn. */
 async function told(message: string) {
   const found = await scene.store.why.ask({ message }, 0);
   if (found.kind !== 'found') throw new Error(found.kind);
@@ -30,7 +30,7 @@ async function messageIds(): Promise<readonly string[]> {
 
 describe('the timeline of a turn', () => {
   it('[D08] lists each model step and each tool call, without their text', async () => {
-    const parrot = countingTool('parrot', 'read');
+    const parrot = createCountingTool('parrot', 'read');
     await open({ tools: [parrot.tool] });
     await scene.write('ask the parrot about amaranth');
     scene.model.next({ calls: [say('parrot', 'amaranth')] }, { say: 'It knows amaranth.' });
@@ -47,7 +47,7 @@ describe('the timeline of a turn', () => {
   });
 
   it('[D08] reports a failed tool and an unknown one', async () => {
-    const crow = countingTool('crow', 'read', async () => {
+    const crow = createCountingTool('crow', 'read', async () => {
       throw new Error('amaranth');
     });
     await open({ tools: [crow.tool] });
@@ -61,7 +61,7 @@ describe('the timeline of a turn', () => {
   });
 
   it('[D03] [D08] reports a message that joined the running turn', async () => {
-    const parrot = countingTool('parrot', 'read', () => scene.write('and that?'));
+    const parrot = createCountingTool('parrot', 'read', () => scene.write('and that?'));
     await open({ tools: [parrot.tool], busy: 'steer' });
     await scene.write('this');
     scene.model.next({ calls: [say('parrot', 'a')] }, { say: 'Both.' });

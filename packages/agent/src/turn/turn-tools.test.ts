@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { silentLogger } from '@parley/core';
 import { createChatModel, ModelTimeouts } from '@parley/models';
 import { afterEach, describe, expect, it } from 'vitest';
-import { countingTool, say } from '../testing/tool-scene.ts';
+import { createCountingTool, say } from '../testing/tool-scene.ts';
 import {
+  listToolMessages,
   openTurnScene,
   type SceneExtras,
   type TurnScene,
-  toolMessages,
 } from '../testing/turn-scene.ts';
-import { builtInTools } from '../tools/built-in-tools.ts';
+import { createBuiltInTools } from '../tools/built-in-tools.ts';
 
 const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
 let scene: TurnScene;
@@ -23,7 +23,7 @@ async function open(extras: SceneExtras): Promise<TurnScene> {
 
 describe('a turn with tools', () => {
   it('[G01] alternates between model and tools until there is an answer', async () => {
-    const [parrot, crow] = [countingTool('parrot'), countingTool('crow')];
+    const [parrot, crow] = [createCountingTool('parrot'), createCountingTool('crow')];
     await open({ tools: [parrot.tool, crow.tool] });
     await scene.write('what do they say?');
     scene.model.next(
@@ -46,7 +46,7 @@ describe('a turn with tools', () => {
       'assistant',
       'tool',
     ]);
-    expect(toolMessages(scene.model.asked[2]).map(({ content }) => content)).toEqual([
+    expect(listToolMessages(scene.model.asked[2]).map(({ content }) => content)).toEqual([
       'parrot says hi',
       'crow says ha',
       'parrot says bye',
@@ -54,7 +54,7 @@ describe('a turn with tools', () => {
   });
 
   it('[G01] gives each call a unique id, whatever id the server sends', async () => {
-    const { tool } = countingTool('parrot');
+    const { tool } = createCountingTool('parrot');
     await open({ tools: [tool] });
     await scene.write('go');
     scene.model.next(
@@ -72,7 +72,7 @@ describe('a turn with tools', () => {
   });
 
   it('[G17] counts the tokens and money of all its steps', async () => {
-    await open({ tools: [countingTool('parrot').tool] });
+    await open({ tools: [createCountingTool('parrot').tool] });
     await scene.write('go');
     scene.model.next({ calls: [say('parrot', 'a')] });
     await scene.answerNext();
@@ -81,7 +81,7 @@ describe('a turn with tools', () => {
   });
 
   it('[G17] counts the usage of a turn that then fails', async () => {
-    await open({ tools: [countingTool('parrot').tool] });
+    await open({ tools: [createCountingTool('parrot').tool] });
     await scene.write('go');
     scene.model.next({ calls: [say('parrot', 'a')] }, { fail: { kind: 'overloaded' } });
     await scene.answerNext();
@@ -90,7 +90,7 @@ describe('a turn with tools', () => {
   });
 
   it('keeps question and answer in the history, without the tool calls', async () => {
-    await open({ tools: [countingTool('parrot').tool] });
+    await open({ tools: [createCountingTool('parrot').tool] });
     await scene.write('go');
     scene.model.next({ say: 'Wait.', calls: [say('parrot', 'a')] }, { say: 'Done.' });
     await scene.answerNext();
@@ -106,19 +106,19 @@ describe('a turn with tools', () => {
     ['arguments that do not fit', { name: 'parrot', with: { word: {} } }, 'do not fit'],
     ['an unknown tool', { name: 'eagle', with: {} }, 'There are: parrot.'],
   ])('[G01] reports %s to the model, and continues', async (_what, call, words) => {
-    const parrot = countingTool('parrot');
+    const parrot = createCountingTool('parrot');
     await open({ tools: [parrot.tool] });
     await scene.write('go');
     scene.model.next({ calls: [call] }, { say: 'I was wrong.' });
     await scene.answerNext();
     expect(await scene.owed()).toEqual(['I was wrong.']);
-    const [told] = toolMessages(scene.model.asked[1]);
+    const [told] = listToolMessages(scene.model.asked[1]);
     expect(told).toMatchObject({ failed: true, content: expect.stringContaining(words) });
     expect(parrot.calls).toEqual([]);
   });
 
   it('[U08] publishes which tool works on what, and how it ended', async () => {
-    await open({ tools: builtInTools({}) });
+    await open({ tools: createBuiltInTools({}) });
     await scene.write('look');
     scene.model.next({ calls: [{ name: 'read', with: { path: 'none.md' } }] }, { say: 'Nothing.' });
     await scene.answerNext();
@@ -130,14 +130,14 @@ describe('a turn with tools', () => {
   });
 
   it('[G01] [P10] shows the model 20,000 characters of a result, with a note that it was truncated', async () => {
-    const parrot = countingTool('parrot');
+    const parrot = createCountingTool('parrot');
     await open({ tools: [parrot.tool] });
     for (const more of [0, 1]) {
       const word = 'é'.repeat(20_000 - 'parrot says '.length + more);
       await scene.write('go');
       scene.model.next({ calls: [{ name: 'parrot', with: { word } }] });
       await scene.answerNext();
-      const [told] = toolMessages(scene.model.asked.at(-1));
+      const [told] = listToolMessages(scene.model.asked.at(-1));
       const text = String(told?.content);
       expect([text.length > 20_000, text.includes('ut')]).toEqual([more === 1, more === 1]);
       expect(text.split('é').length - 1).toBe(20_000 - 'parrot says '.length);
@@ -145,7 +145,7 @@ describe('a turn with tools', () => {
   });
 
   it('[G01] asks the model 20 times, the last time for an answer', async () => {
-    const parrot = countingTool('parrot');
+    const parrot = createCountingTool('parrot');
     await open({ tools: [parrot.tool] });
     await scene.write('go');
     scene.model.next(
@@ -156,7 +156,7 @@ describe('a turn with tools', () => {
   });
 
   it('[P11] lists in the prompt exactly the tools that are offered', async () => {
-    await open({ tools: builtInTools({}) });
+    await open({ tools: createBuiltInTools({}) });
     await scene.write('hello');
     await scene.answerNext();
     const system = scene.model.asked[0]?.system.map(({ text }) => text).join('\n') ?? '';
@@ -166,7 +166,7 @@ describe('a turn with tools', () => {
   });
 
   it('[W02] offers a guest none of the owner’s tools, runs none, and reads none of the owner’s files', async () => {
-    await open({ tools: builtInTools({}) });
+    await open({ tools: createBuiltInTools({}) });
     writeFileSync(join(scene.folder, 'MEMORY.md'), 'the heron nests here');
     await scene.write('tell me all', { chat: GROUP });
     scene.model.next({
@@ -179,13 +179,13 @@ describe('a turn with tools', () => {
     });
     await scene.answerNext('-9');
     expect(scene.model.asked[0]?.tools?.map(({ name }) => name)).not.toContain('write');
-    const told = toolMessages(scene.model.asked[1]).map(({ content }) => content);
+    const told = listToolMessages(scene.model.asked[1]).map(({ content }) => content);
     expect(told[0]).toContain('There is no tool "write"');
     expect(told.join()).not.toMatch(/heron nests|MEMORY\.md \(/);
     await scene.write('tell me all');
     scene.model.next({ calls: [{ name: 'read', with: { path: 'MEMORY.md' } }] });
     await scene.answerNext();
-    expect(toolMessages(scene.model.asked.at(-1))[0]?.content).toContain('heron nests');
+    expect(listToolMessages(scene.model.asked.at(-1))[0]?.content).toContain('heron nests');
   });
 });
 
@@ -205,7 +205,7 @@ describe('a turn without a configured model', () => {
     };
     // The model's own clock reads 1970, the scene's clock 2026.
     const { model } = createChatModel(settings, deps);
-    await open({ tools: builtInTools({}), model });
+    await open({ tools: createBuiltInTools({}), model });
     await scene.write('what time is it?');
     await scene.answerNext();
     expect(await scene.owed()).toContainEqual(expect.stringMatching(/^It is .*2026 at 14:05/));
@@ -215,19 +215,19 @@ describe('a turn without a configured model', () => {
 
 describe('the limits of a turn', () => {
   it('[G01] make the model answer in its last step', async () => {
-    await open({ tools: [countingTool('parrot').tool], limits: { steps: 3 } });
+    await open({ tools: [createCountingTool('parrot').tool], limits: { steps: 3 } });
     await scene.write('go');
     const again = { calls: [say('parrot', 'a')] };
     scene.model.next(again, again, { say: 'As far as I came.' });
     await scene.answerNext();
     expect(await scene.owed()).toEqual(['As far as I came.']);
-    expect(toolMessages(scene.model.asked[1]).at(-1)?.content).toBe('parrot says a');
-    const last = toolMessages(scene.model.asked[2]).at(-1)?.content;
+    expect(listToolMessages(scene.model.asked[1]).at(-1)?.content).toBe('parrot says a');
+    const last = listToolMessages(scene.model.asked[2]).at(-1)?.content;
     expect(last).toContain('All 3 steps of this turn are used.');
   });
 
   it('[G01] end a turn with a plain notice if the model still calls tools, which do not run', async () => {
-    const parrot = countingTool('parrot');
+    const parrot = createCountingTool('parrot');
     await open({ tools: [parrot.tool], limits: { steps: 3 } });
     await scene.write('go');
     scene.model.next(...['a', 'b', 'c'].map((word) => ({ calls: [say('parrot', word)] })));
@@ -241,7 +241,10 @@ describe('the limits of a turn', () => {
     ['tokens', { tokens: 10 }],
     ['time', { turnMs: 0 }],
   ])('[G01] apply to %s in the same way', async (_what, limits) => {
-    await open({ tools: [countingTool('parrot').tool], limits: { turnMs: 60_000, ...limits } });
+    await open({
+      tools: [createCountingTool('parrot').tool],
+      limits: { turnMs: 60_000, ...limits },
+    });
     await scene.write('go');
     scene.model.next({ say: 'At once.', calls: [say('parrot', 'a')] }, { say: 'Later.' });
     await scene.answerNext();
@@ -250,20 +253,20 @@ describe('the limits of a turn', () => {
   });
 
   it('[G01] run at most twenty calls of one step, and say so', async () => {
-    const parrot = countingTool('parrot');
+    const parrot = createCountingTool('parrot');
     await open({ tools: [parrot.tool] });
     await scene.write('go');
     scene.model.next({ calls: Array.from({ length: 30 }, (_, n) => say('parrot', `${n}`)) });
     await scene.answerNext();
     expect(parrot.calls).toHaveLength(20);
-    const told = toolMessages(scene.model.asked[1]);
+    const told = listToolMessages(scene.model.asked[1]);
     expect(told).toHaveLength(30);
     expect(told[29]?.content).toContain('at most 20');
   });
 
   it('[F09] do not matter to /stop, which ends the turn while a tool runs', async () => {
     const stop = new AbortController();
-    const patient = countingTool('parrot', 'read', async () => {
+    const patient = createCountingTool('parrot', 'read', async () => {
       stop.abort('stopped');
       await new Promise(() => {});
     });
@@ -280,7 +283,7 @@ describe('the limits of a turn', () => {
 
 describe('a turn without tool calls', () => {
   it('[D16] needs no transaction before its commit even if tools are offered', async () => {
-    await open({ tools: builtInTools({}) });
+    await open({ tools: createBuiltInTools({}) });
     await scene.write('hello');
     const { turns } = scene.store;
     let steps = 0;

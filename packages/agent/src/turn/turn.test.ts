@@ -1,8 +1,13 @@
 import type { ChatType } from '@parley/core';
 import type { InboxRow } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { agentIn, claimedOf, openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
-import { CHAT, decideReader, type Purpose, startTurn } from './turn.ts';
+import {
+  createAgent,
+  createClaimed,
+  openTurnScene,
+  type TurnScene,
+} from '../testing/turn-scene.ts';
+import { CHAT, decideReader, startTurn, type TurnPurpose } from './turn.ts';
 
 const PLACE = { channel: 'test', account: 'default' } as const;
 
@@ -27,26 +32,26 @@ function row(sender: string, type: ChatType, fromOwner?: true): InboxRow {
   };
 }
 
-/** A message whose answer goes to a different chat, as it may for a job. */
+/** A message whose answer goes to a different chat, as with some jobs. */
 const elsewhere = (one: InboxRow): InboxRow => ({ ...one, route: { ...one.route, chatId: 'g' } });
 
-/** A message whose route leads into a chat of this type, as for a heartbeat or a sub-agent. */
+/** A message whose route leads to a chat of this type, as with heartbeats and sub-agents. */
 const intoChat = (one: InboxRow, chatType: ChatType): InboxRow => ({
   ...one,
   route: { ...one.route, chatType },
 });
 
 const ORIGIN = { said: [], untrustedText: false };
-const HEARTBEAT: Purpose = { kind: 'heartbeat', target: 'alerts', origin: ORIGIN };
-const FOR_OWNER: Purpose = { kind: 'sub-agent', parent: 'p', forOwner: true, origin: ORIGIN };
-const FOR_GUEST: Purpose = { ...FOR_OWNER, forOwner: false };
+const HEARTBEAT: TurnPurpose = { kind: 'heartbeat', target: 'alerts', origin: ORIGIN };
+const FOR_OWNER: TurnPurpose = { kind: 'sub-agent', parent: 'p', forOwner: true, origin: ORIGIN };
+const FOR_GUEST: TurnPurpose = { ...FOR_OWNER, forOwner: false };
 
 const owner = row('1', 'direct');
 const linked = row('2', 'direct', true);
 const guest = row('2', 'direct');
 
 describe('the reader of a turn', () => {
-  const all: readonly [string, Purpose, readonly InboxRow[], string][] = [
+  const all: readonly [string, TurnPurpose, readonly InboxRow[], string][] = [
     ['a named owner', CHAT, [owner], 'owner of c'],
     ['a guest', CHAT, [guest], 'guest of c'],
     ['an account that an owner linked', CHAT, [linked], 'owner of c'],
@@ -89,7 +94,7 @@ describe('the reader of a turn', () => {
     ['a sub-agent of a guest', FOR_GUEST, [guest], 'guest of p'],
   ];
   it.each(all)(
-    '[W02] [F13] for %s is decided by purpose and messages',
+    '[W02] [F13] for %s is determined by purpose and messages',
     (_who, purpose, messages, reader) => {
       const turn = { messages, conversationId: 'c' };
       const { kind, conversationId } = decideReader(purpose, turn, ['test:1']);
@@ -108,15 +113,15 @@ describe('the reader of a turn', () => {
   });
 
   it('[W02] also decides whether the facts name the operator’s folder', () => {
-    const place = { agent: agentIn('/home/ada/w', 'UTC'), owners: ['test:1'] };
+    const place = { agent: createAgent('/home/ada/w', 'UTC'), owners: ['test:1'] };
     const workspaceOf = (one: InboxRow) =>
-      startTurn(claimedOf(one), CHAT, place, 0).facts.workspace;
+      startTurn(createClaimed(one), CHAT, place, 0).facts.workspace;
     expect(workspaceOf(owner)).toBe('/home/ada/w');
     expect(workspaceOf(guest)).toBe('w');
   });
 });
 
-const AGENT = { agent: agentIn('/w', 'Asia/Kolkata'), owners: ['test:1'] };
+const AGENT = { agent: createAgent('/w', 'Asia/Kolkata'), owners: ['test:1'] };
 const NEW_YEAR = Date.UTC(2026, 11, 31, 23, 45);
 
 let scene: TurnScene;
@@ -174,20 +179,20 @@ describe('the runtime facts of a turn', () => {
     });
   });
 
-  it('do not exist for a turn without messages, which the store never claims', () => {
-    expect(() => startTurn(claimedOf(), CHAT, AGENT, 0)).toThrow('has no messages');
+  it('cannot be computed for a turn without messages, which the store never claims', () => {
+    expect(() => startTurn(createClaimed(), CHAT, AGENT, 0)).toThrow('has no messages');
   });
 });
 
 describe('a turn on behalf of a chat', () => {
-  it('[H10] [W02] takes its facts from the chat that gets the answer, and keeps its task out of them', () => {
+  it('[H10] [W02] takes its facts from the chat that receives the answer, and keeps its task out of them', () => {
     const task = { ...owner, message: { ...owner.message, trigger: 'heartbeat' as const } };
     const beat = elsewhere({ ...task, message: { ...task.message, variables: { task: 'tea' } } });
     const group = {
       ...beat,
       message: { ...beat.message, chat: { id: 'lane', type: 'group' as const } },
     };
-    const { facts } = startTurn(claimedOf(group), HEARTBEAT, AGENT, 0);
+    const { facts } = startTurn(createClaimed(group), HEARTBEAT, AGENT, 0);
     expect(facts).toMatchObject({ groupId: 'g', heartbeat: true, variables: {} });
   });
 });

@@ -10,14 +10,14 @@ import type {
 import type { IdentitySource, TurnLimitsNote } from '@parley/prompt';
 import type { ClaimedTurn, InboxRow, SpendAccount } from '@parley/store';
 import { readerOf, type Workspace } from '@parley/workspace';
-import { startedWith } from '../loop/turn-journal.ts';
+import { listStartMessages } from '../loop/turn-journal.ts';
 import type { LocalTime } from '../time.ts';
 
 /**
- * Why a turn runs. A chat waits for an answer; the others work in a separate lane on behalf of a
- * chat.
+ * The purpose of a turn. A chat turn answers people; the others work in a separate lane on behalf
+ * of a chat.
  */
-export type Purpose =
+export type TurnPurpose =
   | { readonly kind: 'chat' }
   /** `target` is the conversation that receives the alerts. */
   | { readonly kind: 'heartbeat'; readonly target: string; readonly origin: TurnOrigin }
@@ -32,7 +32,7 @@ export type Purpose =
       readonly origin: TurnOrigin;
     };
 
-export const CHAT: Purpose = { kind: 'chat' };
+export const CHAT: TurnPurpose = { kind: 'chat' };
 
 /**
  * The origin of a turn whose messages come from Parley: a task of the owner, or of another turn.
@@ -48,10 +48,10 @@ export interface TurnOrigin {
  * those it started with; messages that joined later are in its journal.
  */
 export interface Turn extends Omit<ClaimedTurn, 'steps'> {
-  readonly purpose: Purpose;
-  /** The newest message that the turn answers. It determines the facts. */
+  readonly purpose: TurnPurpose;
+  /** The newest message that the turn answers. It determines the runtime facts. */
   readonly lead: InboxRow;
-  /** Where the answer goes. */
+  /** The route of the answer. */
   readonly route: ReplyRoute;
   readonly reader: Reader;
   /**
@@ -59,21 +59,21 @@ export interface Turn extends Omit<ClaimedTurn, 'steps'> {
    * when the turn is opened.
    */
   readonly facts: Omit<RuntimeFacts, 'agent'>;
-  /** The JSON format that the answer must have; undefined when people read it. */
+  /** The JSON format that the answer must have; undefined if people read the answer. */
   readonly format: ResponseFormat | undefined;
   /**
    * The account that pays for the turn (G17): the sender of its newest message, in their group, on
    * the agent’s day.
    */
   readonly account: SpendAccount;
-  /** Whether an owner wrote all of its messages. */
+  /** Whether an owner wrote all messages of the turn. */
   readonly byOwner: boolean;
 }
 
 /** The properties of an agent that all its turns share. */
 export interface AgentProfile {
   readonly id: string;
-  /** The agent's part of its conversation ids (F14); absent for the default agent. */
+  /** The prefix of the agent's conversation ids (F14); absent for the default agent. */
   readonly name?: string | undefined;
   /** Name, role and emoji from the settings; IDENTITY.md fills in the rest (W05). */
   readonly identity: IdentitySource;
@@ -83,7 +83,7 @@ export interface AgentProfile {
   readonly localTime: LocalTime;
   /** The clock in the system prompt is rounded down to this many minutes. */
   readonly clockMinutes: number;
-  /** The JSON format for answers to people and jobs that do not request a different one. */
+  /** The JSON format for answers to people and jobs that request no other format. */
   readonly responseFormat?: ResponseFormat | undefined;
   /** The limits of a turn that answers people, as stated in its prompt. */
   readonly turnLimits?: TurnLimitsNote | undefined;
@@ -100,73 +100,73 @@ export interface AgentContext {
 /** Computes the turn for claimed rows. `at` is the moment it starts or resumes, in ms. */
 export function startTurn(
   { steps, ...claimed }: ClaimedTurn,
-  purpose: Purpose,
+  purpose: TurnPurpose,
   { agent, owners }: Pick<AgentContext, 'agent' | 'owners'>,
   at: number,
 ): Turn {
-  const started = startedWith(claimed.messages, steps);
-  const messages = purpose.kind === 'chat' ? started : started.map(inChatOfRoute);
+  const started = listStartMessages(claimed.messages, steps);
+  const messages = purpose.kind === 'chat' ? started : started.map(useRouteChat);
   const lead = messages.at(-1);
   if (lead === undefined)
     throw new Error(`Turn ${claimed.turnId} has no messages; the store never claims such a turn.`);
   const { message, route } = lead;
   const reader = decideReader(purpose, { ...claimed, messages }, owners);
-  const facts = turnFacts(lead, agent, reader, at);
+  const facts = createTurnFacts(lead, agent, reader, at);
   const { channel, account, groupId } = facts;
   return {
     ...claimed,
     ...{ purpose, messages, lead, route, reader, facts },
-    format: message.responseFormat ?? (isAnswer(lead) ? agent.responseFormat : undefined),
+    format: message.responseFormat ?? (expectsAnswer(lead) ? agent.responseFormat : undefined),
     account: {
       day: facts.date,
       personId: facts.user.id,
       groupId: groupId === undefined ? null : `${channel}:${account}:${groupId}`,
       ...(agent.name !== undefined && { agent: agent.name }),
     },
-    byOwner: isLinked(messages) || owners.includes(facts.user.id),
+    byOwner: isLinkedOwner(messages) || owners.includes(facts.user.id),
   };
 }
 
 /**
- * The agent's format applies to answers only: a heartbeat run, a sub-agent and the turn after a
- * start have none.
+ * The agent's format applies only to answers to people and jobs, not to heartbeats, sub-agents and
+ * the turn after a start.
  */
-function isAnswer({ message: { trigger } }: InboxRow): boolean {
+function expectsAnswer({ message: { trigger } }: InboxRow): boolean {
   return trigger === undefined || trigger === 'cron';
 }
 
 /** A lane works for the chat of its route, so facts, format and privacy come from there. */
-function inChatOfRoute(row: InboxRow): InboxRow {
+function useRouteChat(row: InboxRow): InboxRow {
   const { message, route } = row;
   const isTask = message.trigger === 'heartbeat';
   const chat = { ...message.chat, id: route.chatId };
-  // A heartbeat's variables contain its task, for which the prompt has a layer.
+  // A heartbeat's variables contain its task, which is part of a separate prompt layer.
   return { ...row, message: { ...message, chat, ...(isTask && { variables: {} }) } };
 }
 
 /**
- * Decides for whom a turn runs and therefore what it may read (W02); nothing else decides this. A
- * heartbeat never sees more than the readers of its alerts, and a sub-agent never more than the
- * turn that started it.
+ * Decides for whom a turn runs and therefore what it may read (W02); this is the only function that
+ * decides it. A heartbeat never sees more than the readers of its alerts, and a sub-agent never
+ * more than the turn that started it.
  */
 export function decideReader(
-  purpose: Purpose,
+  purpose: TurnPurpose,
   { messages, conversationId }: Pick<ClaimedTurn, 'messages' | 'conversationId'>,
   owners: readonly string[],
 ): Reader {
   const lead = messages.at(-1);
   if (lead === undefined) return { kind: 'guest', conversationId };
   const { chat } = lead.message;
-  const user = { id: senderId(lead) };
+  const user = { id: toSenderId(lead) };
   // An owner may have linked this account (F13).
-  const known = isLinked(messages) ? [...owners, user.id] : owners;
+  const known = isLinkedOwner(messages) ? [...owners, user.id] : owners;
   const facts = { user, chatType: chat.type, deliversElsewhere: deliversElsewhere(messages) };
   const { kind } = readerOf(facts, known, conversationId);
   switch (purpose.kind) {
     case 'chat':
       return { kind, conversationId };
     case 'heartbeat': {
-      // A route into a group makes every reader a guest, whatever the message says.
+      // A route into a group makes every reader a guest, regardless of the sender.
       const isDirect = chat.type === 'direct' && (lead.route.chatType ?? 'direct') === 'direct';
       return { kind: isDirect ? kind : 'guest', conversationId: purpose.target };
     }
@@ -176,23 +176,23 @@ export function decideReader(
 }
 
 /**
- * The audience for text that this reader was shown, or that was derived from it: only the reader.
+ * The audience for text that was shown to this reader or derived from such text: only the reader.
  */
-export function audienceOf({ kind, conversationId }: Reader): Audience {
+export function getAudience({ kind, conversationId }: Reader): Audience {
   return kind === 'owner' ? { kind } : { kind: 'conversation', conversationId };
 }
 
 /** Ingress sets `fromOwner` for accounts that an owner linked (F13). */
-function isLinked(messages: readonly InboxRow[]): boolean {
+function isLinkedOwner(messages: readonly InboxRow[]): boolean {
   return messages.every(({ fromOwner }) => fromOwner === true);
 }
 
 /** The sender's id in Parley, such as `telegram:42`. */
-export function senderId({ message: { channel, sender } }: InboxRow): string {
+export function toSenderId({ message: { channel, sender } }: InboxRow): string {
   return `${channel}:${sender.id}`;
 }
 
-/** A job may carry an owner's question into a group, where others read the answer (W02). */
+/** A job may carry an owner's question into a group, where other people read the answer (W02). */
 export function deliversElsewhere(messages: readonly InboxRow[]): boolean {
   return messages.some(
     ({ message, route }) =>
@@ -202,10 +202,15 @@ export function deliversElsewhere(messages: readonly InboxRow[]): boolean {
   );
 }
 
-function turnFacts(lead: InboxRow, agent: AgentProfile, reader: Reader, at: number): Turn['facts'] {
+function createTurnFacts(
+  lead: InboxRow,
+  agent: AgentProfile,
+  reader: Reader,
+  at: number,
+): Turn['facts'] {
   const { channel, account, chat, sender, replyTo, ...message } = lead.message;
   return {
-    user: { id: senderId(lead), name: sender.name },
+    user: { id: toSenderId(lead), name: sender.name },
     channel,
     account,
     channelUserId: sender.id,

@@ -1,18 +1,18 @@
 import { memoryLine, type WorkspaceView } from '@parley/workspace';
-import { dayBefore } from '../context/yesterday-source.ts';
-import { ownText } from '../memory/memory-triggers.ts';
+import { getDayBefore } from '../context/yesterday-source.ts';
+import { getOwnText } from '../memory/memory-triggers.ts';
 
-/** A removable part of MEMORY.md: a list item with the lines indented below it. */
+/** A part of MEMORY.md that can be removed: a list item with the lines indented below it. */
 export interface MemoryItem {
-  /** `M1`, `M2` … from the top; valid for exactly this text. */
+  /** The id, `M1`, `M2` … from the top, which is valid only for this version of the text. */
   readonly id: string;
   readonly text: string;
-  /** Its range of lines in the file, counted from 0; `to` is exclusive. */
+  /** The range of lines in the file, counted from 0; `to` is exclusive. */
   readonly from: number;
   readonly to: number;
   /** The date with which it starts, if any. */
   readonly date: string | null;
-  /** Whether it is in the section maintained by upkeep. */
+  /** Whether the item is in the section that upkeep maintains. */
   readonly isOwn: boolean;
 }
 
@@ -21,19 +21,19 @@ export interface MemoryPage {
   readonly items: readonly MemoryItem[];
 }
 
-/** The section to which upkeep adds; the rest of the file belongs to its author. */
+/** The section to which upkeep adds lines; people write the rest of the file. */
 const OWN_SECTION = '## From the daily notes';
 
 const ITEM = /^(?:[-*+]|\d{1,3}[.)])[ \t]+(\S.*)$/;
 const DATED = /^(\d{4}-\d\d-\d\d)\b/;
 
 /**
- * Finds the removable parts: list items outside code and comments. Headings, paragraphs and items
- * that continue without an indent belong to their author and are left out.
+ * Finds the items that can be removed: list items outside code and comments. Headings, paragraphs
+ * and items with unindented continuation lines are never removed.
  */
 export function readMemoryPage(text: string): MemoryPage {
   const lines = text === '' ? [] : text.split('\n');
-  const open = openLines(lines);
+  const open = findOpenLines(lines);
   const items: MemoryItem[] = [];
   let isOwn = false;
   for (let at = 0; at < lines.length; at += 1) {
@@ -55,10 +55,7 @@ export function readMemoryPage(text: string): MemoryPage {
   return { lines, items };
 }
 
-export function withoutItems(
-  { lines }: MemoryPage,
-  gone: ReadonlyMap<MemoryItem, unknown>,
-): string {
+export function removeItems({ lines }: MemoryPage, gone: ReadonlyMap<MemoryItem, unknown>): string {
   const ranges = [...gone.keys()];
   return lines
     .filter((_line, at) => !ranges.some(({ from, to }) => from <= at && at < to))
@@ -66,11 +63,11 @@ export function withoutItems(
 }
 
 /** Appends lines to upkeep's section. A missing section is created at the end of the file. */
-export function withOwnLines(text: string, added: readonly string[]): string {
+export function addOwnLines(text: string, added: readonly string[]): string {
   if (added.length === 0) return text;
   if (text.trim() === '') return ['# Memory', '', OWN_SECTION, '', ...added].join('\n');
   const lines = text.split('\n');
-  const open = openLines(lines);
+  const open = findOpenLines(lines);
   const heading = lines.findIndex((line, at) => open[at] === 'open' && line.trim() === OWN_SECTION);
   if (heading === -1) return [text.trimEnd(), '', OWN_SECTION, '', ...added].join('\n');
   const behind = lines.findIndex(
@@ -84,15 +81,15 @@ export function withOwnLines(text: string, added: readonly string[]): string {
 }
 
 /**
- * Whether an item ends before this line. A line continues it unless it is blank or starts something
- * else.
+ * Whether an item ends before this line. A line continues the item unless it is blank or starts a
+ * new block.
  */
 function endsItem(next: string | undefined): boolean {
   if (next === undefined || next.trim() === '') return true;
   return /^(?:[-*+][ \t]|\d{1,3}[.)][ \t]|#{1,6}\s|<!--|-{3,}$)/.test(next);
 }
 
-function openLines(lines: readonly string[]): readonly ('open' | 'closed')[] {
+function findOpenLines(lines: readonly string[]): readonly ('open' | 'closed')[] {
   let fence = '';
   let inComment = false;
   return lines.map((line) => {
@@ -118,7 +115,7 @@ export interface DailyNote {
 
 /** A line of a note that may become a line of MEMORY.md, verbatim. */
 export interface NoteLine {
-  /** `N1`, `N2` …, starting with the oldest note. */
+  /** The id, `N1`, `N2` …, starting with the oldest note. */
   readonly id: string;
   readonly date: string;
   readonly text: string;
@@ -127,10 +124,10 @@ export interface NoteLine {
 const WHOLE_FILE = 100_000;
 
 /**
- * Reads the last daily notes up to `today` (H07), oldest first, as far as this reader may see them. At night today's
- * note is short, so one more day is looked at.
+ * Reads the last daily notes up to `today` (H07), oldest first, as far as this reader may see them.
+ * At night today's note is short, so one more day is read.
  */
-export async function lastNotes(
+export async function readLastNotes(
   view: WorkspaceView,
   today: string,
   most: number,
@@ -140,7 +137,7 @@ export async function lastNotes(
   for (let back = 0; back <= most && found.length < most; back += 1) {
     const file = await view.read(`memory/${date}.md`, WHOLE_FILE);
     if (file.kind === 'file') found.push({ date, text: file.text });
-    date = dayBefore(date);
+    date = getDayBefore(date);
   }
   return found.reverse();
 }
@@ -148,25 +145,26 @@ export async function lastNotes(
 /** How much of one note is read, in characters. */
 const LOOKED_AT = 20_000;
 /**
- * The limits on the length of a line. A longer one is skipped, because a cut line could say
- * something else.
+ * The limits on the length of a line. A longer line is skipped, because a truncated line could have
+ * another meaning.
  */
 const MIN_LINE_LENGTH = 4;
 const MAX_LINE_LENGTH = 300;
 
 /**
- * Returns the writer's own lines of notes: nothing quoted, fenced, with an address, or pasted from a mail, a chat
- * or a page (G13). Otherwise text from others could get into MEMORY.md.
+ * Returns the lines of notes that their author wrote: no quotations, code blocks, addresses, or
+ * text pasted from a mail, a chat or a page (G13). Otherwise text from outsiders could enter
+ * MEMORY.md.
  */
-export function noteLines(notes: readonly DailyNote[]): readonly NoteLine[] {
+export function listNoteLines(notes: readonly DailyNote[]): readonly NoteLine[] {
   const found: NoteLine[] = [];
   const seen = new Set<string>();
   for (const { date, text } of notes) {
     // A name in `backticks` is kept as text; fenced blocks are left out.
     const plain = text.slice(0, LOOKED_AT).replace(/(?<!`)`([^`\n]+)`(?!`)/g, '$1');
-    const own = new Set(ownText(plain, LOOKED_AT).split('\n').map(bareLine));
-    for (const line of plain.split('\n').map(bareLine)) {
-      if (!own.has(line) || !isOfUse(line) || seen.has(line)) continue;
+    const own = new Set(getOwnText(plain, LOOKED_AT).split('\n').map(trimLine));
+    for (const line of plain.split('\n').map(trimLine)) {
+      if (!own.has(line) || !isUsefulLine(line) || seen.has(line)) continue;
       seen.add(line);
       found.push({ id: `N${found.length + 1}`, date, text: line });
     }
@@ -174,7 +172,7 @@ export function noteLines(notes: readonly DailyNote[]): readonly NoteLine[] {
   return found;
 }
 
-function isOfUse(line: string): boolean {
+function isUsefulLine(line: string): boolean {
   if (
     line.length < MIN_LINE_LENGTH ||
     line.length > MAX_LINE_LENGTH ||
@@ -184,8 +182,8 @@ function isOfUse(line: string): boolean {
   return /\p{L}/u.test(line) && memoryLine(line) === line;
 }
 
-/** A line without its bullet, checkbox and surrounding spaces. */
-function bareLine(line: string): string {
+/** Returns a line without its bullet, checkbox and surrounding spaces. */
+function trimLine(line: string): string {
   return line
     .replace(/^\s*(?:(?:[-*+]|\d{1,3}[.)])\s+)?(?:\[[ xX]\]\s+)?/, '')
     .replace(/\s+/g, ' ')

@@ -2,13 +2,13 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Memories, openWorkspace } from '@parley/workspace';
 import { afterEach, describe, expect, it } from 'vitest';
-import { soulDiff } from '../soul/soul-text.ts';
+import { diffSouls } from '../soul/soul-text.ts';
 import {
-  idOf,
+  createThirtyNotes,
+  findItemId,
   MEMORY,
   openUpkeepScene,
-  type Proposing,
-  thirtyDays,
+  type ProposeChanges,
   type UpkeepScene,
 } from './testing/upkeep-scene.ts';
 
@@ -18,14 +18,14 @@ const OWNER = { kind: 'owner', conversationId: 'c' } as const;
 let scene: UpkeepScene;
 afterEach(() => scene.close());
 
-async function open(propose: Proposing, memory: string | null = MEMORY): Promise<void> {
+async function open(propose: ProposeChanges, memory: string | null = MEMORY): Promise<void> {
   scene = await openUpkeepScene(propose);
   if (memory !== null) scene.put('MEMORY.md', memory);
-  for (const { date, text } of thirtyDays()) scene.put(`memory/${date}.md`, text);
+  for (const { date, text } of createThirtyNotes()) scene.put(`memory/${date}.md`, text);
 }
 
-/** The proposal of a good model. It must not be shown the texts that it skips. */
-const proposal: Proposing = (shown) => {
+/** The proposal of a model that works well. The model must not be shown the skipped texts. */
+const proposal: ProposeChanges = (shown) => {
   const add = [
     'Bo moves to Graz',
     'Frau Öztürk',
@@ -34,36 +34,38 @@ const proposal: Proposing = (shown) => {
     '小雨喜欢喝绿茶',
     'window seats',
     'N99',
-  ].map((words) => ({ note: idOf(shown, words), why: 'lasts' }));
+  ].map((words) => ({ note: findItemId(shown, words), why: 'lasts' }));
   const remove = [
-    { line: idOf(shown, 'bis Ende Oktober gestrichen'), why: 'is done since 16 November' },
-    { line: idOf(shown, 'has to be inspected'), why: 'is done since 14 November' },
-    { line: idOf(shown, '2026-09-30'), same: idOf(shown, 'Bo is my brother'), why: '' },
-    { line: idOf(shown, 'Never call me'), why: 'not needed' },
+    { line: findItemId(shown, 'bis Ende Oktober gestrichen'), why: 'is done since 16 November' },
+    { line: findItemId(shown, 'has to be inspected'), why: 'is done since 14 November' },
+    { line: findItemId(shown, '2026-09-30'), same: findItemId(shown, 'Bo is my brother'), why: '' },
+    { line: findItemId(shown, 'Never call me'), why: 'not needed' },
     { line: 'M77', why: 'made up' },
   ];
   return `Here it is:\n\`\`\`json\n${JSON.stringify({ add, remove })}\n\`\`\``;
 };
-const addsOne: Proposing = (shown) => ({ add: [{ note: idOf(shown, 'Graz'), why: 'lasts' }] });
+const addsOne: ProposeChanges = (shown) => ({
+  add: [{ note: findItemId(shown, 'Graz'), why: 'lasts' }],
+});
 const versionsOf = () => {
   const names = readdirSync(join(scene.turns.folder, '.parley/memory'));
   return names.filter((name) => name.endsWith('.md')).sort();
 };
 
 describe('memory upkeep', () => {
-  it('[H07] updates MEMORY.md from thirty days of notes and sends nothing to anybody', async () => {
+  it('[H07] updates MEMORY.md from thirty days of notes without sending a message', async () => {
     await open(proposal);
     const before = await scene.turns.owed();
     expect(await scene.run('b1')).toBe(
       'quiet: MEMORY.md: 4 added, 3 removed; 5 proposed changes refused',
     );
-    const diff = soulDiff(MEMORY, scene.got('MEMORY.md'));
+    const diff = diffSouls(MEMORY, scene.got('MEMORY.md'));
     await expect(`${diff}\n`).toMatchFileSnapshot('testing/thirty-days.diff');
     expect(await scene.turns.owed()).toEqual(before);
     expect(scene.turns.logged.join('\n')).toContain('4 added, 3 removed');
   });
 
-  it('[H07] shows the model only the last seven notes, without anything that others said', async () => {
+  it('[H07] shows the model only the last seven notes, without text from other people', async () => {
     await open(proposal);
     await scene.run('b1');
     const [shown = ''] = scene.shown;
@@ -73,10 +75,10 @@ describe('memory upkeep', () => {
     expect(shown).toContain('Today is 2026-11-21.');
   });
 
-  it('[H07] reads and keeps as much as the settings say', async () => {
+  it('[H07] reads and keeps the amounts in the settings', async () => {
     scene = await openUpkeepScene(addsOne, { notes: 3, tokens: 100 });
     scene.put('MEMORY.md', MEMORY);
-    for (const { date, text } of thirtyDays()) scene.put(`memory/${date}.md`, text);
+    for (const { date, text } of createThirtyNotes()) scene.put(`memory/${date}.md`, text);
     const end = await scene.run('b1');
     const [shown = ''] = scene.shown;
     const days = new Set(shown.match(/(?<=\[N\d+\] )\d{4}-\d\d-\d\d/g));
@@ -116,14 +118,14 @@ describe('memory upkeep', () => {
     expect(scene.got('MEMORY.md')).toBe(MEMORY);
   });
 
-  it('[H07] [W02] asks no model for a group and never shows it MEMORY.md', async () => {
+  it('[H07] [W02] does not call a model for a group and never shows it MEMORY.md', async () => {
     await open(proposal);
     expect(await scene.run('b1', 'group')).toContain('only in the owner’s own chat');
     expect(scene.shown).toEqual([]);
     expect(scene.got('MEMORY.md')).toBe(MEMORY);
   });
 
-  it('[H07] asks no model when there are no notes', async () => {
+  it('[H07] does not call a model when there are no notes', async () => {
     scene = await openUpkeepScene(proposal);
     scene.put('MEMORY.md', MEMORY);
     expect(await scene.run('b1')).toContain('no notes from the last days');
@@ -138,7 +140,7 @@ describe('memory upkeep', () => {
     );
   });
 
-  it('[H07] ignores an answer that is not a proposal and notifies nobody', async () => {
+  it('[H07] ignores an answer that is not a proposal, without notifying anyone', async () => {
     await open(() => 'I would rather not.');
     expect(await scene.run('b1')).toBe('unclear: the proposal for MEMORY.md was not JSON');
     expect(scene.got('MEMORY.md')).toBe(MEMORY);
@@ -146,20 +148,20 @@ describe('memory upkeep', () => {
 });
 
 describe('interrupted memory upkeep', () => {
-  it('[H07] [G16] leaves everything to the next run if it has lost its lane', async () => {
+  it('[H07] [G16] changes nothing after losing its lane, and the next run does the work', async () => {
     await open(addsOne);
     await scene.order('b1');
     const first = await scene.turns.begin(LANE);
     scene.turns.later(20_000);
     const second = await scene.turns.begin(LANE);
-    // The first run has lost its lane by the time its answer arrives, so it must change nothing.
+    // The first run has lost its lane when its answer arrives, so it must change nothing.
     await scene.turns.run(first);
     expect(scene.got('MEMORY.md')).toBe(MEMORY);
     await scene.turns.run(second);
     expect(scene.got('MEMORY.md').match(/Graz/g)).toHaveLength(1);
   });
 
-  it('[H07] [G16] adds nothing twice after dying right after its write, and reports what it did', async () => {
+  it('[H07] [G16] adds nothing twice if the process died right after the write, and reports the changes', async () => {
     await open(addsOne);
     await scene.order('b1');
     const first = await scene.turns.begin(LANE);
@@ -178,7 +180,7 @@ describe('interrupted memory upkeep', () => {
     expect(versionsOf()).toHaveLength(2);
   });
 
-  it('[H07] leaves alone what a person wrote in the meantime', async () => {
+  it('[H07] does not overwrite what a person wrote in the meantime', async () => {
     await open((shown) => {
       scene.put('MEMORY.md', `${MEMORY}\n- written by hand\n`);
       return addsOne(shown);
@@ -188,7 +190,7 @@ describe('interrupted memory upkeep', () => {
     expect(scene.got('MEMORY.md')).not.toContain('Graz');
   });
 
-  it('[H07] writes nothing on a disk that cannot keep the previous version', async () => {
+  it('[H07] does not change MEMORY.md if the previous version cannot be saved', async () => {
     await open(addsOne);
     scene.put('.parley/memory', 'a file in the place of the folder');
     expect(await scene.run('b1')).toMatch(/^failed: MEMORY\.md: /);
@@ -197,7 +199,7 @@ describe('interrupted memory upkeep', () => {
 });
 
 describe('forgetting', () => {
-  it('[H07] [G15] reaches earlier versions of MEMORY.md', async () => {
+  it('[H07] [G15] includes earlier versions of MEMORY.md when forgetting', async () => {
     await open(addsOne);
     await scene.run('b1');
     const view = await ownersView();
@@ -211,7 +213,7 @@ describe('forgetting', () => {
       expect(scene.got(`.parley/memory/${name}`)).not.toContain('Graz');
   });
 
-  it('[W02] leaves earlier versions of MEMORY.md to owners only', async () => {
+  it('[W02] allows only owners to read earlier versions of MEMORY.md', async () => {
     await open(addsOne);
     const { folder } = scene.turns;
     const workspace = await openWorkspace({ folder, templates: folder });

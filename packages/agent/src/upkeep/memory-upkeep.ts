@@ -16,12 +16,12 @@ import {
   type WorkspaceView,
 } from '@parley/workspace';
 import { z } from 'zod';
-import { wholeLines } from '../loop/cut-answers.ts';
+import { dropIncompleteLine } from '../loop/cut-answers.ts';
 import { askModel } from '../loop/model-request.ts';
 import type { StepUsage, TurnJournal } from '../loop/turn-journal.ts';
-import { withTimeLimit } from '../time.ts';
-import { audienceOf } from '../turn/turn.ts';
-import { lastNotes, type NoteLine, noteLines, readMemoryPage } from './memory-pages.ts';
+import { runWithTimeLimit } from '../time.ts';
+import { getAudience } from '../turn/turn.ts';
+import { listNoteLines, type NoteLine, readLastNotes, readMemoryPage } from './memory-pages.ts';
 import {
   applyProposal,
   readProposal,
@@ -50,18 +50,17 @@ interface UpkeepRun {
   readonly bounds?: UpkeepBounds | undefined;
 }
 
-/** The outcome of a run. `reason` is for the log and `/heartbeat`. */
+/** `reason` is for the log and `/heartbeat`. */
 export interface UpkeepEnd {
   readonly state: 'quiet' | 'unclear' | 'failed';
   readonly reason: string;
-  /** Null if the model was not called. */
   readonly usage: StepUsage | null;
 }
 
 const Line = z.object({ id: z.string(), date: z.string(), text: z.string() });
 /**
- * What the journal keeps of a proposal, so that a later run can continue with it (G16): a
- * fingerprint of MEMORY.md, the lines from notes that were shown, and the model's answer.
+ * The journaled proposal, with which a later run can continue (G16): a fingerprint of MEMORY.md,
+ * the lines from notes that were shown, and the model's answer.
  */
 const Step = z.object({ basis: z.string(), notes: z.array(Line).readonly(), said: z.string() });
 type UpkeepStep = z.output<typeof Step>;
@@ -71,17 +70,18 @@ const WHOLE_FILE = Number.MAX_SAFE_INTEGER;
 
 /**
  * Maintains MEMORY.md (H07): asks the model once what to add from the latest daily notes and what
- * to remove, and makes the changes that the rules allow. After a crash it neither asks nor writes
- * twice. Null if the lease was lost. Throws ModelError, TimeUpError and the reason of `signal`.
+ * to remove, and makes the changes that the rules allow. After a crash, the next run neither asks
+ * nor writes a second time. Null if the lease was lost. Throws ModelError, TimeUpError and the
+ * abort reason of `signal`.
  */
-export async function memoryUpkeep(
+export async function runMemoryUpkeep(
   deps: UpkeepOptions,
   run: UpkeepRun,
   signal: AbortSignal,
 ): Promise<UpkeepEnd | null> {
   const { versions } = run.view;
   if (versions === undefined) {
-    return quiet('MEMORY.md is not maintained here: it is read only in the owner’s own chat');
+    return endQuietly('MEMORY.md is not maintained here: it is read only in the owner’s own chat');
   }
   // A disk error fails this run without failing the worker.
   const failed = (error: unknown, usage: StepUsage | null): UpkeepEnd => {
@@ -103,7 +103,7 @@ export async function memoryUpkeep(
   }
 }
 
-function quiet(reason: string): UpkeepEnd {
+function endQuietly(reason: string): UpkeepEnd {
   return { state: 'quiet', reason, usage: null };
 }
 
@@ -116,21 +116,22 @@ async function obtainProposal(
   const { view, today, journal, bounds = USUAL_UPKEEP } = run;
   const before = journal.answer;
   if (before !== null) return { step: Step.parse(JSON.parse(before.text)), usage: before.usage };
-  const notes = noteLines(await lastNotes(view, today, bounds.notes));
+  const notes = listNoteLines(await readLastNotes(view, today, bounds.notes));
   const page = memory ?? '';
   if (notes.length === 0 && estimateTokens(page) <= bounds.tokens) {
-    return quiet('no notes from the last days, and MEMORY.md is short enough');
+    return endQuietly('no notes from the last days, and MEMORY.md is short enough');
   }
   const room = deps.contextTokens?.() ?? Number.POSITIVE_INFINITY;
-  const request = upkeepRequest(page, notes, run, room);
+  const request = createUpkeepRequest(page, notes, run, room);
   const size = estimateTokens(JSON.stringify(request));
-  if (size > run.tokens) return quiet(`about ${size} tokens are needed, but fewer are left today`);
+  if (size > run.tokens)
+    return endQuietly(`about ${size} tokens are needed, but fewer are left today`);
   await run.assertWithinBudget();
-  const answer = await withTimeLimit({ ms: ASK_MS, stop: signal }, (stop) =>
+  const answer = await runWithTimeLimit({ ms: ASK_MS, stop: signal }, (stop) =>
     askModel(deps.model, request, { ...deps, onText() {} }, stop),
   );
   const { usage } = answer;
-  const step = { basis: fingerprintOf(memory), notes, said: wholeLines(answer) };
+  const step = { basis: fingerprintMemory(memory), notes, said: dropIncompleteLine(answer) };
   const stored = await journal.append({ kind: 'answer', text: JSON.stringify(step), usage });
   return stored ? { step, usage } : null;
 }
@@ -145,15 +146,17 @@ async function applyStep(
   if (proposal === null)
     return { state: 'unclear', reason: 'the proposal for MEMORY.md was not JSON' };
   const current = await versions.current();
-  const base = await baseOf(versions, step, current);
+  const base = await findProposalBase(versions, step, current);
   if (base === null) return { state: 'quiet', reason: MEANWHILE };
-  // A line that is no longer in the notes has been forgotten in the meantime.
-  const still = new Set(noteLines(await lastNotes(view, today, days)).map(({ text }) => text));
+  // A line that is no longer in the notes has been forgotten meanwhile.
+  const still = new Set(
+    listNoteLines(await readLastNotes(view, today, days)).map(({ text }) => text),
+  );
   const notes = step.notes.filter(({ text }) => still.has(text));
-  const known = [...base.formerly, ...(await savedTexts(view))];
+  const known = [...base.formerly, ...(await listSavedTexts(view))];
   const outcome = applyProposal({ memory: base.memory ?? '', notes, known, tokens }, proposal);
   log.debug({ refused: outcome.refused.map(({ why }) => why) }, 'upkeep of MEMORY.md');
-  const reason = upkeepReason(outcome, tokens);
+  const reason = describeUpkeep(outcome, tokens);
   const to = outcome.text.trimEnd();
   if (to === (base.memory ?? '')) return { state: 'quiet', reason };
   if (current !== base.memory && current !== to) return { state: 'quiet', reason: MEANWHILE };
@@ -167,26 +170,26 @@ async function applyStep(
 const MEANWHILE = 'MEMORY.md changed meanwhile; left for the next run';
 
 /** The text on which the proposal is based, and earlier versions; null if it no longer exists. */
-async function baseOf(
+async function findProposalBase(
   versions: MemoryVersions,
   { basis }: UpkeepStep,
   current: string | null,
 ): Promise<{ readonly memory: string | null; readonly formerly: readonly string[] } | null> {
   const texts: string[] = [];
   for (const { name } of await versions.list()) texts.push((await versions.read(name))?.text ?? '');
-  if (fingerprintOf(current) === basis) return { memory: current, formerly: texts };
-  // A run that died after writing left its base text among the newest versions.
-  const at = texts.slice(0, 2).findIndex((text) => fingerprintOf(text) === basis);
+  if (fingerprintMemory(current) === basis) return { memory: current, formerly: texts };
+  // A run that died after writing left the original text among the newest versions.
+  const at = texts.slice(0, 2).findIndex((text) => fingerprintMemory(text) === basis);
   if (at !== -1) return { memory: texts[at] ?? '', formerly: texts.slice(at) };
-  return fingerprintOf(null) === basis ? { memory: null, formerly: [] } : null;
+  return fingerprintMemory(null) === basis ? { memory: null, formerly: [] } : null;
 }
 
 /** The fingerprint of a text; `none` if there is no file. */
-function fingerprintOf(memory: string | null): string {
+function fingerprintMemory(memory: string | null): string {
   return memory === null ? 'none' : createHash('sha256').update(memory).digest('hex');
 }
 
-async function savedTexts(view: WorkspaceView): Promise<readonly string[]> {
+async function listSavedTexts(view: WorkspaceView): Promise<readonly string[]> {
   const files = await Promise.all(
     Object.values(SAVED_FILES).map((name) => view.read(name, WHOLE_FILE)),
   );
@@ -194,7 +197,7 @@ async function savedTexts(view: WorkspaceView): Promise<readonly string[]> {
 }
 
 const MAX_ANSWER = 2_000;
-/** The limit for the page and for the notes, in tokens and as a share of the context window. */
+/** The limit for MEMORY.md and for the notes, in tokens and as a share of the context window. */
 const MAX_SHOWN = 12_000;
 const SHOWN_SHARE = 0.3;
 
@@ -210,20 +213,20 @@ Propose changes by the numbers in front of the lines. Answer with JSON and nothi
 
 /**
  * Builds the request and checks it once more for its reader (W02). Throws if the reader must not
- * see it.
+ * see the request.
  */
-function upkeepRequest(
+function createUpkeepRequest(
   memory: string,
   notes: readonly NoteLine[],
   { today, view: { reader }, bounds = USUAL_UPKEEP }: UpkeepRun,
   room: number,
 ): ModelRequest {
   const most = Math.min(MAX_SHOWN, SHOWN_SHARE * room);
-  const audience = audienceOf(reader);
+  const audience = getAudience(reader);
   const parts: readonly PromptPart[] = [
-    { text: pageText(memory, most), source: 'MEMORY.md', audience: { kind: 'owner' } },
-    { text: notesText(notes, most), source: 'memory/', audience: { kind: 'owner' } },
-    { text: closing(memory, today, bounds.tokens), source: 'upkeep', audience },
+    { text: formatPage(memory, most), source: 'MEMORY.md', audience: { kind: 'owner' } },
+    { text: formatNotes(notes, most), source: 'memory/', audience: { kind: 'owner' } },
+    { text: createClosing(memory, today, bounds.tokens), source: 'upkeep', audience },
   ];
   const { allowed, withheld } = enforceAudience(reader, parts);
   if (withheld.length > 0)
@@ -235,24 +238,24 @@ function upkeepRequest(
   };
 }
 
-/** The page with an id before each item. If it is too long, its last lines are omitted. */
-function pageText(memory: string, most: number): string {
+/** MEMORY.md with an id before each item. If it is too long, its last lines are omitted. */
+function formatPage(memory: string, most: number): string {
   const { lines, items } = readMemoryPage(memory);
   const ids = new Map(items.map(({ id, from }) => [from, id]));
   const shown = lines.map((line, at) => {
     const id = ids.get(at);
     return id === undefined ? `> ${line}` : `> [${id}] ${line}`;
   });
-  return ['MEMORY.md:', ...fitting(shown, most)].join('\n');
+  return ['MEMORY.md:', ...fitLines(shown, most)].join('\n');
 }
 
-/** The notes, oldest first. If they are too long, the newest lines are kept. */
-function notesText(notes: readonly NoteLine[], most: number): string {
+/** If the notes are too long, the newest lines are kept. */
+function formatNotes(notes: readonly NoteLine[], most: number): string {
   const shown = notes.map(({ id, date, text }) => `> [${id}] ${date}: ${text}`);
-  return ['Notes of the last days:', ...fitting(shown.toReversed(), most).toReversed()].join('\n');
+  return ['Notes of the last days:', ...fitLines(shown.toReversed(), most).toReversed()].join('\n');
 }
 
-function fitting(lines: readonly string[], most: number): readonly string[] {
+function fitLines(lines: readonly string[], most: number): readonly string[] {
   let left = most;
   const end = lines.findIndex((line) => {
     left -= estimateTokens(line) + 1;
@@ -261,7 +264,7 @@ function fitting(lines: readonly string[], most: number): readonly string[] {
   return end === -1 ? lines : lines.slice(0, end);
 }
 
-function closing(memory: string, today: string, most: number): string {
+function createClosing(memory: string, today: string, most: number): string {
   const over = estimateTokens(memory) - most;
   const trim =
     over <= 0
@@ -270,8 +273,8 @@ function closing(memory: string, today: string, most: number): string {
   return `Today is ${today}.${trim} Now answer with the JSON.`;
 }
 
-/** A summary such as `MEMORY.md: 3 added, 2 removed`, without any content of the file. */
-function upkeepReason({ text, added, removed, refused }: UpkeepOutcome, most: number): string {
+/** Formats a summary such as `MEMORY.md: 3 added, 2 removed`, without any text of the file. */
+function describeUpkeep({ text, added, removed, refused }: UpkeepOutcome, most: number): string {
   const tokens = estimateTokens(text);
   return [
     added.length + removed.length === 0
@@ -284,7 +287,7 @@ function upkeepReason({ text, added, removed, refused }: UpkeepOutcome, most: nu
   ].join('; ');
 }
 
-/** The changes as stored with the new version, one per line. */
+/** Formats the changes for storage with the new version, one per line. */
 function describeChanges({ added, removed }: UpkeepOutcome): readonly string[] {
   return [
     ...added.map(({ text, why }) => `+ ${text} (${why})`),

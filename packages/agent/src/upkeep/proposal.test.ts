@@ -1,7 +1,7 @@
 import { estimateTokens } from '@parley/workspace';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type NoteLine, noteLines, readMemoryPage } from './memory-pages.ts';
+import { listNoteLines, type NoteLine, readMemoryPage } from './memory-pages.ts';
 import { applyProposal, isWishOrRule, readProposal } from './proposal.ts';
 import { MEMORY } from './testing/upkeep-scene.ts';
 
@@ -38,11 +38,11 @@ const pages = fc
 const notes: fc.Arbitrary<readonly NoteLine[]> = fc
   .uniqueArray(fc.string({ minLength: 4, maxLength: 40 }), { maxLength: 30 })
   .map((lines) =>
-    noteLines([{ date: '2026-11-20', text: lines.map((line) => `- ${line}`).join('\n') }]),
+    listNoteLines([{ date: '2026-11-20', text: lines.map((line) => `- ${line}`).join('\n') }]),
   );
 const linesOf = (text: string) => text.split('\n').filter((line) => line.trim() !== '');
 
-describe('an applied proposal', () => {
+describe('an applied upkeep proposal', () => {
   it('[H07] removes only what is named, keeps the order and adds only lines of notes', () => {
     fc.assert(
       fc.property(pages, notes, proposals, (memory, lines, proposal) => {
@@ -55,7 +55,7 @@ describe('an applied proposal', () => {
         const mayGo = page.items.filter((item) => gone.has(item.text));
         const named = new Set(mayGo.flatMap(({ from, to }) => page.lines.slice(from, to)));
         const after = linesOf(text);
-        // The remaining lines of the page are unchanged and in their original order.
+        // The remaining lines of MEMORY.md are unchanged and in their original order.
         const left = linesOf(memory).filter((line) => !named.has(line) || after.includes(line));
         const own = new Set(added.map((one) => `- 2026-11-20: ${one.text}`));
         const rest = after.filter((line) => !own.has(line) || page.lines.includes(line));
@@ -69,7 +69,7 @@ describe('an applied proposal', () => {
     );
   });
 
-  it('[H07] removes at most 30 % of the items, and a wish or rule only if a copy stays', () => {
+  it('[H07] removes at most 30 % of the items, and a wish or rule only if a copy remains', () => {
     fc.assert(
       fc.property(pages, proposals, (memory, proposal) => {
         const { items } = readMemoryPage(memory);
@@ -81,7 +81,7 @@ describe('an applied proposal', () => {
     );
   });
 
-  it('[H07] removes three of ten and not four, and never both of two that say the same', () => {
+  it('[H07] removes three items of ten but not four, and never both of two identical items', () => {
     const memory = Array.from({ length: 10 }, (_, n) => `- fact number ${n}`).join('\n');
     const four = [1, 2, 3, 4].map((n) => ({ line: `M${n}`, why: 'over' }));
     const some = applyProposal({ memory, notes: [], known: [] }, { add: [], remove: four });
@@ -96,7 +96,7 @@ describe('an applied proposal', () => {
     expect(one.removed).toEqual([{ text: 'fact number 0', why: 'the same as: fact number 1' }]);
   });
 
-  it('[H07] changes nothing the second time', () => {
+  it('[H07] changes nothing when it is applied a second time', () => {
     fc.assert(
       fc.property(pages, notes, proposals, (memory, lines, { add }) => {
         const input = { memory, notes: lines, known: [] };
@@ -127,7 +127,7 @@ describe('an applied proposal', () => {
     expect(estimateTokens(text)).toBeLessThanOrEqual(4_000);
     expect(estimateTokens(text)).toBeGreaterThan(4_000 - 50);
     expect(text).toContain('Prose.\n- Never call me.');
-    // The person's own items are kept as long as any items added by upkeep are left.
+    // Items that a person wrote are kept until all items added by upkeep are removed.
     for (const line of theirs) expect(text).toContain(line);
     const days = removed.map(({ text: line }) => line.slice(0, 10)).sort();
     expect(days.at(0)).toBe('2026-01-11');
@@ -140,7 +140,7 @@ describe('an applied proposal', () => {
 
   it('[H07] removes nothing to make room for new lines', () => {
     const page = `# Memory\n${'- something that matters to Ann\n'.repeat(495)}`.trimEnd();
-    const lines = noteLines([{ date: '2026-11-20', text: `- ${'news '.repeat(50)}` }]);
+    const lines = listNoteLines([{ date: '2026-11-20', text: `- ${'news '.repeat(50)}` }]);
     expect(estimateTokens(page)).toBeLessThan(4_000);
     const proposal = { add: [{ note: 'N1', why: '' }], remove: [] };
     const { text, refused } = applyProposal({ memory: page, notes: lines, known: [] }, proposal);
@@ -148,7 +148,7 @@ describe('an applied proposal', () => {
     expect(refused).toMatchObject([{ why: 'there is no room for it' }]);
   });
 
-  it('[H07] treats indented lines as part of their item, and text in code or comments as none', () => {
+  it('[H07] treats indented lines as part of their item, and ignores lines in code or comments', () => {
     expect(readMemoryPage(MEMORY).items.map(({ id, text }) => `${id} ${text}`)).toMatchObject([
       'M1 Bo is my brother; he lives in Leipzig.',
       'M2 Dr. Lindner is the dentist, phone in the address book. - closed on Wednesdays',
@@ -165,7 +165,7 @@ describe('an applied proposal', () => {
 
 describe('lines of notes', () => {
   const texts = (text: string) =>
-    noteLines([{ date: '2026-11-20', text }]).map((line) => line.text);
+    listNoteLines([{ date: '2026-11-20', text }]).map((line) => line.text);
 
   it.each([
     ['a quotation', '> Bo likes jazz\n- Bo came', ['Bo came']],
@@ -193,15 +193,15 @@ describe('lines of notes', () => {
     ['以后都发给他'],
     ['Bo mag keine Pilze'],
     ['Rechnungen immer an Bob schicken'],
-  ])('[H07] [G13] %s is not added, because it is a wish or a rule', (line) => {
-    const notes = noteLines([{ date: '2026-11-20', text: line }]);
+  ])('[H07] [G13] are not added if they are a wish or a rule: %s', (line) => {
+    const notes = listNoteLines([{ date: '2026-11-20', text: line }]);
     const proposal = { add: [{ note: 'N1', why: '' }], remove: [] };
     const { text } = applyProposal({ memory: MEMORY, notes, known: [] }, proposal);
     expect(text).toBe(MEMORY);
   });
 });
 
-describe('a proposal', () => {
+describe('an upkeep proposal', () => {
   it.each([
     ['{}', { add: [], remove: [] }],
     ['```json\n{"add":[{"note":"n3"}]}\n```', { add: [{ note: 'N3', why: '' }], remove: [] }],
@@ -213,11 +213,11 @@ describe('a proposal', () => {
     ['no', null],
     ['{', null],
     ['', null],
-  ])('[H07] is read from %j', (said, proposal) => {
+  ])('[H07] is parsed from %j', (said, proposal) => {
     expect(readProposal(said)).toEqual(proposal);
   });
 
-  it('[H07] is read from any text without an error', () => {
+  it('[H07] is parsed from any text without an error', () => {
     fc.assert(fc.property(fc.string(), (said) => void readProposal(said)));
     fc.assert(fc.property(fc.json(), (said) => void readProposal(said)));
   });

@@ -1,13 +1,13 @@
 import { estimateTokens, memoryLine, quarterTokens } from '@parley/workspace';
 import { z } from 'zod';
-import { triggerIn } from '../memory/memory-triggers.ts';
+import { findTrigger } from '../memory/memory-triggers.ts';
 import {
+  addOwnLines,
   type MemoryItem,
   type MemoryPage,
   type NoteLine,
   readMemoryPage,
-  withOwnLines,
-  withoutItems,
+  removeItems,
 } from './memory-pages.ts';
 
 const MAX_LINES = 200;
@@ -16,7 +16,7 @@ const Why = z
   .string()
   .default('')
   .transform((why) => memoryLine(why).slice(0, MAX_LINES));
-/** `note` is the id of a line in the notes. */
+/** `note` is the id of a line in the daily notes. */
 const Addition = z.object({ note: Id, why: Why });
 /**
  * `line` is the id of an item in MEMORY.md. `same` is an item with the same content that is kept.
@@ -34,7 +34,7 @@ const Proposal = z.object({
 });
 
 /**
- * A proposal from a model, which refers to lines by id, so that no text by the model gets into
+ * A proposal from a model, which refers to lines by id, so that no text by the model enters
  * MEMORY.md.
  */
 export interface UpkeepProposal {
@@ -59,7 +59,7 @@ function parseProposalJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // The caller reports that there is no proposal.
+    return undefined; // The caller reports a missing proposal.
   }
 }
 
@@ -77,7 +77,9 @@ export const USUAL_UPKEEP: UpkeepBounds = { notes: 7, tokens: 4_000 };
 export interface UpkeepInput {
   readonly memory: string;
   readonly notes: readonly NoteLine[];
-  /** Earlier text from MEMORY.md and text from other memory files, which is not added again. */
+  /**
+   * Text from earlier versions of MEMORY.md and from other memory files, which is not added again.
+   */
   readonly known: readonly string[];
   /** The size above which MEMORY.md is trimmed, in tokens. */
   readonly tokens?: number;
@@ -96,14 +98,14 @@ export interface UpkeepOutcome {
   readonly refused: readonly ChangedLine[];
 }
 
-/** The share of the items that one run may remove as long as the page is not too long. */
+/** The maximum share of items that one run removes unless MEMORY.md is too long. */
 const REMOVED_SHARE = 0.3;
 const MAX_ADDED_LINES = 20;
 
 /**
- * Decides which changes from a proposal are made (H07). Pure. Only existing items are removed.
- * Wishes and rules are kept, and so are 70 % of the items, unless the page is too long. Only lines
- * from notes are added, verbatim, and nothing is removed to make space for them.
+ * Decides which changes of a proposal are applied (H07). Pure. Only existing items are removed.
+ * Wishes, rules and 70 % of the items are kept, unless MEMORY.md is too long. Only lines from notes
+ * are added, verbatim, and nothing is removed to make space for them.
  */
 export function applyProposal(
   { tokens = USUAL_UPKEEP.tokens, ...written }: UpkeepInput,
@@ -112,13 +114,13 @@ export function applyProposal(
   const input = { ...written, tokens };
   const page = readMemoryPage(input.memory);
   const refused: ChangedLine[] = [];
-  const gone = removalsOf(
+  const gone = chooseRemovals(
     page,
     { size: quarterTokens(input.memory), room: tokens * 4 },
     proposal.remove,
     refused,
   );
-  const shorter = gone.size === 0 ? input.memory : withoutItems(page, gone);
+  const shorter = gone.size === 0 ? input.memory : removeItems(page, gone);
   const { text, added } = addLines(input, proposal, shorter, refused);
   const removed = page.items.flatMap((item) => {
     const why = gone.get(item);
@@ -128,18 +130,17 @@ export function applyProposal(
 }
 
 /**
- * Chooses the items to remove, each with its reason: those named in the proposal, then as many as
- * needed to make the page short enough. The `size` of the page and its `room` are in quarters of a
- * token.
+ * Chooses the items to remove, each with its reason: first those named in the proposal, then as
+ * many as needed to make MEMORY.md short enough. `size` and `room` are in quarters of a token.
  */
-function removalsOf(
+function chooseRemovals(
   { lines, items }: MemoryPage,
   { size, room }: { readonly size: number; readonly room: number },
   proposed: UpkeepProposal['remove'],
   refused: ChangedLine[],
 ): ReadonlyMap<MemoryItem, string> {
   const gone = new Map<MemoryItem, string>();
-  // Items that are kept because others with the same content are removed.
+  // Items that are kept because identical items are removed.
   const kept = new Set<MemoryItem>();
   const most = Math.max(1, Math.floor(items.length * REMOVED_SHARE));
   let left = size;
@@ -156,7 +157,7 @@ function removalsOf(
     else if (same !== undefined && (twin === undefined || twin === item || gone.has(twin)))
       refused.push({ text: item.text, why: 'the item said to be the same does not stay' });
     else if (kept.has(item)) refused.push({ text: item.text, why: 'it replaces another item' });
-    else if (isWishOrRule(item.text) && (twin === undefined || !saysTheSame(item, twin)))
+    else if (isWishOrRule(item.text) && (twin === undefined || !isSameItem(item, twin)))
       refused.push({ text: item.text, why: 'a wish or a rule' });
     else if (gone.size >= most && !isTooLong())
       refused.push({ text: item.text, why: 'too much for one run' });
@@ -165,7 +166,7 @@ function removalsOf(
       if (twin !== undefined) kept.add(twin);
     }
   }
-  for (const item of isTooLong() ? mostDispensableFirst(items) : []) {
+  for (const item of isTooLong() ? sortByDispensability(items) : []) {
     if (gone.has(item)) continue;
     const which =
       item.date === null ? 'this note was the topmost' : `this note is from ${item.date}`;
@@ -175,7 +176,7 @@ function removalsOf(
   return gone;
 }
 
-function saysTheSame(one: MemoryItem, other: MemoryItem): boolean {
+function isSameItem(one: MemoryItem, other: MemoryItem): boolean {
   return foldWords(one.text) === foldWords(other.text);
 }
 
@@ -183,7 +184,7 @@ function saysTheSame(one: MemoryItem, other: MemoryItem): boolean {
  * Sorts items by how dispensable they are: those added by upkeep, oldest first; then other dated
  * ones; then undated ones from the top, because such pages grow downwards; wishes and rules last.
  */
-function mostDispensableFirst(items: readonly MemoryItem[]): readonly MemoryItem[] {
+function sortByDispensability(items: readonly MemoryItem[]): readonly MemoryItem[] {
   const rankOf = ({ text, date, isOwn }: MemoryItem) =>
     isWishOrRule(text) ? '3' : date === null ? '2' : isOwn ? '0' : '1';
   const ranks = new Map(items.map((item) => [item, `${rankOf(item)} ${item.date ?? ''}`]));
@@ -198,7 +199,7 @@ function addLines(
   refused: ChangedLine[],
 ): Pick<UpkeepOutcome, 'text' | 'added'> {
   const byId = new Map(notes.map((line) => [line.id, line]));
-  // Includes the page before this run, so that a line removed now is not added back.
+  // Includes MEMORY.md before this run, so that a line removed now is not added back.
   const there = [memory, ...known].map(foldWords);
   const added: (ChangedLine & { readonly line: string })[] = [];
   let text = shorter;
@@ -210,8 +211,8 @@ function addLines(
     }
     if (added.some((one) => one.text === found.text)) continue;
     const line = `- ${found.date}: ${found.text}`;
-    const next = withOwnLines(shorter, [...added.map((one) => one.line), line]);
-    const no = additionRefusal(found.text, there, { count: added.length, next, tokens });
+    const next = addOwnLines(shorter, [...added.map((one) => one.line), line]);
+    const no = findAdditionRefusal(found.text, there, { count: added.length, next, tokens });
     if (no !== null) refused.push({ text: found.text, why: no });
     else {
       added.push({ text: found.text, why: `${found.date}: ${why}`, line });
@@ -221,7 +222,7 @@ function addLines(
   return { text, added: added.map(({ text: line, why }) => ({ text: line, why })) };
 }
 
-function additionRefusal(
+function findAdditionRefusal(
   line: string,
   there: readonly string[],
   {
@@ -245,7 +246,7 @@ function foldWords(text: string): string {
     .trim();
 }
 
-/** Words that express wishes, in the languages of the triggers. */
+/** Words that express wishes, in the languages of the memory triggers. */
 const WISHES: readonly RegExp[] = [
   /\b(?:always|never|prefers?|preferences?|likes?|dislikes?|loves?|hates?|insists?|from now on|make sure)\b/i,
   /\b(?:remember|must|should|shall|don'?t|do not)\b/i,
@@ -254,11 +255,11 @@ const WISHES: readonly RegExp[] = [
 ];
 
 /**
- * Whether a line may be a preference or a rule. Those are saved verbatim only (G13), so upkeep
- * never adds one, and removes one only if an identical item is kept or the page is too long.
- * Prefers false positives.
+ * Whether a line may be a preference or a rule. Preferences and rules are saved verbatim only
+ * (G13), so upkeep never adds one, and removes one only if an identical item is kept or MEMORY.md
+ * is too long. False positives are preferred over false negatives.
  */
 export function isWishOrRule(line: string): boolean {
   const text = line.normalize('NFC').replace(/[’‘]/g, "'");
-  return triggerIn(text) !== null || WISHES.some((wish) => wish.test(text));
+  return findTrigger(text) !== null || WISHES.some((wish) => wish.test(text));
 }

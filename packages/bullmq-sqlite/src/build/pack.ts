@@ -17,7 +17,7 @@ const PACKAGE = join(import.meta.dirname, '../..');
 const ROOT = join(PACKAGE, '../..');
 const DIST = join(PACKAGE, 'dist');
 const MANIFEST = join(PACKAGE, 'package.json');
-/** A copy of the repository's manifest, kept while the packed manifest replaces it. */
+/** The file that keeps the repository's manifest while the packed manifest replaces it. */
 const KEPT = join(PACKAGE, 'package.json.kept');
 const EXPORTS = { '.': { types: './dist/index.d.ts', default: './dist/index.js' } };
 

@@ -1,5 +1,5 @@
 import { expect, inject } from 'vitest';
-import { describeOnBoth, gate, pause, until } from '../testing/lab.ts';
+import { createGate, describeOnBoth, pause, waitUntil } from '../testing/lab.ts';
 
 describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
   const jobs = (...names: string[]) => names.map((name) => ({ name, data: {} }));
@@ -48,7 +48,7 @@ describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
     const jobsRun = await lab.queue.getCompleted();
     const started = jobsRun.map((job) => job.processedOn ?? 0).toSorted((a, b) => a - b);
     const [first = 0, , third = 0, , fifth = 0] = started;
-    // Redis measures the window by its own clock, which may differ by a millisecond or two.
+    // Redis measures the window with its own clock, which may differ by a millisecond or two.
     expect(third - first).toBeGreaterThanOrEqual(290);
     expect(fifth - third).toBeGreaterThanOrEqual(290);
   });
@@ -89,7 +89,7 @@ describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
     await lab.queue.addBulk(jobs('a', 'b', 'c', 'd', 'e', 'f'));
     let active = 0;
     let most = 0;
-    const step = gate();
+    const step = createGate();
     const processor = async () => {
       active += 1;
       most = Math.max(most, active);
@@ -97,10 +97,10 @@ describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
       active -= 1;
     };
     const workers = [1, 2].map(() => lab.worker(processor, { concurrency: 5, drainDelay: 1 }));
-    await until(() => active === 2);
+    await waitUntil(() => active === 2);
     await pause(50);
     step.open();
-    await until(async () => (await lab.queue.getCompletedCount()) === 6);
+    await waitUntil(async () => (await lab.queue.getCompletedCount()) === 6);
     expect(most).toBe(2);
     expect(await lab.queue.getGlobalConcurrency()).toBe(2);
     await Promise.all(workers.map((worker) => worker.close()));
@@ -111,9 +111,9 @@ describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
   it('reports when the global concurrency is used up', async ({ lab }) => {
     await lab.queue.setGlobalConcurrency(1);
     await lab.queue.add('a', {});
-    const step = gate();
+    const step = createGate();
     const worker = lab.worker(() => step.opened);
-    await until(async () => (await lab.queue.getActiveCount()) === 1);
+    await waitUntil(async () => (await lab.queue.getActiveCount()) === 1);
     expect(await lab.queue.isMaxed()).toBe(true);
     const done = lab.ended(worker, 1);
     step.open();
@@ -123,9 +123,9 @@ describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
 
   it("runs as many jobs at a time as the worker's concurrency allows", async ({ lab }) => {
     await lab.queue.addBulk(jobs('a', 'b', 'c'));
-    const step = gate();
+    const step = createGate();
     const worker = lab.worker(() => step.opened, { concurrency: 3 });
-    await until(async () => (await lab.queue.getActiveCount()) === 3);
+    await waitUntil(async () => (await lab.queue.getActiveCount()) === 3);
     const done = lab.ended(worker, 3);
     step.open();
     await done;
@@ -133,9 +133,9 @@ describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
 
   it('finishes active jobs before a worker closes', async ({ lab }) => {
     await lab.queue.addBulk(jobs('a', 'b'));
-    const step = gate();
+    const step = createGate();
     const worker = lab.worker(() => step.opened);
-    await until(async () => (await lab.queue.getActiveCount()) === 1);
+    await waitUntil(async () => (await lab.queue.getActiveCount()) === 1);
     const closed = worker.close();
     step.open();
     await closed;
@@ -148,7 +148,7 @@ describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
 
   it('stores queue settings and returns them', async ({ lab }) => {
     await lab.queue.waitUntilReady();
-    await until(async () => (await lab.queue.getVersion()) !== null);
+    await waitUntil(async () => (await lab.queue.getVersion()) !== null);
     await lab.queue.setGlobalConcurrency(7);
     expect(await lab.queue.getMeta()).toMatchObject({
       concurrency: 7,

@@ -1,6 +1,6 @@
 import type { Processor } from 'bullmq';
 import { expect, inject } from 'vitest';
-import { describeOnBoth, gate, pause, until } from '../testing/lab.ts';
+import { createGate, describeOnBoth, pause, waitUntil } from '../testing/lab.ts';
 
 describeOnBoth('deduplication', inject('redisUrl'), (it) => {
   it('simple: drops jobs until the first one ends', async ({ lab }) => {
@@ -36,7 +36,7 @@ describeOnBoth('deduplication', inject('redisUrl'), (it) => {
     expect((await lab.queue.add('second', {}, { deduplication })).id).toBe('1');
     const short = { deduplication: { id: 'other chat', ttl: 100 } };
     await lab.queue.add('third', {}, short);
-    await until(async () => (await lab.queue.add('fourth', {}, short)).id !== '3');
+    await waitUntil(async () => (await lab.queue.add('fourth', {}, short)).id !== '3');
   });
 
   it('ttl: reports true when a claimed deduplication id is released, false when it has expired', async ({
@@ -56,7 +56,7 @@ describeOnBoth('deduplication', inject('redisUrl'), (it) => {
     expect(await add(60_000, true)).toBe('1');
     await pause(2100);
     expect(await add(100, true)).toBe('1');
-    await until(async () => (await add(100, false)) !== '1');
+    await waitUntil(async () => (await add(100, false)) !== '1');
   });
 
   it('replace: runs only the last of several delayed jobs', async ({ lab }) => {
@@ -93,7 +93,7 @@ describeOnBoth('deduplication', inject('redisUrl'), (it) => {
   it('keepLastIfActive: keeps only the last of the jobs added during a run', async ({ lab }) => {
     const deduplication = { id: 'chat', keepLastIfActive: true };
     const started: unknown[] = [];
-    const step = gate();
+    const step = createGate();
     const worker = lab.worker(
       async (job) => {
         started.push(job.data);
@@ -102,7 +102,7 @@ describeOnBoth('deduplication', inject('redisUrl'), (it) => {
       { concurrency: 5 },
     );
     await lab.queue.add('kick', { n: 1 }, { deduplication });
-    await until(() => started.length === 1);
+    await waitUntil(() => started.length === 1);
     for (const n of [2, 3, 4]) {
       expect((await lab.queue.add('kick', { n }, { deduplication })).id).toBe('1');
     }
@@ -124,13 +124,13 @@ describeOnBoth('deduplication', inject('redisUrl'), (it) => {
     lab,
   }) => {
     const deduplication = { id: 'chat', keepLastIfActive: true };
-    const step = gate();
+    const step = createGate();
     const worker = lab.worker(async (job) => {
       if (job.name === 'first') await step.opened;
       if (job.name === 'first') throw new Error('broken');
     });
     await lab.queue.add('first', {}, { deduplication, removeOnFail: true });
-    await until(async () => (await lab.queue.getActiveCount()) === 1);
+    await waitUntil(async () => (await lab.queue.getActiveCount()) === 1);
     await lab.queue.add('second', {}, { deduplication, delay: 60_000, priority: 4 });
     step.open();
     await lab.ended(worker, 1);
@@ -177,9 +177,9 @@ describeOnBoth('deduplication', inject('redisUrl'), (it) => {
       const deduplication = { id, keepLastIfActive: true };
       await lab.queue.add(id, {}, { deduplication, attempts: 2, removeOnComplete: true });
       if (n % 3 === 0) await pause(n % 5);
-      // Checks occasionally, with no further add that could make up for a lost one.
+      // The check runs only occasionally, so that no later add can make up for a lost one.
       if (n % 16 > 0) continue;
-      await until(async () => (await lab.queue.getJobCountByTypes('waiting', 'active')) === 0);
+      await waitUntil(async () => (await lab.queue.getJobCountByTypes('waiting', 'active')) === 0);
       for (const [chat, added] of lastAdd) expect(lastStart.get(chat)).toBeGreaterThan(added);
     }
     expect(lastAdd.size).toBeGreaterThan(2);

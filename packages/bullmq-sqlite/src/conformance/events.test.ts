@@ -1,6 +1,6 @@
 import { QueueEventsProducer } from 'bullmq';
 import { expect, inject } from 'vitest';
-import { describeOnBoth, type Lab, until } from '../testing/lab.ts';
+import { describeOnBoth, type Lab, waitUntil } from '../testing/lab.ts';
 
 /** Records every event that a listener receives as `name:jobId`, with its relevant fields. */
 function record(lab: Lab, lastEventId?: string): string[] {
@@ -40,7 +40,7 @@ describeOnBoth('events', inject('redisUrl'), (it) => {
       await job.updateProgress(50);
       return { ok: true };
     });
-    await until(() => heard.includes('drained'));
+    await waitUntil(() => heard.includes('drained'));
     await worker.close();
     expect(heard).toEqual([
       'added 1 greet',
@@ -58,7 +58,7 @@ describeOnBoth('events', inject('redisUrl'), (it) => {
     const worker = lab.worker(() => Promise.reject(new Error('no')), {
       settings: { backoffStrategy: (attempts) => (attempts === 1 ? 0 : 30) },
     });
-    await until(() => heard.includes('drained'));
+    await waitUntil(() => heard.includes('drained'));
     await worker.close();
     expect(heard).toEqual([
       'added 1 flaky',
@@ -88,7 +88,7 @@ describeOnBoth('events', inject('redisUrl'), (it) => {
     await delayed.remove();
     await queue.clean(-1000, 10, 'wait');
     await queue.resume();
-    await until(() => heard.includes('resumed'));
+    await waitUntil(() => heard.includes('resumed'));
     expect(heard).toEqual([
       'paused',
       'added same a',
@@ -115,7 +115,7 @@ describeOnBoth('events', inject('redisUrl'), (it) => {
       if (runs === 1) await lab.queue.add('again', {}, { deduplication });
     });
     await lab.queue.add('first', {}, { deduplication });
-    await until(() => heard.includes('drained'));
+    await waitUntil(() => heard.includes('drained'));
     await worker.close();
     expect(heard).toEqual([
       'added 1 first',
@@ -147,7 +147,7 @@ describeOnBoth('events', inject('redisUrl'), (it) => {
   it('replays the history from the beginning for a late listener', async ({ lab }) => {
     await lab.queue.add('early', {});
     const heard = record(lab);
-    await until(() => heard.length === 2);
+    await waitUntil(() => heard.length === 2);
     expect(heard).toEqual(['added 1 early', 'waiting 1 -']);
   });
 
@@ -156,10 +156,10 @@ describeOnBoth('events', inject('redisUrl'), (it) => {
     const ids: string[] = [];
     first.on('added', (_args, id) => ids.push(id));
     await lab.queue.add('one', {});
-    await until(() => ids.length === 1);
+    await waitUntil(() => ids.length === 1);
     await lab.queue.add('two', {});
     const heard = record(lab, ids[0]);
-    await until(() => heard.length === 3);
+    await waitUntil(() => heard.length === 3);
     expect(heard).toEqual(['waiting 1 -', 'added 2 two', 'waiting 2 -']);
   });
 
@@ -186,7 +186,7 @@ describeOnBoth('events', inject('redisUrl'), (it) => {
     await lab.queue.trimEvents(0);
     await lab.queue.add('last', {});
     const heard = record(lab);
-    await until(() => heard.includes('added 31 last'));
+    await waitUntil(() => heard.includes('added 31 last'));
     expect(heard.length).toBeLessThan(110);
   });
 });

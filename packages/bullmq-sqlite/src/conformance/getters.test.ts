@@ -1,5 +1,5 @@
 import { expect, inject } from 'vitest';
-import { describeOnBoth, gate, pause, until } from '../testing/lab.ts';
+import { createGate, describeOnBoth, pause, waitUntil } from '../testing/lab.ts';
 
 describeOnBoth('queries', inject('redisUrl'), (it) => {
   const names = (jobs: readonly { name: string }[]) => jobs.map((job) => job.name);
@@ -11,12 +11,12 @@ describeOnBoth('queries', inject('redisUrl'), (it) => {
       { name: 'bad', data: {} },
       { name: 'long', data: {} },
     ]);
-    const step = gate();
+    const step = createGate();
     lab.worker(async (job) => {
       if (job.name === 'bad') throw new Error('bad');
       if (job.name === 'long') await step.opened;
     });
-    await until(async () => (await queue.getJob('3'))?.processedOn !== undefined);
+    await waitUntil(async () => (await queue.getJob('3'))?.processedOn !== undefined);
     await queue.add('waits', {});
     await queue.add('urgent', {}, { priority: 1 });
     await queue.add('later', {}, { delay: 60_000 });
@@ -78,14 +78,14 @@ describeOnBoth('queries', inject('redisUrl'), (it) => {
   it('lists active jobs and workers', async ({ lab }) => {
     const { queue } = lab;
     await queue.addBulk(['a', 'b'].map((name) => ({ name, data: {} })));
-    const step = gate();
+    const step = createGate();
     const worker = lab.worker(() => step.opened, { concurrency: 2, name: 'ann' });
-    await until(async () => (await queue.getActiveCount()) === 2);
+    await waitUntil(async () => (await queue.getActiveCount()) === 2);
     expect(names(await queue.getActive())).toEqual(['a', 'b']);
     expect((await queue.getWorkers()).map((found) => found.name)).toEqual([queue.name]);
     step.open();
     await worker.close();
-    await until(async () => (await queue.getWorkersCount()) === 0);
+    await waitUntil(async () => (await queue.getWorkersCount()) === 0);
   });
 
   it('answers queries about children for jobs without children', async ({ lab }) => {

@@ -1,6 +1,6 @@
 import { DelayedError, RateLimitError, UnrecoverableError, WaitingError } from 'bullmq';
 import { expect, inject } from 'vitest';
-import { describeOnBoth, gate, pause, until } from '../testing/lab.ts';
+import { createGate, describeOnBoth, pause, waitUntil } from '../testing/lab.ts';
 
 describeOnBoth('job outcomes', inject('redisUrl'), (it) => {
   it('stores the result, the times and the number of attempts', async ({ lab }) => {
@@ -148,14 +148,15 @@ describeOnBoth('job outcomes', inject('redisUrl'), (it) => {
     await lab.queue.addBulk(
       names.map((name) => ({ name, data: {}, opts: { removeOnComplete: 2 } })),
     );
-    // A pause between jobs, because Redis has no order for jobs that end in the same millisecond.
+    // The pause separates jobs, because Redis has no order for jobs that end in the same
+    // millisecond.
     const worker = lab.worker(() => pause(3));
     await lab.ended(worker, 4);
     expect((await lab.queue.getCompleted()).map((job) => job.name)).toEqual(['d', 'c']);
     expect(await lab.queue.getJob('1')).toBeUndefined();
   });
 
-  it("keeps no finished job that is set to be removed, and uses the worker's setting otherwise", async ({
+  it("removes a finished job if its options say so, and uses the worker's setting otherwise", async ({
     lab,
   }) => {
     await lab.queue.add('own', {}, { removeOnComplete: true });
@@ -196,7 +197,7 @@ describeOnBoth('job outcomes', inject('redisUrl'), (it) => {
 
   it('passes a cancellation to the processor', async ({ lab }) => {
     await lab.queue.add('long', {});
-    const started = gate();
+    const started = createGate();
     const worker = lab.worker((_job, _token, signal) => {
       started.open();
       return new Promise((_resolve, reject) => {
@@ -207,7 +208,7 @@ describeOnBoth('job outcomes', inject('redisUrl'), (it) => {
     });
     await started.opened;
     expect(worker.cancelJob('1', 'stop it')).toBe(true);
-    await until(async () => (await lab.queue.getFailedCount()) === 1);
+    await waitUntil(async () => (await lab.queue.getFailedCount()) === 1);
     expect((await lab.queue.getJob('1'))?.failedReason).toBe('stop it');
   });
 });

@@ -1,23 +1,23 @@
 import { expect, inject } from 'vitest';
-import { describeOnBoth, gate, pause, until } from '../testing/lab.ts';
+import { createGate, describeOnBoth, pause, waitUntil } from '../testing/lab.ts';
 
-/** A worker that takes jobs but never renews a lock, as if its process had died. */
+/** A worker that takes jobs but never renews a lock, as if its process had crashed. */
 const DEAD = { lockDuration: 150, skipLockRenewal: true, skipStalledCheck: true } as const;
 /** A worker that checks often for stalled jobs. */
 const RESCUER = { stalledInterval: 100, lockDuration: 5000 } as const;
 
 describeOnBoth('locks and stalled jobs', inject('redisUrl'), (it) => {
-  it("runs a dead worker's job again, before waiting jobs", async ({ lab }) => {
+  it("runs a crashed worker's job again, before waiting jobs", async ({ lab }) => {
     await lab.queue.addBulk(['a', 'b'].map((name) => ({ name, data: {} })));
-    const never = gate();
+    const never = createGate();
     lab.worker(() => never.opened, DEAD);
-    await until(async () => (await lab.queue.getActiveCount()) === 1);
+    await waitUntil(async () => (await lab.queue.getActiveCount()) === 1);
     const started: string[] = [];
     const stalled: string[] = [];
     const rescuer = lab.worker(
       async (job) => {
         started.push(job.name);
-        await until(() => stalled.length > 0);
+        await waitUntil(() => stalled.length > 0);
       },
       { ...RESCUER, autorun: false },
     );
@@ -34,9 +34,9 @@ describeOnBoth('locks and stalled jobs', inject('redisUrl'), (it) => {
 
   it('fails a job that stalls too often, without running it again', async ({ lab }) => {
     await lab.queue.add('crasher', {});
-    const never = gate();
+    const never = createGate();
     lab.worker(() => never.opened, DEAD);
-    await until(async () => (await lab.queue.getActiveCount()) === 1);
+    await waitUntil(async () => (await lab.queue.getActiveCount()) === 1);
     const rescuer = lab.worker(async () => {}, { ...RESCUER, maxStalledCount: 0 });
     await lab.ended(rescuer, 1);
     const job = await lab.queue.getJob('1');
@@ -45,7 +45,7 @@ describeOnBoth('locks and stalled jobs', inject('redisUrl'), (it) => {
     never.open();
   });
 
-  it('leaves a job alone while its worker is busy for longer than its lock', async ({ lab }) => {
+  it('does not touch a job while its worker is busy for longer than its lock', async ({ lab }) => {
     await lab.queue.add('long', {});
     let runs = 0;
     const processor = async () => {
@@ -55,7 +55,7 @@ describeOnBoth('locks and stalled jobs', inject('redisUrl'), (it) => {
     const options = { lockDuration: 2000, stalledInterval: 50 };
     lab.worker(processor, options);
     lab.worker(processor, options);
-    await until(async () => (await lab.queue.getCompletedCount()) > 0);
+    await waitUntil(async () => (await lab.queue.getCompletedCount()) > 0);
     expect(runs).toBe(1);
   });
 
@@ -94,10 +94,10 @@ describeOnBoth('locks and stalled jobs', inject('redisUrl'), (it) => {
     lab,
   }) => {
     const deduplication = { id: 'chat', keepLastIfActive: true };
-    const never = gate();
+    const never = createGate();
     await lab.queue.add('kick', { n: 1 }, { deduplication });
     lab.worker(() => never.opened, DEAD);
-    await until(async () => (await lab.queue.getActiveCount()) === 1);
+    await waitUntil(async () => (await lab.queue.getActiveCount()) === 1);
     await lab.queue.add('kick', { n: 2 }, { deduplication });
     const seen: unknown[] = [];
     const rescuer = lab.worker(async (job) => {

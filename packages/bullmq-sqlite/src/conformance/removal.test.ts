@@ -1,5 +1,5 @@
 import { expect, inject } from 'vitest';
-import { describeOnBoth, gate, pause, until } from '../testing/lab.ts';
+import { createGate, describeOnBoth, pause, waitUntil } from '../testing/lab.ts';
 
 describeOnBoth('removing jobs', inject('redisUrl'), (it) => {
   it('removes a waiting job with its log', async ({ lab }) => {
@@ -15,10 +15,10 @@ describeOnBoth('removing jobs', inject('redisUrl'), (it) => {
   });
 
   it('does not remove a job that a worker has locked', async ({ lab }) => {
-    const step = gate();
+    const step = createGate();
     const job = await lab.queue.add('a', {});
     const worker = lab.worker(() => step.opened);
-    await until(async () => (await job.getState()) === 'active');
+    await waitUntil(async () => (await job.getState()) === 'active');
     await expect(job.remove()).rejects.toThrow('could not be removed because it is locked');
     const done = lab.ended(worker, 1);
     step.open();
@@ -71,9 +71,9 @@ describeOnBoth('removing jobs', inject('redisUrl'), (it) => {
   it('obliterates a queue, with active jobs only by force', async ({ lab }) => {
     const { queue } = lab;
     await queue.addBulk(['a', 'b'].map((name) => ({ name, data: {} })));
-    const step = gate();
+    const step = createGate();
     const worker = lab.worker(() => step.opened);
-    await until(async () => (await queue.getActiveCount()) === 1);
+    await waitUntil(async () => (await queue.getActiveCount()) === 1);
     await expect(queue.obliterate()).rejects.toThrow('Cannot obliterate queue with active jobs');
     await worker.close(true);
     await queue.obliterate({ force: true });

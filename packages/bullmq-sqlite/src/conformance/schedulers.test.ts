@@ -1,5 +1,5 @@
 import { expect, inject } from 'vitest';
-import { describeOnBoth, gate, until } from '../testing/lab.ts';
+import { createGate, describeOnBoth, waitUntil } from '../testing/lab.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -86,10 +86,10 @@ describeOnBoth('job schedulers', inject('redisUrl'), (it) => {
   });
 
   it('plans no further run when a scheduler is removed during a run', async ({ lab }) => {
-    const step = gate();
+    const step = createGate();
     await lab.queue.upsertJobScheduler('tick', { every: 50 });
     const worker = lab.worker(() => step.opened);
-    await until(async () => (await lab.queue.getActiveCount()) === 1);
+    await waitUntil(async () => (await lab.queue.getActiveCount()) === 1);
     await lab.queue.removeJobScheduler('tick');
     const done = lab.ended(worker, 1);
     step.open();
@@ -154,7 +154,7 @@ describeOnBoth('job schedulers', inject('redisUrl'), (it) => {
     expect(job?.id).toBe(`repeat:tick:${startDate + 1000}`);
   });
 
-  it('can be changed by a job that the scheduler created', async ({ lab }) => {
+  it('lets a job change the scheduler that created it', async ({ lab }) => {
     const { queue } = lab;
     const repeat = { pattern: '0 0 1 1 *' };
     await queue.upsertJobScheduler('yearly', repeat, { name: 'first' });

@@ -1,9 +1,9 @@
 import { Queue, Worker } from 'bullmq';
 import { openSqliteQueues } from '../open-sqlite-queues.ts';
 
-/** A task from the parent process. The child answers with one message per event. */
+/** A task from the parent process, which the child answers with one message per event. */
 export type ChildTask =
-  /** Takes jobs and never finishes them, to be killed while they are active. */
+  /** Takes jobs and never finishes them, until the process is killed while they are active. */
   | { readonly do: 'hang'; readonly file: string; readonly queue: string }
   /** Processes jobs until it is told to stop, and reports which jobs it ran. */
   | { readonly do: 'work'; readonly file: string; readonly queue: string }
@@ -15,7 +15,7 @@ export type ChildTask =
       readonly count: number;
     };
 
-export type ChildNews =
+export type ChildMessage =
   | { readonly what: 'ready' }
   | { readonly what: 'started'; readonly jobId: string; readonly name: string }
   | { readonly what: 'done' };
@@ -38,23 +38,23 @@ async function runTask(task: ChildTask): Promise<void> {
       await queue.add(id, {}, { deduplication: { id, keepLastIfActive: true } });
     }
     await queue.close();
-    sendNews({ what: 'done' });
+    sendToParent({ what: 'done' });
     return;
   }
   const worker = new Worker(
     task.queue,
     async (job) => {
-      sendNews({ what: 'started', jobId: job.id ?? '', name: job.name });
+      sendToParent({ what: 'started', jobId: job.id ?? '', name: job.name });
       if (task.do === 'hang') await new Promise(() => {});
     },
     { connection: {}, concurrency: 5 },
     sqlite.backend,
   );
   await worker.waitUntilReady();
-  sendNews({ what: 'ready' });
+  sendToParent({ what: 'ready' });
   process.once('disconnect', () => void worker.close().then(() => sqlite.close()));
 }
 
-function sendNews(news: ChildNews): void {
+function sendToParent(news: ChildMessage): void {
   process.send?.(news);
 }

@@ -25,7 +25,7 @@ interface Datastore {
   readonly connection: ConnectionOptions;
 }
 
-/** A separate queue for one test. Everything created here is closed with it. */
+/** A separate queue for one test, which is closed with all of its workers and listeners. */
 export class Lab {
   readonly store: Datastore;
   readonly queue: ReturnType<typeof openQueue>;
@@ -39,10 +39,10 @@ export class Lab {
     this.#opened.push(() => this.queue.close());
   }
 
-  /** Creates a worker. It starts immediately unless `autorun` is false. */
+  /** Creates a worker, which starts immediately unless `autorun` is false. */
   worker(processor: Processor | null, options: Partial<WorkerOptions> = {}) {
     const worker = openWorker(this.store, this.queue.name, processor, options);
-    worker.on('error', ignore);
+    worker.on('error', ignoreWorkerError);
     const count = () => this.#endings.set(worker, (this.#endings.get(worker) ?? 0) + 1);
     worker.on('completed', count);
     worker.on('failed', count);
@@ -51,8 +51,8 @@ export class Lab {
   }
 
   /**
-   * A listener for all events after `lastEventId`; the default covers all, because the queue is
-   * new.
+   * Creates a listener for all events after `lastEventId`; the default covers all, because the
+   * queue is new.
    */
   events(lastEventId = '0-0') {
     const events = openEvents(this.store, this.queue.name, lastEventId);
@@ -62,10 +62,10 @@ export class Lab {
   }
 
   /**
-   * Waits until a worker has had `count` endings in total, each a completion or a failed attempt.
+   * Waits until `count` runs of a worker have ended, each with a completion or a failed attempt.
    */
   ended(worker: ReturnType<typeof openWorker>, count: number): Promise<void> {
-    return until(() => (this.#endings.get(worker) ?? 0) >= count);
+    return waitUntil(() => (this.#endings.get(worker) ?? 0) >= count);
   }
 
   async close(): Promise<void> {
@@ -86,14 +86,14 @@ export class Lab {
   }
 }
 
-/** A promise and its resolver, to let a processor continue. */
-export function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
+/** Creates a promise and its resolver, to let a processor continue. */
+export function createGate(): { readonly opened: Promise<void>; readonly open: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { opened: promise, open: resolve };
 }
 
-/** Waits until `condition` holds. The test's own timeout ends a wait that never succeeds. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+/** Waits until `condition` holds; the test's own timeout ends a wait that never succeeds. */
+export async function waitUntil(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await pause(5);
 }
 
@@ -120,7 +120,7 @@ function openEvents(store: Datastore, name: string, lastEventId: string) {
 }
 
 /** Workers report errors that tests provoke, such as lost locks; the tests check the effects. */
-function ignore(): void {}
+function ignoreWorkerError(): void {}
 
 function rethrowLater(error: Error): void {
   queueMicrotask(() => {
@@ -128,7 +128,7 @@ function rethrowLater(error: Error): void {
   });
 }
 
-/** `it` with a fresh queue: `it('…', async ({ lab }) => …)`. */
+/** The type of `it` with a fresh queue: `it('…', async ({ lab }) => …)`. */
 type LabTest = typeof onSqlite;
 
 /**

@@ -1,5 +1,5 @@
 import { proto } from '@whiskeysockets/baileys';
-import { joinLines, type Reading, shortLine } from './reading.ts';
+import { joinLines, type KindContent, shortenToLine } from './reading.ts';
 
 /**
  * An answer by WhatsApp's assistant that a person shares: text, code, tables and formulas in order.
@@ -7,17 +7,17 @@ import { joinLines, type Reading, shortLine } from './reading.ts';
 export function readRichResponse({
   submessages,
   unifiedResponse,
-}: proto.IAIRichResponseMessage): Reading {
-  const shown = joinLines(...(submessages ?? []).map(partText));
+}: proto.IAIRichResponseMessage): KindContent {
+  const shown = joinLines(...(submessages ?? []).map(renderPart));
   const hasMore = shown === '' && (submessages ?? []).length === 0 && unifiedResponse != null;
   return shown === '' || hasMore ? { unread: 'an answer of an assistant' } : { shown };
 }
 
-function partText(part: proto.IAIRichResponseSubMessage): string {
+function renderPart(part: proto.IAIRichResponseSubMessage): string {
   const { codeMetadata, tableMetadata, latexMetadata, contentItemsMetadata } = part;
   return joinLines(
     part.messageText,
-    codeMetadata && codeText(codeMetadata),
+    codeMetadata && renderCode(codeMetadata),
     tableMetadata && renderTable(tableMetadata),
     latexMetadata?.text,
     (part.imageMetadata || part.gridImageMetadata) && '[Picture]',
@@ -28,25 +28,25 @@ function partText(part: proto.IAIRichResponseSubMessage): string {
   );
 }
 
-function codeText(code: proto.IAIRichResponseCodeMetadata): string {
+function renderCode(code: proto.IAIRichResponseCodeMetadata): string {
   const text = (code.codeBlocks ?? []).map(({ codeContent }) => codeContent ?? '').join('');
-  return text === '' ? '' : `\`\`\`${shortLine(code.codeLanguage)}\n${text}\n\`\`\``;
+  return text === '' ? '' : `\`\`\`${shortenToLine(code.codeLanguage)}\n${text}\n\`\`\``;
 }
 
 function renderTable({ title, rows }: proto.IAIRichResponseTableMetadata): string {
   return joinLines(
     title,
-    ...(rows ?? []).map(({ items }) => (items ?? []).map(shortLine).join(' | ')),
+    ...(rows ?? []).map(({ items }) => (items ?? []).map(shortenToLine).join(' | ')),
   );
 }
 
 /** An answer to a question in a status or a channel. */
-export function readQuestionAnswer({ text }: proto.Message.IQuestionResponseMessage): Reading {
+export function readQuestionAnswer({ text }: proto.Message.IQuestionResponseMessage): KindContent {
   return text ? { typed: text } : { unread: 'an answer to a question' };
 }
 
-/** Somebody's status that is quoted with a text. */
-export function readQuotedStatus({ text }: proto.Message.IStatusQuotedMessage): Reading {
+/** A quoted status with a text. */
+export function readQuotedStatus({ text }: proto.Message.IStatusQuotedMessage): KindContent {
   return text ? { shown: text } : { unread: 'a status' };
 }
 
@@ -56,7 +56,7 @@ const { SecretEncType } = proto.Message.SecretEncryptedMessage;
  * A change that is encrypted with a key of the earlier message, which a linked device may never
  * have had.
  */
-export function readSecret({ secretEncType }: proto.Message.ISecretEncryptedMessage): Reading {
+export function readSecret({ secretEncType }: proto.Message.ISecretEncryptedMessage): KindContent {
   if (secretEncType === SecretEncType.EVENT_EDIT) return { unread: 'a change of an event' };
   if (secretEncType === SecretEncType.MESSAGE_EDIT) {
     return { unread: 'a change of an earlier message' };

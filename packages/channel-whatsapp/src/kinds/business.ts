@@ -1,15 +1,15 @@
 import type { proto } from '@whiskeysockets/baileys';
-import { buttonLabels, paymentIn, readFlowAnswer } from './flows.ts';
-import { fileIn } from './media.ts';
-import { placeLine } from './places.ts';
+import { findPayment, listButtonLabels, readFlowAnswer } from './flows.ts';
+import { findHeaderFile } from './media.ts';
+import { formatLocationLine } from './places.ts';
 import {
   type FoundFile,
-  heading,
+  formatHeading,
+  formatLabelledLine,
+  formatMoney,
   joinLines,
-  labelledLine,
-  moneyOf,
-  type Reading,
-  shortLine,
+  type KindContent,
+  shortenToLine,
   toSafeInteger,
 } from './reading.ts';
 
@@ -19,40 +19,40 @@ type Message = proto.IMessage;
  * The labels of buttons, lists and carousels as text, because they are choices that the person
  * sees.
  */
-function choices(labels: readonly (string | null | undefined)[]): string {
-  const shown = labels.map(shortLine).filter((label) => label !== '');
+function renderChoices(labels: readonly (string | null | undefined)[]): string {
+  const shown = labels.map(shortenToLine).filter((label) => label !== '');
   return shown.map((label) => `- ${label}`).join('\n');
 }
 
 /** Reads the text of a business message, or names the message if it has none. */
-function readOrNamed(what: string, shown: string, files: readonly FoundFile[]): Reading {
+function readTextOrName(what: string, shown: string, files: readonly FoundFile[]): KindContent {
   return shown === '' && files.length === 0 ? { unread: what } : { shown, files };
 }
 
 /** The fields of a header above the text. */
-type Header = Pick<
+type MessageHeader = Pick<
   Message,
   'imageMessage' | 'videoMessage' | 'documentMessage' | 'locationMessage' | 'productMessage'
 >;
 
-function headerOf(header: Header | null | undefined) {
+function readHeader(header: MessageHeader | null | undefined) {
   const place = header?.locationMessage;
   const product = header?.productMessage;
   return {
-    words: joinLines(place && placeLine(place), product && productText(product)),
-    files: header ? fileIn(header) : [],
+    words: joinLines(place && formatLocationLine(place), product && renderProduct(product)),
+    files: header ? findHeaderFile(header) : [],
   };
 }
 
-export function readButtons(message: proto.Message.IButtonsMessage): Reading {
+export function readButtons(message: proto.Message.IButtonsMessage): KindContent {
   const { text, contentText, footerText, buttons } = message;
-  const above = headerOf(message);
+  const above = readHeader(message);
   const labels = (buttons ?? []).map(({ buttonText }) => buttonText?.displayText);
-  const words = joinLines(above.words, text, contentText, footerText, choices(labels));
-  return readOrNamed('a message with buttons', words, above.files);
+  const words = joinLines(above.words, text, contentText, footerText, renderChoices(labels));
+  return readTextOrName('a message with buttons', words, above.files);
 }
 
-export function readListMessage(message: proto.Message.IListMessage): Reading {
+export function readListMessage(message: proto.Message.IListMessage): KindContent {
   const { title, description, buttonText, footerText, sections, productListInfo } = message;
   const rows = (sections ?? []).flatMap((section) => [
     section.title,
@@ -62,42 +62,42 @@ export function readListMessage(message: proto.Message.IListMessage): Reading {
   const words = joinLines(
     title,
     description,
-    choices([...rows, ...products]),
+    renderChoices([...rows, ...products]),
     footerText,
     buttonText,
   );
-  return readOrNamed('a list to choose from', words, []);
+  return readTextOrName('a list to choose from', words, []);
 }
 
 /**
- * Reads an interactive message. The cards of a carousel are messages of the same form and are not
- * nested further.
+ * Reads an interactive message. The cards of a carousel have the same structure and are not nested
+ * further.
  */
-export function readInteractive(message: proto.Message.IInteractiveMessage): Reading {
+export function readInteractive(message: proto.Message.IInteractiveMessage): KindContent {
   const card = readCard(message);
   const cards = (message.carouselMessage?.cards ?? []).map(readCard);
-  const payment = paymentIn(message.nativeFlowMessage?.buttons ?? []);
+  const payment = findPayment(message.nativeFlowMessage?.buttons ?? []);
   const words = joinLines(card.words, ...cards.map((one) => one.words), payment.shown);
   const files = [...card.files, ...cards.flatMap((one) => one.files)];
   if (payment.unread !== undefined) return { shown: words, files, unread: payment.unread };
-  return readOrNamed('an interactive message', words, files);
+  return readTextOrName('an interactive message', words, files);
 }
 
 function readCard({ header, body, footer, nativeFlowMessage }: proto.Message.IInteractiveMessage) {
-  const above = headerOf(header);
-  const labels = (nativeFlowMessage?.buttons ?? []).flatMap(buttonLabels);
+  const above = readHeader(header);
+  const labels = (nativeFlowMessage?.buttons ?? []).flatMap(listButtonLabels);
   const title = joinLines(header?.title, header?.subtitle);
-  const words = joinLines(title, above.words, body?.text, footer?.text, choices(labels));
+  const words = joinLines(title, above.words, body?.text, footer?.text, renderChoices(labels));
   return { words, files: above.files };
 }
 
-export function readTemplate(message: proto.Message.ITemplateMessage): Reading {
+export function readTemplate(message: proto.Message.ITemplateMessage): KindContent {
   const { hydratedTemplate, hydratedFourRowTemplate, fourRowTemplate } = message;
   const hydrated = hydratedTemplate ?? hydratedFourRowTemplate;
   const inside = message.interactiveMessageTemplate;
   if (inside) return readInteractive(inside);
   if (fourRowTemplate && !hydrated) return readFourRows(fourRowTemplate);
-  const above = headerOf(hydrated);
+  const above = readHeader(hydrated);
   const labels = (hydrated?.hydratedButtons ?? []).flatMap((button) => [
     button.quickReplyButton?.displayText,
     renderLabel(button.urlButton?.displayText, button.urlButton?.url),
@@ -108,88 +108,90 @@ export function readTemplate(message: proto.Message.ITemplateMessage): Reading {
     hydrated?.hydratedTitleText,
     hydrated?.hydratedContentText,
     hydrated?.hydratedFooterText,
-    choices(labels),
+    renderChoices(labels),
   );
-  return readOrNamed('a template message', words, above.files);
+  return readTextOrName('a template message', words, above.files);
 }
 
-function readFourRows(rows: proto.Message.TemplateMessage.IFourRowTemplate): Reading {
-  const above = headerOf(rows);
+function readFourRows(rows: proto.Message.TemplateMessage.IFourRowTemplate): KindContent {
+  const above = readHeader(rows);
   const parts = [rows.highlyStructuredMessage, rows.content, rows.footer];
-  const words = joinLines(above.words, ...parts.map((part) => part && structuredText(part)));
-  return readOrNamed('a template message', words, above.files);
+  const words = joinLines(above.words, ...parts.map((part) => part && renderStructured(part)));
+  return readTextOrName('a template message', words, above.files);
 }
 
 function renderLabel(label: string | null | undefined, target: string | null | undefined): string {
-  return [shortLine(label), shortLine(target)].filter((part) => part !== '').join(': ');
+  return [shortenToLine(label), shortenToLine(target)].filter((part) => part !== '').join(': ');
 }
 
 /**
  * Reads a business message whose text is on the server of the business; the message contains only
  * the parameters.
  */
-export function readStructured(message: proto.Message.IHighlyStructuredMessage): Reading {
+export function readStructured(message: proto.Message.IHighlyStructuredMessage): KindContent {
   if (message.hydratedHsm) return readTemplate(message.hydratedHsm);
-  const words = structuredText(message);
+  const words = renderStructured(message);
   return { shown: words, unread: 'a template message' };
 }
 
-function structuredText(message: proto.Message.IHighlyStructuredMessage): string {
+function renderStructured(message: proto.Message.IHighlyStructuredMessage): string {
   const localized = (message.localizableParams ?? []).map((param) => param.default);
-  return joinLines(...[...(message.params ?? []), ...localized].map(shortLine));
+  return joinLines(...[...(message.params ?? []), ...localized].map(shortenToLine));
 }
 
-export function readProduct(message: proto.Message.IProductMessage): Reading {
+export function readProduct(message: proto.Message.IProductMessage): KindContent {
   const { product, catalog, body, footer } = message;
   const picture = product?.productImage ?? catalog?.catalogImage;
-  const files = picture ? fileIn({ imageMessage: picture }) : [];
-  return readOrNamed('a product', joinLines(productText(message), body, footer), files);
+  const files = picture ? findHeaderFile({ imageMessage: picture }) : [];
+  return readTextOrName('a product', joinLines(renderProduct(message), body, footer), files);
 }
 
-function productText({ product, catalog }: proto.Message.IProductMessage): string {
+function renderProduct({ product, catalog }: proto.Message.IProductMessage): string {
   const about = product ?? catalog;
   if (!about || (!about.title && !about.description && !product?.url)) return '';
-  const price = moneyOf(product?.priceAmount1000, product?.currencyCode);
+  const price = formatMoney(product?.priceAmount1000, product?.currencyCode);
   const label = product ? 'Product' : 'Catalog';
   return joinLines(
-    heading(label, about.title),
-    labelledLine('Price', price),
+    formatHeading(label, about.title),
+    formatLabelledLine('Price', price),
     about.description,
-    labelledLine('Link', product?.url),
+    formatLabelledLine('Link', product?.url),
   );
 }
 
-export function readOrder(order: proto.Message.IOrderMessage): Reading {
+export function readOrder(order: proto.Message.IOrderMessage): KindContent {
   const count = toSafeInteger(order.itemCount) ?? 0;
-  const total = moneyOf(order.totalAmount1000, order.totalCurrencyCode);
+  const total = formatMoney(order.totalAmount1000, order.totalCurrencyCode);
   const words = joinLines(
-    order.orderTitle && heading('Order', order.orderTitle),
-    count > 0 && labelledLine('Items', String(count)),
-    labelledLine('Total', total),
+    order.orderTitle && formatHeading('Order', order.orderTitle),
+    count > 0 && formatLabelledLine('Items', String(count)),
+    formatLabelledLine('Total', total),
     order.message,
   );
-  // The ordered items are on WhatsApp's server.
+  // The ordered items are only on WhatsApp's server.
   return { shown: words, unread: 'the items of an order' };
 }
 
-export function readButtonChoice(choice: proto.Message.IButtonsResponseMessage): Reading {
+export function readButtonChoice(choice: proto.Message.IButtonsResponseMessage): KindContent {
   return { shown: choice.selectedDisplayText || choice.selectedButtonId };
 }
 
-export function readListChoice(choice: proto.Message.IListResponseMessage): Reading {
+export function readListChoice(choice: proto.Message.IListResponseMessage): KindContent {
   const { title, description, singleSelectReply } = choice;
   return { shown: title || description || singleSelectReply?.selectedRowId };
 }
 
-export function readTemplateChoice(choice: proto.Message.ITemplateButtonReplyMessage): Reading {
+export function readTemplateChoice(choice: proto.Message.ITemplateButtonReplyMessage): KindContent {
   return { shown: choice.selectedDisplayText || choice.selectedId };
 }
 
 /**
  * Reads a choice or form from a business message, with the visible label if there is one, otherwise
- * its id. Parley sends no such messages, because phones do not show them when a program sends them.
- * Its own choices are numbered text.
+ * its id. Parley sends no such messages, because phones do not show them when a program sends them;
+ * its own choices are numbered text.
  */
-export function readInteractiveChoice(answer: proto.Message.IInteractiveResponseMessage): Reading {
+export function readInteractiveChoice(
+  answer: proto.Message.IInteractiveResponseMessage,
+): KindContent {
   return readFlowAnswer(answer.body?.text, answer.nativeFlowResponseMessage?.paramsJson);
 }

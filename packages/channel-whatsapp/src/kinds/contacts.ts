@@ -1,55 +1,58 @@
 import type { proto } from '@whiskeysockets/baileys';
-import { heading, type Reading, shortLine } from './reading.ts';
+import { formatHeading, type KindContent, shortenToLine } from './reading.ts';
 
-export function readContact(contact: proto.Message.IContactMessage): Reading {
-  return { shown: contactLine(contact) };
+export function readContact(contact: proto.Message.IContactMessage): KindContent {
+  return { shown: formatContactLine(contact) };
 }
 
-export function readContacts({ contacts }: proto.Message.IContactsArrayMessage): Reading {
-  return { shown: (contacts ?? []).map(contactLine).join('\n') };
+export function readContacts({ contacts }: proto.Message.IContactsArrayMessage): KindContent {
+  return { shown: (contacts ?? []).map(formatContactLine).join('\n') };
 }
 
 /**
- * Card properties that are shown to the reader. The others are pictures and internal data of the
- * app.
+ * Card properties that are shown to the reader. All other properties are pictures and internal data
+ * of the app.
  */
 const DETAILS: ReadonlySet<string> = new Set('TEL EMAIL ORG TITLE URL ADR BDAY NOTE'.split(' '));
 
-function contactLine({ displayName, vcard }: proto.Message.IContactMessage): string {
-  const card = propertiesOf(vcard ?? '');
+function formatContactLine({ displayName, vcard }: proto.Message.IContactMessage): string {
+  const card = parseProperties(vcard ?? '');
   const find = (wanted: string) => card.find(({ name }) => name === wanted)?.value;
   const name = displayName || find('FN') || find('N');
   const details = card.filter((one) => DETAILS.has(one.name)).map(({ value }) => value);
-  return heading('Contact', [shortLine(name), ...details].filter((part) => part !== '').join(', '));
+  return formatHeading(
+    'Contact',
+    [shortenToLine(name), ...details].filter((part) => part !== '').join(', '),
+  );
 }
 
-interface Property {
+interface VcardProperty {
   readonly name: string;
   readonly value: string;
 }
 
 /**
- * A line such as `item1.TEL;type=CELL:+49 1`. The group and the parameters before the colon are
- * internal data of the app.
+ * A property line such as `item1.TEL;type=CELL:+49 1`. The group and the parameters before the
+ * colon are internal data of the app.
  */
 const PROPERTY = /^(?:[\w-]+\.)?([\w-]+)((?:;[^:]*)?):(.*)$/;
 
 /** The properties of a card, in the formats of vCard 2.1 to 4.0. */
-function propertiesOf(vcard: string): Property[] {
-  return unfolded(vcard).flatMap((line) => {
+function parseProperties(vcard: string): VcardProperty[] {
+  return unfoldLines(vcard).flatMap((line) => {
     const [, name = '', parameters = '', written = ''] = PROPERTY.exec(line) ?? [];
     if (name === '') return [];
     const isQuoted = /;(?:ENCODING=)?QUOTED-PRINTABLE/i.test(parameters);
-    const value = fieldsOf(isQuoted ? decodeQuotedPrintable(written) : written);
+    const value = formatVcardFields(isQuoted ? decodeQuotedPrintable(written) : written);
     return [{ name: name.toUpperCase(), value }];
   });
 }
 
 /**
- * Joins folded lines. A continuation starts with a space, or in the old format follows a line that
+ * Joins folded lines. A continuation starts with a space or, in the old format, follows a line that
  * ends with `=`.
  */
-function unfolded(vcard: string): string[] {
+function unfoldLines(vcard: string): string[] {
   const whole = vcard.replaceAll(/\r\n?/g, '\n').replaceAll(/\n[ \t]/g, '');
   const isOld = /;(?:ENCODING=)?QUOTED-PRINTABLE/i.test(whole);
   return (isOld ? whole.replaceAll('=\n', '') : whole).split('\n');
@@ -69,12 +72,12 @@ function decodeQuotedPrintable(written: string): string {
  * The fields of an address or a company, some of which are empty; `\,` is a comma, and `\n` a line
  * break.
  */
-function fieldsOf(value: string): string {
+function formatVcardFields(value: string): string {
   const fields = value.split(/(?<!\\);/).map((field) => {
     const plain = field.replaceAll(/\\([nN,;:\\])/g, (_, sign: string) =>
       sign.toLowerCase() === 'n' ? ' ' : sign,
     );
-    return shortLine(plain);
+    return shortenToLine(plain);
   });
   return fields.filter((field) => field !== '').join(', ');
 }

@@ -1,51 +1,55 @@
 import { proto } from '@whiskeysockets/baileys';
-import { renderPlace } from './places.ts';
+import { renderLocation } from './places.ts';
 import {
-  heading,
+  formatHeading,
+  formatLabelledLine,
+  formatUtcMinute,
+  formatUtcMinuteFromMs,
   joinLines,
-  labelledLine,
-  momentOfMs,
-  type Reading,
-  shortLine,
+  type KindContent,
+  shortenToLine,
   toSafeInteger,
-  utcMinute,
 } from './reading.ts';
 
-export function readEvent(event: proto.Message.IEventMessage): Reading {
+export function readEvent(event: proto.Message.IEventMessage): KindContent {
   const { name, description, location, joinLink, startTime, endTime, isCanceled } = event;
   return {
     shown: joinLines(
-      heading(isCanceled === true ? 'Cancelled event' : 'Event', name),
-      labelledLine('Starts', utcMinute(startTime)),
-      labelledLine('Ends', utcMinute(endTime)),
-      location && labelledLine('Place', renderPlace(location)),
-      labelledLine('Link', joinLink),
+      formatHeading(isCanceled === true ? 'Cancelled event' : 'Event', name),
+      formatLabelledLine('Starts', formatUtcMinute(startTime)),
+      formatLabelledLine('Ends', formatUtcMinute(endTime)),
+      location && formatLabelledLine('Place', renderLocation(location)),
+      formatLabelledLine('Link', joinLink),
       description,
     ),
   };
 }
 
 /** A poll; all its forms share their fields. */
-export function readPoll({ name, options, pollType }: proto.Message.IPollCreationMessage): Reading {
+export function readPoll({
+  name,
+  options,
+  pollType,
+}: proto.Message.IPollCreationMessage): KindContent {
   const isQuiz = pollType === proto.Message.PollType.QUIZ;
-  const choices = (options ?? []).map(({ optionName }) => `- ${shortLine(optionName)}`);
-  return { shown: [heading(isQuiz ? 'Quiz' : 'Poll', name), ...choices].join('\n') };
+  const choices = (options ?? []).map(({ optionName }) => `- ${shortenToLine(optionName)}`);
+  return { shown: [formatHeading(isQuiz ? 'Quiz' : 'Poll', name), ...choices].join('\n') };
 }
 
-export function readPollResult(poll: proto.Message.IPollResultSnapshotMessage): Reading {
+export function readPollResult(poll: proto.Message.IPollResultSnapshotMessage): KindContent {
   const votes = (poll.pollVotes ?? []).map(({ optionName, optionVoteCount }) => {
     const count = toSafeInteger(optionVoteCount) ?? 0;
-    return `- ${shortLine(optionName)}: ${count} ${count === 1 ? 'vote' : 'votes'}`;
+    return `- ${shortenToLine(optionName)}: ${count} ${count === 1 ? 'vote' : 'votes'}`;
   });
-  return { shown: [heading('Results of a poll', poll.name), ...votes].join('\n') };
+  return { shown: [formatHeading('Results of a poll', poll.name), ...votes].join('\n') };
 }
 
 /** A call that somebody has planned. */
-export function readScheduledCall(call: proto.Message.IScheduledCallCreationMessage): Reading {
+export function readScheduledCall(call: proto.Message.IScheduledCallCreationMessage): KindContent {
   const { CallType } = proto.Message.ScheduledCallCreationMessage;
   const label = call.callType === CallType.VIDEO ? 'Planned video call' : 'Planned call';
-  const starts = labelledLine('Starts', momentOfMs(call.scheduledTimestampMs));
-  return { shown: joinLines(heading(label, call.title), starts) };
+  const starts = formatLabelledLine('Starts', formatUtcMinuteFromMs(call.scheduledTimestampMs));
+  return { shown: joinLines(formatHeading(label, call.title), starts) };
 }
 
 const OUTCOMES: Readonly<Record<keyof typeof proto.Message.CallLogMessage.CallOutcome, string>> = {
@@ -61,7 +65,7 @@ const OUTCOMES: Readonly<Record<keyof typeof proto.Message.CallLogMessage.CallOu
 const OUTCOME_NAMES = new Map(Object.entries(OUTCOMES));
 
 /** The outcome of a call, as displayed in the chat. */
-export function readCallLog(call: proto.Message.ICallLogMessage): Reading {
+export function readCallLog(call: proto.Message.ICallLogMessage): KindContent {
   const { CallOutcome } = proto.Message.CallLogMessage;
   const outcome = OUTCOME_NAMES.get(CallOutcome[call.callOutcome ?? 0] ?? '');
   const seconds = toSafeInteger(call.durationSecs) ?? 0;

@@ -1,11 +1,11 @@
 import type { proto } from '@whiskeysockets/baileys';
 import { z } from 'zod';
-import { amountOf } from './payments.ts';
-import { joinLines, labelledLine, type Reading, shortLine } from './reading.ts';
+import { formatAmount } from './payments.ts';
+import { formatLabelledLine, joinLines, type KindContent, shortenToLine } from './reading.ts';
 
 /**
- * The fields in the JSON of a button. Each is parsed separately, so that a malformed one does not
- * affect the others.
+ * The fields in the JSON of a button. Each field is parsed separately, so that a malformed one does
+ * not affect the others.
  */
 const text = z.string().optional().catch(undefined);
 const Row = z.object({ title: text, description: text }).catch({});
@@ -27,8 +27,8 @@ const Button = z.object({
 type FlowButton = proto.Message.InteractiveMessage.NativeFlowMessage.INativeFlowButton;
 
 /** The label of a button with its target, and the rows of the list it opens. */
-export function buttonLabels({ buttonParamsJson }: FlowButton): readonly string[] {
-  const button = Button.safeParse(jsonOf(buttonParamsJson)).data;
+export function listButtonLabels({ buttonParamsJson }: FlowButton): readonly string[] {
+  const button = Button.safeParse(parseJson(buttonParamsJson)).data;
   if (button === undefined) return [];
   const label = button.display_text ?? button.title;
   const target = button.url ?? button.phone_number ?? button.copy_code;
@@ -36,20 +36,20 @@ export function buttonLabels({ buttonParamsJson }: FlowButton): readonly string[
     title,
     ...some.map((row) => joinLabel(row.title, row.description)),
   ]);
-  return [joinLabel(label, target), ...rows].map(shortLine);
+  return [joinLabel(label, target), ...rows].map(shortenToLine);
 }
 
 /** Buttons that request money. */
 const PAYMENTS: ReadonlySet<string> = new Set(['payment_info', 'review_and_pay', 'review_order']);
 
 /** The payment request in a set of buttons; empty if there is none. */
-export function paymentIn(buttons: readonly FlowButton[]): Reading {
+export function findPayment(buttons: readonly FlowButton[]): KindContent {
   const found = buttons.find(({ name }) => PAYMENTS.has(name ?? ''));
   if (found === undefined) return {};
   const { total_amount: total, currency } =
-    Button.safeParse(jsonOf(found.buttonParamsJson)).data ?? {};
-  const amount = total && amountOf({ ...total, currencyCode: currency ?? null });
-  return { shown: labelledLine('Amount', amount), unread: 'a request for a payment' };
+    Button.safeParse(parseJson(found.buttonParamsJson)).data ?? {};
+  const amount = total && formatAmount({ ...total, currencyCode: currency ?? null });
+  return { shown: formatLabelledLine('Amount', amount), unread: 'a request for a payment' };
 }
 
 const Fields = z.record(z.string(), z.unknown());
@@ -66,11 +66,13 @@ const MAX_FIELDS = 50;
 export function readFlowAnswer(
   shown: string | null | undefined,
   json: string | null | undefined,
-): Reading {
-  const fields = Fields.safeParse(jsonOf(json)).data ?? {};
+): KindContent {
+  const fields = Fields.safeParse(parseJson(json)).data ?? {};
   const filled = Object.entries(fields).flatMap(([name, value]) => {
     const { data } = Answer.safeParse(value);
-    return OF_THE_APP.has(name) || data === undefined ? [] : [labelledLine(name, String(data))];
+    return OF_THE_APP.has(name) || data === undefined
+      ? []
+      : [formatLabelledLine(name, String(data))];
   });
   const id = typeof fields.id === 'string' ? fields.id : '';
   const words = joinLines(shown || id, ...filled.slice(0, MAX_FIELDS));
@@ -81,7 +83,7 @@ function joinLabel(label: string | undefined, target: string | undefined): strin
   return [label, target].filter(Boolean).join(': ');
 }
 
-function jsonOf(json: string | null | undefined): unknown {
+function parseJson(json: string | null | undefined): unknown {
   try {
     return JSON.parse(json ?? '');
   } catch {

@@ -1,27 +1,27 @@
 import type { proto } from '@whiskeysockets/baileys';
 import {
-  heading,
+  formatHeading,
+  formatLabelledLine,
+  formatUtcMinute,
   joinLines,
-  labelledLine,
-  type Reading,
+  type KindContent,
   toSafeInteger,
-  utcMinute,
 } from './reading.ts';
 
 /**
- * The format of an invitation code in the apps. Any other text would create a link chosen by its
+ * The format of an invitation code in the apps. Any other text could become a link chosen by its
  * sender.
  */
 const CODE = /^[\w-]{8,64}$/;
 
-export function readGroupInvitation(invitation: proto.Message.IGroupInviteMessage): Reading {
+export function readGroupInvitation(invitation: proto.Message.IGroupInviteMessage): KindContent {
   const { groupName, inviteCode, inviteExpiration, caption } = invitation;
   const link = CODE.test(inviteCode ?? '') ? `https://chat.whatsapp.com/${inviteCode}` : '';
   return {
     shown: joinLines(
-      heading('Invitation to a group', groupName),
-      labelledLine('Link', link),
-      labelledLine('Valid until', utcMinute(inviteExpiration)),
+      formatHeading('Invitation to a group', groupName),
+      formatLabelledLine('Link', link),
+      formatLabelledLine('Valid until', formatUtcMinute(inviteExpiration)),
       caption,
     ),
   };
@@ -30,16 +30,16 @@ export function readGroupInvitation(invitation: proto.Message.IGroupInviteMessag
 type ChannelInvitation = proto.Message.INewsletterFollowerInviteMessage &
   Pick<proto.Message.INewsletterAdminInviteMessage, 'inviteExpiration'>;
 
-export function readAdminInvitation(invitation: ChannelInvitation): Reading {
-  return channelInvitation('Invitation to manage a channel', invitation);
+export function readAdminInvitation(invitation: ChannelInvitation): KindContent {
+  return readChannelInvitation('Invitation to manage a channel', invitation);
 }
 
-export function readFollowerInvitation(invitation: ChannelInvitation): Reading {
-  return channelInvitation('Invitation to follow a channel', invitation);
+export function readFollowerInvitation(invitation: ChannelInvitation): KindContent {
+  return readChannelInvitation('Invitation to follow a channel', invitation);
 }
 
-function channelInvitation(label: string, invitation: ChannelInvitation): Reading {
+function readChannelInvitation(label: string, invitation: ChannelInvitation): KindContent {
   const { newsletterName, caption, inviteExpiration } = invitation;
-  const until = labelledLine('Valid until', utcMinute(toSafeInteger(inviteExpiration)));
-  return { shown: joinLines(heading(label, newsletterName), until, caption) };
+  const until = formatLabelledLine('Valid until', formatUtcMinute(toSafeInteger(inviteExpiration)));
+  return { shown: joinLines(formatHeading(label, newsletterName), until, caption) };
 }

@@ -1,8 +1,8 @@
 import type { proto } from '@whiskeysockets/baileys';
-import { type FoundFile, joinLines, type Reading, shortLine } from './reading.ts';
+import { type FoundFile, joinLines, type KindContent, shortenToLine } from './reading.ts';
 
 /** The file in a header, which shows at most one. */
-export function fileIn({
+export function findHeaderFile({
   imageMessage,
   videoMessage,
   documentMessage,
@@ -13,22 +13,22 @@ export function fileIn({
   return [];
 }
 
-export function readImage(image: proto.Message.IImageMessage): Reading {
-  const files = fileIn({ imageMessage: image });
+export function readImage(image: proto.Message.IImageMessage): KindContent {
+  const files = findHeaderFile({ imageMessage: image });
   return { typed: image.caption, files, isViewOnce: image.viewOnce === true };
 }
 
-/** A video, including the round ones that are recorded in the chat. */
-export function readVideo(video: proto.Message.IVideoMessage): Reading {
-  const files = fileIn({ videoMessage: video });
+/** A video, including the round ones recorded in the chat. */
+export function readVideo(video: proto.Message.IVideoMessage): KindContent {
+  const files = findHeaderFile({ videoMessage: video });
   return { typed: video.caption, files, isViewOnce: video.viewOnce === true };
 }
 
-export function readDocument(document: proto.Message.IDocumentMessage): Reading {
-  return { typed: document.caption, files: fileIn({ documentMessage: document }) };
+export function readDocument(document: proto.Message.IDocumentMessage): KindContent {
+  return { typed: document.caption, files: findHeaderFile({ documentMessage: document }) };
 }
 
-export function readAudio(audio: proto.Message.IAudioMessage): Reading {
+export function readAudio(audio: proto.Message.IAudioMessage): KindContent {
   const shownAs = audio.ptt === true ? 'voice' : 'audio';
   const files: FoundFile[] = [{ media: 'audio', shownAs, fields: audio }];
   return { files, isViewOnce: audio.viewOnce === true };
@@ -37,18 +37,20 @@ export function readAudio(audio: proto.Message.IAudioMessage): Reading {
 /** The type of Lottie stickers; some apps do not set their flag. */
 const LOTTIE = /^application\/was\b/;
 
-/** A sticker. A Lottie sticker is a drawing in JSON, which no model can view. */
-export function readSticker(sticker: proto.Message.IStickerMessage): Reading {
-  const label = shortLine(sticker.accessibilityLabel);
+/** A Lottie sticker is a drawing in JSON, which no model can view. */
+export function readSticker(sticker: proto.Message.IStickerMessage): KindContent {
+  const label = shortenToLine(sticker.accessibilityLabel);
   const shown = label === '' ? '' : `[Sticker: ${label}]`;
   const isLottie = sticker.isLottie === true || LOTTIE.test(sticker.mimetype ?? '');
   if (isLottie) return { shown, unread: 'an animated sticker' };
   return { files: [{ media: 'sticker', shownAs: 'sticker', fields: sticker }] };
 }
 
-/** A pack of stickers, which are in an archive that only the apps can open. */
-export function readStickerPack(pack: proto.Message.IStickerPackMessage): Reading {
-  const name = [shortLine(pack.name), shortLine(pack.publisher)].filter((part) => part !== '');
+/** A sticker pack, whose archive only the apps can open. */
+export function readStickerPack(pack: proto.Message.IStickerPackMessage): KindContent {
+  const name = [shortenToLine(pack.name), shortenToLine(pack.publisher)].filter(
+    (part) => part !== '',
+  );
   const title = name.length === 0 ? '' : `[Sticker pack: ${name.join(', by ')}]`;
   return {
     shown: joinLines(title, pack.packDescription, pack.caption),
@@ -60,10 +62,10 @@ export function readStickerPack(pack: proto.Message.IStickerPackMessage): Readin
  * A text with a link preview. The preview comes from the page, and the sender's app may write
  * anything into it.
  */
-export function readText(text: proto.Message.IExtendedTextMessage): Reading {
+export function readText(text: proto.Message.IExtendedTextMessage): KindContent {
   const { matchedText, title, description } = text;
   const preview = joinLines(title, description);
-  const from = shortLine(`the preview of ${matchedText || 'a link'}`);
+  const from = shortenToLine(`the preview of ${matchedText || 'a link'}`);
   return {
     typed: text.text || matchedText,
     ...(preview !== '' && { beside: { from, text: preview } }),
@@ -72,16 +74,16 @@ export function readText(text: proto.Message.IExtendedTextMessage): Reading {
 }
 
 /** The header of an album; its files follow as separate messages. */
-export function albumText(album: proto.Message.IAlbumMessage): string {
+export function describeAlbum(album: proto.Message.IAlbumMessage): string {
   const counts = [
-    countedNoun(album.expectedImageCount ?? 0, 'picture'),
-    countedNoun(album.expectedVideoCount ?? 0, 'video'),
+    formatCount(album.expectedImageCount ?? 0, 'picture'),
+    formatCount(album.expectedVideoCount ?? 0, 'video'),
   ];
   const text = counts.filter((count) => count !== '').join(' and ');
   return text === '' ? 'an album' : `an album of ${text}`;
 }
 
-function countedNoun(count: number, noun: string): string {
+function formatCount(count: number, noun: string): string {
   if (count <= 0) return '';
   return count === 1 ? `1 ${noun}` : `${count} ${noun}s`;
 }

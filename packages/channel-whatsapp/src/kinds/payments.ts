@@ -1,44 +1,44 @@
 import type { proto } from '@whiskeysockets/baileys';
 import {
+  formatLabelledLine,
+  formatMoney,
   joinLines,
-  labelledLine,
-  moneyOf,
-  type Reading,
-  shortLine,
+  type KindContent,
+  shortenToLine,
   toSafeInteger,
 } from './reading.ts';
 
-type Note = proto.IMessage | null | undefined;
+type NoteMessage = proto.IMessage | null | undefined;
 
 /** The note attached to a payment, which is itself a text message. */
-function paymentNote(note: Note): string {
+function renderPaymentNote(note: NoteMessage): string {
   return note?.conversation || note?.extendedTextMessage?.text || '';
 }
 
-export function readPayment({ noteMessage }: proto.Message.ISendPaymentMessage): Reading {
-  return { shown: labelledLine('Note', paymentNote(noteMessage)), unread: 'a payment' };
+export function readPayment({ noteMessage }: proto.Message.ISendPaymentMessage): KindContent {
+  return { shown: formatLabelledLine('Note', renderPaymentNote(noteMessage)), unread: 'a payment' };
 }
 
-export function readPaymentRequest(request: proto.Message.IRequestPaymentMessage): Reading {
+export function readPaymentRequest(request: proto.Message.IRequestPaymentMessage): KindContent {
   const amount =
-    moneyOf(request.amount1000, request.currencyCodeIso4217) ?? amountOf(request.amount);
+    formatMoney(request.amount1000, request.currencyCodeIso4217) ?? formatAmount(request.amount);
   return {
     shown: joinLines(
-      labelledLine('Amount', amount),
-      labelledLine('Note', paymentNote(request.noteMessage)),
+      formatLabelledLine('Amount', amount),
+      formatLabelledLine('Note', renderPaymentNote(request.noteMessage)),
     ),
     unread: 'a request for a payment',
   };
 }
 
-/** Formats an amount; `offset` is how many of the units make one of the currency. */
-export function amountOf(money: proto.IMoney | null | undefined): string | undefined {
+/** Formats an amount; `offset` is the number of units per unit of currency. */
+export function formatAmount(money: proto.IMoney | null | undefined): string | undefined {
   const value = toSafeInteger(money?.value) ?? 0;
   if (value === 0) return undefined;
   const amount = value / (money?.offset || 1);
-  return `${amount} ${shortLine(money?.currencyCode)}`.trim();
+  return `${amount} ${shortenToLine(money?.currencyCode)}`.trim();
 }
 
-export function readInvoice({ note }: proto.Message.IInvoiceMessage): Reading {
-  return { shown: labelledLine('Note', note), unread: 'an invoice' };
+export function readInvoice({ note }: proto.Message.IInvoiceMessage): KindContent {
+  return { shown: formatLabelledLine('Note', note), unread: 'an invoice' };
 }

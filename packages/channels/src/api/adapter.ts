@@ -1,15 +1,15 @@
-import { type Capabilities, countOf } from '@parley/core';
+import { type Capabilities, formatCounted } from '@parley/core';
 import type { ChannelAdapter, ChannelContext, StreamingCapability } from '../adapter.ts';
-import { lazyRoutes } from '../web/adapter.ts';
+import { createLazyRoutes } from '../web/adapter.ts';
 import { createEventHub, type EventHub } from '../web/events.ts';
 import type { ApiAccount } from './api-account.ts';
 
-/** Responses are not limited in length, so an answer is a single part. In UTF-16 units. */
+/** Responses are not limited in length, so an answer is a single part. */
 const NO_LIMIT = 4_000_000;
 
 const CAPABILITIES: Capabilities = {
   target: { dialect: 'markdown', maxLength: NO_LIMIT, unit: 'utf16' },
-  // Sending a part only lets its request read it, so it can safely be repeated.
+  // Sending a part only lets the waiting request read it, so a send can safely be repeated.
   idempotentSend: true,
   typing: false,
   edit: false,
@@ -22,14 +22,14 @@ const CAPABILITIES: Capabilities = {
 };
 
 /**
- * Connects to nothing: clients call the gateway, and each request waits for the parts of its
- * answer.
+ * The adapter opens no connection: clients call the gateway, and each request waits for the parts
+ * of its answer.
  */
 export function createApiAdapter(context: ChannelContext<ApiAccount>): ChannelAdapter {
   const hub = createEventHub();
   const closing = new AbortController();
   const underWay = new Set<Promise<Response>>();
-  const answer = lazyRoutes(async () => {
+  const answer = createLazyRoutes(async () => {
     const { createApiRoutes } = await import('./routes.ts');
     return createApiRoutes({ context, hub, closing: closing.signal });
   });
@@ -37,7 +37,7 @@ export function createApiAdapter(context: ChannelContext<ApiAccount>): ChannelAd
   return {
     capabilities: CAPABILITIES,
     async start() {
-      context.report({ kind: 'connected', as: `the API of ${countOf(clients, 'client')}` });
+      context.report({ kind: 'connected', as: `the API of ${formatCounted(clients, 'client')}` });
     },
     async stop() {
       closing.abort();
@@ -49,7 +49,7 @@ export function createApiAdapter(context: ChannelContext<ApiAccount>): ChannelAd
       hub.publish(route.chatId, { type: 'part', ...shown });
       return { platformMessageId: id };
     },
-    streaming: streamingTo(hub),
+    streaming: createHubStreaming(hub),
     http: {
       open: true,
       origins: context.settings.origins,
@@ -62,10 +62,10 @@ export function createApiAdapter(context: ChannelContext<ApiAccount>): ChannelAd
   };
 }
 
-/** The shortest interval between writes to a stream, in ms. */
+/** The minimum interval between writes to a stream, in ms. */
 const STREAM_INTERVAL_MS = 50;
 
-function streamingTo(hub: EventHub): StreamingCapability {
+function createHubStreaming(hub: EventHub): StreamingCapability {
   return {
     minIntervalMs: STREAM_INTERVAL_MS,
     async update({ chatId }, turnId, answer) {

@@ -5,7 +5,7 @@ export const ApiAccount = z.strictObject({
   /** The default agent's name as a model. */
   agent: z.string(),
   waitMs: z.number(),
-  /** Origins whose pages may call it. */
+  /** Origins whose pages may call the API. */
   origins: z.array(z.string()).default([]),
   clients: z.record(
     z.string(),

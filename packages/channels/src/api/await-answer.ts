@@ -13,11 +13,11 @@ interface AwaitDeps {
   readonly hub: EventHub;
 }
 
-/** How often to poll for changes made by other gateways and earlier processes, in ms. */
+/** The polling interval for changes made by other gateways and earlier processes, in ms. */
 const POLL_INTERVAL_MS = 1_000;
 
 /**
- * Waits until a message is answered or its turn waits for a person. Null when the signal fired
+ * Waits until a message is answered or its turn waits for an approval. Null when the signal fired
  * first, or when the message is no longer stored. The tables are authoritative; live events only
  * trigger a check. `onText` receives the whole growing answer each time.
  */
@@ -32,7 +32,7 @@ export async function awaitAnswer(
   let shown: { readonly turnId: string; readonly text: string } | undefined;
   const unwatch = hub.watch(chatId, (event) => {
     if (event.type !== 'stream') return wake.resolve();
-    // This is the first text of a turn; the table shows which message it answers.
+    // On the first text of a turn, the table shows which message the text answers.
     if (event.turnId !== turnId && event.turnId !== shown?.turnId) wake.resolve();
     shown = event;
     if (event.turnId === turnId) onText(event.text);
@@ -57,7 +57,7 @@ export async function awaitAnswer(
 }
 
 /**
- * Whether the answer is complete. The text of a stopped answer is stored a moment after the stop.
+ * Whether the answer is complete. The text of a stopped answer is stored shortly after the stop.
  */
 function isAnswerComplete(
   { outcome, isSuspended, parts }: MessageAnswer,

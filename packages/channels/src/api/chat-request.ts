@@ -1,9 +1,9 @@
 import { type InboundMessage, ResponseFormat } from '@parley/core';
 import { z } from 'zod';
 import { parseCommand, splitCommand } from '../commands/typed-command.ts';
-import { type ApiError, badRequest } from './wire.ts';
+import { type ApiError, createBadRequestError } from './wire.ts';
 
-const Part = z.discriminatedUnion('type', [
+const RequestContentPart = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text'), text: z.string() }),
   z.object({ type: z.literal('image_url'), image_url: z.object({ url: z.string() }) }),
   z.object({
@@ -15,15 +15,15 @@ const Part = z.discriminatedUnion('type', [
     file: z.object({ filename: z.string().optional(), file_data: z.string() }),
   }),
 ]);
-type Part = z.infer<typeof Part>;
+type RequestContentPart = z.infer<typeof RequestContentPart>;
 
-const Content = z.union([z.string(), z.array(Part)]).nullish();
+const Content = z.union([z.string(), z.array(RequestContentPart)]).nullish();
 
-const Message = z.object({
+const RequestMessage = z.object({
   role: z.enum(['system', 'developer', 'user', 'assistant', 'tool', 'function']),
   content: Content,
 });
-type Message = z.infer<typeof Message>;
+type RequestMessage = z.infer<typeof RequestMessage>;
 
 const Format = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text') }),
@@ -35,11 +35,12 @@ const Format = z.discriminatedUnion('type', [
 ]);
 
 /**
- * The request fields that are used. Temperature and the like are up to the agent and are ignored.
+ * The request fields that Parley reads. The agent's settings determine temperature and similar
+ * parameters, so these fields are ignored.
  */
 const Body = z.object({
   model: z.string().optional(),
-  messages: z.array(Message).min(1).max(2_000),
+  messages: z.array(RequestMessage).min(1).max(2_000),
   stream: z.boolean().nullish(),
   stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
   user: z.string().nullish(),
@@ -49,13 +50,12 @@ const Body = z.object({
   response_format: Format.nullish(),
 });
 
-/** A parsed request. */
 export interface ChatRequest {
   readonly model: string | undefined;
-  /** The person behind the client, under the name that the client uses. */
+  /** The client's end user (OpenAI's `user` field). */
   readonly user: string | undefined;
   readonly stream: false | { readonly usage: boolean };
-  /** The user's new messages: all those since the last answer. */
+  /** The user's new messages: all since the last answer. */
   readonly text: string;
   readonly files: readonly File[];
   readonly client: NonNullable<InboundMessage['client']>;
@@ -63,15 +63,16 @@ export interface ChatRequest {
 }
 
 /**
- * Parses the body of a request. Whatever Parley does not support is an error; it never does
- * something else instead.
+ * Parses the body of a request. An unsupported field or value is an error, never a silent
+ * substitution.
  */
 export function readChatRequest(
   json: unknown,
   conversations: 'one' | 'per-request',
 ): ChatRequest | ApiError {
   const parsed = Body.safeParse(json);
-  if (!parsed.success) return badRequest(z.prettifyError(parsed.error), 'invalid_request');
+  if (!parsed.success)
+    return createBadRequestError(z.prettifyError(parsed.error), 'invalid_request');
   const body = parsed.data;
   const refusal = findRefusal(body);
   if (refusal !== null) return refusal;
@@ -79,7 +80,7 @@ export function readChatRequest(
   const since = talk.findLastIndex(({ role }) => role === 'assistant') + 1;
   const news = talk.slice(since);
   if (news.length === 0) {
-    return badRequest(
+    return createBadRequestError(
       'The last message must be from the user, because it is the one to answer.',
       'no_message',
     );
@@ -90,8 +91,9 @@ export function readChatRequest(
     if (file !== null && 'status' in file) return file;
     if (file !== null) files.push(file);
   }
-  const text = news.map(requestMessageText).join('\n\n').trim();
-  if (text === '' && files.length === 0) return badRequest('The message is empty.', 'no_message');
+  const text = news.map(formatRequestMessage).join('\n\n').trim();
+  if (text === '' && files.length === 0)
+    return createBadRequestError('The message is empty.', 'no_message');
   const history = conversations === 'one' ? [] : talk.slice(0, since).map(toHistoryMessage);
   return {
     model: body.model,
@@ -99,16 +101,14 @@ export function readChatRequest(
     stream: body.stream === true && { usage: body.stream_options?.include_usage === true },
     text,
     files,
-    client: sentAlong(body.messages, text, history),
-    responseFormat: formatOf(body),
+    client: listClientContext(body.messages, text, history),
+    responseFormat: toResponseFormat(body),
   };
 }
 
-/**
- * Fields stored with a message. If it follows a command such as `/new`, the history is left out.
- */
-function sentAlong(
-  messages: readonly Message[],
+/** If the text follows a command such as `/new`, the history is left out. */
+function listClientContext(
+  messages: readonly RequestMessage[],
   text: string,
   before: readonly HistoryMessage[],
 ): ChatRequest['client'] {
@@ -116,7 +116,7 @@ function sentAlong(
   if (command !== null && splitCommand(command).onward === '') return {};
   const history = command === null ? before : [];
   const rules = messages.filter(({ role }) => role === 'system' || role === 'developer');
-  const instructions = rules.map(requestMessageText).join('\n\n').trim();
+  const instructions = rules.map(formatRequestMessage).join('\n\n').trim();
   return {
     ...(history.length > 0 && { history: [...history] }),
     ...(instructions !== '' && { instructions }),
@@ -124,51 +124,53 @@ function sentAlong(
 }
 
 function findRefusal(body: z.infer<typeof Body>): ApiError | null {
-  const isOfTool = ({ role }: Message) => role === 'tool' || role === 'function';
+  const isOfTool = ({ role }: RequestMessage) => role === 'tool' || role === 'function';
   const offered = [...(body.tools ?? []), ...(body.functions ?? [])];
   if (offered.length > 0 || body.messages.some(isOfTool)) {
     const why = 'Tools of a client are not called, because the agent has its own. Send no tools.';
-    return badRequest(why, 'tools_unsupported');
+    return createBadRequestError(why, 'tools_unsupported');
   }
   if (body.n !== undefined && body.n !== null && body.n !== 1) {
-    return badRequest('A message has only one answer here. Omit n.', 'n_unsupported');
+    return createBadRequestError('A message has only one answer here. Omit n.', 'n_unsupported');
   }
-  const format = ResponseFormat.optional().safeParse(formatOf(body));
+  const format = ResponseFormat.optional().safeParse(toResponseFormat(body));
   if (!format.success) {
     const why = `response_format must be ${format.error.issues.map(({ message }) => message).join(', or ')}.`;
-    return badRequest(why, 'invalid_response_format');
+    return createBadRequestError(why, 'invalid_response_format');
   }
   return null;
 }
 
-function formatOf({ response_format: format }: z.infer<typeof Body>): ResponseFormat | undefined {
+function toResponseFormat({
+  response_format: format,
+}: z.infer<typeof Body>): ResponseFormat | undefined {
   if (format?.type === 'json_schema') return format.json_schema.schema;
   return format?.type === 'json_object' ? 'json' : undefined;
 }
 
 type HistoryMessage = NonNullable<ChatRequest['client']['history']>[number];
 
-function toHistoryMessage(message: Message): HistoryMessage {
+function toHistoryMessage(message: RequestMessage): HistoryMessage {
   const role = message.role === 'assistant' ? 'assistant' : 'user';
-  return { role, text: requestMessageText(message) };
+  return { role, text: formatRequestMessage(message) };
 }
 
-/** Files of earlier messages are only mentioned by name; those of new messages are attached. */
-function requestMessageText({ content }: Message): string {
+/** Files of earlier messages are mentioned only by name; those of new messages are attached. */
+function formatRequestMessage({ content }: RequestMessage): string {
   if (!Array.isArray(content)) return content ?? '';
   return content.flatMap((part) => (part.type === 'text' ? part.text : [])).join('\n');
 }
 
 const AUDIO: Readonly<Record<string, string>> = { wav: 'audio/wav', mp3: 'audio/mpeg' };
 
-function readRequestFile(part: Part, nth: number): File | ApiError | null {
+function readRequestFile(part: RequestContentPart, nth: number): File | ApiError | null {
   switch (part.type) {
     case 'text':
       return null;
     case 'image_url':
-      return fromDataUrl(part.image_url.url, `image-${nth}`);
+      return parseDataUrl(part.image_url.url, `image-${nth}`);
     case 'file':
-      return fromDataUrl(part.file.file_data, part.file.filename ?? `file-${nth}`);
+      return parseDataUrl(part.file.file_data, part.file.filename ?? `file-${nth}`);
     case 'input_audio': {
       const { data, format } = part.input_audio;
       const type = AUDIO[format] ?? 'application/octet-stream';
@@ -179,13 +181,13 @@ function readRequestFile(part: Part, nth: number): File | ApiError | null {
 
 const MAX_TYPE = 100;
 
-/** Parley fetches nothing for a client, because an address could point into the private network. */
-function fromDataUrl(url: string, name: string): File | ApiError {
+/** Parley fetches no URLs for a client, because a URL could point into the private network. */
+function parseDataUrl(url: string, name: string): File | ApiError {
   const start = url.slice(0, MAX_TYPE);
   const [frame = '', type = ''] =
     /^data:([\w.+-]+\/[\w.+-]+)(?:;[\w=.-]+)*;base64,/i.exec(start) ?? [];
   if (frame !== '')
     return new File([Buffer.from(url.slice(frame.length), 'base64')], name, { type });
   const why = `${name} must be a data: URL in base64 (data:image/png;base64,…), because addresses are not fetched.`;
-  return badRequest(why, 'url_unsupported');
+  return createBadRequestError(why, 'url_unsupported');
 }

@@ -1,37 +1,37 @@
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { idPart } from './id-part.ts';
+import { toIdPart } from './id-part.ts';
 
-describe("a client's name as a part of an id", () => {
+describe('the id part made from the name of a client', () => {
   const name = fc.oneof(
     fc.string({ maxLength: 80 }),
     fc.string({ maxLength: 8, unit: 'binary' }),
     fc.string({ minLength: 40, maxLength: 40, unit: fc.constantFrom(...'0123456789abcdef') }),
     fc.constantFrom('a\ud800', 'a\ud801', 'a\ufffd', '"a\\ud800"', '\ud800\u0080', '\0\u0600\0'),
   );
-  /** The name itself, or something that looks like its part, or like the part of that part. */
+  /** Returns the name, an imitation of its hashed form, or an imitation of that imitation. */
   const imitated = fc
     .tuple(name, fc.nat({ max: 2 }))
-    .map(([one, times]) => Array.from({ length: times }).reduce<string>(idPart, one));
+    .map(([one, times]) => Array.from({ length: times }).reduce<string>(toIdPart, one));
 
-  it("[F14] differs for different names, even if one of them imitates another one's part", () => {
+  it('[F14] differs for different names, even if one name imitates the hash of another', () => {
     fc.assert(
       fc.property(imitated, imitated, (one, other) => {
-        expect(idPart(one) === idPart(other)).toBe(one === other);
+        expect(toIdPart(one) === toIdPart(other)).toBe(one === other);
       }),
-      runs(5_000),
+      toRunOptions(5_000),
     );
-    expect(idPart('a\ud800')).not.toBe(idPart('a\ud801'));
+    expect(toIdPart('a\ud800')).not.toBe(toIdPart('a\ud801'));
   });
 
-  it('contains no separator, and equals the parts that 0.1.0 stored', () => {
+  it('contains no separator, and equals the parts that version 0.1.0 stored', () => {
     fc.assert(
       fc.property(imitated, (one) => {
-        expect(idPart(one)).toMatch(/^[\w.@+-]{1,64}$/);
+        expect(toIdPart(one)).toMatch(/^[\w.@+-]{1,64}$/);
       }),
     );
-    expect(idPart('ann@example.org')).toBe('ann@example.org');
-    expect(idPart('ann/b')).toBe('7118851e75aa7f1ae61f121c34dfd5dfc4d32c27');
+    expect(toIdPart('ann@example.org')).toBe('ann@example.org');
+    expect(toIdPart('ann/b')).toBe('7118851e75aa7f1ae61f121c34dfd5dfc4d32c27');
   });
 });

@@ -2,8 +2,8 @@ import type { ChannelAdapter, ChannelContext, ChannelDefinition } from '../adapt
 import { ApiAccount } from './api-account.ts';
 
 /**
- * Lets programs talk to the agent as if it were an OpenAI model. There is no platform: clients call
- * the gateway itself.
+ * Lets programs talk to the agent as if it were an OpenAI model. Clients call the gateway directly,
+ * so there is no platform to connect to.
  */
 export const api = {
   id: 'api',

@@ -5,7 +5,7 @@ import { createRequestSlots } from './request-slots.ts';
 const guest = (name: string) => ({ name, owner: false });
 const OWNER = { name: 'mine', owner: true };
 
-/** Counts the slots that one client gets. */
+/** Counts how many slots one client can take. */
 function fill(
   slots: ReturnType<typeof createRequestSlots>,
   client: ReturnType<typeof guest>,
@@ -13,7 +13,7 @@ function fill(
   for (let taken = 0; ; taken += 1) if (typeof slots.take(client) !== 'function') return taken;
 }
 
-describe('the slots of API requests that wait for an answer', () => {
+describe('slots for API requests that wait for an answer', () => {
   it.each([
     { clients: 1, share: 450 },
     { clients: 2, share: 225 },
@@ -35,7 +35,7 @@ describe('the slots of API requests that wait for an answer', () => {
     expect(fill(crowded, OWNER)).toBe(50);
   });
 
-  it('[D07] become free only once, however often they are released', () => {
+  it('[D07] are freed only once, however often the release function is called', () => {
     const slots = createRequestSlots(45);
     const release = slots.take(guest('a'));
     fill(slots, guest('a'));

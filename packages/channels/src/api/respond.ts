@@ -7,11 +7,11 @@ import { type AnswerRef, awaitAnswer } from './await-answer.ts';
 import {
   type ApiError,
   type Completion,
-  chunkBody,
-  completionBody,
-  errorBody,
-  errorResponse,
-  usageChunk,
+  toChunkBody,
+  toCompletionBody,
+  toErrorBody,
+  toErrorResponse,
+  toUsageChunk,
 } from './wire.ts';
 
 interface RespondDeps {
@@ -21,12 +21,11 @@ interface RespondDeps {
 }
 
 /** A stored message whose answer a client waits for. */
-export interface AnswerOrder {
+export interface AnswerRequest {
   readonly about: Completion;
   readonly place: AnswerRef;
-  /** When it was received, in ms. */
+  /** In ms since 1970. */
   readonly at: number;
-  /** The command in the message, if it is one. */
   readonly command: string | undefined;
   readonly stream: false | { readonly usage: boolean };
 }
@@ -37,13 +36,13 @@ export interface AnswerOrder {
  */
 export function createResponder(
   deps: RespondDeps,
-): (order: AnswerOrder, left: AbortSignal, release: () => void) => Promise<Response> {
+): (order: AnswerRequest, left: AbortSignal, release: () => void) => Promise<Response> {
   return async (order, left, release) => {
-    if (order.stream !== false) return streamed(deps, order, left, release);
+    if (order.stream !== false) return streamAnswerEvents(deps, order, left, release);
     try {
       const said = await submitAndAwaitAnswer(deps, order, left);
-      if ('status' in said) return errorResponse(said);
-      const body = completionBody(order.about, said.text, said.usage);
+      if ('status' in said) return toErrorResponse(said);
+      const body = toCompletionBody(order.about, said.text, said.usage);
       return Response.json(body, { headers: { 'cache-control': 'no-store' } });
     } finally {
       release();
@@ -70,34 +69,36 @@ const SET_ASIDE: ApiError = {
   message: 'The message was stopped with /stop before it was answered.',
 };
 
-function answerTimeoutError(waitMs: number): ApiError {
+function createAnswerTimeoutError(waitMs: number): ApiError {
   const message = `There was no answer within ${waitMs / 1_000} seconds (api.waitSeconds); it is still being worked on. ${RETRY_NOTE}`;
   return { status: 504, code: 'deadline_exceeded', message };
 }
 
-interface SaidAnswer extends Pick<MessageAnswer, 'usage'> {
+interface CompletedAnswer extends Pick<MessageAnswer, 'usage'> {
   readonly text: string;
-  /** Whether this is a question that a person has to decide first, not the answer. */
+  /** Whether the text is an approval question instead of the answer. */
   readonly isQuestion: boolean;
 }
 
-/** After these commands the turn that asked continues, and the person waits for its answer. */
+/**
+ * After these commands the turn that asked continues, and the client still waits for its answer.
+ */
 const DECIDING: ReadonlySet<string> = new Set(['approve', 'deny', 'answer']);
 
 async function submitAndAwaitAnswer(
   deps: RespondDeps,
-  { place, command, at }: AnswerOrder,
+  { place, command, at }: AnswerRequest,
   left: AbortSignal,
   onText?: (text: string) => void,
-): Promise<SaidAnswer | ApiError> {
+): Promise<CompletedAnswer | ApiError> {
   const { waitMs } = deps.context.settings;
   const deadline = AbortSignal.timeout(waitMs);
   const signal = AbortSignal.any([left, deps.closing, deadline]);
   const why = () =>
-    deps.closing.aborted ? CLOSING : signal.aborted ? answerTimeoutError(waitMs) : GONE;
+    deps.closing.aborted ? CLOSING : signal.aborted ? createAnswerTimeoutError(waitMs) : GONE;
   const answer = await awaitAnswer(deps, place, signal, onText);
   if (answer === null) return why();
-  const said = readSaidAnswer(answer);
+  const said = readCompletedAnswer(answer);
   const { pending } = answer;
   if ('status' in said || pending === null || command === undefined || !DECIDING.has(command)) {
     return said;
@@ -105,17 +106,17 @@ async function submitAndAwaitAnswer(
   const rest = await awaitAnswer(deps, { ...place, messageId: pending }, signal);
   if (rest === null) return why();
   const parts = rest.isSuspended ? rest.parts.filter((part) => part.at > at) : rest.parts;
-  const then = readSaidAnswer({ ...rest, parts });
+  const then = readCompletedAnswer({ ...rest, parts });
   if ('status' in then) return then;
   return { ...then, text: [said.text, then.text].filter((text) => text !== '').join('\n\n') };
 }
 
-function readSaidAnswer({
+function readCompletedAnswer({
   outcome,
   isSuspended,
   usage,
   parts,
-}: MessageAnswer): SaidAnswer | ApiError {
+}: MessageAnswer): CompletedAnswer | ApiError {
   const text = parts.map((part) => part.text).join('\n\n');
   if (outcome === 'failed') return { status: 503, code: 'turn_failed', message: text };
   if (outcome === 'stopped' && text === '') return SET_ASIDE;
@@ -128,12 +129,12 @@ const HEADERS = {
   // Asks proxies not to buffer events.
   'x-accel-buffering': 'no',
 };
-/** Clients and proxies give up on a stream that is silent for long. In ms. */
+/** Clients and proxies close a stream that is silent for too long. In ms. */
 const KEEP_ALIVE_MS = 15_000;
 
-function streamed(
+function streamAnswerEvents(
   deps: RespondDeps,
-  order: AnswerOrder,
+  order: AnswerRequest,
   left: AbortSignal,
   release: () => void,
 ): Response {
@@ -154,18 +155,18 @@ function streamed(
         release();
         if (!cancelled.signal.aborted) controller.close();
       };
-      // Not awaited: the response begins before there is an answer.
-      writeAnswer(deps, order, signal, write).catch(noteFailure(deps, write)).finally(end);
+      // Not awaited, because the response starts before the answer exists.
+      writeAnswer(deps, order, signal, write).catch(createFailureNote(deps, write)).finally(end);
     },
     cancel: () => cancelled.abort(),
   });
   return new Response(body, { headers: HEADERS });
 }
 
-function noteFailure({ context }: RespondDeps, write: (text: string) => void) {
+function createFailureNote({ context }: RespondDeps, write: (text: string) => void) {
   return (error: unknown): void => {
     context.log.error({ error }, 'a stream of the API failed');
-    write(sseEvent(errorBody(FAILED)));
+    write(formatSseEvent(toErrorBody(FAILED)));
   };
 }
 
@@ -176,8 +177,8 @@ const FAILED: ApiError = {
 };
 
 /**
- * The error for a run that was replaced by another one: text that was already streamed cannot be
- * retracted.
+ * The error when another run replaces the one being streamed: text that was already streamed cannot
+ * be retracted.
  */
 const CHANGED: ApiError = {
   status: 503,
@@ -185,14 +186,14 @@ const CHANGED: ApiError = {
   message: `The answer was restarted and differs from what was streamed. ${RETRY_NOTE}`,
 };
 
-function sseEvent(data: object): string {
+function formatSseEvent(data: object): string {
   return `data: ${JSON.stringify(data)}\n\n`;
 }
 
-/** Writes the growing answer and the rest of it; together they equal the delivered text. */
+/** Writes the growing answer and then the rest; all chunks together equal the delivered text. */
 async function writeAnswer(
   deps: RespondDeps,
-  order: AnswerOrder,
+  order: AnswerRequest,
   signal: AbortSignal,
   write: (text: string) => void,
 ): Promise<void> {
@@ -201,20 +202,20 @@ async function writeAnswer(
   const add = (content: string): void => {
     if (content === '') return;
     sent += content;
-    write(sseEvent(chunkBody(about, { content }, null)));
+    write(formatSseEvent(toChunkBody(about, { content }, null)));
   };
-  write(sseEvent(chunkBody(about, { role: 'assistant', content: '' }, null)));
+  write(formatSseEvent(toChunkBody(about, { role: 'assistant', content: '' }, null)));
   const said = await submitAndAwaitAnswer(deps, order, signal, (growing) => {
-    // Trailing whitespace may not be part of the answer.
+    // Trailing whitespace is held back, because the final answer may not contain it.
     const text = growing.trimEnd();
     if (text.startsWith(sent)) add(text.slice(sent.length));
   });
-  if ('status' in said) return write(sseEvent(errorBody(said)));
+  if ('status' in said) return write(formatSseEvent(toErrorBody(said)));
   if (said.text.startsWith(sent)) add(said.text.slice(sent.length));
-  // Text before a question is the beginning of the later answer.
+  // Text written before an approval question is the beginning of the later answer.
   else if (said.isQuestion) add(`\n\n${said.text}`);
-  else return write(sseEvent(errorBody(CHANGED)));
-  write(sseEvent(chunkBody(about, {}, 'stop')));
-  if (stream !== false && stream.usage) write(sseEvent(usageChunk(about, said.usage)));
+  else return write(formatSseEvent(toErrorBody(CHANGED)));
+  write(formatSseEvent(toChunkBody(about, {}, 'stop')));
+  if (stream !== false && stream.usage) write(formatSseEvent(toUsageChunk(about, said.usage)));
   write('data: [DONE]\n\n');
 }

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type InboundMessage, silentLogger } from '@parley/core';
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import type { MessageAnswer } from '@parley/store';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ChannelContext, IngressOutcome } from '../adapter.ts';
 import { createApiAdapter } from './adapter.ts';
 import type { ApiAccount } from './api-account.ts';
-import { idPart } from './id-part.ts';
+import { toIdPart } from './id-part.ts';
 
 const TOKEN = 't'.repeat(32);
 const ANSWERED: MessageAnswer = {
@@ -22,7 +22,7 @@ const WAITS: MessageAnswer = { ...ANSWERED, outcome: null, parts: [] };
 
 type Clients = ApiAccount['clients'][string];
 
-/** The API with one client, on top of an ingress and tables that a test controls. */
+/** The API with one client, using an ingress and tables controlled by the test. */
 function scene(
   client: Partial<Clients> = {},
   {
@@ -50,7 +50,7 @@ function scene(
     reacted: async () => {},
     message: async () => null,
     commands: [],
-    values: memoryValues(),
+    values: createMemoryValues(),
     receive: async (message) => {
       received.push(message);
       return outcome;
@@ -76,7 +76,7 @@ function scene(
   return { adapter, ask, received };
 }
 
-describe('a request from an API client', () => {
+describe('a request of an API client', () => {
   it.each<[string, Partial<Clients>, object, Record<string, string>, string, string, boolean]>([
     ['of the client', {}, {}, {}, 'shop', 'shop', false],
     ['of one of its users', {}, { user: 'ann' }, {}, 'shop/ann', 'shop/ann', true],
@@ -138,12 +138,12 @@ describe('a request from an API client', () => {
     expect(received[0]?.sender.id).not.toBe(received[1]?.sender.id);
   });
 
-  it('[F14] has a separate conversation for each agent, user and conversation name', async () => {
+  it('[F14] has a separate conversation for each combination of agent, user and conversation name', async () => {
     const name = fc.string({ minLength: 1, maxLength: 12, unit: fc.constantFrom(...'a1/#~@ ') });
     const place = fc.record(
       {
         agent: fc.constantFrom('help', 'main'),
-        user: fc.option(fc.oneof(name, name.map(idPart)), { nil: undefined }),
+        user: fc.option(fc.oneof(name, name.map(toIdPart)), { nil: undefined }),
         named: fc.option(
           name.map((text) => text.trim()).filter((text) => text !== ''),
           { nil: undefined },
@@ -152,8 +152,8 @@ describe('a request from an API client', () => {
       { noNullPrototype: true },
     );
     const imitation = place.map((one) => {
-      const other = { ...one, user: one.user && idPart(one.user) };
-      return [one, { ...other, named: one.named && idPart(one.named) }] as const;
+      const other = { ...one, user: one.user && toIdPart(one.user) };
+      return [one, { ...other, named: one.named && toIdPart(one.named) }] as const;
     });
     await fc.assert(
       fc.asyncProperty(fc.oneof(fc.tuple(place, place), imitation), async ([one, other]) => {
@@ -179,7 +179,7 @@ describe('a request from an API client', () => {
     expect(await ask({ response_format: broken })).toMatchObject({ status: 400 });
   });
 
-  it('[D13] times out with a clear error, whole or streamed', async () => {
+  it('[D13] times out with a clear error, whether streamed or not', async () => {
     const { ask } = scene({}, { answer: async () => WAITS, waitMs: 50 });
     const late = await ask({});
     expect(late.status).toBe(504);
@@ -234,7 +234,7 @@ describe('a request from an API client', () => {
     [{ kind: 'refused', reason: '2 messages wait', bound: 'conversation' }, 429],
     [{ kind: 'refused', reason: 'all wait', bound: 'all' }, 429],
     [{ kind: 'ignored', reason: 'the same text repeatedly' }, 429],
-  ])('[D07] that ingress refuses (%o) is answered with %i', async (outcome, status) => {
+  ])('[D07] refused by ingress (%o) gets status %i', async (outcome, status) => {
     const { ask } = scene({}, { outcome });
     expect((await ask({})).status).toBe(status);
   });
@@ -262,7 +262,7 @@ describe('[D07] requests of an API client that wait for their answers', () => {
     await Promise.all(waiting);
   });
 
-  it('take a slot while they are read and free it when they are refused', async () => {
+  it('take a slot while their bodies are read and free it when they are refused', async () => {
     const { ask } = scene({}, { others });
     for (let nth = 0; nth < 200; nth += 1)
       expect((await ask({ messages: 'none' })).status).toBe(400);

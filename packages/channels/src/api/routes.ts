@@ -1,18 +1,18 @@
 import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
-import { countOf, type InboundMessage } from '@parley/core';
+import { formatCounted, type InboundMessage } from '@parley/core';
 import { type Context, Hono } from 'hono';
 import type { ChannelContext, IngressOutcome, SecretDoor } from '../adapter.ts';
-import { attachmentKind } from '../attachments/file-response.ts';
+import { toAttachmentKind } from '../attachments/file-response.ts';
 import { parseJson, readBody } from '../bounded-body.ts';
 import { parseCommand } from '../commands/typed-command.ts';
 import type { EventHub } from '../web/events.ts';
-import { type WrongAddress, wrongAddress } from '../wrong-address.ts';
+import { findWrongAddress, type WrongAddress } from '../wrong-address.ts';
 import type { ApiAccount } from './api-account.ts';
 import { type ChatRequest, readChatRequest } from './chat-request.ts';
-import { idPart } from './id-part.ts';
-import { createRequestSlots, type NoSlot } from './request-slots.ts';
-import { type AnswerOrder, CLOSING, createResponder } from './respond.ts';
-import { type ApiError, badRequest, errorResponse, modelBody } from './wire.ts';
+import { toIdPart } from './id-part.ts';
+import { createRequestSlots, type SlotRefusal } from './request-slots.ts';
+import { type AnswerRequest, CLOSING, createResponder } from './respond.ts';
+import { type ApiError, createBadRequestError, toErrorResponse, toModelBody } from './wire.ts';
 
 interface ApiDeps {
   readonly context: ChannelContext<ApiAccount>;
@@ -21,7 +21,7 @@ interface ApiDeps {
   readonly closing: AbortSignal;
 }
 
-interface Client {
+interface ApiClient {
   readonly name: string;
   /** The default agent when undefined. */
   readonly agent: string | undefined;
@@ -33,10 +33,10 @@ interface Client {
 
 interface ApiEnv {
   readonly Bindings: { readonly door?: SecretDoor | undefined };
-  readonly Variables: { client: Client };
+  readonly Variables: { client: ApiClient };
 }
 
-/** The routes below `/v1` that OpenAI's clients know. */
+/** The routes below `/v1` that OpenAI's client libraries use. */
 export function createApiRoutes(deps: ApiDeps): Hono<ApiEnv> {
   const { context, closing } = deps;
   const app = new Hono<ApiEnv>().basePath('/v1');
@@ -44,32 +44,35 @@ export function createApiRoutes(deps: ApiDeps): Hono<ApiEnv> {
   const slots = createRequestSlots(Object.keys(context.settings.clients).length);
   const since = Math.floor(context.clock() / 1_000);
   app.use(async (c, next) => {
-    const wrong = wrongAddress(app, c.req);
-    if (wrong !== null) return errorResponse(noRoute(wrong));
-    const given = bearerOf(c.req.header('authorization'));
-    if (given === undefined) return errorResponse(NO_CLIENT);
-    const client = clientOf(context.settings, given);
-    if (client === null) return refuseWrong(c.env.door);
+    const wrong = findWrongAddress(app, c.req);
+    if (wrong !== null) return toErrorResponse(createWrongAddressError(wrong));
+    const given = parseBearer(c.req.header('authorization'));
+    if (given === undefined) return toErrorResponse(NO_CLIENT);
+    const client = findClient(context.settings, given);
+    if (client === null) return refuseWrongToken(c.env.door);
     c.set('client', client);
     return next();
   });
   app.get('/models', (c) =>
-    c.json({ object: 'list', data: [modelBody(c.get('client').model, since)] }),
+    c.json({ object: 'list', data: [toModelBody(c.get('client').model, since)] }),
   );
   app.get('/models/:model', (c) => {
     const asked = c.req.param().model;
     const { model } = c.get('client');
-    return asked === model ? c.json(modelBody(model, since)) : errorResponse(noModel(asked, model));
+    return asked === model
+      ? c.json(toModelBody(model, since))
+      : toErrorResponse(createUnknownModelError(asked, model));
   });
   app.post('/chat/completions', async (c) => {
-    if (closing.aborted) return errorResponse(CLOSING);
-    // Taken before the body is read, because many large bodies would fill the memory.
+    if (closing.aborted) return toErrorResponse(CLOSING);
+    // The slot is taken before the body is read, because many large bodies at once would fill the
+    // memory.
     const release = slots.take(c.get('client'));
-    if (typeof release !== 'function') return errorResponse(noSlot(release));
+    if (typeof release !== 'function') return toErrorResponse(createSlotError(release));
     let isAnswered = false;
     try {
-      const order = await takeIn(deps, c, c.get('client'));
-      if ('status' in order) return errorResponse(order);
+      const order = await acceptChatRequest(deps, c, c.get('client'));
+      if ('status' in order) return toErrorResponse(order);
       isAnswered = true;
       return await respond(order, c.req.raw.signal, release);
     } finally {
@@ -78,7 +81,7 @@ export function createApiRoutes(deps: ApiDeps): Hono<ApiEnv> {
   });
   app.onError((error, c) => {
     context.log.error({ path: c.req.path, error }, 'request to the API failed');
-    return errorResponse(FAILED);
+    return toErrorResponse(FAILED);
   });
   return app;
 }
@@ -90,18 +93,26 @@ const NO_CLIENT: ApiError = {
     'Send the token of a client (api.clients in the settings) as "Authorization: Bearer …". OpenAI’s libraries call it the API key.',
 };
 
-function noRoute({ status, message, allow }: WrongAddress): ApiError {
+function createWrongAddressError({ status, message, allow }: WrongAddress): ApiError {
   const there = 'The API has POST /v1/chat/completions, GET /v1/models and GET /v1/models/MODEL.';
   const code = status === 405 ? 'method_not_allowed' : 'not_found';
   return { status, code, message: `${message} ${there}`, allow };
 }
 
-/** A wrong token waits for the wrong ones before it; a correct one never does. */
-function refuseWrong(door: SecretDoor | undefined): Response {
+/**
+ * A caller with a wrong token waits for the wrong attempts before it; a caller with a correct one
+ * never waits.
+ */
+function refuseWrongToken(door: SecretDoor | undefined): Response {
   const retryAfterSeconds = door?.refuseWrong() ?? 0;
-  if (retryAfterSeconds === 0) return errorResponse(NO_CLIENT);
-  const message = `Too many wrong tokens. Try again in ${countOf(retryAfterSeconds, 'second')}.`;
-  return errorResponse({ status: 429, code: 'too_many_wrong_tokens', message, retryAfterSeconds });
+  if (retryAfterSeconds === 0) return toErrorResponse(NO_CLIENT);
+  const message = `Too many wrong tokens. Try again in ${formatCounted(retryAfterSeconds, 'second')}.`;
+  return toErrorResponse({
+    status: 429,
+    code: 'too_many_wrong_tokens',
+    message,
+    retryAfterSeconds,
+  });
 }
 
 const FAILED: ApiError = {
@@ -112,26 +123,26 @@ const FAILED: ApiError = {
   retryAfterSeconds: 5,
 };
 
-function noSlot(why: NoSlot): ApiError {
+function createSlotError(why: SlotRefusal): ApiError {
   const who =
     why.kind === 'client'
-      ? `${countOf(why.slots, 'request')} of this client ${why.slots === 1 ? 'waits' : 'wait'} for an answer already, which is its share of all.`
-      : 'The largest number of requests that may wait for an answer is reached.';
+      ? `${formatCounted(why.slots, 'request')} of this client ${why.slots === 1 ? 'waits' : 'wait'} for an answer already, which is its share of all.`
+      : 'The maximum number of requests waiting for an answer is reached.';
   const message = `${who} Nothing was stored; send it again later.`;
   return { status: 429, code: 'rate_limit_exceeded', message, retryAfterSeconds: 10 };
 }
 
-function noModel(asked: string, agent: string): ApiError {
+function createUnknownModelError(asked: string, agent: string): ApiError {
   const message = `There is no model ${JSON.stringify(asked)} for this client; the agent is ${JSON.stringify(agent)}.`;
   return { status: 404, code: 'model_not_found', message };
 }
 
-function bearerOf(header: string | undefined): string | undefined {
+function parseBearer(header: string | undefined): string | undefined {
   return /^Bearer +(.+)$/i.exec(header ?? '')?.[1];
 }
 
 /** Compares all tokens, each in constant time. */
-function clientOf({ agent: main, clients }: ApiAccount, token: string): Client | null {
+function findClient({ agent: main, clients }: ApiAccount, token: string): ApiClient | null {
   const given = digest(token);
   const found = Object.entries(clients).filter(([, own]) =>
     timingSafeEqual(digest(own.token), given),
@@ -147,32 +158,41 @@ function digest(text: string): Buffer {
   return Buffer.from(hash('sha256', text, 'hex'), 'hex');
 }
 
-/** The limit for everything in a request but its files, in bytes. */
+/** The maximum size of a request without its files, in bytes. */
 const LARGEST_TEXT = 4_000_000;
 
 /**
- * Reads a request and passes it to ingress. Resolves when it is stored, or with the reason why it
- * is not.
+ * Reads a request and passes it to ingress. Resolves when the request is stored, or with the reason
+ * why it is refused.
  */
-async function takeIn(deps: ApiDeps, c: Context, client: Client): Promise<AnswerOrder | ApiError> {
+async function acceptChatRequest(
+  deps: ApiDeps,
+  c: Context,
+  client: ApiClient,
+): Promise<AnswerRequest | ApiError> {
   const { context } = deps;
   const { model } = client;
   const fileBytes = context.chats?.media.messageBytes ?? 0;
   const body = await readBody(c.req.raw, LARGEST_TEXT + Math.ceil((fileBytes * 4) / 3));
   if (body.kind === 'too-large')
-    return requestTooLarge('The request is larger than what is accepted at once.');
+    return createTooLargeError('The request exceeds the maximum size.');
   if (body.kind === 'not-utf8')
-    return badRequest('The request is not valid UTF-8.', 'invalid_request');
+    return createBadRequestError('The request is not valid UTF-8.', 'invalid_request');
   const request = readChatRequest(parseJson(body.text), client.conversations);
   if ('status' in request) return request;
-  if (request.model !== undefined && request.model !== model) return noModel(request.model, model);
+  if (request.model !== undefined && request.model !== model)
+    return createUnknownModelError(request.model, model);
   const place = resolveRequestChat(client, request, c);
   if ('status' in place) return place;
-  const refusal = await fileRefusal(context, request.files, client.owner ? null : place.senderId);
+  const refusal = await findFileRefusal(
+    context,
+    request.files,
+    client.owner ? null : place.senderId,
+  );
   if (refusal !== null) return refusal;
   const { chatId, messageId } = place;
   const at = context.clock();
-  const message = inbound(client, request, { ...place, account: context.account, at });
+  const message = toInboundMessage(client, request, { ...place, account: context.account, at });
   const bytes = await Promise.all(request.files.map((file) => file.bytes()));
   const outcome = await context.receive(message, undefined, bytes);
   const refused = toRefusalError(outcome);
@@ -185,7 +205,7 @@ async function takeIn(deps: ApiDeps, c: Context, client: Client): Promise<Answer
 
 const KEY = /^[\x21-\x7e]{1,200}$/;
 
-interface Place {
+interface RequestChat {
   readonly chatId: string;
   readonly messageId: string;
   readonly senderId: string;
@@ -193,29 +213,33 @@ interface Place {
 }
 
 /**
- * Decides which conversation a request belongs to and who speaks there. Behind a guest client,
- * `user` is another person with separate memories; behind an owner's client, it is only another
- * conversation.
+ * Decides which conversation a request belongs to and who speaks there. A guest client's `user`
+ * values are separate people with separate memories; an owner client's `user` values are only
+ * separate conversations.
  */
-function resolveRequestChat(client: Client, { user }: ChatRequest, c: Context): Place | ApiError {
+function resolveRequestChat(
+  client: ApiClient,
+  { user }: ChatRequest,
+  c: Context,
+): RequestChat | ApiError {
   const key = c.req.header('idempotency-key');
   if (key !== undefined && !KEY.test(key)) {
-    return badRequest(
-      'An Idempotency-Key has 1 to 200 visible characters of ASCII.',
+    return createBadRequestError(
+      'An Idempotency-Key must have 1 to 200 visible ASCII characters.',
       'invalid_key',
     );
   }
   const messageId = key ?? randomUUID();
   const named = c.req.header('x-parley-conversation') || undefined;
-  const person = user === undefined ? client.name : `${client.name}/${idPart(user)}`;
+  const person = user === undefined ? client.name : `${client.name}/${toIdPart(user)}`;
   const own =
     client.conversations === 'per-request'
-      ? `~${idPart(messageId)}`
+      ? `~${toIdPart(messageId)}`
       : named === undefined
         ? undefined
-        : `#${idPart(named)}`;
+        : `#${toIdPart(named)}`;
   return {
-    // As in web chats, the prefix names an agent other than the default one.
+    // The prefix names an agent other than the default one, as in web chats.
     chatId: `${client.agent === undefined ? '' : `@${client.agent}/`}${person}${own ?? ''}`,
     messageId,
     senderId: client.owner ? client.name : person,
@@ -223,13 +247,20 @@ function resolveRequestChat(client: Client, { user }: ChatRequest, c: Context): 
   };
 }
 
-function inbound(
-  client: Client,
+function toInboundMessage(
+  client: ApiClient,
   { text, files, user, client: sentAlong, responseFormat }: ChatRequest,
-  { chatId, messageId, senderId, separate, account, at }: Place & { account: string; at: number },
+  {
+    chatId,
+    messageId,
+    senderId,
+    separate,
+    account,
+    at,
+  }: RequestChat & { account: string; at: number },
 ): InboundMessage {
   const attachments = files.map((file, index) => ({
-    kind: attachmentKind(file),
+    kind: toAttachmentKind(file),
     name: file.name,
     size: file.size,
     ...(file.type !== '' && { mimeType: file.type }),
@@ -256,42 +287,45 @@ function inbound(
 /** Limits of one message. */
 const MAX_FILES = 32;
 
-async function fileRefusal(
+async function findFileRefusal(
   { chats }: ChannelContext<ApiAccount>,
   files: readonly File[],
   person: string | null,
 ): Promise<ApiError | null> {
   if (files.length === 0) return null;
-  if (chats === undefined) return badRequest('Files cannot be sent here.', 'files_unsupported');
+  if (chats === undefined)
+    return createBadRequestError('Files cannot be sent here.', 'files_unsupported');
   const { fileBytes, messageBytes } = chats.media;
   const size = files.reduce((sum, file) => sum + file.size, 0);
   const empty = files.find((file) => file.size === 0);
-  if (empty !== undefined) return badRequest(`${empty.name} is empty.`, 'invalid_request');
-  if (files.length > MAX_FILES) return requestTooLarge(`One message may have ${MAX_FILES} files.`);
+  if (empty !== undefined)
+    return createBadRequestError(`${empty.name} is empty.`, 'invalid_request');
+  if (files.length > MAX_FILES)
+    return createTooLargeError(`One message may have ${MAX_FILES} files.`);
   if (size > messageBytes || files.some((file) => file.size > fileBytes)) {
-    return requestTooLarge(
+    return createTooLargeError(
       `One file may have ${fileBytes} bytes, those of one message together ${messageBytes} (media in the settings).`,
     );
   }
   if (await chats.hasRoom(size, person)) return null;
-  return overloadedError('There is no room for more files at the moment.', 60);
+  return createOverloadedError('There is no room for more files at the moment.', 60);
 }
 
-function requestTooLarge(message: string): ApiError {
+function createTooLargeError(message: string): ApiError {
   return { status: 413, code: 'request_too_large', message };
 }
 
-function overloadedError(message: string, retryAfterSeconds: number): ApiError {
+function createOverloadedError(message: string, retryAfterSeconds: number): ApiError {
   return { status: 429, code: 'rate_limit_exceeded', message, retryAfterSeconds };
 }
 
 /**
- * A conversation has space again once its next turn has started; a person's limit and the total
- * take longer. In seconds.
+ * A conversation accepts messages again once its next turn has started; a person's limit and the
+ * total limit take longer. In seconds.
  */
 const RETRY_AFTER_SECONDS = { conversation: 10, person: 30, all: 30 } as const;
 
-/** Null when the message is stored, whether just now or earlier. */
+/** Null when the message is stored, whether by this request or an earlier one. */
 function toRefusalError(outcome: IngressOutcome): ApiError | null {
   switch (outcome.kind) {
     case 'accepted':
@@ -299,12 +333,12 @@ function toRefusalError(outcome: IngressOutcome): ApiError | null {
     case 'duplicate':
       return null;
     case 'ignored':
-      return overloadedError(`The message was not accepted: ${outcome.reason}.`, 60);
+      return createOverloadedError(`The message was not accepted: ${outcome.reason}.`, 60);
     case 'refused': {
       const { bound, reason } = outcome;
-      if (bound === 'size') return requestTooLarge(`The message is ${reason}.`);
+      if (bound === 'size') return createTooLargeError(`The message is ${reason}.`);
       if (bound !== undefined)
-        return overloadedError(`Not accepted: ${reason}.`, RETRY_AFTER_SECONDS[bound]);
+        return createOverloadedError(`Not accepted: ${reason}.`, RETRY_AFTER_SECONDS[bound]);
       return { status: 401, code: 'access_denied', message: `Not accepted: ${reason}.` };
     }
   }

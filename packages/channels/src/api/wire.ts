@@ -6,27 +6,27 @@ export interface ApiError {
   readonly code: string;
   readonly message: string;
   readonly retryAfterSeconds?: number;
-  /** With 405: the methods that the address accepts. */
+  /** The allowed methods of a 405 response. */
   readonly allow?: string | undefined;
 }
 
-export function badRequest(message: string, code: string): ApiError {
+export function createBadRequestError(message: string, code: string): ApiError {
   return { status: 400, code, message };
 }
 
-function apiErrorType({ status }: ApiError): string {
+function getApiErrorType({ status }: ApiError): string {
   if (status === 429) return 'rate_limit_error';
   return status >= 500 ? 'server_error' : 'invalid_request_error';
 }
 
-export function errorBody(error: ApiError): object {
+export function toErrorBody(error: ApiError): object {
   const { message, code } = error;
-  return { error: { message, type: apiErrorType(error), param: null, code } };
+  return { error: { message, type: getApiErrorType(error), param: null, code } };
 }
 
-export function errorResponse(error: ApiError): Response {
+export function toErrorResponse(error: ApiError): Response {
   const { status, retryAfterSeconds, allow } = error;
-  return Response.json(errorBody(error), {
+  return Response.json(toErrorBody(error), {
     status,
     headers: {
       'cache-control': 'no-store',
@@ -46,26 +46,31 @@ export interface Completion {
   readonly created: number;
 }
 
-export function completionBody(about: Completion, text: string, usage: AnswerUsage): object {
+export function toCompletionBody(about: Completion, text: string, usage: AnswerUsage): object {
   const message = { role: 'assistant', content: text, refusal: null };
   const choice = { index: 0, message, logprobs: null, finish_reason: 'stop' };
-  return { ...about, object: 'chat.completion', choices: [choice], usage: usageBody(usage) };
+  return { ...about, object: 'chat.completion', choices: [choice], usage: toUsageBody(usage) };
 }
 
-type Delta = { readonly role: 'assistant'; readonly content: '' } | { readonly content?: string };
+type CompletionDelta =
+  | { readonly role: 'assistant'; readonly content: '' }
+  | { readonly content?: string };
 
-/** An event of a stream. */
-export function chunkBody(about: Completion, delta: Delta, finish: 'stop' | null): object {
+export function toChunkBody(
+  about: Completion,
+  delta: CompletionDelta,
+  finish: 'stop' | null,
+): object {
   const choice = { index: 0, delta, logprobs: null, finish_reason: finish };
   return { ...about, object: 'chat.completion.chunk', choices: [choice] };
 }
 
 /** The last event of a stream whose client asked for the usage. */
-export function usageChunk(about: Completion, usage: AnswerUsage): object {
-  return { ...about, object: 'chat.completion.chunk', choices: [], usage: usageBody(usage) };
+export function toUsageChunk(about: Completion, usage: AnswerUsage): object {
+  return { ...about, object: 'chat.completion.chunk', choices: [], usage: toUsageBody(usage) };
 }
 
-function usageBody({ inputTokens, outputTokens, cachedTokens }: AnswerUsage): object {
+function toUsageBody({ inputTokens, outputTokens, cachedTokens }: AnswerUsage): object {
   return {
     prompt_tokens: inputTokens,
     completion_tokens: outputTokens,
@@ -74,6 +79,6 @@ function usageBody({ inputTokens, outputTokens, cachedTokens }: AnswerUsage): ob
   };
 }
 
-export function modelBody(id: string, created: number): object {
+export function toModelBody(id: string, created: number): object {
   return { id, object: 'model', created, owned_by: 'parley' };
 }

@@ -1,12 +1,12 @@
 import { type Attachment, ChannelError } from '@parley/core';
-import { CAPABILITIES, recordingLogger } from '@parley/core/testing';
+import { CAPABILITIES, createRecordingLogger } from '@parley/core/testing';
 import { startSweep } from '@parley/queue';
 import type { Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FilesCapability } from '../adapter.ts';
-import { answerRoute, conversationIdOf } from '../ingress/route.ts';
-import { aMessage } from '../testing/ingress-scene.ts';
+import { resolveReplyRoute, toConversationId } from '../ingress/route.ts';
+import { createMessage } from '../testing/ingress-scene.ts';
 import { type AttachmentFetcher, startAttachmentFetcher } from './attachment-fetcher.ts';
 import type { MediaLimits } from './fetch-plan.ts';
 
@@ -38,7 +38,7 @@ afterEach(async () => {
   await store.close();
 });
 
-/** By default, all are from one person in one chat. */
+/** By default, all messages are from one person in one chat. */
 async function send(
   id: string,
   attachments: Attachment[],
@@ -46,9 +46,9 @@ async function send(
 ): Promise<void> {
   const chat = { id: person, type: 'direct' } as const;
   const sender = { id: person, name: person, isBot: false };
-  const message = aMessage({ messageId: id, text: '', attachments, chat, sender });
-  const route = answerRoute(message, CAPABILITIES, { mentions: 'dead', numbered: false });
-  const conversationId = conversationIdOf(message);
+  const message = createMessage({ messageId: id, text: '', attachments, chat, sender });
+  const route = resolveReplyRoute(message, CAPABILITIES, { mentions: 'dead', numbered: false });
+  const conversationId = toConversationId(message);
   await store.inbox.accept({ conversationId, message, route, receivedAt: now, fromOwner });
   fetcher?.wake();
 }
@@ -61,7 +61,7 @@ function start(
     limits = {},
   }: { sweepMs?: number; timeoutMs?: number; limits?: Partial<MediaLimits> } = {},
 ) {
-  const recording = recordingLogger();
+  const recording = createRecordingLogger();
   lines = recording.lines;
   const noted: FilesCapability['fetch'] = (ref, limit, signal) => {
     fetched.push(ref);
@@ -109,7 +109,7 @@ describe('fetching attachments', () => {
     await expect.poll(() => states()).toEqual(['ready']);
   });
 
-  it('[F10] fetches the files of one message one after another, within their common limit', async () => {
+  it("[F10] fetches the files of one message one after another, within the message's size limit", async () => {
     let atOnce = 0;
     start(async (_ref, limit) => {
       atOnce += 1;
@@ -125,13 +125,13 @@ describe('fetching attachments', () => {
     expect(fetched).toEqual(['a', 'b']);
   });
 
-  it('[F10] refuses more bytes than were requested, however they arrived', async () => {
+  it('[F10] refuses more bytes than were requested, whether streamed or sent at once', async () => {
     start(async () => new Uint8Array(11));
     await send('1', [image('a')]);
     await expect.poll(() => states()).toEqual([expect.stringContaining('larger than the')]);
   });
 
-  it('[F10] retries when a retry is due, and eventually gives up', async () => {
+  it('[F10] retries after the delay, and eventually gives up', async () => {
     start(() => Promise.reject(transient()), { sweepMs: 5 });
     await send('1', [image('a')]);
     for (const [tries, pause] of [2_000, 6_000, 20_000].entries()) {
@@ -185,7 +185,7 @@ describe('fetching attachments', () => {
     await expect.poll(() => states(4)).toEqual([expect.stringContaining('no room')]);
   });
 
-  it('[G19] lets people take turns, however much each has sent, while owners wait for no one', async () => {
+  it('[G19] alternates between people, however many files each has sent, while owners never wait', async () => {
     const held = new Map<string, () => void>();
     start((ref) => {
       const { promise, resolve } = Promise.withResolvers<Uint8Array>();
@@ -211,7 +211,7 @@ describe('fetching attachments', () => {
     await expect.poll(() => fetched.at(-1)).toBe('eve c');
   });
 
-  it("[D07] [G19] refuses files beyond a person's share but accepts those of others, until the person has space again", async () => {
+  it("[D07] [G19] refuses files beyond a person's share but accepts those of others, until space is freed", async () => {
     start(async (ref) => new Uint8Array(ref.startsWith('ann') ? 7 : 9), {
       limits: { keptBytes: 1_000, personBytes: 18, personFiles: 9 },
     });
@@ -233,7 +233,7 @@ describe('fetching attachments', () => {
     expect(await store.attachments.bytes({ messageSeq: 4, index: 0 })).not.toBeNull();
   });
 
-  it('[F10] reports that a channel provides no files', async () => {
+  it('[F10] reports that a channel does not support files', async () => {
     start(undefined);
     await send('1', [image('a')]);
     await expect.poll(() => states()).toEqual(['I cannot fetch files from this channel']);

@@ -2,21 +2,20 @@ import { type Clock, type Logger, reasonOf } from '@parley/core';
 import type { StartSweep, WakeUpQueue } from '@parley/queue';
 import type { AttachmentRepository, DueAttachment, SenderKey } from '@parley/store';
 import type { FilesCapability } from '../adapter.ts';
-import { chooseFetches, createTurns } from './choose-fetches.ts';
-import { afterFetchFailure, type MediaLimits, planFetch } from './fetch-plan.ts';
+import { chooseFetches, createLastTurns } from './choose-fetches.ts';
+import { decideAfterFetchFailure, type MediaLimits, planFetch } from './fetch-plan.ts';
 
 /** Fetches the files sent to one account, in the process that owns its connection. */
 export interface AttachmentFetcher {
-  /** Signals that there may be something to fetch. */
+  /** Signals that attachments may be waiting to be fetched. */
   wake(): void;
-  /** Stops fetching. Fetches in progress are aborted, and repeated at the next start. */
+  /** Fetches in progress are aborted, and repeated at the next start. */
   close(): Promise<void>;
 }
 
-/** The services and limits of fetching. */
 export interface AttachmentFetcherDeps {
   readonly attachments: AttachmentRepository;
-  /** Undefined when the adapter serves no files. */
+  /** Undefined when the adapter does not support files. */
   readonly files: FilesCapability | undefined;
   readonly lanes: Pick<WakeUpQueue, 'wake'>;
   readonly limits: MediaLimits;
@@ -24,25 +23,25 @@ export interface AttachmentFetcherDeps {
   readonly log: Logger;
 }
 
-/** The account, and the timeout of an attempt. */
 interface AttachmentFetcherOptions {
   readonly channel: string;
   readonly account: string;
   readonly sweep: StartSweep;
-  /** The timeout of one attempt, in ms; half a minute when absent. */
+  /** The timeout of one fetch attempt, in ms; 30 s when absent. */
   readonly timeoutMs?: number;
 }
 
 /**
- * The number of rows to read: at least one message per person, each with at most 32 attachments.
+ * The number of rows to read: enough for at least one message per person, each with at most 32
+ * attachments.
  */
 const LOOKED_AT = 128;
 const TIMEOUT_MS = 30_000;
 
 /**
- * Starts fetching, and sweeps for attachments left by an earlier run or due for another attempt.
- * People take turns (`chooseFetches`). A message's lane is woken when one of its files is stored or
- * given up.
+ * Starts fetching, and sweeps for attachments left by an earlier run or due for a retry.
+ * `chooseFetches` alternates between people. A message's lane is woken when one of its files is
+ * stored or given up.
  */
 export function startAttachmentFetcher(
   deps: AttachmentFetcherDeps,
@@ -51,7 +50,7 @@ export function startAttachmentFetcher(
   const { channel, account } = options;
   const closing = new AbortController();
   const running = new Map<number, DueAttachment & { readonly ended: Promise<void> }>();
-  const turns = createTurns();
+  const turns = createLastTurns();
   let wanted = false;
   let looking: Promise<void> | null = null;
 
@@ -59,23 +58,23 @@ export function startAttachmentFetcher(
     while (wanted && !closing.signal.aborted) {
       wanted = false;
       const due = await deps.attachments.due(channel, account, deps.clock(), LOOKED_AT);
-      // A fetch completed or a file arrived in the meantime, so these rows may be outdated.
+      // A fetch completed or a file arrived during the query, so these rows may be outdated.
       if (wanted) continue;
       for (const one of chooseFetches(due, [...running.values()], turns)) begin(one);
     }
   };
   const begin = (one: DueAttachment): void => {
     const others = [...running.values()].filter(({ person }) => person === one.person);
-    const order = { ...one, channel, account, inFlight: sizesOf(others, deps.limits) };
-    const ended = fetchOne(deps, order, closing.signal, options.timeoutMs ?? TIMEOUT_MS)
+    const order = { ...one, channel, account, inFlight: sumFetchSizes(others, deps.limits) };
+    const ended = fetchAttachment(deps, order, closing.signal, options.timeoutMs ?? TIMEOUT_MS)
       .catch((error: unknown) => {
         deps.log.warn({ reason: reasonOf(error) }, 'attachment not stored; it will be retried');
         return false;
       })
       .then((isOver) => {
         running.delete(one.messageSeq);
-        // A result that could not be stored waits for the sweep; otherwise it would be retried
-        // without a pause.
+        // A result that could not be stored waits for the sweep, because an immediate retry would
+        // loop without a pause.
         if (isOver) wake();
       });
     running.set(one.messageSeq, { ...one, ended });
@@ -102,26 +101,29 @@ export function startAttachmentFetcher(
   };
 }
 
-/** An attachment to fetch, and the totals already being fetched for its sender. */
-interface FetchOrder extends DueAttachment, SenderKey {
-  readonly inFlight: KeptTotals;
+/** An attachment to fetch, and the totals of the fetches in progress for its sender. */
+interface FetchRequest extends DueAttachment, SenderKey {
+  readonly inFlight: StoredTotals;
 }
 
-interface KeptTotals {
+interface StoredTotals {
   readonly files: number;
   readonly bytes: number;
 }
 
-/** The number of files, and the maximum number of bytes, that these fetches can add. */
-function sizesOf(fetches: readonly DueAttachment[], { fileBytes }: MediaLimits): KeptTotals {
+/** The number of files, and the maximum number of bytes, that the fetches in progress can add. */
+function sumFetchSizes(
+  fetches: readonly DueAttachment[],
+  { fileBytes }: MediaLimits,
+): StoredTotals {
   const sizes = fetches.map(({ attachment }) => attachment.size ?? fileBytes);
   return { files: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) };
 }
 
-/** Fetches one attachment. Returns true once its outcome is recorded. */
-async function fetchOne(
+/** Returns true once the outcome of the fetch is recorded. */
+async function fetchAttachment(
   deps: AttachmentFetcherDeps,
-  due: FetchOrder,
+  due: FetchRequest,
   closing: AbortSignal,
   timeoutMs: number,
 ): Promise<boolean> {
@@ -131,8 +133,8 @@ async function fetchOne(
     await deps.lanes.wake(due.conversationId);
   };
   const room = {
-    all: await roomOf(deps),
-    sender: await roomOfSender(deps, due, due.attachment.size),
+    all: await getTotalQuota(deps),
+    sender: await getSenderQuota(deps, due, due.attachment.size),
   };
   const plan = planFetch(due, deps.limits, files?.maxBytes ?? 0, room);
   if (files === undefined || plan.kind === 'refuse') {
@@ -145,7 +147,7 @@ async function fetchOne(
     bytes = await rejectWhenAborted(files.fetch(due.attachment.ref, plan.limit, signal), signal);
   } catch (thrown) {
     if (closing.aborted) return false;
-    const next = afterFetchFailure(thrown, due.attempts);
+    const next = decideAfterFetchFailure(thrown, due.attempts);
     const facts = { kind: due.attachment.kind, attempt: due.attempts + 1, next: next.kind };
     deps.log.warn({ ...facts, reason: reasonOf(thrown) }, 'attachment not fetched');
     if (next.kind === 'give-up') await giveUp(next.why);
@@ -160,14 +162,14 @@ async function fetchOne(
   return true;
 }
 
-type RoomDeps = Pick<AttachmentFetcherDeps, 'attachments' | 'limits' | 'clock'>;
+type QuotaDeps = Pick<AttachmentFetcherDeps, 'attachments' | 'limits' | 'clock'>;
 
 /**
  * Whether `needed` more bytes may be kept, in total and for this sender. Files that no turn needs
- * any more are deleted to free space. An owner has no `sender` and no share.
+ * are deleted to free space. Owners have no `sender` and no share.
  */
-export async function hasRoom(
-  deps: RoomDeps,
+export async function hasFreeSpace(
+  deps: QuotaDeps,
   needed: number,
   sender: SenderKey | null,
 ): Promise<boolean> {
@@ -175,23 +177,23 @@ export async function hasRoom(
   const own =
     sender === null
       ? Number.POSITIVE_INFINITY
-      : await roomOfSender(deps, { ...sender, fromOwner: false, inFlight: nothing }, needed);
-  return own >= needed && (await roomOf(deps, needed)) >= needed;
+      : await getSenderQuota(deps, { ...sender, fromOwner: false, inFlight: nothing }, needed);
+  return own >= needed && (await getTotalQuota(deps, needed)) >= needed;
 }
 
 /**
- * The remaining bytes for a sender's files; those of their files that no turn needs any more are
- * deleted to free space.
+ * The remaining bytes for a sender's files; files of this sender that no turn needs are deleted to
+ * free space.
  */
-async function roomOfSender(
-  { attachments, limits }: RoomDeps,
+async function getSenderQuota(
+  { attachments, limits }: QuotaDeps,
   {
     channel,
     account,
     person,
     fromOwner,
     inFlight,
-  }: Omit<FetchOrder, keyof DueAttachment> & Pick<FetchOrder, 'person' | 'fromOwner'>,
+  }: Omit<FetchRequest, keyof DueAttachment> & Pick<FetchRequest, 'person' | 'fromOwner'>,
   needed: number = limits.fileBytes,
 ): Promise<number> {
   if (fromOwner) return Number.POSITIVE_INFINITY;
@@ -207,12 +209,9 @@ async function roomOfSender(
   return left();
 }
 
-/**
- * The remaining bytes for all files; files that no turn needs any more are deleted early to free
- * space.
- */
-async function roomOf(
-  { attachments, limits, clock }: RoomDeps,
+/** The remaining bytes for all files; files that no turn needs are deleted early to free space. */
+async function getTotalQuota(
+  { attachments, limits, clock }: QuotaDeps,
   needed: number = limits.fileBytes,
 ): Promise<number> {
   const room = limits.keptBytes - (await attachments.bytesKept());

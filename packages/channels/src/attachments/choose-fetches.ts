@@ -10,19 +10,18 @@ const AT_ONCE_OF_PERSON = 2;
 /** Additional messages of owners, who never wait for files of others. */
 const MORE_FOR_OWNERS = 2;
 
-type Fetch = Pick<DueAttachment, 'messageSeq' | 'person' | 'fromOwner'>;
+type FetchCandidate = Pick<DueAttachment, 'messageSeq' | 'person' | 'fromOwner'>;
 
-/** When each person last had a turn, for people who wait or have a file being fetched. */
-export interface Turns {
-  /** 0 when they have not had a turn yet. */
+/** When the last file of each person with waiting or running fetches was started. */
+export interface LastTurns {
+  /** 0 for people whose first file has not been started. */
   of(person: string): number;
-  /** Records that they are having their turn now. */
   take(person: string): void;
-  /** Forgets everyone except those who wait or have a file being fetched. */
+  /** Removes everyone without waiting or running fetches. */
   keepOnly(people: ReadonlySet<string>): void;
 }
 
-export function createTurns(): Turns {
+export function createLastTurns(): LastTurns {
   const last = new Map<string, number>();
   let count = 0;
   return {
@@ -38,21 +37,21 @@ export function createTurns(): Turns {
 }
 
 /**
- * Chooses which files are fetched next (G19): owners' files first, then one file per person in
- * turn, however many each has sent. In `due`, each person's oldest file comes first. Changes only
+ * Chooses which files to fetch next (G19): owners' files first, then one file per person in turn,
+ * however many each has sent. In `due`, each person's oldest file comes first. Changes only
  * `turns`.
  */
-export function chooseFetches<One extends Fetch>(
+export function chooseFetches<One extends FetchCandidate>(
   due: readonly One[],
-  running: readonly Fetch[],
-  turns: Turns,
+  running: readonly FetchCandidate[],
+  turns: LastTurns,
 ): readonly One[] {
   turns.keepOnly(new Set([...running, ...due].map(({ person }) => person)));
   const under = [...running];
   const chosen: One[] = [];
   for (;;) {
     const [next] = due
-      .filter((one) => mayBegin(one, under))
+      .filter((one) => canStartFetch(one, under))
       .toSorted(
         (one, other) =>
           Number(other.fromOwner) - Number(one.fromOwner) ||
@@ -65,7 +64,7 @@ export function chooseFetches<One extends Fetch>(
   }
 }
 
-function mayBegin(one: Fetch, running: readonly Fetch[]): boolean {
+function canStartFetch(one: FetchCandidate, running: readonly FetchCandidate[]): boolean {
   if (running.some(({ messageSeq }) => messageSeq === one.messageSeq)) return false;
   if (one.fromOwner) return running.length < AT_ONCE + MORE_FOR_OWNERS;
   const own = running.filter(({ person }) => person === one.person);

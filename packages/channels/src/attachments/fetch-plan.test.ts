@@ -1,6 +1,6 @@
 import { ChannelError, type ChannelFailure } from '@parley/core';
 import { describe, expect, it } from 'vitest';
-import { afterFetchFailure, planFetch } from './fetch-plan.ts';
+import { decideAfterFetchFailure, planFetch } from './fetch-plan.ts';
 
 const MB = 1_024 * 1_024;
 const limits = { fileBytes: 20 * MB, messageBytes: 50 * MB };
@@ -10,7 +10,7 @@ const due = (size: number | undefined, bytesTaken = 0) => ({
   bytesTaken,
 });
 
-describe('how much of an attachment is fetched', () => {
+describe('how many bytes of an attachment are fetched', () => {
   it.each([
     ['a small file is fetched up to the limit of the settings', due(1), 99 * MB, 20 * MB],
     ['a file of unknown size is fetched up to the same limit', due(undefined), 99 * MB, 20 * MB],
@@ -56,7 +56,7 @@ describe('after a failed fetch', () => {
   it.each(['gone', 'forbidden', 'refused', 'refused-format'] as const)(
     '[F10] gives up immediately when the failure is %s',
     (kind) => {
-      expect(afterFetchFailure(failed({ kind }), 0).kind).toBe('give-up');
+      expect(decideAfterFetchFailure(failed({ kind }), 0).kind).toBe('give-up');
     },
   );
 
@@ -65,7 +65,7 @@ describe('after a failed fetch', () => {
     ['of unknown outcome', failed({ kind: 'unknown-outcome' })],
     ['anything else', new TypeError('a defect')],
   ])('[F10] tries three more times within a minute when the failure is %s', (_case, thrown) => {
-    const waits = [0, 1, 2, 3].map((attempts) => afterFetchFailure(thrown, attempts));
+    const waits = [0, 1, 2, 3].map((attempts) => decideAfterFetchFailure(thrown, attempts));
     expect(waits).toEqual([
       { kind: 'retry', inMs: 2_000 },
       { kind: 'retry', inMs: 6_000 },
@@ -76,6 +76,6 @@ describe('after a failed fetch', () => {
 
   it('[F10] waits as long as the platform requests', () => {
     const thrown = failed({ kind: 'rate-limited', retryAfterMs: 9_000, scope: 'account' });
-    expect(afterFetchFailure(thrown, 0)).toEqual({ kind: 'retry', inMs: 9_000 });
+    expect(decideAfterFetchFailure(thrown, 0)).toEqual({ kind: 'retry', inMs: 9_000 });
   });
 });

@@ -1,12 +1,11 @@
 import { ChannelError } from '@parley/core';
 import type { DueAttachment } from '@parley/store';
 
-/** Limits for the files that people send and Parley keeps, in bytes; from the settings. */
+/** Limits for incoming files, in bytes; from the settings. */
 export interface MediaLimits {
   readonly fileBytes: number;
   /** The total for all files of one message. */
   readonly messageBytes: number;
-  /** The total for all kept files. */
   readonly keptBytes: number;
   /** The share of one person who is not an owner: the number of files, and their total bytes. */
   readonly personFiles: number;
@@ -21,22 +20,21 @@ type FetchPlan =
   | {
       readonly kind: 'fetch';
       readonly limit: number;
-      /** Why the file is refused if it turns out to be larger. */
+      /** The reason for refusing the file if it exceeds the limit during the fetch. */
       readonly why: string;
     }
   | { readonly kind: 'refuse'; readonly why: string };
 
-/** The next step after a failed attempt. */
-type AfterFetchFailure =
+type FetchFailureDecision =
   | { readonly kind: 'retry'; readonly inMs: number }
   | { readonly kind: 'give-up'; readonly why: string };
 
 const MB = 1_024 * 1_024;
-/** Their sum stays within the minute for which a message waits for its files. */
+/** The sum of the delays stays within the minute for which a message waits for its files. */
 const RETRY_DELAYS_MS = [2_000, 6_000, 20_000];
 
 /** The remaining bytes, in total and for the sender's files. */
-interface Room {
+interface RemainingQuota {
   readonly all: number;
   readonly sender: number;
 }
@@ -45,14 +43,14 @@ const TOO_MANY_FILES =
   'its sender has sent more files than I take at a time; send it again when the others are answered';
 
 /**
- * Decides how much of an attachment may be fetched. `platformBytes` is the largest file that the
- * platform serves to bots.
+ * Decides how many bytes of an attachment may be fetched. `platformBytes` is the largest file that
+ * the platform serves to bots.
  */
 export function planFetch(
   due: Pick<DueAttachment, 'attachment' | 'bytesTaken'>,
   limits: Pick<MediaLimits, 'fileBytes' | 'messageBytes'>,
   platformBytes: number,
-  room: Room,
+  room: RemainingQuota,
 ): FetchPlan {
   if (room.all < limits.fileBytes) {
     return { kind: 'refuse', why: 'I have no room for more files at the moment' };
@@ -62,23 +60,23 @@ export function planFetch(
   const limit = Math.min(perFile, left, room.sender);
   const why =
     limit === perFile
-      ? `it is larger than the ${megabytes(perFile)} that I can take`
+      ? `it is larger than the ${formatMegabytes(perFile)} that I can take`
       : limit === left
-        ? `the files of one message may have ${megabytes(limits.messageBytes)} together`
+        ? `the files of one message may have ${formatMegabytes(limits.messageBytes)} together`
         : TOO_MANY_FILES;
   const claimed = due.attachment.size ?? 0;
   return claimed > limit || limit <= 0 ? { kind: 'refuse', why } : { kind: 'fetch', limit, why };
 }
 
 /** Decides whether a failed fetch is retried; `attempts` counts the attempts before this one. */
-export function afterFetchFailure(thrown: unknown, attempts: number): AfterFetchFailure {
+export function decideAfterFetchFailure(thrown: unknown, attempts: number): FetchFailureDecision {
   const failure = thrown instanceof ChannelError ? thrown.failure : null;
   switch (failure?.kind) {
     case 'gone':
     case 'forbidden':
     case 'refused':
     case 'refused-format':
-      return { kind: 'give-up', why: 'it is too large there, or no longer available' };
+      return { kind: 'give-up', why: 'it is too large for the platform, or no longer available' };
   }
   const wait = RETRY_DELAYS_MS[attempts];
   if (wait === undefined) return { kind: 'give-up', why: 'it could not be fetched' };
@@ -86,6 +84,6 @@ export function afterFetchFailure(thrown: unknown, attempts: number): AfterFetch
   return { kind: 'retry', inMs: Math.max(wait, asked) };
 }
 
-function megabytes(bytes: number): string {
+function formatMegabytes(bytes: number): string {
   return `${Math.round((bytes / MB) * 10) / 10} MB`;
 }

@@ -17,10 +17,11 @@ const WEBP = '57454250';
 const WEBP_AT = 16;
 
 /**
- * Serves a file that a person sent, as a download. The type claimed by its sender is not trusted: a
- * file is served as an image only if its bytes are one, and nothing in it can run in the page.
+ * Serves a file that a person sent, as a download. The type claimed by the sender is not trusted: a
+ * file is served as an image only if its first bytes match an image format, and scripts in it
+ * cannot run in the page.
  */
-export function fileResponse({ bytes, name }: KeptFile): Response {
+export function toFileResponse({ bytes, name }: KeptFile): Response {
   const start = Buffer.from(bytes.subarray(0, 16)).toString('hex');
   const picture = PICTURES.find(
     ([type, begins]) =>
@@ -43,7 +44,7 @@ export function fileResponse({ bytes, name }: KeptFile): Response {
 const PICTURE = /^image\/(?:png|jpeg|gif|webp)$/;
 
 /** The kind of a file that was uploaded over HTTP. */
-export function attachmentKind({ type }: Pick<File, 'type'>): Attachment['kind'] {
+export function toAttachmentKind({ type }: Pick<File, 'type'>): Attachment['kind'] {
   if (PICTURE.test(type)) return 'image';
   return type.startsWith('audio/') ? 'audio' : type.startsWith('video/') ? 'video' : 'document';
 }

@@ -1,8 +1,8 @@
 import { CAPABILITIES } from '@parley/core/testing';
 import type { CommandTransaction, InboxRepository } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { aMessage, IngressScene } from '../testing/ingress-scene.ts';
-import { type CommandServices, chatCommand } from './command.ts';
+import { createMessage, IngressScene } from '../testing/ingress-scene.ts';
+import { type CommandServices, defineChatCommand } from './command.ts';
 import { CHAT_COMMANDS, listMenu, RESERVED_COMMANDS } from './list.ts';
 
 let scene: IngressScene;
@@ -12,9 +12,9 @@ beforeEach(async () => {
 });
 afterEach(() => scene.store.close());
 
-describe('a command added by one file and an entry in the list', () => {
+describe('a command defined by one file and an entry in the list', () => {
   const happened: string[] = [];
-  const dice = chatCommand({
+  const dice = defineChatCommand({
     name: 'dice',
     aliases: ['roll'],
     summary: 'roll a die and go into a mode by it',
@@ -38,8 +38,8 @@ describe('a command added by one file and an entry in the list', () => {
     },
   });
   const commands = [...CHAT_COMMANDS, dice];
-  const write = (text: string, change: Parameters<typeof aMessage>[0] = {}) =>
-    scene.ingressWith({}, { commands })(aMessage({ text, ...change }), CAPABILITIES);
+  const write = (text: string, change: Parameters<typeof createMessage>[0] = {}) =>
+    scene.ingressWith({}, { commands })(createMessage({ text, ...change }), CAPABILITIES);
   beforeEach(() => void happened.splice(0));
 
   it.each(['/dice 20', '/Roll 20.', '`/dice 20`', '／dice 20'])(
@@ -58,7 +58,7 @@ describe('a command added by one file and an entry in the list', () => {
     },
   );
 
-  it('[F08] [F09] runs once, however often its message arrives', async () => {
+  it('[F08] [F09] runs once, even when its message is redelivered', async () => {
     await write('/dice', { messageId: 'm1' });
     scene.happened.splice(0);
     expect(await write('/dice', { messageId: 'm1' })).toEqual({ kind: 'duplicate' });
@@ -66,7 +66,7 @@ describe('a command added by one file and an entry in the list', () => {
     expect(scene.happened).toEqual(['received', 'inbox-committed', 'deliver 42']);
   });
 
-  it('[F09] is declined where its file requires that, without being prepared', async () => {
+  it('[F09] is declined without being prepared where its file forbids it', async () => {
     const group = { id: '-5', type: 'group' } as const;
     const guest = { chat: group, sender: { id: '9' }, addressed: true, messageId: 'g' };
     const declined = '/dice is for my owner only.';
@@ -88,7 +88,7 @@ describe('a command added by one file and an entry in the list', () => {
   });
 });
 
-/** A service that answers only after other work of the process has run. */
+/** A service that resolves only after other work of the process has run. */
 const slowly = async (words: string): Promise<string> => {
   await new Promise((resolve) => setImmediate(resolve));
   return words;
@@ -102,7 +102,7 @@ const SERVICES: CommandServices = {
   statusLine: () => slowly('line'),
 };
 
-/** Wraps the inbox and counts how often other work ran while a command was in its transaction. */
+/** Wraps the inbox and counts how often other work ran during a command's transaction. */
 function watched(inbox: InboxRepository) {
   const turns: number[] = [];
   const command = <T>(
@@ -127,9 +127,9 @@ function watched(inbox: InboxRepository) {
 }
 
 describe('the transaction of a command', () => {
-  // A statement on SQLite completes without the event loop; anything else that is awaited needs it.
+  // A statement on SQLite completes without the event loop; any other `await` needs it.
   it.each(RESERVED_COMMANDS.filter((name) => name !== 'compact'))(
-    '[D03] of /%s awaits nothing but its statements',
+    '[D03] of /%s awaits only database statements',
     async (name) => {
       const { turns, inbox } = watched(scene.store.inbox);
       const receive = scene.ingressWith(
@@ -141,7 +141,7 @@ describe('the transaction of a command', () => {
         },
       );
       for (const [nth, words] of ['', ' ABC234', ' last', ' large'].entries()) {
-        const message = aMessage({ messageId: `m${nth}`, text: `/${name}${words}` });
+        const message = createMessage({ messageId: `m${nth}`, text: `/${name}${words}` });
         expect(await receive(message, CAPABILITIES)).toMatchObject({ kind: 'command' });
       }
       expect(turns).toEqual([0, 0, 0, 0]);

@@ -1,11 +1,11 @@
-import { literal } from '@parley/core';
+import { toLiteralMarkdown } from '@parley/core';
 import type { AnswerVerdict } from '@parley/store';
-import { APPROVAL_CODE_LENGTH, typedCode } from '../ingress/one-time-code.ts';
-import { personId } from '../ingress/sender.ts';
-import { chatCommand } from './command.ts';
+import { APPROVAL_CODE_LENGTH, parseTypedCode } from '../ingress/one-time-code.ts';
+import { toPersonId } from '../ingress/sender.ts';
+import { defineChatCommand } from './command.ts';
 
-/** Answers a question of `ask_user`: a code, and a number, `skip` or other text. */
-export const answer = chatCommand({
+/** Answers a question of `ask_user`: a code, followed by a number, `skip` or other text. */
+export const answer = defineChatCommand({
   name: 'answer',
   summary: 'answer what I asked you',
   takes: 'CODE answer',
@@ -14,32 +14,32 @@ export const answer = chatCommand({
   unlisted: true,
   async run({ argument, message, conversationId }, transaction) {
     const [, typed = '', text = ''] = /^(\S+)\s+(.+)$/s.exec(argument) ?? [];
-    const code = typedCode(typed, APPROVAL_CODE_LENGTH);
-    if (code === null) return { answer: answerText({ kind: 'unknown' }) };
-    const by = personId(message);
+    const code = parseTypedCode(typed, APPROVAL_CODE_LENGTH);
+    if (code === null) return { answer: describeAnswerVerdict({ kind: 'unknown' }) };
+    const by = toPersonId(message);
     const verdict = await transaction.answerQuestion({ code, by, text });
     const isOver = verdict.kind === 'answered' || verdict.kind === 'closed';
     return {
-      answer: answerText(verdict),
+      answer: describeAnswerVerdict(verdict),
       ...(isOver && { settled: true }),
       wake: verdict.kind === 'answered' ? [conversationId] : [],
     };
   },
 });
 
-function answerText(verdict: AnswerVerdict): string {
+function describeAnswerVerdict(verdict: AnswerVerdict): string {
   switch (verdict.kind) {
     case 'answered': {
       const { answer: given } = verdict.question;
-      return given === null ? 'Skipped.' : `Your answer: ${literal(given)}`;
+      return given === null ? 'Skipped.' : `Your answer: ${toLiteralMarkdown(given)}`;
     }
     case 'closed':
-      return 'I no longer wait for an answer to that. Write it as a message.';
+      return 'I am no longer waiting for that answer. Send it as a message.';
     case 'others':
       return 'I asked another person that.';
     case 'elsewhere':
       return 'I asked that in another chat: answer it there.';
     case 'unknown':
-      return 'I have asked nothing with that code. `/answer CODE 2` chooses the second answer, `/answer CODE skip` none.';
+      return 'I asked no question with that code. `/answer CODE 2` chooses the second answer, `/answer CODE skip` none.';
   }
 }

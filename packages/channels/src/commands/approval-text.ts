@@ -1,12 +1,12 @@
-import { shownBlock } from '@parley/core';
+import { formatCallBlock } from '@parley/core';
 import type { Approval, ApprovalVerdict, CommandTransaction } from '@parley/store';
-import { APPROVAL_CODE_LENGTH, typedCode } from '../ingress/one-time-code.ts';
-import { personId } from '../ingress/sender.ts';
+import { APPROVAL_CODE_LENGTH, parseTypedCode } from '../ingress/one-time-code.ts';
+import { toPersonId } from '../ingress/sender.ts';
 import type { CommandAnswer, CommandContext } from './command.ts';
 
 /**
- * Decides by the typed code and returns the answer; without an argument it only lists what is
- * pending.
+ * Decides the approval with the typed code and returns the answer; without an argument, only lists
+ * the pending approvals.
  */
 export async function decideApproval(
   { argument, message }: Pick<CommandContext, 'argument' | 'message'>,
@@ -16,9 +16,9 @@ export async function decideApproval(
   readonly verdict: ApprovalVerdict;
   readonly follows: Omit<CommandAnswer, 'answer'>;
 }> {
-  const code = argument === '' ? null : typedCode(argument, APPROVAL_CODE_LENGTH);
+  const code = argument === '' ? null : parseTypedCode(argument, APPROVAL_CODE_LENGTH);
   if (argument !== '' && code === null) return { verdict: { kind: 'unknown' }, follows: {} };
-  const by = personId(message);
+  const by = toPersonId(message);
   const found = await transaction.decideApproval({ code, verdict, by });
   if (found.kind === 'closed') return { verdict: found, follows: { settled: true } };
   if (found.kind !== 'decided') return { verdict: found, follows: {} };
@@ -26,40 +26,40 @@ export async function decideApproval(
 }
 
 /**
- * The answer to `/approve` and `/deny`, in Markdown. A pending question is shown in full, exactly
- * as it was asked in this conversation.
+ * The answer to `/approve` and `/deny`, in Markdown. A pending question is shown in full, with the
+ * text of the original question in this conversation.
  */
-export function approvalText(verdict: ApprovalVerdict): string {
+export function describeApprovalVerdict(verdict: ApprovalVerdict): string {
   switch (verdict.kind) {
     case 'decided':
       return verdict.approval.state === 'approved'
         ? `Allowed: \`${verdict.approval.tool}\`.`
         : `Refused: \`${verdict.approval.tool}\`.`;
     case 'closed':
-      return closedText(verdict.approval);
+      return describeClosedApproval(verdict.approval);
     case 'pending':
-      return pendingText(verdict.approvals);
+      return describePendingApprovals(verdict.approvals);
     case 'elsewhere':
       return 'I asked that in another chat. Read and decide it there.';
     case 'unknown':
-      return 'I have asked nothing with that code.';
+      return 'I asked no question with that code.';
   }
 }
 
-function closedText({ state, tool }: Approval): string {
+function describeClosedApproval({ state, tool }: Approval): string {
   switch (state) {
     case 'approved':
       return `That was already decided: \`${tool}\` was allowed.`;
     case 'denied':
       return `That was already decided: \`${tool}\` was refused.`;
     case 'withdrawn':
-      return 'That is over: I was stopped before anyone decided.';
+      return 'That request has ended: I was stopped before anyone decided.';
     case 'auto':
       return `That needed no decision: the settings allow \`${tool}\`.`;
     case 'expired':
     // Questions are closed with a different text.
     case 'answered':
-    // It has expired, but its state has not been updated yet.
+    // The approval has expired, but its state has not been updated yet.
     case 'pending':
       return `Too late: without an answer I treated \`${tool}\` as refused.`;
   }
@@ -68,7 +68,7 @@ function closedText({ state, tool }: Approval): string {
 /** The maximum length of all calls in one list, in characters; the first call is always shown. */
 const MAX_LISTED = 24_000;
 
-function pendingText(approvals: readonly Approval[]): string {
+function describePendingApprovals(approvals: readonly Approval[]): string {
   if (approvals.length === 0) return 'Nothing is waiting for a decision in this conversation.';
   const questions: string[] = [];
   let length = 0;
@@ -76,7 +76,7 @@ function pendingText(approvals: readonly Approval[]): string {
     length += shown.length;
     if (length > MAX_LISTED && questions.length > 0) break;
     const decide = `\`/approve ${code}\` or \`/deny ${code}\``;
-    questions.push(`\`${tool}\`: ${decide}\n${shownBlock(shown)}`);
+    questions.push(`\`${tool}\`: ${decide}\n${formatCallBlock(shown)}`);
   }
   const more = approvals.length - questions.length;
   // A code is shown only together with its call.

@@ -1,25 +1,28 @@
 import type { ApprovalVerdict } from '@parley/store';
-import { approvalText, decideApproval } from './approval-text.ts';
-import { type CommandContext, chatCommand } from './command.ts';
+import { decideApproval, describeApprovalVerdict } from './approval-text.ts';
+import { type CommandContext, defineChatCommand } from './command.ts';
 
-export const approve = chatCommand({
+export const approve = defineChatCommand({
   name: 'approve',
   summary: 'allow what I asked for',
   takes: 'CODE',
   rest: 'code',
   who: 'approver',
   async run(context, transaction) {
-    // Text after the code may restrict what was asked, so nothing is decided in that case.
+    // Text after the code may restrict the approval, so nothing is decided in that case.
     const argument = context.onward === '' ? context.argument : '';
     const decided = await decideApproval({ ...context, argument }, transaction, 'approved');
-    const undecided = undecidedText(context, decided.verdict);
-    const texts = [...(undecided === null ? [] : [undecided]), approvalText(decided.verdict)];
+    const undecided = explainUndecided(context, decided.verdict);
+    const texts = [
+      ...(undecided === null ? [] : [undecided]),
+      describeApprovalVerdict(decided.verdict),
+    ];
     return { ...decided.follows, answer: texts.join('\n\n') };
   },
 });
 
-/** Explains why a text decided no approval. */
-function undecidedText(
+/** Explains why a text did not decide an approval. */
+function explainUndecided(
   { argument, onward, spoken }: CommandContext,
   verdict: ApprovalVerdict,
 ): string | null {

@@ -1,6 +1,6 @@
 import { CAPABILITIES } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { aMessage, IngressScene, POLICY } from '../testing/ingress-scene.ts';
+import { createMessage, IngressScene, POLICY } from '../testing/ingress-scene.ts';
 import type { CommandService, CommandServices, ServiceAsker } from './command.ts';
 
 let scene: IngressScene;
@@ -37,14 +37,14 @@ async function write(
   const access = { ...POLICY.access, direct: 'open' } as const;
   const receive = scene.ingressWith({ access }, { commandServices: () => services ?? {} });
   await receive(
-    aMessage({ messageId: 'm1', text, chat, sender: { id: sender }, addressed: true }),
+    createMessage({ messageId: 'm1', text, chat, sender: { id: sender }, addressed: true }),
     CAPABILITIES,
   );
   return (await scene.told(chat.id)).at(-1);
 }
 
 describe('/soul', () => {
-  it('[W06] [F09] answers the owner in a direct chat, and receives the id of the message', async () => {
+  it("[W06] [F09] answers the owner in a direct chat, and passes the message's id to the service", async () => {
     expect(await write('/soul veto 3', '42', { services: SERVICES })).toBe(
       'SOUL.md says who I am.',
     );

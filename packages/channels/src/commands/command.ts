@@ -3,19 +3,19 @@ import type { AdmittedMessage, CommandTransaction, NewPart, Store } from '@parle
 import type { DecisionRules } from '../ingress/rules.ts';
 import type { CommandInfo } from '../menu.ts';
 
-/** A chat command (F09): one file in this folder and an entry in `list.ts`. */
+/** A chat command (F09) is one file in this folder and an entry in `list.ts`. */
 export type ChatCommand<Prepared = unknown> = ReadyCommand<Prepared> | TurnCommand;
 
-/** A command that is answered immediately, without lane or model. */
+/** A command that is answered immediately, without acquiring the lane or calling the model. */
 export interface ReadyCommand<Prepared = unknown> extends CommandSpec {
   /**
-   * Runs before the transaction: anything that is slow or outside the chat's tables, such as files,
+   * Runs before the transaction, for slow work and work outside the chat's tables, such as files,
    * models and services.
    */
   prepare?(context: CommandContext, sources: CommandSources): Promise<Prepared>;
   /**
-   * Runs in the transaction that stores the command, and only if the asker may use the command.
-   * Awaits nothing but `transaction`; effects outside the database are returned.
+   * Runs in the transaction that stores the command, and only if the sender may use the command.
+   * Awaits only `transaction`; effects outside the database are returned.
    */
   run(
     context: CommandContext,
@@ -25,28 +25,29 @@ export interface ReadyCommand<Prepared = unknown> extends CommandSpec {
 }
 
 /**
- * A command that waits for the previous turn and runs as a turn itself, because it asks the model.
+ * A command that waits for the previous turn and runs as a turn itself, because it calls the model.
  */
 export interface TurnCommand extends CommandSpec {
   readonly inTurn: true;
 }
 
-/** A command's name, who may use it, and how it parses its arguments. */
+/** A command's name, permissions and argument parsing. */
 interface CommandSpec extends Omit<CommandInfo, 'isSkill'> {
-  /** Alternative names of the command. */
   readonly aliases?: readonly string[];
   /** `approver`: owners, and the approvers named in the settings. */
   readonly who: 'everyone' | 'owner' | 'approver';
-  /** `direct` for commands that handle private codes; when absent, it may be used anywhere. */
+  /**
+   * `direct` for commands that handle private codes; when absent, the command may be used anywhere.
+   */
   readonly where?: 'direct';
-  /** How the text after its name is handled, so that no command loses any of it. */
+  /** How the text after the command's name is handled, so that no text is lost. */
   readonly rest: CommandRest;
-  /** Omitted from menus and help, because only buttons send it. */
+  /** Hidden from menus and help, because only buttons send the command. */
   readonly unlisted?: true;
   /**
-   * How it depends on the right to change a group's conversation (`GroupCommands`): `needed`;
-   * `needed-for-words`, because without arguments it only shows something; `limits`, because
-   * without the right it does less.
+   * How the command depends on the right to change a group's conversation (`GroupCommands`):
+   * `needed`; `needed-for-words`, because without arguments it only shows information; `limits`,
+   * because without the right it has a smaller effect.
    */
   readonly groupRight?: 'needed' | 'needed-for-words' | 'limits';
   /** The part of the message that is stored; the whole message when absent. */
@@ -54,37 +55,37 @@ interface CommandSpec extends Omit<CommandInfo, 'isSkill'> {
 }
 
 /**
- * How the text after a command's name, and attached files, are handled. `message`: it is a message,
- * answered after the command. `argument`, `text`: the command reads all of it, in the first case
- * without a final full stop. `code`: the command reads the code at its beginning, and the rest is a
- * message. `none`: the command ignores it and says so, because `/stop` must never start what it was
- * meant to end. A list: the command reads the first word if it is in the list or stands alone.
+ * How the text after a command's name, and attached files, are handled. `message`: the text is a
+ * message, answered after the command. `argument`, `text`: the command reads all of the text; with
+ * `argument`, a final full stop is removed. `code`: the command reads the code at the beginning of
+ * the text, and the rest is a message. `none`: the command ignores the text and reports that,
+ * because `/stop` must never start a new turn. A list: the command reads the first word if it is in
+ * the list or is the only word.
  */
 export type CommandRest = 'message' | 'argument' | 'text' | 'code' | 'none' | readonly string[];
 
-/** A command as it was typed; `splitCommand` determines which part of its text it reads. */
+/** A command as it was typed; `splitCommand` decides which part of its text the command reads. */
 export interface TypedCommand {
   readonly command: ChatCommand;
   /** The text after the name, trimmed. */
   readonly argument: string;
   /**
-   * Set when it was not typed as a command: a text that might decide an approval lists what is
-   * pending. `kept`: the text is a message as well; `only`: it is a bare yes or no.
+   * Set when the text was not typed as a command: a text that might decide an approval lists the
+   * pending ones. `kept`: the text also remains a message; `only`: the text is a bare yes or no.
    */
   readonly spoken?: 'kept' | 'only';
 }
 
-/** The text after a command's name, split by what the command does with it. */
+/** The text after a command's name, split by its use. */
 export interface CommandWords {
-  /** The part that the command itself reads. */
   readonly argument: string;
-  /** The part that is answered as a message afterwards; empty if there is none. */
+  /** The part that is answered as a message afterwards; empty when no message is left. */
   readonly onward: string;
-  /** The part that it ignores, which its answer mentions. */
+  /** The ignored part, which the command's answer mentions. */
   readonly unused: string;
 }
 
-/** A command with its arguments, its asker and the facts it may use. */
+/** A command with its arguments, its sender and the facts it may use. */
 export interface CommandContext
   extends Pick<AdmittedMessage, 'message' | 'conversationId' | 'route' | 'receivedAt'>,
     Pick<CommandWords, 'argument' | 'onward'>,
@@ -95,30 +96,32 @@ export interface CommandContext
   /** `owner` when only the owner reads the answer. */
   readonly audience: 'owner' | 'others';
   readonly rules: DecisionRules;
-  readonly situation: Situation;
+  readonly situation: GatewayFacts;
   /** All commands, for `/help`. */
   readonly commands: readonly ChatCommand[];
 }
 
-/** The sender of a command: their rights and the kind of chat. */
+/** The rights of a command's sender, and the kind of chat. */
 export interface CommandAsker {
   readonly isOwner: boolean;
   readonly isDirect: boolean;
   readonly isApprover: boolean;
   /**
-   * Whether they may change the conversation for everyone in it; true for commands that do not need
-   * this right.
+   * Whether the sender may change the conversation for everyone in it; true for commands that do
+   * not need this right.
    */
   readonly mayChangeChat: boolean;
 }
 
 /** Facts about the running gateway that commands can show. */
-export interface Situation {
-  /** The agent's display name. */
+export interface GatewayFacts {
   readonly agentName: string;
-  /** Which model answers and why, as part of a sentence: `offline – no model …`. */
+  /**
+   * The answering model and the reason for choosing it, as part of a sentence: `offline – no model
+   * …`.
+   */
   readonly model: string;
-  /** Other models that `/model` may choose. */
+  /** The other models that `/model` can select. */
   readonly models: readonly string[];
 }
 
@@ -128,15 +131,17 @@ export interface CommandSources {
   /** The services that the agent provides for commands. */
   readonly services: CommandServices;
   readonly skillCommands: SkillCommands | undefined;
-  /** Creates a one-time code. */
   readonly newCode: () => string;
 }
 
-/** Who uses a command that a service answers, and in which chat. */
+/** The sender of a command that a service answers, and the chat. */
 export interface ServiceAsker {
-  /** Parley's id (`telegram:42`). */
+  /** Parley's person id (`telegram:42`). */
   readonly person: string;
-  /** Limits what the answer may contain (W02); `owner` means alone with the agent. */
+  /**
+   * Limits what the answer may contain (W02); `owner` means that only the owner and the agent are
+   * in the chat.
+   */
   readonly reader: Reader;
   readonly isGroup: boolean;
   /** Unique among the messages of all chats. */
@@ -144,13 +149,13 @@ export interface ServiceAsker {
 }
 
 /**
- * Answers a command about something outside the chat, in Markdown. Whether the asker may use it was
- * already decided. A second call for the same message changes nothing.
+ * Answers a command about data outside the chat, in Markdown. The sender's permission has already
+ * been checked. A second call for the same message changes nothing.
  */
 export type CommandService = (asker: ServiceAsker, argument: string) => Promise<string>;
 
 /**
- * Services, each answering the command of the same name. A command whose service is missing answers
+ * Each service answers the command of the same name. A command whose service is missing answers
  * that it is not available.
  */
 export interface CommandServices
@@ -162,8 +167,8 @@ export interface CommandServices
 }
 
 /**
- * The skill commands that a reader may use now (S08). Ingress does not run them: such a message
- * starts a turn, which decides whether its reader may see the skill.
+ * The skill commands that the sender may use now (S08). Ingress does not run skill commands: such a
+ * message starts a turn, which decides whether its reader may see the skill.
  */
 export type SkillCommands = (
   audience: 'owner' | 'others',
@@ -172,21 +177,22 @@ export type SkillCommands = (
 
 /** The answer of a command, and the effects to perform once the answer is stored. */
 export interface CommandAnswer {
-  /** In Markdown. */
   readonly answer: string;
   /** Messages to other chats. */
   readonly notify?: readonly NewPart[];
-  /** Conversations that have work now. */
+  /** Conversations to wake. */
   readonly wake?: readonly string[];
   /** Conversations whose running turn is stopped. */
   readonly stop?: readonly string[];
-  /** The question is decided, so its buttons no longer do anything. */
+  /** The approval question is decided, so its buttons have no effect. */
   readonly settled?: true;
-  /** Why it did nothing, as a text for the sender. */
+  /** The reason why the command had no effect, as a text for the sender. */
   readonly declined?: string;
 }
 
 /** Type-checks a command, inferring the input of `run` from the result of `prepare`. */
-export function chatCommand<Prepared>(command: ReadyCommand<Prepared>): ReadyCommand<Prepared> {
+export function defineChatCommand<Prepared>(
+  command: ReadyCommand<Prepared>,
+): ReadyCommand<Prepared> {
   return command;
 }

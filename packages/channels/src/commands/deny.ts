@@ -1,7 +1,7 @@
-import { approvalText, decideApproval } from './approval-text.ts';
-import { chatCommand } from './command.ts';
+import { decideApproval, describeApprovalVerdict } from './approval-text.ts';
+import { defineChatCommand } from './command.ts';
 
-export const deny = chatCommand({
+export const deny = defineChatCommand({
   name: 'deny',
   summary: 'refuse what I asked for',
   takes: 'CODE',
@@ -9,6 +9,6 @@ export const deny = chatCommand({
   who: 'approver',
   async run(context, transaction) {
     const { verdict, follows } = await decideApproval(context, transaction, 'denied');
-    return { ...follows, answer: approvalText(verdict) };
+    return { ...follows, answer: describeApprovalVerdict(verdict) };
   },
 });

@@ -1,7 +1,7 @@
 import { NO_MEMORY } from './memory.ts';
-import { serviceCommand } from './service-command.ts';
+import { createServiceCommand } from './service-command.ts';
 
-export const forget = serviceCommand(
+export const forget = createServiceCommand(
   {
     name: 'forget',
     summary: 'forget what I know',

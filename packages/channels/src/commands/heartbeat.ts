@@ -1,6 +1,6 @@
-import { serviceCommand } from './service-command.ts';
+import { createServiceCommand } from './service-command.ts';
 
-export const heartbeat = serviceCommand(
+export const heartbeat = createServiceCommand(
   {
     name: 'heartbeat',
     summary: 'my standing tasks; `now` runs one',

@@ -1,9 +1,9 @@
-import { literal, literalLine } from '@parley/core';
+import { toLiteralLine, toLiteralMarkdown } from '@parley/core';
 import type { CommandInfo } from '../menu.ts';
-import { chatCommand } from './command.ts';
-import { usableCommands } from './permission.ts';
+import { defineChatCommand } from './command.ts';
+import { listUsableCommands } from './permission.ts';
 
-export const help = chatCommand({
+export const help = defineChatCommand({
   name: 'help',
   // Telegram opens every chat with a bot by sending /start.
   aliases: ['start'],
@@ -16,27 +16,26 @@ export const help = chatCommand({
     (await skillCommands?.(audience, agent)) ?? [],
   async run({ situation, commands, asker }, _transaction, skills) {
     const lines = [
-      `I am ${literalLine(situation.agentName)}. Just write to me, or use a command:\n`,
-      ...usableCommands(commands, asker).map(helpLine),
-      ...skillHelp(skills),
+      `I am ${toLiteralLine(situation.agentName)}. Just write to me, or use a command:\n`,
+      ...listUsableCommands(commands, asker).map(formatHelpLine),
+      ...listSkillHelp(skills),
     ];
     return { answer: lines.join('\n') };
   },
 });
 
-function helpLine({ name, summary, takes = '' }: CommandInfo): string {
-  return `- /${name}${takes === '' ? '' : ` ${literal(takes)}`} – ${summary}`;
+function formatHelpLine({ name, summary, takes = '' }: CommandInfo): string {
+  return `- /${name}${takes === '' ? '' : ` ${toLiteralMarkdown(takes)}`} – ${summary}`;
 }
 
 /**
- * The maximum number of skills that `/help` lists, and the maximum length of each summary in
- * characters.
+ * The maximum number of skills in `/help`, and the maximum length of each summary in characters.
  */
 const MAX_SKILLS = 30;
 const MAX_SUMMARY = 120;
 
-/** The part of `/help` about skills, as Markdown lines; empty when no skill can be called. */
-export function skillHelp(commands: readonly CommandInfo[]): readonly string[] {
+/** The skills part of `/help`, as Markdown lines; empty when no skill is available. */
+export function listSkillHelp(commands: readonly CommandInfo[]): readonly string[] {
   if (commands.length === 0) return [];
   const more = commands.length - MAX_SKILLS;
   return [
@@ -48,9 +47,9 @@ export function skillHelp(commands: readonly CommandInfo[]): readonly string[] {
   ];
 }
 
-/** The skill's author wrote it, so its markup is not trusted. */
+/** The summary is written by the skill's author, so its markup is not trusted. */
 function shortenSummary(summary: string): string {
   const characters = [...summary];
-  if (characters.length <= MAX_SUMMARY) return literal(summary);
-  return `${literal(characters.slice(0, MAX_SUMMARY).join(''))} …`;
+  if (characters.length <= MAX_SUMMARY) return toLiteralMarkdown(summary);
+  return `${toLiteralMarkdown(characters.slice(0, MAX_SUMMARY).join(''))} …`;
 }

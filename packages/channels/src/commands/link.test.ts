@@ -1,7 +1,7 @@
 import type { LinkResult } from '@parley/store';
 import { describe, expect, it } from 'vitest';
-import { aMessage } from '../testing/ingress-scene.ts';
-import { linkAction, linkNews, renderLinkResult } from './link.ts';
+import { createMessage } from '../testing/ingress-scene.ts';
+import { createLinkNotices, parseLinkAction, renderLinkResult } from './link.ts';
 
 const route = {
   channel: 'web',
@@ -20,7 +20,7 @@ describe('the argument of /link', () => {
     ['off web:7 now', null],
     ['12', null],
   ])('[F13] with %j', (argument, action) => {
-    expect(linkAction(argument, 'telegram:42', 'NEWCODE2')).toEqual(action);
+    expect(parseLinkAction(argument, 'telegram:42', 'NEWCODE2')).toEqual(action);
   });
 });
 
@@ -39,21 +39,21 @@ describe('the answers of /link', () => {
     [{ kind: 'left', personId: 'b:2' }, 'no longer linked'],
     [{ kind: 'not-linked' }, 'not linked with yours'],
     [{ kind: 'unknown-code' }, 'not valid'],
-  ])('[F13] of %j', (result, words) => {
+  ])('[F13] to %j', (result, words) => {
     expect(renderLinkResult(result)).toContain(words);
   });
 
   it('[F13] shows the creator of a code who typed it, with a name that cannot impersonate anyone', () => {
-    const message = aMessage({ sender: { id: '9', name: '`**Ann**`\n' } });
+    const message = createMessage({ sender: { id: '9', name: '`**Ann**`\n' } });
     const asks = {
       kind: 'to-confirm',
       code: 'C',
       makerRoute: route,
       mainConversation: null,
     } as const;
-    const [news] = linkNews(asks, message, undefined);
+    const [news] = createLinkNotices(asks, message, undefined);
     expect(news?.route).toBe(route);
     expect(news?.body.plain).toContain('**Ann** (telegram:9) typed your code');
-    expect(linkNews({ kind: 'taken' }, message, undefined)).toEqual([]);
+    expect(createLinkNotices({ kind: 'taken' }, message, undefined)).toEqual([]);
   });
 });

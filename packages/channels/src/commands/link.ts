@@ -1,13 +1,13 @@
-import { conversationOfAgent, type InboundMessage } from '@parley/core';
+import { type InboundMessage, toAgentConversation } from '@parley/core';
 import type { LinkAction, LinkResult, NewPart } from '@parley/store';
-import { ownersOfAgents } from '../ingress/agent-route.ts';
-import { typedCode } from '../ingress/one-time-code.ts';
-import { noticeParts } from '../ingress/route.ts';
-import { personId, quotedName } from '../ingress/sender.ts';
-import { chatCommand } from './command.ts';
+import { listAgentOwners } from '../ingress/agent-route.ts';
+import { parseTypedCode } from '../ingress/one-time-code.ts';
+import { createNoticeParts } from '../ingress/route.ts';
+import { formatQuotedName, toPersonId } from '../ingress/sender.ts';
+import { defineChatCommand } from './command.ts';
 
 /** Creates or redeems a code that links two accounts of one person, or unlinks an account (F13). */
-export const link = chatCommand({
+export const link = defineChatCommand({
   name: 'link',
   summary: 'link your accounts',
   takes: '[code]',
@@ -17,29 +17,32 @@ export const link = chatCommand({
   private: true,
   prepare: async (_context, { newCode }) => newCode(),
   async run({ argument, message, asker, rules, agent }, transaction, newCode) {
-    const self = personId(message);
-    const action = linkAction(argument, self, newCode);
+    const self = toPersonId(message);
+    const action = parseLinkAction(argument, self, newCode);
     if (action === null) return { answer: renderLinkResult({ kind: 'unknown-code' }) };
-    const rights = { isOwner: asker.isOwner, ownersOfAgents: ownersOfAgents(rules) };
+    const rights = { isOwner: asker.isOwner, ownersOfAgents: listAgentOwners(rules) };
     const result = await transaction.link({ personId: self, ...rights }, action);
-    return { answer: renderLinkResult(result), notify: linkNews(result, message, agent) };
+    return { answer: renderLinkResult(result), notify: createLinkNotices(result, message, agent) };
   },
 });
 
-/** Null when the argument is neither a code nor anything else that the command accepts. */
-export function linkAction(argument: string, self: string, newCode: string): LinkAction | null {
+/** Null when the argument is neither a code nor a word that the command accepts. */
+export function parseLinkAction(
+  argument: string,
+  self: string,
+  newCode: string,
+): LinkAction | null {
   if (argument === '') return { kind: 'make', code: newCode };
   const off = /^off(?:\s+(\S+))?$/i.exec(argument);
   if (off !== null) return { kind: 'leave', personId: off[1] ?? self };
-  const code = typedCode(argument);
+  const code = parseTypedCode(argument);
   return code === null ? null : { kind: 'type', code };
 }
 
-/** In Markdown. */
 export function renderLinkResult(result: LinkResult): string {
   switch (result.kind) {
     case 'code':
-      return codeText(result);
+      return describeLinkCode(result);
     case 'own-code':
       return 'That is the code you made. Send it to me from your other account.';
     case 'taken':
@@ -60,26 +63,30 @@ export function renderLinkResult(result: LinkResult): string {
 }
 
 /** The notice to the other account. */
-export function linkNews(
+export function createLinkNotices(
   result: LinkResult,
   message: InboundMessage,
   agent: string | undefined,
 ): readonly NewPart[] {
   const inMain = (main: string | null) => ({
-    conversationId: main === null ? null : conversationOfAgent(agent, main),
+    conversationId: main === null ? null : toAgentConversation(agent, main),
   });
   if (result.kind === 'to-confirm') {
-    const who = `${quotedName(message.sender.name)} (\`${personId(message)}\`)`;
+    const who = `${formatQuotedName(message.sender.name)} (\`${toPersonId(message)}\`)`;
     const text = `⚙️ ${who} typed your code. If that is you, send \`/link ${result.code}\` here: that account can then see our conversation and do everything you can. If it is not, do nothing.`;
     const { mainConversation, code: secret } = result;
-    return noticeParts(text, result.makerRoute, { ...inMain(mainConversation), secret });
+    return createNoticeParts(text, result.makerRoute, { ...inMain(mainConversation), secret });
   }
   if (result.kind !== 'linked') return [];
   const text = `⚙️ Linked: ${listMembers(result.members)}.`;
-  return noticeParts(text, result.otherRoute, inMain(result.mainConversation));
+  return createNoticeParts(text, result.otherRoute, inMain(result.mainConversation));
 }
 
-function codeText({ code, members, typist }: Extract<LinkResult, { kind: 'code' }>): string {
+function describeLinkCode({
+  code,
+  members,
+  typist,
+}: Extract<LinkResult, { kind: 'code' }>): string {
   const linked = members.length === 0 ? [] : [`Linked so far: ${listMembers(members)}.`];
   const next =
     typist === null

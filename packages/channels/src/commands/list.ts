@@ -48,7 +48,6 @@ export const CHAT_COMMANDS: readonly ChatCommand[] = [
   link,
 ];
 
-/** The commands in the platforms' own menus. */
 export function listMenu(commands: readonly ChatCommand[]): readonly CommandInfo[] {
   return commands.filter(isListed).map((command) => ({
     name: command.name,
@@ -58,12 +57,12 @@ export function listMenu(commands: readonly ChatCommand[]): readonly CommandInfo
   }));
 }
 
-/** The commands for the menus of platforms, the page and the API. */
+/** The commands shown in the menus of platforms, the page and the API. */
 export const COMMANDS: readonly CommandInfo[] = listMenu(CHAT_COMMANDS);
 
 /**
- * Names that no skill command may have: built-in commands, and those that platforms send by
- * themselves.
+ * Names that no skill command may have: built-in commands, and commands that platforms send
+ * automatically.
  */
 export const RESERVED_COMMANDS: readonly string[] = CHAT_COMMANDS.flatMap(
   ({ name, aliases = [] }) => [name, ...aliases],

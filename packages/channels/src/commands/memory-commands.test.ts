@@ -1,6 +1,6 @@
 import { CAPABILITIES } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { aMessage, IngressScene, POLICY } from '../testing/ingress-scene.ts';
+import { createMessage, IngressScene, POLICY } from '../testing/ingress-scene.ts';
 import type { CommandServices, ServiceAsker } from './command.ts';
 
 const GROUP = { id: '-5', type: 'group', title: 'Team' } as const;
@@ -27,9 +27,7 @@ const SERVICE: CommandServices = {
   },
 };
 
-/**
- * Sends a message (42 is the owner), alone with the agent or in the group, and returns the answer.
- */
+/** Sends a message (42 is the owner) in the direct chat or in the group, and returns the answer. */
 async function write(
   text: string,
   { sender = '42', inGroup = false, service = SERVICE, ...more }: Partial<Writing> = {},
@@ -39,7 +37,7 @@ async function write(
   const access = { ...POLICY.access, direct: 'open' } as const;
   const receive = scene.ingressWith({ access }, { commandServices: () => service ?? {} });
   const message = { messageId: `m${nth}`, text, chat, sender: { id: sender }, addressed: true };
-  await receive(aMessage({ ...message, ...more }), CAPABILITIES);
+  await receive(createMessage({ ...message, ...more }), CAPABILITIES);
   return (await scene.told(chat.id)).at(-1);
 }
 
@@ -58,7 +56,7 @@ describe('/memory and /forget', () => {
     ['a stranger alone with the agent', '7', false, 'guest'],
     ['a stranger in a group', '7', true, 'guest'],
   ] as const)(
-    '[G15] [W02] are answered for the reader of the answer: %s',
+    '[G15] [W02] show only what the reader of the answer may see: %s',
     async (_who, sender, inGroup, kind) => {
       await write('/memory', { sender, inGroup });
       await write('/forget heron pie', { sender, inGroup });
@@ -88,7 +86,7 @@ describe('/memory and /forget', () => {
     expect(JSON.stringify(row)).not.toContain('heronpie');
   });
 
-  it('[G15] answer a message that arrives twice only once', async () => {
+  it('[G15] answer a redelivered message only once', async () => {
     await write('/forget heron', { messageId: 'same' });
     await write('/forget heron', { messageId: 'same' });
     expect(await scene.told()).toHaveLength(1);
@@ -97,7 +95,7 @@ describe('/memory and /forget', () => {
     expect(first).toContain('same');
   });
 
-  it('[G15] answer that memory is disabled if it is', async () => {
+  it('[G15] answer that memory is disabled when the settings disable it', async () => {
     expect(await write('/memory', { service: null })).toContain('switched off');
     expect(await write('/forget all', { service: null })).toContain('switched off');
     expect(asked).toEqual([]);

@@ -1,9 +1,9 @@
-import { serviceCommand } from './service-command.ts';
+import { createServiceCommand } from './service-command.ts';
 
 /** The answer to `/memory` and `/forget` when their service is missing. */
 export const NO_MEMORY = 'Memory is switched off in my settings: I save nothing about anyone.';
 
-export const memory = serviceCommand(
+export const memory = createServiceCommand(
   {
     name: 'memory',
     summary: 'what I know about you',

@@ -1,13 +1,13 @@
 import type { ConversationMode, ModeChange } from '@parley/store';
-import { chatCommand } from './command.ts';
+import { defineChatCommand } from './command.ts';
 
 const MODES: Readonly<Record<ConversationMode, string>> = {
   agent: 'I use all my tools; calls that need an approval wait for it.',
-  ask: 'I look and answer, and change nothing.',
+  ask: 'I read and answer, but change nothing.',
   plan: 'I look, write a plan, and ask before I run it.',
 };
 
-export const mode = chatCommand({
+export const mode = defineChatCommand({
   name: 'mode',
   summary: 'how freely I act: agent, ask or plan',
   takes: '[mode]',
@@ -15,21 +15,25 @@ export const mode = chatCommand({
   who: 'everyone',
   groupRight: 'needed-for-words',
   async run({ argument }, transaction) {
-    const to = modeIn(argument);
-    return { answer: modeText(argument, to, await transaction.changeMode(to)) };
+    const to = parseMode(argument);
+    return { answer: describeModeChange(argument, to, await transaction.changeMode(to)) };
   },
 });
 
-function modeText(argument: string, to: ConversationMode | null, { now }: ModeChange): string {
+function describeModeChange(
+  argument: string,
+  to: ConversationMode | null,
+  { now }: ModeChange,
+): string {
   if (to !== null) return `\`${now}\` mode: ${MODES[now]}`;
-  const unknown = argument === '' ? [] : ['I know no such mode.'];
+  const unknown = argument === '' ? [] : ['There is no such mode.'];
   const list = Object.entries(MODES).map(
     ([name, description]) => `- \`/mode ${name}\` – ${description}`,
   );
   return [...unknown, `This conversation is in \`${now}\` mode.\n`, ...list].join('\n');
 }
 
-function modeIn(argument: string): ConversationMode | null {
+function parseMode(argument: string): ConversationMode | null {
   const word = argument.toLowerCase();
   return word === 'agent' || word === 'ask' || word === 'plan' ? word : null;
 }

@@ -1,7 +1,7 @@
-import { inlineCode } from '@parley/core';
-import { type CommandContext, chatCommand } from './command.ts';
+import { formatInlineCode } from '@parley/core';
+import { type CommandContext, defineChatCommand } from './command.ts';
 
-export const model = chatCommand({
+export const model = defineChatCommand({
   name: 'model',
   summary: 'choose the model of this conversation',
   takes: '[name]',
@@ -9,10 +9,10 @@ export const model = chatCommand({
   who: 'owner',
   private: true,
   async run(context, transaction) {
-    const to = chosenModel(context.argument, context.situation.models);
+    const to = parseModelChoice(context.argument, context.situation.models);
     const { now } = await transaction.changeModel(to === undefined ? 'show' : { to });
     return {
-      answer: to === undefined ? modelListText(context, now) : modelChangedText(context, now),
+      answer: to === undefined ? describeModels(context, now) : describeModelChange(context, now),
     };
   },
 });
@@ -21,9 +21,9 @@ const DEFAULT_MODEL = 'default';
 
 /**
  * Null for the model from the settings; undefined when the name is empty, unknown or ambiguous.
- * Part of a name is enough if only one name contains it.
+ * Part of a name is enough if it matches only one model.
  */
-function chosenModel(argument: string, known: readonly string[]): string | null | undefined {
+function parseModelChoice(argument: string, known: readonly string[]): string | null | undefined {
   if (argument === '') return undefined;
   const word = argument.toLowerCase();
   if (word === DEFAULT_MODEL) return null;
@@ -32,24 +32,27 @@ function chosenModel(argument: string, known: readonly string[]): string | null 
   return whole ?? (partly.length === 1 ? partly[0] : undefined);
 }
 
-function modelChangedText(context: CommandContext, now: string | null): string {
-  return `From the next message on, ${answering(context, now)} answers in this conversation.`;
+function describeModelChange(context: CommandContext, now: string | null): string {
+  return `From the next message on, ${describeAnsweringModel(context, now)} answers in this conversation.`;
 }
 
-function modelListText(context: CommandContext, now: string | null): string {
+function describeModels(context: CommandContext, now: string | null): string {
   const { argument, situation } = context;
-  const unknown = argument === '' ? [] : [`I know no model ${inlineCode(argument)}.`];
+  const unknown = argument === '' ? [] : [`There is no model ${formatInlineCode(argument)}.`];
   const list = [...situation.models, DEFAULT_MODEL].map((name) => `- \`/model ${name}\``);
   const none = 'The settings name no other model: list some under `model.choices`.';
   return [
     ...unknown,
-    `Here ${answering(context, now)} answers.`,
+    `Here ${describeAnsweringModel(context, now)} answers.`,
     situation.models.length === 0 ? none : list.join('\n'),
   ].join('\n\n');
 }
 
-/** Names the answering model. Only the owner is told how the settings chose it. */
-function answering({ situation, audience }: CommandContext, now: string | null): string {
+/** Only the owner is shown why this model was chosen. */
+function describeAnsweringModel(
+  { situation, audience }: CommandContext,
+  now: string | null,
+): string {
   if (now !== null) return `\`${now}\``;
   return `the model of the settings${audience === 'owner' ? ` (${situation.model})` : ''}`;
 }

@@ -2,8 +2,8 @@ import type { ReplyRoute } from '@parley/core';
 import { CAPABILITIES } from '@parley/core/testing';
 import type { NewPart } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { chatHistory } from '../known-chats.ts';
-import { aMessage, IngressScene, POLICY } from '../testing/ingress-scene.ts';
+import { readChatHistory } from '../known-chats.ts';
+import { createMessage, IngressScene, POLICY } from '../testing/ingress-scene.ts';
 
 const GROUP = { id: '-5', type: 'group', title: 'Team' } as const;
 const LANE = 'telegram:default:42';
@@ -24,27 +24,25 @@ beforeEach(async () => {
 });
 afterEach(() => scene.store.close());
 
-/**
- * Sends a message (42 is the owner), alone with the agent or in the group, and returns the answer.
- */
+/** Sends a message (42 is the owner) in the direct chat or in the group, and returns the answer. */
 async function write(text: string, sender = '42', inGroup = false): Promise<string | undefined> {
   nth += 1;
   const chat = inGroup ? GROUP : { id: sender };
   const receive = scene.ingressWith({ access: { ...POLICY.access, direct: 'open' } });
   const message = { messageId: `m${nth}`, text, chat, sender: { id: sender }, addressed: true };
-  await receive(aMessage(message), CAPABILITIES);
+  await receive(createMessage(message), CAPABILITIES);
   return (await scene.told(chat.id)).at(-1);
 }
 
-/** The owner presses a button below a message of their chat. */
+/** Simulates the owner pressing a button below a message of their chat. */
 async function press(pressed: string, text: string) {
   nth += 1;
   const receive = scene.ingressWith({ access: POLICY.access });
   const message = { messageId: `m${nth}`, text, pressed, chat: { id: '42' }, sender: { id: '42' } };
-  return receive(aMessage({ ...message, addressed: true }), CAPABILITIES);
+  return receive(createMessage({ ...message, addressed: true }), CAPABILITIES);
 }
 
-/** Sends everything that is due in the owner's chat, recording the last part as `q`. */
+/** Sends every due part of the owner's chat, recording the last one as `q`. */
 async function deliver(): Promise<void> {
   const { outbox } = scene.store;
   const chat = { channel: 'telegram', account: 'default', chatId: '42' };
@@ -58,9 +56,9 @@ async function deliver(): Promise<void> {
 /** Starts a turn in the owner’s chat with a pending approval. */
 async function ask(parts: readonly NewPart[] = []): Promise<void> {
   await write('note it');
-  const taken = await scene.store.lanes.acquire(LANE, 'w', scene.now, 1_000);
-  if (taken.kind === 'busy') throw new Error('busy');
-  await scene.store.lanes.claim(taken.lease, 'collect', 't1', scene.now);
+  const work = { conversationId: LANE, owner: 'w', leaseMs: 1_000 };
+  const taken = await scene.store.lanes.begin(work, 'collect', 't1', scene.now);
+  if (taken.kind !== 'turn') throw new Error(`no turn: ${taken.kind}`);
   const approval = {
     code: 'ABC234',
     turnId: 't1',
@@ -78,7 +76,7 @@ async function ask(parts: readonly NewPart[] = []): Promise<void> {
 }
 
 describe('/approve and /deny', () => {
-  it('[G05] decide once, wake the turn, and reveal nothing about the arguments', async () => {
+  it('[G05] decide once, wake the turn, and do not reveal the arguments', async () => {
     await ask();
     expect(await write('/approve abc-234')).toBe('Allowed: write.');
     expect(scene.happened).toContain(`wake ${LANE}`);
@@ -88,7 +86,7 @@ describe('/approve and /deny', () => {
     expect((await scene.told()).join()).not.toContain('heron');
   });
 
-  it('[G05] decide nothing when pressed below a message other than the question, and report that', async () => {
+  it('[G05] decide nothing when pressed below a message other than the question, and say so', async () => {
     const buttons = [{ label: 'Approve', data: '/approve ABC234' }];
     const route = aRoute('42');
     await ask([{ route, body: { text: 'May I?', plain: 'May I?' }, buttons }]);
@@ -102,7 +100,7 @@ describe('/approve and /deny', () => {
     expect(await scene.store.approvals.recent(1)).toMatchObject([{ state: 'approved' }]);
   });
 
-  it('[G05] without a code list all pending approvals, as the questions show them', async () => {
+  it('[G05] list all pending approvals when no code is given, as the questions show them', async () => {
     await ask();
     const waiting = await write('/approve');
     expect(waiting).toContain('/approve ABC234');
@@ -118,11 +116,15 @@ describe('/approve and /deny', () => {
     expect(await write('/approve ABC234')).toBe('Allowed: write.');
   });
 
-  it('[G05] decide nothing when a message is edited to contain them', async () => {
+  it('[G05] decide nothing when they are added by editing a message', async () => {
     await ask();
     await write('one moment');
     const key = { channel: 'telegram', account: 'default', chatId: '42', messageId: `m${nth}` };
-    const edited = aMessage({ messageId: `m${nth}`, text: '/approve ABC234', chat: { id: '42' } });
+    const edited = createMessage({
+      messageId: `m${nth}`,
+      text: '/approve ABC234',
+      chat: { id: '42' },
+    });
     expect(await scene.store.inbox.revise(key, edited)).toBe(true);
     expect(await scene.store.approvals.recent(1)).toMatchObject([{ state: 'pending' }]);
   });
@@ -138,8 +140,8 @@ describe('/approve and /deny', () => {
 
   it.each([
     ['/approve', 'Waiting for a decision'],
-    ['/approve QQQ777', 'I have asked nothing with that code.'],
-    ['/approve 1', 'I have asked nothing with that code.'],
+    ['/approve QQQ777', 'I asked no question with that code.'],
+    ['/approve 1', 'I asked no question with that code.'],
     ['/deny ABC234', 'Refused: write.'],
   ])('[G05] %s: %s', async (text, words) => {
     await ask();
@@ -154,17 +156,17 @@ describe('/approve and /deny', () => {
 });
 
 describe('/model', () => {
-  it('[F09] is for the owner: it lists the models, sets one of them, and keeps it until another is set', async () => {
+  it('[F09] lists the models for the owner and switches to the one they name until they change it again', async () => {
     const say = (text: string) => write(text, '42');
     expect(await write('/model', '7', true)).toContain('for my owner only');
     expect(await say('/model')).toContain('/model provider/small');
     expect(await say('/model')).toContain('the model of the settings');
-    expect(await say('/model gpt')).toContain('I know no model gpt.');
+    expect(await say('/model gpt')).toContain('There is no model gpt.');
     expect(await say('/model SMALL')).toContain('From the next message on, provider/small answers');
     expect(await say('/new')).toContain('fresh start');
     expect(await say('/model')).toContain('Here provider/small answers.');
     expect(await say('/status')).toContain('Model: provider/small');
-    expect(await say('/model provider')).toContain('I know no model provider.');
+    expect(await say('/model provider')).toContain('There is no model provider.');
     expect(await say('/model default')).toContain('the model of the settings');
     expect(await say('/status')).toContain('Model: offline');
   });
@@ -174,7 +176,7 @@ describe('/mode', () => {
   it.each([
     ['7', true, '/mode', 'This conversation is in agent mode.'],
     ['7', false, '/mode plan', 'plan mode: I look'],
-    ['7', false, '/mode turbo', 'I know no such mode.'],
+    ['7', false, '/mode turbo', 'There is no such mode.'],
   ])('[G04] of %s (in a group: %s) %s: %s', async (sender, inGroup, text, words) => {
     expect(await write(text, sender, inGroup)).toContain(words);
   });
@@ -200,10 +202,10 @@ describe('commands that change a group’s conversation for everyone', () => {
       nth += 1;
       const words = { messageId: `c${nth}`, text, chat: GROUP, sender: { id }, addressed: true };
       const isAdministrator = async () => asked.push(`${id} ${text}`) > 0 && is;
-      await receive(aMessage(words), CAPABILITIES, { isAdministrator });
+      await receive(createMessage(words), CAPABILITIES, { isAdministrator });
       return (await scene.told(GROUP.id)).at(-1);
     };
-    expect(await command('/mode ask', '42')).toContain('ask mode: I look');
+    expect(await command('/mode ask', '42')).toContain('ask mode: I read');
     expect(await command('/mode agent', '8')).toContain('agent mode: I use');
     expect(await command('/mode plan', '9', true)).toContain('plan mode');
     expect(await command('/new', '9', true)).toContain('A fresh start');
@@ -218,12 +220,12 @@ describe('commands that change a group’s conversation for everyone', () => {
     expect(asked.filter((one) => /^(?:42|8) |whoami/.test(one))).toEqual([]);
   });
 
-  it('[F05] are available to everyone, or only to owners, as the settings say', async () => {
+  it('[F05] are available to everyone, or only to owners, depending on the settings', async () => {
     const rule = async (groupCommands: 'everyone' | 'owners', text: string) => {
       nth += 1;
       const receive = scene.ingressWith({ access: { ...POLICY.access, groupCommands } });
       const sender = { id: '7' };
-      const message = aMessage({
+      const message = createMessage({
         messageId: `r${nth}`,
         text,
         chat: GROUP,
@@ -237,7 +239,7 @@ describe('commands that change a group’s conversation for everyone', () => {
     expect(await rule('owners', '/mode agent')).toMatch(/it is for my owner\.$/);
   });
 
-  it('[F05] /stop by a guest does not affect what other people asked', async () => {
+  it("[F05] /stop by a guest does not affect other people's requests", async () => {
     await write('a long story', '42', true);
     expect(await write('/stop', '7', true)).toBe('Nothing that only you asked for is running.');
     expect(scene.events).toEqual([]);
@@ -255,9 +257,9 @@ describe('/run', () => {
     await write('/mode plan', '42', inGroup);
     await write('tidy up', '42', inGroup);
     const lane = inGroup ? 'telegram:default:-5' : LANE;
-    const taken = await scene.store.lanes.acquire(lane, 'w', scene.now, 1_000);
-    if (taken.kind === 'busy') throw new Error('busy');
-    await scene.store.lanes.claim(taken.lease, 'collect', 't1', scene.now);
+    const work = { conversationId: lane, owner: 'w', leaseMs: 1_000 };
+    const taken = await scene.store.lanes.begin(work, 'collect', 't1', scene.now);
+    if (taken.kind !== 'turn') throw new Error(`no turn: ${taken.kind}`);
     const commit = {
       turnId: 't1',
       outcome: 'answered',
@@ -281,14 +283,14 @@ describe('/run', () => {
     expect(await write('/mode')).toContain('in agent mode');
   });
 
-  it('[G04] [G05] is the only command that runs it: /mode agent tells the model nothing', async () => {
+  it('[G04] [G05] is the only way to run it: /mode agent sends the model nothing', async () => {
     await plan();
     expect(await write('/mode agent')).toContain('agent mode: I use');
     expect(scene.happened).not.toContain(`wake ${LANE}`);
     expect(await scene.store.inbox.waiting(LANE)).toBe(0);
   });
 
-  it('[G04] reports that there is no plan, and never runs an older one in place of a newer one', async () => {
+  it('[G04] reports that there is no plan, and never runs an older plan in place of a newer one', async () => {
     expect(await write('/run')).toBe('There is no plan to run.');
     await plan();
     expect(await write('/run t0')).toContain('can no longer be run');
@@ -303,11 +305,11 @@ describe('/run', () => {
     expect(await write('/run t1', '42', true)).toContain('I run the plan.');
   });
 
-  it('[G04] appears in the history as it was typed, but to the model as an approval', async () => {
+  it('[G04] appears in the history as it was typed, but in the prompt as an approval', async () => {
     await plan();
     await write('/run t1');
     const chat = { channel: 'telegram', account: 'default', chatId: '42' };
-    const lines = await chatHistory(scene.store, chat, 99);
+    const lines = await readChatHistory(scene.store, chat, 99);
     expect(lines.flatMap((line) => (line.kind === 'inbound' ? line.text : []))).toContain(
       '/run t1',
     );

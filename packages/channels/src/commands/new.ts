@@ -1,6 +1,6 @@
-import { chatCommand } from './command.ts';
+import { defineChatCommand } from './command.ts';
 
-export const newSession = chatCommand({
+export const newSession = defineChatCommand({
   name: 'new',
   summary: 'start again; I forget what was said in this chat',
   takes: '[message]',

@@ -1,14 +1,14 @@
 import type { Clock } from '@parley/core';
 import { render } from '@parley/markup';
 import type { NewPart, Pairing, PairingRequest, Store } from '@parley/store';
-import { mayAllow } from '../ingress/agent-route.ts';
+import { canAllowStranger } from '../ingress/agent-route.ts';
 import { typedPairingCode } from '../ingress/one-time-code.ts';
-import { noticeParts } from '../ingress/route.ts';
-import { quotedName } from '../ingress/sender.ts';
-import { chatCommand } from './command.ts';
+import { createNoticeParts } from '../ingress/route.ts';
+import { formatQuotedName } from '../ingress/sender.ts';
+import { defineChatCommand } from './command.ts';
 
-/** Admits the stranger with this code, or lists those who wait for access (F05). */
-export const pair = chatCommand({
+/** Admits the stranger with this code, or lists the people who wait for access (F05). */
+export const pair = defineChatCommand({
   name: 'pair',
   summary: 'allow a person',
   takes: '[code]',
@@ -18,19 +18,21 @@ export const pair = chatCommand({
   private: true,
   async run({ argument, message, rules }, transaction) {
     const code = typedPairingCode(argument);
-    const found = await transaction.pair(code, (stranger) => mayAllow(rules, message, stranger));
+    const found = await transaction.pair(code, (stranger) =>
+      canAllowStranger(rules, message, stranger),
+    );
     const { approved } = found;
     return {
-      answer: pairText(argument, found),
-      notify: approved === null ? [] : welcomeParts(approved),
+      answer: describePairing(argument, found),
+      notify: approved === null ? [] : createWelcomeParts(approved),
     };
   },
 });
 
 /**
- * `/pair` outside a chat: admits the sender with the code `argument`, or lists those who wait if it
- * is empty. Returns plain text. A running gateway notifies the person within seconds; otherwise the
- * next one does when it starts.
+ * `/pair` outside a chat: admits the sender with the code `argument`, or lists the waiting people
+ * if it is empty. A running gateway notifies the admitted person within seconds; otherwise the next
+ * gateway does at its start.
  */
 export async function pairOutsideChat(
   store: Pick<Store, 'pairing'>,
@@ -39,15 +41,16 @@ export async function pairOutsideChat(
 ): Promise<{ readonly ok: boolean; readonly text: string }> {
   const code = typedPairingCode(argument);
   const now = clock();
-  const approved = code === null ? null : await store.pairing.approve(code, welcomeParts, now);
+  const approved =
+    code === null ? null : await store.pairing.approve(code, createWelcomeParts, now);
   const pending = await store.pairing.pending(now);
   const ok = approved !== null || argument === '';
-  return { ok, text: renderPlain(pairText(argument, { approved, pending })) };
+  return { ok, text: renderPlain(describePairing(argument, { approved, pending })) };
 }
 
 /**
- * Removes the request with this code from the list. The person is not notified, and can ask again
- * once the code has expired.
+ * Removes the access request with this code from the list. The person is not notified, and can ask
+ * again once the code has expired.
  */
 export async function refusePairing(
   store: Pick<Store, 'pairing'>,
@@ -59,31 +62,31 @@ export async function refusePairing(
   if (refused === null) {
     return { ok: false, text: 'No one is waiting with that code; it may have expired.' };
   }
-  return { ok: true, text: renderPlain(`${applicantText(refused)} gets no access.`) };
+  return { ok: true, text: renderPlain(`${describeApplicant(refused)} gets no access.`) };
 }
 
 /** The notice to an admitted person, in their own chat. */
-function welcomeParts({ route }: PairingRequest): readonly NewPart[] {
+function createWelcomeParts({ route }: PairingRequest): readonly NewPart[] {
   const text = 'You have access now. Just write to me; /help shows what else there is.';
-  return noticeParts(text, route, { conversationId: null });
+  return createNoticeParts(text, route, { conversationId: null });
 }
 
-function pairText(argument: string, { approved, pending }: Pairing): string {
+function describePairing(argument: string, { approved, pending }: Pairing): string {
   const waiting =
     pending.length === 0
       ? 'No one is waiting for access.'
-      : ['Waiting for access:\n', ...pending.map(waitingLine)].join('\n');
-  if (approved !== null) return `${applicantText(approved)} has access now.`;
+      : ['Waiting for access:\n', ...pending.map(formatPairingRequest)].join('\n');
+  if (approved !== null) return `${describeApplicant(approved)} has access now.`;
   if (argument === '') return waiting;
   return `No one is waiting with that code; it may have expired.\n\n${waiting}`;
 }
 
-function waitingLine(request: PairingRequest): string {
-  return `- ${applicantText(request)}: \`/pair ${request.code}\``;
+function formatPairingRequest(request: PairingRequest): string {
+  return `- ${describeApplicant(request)}: \`/pair ${request.code}\``;
 }
 
-function applicantText({ channel, senderId, senderName }: PairingRequest): string {
-  return `${quotedName(senderName)} (\`${channel}:${senderId}\`)`;
+function describeApplicant({ channel, senderId, senderName }: PairingRequest): string {
+  return `${formatQuotedName(senderName)} (\`${channel}:${senderId}\`)`;
 }
 
 function renderPlain(markdown: string): string {

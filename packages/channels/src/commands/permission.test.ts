@@ -1,11 +1,11 @@
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import type { GroupCommands } from '../ingress/rules.ts';
 import { CHAT_COMMANDS, COMMANDS, RESERVED_COMMANDS } from './list.ts';
-import { findRefusal, groupRight, hasGroupRight, usableCommands } from './permission.ts';
+import { decideGroupRight, findRefusal, hasGroupRight, listUsableCommands } from './permission.ts';
 import { isCommand, parseCommand } from './typed-command.ts';
 
-describe('recognising a command', () => {
+describe('parsing commands', () => {
   it.each([
     ['/stop', 'stop', ''],
     ['/STOP', 'stop', ''],
@@ -39,7 +39,7 @@ describe('the commands of skills', () => {
     expect(isCommand(text, commands)).toBe(expected);
   });
 
-  it('[S08] may not have the name of a built-in command, nor of one that Telegram sends by itself', () => {
+  it('[S08] may not have the name of a built-in command, nor of one that Telegram sends automatically', () => {
     expect(RESERVED_COMMANDS).toEqual(
       expect.arrayContaining([...CHAT_COMMANDS.map(({ name }) => name), 'start']),
     );
@@ -68,7 +68,7 @@ describe('whether a command is run', () => {
     expect(findRefusal(commandNamed(name), asker)).toBe(expected);
   });
 
-  it('[F09] every command in the menu is known, and listed once', () => {
+  it('[F09] every command in the menu exists, and is listed once', () => {
     const names = COMMANDS.map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
     expect(names.map((name) => parseCommand(`/${name}`)?.command.name)).toEqual(names);
@@ -80,9 +80,9 @@ describe('whether a command is run', () => {
     [false, true, false],
     [false, false, true],
     [false, false, false],
-  ])('[F09] /help shows what can be used: %s %s %s', (isOwner, isApprover, mayChangeChat) => {
+  ])('[F09] /help lists the available commands: %s %s %s', (isOwner, isApprover, mayChangeChat) => {
     const asker = { isOwner, isDirect: true, isApprover, mayChangeChat };
-    const usable = usableCommands(CHAT_COMMANDS, asker).map(({ name }) => name);
+    const usable = listUsableCommands(CHAT_COMMANDS, asker).map(({ name }) => name);
     for (const { name } of COMMANDS) {
       expect(usable.includes(name)).toBe(findRefusal(commandNamed(name), asker) === null);
     }
@@ -108,11 +108,11 @@ describe('who may change a group’s conversation for everyone', () => {
     ['everyone', ['granted'], ['granted'], ['granted'], ['granted']],
   ])('[F05] %s: owner %s, approver %s, guest %s, in a direct chat %s', (rule, ...expected) => {
     const ranks = [OWNER, APPROVER, GUEST, ALONE];
-    expect(ranks.map((rank) => [groupRight(rule, rank)])).toEqual(expected);
+    expect(ranks.map((rank) => [decideGroupRight(rule, rank)])).toEqual(expected);
   });
 
-  it('[F05] asks the platform only when the platform decides, and treats a missing answer as a no', async () => {
-    const { log, lines } = recordingLogger();
+  it('[F05] asks the platform only when the setting requires it, and treats a missing answer as a no', async () => {
+    const { log, lines } = createRecordingLogger();
     const never = { isAdministrator: () => Promise.reject(new Error('asked')) };
     expect(await hasGroupRight('administrators', APPROVER, never, log)).toBe(true);
     expect(await hasGroupRight('owners', APPROVER, never, log)).toBe(false);
@@ -124,8 +124,8 @@ describe('who may change a group’s conversation for everyone', () => {
     expect(lines.join()).toContain('asked');
   });
 
-  it('[F05] [D13] does not wait for a silent platform', async () => {
-    const { log } = recordingLogger();
+  it('[F05] [D13] gives up on a platform that does not respond', async () => {
+    const { log } = createRecordingLogger();
     let given: AbortSignal | undefined;
     const silent = {
       isAdministrator: (signal: AbortSignal) => {

@@ -4,17 +4,17 @@ import type { DecisionRules, GroupCommands } from '../ingress/rules.ts';
 import { askPlatform } from '../ingress/sender.ts';
 import type { ChatCommand, CommandAsker, TypedCommand } from './command.ts';
 
-/** Why the asker may not use a command. */
-type Refusal = 'owner-only' | 'approver-only' | 'direct-only' | 'group-right';
+/** The reason why a command is refused. */
+type CommandRefusal = 'owner-only' | 'approver-only' | 'direct-only' | 'group-right';
 
 /**
- * Decides by asker and place; null when they may use the command. Rights are checked first, so that
- * a refusal reveals nothing.
+ * Decides by the sender and the chat; null when the command is allowed. Rights are checked before
+ * the kind of chat, so that a refusal reveals nothing.
  */
 export function findRefusal(
   command: ChatCommand,
   { isOwner, isDirect, isApprover, mayChangeChat }: CommandAsker,
-): Refusal | null {
+): CommandRefusal | null {
   if (command.who === 'owner' && !isOwner) return 'owner-only';
   if (command.who === 'approver' && !isApprover) return 'approver-only';
   if (command.where === 'direct' && !isDirect) return 'direct-only';
@@ -22,15 +22,19 @@ export function findRefusal(
   return isRefused && !mayChangeChat ? 'group-right' : null;
 }
 
-/** Explains politely, without a model, why a command was not run. */
-export function refusalText({ name }: ChatCommand, why: Refusal, rule: GroupCommands): string {
+/** Explains politely, without calling the model, why a command was not run. */
+export function describeRefusal(
+  { name }: ChatCommand,
+  why: CommandRefusal,
+  rule: GroupCommands,
+): string {
   switch (why) {
     case 'owner-only':
       return `/${name} is for my owner only.`;
     case 'approver-only':
       return `/${name} is for my owner, and for those my owner has named.`;
     case 'direct-only':
-      return `Please send me /${name} in a direct chat: what it shows is not for everyone here.`;
+      return `Please send me /${name} in a direct chat: the answer is not for everyone here.`;
     case 'group-right':
       return `/${name} changes this conversation for everyone here, so it is for ${HOLDERS[rule]}.`;
   }
@@ -49,17 +53,18 @@ export function isListed({ unlisted }: ChatCommand): boolean {
 }
 
 /** The commands that this person can use, for `/help`. */
-export function usableCommands(
+export function listUsableCommands(
   commands: readonly ChatCommand[],
   asker: CommandAsker,
 ): readonly ChatCommand[] {
-  // Includes commands for direct chats, because the person can use them there.
+  // The list includes commands for direct chats, because the person can use them there.
   const anywhere = { ...asker, isDirect: true };
   return commands.filter((one) => isListed(one) && findRefusal(one, anywhere) === null);
 }
 
 /**
- * The rights of a command's sender; the platform is asked only for commands that depend on them.
+ * The rights of a command's sender; the platform is asked only for commands that depend on its
+ * answer.
  */
 export async function findAsker(
   { policy, approvers }: Pick<DecisionRules, 'policy' | 'approvers'>,
@@ -78,11 +83,11 @@ export async function findAsker(
   return { ...rank, mayChangeChat };
 }
 
-/** The sender's rights that are known without asking the platform. */
+/** The sender's rights that do not depend on the platform. */
 type SenderRank = Omit<CommandAsker, 'mayChangeChat'>;
 
-/** Decides by the setting alone; `ask` when only the platform knows. */
-export function groupRight(
+/** Decides by the setting alone; `ask` when the platform must be asked. */
+export function decideGroupRight(
   rule: GroupCommands,
   { isDirect, isOwner, isApprover }: SenderRank,
 ): 'granted' | 'denied' | 'ask' {
@@ -93,8 +98,8 @@ export function groupRight(
 }
 
 /**
- * Like `groupRight`, but asks the platform when it is the one to decide. Without an answer in time,
- * the sender has no right.
+ * Like `groupRight`, but asks the platform when the setting requires it. If the platform does not
+ * answer in time, the sender has no right.
  */
 export async function hasGroupRight(
   rule: GroupCommands,
@@ -103,7 +108,7 @@ export async function hasGroupRight(
   log: Pick<Logger, 'warn'>,
   withinMs?: number,
 ): Promise<boolean> {
-  const right = groupRight(rule, rank);
+  const right = decideGroupRight(rule, rank);
   if (right !== 'ask') return right === 'granted';
   if (isAdministrator === undefined) return false;
   return (await askPlatform(isAdministrator, 'who is an administrator', log, withinMs)) ?? false;

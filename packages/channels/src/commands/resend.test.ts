@@ -1,6 +1,6 @@
 import { CAPABILITIES } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { aMessage, IngressScene, POLICY } from '../testing/ingress-scene.ts';
+import { createMessage, IngressScene, POLICY } from '../testing/ingress-scene.ts';
 
 const GROUP = { id: '-5', type: 'group', title: 'Team' } as const;
 const ANN = '7';
@@ -21,13 +21,13 @@ interface Press {
   readonly messageId?: string;
 }
 
-/** Writes a message or presses a button, and returns the outcome of ingress. */
+/** Sends a message or a button press, and returns the outcome of ingress. */
 function write(text: string, { from = ANN, chat = GROUP, messageId }: Press = {}) {
   nth += 1;
   const access = { ...POLICY.access, direct: 'open' } as const;
   const sender = { id: from };
   const message = { messageId: messageId ?? `m${nth}`, text, chat, sender, addressed: true };
-  return scene.ingressWith({ access })(aMessage(message), CAPABILITIES);
+  return scene.ingressWith({ access })(createMessage(message), CAPABILITIES);
 }
 
 /**
@@ -43,7 +43,7 @@ async function lose(): Promise<string> {
   return `/resend ${due.part.idempotencyKey}`;
 }
 
-/** The next parts to be sent to a chat, in order. */
+/** The next parts to send to a chat, in order. */
 async function due(chatId: string = GROUP.id): Promise<readonly string[]> {
   const parts = await scene.store.outbox.recent(
     { channel: 'telegram', account: 'default', chatId },
@@ -54,10 +54,10 @@ async function due(chatId: string = GROUP.id): Promise<readonly string[]> {
 
 const ANSWER = expect.stringContaining('You are telegram:7');
 const DONE = 'I have sent it again.';
-const AGAIN = expect.stringContaining('settled already');
+const AGAIN = expect.stringContaining('already settled');
 
 describe('/resend', () => {
-  it('[D04] resends a part that may have arrived before confirming it, and settles the button', async () => {
+  it('[D04] sends a possibly lost part again before confirming, and removes the button', async () => {
     const button = await lose();
     expect(await write(button)).toEqual({ kind: 'command', name: 'resend', settled: true });
     expect(await due()).toEqual([ANSWER, DONE]);
@@ -68,12 +68,12 @@ describe('/resend', () => {
     await lose();
     const topic = { from: '42', chat: { ...GROUP, threadId: '7' } };
     await write('/resend', topic);
-    expect(await due()).toEqual([expect.stringContaining('nothing here to be sent again')]);
+    expect(await due()).toEqual([expect.stringContaining('nothing to send again')]);
     await write('/resend', { from: '42' });
     expect(await due()).toContain(DONE);
   });
 
-  it('[D04] works once: neither a second press nor one that the platform repeats has an effect', async () => {
+  it('[D04] works once: neither a second press nor a redelivered one has an effect', async () => {
     const button = await lose();
     await Promise.all([write(button), write(button)]);
     expect(await due()).toEqual([ANSWER, DONE, AGAIN]);
@@ -83,10 +83,10 @@ describe('/resend', () => {
     expect((await due()).filter((text) => text.startsWith('You are'))).toHaveLength(1);
   });
 
-  it('[D04] without a key resends the newest lost part of this chat, and none of another chat', async () => {
+  it('[D04] without a key resends the newest lost part of this chat, never one of another chat', async () => {
     await lose();
     await write('/resend', { chat: { id: ANN } });
-    expect(await due(ANN)).toEqual([expect.stringContaining('nothing here')]);
+    expect(await due(ANN)).toEqual([expect.stringContaining('nothing to send again')]);
     await write('/resend');
     expect(await due()).toEqual([ANSWER, DONE]);
   });
@@ -94,7 +94,7 @@ describe('/resend', () => {
   it('[D04] sends nothing when the key belongs to another chat', async () => {
     const button = await lose();
     await write(button, { chat: { id: ANN } });
-    expect(await due(ANN)).toEqual([expect.stringContaining('nothing here')]);
+    expect(await due(ANN)).toEqual([expect.stringContaining('nothing to send again')]);
     expect(await due()).toEqual([]);
   });
 

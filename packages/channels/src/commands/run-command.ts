@@ -1,8 +1,8 @@
-import { agentOfConversation, busyIn, type InboundMessage } from '@parley/core';
+import { getConversationAgent, type InboundMessage, resolveBusyMode } from '@parley/core';
 import type { AdmittedMessage, CommandTransaction } from '@parley/store';
 import type { IngressOutcome } from '../adapter.ts';
 import type { IngressDecision } from '../ingress/decide.ts';
-import type { Identified } from '../ingress/identify.ts';
+import type { IdentifiedMessage } from '../ingress/identify.ts';
 import type { IngressDeps } from '../ingress/ingress-deps.ts';
 import type { BacklogLimit } from '../ingress/limits.ts';
 import { renderNoticeParts } from '../ingress/route.ts';
@@ -15,18 +15,19 @@ import type {
   TypedCommand,
 } from './command.ts';
 import { CHAT_COMMANDS } from './list.ts';
-import { findAsker, findRefusal, refusalText } from './permission.ts';
-import { leftOverText, messageAfter, splitCommand } from './typed-command.ts';
+import { describeRefusal, findAsker, findRefusal } from './permission.ts';
+import { describeUnusedInput, splitCommand, toFollowingMessage } from './typed-command.ts';
 
 /**
- * Runs a command without lane or model, so that it overtakes waiting messages (F09). Its effect,
- * its answer and its inbox row are one transaction. A message after it, as in `/new plan a picnic`,
- * then waits for a turn, if the command was run and the conversation may hold one more message.
- * `in-turn`: the command runs as a turn, and nothing was done here.
+ * Runs a command without acquiring the lane or calling the model, so that it overtakes waiting
+ * messages (F09). The command's effect, answer and inbox row are one transaction. A message after
+ * the command, as in `/new plan a picnic`, then waits for a turn, if the command was run and the
+ * conversation may hold one more message. `in-turn`: the command will run as a turn, so nothing was
+ * done yet.
  */
 export async function runCommand(
   deps: IngressDeps,
-  identified: Identified,
+  identified: IdentifiedMessage,
   { command: typed, isOwner }: Extract<IngressDecision, { kind: 'command' }>,
   backlog: BacklogLimit,
 ): Promise<IngressOutcome | 'in-turn'> {
@@ -36,44 +37,43 @@ export async function runCommand(
   const who = { person: rights.person, isOwner, isDirect: message.chat.type === 'direct' };
   const asker = await findAsker(rules, who, typed, facts, deps.log);
   const words = splitCommand(typed);
-  const after = messageAfter(message, typed, words);
+  const after = toFollowingMessage(message, typed, words);
   const work = { typed, words, isOwner, after };
   const refusal = findRefusal(command, asker);
   if (refusal !== null) {
-    const answer = refusalText(command, refusal, rules.policy.access.groupCommands);
+    const answer = describeRefusal(command, refusal, rules.policy.access.groupCommands);
     const run = async () => ({ answer, declined: answer });
     return completeCommand(deps, identified, { ...work, onward: null, run }, backlog);
   }
   if ('inTurn' in command) return 'in-turn';
-  const run = await prepare(deps, identified, typed, command, { ...words, asker });
+  const run = await prepareCommand(deps, identified, typed, command, { ...words, asker });
   return completeCommand(deps, identified, { ...work, onward: after, run }, backlog);
 }
 
-/** The input of a command's transaction. */
-interface Work {
+interface CommandWork {
   readonly typed: TypedCommand;
   readonly words: CommandWords;
   readonly isOwner: boolean;
   /** The message after the command; null when there is none. */
   readonly after: InboundMessage | null;
-  /** The same message, provided that it may wait for a turn. */
+  /** The message after the command, provided that it may wait for a turn. */
   readonly onward: InboundMessage | null;
   run(transaction: CommandTransaction): Promise<CommandAnswer>;
 }
 
-type Done = CommandAnswer & { readonly isWaiting: boolean };
+type CompletedCommand = CommandAnswer & { readonly isWaiting: boolean };
 
-/** Gathers everything that a command needs before its transaction. */
-async function prepare(
+/** Gathers the data that a command needs before its transaction. */
+async function prepareCommand(
   deps: IngressDeps,
-  { admitted, rules }: Identified,
+  { admitted, rules }: IdentifiedMessage,
   { spoken }: TypedCommand,
   command: ReadyCommand,
   { argument, onward, asker }: Pick<CommandContext, 'argument' | 'onward' | 'asker'>,
-): Promise<Work['run']> {
+): Promise<CommandWork['run']> {
   const { message, conversationId, route, receivedAt } = admitted;
   const { store, newCode, skillCommands, commands = CHAT_COMMANDS } = deps;
-  const agent = agentOfConversation(conversationId);
+  const agent = getConversationAgent(conversationId);
   const context: CommandContext = {
     ...{ message, conversationId, route, receivedAt, argument, onward, agent, asker, rules },
     ...(spoken && { spoken }),
@@ -87,33 +87,32 @@ async function prepare(
   return (transaction) => command.run(context, transaction, prepared);
 }
 
-/** Runs the transaction of a command and then its effects. */
 async function completeCommand(
   deps: IngressDeps,
-  identified: Identified,
-  work: Work,
+  identified: IdentifiedMessage,
+  work: CommandWork,
   backlog: BacklogLimit,
 ): Promise<IngressOutcome> {
   const { admitted } = identified;
   const done =
     work.onward === null
       ? await storeAndRunCommand(deps, admitted, work, 0)
-      : await transactWithRoom(deps, identified, work, backlog);
+      : await transactWithinBacklog(deps, identified, work, backlog);
   deps.checkpoint('inbox-committed');
-  await followUp(deps, admitted, done);
+  await followUpCommand(deps, admitted, done);
   return toOutcome(work.typed.command.name, done);
 }
 
 /** A message after the command counts towards the limits like any waiting message. */
-async function transactWithRoom(
+async function transactWithinBacklog(
   deps: IngressDeps,
-  { admitted, rights, rules }: Identified,
-  work: Work,
+  { admitted, rights, rules }: IdentifiedMessage,
+  work: CommandWork,
   backlog: BacklogLimit,
-): Promise<Done | null> {
+): Promise<CompletedCommand | null> {
   const from = { person: rights.person, isOwner: work.isOwner };
   const room = await backlog.reserve(from);
-  let done: Done | null = null;
+  let done: CompletedCommand | null = null;
   try {
     const most = room === 'room' ? rules.limits.waitingPerConversation : 0;
     done = await storeAndRunCommand(deps, admitted, work, most);
@@ -124,27 +123,27 @@ async function transactWithRoom(
 }
 
 /**
- * Stores a command, runs it and stores its answer; null when its message is already known. `room`
- * applies to a message after it.
+ * Stores a command, runs it and stores its answer; null when its message is a duplicate. `room`
+ * limits the message after the command.
  */
 async function storeAndRunCommand(
   { store }: IngressDeps,
   admitted: AdmittedMessage,
-  { typed: { command }, words, after, onward, run }: Work,
+  { typed: { command }, words, after, onward, run }: CommandWork,
   room: number,
-): Promise<Done | null> {
+): Promise<CompletedCommand | null> {
   const { message, route } = admitted;
   return store.inbox.command(
-    storedMessage(admitted, command, onward !== null),
-    async (transaction): Promise<Done> => {
+    toStoredMessage(admitted, command, onward !== null),
+    async (transaction): Promise<CompletedCommand> => {
       const isVoid = !(await transaction.pressCounts());
       const done = isVoid ? { answer: VOID_PRESS, declined: VOID_PRESS } : await run(transaction);
       const taken =
         isVoid || onward === null ? 'not-run' : await transaction.continueWith(onward, room);
       const text = [
         done.answer,
-        leftOverText(command, words, message),
-        after === null || taken === 'waits' ? null : notTakenText(command.name, taken),
+        describeUnusedInput(command, words, message),
+        after === null || taken === 'waits' ? null : explainUnansweredMessage(command.name, taken),
       ].filter((part) => part !== null);
       transaction.answer(...renderNoticeParts(text.join('\n\n'), route), ...(done.notify ?? []));
       return { ...done, isWaiting: taken === 'waits' };
@@ -152,19 +151,22 @@ async function storeAndRunCommand(
   );
 }
 
-/** The answer to a button press below a message that never offered it, or no longer does. */
+/**
+ * The answer to a button press below a message that never offered the button, or no longer does.
+ */
 const VOID_PRESS =
   'That button does nothing, because its message is not as I sent it. If I asked for an approval, `/approve` shows what is waiting, in full.';
 
-/** Explains why the message after a command is not answered. */
-function notTakenText(name: string, taken: 'full' | 'not-run'): string {
+function explainUnansweredMessage(name: string, taken: 'full' | 'not-run'): string {
   const why =
     taken === 'full' ? 'too many messages are waiting already' : 'the command was not run';
   return `I did not take the message after /${name}: ${why}. Please send it again without the command.`;
 }
 
-/** The message to store; it keeps its files only if they belong to a message after the command. */
-function storedMessage(
+/**
+ * The message to store; its files are kept only if they belong to the message after the command.
+ */
+function toStoredMessage(
   { files, ...admitted }: AdmittedMessage,
   command: ChatCommand,
   hasMessage: boolean,
@@ -174,24 +176,23 @@ function storedMessage(
 }
 
 /**
- * Performs the effects of a stored command. For a duplicate it only wakes the delivery: a `/stop`
- * that arrives twice stops nothing new.
+ * For a duplicate, only the delivery is woken, so a redelivered `/stop` does not stop a newer turn.
  */
-async function followUp(
+async function followUpCommand(
   { bus, lanes, deliver, rules }: IngressDeps,
   { conversationId, message, route }: AdmittedMessage,
-  done: Done | null,
+  done: CompletedCommand | null,
 ): Promise<void> {
   const { stop = [], wake = [], notify = [], isWaiting = false } = done ?? {};
   for (const lane of stop) bus.publish({ type: 'stop-turn', conversationId: lane });
   for (const lane of isWaiting ? [conversationId, ...wake] : wake) await lanes.wake(lane);
   for (const to of [route, ...notify.map((part) => part.route)]) await deliver(to);
-  if (isWaiting && busyIn(rules.busy ?? 'collect', message) === 'interrupt') {
+  if (isWaiting && resolveBusyMode(rules.busy ?? 'collect', message) === 'interrupt') {
     bus.publish({ type: 'message-waiting', conversationId });
   }
 }
 
-function toOutcome(name: string, done: Done | null): IngressOutcome {
+function toOutcome(name: string, done: CompletedCommand | null): IngressOutcome {
   if (done === null) return { kind: 'duplicate' };
   const { declined, settled, isWaiting } = done;
   if (declined !== undefined) return { kind: 'command', name, declined };

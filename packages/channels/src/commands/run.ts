@@ -1,11 +1,11 @@
 import type { PlanRun } from '@parley/store';
-import { chatCommand } from './command.ts';
+import { defineChatCommand } from './command.ts';
 
-/** The text of the message that runs a plan; the model reads it as if the person had written it. */
+/** The text of the message that runs a plan; the model reads it as a message of the person. */
 const PLAN_TEXT = 'Yes, run the plan.';
 
-/** Runs the pending plan. Its button contains the id of the turn that wrote it. */
-export const run = chatCommand({
+/** Runs the pending plan. The plan's button contains the id of the turn that wrote the plan. */
+export const run = defineChatCommand({
   name: 'run',
   summary: 'run the plan I have made, once',
   rest: 'argument',
@@ -14,14 +14,14 @@ export const run = chatCommand({
   async run({ argument, conversationId }, transaction) {
     const found = await transaction.runPlan(argument === '' ? null : argument, PLAN_TEXT);
     return {
-      answer: runText(argument, found),
+      answer: describePlanRun(argument, found),
       settled: true,
       wake: found === 'runs' ? [conversationId] : [],
     };
   },
 });
 
-function runText(argument: string, found: PlanRun): string {
+function describePlanRun(argument: string, found: PlanRun): string {
   switch (found) {
     case 'runs':
       return 'I run the plan. From now on this conversation is in `agent` mode.';

@@ -1,8 +1,8 @@
-import { personId } from '../ingress/sender.ts';
+import { toPersonId } from '../ingress/sender.ts';
 import {
   type CommandContext,
   type CommandServices,
-  chatCommand,
+  defineChatCommand,
   type ReadyCommand,
 } from './command.ts';
 
@@ -12,22 +12,22 @@ type ServiceName = Exclude<keyof CommandServices, 'statusLine'>;
  * A command answered by the service of the same name; `unavailable` is the answer when the service
  * is missing.
  */
-export function serviceCommand(
+export function createServiceCommand(
   command: Omit<ReadyCommand, 'name' | 'prepare' | 'run'> & { readonly name: ServiceName },
   unavailable: string,
 ): ReadyCommand<string> {
-  return chatCommand({
+  return defineChatCommand({
     ...command,
     prepare: async (context, { services }) =>
-      (await services[command.name]?.(serviceAsker(context), context.argument)) ?? unavailable,
+      (await services[command.name]?.(toServiceAsker(context), context.argument)) ?? unavailable,
     run: async (_context, _transaction, answer) => ({ answer }),
   });
 }
 
-function serviceAsker({ message, conversationId, audience }: CommandContext) {
+function toServiceAsker({ message, conversationId, audience }: CommandContext) {
   const { channel, account, chat, messageId } = message;
   return {
-    person: personId(message),
+    person: toPersonId(message),
     reader: { kind: audience === 'owner' ? 'owner' : 'guest', conversationId },
     isGroup: chat.type !== 'direct',
     messageId: JSON.stringify([channel, account, chat.id, messageId]),

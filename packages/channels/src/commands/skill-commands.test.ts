@@ -1,8 +1,8 @@
 import { CAPABILITIES } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { aMessage, IngressScene } from '../testing/ingress-scene.ts';
+import { createMessage, IngressScene } from '../testing/ingress-scene.ts';
 import type { SkillCommands } from './command.ts';
-import { skillHelp } from './help.ts';
+import { listSkillHelp } from './help.ts';
 
 const OPEN = { name: 'plan_trip', summary: 'Plans a *trip*.' };
 const SECRET = { name: 'ledger', summary: 'Keeps the books.' };
@@ -16,8 +16,8 @@ beforeEach(async () => {
 });
 afterEach(() => scene.store.close());
 
-const help = async (change: Parameters<typeof aMessage>[0], chatId: string) => {
-  const message = aMessage({ text: '/help', ...change });
+const help = async (change: Parameters<typeof createMessage>[0], chatId: string) => {
+  const message = createMessage({ text: '/help', ...change });
   await scene.ingressWith({}, { skillCommands })(message, CAPABILITIES);
   return (await scene.told(chatId)).join('\n');
 };
@@ -35,26 +35,26 @@ describe('[S08] [F09] /help', () => {
     expect(told).not.toContain('ledger');
   });
 
-  it('lists thirty and states how many more there are', () => {
+  it('lists thirty and gives the number of the others', () => {
     const many = Array.from({ length: 40 }, (_, n) => ({
       name: `s${n}`,
       summary: 'x'.repeat(500),
     }));
-    const lines = skillHelp(many);
+    const lines = listSkillHelp(many);
     expect(lines).toHaveLength(32);
     expect(lines.at(-1)).toBe('- and 10 more');
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(150);
   });
 
   it('does not mention skills when there are none', () => {
-    expect(skillHelp([])).toEqual([]);
+    expect(listSkillHelp([])).toEqual([]);
   });
 });
 
 describe('[S08] the command of a skill', () => {
-  it('starts a turn like any text, so that the turn decides who may see the skill', async () => {
+  it('starts a turn like any text, and the turn decides who may see the skill', async () => {
     const receive = scene.ingressWith({}, { skillCommands });
-    expect(await receive(aMessage({ text: '/plan_trip Rome' }), CAPABILITIES)).toMatchObject({
+    expect(await receive(createMessage({ text: '/plan_trip Rome' }), CAPABILITIES)).toMatchObject({
       kind: 'accepted',
     });
     expect(await scene.inbox()).toEqual(['/plan_trip Rome']);

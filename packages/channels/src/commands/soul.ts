@@ -1,6 +1,6 @@
-import { serviceCommand } from './service-command.ts';
+import { createServiceCommand } from './service-command.ts';
 
-export const soul = serviceCommand(
+export const soul = createServiceCommand(
   {
     name: 'soul',
     summary: 'who I am, and proposals to change that',

@@ -1,7 +1,7 @@
-import { literalLine, todoLines } from '@parley/core';
-import { chatCommand } from './command.ts';
+import { formatTodoList, toLiteralLine } from '@parley/core';
+import { defineChatCommand } from './command.ts';
 
-export const status = chatCommand({
+export const status = defineChatCommand({
   name: 'status',
   summary: 'which model answers and how I am doing',
   rest: 'none',
@@ -10,18 +10,18 @@ export const status = chatCommand({
   async prepare({ conversationId, audience }, { store, services }) {
     return {
       todos: await store.todos.now(conversationId),
-      // What the agent does on its own initiative concerns only its owner.
+      // Only the owner sees what the agent does on its own initiative.
       line: audience === 'owner' ? await services.statusLine?.() : undefined,
     };
   },
   async run({ situation, audience }, transaction, { todos, line }) {
     const { now: chosen } = await transaction.changeModel('show');
     const paragraphs = [
-      `${literalLine(situation.agentName)} is here.`,
-      // Which model answers, and on which host, concerns only the owner.
+      `${toLiteralLine(situation.agentName)} is here.`,
+      // Only the owner sees which model answers, and on which host.
       ...(audience === 'owner' ? [`Model: ${chosen ?? situation.model}`] : []),
       ...(line === undefined ? [] : [line]),
-      ...(todos.length > 0 ? [`To-dos, ${todoLines(todos)}`] : []),
+      ...(todos.length > 0 ? [`To-dos, ${formatTodoList(todos)}`] : []),
     ];
     return { answer: paragraphs.join('\n\n') };
   },

@@ -1,9 +1,9 @@
 import type { Stopped } from '@parley/store';
-import { type CommandAsker, chatCommand } from './command.ts';
+import { type CommandAsker, defineChatCommand } from './command.ts';
 
-export const stop = chatCommand({
+export const stop = defineChatCommand({
   name: 'stop',
-  summary: 'stop what I am doing and drop what waits',
+  summary: 'stop what I am doing and clear the queue',
   rest: 'none',
   who: 'everyone',
   groupRight: 'limits',
@@ -11,13 +11,13 @@ export const stop = chatCommand({
     const stopped = await transaction.stop(asker.mayChangeChat ? undefined : message.sender.id);
     const isOwn = asker.mayChangeChat || stopped.stoppedTurn !== null;
     return {
-      answer: stopText(stopped, asker),
+      answer: describeStop(stopped, asker),
       stop: [...(isOwn ? [conversationId] : []), ...stopped.stoppedSubAgents],
     };
   },
 });
 
-function stopText(
+function describeStop(
   { stoppedTurn, setAside, stoppedSubAgents }: Stopped,
   { mayChangeChat }: CommandAsker,
 ): string {

@@ -1,15 +1,15 @@
-import { CAPABILITIES, runs } from '@parley/core/testing';
+import { CAPABILITIES, toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { typedCode } from '../ingress/one-time-code.ts';
-import { aMessage, IngressScene } from '../testing/ingress-scene.ts';
+import { parseTypedCode } from '../ingress/one-time-code.ts';
+import { createMessage, IngressScene } from '../testing/ingress-scene.ts';
 import { RESERVED_COMMANDS } from './list.ts';
-import { leftOverText, parseCommand, splitCommand } from './typed-command.ts';
+import { describeUnusedInput, parseCommand, splitCommand } from './typed-command.ts';
 
 const LANE = 'telegram:default:42';
 
 describe('the text after a command', () => {
-  it('[F09] belongs entirely to what the command reads, to the message after it, or to what it reports as ignored', () => {
+  it("[F09] is split into the command's argument, the message after it, and a part reported as ignored", () => {
     const name = fc.constantFrom(...RESERVED_COMMANDS);
     const word = fc.stringMatching(/^[a-zA-Z0-9äж]{1,9}[.,!?]?$/);
     const words = fc.array(word, { minLength: 1, maxLength: 6 });
@@ -20,14 +20,14 @@ describe('the text after a command', () => {
         const { argument, onward, unused } = splitCommand(typed);
         const parts = `${argument} ${onward} ${unused}`.toLowerCase();
         for (const each of rest) {
-          // A code is read without its spaces.
+          // Spaces within a code are ignored.
           const plain = each.toLowerCase().replace(/[.,!?]/g, '');
           expect(parts.replaceAll(/[\s.,!?]/g, '')).toContain(plain);
         }
         if (unused !== '')
-          expect(leftOverText(typed.command, { unused }, {})).toContain('did not read');
+          expect(describeUnusedInput(typed.command, { unused }, {})).toContain('did not read');
       }),
-      runs(300),
+      toRunOptions(300),
     );
   });
 
@@ -55,7 +55,7 @@ describe('the text after a command', () => {
         way,
         (signs, pair, as) => {
           const code = signs.join('');
-          expect(typedCode(`${pair[0]}${as(code)}${pair[1]}`, 6)).toBe(code);
+          expect(parseTypedCode(`${pair[0]}${as(code)}${pair[1]}`, 6)).toBe(code);
         },
       ),
     );
@@ -70,8 +70,8 @@ describe('a message after a command', () => {
   });
   afterEach(() => scene.store.close());
 
-  it('[F08] [F09] is queued once, however often it arrives, and wakes its conversation', async () => {
-    const message = aMessage({ messageId: 'm1', text: '/new plan a picnic' });
+  it('[F08] [F09] is queued once, even when redelivered, and wakes its conversation', async () => {
+    const message = createMessage({ messageId: 'm1', text: '/new plan a picnic' });
     expect(await scene.receive(message)).toEqual({ kind: 'command', name: 'new', continues: true });
     expect(scene.happened).toContain(`wake ${LANE}`);
     expect(await scene.receive(message)).toEqual({ kind: 'duplicate' });
@@ -80,8 +80,9 @@ describe('a message after a command', () => {
   });
 
   it('[D07] is refused with a notice when the queue is full, and the command still runs', async () => {
-    for (const id of ['a', 'b', 'c']) await scene.receive(aMessage({ messageId: id, text: 'hi' }));
-    const more = aMessage({ messageId: 'm1', text: '/new plan a picnic' });
+    for (const id of ['a', 'b', 'c'])
+      await scene.receive(createMessage({ messageId: id, text: 'hi' }));
+    const more = createMessage({ messageId: 'm1', text: '/new plan a picnic' });
     expect(await scene.receive(more)).toEqual({ kind: 'command', name: 'new' });
     const told = (await scene.told()).at(-1);
     expect(told).toContain('A fresh start');
@@ -91,8 +92,8 @@ describe('a message after a command', () => {
     expect(await scene.store.inbox.waiting(LANE)).toBe(3);
   });
 
-  it('[D07] is refused together with its command when it is too long, and nothing is changed', async () => {
-    const long = aMessage({ messageId: 'm1', text: `/new ${'word '.repeat(20)}` });
+  it('[D07] is refused together with its command when it is too long, and the command has no effect', async () => {
+    const long = createMessage({ messageId: 'm1', text: `/new ${'word '.repeat(20)}` });
     expect(await scene.receive(long)).toMatchObject({ kind: 'refused', bound: 'size' });
     expect((await scene.told()).join()).not.toContain('A fresh start');
   });
@@ -100,7 +101,7 @@ describe('a message after a command', () => {
   it('[F05] is refused with a notice when the person lacks the right', async () => {
     const group = { id: '-5', type: 'group', title: 'Team' } as const;
     const guest = { messageId: 'm1', text: '/new plan it', chat: group, sender: { id: '9' } };
-    await scene.receive(aMessage({ ...guest, addressed: true }));
+    await scene.receive(createMessage({ ...guest, addressed: true }));
     const told = (await scene.told('-5')).at(-1);
     expect(told).toContain('/new changes this conversation');
     expect(told).toContain('the command was not run');
@@ -108,7 +109,7 @@ describe('a message after a command', () => {
   });
 
   it('[G02] does not answer a pending question, because it is a separate request', async () => {
-    await scene.receive(aMessage({ messageId: 'm1', text: '/new plan a picnic' }));
+    await scene.receive(createMessage({ messageId: 'm1', text: '/new plan a picnic' }));
     const [row] = await scene.store.inbox.recent(
       { channel: 'telegram', account: 'default', chatId: '42' },
       1,
@@ -116,10 +117,10 @@ describe('a message after a command', () => {
     expect(row?.message).toMatchObject({ text: 'plan a picnic', typed: '/new plan a picnic' });
   });
 
-  it('[H08] /zone is answered by the jobs service, for the owner only', async () => {
+  it('[H08] /zone is answered by the jobs service, only for the owner', async () => {
     const services = { zone: async (_asker: unknown, words: string) => `zone: ${words}` };
     const receive = scene.ingressWith({}, { commandServices: () => services });
-    await receive(aMessage({ messageId: 'z', text: '/zone move' }), CAPABILITIES);
+    await receive(createMessage({ messageId: 'z', text: '/zone move' }), CAPABILITIES);
     expect((await scene.told()).at(-1)).toBe('zone: move');
   });
 });

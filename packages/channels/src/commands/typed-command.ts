@@ -1,12 +1,12 @@
 import { type InboundMessage, mayCommand } from '@parley/core';
-import { APPROVAL_CODE_LENGTH, leadingCode } from '../ingress/one-time-code.ts';
+import { APPROVAL_CODE_LENGTH, splitLeadingCode } from '../ingress/one-time-code.ts';
 import type { CommandInfo } from '../menu.ts';
 import type { ChatCommand, CommandRest, CommandWords, TypedCommand } from './command.ts';
 import { CHAT_COMMANDS } from './list.ts';
 
 /**
- * Returns the command in a message. Text that its sender did not type, such as that of an inline
- * bot, contains none.
+ * Returns the command in a message. A text that its sender did not type, such as that of an inline
+ * bot, contains no command.
  */
 export function readCommand(
   message: Pick<InboundMessage, 'text' | 'authored'>,
@@ -16,10 +16,10 @@ export function readCommand(
 }
 
 /**
- * Returns the command at the beginning of a text, or null when the text is ordinary: it begins with
- * no command, with an unknown one, or with one for another bot (`/stop@my_bot`; an adapter that
- * knows its own name removes it). Case, a full-width slash, a full stop after the name and the
- * backticks of a copied command do not matter.
+ * Returns the command at the beginning of a text, or null when the text is ordinary: it starts with
+ * no command, with an unknown one, or with one for another bot (`/stop@my_bot`; an adapter removes
+ * its own bot name). Letter case, a full-width slash, a full stop after the name and the backticks
+ * of a copied command are ignored.
  */
 export function parseCommand(
   text: string,
@@ -37,14 +37,20 @@ export function parseCommand(
 
 const COMMAND = /^[\s\p{Cf}]*[/／]([a-z]+)[.,:;!?…。！，：；？]*(?:\s+(.*))?$/isu;
 
-/** Whether a text is a command of the list, with or without text after it; `-` and `_` are one. */
+/**
+ * Whether a text is a command of the list, with or without text after it; `-` and `_` are
+ * equivalent.
+ */
 export function isCommand(text: string, commands: readonly CommandInfo[]): boolean {
   const word = /^\s*\/([a-z0-9_-]+)(?:\s|$)/i.exec(text)?.[1]?.toLowerCase();
   const plain = (name: string | undefined) => name?.replaceAll('-', '_');
   return word !== undefined && commands.some(({ name }) => plain(name) === plain(word));
 }
 
-/** Splits what was typed after a command by what the command does with it; none of it is in no part. */
+/**
+ * Splits the text after a command according to its `rest`; every character ends up in one of the
+ * parts.
+ */
 export function splitCommand({ command, argument }: TypedCommand): CommandWords {
   switch (command.rest) {
     case 'text':
@@ -52,13 +58,13 @@ export function splitCommand({ command, argument }: TypedCommand): CommandWords 
     case 'argument':
       return { argument: argument.replace(/[.,;:!?…。！？]+$/, ''), onward: '', unused: '' };
     case 'message':
-      return { argument: '', onward: withoutBarePunctuation(argument), unused: '' };
+      return { argument: '', onward: trimPunctuation(argument), unused: '' };
     case 'none':
-      return { argument: '', onward: '', unused: withoutBarePunctuation(argument) };
+      return { argument: '', onward: '', unused: trimPunctuation(argument) };
     case 'code': {
-      const found = leadingCode(argument, APPROVAL_CODE_LENGTH);
+      const found = splitLeadingCode(argument, APPROVAL_CODE_LENGTH);
       if (found === null) return { argument, onward: '', unused: '' };
-      return { argument: found.code, onward: withoutBarePunctuation(found.rest), unused: '' };
+      return { argument: found.code, onward: trimPunctuation(found.rest), unused: '' };
     }
     default:
       return splitWord(argument, command.rest);
@@ -68,23 +74,24 @@ export function splitCommand({ command, argument }: TypedCommand): CommandWords 
 function splitWord(argument: string, known: readonly string[]): CommandWords {
   const [, typed = '', onward = ''] = /^(\S+)\s*(.*)$/s.exec(argument) ?? [];
   const word = typed.replace(/[.,:;!?…]+$/, '');
-  // "/mode how does that work" names no mode: all of it is a message.
+  // "/mode how does that work" names no mode, so all of the text is a message.
   const isWord = onward === '' || known.includes(word.toLowerCase());
   return isWord
-    ? { argument: word, onward: withoutBarePunctuation(onward), unused: '' }
+    ? { argument: word, onward: trimPunctuation(onward), unused: '' }
     : { argument: '', onward: argument, unused: '' };
 }
 
-/** A full stop, a smile or a bracket behind a command says nothing. */
-function withoutBarePunctuation(words: string): string {
+/** A full stop, an emoticon or a bracket after a command carries no meaning. */
+function trimPunctuation(words: string): string {
   return /[\p{L}\p{N}]/u.test(words) ? words : '';
 }
 
 /**
- * The message that is left of one with a command: its words, and the files beside it. Null: nothing is left to answer. What
- * follows `/start` on Telegram is in the address that the person opened, and text of its author.
+ * The message that remains after the command is removed: its text and files. Null when no text or
+ * file is left to answer. On Telegram, the text after `/start` comes from the link that the person
+ * opened, so its author is the link's creator.
  */
-export function messageAfter(
+export function toFollowingMessage(
   message: InboundMessage,
   { command, spoken }: TypedCommand,
   { onward }: Pick<CommandWords, 'onward'>,
@@ -99,13 +106,15 @@ export function messageAfter(
   return { ...rest, ...by, text: onward, typed: message.text };
 }
 
-/** Whether files beside the command belong to the message after it. */
+/** Whether files attached to the command belong to the message after it. */
 function carriesFiles(rest: CommandRest): boolean {
   return rest === 'message' || typeof rest === 'object';
 }
 
-/** The notice about words and files that a command did nothing with, in Markdown; null: there are none. */
-export function leftOverText(
+/**
+ * The notice about text and files that a command ignored, in Markdown; null when there are none.
+ */
+export function describeUnusedInput(
   { name, rest }: Pick<ChatCommand, 'name' | 'rest'>,
   { unused }: Pick<CommandWords, 'unused'>,
   { attachments }: Pick<InboundMessage, 'attachments'>,

@@ -1,13 +1,13 @@
-import { personId } from '../ingress/sender.ts';
-import { chatCommand } from './command.ts';
+import { toPersonId } from '../ingress/sender.ts';
+import { defineChatCommand } from './command.ts';
 
-export const whoami = chatCommand({
+export const whoami = defineChatCommand({
   name: 'whoami',
   summary: 'how I know you',
   rest: 'none',
   who: 'everyone',
   private: true,
   run: async ({ message }) => ({
-    answer: `You are \`${personId(message)}\` in the ${message.chat.type} chat \`${message.chat.id}\`.`,
+    answer: `You are \`${toPersonId(message)}\` in the ${message.chat.type} chat \`${message.chat.id}\`.`,
   }),
 });

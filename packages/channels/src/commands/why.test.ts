@@ -1,7 +1,7 @@
 import type { MessageStory, TurnStory } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { aMessage, IngressScene, OWNER_CHAT } from '../testing/ingress-scene.ts';
-import { whyText } from './why.ts';
+import { createMessage, IngressScene, OWNER_CHAT } from '../testing/ingress-scene.ts';
+import { describeStories } from './why.ts';
 
 const NOW = 1_000_000;
 const TAKEN: MessageStory = {
@@ -25,7 +25,7 @@ const turn = (change: Partial<TurnStory>): MessageStory => ({
 });
 const AWAITED = { code: 'ABC234', tool: 'write', approvers: [], expiresAt: NOW + 600_000 };
 const lastLine = (story: MessageStory, audience: 'owner' | 'others' = 'owner') =>
-  whyText([story], NOW, audience).split('\n').at(-1);
+  describeStories([story], NOW, audience).split('\n').at(-1);
 
 describe('what happened to a message', () => {
   const taken = 'taken (written by an owner; in a direct chat)';
@@ -80,16 +80,16 @@ describe('what happened to a message', () => {
     expect(lastLine(story)).toBe(`- 20 s ago (message \`7\`): ${expected}`);
   });
 
-  it('[D08] [W02] names no server in a group', () => {
+  it('[D08] [W02] does not name servers in a group', () => {
     const failed = turn({ outcome: 'failed', reason: 'model at secret-host failed' });
     expect(lastLine(failed, 'others')).not.toContain('secret-host');
   });
 
   it('[D08] reports that no message is known', () => {
-    expect(whyText([], NOW, 'owner')).toBe('I know of no message here.');
+    expect(describeStories([], NOW, 'owner')).toBe('I have no message on record here.');
   });
 
-  it('[G05] [D08] does not tell a group who besides the owner may decide', () => {
+  it('[G05] [D08] does not show a group who besides the owner may decide', () => {
     const awaits = { ...AWAITED, approvers: ['telegram:7'] };
     const story = turn({ outcome: 'running', finishedAt: null, awaits });
     const line = lastLine(story, 'others');
@@ -120,11 +120,11 @@ afterEach(() => scene.store.close());
 describe('/why', () => {
   const group = { id: '-9', type: 'group' } as const;
   const why = (change: object) =>
-    scene.receive(aMessage({ text: '/why', messageId: '50', ...change }));
+    scene.receive(createMessage({ text: '/why', messageId: '50', ...change }));
 
   it('[D08] reports the latest messages of the chat, without their text', async () => {
-    await scene.receive(aMessage({ chat: group, messageId: '1', text: 'secret words' }));
-    await scene.receive(aMessage({ messageId: '2', text: 'in another chat' }));
+    await scene.receive(createMessage({ chat: group, messageId: '1', text: 'secret words' }));
+    await scene.receive(createMessage({ messageId: '2', text: 'in another chat' }));
     await why({ chat: group, addressed: true });
     const [answer = ''] = await scene.told('-9');
     expect(answer).toContain('(message 1): no answer (the bot was not addressed).');
@@ -134,16 +134,18 @@ describe('/why', () => {
     ).not.toContain('secret');
   });
 
-  it('[D08] reports what was accepted and why, as well as floods', async () => {
-    for (const messageId of ['1', '2', '3', '4']) await scene.receive(aMessage({ messageId }));
+  it('[D08] reports accepted messages with the reason, and rate-limited ones', async () => {
+    for (const messageId of ['1', '2', '3', '4']) await scene.receive(createMessage({ messageId }));
     await why({});
     const answer = (await scene.told()).at(-1);
     expect(answer).toContain('taken (written by an owner; in a direct chat); waits for its turn.');
-    expect(answer).toContain('(message 4): refused (3 messages of this conversation wait already)');
+    expect(answer).toContain(
+      '(message 4): refused (3 messages of this conversation are already waiting)',
+    );
   });
 
   it('[D08] shows all stages of one message: the named one, the last one, or the one replied to', async () => {
-    await scene.receive(aMessage({ messageId: '1', text: 'secret words' }));
+    await scene.receive(createMessage({ messageId: '1', text: 'secret words' }));
     await why({ text: '/why 1' });
     await why({ text: '/why last', messageId: '51' });
     await why({ replyTo: { messageId: '1' }, messageId: '52' });
@@ -157,8 +159,8 @@ describe('/why', () => {
   });
 
   it('[D08] [W02] shows a group only its own messages, and without names', async () => {
-    await scene.receive(aMessage({ chat: group, messageId: '1', addressed: true }));
-    await scene.receive(aMessage({ messageId: '2' }));
+    await scene.receive(createMessage({ chat: group, messageId: '1', addressed: true }));
+    await scene.receive(createMessage({ messageId: '2' }));
     const { store } = scene;
     const work = { conversationId: 'telegram:default:-9', owner: 'worker_7', leaseMs: 9 };
     const started = await store.lanes.begin(work, 'collect', 't1', scene.now);
@@ -171,7 +173,7 @@ describe('/why', () => {
     const [own, other] = await scene.told('-9');
     expect(own).toContain('Its turn failed');
     expect(own).not.toMatch(/host\.example|worker_7/);
-    expect(other).toBe('I know of no such message. last is the newest one.');
+    expect(other).toBe('There is no such message. last is the newest one.');
   });
 
   it('[D08] is for the owner only', async () => {

@@ -1,13 +1,13 @@
-import { inlineCode, literalLine, shortDuration } from '@parley/core';
+import { formatDuration, formatInlineCode, toLiteralLine } from '@parley/core';
 import type { MessageStory, PendingApproval, TurnStory, WhyRepository } from '@parley/store';
-import { type CommandContext, chatCommand } from './command.ts';
+import { type CommandContext, defineChatCommand } from './command.ts';
 
-/** The number of messages that it explains; that many fit on a phone screen. */
+/** The number of messages to explain; more would not fit on a phone screen. */
 const MAX_STORIES = 8;
 
 const WHY_ONE = '`/why last`, `/why` with an id, or `/why` as a reply: all of one message.';
 
-export const why = chatCommand({
+export const why = defineChatCommand({
   name: 'why',
   summary: 'what happened to the last messages',
   takes: '[last]',
@@ -17,44 +17,51 @@ export const why = chatCommand({
   async prepare(context, { store }) {
     const { argument, message, route, agent, receivedAt, audience } = context;
     const named = argument === '' ? message.replyTo?.messageId : argument;
-    if (named !== undefined) return timelineText(store.why, context, named);
+    if (named !== undefined) return describeTimeline(store.why, context, named);
     const stories = await store.decisions.stories(route, MAX_STORIES, agent);
-    return `${whyText(stories, receivedAt, audience)}\n\n${WHY_ONE}`;
+    return `${describeStories(stories, receivedAt, audience)}\n\n${WHY_ONE}`;
   },
   run: async (_context, _transaction, answer) => ({ answer }),
 });
 
 /** The timeline of a message. Only messages of this chat are searched. */
-async function timelineText(
+async function describeTimeline(
   repository: WhyRepository,
   { route, agent, receivedAt, audience }: CommandContext,
   named: string,
 ): Promise<string> {
   const { channel, account, chatId } = route;
-  // Loaded on demand, because few people ever ask for a full timeline.
-  const { whyAnswerText } = await import('./timeline-text.ts');
+  // Imported on demand, because full timelines are rarely requested.
+  const { describeWhyAnswer } = await import('./timeline-text.ts');
   const chat = { channel, account, chatId };
   const found = await repository.ask({ message: named, chat, agent: agent ?? null }, receivedAt);
-  return whyAnswerText(found, audience === 'owner' ? 'chat' : 'group');
+  return describeWhyAnswer(found, audience === 'owner' ? 'chat' : 'group');
 }
 
-/** Who reads the explanation. In a group everyone does, so servers are not named there. */
-type Audience = CommandContext['audience'];
+/**
+ * Who reads the explanation. In a group, every member reads the answer, so servers are not named
+ * there.
+ */
+type ExplanationAudience = CommandContext['audience'];
 
 /** Explains what happened to the latest messages of a chat (D08), in Markdown. `now` is in ms. */
-export function whyText(stories: readonly MessageStory[], now: number, audience: Audience): string {
-  if (stories.length === 0) return 'I know of no message here.';
+export function describeStories(
+  stories: readonly MessageStory[],
+  now: number,
+  audience: ExplanationAudience,
+): string {
+  if (stories.length === 0) return 'I have no message on record here.';
   const lines = stories.map((story) => {
     const which = story.outcome === 'alert' ? '' : ` (message \`${story.messageId}\`)`;
-    return `- ${shortDuration(now - story.at)} ago${which}: ${storyText(story, now, audience)}`;
+    return `- ${formatDuration(now - story.at)} ago${which}: ${describeStory(story, now, audience)}`;
   });
   return ['The last messages here, oldest first:\n', ...lines].join('\n');
 }
 
-function storyText(story: MessageStory, now: number, audience: Audience): string {
-  const why = story.reason === null ? '' : ` (${literalLine(story.reason)})`;
+function describeStory(story: MessageStory, now: number, audience: ExplanationAudience): string {
+  const why = story.reason === null ? '' : ` (${toLiteralLine(story.reason)})`;
   const { turn } = story;
-  const taken = `taken${why}${interruptionsText(story)}`;
+  const taken = `taken${why}${describeInterruptions(story)}`;
   switch (story.outcome) {
     case 'ignored':
       return `no answer${why}.`;
@@ -69,41 +76,44 @@ function storyText(story: MessageStory, now: number, audience: Audience): string
     case 'set-aside':
       return `${taken}; set aside by /stop before its turn.`;
     case 'alert':
-      return alertText(story, audience);
+      return describeAlert(story, audience);
     case 'turn': {
       if (turn === null) return `${taken}.`;
-      const waited = `waited ${shortDuration(turn.startedAt - story.at)}`;
-      return `${taken}; ${waited}; ${turnText(turn, now, audience)}`;
+      const waited = `waited ${formatDuration(turn.startedAt - story.at)}`;
+      return `${taken}; ${waited}; ${describeTurn(turn, now, audience)}`;
     }
   }
 }
 
 /** The number of turns before the one that answered. */
-function interruptionsText({ interruptions = 0 }: MessageStory): string {
+function describeInterruptions({ interruptions = 0 }: MessageStory): string {
   if (interruptions === 0) return '';
   const times = interruptions === 1 ? '' : ` ${interruptions} times`;
   return `; its turn was interrupted by a later message${times}`;
 }
 
-/** A group is not told the name of the task. */
-function alertText({ messageId, reason, turn }: MessageStory, audience: Audience): string {
-  const task = audience === 'others' || reason === null ? '' : ` ${inlineCode(reason)}`;
-  const delivery = turn === null ? '' : `; ${partsText(turn.parts)}`;
+/** A group is not shown the name of the task. */
+function describeAlert(
+  { messageId, reason, turn }: MessageStory,
+  audience: ExplanationAudience,
+): string {
+  const task = audience === 'others' || reason === null ? '' : ` ${formatInlineCode(reason)}`;
+  const delivery = turn === null ? '' : `; ${describeParts(turn.parts)}`;
   if (messageId.startsWith('hook_')) return `an alert ⚙️ of an event of my hook${task}${delivery}.`;
   // Scheduled runs are named `beat_…`; all others were requested.
   const how = messageId.startsWith('beat_') ? 'of a heartbeat' : 'that was asked for';
   return `an alert ⚙️ of my standing task${task}, from a run ${how}${delivery}.`;
 }
 
-function turnText(turn: TurnStory, now: number, audience: Audience): string {
-  const took = shortDuration((turn.finishedAt ?? now) - turn.startedAt);
+function describeTurn(turn: TurnStory, now: number, audience: ExplanationAudience): string {
+  const took = formatDuration((turn.finishedAt ?? now) - turn.startedAt);
   const again = turn.attempts > 1 ? `, started ${turn.attempts} times` : '';
-  // The reason for a failure may name a server; the group was notified when it happened.
+  // The reason for a failure may name a server; the group was notified when the turn failed.
   const reason =
-    turn.reason === null || audience === 'others' ? '' : ` (${literalLine(turn.reason)})`;
+    turn.reason === null || audience === 'others' ? '' : ` (${toLiteralLine(turn.reason)})`;
   switch (turn.outcome) {
     case 'running':
-      if (turn.awaits !== undefined) return pendingText(turn.awaits, now, audience);
+      if (turn.awaits !== undefined) return describePendingApproval(turn.awaits, now, audience);
       return `its turn has been running for ${took}${again}.`;
     case 'interrupted':
       return `interrupted by a later message after ${took}${again}.`;
@@ -112,29 +122,29 @@ function turnText(turn: TurnStory, now: number, audience: Audience): string {
     case 'silent':
       return `the agent chose to say nothing${reason} after ${took}${again}.`;
     case 'failed':
-      return `failed${reason} after ${took}${again}; ${partsText(turn.parts)}.`;
+      return `failed${reason} after ${took}${again}; ${describeParts(turn.parts)}.`;
     case 'answered':
-      return `answered after ${took}${again}; ${partsText(turn.parts)}.`;
+      return `answered after ${took}${again}; ${describeParts(turn.parts)}.`;
   }
 }
 
-/** Names the people who may approve, and the remaining time. A group is not told the names. */
-function pendingText(
+/** Names the people who may approve, and the remaining time. A group is not shown the names. */
+function describePendingApproval(
   { tool, code, approvers, expiresAt }: PendingApproval,
   now: number,
-  audience: Audience,
+  audience: ExplanationAudience,
 ): string {
   const names = approvers.map((person) => `\`${person}\``).join(', ');
   const others = audience === 'owner' ? names : 'an approver my owner has named';
   const whose = `my owner${names === '' ? '' : ` or ${others}`}`;
   const left =
     expiresAt > now
-      ? `it continues without it in ${shortDuration(expiresAt - now)}`
+      ? `it continues without it in ${formatDuration(expiresAt - now)}`
       : 'the time is up, and it continues without it now';
   return `its turn waits until ${whose} approves \`${tool}\` (\`/approve ${code}\` or \`/deny ${code}\`); ${left}.`;
 }
 
-function partsText(parts: TurnStory['parts']): string {
+function describeParts(parts: TurnStory['parts']): string {
   const counts = [
     [parts.sent, 'sent'],
     [parts.waiting, 'on the way'],

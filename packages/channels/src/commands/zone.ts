@@ -1,6 +1,6 @@
-import { serviceCommand } from './service-command.ts';
+import { createServiceCommand } from './service-command.ts';
 
-export const zone = serviceCommand(
+export const zone = createServiceCommand(
   {
     name: 'zone',
     summary: 'decide about jobs of an earlier time zone',

@@ -1,13 +1,13 @@
 import type { ChannelFailure } from '@parley/core';
 import { describe, expect, it } from 'vitest';
-import { afterFailure } from './after-failure.ts';
+import { decideAfterFailure } from './after-failure.ts';
 
 const decide = (
   failure: ChannelFailure,
   change: { attempts?: number; mayRepeat?: boolean; random?: number } = {},
-) => afterFailure({ failure, attempts: 0, mayRepeat: false, random: 0, ...change });
+) => decideAfterFailure({ failure, attempts: 0, mayRepeat: false, random: 0, ...change });
 
-describe('what happens to a part that could not be sent', () => {
+describe('handling a part that could not be sent', () => {
   it('[D05] waits exactly as long as the platform requests, without counting an attempt', () => {
     const failure = { kind: 'rate-limited', retryAfterMs: 7_000, scope: 'chat' } as const;
     expect(decide(failure, { attempts: 99 })).toEqual({
@@ -38,7 +38,7 @@ describe('what happens to a part that could not be sent', () => {
     expect(decision.kind === 'retry' && decision.afterMs).toBeLessThanOrEqual(60_000);
   });
 
-  it('[D04] waits as long as there is no connection, without counting an attempt', () => {
+  it('[D04] waits while there is no connection, without counting an attempt', () => {
     expect(decide({ kind: 'transient', untried: true }, { attempts: 7 })).toEqual({
       kind: 'retry',
       afterMs: 1_500,
@@ -64,7 +64,7 @@ describe('what happens to a part that could not be sent', () => {
   });
 
   it.each(['refused', 'refused-format', 'gone', 'forbidden'] as const)(
-    '[D05] stops permanently when the platform says "%s"',
+    '[D05] gives up immediately when the platform says "%s"',
     (kind) => {
       expect(decide({ kind }, { mayRepeat: true })).toEqual({
         kind: 'give-up',

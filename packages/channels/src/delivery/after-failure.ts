@@ -4,14 +4,14 @@ import {
   ChannelError,
   type ChannelFailure,
   type Clock,
-  inlineCode,
+  formatInlineCode,
   type Logger,
-  literal,
   type Meter,
   type Monotonic,
   type OutboundPart,
   type ReplyRoute,
   reasonOf,
+  toLiteralMarkdown,
 } from '@parley/core';
 import { render } from '@parley/markup';
 import type { DuePart, NewPart, OutboxRepository } from '@parley/store';
@@ -21,11 +21,11 @@ import type { Pacer } from './pacer.ts';
 import type { SendNotes } from './send-notes.ts';
 
 /** What to do with a part that could not be sent. */
-export type AfterFailure =
+export type SendFailureDecision =
   | { readonly kind: 'retry'; readonly afterMs: number; readonly attempt: 'counts' | 'free' }
   | { readonly kind: 'give-up'; readonly state: 'failed' | 'unknown' };
 
-/** The facts on which the decision is based. `random` is in [0, 1). */
+/** `random` is in [0, 1). */
 export interface FailureFacts {
   readonly failure: ChannelFailure;
   /** The number of counted attempts before this one. */
@@ -38,17 +38,15 @@ export interface FailureFacts {
 const MAX_ATTEMPTS = 8;
 const FIRST_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = 60_000;
-/**
- * The retry delay, however long the connection is down: a part that waits for it is never given up.
- */
+/** The retry delay without a connection: a part is never given up while the connection is down. */
 const UNTRIED_MS = 3_000;
 
 /**
  * Decides whether a part is tried again (D04, D05). Neither a rate limit nor a missing connection
- * counts as an attempt; a part with an unknown outcome is sent again only where a repetition does
- * no harm; a refusal is final.
+ * counts as an attempt; a part with an unknown outcome is sent again only if a duplicate is
+ * harmless; a refusal is final.
  */
-export function afterFailure(facts: FailureFacts): AfterFailure {
+export function decideAfterFailure(facts: FailureFacts): SendFailureDecision {
   const { failure } = facts;
   switch (failure.kind) {
     case 'rate-limited':
@@ -67,25 +65,25 @@ export function afterFailure(facts: FailureFacts): AfterFailure {
   }
 }
 
-function retryPart(facts: FailureFacts, otherwise: 'failed' | 'unknown'): AfterFailure {
+function retryPart(facts: FailureFacts, otherwise: 'failed' | 'unknown'): SendFailureDecision {
   if (facts.attempts + 1 >= MAX_ATTEMPTS) return { kind: 'give-up', state: otherwise };
   const backoff = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** facts.attempts);
   return { kind: 'retry', afterMs: jitterDelay(backoff, facts.random), attempt: 'counts' };
 }
 
 /**
- * A notice about a part, sent to its chat, in Markdown. `⚙️` marks system messages (G08).
+ * A notice about a part, sent to the part's chat, in Markdown. `⚙️` marks system messages (G08).
  */
-export interface Notice {
+export interface PartNotice {
   readonly markdown: string;
   readonly buttons?: Button[];
 }
 
 /**
  * Sent when it is unknown whether a part has arrived (D04). `key` is the part's idempotency key. On
- * platforms without buttons, a command takes the button's place.
+ * platforms without buttons, the notice names a command.
  */
-export function uncertainNotice(key: string, hasButtons: boolean): Notice {
+export function createUncertainNotice(key: string, hasButtons: boolean): PartNotice {
   const what =
     '⚙️ I was interrupted while sending a message, and cannot tell whether it arrived. If it is missing,';
   if (!hasButtons) return { markdown: `${what} \`/resend\` sends it again.` };
@@ -103,8 +101,8 @@ function canBeReported(failure: ChannelFailure): boolean {
 }
 
 /** Sent when the platform permanently refused a part. */
-function refusedNotice(reason: string): Notice {
-  return { markdown: `⚙️ A part of my answer could not be delivered: ${literal(reason)}` };
+function createRefusedNotice(reason: string): PartNotice {
+  return { markdown: `⚙️ A part of my answer could not be delivered: ${toLiteralMarkdown(reason)}` };
 }
 
 /** The services for a part whose sending failed or was interrupted. */
@@ -114,14 +112,10 @@ export interface FailureDeps {
   /** What to do with a part that may have arrived; `notify` when absent. */
   readonly whenUncertain?: 'notify' | 'resend' | undefined;
   readonly pacer: Pacer;
-  /** See `ChannelAdapter`. Absent when the platform cannot be asked. */
+  /** Absent when the platform has no search. */
   readonly findSent?: ChannelAdapter['findSent'] | undefined;
-  /**
-   * See `ChannelContext`. When absent, groups and topics that are closed to the bot are only
-   * logged.
-   */
+  /** When absent, groups and topics that are closed to the bot are only logged. */
   readonly notifyOwner?: ((key: string, markdown: string) => Promise<void>) | undefined;
-  /** See `ChannelAdapter`. */
   readonly chatName?: ChannelAdapter['chatName'] | undefined;
   /** When absent, every part found in `sending` is uncertain after a crash. */
   readonly notes?: SendNotes | undefined;
@@ -132,15 +126,19 @@ export interface FailureDeps {
   readonly random: () => number;
 }
 
-/** Carries out the decision of `afterFailure` about a part whose send threw. */
-export async function afterThrow(deps: FailureDeps, due: DuePart, thrown: unknown): Promise<void> {
+/** Carries out the decision of `decideAfterFailure` about a part whose send threw. */
+export async function handleSendError(
+  deps: FailureDeps,
+  due: DuePart,
+  thrown: unknown,
+): Promise<void> {
   const { part } = due;
-  const error = asChannelError(thrown);
+  const error = toChannelError(thrown);
   if (error !== thrown) deps.log.error({ part: part.id, reason: error.message }, 'adapter defect');
-  const decision = afterFailure({
+  const decision = decideAfterFailure({
     failure: error.failure,
     attempts: due.attempts,
-    mayRepeat: mayRepeat(deps, part, mayBeThereSince(due)),
+    mayRepeat: canRepeatSend(deps, part, findEarliestArrival(due)),
     random: deps.random(),
   });
   if (decision.kind === 'retry') {
@@ -163,21 +161,21 @@ export async function afterThrow(deps: FailureDeps, due: DuePart, thrown: unknow
   }
   const { state } = decision;
   const reason = error.message;
-  const about = state === 'unknown' ? uncertainNoticeOf(deps, part) : refusedNotice(reason);
+  const about = state === 'unknown' ? createPartNotice(deps, part) : createRefusedNotice(reason);
   const isOpen = canBeReported(error.failure);
-  // The rest of the answer cannot be delivered there either.
+  // The rest of the answer cannot be delivered to this chat either.
   await failPart(deps, part, {
     ...{ state, reason, notice: isOpen && part.act === undefined ? about : null },
     scope: isOpen ? 'part' : 'answer',
   });
-  if (!isOpen && part.route.chatType !== 'direct') await tellOfClosed(deps, part, error);
+  if (!isOpen && part.route.chatType !== 'direct') await reportClosedChat(deps, part, error);
 }
 
 /**
- * Tells the owner about a group or topic that can no longer be notified: it was deleted or locked,
- * or the bot was removed.
+ * Tells the owner about a group or topic that can no longer receive notices: it was deleted or
+ * locked, or the bot was removed.
  */
-async function tellOfClosed(
+async function reportClosedChat(
   { notifyOwner, chatName, log }: FailureDeps,
   { id, route: { channel, chatId, threadId } }: OutboundPart,
   { message: reason, failure }: ChannelError,
@@ -186,133 +184,159 @@ async function tellOfClosed(
   try {
     const name = await chatName?.({ chatId, threadId });
     const where =
-      name === undefined ? inlineCode(place) : `${literal(name)} (${inlineCode(place)})`;
-    const text = `An answer could not be delivered to ${where}: ${literal(reason)}`;
+      name === undefined
+        ? formatInlineCode(place)
+        : `${toLiteralMarkdown(name)} (${formatInlineCode(place)})`;
+    const text = `An answer could not be delivered to ${where}: ${toLiteralMarkdown(reason)}`;
     await notifyOwner?.(`closed ${place} ${failure.kind}`, text);
   } catch (error) {
     log.warn({ part: id, reason: reasonOf(error) }, 'could not notify the owner');
   }
 }
 
-interface Ending {
+interface PartFailureRecord {
   readonly state: 'failed' | 'unknown';
   readonly reason: string;
-  /** Null when the chat cannot be notified. */
-  readonly notice: Notice | null;
+  /** Null when the chat cannot receive notices. */
+  readonly notice: PartNotice | null;
   /** The scope of the failure; `part` when absent. */
   readonly scope?: 'part' | 'answer';
 }
 
-async function failPart(deps: FailureDeps, part: OutboundPart, ending: Ending): Promise<void> {
+async function failPart(
+  deps: FailureDeps,
+  part: OutboundPart,
+  ending: PartFailureRecord,
+): Promise<void> {
   const { route } = part;
   const { state, reason, notice, scope } = ending;
   // A notice that fails must not trigger another notice.
   const ownNotice =
-    part.noticeOf !== undefined || notice === null ? null : noticePart(notice, route);
+    part.noticeOf !== undefined || notice === null ? null : toNoticePart(notice, route);
   await deps.outbox.markFailed(part.id, state, reason, deps.clock(), ownNotice, scope);
   deps.meter.count('parley_outbox_parts_total', { channel: route.channel, state });
   deps.log.warn({ part: part.id, chat: route.chatId, state, reason }, 'part not delivered');
 }
 
 /** A notice is a single message, so it is not numbered. */
-function noticePart({ markdown, buttons }: Notice, route: ReplyRoute): NewPart | null {
+function toNoticePart({ markdown, buttons }: PartNotice, route: ReplyRoute): NewPart | null {
   const { numbered: _, ...target } = route.target;
   const [body] = render(markdown, target);
   return body === undefined ? null : { route, body, ...(buttons && { buttons }) };
 }
 
-function asChannelError(thrown: unknown): ChannelError {
+function toChannelError(thrown: unknown): ChannelError {
   if (thrown instanceof ChannelError) return thrown;
   return new ChannelError({ kind: 'unknown-outcome' }, reasonOf(thrown), thrown);
 }
 
 /**
- * Handles a part found in `sending`: the process that sent it died, so the platform may or may not
- * have received it.
+ * A request of a crashed process may still reach the platform for this long after its start, in ms.
+ * A message that the platform does not have by then will never arrive.
  */
-export async function recover(deps: FailureDeps, due: DuePart): Promise<void> {
+const UNDER_WAY_MS = 10_000;
+
+/**
+ * Handles a part found in `sending`: the process that was sending it crashed, so the platform may
+ * or may not have received the part. Returns the delay in ms until the outcome can be decided, or 0
+ * once it is decided.
+ */
+export async function recoverPart(deps: FailureDeps, due: DuePart): Promise<number> {
   const { part, sendingAt, attempts } = due;
-  if (!(await deps.outbox.takeOver(part.id))) return;
+  if (!(await deps.outbox.takeOver(part.id))) return 0;
   const note = deps.notes?.read({ partId: part.id, at: sendingAt ?? 0 });
   const reason = 'interrupted while sending';
-  const sendAgain = (attempt: 'counts' | 'free'): Promise<void> =>
-    deps.outbox.retryLater(part.id, { now: deps.clock(), afterMs: 0 }, reason, attempt);
+  const sendAgain = async (attempt: 'counts' | 'free'): Promise<0> => {
+    await deps.outbox.retryLater(part.id, { now: deps.clock(), afterMs: 0 }, reason, attempt);
+    return 0;
+  };
   if (note?.kind === 'marked') return sendAgain('free');
-  // If the platform forgets keys, later attempts must know that this one may have arrived.
-  if (mayRepeat(deps, part, mayBeThereSince(due)))
+  // If the platform forgets keys, later attempts need the information that this one may have
+  // arrived.
+  if (canRepeatSend(deps, part, findEarliestArrival(due)))
     return sendAgain(deps.capabilities.idempotentForMs === undefined ? 'free' : 'counts');
-  const messageId = note?.kind === 'arrived' ? note.platformMessageId : await findSent(deps, part);
-  if (messageId !== undefined) {
-    await deps.outbox.markSent(part.id, messageId, deps.clock());
-    return;
+  const found = note?.kind === 'arrived' ? note.platformMessageId : await findSent(deps, part);
+  if (typeof found === 'string') {
+    await deps.outbox.markSent(part.id, found, deps.clock());
+    return 0;
   }
-  // Without the notice the chat might never learn that an answer is uncertain, so a notice whose
-  // process died is sent once more.
+  if (found === null) {
+    const left = UNDER_WAY_MS - Math.abs(deps.clock() - (sendingAt ?? 0));
+    return left > 0 ? left : sendAgain('free');
+  }
+  // Without the notice, the chat might never learn that an answer is uncertain, so a notice
+  // interrupted by a crash is sent a second time.
   if (part.noticeOf !== undefined && attempts === 0) return sendAgain('counts');
-  await failPart(deps, part, { state: 'unknown', reason, notice: uncertainNoticeOf(deps, part) });
+  await failPart(deps, part, { state: 'unknown', reason, notice: createPartNotice(deps, part) });
+  return 0;
 }
 
 /**
  * The earliest time at which a part may have reached the platform, in ms since 1970: the start of
  * the current attempt if no earlier one failed (a rate limit is not a failure), otherwise the start
- * of the first attempt, because any failed one may have arrived. Undefined when it was never tried.
+ * of the first attempt, because any failed one may have arrived. Undefined when the part was never
+ * sent.
  */
-function mayBeThereSince({ attempts, sendingAt, triedAt }: DuePart): number | undefined {
+function findEarliestArrival({ attempts, sendingAt, triedAt }: DuePart): number | undefined {
   return (attempts > 0 ? triedAt : sendingAt) ?? sendingAt ?? undefined;
 }
 
 /**
- * Whether an earlier attempt at a part may have arrived while the platform may have forgotten its
- * key since, because the part waited for a rate limit or no process was running. Sending it again
+ * Whether an earlier attempt at a part may have arrived and the platform may have forgotten its key
+ * since, because the part waited for a rate limit or no process was running. Sending the part again
  * could then duplicate it.
  */
 export function isKeyForgotten(deps: FailureDeps, due: DuePart): boolean {
   const { idempotentSend, idempotentForMs } = deps.capabilities;
   if (!idempotentSend || idempotentForMs === undefined || due.attempts === 0) return false;
-  const since = mayBeThereSince(due);
-  return since !== undefined && !mayRepeat(deps, due.part, since);
+  const since = findEarliestArrival(due);
+  return since !== undefined && !canRepeatSend(deps, due.part, since);
 }
 
 /** Gives up a part in `sending` when it is unknown whether an earlier attempt arrived. */
-export async function endUncertain(deps: FailureDeps, { part }: DuePart): Promise<void> {
+export async function failUncertainPart(deps: FailureDeps, { part }: DuePart): Promise<void> {
   const reason =
-    'an earlier attempt may have arrived, and the platform would not recognise another one';
-  await failPart(deps, part, { state: 'unknown', reason, notice: uncertainNoticeOf(deps, part) });
+    'an earlier attempt may have arrived, and the platform would not recognize a repetition';
+  await failPart(deps, part, { state: 'unknown', reason, notice: createPartNotice(deps, part) });
 }
 
-/** Later parts wait for the result, so a slower answer counts as none. In ms. */
+/** Later parts wait for the search, so a slow search counts as no result. In ms. */
 const FIND_WITHIN_MS = 10_000;
 
-async function findSent(deps: FailureDeps, part: OutboundPart): Promise<string | undefined> {
+async function findSent(
+  deps: FailureDeps,
+  part: OutboundPart,
+): ReturnType<NonNullable<FailureDeps['findSent']>> {
   if (deps.findSent === undefined) return undefined;
   const before = await deps.outbox.before(part.id);
   try {
     return await deps.findSent(part, before, AbortSignal.timeout(FIND_WITHIN_MS));
   } catch (error) {
-    deps.log.warn({ part: part.id, reason: reasonOf(error) }, 'a part cannot be looked for');
+    deps.log.warn({ part: part.id, reason: reasonOf(error) }, 'could not search for a part');
     return undefined;
   }
 }
 
 /**
- * Whether a part that may have arrived is sent again. A notice is not: one cause leads to one
- * notice, and a channel on which every outcome is unknown would otherwise flood its chats.
+ * Whether a part that may have arrived is sent again. Notices are not sent again: a channel on
+ * which every outcome is unknown would otherwise flood its chats with them.
  */
-export function mayRepeat(
+export function canRepeatSend(
   { capabilities, whenUncertain, clock }: FailureDeps,
   part: OutboundPart,
   sentAt = clock(),
 ): boolean {
   const { idempotentSend, idempotentForMs = Number.POSITIVE_INFINITY } = capabilities;
-  // When the clock was set back, the send appears to be in the future, and its age is unknown.
+  // When the clock was set back, the start of the send appears to be in the future, and its age is
+  // unknown.
   const isKeyKnown = idempotentSend && Math.abs(clock() - sentAt) <= idempotentForMs;
   const isHarmless = isKeyKnown || part.act !== undefined;
   return isHarmless || (whenUncertain === 'resend' && part.noticeOf === undefined);
 }
 
-function uncertainNoticeOf(
+function createPartNotice(
   { capabilities }: FailureDeps,
   { idempotencyKey }: OutboundPart,
-): Notice {
-  return uncertainNotice(idempotencyKey, capabilities.buttons);
+): PartNotice {
+  return createUncertainNotice(idempotencyKey, capabilities.buttons);
 }

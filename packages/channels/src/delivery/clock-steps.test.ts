@@ -1,5 +1,5 @@
 import { silentMeter } from '@parley/core';
-import { movableTime, recordingLogger, runs } from '@parley/core/testing';
+import { createMovableTime, createRecordingLogger, toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { openDeliveryScene } from '../testing/delivery-scene.ts';
@@ -26,10 +26,10 @@ const Event = fc.oneof(
   fc.record({ kind: fc.constant('refuse' as const), ms: fc.constant(PAUSE_MS) }),
 );
 
-it('[D05] a part waits as long as its rate and its platform require, however the clock is changed', async () => {
+it('[D05] a part waits as long as its rate limit and its platform require, however the clock is changed', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(Event, { minLength: 1, maxLength: 20 }), async (events) => {
-      const { clock, monotonic, pass, stepClock } = movableTime();
+      const { clock, monotonic, pass, stepClock } = createMovableTime();
       const scene = await openDeliveryScene(clock);
       const sentAt: number[] = [];
       const deps = {
@@ -41,7 +41,7 @@ it('[D05] a part waits as long as its rate and its platform require, however the
           sentAt.push(monotonic());
           return receipt;
         },
-        ...{ log: recordingLogger().log, meter: silentMeter, clock, monotonic },
+        ...{ log: createRecordingLogger().log, meter: silentMeter, clock, monotonic },
         ...{ random: () => 0, checkpoint() {} },
       };
       const texts = events.map((_, nth) => `part ${nth}`);
@@ -66,6 +66,6 @@ it('[D05] a part waits as long as its rate and its platform require, however the
       expect(Math.min(RATES.direct.everyMs, ...gaps)).toBe(RATES.direct.everyMs);
       await scene.store.close();
     }),
-    runs(40),
+    toRunOptions(40),
   );
 });

@@ -8,11 +8,11 @@ import {
   type Receipt,
   silentMeter,
 } from '@parley/core';
-import { CAPABILITIES, recordingLogger } from '@parley/core/testing';
+import { CAPABILITIES, createRecordingLogger } from '@parley/core/testing';
 import { type BeforePart, StoreError } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type DeliveryScene, openDeliveryScene } from '../testing/delivery-scene.ts';
-import { uncertainNotice } from './after-failure.ts';
+import { createUncertainNotice } from './after-failure.ts';
 import { type DeliveryDeps, deliverChat } from './deliver-chat.ts';
 import { createPacer } from './pacer.ts';
 import { openSendNotes, type SendNotes } from './send-notes.ts';
@@ -40,7 +40,7 @@ function deps(change: Partial<DeliveryDeps> = {}): DeliveryDeps {
     capabilities: { idempotentSend: false, buttons: true },
     pacer: createPacer(),
     send: scene.send,
-    log: recordingLogger().log,
+    log: createRecordingLogger().log,
     meter: silentMeter,
     clock: () => now,
     monotonic: () => now,
@@ -54,13 +54,13 @@ const deliver = (change?: Partial<DeliveryDeps>, chat = CHAT) =>
   deliverChat(deps(change), chat, new AbortController().signal);
 const seen = (chatId = 'c') => scene.visible.get(chatId) ?? [];
 
-/** Notes kept in a file, while all other state of the process is lost. */
+/** Notes kept in a file, which survive when all other state of the process is lost. */
 function notesOnDisk(): SendNotes {
-  const { log } = recordingLogger();
+  const { log } = createRecordingLogger();
   return openSendNotes(join(folder, 'sending'), 'boot', { now, log });
 }
 
-/** Lets a process die while it sends, which leaves the row in `sending`. */
+/** Simulates a crash during a send, which leaves the row in `sending`. */
 async function dieWhileSending(arrived: boolean): Promise<void> {
   const died = new Error('killed');
   const outbox = {
@@ -79,7 +79,7 @@ describe('delivering to a chat', () => {
     try {
       const asked = Promise.withResolvers<AbortSignal>();
       const send = async (part: OutboundPart, signal: AbortSignal) => {
-        // This is the notice that the outcome is unknown.
+        // The first message is the notice that the outcome is unknown.
         if (part.body.text !== 'one') return { platformMessageId: 'notice' };
         asked.resolve(signal);
         return new Promise<Receipt>((_resolve, reject) => {
@@ -100,7 +100,7 @@ describe('delivering to a chat', () => {
     }
   });
 
-  it('[D05] continues when the declared rate permits it, and not before', async () => {
+  it('[D05] continues as soon as the declared rate permits the next part', async () => {
     await scene.owe('c', ['one', 'two']);
     const pacer = createPacer({ direct: { burst: 1, everyMs: 700 } });
     expect(await deliver({ pacer })).toBe(700);
@@ -132,7 +132,7 @@ describe('delivering to a chat', () => {
     expect(seen()).toEqual(['one']);
   });
 
-  it('[D04] sends what is owed, in order and completely', async () => {
+  it('[D04] sends all pending parts in order', async () => {
     await scene.owe('c', ['one', 'two']);
     await scene.owe('c', ['three']);
     expect(await deliver()).toBeNull();
@@ -203,7 +203,7 @@ describe('delivering to a chat', () => {
     });
   });
 
-  it('[D04] leaves the outcome of a send open when the database is damaged, and when this process ends', async () => {
+  it('[D04] leaves the outcome of a send open when the database is corrupt, and when the process is killed', async () => {
     await scene.owe('c', ['one']);
     const damaged = new StoreError('store-damaged', 'damaged');
     const outbox = { ...scene.store.outbox, markSent: () => Promise.reject(damaged) };
@@ -225,7 +225,7 @@ describe('delivering to a chat', () => {
     expect(await scene.states('d')).toEqual(['sending']);
   });
 
-  it('[D04] durably records that it is sending before it calls the platform', async () => {
+  it('[D04] durably marks a part as sending before it calls the platform', async () => {
     await scene.owe('c', ['one']);
     let during: readonly string[] = [];
     const send = async (part: OutboundPart, signal: AbortSignal) => {
@@ -236,7 +236,7 @@ describe('delivering to a chat', () => {
     expect(during).toEqual(['sending']);
   });
 
-  it('[D05] stops at a part that must wait, and lets nothing overtake it', async () => {
+  it('[D05] stops at a part that must wait, so that no later part overtakes it', async () => {
     await scene.owe('c', ['one', 'two']);
     scene.answer('c', { kind: 'rate-limited', retryAfterMs: 7_000, scope: 'chat' });
     expect(await deliver()).toBe(7_000);
@@ -247,7 +247,7 @@ describe('delivering to a chat', () => {
     expect(seen()).toEqual(['one', 'two']);
   });
 
-  it('[D05] obeys a platform that says "later" for hours: no attempt is counted, and everything arrives in order', async () => {
+  it('[D05] follows a platform that keeps requesting a delay for hours: no attempt is counted, and all parts arrive in order', async () => {
     await scene.owe('c', ['one', 'two']);
     const fiveMinutes = { kind: 'rate-limited', retryAfterMs: 300_000, scope: 'chat' } as const;
     scene.answer('c', ...Array.from({ length: 30 }, () => fiveMinutes));
@@ -282,7 +282,7 @@ describe('delivering to a chat', () => {
     },
   );
 
-  it('[D05] reports it in one message without a number, even when parts are numbered', async () => {
+  it('[D05] reports a failed part in one unnumbered message, even when parts are numbered', async () => {
     const target = { ...CAPABILITIES.target, maxLength: 40, numbered: true } as const;
     const body = { text: 'one', plain: 'one' };
     await scene.store.outbox.enqueue([{ route: { ...CHAT, target }, body }], now);
@@ -292,7 +292,7 @@ describe('delivering to a chat', () => {
   });
 
   it.each(['gone', 'forbidden'] as const)(
-    '[D05] notifies nobody in a chat that is %s, and sends no more of that answer',
+    '[D05] sends neither a notice nor the rest of the answer to a chat that is %s',
     async (kind) => {
       await scene.owe('c', ['one', 'two', 'three']);
       scene.answer('c', { kind });
@@ -313,16 +313,16 @@ describe('delivering to a chat', () => {
     },
   );
 
-  it('[D05] does not report a failed notice, because that would never end', async () => {
+  it('[D05] does not report a failed notice, to avoid an endless loop', async () => {
     await scene.owe('c', ['one']);
     scene.answer('c', { kind: 'refused' }, { kind: 'refused' });
     await deliver();
     expect(await scene.states('c')).toEqual(['failed', 'failed']);
   });
 
-  it('[D04] treats an error that no adapter should throw as an unknown outcome, and reports it', async () => {
+  it('[D04] treats an unexpected error of an adapter as an unknown outcome, and reports it', async () => {
     await scene.owe('c', ['one']);
-    const { log, lines } = recordingLogger();
+    const { log, lines } = createRecordingLogger();
     const send = () => Promise.reject(new TypeError('x is not a function'));
     await deliver({ send, log });
     expect((await scene.states('c'))[0]).toBe('unknown');
@@ -347,7 +347,7 @@ describe('delivering to a chat', () => {
     expect(seen()).toEqual(['one', 'two', 'three']);
   });
 
-  it('[D04] sends more parts than it reads in one query, in order', async () => {
+  it('[D04] sends more parts than one query returns, in order', async () => {
     const texts = Array.from({ length: 25 }, (_, index) => `${index}`);
     await scene.owe('c', texts.slice(0, 10));
     await scene.owe('c', texts.slice(10));
@@ -369,7 +369,7 @@ describe('delivering to a chat', () => {
     expect(seen()).toEqual(['two', 'three']);
   });
 
-  it('[D04] sends no further part of an answer when its asker is forgotten during the first one', async () => {
+  it("[D04] sends no further part of an answer when its asker's data is erased during the first one", async () => {
     await scene.owe('c', ['one', 'two', 'three']);
     const send = async (part: OutboundPart, signal: AbortSignal) => {
       const receipt = await scene.send(part, signal);
@@ -377,7 +377,6 @@ describe('delivering to a chat', () => {
         persons: ['test:u'],
         ownersToo: false,
         only: null,
-        mark: '…',
         now,
         onStopped: () => undefined,
         retell: () => undefined,
@@ -389,7 +388,7 @@ describe('delivering to a chat', () => {
     expect(await scene.states('c')).toEqual(['sent']);
   });
 
-  it('[D11] marks no further part once another process is to send the rest', async () => {
+  it('[D11] marks no further part after a hand-over to another process', async () => {
     await scene.owe('c', ['one', 'two']);
     await deliver({ isEnding: () => scene.sends.length > 0 });
     expect(await scene.states('c')).toEqual(['sent', 'pending']);
@@ -408,9 +407,9 @@ describe('delivering to a chat', () => {
   });
 });
 
-describe('a part that was being sent when the process died', () => {
+describe('a part that was being sent when the process crashed', () => {
   it.each([true, false])(
-    '[D04] is reported as uncertain, once, and not sent again where the platform would duplicate it (arrived: %s)',
+    '[D04] is reported as uncertain once, and not sent again when the platform would duplicate it (arrived: %s)',
     async (arrived) => {
       await scene.owe('c', ['one', 'two']);
       await dieWhileSending(arrived);
@@ -423,7 +422,7 @@ describe('a part that was being sent when the process died', () => {
   );
 
   it.each([true, false])(
-    '[D04] is sent again where the platform recognizes its key, and appears once (arrived: %s)',
+    '[D04] is sent again when the platform recognizes its key, and appears once (arrived: %s)',
     async (arrived) => {
       await scene.owe('c', ['one', 'two']);
       await dieWhileSending(arrived);
@@ -497,7 +496,7 @@ describe('a part that was being sent when the process died', () => {
     },
   );
 
-  it('[D04] is not repeated even if no model wrote it, such as the answer to a command', async () => {
+  it("[D04] is not repeated even when it is the answer to a command instead of a model's", async () => {
     const route = { ...CHAT, target: CAPABILITIES.target };
     await scene.store.outbox.enqueue([{ route, body: { text: 'status', plain: 'status' } }], now);
     await dieWhileSending(true);
@@ -506,13 +505,13 @@ describe('a part that was being sent when the process died', () => {
   });
 
   it.each([true, false])(
-    '[D04] is reported even when the process dies again while reporting it (arrived: %s)',
+    '[D04] is reported even when the process crashes again during the report (arrived: %s)',
     async (arrived) => {
       await scene.owe('c', ['one']);
       await dieWhileSending(false);
       await dieWhileSending(arrived);
       await deliver();
-      const { markdown } = uncertainNotice('', true);
+      const { markdown } = createUncertainNotice('', true);
       expect(seen()).toEqual([markdown]);
       expect(scene.sends).toEqual(['c: one', `c: ${markdown}`, `c: ${markdown}`]);
       expect(await scene.states('c')).toEqual(['unknown', 'sent']);
@@ -580,7 +579,7 @@ describe('a part that was being sent when the process died', () => {
     ['m9', ['sent', 'sent']],
     [undefined, ['unknown', 'sent', 'sent']],
   ])(
-    '[D04] is looked up on the platform where that is possible (found: %s)',
+    '[D04] is searched for on platforms with a message search (found: %s)',
     async (found, states) => {
       await scene.owe('c', ['one', 'two']);
       await dieWhileSending(true);
@@ -596,6 +595,30 @@ describe('a part that was being sent when the process died', () => {
       expect(asked).toEqual([{ known: [question], uncertainAt: null }]);
     },
   );
+
+  it('[D04] is sent again when the chat certainly lacks it, once its request can no longer be in flight', async () => {
+    await scene.owe('c', ['one', 'two']);
+    await dieWhileSending(false);
+    const findSent = async () => null;
+    now += 1_000;
+    expect(await deliver({ findSent })).toBe(9_000);
+    expect(seen()).toEqual([]);
+    now += 9_000;
+    expect(await deliver({ findSent })).toBeNull();
+    expect(seen()).toEqual(['one', 'two']);
+  });
+
+  it('[D04] is found on the platform when its request arrives late', async () => {
+    await scene.owe('c', ['one']);
+    await dieWhileSending(false);
+    const answers = [null, 'm9'];
+    const findSent = async () => answers.shift();
+    expect(await deliver({ findSent })).toBe(10_000);
+    now += 10_000;
+    expect(await deliver({ findSent })).toBeNull();
+    expect(await scene.states('c')).toEqual(['sent']);
+    expect(seen()).toEqual([]);
+  });
 
   it('[D04] is uncertain when its request had started', async () => {
     const notes = notesOnDisk();

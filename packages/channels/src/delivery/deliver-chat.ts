@@ -9,14 +9,14 @@ import {
 } from '@parley/core';
 import { type ChatKey, type DuePart, untilDue } from '@parley/store';
 import {
-  afterThrow,
-  endUncertain,
+  canRepeatSend,
   type FailureDeps,
+  failUncertainPart,
+  handleSendError,
   isKeyForgotten,
-  mayRepeat,
-  recover,
+  recoverPart,
 } from './after-failure.ts';
-import { patientOutbox } from './patient-outbox.ts';
+import { createPatientOutbox } from './patient-outbox.ts';
 
 export interface DeliveryDeps extends FailureDeps {
   readonly capabilities: FailureDeps['capabilities'] & Pick<Capabilities, 'rates'>;
@@ -24,12 +24,13 @@ export interface DeliveryDeps extends FailureDeps {
   /** Absent when tracing is disabled. */
   readonly tracer?: Tracer | undefined;
   readonly checkpoint: Checkpoint;
-  /** True once another gateway is to send the rest: the part being sent is the last one. */
+  /** True once another gateway takes over: the part being sent is the last one. */
   readonly isEnding?: (() => boolean) | undefined;
   /** Fires when another gateway serves the account: sends in progress are aborted. */
   readonly lost?: AbortSignal | undefined;
   /**
-   * Whether other gateways also send for this account: a part in `sending` may be one of theirs.
+   * Whether other gateways also send for this account, so that a part in `sending` may be one of
+   * theirs.
    */
   readonly othersSend?: boolean | undefined;
 }
@@ -37,11 +38,10 @@ export interface DeliveryDeps extends FailureDeps {
 /** A text that gets no response within this time is abandoned, and its outcome is unknown (D13). */
 const TEXT_LIMIT_MS = 15_000;
 /**
- * Uploads may be slow. Adapters whose client reports progress abort an upload themselves when
- * nothing moves for 15 s.
+ * Uploads may be slow. Adapters whose client reports progress abort a stalled upload themselves
+ * after 15 s.
  */
 const FILE_LIMIT_MS = 10 * 60_000;
-/** The number of parts that are read in one query. */
 const AT_ONCE = 10;
 /**
  * A part that another gateway was sending is sent again after the first duration; the second is the
@@ -50,11 +50,12 @@ const AT_ONCE = 10;
 const [OTHERS_SEND_MS, RECHECK_MS] = [5_000, 500];
 
 /**
- * Sends what a chat is owed, in order, until nothing is due (D04). Returns the delay until the next
- * call in ms, or null when everything is sent. Only one call per chat may run at a time. A wake-up
- * during it causes another call, so it need not check for parts added in the meantime. The signal
- * aborts a send in progress; its outcome is then as unknown as after a crash. `fresh` parts are
- * sent without reading them, unless the outbox refuses because an earlier part is unfinished.
+ * Sends the pending parts of a chat in order, until none is due (D04). Returns the delay until the
+ * next call in ms, or null when all parts are sent. Only one call per chat may run at a time. A
+ * wake-up during the call causes another call, so it need not check for parts added in the
+ * meantime. The signal aborts a send in progress; its outcome is then as unknown as after a crash.
+ * `fresh` parts are sent without reading them first, unless the outbox refuses because an earlier
+ * part is unfinished.
  */
 export async function deliverChat(
   services: DeliveryDeps,
@@ -62,19 +63,19 @@ export async function deliverChat(
   signal: AbortSignal,
   fresh?: FreshParts,
 ): Promise<number | null> {
-  const deps = { ...services, outbox: patientOutbox(services.outbox, signal) };
-  let known = fresh && dueParts(fresh);
+  const deps = { ...services, outbox: createPatientOutbox(services.outbox, signal) };
+  let known = fresh && toDueParts(fresh);
   while (!mustStopDelivery(deps, signal)) {
     const parts = known ?? (await deps.outbox.unfinished(chat, AT_ONCE));
     known = undefined;
-    const result = await deliverInOrder(deps, parts, signal);
+    const result = await deliverPartsInOrder(deps, parts, signal);
     if (typeof result === 'number') return result;
     if (result === 'all-sent' && parts.length < AT_ONCE) return null;
   }
   return null;
 }
 
-function dueParts({ parts, createdAt, trace }: FreshParts): readonly DuePart[] {
+function toDueParts({ parts, createdAt, trace }: FreshParts): readonly DuePart[] {
   const state = 'pending';
   return parts.map((part) => ({
     part,
@@ -89,11 +90,14 @@ function dueParts({ parts, createdAt, trace }: FreshParts): readonly DuePart[] {
 }
 
 /**
- * How long a living gateway may still need for the part that it is sending, in ms. Where several
- * gateways send for an account, sending a part twice does no harm, so it does not matter if the
- * other one is wrongly taken for dead.
+ * How long a running gateway may still need for the part that it is sending, in ms. Where several
+ * gateways send for an account, sending a part twice is harmless, so wrongly assuming that the
+ * other gateway has crashed is harmless too.
  */
-function othersTime({ othersSend, clock }: DeliveryDeps, { sendingAt }: DuePart): number {
+function getOthersRemainingTime(
+  { othersSend, clock }: DeliveryDeps,
+  { sendingAt }: DuePart,
+): number {
   if (othersSend !== true) return 0;
   const sinceMs = Math.abs(clock() - (sendingAt ?? 0));
   return sinceMs < OTHERS_SEND_MS ? RECHECK_MS : 0;
@@ -103,14 +107,14 @@ function mustStopDelivery({ isEnding }: DeliveryDeps, signal: AbortSignal): bool
   return signal.aborted || isEnding?.() === true;
 }
 
-/** Sends these parts one after another. `look-again`: the rows may have changed. */
-async function deliverInOrder(
+/** `look-again`: the rows may have changed. */
+async function deliverPartsInOrder(
   deps: DeliveryDeps,
   parts: readonly DuePart[],
   signal: AbortSignal,
 ): Promise<number | 'all-sent' | 'look-again'> {
   /**
-   * When this part was marked, if that happened in the transaction that stored the previous one's
+   * When this part was marked, if it was marked in the transaction that stored the previous part's
    * receipt.
    */
   let sendingAt: number | null = null;
@@ -119,24 +123,24 @@ async function deliverInOrder(
     if (sendingAt === null) {
       if (mustStopDelivery(deps, signal)) return 'look-again';
       if (due.state === 'sending') {
-        const left = othersTime(deps, due);
+        const left = getOthersRemainingTime(deps, due) || (await recoverPart(deps, due));
         if (left > 0) return left;
-        await recover(deps, due);
         deps.notes?.remove(part.id);
         return 'look-again';
       }
-      const wait = waitFor(deps, due);
+      const wait = computePartDelay(deps, due);
       if (wait > 0) return wait;
       sendingAt = deps.clock();
-      noteMarked(deps, part, sendingAt);
-      if (!(await deps.outbox.markSending(part.id, sendingAt))) return forgetUnmarked(deps, part);
+      noteMarkedPart(deps, part, sendingAt);
+      if (!(await deps.outbox.markSending(part.id, sendingAt)))
+        return forgetUnmarkedPart(deps, part);
     }
     if (isKeyForgotten(deps, due)) {
-      await endUncertain(deps, due);
-      return forgetUnmarked(deps, part);
+      await failUncertainPart(deps, due);
+      return forgetUnmarkedPart(deps, part);
     }
     const following = parts[index + 1];
-    const sent = await sendTraced(deps, { due: { ...due, sendingAt }, following }, signal);
+    const sent = await sendWithTrace(deps, { due: { ...due, sendingAt }, following }, signal);
     deps.notes?.remove(part.id);
     if (sent.kind !== 'sent') return 'look-again';
     sendingAt = sent.followingAt;
@@ -145,35 +149,37 @@ async function deliverInOrder(
 }
 
 /** The part is no longer pending. */
-function forgetUnmarked({ notes }: DeliveryDeps, part: OutboundPart): 'look-again' {
+function forgetUnmarkedPart({ notes }: DeliveryDeps, part: OutboundPart): 'look-again' {
   notes?.remove(part.id);
   return 'look-again';
 }
 
-function noteMarked(deps: DeliveryDeps, part: OutboundPart, at: number): void {
-  if (!mayRepeat(deps, part)) deps.notes?.write({ partId: part.id, at }, { kind: 'marked' });
+function noteMarkedPart(deps: DeliveryDeps, part: OutboundPart, at: number): void {
+  if (!canRepeatSend(deps, part)) deps.notes?.write({ partId: part.id, at }, { kind: 'marked' });
 }
 
-/**
- * How long this part has to wait: until it is due and the platform and account permit it. In ms.
- */
-function waitFor({ pacer, clock, monotonic }: DeliveryDeps, due: DuePart): number {
+/** The delay until the part is due and the limits of the platform and account permit it. In ms. */
+function computePartDelay({ pacer, clock, monotonic }: DeliveryDeps, due: DuePart): number {
   return untilDue(due, clock()) || pacer.take(due.part.route, monotonic());
 }
 
-/** A part that is marked as being sent, and the next one. */
-interface Marked {
+/** A part that is marked as being sent, and the part after it. */
+interface MarkedPart {
   readonly due: DuePart;
   readonly following: DuePart | undefined;
 }
 
-/** `followingAt`: when the next part was marked as being sent; null when it was not. */
-type Sent =
+/** `followingAt`: when the next part was marked as being sent; null when it was not marked. */
+type SendResult =
   | { readonly kind: 'sent'; readonly followingAt: number | null }
   | { readonly kind: 'not-sent' };
 
-/** Sends a part, as a span of its trace. */
-function sendTraced(deps: DeliveryDeps, marked: Marked, signal: AbortSignal): Promise<Sent> {
+/** Sends a part within a span of its trace. */
+function sendWithTrace(
+  deps: DeliveryDeps,
+  marked: MarkedPart,
+  signal: AbortSignal,
+): Promise<SendResult> {
   const { due } = marked;
   const { tracer = silentTracer, clock, meter } = deps;
   const { channel } = due.part.route;
@@ -186,23 +192,23 @@ function sendTraced(deps: DeliveryDeps, marked: Marked, signal: AbortSignal): Pr
 
 async function sendPart(
   deps: DeliveryDeps,
-  { due, following }: Marked,
+  { due, following }: MarkedPart,
   signal: AbortSignal,
-): Promise<Sent> {
+): Promise<SendResult> {
   const { part } = due;
   const { tracer = silentTracer } = deps;
   const startedAt = deps.monotonic();
-  const notes = mayRepeat(deps, part) ? undefined : deps.notes;
+  const notes = canRepeatSend(deps, part) ? undefined : deps.notes;
   const attempt = { partId: part.id, at: due.sendingAt ?? deps.clock() };
   const onStart = () => notes?.write(attempt, { kind: 'started' });
   deps.checkpoint('part-sending');
   let receipt: Receipt;
   try {
     receipt = await tracer.span('parley.send', {}, () =>
-      withinLimit(part, [signal, deps.lost], (limited) => deps.send(part, limited, onStart)),
+      runWithinLimit(part, [signal, deps.lost], (limited) => deps.send(part, limited, onStart)),
     );
   } catch (thrown) {
-    await afterThrow(deps, due, thrown);
+    await handleSendError(deps, due, thrown);
     return { kind: 'not-sent' };
   }
   const { platformMessageId } = receipt;
@@ -215,8 +221,8 @@ async function sendPart(
   );
 }
 
-/** Runs a send that is aborted by any of these signals, or when it takes too long. */
-async function withinLimit<T>(
+/** Runs a send that is aborted by any of these signals or by a timeout. */
+async function runWithinLimit<T>(
   { file }: OutboundPart,
   signals: readonly (AbortSignal | undefined)[],
   send: (limited: AbortSignal) => Promise<T>,
@@ -246,14 +252,14 @@ async function recordSent(
     following,
   }: { part: OutboundPart; receipt: Receipt; following: DuePart | undefined },
   signal: AbortSignal,
-): Promise<Sent> {
+): Promise<SendResult> {
   const { channel } = part.route;
   const at = deps.clock();
   const next =
     !mustStopDelivery(deps, signal) && following && isReady(deps, following)
       ? following.part
       : undefined;
-  if (next !== undefined) noteMarked(deps, next, at);
+  if (next !== undefined) noteMarkedPart(deps, next, at);
   const isMarked = await deps.outbox.markSent(part.id, platformMessageId, at, next?.id);
   if (next !== undefined && !isMarked) deps.notes?.remove(next.id);
   deps.checkpoint('part-recorded');
@@ -262,5 +268,5 @@ async function recordSent(
 }
 
 function isReady(deps: DeliveryDeps, due: DuePart): boolean {
-  return due.state === 'pending' && waitFor(deps, due) === 0;
+  return due.state === 'pending' && computePartDelay(deps, due) === 0;
 }

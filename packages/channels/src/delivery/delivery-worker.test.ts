@@ -1,5 +1,6 @@
 import {
   type FreshParts,
+  type LiveEvent,
   type OutboundPart,
   silentLogger,
   silentMeter,
@@ -53,7 +54,7 @@ const wake = (chatId: string, account = 'default', fresh?: FreshParts) =>
 const seen = (chatId: string) => scene.visible.get(chatId) ?? [];
 
 describe('the deliveries of an account', () => {
-  it('[D04] first send what an earlier process left behind', async () => {
+  it('[D04] first send the parts left by an earlier process', async () => {
     await scene.owe('left', ['one', 'two']);
     startWorker(scene.send, 60_000);
     await expect.poll(() => seen('left')).toEqual(['one', 'two']);
@@ -65,7 +66,7 @@ describe('the deliveries of an account', () => {
     await expect.poll(() => seen('lost')).toEqual(['one']);
   });
 
-  it('[D05] delay a chat that the platform limits, and no other', async () => {
+  it('[D05] delay only the chat that the platform limits', async () => {
     scene.answer('slow', { kind: 'rate-limited', retryAfterMs: 400, scope: 'chat' });
     await scene.owe('slow', ['one', 'two']);
     for (const chat of ['a', 'b', 'c']) await scene.owe(chat, ['one']);
@@ -75,7 +76,7 @@ describe('the deliveries of an account', () => {
     await expect.poll(() => seen('slow')).toEqual(['one', 'two']);
   });
 
-  it('[D04] keep the order within each chat when many are woken repeatedly', async () => {
+  it('[D04] keep the order within each chat when many chats are woken repeatedly', async () => {
     const send = async (part: OutboundPart, signal: AbortSignal) => {
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 4));
       return scene.send(part, signal);
@@ -92,7 +93,7 @@ describe('the deliveries of an account', () => {
     await expect.poll(() => chats.map(seen)).toEqual(chats.map(() => texts));
   });
 
-  it('[D11] wait for a send in progress and lose nothing that is still due', async () => {
+  it('[D11] wait for a send in progress and lose no due part', async () => {
     let started = false;
     const slow = async (part: OutboundPart, signal: AbortSignal) => {
       started = true;
@@ -106,7 +107,7 @@ describe('the deliveries of an account', () => {
     expect(await scene.states('closing')).toEqual(['sent']);
   });
 
-  it('[D11] at shutdown send what is due but not picked up yet, unless the platform requests a pause', async () => {
+  it('[D11] send due parts that are not picked up yet at shutdown, unless the platform requests a pause', async () => {
     const worker = startWorker(scene.send, 60_000);
     await scene.owe('fresh', ['one']);
     scene.answer('limited', { kind: 'rate-limited', retryAfterMs: 60_000, scope: 'chat' });
@@ -118,7 +119,7 @@ describe('the deliveries of an account', () => {
     expect(await scene.states('limited')).toEqual(['pending']);
   });
 
-  it('[D04] serve a chat one call at a time, however often it is woken while a part is sent', async () => {
+  it('[D04] serve a chat one call at a time, however often it is woken during a send', async () => {
     await scene.owe('twice', ['one', 'two']);
     let [atOnce, most] = [0, 0];
     const send = async (part: OutboundPart, signal: AbortSignal) => {
@@ -134,7 +135,7 @@ describe('the deliveries of an account', () => {
     expect(most).toBe(1);
   });
 
-  it('[D04] send the parts they are woken for, and leave other accounts to their gateways', async () => {
+  it('[D04] send the parts named by a wake-up, and leave other accounts to their gateways', async () => {
     startWorker(scene.send, 60_000);
     await expect.poll(() => seen('first')).toEqual([]);
     await scene.owe('mine', ['one']);
@@ -159,7 +160,7 @@ describe('the deliveries of an account', () => {
     expect(reads).toBe(0);
   });
 
-  it('[D04] first send an earlier part whose wake-up never came', async () => {
+  it('[D04] first send an earlier part whose wake-up was lost', async () => {
     startWorker(scene.send, 60_000);
     await expect.poll(() => scene.sends).toEqual([]);
     await scene.owe('earlier', ['one']);
@@ -167,7 +168,7 @@ describe('the deliveries of an account', () => {
     await expect.poll(() => seen('earlier')).toEqual(['one', 'two', 'three']);
   });
 
-  it('[D04] send all of several answers that are passed on while a part is being sent', async () => {
+  it('[D04] send all answers that are passed on while a part is being sent', async () => {
     let started = false;
     const slow = async (part: OutboundPart, signal: AbortSignal) => {
       started = true;
@@ -180,6 +181,29 @@ describe('the deliveries of an account', () => {
     for (const text of ['two', 'three', 'four'])
       wake('busy', 'default', await scene.owe('busy', [text]));
     await expect.poll(() => seen('busy')).toEqual(['one', 'two', 'three', 'four']);
+  });
+
+  it('[U12] refresh the pages of their own gateway once the outcome of a delivery is stored', async () => {
+    const events: LiveEvent[] = [];
+    const stored: Promise<readonly string[]>[] = [];
+    const unsubscribe = bus.subscribe((event) => {
+      if (event.type !== 'inbox-changed') return;
+      events.push(event);
+      stored.push(scene.states('watched'));
+    });
+    startWorker(scene.send, 60_000);
+    scene.answer('watched', { kind: 'sent' }, { kind: 'gone' });
+    for (const text of ['arrives', 'fails']) {
+      wake('watched', 'default', await scene.owe('watched', [text]));
+      await expect
+        .poll(async () => (await scene.states('watched')).includes('pending'))
+        .toBe(false);
+    }
+    await expect.poll(() => events.length).toBe(2);
+    unsubscribe();
+    const local: LiveEvent = { type: 'inbox-changed', isLocal: true };
+    expect(events).toEqual([local, local]);
+    expect(await Promise.all(stored)).toEqual([['sent'], ['sent', 'failed']]);
   });
 
   it('[D09] send each part once when two gateways serve the account and both are woken', async () => {
@@ -195,7 +219,7 @@ describe('the deliveries of an account', () => {
     expect(scene.sends).toEqual(texts.map((text) => `both: ${text}`));
   });
 
-  it('[D04] [D09] send the part during which another gateway died, once that gateway has had its time', async () => {
+  it("[D04] [D09] send the part that a crashed gateway was sending, after that gateway's time limit", async () => {
     await scene.owe('left', ['one']);
     const { outbox } = scene.store;
     const next = await outbox.next({ channel: 'test', account: 'default', chatId: 'left' });

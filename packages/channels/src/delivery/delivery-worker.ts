@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type FreshParts,
   type LiveBus,
-  literal,
   type OutboundPart,
   type RenderedPart,
-  visibleLine,
+  toLiteralMarkdown,
+  toVisibleLine,
 } from '@parley/core';
 import { render } from '@parley/markup';
 import { type StartSweep, startKeyedWork } from '@parley/queue';
@@ -17,36 +17,34 @@ import { createPacer, type PacedChat } from './pacer.ts';
  * order.
  */
 export interface DeliveryWorker {
-  /** Whether the rate limits permit a preview of an answer now; answers take precedence. */
+  /** Whether the rate limits permit a preview now; answers take precedence. */
   mayPreview(chat: PacedChat): boolean;
   /**
-   * Sends what is due within `graceMs`, then aborts sends in progress. `hand-over`: the send in
+   * Sends due parts for up to `graceMs`, then aborts sends in progress. `hand-over`: the send in
    * progress is the last one, and another gateway sends the rest.
    */
   close(graceMs: number, rest?: 'hand-over'): Promise<void>;
 }
 
-/** The account, and how its deliveries are woken. */
 export interface DeliveryWorkerOptions {
   readonly channel: string;
   readonly account: string;
   /**
-   * Its `delivery-due` events name chats that have parts; parts whose event was lost are found by
-   * the sweep.
+   * `delivery-due` events name chats with new parts; parts whose event was lost are found by the
+   * sweep.
    */
   readonly bus: LiveBus;
-  /** The number of chats served concurrently. */
   readonly concurrency: number;
   readonly sweep: StartSweep;
 }
 
 const SWEEP_BATCH = 500;
-/** The interval at which shutdown polls whether everything due has been sent, in ms. */
+/** The interval at which shutdown checks whether all due parts have been sent, in ms. */
 const RECHECK_MS = 10;
 
 /**
- * Starts delivering: first what an earlier process left over, then what the bus and the sweep
- * report. Pauses requested by platforms are timers of this process; after a restart the sweep finds
+ * Starts delivering: first parts left by an earlier process, then parts reported by the bus and the
+ * sweep. Pauses requested by platforms are timers of this process; after a restart the sweep finds
  * the affected parts.
  */
 export function startDeliveryWorker(
@@ -103,38 +101,43 @@ export function startDeliveryWorker(
   };
 }
 
-type Scrub = (text: string) => string;
+type ScrubText = (text: string) => string;
 
 /**
- * Removes secrets from a part before it reaches a chat (G18), whoever wrote it: the model, a
- * command, a notice, or the arguments of a call that waits for approval. Files are scrubbed where
- * their bytes are read.
+ * Removes secrets from a part before it reaches a chat (G18), whether its author is the model, a
+ * command, a notice, or the arguments of a call that waits for approval. Secrets in files are
+ * removed where the bytes are read.
  */
-export function scrubPart(part: OutboundPart, scrub: Scrub): OutboundPart {
+export function scrubPart(part: OutboundPart, scrub: ScrubText): OutboundPart {
   const { buttons, file } = part;
   const body = scrubBody(part, scrub);
   if (body === part.body && buttons === undefined && file === undefined) return part;
   return {
     ...part,
     body,
-    ...(file !== undefined && { file: { ...file, name: visibleLine(scrub(file.name)) || 'file' } }),
+    ...(file !== undefined && {
+      file: { ...file, name: toVisibleLine(scrub(file.name)) || 'file' },
+    }),
     ...(buttons !== undefined && {
-      buttons: buttons.map((button) => ({ ...button, label: visibleLine(scrub(button.label)) })),
+      buttons: buttons.map((button) => ({ ...button, label: toVisibleLine(scrub(button.label)) })),
     }),
   };
 }
 
-function scrubBody({ body, route }: OutboundPart, scrub: Scrub): RenderedPart {
+function scrubBody({ body, route }: OutboundPart, scrub: ScrubText): RenderedPart {
   const plain = scrub(body.plain);
   // Markup may split a secret; such a text is rendered again, without markup.
-  if (plain !== body.plain) return printed(plain, route.target) ?? { text: plain, plain };
+  if (plain !== body.plain) return printPlainText(plain, route.target) ?? { text: plain, plain };
   const text = scrub(body.text);
   const rich = body.rich === undefined ? undefined : scrub(body.rich);
   if (text === body.text && rich === body.rich) return body;
   return { text, plain, ...(rich !== undefined && { rich }) };
 }
 
-function printed(plain: string, target: OutboundPart['route']['target']): RenderedPart | undefined {
-  const [first, ...more] = render(literal(plain), target);
+function printPlainText(
+  plain: string,
+  target: OutboundPart['route']['target'],
+): RenderedPart | undefined {
+  const [first, ...more] = render(toLiteralMarkdown(plain), target);
   return more.length === 0 ? first : undefined;
 }

@@ -1,5 +1,5 @@
 import type { ChatType, Rate } from '@parley/core';
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createPacer } from './pacer.ts';
@@ -10,9 +10,7 @@ const rates = {
   group: { burst: 2, everyMs: 3_000 },
 };
 
-/**
- * The times at which `count` parts are sent when the sender waits exactly as long as it is told.
- */
+/** The times at which `count` parts are sent when the sender waits exactly as long as requested. */
 function times(count: number, chatId: string, type: ChatType, pacer = createPacer(rates)) {
   let now = 0;
   return Array.from({ length: count }, () => {
@@ -31,7 +29,7 @@ describe('the pacing of sends', () => {
     expect(times(3, 'c', type)).toEqual(expected);
   });
 
-  it('[D05] lets one chat wait and others continue', () => {
+  it('[D05] delays one chat without delaying the others', () => {
     const pacer = createPacer(rates);
     expect(pacer.take({ chatId: 'slow' }, 0)).toBe(0);
     expect(pacer.take({ chatId: 'slow' }, 1)).toBe(999);
@@ -44,7 +42,7 @@ describe('the pacing of sends', () => {
     expect(waits).toEqual([0, 0, 0, 100]);
   });
 
-  it('[D05] pauses for as long as the platform requests for the entire account', () => {
+  it('[D05] pauses all chats for as long as the platform requests for the entire account', () => {
     const pacer = createPacer({});
     pacer.pause(0, 5_000);
     expect(pacer.take({ chatId: 'a' }, 1_000)).toBe(4_000);
@@ -67,7 +65,7 @@ describe('the pacing of sends', () => {
     }
   });
 
-  it('[D05] counts previews, and refuses one that an answer might have to wait for', () => {
+  it('[D05] counts previews, and refuses one that could delay an answer', () => {
     const pacer = createPacer({ ...rates, direct: { burst: 3, everyMs: 1_000 } });
     const chat = { chatId: 'a' };
     expect([0, 0, 0].map((now) => pacer.takeSpare(chat, now))).toEqual([true, true, false]);
@@ -77,7 +75,7 @@ describe('the pacing of sends', () => {
     expect(createPacer({ direct: { burst: 1, everyMs: 9 } }).takeSpare(chat, 0)).toBe(true);
   });
 
-  it('[D05] applies no limit when none is declared', () => {
+  it('[D05] applies no limit when the platform declares none', () => {
     const pacer = createPacer();
     expect(
       Array.from({ length: 50 }, () => pacer.take({ chatId: 'a', chatType: 'group' }, 0)),
@@ -106,7 +104,7 @@ describe('the pacing of sends', () => {
           }
         }
       }),
-      runs(300),
+      toRunOptions(300),
     );
   });
 });

@@ -1,25 +1,25 @@
 import type { Capabilities, ChatType, Rate } from '@parley/core';
 
-/** The facts about a chat that determine its rate. */
 export interface PacedChat {
   readonly chatId: string;
   readonly chatType?: ChatType | undefined;
 }
 
 /**
- * Decides when a part may be sent to a chat, so that the platform need not refuse it (D05). `now`
- * is monotonic time, in ms.
+ * Decides when a part may be sent to a chat, so that the platform does not have to refuse it (D05).
+ * `now` is monotonic time, in ms.
  */
 export interface Pacer {
   /**
-   * Takes a permit to send one part now and returns 0; otherwise takes nothing and returns how long
-   * to wait, in ms.
+   * Takes a permit to send one part now and returns 0; otherwise takes no permit and returns the
+   * delay in ms.
    */
   take(chat: PacedChat, now: number): number;
-  /** Takes a permit to send one preview; returns false when that could delay an answer. */
+  /** Takes a permit to send one preview; returns false when the preview could delay an answer. */
   takeSpare(chat: PacedChat, now: number): boolean;
   /**
-   * Pauses as the platform requested: for this chat, or for the entire account if no chat is given.
+   * Pauses for as long as the platform requested: this chat, or the entire account if no chat is
+   * given.
    */
   pause(now: number, forMs: number, chat?: PacedChat): void;
 }
@@ -31,8 +31,8 @@ const UNLIMITED: Rate = { burst: 1, everyMs: 0 };
 
 /**
  * Paces an account by the rates that its adapter declares, with one token bucket for the account
- * and one per chat. A pause leaves one token in the bucket, so that no burst follows a refusal.
- * Held in memory: after a restart the platform may refuse once more.
+ * and one per chat. A pause leaves one token in the bucket, so that no burst follows a refusal. The
+ * buckets are held in memory, so after a restart the platform may refuse one more send.
  */
 export function createPacer(rates: Capabilities['rates'] = {}): Pacer {
   let account = 0;
@@ -46,12 +46,12 @@ export function createPacer(rates: Capabilities['rates'] = {}): Pacer {
     const ofChat = rateOf(chat);
     const fullAt = chats.get(chatId) ?? 0;
     const wait = Math.max(
-      waitOf(account, ofAccount, keep.account, now),
-      waitOf(fullAt, ofChat, keep.chat, now),
+      computeWait(account, ofAccount, keep.account, now),
+      computeWait(fullAt, ofChat, keep.chat, now),
     );
     if (wait > 0) return wait;
-    account = afterTake(account, ofAccount, now);
-    if (ofChat !== UNLIMITED) keepChat(chats, chatId, afterTake(fullAt, ofChat, now), now);
+    account = takeToken(account, ofAccount, now);
+    if (ofChat !== UNLIMITED) keepChat(chats, chatId, takeToken(fullAt, ofChat, now), now);
     return 0;
   };
   return {
@@ -63,11 +63,11 @@ export function createPacer(rates: Capabilities['rates'] = {}): Pacer {
       }) === 0,
     pause(now, forMs, chat) {
       if (chat === undefined)
-        account = Math.max(account, bucketWithOneToken(ofAccount, now + forMs));
+        account = Math.max(account, createBucketWithOneToken(ofAccount, now + forMs));
       else {
         const fullAt = Math.max(
           chats.get(chat.chatId) ?? 0,
-          bucketWithOneToken(rateOf(chat), now + forMs),
+          createBucketWithOneToken(rateOf(chat), now + forMs),
         );
         keepChat(chats, chat.chatId, fullAt, now);
       }
@@ -78,19 +78,18 @@ export function createPacer(rates: Capabilities['rates'] = {}): Pacer {
 /**
  * A bucket is represented by the time at which it will be full again: the generic cell rate
  * algorithm, which needs one number and no timer.
- * @returns ms until it has one token more than it has to keep.
+ * @returns The delay in ms until the bucket has one token more than it must keep.
  */
-function waitOf(fullAt: number, rate: Rate, keep: number, now: number): number {
+function computeWait(fullAt: number, rate: Rate, keep: number, now: number): number {
   return Math.max(0, Math.ceil(fullAt - (rate.burst - 1 - keep) * rate.everyMs - now));
 }
 
-/** The bucket after one token was taken. */
-function afterTake(fullAt: number, rate: Rate, now: number): number {
+function takeToken(fullAt: number, rate: Rate, now: number): number {
   return Math.max(fullAt, now) + rate.everyMs;
 }
 
 /** A bucket that has exactly one token at that time. */
-function bucketWithOneToken(rate: Rate, at: number): number {
+function createBucketWithOneToken(rate: Rate, at: number): number {
   return at + (rate.burst - 1) * rate.everyMs;
 }
 

@@ -5,7 +5,7 @@ import type { ChannelAdapter } from '../adapter.ts';
  * Performs the action of a part on a message of its chat.
  * @throws ChannelError
  */
-export async function actOn(
+export async function performAction(
   { messages }: Pick<ChannelAdapter, 'messages'>,
   { id, act, route, body }: OutboundPart,
 ): Promise<Receipt> {
@@ -13,22 +13,22 @@ export async function actOn(
   const address = { chatId, threadId };
   switch (act?.kind) {
     case 'react':
-      await requireAct(messages?.react)(address, act.messageId, act.emoji);
+      await requireAction(messages?.react)(address, act.messageId, act.emoji);
       break;
     case 'edit':
-      await requireAct(messages?.edit)(address, act.messageId, body);
+      await requireAction(messages?.edit)(address, act.messageId, body);
       break;
     case 'delete':
-      await requireAct(messages?.delete)(address, act.messageId);
+      await requireAction(messages?.delete)(address, act.messageId);
       break;
     case undefined:
-      throw new Error(`Part ${id} does nothing to a message.`);
+      throw new Error(`Part ${id} has no action on a message.`);
   }
   // An action creates no message.
   return { platformMessageId: `act:${id}` };
 }
 
-function requireAct<Act>(act: Act | undefined): Act {
+function requireAction<Act>(act: Act | undefined): Act {
   if (act !== undefined) return act;
   const message = 'This channel cannot do that to a message.';
   throw new ChannelError({ kind: 'refused' }, message);

@@ -20,7 +20,6 @@ const partWith = (name: string): OutboundPart => ({
   file: { kind: 'document', name, mimeType: 'text/plain', size: 3 },
 });
 
-/** The file as the adapter reads it. */
 async function sent(bytes: Uint8Array) {
   const agentFiles = { ofPart: async () => Buffer.from(bytes) };
   const deps = { agentFiles, capabilities: { media: [] }, scrub };
@@ -30,7 +29,7 @@ async function sent(bytes: Uint8Array) {
   }));
 }
 
-/** An archive of compressed members, with only as much structure as is inspected. */
+/** An archive of compressed members, with only as much structure as the scan reads. */
 function zipSync(members: Readonly<Record<string, Uint8Array>>): Uint8Array {
   const pieces = Object.entries(members).map(([name, bytes]) => {
     const header = Buffer.alloc(30);
@@ -43,7 +42,7 @@ function zipSync(members: Readonly<Record<string, Uint8Array>>): Uint8Array {
 }
 
 describe('the file of a part', () => {
-  it('[G18] contains no secret, wherever it was in the bytes, and has the size of the sent bytes', async () => {
+  it('[G18] contains no secret, wherever it was in the bytes, and reports its final size', async () => {
     for (const around of [Buffer.from('key: '), Buffer.of(0, 255, 128, 10)]) {
       const file = await sent(Buffer.concat([around, Buffer.from(SECRET), around]));
       expect(file.bytes).toEqual(Buffer.concat([around, Buffer.from('[secret]'), around]));
@@ -53,7 +52,7 @@ describe('the file of a part', () => {
     expect((await sent(Buffer.from(encoded))).bytes.toString()).toContain('[secret]');
   });
 
-  it('[G18] is not sent when a compressed part of it contains a secret', async () => {
+  it('[G18] is not sent when one of its compressed members contains a secret', async () => {
     const other = Buffer.from('nothing here '.repeat(50));
     for (const text of [`a ${SECRET} b`, Buffer.from(SECRET).toString('base64')]) {
       const secret = Buffer.from(text);
@@ -66,7 +65,7 @@ describe('the file of a part', () => {
     }
     const clean = zipSync({ 'word/document.xml': other });
     expect((await sent(clean)).bytes).toEqual(Buffer.from(clean));
-    // Whatever its members claim to be, the archive is only inspected.
+    // The archive is only scanned, so the claimed types of its members do not matter.
     for (const cut of [clean.subarray(0, 20), clean.subarray(0, 60)]) {
       expect((await sent(cut)).bytes).toEqual(Buffer.from(cut));
     }
@@ -77,7 +76,7 @@ describe('the file of a part', () => {
     expect((await sent(bytes)).bytes).toEqual(Buffer.from(bytes));
   });
 
-  it("[G18] no form of a text contains a secret, including Telegram's rich message", () => {
+  it("[G18] carries no secret in any form of its text, including Telegram's rich message", () => {
     const scrubbed = (body: OutboundPart['body']) =>
       scrubPart({ ...partWith('a'), body }, scrub).body;
     const forms = { text: `<b>a</b> ${SECRET}`, plain: 'a b', rich: `<h1>a</h1><p>${SECRET}</p>` };
@@ -96,7 +95,7 @@ describe('the file of a part', () => {
     expect(scrubbed(clean)).toBe(clean);
   });
 
-  it('[U03] [G18] always has a name, which shows its extension', () => {
+  it('[U03] [G18] always has a name with the extension of the file', () => {
     const nameOf = (name: string) => scrubPart(partWith(name), scrub).file?.name;
     expect(nameOf('invoice\u202efdp.exe')).toBe('invoicefdp.exe');
     expect(nameOf(`${SECRET}.txt`)).toBe('[secret].txt');

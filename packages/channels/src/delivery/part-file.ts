@@ -15,7 +15,7 @@ interface PartFileDeps {
 /**
  * Sends a part while its file is on this machine's disk, readable only by this user: adapters
  * stream files from there. A kind of file that the channel does not support is sent as a document,
- * and no file contains a secret (G18).
+ * and secrets are removed from every file (G18).
  */
 export async function withPartFile<Sent>(
   { agentFiles, capabilities, scrub }: PartFileDeps,
@@ -24,14 +24,14 @@ export async function withPartFile<Sent>(
 ): Promise<Sent> {
   const { file } = part;
   if (file === undefined || file.path !== undefined) return send(part);
-  const stored = await agentFiles.ofPart(part.id).catch(throwNotRead);
+  const stored = await agentFiles.ofPart(part.id).catch(throwUnreadableFile);
   const kind = capabilities.media.includes(file.kind) ? file.kind : 'document';
   if (stored === null) return send({ ...part, file: { ...file, kind } });
   const bytes = await scrubFile(file.name, stored, scrub);
-  const folder = await mkdtemp(join(tmpdir(), 'parley-file-')).catch(throwNotRead);
+  const folder = await mkdtemp(join(tmpdir(), 'parley-file-')).catch(throwUnreadableFile);
   try {
     const path = join(folder, 'file');
-    await writeFile(path, bytes, { mode: 0o600 }).catch(throwNotRead);
+    await writeFile(path, bytes, { mode: 0o600 }).catch(throwUnreadableFile);
     return await send({ ...part, file: { ...file, kind, path, size: bytes.byteLength } });
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -39,7 +39,7 @@ export async function withPartFile<Sent>(
 }
 
 /** Nothing was sent, so the part is retried. */
-function throwNotRead(error: unknown): never {
+function throwUnreadableFile(error: unknown): never {
   const message = `A file could not be prepared for sending: ${reasonOf(error)}. It will be retried.`;
   throw new ChannelError({ kind: 'transient', untried: true }, message, error);
 }

@@ -2,26 +2,32 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isPassing, type OutboxRepository, StoreError } from '@parley/store';
 
 const RETRY_DELAY_MS = 200;
-/** An unexplained query failure may be a disk error, which is temporary, or a bug, which is not. */
+/**
+ * An unexplained query failure may be a disk error, which is temporary, or a bug, which is
+ * permanent.
+ */
 const MAX_UNEXPLAINED = 50;
 
 /**
- * Wraps an outbox so that the outcome of a send is stored, however long the database is
- * unavailable, full or read-only, until the signal fires (D04). Only this process knows the
- * outcome: if it gave up, a part that arrived, or was never sent, would be uncertain. Rejects with
- * any other database error, and once a query has failed for ten seconds for no known reason: the
- * part then stays in `sending`, as after a crash.
+ * Wraps an outbox so that it keeps trying to store the outcome of a send while the database is
+ * unavailable, full or read-only, until the signal fires (D04). Only this process has the outcome:
+ * if it gave up, a part that arrived, or was never sent, would be uncertain. Rejects on any other
+ * database error, and once a query has failed for ten seconds for an unknown reason: the part then
+ * stays in `sending`, as after a crash.
  */
-export function patientOutbox(outbox: OutboxRepository, signal: AbortSignal): OutboxRepository {
+export function createPatientOutbox(
+  outbox: OutboxRepository,
+  signal: AbortSignal,
+): OutboxRepository {
   return {
     ...outbox,
-    markSent: (...sent) => untilStored(signal, () => outbox.markSent(...sent)),
-    retryLater: (...retry) => untilStored(signal, () => outbox.retryLater(...retry)),
-    markFailed: (...failure) => untilStored(signal, () => outbox.markFailed(...failure)),
+    markSent: (...sent) => retryUntilStored(signal, () => outbox.markSent(...sent)),
+    retryLater: (...retry) => retryUntilStored(signal, () => outbox.retryLater(...retry)),
+    markFailed: (...failure) => retryUntilStored(signal, () => outbox.markFailed(...failure)),
   };
 }
 
-async function untilStored<T>(signal: AbortSignal, store: () => Promise<T>): Promise<T> {
+async function retryUntilStored<T>(signal: AbortSignal, store: () => Promise<T>): Promise<T> {
   for (let unexplained = 0; ; ) {
     try {
       return await store();

@@ -3,49 +3,49 @@ import { ChannelError } from '@parley/core';
 import { type Scrub, scrubBytes } from '@parley/core/telemetry/scrubber';
 
 /**
- * The maximum that is unpacked from one file, in bytes. A thick book is 5 MB of XML; anything
- * beyond this limit is not inspected.
+ * The maximum size that is unpacked from one file, in bytes. A thick book is 5 MB of XML; anything
+ * beyond this limit is not scanned.
  */
 const MAX_UNPACKED = 32 * 1_024 * 1_024;
 const MAX_MEMBERS = 10_000;
 
 /**
- * Removes secrets from a file before it goes to a chat (G18). Secrets in its plain bytes are
+ * Removes secrets from a file before it is sent to a chat (G18). Secrets in uncompressed bytes are
  * replaced. A secret in a compressed part (zip, docx, xlsx, gzip) cannot be replaced without
- * breaking the file, so such a file is not sent.
+ * breaking the file, so the file is not sent.
  */
 export async function scrubFile(name: string, bytes: Uint8Array, scrub: Scrub) {
   let left = MAX_UNPACKED;
-  for (const unpack of compressedParts(bytes)) {
+  for (const unpack of listCompressedParts(bytes)) {
     const part = left <= 0 ? null : await unpack(left).catch(() => null);
-    if (part === null) continue; // Damaged, or too large.
+    if (part === null) continue; // The data is corrupt or too large.
     left -= part.byteLength;
-    if (scrubBytes(part, scrub) !== part) throw secretInFileError(name);
+    if (scrubBytes(part, scrub) !== part) throw createSecretInFileError(name);
   }
   return scrubBytes(bytes, scrub);
 }
 
-function secretInFileError(name: string): ChannelError {
+function createSecretInFileError(name: string): ChannelError {
   const text = `${name} contains a secret from the settings in a compressed part, so it was not sent. Remove the secret, or send the text.`;
   return new ChannelError({ kind: 'refused' }, text);
 }
 
-type Unpack = (maxBytes: number) => Promise<Uint8Array>;
+type UnpackPart = (maxBytes: number) => Promise<Uint8Array>;
 
 const GZIP = Buffer.of(0x1f, 0x8b);
 const ZIP_MEMBER = Buffer.from('PK\u0003\u0004', 'latin1');
 /**
- * The size of a member's header, and the offsets of its method and of the lengths of its name and
- * extra field.
+ * The size of a member's header, and the offsets of its compression method and of the lengths of
+ * its name and extra field.
  */
 const HEADER = { size: 30, method: 8, nameLength: 26, extraLength: 28 } as const;
 const DEFLATE = 8;
 
 /**
- * Parts are found by their signatures, so that what is inspected does not depend on the archive's
- * directory. Raw deflate data marks its own end.
+ * Members are found by their signatures, so the scan does not depend on the archive's directory.
+ * Raw deflate data marks its own end.
  */
-function* compressedParts(bytes: Uint8Array): Generator<Unpack> {
+function* listCompressedParts(bytes: Uint8Array): Generator<UnpackPart> {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (file.subarray(0, GZIP.length).equals(GZIP)) {
     yield async (maxOutputLength) => {

@@ -1,7 +1,7 @@
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSendNotes, type SendNotes } from './send-notes.ts';
 
@@ -21,9 +21,9 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** The notes as the next process finds them after a kill, which closes nothing. */
+/** Reads the notes as the next process would after a kill, without closing the file. */
 function open(boot = 'boot', at = path, now = NOW): SendNotes {
-  const { log } = recordingLogger();
+  const { log } = createRecordingLogger();
   const notes = openSendNotes(at, boot, { now, log });
   opened.push(notes);
   return notes;
@@ -45,18 +45,18 @@ describe('notes about sends', () => {
     expect(open().read(PART)).toEqual({ kind: 'started' });
   });
 
-  it('[D04] contain nothing about another attempt at the same part', () => {
+  it('[D04] do not apply to another attempt at the same part', () => {
     open().write(PART, { kind: 'marked' });
     expect(open().read({ ...PART, at: 8 })).toBeUndefined();
   });
 
-  it('[D04] from an earlier boot do not count, because a power cut may have lost some of them', () => {
+  it('[D04] are ignored after a reboot, because a power failure may have lost some of them', () => {
     open('one boot').write(PART, { kind: 'marked' });
     expect(open('another').read(PART)).toBeUndefined();
   });
 
   it.each(['["part_1",7', '["part_1",7,"done"]', '{}'])(
-    '[D04] do not count after a line that cannot be read: %s',
+    '[D04] are ignored after a line that cannot be read: %s',
     (line) => {
       open().write(PART, { kind: 'marked' });
       appendFileSync(path, `${line}\n`);
@@ -83,13 +83,13 @@ describe('notes about sends', () => {
     expect(open('boot', path, later).read(PART)).toBeUndefined();
   });
 
-  it("are readable by the owner of the folder only, and contain nobody's text", () => {
+  it('are readable only by the owner of the folder, and contain no message text', () => {
     open().write(PART, ARRIVED);
     expect(statSync(path).mode & 0o077).toBe(0);
     expect(readFileSync(path, 'utf8')).toBe('boot\n["part_1",7,"arrived","99"]\n');
   });
 
-  it('[D04] that cannot be stored are ignored, and nothing fails', () => {
+  it('[D04] do not make a send fail when they cannot be stored', () => {
     const nowhere = open('boot', join(folder, 'missing', 'sending'));
     nowhere.write(PART, { kind: 'marked' });
     expect(open('boot', join(folder, 'missing', 'sending')).read(PART)).toBeUndefined();

@@ -1,16 +1,16 @@
 import { closeSync, ftruncateSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
-import { countFromNewest, type Logger, reasonOf } from '@parley/core';
+import { type Logger, reasonOf, resolveFileAgingStart } from '@parley/core';
 import { z } from 'zod';
 
 /**
- * The progress of sending a part. `marked`: its row is in `sending`, but nothing was sent.
- * `started`: bytes may have been sent. `arrived`: the platform has it under this id.
+ * `marked`: the part's row is in `sending`, but no byte was sent. `started`: bytes may have been
+ * sent. `arrived`: the platform has the part under this id.
  */
 export type SendNote =
   | { readonly kind: 'marked' | 'started' }
   | { readonly kind: 'arrived'; readonly platformMessageId: string };
 
-/** An attempt at a part; `at` is when its row was marked, in ms. */
+/** An attempt at a part; `at` is when the part's row was marked, in ms. */
 export interface SendAttempt {
   readonly partId: string;
   readonly at: number;
@@ -21,29 +21,29 @@ export interface SendNotes {
   /** The latest note about this attempt; undefined if there is none. */
   read(attempt: SendAttempt): SendNote | undefined;
   write(attempt: SendAttempt, note: SendNote): void;
-  /** Removes the notes about a part whose row contains the outcome. */
+  /** Removes the notes about parts whose rows contain the outcome. */
   remove(partId: string): void;
   close(): void;
 }
 
-const Line = z.union([
+const NoteLine = z.union([
   z.tuple([z.string(), z.number(), z.enum(['marked', 'started'])]),
   z.tuple([z.string(), z.number(), z.literal('arrived'), z.string()]),
   z.tuple([z.string()]),
 ]);
-type Line = z.infer<typeof Line>;
+type NoteLine = z.infer<typeof NoteLine>;
 
-/** Beyond this size the file is rewritten with only the pending sends, in bytes. */
+/** Beyond this size in bytes, the file is rewritten with only the pending sends. */
 const LARGEST_FILE = 1_000_000;
-/** Notes that were never read are removed after this time, in ms. */
+/** Unread notes are removed after this time, in ms. */
 const KEPT_MS = 30 * 24 * 60 * 60_000;
 
 /**
- * Keeps notes in a file of the data folder. Thanks to them, a part is uncertain only between
- * `started` and `arrived`, which its row alone could not distinguish without two more transactions.
- * Writing a line takes a few microseconds because it is not synced to disk: it survives the death
- * of the process, and lines from an earlier boot of the machine are ignored. A file that cannot be
- * written is emptied, because a missing line must never look like a part that has not started.
+ * Keeps notes in a file of the data folder. With these notes, a part is uncertain only between
+ * `started` and `arrived`; recording that in its row would take two more transactions. Writing a
+ * line takes a few microseconds because it is not synced to disk: the line survives a crash of the
+ * process, and lines from an earlier boot of the machine are ignored. After a write error the file
+ * is emptied, because a missing line must never look like a part that has not started.
  */
 export function openSendNotes(
   path: string,
@@ -53,8 +53,8 @@ export function openSendNotes(
   const lines = new Map(readLines(path, boot, now));
   let file: number | undefined;
   let size = 0;
-  // Removals are written with the next line: losing one does no harm, and a separate write would
-  // cost more than its content.
+  // Removals are written with the next line: losing one is harmless, and a separate write would be
+  // wasteful.
   let removals = '';
   const append = (text: string): void => {
     if (file === undefined) return;
@@ -63,7 +63,7 @@ export function openSendNotes(
       removals = '';
       if (size > LARGEST_FILE) rewrite();
     } catch (error) {
-      log.warn({ path, reason: reasonOf(error) }, 'notes about sends are off');
+      log.warn({ path, reason: reasonOf(error) }, 'notes about sends are disabled');
       lines.clear();
       ftruncateSync(file);
       closeSync(file);
@@ -82,9 +82,9 @@ export function openSendNotes(
   try {
     rewrite();
   } catch (error) {
-    log.warn({ path, reason: reasonOf(error) }, 'notes about sends are off');
+    log.warn({ path, reason: reasonOf(error) }, 'notes about sends are disabled');
   }
-  const put = (partId: string, line: Line): void => {
+  const put = (partId: string, line: NoteLine): void => {
     if (file === undefined) return;
     lines.set(partId, line);
     append(`${JSON.stringify(line)}\n`);
@@ -108,7 +108,7 @@ export function openSendNotes(
   };
 }
 
-function toSendNote(line: Line | undefined, at: number): SendNote | undefined {
+function toSendNote(line: NoteLine | undefined, at: number): SendNote | undefined {
   const [, of, kind, platformMessageId] = line ?? [];
   if (of !== at || kind === undefined) return undefined;
   if (kind !== 'arrived') return { kind };
@@ -117,19 +117,19 @@ function toSendNote(line: Line | undefined, at: number): SendNote | undefined {
 
 /**
  * Reads the last line about each part from this boot. A truncated or unknown line invalidates all
- * later ones.
+ * later lines.
  */
-function* readLines(path: string, boot: string, now: number): Iterable<[string, Line]> {
+function* readLines(path: string, boot: string, now: number): Iterable<[string, NoteLine]> {
   const [of, ...texts] = readNotesFile(path).split('\n');
   if (of !== boot) return;
-  const last = new Map<string, Line>();
+  const last = new Map<string, NoteLine>();
   for (const text of texts.filter((each) => each !== '')) {
     const line = parseNoteLine(text);
     if (line === undefined) return;
     last.set(line[0], line);
   }
   const times = [...last.values()].flatMap(([, at]) => at ?? []);
-  const countFrom = countFromNewest(now, times.length === 0 ? null : Math.max(...times));
+  const countFrom = resolveFileAgingStart(now, times.length === 0 ? null : Math.max(...times));
   for (const [partId, line] of last) {
     if (line[1] !== undefined && countFrom - line[1] < KEPT_MS) yield [partId, line];
   }
@@ -143,15 +143,17 @@ function readNotesFile(path: string): string {
   }
 }
 
-function parseNoteLine(text: string): Line | undefined {
+function parseNoteLine(text: string): NoteLine | undefined {
   try {
-    return Line.safeParse(JSON.parse(text)).data;
+    return NoteLine.safeParse(JSON.parse(text)).data;
   } catch {
     return undefined;
   }
 }
 
-/** Identifies the current boot of this machine; undefined when the system does not provide it. */
-export function bootOfMachine(): string | undefined {
+/**
+ * Identifies the current boot of this machine; undefined when the system does not provide an id.
+ */
+export function getBootId(): string | undefined {
   return readNotesFile('/proc/sys/kernel/random/boot_id').trim() || undefined;
 }

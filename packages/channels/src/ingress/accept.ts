@@ -1,8 +1,8 @@
-import { busyIn, silentTracer } from '@parley/core';
+import { resolveBusyMode, silentTracer } from '@parley/core';
 import type { AdmittedMessage } from '@parley/store';
 import type { IngressOutcome } from '../adapter.ts';
-import { earlierMessages, keepAsContext } from './group-context.ts';
-import type { Identified } from './identify.ts';
+import { keepAsContext, listEarlierMessages, moveContextToThread } from './group-context.ts';
+import type { IdentifiedMessage } from './identify.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import type { BacklogLimit } from './limits.ts';
 import type { IngressMemory } from './memory.ts';
@@ -10,31 +10,32 @@ import { recordRefusal } from './refuse.ts';
 
 /**
  * Accepts a message like `accept`, after the messages that precede it: earlier pictures of its
- * album, and what the group said before it.
+ * album, and earlier context of the group.
  */
 export async function acceptInGroup(
   deps: IngressDeps,
-  identified: Identified,
+  identified: IdentifiedMessage,
   memory: IngressMemory,
 ): Promise<IngressOutcome> {
   const { admitted, facts, rules } = identified;
   for (const picture of memory.albums.release(admitted.message)) {
     await acceptPicture(deps, picture, identified, memory);
   }
-  for (const message of await earlierMessages(deps, admitted, rules, facts)) {
+  if (facts.opensThread) await moveContextToThread(deps, admitted);
+  for (const message of await listEarlierMessages(deps, admitted, rules, facts)) {
     await keepAsContext(deps, { ...admitted, message });
   }
-  return accept(deps, identified, memory);
+  return acceptMessage(deps, identified, memory);
 }
 
 /**
- * Accepts a picture that arrived before the text of its album, because the text showed that it
- * belongs to the question.
+ * Accepts a picture that arrived before the text of its album, because the text shows that the
+ * picture belongs to the question.
  */
 async function acceptPicture(
   deps: IngressDeps,
   picture: AdmittedMessage,
-  identified: Identified,
+  identified: IdentifiedMessage,
   memory: IngressMemory,
 ): Promise<void> {
   const { channel, account, chat, messageId } = picture.message;
@@ -42,18 +43,18 @@ async function acceptPicture(
   const message = { ...picture.message, addressed: true };
   const { reason } = identified.admitted;
   const admitted = { ...picture, message, ...(reason !== undefined && { reason }) };
-  const outcome = await accept(deps, { ...identified, admitted }, memory);
+  const outcome = await acceptMessage(deps, { ...identified, admitted }, memory);
   if ('reason' in outcome) await recordRefusal(deps, admitted, outcome);
 }
 
 /**
- * Stores a message that gets a turn and wakes its conversation; resolves when it is durable (D01).
- * If a limit is reached, the message is refused with a notice and a reason, never silently dropped
- * (D07).
+ * Stores a message that gets a turn and wakes its conversation; resolves when the message is
+ * durable (D01). If a limit is reached, the message is refused with a notice and a reason, never
+ * silently dropped (D07).
  */
-export async function accept(
+export async function acceptMessage(
   deps: IngressDeps,
-  identified: Identified,
+  identified: IdentifiedMessage,
   memory: IngressMemory,
 ): Promise<IngressOutcome> {
   const { admitted, rules, rights } = identified;
@@ -62,12 +63,11 @@ export async function accept(
   const from = { person: rights.person, isOwner: rights.isOwner };
   const room = await backlog.reserve(from);
   let replaced: readonly string[] | undefined;
-  let stored: Stored | undefined;
+  let stored: StoreResult | undefined;
   try {
-    // Called even when the limit is reached, because a message that is already known is never
-    // refused.
+    // Storing is attempted even when the limit is reached, because a duplicate is never refused.
     const most = room === 'room' ? rules.limits.waitingPerConversation : 0;
-    stored = await storeTraced(deps, () =>
+    stored = await storeWithTrace(deps, () =>
       deps.store.inbox.accept(admitted, most, (ids) => {
         replaced = ids;
       }),
@@ -77,23 +77,24 @@ export async function accept(
   }
   if (stored === 'full') return refuseFull(deps, identified, room, memory);
   deps.checkpoint('inbox-committed');
-  // Also done for a duplicate: the process may have died between storing and waking the first time.
+  // A duplicate is woken too: the process may have crashed between storing and waking the first
+  // time.
   await deps.lanes.wake(conversationId);
   if (stored === 'duplicate') return { kind: 'duplicate' };
   deps.bus.publish({ type: 'inbox-changed', isLocal: true });
-  if (busyIn(rules.busy ?? 'collect', message) === 'interrupt') {
+  if (resolveBusyMode(rules.busy ?? 'collect', message) === 'interrupt') {
     deps.bus.publish({ type: 'message-waiting', conversationId });
   }
   return { kind: 'accepted', conversationId, ...(replaced && { replaced }) };
 }
 
-type Stored = 'stored' | 'duplicate' | 'full';
+type StoreResult = 'stored' | 'duplicate' | 'full';
 
-/** Storing is a span of the message's trace. */
-function storeTraced(
+/** The span covers storing the message, within the message's trace. */
+function storeWithTrace(
   { monotonic, meter, tracer = silentTracer }: IngressDeps,
-  store: () => Promise<Stored>,
-): Promise<Stored> {
+  store: () => Promise<StoreResult>,
+): Promise<StoreResult> {
   const startedAt = monotonic();
   return tracer.span('parley.inbox', {}, async (span) => {
     const outcome = await store();
@@ -103,24 +104,24 @@ function storeTraced(
   });
 }
 
-type Room = Awaited<ReturnType<BacklogLimit['reserve']>>;
+type BacklogReservation = Awaited<ReturnType<BacklogLimit['reserve']>>;
 
 const BOUND_OF = { room: 'conversation', share: 'person', full: 'all' } as const;
 
 async function refuseFull(
   { meter }: IngressDeps,
-  { admitted, rules: { limits } }: Pick<Identified, 'admitted' | 'rules'>,
-  room: Room,
+  { admitted, rules: { limits } }: Pick<IdentifiedMessage, 'admitted' | 'rules'>,
+  room: BacklogReservation,
   { explain }: IngressMemory,
 ): Promise<IngressOutcome> {
   const bound = BOUND_OF[room];
   meter.count('parley_overflow_total', { channel: admitted.message.channel, bound });
   if (room === 'room') await explain.overflow(admitted, limits.waitingPerConversation);
   else await explain.noRoom(admitted);
-  const reasons: Readonly<Record<Room, string>> = {
-    room: `${limits.waitingPerConversation} messages of this conversation wait already`,
-    share: 'many messages of all chats wait, and of these this person has a share already',
-    full: `${limits.totalWaiting} messages of all chats wait already`,
+  const reasons: Readonly<Record<BacklogReservation, string>> = {
+    room: `${limits.waitingPerConversation} messages of this conversation are already waiting`,
+    share: 'many messages are waiting in all chats, and this person has used up their share',
+    full: `${limits.totalWaiting} messages of all chats are already waiting`,
   };
   return { kind: 'refused', reason: reasons[room], bound };
 }

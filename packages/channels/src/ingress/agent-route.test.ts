@@ -1,6 +1,6 @@
 import type { InboundMessage } from '@parley/core';
 import { describe, expect, it } from 'vitest';
-import { aMessage, IngressScene, OWNER_CHAT } from '../testing/ingress-scene.ts';
+import { createMessage, IngressScene, OWNER_CHAT } from '../testing/ingress-scene.ts';
 import { routeAgent } from './agent-route.ts';
 import type { AgentRoute, AgentRules } from './rules.ts';
 
@@ -22,7 +22,7 @@ interface Case {
   readonly channel?: string;
 }
 
-describe('which agent answers', () => {
+describe('choosing the agent that answers', () => {
   it.each<readonly [string, Case, string | undefined, string]>([
     ['a person, in a direct chat', { sender: '7' }, 'anns', 'the rule for this person'],
     ['a person, in a group with a rule', { sender: '7', chat: GROUP }, 'anns', 'this person'],
@@ -45,17 +45,20 @@ describe('which agent answers', () => {
     ['a channel', {}, 'onTelegram', 'channel telegram'],
     ['everything else', { channel: 'discord' }, 'everyone', 'everything else'],
     ['the same ids elsewhere', { channel: 'discord', chat: GROUP, sender: '7' }, 'everyone', ''],
-  ])(
-    '[F14] is decided by the most specific rule: %s',
-    (_, { sender = '1', ...place }, agent, rule) => {
-      const message = { ...aMessage(place), sender: { id: sender, name: 'Ann', isBot: false } };
-      expect(routeAgent(message, ROUTES)).toMatchObject({ agent });
-      expect(routeAgent(message, ROUTES).rule).toContain(rule);
-    },
-  );
+  ])('[F14] follows the most specific rule: %s', (_, { sender = '1', ...place }, agent, rule) => {
+    const message = {
+      ...createMessage(place),
+      sender: { id: sender, name: 'Ann', isBot: false },
+    };
+    expect(routeAgent(message, ROUTES)).toMatchObject({ agent });
+    expect(routeAgent(message, ROUTES).rule).toContain(rule);
+  });
 
-  it('[F14] is the default agent when no rule matches', () => {
-    expect(routeAgent(aMessage(), [])).toEqual({ agent: undefined, rule: 'the default agent' });
+  it('[F14] picks the default agent when no rule matches', () => {
+    expect(routeAgent(createMessage(), [])).toEqual({
+      agent: undefined,
+      rule: 'the default agent',
+    });
   });
 });
 
@@ -70,16 +73,16 @@ describe('ingress with several agents', () => {
     ]),
   };
   const inDirect: AgentRules = { ...agents, routes: [{ agent: 'desk', channel: 'telegram' }] };
-  const said = async (message = aMessage(), all = agents) => {
+  const said = async (message = createMessage(), all = agents) => {
     await scene.open();
     const receive = scene.ingressWith({}, {}, { agents: all });
     const { CAPABILITIES } = await import('@parley/core/testing');
     return receive(message, CAPABILITIES);
   };
 
-  it('[F14] gives each agent its own conversation, and reports which one answered and why', async () => {
+  it('[F14] gives each agent its own conversation, and reports which agent answered and why', async () => {
     const chat = { ...GROUP, title: 'Kitchen' };
-    const outcome = await said(aMessage({ chat, addressed: true }));
+    const outcome = await said(createMessage({ chat, addressed: true }));
     expect(outcome).toMatchObject({ conversationId: '@desk/telegram:default:-100' });
     const place = { ...OWNER_CHAT, chatId: '-100' };
     const [story] = await scene.store.decisions.stories(place, 5, 'desk');
@@ -89,12 +92,12 @@ describe('ingress with several agents', () => {
 
   it('[F14] treats an owner of one agent as a stranger to another', async () => {
     expect(await said()).toMatchObject({ kind: 'accepted' });
-    expect(await said(aMessage(), inDirect)).toMatchObject({
+    expect(await said(createMessage(), inDirect)).toMatchObject({
       kind: 'refused',
       reason: expect.stringContaining('not on the allow list'),
     });
     const own = {
-      ...aMessage({ chat: { id: '7', type: 'direct' } }),
+      ...createMessage({ chat: { id: '7', type: 'direct' } }),
       sender: { id: '7', name: 'Bo', isBot: false },
     };
     expect(await said(own, inDirect)).toMatchObject({ conversationId: '@desk/telegram:default:7' });
@@ -102,7 +105,7 @@ describe('ingress with several agents', () => {
 
   it('[F14] lets a web chat choose among the existing agents', async () => {
     const web = (id: string) => ({
-      ...aMessage({ channel: 'web', chat: { id, type: 'direct' } }),
+      ...createMessage({ channel: 'web', chat: { id, type: 'direct' } }),
       sender: { id: 'owner', name: 'Owner', isBot: false },
     });
     expect(await said(web('@desk/main'))).toMatchObject({
@@ -114,9 +117,9 @@ describe('ingress with several agents', () => {
     });
   });
 
-  it('[F05] [F14] lets only an owner of the agent that a stranger wrote to decide about them', async () => {
+  it('[F05] [F14] lets only an owner of the agent that a stranger wrote to decide about that stranger', async () => {
     const stranger = {
-      ...aMessage({ chat: { id: '9', type: 'direct' } }),
+      ...createMessage({ chat: { id: '9', type: 'direct' } }),
       sender: { id: '9', name: 'Cy', isBot: false },
     };
     const { CAPABILITIES } = await import('@parley/core/testing');
@@ -133,7 +136,7 @@ describe('ingress with several agents', () => {
     const routes = [{ agent: 'desk', person: 'telegram:9' }];
     const receive = scene.ingressWith(pairing, {}, { agents: { ...agents, routes } });
     await receive(stranger, CAPABILITIES);
-    await receive(aMessage({ messageId: 'p1', text: '/pair AAAA2222' }), CAPABILITIES);
+    await receive(createMessage({ messageId: 'p1', text: '/pair AAAA2222' }), CAPABILITIES);
     expect(await scene.store.pairing.isAllowed('telegram', 'default', '9')).toBe(false);
     expect((await scene.told()).at(-1)).not.toContain('Cy');
   });

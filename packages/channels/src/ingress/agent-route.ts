@@ -1,7 +1,7 @@
-import { agentOfConversation, type InboundMessage } from '@parley/core';
+import { getConversationAgent, type InboundMessage } from '@parley/core';
 import type { PairingRequest } from '@parley/store';
 import type { AgentRoute, DecisionRules } from './rules.ts';
-import { personId } from './sender.ts';
+import { toPersonId } from './sender.ts';
 
 /** The answering agent, and the reason as a text for `why`. */
 export interface RoutedAgent {
@@ -9,19 +9,19 @@ export interface RoutedAgent {
   readonly rule: string;
 }
 
-type Place = Pick<InboundMessage, 'channel' | 'account' | 'chat' | 'sender'>;
+type RoutedMessage = Pick<InboundMessage, 'channel' | 'account' | 'chat' | 'sender'>;
 
-/** Ordered from the most to the least specific condition (F14). */
+/** Conditions, from the most to the least specific (F14). */
 const SPECIFIC = ['person', 'chat', 'account', 'channel'] as const;
 
 /**
  * Decides which agent answers a person in a chat: the most specific rule wins, or the first one if
  * several are equally specific (F14).
  */
-export function routeAgent(place: Place, routes: readonly AgentRoute[]): RoutedAgent {
+export function routeAgent(place: RoutedMessage, routes: readonly AgentRoute[]): RoutedAgent {
   const { channel, account, chat } = place;
   const facts = {
-    person: [personId(place)],
+    person: [toPersonId(place)],
     chat: [chat.id, chat.movedTo, chat.within]
       .filter((id) => id !== undefined)
       .map((id) => `${channel}:${id}`),
@@ -34,21 +34,21 @@ export function routeAgent(place: Place, routes: readonly AgentRoute[]): RoutedA
       const wanted = route[key];
       return wanted === undefined || facts[key].includes(wanted);
     });
-    if (fits && (best === undefined || weightOf(route) > weightOf(best))) best = route;
+    if (fits && (best === undefined || weighRoute(route) > weighRoute(best))) best = route;
   }
-  return best === undefined ? BY_DEFAULT : { agent: best.agent, rule: ruleText(best) };
+  return best === undefined ? BY_DEFAULT : { agent: best.agent, rule: describeRule(best) };
 }
 
 const BY_DEFAULT: RoutedAgent = { agent: undefined, rule: 'the default agent' };
 
 /** A condition outweighs all less specific ones combined. */
-function weightOf(route: AgentRoute): number {
+function weighRoute(route: AgentRoute): number {
   return SPECIFIC.reduce((sum, key) => 2 * sum + (route[key] === undefined ? 0 : 1), 0);
 }
 
-function ruleText(route: AgentRoute): string {
-  // Members of a group may read this, and some platforms hide the ids of people and chats from
-  // them.
+function describeRule(route: AgentRoute): string {
+  // Members of a group may read the reason, and some platforms hide the ids of people and chats
+  // from them.
   const named = SPECIFIC.flatMap((key) => {
     if (route[key] === undefined) return [];
     return key === 'person' || key === 'chat' ? `this ${key}` : `${key} ${route[key]}`;
@@ -57,8 +57,8 @@ function ruleText(route: AgentRoute): string {
 }
 
 /**
- * The agent that a message belongs to, and the rules with its owners. `unknown`: the chat belongs
- * to an agent that does not exist.
+ * The agent that a message belongs to, and the rules with its owners. `unknown`: the chat names an
+ * agent that does not exist.
  */
 export interface ResolvedAgent {
   readonly agent: string | undefined;
@@ -68,25 +68,27 @@ export interface ResolvedAgent {
   readonly unknown: boolean;
 }
 
-/** Parley's built-in front ends, where the token or its holder chooses the agent. */
+/** Parley's built-in front ends, where the token or its holder selects the agent. */
 const LOCAL_CHANNELS: ReadonlySet<string> = new Set(['web', 'terminal', 'api']);
 
 /**
- * Decides who answers a message, before anything is decided about its sender. A web chat names its
- * agent itself.
+ * Chooses the agent for a message, before any decision about the sender. A web chat names its agent
+ * in its id.
  */
-export function resolveAgent(place: Place, rules: DecisionRules): ResolvedAgent {
+export function resolveAgent(place: RoutedMessage, rules: DecisionRules): ResolvedAgent {
   const { agents } = rules;
-  const chosen = LOCAL_CHANNELS.has(place.channel) ? agentOfConversation(place.chat.id) : undefined;
+  const chosen = LOCAL_CHANNELS.has(place.channel)
+    ? getConversationAgent(place.chat.id)
+    : undefined;
   if (agents === undefined) {
     return { agent: undefined, rules, why: null, unknown: chosen !== undefined };
   }
   const routed: RoutedAgent =
     chosen === undefined
       ? routeAgent(place, agents.routes)
-      : { agent: chosen === agents.id ? undefined : chosen, rule: 'the chat is one with it' };
+      : { agent: chosen === agents.id ? undefined : chosen, rule: 'the chat names this agent' };
   const { agent, rule } = routed;
-  const own = rulesOfAgent(rules, agent);
+  const own = getAgentRules(rules, agent);
   const why = `answered by ${agent ?? agents.id} (${rule})`;
   return { agent, rules: own ?? rules, why, unknown: own === undefined };
 }
@@ -95,7 +97,7 @@ export function resolveAgent(place: Place, rules: DecisionRules): ResolvedAgent 
  * The rules of an account with the owners and approvers of an agent; undefined when that agent does
  * not exist.
  */
-export function rulesOfAgent(
+export function getAgentRules(
   rules: DecisionRules,
   agent: string | undefined,
 ): DecisionRules | undefined {
@@ -105,17 +107,17 @@ export function rulesOfAgent(
 }
 
 /** The owner lists of all agents, when there are several. */
-export function ownersOfAgents({ agents }: DecisionRules): readonly (readonly string[])[] {
+export function listAgentOwners({ agents }: DecisionRules): readonly (readonly string[])[] {
   return [...(agents?.rights.values() ?? [])].map(({ owners }) => owners);
 }
 
 /**
- * Whether an owner may decide about a stranger: only if they own the agent that the stranger wrote
- * to (F05).
+ * Whether an owner may decide about a stranger: only owners of the agent that the stranger wrote to
+ * may (F05).
  */
-export function mayAllow(
+export function canAllowStranger(
   rules: DecisionRules,
-  asker: Place,
+  asker: RoutedMessage,
   {
     channel,
     account,
@@ -128,6 +130,6 @@ export function mayAllow(
   const theirs = resolveAgent({ channel, account, chat, sender }, rules);
   return (
     theirs.agent === resolveAgent(asker, rules).agent ||
-    theirs.rules.owners.includes(personId(asker))
+    theirs.rules.owners.includes(toPersonId(asker))
   );
 }

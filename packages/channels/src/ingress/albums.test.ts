@@ -1,17 +1,17 @@
 import type { InboundMessage } from '@parley/core';
 import { CAPABILITIES } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
-import { aMessage } from '../testing/ingress-scene.ts';
-import { createAlbums, settlesAt } from './albums.ts';
-import { answerRoute } from './route.ts';
+import { createMessage } from '../testing/ingress-scene.ts';
+import { computeSettleTime, createAlbums } from './albums.ts';
+import { resolveReplyRoute } from './route.ts';
 
 describe('an album in a group', () => {
   const picture = (change: object = {}) =>
-    aMessage({ chat: { id: '-9', type: 'group' }, albumId: 'a', text: '', ...change });
+    createMessage({ chat: { id: '-9', type: 'group' }, albumId: 'a', text: '', ...change });
   const admitted = (message: InboundMessage) => ({
     conversationId: 'c',
     message,
-    route: answerRoute(message, CAPABILITIES, { mentions: 'dead', numbered: false }),
+    route: resolveReplyRoute(message, CAPABILITIES, { mentions: 'dead', numbered: false }),
     receivedAt: 0,
   });
 
@@ -39,7 +39,7 @@ describe('an album in a group', () => {
   });
 });
 
-describe('how long to wait for the rest of a burst', () => {
+describe('how long ingress waits for the rest of a burst', () => {
   const target = { maxLength: 1_000 };
   it.each([
     ['an ordinary message', { text: 'hello' }, undefined],
@@ -49,6 +49,6 @@ describe('how long to wait for the rest of a burst', () => {
     ['one cut at a word before that', { text: 'x'.repeat(900) }, 1_005],
     ['a long one of its own', { text: 'x'.repeat(899) }, undefined],
   ])('[F08] %s', (_case, message, expected) => {
-    expect(settlesAt(message, target, 5)).toBe(expected);
+    expect(computeSettleTime(message, target, 5)).toBe(expected);
   });
 });

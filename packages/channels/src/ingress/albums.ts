@@ -2,20 +2,22 @@ import { BoundedMap, type InboundMessage, type Monotonic, type RenderTarget } fr
 import type { AdmittedMessage } from '@parley/store';
 
 /**
- * Albums in groups: only one of the pictures has the text that addresses the bot, but the text
- * refers to all of them (F06, F08). Held in memory and bounded: after a crash at the wrong moment,
- * a picture no longer belongs to its album.
+ * In groups, only one picture of an album has the text that addresses the bot, but the text refers
+ * to all of them (F06, F08). The albums are held in memory and bounded: a picture received just
+ * before a crash may lose its album.
  */
-export interface Albums {
-  /** Returns the message with `addressed` set as known so far for its album. */
+export interface AlbumTracker {
+  /** Returns the message with `addressed` set if any message of its album has addressed the bot. */
   join(message: InboundMessage): InboundMessage;
   /** Holds a picture whose album has not addressed the bot so far. */
   hold(picture: AdmittedMessage): void;
-  /** Returns the held pictures of this message's album, oldest first; each is returned once. */
+  /**
+   * Returns the held pictures of this message's album, oldest first; each picture is returned once.
+   */
   release(message: InboundMessage): readonly AdmittedMessage[];
 }
 
-interface Album {
+interface AlbumMemory {
   readonly since: number;
   addressed: boolean;
   held: readonly AdmittedMessage[];
@@ -27,14 +29,14 @@ const MAX_ALBUMS = 1_000;
 const MAX_HELD = 32;
 
 /** Creates the album memory of one account. */
-export function createAlbums(monotonic: Monotonic): Albums {
-  const albums = new BoundedMap<string, Album>(MAX_ALBUMS);
-  const albumOf = ({ albumId, chat, sender }: InboundMessage): Album | null => {
+export function createAlbums(monotonic: Monotonic): AlbumTracker {
+  const albums = new BoundedMap<string, AlbumMemory>(MAX_ALBUMS);
+  const albumOf = ({ albumId, chat, sender }: InboundMessage): AlbumMemory | null => {
     if (albumId === undefined || chat.type === 'direct') return null;
     const key = JSON.stringify([chat.id, sender.id, albumId]);
     const known = albums.get(key);
     if (known !== undefined && monotonic() - known.since < ALBUM_LIFETIME_MS) return known;
-    const album: Album = { since: monotonic(), addressed: false, held: [] };
+    const album: AlbumMemory = { since: monotonic(), addressed: false, held: [] };
     albums.set(key, album);
     return album;
   };
@@ -68,7 +70,7 @@ const NEARLY_FULL = 0.9;
  * The time (ms) until which more of the same burst may arrive, so that no turn starts with only the
  * beginning (F08); undefined for all other messages, which are never delayed.
  */
-export function settlesAt(
+export function computeSettleTime(
   { albumId, text }: Pick<InboundMessage, 'albumId' | 'text'>,
   { maxLength }: Pick<RenderTarget, 'maxLength'>,
   receivedAt: number,

@@ -1,57 +1,56 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type InboundMessage, readYesOrNo, typedText } from '@parley/core';
+import { getTypedText, type InboundMessage, readYesOrNo } from '@parley/core';
 import type { ShownQuestion } from '@parley/store';
 import { approve } from '../commands/approve.ts';
 import type { TypedCommand } from '../commands/command.ts';
 import { deny } from '../commands/deny.ts';
-import type { Identified } from './identify.ts';
+import type { IdentifiedMessage } from './identify.ts';
 import type { IngressDeps } from './ingress-deps.ts';
-import { APPROVAL_CODE_LENGTH, typedCode } from './one-time-code.ts';
-import { ownershipOf } from './sender.ts';
+import { APPROVAL_CODE_LENGTH, parseTypedCode } from './one-time-code.ts';
+import { findOwnership } from './sender.ts';
 
-type Said = Pick<
+type TypedReply = Pick<
   InboundMessage,
   'replyTo' | 'sentAt' | 'attachments' | 'chat' | 'addressed' | 'mentions'
 >;
 
 /**
- * Decides which command an approver's text stands for (G05); null when it is an ordinary message.
- * Only a bare yes or no counts, and a yes only for a question that the sender can have read in
- * full: it was sent to this chat before they wrote, it has not been changed, and nothing else that
- * could be answered was said since (or they replied to it). In all other cases the answer shows
- * which button to press; it is never silence.
+ * Decides which command an approver's text is equivalent to (G05); null when the text is an
+ * ordinary message. Only a bare yes or no counts, and a yes only for a question that the sender
+ * could read in full: the question was sent to this chat before the yes, it has not been changed,
+ * and no later text could be meant (unless the yes is a reply to the question). In all other cases,
+ * the answer shows which button to press.
  */
-function decideWords(
+function decideTypedReply(
   text: string,
-  said: Said,
+  said: TypedReply,
   questions: readonly ShownQuestion[],
 ): TypedCommand | null {
   if (questions.length === 0) return null;
-  const { words, named } = withoutCode(text, questions);
+  const { words, named } = stripQuestionCode(text, questions);
   const meaning = named !== undefined && words === '' ? 'unclear' : readYesOrNo(words);
   if (meaning === null) return null;
   if (meaning === 'unclear' || said.attachments !== undefined || mayMeanOthers(said)) {
-    return showWaiting(words === '' ? 'only' : 'kept');
+    return createShowWaitingCommand(words === '' ? 'only' : 'kept');
   }
   const meant = named ?? findQuestion(said, questions);
-  if (meant === undefined) return showWaiting('only');
+  if (meant === undefined) return createShowWaitingCommand('only');
   const { code } = meant.approval;
   if (meaning === 'no') return { command: deny, argument: code };
-  const isRead = wasRead(meant, said, named !== undefined);
-  return isRead ? { command: approve, argument: code } : showWaiting('only');
+  const isRead = wasQuestionVisible(meant, said, named !== undefined);
+  return isRead ? { command: approve, argument: code } : createShowWaitingCommand('only');
 }
 
-/** Shows the sender which button to press. */
-function showWaiting(spoken: 'kept' | 'only'): TypedCommand {
+function createShowWaitingCommand(spoken: 'kept' | 'only'): TypedCommand {
   return { command: approve, argument: '', spoken };
 }
 
 /**
- * The question that the message replies to, or the only question if it is not a reply. A reply to
- * another message is not an answer to a question.
+ * The question that the message replies to, or the only pending question if the message is not a
+ * reply. A reply to another message is not an answer to a question.
  */
 function findQuestion(
-  { replyTo }: Said,
+  { replyTo }: TypedReply,
   questions: readonly ShownQuestion[],
 ): ShownQuestion | undefined {
   if (replyTo === undefined) return questions.length === 1 ? questions[0] : undefined;
@@ -60,17 +59,21 @@ function findQuestion(
 
 /**
  * In a group where the bot answers without being addressed, a yes is usually meant for someone
- * else, and so is one that names another person.
+ * else, and so is a yes that mentions another person.
  */
-function mayMeanOthers({ chat, addressed, mentions }: Said): boolean {
+function mayMeanOthers({ chat, addressed, mentions }: TypedReply): boolean {
   return chat.type !== 'direct' && (!addressed || mentions.length > 1);
 }
 
 /** Platforms that count in whole seconds round the time down. In ms. */
 const SECOND_MS = 1_000;
 
-/** Whether the question was visible in the chat, as Parley sent it, when the sender wrote. */
-function wasRead({ shown }: ShownQuestion, { replyTo, sentAt }: Said, isNamed: boolean): boolean {
+/** Whether the question was visible in the chat, unchanged, when the sender wrote. */
+function wasQuestionVisible(
+  { shown }: ShownQuestion,
+  { replyTo, sentAt }: TypedReply,
+  isNamed: boolean,
+): boolean {
   if (shown === undefined || shown.state !== 'sent' || shown.changed !== null) return false;
   if (shown.sendingAt === null) return false;
   const sentUntil = sentAt % SECOND_MS === 0 ? sentAt + SECOND_MS - 1 : sentAt;
@@ -80,14 +83,14 @@ function wasRead({ shown }: ShownQuestion, { replyTo, sentAt }: Said, isNamed: b
 }
 
 /** Removes the code of a pending question from the text: "yes ABC234" names that question. */
-function withoutCode(
+function stripQuestionCode(
   text: string,
   questions: readonly ShownQuestion[],
 ): { readonly words: string; readonly named: ShownQuestion | undefined } {
   let named: ShownQuestion | undefined;
-  // Line breaks are kept, because they end a quotation.
+  // Line breaks are kept, because a line break ends a quotation.
   const words = text.replace(/\S+/g, (word) => {
-    const code = typedCode(word, APPROVAL_CODE_LENGTH);
+    const code = parseTypedCode(word, APPROVAL_CODE_LENGTH);
     const found = code === null ? undefined : questions.find((one) => one.approval.code === code);
     named ??= found;
     return found === undefined ? word : '';
@@ -96,7 +99,7 @@ function withoutCode(
 }
 
 /**
- * Only the beginning of a longer text is read, so nothing more is examined before the database is
+ * Only the beginning of a longer text is parsed, to keep the check cheap before the database is
  * queried.
  */
 const MAX_TEXT = 4_000;
@@ -105,8 +108,8 @@ const POLL_INTERVAL_MS = 200;
 const MAX_POLLS = 10;
 
 /**
- * The command that a typed message stands for, and whether its sender is an owner, which determines
- * their rights.
+ * The command that a typed message is equivalent to, and whether its sender is an owner, which
+ * determines their rights.
  */
 export interface SpokenCommand {
   readonly command: TypedCommand;
@@ -114,30 +117,31 @@ export interface SpokenCommand {
 }
 
 /**
- * Recognizes a yes or no that an approver typed; null when the message is an ordinary one. The
- * database is queried only for messages that can be an answer, so that all others cost nothing.
- * Text that its sender did not type (forwarded, quoted, from bots and programs) decides nothing.
+ * Recognizes a typed yes or no of an approver; null when the message is ordinary. The database is
+ * queried only for messages that can be an answer, so other messages cost no query. Text that its
+ * sender did not type (forwarded, quoted, from bots and programs) decides no question.
  */
 export async function answerInWords(
   deps: IngressDeps,
-  { admitted: { message, conversationId }, rights, rules }: Identified,
+  { admitted: { message, conversationId }, rights, rules }: IdentifiedMessage,
 ): Promise<SpokenCommand | null> {
-  const text = spokenText(message);
+  const text = getSpokenText(message);
   if (message.replaces !== undefined || text === '' || text.length > MAX_TEXT) return null;
-  if (readYesOrNo(text) === null && typedCode(text, APPROVAL_CODE_LENGTH) === null) return null;
+  if (readYesOrNo(text) === null && parseTypedCode(text, APPROVAL_CODE_LENGTH) === null)
+    return null;
   // In a direct chat, the sender's linked accounts have already been looked up.
   const isOwner =
     rights.isOwner ||
     (message.chat.type !== 'direct' &&
-      (await ownershipOf(deps.store.links, rules.owners, rights.person)).isOwner);
+      (await findOwnership(deps.store.links, rules.owners, rights.person)).isOwner);
   if (!isOwner && rules.approvers?.includes(rights.person) !== true) return null;
-  const questions = await questionsFor(deps, conversationId, message);
-  const command = decideWords(text, message, questions);
+  const questions = await listQuestions(deps, conversationId, message);
+  const command = decideTypedReply(text, message, questions);
   return command === null ? null : { command, isOwner };
 }
 
-/** The pending questions of a chat; waits for one that is still being sent. */
-async function questionsFor(
+/** The pending questions of a chat; waits for a question that is still being sent. */
+async function listQuestions(
   { store, clock }: Pick<IngressDeps, 'store' | 'clock'>,
   conversationId: string,
   message: InboundMessage,
@@ -150,12 +154,12 @@ async function questionsFor(
   }
 }
 
-/** The typed text without the mention that groups need to address the bot. */
-function spokenText(message: InboundMessage): string {
-  const typed = typedText(message).trim();
+/** The typed text without the mention that groups require to address the bot. */
+function getSpokenText(message: InboundMessage): string {
+  const typed = getTypedText(message).trim();
   if (message.mentions.length === 0) return typed;
-  // Removes only one mention: a second one names another person, and platforms do not always list
-  // those.
+  // Removes only one mention: a second mention names another person, and platforms do not always
+  // list mentions.
   const own = typed.replace(/^<?@\S+\s+/, '');
   return (own === typed ? typed.replace(/\s+<?@\S+$/, '') : own).trim();
 }

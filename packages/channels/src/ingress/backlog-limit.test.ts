@@ -15,7 +15,6 @@ function open(limit: number) {
     () => limit,
     () => state.now,
   );
-  /** Stores one more waiting message, if the limit permits it. */
   const take = async (from = OWNER): Promise<boolean> => {
     const room = await backlog.reserve(from);
     if (room === 'room') backlog.release(from, true);
@@ -25,7 +24,7 @@ function open(limit: number) {
 }
 
 describe('the limit on all waiting messages', () => {
-  it('[D07] counts the messages it stored itself, and queries the rest once a second', async () => {
+  it('[D07] counts the messages stored by its own account, and queries the others once a second', async () => {
     const { state, take } = open(10);
     for (let taken = 0; taken < 10; taken += 1) expect(await take()).toBe(true);
     expect(await take()).toBe(false);
@@ -35,14 +34,14 @@ describe('the limit on all waiting messages', () => {
     expect(state.looks).toBe(2);
   });
 
-  it('[D07] admits no more than the limit when many arrive at the same moment', async () => {
+  it('[D07] admits no more than the limit when many messages arrive at the same moment', async () => {
     const { state, backlog } = open(10);
     const all = await Promise.all(Array.from({ length: 30 }, () => backlog.reserve(OWNER)));
     expect(all.filter((room) => room === 'room')).toHaveLength(10);
     expect(state.looks).toBe(1);
   });
 
-  it('[D07] frees the places of messages that were not stored', async () => {
+  it('[D07] frees the slots of messages that were not stored', async () => {
     const { backlog, take } = open(1);
     expect(await backlog.reserve(OWNER)).toBe('room');
     expect(await take()).toBe(false);
@@ -50,7 +49,7 @@ describe('the limit on all waiting messages', () => {
     expect(await take()).toBe(true);
   });
 
-  it('[D07] counts what other accounts stored, and soon notices freed places', async () => {
+  it('[D07] counts messages stored by other accounts, and soon notices freed slots', async () => {
     const { state, take } = open(10);
     await take();
     state.waiting = 10;
@@ -75,14 +74,13 @@ describe('the limit on all waiting messages', () => {
 });
 
 describe("one person's share of all waiting messages", () => {
-  /** Counts how many of `count` messages are accepted. */
   async function takes({ take }: ReturnType<typeof open>, from: typeof OWNER, count: number) {
     let taken = 0;
     for (let nth = 0; nth < count; nth += 1) taken += (await take(from)) ? 1 : 0;
     return taken;
   }
 
-  it('[D07] leaves places for others and for owners, whatever one person sends', async () => {
+  it('[D07] leaves slots for others and for owners, however many messages one person sends', async () => {
     const scene = open(1_000);
     expect(await takes(scene, guest('2'), 5_000)).toBe(600);
     expect(await takes(scene, guest('3'), 5_000)).toBe(100);
@@ -92,7 +90,7 @@ describe("one person's share of all waiting messages", () => {
     expect(await scene.backlog.reserve(OWNER)).toBe('full');
   });
 
-  it('[D07] starts over when fewer messages are waiting', async () => {
+  it('[D07] resets when fewer messages are waiting', async () => {
     const scene = open(1_000);
     await takes(scene, guest('2'), 5_000);
     expect(await scene.backlog.reserve(guest('2'))).toBe('share');

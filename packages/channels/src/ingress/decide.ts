@@ -2,9 +2,9 @@ import type { InboundMessage } from '@parley/core';
 import type { TypedCommand } from '../commands/command.ts';
 import { splitCommand } from '../commands/typed-command.ts';
 import type { AccountPolicy, DecisionRules, DirectMode, GroupMode } from './rules.ts';
-import type { Authored, SenderRights } from './sender.ts';
+import type { AuthorInChat, SenderRights } from './sender.ts';
 
-/** The decision of ingress about a message and its reason, derived from facts alone. */
+/** The ingress decision about a message and its reason, derived from facts without side effects. */
 export type IngressDecision = { readonly reason: string } & (
   | { readonly kind: 'turn' }
   /**
@@ -14,7 +14,7 @@ export type IngressDecision = { readonly reason: string } & (
   | { readonly kind: 'command'; readonly command: TypedCommand; readonly isOwner: boolean }
   /** `keepAsContext`: the text is kept for the group's next turn (F06). */
   | { readonly kind: 'ignore'; readonly keepAsContext: boolean }
-  /** `notice`: the explanation that the sender gets, if any. */
+  /** `notice`: the explanation sent to the sender, if any. */
   | { readonly kind: 'refuse'; readonly notice: StrangerNotice | 'too-long' | null }
 );
 
@@ -25,24 +25,24 @@ export function decideIngress(
   { policy, limits }: Pick<DecisionRules, 'policy' | 'limits'>,
   rights: Pick<SenderRights, 'isOwner' | 'isAllowed'>,
 ): IngressDecision {
-  if (message.sender.isBot) return ignore('written by a bot');
+  if (message.sender.isBot) return createIgnoreDecision('written by a bot');
   const access = decideAccess(message, policy, rights);
   if (access.kind === 'refused') {
     return { kind: 'refuse', reason: access.reason, notice: access.notice };
   }
   const activation = decideActivation(message, policy);
-  // The message may replace one whose files it keeps.
+  // The message may replace an earlier one whose files it keeps.
   const isEmpty =
     message.text.trim() === '' && (message.attachments ?? message.replaces) === undefined;
   if (activation.kind === 'stay-silent') {
-    return ignore(activation.reason, activation.keepAsContext && !isEmpty);
+    return createIgnoreDecision(activation.reason, activation.keepAsContext && !isEmpty);
   }
   // A bare mention in a reply or next to a quotation is a question about that message.
   const isAbout = message.quotation !== undefined || (message.replyTo?.text ?? '') !== '';
-  if (isEmpty && !isAbout) return ignore('no text');
+  if (isEmpty && !isAbout) return createIgnoreDecision('no text');
   const reason = `${access.reason}; ${activation.reason}`;
-  // The text that a command itself reads may have any length; a message after it is limited like
-  // any other.
+  // A command's argument may have any length; a message after the command is limited like any
+  // other.
   const length = command === null ? message.text.length : splitCommand(command).onward.length;
   if (length > limits.messageCharacters) {
     const tooLong = `longer than ${limits.messageCharacters} characters`;
@@ -52,11 +52,14 @@ export function decideIngress(
   return { kind: 'command', command, isOwner: rights.isOwner, reason };
 }
 
-function ignore(reason: string, keepAsContext = false): IngressDecision {
+function createIgnoreDecision(reason: string, keepAsContext = false): IngressDecision {
   return { kind: 'ignore', reason, keepAsContext };
 }
 
-/** Whether a sender may talk to the bot here; if not, the reason, and the notice for a stranger. */
+/**
+ * Whether a sender may talk to the bot in this chat; if not, the reason, and the notice for a
+ * stranger.
+ */
 export type AccessDecision =
   | { readonly kind: 'allowed'; readonly reason: string }
   | { readonly kind: 'refused'; readonly reason: string; readonly notice: StrangerNotice | null };
@@ -68,12 +71,12 @@ export type AccessDecision =
 export type StrangerNotice = 'stranger' | 'pairing';
 
 /**
- * Decides access (F05). Owners may always write in direct chats; in groups the group's access
- * decides, and the sender's roles if the settings name any. Anything not clearly allowed is
- * refused.
+ * Decides whether a sender has access (F05). Owners may always write in direct chats; in groups the
+ * group's access decides, and the sender's roles if the settings name any. Access is denied unless
+ * a rule clearly allows it.
  */
 export function decideAccess(
-  message: Pick<Authored, 'chat' | 'sender'>,
+  message: Pick<AuthorInChat, 'chat' | 'sender'>,
   { access }: Pick<AccountPolicy, 'access'>,
   rights: Pick<SenderRights, 'isOwner' | 'isAllowed'>,
 ): AccessDecision {
@@ -89,26 +92,26 @@ export function decideAccess(
     return { kind: 'refused', reason: 'the sender has none of the allowed roles', notice: null };
   }
   if (rights.isOwner) return { kind: 'allowed', reason: 'written by an owner' };
-  return ofSender(access.direct, access.allow.includes(sender.id), rights.isAllowed);
+  return decideSenderAccess(access.direct, access.allow.includes(sender.id), rights.isAllowed);
 }
 
-/** Whether a group is served, whoever the sender is. */
+/** Whether a group is served, regardless of the sender. */
 export function decideGroup(
   chat: InboundMessage['chat'],
   { groups, allowGroups }: AccountPolicy['access'],
 ): AccessDecision {
   const ids = [chat.id, chat.movedTo, chat.within].filter((id) => id !== undefined);
-  return ofGroup(
+  return decideGroupAccess(
     groups,
     ids.some((id) => allowGroups.includes(id)),
   );
 }
 
 /**
- * In a group that is not served, an explanation would be noise and would reveal the presence of a
- * bot.
+ * In a group that is not served, an explanation would be noise and would reveal that a bot is
+ * present.
  */
-function ofGroup(mode: GroupMode, isNamed: boolean): AccessDecision {
+function decideGroupAccess(mode: GroupMode, isNamed: boolean): AccessDecision {
   if (mode === 'open') return { kind: 'allowed', reason: 'all groups are served' };
   if (mode === 'allowlist' && isNamed) {
     return { kind: 'allowed', reason: 'the group is on the allow list' };
@@ -118,7 +121,11 @@ function ofGroup(mode: GroupMode, isNamed: boolean): AccessDecision {
     : { kind: 'refused', reason: 'groups are disabled', notice: null };
 }
 
-function ofSender(mode: DirectMode, isNamed: boolean, isAllowed: boolean): AccessDecision {
+function decideSenderAccess(
+  mode: DirectMode,
+  isNamed: boolean,
+  isAllowed: boolean,
+): AccessDecision {
   switch (mode) {
     case 'open':
       return { kind: 'allowed', reason: 'direct chats are open to everyone' };
@@ -141,10 +148,10 @@ function ofSender(mode: DirectMode, isNamed: boolean, isAllowed: boolean): Acces
 /** Whether an allowed message gets an answer, and why. */
 export type ActivationDecision =
   | { readonly kind: 'answer'; readonly reason: string }
-  /** `keepAsContext`: a later turn of the group may need to know what was said. */
+  /** `keepAsContext`: a later turn of the group may need the message. */
   | { readonly kind: 'stay-silent'; readonly reason: string; readonly keepAsContext: boolean };
 
-/** Decides activation (F06): always in direct chats, and in groups only as the settings say. */
+/** Decides activation (F06): always in direct chats, and in groups according to the settings. */
 function decideActivation(
   message: InboundMessage,
   { activation }: Pick<AccountPolicy, 'activation'>,

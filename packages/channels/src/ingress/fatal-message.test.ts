@@ -1,7 +1,7 @@
-import { type FatalEnds, noWorkRecord, type Work, type WorkRecord } from '@parley/core';
+import { type CrashableWork, type CrashCounts, noWorkRecord, type WorkRecord } from '@parley/core';
 import { CAPABILITIES } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { aMessage, IngressScene, OWNER_CHAT, POLICY } from '../testing/ingress-scene.ts';
+import { createMessage, IngressScene, OWNER_CHAT, POLICY } from '../testing/ingress-scene.ts';
 
 let scene: IngressScene;
 beforeEach(async () => {
@@ -10,9 +10,14 @@ beforeEach(async () => {
 });
 afterEach(() => scene.store.close());
 
-/** The record of a process that learns how often this message has crashed earlier ones. */
-function recordWith(ends: FatalEnds): WorkRecord & { readonly recorded: readonly Work[] } {
-  const recorded: Work[] = [];
+/**
+ * The receipt record of a process started after this message crashed earlier processes the given
+ * number of times.
+ */
+function recordWith(
+  ends: CrashCounts,
+): WorkRecord & { readonly recorded: readonly CrashableWork[] } {
+  const recorded: CrashableWork[] = [];
   return {
     recorded,
     run: (work, task) => {
@@ -26,36 +31,40 @@ function recordWith(ends: FatalEnds): WorkRecord & { readonly recorded: readonly
 describe('a message whose ingress crashes the process', () => {
   it('[D13] is recorded while it is received, and received again after the first hang', async () => {
     const work = recordWith({ hangs: 1, deaths: 0 });
-    const outcome = await scene.ingressWith({}, { work })(aMessage(), CAPABILITIES);
+    const outcome = await scene.ingressWith({}, { work })(createMessage(), CAPABILITIES);
     expect(outcome.kind).toBe('accepted');
     expect(work.recorded).toEqual([{ kind: 'ingress', key: 'telegram default 42 1' }]);
   });
 
   it('[D13] is refused after the second hang, whatever it contains, with a notice and a reason; the next message is accepted', async () => {
     const receive = scene.ingressWith({}, { work: recordWith({ hangs: 2, deaths: 0 }) });
-    const fatal = aMessage({ text: '/new' });
+    const fatal = createMessage({ text: '/new' });
     const reason =
-      'taking it in: it made the process stand still 2 times, until the watchdog ended it';
+      'receiving it failed: it blocked the process 2 times, until the watchdog ended it';
     expect(await receive(fatal, CAPABILITIES)).toEqual({ kind: 'refused', reason });
     expect(await scene.told()).toEqual([expect.stringContaining('I have given up on it')]);
     const why = await scene.store.decisions.stories(OWNER_CHAT, 1);
     expect(JSON.stringify(why)).toContain(reason);
-    expect((await receive(aMessage({ messageId: '2' }), CAPABILITIES)).kind).toBe('accepted');
+    expect((await receive(createMessage({ messageId: '2' }), CAPABILITIES)).kind).toBe('accepted');
   });
 
-  it('[F05] sends no notice to people who would get no answer', async () => {
+  it('[F05] causes no notice to people who would get no answer', async () => {
     const work = recordWith({ hangs: 0, deaths: 5 });
     const receive = scene.ingressWith(
       { access: { ...POLICY.access, direct: 'disabled' } },
       { work },
     );
-    expect((await receive(aMessage({ sender: { id: '9' } }), CAPABILITIES)).kind).toBe('refused');
+    expect((await receive(createMessage({ sender: { id: '9' } }), CAPABILITIES)).kind).toBe(
+      'refused',
+    );
     expect(await scene.told()).toEqual([]);
   });
 
   it('[D13] is refused only in the log when the notice crashed the process as well', async () => {
     const work = recordWith({ hangs: 3, deaths: 0 });
-    expect((await scene.ingressWith({}, { work })(aMessage(), CAPABILITIES)).kind).toBe('refused');
+    expect((await scene.ingressWith({}, { work })(createMessage(), CAPABILITIES)).kind).toBe(
+      'refused',
+    );
     expect(await scene.told()).toEqual([]);
   });
 });

@@ -1,8 +1,8 @@
 import type { InboundMessage } from '@parley/core';
 import { CAPABILITIES } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { aMessage, IngressScene, POLICY } from '../testing/ingress-scene.ts';
-import { conversationIdOf } from './route.ts';
+import { createMessage, IngressScene, POLICY } from '../testing/ingress-scene.ts';
+import { toConversationId } from './route.ts';
 
 let scene: IngressScene;
 beforeEach(async () => {
@@ -11,11 +11,11 @@ beforeEach(async () => {
 });
 afterEach(() => scene.store.close());
 
-describe('what a group said before the bot was first addressed there', () => {
+describe('group messages from before the bot was first addressed', () => {
   const group = { id: '-9', type: 'group' } as const;
-  const conversationId = conversationIdOf(aMessage({ chat: group }));
-  const said = (messageId: string, more: Parameters<typeof aMessage>[0] = {}) =>
-    aMessage({ chat: group, messageId, text: `text ${messageId}`, ...more });
+  const conversationId = toConversationId(createMessage({ chat: group }));
+  const said = (messageId: string, more: Parameters<typeof createMessage>[0] = {}) =>
+    createMessage({ chat: group, messageId, text: `text ${messageId}`, ...more });
   const asked = async (
     earlier: () => Promise<readonly InboundMessage[]>,
     { policy = {}, message = said('99', { addressed: true }) } = {},
@@ -28,7 +28,7 @@ describe('what a group said before the bot was first addressed there', () => {
       : [];
   };
 
-  it('[F06] is context of that turn if newer than the last known message, with bots marked', async () => {
+  it('[F06] become context of that turn if newer than the last known message, with bots marked', async () => {
     await scene.receive(said('2'));
     const bot = { id: '8', name: 'News', isBot: true };
     const lines = [
@@ -47,7 +47,23 @@ describe('what a group said before the bot was first addressed there', () => {
     ]);
   });
 
-  it('[F06] is limited by the settings; with 0 nothing is kept', async () => {
+  it('[F06] become context of the thread that a message starts, once', async () => {
+    const receive = scene.ingressWith({});
+    const thread = (id: string) => ({ ...group, type: 'thread', threadId: id }) as const;
+    const opens = async (id: string) => {
+      const message = said(id, { chat: thread(id), addressed: true });
+      await receive(message, CAPABILITIES, { opensThread: true });
+      const work = { conversationId: toConversationId(message), owner: 'w', leaseMs: 10_000 };
+      const started = await scene.store.lanes.begin(work, 'collect', `turn-${id}`, scene.now);
+      return started.kind === 'turn' ? started.turn.groupContext.map(({ text }) => text) : null;
+    };
+    await receive(said('1'), CAPABILITIES);
+    await receive(said('2', { chat: thread('0') }), CAPABILITIES);
+    expect(await opens('3')).toEqual(['text 1']);
+    expect(await opens('4')).toEqual([]);
+  });
+
+  it('[F06] are limited by the settings; with 0 none is kept', async () => {
     const kept = async (chatId: string, groupContextMessages: number) => {
       const limits = { messageCharacters: 30, waitingPerConversation: 3, totalWaiting: 100 };
       const rule = { limits: { ...limits, groupContextMessages } };
@@ -55,7 +71,7 @@ describe('what a group said before the bot was first addressed there', () => {
       const chat = { id: chatId, type: 'group' } as const;
       for (const id of ['1', '2', '3']) await receive(said(id, { chat }), CAPABILITIES);
       await receive(said('4', { chat, addressed: true }), CAPABILITIES);
-      const lane = conversationIdOf(aMessage({ chat }));
+      const lane = toConversationId(createMessage({ chat }));
       const work = { conversationId: lane, owner: 'w', leaseMs: 10_000 };
       const started = await scene.store.lanes.begin(work, 'collect', `turn${chatId}`, scene.now);
       return started.kind === 'turn' ? started.turn.groupContext.map(({ text }) => text) : null;
@@ -64,7 +80,7 @@ describe('what a group said before the bot was first addressed there', () => {
     expect(await kept('-2', 0)).toEqual([]);
   });
 
-  it('[F05] [W02] omits messages whose author has no access, and those of other chats', async () => {
+  it('[F05] [W02] omit authors without access, and other chats', async () => {
     const access = { ...POLICY.access, groups: 'open' as const, allowRoles: ['r'] };
     const other = { id: '7', name: 'Bo' };
     const lines = [
@@ -79,14 +95,14 @@ describe('what a group said before the bot was first addressed there', () => {
     ]);
   });
 
-  it('[F06] causes no delay when the platform does not answer, and is not requested when it is not needed', async () => {
+  it('[F06] cause no delay when the platform does not answer, and are not requested when the settings disable them', async () => {
     expect(await asked(() => Promise.reject(new Error('away')))).toEqual([]);
     let count = 0;
     const earlier = async () => {
       count += 1;
       return [];
     };
-    const direct = aMessage({ messageId: '100' });
+    const direct = createMessage({ messageId: '100' });
     await asked(earlier, { message: direct });
     await asked(earlier, { message: said('101') });
     expect(count).toBe(0);
@@ -94,26 +110,28 @@ describe('what a group said before the bot was first addressed there', () => {
   });
 });
 
-describe('what a served group says without addressing the bot', () => {
+describe('messages in a served group that do not address the bot', () => {
   const group = { id: '-9', type: 'group' } as const;
-  const conversationId = conversationIdOf(aMessage({ chat: group }));
+  const conversationId = toConversationId(createMessage({ chat: group }));
   const heardByNextTurn = async () => {
-    await scene.receive(aMessage({ chat: group, messageId: '99', addressed: true }));
+    await scene.receive(createMessage({ chat: group, messageId: '99', addressed: true }));
     const work = { conversationId, owner: 'w', leaseMs: 10_000 };
     const started = await scene.store.lanes.begin(work, 'collect', 'turn-1', scene.now);
     return started.kind === 'turn' ? started.turn.groupContext : [];
   };
 
-  it('[F06] is kept for the next turn, with the kinds of its files, and wakes no conversation', async () => {
+  it('[F06] are kept for the next turn, with the kinds of their files, and wake no conversation', async () => {
     const photo = { kind: 'image', ref: 'x' } as const;
-    await scene.receive(aMessage({ chat: group, messageId: '1', text: 'pizza?' }));
-    await scene.receive(aMessage({ chat: group, messageId: '2', text: '', attachments: [photo] }));
+    await scene.receive(createMessage({ chat: group, messageId: '1', text: 'pizza?' }));
+    await scene.receive(
+      createMessage({ chat: group, messageId: '2', text: '', attachments: [photo] }),
+    );
     expect(scene.happened).toEqual(['received', 'received']);
     expect((await heardByNextTurn()).map(({ text }) => text)).toEqual(['pizza?', '[image]']);
   });
 
-  it('[F06] [F16] is kept with the names of files and the message it answers, even after an edit', async () => {
-    const message = aMessage({
+  it('[F06] [F16] are kept with file names and the message they reply to, even after an edit', async () => {
+    const message = createMessage({
       chat: group,
       messageId: '1',
       text: 'yes',
@@ -131,10 +149,13 @@ describe('what a served group says without addressing the bot', () => {
     ]);
   });
 
-  it('[F05] is not kept for a chat that is refused', async () => {
+  it('[F05] are not kept for a chat that is refused', async () => {
     const access = { ...POLICY.access, groups: 'allowlist' as const };
     expect(
-      await scene.ingressWith({ access })(aMessage({ chat: group, text: 'secret' }), CAPABILITIES),
+      await scene.ingressWith({ access })(
+        createMessage({ chat: group, text: 'secret' }),
+        CAPABILITIES,
+      ),
     ).toMatchObject({
       kind: 'refused',
     });

@@ -1,12 +1,11 @@
-import { contextText, type InboundMessage } from '@parley/core';
+import { formatContextMessage, type InboundMessage } from '@parley/core';
 import type { AdmittedMessage } from '@parley/store';
 import type { SenderFacts } from '../adapter.ts';
 import { decideAccess } from './decide.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import type { DecisionRules } from './rules.ts';
-import { askPlatform, personId } from './sender.ts';
+import { askPlatform, toPersonId } from './sender.ts';
 
-/** Keeps a group's message for its next turn (F06). */
 export async function keepAsContext(
   { store: { groupContext }, rules: { limits } }: Pick<IngressDeps, 'store' | 'rules'>,
   { conversationId, message, receivedAt }: AdmittedMessage,
@@ -16,21 +15,36 @@ export async function keepAsContext(
   const senderName = sender.isBot ? `${sender.name} (bot)` : sender.name;
   await groupContext.keep(
     { conversationId, channel, account, chatId: chat.id },
-    { messageId, senderId: sender.id, senderName, text: contextText(message) },
+    { messageId, senderId: sender.id, senderName, text: formatContextMessage(message) },
     receivedAt,
     limits.groupContextMessages,
   );
+}
+
+/**
+ * When a message starts a thread, adds the messages of its chat since the last turn there as
+ * context, because people refer to them.
+ */
+export async function moveContextToThread(
+  { store: { groupContext } }: Pick<IngressDeps, 'store'>,
+  { conversationId, message: { chat }, receivedAt }: AdmittedMessage,
+): Promise<void> {
+  if (chat.threadId === undefined) return;
+  // The thread is the last part of the id (`conversationIdOf`).
+  const thread = `:${encodeURIComponent(chat.threadId)}`;
+  if (!conversationId.endsWith(thread)) return;
+  await groupContext.move(conversationId.slice(0, -thread.length), conversationId, receivedAt);
 }
 
 /** The maximum number of earlier messages that are added to one conversation. */
 const MAX_EARLIER = 50;
 
 /**
- * The messages that were written in a group before this one and are not known yet, oldest first:
- * context of its turn (F06). Messages older than a known one were accepted or skipped when they
+ * The messages that were written in a group before this one and are not stored yet, oldest first:
+ * context of its turn (F06). Messages older than a stored one were accepted or skipped when they
  * arrived. Access is decided as for any message (F05).
  */
-export async function earlierMessages(
+export async function listEarlierMessages(
   { store, log }: Pick<IngressDeps, 'store' | 'log'>,
   { message }: AdmittedMessage,
   rules: DecisionRules,
@@ -43,7 +57,7 @@ export async function earlierMessages(
   for (const one of (all ?? []).slice(-MAX_EARLIER).reverse()) {
     const key = { channel, account, chatId: chat.id, messageId: one.messageId };
     if ((await store.reactions.message(key)) !== null) break;
-    const rights = { isOwner: rules.owners.includes(personId(one)), isAllowed: false };
+    const rights = { isOwner: rules.owners.includes(toPersonId(one)), isAllowed: false };
     const isPlain = one.chat.id === chat.id && one.text.trim() !== '';
     const isAllowed = decideAccess(one, rules.policy, rights).kind === 'allowed';
     if (isPlain && isAllowed) unknown.unshift(one);

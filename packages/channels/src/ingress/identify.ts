@@ -1,29 +1,27 @@
-import { type Capabilities, fromOutside, InboundMessage, ParleyError } from '@parley/core';
+import { type Capabilities, InboundMessage, ParleyError, stripInternalFields } from '@parley/core';
 import type { AdmittedMessage } from '@parley/store';
 import { z } from 'zod';
 import type { SenderFacts } from '../adapter.ts';
 import type { TypedCommand } from '../commands/command.ts';
 import { readCommand } from '../commands/typed-command.ts';
 import { resolveAgent } from './agent-route.ts';
-import { type Albums, settlesAt } from './albums.ts';
+import { type AlbumTracker, computeSettleTime } from './albums.ts';
 import { decideGroup } from './decide.ts';
 import type { IngressDeps } from './ingress-deps.ts';
-import { answerRoute, conversationOf } from './route.ts';
+import { resolveConversation, resolveReplyRoute } from './route.ts';
 import type { DecisionRules } from './rules.ts';
-import { askPlatform, type SenderRights, senderRights } from './sender.ts';
+import { askPlatform, findSenderRights, type SenderRights } from './sender.ts';
 
-/** A message as the adapter passed it on. */
-export interface Arrived {
+export interface ArrivedMessage {
   readonly message: InboundMessage;
   readonly capabilities: Capabilities;
-  /** Facts about the sender that the platform can look up. */
   readonly facts: SenderFacts;
   readonly files: readonly Uint8Array[] | undefined;
   readonly trace: string | undefined;
 }
 
-/** A message with everything known about it and its sender before any decision. */
-export interface Identified {
+/** A message with all facts about it and its sender, before any decision. */
+export interface IdentifiedMessage {
   readonly admitted: AdmittedMessage;
   readonly rights: SenderRights;
   readonly facts: SenderFacts;
@@ -31,30 +29,30 @@ export interface Identified {
   readonly command: TypedCommand | null;
   /** The rules of the account, with the owners and approvers of the agent. */
   readonly rules: DecisionRules;
-  /** False when the chat belongs to an agent that does not exist. */
+  /** False when the chat names an agent that does not exist. */
   readonly isAgentKnown: boolean;
   /** Why this agent answers, for `why`; null when there is only one agent. */
   readonly agentReason: string | null;
 }
 
-/** Validates a message and determines who wrote it, to which agent, and in which conversation. */
-export async function identify(
+/** Validates a message and determines its sender, its agent and its conversation. */
+export async function identifyMessage(
   deps: IngressDeps,
-  { message: unchecked, capabilities, facts, files, trace }: Arrived,
-  albums: Albums,
-): Promise<Identified> {
+  { message: unchecked, capabilities, facts, files, trace }: ArrivedMessage,
+  albums: AlbumTracker,
+): Promise<IdentifiedMessage> {
   const checked = validateInbound(unchecked);
   const joined = checked.albumId === undefined ? checked : albums.join(checked);
   const message = facts.roles === undefined ? joined : await withRoles(deps, joined, facts.roles);
   const { agent, rules, why: agentReason, unknown } = resolveAgent(message, deps.rules);
   const command = readCommand(message, deps.commands);
-  const rights = await senderRights({ store: deps.store, rules }, message, command !== null);
+  const rights = await findSenderRights({ store: deps.store, rules }, message, command !== null);
   const receivedAt = deps.clock();
-  const settles = settlesAt(message, capabilities.target, receivedAt);
+  const settles = computeSettleTime(message, capabilities.target, receivedAt);
   const admitted: AdmittedMessage = {
-    conversationId: conversationOf(message, rights.mainConversation, agent),
+    conversationId: resolveConversation(message, rights.mainConversation, agent),
     message,
-    route: answerRoute(message, capabilities, rules.policy.answers),
+    route: resolveReplyRoute(message, capabilities, rules.policy.answers),
     receivedAt,
     ...(settles !== undefined && { settlesAt: settles }),
     fromOwner: rights.isOwner && message.chat.type === 'direct',
@@ -85,12 +83,12 @@ async function withRoles(
 
 function validateInbound(unchecked: InboundMessage): InboundMessage {
   const parsed = InboundMessage.safeParse(unchecked);
-  if (parsed.success) return fromOutside(parsed.data);
-  throw brokenContract(`The ${unchecked.channel} adapter made a message`, parsed.error);
+  if (parsed.success) return stripInternalFields(parsed.data);
+  throw createContractError(`The ${unchecked.channel} adapter made a message`, parsed.error);
 }
 
-/** The error for a contract violation, which is an adapter's bug. */
-export function brokenContract(what: string, cause: z.ZodError): ParleyError {
+/** The error for a contract violation, which is a bug of the adapter. */
+export function createContractError(what: string, cause: z.ZodError): ParleyError {
   return new ParleyError({
     code: 'inbound-invalid',
     message: `${what} that violates the contract: ${z.prettifyError(cause)}. This is a bug in the adapter.`,

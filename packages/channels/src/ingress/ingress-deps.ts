@@ -14,7 +14,7 @@ import type { Store } from '@parley/store';
 import type {
   ChatCommand,
   CommandServices,
-  Situation,
+  GatewayFacts,
   SkillCommands,
 } from '../commands/command.ts';
 import type { DecisionRules } from './rules.ts';
@@ -39,12 +39,11 @@ export interface IngressDeps {
   readonly deliver: (route: ReplyRoute) => Promise<void>;
   /** When false, strangers get no notice on this channel (F05). */
   readonly answersStrangers: boolean;
-  /** Creates an unguessable one-time code, of eight characters unless another number is given. */
   readonly newCode: (characters?: number) => string;
   readonly bus: LiveBus;
-  /** Read for each message, because they change with the settings. */
+  /** The rules are read for each message, because they change with the settings. */
   readonly rules: DecisionRules;
-  readonly situation: (agent: string | undefined) => Situation;
+  readonly situation: (agent: string | undefined) => GatewayFacts;
   /** The built-in commands when absent. */
   readonly commands?: readonly ChatCommand[] | undefined;
   /** For `/help`; absent when there are no skills. */
@@ -62,8 +61,8 @@ export interface IngressDeps {
   readonly monotonic: Monotonic;
   readonly checkpoint: Checkpoint;
   /**
-   * Records which message is being received, because receiving it may crash the process; absent
-   * where nothing is recorded.
+   * Records which message is being received, because receiving it may crash the process; absent in
+   * processes without such a record.
    */
   readonly work?: WorkRecord | undefined;
 }

@@ -1,7 +1,7 @@
 import { CAPABILITIES } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { aMessage, IngressScene, OWNER_CHAT, POLICY } from '../testing/ingress-scene.ts';
-import { conversationIdOf } from './route.ts';
+import { createMessage, IngressScene, OWNER_CHAT, POLICY } from '../testing/ingress-scene.ts';
+import { toConversationId } from './route.ts';
 
 let scene: IngressScene;
 beforeEach(async () => {
@@ -11,8 +11,8 @@ beforeEach(async () => {
 afterEach(() => scene.store.close());
 
 describe('ingress', () => {
-  it('[D01] says "accepted" only when the message is stored, and wakes its lane after that', async () => {
-    const outcome = await scene.receive(aMessage());
+  it('[D01] reports "accepted" only when the message is stored, and wakes its lane after that', async () => {
+    const outcome = await scene.receive(createMessage());
     expect(outcome).toEqual({ kind: 'accepted', conversationId: 'telegram:default:42' });
     expect(await scene.inbox()).toEqual(['hello']);
     expect(scene.happened).toEqual([
@@ -25,21 +25,21 @@ describe('ingress', () => {
 
   it('[D01] rejects when the message cannot be stored, so that the platform delivers it again', async () => {
     await scene.store.close();
-    await expect(scene.receive(aMessage())).rejects.toMatchObject({ name: 'StoreError' });
+    await expect(scene.receive(createMessage())).rejects.toMatchObject({ name: 'StoreError' });
     expect(scene.happened).toEqual(['received']);
     await scene.open();
   });
 
   it('[F08] accepts a message once when it is delivered twice, and wakes its lane both times', async () => {
-    await scene.receive(aMessage());
-    expect(await scene.receive(aMessage())).toEqual({ kind: 'duplicate' });
+    await scene.receive(createMessage());
+    expect(await scene.receive(createMessage())).toEqual({ kind: 'duplicate' });
     expect(await scene.inbox()).toEqual(['hello']);
     expect(scene.happened.filter((line) => line.startsWith('wake'))).toHaveLength(2);
   });
 
   it('[F11] stores the reply route with the message', async () => {
     const chat = { id: '-9', type: 'thread', threadId: '5' } as const;
-    await scene.receive(aMessage({ chat, addressed: true, messageId: '77' }));
+    await scene.receive(createMessage({ chat, addressed: true, messageId: '77' }));
     const [row] = await scene.store.inbox.recent({ ...OWNER_CHAT, chatId: '-9' }, 1);
     expect(row?.route).toEqual({
       channel: 'telegram',
@@ -53,9 +53,9 @@ describe('ingress', () => {
   });
 
   it('[W08] does not let a platform impersonate Parley', async () => {
-    await scene.receive(aMessage({ trigger: 'boot' }));
+    await scene.receive(createMessage({ trigger: 'boot' }));
     const [row] = await scene.store.inbox.recent(OWNER_CHAT, 1);
-    expect(row?.message).toEqual(aMessage());
+    expect(row?.message).toEqual(createMessage());
   });
 
   it('[F05] requests roles that a message does not contain, and refuses when the platform does not answer', async () => {
@@ -67,17 +67,17 @@ describe('ingress', () => {
       messages += 1;
       const place = isDirect ? {} : { chat };
       const about = { ...place, addressed: true, sender: { id: '9' }, messageId: `m${messages}` };
-      return (await receive(aMessage(about), CAPABILITIES, { roles })).kind;
+      return (await receive(createMessage(about), CAPABILITIES, { roles })).kind;
     };
     expect(await kindWith(async () => ['r1'])).toBe('accepted');
     expect(await kindWith(async () => ['r2'])).toBe('refused');
     expect(await kindWith(() => Promise.reject(new Error('away')))).toBe('refused');
-    // In a direct chat roles do not count.
+    // In a direct chat, roles are ignored.
     expect(await kindWith(async () => ['r1'], true)).toBe('refused');
   });
 
   it('[F01] refuses an invalid message, and reports which adapter has the bug', async () => {
-    const broken = { ...aMessage(), messageId: '' };
+    const broken = { ...createMessage(), messageId: '' };
     await expect(scene.receive(broken)).rejects.toMatchObject({
       code: 'inbound-invalid',
       retryable: false,
@@ -87,9 +87,9 @@ describe('ingress', () => {
 
 describe('a stranger in a direct chat', () => {
   const stranger = (id = '9', messageId = '1') =>
-    aMessage({ chat: { id }, sender: { id, name: 'Eve' }, messageId, text: 'my secret' });
+    createMessage({ chat: { id }, sender: { id, name: 'Eve' }, messageId, text: 'my secret' });
 
-  it('[F05] is refused, and nothing of the message is kept', async () => {
+  it('[F05] is refused, and no part of the message is kept', async () => {
     expect((await scene.receive(stranger())).kind).toBe('refused');
     expect(await scene.inbox({ ...OWNER_CHAT, chatId: '9' })).toEqual([]);
     const words = JSON.stringify(
@@ -104,7 +104,7 @@ describe('a stranger in a direct chat', () => {
     expect(await scene.told('9')).toEqual([]);
   });
 
-  it('[F05] gets a notice on how to get access once an hour, counted separately for each stranger', async () => {
+  it('[F05] gets a notice explaining access once an hour, counted separately for each stranger', async () => {
     for (const id of ['1', '2', '3']) await scene.receive(stranger('9', id));
     await scene.receive(stranger('8'));
     expect(await scene.told('9')).toHaveLength(1);
@@ -119,13 +119,15 @@ describe('a stranger in a direct chat', () => {
 });
 
 describe('an album in a group', () => {
-  it('[F06] [F08] is one turn with all its pictures, though only the first has text, and none before', async () => {
+  it('[F06] [F08] is one turn with all its pictures when only the first has text', async () => {
     const chat = { id: '-9', type: 'group' } as const;
     const picture = { chat, albumId: 'a', attachments: [{ kind: 'sticker' as const, ref: 'x' }] };
-    await scene.receive(aMessage({ ...picture, messageId: '1', text: 'look', addressed: true }));
+    await scene.receive(
+      createMessage({ ...picture, messageId: '1', text: 'look', addressed: true }),
+    );
     scene.now += 400;
-    await scene.receive(aMessage({ ...picture, messageId: '2', text: '' }));
-    const conversationId = conversationIdOf(aMessage({ chat }));
+    await scene.receive(createMessage({ ...picture, messageId: '2', text: '' }));
+    const conversationId = toConversationId(createMessage({ chat }));
     const work = { conversationId, owner: 'w', leaseMs: 10_000 };
     const claim = () => scene.store.lanes.begin(work, 'collect', 'turn-1', scene.now);
     expect(await claim()).toEqual({ kind: 'settling', retryInMs: 1_000 });
@@ -138,9 +140,11 @@ describe('an album whose text comes last', () => {
   it('[F08] is one turn with all its pictures, none of which becomes group context', async () => {
     const chat = { id: '-9', type: 'group' } as const;
     const picture = { chat, albumId: 'a', attachments: [{ kind: 'sticker' as const, ref: 'x' }] };
-    await scene.receive(aMessage({ ...picture, messageId: '1', text: '' }));
-    await scene.receive(aMessage({ ...picture, messageId: '2', text: 'look', addressed: true }));
-    const conversationId = conversationIdOf(aMessage({ chat }));
+    await scene.receive(createMessage({ ...picture, messageId: '1', text: '' }));
+    await scene.receive(
+      createMessage({ ...picture, messageId: '2', text: 'look', addressed: true }),
+    );
+    const conversationId = toConversationId(createMessage({ chat }));
     const work = { conversationId, owner: 'w', leaseMs: 10_000 };
     const started = await scene.store.lanes.begin(work, 'followup', 'turn-1', scene.now + 60_000);
     const turn = started.kind === 'turn' ? started.turn : undefined;
@@ -149,19 +153,19 @@ describe('an album whose text comes last', () => {
   });
 });
 
-describe('the limits of what is accepted', () => {
-  it('[F07] stops answering automatic replies, and gives the reason', async () => {
+describe('the limits for incoming messages', () => {
+  it('[F07] stop answers to automatic replies, and give the reason', async () => {
     const text = 'I am away. I am away.';
-    for (let i = 1; i <= 5; i += 1) await scene.receive(aMessage({ messageId: `${i}`, text }));
-    expect((await scene.receive(aMessage({ messageId: '6', text }))).kind).toBe('ignored');
+    for (let i = 1; i <= 5; i += 1) await scene.receive(createMessage({ messageId: `${i}`, text }));
+    expect((await scene.receive(createMessage({ messageId: '6', text }))).kind).toBe('ignored');
     const stories = await scene.store.decisions.stories(OWNER_CHAT, 9);
     expect(stories.map(({ reason }) => reason)).toContainEqual(
       expect.stringContaining('automatic reply'),
     );
   });
 
-  it('[D07] reports that a message is too long, and a flood of them once a minute', async () => {
-    const long = (messageId: string) => aMessage({ messageId, text: 'x'.repeat(31) });
+  it('[D07] refuse a message that is too long, with a notice at most once a minute', async () => {
+    const long = (messageId: string) => createMessage({ messageId, text: 'x'.repeat(31) });
     expect(await scene.receive(long('1'))).toMatchObject({ kind: 'refused' });
     await scene.receive(long('2'));
     expect(await scene.inbox()).toEqual([]);
@@ -174,30 +178,32 @@ describe('the limits of what is accepted', () => {
     expect(notices[0]).toContain('30');
   });
 
-  it('[D07] accepts no more than may wait, and reports a flood once', async () => {
+  it("[D07] refuse messages beyond the conversation's limit, with one notice for a flood", async () => {
     for (let i = 1; i <= 8; i += 1)
-      await scene.receive(aMessage({ messageId: `${i}`, text: `text ${i}` }));
+      await scene.receive(createMessage({ messageId: `${i}`, text: `text ${i}` }));
     expect(await scene.inbox()).toEqual(['text 1', 'text 2', 'text 3']);
     expect(await scene.told()).toHaveLength(1);
     scene.now += 60_000;
-    expect(await scene.receive(aMessage({ messageId: '9' }))).toMatchObject({ kind: 'refused' });
+    expect(await scene.receive(createMessage({ messageId: '9' }))).toMatchObject({
+      kind: 'refused',
+    });
     expect(await scene.told()).toHaveLength(2);
   });
 
-  it('[D07] accepts no more than may wait in all chats together, and gives the reason', async () => {
+  it('[D07] refuse messages beyond the limit of all chats together, with a reason', async () => {
     const limits = { messageCharacters: 30, waitingPerConversation: 3, totalWaiting: 2 };
     const receive = scene.ingressWith({}, {}, { limits });
     const chat = (nth: number) => ({ id: `${nth}`, type: 'direct' }) as const;
     const write = (nth: number) =>
       receive(
-        aMessage({ messageId: `${nth}`, chat: chat(nth), text: `text ${nth}` }),
+        createMessage({ messageId: `${nth}`, chat: chat(nth), text: `text ${nth}` }),
         CAPABILITIES,
       );
     expect((await write(1)).kind).toBe('accepted');
     expect((await write(2)).kind).toBe('accepted');
     expect(await write(3)).toMatchObject({
       kind: 'refused',
-      reason: '2 messages of all chats wait already',
+      reason: '2 messages of all chats are already waiting',
     });
     expect((await write(1)).kind).toBe('duplicate');
     expect((await scene.told('3')).join()).toContain('messages of other chats wait');
@@ -205,7 +211,7 @@ describe('the limits of what is accepted', () => {
     expect(story).toMatchObject([{ outcome: 'refused' }]);
   });
 
-  it('[D07] gives one guest a share of all that may wait, and reserves places for owners', async () => {
+  it('[D07] give one guest a share of all waiting messages, and reserve slots for owners', async () => {
     const limits = { messageCharacters: 30, waitingPerConversation: 3, totalWaiting: 20 };
     const access = { ...POLICY.access, direct: 'open' } as const;
     const receive = scene.ingressWith({ access }, {}, { limits });
@@ -216,7 +222,7 @@ describe('the limits of what is accepted', () => {
       const from = { id: sender, name: sender, isBot: false };
       const id = `${nth}`;
       return receive(
-        aMessage({
+        createMessage({
           messageId: id,
           chat,
           text: `text ${id}`,
@@ -238,21 +244,23 @@ describe('the limits of what is accepted', () => {
     expect(await accepted('', 5)).toBe(2);
   });
 
-  it('[D03] [D07] reports that a message waits where it may end a turn, but only if it was accepted', async () => {
+  it('[D03] [D07] report that a message waits where it may interrupt a turn, but only if it was accepted', async () => {
     const receive = scene.ingressWith({}, {}, { busy: { direct: 'interrupt' } });
     const write = (messageId: string, change = {}) =>
-      receive(aMessage({ messageId, text: messageId, ...change }), CAPABILITIES);
+      receive(createMessage({ messageId, text: messageId, ...change }), CAPABILITIES);
     for (const nth of ['1', '2', '3', '4', '3']) await write(nth);
     await write('5', { chat: { id: '-9', type: 'group' }, addressed: true });
     const said = scene.events.filter(({ type }) => type === 'message-waiting');
     expect(said).toHaveLength(3);
   });
 
-  it('[D07] counts each conversation separately, and lets commands through', async () => {
-    for (let i = 1; i <= 4; i += 1) await scene.receive(aMessage({ messageId: `${i}` }));
+  it('[D07] count each conversation separately, and let commands through', async () => {
+    for (let i = 1; i <= 4; i += 1) await scene.receive(createMessage({ messageId: `${i}` }));
     const group = { id: '-9', type: 'group' } as const;
-    expect((await scene.receive(aMessage({ chat: group, addressed: true }))).kind).toBe('accepted');
-    expect(await scene.receive(aMessage({ messageId: '9', text: '/stop' }))).toEqual({
+    expect((await scene.receive(createMessage({ chat: group, addressed: true }))).kind).toBe(
+      'accepted',
+    );
+    expect(await scene.receive(createMessage({ messageId: '9', text: '/stop' }))).toEqual({
       kind: 'command',
       name: 'stop',
     });
@@ -261,26 +269,26 @@ describe('the limits of what is accepted', () => {
 
 describe('a command', () => {
   it('[F09] is answered without lane or model, in the transaction that stores it', async () => {
-    await scene.receive(aMessage({ text: '/whoami' }));
+    await scene.receive(createMessage({ text: '/whoami' }));
     expect(await scene.told()).toEqual([expect.stringContaining('telegram:42')]);
     expect(scene.happened).toEqual(['received', 'inbox-committed', 'deliver 42']);
     expect(await scene.store.lanes.withWork(9, 10_000)).toEqual([]);
   });
 
   it('[F08] runs once, however often it is delivered', async () => {
-    await scene.receive(aMessage({ text: '/new' }));
-    expect(await scene.receive(aMessage({ text: '/new' }))).toEqual({ kind: 'duplicate' });
+    await scene.receive(createMessage({ text: '/new' }));
+    expect(await scene.receive(createMessage({ text: '/new' }))).toEqual({ kind: 'duplicate' });
     expect(await scene.told()).toHaveLength(1);
   });
 
-  it('[F09] /stop ends the running turn, drops waiting messages and reports that', async () => {
-    await scene.receive(aMessage({ messageId: '1' }));
-    const conversationId = conversationIdOf(aMessage());
-    const held = await scene.store.lanes.acquire(conversationId, 'w', scene.now, 10_000);
-    if (held.kind === 'busy') throw new Error('the lane is busy');
-    await scene.store.lanes.claim(held.lease, 'collect', 'turn-1', scene.now);
-    await scene.receive(aMessage({ messageId: '2' }));
-    await scene.receive(aMessage({ messageId: '3', text: '/stop' }));
+  it('[F09] /stop stops the running turn, drops waiting messages and confirms both', async () => {
+    await scene.receive(createMessage({ messageId: '1' }));
+    const conversationId = toConversationId(createMessage());
+    const work = { conversationId, owner: 'w', leaseMs: 10_000 };
+    const held = await scene.store.lanes.begin(work, 'collect', 'turn-1', scene.now);
+    if (held.kind !== 'turn') throw new Error(`no turn: ${held.kind}`);
+    await scene.receive(createMessage({ messageId: '2' }));
+    await scene.receive(createMessage({ messageId: '3', text: '/stop' }));
     expect(await scene.told()).toEqual([
       'Stopped. One message that waited is set aside unanswered.',
     ]);
@@ -289,14 +297,14 @@ describe('a command', () => {
     expect(outcomes.slice(0, 2)).toEqual(['stopped', 'stopped']);
   });
 
-  it('[F09] /stop that is delivered twice stops nothing that was asked after it', async () => {
-    await scene.receive(aMessage({ messageId: '1', text: '/stop' }));
-    await scene.receive(aMessage({ messageId: '2' }));
-    expect(await scene.receive(aMessage({ messageId: '1', text: '/stop' }))).toEqual({
+  it('[F09] /stop stops no newer turn when it is delivered twice', async () => {
+    await scene.receive(createMessage({ messageId: '1', text: '/stop' }));
+    await scene.receive(createMessage({ messageId: '2' }));
+    expect(await scene.receive(createMessage({ messageId: '1', text: '/stop' }))).toEqual({
       kind: 'duplicate',
     });
     expect(scene.events).toHaveLength(1);
-    expect(await scene.store.inbox.waiting(conversationIdOf(aMessage()))).toBe(1);
+    expect(await scene.store.inbox.waiting(toConversationId(createMessage()))).toBe(1);
   });
 
   it.each([
@@ -304,32 +312,32 @@ describe('a command', () => {
     ['/status', ['Polly is here.', 'Model: offline – no model']],
     ['/new', ['fresh start']],
     ['/stop', ['Nothing was running.']],
-  ])('[F09] %s answers in sentences for people', async (text, words) => {
-    await scene.receive(aMessage({ text }));
+  ])('[F09] %s answers in full sentences', async (text, words) => {
+    await scene.receive(createMessage({ text }));
     const [answer] = await scene.told();
     for (const word of words) expect(answer).toContain(word);
   });
 
   it("[G12] /status shows the progress of the session's to-dos", async () => {
-    const conversationId = conversationIdOf(aMessage());
-    await scene.receive(aMessage({ text: 'hello' }));
+    const conversationId = toConversationId(createMessage());
+    await scene.receive(createMessage({ text: 'hello' }));
     const todos = [
       { text: 'Ask\nBo', state: 'done' },
       { text: 'Book', state: 'open' },
     ] as const;
     await scene.store.todos.replace({ conversationId, session: 0 }, todos, 0);
-    await scene.receive(aMessage({ messageId: 's', text: '/status' }));
+    await scene.receive(createMessage({ messageId: 's', text: '/status' }));
     const [answer] = await scene.told();
     expect(answer).toContain('To-dos, 1 of 2 done:');
     expect(answer).toMatch(/✅ Ask Bo\n.*⬜ Book/);
-    await scene.receive(aMessage({ messageId: 'n', text: '/new' }));
-    await scene.receive(aMessage({ messageId: 't', text: '/status' }));
+    await scene.receive(createMessage({ messageId: 'n', text: '/new' }));
+    await scene.receive(createMessage({ messageId: 't', text: '/status' }));
     expect((await scene.told()).at(-1)).not.toContain('To-dos');
   });
 
-  it('[F09] /status shows only the owner which model answers, and where', async () => {
+  it('[F09] /status shows which model answers, and on which host, only to the owner', async () => {
     const chat = { id: '-100', type: 'group' } as const;
-    await scene.receive(aMessage({ text: '/status', chat, addressed: true }));
+    await scene.receive(createMessage({ text: '/status', chat, addressed: true }));
     const [answer] = await scene.told('-100');
     expect(answer).toContain('Polly is here.');
     expect(answer).not.toContain('Model');

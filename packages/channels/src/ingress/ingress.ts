@@ -1,30 +1,31 @@
 import {
   type Capabilities,
-  type FatalEnds,
+  type CrashableWork,
+  type CrashCounts,
+  decideNextAttempt,
+  describeCrashes,
   type InboundMessage,
-  nextAttempt,
   noWorkRecord,
-  reasonToGiveUp,
   silentTracer,
-  type Work,
 } from '@parley/core';
 import type { IngressOutcome, SenderFacts } from '../adapter.ts';
 import { runCommand } from '../commands/run-command.ts';
-import { accept, acceptInGroup } from './accept.ts';
+import { acceptInGroup, acceptMessage } from './accept.ts';
 import { answerInWords } from './answer-in-words.ts';
 import { decideIngress, type IngressDecision } from './decide.ts';
 import { keepAsContext } from './group-context.ts';
-import { type Arrived, type Identified, identify } from './identify.ts';
+import { type ArrivedMessage, type IdentifiedMessage, identifyMessage } from './identify.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import { createMemory, type IngressMemory } from './memory.ts';
 import { recordRefusal, refuseMessage } from './refuse.ts';
-import { answerRoute, conversationOf } from './route.ts';
-import { senderRights } from './sender.ts';
+import { resolveConversation, resolveReplyRoute } from './route.ts';
+import { findSenderRights } from './sender.ts';
 
 /**
- * Receives one message of one account. Resolves when it is durable or permanently refused (D01).
+ * Receives one message of one account. Resolves when the message is durable or permanently refused
+ * (D01).
  */
-export type Receive = (
+export type ReceiveMessage = (
   message: InboundMessage,
   capabilities: Capabilities,
   sender?: SenderFacts,
@@ -34,16 +35,16 @@ export type Receive = (
 /**
  * Builds the ingress of one account: identify, decide, carry out. Rejects only when storing fails.
  */
-export function createIngress(deps: IngressDeps): Receive {
+export function createIngress(deps: IngressDeps): ReceiveMessage {
   const { monotonic, meter, tracer = silentTracer, work = noWorkRecord } = deps;
   const memory = createMemory(deps);
-  const receive: Receive = async (message, capabilities, facts = {}, files) => {
+  const receive: ReceiveMessage = async (message, capabilities, facts = {}, files) => {
     deps.checkpoint('received');
     const { channel } = message;
     const startedAt = monotonic();
     return tracer.span('parley.ingress', { facts: { channel } }, async (span) => {
       const arrived = { message, capabilities, facts, files, trace: span.trace };
-      const outcome = await receiveOne(deps, arrived, memory);
+      const outcome = await receiveMessage(deps, arrived, memory);
       span.note({ outcome: outcome.kind });
       meter.count('parley_ingress_total', { channel, outcome: outcome.kind });
       meter.observe('parley_ingress_seconds', monotonic() - startedAt, { channel });
@@ -51,31 +52,31 @@ export function createIngress(deps: IngressDeps): Receive {
     });
   };
   return (message, capabilities, facts, files) => {
-    const taken = ingressWork(message);
+    const taken = toIngressWork(message);
     const ends = work.endsOf(taken);
     return work.run(taken, () =>
-      nextAttempt(ends) === 'run'
+      decideNextAttempt(ends) === 'run'
         ? receive(message, capabilities, facts, files)
         : refuseFatal(deps, { message, capabilities, ends }, memory),
     );
   };
 }
 
-function ingressWork({ channel, account, chat, messageId }: InboundMessage): Work {
+function toIngressWork({ channel, account, chat, messageId }: InboundMessage): CrashableWork {
   return { kind: 'ingress', key: [channel, account, chat.id, messageId].join(' ') };
 }
 
-async function receiveOne(
+async function receiveMessage(
   deps: IngressDeps,
-  arrived: Arrived,
+  arrived: ArrivedMessage,
   memory: IngressMemory,
 ): Promise<IngressOutcome> {
-  const identified = await identify(deps, arrived, memory.albums);
+  const identified = await identifyMessage(deps, arrived, memory.albums);
   const decision = await decideMessage(deps, identified, memory);
   const { agentReason } = identified;
   const reason = agentReason === null ? decision.reason : `${decision.reason}; ${agentReason}`;
   const admitted = { ...identified.admitted, reason };
-  const outcome = await carryOut(
+  const outcome = await carryOutDecision(
     deps,
     { ...identified, admitted },
     { ...decision, reason },
@@ -92,12 +93,12 @@ async function receiveOne(
 }
 
 /**
- * Decides by the facts, then ends a loop and turns a text that answers an approval into its
+ * Decides by the facts, then detects reply loops and turns a text that answers an approval into its
  * command.
  */
 async function decideMessage(
   deps: IngressDeps,
-  identified: Identified,
+  identified: IdentifiedMessage,
   { isLoop }: IngressMemory,
 ): Promise<IngressDecision> {
   const { admitted, command, rules, rights, isAgentKnown } = identified;
@@ -122,13 +123,13 @@ const NO_AGENT: IngressDecision = {
   notice: null,
 };
 
-async function carryOut(
+async function carryOutDecision(
   deps: IngressDeps,
-  identified: Identified,
+  identified: IdentifiedMessage,
   decision: IngressDecision,
   memory: IngressMemory,
 ): Promise<IngressOutcome> {
-  const store = identified.admitted.message.chat.type === 'direct' ? accept : acceptInGroup;
+  const store = identified.admitted.message.chat.type === 'direct' ? acceptMessage : acceptInGroup;
   switch (decision.kind) {
     case 'turn':
       return store(deps, identified, memory);
@@ -151,30 +152,30 @@ async function carryOut(
 interface FatalMessage {
   readonly message: InboundMessage;
   readonly capabilities: Capabilities;
-  readonly ends: FatalEnds;
+  readonly ends: CrashCounts;
 }
 
 /**
- * Refuses a message without reading its text, with a reason for `why` and a notice. If that has
- * crashed the process as well, the refusal is only logged.
+ * Refuses a message without parsing its text, with a reason for `why` and a notice. If the notice
+ * has crashed the process as well, the refusal is only logged.
  */
 async function refuseFatal(
   deps: IngressDeps,
   { message, capabilities, ends }: FatalMessage,
   { explain }: IngressMemory,
 ): Promise<IngressOutcome> {
-  const reason = `taking it in: ${reasonToGiveUp(ends)}`;
+  const reason = `receiving it failed: ${describeCrashes(ends)}`;
   const outcome = { kind: 'refused', reason } as const;
   deps.log.error({ message: message.messageId, chat: message.chat.id, reason }, 'message given up');
   deps.meter.count('parley_ingress_total', { channel: message.channel, outcome: 'refused' });
-  if (nextAttempt(ends) === 'drop') return outcome;
-  const conversationId = conversationOf(message, null, undefined);
-  const route = answerRoute(message, capabilities, deps.rules.policy.answers);
+  if (decideNextAttempt(ends) === 'drop') return outcome;
+  const conversationId = resolveConversation(message, null, undefined);
+  const route = resolveReplyRoute(message, capabilities, deps.rules.policy.answers);
   const refused = { conversationId, message, route, receivedAt: deps.clock() };
   await recordRefusal(deps, refused, outcome);
   // Only people who would get an answer get a notice. The text is replaced, because it may be the
   // cause of the crashes.
-  const rights = await senderRights(deps, message, false);
+  const rights = await findSenderRights(deps, message, false);
   const decided = decideIngress({ ...message, text: '?' }, null, deps.rules, rights);
   if (decided.kind === 'turn') await explain.givenUp(refused);
   return outcome;

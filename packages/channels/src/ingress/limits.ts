@@ -5,31 +5,33 @@ import type { InboxRepository } from '@parley/store';
 /** Limits the number of messages waiting in all conversations, as counted by one account (D07). */
 export interface BacklogLimit {
   /**
-   * `room`: one more message of this person may wait, and `release` must follow. `share`: this
-   * person has used up their share, but others may still add messages.
+   * `room`: one more message of this person may wait, and `release` must be called afterwards.
+   * `share`: this person has used up their share, but others may still add messages.
    */
-  reserve(from: Waiting): Promise<'room' | 'share' | 'full'>;
+  reserve(from: WaitingSender): Promise<'room' | 'share' | 'full'>;
   /** `stays`: the message was stored and is waiting now. */
-  release(from: Waiting, stays: boolean): void;
+  release(from: WaitingSender, stays: boolean): void;
 }
 
-/** The sender of a waiting message. */
-interface Waiting {
+interface WaitingSender {
   /** `telegram:42`. */
   readonly person: string;
   readonly isOwner: boolean;
 }
 
-/** The share of all places that is reserved for owners: the last tenth. */
+/** The share of all slots that is reserved for owners: the last tenth. */
 const OWNERS_SHARE = 0.1;
-/** Once this share is used, each person may take only part of the rest. */
+/** Once this share is used, each person may take only part of the remaining slots. */
 const CROWDED = 0.5;
 const PERSONS_SHARE = 0.1;
 const MAX_PERSONS = 10_000;
 
-/** Between two queries only messages of this account are counted. In ms. */
+/** Between two queries, only messages of this account are counted. In ms. */
 const COUNT_INTERVAL_MS = 1_000;
-/** The interval while the limit is reached: a flood must not cost a query per message. In ms. */
+/**
+ * The query interval while the limit is reached, so that a flood does not cost a query per message.
+ * In ms.
+ */
 const FULL_COUNT_INTERVAL_MS = 50;
 
 /**
@@ -51,8 +53,8 @@ export function createBacklogLimit(
   const waiting = (): number => known + since + entering;
   const isFull = (isOwner: boolean): boolean =>
     waiting() >= limit() - (isOwner ? 0 : Math.floor(limit() * OWNERS_SHARE));
-  /** Whether one person has used up their share of the remaining places. */
-  const hasShare = ({ person, isOwner }: Waiting): boolean => {
+  /** Whether one person has used up their share of the remaining slots. */
+  const hasShare = ({ person, isOwner }: WaitingSender): boolean => {
     if (waiting() < limit() * CROWDED) {
       taken.clear();
       return false;
@@ -93,17 +95,20 @@ export function createBacklogLimit(
 }
 
 /**
- * The person or client to whose share a message counts. An API client makes up the people behind
- * it: `api:client/person`.
+ * The person or client whose share a message counts towards. The people behind an API client
+ * (`api:client/person`) are named by the client, so they share its limit.
  */
 function findShareHolder(person: string): string {
   return person.startsWith('api:') ? (person.split('/')[0] ?? person) : person;
 }
 
-/** A message that a sender repeated verbatim, and how often. The text itself is not stored. */
+/**
+ * A message that a sender repeated verbatim, and the number of repetitions. The text is not stored,
+ * only its hash.
+ */
 export interface Repetition {
   readonly digest: string;
-  /** The last message with this text; redelivering it does not count. */
+  /** The last message with this text; a redelivery of it does not count. */
   readonly messageId: string;
   readonly count: number;
   readonly at: number;
@@ -112,13 +117,14 @@ export interface Repetition {
 /** An automatic reply arrives within this time, in ms. */
 const MAX_GAP_MS = 60_000;
 /**
- * People do not type the same sentence this often; what they do repeat ("next", "yes") is shorter.
+ * People do not type the same sentence this often; texts that people repeat ("next", "yes") are
+ * shorter.
  */
 const MAX_REPEATS = 5;
 const MIN_SENTENCE_CHARACTERS = 20;
 
 /** Counts one more message of a sender. Pure. Times in ms. */
-export function repetitionAfter(
+export function countRepetition(
   before: Repetition | undefined,
   { digest, messageId }: Pick<Repetition, 'digest' | 'messageId'>,
   now: number,
@@ -130,8 +136,8 @@ export function repetitionAfter(
 
 /**
  * Whether a sender behaves like a machine: the same sentence more than five times in a row. Ends
- * loops with automatic replies on platforms that do not mark bots (F07); it cannot recognize one
- * that varies its text. Held in memory for a bounded number of senders.
+ * loops with automatic replies on platforms that do not mark bots (F07); an automatic reply with
+ * varying text is not recognized. Counts are held in memory for a bounded number of senders.
  */
 export function createLoopGuard(
   monotonic: Monotonic,
@@ -139,18 +145,18 @@ export function createLoopGuard(
 ): (message: InboundMessage) => boolean {
   const senders = new BoundedMap<string, Repetition>(capacity);
   return ({ chat, messageId, sender, text, replaces }) => {
-    // A person who repeats a question sends the same text.
+    // A person who asks the same question again sends the same text.
     if (text.length < MIN_SENTENCE_CHARACTERS || replaces !== undefined) return false;
     const key = JSON.stringify([chat.id, chat.threadId, sender.id]);
     const said = { digest: hash('sha256', text), messageId };
-    const next = repetitionAfter(senders.get(key), said, monotonic());
+    const next = countRepetition(senders.get(key), said, monotonic());
     senders.set(key, next);
     return next.count > MAX_REPEATS;
   };
 }
 
-/** True once per key and interval: an explanation helps once and is spam the tenth time. */
-export function oncePerInterval(
+/** True once per key and interval, because repeated explanations are spam. */
+export function createIntervalGate(
   intervalMs: number,
   monotonic: Monotonic,
   capacity = 1_000,

@@ -1,9 +1,15 @@
 import type { AdmittedMessage } from '@parley/store';
 import { createAlbums } from './albums.ts';
 import type { IngressDeps } from './ingress-deps.ts';
-import { createBacklogLimit, createLoopGuard, oncePerInterval } from './limits.ts';
-import { GIVEN_UP, NO_ROOM, overflowNotice, strangerNotice, tooLongNotice } from './notices.ts';
-import { askOwner, pairingFull, pairingRules } from './pairing.ts';
+import { createBacklogLimit, createIntervalGate, createLoopGuard } from './limits.ts';
+import {
+  createOverflowNotice,
+  createStrangerNotice,
+  createTooLongNotice,
+  GIVEN_UP,
+  NO_ROOM,
+} from './notices.ts';
+import { askOwner, getPairingRules, pairingFull } from './pairing.ts';
 import { renderNoticeParts } from './route.ts';
 
 /** What the ingress of one account remembers between messages, bounded and in memory. */
@@ -17,7 +23,7 @@ export function createMemory(deps: IngressDeps) {
     backlog: createBacklogLimit(store.inbox, () => deps.rules.limits.totalWaiting, monotonic),
     isLoop: createLoopGuard(monotonic),
     /** Whether to record a group that is not allowed; true once per group and interval. */
-    shouldRecordGroup: oncePerInterval(GROUP_NOTED_INTERVAL_MS, monotonic),
+    shouldRecordGroup: createIntervalGate(GROUP_NOTED_INTERVAL_MS, monotonic),
   };
 }
 
@@ -27,10 +33,10 @@ const GROUP_NOTED_INTERVAL_MS = 5 * 60_000;
 const STRANGER_NOTICE_INTERVAL_MS = 60 * 60_000;
 const OVERFLOW_NOTICE_INTERVAL_MS = 60_000;
 
-/** Explains to senders why a message was not admitted (D07), rarely enough not to be a nuisance. */
+/** Explains to senders why a message was refused (D07), at a limited rate. */
 function createExplainer(deps: IngressDeps) {
-  const strangers = oncePerInterval(STRANGER_NOTICE_INTERVAL_MS, deps.monotonic);
-  const floods = oncePerInterval(OVERFLOW_NOTICE_INTERVAL_MS, deps.monotonic);
+  const strangers = createIntervalGate(STRANGER_NOTICE_INTERVAL_MS, deps.monotonic);
+  const floods = createIntervalGate(OVERFLOW_NOTICE_INTERVAL_MS, deps.monotonic);
   const notify = async (admitted: AdmittedMessage, markdown: string): Promise<void> => {
     const { route, receivedAt } = admitted;
     await deps.store.outbox.enqueue(renderNoticeParts(markdown, route), receivedAt);
@@ -45,26 +51,26 @@ function createExplainer(deps: IngressDeps) {
     }
   };
   return {
-    /** Once an hour per sender. */
+    /** Sent at most once an hour per sender. */
     stranger: (admitted: AdmittedMessage) =>
-      notifyStranger(admitted, strangerNotice(admitted.message)),
-    /** With a code that an owner can approve; once while the code is valid. */
+      notifyStranger(admitted, createStrangerNotice(admitted.message)),
+    /** Contains a code that an owner can approve; sent once while the code is valid. */
     async pairing(admitted: AdmittedMessage) {
       const asked = await askOwner(deps, admitted);
-      if (asked === 'full') await notifyStranger(admitted, pairingFull(pairingRules(deps)));
+      if (asked === 'full') await notifyStranger(admitted, pairingFull(getPairingRules(deps)));
     },
     /**
-     * Once a minute per conversation, like all refusals because of a limit. `limit` is in
-     * characters.
+     * Sent at most once a minute per conversation, like all refusals because of a limit. `limit` is
+     * in characters.
      */
     tooLong: (admitted: AdmittedMessage, limit: number) =>
-      notifyOnce('size', admitted, tooLongNotice(admitted.message.text.length, limit)),
+      notifyOnce('size', admitted, createTooLongNotice(admitted.message.text.length, limit)),
     /** Too many messages wait in this conversation. */
     overflow: (admitted: AdmittedMessage, waiting: number) =>
-      notifyOnce('conversation', admitted, overflowNotice(waiting)),
+      notifyOnce('conversation', admitted, createOverflowNotice(waiting)),
     /** Too many messages wait in all conversations together. */
     noRoom: (admitted: AdmittedMessage) => notifyOnce('all', admitted, NO_ROOM),
-    /** Receiving it has crashed the process too often. */
+    /** Receiving the message has crashed the process too often. */
     givenUp: (admitted: AdmittedMessage) => notifyOnce('fatal', admitted, GIVEN_UP),
   };
 }

@@ -1,30 +1,30 @@
 import type { InboundMessage } from '@parley/core';
-import { personId } from './sender.ts';
+import { toPersonId } from './sender.ts';
 
-/** For messages that crashed the process each time they were received. */
+/** Sent for messages that crashed the process each time they were received. */
 export const GIVEN_UP =
   '⚙️ Something went wrong each time I tried to read what you sent last, and I have given up on it. Please put it in other words; the log says what it was.';
 
-/** Explains to a stranger how to get access; used in direct chats only. */
-export function strangerNotice(message: InboundMessage): string {
+/** Explains to a stranger how to get access; sent only in direct chats. */
+export function createStrangerNotice(message: InboundMessage): string {
   const key = `channels.${message.channel}`;
   return [
     'This bot is private and does not know you yet.',
-    `If it is yours, add \`${personId(message)}\` to \`owners\` in its settings file.`,
+    `If it is yours, add \`${toPersonId(message)}\` to \`owners\` in its settings file.`,
     `To allow another person, add \`"${message.sender.id}"\` to \`${key}.access.allow\`.`,
   ].join('\n\n');
 }
 
-/** For a message that was too long. Lengths in characters. */
-export function tooLongNotice(length: number, limit: number): string {
+/** Sent for a message that was too long. Lengths in characters. */
+export function createTooLongNotice(length: number, limit: number): string {
   return `That message has ${length} characters, but I can read only ${limit} at once. Please send it in smaller pieces.`;
 }
 
-/** For a message of a chat that has too many waiting messages already (D07). */
-export function overflowNotice(waiting: number): string {
+/** Sent when a chat already has too many waiting messages (D07). */
+export function createOverflowNotice(waiting: number): string {
   return `I did not take that one: ${waiting} of your messages still wait for an answer. Please wait a little, or send /stop to drop them.`;
 }
 
-/** For a message that arrives while too many messages wait in all chats (D07). */
+/** Sent when too many messages wait in all chats together (D07). */
 export const NO_ROOM =
   'I did not take that one: so many messages of other chats wait for an answer that I cannot take more now. Please send it again in a few minutes.';

@@ -1,7 +1,7 @@
 import { CAPABILITIES } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { aMessage, IngressScene, OWNER_CHAT, POLICY } from '../testing/ingress-scene.ts';
-import { CODE_LENGTH, oneTimeCode, typedCode } from './one-time-code.ts';
+import { createMessage, IngressScene, OWNER_CHAT, POLICY } from '../testing/ingress-scene.ts';
+import { CODE_LENGTH, createOneTimeCode, parseTypedCode } from './one-time-code.ts';
 import type { AccountPolicy } from './rules.ts';
 
 let scene: IngressScene;
@@ -14,14 +14,14 @@ afterEach(() => scene.store.close());
 describe('a stranger when direct chats use pairing', () => {
   const pairing = { access: { ...POLICY.access, direct: 'pairing' as const } };
   const stranger = (id: string, messageId = '1') =>
-    aMessage({ chat: { id }, sender: { id, name: 'E`v`e' }, messageId, text: 'my secret' });
+    createMessage({ chat: { id }, sender: { id, name: 'E`v`e' }, messageId, text: 'my secret' });
   const toldTo = (chatId: string) => scene.told(chatId);
   const write = (id: string, messageId?: string) =>
     scene.ingressWith(pairing)(stranger(id, messageId), CAPABILITIES);
   const ownerSays = (text: string, messageId: string) =>
-    scene.receive(aMessage({ text, messageId }));
+    scene.receive(createMessage({ text, messageId }));
 
-  it('[F05] gets a code once while it is valid, and nothing from the message is kept', async () => {
+  it('[F05] gets a code once while it is valid, and no part of the message is kept', async () => {
     expect((await write('9')).kind).toBe('refused');
     await write('9', '2');
     expect(await toldTo('9')).toEqual([expect.stringContaining('/pair AAAA2222')]);
@@ -34,7 +34,7 @@ describe('a stranger when direct chats use pairing', () => {
     ).not.toContain('secret');
   });
 
-  it('[U02] is told about the button that makes them the owner, not about any file', async () => {
+  it('[U02] is shown the button that makes them the owner, not a file name', async () => {
     await write('9');
     const [told] = await toldTo('9');
     expect(told).toContain('open Set up on its page and press “That is me”');
@@ -42,7 +42,7 @@ describe('a stranger when direct chats use pairing', () => {
     expect(told).not.toMatch(/settings|yaml|owners/);
   });
 
-  it('[F05] waits in a short queue: the fourth is asked to come back later', async () => {
+  it('[F05] waits in a short queue: the fourth stranger is asked to come back later', async () => {
     for (const id of ['6', '7', '8']) await write(id);
     await write('9');
     expect(await toldTo('9')).toEqual([expect.stringContaining('too many people')]);
@@ -87,7 +87,7 @@ describe('a stranger when direct chats use pairing', () => {
     ]);
   });
 
-  it('[F05] gets no access with a wrong code, with an expired one, or by typing it themselves', async () => {
+  it('[F05] gets no access with a wrong code, with an expired one, or by typing the code themselves', async () => {
     await write('9');
     await ownerSays('/pair AAAA2223', '50');
     scene.now += 60 * 60_000;
@@ -98,14 +98,16 @@ describe('a stranger when direct chats use pairing', () => {
     expect((await write('9', '4')).kind).toBe('refused');
   });
 
-  it('[F05] is listed by /pair, for the owner only and in no group', async () => {
+  it('[F05] is listed by /pair, only for the owner and in no group', async () => {
     await write('9');
     await ownerSays('/pair', '50');
     expect((await scene.told()).at(-1)).toContain('Eve (telegram:9): /pair AAAA2222');
     const group = { id: '-9', type: 'group' } as const;
-    await scene.receive(aMessage({ chat: group, addressed: true, text: '/pair', messageId: '51' }));
     await scene.receive(
-      aMessage({
+      createMessage({ chat: group, addressed: true, text: '/pair', messageId: '51' }),
+    );
+    await scene.receive(
+      createMessage({
         chat: group,
         addressed: true,
         text: '/pair',
@@ -133,7 +135,7 @@ describe('a stranger when direct chats use pairing', () => {
     ]);
   });
 
-  it('[F05] gets no answer there either when no owner is known, or when the allow list decides', async () => {
+  it('[F05] gets no answer on such a channel when no owner is known, or when the allow list decides', async () => {
     await scene.ingressWith(pairing, { answersStrangers: false })(stranger('9'), CAPABILITIES);
     await scene.ingressWith({}, { answersStrangers: false })(stranger('9', '2'), CAPABILITIES);
     expect(await toldTo('9')).toEqual([]);
@@ -141,7 +143,7 @@ describe('a stranger when direct chats use pairing', () => {
     expect(scene.lines.join()).not.toContain('telegram:9');
   });
 
-  it('[F05] does not get in when the database cannot say whether they may', async () => {
+  it('[F05] is refused when the database is unavailable', async () => {
     await scene.store.close();
     await expect(write('9')).rejects.toMatchObject({ name: 'StoreError' });
     await scene.open();
@@ -157,7 +159,7 @@ describe('a group that is not on the allow list', () => {
     policy: Pick<AccountPolicy, 'access'> = listed,
   ) =>
     scene.ingressWith(policy)(
-      aMessage({
+      createMessage({
         chat: { id, type: 'group', ...(title === undefined ? {} : { title }) },
         messageId,
         text: 'my secret',
@@ -166,7 +168,7 @@ describe('a group that is not on the allow list', () => {
     );
   const seen = async () => (await scene.store.seenGroups.list()).map((group) => group.title);
 
-  it('[F05] is recorded by its title, without anything that was said there', async () => {
+  it('[F05] is recorded by its title, without any message text', async () => {
     expect((await write('-9', '1', 'Family')).kind).toBe('refused');
     expect(await scene.store.seenGroups.list()).toEqual([
       {
@@ -180,7 +182,7 @@ describe('a group that is not on the allow list', () => {
   it('[F05] causes at most one write every five minutes', async () => {
     const receive = scene.ingressWith(listed);
     const say = (messageId: string, title: string) =>
-      receive(aMessage({ chat: { id: '-9', type: 'group', title }, messageId }), CAPABILITIES);
+      receive(createMessage({ chat: { id: '-9', type: 'group', title }, messageId }), CAPABILITIES);
     await say('1', 'Family');
     await say('2', 'Friends');
     expect(await seen()).toEqual(['Family']);
@@ -192,17 +194,20 @@ describe('a group that is not on the allow list', () => {
   it('[F05] is not recorded when groups are disabled or the group is allowed', async () => {
     await write('-9', '1', 'Family', { access: { ...POLICY.access, groups: 'disabled' } });
     await write('-8', '2', 'Mine', { access: { ...listed.access, allowGroups: ['-8'] } });
-    await scene.ingressWith(listed)(aMessage({ chat: { id: '9' }, messageId: '3' }), CAPABILITIES);
+    await scene.ingressWith(listed)(
+      createMessage({ chat: { id: '9' }, messageId: '3' }),
+      CAPABILITIES,
+    );
     expect(await seen()).toEqual([]);
   });
 });
 
 describe('a one-time code', () => {
-  it('[F05] has 8 characters, each equally likely, none of which looks like another', () => {
+  it('[F05] has 8 characters, all equally likely and easy to tell apart', () => {
     const all = Uint8Array.from({ length: 256 }, (_, byte) => byte);
-    const signs = Array.from(all, (byte) => oneTimeCode(Uint8Array.of(byte))).join('');
+    const signs = Array.from(all, (byte) => createOneTimeCode(Uint8Array.of(byte))).join('');
     expect(CODE_LENGTH).toBe(8);
-    expect(oneTimeCode(all)).toHaveLength(8);
+    expect(createOneTimeCode(all)).toHaveLength(8);
     expect(new Set(signs).size).toBe(32);
     expect(signs).not.toMatch(/[01OI]/);
     for (const sign of new Set(signs)) expect(signs.split(sign)).toHaveLength(9);
@@ -217,7 +222,7 @@ describe('a one-time code', () => {
     ['ABCD23456', null],
     ['ABCD2340', null],
     ['', null],
-  ])('[F05] is read from %j as %j', (text, code) => {
-    expect(typedCode(text)).toBe(code);
+  ])('[F05] is parsed from %j as %j', (text, code) => {
+    expect(parseTypedCode(text)).toBe(code);
   });
 });

@@ -1,14 +1,14 @@
-import { agentOfConversation, countOf, type InboundMessage } from '@parley/core';
+import { formatCounted, getConversationAgent, type InboundMessage } from '@parley/core';
 import type { AdmittedMessage } from '@parley/store';
 import type { IngressDeps } from './ingress-deps.ts';
 import { CODE_LENGTH } from './one-time-code.ts';
-import { noticeParts, renderNoticeParts } from './route.ts';
+import { createNoticeParts, renderNoticeParts } from './route.ts';
 import type { PairingRules } from './rules.ts';
-import { personId, quotedName } from './sender.ts';
+import { formatQuotedName, toPersonId } from './sender.ts';
 
 const DEFAULT_PAIRING: PairingRules = { characters: CODE_LENGTH, minutes: 60, pending: 3 };
 
-export function pairingRules({ rules: { policy } }: Pick<IngressDeps, 'rules'>): PairingRules {
+export function getPairingRules({ rules: { policy } }: Pick<IngressDeps, 'rules'>): PairingRules {
   return policy.access.pairing ?? DEFAULT_PAIRING;
 }
 
@@ -23,21 +23,24 @@ export async function askOwner(
   const { message, route, receivedAt } = admitted;
   const { channel, account, sender } = message;
   const applicant = { channel, account, senderId: sender.id, senderName: sender.name, route };
-  const pairing = pairingRules(deps);
+  const pairing = getPairingRules(deps);
   const { characters, minutes, pending } = pairing;
   const code = deps.newCode(characters);
   const owner = deps.answersStrangers
     ? null
-    : await deps.store.inbox.ownerRoute(agentOfConversation(admitted.conversationId));
+    : await deps.store.inbox.ownerRoute(getConversationAgent(admitted.conversationId));
   const to = deps.answersStrangers ? route : (owner?.route ?? null);
   // A stranger does not have a conversation yet.
   const toStranger = deps.answersStrangers
-    ? renderNoticeParts(pairingNotice(code, pairing), route)
+    ? renderNoticeParts(createPairingNotice(code, pairing), route)
     : [];
   const news =
     owner === null
       ? toStranger
-      : noticeParts(strangerWaits(message, code, pairing), owner.route, { ...owner, secret: code });
+      : createNoticeParts(createOwnerPairingNotice(message, code, pairing), owner.route, {
+          ...owner,
+          secret: code,
+        });
   const asked = await deps.store.pairing.request(applicant, code, news, receivedAt, {
     validMs: minutes * 60_000,
     pending,
@@ -49,25 +52,31 @@ export async function askOwner(
 }
 
 /** Formats `an hour` or `15 minutes`. */
-function durationText({ minutes }: Pick<PairingRules, 'minutes'>): string {
+function formatPairingDuration({ minutes }: Pick<PairingRules, 'minutes'>): string {
   if (minutes === 60) return 'an hour';
-  return minutes % 60 === 0 ? countOf(minutes / 60, 'hour') : countOf(minutes, 'minute');
+  return minutes % 60 === 0
+    ? formatCounted(minutes / 60, 'hour')
+    : formatCounted(minutes, 'minute');
 }
 
 /** Explains to a stranger how to get access, in Markdown. */
-function pairingNotice(code: string, rules: PairingRules): string {
+function createPairingNotice(code: string, rules: PairingRules): string {
   return [
     'This bot is private and does not know you yet.',
-    `Your code is \`${code}\`. It is valid for ${durationText(rules)}. Its owner allows you by writing \`/pair ${code}\` to it, or with the command \`parley pair ${code}\`.`,
+    `Your code is \`${code}\`. It is valid for ${formatPairingDuration(rules)}. Its owner allows you by writing \`/pair ${code}\` to it, or with the command \`parley pair ${code}\`.`,
     'If the bot is yours, open *Set up* on its page and press “That is me”, or run `parley setup`.',
   ].join('\n\n');
 }
 
-/** For a stranger, when too many others are already waiting. */
+/** Sent to a stranger when too many others are already waiting. */
 export const pairingFull = (rules: PairingRules): string =>
-  `This bot is private, and too many people are waiting for access. Please try again in ${durationText(rules)}.`;
+  `This bot is private, and too many people are waiting for access. Please try again in ${formatPairingDuration(rules)}.`;
 
-/** For an owner, about a stranger whom the bot does not answer. */
-function strangerWaits(message: InboundMessage, code: string, rules: PairingRules): string {
-  return `⚙️ ${quotedName(message.sender.name)} (\`${personId(message)}\`) wants to write to me and got no answer. \`/pair ${code}\` allows them. It is valid for ${durationText(rules)}.`;
+/** Sent to an owner about a stranger whom the bot does not answer. */
+function createOwnerPairingNotice(
+  message: InboundMessage,
+  code: string,
+  rules: PairingRules,
+): string {
+  return `⚙️ ${formatQuotedName(message.sender.name)} (\`${toPersonId(message)}\`) wants to write to me and got no answer. \`/pair ${code}\` allows them. It is valid for ${formatPairingDuration(rules)}.`;
 }

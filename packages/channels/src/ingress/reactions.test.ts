@@ -1,8 +1,8 @@
 import type { InboundReaction } from '@parley/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { aMessage, IngressScene, OWNER_CHAT, POLICY } from '../testing/ingress-scene.ts';
-import { reactionText } from './reactions.ts';
-import { conversationIdOf } from './route.ts';
+import { createMessage, IngressScene, OWNER_CHAT, POLICY } from '../testing/ingress-scene.ts';
+import { describeReaction } from './reactions.ts';
+import { toConversationId } from './route.ts';
 
 let scene: IngressScene;
 beforeEach(async () => {
@@ -19,22 +19,21 @@ type Change = Partial<Omit<InboundReaction, 'sender'>> & {
 
 /** The owner's thumbs-up in the direct chat. */
 function aReaction({ sender, ...change }: Change = {}): InboundReaction {
-  const { channel, account, chat, sender: owner } = aMessage();
+  const { channel, account, chat, sender: owner } = createMessage();
   const place = { channel, account, chat, messageId: '7', emojis: ['👍'], sentAt: 1_000 };
   return { ...place, ...change, sender: { ...owner, ...sender } };
 }
 
 /** The context that the next turn of a chat gets with its message. */
 async function heardByNextTurn(chat: Partial<InboundReaction['chat']> = {}) {
-  const message = aMessage({ chat, messageId: '99', addressed: true });
+  const message = createMessage({ chat, messageId: '99', addressed: true });
   await scene.receive(message);
-  const work = { conversationId: conversationIdOf(message), owner: 'w', leaseMs: 10_000 };
+  const work = { conversationId: toConversationId(message), owner: 'w', leaseMs: 10_000 };
   const started = await scene.store.lanes.begin(work, 'collect', 'turn-1', scene.now);
   if (started.kind !== 'turn') throw new Error(`no turn: ${started.kind}`);
   return started.turn.groupContext.map(({ text }) => text);
 }
 
-/** Stores a message of the bot, as the platform knows it. */
 async function botSaid(text: string, messageId: string, threadId?: string): Promise<void> {
   const route = {
     ...OWNER_CHAT,
@@ -50,7 +49,7 @@ async function botSaid(text: string, messageId: string, threadId?: string): Prom
   await scene.store.outbox.markSent(due.part.id, messageId, 0);
 }
 
-describe('a reaction of a person', () => {
+describe("a person's reaction", () => {
   it("[F06] starts no turn but becomes context for the next one, with the bot's text", async () => {
     await botSaid('Shall I book the table?', '7');
     await scene.reactedWith()(aReaction());
@@ -75,7 +74,7 @@ describe('a reaction of a person', () => {
   it('[F06] in a topic goes to the conversation of the message, because only the message names the topic', async () => {
     const topic = { ...GROUP, threadId: '5' };
     await botSaid('in the topic', '7', '5');
-    await scene.receive(aMessage({ chat: topic, messageId: '8', text: 'pizza?' }));
+    await scene.receive(createMessage({ chat: topic, messageId: '8', text: 'pizza?' }));
     const reacted = scene.reactedWith();
     await reacted(aReaction({ chat: GROUP, sender: { id: '43' } }));
     await reacted(aReaction({ chat: GROUP, messageId: '8', sender: { id: '43' } }));
@@ -89,7 +88,7 @@ describe('a reaction of a person', () => {
 
   it('[F06] [F17] in a topic of a direct chat goes to the conversation of that topic', async () => {
     const topic = { id: '42', type: 'direct', threadId: '5', separate: true } as const;
-    await scene.receive(aMessage({ chat: topic, messageId: '8', text: 'pizza?' }));
+    await scene.receive(createMessage({ chat: topic, messageId: '8', text: 'pizza?' }));
     await scene.reactedWith()(aReaction({ messageId: '8' }));
     expect(await heardByNextTurn(topic)).toEqual([
       '[reacted with 👍 to their own message "pizza?"]',
@@ -109,14 +108,14 @@ describe('a reaction of a person', () => {
     expect(await scene.store.reactions.message({ ...OWNER_CHAT, messageId: '7' })).toBeNull();
   });
 
-  it("is refused with a message that names the adapter's bug", async () => {
+  it("is refused with an error that names the adapter's bug", async () => {
     const many = Array.from({ length: 21 }, () => '👍');
     const failure = scene.reactedWith()(aReaction({ emojis: many }));
     await expect(failure).rejects.toMatchObject({ code: 'inbound-invalid' });
   });
 });
 
-describe('the line of a reaction', () => {
+describe('the context line of a reaction', () => {
   const bo = {
     by: 'person',
     senderId: '7',
@@ -133,8 +132,8 @@ describe('the line of a reaction', () => {
     [{ by: 'agent', text: 'a\n\nb' } as const, '[reacted with 👍 to your message "a b"]'],
     [null, '[reacted with 👍 to a message "of the event"]'],
   ])('names the author of the message: %#', (found, line) => {
-    expect(reactionText(aReaction(found === null ? { quoted: 'of the event' } : {}), found)).toBe(
-      line,
-    );
+    expect(
+      describeReaction(aReaction(found === null ? { quoted: 'of the event' } : {}), found),
+    ).toBe(line);
   });
 });

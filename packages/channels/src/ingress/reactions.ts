@@ -1,16 +1,16 @@
 import {
-  agentOfConversation,
-  conversationOfAgent,
+  getConversationAgent,
   InboundReaction,
   type Logger,
+  toAgentConversation,
 } from '@parley/core';
 import type { StoredMessage } from '@parley/store';
-import { resolveAgent, rulesOfAgent } from './agent-route.ts';
+import { getAgentRules, resolveAgent } from './agent-route.ts';
 import { decideAccess } from './decide.ts';
-import { brokenContract } from './identify.ts';
+import { createContractError } from './identify.ts';
 import type { IngressDeps } from './ingress-deps.ts';
-import { conversationIdOf, conversationOf } from './route.ts';
-import { senderRights } from './sender.ts';
+import { resolveConversation, toConversationId } from './route.ts';
+import { findSenderRights } from './sender.ts';
 
 type ReactionDeps = Pick<IngressDeps, 'rules' | 'clock'> & {
   readonly store: Pick<IngressDeps['store'], 'reactions' | 'pairing' | 'links'>;
@@ -22,11 +22,13 @@ type ReactionDeps = Pick<IngressDeps, 'rules' | 'clock'> & {
  * under the same access rules as messages (F05). Nothing from a refused sender is stored. Rejects
  * only when storing fails.
  */
-export function createReacted(deps: ReactionDeps): (reaction: InboundReaction) => Promise<void> {
+export function createReactionReceiver(
+  deps: ReactionDeps,
+): (reaction: InboundReaction) => Promise<void> {
   return async (unchecked) => {
     const parsed = InboundReaction.safeParse(unchecked);
     if (!parsed.success) {
-      throw brokenContract(`The ${unchecked.channel} adapter made a reaction`, parsed.error);
+      throw createContractError(`The ${unchecked.channel} adapter made a reaction`, parsed.error);
     }
     const outcome = await keepReaction(deps, parsed.data);
     deps.log.debug({ message: parsed.data.messageId, outcome }, 'reaction');
@@ -42,25 +44,25 @@ async function keepReaction(deps: ReactionDeps, reaction: InboundReaction): Prom
   const agent =
     found?.conversationId === undefined
       ? resolveAgent(reaction, deps.rules).agent
-      : agentOfConversation(found.conversationId);
-  const rules = rulesOfAgent(deps.rules, agent);
+      : getConversationAgent(found.conversationId);
+  const rules = getAgentRules(deps.rules, agent);
   if (rules === undefined) return 'the settings have no such agent';
-  const rights = await senderRights({ store, rules }, reaction, false);
+  const rights = await findSenderRights({ store, rules }, reaction, false);
   const access = decideAccess(reaction, rules.policy, rights);
   if (access.kind === 'refused') return access.reason;
   const isDirect = chat.type === 'direct';
   if (!isDirect && rules.policy.activation === 'never') return 'groups are never answered';
-  const placed = placedConversation(reaction, found);
-  const isInTopic = placed.startsWith(`${conversationIdOf(reaction)}:`);
+  const placed = resolveReactionConversation(reaction, found);
+  const isInTopic = placed.startsWith(`${toConversationId(reaction)}:`);
   const conversationId =
     isDirect && !isInTopic
-      ? conversationOf(reaction, rights.mainConversation, agent)
-      : conversationOfAgent(agent, placed);
+      ? resolveConversation(reaction, rights.mainConversation, agent)
+      : toAgentConversation(agent, placed);
   const line = {
     messageId,
     senderId: sender.id,
     senderName: sender.name,
-    text: reactionText(reaction, found),
+    text: describeReaction(reaction, found),
     sentAt,
   };
   await store.reactions.keep(
@@ -73,29 +75,32 @@ async function keepReaction(deps: ReactionDeps, reaction: InboundReaction): Prom
 }
 
 /** Telegram's reactions do not name the topic; the stored message does. */
-function placedConversation(reaction: InboundReaction, found: StoredMessage | null): string {
+function resolveReactionConversation(
+  reaction: InboundReaction,
+  found: StoredMessage | null,
+): string {
   const { chat } = reaction;
-  if (chat.threadId !== undefined || found === null) return conversationIdOf(reaction);
-  if (found.by === 'person') return conversationOfAgent(undefined, found.conversationId);
+  if (chat.threadId !== undefined || found === null) return toConversationId(reaction);
+  if (found.by === 'person') return toAgentConversation(undefined, found.conversationId);
   const { threadId } = found;
-  return conversationIdOf({ ...reaction, chat: { ...chat, ...(threadId && { threadId }) } });
+  return toConversationId({ ...reaction, chat: { ...chat, ...(threadId && { threadId }) } });
 }
 
 /** The maximum length of the message's quotation, in characters: enough to recognize it. */
 const MAX_QUOTE = 80;
 
-/** A reaction as the agent reads it: as data (P18). */
-export function reactionText(
+/** The context line of a reaction, which the prompt treats as data (P18). */
+export function describeReaction(
   { emojis, sender, quoted }: Pick<InboundReaction, 'emojis' | 'sender' | 'quoted'>,
   found: StoredMessage | null,
 ): string {
   const did =
     emojis.length === 0 ? 'took back the reaction to' : `reacted with ${emojis.join(' ')} to`;
   const text = shortenQuote(found?.text || quoted || '');
-  return `[${did} ${authorOf(found, sender.id)}${text === '' ? '' : ` "${text}"`}]`;
+  return `[${did} ${describeAuthor(found, sender.id)}${text === '' ? '' : ` "${text}"`}]`;
 }
 
-function authorOf(found: StoredMessage | null, reacting: string): string {
+function describeAuthor(found: StoredMessage | null, reacting: string): string {
   if (found === null) return 'a message';
   if (found.by === 'agent') return 'your message';
   return found.senderId === reacting

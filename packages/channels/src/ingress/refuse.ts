@@ -1,14 +1,17 @@
 import type { AdmittedMessage } from '@parley/store';
 import type { IngressOutcome } from '../adapter.ts';
 import type { IngressDecision } from './decide.ts';
-import type { Identified } from './identify.ts';
+import type { IdentifiedMessage } from './identify.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import type { IngressMemory } from './memory.ts';
 
-/** Refuses a message, with a notice if its sender gets one. Its text is not stored. */
+/**
+ * Refuses a message, with a notice if the sender may get one. The text of a refused message is not
+ * stored.
+ */
 export async function refuseMessage(
   deps: IngressDeps,
-  { admitted, rules }: Pick<Identified, 'admitted' | 'rules'>,
+  { admitted, rules }: Pick<IdentifiedMessage, 'admitted' | 'rules'>,
   { notice, reason }: Extract<IngressDecision, { kind: 'refuse' }>,
   memory: IngressMemory,
 ): Promise<IngressOutcome> {
@@ -42,7 +45,7 @@ async function noteGroup(
   { shouldRecordGroup }: IngressMemory,
 ): Promise<void> {
   if (chat.type === 'direct' || rules.policy.access.groups !== 'allowlist') return;
-  // The enclosing place that an access list may name, if this chat has one.
+  // The enclosing server or workspace that an access list may name, if the chat has one.
   const chatId = chat.within ?? chat.id;
   if (!shouldRecordGroup(chatId)) return;
   const title = chat.within === undefined ? (chat.title ?? null) : null;

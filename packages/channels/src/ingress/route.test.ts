@@ -1,15 +1,15 @@
-import { CAPABILITIES, runs } from '@parley/core/testing';
+import { CAPABILITIES, toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { aMessage } from '../testing/ingress-scene.ts';
-import { answerRoute, conversationIdOf } from './route.ts';
+import { createMessage } from '../testing/ingress-scene.ts';
+import { resolveReplyRoute, toConversationId } from './route.ts';
 
 const { target } = CAPABILITIES;
 const style = { mentions: 'dead', numbered: false } as const;
 
 describe('the reply route', () => {
   it('[F11] leads back to a direct chat, without a quotation', () => {
-    expect(answerRoute(aMessage(), CAPABILITIES, style)).toEqual({
+    expect(resolveReplyRoute(createMessage(), CAPABILITIES, style)).toEqual({
       channel: 'telegram',
       account: 'default',
       chatId: '42',
@@ -19,32 +19,32 @@ describe('the reply route', () => {
   });
 
   it.each(['group', 'channel'] as const)('[F11] quotes the question in a %s', (type) => {
-    const message = aMessage({ chat: { id: '-1', type }, messageId: '7' });
-    expect(answerRoute(message, CAPABILITIES, style)).toMatchObject({
+    const message = createMessage({ chat: { id: '-1', type }, messageId: '7' });
+    expect(resolveReplyRoute(message, CAPABILITIES, style)).toMatchObject({
       chatId: '-1',
       replyToMessageId: '7',
     });
   });
 
   it('[F11] names a command that waits for its answer, even in a direct chat', () => {
-    const message = aMessage({ messageId: '7', response: 'place' });
+    const message = createMessage({ messageId: '7', response: 'place' });
     const shown = { ...style, acknowledge: '👀' };
-    const route = answerRoute(message, { ...CAPABILITIES, react: true }, shown);
+    const route = resolveReplyRoute(message, { ...CAPABILITIES, react: true }, shown);
     expect(route).toMatchObject({ replyToMessageId: '7', response: 'place' });
     expect(route.acknowledge).toBeUndefined();
   });
 
   it('[F11] keeps the thread and the account', () => {
     const chat = { id: '-1', type: 'thread', threadId: '9' } as const;
-    const message = aMessage({ chat, account: 'second' });
-    expect(answerRoute(message, CAPABILITIES, style)).toMatchObject({
+    const message = createMessage({ chat, account: 'second' });
+    expect(resolveReplyRoute(message, CAPABILITIES, style)).toMatchObject({
       threadId: '9',
       account: 'second',
     });
   });
 
   it('[M05] keeps mentions live and numbers parts only if the settings say so', () => {
-    const { target: told } = answerRoute(aMessage(), CAPABILITIES, {
+    const { target: told } = resolveReplyRoute(createMessage(), CAPABILITIES, {
       mentions: 'live',
       numbered: true,
     });
@@ -54,13 +54,13 @@ describe('the reply route', () => {
 
 describe('the conversation of a message', () => {
   it('[D02] is the same for every message of a chat, whoever wrote it', () => {
-    const first = aMessage({ chat: { id: '-1', type: 'group' }, sender: { id: '1' } });
-    const second = aMessage({
+    const first = createMessage({ chat: { id: '-1', type: 'group' }, sender: { id: '1' } });
+    const second = createMessage({
       chat: { id: '-1', type: 'group' },
       sender: { id: '2' },
       messageId: '9',
     });
-    expect(conversationIdOf(first)).toBe(conversationIdOf(second));
+    expect(toConversationId(first)).toBe(toConversationId(second));
   });
 
   it('[W02] is never shared by two chats, whatever their ids contain', () => {
@@ -79,11 +79,11 @@ describe('the conversation of a message', () => {
       fc.property(place, place, (one, two) => {
         const idOf = ({ channel, account, chatId, threadId }: typeof one) => {
           const chat = { id: chatId, ...(threadId === undefined ? {} : { threadId }) };
-          return conversationIdOf(aMessage({ channel, account, chat }));
+          return toConversationId(createMessage({ channel, account, chat }));
         };
         expect(idOf(one) === idOf(two)).toBe(JSON.stringify(one) === JSON.stringify(two));
       }),
-      runs(2_000),
+      toRunOptions(2_000),
     );
   });
 });

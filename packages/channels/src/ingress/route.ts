@@ -1,18 +1,19 @@
 import {
   type Capabilities,
-  conversationOfAgent,
   type InboundMessage,
   type ReplyRoute,
-  shownLiteral,
+  restoreLiteral,
+  toAgentConversation,
 } from '@parley/core';
 import { render } from '@parley/markup';
 import type { NewPart } from '@parley/store';
 import type { AnswerStyle } from './rules.ts';
 
 /**
- * Determines the reply route (F11), once and only here; in groups the answer quotes the message.
+ * Determines the reply route (F11) once, in this function only; in groups the answer quotes the
+ * message.
  */
-export function answerRoute(
+export function resolveReplyRoute(
   message: InboundMessage,
   capabilities: Capabilities,
   { mentions, numbered, acknowledge }: AnswerStyle,
@@ -32,7 +33,7 @@ export function answerRoute(
     ...(capabilities.maxButtons === undefined ? {} : { maxButtons: capabilities.maxButtons }),
     ...(capabilities.streaming === 'none' ? {} : { streams: true }),
     ...(capabilities.streaming === 'append' ? { appends: true } : {}),
-    ...actsOf(capabilities),
+    ...toRouteActions(capabilities),
     // A slash command is not visible as a message in the chat, so it cannot carry a reaction.
     ...(acknowledge && capabilities.react && response === undefined && { acknowledge }),
     ...(capabilities.maxFileBytes && { maxFileBytes: capabilities.maxFileBytes }),
@@ -45,7 +46,7 @@ export function answerRoute(
   };
 }
 
-function actsOf(capabilities: Capabilities): Pick<ReplyRoute, 'acts'> {
+function toRouteActions(capabilities: Capabilities): Pick<ReplyRoute, 'acts'> {
   const acts = (['react', 'edit', 'delete'] as const).filter((act) => capabilities[act]);
   return acts.length === 0 ? {} : { acts };
 }
@@ -54,20 +55,20 @@ function actsOf(capabilities: Capabilities): Pick<ReplyRoute, 'acts'> {
  * The conversation of a message with an agent: the one shared by all linked accounts of its sender,
  * or that of its chat.
  */
-export function conversationOf(
+export function resolveConversation(
   message: Pick<InboundMessage, 'channel' | 'account' | 'chat'>,
   mainConversation: string | null,
   agent: string | undefined,
 ): string {
   const shared = message.chat.separate ? null : mainConversation;
-  return conversationOfAgent(agent, shared ?? conversationIdOf(message));
+  return toAgentConversation(agent, shared ?? toConversationId(message));
 }
 
 /**
  * The lane and history that a message to the default agent belongs to: one per chat and thread, so
  * that a direct chat, a group and each thread of a group never share text.
  */
-export function conversationIdOf(
+export function toConversationId(
   message: Pick<InboundMessage, 'channel' | 'account' | 'chat'>,
 ): string {
   const { channel, account, chat } = message;
@@ -79,29 +80,32 @@ export function conversationIdOf(
 
 /**
  * The parts of a notice or a command's answer on a route, in its platform's dialect and within its
- * length limits. Rendered synchronously, because Parley wrote these texts and they are short;
- * answers are rendered in steps.
+ * length limits. Rendered synchronously, because Parley's own texts are short; answers are rendered
+ * in steps.
  */
 export function renderNoticeParts(markdown: string, route: ReplyRoute): NewPart[] {
   return render(markdown, route.target).map((body) => ({ route, body }));
 }
 
 /**
- * A notice to a direct chat, which the next turn there knows about. A model never reads `secret`,
- * which contains codes for people.
+ * A notice to a direct chat, which becomes context for the next turn there. `secret` contains codes
+ * for people, so it never reaches a model.
  */
-export function noticeParts(
+export function createNoticeParts(
   markdown: string,
   route: ReplyRoute,
   { conversationId, secret }: { readonly conversationId: string | null; readonly secret?: string },
 ): NewPart[] {
   const { channel, account, chatId: id } = route;
   const known =
-    conversationId ?? conversationIdOf({ channel, account, chat: { id, type: 'direct' } });
+    conversationId ?? toConversationId({ channel, account, chat: { id, type: 'direct' } });
   const text = secret === undefined ? markdown : markdown.replaceAll(secret, '…');
   return renderNoticeParts(markdown, route).map((part, at) =>
     at > 0
       ? part
-      : { ...part, notice: { conversationId: known, text: shownLiteral(text).replace(/^⚙️ /, '') } },
+      : {
+          ...part,
+          notice: { conversationId: known, text: restoreLiteral(text).replace(/^⚙️ /, '') },
+        },
   );
 }

@@ -1,6 +1,6 @@
 import type { BusyPolicy } from '@parley/core';
 
-/** The settings by which ingress decides about the messages of one account. */
+/** The settings that ingress needs to decide about the messages of one account. */
 export interface DecisionRules {
   readonly policy: AccountPolicy;
   readonly owners: readonly string[];
@@ -24,7 +24,7 @@ export interface AccountPolicy {
     readonly allow: readonly string[];
     /** Chat ids of the groups that are served. */
     readonly allowGroups: readonly string[];
-    /** If any roles are named, members who have none of them may not write in groups. */
+    /** If any roles are named, members without one of them may not write in groups. */
     readonly allowRoles?: readonly string[];
     readonly groupCommands: GroupCommands;
   };
@@ -33,8 +33,8 @@ export interface AccountPolicy {
 }
 
 /**
- * `open`: everyone; `allowlist`: listed people; `pairing`: also people whom an owner let in;
- * `disabled`: nobody; `token`: the adapter has required a token (no setting has this value).
+ * `open`: everyone; `allowlist`: listed people; `pairing`: also people whom an owner has admitted;
+ * `disabled`: no one; `token`: the adapter has checked a token (settings cannot use this value).
  */
 export type DirectMode = 'pairing' | 'allowlist' | 'open' | 'disabled' | 'token';
 
@@ -47,30 +47,31 @@ export type GroupMode = 'allowlist' | 'open' | 'disabled';
  */
 export type GroupCommands = 'owners' | 'approvers' | 'administrators' | 'everyone';
 
-/** Pairing codes: their length, how long they are valid, and how many people may wait at a time. */
+/** Pairing codes: their length, their lifetime, and how many people may wait at a time. */
 export interface PairingRules {
   readonly characters: number;
   readonly minutes: number;
   readonly pending: number;
 }
 
-/** The style of an account's answers, where the platform leaves a choice. */
+/** The style of an account's answers, where the platform offers a choice. */
 export interface AnswerStyle {
   /** `live`: text that looks like a mention may notify people (M05). */
   readonly mentions: 'dead' | 'live';
   /**
-   * The shortest time between two edits of a growing answer; the platform's own limit when absent.
+   * The minimum interval between two edits of a growing answer; the platform's own limit when
+   * absent.
    */
   readonly editSeconds?: number | undefined;
   /** Whether multiple parts of an answer are numbered. */
   readonly numbered: boolean;
-  /** The emoji that marks a message while it is being answered; absent if there is none. */
+  /** The emoji that marks a message while it is being answered; none when absent. */
   readonly acknowledge?: string | undefined;
 }
 
 /** Limits of incoming messages (D07). */
 export interface IngressLimits {
-  /** The longest message, in characters (UTF-16 units). */
+  /** The maximum length of a message, in UTF-16 units. */
   readonly messageCharacters: number;
   /** How many messages of one conversation may wait for a turn. */
   readonly waitingPerConversation: number;
@@ -88,13 +89,13 @@ export interface AgentRules {
   /** The id of the default agent. */
   readonly id: string;
   readonly routes: readonly AgentRoute[];
-  /** The owners and approvers of each agent; undefined is the default agent. */
+  /** The owners and approvers of each agent; undefined stands for the default agent. */
   readonly rights: ReadonlyMap<string | undefined, Pick<DecisionRules, 'owners' | 'approvers'>>;
 }
 
 /**
- * A rule of `routes:`, which decides whose messages go to which agent. All conditions that it names
- * must hold; without any it changes the default.
+ * A rule of `routes:`, which decides whose messages go to which agent. All conditions of a rule
+ * must match; a rule without conditions changes the default agent.
  */
 export interface AgentRoute {
   /** The default agent when undefined. */

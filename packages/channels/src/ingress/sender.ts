@@ -1,38 +1,34 @@
-import { type InboundMessage, type Logger, reasonOf, visibleLine } from '@parley/core';
+import { type InboundMessage, type Logger, reasonOf, toVisibleLine } from '@parley/core';
 import type { LinkRepository, PairingRepository } from '@parley/store';
 import type { DecisionRules } from './rules.ts';
 
-/**
- * For example `telegram:42`: the form in which the settings name owners and the runtime facts name
- * people.
- */
-export function personId(message: Pick<InboundMessage, 'channel' | 'sender'>): string {
+/** For example `telegram:42`, the form of a person's id in the settings and the runtime facts. */
+export function toPersonId(message: Pick<InboundMessage, 'channel' | 'sender'>): string {
   return `${message.channel}:${message.sender.id}`;
 }
 
 /**
- * A name that a person chose, formatted as code in Markdown, so that it cannot be mistaken for
+ * A name chosen by a person, formatted as code in Markdown, so that it cannot be mistaken for
  * Parley's own text.
  */
-export function quotedName(name: string): string {
-  const plain = visibleLine(name).replaceAll('`', '').trim();
+export function formatQuotedName(name: string): string {
+  const plain = toVisibleLine(name).replaceAll('`', '').trim();
   return plain === '' ? 'A person' : `\`${plain.slice(0, 80).toWellFormed()}\``;
 }
 
-/** The rights of a message's sender. */
 export interface SenderRights {
   /** `telegram:42`. */
   readonly person: string;
-  /** The bot belongs to them. */
+  /** The sender is an owner of the bot. */
   readonly isOwner: boolean;
-  /** An owner let them in with a pairing code. */
+  /** An owner admitted the sender with a pairing code. */
   readonly isAllowed: boolean;
   /** The conversation shared by all linked direct chats of this owner; null for other people. */
   readonly mainConversation: string | null;
 }
 
-/** The author of something, and its chat. */
-export type Authored = Pick<InboundMessage, 'channel' | 'account' | 'chat' | 'sender'>;
+/** The author of a message or reaction, and its chat. */
+export type AuthorInChat = Pick<InboundMessage, 'channel' | 'account' | 'chat' | 'sender'>;
 
 export interface SenderRightsDeps {
   readonly store: {
@@ -43,24 +39,24 @@ export interface SenderRightsDeps {
 }
 
 /**
- * Looks up a sender. The database is queried only where it matters: in direct chats, and for the
- * rights of a command. Rejects when the database does not answer, so that access is never granted
- * by mistake.
+ * Looks up the rights of a sender. The database is queried only when the result depends on it: in
+ * direct chats, and for the rights of a command. Rejects when the database does not answer, so that
+ * access is never granted by mistake.
  */
-export async function senderRights(
+export async function findSenderRights(
   deps: SenderRightsDeps,
-  message: Authored,
+  message: AuthorInChat,
   isCommand: boolean,
 ): Promise<SenderRights> {
   const { store, rules } = deps;
   const { chat, sender } = message;
-  const person = personId(message);
+  const person = toPersonId(message);
   const isDirect = chat.type === 'direct';
   if (sender.isBot || (!isDirect && !isCommand)) {
     const isOwner = rules.owners.includes(person);
     return { person, isOwner, isAllowed: false, mainConversation: null };
   }
-  const { isOwner, mainConversation } = await ownershipOf(store.links, rules.owners, person);
+  const { isOwner, mainConversation } = await findOwnership(store.links, rules.owners, person);
   return {
     person,
     isOwner,
@@ -73,13 +69,13 @@ export async function senderRights(
  * Whether an account currently belongs to an owner, and the conversation shared by its linked
  * accounts.
  */
-export async function ownershipOf(
+export async function findOwnership(
   links: LinkRepository,
   owners: readonly string[],
   person: string,
 ): Promise<Pick<SenderRights, 'isOwner' | 'mainConversation'>> {
   const link = await links.of(person);
-  // One linked account is an owner's, and that owner has confirmed the others.
+  // One linked account belongs to an owner, and that owner has confirmed the others.
   const isOwners = link?.byOwner === true && link.members.some((one) => owners.includes(one));
   return {
     isOwner: owners.includes(person) || isOwners,
@@ -87,7 +83,10 @@ export async function ownershipOf(
   };
 }
 
-async function isAllowed({ store, rules }: SenderRightsDeps, message: Authored): Promise<boolean> {
+async function isAllowed(
+  { store, rules }: SenderRightsDeps,
+  message: AuthorInChat,
+): Promise<boolean> {
   const { channel, account, sender } = message;
   const { direct, allow } = rules.policy.access;
   if (direct !== 'pairing' || allow.includes(sender.id)) return false;

@@ -1,7 +1,7 @@
 import { createMetrics } from '@parley/core/telemetry';
 import { expect, it } from 'vitest';
-import { aMessage, IngressScene } from '../testing/ingress-scene.ts';
-import { createIgnored, createSkipped } from './skipped.ts';
+import { createMessage, IngressScene } from '../testing/ingress-scene.ts';
+import { createIgnoredRecorder, createSkippedRecorder } from './skipped.ts';
 
 const REASON = 'more than 300 messages were written here while the bot was away';
 
@@ -9,9 +9,11 @@ it('[D08] records the reason for each missed message that is not passed on, and 
   const scene = new IngressScene();
   await scene.open();
   const { meter, render } = createMetrics();
-  const skipped = createSkipped({ store: scene.store, meter, clock: () => scene.now });
+  const skipped = createSkippedRecorder({ store: scene.store, meter, clock: () => scene.now });
   const chat = { id: '-9', type: 'group' } as const;
-  const messages = ['7', '8'].map((messageId) => aMessage({ messageId, chat, text: 'a secret' }));
+  const messages = ['7', '8'].map((messageId) =>
+    createMessage({ messageId, chat, text: 'a secret' }),
+  );
   await skipped(messages, REASON);
   const answers = await Promise.all(
     messages.map(({ messageId }) => scene.store.why.ask({ message: messageId }, scene.now)),
@@ -25,12 +27,15 @@ it('[D08] records the reason for each missed message that is not passed on, and 
   await scene.store.close();
 });
 
-it('[F16] [D08] reports why an event that the platform itself wrote started no turn', async () => {
+it('[F16] [D08] reports why an event of the platform itself started no turn', async () => {
   const scene = new IngressScene();
   await scene.open();
   const { meter, render } = createMetrics();
   const account = { channel: 'telegram', account: 'default' };
-  const ignored = createIgnored({ store: scene.store, meter, clock: () => scene.now }, account);
+  const ignored = createIgnoredRecorder(
+    { store: scene.store, meter, clock: () => scene.now },
+    account,
+  );
   const event = { chatId: '-9', messageId: '12', at: scene.now };
   await ignored(event, 'the title of the group was changed');
   const answer = await scene.store.why.ask({ message: '12' }, scene.now);

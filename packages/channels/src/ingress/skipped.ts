@@ -1,4 +1,4 @@
-import { fromOutside, type InboundMessage } from '@parley/core';
+import { type InboundMessage, stripInternalFields } from '@parley/core';
 import type { ChannelContext } from '../adapter.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import { recordRefusal } from './refuse.ts';
@@ -7,12 +7,12 @@ import { recordRefusal } from './refuse.ts';
  * Records missed messages that an adapter does not pass on: a decision for each, and their number
  * (D07, D08).
  */
-export function createSkipped(
+export function createSkippedRecorder(
   deps: Pick<IngressDeps, 'store' | 'meter' | 'clock'>,
 ): ChannelContext<unknown>['skipped'] {
   return async (messages, reason) => {
     for (const unchecked of messages) {
-      const message: InboundMessage = fromOutside(unchecked);
+      const message: InboundMessage = stripInternalFields(unchecked);
       const skipped = { message, receivedAt: deps.clock() };
       await recordRefusal(deps, skipped, { kind: 'refused', reason });
       deps.meter.count('parley_overflow_total', { channel: message.channel, bound: 'missed' });
@@ -21,10 +21,10 @@ export function createSkipped(
 }
 
 /**
- * Records an event that tells the agent nothing, so that `why` knows every event that reached an
+ * Records an event that the agent is not shown, so that `why` covers every event that reached an
  * adapter (F16).
  */
-export function createIgnored(
+export function createIgnoredRecorder(
   { store, clock, meter }: Pick<IngressDeps, 'store' | 'meter' | 'clock'>,
   { channel, account }: { readonly channel: string; readonly account: string },
 ): ChannelContext<unknown>['ignored'] {

@@ -1,5 +1,5 @@
 import type { LiveEvent } from '@parley/core';
-import { CAPABILITIES, recordingLogger } from '@parley/core/testing';
+import { CAPABILITIES, createRecordingLogger } from '@parley/core/testing';
 import { createLocalBus } from '@parley/queue';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type {
@@ -21,7 +21,7 @@ const ended = (outcome: Extract<LiveEvent, { type: 'turn-ended' }>['outcome']): 
   outcome,
 });
 
-const { log, lines } = recordingLogger();
+const { log, lines } = createRecordingLogger();
 const bus = createLocalBus(log);
 let shown: string[];
 let typed: ChatAddress[];
@@ -35,7 +35,7 @@ let reactions: (string | undefined)[];
 const textOf = async (answer: GrowingAnswer): Promise<string> =>
   (await answer.show()).map(({ text }) => text).join('⏎');
 
-/** Typing has to be repeated every 4 s; an answer may be shown every second. */
+/** The platform needs typing repeated every 4 s; an answer may be shown every second. */
 const adapter: ChannelAdapter = {
   capabilities: CAPABILITIES,
   start: async () => {},
@@ -111,7 +111,7 @@ describe('typing', () => {
     },
   );
 
-  it('[F12] stops by itself when the end of the turn is never reported', async () => {
+  it('[F12] stops after a time limit when the end of the turn is never reported', async () => {
     bus.publish(started);
     await pass(20 * 60_000);
     const before = typed.length;
@@ -120,7 +120,7 @@ describe('typing', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('[F12] continues once, not twice, when the same turn is started again', async () => {
+  it('[F12] continues as one indicator when the same turn is started again', async () => {
     bus.publish(started);
     await pass(1_000);
     bus.publish(started);
@@ -130,7 +130,7 @@ describe('typing', () => {
     expect(typed).toHaveLength(1);
   });
 
-  it('[F12] is retried when it fails, without ending anything', async () => {
+  it('[F12] is retried when it fails, without affecting the turn', async () => {
     served = { ...adapter, typing: { repeatMs: 10, show: () => Promise.reject(new Error('429')) } };
     bus.publish(started);
     await pass(1_000);
@@ -139,7 +139,7 @@ describe('typing', () => {
     expect(shown).toEqual(['t: still here']);
   });
 
-  it('[F12] ends with the gateway, like everything else', async () => {
+  it('[F12] stops when the gateway stops', async () => {
     bus.publish(started);
     await pass(1_000);
     presence.close();
@@ -156,7 +156,7 @@ describe('a reaction on the message', () => {
     route: { ...route, acknowledge: '👀' },
   };
 
-  it('[F12] is shown while an answer takes its time, and then removed', async () => {
+  it('[F12] is shown while a slow answer is written, and then removed', async () => {
     bus.publish(acknowledged);
     await vi.advanceTimersByTimeAsync(1_499);
     expect(reactions).toEqual([]);
@@ -215,7 +215,7 @@ describe('a growing answer', () => {
     expect([await updatesIn(3_000), await updatesIn(500)]).toEqual([2, 6]);
   });
 
-  it('[F12] [M06] is shown less often the longer it is, so that rendering takes a tenth of the time', async () => {
+  it('[F12] [M06] is updated less often as it grows, so that rendering takes a tenth of the time', async () => {
     let updates = 0;
     const update = async () => {
       updates += 1;
@@ -240,7 +240,7 @@ describe('a growing answer', () => {
     expect(await shownIn(16_000)).toBeLessThan(6);
   });
 
-  it('[D07] stops growing after some messages: a longer answer is eventually sent as a file', async () => {
+  it('[D07] stops growing after a few messages, because a longer answer is eventually sent as a file', async () => {
     let messages = 0;
     let updates = 0;
     const update: StreamingCapability['update'] = async (_address, _turnId, answer) => {
@@ -259,7 +259,7 @@ describe('a growing answer', () => {
     expect(updates).toBeLessThan(60);
   });
 
-  it("[F12] is shown from its start only when it takes longer than the platform's threshold", async () => {
+  it("[F12] is shown only when writing takes longer than the platform's threshold", async () => {
     const { streaming } = adapter;
     if (streaming === undefined) throw new Error('the adapter streams');
     served = { ...adapter, streaming: { ...streaming, firstAfterMs: 400 } };
@@ -274,7 +274,7 @@ describe('a growing answer', () => {
     expect(shown).toEqual(['t: quick', 't: quick and on']);
   });
 
-  it('[F12] [D05] keeps the pace of its chat, which requests nothing when nothing is shown', async () => {
+  it('[F12] [D05] keeps the pace of its chat, and requests no update when nothing is shown', async () => {
     const { streaming } = adapter;
     if (streaming === undefined) throw new Error('the adapter streams');
     const pace = (_: ChatAddress, length: number) =>
@@ -334,7 +334,7 @@ describe('a growing answer', () => {
     expect(shown).toHaveLength(2);
   });
 
-  it('[F12] survives an update that fails, and shows everything with the next one', async () => {
+  it('[F12] survives a failed update, and shows the whole text with the next one', async () => {
     let failures = 1;
     const streaming = {
       minIntervalMs: 1_000,
@@ -362,7 +362,7 @@ describe('a growing answer', () => {
     ['suspended', 'later'],
     ['handed-back', 'later'],
     ['fenced', 'later'],
-  ] as const)('[F12] of a turn that is %s: %s comes', async (outcome, comes) => {
+  ] as const)('[F12] of a turn that is %s: %s follows', async (outcome, comes) => {
     bus.publish(started);
     bus.publish(delta('x'));
     bus.publish(ended(outcome));
@@ -374,7 +374,7 @@ describe('a growing answer', () => {
     ['answered', ['answer of t', 'nothing of m1']],
     ['suspended', ['later of t']],
   ] as const)(
-    '[F09] removes what waits for an answer to its earlier commands: %s',
+    '[F09] removes the reaction from earlier commands that wait for an answer: %s',
     async (outcome, ends) => {
       const waiting = { ...route, replyToMessageId: 'm1', response: 'place' };
       const end = async ({ replyToMessageId = 't' }: ChatAddress, _turn: string, comes: string) =>
@@ -387,7 +387,7 @@ describe('a growing answer', () => {
     },
   );
 
-  it('leaves nothing behind when its end cannot be shown', async () => {
+  it('leaves nothing in memory when its end cannot be shown', async () => {
     const end = () => Promise.reject(new Error('gone'));
     served = { ...adapter, streaming: { minIntervalMs: 10, update: async () => {}, end } };
     bus.publish(started);
@@ -399,7 +399,7 @@ describe('a growing answer', () => {
 });
 
 describe('a turn whose chat is not served here', () => {
-  it('shows nothing and waits for nothing', async () => {
+  it('shows nothing and starts no timer', async () => {
     served = undefined;
     bus.publish(started);
     bus.publish(delta('x'));

@@ -13,95 +13,99 @@ import type { ChannelAdapter, ChatAddress, StreamingCapability } from '../adapte
 
 /** Typing indicators and growing answers of running turns (F12). */
 export interface Presence {
-  /** Ends all typing indicators and growing answers. */
   close(): void;
 }
 
-/** The services of presence: the live events, and the adapter of one of this process's accounts. */
 export interface PresenceDeps {
   readonly bus: LiveBus;
   readonly adapterOf: (channel: string, account: string) => ChannelAdapter | undefined;
-  /** Whether the platform's rate limits permit a preview now; always when absent. */
+  /**
+   * Whether the platform's rate limits permit a preview now; previews are always permitted when
+   * absent.
+   */
   readonly mayPreview?: ((route: ReplyRoute) => boolean) | undefined;
   /**
-   * The shortest time between two updates of a growing answer, in addition to the platform's own
+   * The minimum interval between two updates of a growing answer, in addition to the platform's own
    * limit. In ms.
    */
   readonly updateEveryMs?: ((route: ReplyRoute) => number) | undefined;
-  /** Whether an earlier part is still to be sent to a chat. */
+  /** Whether an earlier part of the chat is still pending. */
   readonly owes: (chat: ChatKey) => Promise<boolean>;
   readonly log: Logger;
 }
 
 /**
- * Presence ends after this time (F12) even if the end of a turn is never published; twice the
+ * Presence ends after this time (F12) even if the end of a turn is never published; it is twice the
  * longest model call. In ms.
  */
 const MAX_TURN_MS = 20 * 60_000;
 
-type Delta = Pick<Extract<LiveEvent, { type: 'turn-delta' }>, 'text' | 'step' | 'replyToMessageId'>;
+type TurnDelta = Pick<
+  Extract<LiveEvent, { type: 'turn-delta' }>,
+  'text' | 'step' | 'replyToMessageId'
+>;
 
-/** What is shown of one turn in its chat. */
-interface Sign {
-  /** The answer has grown; in a later step it starts again. */
-  grow(delta: Delta): void;
+/** The presence of one turn in its chat. */
+interface PresenceSign {
+  /** The answer has grown; in a later step the text starts again from the beginning. */
+  grow(delta: TurnDelta): void;
   /** A tool call has started or completed. */
   call(call: LiveToolCall): void;
-  end(comes: Comes): void;
+  end(comes: FollowUpKind): void;
 }
 
-/** What follows the shown part of a turn. */
-type Comes = Parameters<StreamingCapability['end']>[2];
+type FollowUpKind = Parameters<StreamingCapability['end']>[2];
 
-const AFTER: Readonly<Record<Extract<LiveEvent, { type: 'turn-ended' }>['outcome'], Comes>> = {
-  answered: 'answer',
-  failed: 'answer',
-  silent: 'nothing',
-  stopped: 'nothing',
-  // The next answer covers more than what was shown.
-  interrupted: 'nothing',
-  fenced: 'later',
-  'handed-back': 'later',
-  suspended: 'later',
-  // Nothing unfinished stays visible while the model is unavailable.
-  'put-off': 'nothing',
-};
+const AFTER: Readonly<Record<Extract<LiveEvent, { type: 'turn-ended' }>['outcome'], FollowUpKind>> =
+  {
+    answered: 'answer',
+    failed: 'answer',
+    silent: 'nothing',
+    stopped: 'nothing',
+    // The next answer covers more than the preview.
+    interrupted: 'nothing',
+    fenced: 'later',
+    'handed-back': 'later',
+    suspended: 'later',
+    // Unfinished previews are removed while the model is unavailable.
+    'put-off': 'nothing',
+  };
 
 /** Shows typing and growing answers for every turn whose chat this process serves. */
 export function startPresence(deps: PresenceDeps): Presence {
-  const signs = new Map<string, Sign>();
-  const end = (turnId: string, comes: Comes = 'later'): void => {
+  const signs = new Map<string, PresenceSign>();
+  const end = (turnId: string, comes: FollowUpKind = 'later'): void => {
     signs.get(turnId)?.end(comes);
     signs.delete(turnId);
   };
   const begin = (event: Extract<LiveEvent, { type: 'turn-started' }>): void => {
     const { turnId, route, messageId, alsoAnswered = [] } = event;
-    // The same turn starts again: its first run died without an event.
+    // The same turn starts again, because its first run crashed without publishing an event.
     end(turnId);
     const adapter = deps.adapterOf(route.channel, route.account);
     if (!adapter) return;
     const { channel, account, chatId } = route;
-    const address = routeAddress(route);
+    const address = toChatAddress(route);
     const owes = () => deps.owes({ channel, account, chatId });
     const mayPreview = () => deps.mayPreview?.(route) ?? true;
     const leastMs = deps.updateEveryMs?.(route) ?? 0;
     const shown = { address, turnId, target: route.target, owes, mayPreview, leastMs };
-    const sign = showSign(adapter, shown, deps.log);
+    const sign = showPresenceSign(adapter, shown, deps.log);
     const react = adapter.messages?.react;
     const endReaction =
       messageId !== undefined && route.acknowledge !== undefined && react !== undefined
         ? showReaction((emoji) => react(address, messageId, emoji), route.acknowledge, deps.log)
         : () => {};
     const timer = setTimeout(() => end(turnId), MAX_TURN_MS).unref();
-    const endAll = (comes: Comes): void => {
+    const endAll = (comes: FollowUpKind): void => {
       clearTimeout(timer);
       endReaction();
       sign.end(comes);
       if (comes === 'later') return;
       for (const other of alsoAnswered) {
         adapter.streaming
-          ?.end(routeAddress(other), turnId, 'nothing')
-          .catch(logNotShown(deps.log, turnId));
+          ?.end(toChatAddress(other), turnId, 'nothing')
+          .catch(createStreamEndLogger(deps.log, turnId));
       }
     };
     signs.set(turnId, { grow: sign.grow, call: sign.call, end: endAll });
@@ -121,17 +125,16 @@ export function startPresence(deps: PresenceDeps): Presence {
   };
 }
 
-function routeAddress({ chatId, threadId, replyToMessageId, response }: ReplyRoute): ChatAddress {
+function toChatAddress({ chatId, threadId, replyToMessageId, response }: ReplyRoute): ChatAddress {
   return { chatId, threadId, replyToMessageId, response };
 }
 
-function logNotShown(log: Logger, turnId: string) {
+function createStreamEndLogger(log: Logger, turnId: string) {
   return (error: unknown): void =>
     log.debug({ turn: turnId, reason: reasonOf(error) }, 'end of the stream not shown');
 }
 
-/** The turn that is shown, and its chat. */
-interface Shown {
+interface DisplayedTurn {
   readonly address: ChatAddress;
   readonly turnId: string;
   readonly target: RenderTarget;
@@ -140,7 +143,11 @@ interface Shown {
   readonly leastMs: number;
 }
 
-function showSign({ typing, streaming }: ChannelAdapter, shown: Shown, log: Logger): Sign {
+function showPresenceSign(
+  { typing, streaming }: ChannelAdapter,
+  shown: DisplayedTurn,
+  log: Logger,
+): PresenceSign {
   const stopTyping = typing ? keepTyping(typing, shown.address, log) : () => {};
   const stream = streaming ? streamAnswer(streaming, shown, log) : null;
   return {
@@ -166,9 +173,9 @@ const MAX_SHOWN_MESSAGES = 20;
 
 function streamAnswer(
   streaming: StreamingCapability,
-  shown: Shown,
+  shown: DisplayedTurn,
   log: Logger,
-): Pick<Sign, 'grow' | 'end'> {
+): Pick<PresenceSign, 'grow' | 'end'> {
   const { turnId, target, owes, mayPreview, leastMs } = shown;
   let { address } = shown;
   let isItsTurn = false;
@@ -185,19 +192,20 @@ function streamAnswer(
     },
     log,
     async () => {
-      // Parts of earlier answers that a slow platform has not accepted yet precede this one (D02).
+      // Parts of earlier answers that a slow platform has not accepted yet come before this answer
+      // (D02).
       isItsTurn ||= !(await owes());
       if (isItsTurn && mayPreview()) await streaming.update(address, turnId, answer);
     },
   );
-  const endStream = async (comes: Comes): Promise<void> => {
-    // Otherwise an update in progress would be shown after the end.
+  const endStream = async (comes: FollowUpKind): Promise<void> => {
+    // Without waiting, an update in progress would be shown after the end.
     await updates.cancel();
     await streaming.end(address, turnId, comes);
   };
   return {
     grow({ text, step = 0, replyToMessageId }) {
-      // Text from before a tool call stays visible until there is something new.
+      // Text from before a tool call stays visible until new text arrives.
       if (step !== shownStep) {
         answer = createPrefixRenderer({ ...target, maxLength });
         length = 0;
@@ -210,7 +218,7 @@ function streamAnswer(
       if (pace() !== null) updates.request();
     },
     end(comes) {
-      endStream(comes).catch(logNotShown(log, turnId));
+      endStream(comes).catch(createStreamEndLogger(log, turnId));
     },
   };
 }
@@ -223,9 +231,9 @@ export interface Throttle {
 }
 
 /**
- * Creates a throttle around `task`; when the task fails, this is logged and the next request tries
- * again.
- * @param firstAfterMs how long the first run waits after its request.
+ * Creates a throttle around `task`; a failure of the task is logged, and the next request runs the
+ * task again.
+ * @param firstAfterMs delay between the first request and its run, in ms.
  */
 function createThrottle(
   {
@@ -282,16 +290,17 @@ function createThrottle(
 }
 
 /**
- * Quick answers need no typing indicator: it would cost a call and arrive together with the answer.
- * In ms.
+ * A typing indicator for a quick answer would cost a call and arrive together with the answer. In
+ * ms.
  */
 const TYPING_AFTER_MS = 300;
 
-/** A quick answer needs no reaction either. In ms. */
+/** A quick answer gets no reaction either. In ms. */
 const ACKNOWLEDGE_AFTER_MS = 1_500;
 
 /**
- * Adds a reaction to a message after a moment, and removes it when the returned function is called.
+ * Adds a reaction to a message after a short delay, and removes it when the returned function is
+ * called.
  */
 function showReaction(
   react: (emoji: string | undefined) => Promise<void>,
@@ -313,13 +322,13 @@ function showReaction(
   }, ACKNOWLEDGE_AFTER_MS).unref();
   return () => {
     clearTimeout(timer);
-    // The two calls run in order; otherwise the reaction would stay.
+    // The two calls run in order; otherwise the reaction could remain on the message.
     if (isShown) void shown.then(() => show(undefined));
   };
 }
 
 /**
- * Shows "typing" after a moment, and again as often as the platform needs it, until the returned
+ * Shows "typing" after a short delay, and repeats it at the platform's interval, until the returned
  * function is called.
  */
 function keepTyping(

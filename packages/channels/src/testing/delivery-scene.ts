@@ -9,10 +9,10 @@ import { CAPABILITIES } from '@parley/core/testing';
 import type { Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 
-/** For tests: the platform's response to one send. */
-export type Answer = ChannelFailure | { readonly kind: 'sent' };
+/** The platform's response to one send in a test. */
+export type PlatformResponse = ChannelFailure | { readonly kind: 'sent' };
 
-/** For tests: an outbox in memory and a platform controlled by the test. */
+/** A test scene with an outbox in memory and a platform controlled by the test. */
 export interface DeliveryScene {
   readonly store: Store;
   /** Chat id and text of each send, in order. */
@@ -20,11 +20,11 @@ export interface DeliveryScene {
   /** The texts visible to people, by chat. */
   readonly visible: Map<string, string[]>;
   /** Sets the responses to the next sends to a chat, one each; later sends succeed. */
-  answer(chatId: string, ...answers: readonly Answer[]): void;
+  answer(chatId: string, ...answers: readonly PlatformResponse[]): void;
   send(part: OutboundPart, signal: AbortSignal): Promise<Receipt>;
   /**
-   * Adds the parts of one turn to the outbox, due at `at`. Returns the parts that its commit passes
-   * on.
+   * Adds the parts of one turn to the outbox, due at `at`. Returns the parts that the turn's commit
+   * passes on.
    */
   owe(chatId: string, texts: readonly string[], at?: number): Promise<FreshParts | undefined>;
   /** The state of each part of a chat, in order. */
@@ -36,7 +36,7 @@ export async function openDeliveryScene(clock: () => number): Promise<DeliverySc
   const store = await openMemoryStore({ clock });
   const sends: string[] = [];
   const visible = new Map<string, string[]>();
-  const answers = new Map<string, Answer[]>();
+  const answers = new Map<string, PlatformResponse[]>();
   const known = new Set<string>();
   let turns = 0;
   return {
@@ -67,17 +67,17 @@ export async function openDeliveryScene(clock: () => number): Promise<DeliverySc
   };
 }
 
-interface TurnOf {
+interface TurnSpec {
   readonly turnId: string;
   readonly chatId: string;
   readonly texts: readonly string[];
   readonly at: number;
 }
 
-/** Parts get into the outbox as they do in production: by committing a turn. */
+/** As in production, parts enter the outbox by committing a turn. */
 async function commitTurn(
   store: Store,
-  { turnId, chatId, texts, at }: TurnOf,
+  { turnId, chatId, texts, at }: TurnSpec,
 ): Promise<FreshParts | undefined> {
   const place = { channel: 'test', account: 'default' } as const;
   const route = { ...place, chatId, target: CAPABILITIES.target };
@@ -93,9 +93,9 @@ async function commitTurn(
     variables: {},
   };
   await store.inbox.accept({ conversationId: chatId, message, route, receivedAt: at });
-  const taken = await store.lanes.acquire(chatId, turnId, at, 1_000);
-  if (taken.kind === 'busy') throw new Error('the lane is busy');
-  await store.lanes.claim(taken.lease, 'collect', turnId, at);
+  const work = { conversationId: chatId, owner: turnId, leaseMs: 1_000 };
+  const taken = await store.lanes.begin(work, 'collect', turnId, at);
+  if (taken.kind !== 'turn') throw new Error(`no turn: ${taken.kind}`);
   const parts = texts.map((text) => ({ route, body: { text, plain: text } }));
   const commit = { turnId, outcome: 'answered', entries: [], parts, usage: null } as const;
   let fresh: FreshParts | undefined;

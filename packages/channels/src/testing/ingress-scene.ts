@@ -1,11 +1,11 @@
 import { InboundMessage, type LiveEvent, silentMeter } from '@parley/core';
-import { CAPABILITIES, recordingLogger } from '@parley/core/testing';
+import { CAPABILITIES, createRecordingLogger } from '@parley/core/testing';
 import { isOwnMessage, type Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import type { IngressOutcome } from '../adapter.ts';
-import { createIngress, type Receive } from '../ingress/ingress.ts';
+import { createIngress, type ReceiveMessage } from '../ingress/ingress.ts';
 import type { IngressDeps } from '../ingress/ingress-deps.ts';
-import { createReacted } from '../ingress/reactions.ts';
+import { createReactionReceiver } from '../ingress/reactions.ts';
 import type { AccountPolicy } from '../ingress/rules.ts';
 
 /** The direct chat of the owner, `telegram:42`. */
@@ -24,23 +24,22 @@ export const POLICY: AccountPolicy = {
   answers: { mentions: 'dead', numbered: false },
 };
 
-/** For tests: the ingress of one account on a real database, and a record of its actions. */
+/** A test scene with the ingress of one account on a real database, and a record of its actions. */
 export class IngressScene {
   /** The current time in ms; tests advance it. */
   now = 1_000_000;
   /** Durable points, wake-ups, deliveries and live events, in order. */
   readonly happened: string[] = [];
-  /** Live events, except those that only tell pages to refresh. */
+  /** Live events, except those that only make pages refresh. */
   readonly events: LiveEvent[] = [];
-  /** The lines of the log. */
   readonly lines: readonly string[];
   readonly #codes = ['AAAA2222', 'BBBB3333', 'CCCC4444', 'DDDD5555', 'EEEE6666'];
   readonly #deps: Omit<IngressDeps, 'store'>;
   #store: Store | undefined;
-  #receive: Receive = () => Promise.reject(new Error('Open the scene first.'));
+  #receive: ReceiveMessage = () => Promise.reject(new Error('Open the scene first.'));
 
   constructor() {
-    const { log, lines } = recordingLogger();
+    const { log, lines } = createRecordingLogger();
     this.lines = lines;
     this.#deps = {
       lanes: { wake: async (key) => void this.happened.push(`wake ${key}`) },
@@ -88,13 +87,12 @@ export class IngressScene {
     policy: Partial<AccountPolicy>,
     change: Partial<IngressDeps> = {},
     rule: Partial<IngressDeps['rules']> = {},
-  ): Receive {
+  ): ReceiveMessage {
     return createIngress({ ...this.#depsWith(policy, rule), ...change });
   }
 
-  /** The account's handling of reactions. */
-  reactedWith(policy: Partial<AccountPolicy> = {}): ReturnType<typeof createReacted> {
-    return createReacted(this.#depsWith(policy));
+  reactedWith(policy: Partial<AccountPolicy> = {}): ReturnType<typeof createReactionReceiver> {
+    return createReactionReceiver(this.#depsWith(policy));
   }
 
   #depsWith(policy: Partial<AccountPolicy>, rule: Partial<IngressDeps['rules']> = {}): IngressDeps {
@@ -128,8 +126,8 @@ export class IngressScene {
   }
 }
 
-/** A plain direct message for tests, with the fields that a test overrides. */
-export function aMessage(
+/** A plain direct message for tests; `overrides` replaces single fields. */
+export function createMessage(
   change: Partial<Omit<InboundMessage, 'chat' | 'sender'>> & {
     chat?: Partial<InboundMessage['chat']>;
     sender?: Partial<InboundMessage['sender']>;

@@ -1,17 +1,17 @@
 import { createPrefixRenderer } from '@parley/markup';
 import { describe, expect, it } from 'vitest';
-import { createStreaming } from './adapter.ts';
+import { createStreamingCapability } from './adapter.ts';
 import { createEventHub, type WebEvent } from './events.ts';
 import { TERMINAL, WEB, type WebFront } from './front.ts';
 
 const HERE = { chatId: 'main' };
 
-/** A watched chat of a front end in which an answer grows. */
+/** A test scene: a watched chat of a front end in which an answer grows. */
 function scene({ target }: WebFront) {
   const hub = createEventHub();
   const seen: WebEvent[] = [];
   const leave = hub.watch('main', (event) => seen.push(event));
-  const streaming = createStreaming(hub, target);
+  const streaming = createStreamingCapability(hub, target);
   const maxLength = streaming.maxLength ?? target.maxLength;
   const answer = createPrefixRenderer({ ...target, maxLength });
   const last = () => {
@@ -21,8 +21,8 @@ function scene({ target }: WebFront) {
   return { hub, streaming, answer, seen, last, leave };
 }
 
-describe('showing a growing answer', () => {
-  it("[F12] uses the front end's dialect and closes unfinished markup", async () => {
+describe('previews of a growing answer on a front end', () => {
+  it("[F12] use the front end's dialect and close unfinished markup", async () => {
     const { streaming, answer, seen } = scene(WEB);
     answer.push('Some **bold');
     await streaming.update(HERE, 't1', answer);
@@ -36,7 +36,7 @@ describe('showing a growing answer', () => {
   it.each([
     ['web page', WEB],
     ['terminal', TERMINAL],
-  ])('[F12] shows all of a long answer on the %s each time', async (_, front) => {
+  ])('[F12] contain all of a long answer on the %s each time', async (_, front) => {
     const { streaming, answer, last } = scene(front);
     for (let count = 0; count < 1_000; count += 1) {
       answer.push(`Paragraph ${count}.\n\n`);
@@ -46,7 +46,7 @@ describe('showing a growing answer', () => {
     expect(last()?.match(/\d+/g)).toEqual(numbers);
   });
 
-  it('[F12] shows late viewers the text so far, until its part is sent or the turn ends', async () => {
+  it('[F12] show late viewers the text so far, until its part is sent or the turn ends', async () => {
     const { hub, streaming, answer, last } = scene(WEB);
     const seenLater = (): readonly WebEvent[] => {
       const later: WebEvent[] = [];
@@ -66,7 +66,7 @@ describe('showing a growing answer', () => {
     expect(seenLater()).toEqual([]);
   });
 
-  it('renders nothing while nobody watches, and everything for late viewers', async () => {
+  it('are not rendered without viewers, and contain the whole text for late viewers', async () => {
     const { hub, streaming, answer, seen, leave } = scene(WEB);
     leave();
     const looks: string[] = [];

@@ -6,34 +6,40 @@ import type {
   SecretDoor,
   StreamingCapability,
 } from '../adapter.ts';
-import { createEventHub, type EventHub, followingHub, sentFile, shownEntry } from './events.ts';
+import {
+  createEventHub,
+  createFollowingHub,
+  type EventHub,
+  toWebFile,
+  toWebHistoryEntry,
+} from './events.ts';
 import type { WebFront } from './front.ts';
 
 /**
- * The page hides a typing indicator shortly after this, so it is repeated while the agent works. In
- * ms.
+ * The page hides a typing indicator after a few seconds, so the indicator is repeated while the
+ * agent works. In ms.
  */
 const TYPING_INTERVAL_MS = 4_000;
 /** More entries than another gateway receives or sends between two polls. */
 const FOLLOWED_ENTRIES = 50;
 
 /**
- * Connects a built-in front end: there is nothing to log in to, so it is connected as soon as it
- * has started.
+ * Connects a built-in front end, which is connected as soon as it has started, because it has no
+ * login.
  */
 export function createWebAdapter(
   context: ChannelContext<unknown>,
   front: WebFront,
 ): ChannelAdapter {
-  const hub = hubOf(context);
+  const hub = createHub(context);
   const closing = new AbortController();
   const underWay = new Set<Promise<Response>>();
-  const answer = lazyRoutes(async () => {
+  const answer = createLazyRoutes(async () => {
     const { createRoutes } = await import('./routes.ts');
     return createRoutes({ context, hub, channel: front.channel, closing: closing.signal });
   });
   return {
-    capabilities: capabilitiesOf(front),
+    capabilities: getFrontCapabilities(front),
     async start() {
       context.report({ kind: 'connected', as: front.as });
     },
@@ -48,7 +54,7 @@ export function createWebAdapter(
         type: 'part',
         ...shown,
         ...(front.buttons && buttons && { buttons }),
-        ...(file && { file: sentFile(file) }),
+        ...(file && { file: toWebFile(file) }),
       });
       return { platformMessageId: id };
     },
@@ -56,7 +62,7 @@ export function createWebAdapter(
       repeatMs: TYPING_INTERVAL_MS,
       show: async ({ chatId }) => hub.publish(chatId, { type: 'typing' }),
     },
-    streaming: createStreaming(hub, front.target),
+    streaming: createStreamingCapability(hub, front.target),
     http: {
       async fetch(request) {
         const response = answer(request);
@@ -68,14 +74,15 @@ export function createWebAdapter(
 }
 
 /** The event hub, for a single gateway or for one among several. */
-function hubOf(context: ChannelContext<unknown>): EventHub {
+function createHub(context: ChannelContext<unknown>): EventHub {
   const hub = createEventHub();
   if (!context.isShared) return hub;
   const followers = new Map<string, EventHub>();
   const follow = (chatId: string): EventHub => {
-    const newest = async () => (await context.history(chatId, FOLLOWED_ENTRIES)).map(shownEntry);
+    const newest = async () =>
+      (await context.history(chatId, FOLLOWED_ENTRIES)).map(toWebHistoryEntry);
     const follower =
-      followers.get(chatId) ?? followingHub(hub, { chatId, newest, log: context.log });
+      followers.get(chatId) ?? createFollowingHub(hub, { chatId, newest, log: context.log });
     followers.set(chatId, follower);
     return follower;
   };
@@ -86,28 +93,29 @@ function hubOf(context: ChannelContext<unknown>): EventHub {
   };
 }
 
-interface Routes {
+interface LoadedRoutes {
   fetch(request: Request, env?: object): Response | Promise<Response>;
 }
 
-/** The first request loads the web framework, so that a gateway without visitors does not. */
-export function lazyRoutes(
-  load: () => Promise<Routes>,
+/**
+ * The web framework is imported at the first request, so a gateway without visitors never loads it.
+ */
+export function createLazyRoutes(
+  load: () => Promise<LoadedRoutes>,
 ): (request: Request, door?: SecretDoor) => Promise<Response> {
-  let routes: Promise<Routes> | undefined;
+  let routes: Promise<LoadedRoutes> | undefined;
   return async (request, door) => {
     routes ??= load();
     return (await routes).fetch(request, { door });
   };
 }
 
-/** The largest file that the database accepts, in bytes. */
 const MAX_BYTES = 50 * 1_024 * 1_024;
 
-function capabilitiesOf({ target, buttons }: WebFront): Capabilities {
+function getFrontCapabilities({ target, buttons }: WebFront): Capabilities {
   return {
     target,
-    // A page recognizes each part by its id and shows it once, however often it arrives.
+    // A page recognizes each part by its id and shows it once, even if it arrives several times.
     idempotentSend: true,
     typing: true,
     edit: false,
@@ -121,16 +129,19 @@ function capabilitiesOf({ target, buttons }: WebFront): Capabilities {
   };
 }
 
-/** The shortest time between two updates of a growing answer on a page, in ms. */
+/** The minimum interval between two updates of a growing answer on a page, in ms. */
 const STREAM_INTERVAL_MS = 50;
 /**
- * A front end has no limit, but once a part has reached this length it is complete, so it is not
- * rendered again.
+ * A front end has no length limit, but a part is complete once it has reached this length, so it is
+ * not rendered again.
  */
 const PART_LENGTH = 8_000;
 
-/** Shows growing answers to viewers. Without viewers nothing is rendered or held in memory. */
-export function createStreaming(hub: EventHub, { dialect }: RenderTarget): StreamingCapability {
+/** Shows growing answers to viewers. Without viewers, no preview is rendered or held in memory. */
+export function createStreamingCapability(
+  hub: EventHub,
+  { dialect }: RenderTarget,
+): StreamingCapability {
   return {
     minIntervalMs: STREAM_INTERVAL_MS,
     maxLength: PART_LENGTH,

@@ -16,7 +16,7 @@ import type { HistoryEntry } from '../shown-chats.ts';
  * the history is fetched again, with the same ids.
  */
 export type WebEvent =
-  /** A message was written, perhaps in another tab. */
+  /** A message was written, possibly in another tab. */
   | {
       readonly type: 'inbound';
       readonly messageId: string;
@@ -24,31 +24,38 @@ export type WebEvent =
       readonly files?: readonly WebFile[];
       readonly at: number;
     }
-  /** A finished part of an answer, in the channel's dialect; it replaces the turn's stream. */
+  /**
+   * A finished part of an answer, in the channel's dialect; the part replaces the turn's stream.
+   */
   | {
       readonly type: 'part';
       readonly partId: string;
       readonly turnId: string | null;
-      /** Only in a history: the message that it answers without a turn, such as a command. */
+      /**
+       * Present only in a history: the message that the part answers without a turn, such as a
+       * command.
+       */
       readonly answers?: string;
       readonly text: string;
-      /** Shown above it; its bytes are at `/sent/PART`. */
+      /** The part's file, shown above its text; its bytes are at `/sent/PART`. */
       readonly file?: WebFile;
-      /** Shown below it; pressing one has the same effect as typing its data. */
+      /** Buttons shown below the text; pressing one has the same effect as typing its data. */
       readonly buttons?: readonly Button[];
       readonly at: number;
     }
   /** A message or part that was replaced by a later message and is no longer shown. */
   | { readonly type: 'replaced'; readonly id: string }
   | { readonly type: 'typing' }
-  /** The answer so far, in the channel's dialect; it replaces the text shown for this turn. */
+  /**
+   * The answer so far, in the channel's dialect; each event replaces the text shown for this turn.
+   */
   | { readonly type: 'stream'; readonly turnId: string; readonly text: string }
-  /** A tool that the turn has called; sent again when the call has completed. */
+  /** A tool that the turn has called; the event is sent again when the call has completed. */
   | ({ readonly type: 'tool' } & ToolCallOfTurn)
-  /** The turn is over; without a part it was stopped or stayed silent. */
+  /** The turn is over; without a part, the turn was stopped or the agent chose not to answer. */
   | { readonly type: 'stream-end'; readonly turnId: string }
   /**
-   * Something changed in any conversation, or waits for a person: the page requests its lists and
+   * Any conversation has changed, or a request waits for a person: the page requests its lists and
    * counts again.
    */
   | { readonly type: 'changed' };
@@ -56,52 +63,49 @@ export type WebEvent =
 /** A file of a message, at `/files/MESSAGE/INDEX`, where INDEX is its position in the list. */
 export interface WebFile {
   readonly kind: Attachment['kind'] | OutboundFile['kind'];
-  /** Chosen by its sender; never trusted. */
+  /** Chosen by the file's sender, so never trusted. */
   readonly name: string | null;
-  /** In bytes. */
   readonly size: number | null;
-  /** Whether its bytes can be downloaded; they are kept only for a limited time. */
+  /** Whether the file can be downloaded; bytes are kept only for a limited time. */
   readonly isKept: boolean;
 }
 
 /** A chat in the list, newest first; `title` is the beginning of its first text. */
 export interface WebChat {
   readonly id: string;
-  /** The id of its conversation. */
   readonly conversation: string;
   readonly title: string;
   readonly at: number;
-  /** When something was last sent there, in ms; 0 if nothing was. */
+  /** When a part was last sent to the chat, in ms; 0 if none was sent. */
   readonly answeredAt: number;
 }
 
-/** One entry of the history as the page receives it, with the ids that the events use. */
+/** One entry of the history as sent to the page, with the ids that the events use. */
 export type WebHistoryEntry =
   | Extract<WebEvent, { type: 'part' | 'replaced' }>
   | (Extract<WebEvent, { type: 'inbound' }> & {
       readonly outcome: string | null;
-      /** The turn whose parts answer it; null when none has started. */
+      /** The turn whose parts answer the message; null when none has started. */
       readonly turnId: string | null;
     });
 
-/** The answer of `/history`: the newest entries, oldest first. */
+/** The response of `/history`: the newest entries, oldest first. */
 export interface WebHistory {
   readonly entries: readonly WebHistoryEntry[];
   readonly commands: readonly Pick<CommandInfo, 'name' | 'summary'>[];
-  /** The tools that the turns of these answers have called. */
+  /** The tool calls of the turns of these answers. */
   readonly calls?: readonly ToolCallOfTurn[];
   /** The maximum number of bytes per file, and of all files of a message together. */
   readonly limits?: { readonly file: number; readonly message: number };
 }
 
-/** The answer of `/messages` to an accepted message; `at` is the time of its arrival, in ms. */
+/** The response of `/messages` to an accepted message; `at` is the time of its arrival, in ms. */
 export interface WebReceipt {
   readonly outcome: IngressOutcome;
   readonly at: number;
 }
 
-/** A line of the history as pages and terminals receive it. */
-export function shownEntry(entry: HistoryEntry): WebHistoryEntry {
+export function toWebHistoryEntry(entry: HistoryEntry): WebHistoryEntry {
   if (entry.kind === 'inbound') {
     const { messageId, text, at, outcome, turnId = null } = entry;
     const files = (entry.files ?? []).map(({ kind, name, size, isKept }) => {
@@ -113,31 +117,29 @@ export function shownEntry(entry: HistoryEntry): WebHistoryEntry {
   if (entry.kind === 'replaced') return { type: 'replaced', id: entry.id };
   const { partId, turnId, answers, body, buttons, file, at } = entry;
   const of = { turnId, ...(answers !== undefined && { answers }) };
-  const more = { ...(buttons && { buttons }), ...(file && { file: sentFile(file) }) };
+  const more = { ...(buttons && { buttons }), ...(file && { file: toWebFile(file) }) };
   return { type: 'part', partId, ...of, text: body.text, ...more, at };
 }
 
-/** A sent file, as pages show it. */
-export function sentFile({ kind, name, size }: OutboundFile): WebFile {
+export function toWebFile({ kind, name, size }: OutboundFile): WebFile {
   return { kind, name, size: size ?? null, isKept: true };
 }
 
 /**
- * Sends events to the current viewers of a chat. Holds a growing answer while it is watched, and
- * nothing else: the tables are the history.
+ * Sends events to the current viewers of a chat. The hub holds only growing answers that are being
+ * watched; the tables are the history.
  */
 export interface EventHub {
   publish(chatId: string, event: WebEvent): void;
   /**
-   * Subscribes to a chat. A growing answer is sent immediately, because its next update may be slow
-   * to come. Returns a function that unsubscribes.
+   * Subscribes to a chat and returns a function that unsubscribes. A growing answer is sent
+   * immediately, because its next update may come late.
    */
   watch(chatId: string, listener: (event: WebEvent) => void): () => void;
-  /** Whether there are viewers; without them nothing needs to be rendered. */
+  /** Whether the chat has viewers; without viewers, previews need not be rendered. */
   isWatched(chatId: string): boolean;
 }
 
-/** Creates an empty hub. */
 export function createEventHub(): EventHub {
   const watchers = new Map<string, Set<(event: WebEvent) => void>>();
   const growing = new Map<string, Extract<WebEvent, { type: 'stream' }>>();
@@ -170,38 +172,38 @@ export function createEventHub(): EventHub {
 
 interface FollowDeps {
   readonly chatId: string;
-  /** The newest entries, oldest first. */
+  /** Returns the newest entries, oldest first. */
   readonly newest: () => Promise<readonly WebHistoryEntry[]>;
   readonly log: Logger;
   /** `POLL_INTERVAL_MS` when absent. */
   readonly everyMs?: number;
 }
 
-/** How often to poll for what other gateways received or sent, in ms. */
+/** The polling interval for messages and answers handled by other gateways, in ms. */
 const POLL_INTERVAL_MS = 1_000;
 
 /**
  * The hub of a chat that other gateways serve as well: it also reports messages and answers that
- * they handle. These are in the shared history, which is read while there are viewers. Anything
- * that a viewer receives twice has the same id.
+ * they handle. Entries of other gateways are in the shared history, which is polled while the chat
+ * has viewers. An entry that a viewer receives twice has the same id.
  */
-export function followingHub(hub: EventHub, deps: FollowDeps): EventHub {
+export function createFollowingHub(hub: EventHub, deps: FollowDeps): EventHub {
   const { chatId, newest, log, everyMs = POLL_INTERVAL_MS } = deps;
-  /** Undefined until the first read: a new viewer reads the history itself. */
+  /** Undefined until the first read, because a new viewer requests the history itself. */
   let known: Set<string> | undefined;
   let timer: NodeJS.Timeout | undefined;
   const look = async (): Promise<void> => {
     const entries = await newest();
     for (const entry of entries) {
-      if (known !== undefined && !known.has(entryId(entry))) hub.publish(chatId, entry);
+      if (known !== undefined && !known.has(getEntryId(entry))) hub.publish(chatId, entry);
     }
-    known = new Set(entries.map(entryId));
+    known = new Set(entries.map(getEntryId));
   };
   const follow = async (): Promise<void> => {
     try {
       await look();
     } catch (error) {
-      log.warn({ reason: reasonOf(error) }, 'what other gateways do is not seen');
+      log.warn({ reason: reasonOf(error) }, 'changes by other gateways cannot be read');
     }
     timer = hub.isWatched(chatId)
       ? setTimeout(guarded('follow', follow), everyMs).unref()
@@ -211,7 +213,7 @@ export function followingHub(hub: EventHub, deps: FollowDeps): EventHub {
   return {
     ...hub,
     publish(to, event) {
-      if (to === chatId && isEntry(event)) known?.add(entryId(event));
+      if (to === chatId && isEntry(event)) known?.add(getEntryId(event));
       hub.publish(to, event);
     },
     watch(watched, listener) {
@@ -224,13 +226,13 @@ export function followingHub(hub: EventHub, deps: FollowDeps): EventHub {
   };
 }
 
-type Entry = Extract<WebEvent, { type: 'inbound' | 'part' | 'replaced' }>;
+type WebEntry = Extract<WebEvent, { type: 'inbound' | 'part' | 'replaced' }>;
 
-function isEntry(event: WebEvent): event is Entry {
+function isEntry(event: WebEvent): event is WebEntry {
   return event.type === 'inbound' || event.type === 'part' || event.type === 'replaced';
 }
 
-function entryId(entry: Entry): string {
+function getEntryId(entry: WebEntry): string {
   if (entry.type === 'replaced') return `gone ${entry.id}`;
   return entry.type === 'inbound' ? `in ${entry.messageId}` : `out ${entry.partId}`;
 }
@@ -238,11 +240,11 @@ function entryId(entry: Entry): string {
 interface EventStreamOptions {
   readonly hub: EventHub;
   readonly chatId: string;
-  /** Ends the stream when it fires. */
+  /** Ends the stream when the signal fires. */
   readonly closing: AbortSignal;
   /**
-   * Calls back on changes anywhere, for a page that shows more than the chat; returns a function
-   * that unsubscribes.
+   * Calls back on changes in any chat, for a page that shows more than one; returns a function that
+   * unsubscribes.
    */
   readonly onChange?: ((listener: () => void) => () => void) | undefined;
 }
@@ -250,16 +252,16 @@ interface EventStreamOptions {
 /** Changes within this time are merged into one event, in ms. */
 const CHANGES_JOIN_MS = 250;
 
-/** Proxies and browsers give up on a stream that is silent for a minute. */
+/** Proxies and browsers close a stream that is silent for a minute. */
 const KEEP_ALIVE_MS = 20_000;
 /**
- * A viewer that lags this many bytes behind receives no unfinished answers, because the next one
- * contains everything again.
+ * A viewer that lags this many bytes behind receives no previews, because the next preview contains
+ * the whole text again.
  */
 const SLOW_BYTES = 256_000;
 /**
- * A viewer that lags this many bytes behind is not reading at all; it is disconnected and finds
- * everything in the history.
+ * A viewer that lags this many bytes behind has stopped reading; it is disconnected and can reload
+ * the history.
  */
 const LOST_BYTES = 8_000_000;
 
@@ -273,7 +275,7 @@ const HEADERS = {
 /**
  * Live events of a chat for one viewer, as server-sent events, until either side ends the stream.
  */
-export function eventStream(options: EventStreamOptions): Response {
+export function createEventStream(options: EventStreamOptions): Response {
   let end = (): void => undefined;
   const body = new ReadableStream<Uint8Array>(
     {
@@ -282,13 +284,13 @@ export function eventStream(options: EventStreamOptions): Response {
       },
       cancel: () => end(),
     },
-    // Counts the unread bytes; they decrease as the viewer reads.
+    // Counts the unread bytes; the count decreases as the viewer reads.
     new ByteLengthQueuingStrategy({ highWaterMark: LOST_BYTES }),
   );
   return new Response(body, { headers: HEADERS });
 }
 
-/** Writes events into a stream; returns a function that stops it. */
+/** Writes events into a stream; returns a function that stops the writer. */
 function feedEvents(
   controller: ReadableStreamDefaultController<Uint8Array>,
   { hub, chatId, closing, onChange }: EventStreamOptions,

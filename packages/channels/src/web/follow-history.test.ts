@@ -2,8 +2,8 @@ import { silentLogger } from '@parley/core';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   createEventHub,
+  createFollowingHub,
   type EventHub,
-  followingHub,
   type WebEvent,
   type WebHistoryEntry,
 } from './events.ts';
@@ -30,12 +30,17 @@ describe('a chat that several gateways serve', () => {
       if (looks === 2) throw new Error('the database is away for a moment');
       return [...history];
     };
-    hub = followingHub(createEventHub(), { chatId: 'main', newest, log: silentLogger, everyMs: 5 });
+    hub = createFollowingHub(createEventHub(), {
+      chatId: 'main',
+      newest,
+      log: silentLogger,
+      everyMs: 5,
+    });
   });
   const watch = () => hub.watch('main', (event) => void seen.push(event));
   const looked = (times: number) => vi.waitFor(() => expect(looks).toBeGreaterThan(times), 30_000);
 
-  it('[D09] notifies viewers once of what another gateway sent', async () => {
+  it('[D09] notifies viewers once of a part sent by another gateway', async () => {
     const unwatch = watch();
     await looked(3);
     history.push(part('there'));
@@ -44,7 +49,7 @@ describe('a chat that several gateways serve', () => {
     unwatch();
   });
 
-  it('[D09] [U08] notifies viewers once of what was replaced at another gateway', async () => {
+  it('[D09] [U08] notifies viewers once of an entry replaced at another gateway', async () => {
     const unwatch = watch();
     await looked(3);
     history[0] = { type: 'replaced', id: 'old' };
@@ -53,7 +58,7 @@ describe('a chat that several gateways serve', () => {
     unwatch();
   });
 
-  it('[D09] does not repeat what was sent here', async () => {
+  it('[D09] does not repeat a part sent by this gateway', async () => {
     const unwatch = watch();
     await looked(3);
     history.push(part('here'));
@@ -63,7 +68,7 @@ describe('a chat that several gateways serve', () => {
     unwatch();
   });
 
-  it('is not polled while nobody watches', async () => {
+  it('is not polled while it has no viewers', async () => {
     watch()();
     await looked(0);
     const before = looks;

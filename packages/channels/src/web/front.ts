@@ -1,7 +1,10 @@
 import type { RenderTarget } from '@parley/core';
 import { z } from 'zod';
 
-/** A built-in place to chat: the web page or the terminal. They differ in how they show text. */
+/**
+ * A built-in user interface for chatting: the web page or the terminal. The two differ in how they
+ * show text.
+ */
 export interface WebFront {
   readonly channel: 'web' | 'terminal';
   /** Its name in the settings form. */
@@ -11,7 +14,7 @@ export interface WebFront {
   /** Its name in the start banner. */
   readonly as: string;
   readonly target: RenderTarget;
-  /** Whether it has buttons for choices; otherwise they are typed. */
+  /** Whether the front end has buttons for choices; otherwise choices are typed. */
   readonly buttons: boolean;
 }
 
@@ -23,27 +26,30 @@ export const CHAT_ID = 'main';
 
 /**
  * The id of a chat, chosen by the page that starts it; a chat exists once it has a message. With
- * the prefix `@NAME/`, it is a chat with that agent (F14).
+ * the prefix `@NAME/`, the chat is with the agent of that name (F14).
  */
 export const ChatId = z.string().regex(/^(?:@[a-z0-9][a-z0-9-]{0,31}\/)?(?:main|[0-9a-f]{32})$/);
 
 /** The owner's user id on web and terminal; `web:owner` and `terminal:owner` are owners. */
 export const OWNER_ID = 'owner';
 
-/** Neither a page nor a terminal has a limit, so an answer is a single part. In UTF-16 units. */
+/**
+ * Neither a page nor a terminal limits the length of a message, so an answer is a single part. In
+ * UTF-16 units.
+ */
 const NO_LIMIT = 4_000_000;
 
-/** The web page: safe HTML from Parley's own printer. */
+/** The web page receives safe HTML from Parley's own printer. */
 export const WEB: WebFront = {
   channel: 'web',
   title: 'Chat on the web page',
-  about: 'The owner’s chats on the page of this gateway.',
+  about: 'The owner’s chats on this gateway’s web page.',
   as: 'the web page',
   target: { dialect: 'html', maxLength: NO_LIMIT, unit: 'utf16' },
   buttons: true,
 };
 
-/** `parley chat`: plain text. */
+/** `parley chat` receives plain text. */
 export const TERMINAL: WebFront = {
   channel: 'terminal',
   title: 'Chat in the terminal',

@@ -1,4 +1,4 @@
-import { bareId, type ChannelIds } from '@parley/core';
+import { type ChannelIds, trimCopiedId } from '@parley/core';
 import { z } from 'zod';
 import type { ChannelDefinition } from '../adapter.ts';
 import { CHAT_ID, ChatId, OWNER_ID, TERMINAL, WEB, type WebFront } from './front.ts';
@@ -12,34 +12,32 @@ export type {
   WebReceipt,
 } from './events.ts';
 
-const WHO_WRITES = 'Who has the token of the gateway writes there, as the owner';
+const WHO_WRITES = 'Anyone with the gateway token writes there as the owner';
 
-/**
- * The ids of the page and the terminal: the person is always the owner, and there are no groups.
- */
+/** On the page and the terminal, the person is always the owner, and there are no groups. */
 const WEB_IDS: ChannelIds = {
   person: {
-    expected: `the only person there: ${OWNER_ID}`,
+    expected: `the owner, the only person in these chats: ${OWNER_ID}`,
     howToFind: WHO_WRITES,
-    normalize: (written) => (bareId(written).toLowerCase() === OWNER_ID ? OWNER_ID : null),
+    normalize: (written) => (trimCopiedId(written).toLowerCase() === OWNER_ID ? OWNER_ID : null),
   },
   group: null,
   direct: {
     expected: `a chat such as ${CHAT_ID}`,
-    howToFind: 'The address of the page names the chat that is open',
-    normalize: (written) => ChatId.safeParse(bareId(written)).data ?? null,
+    howToFind: 'The address of the page contains the id of the open chat',
+    normalize: (written) => ChatId.safeParse(trimCopiedId(written)).data ?? null,
   },
   role: null,
   thread: null,
 };
 
 /** Chat in the browser. */
-export const web = definition(WEB);
+export const web = defineFront(WEB);
 
 /** Chat in the terminal. */
-export const terminal = definition(TERMINAL);
+export const terminal = defineFront(TERMINAL);
 
-function definition(front: WebFront): ChannelDefinition {
+function defineFront(front: WebFront): ChannelDefinition {
   return {
     id: front.channel,
     settings: z.strictObject({}).describe(front.about).meta({ title: front.title }),

@@ -1,11 +1,11 @@
 import { type InboundMessage, type Logger, ParleyError, systemTime } from '@parley/core';
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { describe, expect, it, vi } from 'vitest';
 import type { ChannelAdapter, IngressOutcome } from '../adapter.ts';
 import { COMMANDS } from '../commands/list.ts';
 import type { HistoryEntry } from '../shown-chats.ts';
 import { createWebAdapter } from './adapter.ts';
-import { createEventHub, eventStream } from './events.ts';
+import { createEventHub, createEventStream } from './events.ts';
 import { WEB } from './front.ts';
 
 const silent: Logger = {
@@ -20,7 +20,6 @@ const silent: Logger = {
 interface WebFrontScene {
   readonly adapter: ChannelAdapter;
   readonly received: InboundMessage[];
-  /** Requests a route below `/channels/web/default`. */
   ask(path: string, init?: RequestInit): Promise<Response>;
   /** Posts a message as the page does. */
   post(message: unknown): Promise<Response>;
@@ -45,7 +44,7 @@ function webFront(
     reacted: async () => {},
     message: async () => null,
     commands: COMMANDS,
-    values: memoryValues(),
+    values: createMemoryValues(),
     receive: async (message: InboundMessage) => {
       received.push(message);
       return receive(message);
@@ -84,7 +83,7 @@ const BUTTONS = [{ label: 'Approve', data: '/approve ABC234' }];
 const accepted = () => ({ kind: 'accepted' as const, conversationId: 'c' });
 
 describe('a message from the page', () => {
-  it("[F01] reaches ingress as the owner's text, in the only direct chat", async () => {
+  it("[F01] reaches ingress as the owner's text, in the main direct chat", async () => {
     const { post, received } = webFront(accepted);
     const response = await post({ id: ID, text: 'hello' });
     expect(await response.json()).toMatchObject({ outcome: { kind: 'accepted' } });
@@ -112,7 +111,7 @@ describe('a message from the page', () => {
     }
   });
 
-  it('[U08] that replaces another one is published with the ids it replaces, and so is its receipt', async () => {
+  it('[U08] is published with the ids of the entries it replaces, and so is its receipt', async () => {
     const { ask, post, received } = webFront(() => ({
       kind: 'accepted',
       conversationId: 'c',
@@ -136,7 +135,7 @@ describe('a message from the page', () => {
     expect(await readEvents(page, 2)).toEqual([{ type: 'alive' }, { type: 'typing' }]);
   });
 
-  it('[D01] is not confirmed when it could not be stored, and may be sent again', async () => {
+  it('[D01] is not confirmed when it could not be stored, so that the page can send it again', async () => {
     const { post } = webFront(() => {
       throw new ParleyError({ code: 'store-busy', message: 'disk full', retryable: true });
     });
@@ -152,7 +151,7 @@ describe('a message from the page', () => {
     ['no text', { id: ID }],
     ['more than id and text', { id: ID, text: 'x', sender: 'somebody' }],
     ['something else', 'hello'],
-  ])('is refused with %s, and the answer says what is wrong', async (_case, message) => {
+  ])('is refused with %s, and the response explains the problem', async (_case, message) => {
     const { post, received } = webFront(accepted);
     const response = await post(message);
     expect(response.status).toBe(400);
@@ -192,8 +191,8 @@ describe('a message from the page', () => {
   );
 });
 
-describe('the events', () => {
-  it('are not started for a HEAD request', async () => {
+describe('the event stream', () => {
+  it('is not started for a HEAD request', async () => {
     const { ask, adapter } = webFront(accepted);
     const response = await ask('/events', { method: 'HEAD' });
     expect([response.status, response.body]).toEqual([200, null]);
@@ -202,7 +201,7 @@ describe('the events', () => {
 });
 
 describe('a part with buttons', () => {
-  it('[F04] [G05] arrives at the page with them, as the page declares', async () => {
+  it('[F04] [G05] keeps its buttons on the page, as the front end declares', async () => {
     const { adapter, ask } = webFront(accepted);
     expect(adapter.capabilities.buttons).toBe(true);
     const page = await ask('/events');
@@ -273,7 +272,7 @@ describe('the shutdown of the gateway', () => {
     expect(await readEvents(page, 99)).toEqual([{ type: 'alive' }]);
   });
 
-  it('[D11] accepts nothing afterwards, so that the page sends it to the next gateway', async () => {
+  it('[D11] refuses messages afterwards, so that the page sends them to the next gateway', async () => {
     const { ask, post, adapter, received } = webFront(accepted);
     await adapter.stop();
     expect((await post({ id: ID, text: 'hello' })).status).toBe(503);
@@ -285,7 +284,7 @@ describe('the shutdown of the gateway', () => {
 function scene() {
   const hub = createEventHub();
   const closing = new AbortController();
-  const open = () => eventStream({ hub, chatId: 'main', closing: closing.signal });
+  const open = () => createEventStream({ hub, chatId: 'main', closing: closing.signal });
   return { hub, closing, open };
 }
 const stream = (size: number) => ({ type: 'stream' as const, turnId: 't', text: 'x'.repeat(size) });
@@ -298,7 +297,7 @@ const part = (partId: string, size: number) => ({
 });
 
 describe('live events of a page', () => {
-  it('reach every viewer of the chat and nobody else', async () => {
+  it('reach only the viewers of the chat', async () => {
     const { hub, open } = scene();
     const page = open();
     hub.publish('other', { type: 'typing' });
@@ -306,7 +305,7 @@ describe('live events of a page', () => {
     expect(await readEvents(page, 2)).toEqual([{ type: 'alive' }, stream(1)]);
   });
 
-  it('a page that reads slowly misses unfinished answers, but never finished ones', async () => {
+  it('omit unfinished answers for a slow page, but never finished ones', async () => {
     const { hub, open } = scene();
     const page = open();
     for (let piece = 0; piece < 50; piece += 1) hub.publish('main', stream(100_000));
@@ -316,7 +315,7 @@ describe('live events of a page', () => {
     expect(events.at(-1)).toMatchObject({ type: 'part', partId: 'p1' });
   });
 
-  it('a page that does not read at all is disconnected, so that memory stays bounded', async () => {
+  it('disconnect a page that stops reading, so that memory stays bounded', async () => {
     const { hub, open } = scene();
     const page = open();
     for (let turn = 0; turn < 200; turn += 1) hub.publish('main', part(`p${turn}`, 500_000));
@@ -326,7 +325,7 @@ describe('live events of a page', () => {
     expect(bytes).toBeLessThan(10_000_000);
   });
 
-  it('a page that disconnects is no longer a viewer', async () => {
+  it('remove a page from the viewers when it disconnects', async () => {
     const { hub, open } = scene();
     const page = open();
     expect(hub.isWatched('main')).toBe(true);
@@ -335,7 +334,7 @@ describe('live events of a page', () => {
     hub.publish('main', { type: 'typing' });
   });
 
-  it('[D11] every stream ends with the gateway', async () => {
+  it('[D11] end with the gateway', async () => {
     const { closing, hub, open } = scene();
     const pages = [open(), open()];
     closing.abort();

@@ -1,14 +1,14 @@
-import { type InboundMessage, visibleLine, withoutAgent } from '@parley/core';
+import { type InboundMessage, removeAgentPrefix, toVisibleLine } from '@parley/core';
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import type { ChannelContext } from '../adapter.ts';
-import { attachmentKind, fileResponse } from '../attachments/file-response.ts';
+import { toAttachmentKind, toFileResponse } from '../attachments/file-response.ts';
 import { parseJson, readBody, readUpTo } from '../bounded-body.ts';
 import type { ChatsCapability } from '../shown-chats.ts';
 import {
+  createEventStream,
   type EventHub,
-  eventStream,
-  shownEntry,
+  toWebHistoryEntry,
   type WebChat,
   type WebFile,
   type WebHistory,
@@ -16,7 +16,6 @@ import {
 } from './events.ts';
 import { CHAT_ID, ChatId, OWNER_ID } from './front.ts';
 
-/** The services of a front end's routes. */
 interface RouteDeps {
   readonly context: ChannelContext<unknown>;
   readonly hub: EventHub;
@@ -26,20 +25,19 @@ interface RouteDeps {
 }
 
 /**
- * A message from a page. `id` is chosen by the page, so that sending it again after a failure is
- * harmless.
+ * A message from a page. `id` is chosen by the page, so that a retry after a failure is harmless.
  */
 const MessageId = z.string().regex(/^[\w-]{8,64}$/, 'must be 8 to 64 letters, digits, "-" or "_"');
 const Posted = z.strictObject({
   id: MessageId,
   text: z.string(),
-  /** The newest message of the chat, to be replaced by this one if it is still the newest. */
+  /** The newest message of the chat, which this message replaces if it is still the newest. */
   replaces: MessageId.optional(),
 });
 
 /**
- * The largest request, in bytes; ingress limits the length of a message and gives a friendlier
- * answer.
+ * The maximum size of a request in bytes; the length of a message is limited by ingress, whose
+ * error is friendlier.
  */
 const LARGEST_BODY = 4_000_000;
 const HISTORY_ENTRIES = 200;
@@ -59,7 +57,7 @@ export function createRoutes(deps: RouteDeps): Hono {
     const turns = entries.flatMap((one) => (one.kind === 'replaced' ? [] : (one.turnId ?? [])));
     const calls = await context.chats?.calls([...new Set(turns)]);
     const history: WebHistory = {
-      entries: entries.map(shownEntry),
+      entries: entries.map(toWebHistoryEntry),
       commands: context.commands,
       ...(calls && { calls }),
       ...(media && { limits: { file: media.fileBytes, message: media.messageBytes } }),
@@ -70,7 +68,7 @@ export function createRoutes(deps: RouteDeps): Hono {
     c.header('cache-control', 'no-store');
     const chats = (await context.chats?.list()) ?? [];
     return c.json(
-      chats.map(({ first, ...chat }): WebChat => ({ ...chat, title: firstWords(first) })),
+      chats.map(({ first, ...chat }): WebChat => ({ ...chat, title: getFirstWords(first) })),
     );
   });
   app.get('/files/:message/:index', async (c) => {
@@ -81,12 +79,12 @@ export function createRoutes(deps: RouteDeps): Hono {
         ? null
         : await context.chats?.file(readChatId(c) ?? CHAT_ID, message, place);
     if (!file) return c.json({ error: 'That file is no longer kept.' }, 404);
-    return fileResponse(file);
+    return toFileResponse(file);
   });
   app.get('/sent/:part', async (c) => {
     const file = await context.chats?.sentFile(readChatId(c) ?? CHAT_ID, c.req.param('part'));
     if (!file) return c.json({ error: 'That file is no longer kept.' }, 404);
-    return fileResponse(file);
+    return toFileResponse(file);
   });
   app.post('/messages', async (c) => {
     if (closing.aborted) return c.json({ error: 'Parley is shutting down.' }, 503);
@@ -94,7 +92,7 @@ export function createRoutes(deps: RouteDeps): Hono {
       const form = await readForm(context.chats, c.req.raw);
       return 'error' in form
         ? c.json(form, form.status)
-        : takePostedMessage(c, deps, form.posted, form.files);
+        : acceptPostedMessage(c, deps, form.posted, form.files);
     }
     const body = await readBody(c.req.raw, LARGEST_BODY);
     if (body.kind === 'too-large') {
@@ -103,19 +101,19 @@ export function createRoutes(deps: RouteDeps): Hono {
     if (body.kind === 'not-utf8') return c.json({ error: 'The message is not valid UTF-8.' }, 400);
     const posted = Posted.safeParse(parseJson(body.text));
     if (!posted.success) return c.json({ error: z.prettifyError(posted.error) }, 400);
-    return takePostedMessage(c, deps, posted.data);
+    return acceptPostedMessage(c, deps, posted.data);
   });
   app.get('/events', (c) => {
     if (closing.aborted) return c.json({ error: 'Parley is shutting down.' }, 503);
-    // A HEAD request has nobody to read the stream or to end it.
+    // A HEAD request has no reader for the stream, and no event that would end it.
     if (c.req.method === 'HEAD') return c.body(null);
-    // A terminal shows nothing but its chat.
+    // A terminal shows only its chat.
     const onChange = channel === 'web' ? context.chats?.onChange : undefined;
-    return eventStream({ hub, chatId: readChatId(c) ?? CHAT_ID, closing, onChange });
+    return createEventStream({ hub, chatId: readChatId(c) ?? CHAT_ID, closing, onChange });
   });
   app.notFound((c) => c.json({ error: `There is no ${c.req.path} here.` }, 404));
   app.onError((error, c) => {
-    // The page tries again by itself: nothing is lost while the database is unavailable.
+    // The page retries automatically, so no message is lost while the database is unavailable.
     context.log.error({ path: c.req.path, error }, 'web request failed');
     return c.json({ error: 'Parley could not do that just now. Please try again.' }, 503);
   });
@@ -125,17 +123,17 @@ export function createRoutes(deps: RouteDeps): Hono {
 /** The longest title, in characters. */
 const TITLE_LENGTH = 60;
 
-function firstWords(text: string): string {
-  const line = visibleLine(text).replaceAll(/\s+/g, ' ').trim();
+function getFirstWords(text: string): string {
+  const line = toVisibleLine(text).replaceAll(/\s+/g, ' ').trim();
   return line.length <= TITLE_LENGTH ? line : `${line.slice(0, TITLE_LENGTH).toWellFormed()}…`;
 }
 
-/** The chat that a request is about; undefined when its name is invalid. */
+/** The chat named by a request; undefined when the name is invalid. */
 function readChatId(c: Context): string | undefined {
   return ChatId.default(CHAT_ID).safeParse(c.req.query('chat')).data;
 }
 
-async function takePostedMessage(
+async function acceptPostedMessage(
   c: Context,
   deps: RouteDeps,
   posted: z.infer<typeof Posted>,
@@ -143,15 +141,15 @@ async function takePostedMessage(
 ) {
   const { id, text } = posted;
   const chatId = readChatId(c) ?? CHAT_ID;
-  // Read before the message is stored: a quick answer may be published first, and the message must
-  // not look newer than it.
+  // The time is taken before the message is stored: a quick answer may be published first, and the
+  // message must not look newer than its answer.
   const at = deps.context.clock();
-  const message = inbound(deps, chatId, { ...posted, at, files });
+  const message = toInboundMessage(deps, chatId, { ...posted, at, files });
   const bytes = await Promise.all(files.map((file) => file.bytes()));
   const outcome = await deps.context.receive(message, undefined, bytes);
   if (outcome.kind === 'accepted' || outcome.kind === 'command') {
     const sent = files.map((file): WebFile => {
-      return { kind: attachmentKind(file), name: file.name, size: file.size, isKept: true };
+      return { kind: toAttachmentKind(file), name: file.name, size: file.size, isKept: true };
     });
     const event = { type: 'inbound', messageId: id, text, at } as const;
     deps.hub.publish(chatId, { ...event, ...(sent.length > 0 && { files: sent }) });
@@ -163,14 +161,14 @@ async function takePostedMessage(
   return c.json(receipt);
 }
 
-function inbound(
+function toInboundMessage(
   { context, channel }: RouteDeps,
   chatId: string,
   said: z.infer<typeof Posted> & { readonly at: number; readonly files: readonly File[] },
 ): InboundMessage {
   const { id, text, at: sentAt, files, replaces } = said;
   const attachments = files.map((file, index) => ({
-    kind: attachmentKind(file),
+    kind: toAttachmentKind(file),
     name: file.name,
     size: file.size,
     ...(file.type !== '' && { mimeType: file.type }),
@@ -183,7 +181,7 @@ function inbound(
     chat: {
       id: chatId,
       type: 'direct',
-      ...(withoutAgent(chatId) !== CHAT_ID && { separate: true }),
+      ...(removeAgentPrefix(chatId) !== CHAT_ID && { separate: true }),
     },
     sender: { id: OWNER_ID, name: 'Owner', isBot: false },
     text,
@@ -198,25 +196,25 @@ function inbound(
   };
 }
 
-/** A message with its files, or the reason why it is not accepted and what to do. */
-type Form =
+/** A message with its files, or the reason for refusing it with advice. */
+type ParsedForm =
   | { readonly posted: z.infer<typeof Posted>; readonly files: readonly File[] }
   | { readonly error: string; readonly status: 400 | 409 | 413 };
 
 /** Limits of one message. */
 const MAX_FILES = 32;
-/** For the names and boundaries of a form, in bytes. */
+/** The allowance for the names and boundaries of a form, in bytes. */
 const FRAME = 100_000;
 const MB = 1_024 * 1_024;
 
 /**
- * Reads a message and its files from the fields `message` and `file` of a form: all of them arrive,
- * or none.
+ * Reads a message and its files from the fields `message` and `file` of a form; either all of them
+ * are accepted or none.
  */
-async function readForm(chats: ChatsCapability | undefined, request: Request): Promise<Form> {
+async function readForm(chats: ChatsCapability | undefined, request: Request): Promise<ParsedForm> {
   if (chats === undefined) return { error: 'Files cannot be sent here.', status: 400 };
   const { fileBytes, messageBytes } = chats.media;
-  const all = `The files of one message can have up to ${megabytes(messageBytes)} in total.`;
+  const all = `The files of one message can have up to ${formatMegabytes(messageBytes)} in total.`;
   const limit = messageBytes + LARGEST_BODY + FRAME;
   const isTooLarge = Number(request.headers.get('content-length') ?? 0) > limit;
   const body = isTooLarge ? undefined : await readUpTo(request.body ?? new ReadableStream(), limit);
@@ -233,7 +231,7 @@ async function readForm(chats: ChatsCapability | undefined, request: Request): P
   const large = files.find(({ size }) => size > fileBytes);
   const size = files.reduce((sum, file) => sum + file.size, 0);
   if (large !== undefined) {
-    const error = `"${large.name}" is larger than ${megabytes(fileBytes)}, the limit for one file.`;
+    const error = `"${large.name}" is larger than ${formatMegabytes(fileBytes)}, the limit for one file.`;
     return { error, status: 413 };
   }
   if (size > messageBytes) return { error: all, status: 413 };
@@ -249,6 +247,6 @@ async function readForm(chats: ChatsCapability | undefined, request: Request): P
   return { posted: posted.data, files };
 }
 
-function megabytes(bytes: number): string {
+function formatMegabytes(bytes: number): string {
   return `${Math.round((bytes / MB) * 10) / 10} MB`;
 }

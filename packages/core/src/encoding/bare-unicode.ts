@@ -1,12 +1,12 @@
 import { decodeAs, type Encoding } from './labels.ts';
-import { plausibility } from './plausible.ts';
+import { computePlausibility } from './plausible.ts';
 
 /** The number of bytes of a file that are examined. */
 const SAMPLE_BYTES = 32_768;
 
 /**
  * Whether bytes switch between character sets with escape sequences, as Japanese mail does
- * (ISO-2022). The sequences that color terminal output are of a different kind.
+ * (ISO-2022). Escape sequences that color terminal output have another form.
  */
 export function isStateful(bytes: Uint8Array): boolean {
   if (!bytes.includes(0x1b)) return false;
@@ -31,11 +31,11 @@ export function readUnmarkedUnicode(
   );
   if (wide !== undefined) return { encoding: wide, isSure: true };
   // Half of the bytes of Latin, Greek, Cyrillic, Hebrew and Arabic text are control characters.
-  // Without them a few words prove nothing.
+  // Without control characters a few words are not enough evidence.
   const hasEvidence = (nuls.all + nuls.controls) * 4 >= sample.length;
   if (nuls.all === 0 && bytes.length % 2 === 1) return null;
   if (!hasEvidence && bytes.length < MIN_BYTES) return null;
-  // NULs are the high bytes of Latin letters. The same number of NULs at even and odd offsets means
+  // NULs are the high bytes of Latin letters. Equal numbers of NULs at even and odd offsets mean
   // something else, such as a log after a crash.
   const isOneSided = Math.min(nuls.even, nuls.odd) * 3 <= nuls.all;
   if (!isOneSided) return null;
@@ -75,5 +75,7 @@ function isDamagedAscii(bytes: Uint8Array, encoding: Encoding): boolean {
 
 function decodesToText(bytes: Uint8Array, encoding: Encoding, least: number): boolean {
   const text = decodeAs(encoding, bytes, true);
-  return !text.includes('\uFFFD') && !text.includes('\0') && plausibility(text, encoding) >= least;
+  return (
+    !text.includes('\uFFFD') && !text.includes('\0') && computePlausibility(text, encoding) >= least
+  );
 }

@@ -1,14 +1,14 @@
 import { decodeAs, type Encoding } from './labels.ts';
-import { plausibility } from './plausible.ts';
+import { computePlausibility } from './plausible.ts';
 
 /** The number of bytes in which a file's own declaration is searched. */
 const LOOKED_AT = 2_048;
 
 /**
- * The encoding that a file declares in the syntax of XML, HTML, CSS, Python or editors; undefined
- * if it declares none.
+ * Returns the encoding that a file declares in the syntax of XML, HTML, CSS, Python or editors;
+ * undefined if it declares none.
  */
-export function declaredInside(bytes: Uint8Array): string | undefined {
+export function findDeclaredEncoding(bytes: Uint8Array): string | undefined {
   const start = Buffer.from(bytes.subarray(0, LOOKED_AT)).toString('latin1');
   for (const pattern of STATEMENTS) {
     const label = pattern.exec(start)?.[1];
@@ -21,7 +21,8 @@ const STATEMENTS: readonly RegExp[] = [
   /^\s*<\?xml[^>]{0,200}?\bencoding\s*=\s*["']([\w.:-]+)/i,
   /^\s*<[\s\S]*?<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]+)/i,
   /^@charset\s+"([\w.:-]+)"/i,
-  // The declaration in the first two lines of a source file (PEP 263), or one for an editor.
+  // Matches the declaration in the first two lines of a source file (PEP 263), or one for an
+  // editor.
   /^(?:[^\n]*\n)?[ \t\f]*(?:#|\/\/|--|;|%|"|\/\*)[^\n]*?coding[:=]\s*([\w.-]+)/,
   /^BEGIN:V[\s\S]{0,400}?;CHARSET=["']?([\w.:-]+)/i,
 ];
@@ -37,10 +38,10 @@ export function fitsDeclared(bytes: Uint8Array, encoding: Encoding, isCut: boole
   const isPart = isCut || bytes.length > SAMPLE_BYTES;
   const text = decodeAs(encoding, bytes.subarray(0, SAMPLE_BYTES), isPart);
   const replaced = text.split('\uFFFD').length - 1;
-  if (replaced > 0 && replaced * 50 > nonAscii(text)) return false;
-  return plausibility(text, encoding) >= 0.6;
+  if (replaced > 0 && replaced * 50 > countNonAscii(text)) return false;
+  return computePlausibility(text, encoding) >= 0.6;
 }
 
-function nonAscii(text: string): number {
+function countNonAscii(text: string): number {
   return text.length - (text.match(/[\0-\x7f]/g)?.length ?? 0);
 }

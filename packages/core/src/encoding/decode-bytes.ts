@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { isStateful, readUnmarkedUnicode } from './bare-unicode.ts';
-import { declaredInside, fitsDeclared } from './declared.ts';
+import { findDeclaredEncoding, fitsDeclared } from './declared.ts';
 import { guessEncoding } from './guess.ts';
-import { decodeAs, type Encoding, encodingOf, nameForPeople } from './labels.ts';
-import { plausibility } from './plausible.ts';
+import { decodeAs, type Encoding, findEncoding, getEncodingDisplayName } from './labels.ts';
+import { computePlausibility } from './plausible.ts';
 import { countSequences } from './utf8-sequences.ts';
 
 export { decodeInPieces } from './labels.ts';
@@ -17,13 +17,13 @@ interface DetectedEncoding {
 }
 
 /**
- * Decodes bytes in the encoding they have. Equivalent to `decodeText`, but everything is loaded
- * except the detector, which is loaded with the first text that is not Unicode. For processes that
- * read documents. Never throws.
+ * Detects the encoding of bytes and decodes them. Equivalent to `decodeText`, but all code is
+ * loaded in advance except the detector, which is loaded with the first text that is not Unicode.
+ * Used in processes that read documents. Never throws.
  */
 export function decodeBytes(bytes: Uint8Array, hints: EncodingHints = {}): DecodedText {
   const { encoding, certainty, content } = detectEncoding(bytes, hints);
-  const appended = appendedUtf8At(content, encoding);
+  const appended = findAppendedUtf8(content, encoding);
   if (appended !== null) return decodeAppended(content, encoding, appended);
   const text = decodeAs(encoding, content, hints.isCut);
   return { text, encoding, certainty, replaced: countReplaced(text, content, encoding) };
@@ -39,20 +39,20 @@ function decodeAppended(content: Uint8Array, encoding: Encoding, at: number): De
 export function detectEncoding(bytes: Uint8Array, hints: EncodingHints = {}): DetectedEncoding {
   const marked = detectMarked(bytes);
   if (marked !== null) return marked;
-  const content = hints.isCut === true ? withoutCutCharacter(bytes) : bytes;
+  const content = hints.isCut === true ? trimIncompleteCharacter(bytes) : bytes;
   return { content, ...detectUnmarked(content, hints) };
 }
 
-type Detected = Omit<DetectedEncoding, 'content'>;
+type DetectionResult = Omit<DetectedEncoding, 'content'>;
 
-function detectUnmarked(bytes: Uint8Array, hints: EncodingHints): Detected {
+function detectUnmarked(bytes: Uint8Array, hints: EncodingHints): DetectionResult {
   const isValid = isUtf8(bytes);
   if (isValid && !hasOddControls(bytes)) {
-    const utf8: Detected = {
+    const utf8: DetectionResult = {
       encoding: 'utf-8',
       certainty: isUnlikelyUtf8(bytes) ? 'guess' : 'sure',
     };
-    return legacyThatLooksLikeUtf8(bytes, hints) ?? utf8;
+    return detectLegacyLikeUtf8(bytes, hints) ?? utf8;
   }
   if (isStateful(bytes)) return detectStateful(bytes);
   const unicode = readUnmarkedUnicode(bytes);
@@ -61,29 +61,33 @@ function detectUnmarked(bytes: Uint8Array, hints: EncodingHints): Detected {
   }
   if (isValid) return { encoding: 'utf-8', certainty: 'sure' };
   return (
-    detectDeclared(bytes, hints) ?? detectNearlyUtf8(bytes, hints) ?? guessDetected(bytes, hints)
+    detectDeclared(bytes, hints) ?? detectNearlyUtf8(bytes, hints) ?? guessEncodingOf(bytes, hints)
   );
 }
 
 /** Decodes bytes written by a person or another program. */
 export interface DecodedText {
   /**
-   * Without a byte order mark. It may contain NULs; the caller decides whether they are allowed.
+   * The text without a byte order mark. The text may contain NULs; the caller decides whether they
+   * are allowed.
    */
   readonly text: string;
   readonly encoding: Encoding;
   /** The number of U+FFFD characters in `text` that stand for bytes invalid in this encoding. */
   readonly replaced: number;
   /**
-   * `sure`: declared by the file, or beyond doubt. `guess`: the most likely encoding. `none`: no
-   * encoding turns these bytes into text, and `text` must not reach a prompt.
+   * `sure`: the file declares the encoding, or there is no doubt. `guess`: the most likely
+   * encoding. `none`: no encoding turns these bytes into text, so `text` must not reach a prompt.
    */
   readonly certainty: 'sure' | 'guess' | 'none';
 }
 
-/** Facts about the bytes, besides the bytes themselves. */
+/** Known facts about the bytes. */
 export interface EncodingHints {
-  /** The charset declared by a header, a MIME part or a person. Used if it fits the bytes. */
+  /**
+   * The charset declared by a header, a MIME part or a person. The charset is used if it fits the
+   * bytes.
+   */
   readonly declared?: string | undefined;
   /**
    * Whether the bytes are the beginning of something longer, so that the last character may be
@@ -92,11 +96,14 @@ export interface EncodingHints {
   readonly isCut?: boolean;
 }
 
-/** A warning about the decoding, as a sentence; null when the bytes are valid and beyond doubt. */
-export function warningOf(decoded: DecodedText): string | null {
+/**
+ * Returns a warning about the decoding, as a sentence; null if the bytes are valid and beyond
+ * doubt.
+ */
+export function getDecodingWarning(decoded: DecodedText): string | null {
   const { certainty, encoding, replaced } = decoded;
   if (certainty === 'none') return 'Its encoding is unknown, so it cannot be read as text.';
-  const name = nameForPeople(encoding);
+  const name = getEncodingDisplayName(encoding);
   const lost = replaced === 1 ? '1 character' : `${replaced} characters`;
   const damage = replaced === 0 ? '' : ` ${lost} could not be read and became U+FFFD.`;
   if (certainty === 'guess') {
@@ -129,14 +136,14 @@ function detectMarked(bytes: Uint8Array): DetectedEncoding | null {
 }
 
 /**
- * The declared encoding of text that looks like UTF-8: it counts when it is a multi-byte encoding
- * that decodes the bytes just as well.
+ * The declared encoding of text that looks like UTF-8 is used if it is a multi-byte encoding that
+ * decodes the bytes just as well.
  */
-function legacyThatLooksLikeUtf8(
+function detectLegacyLikeUtf8(
   bytes: Uint8Array,
   { declared, isCut = false }: EncodingHints,
-): Detected | null {
-  const encoding = declared === undefined ? null : encodingOf(declared);
+): DetectionResult | null {
+  const encoding = declared === undefined ? null : findEncoding(declared);
   if (encoding === null || !MULTI_BYTE.has(encoding)) return null;
   const { good } = countSequences(bytes);
   if (good === 0 || good > FEW_SEQUENCES || !fitsDeclared(bytes, encoding, isCut)) return null;
@@ -151,10 +158,10 @@ function isUnlikelyUtf8(bytes: Uint8Array): boolean {
   if (bytes.length > A_FEW_WORDS) return false;
   const { good, replacements } = countSequences(bytes);
   if (good === 0 || good > FEW_SEQUENCES || replacements > 0) return false;
-  return plausibility(decodeAs('utf-8', bytes), 'utf-8') < 0.5;
+  return computePlausibility(decodeAs('utf-8', bytes), 'utf-8') < 0.5;
 }
 
-/** In bytes. */
+/** The length of such a text, in bytes. */
 const A_FEW_WORDS = 64;
 
 const MULTI_BYTE: ReadonlySet<Encoding> = new Set([
@@ -164,18 +171,18 @@ const MULTI_BYTE: ReadonlySet<Encoding> = new Set([
   'euc-jp',
   'euc-kr',
 ]);
-/** More valid UTF-8 sequences than this are no accident. */
+/** More valid UTF-8 sequences than this are not accidental. */
 const FEW_SEQUENCES = 6;
 
-function detectStateful(bytes: Uint8Array): Detected {
+function detectStateful(bytes: Uint8Array): DetectionResult {
   const encoding = 'iso-2022-jp';
   return { encoding, certainty: isMostlyReplaced(bytes, encoding) ? 'none' : 'sure' };
 }
 
-function detectDeclared(bytes: Uint8Array, hints: EncodingHints): Detected | null {
+function detectDeclared(bytes: Uint8Array, hints: EncodingHints): DetectionResult | null {
   const { declared, isCut = false } = hints;
-  for (const label of [declared, declaredInside(bytes)]) {
-    const encoding = label === undefined ? null : encodingOf(label);
+  for (const label of [declared, findDeclaredEncoding(bytes)]) {
+    const encoding = label === undefined ? null : findEncoding(label);
     if (encoding === null || !fitsDeclared(bytes, encoding, isCut)) continue;
     if (encoding === 'windows-1252' && isOfAnotherScript(bytes, isCut)) continue;
     return { encoding, certainty: 'sure' };
@@ -184,8 +191,8 @@ function detectDeclared(bytes: Uint8Array, hints: EncodingHints): Detected | nul
 }
 
 /**
- * Whether text declared as Latin-1 is clearly in another script. Programs declare Latin-1 for
- * anything they send, and any bytes are valid text in it.
+ * Whether text declared as Latin-1 is clearly in another script. Many programs declare Latin-1 for
+ * everything they send, and any bytes are valid Latin-1.
  */
 function isOfAnotherScript(bytes: Uint8Array, isCut: boolean): boolean {
   const { encoding, isSure } = guessEncoding(bytes, isCut);
@@ -199,19 +206,23 @@ const OTHER_SCRIPTS: ReadonlySet<Encoding> = new Set([
 ]);
 
 /**
- * UTF-8 with a few bytes that were damaged or written by another program: the rest stays as it is.
+ * UTF-8 in which a few bytes were damaged or written by another program; the rest is decoded as
+ * UTF-8.
  */
-function detectNearlyUtf8(bytes: Uint8Array, { isCut = false }: EncodingHints): Detected | null {
+function detectNearlyUtf8(
+  bytes: Uint8Array,
+  { isCut = false }: EncodingHints,
+): DetectionResult | null {
   const { good, bad } = countSequences(bytes);
   if (good === 0) return null;
   if (good <= bad) return detectHalfUtf8(bytes, isCut);
   const isClear = good >= 4 && good >= 4 * bad;
   const sample = decodeAs('utf-8', bytes.subarray(0, SAMPLE_BYTES), true);
-  if (isClear && plausibility(sample, 'utf-8') >= 0.55) {
+  if (isClear && computePlausibility(sample, 'utf-8') >= 0.55) {
     return { encoding: 'utf-8', certainty: 'sure' };
   }
   // In a word or two of another encoding, more than half may be valid by accident.
-  const isAccident = plausibility(sample.replaceAll('\uFFFD', ''), 'utf-8') < 0.55;
+  const isAccident = computePlausibility(sample.replaceAll('\uFFFD', ''), 'utf-8') < 0.55;
   if (isAccident && bytes.length <= A_FEW_WORDS) return null;
   const guess = guessEncoding(bytes, isCut);
   return { encoding: guess.isSure ? guess.encoding : 'utf-8', certainty: 'guess' };
@@ -222,14 +233,14 @@ function detectNearlyUtf8(bytes: Uint8Array, { isCut = false }: EncodingHints): 
  * have symbols within words, whereas bytes that are UTF-8 by accident rarely form letters that
  * people write.
  */
-function detectHalfUtf8(bytes: Uint8Array, isCut: boolean): Detected | null {
+function detectHalfUtf8(bytes: Uint8Array, isCut: boolean): DetectionResult | null {
   const guess = guessEncoding(bytes, isCut);
   if (guess.isSure || !LATIN.has(guess.encoding)) return null;
   const undamaged = decodeAs('utf-8', bytes.subarray(0, SAMPLE_BYTES), true).replaceAll(
     '\uFFFD',
     '',
   );
-  if (plausibility(undamaged, 'utf-8') < 0.9) return null;
+  if (computePlausibility(undamaged, 'utf-8') < 0.9) return null;
   return { encoding: 'utf-8', certainty: 'guess' };
 }
 
@@ -238,12 +249,14 @@ const LATIN: ReadonlySet<Encoding> = new Set([
   ...['iso-8859-2', 'iso-8859-15', 'macintosh'],
 ]);
 
-function guessDetected(bytes: Uint8Array, { isCut = false }: EncodingHints): Detected {
+function guessEncodingOf(bytes: Uint8Array, { isCut = false }: EncodingHints): DetectionResult {
   const { encoding, isText, isSure } = guessEncoding(bytes, isCut);
   return { encoding, certainty: !isText ? 'none' : isSure ? 'sure' : 'guess' };
 }
 
-/** A file in a Unicode encoding may contain U+FFFD itself; only UTF-8 is common enough to check. */
+/**
+ * A file in any Unicode encoding may contain U+FFFD itself; only UTF-8 is common enough to check.
+ */
 function countReplaced(text: string, bytes: Uint8Array, encoding: Encoding): number {
   let count = 0;
   for (let at = text.indexOf('\uFFFD'); at !== -1; at = text.indexOf('\uFFFD', at + 1)) count += 1;
@@ -251,7 +264,7 @@ function countReplaced(text: string, bytes: Uint8Array, encoding: Encoding): num
   return isUtf8(bytes) ? 0 : Math.max(count - countSequences(bytes).replacements, 1);
 }
 
-/** Enough of a file to show how it continues, in bytes. */
+/** How many bytes of a file are enough to show how it continues. */
 const SAMPLE_BYTES = 65_536;
 
 function isMostlyReplaced(bytes: Uint8Array, encoding: Encoding): boolean {
@@ -262,7 +275,7 @@ function isMostlyReplaced(bytes: Uint8Array, encoding: Encoding): boolean {
 
 /**
  * Whether there are control characters that no text file contains but that make up half of UTF-16.
- * Terminal colors and page breaks are common in logs and do not count.
+ * Terminal colors and page breaks are common in logs and are ignored.
  */
 function hasOddControls(bytes: Uint8Array): boolean {
   for (let at = 0; at < bytes.length; at += 1) {
@@ -273,13 +286,13 @@ function hasOddControls(bytes: Uint8Array): boolean {
 }
 
 /**
- * One bit for each of backspace, tab, line feed, vertical tab, form feed, carriage return, and
- * substitute, which ends DOS files.
+ * A bit mask with one bit for each of backspace, tab, line feed, vertical tab, form feed, carriage
+ * return, and substitute, which ends DOS files.
  */
 const PLAIN_CONTROLS = [8, 9, 10, 11, 12, 13, 26].reduce((bits, code) => bits | (1 << code), 0);
 
 /** Removes the last character when it is an incomplete UTF-8 sequence. */
-function withoutCutCharacter(bytes: Uint8Array): Uint8Array {
+function trimIncompleteCharacter(bytes: Uint8Array): Uint8Array {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;
     if (byte < 0x80) return bytes;
@@ -292,15 +305,15 @@ function withoutCutCharacter(bytes: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** Fewer bytes than this prove nothing. */
+/** Fewer bytes than this are not enough evidence. */
 const MIN_BYTES = 8;
 
 /**
- * The offset at which a UTF-16 file continues in UTF-8: PowerShell created it, and a shell or an
- * agent has appended to it since. Decoded as UTF-16 these lines would be ideographs that no one
- * wrote, although all of their bytes are valid. Null when it does not continue in UTF-8.
+ * Returns the offset at which a UTF-16 file continues in UTF-8: PowerShell created it, and a shell
+ * or an agent has appended to it since. Decoded as UTF-16 the appended lines would be meaningless
+ * ideographs, although all of their bytes are valid. Null if the file does not continue in UTF-8.
  */
-function appendedUtf8At(content: Uint8Array, encoding: Encoding): number | null {
+function findAppendedUtf8(content: Uint8Array, encoding: Encoding): number | null {
   if (encoding !== 'utf-16le' && encoding !== 'utf-16be') return null;
   // Lines in UTF-16 end with a NUL or have one just before their end.
   const after = content.lastIndexOf(0) + 1;
@@ -310,6 +323,6 @@ function appendedUtf8At(content: Uint8Array, encoding: Encoding): number | null 
   const text = decodeAs('utf-8', tail);
   const ascii = text.match(/[\n\r\t -~]/g)?.length ?? 0;
   const isProse = ascii * 2 > text.length && /[ \n]/.test(text);
-  if (!isProse || plausibility(text, 'utf-8') < 0.9) return null;
-  return plausibility(decodeAs(encoding, tail), encoding) < 0.7 ? start : null;
+  if (!isProse || computePlausibility(text, 'utf-8') < 0.9) return null;
+  return computePlausibility(decodeAs(encoding, tail), encoding) < 0.7 ? start : null;
 }

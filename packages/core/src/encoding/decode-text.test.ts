@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import iconv from 'iconv-lite';
 import { describe, expect, it } from 'vitest';
-import { runs } from '../testing/test-length.ts';
-import { decodeText, encodingWarning } from './decode-text.ts';
+import { toRunOptions } from '../testing/test-length.ts';
+import { decodeText, describeEncodingWarning } from './decode-text.ts';
 
 const RUSSIAN = 'Сегодня хорошая погода, поэтому мы пойдём гулять в парк после обеда.';
 const CHINESE = '今天天气很好，我们一起去公园散步吧。请记得带上雨伞。';
@@ -34,8 +34,8 @@ const SENTENCES: readonly (readonly [encoding: string, saved: string, text: stri
   ['utf-32le', 'utf-32le', KOREAN],
 ];
 
-describe('the text of bytes', () => {
-  it.each(SENTENCES)('[W10] is read from %s (saved as %s)', (encoding, saved, text) => {
+describe('text decoded from bytes', () => {
+  it.each(SENTENCES)('[W10] is decoded from %s (saved as %s)', (encoding, saved, text) => {
     const decoded = decodeText(iconv.encode(text, saved));
     expect(decoded).toMatchObject({ text, encoding, replaced: 0 });
   });
@@ -50,7 +50,7 @@ describe('the text of bytes', () => {
     expect(decodeText(Uint8Array.from(bytes))).toMatchObject({ text: 'hi', certainty: 'sure' });
   });
 
-  it('[W10] is read from Japanese mail that switches character sets, but not from the colors of a log', () => {
+  it('[W10] is decoded from Japanese mail that switches character sets, without confusing the colors of a log with it', () => {
     const mail = Buffer.from('\u001b$B2q5D\u001b(B OK', 'latin1');
     expect(decodeText(mail)).toMatchObject({ text: '会議 OK', encoding: 'iso-2022-jp' });
     const log = Buffer.from('\u001b[31mFehler\u001b[0m: Grüße\u001b(B\n');
@@ -68,7 +68,9 @@ describe('the text of bytes', () => {
     const decoded = decodeText(bytes);
     expect(decoded).toMatchObject({ encoding: 'utf-8', replaced: 1, certainty: 'sure' });
     expect(decoded.text.endsWith('\n\uFFFDStraße\n')).toBe(true);
-    expect(encodingWarning(decoded)).toMatch(/^It is UTF-8 with invalid bytes: 1 character could/);
+    expect(describeEncodingWarning(decoded)).toMatch(
+      /^It is UTF-8 with invalid bytes: 1 character could/,
+    );
   });
 
   it('[W10] does not count a character truncated by a bounded read, in any encoding', () => {
@@ -80,10 +82,10 @@ describe('the text of bytes', () => {
     }
   });
 
-  it('[W10] keeps a U+FFFD that someone wrote', () => {
+  it('[W10] keeps a U+FFFD that was in the original text', () => {
     const decoded = decodeText(Buffer.from('a \uFFFD b'));
     expect(decoded).toMatchObject({ replaced: 0, certainty: 'sure' });
-    expect(encodingWarning(decoded)).toBeNull();
+    expect(describeEncodingWarning(decoded)).toBeNull();
   });
 
   it.each([
@@ -117,10 +119,10 @@ describe('the text of bytes', () => {
     expect(decodeText(iconv.encode(text, 'win1251')).text).toBe(text);
   });
 
-  it('[W10] is not found in a program or a picture', () => {
+  it('[W10] is not detected in a program or a picture', () => {
     const noise = Uint8Array.from({ length: 4_096 }, (_, at) => (at * 7919 + (at >> 3) * 31) % 256);
     expect(decodeText(noise).certainty).toBe('none');
-    expect(encodingWarning(decodeText(noise))).toContain('cannot be read');
+    expect(describeEncodingWarning(decodeText(noise))).toContain('cannot be read');
   });
 
   it.each([
@@ -130,13 +132,13 @@ describe('the text of bytes', () => {
     ['windows-1251', 'win1251', 'ВНИМАНИЕ! ВАЖНО!'],
     ['windows-1252', 'win1252', '§ 5 BGB'],
   ])(
-    '[W10] of a few words is read as %s when their letters are common in it',
+    '[W10] of a few words is decoded as %s if their letters are common in it',
     (encoding, saved, text) => {
       expect(decodeText(iconv.encode(text, saved))).toMatchObject({ encoding, text });
     },
   );
 
-  it('[W10] is not Latin-1 merely because a program declares that for anything it sends', () => {
+  it('[W10] is not decoded as Latin-1 only because a program declares that for everything it sends', () => {
     for (const [saved, text] of [
       ['gbk', CHINESE],
       ['win1251', RUSSIAN],
@@ -172,7 +174,7 @@ describe('the text of bytes', () => {
     },
   );
 
-  it.each([0xff, 0x80, 0xc3])('[W10] loses one character when one byte became %i', (bad) => {
+  it.each([0xff, 0x80, 0xc3])('[W10] loses one character if one byte is changed to %i', (bad) => {
     const emoji = Buffer.from('Plain text with one emoji 👍 here');
     emoji[8] = bad;
     expect(decodeText(emoji).text).toBe('Plain te\uFFFDt with one emoji 👍 here');
@@ -188,10 +190,10 @@ describe('the text of bytes', () => {
     }
   });
 
-  it('[W10] of one word is a guess, and is marked as one', () => {
+  it('[W10] of one word is a guess, and is marked as a guess', () => {
     const decoded = decodeText(iconv.encode('测试', 'gb18030'));
     expect(decoded).toMatchObject({ text: '测试', certainty: 'guess' });
-    expect(encodingWarning(decoded)).toContain('guessed (GB18030, Simplified Chinese)');
+    expect(describeEncodingWarning(decoded)).toContain('guessed (GB18030, Simplified Chinese)');
   });
 });
 
@@ -236,13 +238,13 @@ const written = fc.constantFrom(...WORDS).chain(([saved, words, glue]) =>
 );
 
 describe('text that people write in any encoding', () => {
-  it('[W10] is read as it was written, or marked as a guess', () => {
+  it('[W10] is decoded as it was written, or marked as a guess', () => {
     fc.assert(
       fc.property(written, ({ saved, text }) => {
         const decoded = decodeText(iconv.encode(text, saved));
         expect([saved, decoded.certainty === 'sure' ? decoded.text : text]).toEqual([saved, text]);
       }),
-      runs(300),
+      toRunOptions(300),
     );
   });
 
@@ -258,7 +260,7 @@ describe('text that people write in any encoding', () => {
         expect(decoded.encoding).toBe('utf-8');
         expect(kept).toBeGreaterThanOrEqual([...text].length - 2);
       }),
-      runs(200),
+      toRunOptions(200),
     );
   });
 });

@@ -6,10 +6,10 @@ import type { DecodedText, EncodingHints } from './decode-bytes.ts';
 const require = createRequire(import.meta.url);
 
 /**
- * Decodes bytes in the encoding they have (W10). This is the only place where encodings are
- * decided: every file, attachment and page that Parley did not write itself is decoded here, so
- * that all parts of Parley read the same text. Valid UTF-8 is recognized immediately; the code that
- * distinguishes other encodings is loaded with the first text that needs it. Never throws.
+ * Detects the encoding of bytes and decodes them (W10). All encodings are decided in this function:
+ * it decodes every file, attachment and page that Parley did not write itself, so that all parts of
+ * Parley read the same text. Valid UTF-8 is recognized immediately; the code that distinguishes
+ * other encodings is loaded with the first text that needs it. Never throws.
  */
 export function decodeText(bytes: Uint8Array, hints: EncodingHints = {}): DecodedText {
   if (isUtf8(bytes) && !isDoubtful(bytes, hints)) {
@@ -17,27 +17,30 @@ export function decodeText(bytes: Uint8Array, hints: EncodingHints = {}): Decode
     const isPlain = !CLOSER_LOOK.test(text);
     if (isPlain) return { text, encoding: 'utf-8', replaced: 0, certainty: 'sure' };
   }
-  return decodeModule().decodeBytes(bytes, hints);
+  return loadDecodeModule().decodeBytes(bytes, hints);
 }
 
-/** A warning about the decoding, as a sentence; null when the bytes are valid and beyond doubt. */
-export function encodingWarning(decoded: DecodedText): string | null {
+/** A warning about the decoding, as a sentence; null if the bytes are valid and beyond doubt. */
+export function describeEncodingWarning(decoded: DecodedText): string | null {
   if (decoded.certainty === 'sure' && decoded.replaced === 0) return null;
-  return decodeModule().warningOf(decoded);
+  return loadDecodeModule().getDecodingWarning(decoded);
 }
 
-function decodeModule(): typeof DecodeBytes {
+function loadDecodeModule(): typeof DecodeBytes {
   return require('./decode-bytes.ts');
 }
 
 /**
- * Control characters other than line breaks and tabs, found in UTF-16 as well as in logs with
- * colors.
+ * Matches control characters other than line breaks and tabs, which occur in UTF-16 and in logs
+ * with colors.
  */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: They are what is looked for.
 const CLOSER_LOOK = /[\0-\u0008\u000b\u000c\u000e-\u001f]/;
 
-/** A few words in another encoding may be valid UTF-8 by accident. In bytes. */
+/**
+ * A few words in another encoding may be valid UTF-8 by accident. The length of such a text, in
+ * bytes.
+ */
 const A_FEW_WORDS = 64;
 
 function isDoubtful(bytes: Uint8Array, { declared }: EncodingHints): boolean {

@@ -1,14 +1,14 @@
 import type { Encoding } from './labels.ts';
 
 /**
- * How familiar the ideographs, syllables and words of a text are, from 0 to 1. A standard has
- * thousands of ideographs and nearly any pair of bytes is one, but a few hundred make up half of
- * what people write: this distinguishes Chinese, Korean and Japanese within a line or two. In other
- * scripts, words have more than one letter.
+ * Returns how familiar the ideographs, syllables and words of a text are, from 0 to 1. A standard
+ * has thousands of ideographs and nearly any pair of bytes is one, but a few hundred make up half
+ * of all written text, which distinguishes Chinese, Korean and Japanese within a line or two. In
+ * other scripts, words have more than one letter.
  */
-export function familiarity(text: string, encoding: Encoding): number {
+export function computeFamiliarity(text: string, encoding: Encoding): number {
   const pattern = FAMILIAR[encoding];
-  if (pattern === undefined) return areSingle(findTellingWords(text)) ? ALONE : 1;
+  if (pattern === undefined) return areSingleCharacters(findDistinctiveWords(text)) ? ALONE : 1;
   const runs = text.match(RUNS) ?? [];
   const all = runs.join('');
   const count = [...all].length;
@@ -16,12 +16,12 @@ export function familiarity(text: string, encoding: Encoding): number {
   const share = (all.match(pattern)?.length ?? 0) / count;
   // For example a degree sign before a C, or an accent among capitals: a byte on its own, whose
   // letter belongs to the next word.
-  if (areSingle(runs) && share < 0.5) return ALONE;
+  if (areSingleCharacters(runs) && share < 0.5) return ALONE;
   const least = Math.max(MIN_SHARE, MIN_OF_NONE - MIN_PER_CHARACTER * count);
   return least + (1 - least) * Math.min(1, share / USUAL_SHARE) ** 2;
 }
 
-function areSingle(runs: readonly string[]): boolean {
+function areSingleCharacters(runs: readonly string[]): boolean {
   return runs.length > 0 && runs.every((run) => [...run].length === 1);
 }
 
@@ -29,7 +29,7 @@ function areSingle(runs: readonly string[]): boolean {
  * Words in scripts other than Latin, and those with a letter that only Central European languages
  * use.
  */
-function findTellingWords(text: string): readonly string[] {
+function findDistinctiveWords(text: string): readonly string[] {
   const latin = text.match(/\p{Script=Latin}+/gu) ?? [];
   return [
     ...(text.match(WORDS) ?? []),
@@ -37,14 +37,17 @@ function findTellingWords(text: string): readonly string[] {
   ];
 }
 
-/** Consecutive letters of scripts other than Latin. */
+/**
+ * A single byte such as a degree sign before a C, or an accent among capitals, whose letter belongs
+ * to the next word.
+ */
 const WORDS =
   /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Thai}]+/gu;
 /** Consecutive ideographs, kana and Hangul syllables. */
 const RUNS = /[\u3005-\u3007\u3041-\u30fe\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff]+/g;
 const ALONE = 0.03;
 const MIN_SHARE = 0.08;
-/** A word of two rare characters proves little, four of them prove much. */
+/** A word of two rare characters is weak evidence, a word of four is strong evidence. */
 const MIN_OF_NONE = 1.5;
 const MIN_PER_CHARACTER = 0.4;
 /** The share of common characters in ordinary text. */

@@ -1,31 +1,31 @@
 import { createRequire } from 'node:module';
 import type * as Detector from 'jschardet';
-import { familiarity } from './familiar.ts';
+import { computeFamiliarity } from './familiar.ts';
 import { hasHalfWidthWords } from './half-width.ts';
-import { decodeAs, type Encoding, encodingOf } from './labels.ts';
-import { plausibility } from './plausible.ts';
+import { decodeAs, type Encoding, findEncoding } from './labels.ts';
+import { computePlausibility } from './plausible.ts';
 
 const require = createRequire(import.meta.url);
 
-/** The most likely encoding of bytes that are not UTF-8 and declare nothing. */
-interface Guess {
+/** The most likely encoding of bytes that are not UTF-8 and have no declared encoding. */
+interface EncodingGuess {
   readonly encoding: Encoding;
   /** Whether there is enough text and no other encoding is nearly as likely. */
   readonly isSure: boolean;
-  /** False when no encoding turns these bytes into text. */
+  /** False if no encoding turns these bytes into text. */
   readonly isText: boolean;
 }
 
 /**
- * The encodings among which the detector chooses: those that Node can decode and that files use.
- * The names are the detector's.
+ * The encodings among which the detector chooses: those that Node can decode and that occur in
+ * files. The names are those of the detector.
  */
 const CANDIDATES =
   'gb18030 big5hkscs cp932 euc-jp cp949 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 koi8-r koi8-u cp866 iso8859-2 iso8859-5 iso8859-7 iso8859-15 mac-roman mac-cyrillic cp874'.split(
     ' ',
   );
 
-/** Encodings that files seldom use; all others are as likely as the detector reports. */
+/** Encodings that occur rarely in files; all others are as likely as the detector reports. */
 const PRIORS: Readonly<Record<Encoding, number>> = {
   'utf-8': 4,
   gb18030: 1.2,
@@ -51,10 +51,10 @@ const FLOOR = 0.004;
 const SURE_FACTOR = 1.8;
 /** The number of non-ASCII characters that suffices to be sure. */
 const SURE_CHARACTERS = 8;
-/** Below this plausibility the bytes are not text. */
+/** Bytes whose plausibility is below this are not text. */
 const MIN_PLAUSIBLE = 0.4;
 
-interface Candidate {
+interface EncodingCandidate {
   readonly encoding: Encoding;
   readonly text: string;
   readonly plausible: number;
@@ -65,8 +65,8 @@ interface Candidate {
  * Guesses the encoding from the lines with non-ASCII bytes. The detector (a megabyte) is loaded
  * once.
  */
-export function guessEncoding(bytes: Uint8Array, isCut: boolean): Guess {
-  const sample = sampleOf(bytes);
+export function guessEncoding(bytes: Uint8Array, isCut: boolean): EncodingGuess {
+  const sample = sampleNonAsciiLines(bytes);
   if (isBinary(sample)) return { encoding: 'windows-1252', isSure: false, isText: false };
   const isPart = isCut || sample.length < bytes.length;
   // Bytes that a crash left between the lines of a log are not letters in any encoding.
@@ -78,14 +78,14 @@ export function guessEncoding(bytes: Uint8Array, isCut: boolean): Guess {
   const next = others.find(({ text }) => text !== best.text);
   const isSure =
     best.plausible >= 0.85 &&
-    charactersOf(best.text) >= SURE_CHARACTERS &&
+    countDistinctCharacters(best.text) >= SURE_CHARACTERS &&
     best.score >= SURE_FACTOR * (next?.score ?? 0);
   return { encoding: best.encoding, isSure, isText: best.plausible >= MIN_PLAUSIBLE };
 }
 
 /**
- * Whether a twelfth of all bytes are control characters that text rarely contains. NULs do not
- * count, because a crash may have left them.
+ * Whether a twelfth of all bytes are control characters that text rarely contains. NULs are not
+ * counted, because a crash may have left them.
  */
 function isBinary(sample: Uint8Array): boolean {
   let controls = 0;
@@ -96,13 +96,13 @@ function isBinary(sample: Uint8Array): boolean {
   return controls * 30 > sample.length;
 }
 
-function rankEncodings(sample: Uint8Array, isPart: boolean): readonly Candidate[] {
+function rankEncodings(sample: Uint8Array, isPart: boolean): readonly EncodingCandidate[] {
   const confidences = new Map<Encoding, number>([['utf-8', 0]]);
   const { chardet }: typeof Detector = require('jschardet');
   const options = { includeEncodings: CANDIDATES, ignoreThreshold: true };
   const ask = (bytes: Uint8Array, only?: Encoding): void => {
     for (const { encoding, confidence } of chardet.detectAll(bytes, options)) {
-      const known = encoding === null ? null : encodingOf(encoding);
+      const known = encoding === null ? null : findEncoding(encoding);
       if (known === null || (only !== undefined && known !== only)) continue;
       confidences.set(known, Math.max(confidences.get(known) ?? 0, confidence));
     }
@@ -111,7 +111,7 @@ function rankEncodings(sample: Uint8Array, isPart: boolean): readonly Candidate[
   for (const encoding of ALWAYS) {
     if (confidences.has(encoding)) continue;
     confidences.set(encoding, 0);
-    const undamaged = validParts(sample, encoding);
+    const undamaged = keepValidParts(sample, encoding);
     if (undamaged.length * 2 > sample.length) ask(undamaged, encoding);
   }
   if (hasHalfWidthWords(decodeAs('shift_jis', sample, true))) {
@@ -124,8 +124,8 @@ function rankEncodings(sample: Uint8Array, isPart: boolean): readonly Candidate[
   return [...confidences]
     .map(([encoding, confidence]) => {
       const text = decodeAs(encoding, sample, isPart);
-      const plausible = plausibility(text, encoding);
-      const familiar = familiarity(text, encoding);
+      const plausible = computePlausibility(text, encoding);
+      const familiar = computeFamiliarity(text, encoding);
       const score = (confidence + FLOOR) * (PRIORS[encoding] ?? 1) * plausible ** 3 * familiar;
       return { encoding, text, plausible, score };
     })
@@ -133,8 +133,8 @@ function rankEncodings(sample: Uint8Array, isPart: boolean): readonly Candidate[
 }
 
 /**
- * Tried whatever the detector reports, because it excludes encodings in which a single damaged byte
- * is invalid.
+ * This encoding is tried regardless of the detector's result, because the detector excludes
+ * encodings in which a single damaged byte is invalid.
  */
 const ALWAYS: readonly Encoding[] = [
   'windows-1252',
@@ -153,8 +153,8 @@ const CAPITALS: readonly (readonly [Encoding, { first: number; last: number; sma
 ];
 
 /**
- * Converts a text in capitals to small letters, which the detector knows; null when the text is not
- * in capitals.
+ * Converts a text in capitals to small letters, which the detector recognizes; null if the text is
+ * not in capitals.
  */
 function toLowerCaseLetters(
   sample: Uint8Array,
@@ -177,17 +177,19 @@ const HALF_WIDTH = 0.1;
 
 /**
  * The valid characters of an encoding that the detector excluded because of a single damaged byte.
- * They are searched between spaces and separators. In these encodings, no byte below the digits is
- * part of another character.
+ * The characters are searched between spaces and separators. In these encodings, no byte below the
+ * digits is part of another character.
  */
-function validParts(bytes: Uint8Array, encoding: Encoding): Uint8Array {
+function keepValidParts(bytes: Uint8Array, encoding: Encoding): Uint8Array {
   const parts: Uint8Array[] = [];
   let from = 0;
   for (let at = 0; at <= bytes.length; at += 1) {
     if (at < bytes.length && (bytes[at] ?? 0) >= FIRST_DIGIT) continue;
     const part = bytes.subarray(from, at + 1);
     parts.push(
-      decodeStandard(encoding, part).includes('\uFFFD') ? validCharacters(part, encoding) : part,
+      decodeStandard(encoding, part).includes('\uFFFD')
+        ? keepValidCharacters(part, encoding)
+        : part,
     );
     from = at + 1;
   }
@@ -196,8 +198,8 @@ function validParts(bytes: Uint8Array, encoding: Encoding): Uint8Array {
 
 const FIRST_DIGIT = 0x30;
 
-/** The characters of a damaged piece that are valid on their own. */
-function validCharacters(bytes: Uint8Array, encoding: Encoding): Uint8Array {
+/** Returns the characters of a damaged piece that are valid on their own. */
+function keepValidCharacters(bytes: Uint8Array, encoding: Encoding): Uint8Array {
   const valid: number[] = [];
   for (let at = 0; at < bytes.length; ) {
     const length = [1, 2, 3, 4].find((size) => {
@@ -210,12 +212,12 @@ function validCharacters(bytes: Uint8Array, encoding: Encoding): Uint8Array {
   return Uint8Array.from(valid);
 }
 
-/** Decodes without vendor extensions, which the detector does not know. */
+/** Decodes without vendor extensions, which the detector does not support. */
 function decodeStandard(encoding: Encoding, bytes: Uint8Array): string {
   return new TextDecoder(encoding).decode(bytes);
 }
 
-function charactersOf(text: string): number {
+function countDistinctCharacters(text: string): number {
   return text.length - (text.match(/[\0-\x7f]/g)?.length ?? 0);
 }
 
@@ -224,10 +226,10 @@ const SAMPLE_BYTES = 16_384;
 const LINE_FEED = 0x0a;
 
 /**
- * The lines with non-ASCII bytes, up to a limit: in a long file they may come late. In none of
- * these encodings is a line feed part of another character.
+ * Returns the lines with non-ASCII bytes, up to a limit; in a long file they may come late. In none
+ * of these encodings is a line feed part of another character.
  */
-function sampleOf(bytes: Uint8Array): Uint8Array {
+function sampleNonAsciiLines(bytes: Uint8Array): Uint8Array {
   if (bytes.length <= SAMPLE_BYTES) return bytes;
   const parts: Uint8Array[] = [];
   let length = 0;

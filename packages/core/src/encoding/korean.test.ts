@@ -6,7 +6,7 @@ const SYLLABLES = Array.from({ length: 0xd7a3 - 0xac00 + 1 }, (_, nth) =>
   String.fromCharCode(0xac00 + nth),
 );
 
-describe('Korean as Windows writes it', () => {
+describe('Korean text as Windows writes it', () => {
   it('[W10] decodes every syllable', () => {
     for (const syllable of SYLLABLES) {
       expect(decodeAs('euc-kr', iconv.encode(syllable, 'cp949'))).toBe(syllable);

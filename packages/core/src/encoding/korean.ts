@@ -1,6 +1,6 @@
 /**
  * Decodes EUC-KR as Windows writes it, with all syllables (code page 949). Node decodes only the
- * 2,350 of the standard: the others, which are common in chats, are two bytes outside the
+ * 2,350 syllables of the standard: the others, which are common in chats, are two bytes outside the
  * standard's square, in Unicode order.
  */
 export function decodeKorean(bytes: Uint8Array, isCut: boolean): string {
@@ -12,7 +12,7 @@ export function decodeKorean(bytes: Uint8Array, isCut: boolean): string {
   for (let at = 0; at < bytes.length; ) {
     const lead = bytes[at] ?? 0;
     const trail = bytes[at + 1] ?? 0;
-    const place = syllableIndex(lead, trail);
+    const place = findSyllableIndex(lead, trail);
     if (place === null) {
       at += lead >= 0x81 && trail >= 0x81 ? 2 : 1;
       continue;
@@ -26,9 +26,9 @@ export function decodeKorean(bytes: Uint8Array, isCut: boolean): string {
   return [...pieces, rest].join('');
 }
 
-/** The index of a syllable outside the standard; null when the bytes are not one. */
-function syllableIndex(lead: number, trail: number): number | null {
-  const column = columnOf(trail);
+/** Returns the index of a syllable outside the standard; null if the bytes are not one. */
+function findSyllableIndex(lead: number, trail: number): number | null {
+  const column = findColumn(trail);
   if (column === null || lead < 0x81 || lead > 0xc6) return null;
   if (lead <= LAST_FULL_ROW) return (lead - 0x81) * FULL_ROW + column;
   const place = (LAST_FULL_ROW - 0x80) * FULL_ROW + (lead - 0xa1) * SHORT_ROW + column;
@@ -41,24 +41,24 @@ const SHORT_ROW = 26 + 26 + 32;
 const FULL_ROW = 26 + 26 + 126;
 const OTHERS = 8_822;
 
-function columnOf(trail: number): number | null {
+function findColumn(trail: number): number | null {
   if (trail >= 0x41 && trail <= 0x5a) return trail - 0x41;
   if (trail >= 0x61 && trail <= 0x7a) return trail - 0x61 + 26;
   return trail >= 0x81 && trail <= 0xfe ? trail - 0x81 + 52 : null;
 }
 
-const otherSyllables = onceMade();
+const otherSyllables = createLazySyllables();
 
-/** Built when the first text contains such a syllable. */
-function onceMade(): () => readonly string[] {
+/** The table is built when the first text contains such a syllable. */
+function createLazySyllables(): () => readonly string[] {
   let made: readonly string[] | undefined;
   return () => {
-    made ??= listOthers();
+    made ??= listExtraSyllables();
     return made;
   };
 }
 
-function listOthers(): readonly string[] {
+function listExtraSyllables(): readonly string[] {
   const square: number[] = [];
   for (let lead = 0xb0; lead <= 0xc8; lead += 1) {
     for (let trail = 0xa1; trail <= 0xfe; trail += 1) square.push(lead, trail);

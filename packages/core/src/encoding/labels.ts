@@ -1,10 +1,10 @@
 import { decodeKorean } from './korean.ts';
 
-/** An encoding by its WHATWG label. UTF-32 has none and is decoded here. */
+/** An encoding by its WHATWG label. UTF-32 has no such label and is decoded in this module. */
 export type Encoding = string;
 
 /**
- * Labels that programs write but WHATWG does not know, or that Node 20 and 24 interpret
+ * Labels that programs write but WHATWG does not define, or that Node 20 and 24 interpret
  * differently.
  */
 const ALIASES: Readonly<Record<string, string>> = {
@@ -38,25 +38,25 @@ const ALIASES: Readonly<Record<string, string>> = {
   'windows-950': 'big5',
 };
 
-/** The encoding that a label names, in any spelling; null if Parley cannot decode it. */
-export function encodingOf(label: string): Encoding | null {
+/** Returns the encoding that a label names, in any spelling; null if Parley cannot decode it. */
+export function findEncoding(label: string): Encoding | null {
   const plain = label.trim().toLowerCase().replaceAll('_', '-');
   const known = ALIASES[plain] ?? ALIASES[plain.replaceAll('-', '')];
   if (known !== undefined) return known;
   for (const name of [plain, plain.replaceAll('-', '_'), label.trim()]) {
     try {
       const { encoding } = new TextDecoder(name);
-      // A superset of GB2312 and GBK, whose labels are often confused.
+      // This encoding is a superset of GB2312 and GBK, whose labels are often confused.
       return encoding === 'gbk' ? 'gb18030' : encoding;
     } catch {
-      // This spelling is unknown; the next one may be known.
+      // This spelling is unknown, so the next one is tried.
     }
   }
   return null;
 }
 
-/** The display name of an encoding. */
-export function nameForPeople(encoding: Encoding): string {
+/** Returns the display name of an encoding. */
+export function getEncodingDisplayName(encoding: Encoding): string {
   return (
     NAMES[encoding] ?? encoding.replace(/^(utf|iso|koi8|euc|ibm)/, (part) => part.toUpperCase())
   );
@@ -94,7 +94,7 @@ export function decodeAs(encoding: Encoding, bytes: Uint8Array, isCut = false): 
   return new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes, { stream: isCut });
 }
 
-/** Decodes many bytes piece by piece, for callers that keep only part of the text. */
+/** Decodes many bytes in chunks, for callers that keep only part of the text. */
 export function* decodeInPieces(encoding: Encoding, bytes: Uint8Array): Iterable<string> {
   const isOwn = encoding.startsWith('utf-32') || encoding === 'windows-1252';
   const decoder = isOwn ? null : new TextDecoder(encoding, { ignoreBOM: true });
@@ -105,10 +105,10 @@ export function* decodeInPieces(encoding: Encoding, bytes: Uint8Array): Iterable
   }
 }
 
-/** Divisible by the four bytes of UTF-32. */
+/** The chunk size, which is divisible by the four bytes of UTF-32. */
 const PIECE_BYTES = 262_144;
 
-/** The characters of Windows-1252 that Node 20 decodes as control characters. */
+/** Characters of Windows-1252 that Node 20 decodes as control characters. */
 const WINDOWS_1252 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
 
 function decodeWindows1252(bytes: Uint8Array): string {

@@ -5,11 +5,12 @@ import type { Encoding } from './labels.ts';
 const MAX_CHARACTERS = 2_000;
 
 /**
- * How plausible a text is as human writing, from 0 to 1, judged by its non-ASCII characters:
- * frequent ideographs, letters of one script, no capitals after small letters within a word. Plain
- * ASCII gets 1. `encoding` is the one from which it was decoded; it determines what is frequent.
+ * Returns how plausible a text is as human writing, from 0 to 1, judged by its non-ASCII
+ * characters: frequent ideographs, letters of one script, no capitals after small letters within a
+ * word. Plain ASCII gets 1. `encoding` is the encoding from which the text was decoded, which
+ * determines the frequent characters.
  */
-export function plausibility(text: string, encoding: Encoding): number {
+export function computePlausibility(text: string, encoding: Encoding): number {
   let sum = 0;
   let count = 0;
   const scripts = new Map<string, number>();
@@ -19,8 +20,8 @@ export function plausibility(text: string, encoding: Encoding): number {
   for (const character of text) {
     const point = character.codePointAt(0) ?? 0;
     if (point >= 0x80) {
-      const script = scriptOf(character);
-      sum += weightOf(character, before, script, { encoding, isHalfWidth });
+      const script = findScript(character);
+      sum += weighCharacter(character, before, script, { encoding, isHalfWidth });
       count += 1;
       if (script !== null) scripts.set(script, (scripts.get(script) ?? 0) + 1);
       if (count === MAX_CHARACTERS) break;
@@ -37,17 +38,17 @@ export function plausibility(text: string, encoding: Encoding): number {
   const latin = scripts.get('Latin') ?? 0;
   return (
     Math.max(0, sum / count) *
-    dominantScriptShare(scripts) *
-    density(latin, ascii) *
-    (isNoLanguage(text) ? 0.4 : 1)
+    getDominantScriptShare(scripts) *
+    computeDensity(latin, ascii) *
+    (mixesLanguages(text) ? 0.4 : 1)
   );
 }
 
 /**
- * Whether it combines letters that no language combines: Turkish and Lithuanian look Icelandic in
- * Windows-1252, and Czech contains Slovak letters in the wrong one of two tables.
+ * Whether the text combines letters that no language combines: Turkish and Lithuanian look
+ * Icelandic in Windows-1252, and Czech contains Slovak letters in the wrong one of two tables.
  */
-function isNoLanguage(text: string): boolean {
+function mixesLanguages(text: string): boolean {
   const isIcelandic = /[ðþÐÞ]/.test(text);
   if (isIcelandic && /[üçëàâêîôûñãõ]/i.test(text)) return true;
   return /[řůě]/i.test(text) && /[ľĺŕ]/i.test(text);
@@ -57,12 +58,15 @@ function isNoLanguage(text: string): boolean {
  * Languages in Latin script use more plain letters than accented ones; bytes of other scripts look
  * as if they had no plain letters.
  */
-function density(latin: number, ascii: number): number {
+function computeDensity(latin: number, ascii: number): number {
   return latin >= 8 && latin > ascii ? 0.4 : 1;
 }
 
-/** The share of the most frequent script. Ideographs count together with kana and with Hangul. */
-function dominantScriptShare(scripts: ReadonlyMap<string, number>): number {
+/**
+ * Returns the share of the most frequent script. Ideographs count together with kana and with
+ * Hangul.
+ */
+function getDominantScriptShare(scripts: ReadonlyMap<string, number>): number {
   let all = 0;
   let most = 0;
   const han = scripts.get('Han') ?? 0;
@@ -93,14 +97,14 @@ const BLOCKS: readonly (readonly [first: number, last: number, script: string])[
   [0x3005, 0x3007, 'Han'],
 ];
 
-function scriptOf(character: string): string | null {
+function findScript(character: string): string | null {
   const point = character.codePointAt(0) ?? 0;
   const block = BLOCKS.find(([first, last]) => point >= first && point <= last);
   const isLetter = /^\p{L}/u.test(character) || point === 0x3007;
   return isLetter ? (block?.[2] ?? 'other') : null;
 }
 
-function weightOf(
+function weighCharacter(
   character: string,
   before: string,
   script: string | null,
@@ -121,9 +125,9 @@ function weightOf(
     case 'other':
       return isAsciiLetter(before.codePointAt(0) ?? 0) ? 0.1 : 0.8;
     case null:
-      return signWeight(character, before);
+      return weighSymbol(character, before);
     default:
-      return letterWeight(character, before);
+      return weighLetter(character, before);
   }
 }
 
@@ -131,7 +135,7 @@ function weightOf(
  * A capital after a small letter, or next to a letter of another script, indicates decoding with
  * the wrong table.
  */
-function letterWeight(character: string, before: string): number {
+function weighLetter(character: string, before: string): number {
   const isCapital = character !== character.toLowerCase();
   const followsSmall = before !== before.toUpperCase() && /\p{L}/u.test(before);
   if (isCapital && followsSmall) return 0;
@@ -148,7 +152,7 @@ const USUAL_LETTERS =
 const COMMON_SIGNS =
   /^[€£¥§°«»·¿¡©®™–—‘’“”„‚…•№×±²³½¼¾µ\u00a0\u3000-\u3003\u3005-\u3011\u300e\u300f、。・「」『』！？：；（）【】《》〈〉，．～￥％＋－／＝\u060c\u061b\u061f\u20a9\u20ab\u20ac\u20bd\u20ba\u20b4\ufeff\u200b-\u200f]$/u;
 
-function signWeight(character: string, before: string): number {
+function weighSymbol(character: string, before: string): number {
   if (/^[\p{M}]$/u.test(character)) return /[\p{L}\p{M}]/u.test(before) ? 0.95 : 0.2;
   if (/^[\p{Co}\p{Cn}\p{Cc}\uFFFD]$/u.test(character)) return -1;
   if (/^\p{Extended_Pictographic}$/u.test(character)) return 0.9;
@@ -173,7 +177,7 @@ function isOddControl(point: number): boolean {
 }
 
 /** The characters in the first level of a national standard, decoded from their bytes. */
-function levelOf(encoding: Encoding, first: number, last: number, trail: number) {
+function listStandardLevel(encoding: Encoding, first: number, last: number, trail: number) {
   let made: ReadonlySet<string> | undefined;
   return (): ReadonlySet<string> => {
     if (made !== undefined) return made;
@@ -189,10 +193,10 @@ function levelOf(encoding: Encoding, first: number, last: number, trail: number)
 }
 
 /** Each is built once, from a few thousand bytes, when the first text needs it. */
-const simplified = levelOf('gb18030', 0xb0, 0xd7, 0xa1);
-const traditional = levelOf('big5', 0xa4, 0xc6, 0x40);
-const japanese = levelOf('euc-jp', 0xb0, 0xcf, 0xa1);
-const hangul = levelOf('euc-kr', 0xb0, 0xc8, 0xa1);
+const simplified = listStandardLevel('gb18030', 0xb0, 0xd7, 0xa1);
+const traditional = listStandardLevel('big5', 0xa4, 0xc6, 0x40);
+const japanese = listStandardLevel('euc-jp', 0xb0, 0xcf, 0xa1);
+const hangul = listStandardLevel('euc-kr', 0xb0, 0xc8, 0xa1);
 
 function isFrequentHan(character: string, encoding: Encoding): boolean {
   switch (encoding) {

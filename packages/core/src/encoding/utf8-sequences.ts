@@ -2,13 +2,13 @@
 interface Utf8Sequences {
   /** Valid multi-byte characters. */
   readonly good: number;
-  /** Runs of bytes that belong to no valid character. */
+  /** Runs of bytes that are not part of a valid character. */
   readonly bad: number;
   /** Valid sequences that are U+FFFD itself. */
   readonly replacements: number;
 }
 
-/** Counts valid and invalid UTF-8. A run of stray bytes counts once. */
+/** Counts valid and invalid UTF-8 sequences. A run of stray bytes is counted once. */
 export function countSequences(bytes: Uint8Array): Utf8Sequences {
   let good = 0;
   let bad = 0;
@@ -21,7 +21,7 @@ export function countSequences(bytes: Uint8Array): Utf8Sequences {
       at += 1;
       continue;
     }
-    const length = sequenceLength(bytes, at);
+    const length = getSequenceLength(bytes, at);
     if (length === 0) {
       // The remaining bytes of a character whose first byte is damaged belong to the same damage.
       if (!wasBad || byte >= 0xc0) bad += 1;
@@ -37,8 +37,8 @@ export function countSequences(bytes: Uint8Array): Utf8Sequences {
   return { good, bad, replacements };
 }
 
-/** The length of the valid character that begins here; 0 when there is none. */
-function sequenceLength(bytes: Uint8Array, at: number): number {
+/** Returns the length of the valid character that begins at this offset; 0 if there is none. */
+function getSequenceLength(bytes: Uint8Array, at: number): number {
   const first = bytes[at] ?? 0;
   const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
   if (first < 0xc2 || first > 0xf4) return 0;

@@ -36,7 +36,7 @@ describe('a response format', () => {
       '{"properties":1}',
       'properties: ',
     ],
-  ])('[P04] checks all of a schema: %s', (_, schema, answer, why) => {
+  ])('[P04] enforces every keyword of a schema: %s', (_, schema, answer, why) => {
     expect(wrongIn(answer, schema)).toContain(why);
   });
 
@@ -46,7 +46,7 @@ describe('a response format', () => {
     expect(checkAnswer('null', { anyOf: [COPIES, { type: 'null' }] })).toEqual({ json: 'null' });
   });
 
-  it('[P04] names at most ten mistakes', () => {
+  it('[P04] reports at most ten errors', () => {
     const list = JSON.stringify(Array.from({ length: 50 }, () => 'x'));
     expect(wrongIn(list, { items: { type: 'number' } })?.split('; ')).toHaveLength(10);
   });

@@ -20,8 +20,8 @@ export const StoredResponseFormat = z.union(
 export type ResponseFormat = z.infer<typeof StoredResponseFormat>;
 
 /**
- * The format as received from outside. A schema that cannot be checked completely is refused, as is
- * one whose check could take forever.
+ * The format as received from a third party. A schema that cannot be checked completely is refused,
+ * and so is a schema whose check could take forever.
  */
 export const ResponseFormat = StoredResponseFormat.superRefine((format, context) => {
   if (format === 'json') return;
@@ -34,7 +34,7 @@ export const ResponseFormat = StoredResponseFormat.superRefine((format, context)
   }
 });
 
-/** Compiles a schema in which every keyword counts. Throws when zod cannot check it. */
+/** Compiles a schema so that every keyword is enforced. Throws if zod cannot check the schema. */
 function compileSchema(schema: JsonSchema): z.ZodType {
   return z.fromJSONSchema(toStrictSchema(schema));
 }
@@ -44,8 +44,8 @@ const Schema = z.record(z.string(), z.unknown());
 const OF_OBJECTS = ['properties', 'patternProperties', 'required', 'additionalProperties'];
 
 /**
- * Makes every keyword count: otherwise, a schema that describes an object without `type: object`
- * would accept anything, and a `default` would accept a missing property.
+ * Makes every keyword effective: otherwise, a schema that describes an object without `type:
+ * object` would accept any value, and a `default` would accept a missing property.
  */
 function toStrictSchema(schema: unknown): z.infer<typeof Schema> {
   const { default: _default, ...given } = Schema.parse(schema);
@@ -73,9 +73,9 @@ const MAX_ISSUES = 10;
 const MAX_ISSUE_LENGTH = 200;
 
 /**
- * Checks the text of an answer. A code fence around all of it is removed; nothing else is changed.
- * A schema can make this take arbitrarily long, so it runs where it can be terminated
- * (`check-thread.ts`). Throws when the schema cannot be checked.
+ * Checks the text of an answer. A code fence around the whole text is removed; nothing else is
+ * changed. A schema can make the check take arbitrarily long, so it runs in a thread that can be
+ * terminated (`check-thread.ts`). Throws if the schema cannot be checked.
  */
 export function checkAnswer(answer: string, format: ResponseFormat): CheckedJson {
   const json = stripJsonFence(answer.trim());
@@ -102,7 +102,10 @@ function stripJsonFence(text: string): string {
   return text.slice(start, -fence.length).trim();
 }
 
-/** No answer of the model fits the response format, or whether one fits is not known. For people. */
+/**
+ * Thrown if no answer of the model matches the response format, or if that is not known. The
+ * message is for people.
+ */
 export class ResponseFormatError extends ParleyError {
   constructor(message: string) {
     super({ code: 'response-format', message, retryable: true });

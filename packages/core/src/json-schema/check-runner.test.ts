@@ -6,18 +6,18 @@ import {
   SLOW_PATTERN,
   SLOW_SCHEMAS,
 } from '../testing/hostile-schemas.ts';
-import { isOfDay, isWholeRun, shareOfRun } from '../testing/test-length.ts';
+import { isDueToday, isFullRun, scaleRuns } from '../testing/test-length.ts';
 import { ResponseFormat } from './answer-check.ts';
 import { CheckError, createCheckRunner } from './check-runner.ts';
 import { findPatternRisk } from './pattern-risk.ts';
 import { measureSchema } from './schema-risk.ts';
 
-/** More slow checks than may run concurrently, ahead of a fast one. */
-const SLOW_AHEAD = isWholeRun() ? 10 : 3;
+/** More slow checks than may run concurrently, queued before a fast one. */
+const SLOW_AHEAD = isFullRun() ? 10 : 3;
 
 const named = (all: readonly HostileSchema[]) => all.map((one) => [one.what, one] as const);
 
-/** Counts the iterations of the event loop during the work. */
+/** Counts the iterations of the event loop while the work runs. */
 async function turnsDuring(work: Promise<unknown>): Promise<number> {
   let turns = 0;
   const timer = setInterval(() => (turns += 1), 10);
@@ -32,8 +32,8 @@ const codeOf = (work: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => (error instanceof CheckError ? error.code : error),
   );
 
-describe('a JSON Schema from outside', () => {
-  it.each(named(HOSTILE_SCHEMAS))('[D13] is refused when it arrives: %s', (_what, { schema }) => {
+describe('a third-party JSON Schema', () => {
+  it.each(named(HOSTILE_SCHEMAS))('[D13] is refused on arrival: %s', (_what, { schema }) => {
     const { success, error } = ResponseFormat.safeParse(schema);
     expect(success).toBe(false);
     expect(error?.issues[0]?.message).toMatch(/^json, or a JSON Schema that can be checked \(/);
@@ -64,7 +64,7 @@ describe('a JSON Schema from outside', () => {
     expect(ResponseFormat.safeParse(tree).error).toBeUndefined();
   });
 
-  it('[D13] has a size: the number of its schemas with all references followed', () => {
+  it('[D13] has a measured size: the number of its schemas with all references followed', () => {
     const two = {
       type: 'object',
       properties: { a: { $ref: '#/$defs/a' }, b: { $ref: '#/$defs/a' } },
@@ -74,29 +74,29 @@ describe('a JSON Schema from outside', () => {
   });
 });
 
-describe('a check in a thread', () => {
+describe('a check that runs in a thread', () => {
   const checks = createCheckRunner({ timeoutMs: 500, idleMs: 200 });
-  /** For checks that never complete: they use a processor the whole time. */
+  /** The timeout for checks that never complete, which use a processor the whole time. */
   const impatient = createCheckRunner({ timeoutMs: 50, idleMs: 200 });
   const answer = ({ schema, value }: HostileSchema, within = impatient) =>
     within.checkAnswer(JSON.stringify(value), schema);
 
   it.each(
     named([
-      ...SLOW_SCHEMAS.filter((_, nth) => isOfDay(nth, 2)),
+      ...SLOW_SCHEMAS.filter((_, nth) => isDueToday(nth, 2)),
       ...HOSTILE_SCHEMAS.filter(({ value }) => Object.keys(Object(value)).length > 0).slice(
         0,
-        shareOfRun(12),
+        scaleRuns(12),
       ),
     ]),
-  )('[D13] is terminated, and the event loop never stalls: %s', async (_what, one) => {
+  )('[D13] is terminated without stalling the event loop: %s', async (_what, one) => {
     const work = answer(one);
     const code = codeOf(work);
     expect(await turnsDuring(work)).toBeGreaterThan(0);
     expect(await code).toMatch(/^check-(timeout|failed)$/);
   });
 
-  it('[D13] tests values and patterns in the same way', async () => {
+  it('[D13] handles values and patterns in the same way', async () => {
     const [slow] = SLOW_SCHEMAS;
     const { pattern, text } = SLOW_PATTERN;
     const all = Promise.all([
@@ -109,7 +109,7 @@ describe('a check in a thread', () => {
     await checks.tryValue({ a: 1 }, { type: 'object' });
   });
 
-  it('[D13] delays later ones by at most the timeouts of slow ones', async () => {
+  it('[D13] delays later checks by at most the timeouts of the slow ones', async () => {
     const [slow] = SLOW_SCHEMAS;
     if (slow === undefined) throw new Error('there is a slow schema');
     const bad = Array.from({ length: SLOW_AHEAD }, () => codeOf(answer(slow, checks)));
@@ -134,7 +134,7 @@ describe('a check in a thread', () => {
     );
   });
 
-  it('[P04] needs no thread when any object matches', async () => {
+  it('[P04] needs no thread if any object matches', async () => {
     expect(await checks.checkAnswer('{}', 'json')).toEqual({ json: '{}' });
     expect(await checks.checkAnswer('[]', 'json')).toHaveProperty('wrong');
   });
@@ -144,11 +144,11 @@ describe('a check in a thread', () => {
   });
 });
 
-describe('a regular expression on the list of hostile ones', () => {
-  it.each(HOSTILE_PATTERNS.map(({ pattern }) => [pattern]))('[D13] is found: %s', (pattern) => {
+describe('a pattern in the list of hostile regular expressions', () => {
+  it.each(HOSTILE_PATTERNS.map(({ pattern }) => [pattern]))('[D13] is detected: %s', (pattern) => {
     expect(findPatternRisk(pattern)).not.toBeNull();
   });
-  it('[D12] is worse than merely slow with long texts', () => {
+  it('[D12] is accepted if it is only slow with long texts', () => {
     expect(findPatternRisk(SLOW_PATTERN.pattern)).toBeNull();
   });
 });

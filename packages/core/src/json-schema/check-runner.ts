@@ -1,22 +1,25 @@
 import { Worker } from 'node:worker_threads';
 import { ParleyError } from '../errors.ts';
-import { moduleUrl } from '../installation.ts';
+import { resolveModuleUrl } from '../installation.ts';
 import { type CheckedJson, checkAnswer, type ResponseFormat } from './answer-check.ts';
 import type { CheckOrder, ThreadMessage } from './check-thread.ts';
 import type { JsonSchema } from './schema-risk.ts';
 
 /**
- * Runs checks that a schema or a regular expression from outside could make endless, in threads
- * that are terminated after a fixed time. A thread starts with the first check, is kept for the
- * next one, and ends after being idle for a while. All methods throw CheckError, or the reason with
- * which `stop` was aborted.
+ * Runs checks that a third-party schema or regular expression could make endless, in threads that
+ * are terminated after a fixed time. A thread starts with the first check, is kept for the next
+ * one, and ends after being idle for a while. All methods throw CheckError, or the abort reason of
+ * `stop`.
  */
 export interface CheckRunner {
   /** Whether a turn's answer is the requested JSON (P04). */
   checkAnswer(text: string, format: ResponseFormat, stop?: AbortSignal): Promise<CheckedJson>;
-  /** Resolves if checking the value against the schema completes in time, whatever the result. */
+  /**
+   * Resolves if checking the value against the schema completes in time, for a matching and for an
+   * invalid value.
+   */
   tryValue(value: unknown, schema: JsonSchema, stop?: AbortSignal): Promise<void>;
-  /** Which of the patterns match. */
+  /** Returns which of the patterns match. */
   testPatterns(
     patterns: readonly RegExp[],
     text: string,
@@ -33,15 +36,12 @@ export interface CheckRunnerOptions {
 
 const TIMEOUT_MS = 2_000;
 /**
- * The maximum processor time for a value, in ms: the event loop checks it again, several times per
- * call.
+ * The maximum processor time for a value, in ms: the event loop validates the value again, several
+ * times per call.
  */
 const MAX_VALUE_MS = 300;
 const IDLE_MS = 30_000;
-/**
- * A thread starts in a fraction of a second; on a machine that takes longer than this, nothing
- * works.
- */
+/** The deadline for starting a thread, which takes a fraction of a second on a working machine. */
 const START_MS = 15_000;
 /**
  * The number of concurrent threads. Other checks wait, so that slow ones do not occupy every core.
@@ -51,63 +51,70 @@ const MAX_THREADS = 2;
 const MEMORY = { maxOldGenerationSizeMb: 128 };
 const SOURCE = new URL('./check-thread.ts', import.meta.url);
 
-/** `check-timeout`: it took too long. `check-failed`: it cannot be run, or used too much memory. */
+/**
+ * `check-timeout`: the check took too long. `check-failed`: the check could not run, or used too
+ * much memory.
+ */
 export class CheckError extends ParleyError {
   constructor(code: 'check-timeout' | 'check-failed', message: string) {
     super({ code, message, retryable: false });
   }
 }
 
-interface Job {
+interface CheckJob {
   readonly order: CheckOrder;
   readonly timeoutMs: number;
   readonly settle: (result: ThreadMessage | Error) => void;
 }
 
-interface Thread {
+interface CheckThread {
   readonly worker: Worker;
   isReady: boolean;
-  job: Job | null;
+  job: CheckJob | null;
   timer: NodeJS.Timeout | undefined;
 }
 
-/** Creates a runner. Starts no thread yet. */
+/** Creates a runner, which starts no thread before the first check. */
 export function createCheckRunner(options: CheckRunnerOptions = {}): CheckRunner {
   const { timeoutMs = TIMEOUT_MS } = options;
-  const submit = createThreads(options.idleMs ?? IDLE_MS);
+  const submit = createCheckThreads(options.idleMs ?? IDLE_MS);
   return {
     async checkAnswer(text, format, stop) {
-      // Any object matches, so nothing from outside takes part in this check.
+      // Any object matches, so the check involves no third-party schema.
       if (format === 'json') return checkAnswer(text, format);
       const said = await submit({ kind: 'answer', text, format }, timeoutMs, stop);
-      if (said.kind !== 'answer') throw checkErrorFrom(said);
+      if (said.kind !== 'answer') throw toCheckError(said);
       return said.result;
     },
     async tryValue(value, schema, stop) {
       const said = await submit({ kind: 'value', value, schema }, timeoutMs, stop);
-      if (said.kind !== 'value') throw checkErrorFrom(said);
-      if (said.ms > MAX_VALUE_MS) throw tooSlow(MAX_VALUE_MS);
+      if (said.kind !== 'value') throw toCheckError(said);
+      if (said.ms > MAX_VALUE_MS) throw createTimeoutError(MAX_VALUE_MS);
     },
     async testPatterns(patterns, text, stop) {
       const said = await submit({ kind: 'patterns', patterns, text }, timeoutMs, stop);
-      if (said.kind !== 'patterns') throw checkErrorFrom(said);
+      if (said.kind !== 'patterns') throw toCheckError(said);
       return said.matches;
     },
   };
 }
 
-function checkErrorFrom(said: ThreadMessage): CheckError {
+function toCheckError(said: ThreadMessage): CheckError {
   const reason = said.kind === 'failed' ? said.reason : `it answered with ${said.kind}`;
   return new CheckError('check-failed', `The check cannot be run: ${reason}.`);
 }
 
-type Submit = (order: CheckOrder, timeoutMs: number, stop?: AbortSignal) => Promise<ThreadMessage>;
+type SubmitCheck = (
+  order: CheckOrder,
+  timeoutMs: number,
+  stop?: AbortSignal,
+) => Promise<ThreadMessage>;
 
-function createThreads(idleMs: number): Submit {
-  const threads = new Set<Thread>();
-  const waiting: Job[] = [];
+function createCheckThreads(idleMs: number): SubmitCheck {
+  const threads = new Set<CheckThread>();
+  const waiting: CheckJob[] = [];
 
-  const end = (thread: Thread, why: Error): void => {
+  const end = (thread: CheckThread, why: Error): void => {
     if (!threads.delete(thread)) return;
     clearTimeout(thread.timer);
     void thread.worker.terminate();
@@ -116,12 +123,12 @@ function createThreads(idleMs: number): Submit {
     assign();
   };
 
-  const start = (): Thread => {
-    const worker = new Worker(moduleUrl('check-thread', SOURCE), {
+  const start = (): CheckThread => {
+    const worker = new Worker(resolveModuleUrl('check-thread', SOURCE), {
       name: 'parley-check',
       resourceLimits: MEMORY,
     });
-    const thread: Thread = { worker, isReady: false, job: null, timer: undefined };
+    const thread: CheckThread = { worker, isReady: false, job: null, timer: undefined };
     threads.add(thread);
     worker.on('message', (message: ThreadMessage) => {
       // A result may arrive after its thread was terminated.
@@ -133,27 +140,28 @@ function createThreads(idleMs: number): Submit {
       }
       carryOn(thread);
     });
-    worker.on('error', (cause) => end(thread, crashError(cause.message)));
-    worker.on('exit', () => end(thread, crashError('its thread ended')));
+    worker.on('error', (cause) => end(thread, createCrashError(cause.message)));
+    worker.on('exit', () => end(thread, createCrashError('its thread ended')));
     return thread;
   };
 
   /**
-   * Posts the next order to a thread and starts its timeout; without an order, the thread is idle
-   * for a while.
+   * Posts the next order to a thread and starts its timeout; if there is none, the thread stays
+   * idle for a while.
    */
-  const carryOn = (thread: Thread): void => {
+  const carryOn = (thread: CheckThread): void => {
     clearTimeout(thread.timer);
     thread.job ??= waiting.shift() ?? null;
     const { job, worker } = thread;
     if (job === null) {
       worker.unref();
-      thread.timer = setTimeout(() => end(thread, crashError('its thread ended')), idleMs).unref();
+      const retire = (): void => end(thread, createCrashError('its thread ended'));
+      thread.timer = setTimeout(retire, idleMs).unref();
       return;
     }
     worker.ref();
     const ms = thread.isReady ? job.timeoutMs : START_MS;
-    thread.timer = setTimeout(() => end(thread, tooSlow(ms)), ms);
+    thread.timer = setTimeout(() => end(thread, createTimeoutError(ms)), ms);
     if (thread.isReady) worker.postMessage(job.order);
   };
 
@@ -172,13 +180,13 @@ function createThreads(idleMs: number): Submit {
       if (result instanceof Error) reject(result);
       else resolve(result);
     };
-    const job: Job = { order, timeoutMs, settle };
+    const job: CheckJob = { order, timeoutMs, settle };
     const cancel = (): void => {
       const running = [...threads].find((thread) => thread.job === job);
       const place = waiting.indexOf(job);
       if (place !== -1) waiting.splice(place, 1);
       reject(stop?.reason);
-      if (running !== undefined) end(running, crashError('it was stopped'));
+      if (running !== undefined) end(running, createCrashError('it was stopped'));
     };
     stop?.addEventListener('abort', cancel, { once: true });
     waiting.push(job);
@@ -187,14 +195,14 @@ function createThreads(idleMs: number): Submit {
   };
 }
 
-function crashError(reason: string): CheckError {
+function createCrashError(reason: string): CheckError {
   return new CheckError(
     'check-failed',
     `The check used too much memory or could not run: ${reason}.`,
   );
 }
 
-function tooSlow(ms: number): CheckError {
+function createTimeoutError(ms: number): CheckError {
   return new CheckError(
     'check-timeout',
     `The check took longer than ${ms / 1_000} s and was terminated.`,

@@ -4,10 +4,10 @@ import { reasonOf } from '../errors.ts';
 import { type CheckedJson, checkAnswer, type ResponseFormat } from './answer-check.ts';
 import type { JsonSchema } from './schema-risk.ts';
 
-/** A check that a schema or a regular expression from outside could make endless. */
+/** A check that a third-party schema or regular expression could make endless. */
 export type CheckOrder =
   | { readonly kind: 'answer'; readonly text: string; readonly format: ResponseFormat }
-  /** Only tests whether the check completes. */
+  /** Tests only whether the check completes. */
   | { readonly kind: 'value'; readonly value: unknown; readonly schema: JsonSchema }
   | { readonly kind: 'patterns'; readonly patterns: readonly RegExp[]; readonly text: string };
 
@@ -26,7 +26,7 @@ function runCheck(order: CheckOrder): ThreadMessage {
       case 'answer':
         return { kind: 'answer', result: checkAnswer(order.text, order.format) };
       case 'value':
-        return { kind: 'value', ms: timeToCheck(order.value, order.schema) };
+        return { kind: 'value', ms: measureCheckTime(order.value, order.schema) };
       case 'patterns':
         return {
           kind: 'patterns',
@@ -39,9 +39,9 @@ function runCheck(order: CheckOrder): ThreadMessage {
 }
 
 /**
- * Null when zod cannot read its own output with a plugin's additions; then nothing can be tested.
+ * Null if zod cannot parse its own output with a plugin's additions, so that nothing can be tested.
  */
-function checkOf(schema: JsonSchema): z.ZodType | null {
+function compileCheck(schema: JsonSchema): z.ZodType | null {
   try {
     return z.fromJSONSchema({ ...schema });
   } catch {
@@ -49,8 +49,8 @@ function checkOf(schema: JsonSchema): z.ZodType | null {
   }
 }
 
-function timeToCheck(value: unknown, schema: JsonSchema): number {
-  const check = checkOf(schema);
+function measureCheckTime(value: unknown, schema: JsonSchema): number {
+  const check = compileCheck(schema);
   if (check === null) return 0;
   const before = process.threadCpuUsage();
   check.safeParse(value);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { findPatternRisk } from './pattern-risk.ts';
 
-describe('a regular expression from outside', () => {
+describe('a third-party regular expression', () => {
   it.each([
     '^(a+)+$',
     '^(a*)*$',

@@ -1,20 +1,20 @@
 import { type PatternNode, readPattern } from './pattern-tree.ts';
 
-/** The maximum length of a regular expression from outside, in characters. */
+/** The maximum length of a third-party regular expression, in characters. */
 const MAX_PATTERN_LENGTH = 1_000;
 
 /** The maximum size of the automaton, counted in character sets. */
 const MAX_POSITIONS = 1_000;
-/** A fixed count (`{4}`) is unrolled up to this size; larger ones become a loop. */
+/** A fixed count (`{4}`) is unrolled up to this size; a larger count becomes a loop. */
 const MAX_WRITTEN_OUT = 128;
 /** The maximum number of steps for analyzing one pattern; they take a few ms. */
 const MAX_STEPS = 100_000;
 
 /**
- * Explains why a regular expression must not run on text from outside; null if no reason is found.
+ * Explains why a regular expression must not run on third-party text; null if no reason is found.
  * It searches for repetitions that can match the same text in several ways, such as `(a+)+`,
  * `(a|aa)*` or `(\w+\s?)*`, whose running time doubles with each character. Patterns that are only
- * slow with long texts pass, so running one still requires a time limit.
+ * slow with long texts are accepted, so matching still requires a time limit.
  */
 export function findPatternRisk(source: string, flags = ''): string | null {
   const { length } = source;
@@ -25,7 +25,7 @@ export function findPatternRisk(source: string, flags = ''): string | null {
     new RegExp(source, flags);
     const tree = readPattern(source, flags);
     const sets = new CharacterSets(source, flags);
-    return [tree, ...lookedAt(tree)].some((part) => isAmbiguous(part, sets))
+    return [tree, ...listLookarounds(tree)].some((part) => isAmbiguous(part, sets))
       ? 'a repetition in it can match the same text in several ways, which can take forever; let each repetition start with a character that occurs nowhere else in it'
       : null;
   } catch (error) {
@@ -34,18 +34,18 @@ export function findPatternRisk(source: string, flags = ''): string | null {
 }
 
 /** The bodies of all lookaheads and lookbehinds; each is a separate expression. */
-function lookedAt(node: PatternNode): readonly PatternNode[] {
+function listLookarounds(node: PatternNode): readonly PatternNode[] {
   switch (node.kind) {
     case 'empty':
     case 'set':
       return [];
     case 'look':
-      return [node.body, ...lookedAt(node.body)];
+      return [node.body, ...listLookarounds(node.body)];
     case 'repeat':
-      return lookedAt(node.body);
+      return listLookarounds(node.body);
     case 'sequence':
     case 'choice':
-      return node.items.flatMap(lookedAt);
+      return node.items.flatMap(listLookarounds);
   }
 }
 
@@ -57,7 +57,7 @@ const SAMPLES = [
   ),
 ];
 
-/** Determines, by samples, which characters the sets of a pattern have in common. */
+/** Determines, with samples, which characters the sets of a pattern have in common. */
 class CharacterSets {
   readonly #samples: readonly string[];
   readonly #flags: string;
@@ -94,22 +94,22 @@ class CharacterSets {
 }
 
 /**
- * The number of paths to each next position; more than one means that the position can be reached
- * in several ways.
+ * Counts the paths to each next position; more than one means that the position can be reached in
+ * several ways.
  */
-type Ways = Map<number, number>;
+type PathCounts = Map<number, number>;
 
 /** A part of the automaton: the positions where it can start and end. */
-interface Part {
+interface AutomatonPart {
   readonly isNullable: boolean;
-  readonly first: Ways;
-  readonly last: Ways;
+  readonly first: PathCounts;
+  readonly last: PathCounts;
 }
 
 /** Glushkov's automaton: a state for each set of characters, and the transitions between them. */
 interface Automaton {
   readonly sets: string[];
-  readonly next: Ways[];
+  readonly next: PathCounts[];
   /** Throws when the analysis has taken too many steps. */
   readonly countStep: () => void;
 }
@@ -122,12 +122,12 @@ function isAmbiguous(tree: PatternNode, sets: CharacterSets): boolean {
   };
   const automaton: Automaton = { sets: [], next: [], countStep };
   addPart(automaton, tree);
-  return loopsIn(automaton).some((loop) => hasSeveralWays(automaton, loop, sets));
+  return findLoops(automaton).some((loop) => hasSeveralPaths(automaton, loop, sets));
 }
 
-const NOTHING: Part = { isNullable: true, first: new Map(), last: new Map() };
+const NOTHING: AutomatonPart = { isNullable: true, first: new Map(), last: new Map() };
 
-function addPart(automaton: Automaton, node: PatternNode): Part {
+function addPart(automaton: Automaton, node: PatternNode): AutomatonPart {
   switch (node.kind) {
     case 'empty':
     case 'look':
@@ -150,8 +150,8 @@ function addPart(automaton: Automaton, node: PatternNode): Part {
       const parts = node.items.map((item) => addPart(automaton, item));
       return {
         isNullable: parts.some(({ isNullable }) => isNullable),
-        first: sumWays(parts.map(({ first }) => first)),
-        last: sumWays(parts.map(({ last }) => last)),
+        first: sumPathCounts(parts.map(({ first }) => first)),
+        last: sumPathCounts(parts.map(({ last }) => last)),
       };
     }
     case 'repeat':
@@ -162,7 +162,7 @@ function addPart(automaton: Automaton, node: PatternNode): Part {
 function addRepeat(
   automaton: Automaton,
   { body, min, max }: Extract<PatternNode, { kind: 'repeat' }>,
-): Part {
+): AutomatonPart {
   if (max === 0) return NOTHING;
   const before = automaton.sets.length;
   const part = addPart(automaton, body);
@@ -179,16 +179,20 @@ function addRepeat(
   return { ...part, isNullable: part.isNullable || min === 0 };
 }
 
-function concatenateParts(automaton: Automaton, before: Part, after: Part): Part {
+function concatenateParts(
+  automaton: Automaton,
+  before: AutomatonPart,
+  after: AutomatonPart,
+): AutomatonPart {
   linkPositions(automaton, before.last, after.first);
   return {
     isNullable: before.isNullable && after.isNullable,
-    first: before.isNullable ? sumWays([before.first, after.first]) : before.first,
-    last: after.isNullable ? sumWays([before.last, after.last]) : after.last,
+    first: before.isNullable ? sumPathCounts([before.first, after.first]) : before.first,
+    last: after.isNullable ? sumPathCounts([before.last, after.last]) : after.last,
   };
 }
 
-function linkPositions({ next, countStep }: Automaton, from: Ways, to: Ways): void {
+function linkPositions({ next, countStep }: Automaton, from: PathCounts, to: PathCounts): void {
   for (const [position, ways] of from) {
     const known = next[position];
     for (const [target, others] of to) {
@@ -198,17 +202,17 @@ function linkPositions({ next, countStep }: Automaton, from: Ways, to: Ways): vo
   }
 }
 
-function sumWays(all: readonly Ways[]): Ways {
-  const sum: Ways = new Map();
+function sumPathCounts(all: readonly PathCounts[]): PathCounts {
+  const sum: PathCounts = new Map();
   for (const ways of all) {
     for (const [position, count] of ways) sum.set(position, (sum.get(position) ?? 0) + count);
   }
   return sum;
 }
 
-/** The sets of positions that can reach each other. */
-function loopsIn({ next, countStep }: Automaton): readonly ReadonlySet<number>[] {
-  const before: Ways[] = next.map(() => new Map());
+/** Returns the sets of positions that can reach each other. */
+function findLoops({ next, countStep }: Automaton): readonly ReadonlySet<number>[] {
+  const before: PathCounts[] = next.map(() => new Map());
   for (const [from, ways] of next.entries()) {
     for (const to of ways.keys()) before[to]?.set(from, 1);
   }
@@ -216,17 +220,21 @@ function loopsIn({ next, countStep }: Automaton): readonly ReadonlySet<number>[]
   const loops: ReadonlySet<number>[] = [];
   for (const start of next.keys()) {
     if (seen.has(start)) continue;
-    const behind = reachable(next, start, countStep);
+    const behind = findReachable(next, start, countStep);
     if (!behind.has(start)) continue;
-    const loop = behind.intersection(reachable(before, start, countStep));
+    const loop = behind.intersection(findReachable(before, start, countStep));
     for (const position of loop) seen.add(position);
     loops.push(loop);
   }
   return loops;
 }
 
-/** The positions reachable from `start`, which includes `start` itself only in a loop. */
-function reachable(next: readonly Ways[], start: number, countStep: () => void): Set<number> {
+/** Returns the positions reachable from `start`, which includes `start` itself only in a loop. */
+function findReachable(
+  next: readonly PathCounts[],
+  start: number,
+  countStep: () => void,
+): Set<number> {
   const found = new Set<number>();
   const open = [start];
   for (let at = open.pop(); at !== undefined; at = open.pop()) {
@@ -243,7 +251,7 @@ function reachable(next: readonly Ways[], start: number, countStep: () => void):
  * Whether two different paths through a loop match the same text: two positions that start as one,
  * diverge and meet again.
  */
-function hasSeveralWays(
+function hasSeveralPaths(
   { next, sets, countStep }: Automaton,
   loop: ReadonlySet<number>,
   characters: CharacterSets,

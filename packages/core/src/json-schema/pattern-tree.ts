@@ -7,7 +7,7 @@ export type PatternNode =
   | { readonly kind: 'set'; readonly source: string }
   | { readonly kind: 'sequence'; readonly items: readonly PatternNode[] }
   | { readonly kind: 'choice'; readonly items: readonly PatternNode[] }
-  /** Matches text without consuming it. */
+  /** An assertion, which matches text without consuming it. */
   | { readonly kind: 'look'; readonly body: PatternNode }
   | {
       readonly kind: 'repeat';
@@ -17,24 +17,27 @@ export type PatternNode =
     };
 
 const EMPTY: PatternNode = { kind: 'empty' };
-/** Any character. The text that a back-reference matches is not known at this point. */
+/**
+ * A set that matches any character. The text that a back-reference matches is not known during the
+ * analysis.
+ */
 const ANYTHING: PatternNode = { kind: 'set', source: '[^]' };
 
 /** The maximum nesting of groups, because the parser is recursive. */
 const MAX_DEPTH = 50;
 
-interface Reading {
+interface PatternReader {
   readonly source: string;
   readonly nestedClasses: boolean;
   at: number;
 }
 
-/** Parses a pattern that `RegExp` accepts. Throws an Error when groups are nested too deeply. */
+/** Parses a pattern that `RegExp` accepts. Throws an Error if groups are nested too deeply. */
 export function readPattern(source: string, flags: string): PatternNode {
   return readChoice({ source, nestedClasses: flags.includes('v'), at: 0 }, 0);
 }
 
-function readChoice(reading: Reading, depth: number): PatternNode {
+function readChoice(reading: PatternReader, depth: number): PatternNode {
   if (depth > MAX_DEPTH) throw new Error(`its groups are nested more than ${MAX_DEPTH} deep`);
   const items = [readSequence(reading, depth)];
   while (reading.source[reading.at] === '|') {
@@ -44,7 +47,7 @@ function readChoice(reading: Reading, depth: number): PatternNode {
   return items.length === 1 && items[0] !== undefined ? items[0] : { kind: 'choice', items };
 }
 
-function readSequence(reading: Reading, depth: number): PatternNode {
+function readSequence(reading: PatternReader, depth: number): PatternNode {
   const items: PatternNode[] = [];
   while (reading.at < reading.source.length && !'|)'.includes(reading.source[reading.at] ?? '')) {
     items.push(readRepeats(reading, readAtom(reading, depth)));
@@ -52,12 +55,12 @@ function readSequence(reading: Reading, depth: number): PatternNode {
   return { kind: 'sequence', items };
 }
 
-function readAtom(reading: Reading, depth: number): PatternNode {
+function readAtom(reading: PatternReader, depth: number): PatternNode {
   const { source, at } = reading;
   const sign = source[at] ?? '';
   if (sign === '(') return readGroup(reading, depth);
   if (sign === '[') {
-    reading.at = endOfClass(reading);
+    reading.at = findClassEnd(reading);
     return { kind: 'set', source: source.slice(at, reading.at) };
   }
   if (sign === '\\') return readEscape(reading);
@@ -70,7 +73,7 @@ function readAtom(reading: Reading, depth: number): PatternNode {
 
 const GROUP_START = /\((?:\?(?:<?[=!]|<[^>]*>|[a-z-]*:))?/y;
 
-function readGroup(reading: Reading, depth: number): PatternNode {
+function readGroup(reading: PatternReader, depth: number): PatternNode {
   GROUP_START.lastIndex = reading.at;
   const [start = '('] = GROUP_START.exec(reading.source) ?? [];
   reading.at += start.length;
@@ -82,7 +85,7 @@ function readGroup(reading: Reading, depth: number): PatternNode {
 const ESCAPE =
   /\\(?:k<[^>]*>|[pP]\{[^}]*\}|u\{[^}]*\}|u[\da-f]{4}|x[\da-f]{2}|c[a-z]|0|[1-9]\d*|.)/isy;
 
-function readEscape(reading: Reading): PatternNode {
+function readEscape(reading: PatternReader): PatternNode {
   ESCAPE.lastIndex = reading.at;
   const [source = '\\\\'] = ESCAPE.exec(reading.source) ?? [];
   reading.at += source.length;
@@ -90,8 +93,8 @@ function readEscape(reading: Reading): PatternNode {
   return /^\\(?:k<|[1-9])/.test(source) ? ANYTHING : { kind: 'set', source };
 }
 
-/** The position after the bracket that closes a class. */
-function endOfClass({ source, at, nestedClasses }: Reading): number {
+/** Returns the position after the bracket that closes a class. */
+function findClassEnd({ source, at, nestedClasses }: PatternReader): number {
   let depth = 0;
   for (let index = at; index < source.length; index += 1) {
     const sign = source[index];
@@ -105,7 +108,7 @@ function endOfClass({ source, at, nestedClasses }: Reading): number {
 
 const QUANTIFIER = /(?:[*+?]|\{(\d+)(?:(,)(\d*))?\})\??/y;
 
-function readRepeats(reading: Reading, body: PatternNode): PatternNode {
+function readRepeats(reading: PatternReader, body: PatternNode): PatternNode {
   QUANTIFIER.lastIndex = reading.at;
   const found = QUANTIFIER.exec(reading.source);
   if (found === null) return body;

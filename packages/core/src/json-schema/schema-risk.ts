@@ -3,7 +3,7 @@ import { findPatternRisk } from './pattern-risk.ts';
 /** A JSON Schema, or a part of one, as an object. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Keywords whose values are schemas by name, lists of schemas, and single schemas. */
+/** Keywords whose values are named schemas, lists of schemas, and single schemas. */
 export const SCHEMAS_BY_NAME: ReadonlySet<string> = new Set([
   'properties',
   'patternProperties',
@@ -25,7 +25,8 @@ export const SCHEMAS: ReadonlySet<string> = new Set([
   'not',
 ]);
 /**
- * Their schemas apply to the same value as the enclosing schema; all others apply to parts of it.
+ * The schemas of these keywords apply to the same value as the enclosing schema; all others apply
+ * to parts of it.
  */
 const SAME_VALUE: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'not']);
 const DEFINITIONS: ReadonlySet<string> = new Set(['$defs', 'definitions']);
@@ -36,17 +37,17 @@ const MAX_LENGTH = 32_000;
 const MAX_DEPTH = 64;
 const MAX_NESTING = 200;
 /**
- * The maximum number of schemas in it, both as written and with every reference replaced by its
- * target.
+ * The maximum number of schemas in a document, both as written and with every reference replaced by
+ * its target.
  */
 const MAX_SCHEMAS = 2_000;
 const MAX_EXPANDED = 10_000;
-/** The maximum total length of its regular expressions, in characters. */
+/** The maximum total length of regular expressions in a schema, in characters. */
 const MAX_PATTERN_TEXT = 5_000;
 
 /** The cost of validating values with a schema. */
 export interface SchemaSize {
-  /** The number of schemas in it, with every reference replaced by its target. */
+  /** The number of schemas, with every reference replaced by its target. */
   readonly expanded: number;
   /**
    * Without regular expressions and recursion, validation takes at most `expanded` steps for each
@@ -56,10 +57,10 @@ export interface SchemaSize {
 }
 
 /**
- * Measures a JSON Schema from outside. Throws an Error with the reason when parsing it, or
- * validating with it, could take forever: it is too large or too deep, its references multiply, or
- * one of its regular expressions is ambiguous (`findPatternRisk`). A schema that passes can still
- * be slow with a large value.
+ * Measures a third-party JSON Schema. Throws an Error with the reason if parsing it, or validating
+ * with it, could take forever: it is too large or too deep, its references multiply, or one of its
+ * regular expressions is ambiguous (`findPatternRisk`). A schema that passes can still be slow with
+ * a large value.
  */
 export function measureSchema(schema: JsonSchema): SchemaSize {
   assertShallow(schema);
@@ -69,14 +70,19 @@ export function measureSchema(schema: JsonSchema): SchemaSize {
       `at most ${MAX_LENGTH.toLocaleString('en-US')} characters are allowed; it has ${length.toLocaleString('en-US')}`,
     );
   }
-  const found: Found = { schemas: 0, patterns: new Set(), isRecursive: false };
+  const found: SchemaFindings = { schemas: 0, patterns: new Set(), isRecursive: false };
   countSchemas(schema, found, 0);
   assertPatterns(found.patterns);
-  const expanded = expandedSize(schema, { root: schema, sizes: new Map(), open: new Set(), found });
+  const expanded = computeExpandedSize(schema, {
+    root: schema,
+    sizes: new Map(),
+    open: new Set(),
+    found,
+  });
   return { expanded, isPredictable: found.patterns.size === 0 && !found.isRecursive };
 }
 
-/** Uses no recursion, because the depth is what it checks. */
+/** The traversal uses no recursion, because the depth is what it checks. */
 function assertShallow(schema: unknown): void {
   const open = [{ value: schema, depth: 0 }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -87,22 +93,22 @@ function assertShallow(schema: unknown): void {
   }
 }
 
-interface Found {
+interface SchemaFindings {
   schemas: number;
   readonly patterns: Set<string>;
   isRecursive: boolean;
 }
 
-interface Measure {
+interface SchemaMeasure {
   readonly root: JsonSchema;
   /** The expanded size of each definition, by reference. */
   readonly sizes: Map<string, number>;
   /** The references being followed, to the same value and to parts of it. */
   readonly open: Set<string>;
-  readonly found: Found;
+  readonly found: SchemaFindings;
 }
 
-function countSchemas(schema: JsonSchema, found: Found, depth: number): void {
+function countSchemas(schema: JsonSchema, found: SchemaFindings, depth: number): void {
   if (depth > MAX_DEPTH) throw new Error(`it is nested more than ${MAX_DEPTH} deep`);
   found.schemas += 1;
   if (found.schemas > MAX_SCHEMAS) {
@@ -117,12 +123,12 @@ function countSchemas(schema: JsonSchema, found: Found, depth: number): void {
   if ($ref !== undefined) assertReference($ref);
   if (typeof pattern === 'string') found.patterns.add(pattern);
   for (const name of Object.keys(asSchema(patternProperties) ?? {})) found.patterns.add(name);
-  for (const { child } of childrenOf(schema)) countSchemas(child, found, depth + 1);
+  for (const { child } of listChildSchemas(schema)) countSchemas(child, found, depth + 1);
 }
 
 /**
- * The validator follows no other paths; several spellings of one reference would be checked several
- * times.
+ * The validator follows no other paths, and several spellings of one reference would be checked
+ * several times.
  */
 function assertReference(reference: unknown): void {
   if (typeof reference === 'string' && /^#(?:\/(?:\$defs|definitions)\/[^/]+)?$/.test(reference)) {
@@ -150,17 +156,18 @@ function assertPatterns(patterns: ReadonlySet<string>): void {
 
 /**
  * A reference to an enclosing schema counts once, because validation then goes as deep as the
- * value. It must apply to a part of the value; otherwise validation would never end.
+ * value. Such a reference must apply to a part of the value, because otherwise validation would
+ * never end.
  */
-function expandedSize(schema: JsonSchema, measure: Measure): number {
+function computeExpandedSize(schema: JsonSchema, measure: SchemaMeasure): number {
   let size = 1;
   const reference = schema.$ref;
-  if (typeof reference === 'string') size += referredSize(reference, measure);
-  for (const { child, keyword } of childrenOf(schema)) {
+  if (typeof reference === 'string') size += computeReferenceSize(reference, measure);
+  for (const { child, keyword } of listChildSchemas(schema)) {
     if (DEFINITIONS.has(keyword)) continue;
     size += SAME_VALUE.has(keyword)
-      ? expandedSize(child, measure)
-      : expandedSize(child, { ...measure, open: insideValue(measure.open) });
+      ? computeExpandedSize(child, measure)
+      : computeExpandedSize(child, { ...measure, open: enterValue(measure.open) });
   }
   if (size > MAX_EXPANDED) {
     throw new Error(
@@ -172,12 +179,12 @@ function expandedSize(schema: JsonSchema, measure: Measure): number {
 
 const INSIDE = ' inside';
 
-/** The open references, as seen from a part of the value. */
-function insideValue(open: ReadonlySet<string>): Set<string> {
+/** Returns the open references as seen from a part of the value. */
+function enterValue(open: ReadonlySet<string>): Set<string> {
   return new Set([...open].map((one) => (one.endsWith(INSIDE) ? one : `${one}${INSIDE}`)));
 }
 
-function referredSize(reference: string, measure: Measure): number {
+function computeReferenceSize(reference: string, measure: SchemaMeasure): number {
   const { root, sizes, open } = measure;
   const known = sizes.get(reference);
   if (known !== undefined) return known;
@@ -188,14 +195,14 @@ function referredSize(reference: string, measure: Measure): number {
     measure.found.isRecursive = true;
     return 1;
   }
-  const target = definitionOf(reference, root);
+  const target = findDefinition(reference, root);
   if (target === null) throw new Error(`its reference ${reference} leads nowhere`);
-  const size = expandedSize(target, { ...measure, open: new Set([...open, reference]) });
+  const size = computeExpandedSize(target, { ...measure, open: new Set([...open, reference]) });
   sizes.set(reference, size);
   return size;
 }
 
-function definitionOf(reference: string, root: JsonSchema): JsonSchema | null {
+function findDefinition(reference: string, root: JsonSchema): JsonSchema | null {
   const [, folder, name] = reference.split('/');
   if (folder === undefined || name === undefined) return root;
   const definitions = asSchema(root[folder]) ?? {};
@@ -204,12 +211,12 @@ function definitionOf(reference: string, root: JsonSchema): JsonSchema | null {
   return typeof found === 'boolean' ? {} : asSchema(found);
 }
 
-interface Child {
+interface SchemaChild {
   readonly keyword: string;
   readonly child: JsonSchema;
 }
 
-function childrenOf(schema: JsonSchema): readonly Child[] {
+function listChildSchemas(schema: JsonSchema): readonly SchemaChild[] {
   return Object.entries(schema).flatMap(([keyword, value]) => {
     const isList = SCHEMA_LISTS.has(keyword) || (keyword === 'items' && Array.isArray(value));
     const isNamed = SCHEMAS_BY_NAME.has(keyword) && typeof value === 'object' && value !== null;

@@ -1,9 +1,9 @@
 export { type KeptLog, openKeptLog } from './log-file.ts';
 export {
   createLogger,
+  formatLogLine as logLineText,
   type LogDestination,
   type LogLevel,
-  logLineText,
 } from './logger.ts';
 export {
   createMetrics,

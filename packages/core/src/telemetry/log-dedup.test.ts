@@ -19,7 +19,7 @@ describe('the log during an outage', () => {
     return { lines, log: createLogger({ level, format: 'json', scrub, destination: { write } }) };
   }
 
-  it('[D10] contains its first line, then one every 30 s with the count, and one at the end', () => {
+  it('[D10] contains the first error, then one line every 30 s with the count, and one line at the end', () => {
     const { log, lines } = collect();
     const child = log.child({ channel: 'telegram' });
     for (let second = 0; second < 70; second += 1) {
@@ -37,7 +37,7 @@ describe('the log during an outage', () => {
     ]);
   });
 
-  it('[D10] counts as one outage although the server comes and goes', () => {
+  it('[D10] counts one outage although the server recovers briefly', () => {
     const { log, lines } = collect();
     for (let round = 0; round < 5; round += 1) {
       log.warn(AWAY, 'away');
@@ -50,7 +50,7 @@ describe('the log during an outage', () => {
     expect(lines.at(-1)).toBe('warn away');
   });
 
-  it('ends without a report from its owner if nothing fails for a minute', () => {
+  it('reports the end of an outage without a report from the owner if nothing fails for a minute', () => {
     const { log, lines } = collect();
     log.warn(AWAY, 'away');
     vi.advanceTimersByTime(10_000);
@@ -59,7 +59,7 @@ describe('the log during an outage', () => {
     expect(lines).toEqual(['warn away', `info ${SERVER}: no more errors after 10 s, 2 errors`]);
   });
 
-  it('leaves lines with a different cause alone, and counts each server separately', () => {
+  it('does not affect lines with a different cause, and counts each server separately', () => {
     const { log, lines } = collect();
     log.warn({ ...AWAY, reason: 'read ECONNRESET' }, 'away');
     // An error that does not name the server may have any origin.
@@ -74,7 +74,7 @@ describe('the log during an outage', () => {
     ]);
   });
 
-  it('shows every line at debug level', () => {
+  it('contains every line at debug level', () => {
     const { log, lines } = collect('debug');
     for (let i = 0; i < 3; i += 1) log.warn(AWAY, 'away');
     expect(lines).toEqual(['warn away', 'debug away', 'debug away']);

@@ -1,13 +1,12 @@
 import { type Monotonic, systemTime } from '../time.ts';
 
-/** Writes a line. */
-type Write = (level: 'info' | 'warn', facts: object, message: string) => void;
+type WriteLine = (level: 'info' | 'warn', facts: object, message: string) => void;
 
 interface Outage {
   readonly since: number;
   /**
-   * Errors of the owner that name the server; a line of another component that contains one of them
-   * is counted.
+   * The errors from the owner that name the server; a line of another component that contains one
+   * of them is counted.
    */
   readonly reasons: Set<string>;
   errors: number;
@@ -20,19 +19,20 @@ interface Outage {
 /** The interval at which a line reports that an outage continues, in ms. */
 const REPEAT_MS = 30_000;
 /**
- * A server has recovered once its owner has reported that and nothing has failed for this long, in
- * ms.
+ * A server counts as recovered once the owner has reported that and nothing has failed for this
+ * long, in ms.
  */
 const SETTLED_MS = 2_000;
 /**
- * Without a report from its owner, an outage is over once nothing has failed for this long, in ms.
+ * Without a report from the owner, an outage counts as over once nothing has failed for this long,
+ * in ms.
  */
 const QUIET_MS = 60_000;
-/** More distinct errors than any outage has. */
+/** The maximum number of distinct errors that are remembered, which is more than any outage has. */
 const MAX_REASONS = 50;
 
 /**
- * Keeps an outage from filling the log: its first line is written in full and the others are
+ * Limits the log lines during an outage: its first line is written in full and the others are
  * counted; one line every 30 s and one at the end report the count. The owner of a connection logs
  * each failure with the fact `outage`, the name of the server, and its recovery with the fact
  * `recovered`, the same name. Lines of other components that repeat such an error are also counted
@@ -40,22 +40,22 @@ const MAX_REASONS = 50;
  */
 export class OutageGate {
   readonly #outages = new Map<string, Outage>();
-  readonly #write: Write;
+  readonly #write: WriteLine;
   readonly #monotonic: Monotonic;
 
-  constructor(write: Write, monotonic: Monotonic = systemTime.monotonic) {
+  constructor(write: WriteLine, monotonic: Monotonic = systemTime.monotonic) {
     this.#write = write;
     this.#monotonic = monotonic;
   }
 
-  /** Whether this line should be written; if not, it is counted. */
+  /** Whether this line should be written; otherwise it is counted. */
   admits(facts: object): boolean {
     const { outage, recovered } = readOutageNames(facts);
     if (recovered !== undefined) {
       this.#endSoon(recovered, SETTLED_MS);
       return false;
     }
-    const reason = reasonIn(facts);
+    const reason = getLoggedReason(facts);
     if (outage !== undefined) return this.#failed(outage, reason);
     if (reason === '' || this.#outages.size === 0) return true;
     const of = [...this.#outages].find(([, { reasons }]) =>
@@ -82,9 +82,9 @@ export class OutageGate {
     outage.errors += 1;
     outage.lastAt = now;
     if (now - outage.saidAt < REPEAT_MS) return;
-    const [errors, seconds] = [outage.errors - outage.saidErrors, inSeconds(now - outage.saidAt)];
+    const [errors, seconds] = [outage.errors - outage.saidErrors, toSeconds(now - outage.saidAt)];
     Object.assign(outage, { saidAt: now, saidErrors: outage.errors });
-    const lasts = inSeconds(now - outage.since);
+    const lasts = toSeconds(now - outage.since);
     const facts = { server: name, errors, lastsSeconds: lasts };
     this.#write('warn', facts, `${name}: still failing, ${errors} errors in ${seconds} s`);
   }
@@ -98,9 +98,9 @@ export class OutageGate {
 
   #end(name: string, { since, lastAt, errors }: Outage, isGuess: boolean): void {
     this.#outages.delete(name);
-    // A single error was only an incident, and is in the log already.
+    // A single error was not an outage, and the log already contains it.
     if (isGuess && errors === 1) return;
-    const seconds = inSeconds((isGuess ? lastAt : this.#monotonic() - SETTLED_MS) - since);
+    const seconds = toSeconds((isGuess ? lastAt : this.#monotonic() - SETTLED_MS) - since);
     const how = isGuess ? 'no more errors' : 'works again';
     this.#write(
       'info',
@@ -122,7 +122,7 @@ function startOutage(now: number): Outage {
   };
 }
 
-function inSeconds(ms: number): number {
+function toSeconds(ms: number): number {
   return Math.max(0, Math.round(ms / 1_000));
 }
 
@@ -134,8 +134,8 @@ function readOutageNames(facts: object): { readonly outage?: string; readonly re
   };
 }
 
-/** The reason of a line: its own, or that of its error. */
-function reasonIn(facts: object): string {
+/** Returns the reason in a line: its own, or that of its error. */
+function getLoggedReason(facts: object): string {
   if ('reason' in facts && typeof facts.reason === 'string') return facts.reason;
   const error = 'error' in facts ? facts.error : 'err' in facts ? facts.err : undefined;
   return error instanceof Error ? error.message : '';

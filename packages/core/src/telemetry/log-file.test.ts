@@ -24,8 +24,8 @@ const open = (name: string, bytes = 80_000) =>
   openKeptLog({ folder, name, bytes, now: Date.now() });
 const text = (file: string) => readFileSync(join(folder, file), 'utf8');
 
-describe('the log that is kept in files', () => {
-  it('[U03] contains what was written before its process ended, is readable only by its owner, and is continued', () => {
+describe('the log files', () => {
+  it('[U03] contain what was written before the process ended, are readable only by their owner, and are continued', () => {
     for (const line of ['one\n', 'two\n']) {
       const log = open('a');
       log.write(line);
@@ -37,7 +37,7 @@ describe('the log that is kept in files', () => {
     expect(modes).toEqual([0o700, 0o600]);
   });
 
-  it('[U03] [D07] stays within its limit and keeps the newest lines', async () => {
+  it('[U03] [D07] stay within their limit and keep the newest lines', async () => {
     const log = open('a');
     for (let nth = 0; nth < 50; nth += 1) {
       log.write(`${`line${nth}`.padEnd(999, '.')}\n`);
@@ -50,7 +50,7 @@ describe('the log that is kept in files', () => {
     expect(text('a.log')).toContain('line49.');
   });
 
-  it('[U03] removes files of other processes at startup: old ones, and the oldest beyond the limit', () => {
+  it('[U03] of other processes are removed at startup: old ones, and the oldest beyond the limit', () => {
     open('a').close();
     for (const [nth, name] of ['new', 'middle', 'large', 'old'].entries()) {
       const file = join(folder, `${name}.log`);
@@ -62,7 +62,7 @@ describe('the log that is kept in files', () => {
     expect(readdirSync(folder).toSorted()).toEqual(['a.log', 'b.log', 'middle.log', 'new.log']);
   });
 
-  it('[D07] reports lost lines and never throws', () => {
+  it('[D07] report lost lines, and writing never throws', () => {
     const log = open('a', 80_000_000);
     for (let nth = 0; nth < 1_100; nth += 1) log.write(`${'x'.repeat(999)}\n`);
     log.close();

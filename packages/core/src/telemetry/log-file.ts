@@ -11,27 +11,29 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { countFromNewest } from '../aging.ts';
+import { resolveFileAgingStart } from '../aging.ts';
 import { systemTime } from '../time.ts';
 import type { LogDestination } from './logger.ts';
 
-/** A log that outlives its process. */
+/** A log that outlives the process. */
 export interface KeptLog extends LogDestination {
   /** Flushes pending lines and stops writing. */
   close(): void;
 }
 
 export interface KeptLogOptions {
-  /** Created if needed; other processes may store their files in it as well. */
+  /**
+   * The folder, which is created if needed; other processes may store their files in it as well.
+   */
   readonly folder: string;
-  /** The name of this process among them: `all-host-4711`. */
+  /** The name of this process in the folder: `all-host-4711`. */
   readonly name: string;
   /** The total size of all files in the folder, in bytes. */
   readonly bytes: number;
   readonly now: number;
 }
 
-/** Older files are removed at startup, in ms. */
+/** The age in ms at which files are removed at startup. */
 const KEPT_MS = 14 * 24 * 60 * 60_000;
 /**
  * A process has its current file and the previous one; each takes at most this fraction of the
@@ -39,20 +41,20 @@ const KEPT_MS = 14 * 24 * 60 * 60_000;
  */
 const SHARE = 8;
 /**
- * Lines are collected for this long and written together, in ms, so that no message waits for the
- * disk.
+ * The interval in ms at which collected lines are written together, so that no message waits for
+ * the disk.
  */
 const TOGETHER_MS = 100;
 /**
- * The maximum amount of text that may wait to be written, in characters: a hanging disk must not
- * fill the memory.
+ * The maximum amount of text that may wait to be written, in characters, because a hanging disk
+ * must not fill the memory.
  */
 const MAX_WAITING = 1_000_000;
 
 /**
  * Stores the lines of this process in a separate file (U03). Never throws and never blocks: lines
- * that cannot be written are lost here but appear on standard error. A killed process loses the
- * last 100 ms.
+ * that cannot be written are missing in the file but appear on standard error. A killed process
+ * loses the last 100 ms.
  */
 export function openKeptLog(options: KeptLogOptions): KeptLog {
   const path = join(options.folder, `${options.name}.log`);
@@ -72,7 +74,7 @@ export function openKeptLog(options: KeptLogOptions): KeptLog {
   };
   const taken = (): Buffer | null => {
     if (file === null || waiting === '') return null;
-    if (lost > 0) waiting += lostLine(lost);
+    if (lost > 0) waiting += formatLostLines(lost);
     const bytes = Buffer.from(waiting);
     waiting = '';
     lost = 0;
@@ -103,7 +105,7 @@ export function openKeptLog(options: KeptLogOptions): KeptLog {
     try {
       writeSync(file.fd, bytes);
     } catch {
-      // There is no place left to report it.
+      // The error cannot be reported anywhere.
     }
   };
   try {
@@ -114,7 +116,7 @@ export function openKeptLog(options: KeptLogOptions): KeptLog {
     // Opening the file then fails as well.
   }
   open();
-  // A process that exits by itself, even because of an uncaught error, keeps its last lines.
+  // Writes the last lines of a process that exits by itself, even because of an uncaught error.
   process.on('exit', last);
   return {
     write(line) {
@@ -133,7 +135,7 @@ export function openKeptLog(options: KeptLogOptions): KeptLog {
   };
 }
 
-function lostLine(lines: number): string {
+function formatLostLines(lines: number): string {
   const time = new Date(systemTime.clock()).toISOString();
   return `${JSON.stringify({ time, level: 'warn', lines, msg: 'lines of the log were not kept' })}\n`;
 }
@@ -157,7 +159,7 @@ function removeOldLogs({ folder, name, bytes, now }: KeptLogOptions): void {
       return { path, size, at, isOwn: file.startsWith(`${name}.log`) };
     })
     .toSorted((a, b) => b.at - a.at);
-  const countFrom = countFromNewest(now, files[0]?.at ?? null);
+  const countFrom = resolveFileAgingStart(now, files[0]?.at ?? null);
   // This process may fill two more files.
   let left = bytes - 2 * Math.floor(bytes / SHARE);
   for (const { path, size, at, isOwn } of files) {

@@ -52,7 +52,7 @@ describe('createLogger writing JSON', () => {
     expect(silent.lines).toEqual([]);
   });
 
-  it('[D10] finds secrets in messages, facts, children, and the stacks of errors and their causes', () => {
+  it('[D10] removes secrets from messages, facts, children, and the stacks of errors and their causes', () => {
     const { log, lines } = collect({ scrub: openSecrets(['hunter2!']).scrubLog });
     const error = new Error('401 at /hunter2!/x', { cause: new TypeError('hunter2! again') });
     log
@@ -62,13 +62,13 @@ describe('createLogger writing JSON', () => {
     expect(lines.join('').match(/\[secret\]/g)?.length).toBeGreaterThanOrEqual(6);
   });
 
-  it('[D10] stays valid JSON when a secret is part of a number or spans syntax', () => {
+  it('[D10] stays valid JSON if a secret is part of a number or spans syntax', () => {
     const { log, parsed } = collect({ scrub: openSecrets(['123456', '","b":"']).scrubLog });
     log.info({ id: 91234567, a: 'x', b: 'y' }, 'n');
     expect(parsed()).toEqual([expect.objectContaining({ id: '[secret]', msg: 'n' })]);
   });
 
-  it('[D10] extracts from an error what operators need, but not the request attached to it', () => {
+  it('[D10] extracts from an error the facts for operators, but not the request attached to it', () => {
     const { log, parsed } = collect();
     const error = Object.assign(new RangeError('no'), {
       code: 'too-far',
@@ -101,7 +101,7 @@ describe('createLogger writing JSON', () => {
     expect(parsed()).toEqual([expect.objectContaining({ name, msg: name })]);
   });
 
-  it('survives circular facts, big integers and throwing getters', () => {
+  it('handles circular facts, big integers and throwing getters', () => {
     const { log, lines } = collect();
     const circle: Record<string, unknown> = { big: 10n };
     circle.self = circle;
@@ -125,7 +125,7 @@ describe('createLogger writing for people', () => {
     ]);
   });
 
-  it('[D10] lets nobody forge a line, move the cursor or reverse the text', () => {
+  it('[D10] escapes text that could forge a line, move the cursor or reverse the text', () => {
     const { log, lines } = pretty();
     log.info(
       { name: 'x\n00:00 ERROR fake', evil: '\u009B2J\u202Eabc', '\u001Bk': 1 },
@@ -145,7 +145,7 @@ describe('createLogger writing for people', () => {
     expect(lines[1]).toMatch(/^\S+ ERROR failed err="Error: told"\n$/);
   });
 
-  it('[D10] finds secrets that JSON escaped', () => {
+  it('[D10] removes secrets that JSON escaped', () => {
     const { log, lines } = pretty({ scrub: openSecrets(['pass"word\n1']).scrubLog });
     log.info({ a: 'pass"word\n1', err: new Error('with pass"word\n1') }, 'in pass"word\n1');
     expect(lines.join('')).not.toMatch(/pass|word/);

@@ -1,32 +1,34 @@
 import { writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import pino from 'pino';
-import { escapedHidden, type Logger } from '../index.ts';
+import { escapeHiddenCharacters, type Logger } from '../index.ts';
 import { OutageGate } from './log-dedup.ts';
 import { type Scrub, scrubJsonLine } from './scrubber.ts';
 
-/** From the most verbose to the quietest; `silent` logs nothing. */
+/** The levels, from the most verbose to the quietest; `silent` logs nothing. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-/** The destination of finished lines, each with its line break. */
+/** Receives finished lines, each with its line break. */
 export interface LogDestination {
   write(line: string): void;
 }
 
-/** The options of a process's log. */
 export interface LoggerOptions {
-  /** A function is called for every line, because the level may change while the process runs. */
+  /**
+   * The level; a function is called for every line, because the level may change while the process
+   * runs.
+   */
   readonly level: LogLevel | (() => LogLevel);
   /** `auto`: pretty in a terminal, JSON elsewhere. */
   readonly format: 'auto' | 'pretty' | 'json';
-  /** Removes secrets; `Secrets.scrubLog`. */
+  /** Removes secrets, usually `Secrets.scrubLog`. */
   readonly scrub: Scrub;
   /**
    * Standard error by default, written synchronously, so that nothing is lost when the process
    * dies.
    */
   readonly destination?: LogDestination;
-  /** Receives each line as JSON, whatever the format. */
+  /** Receives each line as JSON, in every format. */
   readonly kept?: LogDestination | undefined;
   /**
    * Colors in the pretty format; enabled by default when standard error is a terminal and
@@ -51,18 +53,24 @@ export function createLogger(options: LoggerOptions): Logger {
       level: 'debug',
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }), log: plainFacts, bindings: plainFacts },
+      formatters: {
+        level: (label) => ({ level: label }),
+        log: serializeFacts,
+        bindings: serializeFacts,
+      },
       // pino's own serializer would put the stacks of causes into the message.
       serializers: { err: (value: unknown) => value },
       hooks: {
         streamWrite: (line) => {
           const clean = scrubJsonLine(line, options.scrub);
           options.kept?.write(clean);
-          return pretty ? logLineText(clean, colour) : `${escapedHidden(clean.trimEnd())}\n`;
+          return pretty
+            ? formatLogLine(clean, colour)
+            : `${escapeHiddenCharacters(clean.trimEnd())}\n`;
         },
       },
     },
-    options.destination ?? standardError(),
+    options.destination ?? createStandardErrorDestination(),
   );
   const { level } = options;
   const current = typeof level === 'function' ? level : () => level;
@@ -77,9 +85,9 @@ const BUSY = { waitMs: 20, times: 50 };
 
 /**
  * Writes synchronously and never ends the process: if a pipe is closed (`parley start 2>&1 | head`)
- * or a disk is full, the line is lost, because there is no place left to report it.
+ * or a disk is full, the line is lost, because the error cannot be reported anywhere.
  */
-function standardError(): LogDestination {
+function createStandardErrorDestination(): LogDestination {
   return {
     write(line) {
       let rest = Buffer.from(line);
@@ -125,20 +133,20 @@ function isEnabled(own: LogLevel, level: LogLevel): boolean {
 /** The depth of causes to include; deeper ones add no information. */
 const DEEPEST_CAUSE = 4;
 
-/** An error as plain data for a log line. */
-interface PlainError {
+/** Converts an error to plain data for a log line. */
+interface SerializedError {
   readonly type: string;
   readonly message: string;
   readonly code?: string | number;
   readonly stack?: string;
-  readonly cause?: PlainError | string;
+  readonly cause?: SerializedError | string;
 }
 
 /**
- * Extracts from an error what operators need, and nothing else: client libraries attach whole
- * requests, including people's messages and tokens, to their errors.
+ * Extracts only the facts that operators need, because client libraries attach whole requests,
+ * including people's messages and tokens, to their errors.
  */
-function plainError(error: Error, depth = 0): PlainError {
+function serializeError(error: Error, depth = 0): SerializedError {
   const code = 'code' in error ? error.code : undefined;
   const hasCode = typeof code === 'string' || typeof code === 'number';
   return {
@@ -146,25 +154,25 @@ function plainError(error: Error, depth = 0): PlainError {
     message: error.message,
     ...(hasCode ? { code } : {}),
     ...(error.stack === undefined ? {} : { stack: error.stack }),
-    ...(error.cause === undefined ? {} : { cause: plainCause(error.cause, depth + 1) }),
+    ...(error.cause === undefined ? {} : { cause: serializeCause(error.cause, depth + 1) }),
   };
 }
 
-function plainCause(cause: unknown, depth: number): PlainError | string {
+function serializeCause(cause: unknown, depth: number): SerializedError | string {
   if (!(cause instanceof Error)) return typeof cause === 'string' ? cause : typeof cause;
-  return depth > DEEPEST_CAUSE ? cause.message : plainError(cause, depth);
+  return depth > DEEPEST_CAUSE ? cause.message : serializeError(cause, depth);
 }
 
-/** Keys that every line contains; a second one would hide the first. */
+/** Keys that every line contains; a fact with the same key would hide the value. */
 const TAKEN: ReadonlySet<string> = new Set(['time', 'level', 'msg']);
 
-/** The facts of a log line, with errors as plain data, and without the line's own keys. */
-function plainFacts(facts: object): Record<string, unknown> {
+/** Returns the facts of a log line, with errors as plain data, and without the line's own keys. */
+function serializeFacts(facts: object): Record<string, unknown> {
   const entries = Object.entries(facts);
   return Object.fromEntries(
     entries.map(([key, value]) => [
       TAKEN.has(key) ? `${key}_` : key,
-      value instanceof Error ? plainError(value) : value,
+      value instanceof Error ? serializeError(value) : value,
     ]),
   );
 }
@@ -177,28 +185,30 @@ const LOOKS: Readonly<Record<string, { readonly word: string; readonly colour: n
 };
 
 /**
- * Formats a JSON log line for people: `14:05:09.123 info  message key=value`. Everything from
- * outside is escaped, so it can neither forge a line nor move the cursor. The stack of an error
- * without a code, which is unexpected, follows indented.
+ * Formats a JSON log line for people: `14:05:09.123 info  message key=value`. Third-party text is
+ * escaped, so it can neither forge a line nor move the cursor. The stack of an error without a
+ * code, which is unexpected, follows indented.
  */
-export function logLineText(jsonLine: string, colour = false): string {
+export function formatLogLine(jsonLine: string, colour = false): string {
   const { time, level, msg, ...facts } = JSON.parse(jsonLine) as Record<string, unknown>;
   const paint = (code: number, text: string) => (colour ? `\u001B[${code}m${text}\u001B[0m` : text);
   const { word, colour: shade } = LOOKS[String(level)] ?? { word: String(level), colour: 0 };
   const pairs = Object.entries(facts).map(
-    ([key, value]) => `${paint(90, `${escapedHidden(key)}=`)}${formatField(value)}`,
+    ([key, value]) => `${paint(90, `${escapeHiddenCharacters(key)}=`)}${formatField(value)}`,
   );
   const line = [
-    paint(90, clockTime(time)),
+    paint(90, formatClockTime(time)),
     paint(shade, word),
-    escapedHidden(String(msg ?? '')),
+    escapeHiddenCharacters(String(msg ?? '')),
     ...pairs,
   ];
-  const stacks = Object.values(facts).flatMap((value) => (isError(value) ? stackOf(value) : []));
+  const stacks = Object.values(facts).flatMap((value) =>
+    isError(value) ? listStackLines(value) : [],
+  );
   return `${[line.join(' '), ...stacks].join('\n')}\n`;
 }
 
-function clockTime(time: unknown): string {
+function formatClockTime(time: unknown): string {
   const date = new Date(String(time));
   const pad = (value: number, width = 2) => String(value).padStart(width, '0');
   const clock = [date.getHours(), date.getMinutes(), date.getSeconds()]
@@ -208,26 +218,28 @@ function clockTime(time: unknown): string {
 }
 
 function formatField(value: unknown): string {
-  if (isError(value)) return quoteField(`${value.type}: ${messages(value)}`);
-  return typeof value === 'string' ? quoteField(value) : escapedHidden(JSON.stringify(value));
+  if (isError(value)) return quoteField(`${value.type}: ${joinMessages(value)}`);
+  return typeof value === 'string'
+    ? quoteField(value)
+    : escapeHiddenCharacters(JSON.stringify(value));
 }
 
-function messages({ message, cause }: PlainError): string {
+function joinMessages({ message, cause }: SerializedError): string {
   if (cause === undefined) return message;
-  return `${message} ← ${typeof cause === 'string' ? cause : messages(cause)}`;
+  return `${message} ← ${typeof cause === 'string' ? cause : joinMessages(cause)}`;
 }
 
 /** Plain words stay unquoted; a value that could be mistaken for something else is quoted. */
 function quoteField(text: string): string {
-  return /^[\w.:/@+,%~#-]+$/.test(text) ? text : escapedHidden(JSON.stringify(text));
+  return /^[\w.:/@+,%~#-]+$/.test(text) ? text : escapeHiddenCharacters(JSON.stringify(text));
 }
 
-function stackOf(error: PlainError): string[] {
+function listStackLines(error: SerializedError): string[] {
   if (error.code !== undefined || error.stack === undefined) return [];
   const frames = error.stack.split('\n').filter((line) => /^\s+at /.test(line));
-  return frames.map((frame) => `    ${escapedHidden(frame.trim())}`);
+  return frames.map((frame) => `    ${escapeHiddenCharacters(frame.trim())}`);
 }
 
-function isError(value: unknown): value is PlainError {
+function isError(value: unknown): value is SerializedError {
   return typeof value === 'object' && value !== null && 'type' in value && 'message' in value;
 }

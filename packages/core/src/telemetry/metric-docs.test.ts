@@ -2,16 +2,16 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PARLEY_METRICS } from './metric-table.ts';
-import { processSamples } from './metrics.ts';
+import { readProcessSamples } from './metrics.ts';
 
 const DOCUMENT = join(import.meta.dirname, '../../../../docs/metrics.md');
 
-/** The table as the document must contain it. */
+/** The table that the document must contain. */
 function table(): string {
   const own = Object.entries(PARLEY_METRICS).map(([name, { kind, labels, help }]) =>
     row(name, kind, labels.join(', '), help),
   );
-  const ofProcess = processSamples().map(({ name, kind, help }) => row(name, kind, '', help));
+  const ofProcess = readProcessSamples().map(({ name, kind, help }) => row(name, kind, '', help));
   return [
     '| name | kind | labels | what it says |',
     '|---|---|---|---|',

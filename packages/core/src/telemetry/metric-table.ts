@@ -1,4 +1,4 @@
-/** One metric: what it counts, times or reads, and its labels. */
+/** A metric: what it counts, measures or reads, and its labels. */
 export type MetricDefinition = RecordedDefinition | GaugeDefinition;
 
 /** A value that is read on demand. */
@@ -15,16 +15,16 @@ export type RecordedDefinition =
       readonly kind: 'histogram';
       readonly help: string;
       readonly labels: readonly string[];
-      /** Upper bounds in seconds, ascending, without infinity. */
+      /** Upper bounds in seconds, in ascending order, without infinity. */
       readonly buckets: readonly number[];
     };
 
-/** Definitions by name. Prometheus expects `_total` on counters and seconds for durations. */
+/** Prometheus expects `_total` on counters and seconds for durations. */
 export type MetricTable = Readonly<Record<string, MetricDefinition>>;
 
-/** For steps inside the process and calls to a platform. */
+/** Buckets for steps inside the process and calls to a platform. */
 const QUICK = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-/** For anything that waits for a model or for an earlier turn. */
+/** Buckets for operations that wait for a model or for an earlier turn. */
 const SLOW = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320];
 
 const gauge = (help: string, ...labels: readonly string[]): GaugeDefinition => {
@@ -42,8 +42,8 @@ const slow = (help: string, ...labels: readonly string[]): RecordedDefinition =>
 
 /**
  * All of Parley's metrics, in the order in which a message passes them: channel, ingress, inbox,
- * lane, turn, prompt, model and tools, outbox, delivery, channel. A name that is missing here
- * cannot be used. No label ever contains the id of a chat or a person.
+ * lane, turn, prompt, model and tools, outbox, delivery, channel. A metric that is missing in this
+ * table cannot be used. No label ever contains the id of a chat or a person.
  */
 export const PARLEY_METRICS: MetricTable = {
   parley_ready: gauge('Whether `/readyz` answers 200 (1) or 503 (0).'),
@@ -85,7 +85,7 @@ export const PARLEY_METRICS: MetricTable = {
   parley_inbox_waiting_messages: gauge('Messages waiting for their turn, in all conversations.'),
   parley_inbox_waiting_conversations: gauge('Conversations in which messages wait.'),
   parley_inbox_oldest_seconds: gauge(
-    'Age of the message that has waited longest for the agent; messages that wait for a person, who leads the chat or has to decide, do not count.',
+    'Age of the message that has waited longest for the agent, excluding messages that wait for a person.',
   ),
   parley_inbox_wait_seconds: slow(
     'Time from storing a message until its turn first started, including the time for which a person led the chat.',
@@ -151,7 +151,7 @@ export const PARLEY_METRICS: MetricTable = {
     'How often the database was found to have gone back in time: a failover that lost rows, or an old copy.',
   ),
   parley_processes: gauge('Recently seen processes of this deployment, by role.', 'role'),
-  parley_database_up: gauge('Whether the database answers (1) or not (0).'),
-  parley_database_ping_seconds: gauge('Time the database took to answer just now.'),
+  parley_database_up: gauge('Whether the database responds (1) or not (0).'),
+  parley_database_ping_seconds: gauge('Time the database took to respond to the last check.'),
   parley_event_loop_lag_seconds: gauge('Event loop lag since the last scrape.', 'quantile'),
 };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { Counter, Histogram, Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
-import { runs } from '../testing/test-length.ts';
+import { toRunOptions } from '../testing/test-length.ts';
 import { PARLEY_METRICS } from './metric-table.ts';
 import { createMetrics } from './metrics.ts';
 
@@ -56,7 +56,7 @@ describe('createMetrics', () => {
         }
         expect(lines(ours.render())).toEqual(lines(await theirs.registry.metrics()));
       }),
-      runs(50),
+      toRunOptions(50),
     );
   });
 

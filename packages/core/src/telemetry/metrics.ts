@@ -11,23 +11,23 @@ import {
 /** The metrics of a process: a meter to record with, and the text of `/metrics`. */
 export interface Metrics {
   readonly meter: Meter;
-  /** Renders Prometheus's text format with these gauges; serve it as `METRICS_CONTENT_TYPE`. */
+  /** Renders Prometheus's text format with these gauges, to be served as `METRICS_CONTENT_TYPE`. */
   render(gauges?: readonly GaugeReading[]): string;
 }
 
-/** The options of metrics. */
 export interface MetricsOptions {
   /**
-   * Called for an undeclared name, a wrong label or a negative number. In tests it throws. The
-   * default is a process warning, because a counting mistake must not cost anyone an answer.
+   * Called for an undeclared name, a wrong label or a negative number. In tests this callback
+   * throws. The default emits a process warning, because a counting mistake must not prevent an
+   * answer.
    */
   readonly onMistake?: (mistake: string) => void;
-  /** Parley's own table by default. */
+  /** The metric definitions; Parley's own table by default. */
   readonly table?: MetricTable;
 }
 
 /**
- * Creates the metrics of one process (D10). Recording takes a few map look-ups and imports nothing.
+ * Creates the metrics of one process (D10). Recording takes a few map lookups and loads no library.
  */
 export function createMetrics(options: MetricsOptions = {}): Metrics {
   const { table = PARLEY_METRICS, onMistake = (mistake) => process.emitWarning(mistake) } = options;
@@ -38,7 +38,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
 
   function find(kind: 'counter' | 'histogram', name: string, labels: Labels, amount: number) {
     const set = sets.get(name);
-    const mistake = mistakeIn(set, kind, name, labels, amount);
+    const mistake = findSeriesMistake(set, kind, name, labels, amount);
     if (mistake !== undefined) onMistake(mistake);
     if (mistake !== undefined || set === undefined) return undefined;
     return { set, series: set.at(set.definition.labels.map((label) => labels[label] ?? '')) };
@@ -64,17 +64,17 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
     render: (gauges = []) => {
       const recorded = [...sets].flatMap(([name, set]) => exposeSeries(name, set));
       const read = gauges.flatMap((reading) => {
-        const mistake = mistakeInGauge(table[reading.name], reading);
+        const mistake = findGaugeMistake(table[reading.name], reading);
         if (mistake !== undefined) onMistake(mistake);
         const help = table[reading.name]?.help ?? '';
         return mistake === undefined ? exposeValues({ ...reading, kind: 'gauge', help }) : [];
       });
-      return `${[...recorded, ...read, ...processSamples().flatMap(exposeValues)].join('\n')}\n`;
+      return `${[...recorded, ...read, ...readProcessSamples().flatMap(exposeValues)].join('\n')}\n`;
     },
   };
 }
 
-function mistakeInGauge(
+function findGaugeMistake(
   definition: MetricDefinition | undefined,
   { name, values }: GaugeReading,
 ): string | undefined {
@@ -88,7 +88,7 @@ function mistakeInGauge(
 
 type Labels = Readonly<Record<string, string>>;
 
-function mistakeIn(
+function findSeriesMistake(
   set: SeriesSet | undefined,
   kind: 'counter' | 'histogram',
   name: string,
@@ -119,7 +119,7 @@ type LabelValues = readonly string[];
  */
 const MAX_SERIES = 200;
 
-/** The counts and times of one combination of label values. `sum` is in seconds. */
+/** The counts and times of one combination of label values. The field `sum` is in seconds. */
 interface Series {
   readonly values: LabelValues;
   count: number;
@@ -139,7 +139,7 @@ class SeriesSet {
     if (definition.labels.length === 0) this.at([]);
   }
 
-  /** The series for these values, created if needed. */
+  /** Returns the series for these values, created if needed. */
   at(values: LabelValues): Series {
     const key = JSON.stringify(values);
     const known = this.#series.get(key);
@@ -152,7 +152,7 @@ class SeriesSet {
     return series;
   }
 
-  /** Ordered by first use. */
+  /** The label values are ordered by first use. */
   all(): Iterable<Series> {
     return this.#series.values();
   }
@@ -176,59 +176,67 @@ interface Sample extends GaugeReading {
   readonly help: string;
 }
 
-/** A recorded metric in Prometheus's text format, with its HELP and TYPE lines. */
+/** Formats a recorded metric in Prometheus's text format, with its HELP and TYPE lines. */
 function exposeSeries(name: string, set: SeriesSet): string[] {
   const { definition } = set;
-  const lines = metricHeader(name, definition.kind, definition.help);
+  const lines = formatMetricHeader(name, definition.kind, definition.help);
   for (const series of set.all()) {
-    const labels = definition.labels.map((label, i) => labelPair(label, series.values[i] ?? ''));
+    const labels = definition.labels.map((label, i) =>
+      formatLabelPair(label, series.values[i] ?? ''),
+    );
     if (definition.kind === 'counter') {
-      lines.push(sampleLine(name, labels, series.count));
+      lines.push(formatSample(name, labels, series.count));
       continue;
     }
     let cumulative = 0;
     for (const [index, bound] of definition.buckets.entries()) {
       cumulative += series.buckets[index] ?? 0;
       lines.push(
-        sampleLine(`${name}_bucket`, [...labels, labelPair('le', String(bound))], cumulative),
+        formatSample(
+          `${name}_bucket`,
+          [...labels, formatLabelPair('le', String(bound))],
+          cumulative,
+        ),
       );
     }
-    lines.push(sampleLine(`${name}_bucket`, [...labels, labelPair('le', '+Inf')], series.count));
-    lines.push(sampleLine(`${name}_sum`, labels, series.sum));
-    lines.push(sampleLine(`${name}_count`, labels, series.count));
+    lines.push(
+      formatSample(`${name}_bucket`, [...labels, formatLabelPair('le', '+Inf')], series.count),
+    );
+    lines.push(formatSample(`${name}_sum`, labels, series.sum));
+    lines.push(formatSample(`${name}_count`, labels, series.count));
   }
   return lines;
 }
 
-/** Values in Prometheus's text format; empty when there are none. */
+/** Formats values in Prometheus's text format; empty if there are none. */
 function exposeValues({ name, kind, help, values }: Sample): string[] {
   if (values.length === 0) return [];
   const lines = values.map(({ value, labels = {} }) => {
-    const pairs = Object.entries(labels).map(([label, text]) => labelPair(label, text));
-    return sampleLine(name, pairs, value);
+    const pairs = Object.entries(labels).map(([label, text]) => formatLabelPair(label, text));
+    return formatSample(name, pairs, value);
   });
-  return [...metricHeader(name, kind, help), ...lines];
+  return [...formatMetricHeader(name, kind, help), ...lines];
 }
 
-function metricHeader(name: string, kind: string, help: string): string[] {
+function formatMetricHeader(name: string, kind: string, help: string): string[] {
   const text = help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
   return [`# HELP ${name} ${text}`, `# TYPE ${name} ${kind}`];
 }
 
-function labelPair(label: string, value: string): string {
+function formatLabelPair(label: string, value: string): string {
   const text = value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"');
   return `${label}="${text}"`;
 }
 
-function sampleLine(name: string, labels: readonly string[], value: number): string {
+function formatSample(name: string, labels: readonly string[], value: number): string {
   return `${name}${labels.length === 0 ? '' : `{${labels.join(',')}}`} ${value}`;
 }
 
 /**
- * The state of the process under the names that every Prometheus dashboard knows. Read only when a
- * client scrapes, so no timer is needed.
+ * The state of the process under the names that every Prometheus dashboard knows. The values are
+ * read only when a client scrapes, so no timer is needed.
  */
-export function processSamples(): Sample[] {
+export function readProcessSamples(): Sample[] {
   const { user, system } = process.cpuUsage();
   const memory = process.memoryUsage();
   const sample = (kind: Sample['kind'], name: string, help: string, value: number): Sample => {
@@ -262,8 +270,8 @@ export function processSamples(): Sample[] {
 /** The lag of the event loop. */
 export interface LoopLag {
   /**
-   * In seconds since the previous reading. The first one only starts the measurement and returns
-   * null.
+   * The lag since the previous reading, in seconds. The first reading only starts the measurement
+   * and returns null.
    */
   read(): Readonly<Record<'0.5' | '0.99' | '1', number>> | null;
 }
@@ -272,7 +280,10 @@ export interface LoopLag {
 const RESOLUTION_MS = 20;
 const NANOSECONDS = 1e9;
 
-/** Measures from the first reading on, so that a process without scrapes is not woken for it. */
+/**
+ * The measurement starts with the first reading, so that it does not wake a process without
+ * scrapes.
+ */
 export function openLoopLag(): LoopLag {
   let histogram: ReturnType<typeof monitorEventLoopDelay> | undefined;
   return {

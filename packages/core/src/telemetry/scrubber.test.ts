@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { runs } from '../testing/test-length.ts';
+import { toRunOptions } from '../testing/test-length.ts';
 import { openSecrets } from './scrubber.ts';
 
 const TOKEN = '123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw';
 
 describe('openSecrets with configured secrets', () => {
   const secret = fc.string({ minLength: 6, maxLength: 40, unit: 'binary' });
-  // Surrounding text that cannot contain or continue the secret by accident.
+  // Surrounding text that cannot accidentally contain or continue the secret.
   const around = fc.string({ maxLength: 12, unit: fc.constantFrom('\u0001', '\u0002') });
   const clean = fc
     .string({ minLength: 6, unit: fc.constantFrom(...'abcXYZ059"\\/ \n%&üß😀') })
@@ -28,7 +28,7 @@ describe('openSecrets with configured secrets', () => {
     );
   });
 
-  it('[G18] removes a secret that was added later from a text it has already processed', () => {
+  it('[G18] removes a secret that was added later from a text that was already processed', () => {
     const { scrub, add } = openSecrets(['first secret']);
     const text = `A layer of a prompt that names the second secret. ${'It goes on. '.repeat(20)}`;
     expect(scrub(text)).toBe(text);
@@ -36,7 +36,7 @@ describe('openSecrets with configured secrets', () => {
     expect(scrub(text)).toBe(text.replace('second secret', '[secret]'));
   });
 
-  it('[D10] removes a secret from base64, wherever it is in the encoded text', () => {
+  it('[D10] removes a secret from base64, at any position in the encoded text', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ maxLength: 7 }),
@@ -47,8 +47,8 @@ describe('openSecrets with configured secrets', () => {
           for (const encoding of ['base64', 'base64url'] as const) {
             const scrubbed = scrub(bytes.toString(encoding));
             expect(scrubbed).toContain('[secret]');
-            // What remains contains at most the neighbors and six bits of the secret at either
-            // edge.
+            // The remaining text contains at most the neighbors and six bits of the secret at
+            // either edge.
             expect(scrubbed.replace('[secret]', '').length).toBeLessThanOrEqual(
               Math.ceil((before.length * 4) / 3) + Math.ceil((after.length * 4) / 3) + 6,
             );
@@ -58,7 +58,7 @@ describe('openSecrets with configured secrets', () => {
     );
   });
 
-  it('[D10] leaves nothing of secrets that overlap or contain one another', () => {
+  it('[D10] removes overlapping and nested secrets completely', () => {
     const scrub = openSecrets(['abc-ef', 'c-efghi', 'xxabc-efghiyy', '123456']).scrubLog;
     expect(scrub('1 abc-efghi 2')).toBe('1 [secret] 2');
     expect(scrub('1 xxabc-efghiyy 2')).toBe('1 [secret] 2');
@@ -66,7 +66,7 @@ describe('openSecrets with configured secrets', () => {
     expect(openSecrets(['a-a-a-']).scrubLog('a-a-a-a-')).toBe('[secret]');
   });
 
-  it('[D10] changes nothing more when applied twice, and never throws', () => {
+  it('[D10] changes nothing when it is applied a second time, and never throws', () => {
     fc.assert(
       fc.property(
         fc.array(secret, { maxLength: 5 }),
@@ -82,14 +82,14 @@ describe('openSecrets with configured secrets', () => {
     expect(openSecrets(['\uD800 lone half']).scrubLog('\uD800 lone half')).toBe('[secret]');
   });
 
-  it('[D10] does not remove a word just because it is the value of a variable', () => {
+  it('[D10] does not remove an ordinary word that is the value of a variable', () => {
     const { scrub } = openSecrets(['on', 'true', '', 'parley', 'postgres']);
     expect(scrub('true, it is on: parley, on postgres')).toBe(
       'true, it is on: parley, on postgres',
     );
   });
 
-  it('[G18] removes secrets added later, and leaves phone numbers to those who may read them', () => {
+  it('[G18] removes secrets added later, and keeps phone numbers for authorized readers', () => {
     const secrets = openSecrets(['first-key-1']);
     secrets.add(['other-key-2']);
     expect(secrets.scrub('first-key-1 other-key-2 +491701234567')).toBe(
@@ -124,11 +124,11 @@ describe('a text that arrives in chunks', () => {
         }
         expect(shown.join('') + stream.end()).toBe(clean);
       }),
-      runs(2_000),
+      toRunOptions(2_000),
     );
   });
 
-  it('[G18] holds back only what could be the beginning of a secret', () => {
+  it('[G18] holds back only text that could be the beginning of a secret', () => {
     const stream = openSecrets(['key-0a1b2c']).stream();
     expect(['Ask for ', 'the ke', 'y.', ' It is key', '-0a1b', '2c!'].map(stream.push)).toEqual([
       'Ask for ',
@@ -163,7 +163,7 @@ describe('openSecrets without configuration', () => {
     ],
     ['the number of a person of WhatsApp', 'by whatsapp:491701234567.', 'by whatsapp:[phone].'],
     ['a phone number', 'from +491701234567 to "+12025550123"', 'from [phone] to "[phone]"'],
-  ])('[D10] recognises %s', (_what, text, expected) => {
+  ])('[D10] recognizes %s', (_what, text, expected) => {
     expect(scrub(text)).toBe(expected);
   });
 
@@ -174,7 +174,7 @@ describe('openSecrets without configuration', () => {
     '1+12345678901 apples',
     'at 12:34:56, 1700000000000 ms',
     'telegram:123456789',
-  ])('leaves %s alone', (text) => {
+  ])('does not change %s', (text) => {
     expect(scrub(text)).toBe(text);
   });
 });

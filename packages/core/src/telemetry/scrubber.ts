@@ -1,6 +1,6 @@
 import { rememberTexts } from '../index.ts';
 
-/** Removes secrets from a text. Applying it twice changes nothing more. */
+/** Removes secrets from a text. Applying it twice gives the same result. */
 export type Scrub = (text: string) => string;
 
 /**
@@ -15,19 +15,20 @@ export interface ScrubbedStream {
 }
 
 /**
- * The secrets of this process and the only scrubber that keeps them out of everything that leaves
- * the process or reaches the model (D10, G18). Secrets are removed by value: the text of an error
- * can contain a token just as well as a field named `token`.
+ * The secrets of this process, and the only scrubber, which removes them from everything that
+ * leaves the process or reaches the model (D10, G18). Secrets are removed by value: the text of an
+ * error can contain a token just as well as a field named `token`.
  */
 export interface Secrets {
   /**
-   * Removes secrets by value only: for chats, the model and the API, where phone numbers belong.
+   * Removes secrets by value only: for chats, the model and the API, in which phone numbers are
+   * allowed.
    */
   readonly scrub: Scrub;
   /** Removes secrets by value and by pattern: for logs and traces. */
   readonly scrubLog: Scrub;
   stream(): ScrubbedStream;
-  /** Adds secrets that are removed from now on. */
+  /** Adds secrets that are removed from then on. */
   add(secrets: Iterable<string>): void;
 }
 
@@ -45,14 +46,16 @@ const PATTERNS: readonly { readonly look: RegExp; readonly instead: string }[] =
   // The secrets with which browsers and people sign in to the page.
   { look: /parley_(?:session|signin)_[A-Za-z0-9_-]{16,}/g, instead: HIDDEN },
   { look: /(?<=\bbearer\s{1,4})[A-Za-z0-9._~+/=-]{16,}/gi, instead: HIDDEN },
-  // WhatsApp names people and their chats by number, even inside a URL-encoded id.
+  // WhatsApp identifies people and their chats by number, even inside a URL-encoded id.
   { look: /(?<!\d)\d{6,15}(?=(?::\d+)?(?:@|%(?:25)*40)s\.whatsapp\.net)/gi, instead: HIDDEN_PHONE },
   { look: /(?<=\bwhatsapp:)\d{6,15}(?!\d)/gi, instead: HIDDEN_PHONE },
   // E.164: a plus, then 8 to 15 digits.
   { look: /(?<![\w+])\+[1-9]\d{7,14}(?!\d)/g, instead: HIDDEN_PHONE },
 ];
 
-/** A quick test for what all of these patterns require; most lines contain none of it. */
+/**
+ * A quick test for characters that all of these patterns require; most lines contain none of them.
+ */
 const MAY_MATCH = /\d{6}|sk-|bearer|parley_s|\+[1-9]/i;
 
 /**
@@ -60,27 +63,27 @@ const MAY_MATCH = /\d{6}|sk-|bearer|parley_s|\+[1-9]/i;
  * memoized. The total number of characters of these texts.
  */
 const REMEMBERED = 1_000_000;
-/** Scanning fewer characters costs no more than a lookup. */
+/** Scanning shorter texts costs no more than a lookup. */
 const SHORT = 32;
 
-interface Span {
+interface TextSpan {
   readonly start: number;
   readonly end: number;
   readonly instead: string;
 }
 
 /**
- * Creates the list of secrets. Values too short to distinguish from ordinary text are left out
- * (`secretForms`).
+ * Values that are too short to be distinguished from ordinary text are left out
+ * (`listSecretForms`).
  */
 export function openSecrets(first: Iterable<string> = []): Secrets {
   const forms = new Set<string>();
-  let matcher = compile([]);
+  let matcher = compileMatcher([]);
   const add = (secrets: Iterable<string>): void => {
     const before = forms.size;
-    for (const form of secretForms(secrets)) forms.add(form);
+    for (const form of listSecretForms(secrets)) forms.add(form);
     if (forms.size === before) return;
-    matcher = compile([...forms]);
+    matcher = compileMatcher([...forms]);
     known.clear();
   };
   const find: Scrub = (text) => replaceSpans(text, matcher.find(text));
@@ -89,14 +92,14 @@ export function openSecrets(first: Iterable<string> = []): Secrets {
   const scrub: Scrub = (text) => (text.length < SHORT ? find(text) : known(text));
   return {
     scrub,
-    scrubLog: (text) => replaceSpans(text, [...matcher.find(text), ...patternSpans(text)]),
+    scrubLog: (text) => replaceSpans(text, [...matcher.find(text), ...findPatternSpans(text)]),
     add,
     stream() {
       let open = '';
       return {
         push(piece) {
           open += piece;
-          const settled = settledLength(open, matcher);
+          const settled = findSettledLength(open, matcher);
           const passed = find(open.slice(0, settled));
           open = open.slice(settled);
           return passed;
@@ -111,29 +114,34 @@ export function openSecrets(first: Iterable<string> = []): Secrets {
   };
 }
 
-interface Matcher {
-  /** All occurrences of a form, in text order; they may overlap. */
-  find(text: string): readonly Span[];
-  /** The position of an unfinished form at the end of the text, or the length of the text. */
+interface SecretMatcher {
+  /** Finds all occurrences of a form, in text order; they may overlap. */
+  find(text: string): readonly TextSpan[];
+  /**
+   * Returns the position of an unfinished form at the end of the text, or the length of the text.
+   */
   openAt(text: string): number;
 }
 
-/** The number of characters that determine whether a form may begin here; every form is longer. */
+/**
+ * The number of characters that determine whether a form may begin at a position; every form is
+ * longer.
+ */
 const KEY = 4;
 
 /**
- * Scans the text once, whatever the number of forms: a rolling hash of the last four characters
- * shows where a form may begin.
+ * Scans the text once for any number of forms: a rolling hash of the last four characters shows
+ * where a form may begin.
  */
-function compile(forms: readonly string[]): Matcher {
+function compileMatcher(forms: readonly string[]): SecretMatcher {
   const longest = Math.max(0, ...forms.map((form) => form.length));
-  const byHash = groupBy(forms, (form) => hashOf(form));
+  const byHash = groupBy(forms, (form) => hashForm(form));
   const byFirst = groupBy(forms, (form) => form.charCodeAt(0));
   const mayBegin = new Uint8Array(0x1_0000);
   for (const hash of byHash.keys()) mayBegin[hash] = 1;
   return {
     find(text) {
-      const spans: Span[] = [];
+      const spans: TextSpan[] = [];
       let hash = 0;
       for (let at = 0; at < text.length; at += 1) {
         hash = ((hash << 4) ^ text.charCodeAt(at)) & 0xffff;
@@ -158,7 +166,7 @@ function compile(forms: readonly string[]): Matcher {
   };
 }
 
-function hashOf(form: string): number {
+function hashForm(form: string): number {
   let hash = 0;
   for (let at = 0; at < KEY; at += 1) hash = ((hash << 4) ^ form.charCodeAt(at)) & 0xffff;
   return hash;
@@ -171,10 +179,10 @@ function groupBy(forms: readonly string[], keyOf: (form: string) => number) {
 }
 
 /**
- * The length of a growing text that can be forwarded: no complete or started secret crosses its
- * end.
+ * Returns the length of a growing text that can be forwarded: no complete or partial secret crosses
+ * its end.
  */
-function settledLength(text: string, matcher: Matcher): number {
+function findSettledLength(text: string, matcher: SecretMatcher): number {
   const across = matcher.find(text).toReversed();
   return across.reduce(
     (settled, { start, end }) => (start < settled && settled < end ? start : settled),
@@ -182,7 +190,7 @@ function settledLength(text: string, matcher: Matcher): number {
   );
 }
 
-function patternSpans(text: string): Span[] {
+function findPatternSpans(text: string): TextSpan[] {
   if (!MAY_MATCH.test(text)) return [];
   return PATTERNS.flatMap(({ look, instead }) =>
     [...text.matchAll(look)].map((match) => ({
@@ -194,13 +202,13 @@ function patternSpans(text: string): Span[] {
 }
 
 /**
- * Overlapping matches are merged: replacing them one after another would leave the rest of the
- * second.
+ * Overlapping matches are merged, because replacing them one after another would leave the rest of
+ * the second one.
  */
-function replaceSpans(text: string, spans: readonly Span[]): string {
+function replaceSpans(text: string, spans: readonly TextSpan[]): string {
   let clean = '';
   let done = 0;
-  let open: Span | undefined;
+  let open: TextSpan | undefined;
   for (const span of spans.toSorted((a, b) => a.start - b.start)) {
     if (open !== undefined && span.start < open.end) {
       const instead = span.instead === open.instead ? open.instead : HIDDEN;
@@ -217,42 +225,49 @@ function replaceSpans(text: string, spans: readonly Span[]): string {
   return clean + text.slice(done, open.start) + open.instead + text.slice(open.end);
 }
 
-/** Shorter values would remove ordinary words. */
+/** Removing shorter values would remove ordinary words. */
 const MIN_SECRET = 6;
-/** Shorter base64 could be anything. */
+/** Shorter base64 would match ordinary text. */
 const MIN_BASE64 = 8;
 /** A password that is a single word of letters would remove that word from every answer. */
 const WORD = /^[a-z]{1,8}$/i;
 
 /**
- * All spellings in which a secret may occur in text: in plain form, inside JSON (also JSON within
- * JSON), in a URL, in HTML, in hexadecimal digits, and inside the base64 of a longer text. Values
- * shorter than 6 characters and single words of at most 8 letters (`postgres`) are not treated as
- * secrets.
+ * Returns all spellings in which a secret may occur in text: in plain form, inside JSON (also JSON
+ * within JSON), in a URL, in HTML, in hexadecimal digits, and inside the base64 of a longer text.
+ * Values shorter than 6 characters and single words of at most 8 letters (`postgres`) are not
+ * treated as secrets.
  */
-function secretForms(secrets: Iterable<string>): string[] {
+function listSecretForms(secrets: Iterable<string>): string[] {
   const forms = new Set<string>();
   for (const secret of secrets) {
     if (secret.length < MIN_SECRET || WORD.test(secret)) continue;
-    const inJson = jsonEscaped(secret);
+    const inJson = escapeJson(secret);
     const inUrl = encodeURIComponent(secret.toWellFormed());
-    const escaped = [inJson, jsonEscaped(inJson), htmlEscaped(secret)];
-    const encoded = [inUrl, lowerCaseEscapes(inUrl), ...hexForms(secret), ...base64Forms(secret)];
-    for (const form of [secret, ...escaped, ...encoded]) forms.add(form).add(asBytes(form));
+    const escaped = [inJson, escapeJson(inJson), escapeHtml(secret)];
+    const encoded = [
+      inUrl,
+      lowerCaseEscapes(inUrl),
+      ...listHexForms(secret),
+      ...listBase64Forms(secret),
+    ];
+    for (const form of [secret, ...escaped, ...encoded]) forms.add(form).add(toByteString(form));
   }
   return [...forms];
 }
 
-/** A UTF-8 text as one character per byte, the form in which arbitrary bytes are scanned. */
-function asBytes(text: string): string {
+/**
+ * Converts a UTF-8 text to one character per byte, the form in which arbitrary bytes are scanned.
+ */
+function toByteString(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1');
 }
 
-function jsonEscaped(text: string): string {
+function escapeJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-function htmlEscaped(text: string): string {
+function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
@@ -261,7 +276,7 @@ function lowerCaseEscapes(inUrl: string): string {
   return inUrl.replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
 }
 
-function hexForms(secret: string): string[] {
+function listHexForms(secret: string): string[] {
   const hex = Buffer.from(secret, 'utf8').toString('hex');
   return [hex, hex.toUpperCase()];
 }
@@ -270,7 +285,7 @@ function hexForms(secret: string): string[] {
  * Base64 encodes three bytes as four characters, so a secret within a longer text (`user:password`)
  * has three spellings. Characters at the edges that also contain bits of neighbors are omitted.
  */
-function base64Forms(secret: string): string[] {
+function listBase64Forms(secret: string): string[] {
   const bytes = Buffer.from(secret, 'utf8');
   const forms = [0, 1, 2].map((shift) => {
     const text = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64');
@@ -299,7 +314,7 @@ export function scrubJson(json: string, scrub: Scrub): string {
   return JSON.stringify(scrubValue(JSON.parse(json), scrub));
 }
 
-/** Scrubs a log line in the same way. */
+/** Scrubs a JSON log line so that it stays valid. */
 export function scrubJsonLine(line: string, scrub: Scrub): string {
   const clean = scrubJson(line, scrub);
   return clean.endsWith('\n') ? clean : `${clean}\n`;
@@ -310,7 +325,7 @@ function isJson(line: string): boolean {
     JSON.parse(line);
     return true;
   } catch {
-    return false; // Text that is not JSON is expected here; this is not a failure.
+    return false; // Text that is not JSON is expected at this point and is no failure.
   }
 }
 

@@ -34,7 +34,7 @@ export const EXAMPLE_MESSAGE: InboundMessage = {
   variables: {},
 };
 
-/** For tests: a platform that shows plain text in parts of 1,000 characters, and nothing else. */
+/** For tests: a platform that shows only plain text, in parts of 1,000 characters. */
 export const CAPABILITIES: Capabilities = {
   target: { dialect: 'plain', maxLength: 1_000, unit: 'utf16' },
   idempotentSend: false,

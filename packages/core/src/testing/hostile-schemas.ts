@@ -1,4 +1,4 @@
-/** A JSON Schema sent by a stranger, and a value whose validation would take forever. */
+/** A third-party JSON Schema, and a value whose validation would take forever. */
 export interface HostileSchema {
   readonly what: string;
   readonly schema: Readonly<Record<string, unknown>>;
@@ -25,13 +25,16 @@ export const HOSTILE_PATTERNS: readonly HostilePattern[] = [
   '(a{1,20}){1,20}$',
 ].map((pattern) => ({ pattern, text: NEARLY }));
 
-/** Slow with long texts, but polynomial in their length: allowed, and terminated. */
+/**
+ * Expressions that are slow with long texts but polynomial in their length, and therefore allowed
+ * and terminated.
+ */
 export const SLOW_PATTERN: HostilePattern = {
   pattern: '^.*.*.*.*.*b$',
   text: 'a'.repeat(2_000),
 };
 
-/** Every place in a schema where a regular expression can appear. */
+/** All positions in a schema at which a regular expression can appear. */
 const PLACES: readonly ((pattern: HostilePattern) => Omit<HostileSchema, 'what'>)[] = [
   ({ pattern, text }) => ({
     schema: { type: 'object', properties: { a: { type: 'string', pattern } } },
@@ -80,8 +83,8 @@ const PLACES: readonly ((pattern: HostilePattern) => Omit<HostileSchema, 'what'>
   }),
 ];
 
-/** Each definition refers to the next one twice. */
-function doubling(how: (next: object) => object): Readonly<Record<string, unknown>> {
+/** A schema in which each definition refers to the next one twice. */
+function createDoublingSchema(how: (next: object) => object): Readonly<Record<string, unknown>> {
   const names = Array.from({ length: 40 }, (_, nth) => `d${nth}`);
   const last = { type: 'object', required: ['missing'] };
   const definitions = names.map((name, nth) => {
@@ -95,7 +98,7 @@ function doubling(how: (next: object) => object): Readonly<Record<string, unknow
   };
 }
 
-function nested(depth: number, inner: object, around: (inner: object) => object): object {
+function nestSchema(depth: number, inner: object, around: (inner: object) => object): object {
   let schema = inner;
   for (let level = 0; level < depth; level += 1) schema = around(schema);
   return schema;
@@ -108,17 +111,17 @@ const INSIDE = inA({ type: 'string' });
 const EXPLODING: readonly HostileSchema[] = [
   ...['allOf', 'anyOf', 'oneOf'].map((keyword) => ({
     what: `references doubled by ${keyword}`,
-    schema: doubling((next) => ({ [keyword]: [next, next] })),
+    schema: createDoublingSchema((next) => ({ [keyword]: [next, next] })),
     value: { a: {} },
   })),
   {
     what: 'references doubled by two properties',
-    schema: doubling((next) => ({ type: 'object', properties: { b: next, c: next } })),
+    schema: createDoublingSchema((next) => ({ type: 'object', properties: { b: next, c: next } })),
     value: { a: {} },
   },
   {
     what: 'types named twice at each level',
-    schema: inA(nested(40, INSIDE, (a) => ({ type: ['object', 'object'], properties: { a } }))),
+    schema: inA(nestSchema(40, INSIDE, (a) => ({ type: ['object', 'object'], properties: { a } }))),
     value: {},
   },
   {
@@ -140,12 +143,12 @@ const EXPLODING: readonly HostileSchema[] = [
   },
   {
     what: 'deep nesting of schemas',
-    schema: inA(nested(1_000, { type: 'string' }, (a) => inA(a))),
+    schema: inA(nestSchema(1_000, { type: 'string' }, (a) => inA(a))),
     value: {},
   },
   {
     what: 'deep nesting of other values',
-    schema: inA({ enum: [nested(1_500, {}, (a) => ({ a }))] }),
+    schema: inA({ enum: [nestSchema(1_500, {}, (a) => ({ a }))] }),
     value: { a: 1 },
   },
   {
@@ -155,7 +158,7 @@ const EXPLODING: readonly HostileSchema[] = [
   },
 ];
 
-/** Schemas that must be refused when they arrive. */
+/** Schemas that must be refused on arrival. */
 export const HOSTILE_SCHEMAS: readonly HostileSchema[] = [
   ...HOSTILE_PATTERNS.flatMap((pattern) =>
     PLACES.map((place, nth) => ({
@@ -178,6 +181,6 @@ export const SLOW_SCHEMAS: readonly HostileSchema[] = [
       ...inA({ $ref: '#/$defs/d' }),
       $defs: { d: { allOf: [inNext({ $ref: '#/$defs/d' }), inNext({ $ref: '#/$defs/d' })] } },
     },
-    value: { a: nested(60, { next: 5 }, (next) => ({ next })) },
+    value: { a: nestSchema(60, { next: 5 }, (next) => ({ next })) },
   },
 ];

@@ -4,17 +4,13 @@ import type { Clock, Monotonic } from '../time.ts';
 export interface MovableTime {
   readonly clock: Clock;
   readonly monotonic: Monotonic;
-  /** Lets time pass on both clocks. Returns the new time of the wall clock. */
+  /** Advances both clocks. Returns the new time of the wall clock. */
   pass(ms: number): number;
-  /** Sets the wall clock forward or back (negative) while no time passes. */
+  /** Sets the wall clock forward or back (negative) without advancing the monotonic time. */
   stepClock(ms: number): void;
 }
 
-/**
- * @param startsAt the first time of the wall clock; monotonic time starts at another number on
- * purpose.
- */
-export function movableTime(startsAt = Date.UTC(2026, 10, 21, 13, 5)): MovableTime {
+export function createMovableTime(startsAt = Date.UTC(2026, 10, 21, 13, 5)): MovableTime {
   let wall = startsAt;
   let passed = 1_000;
   return {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findSlowText } from './repetitive-texts.ts';
 
-describe('texts that repeat one piece', () => {
+describe('texts that repeat one substring', () => {
   it.each([
     [/ +$/, '" \\u0001"'],
     [/\([^)]*\)/, '"(\\u0001"'],

@@ -1,4 +1,4 @@
-import { isOfDay, shareOfRun } from './test-length.ts';
+import { isDueToday, scaleRuns } from './test-length.ts';
 
 /** Symbols and words that regular expressions repeat, and pairs of them. */
 const PIECES = [
@@ -30,8 +30,8 @@ const ENDS = ['\u0001', '\na'];
 const LENGTH = 300_000;
 /**
  * The maximum processor time per character of a text, in ms. Reading a text once takes a hundredth
- * of it; reading even the shortest one again from each of its positions takes at least twice as
- * much, and more for longer texts.
+ * of the limit; reading even the shortest text again from each of its positions takes at least
+ * twice the limit.
  */
 const MS_A_CHARACTER = 1 / 150;
 
@@ -39,16 +39,13 @@ const MS_A_CHARACTER = 1 / 150;
  * Finds the first repetitive text that takes so long that it must be read again from each of its
  * positions, which would take minutes for a long text. Measures processor time, which hardly
  * depends on other processes.
- * @param length of each text, in characters: a fifth of the longest one on a change.
- * @param isDue whether the nth piece is repeated: on a change every second one, and the others on
- * the next day.
  */
 export function findSlowText(
   read: (text: string) => unknown,
-  length = shareOfRun(LENGTH),
-  isDue: (nth: number) => boolean = (nth) => isOfDay(nth, 2),
+  length = scaleRuns(LENGTH),
+  isDue: (nth: number) => boolean = (nth) => isDueToday(nth, 2),
 ): string | undefined {
-  for (const [piece, text] of repetitiveTexts(length, isDue)) {
+  for (const [piece, text] of listRepetitiveTexts(length, isDue)) {
     const before = process.threadCpuUsage();
     read(text);
     const { user, system } = process.threadCpuUsage(before);
@@ -57,8 +54,8 @@ export function findSlowText(
   return undefined;
 }
 
-/** Texts that contain one piece again and again. */
-function repetitiveTexts(
+/** Returns texts that repeat one substring. */
+function listRepetitiveTexts(
   length: number,
   isDue: (nth: number) => boolean,
 ): readonly (readonly [piece: string, text: string])[] {

@@ -14,7 +14,7 @@ export const silentRuntime: Runtime = {
 };
 
 /** A logger that records warnings and errors, one line each. */
-export function recordingLogger(): { readonly log: Logger; readonly lines: string[] } {
+export function createRecordingLogger(): { readonly log: Logger; readonly lines: string[] } {
   const lines: string[] = [];
   const note = (facts: object, message: string): void => {
     lines.push(`${message} ${JSON.stringify(facts)}`);
@@ -24,7 +24,7 @@ export function recordingLogger(): { readonly log: Logger; readonly lines: strin
 }
 
 /** An adapter's stored values, kept in memory. */
-export function memoryValues(): AdapterValues {
+export function createMemoryValues(): AdapterValues {
   const all = new Map<string, string>();
   return {
     async get(kind, ids) {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { isOfDay, runs, shareOfRun } from './test-length.ts';
+import { isDueToday, scaleRuns, toRunOptions } from './test-length.ts';
 
 const before = process.env.PARLEY_TEST_WHOLE;
 const choose = (value: string | undefined): void => {
@@ -11,26 +11,27 @@ afterEach(() => choose(before));
 describe('the share of a random test that runs', () => {
   it('[D17] is a fifth on a change, and at least one case', () => {
     choose(undefined);
-    expect([1_000, 7, 1].map(shareOfRun)).toEqual([200, 2, 1]);
-    expect(runs(300)).toEqual({ numRuns: 60, examples: [] });
+    expect([1_000, 7, 1].map(scaleRuns)).toEqual([200, 2, 1]);
+    expect(toRunOptions(300)).toEqual({ numRuns: 60, examples: [] });
   });
 
-  it('[D17] is everything in a whole run', () => {
+  it('[D17] is everything in a complete run', () => {
     choose('1');
-    expect([1_000, 7, 1].map(shareOfRun)).toEqual([1_000, 7, 1]);
+    expect([1_000, 7, 1].map(scaleRuns)).toEqual([1_000, 7, 1]);
   });
 
-  it('[D17] selects a different one of several similar cases each day, until all have run', () => {
-    const casesOf = (day: number) => [0, 1, 2].filter((nth) => isOfDay(nth, 3, day * 86_400_000));
+  it('[D17] selects another of several similar cases each day, until all have run', () => {
+    const casesOf = (day: number) =>
+      [0, 1, 2].filter((nth) => isDueToday(nth, 3, day * 86_400_000));
     choose(undefined);
     expect([6, 7, 8, 9].map(casesOf)).toEqual([[0], [1], [2], [0]]);
     choose('1');
     expect(casesOf(6)).toEqual([0, 1, 2]);
   });
 
-  it('[D17] omits no example', () => {
+  it('[D17] includes every example', () => {
     choose(undefined);
     const examples = Array.from({ length: 50 }, (_, index): [number] => [index]);
-    expect(runs(10, examples)).toEqual({ numRuns: 52, examples });
+    expect(toRunOptions(10, examples)).toEqual({ numRuns: 52, examples });
   });
 });

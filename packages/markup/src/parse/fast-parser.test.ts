@@ -1,8 +1,8 @@
-import { runs, shareOfRun } from '@parley/core/testing';
+import { scaleRuns, toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import type { Nodes } from 'mdast';
 import { describe, expect, it } from 'vitest';
-import { quickTree } from './fast-parser.ts';
+import { parseQuickTree } from './fast-parser.ts';
 import { parseSyntax } from './parse.ts';
 
 const USUAL = [
@@ -87,7 +87,7 @@ const OTHER = [
   ],
   ...['\n:-: | -\n', '\n- | -\n', '***', '「', '」', '”', '\u00a0', '\u200b', '\n\u00a0', '\n \n'],
 ];
-/** Ordinary text that contains one thing with a possible special meaning. */
+/** Ordinary text with one sequence that may have a special meaning. */
 const textWith = (other: string) =>
   fc
     .array(fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...USUAL) }, fc.constant(other)), {
@@ -96,28 +96,28 @@ const textWith = (other: string) =>
     .map((pieces) => pieces.join(''));
 
 describe('Simple Markdown', () => {
-  it('is parsed to the same tree as by the full parser, whatever is in the text', () => {
+  it('is parsed to the same tree as by the full parser, with any text', () => {
     let read = 0;
     for (const other of OTHER) {
       fc.assert(
         fc.property(textWith(other), (markdown) => {
-          const tree = quickTree(markdown);
+          const tree = parseQuickTree(markdown);
           if (tree === undefined) return;
           read += 1;
           expect(tree).toEqual(withoutInlinePositions(parseSyntax(markdown)));
         }),
-        runs(300),
+        toRunOptions(300),
       );
     }
-    expect(read).toBeGreaterThan(shareOfRun(1_000));
+    expect(read).toBeGreaterThan(scaleRuns(1_000));
   });
 
-  it('includes typical chat answers from a model', () => {
+  it('includes typical chat answers of a model', () => {
     for (const answer of ANSWERS) {
-      const tree = quickTree(answer);
+      const tree = parseQuickTree(answer);
       expect(tree).toEqual(withoutInlinePositions(parseSyntax(answer)));
     }
-    expect(quickTree('See www.example.org')).toBeUndefined();
+    expect(parseQuickTree('See www.example.org')).toBeUndefined();
   });
 });
 
@@ -130,8 +130,8 @@ const ANSWERS = [
 ];
 
 /**
- * Removes the positions of inlines, which are not needed and which the fast parser does not
- * compute.
+ * Removes the positions of inlines, which the fast parser does not compute because they are not
+ * needed.
  */
 function withoutInlinePositions(node: Nodes, isInline = false): unknown {
   const { position, ...rest } = node;

@@ -1,9 +1,9 @@
 import type { List, ListItem, Paragraph, PhrasingContent, Root, RootContent } from 'mdast';
 
 /*
- * Most answers in a chat are sentences, lists of single lines and code blocks, with a few bold
- * words or names in code. The full parser is slow on them; this one reads them line by line, and
- * gives up at anything that might mean more.
+ * Most chat answers are sentences, lists of single lines and code blocks, with a few bold words or
+ * names in code. The full parser is slow on such answers; this one reads them line by line, and
+ * gives up at any sequence that might have another meaning.
  */
 
 const FENCE = /^```([\w+#.-]*)$/;
@@ -12,9 +12,11 @@ const HEADING = /^(#{1,6}) (?=\S)/;
 const ITEM = /^(?:[-*]|(\d{1,9})\.) (?=\S)/;
 /** Characters that the parser replaces or counts in a special way. */
 const ODD = /[\t\r\0\ufeff]/;
-/** Matches the beginning of a line that is not plain text, wherever the line is. */
+/** Matches the beginning of a line that is not plain text, at any position. */
 const NO_TEXT = /^(?:[\s#+=>:|~<[\\-]|\d{1,9}[.)](?:\s|$)|\*(?:\s|$)|```)/;
-/** Characters without a meaning of their own: most, and some signs where nothing can begin with them. */
+/**
+ * Characters without a special meaning: most, and some signs where no markup can begin with them.
+ */
 const TEXT = /(?:[^\\`*_~[\]<@]+|<(?= )|(?<=[A-Za-z0-9])_(?=[A-Za-z0-9]))+/y;
 const CODE = /`([^`\s](?:[^`\n]*[^`\s])?)`(?!`)/y;
 const STARS = /\*\*?(?!\*)/y;
@@ -25,8 +27,8 @@ const LETTER = 'A-Za-z0-9\\u00c0-\\u024f\\u0400-\\u04ff';
 const OPENS = new RegExp(`^(?:\\s?[${LETTER}\`]|\\([${LETTER}])$`);
 const CLOSES = new RegExp(`^(?:[${LETTER}][\\s.,:;!?)]?|[.,:;!?%)\`]\\s?)$`);
 
-/** The tree of simple Markdown; undefined for any other. Only blocks have positions. */
-export function quickTree(markdown: string): Root | undefined {
+/** The tree of simple Markdown; undefined for any other text. Only blocks have positions. */
+export function parseQuickTree(markdown: string): Root | undefined {
   return ODD.test(markdown) ? undefined : new QuickReader(markdown).root();
 }
 
@@ -98,13 +100,13 @@ class QuickReader {
     const children: ListItem[] = [];
     let spread = false;
     let line: string | undefined = first;
-    while (line !== undefined && markerOf(line) === marker) {
+    while (line !== undefined && readMarker(line) === marker) {
       const item = this.#item(line);
       if (item === undefined) return undefined;
       children.push(item);
       const isApart = this.#lines[this.#at] === '';
       line = this.#nextFull();
-      const goesOn = line !== undefined && markerOf(line) === marker;
+      const goesOn = line !== undefined && readMarker(line) === marker;
       if (line !== undefined && !isApart && !goesOn) return undefined;
       spread ||= isApart && goesOn;
     }
@@ -159,19 +161,22 @@ function isPlainLine(line: string): boolean {
   return !NO_TEXT.test(line) && !/\s$/.test(line);
 }
 
-/** Whether a line ends a paragraph. Among numbers, only 1 begins a list directly below one. */
+/**
+ * Whether a line ends a paragraph. Directly below a paragraph, only the number 1 begins a numbered
+ * list.
+ */
 function endsParagraph(line: string): boolean {
   if (FENCE.test(line) || HEADING.test(line)) return true;
   const item = ITEM.exec(line);
   return item !== null && (item[1] ?? '1') === '1';
 }
 
-function markerOf(line: string): string | undefined {
+function readMarker(line: string): string | undefined {
   const [item, number] = ITEM.exec(line) ?? [];
   return number === undefined ? item?.[0] : '.';
 }
 
-/** Text, code, and emphasis that contains nothing else. */
+/** Text, code, and emphasis that contains only text. */
 function readInlines(text: string): PhrasingContent[] | undefined {
   // Between two dollar signs there could be math.
   if (text.indexOf('$') !== text.lastIndexOf('$')) return undefined;

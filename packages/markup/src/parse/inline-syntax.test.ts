@@ -3,11 +3,11 @@ import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import { describe, expect, it } from 'vitest';
 import { render } from '../render.ts';
-import { quickAddresses } from './inline-syntax.ts';
+import { createQuickAddresses } from './inline-syntax.ts';
 
 const GFM = gfm();
-const quick = quickAddresses(GFM);
-// Without the transforms, which search for URLs a second time.
+const quick = createQuickAddresses(GFM);
+// The transforms, which search for URLs a second time, are omitted.
 const mdastExtensions = gfmFromMarkdown().map(({ transforms: _again, ...extension }) => extension);
 const parse = (markdown: string, extension: typeof GFM) =>
   fromMarkdown(markdown, { extensions: [extension], mdastExtensions });
@@ -25,7 +25,7 @@ it.each([
   ['addresses behind tabs', '-\ta@e.org\n\twww.e.org\n\n\n- \thttps://e.org\n\ta@e.org'],
   ['lazy lines', '> - a\nwww.e.org\nb a@e.org'],
   ['no addresses', 'how what a @ b www http:'],
-])('finds the same as GFM: %s', (_, markdown) => {
+])('finds the same addresses as GFM: %s', (_, markdown) => {
   expect(parse(markdown, quick(markdown))).toEqual(parse(markdown, GFM));
 });
 
@@ -79,7 +79,7 @@ const literal: [what: string, markdown: string][] = [
 ];
 
 describe('emphasis', () => {
-  it.each(table)('[M01] is seen %s', (_, markdown, shown) => {
+  it.each(table)('[M01] is recognized %s', (_, markdown, shown) => {
     expect(html(markdown)).toBe(`<p>${shown}</p>`);
   });
 

@@ -1,10 +1,8 @@
 import type { Literal } from 'mdast';
 import type { Options } from 'mdast-util-from-markdown';
-import { literalSigns } from './literal-signs.ts';
+import { findLiteralSigns } from './literal-signs.ts';
 
-/**
- * New syntax for the parser: its constructs, by their position and the code with which they begin.
- */
+/** New syntax for the parser: its constructs, by position and by the code that starts them. */
 export type SyntaxExtension = Exclude<
   NonNullable<Options['extensions']>[number],
   readonly unknown[]
@@ -18,10 +16,10 @@ export type Construct = Exclude<
 >;
 type Tokenizer = Construct['tokenize'];
 /** The context of a state machine in the text. */
-export type Context = ThisParameterType<Tokenizer>;
-export type Next = Parameters<Tokenizer>[1];
+export type TokenizerContext = ThisParameterType<Tokenizer>;
+export type TokenizerState = Parameters<Tokenizer>[1];
 /** A UTF-16 unit; negative for tabs and line breaks, null at the end. */
-type Code = Parameters<Next>[0];
+type CharacterCode = Parameters<TokenizerState>[0];
 
 /** Text that is shown exactly as written and not parsed any further. */
 interface LiteralText extends Literal {
@@ -37,8 +35,11 @@ declare module 'mdast' {
   }
 }
 
-/** Adds such a token to the tree as literal text. */
-function literal(token: 'maths' | 'escapedBar', shown: (source: string) => string): TreeExtension {
+/** Adds a literal token to the tree as text. */
+function createLiteralExtension(
+  token: 'maths' | 'escapedBar',
+  shown: (source: string) => string,
+): TreeExtension {
   return {
     enter: {
       [token](own) {
@@ -54,7 +55,7 @@ function literal(token: 'maths' | 'escapedBar', shown: (source: string) => strin
 }
 
 /** Whether the code ends a line or the text. */
-function endsLine(code: Code): code is null | -5 | -4 | -3 {
+function endsLineAt(code: CharacterCode): code is null | -5 | -4 | -3 {
   return code === null || (code < -2 && code > -6);
 }
 
@@ -65,59 +66,61 @@ const ENDS_PHRASE = /[.,:;!?%)\]"'”’»]/;
 const CJK = /[\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe6f\uff00-\uffee]/;
 
 /**
- * CommonMark's emphasis with `*`, but also in two further cases, and not where a literal asterisk
- * is intended. CommonMark assumes spaces between words: `**「注意」**文字` would show its asterisks, and
- * so would `**Note:**text`; and `2*3*4`, `x**2 + y**2` or `src/*.ts, lib/*.js` would lose theirs.
+ * Emphasis with `*` as in CommonMark, but recognized in two further cases, and not where a literal
+ * asterisk is intended. CommonMark assumes spaces between words: `**「注意」**文字` would show its
+ * asterisks, and so would `**Note:**text`; and `2*3*4`, `x**2 + y**2` or `src/*.ts, lib/*.js` would
+ * lose theirs.
  */
 export const emphasis: Construct = {
   name: 'emphasis',
   tokenize(effects, ok, nok) {
     const { previous } = this;
     return effects.attempt(
-      ownEmphasis(this),
+      getOwnEmphasis(this),
       (code) => {
         const token = this.events.at(-1)?.[1];
         if (token !== undefined) {
           const length = token.end.offset - token.start.offset;
-          const flanked = { before: characterOf(previous), after: characterOf(code) };
-          token._open = (token._open || mayOpen(flanked)) && !isOperator(flanked, length);
-          token._close = (token._close || mayClose(flanked, length)) && !isInWord(flanked, length);
+          const flanked = { before: toCharacter(previous), after: toCharacter(code) };
+          token._open =
+            (token._open || canOpenEmphasis(flanked)) && !isOperatorSign(flanked, length);
+          token._close =
+            (token._close || canCloseEmphasis(flanked, length)) && !isInsideWord(flanked, length);
         }
         return ok(code);
       },
       nok,
     );
   },
-  resolveAll: (events, context) => ownEmphasis(context).resolveAll?.(events, context) ?? events,
+  resolveAll: (events, context) => getOwnEmphasis(context).resolveAll?.(events, context) ?? events,
 };
 
-/** The characters on both sides of a run of `*`. */
-interface Flanked {
+interface FlankingCharacters {
   readonly before: string;
   readonly after: string;
 }
 
 /** Whether `*` opens where it would not in CommonMark. */
-function mayOpen({ before, after }: Flanked): boolean {
+function canOpenEmphasis({ before, after }: FlankingCharacters): boolean {
   return after.trim() !== '' && CJK.test(before + after);
 }
 
 /** Whether `*` closes where it would not in CommonMark. */
-function mayClose({ before, after }: Flanked, length: number): boolean {
+function canCloseEmphasis({ before, after }: FlankingCharacters, length: number): boolean {
   if (before.trim() === '') return false;
   if (CJK.test(before + after)) return true;
   return length === 2 && ENDS_PHRASE.test(before) && /[\p{L}\p{N}]/u.test(after);
 }
 
 /**
- * Whether `*` is in a position where no phrase begins: after a letter, a number or a bracket and
- * before another one, as in `5*3 cm` and `(a)*(b)`, or before what ends phrases, as in `*.ts`.
+ * Whether `*` is in a position where no phrase begins: between a letter, number or bracket and
+ * another one, as in `5*3 cm` and `(a)*(b)`, or before characters that end phrases, as in `*.ts`.
  */
-function isOperator({ before, after }: Flanked, length: number): boolean {
+function isOperatorSign({ before, after }: FlankingCharacters, length: number): boolean {
   if (CJK.test(before + after)) return false;
-  if (isQuoted({ before, after })) return true;
+  if (isQuotedSign({ before, after })) return true;
   const isWithin = /[\p{L}\p{N})\]}]/u.test(before) && /[\p{L}\p{N}([{]/u.test(after);
-  // A masked password: `****, then`; emphasis never has that many.
+  // A masked password is written as `****, then`; emphasis never has that many asterisks.
   if (length > 3 && !/[\p{L}\p{N}]/u.test(after)) return true;
   // `un**believ**able` is bold, `2**8` and `f(x)**2` are not.
   if (length !== 1) return isWithin && /\p{N}/u.test(before + after);
@@ -127,25 +130,25 @@ function isOperator({ before, after }: Flanked, length: number): boolean {
 /**
  * Whether `*` is between letters or numbers, where no phrase ends: `**2*3**` is bold as a whole.
  */
-function isInWord({ before, after }: Flanked, length: number): boolean {
+function isInsideWord({ before, after }: FlankingCharacters, length: number): boolean {
   if (CJK.test(before + after)) return false;
-  if (isQuoted({ before, after })) return true;
+  if (isQuotedSign({ before, after })) return true;
   const isWithin = /^[\p{L}\p{N}]{2}$/u.test(before + after);
   return isWithin && (length === 1 || /\p{N}/u.test(before + after));
 }
 
 /** Whether `*` is meant literally, alone in quotation marks or brackets: `'*'`, `count(*)`. */
-function isQuoted({ before, after }: Flanked): boolean {
+function isQuotedSign({ before, after }: FlankingCharacters): boolean {
   return /^(?:''|""|‘’|“”|\(\)|\[\])$/.test(before + after);
 }
 
 /** A line break and the beginning or end of the text count as a space, as in CommonMark. */
-function characterOf(code: Code): string {
-  return endsLine(code) || code < 0 ? ' ' : String.fromCharCode(code);
+function toCharacter(code: CharacterCode): string {
+  return endsLineAt(code) || code < 0 ? ' ' : String.fromCharCode(code);
 }
 
 /** The parser's own construct for emphasis. */
-function ownEmphasis({ parser }: Context): Construct {
+function getOwnEmphasis({ parser }: TokenizerContext): Construct {
   const constructs = [parser.constructs.text[ASTERISK] ?? []].flat();
   const own = constructs.find(({ name }) => name === 'attention');
   if (own === undefined) throw new Error('The Markdown parser has no emphasis.');
@@ -161,8 +164,8 @@ declare module 'micromark-util-types' {
 const BAR = 124;
 
 /**
- * `\|` in text: a bar that starts no spoiler. The parser knows that it is escaped, but that would
- * be lost in the tree.
+ * `\|` in text is a bar that starts no spoiler. The tree would otherwise not show that the bar was
+ * escaped.
  */
 export const escapedBar: Construct = {
   tokenize(effects, ok, nok) {
@@ -196,13 +199,13 @@ export const ampersand: Construct = {
 };
 
 /** The tree extension for an escaped bar. */
-export const escapedBarTree: TreeExtension = literal('escapedBar', () => '|');
+export const escapedBarTree: TreeExtension = createLiteralExtension('escapedBar', () => '|');
 
 /**
- * GFM looks for email addresses at every word, which takes a quarter of the time. This is the same
- * syntax, without that search in text without an `@`.
+ * GFM's own syntax searches for email addresses at every word, which takes a quarter of the time.
+ * This syntax is the same, without the search in text that contains no `@`.
  */
-export function quickAddresses(gfm: SyntaxExtension): (markdown: string) => SyntaxExtension {
+export function createQuickAddresses(gfm: SyntaxExtension): (markdown: string) => SyntaxExtension {
   const text: Record<string, Construct[]> = {};
   for (const [code, constructs] of Object.entries(gfm.text ?? {})) {
     text[code] = [constructs ?? []].flat().filter(({ name }) => name !== 'emailAutolink');
@@ -212,13 +215,13 @@ export function quickAddresses(gfm: SyntaxExtension): (markdown: string) => Synt
 }
 
 /*
- * Math becomes literal text, so that its characters are not marks: most chats show it as written. A
- * dialect that renders formulas has a mark for it.
+ * Math becomes literal text, so that its characters are not parsed as markup: most chats show
+ * formulas as written. A dialect that renders formulas has a mark for them.
  */
 
 /**
- * `$…$` by pandoc's rule, so that prices stay prose; `$$…$$`, which may have spaces at its ends;
- * `\(…\)`; `\[…\]`.
+ * `$…$` follows pandoc's rule, so that prices stay prose; `$$…$$` may have spaces at its ends;
+ * `\(…\)` and `\[…\]` are math too.
  */
 const MATHS = new RegExp(
   [
@@ -232,7 +235,7 @@ const MATHS = new RegExp(
   'gu',
 );
 
-/** Escaped brackets that are not math: with words in them, a number, the `x` of a checkbox. */
+/** Escaped brackets are not math if they contain words, a number, or the `x` of a checkbox. */
 const PROSE = /^\\(?:\[\s*\p{L}\s*|.(?=[\s\S]*\p{L}{2}|\P{L}*$)[\p{L}\p{N}\s.,:;!?'’-]*)\\.$/u;
 
 declare module 'micromark-util-types' {
@@ -242,13 +245,13 @@ declare module 'micromark-util-types' {
   }
 }
 
-/** The syntax of the math in this Markdown, and of what `literalSigns` finds. */
-export function mathsIn(markdown: string): Construct {
+/** The syntax of the math in this Markdown, and of the ranges returned by `findLiteralSigns`. */
+export function createMathsSyntax(markdown: string): Construct {
   const ends = new Map<number, number>();
   for (const { index, 0: text } of markdown.matchAll(MATHS)) {
     if (!PROSE.test(text)) ends.set(index, index + text.length);
   }
-  for (const { start, end } of literalSigns(markdown)) ends.set(start, end);
+  for (const { start, end } of findLiteralSigns(markdown)) ends.set(start, end);
   return {
     name: 'maths',
     tokenize(effects, ok, nok) {
@@ -259,14 +262,14 @@ export function mathsIn(markdown: string): Construct {
         if (inLine) effects.exit('mathsLine');
         inLine = false;
       };
-      const inside: Next = (code) => {
+      const inside: TokenizerState = (code) => {
         if (this.now().offset >= end) {
           exitLine();
           effects.exit('maths');
           return ok(code);
         }
         if (code === null) return nok(code);
-        const isEnd = endsLine(code);
+        const isEnd = endsLineAt(code);
         if (isEnd) exitLine();
         if (isEnd) effects.enter('lineEnding');
         else if (!inLine) effects.enter('mathsLine');
@@ -282,4 +285,4 @@ export function mathsIn(markdown: string): Construct {
 }
 
 /** The tree extension for math. */
-export const mathsTree: TreeExtension = literal('maths', (source) => source);
+export const mathsTree: TreeExtension = createLiteralExtension('maths', (source) => source);

@@ -59,7 +59,7 @@ describe('special characters that are meant literally', () => {
     expect(show(markdown)).toBe(`<p>${markdown}</p>`);
   });
 
-  it.each(marked)('[M01] are still marks in %s', (_, markdown, shown) => {
+  it.each(marked)('[M01] are still markup in %s', (_, markdown, shown) => {
     expect(show(markdown).replaceAll(/ (?:target|rel)="[^"]*"/g, '')).toBe(`<p>${shown}</p>`);
   });
 

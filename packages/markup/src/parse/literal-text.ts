@@ -1,34 +1,34 @@
-import { hasLiteral, shownLiteral, splitLiteral } from '@parley/core';
+import { hasLiteral, restoreLiteral, splitLiteral } from '@parley/core';
 import type { Nodes, Parents, PhrasingContent, Root } from 'mdast';
 
 /**
- * Puts literal text (`literal` of the core), whose special characters the parser has not seen, into
- * the tree unchanged.
+ * Puts literal text (`literal` of the core), whose special characters were hidden from the parser,
+ * into the tree unchanged.
  * @param source the parsed text.
  */
 export function placeLiteralText(root: Root, source: string): void {
-  if (hasLiteral(source)) placeIn(root);
+  if (hasLiteral(source)) placeLiteralIn(root);
 }
 
-function placeIn(parent: Parents): void {
+function placeLiteralIn(parent: Parents): void {
   const children: readonly Nodes[] = parent.children;
   for (const child of children) {
-    showIn(child);
-    if ('children' in child) placeIn(child);
+    restoreLiteralIn(child);
+    if ('children' in child) placeLiteralIn(child);
   }
-  if (!children.some(isMixed)) return;
+  if (!children.some(isMixedText)) return;
   // The children of a parent that contains text are inlines.
   const inlines = children.flatMap((child): readonly Nodes[] =>
-    isMixed(child) ? literalParts(child) : [child],
+    isMixedText(child) ? splitLiteralParts(child) : [child],
   );
   Object.assign(parent, { children: inlines });
 }
 
-function isMixed(node: Nodes): node is Extract<Nodes, { type: 'text' }> {
+function isMixedText(node: Nodes): node is Extract<Nodes, { type: 'text' }> {
   return node.type === 'text' && hasLiteral(node.value);
 }
 
-function literalParts({ value }: { readonly value: string }): PhrasingContent[] {
+function splitLiteralParts({ value }: { readonly value: string }): PhrasingContent[] {
   return splitLiteral(value).flatMap((piece, at): PhrasingContent[] => {
     if (piece === '') return [];
     return [{ type: at % 2 === 0 ? 'text' : 'literal', value: piece }];
@@ -36,9 +36,9 @@ function literalParts({ value }: { readonly value: string }): PhrasingContent[] 
 }
 
 /** Code, URLs and names of pictures are text in any case. */
-function showIn(node: Nodes): void {
+function restoreLiteralIn(node: Nodes): void {
   if (node.type === 'text') return;
-  if ('value' in node) node.value = shownLiteral(node.value);
-  if ('alt' in node && typeof node.alt === 'string') node.alt = shownLiteral(node.alt);
-  if ('url' in node) node.url = shownLiteral(node.url);
+  if ('value' in node) node.value = restoreLiteral(node.value);
+  if ('alt' in node && typeof node.alt === 'string') node.alt = restoreLiteral(node.alt);
+  if ('url' in node) node.url = restoreLiteral(node.url);
 }

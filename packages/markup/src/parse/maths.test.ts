@@ -77,7 +77,7 @@ const noBlocks: [what: string, markdown: string, shown: string][] = [
 ];
 
 describe('maths', () => {
-  it.each(inText)('[M01] [U08] is marked, and shown as written: %s', (_, markdown, shown) => {
+  it.each(inText)('[M01] [U08] is recognized, and shown as written: %s', (_, markdown, shown) => {
     expect(html(markdown)).toBe(marked(`<p>${shown}</p>`));
   });
 
@@ -86,7 +86,7 @@ describe('maths', () => {
   });
 
   it.each(blocks)(
-    '[M01] [U08] is marked, and shown as written on separate lines: %s',
+    '[M01] [U08] is recognized, and shown as written on separate lines: %s',
     (_, markdown, shown) => {
       expect(html(markdown)).toBe(marked(shown));
     },
@@ -101,7 +101,7 @@ describe('maths', () => {
   });
 
   it.each(['$', '$a ', '$$a ', '$a`', '\\(', '\\(a`', '\\[a', 'a $$\n', '$$\n'])(
-    '[M06] does not stall the parser when it never ends: %j',
+    '[M06] does not stall the parser when its end is missing: %j',
     (text) => {
       const markdown = text.repeat(30_000 / text.length);
       const signs = (all: string) => all.replaceAll(/[^$a(]/g, '');

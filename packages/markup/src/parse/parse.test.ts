@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { render } from '../render.ts';
-import { lentDefinitions } from './parse.ts';
+import { collectDefinitions } from './parse.ts';
 
 const filler = `${'word '.repeat(1_000).trim()}\n\n`;
 const html = (markdown: string) =>
@@ -25,8 +25,8 @@ describe('definitions in another piece', () => {
     expect(shown).toMatch(/text\[\^n\]<\/code><\/pre>$/);
   });
 
-  it('are few', () => {
+  it('are limited in number', () => {
     const text = Array.from({ length: 10_000 }, (_, index) => `[${index}]: u\n`).join('');
-    expect(lentDefinitions([{ type: 'markdown', text }]).length).toBeLessThan(5_000);
+    expect(collectDefinitions([{ type: 'markdown', text }]).length).toBeLessThan(5_000);
   });
 });

@@ -1,26 +1,25 @@
-import { shownLiteral } from '@parley/core';
+import { restoreLiteral } from '@parley/core';
 import type { Root } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import type { Steps } from '../steps.ts';
-import { quickTree } from './fast-parser.ts';
+import { parseQuickTree } from './fast-parser.ts';
 import {
   ampersand,
+  createMathsSyntax,
+  createQuickAddresses,
   emphasis,
   escapedBar,
   escapedBarTree,
-  mathsIn,
   mathsTree,
-  quickAddresses,
   type SyntaxExtension,
 } from './inline-syntax.ts';
 import { placeLiteralText } from './literal-text.ts';
-import { cutIntoPieces, type Piece } from './pieces.ts';
-import { quotesIn } from './quotes.ts';
+import { cutIntoPieces, type SourcePiece } from './pieces.ts';
+import { createQuoteSyntax } from './quotes.ts';
 
-/** One parsed stretch of the source, in order. */
-export type Parsed =
+export type ParsedStretch =
   | {
       readonly type: 'tree';
       readonly root: Root;
@@ -30,18 +29,18 @@ export type Parsed =
       readonly shownFrom: number;
       readonly endsBlank: boolean;
     }
-  | (Exclude<Piece, { type: 'markdown' }> & { readonly endsBlank: boolean });
+  | (Exclude<SourcePiece, { type: 'markdown' }> & { readonly endsBlank: boolean });
 
 /**
  * Parses any Markdown in bounded time, one step per piece; text that would stall the parser becomes
  * literal text.
  */
-export function* parseMarkdown(markdown: string): Steps<Parsed[]> {
-  const source = sourceText(markdown);
+export function* parseMarkdown(markdown: string): Steps<ParsedStretch[]> {
+  const source = prepareSource(markdown);
   if (source.trim() === '') return [];
   const pieces = yield* cutIntoPieces(source);
-  const lent = pieces.length > 1 ? lentDefinitions(pieces) : '';
-  const parsed: Parsed[] = [];
+  const lent = pieces.length > 1 ? collectDefinitions(pieces) : '';
+  const parsed: ParsedStretch[] = [];
   for (const piece of pieces) {
     if (piece.type === 'markdown') yield;
     parsed.push(parsePiece(piece, lent));
@@ -50,21 +49,19 @@ export function* parseMarkdown(markdown: string): Steps<Parsed[]> {
 }
 
 /** Parses one piece of a source. */
-function parsePiece(piece: Piece, lent: string): Parsed {
+function parsePiece(piece: SourcePiece, lent: string): ParsedStretch {
   const endsBlank = piece.text.endsWith('\n') || piece.type === 'code';
-  if (piece.type !== 'markdown') return { ...piece, text: shownLiteral(piece.text), endsBlank };
+  if (piece.type !== 'markdown') return { ...piece, text: restoreLiteral(piece.text), endsBlank };
   const root = tryParse(lent + piece.text);
-  if (root === undefined) return { type: 'literal', text: shownLiteral(piece.text), endsBlank };
+  if (root === undefined) return { type: 'literal', text: restoreLiteral(piece.text), endsBlank };
   placeLiteralText(root, piece.text);
   return { type: 'tree', root, source: lent + piece.text, shownFrom: lent.length, endsBlank };
 }
 
-/**
- * The parser throws only when it overflows the stack, on nesting that the guard did not anticipate.
- */
+/** The parser throws only when nesting that the guard did not anticipate overflows the stack. */
 function tryParse(markdown: string): Root | undefined {
   try {
-    return quickTree(markdown) ?? parseSyntax(markdown);
+    return parseQuickTree(markdown) ?? parseSyntax(markdown);
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;
@@ -83,7 +80,7 @@ const CODE = {
   macron: 175,
 } as const;
 
-const gfmFor = quickAddresses(gfm({ singleTilde: false }));
+const gfmFor = createQuickAddresses(gfm({ singleTilde: false }));
 const TREE = [
   // The tokenizer already finds bare URLs; the transform would search the whole tree again.
   ...gfmFromMarkdown().map(({ transforms: _again, ...extension }) => extension),
@@ -93,15 +90,16 @@ const TREE = [
 
 /**
  * Parses Markdown (GFM, with math) to mdast, with positions. It takes ten times as long as
- * `quickTree` where that applies. Quadratic or worse on hostile input, so guard it.
+ * `parseQuickTree` on simple Markdown. The time is quadratic or worse on hostile input, so callers
+ * must guard it.
  */
 export function parseSyntax(markdown: string): Root {
-  const extensions = [gfmFor(markdown), ownSyntax(markdown), quotesIn(markdown)];
+  const extensions = [gfmFor(markdown), createOwnSyntax(markdown), createQuoteSyntax(markdown)];
   return fromMarkdown(markdown, { extensions, mdastExtensions: TREE });
 }
 
-function ownSyntax(markdown: string): SyntaxExtension {
-  const maths = mathsIn(markdown);
+function createOwnSyntax(markdown: string): SyntaxExtension {
+  const maths = createMathsSyntax(markdown);
   return {
     text: {
       [CODE.dollar]: maths,
@@ -119,10 +117,10 @@ function ownSyntax(markdown: string): SyntaxExtension {
 
 /**
  * Prepares text for the parser: well-formed, line breaks as `\n`, U+FFFD for NUL as in CommonMark,
- * and no byte order mark. The parser would do that as well, but next to a NUL it duplicates mark
- * characters, and its positions do not count the byte order mark.
+ * and no byte order mark. The parser would normalize the text as well, but next to a NUL it
+ * duplicates mark characters, and its positions do not count the byte order mark.
  */
-function sourceText(text: string): string {
+function prepareSource(text: string): string {
   return text
     .replace(/^\ufeff/, '')
     .toWellFormed()
@@ -141,27 +139,27 @@ const MAX_LENGTH = 4_000;
 /**
  * The link and footnote definitions of all pieces, so that a reference in one piece finds its
  * definition in another. A footnote contributes only its name, because its text is shown in its own
- * place.
- * @returns Markdown to put before each piece; empty when there are none.
+ * piece.
+ * @returns Markdown to put before each piece; empty when the source has no definitions.
  */
-export function lentDefinitions(pieces: readonly Piece[]): string {
+export function collectDefinitions(pieces: readonly SourcePiece[]): string {
   const links: string[] = [];
   const footnotes: string[] = [];
   let length = 0;
-  for (const line of definitionLines(pieces)) {
+  for (const line of listDefinitionLines(pieces)) {
     const lent = line[1] === '^' ? `${line.slice(0, line.indexOf(']'))}]: .` : line;
     length += lent.length + 1;
     if (links.length + footnotes.length >= MAX_DEFINITIONS || length > MAX_LENGTH) break;
     (line[1] === '^' ? footnotes : links).push(lent);
   }
-  // The rule ends the last footnote, which would otherwise include an indented line that follows.
+  // The rule ends the last footnote, which would otherwise include an indented line after it.
   if (footnotes.length > 0) footnotes.push('', '***', '');
   return (
     [...footnotes, ...links].map((line) => `${line}\n`).join('') + (links.length > 0 ? '\n' : '')
   );
 }
 
-function* definitionLines(pieces: readonly Piece[]): Generator<string> {
+function* listDefinitionLines(pieces: readonly SourcePiece[]): Generator<string> {
   for (const piece of pieces) {
     if (piece.type !== 'markdown') continue;
     for (const line of piece.text.split('\n')) if (isDefinition(line)) yield line;

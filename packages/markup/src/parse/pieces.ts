@@ -1,38 +1,37 @@
-import { type Steps, stepEvery } from '../steps.ts';
+import { createStepCounter, type Steps } from '../steps.ts';
 
-/** A stretch of the source: for the parser, a whole code block, or text to show as written. */
-export type Piece =
+/** A range of the source: for the parser, a whole code block, or text to show as written. */
+export type SourcePiece =
   | { readonly type: 'markdown'; readonly text: string }
   | ({ readonly type: 'code' } & FencedCode)
   | { readonly type: 'literal'; readonly text: string };
 
-/** The size of one step, in characters, and how many of them a line counts as. */
+/** The size of one step in characters, and the number of characters that a line counts as. */
 const STEP = 400_000;
 const LINE = 50;
 
 /**
- * Cuts Markdown into pieces that parse in bounded time. An ordinary answer is one piece, so nothing
- * changes for it; a large one is cut between top-level blocks; a block that would stall the parser
+ * Cuts Markdown into pieces that parse in bounded time. An ordinary answer is one piece and stays
+ * unchanged; a large one is cut between top-level blocks; a block that would stall the parser
  * becomes literal text.
  * @param markdown with `\n` line breaks.
  */
-export function* cutIntoPieces(markdown: string): Steps<Piece[]> {
-  const isStep = stepEvery(STEP);
-  const pieces: Piece[] = [];
-  // The blocks that are parsed together, and what the parser receives of the document before this
-  // block.
+export function* cutIntoPieces(markdown: string): Steps<SourcePiece[]> {
+  const isStep = createStepCounter(STEP);
+  const pieces: SourcePiece[] = [];
+  // The blocks that are parsed together, and the cost of the document before the current block.
   let joined: string[] = [];
   let risk = NO_RISK;
   let document = NO_RISK;
-  let block: Block = newBlock();
+  let block: SourceBlock = createBlock();
   const flush = () => {
     if (joined.length > 0) pieces.push({ type: 'markdown', text: joined.join('\n') });
     joined = [];
     risk = NO_RISK;
   };
   const endBlock = () => {
-    const kind = pieceTypeOf(block, document);
-    if (kind !== 'markdown' || !isSafe(addRisk(risk, block.risk))) flush();
+    const kind = getPieceType(block, document);
+    if (kind !== 'markdown' || !isSafeToParse(addRisk(risk, block.risk))) flush();
     if (kind !== 'markdown') {
       pieces.push(toPiece(kind, block.lines));
       return;
@@ -45,7 +44,7 @@ export function* cutIntoPieces(markdown: string): Steps<Piece[]> {
     if (isStep(line.length + LINE)) yield;
     if (block.lines.length > 0 && beginsBlock(block, line)) {
       endBlock();
-      block = newBlock();
+      block = createBlock();
     }
     addLine(block, line);
   }
@@ -54,22 +53,22 @@ export function* cutIntoPieces(markdown: string): Steps<Piece[]> {
   return pieces;
 }
 
-/** The smallest stretch that has the same meaning when parsed alone. */
-interface Block {
+/** The smallest range that has the same meaning when parsed alone. */
+interface SourceBlock {
   readonly lines: string[];
-  risk: Risk;
-  /** Whether it has a list item that is not indented. */
+  risk: ParseRisk;
+  /** Whether the block has a list item that is not indented. */
   hasItem: boolean;
   /** The fence of a code block, and whether its closing line has not been reached. */
-  fence: Fence | undefined;
+  fence: OpeningFence | undefined;
   isOpen: boolean;
 }
 
-function newBlock(): Block {
+function createBlock(): SourceBlock {
   return { lines: [], risk: NO_RISK, hasItem: false, fence: undefined, isOpen: false };
 }
 
-function addLine(block: Block, line: string): void {
+function addLine(block: SourceBlock, line: string): void {
   if (block.lines.length === 0) {
     block.fence = readOpeningFence(line);
     block.isOpen = block.fence !== undefined;
@@ -77,7 +76,7 @@ function addLine(block: Block, line: string): void {
     block.isOpen = !closesFence(line, block.fence);
   }
   block.lines.push(line);
-  block.risk = addRisk(block.risk, riskOfLine(line));
+  block.risk = addRisk(block.risk, assessLineRisk(line));
   block.hasItem ||= interruptsParagraph(line);
 }
 
@@ -85,50 +84,51 @@ function addLine(block: Block, line: string): void {
  * Whether a cut before this line is safe: around a code block, or not indented and after an empty
  * line or as a list item.
  */
-function beginsBlock({ lines, fence, isOpen, hasItem }: Block, line: string): boolean {
+function beginsBlock({ lines, fence, isOpen, hasItem }: SourceBlock, line: string): boolean {
   if (fence !== undefined) return !isOpen;
   if (readOpeningFence(line) !== undefined) return true;
   const before = lines.at(-1) ?? '';
   if (line === '' || line.startsWith(' ') || line.startsWith('\t')) return false;
   if (before.trim() === '') return true;
-  if (line.startsWith('>') || markerLength(line, 0) === 0) return false;
-  return hasItem || markerLength(before.trimStart(), 0) > 0;
+  if (line.startsWith('>') || measureMarker(line, 0) === 0) return false;
+  return hasItem || measureMarker(before.trimStart(), 0) > 0;
 }
 
-function toPiece(type: Piece['type'], lines: readonly string[]): Piece {
+function toPiece(type: SourcePiece['type'], lines: readonly string[]): SourcePiece {
   const code = type === 'code' ? readFenced(lines) : undefined;
   if (code !== undefined) return { type: 'code', ...code };
   return { type: type === 'markdown' ? type : 'literal', text: lines.join('\n') };
 }
 
-function pieceTypeOf({ risk, fence }: Block, document: Risk): Piece['type'] {
+function getPieceType({ risk, fence }: SourceBlock, document: ParseRisk): SourcePiece['type'] {
   const isCode = fence !== undefined;
-  if (!isSafe(addRisk(document, risk), DOCUMENT)) return isCode ? 'code' : 'literal';
-  if (isCode) return isSafe(risk) ? 'markdown' : 'code';
-  return isSafe(risk, BLOCK) ? 'markdown' : 'literal';
+  if (!isSafeToParse(addRisk(document, risk), DOCUMENT)) return isCode ? 'code' : 'literal';
+  if (isCode) return isSafeToParse(risk) ? 'markdown' : 'code';
+  return isSafeToParse(risk, BLOCK) ? 'markdown' : 'literal';
 }
 
 /**
- * Whether the line is an item that needs no empty line before it: a bullet or number 1, with text.
+ * Whether the line is a list item that needs no empty line before it: a bullet or number 1, with
+ * text.
  */
 function interruptsParagraph(line: string): boolean {
-  const length = markerLength(line, 0);
+  const length = measureMarker(line, 0);
   return (
     length > 0 && /^(?:[-*+]|1[.)])$/.test(line.slice(0, length)) && line.trim().length > length
   );
 }
 
-/** The features that make a stretch of Markdown slow to parse, counted without parsing it. */
-interface Risk {
+/** The features that make Markdown slow to parse, counted without parsing. */
+interface ParseRisk {
   readonly length: number;
   readonly lines: number;
-  /** `*`, `_` and `~`: the parser compares every closer with every opener. */
+  /** Counts `*`, `_` and `~`, because the parser compares every closer with every opener. */
   readonly marks: number;
-  /** `[` and `]`. */
+  /** Counts `[` and `]`. */
   readonly brackets: number;
-  /** `&`, slow at the end of a bare address. */
+  /** Counts `&`, which is slow at the end of a bare address. */
   readonly references: number;
-  /** `|`: cells of a table, each of which is parsed separately. */
+  /** Counts `|`, because each cell of a table is parsed separately. */
   readonly cells: number;
   /** Lines that open or underline a block: list items, quotes, `===`. */
   readonly markers: number;
@@ -137,10 +137,10 @@ interface Risk {
 }
 
 /**
- * The limits for one parser call. Measured on two cores at these limits: 10–50 ms a call, while 80
- * kB of `a**b` in one call take 10–68 s and 500 list levels 5 s.
+ * The limits for one parser call. Measured on two cores at these limits: 10–50 ms per call, while
+ * 80 kB of `a**b` in one call take 10–68 s and 500 list levels 5 s.
  */
-const SAFE: Risk = {
+const SAFE: ParseRisk = {
   length: 16_000,
   lines: 1_000,
   marks: 1_000,
@@ -151,10 +151,14 @@ const SAFE: Risk = {
   depth: 24,
 };
 
-/** One block may contain more than joined blocks, because it cannot be cut: up to 100 ms a call. */
-const BLOCK: Risk = { ...SAFE, length: 32_000, brackets: 1_500, cells: 4_000, markers: 800 };
-/** The limits for one document; the rest is shown as written. No chat answer is this long. */
-const DOCUMENT: Risk = {
+/**
+ * One block may contain more than joined blocks, because it cannot be cut: up to 100 ms per call.
+ */
+const BLOCK: ParseRisk = { ...SAFE, length: 32_000, brackets: 1_500, cells: 4_000, markers: 800 };
+/**
+ * The limits for one document; text beyond them is shown as written. Chat answers are much shorter.
+ */
+const DOCUMENT: ParseRisk = {
   length: 200_000,
   lines: 8_000,
   marks: 16_000,
@@ -165,11 +169,10 @@ const DOCUMENT: Risk = {
   depth: SAFE.depth,
 };
 
-/** The counts that are summed; depth is not. */
+/** The counts that are summed; the depth is not. */
 const SUMS = ['length', 'lines', 'marks', 'brackets', 'references', 'cells', 'markers'] as const;
 
-/** The initial value of a sum. */
-const NO_RISK: Risk = {
+const NO_RISK: ParseRisk = {
   length: 0,
   lines: 0,
   marks: 0,
@@ -180,20 +183,20 @@ const NO_RISK: Risk = {
   depth: 0,
 };
 
-/** Whether the parser can process this in one call. */
-function isSafe(risk: Risk, limit: Risk = SAFE): boolean {
+/** Whether the parser can process a text with these counts in one call. */
+function isSafeToParse(risk: ParseRisk, limit: ParseRisk = SAFE): boolean {
   return risk.depth <= limit.depth && SUMS.every((kind) => risk[kind] <= limit[kind]);
 }
 
-/** The risk of two stretches parsed together. */
-function addRisk(a: Risk, b: Risk): Risk {
+/** The counts of two ranges that are parsed together. */
+function addRisk(a: ParseRisk, b: ParseRisk): ParseRisk {
   const both = { ...a, depth: Math.max(a.depth, b.depth) };
   for (const kind of SUMS) both[kind] += b[kind];
   return both;
 }
 
-/** The risk of one line, given without its line break. */
-function riskOfLine(line: string): Risk {
+/** The counts of one line, given without its line break. */
+function assessLineRisk(line: string): ParseRisk {
   let marks = 0;
   let brackets = 0;
   let references = 0;
@@ -205,16 +208,16 @@ function riskOfLine(line: string): Risk {
     else if (character === '&') references += 1;
     else if (character === '|') cells += 1;
   }
-  const { depth, marker } = nestingOf(line);
+  const { depth, marker } = measureNesting(line);
   const markers = marker ? 1 : 0;
   return { length: line.length + 1, lines: 1, marks, brackets, references, cells, markers, depth };
 }
 
 /**
  * The maximum depth to which a line may nest: its own markers, and two columns of indent for each
- * list above it.
+ * enclosing list.
  */
-function nestingOf(line: string): { depth: number; marker: boolean } {
+function measureNesting(line: string): { depth: number; marker: boolean } {
   let indent = 0;
   let own = 0;
   let at = 0;
@@ -223,7 +226,7 @@ function nestingOf(line: string): { depth: number; marker: boolean } {
     if (character === ' ') indent += own === 0 ? 1 : 0;
     else if (character === '\t') indent += own === 0 ? 4 : 0;
     else {
-      const length = markerLength(line, at);
+      const length = measureMarker(line, at);
       if (length === 0) break;
       own += 1;
       at += length - 1;
@@ -233,8 +236,8 @@ function nestingOf(line: string): { depth: number; marker: boolean } {
   return { depth: own === 0 ? 0 : own + Math.floor(indent / 2), marker: own > 0 || underline };
 }
 
-/** The length of the quote or list marker at `at`; 0 when there is none. */
-function markerLength(line: string, at: number): number {
+/** The length of the quote or list marker at `at`; 0 when there is no marker. */
+function measureMarker(line: string, at: number): number {
   const character = line[at];
   if (character === '>') return 1;
   let end = at;
@@ -253,14 +256,14 @@ function isDigit(character: string | undefined): boolean {
 }
 
 /** The opening line of a fenced code block. */
-interface Fence {
+interface OpeningFence {
   readonly indent: number;
   readonly character: string;
   readonly length: number;
 }
 
 /** Reads the opening line of a fenced block at the top level, as CommonMark defines it. */
-function readOpeningFence(line: string): Fence | undefined {
+function readOpeningFence(line: string): OpeningFence | undefined {
   const trimmed = line.trimStart();
   const indent = line.length - trimmed.length;
   const character = trimmed[0];
@@ -272,14 +275,13 @@ function readOpeningFence(line: string): Fence | undefined {
 }
 
 /** Whether the line ends the fenced block. */
-function closesFence(line: string, fence: Fence): boolean {
+function closesFence(line: string, fence: OpeningFence): boolean {
   const trimmed = line.trim();
   if (line.length - line.trimStart().length > 3) return false;
   const length = countLeading(trimmed, fence.character);
   return length >= fence.length && length === trimmed.length;
 }
 
-/** A fenced block's language and content. */
 interface FencedCode {
   readonly language: string | undefined;
   readonly text: string;
@@ -297,11 +299,11 @@ function readFenced(lines: readonly string[]): FencedCode | undefined {
   // The line break before the closing line, or at the end of the text, is not part of the code.
   const body = lines.slice(1, closed || lines.at(-1) === '' ? -1 : undefined);
   const info = opening.trim().slice(fence.length).trim();
-  const text = body.map((line) => withoutIndent(line, fence.indent)).join('\n');
+  const text = body.map((line) => removeIndent(line, fence.indent)).join('\n');
   return { language: info.split(' ')[0] || undefined, text };
 }
 
-function withoutIndent(line: string, indent: number): string {
+function removeIndent(line: string, indent: number): string {
   let at = 0;
   while (at < indent && line[at] === ' ') at += 1;
   return line.slice(at);

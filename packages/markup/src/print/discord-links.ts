@@ -1,52 +1,50 @@
-import type { Mark, Run } from '../document.ts';
-import { commonMarks, joinEqual, linkOf, showsAddress } from '../transform/runs.ts';
+import type { RunMark, TextRun } from '../document.ts';
+import { findCommonMarks, findLink, showsAddress } from '../transform/runs.ts';
+import { percentEncode } from './addresses.ts';
+import { isCode, moveSpaceOutside } from './outer-space.ts';
 
 /**
- * Discord's marks for each format. Italic never uses underscores, which work only at word
+ * Discord's marks for each format. Italic text never uses underscores, which work only at word
  * boundaries.
  */
-export const SIGNS: Readonly<Record<Exclude<Mark['type'], 'link'>, string>> = {
+export const SIGNS: Readonly<Record<Exclude<RunMark['type'], 'link'>, string>> = {
   code: '`',
   bold: '**',
   italic: '*',
   underline: '__',
   strike: '~~',
   spoiler: '||',
-  // Discord renders no formulas, so no text for it has this mark.
+  // Discord renders no formulas, so its text never has this mark.
   math: '',
 };
 
 /**
  * Rewrites runs so that Discord can show them: a URL that is its own text has a link without `url`,
- * whitespace is outside the marks that begin or end there, and no mark surrounds text that would
- * end it too early.
+ * whitespace is outside the marks that begin or end next to it, and no mark surrounds text that
+ * would end the mark too early.
  */
-export function discordRuns(runs: readonly Run[]): Run[] {
-  const shown: Run[] = [];
+export function toDiscordRuns(runs: readonly TextRun[]): TextRun[] {
+  const shown: TextRun[] = [];
   let at = 0;
   while (at < runs.length) {
-    const link = linkOf(runs[at]);
+    const link = findLink(runs[at]);
     let end = at + 1;
-    while (link !== undefined && linkOf(runs[end]) === link) end += 1;
+    while (link !== undefined && findLink(runs[end]) === link) end += 1;
     const own = runs.slice(at, end);
-    shown.push(...(link === undefined ? plainRuns(own) : linkRuns(link, own)));
+    shown.push(...(link === undefined ? toPlainRuns(own) : toLinkRuns(link, own)));
     at = end;
   }
-  const cut = shown.flatMap(cutSpace);
-  if (!cut.some(isSpace)) return joinEqual(cut);
-  return joinEqual(spaceOutside(spaceOutside(cut).toReversed()).toReversed());
+  return moveSpaceOutside(shown);
 }
 
-export function isCode({ marks }: Run): boolean {
-  return marks.some(({ type }) => type === 'code');
-}
-
-/** Backslashes have no effect in code or a URL, so these must not end the marks around them. */
-function marksAround(text: string, marks: readonly Mark[]): readonly Mark[] {
+/**
+ * Backslashes have no effect in code or a URL, so their text must not end the marks around them.
+ */
+function keepMarksAround(text: string, marks: readonly RunMark[]): readonly RunMark[] {
   return marks.filter(({ type }) => !endsMark(text, type));
 }
 
-function endsMark(text: string, type: Mark['type']): boolean {
+function endsMark(text: string, type: RunMark['type']): boolean {
   if (type === 'code' || type === 'link') return false;
   const sign = SIGNS[type];
   const knowsBackslash = type !== 'strike' && type !== 'spoiler';
@@ -55,46 +53,23 @@ function endsMark(text: string, type: Mark['type']): boolean {
   );
 }
 
-/** Whitespace keeps only the marks of the text before it. */
-function spaceOutside(runs: readonly Run[]): Run[] {
-  let before: readonly Mark[] = [];
-  return runs.map((run) => {
-    const marks = isSpace(run) ? commonMarks(run.marks, before) : run.marks;
-    before = marks;
-    return marks === run.marks ? run : { ...run, marks };
-  });
-}
-
-function cutSpace(run: Run): Run | Run[] {
-  if (run.marks.length === 0 || isCode(run)) return run;
-  const core = run.text.trim();
-  if (core === run.text || core === '') return [run];
-  const from = run.text.indexOf(core);
-  const texts = [run.text.slice(0, from), core, run.text.slice(from + core.length)];
-  return texts.filter((text) => text !== '').map((text) => ({ ...run, text }));
-}
-
-function isSpace(run: Run): boolean {
-  return !isCode(run) && run.text.trim() === '';
-}
-
 /**
  * A link as Discord shows it: the URL itself, or a text that links to it; when the text or the URL
- * does not allow that, both next to each other.
+ * does not allow a link, text and URL next to each other.
  */
-function linkRuns({ url }: { readonly url: string }, linked: readonly Run[]): Run[] {
+function toLinkRuns({ url }: { readonly url: string }, linked: readonly TextRun[]): TextRun[] {
   const runs = linked.map(({ text, marks }) => ({
     text,
     marks: marks.filter(({ type }) => type !== 'link'),
   }));
   const text = joinRunTexts(runs);
   const outer = runs
-    .map(({ marks }): readonly Mark[] => marks.filter(({ type }) => type !== 'code'))
-    .reduce(commonMarks);
-  if (text === url) return [address(url, outer)];
-  const target = maskable(url);
-  if (isReadable(target) && isFit(runs)) {
-    const link: Mark = { type: 'link', url: target };
+    .map(({ marks }): readonly RunMark[] => marks.filter(({ type }) => type !== 'code'))
+    .reduce(findCommonMarks);
+  if (text === url) return [createAddressRun(url, outer)];
+  const target = toMaskable(url);
+  if (isReadableAddress(target) && canBeLinkText(runs)) {
+    const link: RunMark = { type: 'link', url: target };
     const keepsMarks = hasSafeMarks(runs, outer.length);
     return runs.map((run) => {
       const inner = run.marks.slice(outer.length);
@@ -102,28 +77,28 @@ function linkRuns({ url }: { readonly url: string }, linked: readonly Run[]): Ru
       return { text: run.text.replaceAll(/\s/g, ' '), marks: [...outer, link, ...kept] };
     });
   }
-  const shown = plainRuns(runs);
+  const shown = toPlainRuns(runs);
   if (showsAddress(text, url)) return shown;
-  return [...shown, { text: ' (', marks: [] }, address(url, []), { text: ')', marks: [] }];
+  return [...shown, { text: ' (', marks: [] }, createAddressRun(url, []), { text: ')', marks: [] }];
 }
 
-function joinRunTexts(runs: readonly Run[]): string {
+function joinRunTexts(runs: readonly TextRun[]): string {
   return runs.map(({ text }) => text).join('');
 }
 
-function address(url: string, marks: readonly Mark[]): Run {
-  // Discord would also find the end of a link earlier in this text.
-  if (!isReadable(url) || url.includes('](')) return { text: url, marks };
-  return { text: url, marks: [...marksAround(url, marks), { type: 'link', url: '' }] };
+function createAddressRun(url: string, marks: readonly RunMark[]): TextRun {
+  // Discord would also find an earlier end of the link in this text.
+  if (!isReadableAddress(url) || url.includes('](')) return { text: url, marks };
+  return { text: url, marks: [...keepMarksAround(url, marks), { type: 'link', url: '' }] };
 }
 
-/** Nothing separates mark characters in a link's text, and backslashes do not work there. */
-function hasSafeMarks(runs: readonly Run[], outer: number): boolean {
+/** Mark characters in a link's text cannot be separated, and backslashes do not work in it. */
+function hasSafeMarks(runs: readonly TextRun[], outer: number): boolean {
   const text = joinRunTexts(runs);
   const inner = runs.map(({ marks }) => marks.slice(outer).filter(({ type }) => type !== 'code'));
   const touches = inner.some((marks, index) => {
     const before = inner[index - 1] ?? [];
-    const common = commonMarks(before, marks).length;
+    const common = findCommonMarks(before, marks).length;
     return common < before.length && common < marks.length;
   });
   return !touches && !/[_~|]/.test(text);
@@ -132,9 +107,9 @@ function hasSafeMarks(runs: readonly Run[], outer: number): boolean {
 /** Discord creates no link from a text that contains a URL, including its own invites. */
 const ADDRESS_IN_TEXT = /(?:https?|steam):\/\/|discord(?:app)?\.(?:com|gg|gift|new|me|store)\//i;
 /**
- * Text that cannot be in a link: there Discord ignores backslashes, removes zero-width characters,
- * and creates no link at all for a text that contains emoji, emoji names or mentions. An underscore
- * in a word neither ends italic text nor lets any begin before it.
+ * Text that cannot be in a link: within links Discord ignores backslashes, removes zero-width
+ * characters, and creates no link for a text that contains emoji, emoji names or mentions. An
+ * underscore in a word neither ends italic text nor allows it to begin before the word.
  */
 const UNFIT =
   /[\[\]`\\*]|_(?![0-9A-Za-z])|<(?=[@#:\/]|[^\s>]*[:@])|~~+|\|\|+|:[\w+\-]+:|@(?=everyone|here)|\p{RGI_Emoji}|[\p{Cf}\u034f\u17b4\u17b5\u1160\u3164\uffa0\ufe0e\ufe0f]/v;
@@ -142,7 +117,7 @@ const UNFIT =
 const UNFIT_CODE = /[`*~|<>@#[\]\\:]|_(?![0-9A-Za-z])/;
 
 /** Whether these runs can be the text of a link. */
-function isFit(runs: readonly Run[]): boolean {
+function canBeLinkText(runs: readonly TextRun[]): boolean {
   const text = joinRunTexts(runs);
   return (
     // Excludes a lone bracket that remains of a URL after a cut.
@@ -154,34 +129,34 @@ function isFit(runs: readonly Run[]): boolean {
 
 const BARE_ADDRESS = /https?:\/\/[^\s<]+[^<.,:;"'\]\s]/g;
 
-/** Code and text, with the URLs in it that Discord links; backslashes do not work in those. */
-function plainRuns(runs: readonly Run[]): Run[] {
+/** Code and text, with the URLs in it that Discord links; backslashes do not work in those URLs. */
+function toPlainRuns(runs: readonly TextRun[]): TextRun[] {
   return runs.flatMap((run) => {
     const { text, marks } = run;
-    if (isCode(run)) return { text, marks: marksAround(`\`${text}\``, marks) };
+    if (isCode(run)) return { text, marks: keepMarksAround(`\`${text}\``, marks) };
     return text.includes('://') ? markBareAddresses(run) : run;
   });
 }
 
-function markBareAddresses({ text, marks }: Run): Run[] {
-  const runs: Run[] = [];
+function markBareAddresses({ text, marks }: TextRun): TextRun[] {
+  const runs: TextRun[] = [];
   let from = 0;
   for (const { index, 0: found } of text.matchAll(BARE_ADDRESS)) {
-    const url = withoutUnpaired(found);
-    runs.push({ text: text.slice(from, index), marks }, address(url, marks));
+    const url = trimUnpaired(found);
+    runs.push({ text: text.slice(from, index), marks }, createAddressRun(url, marks));
     from = index + url.length;
   }
   return [...runs, { text: text.slice(from), marks }].filter((run) => run.text !== '');
 }
 
 /** Whether Discord finds exactly this URL in this text. */
-export function isFoundIn(url: string, text: string): boolean {
+export function isFoundInText(url: string, text: string): boolean {
   const [found = ''] = text.match(BARE_ADDRESS) ?? [];
-  return withoutUnpaired(found) === url;
+  return trimUnpaired(found) === url;
 }
 
 /** A closing parenthesis at the end belongs to a URL only if an opening one does. */
-function withoutUnpaired(found: string): string {
+function trimUnpaired(found: string): string {
   let from = 0;
   for (let last = found.length - 1; found[last] === ')'; last -= 1) {
     const opening = found.indexOf('(', from);
@@ -191,28 +166,22 @@ function withoutUnpaired(found: string): string {
   return found;
 }
 
-/** Whether Discord shows a link for this URL at all. */
-function isReadable(url: string): boolean {
+/** Whether Discord shows a link for this URL. */
+function isReadableAddress(url: string): boolean {
   if (/[\p{Cf}\p{Z}\p{Cc}<>]/u.test(url) || !URL.canParse(url)) return false;
   const [scheme = '', empty, host = ''] = url.split('/');
   return /^https?:$/.test(scheme) && empty === '' && host !== '' && !host.includes('%');
 }
 
-/** The URL with every character encoded that would end it, or a mark around it, too early. */
-function maskable(url: string): string {
-  // Browsers treat a backslash in a URL as a slash. Discord's servers also look for mentions here.
-  const encoded = url
-    .replaceAll('\\', '/')
-    .replaceAll(
-      /[\p{Cf}\p{Z}\p{Cc}<>"'*`|]|(?<=_)_|(?<=~)~|\](?=\()|@(?=everyone|here)/gu,
-      percent,
-    );
+/** The URL with encoded characters where one would end it, or a mark around it, too early. */
+function toMaskable(url: string): string {
+  // Browsers treat a backslash in a URL as a slash. Discord's servers also look for mentions in
+  // URLs.
+  const encoded = percentEncode(
+    url.replaceAll('\\', '/'),
+    /[\p{Cf}\p{Z}\p{Cc}<>"'*`|]|(?<=_)_|(?<=~)~|\](?=\()|@(?=everyone|here)/gu,
+  );
   // Discord accepts a pair of parentheses as part of a URL, but no nested pairs.
   const hasPairs = /^[^()]*(?:\([^()]*\)[^()]*)*$/.test(encoded);
-  return hasPairs ? encoded : encoded.replaceAll(/[()]/g, percent);
-}
-
-function percent(character: string): string {
-  const bytes = Buffer.from(character);
-  return [...bytes].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('');
+  return hasPairs ? encoded : percentEncode(encoded, /[()]/g);
 }

@@ -1,19 +1,17 @@
-import type { Mark, Run } from '../document.ts';
-import { commonMarks, linkOf } from '../transform/runs.ts';
-import { discordRuns, isCode, isFoundIn, SIGNS } from './discord-links.ts';
+import type { RunMark, TextRun } from '../document.ts';
+import { findCommonMarks, findLink } from '../transform/runs.ts';
+import { isFoundInText, SIGNS, toDiscordRuns } from './discord-links.ts';
+import { ZERO_WIDTH_SPACE } from './invisible.ts';
 import { walkRuns } from './lines.ts';
+import { isCode } from './outer-space.ts';
 
-/** Separates two characters, or keeps a name from being recognized; invisible. */
-export const ZERO_WIDTH_SPACE = '\u200b';
-
-/** A message that is being written. */
-export interface Page {
+export interface DiscordPage {
   text: string;
   /** The number of nodes in Discord's parser: marks, links, code, lists, emoji. */
   nodes: number;
   /** Characters of literal text that need a backslash because of other text in the message. */
   readonly escaped: ReadonlySet<string>;
-  /** Whether text that looks like a mention remains one. */
+  /** Whether text that looks like a mention stays a live mention. */
   readonly live: boolean;
   /** Whether the next text is in a position where a heading, list or quote may begin. */
   startsLine: boolean;
@@ -22,17 +20,17 @@ export interface Page {
    * character.
    */
   joins: boolean;
-  /** Whether the last output begins or ends a mark; code and URLs end one. */
+  /** Whether the last output begins or ends a mark, or is code or a URL. */
   after: 'start' | 'end' | undefined;
   /** Whether a `](` would end the last link, because Discord searches for the last one. */
   endsLink: boolean;
 }
 
-export function newPage(texts: readonly string[], live: boolean): Page {
+export function createPage(texts: readonly string[], live: boolean): DiscordPage {
   const escaped = new Set<string>();
   // An underscore ends italic text only when no letter or digit follows.
   if (texts.some((text) => /_(?![0-9A-Za-z])/.test(text))) escaped.add('_');
-  // Code and URLs may contain the end of a link.
+  // Code and URLs may contain the closing sequence of a link.
   if (texts.some((text) => text.includes(']('))) escaped.add('[');
   return {
     text: '',
@@ -47,7 +45,8 @@ export function newPage(texts: readonly string[], live: boolean): Page {
 }
 
 /**
- * The prefix of a text's subsequent lines, and whether Discord treats them as part of a list item.
+ * The prefix of a text's lines after the first, and whether Discord treats these lines as part of a
+ * list item.
  */
 export interface LineStart {
   readonly prefix: string;
@@ -55,10 +54,10 @@ export interface LineStart {
 }
 
 /**
- * A line break and the prefix of the next line. For Discord an empty line would end a list item or
+ * A line break and the prefix of the next line. In Discord an empty line would end a list item or
  * its text; a line with a space does not.
  */
-export function newLine(page: Page, { prefix, inItem }: LineStart): void {
+export function startNewLine(page: DiscordPage, { prefix, inItem }: LineStart): void {
   if (inItem && page.text.endsWith(`\n${prefix}`)) page.text += ' ';
   page.text += `\n${prefix}`;
   page.startsLine = true;
@@ -66,8 +65,8 @@ export function newLine(page: Page, { prefix, inItem }: LineStart): void {
   page.after = undefined;
 }
 
-/** Writes markup, or text in which nothing is escaped. */
-export function writeMarkup(page: Page, text: string, after?: Page['after']): void {
+/** Writes markup, or text that needs no escaping. */
+export function writeMarkup(page: DiscordPage, text: string, after?: DiscordPage['after']): void {
   page.text += page.joins ? ZERO_WIDTH_SPACE + text : text;
   page.joins = false;
   page.startsLine = false;
@@ -76,36 +75,36 @@ export function writeMarkup(page: Page, text: string, after?: Page['after']): vo
 }
 
 /** Writes code or a URL, whatever it contains. */
-export function putRaw(page: Page, text: string): void {
+export function putRaw(page: DiscordPage, text: string): void {
   const breaks = (start: string) => start.replaceAll('](', `]${ZERO_WIDTH_SPACE}(`);
   writeMarkup(page, page.endsLink ? text.replace(/^[^[]*/, breaks) : text, 'end');
   page.nodes += 1;
 }
 
-export function putRuns(page: Page, all: readonly Run[], line: LineStart): void {
-  const runs = discordRuns(all);
+export function putRuns(page: DiscordPage, all: readonly TextRun[], line: LineStart): void {
+  const runs = toDiscordRuns(all);
   walkRuns(runs, {
-    open: (mark) => (isWhole(mark) ? undefined : openMark(page, mark)),
-    close: (mark) => (isWhole(mark) ? undefined : closeMark(page, mark)),
+    open: (mark) => (isWholeMark(mark) ? undefined : openMark(page, mark)),
+    close: (mark) => (isWholeMark(mark) ? undefined : closeMark(page, mark)),
     text: (text, index) => {
       const run = runs[index];
-      const link = linkOf(run);
+      const link = findLink(run);
       const marks = run?.marks ?? [];
       if (run !== undefined && isCode(run)) putCode(page, text);
-      else if (link?.url === '') putAddress(page, text, wordAfter(runs, index));
+      else if (link?.url === '') putAddress(page, text, getWordAfter(runs, index));
       else if (link !== undefined) writeMarkup(page, text, 'end');
-      else putText(page, { text, marks, behind: followingCharacter(runs, index) }, line);
+      else putText(page, { text, marks, behind: getFollowingText(runs, index) }, line);
     },
   });
 }
 
 /** Code and URLs are written as a whole. */
-function isWhole(mark: Mark): boolean {
+function isWholeMark(mark: RunMark): boolean {
   return mark.type === 'code' || (mark.type === 'link' && mark.url === '');
 }
 
-/** Begins a mark, separated from the end of another one with which it would merge. */
-function openMark(page: Page, mark: Mark): void {
+/** Begins a mark, separated from the end of another mark with which it would merge. */
+function openMark(page: DiscordPage, mark: RunMark): void {
   page.nodes += 1;
   if (mark.type === 'link') {
     writeMarkup(page, '[');
@@ -121,10 +120,10 @@ function openMark(page: Page, mark: Mark): void {
 }
 
 /**
- * Ends a mark. Backslashes do not work for bars and tildes, so a zero-width space separates the
- * mark from the same character in the text.
+ * Backslashes do not work for bars and tildes, so a zero-width space separates the mark from the
+ * same character in the text.
  */
-function closeMark(page: Page, mark: Mark): void {
+function closeMark(page: DiscordPage, mark: RunMark): void {
   if (mark.type === 'link') {
     writeMarkup(page, `](${mark.url})`);
     page.endsLink = !mark.url.includes('[');
@@ -136,15 +135,16 @@ function closeMark(page: Page, mark: Mark): void {
 }
 
 /** Whether this character would merge with the mark or code directly before it. */
-function touchesSign({ text, after }: Page, sign: string): boolean {
+function touchesSign({ text, after }: DiscordPage, sign: string): boolean {
   const before = text.at(-1);
   return after !== undefined && (before === sign || (before === '~' && sign === '_'));
 }
 
 /**
- * Uses the same number of backticks on both sides; for Discord three start a block, so one or two.
+ * Uses the same number of backticks on both sides: one or two, because Discord starts a block with
+ * three.
  */
-function putCode(page: Page, code: string): void {
+function putCode(page: DiscordPage, code: string): void {
   const text = code.replaceAll('\n', ' ');
   const hasTick = /(?<!`)`(?!`)/.test(text);
   const tick = hasTick ? '``' : '`';
@@ -155,45 +155,45 @@ function putCode(page: Page, code: string): void {
 }
 
 /**
- * Written bare if Discord finds exactly this address; otherwise in angle brackets, which disable
- * the preview.
+ * The URL is written bare if Discord finds exactly this URL; otherwise in angle brackets, which
+ * disable the preview.
  */
-function putAddress(page: Page, url: string, following: string): void {
-  // The backslash before it would become part of the URL.
-  const isBare = !following.includes('<') && isFoundIn(url, url + following);
+function putAddress(page: DiscordPage, url: string, following: string): void {
+  // A backslash before the character would become part of the URL.
+  const isBare = !following.includes('<') && isFoundInText(url, url + following);
   putRaw(page, isBare ? url : `<${url}>`);
 }
 
-/** The text after a run, if no mark ends between them; an asterisk stands for anything but text. */
-function followingCharacter(runs: readonly Run[], index: number): string {
+/** The text after a run, if no mark ends between them; an asterisk represents any other content. */
+function getFollowingText(runs: readonly TextRun[], index: number): string {
   const marks = runs[index]?.marks.filter(({ type }) => type !== 'link') ?? [];
   const next = runs[index + 1];
-  if (next === undefined || commonMarks(marks, next.marks).length < marks.length) return '';
+  if (next === undefined || findCommonMarks(marks, next.marks).length < marks.length) return '';
   const isText = !isCode(next) && next.marks.length === marks.length;
   return isText ? next.text : '*';
 }
 
-/** The text after a run, up to whitespace. */
-function wordAfter(runs: readonly Run[], index: number): string {
-  const text = followingCharacter(runs, index);
+/** The text after a run, up to the next whitespace. */
+function getWordAfter(runs: readonly TextRun[], index: number): string {
+  const text = getFollowingText(runs, index);
   const space = text.search(/\s/);
   return space < 0 && text !== ''
-    ? `${text}${followingCharacter(runs, index + 1)}`
+    ? `${text}${getFollowingText(runs, index + 1)}`
     : text.slice(0, space);
 }
 
-/** Literal text, with its marks and what follows it before the end of a mark. */
-interface Literal {
+/** Literal text, with its marks and the text after it up to the end of a mark. */
+interface LiteralRun {
   readonly text: string;
-  readonly marks: readonly Mark[];
+  readonly marks: readonly RunMark[];
   readonly behind: string;
 }
 
-function putText(page: Page, { text, marks, behind }: Literal, line: LineStart): void {
+function putText(page: DiscordPage, { text, marks, behind }: LiteralRun, line: LineStart): void {
   const lines = text.split('\n');
   for (const [index, own] of lines.entries()) {
     const isEnd = index === lines.length - 1;
-    if (index > 0) newLine(page, line);
+    if (index > 0) startNewLine(page, line);
     const shown = page.joins ? own.trimStart() : own;
     putLiteral(page, {
       text: isEnd && behind !== '' ? shown : shown.trimEnd(),
@@ -205,7 +205,8 @@ function putText(page: Page, { text, marks, behind }: Literal, line: LineStart):
 }
 
 /**
- * Every emoji contains at least one of these, and joined ones several: Discord never counts more.
+ * Every emoji contains at least one of these characters, and joined ones several, so Discord never
+ * counts more.
  */
 const PART_OF_EMOJI = /\p{Emoji_Presentation}|\ufe0f/gu;
 
@@ -214,37 +215,44 @@ const PART_OF_EMOJI = /\p{Emoji_Presentation}|\ufe0f/gu;
  */
 const BLOCK = /^[ \t]*(?=#{1,6}(?:\s|$)|-#[ \t]|[*-][ \t]|>[ \t]|>>>[ \t])|^[ \t]*\d+(?=\.[ \t])/;
 /**
- * Whether Discord's plain text ends before this: at special characters, emoji, `word:x` and `1.`.
+ * Whether Discord's plain text ends before this character: at special characters, emoji, `word:x`
+ * and `1.`.
  */
 const ENDS_TEXT = /^(?:(?![0-9A-Za-z\s])[\0-\u{bf}]|\p{RGI_Emoji}|\w+:\S|\d+\.)/v;
 
-/** Mentions, commands, times: what Discord replaces between `<` and `>`. */
+/** Discord replaces mentions, commands and times between `<` and `>`. */
 const MENTION =
   /<(?:[@#][!&]?\d{1,25}|\/[^<>\n:]{1,110}:\d{1,25}|t:-?\d{1,17}(?::\w)?|(?:id|sound):[\w:-]{1,60})>/y;
-/** Discord's servers send notifications for these despite a backslash. */
+/** Discord's servers send notifications for these mentions despite a backslash. */
 const PING = /<@(?=[!&]?\d+>)/g;
 
 /** Writes one line of text so that it is shown literally. */
-export function putLiteral(page: Page, literal: Literal): void {
+export function putLiteral(page: DiscordPage, literal: LiteralRun): void {
   if (literal.text === '') return;
   const { startsLine, joins } = page;
   const text = page.live ? literal.text : literal.text.replaceAll(PING, `<@${ZERO_WIDTH_SPACE}`);
   const place: SignLocation = {
-    // What follows the last character, unless it is whitespace.
+    // The text after the last character, unless it is whitespace.
     text: text + (literal.marks.length > 0 ? '*' : literal.behind.slice(0, 1)),
     inItalic: literal.marks.some(({ type }) => type === 'italic'),
   };
   const escaped = text.replaceAll(/[\\*_~|`<[:(]/g, (sign, at: number) =>
-    isMarkup(page, sign, at, place) ? `\\${sign}` : sign,
+    isMarkupSign(page, sign, at, place) ? `\\${sign}` : sign,
   );
   page.joins &&= ENDS_TEXT.test(text + literal.behind);
   writeMarkup(page, startsLine && !joins ? escaped.replace(BLOCK, '$&\\') : escaped);
   page.startsLine = startsLine && text.trim() === '';
 }
 
-/** A name between colons becomes an emoji if Discord knows it; only Discord knows which it knows. */
+/**
+ * A name between colons becomes an emoji if Discord has one of that name, which cannot be checked
+ * here.
+ */
 const SHORTCODE = /:(?:[a-z0-9_+-]{0,40}[a-zñ][a-z0-9_+ñ-]{0,60}|[+-]1|100|1234):/y;
-/** The colon of an address: Discord links it as it is and knows no backslashes in it. */
+/**
+ * The colon of an address stays unescaped: Discord links the address as it is and ignores
+ * backslashes in it.
+ */
 const SCHEME = /(?<=https?|steam):\/\/\S/y;
 
 interface SignLocation {
@@ -252,8 +260,8 @@ interface SignLocation {
   readonly inItalic: boolean;
 }
 
-/** Whether Discord may read the sign at this place as markup. */
-function isMarkup(page: Page, sign: string, at: number, place: SignLocation): boolean {
+/** Whether Discord may interpret the character at this position as markup. */
+function isMarkupSign(page: DiscordPage, sign: string, at: number, place: SignLocation): boolean {
   const { text, inItalic } = place;
   const before = text[at - 1] ?? '';
   const after = text[at + 1] ?? '';

@@ -1,71 +1,76 @@
 import {
-  type Container,
+  type ItemMarker,
   type Leaf,
-  leafTexts,
-  type Marker,
-  type Run,
+  type LeafContainer,
+  listLeafTexts,
   type TextLeaf,
+  type TextRun,
 } from '../document.ts';
-import { linkOf, withoutOuterBreaks } from '../transform/runs.ts';
+import { findLink, trimOuterBreaks } from '../transform/runs.ts';
 import {
-  newLine,
-  newPage,
-  type Page,
+  createPage,
+  type DiscordPage,
   putLiteral,
   putRaw,
   putRuns,
+  startNewLine,
   writeMarkup,
-  ZERO_WIDTH_SPACE,
 } from './discord-text.ts';
-import { commonStart, fixedText, markerText, type Printed, RULE } from './lines.ts';
+import { ZERO_WIDTH_SPACE } from './invisible.ts';
+import { findCommonStart, formatFixed, formatMarker, type PrintedPart, RULE } from './lines.ts';
 
 /**
- * Prints Discord's Markdown: what its clients show as intended, with no more backslashes than
- * necessary. Every character sent counts.
+ * Prints Discord's Markdown for its clients, with no more backslashes than necessary. Every
+ * character sent counts towards the limit.
  * @param mentions `live`: text that looks like a mention stays unchanged.
  */
-export function printDiscord(leaves: readonly Leaf[], mentions?: 'live'): Printed {
-  const page = newPage(leaves.flatMap(textsOfLeaf), mentions === 'live');
-  const layout: Layout = { lists: [], items: new Map(), before: undefined };
+export function printDiscord(leaves: readonly Leaf[], mentions?: 'live'): PrintedPart {
+  const page = createPage(leaves.flatMap(listTextsOfLeaf), mentions === 'live');
+  const layout: MessageLayout = { lists: [], items: new Map(), before: undefined };
   for (const leaf of leaves) printDiscordLeaf(page, leaf, startLeaf(page, layout, leaf));
   // Discord interprets this word as a command.
   const text = page.text.replace(/^@(?=silent\b)/, `@${ZERO_WIDTH_SPACE}`);
   return { text, counted: text, entities: page.nodes };
 }
 
-function textsOfLeaf(leaf: Leaf): string[] {
-  const addresses = leaf.kind === 'text' ? leaf.runs.map((run) => linkOf(run)?.url ?? '') : [];
-  return [...leafTexts(leaf), ...addresses];
+function listTextsOfLeaf(leaf: Leaf): string[] {
+  const addresses = leaf.kind === 'text' ? leaf.runs.map((run) => findLink(run)?.url ?? '') : [];
+  return [...listLeafTexts(leaf), ...addresses];
 }
 
-function printDiscordLeaf(page: Page, leaf: Leaf, place: Place): void {
+function printDiscordLeaf(page: DiscordPage, leaf: Leaf, place: LeafPlace): void {
   if (leaf.kind === 'text') printText(page, leaf, place);
   else if (leaf.kind === 'rule') page.text += RULE;
-  else printCode(page, fixedText(leaf), place, leaf.kind === 'code' ? leaf.language : undefined);
+  else printCode(page, formatFixed(leaf), place, leaf.kind === 'code' ? leaf.language : undefined);
 }
 
-function printText(page: Page, leaf: TextLeaf, place: Place): void {
+function printText(page: DiscordPage, leaf: TextLeaf, place: LeafPlace): void {
   // Space after a list item's marker would count as part of it.
-  const runs = withoutOuterBreaks(leaf.runs, place.level > 0);
+  const runs = trimOuterBreaks(leaf.runs, place.level > 0);
   const isBlank = runs.every(({ text }) => text.trim() === '');
   // Discord accepts no item without text, and no heading in an empty item or after text.
   if (isBlank && place.hasMarker) writeMarkup(page, ZERO_WIDTH_SPACE);
   else if (isBlank) return;
   else if (leaf.heading === undefined || leaf.heading > 3) putRuns(page, runs, place);
-  else if (place.level > 0 || place.hasLabel) putRuns(page, boldRuns(runs), place);
+  else if (place.level > 0 || place.hasLabel) putRuns(page, toBoldRuns(runs), place);
   else printHeading(page, runs, '#'.repeat(leaf.heading), place);
 }
 
-function boldRuns(runs: readonly Run[]): Run[] {
+function toBoldRuns(runs: readonly TextRun[]): TextRun[] {
   return runs.map(({ text, marks }) => ({
     text,
     marks: [{ type: 'bold' }, ...marks.filter(({ type }) => type !== 'bold')],
   }));
 }
 
-function printHeading(page: Page, runs: readonly Run[], sign: string, place: Place): void {
-  for (const [index, own] of visibleLines(runs).entries()) {
-    if (index > 0) newLine(page, place);
+function printHeading(
+  page: DiscordPage,
+  runs: readonly TextRun[],
+  sign: string,
+  place: LeafPlace,
+): void {
+  for (const [index, own] of listVisibleLines(runs).entries()) {
+    if (index > 0) startNewLine(page, place);
     page.text += `${sign} `;
     page.nodes += 1;
     const from = page.text.length;
@@ -76,9 +81,9 @@ function printHeading(page: Page, runs: readonly Run[], sign: string, place: Pla
   }
 }
 
-/** The runs of each line that shows something. */
-function visibleLines(runs: readonly Run[]): Run[][] {
-  const lines: Run[][] = [[]];
+/** The runs of each line with visible text. */
+function listVisibleLines(runs: readonly TextRun[]): TextRun[][] {
+  const lines: TextRun[][] = [[]];
   for (const { text, marks } of runs) {
     for (const [index, part] of text.split('\n').entries()) {
       if (index > 0) lines.push([]);
@@ -89,7 +94,12 @@ function visibleLines(runs: readonly Run[]): Run[][] {
 }
 
 /** A fence ends at the next three backticks, so the code must not contain any. */
-function printCode(page: Page, text: string, { prefix, inItem }: Place, language?: string): void {
+function printCode(
+  page: DiscordPage,
+  text: string,
+  { prefix, inItem }: LeafPlace,
+  language?: string,
+): void {
   // For code without visible content, Discord would show the language.
   const isName = language !== undefined && /^[\w+\-.#]{1,40}$/.test(language) && text.trim() !== '';
   // Without a space, an empty line would end the list.
@@ -106,49 +116,47 @@ function printCode(page: Page, text: string, { prefix, inItem }: Place, language
 /** Discord parses no lists deeper than this; deeper items get a bullet that is text. */
 const MAX_LEVEL = 11;
 
-/** A list that Discord is still parsing. */
 interface OpenList {
-  readonly list: Container | undefined;
+  readonly list: LeafContainer | undefined;
   /**
-   * The width of its first marker: Discord removes as much from every subsequent line of every
-   * item.
+   * The width of the list's first marker: Discord removes as much from every subsequent line of
+   * every item.
    */
   readonly width: number;
   next: number | undefined;
 }
 
-/** The layout of a message so far. */
-interface Layout {
+interface MessageLayout {
   /** Open lists, outermost first. */
   readonly lists: OpenList[];
-  /** The indent of the subsequent lines of each item that begins in this message. */
-  readonly items: Map<Container, number>;
+  /** The indent of the lines after the first, for each item that begins in this message. */
+  readonly items: Map<LeafContainer, number>;
   before: Leaf | undefined;
 }
 
-interface Place {
-  /** The prefix of the subsequent lines of the content. */
+interface LeafPlace {
+  /** The prefix of the content's lines after the first. */
   prefix: string;
   /** The number of enclosing list items, and whether the innermost container is one. */
   level: number;
   inItem: boolean;
-  /** Whether an item begins with it. */
+  /** Whether a list item begins with the leaf. */
   hasMarker: boolean;
   /** Whether other text precedes the content. */
   hasLabel: boolean;
 }
 
-/** Writes what comes between the previous leaf and the content of this one. */
-function startLeaf(page: Page, layout: Layout, leaf: Leaf): Place {
-  page.text += gapBefore(layout, leaf);
+/** Writes the text between the previous leaf and the content of this one. */
+function startLeaf(page: DiscordPage, layout: MessageLayout, leaf: Leaf): LeafPlace {
+  page.text += getGapBefore(layout, leaf);
   page.after = undefined;
   page.startsLine = true;
   page.joins = false;
-  const quote = quoteOf(leaf);
-  if (quote !== undefined && quote !== quoteOf(layout.before)) page.nodes += 1;
+  const quote = findQuote(leaf);
+  if (quote !== undefined && quote !== findQuote(layout.before)) page.nodes += 1;
   layout.before = leaf;
   const place = { prefix: '', level: 0, inItem: false, hasMarker: false, hasLabel: false };
-  let list: Container | undefined;
+  let list: LeafContainer | undefined;
   for (const [index, container] of leaf.within.entries()) {
     if (container.type === 'list') list = container;
     else if (container.type === 'quote') startLine(page, place, '> ', '> ');
@@ -159,13 +167,13 @@ function startLeaf(page: Page, layout: Layout, leaf: Leaf): Place {
   return place;
 }
 
-/** The innermost quote that a leaf is in; the transform leaves no nested ones. */
-function quoteOf(leaf: Leaf | undefined): Container | undefined {
+/** The innermost quote around a leaf; the transform leaves no nested quotes. */
+function findQuote(leaf: Leaf | undefined): LeafContainer | undefined {
   return leaf?.within.findLast(({ type }) => type === 'quote');
 }
 
-/** Starts a line for a quote or an item; after a marker it gets a separate line. */
-function startLine(page: Page, place: Place, sign: string, prefix: string): void {
+/** Starts a line for a quote or an item; after a marker, the quote or item gets a separate line. */
+function startLine(page: DiscordPage, place: LeafPlace, sign: string, prefix: string): void {
   const isMarked = place.hasMarker || place.hasLabel;
   page.text += isMarked ? `\n${place.prefix}${sign}` : sign;
   page.startsLine = true;
@@ -174,7 +182,7 @@ function startLine(page: Page, place: Place, sign: string, prefix: string): void
   place.inItem = false;
 }
 
-function continueItem(page: Page, place: Place, width: number | undefined): void {
+function continueItem(page: DiscordPage, place: LeafPlace, width: number | undefined): void {
   if (width === undefined) return;
   page.text += ' '.repeat(width);
   page.joins = true;
@@ -183,16 +191,21 @@ function continueItem(page: Page, place: Place, width: number | undefined): void
   place.level += 1;
 }
 
-interface Item {
-  readonly list: Container | undefined;
-  readonly item: Container & { readonly type: 'item' };
+interface OpenItem {
+  readonly list: LeafContainer | undefined;
+  readonly item: LeafContainer & { readonly type: 'item' };
 }
 
-function startItem(page: Page, { lists, items }: Layout, place: Place, { list, item }: Item): void {
+function startItem(
+  page: DiscordPage,
+  { lists, items }: MessageLayout,
+  place: LeafPlace,
+  { list, item }: OpenItem,
+): void {
   const { level } = place;
   const { number, done } = item.marker;
-  if (!isNative(item.marker, level)) {
-    putLabel(page, place, markerText(item.marker));
+  if (!isNativeMarker(item.marker, level)) {
+    putLabel(page, place, formatMarker(item.marker));
     return;
   }
   const text = number === undefined ? '- ' : `${number}. `;
@@ -206,16 +219,16 @@ function startItem(page: Page, { lists, items }: Layout, place: Place, { list, i
   place.inItem = true;
   place.hasMarker = true;
   place.level += 1;
-  if (done !== undefined) putLabel(page, place, markerText({ done }));
+  if (done !== undefined) putLabel(page, place, formatMarker({ done }));
 }
 
-/** Text before the content that no Discord list can show: a box, a footnote's name. */
-function putLabel(page: Page, place: Place, text: string): void {
+/** Text before the content that Discord's lists cannot show: a checkbox, a footnote's name. */
+function putLabel(page: DiscordPage, place: LeafPlace, text: string): void {
   putLiteral(page, { text, marks: [], behind: '' });
   place.hasLabel = true;
 }
 
-function isNative({ label, number }: Marker, level: number): boolean {
+function isNativeMarker({ label, number }: ItemMarker, level: number): boolean {
   // Discord starts no list with 0.
   return level < MAX_LEVEL && label === undefined && number !== 0;
 }
@@ -223,31 +236,31 @@ function isNative({ label, number }: Marker, level: number): boolean {
 /** Whether Discord would show the next item of this list with exactly this number. */
 function continuesList(
   open: OpenList | undefined,
-  list: Container | undefined,
-  { number }: Marker,
+  list: LeafContainer | undefined,
+  { number }: ItemMarker,
 ) {
   return open !== undefined && open.list === list && open.next === number;
 }
 
 /**
  * Line breaks, and the content of an empty line. Between top-level items an empty line ends the
- * list, and the next one continues with its number. In an item it would also end the list, so there
- * a line of spaces is the empty line, and there is none next to nested items. Lists and quotes that
- * would merge are separated.
+ * list, and the next one continues with its number. In an item it would also end the list, so a
+ * line of spaces replaces the empty line, and no empty line is written next to nested items. Lists
+ * and quotes that would merge are separated.
  */
-function gapBefore({ before, lists, items }: Layout, leaf: Leaf): string {
+function getGapBefore({ before, lists, items }: MessageLayout, leaf: Leaf): string {
   if (before === undefined) return '';
-  const shared = commonStart(before.within, leaf.within);
-  const prefix = containerPrefix(shared, items);
+  const shared = findCommonStart(before.within, leaf.within);
+  const prefix = getContainerPrefix(shared, items);
   const level = shared.filter((container) => items.has(container)).length;
-  const begins = firstItem(leaf);
+  const begins = findFirstItem(leaf);
   const open = lists[level];
   const runsIntoList =
     open !== undefined &&
     (begins === undefined
       ? startsWithSpace(leaf)
       : !continuesList(open, begins.list, begins.marker));
-  const quotes = [quoteOf(before), quoteOf(leaf)];
+  const quotes = [findQuote(before), findQuote(leaf)];
   const runsIntoQuote =
     begins === undefined && !quotes.includes(undefined) && quotes[0] !== quotes[1];
   const apart = runsIntoList || runsIntoQuote;
@@ -261,15 +274,18 @@ function gapBefore({ before, lists, items }: Layout, leaf: Leaf): string {
   return leaf.gap === 2 && begins === undefined && open === undefined ? `\n${prefix} \n` : '\n';
 }
 
-function containerPrefix(containers: readonly Container[], items: Layout['items']): string {
+function getContainerPrefix(
+  containers: readonly LeafContainer[],
+  items: MessageLayout['items'],
+): string {
   return containers
     .map((container) => (container.type === 'quote' ? '> ' : ' '.repeat(items.get(container) ?? 0)))
     .join('');
 }
 
 /** The outermost item that begins with a leaf. */
-function firstItem(leaf: Leaf) {
-  let list: Container | undefined;
+function findFirstItem(leaf: Leaf) {
+  let list: LeafContainer | undefined;
   for (const [index, container] of leaf.within.entries()) {
     if (container.type === 'list') list = container;
     if (container.type === 'item' && index >= leaf.fresh) return { list, marker: container.marker };

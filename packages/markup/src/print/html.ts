@@ -1,15 +1,22 @@
-import type { Cell, Container, Leaf, Mark, Run, TableLeaf, TextLeaf } from '../document.ts';
+import type {
+  Leaf,
+  LeafContainer,
+  RunMark,
+  TableCell,
+  TableLeaf,
+  TextLeaf,
+  TextRun,
+} from '../document.ts';
 import {
-  commonStart,
-  fixedText,
+  findCommonStart,
+  formatFixed,
+  getLinePrefix,
   isFixedWidth,
-  linePrefix,
-  type Printed,
+  type PrintedPart,
   RULE,
   walkRuns,
 } from './lines.ts';
 
-/** The tags of the page. */
 const TAGS = {
   bold: ['<strong>', '</strong>'],
   italic: ['<em>', '</em>'],
@@ -17,20 +24,20 @@ const TAGS = {
   strike: ['<del>', '</del>'],
   spoiler: ['<span class="spoiler">', '</span>'],
   code: ['<code>', '</code>'],
-  // With its delimiters: a page that does not render formulas shows the source.
+  // The formula keeps its delimiters, so that a page without the formula library shows the source.
   math: ['<span class="math">', '</span>'],
 } as const;
 
 /**
- * Prints HTML for a page under a strict content security policy: everything escaped, no styles, no
+ * Prints HTML for a page under a strict content security policy: all text escaped, no styles, no
  * scripts, no remote pictures, and only URLs that the transform has allowed.
  */
-export function printHtml(leaves: readonly Leaf[]): Printed {
+export function printHtml(leaves: readonly Leaf[]): PrintedPart {
   let text = '';
-  let open: readonly Container[] = [];
+  let open: readonly LeafContainer[] = [];
   for (const leaf of leaves) {
-    const common = commonStart(open, leaf.within).length;
-    text += closeAll(open.slice(common));
+    const common = findCommonStart(open, leaf.within).length;
+    text += closeAllContainers(open.slice(common));
     text += leaf.within
       .slice(common)
       .map((container, at) => openContainer(container, common + at >= leaf.fresh))
@@ -38,11 +45,11 @@ export function printHtml(leaves: readonly Leaf[]): Printed {
     text += printHtmlLeaf(leaf);
     open = leaf.within;
   }
-  text += closeAll(open);
+  text += closeAllContainers(open);
   return { text, counted: text, entities: 0 };
 }
 
-function openContainer(container: Container, begins: boolean): string {
+function openContainer(container: LeafContainer, begins: boolean): string {
   if (container.type === 'quote') return '<blockquote>';
   if (container.type === 'list') {
     if (container.start === undefined) return '<ul>';
@@ -58,11 +65,11 @@ function openContainer(container: Container, begins: boolean): string {
   return `${item}<input type="checkbox" disabled${done ? ' checked' : ''}> `;
 }
 
-function closeAll(containers: readonly Container[]): string {
+function closeAllContainers(containers: readonly LeafContainer[]): string {
   return containers.toReversed().map(closeContainer).join('');
 }
 
-function closeContainer(container: Container): string {
+function closeContainer(container: LeafContainer): string {
   if (container.type === 'quote') return '</blockquote>';
   if (container.type === 'item') return '</li>';
   return container.start === undefined ? '</ul>' : '</ol>';
@@ -71,10 +78,13 @@ function closeContainer(container: Container): string {
 function printHtmlLeaf(leaf: Leaf): string {
   switch (leaf.kind) {
     case 'text':
-      if (leaf.heading !== undefined) return wrap(`h${leaf.heading}`, printHtmlRuns(leaf.runs));
-      return isItemText(leaf) ? printHtmlRuns(leaf.runs) : wrap('p', printHtmlRuns(leaf.runs));
+      if (leaf.heading !== undefined)
+        return wrapInTag(`h${leaf.heading}`, printHtmlRuns(leaf.runs));
+      return isItemTextLeaf(leaf)
+        ? printHtmlRuns(leaf.runs)
+        : wrapInTag('p', printHtmlRuns(leaf.runs));
     case 'code': {
-      const language = languageClass(leaf.language);
+      const language = getLanguageClass(leaf.language);
       const attribute = language === undefined ? '' : ` class="${language}"`;
       return `<pre><code${attribute}>${escapeHtml(leaf.text)}</code></pre>`;
     }
@@ -87,14 +97,14 @@ function printHtmlLeaf(leaf: Leaf): string {
   }
 }
 
-/** The first text of a list item is the item itself rather than a paragraph in it. */
-function isItemText(leaf: Leaf): boolean {
+/** The first text of a list item is the item itself instead of a paragraph in it. */
+function isItemTextLeaf(leaf: Leaf): boolean {
   return leaf.within.at(-1)?.type === 'item' && leaf.fresh < leaf.within.length;
 }
 
 function printTable({ header, rows, align }: TableLeaf): string {
-  const row = (tag: 'th' | 'td', cells: readonly Cell[]) =>
-    wrap(
+  const row = (tag: 'th' | 'td', cells: readonly TableCell[]) =>
+    wrapInTag(
       'tr',
       cells
         .map((cell, column) => {
@@ -104,14 +114,14 @@ function printTable({ header, rows, align }: TableLeaf): string {
         .join(''),
     );
   const body = rows.map((cells) => row('td', cells)).join('');
-  return wrap('table', wrap('thead', row('th', header)) + wrap('tbody', body));
+  return wrapInTag('table', wrapInTag('thead', row('th', header)) + wrapInTag('tbody', body));
 }
 
-function wrap(tag: string, content: string): string {
+function wrapInTag(tag: string, content: string): string {
   return `<${tag}>${content}</${tag}>`;
 }
 
-function printHtmlRuns(runs: readonly Run[]): string {
+function printHtmlRuns(runs: readonly TextRun[]): string {
   let text = '';
   walkRuns(runs, {
     open: (mark) => {
@@ -127,7 +137,7 @@ function printHtmlRuns(runs: readonly Run[]): string {
   return text;
 }
 
-function openMark(mark: Mark): string {
+function openMark(mark: RunMark): string {
   if (mark.type !== 'link') return TAGS[mark.type][0];
   return `<a href="${escapeHtml(mark.url)}" rel="noopener noreferrer nofollow">`;
 }
@@ -145,12 +155,11 @@ export function escapeHtml(text: string): string {
 }
 
 /** The language of a code block as a class name, or undefined if it is not a plain word. */
-export function languageClass(language: string | undefined): string | undefined {
+export function getLanguageClass(language: string | undefined): string | undefined {
   if (language === undefined || !/^[\w+#.-]{1,40}$/.test(language)) return undefined;
   return `language-${language}`;
 }
 
-/** The names of Telegram's tags. */
 const TELEGRAM_TAGS = {
   bold: 'b',
   italic: 'i',
@@ -158,26 +167,28 @@ const TELEGRAM_TAGS = {
   strike: 's',
   spoiler: 'tg-spoiler',
   code: 'code',
-  // In rich messages only.
+  // Used only in rich messages.
   math: 'tg-math',
 } as const;
 
-/** Collects markup together with what people see: Telegram counts only the latter. */
-interface Writer {
+/**
+ * Collects markup together with the visible text, because Telegram counts only the visible text.
+ */
+interface TelegramWriter {
   text: string;
   counted: string;
   entities: number;
 }
 
 /**
- * Prints Telegram's HTML. Rules observed here: one quote level, nothing inside `code` and `pre`,
- * only the four named references.
+ * Prints Telegram's HTML. Rules observed here: Telegram has one quote level, no markup inside
+ * `code` and `pre`, and only the four named references.
  */
-export function printTelegram(leaves: readonly Leaf[]): Printed {
-  const writer: Writer = { text: '', counted: '', entities: 0 };
-  let open: Container | undefined;
+export function printTelegram(leaves: readonly Leaf[]): PrintedPart {
+  const writer: TelegramWriter = { text: '', counted: '', entities: 0 };
+  let open: LeafContainer | undefined;
   for (const [index, leaf] of leaves.entries()) {
-    const quote = quoteAt(leaf);
+    const quote = findOutermostQuote(leaf);
     const leaving = open !== undefined && open !== quote?.container;
     if (leaving) writer.text += '</blockquote>';
     if (index > 0) writeEscaped(writer, '\n'.repeat(leaf.gap));
@@ -190,41 +201,43 @@ export function printTelegram(leaves: readonly Leaf[]): Printed {
   return writer;
 }
 
-/** The outermost quote around a leaf, which is the block. Quotes inside it are line prefixes. */
-function quoteAt(leaf: Leaf): { container: Container; index: number } | undefined {
+/**
+ * The outermost quote around a leaf, which is printed as the block. Inner quotes are line prefixes.
+ */
+function findOutermostQuote(leaf: Leaf): { container: LeafContainer; index: number } | undefined {
   const index = leaf.within.findIndex(({ type }) => type === 'quote');
   const container = leaf.within[index];
   return container === undefined ? undefined : { container, index };
 }
 
-function enterQuote(writer: Writer, leaf: Leaf, index: number): void {
-  const { first, hasMarker } = linePrefix({ ...leaf, within: leaf.within.slice(0, index) });
+function enterQuote(writer: TelegramWriter, leaf: Leaf, index: number): void {
+  const { first, hasMarker } = getLinePrefix({ ...leaf, within: leaf.within.slice(0, index) });
   // A quote starts on a new line, so the bullet of its list item gets a separate one.
   if (hasMarker) writeEscaped(writer, `${first.trimEnd()}\n`);
   writer.text += '<blockquote>';
   writer.entities += 1;
 }
 
-function printTelegramLeaf(writer: Writer, leaf: Leaf, from: number): void {
-  const { first, hasMarker } = linePrefix(leaf, from);
+function printTelegramLeaf(writer: TelegramWriter, leaf: Leaf, from: number): void {
+  const { first, hasMarker } = getLinePrefix(leaf, from);
   if (leaf.kind === 'rule') writeEscaped(writer, first + RULE);
   if (leaf.kind === 'text') printTelegramText(writer, leaf, from);
   if (!isFixedWidth(leaf)) return;
   // `pre` starts on a new line, so the bullet of its list item gets a separate one.
   if (hasMarker) writeEscaped(writer, `${first.trimEnd()}\n`);
-  const language = leaf.kind === 'code' ? languageClass(leaf.language) : undefined;
-  printPre(writer, fixedText(leaf), language);
+  const language = leaf.kind === 'code' ? getLanguageClass(leaf.language) : undefined;
+  printPre(writer, formatFixed(leaf), language);
 }
 
-function printPre(writer: Writer, content: string, language?: string): void {
+function printPre(writer: TelegramWriter, content: string, language?: string): void {
   writer.entities += 1;
   writer.text += language === undefined ? '<pre>' : `<pre><code class="${language}">`;
   writeEscaped(writer, content);
   writer.text += language === undefined ? '</pre>' : '</code></pre>';
 }
 
-function printTelegramText(writer: Writer, leaf: TextLeaf, from: number): void {
-  const { first, rest } = linePrefix(leaf, from);
+function printTelegramText(writer: TelegramWriter, leaf: TextLeaf, from: number): void {
+  const { first, rest } = getLinePrefix(leaf, from);
   writeEscaped(writer, leaf.runs.length === 0 ? first.trimEnd() : first);
   walkRuns(leaf.runs, {
     open: (mark) => {
@@ -239,18 +252,18 @@ function printTelegramText(writer: Writer, leaf: TextLeaf, from: number): void {
 }
 
 /** The opening tag of a format in Telegram's HTML. */
-export function openTag(mark: Mark): string {
+export function openTag(mark: RunMark): string {
   return mark.type === 'link'
     ? `<a href="${escapeHtml(mark.url)}">`
     : `<${TELEGRAM_TAGS[mark.type]}>`;
 }
 
 /** The closing tag of a format in Telegram's HTML. */
-export function closeTag({ type }: Mark): string {
+export function closeTag({ type }: RunMark): string {
   return type === 'link' ? '</a>' : `</${TELEGRAM_TAGS[type]}>`;
 }
 
-function writeEscaped(writer: Writer, text: string): void {
+function writeEscaped(writer: TelegramWriter, text: string): void {
   writer.text += escapeHtml(text);
   writer.counted += text;
 }

@@ -1,28 +1,36 @@
 import type { DialectCapabilities } from '../capabilities.ts';
-import type { CodeLeaf, GridLeaf, Leaf, Mark, Marker, Run, TableLeaf } from '../document.ts';
+import type {
+  CodeLeaf,
+  GridLeaf,
+  ItemMarker,
+  Leaf,
+  RunMark,
+  TableLeaf,
+  TextRun,
+} from '../document.ts';
 import {
-  addressAfter,
-  commonMarks,
   deadenMentions,
   deadenPlain,
-  linkOf,
+  findCommonMarks,
+  findLink,
+  formatAddressAfter,
 } from '../transform/runs.ts';
 
-/** A printed part and what the platform counts of it. */
-export interface Printed {
+/** A printed part and the text that the platform counts. */
+export interface PrintedPart {
   readonly text: string;
   /** The text that the length limit applies to: `text` itself, or only its visible part. */
   readonly counted: string;
   readonly entities: number;
 }
 
-/** Deeper lists are not indented further, because a phone has no space for it. */
+/** Deeper lists are not indented further, because a phone screen is too narrow. */
 const MAX_INDENTED_LEVELS = 8;
-/** The name of a footnote may be long; this fits `[1]`. */
+/** The name of a footnote may be long; this width fits `[1]`. */
 const NOTE_INDENT = 4;
 const QUOTE = '> ';
 
-/** The prefix of a leaf's first line and of its subsequent lines. */
+/** The prefixes of a leaf's first line and of its other lines. */
 interface LinePrefix {
   readonly first: string;
   readonly rest: string;
@@ -34,7 +42,7 @@ interface LinePrefix {
  * The prefix that a leaf's containers give its lines in dialects without list syntax.
  * @param from containers before this index are shown by other means.
  */
-export function linePrefix(leaf: Leaf, from = 0): LinePrefix {
+export function getLinePrefix(leaf: Leaf, from = 0): LinePrefix {
   let first = '';
   let rest = '';
   let hasMarker = false;
@@ -45,7 +53,7 @@ export function linePrefix(leaf: Leaf, from = 0): LinePrefix {
       rest += QUOTE;
       continue;
     }
-    const shown = markerText(container.marker);
+    const shown = formatMarker(container.marker);
     const width = container.marker.label === undefined ? shown.length : NOTE_INDENT;
     const indent = index >= MAX_INDENTED_LEVELS * 2 ? '' : ' '.repeat(width);
     const begins = index >= leaf.fresh;
@@ -56,7 +64,7 @@ export function linePrefix(leaf: Leaf, from = 0): LinePrefix {
   return { first, rest, hasMarker };
 }
 
-export function markerText({ label, number, done }: Marker, bullet = '•'): string {
+export function formatMarker({ label, number, done }: ItemMarker, bullet = '•'): string {
   if (label !== undefined) return `[${label}] `;
   const counter = number === undefined ? '' : `${number}. `;
   if (done !== undefined) return `${counter}${done ? '☑' : '☐'} `;
@@ -64,7 +72,7 @@ export function markerText({ label, number, done }: Marker, bullet = '•'): str
 }
 
 /** The empty line between two leaves of one quote belongs to the quote. */
-function emptyLinePrefix(before: Leaf | undefined, leaf: Leaf): string {
+function getEmptyLinePrefix(before: Leaf | undefined, leaf: Leaf): string {
   let prefix = '';
   for (const [index, container] of leaf.within.entries()) {
     if (before?.within[index] !== container) break;
@@ -73,31 +81,30 @@ function emptyLinePrefix(before: Leaf | undefined, leaf: Leaf): string {
   return prefix.trimEnd();
 }
 
-/** The common prefix of both lists. */
-export function commonStart<Item>(a: readonly Item[], b: readonly Item[]): readonly Item[] {
+export function findCommonStart<Item>(a: readonly Item[], b: readonly Item[]): readonly Item[] {
   let depth = 0;
   while (depth < a.length && a[depth] === b[depth]) depth += 1;
   return a.slice(0, depth);
 }
 
-/** What a printer does with inline content. */
+/** The functions that a printer provides for inline content. */
 interface RunVisitor {
-  open(mark: Mark): void;
-  close(mark: Mark): void;
+  open(mark: RunMark): void;
+  close(mark: RunMark): void;
   text(text: string, index: number): void;
 }
 
 /**
- * Converts runs back into properly nested marks: closes those that end, innermost first, and opens
- * those that begin.
+ * Converts runs back into properly nested marks: closes the marks that end, innermost first, and
+ * opens the marks that begin.
  */
-export function walkRuns(runs: readonly Run[], visitor: RunVisitor): void {
-  const open: Mark[] = [];
+export function walkRuns(runs: readonly TextRun[], visitor: RunVisitor): void {
+  const open: RunMark[] = [];
   const closeDownTo = (depth: number) => {
     for (const mark of open.splice(depth).reverse()) visitor.close(mark);
   };
   for (const [index, { text, marks }] of runs.entries()) {
-    const common = commonMarks(open, marks).length;
+    const common = findCommonMarks(open, marks).length;
     closeDownTo(common);
     for (const mark of marks.slice(common)) {
       visitor.open(mark);
@@ -108,11 +115,11 @@ export function walkRuns(runs: readonly Run[], visitor: RunVisitor): void {
   closeDownTo(0);
 }
 
-/** A thematic break where no rule can be drawn. */
+/** Text for a thematic break on platforms without rules. */
 export const RULE = '———';
 
 /** Prints plain text, for terminals and logs, and as the fallback that every platform accepts. */
-export function printPlain(leaves: readonly Leaf[]): Printed {
+export function printPlain(leaves: readonly Leaf[]): PrintedPart {
   const text = printPlainLeaves(leaves, { addresses: true });
   return { text, counted: text, entities: 0 };
 }
@@ -121,29 +128,28 @@ interface PlainOptions {
   /** Whether link URLs follow their text in parentheses. */
   readonly addresses: boolean;
   /**
-   * Text that the platform turns into a notification: without its code font, code would notify,
-   * too.
+   * Text that the platform turns into a notification: the fallback has no code font, so code would
+   * notify, too.
    */
-  readonly pings?: DialectCapabilities['pings'];
+  readonly pings?: DialectCapabilities['pings'] | undefined;
 }
 
-/** The visible text of these leaves, as plain text. */
 export function printPlainLeaves(leaves: readonly Leaf[], options: PlainOptions): string {
   let text = '';
   let before: Leaf | undefined;
   for (const leaf of leaves) {
     if (before !== undefined) {
-      text += leaf.gap === 2 ? `\n${emptyLinePrefix(before, leaf)}\n` : '\n';
+      text += leaf.gap === 2 ? `\n${getEmptyLinePrefix(before, leaf)}\n` : '\n';
     }
-    text += plainLeaf(leaf, options);
+    text += printPlainLeaf(leaf, options);
     before = leaf;
   }
   return text;
 }
 
-function plainLeaf(leaf: Leaf, options: PlainOptions): string {
-  const { first, rest, hasMarker } = linePrefix(leaf);
-  const body = leafLines(leaf, options);
+function printPlainLeaf(leaf: Leaf, options: PlainOptions): string {
+  const { first, rest, hasMarker } = getLinePrefix(leaf);
+  const body = listLeafLines(leaf, options);
   // Fixed-width lines must all start in the same column, so a bullet gets a separate line.
   const ownLine = hasMarker && isFixedWidth(leaf);
   const lines = ownLine ? ['', ...body] : body;
@@ -159,45 +165,55 @@ export function isFixedWidth(leaf: Leaf): leaf is FixedLeaf {
   return leaf.kind !== 'text' && leaf.kind !== 'rule';
 }
 
-/** The text of a fixed-width block; the transform keeps tables only where they are native. */
-export function fixedText(leaf: FixedLeaf): string {
+/**
+ * The text of a fixed-width block; the transform keeps tables only for dialects with native tables.
+ */
+export function formatFixed(leaf: FixedLeaf): string {
   if (leaf.kind === 'code') return leaf.text;
   if (leaf.kind === 'grid') return [...leaf.header, ...leaf.rows].join('\n');
   return printPlainLeaves([{ ...leaf, within: [] }], { addresses: true });
 }
 
-function leafLines(leaf: Leaf, options: PlainOptions): string[] {
+function listLeafLines(leaf: Leaf, options: PlainOptions): string[] {
   switch (leaf.kind) {
     case 'text':
-      return runsText(leaf.runs, options).split('\n');
+      return formatRuns(leaf.runs, options).split('\n');
     case 'code':
     case 'grid':
-      return deadenPlain(fixedText(leaf), options.pings ?? []).split('\n');
+      return deadenPlain(formatFixed(leaf), options.pings).split('\n');
     case 'table':
       return [leaf.header, ...leaf.rows].map((row) =>
-        row.map((cell) => runsText(cell, options).replaceAll('\n', ' ')).join(' | '),
+        row.map((cell) => formatRuns(cell, options).replaceAll('\n', ' ')).join(' | '),
       );
     case 'rule':
       return [RULE];
   }
 }
 
-function runsText(all: readonly Run[], { addresses, pings = [] }: PlainOptions): string {
-  const mayPing = pings.length > 0 && all.some((run) => run.text.includes('@'));
-  const runs = mayPing ? deadenMentions(all.map(withoutCode), pings) : all;
+function formatRuns(all: readonly TextRun[], { addresses, pings }: PlainOptions): string {
+  const runs = pings === undefined ? all : deadenMentions(all.map(removeCodeMark), pings);
   let text = '';
   let linked = '';
   for (const [index, run] of runs.entries()) {
     text += run.text;
-    const link = linkOf(run);
+    const link = findLink(run);
     linked = link === undefined ? '' : linked + run.text;
-    if (link === undefined || linkOf(runs[index + 1]) === link) continue;
-    if (addresses) text += addressAfter(linked, link.url);
+    if (link === undefined || findLink(runs[index + 1]) === link) continue;
+    if (addresses) text += formatPlainAddress(linked, link.url, pings);
     linked = '';
   }
   return text;
 }
 
-function withoutCode({ text, marks }: Run): Run {
+/**
+ * URLs stay unchanged, but a URL cannot contain an angle bracket, with which tokens of platforms
+ * begin.
+ */
+function formatPlainAddress(text: string, url: string, pings: PlainOptions['pings']): string {
+  const address = formatAddressAfter(text, url);
+  return address.includes('<') ? deadenPlain(address, pings) : address;
+}
+
+function removeCodeMark({ text, marks }: TextRun): TextRun {
   return { text, marks: marks.filter(({ type }) => type !== 'code') };
 }

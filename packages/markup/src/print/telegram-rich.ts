@@ -1,24 +1,32 @@
-import type { Cell, CodeLeaf, Container, Leaf, Run, TableLeaf, TextLeaf } from '../document.ts';
-import { closeTag, escapeHtml, languageClass, openTag } from './html.ts';
-import { commonStart, walkRuns } from './lines.ts';
+import type {
+  CodeLeaf,
+  Leaf,
+  LeafContainer,
+  TableCell,
+  TableLeaf,
+  TextLeaf,
+  TextRun,
+} from '../document.ts';
+import { closeTag, escapeHtml, getLanguageClass, openTag } from './html.ts';
+import { findCommonStart, walkRuns } from './lines.ts';
 
-/** The limits of one rich message; nesting counts blocks and formats together. */
+/** The limits of one rich message; blocks and formats share one nesting limit. */
 const MAX = { characters: 32_768, blocks: 500, levels: 16, columns: 20 } as const;
 
 /**
- * Prints leaves as the HTML of a rich message (`sendRichMessage`) if an ordinary one would lose
- * something: a heading, a table, a formula, a fold. Undefined when it would lose nothing, or when
- * they exceed the limits of a rich message.
+ * Prints leaves as the HTML of a rich message (`sendRichMessage`) if an ordinary one would lose a
+ * heading, a table, a formula or a fold. Undefined when an ordinary message loses nothing, or when
+ * the leaves exceed the limits of a rich message.
  */
 export function printTelegramRich(leaves: readonly Leaf[]): string | undefined {
   const folds = pairFolds(leaves);
-  if (!leaves.some((leaf) => folds.has(leaf) || needsRich(leaf))) return undefined;
+  if (!leaves.some((leaf) => folds.has(leaf) || needsRichMessage(leaf))) return undefined;
   const writer = new RichWriter();
   for (const leaf of leaves) writer.write(leaf, folds.get(leaf));
   return writer.finish();
 }
 
-function needsRich(leaf: Leaf): boolean {
+function needsRichMessage(leaf: Leaf): boolean {
   switch (leaf.kind) {
     case 'table':
       return true;
@@ -29,22 +37,22 @@ function needsRich(leaf: Leaf): boolean {
   }
 }
 
-function hasFormula(runs: readonly Run[]): boolean {
+function hasFormula(runs: readonly TextRun[]): boolean {
   return runs.some(({ marks }) => marks.some(({ type }) => type === 'math'));
 }
 
-/** The beginning or the end of content that is shown once its summary is tapped. */
-type Fold =
+/** The beginning or the end of content that is hidden until its summary is tapped. */
+type FoldEdge =
   | { readonly kind: 'begin'; readonly summary: string; readonly isOpen: boolean }
   | { readonly kind: 'end' };
 
 /**
  * Finds `<details>` with its summary and `</details>`, each in a separate paragraph outside lists
- * and quotes. One without the other in the same part is shown as written, like all HTML.
+ * and quotes. An unpaired tag is shown as written, like all HTML.
  */
-function pairFolds(leaves: readonly Leaf[]): ReadonlyMap<Leaf, Fold> {
-  const folds = new Map<Leaf, Fold>();
-  let begun: [Leaf, Fold] | undefined;
+function pairFolds(leaves: readonly Leaf[]): ReadonlyMap<Leaf, FoldEdge> {
+  const folds = new Map<Leaf, FoldEdge>();
+  let begun: [Leaf, FoldEdge] | undefined;
   for (const leaf of leaves) {
     if (leaf.kind !== 'text' || leaf.within.length > 0) continue;
     const text = leaf.runs
@@ -64,19 +72,19 @@ function pairFolds(leaves: readonly Leaf[]): ReadonlyMap<Leaf, Fold> {
 
 class RichWriter {
   #html = '';
-  #open: readonly Container[] = [];
+  #open: readonly LeafContainer[] = [];
   /** Items that began in this part; the remainder of any other item is shown without a bullet. */
-  readonly #begun = new Set<Container>();
+  readonly #begun = new Set<LeafContainer>();
   #characters = 0;
   #blocks = 0;
   #levels = 0;
   #columns = 0;
   #folds = 0;
 
-  write(leaf: Leaf, fold: Fold | undefined): void {
+  write(leaf: Leaf, fold: FoldEdge | undefined): void {
     for (const container of leaf.within.slice(leaf.fresh)) this.#begun.add(container);
     const path = this.#shownPath(leaf);
-    const common = commonStart(this.#open, path).length;
+    const common = findCommonStart(this.#open, path).length;
     this.#close(common);
     for (const container of path.slice(common)) this.#enter(container);
     this.#open = path;
@@ -95,7 +103,7 @@ class RichWriter {
     return fits ? this.#html : undefined;
   }
 
-  #shownPath({ within }: Leaf): Container[] {
+  #shownPath({ within }: Leaf): LeafContainer[] {
     return within.filter((container, at) => {
       if (container.type === 'quote') return true;
       const item = container.type === 'item' ? container : within[at + 1];
@@ -105,14 +113,14 @@ class RichWriter {
 
   #close(depth: number): void {
     for (const container of this.#open.slice(depth).toReversed())
-      this.#html += `</${tagOf(container)}>`;
+      this.#html += `</${getTag(container)}>`;
     this.#open = this.#open.slice(0, depth);
   }
 
-  #enter(container: Container): void {
+  #enter(container: LeafContainer): void {
     this.#blocks += 1;
     if (container.type !== 'item') {
-      this.#html += `<${tagOf(container)}>`;
+      this.#html += `<${getTag(container)}>`;
       return;
     }
     const { number, done, label } = container.marker;
@@ -121,7 +129,7 @@ class RichWriter {
     if (label !== undefined) this.#text(`[${label}] `);
   }
 
-  #fold(fold: Fold): void {
+  #fold(fold: FoldEdge): void {
     if (fold.kind === 'end') {
       this.#html += '</details>';
       this.#folds -= 1;
@@ -136,7 +144,7 @@ class RichWriter {
 
   #leaf(leaf: Leaf, depth: number): void {
     this.#blocks += 1;
-    this.#levels = Math.max(this.#levels, depth + levelsOf(leaf));
+    this.#levels = Math.max(this.#levels, depth + countLevels(leaf));
     switch (leaf.kind) {
       case 'text':
         this.#paragraph(leaf);
@@ -157,13 +165,13 @@ class RichWriter {
   }
 
   #paragraph({ runs, heading }: TextLeaf): void {
-    const formula = formulaAlone(runs);
+    const formula = findFormulaAlone(runs);
     if (formula !== undefined) this.#wrap('tg-math-block', () => this.#text(formula));
     else this.#wrap(heading === undefined ? 'p' : `h${heading}`, () => this.#runs(runs));
   }
 
   #code({ language, text }: CodeLeaf): void {
-    const name = languageClass(language);
+    const name = getLanguageClass(language);
     this.#wrap('pre', () => {
       if (name !== undefined) this.#html += `<code class="${name}">`;
       this.#text(text);
@@ -172,7 +180,7 @@ class RichWriter {
   }
 
   #table({ header, rows, align }: TableLeaf): void {
-    const row = (tag: 'th' | 'td', cells: readonly Cell[]) => {
+    const row = (tag: 'th' | 'td', cells: readonly TableCell[]) => {
       this.#blocks += 1;
       this.#columns = Math.max(this.#columns, cells.length);
       this.#html += '<tr>';
@@ -190,7 +198,7 @@ class RichWriter {
     this.#html += '</table>';
   }
 
-  #runs(runs: readonly Run[]): void {
+  #runs(runs: readonly TextRun[]): void {
     walkRuns(runs, {
       open: (mark) => {
         this.#html += openTag(mark);
@@ -201,9 +209,9 @@ class RichWriter {
       text: (text, index) => {
         const marks = runs[index]?.marks ?? [];
         const isFormula = marks.some(({ type }) => type === 'math');
-        // Tags have no meaning in these two.
+        // Tags have no meaning in `code` and `pre`.
         const isRaw = isFormula || marks.some(({ type }) => type === 'code');
-        const lines = (isFormula ? withoutDelimiters(text) : text).split('\n');
+        const lines = (isFormula ? stripDelimiters(text) : text).split('\n');
         for (const [nth, line] of lines.entries()) {
           if (nth > 0) this.#html += isRaw ? '\n' : '<br>';
           this.#text(line);
@@ -224,15 +232,16 @@ class RichWriter {
   }
 }
 
-function tagOf(container: Container): string {
+function getTag(container: LeafContainer): string {
   if (container.type === 'quote') return 'blockquote';
   if (container.type === 'item') return 'li';
   return container.start === undefined ? 'ul' : 'ol';
 }
 
-/** The nesting levels of a leaf itself: a row and a cell, the formats of its text. */
-function levelsOf(leaf: Leaf): number {
-  const deepest = (runs: readonly Run[]) => Math.max(0, ...runs.map(({ marks }) => marks.length));
+/** The nesting levels of a leaf itself: a row and a cell, and the formats of its text. */
+function countLevels(leaf: Leaf): number {
+  const deepest = (runs: readonly TextRun[]) =>
+    Math.max(0, ...runs.map(({ marks }) => marks.length));
   if (leaf.kind === 'text') return 1 + deepest(leaf.runs);
   if (leaf.kind === 'table') return 3 + deepest([leaf.header, ...leaf.rows].flat(2));
   return 2;
@@ -245,8 +254,8 @@ const DELIMITERS = [
   ['$', '$'],
 ] as const;
 
-/** The LaTeX of a formula; a truncated one keeps what it has. */
-function withoutDelimiters(text: string): string {
+/** The LaTeX of a formula; a truncated formula keeps its remaining text. */
+function stripDelimiters(text: string): string {
   for (const [begin, end] of DELIMITERS) {
     const isWhole = text.length > begin.length + end.length;
     if (isWhole && text.startsWith(begin) && text.endsWith(end))
@@ -256,8 +265,8 @@ function withoutDelimiters(text: string): string {
 }
 
 /** The LaTeX of a paragraph that consists of one formula on separate lines. */
-function formulaAlone(runs: readonly Run[]): string | undefined {
+function findFormulaAlone(runs: readonly TextRun[]): string | undefined {
   const [only, ...others] = runs;
   if (only === undefined || others.length > 0 || !hasFormula([only])) return undefined;
-  return /^(?:\$\$|\\\[)/.test(only.text) ? withoutDelimiters(only.text) : undefined;
+  return /^(?:\$\$|\\\[)/.test(only.text) ? stripDelimiters(only.text) : undefined;
 }

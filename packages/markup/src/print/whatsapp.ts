@@ -1,52 +1,31 @@
-import type { Container, Leaf } from '../document.ts';
-import { fixedText, isFixedWidth, markerText, type Printed, RULE } from './lines.ts';
-import { WORD_JOINER, whatsAppLines } from './whatsapp-text.ts';
+import type { Leaf, RunMark, TextRun } from '../document.ts';
+import { isSameMark } from '../transform/runs.ts';
+import { WORD_JOINER } from './invisible.ts';
+import type { PrintedPart } from './lines.ts';
+import { type MarkerDialect, printMarkerBlocks } from './marker-blocks.ts';
+
+const WHATSAPP: MarkerDialect = {
+  escape: (text) => text,
+  guards: 'before',
+  prepare: withBars,
+  bullet: '-',
+  blockStart: /^(?:[>*-]|\d{1,2}\.)[^\S\n]/,
+  monospace: toMonospace,
+  quotesMonospace: true,
+};
+
+/**
+ * Rules observed here: WhatsApp has marks only at word boundaries and within a line, one quote
+ * level, one native list level, monospace without a language, and no escape character.
+ */
+export function printWhatsApp(leaves: readonly Leaf[]): PrintedPart {
+  return printMarkerBlocks(leaves, WHATSAPP);
+}
 
 const FENCE = '```';
 
-/**
- * Prints WhatsApp's text formatting. Rules observed here: marks only at word boundaries and within
- * a line, one quote level, one native list level, monospace without a language, no escape
- * character.
- */
-export function printWhatsApp(leaves: readonly Leaf[]): Printed {
-  let text = '';
-  let before: Leaf | undefined;
-  for (const leaf of leaves) {
-    if (before !== undefined) text += printGap(before, leaf);
-    text += printWhatsAppLeaf(leaf);
-    before = leaf;
-  }
-  return { text, counted: text, entities: 0 };
-}
-
-/** The empty line between two leaves of one quote belongs to the quote. */
-function printGap(before: Leaf, leaf: Leaf): string {
-  if (leaf.gap === 1) return '\n';
-  const quote = leaf.within.findIndex(({ type }) => type === 'quote');
-  const isSame = quote >= 0 && before.within[quote] === leaf.within[quote];
-  return isSame ? `\n${quoteLine('')}\n` : '\n\n';
-}
-
-function printWhatsAppLeaf(leaf: Leaf): string {
-  const position = positionOf(leaf);
-  const lines = isFixedWidth(leaf)
-    ? monospaceLines(position, fixedText(leaf))
-    : textLines(position, leaf.kind === 'rule' ? [RULE] : whatsAppLines(leaf.runs));
-  const shown = position.quoted ? lines.map(quoteLine) : lines;
-  return (position.above === '' ? shown : [position.above, ...shown]).join('\n');
-}
-
-/** A bullet gets a separate line, because fixed-width lines must all start in the same column. */
-function monospaceLines({ quoted, first, hasMarker }: Position, text: string): string[] {
-  // In a quote each line is monospace separately, because clients disagree about one that spans
-  // quoted lines.
-  const lines = quoted ? text.split('\n').map(monospace) : [monospace(text)];
-  return hasMarker ? [bareMarker(first), ...lines] : lines;
-}
-
-/** No line breaks inside the fences, because WhatsApp would show them as empty lines. */
-function monospace(text: string): string {
+/** The fences contain no line breaks, because WhatsApp would show them as empty lines. */
+function toMonospace(text: string): string {
   if (text.trim() === '') return text;
   const start = text.startsWith('`') ? WORD_JOINER : '';
   const end = text.endsWith('`') ? WORD_JOINER : '';
@@ -54,83 +33,32 @@ function monospace(text: string): string {
   return FENCE + start + content + end + FENCE;
 }
 
-function textLines({ first, rest, hasMarker }: Position, lines: readonly string[]): string[] {
-  return lines.map((line, index) => {
-    if (index > 0) return line.trim() === '' ? '' : rest + makeInert(line, rest);
-    if (line.trim() === '') return bareMarker(first);
-    return hasMarker ? first + line.trimStart() : first + makeInert(line, first);
-  });
-}
-
-/** Puts an invisible character before a line that looks like a quote or an item but is neither. */
-function makeInert(line: string, prefix: string): string {
-  const isBlock = prefix === '' && /^(?:[>*-]|\d{1,2}\.)[^\S\n]/.test(line);
-  return isBlock ? WORD_JOINER + line : line;
-}
-
-/** Deeper lists are not indented further, because a phone has no space for it. */
-const MAX_INDENTED_LEVELS = 4;
-/**
- * In a proportional font four spaces are about as wide as WhatsApp's own bullet with its margin.
- */
-const INDENT = '    ';
-const QUOTE = '> ';
-
-interface Position {
-  /** Bullets of items that need a separate line, before a quote. */
-  readonly above: string;
-  readonly quoted: boolean;
-  /** Precedes the first line; ends with a bullet or number if `hasMarker`. */
-  readonly first: string;
-  readonly rest: string;
-  readonly hasMarker: boolean;
-}
+const BARS = '||';
 
 /**
- * WhatsApp renders one level of lists, and only at the very start of a line: `- ` and `1. ` there
- * are native, while nested and quoted items get a bullet character and an indent. A quote must also
- * start its line, so the bullet of an item that begins with one is above it.
+ * Spoiler marks become text, because they are WhatsApp's own syntax; the bars get the marks that
+ * both sides share.
  */
-function positionOf(leaf: Leaf): Position {
-  const quote = leaf.within.findIndex(({ type }) => type === 'quote');
-  const begins = (index: number) => index >= leaf.fresh;
-  const outer = itemPrefix(leaf.within.slice(0, Math.max(quote, 0)), begins, false);
-  const inside = leaf.within.slice(quote + 1);
-  const inner = itemPrefix(inside, (index) => begins(index + quote + 1), quote < 0);
-  return { above: outer.hasMarker ? bareMarker(outer.first) : '', quoted: quote >= 0, ...inner };
-}
-
-function itemPrefix(
-  within: readonly Container[],
-  begins: (index: number) => boolean,
-  mayBeNative: boolean,
-): { first: string; rest: string; hasMarker: boolean } {
-  let first = '';
-  let levels = 0;
-  let hasMarker = false;
-  for (const [index, container] of within.entries()) {
-    if (container.type !== 'item') continue;
-    if (begins(index))
-      first += markerText(container.marker, mayBeNative && levels === 0 ? '-' : '•');
-    else if (levels < MAX_INDENTED_LEVELS) first += INDENT;
-    hasMarker ||= begins(index);
-    levels += 1;
+function withBars(runs: readonly TextRun[]): readonly TextRun[] {
+  if (!runs.some(isSpoiler)) return runs;
+  const out: TextRun[] = [];
+  for (const [index, run] of runs.entries()) {
+    const before = runs[index - 1];
+    if (isSpoiler(run) !== isSpoiler(before)) {
+      const marks = run.marks.filter((mark) =>
+        before?.marks.some((other) => isSameMark(mark, other)),
+      );
+      out.push({ text: BARS, marks: marks.filter(isNoSpoiler) });
+    }
+    out.push({ ...run, marks: run.marks.filter(isNoSpoiler) });
   }
-  return { first, rest: INDENT.repeat(Math.min(levels, MAX_INDENTED_LEVELS)), hasMarker };
+  return isSpoiler(runs.at(-1)) ? [...out, { text: BARS, marks: [] }] : out;
 }
 
-/** A bullet with nothing after it; WhatsApp renders its own only before text. */
-function bareMarker(prefix: string): string {
-  const marker = prefix.trimEnd();
-  return marker.endsWith('-') ? `${marker.slice(0, -1)}•` : marker;
+function isSpoiler(run: TextRun | undefined): boolean {
+  return run !== undefined && !run.marks.every(isNoSpoiler);
 }
 
-/**
- * A line in a quote. WhatsApp requires exactly one space and then something, so an indent consists
- * of no-break spaces and an empty line has an invisible character.
- */
-function quoteLine(content: string): string {
-  if (content.trim() === '') return QUOTE + WORD_JOINER;
-  const text = content.trimStart();
-  return QUOTE + '\u00a0'.repeat(content.length - text.length) + text;
+function isNoSpoiler({ type }: RunMark): boolean {
+  return type !== 'spoiler';
 }

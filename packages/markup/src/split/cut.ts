@@ -1,6 +1,6 @@
-import type { CodeLeaf, GridLeaf, Leaf, Run, TableLeaf, TextLeaf } from '../document.ts';
+import type { CodeLeaf, GridLeaf, Leaf, TableLeaf, TextLeaf, TextRun } from '../document.ts';
 import { sliceRuns } from '../transform/runs.ts';
-import { BREAKS, type Rank, rankText } from './split-points.ts';
+import { BREAKS, type RankCut, rankText } from './split-points.ts';
 
 const END = Number.POSITIVE_INFINITY;
 
@@ -9,14 +9,14 @@ const END = Number.POSITIVE_INFINITY;
  * between words; inside a word, link or code span only if that alone is too long.
  * @returns undefined if nothing of it should or can be in this part.
  */
-export function cutText(leaf: TextLeaf, space: Space): [TextLeaf, TextLeaf] | undefined {
-  const text = textWithin(leaf.runs, space.window);
+export function cutText(leaf: TextLeaf, space: PartSpace): [TextLeaf, TextLeaf] | undefined {
+  const text = getTextWithin(leaf.runs, space.window);
   const stretch = (from: number, to: number): TextLeaf => ({
     ...leaf,
-    runs: runsBetween(leaf.runs, from, to),
+    runs: sliceTrimmedRuns(leaf.runs, from, to),
     fresh: from === 0 ? leaf.fresh : leaf.within.length,
   });
-  const at = bestCut({ text, rank: rankText(leaf.runs, text), stretch }, space);
+  const at = findBestCut({ text, rank: rankText(leaf.runs, text), stretch }, space);
   if (at === undefined) return undefined;
   return [stretch(0, at), stretch(at, END)];
 }
@@ -32,20 +32,20 @@ const CHARACTER = BREAKS + 1;
  * language; empty lines at the cut are dropped.
  * @returns undefined if nothing of it should or can be in this part.
  */
-export function cutCode(leaf: CodeLeaf, space: Space): [CodeLeaf, CodeLeaf] | undefined {
-  const text = withoutEmptyStart(leaf.text);
+export function cutCode(leaf: CodeLeaf, space: PartSpace): [CodeLeaf, CodeLeaf] | undefined {
+  const text = trimEmptyStart(leaf.text);
   const near = text.slice(0, space.window);
   const stretch = (from: number, to: number): CodeLeaf => {
     const start = text[from] === '\n' ? from + 1 : from;
-    const kept = withoutEmptyEnd(withoutEmptyStart(text.slice(start, to)));
+    const kept = trimEmptyEnd(trimEmptyStart(text.slice(start, to)));
     return { ...leaf, text: kept, fresh: from === 0 ? leaf.fresh : leaf.within.length };
   };
-  const at = bestCut({ text: near, rank: rankCode(near), stretch }, space);
+  const at = findBestCut({ text: near, rank: rankCode(near), stretch }, space);
   if (at === undefined) return undefined;
   return [stretch(0, at), stretch(at, text.length)];
 }
 
-function rankCode(text: string): Rank {
+function rankCode(text: string): RankCut {
   return (at) => {
     if (text[at] === '\n') return isEmptyLine(text, at + 1) ? EMPTY_LINE : LINE;
     return text[at - 1] === ' ' ? WORD : CHARACTER;
@@ -57,12 +57,12 @@ function isEmptyLine(text: string, from: number): boolean {
   return end >= 0 && text.slice(from, end).trim() === '';
 }
 
-function withoutEmptyStart(text: string): string {
+function trimEmptyStart(text: string): string {
   const space = text.length - text.trimStart().length;
   return text.slice(text.lastIndexOf('\n', space) + 1);
 }
 
-function withoutEmptyEnd(text: string): string {
+function trimEmptyEnd(text: string): string {
   const end = text.indexOf('\n', text.trimEnd().length);
   return end < 0 ? text : text.slice(0, end);
 }
@@ -73,59 +73,58 @@ function withoutEmptyEnd(text: string): string {
  */
 export function cutRows<Rows extends GridLeaf | TableLeaf>(
   leaf: Rows,
-  space: Space,
+  space: PartSpace,
 ): [Rows, Rows] | undefined {
   const head = (count: number): Rows => ({ ...leaf, rows: leaf.rows.slice(0, count) });
-  const count = largestWithinLoad(leaf.rows.length - 1, (rows) => space.load(head(rows)));
+  const count = findLargestWithinLoad(leaf.rows.length - 1, (rows) => space.load(head(rows)));
   if (count === 0) return undefined;
   return [head(count), { ...leaf, rows: leaf.rows.slice(count), fresh: leaf.within.length }];
 }
 
 /** A text that has to be cut, up to the maximum that a part can hold. */
-interface Cuttable {
+interface CuttableText {
   readonly text: string;
-  readonly rank: Rank;
-  /** The leaf of a stretch between two offsets. */
+  readonly rank: RankCut;
   stretch(from: number, to: number): Leaf;
 }
 
 /**
- * The best offset for a cut: in the second half of what fits, unless that splits something that the
- * next part can hold as a whole.
+ * The best offset for a cut: in the second half of the text that fits, unless the cut splits a unit
+ * that the next part can hold as a whole.
  * @returns undefined if nothing of the text should or can be in this part.
  */
-function bestCut(cuttable: Cuttable, space: Space): number | undefined {
+function findBestCut(cuttable: CuttableText, space: PartSpace): number | undefined {
   const cutBefore = space.cutsIn(cuttable.text);
   const load = (at: number) => space.load(cuttable.stretch(0, cutBefore(at)));
-  let most = cutBefore(largestWithinLoad(cuttable.text.length - 1, load));
+  let most = cutBefore(findLargestWithinLoad(cuttable.text.length - 1, load));
   while (most > 0) {
-    const at = bestUpTo(most, cuttable, space, cutBefore);
-    // Less text may need more space: a mark that works only at the end of a word
-    // needs its characters there.
+    const at = findBestUpTo(most, cuttable, space, cutBefore);
+    // Less text may need more space: a mark that works only at the end of a word may need an
+    // invisible character.
     if (at === undefined || load(at) <= 1) return at;
     most = cutBefore(at - 1);
   }
   return undefined;
 }
 
-function bestUpTo(
+function findBestUpTo(
   most: number,
-  { text, rank, stretch }: Cuttable,
-  space: Space,
+  { text, rank, stretch }: CuttableText,
+  space: PartSpace,
   cutBefore: CutBefore,
 ): number | undefined {
-  const upper = bestAbove(most / 2, most, rank, cutBefore);
-  const torn = breakHarm(rank(upper));
+  const upper = findBestAbove(most / 2, most, rank, cutBefore);
+  const torn = computeBreakHarm(rank(upper));
   if (torn === 0) return upper;
-  const start = lastBelow(most / 2, rank, cutBefore, torn);
-  const end = firstBeyond(upper, text.length, rank, torn);
+  const start = findLastBelow(most / 2, rank, cutBefore, torn);
+  const end = findFirstBeyond(upper, text.length, rank, torn);
   if (space.loadAlone(stretch(start, end)) > 1) return upper;
   if (start > 0) return start;
   return space.isEmpty ? upper : undefined;
 }
 
-/** The best position in the upper half of what fits; the later one if equal. */
-function bestAbove(least: number, most: number, rank: Rank, cutBefore: CutBefore): number {
+/** The best position in the upper half of the text that fits; the later one if equal. */
+function findBestAbove(least: number, most: number, rank: RankCut, cutBefore: CutBefore): number {
   let best = { at: most, rank: rank(most) };
   for (let at = most - 1; at >= least && at > 0 && best.rank > 0; at -= 1) {
     const value = rank(at);
@@ -134,39 +133,41 @@ function bestAbove(least: number, most: number, rank: Rank, cutBefore: CutBefore
   return best.at;
 }
 
-/** The start of what would be split: the last position in the lower half that does less harm. */
-function lastBelow(half: number, rank: Rank, cutBefore: CutBefore, torn: number): number {
+/**
+ * The start of the unit that would be split: the last position in the lower half with a lower rank.
+ */
+function findLastBelow(half: number, rank: RankCut, cutBefore: CutBefore, torn: number): number {
   let at = Math.ceil(half) - 1;
-  while (at > 0 && (breakHarm(rank(at)) >= torn || cutBefore(at) !== at)) at -= 1;
+  while (at > 0 && (computeBreakHarm(rank(at)) >= torn || cutBefore(at) !== at)) at -= 1;
   return Math.max(at, 0);
 }
 
-function firstBeyond(from: number, length: number, rank: Rank, torn: number): number {
+function findFirstBeyond(from: number, length: number, rank: RankCut, torn: number): number {
   let at = from + 1;
-  while (at < length && breakHarm(rank(at)) >= torn) at += 1;
+  while (at < length && computeBreakHarm(rank(at)) >= torn) at += 1;
   return at;
 }
 
-function breakHarm(rank: number): number {
+function computeBreakHarm(rank: number): number {
   return Math.floor(rank / BREAKS);
 }
 
-/** The space left in a part for the next leaf. */
-export interface Space {
-  /** The load of the part with this beginning of the leaf; it fits up to 1. */
+export interface PartSpace {
+  /**
+   * The size of the part with this beginning of the leaf, relative to the limit; it fits up to 1.
+   */
   load(beginning: Leaf): number;
-  /** The load of a part that contains only this stretch of the leaf. */
+  /** The size of a part that contains only this range of the leaf. */
   loadAlone(stretch: Leaf): number;
   /** More UTF-16 units than any part can hold. */
   readonly window: number;
-  /** Whether the part is empty, so that the leaf has to begin here. */
+  /** Whether the part is empty, so that the leaf has to begin in it. */
   readonly isEmpty: boolean;
-  /** The positions at which a text may be cut. */
   cutsIn(text: string): CutBefore;
 }
 
-/** The text of the first runs, at most `length` UTF-16 units of it. */
-function textWithin(runs: readonly Run[], length: number): string {
+/** The text of the first runs, truncated to `length` UTF-16 units. */
+function getTextWithin(runs: readonly TextRun[], length: number): string {
   let text = '';
   for (const run of runs) {
     if (text.length >= length) break;
@@ -176,18 +177,18 @@ function textWithin(runs: readonly Run[], length: number): string {
 }
 
 /** The runs between two offsets, without whitespace at their beginning and at a cut. */
-function runsBetween(all: readonly Run[], from: number, to: number): Run[] {
+function sliceTrimmedRuns(all: readonly TextRun[], from: number, to: number): TextRun[] {
   const runs = sliceRuns(all, from, to);
-  const first = runs.findIndex(hasText);
+  const first = runs.findIndex(hasRunText);
   if (first < 0) return [];
-  const last = to < END ? runs.findLastIndex(hasText) : END;
+  const last = to < END ? runs.findLastIndex(hasRunText) : END;
   return runs.slice(first, last + 1).map((run, index) => {
     const text = index === 0 ? run.text.trimStart() : run.text;
     return { ...run, text: first + index === last ? text.trimEnd() : text };
   });
 }
 
-function hasText({ text }: Run): boolean {
+function hasRunText({ text }: TextRun): boolean {
   return text.trim() !== '';
 }
 
@@ -197,24 +198,24 @@ function hasText({ text }: Run): boolean {
  */
 type CutBefore = (at: number) => number;
 
-/** Cuts that never break what people see as one character, such as a family emoji or a flag. */
-export function betweenGraphemes(text: string): CutBefore {
-  if (isSimple(text)) return (at) => at;
-  // Created only when needed, because creating one costs more than most texts.
+/** Cuts that never split a user-perceived character, such as a family emoji or a flag. */
+export function createGraphemeCuts(text: string): CutBefore {
+  if (isSimpleText(text)) return (at) => at;
+  // The segmenter is created on demand, because creating it costs more than processing most texts.
   const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
-  // Examines only the surroundings of an offset, which is a hundred times faster than iterating
-  // over the text.
+  // Only the surroundings of an offset are segmented, which is a hundred times faster than
+  // iterating over the text.
   const segments = graphemes.segment(text);
   return (at) => segments.containing(at)?.index ?? at;
 }
 
 /** Cuts between code points, for a single character longer than a part. */
-export function betweenCodePoints(text: string): CutBefore {
+export function createCodePointCuts(text: string): CutBefore {
   return (at) => (isLowSurrogate(text.charCodeAt(at)) ? at - 1 : at);
 }
 
-/** Below the combining marks every unit is a separate character; this covers nearly all text. */
-function isSimple(text: string): boolean {
+/** Below the combining marks every unit is a separate character, which covers nearly all text. */
+function isSimpleText(text: string): boolean {
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code >= 0x300 || code === 0x0d) return false;
@@ -227,11 +228,11 @@ function isLowSurrogate(unit: number): boolean {
 }
 
 /**
- * The largest `count` in 0..max with a load of at most 1, given that loads never decrease. They
- * grow about evenly, so two of them predict where to probe next; every third probe halves the
- * remaining range, in case they do not.
+ * The largest `count` in 0..max whose size is at most 1, given that sizes never decrease. Sizes
+ * grow about evenly, so two of them predict the next probe; every third probe halves the remaining
+ * range, in case they do not.
  */
-export function largestWithinLoad(max: number, load: (count: number) => number): number {
+export function findLargestWithinLoad(max: number, load: (count: number) => number): number {
   let low = 0;
   let lowLoad = 0;
   let high = max + 1;

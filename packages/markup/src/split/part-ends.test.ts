@@ -127,7 +127,7 @@ describe('a part', () => {
     expect(texts(markdown, maxLength)).toEqual(parts);
   });
 
-  it('[M03] shows only a row that no part can hold as a list, or all rows when no part can hold the header', () => {
+  it('[M03] shows a row as a list only if no part can hold it, or all rows if no part can hold the header', () => {
     const page = { dialect: 'html', unit: 'utf16' } as const;
     const rows = `|H|I|\n|-|-|\n|a|${'long '.repeat(30)}|\n|b|c|`;
     const long = texts(rows, 150, page);

@@ -1,21 +1,20 @@
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PrintedTarget } from '../capabilities.ts';
+import { CAPABILITIES, type PrintedTarget } from '../capabilities.ts';
 import {
-  type Cell,
-  type Container,
-  isVisible,
+  isVisibleLeaf,
   type Leaf,
-  leafTexts,
-  type Mark,
-  type Run,
+  type LeafContainer,
+  listLeafTexts,
+  type RunMark,
+  type TableCell,
+  type TextRun,
 } from '../document.ts';
 import { PartPrinter } from '../part-printer.ts';
 import { runAllSteps } from '../steps.ts';
 import { splitLeaves, splitNumbered } from './split.ts';
 
-/** The URL of every generated link. */
 const ADDRESS = 'https://e.org/a?b=c';
 /** Only headers use these letters, because splitting repeats headers. */
 const HEADER = 'ΑΒΓΔ';
@@ -27,22 +26,22 @@ const word = fc.oneof(
   fc.integer({ min: 20, max: 90 }).map((length) => 'x'.repeat(length)),
 );
 const line = fc.array(word, { minLength: 1, maxLength: 12 }).map((words) => words.join(' '));
-const mark: fc.Arbitrary<Mark> = fc.oneof(
+const mark: fc.Arbitrary<RunMark> = fc.oneof(
   fc.constantFrom('bold', 'italic', 'strike', 'spoiler', 'code').map((type) => ({ type })),
   fc.constant({ type: 'link' as const }).map(({ type }) => ({ type, url: ADDRESS })),
 );
 const marks = fc.uniqueArray(mark, { maxLength: 2, selector: ({ type }) => type });
-const run: fc.Arbitrary<Run> = fc.record({ text: line, marks });
+const run: fc.Arbitrary<TextRun> = fc.record({ text: line, marks });
 const texts = fc
   .array(run, { minLength: 1, maxLength: 5 })
   .map((all) => all.map(({ text, marks: own }) => ({ text: `${text} `, marks: own })));
-const cell: fc.Arbitrary<Cell> = fc.array(run, { minLength: 1, maxLength: 2 });
+const cell: fc.Arbitrary<TableCell> = fc.array(run, { minLength: 1, maxLength: 2 });
 const header = fc.integer({ min: 1, max: 30 }).map((length) => HEADER.repeat(8).slice(0, length));
 
-const containers: fc.Arbitrary<Container[]> = fc
+const containers: fc.Arbitrary<LeafContainer[]> = fc
   .array(fc.constantFrom('quote', 'bullet', 'number'), { maxLength: 4 })
   .map((kinds) =>
-    kinds.flatMap((kind): Container[] => {
+    kinds.flatMap((kind): LeafContainer[] => {
       if (kind === 'quote') return [{ type: 'quote' }];
       if (kind === 'bullet')
         return [
@@ -89,14 +88,14 @@ const table = fc.record({
 const rule = fc.record({ ...placed, kind: fc.constant('rule' as const) });
 
 /**
- * For tests: documents with every kind of leaf, deeply nested, with words of any script and length.
+ * Documents with every kind of leaf for tests, deeply nested, with words of any script and length.
  */
 const anyLeaves: fc.Arbitrary<Leaf[]> = fc.array(
   fc.oneof({ weight: 4, arbitrary: text }, heading, code, grid, table, rule),
   { minLength: 1, maxLength: 8 },
 );
 
-/** For tests: the content of leaves, without whitespace and without what splitting may add. */
+/** The content of leaves for tests, without whitespace and without text that splitting may add. */
 function essence(leaves: readonly Leaf[]): string {
   const said = leaves
     .map(textOf)
@@ -105,9 +104,8 @@ function essence(leaves: readonly Leaf[]): string {
   return said.replaceAll(`(${ADDRESS})`, '').replaceAll(/[ΑΒΓΔ─:·]/g, '');
 }
 
-/** For tests: the text of a leaf as one string. */
 function textOf(leaf: Leaf): string {
-  return [...leafTexts(leaf)].join(leaf.kind === 'text' ? '' : '\n');
+  return [...listLeafTexts(leaf)].join(leaf.kind === 'text' ? '' : '\n');
 }
 
 function onlyLetters(random: string): string {
@@ -115,23 +113,23 @@ function onlyLetters(random: string): string {
 }
 
 const targets: fc.Arbitrary<PrintedTarget> = fc.record({
-  dialect: fc.constantFrom('telegram', 'discord', 'whatsapp', 'plain', 'html'),
+  dialect: fc.constantFrom(...(Object.keys(CAPABILITIES) as PrintedTarget['dialect'][])),
   maxLength: fc.oneof(fc.integer({ min: 16, max: 64 }), fc.integer({ min: 16, max: 600 })),
   unit: fc.constantFrom('utf16', 'codepoint', 'byte'),
 });
-const RUNS = runs(150);
+const RUNS = toRunOptions(150);
 
 const split = (leaves: readonly Leaf[], target: PrintedTarget) =>
   runAllSteps(splitLeaves(leaves, new PartPrinter(target)));
 
 /**
- * Targets with enough space for every generated link and list, so that nothing has to be
+ * Targets with enough space for every generated link and list, so that no leaf has to be
  * simplified.
  */
 const roomy = targets.map((target) => ({ ...target, maxLength: target.maxLength + 200 }));
 
 describe('splitting any document for any target', () => {
-  it('[M03] loses and duplicates nothing', () => {
+  it('[M03] neither loses nor duplicates text', () => {
     fc.assert(
       fc.property(anyLeaves, targets, (leaves, target) => {
         expect(essence(split(leaves, target).flat())).toBe(essence(leaves));
@@ -140,19 +138,19 @@ describe('splitting any document for any target', () => {
     );
   });
 
-  it('[M03] creates no part that is too long and none without visible content', () => {
+  it('[M03] creates no part that is too long or has no visible content', () => {
     fc.assert(
       fc.property(anyLeaves, targets, (leaves, target) => {
         for (const part of split(leaves, target)) {
           expect(new PartPrinter(target).load(part)).toBeLessThanOrEqual(1);
-          expect(part.some(isVisible)).toBe(true);
+          expect(part.some(isVisibleLeaf)).toBe(true);
         }
       }),
       RUNS,
     );
   });
 
-  it('[M03] never cuts what people see as one character', () => {
+  it('[M03] never cuts a user-perceived character', () => {
     const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
     fc.assert(
       fc.property(anyLeaves, roomy, (leaves, target) => {

@@ -123,7 +123,7 @@ describe('splitting', () => {
     expect(texts(markdown, maxLength)).toEqual(parts);
   });
 
-  it('[M03] never breaks what people see as one character', () => {
+  it('[M03] never breaks a user-perceived character', () => {
     const family = '👩‍👩‍👧';
     const parts = texts(family.repeat(10), 20);
     expect(parts).toEqual(Array(5).fill(family.repeat(2)));
@@ -143,7 +143,7 @@ describe('splitting', () => {
     expect(parts[0]).toBe('😀'.repeat(emojiPerPart * 4));
   });
 
-  it('[M03] counts what people see on Telegram and everything elsewhere', () => {
+  it('[M03] counts only visible text on Telegram and all markup elsewhere', () => {
     const markdown = '**aaaa** **bbbb** **cccc**';
     expect(texts(markdown, 16)).toHaveLength(1);
     expect(texts(markdown, 50, { dialect: 'html' })).toHaveLength(2);
@@ -166,7 +166,7 @@ describe('splitting', () => {
       '- > ```js\n  > aaaa bbbb cccc dddd eeee',
       'aaaabbbbccccddddeeee',
     ],
-  ])('[M03] gives up structure before text when a part is tiny: %s', (_, markdown, letters) => {
+  ])('[M03] drops structure before text when a part is tiny: %s', (_, markdown, letters) => {
     for (const dialect of ['telegram', 'plain', 'html'] as const) {
       const shown = render(markdown, { dialect, maxLength: 16, unit: 'utf16' });
       expect(shown.every(({ text, plain }) => text !== '' && plain.length <= 16)).toBe(true);
@@ -176,7 +176,7 @@ describe('splitting', () => {
   });
 });
 
-const DIALECTS = ['telegram', 'discord', 'whatsapp', 'plain', 'html'] as const;
+const DIALECTS = Object.keys(CAPABILITIES) as (keyof typeof CAPABILITIES)[];
 const numbered = (markdown: string, target: Partial<RenderTarget> = {}) =>
   render(markdown, {
     dialect: 'telegram',
@@ -195,7 +195,7 @@ describe('numbered parts', () => {
     ]);
   });
 
-  it('[M03] are not numbered when there is only one', () => {
+  it('[M03] are not numbered when there is only one part', () => {
     expect(numbered('aaaa')).toEqual([{ text: 'aaaa', plain: 'aaaa' }]);
   });
 

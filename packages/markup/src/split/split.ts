@@ -1,148 +1,157 @@
 import {
-  contentLength,
-  isVisible,
+  isVisibleLeaf,
   type Leaf,
-  type Run,
+  measureContent,
   type TableLeaf,
   type TextLeaf,
+  type TextRun,
 } from '../document.ts';
 import type { Steps } from '../steps.ts';
-import { linkOf, spellOutLinks } from '../transform/runs.ts';
-import { headerText, rowContainers, rowTexts } from '../transform/tables.ts';
+import { findLink, spellOutLinks } from '../transform/runs.ts';
+import { createRowContainers, formatHeader, formatRowTexts } from '../transform/tables.ts';
 import {
-  betweenCodePoints,
-  betweenGraphemes,
+  createCodePointCuts,
+  createGraphemeCuts,
   cutCode,
   cutRows,
   cutText,
-  largestWithinLoad,
-  type Space,
+  findLargestWithinLoad,
+  type PartSpace,
 } from './cut.ts';
 
-/** What the splitter needs to know about the target. */
-export interface Room {
-  /** The load of a part with these leaves; it can be sent up to 1. Grows with the leaves. */
+export interface SplitRoom {
+  /**
+   * The size of a part with these leaves, relative to the limit; the part can be sent up to 1. The
+   * size increases with the leaves.
+   */
   load(leaves: readonly Leaf[]): number;
-  /** More UTF-16 units than any part can hold; examining more would be wasted effort. */
+  /** More UTF-16 units than any part can hold, so that longer texts need not be examined. */
   readonly window: number;
 }
 
-/** Below this load, a part is filled up with half a paragraph instead of being sent so short. */
+/** Below this size, a part is filled up with half a paragraph instead of being sent so short. */
 const FULL_ENOUGH = 0.5;
 
 /**
  * Splits a document into parts that fit, at the best available positions, with a step for each
- * part. Loses and duplicates nothing; invisible text yields no part.
+ * part. No text is lost or duplicated; invisible text yields no part.
  */
-export function* splitLeaves(leaves: readonly Leaf[], room: Room): Steps<Leaf[][]> {
+export function* splitLeaves(leaves: readonly Leaf[], room: SplitRoom): Steps<Leaf[][]> {
   const parts: Leaf[][] = [];
-  // A stack with the next leaf on top: the cost of a part does not depend on how much remains.
+  // Leaves are kept on a stack with the next one on top, so the cost of a part does not depend on
+  // the number of remaining leaves.
   const waiting = leaves.toReversed();
   while (waiting.length > 0) {
     const ahead = takeAhead(waiting, room.window);
-    const { head, rest } = nextPart(ahead, room);
+    const { head, rest } = createNextPart(ahead, room);
     for (const leaf of rest.toReversed()) waiting.push(leaf);
-    if (head.some(isVisible)) parts.push(head);
+    if (head.some(isVisibleLeaf)) parts.push(head);
     yield;
   }
   return parts;
 }
 
-/** Takes leaves from a stack: all that are left, or more than a part can hold. */
+/** Takes leaves from the stack: all that are left, or more than a part can hold. */
 function takeAhead(waiting: Leaf[], window: number): Leaf[] {
   const ahead: Leaf[] = [];
   let length = 0;
   for (let leaf = waiting.pop(); leaf !== undefined; leaf = waiting.pop()) {
     ahead.push(leaf);
-    length += 1 + contentLength([leaf], window);
+    length += 1 + measureContent([leaf], window);
     if (length > window + 1) break;
   }
   return ahead;
 }
 
-/** One part and what comes after it. `head` may be empty when a leaf had to be simplified first. */
-interface Step {
+/** One part and the leaves after it. `head` may be empty when a leaf had to be simplified first. */
+interface SplitStep {
   readonly head: Leaf[];
   readonly rest: Leaf[];
 }
 
 /**
- * Creates the next part. Its end depends on no more leaves than are needed to exceed the window.
- * @returns the very same leaves as `head` if all of them fit.
+ * The end of the part depends only on the leaves needed to exceed the window.
+ * @returns The same leaves as `head` if all of them fit.
  */
-function nextPart(ahead: Leaf[], room: Room): Step {
+function createNextPart(ahead: Leaf[], room: SplitRoom): SplitStep {
   if (room.load(ahead) <= 1) return { head: ahead, rest: [] };
-  const fitting = largestWithinLoad(ahead.length - 1, (count) => room.load(ahead.slice(0, count)));
-  return goodBoundary(ahead, fitting, room) ?? cutNext(ahead, fitting, room);
+  const fitting = findLargestWithinLoad(ahead.length - 1, (count) =>
+    room.load(ahead.slice(0, count)),
+  );
+  return findGoodBoundary(ahead, fitting, room) ?? cutNext(ahead, fitting, room);
 }
 
 /** The best position between leaves that leaves the part full enough; the later one if equal. */
-function goodBoundary(leaves: readonly Leaf[], fitting: number, room: Room): Step | undefined {
+function findGoodBoundary(
+  leaves: readonly Leaf[],
+  fitting: number,
+  room: SplitRoom,
+): SplitStep | undefined {
   let best: { count: number; rank: number } | undefined;
   let load = room.load(leaves.slice(0, fitting));
-  // The load grows roughly with the length of the leaves, which needs no printing to measure.
-  const each = load / contentLength(leaves.slice(0, fitting), room.window);
+  // The size grows roughly with the length of the leaves, which can be measured without printing.
+  const each = load / measureContent(leaves.slice(0, fitting), room.window);
   for (let count = fitting; count > 0 && load > FULL_ENOUGH; count -= 1) {
-    const rank = boundaryRank(leaves[count - 1], leaves[count]);
+    const rank = rankBoundary(leaves[count - 1], leaves[count]);
     if (rank !== undefined && (best === undefined || rank < best.rank)) best = { count, rank };
-    load -= each * (1 + contentLength(leaves.slice(count - 1, count), room.window));
+    load -= each * (1 + measureContent(leaves.slice(count - 1, count), room.window));
   }
-  return best === undefined ? undefined : boundaryAt(leaves, best.count);
+  return best === undefined ? undefined : splitAtBoundary(leaves, best.count);
 }
 
 /**
  * 0 between top-level blocks, higher for deeper positions; text that introduces the next leaf stays
  * with it.
  */
-function boundaryRank(before: Leaf | undefined, after: Leaf | undefined): number | undefined {
-  if (before === undefined || after === undefined || isHeading(before)) return undefined;
+function rankBoundary(before: Leaf | undefined, after: Leaf | undefined): number | undefined {
+  if (before === undefined || after === undefined || isHeadingLeaf(before)) return undefined;
   const inside = Math.min(after.fresh, after.within.length);
-  return inside * 2 + (after.gap === 2 ? 0 : 1) + (announces(before) ? 0.5 : 0);
+  return inside * 2 + (after.gap === 2 ? 0 : 1) + (announcesNext(before) ? 0.5 : 0);
 }
 
-function isHeading(leaf: Leaf): boolean {
+function isHeadingLeaf(leaf: Leaf): boolean {
   return leaf.kind === 'text' && leaf.heading !== undefined;
 }
 
-/** A line such as "Run this:" belongs to what follows. */
-function announces(leaf: Leaf): boolean {
+/** A line such as "Run this:" belongs to the next leaf. */
+function announcesNext(leaf: Leaf): boolean {
   return leaf.kind === 'text' && /[:：]\s*$/.test(leaf.runs.at(-1)?.text.slice(-8) ?? '');
 }
 
-function boundaryAt(leaves: readonly Leaf[], count: number): Step {
+function splitAtBoundary(leaves: readonly Leaf[], count: number): SplitStep {
   return { head: leaves.slice(0, count), rest: leaves.slice(count) };
 }
 
-function cutNext(ahead: Leaf[], fitting: number, room: Room): Step {
+function cutNext(ahead: Leaf[], fitting: number, room: SplitRoom): SplitStep {
   const before = ahead.slice(0, fitting);
   const after = ahead.slice(fitting + 1);
   const next = ahead[fitting];
-  if (next === undefined) return boundaryAt(ahead, fitting);
-  const space: Space = {
+  if (next === undefined) return splitAtBoundary(ahead, fitting);
+  const space: PartSpace = {
     load: (beginning) => room.load([...before, beginning]),
     loadAlone: (stretch) => room.load([stretch]),
     window: room.window,
     isEmpty: fitting === 0,
-    cutsIn: betweenGraphemes,
+    cutsIn: createGraphemeCuts,
   };
   const halves = cutLeaf(next, space);
-  if (halves !== undefined) return stepAfter(before, halves, after);
-  const withoutHeadings = 1 + before.findLastIndex((leaf) => !isHeading(leaf));
-  if (withoutHeadings > 0) return boundaryAt(ahead, withoutHeadings);
-  // A heading that fills the part, or one before a link or row that fits only into a separate part.
-  if (fitting > 0) return boundaryAt(ahead, fitting);
-  const simpler = simplify(next);
+  if (halves !== undefined) return createStepAfter(before, halves, after);
+  const withoutHeadings = 1 + before.findLastIndex((leaf) => !isHeadingLeaf(leaf));
+  if (withoutHeadings > 0) return splitAtBoundary(ahead, withoutHeadings);
+  // A heading that fills the part, or precedes a link or row that fits only into a separate part.
+  if (fitting > 0) return splitAtBoundary(ahead, fitting);
+  const simpler = simplifyOversized(next);
   if (simpler !== undefined) return { head: [], rest: [...simpler, ...after] };
   // A single character longer than a part has to be broken; the smallest piece fits every target.
-  const broken = cutLeaf(next, { ...space, cutsIn: betweenCodePoints });
-  return broken === undefined ? boundaryAt(ahead, 1) : stepAfter(before, broken, after);
+  const broken = cutLeaf(next, { ...space, cutsIn: createCodePointCuts });
+  return broken === undefined ? splitAtBoundary(ahead, 1) : createStepAfter(before, broken, after);
 }
 
-function stepAfter(before: Leaf[], [head, tail]: [Leaf, Leaf], after: Leaf[]): Step {
-  return { head: [...before, head], rest: isVisible(tail) ? [tail, ...after] : after };
+function createStepAfter(before: Leaf[], [head, tail]: [Leaf, Leaf], after: Leaf[]): SplitStep {
+  return { head: [...before, head], rest: isVisibleLeaf(tail) ? [tail, ...after] : after };
 }
 
-function cutLeaf(leaf: Leaf, space: Space): [Leaf, Leaf] | undefined {
+function cutLeaf(leaf: Leaf, space: PartSpace): [Leaf, Leaf] | undefined {
   switch (leaf.kind) {
     case 'text':
       return cutText(leaf, space);
@@ -157,48 +166,48 @@ function cutLeaf(leaf: Leaf, space: Space): [Leaf, Leaf] | undefined {
 }
 
 /**
- * Splits like `splitLeaves`, and if there are several parts, ends each with a line such as `(2/5)`.
- * The line takes space like any other, so parts stay within their limit.
+ * Splits like `splitLeaves`, and ends each of several parts with a line such as `(2/5)`. The number
+ * line counts towards the limit of its part.
  * @param mostLabel a label that fills more of a part than this share, 0 to 1, is omitted from all
  * parts.
  */
 export function* splitNumbered(
   leaves: readonly Leaf[],
-  room: Room,
+  room: SplitRoom,
   mostLabel: number,
 ): Steps<Leaf[][]> {
   const plain = yield* splitLeaves(leaves, room);
   if (plain.length < 2) return plain;
-  // The labels themselves may increase the number of parts to one with another digit.
+  // The labels themselves may increase the number of parts, which then needs one more digit.
   for (let digits = String(plain.length).length; ; digits += 1) {
-    const widest = partLabel('9'.repeat(digits), '9'.repeat(digits));
+    const widest = createPartLabel('9'.repeat(digits), '9'.repeat(digits));
     if (room.load([widest]) > mostLabel) return plain;
-    const load: Room['load'] = (part) => room.load([...part, widest]);
+    const load: SplitRoom['load'] = (part) => room.load([...part, widest]);
     const parts = yield* splitLeaves(leaves, { ...room, load });
-    // With less space, the structure of a quote or list may be given up, and then everything fits
-    // into one part.
+    // With less space, the structure of a quote or list may be dropped, and then the text fits into
+    // one part.
     if (parts.length < 2) return parts;
     const count = String(parts.length);
     if (count.length > digits) continue;
-    return parts.map((part, index) => [...part, partLabel(String(index + 1), count)]);
+    return parts.map((part, index) => [...part, createPartLabel(String(index + 1), count)]);
   }
 }
 
-function partLabel(index: string, count: string): Leaf {
+function createPartLabel(index: string, count: string): Leaf {
   const runs = [{ text: `(${index}/${count})`, marks: [] }];
   return { kind: 'text', runs, within: [], fresh: 0, gap: 2 };
 }
 
 /**
- * The next simpler form of a leaf of which nothing fits into a part of its own, so that splitting
+ * The next simpler form of a leaf that does not fit into a part even partly, so that splitting
  * always ends: a table's first row → list item, grid → code → paragraph, paragraph → without its
  * list, then with its first words unmarked.
- * @returns undefined when it cannot be simplified further.
+ * @returns Undefined when the leaf cannot be simplified further.
  */
-function simplify(leaf: Leaf): Leaf[] | undefined {
+function simplifyOversized(leaf: Leaf): Leaf[] | undefined {
   switch (leaf.kind) {
     case 'table':
-      return withFirstRowAsItem(leaf);
+      return moveFirstRowToItem(leaf);
     case 'grid':
       return [
         {
@@ -210,47 +219,50 @@ function simplify(leaf: Leaf): Leaf[] | undefined {
       ];
     case 'code':
       return leaf.language === undefined
-        ? [{ ...leaf, kind: 'text', runs: [{ text: withoutPings(leaf.text), marks: [] }] }]
+        ? [{ ...leaf, kind: 'text', runs: [{ text: neutralizePings(leaf.text), marks: [] }] }]
         : [{ ...leaf, language: undefined }];
     case 'text':
-      return simplerText(leaf);
+      return simplifyText(leaf);
     case 'rule':
       return leaf.within.length === 0 ? undefined : [{ ...leaf, within: [], fresh: 0 }];
   }
 }
 
-function simplerText(leaf: TextLeaf): Leaf[] | undefined {
+function simplifyText(leaf: TextLeaf): Leaf[] | undefined {
   if (leaf.within.length > 0) return [{ ...leaf, within: [], fresh: 0 }];
   const { heading, ...text } = leaf;
   if (heading !== undefined) return [text];
   const [first] = leaf.runs;
   if (first === undefined || first.marks.length === 0) return undefined;
-  return [{ ...leaf, runs: withBareBeginning(first, leaf.runs) }];
+  return [{ ...leaf, runs: removeFirstMarks(first, leaf.runs) }];
 }
 
-/** Removes the marks from the first run; from all of a link, whose address is then written out. */
-function withBareBeginning(first: Run, runs: readonly Run[]): Run[] {
-  const link = linkOf(first);
-  const end = link === undefined ? 1 : runs.findIndex((run) => linkOf(run) !== link);
+/**
+ * Removes the marks from the first run, and from the whole link if the run belongs to one; the URL
+ * is then written out.
+ */
+function removeFirstMarks(first: TextRun, runs: readonly TextRun[]): TextRun[] {
+  const link = findLink(first);
+  const end = link === undefined ? 1 : runs.findIndex((run) => findLink(run) !== link);
   const marked = end < 0 ? runs : runs.slice(0, end);
   const bare = spellOutLinks(marked).map(({ text, marks }) => {
     const wasCode = marks.some(({ type }) => type === 'code');
-    return { text: wasCode ? withoutPings(text) : text, marks: [] };
+    return { text: wasCode ? neutralizePings(text) : text, marks: [] };
   });
   return [...bare, ...runs.slice(marked.length)];
 }
 
-/** Code notifies nobody, so text that was code must not either. */
-function withoutPings(text: string): string {
+/** Code notifies no one, so text that was code must not notify anyone either. */
+function neutralizePings(text: string): string {
   return text.replaceAll('@', '@\u200b');
 }
 
-function withFirstRowAsItem(table: TableLeaf): Leaf[] {
+function moveFirstRowToItem(table: TableLeaf): Leaf[] {
   const { header, rows, within, fresh, gap } = table;
   const [row, ...others] = rows;
-  if (row === undefined) return [{ kind: 'text', runs: headerText(header), within, fresh, gap }];
-  const [path = within] = rowContainers(within, 1);
-  const [runs = []] = rowTexts(header, [row]);
+  if (row === undefined) return [{ kind: 'text', runs: formatHeader(header), within, fresh, gap }];
+  const [path = within] = createRowContainers(within, 1);
+  const [runs = []] = formatRowTexts(header, [row]);
   const item: Leaf = { kind: 'text', runs, within: path, fresh, gap };
   if (others.length === 0) return [item];
   return [item, { ...table, rows: others, fresh: within.length, gap: 1 }];

@@ -1,24 +1,24 @@
-import { type RenderTarget, shownLiteral, visibleText } from '@parley/core';
+import { type RenderTarget, restoreLiteral, toVisibleText } from '@parley/core';
 import type { Nodes, Root, RootContent } from 'mdast';
 import type { DialectCapabilities } from '../capabilities.ts';
-import type { Container, Leaf, Marker, Run, TableLeaf } from '../document.ts';
-import type { Parsed } from '../parse/parse.ts';
-import { type Steps, stepEvery } from '../steps.ts';
-import { type InlineContext, isBreak, markAll, toRuns } from './inlines.ts';
-import { deadenMentions, joinEqual } from './runs.ts';
+import type { ItemMarker, Leaf, LeafContainer, TableLeaf, TextRun } from '../document.ts';
+import type { ParsedStretch } from '../parse/parse.ts';
+import { createStepCounter, type Steps } from '../steps.ts';
+import { type InlineContext, isLineBreak, markAll, toRuns } from './inlines.ts';
+import { deadenMentions, deadenPlain, joinEqualRuns } from './runs.ts';
 import {
-  headerText,
+  chooseRowGap,
+  createRowContainers,
+  formatHeader,
+  formatRowTexts,
   isEmptyCell,
   layOutGrid,
   readTable,
-  rowContainers,
-  rowGap,
-  rowTexts,
 } from './tables.ts';
 
 /**
- * The amount of literal text processed in one step, in characters, and how many of them a piece
- * counts as.
+ * The amount of literal text processed in one step, in characters, and the number of characters
+ * that a piece counts as.
  */
 const STEP = 400_000;
 const PIECE = 100;
@@ -29,21 +29,22 @@ const PIECE = 100;
  * @param mentions `live` keeps text that would notify people unchanged.
  */
 export function* toLeaves(
-  pieces: readonly Parsed[],
+  pieces: readonly ParsedStretch[],
   capabilities: DialectCapabilities,
   mentions?: RenderTarget['mentions'],
 ): Steps<Leaf[]> {
   const references = collectReferences(
     pieces.flatMap((piece) => (piece.type === 'tree' ? [piece.root] : [])),
   );
-  const context = { ...references, capabilities };
-  const pings = mentions === 'live' ? [] : capabilities.pings;
-  const isStep = stepEvery(STEP);
+  const pings = mentions === 'live' ? undefined : capabilities.pings;
+  const context = { ...references, capabilities, pings };
+  const isStep = createStepCounter(STEP);
   const leaves: Leaf[] = [];
   for (const [index, piece] of pieces.entries()) {
     if (piece.type === 'tree' || isStep(piece.text.length + PIECE)) yield;
     const gap = pieces[index - 1]?.endsBlank === false ? 1 : 2;
-    // Not spread into `push`, because a piece with many leaves would overflow the stack.
+    // The leaves are not spread into `push`, because a piece with many leaves would overflow the
+    // stack.
     for (const leaf of findBeginnings(draftPiece(piece, gap, context))) {
       leaves.push(finishLeaf(leaf, pings));
     }
@@ -51,7 +52,11 @@ export function* toLeaves(
   return leaves;
 }
 
-function draftPiece(piece: Parsed, gap: 1 | 2, context: Omit<BlockContext, 'source'>): Draft[] {
+function draftPiece(
+  piece: ParsedStretch,
+  gap: 1 | 2,
+  context: Omit<BlockContext, 'source'>,
+): Draft[] {
   if (piece.type === 'literal') return draftLiteral(piece.text, gap);
   if (piece.type === 'code') {
     if (piece.text.trim() === '') return [];
@@ -62,9 +67,9 @@ function draftPiece(piece: Parsed, gap: 1 | 2, context: Omit<BlockContext, 'sour
   return draftBlocks(own, { within: [], gap }, { ...context, source });
 }
 
-/** Determines which containers begin with which leaf; those in `before` began earlier. */
-function findBeginnings(drafts: readonly Draft[], before: readonly Container[] = []): Leaf[] {
-  const seen = new Set<Container>(before);
+/** Determines which containers begin with which leaf; containers in `before` began earlier. */
+function findBeginnings(drafts: readonly Draft[], before: readonly LeafContainer[] = []): Leaf[] {
+  const seen = new Set<LeafContainer>(before);
   return drafts.map((draft) => {
     const first = draft.within.findIndex((container) => !seen.has(container));
     for (const container of draft.within) seen.add(container);
@@ -85,7 +90,7 @@ function draftLiteral(text: string, firstGap: 1 | 2): Draft[] {
     }));
 }
 
-/** URLs by definition, and the definitions that are referenced. */
+/** URLs by definition, and the referenced definitions. */
 function collectReferences(roots: readonly Root[]): {
   addresses: Map<string, string>;
   used: Set<string>;
@@ -104,30 +109,33 @@ function collectReferences(roots: readonly Root[]): {
   return { addresses, used };
 }
 
-/** A leaf for which it is not yet determined which containers begin with it. */
+/** A leaf without the information which containers begin with it. */
 type Draft = Leaf extends infer Kind ? (Kind extends Leaf ? Omit<Kind, 'fresh'> : never) : never;
 
-/** The context of block content. */
 interface BlockContext extends InlineContext {
-  /** The text that positions refer to. */
+  /** The source text that positions refer to. */
   readonly source: string;
-  /** Definitions that some reference uses; the others are shown as written. */
+  /** Definitions with at least one reference; unused ones are shown as written. */
   readonly used: ReadonlySet<string>;
+  readonly pings: DialectCapabilities['pings'];
 }
 
-/** The position of the next leaf. */
-interface Place {
-  readonly within: readonly Container[];
+interface DraftPlace {
+  readonly within: readonly LeafContainer[];
   readonly gap: 1 | 2;
 }
 
-/** The leaves of sibling blocks. Empty lines stay where the author put them. */
-function draftBlocks(nodes: readonly RootContent[], place: Place, context: BlockContext): Draft[] {
+/** Empty lines stay where the author put them. */
+function draftBlocks(
+  nodes: readonly RootContent[],
+  place: DraftPlace,
+  context: BlockContext,
+): Draft[] {
   const drafts: Draft[] = [];
-  // A block without visible content passes its empty line on to what follows.
+  // A block without visible content passes its empty line on to the next block.
   let left: 1 | 2 = 1;
   for (const [index, node] of nodes.entries()) {
-    const between: 1 | 2 = sourceGap(nodes[index - 1], node) === 2 ? 2 : left;
+    const between: 1 | 2 = getSourceGap(nodes[index - 1], node) === 2 ? 2 : left;
     const gap = drafts.length === 0 ? place.gap : between;
     const own = draftBlock(node, { within: place.within, gap }, context);
     for (const draft of own) drafts.push(draft);
@@ -136,17 +144,14 @@ function draftBlocks(nodes: readonly RootContent[], place: Place, context: Block
   return drafts;
 }
 
-function sourceGap(before: Nodes | undefined, node: Nodes): 1 | 2 | undefined {
+function getSourceGap(before: Nodes | undefined, node: Nodes): 1 | 2 | undefined {
   if (before === undefined) return undefined;
   const start = node.position?.start.line ?? 0;
-  return start - lastLine(before) > 1 ? 2 : 1;
+  return start - getLastLine(before) > 1 ? 2 : 1;
 }
 
-/**
- * The parser ends a list in a quote with the empty line after it; its last child has the correct
- * end.
- */
-function lastLine(node: Nodes): number {
+/** The parser includes the empty line after a list in a quote; the last child's end is correct. */
+function getLastLine(node: Nodes): number {
   let last = node;
   while (last.type === 'list' || last.type === 'listItem') {
     const child: Nodes | undefined = last.children.at(-1);
@@ -156,8 +161,8 @@ function lastLine(node: Nodes): number {
   return last.position?.end.line ?? 0;
 }
 
-function draftBlock(node: RootContent, place: Place, context: BlockContext): Draft[] {
-  const text = (runs: readonly Run[]): Draft[] =>
+function draftBlock(node: RootContent, place: DraftPlace, context: BlockContext): Draft[] {
+  const text = (runs: readonly TextRun[]): Draft[] =>
     runs.length === 0 ? [] : [{ kind: 'text', runs, ...place }];
   switch (node.type) {
     case 'paragraph':
@@ -165,13 +170,13 @@ function draftBlock(node: RootContent, place: Place, context: BlockContext): Dra
     case 'heading':
       return draftHeading(node, place, context);
     case 'code':
-      // It has no visible content, and no platform accepts it.
+      // The block has no visible content, and platforms refuse such messages.
       if (node.value.trim() === '') return [];
       return [{ kind: 'code', language: node.lang ?? undefined, text: node.value, ...place }];
     case 'thematicBreak':
       return [{ kind: 'rule', ...place }];
     case 'blockquote':
-      return draftBlocks(node.children, inQuote(place, context), context);
+      return draftBlocks(node.children, enterQuotePlace(place, context), context);
     case 'list':
       return draftList(node, place, context);
     case 'table':
@@ -179,29 +184,29 @@ function draftBlock(node: RootContent, place: Place, context: BlockContext): Dra
     case 'footnoteDefinition':
       return draftFootnote(node, place, context);
     case 'html':
-      return isBreak(node.value.trim()) ? [] : text([{ text: node.value, marks: [] }]);
+      return isLineBreak(node.value.trim()) ? [] : text([{ text: node.value, marks: [] }]);
     case 'definition':
-      return context.used.has(node.identifier) ? [] : text(asWritten(node, context));
+      return context.used.has(node.identifier) ? [] : text(draftAsWritten(node, context));
     default:
-      return text(asWritten(node, context));
+      return text(draftAsWritten(node, context));
   }
 }
 
-function asWritten(node: Nodes, context: BlockContext): Run[] {
-  return [{ text: shownLiteral(sourceOf(node, context)), marks: [] }];
+function draftAsWritten(node: Nodes, context: BlockContext): TextRun[] {
+  return [{ text: restoreLiteral(getSource(node, context)), marks: [] }];
 }
 
-function sourceOf({ position }: Nodes, { source }: BlockContext): string {
+function getSource({ position }: Nodes, { source }: BlockContext): string {
   return source.slice(position?.start.offset ?? 0, position?.end.offset ?? 0);
 }
 
 const MIN_RULE = 3;
 
 /**
- * The line below a text that turns it into a heading unintentionally: a rule after several lines or
- * a whole sentence, or one or two characters (`--` of a signature, `=` of a sum).
+ * The underline that turns the text above it into a heading unintentionally: a rule below several
+ * lines or a whole sentence, or one or two characters (`--` of a signature, `=` of a sum).
  */
-function accidentalUnderline(heading: string): string | undefined {
+function findAccidentalUnderline(heading: string): string | undefined {
   const lastLine = heading.lastIndexOf('\n');
   if (lastLine < 0) return undefined;
   const above = heading.slice(0, lastLine);
@@ -213,14 +218,14 @@ function accidentalUnderline(heading: string): string | undefined {
 
 function draftHeading(
   node: Extract<RootContent, { type: 'heading' }>,
-  place: Place,
+  place: DraftPlace,
   context: BlockContext,
 ): Draft[] {
   const runs = toRuns(node.children, context);
   if (runs.length === 0) return [];
-  const underline = accidentalUnderline(sourceOf(node, context));
+  const underline = findAccidentalUnderline(getSource(node, context));
   if (underline !== undefined) {
-    const below: Place = { within: place.within, gap: 1 };
+    const below: DraftPlace = { within: place.within, gap: 1 };
     const rule: Draft =
       underline.length < MIN_RULE
         ? { kind: 'text', runs: [{ text: underline, marks: [] }], ...below }
@@ -234,7 +239,7 @@ function draftHeading(
   return [{ kind: 'text', runs: shown, heading: node.depth, ...place }];
 }
 
-function inQuote({ within, gap }: Place, { capabilities }: BlockContext): Place {
+function enterQuotePlace({ within, gap }: DraftPlace, { capabilities }: BlockContext): DraftPlace {
   const quoted = within.some(({ type }) => type === 'quote');
   return {
     within: quoted && !capabilities.nestedQuotes ? within : [...within, { type: 'quote' }],
@@ -244,31 +249,31 @@ function inQuote({ within, gap }: Place, { capabilities }: BlockContext): Place 
 
 function draftList(
   list: Extract<RootContent, { type: 'list' }>,
-  place: Place,
+  place: DraftPlace,
   context: BlockContext,
 ): Draft[] {
-  const numbers = list.ordered ? numbersOf(list, context) : [];
-  let inside: Container[] = [...place.within, { type: 'list', start: numbers[0] }];
+  const numbers = list.ordered ? listNumbers(list, context) : [];
+  let inside: LeafContainer[] = [...place.within, { type: 'list', start: numbers[0] }];
   return list.children.flatMap((item, index): Draft[] => {
     const number = numbers[index];
     const isJump = number !== undefined && index > 0 && number !== (numbers[index - 1] ?? 0) + 1;
-    // Platforms number lists themselves.
+    // Platforms number lists automatically.
     if (isJump) inside = [...place.within, { type: 'list', start: number }];
-    const marker: Marker = {
+    const marker: ItemMarker = {
       ...(number === undefined ? {} : { number }),
       ...(typeof item.checked === 'boolean' ? { done: item.checked } : {}),
     };
-    const gap = sourceGap(list.children[index - 1], item) ?? place.gap;
-    const itemPlace: Place = { within: [...inside, { type: 'item', marker }], gap };
+    const gap = getSourceGap(list.children[index - 1], item) ?? place.gap;
+    const itemPlace: DraftPlace = { within: [...inside, { type: 'item', marker }], gap };
     return draftItem(item.children, itemPlace, context);
   });
 }
 
 /**
- * The numbers of a list. Markdown counts from the first one; when the written numbers increase, or
- * count down, they refer to certain questions, or are dates or a ranking, and are kept.
+ * Markdown counts from the first number; written numbers that increase or count down refer to
+ * questions, dates or ranks, so they are kept.
  */
-function numbersOf(
+function listNumbers(
   { children, start }: Extract<RootContent, { type: 'list' }>,
   { source }: BlockContext,
 ): readonly number[] {
@@ -284,24 +289,29 @@ function numbersOf(
 const MAX_NUMBER = 9;
 
 /** An item shows its marker even if it has no other content. */
-function draftItem(children: readonly RootContent[], place: Place, context: BlockContext): Draft[] {
+function draftItem(
+  children: readonly RootContent[],
+  place: DraftPlace,
+  context: BlockContext,
+): Draft[] {
   const drafts = draftBlocks(children, place, context);
   return drafts.length === 0 ? [{ kind: 'text', runs: [], ...place }] : drafts;
 }
 
 function draftFootnote(
   node: Extract<RootContent, { type: 'footnoteDefinition' }>,
-  { within, gap }: Place,
+  { within, gap }: DraftPlace,
   context: BlockContext,
 ): Draft[] {
-  const list: Container = { type: 'list', start: undefined };
-  const item: Container = { type: 'item', marker: { label: node.label ?? node.identifier } };
+  const list: LeafContainer = { type: 'list', start: undefined };
+  const label = deadenPlain(node.label ?? node.identifier, context.pings);
+  const item: LeafContainer = { type: 'item', marker: { label } };
   return draftItem(node.children, { within: [...within, list, item], gap }, context);
 }
 
 function draftTable(
   node: Extract<RootContent, { type: 'table' }>,
-  place: Place,
+  place: DraftPlace,
   context: BlockContext,
 ): Draft[] {
   const table = readTable(node, context);
@@ -312,17 +322,17 @@ function draftTable(
 
 function draftWithoutTable(
   table: Pick<TableLeaf, 'align' | 'header' | 'rows'>,
-  place: Place,
+  place: DraftPlace,
   gridColumns: number,
 ): Draft[] {
   const rows = table.rows.filter((row) => !row.every(isEmptyCell));
   if (rows.length === 0 && table.header.every(isEmptyCell)) return [];
   const grid = layOutGrid({ ...table, rows }, gridColumns);
   if (grid !== undefined) return [{ kind: 'grid', ...grid, ...place }];
-  if (rows.length === 0) return [{ kind: 'text', runs: headerText(table.header), ...place }];
-  const paths = rowContainers(place.within, rows.length);
-  const texts = rowTexts(table.header, rows);
-  const gap = rowGap(texts);
+  if (rows.length === 0) return [{ kind: 'text', runs: formatHeader(table.header), ...place }];
+  const paths = createRowContainers(place.within, rows.length);
+  const texts = formatRowTexts(table.header, rows);
+  const gap = chooseRowGap(texts);
   return texts.map((runs, index) => ({
     kind: 'text',
     runs,
@@ -332,8 +342,8 @@ function draftWithoutTable(
 }
 
 /**
- * Converts a leaf for a dialect that can show more to the leaves of one that has neither headings
- * nor tables nor formulas: those that `toLeaves` would have made.
+ * Converts a leaf of a richer dialect to the leaves that `toLeaves` would have made for a dialect
+ * without headings, tables and formulas.
  */
 export function simplifyLeaf(leaf: Leaf, capabilities: DialectCapabilities): readonly Leaf[] {
   const { tables } = capabilities;
@@ -344,31 +354,34 @@ export function simplifyLeaf(leaf: Leaf, capabilities: DialectCapabilities): rea
     return findBeginnings(drafts, within.slice(0, fresh));
   }
   if (leaf.kind !== 'text') return [leaf];
-  const runs = withoutFormulas(leaf.runs);
+  const runs = removeFormulas(leaf.runs);
   if (leaf.heading === undefined) return runs === leaf.runs ? [leaf] : [{ ...leaf, runs }];
   return [
     { ...leaf, runs: markAll(runs, { type: 'bold' }, { capabilities, addresses: new Map() }) },
   ];
 }
 
-function withoutFormulas(runs: readonly Run[]): readonly Run[] {
+function removeFormulas(runs: readonly TextRun[]): readonly TextRun[] {
   if (!runs.some(({ marks }) => marks.some(({ type }) => type === 'math'))) return runs;
-  return joinEqual(
+  return joinEqualRuns(
     runs.map(({ text, marks }) => ({ text, marks: marks.filter(({ type }) => type !== 'math') })),
   );
 }
 
-type Pings = DialectCapabilities['pings'];
+type PingRules = DialectCapabilities['pings'];
 
-/** Finishes the text of a document: removes unprintable characters and defuses mentions. */
-function finishLeaf(leaf: Leaf, pings: Pings): Leaf {
+/**
+ * Finishes the text of a document: removes unprintable characters and prevents mentions from
+ * notifying people.
+ */
+function finishLeaf(leaf: Leaf, pings: PingRules): Leaf {
   switch (leaf.kind) {
     case 'text':
       return { ...leaf, runs: finishRuns(leaf.runs, pings) };
     case 'code':
-      return { ...leaf, text: visibleText(leaf.text) };
+      return { ...leaf, text: toVisibleText(leaf.text) };
     case 'table': {
-      const finish = (row: readonly (readonly Run[])[]) =>
+      const finish = (row: readonly (readonly TextRun[])[]) =>
         row.map((cell) => finishRuns(cell, pings));
       return { ...leaf, header: finish(leaf.header), rows: leaf.rows.map(finish) };
     }
@@ -378,9 +391,9 @@ function finishLeaf(leaf: Leaf, pings: Pings): Leaf {
   }
 }
 
-function finishRuns(runs: readonly Run[], pings: Pings): readonly Run[] {
+function finishRuns(runs: readonly TextRun[], pings: PingRules): readonly TextRun[] {
   const clean = runs.map((run) => {
-    const text = visibleText(run.text);
+    const text = toVisibleText(run.text);
     return text === run.text ? run : { ...run, text };
   });
   return deadenMentions(clean, pings);

@@ -1,43 +1,44 @@
-import { visibleText } from '@parley/core';
+import { toVisibleText } from '@parley/core';
 import type { PhrasingContent } from 'mdast';
 import type { DialectCapabilities } from '../capabilities.ts';
-import { hasVisible, type Mark, type Run } from '../document.ts';
+import { hasVisibleText, type RunMark, type TextRun } from '../document.ts';
 import {
-  commonMarks,
+  findCommonMarks,
   isLinkable,
-  joinEqual,
+  joinEqualRuns,
   sliceRuns,
   spellOutLinks,
-  withoutOuterBreaks,
+  trimOuterBreaks,
 } from './runs.ts';
 
-/** The context of inline content. */
 export interface InlineContext {
   readonly capabilities: DialectCapabilities;
-  /** URLs by the identifiers of definitions. */
   readonly addresses: ReadonlyMap<string, string>;
 }
 
 /** Text that is shown exactly as written, such as HTML or math, and not parsed any further. */
-interface InlineRun extends Run {
+interface InlineRun extends TextRun {
   readonly literal?: true;
 }
 
 /** Flattens inline nodes into runs with only the marks that the dialect can show. */
-export function toRuns(nodes: readonly PhrasingContent[], context: InlineContext): Run[] {
-  const runs = markSpoilers(inlines(nodes, [], context));
-  const shown = runs.map(({ text, marks }) => ({ text, marks: allowed(marks, context) }));
-  return joinEqual(withoutOuterBreaks(shown));
+export function toRuns(nodes: readonly PhrasingContent[], context: InlineContext): TextRun[] {
+  const runs = markSpoilers(flattenInlines(nodes, [], context));
+  const shown = runs.map(({ text, marks }) => ({
+    text,
+    marks: filterAllowedMarks(marks, context),
+  }));
+  return joinEqualRuns(trimOuterBreaks(shown));
 }
 
-function inlines(
+function flattenInlines(
   nodes: readonly PhrasingContent[],
-  marks: readonly Mark[],
+  marks: readonly RunMark[],
   context: InlineContext,
 ): InlineRun[] {
   const tags = readTags(nodes);
   let underlines = 0;
-  let before: Tag | undefined;
+  let before: HtmlTagMeaning | undefined;
   return nodes.flatMap((node) => {
     const tag = tags.get(node);
     const afterBreak = before === 'break';
@@ -47,25 +48,25 @@ function inlines(
       underlines += tag === 'underline' ? 1 : -1;
       return [];
     }
-    // The author put the line break after the tag only for readability of the source.
+    // The line break after the tag only makes the source more readable.
     if (afterBreak && node.type === 'text' && node.value.startsWith('\n')) {
-      return inlineRuns({ ...node, value: node.value.slice(1) }, inside(), context);
+      return flattenInline({ ...node, value: node.value.slice(1) }, inside(), context);
     }
-    return inlineRuns(node, inside(), context);
+    return flattenInline(node, inside(), context);
   });
 
-  function inside(): readonly Mark[] {
+  function inside(): readonly RunMark[] {
     return underlines > 0 ? addMark(marks, { type: 'underline' }) : marks;
   }
 }
 
-function inlineRuns(
+function flattenInline(
   node: PhrasingContent,
-  marks: readonly Mark[],
+  marks: readonly RunMark[],
   context: InlineContext,
 ): InlineRun[] {
-  const inside = (mark: Mark, children: readonly PhrasingContent[]) =>
-    inlines(children, addMark(marks, mark), context);
+  const inside = (mark: RunMark, children: readonly PhrasingContent[]) =>
+    flattenInlines(children, addMark(marks, mark), context);
   switch (node.type) {
     case 'text':
       return [{ text: node.value, marks }];
@@ -73,7 +74,7 @@ function inlineRuns(
       return [
         {
           text: node.value,
-          marks: isFormula(node.value) ? addMark(marks, { type: 'math' }) : marks,
+          marks: isFormulaText(node.value) ? addMark(marks, { type: 'math' }) : marks,
           literal: true,
         },
       ];
@@ -90,32 +91,42 @@ function inlineRuns(
     case 'delete':
       return inside({ type: 'strike' }, node.children);
     case 'link':
-      return linkRuns(node.url, node.children, marks, context);
+      return createLinkRuns(node.url, node.children, marks, context);
     case 'linkReference':
-      return linkRuns(context.addresses.get(node.identifier) ?? '', node.children, marks, context);
+      return createLinkRuns(
+        context.addresses.get(node.identifier) ?? '',
+        node.children,
+        marks,
+        context,
+      );
     case 'image':
-      return imageRuns(node.url, node.alt, marks, context);
+      return createImageRuns(node.url, node.alt, marks, context);
     case 'imageReference':
-      return imageRuns(context.addresses.get(node.identifier) ?? '', node.alt, marks, context);
+      return createImageRuns(
+        context.addresses.get(node.identifier) ?? '',
+        node.alt,
+        marks,
+        context,
+      );
     case 'footnoteReference':
       return [{ text: `[${node.label ?? node.identifier}]`, marks }];
   }
 }
 
-/** Whether a literal text is math rather than other text that is shown as written. */
-function isFormula(text: string): boolean {
+/** Whether a literal text is math. */
+function isFormulaText(text: string): boolean {
   return /^(?:\$[\s\S]+\$|\\\([\s\S]+\\\)|\\\[[\s\S]+\\\])$/.test(text);
 }
 
-function linkRuns(
+function createLinkRuns(
   url: string,
   children: readonly PhrasingContent[],
-  marks: readonly Mark[],
+  marks: readonly RunMark[],
   context: InlineContext,
 ): InlineRun[] {
-  const mark: Mark = { type: 'link', url: visibleText(url.replaceAll(/\p{Cc}/gu, '')) };
-  const runs = inlines(children, addMark(marks, mark), context);
-  const shown = runs.some(({ text }) => hasVisible(text))
+  const mark: RunMark = { type: 'link', url: toVisibleText(url.replaceAll(/\p{Cc}/gu, '')) };
+  const runs = flattenInlines(children, addMark(marks, mark), context);
+  const shown = runs.some(({ text }) => hasVisibleText(text))
     ? runs
     : [{ text: url, marks: addMark(marks, mark) }];
   const rule = context.capabilities.links;
@@ -123,66 +134,79 @@ function linkRuns(
 }
 
 /**
- * An image becomes a link to it, named by its alternative text. Inside a link only the name is
- * kept, as for an image embedded in its URL as data, which would be pages of letters.
+ * An image becomes a link to it, named by its alternative text. Inside a link only the name of the
+ * image is kept, as for an image whose URL embeds its data, which would fill pages.
  */
-function imageRuns(
+function createImageRuns(
   url: string,
   alt: string | null | undefined,
-  marks: readonly Mark[],
+  marks: readonly RunMark[],
   context: InlineContext,
-): Run[] {
+): TextRun[] {
   const isInside = /^data:image\//i.test(url);
-  const value = alt && hasVisible(alt) ? alt : isInside ? '🖼' : url;
+  const value = alt && hasVisibleText(alt) ? alt : isInside ? '🖼' : url;
   if (isInside || marks.some(({ type }) => type === 'link')) return [{ text: value, marks }];
-  return linkRuns(url, [{ type: 'text', value }], marks, context);
+  return createLinkRuns(url, [{ type: 'text', value }], marks, context);
 }
 
-function addMark(marks: readonly Mark[], mark: Mark): readonly Mark[] {
+function addMark(marks: readonly RunMark[], mark: RunMark): readonly RunMark[] {
   return marks.some(({ type }) => type === mark.type) ? marks : [...marks, mark];
 }
 
-function allowed(all: readonly Mark[], { capabilities }: InlineContext): readonly Mark[] {
-  const known = ({ type }: Mark) => type === 'link' || capabilities.marks.includes(type);
+function filterAllowedMarks(
+  all: readonly RunMark[],
+  { capabilities }: InlineContext,
+): readonly RunMark[] {
+  const known = ({ type }: RunMark) => type === 'link' || capabilities.marks.includes(type);
   const marks = all.every(known) ? all : all.filter(known);
   if (capabilities.marksOnCode || !marks.some(({ type }) => type === 'code')) return marks;
   const counts = marks.some(({ type }) => type === 'link' || type === 'spoiler');
-  // A link's URL is content, and hidden text stays hidden; the code font is neither.
+  // A link's URL is content, and hidden text stays hidden; the code font may be dropped.
   return marks.filter(({ type }) => (counts ? type !== 'code' : type === 'code'));
 }
 
-/** Puts a mark around everything, under the dialect's rules. */
-export function markAll(runs: readonly Run[], mark: Mark, context: InlineContext): Run[] {
+/** Puts a mark around all runs, following the dialect's rules. */
+export function markAll(
+  runs: readonly TextRun[],
+  mark: RunMark,
+  context: InlineContext,
+): TextRun[] {
   return runs.map(({ text, marks }) => {
     const others = marks.filter(({ type }) => type !== mark.type);
-    return { text, marks: allowed([mark, ...others], context) };
+    return { text, marks: filterAllowedMarks([mark, ...others], context) };
   });
 }
 
-/** As strict as emphasis: `a || b || c` in an answer about code must not change. */
+/**
+ * The rule is as strict as for emphasis, so that `a || b || c` in an answer about code stays
+ * unchanged.
+ */
 const SPOILER = /(?<![\p{L}\p{N}|\0])\|\|(?!\s)((?:(?!\|\|).)+)(?<!\s)\|\|(?![\p{L}\p{N}|\0])/gsu;
 const BARS = 2;
 
-/** Whether bars mean the norm of a vector: a letter in a formula, as in `||u|| + ||v||`. */
-function isNorm(hidden: string, before: string, after: string): boolean {
+/**
+ * Whether bars are the norm of a vector: a single letter between bars in a formula, as in `||u|| +
+ * ||v||`.
+ */
+function isVectorNorm(hidden: string, before: string, after: string): boolean {
   const isLetter = /^[A-Za-z\u03b1-\u03c9](?:_?\d)?$/.test(hidden);
   return isLetter && (/[=<>≤≥+*·×/-]\s?$/.test(before) || /^\s?[=<>≤≥+*·×/^²-]/.test(after));
 }
 
 /** `||hidden||` becomes a spoiler when the bars touch the hidden text and no word outside. */
-function markSpoilers(runs: readonly InlineRun[]): readonly Run[] {
+function markSpoilers(runs: readonly InlineRun[]): readonly TextRun[] {
   if (!runs.some(({ text }) => text.includes('||'))) return runs;
-  const text = runs.map(withoutBars).join('');
-  const marked: Run[] = [];
+  const text = runs.map(replaceBars).join('');
+  const marked: TextRun[] = [];
   let from = 0;
   for (const { index, 1: hidden = '' } of text.matchAll(SPOILER)) {
     const start = index + BARS;
     const end = start + hidden.length;
     const [before, after] = [text.slice(Math.max(0, index - 2), index), text.slice(end + BARS)];
-    if (isNorm(hidden, before, after.slice(0, 2))) continue;
-    // A spoiler is inside the marks that all of it shares and around all others.
+    if (isVectorNorm(hidden, before, after.slice(0, 2))) continue;
+    // A spoiler is inside the marks shared by its whole text and around all others.
     const shared = sliceRuns(runs, index, end + BARS).map(({ marks }) => marks);
-    const outer = shared.reduce(commonMarks).length;
+    const outer = shared.reduce(findCommonMarks).length;
     const spoiler = sliceRuns(runs, start, end).map(({ text, marks }) => ({
       text,
       marks: [...marks.slice(0, outer), { type: 'spoiler' as const }, ...marks.slice(outer)],
@@ -193,35 +217,37 @@ function markSpoilers(runs: readonly InlineRun[]): readonly Run[] {
   return [...marked, ...sliceRuns(runs, from, text.length)];
 }
 
-/** The text of a run, with bars that hide nothing replaced by NUL, which no text contains. */
-function withoutBars({ text, marks, literal }: InlineRun): string {
+/** The text of a run, with unmatched bars replaced by NUL, which never occurs in a text. */
+function replaceBars({ text, marks, literal }: InlineRun): string {
   const isCode = marks.some(({ type }) => type === 'code' || type === 'link');
   return literal || isCode ? text.replaceAll('|', '\0') : text;
 }
 
 /** The meaning of an HTML tag for which Markdown has no syntax. */
-type Tag = 'underline' | 'end' | 'break';
+type HtmlTagMeaning = 'underline' | 'end' | 'break';
 
 const OPENING: ReadonlyMap<string, string> = new Map([
   ['<u>', '</u>'],
   ['<ins>', '</ins>'],
 ]);
 const CLOSING: ReadonlySet<string> = new Set(OPENING.values());
-const NO_TAGS: ReadonlyMap<PhrasingContent, Tag> = new Map();
+const NO_TAGS: ReadonlyMap<PhrasingContent, HtmlTagMeaning> = new Map();
 const BREAK = /^<br\s*\/?>$/i;
 
 /** Whether this HTML is a line break. */
-export function isBreak(html: string): boolean {
+export function isLineBreak(html: string): boolean {
   return BREAK.test(html);
 }
 
 /**
- * The meaningful tags among these siblings: line breaks, and underlines that begin and end here,
- * properly nested. All other HTML is text.
+ * The meaningful tags among these siblings: line breaks, and underlines that begin and end within
+ * them, properly nested. All other HTML is text.
  */
-function readTags(siblings: readonly PhrasingContent[]): ReadonlyMap<PhrasingContent, Tag> {
+function readTags(
+  siblings: readonly PhrasingContent[],
+): ReadonlyMap<PhrasingContent, HtmlTagMeaning> {
   if (!siblings.some(({ type }) => type === 'html')) return NO_TAGS;
-  const tags = new Map<PhrasingContent, Tag>();
+  const tags = new Map<PhrasingContent, HtmlTagMeaning>();
   const open: { readonly node: PhrasingContent; readonly ends: string }[] = [];
   const waiting = new Map<string, number>();
   const count = (tag: string, change: number) => {
@@ -231,7 +257,7 @@ function readTags(siblings: readonly PhrasingContent[]): ReadonlyMap<PhrasingCon
     if (node.type !== 'html') continue;
     const html = node.value.toLowerCase();
     const ends = OPENING.get(html);
-    if (isBreak(html)) tags.set(node, 'break');
+    if (isLineBreak(html)) tags.set(node, 'break');
     else if (ends !== undefined) {
       open.push({ node, ends });
       count(ends, 1);

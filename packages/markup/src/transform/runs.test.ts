@@ -8,7 +8,7 @@ import { toLeaves } from './blocks.ts';
 
 type Dialect = keyof typeof CAPABILITIES;
 
-/** The visible text, with `·` for the zero-width space in a defused mention. */
+/** The visible text, with `·` for the zero-width space in a neutralized mention. */
 const show = (markdown: string, dialect: Dialect, mentions?: 'live') =>
   printPlainLeaves(
     runAllSteps(toLeaves(runAllSteps(parseMarkdown(markdown)), CAPABILITIES[dialect], mentions)),
@@ -23,6 +23,7 @@ const telegram: [what: string, markdown: string, shown: string][] = [
   ['usernames in links', '[@durov](https://e.org)', '@·durov (https://e.org)'],
   ['usernames behind signs', '.@ada @@ada /@ada', '.@·ada @@·ada /@·ada'],
   ['usernames in headings and items', '# @ada\n- @ada', '@·ada\n• @·ada'],
+  ['usernames in names of footnotes', '[^@ada]: x', '[@·ada] x'],
   ['usernames in HTML', '<b>@ada</b>', '<b>@·ada</b>'],
 ];
 
@@ -38,7 +39,7 @@ const untouched: [what: string, markdown: string, shown?: string][] = [
 ];
 
 describe('mentions', () => {
-  it.each(telegram)('[M05] are defused on Telegram: %s', (_, markdown, shown) => {
+  it.each(telegram)('[M05] are neutralized on Telegram: %s', (_, markdown, shown) => {
     expect(show(markdown, 'telegram')).toBe(shown);
   });
 
@@ -46,11 +47,11 @@ describe('mentions', () => {
     expect(show(markdown, 'telegram')).toBe(shown);
   });
 
-  it('[M05] are defused in text that only looks like a URL', () => {
+  it('[M05] are neutralized in text that only looks like a URL', () => {
     expect(show('x.y/@user a@e.com/@user', 'telegram')).toBe('x.y/@·user a@e.com/@·user');
   });
 
-  it('[M05] are defused in the plain text for a platform that refuses the markup, including in code', () => {
+  it('[M05] are neutralized in the plain fallback, including in code', () => {
     const target = { dialect: 'telegram', maxLength: 4096, unit: 'utf16' } as const;
     const markdown = '`@ada` `@`ada https://e.org/@ada\n```\n@ada\n```';
     const dead = '@\u200bada @\u200bada https://e.org/@ada\n@\u200bada';
@@ -71,7 +72,7 @@ describe('mentions', () => {
   });
 
   it.each<Dialect>(['telegram', 'discord'])(
-    '[M05] are defused in code when there is too little space for code: %s',
+    '[M05] are neutralized in code when there is too little space for code: %s',
     (dialect) => {
       const target = { dialect, maxLength: 16, unit: 'utf16' } as const;
       const parts = render('- - - > ```\n      > @everyone', target);
@@ -80,13 +81,16 @@ describe('mentions', () => {
   );
 
   it.each<Dialect>(['telegram', 'discord'])(
-    '[M05] are live when the settings allow it: %s',
+    '[M05] stay live when the settings allow it: %s',
     (to) => {
       expect(show('@everyone @ada', to, 'live')).toBe('@everyone @ada');
     },
   );
 
-  it.each<Dialect>(['whatsapp', 'plain', 'html'])('have no meaning on %s', (dialect) => {
-    expect(show('@everyone @ada', dialect)).toBe('@everyone @ada');
-  });
+  it.each<Dialect>(['whatsapp', 'google-chat', 'teams', 'plain', 'html'])(
+    'have no meaning on %s',
+    (dialect) => {
+      expect(show('@everyone @ada', dialect)).toBe('@everyone @ada');
+    },
+  );
 });

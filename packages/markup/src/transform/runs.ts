@@ -1,12 +1,12 @@
 import type { DialectCapabilities, LinkRule } from '../capabilities.ts';
-import type { Mark, Run } from '../document.ts';
+import type { RunMark, TextRun } from '../document.ts';
 
 /**
- * Removes the blank lines at the beginning and end of runs, which separate nothing.
- * @param isFlush also removes the space that their first line begins with.
+ * Removes the blank lines at the beginning and end of runs, which have no text to separate.
+ * @param isFlush also removes the space at the start of their first line.
  */
-export function withoutOuterBreaks(all: readonly Run[], isFlush = false): Run[] {
-  const text = all.map(whiteSpaceShape).join('');
+export function trimOuterBreaks(all: readonly TextRun[], isFlush = false): TextRun[] {
+  const text = all.map(getWhiteSpaceShape).join('');
   // A line with visible content keeps its leading space.
   const from = (isFlush ? /^\s*/ : /^\s*\n/).exec(text)?.[0].length ?? 0;
   const shown = text.trimEnd().length;
@@ -14,9 +14,8 @@ export function withoutOuterBreaks(all: readonly Run[], isFlush = false): Run[] 
   return sliceRuns(all, from, to);
 }
 
-/** The runs between two offsets of their text. */
-export function sliceRuns(runs: readonly Run[], from: number, to: number): Run[] {
-  const sliced: Run[] = [];
+export function sliceRuns(runs: readonly TextRun[], from: number, to: number): TextRun[] {
+  const sliced: TextRun[] = [];
   let at = 0;
   for (const run of runs) {
     if (at >= to) break;
@@ -28,45 +27,49 @@ export function sliceRuns(runs: readonly Run[], from: number, to: number): Run[]
 }
 
 /** The shape of text in which only whitespace matters; whitespace in code is visible. */
-function whiteSpaceShape({ text, marks }: Run): string {
+function getWhiteSpaceShape({ text, marks }: TextRun): string {
   return marks.some(({ type }) => type === 'code') ? 'x'.repeat(text.length) : text;
 }
 
 /** Joins adjacent runs with the same marks. */
-export function joinEqual(runs: readonly Run[]): Run[] {
-  const joined: Run[] = [];
+export function joinEqualRuns(runs: readonly TextRun[]): TextRun[] {
+  const joined: TextRun[] = [];
   for (const run of runs) {
     const last = joined.at(-1);
     if (run.text === '') continue;
-    if (last !== undefined && sameMarks(last.marks, run.marks)) {
+    if (last !== undefined && hasSameMarks(last.marks, run.marks)) {
       joined[joined.length - 1] = { text: last.text + run.text, marks: last.marks };
     } else joined.push(run);
   }
   return joined;
 }
 
-function sameMarks(a: readonly Mark[], b: readonly Mark[]): boolean {
-  return a.length === b.length && a.every((mark, index) => sameMark(mark, b[index]));
+function hasSameMarks(a: readonly RunMark[], b: readonly RunMark[]): boolean {
+  return a.length === b.length && a.every((mark, index) => isSameMark(mark, b[index]));
 }
 
-/** Two links, or formulas, are the same only if they are the same one in the source. */
-export function sameMark(a: Mark, b: Mark | undefined): boolean {
+/** Two links or formulas are equal only if they are the same element of the source. */
+export function isSameMark(a: RunMark, b: RunMark | undefined): boolean {
   const isOne = a.type === 'link' || a.type === 'math';
   return a === b || (!isOne && a.type === b?.type);
 }
 
-/** The marks with which both begin. */
-export function commonMarks(a: readonly Mark[], b: readonly Mark[]): readonly Mark[] {
-  const differs = a.findIndex((mark, at) => !sameMark(mark, b[at]));
+/** The common leading marks of two runs. */
+export function findCommonMarks(a: readonly RunMark[], b: readonly RunMark[]): readonly RunMark[] {
+  const differs = a.findIndex((mark, at) => !isSameMark(mark, b[at]));
   return differs < 0 ? a : a.slice(0, differs);
 }
 
-/** Whether the dialect can show this URL as a link with text; relative and unusual URLs never. */
+/**
+ * Whether the dialect can show this URL as a link with text; relative and unusual URLs never
+ * qualify.
+ */
 export function isLinkable(url: string, rule: LinkRule): boolean {
   if (!URL.canParse(url)) return false;
   const { protocol, hostname } = new URL(url);
-  if (!rule.schemes.includes(protocol)) return false;
-  return !rule.dottedHostOnly || hostname.includes('.') || hostname.startsWith('[');
+  if (!rule.schemes.includes(protocol) || rule.notifying?.test(url)) return false;
+  if (!rule.dottedHostOnly || protocol === 'mailto:') return true;
+  return hostname.includes('.') || hostname.startsWith('[');
 }
 
 /** Whether the text already shows the URL, as a bare URL does. */
@@ -74,35 +77,36 @@ export function showsAddress(text: string, url: string): boolean {
   return text === url || url === `http://${text}` || url === `mailto:${text}`;
 }
 
-/** Removes link marks from runs; URLs follow in parentheses, so that nothing is lost. */
-export function spellOutLinks(runs: readonly Run[]): Run[] {
-  const out: Run[] = [];
+/** Removes link marks from runs; each URL follows in parentheses, so that it is not lost. */
+export function spellOutLinks(runs: readonly TextRun[]): TextRun[] {
+  const out: TextRun[] = [];
   for (const [index, run] of runs.entries()) {
-    const link = linkOf(run);
+    const link = findLink(run);
     out.push(link === undefined ? run : { ...run, marks: run.marks.filter((m) => m !== link) });
-    if (link === undefined || linkOf(runs[index + 1]) === link) continue;
-    const shown = runs.filter((other) => linkOf(other) === link);
-    const address = addressAfter(shown.map(({ text }) => text).join(''), link.url);
+    if (link === undefined || findLink(runs[index + 1]) === link) continue;
+    const shown = runs.filter((other) => findLink(other) === link);
+    const address = formatAddressAfter(shown.map(({ text }) => text).join(''), link.url);
     if (address !== '') out.push({ text: address, marks: [] });
   }
   return out;
 }
 
 /**
- * The URL after a link's text for those who cannot follow the link; empty if the text contains it.
+ * The URL after a link's text for readers who cannot follow the link; empty if the text contains
+ * it.
  */
-export function addressAfter(text: string, url: string): string {
+export function formatAddressAfter(text: string, url: string): string {
   if (url === '' || showsAddress(text, url)) return '';
   return ` (${url})`;
 }
 
-export function linkOf(run: Run | undefined): (Mark & { type: 'link' }) | undefined {
+export function findLink(run: TextRun | undefined): (RunMark & { type: 'link' }) | undefined {
   return run?.marks.find((mark) => mark.type === 'link');
 }
 
-type Pings = DialectCapabilities['pings'];
+type PingRules = DialectCapabilities['pings'];
 
-/** Follows the `@` of a defused mention: invisible, but no name begins with it. */
+/** Inserted after the first character of a mention: it is invisible, but no name begins with it. */
 const ZERO_WIDTH_SPACE = '\u200b';
 /** How far back the search for the beginning of a URL goes, in UTF-16 units. */
 const MAX_ADDRESS = 200;
@@ -111,13 +115,15 @@ const ADDRESS =
   /(?:^|[\s("'<[])(?:https?:\/\/)?(?:[\w-]+\.)+(?:com|org|net|io|me|tv|app|dev|social)\/(?:[\w.~%+/-]*\/)?$/i;
 
 /**
- * Inserts a zero-width space after each `@` that would notify people. Marks do not protect
- * (`@**name**` notifies); code does, as does being part of a URL, which must stay intact.
+ * Inserts a zero-width space into each text that would notify people, usually after the `@`. Marks
+ * do not prevent a notification (`@**name**` notifies); code does, and so does a URL, which must
+ * stay unchanged.
  */
-export function deadenMentions(runs: readonly Run[], pings: Pings): readonly Run[] {
-  if (pings.length === 0 || !runs.some(({ text }) => text.includes('@'))) return runs;
-  const places = placesOfPings(runs.map(({ text }) => text).join(''), pings);
-  const addresses = bareAddresses(runs);
+export function deadenMentions(runs: readonly TextRun[], pings: PingRules): readonly TextRun[] {
+  if (pings === undefined) return runs;
+  const places = findPings(runs.map(({ text }) => text).join(''), pings);
+  if (places.length === 0) return runs;
+  const addresses = findBareAddresses(runs);
   let from = 0;
   let next = 0;
   return runs.map((run) => {
@@ -128,15 +134,15 @@ export function deadenMentions(runs: readonly Run[], pings: Pings): readonly Run
       own.push(at - start);
       next += 1;
     }
-    const link = linkOf(run);
+    const link = findLink(run);
     const isCode = run.marks.some(({ type }) => type === 'code');
     if (isCode || (link !== undefined && addresses.has(link))) return run;
     return { ...run, text: breakAutoLinks(run.text, own) };
   });
 }
 
-export function deadenPlain(text: string, pings: Pings): string {
-  return pings.length === 0 ? text : breakAutoLinks(text, placesOfPings(text, pings));
+export function deadenPlain(text: string, pings: PingRules): string {
+  return pings === undefined ? text : breakAutoLinks(text, findPings(text, pings));
 }
 
 function breakAutoLinks(text: string, places: readonly number[]): string {
@@ -149,25 +155,28 @@ function breakAutoLinks(text: string, places: readonly number[]): string {
   return dead + text.slice(from);
 }
 
-function placesOfPings(text: string, pings: Pings): number[] {
+function findPings(text: string, pings: RegExp | 'usernames'): number[] {
   const places: number[] = [];
-  for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
-    if (isPing(text, at, pings)) places.push(at);
+  if (pings === 'usernames') {
+    for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
+      if (isUsername(text, at)) places.push(at);
+    }
+    return places;
   }
+  for (const { index } of text.matchAll(pings)) places.push(index);
   return places;
 }
 
-function isPing(text: string, at: number, pings: Pings): boolean {
-  if (pings !== 'usernames') return pings.some((name) => text.startsWith(name, at + 1));
+function isUsername(text: string, at: number): boolean {
   if (!/^\w\w/.test(text.slice(at + 1, at + 3))) return false;
   const before = text.slice(Math.max(0, at - MAX_ADDRESS), at);
   return !/[\p{L}\p{N}_]$/u.test(before.slice(-2)) && !ADDRESS.test(before);
 }
 
-function bareAddresses(runs: readonly Run[]): ReadonlySet<Mark> {
-  const texts = new Map<Mark & { type: 'link' }, string>();
+function findBareAddresses(runs: readonly TextRun[]): ReadonlySet<RunMark> {
+  const texts = new Map<RunMark & { type: 'link' }, string>();
   for (const run of runs) {
-    const link = linkOf(run);
+    const link = findLink(run);
     if (link !== undefined) texts.set(link, (texts.get(link) ?? '') + run.text);
   }
   const bare = [...texts].filter(([{ url }, text]) => showsAddress(text, url));

@@ -1,10 +1,10 @@
-import { literal } from '@parley/core';
+import { toLiteralMarkdown } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { render } from '../render.ts';
-import { textWidth } from './tables.ts';
+import { measureTextWidth } from './tables.ts';
 
 /** Whitespace that Markdown itself would drop. */
-const TAB = literal('\t');
+const TAB = toLiteralMarkdown('\t');
 
 const show = (dialect: 'telegram' | 'html') => (markdown: string) =>
   render(markdown, { dialect, maxLength: 4096, unit: 'utf16' })
@@ -148,17 +148,17 @@ describe('tables', () => {
   });
 
   it.each(lists)(
-    '[M01] are lists where they are too wide or a grid would lose something: %s',
+    '[M01] are lists when they are too wide or a grid would lose content: %s',
     (_, markdown, shown) => {
       expect(telegram(markdown)).toBe(shown);
     },
   );
 
-  it('[M01] are nothing if they hold nothing', () => {
+  it('[M01] are omitted when they have no content', () => {
     expect(telegram('| | |\n|-|-|\n|||')).toBe('');
   });
 
-  it('[M01] keep line breaks and underlines where the platform has tables', () => {
+  it('[M01] keep line breaks and underlines on platforms with tables', () => {
     expect(show('html')(`${columns('A')}|<u>1</u><br>2|`)).toContain('<td><u>1</u><br>2</td>');
   });
 });
@@ -179,6 +179,6 @@ it.each([
   ['❤️', 2],
   ['\u200b', 0],
   ['שלום', 4],
-])('takes the columns of a fixed-width font: %j', (text, columns) => {
-  expect(textWidth(text)).toBe(columns);
+])('counts the columns of a fixed-width font: %j', (text, columns) => {
+  expect(measureTextWidth(text)).toBe(columns);
 });

@@ -1,17 +1,24 @@
-import { visibleText } from '@parley/core';
+import { toVisibleText } from '@parley/core';
 import type { Table } from 'mdast';
-import { type Alignment, type Cell, type Container, hasVisible, type Run } from '../document.ts';
+import {
+  type Alignment,
+  hasVisibleText,
+  type LeafContainer,
+  type TableCell,
+  type TextRun,
+} from '../document.ts';
 import { type InlineContext, toRuns } from './inlines.ts';
 
 /** A table as data: every row has as many cells as the header. */
 interface TableContent {
   readonly align: readonly Alignment[];
-  readonly header: readonly Cell[];
-  readonly rows: readonly (readonly Cell[])[];
+  readonly header: readonly TableCell[];
+  readonly rows: readonly (readonly TableCell[])[];
 }
 
 /**
- * Reads a table. GFM fills short rows; cells beyond the header get a column, so that none is lost.
+ * Reads a table. GFM fills short rows; cells beyond the header get a column, so that no cell is
+ * lost.
  */
 export function readTable(table: Table, context: InlineContext): TableContent {
   const rows = table.children.map(({ children }) =>
@@ -25,12 +32,12 @@ export function readTable(table: Table, context: InlineContext): TableContent {
   return { align, header, rows: body };
 }
 
-function cellText(cell: Cell): string {
-  return visibleText(cell.map(({ text }) => text).join(''));
+function getCellText(cell: TableCell): string {
+  return toVisibleText(cell.map(({ text }) => text).join(''));
 }
 
-export function isEmptyCell(cell: Cell): boolean {
-  return !hasVisible(cellText(cell));
+export function isEmptyCell(cell: TableCell): boolean {
+  return !hasVisibleText(getCellText(cell));
 }
 
 /**
@@ -39,72 +46,80 @@ export function isEmptyCell(cell: Cell): boolean {
  */
 const MANY = 5;
 const SHORT = 16;
-/** Wider than the space in a cell. */
+/** The separator is wider than the spaces within a cell. */
 const SIDE_BY_SIDE = '\u2003';
 
 /**
  * The text of each row as a list item: each cell after its column's name, one per line. Many short
- * cells are placed side by side, because a year of months should not fill a screen. The first row
- * names the columns that are empty in all rows.
+ * cells are placed side by side, so that a year of months does not fill a screen. The first row
+ * includes the names of columns that are empty in all rows.
  */
-export function rowTexts(header: readonly Cell[], rows: readonly (readonly Cell[])[]): Run[][] {
+export function formatRowTexts(
+  header: readonly TableCell[],
+  rows: readonly (readonly TableCell[])[],
+): TextRun[][] {
   const isUnused = header.map((_, column) => rows.every((row) => isEmptyCell(row[column] ?? [])));
   const named = (space: string) =>
     rows.map((row, index) =>
       row.flatMap((cell, column) => {
         const name = header[column] ?? [];
-        if (!isEmptyCell(cell)) return [withName(name, cell, space)];
+        if (!isEmptyCell(cell)) return [addColumnName(name, cell, space)];
         return index === 0 && isUnused[column] && !isEmptyCell(name)
-          ? [withName(name, [], '')]
+          ? [addColumnName(name, [], '')]
           : [];
       }),
     );
   const cells = named(' ');
-  const isTight = header.length >= MANY && cells.flat().every(isShort);
+  const isTight = header.length >= MANY && cells.flat().every(isShortText);
   return isTight
     ? named('\u00a0').map((row) => joinCells(row, SIDE_BY_SIDE))
     : cells.map((row) => joinCells(row, '\n'));
 }
 
-/** The gap between such list items: an empty line if one of them has several lines. */
-export function rowGap(texts: readonly (readonly Run[])[]): 1 | 2 {
-  return texts.some((runs) => cellText(runs).split('\n').length > 2) ? 2 : 1;
+/** The gap between row items: an empty line if one of the items has several lines. */
+export function chooseRowGap(texts: readonly (readonly TextRun[])[]): 1 | 2 {
+  return texts.some((runs) => getCellText(runs).split('\n').length > 2) ? 2 : 1;
 }
 
-/** Only the column names, for a table without rows. */
-export function headerText(header: readonly Cell[]): Run[] {
+export function formatHeader(header: readonly TableCell[]): TextRun[] {
   const names = header.filter((name) => !isEmptyCell(name));
   return names.flatMap((name, index) => [
     ...(index === 0 ? [] : [{ text: ' · ', marks: [] }]),
-    ...nameRuns(name),
+    ...toNameRuns(name),
   ]);
 }
 
-/** A list with one item each, for rows below each other. */
-export function rowContainers(within: readonly Container[], rows: number): Container[][] {
-  const list: Container = { type: 'list', start: undefined };
+/** A list with one item per row. */
+export function createRowContainers(
+  within: readonly LeafContainer[],
+  rows: number,
+): LeafContainer[][] {
+  const list: LeafContainer = { type: 'list', start: undefined };
   return Array.from({ length: rows }, () => [...within, list, { type: 'item', marker: {} }]);
 }
 
-function joinCells(cells: readonly (readonly Run[])[], between: string): Run[] {
+function joinCells(cells: readonly (readonly TextRun[])[], between: string): TextRun[] {
   return cells.flatMap((runs, index) =>
     index === 0 ? runs : [{ text: between, marks: [] }, ...runs],
   );
 }
 
-function withName(name: Cell, cell: Cell, space: string): Run[] {
+function addColumnName(name: TableCell, cell: TableCell, space: string): TextRun[] {
   if (isEmptyCell(name)) return [...cell];
   const separator = endsWithSign(name) ? space : `:${space}`;
-  return [...nameRuns(name), { text: separator, marks: [] }, ...cell];
+  return [...toNameRuns(name), { text: separator, marks: [] }, ...cell];
 }
 
-function isShort(runs: readonly Run[]): boolean {
-  const text = cellText(runs);
-  return !text.includes('\n') && textWidth(text) <= SHORT;
+function isShortText(runs: readonly TextRun[]): boolean {
+  const text = getCellText(runs);
+  return !text.includes('\n') && measureTextWidth(text) <= SHORT;
 }
 
-/** A column's name in bold, on one line; code stays code, because it may not allow other marks. */
-function nameRuns(name: Cell): Run[] {
+/**
+ * A column's name in bold, on one line; code stays code, because a dialect may not allow other
+ * marks on code.
+ */
+function toNameRuns(name: TableCell): TextRun[] {
   return name.map(({ text, marks }) => ({
     text: text.replaceAll('\n', ' '),
     marks: marks.some(({ type }) => type === 'code' || type === 'bold')
@@ -113,8 +128,8 @@ function nameRuns(name: Cell): Run[] {
   }));
 }
 
-function endsWithSign(name: Cell): boolean {
-  return /[:?!：？！]\s*$/.test(cellText(name));
+function endsWithSign(name: TableCell): boolean {
+  return /[:?!：？！]\s*$/.test(getCellText(name));
 }
 
 const GAP = '  ';
@@ -122,7 +137,8 @@ const HEADER_RULE = '─';
 const RIGHT_TO_LEFT =
   /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 /**
- * Unicode's isolates: between them text runs in its own direction and leaves the columns in order.
+ * Unicode's isolates: the text between them has its own direction, which leaves the columns in
+ * order.
  */
 const ISOLATE = ['\u2068', '\u2069'] as const;
 
@@ -135,10 +151,10 @@ export function layOutGrid(
   columns: number,
 ): { header: string[]; rows: string[] } | undefined {
   if ([header, ...rows].some((row) => row.some(losesMeaning))) return undefined;
-  const names = header.map(cellLines);
-  const lines = rows.map((row) => row.map(cellLines));
+  const names = header.map(splitCellLines);
+  const lines = rows.map((row) => row.map(splitCellLines));
   const widths = names.map((_, column) =>
-    Math.max(1, ...[names, ...lines].flatMap((row) => (row[column] ?? []).map(textWidth))),
+    Math.max(1, ...[names, ...lines].flatMap((row) => (row[column] ?? []).map(measureTextWidth))),
   );
   const total = widths.reduce((sum, width) => sum + width, GAP.length * (widths.length - 1));
   if (total > columns) return undefined;
@@ -165,24 +181,21 @@ function layOutRow(
 }
 
 function padCell(text: string, width: number, align: Alignment): string {
-  const space = width - textWidth(text);
+  const space = width - measureTextWidth(text);
   const before = align === 'right' ? space : align === 'center' ? Math.floor(space / 2) : 0;
   const shown = RIGHT_TO_LEFT.test(text) ? ISOLATE.join(text) : text;
   return ' '.repeat(before) + shown + ' '.repeat(space - before);
 }
 
 /** A tab has no predictable width. */
-function cellLines(cell: Cell): string[] {
-  return cellText(cell)
+function splitCellLines(cell: TableCell): string[] {
+  return getCellText(cell)
     .split('\n')
     .map((line) => line.replaceAll(/\s/g, ' ').trim());
 }
 
-/**
- * Bold text stays readable in a grid, but links in it cannot be followed, and nothing is struck or
- * hidden.
- */
-function losesMeaning(cell: Cell): boolean {
+/** Bold text stays readable in a grid, but links, strikethrough and spoilers would be lost. */
+function losesMeaning(cell: TableCell): boolean {
   return cell.some(
     ({ text, marks }) =>
       marks.some(({ type }) => type === 'link' || type === 'strike' || type === 'spoiler') ||
@@ -196,18 +209,15 @@ const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
  * The number of columns that a text takes in a fixed-width font: wide East Asian characters and
  * emoji take two, combining marks none. Counted by grapheme, as terminals and phones render them.
  */
-export function textWidth(text: string): number {
-  if (isLatin(text)) return text.length;
+export function measureTextWidth(text: string): number {
+  if (isLatinText(text)) return text.length;
   let width = 0;
-  for (const { segment } of GRAPHEMES.segment(text)) width += graphemeWidth(segment);
+  for (const { segment } of GRAPHEMES.segment(text)) width += measureGraphemeWidth(segment);
   return width;
 }
 
-/**
- * Latin letters and punctuation, each a separate character, without the soft hyphen, which is
- * invisible.
- */
-function isLatin(text: string): boolean {
+/** Latin letters and punctuation, each a separate character, except the invisible soft hyphen. */
+function isLatinText(text: string): boolean {
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code < 0x20 || code > 0x2ff || (code > 0x7e && code < 0xa0) || code === 0xad) return false;
@@ -221,7 +231,7 @@ const EMOJI = /^\p{Emoji_Presentation}|\u{fe0f}/u;
 const WIDE =
   /^[\u{1100}-\u{115f}\u{2e80}-\u{303e}\u{3041}-\u{a4cf}\u{a960}-\u{a97c}\u{ac00}-\u{d7a3}\u{f900}-\u{faff}\u{fe30}-\u{fe6f}\u{ff01}-\u{ff60}\u{ffe0}-\u{ffe6}\u{1f000}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 
-function graphemeWidth(grapheme: string): number {
+function measureGraphemeWidth(grapheme: string): number {
   if (INVISIBLE.test(grapheme)) return 0;
   return WIDE.test(grapheme) || EMOJI.test(grapheme) ? 2 : 1;
 }

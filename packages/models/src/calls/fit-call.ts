@@ -8,13 +8,13 @@ import { resolveToolName } from './tool-name.ts';
 export type FittedCall =
   | { readonly kind: 'fits'; readonly call: ModelToolCall }
   | { readonly kind: 'no-tool'; readonly problem: string }
-  /** The tool is known, but its arguments do not fit; `problem` tells the model why. */
+  /** The tool exists, but its arguments do not match its schema; `problem` tells the model why. */
   | { readonly kind: 'misfit'; readonly call: ModelToolCall; readonly problem: string };
 
 /**
- * Converts a model's call to the form that its tool accepts, if only one reading is possible:
- * corrects a tool name that was written differently, and adapts the arguments to the schema. A call
- * that is already valid is returned unchanged.
+ * Converts a model's call to the form that its tool accepts, if only one interpretation is
+ * possible: corrects a misspelled tool name, and adapts the arguments to the schema. A call that is
+ * already valid is returned unchanged.
  */
 export function fitCall(call: ModelToolCall, offered: readonly ModelTool[]): FittedCall {
   const named = resolveToolName(
@@ -22,7 +22,7 @@ export function fitCall(call: ModelToolCall, offered: readonly ModelTool[]): Fit
     offered.map(({ name }) => name),
   );
   if (named.kind !== 'tool')
-    return { kind: 'no-tool', problem: nameProblem(call.name, named, offered) };
+    return { kind: 'no-tool', problem: describeNameProblem(call.name, named, offered) };
   const { name } = named;
   const tool = offered.find((one) => one.name === name);
   const known = name === call.name ? call : { ...call, name };
@@ -37,7 +37,7 @@ export function fitCall(call: ModelToolCall, offered: readonly ModelTool[]): Fit
   const schema = tool?.inputSchema ?? {};
   const fitted = fitArguments(read.value, schema);
   if ('problem' in fitted)
-    return { kind: 'misfit', call: known, problem: misfitText(fitted.problem) };
+    return { kind: 'misfit', call: known, problem: describeMisfit(fitted.problem) };
   const isAsWritten = fitted.value === read.value && read.isJson;
   return {
     kind: 'fits',
@@ -45,7 +45,7 @@ export function fitCall(call: ModelToolCall, offered: readonly ModelTool[]): Fit
   };
 }
 
-function nameProblem(
+function describeNameProblem(
   written: string,
   named: Exclude<ReturnType<typeof resolveToolName>, { kind: 'tool' }>,
   offered: readonly ModelTool[],
@@ -59,7 +59,7 @@ function nameProblem(
     : `there is no tool ${name}; there are: ${names}`;
 }
 
-type ReadArguments =
+type ParsedArguments =
   /** `isJson`: the text is already the JSON of this object. */
   | { readonly ok: true; readonly value: JsonObject; readonly isJson: boolean }
   | { readonly ok: false; readonly problem: string };
@@ -71,7 +71,7 @@ const MAX_ENCODED = 3;
  * Parses the arguments as an object; for a tool without parameters, models write an empty string or
  * a placeholder.
  */
-function readArguments(written: string): ReadArguments {
+function readArguments(written: string): ParsedArguments {
   if (/^\s*(?:null|none|undefined|""|\[\s*\])?\s*$/i.test(written)) {
     return { ok: true, value: {}, isJson: written.trim() === '' };
   }
@@ -131,17 +131,17 @@ function fitArguments(
   value: JsonObject,
   schema: ModelTool['inputSchema'],
 ): { readonly value: unknown } | { readonly problem: Misfit } {
-  const inner = unwrapped(value, schema);
+  const inner = unwrapArguments(value, schema);
   const fitted = fitValue(inner ?? value, schema, schema);
   return fitted.ok ? fitted : { problem: fitted.problem };
 }
 
 /**
  * The object within `{"arguments": {…}}`; null if there is none, or if the tool has a property with
- * that name. It counts only if the schema declares all of its properties, which rules out any other
- * reading.
+ * that name. The object is unwrapped only if the schema declares all of its properties, which rules
+ * out any other interpretation.
  */
-function unwrapped(
+function unwrapArguments(
   value: JsonObject,
   schema: ModelTool['inputSchema'],
   layers = MAX_ENCODED,
@@ -158,15 +158,15 @@ function unwrapped(
   const read =
     typeof given === 'string' ? readLenientJson(given) : { ok: true as const, value: given };
   if (!read.ok || !isObject(read.value)) return null;
-  const inner = unwrapped(read.value, schema, layers - 1);
+  const inner = unwrapArguments(read.value, schema, layers - 1);
   if (inner !== null) return inner;
   const names = Object.keys(read.value);
   const isMeant = names.every((name) => Object.hasOwn(declared, name));
   return isMeant && (names.length > 0 || Object.keys(declared).length > 0) ? read.value : null;
 }
 
-/** Formats, for example, `at: expected text, but got 5`. */
-function misfitText({ path, expected, found }: Misfit): string {
+/** Formats an error such as `at: expected text, but got 5`. */
+function describeMisfit({ path, expected, found }: Misfit): string {
   const where = path === '' ? 'the arguments' : path;
   return found === undefined
     ? `${where} is missing: expected ${expected}`

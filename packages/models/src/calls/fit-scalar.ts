@@ -1,40 +1,42 @@
 import { isPlaceholder } from '@parley/core';
 import { readDate } from './read-date.ts';
 
-/** A text, number, boolean or null that fits, or what was expected instead. */
+/**
+ * A text, number, boolean or null that matches the schema, or a description of what was expected.
+ */
 export type FittedScalar =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly expected: string };
 
-/** How many characters of a value the model is shown. */
+/** How many characters of a value are shown to the model. */
 const SHOWN = 80;
 
-/** A value as truncated JSON for a message. */
-export function shortJson(value: unknown): string {
+/** Formats a value as truncated JSON for a message. */
+export function formatShortJson(value: unknown): string {
   const text = JSON.stringify(value) ?? 'undefined';
   return text.length <= SHOWN ? text : `${text.slice(0, SHOWN).toWellFormed()}…`;
 }
 
-/** Fits a value to the types, values and format of a scalar schema. */
+/** Adapts a value to the types, values and format of a scalar schema. */
 export function fitScalar(
   value: unknown,
   schema: Readonly<Record<string, unknown>>,
   types: readonly string[],
 ): FittedScalar {
-  const allowed = allowedValues(schema);
+  const allowed = describeAllowedValues(schema);
   if (allowed !== null) return fitAllowed(value, allowed);
   for (const type of types) {
-    if (isOf(value, type))
+    if (isOfType(value, type))
       return type === 'string' ? fitText(String(value), schema) : { ok: true, value };
   }
-  const meanings = types.flatMap((type) => convert(value, type));
+  const meanings = types.flatMap((type) => listConversions(value, type));
   const [only] = meanings;
   if (meanings.length === 1)
     return typeof only === 'string' ? fitText(only, schema) : { ok: true, value: only };
-  return { ok: false, expected: types.map(typeName).join(' or ') };
+  return { ok: false, expected: types.map(getTypeName).join(' or ') };
 }
 
-function typeName(type: string): string {
+function getTypeName(type: string): string {
   switch (type) {
     case 'integer':
       return 'a whole number';
@@ -51,22 +53,23 @@ function typeName(type: string): string {
   }
 }
 
-function allowedValues({ enum: values, const: one }: Readonly<Record<string, unknown>>) {
+function describeAllowedValues({ enum: values, const: one }: Readonly<Record<string, unknown>>) {
   if (one !== undefined) return [one];
   return Array.isArray(values) ? (values as readonly unknown[]) : null;
 }
 
 /**
- * Finds one of the values listed by the schema, ignoring case and separators, if only one matches.
+ * Finds the value in the schema's list that matches if case and separators are ignored; null unless
+ * exactly one matches.
  */
 function fitAllowed(value: unknown, allowed: readonly unknown[]): FittedScalar {
   const isSame = (one: unknown) => JSON.stringify(one) === JSON.stringify(value);
   if (allowed.some(isSame)) return { ok: true, value };
   const written = Array.isArray(value) && value.length === 1 ? value[0] : value;
   const alike = isScalar(written)
-    ? allowed.filter((one) => isScalar(one) && fold(one) === fold(written))
+    ? allowed.filter((one) => isScalar(one) && foldValue(one) === foldValue(written))
     : [];
-  if (alike.length === 1 && fold(String(written)) !== '') return { ok: true, value: alike[0] };
+  if (alike.length === 1 && foldValue(String(written)) !== '') return { ok: true, value: alike[0] };
   const shown = allowed
     .slice(0, 20)
     .map((one) => JSON.stringify(one))
@@ -78,14 +81,14 @@ function isScalar(value: unknown): value is string | number | boolean {
   return ['string', 'number', 'boolean'].includes(typeof value);
 }
 
-function fold(value: string | number | boolean): string {
+function foldValue(value: string | number | boolean): string {
   return String(value)
     .toLowerCase()
     .replace(/^["'\s]+|["'\s]+$/g, '')
     .replace(/[\s_-]+/g, '-');
 }
 
-function isOf(value: unknown, type: string): boolean {
+function isOfType(value: unknown, type: string): boolean {
   switch (type) {
     case 'integer':
       return Number.isInteger(value);
@@ -104,8 +107,11 @@ const NUMBER = /^[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d{1,3})?$/i;
 const YES: ReadonlySet<string> = new Set(['true', 'yes', 'on', '1']);
 const NO: ReadonlySet<string> = new Set(['false', 'no', 'off', '0']);
 
-/** The possible readings of a value as another type; empty if there are none. */
-function convert(value: unknown, type: string): readonly (string | number | boolean | null)[] {
+/** Returns the possible interpretations of a value as another type; empty if there are none. */
+function listConversions(
+  value: unknown,
+  type: string,
+): readonly (string | number | boolean | null)[] {
   switch (type) {
     case 'integer':
     case 'number': {
@@ -132,7 +138,7 @@ function convert(value: unknown, type: string): readonly (string | number | bool
   }
 }
 
-/** Fits a text to a schema that excludes an empty one, or that requires dates in ISO 8601. */
+/** Adapts a text to a schema that excludes an empty text or requires a date in ISO 8601. */
 function fitText(text: string, schema: Readonly<Record<string, unknown>>): FittedScalar {
   const { format, minLength, pattern } = schema;
   const mustSaySomething =
@@ -159,7 +165,7 @@ const FORMATS: ReadonlySet<string> = new Set([
   'hostname',
 ]);
 
-/** Whether an empty text matches; this check is instant for any pattern. */
+/** Whether the pattern matches an empty text; this check is instant for any pattern. */
 function matchesNothing(pattern: string): boolean {
   try {
     return new RegExp(pattern, 'u').test('');

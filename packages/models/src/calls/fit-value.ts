@@ -1,67 +1,68 @@
 import { isPlaceholder } from '@parley/core';
 import { isObject, type JsonObject } from '../json-object.ts';
-import { fitScalar, shortJson } from './fit-scalar.ts';
+import { fitScalar, formatShortJson } from './fit-scalar.ts';
 import { readLenientJson } from './lenient-json.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** A value whose form matches a schema, or the first place where it does not. */
-export type Fitted =
+/** A value that matches a schema in its form, or the first position at which it does not. */
+export type FitResult =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problem: Misfit };
 
 /**
- * The place where a value does not fit. `path` has the form `items.2.name`, and is empty for the
- * whole value.
+ * The position at which a value does not match. `path` has the form `items.2.name`; it is empty for
+ * the whole value.
  */
 export interface Misfit {
   readonly path: string;
   readonly expected: string;
-  /** As truncated JSON; absent if there is no value. */
+  /** The value as truncated JSON; absent if there is none. */
   readonly found?: string;
 }
 
-/** The deepest level that is fitted; deeper parts stay unchanged. */
+/** The maximum depth to which values are adapted; deeper parts stay unchanged. */
 const MAX_DEPTH = 40;
 
 /**
- * How many schemas are compared with parts of one value; a schema that refers to itself twice would
- * double them at each level.
+ * The maximum number of schemas that are compared with parts of one value; a schema that refers to
+ * itself twice would double the comparisons at each level.
  */
 const MAX_STEPS = 20_000;
 
-interface Place {
+interface FitPosition {
   readonly root: Schema;
   readonly path: readonly string[];
   readonly budget: { left: number };
 }
 
-class OutOfSteps extends Error {}
+class OutOfStepsError extends Error {}
 
 /**
- * Fits a value to a JSON Schema when the schema allows only one reading: a number written as text,
- * one item instead of a list, an object written as JSON text, a placeholder in an optional field, a
- * name in another case. A value of the right form is returned unchanged, as the same object.
- * Patterns, lengths and ranges are left to the tool's own validation: some take long, and none of
- * them tells what else was meant. A value that takes too many steps is left to it as well.
+ * Adapts a value to a JSON Schema if the schema allows only one interpretation: a number written as
+ * text, one item instead of a list, an object written as JSON text, a placeholder in an optional
+ * field, a name in another case. A value that matches is returned unchanged, as the same object.
+ * Patterns, lengths and ranges are left to the tool's own validation: some take long to check, and
+ * none of them reveals what the model meant. A value that takes too many steps is also left to the
+ * tool's validation.
  */
-export function fitValue(value: unknown, schema: unknown, root: Schema): Fitted {
+export function fitValue(value: unknown, schema: unknown, root: Schema): FitResult {
   try {
-    return fit(value, schema, { root, path: [], budget: { left: MAX_STEPS } });
+    return fitAt(value, schema, { root, path: [], budget: { left: MAX_STEPS } });
   } catch (error) {
-    if (error instanceof OutOfSteps) return { ok: true, value };
+    if (error instanceof OutOfStepsError) return { ok: true, value };
     throw error;
   }
 }
 
-function fit(value: unknown, given: unknown, place: Place): Fitted {
+function fitAt(value: unknown, given: unknown, place: FitPosition): FitResult {
   place.budget.left -= 1;
-  if (place.budget.left < 0) throw new OutOfSteps();
+  if (place.budget.left < 0) throw new OutOfStepsError();
   const schema = resolveReference(given, place.root);
   if (schema === null || place.path.length > MAX_DEPTH) return { ok: true, value };
   let current = value;
   for (const part of toList(schema.allOf)) {
-    const fitted = fit(current, part, place);
+    const fitted = fitAt(current, part, place);
     if (!fitted.ok) return fitted;
     current = fitted.value;
   }
@@ -74,7 +75,7 @@ function fit(value: unknown, given: unknown, place: Place): Fitted {
   return fitTyped(current, schema, place);
 }
 
-/** The schema that a reference points to; null if everything fits or nothing can be said. */
+/** The schema that a reference points to; null if it allows any value or is unknown. */
 function resolveReference(given: unknown, root: Schema): Schema | null {
   let schema = given;
   for (let steps = 0; steps < 20; steps += 1) {
@@ -89,11 +90,11 @@ function resolveReference(given: unknown, root: Schema): Schema | null {
 }
 
 /**
- * Fits one of several schemas: the first that accepts the value unchanged, otherwise the only
- * reading that they allow.
+ * Adapts a value to one of several schemas: the first that accepts the value unchanged, otherwise
+ * the only possible interpretation.
  */
-function fitChoice(value: unknown, choices: readonly unknown[], place: Place): Fitted {
-  const fitted = choices.map((choice) => fit(value, choice, place));
+function fitChoice(value: unknown, choices: readonly unknown[], place: FitPosition): FitResult {
+  const fitted = choices.map((choice) => fitAt(value, choice, place));
   if (fitted.some((one) => one.ok && one.value === value)) return { ok: true, value };
   const meanings = new Map(
     fitted.flatMap((one) => (one.ok ? [[JSON.stringify(one.value), one]] : [])),
@@ -104,7 +105,7 @@ function fitChoice(value: unknown, choices: readonly unknown[], place: Place): F
   const deepest = failed.toSorted((a, b) => b.path.length - a.path.length)[0];
   const here = place.path.join('.');
   // The alternative that matches the value except for one nested part gives the best explanation of
-  // what is wrong.
+  // the mismatch.
   if (meanings.size === 0 && deepest !== undefined && deepest.path !== here) {
     return { ok: false, problem: deepest };
   }
@@ -112,11 +113,11 @@ function fitChoice(value: unknown, choices: readonly unknown[], place: Place): F
     meanings.size > 1
       ? `one of several meanings (${[...meanings.keys()].join(' or ')})`
       : [...new Set(failed.map((one) => one.expected))].join(' or ');
-  return misfitProblem(place, expected, value);
+  return createMisfit(place, expected, value);
 }
 
-function fitTyped(value: unknown, schema: Schema, place: Place): Fitted {
-  const types = typesOf(schema);
+function fitTyped(value: unknown, schema: Schema, place: FitPosition): FitResult {
+  const types = listTypes(schema);
   if (schema.enum === undefined && schema.const === undefined) {
     if (isObject(value) && (types.length === 0 || types.includes('object')))
       return fitObject(value, schema, place);
@@ -127,7 +128,7 @@ function fitTyped(value: unknown, schema: Schema, place: Place): Fitted {
   const scalar = fitScalar(value, schema, types);
   if (scalar.ok) return scalar;
   const structure = fitStructure(value, schema, types, place);
-  return structure ?? misfitProblem(place, scalar.expected, value);
+  return structure ?? createMisfit(place, scalar.expected, value);
 }
 
 /**
@@ -138,8 +139,8 @@ function fitStructure(
   value: unknown,
   schema: Schema,
   types: readonly string[],
-  place: Place,
-): Fitted | null {
+  place: FitPosition,
+): FitResult | null {
   const wantsObject = types.includes('object');
   const wantsList = types.includes('array');
   if (typeof value === 'string' && (wantsObject || wantsList) && /^\s*(?:[[{]|`{3})/.test(value)) {
@@ -154,8 +155,8 @@ function fitStructure(
   return null;
 }
 
-/** A single item instead of a list; text with commas only where an item cannot have any. */
-function fitOneItem(value: unknown, schema: Schema, place: Place): Fitted | null {
+/** Returns a list for a single item; splits text at commas only if an item cannot contain any. */
+function fitOneItem(value: unknown, schema: Schema, place: FitPosition): FitResult | null {
   if (typeof value === 'string') {
     if (value.trim() === '') return null;
     const parts = value.split(/[,;\n]/).map((part) => part.trim());
@@ -169,19 +170,19 @@ function fitOneItem(value: unknown, schema: Schema, place: Place): Fitted | null
     );
     if (several.ok && !whole.ok) return several;
     return several.ok
-      ? misfitProblem(place, 'a list: whether this is one item or several cannot be seen', value)
+      ? createMisfit(place, 'a list: whether this is one item or several cannot be seen', value)
       : whole;
   }
   return fitItems([value], schema, place);
 }
 
-function fitItems(value: readonly unknown[], schema: Schema, place: Place): Fitted {
+function fitItems(value: readonly unknown[], schema: Schema, place: FitPosition): FitResult {
   const { items } = schema;
   if (!isObject(items) || schema.prefixItems !== undefined) return { ok: true, value };
   let isSame = true;
   const fitted: unknown[] = [];
   for (const [index, item] of value.entries()) {
-    const one = fit(item, items, descend(place, String(index)));
+    const one = fitAt(item, items, descendInto(place, String(index)));
     if (!one.ok) return one;
     isSame &&= one.value === item;
     fitted.push(one.value);
@@ -189,10 +190,10 @@ function fitItems(value: readonly unknown[], schema: Schema, place: Place): Fitt
   return { ok: true, value: isSame ? value : fitted };
 }
 
-function fitObject(value: JsonObject, schema: Schema, place: Place): Fitted {
+function fitObject(value: JsonObject, schema: Schema, place: FitPosition): FitResult {
   const properties = isObject(schema.properties) ? schema.properties : {};
   const required = toList(schema.required);
-  const renamed = withDeclaredNames(value, schema, properties);
+  const renamed = restoreDeclaredNames(value, schema, properties);
   let isSame = renamed === value;
   const entries: [string, unknown][] = [];
   for (const [key, given] of Object.entries(renamed)) {
@@ -204,7 +205,7 @@ function fitObject(value: JsonObject, schema: Schema, place: Place): Fitted {
       isSame &&= extra.value === given;
       continue;
     }
-    const one = fit(given, properties[key], descend(place, key));
+    const one = fitAt(given, properties[key], descendInto(place, key));
     if (!one.ok && (required.includes(key) || !isPlaceholder(given))) return one;
     isSame &&= one.ok && one.value === given;
     if (one.ok) entries.push([key, one.value]);
@@ -215,8 +216,8 @@ function fitObject(value: JsonObject, schema: Schema, place: Place): Fitted {
     return {
       ok: false,
       problem: {
-        path: dottedPath(descend(place, missing)),
-        expected: expectedOf(properties[missing], place),
+        path: formatPath(descendInto(place, missing)),
+        expected: describeExpected(properties[missing], place),
       },
     };
   }
@@ -226,18 +227,25 @@ function fitObject(value: JsonObject, schema: Schema, place: Place): Fitted {
 const ABSENT = Symbol('absent');
 
 /** A property that the schema does not name. */
-function fitExtra(key: string, given: unknown, schema: Schema, place: Place): Fitted {
+function fitExtra(key: string, given: unknown, schema: Schema, place: FitPosition): FitResult {
   const { additionalProperties: rest } = schema;
-  if (isObject(rest)) return fit(given, rest, descend(place, key));
+  if (isObject(rest)) return fitAt(given, rest, descendInto(place, key));
   if (rest !== false || schema.patternProperties !== undefined) return { ok: true, value: given };
   if (isPlaceholder(given)) return { ok: true, value: ABSENT };
   const names = isObject(schema.properties) ? Object.keys(schema.properties) : [];
   const known = names.length === 0 ? 'it takes none' : `there are ${names.join(', ')}`;
-  return misfitProblem(descend(place, key), `no such property (${known})`, given);
+  return createMisfit(descendInto(place, key), `no such property (${known})`, given);
 }
 
-/** With the declared names of properties that were written in another case or with other separators. */
-function withDeclaredNames(value: JsonObject, schema: Schema, properties: JsonObject): JsonObject {
+/**
+ * Restores the declared names of properties that were written in another case or with other
+ * separators.
+ */
+function restoreDeclaredNames(
+  value: JsonObject,
+  schema: Schema,
+  properties: JsonObject,
+): JsonObject {
   const { additionalProperties: rest = false, patternProperties } = schema;
   if (rest !== false || patternProperties !== undefined) return value;
   const free = Object.keys(properties).filter((name) => !Object.hasOwn(value, name));
@@ -258,7 +266,7 @@ function foldName(name: string): string {
   return name.replace(/[^\p{L}\p{N}]+/gu, '').toLowerCase();
 }
 
-function typesOf({ type, properties, items }: Schema): readonly string[] {
+function listTypes({ type, properties, items }: Schema): readonly string[] {
   if (typeof type === 'string') return [type];
   const types = toList(type).filter((one) => typeof one === 'string');
   if (types.length > 0) return types;
@@ -266,29 +274,32 @@ function typesOf({ type, properties, items }: Schema): readonly string[] {
   return isObject(items) ? ['array'] : [];
 }
 
-function expectedOf(given: unknown, { root }: Place): string {
+function describeExpected(given: unknown, { root }: FitPosition): string {
   const schema = resolveReference(given, root) ?? {};
-  const types = typesOf(schema);
-  const kind = types.length === 0 ? 'a value' : types.map(withArticle).join(' or ');
+  const types = listTypes(schema);
+  const kind = types.length === 0 ? 'a value' : types.map(addArticle).join(' or ');
   const values = toList(schema.enum);
   const among =
     values.length === 0 ? '' : `, one of ${values.map((one) => JSON.stringify(one)).join(', ')}`;
   return `${kind}${among}; it is required`;
 }
 
-function withArticle(type: string): string {
+function addArticle(type: string): string {
   return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
 }
 
-function misfitProblem(place: Place, expected: string, value: unknown): Fitted {
-  return { ok: false, problem: { path: dottedPath(place), expected, found: shortJson(value) } };
+function createMisfit(place: FitPosition, expected: string, value: unknown): FitResult {
+  return {
+    ok: false,
+    problem: { path: formatPath(place), expected, found: formatShortJson(value) },
+  };
 }
 
-function descend(place: Place, step: string): Place {
+function descendInto(place: FitPosition, step: string): FitPosition {
   return { ...place, path: [...place.path, step] };
 }
 
-function dottedPath({ path }: Place): string {
+function formatPath({ path }: FitPosition): string {
   return path.join('.');
 }
 

@@ -1,4 +1,4 @@
-/** A value that a model wrote, or the position at which its text becomes invalid. */
+/** A value that a model wrote, or the position at which the text becomes invalid. */
 export type ReadJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problem: string };
@@ -16,14 +16,14 @@ const SHOWN = 30;
 /**
  * Parses JSON as weak models write it: with comments, trailing commas, single or curly quotes,
  * unquoted names, Python literals, line breaks within strings, a code fence around it, and missing
- * brackets at the end. No content is guessed: a string or number that breaks off is an error. Valid
- * JSON is parsed as usual.
+ * brackets at the end. No content is guessed: a string or number that is cut off is an error. Valid
+ * JSON is parsed with `JSON.parse`.
  */
 export function readLenientJson(text: string): ReadJson {
   try {
     return { ok: true, value: JSON.parse(text) };
   } catch {
-    // The parser below finds what is wrong, and where.
+    // Otherwise the lenient parser finds what is wrong, and where.
   }
   const body = stripFence(text).trim();
   const read = readJsonValue(body);
@@ -34,17 +34,17 @@ export function readLenientJson(text: string): ReadJson {
   const again = readLenientJson(rest);
   const isSame = again.ok && JSON.stringify(again.value) === JSON.stringify(read.value);
   if (isSame) return { ok: true, value: read.value };
-  return { ok: false, problem: `something follows the end of the JSON: ${quoteStart(rest)}` };
+  return { ok: false, problem: `something follows the end of the JSON: ${quoteBeginning(rest)}` };
 }
 
 /** Parses the value at the beginning of a text. */
 export function readJsonValue(text: string): ReadJsonValue {
-  const reader = new Reader(text);
+  const reader = new JsonReader(text);
   try {
     const value = reader.value(0);
     return { ok: true, value, end: reader.at };
   } catch (error) {
-    if (error instanceof Mistake) return { ok: false, problem: error.message };
+    if (error instanceof JsonMistake) return { ok: false, problem: error.message };
     throw error;
   }
 }
@@ -52,15 +52,15 @@ export function readJsonValue(text: string): ReadJsonValue {
 function stripFence(text: string): string {
   const [, body] =
     /^\s*(?:`{3,}|~{3,})[\w-]*[ \t]*\n([\s\S]*?)\n?[ \t]*(?:`{3,}|~{3,})\s*$/.exec(text) ?? [];
-  // Text around a single fence adds nothing to its content.
+  // Text around a single code fence adds nothing to the content of the fence.
   const [, framed] = /^[^{[`]*`{3,}[\w-]*[ \t]*\n([^`]*)\n[ \t]*`{3,}[^{[`]*$/.exec(text) ?? [];
   const [, inline] = /^\s*`([^`\n]+)`\s*$/.exec(text) ?? [];
   return body ?? framed ?? inline ?? text;
 }
 
-class Mistake extends Error {}
+class JsonMistake extends Error {}
 
-function quoteStart(text: string): string {
+function quoteBeginning(text: string): string {
   const piece = text.slice(0, SHOWN).toWellFormed();
   return JSON.stringify(text.length > SHOWN ? `${piece}…` : piece);
 }
@@ -95,7 +95,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /** Parses one value from left to right. */
-class Reader {
+class JsonReader {
   readonly text: string;
   at = 0;
 
@@ -104,7 +104,7 @@ class Reader {
   }
 
   value(depth: number): unknown {
-    if (depth > MAX_DEPTH) throw new Mistake('it is nested too deep');
+    if (depth > MAX_DEPTH) throw new JsonMistake('it is nested too deep');
     this.skip();
     const sign = this.text[this.at];
     if (sign === '{') return this.object(depth);
@@ -129,7 +129,7 @@ class Reader {
       const key = this.key();
       this.skip();
       if (this.text[this.at] !== ':') {
-        throw new Mistake(
+        throw new JsonMistake(
           `a colon is missing behind ${JSON.stringify(key)}, before ${this.next()}`,
         );
       }
@@ -150,7 +150,10 @@ class Reader {
     }
   }
 
-  /** Whether a list or an object ends here: with its bracket, or because the text has ended. */
+  /**
+   * Whether a list or an object ends at this position: with its bracket, or because the text has
+   * ended.
+   */
   private ends(bracket: string): boolean {
     if (this.at >= this.text.length) return true;
     if (this.text[this.at] !== bracket) return false;
@@ -166,13 +169,13 @@ class Reader {
       return;
     }
     if (sign === undefined) {
-      // A number may be incomplete; if only brackets are missing, nothing is lost.
+      // A number at the end may be incomplete; if only brackets are missing, no content is lost.
       if (/[\d.eE+-]$/.test(this.text.trimEnd()))
-        throw new Mistake('it stops in the middle, behind a number');
+        throw new JsonMistake('it stops in the middle, behind a number');
       return;
     }
     if (sign !== bracket)
-      throw new Mistake(`a comma or ${bracket} is missing before ${this.next()}`);
+      throw new JsonMistake(`a comma or ${bracket} is missing before ${this.next()}`);
   }
 
   private key(): string {
@@ -181,7 +184,7 @@ class Reader {
     const name = /[\p{L}_$][\p{L}\p{N}_$.-]*/uy;
     name.lastIndex = this.at;
     const [found] = name.exec(this.text) ?? [];
-    if (found === undefined) throw new Mistake(`a name is missing before ${this.next()}`);
+    if (found === undefined) throw new JsonMistake(`a name is missing before ${this.next()}`);
     this.at += found.length;
     return found;
   }
@@ -198,19 +201,19 @@ class Reader {
       }
       out += sign === '\\' ? this.escape() : sign;
     }
-    throw new Mistake(`it stops in the middle of the text ${quoteStart(out)}`);
+    throw new JsonMistake(`it stops in the middle of the text ${quoteBeginning(out)}`);
   }
 
   /**
-   * The character that an escape denotes; a backslash before any other character denotes that
-   * character.
+   * Returns the character that an escape denotes; a backslash before any other character denotes
+   * that character.
    */
   private escape(): string {
     this.at += 1;
     const sign = this.text[this.at] ?? '';
     if (sign !== 'u') return ESCAPES[sign] ?? sign;
     const code = this.text.slice(this.at + 1, this.at + 5);
-    if (!/^[\da-f]{4}$/i.test(code)) throw new Mistake(`\\u${code} is no character`);
+    if (!/^[\da-f]{4}$/i.test(code)) throw new JsonMistake(`\\u${code} is no character`);
     this.at += 4;
     return String.fromCharCode(Number.parseInt(code, 16));
   }
@@ -219,9 +222,9 @@ class Reader {
     const word = /[+-]?(?:\d[\d_]*(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?(?![\w.])|[a-z]+(?![\w.])/iy;
     word.lastIndex = this.at;
     const [found] = word.exec(this.text) ?? [];
-    if (found === undefined) throw new Mistake(`no value can be read at ${this.next()}`);
+    if (found === undefined) throw new JsonMistake(`no value can be read at ${this.next()}`);
     if (/^[a-z]/i.test(found) && !Object.hasOwn(WORDS, found)) {
-      throw new Mistake(`the word ${JSON.stringify(found)} is no value; texts need quotes`);
+      throw new JsonMistake(`the word ${JSON.stringify(found)} is no value; texts need quotes`);
     }
     this.at += found.length;
     return Object.hasOwn(WORDS, found) ? WORDS[found] : Number(found.replaceAll('_', ''));
@@ -229,6 +232,6 @@ class Reader {
 
   private next(): string {
     const rest = this.text.slice(this.at);
-    return rest === '' ? 'the end' : quoteStart(rest);
+    return rest === '' ? 'the end' : quoteBeginning(rest);
   }
 }

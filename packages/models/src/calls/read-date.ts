@@ -49,37 +49,37 @@ function readMidnight(text: string): string | null {
 function readDay(text: string): string | null {
   const yearFirst =
     /^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})$/.exec(text) ?? /^(\d{4})(\d{2})(\d{2})$/.exec(text);
-  if (yearFirst !== null) return isoDay(yearFirst[1], yearFirst[2], yearFirst[3]);
+  if (yearFirst !== null) return toIsoDay(yearFirst[1], yearFirst[2], yearFirst[3]);
   const dotted = /^(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})$/.exec(text);
-  if (dotted !== null) return isoDay(dotted[3], dotted[2], dotted[1]);
+  if (dotted !== null) return toIsoDay(dotted[3], dotted[2], dotted[1]);
   const slashed = /^(\d{1,2})[/-](\d{1,2})[/-](\d{4})$/.exec(text);
-  if (slashed !== null) return slashedDay(slashed);
+  if (slashed !== null) return readSlashedDay(slashed);
   const dayFirst =
     /^(?:[a-z]+,\s*)?(\d{1,2})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?([a-z]{3,9})\.?,?\s+(\d{4})$/i.exec(
       text,
     );
-  if (dayFirst !== null) return isoDay(dayFirst[3], monthOf(dayFirst[2]), dayFirst[1]);
+  if (dayFirst !== null) return toIsoDay(dayFirst[3], findMonth(dayFirst[2]), dayFirst[1]);
   const monthFirst =
     /^(?:[a-z]+,\s*)?([a-z]{3,9})\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})$/i.exec(text);
-  if (monthFirst !== null) return isoDay(monthFirst[3], monthOf(monthFirst[1]), monthFirst[2]);
+  if (monthFirst !== null) return toIsoDay(monthFirst[3], findMonth(monthFirst[1]), monthFirst[2]);
   return null;
 }
 
 /** Day and month may be in either order, unless one of them cannot be a month or both are equal. */
-function slashedDay([, first, second, year]: RegExpExecArray): string | null {
-  const readings = new Set([isoDay(year, second, first), isoDay(year, first, second)]);
+function readSlashedDay([, first, second, year]: RegExpExecArray): string | null {
+  const readings = new Set([toIsoDay(year, second, first), toIsoDay(year, first, second)]);
   readings.delete(null);
   const [only = null] = readings;
   return readings.size === 1 ? only : null;
 }
 
-function monthOf(word = ''): string | undefined {
+function findMonth(word = ''): string | undefined {
   const at = MONTHS.indexOf(word.slice(0, 3).toLowerCase());
   return at === -1 ? undefined : String(at + 1);
 }
 
-/** Null when there is no such day. */
-function isoDay(year = '', month = '', day = ''): string | null {
+/** Null if the calendar has no such day. */
+function toIsoDay(year = '', month = '', day = ''): string | null {
   const iso = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
   const at = new Date(`${iso}T00:00:00Z`);
   return Number.isNaN(at.getTime()) || at.toISOString().slice(0, 10) !== iso ? null : iso;

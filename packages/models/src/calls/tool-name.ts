@@ -1,11 +1,11 @@
 /** The offered tool that a model refers to, or the reason why none was found. */
-export type NamedTool =
+export type ToolNameResult =
   | { readonly kind: 'tool'; readonly name: string }
   | { readonly kind: 'unknown' }
-  /** Several offered tools match the name if case and separators are ignored. */
+  /** Several offered tools match the name when case and separators are ignored. */
   | { readonly kind: 'ambiguous'; readonly names: readonly string[] };
 
-/** Namespaces that models put before the names of all tools; others are part of a name. */
+/** Namespaces that models put before the names of all tools; other prefixes belong to the name. */
 const NAMESPACE = /^(?:functions?|default_api|tools?|mcp|api|assistant|namespace)(?:__|->|[./:])+/i;
 
 /**
@@ -14,9 +14,9 @@ const NAMESPACE = /^(?:functions?|default_api|tools?|mcp|api|assistant|namespace
  * (`functions.read-file:0` is `read_file`). Any other namespace remains part of the name, so that a
  * tool of one server is never mistaken for a tool of another.
  */
-export function resolveToolName(written: string, offered: readonly string[]): NamedTool {
+export function resolveToolName(written: string, offered: readonly string[]): ToolNameResult {
   if (offered.includes(written)) return { kind: 'tool', name: written };
-  let name = bareName(written);
+  let name = trimToolName(written);
   for (;;) {
     if (offered.includes(name)) return { kind: 'tool', name };
     const folded = fold(name);
@@ -34,7 +34,7 @@ export function resolveToolName(written: string, offered: readonly string[]): Na
  * Removes what surrounds names in some dialects: `"name"`, `name()`, `functions.name:0`,
  * `name<|channel|>commentary`.
  */
-function bareName(written: string): string {
+function trimToolName(written: string): string {
   return written
     .replace(/<[|｜].*$/s, '')
     .trim()

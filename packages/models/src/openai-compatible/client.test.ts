@@ -2,12 +2,12 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Meter } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { DEFAULT_ANSWER_BOUNDS } from '../answer-bounds.ts';
 import type { ModelEvent, ModelRequest } from '../chat-model.ts';
 import { ModelTimeouts, type ProviderChoice } from '../model-settings.ts';
-import { providerModel } from '../provider-model.ts';
+import { createProviderModel } from '../provider-model.ts';
 import { reportOddities } from './report-oddities.ts';
 
 async function serve(answer: RequestListener): Promise<string> {
@@ -37,7 +37,7 @@ interface Asking {
 }
 
 async function ask(baseUrl: string, { timeouts = {}, choice = {}, signal }: Asking = {}) {
-  const model = providerModel({
+  const model = createProviderModel({
     id: 'openai-compatible/m',
     server: 'api',
     choice: { provider: 'openai-compatible', baseUrl, model: 'm', ...choice },
@@ -83,7 +83,7 @@ describe('a slow server', () => {
     );
   });
 
-  it('[G21] is recognized as active even if its data arrived while the whole process was suspended', async () => {
+  it('[G21] counts as active if its data arrived while the whole process was suspended', async () => {
     const url = await serve(async (_request, response) => {
       response.write(': still here\n\n');
       standStill(600);
@@ -94,7 +94,7 @@ describe('a slow server', () => {
     expect(first).toEqual({ type: 'text', text: 'at last' });
   });
 
-  it('[G21] is abandoned at the total limit, however active it is', async () => {
+  it('[G21] is abandoned at the total limit, even if it is active', async () => {
     const url = await serve(async (_request, response) => {
       while (!response.destroyed) {
         response.write(': still here\n\n');
@@ -107,13 +107,13 @@ describe('a slow server', () => {
     });
   });
 
-  it('[G20] loses no complete answer when the time is up before it closes the connection', async () => {
+  it('[G20] keeps its complete answer if the deadline passes before it closes the connection', async () => {
     const url = await serve((_request, response) => void response.write(said('42', 'stop')));
     const events = await ask(url, { timeouts: { chunkMs: 200 } });
     expect(events.at(-1)).toMatchObject({ text: '42', finishReason: 'stop' });
   });
 
-  it('[G01] delivers no answer to a call that its caller has stopped, even if it was complete', async () => {
+  it('[G01] delivers no answer to a call that its caller has stopped, even if the answer was complete', async () => {
     const stop = new AbortController();
     const url = await serve((_request, response) => {
       response.write(said('42', 'stop'), () => stop.abort());
@@ -124,8 +124,8 @@ describe('a slow server', () => {
   });
 });
 
-describe('what a server is sent', () => {
-  it('[G01] headers of the settings replace those of Parley, whatever their case', async () => {
+describe('the request to a server', () => {
+  it('[G01] has headers from the settings in place of Parley’s own, in any case', async () => {
     const asked: unknown[] = [];
     const url = await serve((request, response) => {
       const { url: path, headers } = request;
@@ -138,14 +138,14 @@ describe('what a server is sent', () => {
   });
 });
 
-describe('what was skipped', () => {
-  it('[G20] is counted each time and logged once an hour, without any text of the answer', () => {
+describe('skipped content of an answer', () => {
+  it('[G20] is counted each time and logged once an hour, without text of the answer', () => {
     const counted: unknown[] = [];
     const meter: Meter = {
       count: (...one) => void counted.push(one),
       observe() {},
     };
-    const { log, lines } = recordingLogger();
+    const { log, lines } = createRecordingLogger();
     let now = 0;
     const report = reportOddities('openai-compatible/m', {
       logger: log,

@@ -1,10 +1,10 @@
 import type { AnswerPart, ProviderClient } from '../answer-parts.ts';
 import type { ModelRequest } from '../chat-model.ts';
-import type { Exchange, HttpAnswer } from '../http-exchange.ts';
+import type { ExchangeRequest, HttpAnswer } from '../http-exchange.ts';
 import type { ProviderChoice } from '../model-settings.ts';
 import { AnswerReader, type Oddity } from './read-answer.ts';
 import { toWireError } from './wire-errors.ts';
-import { requestWriter } from './write-request.ts';
+import { createRequestWriter } from './write-request.ts';
 
 type CompatibleChoice = Extract<ProviderChoice, { provider: 'openai-compatible' }>;
 
@@ -17,19 +17,19 @@ const MAX_ERROR_BYTES = 65_536;
 export type ReportOddities = (oddities: ReadonlyMap<Oddity, number>) => void;
 
 /**
- * A client for servers that speak OpenAI's chat format, in whatever dialect: written for what
- * servers actually send rather than for what they should send. Unrecognized content is skipped and
- * counted; a complete answer stays valid, whatever follows it.
+ * A client for servers that implement OpenAI's chat format in any dialect: it accepts what servers
+ * actually send rather than what the format prescribes. Unrecognized content is skipped and
+ * counted; a complete answer stays valid regardless of the data after it.
  */
-export function compatibleClient(
+export function createCompatibleClient(
   choice: CompatibleChoice,
-  exchange: Exchange,
+  exchange: ExchangeRequest,
   report: ReportOddities,
   graceMs: number = GRACE_MS,
 ): ProviderClient {
-  const write = requestWriter(choice.model, choice.options);
+  const write = createRequestWriter(choice.model, choice.options);
   const url = `${choice.baseUrl.replace(/\/+$/, '')}/chat/completions`;
-  const headers = requestHeaders(choice);
+  const headers = createRequestHeaders(choice);
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<AnswerPart> {
     const answer = await exchange(url, headers, write(request), signal);
     const oddities = new Map<Oddity, number>();
@@ -53,7 +53,7 @@ export function compatibleClient(
   return { stream };
 }
 
-function requestHeaders({
+function createRequestHeaders({
   apiKey,
   headers = {},
 }: CompatibleChoice): Readonly<Record<string, string>> {
@@ -68,23 +68,24 @@ function requestHeaders({
 
 /**
  * How reading ended: the server ended its answer or sent the end marker; a complete answer was
- * followed by silence; or the connection broke, which does not harm a complete answer.
+ * followed by silence; or the connection broke, which does not invalidate a complete answer.
  */
-type Outcome = 'ended' | 'silent' | 'broken';
+type StreamOutcome = 'ended' | 'silent' | 'broken';
 
 async function* readParts(
   answer: HttpAnswer,
   reader: AnswerReader,
   graceMs: number,
-): AsyncGenerator<AnswerPart, Outcome> {
+): AsyncGenerator<AnswerPart, StreamOutcome> {
   for (;;) {
     const read = answer.body.next();
     let piece: IteratorResult<Uint8Array, unknown> | null;
     try {
-      piece = reader.isComplete() && reader.says() ? await withinGrace(read, graceMs) : await read;
+      piece =
+        reader.isComplete() && reader.says() ? await waitWithinGrace(read, graceMs) : await read;
     } catch (thrown) {
-      // Without a finish reason, an answer that breaks off may be incomplete, however good it
-      // looks.
+      // Without a finish reason, an answer that breaks off may be incomplete, even if it looks
+      // complete.
       if (reader.isComplete()) return 'broken';
       throw thrown;
     }
@@ -98,9 +99,12 @@ async function* readParts(
   }
 }
 
-/** Null if nothing arrives: some servers keep the connection open after a complete answer. */
-async function withinGrace<T>(read: Promise<T>, graceMs: number): Promise<T | null> {
-  // After the timeout, nothing awaits the read any more, and it may still fail.
+/**
+ * Returns null if nothing arrives in time: some servers keep the connection open after a complete
+ * answer.
+ */
+async function waitWithinGrace<T>(read: Promise<T>, graceMs: number): Promise<T | null> {
+  // After the timeout, no caller awaits the read, which may still fail.
   read.catch(() => undefined);
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {
@@ -113,7 +117,7 @@ async function withinGrace<T>(read: Promise<T>, graceMs: number): Promise<T | nu
   }
 }
 
-/** Reads the error body from a server, as much of it as arrives. */
+/** Reads the error body from a server, as far as it arrives. */
 async function readRefusal(answer: HttpAnswer): Promise<Error> {
   const pieces: Uint8Array[] = [];
   let size = 0;

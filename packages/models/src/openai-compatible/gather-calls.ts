@@ -3,18 +3,17 @@ import type { ModelToolCall } from '../chat-model.ts';
 import { isObject, type JsonObject } from '../json-object.ts';
 import {
   type JsonScan,
-  lenientNumber,
   NOTHING_SCANNED,
-  nonEmptyText,
   parseJson,
   scanJson,
+  toLenientNumber,
+  toNonEmptyText,
 } from './json-scan.ts';
 
-/** A call whose fragments are arriving. */
 interface OpenCall {
-  /** Unique within the answer, whatever id the server sends. */
+  /** The id of the call, unique within the answer even if the server repeats ids. */
   readonly id: string;
-  /** The name that the server sent; null until it arrives. */
+  /** The id that the server sent; null until it arrives. */
   givenId: string | null;
   index: number | null;
   name: string;
@@ -29,7 +28,7 @@ interface OpenCall {
 }
 
 /** One fragment of a call, with the fields that could be parsed. */
-interface Piece {
+interface CallPiece {
   readonly id: string | null;
   readonly index: number | null;
   readonly name: string;
@@ -38,8 +37,8 @@ interface Piece {
 }
 
 /**
- * Joins the fragments of calls. Servers disagree on how these belong together: index and id may be
- * missing, repeated, always zero or new in each fragment; names are repeated or split; arguments
+ * Joins the fragments of calls. Servers disagree on how fragments belong together: index and id may
+ * be missing, repeated, always zero or new in each fragment; names are repeated or split; arguments
  * arrive as objects, or in full after they arrived in fragments. `offered` contains the tool names,
  * which distinguish part of a name from a second call.
  */
@@ -52,8 +51,8 @@ export class CallGatherer {
   }
 
   /**
-   * Adds the `tool_calls` of a chunk. `isWhole`: they belong to a message, whose calls are complete
-   * and in order.
+   * Adds the `tool_calls` of a chunk. `isWhole`: the calls belong to a message, so they are
+   * complete and in order.
    */
   add(toolCalls: unknown, isWhole: boolean): readonly AnswerPart[] {
     const list: unknown[] = Array.isArray(toolCalls) ? toolCalls : [toolCalls];
@@ -66,7 +65,7 @@ export class CallGatherer {
     return parts;
   }
 
-  #addPiece(piece: Piece, parts: AnswerPart[]): void {
+  #addPiece(piece: CallPiece, parts: AnswerPart[]): void {
     const known = this.#targetOf(piece);
     const call = known ?? this.#open(piece);
     if (known === null) parts.push({ type: 'call-start', id: call.id, name: piece.name });
@@ -74,7 +73,7 @@ export class CallGatherer {
     call.index ??= piece.index;
     call.signature ??= piece.signature;
     if (known !== null) call.name = this.#longerName(call, piece.name);
-    const input = freshInput(call, piece.input);
+    const input = findFreshInput(call, piece.input);
     if (input === '') return;
     if (isWholeObject(input)) call.whole = input;
     call.written += input;
@@ -82,7 +81,7 @@ export class CallGatherer {
     parts.push({ type: 'call-input', id: call.id, text: input });
   }
 
-  #open({ id, index, name }: Piece): OpenCall {
+  #open({ id, index, name }: CallPiece): OpenCall {
     const isFree = id !== null && this.#calls.every((call) => call.id !== id);
     const call: OpenCall = {
       id: isFree ? id : this.#freeId(),
@@ -104,8 +103,8 @@ export class CallGatherer {
     return `call_${nth}`;
   }
 
-  /** The call that a fragment continues; null if it starts a new one. */
-  #targetOf(piece: Piece): OpenCall | null {
+  /** Returns the call that a fragment continues; null if it starts a new one. */
+  #targetOf(piece: CallPiece): OpenCall | null {
     const { id, index } = piece;
     const named = id === null ? undefined : this.#calls.findLast((call) => call.givenId === id);
     if (named !== undefined) {
@@ -126,7 +125,7 @@ export class CallGatherer {
     return this.#continuesUnderNewId(before, piece) ? before : null;
   }
 
-  #continues(call: OpenCall, { name, input, index }: Piece): boolean {
+  #continues(call: OpenCall, { name, input, index }: CallPiece): boolean {
     if (name === '' || call.name === '') return true;
     if (name !== call.name && this.#offered.has(name) && this.#offered.has(call.name)) return false;
     if (call.written === '') return true;
@@ -141,7 +140,7 @@ export class CallGatherer {
   /**
    * Some servers create a new id for each fragment; an id that arrives with a name starts a call.
    */
-  #continuesUnderNewId(call: OpenCall, { name, input }: Piece): boolean {
+  #continuesUnderNewId(call: OpenCall, { name, input }: CallPiece): boolean {
     if (call.scan.isClosed) return name === '' && call.written.trim() === '{}';
     if (name === '') return true;
     return name === call.name && call.written !== '' && !input.trimStart().startsWith('{');
@@ -153,41 +152,47 @@ export class CallGatherer {
     return name.startsWith(call.name) ? name : call.name + name;
   }
 
-  /** Whether there is a call whose arguments have started but not ended. */
+  /** Whether the arguments of a call have started but not ended. */
   isOpen(): boolean {
     return this.#calls.some(({ written, scan }) => written.trim() !== '' && !scan.isClosed);
   }
 
-  /** All calls, in the server's order, and the number of calls dropped because they had no name. */
+  /**
+   * Returns all calls in the server's order, and the number of calls dropped because they had no
+   * name.
+   */
   end(): { readonly calls: readonly ModelToolCall[]; readonly dropped: number } {
     const named = this.#calls.filter(({ name }) => name.trim() !== '');
-    return { calls: inOrder(named).map(toToolCall), dropped: this.#calls.length - named.length };
+    return {
+      calls: sortByIndex(named).map(toToolCall),
+      dropped: this.#calls.length - named.length,
+    };
   }
 }
 
-function toCallPiece(wire: JsonObject, position: number | null): Piece {
+function toCallPiece(wire: JsonObject, position: number | null): CallPiece {
   const { id, index } = wire;
   const own = isObject(wire.function) ? wire.function : wire;
   const extra = isObject(wire.extra_content) ? wire.extra_content.google : null;
   return {
-    id: nonEmptyText(id) ?? (typeof id === 'number' ? String(id) : null),
-    index: lenientNumber(index) ?? position,
-    name: nonEmptyText(own.name) ?? '',
-    input: inputOf(own.arguments),
-    signature: (isObject(extra) ? nonEmptyText(extra.thought_signature) : null) ?? undefined,
+    id: toNonEmptyText(id) ?? (typeof id === 'number' ? String(id) : null),
+    index: toLenientNumber(index) ?? position,
+    name: toNonEmptyText(own.name) ?? '',
+    input: toArgumentsText(own.arguments),
+    signature: (isObject(extra) ? toNonEmptyText(extra.thought_signature) : null) ?? undefined,
   };
 }
 
-/** The protocol requires arguments to be text; some servers send the object itself. */
-function inputOf(given: unknown): string {
+/** The protocol requires arguments to be a string; some servers send an object. */
+function toArgumentsText(given: unknown): string {
   if (given === undefined || given === null || given === 'null') return '';
   if (typeof given === 'string') return given;
   // PHP serializes an empty object as an empty list.
   return Array.isArray(given) && given.length === 0 ? '{}' : JSON.stringify(given);
 }
 
-/** The new part of the arguments in a fragment; empty if it only repeats them. */
-function freshInput(call: OpenCall, input: string): string {
+/** Returns the new part of the arguments in a fragment; empty if the fragment only repeats them. */
+function findFreshInput(call: OpenCall, input: string): string {
   if (!call.scan.isClosed || input.trim() === '') return input;
   if (isSameJson(input, call.written)) return '';
   // An empty object was a placeholder for the arguments that follow.
@@ -210,7 +215,7 @@ function isSameJson(one: string, other: string): boolean {
 }
 
 /** Sorts calls by index if each has a distinct one; otherwise leaves them in order of arrival. */
-function inOrder(calls: readonly OpenCall[]): readonly OpenCall[] {
+function sortByIndex(calls: readonly OpenCall[]): readonly OpenCall[] {
   const indices = new Set(calls.map(({ index }) => index));
   const areNumbered = indices.size === calls.length && !indices.has(null);
   return areNumbered ? calls.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0)) : calls;

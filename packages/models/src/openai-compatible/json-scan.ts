@@ -4,7 +4,7 @@ export interface JsonScan {
   readonly inString: boolean;
   /** Whether the last character was a backslash inside a string. */
   readonly isEscaped: boolean;
-  /** Whether the first object or array has been closed. */
+  /** Whether the first object or array is complete. */
   readonly isClosed: boolean;
 }
 
@@ -16,9 +16,9 @@ export const NOTHING_SCANNED: JsonScan = {
 };
 
 /**
- * Scans `piece` until the object or array with which the text began is closed. `end` is the index
- * after it, or the length of the piece if it is still open. Only brackets and strings are tracked;
- * `JSON.parse` decides whether the text is JSON.
+ * Scans `piece` until the object or array at the beginning of the text is closed. `end` is the
+ * index after the closing bracket, or the length of the piece if the value is still open. Only
+ * brackets and strings are tracked; `JSON.parse` decides whether the text is JSON.
  */
 export function scanJson(
   scan: JsonScan,
@@ -48,19 +48,19 @@ export function parseJson(text: string): unknown {
     const value: unknown = JSON.parse(text);
     return value;
   } catch {
-    // The caller decides how to treat text that is not JSON.
+    // The caller handles text that is not JSON.
     return undefined;
   }
 }
 
-/** Splits text into strings with their quotes, and the text between them. */
+/** Matches strings with their quotes, and the text between them. */
 const SEGMENTS = /"(?:[^"\\]|\\.)*"?|[^"]+/gs;
 const ESCAPES = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})?/g;
 
 /**
  * Repairs JSON as Python's `json`, `repr` and careless templates write it: `NaN`, `None`, `True`, a
- * trailing comma, unescaped control characters and backslashes. The text inside strings stays the
- * same.
+ * trailing comma, unescaped control characters and backslashes. The text inside strings is not
+ * changed otherwise.
  */
 export function repairJson(text: string): string {
   return text.replace(SEGMENTS, (segment) =>
@@ -76,13 +76,13 @@ export function repairJson(text: string): string {
   );
 }
 
-/** A text that is not empty; null for any other value. */
-export function nonEmptyText(value: unknown): string | null {
+/** Returns a text that is not empty; null for any other value. */
+export function toNonEmptyText(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
-/** A number, even one written as text. */
-export function lenientNumber(value: unknown): number | null {
+/** Returns a number, even if it was written as text. */
+export function toLenientNumber(value: unknown): number | null {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : null;
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type AnswerPart, StreamFailure } from '../answer-parts.ts';
 import { AnswerReader, type Oddity } from './read-answer.ts';
 
-/** The events that a caller receives for an answer in these packets. */
+/** Returns the events that a caller receives for an answer in these packets. */
 function readAll(
   packets: readonly Uint8Array[],
   { offered = ['read', 'list'], isClean = true } = {},
@@ -32,7 +32,7 @@ function readAll(
   };
 }
 
-/** Splits bytes at these offsets, which may be within a character. */
+/** Splits bytes at the given offsets, which may be inside a character. */
 function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
   const at = [...new Set(places.map((place) => place % (bytes.length + 1)))].sort((a, b) => a - b);
   return [...at, bytes.length].map((end, nth) => bytes.subarray(at[nth - 1] ?? 0, end));
@@ -61,7 +61,7 @@ const pieces = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
-/** Fields that servers add, with their typical values. */
+/** Fields that servers add to chunks, with typical values. */
 const extras = fc.dictionary(
   fc.constantFrom(
     'id',
@@ -88,14 +88,14 @@ const extras = fc.dictionary(
   { maxKeys: 5 },
 );
 
-/** The same fields in another order. */
+/** Returns the same fields in another order. */
 function shuffled(fields: readonly (readonly [string, unknown])[]) {
   return fc
     .shuffledSubarray([...fields], { minLength: fields.length, maxLength: fields.length })
     .map((order) => Object.fromEntries(order));
 }
 
-/** A chunk with this delta and finish reason. */
+/** Creates a chunk with the given delta and finish reason. */
 function chunkWith(delta: object, reason: string | null) {
   return fc
     .tuple(extras, extras, extras)
@@ -108,7 +108,7 @@ function chunkWith(delta: object, reason: string | null) {
     );
 }
 
-/** Meaningless lines that may appear between any two events. */
+/** Lines without content that may appear between any two events. */
 const junk = fc.constantFrom(
   ': still here',
   ':',
@@ -132,7 +132,7 @@ const junk = fc.constantFrom(
   '{oops',
 );
 
-/** Events in one server's format: its line breaks, its prefix, and junk between them. */
+/** Formats events as one server does: its line breaks, its prefix, and junk between events. */
 const streamOf = (chunks: readonly object[], isDone: boolean) =>
   fc
     .record({
@@ -154,8 +154,8 @@ const streamOf = (chunks: readonly object[], isDone: boolean) =>
       return cut(new TextEncoder().encode(text), places);
     });
 
-describe('an answer in any packets', () => {
-  it('[G20] keeps its text, whatever is between its events and in its fields', () => {
+describe('an answer split into arbitrary packets', () => {
+  it('[G20] keeps its text with any junk between its events and in its fields', () => {
     const answers = fc
       .tuple(pieces, fc.boolean(), fc.boolean())
       .chain(([said, hasReason, isDone]) =>
@@ -176,7 +176,7 @@ describe('an answer in any packets', () => {
     );
   });
 
-  it('[G20] keeps its calls, however their fields are split and ordered', () => {
+  it('[G20] keeps its calls with their fields split and ordered in any way', () => {
     const calls = fc.array(
       fc.record({
         name: fc.constantFrom('read', 'list'),
@@ -211,7 +211,7 @@ describe('an answer in any packets', () => {
     );
   });
 
-  it('[G20] never loses what is complete, whatever bytes follow', () => {
+  it('[G20] keeps its complete parts with any bytes after them', () => {
     const complete = 'data: {"choices":[{"delta":{"content":"42"},"finish_reason":"stop"}]}\n\n';
     const anything = fc.oneof(
       fc.uint8Array({ maxLength: 200 }),
@@ -227,7 +227,7 @@ describe('an answer in any packets', () => {
     );
   });
 
-  it('[G20] throws only its own failures, whatever bytes arrive', () => {
+  it('[G20] throws no unexpected error for any bytes', () => {
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),
       fc.json({ maxDepth: 5 }).map((text) => new TextEncoder().encode(`data: ${text}\n\n`)),
@@ -254,7 +254,7 @@ describe('an answer in any packets', () => {
 
 type Naming = 'id and index' | 'index' | 'id' | 'id in each piece' | 'text index';
 
-/** The deltas for one call: its name, then fragments of its arguments. */
+/** Creates the deltas for one call: its name, then fragments of its arguments. */
 function piecesOf(
   call: { readonly name: string; readonly given: object; readonly places: readonly number[] },
   nth: number,

@@ -1,19 +1,19 @@
 import { type AnswerPart, type FinishReason, StreamFailure } from '../answer-parts.ts';
-import { finishReasonOf } from '../finish-reason.ts';
+import { toFinishReasonName } from '../finish-reason.ts';
 import { isObject, type JsonObject } from '../json-object.ts';
 import { CallGatherer } from './gather-calls.ts';
-import { nonEmptyText } from './json-scan.ts';
+import { toNonEmptyText } from './json-scan.ts';
 import { EventReader, type WireEvent } from './read-events.ts';
-import { errorIn } from './wire-errors.ts';
-import { addUsage, NO_USAGE, reportedUsage } from './wire-usage.ts';
+import { findErrorIn } from './wire-errors.ts';
+import { addUsage, NO_USAGE, toReportedUsage } from './wire-usage.ts';
 
-/** An irregularity that did not harm an answer; it is counted, and named in the log. */
+/** An irregularity that did not invalidate an answer; it is counted, and named in the log. */
 export type Oddity =
   /** Text between events that is not JSON. */
   | 'unreadable'
   /** JSON that contains no part of an answer. */
   | 'unknown-event'
-  /** Text or reasoning in an unknown form. */
+  /** Text or reasoning in an unknown format. */
   | 'unknown-content'
   /** A call without a name. */
   | 'nameless-call'
@@ -31,19 +31,19 @@ export interface AnswerContext {
 }
 
 /** The parts of an answer so far. */
-interface Gathered {
+interface GatheredAnswer {
   text: string;
   reasoning: string;
   hasRefusal: boolean;
   hasCalls: boolean;
   /** Whether text arrived in fragments. */
   hasDeltas: boolean;
-  /** Whether anything looked like an answer from a model. */
+  /** Whether any received data looked like an answer from a model. */
   isAnswer: boolean;
   isDone: boolean;
   unreadable: number;
   rawReason: string | null;
-  /** Whether messages arrive in fragments; null if not known yet. */
+  /** Whether messages arrive in fragments; null if that is not known yet. */
   areMessagesPieces: boolean | null;
   servedModel: string | null;
 }
@@ -56,7 +56,7 @@ export class AnswerReader {
   readonly #decoder = new TextDecoder();
   readonly #events = new EventReader();
   readonly #calls: CallGatherer;
-  readonly #seen: Gathered = {
+  readonly #seen: GatheredAnswer = {
     text: '',
     reasoning: '',
     hasRefusal: false,
@@ -101,7 +101,7 @@ export class AnswerReader {
    */
   isComplete(): boolean {
     const { isDone, rawReason } = this.#seen;
-    return isDone || (rawReason !== null && unifiedReason(this.#seen) !== 'error');
+    return isDone || (rawReason !== null && toUnifiedReason(this.#seen) !== 'error');
   }
 
   #take(event: WireEvent, parts: AnswerPart[]): void {
@@ -124,11 +124,11 @@ export class AnswerReader {
   #takeChunk(chunk: JsonObject, name: string, parts: AnswerPart[]): void {
     const wasComplete = this.isComplete();
     this.#usage = addUsage(this.#usage, chunk);
-    this.#seen.servedModel = nonEmptyText(chunk.model) ?? this.#seen.servedModel;
+    this.#seen.servedModel = toNonEmptyText(chunk.model) ?? this.#seen.servedModel;
     const choice = findChoice(chunk);
     this.#seen.isAnswer ||= choice !== null || 'choices' in chunk;
     if (choice !== null) this.#takeChoice(choice, parts);
-    const error = errorIn(chunk, {
+    const error = findErrorIn(chunk, {
       name,
       headers: this.#context.headers,
       isAnswer: choice !== null,
@@ -143,22 +143,22 @@ export class AnswerReader {
     const { delta, message, done } = choice;
     // Ollama's own format, in which each message is a fragment.
     if (typeof done === 'boolean') this.#seen.areMessagesPieces = true;
-    if (isObject(delta) && saysSomething(delta)) this.#takeSaid(delta, false, parts);
+    if (isObject(delta) && hasContent(delta)) this.#takeSaid(delta, false, parts);
     else if (isObject(message)) this.#takeSaid(message, true, parts);
-    else if (nonEmptyText(message) !== null || nonEmptyText(delta) !== null) {
+    else if (toNonEmptyText(message) !== null || toNonEmptyText(delta) !== null) {
       this.#addText(
         parts,
         'text',
-        nonEmptyText(delta) ?? this.#freshText('text', nonEmptyText(message) ?? ''),
+        toNonEmptyText(delta) ?? this.#freshText('text', toNonEmptyText(message) ?? ''),
       );
-    } else this.#addText(parts, 'text', nonEmptyText(choice.text) ?? '');
+    } else this.#addText(parts, 'text', toNonEmptyText(choice.text) ?? '');
   }
 
   #takeSaid(said: JsonObject, isWhole: boolean, parts: AnswerPart[]): void {
     const content = readContent(said.content ?? said.text, this.#context.note);
-    const refusal = nonEmptyText(said.refusal);
+    const refusal = toNonEmptyText(said.refusal);
     this.#seen.hasRefusal ||= refusal !== null;
-    const reasoning = reasoningOf(said) + joinTexts(content, 'reasoning');
+    const reasoning = getReasoning(said) + joinTexts(content, 'reasoning');
     const text = joinTexts(content, 'text') + (refusal ?? '');
     if (isWhole) {
       this.#addText(parts, 'reasoning', this.#freshText('reasoning', reasoning));
@@ -177,14 +177,14 @@ export class AnswerReader {
   }
 
   /**
-   * The new part of a `message`: some servers repeat the answer so far in each event, or the whole
-   * answer after its fragments; others send fragments under this name.
+   * Returns the new part of a `message`: some servers repeat the answer so far in each event, or
+   * the whole answer after its fragments; others send fragments under this name.
    */
-  #freshText(type: SaidText['type'], text: string): string {
+  #freshText(type: SaidPart['type'], text: string): string {
     const before = type === 'text' ? this.#seen.text : this.#seen.reasoning;
     if (before === '' || text === '' || this.#seen.areMessagesPieces === true) return text;
     if (text.startsWith(before)) return text.slice(before.length);
-    // They differ only in whitespace.
+    // The two texts differ only in whitespace.
     if (text.trim() === before.trim()) return '';
     if (this.#seen.hasDeltas) return '';
     this.#seen.areMessagesPieces = true;
@@ -202,14 +202,14 @@ export class AnswerReader {
   }
 
   /**
-   * Returns the calls and the end. `isClean`: the server ended its answer, and the connection did
-   * not break. Throws a `StreamFailure` if there is no answer, or only part of one.
+   * Returns the calls and the end of the answer. `isClean`: the server ended its answer, and the
+   * connection did not break. Throws a `StreamFailure` if there is no answer or only part of one.
    */
   end(isClean: boolean): readonly AnswerPart[] {
     const parts: AnswerPart[] = [];
     for (const event of this.#events.push(this.#decoder.decode())) this.#take(event, parts);
     const last = this.#events.end();
-    // A partial event may be malformed in any way; only its beginning was needed.
+    // A partial event may be malformed; only its beginning was needed.
     for (const event of last.events) this.#take(event, parts);
     if (parts.some(({ type }) => type === 'error')) return parts;
     const says = this.says();
@@ -219,7 +219,7 @@ export class AnswerReader {
       if (says && this.#seen.rawReason === null) this.#context.note('no-finish-reason');
     }
     if (!this.#seen.isAnswer && !says)
-      throw new StreamFailure(emptyKind(this.#seen, this.#context.headers));
+      throw new StreamFailure(describeEmptyAnswer(this.#seen, this.#context.headers));
     const { calls: made, dropped } = this.#calls.end();
     for (let nth = 0; nth < dropped; nth += 1) this.#context.note('nameless-call');
     return [
@@ -230,18 +230,18 @@ export class AnswerReader {
         reason:
           this.#seen.rawReason === null && made.length > 0
             ? 'tool-calls'
-            : unifiedReason(this.#seen),
+            : toUnifiedReason(this.#seen),
         rawReason: this.#seen.rawReason,
-        usage: reportedUsage(this.#usage),
+        usage: toReportedUsage(this.#usage),
         servedModel: this.#seen.servedModel,
       },
     ];
   }
 }
 
-/** A web page from a server is not an answer; a stream that contains only pings is an empty one. */
-function emptyKind(
-  { unreadable, isDone }: Gathered,
+/** A web page is not an answer, and a stream that contains only pings is an empty one. */
+function describeEmptyAnswer(
+  { unreadable, isDone }: GatheredAnswer,
   headers: Readonly<Record<string, string>>,
 ): 'rubbish' | 'empty' {
   if (unreadable > 0) return 'rubbish';
@@ -270,29 +270,31 @@ function findChoice(chunk: JsonObject): JsonObject | null {
   if (inner !== undefined) return findChoice(inner);
   if (isObject(chunk.delta) || isObject(chunk.message)) return chunk;
   const text =
-    nonEmptyText(chunk.response) ?? nonEmptyText(chunk.content) ?? nonEmptyText(chunk.text);
+    toNonEmptyText(chunk.response) ?? toNonEmptyText(chunk.content) ?? toNonEmptyText(chunk.text);
   if (text !== null) return { ...chunk, delta: { content: text } };
   return readFinishReason(chunk) === null ? null : chunk;
 }
 
 /**
- * Empty text, and `null` as text (DashScope), are not a reason yet; Ollama's own format and
- * Anthropic's use separate fields for it.
+ * Empty text and the text `null` (DashScope) are not finish reasons; Ollama's own format and
+ * Anthropic's use separate fields.
  */
 function readFinishReason(choice: JsonObject): string | null {
   const { finish_reason: reason, done_reason: ownReason, done, delta } = choice;
-  const passedOn = isObject(delta) ? nonEmptyText(delta.stop_reason) : null;
+  const passedOn = isObject(delta) ? toNonEmptyText(delta.stop_reason) : null;
   const written =
-    nonEmptyText(reason) ??
+    toNonEmptyText(reason) ??
     passedOn ??
-    (done === true ? (nonEmptyText(ownReason) ?? 'stop') : null);
+    (done === true ? (toNonEmptyText(ownReason) ?? 'stop') : null);
   return written === null || /^(null|none)$/i.test(written) ? null : written;
 }
 
-function saysSomething({ text, content = text, tool_calls, ...said }: JsonObject): boolean {
+function hasContent({ text, content = text, tool_calls, ...said }: JsonObject): boolean {
   const hasContent = content !== undefined && content !== null && content !== '';
   const hasCalls = hasEntries(tool_calls) || isObject(said.function_call);
-  return hasContent || hasCalls || nonEmptyText(said.refusal) !== null || reasoningOf(said) !== '';
+  return (
+    hasContent || hasCalls || toNonEmptyText(said.refusal) !== null || getReasoning(said) !== ''
+  );
 }
 
 function hasEntries(list: unknown): boolean {
@@ -302,8 +304,8 @@ function hasEntries(list: unknown): boolean {
 /** The field names that servers use for reasoning; some send the same text in two of them. */
 const THOUGHT_NAMES = ['reasoning_content', 'reasoning', 'thinking', 'reasoning_text', 'thought'];
 
-function reasoningOf(said: JsonObject): string {
-  const text = THOUGHT_NAMES.map((name) => nonEmptyText(said[name])).find((one) => one !== null);
+function getReasoning(said: JsonObject): string {
+  const text = THOUGHT_NAMES.map((name) => toNonEmptyText(said[name])).find((one) => one !== null);
   if (text !== undefined) return text;
   const { reasoning, reasoning_details: details, thinking_blocks: blocks } = said;
   const lists: readonly unknown[] = [details, blocks];
@@ -315,52 +317,55 @@ function reasoningOf(said: JsonObject): string {
     .filter((part) => isObject(part))
     .map(
       ({ text: own, summary, content, thinking }) =>
-        nonEmptyText(own) ??
-        nonEmptyText(summary) ??
-        nonEmptyText(content) ??
-        nonEmptyText(thinking) ??
+        toNonEmptyText(own) ??
+        toNonEmptyText(summary) ??
+        toNonEmptyText(content) ??
+        toNonEmptyText(thinking) ??
         '',
     )
     .join('');
 }
 
-interface SaidText {
+interface SaidPart {
   readonly type: 'text' | 'reasoning';
   readonly text: string;
 }
 
-function joinTexts(said: readonly SaidText[], type: SaidText['type']): string {
+function joinTexts(said: readonly SaidPart[], type: SaidPart['type']): string {
   return said.map((one) => (one.type === type ? one.text : '')).join('');
 }
 
-/** Text, a list of parts, a single part, or a number that a model wrote and a server parsed. */
-function readContent(content: unknown, note: AnswerContext['note']): readonly SaidText[] {
+/**
+ * Returns text from a string, a list of parts, a single part, or a number that a model wrote and a
+ * server parsed.
+ */
+function readContent(content: unknown, note: AnswerContext['note']): readonly SaidPart[] {
   if (content === undefined || content === null) return [];
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   if (typeof content === 'number') return [{ type: 'text', text: String(content) }];
   if (Array.isArray(content)) return content.flatMap((part) => readContent(part, note));
-  const said = isObject(content) ? partText(content) : null;
+  const said = isObject(content) ? toSaidPart(content) : null;
   if (said === null) note('unknown-content');
   return said === null ? [] : [said];
 }
 
-function partText(part: JsonObject): SaidText | null {
+function toSaidPart(part: JsonObject): SaidPart | null {
   const type = /think|reason/i.test(String(part.type ?? '')) ? 'reasoning' : 'text';
   const inner = part.text ?? part.thinking ?? part.content ?? part.reasoning ?? part.value;
   if (typeof inner === 'string') return { type, text: inner };
   const list: unknown[] = Array.isArray(inner) ? inner : [inner];
   const texts = list
     .filter((one) => isObject(one))
-    .map((one) => nonEmptyText(one.text ?? one.value));
+    .map((one) => toNonEmptyText(one.text ?? one.value));
   const text = texts.filter((one) => one !== null).join('');
   return text === '' ? null : { type, text };
 }
 
 /**
- * The reason in the terms of this package. A refusal is the reason, even if the answer ended
- * normally.
+ * Returns the finish reason in the terms of this package. A refusal is the finish reason, even if
+ * the answer ended normally.
  */
-function unifiedReason({ rawReason, hasRefusal }: Gathered): FinishReason {
-  const reason = rawReason === null ? 'stop' : finishReasonOf(rawReason);
+function toUnifiedReason({ rawReason, hasRefusal }: GatheredAnswer): FinishReason {
+  const reason = rawReason === null ? 'stop' : toFinishReasonName(rawReason);
   return reason === 'stop' && hasRefusal ? 'content-filter' : reason;
 }

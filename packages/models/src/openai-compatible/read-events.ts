@@ -19,7 +19,10 @@ const MAX_EVENT = 4 * 1_024 * 1_024;
 interface OpenValue {
   text: string;
   scan: JsonScan;
-  /** Whether a blank line has arrived since: the server has ended its event within the value. */
+  /**
+   * Whether a blank line has arrived since the value started, so that the server has ended its
+   * event within the value.
+   */
   isDivided: boolean;
 }
 
@@ -39,9 +42,9 @@ const PUNCTUATION = /^[\s,\][]*$/;
 
 /**
  * Parses server-sent events as servers write them rather than as the standard requires: a line of
- * data that is JSON by itself is treated as an event right away, so blank lines may be missing;
- * JSON may span several lines and events; lines of JSON without `data:` count as well (a plain
- * answer, pretty-printed or not, and one object per line).
+ * data that is JSON by itself is processed as an event immediately, so blank lines may be missing;
+ * JSON may span several lines and events; lines of JSON without `data:` are accepted as well (a
+ * plain answer, pretty-printed or not, and one object per line).
  */
 export class EventReader {
   #rest = '';
@@ -58,7 +61,7 @@ export class EventReader {
       this.#rest = lines.pop() ?? '';
       for (const line of lines) this.#readLine(line);
     }
-    if (this.#rest.length > MAX_EVENT) throw eventTooLargeError();
+    if (this.#rest.length > MAX_EVENT) throw createEventTooLargeError();
     if (this.#rest.length < 40 && DONE_AT_END.test(this.#rest)) {
       this.#readLine(this.#rest);
       this.#rest = '';
@@ -147,7 +150,7 @@ export class EventReader {
     return '';
   }
 
-  /** `text` is the line without what surrounds a value. */
+  /** `text` is the line without the prefix and separators around a value. */
   #readText(line: string, text: string): string {
     const whole = parseJson(text);
     if (whole !== undefined && (this.#open === null || replacesOpenValue(this.#open, whole))) {
@@ -176,14 +179,14 @@ export class EventReader {
   }
 
   #grow(value: OpenValue, line: string): string {
-    // A line break inside a string was meant literally; a boundary between two events was not.
+    // A line break inside a string was meant literally, but a boundary between two events was not.
     const isWithin = value.text !== '' && value.scan.inString && !value.isDivided;
     const piece = isWithin ? `\\n${line}` : line;
     const { scan, end: at } = scanJson(value.scan, piece);
     value.text += piece.slice(0, at);
     value.scan = scan;
     value.isDivided = false;
-    if (value.text.length > MAX_EVENT) throw eventTooLargeError();
+    if (value.text.length > MAX_EVENT) throw createEventTooLargeError();
     if (!scan.isClosed) return '';
     this.#open = null;
     const parsed = parseJson(value.text) ?? parseJson(repairJson(value.text));
@@ -205,6 +208,6 @@ function replacesOpenValue(open: OpenValue, value: unknown): boolean {
   return isAnswer || open.isDivided;
 }
 
-function eventTooLargeError(): Error {
+function createEventTooLargeError(): Error {
   return new Error(`it sent more than ${MAX_EVENT} bytes at once`);
 }

@@ -1,10 +1,10 @@
 import { isObject, type JsonObject } from '../json-object.ts';
-import { lenientNumber, nonEmptyText, parseJson } from './json-scan.ts';
+import { parseJson, toLenientNumber, toNonEmptyText } from './json-scan.ts';
 
-/** How much of an error is kept, in characters. */
+/** The maximum length of an error that is kept, in characters. */
 const MAX_BODY = 20_000;
 
-/** An error that a server sent instead of an answer, with the fields that `failureFacts` reads. */
+/** An error that a server sent instead of an answer, with the fields that `collectFailureFacts` reads. */
 export class WireError extends Error {
   override readonly name = 'WireError';
   /**
@@ -12,7 +12,7 @@ export class WireError extends Error {
    */
   readonly statusCode: number | null;
   readonly responseHeaders: Readonly<Record<string, string>>;
-  /** JSON, as the server wrote it. */
+  /** The body as JSON, as the server wrote it. */
   readonly responseBody: string;
 
   constructor(
@@ -34,8 +34,8 @@ export function toWireError(
   body: string,
   headers: Readonly<Record<string, string>>,
 ): WireError {
-  // A stream that was opened before the request failed, or a list with one error, as Gemini sends
-  // it.
+  // The body may be a stream that was opened before the request failed, or a list with one error,
+  // as Gemini sends it.
   const text = body
     .trim()
     .replace(/^(?:event:[^\n]*\n)?\s*data:\s*/, '')
@@ -52,10 +52,11 @@ export function toWireError(
 }
 
 /**
- * The error inside an answer with status 200; null if a chunk contains none. Servers write it as
- * text or as an object, in the chunk or in its choice, or the chunk itself is the error.
+ * Returns the error inside an answer with status 200; null if a chunk contains none. Servers write
+ * the error as text or as an object, in the chunk or in its choice, or the chunk itself is the
+ * error.
  */
-export function errorIn(
+export function findErrorIn(
   chunk: JsonObject,
   event: {
     readonly name: string;
@@ -66,35 +67,39 @@ export function errorIn(
     readonly isAnswer: boolean;
   },
 ): WireError | null {
-  const found = errorField(chunk) ?? (event.isAnswer ? null : bareError(chunk, event.name));
+  const found = findErrorField(chunk) ?? (event.isAnswer ? null : findBareError(chunk, event.name));
   if (found === null) return null;
   const error = typeof found === 'string' ? { message: found } : found;
   const status = readStatus(error) ?? readStatus(chunk);
   const message = readErrorMessage(error) ?? readErrorMessage(chunk);
-  // One shape for the code that reads errors, which also handles a message that is not text.
+  // Normalizes the error for the code that reads errors, which also handles a message that is not
+  // text.
   const body = JSON.stringify({ error: { ...error, ...(message !== null && { message }) } });
   return new WireError(message ?? '', status, body, event.headers);
 }
 
-function errorField(chunk: JsonObject): JsonObject | string | null {
+function findErrorField(chunk: JsonObject): JsonObject | string | null {
   const { choices, error, base_resp: base } = chunk;
   const choice: unknown = Array.isArray(choices) ? choices[0] : choices;
   for (const one of [error, isObject(choice) ? choice.error : null]) {
-    if (isObject(one) && !saysSuccess(one)) return one;
-    const text = nonEmptyText(one);
+    if (isObject(one) && !isSuccessResponse(one)) return one;
+    const text = toNonEmptyText(one);
     if (text !== null) return text;
   }
   // MiniMax sends its status in each chunk.
-  if (!isObject(base) || !lenientNumber(base.status_code)) return null;
-  return { code: lenientNumber(base.status_code), message: nonEmptyText(base.status_msg) ?? '' };
+  if (!isObject(base) || !toLenientNumber(base.status_code)) return null;
+  return {
+    code: toLenientNumber(base.status_code),
+    message: toNonEmptyText(base.status_msg) ?? '',
+  };
 }
 
 /** Some gateways send an empty error, or one with a success code, with each answer. */
-function saysSuccess({ code, ...rest }: JsonObject): boolean {
-  return isSuccess(code) || (!code && Object.values(rest).every((value) => !value));
+function isSuccessResponse({ code, ...rest }: JsonObject): boolean {
+  return isSuccessCode(code) || (!code && Object.values(rest).every((value) => !value));
 }
 
-function isSuccess(code: unknown): boolean {
+function isSuccessCode(code: unknown): boolean {
   return /^(0|200|ok|success)$/i.test(String(code));
 }
 
@@ -102,28 +107,30 @@ function isSuccess(code: unknown): boolean {
  * An object that is an error as a whole, such as FastAPI's `detail`, vLLM's `object: error`, or a
  * code with a message.
  */
-function bareError(chunk: JsonObject, eventName: string): JsonObject | null {
+function findBareError(chunk: JsonObject, eventName: string): JsonObject | null {
   const { object, type, detail, errors, error, status, success } = chunk;
   const code = chunk.code ?? chunk.error_code;
   const isNamed = /error/i.test(eventName) || object === 'error' || type === 'error';
   const isFailed =
     success === false || error === true || /^(error|fail(ed|ure)?)$/i.test(String(status));
-  const isCoded = (lenientNumber(code) ?? nonEmptyText(code)) !== null && !isSuccess(code);
+  const isCoded = (toLenientNumber(code) ?? toNonEmptyText(code)) !== null && !isSuccessCode(code);
   const hasDetail =
-    nonEmptyText(detail) !== null || (typeof detail === 'object' && detail !== null);
+    toNonEmptyText(detail) !== null || (typeof detail === 'object' && detail !== null);
   const [first]: unknown[] = Array.isArray(errors) ? errors : [];
-  const isListed = isObject(first) || nonEmptyText(first) !== null;
+  const isListed = isObject(first) || toNonEmptyText(first) !== null;
   const isError =
     isNamed || isFailed || isListed || hasDetail || (isCoded && readErrorMessage(chunk) !== null);
   if (!isError) return null;
   if (isObject(first)) return { ...chunk, ...first };
-  return nonEmptyText(first) === null ? chunk : { ...chunk, message: first };
+  return toNonEmptyText(first) === null ? chunk : { ...chunk, message: first };
 }
 
 /** HTTP error statuses; other numbers are codes defined by the provider. */
 function readStatus(error: JsonObject): number | null {
   const codes = [error.status, error.status_code, error.code, error.http_code, error.statusCode];
-  const found = codes.map(lenientNumber).find((code) => code !== null && code >= 400 && code < 600);
+  const found = codes
+    .map(toLenientNumber)
+    .find((code) => code !== null && code >= 400 && code < 600);
   return found ?? null;
 }
 
@@ -140,11 +147,11 @@ const MESSAGES = [
 ] as const;
 
 function readErrorMessage(error: JsonObject): string | null {
-  const inner = isObject(error.error) ? readErrorMessage(error.error) : nonEmptyText(error.error);
+  const inner = isObject(error.error) ? readErrorMessage(error.error) : toNonEmptyText(error.error);
   if (inner !== null) return inner;
-  const own = MESSAGES.map((name) => nonEmptyText(error[name])).find((text) => text !== null);
+  const own = MESSAGES.map((name) => toNonEmptyText(error[name])).find((text) => text !== null);
   if (own !== undefined) return own;
   const { detail } = error;
   const [first]: unknown[] = Array.isArray(detail) ? detail : [detail];
-  return isObject(first) ? (nonEmptyText(first.msg) ?? nonEmptyText(first.message)) : null;
+  return isObject(first) ? (toNonEmptyText(first.msg) ?? toNonEmptyText(first.message)) : null;
 }

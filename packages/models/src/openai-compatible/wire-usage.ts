@@ -1,6 +1,6 @@
 import type { ReportedUsage } from '../chat-model.ts';
 import { isObject, type JsonObject } from '../json-object.ts';
-import { lenientNumber, parseJson } from './json-scan.ts';
+import { parseJson, toLenientNumber } from './json-scan.ts';
 
 /** The tokens that a server has counted so far; null if it sent no counts. */
 export interface WireUsage {
@@ -12,11 +12,12 @@ export interface WireUsage {
 export const NO_USAGE: WireUsage = { input: null, output: null, cached: null };
 
 /**
- * Adds the counts in a chunk, wherever a server puts them. Many servers send new counts with each
- * chunk, and some send zeros or nothing at the end: the last informative count is kept.
+ * Adds the counts in a chunk, from any of the places where servers put them. Many servers send new
+ * counts with each chunk, and some send zeros or nothing at the end, so the last informative count
+ * is kept.
  */
 export function addUsage(known: WireUsage, chunk: JsonObject): WireUsage {
-  return usageObjects(chunk).reduce((sum: WireUsage, usage) => {
+  return listUsageObjects(chunk).reduce((sum: WireUsage, usage) => {
     const { input, output, cached } = readUsageCounts(usage);
     return {
       input: input || sum.input,
@@ -26,8 +27,8 @@ export function addUsage(known: WireUsage, chunk: JsonObject): WireUsage {
   }, known);
 }
 
-/** The counts as the model interface defines them. */
-export function reportedUsage({ input, output, cached }: WireUsage): ReportedUsage {
+/** Returns the counts in the form that the model interface defines. */
+export function toReportedUsage({ input, output, cached }: WireUsage): ReportedUsage {
   return {
     inputTokens: { total: input ?? undefined, cacheRead: cached ?? undefined },
     outputTokens: { total: output ?? undefined },
@@ -35,11 +36,11 @@ export function reportedUsage({ input, output, cached }: WireUsage): ReportedUsa
 }
 
 /**
- * `usage`; within the choice (Moonshot) or the message (Anthropic's events); `x_groq.usage`;
- * `usageMetadata` (Gemini); `timings` (llama.cpp), which is the least precise and therefore the
- * first to be replaced; at the top level, `prompt_eval_count` (Ollama's own format).
+ * The places for counts: `usage`; within the choice (Moonshot) or the message (Anthropic's events);
+ * `x_groq.usage`; `usageMetadata` (Gemini); `timings` (llama.cpp), which is the least precise and
+ * therefore replaced by any other; at the top level, `prompt_eval_count` (Ollama's own format).
  */
-function usageObjects(chunk: JsonObject): readonly JsonObject[] {
+function listUsageObjects(chunk: JsonObject): readonly JsonObject[] {
   const { choices, message, usage, x_groq, usageMetadata, timings } = chunk;
   const choice: unknown = Array.isArray(choices) ? choices[0] : choices;
   const found = [
@@ -58,7 +59,7 @@ function usageObjects(chunk: JsonObject): readonly JsonObject[] {
 }
 
 function readUsageCounts(usage: JsonObject): WireUsage {
-  const output = firstCount(usage, [
+  const output = findFirstCount(usage, [
     'completion_tokens',
     'output_tokens',
     'candidatesTokenCount',
@@ -66,18 +67,18 @@ function readUsageCounts(usage: JsonObject): WireUsage {
     'predicted_n',
     'tokens_predicted',
   ]);
-  const total = firstCount(usage, ['total_tokens', 'totalTokenCount']);
+  const total = findFirstCount(usage, ['total_tokens', 'totalTokenCount']);
   const cached =
-    detail(usage.prompt_tokens_details) ??
-    detail(usage.input_tokens_details) ??
-    firstCount(usage, [
+    readDetail(usage.prompt_tokens_details) ??
+    readDetail(usage.input_tokens_details) ??
+    findFirstCount(usage, [
       'prompt_cache_hit_tokens',
       'cached_tokens',
       'cache_read_input_tokens',
       'cachedContentTokenCount',
       'cache_n',
     ]);
-  const given = firstCount(usage, [
+  const given = findFirstCount(usage, [
     'prompt_tokens',
     'input_tokens',
     'promptTokenCount',
@@ -85,21 +86,21 @@ function readUsageCounts(usage: JsonObject): WireUsage {
     'tokens_evaluated',
   ]);
   // llama.cpp counts only the tokens that it had to process; all others also count cached ones.
-  const read = lenientNumber(usage.prompt_n);
+  const read = toLenientNumber(usage.prompt_n);
   const fromTimings = read === null ? null : read + (cached ?? 0);
   const rest = total !== null && output !== null ? total - output : null;
   return { input: given ?? fromTimings ?? toPositiveCount(rest), output, cached };
 }
 
-function detail(details: unknown): number | null {
+function readDetail(details: unknown): number | null {
   const object = typeof details === 'string' ? parseJson(details) : details;
-  return isObject(object) ? firstCount(object, ['cached_tokens', 'cache_read_tokens']) : null;
+  return isObject(object) ? findFirstCount(object, ['cached_tokens', 'cache_read_tokens']) : null;
 }
 
-/** The first of these counts that is present, as an integer. */
-function firstCount(usage: JsonObject, names: readonly string[]): number | null {
+/** Returns the first of these counts that is present, as an integer. */
+function findFirstCount(usage: JsonObject, names: readonly string[]): number | null {
   for (const name of names) {
-    const count = toPositiveCount(lenientNumber(usage[name]));
+    const count = toPositiveCount(toLenientNumber(usage[name]));
     if (count !== null) return count;
   }
   return null;

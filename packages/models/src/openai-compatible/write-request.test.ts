@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ModelRequest } from '../chat-model.ts';
-import { requestWriter } from './write-request.ts';
+import { createRequestWriter } from './write-request.ts';
 
-const write = requestWriter('m');
+const write = createRequestWriter('m');
 const read = (bytes: Uint8Array): Record<string, unknown> =>
   JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
 const bodyOf = (request: Partial<ModelRequest>, writer = write) =>
@@ -47,7 +47,7 @@ describe('a request to an OpenAI-compatible server', () => {
     ]);
   });
 
-  it('[F10] puts pictures before the text about them, as URLs that contain them', () => {
+  it('[F10] puts pictures before the text about them, as data URLs', () => {
     const images = [
       { mimeType: 'image/png', bytes: Uint8Array.of(0, 1, 2, 3).subarray(1) } as const,
     ];
@@ -60,7 +60,7 @@ describe('a request to an OpenAI-compatible server', () => {
     ]);
   });
 
-  it('[G01] contains calls and their results; arguments that are not an object are sent as none', () => {
+  it('[G01] contains calls and their results; arguments that are not an object are replaced by an empty object', () => {
     const toolCalls = [
       { id: 'c1', name: 'read', arguments: '{"path":"a.md"}', signature: 'thought' },
       { id: 'c2', name: 'read', arguments: '{"path":' },
@@ -95,11 +95,11 @@ describe('a request to an OpenAI-compatible server', () => {
     ]);
   });
 
-  it('[G01] contains additional fields from the settings, but none of its own is replaced', () => {
+  it('[G01] contains additional fields from the settings, which replace none of its own', () => {
     const usual = { temperature: 0.2, stream_options: { include_usage: false } };
     const options = { ...usual, messages: [], tools: [], model: 'x', stream: false };
     const messages = [{ role: 'user', content: 'hi' }] as const;
-    expect(bodyOf({ messages }, requestWriter('m', options))).toEqual({
+    expect(bodyOf({ messages }, createRequestWriter('m', options))).toEqual({
       ...usual,
       model: 'm',
       stream: true,
@@ -107,7 +107,7 @@ describe('a request to an OpenAI-compatible server', () => {
     });
   });
 
-  it('[G20] has the same bytes whether its parts were sent before or not, and no chat template tokens (P18)', () => {
+  it('[G20] has the same bytes whether or not its parts were sent before, and no chat template tokens (P18)', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom('<|im_start|>', '[INST]', '<s>', 'é你😀', '\ud800', '"\\'),
@@ -126,12 +126,12 @@ describe('a request to an OpenAI-compatible server', () => {
         { maxLength: 3 },
       ),
     });
-    const kept = requestWriter('m');
+    const kept = createRequestWriter('m');
     fc.assert(
       fc.property(requests, (request) => {
         const first = kept(request);
         expect(kept(request)).toEqual(first);
-        expect(requestWriter('m')(structuredClone(request))).toEqual(first);
+        expect(createRequestWriter('m')(structuredClone(request))).toEqual(first);
         const written = JSON.stringify(read(first));
         for (const token of ['<|im_start|>', '[INST]', '<s>', '\\ud800']) {
           expect(written).not.toContain(token);
@@ -140,7 +140,7 @@ describe('a request to an OpenAI-compatible server', () => {
     );
   });
 
-  it('[P18] recognizes what it has already serialized by the text itself, not by its position', () => {
+  it('[P18] recognizes parts that it has already serialized by their text, not by their position', () => {
     const system = (...texts: string[]) => texts.map((text) => ({ text, stable: true }));
     expect(bodyOf({ system: system('a', 'b') }).messages).toEqual([
       { role: 'system', content: 'a\n\nb' },
@@ -150,8 +150,8 @@ describe('a request to an OpenAI-compatible server', () => {
     ]);
   });
 
-  it('[G20] evicts the oldest layers, and serializes them again', () => {
-    const writer = requestWriter('m');
+  it('[G20] evicts the oldest layers from its cache, and serializes them again', () => {
+    const writer = createRequestWriter('m');
     const ask = (text: string) => bodyOf({ system: [{ text, stable: true }] }, writer).messages;
     for (let nth = 0; nth < 300; nth += 1) ask(`layer ${nth} ${'x'.repeat(20_000)}`);
     expect(ask('layer 0')).toEqual([{ role: 'system', content: 'layer 0' }]);

@@ -1,15 +1,15 @@
-import { withoutTemplateTokens } from '@parley/core';
+import { neutralizeTemplateTokens } from '@parley/core';
 import {
   type AssistantMessage,
   type ModelImage,
   type ModelMessage,
   type ModelRequest,
   type ModelTool,
+  parseToolArguments,
   type SystemLayer,
-  toolArguments,
 } from '../chat-model.ts';
-import { imagesOf, joinTurns } from '../join-turns.ts';
-import { harmlessMessage, harmlessTool } from '../template-tokens.ts';
+import { getImages, joinTurns } from '../join-turns.ts';
+import { neutralizeMessage, neutralizeTool } from '../template-tokens.ts';
 
 /** The number of system layers whose bytes are cached; a conversation has about ten. */
 const MAX_LAYERS = 200;
@@ -22,18 +22,18 @@ const MAX_LAYER_BYTES = 4 * 1_024 * 1_024;
  * removed (P18) and are serialized once; the other messages are serialized each time. `options` are
  * additional fields from the settings.
  */
-export function requestWriter(
+export function createRequestWriter(
   model: string,
   options: Readonly<Record<string, unknown>> = {},
 ): (request: ModelRequest) => Uint8Array {
   const more = Object.entries(options).filter(([name]) => name !== 'messages' && name !== 'tools');
   const tools = new WeakMap<ModelTool, Buffer>();
-  const layers = keptLayers();
+  const layers = createLayerCache();
 
   function bytesOfTool(tool: ModelTool): Buffer {
     const known = tools.get(tool);
     if (known !== undefined) return known;
-    const { name, description, inputSchema: parameters } = harmlessTool(tool);
+    const { name, description, inputSchema: parameters } = neutralizeTool(tool);
     const made = toUtf8(
       toWellFormedJson({ type: 'function', function: { name, description, parameters } }),
     );
@@ -55,15 +55,15 @@ export function requestWriter(
       stream: true,
     });
     const first = systemMessage(system);
-    const history = joinTurns(messages.map(harmlessMessage))
-      .map((message) => toWellFormedJson(wireMessage(message)))
+    const history = joinTurns(messages.map(neutralizeMessage))
+      .map((message) => toWellFormedJson(toWireMessage(message)))
       .join(',');
     const comma = first.length > 0 && history !== '' ? ',' : '';
     const list = intersperse(offered.map(bytesOfTool), COMMA);
     return Buffer.concat([
       toUtf8(`${head.slice(0, -1)},"messages":[`),
       ...first,
-      // Omits the field if there are no tools: some servers refuse an empty list.
+      // The field is omitted if there are no tools, because some servers refuse an empty list.
       toUtf8(`${comma}${history}]${list.length > 0 ? ',"tools":[' : '}'}`),
       ...list,
       ...(list.length > 0 ? [TOOLS_END] : []),
@@ -81,12 +81,12 @@ const BETWEEN_LAYERS = Buffer.from('\\n\\n');
 /**
  * Caches the newest stable layers by their text, as the content between the quotes in their JSON.
  */
-function keptLayers(): (layer: SystemLayer) => Buffer {
+function createLayerCache(): (layer: SystemLayer) => Buffer {
   const kept = new Map<string, Buffer>();
   let size = 0;
   return ({ text, stable }) => {
     const known = kept.get(text);
-    const made = known ?? toUtf8(toWellFormedJson(withoutTemplateTokens(text)).slice(1, -1));
+    const made = known ?? toUtf8(toWellFormedJson(neutralizeTemplateTokens(text)).slice(1, -1));
     if (!stable) return made;
     if (known === undefined) size += made.length;
     kept.delete(text);
@@ -110,7 +110,7 @@ function intersperse(parts: readonly Buffer[], separator: Buffer): readonly Buff
  */
 const HALF_CHARACTER = /(?<=(?:^|[^\\])(?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/gi;
 
-/** JSON without lone surrogates, which many servers cannot read. */
+/** Returns JSON without lone surrogates, which many servers cannot parse. */
 function toWellFormedJson(value: unknown): string {
   const text = JSON.stringify(value);
   return text.includes('\\ud') ? text.replace(HALF_CHARACTER, '\\ufffd') : text;
@@ -125,26 +125,26 @@ function toUtf8(text: string): Buffer {
   return transcode(Buffer.from(text, 'utf16le'), 'utf16le', 'utf8');
 }
 
-function wireMessage(message: ModelMessage): object {
+function toWireMessage(message: ModelMessage): object {
   switch (message.role) {
     case 'user':
-      return { role: 'user', content: userContent(message) };
+      return { role: 'user', content: toUserContent(message) };
     case 'assistant':
-      return assistantMessage(message);
+      return toAssistantMessage(message);
     case 'tool':
       return { role: 'tool', tool_call_id: message.callId, content: message.content };
   }
 }
 
 /** Pictures come before the text about them, as the providers recommend. */
-function userContent(message: ModelMessage): string | readonly object[] {
-  const images = imagesOf(message);
+function toUserContent(message: ModelMessage): string | readonly object[] {
+  const images = getImages(message);
   if (images.length === 0) return message.content;
   const text = message.content === '' ? [] : [{ type: 'text', text: message.content }];
-  return [...images.map(imagePart), ...text];
+  return [...images.map(toImagePart), ...text];
 }
 
-function imagePart({ mimeType, bytes }: ModelImage): object {
+function toImagePart({ mimeType, bytes }: ModelImage): object {
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
   return { type: 'image_url', image_url: { url: `data:${mimeType};base64,${data}` } };
 }
@@ -153,7 +153,7 @@ function imagePart({ mimeType, bytes }: ModelImage): object {
  * Servers require arguments to be an object. If the model wrote something else, the result reports
  * it.
  */
-function assistantMessage({ content, toolCalls = [] }: AssistantMessage): object {
+function toAssistantMessage({ content, toolCalls = [] }: AssistantMessage): object {
   if (toolCalls.length === 0) return { role: 'assistant', content };
   return {
     role: 'assistant',
@@ -161,7 +161,7 @@ function assistantMessage({ content, toolCalls = [] }: AssistantMessage): object
     tool_calls: toolCalls.map((call) => ({
       id: call.id,
       type: 'function',
-      function: { name: call.name, arguments: JSON.stringify(toolArguments(call) ?? {}) },
+      function: { name: call.name, arguments: JSON.stringify(parseToolArguments(call) ?? {}) },
       // Gemini expects its thought signature back with the call.
       ...(call.signature !== undefined && {
         extra_content: { google: { thought_signature: call.signature } },

@@ -1,18 +1,18 @@
-import type { DroppedWhy } from '../answer-parts.ts';
+import type { DropReason } from '../answer-parts.ts';
 import type { ModelTool } from '../chat-model.ts';
 import type { AnswerStart } from './reasoning-habit.ts';
 import type { WrittenCall } from './written-calls.ts';
 
 /** A part of an answer; parts arrive in the order of the answer. */
-export type AnswerPiece =
+export type SeparatedPiece =
   | { readonly kind: 'text' | 'reasoning'; readonly text: string }
-  /** All text so far was reasoning; it follows as reasoning. */
+  /** All text so far was reasoning, which follows as a reasoning part. */
   | { readonly kind: 'restart' }
   | { readonly kind: 'call'; readonly call: WrittenCall; readonly raw: string }
-  /** A call in the text that is not run; `call` is absent if it could not be parsed. */
+  /** A call in the text that does not run; `call` is absent if it could not be parsed. */
   | {
       readonly kind: 'dropped';
-      readonly why: DroppedWhy;
+      readonly why: DropReason;
       readonly call?: WrittenCall;
       readonly raw: string;
       readonly problem: string;
@@ -22,24 +22,24 @@ export interface SeparatorOptions {
   /** The tools offered in the request. */
   readonly offered: readonly ModelTool[];
   /**
-   * Where this model's answers start. `inside`: nothing is shown until its reasoning has ended.
-   * `unknown`: the same if the beginning sounds like reasoning.
+   * Where the answers of this model start. `inside`: nothing is shown until the reasoning has
+   * ended. `unknown`: text is held back if its beginning sounds like reasoning.
    */
   readonly start: AnswerStart;
-  /** Unmarked JSON is the requested answer. */
+  /** True if unmarked JSON is the requested answer. */
   readonly wantsJson: boolean;
-  /** Whether the request already contains a text; if so, a call in it is a quotation. */
+  /** Whether the request already contains a text; a call in that text is a quotation. */
   readonly isQuoted: (text: string) => boolean;
   /**
-   * The maximum length of a call that is buffered, in characters; a longer one is hidden and not
-   * run.
+   * The maximum length of a call that is buffered, in characters; a longer call is hidden and does
+   * not run.
    */
   readonly maxCall: number;
 }
 
-/** Joins adjacent pieces of the same kind. */
-export function joinNeighbors(pieces: readonly AnswerPiece[]): readonly AnswerPiece[] {
-  const out: AnswerPiece[] = [];
+/** Joins adjacent fragments of the same kind. */
+export function joinNeighbors(pieces: readonly SeparatedPiece[]): readonly SeparatedPiece[] {
+  const out: SeparatedPiece[] = [];
   for (const piece of pieces) {
     const last = out.at(-1);
     if (

@@ -1,18 +1,18 @@
 import type { AnswerPart } from '../answer-parts.ts';
-import type { AnswerAside } from '../chat-model.ts';
+import type { AnswerAsides } from '../chat-model.ts';
 
-/** How much of the start and the end of the reasoning is kept, in characters. */
+/** How many characters of the start and of the end of the reasoning are kept. */
 const [MAX_HEAD, MAX_TAIL] = [3_000, 1_000];
 const MAX_DROPPED = 5;
 
 /**
- * Collects what is separated from one answer, truncated, because reasoning can be as long as a
- * book.
+ * Collects the parts that are separated from one answer, truncated, because reasoning can be as
+ * long as a book.
  */
 export interface AsideRecord {
   add(part: AnswerPart): void;
   /** Null if nothing was separated. */
-  whole(): AnswerAside | null;
+  whole(): AnswerAsides | null;
 }
 
 export function createAsideRecord(): AsideRecord {

@@ -2,7 +2,7 @@ import { resolveToolName } from '../calls/tool-name.ts';
 import type { ModelTool } from '../chat-model.ts';
 import { readWrittenCalls, type WrittenCall } from './written-calls.ts';
 
-/** Keys at the start of a call in JSON. */
+/** The keys with which a call in JSON starts. */
 const FIRST_KEYS: ReadonlySet<string> = new Set([
   'name',
   'tool',
@@ -19,15 +19,15 @@ const FIRST_KEYS: ReadonlySet<string> = new Set([
   'args',
   'input',
 ]);
-/** The tool name must appear within this many characters. */
+/** The maximum position of the tool name, in characters. */
 const MAX_HEAD = 300;
 
 /**
- * Whether an answer is nothing but an unmarked call: JSON, JSON in a fence, or a list of calls in
- * Python syntax. Such JSON may also be an answer, so it counts as a call only if it makes up the
- * entire answer and names an offered tool. `hold`: it may still become one.
+ * Whether an answer consists only of an unmarked call: JSON, JSON in a fence, or a list of calls in
+ * Python syntax. Such JSON may also be an answer, so it counts as a call only if it is the entire
+ * answer and names an offered tool. `hold`: the text may still become such a call.
  */
-export function bareCallState(
+export function classifyBareCall(
   text: string,
   offered: readonly ModelTool[],
   ended: boolean,
@@ -38,7 +38,7 @@ export function bareCallState(
     return ended ? 'text' : 'hold';
   const body = fence === null ? start : start.slice(fence[0].length);
   if (!beginsAsCall(body, offered)) return 'text';
-  if (!ended) return behindEnd(body, fence?.[1]) ? 'text' : 'hold';
+  if (!ended) return hasTextBehind(body, fence?.[1]) ? 'text' : 'hold';
   const calls = readWrittenCalls(start);
   const names = offered.map(({ name }) => name);
   const isMeant = calls?.every(({ name }) => resolveToolName(name, names).kind === 'tool') === true;
@@ -62,8 +62,8 @@ function beginsAsCall(body: string, offered: readonly ModelTool[]): boolean {
   return name === undefined ? head.length < MAX_HEAD : isOffered(name);
 }
 
-/** Whether other text already follows the call. */
-function behindEnd(body: string, fence: string | undefined): boolean {
+/** Whether other text follows the call. */
+function hasTextBehind(body: string, fence: string | undefined): boolean {
   if (fence === undefined) return false;
   const end = body.indexOf(`\n${fence}`);
   return end !== -1 && body.slice(end + 1 + fence.length).trim() !== '';

@@ -1,34 +1,42 @@
 import { isInInlineCode } from './shown-text.ts';
 
-interface Close {
+interface EndMarkerMatch {
   readonly kind: 'found' | 'none';
-  /** The position of the end. If no end is found: the position before which none can start. */
+  /**
+   * The position of the end marker. If there is no end marker, the position before which none can
+   * start.
+   */
   readonly at: number;
   readonly length: number;
 }
 
-/** The first end marker of reasoning that is neither quoted nor within inline code. */
-export function closeIn(text: string, closes: readonly string[], ended: boolean, from = 0): Close {
+/** Finds the first end marker of reasoning that is neither quoted nor within inline code. */
+export function findEndMarker(
+  text: string,
+  closes: readonly string[],
+  ended: boolean,
+  from = 0,
+): EndMarkerMatch {
   let start = from;
   for (;;) {
-    const found = firstOf(text, closes, start);
+    const found = findFirstMarker(text, closes, start);
     if (found === null) break;
     const line = text.slice(text.lastIndexOf('\n', found.at - 1) + 1, found.at);
     const next = text[found.at + found.length] ?? '';
     const isQuoted = /["'“‘«]$/.test(line) && /["'”’»]/.test(next);
-    // The quotation mark after it may still arrive.
+    // A quotation mark after the marker may still arrive.
     if (next === '' && !ended && /["'“‘«]$/.test(line))
       return { kind: 'none', at: found.at, length: 0 };
     if (!isQuoted && !isInInlineCode(line)) return { kind: 'found', ...found };
     start = found.at + found.length;
   }
   if (ended) return { kind: 'none', at: text.length, length: 0 };
-  const tail = Math.max(0, ...closes.map((close) => partialLength(text, close)));
+  const tail = Math.max(0, ...closes.map((close) => measurePartialMarker(text, close)));
   return { kind: 'none', at: Math.max(start, text.length - tail), length: 0 };
 }
 
-/** The first of these markers in a text, from a given position on. */
-export function firstOf(
+/** Finds the first of these markers in a text, from a given position on. */
+export function findFirstMarker(
   text: string,
   marks: readonly string[],
   from: number,
@@ -43,8 +51,8 @@ export function firstOf(
   return first;
 }
 
-/** The length of the part of a marker at the end of a text. */
-function partialLength(text: string, mark: string): number {
+/** Returns the length of a partial marker at the end of a text. */
+function measurePartialMarker(text: string, mark: string): number {
   const tail = text.slice(-(mark.length - 1)).toLowerCase();
   for (let length = Math.min(tail.length, mark.length - 1); length > 0; length -= 1) {
     if (mark.startsWith(tail.slice(-length))) return length;
@@ -52,8 +60,8 @@ function partialLength(text: string, mark: string): number {
   return 0;
 }
 
-/** The number of lines in the reasoning that open it again. */
-export function openingsIn(content: string, open: string): number {
+/** How many lines in the reasoning open it again. */
+export function countOpenings(content: string, open: string): number {
   const lines = content.toLowerCase().split('\n');
   return open === '' ? 0 : lines.filter((line) => line.trimStart().startsWith(open)).length;
 }

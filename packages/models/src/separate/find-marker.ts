@@ -1,18 +1,27 @@
 import { BARE_CLOSES, END_TOKENS, MARKERS, type Marker } from './markers.ts';
-import { isInInlineCode, isThoughtEnd, mayBeCall, type ShownText } from './shown-text.ts';
+import {
+  decideCallStart,
+  decideThoughtEnd,
+  isInInlineCode,
+  type ShownTextState,
+} from './shown-text.ts';
 
-/** A position in an answer: the text from there on, and what was shown before it. */
+/**
+ * A position in an answer: the text that starts there, and the state of the text shown before it.
+ */
 export interface AnswerRange {
   readonly text: string;
-  readonly shown: ShownText;
-  /** Whether nothing follows `text`. */
+  readonly shown: ShownTextState;
+  /** Whether the answer ends with `text`. */
   readonly ended: boolean;
 }
 
-/** `bare`: the end of reasoning that started before the answer did. */
+/** `bare`: the end of reasoning that started before the answer. */
 export type FoundMarker = Marker | { readonly kind: 'bare'; readonly open: string };
 
-/** The marker at the beginning of a text; `wait`: more text is needed to decide. */
+/**
+ * Returns the marker at the beginning of a text; `wait` means that more text is needed to decide.
+ */
 export function findMarker(place: AnswerRange): FoundMarker | 'wait' | 'none' {
   const { shown, ended } = place;
   const bare = findBareClose(place);
@@ -25,7 +34,7 @@ export function findMarker(place: AnswerRange): FoundMarker | 'wait' | 'none' {
     if (marker.where === 'sentence' && (shown.isLineStart || !shown.isSentenceEnd)) continue;
     const head = place.text.slice(0, marker.open.length).toLowerCase();
     if (head === marker.open) {
-      const state = followsOpening(marker, place);
+      const state = matchOpening(marker, place);
       if (state === 'wait') waits = true;
       else if (state === 'yes') return isInInlineCode(shown.line) ? 'none' : marker;
     } else waits ||= !ended && marker.open.startsWith(head);
@@ -33,8 +42,8 @@ export function findMarker(place: AnswerRange): FoundMarker | 'wait' | 'none' {
   return waits ? 'wait' : findEndToken(place);
 }
 
-/** Whether the text after an opening marker is consistent with it. */
-function followsOpening(
+/** Whether an opening marker is plausible given the text after it. */
+function matchOpening(
   { kind, open, where }: Marker,
   { text, shown, ended }: AnswerRange,
 ): 'yes' | 'no' | 'wait' {
@@ -45,13 +54,13 @@ function followsOpening(
   }
   if (where === 'sentence') {
     if (rest.trim() === '' && !rest.includes('\n')) return ended ? 'no' : 'wait';
-    // "<think> opens the reasoning" is a sentence about the tag.
+    // The text "<think> opens the reasoning" is a sentence about the tag.
     return /^[ \t]+\p{Ll}/u.test(rest) ? 'no' : 'yes';
   }
   if (kind !== 'call' || where !== 'anywhere') return 'yes';
-  // An empty opening marker after a call was meant as the end of that call.
+  // An empty opening marker after a call was meant as the end marker of that call.
   if (ended && rest.trim() === '' && shown.isBehindHidden) return 'yes';
-  return mayBeCall(open, rest, ended);
+  return decideCallStart(open, rest, ended);
 }
 
 function findBareClose({ text, shown, ended }: AnswerRange): FoundMarker | 'wait' | 'none' {
@@ -62,13 +71,13 @@ function findBareClose({ text, shown, ended }: AnswerRange): FoundMarker | 'wait
       waits ||= !ended && close.startsWith(head);
       continue;
     }
-    const verdict = isThoughtEnd(shown, close, text.slice(close.length), ended);
+    const verdict = decideThoughtEnd(shown, close, text.slice(close.length), ended);
     return verdict === 'yes' ? { kind: 'bare', open: close } : verdict === 'wait' ? 'wait' : 'none';
   }
   return waits ? 'wait' : 'none';
 }
 
-/** End-of-turn markers, after which nothing follows. */
+/** End-of-turn markers, after which the answer contains no more text. */
 function findEndToken({ text, ended }: AnswerRange): Marker | 'wait' | 'none' {
   let rest = text;
   for (;;) {

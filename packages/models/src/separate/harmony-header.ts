@@ -3,7 +3,7 @@ export const MAX_HEADER = 300;
 
 /**
  * The kind of a gpt-oss message; `length` is the length of its header. `begin`: the call names its
- * tool outside its JSON.
+ * tool outside the JSON of its arguments.
  */
 export type HarmonyHeader = { readonly length: number } & (
   | { readonly kind: 'reasoning' | 'text' }
@@ -11,14 +11,15 @@ export type HarmonyHeader = { readonly length: number } & (
 );
 
 /**
- * `<|start|>assistant<|channel|>commentary to=functions.x <|constrain|>json<|message|>`, where all
- * parts but the last are optional.
+ * The header of a gpt-oss message, `<|start|>assistant<|channel|>commentary to=functions.x
+ * <|constrain|>json<|message|>`, in which all parts but the last are optional.
  */
 const HEADER =
   /^(?:<\|start\|>[^<]*)?(?:<\|channel\|>([^<]*))?(?:<\|constrain\|>[^<]*)?<\|message\|>/;
 
 /**
- * Parses the header at the beginning of a text; null if there is none, or its end has not arrived.
+ * Parses the header at the beginning of a text; null if there is no header or its end has not
+ * arrived.
  */
 export function readHarmonyHeader(text: string): HarmonyHeader | null {
   const found = HEADER.exec(text);

@@ -1,27 +1,31 @@
 /**
  * The markers that models and servers put around reasoning and tool calls, and that some servers
- * leave in the text. The models named are those known to write a marker; others copy them.
+ * leave in the text. The comments name models that are known to write a marker; other models copy
+ * them.
  */
 export interface Marker {
   readonly kind: 'reasoning' | 'call' | 'header' | 'noise';
-  /** In lower case; compared case-insensitively. */
+  /** The opening marker in lower case; text is compared case-insensitively. */
   readonly open: string;
-  /** The markers that end it; the end of the answer does so as well. */
+  /** The end markers; the end of the answer ends the block as well. */
   readonly close: readonly string[];
   /**
-   * `line`: only at the start of the answer or of a line; `start`: only at the start of the answer;
-   * `sentence`: also after the end of a sentence.
+   * Where the marker counts: `line`: only at the start of the answer or of a line; `start`: only at
+   * the start of the answer; `sentence`: also after the end of a sentence.
    */
   readonly where: 'anywhere' | 'line' | 'start' | 'sentence';
-  /** The opening marker is part of the parsed text, as in `<function=name>`. */
+  /** True if the opening marker is part of the parsed text, as in `<function=name>`. */
   readonly keepsOpen?: true;
-  /** The end marker is part of it as well, and several blocks may follow one another. */
+  /**
+   * True if the end marker is part of the parsed text as well, so that several blocks may follow
+   * one another.
+   */
   readonly keepsClose?: true;
-  /** Without an end marker, it was plain text. */
+  /** True if a block without an end marker is plain text. */
   readonly needsClose?: true;
 }
 
-/** XML tags, which people also write about: they count only at the start of a line. */
+/** XML tags count only at the start of a line, because people also write about them. */
 const THOUGHT_TAGS = [
   'think',
   'thinking',
@@ -64,24 +68,24 @@ export const END_TOKENS = [
 const HARMONY_ENDS = ['<|end|>', '<|return|>', '<|call|>', '<|start|>', '<|channel|>'];
 
 const REASONING: readonly Marker[] = [
-  ...THOUGHT_TAGS.map((tag) => reasoning(`<${tag}>`, [`</${tag}>`], 'line')),
-  ...THOUGHT_TAGS.map((tag) => reasoning(`<${tag}>`, [`</${tag}>`], 'sentence', true)),
-  // Magistral; Kimi-VL; Command A; OpenThinker; Gemma 4; MedGemma.
-  reasoning('[think]', ['[/think]'], 'line'),
-  reasoning('◁think▷', ['◁/think▷'], 'anywhere'),
-  reasoning('<|start_thinking|>', ['<|end_thinking|>'], 'anywhere'),
-  reasoning('<|begin_of_thought|>', ['<|end_of_thought|>'], 'anywhere'),
-  reasoning('<|channel>thought', ['<channel|>'], 'anywhere'),
-  reasoning('<unused94>thought', ['<unused95>'], 'anywhere'),
-  // Open WebUI and similar proxies.
-  reasoning('<details type="reasoning"', ['</details>'], 'line'),
-  // Granite 3.2; gpt-oss when its special tokens were removed.
-  reasoning('here is my thought process:', ['here is my response:'], 'start', true),
-  reasoning("here's my thought process:", ["here's my response:"], 'start', true),
-  reasoning('analysis', ['assistantfinal', 'assistantcommentary'], 'start', true),
+  ...THOUGHT_TAGS.map((tag) => createReasoningMarker(`<${tag}>`, [`</${tag}>`], 'line')),
+  ...THOUGHT_TAGS.map((tag) => createReasoningMarker(`<${tag}>`, [`</${tag}>`], 'sentence', true)),
+  // Written by Magistral, Kimi-VL, Command A, OpenThinker, Gemma 4 and MedGemma.
+  createReasoningMarker('[think]', ['[/think]'], 'line'),
+  createReasoningMarker('◁think▷', ['◁/think▷'], 'anywhere'),
+  createReasoningMarker('<|start_thinking|>', ['<|end_thinking|>'], 'anywhere'),
+  createReasoningMarker('<|begin_of_thought|>', ['<|end_of_thought|>'], 'anywhere'),
+  createReasoningMarker('<|channel>thought', ['<channel|>'], 'anywhere'),
+  createReasoningMarker('<unused94>thought', ['<unused95>'], 'anywhere'),
+  // Written by Open WebUI and similar proxies.
+  createReasoningMarker('<details type="reasoning"', ['</details>'], 'line'),
+  // Written by Granite 3.2, and by gpt-oss if its special tokens were removed.
+  createReasoningMarker('here is my thought process:', ['here is my response:'], 'start', true),
+  createReasoningMarker("here's my thought process:", ["here's my response:"], 'start', true),
+  createReasoningMarker('analysis', ['assistantfinal', 'assistantcommentary'], 'start', true),
 ];
 
-function reasoning(
+function createReasoningMarker(
   open: string,
   close: readonly string[],
   where: Marker['where'],
@@ -109,55 +113,60 @@ const CALL_TAGS = [
 ];
 
 const CALLS: readonly Marker[] = [
-  // Hermes, Qwen, GLM, MiniMax, Seed-OSS, DeepSeek V3.2, Nemotron, Jamba, Hunyuan. Small models
-  // omit the slash, or the end marker before the next call.
-  ...CALL_TAGS.map((tag) => callMarker(`<${tag}>`, [`</${tag}>`, `<${tag}>`])),
-  // Llama 3, Qwen3-Coder without its outer tag, Anthropic’s format and copies of it.
-  { ...callMarker('<function=', ['</function>']), keepsOpen: true, keepsClose: true },
+  // Written by Hermes, Qwen, GLM, MiniMax, Seed-OSS, DeepSeek V3.2, Nemotron, Jamba and Hunyuan.
+  // Small models omit the slash, or the end marker before the next call.
+  ...CALL_TAGS.map((tag) => createCallMarker(`<${tag}>`, [`</${tag}>`, `<${tag}>`])),
+  // Written by Llama 3, by Qwen3-Coder without its outer tag, and in Anthropic’s format and copies
+  // of it.
+  { ...createCallMarker('<function=', ['</function>']), keepsOpen: true, keepsClose: true },
   ...['', 'antml:', '｜dsml｜'].map(
     (space): Marker => ({
-      ...callMarker(`<${space}invoke name=`, [`</${space}invoke>`]),
+      ...createCallMarker(`<${space}invoke name=`, [`</${space}invoke>`]),
       keepsOpen: true,
       keepsClose: true,
     }),
   ),
-  // Kimi K2; DeepSeek V3 and R1; Phi-4, Granite; Gemma 4; Command A; InternLM.
-  callMarker('<|tool_calls_section_begin|>', ['<|tool_calls_section_end|>']),
+  // Written by Kimi K2, DeepSeek V3 and R1, Phi-4, Granite, Gemma 4, Command A and InternLM.
+  createCallMarker('<|tool_calls_section_begin|>', ['<|tool_calls_section_end|>']),
   {
-    ...callMarker('<|tool_call_begin|>', ['<|tool_call_end|>']),
+    ...createCallMarker('<|tool_call_begin|>', ['<|tool_call_end|>']),
     keepsOpen: true,
     keepsClose: true,
   },
-  callMarker('<｜tool▁calls▁begin｜>', ['<｜tool▁calls▁end｜>']),
+  createCallMarker('<｜tool▁calls▁begin｜>', ['<｜tool▁calls▁end｜>']),
   {
-    ...callMarker('<｜tool▁call▁begin｜>', ['<｜tool▁call▁end｜>']),
+    ...createCallMarker('<｜tool▁call▁begin｜>', ['<｜tool▁call▁end｜>']),
     keepsOpen: true,
     keepsClose: true,
   },
-  callMarker('<｜tool_calls_begin｜>', ['<｜tool_calls_end｜>']),
-  callMarker('<|tool_call|>', ['<|/tool_call|>', '</|tool_call|>', '<|tool_call_end|>']),
-  callMarker('<|tool_call>', ['<tool_call|>']),
-  callMarker('<|start_action|>', ['<|end_action|>']),
-  callMarker('<|action_start|>', ['<|action_end|>']),
-  // Llama 3.1; Mistral; the default of LM Studio; Phi-4-mini.
-  callMarker('<|python_tag|>', ['<|eom_id|>', '<|eot_id|>']),
-  { ...callMarker('[tool_calls]', []), keepsOpen: true },
-  callMarker('[tool_request]', ['[end_tool_request]']),
-  { ...callMarker('functools[', []), keepsOpen: true, where: 'line' },
-  // Gemma 3 and others, as a fence with a dedicated language tag.
+  createCallMarker('<｜tool_calls_begin｜>', ['<｜tool_calls_end｜>']),
+  createCallMarker('<|tool_call|>', ['<|/tool_call|>', '</|tool_call|>', '<|tool_call_end|>']),
+  createCallMarker('<|tool_call>', ['<tool_call|>']),
+  createCallMarker('<|start_action|>', ['<|end_action|>']),
+  createCallMarker('<|action_start|>', ['<|action_end|>']),
+  // Written by Llama 3.1, Mistral and Phi-4-mini; the default of LM Studio.
+  createCallMarker('<|python_tag|>', ['<|eom_id|>', '<|eot_id|>']),
+  { ...createCallMarker('[tool_calls]', []), keepsOpen: true },
+  createCallMarker('[tool_request]', ['[end_tool_request]']),
+  { ...createCallMarker('functools[', []), keepsOpen: true, where: 'line' },
+  // Written by Gemma 3 and others as a fence with a dedicated language tag.
   ...['tool_call', 'tool_calls', 'tool_code', 'function_call'].map(
-    (language): Marker => ({ ...callMarker(`\`\`\`${language}\n`, ['\n```']), where: 'line' }),
+    (language): Marker => ({
+      ...createCallMarker(`\`\`\`${language}\n`, ['\n```']),
+      where: 'line',
+    }),
   ),
 ];
 
-function callMarker(open: string, close: readonly string[]): Marker {
+function createCallMarker(open: string, close: readonly string[]): Marker {
   return { kind: 'call', open, close, where: 'anywhere' };
 }
 
 export const MARKERS: readonly Marker[] = [
   ...REASONING,
   ...CALLS,
-  // gpt-oss: `<|channel|>analysis<|message|>…`; what follows depends on the header.
+  // Written by gpt-oss: `<|channel|>analysis<|message|>…`; the header determines the kind of the
+  // text after it.
   { kind: 'header', open: '<|channel|>', close: HARMONY_ENDS, where: 'anywhere' },
   { kind: 'header', open: '<|start|>', close: HARMONY_ENDS, where: 'anywhere' },
   ...[
@@ -180,10 +189,10 @@ export const BARE_CLOSES: readonly string[] = [
 ];
 
 /**
- * Characters with which every marker or bare call starts; text without them needs no inspection.
+ * The characters with which a marker or bare call can start; text without them needs no inspection.
  */
 export const SIGNS = /[<[◁`\n]|functools/i;
 
-/** Lines on which calls begin. */
+/** Matches lines on which calls begin. */
 export const CALL_LINE =
   /^[ \t]*(?:<(?:tool_calls?>|function=|invoke |function_calls?>|\|tool_call)|\[TOOL_CALLS\])/im;

@@ -1,13 +1,13 @@
 import type { Marker } from './markers.ts';
 
-/** The state of the separator. */
-export type Mode =
+/** The states of the separator. */
+export type SeparatorMode =
   | { readonly kind: 'text' }
   /** The entire answer so far may be a single unmarked call. */
   | { readonly kind: 'bare' }
   /**
-   * `content`: what was hidden after `raw`, its opening marker; `line`: its last line; `isFirst`:
-   * nothing was shown before it.
+   * `content`: the hidden text after `raw`, the opening marker; `line`: its last line; `isFirst`:
+   * no text was shown before it.
    */
   | {
       readonly kind: 'reasoning';
@@ -18,8 +18,8 @@ export type Mode =
       readonly isFirst: boolean;
     }
   /**
-   * `tail`: where its end marker may be; `isMarked`: it appears where only a call can be, so it is
-   * never shown.
+   * `tail`: the text in which the end marker may be; `isMarked`: the block is at a position where
+   * only a call can be, so it is never shown.
    */
   | {
       readonly kind: 'call';
@@ -29,7 +29,7 @@ export type Mode =
       readonly isMarked: boolean;
     };
 
-/** Reasoning that starts here, of which nothing has been read yet. */
-export function reasoningMode(marker: Marker, raw: string, isFirst: boolean): Mode {
+/** Reasoning that starts at this position, with no text read yet. */
+export function startReasoning(marker: Marker, raw: string, isFirst: boolean): SeparatorMode {
   return { kind: 'reasoning', marker, raw, content: '', line: '', isFirst };
 }

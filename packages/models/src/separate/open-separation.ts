@@ -1,25 +1,25 @@
 import type { AnswerPart } from '../answer-parts.ts';
 import type { ModelRequest } from '../chat-model.ts';
-import { requestsWithoutReasoning } from './past-reasoning.ts';
+import { createReasoningRemover } from './past-reasoning.ts';
 import { createReasoningHabit } from './reasoning-habit.ts';
 import { separateParts } from './separate-parts.ts';
 
 /**
- * The separation for one model, so that reasoning never becomes part of its answers or requests.
+ * Separates the text of one model, so that reasoning never becomes part of its answers or requests.
  */
-export interface Separation {
+export interface ModelSeparation {
   clean(request: ModelRequest): ModelRequest;
   separate(parts: AsyncIterable<AnswerPart>, request: ModelRequest): AsyncIterable<AnswerPart>;
 }
 
 /**
- * `maxCall`: the maximum length of a call in the text, in characters. Loaded with a provider's
- * first call.
+ * `maxCall`: the maximum length of a call in the text, in characters. The module is loaded with the
+ * first call of a provider.
  */
-export function openSeparation(model: string, maxCall: number): Separation {
+export function openSeparation(model: string, maxCall: number): ModelSeparation {
   const habit = createReasoningHabit(model);
   return {
-    clean: requestsWithoutReasoning(),
+    clean: createReasoningRemover(),
     separate: (parts, request) => separateParts(parts, request, habit, maxCall),
   };
 }

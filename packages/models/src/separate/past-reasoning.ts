@@ -1,7 +1,7 @@
 import type { ModelMessage, ModelRequest } from '../chat-model.ts';
 import { AnswerSeparator } from './separator.ts';
 
-/** A quick test for answers that may contain anything to separate. */
+/** A quick test whether an answer may contain anything to separate. */
 const MAY_HOLD = /<|\[(?:\/?THINK|TOOL_)|◁|assistantfinal|my thought process/i;
 
 /**
@@ -9,11 +9,11 @@ const MAY_HOLD = /<|\[(?:\/?THINK|TOOL_)|◁|assistantfinal|my thought process/i
  * request: they were stored by an older version, or sent by a program that keeps its own history.
  * Each message is searched once.
  */
-export function requestsWithoutReasoning(): (request: ModelRequest) => ModelRequest {
+export function createReasoningRemover(): (request: ModelRequest) => ModelRequest {
   const known = new WeakMap<ModelMessage, ModelMessage>();
   const clean = (message: ModelMessage): ModelMessage => {
     if (message.role !== 'assistant' || !MAY_HOLD.test(message.content)) return message;
-    const made = known.get(message) ?? withoutReasoning(message);
+    const made = known.get(message) ?? removeReasoning(message);
     known.set(message, made);
     return made;
   };
@@ -24,7 +24,7 @@ export function requestsWithoutReasoning(): (request: ModelRequest) => ModelRequ
   };
 }
 
-function withoutReasoning<Message extends ModelMessage>(message: Message): Message {
+function removeReasoning<Message extends ModelMessage>(message: Message): Message {
   const { content } = message;
   const separator = new AnswerSeparator({
     offered: [],

@@ -1,7 +1,7 @@
-/** Where a model's answers start: in their text, within reasoning, or not known yet. */
+/** Where a model's answers start: in their text, within reasoning, or unknown. */
 export type AnswerStart = 'text' | 'inside' | 'unknown';
 
-/** Remembers whether one model's answers start within reasoning. */
+/** Tracks whether the answers of one model start within reasoning. */
 export interface ReasoningHabit {
   start(): AnswerStart;
   /** Updates the expectation from a complete answer. */
@@ -9,20 +9,20 @@ export interface ReasoningHabit {
 }
 
 /**
- * The number of answers, after one that started within reasoning, for which the same is expected;
- * models may reason only occasionally.
+ * After an answer that started within reasoning, the same is expected for this many answers,
+ * because models may reason only occasionally.
  */
 const EXPECTED = 3;
 
-/** Models whose usual chat template has already opened the reasoning when they start to write. */
+/** Models whose usual chat template opens the reasoning before they start to write. */
 const BEGIN_INSIDE =
   /(?:^|[^a-z])(?:r1|qwq|z1|thinking|reasoner|reasoning|minimax-m\d|nemotron|phi-4-mini-reasoning)(?:[^a-z]|$)/i;
 
 /**
- * A chat template may open the reasoning itself; then only the end marker shows that everything
- * before it was reasoning. A model's name is a first hint, and its answers are the proof. While an
- * answer is expected to start within reasoning, its text is held back until that ends, which costs
- * time but never an answer.
+ * A chat template may open the reasoning itself, so that only the end marker shows that the text
+ * before it was reasoning. A model's name is a first hint, and its answers confirm or refute it.
+ * While an answer is expected to start within reasoning, its text is held back until the reasoning
+ * ends, which costs time but never loses an answer.
  */
 export function createReasoningHabit(model: string): ReasoningHabit {
   let expected = BEGIN_INSIDE.test(model) ? 1 : 0;
@@ -36,7 +36,7 @@ export function createReasoningHabit(model: string): ReasoningHabit {
   };
 }
 
-/** Openings of reasoning that is not addressed to anyone. */
+/** Typical first words of reasoning, which is not addressed to anyone. */
 const MUSINGS = [
   'okay',
   'ok, ',
@@ -84,8 +84,10 @@ const MUSINGS = [
   '我们需要',
 ];
 
-/** Whether the start of a text sounds like reasoning; null while it is too short to tell. */
-export function soundsLikeReasoning(text: string): boolean | null {
+/**
+ * Whether the start of a text sounds like reasoning; null while the text is too short to decide.
+ */
+export function resemblesReasoning(text: string): boolean | null {
   const start = text.trimStart().toLowerCase().replaceAll('’', "'");
   if (MUSINGS.some((words) => start.startsWith(words))) return true;
   return MUSINGS.some((words) => words.startsWith(start)) ? null : false;

@@ -1,14 +1,14 @@
 import type { AnswerPart } from '../answer-parts.ts';
 import type { ModelRequest } from '../chat-model.ts';
-import type { AnswerPiece, SeparatorOptions } from './answer-piece.ts';
+import type { SeparatedPiece, SeparatorOptions } from './answer-piece.ts';
 import type { AnswerStart, ReasoningHabit } from './reasoning-habit.ts';
 import { AnswerSeparator } from './separator.ts';
 
 /**
- * The parts of an answer after separation: reasoning and calls that a server left in the text
- * become separate parts, for every provider and every caller. Calls come last, including those that
- * are not run. If an answer consisted only of such a call, the call is passed on anyway: the caller
- * refuses it, and the model learns the reason.
+ * Separates the parts of an answer: reasoning and calls that a server left in the text become
+ * separate parts, for every provider and every caller. Calls come last, including calls that do not
+ * run. If an answer consists only of a call that does not run, the call is passed on anyway: the
+ * caller refuses it, and the model is told the reason.
  */
 export async function* separateParts(
   parts: AsyncIterable<AnswerPart>,
@@ -17,9 +17,9 @@ export async function* separateParts(
   maxCall: number,
 ): AsyncGenerator<AnswerPart> {
   const start = habit.start();
-  const separator = new AnswerSeparator(optionsFor(request, start, maxCall));
+  const separator = new AnswerSeparator(toSeparatorOptions(request, start, maxCall));
   const seen = { text: false, calls: 0, reasoning: false };
-  function* proxyToOwner(pieces: readonly AnswerPiece[]): Generator<AnswerPart> {
+  function* proxyToOwner(pieces: readonly SeparatedPiece[]): Generator<AnswerPart> {
     for (const piece of pieces) {
       if (piece.kind === 'restart') seen.text = false;
       else if (piece.kind === 'text') seen.text ||= piece.text.trim() !== '';
@@ -37,11 +37,12 @@ export async function* separateParts(
         break;
       }
       case 'finish': {
-        // Text before the calls of such a model that has no end was not an answer.
+        // For a model that starts within reasoning, text before its calls that has no end marker
+        // was reasoning.
         const isUnanswered = start === 'inside' && seen.calls > 0;
         const last = separator.end(part.reason === 'length' || isUnanswered);
         yield* proxyToOwner(last);
-        if (!seen.text && seen.calls === 0) yield* refusedCalls(last, request);
+        if (!seen.text && seen.calls === 0) yield* listRefusedCalls(last, request);
         if (part.reason !== 'length') {
           habit.learn(separator.sawBareClose && !seen.reasoning ? 'began-inside' : 'began-outside');
         }
@@ -55,7 +56,7 @@ export async function* separateParts(
         break;
       default:
         if (part.type === 'tool-call') seen.calls += 1;
-        // Text that precedes a call is passed on first.
+        // Text before a call is passed on first.
         if (part.type === 'call-start' || part.type === 'tool-call') {
           yield* proxyToOwner(separator.interrupt(start !== 'inside'));
         }
@@ -64,33 +65,37 @@ export async function* separateParts(
   }
 }
 
-function optionsFor(request: ModelRequest, start: AnswerStart, maxCall: number): SeparatorOptions {
+function toSeparatorOptions(
+  request: ModelRequest,
+  start: AnswerStart,
+  maxCall: number,
+): SeparatorOptions {
   const { tools: offered = [], format, appendsOnly = false } = request;
   const mayBegin = start === 'unknown' && appendsOnly ? 'inside' : start;
   return {
     offered,
     start: mayBegin,
     wantsJson: format !== undefined,
-    isQuoted: (text) => standsIn(request, text),
+    isQuoted: (text) => isQuotedFromRequest(request, text),
     maxCall,
   };
 }
 
-/** Whether this text was written by the people or the tools in a request. */
-function standsIn({ messages }: ModelRequest, text: string): boolean {
-  const sought = bareText(text);
+/** Whether the people or the tools in a request wrote this text. */
+function isQuotedFromRequest({ messages }: ModelRequest, text: string): boolean {
+  const sought = trimMarkup(text);
   return messages.some(
-    ({ role, content }) => role !== 'assistant' && bareText(content).includes(sought),
+    ({ role, content }) => role !== 'assistant' && trimMarkup(content).includes(sought),
   );
 }
 
-function bareText(text: string): string {
+function trimMarkup(text: string): string {
   return text
     .replace(/^\s*(?:`{3,}|~{3,})[\w-]*[ \t]*\n|\n[ \t]*(?:`{3,}|~{3,})\s*$/g, '')
     .replace(/\s+/g, '');
 }
 
-function toAnswerPart(piece: AnswerPiece, nth: number): AnswerPart {
+function toAnswerPart(piece: SeparatedPiece, nth: number): AnswerPart {
   switch (piece.kind) {
     case 'call':
       return { type: 'tool-call', call: { id: `written_${nth}`, ...piece.call } };
@@ -103,9 +108,9 @@ function toAnswerPart(piece: AnswerPiece, nth: number): AnswerPart {
   }
 }
 
-/** Calls that are not run, for an answer that contains nothing else. */
-function* refusedCalls(
-  pieces: readonly AnswerPiece[],
+/** The calls that do not run, for an answer that contains nothing else. */
+function* listRefusedCalls(
+  pieces: readonly SeparatedPiece[],
   { tools = [] }: ModelRequest,
 ): Generator<AnswerPart> {
   if (tools.length === 0) return;

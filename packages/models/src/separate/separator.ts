@@ -1,42 +1,42 @@
-import { type AnswerPiece, joinNeighbors, type SeparatorOptions } from './answer-piece.ts';
-import { bareCallState } from './bare-call.ts';
-import { droppedCall, fitBlock } from './call-block.ts';
-import { closeIn, firstOf, openingsIn } from './find-close.ts';
+import { joinNeighbors, type SeparatedPiece, type SeparatorOptions } from './answer-piece.ts';
+import { classifyBareCall } from './bare-call.ts';
+import { createDroppedCall, fitBlock } from './call-block.ts';
+import { countOpenings, findEndMarker, findFirstMarker } from './find-close.ts';
 import { type FoundMarker, findMarker } from './find-marker.ts';
 import { MAX_HEADER, readHarmonyHeader } from './harmony-header.ts';
 import { BARE_CLOSES, CALL_LINE, type Marker, SIGNS } from './markers.ts';
-import { type Mode, reasoningMode } from './mode.ts';
-import { soundsLikeReasoning } from './reasoning-habit.ts';
-import { ShownText } from './shown-text.ts';
+import { type SeparatorMode, startReasoning } from './mode.ts';
+import { resemblesReasoning } from './reasoning-habit.ts';
+import { ShownTextState } from './shown-text.ts';
 import { readWrittenCalls, type WrittenCall } from './written-calls.ts';
 
-export type { AnswerPiece, SeparatorOptions };
+export type { SeparatedPiece as AnswerPiece, SeparatorOptions };
 
 /**
- * The maximum length of text that may still turn out to be reasoning, in characters; no answer is
- * that long.
+ * The maximum length of text that may still turn out to be reasoning, in characters; a longer text
+ * is an answer.
  */
 const MAX_HELD = 60_000;
-/** How much of a line of reasoning is examined, in characters. */
+/** How many characters of a line of reasoning are examined. */
 const MAX_LINE = 500;
 /** The maximum length of a marker, in characters. */
 const MAX_MARK = 40;
 
 /**
- * Separates a streamed answer into text, reasoning and tool calls written as text, wherever it is
- * split into chunks. Text that may still become a marker is held back. Markers count depending on
- * their position: tags at the start of the answer or of a line, chat template tokens everywhere,
- * and none inside code, quotations or a sentence about them. Without a marker, the text stays
- * unchanged, character for character.
+ * Separates a streamed answer into text, reasoning and tool calls written as text, regardless of
+ * how it is split into chunks. Text that may still become a marker is held back. Markers count
+ * depending on their position: tags at the start of the answer or of a line, chat template tokens
+ * everywhere, and none inside code, quotations or a sentence about them. Text without a marker is
+ * passed on character for character.
  */
 export class AnswerSeparator {
   private readonly options: SeparatorOptions;
-  private readonly shown = new ShownText();
+  private readonly shown = new ShownTextState();
   private buffer = '';
-  private mode: Mode = { kind: 'text' };
-  private pieces: AnswerPiece[] = [];
-  /** Passed on at the end, because they may still turn out to be inside reasoning. */
-  private calls: AnswerPiece[] = [];
+  private mode: SeparatorMode = { kind: 'text' };
+  private pieces: SeparatedPiece[] = [];
+  /** Calls are passed on at the end, because they may still turn out to be inside reasoning. */
+  private calls: SeparatedPiece[] = [];
   /** Text that may turn out to be reasoning; null while text is passed on. */
   private held: string | null;
   private ended = false;
@@ -44,10 +44,11 @@ export class AnswerSeparator {
   private triedBare = false;
   private hasReasoned = false;
   /**
-   * Reasoning that was opened within the initial reasoning, and whose end marker may still arrive.
+   * Reasoning that was opened again within the initial reasoning, and whose end marker may still
+   * arrive.
    */
   private openedWithin = 0;
-  /** Whether the answer started within its reasoning. */
+  /** Whether the answer started within reasoning. */
   sawBareClose = false;
 
   constructor(options: SeparatorOptions) {
@@ -55,13 +56,13 @@ export class AnswerSeparator {
     this.held = options.start === 'text' ? null : '';
   }
 
-  push(text: string): readonly AnswerPiece[] {
+  push(text: string): readonly SeparatedPiece[] {
     this.buffer += text;
     return this.advance();
   }
 
-  /** `wasCut`: the provider cut the answer off at a limit. */
-  end(wasCut: boolean): readonly AnswerPiece[] {
+  /** `wasCut`: the provider cut the answer at a limit. */
+  end(wasCut: boolean): readonly SeparatedPiece[] {
     this.ended = true;
     this.wasCut = wasCut;
     const pieces = [...this.advance(), ...this.finish()];
@@ -72,8 +73,8 @@ export class AnswerSeparator {
     return [...pieces, ...this.calls];
   }
 
-  private advance(): readonly AnswerPiece[] {
-    // Each step consumes text or changes the mode; false: more text must arrive first.
+  private advance(): readonly SeparatedPiece[] {
+    // Each step consumes text or changes the mode; false means that more text must arrive first.
     while (this.step());
     const { pieces } = this;
     this.pieces = [];
@@ -119,7 +120,7 @@ export class AnswerSeparator {
   }
 
   /**
-   * Shows one character that opens nothing; a run of backticks is shown as a whole, because its
+   * Shows one character that opens no block; a run of backticks is shown as a whole, because its
    * length matters.
    */
   private showSign(): boolean {
@@ -140,18 +141,17 @@ export class AnswerSeparator {
       return;
     }
     this.held += text;
-    if (this.options.start === 'unknown' && soundsLikeReasoning(this.held) === false)
-      this.release();
+    if (this.options.start === 'unknown' && resemblesReasoning(this.held) === false) this.release();
     if (this.held === null || this.held.length <= MAX_HELD) return;
     this.closeBare(false);
-    this.mode = reasoningMode({ ...NO_MARKER, close: BARE_CLOSES }, '', true);
+    this.mode = startReasoning({ ...NO_MARKER, close: BARE_CLOSES }, '', true);
   }
 
   /**
-   * Something else than text comes next, so that no mark goes on behind it. `isOutside`: the server separates reasoning
-   * or calls itself, so that the text is neither.
+   * The next part is not text, so no marker continues beyond this point. `isOutside`: the server
+   * separates reasoning or calls itself, so that the text contains neither.
    */
-  interrupt(isOutside: boolean): readonly AnswerPiece[] {
+  interrupt(isOutside: boolean): readonly SeparatedPiece[] {
     if (isOutside) this.release();
     this.ended = true;
     const pieces = this.advance();
@@ -159,7 +159,7 @@ export class AnswerSeparator {
     return pieces;
   }
 
-  /** Releases the held text as text. */
+  /** Releases the held text as part of the answer. */
   private release(): void {
     const { held } = this;
     this.held = null;
@@ -178,7 +178,7 @@ export class AnswerSeparator {
       case 'header':
         return this.openHeader(marker);
       case 'reasoning':
-        // A tag that the question names is what the answer is about.
+        // If the question names a tag, the answer is about that tag.
         if (marker.where === 'sentence' && this.options.isQuoted(raw)) return this.showSign();
         this.buffer = this.buffer.slice(raw.length);
         this.beginReasoning(marker, raw);
@@ -192,9 +192,9 @@ export class AnswerSeparator {
     }
   }
 
-  /** All text so far was reasoning. `isOver`: it ends here. */
+  /** Marks all text so far as reasoning. `isOver`: the reasoning ends at this position. */
   private closeBare(isOver: boolean): void {
-    // Behind reasoning that was complete it is one mark too many.
+    // After complete reasoning, another end marker is superfluous.
     if (this.hasReasoned && this.openedWithin === 0) return;
     this.openedWithin = Math.max(0, this.openedWithin - 1);
     this.hasReasoned = isOver;
@@ -207,7 +207,7 @@ export class AnswerSeparator {
     this.triedBare = false;
   }
 
-  /** A message of gpt-oss is what its header says. */
+  /** The header of a gpt-oss message determines its kind. */
   private openHeader(marker: Marker): boolean {
     const header = readHarmonyHeader(this.buffer);
     if (header === null && !this.ended && this.buffer.length < MAX_HEADER) return false;
@@ -224,7 +224,7 @@ export class AnswerSeparator {
 
   private beginReasoning(marker: Marker, raw: string): void {
     this.release();
-    this.mode = reasoningMode(marker, raw, this.shown.isEmpty);
+    this.mode = startReasoning(marker, raw, this.shown.isEmpty);
   }
 
   // ---- reasoning
@@ -233,11 +233,11 @@ export class AnswerSeparator {
     if (text !== '') this.pieces.push({ kind: 'reasoning', text });
   }
 
-  private stepReasoning(mode: Extract<Mode, { kind: 'reasoning' }>): boolean {
+  private stepReasoning(mode: Extract<SeparatorMode, { kind: 'reasoning' }>): boolean {
     const { marker } = mode;
-    // The line before decides whether a mark is within inline code.
+    // The preceding line decides whether a marker is within inline code.
     const before = mode.line;
-    const close = closeIn(before + this.buffer, marker.close, this.ended, before.length);
+    const close = findEndMarker(before + this.buffer, marker.close, this.ended, before.length);
     const hide = (length: number): void => {
       const text = this.buffer.slice(0, length);
       mode.content += text;
@@ -251,7 +251,7 @@ export class AnswerSeparator {
       if (marker.needsClose === true) this.addReasoning(mode.content);
       const end = this.buffer.slice(0, close.length).toLowerCase();
       this.hasReasoned = true;
-      if (mode.isFirst) this.openedWithin = openingsIn(mode.content, marker.open);
+      if (mode.isFirst) this.openedWithin = countOpenings(mode.content, marker.open);
       this.shown.hideHere();
       this.triedBare = false;
       if (end !== '<|start|>' && end !== '<|channel|>')
@@ -268,18 +268,18 @@ export class AnswerSeparator {
 
   // ---- calls
 
-  private stepCall(mode: Extract<Mode, { kind: 'call' }>): boolean {
+  private stepCall(mode: Extract<SeparatorMode, { kind: 'call' }>): boolean {
     mode.raw += this.buffer;
-    // The whole is not searched with each piece: that would take time with the square of its length.
+    // The whole text is not searched again with each fragment, which would take quadratic time.
     mode.tail += this.buffer;
     this.buffer = '';
     if (mode.raw.length > this.options.maxCall) {
-      this.calls.push(droppedCall('too-long', mode.raw, 'it is too long'));
-      this.mode = reasoningMode(mode.marker, '', false);
+      this.calls.push(createDroppedCall('too-long', mode.raw, 'it is too long'));
+      this.mode = startReasoning(mode.marker, '', false);
       return true;
     }
     for (;;) {
-      const found = firstOf(mode.tail, mode.marker.close, 0);
+      const found = findFirstMarker(mode.tail, mode.marker.close, 0);
       if (found === null) {
         mode.tail = mode.tail.slice(-MAX_MARK);
         return false;
@@ -288,13 +288,13 @@ export class AnswerSeparator {
       const end = at + found.length;
       const calls = readWrittenCalls(this.bodyOf(mode, at, end));
       if (calls !== null || this.ended) return this.closeCall(mode, at, end, calls);
-      // The mark may stand in an argument.
+      // The marker may be inside an argument.
       mode.tail = mode.tail.slice(found.at + found.length);
     }
   }
 
   private bodyOf(
-    { marker, raw }: Extract<Mode, { kind: 'call' }>,
+    { marker, raw }: Extract<SeparatorMode, { kind: 'call' }>,
     at: number,
     end: number,
   ): string {
@@ -302,7 +302,7 @@ export class AnswerSeparator {
   }
 
   private closeCall(
-    mode: Extract<Mode, { kind: 'call' }>,
+    mode: Extract<SeparatorMode, { kind: 'call' }>,
     at: number,
     end: number,
     calls: readonly WrittenCall[] | null,
@@ -313,29 +313,29 @@ export class AnswerSeparator {
     const block = raw.slice(0, end);
     this.mode = { kind: 'text' };
     if (calls === null ? !isMarked : !this.take(calls, block, isMarked)) {
-      // It was talk about a call.
+      // The text was a sentence about a call.
       this.buffer = raw.slice(1) + this.buffer;
       this.addText(this.shown.add(raw.slice(0, 1)));
       return true;
     }
     const isEmpty = raw.slice(mode.marker.open.length, at).trim() === '';
     if (calls === null && !isEmpty)
-      this.calls.push(droppedCall('unreadable', block, 'it cannot be read'));
+      this.calls.push(createDroppedCall('unreadable', block, 'it cannot be read'));
     this.shown.hideHere();
     this.buffer = (isNext ? raw.slice(at) : raw.slice(end)) + this.buffer;
     return true;
   }
 
-  /** Keeps calls until the end. False where they are text after all. */
+  /** Keeps the calls until the end of the answer. Returns false if they are plain text. */
   private take(calls: readonly WrittenCall[], raw: string, isMarked: boolean): boolean {
     const pieces = fitBlock(calls, raw, isMarked, this.options);
     this.calls.push(...(pieces ?? []));
     return pieces !== null;
   }
 
-  /** An answer that is nothing but a call of an offered tool, without marks. */
+  /** An answer that consists only of a call of an offered tool, without markers. */
   private stepBare(): boolean {
-    const state = bareCallState(this.buffer, this.options.offered, this.ended);
+    const state = classifyBareCall(this.buffer, this.options.offered, this.ended);
     if (state === 'hold') return false;
     this.mode = { kind: 'text' };
     if (state !== 'text' && this.take(state.calls, this.buffer, false)) {
@@ -347,13 +347,14 @@ export class AnswerSeparator {
 
   // ---- the end
 
-  private finish(): readonly AnswerPiece[] {
+  private finish(): readonly SeparatedPiece[] {
     const { mode } = this;
     if (mode.kind === 'reasoning') this.finishReasoning(mode);
     else if (mode.kind === 'call') {
       const { raw } = mode;
       const calls = readWrittenCalls(this.bodyOf(mode, raw.length, raw.length));
-      const end = calls === null ? firstOf(raw, mode.marker.close, mode.marker.open.length) : null;
+      const end =
+        calls === null ? findFirstMarker(raw, mode.marker.close, mode.marker.open.length) : null;
       this.closeCall(
         mode,
         end?.at ?? raw.length,
@@ -368,13 +369,16 @@ export class AnswerSeparator {
     return [...rest, ...this.advance()];
   }
 
-  /** Reasoning without an end: what was cut off stays hidden, calls at its end count. */
+  /**
+   * In reasoning without an end, the text stays hidden if the answer was cut, and calls at its end
+   * count.
+   */
   private finishReasoning({
     marker,
     raw,
     content,
     isFirst,
-  }: Extract<Mode, { kind: 'reasoning' }>): void {
+  }: Extract<SeparatorMode, { kind: 'reasoning' }>): void {
     this.mode = { kind: 'text' };
     if (marker.needsClose === true || (!isFirst && marker.where === 'line' && !this.wasCut)) {
       this.addText(this.shown.add(raw + content + this.buffer));

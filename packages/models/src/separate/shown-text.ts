@@ -1,8 +1,10 @@
-/** How much of a line is kept, in characters: enough to recognize where code starts and ends. */
+/**
+ * How many characters of a line are kept, which is enough to recognize where code starts and ends.
+ */
 const MAX_LINE = 2_000;
 
-/** The shown text of an answer, as far as it affects whether a marker counts. */
-export class ShownText {
+/** The shown text of an answer, reduced to the state that decides whether a marker counts. */
+export class ShownTextState {
   /** The current line so far. */
   line = '';
   private text = '';
@@ -20,7 +22,7 @@ export class ShownText {
     return this.line.trim() === '';
   }
 
-  /** Whether something hidden came last. */
+  /** Whether the last part was hidden. */
   get isBehindHidden(): boolean {
     return this.hidden && this.isLineStart;
   }
@@ -37,7 +39,7 @@ export class ShownText {
     return /^\s*>/.test(this.line);
   }
 
-  /** Whether the text so far names a tag of this kind, and is therefore about tags. */
+  /** Whether the text so far mentions a tag of this kind, so that it is about tags. */
   mentions(tag: string): boolean {
     return this.text.toLowerCase().includes(tag);
   }
@@ -47,8 +49,7 @@ export class ShownText {
   }
 
   /**
-   * Adds text and returns the part of it to show now. Whitespace around something hidden is not
-   * shown.
+   * Adds text and returns the part of it to show now. Whitespace around a hidden part is not shown.
    */
   add(piece: string): string {
     this.follow(piece);
@@ -75,14 +76,14 @@ export class ShownText {
     return (gap.includes('\n') ? gap : '\n\n') + visible;
   }
 
-  /** Something hidden was here; a new line starts after it. */
+  /** Records a hidden part at this position, after which a new line starts. */
   hideHere(): void {
     this.hidden = true;
     this.gap = '';
     this.line = '';
   }
 
-  /** Withdraws everything that was shown, and returns it. */
+  /** Withdraws and returns all shown text. */
   restart(): string {
     const all = this.text;
     this.text = '';
@@ -91,7 +92,7 @@ export class ShownText {
     return all;
   }
 
-  /** The trailing whitespace, if nothing was hidden. */
+  /** Returns the trailing whitespace if no part was hidden. */
   end(): string {
     const rest = this.hidden ? '' : this.gap;
     this.gap = '';
@@ -134,13 +135,13 @@ export function isInInlineCode(line: string): boolean {
 }
 
 /**
- * Whether an end marker without a start marker ends reasoning. Alone on its line it does. At the
- * end of a sentence or a line it does as well, unless the text has named the start marker, which
- * means that it talks about tags. In the middle of a sentence, in code and in quotation marks it is
- * only talk.
+ * Whether an end marker without a start marker ends reasoning. The marker ends reasoning if it is
+ * alone on its line. It also does so at the end of a sentence or a line, unless the text has named
+ * the start marker and is therefore about tags. In the middle of a sentence, in code and in
+ * quotation marks it is only mentioned.
  */
-export function isThoughtEnd(
-  shown: ShownText,
+export function decideThoughtEnd(
+  shown: ShownTextState,
   close: string,
   after: string,
   ended: boolean,
@@ -161,12 +162,12 @@ export function isThoughtEnd(
   if (shown.isLineStart) return 'yes';
   if (isLineEnd) return after.includes('\n') || ended ? 'yes' : 'wait';
   if (/[.!?…。！？:;)\]"”»]\s*$/.test(line)) return 'yes';
-  // Joined to words on both sides, it is not part of a sentence.
+  // If it is joined to words on both sides, it is not part of a sentence.
   return /\S$/.test(line) && /^[\p{L}\p{N}*#]/u.test(rest) ? 'yes' : 'no';
 }
 
-/** Whether the text after an opening marker may be a call; prose about it is not. */
-export function mayBeCall(open: string, rest: string, ended: boolean): 'yes' | 'no' | 'wait' {
+/** Whether the text after an opening marker may be a call rather than prose about one. */
+export function decideCallStart(open: string, rest: string, ended: boolean): 'yes' | 'no' | 'wait' {
   if (open.startsWith('<|') || open.startsWith('<｜') || open === '[tool_request]') return 'yes';
   if (open.endsWith('=')) {
     const name = /^\s*["']?[\w.:/-]{1,80}["']?\s*>/;

@@ -8,18 +8,18 @@ export interface WrittenCall {
 }
 
 /** A parser for one dialect; null if the text is not in that dialect. */
-type Reader = (body: string) => readonly WrittenCall[] | null;
+type CallParser = (body: string) => readonly WrittenCall[] | null;
 
 /** Ordered from the most to the least distinctive dialect. */
-const READERS: readonly Reader[] = [
-  separatedCalls,
-  invokedCalls,
-  functionCalls,
-  argumentKeys,
-  gemmaCalls,
-  jsonCalls,
-  namedJson,
-  pythonCalls,
+const READERS: readonly CallParser[] = [
+  parseSeparatedCalls,
+  parseInvokedCalls,
+  parseFunctionCalls,
+  parseArgumentKeys,
+  parseGemmaCalls,
+  parseJsonCalls,
+  parseNamedJson,
+  parsePythonCalls,
 ];
 
 /**
@@ -45,7 +45,7 @@ function stripFence(text: string): string {
  * Kimi, DeepSeek and gpt-oss: name and arguments separated by a token, one call after another.
  * DeepSeek R1 writes the type of the tool first, and puts its JSON in a fence.
  */
-function separatedCalls(body: string): readonly WrittenCall[] | null {
+function parseSeparatedCalls(body: string): readonly WrittenCall[] | null {
   const harmony = /^\s*to=([\w.:/-]+)[^{]*(\{[\s\S]*)$/.exec(body);
   if (harmony !== null) return [toWrittenCall(harmony[1] ?? '', harmony[2] ?? '')].filter(isCall);
   if (!/<\|tool_call_argument_begin\|>|<｜tool▁sep｜>/i.test(body)) return null;
@@ -70,7 +70,7 @@ function separatedCalls(body: string): readonly WrittenCall[] | null {
  * The format of Anthropic, MiniMax and DeepSeek V3.2: `<invoke name="x"><parameter
  * name="y">z</parameter>`.
  */
-function invokedCalls(body: string): readonly WrittenCall[] | null {
+function parseInvokedCalls(body: string): readonly WrittenCall[] | null {
   const blocks = [
     ...body.matchAll(
       /<[|｜\w:]*invoke\s+name\s*=\s*["']?([\w.:/-]+)["']?\s*>([\s\S]*?)(?:<\/[|｜\w:]*invoke>|$)/gi,
@@ -79,7 +79,7 @@ function invokedCalls(body: string): readonly WrittenCall[] | null {
   return blocks.map(([, name = '', inner = '']) => ({
     name,
     arguments: JSON.stringify(
-      parametersOf(
+      parseParameters(
         inner,
         /<[|｜\w:]*parameter\s+name\s*=\s*["']?([^"'>\s]+)["']?[^>]*>([\s\S]*?)<\/[|｜\w:]*parameter>/gi,
       ),
@@ -88,7 +88,7 @@ function invokedCalls(body: string): readonly WrittenCall[] | null {
 }
 
 /** Llama’s `<function=x>{…}</function>` and Qwen3-Coder’s `<function=x><parameter=y>z</parameter></function>`. */
-function functionCalls(body: string): readonly WrittenCall[] | null {
+function parseFunctionCalls(body: string): readonly WrittenCall[] | null {
   const blocks = [
     ...body.matchAll(
       /<function\s*=\s*["']?([\w.:/-]+)["']?\s*>([\s\S]*?)(?:<\/function>|(?=<function\s*=)|$)/gi,
@@ -97,7 +97,7 @@ function functionCalls(body: string): readonly WrittenCall[] | null {
   const calls = blocks.map(([, name = '', inner = '']) => {
     const text = inner.trim();
     if (text.startsWith('{')) return toWrittenCall(name, text);
-    const values = parametersOf(
+    const values = parseParameters(
       inner,
       /<parameter\s*=\s*["']?([^"'>\s]+)["']?\s*>([\s\S]*?)(?:<\/parameter>|(?=<parameter\s*=)|$)/gi,
     );
@@ -110,11 +110,11 @@ function functionCalls(body: string): readonly WrittenCall[] | null {
  * GLM and Hunyuan: the name, followed by `<arg_key>y</arg_key><arg_value>z</arg_value>` for each
  * argument.
  */
-function argumentKeys(body: string): readonly WrittenCall[] | null {
+function parseArgumentKeys(body: string): readonly WrittenCall[] | null {
   const [, name, inner = ''] =
     /^([a-z_][\w.:/-]*)\s*(?:<tool_sep>)?\s*(<arg_key>[\s\S]*)?$/i.exec(body) ?? [];
   if (name === undefined) return null;
-  const values = parametersOf(
+  const values = parseParameters(
     inner,
     /<arg_key>\s*([\s\S]*?)\s*<\/arg_key>\s*<arg_value>([\s\S]*?)(?:<\/arg_value>|$)/gi,
   );
@@ -122,10 +122,10 @@ function argumentKeys(body: string): readonly WrittenCall[] | null {
 }
 
 /**
- * Values remain text, because only the tool's schema defines their types. The line breaks around
- * them belong to the format.
+ * The values remain text, because only the tool's schema defines their types. The line breaks
+ * around the values belong to the format.
  */
-function parametersOf(text: string, pattern: RegExp): JsonObject {
+function parseParameters(text: string, pattern: RegExp): JsonObject {
   return Object.fromEntries(
     [...text.matchAll(pattern)].map(([, key = '', value = '']) => [
       key.trim(),
@@ -135,7 +135,7 @@ function parametersOf(text: string, pattern: RegExp): JsonObject {
 }
 
 /** Gemma 4: `call:name{key:<|"|>text<|"|>,count:3}`. */
-function gemmaCalls(body: string): readonly WrittenCall[] | null {
+function parseGemmaCalls(body: string): readonly WrittenCall[] | null {
   const parts = body.split(/<tool_call\|>|<\|tool_call>/).filter((part) => part.trim() !== '');
   const calls = parts.map((part) => {
     const [, name, inner] = /^\s*call:([\w.:/-]+)\s*(\{[\s\S]*\})\s*$/.exec(part) ?? [];
@@ -168,8 +168,8 @@ const ARGUMENT_KEYS = [
   'kwargs',
 ];
 
-/** One object, a list of objects, or several objects in a row. */
-function jsonCalls(body: string): readonly WrittenCall[] | null {
+/** Parses one object, a list of objects, or several objects in a row. */
+function parseJsonCalls(body: string): readonly WrittenCall[] | null {
   const calls: WrittenCall[] = [];
   let rest = body.replace(/^(?:\[tool_calls\]|functools)\s*/i, '');
   while (rest.trim() !== '') {
@@ -183,7 +183,7 @@ function jsonCalls(body: string): readonly WrittenCall[] | null {
         ? value.tool_calls
         : [value];
     for (const item of items) {
-      const call = objectCall(item);
+      const call = toCallFromObject(item);
       if (call === null) return null;
       calls.push(call);
     }
@@ -196,10 +196,10 @@ function jsonCalls(body: string): readonly WrittenCall[] | null {
   return calls;
 }
 
-function objectCall(value: unknown): WrittenCall | null {
+function toCallFromObject(value: unknown): WrittenCall | null {
   if (!isObject(value)) return null;
   // `{"type": "function", "function": {"name": …, "arguments": …}}`
-  if (isObject(value.function)) return objectCall(value.function);
+  if (isObject(value.function)) return toCallFromObject(value.function);
   const nameKey = NAME_KEYS.find((key) => typeof value[key] === 'string');
   if (nameKey === undefined) return null;
   const argumentKey = ARGUMENT_KEYS.find((key) => Object.hasOwn(value, key));
@@ -208,8 +208,8 @@ function objectCall(value: unknown): WrittenCall | null {
   return { name: String(value[nameKey]), arguments: written };
 }
 
-/** Mistral: `[TOOL_CALLS]name[CALL_ID]id[ARGS]{…}`; others: the name, then JSON. */
-function namedJson(body: string): readonly WrittenCall[] | null {
+/** Parses Mistral's `[TOOL_CALLS]name[CALL_ID]id[ARGS]{…}`, and the name followed by JSON. */
+function parseNamedJson(body: string): readonly WrittenCall[] | null {
   const parts = body.split(/\[tool_calls\]/i).filter((part) => part.trim() !== '');
   const calls = parts.map((part) => {
     const named = /^\s*([\w.:/-]+)\s*(?:\[call_id\][\w-]*)?\s*(?:\[args\])?\s*(\{[\s\S]*)$/i.exec(
@@ -220,8 +220,11 @@ function namedJson(body: string): readonly WrittenCall[] | null {
   return calls.every(isCall) ? calls : null;
 }
 
-/** `[name(a="x", b=3)]`, `print(default_api.name(a="x"))`; Llama’s built-in tools are called as `name.call(…)`. */
-function pythonCalls(body: string): readonly WrittenCall[] | null {
+/**
+ * Parses `[name(a="x", b=3)]` and `print(default_api.name(a="x"))`; Llama’s built-in tools are
+ * called as `name.call(…)`.
+ */
+function parsePythonCalls(body: string): readonly WrittenCall[] | null {
   let rest = body
     .trim()
     .replace(/^\[\s*(?=[a-z_][\w.]*\()/i, '')
@@ -235,7 +238,7 @@ function pythonCalls(body: string): readonly WrittenCall[] | null {
     }
     const [head, name = ''] = /^([a-z_][\w.]*)\(/i.exec(rest) ?? [];
     if (head === undefined) return null;
-    const read = keywordArguments(rest.slice(head.length));
+    const read = parseKeywordArguments(rest.slice(head.length));
     if (read === null) return null;
     calls.push({ name: name.replace(/\.call$/, ''), arguments: JSON.stringify(read.values) });
     rest = rest.slice(head.length + read.end).replace(/^[\s,;]+/, '');
@@ -244,7 +247,7 @@ function pythonCalls(body: string): readonly WrittenCall[] | null {
 }
 
 /** `a="x", b=3)` */
-function keywordArguments(
+function parseKeywordArguments(
   text: string,
 ): { readonly values: JsonObject; readonly end: number } | null {
   const entries: [string, unknown][] = [];

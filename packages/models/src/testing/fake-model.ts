@@ -2,8 +2,8 @@ import { type ChatModel, ModelError, type ModelEvent, type ModelFailure } from '
 
 const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, estimated: false };
 
-/** For tests: a model that says `text`. */
-export function fakeModel(id: string, text: string): ChatModel {
+/** For tests: a model that answers `text`. */
+export function createFakeModel(id: string, text: string): ChatModel {
   return {
     id,
     async *stream() {
@@ -13,8 +13,10 @@ export function fakeModel(id: string, text: string): ChatModel {
   };
 }
 
-/** For tests: a model that fails `times` times, after sending `first` if given, and then works. */
-export function brokenModel(
+/**
+ * For tests: a model that fails `times` times, after sending `first` if given, and then succeeds.
+ */
+export function createBrokenModel(
   id: string,
   failure: ModelFailure,
   options: { first?: string; times?: number } = {},
@@ -25,7 +27,7 @@ export function brokenModel(
     async *stream(request, signal) {
       left -= 1;
       if (left < 0) {
-        yield* fakeModel(id, 'works again').stream(request, signal);
+        yield* createFakeModel(id, 'works again').stream(request, signal);
         return;
       }
       if (options.first !== undefined) yield { type: 'text', text: options.first };
@@ -34,8 +36,8 @@ export function brokenModel(
   };
 }
 
-/** For tests: asks a model and returns all the text it streamed. */
-export async function drain(
+/** For tests: calls a model and returns all the text that it streamed. */
+export async function drainModel(
   model: ChatModel,
   signal: AbortSignal = new AbortController().signal,
   seen: ModelEvent[] = [],

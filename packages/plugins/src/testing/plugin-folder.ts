@@ -1,13 +1,13 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import { afterAll, beforeAll } from 'vitest';
 import { loadPlugins } from '../load-plugins.ts';
 import type { PluginChoice, PluginOutcome } from '../plugin.ts';
 
 /** Creates a temporary folder outside Parley with settings and plugins, for tests. */
-export function pluginFolder() {
+export function createPluginFolder() {
   let base = '';
   beforeAll(() => {
     base = mkdtempSync(join(tmpdir(), 'parley-plugins-'));
@@ -15,7 +15,7 @@ export function pluginFolder() {
   afterAll(() => rmSync(base, { recursive: true }));
 
   return {
-    /** A path in the folder. */
+    /** Returns a path in the folder. */
     path: (name: string) => join(base, name),
     write(file: string, text: string): void {
       mkdirSync(dirname(join(base, file)), { recursive: true });
@@ -23,7 +23,7 @@ export function pluginFolder() {
     },
     /** Loads the given plugins (folders, or choices with options) and records the log entries. */
     async load(plugins: readonly (string | PluginChoice)[], patienceMs = 10_000) {
-      const { log, lines } = recordingLogger();
+      const { log, lines } = createRecordingLogger();
       const outcomes = await loadPlugins({
         plugins: plugins.map((use) => (typeof use === 'string' ? { use, options: {} } : use)),
         base,
@@ -38,19 +38,19 @@ export function pluginFolder() {
   };
 }
 
-/** The source code of a plugin whose setup runs the given code. */
-export function pluginSource(name: string, setup: string, more = ''): string {
+/** Returns the source code of a plugin whose setup runs the given code. */
+export function createPluginSource(name: string, setup: string, more = ''): string {
   return `export const plugin = { name: '${name}', ${more} setup(options, host) { ${setup} } };`;
 }
 
-/** The reason why a plugin does not work. Throws if it works. */
-export function pluginFailureReason(outcome: PluginOutcome | undefined): string {
+/** Returns the reason why a plugin does not work; throws if it works. */
+export function getPluginFailureReason(outcome: PluginOutcome | undefined): string {
   if (outcome?.kind !== 'failed') throw new Error('expected a plugin that does not work');
   return outcome.reason;
 }
 
-/** A plugin that works. Throws if it does not. */
-export function loaded(outcome: PluginOutcome | undefined) {
+/** Returns a plugin that works; throws if it does not. */
+export function getLoadedPlugin(outcome: PluginOutcome | undefined) {
   if (outcome?.kind === 'loaded') return outcome;
   throw new Error(`expected a plugin that works: ${outcome?.reason}`);
 }

@@ -1,25 +1,25 @@
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SOME_ZONES } from '../testing/some-zones.ts';
-import { windowAfter, windowAt, zoneClock } from '../zone-clock.ts';
-import { nextTime, nextTimes, readTimetable } from './timetable.ts';
+import { createZoneClock, findWindowAfter, findWindowAt } from '../zone-clock.ts';
+import { findNextTime, listNextTimes, readTimetable } from './timetable.ts';
 
 const DAY_MS = 86_400_000;
 const at = (iso: string) => Date.parse(iso);
 
-/** The next local times of a job that was requested at a given moment. */
+/** Returns the next local times of a job that was requested at a given moment. */
 function localTimes(every: string, timeZone: string, asked: string, count: number): string[] {
   const rules = { timeZone, now: at(asked), leastMs: 300_000 };
   const read = readTimetable({ every }, rules);
   if (typeof read === 'string') throw new Error(read);
-  const clock = zoneClock(timeZone);
-  return nextTimes(read.timetable, rules.now, count).map((moment) =>
+  const clock = createZoneClock(timeZone);
+  return listNextTimes(read.timetable, rules.now, count).map((moment) =>
     new Date(clock.wallAt(moment)).toISOString().slice(0, 16).replace('T', ' '),
   );
 }
 
-describe('a job in whole days, weeks or months', () => {
+describe('a job scheduled in whole days, weeks or months', () => {
   it.each([
     [
       '2 days at 9:00',
@@ -54,7 +54,7 @@ describe('a job in whole days, weeks or months', () => {
     ['monthly', 'Asia/Kathmandu', '2026-11-21T03:20:00Z', ['2026-12-21 09:05', '2027-01-21 09:05']],
     ['3 months at 18:00', 'UTC', '2026-11-21T03:20:00Z', ['2026-11-21 18:00', '2027-02-21 18:00']],
     ['yearly', 'UTC', '2028-02-29T10:00:00Z', ['2029-02-28 10:00', '2030-02-28 10:00']],
-    // A time that the clock skips, and one that occurs twice.
+    // One time that the clock skips, and one that occurs twice.
     [
       '3 days at 2:30',
       'Europe/Berlin',
@@ -73,7 +73,7 @@ describe('a job in whole days, weeks or months', () => {
       '2026-10-01T12:00:00Z',
       ['2026-10-02 02:15', '2026-10-04 02:30', '2026-10-06 02:15'],
     ],
-    // Apia had no 30 December 2011; the run moves to the next day.
+    // Apia had no 30 December 2011, so the run moves to the next day.
     [
       'daily at 9:00',
       'Pacific/Apia',
@@ -95,9 +95,9 @@ describe('a job in whole days, weeks or months', () => {
     ['48 h', ['2026-03-30 10:30', '2026-04-01 10:30']],
     ['1 day 12 hours', ['2026-03-29 22:30', '2026-03-31 10:30']],
     ['1.5 days', ['2026-03-29 22:30', '2026-03-31 10:30']],
-    // With a time of day, calendar days are meant.
+    // An interval with a time of day means calendar days.
     ['24 hours at 9:00', ['2026-03-29 09:00', '2026-03-30 09:00']],
-  ])('[H08] "%s" counts elapsed hours, whatever the clock does', (every, expected) => {
+  ])('[H08] "%s" counts elapsed hours across clock changes', (every, expected) => {
     expect(localTimes(every, 'Europe/Berlin', '2026-03-28T08:30:00Z', 2)).toEqual(expected);
   });
 
@@ -106,12 +106,14 @@ describe('a job in whole days, weeks or months', () => {
     (from) => {
       const expression = '0 9 * * fri';
       const timetable = { kind: 'cron', expression, timeZone: 'Pacific/Apia' } as const;
-      const times = nextTimes(timetable, at(from), 2).map((time) => new Date(time).toISOString());
+      const times = listNextTimes(timetable, at(from), 2).map((time) =>
+        new Date(time).toISOString(),
+      );
       expect(times).toEqual(['2011-12-30T19:00:00.000Z', '2012-01-05T19:00:00.000Z']);
     },
   );
 
-  it('[H08] that runs once, in so many days or months, also follows the calendar', () => {
+  it('[H08] follows the calendar even if it runs only once, in a number of days or months', () => {
     const rules = { timeZone: 'Europe/Berlin', now: at('2026-03-28T08:30:00Z'), leastMs: 0 };
     const read = (written: string) => readTimetable({ at: written }, rules);
     expect(read('in 2 days')).toMatchObject({ nextAt: at('2026-03-30T07:30:00Z') });
@@ -133,8 +135,8 @@ describe('a job in whole days, weeks or months', () => {
           { timeZone, now, leastMs: 0 },
         );
         if (typeof read === 'string') throw new Error(read);
-        const clock = zoneClock(timeZone);
-        const moments = nextTimes(read.timetable, now, 40);
+        const clock = createZoneClock(timeZone);
+        const moments = listNextTimes(read.timetable, now, 40);
         const first = Math.floor(clock.wallAt(moments[0] ?? 0) / DAY_MS);
         let planned = first;
         for (const [index, moment] of moments.entries()) {
@@ -142,32 +144,33 @@ describe('a job in whole days, weeks or months', () => {
           const wall = clock.wallAt(moment);
           const wanted = planned * DAY_MS + minute * 60_000;
           const shown = clock.momentsOf(wanted);
-          // If the time occurs twice, the first counts; if it is skipped, the moment of the change.
+          // If the time occurs twice, the first one is used; if it is skipped, the moment of the
+          // clock change.
           expect(shown[0] ?? moment).toBe(moment);
           if (shown.length === 0) expect(wall).toBeGreaterThan(wanted);
           planned += days;
-          // The run of a skipped date may coincide with that of the next one.
+          // The run of a skipped date may coincide with the run of the next date.
           while (clock.plannedMomentOf(planned * DAY_MS + minute * 60_000) <= moment)
             planned += days;
         }
         // The times do not depend on the moment from which they are computed.
         const [, , from = 0, next = 0] = moments;
         const between = from + Math.floor((next - from) / 3);
-        expect(nextTime(read.timetable, between)).toBe(next);
+        expect(findNextTime(read.timetable, between)).toBe(next);
       }),
-      runs(150),
+      toRunOptions(150),
     );
   });
 });
 
 describe('the hours of a standing task', () => {
   it('[H02] occur once for a date that the zone skips', () => {
-    const clock = zoneClock('Pacific/Apia');
+    const clock = createZoneClock('Pacific/Apia');
     const window = { from: 9 * 60, to: 10 * 60 };
     const before = at('2011-12-29T20:30:00Z');
-    const next = windowAfter(clock, window, before);
+    const next = findWindowAfter(clock, window, before);
     expect(new Date(next.start).toISOString()).toBe('2011-12-30T19:00:00.000Z');
-    expect(windowAt(clock, window, at('2011-12-30T10:30:00Z'))).toBeNull();
-    expect(windowAfter(clock, window, next.start).start - next.start).toBe(DAY_MS);
+    expect(findWindowAt(clock, window, at('2011-12-30T10:30:00Z'))).toBeNull();
+    expect(findWindowAfter(clock, window, next.start).start - next.start).toBe(DAY_MS);
   });
 });

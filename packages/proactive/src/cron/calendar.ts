@@ -1,5 +1,5 @@
 import type { Timetable } from '@parley/core';
-import { zoneClock } from '../zone-clock.ts';
+import { createZoneClock } from '../zone-clock.ts';
 
 export type CalendarTimetable = Extract<Timetable, { kind: 'calendar' }>;
 
@@ -8,7 +8,7 @@ const DAY_MS = 24 * 60 * 60_000;
 /**
  * A local time (ms as if UTC) in the form stored in a timetable, to the minute: `2026-11-22T09:00`.
  */
-export function storedWall(wall: number): string {
+export function formatStoredWall(wall: number): string {
   return new Date(wall).toISOString().slice(0, 16);
 }
 
@@ -31,14 +31,13 @@ export function addToWallTime(
 
 /**
  * The first time after the given one (ms) in a timetable that counts days or months. All times are
- * counted from the first one, so that neither a clock change nor a short month shifts the later
- * ones.
- * @throws RangeError for an unknown zone.
+ * counted from the first one, so that clock changes and short months do not shift later times.
+ * @throws Throws RangeError for an unknown zone.
  */
-export function nextOnCalendar(timetable: CalendarTimetable, after: number): number {
-  const clock = zoneClock(timetable.timeZone);
+export function findNextOnCalendar(timetable: CalendarTimetable, after: number): number {
+  const clock = createZoneClock(timetable.timeZone);
   const first = Date.parse(`${timetable.from}Z`);
-  for (let index = indexBefore(timetable, clock.wallAt(after) - first); ; index += 1) {
+  for (let index = estimateIndexBefore(timetable, clock.wallAt(after) - first); ; index += 1) {
     const wall = addToWallTime(first, timetable.unit, index * timetable.count);
     const moment = clock.plannedMomentOf(wall);
     if (moment > after) return moment;
@@ -46,26 +45,26 @@ export function nextOnCalendar(timetable: CalendarTimetable, after: number): num
 }
 
 const MAX_DAYS = { day: 1, month: 31 } as const;
-/** More days than a clock is ever set forward or back. */
+/** More days than a clock is set forward or back. */
 const SPARE_DAYS = 2;
 
 /** Returns an index whose time is close to the wanted time, but not later. */
-function indexBefore({ unit, count }: CalendarTimetable, passedMs: number): number {
+function estimateIndexBefore({ unit, count }: CalendarTimetable, passedMs: number): number {
   const days = Math.floor(passedMs / DAY_MS) - SPARE_DAYS;
   return Math.max(0, Math.floor(days / (MAX_DAYS[unit] * count)));
 }
 
 /**
- * The same timetable, counted from a time in the past. Otherwise a start time that was written
- * while the clock was ahead would delay all runs until then.
+ * Returns the same timetable, counted from a time in the past. Otherwise a start time that was
+ * stored while the clock was ahead would delay all runs until then.
  */
-export function startedBefore(timetable: CalendarTimetable, now: number): CalendarTimetable {
+export function shiftStartBefore(timetable: CalendarTimetable, now: number): CalendarTimetable {
   const { unit, count, from, timeZone } = timetable;
   const first = Date.parse(`${from}Z`);
-  const ahead = first - zoneClock(timeZone).wallAt(now);
+  const ahead = first - createZoneClock(timeZone).wallAt(now);
   if (ahead <= 0) return timetable;
   const intervals = Math.ceil(ahead / (DAY_MS * count * MIN_DAYS[unit]));
-  return { ...timetable, from: storedWall(addToWallTime(first, unit, -intervals * count)) };
+  return { ...timetable, from: formatStoredWall(addToWallTime(first, unit, -intervals * count)) };
 }
 
 const MIN_DAYS = { day: 1, month: 28 } as const;
@@ -73,18 +72,18 @@ const MIN_DAYS = { day: 1, month: 28 } as const;
 export type ZonedTimetable = Exclude<Timetable, { kind: 'every' }>;
 
 /** Moves a timetable to another zone and keeps its local times. */
-export function inZone<T extends ZonedTimetable>(timetable: T, timeZone: string): T {
+export function moveToZone<T extends ZonedTimetable>(timetable: T, timeZone: string): T {
   if (timetable.kind !== 'once' || timetable.timeZone === undefined) {
     return { ...timetable, timeZone };
   }
-  const at = movedMoment(timetable.at, timetable.timeZone, timeZone);
+  const at = moveMoment(timetable.at, timetable.timeZone, timeZone);
   return { ...timetable, at, timeZone };
 }
 
 /**
- * The moment at which the clock in another zone shows the same time as the clock in the first zone
- * does now.
+ * Returns the moment at which the clock in another zone shows the time that the clock in the first
+ * zone shows now.
  */
-function movedMoment(moment: number, from: string, to: string): number {
-  return zoneClock(to).plannedMomentOf(zoneClock(from).wallAt(moment));
+function moveMoment(moment: number, from: string, to: string): number {
+  return createZoneClock(to).plannedMomentOf(createZoneClock(from).wallAt(moment));
 }

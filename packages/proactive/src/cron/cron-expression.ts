@@ -12,10 +12,10 @@ const FIELD = /^[\da-z*]+(?:-[\da-z]+)?(?:\/\d+)?(?:,[\da-z*]+(?:-[\da-z]+)?(?:\
 const NAME = /^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|sun|mon|tue|wed|thu|fri|sat)$/i;
 
 /** A valid cron expression. */
-export interface ReadCron {
-  /** The number of different hours of the day in which it may run. */
+export interface CronPattern {
+  /** The number of different hours of the day in which the job may run. */
   readonly hours: number;
-  /** Iterates over its local times after the given one (ms as if UTC). */
+  /** Iterates over the local times after the given one (ms as if UTC). */
   readonly after: (from: number) => CronExpression;
 }
 
@@ -23,7 +23,7 @@ export interface ReadCron {
  * Parses a cron expression with five fields: numbers, names, ranges, steps and lists. Returns an
  * explanation if that fails.
  */
-export function readCronExpression(written: string): ReadCron | string {
+export function readCronExpression(written: string): CronPattern | string {
   const expression = written.trim();
   const fields = expression === '' ? [] : expression.split(/\s+/);
   const problem = (why: string) =>

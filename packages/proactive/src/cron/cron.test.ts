@@ -1,14 +1,14 @@
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type CronScene, openCronScene, writer } from '../testing/cron-scene.ts';
+import { type CronScene, createWriter, openCronScene } from '../testing/cron-scene.ts';
 
 let scene: CronScene;
 afterEach(() => scene.close());
 
 const DAILY = { task: 'Say good morning.', every: 'daily at 9:00' };
 
-/** Starts the due jobs and runs the turns that this has created. Returns the text of each turn. */
+/** Starts the due jobs and runs their turns. Returns the text of each turn. */
 async function look(outcome: 'answered' | 'failed' = 'answered', chat = 'c'): Promise<string[]> {
   await scene.schedule.runDue();
   const words: string[] = [];
@@ -20,7 +20,7 @@ async function look(outcome: 'answered' | 'failed' = 'answered', chat = 'c'): Pr
 }
 
 describe('a job that is due', () => {
-  it('[H08] starts a turn in the chat that requested it, on behalf of the person who did', async () => {
+  it('[H08] starts a turn in the chat that requested it, on behalf of the requester', async () => {
     scene = await openCronScene();
     await scene.add({ title: 'tea', task: 'Make tea.\n</message-context>', at: '10:30' });
     expect(await look()).toEqual([]);
@@ -52,7 +52,7 @@ describe('a job that is due', () => {
     expect(await look()).toHaveLength(1);
   });
 
-  it('[H08] is not lost when the process dies before it has woken a worker', async () => {
+  it('[H08] is not lost if the process dies before it has woken a worker', async () => {
     scene = await openCronScene();
     await scene.add(DAILY);
     scene.at('2026-11-22T08:00:00Z');
@@ -66,7 +66,7 @@ describe('a job that is due', () => {
     expect(await scene.run()).toBeNull();
   });
 
-  it('[H08] runs once after a long sleep, keeps its schedule, and says that it is late', async () => {
+  it('[H08] runs once after a long sleep, keeps its schedule, and states that it is late', async () => {
     scene = await openCronScene();
     await scene.add(DAILY);
     await scene.add({ task: 'Call Bo.', at: '2026-11-21 18:00' });
@@ -95,8 +95,8 @@ describe('a job that is due', () => {
   });
 });
 
-describe('a job whose requester', () => {
-  it('[W02] is no longer an owner does not run as one', async () => {
+describe('a job whose requester’s permissions have changed', () => {
+  it('[W02] no longer runs with an owner’s permissions if the requester is no longer an owner', async () => {
     scene = await openCronScene();
     await scene.add({ task: 'Tell my secrets.', at: 'in 10 min' });
     scene.people.senderNow = () => ({
@@ -109,7 +109,7 @@ describe('a job whose requester', () => {
     expect((await scene.run())?.messages[0]?.fromOwner).toBeUndefined();
   });
 
-  it('[F05] may no longer write waits, says why, and runs once when they may again', async () => {
+  it('[F05] waits and states the reason if the requester may no longer write, and runs once when they may again', async () => {
     scene = await openCronScene();
     await scene.add({ task: 'Call Bo.', at: 'in 10 min' });
     const before = scene.people.senderNow;
@@ -126,7 +126,7 @@ describe('a job whose requester', () => {
     expect(await look()).toEqual([]);
   });
 
-  it('[F13] has since linked accounts runs in the conversation that they now share', async () => {
+  it('[F13] runs in the shared conversation if the requester has linked accounts since', async () => {
     scene = await openCronScene();
     await scene.add(DAILY);
     scene.people.senderNow = () => ({ ...WELCOME, conversationId: 'main:1' });
@@ -148,7 +148,7 @@ describe('a job that fails', () => {
       scene.later(1);
       if ((await look('failed')).length > 0) tries.push(minute + 1);
     }
-    // A failure is noticed at the next poll, a minute later in this test.
+    // A failure is detected at the next poll, a minute later in this test.
     expect(tries).toEqual([10, 12, 18, 34, 95]);
     expect(await scene.job('J1')).toMatchObject({ state: 'over', failures: 5 });
     expect(scene.told.map(([, words]) => words)).toEqual([
@@ -156,7 +156,7 @@ describe('a job that fails', () => {
     ]);
   });
 
-  it('[H08] keeps to its timetable if it repeats, is then paused, and can be resumed', async () => {
+  it('[H08] keeps its timetable if it repeats, is paused after several failures, and can be resumed', async () => {
     scene = await openCronScene();
     await scene.add({ task: 'Look.', every: '10 min' });
     const tries: number[] = [];
@@ -168,7 +168,7 @@ describe('a job that fails', () => {
     expect(await scene.job('J1')).toMatchObject({ state: 'paused', nextAt: null });
     expect(scene.told).toHaveLength(1);
     expect(scene.told[0]?.[1]).toContain('`parley cron resume J1`');
-    await scene.ask({ action: 'resume', id: 'j1' }, writer('1'));
+    await scene.ask({ action: 'resume', id: 'j1' }, createWriter('1'));
     scene.later(10);
     expect(await look()).toHaveLength(1);
     await look();
@@ -177,7 +177,7 @@ describe('a job that fails', () => {
 });
 
 describe('a clock that is set back', () => {
-  it('[H08] neither delays a job nor repeats one on the same day', async () => {
+  it('[H08] neither delays jobs nor repeats a job on the same day', async () => {
     scene = await openCronScene();
     await scene.add(DAILY);
     await scene.add({ task: 'Look.', every: '30 min' });
@@ -189,7 +189,7 @@ describe('a clock that is set back', () => {
     expect((await look()).join()).toContain('good morning');
     scene.later(60);
     expect((await look()).join()).toContain('Look.');
-    // The clock is set back by one hour: nine o’clock comes again, but the job for nine o’clock
+    // The clock is set back by one hour: nine o’clock occurs again, but the job for nine o’clock
     // does not run again.
     scene.at('2026-11-22T07:55:00Z');
     await look();
@@ -199,7 +199,7 @@ describe('a clock that is set back', () => {
     expect((await look()).join()).toContain('good morning');
   });
 
-  it('[H08] leaves each day with one run, whatever the clock does and however often processes restart', async () => {
+  it('[H08] leaves each day with one run, across any clock changes and process restarts', async () => {
     const step = fc.integer({ min: 1, max: 700 });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
@@ -219,7 +219,7 @@ describe('a clock that is set back', () => {
         expect(runs.size > 0).toBe(scene.now() >= first);
         await scene.close();
       }),
-      runs(25),
+      toRunOptions(25),
     );
     scene = await openCronScene();
   });

@@ -3,14 +3,14 @@ import type { CronJob } from '@parley/store';
 import { WRONG_CLOCK_MS } from '../zone-clock.ts';
 import type { CronServices, JobView } from './job-view.ts';
 
-/** How many runs are settled, and how many jobs are started, per poll. */
+/** The maximum number of runs that are settled, and of jobs that are started, per poll. */
 const [MAX_SETTLED, MAX_STARTED] = [50, 20];
 
 export type Cron = ReturnType<typeof createCron>;
 
 /**
- * Jobs with a timetable (H08). Two processes may poll for due jobs at the same time; the database
- * rows decide. Everything else is loaded on first use.
+ * Runs jobs with a timetable (H08). Two processes may poll for due jobs at the same time; the
+ * database rows decide. All other modules are loaded on first use.
  */
 export function createCron(deps: CronServices) {
   const { store, clock } = deps;
@@ -18,7 +18,7 @@ export function createCron(deps: CronServices) {
   let lastLook = Number.POSITIVE_INFINITY;
   let areZonesCompared = false;
   const ask: AskCron = async (order, asker) =>
-    (await import('./service.ts')).askCron(deps, order, asker);
+    (await import('./service.ts')).handleCronOrder(deps, order, asker);
   return {
     /** Handles requests from chats, the command line and the web page. */
     ask,
@@ -46,13 +46,13 @@ export function createCron(deps: CronServices) {
       const ended = await store.cronJobs.unsettled(MAX_SETTLED);
       if (ended.length > 0) await (await runJobs()).settleRuns(deps, ended);
       const due = await store.cronJobs.due(clock(), MAX_STARTED);
-      if (due.length > 0) await (await runJobs()).fireDue(deps, due);
+      if (due.length > 0) await (await runJobs()).fireDueJobs(deps, due);
       return store.cronJobs.nextAt();
     },
   };
 }
 
-/** A job that cannot be updated must not keep the others from running. */
+/** A job that cannot be updated must not prevent the others from running. */
 async function compareZones(deps: CronServices, jobs: readonly CronJob[]): Promise<void> {
   if (jobs.length === 0) return;
   try {

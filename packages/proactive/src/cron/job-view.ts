@@ -1,19 +1,19 @@
 import type { SenderNow } from '@parley/channels';
 import {
-  agentOfConversation,
   type CronFields,
-  countOf,
+  formatCounted,
+  getConversationAgent,
   type InboundMessage,
-  quotedLines,
+  quoteLines,
   type Runtime,
   type Timetable,
 } from '@parley/core';
 import type { CronBounds, CronJob, Store } from '@parley/store';
-import { wallDayAndMinute, wallMinute } from '../zone-clock.ts';
+import { formatWallDayAndMinute, formatWallMinute } from '../zone-clock.ts';
 import type { CalendarTimetable } from './calendar.ts';
-import { nextTimes } from './timetable.ts';
+import { listNextTimes } from './timetable.ts';
 
-type ShownOfJob =
+type ShownJobFields =
   | 'id'
   | 'title'
   | 'task'
@@ -23,21 +23,23 @@ type ShownOfJob =
   | 'lastOutcome'
   | 'failures';
 
-/** A job as shown in lists. Times are in ms. */
-export interface JobView extends Pick<CronJob, ShownOfJob> {
-  /** The agent's part of the job's conversation id; undefined for the default agent (F14). */
+/** A job as shown in lists. */
+export interface JobView extends Pick<CronJob, ShownJobFields> {
+  /** The prefix of the job's conversation id; undefined for the default agent (F14). */
   readonly agent: string | undefined;
   readonly when: string;
-  /** Why the job does not run although it is enabled; null if it does. */
+  /** Why the job does not run although it is enabled; null if it runs. */
   readonly waits: string | null;
-  /** The chat that receives its answers, such as `telegram:-100`, and its title. */
+  /**
+   * The chat that receives the job's answers, such as `telegram:-100`, and the title of the chat.
+   */
   readonly chat: string;
   readonly chatTitle: string;
-  /** The next few runs; empty unless it is enabled. */
+  /** The next few runs; empty unless the job is enabled. */
   readonly next: readonly number[];
   /** The timetable in the form in which a person would write it. */
   readonly written: Pick<CronFields, 'at' | 'every' | 'cron' | 'timeZone' | 'format'>;
-  /** The time zone in which its times are given. */
+  /** The time zone of the job's times. */
   readonly timeZone: string;
 }
 
@@ -47,59 +49,59 @@ export async function toJobView(
 ): Promise<JobView> {
   const { id, title, task, timetable, state, nextAt, lastAt, lastOutcome, failures } = job;
   const { route, origin } = job;
-  const agent = agentOfConversation(job.conversationId);
+  const agent = getConversationAgent(job.conversationId);
   const timeZone = deps.timeZoneOf(agent);
-  const later = nextAt === null ? [] : nextTimes(timetable, nextAt, TIMES_SHOWN - 1);
+  const later = nextAt === null ? [] : listNextTimes(timetable, nextAt, TIMES_SHOWN - 1);
   return {
     ...{ id, agent, title, task, state, nextAt, lastAt, lastOutcome, failures },
     when: describeTimetable(timetable, timeZone),
-    waits: state === 'on' ? waitReason(job, await deps.senderNow(job.origin, agent)) : null,
+    waits: state === 'on' ? findWaitReason(job, await deps.senderNow(job.origin, agent)) : null,
     chat: `${route.channel}:${route.chatId}`,
     chatTitle:
       (origin.chat.type === 'direct' ? origin.sender.name : origin.chat.title) || route.chatId,
     next: state === 'on' && nextAt !== null ? [nextAt, ...later] : [],
-    written: { ...writtenTimetable(timetable, timeZone), ...writtenFormat(origin) },
-    timeZone: zoneOf(timetable) ?? timeZone,
+    written: { ...toWrittenTimetable(timetable, timeZone), ...getWrittenFormat(origin) },
+    timeZone: getZone(timetable) ?? timeZone,
   };
 }
 
 /** The time zone of a timetable, if it has a dedicated one. */
-export function zoneOf(timetable: Timetable): string | undefined {
+export function getZone(timetable: Timetable): string | undefined {
   return timetable.kind === 'every' ? undefined : timetable.timeZone;
 }
 
 /** How many upcoming runs are listed. */
 export const TIMES_SHOWN = 3;
 
-export function jobLine(view: JobView): string {
+export function formatJob(view: JobView): string {
   const format = view.written.format === undefined ? null : 'answers in JSON';
   return [
-    `${quotedTitleAndId(view)}: ${view.when}`,
-    jobStateText(view),
+    `${formatTitleAndId(view)}: ${view.when}`,
+    describeJobState(view),
     format,
-    lastJobRunText(view),
+    describeLastJobRun(view),
   ]
     .filter((part) => part !== null)
     .join('; ');
 }
 
-function jobStateText({ state, waits, nextAt, timeZone }: JobView): string {
+function describeJobState({ state, waits, nextAt, timeZone }: JobView): string {
   switch (state) {
     case 'over':
       return 'over';
     case 'paused':
       return 'paused';
     case 'on': {
-      const next = nextAt === null ? 'never' : wallDayAndMinute(nextAt, timeZone);
+      const next = nextAt === null ? 'never' : formatWallDayAndMinute(nextAt, timeZone);
       return waits === null ? `next ${next}` : `waits, because ${waits}`;
     }
   }
 }
 
-function lastJobRunText({ lastAt, lastOutcome, failures, timeZone }: JobView): string | null {
+function describeLastJobRun({ lastAt, lastOutcome, failures, timeZone }: JobView): string | null {
   if (lastAt === null) return null;
   const row = failures > 1 ? ` (${failures} times in a row)` : '';
-  return `last ${wallDayAndMinute(lastAt, timeZone)}, ${lastOutcome ?? 'under way'}${row}`;
+  return `last ${formatWallDayAndMinute(lastAt, timeZone)}, ${lastOutcome ?? 'under way'}${row}`;
 }
 
 /** A run that starts this much later than scheduled (ms) is announced as late. */
@@ -107,44 +109,46 @@ const LATE_MS = 2 * 60_000;
 const MINUTE_MS = 60_000;
 
 /** The scheduled and the actual start of a run, in ms. */
-export interface Due {
+export interface DueRun {
   readonly dueAt: number;
   readonly now: number;
   readonly timeZone: string;
 }
 
 /**
- * The message that starts the turn for a job. It is marked once (G08), and each line of the task is
- * quoted, so that none can pass for text from Parley or from a person (P18).
+ * Formats the message that starts the turn for a job. The message is marked once (G08), and each
+ * line of the task is quoted, so that no line looks like text from Parley or from a person (P18).
  */
-export function dueText(
+export function formatDueMessage(
   { id, title, task }: Pick<CronJob, 'id' | 'title' | 'task'>,
-  { dueAt, now, timeZone }: Due,
+  { dueAt, now, timeZone }: DueRun,
 ): string {
   const late =
     now - dueAt < LATE_MS
       ? ''
-      : ` It was due at ${wallDayAndMinute(dueAt, timeZone)} (${timeZone}), ${agoText(now - dueAt)} ago: tell that it comes late.`;
-  return `⚙️ The time of the job ${quotedTitleAndId({ title, id })} has come. It was asked for in this chat; no person has written just now.${late} What is to be done:\n\n${quotedLines(task)}\n\nDo it now, in the language of this chat. Your answer is sent there: a reminder goes to the people here and is not confirmed.`;
+      : ` It was due at ${formatWallDayAndMinute(dueAt, timeZone)} (${timeZone}), ${formatAgo(now - dueAt)} ago: tell that it comes late.`;
+  return `⚙️ The time of the job ${formatTitleAndId({ title, id })} has come. It was asked for in this chat; no person has written just now.${late} What is to be done:\n\n${quoteLines(task)}\n\nDo it now, in the language of this chat. Your answer is sent there: a reminder goes to the people here and is not confirmed.`;
 }
 
-/** The notice about a job that failed too often, without the system mark. */
-export function gaveUpText(job: Pick<CronJob, 'id' | 'title' | 'timetable' | 'failures'>): string {
+/** Formats the notice about a job that failed too often, without the system mark. */
+export function formatGaveUp(
+  job: Pick<CronJob, 'id' | 'title' | 'timetable' | 'failures'>,
+): string {
   const times = `failed ${job.failures} times in a row`;
   if (job.timetable.kind === 'once') {
-    return `The job ${quotedTitleAndId(job)} ${times}. I have given up on it.`;
+    return `The job ${formatTitleAndId(job)} ${times}. I have given up on it.`;
   }
-  return `The job ${quotedTitleAndId(job)} ${times}. I have paused it; ask me to resume it once the cause is fixed, or use \`parley cron resume ${job.id}\`.`;
+  return `The job ${formatTitleAndId(job)} ${times}. I have paused it; ask me to resume it once the cause is fixed, or use \`parley cron resume ${job.id}\`.`;
 }
 
-export function quotedTitleAndId({ title, id }: Pick<CronJob, 'title' | 'id'>): string {
+export function formatTitleAndId({ title, id }: Pick<CronJob, 'title' | 'id'>): string {
   return `${JSON.stringify(title)} (${id})`;
 }
 
-function agoText(ms: number): string {
+function formatAgo(ms: number): string {
   const hours = 60 * MINUTE_MS;
   const unit = ms < 2 * hours ? MINUTE_MS : ms < 48 * hours ? hours : 24 * hours;
-  return lengthText(Math.round(ms / unit) * unit);
+  return formatLength(Math.round(ms / unit) * unit);
 }
 
 const UNITS = [
@@ -161,67 +165,67 @@ const UNITS = [
 export function describeTimetable(timetable: Timetable, timeZone: string): string {
   switch (timetable.kind) {
     case 'once':
-      return `once, ${wallDayAndMinute(timetable.at, timetable.timeZone ?? timeZone)}`;
+      return `once, ${formatWallDayAndMinute(timetable.at, timetable.timeZone ?? timeZone)}`;
     case 'every':
-      return `every ${durationText(timetable)}`;
+      return `every ${formatInterval(timetable)}`;
     case 'calendar':
-      return `every ${calendarText(timetable)} (${timetable.timeZone})`;
+      return `every ${formatCalendarInterval(timetable)} (${timetable.timeZone})`;
     case 'cron':
       return `cron ${timetable.expression} (${timetable.timeZone})`;
   }
 }
 
-function writtenFormat({ responseFormat }: InboundMessage): Pick<JobView['written'], 'format'> {
+function getWrittenFormat({ responseFormat }: InboundMessage): Pick<JobView['written'], 'format'> {
   if (responseFormat === undefined) return {};
   return { format: responseFormat === 'json' ? 'json' : JSON.stringify(responseFormat, null, 2) };
 }
 
-function writtenTimetable(timetable: Timetable, timeZone: string): JobView['written'] {
+function toWrittenTimetable(timetable: Timetable, timeZone: string): JobView['written'] {
   switch (timetable.kind) {
     case 'once':
-      return onceWritten(timetable.at, timetable.timeZone ?? timeZone);
+      return toWrittenOnce(timetable.at, timetable.timeZone ?? timeZone);
     case 'every':
-      return { every: durationText(timetable), timeZone };
+      return { every: formatInterval(timetable), timeZone };
     case 'calendar':
-      return { every: calendarText(timetable), timeZone: timetable.timeZone };
+      return { every: formatCalendarInterval(timetable), timeZone: timetable.timeZone };
     case 'cron':
       return { cron: timetable.expression, timeZone: timetable.timeZone };
   }
 }
 
-function onceWritten(at: number, timeZone: string): JobView['written'] {
-  return { at: wallMinute(at, timeZone), timeZone };
+function toWrittenOnce(at: number, timeZone: string): JobView['written'] {
+  return { at: formatWallMinute(at, timeZone), timeZone };
 }
 
 /** Formats an interval such as `2 days at 09:00`, in the form that `every` accepts. */
-function calendarText({ count, unit, from }: CalendarTimetable): string {
-  return `${countOf(count, unit)} at ${from.slice(11)}`;
+function formatCalendarInterval({ count, unit, from }: CalendarTimetable): string {
+  return `${formatCounted(count, unit)} at ${from.slice(11)}`;
 }
 
 /**
- * Formats an interval such as `90 minutes` or `2 hours`. Elapsed time is given in hours at most,
- * because days would be parsed back as calendar days.
+ * Formats an interval such as `90 minutes` or `2 hours`. Elapsed time is formatted in hours at
+ * most, because days would be parsed back as calendar days.
  */
-function durationText({ ms, passes }: Extract<Timetable, { kind: 'every' }>): string {
-  return lengthText(ms, passes ? UNITS.slice(1) : UNITS);
+function formatInterval({ ms, passes }: Extract<Timetable, { kind: 'every' }>): string {
+  return formatLength(ms, passes ? UNITS.slice(1) : UNITS);
 }
 
 /** Formats a duration (ms) in the largest unit that divides it. */
-function lengthText(ms: number, units: readonly (typeof UNITS)[number][] = UNITS): string {
+function formatLength(ms: number, units: readonly (typeof UNITS)[number][] = UNITS): string {
   const [unit, name] = units.find(([length]) => ms >= length && ms % length === 0) ?? [
     1000,
     'second',
   ];
-  return countOf(Math.round(ms / unit), name);
+  return formatCounted(Math.round(ms / unit), name);
 }
 
 export interface CronServices extends Pick<Runtime, 'clock' | 'log'> {
   readonly store: Pick<Store, 'cronJobs' | 'links' | 'retention'>;
-  /** The time zone of an agent (F14), used for all times that name none. */
+  /** Returns the time zone of an agent (F14), used for all times that name none. */
   readonly timeZoneOf: (agent: string | undefined) => string;
   /**
-   * The current permissions that a job's requester has with its agent; null if their account is not
-   * connected.
+   * Returns the current permissions that a job's requester has with its agent; null if their
+   * account is not connected.
    */
   readonly senderNow: (
     origin: InboundMessage,
@@ -233,14 +237,14 @@ export interface CronServices extends Pick<Runtime, 'clock' | 'log'> {
     readonly minMinutes: number;
   };
   readonly newCode: () => string;
-  /** Called after a change, so that the schedule is reloaded. */
+  /** Called after a change to the jobs, so that the schedule is reloaded. */
   readonly planned: () => Promise<void>;
   readonly wake: (conversationId: string) => Promise<void>;
   /** Notifies a job's chat, with the system mark (G08) and once per key. */
   readonly notify: (job: CronJob, key: string, text: string) => Promise<void>;
   /**
    * Asks an agent's owner in their direct chat, with the system mark and once per key. Returns
-   * false if no owner has one yet. Absent in processes that ask nothing.
+   * false if no owner has a direct chat yet. Absent in processes that ask no questions.
    */
   readonly askOwner?: (question: OwnerQuestion) => Promise<boolean>;
 }
@@ -253,10 +257,10 @@ export interface OwnerQuestion {
 }
 
 /**
- * Why a job waits: its chat is not connected, or its requester may no longer write there. Null if
- * it runs.
+ * Returns why a job waits: its chat is not connected, or its requester may no longer write in the
+ * chat. Null if the job can run.
  */
-export function waitReason(
+export function findWaitReason(
   { origin }: Pick<CronJob, 'origin'>,
   sender: SenderNow | null,
 ): string | null {

@@ -1,18 +1,18 @@
 import type { NamedChat } from '@parley/channels';
 import {
-  answered,
   type CronOrder,
   change,
+  createRefusal,
   type InboundMessage,
   type NewId,
   read,
-  refusal,
+  unwrapAnswer,
 } from '@parley/core';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
 import type { FindTarget } from '../alerts.ts';
 import type { Cron } from './cron.ts';
-import { jobLine } from './job-view.ts';
+import { formatJob } from './job-view.ts';
 
 /**
  * The jobs of all agents, and the chats to which the operator of the installation can assign them
@@ -24,7 +24,7 @@ export interface OperatorCron extends Pick<Cron, 'ask' | 'views'> {
   readonly serves: (channel: string, account: string) => boolean;
   /** Finds a chat for an agent's job. Throws ParleyError if the settings have no such agent. */
   readonly findTarget: (agent: string | undefined) => FindTarget;
-  /** The agent that answers such a message; undefined for the default agent. */
+  /** Returns the agent that answers such a message; undefined for the default agent. */
   readonly agentAt: (message: InboundMessage) => string | undefined;
 }
 
@@ -41,38 +41,38 @@ const Job = {
     z.enum(['title', 'task', 'at', 'every', 'cron', 'timeZone', 'format']),
     z.string().optional(),
   ),
-  /** A chat that the settings name, or `telegram:-100`. */
+  /** The name of a chat in the settings, or an id such as `telegram:-100`. */
   to: z.string().optional(),
 };
 
 export const operations = {
-  list: read('All jobs, and the chats that one can be for', {}, async (needs: CronNeeds) => {
+  list: read('All jobs, and the chats that a job can report to', {}, async (needs: CronNeeds) => {
     const cron = await needs.cron();
     const jobs = (await cron.views()).map(({ agent, ...view }) => {
       const place = agent === undefined ? view.chat : `${view.chat} with ${agent}`;
-      const line = `${jobLine({ agent, ...view })}; in ${place}`;
+      const line = `${formatJob({ agent, ...view })}; in ${place}`;
       return { ...view, agent: agent ?? needs.defaultAgent, line };
     });
-    return { jobs, chats: await chatsForJobs(needs.store, cron) };
+    return { jobs, chats: await listChatsForJobs(needs.store, cron) };
   }),
-  show: read('One job with its whole task', { id: Id }, toJob('show')),
-  pause: change('Keep a job from running', { id: Id }, toJob('pause')),
-  resume: change('Let a paused job run again', { id: Id }, toJob('resume')),
-  remove: change('Remove a job', { id: Id }, toJob('remove')),
-  run: change('Run a job at once, whenever it is due', { id: Id }, toJob('run')),
+  show: read('One job with its whole task', { id: Id }, defineJobChange('show')),
+  pause: change('Pause a job', { id: Id }, defineJobChange('pause')),
+  resume: change('Resume a paused job', { id: Id }, defineJobChange('resume')),
+  remove: change('Remove a job', { id: Id }, defineJobChange('remove')),
+  run: change('Run a job now, even if it is not due', { id: Id }, defineJobChange('run')),
   add: change(
     'Add a job, by default for the chat in which the owner wrote last',
     Job,
     async ({ newId, defaultAgent, ...needs }: CronNeeds, { fields, to }, { agent: named }) => {
       const cron = await needs.cron();
-      const { origin, route } = await placeFor(cron, named, to);
+      const { origin, route } = await findJobPlace(cron, named, to);
       const agent = named === defaultAgent ? undefined : (named ?? cron.agentAt(origin));
       const askedBy = `command:${newId('order')}`;
       return performCronOrder(cron, { action: 'add', askedBy, origin, route, fields, agent });
     },
   ),
   change: change(
-    'Give a job another time, task, title or chat; what is not named stays as it is',
+    'Change the time, task, title or chat of a job; omitted fields stay unchanged',
     { id: Id, ...Job },
     async (needs: CronNeeds, { id, fields, to }) => {
       const cron = await needs.cron();
@@ -83,29 +83,29 @@ export const operations = {
         action: 'change',
         id,
         fields,
-        target: await placeFor(cron, job?.agent, to),
+        target: await findJobPlace(cron, job?.agent, to),
       });
     },
   ),
 };
 
-function toJob(action: 'show' | 'pause' | 'resume' | 'remove' | 'run') {
+function defineJobChange(action: 'show' | 'pause' | 'resume' | 'remove' | 'run') {
   return async ({ cron }: CronNeeds, { id }: { readonly id: string }) =>
     performCronOrder(await cron(), { action, id });
 }
 
 async function performCronOrder(cron: OperatorCron, order: CronOrder) {
-  return answered('job-refused', await cron.ask(order, { kind: 'operator' }));
+  return unwrapAnswer('job-refused', await cron.ask(order, { kind: 'operator' }));
 }
 
-/** The chat for an operator's job. In a group the job belongs to none of the members. */
-async function placeFor(cron: OperatorCron, agent: string | undefined, to = '') {
+/** Finds the chat for a job that the operator adds. In a group the job belongs to no member. */
+async function findJobPlace(cron: OperatorCron, agent: string | undefined, to = '') {
   const findTarget = cron.findTarget(agent);
   const target = await findTarget({ name: 'cron', ...(to !== '' && { tell: to }) });
-  if (target.kind === 'none') throw refusal('job-refused', `Not done: ${target.reason}.`);
+  if (target.kind === 'none') throw createRefusal('job-refused', `Not done: ${target.reason}.`);
   const { route, last, isOwners } = target;
   if (isOwners && to !== '' && to !== `${route.channel}:${route.chatId}`) {
-    throw refusal('job-refused', `Not done: no group is called ${JSON.stringify(to)}.`);
+    throw createRefusal('job-refused', `Not done: no group is called ${JSON.stringify(to)}.`);
   }
   const sender = { id: 'operator', name: 'the operator', isBot: false };
   return { route, origin: isOwners ? last : { ...last, sender } };
@@ -114,10 +114,10 @@ async function placeFor(cron: OperatorCron, agent: string | undefined, to = '') 
 const MAX_CHATS = 50;
 
 /**
- * The chats in which an operator's job can report, besides the owner's: chats from the settings,
- * and groups in which someone has written.
+ * The chats in which an operator's job can report, besides the owner's chat: chats from the
+ * settings, and groups in which a person has written.
  */
-async function chatsForJobs(
+async function listChatsForJobs(
   { conversations }: CronNeeds['store'],
   { chats, serves }: OperatorCron,
 ) {

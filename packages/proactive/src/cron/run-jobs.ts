@@ -1,17 +1,17 @@
 import type { SenderNow } from '@parley/channels';
-import { agentOfConversation, reasonOf, type Timetable } from '@parley/core';
+import { getConversationAgent, reasonOf, type Timetable } from '@parley/core';
 import type { AdmittedMessage, CronChange, CronJob } from '@parley/store';
 import { WRONG_CLOCK_MS } from '../zone-clock.ts';
-import { startedBefore } from './calendar.ts';
+import { shiftStartBefore } from './calendar.ts';
 import {
   type CronServices,
-  type Due,
-  dueText,
-  gaveUpText,
-  waitReason,
-  zoneOf,
+  type DueRun,
+  findWaitReason,
+  formatDueMessage,
+  formatGaveUp,
+  getZone,
 } from './job-view.ts';
-import { isOfEveryHour, nextTime } from './timetable.ts';
+import { findNextTime, runsEveryHour } from './timetable.ts';
 
 const MINUTE_MS = 60_000;
 /** The interval between checks of a waiting job, in ms. */
@@ -22,11 +22,11 @@ const WAIT_MS = 15 * MINUTE_MS;
 const MAX_RUN_MS = 6 * 60 * MINUTE_MS;
 
 /** Starts a run of each due job. A job that cannot start is postponed and does not block others. */
-export async function fireDue(deps: CronServices, due: readonly CronJob[]): Promise<void> {
+export async function fireDueJobs(deps: CronServices, due: readonly CronJob[]): Promise<void> {
   const { store, clock, log } = deps;
   for (const job of due) {
     try {
-      await fireOne(deps, job);
+      await fireDueJob(deps, job);
     } catch (error) {
       log.error({ job: job.id, reason: reasonOf(error) }, 'a job could not start; it is postponed');
       await store.cronJobs.postpone(job, clock() + MINUTE_MS);
@@ -34,41 +34,41 @@ export async function fireDue(deps: CronServices, due: readonly CronJob[]): Prom
   }
 }
 
-async function fireOne(deps: CronServices, job: CronJob): Promise<void> {
+async function fireDueJob(deps: CronServices, job: CronJob): Promise<void> {
   const { store, clock, log } = deps;
   const now = clock();
-  const agent = agentOfConversation(job.conversationId);
+  const agent = getConversationAgent(job.conversationId);
   const sender = await deps.senderNow(job.origin, agent);
-  const reason = waitReason(job, sender);
+  const reason = findWaitReason(job, sender);
   if (sender === null || reason !== null) {
     log.info({ job: job.id, reason }, 'a job waits');
     await store.cronJobs.postpone(job, now + WAIT_MS);
     return;
   }
-  // Missed runs are merged into one, which completes a one-off job.
-  const nextAt = job.timetable.kind === 'once' ? null : nextTime(job.timetable, now);
-  if (isUnderWay(job, now) && nextAt !== null) {
+  // Missed runs are merged into one run, after which a one-off job is done.
+  const nextAt = job.timetable.kind === 'once' ? null : findNextTime(job.timetable, now);
+  if (isRunInProgress(job, now) && nextAt !== null) {
     log.info({ job: job.id }, 'a job is skipped once: its last run is not over yet');
     await store.cronJobs.postpone(job, nextAt);
     return;
   }
-  const timeZone = zoneOf(job.timetable) ?? deps.timeZoneOf(agent);
-  const due = { dueAt: dueTimeOf(job, now), now, timeZone };
-  const message = cronMessage(job, sender, due);
+  const timeZone = getZone(job.timetable) ?? deps.timeZoneOf(agent);
+  const due = { dueAt: getDueTime(job, now), now, timeZone };
+  const message = createCronMessage(job, sender, due);
   const isMine = await store.cronJobs.fire(job, message, nextAt, now);
   log.info({ job: job.id, conversation: message.conversationId, isMine }, 'a job starts');
   if (isMine) await deps.wake(message.conversationId);
 }
 
-function isUnderWay({ lastAt, lastOutcome }: CronJob, now: number): boolean {
+function isRunInProgress({ lastAt, lastOutcome }: CronJob, now: number): boolean {
   return lastAt !== null && lastOutcome === null && now - lastAt < MAX_RUN_MS;
 }
 
 /**
- * The time for which the run was scheduled. A one-off job keeps its original time however often it
- * was postponed.
+ * The time for which a run was scheduled. A one-off job keeps its original time even if it was
+ * postponed several times.
  */
-function dueTimeOf({ timetable, nextAt }: CronJob, now: number): number {
+function getDueTime({ timetable, nextAt }: CronJob, now: number): number {
   return timetable.kind === 'once' ? Math.min(timetable.at, now) : (nextAt ?? now);
 }
 
@@ -79,13 +79,13 @@ export async function settleRuns(
   ended: readonly EndedRun[],
 ): Promise<void> {
   for (const { outcome, ...job } of ended) {
-    const { change, gaveUp } = afterRun(job, outcome, clock());
+    const { change, gaveUp } = decideAfterRun(job, outcome, clock());
     if (gaveUp) {
       const failures = change.failures ?? job.failures;
       log.warn({ job: job.id, failures }, 'a job has failed too often');
-      // Sent before it is recorded: after a crash in between, the same notice is sent again and
-      // deduplicated by its key.
-      await notify(job, `cron:${job.id}:${job.lastAt}`, gaveUpText({ ...job, failures }));
+      // The notice is sent before the failure is recorded: after a crash between the two, the same
+      // notice is sent again and deduplicated by its key.
+      await notify(job, `cron:${job.id}:${job.lastAt}`, formatGaveUp({ ...job, failures }));
     }
     await store.cronJobs.settle(job, outcome, change);
   }
@@ -96,38 +96,38 @@ const DELAYS_MIN = [1, 5, 15, 60];
 /** After this many consecutive failures a repeating job is paused and a one-off job ends. */
 const MAX_FAILURES = DELAYS_MIN.length + 1;
 
-/** What follows from a completed run. `gaveUp` means that its chat is notified. */
-interface AfterRun {
+/** How a completed run changes its job. `gaveUp` means that the chat of the job is notified. */
+interface RunConsequence {
   readonly change: CronChange;
   readonly gaveUp: boolean;
 }
 
 /**
- * Decides what happens after a run that completed at `now` (ms). Only failures change the
- * timetable: the delay before the next run grows, and a repeating job still runs only at times in
+ * Decides how a job continues after a run that completed at `now` (ms). Only failures change the
+ * timetable: the delay before the next run grows, but a repeating job still runs only at times in
  * its timetable.
  */
-function afterRun(
+function decideAfterRun(
   job: Pick<CronJob, 'timetable' | 'state' | 'failures'>,
   outcome: string,
   now: number,
-): AfterRun {
+): RunConsequence {
   if (outcome !== 'failed') return { change: { failures: 0 }, gaveUp: false };
   const failures = job.failures + 1;
   const isOnce = job.timetable.kind === 'once';
-  // A person has paused the job in the meantime, so it stays paused.
+  // A person has paused the job meanwhile, so it stays paused.
   if (job.state === 'paused') return { change: { failures }, gaveUp: false };
   if (failures >= MAX_FAILURES) {
     return { change: { failures, state: isOnce ? 'over' : 'paused' }, gaveUp: true };
   }
-  const earliest = now + delayAfter(failures);
+  const earliest = now + computeDelayAfter(failures);
   if (isOnce) return { change: { failures, state: 'on', nextAt: earliest }, gaveUp: false };
-  const nextAt = job.state === 'on' ? nextTime(job.timetable, earliest - 1) : null;
+  const nextAt = job.state === 'on' ? findNextTime(job.timetable, earliest - 1) : null;
   return { change: { failures, ...(nextAt !== null && { nextAt }) }, gaveUp: false };
 }
 
-/** The delay after a number of consecutive failures, in ms. */
-export function delayAfter(failures: number): number {
+/** Returns the delay after a number of consecutive failures, in ms. */
+export function computeDelayAfter(failures: number): number {
   const last = DELAYS_MIN.at(-1) ?? 0;
   return (DELAYS_MIN[Math.max(0, failures - 1)] ?? last) * MINUTE_MS;
 }
@@ -136,7 +136,7 @@ const DAY_MS = 24 * 60 * 60_000;
 
 /**
  * Corrects the times of jobs whose last run is now in the future, because a wrong clock has been
- * set back. Otherwise they would not run until then.
+ * set back. Otherwise these jobs would not run until then.
  */
 export async function correctTimes(
   { store, clock, log }: CronServices,
@@ -144,7 +144,7 @@ export async function correctTimes(
 ): Promise<void> {
   const now = clock();
   for (const job of jobs) {
-    const corrected = correctedTime(job, now);
+    const corrected = computeCorrectedTime(job, now);
     if (corrected === null) continue;
     const { nextAt, timetable } = corrected;
     log.warn({ job: job.id, nextAt }, 'the clock was set back; the time of a job is corrected');
@@ -154,10 +154,10 @@ export async function correctTimes(
 }
 
 /**
- * The new time (ms) of a job whose current time was computed with a wrong clock; null if the time
+ * Returns the new time (ms) of a job whose time was computed with a wrong clock; null if the time
  * is kept. A job scheduled for a certain hour does not run again if that hour or day occurs twice.
  */
-function correctedTime(
+function computeCorrectedTime(
   { state, timetable, nextAt, lastAt, createdAt }: CronJob,
   now: number,
 ): { readonly nextAt: number; readonly timetable: Timetable } | null {
@@ -174,20 +174,20 @@ function correctedTime(
     }
     case 'calendar':
     case 'cron': {
-      if (!isOfEveryHour(timetable) && known - now <= DAY_MS) return null;
-      const started = timetable.kind === 'calendar' ? startedBefore(timetable, now) : timetable;
-      const soonest = nextTime(started, now);
+      if (!runsEveryHour(timetable) && known - now <= DAY_MS) return null;
+      const started = timetable.kind === 'calendar' ? shiftStartBefore(timetable, now) : timetable;
+      const soonest = findNextTime(started, now);
       return soonest !== null && soonest < nextAt ? { nextAt: soonest, timetable: started } : null;
     }
   }
 }
 
 /**
- * The message that starts a run: in the chat that requested the job, as if from the person who
- * requested it, so that the turn has their facts and their current permissions (W02). Its id is
+ * Creates the message that starts a run: in the chat that requested the job and from the person who
+ * requested it, so that the turn has their facts and current permissions (W02). The message id is
  * derived from the job and its time.
  */
-function cronMessage(job: CronJob, sender: SenderNow, due: Due): AdmittedMessage {
+function createCronMessage(job: CronJob, sender: SenderNow, due: DueRun): AdmittedMessage {
   const { origin, route } = job;
   const { conversationId, isOwner } = sender;
   return {
@@ -198,8 +198,8 @@ function cronMessage(job: CronJob, sender: SenderNow, due: Due): AdmittedMessage
     reason: `the time of the job ${job.id} had come`,
     message: {
       ...origin,
-      messageId: jobMessageId(job),
-      text: dueText(job, due),
+      messageId: createJobMessageId(job),
+      text: formatDueMessage(job, due),
       mentions: [],
       addressed: true,
       sentAt: due.now,
@@ -209,7 +209,7 @@ function cronMessage(job: CronJob, sender: SenderNow, due: Due): AdmittedMessage
   };
 }
 
-/** Includes the previous run, because a clock that is set back may reach the same time twice. */
-function jobMessageId({ id, nextAt, lastAt }: CronJob): string {
+/** The previous run is included, because a clock that is set back may reach the same time twice. */
+function createJobMessageId({ id, nextAt, lastAt }: CronJob): string {
   return ['cron', id, nextAt ?? 0, lastAt ?? 0].join(':');
 }

@@ -1,6 +1,6 @@
 import { HOSTILE_SCHEMAS } from '@parley/core/testing/hostile-schemas';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type CronScene, openCronScene, writer } from '../testing/cron-scene.ts';
+import { type CronScene, createWriter, openCronScene } from '../testing/cron-scene.ts';
 
 let scene: CronScene;
 afterEach(() => scene.close());
@@ -8,15 +8,15 @@ afterEach(() => scene.close());
 const DAILY = { task: 'Say good morning.', every: 'daily at 9:00' };
 const OPERATOR = { kind: 'operator' } as const;
 
-async function words(by = writer('1')): Promise<string> {
+async function words(by = createWriter('1')): Promise<string> {
   return (await scene.ask({ action: 'list' }, by)).text;
 }
 
 describe('the cron service', () => {
-  it('[H08] says when a new job will run, and adds it once per call', async () => {
+  it('[H08] states when a new job will run, and adds it once per call', async () => {
     scene = await openCronScene();
     await scene.add(DAILY);
-    const by = writer('1');
+    const by = createWriter('1');
     if (by.kind !== 'chat') throw new Error('nobody writes');
     const { route } = await scene.job('J1');
     const order = { action: 'add', askedBy: 'call:2', origin: by.message, route } as const;
@@ -29,7 +29,7 @@ describe('the cron service', () => {
     );
   });
 
-  it('[H08] stores only place and author of the requesting message', async () => {
+  it('[H08] stores only the chat and the sender of the requesting message', async () => {
     scene = await openCronScene();
     await scene.add(DAILY);
     expect(JSON.stringify(await scene.job('J1'))).not.toContain('heron');
@@ -45,7 +45,7 @@ describe('the cron service', () => {
     expect(await scene.job('J1')).toEqual(before);
   });
 
-  it('[H08] states the limits when there are too many jobs', async () => {
+  it('[H08] states the limits if there are too many jobs', async () => {
     scene = await openCronScene();
     for (let count = 0; count < 3; count += 1) await scene.add(DAILY);
     expect(await scene.add(DAILY)).toBe(
@@ -57,7 +57,7 @@ describe('the cron service', () => {
     scene = await openCronScene();
     await scene.add(DAILY);
     const ask = async (action: 'pause' | 'resume' | 'run' | 'remove') =>
-      (await scene.ask({ action, id: 'j1' }, writer('1'))).text;
+      (await scene.ask({ action, id: 'j1' }, createWriter('1'))).text;
     expect(await ask('pause')).toContain('paused');
     expect(await ask('run')).toContain('Resume it first');
     expect(await ask('resume')).toContain('next Sunday 2026-11-22 09:00');
@@ -67,7 +67,7 @@ describe('the cron service', () => {
       id: 'J1',
       fields: { at: '18:00', title: 'evening' },
     } as const;
-    expect((await scene.ask(change, writer('1'))).text).toContain(
+    expect((await scene.ask(change, createWriter('1'))).text).toContain(
       'once, Saturday 2026-11-21 18:00',
     );
     await ask('run');
@@ -79,7 +79,7 @@ describe('the cron service', () => {
     expect(await words()).toBe('There are no jobs.');
   });
 
-  it('[P04] answers in JSON if the job requests it, from its next run on and in another chat as well', async () => {
+  it('[P04] answers in JSON if the job requests it, from its next run on and in other chats as well', async () => {
     scene = await openCronScene();
     const schema = '{"type": "object", "required": ["open"]}';
     expect(await scene.add({ ...DAILY, format: '{"type": "objekt"}' })).toContain(
@@ -125,8 +125,8 @@ describe('the cron service', () => {
     await scene.schedule.runDue();
     scene.later(8 * 24 * 60);
     await scene.add(DAILY);
-    // A clock that is a week ahead proves nothing; the last round of retention says up to which
-    // time ages count.
+    // A clock that is a week ahead proves nothing, so ages count only up to the time of the last
+    // retention run.
     expect(await words()).toContain('Call.');
     await scene.countAges();
     await scene.add(DAILY);
@@ -135,7 +135,7 @@ describe('the cron service', () => {
 });
 
 describe('a job on the page', () => {
-  it('[H08] [U03] shows its next runs, and its timetable in written form', async () => {
+  it('[H08] [U03] has its next runs and its timetable in written form', async () => {
     scene = await openCronScene();
     for (const fields of [
       { task: 'a', at: '18:00' },
@@ -154,10 +154,10 @@ describe('a job on the page', () => {
     expect(timesOf(await scene.views())).toEqual(timesOf(before));
   });
 
-  it('[H08] [U03] can move to another chat, from the next run on and with the rights of its requester', async () => {
+  it('[H08] [U03] can be moved to another chat, from the next run on and with the permissions of its requester', async () => {
     scene = await openCronScene();
     await scene.add(DAILY);
-    const by = writer('2', 'g');
+    const by = createWriter('2', 'g');
     if (by.kind !== 'chat') throw new Error('nobody writes');
     const { message: origin } = by;
     const route = { ...(await scene.job('J1')).route, chatId: 'g' };
@@ -173,25 +173,25 @@ describe('a job on the page', () => {
 });
 
 describe('access to jobs', () => {
-  it('[W02] is limited to the jobs of the own chat, and of all own chats for an owner in private', async () => {
+  it('[W02] is limited to the jobs of the person’s chat, and for an owner in a direct chat to all their own jobs', async () => {
     scene = await openCronScene('everyone');
     await scene.add({ ...DAILY, title: 'private' });
-    await scene.add({ ...DAILY, title: 'group' }, writer('1', 'g', 'guest'));
-    await scene.add({ ...DAILY, title: 'bo' }, writer('2', 'b', 'guest'));
+    await scene.add({ ...DAILY, title: 'group' }, createWriter('1', 'g', 'guest'));
+    await scene.add({ ...DAILY, title: 'bo' }, createWriter('2', 'b', 'guest'));
     const titles = async (by: Parameters<typeof words>[0]) =>
       [...(await words(by)).matchAll(/^"(\w+)"/gm)].map(([, title]) => title);
-    expect(await titles(writer('1'))).toEqual(['private', 'group']);
-    expect(await titles(writer('1', 'g', 'guest'))).toEqual(['group']);
-    expect(await titles(writer('2', 'g', 'guest'))).toEqual(['group']);
-    expect(await titles(writer('2', 'b', 'guest'))).toEqual(['bo']);
-    const hidden = await scene.ask({ action: 'remove', id: 'J1' }, writer('2', 'b', 'guest'));
+    expect(await titles(createWriter('1'))).toEqual(['private', 'group']);
+    expect(await titles(createWriter('1', 'g', 'guest'))).toEqual(['group']);
+    expect(await titles(createWriter('2', 'g', 'guest'))).toEqual(['group']);
+    expect(await titles(createWriter('2', 'b', 'guest'))).toEqual(['bo']);
+    const hidden = await scene.ask({ action: 'remove', id: 'J1' }, createWriter('2', 'b', 'guest'));
     expect(hidden.text).toContain('There is no job "J1"');
   });
 
-  it('[F14] [W02] does not extend to another agent’s jobs in the same chat, even for their owner', async () => {
+  it('[F14] [W02] excludes another agent’s jobs in the same chat, even for that agent’s owner', async () => {
     scene = await openCronScene('everyone');
     await scene.add({ ...DAILY, title: 'private' });
-    const asker = writer('1');
+    const asker = createWriter('1');
     if (asker.kind !== 'chat') throw new Error('somebody in a chat asks');
     const reader = { ...asker.reader, conversationId: `@desk/${asker.reader.conversationId}` };
     expect(await words({ ...asker, reader })).toBe('There are no jobs.');
@@ -199,18 +199,20 @@ describe('access to jobs', () => {
 
   it('[H08] lets only owners create jobs, unless the settings say otherwise', async () => {
     scene = await openCronScene();
-    expect(await scene.add(DAILY, writer('2', 'b', 'guest'))).toContain('cron.who: everyone');
-    expect(await scene.add(DAILY, writer('1', 'g', 'guest'))).toBe('J2');
+    expect(await scene.add(DAILY, createWriter('2', 'b', 'guest'))).toContain('cron.who: everyone');
+    expect(await scene.add(DAILY, createWriter('1', 'g', 'guest'))).toBe('J2');
   });
 
-  it('[H08] lets nobody in a group but an owner change another person’s job', async () => {
+  it('[H08] allows only owners to change another person’s job in a group', async () => {
     scene = await openCronScene('everyone');
-    await scene.add(DAILY, writer('2', 'g', 'guest'));
+    await scene.add(DAILY, createWriter('2', 'g', 'guest'));
     const pause = { action: 'pause', id: 'J1' } as const;
-    expect((await scene.ask(pause, writer('3', 'g', 'guest'))).text).toContain('Only the person');
-    expect((await scene.ask(pause, writer('2', 'g', 'guest'))).ok).toBe(true);
-    expect((await scene.ask({ ...pause, action: 'resume' }, writer('1', 'g', 'guest'))).ok).toBe(
-      true,
+    expect((await scene.ask(pause, createWriter('3', 'g', 'guest'))).text).toContain(
+      'Only the person',
     );
+    expect((await scene.ask(pause, createWriter('2', 'g', 'guest'))).ok).toBe(true);
+    expect(
+      (await scene.ask({ ...pause, action: 'resume' }, createWriter('1', 'g', 'guest'))).ok,
+    ).toBe(true);
   });
 });

@@ -1,32 +1,32 @@
 import { conversationIdOf, personId, type SenderNow } from '@parley/channels';
 import {
-  agentOfConversation,
   type CronAnswer,
   type CronAsker,
   type CronFields,
   type CronOrder,
-  conversationOfAgent,
+  getConversationAgent,
   type InboundMessage,
   ResponseFormat,
   reasonOf,
+  toAgentConversation,
 } from '@parley/core';
 import type { CronChange, CronJob, NewCronJob } from '@parley/store';
-import { wallDayAndMinute } from '../zone-clock.ts';
+import { formatWallDayAndMinute } from '../zone-clock.ts';
 import {
   type CronServices,
   describeTimetable,
-  jobLine,
-  quotedTitleAndId,
+  formatJob,
+  formatTitleAndId,
+  getZone,
   TIMES_SHOWN,
   toJobView,
-  zoneOf,
 } from './job-view.ts';
-import { nextTime, nextTimes, readTimetable, type TimetableRules } from './timetable.ts';
+import { findNextTime, listNextTimes, readTimetable, type TimetableRules } from './timetable.ts';
 
 const KEEP_OVER_MS = 7 * 24 * 60 * 60_000;
 
 /** Handles a request about jobs from a chat, the command line or the web page (H08). */
-export async function askCron(
+export async function handleCronOrder(
   deps: CronServices,
   order: CronOrder,
   asking: CronAsker,
@@ -38,7 +38,7 @@ export async function askCron(
     case 'list':
       return listJobs(deps, asker);
     default:
-      return withJob(deps, order, asker);
+      return runOnJob(deps, order, asker);
   }
 }
 
@@ -49,7 +49,7 @@ async function identifyAsker(
   if (asking.kind === 'operator') return asking;
   const { message } = asking;
   const person = personId(message);
-  const agent = agentOfConversation(asking.reader.conversationId);
+  const agent = getConversationAgent(asking.reader.conversationId);
   const isOwner = (await senderNow(message, agent))?.isOwner ?? false;
   return {
     ...asking,
@@ -65,14 +65,14 @@ async function addCronJob(
   asker: KnownAsker,
 ): Promise<CronAnswer> {
   const { store, settings, clock, log } = deps;
-  if (!mayAdd(asker, settings.who)) return refuseOrder(ONLY_OWNERS);
+  if (!canAddJob(asker, settings.who)) return refuseOrder(ONLY_OWNERS);
   const before = await store.cronJobs.find(order.askedBy);
-  if (before !== null) return added(deps, before);
-  await forgetOld(deps);
-  const id = await freeCode(deps);
+  if (before !== null) return createAddedAnswer(deps, before);
+  await forgetOldJobs(deps);
+  const id = await createFreeCode(deps);
   const agent = asker.kind === 'operator' ? order.agent : asker.agent;
   const sender = await deps.senderNow(order.origin, agent);
-  const made = newJob(order, id, rulesNow(deps, agent), sender ?? { agent });
+  const made = createJob(order, id, getCurrentRules(deps, agent), sender ?? { agent });
   if (typeof made === 'string') return refuseOrder(`Not added. ${made}`);
   const result = await store.cronJobs.add(made, settings, clock());
   if (result === 'full') {
@@ -87,19 +87,19 @@ async function addCronJob(
     'a job was added',
   );
   await deps.planned();
-  return added(deps, job);
+  return createAddedAnswer(deps, job);
 }
 
 const ONLY_OWNERS =
   'Only the people this agent belongs to may schedule jobs. The setting cron.who: everyone allows others, too.';
 
-function added({ timeZoneOf, clock }: CronServices, job: CronJob): CronAnswer {
+function createAddedAnswer({ timeZoneOf, clock }: CronServices, job: CronJob): CronAnswer {
   const { timetable } = job;
-  const timeZone = timeZoneOf(agentOfConversation(job.conversationId));
-  const zone = zoneOf(timetable) ?? timeZone;
-  const times = nextTimes(timetable, clock(), TIMES_SHOWN);
-  const next = times.map((time) => wallDayAndMinute(time, zone)).join(', ');
-  const text = `The job ${quotedTitleAndId(job)} is set: ${describeTimetable(timetable, timeZone)}.`;
+  const timeZone = timeZoneOf(getConversationAgent(job.conversationId));
+  const zone = getZone(timetable) ?? timeZone;
+  const times = listNextTimes(timetable, clock(), TIMES_SHOWN);
+  const next = times.map((time) => formatWallDayAndMinute(time, zone)).join(', ');
+  const text = `The job ${formatTitleAndId(job)} is set: ${describeTimetable(timetable, timeZone)}.`;
   return {
     ok: true,
     text: next === '' ? text : `${text} Next: ${next} (${zone}).`,
@@ -107,41 +107,41 @@ function added({ timeZoneOf, clock }: CronServices, job: CronJob): CronAnswer {
 }
 
 async function listJobs(deps: CronServices, asker: KnownAsker): Promise<CronAnswer> {
-  const jobs = (await deps.store.cronJobs.list()).filter((job) => maySee(asker, job));
+  const jobs = (await deps.store.cronJobs.list()).filter((job) => canSeeJob(asker, job));
   if (jobs.length === 0) return { ok: true, text: 'There are no jobs.' };
   const views = await Promise.all(jobs.map((job) => toJobView(deps, job)));
-  return { ok: true, text: views.map(jobLine).join('\n') };
+  return { ok: true, text: views.map(formatJob).join('\n') };
 }
 
-async function withJob(
+async function runOnJob(
   deps: CronServices,
   order: Exclude<CronOrder, { action: 'add' | 'list' }>,
   asker: KnownAsker,
 ): Promise<CronAnswer> {
   const id = order.id.trim().toUpperCase();
   const job = await deps.store.cronJobs.get(id);
-  if (job === null || !maySee(asker, job)) {
+  if (job === null || !canSeeJob(asker, job)) {
     return refuseOrder(`There is no job ${JSON.stringify(order.id)}. The list shows all jobs.`);
   }
   if (order.action === 'show') {
-    return { ok: true, text: `${jobLine(await toJobView(deps, job))}\n\n${job.task}` };
+    return { ok: true, text: `${formatJob(await toJobView(deps, job))}\n\n${job.task}` };
   }
-  if (!mayChange(asker, job, deps.settings.who)) {
+  if (!canChangeJob(asker, job, deps.settings.who)) {
     return refuseOrder(
-      `Only the person who asked for ${quotedTitleAndId(job)}, or an owner, may change it.`,
+      `Only the person who asked for ${formatTitleAndId(job)}, or an owner, may change it.`,
     );
   }
   return changeJob(deps, order, job);
 }
 
-async function freeCode({ store, newCode }: CronServices): Promise<string> {
+async function createFreeCode({ store, newCode }: CronServices): Promise<string> {
   for (;;) {
     const code = newCode();
     if ((await store.cronJobs.get(code)) === null) return code;
   }
 }
 
-async function forgetOld({ store, clock }: CronServices): Promise<void> {
+async function forgetOldJobs({ store, clock }: CronServices): Promise<void> {
   const over = (await store.cronJobs.list()).filter(({ state }) => state === 'over');
   if (over.length === 0) return;
   const countFrom = Math.min(clock(), (await store.retention.last())?.countedTo ?? 0);
@@ -150,56 +150,63 @@ async function forgetOld({ store, clock }: CronServices): Promise<void> {
   }
 }
 
-type Changing = Extract<CronOrder, { action: 'change' | 'remove' | 'pause' | 'resume' | 'run' }>;
+type JobChangeOrder = Extract<
+  CronOrder,
+  { action: 'change' | 'remove' | 'pause' | 'resume' | 'run' }
+>;
 
-async function changeJob(deps: CronServices, order: Changing, job: CronJob): Promise<CronAnswer> {
+async function changeJob(
+  deps: CronServices,
+  order: JobChangeOrder,
+  job: CronJob,
+): Promise<CronAnswer> {
   const { store, log } = deps;
   log.info({ job: job.id, action: order.action }, 'a job was changed');
   if (order.action === 'remove') {
     await store.cronJobs.remove(job.id);
-    return { ok: true, text: `The job ${quotedTitleAndId(job)} is removed.` };
+    return { ok: true, text: `The job ${formatTitleAndId(job)} is removed.` };
   }
-  const change = await changeBy(deps, order, job);
+  const change = await applyJobChange(deps, order, job);
   if (typeof change === 'string') return refuseOrder(change);
   const isThere = await store.cronJobs.change(job.id, change);
   const now = isThere ? await store.cronJobs.get(job.id) : null;
   if (now === null)
-    return refuseOrder(`The job ${quotedTitleAndId(job)} was removed in the meantime.`);
+    return refuseOrder(`The job ${formatTitleAndId(job)} was removed in the meantime.`);
   await deps.planned();
-  return { ok: true, text: jobLine(await toJobView(deps, now)) };
+  return { ok: true, text: formatJob(await toJobView(deps, now)) };
 }
 
-async function changeBy(
+async function applyJobChange(
   deps: CronServices,
-  order: Exclude<Changing, { action: 'remove' }>,
+  order: Exclude<JobChangeOrder, { action: 'remove' }>,
   job: CronJob,
 ): Promise<CronChange | string> {
   const now = deps.clock();
   switch (order.action) {
     case 'pause':
-      return job.state === 'over' ? `${quotedTitleAndId(job)} is over.` : { state: 'paused' };
+      return job.state === 'over' ? `${formatTitleAndId(job)} is over.` : { state: 'paused' };
     case 'resume': {
-      if (job.state === 'on') return `${quotedTitleAndId(job)} is not paused.`;
-      const nextAt = nextTime(job.timetable, now);
+      if (job.state === 'on') return `${formatTitleAndId(job)} is not paused.`;
+      const nextAt = findNextTime(job.timetable, now);
       if (nextAt === null) {
-        return `The time of ${quotedTitleAndId(job)} has passed. Change it to another time, or run it now.`;
+        return `The time of ${formatTitleAndId(job)} has passed. Change it to another time, or run it now.`;
       }
       return { state: 'on', nextAt, failures: 0 };
     }
     case 'run':
-      if (job.state === 'paused') return `${quotedTitleAndId(job)} is paused. Resume it first.`;
+      if (job.state === 'paused') return `${formatTitleAndId(job)} is paused. Resume it first.`;
       return { state: 'on', nextAt: now };
     case 'change': {
-      const agent = agentOfConversation(job.conversationId);
-      const fields = readChange(order.fields, rulesNow(deps, agent));
+      const agent = getConversationAgent(job.conversationId);
+      const fields = readChange(order.fields, getCurrentRules(deps, agent));
       if (typeof fields === 'string') return `Not changed. ${fields}`;
       const format = readFormat(order.fields, job);
       if (typeof format === 'string') return `Not changed. ${format}`;
       const { target } = order;
-      const place = target && placeFor(target, await deps.senderNow(target.origin, agent));
+      const place = target && getJobPlace(target, await deps.senderNow(target.origin, agent));
       const { origin = job.origin } = place ?? {};
       const isOrigin = place !== undefined || order.fields.format !== undefined;
-      const asked = isOrigin && { origin: withFormat(origin, format) };
+      const asked = isOrigin && { origin: setFormat(origin, format) };
       const change: CronChange = { ...fields, ...place, ...asked };
       if (Object.keys(change).length === 0) return 'Not changed: say what to change.';
       return change.nextAt === undefined ? change : { ...change, state: 'on' };
@@ -210,8 +217,8 @@ async function changeBy(
 const MAX_TITLE = 80;
 const MAX_TASK = 4_000;
 
-/** Creates a job. Of the requesting message, only chat and sender are kept. */
-function newJob(
+/** Creates a job. Only chat and sender of the requesting message are stored. */
+function createJob(
   { askedBy, origin, route, fields }: Extract<CronOrder, { action: 'add' }>,
   id: string,
   rules: TimetableRules,
@@ -225,42 +232,42 @@ function newJob(
   if (typeof read === 'string') return read;
   const format = readFormat(fields);
   if (typeof format === 'string') return format;
-  const place = placeFor({ origin, route }, 'agent' in sender ? null : sender);
+  const place = getJobPlace({ origin, route }, 'agent' in sender ? null : sender);
   return {
     id,
     askedBy,
     conversationId:
       'agent' in sender
-        ? conversationOfAgent(sender.agent, conversationIdOf(origin))
+        ? toAgentConversation(sender.agent, conversationIdOf(origin))
         : sender.conversationId,
     ...place,
-    origin: withFormat(place.origin, format),
-    title: jobTitle(fields.title, task),
+    origin: setFormat(place.origin, format),
+    title: createJobTitle(fields.title, task),
     task: task.slice(0, MAX_TASK),
     ...read,
   };
 }
 
-/** The agent that a job belongs to, and where its answers go. */
-function placeFor(
+/** The agent that a job belongs to, and the chat for its answers. */
+function getJobPlace(
   { origin, route }: Pick<Extract<CronOrder, { action: 'add' }>, 'origin' | 'route'>,
   sender: SenderNow | null,
 ): Pick<NewCronJob, 'route' | 'origin' | 'fromOwner'> {
   const { replyToMessageId: _, ...free } = route;
   const fromOwner = sender?.isOwner === true && origin.chat.type === 'direct';
-  return { route: free, origin: originMessage(origin), fromOwner };
+  return { route: free, origin: toOriginMessage(origin), fromOwner };
 }
 
-type Formatted = Pick<InboundMessage, 'responseFormat'>;
+type MessageWithFormat = Pick<InboundMessage, 'responseFormat'>;
 
 /**
- * Parses the JSON format for a job's answers: the written one, otherwise the one in `before`.
+ * Parses the JSON format for a job's answers: the given text, otherwise the format in `before`.
  * Returns an explanation if it is invalid.
  */
 function readFormat(
   { format }: Pick<CronFields, 'format'>,
   before?: Pick<CronJob, 'origin'>,
-): Formatted | string {
+): MessageWithFormat | string {
   const written = format?.trim();
   if (written === undefined) return before?.origin ?? {};
   if (written === '' || written === 'none') return {};
@@ -274,9 +281,9 @@ function readFormat(
 }
 
 /** Stores the format in the message from which the job's runs are created. */
-function withFormat(
+function setFormat(
   { responseFormat: _, ...origin }: InboundMessage,
-  { responseFormat }: Formatted,
+  { responseFormat }: MessageWithFormat,
 ): InboundMessage {
   return responseFormat === undefined ? origin : { ...origin, responseFormat };
 }
@@ -291,24 +298,24 @@ function readChange(fields: CronFields, rules: TimetableRules): CronChange | str
   const title = fields.title?.trim();
   return {
     ...(task && { task: task.slice(0, MAX_TASK) }),
-    ...(title && { title: jobTitle(title, '') }),
+    ...(title && { title: createJobTitle(title, '') }),
     ...(read !== null && { ...read, failures: 0 }),
   };
 }
 
-function jobTitle(title: string | undefined, task: string): string {
+function createJobTitle(title: string | undefined, task: string): string {
   const line = (title?.trim() || task).replace(/\s+/g, ' ');
   return line.length <= MAX_TITLE ? line : `${line.slice(0, MAX_TITLE - 1).trimEnd()}…`;
 }
 
-function originMessage({ channel, account, messageId, chat, sender, sentAt }: InboundMessage) {
+function toOriginMessage({ channel, account, messageId, chat, sender, sentAt }: InboundMessage) {
   const base = { channel, account, messageId, chat, sender, sentAt };
   return { ...base, text: '', mentions: [], addressed: true, variables: {} };
 }
 
 const MINUTE_MS = 60_000;
 
-function rulesNow(
+function getCurrentRules(
   { timeZoneOf, clock, settings }: CronServices,
   agent: string | undefined,
 ): TimetableRules {
@@ -324,11 +331,11 @@ type KnownAsker =
   | (Extract<CronAsker, { kind: 'chat' }> & {
       readonly agent: string | undefined;
       readonly isOwner: boolean;
-      /** The ids of their accounts, such as `telegram:42`. */
+      /** The ids of the person's accounts, such as `telegram:42`. */
       readonly accounts: readonly string[];
     });
 
-function mayAdd(asker: KnownAsker, who: CronServices['settings']['who']): boolean {
+function canAddJob(asker: KnownAsker, who: CronServices['settings']['who']): boolean {
   return asker.kind === 'operator' || who === 'everyone' || asker.isOwner;
 }
 
@@ -336,20 +343,24 @@ function mayAdd(asker: KnownAsker, who: CronServices['settings']['who']): boolea
  * An agent's jobs are visible in the chats that requested them or receive their answers. In a
  * direct chat, owners see all of their own jobs.
  */
-function maySee(asker: KnownAsker, job: CronJob): boolean {
+function canSeeJob(asker: KnownAsker, job: CronJob): boolean {
   if (asker.kind === 'operator') return true;
   const { reader, accounts, agent } = asker;
-  if (agentOfConversation(job.conversationId) !== agent) return false;
+  if (getConversationAgent(job.conversationId) !== agent) return false;
   const here = reader.conversationId;
-  const origin = conversationOfAgent(agent, conversationIdOf(job.origin));
+  const origin = toAgentConversation(agent, conversationIdOf(job.origin));
   if (job.conversationId === here || origin === here) return true;
   return reader.kind === 'owner' && accounts.includes(personId(job.origin));
 }
 
 /** A job may be changed by its requester, and by an owner wherever they can see it. */
-function mayChange(asker: KnownAsker, job: CronJob, who: CronServices['settings']['who']): boolean {
+function canChangeJob(
+  asker: KnownAsker,
+  job: CronJob,
+  who: CronServices['settings']['who'],
+): boolean {
   if (asker.kind === 'operator') return true;
-  if (!maySee(asker, job)) return false;
+  if (!canSeeJob(asker, job)) return false;
   const isTheirs = who === 'everyone' && asker.accounts.includes(personId(job.origin));
   return asker.isOwner || isTheirs;
 }

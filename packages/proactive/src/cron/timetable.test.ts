@@ -1,11 +1,11 @@
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SOME_ZONES } from '../testing/some-zones.ts';
-import { wallDayAndMinute, zoneClock } from '../zone-clock.ts';
+import { createZoneClock, formatWallDayAndMinute } from '../zone-clock.ts';
 import { readCronExpression } from './cron-expression.ts';
-import { delayAfter } from './run-jobs.ts';
-import { nextTime, readTimetable, type WrittenTimetable } from './timetable.ts';
+import { computeDelayAfter } from './run-jobs.ts';
+import { findNextTime, readTimetable, type WrittenTimetable } from './timetable.ts';
 
 /** Saturday, 10:05 in Vienna. */
 const NOW = Date.parse('2026-11-21T09:05:00Z');
@@ -13,7 +13,7 @@ const RULES = { timeZone: 'Europe/Vienna', now: NOW, leastMs: 300_000 };
 
 const first = (written: WrittenTimetable) => {
   const read = readTimetable(written, RULES);
-  return typeof read === 'string' ? read : wallDayAndMinute(read.nextAt, 'Europe/Vienna');
+  return typeof read === 'string' ? read : formatWallDayAndMinute(read.nextAt, 'Europe/Vienna');
 };
 
 describe('a written timetable', () => {
@@ -31,7 +31,7 @@ describe('a written timetable', () => {
     [{ at: 'in 90 s' }, 'Saturday 2026-11-21 10:06'],
     [{ at: 'in 1 h 30 min' }, 'Saturday 2026-11-21 11:35'],
     [{ at: 'in an hour' }, 'Saturday 2026-11-21 11:05'],
-    // The clock skips this time, so the moment of the change counts.
+    // The clock skips this time, so the moment of the clock change is used.
     [{ at: '2027-03-28 02:30' }, 'Sunday 2027-03-28 03:00'],
     [{ every: '30 min' }, 'Saturday 2026-11-21 10:35'],
     [{ every: 'every 2 hours' }, 'Saturday 2026-11-21 12:05'],
@@ -42,7 +42,7 @@ describe('a written timetable', () => {
     [{ every: 'Every 2 days at 9:00.' }, 'Sunday 2026-11-22 09:00'],
     [{ cron: '0 9 * * mon-fri' }, 'Monday 2026-11-23 09:00'],
     [{ cron: ' 0  9 * * * ', timeZone: 'Asia/Tokyo' }, 'Sunday 2026-11-22 01:00'],
-  ])('[H08] %j is understood', (written, expected) => {
+  ])('[H08] %j is parsed', (written, expected) => {
     expect(first(written)).toBe(expected);
   });
 
@@ -62,7 +62,7 @@ describe('a written timetable', () => {
     [{ cron: '0,1 12 * * *' }, 'at most every 5 minutes'],
     [{ cron: '0 9 * *' }, 'it has 4 fields'],
     [{ cron: '0 9 31 4 *' }, 'day of month'],
-  ])('[H08] %j is explained', (written, expected) => {
+  ])('[H08] %j is refused with an explanation', (written, expected) => {
     expect(first(written)).toContain(expected);
   });
 
@@ -81,30 +81,30 @@ describe('a written timetable', () => {
     [4, 60],
     [9, 60],
   ])(
-    '[H08] after %d failures in a row waits %d min before the next attempt',
+    '[H08] after %d consecutive failures, the next attempt is %d min later',
     (failures, minutes) => {
-      expect(delayAfter(failures)).toBe(minutes * 60_000);
+      expect(computeDelayAfter(failures)).toBe(minutes * 60_000);
     },
   );
 });
 
 const at = (iso: string) => Date.parse(iso);
 
-/** The next few times that match an expression. */
+/** Returns the next few times that match an expression. */
 function times(expression: string, timeZone: string, from: string, count: number): string[] {
   const found: string[] = [];
   let now: number | null = at(from);
   for (let index = 0; index < count && now !== null; index += 1) {
-    now = nextTime({ kind: 'cron', expression, timeZone }, now);
+    now = findNextTime({ kind: 'cron', expression, timeZone }, now);
     found.push(now === null ? 'never' : new Date(now).toISOString().slice(5, 16));
   }
   return found;
 }
 
 describe('the next time of a job', () => {
-  it('[H08] exists once for a one-off job, and then never again', () => {
-    expect(nextTime({ kind: 'once', at: 5 }, 4)).toBe(5);
-    expect(nextTime({ kind: 'once', at: 5 }, 5)).toBeNull();
+  it('[H08] occurs once for a one-off job', () => {
+    expect(findNextTime({ kind: 'once', at: 5 }, 4)).toBe(5);
+    expect(findNextTime({ kind: 'once', at: 5 }, 5)).toBeNull();
   });
 
   it.each([
@@ -113,8 +113,8 @@ describe('the next time of a job', () => {
     [109, 110],
     [110, 120],
     [1005, 1010],
-  ])('[H08] of an interval follows without a burst: after %d at %d', (after, next) => {
-    expect(nextTime({ kind: 'every', ms: 10, from: 100 }, after)).toBe(next);
+  ])('[H08] of an interval is computed without a burst: after %d at %d', (after, next) => {
+    expect(findNextTime({ kind: 'every', ms: 10, from: 100 }, after)).toBe(next);
   });
 
   it.each([
@@ -164,7 +164,7 @@ describe('the next time of a job', () => {
     ['0 0 29 2 *', 'UTC', '2026-11-01T00:00Z', ['02-29T00:00']],
     ['* * * * *', 'Asia/Kolkata', '2026-11-01T00:00:30Z', ['11-01T00:01', '11-01T00:02']],
     ['15 2 * * *', 'Australia/Lord_Howe', '2026-10-03T00:00Z', ['10-03T15:30', '10-04T15:15']],
-  ])('[H08] %s in %s after %s', (expression, zone, from, expected) => {
+  ])('[H08] for the expression %s in %s after %s', (expression, zone, from, expected) => {
     expect(times(expression, zone, from, expected.length)).toEqual(expected);
   });
 
@@ -180,22 +180,22 @@ describe('the next time of a job', () => {
     ['0 9 * * monday', '"monday" is not understood'],
     ['0, * * * *', '"0," is not understood'],
     ['0 0 30 2 *', 'day of month'],
-  ])('[H08] %j is explained', (expression, why) => {
+  ])('[H08] %j is refused with an explanation', (expression, why) => {
     expect(readCronExpression(expression)).toEqual(expect.stringContaining(why));
-    expect(nextTime({ kind: 'cron', expression, timeZone: 'UTC' }, 0)).toBeNull();
+    expect(findNextTime({ kind: 'cron', expression, timeZone: 'UTC' }, 0)).toBeNull();
   });
 
-  it('[H08] of a daily job occurs once on each day, in every zone', () => {
+  it('[H08] of a daily job occurs once a day, in every zone', () => {
     const minute = fc.integer({ min: 0, max: 59 });
     const hour = fc.integer({ min: 0, max: 23 });
     const from = fc.integer({ min: at('2020-01-01'), max: at('2030-01-01') });
     fc.assert(
       fc.property(fc.constantFrom(...SOME_ZONES), hour, minute, from, (timeZone, h, m, start) => {
-        const clock = zoneClock(timeZone);
+        const clock = createZoneClock(timeZone);
         let now = start;
         let day: number | null = null;
         for (let count = 0; count < 6; count += 1) {
-          const next = nextTime({ kind: 'cron', expression: `${m} ${h} * * *`, timeZone }, now);
+          const next = findNextTime({ kind: 'cron', expression: `${m} ${h} * * *`, timeZone }, now);
           if (next === null) throw new Error('never');
           expect(next).toBeGreaterThan(now);
           const today = Math.floor(clock.wallAt(next) / 86_400_000);
@@ -203,7 +203,7 @@ describe('the next time of a job', () => {
           [day, now] = [today, next];
         }
       }),
-      runs(60),
+      toRunOptions(60),
     );
   });
 });

@@ -1,9 +1,9 @@
 import type { CronFields, Timetable } from '@parley/core';
 import type { CronExpression } from 'cron-parser';
 import { CADENCE_FORM, readInterval, readTime } from '../heartbeat/task.ts';
-import { wallDayAndMinute, type ZoneClock, zoneClock } from '../zone-clock.ts';
-import { addToWallTime, nextOnCalendar, storedWall } from './calendar.ts';
-import { type ReadCron, readCronExpression } from './cron-expression.ts';
+import { createZoneClock, formatWallDayAndMinute, type ZoneClock } from '../zone-clock.ts';
+import { addToWallTime, findNextOnCalendar, formatStoredWall } from './calendar.ts';
+import { type CronPattern, readCronExpression } from './cron-expression.ts';
 
 /** A timetable as a person or a model writes it. Exactly one of the first three fields is set. */
 export type WrittenTimetable = Pick<CronFields, 'at' | 'every' | 'cron' | 'timeZone'>;
@@ -15,7 +15,6 @@ export interface TimetableRules {
   readonly leastMs: number;
 }
 
-/** A timetable and its first time (ms). */
 export interface ReadTimetable {
   readonly timetable: Timetable;
   readonly nextAt: number;
@@ -39,26 +38,26 @@ export function readTimetable(
   if (given.length !== 1) {
     return `Give exactly one of at (${READ_MOMENT_FORM}), every (${CADENCE_FORM}) and cron (five fields, such as 0 9 * * mon-fri).`;
   }
-  const zone: Zone = { timeZone, zoneOf: timeZone === rules.timeZone ? 'agent' : 'job' };
-  const timetable = timetableOf({ at, every, cron }, { ...rules, ...zone });
-  return typeof timetable === 'string' ? timetable : checked(timetable, rules);
+  const zone: TimetableZone = { timeZone, zoneOf: timeZone === rules.timeZone ? 'agent' : 'job' };
+  const timetable = parseTimetable({ at, every, cron }, { ...rules, ...zone });
+  return typeof timetable === 'string' ? timetable : checkTimetable(timetable, rules);
 }
 
-/** A time zone, and whether it is specific to the job or taken from the agent. */
-interface Zone {
+/** A time zone, and whether it belongs to the job or to the agent. */
+interface TimetableZone {
   readonly timeZone: string;
   readonly zoneOf: 'agent' | 'job';
 }
 
-type ZonedRules = TimetableRules & Zone;
+type ZonedRules = TimetableRules & TimetableZone;
 
-const zoneIn = ({ timeZone, zoneOf }: Zone): Zone => ({ timeZone, zoneOf });
+const zoneIn = ({ timeZone, zoneOf }: TimetableZone): TimetableZone => ({ timeZone, zoneOf });
 
-function timetableOf(
+function parseTimetable(
   { at, every, cron }: Omit<WrittenTimetable, 'timeZone'>,
   rules: ZonedRules,
 ): Timetable | string {
-  if (at !== undefined) return onceAt(at, rules);
+  if (at !== undefined) return parseOnce(at, rules);
   if (every !== undefined) return readEvery(every, rules);
   const read = readCronExpression(cron ?? '');
   if (typeof read === 'string') return read;
@@ -66,16 +65,16 @@ function timetableOf(
   return { kind: 'cron', expression, ...zoneIn(rules) };
 }
 
-function onceAt(written: string, { now, ...zone }: ZonedRules): Timetable | string {
+function parseOnce(written: string, { now, ...zone }: ZonedRules): Timetable | string {
   const { timeZone } = zone;
-  const moment = momentWithoutZone(written.trim(), now);
+  const moment = parseZonelessMoment(written.trim(), now);
   const at = moment ?? readLocalTime(written, timeZone, now);
   if (at === null) {
     return `${JSON.stringify(written)} is not a time. Expected ${READ_MOMENT_FORM}, in ${timeZone}.`;
   }
   if (at > now) return { kind: 'once', at, ...(moment === null && zoneIn(zone)) };
-  const then = wallDayAndMinute(at, timeZone);
-  return `${then} has passed: it is ${wallDayAndMinute(now, timeZone)} in ${timeZone} now. Give a future time.`;
+  const then = formatWallDayAndMinute(at, timeZone);
+  return `${then} has passed: it is ${formatWallDayAndMinute(now, timeZone)} in ${timeZone} now. Give a future time.`;
 }
 
 /**
@@ -93,7 +92,7 @@ function readEvery(written: string, { now, ...zone }: ZonedRules): Timetable | s
     return { kind: 'every', ms, from: now + ms, passes: true };
   }
   const { timeZone } = zone;
-  const wall = zoneClock(timeZone).wallAt(now);
+  const wall = createZoneClock(timeZone).wallAt(now);
   const minutes = at ?? Math.floor((wall % DAY_MS) / MINUTE_MS);
   const time = `${minutes % 60} ${Math.floor(minutes / 60)}`;
   const named = zoneIn(zone);
@@ -103,16 +102,19 @@ function readEvery(written: string, { now, ...zone }: ZonedRules): Timetable | s
   if (unit === 'days' && count === 7) {
     return { kind: 'cron', expression: `${time} * * ${new Date(wall).getUTCDay()}`, ...named };
   }
-  // Counted from today even if today's time has passed, so that a job created on the 31st stays on
+  // Counted from today even if today's time has passed, so that a job created on the 31st runs on
   // the last day of each month.
   const today = Math.floor(wall / DAY_MS) * DAY_MS + minutes * MINUTE_MS;
   const isTomorrow = unit === 'days' && at !== undefined && today <= wall;
-  const from = storedWall(isTomorrow ? today + DAY_MS : today);
+  const from = formatStoredWall(isTomorrow ? today + DAY_MS : today);
   return { kind: 'calendar', unit: unit === 'days' ? 'day' : 'month', count, from, ...named };
 }
 
-function checked(timetable: Timetable, { now, leastMs }: TimetableRules): ReadTimetable | string {
-  const times = nextTimes(timetable, now, LOOK_AHEAD);
+function checkTimetable(
+  timetable: Timetable,
+  { now, leastMs }: TimetableRules,
+): ReadTimetable | string {
+  const times = listNextTimes(timetable, now, LOOK_AHEAD);
   const [nextAt] = times;
   if (nextAt === undefined) return 'It would never run, because there is no such day. Check it.';
   const isTooOften = times.some(
@@ -124,12 +126,16 @@ function checked(timetable: Timetable, { now, leastMs }: TimetableRules): ReadTi
   return { timetable, nextAt };
 }
 
-/** The next few times in a timetable (ms); fewer if there are no more. */
-export function nextTimes(timetable: Timetable, after: number, count: number): readonly number[] {
+/** Returns the next few times in a timetable (ms); fewer if there are no more. */
+export function listNextTimes(
+  timetable: Timetable,
+  after: number,
+  count: number,
+): readonly number[] {
   const times: number[] = [];
   let last: number | null = after;
   while (times.length < count) {
-    last = nextTime(timetable, last);
+    last = findNextTime(timetable, last);
     if (last === null) break;
     times.push(last);
   }
@@ -138,7 +144,7 @@ export function nextTimes(timetable: Timetable, after: number, count: number): r
 
 function isTimeZone(timeZone: string): boolean {
   try {
-    zoneClock(timeZone);
+    createZoneClock(timeZone);
     return true;
   } catch {
     return false; // Intl reports an unknown zone only by throwing.
@@ -154,8 +160,8 @@ const READ_MOMENT_FORM =
   'a date and time such as 2026-11-22 09:00, a time such as 18:30, tomorrow 9:00, or in 20 min';
 
 /** Parses a moment (ms) that is the same in every zone; null for any other text. */
-function momentWithoutZone(text: string, now: number): number | null {
-  return text.length > MAX_WRITTEN ? null : (readDelay(text, now) ?? withOffset(text));
+function parseZonelessMoment(text: string, now: number): number | null {
+  return text.length > MAX_WRITTEN ? null : (readDelay(text, now) ?? parseWithOffset(text));
 }
 
 /**
@@ -166,12 +172,14 @@ function readLocalTime(written: string, timeZone: string, now: number): number |
   const text = written.trim();
   if (text.length > MAX_WRITTEN) return null;
   return (
-    daysFromNow(text, timeZone, now) ?? dateAndTime(text, timeZone) ?? bareTime(text, timeZone, now)
+    parseDaysFromNow(text, timeZone, now) ??
+    parseDateAndTime(text, timeZone) ??
+    parseTimeOfDay(text, timeZone, now)
   );
 }
 
 function readDelay(text: string, now: number): number | null {
-  const length = textAfterIn(text);
+  const length = getTextAfterIn(text);
   const seconds = /^(\d{1,4})\s*s(?:ec(?:ond)?s?)?$/i.exec(length)?.[1];
   if (seconds !== undefined) return now + Number(seconds) * 1000;
   const interval = readInterval(length);
@@ -182,74 +190,74 @@ function readDelay(text: string, now: number): number | null {
  * Parses `in 2 days` or `in a month at 9:00`: counted on the calendar, at the current time of day
  * if none is given.
  */
-function daysFromNow(text: string, timeZone: string, now: number): number | null {
-  const interval = readInterval(textAfterIn(text));
+function parseDaysFromNow(text: string, timeZone: string, now: number): number | null {
+  const interval = readInterval(getTextAfterIn(text));
   if (interval === null || interval.unit === 'minutes') return null;
-  const clock = zoneClock(timeZone);
+  const clock = createZoneClock(timeZone);
   const wall = clock.wallAt(now);
   const { unit, count, at } = interval;
   const start = at === undefined ? wall : Math.floor(wall / DAY_MS) * DAY_MS + at * MINUTE_MS;
   return clock.plannedMomentOf(addToWallTime(start, unit === 'days' ? 'day' : 'month', count));
 }
 
-function textAfterIn(text: string): string {
+function getTextAfterIn(text: string): string {
   return /^in\s+(?:an?\s+)?(\S.*)$/i.exec(text)?.[1] ?? '';
 }
 
 /** Parses `2026-11-22T09:00:00Z` and other times that state their offset. */
-function withOffset(text: string): number | null {
+function parseWithOffset(text: string): number | null {
   if (!/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)$/i.test(text))
     return null;
-  return numberOrNull(Date.parse(text.replace(' ', 'T')));
+  return toNumberOrNull(Date.parse(text.replace(' ', 'T')));
 }
 
-function dateAndTime(text: string, timeZone: string): number | null {
+function parseDateAndTime(text: string, timeZone: string): number | null {
   const found = /^(\d{4}-\d\d-\d\d)[T ]+(\d\d?:\d\d)(:\d\d)?(?:\.\d+)?$/i.exec(text);
   if (found === null) return null;
   const [, date = '', time = '', seconds = ':00'] = found;
   const iso = `${date}T${time.padStart(5, '0')}${seconds}`;
-  const wall = numberOrNull(Date.parse(`${iso}Z`));
-  // 30 February does not exist, although JavaScript accepts it.
+  const wall = toNumberOrNull(Date.parse(`${iso}Z`));
+  // The date 30 February does not exist, although JavaScript accepts it.
   if (wall === null || !new Date(wall).toISOString().startsWith(iso)) return null;
-  return zoneClock(timeZone).plannedMomentOf(wall);
+  return createZoneClock(timeZone).plannedMomentOf(wall);
 }
 
-function bareTime(text: string, timeZone: string, now: number): number | null {
+function parseTimeOfDay(text: string, timeZone: string, now: number): number | null {
   const [, day, time = ''] = /^(?:(today|tomorrow)\s*(?:(?:at\s|,)\s*)?)?(\S.*)$/i.exec(text) ?? [];
   const minutes = readTime(time);
   if (minutes === null) return null;
-  if (day === undefined) return nextAtTime(minutes, timeZone, now);
-  return atTime(minutes, timeZone, now, day.toLowerCase() === 'tomorrow' ? 1 : 0);
+  if (day === undefined) return findNextAtTime(minutes, timeZone, now);
+  return computeAtTime(minutes, timeZone, now, day.toLowerCase() === 'tomorrow' ? 1 : 0);
 }
 
-/** The next moment that is this many minutes after local midnight. */
-function nextAtTime(minutes: number, timeZone: string, now: number): number {
-  const today = atTime(minutes, timeZone, now, 0);
-  return today > now ? today : atTime(minutes, timeZone, now, 1);
+/** Returns the next moment that is this many minutes after local midnight. */
+function findNextAtTime(minutes: number, timeZone: string, now: number): number {
+  const today = computeAtTime(minutes, timeZone, now, 0);
+  return today > now ? today : computeAtTime(minutes, timeZone, now, 1);
 }
 
-function atTime(minutes: number, timeZone: string, now: number, days: number): number {
-  const clock = zoneClock(timeZone);
+function computeAtTime(minutes: number, timeZone: string, now: number, days: number): number {
+  const clock = createZoneClock(timeZone);
   const midnight = (Math.floor(clock.wallAt(now) / DAY_MS) + days) * DAY_MS;
   return clock.plannedMomentOf(midnight + minutes * MINUTE_MS);
 }
 
-function numberOrNull(value: number): number | null {
+function toNumberOrNull(value: number): number | null {
   return Number.isNaN(value) ? null : value;
 }
 
 const HOUR_MS = 60 * 60_000;
-/** More than any clock is ever set back, in ms. */
+/** A time span (ms) that is longer than clocks are set back. */
 const BACK_MS = 3 * HOUR_MS;
 
 /**
- * A job's next time after a given moment (ms); null if there is none, or if its expression is
- * invalid. A skipped time is made up for at the end of the skipped hour, a skipped date on the next
- * day. In a doubled hour, a job scheduled for certain hours runs in the first one, and a job
- * scheduled for every hour in both.
- * @throws RangeError for an unknown time zone.
+ * Returns a job's next time after a given moment (ms); null if there is none or its expression is
+ * invalid. A run at a skipped time takes place at the end of the skipped hour; a run on a skipped
+ * date, on the next day. In a doubled hour, a job scheduled for certain hours runs in the first
+ * one, and a job scheduled for every hour in both.
+ * @throws Throws RangeError for an unknown time zone.
  */
-export function nextTime(timetable: Timetable, after: number): number | null {
+export function findNextTime(timetable: Timetable, after: number): number | null {
   switch (timetable.kind) {
     case 'once':
       return timetable.at > after ? timetable.at : null;
@@ -258,27 +266,27 @@ export function nextTime(timetable: Timetable, after: number): number | null {
       return from > after ? from : from + (Math.floor((after - from) / ms) + 1) * ms;
     }
     case 'calendar':
-      return nextOnCalendar(timetable, after);
+      return findNextOnCalendar(timetable, after);
     case 'cron': {
       const cron = readCronExpression(timetable.expression);
       if (typeof cron === 'string') return null;
-      return nextOf(cron, zoneClock(timetable.timeZone), after);
+      return findNextRun(cron, createZoneClock(timetable.timeZone), after);
     }
   }
 }
 
-function nextOf(cron: ReadCron, clock: ZoneClock, after: number): number | null {
+function findNextRun(cron: CronPattern, clock: ZoneClock, after: number): number | null {
   const wall = clock.wallAt(after);
   // A run scheduled for a date that the zone has just skipped may still be pending.
   const isDaySkipped = wall - clock.wallAt(after - DAY_MS) > DAY_MS + BACK_MS;
   const walls = cron.after(wall - (isDaySkipped ? 2 * DAY_MS : BACK_MS));
   const everyHour = cron.hours === 24;
   let best: number | null = null;
-  for (let next = nextWall(walls); next !== null; next = nextWall(walls)) {
+  for (let next = findNextWall(walls); next !== null; next = findNextWall(walls)) {
     const moments = clock.momentsOf(next);
     const first = moments[0] ?? clock.plannedMomentOf(next);
     if (best !== null && first >= best) return best;
-    // A job scheduled for every hour runs again soon, so nothing skipped needs to be made up for.
+    // A job scheduled for every hour runs again soon, so skipped runs are not made up for.
     const wanted = everyHour ? moments : [first];
     const due = wanted.find((moment) => moment > after);
     if (due !== undefined) best = Math.min(best ?? due, due);
@@ -286,17 +294,19 @@ function nextOf(cron: ReadCron, clock: ZoneClock, after: number): number | null 
   return best;
 }
 
-/** The next local time that matches the expression; null if there is none, as for 31 April. */
-function nextWall(walls: CronExpression): number | null {
+/**
+ * Returns the next local time that matches the expression; null if there is none, as for 31 April.
+ */
+function findNextWall(walls: CronExpression): number | null {
   try {
     return walls.next().getTime();
   } catch {
-    return null; // After a long search, the library reports "never" by throwing.
+    return null; // After a long search, the library throws to report "never".
   }
 }
 
 /** Whether a timetable runs in every hour rather than at certain hours. */
-export function isOfEveryHour(timetable: Timetable): boolean {
+export function runsEveryHour(timetable: Timetable): boolean {
   if (timetable.kind !== 'cron') return false;
   const read = readCronExpression(timetable.expression);
   return typeof read !== 'string' && read.hours === 24;

@@ -1,4 +1,4 @@
-import { shownLiteral } from '@parley/core';
+import { restoreLiteral } from '@parley/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type CronScene, openCronScene } from '../testing/cron-scene.ts';
 
@@ -21,7 +21,7 @@ const nextOf = async (id: string) => {
 };
 
 describe('a change of an agent’s time zone', () => {
-  it('[H08] asks the owner one question about the jobs from the old zone, across restarts and processes', async () => {
+  it('[H08] asks the owner one question about the jobs from the old zone, even across restarts and processes', async () => {
     scene = await openCronScene();
     await scene.add({ task: 'Call *Bo*.', every: '2 days at 9:00' });
     await scene.add({ task: 'Good morning.', every: 'daily at 8:00' });
@@ -35,7 +35,7 @@ describe('a change of an agent’s time zone', () => {
     expect(markdown).toContain(
       'My time zone is now America/New_York; it was Europe/Berlin. 2 jobs',
     );
-    expect(shownLiteral(markdown)).toContain('(J1): every 2 days at 09:00 (Europe/Berlin)');
+    expect(restoreLiteral(markdown)).toContain('(J1): every 2 days at 09:00 (Europe/Berlin)');
     expect(markdown).not.toContain('Look.');
     expect(buttons.map(({ data }) => data)).toEqual([
       '/zone move America/New_York',
@@ -73,7 +73,7 @@ describe('a change of an agent’s time zone', () => {
     expect(scene.asked).toHaveLength(1);
   });
 
-  it('[H08] with "move" does not repeat a job that has already run at its hour today', async () => {
+  it('[H08] with "move" does not repeat a job that has already run at its local time today', async () => {
     scene = await openCronScene();
     await scene.add({ task: 'Good morning.', every: 'daily at 9:00' });
     scene.at('2026-11-22T08:00:00Z');
@@ -85,7 +85,7 @@ describe('a change of an agent’s time zone', () => {
     expect(await nextOf('J1')).toBe('2026-11-23T14:00');
   });
 
-  it('[H08] with "keep" keeps the old zone permanently, and another change asks nothing', async () => {
+  it('[H08] with "keep" keeps the old zone permanently, and a later change causes no question about these jobs', async () => {
     scene = await openCronScene();
     await scene.add({ task: 'Good morning.', every: '2 days at 9:00' });
     const started = await restart(NEW_YORK);
@@ -98,7 +98,7 @@ describe('a change of an agent’s time zone', () => {
     expect(scene.asked).toHaveLength(1);
   });
 
-  it('[H08] is not decided by a button of an earlier change', async () => {
+  it('[H08] cannot be decided with a button of an earlier change', async () => {
     scene = await openCronScene();
     await scene.add({ task: 'Good morning.', every: '2 days at 9:00' });
     await restart(NEW_YORK);

@@ -1,12 +1,12 @@
-import { agentOfConversation, countOf, literal } from '@parley/core';
+import { formatCounted, getConversationAgent, toLiteralMarkdown } from '@parley/core';
 import type { CronJob } from '@parley/store';
-import { zoneClock } from '../zone-clock.ts';
-import { inZone, storedWall, type ZonedTimetable } from './calendar.ts';
+import { createZoneClock } from '../zone-clock.ts';
+import { formatStoredWall, moveToZone, type ZonedTimetable } from './calendar.ts';
 import { type CronServices, describeTimetable, type OwnerQuestion } from './job-view.ts';
-import { isOfEveryHour, nextTime } from './timetable.ts';
+import { findNextTime, runsEveryHour } from './timetable.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
-/** How many jobs are named in a question; the others are counted. */
+/** The maximum number of jobs named in a question; the others are counted. */
 const MAX_NAMED = 8;
 
 /** A job with local times, and their time zone. */
@@ -25,10 +25,10 @@ export async function compareZones(deps: CronServices, jobs: readonly CronJob[])
   const left = new Map<string, ZonedJob[]>();
   for (const job of jobs) {
     if (job.state === 'over') continue;
-    const zoned = await zonedJob(deps, job);
+    const zoned = await toZonedJob(deps, job);
     if (zoned === null) continue;
     const { timeZone, zoneOf, askedAbout } = zoned.timetable;
-    const agent = agentOfConversation(job.conversationId);
+    const agent = getConversationAgent(job.conversationId);
     const now = deps.timeZoneOf(agent);
     if (timeZone === now) {
       await markAgents(deps, zoned);
@@ -37,14 +37,14 @@ export async function compareZones(deps: CronServices, jobs: readonly CronJob[])
       left.set(key, [...(left.get(key) ?? []), zoned]);
     }
   }
-  for (const group of left.values()) await askAbout(deps, group);
+  for (const group of left.values()) await askAboutZone(deps, group);
 }
 
 /**
  * A job with a zone for its local times. An older version stored intervals of days as hours,
  * without a zone; those are converted.
  */
-async function zonedJob(deps: CronServices, job: CronJob): Promise<ZonedJob | null> {
+async function toZonedJob(deps: CronServices, job: CronJob): Promise<ZonedJob | null> {
   const { timetable } = job;
   if (timetable.kind !== 'every') {
     const { timeZone } = timetable;
@@ -52,8 +52,8 @@ async function zonedJob(deps: CronServices, job: CronJob): Promise<ZonedJob | nu
   }
   const { ms, from, passes } = timetable;
   if (passes === true || ms % DAY_MS !== 0) return null;
-  const timeZone = deps.timeZoneOf(agentOfConversation(job.conversationId));
-  const started = storedWall(zoneClock(timeZone).wallAt(job.nextAt ?? from));
+  const timeZone = deps.timeZoneOf(getConversationAgent(job.conversationId));
+  const started = formatStoredWall(createZoneClock(timeZone).wallAt(job.nextAt ?? from));
   const calendar = {
     ...({ kind: 'calendar', unit: 'day', count: ms / DAY_MS, from: started } as const),
     ...({ timeZone, zoneOf: 'agent' } as const),
@@ -64,7 +64,7 @@ async function zonedJob(deps: CronServices, job: CronJob): Promise<ZonedJob | nu
 
 /**
  * Marks a job from an older version as following its agent's zone, if that is its zone. A job whose
- * zone was chosen explicitly never follows.
+ * zone was chosen explicitly keeps its zone.
  */
 async function markAgents({ store }: CronServices, { job, timetable }: ZonedJob): Promise<void> {
   const { zoneOf, askedAbout: _, ...rest } = timetable;
@@ -72,14 +72,17 @@ async function markAgents({ store }: CronServices, { job, timetable }: ZonedJob)
   await store.cronJobs.change(job.id, { timetable: { ...rest, zoneOf: 'agent' } });
 }
 
-async function askAbout(deps: CronServices, group: readonly ZonedJob[]): Promise<void> {
+async function askAboutZone(deps: CronServices, group: readonly ZonedJob[]): Promise<void> {
   const [first] = group;
   if (first === undefined || deps.askOwner === undefined) return;
-  const agent = agentOfConversation(first.job.conversationId);
+  const agent = getConversationAgent(first.job.conversationId);
   const change = { from: first.timetable.timeZone, to: deps.timeZoneOf(agent) };
-  // The question is sent before the jobs are marked: after a crash in between, the same question is
-  // deduplicated by its key.
-  const isAsked = await deps.askOwner({ agent, ...zoneQuestion(group, change, deps.clock()) });
+  // The question is sent before the jobs are marked: after a crash between the two, the same
+  // question is deduplicated by its key.
+  const isAsked = await deps.askOwner({
+    agent,
+    ...createZoneQuestion(group, change, deps.clock()),
+  });
   deps.log.info({ ...change, jobs: group.length, isAsked }, 'the time zone of an agent changed');
   if (!isAsked) return;
   for (const { job, timetable } of group) {
@@ -89,7 +92,7 @@ async function askAbout(deps: CronServices, group: readonly ZonedJob[]): Promise
   }
 }
 
-function zoneQuestion(
+function createZoneQuestion(
   group: readonly ZonedJob[],
   { from, to }: { readonly from: string; readonly to: string },
   now: number,
@@ -98,19 +101,20 @@ function zoneQuestion(
     .slice(0, MAX_NAMED)
     .map(
       ({ job }) =>
-        `- ${literal(job.title)} (${job.id}): ${literal(describeTimetable(job.timetable, from))}`,
+        `- ${toLiteralMarkdown(job.title)} (${job.id}): ${toLiteralMarkdown(describeTimetable(job.timetable, from))}`,
     );
   const more = group.length - named.length;
   const isOne = group.length === 1;
   const [jobs, verb, them] = isOne
     ? ['One job', 'was', 'it']
-    : [countOf(group.length, 'job'), 'were', 'them'];
+    : [formatCounted(group.length, 'job'), 'were', 'them'];
   const markdown = [
     `My time zone is now ${to}; it was ${from}. ${jobs} ${verb} made in ${from}:`,
     [...named, ...(more > 0 ? [`- and ${more} more`] : [])].join('\n'),
     `\`/zone move\` keeps the local time of ${them}, now in ${to}; \`/zone keep\` leaves ${them} in ${from}. Without an answer nothing changes.`,
   ].join('\n\n');
-  // Includes the day, because a zone may change to another one, back, and to the other one again.
+  // The key includes the day, because a zone may change to another one, back, and to that one
+  // again.
   const key = `zone:${group.map(({ job }) => job.id).join()}:${from}:${to}:${Math.floor(now / DAY_MS)}`;
   const buttons = [
     { label: 'Move', data: `/zone move ${to}` },
@@ -120,8 +124,8 @@ function zoneQuestion(
 }
 
 /**
- * Runs `/zone`. `argument` is `move` or `keep`, followed by the zone named in the question if its
- * button was pressed.
+ * Runs the command `/zone`. `argument` is `move` or `keep`, followed by the zone named in the
+ * question if its button was pressed.
  */
 export async function answerZone(
   deps: CronServices,
@@ -129,17 +133,17 @@ export async function answerZone(
   argument: string,
 ): Promise<string> {
   const now = deps.timeZoneOf(agent);
-  const open = await openJobs(deps, agent, now);
+  const open = await listUndecidedJobs(deps, agent, now);
   const [, action, asked] = /^(move|keep)\b[.!]?(?:\s+(\S+))?$/i.exec(argument.trim()) ?? [];
   if (open.length === 0) return `My time zone is ${now}. No job waits for a decision about it.`;
   if (action === undefined) {
-    return `My time zone is ${now}. ${countOf(open.length, 'job')} made in another one: \`/zone move\` keeps the local time, now in ${now}, and \`/zone keep\` keeps the old zone.`;
+    return `My time zone is ${now}. ${formatCounted(open.length, 'job')} made in another one: \`/zone move\` keeps the local time, now in ${now}, and \`/zone keep\` keeps the old zone.`;
   }
   if (asked !== undefined && asked !== now) {
     return `My time zone is now ${now}, not ${asked}: use \`/zone move\` or \`/zone keep\` to decide about that.`;
   }
   const isMove = action.toLowerCase() === 'move';
-  for (const zoned of open) await (isMove ? moveJob(deps, zoned, now) : keepJob(deps, zoned));
+  for (const zoned of open) await (isMove ? moveJob(deps, zoned, now) : keepJobZone(deps, zoned));
   deps.log.info({ jobs: open.length, isMove, zone: now }, 'the owner decided about a time zone');
   await deps.planned();
   const jobs = open.length === 1 ? 'One job keeps' : `${open.length} jobs keep`;
@@ -148,8 +152,10 @@ export async function answerZone(
     : `${jobs} the old time zone.`;
 }
 
-/** Jobs created in the agent's earlier zone for which no decision has been made. */
-async function openJobs(
+/**
+ * Returns the jobs created in the agent's earlier time zone for which no decision has been made.
+ */
+async function listUndecidedJobs(
   { store }: CronServices,
   agent: string | undefined,
   now: string,
@@ -157,7 +163,7 @@ async function openJobs(
   const jobs = await store.cronJobs.list();
   return jobs.flatMap((job) => {
     const { timetable, state, conversationId } = job;
-    if (state === 'over' || agentOfConversation(conversationId) !== agent) return [];
+    if (state === 'over' || getConversationAgent(conversationId) !== agent) return [];
     if (timetable.kind === 'every') return [];
     const { timeZone, zoneOf } = timetable;
     if (timeZone === undefined || timeZone === now || zoneOf !== 'agent') return [];
@@ -168,28 +174,31 @@ async function openJobs(
 async function moveJob({ store, clock }: CronServices, zoned: ZonedJob, zone: string) {
   const { job, timetable: before } = zoned;
   const { askedAbout: _, ...old } = before;
-  const timetable = inZone(old, zone);
+  const timetable = moveToZone(old, zone);
   await store.cronJobs.change(job.id, { timetable });
-  const nextAt = nextAfterMove(zoned, timetable, clock());
+  const nextAt = computeNextAfterMove(zoned, timetable, clock());
   if (nextAt !== null) await store.cronJobs.postpone(job, nextAt);
 }
 
 /** A local time that has already run in the old zone does not run again in the new one. */
-function nextAfterMove(
+function computeNextAfterMove(
   { job, timetable: before }: ZonedJob,
   timetable: ZonedTimetable,
   now: number,
 ): number | null {
   if (timetable.kind === 'once') return timetable.at;
   const { lastAt } = job;
-  if (lastAt === null || timetable.timeZone === undefined || isOfEveryHour(timetable)) {
-    return nextTime(timetable, now);
+  if (lastAt === null || timetable.timeZone === undefined || runsEveryHour(timetable)) {
+    return findNextTime(timetable, now);
   }
-  const lastWall = zoneClock(before.timeZone).wallAt(lastAt);
-  return nextTime(timetable, Math.max(now, zoneClock(timetable.timeZone).firstMomentOf(lastWall)));
+  const lastWall = createZoneClock(before.timeZone).wallAt(lastAt);
+  return findNextTime(
+    timetable,
+    Math.max(now, createZoneClock(timetable.timeZone).firstMomentOf(lastWall)),
+  );
 }
 
-async function keepJob({ store }: CronServices, { job, timetable }: ZonedJob): Promise<void> {
+async function keepJobZone({ store }: CronServices, { job, timetable }: ZonedJob): Promise<void> {
   const { askedAbout: _, ...kept } = timetable;
   await store.cronJobs.change(job.id, { timetable: { ...kept, zoneOf: 'job' } });
 }

@@ -1,22 +1,19 @@
-import { hasOwnForm, readTasks } from './read-tasks.ts';
+import { isParleyForm, readTasks } from './read-tasks.ts';
 import { describeSchedule, describeTaskProblem } from './task.ts';
 import { readTimes } from './times.ts';
 
-/**
- * The largest share of words that may be missing, because times and rules may be phrased
- * differently.
- */
+/** The maximum share of missing words, because times and rules may be phrased differently. */
 const LOST_SHARE = 0.3;
 
 /**
- * Checks a proposed HEARTBEAT.md against the current one (H11). `refusal` is the reason not to use
- * it.
+ * Checks a proposed HEARTBEAT.md against the current one (H11). `refusal` is the reason to reject
+ * the proposal.
  */
 export function checkProposal(before: string, after: string) {
   const { tasks, problems } = readTasks(after);
-  const { words, lost } = lostWords(before, after);
+  const { words, lost } = findLostWords(before, after);
   const stopped = problems.find(({ effect }) => effect === 'task');
-  const refusal = !hasOwnForm(after)
+  const refusal = !isParleyForm(after)
     ? 'it is not in Parley’s form'
     : tasks.length === 0
       ? 'it has no task'
@@ -30,22 +27,22 @@ export function checkProposal(before: string, after: string) {
 }
 
 /**
- * Words from the tasks and rules of one file that are missing in the other; times may be written
- * differently.
+ * Returns words from the tasks and rules of one file that are missing in the other; times may be
+ * written differently.
  */
-function lostWords(before: string, after: string) {
+function findLostWords(before: string, after: string) {
   const { tasks, context = '' } = readTasks(before);
   const texts = [...tasks.map(({ instruction }) => instruction), context];
   const untimed = texts
     .flatMap((text) => text.split('\n'))
     .map((line) => readTimes(line)?.rest ?? line);
-  const kept = new Set(comparableWords(after));
-  const words = new Set(comparableWords(untimed.join('\n')));
+  const kept = new Set(listComparableWords(after));
+  const words = new Set(listComparableWords(untimed.join('\n')));
   return { words: words.size, lost: [...words].filter((word) => !kept.has(word)) };
 }
 
 /** Chinese has no spaces, so each pair of characters counts as a word. */
-function comparableWords(text: string): readonly string[] {
+function listComparableWords(text: string): readonly string[] {
   const latin = text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [];
   return latin.flatMap((word) => {
     if (!/\p{Script=Han}/u.test(word)) return [word];

@@ -109,14 +109,14 @@ const FORMS: readonly [
 ];
 
 describe('a HEARTBEAT.md written for another agent', () => {
-  it.each(FORMS)('[H11] [W01] as %s becomes these tasks', (form, text, tasks) => {
+  it.each(FORMS)('[H11] [W01] written as %s becomes these tasks', (form, text, tasks) => {
     const read = readTasks(text);
     // Times in sentences do not create tasks, but are reported.
     expect(read.problems.map(({ line }) => line)).toEqual(/sentence/.test(form) ? [1] : []);
     expect(read.tasks.map((task) => [task.name, describeSchedule(task)])).toEqual(tasks);
   });
 
-  it.each(FORMS)('[H11] [W01] as %s loses nothing', (_form, text) => {
+  it.each(FORMS)('[H11] [W01] written as %s loses no text', (_form, text) => {
     const { tasks, context = '' } = readTasks(text);
     const texts = tasks.map(({ name, instruction }) => `${name}\n${instruction}`);
     const said = [...texts, context].join('\n');
@@ -151,7 +151,7 @@ describe('a HEARTBEAT.md written for another agent', () => {
     expect(problems.map(({ line, effect }) => [line, effect])).toEqual([[1, 'note']]);
   });
 
-  it('[H02] is read from any lines, and each of its tasks can be run', () => {
+  it('[H02] is parsed from any lines, and each of its tasks can run', () => {
     const lines = fc.constantFrom(
       ...[
         '# a',

@@ -1,44 +1,44 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
-  allBelow,
   BOLD,
   type FileLine,
   ITEM,
-  isPart,
-  outlineOf,
-  type Part,
-  partsBelow,
+  isOutlinePart,
+  listAllBelow,
+  listPartsBelow,
+  type OutlinePart,
+  parseOutline,
   stripMarks,
 } from './outline.ts';
 import { describeSchedule, type StandingTask, shortenName, type TaskProblem } from './task.ts';
-import { type BlockTask, tasksBlock } from './tasks-block.ts';
+import { type BlockTask, parseTasksBlock } from './tasks-block.ts';
 import {
   addTimes,
   hasUnkeptTime,
   isOnlyTime,
-  isRule,
-  labeledTimes,
+  isRuleTitle,
+  type LineTimes,
   mergeTimes,
+  readLabeledTimes,
   readTimes,
-  scheduleOf,
-  type Times,
+  toSchedule,
 } from './times.ts';
 
 /** The name of a task that consists of the whole file. */
 export const PROSE_TASK = 'heartbeat';
 const TIMES_FORM = 'a time such as "every 2 h, 9:00-21:00", "daily at 8:00" or "Monday at 10:00"';
 
-export interface ReadTasks {
+export interface ParsedTasks {
   readonly tasks: readonly StandingTask[];
   readonly problems: readonly TaskProblem[];
   /** The text in the file outside its tasks, which is passed to each run. */
   readonly context?: string;
 }
 
-interface Found {
-  readonly part: Part;
+interface FoundTask {
+  readonly part: OutlinePart;
   readonly text: string;
-  readonly times: Times;
+  readonly times: LineTimes;
 }
 
 /**
@@ -46,48 +46,49 @@ interface Found {
  * block, otherwise headings and list items with a time, including everything below them; otherwise
  * the whole file is one task. A file that only explains how to use it has no task.
  */
-export function cutTasks(written: readonly FileLine[]): ReadTasks {
-  const all = withoutUsage(written);
+export function cutTasks(written: readonly FileLine[]): ParsedTasks {
+  const all = removeUsageSentences(written);
   const start = all.findLast(({ text }) => MARKER.test(text))?.number ?? 0;
   // Everything above such a line is plain text, whatever it looks like.
   const lines = all.flatMap((line) =>
     line.number === start ? [] : [line.number < start ? { ...line, fenced: true } : line],
   );
-  const block = tasksBlock(lines);
-  const root = outlineOf(block?.others ?? lines);
-  const found = block?.tasks.map(foundInBlock) ?? tasksBelow(root, {});
-  if (found.length === 0) return wholeFile(root, start);
+  const block = parseTasksBlock(lines);
+  const root = parseOutline(block?.others ?? lines);
+  const found = block?.tasks.map(toFoundTask) ?? listTasksBelow(root, {});
+  if (found.length === 0) return parseWholeFile(root, start);
   const names = new Set<string>();
   const problems: TaskProblem[] = [];
   const tasks = found.flatMap((one) =>
-    taskOf(one, uniqueName(shortName(one.part.title), names), problems),
+    createTask(one, toUniqueName(toShortName(one.part.title), names), problems),
   );
   const used = new Set(found.map(({ part }) => part));
-  const outside = allBelow(root, used).filter(
+  const outside = listAllBelow(root, used).filter(
     (one) =>
-      !isPart(one) ||
+      !isOutlinePart(one) ||
       one.level >= ITEM ||
-      (one.level > 1 && allBelow(one, used).some(asksForSomething)),
+      (one.level > 1 && listAllBelow(one, used).some(asksForSomething)),
   );
-  if (block === null) problems.push(...notesOutside(root, used));
+  if (block === null) problems.push(...listNotesOutside(root, used));
   const context = joinLineTexts(outside);
   problems.sort((a, b) => a.line - b.line);
   return { tasks, problems, ...(outside.some(asksForSomething) && { context }) };
 }
 
-function foundInBlock({ line, title, text, times }: BlockTask): Found {
-  return { part: { ...outlineOf([]), number: line.number, title }, text, times };
+function toFoundTask({ line, title, text, times }: BlockTask): FoundTask {
+  return { part: { ...parseOutline([]), number: line.number, title }, text, times };
 }
 
 /**
- * The task in a part, or none if its time is not recognized. Adds the problems found in its times.
+ * Returns the task in a part, or none if its time is not recognized. Reports problems with its
+ * times.
  */
-function taskOf(
-  { part, text, times }: Found,
+function createTask(
+  { part, text, times }: FoundTask,
   name: string,
   problems: TaskProblem[],
 ): StandingTask[] {
-  const { schedule, isKnown } = scheduleOf(times);
+  const { schedule, isKnown } = toSchedule(times);
   const note = (line: number, found: string, expected: string) =>
     problems.push({ line, task: name, found: shortenName(found), expected, effect: 'note' });
   if (!isKnown && times.unclear !== undefined) {
@@ -98,66 +99,68 @@ function taskOf(
   if (times.unclear !== undefined) {
     note(part.number, times.unclear, `${TIMES_FORM}; it runs ${describeSchedule(schedule)}`);
   }
-  for (const inner of allBelow(part).filter(isPart)) {
+  for (const inner of listAllBelow(part).filter(isOutlinePart)) {
     const { hours: _, ...own } = inner.times?.times ?? {};
     const isSame = isDeepStrictEqual(own, { cadence: schedule.cadence });
-    if (Object.keys(own).length === 0 || isSame || timesLabel(inner)) continue;
+    if (Object.keys(own).length === 0 || isSame || readTimesLabel(inner)) continue;
     note(inner.number, inner.title, 'one time for all of a task; this line is a part of it');
   }
   return [{ name, line: part.number, ...schedule, instruction: text }];
 }
 
 /**
- * The outermost parts with a time. A part that contains nothing but a time (`## Daily`) groups the
- * timed parts below it.
+ * Returns the outermost parts with a time. A part whose title contains only a time (`## Daily`)
+ * groups the timed parts below it.
  */
-function tasksBelow(part: Part, outer: Times): readonly Found[] {
-  return partsBelow(part).flatMap((child) => {
-    const own = timesOf(child);
+function listTasksBelow(part: OutlinePart, outer: LineTimes): readonly FoundTask[] {
+  return listPartsBelow(part).flatMap((child) => {
+    const own = readPartTimes(child);
     const times = mergeTimes(outer, own);
     const isGroup = own === null || isOnlyTime(child.times?.rest ?? child.title);
-    if (isGroup && hasTimes(child)) return tasksBelow(child, times);
+    if (isGroup && hasTimes(child)) return listTasksBelow(child, times);
     const isBare = isOnlyTime(child.times?.rest ?? child.title) && own?.unclear === undefined;
-    const isEmpty = isBare && !hasWords(child);
-    if (isEmpty || Object.keys(times).length === 0 || (own === null && isRule(child.title)))
+    const isEmpty = isBare && !hasInstructions(child);
+    if (isEmpty || Object.keys(times).length === 0 || (own === null && isRuleTitle(child.title)))
       return [];
     const isItem = child.level >= ITEM && part.level > 1;
     const title = isItem && own !== null ? `${part.title}: ${child.title}` : child.title;
-    return [{ part: child, text: joinLineTexts([title, ...allBelow(child)]), times }];
+    return [{ part: child, text: joinLineTexts([title, ...listAllBelow(child)]), times }];
   });
 }
 
-/** Whether a part contains any instruction, rather than only a time. */
-function hasWords(part: Part): boolean {
-  return allBelow(part).some((one) => asksForSomething(one) && timesAlone(one) === null);
+/** Whether a part contains an instruction, rather than only a time. */
+function hasInstructions(part: OutlinePart): boolean {
+  return listAllBelow(part).some((one) => asksForSomething(one) && readTimesAlone(one) === null);
 }
 
-function hasTimes(part: Part): boolean {
-  return partsBelow(part).some(
-    (one) => timesLabel(one) === null && (timesOf(one) !== null || hasTimes(one)),
+function hasTimes(part: OutlinePart): boolean {
+  return listPartsBelow(part).some(
+    (one) => readTimesLabel(one) === null && (readPartTimes(one) !== null || hasTimes(one)),
   );
 }
 
-/** The times in a line or item that contains nothing but a time, such as `Interval: 15m`. */
-function timesAlone(one: FileLine | Part): Times | null {
-  if (!isPart(one)) return one.fenced ? null : labeledTimes(one.text);
-  return one.level < ITEM ? null : labeledTimes(one.title);
+/** Returns the times in a line or item that contains only a time, such as `Interval: 15m`. */
+function readTimesAlone(one: FileLine | OutlinePart): LineTimes | null {
+  if (!isOutlinePart(one)) return one.fenced ? null : readLabeledTimes(one.text);
+  return one.level < ITEM ? null : readLabeledTimes(one.title);
 }
 
 /**
- * The times in such a line or item, unless it has instructions below it. They belong to the part
- * above.
+ * Returns the times in such a line or item, unless it has instructions below it. These times belong
+ * to the enclosing part.
  */
-function timesLabel(one: FileLine | Part): Times | null {
-  const times = timesAlone(one);
-  return times !== null && isPart(one) && hasWords(one) ? null : times;
+function readTimesLabel(one: FileLine | OutlinePart): LineTimes | null {
+  const times = readTimesAlone(one);
+  return times !== null && isOutlinePart(one) && hasInstructions(one) ? null : times;
 }
 
-/** The times in a part's own line, and in lines right below it that contain nothing but a time. */
-function timesOf(part: Part): Times | null {
+/**
+ * Returns the times in a part's own line, and in lines directly below it that contain only a time.
+ */
+function readPartTimes(part: OutlinePart): LineTimes | null {
   const { times, below } = part;
-  const labels = below.flatMap((one) => timesLabel(one) ?? []);
-  if (times === null && (labels.length === 0 || (isOnlyTime(part.title) && !hasWords(part))))
+  const labels = below.flatMap((one) => readTimesLabel(one) ?? []);
+  if (times === null && (labels.length === 0 || (isOnlyTime(part.title) && !hasInstructions(part))))
     return null;
   return labels.reduce(addTimes, times?.times ?? {});
 }
@@ -165,22 +168,23 @@ function timesOf(part: Part): Times | null {
 /**
  * Parses the whole file as one task; no task if nothing below the line `start` is an instruction.
  */
-function wholeFile(root: Part, start: number): ReadTasks {
-  const all = allBelow(root);
+function parseWholeFile(root: OutlinePart, start: number): ParsedTasks {
+  const all = listAllBelow(root);
   const first = all.find((one) => one.number > start && asksForSomething(one));
   if (first === undefined) return { tasks: [], problems: [] };
-  const labels = all.flatMap((one) => timesLabel(one) ?? []);
+  const labels = all.flatMap((one) => readTimesLabel(one) ?? []);
   const times = labels.reduce(addTimes, {});
   const problems: TaskProblem[] = [];
   const part = { ...root, number: first.number, below: [] };
-  const tasks = taskOf({ part, text: joinLineTexts(all), times }, PROSE_TASK, problems);
-  const { schedule } = scheduleOf(times);
+  const tasks = createTask({ part, text: joinLineTexts(all), times }, PROSE_TASK, problems);
+  const { schedule } = toSchedule(times);
   const timed = all.find(
-    (one) => asksForSomething(one) && hasUnkeptTime(isPart(one) ? one.title : one.text, times),
+    (one) =>
+      asksForSomething(one) && hasUnkeptTime(isOutlinePart(one) ? one.title : one.text, times),
   );
   if (timed !== undefined && labels.length === 0) {
     const expected = `times in headings or list items; all of the file is one task, ${describeSchedule(schedule)}. "parley heartbeat convert" proposes another form`;
-    problems.push({ ...noteAbout(timed, expected), task: PROSE_TASK });
+    problems.push({ ...createNote(timed, expected), task: PROSE_TASK });
   }
   return { tasks, problems };
 }
@@ -189,24 +193,28 @@ function wholeFile(root: Part, start: number): ReadTasks {
  * Notes about text outside the tasks that may have been intended as a task: open checkboxes, items
  * in a list where other items are tasks, and sentences with a time.
  */
-function notesOutside(part: Part, used: ReadonlySet<Part>): readonly TaskProblem[] {
-  const hasTask = (one: Part): boolean => used.has(one) || partsBelow(one).some(hasTask);
-  const isListOfTasks = partsBelow(part).some((one) => one.level >= ITEM && used.has(one));
+function listNotesOutside(
+  part: OutlinePart,
+  used: ReadonlySet<OutlinePart>,
+): readonly TaskProblem[] {
+  const hasTask = (one: OutlinePart): boolean => used.has(one) || listPartsBelow(one).some(hasTask);
+  const isListOfTasks = listPartsBelow(part).some((one) => one.level >= ITEM && used.has(one));
   return part.below.flatMap((one) => {
-    if (!isPart(one)) {
+    if (!isOutlinePart(one)) {
       const isTimed = !one.fenced && asksForSomething(one) && hasUnkeptTime(one.text, {});
       const expected = `${TIMES_FORM} in a heading or list item; here it is context of the tasks`;
-      return isTimed ? [noteAbout(one, expected)] : [];
+      return isTimed ? [createNote(one, expected)] : [];
     }
-    const looksLikeTask = one.level >= ITEM && (one.isOpen || isListOfTasks) && !isRule(one.title);
+    const looksLikeTask =
+      one.level >= ITEM && (one.isOpen || isListOfTasks) && !isRuleTitle(one.title);
     if (used.has(one)) return [];
     if (!looksLikeTask || readTimes(one.title) !== null || hasTask(one))
-      return notesOutside(one, used);
-    return [noteAbout(one, `${TIMES_FORM}; without one it is no task, but context of the others`)];
+      return listNotesOutside(one, used);
+    return [createNote(one, `${TIMES_FORM}; without one it is no task, but context of the others`)];
   });
 }
 
-function noteAbout({ number, text }: FileLine | Part, expected: string): TaskProblem {
+function createNote({ number, text }: FileLine | OutlinePart, expected: string): TaskProblem {
   return { line: number, found: shortenName(text), expected, effect: 'note' };
 }
 
@@ -214,13 +222,13 @@ const LINK = /^\W*\[[^\]]*\]\([^)]*\)\W*$/;
 const NO_WORD =
   /^\s*(?:tasks:\s*(?:\[\])?|[`~]{3,}.*)$|^[\W_]*(?:tasks?:\s*)?(?:none|nothing|empty|n\/a|no (?:\w+ )?tasks?)(?: (?:yet|here|now|right now|at the moment|for now))?[\W_]*$|^\P{L}*(?:暂无|无|没有)(?:任务)?\P{L}*$|^[^.。]*(?:reply|respond|answer|return|回复|返回)[^.。]{0,20}HEARTBEAT_OK\W*$/iu;
 
-/** Whether a line asks for something, rather than being a heading, link, fence or empty item. */
-function asksForSomething(one: FileLine | Part): boolean {
-  if (isPart(one) && one.level < BOLD) return false;
+/** Whether a line is an instruction, rather than a heading, link, fence or empty item. */
+function asksForSomething(one: FileLine | OutlinePart): boolean {
+  if (isOutlinePart(one) && one.level < BOLD) return false;
   return /[\p{L}\p{N}]/u.test(one.text) && !LINK.test(one.text) && !NO_WORD.test(one.text);
 }
 
-function joinLineTexts(lines: readonly (string | FileLine | Part)[]): string {
+function joinLineTexts(lines: readonly (string | FileLine | OutlinePart)[]): string {
   const texts = lines.map((line) => (typeof line === 'string' ? line : line.text));
   return texts
     .join('\n')
@@ -234,8 +242,11 @@ const MARKER = /^[^#\w]*add\b[^.]{0,30}\btasks?\b[^.]{0,20}\bbelow\b(?: this lin
 const USAGE =
   /^[^#\w]*(?:(?:this|if this) file (?:is (?:checked|read)|contains tasks|has no tasks)\b|(?:keep|leave) (?:this|the) file (?:\w+,? )?(?:empty|blank)|add (?:\w+ )?tasks? (?:\w+ )?below\b|`?HEARTBEAT\.md`? lives in\b|the default (?:\w+ )?template is)|^(?=.*(?:文件|檔案|Datei|fichier|archivo))(?=.*(?:为空|留空|leer|vide|vacío)).*(?:heartbeat|心跳)/i;
 
-/** Removes such sentences. A template may be in a Markdown fence, as its documentation shows it. */
-function withoutUsage(lines: readonly FileLine[]): readonly FileLine[] {
+/**
+ * Removes sentences about the file itself. A template may be inside a Markdown fence, as in the
+ * documentation it was copied from.
+ */
+function removeUsageSentences(lines: readonly FileLine[]): readonly FileLine[] {
   let isInside = false;
   return lines.flatMap((line) => {
     const isFence = line.fenced && /^\s*[`~]{3,}/.test(line.text);
@@ -246,8 +257,11 @@ function withoutUsage(lines: readonly FileLine[]): readonly FileLine[] {
   });
 }
 
-/** The label before a colon, otherwise the first words. It is the key in heartbeat-state.json. */
-function shortName(title: string): string {
+/**
+ * Returns the label before a colon, otherwise the first words. The name is the key in
+ * heartbeat-state.json.
+ */
+function toShortName(title: string): string {
   const plain = title.split('\n', 1)[0]?.replace(/[(（][^)）]{0,1000}[)）]/g, ' ') ?? '';
   const [, label = '', rest = ''] =
     /^([^:：]{2,40}?)\s*(?:(?::|\s[—–-])\s+|：\s*)(.*)$/.exec(plain) ?? [];
@@ -263,7 +277,7 @@ function shortName(title: string): string {
   return name.replace(/(?<![^\p{L}\p{N})])[^\p{L}\p{N})]+$/u, '') || 'task';
 }
 
-function uniqueName(name: string, taken: Set<string>): string {
+function toUniqueName(name: string, taken: Set<string>): string {
   let free = name;
   for (let nth = 2; taken.has(free); nth += 1) free = `${name} ${nth}`;
   taken.add(free);

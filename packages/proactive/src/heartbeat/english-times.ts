@@ -95,8 +95,8 @@ export const MARKS = /[*]{2}|[_`]|\*(?=\p{L})|(?<=[\p{L}.:!?)])\*/gu;
 /** Matches addresses, whose numbers are not times: `[News](https://example.org/12:30)`. */
 const ADDRESS = /(?<=\])\([^)\s]*\)|\b\w+:\/\/\S+/g;
 
-/** Translates the times of a line into the English words that `readTimes` knows. */
-export function inEnglish(line: string): string {
+/** Translates the times of a line into the English words that `readTimes` recognizes. */
+export function translateToEnglish(line: string): string {
   const words = line
     .replace(ADDRESS, (address) => address.replace(/^(?:\w+:\/\/|\(.*)|[\d:]/g, ''))
     .replace(MARKS, '')

@@ -16,7 +16,7 @@ async function firstBeat(): Promise<void> {
   await scene.heartbeat.runDue();
 }
 
-/** Lets half an hour pass. Returns the task of the run that this started. */
+/** Advances the clock by half an hour. Returns the task of the started run. */
 async function nextBeat(): Promise<string | undefined> {
   scene.later(30);
   await scene.heartbeat.runDue();
@@ -29,7 +29,7 @@ const runs = async () =>
   (await scene.store.heartbeats.recent('main', 99)).map(({ task }) => task).reverse();
 
 describe('a heartbeat', () => {
-  it('[H02] calls no model without tasks, and says why', async () => {
+  it('[H02] calls no model if there are no tasks, and states the reason', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', '# Heartbeat\n<!--\n## mail\n- do: Look.\n-->\n');
     await firstBeat();
@@ -39,7 +39,7 @@ describe('a heartbeat', () => {
     });
   });
 
-  it('[H02] runs the task that is due, and records that', async () => {
+  it('[H02] runs the due task, and records the run', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL);
     await firstBeat();
@@ -63,7 +63,7 @@ describe('a heartbeat', () => {
     });
   });
 
-  it('[H10] [P17] previews the instruction it starts with, in the language of USER.md, otherwise of the chat', async () => {
+  it('[H10] [P17] previews the instruction that starts it, in the language of USER.md, otherwise of the chat', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL + CALENDAR);
     const theirs = (found: AlertChat | null): AlertChat => {
@@ -88,7 +88,7 @@ describe('a heartbeat', () => {
     }
   });
 
-  it('[H10] [P17] is previewed with an example if no task asks a model', async () => {
+  it('[H10] [P17] is previewed with an example if no task uses a model', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', '## memory\n- every: daily at 3:00\n- run: memory-upkeep\n');
     let offered: AlertChat | null = null;
@@ -102,7 +102,7 @@ describe('a heartbeat', () => {
     expect(await runs()).toEqual([]);
   });
 
-  it('[H02] runs one task at a time, the most overdue one, and none that is not due', async () => {
+  it('[H02] runs one due task at a time, the most overdue one first', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL + CALENDAR);
     await scene.heartbeat.runDue();
@@ -117,7 +117,7 @@ describe('a heartbeat', () => {
     await scene.heartbeat.runDue();
     for (let minute = 0; minute < 120; minute += 5) {
       scene.later(5);
-      // A new process polls each time.
+      // Each poll uses a new process.
       await scene.twin().runDue();
       await scene.run();
     }
@@ -161,7 +161,7 @@ describe('a heartbeat', () => {
     expect(new Date(next ?? 0).toISOString()).toBe('2026-11-24T10:00:00.000Z');
   });
 
-  it('[H01] continues if the clock is set back by a day', async () => {
+  it('[H01] continues to run if the clock is set back by a day', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL);
     await firstBeat();
@@ -171,7 +171,7 @@ describe('a heartbeat', () => {
     expect(await nextBeat()).toBe('mail');
   });
 
-  it('[H02] waits while the previous run is still in progress', async () => {
+  it('[H02] waits while the previous run is in progress', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL);
     await firstBeat();
@@ -229,8 +229,8 @@ describe('a heartbeat', () => {
   });
 });
 
-describe('a check that cannot be carried out', () => {
-  it('[H02] lets its task run each time, and is reported in the state and once in the log', async () => {
+describe('a check that cannot run', () => {
+  it('[H02] does not prevent its task from running, and is reported in the state and once in the log', async () => {
     const look = () => Promise.reject(new Error('it must not be tried'));
     scene = await openHeartbeatScene({ checkForNews: { whyNot: () => 'commands are off', look } });
     scene.put('HEARTBEAT.md', `${MAIL}- check: ls mail\n`);
@@ -252,7 +252,7 @@ describe('another agent’s HEARTBEAT.md', () => {
   });
 
   const RULES = '# Heartbeat\nBe brief.\n\n## Pumps (every 2 hours)\n- both of them\n';
-  it('[H11] gives each run the general text of the file once, beside its task', async () => {
+  it('[H11] passes the general text of the file to each run once, beside the task', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', RULES);
     await firstBeat();
@@ -276,7 +276,7 @@ describe('another agent’s HEARTBEAT.md', () => {
     ]);
   });
 
-  it('[H11] reports a time that is not recognized, with its line', async () => {
+  it('[H11] reports an unrecognized time with its line', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', '---\nsummary: x\n---\n\n- Bills: quarterly\n- Pumps: every 2-3 h\n');
     const { problems, tasks } = await scene.heartbeat.report();
@@ -299,7 +299,7 @@ describe('the owner’s time zone', () => {
     return { timeZone, timeZoneFrom, problems, due: tasks[0]?.next.state };
   };
 
-  it('[H11] comes from USER.md if the settings name none, and hours count in it', async () => {
+  it('[H11] comes from USER.md if the settings name none, and applies to hours', async () => {
     const found = await zoneOf(true, '- **Name:** Ann\n- **Timezone:** Asia/Tokyo\n');
     expect(found).toEqual({
       ...{ timeZone: 'Asia/Tokyo', timeZoneFrom: 'USER.md', problems: [] },
@@ -315,7 +315,7 @@ describe('the owner’s time zone', () => {
     expect(found.timeZoneFrom).toContain('Asia/Tokyo');
   });
 
-  it('[H11] is reported as a problem if USER.md names an unknown one', async () => {
+  it('[H11] is reported as a problem if USER.md names an unknown zone', async () => {
     const found = await zoneOf(true, '- **Timezone:** my place\n');
     expect(found).toMatchObject({ timeZone: 'Europe/Berlin', due: 'not-yet' });
     expect(found.problems.join()).toContain('USER.md: "my place" is not a time zone');
@@ -341,7 +341,7 @@ describe('heartbeat-state.json', () => {
     expect(await nextBeat()).toBe('Email');
   });
 
-  it('[H01] is completed after the process died before writing it', async () => {
+  it('[H01] is completed if the process died before writing it', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL);
     await firstBeat();
@@ -356,7 +356,7 @@ describe('heartbeat-state.json', () => {
     expect(tasks.map(({ next }) => next.kind)).toEqual(['not-yet']);
   });
 
-  it('[H02] may be changed by a person, even while a run is starting', async () => {
+  it('[H02] may be edited by a person, even while a run is starting', async () => {
     let ms = Date.parse('2026-11-21T09:30:00Z');
     scene = await openHeartbeatScene({ clock: () => ms++ });
     scene.put('HEARTBEAT.md', CALENDAR);
@@ -368,7 +368,7 @@ describe('heartbeat-state.json', () => {
     expect(await scene.heartbeat.now('second')).toEqual({ kind: 'started', task: 'calendar' });
   });
 
-  it('[H02] is repaired, and the repair logged, if it is not JSON', async () => {
+  it('[H02] is repaired if it is not JSON, and the repair is logged', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', CALENDAR);
     scene.put('heartbeat-state.json', '{ broken');
@@ -380,7 +380,7 @@ describe('heartbeat-state.json', () => {
 });
 
 describe('a heartbeat run on request', () => {
-  it('[H02] runs the named task whether it is due or not', async () => {
+  it('[H02] runs the named task even if it is not due', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL + CALENDAR);
     const { heartbeat } = scene;
@@ -392,7 +392,7 @@ describe('a heartbeat run on request', () => {
     expect(await heartbeat.now('d')).toMatchObject({ reason: 'no task is due' });
   });
 
-  it('[H02] lists the tasks if it does not know the named one', async () => {
+  it('[H02] lists the tasks if the named one does not exist', async () => {
     scene = await openHeartbeatScene();
     scene.put('HEARTBEAT.md', MAIL + CALENDAR);
     expect(await scene.heartbeat.now('a', 'post')).toEqual({

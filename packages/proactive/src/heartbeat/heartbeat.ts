@@ -1,23 +1,23 @@
 import { createHash } from 'node:crypto';
-import { literalLine, reasonOf } from '@parley/core';
+import { reasonOf, toLiteralLine } from '@parley/core';
 import type { HeartbeatOrder, HeartbeatSlot, Store } from '@parley/store';
 import { restrictView, type WorkspaceView } from '@parley/workspace';
 import type { AlertChat } from '../alert-target.ts';
 import { reportFailures } from '../alerts.ts';
-import { wallMinute, zoneClock, zoneDayStart } from '../zone-clock.ts';
-import { languageInProfile, languageOf, typedTexts } from './language.ts';
+import { createZoneClock, findZoneDayStart, formatWallMinute } from '../zone-clock.ts';
+import { detectLanguageName, findProfileLanguage, listTypedTexts } from './language.ts';
 import { readHeartbeatFiles } from './read-files.ts';
-import { groupText, makeReport, reportText, statusLine } from './report.ts';
+import { createReport, formatGroupReport, formatReport, formatStatusLine } from './report.ts';
 import type { HeartbeatAnswer, HeartbeatReport } from './report-shape.ts';
 import {
-  candidatesFor,
+  createRunOrder,
   EXAMPLE_TASK,
-  outlookOfTasks,
-  runOrder,
-  uncheckableProblems,
+  listCandidates,
+  listTaskOutlooks,
+  listUncheckable,
 } from './run.ts';
-import type { HeartbeatServices, HeartbeatStatus, Tasks } from './services.ts';
-import { lastRunsOf } from './state.ts';
+import type { HeartbeatServices, HeartbeatStatus, TasksWithState } from './services.ts';
+import { listLastRuns } from './state.ts';
 import { openStateFile } from './state-file.ts';
 import { HEARTBEAT_READS, OPENCLAW_STATE_FILE, PROFILE_FILE, type StandingTask } from './task.ts';
 
@@ -26,11 +26,11 @@ type RunOutcome =
   | { readonly kind: 'started'; readonly task: string }
   | { readonly kind: 'skipped'; readonly reason: string };
 
-/** A run requested by a person: of the due task, or of a named one whether it is due or not. */
+/** A run requested by a person: of the due task, or of a named task even if it is not due. */
 interface RunRequest {
   readonly id: string;
   readonly task?: string | undefined;
-  /** Lets the run wait for one in progress, as long as fewer than this many runs are waiting. */
+  /** Lets the run wait for a run in progress, as long as fewer than this many runs are waiting. */
   readonly room?: number;
 }
 
@@ -46,7 +46,7 @@ const USAGE = 'Use `/heartbeat`, or `/heartbeat now` with or without the name of
 const SWITCH =
   'I can’t switch that from here: `heartbeat.enabled` in my settings file decides whether I look after tasks by myself, and takes effect at the next start. To switch off one task, move it into a comment in HEARTBEAT.md.';
 
-/** An agent's heartbeat (H01–H05): its schedule, its runs, and its reports. */
+/** The heartbeat of an agent (H01–H05): its schedule, its runs, and its reports. */
 export class Heartbeat {
   readonly #deps: HeartbeatServices;
   readonly #view: WorkspaceView;
@@ -60,15 +60,13 @@ export class Heartbeat {
 
   constructor(deps: HeartbeatServices) {
     this.#deps = deps;
-    // The daily notes cover all of memory/, including the state file.
+    // The daily notes cover the folder memory/, including the state file.
     const reads = [...HEARTBEAT_READS, OPENCLAW_STATE_FILE];
     this.#view = restrictView(deps.view, { id: 'heartbeat', reads }, deps.log);
     this.#stateFile = openStateFile(this.#view, deps.log);
   }
 
-  /**
-   * Releases held alerts and starts the run that is due. Returns the time of the next poll (ms).
-   */
+  /** Releases held alerts and starts the due run. Returns the time of the next poll (ms). */
   async runDue(): Promise<number | null> {
     const { store, agent, settings, clock, deliver } = this.#deps;
     for (const route of await store.heartbeats.release(clock())) await deliver(route);
@@ -80,7 +78,8 @@ export class Heartbeat {
     // Heartbeats missed while the machine slept are merged into one run, and the schedule is
     // unchanged.
     const nextAt = dueAt + Math.ceil((clock() + 1 - dueAt) / everyMs) * everyMs;
-    // Comes before the next run, which may end differently. A failed notice does not delay any run.
+    // The notice is sent before the next run, whose outcome may differ. A notice that cannot be
+    // sent does not delay any run.
     await this.#notifyOfFailures();
     await this.#run({ agent: agent.id, dueAt, nextAt });
     return Math.min(nextAt, heldUntil ?? nextAt);
@@ -102,7 +101,8 @@ export class Heartbeat {
   }
 
   /**
-   * Runs a task once per id, after any run in progress (H09). Null if too many runs are waiting.
+   * Runs a task once per id, after any run in progress (H09). Returns null if too many runs are
+   * waiting.
    */
   async wake(id: string, task?: string): Promise<RunOutcome | null> {
     const known = await this.#deps.store.heartbeats.of(id);
@@ -132,26 +132,25 @@ export class Heartbeat {
     return {
       ...read,
       plan: await store.heartbeats.plan(agent.id),
-      tasks: outlookOfTasks(tasks, lastRunsOf(read.state), at),
-      tokensToday: await tokensToday(this.#deps),
+      tasks: listTaskOutlooks(tasks, listLastRuns(read.state), at),
+      tokensToday: await countTokensToday(this.#deps),
     };
   }
 
-  /** The time zone that applies to the owner's hours. */
+  /** Returns the time zone that applies to the owner's hours. */
   async timeZone(): Promise<string> {
     return (await readHeartbeatFiles(this.#view, this.#deps.agent)).zone.timeZone;
   }
 
   async report(): Promise<HeartbeatReport> {
-    return makeReport(this.#deps, await this.status());
+    return createReport(this.#deps, await this.status());
   }
 
-  /** The line for `/status`. */
   async line(): Promise<string> {
-    return statusLine(this.#deps, await this.status());
+    return formatStatusLine(this.#deps, await this.status());
   }
 
-  /** Answers an owner's `/heartbeat` command, in Markdown. Idempotent per message. */
+  /** Answers an owner's `/heartbeat` command, in Markdown. The command runs once per message. */
   async answer(
     { isGroup, messageId }: { readonly isGroup: boolean; readonly messageId: string },
     argument: string,
@@ -159,10 +158,10 @@ export class Heartbeat {
     const [, verb = '', name = ''] = /^(\S*)\s*(.*)$/s.exec(argument.trim()) ?? [];
     switch (verb.toLowerCase()) {
       case '':
-        return isGroup ? groupText(await this.report()) : reportText(await this.report());
+        return isGroup ? formatGroupReport(await this.report()) : formatReport(await this.report());
       case 'now': {
         const { task, text } = await this.request(messageId, name === '' ? undefined : name);
-        if (!isGroup) return literalLine(text);
+        if (!isGroup) return toLiteralLine(text);
         return task === null
           ? 'Nothing started; ask me in a direct chat why.'
           : 'It is starting; the result goes to its own chat.';
@@ -175,23 +174,23 @@ export class Heartbeat {
     }
   }
 
-  async #read(): Promise<Tasks> {
+  async #read(): Promise<TasksWithState> {
     const { store, agent, clock, checkForNews, log } = this.#deps;
     const { tasks, ...found } = await readHeartbeatFiles(this.#view, agent);
     const problems = [
       ...found.problems,
-      ...tasks.flatMap((task) => uncheckableProblems(task, checkForNews)),
+      ...tasks.flatMap((task) => listUncheckable(task, checkForNews)),
     ];
     if (problems.length > 0 && problems.join() !== this.#lastProblems) {
       log.warn({ problems }, 'parts of HEARTBEAT.md were not understood');
     }
     this.#lastProblems = problems.join();
     const state = await this.#stateFile.read(await store.heartbeats.lastRuns(agent.id), tasks);
-    const at = { now: clock(), clock: zoneClock(found.zone.timeZone) };
+    const at = { now: clock(), clock: createZoneClock(found.zone.timeZone) };
     return { ...found, tasks, problems, state, at };
   }
 
-  /** Starts a run of at most one task: the most overdue one that can run (H02). */
+  /** Starts a run of at most one task, the most overdue one that can run (H02). */
   async #run(slot: HeartbeatSlot | null, request?: RunRequest): Promise<RunOutcome> {
     const { store, agent, clock, log } = this.#deps;
     const outcome = await this.#start(await this.#read(), slot, request);
@@ -202,11 +201,15 @@ export class Heartbeat {
     return outcome;
   }
 
-  async #start(read: Tasks, slot: HeartbeatSlot | null, request?: RunRequest): Promise<RunOutcome> {
+  async #start(
+    read: TasksWithState,
+    slot: HeartbeatSlot | null,
+    request?: RunRequest,
+  ): Promise<RunOutcome> {
     const { store, agent, settings, clock, findTarget, wake } = this.#deps;
     const skipped = (reason: string): RunOutcome => ({ kind: 'skipped', reason });
-    const { candidates, reason } = candidatesFor(read, settings.everyMinutes, request?.task);
-    if (candidates.length > 0 && (await tokensToday(this.#deps)) >= settings.tokensPerDay) {
+    const { candidates, reason } = listCandidates(read, settings.everyMinutes, request?.task);
+    if (candidates.length > 0 && (await countTokensToday(this.#deps)) >= settings.tokensPerDay) {
       return skipped(`the ${settings.tokensPerDay} tokens of today are used up`);
     }
     let { state } = read;
@@ -219,16 +222,16 @@ export class Heartbeat {
       }
       const { more = {} } = state.tasks.get(task.name) ?? {};
       const checked = await this.#checkedHash(task);
-      // The same time is written to the state file; a later one would look like a run missing from
-      // the database.
+      // The same time is written to the state file; a later time would look like a run that is
+      // missing from the database.
       const now = clock();
-      // A task that a person requests by name runs anyway.
+      // A task that a person requests by name runs in any case.
       if (checked !== null && checked === more.checked && request?.task === undefined) {
         state = await this.#stateFile.started(state, task, now);
         why = `${task.name}: nothing is new`;
         continue;
       }
-      const id = request?.id ?? runId(agent.id, slot?.dueAt ?? now);
+      const id = request?.id ?? toRunId(agent.id, slot?.dueAt ?? now);
       const order = await this.#orderOf(task, target, { ...read, state }, { id, now });
       const started = await store.heartbeats.start(order, slot, now, request?.room);
       if (started !== 'started') return skipped(STOPPED[started]);
@@ -242,50 +245,59 @@ export class Heartbeat {
   async #orderOf(
     task: StandingTask,
     target: AlertChat,
-    { state, context, zone: { timeZone } }: Tasks,
+    { state, context, zone: { timeZone } }: TasksWithState,
     { id, now }: { readonly id: string; readonly now: number },
   ): Promise<HeartbeatOrder> {
     const { id: agent, name: agentName } = this.#deps.agent;
     const { lastRun = null } = state.tasks.get(task.name) ?? {};
-    const last = lastRun === null ? 'never' : wallMinute(lastRun, timeZone);
+    const last = lastRun === null ? 'never' : formatWallMinute(lastRun, timeZone);
     const language = await this.languageOf(target);
-    return runOrder(task, target, { id, agent, agentName, lastRun: last, language, context, now });
+    return createRunOrder(task, target, {
+      id,
+      agent,
+      agentName,
+      lastRun: last,
+      language,
+      context,
+      now,
+    });
   }
 
   /**
-   * The language from USER.md if the owner is the reader, otherwise the language of recent messages
-   * in the chat (H10).
+   * Returns the language from USER.md if the owner is the reader, otherwise the language of recent
+   * messages in the chat (H10).
    */
   async languageOf({ route, isOwners }: AlertChat): Promise<string | undefined> {
     const file = isOwners ? await this.#view.read(PROFILE_FILE) : null;
-    const said = file?.kind === 'file' ? languageInProfile(file.text) : undefined;
+    const said = file?.kind === 'file' ? findProfileLanguage(file.text) : undefined;
     if (said !== undefined) return said;
     const rows = await this.#deps.store.inbox.recent(route, RECENT_MESSAGES);
-    return languageOf(typedTexts(rows.map(({ message }) => message)));
+    return detectLanguageName(listTypedTexts(rows.map(({ message }) => message)));
   }
 
   /**
-   * The next run as it would start now (H10): of the due task, otherwise of the first task that
-   * uses a model, otherwise of an example. `choose` decides on the chat; it receives the one that
-   * the run would use, if any.
+   * Builds the next run as it would start now (H10): of the due task, otherwise of the first task
+   * that uses a model, otherwise of an example. `choose` selects the chat; it receives the chat
+   * that the run would use, if any.
    */
   async preview(choose: (found: AlertChat | null) => AlertChat): Promise<HeartbeatOrder> {
     const { store, agent, settings, clock, findTarget } = this.#deps;
     const read = await this.#read();
-    const { candidates } = candidatesFor(read, settings.everyMinutes, undefined);
+    const { candidates } = listCandidates(read, settings.everyMinutes, undefined);
     const task =
       [...candidates, ...read.tasks].find(({ routine }) => routine === undefined) ?? EXAMPLE_TASK;
     const found = await findTarget(task);
     const plan = await store.heartbeats.plan(agent.id);
     const now = clock();
-    const id = runId(agent.id, plan?.nextAt ?? now);
+    const id = toRunId(agent.id, plan?.nextAt ?? now);
     const target = choose(found.kind === 'chat' ? found : null);
     return this.#orderOf(task, target, read, { id, now });
   }
 
   /**
-   * A hash of the result of a task's check, which the state file stores instead of the result. Null
-   * for a check that is not made or fails; that counts as news, so that the model investigates why.
+   * Returns a hash of the result of a task's check, which the state file stores instead of the
+   * result. Null for a check that does not run or fails; it counts as a change, so that the model
+   * investigates the cause.
    */
   async #checkedHash({ name, check }: StandingTask): Promise<string | null> {
     const { checkForNews, log } = this.#deps;
@@ -301,18 +313,21 @@ export class Heartbeat {
   }
 }
 
-/** Derived from the slot, so that another process with the same slot cannot start a second run. */
-function runId(agent: string, dueAt: number): string {
+/**
+ * The id is derived from the slot, so that another process with the same slot cannot start a second
+ * run.
+ */
+function toRunId(agent: string, dueAt: number): string {
   return `beat_${agent}_${dueAt}`;
 }
 
-/** The tokens of all runs since midnight in the agent’s time zone (H05). */
-export function tokensToday({
+/** Returns the tokens of all runs since midnight in the agent’s time zone (H05). */
+export function countTokensToday({
   store,
   agent,
   clock,
 }: Pick<HeartbeatServices, 'agent' | 'clock'> & {
   readonly store: Pick<Store, 'heartbeats'>;
 }): Promise<number> {
-  return store.heartbeats.tokensSince(agent.id, zoneDayStart(clock(), agent.timeZone));
+  return store.heartbeats.tokensSince(agent.id, findZoneDayStart(clock(), agent.timeZone));
 }

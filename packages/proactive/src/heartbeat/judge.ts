@@ -1,16 +1,21 @@
 import type { HeartbeatVerdict, JudgeHeartbeat } from '@parley/core';
 import type { Store } from '@parley/store';
-import { alertFingerprint, quietUntil, readQuietHours, repeatSince } from '../alerts.ts';
-import { zoneClock } from '../zone-clock.ts';
+import {
+  computeQuietEnd,
+  computeRepeatStart,
+  fingerprintAlert,
+  readQuietHours,
+} from '../alerts.ts';
+import { createZoneClock } from '../zone-clock.ts';
 import type { HeartbeatServices } from './services.ts';
-import { heartbeatVerdict } from './verdict.ts';
+import { judgeHeartbeatAnswer } from './verdict.ts';
 
 interface JudgeServices extends Pick<HeartbeatServices, 'clock' | 'log'> {
   readonly store: Pick<Store, 'heartbeats'>;
   readonly agent: { readonly timeZone: string };
   /** The owner's time zone, if it may differ from the agent's. */
   readonly timeZone?: () => Promise<string>;
-  /** `quietHours` is written as in the settings: `off`, or `22:00-07:00`. */
+  /** `quietHours` is formatted as in the settings: `off`, or `22:00-07:00`. */
   readonly settings: {
     readonly quietHours: string;
     readonly repeatHours: number;
@@ -21,8 +26,8 @@ interface JudgeServices extends Pick<HeartbeatServices, 'clock' | 'log'> {
 const LOGGED = 200;
 
 /**
- * Decides whether the answer from a run is sent: not at all, now, after the quiet hours, or not
- * again because it repeats an earlier alert (H03, H04).
+ * Decides whether the answer from a run is sent: never, now, after the quiet hours, or not again
+ * because it repeats an earlier alert (H03, H04).
  */
 export function createJudge({
   store,
@@ -34,7 +39,7 @@ export function createJudge({
 }: JudgeServices): JudgeHeartbeat {
   const hours = readQuietHours(settings.quietHours);
   return async (answer, run): Promise<HeartbeatVerdict> => {
-    const verdict = heartbeatVerdict(answer, settings.quietMaxCharacters);
+    const verdict = judgeHeartbeatAnswer(answer, settings.quietMaxCharacters);
     if (verdict.kind === 'quiet') return { state: 'quiet', reason: verdict.reason };
     if (verdict.kind === 'unclear') {
       const said = verdict.text.slice(0, LOGGED);
@@ -45,14 +50,14 @@ export function createJudge({
       return { state: 'unclear', reason: verdict.reason };
     }
     const now = clock();
-    const fingerprint = alertFingerprint(verdict.text);
-    const since = repeatSince(now, settings.repeatHours);
+    const fingerprint = fingerprintAlert(verdict.text);
+    const since = computeRepeatStart(now, settings.repeatHours);
     if (await store.heartbeats.alertedSince(run.agent, fingerprint, since)) {
       const reason = `the same alert was sent within the last ${settings.repeatHours} h`;
       return { state: 'repeated', reason };
     }
-    const zone = zoneClock(await timeZone());
-    const heldUntil = run.isUrgent === true ? null : quietUntil(hours, { clock: zone, now });
+    const zone = createZoneClock(await timeZone());
+    const heldUntil = run.isUrgent === true ? null : computeQuietEnd(hours, { clock: zone, now });
     const held = heldUntil === null ? {} : { heldUntil };
     return { state: 'alerted', text: verdict.text, fingerprint, ...held };
   };

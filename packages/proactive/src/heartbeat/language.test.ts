@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { languageInProfile, languageOf } from './language.ts';
+import { detectLanguageName, findProfileLanguage } from './language.ts';
 
 describe('the language of a chat', () => {
   it.each([
@@ -21,7 +21,7 @@ describe('the language of a chat', () => {
     [['τι έχουμε σήμερα;'], 'Greek'],
     [['ماذا لدينا اليوم'], 'Arabic'],
   ])('[H10] of %j is %s', (texts, language) => {
-    expect(languageOf(texts)).toBe(language);
+    expect(detectLanguageName(texts)).toBe(language);
   });
 
   it.each([
@@ -30,10 +30,10 @@ describe('the language of a chat', () => {
     [['https://example.com/the/and/you/is/it']],
     [['```\nthe and you is it of to\n```']],
     [['> the and you is it of to']],
-    // Equal amounts of both languages.
+    // The message has equal amounts of both languages.
     [['the and you is it', 'der die das und ich']],
-  ])('[H10] is left open if %j does not show it', (texts) => {
-    expect(languageOf(texts)).toBeUndefined();
+  ])('[H10] is undefined if %j does not reveal it', (texts) => {
+    expect(detectLanguageName(texts)).toBeUndefined();
   });
 
   it.each([
@@ -49,6 +49,6 @@ describe('the language of a chat', () => {
     ['Speaks a language: none of note is here', undefined],
     [`Language: ${'x'.repeat(100)}`, 'x'.repeat(60)],
   ])('[H10] is read from USER.md with %j: %s', (text, language) => {
-    expect(languageInProfile(text)).toBe(language);
+    expect(findProfileLanguage(text)).toBe(language);
   });
 });

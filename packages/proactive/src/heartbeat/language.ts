@@ -1,8 +1,8 @@
-import { type InboundMessage, typedText } from '@parley/core';
+import { getTypedText, type InboundMessage } from '@parley/core';
 
 /**
- * Scripts that are used mainly by one language. The first one found wins, so kana take precedence
- * over Han.
+ * Scripts that are used mainly by one language. The first match wins, so kana take precedence over
+ * Han.
  */
 const SCRIPTS: readonly (readonly [RegExp, string])[] = [
   [/\p{Script=Hiragana}|\p{Script=Katakana}/gu, 'Japanese'],
@@ -39,24 +39,24 @@ const FREQUENT = Object.entries(WORDS).map(
   ([language, words]) => [language, new Set(words.split(' '))] as const,
 );
 
-/** The number of letters in a script, or of frequent words, that rules out a coincidence. */
+/** The number of letters in a script, or of frequent words, that makes a coincidence unlikely. */
 const MIN_EVIDENCE = 3;
 
 /**
- * The English name of the language in which people wrote; undefined if unclear. It is used for an
- * instruction, for which no answer is better than a wrong one.
+ * Returns the English name of the language in which people wrote; undefined if unclear. The result
+ * is used for an instruction, for which no language is better than a wrong one.
  */
-export function languageOf(texts: readonly string[]): string | undefined {
-  const text = texts.map(withoutForeignWords).join('\n').toLowerCase();
+export function detectLanguageName(texts: readonly string[]): string | undefined {
+  const text = texts.map(removeForeignWords).join('\n').toLowerCase();
   const letters = text.match(/\p{L}/gu)?.length ?? 0;
   const inScript = SCRIPTS.find(([script]) => {
     const found = text.match(script)?.length ?? 0;
     return found >= MIN_EVIDENCE && found * 10 >= letters;
   });
-  return inScript?.[1] ?? latinLanguage(text.match(/[\p{L}\p{M}]+/gu) ?? []);
+  return inScript?.[1] ?? detectLatinLanguage(text.match(/[\p{L}\p{M}]+/gu) ?? []);
 }
 
-function latinLanguage(words: readonly string[]): string | undefined {
+function detectLatinLanguage(words: readonly string[]): string | undefined {
   const [first, second] = FREQUENT.map(([language, frequent]) => ({
     language,
     found: words.filter((word) => frequent.has(word)).length,
@@ -68,22 +68,22 @@ function latinLanguage(words: readonly string[]): string | undefined {
 }
 
 /** Removes code, addresses, quotations and commands, which are not in the person's language. */
-function withoutForeignWords(text: string): string {
+function removeForeignWords(text: string): string {
   return text.replace(/```[\s\S]*?(```|(?![\s\S]))|`[^`]*`|https?:\S+|^>.*$|^\/.*$/gm, ' ');
 }
 
 const MAX_CHARACTERS = 60;
 /**
- * Lines of USER.md that name a language. The language to answer in precedes those that the owner
- * knows.
+ * Matches lines of USER.md that name a language. The language for answers takes precedence over the
+ * languages that the owner knows.
  */
 const IN_PROFILE: readonly RegExp[] = [
   /^[^\p{L}\n]*(?:(?:preferred )?(?:response|reply|answer) language|preferred language|bevorzugte sprache|antwortsprache|(?:首选|偏好|回复)语言)[^\p{L}\n:：]*[:：][^\p{L}\n]*(\p{L}[^\n]*)$/imu,
   /^[^\p{L}\n]*(?:languages?|sprachen?|语言)[^\p{L}\n:：]*[:：][^\p{L}\n]*(\p{L}[^\n]*)$/imu,
 ];
 
-/** The owner's language as USER.md states it. */
-export function languageInProfile(text: string): string | undefined {
+/** Returns the owner's language as stated in USER.md. */
+export function findProfileLanguage(text: string): string | undefined {
   const found = IN_PROFILE.map((line) => line.exec(text)).find((match) => match !== null);
   const said = found?.[1]?.replace(/[*_`#<>]/g, '').trim();
   return said === undefined || said === ''
@@ -91,7 +91,7 @@ export function languageInProfile(text: string): string | undefined {
     : said.slice(0, MAX_CHARACTERS).toWellFormed();
 }
 
-/** The texts that people typed themselves. */
-export function typedTexts(messages: readonly InboundMessage[]): readonly string[] {
-  return messages.map(typedText).filter((text) => text !== '');
+/** Returns the texts that people typed themselves. */
+export function listTypedTexts(messages: readonly InboundMessage[]): readonly string[] {
+  return messages.map(getTypedText).filter((text) => text !== '');
 }

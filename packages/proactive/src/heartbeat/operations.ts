@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Heartbeat } from './heartbeat.ts';
 
 interface HeartbeatNeeds {
-  /** The heartbeat of the agent with that name, or of the default agent. */
+  /** Returns the heartbeat of the agent with that name, or of the default agent. */
   heartbeat(
     agent: string | undefined,
   ): Promise<Pick<Heartbeat, 'report' | 'request' | 'isRunning'>>;
@@ -11,7 +11,7 @@ interface HeartbeatNeeds {
 
 export const operations = {
   report: read(
-    'The tasks of HEARTBEAT.md: their last and next runs, and why not now',
+    'The tasks of HEARTBEAT.md with their last and next runs',
     {},
     async (needs: HeartbeatNeeds, _, { agent }) => {
       const heartbeat = await needs.heartbeat(agent);
@@ -19,7 +19,7 @@ export const operations = {
     },
   ),
   now: change(
-    'Run the named task now, or the one that is due; asked twice with one id it runs once',
+    'Run the named or the due task now; two calls with the same id run it once',
     { id: z.string().min(1).max(100), task: z.string().max(200).optional() },
     async ({ heartbeat }: HeartbeatNeeds, { id, task }, { agent }) =>
       (await heartbeat(agent)).request(id, task),

@@ -1,26 +1,29 @@
 import { MARKS } from './english-times.ts';
-import { carriedTimes, type ReadTimes } from './times.ts';
+import { type ReadTimes, readCarriedTimes } from './times.ts';
 
 /** A line of HEARTBEAT.md outside comments. `number` counts from 1 within the whole file. */
 export interface FileLine {
   readonly number: number;
   readonly text: string;
   /**
-   * Whether the line is inside a code fence or is a fence line itself. Such a line is never a key
-   * or a heading.
+   * Whether the line is inside a code fence or is a fence line itself. Such a line is never parsed
+   * as a key or a heading.
    */
   readonly fenced: boolean;
 }
 
-/** A heading or list item with everything below it. `title` is its line without marks. */
-export interface Part extends Omit<FileLine, 'fenced'> {
-  /** 1 to 6 for headings, 7 for bold lines, and more for list items, depending on their indent. */
+/** A heading or list item with everything below it. `title` is the line without its marks. */
+export interface OutlinePart extends Omit<FileLine, 'fenced'> {
+  /**
+   * The level: 1 to 6 for headings, 7 for bold lines, and more for list items, depending on their
+   * indent.
+   */
   readonly level: number;
   readonly title: string;
-  /** Whether it has an open checkbox, `[ ]`. */
+  /** Whether the part has an open checkbox, `[ ]`. */
   readonly isOpen: boolean;
   readonly times: ReadTimes | null;
-  readonly below: readonly (FileLine | Part)[];
+  readonly below: readonly (FileLine | OutlinePart)[];
 }
 
 /** The level at which lists start. */
@@ -46,7 +49,7 @@ const STRUCK = /^(?:~~.+~~|<(s|del)>.+<\/\1>)[\s.,!✅✔]*(?:[(—–-].*)?$/u;
 const TICKED = /^(?:\[[xX✓✔✅☑-]\]|[☑✅✔])/u;
 const DONE =
   /^(?:completed?|done|finished|cancell?ed|disabled|inactive|paused|erledigte?[ns]?|abgeschlossene?[ns]?|fertige?s?|terminée?s?|faite?s?|achevée?s?|completad[ao]s?|hech[ao]s?|terminad[ao]s?|conclu[íi]d[ao]s?|feit[ao]s?|completat[aeio]|fatt[aeio]|voltooid|afgerond|выполнен[оы]|завершен[оы]|готово|(?:已|全部)?(?:完成|归档|存档)的?(?:任务|事项|项)?|完了|済み|완료)$/iu;
-/** Titles of sections to ignore. In a list item these words may be its subject. */
+/** Titles of sections to ignore. In a list item these words may be the subject of a task. */
 const PUT_AWAY =
   /^(?:archive?[ds]?|history|closed|examples?|beispiele?|exemples?|archivad[ao]s?|archivo|ejemplos?|arquivad[ao]s?|архив|示例|보관)$/iu;
 /** Matches marks such as `Send it (done)`, `Send it - DONE`, `DONE: send it` and `Send it ✅`. */
@@ -57,17 +60,17 @@ const FILLER =
   /^(?:and|recently|already|the|tasks?|items?|to-?dos?|list|log|this|week|month|today|aufgaben|tâches|tareas|tarefas|compiti|taken|задачи)$/iu;
 
 /**
- * The outline of a file, without parts that are checked off, struck through or below a title such
- * as "Completed".
+ * Returns the outline of a file, without parts that are checked off, struck through or below a
+ * title such as "Completed".
  */
-export function outlineOf(lines: readonly FileLine[]): Part {
-  const root = newPart({ number: 0, text: '' }, 0, '');
+export function parseOutline(lines: readonly FileLine[]): OutlinePart {
+  const root = createOutlinePart({ number: 0, text: '' }, 0, '');
   const open = [root];
   const closeTo = (level: number) => {
     while (open.length > 1 && (open.at(-1)?.level ?? 0) >= level) open.pop();
     return open.at(-1) ?? root;
   };
-  const add = (part: ReturnType<typeof newPart>, isDone: boolean) => {
+  const add = (part: ReturnType<typeof createOutlinePart>, isDone: boolean) => {
     const above = closeTo(part.level);
     // Everything below a finished part is dropped as well.
     if (!isDone) above.below.push(part);
@@ -80,18 +83,18 @@ export function outlineOf(lines: readonly FileLine[]): Part {
     const [, marks, heading = ''] = (fenced ? null : HEADING.exec(text)) ?? [];
     const [, indent = '', box = '', item = ''] = (fenced ? null : LIST_ITEM.exec(text)) ?? [];
     if (marks !== undefined) {
-      const isOver = isDone(heading) || isMarkedDone(heading) || COMMENTED_ITEM.test(heading);
-      add(newPart(line, marks.length, heading), isOver || isStruck(heading));
+      const isOver = isDoneTitle(heading) || isMarkedDone(heading) || COMMENTED_ITEM.test(heading);
+      add(createOutlinePart(line, marks.length, heading), isOver || isStruckThrough(heading));
     } else if (hasItemText(item)) {
       const isTicked = TICKED.test(box) || (hasSigns && TICKED.test(item));
-      const part = newPart(line, ITEM + indent.replaceAll('\t', '    ').length, item);
+      const part = createOutlinePart(line, ITEM + indent.replaceAll('\t', '    ').length, item);
       const isOver = isMarkedDone(item) || SIGN_AT_END.test(item.trim());
-      add({ ...part, isOpen: box !== '' }, isTicked || isOver || isStruck(item));
-    } else if (!fenced && /:[*_]*$/.test(text) && isDone(text)) {
-      add(newPart(line, DONE_LABEL, text), true);
-    } else if (!fenced && BOLD_LINE.test(text) && !isStruck(text)) {
-      add(newPart(line, BOLD, text.replace(/:?([*_]*):?\s*$/, '$1')), false);
-    } else if (fenced || !(isStruck(text) || (hasSigns && TICKED.test(text.trim())))) {
+      add({ ...part, isOpen: box !== '' }, isTicked || isOver || isStruckThrough(item));
+    } else if (!fenced && /:[*_]*$/.test(text) && isDoneTitle(text)) {
+      add(createOutlinePart(line, DONE_LABEL, text), true);
+    } else if (!fenced && BOLD_LINE.test(text) && !isStruckThrough(text)) {
+      add(createOutlinePart(line, BOLD, text.replace(/:?([*_]*):?\s*$/, '$1')), false);
+    } else if (fenced || !(isStruckThrough(text) || (hasSigns && TICKED.test(text.trim())))) {
       const isNew = isAfterBlank && !fenced && /^\S/.test(text);
       (isNew ? closeTo(DONE_LABEL) : open.at(-1))?.below.push(line);
     }
@@ -100,28 +103,28 @@ export function outlineOf(lines: readonly FileLine[]): Part {
   return root;
 }
 
-function newPart(
+function createOutlinePart(
   { number, text }: Pick<FileLine, 'number' | 'text'>,
   level: number,
   words: string,
 ) {
-  const below: (FileLine | Part)[] = [];
+  const below: (FileLine | OutlinePart)[] = [];
   const title = stripMarks(words);
-  return { number, text, level, title, isOpen: false, times: carriedTimes(title), below };
+  return { number, text, level, title, isOpen: false, times: readCarriedTimes(title), below };
 }
 
 function hasItemText(text: string): boolean {
   return /[^\s*_-]/.test(text);
 }
 
-export function isStruck(text: string): boolean {
+export function isStruckThrough(text: string): boolean {
   return STRUCK.test(text.trim().replace(/^\*\*(.*)\*\*$/, '$1'));
 }
 
 /**
  * Whether a title is one like `Completed`, `Erledigt`, `Done this week` or `Paused (until spring)`.
  */
-export function isDone(title: string): boolean {
+export function isDoneTitle(title: string): boolean {
   const [lead = ''] = title.split(/[(（]/, 1);
   const words = (/\p{L}/u.test(lead) ? lead : title).match(/[\p{L}-]+/gu) ?? [];
   const isOver = (word: string) => DONE.test(word) || PUT_AWAY.test(word);
@@ -133,19 +136,22 @@ function isMarkedDone(text: string): boolean {
   return words.some((word) => word !== undefined && DONE.test(word));
 }
 
-export function isPart(one: FileLine | Part): one is Part {
+export function isOutlinePart(one: FileLine | OutlinePart): one is OutlinePart {
   return 'below' in one;
 }
 
-export function partsBelow({ below }: Part): readonly Part[] {
-  return below.filter(isPart);
+export function listPartsBelow({ below }: OutlinePart): readonly OutlinePart[] {
+  return below.filter(isOutlinePart);
 }
 
-/** The lines and parts below a part, in file order, except for those in `skip`. */
-export function allBelow(part: Part, skip?: ReadonlySet<Part>): readonly (FileLine | Part)[] {
+/** Returns the lines and parts below a part, in file order, except for those in `skip`. */
+export function listAllBelow(
+  part: OutlinePart,
+  skip?: ReadonlySet<OutlinePart>,
+): readonly (FileLine | OutlinePart)[] {
   return part.below.flatMap((one) => {
-    if (!isPart(one)) return [one];
-    return skip?.has(one) ? [] : [one, ...allBelow(one, skip)];
+    if (!isOutlinePart(one)) return [one];
+    return skip?.has(one) ? [] : [one, ...listAllBelow(one, skip)];
   });
 }
 

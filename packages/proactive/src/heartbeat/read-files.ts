@@ -1,12 +1,12 @@
 import { decodeText } from '@parley/core';
 import type { WorkspaceView } from '@parley/workspace';
 import { PROSE_TASK, readTasks } from './read-tasks.ts';
-import { readHeartbeatState, withChecks } from './state.ts';
+import { importChecks, readHeartbeatState } from './state.ts';
 import { readStateFile } from './state-file.ts';
 import { describeSchedule, describeTaskProblem, PROFILE_FILE, TASKS_FILE } from './task.ts';
-import { ownersZone, type SettingsZone } from './time-zone.ts';
+import { resolveOwnersZone, type SettingsZone } from './time-zone.ts';
 
-type Files = Pick<WorkspaceView, 'read' | 'readBytes'>;
+type HeartbeatFiles = Pick<WorkspaceView, 'read' | 'readBytes'>;
 
 const WHOLE_FILE = 100_000;
 
@@ -14,15 +14,15 @@ const WHOLE_FILE = 100_000;
  * Reads HEARTBEAT.md and the owner's time zone. The heartbeat, its reports, `doctor` and the import
  * all use this function.
  */
-export async function readHeartbeatFiles(files: Files, settings: SettingsZone) {
+export async function readHeartbeatFiles(files: HeartbeatFiles, settings: SettingsZone) {
   const [file, profile] = [
     await files.read(TASKS_FILE, WHOLE_FILE),
     await files.read(PROFILE_FILE),
   ];
   const isFile = file.kind === 'file';
   const text = isFile ? file.text : '';
-  const { tasks, context, problems } = readTasks(text, await firstLine(files, text));
-  const { problem, ...zone } = ownersZone(
+  const { tasks, context, problems } = readTasks(text, await findFirstLine(files, text));
+  const { problem, ...zone } = resolveOwnersZone(
     profile.kind === 'file' ? profile.text : '',
     settings,
     text,
@@ -48,7 +48,7 @@ export async function readHeartbeatFiles(files: Files, settings: SettingsZone) {
 }
 
 /** The line on which the text starts, below front matter and blank lines. */
-async function firstLine(files: Files, text: string): Promise<number> {
+async function findFirstLine(files: HeartbeatFiles, text: string): Promise<number> {
   const found = text === '' ? null : await files.readBytes(TASKS_FILE, WHOLE_FILE * 4);
   if (found === null || 'reason' in found) return 1;
   const whole = decodeText(found.bytes).text.replace(/\r\n?/g, '\n');
@@ -59,10 +59,10 @@ async function firstLine(files: Files, text: string): Promise<number> {
  * Parses a HEARTBEAT.md and its state as Parley would, for `doctor` and before the file is used
  * (W01).
  */
-export async function foreseeTasks(files: Files, settings: SettingsZone) {
+export async function foreseeTasks(files: HeartbeatFiles, settings: SettingsZone) {
   const { tasks, problems, ...read } = await readHeartbeatFiles(files, settings);
   const { state, repairs } = readHeartbeatState(await readStateFile(files));
-  const { tasks: ran } = withChecks(state, tasks);
+  const { tasks: ran } = importChecks(state, tasks);
   return {
     ...read,
     tasks: tasks.map((task) => ({
@@ -70,7 +70,7 @@ export async function foreseeTasks(files: Files, settings: SettingsZone) {
       schedule: describeSchedule(task),
       lastRun: ran.get(task.name)?.lastRun ?? null,
     })),
-    /** True if the whole file is one task, because it does not show where a task ends. */
+    /** True if the whole file is one task, because it does not indicate where tasks end. */
     isWhole: tasks.length === 1 && tasks[0]?.name === PROSE_TASK,
     problems: [...problems, ...repairs],
   };

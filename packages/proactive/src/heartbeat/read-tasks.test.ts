@@ -43,7 +43,7 @@ describe('HEARTBEAT.md', () => {
     });
   });
 
-  it('[H06] contains the tasks of the template as examples that are off', () => {
+  it('[H06] contains the tasks of the template as disabled examples', () => {
     const template = readFileSync(TEMPLATE, 'utf8');
     expect(readTasks(template)).toEqual({ tasks: [], problems: [] });
     const { tasks, problems } = readTasks(template.replace('<!--', '').replace('-->', ''));
@@ -205,7 +205,7 @@ describe('HEARTBEAT.md', () => {
       '##   \n- do: x\n',
       'HEARTBEAT.md, line 1, task : found nothing, expected a name behind "##". This task does not run until it is fixed.',
     ],
-  ])('[H02] %j is explained', (text, problem) => {
+  ])('[H02] %j is reported with an explanation', (text, problem) => {
     expect(problemsOf(text)).toEqual([problem]);
   });
 
@@ -213,7 +213,7 @@ describe('HEARTBEAT.md', () => {
     expect(namesOf(`## bad\n- every: x\n- do: y\n${MAIL}## worse\n- do:\n`)).toEqual(['mail']);
   });
 
-  it('[H02] is read with any text in it, and each of its tasks can be run', () => {
+  it('[H02] is parsed from any text, and each of its tasks can run', () => {
     const words = fc.constantFrom(
       ...['## a', '## b', '- every: 30 min', '- every: x', '- do: y', '- do:', '- between: 22-2'],
       ...['<!--', '-->', '```', 'text', '', '  more', '- tell: z', '- check: https://e.org', '##'],
@@ -252,12 +252,12 @@ describe('the cadence of a task', () => {
     ['daily at 3:00', { cadence: { kind: 'days', days: 1 }, at: 180 }],
     ['day at 9 pm', { cadence: { kind: 'days', days: 1 }, at: 1260 }],
     ['weekly at 0:00', { cadence: { kind: 'days', days: 7 }, at: 0 }],
-  ])('[H02] reads %j', (written, cadence) => {
+  ])('[H02] is parsed from %j', (written, cadence) => {
     expect(readCadence(written)).toEqual(cadence);
   });
 
   it.each(['', 'often', '30', '0 min', '-5 min', '1 month', 'daily at 25:00', '2 h at 3:00'])(
-    '[H02] is not read from %j',
+    '[H02] is refused if written as %j',
     (written) => expect(readCadence(written)).toBeNull(),
   );
 
@@ -279,12 +279,12 @@ describe('the hours of a task', () => {
     ['22:00-24:00', { from: 1320, to: 1440 }],
     ['00:00-24:00', { from: 0, to: 1440 }],
     ['24:00-00:00', { from: 0, to: 1440 }],
-  ])('[H02] are read from %j', (written, window) => {
+  ])('[H02] are parsed from %j', (written, window) => {
     expect(readWindow(written)).toEqual(window);
   });
 
   it.each(['', 'always', '9:00', '9:00-9:00', '9-25', '9:60-10:00', '9-12-15', '0:00-0:00'])(
-    '[H02] are not read from %j',
+    '[H02] are refused if written as %j',
     (written) => expect(readWindow(written)).toBeNull(),
   );
 
@@ -295,7 +295,7 @@ describe('the hours of a task', () => {
     ['24:01', null],
     ['13 pm', null],
     ['0 am', null],
-  ])('[H02] understand the time %j', (written, minutes) => {
+  ])('[H02] accept the time %j', (written, minutes) => {
     expect(readTime(written)).toBe(minutes);
   });
 });

@@ -1,8 +1,8 @@
 import { HEARTBEAT_ROUTINES, type NewsCheck } from '@parley/core';
 import { nearestWord } from '@parley/settings';
 import { type DayRule, type DayWindow, WHOLE_DAY } from '../zone-clock.ts';
-import { cutTasks, PROSE_TASK, type ReadTasks } from './cut-tasks.ts';
-import { type FileLine, isDone, isStruck } from './outline.ts';
+import { cutTasks, type ParsedTasks, PROSE_TASK } from './cut-tasks.ts';
+import { type FileLine, isDoneTitle, isStruckThrough } from './outline.ts';
 import {
   CADENCE_FORM,
   DEFAULT_CADENCE,
@@ -15,54 +15,55 @@ import {
   WINDOW_FORM,
   type WrittenCadence,
 } from './task.ts';
-import { isOnlyTime, readTimes, scheduleOf } from './times.ts';
+import { isOnlyTime, readTimes, toSchedule } from './times.ts';
 
 export { PROSE_TASK };
 
 /**
- * Reads HEARTBEAT.md (H02): `## name` with `- every:`, `- between:`, `- do:` or `- run:`, and
- * `- tell:`, `- check:`. A file without these keys was written for another agent.
- * @param firstLine the number of the first line, if front matter is above it.
+ * Reads HEARTBEAT.md (H02): `## name` with `- every:`, `- between:`, `- do:` or `- run:`, and `-
+ * tell:`, `- check:`. A file without these keys was written for another agent. `firstLine` is above
+ * 1 if front matter precedes the text.
  */
-export function readTasks(text: string, firstLine = 1): ReadTasks {
-  const lines = fileLines(text, firstLine);
-  const file = taskSections(lines);
-  if (file.sections.some(isOwnForm)) return readSections(file);
+export function readTasks(text: string, firstLine = 1): ParsedTasks {
+  const lines = splitFileLines(text, firstLine);
+  const file = splitSections(lines);
+  if (file.sections.some(isParleySection)) return readSections(file);
   const { tasks, problems, ...more } = cutTasks(lines);
   const notes = [...problems];
   return { ...more, tasks: tasks.map((task) => raiseInterval(task, notes)), problems: notes };
 }
 
 /** Whether a file is in Parley's form rather than another agent's. */
-export function hasOwnForm(text: string): boolean {
-  return taskSections(fileLines(text, 1)).sections.some(isOwnForm);
+export function isParleyForm(text: string): boolean {
+  return splitSections(splitFileLines(text, 1)).sections.some(isParleySection);
 }
 
 /**
  * Whether a section uses keys as Parley defines them; `Check:` and `Every:` also occur in other
  * files.
  */
-function isOwnForm({ lines }: TaskSection): boolean {
+function isParleySection({ lines }: TaskSection): boolean {
   const words = lines.filter(({ text }) => !NOTHING.test(text));
-  const keys = words.map(({ text, fenced }) => (fenced ? undefined : fieldIn(text)));
-  const isWork = ({ key, value }: SetField) => key === 'do' || (key === 'run' && !/\s/.test(value));
-  const isTime = ({ key }: SetField) => key === 'every' || key === 'between';
+  const keys = words.map(({ text, fenced }) => (fenced ? undefined : parseField(text)));
+  const isWork = ({ key, value }: ParsedField) =>
+    key === 'do' || (key === 'run' && !/\s/.test(value));
+  const isTime = ({ key }: ParsedField) => key === 'every' || key === 'between';
   const set = keys.filter((one) => one !== undefined);
   return set.some(isWork) || (set.some(isTime) && set.length === words.length);
 }
 
-function readSections({ lead, sections }: Sections): ReadTasks {
+function readSections({ lead, sections }: FileSections): ParsedTasks {
   const tasks: StandingTask[] = [];
   const problems: TaskProblem[] = [];
-  const stray = lead.find((line) => saysSomething(line.text));
+  const stray = lead.find((line) => hasContent(line.text));
   if (stray !== undefined) {
     const expected = 'a task that begins with "## name"; this line belongs to none';
     problems.push({ line: stray.number, found: shortenName(stray.text), expected, effect: 'note' });
   }
   for (const section of sections) {
     const { name, line, lines } = section;
-    const hasKeys = lines.some(({ text }) => fieldIn(text) !== undefined);
-    if (isStruck(name) || (isDone(name) && !hasKeys)) continue;
+    const hasKeys = lines.some(({ text }) => parseField(text) !== undefined);
+    if (isStruckThrough(name) || (isDoneTitle(name) && !hasKeys)) continue;
     const task = readSection(section, problems);
     if (tasks.some((known) => known.name === name)) {
       const expected = 'a name of its own for each task';
@@ -73,14 +74,14 @@ function readSections({ lead, sections }: Sections): ReadTasks {
 }
 
 /** Whether a line has content, rather than being a heading, a rule or an empty item. */
-function saysSomething(line: string): boolean {
+function hasContent(line: string): boolean {
   return !/^(?:#{1,6}(?:\s.*)?|-{3,}|[-*+](?:\s*\[[ xX]?\])?)?$/.test(line.trim());
 }
 
 /** Parses the task in a section; null, with problems added, if it is not valid. */
 function readSection(section: TaskSection, problems: TaskProblem[]): StandingTask | null {
   const { name } = section;
-  const fields = taskFields(section, problems);
+  const fields = readTaskFields(section, problems);
   const known = problems.length;
   const addProblem = (
     field: TaskField | undefined,
@@ -90,28 +91,28 @@ function readSection(section: TaskSection, problems: TaskProblem[]): StandingTas
     const { line = section.line, text = '' } = field ?? {};
     problems.push({ task: name, line, found: shortenName(text), expected, effect });
   };
-  const fail: Fail = (field, expected) => addProblem(field, expected, 'task');
+  const fail: ReportProblem = (field, expected) => addProblem(field, expected, 'task');
   if (name === '') fail(undefined, 'a name behind "##"');
   const every = fields.get('every');
-  const { cadence = DEFAULT_CADENCE, ...times } = cadenceOf(every, fail) ?? {};
+  const { cadence = DEFAULT_CADENCE, ...times } = readEvery(every, fail) ?? {};
   const task: StandingTask = {
     name,
     line: section.line,
     cadence,
     window: readDayWindow(fields, times, fail),
     ...readWork(fields, fail),
-    ...namedGroup(fields.get('tell'), fail),
-    ...checkOf(fields.get('check'), fail),
+    ...readTell(fields.get('tell'), fail),
+    ...readCheck(fields.get('check'), fail),
   };
   return problems.length > known ? null : raiseInterval(task, problems, every);
 }
 
-type Fail = (field: TaskField | undefined, expected: string) => void;
+type ReportProblem = (field: TaskField | undefined, expected: string) => void;
 
 /** Reads the text of `do`, or the built-in routine named by `run`. */
 function readWork(
   fields: ReadonlyMap<TaskKey, TaskField>,
-  fail: Fail,
+  fail: ReportProblem,
 ): Pick<StandingTask, 'instruction' | 'routine'> {
   const [written, run] = [fields.get('do'), fields.get('run')];
   const instruction = written?.text ?? '';
@@ -144,7 +145,7 @@ function raiseInterval(
 /**
  * Reads `30 min`, `daily at 3:00`, and days of the week or month: `Monday at 10:00`, `weekdays`.
  */
-function cadenceOf(field: TaskField | undefined, fail: Fail): WrittenEvery | undefined {
+function readEvery(field: TaskField | undefined, fail: ReportProblem): WrittenEvery | undefined {
   if (field === undefined) return undefined;
   const cadence = readCadence(field.text);
   if (cadence !== null) return cadence;
@@ -154,7 +155,7 @@ function cadenceOf(field: TaskField | undefined, fail: Fail): WrittenEvery | und
     fail(field, `how often, ${CADENCE_FORM}`);
     return undefined;
   }
-  return { ...times, cadence: scheduleOf(times).schedule.cadence };
+  return { ...times, cadence: toSchedule(times).schedule.cadence };
 }
 
 interface WrittenEvery extends WrittenCadence {
@@ -162,13 +163,13 @@ interface WrittenEvery extends WrittenCadence {
 }
 
 /**
- * Reads the hours of `between`. With `daily at 3:00` they start then, and end as given or with the
- * day.
+ * Reads the hours of `between`. For `daily at 3:00` the hours start then, and end as given or with
+ * the day.
  */
 function readDayWindow(
   fields: ReadonlyMap<TaskKey, TaskField>,
   { at, on }: Omit<WrittenEvery, 'cadence'>,
-  fail: Fail,
+  fail: ReportProblem,
 ): DayWindow {
   const field = fields.get('between');
   const hours = field === undefined ? WHOLE_DAY : readWindow(field.text);
@@ -181,13 +182,16 @@ function readDayWindow(
   return { ...window, from: at };
 }
 
-function namedGroup(field: TaskField | undefined, fail: Fail): Pick<StandingTask, 'tell'> {
+function readTell(field: TaskField | undefined, fail: ReportProblem): Pick<StandingTask, 'tell'> {
   if (field === undefined || field.text.toLowerCase() === 'owner') return {};
   if (field.text === '') fail(field, 'the name of a group, or no "tell" at all for the owner');
   return { tell: field.text };
 }
 
-function checkOf(field: TaskField | undefined, fail: Fail): { readonly check?: NewsCheck } {
+function readCheck(
+  field: TaskField | undefined,
+  fail: ReportProblem,
+): { readonly check?: NewsCheck } {
   if (field === undefined) return {};
   const text = field.text.replace(/^`+|(?<!`)`+$/g, '').trim();
   if (/^https?:\/\//i.test(text) && URL.canParse(text))
@@ -207,27 +211,27 @@ interface TaskField {
 }
 
 /**
- * Matches `- key: value`, with or without marks around the key. Text in an instruction may look the
- * same.
+ * Matches `- key: value`, with or without marks around the key. A line in an instruction may have
+ * the same form.
  */
 const KEY_LINE = /^ {0,3}[-*+][ \t]+[*_`]*([A-Za-z][A-Za-z _-]{0,30}?)[*_`]*[ \t]*:[*_`]*(.*)$/;
 
-/** Matches a line that asks for nothing: a blank one, or a heading of another level. */
+/** Matches a line without an instruction: a blank one, or a heading of another level. */
 const NOTHING = /^\s*(?:#{1,6}(?:\s.*)?)?$/;
 
-interface SetField {
+interface ParsedField {
   readonly key: TaskKey;
   readonly value: string;
 }
 
-function fieldIn(line: string): SetField | undefined {
+function parseField(line: string): ParsedField | undefined {
   const [, written = '', value = ''] = KEY_LINE.exec(line) ?? [];
   const key = TASK_KEYS.find((one) => one === written.trim().toLowerCase());
   return key === undefined ? undefined : { key, value: value.trim() };
 }
 
-/** Reads the keys of a section. An instruction ends at the next key. */
-function taskFields(
+/** Parses the keys of a section. An instruction ends at the next key. */
+function readTaskFields(
   { name, lines }: TaskSection,
   problems: TaskProblem[],
 ): ReadonlyMap<TaskKey, TaskField> {
@@ -245,7 +249,7 @@ function taskFields(
   };
   for (const { number, text, fenced } of lines) {
     const [, written = ''] = (fenced ? null : KEY_LINE.exec(text)) ?? [];
-    const { key, value = '' } = (fenced ? undefined : fieldIn(text)) ?? {};
+    const { key, value = '' } = (fenced ? undefined : parseField(text)) ?? {};
     if (key !== undefined) {
       last = { line: number, texts: [value] };
       if (open.has(key)) note(number, text, `"${key}" only once; the first one counts`);
@@ -281,33 +285,33 @@ interface TaskSection {
   readonly lines: readonly FileLine[];
 }
 
-interface Sections {
+interface FileSections {
   readonly lead: readonly FileLine[];
   readonly sections: readonly TaskSection[];
 }
 
 /** Splits the file at its second-level headings. */
-function taskSections(lines: readonly FileLine[]): Sections {
+function splitSections(lines: readonly FileLine[]): FileSections {
   const lead: FileLine[] = [];
   const sections: (TaskSection & { readonly lines: FileLine[] })[] = [];
   for (const line of lines) {
-    const name = line.fenced ? null : headingOf(line.text);
+    const name = line.fenced ? null : parseHeading(line.text);
     if (name !== null) sections.push({ name, line: line.number, lines: [] });
     else (sections.at(-1)?.lines ?? lead).push(line);
   }
   return { lead, sections };
 }
 
-/** The text of a second-level heading, without marks around it, or null. */
-function headingOf(line: string): string | null {
+/** Returns the text of a second-level heading, without marks around it, or null. */
+function parseHeading(line: string): string | null {
   const found = /^ {0,3}##[ \t]+(.*[^ \t#])?[ \t#]*$/.exec(line);
   return found === null
     ? null
     : (found[1] ?? '').replace(/^[*_`]+|(?<![*_`:])[*_`:]+$/g, '').trim();
 }
 
-function fileLines(text: string, firstLine: number): FileLine[] {
-  const plain = withoutComments(text.replace(/^\ufeff/, '').replace(/\r\n?/g, '\n'));
+function splitFileLines(text: string, firstLine: number): FileLine[] {
+  const plain = removeComments(text.replace(/^\ufeff/, '').replace(/\r\n?/g, '\n'));
   let fence = '';
   return plain.split('\n').map((line, index) => {
     const mark = /^\s*(`{3,}|~{3,})/.exec(line)?.[1] ?? '';
@@ -320,9 +324,9 @@ function fileLines(text: string, firstLine: number): FileLine[] {
 
 /**
  * Removes comments but keeps their line breaks, so that lines keep their numbers. An unclosed
- * comment is text.
+ * comment is treated as text.
  */
-function withoutComments(text: string): string {
+function removeComments(text: string): string {
   const end = text.lastIndexOf('-->') + '-->'.length;
   const plain = text
     .slice(0, end)

@@ -1,7 +1,7 @@
 import type { ZoneClock } from '../zone-clock.ts';
 
 /**
- * The outcome of a task's last run. `nothing-new`: its check found no change, so the model was not
+ * The outcome of a task's last run. `nothing-new`: the check found no change, so the model was not
  * called. `noted`: only heartbeat-state.json records the run.
  */
 export interface LastRun {
@@ -17,7 +17,7 @@ export interface LastRun {
     | 'repeated'
     | 'unclear'
     | 'failed';
-  /** When it ran, in ms; null if it never did. */
+  /** When the task ran, in ms; null if it never did. */
   readonly at: number | null;
   readonly text: string;
 }
@@ -43,7 +43,7 @@ export interface TaskReport {
   /** The schedule, such as `every 30 min, 09:00–21:00`. */
   readonly schedule: string;
   readonly instruction: string;
-  /** The group to which the task sends its alerts; null for the owner. */
+  /** The group that receives the task's alerts; null for the owner. */
   readonly tell: string | null;
   readonly last: LastRun;
   readonly next: NextRunText;
@@ -54,20 +54,20 @@ interface RunReport {
   readonly task: string;
   readonly state: LastRun['state'];
   readonly at: number;
-  /** When it ran, and its result. */
+  /** When the task ran, and its result. */
   readonly text: string;
   readonly tokens: number;
-  /** The alert that was sent or is being held. */
+  /** The alert that was sent or is held back. */
   readonly alert: string | null;
 }
 
 /**
  * The report for `/heartbeat`, `parley heartbeat` and the web page. All its texts are created in
- * one place, so that the three agree; times are in the agent's time zone.
+ * one place, so that the three outputs agree; times are in the agent's time zone.
  */
 export interface HeartbeatReport {
   readonly timeZone: string;
-  /** Where the zone comes from, if settings and USER.md both name one. */
+  /** The source of the zone, if settings and USER.md both name one. */
   readonly timeZoneFrom?: string;
   /** The text in HEARTBEAT.md outside its tasks, which is passed to each run. */
   readonly context?: string;
@@ -76,9 +76,7 @@ export interface HeartbeatReport {
     readonly everyMinutes: number;
     readonly nextAt: number | null;
     readonly text: string;
-    /**
-     * Why nothing ran at the last heartbeat; null if something did, and before the first heartbeat.
-     */
+    /** Why no task ran at the last heartbeat; null if one did, and before the first heartbeat. */
     readonly lastSkip: string | null;
   };
   readonly tokens: { readonly today: number; readonly perDay: number };
@@ -90,7 +88,7 @@ export interface HeartbeatReport {
 
 /** The outcome of a request to run a task now. */
 export interface HeartbeatAnswer {
-  /** The task whose run was started; null if none was. */
+  /** The task whose run was started; null if none started. */
   readonly task: string | null;
   readonly text: string;
 }
@@ -101,7 +99,7 @@ const DAY_MS = 24 * 60 * 60_000;
  * Formats a moment (ms) as local time in everyday form: `14:30`, `tomorrow 03:00`, `Mon 23 Nov
  * 03:00`.
  */
-export function momentText(moment: number, clock: ZoneClock, now: number): string {
+export function formatMoment(moment: number, clock: ZoneClock, now: number): string {
   const wall = clock.wallAt(moment);
   const today = clock.wallAt(now);
   const time = new Date(wall).toISOString().slice(11, 16);
@@ -109,7 +107,7 @@ export function momentText(moment: number, clock: ZoneClock, now: number): strin
   if (days === 0) return time;
   if (days === 1) return `tomorrow ${time}`;
   if (days === -1) return `yesterday ${time}`;
-  // Parses a string such as `Mon, 23 Nov 2026 03:00:00 GMT`.
+  // Formats a string such as `Mon, 23 Nov 2026 03:00:00 GMT`.
   const [weekday = '', day, month, year] = new Date(wall).toUTCString().split(' ');
   const date = `${weekday.slice(0, 3)} ${Number(day)} ${month}`;
   const isThisYear = Number(year) === new Date(today).getUTCFullYear();

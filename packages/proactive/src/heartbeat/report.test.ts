@@ -1,16 +1,16 @@
-import { literal } from '@parley/core';
+import { toLiteralMarkdown } from '@parley/core';
 import type { HeartbeatRun } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type HeartbeatScene, openHeartbeatScene } from '../testing/heartbeat-scene.ts';
-import { zoneClock } from '../zone-clock.ts';
+import { createZoneClock } from '../zone-clock.ts';
 import type { Heartbeat } from './heartbeat.ts';
-import { lastTaskRun } from './report.ts';
-import { momentText } from './report-shape.ts';
+import { describeLastTaskRun } from './report.ts';
+import { formatMoment } from './report-shape.ts';
 import type { HeartbeatServices } from './services.ts';
 
 const moment = (iso: string) => Date.parse(iso);
 /** Half past three on a Saturday afternoon in Berlin. */
-const AT = { now: moment('2026-11-21T14:30:00Z'), clock: zoneClock('Europe/Berlin') };
+const AT = { now: moment('2026-11-21T14:30:00Z'), clock: createZoneClock('Europe/Berlin') };
 const RUN: HeartbeatRun = {
   id: 'beat_main_1',
   agent: 'main',
@@ -27,7 +27,8 @@ const RUN: HeartbeatRun = {
 };
 const CHECK = { kind: 'command', command: 'date' } as const;
 const said = (change: Partial<HeartbeatRun>, tell?: string) =>
-  lastTaskRun(tell === undefined ? {} : { tell }, RUN.startedAt, { ...RUN, ...change }, AT).text;
+  describeLastTaskRun(tell === undefined ? {} : { tell }, RUN.startedAt, { ...RUN, ...change }, AT)
+    .text;
 
 describe('the outcome of the last run', () => {
   it.each<[Partial<HeartbeatRun>, string]>([
@@ -44,7 +45,7 @@ describe('the outcome of the last run', () => {
       { state: 'failed', reason: 'overloaded\n  too many' },
       '14:00, failed (overloaded too many); not sent',
     ],
-  ])('[H02] [H03] [H04] is one line: %j', (change, words) => {
+  ])('[H02] [H03] [H04] is formatted as one line: %j', (change, words) => {
     expect(said(change)).toBe(words);
   });
 
@@ -52,19 +53,19 @@ describe('the outcome of the last run', () => {
     expect(said({ state: 'alerted' }, 'family')).toBe('14:00, sent to family');
   });
 
-  it('[H02] says that a check found nothing new, if that was after the run', () => {
+  it('[H02] states that a check found nothing new, if the check was after the run', () => {
     const later = moment('2026-11-21T14:00:00Z');
-    expect(lastTaskRun({ check: CHECK }, later, RUN, AT)).toEqual({
+    expect(describeLastTaskRun({ check: CHECK }, later, RUN, AT)).toEqual({
       state: 'nothing-new',
       at: later,
       text: '15:00, nothing new to look at',
     });
-    const noted = lastTaskRun({}, moment('2026-11-12T14:00:00Z'), undefined, AT);
+    const noted = describeLastTaskRun({}, moment('2026-11-12T14:00:00Z'), undefined, AT);
     expect(noted).toMatchObject({ state: 'noted', text: 'Thu 12 Nov 15:00' });
   });
 
   it('[H02] is empty before the first run', () => {
-    expect(lastTaskRun({}, null, undefined, AT)).toEqual({
+    expect(describeLastTaskRun({}, null, undefined, AT)).toEqual({
       state: 'never',
       at: null,
       text: 'never',
@@ -79,9 +80,9 @@ it.each([
   ['2026-11-24T02:00:00Z', 'Tue 24 Nov 03:00'],
   ['2027-01-01T02:00:00Z', 'Fri 1 Jan 2027 03:00'],
   ['2026-03-28T02:00:00Z', 'Sat 28 Mar 03:00'],
-])('[H02] %s is %s for a person in Berlin on that Saturday', (iso, words) => {
+])('[H02] %s is shown as %s to a person in Berlin on that Saturday', (iso, words) => {
   const now = Date.parse('2026-11-21T14:30:00Z');
-  expect(momentText(Date.parse(iso), zoneClock('Europe/Berlin'), now)).toBe(words);
+  expect(formatMoment(Date.parse(iso), createZoneClock('Europe/Berlin'), now)).toBe(words);
 });
 
 describe('the report as text', () => {
@@ -111,7 +112,7 @@ describe('the report as text', () => {
     (await heartbeat.report()).tasks.find((task) => task.name === name)?.next;
 
   describe('/heartbeat', () => {
-    it('[H02] shows the plan, and each task’s last and next run', async () => {
+    it('[H02] contains the schedule, and each task’s last and next run', async () => {
       const heartbeat = await open(MAIL + HEALTH);
       scene.later(30);
       await scene.heartbeat.runDue();
@@ -133,13 +134,13 @@ describe('the report as text', () => {
       );
     });
 
-    it('[H02] [H06] shows how to write a task if there is none', async () => {
+    it('[H02] [H06] explains how to write a task if there is none', async () => {
       const heartbeat = await open('# Heartbeat\n');
       expect(await ask(heartbeat)).toContain('- every: 30 min\n- between: 9:00-21:00\n- do: ');
       expect(await heartbeat.line()).toBe('Heartbeat: next 10:30, no tasks');
     });
 
-    it('[H02] shows what is invalid in HEARTBEAT.md, where, and what is expected', async () => {
+    it('[H02] states what is invalid in HEARTBEAT.md, on which line, and what is expected', async () => {
       const heartbeat = await open(`${MAIL}## news\n- every: now and then\n- do: Read.\n`);
       const text = await ask(heartbeat);
       expect(text).toContain('HEARTBEAT.md needs fixing');
@@ -148,7 +149,7 @@ describe('the report as text', () => {
       expect(await heartbeat.line()).toBe('Heartbeat: next 10:30, 1 task, 1 problem: /heartbeat');
     });
 
-    it('[W02] shows a group nothing about the content of the tasks', async () => {
+    it('[W02] contains no text of the tasks if it is shown in a group', async () => {
       const heartbeat = await open(MAIL);
       const group = { ...ALONE, isGroup: true };
       expect(await ask(heartbeat, '', group)).toBe(
@@ -158,12 +159,14 @@ describe('the report as text', () => {
       expect(await ask(heartbeat, 'now mail', group)).not.toContain('mail');
     });
 
-    it('shows the name of a task literally, whatever it contains', async () => {
+    it('contains the literal name of a task, including special characters', async () => {
       const heartbeat = await open('## a* [b](https://c.example)\n- do: Look.\n');
-      expect(await ask(heartbeat)).toContain(`**${literal('a* [b](https://c.example)')}**`);
+      expect(await ask(heartbeat)).toContain(
+        `**${toLiteralMarkdown('a* [b](https://c.example)')}**`,
+      );
     });
 
-    it.each(['on', 'off'])('[H01] names the setting that decides about %s', async (verb) => {
+    it.each(['on', 'off'])('[H01] answers "%s" with the setting that decides it', async (verb) => {
       expect(await ask(await open(MAIL), verb)).toContain('`heartbeat.enabled`');
     });
 
@@ -272,7 +275,7 @@ describe('the report as text', () => {
       expect(await scene.run()).not.toBeNull();
     });
 
-    it('[H02] says why nothing started', async () => {
+    it('[H02] states why no run started', async () => {
       const heartbeat = await open(MAIL);
       expect(await ask(heartbeat, 'now letters')).toContain('no task "letters"; there are: mail.');
       await ask(heartbeat, 'now mail');

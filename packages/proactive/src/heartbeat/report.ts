@@ -1,35 +1,35 @@
-import { countOf, inlineCode, literalLine } from '@parley/core';
+import { formatCounted, formatInlineCode, toLiteralLine } from '@parley/core';
 import type { HeartbeatPlan, HeartbeatRun } from '@parley/store';
-import { windowAfter, windowAt, zoneClock } from '../zone-clock.ts';
+import { createZoneClock, findWindowAfter, findWindowAt } from '../zone-clock.ts';
 import {
+  formatMoment,
   type HeartbeatReport,
   type LastRun,
-  momentText,
   type NextRunText,
   type TaskReport,
 } from './report-shape.ts';
-import { dueTasks, type Looking, type TaskOutlook } from './run.ts';
+import { listDueTasks, type ObservationTime, type TaskOutlook } from './run.ts';
 import type { HeartbeatServices, HeartbeatStatus } from './services.ts';
-import { lastRunsOf } from './state.ts';
+import { listLastRuns } from './state.ts';
 import { describeSchedule, type StandingTask } from './task.ts';
 
-/** How many runs are searched for each task's last one. */
+/** The number of runs that are searched for each task's last one. */
 const RUNS = 200;
 const SHOWN = 20;
 const MINUTE_MS = 60_000;
 
-export async function makeReport(
+export async function createReport(
   deps: HeartbeatServices,
   { plan, tasks, state, problems, context, zone, tokensToday }: HeartbeatStatus,
 ): Promise<HeartbeatReport> {
   const { store, agent, settings, clock } = deps;
   const runs = await store.heartbeats.recent(agent.id, RUNS);
-  const at: Looking = { now: clock(), clock: zoneClock(zone.timeZone) };
+  const at: ObservationTime = { now: clock(), clock: createZoneClock(zone.timeZone) };
   const tokens = { today: tokensToday, perDay: settings.tokensPerDay };
   const groups = new Map(tasks.map(({ task }) => [task.name, task.tell]));
-  const lastRuns = lastRunsOf(state);
+  const lastRuns = listLastRuns(state);
   const rhythm = plan && { nextAt: plan.nextAt, everyMs: settings.everyMinutes * MINUTE_MS };
-  const conditions: Conditions = {
+  const conditions: RunConditions = {
     enabled: settings.enabled,
     running: runs.find((run) => run.state === 'running')?.task ?? null,
     tokens,
@@ -40,17 +40,21 @@ export async function makeReport(
     const { task } = outlook;
     const { name, instruction, tell = null } = task;
     const run = runs.find((one) => one.task === name);
-    const last = lastTaskRun(task, lastRuns.get(name) ?? null, run, at);
-    // Looked up per task, because some tasks name a group.
+    const last = describeLastTaskRun(task, lastRuns.get(name) ?? null, run, at);
+    // The chat is looked up per task, because some tasks name a group.
     const target = await deps.findTarget(task);
-    const next = nextRunText(outlook, target.kind === 'none' ? target.reason : null, conditions);
+    const next = describeNextRun(
+      outlook,
+      target.kind === 'none' ? target.reason : null,
+      conditions,
+    );
     return { name, schedule: describeSchedule(task), instruction, tell, last, next };
   };
   return {
     timeZone: zone.timeZone,
     ...(zone.why !== undefined && { timeZoneFrom: zone.why }),
     ...(context !== undefined && { context }),
-    plan: planOf(deps, plan, at),
+    plan: describePlan(deps, plan, at),
     tokens,
     tasks: await Promise.all(tasks.map(taskReport)),
     runs: runs.slice(0, SHOWN).map((run) => ({
@@ -58,7 +62,7 @@ export async function makeReport(
       task: run.task,
       state: run.state,
       at: run.startedAt,
-      text: runText(run, groups.get(run.task), at),
+      text: describeRun(run, groups.get(run.task), at),
       tokens: run.inputTokens + run.outputTokens,
       alert: run.alert,
     })),
@@ -66,10 +70,10 @@ export async function makeReport(
   };
 }
 
-function planOf(
+function describePlan(
   { settings, isRunning = true }: HeartbeatServices,
   plan: HeartbeatPlan | null,
-  { clock, now }: Looking,
+  { clock, now }: ObservationTime,
 ): HeartbeatReport['plan'] {
   const { enabled, everyMinutes } = settings;
   const often = `every ${everyMinutes} min`;
@@ -77,84 +81,91 @@ function planOf(
   const lastSkip =
     plan === null || plan.lastAt === null || plan.lastReason === null
       ? null
-      : `${momentText(plan.lastAt, clock, now)}: ${plan.lastReason}`;
+      : `${formatMoment(plan.lastAt, clock, now)}: ${plan.lastReason}`;
   const facts = { enabled, everyMinutes, nextAt, lastSkip };
   if (!enabled) return { ...facts, text: 'off (`heartbeat.enabled` is false in the settings)' };
   if (!isRunning) return { ...facts, text: `${often}, once Parley is started` };
   if (nextAt === null) return { ...facts, text: `on, ${often}; the first run is not planned yet` };
-  return { ...facts, text: `on, ${often}; next run ${momentText(nextAt, clock, now)}` };
+  return { ...facts, text: `on, ${often}; next run ${formatMoment(nextAt, clock, now)}` };
 }
 
 interface HeartbeatRhythm {
-  /** The next run, in ms. It may be in the past while Parley is not running. */
+  /** The time of the next run, in ms. The time may be in the past while Parley is not running. */
   readonly nextAt: number;
   readonly everyMs: number;
 }
 
 /**
- * How many runs are simulated: a day or two. Later ones are computed from the task's hours only.
+ * How many runs are simulated, which covers a day or two. Later runs are computed from the task's
+ * hours only.
  */
 const SIMULATED_RUNS = 60;
 /** The number of days in which at least one run must fall within a task's hours. */
 const DAYS = 40;
 
 /**
- * The next run (ms) of each task, by name: one task per run, chosen as in real runs. Null if no run
- * falls within its hours, which may be shorter than the interval between two runs.
+ * Returns the next run (ms) of each task, by name: one task per run, chosen as in real runs. Null
+ * if no run falls within the task's hours, which may be shorter than the interval between two runs.
  */
 function forecastRuns(
   tasks: readonly TaskOutlook[],
   lastRuns: ReadonlyMap<string, number>,
   rhythm: HeartbeatRhythm,
-  at: Looking,
+  at: ObservationTime,
 ): ReadonlyMap<string, number | null> {
   const found = new Map<string, number | null>();
   const runs = new Map(lastRuns);
   const all = tasks.map(({ task }) => task);
-  let runAt = runFrom(at.now, rhythm, at);
+  let runAt = findRunFrom(at.now, rhythm, at);
   for (let count = 0; count < SIMULATED_RUNS && found.size < all.length; count += 1) {
-    const { due, nextAt } = dueTasks(all, runs, { ...at, now: runAt });
+    const { due, nextAt } = listDueTasks(all, runs, { ...at, now: runAt });
     const name = due[0]?.task.name;
     if (name !== undefined) {
       if (!found.has(name)) found.set(name, runAt);
       runs.set(name, runAt);
     }
-    runAt = runFrom(Math.max(name === undefined ? (nextAt ?? 0) : 0, runAt + 1), rhythm, at);
+    runAt = findRunFrom(Math.max(name === undefined ? (nextAt ?? 0) : 0, runAt + 1), rhythm, at);
   }
   for (const one of tasks) {
-    if (!found.has(one.task.name)) found.set(one.task.name, runInHours(one, rhythm, at));
+    if (!found.has(one.task.name)) found.set(one.task.name, findRunInHours(one, rhythm, at));
   }
   return found;
 }
 
-/** The first run at or after a moment. An overdue one follows as soon as Parley is running. */
-function runFrom(moment: number, { nextAt, everyMs }: HeartbeatRhythm, { now }: Looking): number {
+/**
+ * Returns the first run at or after a moment. An overdue run starts as soon as Parley is running.
+ */
+function findRunFrom(
+  moment: number,
+  { nextAt, everyMs }: HeartbeatRhythm,
+  { now }: ObservationTime,
+): number {
   if (moment <= Math.max(nextAt, now)) return Math.max(nextAt, now);
   return nextAt + Math.ceil((moment - nextAt) / everyMs) * everyMs;
 }
 
-function runInHours(
+function findRunInHours(
   { task, next }: TaskOutlook,
   rhythm: HeartbeatRhythm,
-  at: Looking,
+  at: ObservationTime,
 ): number | null {
   const { clock, now } = at;
-  let runAt = runFrom(next.kind === 'due' ? now : next.nextAt, rhythm, at);
+  let runAt = findRunFrom(next.kind === 'due' ? now : next.nextAt, rhythm, at);
   for (let day = 0; day < DAYS; day += 1) {
-    if (windowAt(clock, task.window, runAt) !== null) return runAt;
-    runAt = runFrom(windowAfter(clock, task.window, runAt).start, rhythm, at);
+    if (findWindowAt(clock, task.window, runAt) !== null) return runAt;
+    runAt = findRunFrom(findWindowAfter(clock, task.window, runAt).start, rhythm, at);
   }
   return null;
 }
 
 /** Whether a task can run, regardless of its hours. */
-interface Conditions {
+interface RunConditions {
   readonly enabled: boolean;
   readonly running: string | null;
   readonly tokens: { readonly today: number; readonly perDay: number };
   /** The next run (ms) per task, null if there is none; absent before any run is scheduled. */
   readonly nextRuns: ReadonlyMap<string, number | null>;
-  readonly at: Looking;
+  readonly at: ObservationTime;
 }
 
 const WAIT_NOTES = {
@@ -165,13 +176,13 @@ const WAIT_NOTES = {
 } as const;
 
 /**
- * Describes when a task runs next, and why it does not run now.
- * @param noChat why no chat can get its alerts; null if one can.
+ * Describes when a task runs next, and why it does not run now; `noChat` states why no chat can
+ * receive its alerts.
  */
-function nextRunText(
+function describeNextRun(
   { task, next: { kind } }: TaskOutlook,
   noChat: string | null,
-  { at, enabled, running, tokens, nextRuns }: Conditions,
+  { at, enabled, running, tokens, nextRuns }: RunConditions,
 ): NextRunText {
   const none = (state: NextRunText['state'], text: string) => ({ state, at: null, text });
   if (running === task.name) return none('running', 'after this run');
@@ -184,46 +195,44 @@ function nextRunText(
   if (kind === 'due' && tokens.today >= tokens.perDay) {
     return none('no-tokens', `due, but the ${tokens.perDay} tokens of today are used up: tomorrow`);
   }
-  const time = next === undefined ? 'with the first run' : momentText(next, at.clock, at.now);
+  const time = next === undefined ? 'with the first run' : formatMoment(next, at.clock, at.now);
   return { state: kind, at: next ?? null, text: `${time}${WAIT_NOTES[kind]}` };
 }
 
 /**
- * The state file and the database table read the clock separately, so their times differ by up to
- * this (ms).
+ * The state file and the database table read the clock separately, so their times may differ by
+ * this much (ms).
  */
 const SAME_MS = 5_000;
 const MAX_CHARACTERS = 160;
 
 /**
- * The result of a task's last run.
- * @param lastRun when it last started according to heartbeat-state.json (ms); later than the run in
- * the table if only its check was made.
- * @param run its newest run, if it is still known.
+ * Describes the result of a task's last run: `lastRun` is the start from heartbeat-state.json (ms),
+ * which is later than `run`, the newest run in the table, if only the check ran.
  */
-export function lastTaskRun(
+export function describeLastTaskRun(
   { check, tell }: Pick<StandingTask, 'check' | 'tell'>,
   lastRun: number | null,
   run: HeartbeatRun | undefined,
-  at: Looking,
+  at: ObservationTime,
 ): LastRun {
   if (lastRun !== null && lastRun > (run?.startedAt ?? 0) + SAME_MS) {
-    const time = momentText(lastRun, at.clock, at.now);
+    const time = formatMoment(lastRun, at.clock, at.now);
     if (check === undefined) return { state: 'noted', at: lastRun, text: time };
     return { state: 'nothing-new', at: lastRun, text: `${time}, nothing new to look at` };
   }
   if (run === undefined) return { state: 'never', at: null, text: 'never' };
-  return { state: run.state, at: run.startedAt, text: runText(run, tell, at) };
+  return { state: run.state, at: run.startedAt, text: describeRun(run, tell, at) };
 }
 
-function runText(run: HeartbeatRun, tell: string | undefined, at: Looking): string {
-  return `${momentText(run.startedAt, at.clock, at.now)}, ${runOutcomeText(run, tell, at)}`;
+function describeRun(run: HeartbeatRun, tell: string | undefined, at: ObservationTime): string {
+  return `${formatMoment(run.startedAt, at.clock, at.now)}, ${describeRunOutcome(run, tell, at)}`;
 }
 
-function runOutcomeText(
+function describeRunOutcome(
   { state, reason, heldUntil }: HeartbeatRun,
   tell: string | undefined,
-  at: Looking,
+  at: ObservationTime,
 ): string {
   switch (state) {
     case 'waiting':
@@ -237,17 +246,17 @@ function runOutcomeText(
     case 'held':
       return heldUntil === null
         ? 'held until the quiet hours are over'
-        : `held until ${momentText(heldUntil, at.clock, at.now)}`;
+        : `held until ${formatMoment(heldUntil, at.clock, at.now)}`;
     case 'repeated':
       return 'the same as before, so not sent again';
     case 'unclear':
-      return `an unclear answer, not sent${inBrackets(reason)}`;
+      return `an unclear answer, not sent${toBracketed(reason)}`;
     case 'failed':
-      return `failed${inBrackets(reason)}; not sent`;
+      return `failed${toBracketed(reason)}; not sent`;
   }
 }
 
-function inBrackets(reason: string | null): string {
+function toBracketed(reason: string | null): string {
   return reason === null ? '' : ` (${reason.replace(/\s+/g, ' ').slice(0, MAX_CHARACTERS)})`;
 }
 
@@ -264,57 +273,58 @@ const NO_TASKS = `There are no tasks, so the model is not called. Write them int
 \`\`\``;
 
 /** The report as the answer to `/heartbeat`. */
-export function reportText(report: HeartbeatReport): string {
+export function formatReport(report: HeartbeatReport): string {
   const { plan, tokens, tasks, problems, context } = report;
   const [first] = tasks;
-  const names = tasks.slice(NAMED).map(({ name }) => inlineCode(name));
-  const wrong = problems.map((one) => `- ${literalLine(one)}`);
+  const names = tasks.slice(NAMED).map(({ name }) => formatInlineCode(name));
+  const wrong = problems.map((one) => `- ${toLiteralLine(one)}`);
   const parts = [
-    `**Heartbeat**: ${plan.text} (${literalLine(zoneText(report))}).`,
-    plan.lastSkip !== null && `The last run started no task – ${literalLine(plan.lastSkip)}.`,
+    `**Heartbeat**: ${plan.text} (${toLiteralLine(formatZone(report))}).`,
+    plan.lastSkip !== null && `The last run started no task – ${toLiteralLine(plan.lastSkip)}.`,
     first === undefined && problems.length === 0 && NO_TASKS,
-    tasks.slice(0, NAMED).map(taskText).join('\n'),
+    tasks.slice(0, NAMED).map(formatTask).join('\n'),
     names.length > 0 && `And ${names.join(', ')}.`,
     context !== undefined &&
-      `HEARTBEAT.md has ${countOf(context.split('\n').filter(Boolean).length, 'line')} outside the tasks, given to every run.`,
+      `HEARTBEAT.md has ${formatCounted(context.split('\n').filter(Boolean).length, 'line')} outside the tasks, given to every run.`,
     wrong.length > 0 && ['HEARTBEAT.md needs fixing:\n', ...wrong].join('\n'),
     first &&
-      `Today: ${tokens.today} of ${tokens.perDay} tokens. ${inlineCode(`/heartbeat now ${first.name}`)} runs one at once.`,
+      `Today: ${tokens.today} of ${tokens.perDay} tokens. ${formatInlineCode(`/heartbeat now ${first.name}`)} runs one at once.`,
   ];
   return parts.filter(Boolean).join('\n\n');
 }
 
-/** The time zone, and where it comes from if there was a choice. */
-function zoneText({
+/** Formats the time zone, and its source if there was a choice. */
+function formatZone({
   timeZone,
   timeZoneFrom,
 }: Pick<HeartbeatReport, 'timeZone' | 'timeZoneFrom'>): string {
   return timeZoneFrom === undefined ? timeZone : `${timeZone}, from ${timeZoneFrom}`;
 }
 
-/** The report for a group, without the contents of the tasks. */
-export function groupText({ plan, tasks }: HeartbeatReport): string {
-  return `**Heartbeat**: ${plan.text}; ${countOf(tasks.length, 'task')}. More in a direct chat.`;
+/** Formats the report for a group, without the contents of the tasks. */
+export function formatGroupReport({ plan, tasks }: HeartbeatReport): string {
+  return `**Heartbeat**: ${plan.text}; ${formatCounted(tasks.length, 'task')}. More in a direct chat.`;
 }
 
-function taskText({ name, schedule, tell, last, next }: TaskReport): string {
-  const to = tell === null ? '' : `, notifies ${literalLine(tell)}`;
+function formatTask({ name, schedule, tell, last, next }: TaskReport): string {
+  const to = tell === null ? '' : `, notifies ${toLiteralLine(tell)}`;
   return [
-    `- **${literalLine(name)}** – ${schedule}${to}`,
-    `  - last: ${literalLine(last.text)}`,
-    `  - next: ${literalLine(next.text)}`,
+    `- **${toLiteralLine(name)}** – ${schedule}${to}`,
+    `  - last: ${toLiteralLine(last.text)}`,
+    `  - next: ${toLiteralLine(next.text)}`,
   ].join('\n');
 }
 
-/** The line for `/status`. */
-export function statusLine(
+/** Formats the line for `/status`. */
+export function formatStatusLine(
   { settings, clock }: HeartbeatServices,
   { plan, tasks, problems, zone }: HeartbeatStatus,
 ): string {
   const now = clock();
   const nextAt = Math.max(plan?.nextAt ?? now, now);
-  const next = `next ${momentText(nextAt, zoneClock(zone.timeZone), now)}`;
-  const known = tasks.length === 0 ? 'no tasks' : countOf(tasks.length, 'task');
-  const wrong = problems.length === 0 ? '' : `, ${countOf(problems.length, 'problem')}: /heartbeat`;
+  const next = `next ${formatMoment(nextAt, createZoneClock(zone.timeZone), now)}`;
+  const known = tasks.length === 0 ? 'no tasks' : formatCounted(tasks.length, 'task');
+  const wrong =
+    problems.length === 0 ? '' : `, ${formatCounted(problems.length, 'problem')}: /heartbeat`;
   return `Heartbeat: ${settings.enabled ? next : 'off'}, ${known}${wrong}`;
 }

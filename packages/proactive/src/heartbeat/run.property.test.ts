@@ -1,10 +1,10 @@
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SOME_ZONES } from '../testing/some-zones.ts';
-import { windowAt, windowOn, type ZoneClock, zoneClock } from '../zone-clock.ts';
-import { dueTasks, nextRun } from './run.ts';
-import { cadenceMinutes, type StandingTask } from './task.ts';
+import { computeWindowOn, createZoneClock, findWindowAt, type ZoneClock } from '../zone-clock.ts';
+import { computeNextRun, listDueTasks } from './run.ts';
+import { getCadenceMinutes, type StandingTask } from './task.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -14,7 +14,7 @@ const cadence = fc.oneof(
   fc.record({ kind: fc.constant('minutes' as const), minutes: fc.integer({ min: 5, max: 600 }) }),
   fc.record({ kind: fc.constant('days' as const), days: fc.integer({ min: 1, max: 3 }) }),
 );
-/** At least an hour long, because there is a heartbeat every half hour. */
+/** The hours last at least an hour, because there is a heartbeat every half hour. */
 const window = fc
   .tuple(fc.integer({ min: 0, max: 1439 }), fc.integer({ min: 60, max: 1440 }))
   .map(([from, length]) => {
@@ -31,8 +31,8 @@ const tasks = fc.array(fc.record({ cadence, window }), { minLength: 1, maxLength
     }),
   ),
 );
-const zone = fc.constantFrom(...SOME_ZONES).map((name) => ({ name, clock: zoneClock(name) }));
-/** Often close to a clock change. */
+const zone = fc.constantFrom(...SOME_ZONES).map((name) => ({ name, clock: createZoneClock(name) }));
+/** The moments are often close to a clock change. */
 const start = fc.oneof(
   fc.integer({ min: Date.UTC(2020, 0), max: Date.UTC(2030, 0) }),
   fc
@@ -48,7 +48,7 @@ interface Run {
   readonly at: number;
 }
 
-/** Lets a heartbeat take place at these intervals (min) and runs what is due. */
+/** Simulates heartbeats at these intervals (min), each of which runs the due task. */
 function live(
   all: readonly StandingTask[],
   from: number,
@@ -59,7 +59,7 @@ function live(
   const lastRuns = new Map<string, number>();
   let now = from;
   for (const minutes of steps) {
-    const [first] = dueTasks(all, lastRuns, { now, clock }).due;
+    const [first] = listDueTasks(all, lastRuns, { now, clock }).due;
     if (first !== undefined) {
       runs.push({ task: first.task, at: now });
       lastRuns.set(first.task.name, now);
@@ -70,7 +70,7 @@ function live(
 }
 
 describe('[H02] heartbeats over days', () => {
-  it('run each task within its hours, and at most as often as it says', () => {
+  it('run each task within its hours, and at most as often as its cadence allows', () => {
     const sleep = fc.oneof(
       { weight: 8, arbitrary: fc.constant(30) },
       fc.integer({ min: 1, max: 4000 }),
@@ -81,7 +81,7 @@ describe('[H02] heartbeats over days', () => {
         const { runs } = live(all, from, clock, distances);
         for (const task of all) {
           const own = runs.filter((run) => run.task === task).map(({ at }) => at);
-          const days = own.map((at) => windowAt(clock, task.window, at)?.day ?? Number.NaN);
+          const days = own.map((at) => findWindowAt(clock, task.window, at)?.day ?? Number.NaN);
           expect(days).not.toContain(Number.NaN);
           for (const [index, at] of own.entries()) {
             if (index === 0) continue;
@@ -90,16 +90,16 @@ describe('[H02] heartbeats over days', () => {
               expect(between).toBeGreaterThanOrEqual(task.cadence.days);
             } else {
               const between = at - (own[index - 1] ?? 0);
-              expect(between).toBeGreaterThanOrEqual(cadenceMinutes(task.cadence) * MINUTE);
+              expect(between).toBeGreaterThanOrEqual(getCadenceMinutes(task.cadence) * MINUTE);
             }
           }
         }
       }),
-      runs(40),
+      toRunOptions(40),
     );
   });
 
-  it('miss no day of a daily task while they take place', () => {
+  it('miss no day of a daily task while heartbeats take place', () => {
     fc.assert(
       fc.property(window, start, zone, (hours, from, { clock }) => {
         const task: StandingTask = {
@@ -115,19 +115,19 @@ describe('[H02] heartbeats over days', () => {
           clock,
           Array.from({ length: 160 }, () => 30),
         );
-        const ran = new Set(runs.map(({ at }) => windowAt(clock, hours, at)?.day));
+        const ran = new Set(runs.map(({ at }) => findWindowAt(clock, hours, at)?.day));
         expect(ran.size).toBe(runs.length);
         const first = Math.floor(clock.wallAt(from) / DAY);
         for (let day = first; day < first + 4; day += 1) {
-          const { start: opens, end: closes } = windowOn(clock, hours, day);
+          const { start: opens, end: closes } = computeWindowOn(clock, hours, day);
           if (opens >= from && closes <= end && closes - opens >= HOUR) expect(ran).toContain(day);
         }
       }),
-      runs(40),
+      toRunOptions(40),
     );
   });
 
-  it('have nothing to do before the moment they announce, and something then', () => {
+  it('have no due task before the moment they announce, and one at that moment', () => {
     const minutesAgo = fc.array(fc.option(fc.integer({ min: 0, max: 5000 })), { maxLength: 5 });
     fc.assert(
       fc.property(
@@ -145,30 +145,30 @@ describe('[H02] heartbeats over days', () => {
                 : [[name, now - minutes * MINUTE]];
             }),
           );
-          const { due, nextAt } = dueTasks(all, lastRuns, { now, clock });
+          const { due, nextAt } = listDueTasks(all, lastRuns, { now, clock });
           if (due.length > 0) return;
           const next = nextAt ?? now;
           expect(next).toBeGreaterThan(now);
           const before = Math.min(now + Math.floor((next - now) * part), next - 1);
-          expect(dueTasks(all, lastRuns, { now: before, clock }).due).toEqual([]);
-          expect(dueTasks(all, lastRuns, { now: next, clock }).due).not.toEqual([]);
+          expect(listDueTasks(all, lastRuns, { now: before, clock }).due).toEqual([]);
+          expect(listDueTasks(all, lastRuns, { now: next, clock }).due).not.toEqual([]);
         },
       ),
-      runs(300),
+      toRunOptions(300),
     );
   });
 
-  it('run a task again soon, however its clock jumped', () => {
+  it('run a task again soon after any jump of the clock', () => {
     const jump = fc.integer({ min: -400 * DAY, max: 400 * DAY });
     fc.assert(
       fc.property(tasks, start, zone, jump, ([task], now, { clock }, by) => {
         if (task === undefined) return;
-        const next = nextRun(task, now + by, { clock, now });
+        const next = computeNextRun(task, now + by, { clock, now });
         const at = next.kind === 'due' ? now : next.nextAt;
         expect(at).toBeGreaterThanOrEqual(now);
-        expect(at).toBeLessThanOrEqual(now + cadenceMinutes(task.cadence) * MINUTE + 2 * DAY);
+        expect(at).toBeLessThanOrEqual(now + getCadenceMinutes(task.cadence) * MINUTE + 2 * DAY);
       }),
-      runs(300),
+      toRunOptions(300),
     );
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { zoneClock } from '../zone-clock.ts';
+import { createZoneClock } from '../zone-clock.ts';
 import { readTasks } from './read-tasks.ts';
-import { dueTasks, exampleRun, outlookOfTasks } from './run.ts';
+import { createExampleRun, listDueTasks, listTaskOutlooks } from './run.ts';
 
 const at = (iso: string) => Date.parse(iso);
 
@@ -18,13 +18,13 @@ function beat({ file, ran = {}, now, timeZone = 'Europe/Vienna' }: Beat): string
   const { tasks, problems } = readTasks(file);
   expect(problems).toEqual([]);
   const lastRuns = new Map(Object.entries(ran).map(([name, moment]) => [name, at(moment)]));
-  const looking = { now: at(now), clock: zoneClock(timeZone) };
-  const { due, nextAt } = dueTasks(tasks, lastRuns, looking);
+  const looking = { now: at(now), clock: createZoneClock(timeZone) };
+  const { due, nextAt } = listDueTasks(tasks, lastRuns, looking);
   const [first] = due;
   if (first !== undefined) {
     return `${first.task.name} +${Math.floor((looking.now - first.since) / 60_000)}`;
   }
-  const why = outlookOfTasks(tasks, lastRuns, looking).map(({ next }) => next.kind);
+  const why = listTaskOutlooks(tasks, lastRuns, looking).map(({ next }) => next.kind);
   return `none (${why.join(', ')}) until ${nextAt === null ? 'never' : new Date(nextAt).toISOString().slice(0, 16)}`;
 }
 
@@ -35,14 +35,14 @@ const NIGHT = task('night', '1 day', '22:00-2:00');
 const THREE = '## three\n- every: daily at 3:00\n- do: x\n';
 const GAP = task('gap', '1 day', '2:00-3:00');
 
-it('[H02] a task never runs twice within five minutes, whatever its cadence says', () => {
+it('[H02] a task never runs twice within five minutes, for any cadence', () => {
   const [mail] = readTasks(MAIL).tasks;
   if (mail === undefined) throw new Error('no task');
   const often = { ...mail, cadence: { kind: 'minutes', minutes: 1 } } as const;
   const due = (now: string) =>
-    dueTasks([often], new Map([['mail', at('2026-11-21T12:00Z')]]), {
+    listDueTasks([often], new Map([['mail', at('2026-11-21T12:00Z')]]), {
       now: at(now),
-      clock: zoneClock('Europe/Vienna'),
+      clock: createZoneClock('Europe/Vienna'),
     }).due.length;
   expect([due('2026-11-21T12:04:59Z'), due('2026-11-21T12:05Z')]).toEqual([0, 1]);
 });
@@ -293,15 +293,17 @@ const oddClocks: readonly Row[] = [
 
 describe('[H02] the task of a heartbeat run', () => {
   it.each(ordinary)('%s', (_what, given, said) => expect(beat(given)).toBe(said));
-  it.each(days)('on days: %s', (_what, given, said) => expect(beat(given)).toBe(said));
-  it.each(oddClocks)('with odd clocks: %s', (_what, given, said) => expect(beat(given)).toBe(said));
+  it.each(days)('is chosen by days: %s', (_what, given, said) => expect(beat(given)).toBe(said));
+  it.each(oddClocks)('is chosen with a wrong clock: %s', (_what, given, said) =>
+    expect(beat(given)).toBe(said),
+  );
 
-  it('comes with the reasons why the others wait', () => {
+  it('is returned with the reasons why the others wait', () => {
     const { tasks } = readTasks(MAIL + THREE);
-    const looking = { now: at('2026-11-21T12:00Z'), clock: zoneClock('UTC') };
-    const { due } = dueTasks(tasks, new Map(), looking);
+    const looking = { now: at('2026-11-21T12:00Z'), clock: createZoneClock('UTC') };
+    const { due } = listDueTasks(tasks, new Map(), looking);
     expect(due.map(({ task: { name } }) => name)).toEqual(['mail', 'three']);
-    expect(outlookOfTasks(tasks, new Map(), looking)).toMatchObject([
+    expect(listTaskOutlooks(tasks, new Map(), looking)).toMatchObject([
       { task: { name: 'mail' } },
       { task: { name: 'three' }, next: { kind: 'due', neverRan: true } },
     ]);
@@ -326,7 +328,9 @@ it('[F14] a run of a named agent is in a lane of that agent', () => {
     last,
     isOwners: true,
   } as const;
-  const { message } = exampleRun(chat, { agent: 'desk', agentName: 'desk', now: 0 });
+  const { message } = createExampleRun(chat, { agent: 'desk', agentName: 'desk', now: 0 });
   expect(message.conversationId).toBe('@desk/beat:desk');
-  expect(exampleRun(chat, { agent: 'main', now: 0 }).message.conversationId).toBe('beat:main');
+  expect(createExampleRun(chat, { agent: 'main', now: 0 }).message.conversationId).toBe(
+    'beat:main',
+  );
 });

@@ -1,26 +1,26 @@
 import {
-  conversationOfAgent,
   HEARTBEAT_PROMPT,
   type InboundMessage,
   type NewsChecker,
   type Sender,
+  toAgentConversation,
 } from '@parley/core';
 import { HEARTBEAT_LANE, type HeartbeatOrder } from '@parley/store';
 import type { AlertChat } from '../alert-target.ts';
 import {
-  dayFrom,
+  computeWindowOn,
+  findDayFrom,
+  findWindowAfter,
+  findWindowAt,
   WHOLE_DAY,
-  windowAfter,
-  windowAt,
-  windowOn,
   type ZoneClock,
 } from '../zone-clock.ts';
-import { type HeartbeatState, lastRunsOf } from './state.ts';
-import { cadenceMinutes, describeSchedule, FLOOR_MINUTES, type StandingTask } from './task.ts';
+import { type HeartbeatState, listLastRuns } from './state.ts';
+import { describeSchedule, FLOOR_MINUTES, getCadenceMinutes, type StandingTask } from './task.ts';
 
 const MINUTE_MS = 60_000;
 /**
- * How far the clocks of different machines may diverge, in ms. A last run further in the future was
+ * How far the clocks of different machines may differ, in ms. A last run further in the future was
  * recorded with a wrong clock.
  */
 const SKEW_MS = 5 * MINUTE_MS;
@@ -33,68 +33,72 @@ export interface TaskOutlook {
 /** A task that may run now. */
 export interface DueTask {
   readonly task: StandingTask;
-  /** The time from which it could have run (ms). */
+  /** The time (ms) from which the task could have run. */
   readonly since: number;
 }
 
-export interface Looking {
+export interface ObservationTime {
   readonly clock: ZoneClock;
   readonly now: number;
 }
 
 /**
- * The tasks that may run within their hours, the most overdue first; a heartbeat runs one of them
- * (H02). Runs missed while the machine slept are merged into one. Tasks that never ran come first,
- * in file order. `nextAt` is when the first of the others is due (ms).
- * @param lastRuns when each task last started (ms), by name.
+ * Returns the tasks that may run within their hours, the most overdue first; a heartbeat runs one
+ * of them (H02). Runs missed while the machine slept are merged into one. Tasks that never ran come
+ * first, in file order. `nextAt` is when the first of the other tasks is due, and `lastRuns` when
+ * each task last started, by name (both in ms).
  */
-export function dueTasks(
+export function listDueTasks(
   tasks: readonly StandingTask[],
   lastRuns: ReadonlyMap<string, number>,
-  looking: Looking,
+  looking: ObservationTime,
 ): { readonly due: readonly DueTask[]; readonly nextAt: number | null } {
   const fresh: DueTask[] = [];
   const overdue: DueTask[] = [];
   let nextAt: number | null = null;
-  for (const { task, next } of outlookOfTasks(tasks, lastRuns, looking)) {
+  for (const { task, next } of listTaskOutlooks(tasks, lastRuns, looking)) {
     if (next.kind !== 'due') nextAt = Math.min(nextAt ?? next.nextAt, next.nextAt);
     else (next.neverRan ? fresh : overdue).push({ task, since: next.since });
   }
   return { due: [...fresh, ...overdue.sort((a, b) => a.since - b.since)], nextAt };
 }
 
-/** When each task runs next and why none runs now, in file order. */
-export function outlookOfTasks(
+/** Returns when each task runs next and why it does not run now, in file order. */
+export function listTaskOutlooks(
   tasks: readonly StandingTask[],
   lastRuns: ReadonlyMap<string, number>,
-  looking: Looking,
+  looking: ObservationTime,
 ): readonly TaskOutlook[] {
   return tasks.map((task) => ({
     task,
-    next: nextRun(task, lastRuns.get(task.name) ?? null, looking),
+    next: computeNextRun(task, lastRuns.get(task.name) ?? null, looking),
   }));
 }
 
-/** When a task runs next, and the reason. Moments are in ms. */
+/** Times are in ms. */
 type NextRun =
   /** The task may run now, and could have run since `since`. */
   | { readonly kind: 'due'; readonly since: number; readonly neverRan: boolean }
   /**
-   * `out-of-hours`: the task is due, but outside its hours. `done`: it has already run on these
-   * days.
+   * `out-of-hours`: the task is due, but outside its hours. `done`: the task has already run on
+   * these days.
    */
   | { readonly kind: 'not-yet' | 'out-of-hours' | 'done'; readonly nextAt: number };
 
-/** When a task is due, given its last run (null if never). */
-export function nextRun(task: StandingTask, lastRun: number | null, at: Looking): NextRun {
+/** Returns when a task is due, given its last run (null if never). */
+export function computeNextRun(
+  task: StandingTask,
+  lastRun: number | null,
+  at: ObservationTime,
+): NextRun {
   const { clock, now } = at;
-  const hours = windowAt(clock, task.window, now);
-  const opensAt = () => windowAfter(clock, task.window, now).start;
+  const hours = findWindowAt(clock, task.window, now);
+  const opensAt = () => findWindowAfter(clock, task.window, now).start;
   if (lastRun === null || isFromWrongClock(task, lastRun, at)) {
     if (hours !== null) return { kind: 'due', since: hours.start, neverRan: true };
     return { kind: 'not-yet', nextAt: opensAt() };
   }
-  const since = dueAfter(task, lastRun, clock);
+  const since = computeDueAfter(task, lastRun, clock);
   if (since > now) {
     const isDone = task.cadence.kind === 'days' && hours !== null;
     return { kind: isDone ? 'done' : 'not-yet', nextAt: since };
@@ -104,46 +108,51 @@ export function nextRun(task: StandingTask, lastRun: number | null, at: Looking)
 }
 
 /** Whether a last run is in the future. A task counted in days may nevertheless have run today. */
-function isFromWrongClock(task: StandingTask, lastRun: number, { clock, now }: Looking): boolean {
+function isFromWrongClock(
+  task: StandingTask,
+  lastRun: number,
+  { clock, now }: ObservationTime,
+): boolean {
   if (lastRun <= now + SKEW_MS) return false;
   return (
-    task.cadence.kind === 'minutes' || windowDay(task, lastRun, clock) > windowDay(task, now, clock)
+    task.cadence.kind === 'minutes' ||
+    findWindowDay(task, lastRun, clock) > findWindowDay(task, now, clock)
   );
 }
 
-/** When a task is due again after a run, within its hours. */
-function dueAfter(task: StandingTask, lastRun: number, clock: ZoneClock): number {
+/** Returns when a task is due again after a run, within its hours. */
+function computeDueAfter(task: StandingTask, lastRun: number, clock: ZoneClock): number {
   const { cadence, window } = task;
   if (cadence.kind === 'days') {
-    const day = dayFrom(window, windowDay(task, lastRun, clock) + cadence.days);
-    return windowOn(clock, window, day).start;
+    const day = findDayFrom(window, findWindowDay(task, lastRun, clock) + cadence.days);
+    return computeWindowOn(clock, window, day).start;
   }
-  const wanted = lastRun + Math.max(cadenceMinutes(cadence), FLOOR_MINUTES) * MINUTE_MS;
-  const isIn = windowAt(clock, window, wanted) !== null;
-  return isIn ? wanted : windowAfter(clock, window, wanted).start;
+  const wanted = lastRun + Math.max(getCadenceMinutes(cadence), FLOOR_MINUTES) * MINUTE_MS;
+  const isIn = findWindowAt(clock, window, wanted) !== null;
+  return isIn ? wanted : findWindowAfter(clock, window, wanted).start;
 }
 
 /**
- * The day whose hours contain this moment. Outside the hours (if a person requested the run), the
- * day of the most recent hours.
+ * Returns the day whose hours contain this moment. Outside the hours (if a person requested the
+ * run), it is the day of the most recent hours.
  */
-function windowDay({ window }: StandingTask, moment: number, clock: ZoneClock): number {
-  const hours = windowAt(clock, window, moment);
-  return hours?.day ?? windowAfter(clock, window, moment).day - 1;
+function findWindowDay({ window }: StandingTask, moment: number, clock: ZoneClock): number {
+  const hours = findWindowAt(clock, window, moment);
+  return hours?.day ?? findWindowAfter(clock, window, moment).day - 1;
 }
 
 /** The facts that decide which task runs. */
 export interface RunFacts {
   readonly tasks: readonly StandingTask[];
   readonly state: HeartbeatState;
-  readonly at: Looking;
+  readonly at: ObservationTime;
 }
 
 /**
- * The tasks that may run now, most overdue first; the first one that can is run. `reason` says why
- * none does.
+ * The tasks that may run now, most overdue first; the first one that can run is chosen. `reason`
+ * states why no task runs.
  */
-export function candidatesFor(
+export function listCandidates(
   { tasks, state, at }: RunFacts,
   everyMinutes: number,
   name: string | undefined,
@@ -157,21 +166,21 @@ export function candidatesFor(
       reason: `HEARTBEAT.md has no task "${name}"; there are: ${names}`,
     };
   }
-  const lastRuns = new Map(lastRunsOf(state));
-  // Delays occur after high load or a crash. A heartbeat that is on time must not find that its
-  // task ran 29 minutes and 59 seconds ago and defer it to the next one.
+  const lastRuns = new Map(listLastRuns(state));
+  // Heartbeats may be late after high load or a crash. Otherwise a heartbeat that is on time would
+  // find that its task ran 29 minutes and 59 seconds ago, and defer it to the next heartbeat.
   for (const task of tasks) {
     const last = lastRuns.get(task.name);
     if (last === undefined || task.cadence.kind !== 'minutes') continue;
     const shortest = Math.min(task.cadence.minutes, everyMinutes);
     lastRuns.set(task.name, last - (shortest / 4) * MINUTE_MS);
   }
-  const { due } = dueTasks(tasks, lastRuns, at);
+  const { due } = listDueTasks(tasks, lastRuns, at);
   return { candidates: due.map(({ task }) => task), reason: 'no task is due' };
 }
 
-/** Problems with checks that cannot be made here; their tasks run each time. */
-export function uncheckableProblems(
+/** Problems with checks that cannot run in this installation; their tasks run each time. */
+export function listUncheckable(
   { name, line, check }: StandingTask,
   checkForNews: NewsChecker | undefined,
 ): readonly string[] {
@@ -180,30 +189,30 @@ export function uncheckableProblems(
   return [`HEARTBEAT.md, line ${line}, ${name}: it runs without its check, as ${why}.`];
 }
 
-interface NewRun {
+interface NewTaskRun {
   readonly id: string;
   readonly agent: string;
-  /** The agent's part of its conversation ids; absent for the default agent. */
+  /** The prefix of the agent's conversation ids; absent for the default agent. */
   readonly agentName?: string | undefined;
   /** The last run in local time. */
   readonly lastRun: string;
-  /** The language of the people who read its alert, if known (H10). */
+  /** The language of the people who read the alert, if known (H10). */
   readonly language?: string | undefined;
   /** The text in HEARTBEAT.md outside its tasks. */
   readonly context?: string | undefined;
   readonly now: number;
 }
 
-/** The message that starts a run of a standing task, in the heartbeat's lane. */
-export function runOrder(
+/** Creates the message that starts a run of a standing task, in the heartbeat's lane. */
+export function createRunOrder(
   { name, instruction, routine, ...task }: StandingTask,
   target: AlertChat,
-  { id, agent, agentName, lastRun, language, context, now }: NewRun,
+  { id, agent, agentName, lastRun, language, context, now }: NewTaskRun,
 ): HeartbeatOrder {
   const schedule = `${describeSchedule(task)}, last run ${lastRun}`;
-  return orderIn(target, {
+  return createOrderIn(target, {
     ...{ id, agent, task: name, now, text: HEARTBEAT_PROMPT },
-    lane: conversationOfAgent(agentName, `${HEARTBEAT_LANE}${agent}`),
+    lane: toAgentConversation(agentName, `${HEARTBEAT_LANE}${agent}`),
     reason: `the standing task ${name} was due`,
     variables: {
       ...{ task: name, instruction, schedule },
@@ -220,12 +229,12 @@ interface LaneMessage
   readonly lane: string;
   readonly reason: string;
   readonly now: number;
-  /** Defaults to the sender of the newest message in the chat. */
+  /** The sender; by default that of the newest message in the chat. */
   readonly sender?: Sender;
 }
 
-/** Builds a run whose answer goes to that chat. Its message is in a dedicated lane. */
-export function orderIn(
+/** Builds a run whose answer goes to the given chat. The message is in a dedicated lane. */
+export function createOrderIn(
   { conversationId, route, last, isOwners }: AlertChat,
   { id, agent, task, lane, reason, now, text, variables, sender = last.sender }: LaneMessage,
 ): HeartbeatOrder {
@@ -234,8 +243,8 @@ export function orderIn(
     ...{ id, agent, task, target: conversationId },
     message: {
       conversationId: lane,
-      // The message is not a reply. Message and route both state the chat type, so that neither can
-      // widen it.
+      // The message does not quote another one. Message and route both state the chat type, so that
+      // neither alone can widen access.
       route: { ...free, chatType: last.chat.type },
       receivedAt: now,
       fromOwner: isOwners,
@@ -264,7 +273,10 @@ export const EXAMPLE_TASK: StandingTask = {
   instruction: 'An example of a standing task: look whether anything needs attention.',
 };
 
-/** A run of the example task in a chat, for previews without a database. */
-export function exampleRun(chat: AlertChat, run: Omit<NewRun, 'id' | 'lastRun'>): HeartbeatOrder {
-  return runOrder(EXAMPLE_TASK, chat, { ...run, id: 'preview', lastRun: 'never' });
+/** Builds a run of the example task in a chat, for previews without a database. */
+export function createExampleRun(
+  chat: AlertChat,
+  run: Omit<NewTaskRun, 'id' | 'lastRun'>,
+): HeartbeatOrder {
+  return createRunOrder(EXAMPLE_TASK, chat, { ...run, id: 'preview', lastRun: 'never' });
 }

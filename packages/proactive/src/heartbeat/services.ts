@@ -8,7 +8,7 @@ import type { OwnersZone, SettingsZone } from './time-zone.ts';
 /** The services of a heartbeat. */
 export interface HeartbeatServices extends Pick<Runtime, 'clock' | 'log'> {
   readonly store: Pick<Store, 'heartbeats' | 'inbox'>;
-  /** `name` is the agent's part of its conversation ids; absent for the default agent. */
+  /** `name` is the prefix of the agent's conversation ids; absent for the default agent. */
   readonly agent: SettingsZone & {
     readonly id: string;
     readonly name?: string | undefined;
@@ -19,11 +19,11 @@ export interface HeartbeatServices extends Pick<Runtime, 'clock' | 'log'> {
     readonly enabled: boolean;
     readonly everyMinutes: number;
     readonly tokensPerDay: number;
-    /** `off`, or hours such as `22:00-07:00`. */
+    /** The value `off`, or hours such as `22:00-07:00`. */
     readonly quietHours: string;
   };
   readonly findTarget: FindTarget;
-  /** Runs the checks of tasks. Without it every task calls the model. */
+  /** Runs the checks of tasks. If it is absent, every task calls the model. */
   readonly checkForNews?: NewsChecker;
   /** Writes to the owner's direct chat, at most once per key. */
   readonly notify?: (key: string, text: string) => Promise<void>;
@@ -34,14 +34,14 @@ export interface HeartbeatServices extends Pick<Runtime, 'clock' | 'log'> {
 }
 
 /** The tasks, with past and future runs. */
-export interface HeartbeatStatus extends Omit<Tasks, 'tasks' | 'at'> {
+export interface HeartbeatStatus extends Omit<TasksWithState, 'tasks' | 'at'> {
   readonly plan: HeartbeatPlan | null;
   readonly tasks: readonly TaskOutlook[];
   readonly tokensToday: number;
 }
 
 /** The current content of HEARTBEAT.md and heartbeat-state.json. */
-export interface Tasks extends RunFacts {
+export interface TasksWithState extends RunFacts {
   readonly problems: readonly string[];
   readonly context: string | undefined;
   readonly zone: OwnersZone;

@@ -1,17 +1,17 @@
 import type { Logger } from '@parley/core';
 import type { WorkspaceView } from '@parley/workspace';
 import {
+  addLostRuns,
+  formatHeartbeatState,
   type HeartbeatState,
-  heartbeatStateText,
+  importChecks,
   NOTED,
   readHeartbeatState,
-  withChecks,
-  withLostRuns,
-  withTask,
+  updateTask,
 } from './state.ts';
-import { cadenceMinutes, OPENCLAW_STATE_FILE, STATE_FILE, type StandingTask } from './task.ts';
+import { getCadenceMinutes, OPENCLAW_STATE_FILE, STATE_FILE, type StandingTask } from './task.ts';
 
-/** The maximum length of the state file, in characters; more than a hundred tasks need. */
+/** The maximum length of the state file, in characters, which is more than a hundred tasks need. */
 const WHOLE_FILE = 1_000_000;
 
 /** Reads heartbeat-state.json or, if it does not exist, the file used by OpenClaw's agents. */
@@ -26,8 +26,7 @@ export function openStateFile(view: WorkspaceView, log: Logger) {
   let lastRepairs = '';
   return {
     /**
-     * Reads the state. Runs that only the database has are added; later changes by a person are
-     * kept.
+     * Reads the state and adds runs that only the database has; later changes by a person are kept.
      */
     async read(
       started: ReadonlyMap<string, number>,
@@ -38,11 +37,11 @@ export function openStateFile(view: WorkspaceView, log: Logger) {
       if (said !== '' && said !== lastRepairs) log.warn({ repairs }, `${STATE_FILE} was repaired`);
       lastRepairs = said;
       const runs = [...started].map(([name, lastRun]) => [name, { lastRun }] as const);
-      return withChecks(withLostRuns(state, runs), tasks);
+      return importChecks(addLostRuns(state, runs), tasks);
     },
     /**
-     * Records that a task started. If the file cannot be written, that is only logged, because the
-     * run is in the database as well.
+     * Records that a task started. A failed write is only logged, because the run is in the
+     * database as well.
      */
     async started(
       state: HeartbeatState,
@@ -52,16 +51,16 @@ export function openStateFile(view: WorkspaceView, log: Logger) {
     ): Promise<HeartbeatState> {
       const after = (before: HeartbeatState): HeartbeatState => {
         const kept = { ...before.tasks.get(name)?.more, ...more };
-        const run = { lastRun: at, cadenceMin: cadenceMinutes(cadence), more: kept };
-        const { tasks, more: others } = withTask(before, name, run);
+        const run = { lastRun: at, cadenceMin: getCadenceMinutes(cadence), more: kept };
+        const { tasks, more: others } = updateTask(before, name, run);
         return { tasks, more: { ...others, [NOTED]: new Date(at).toISOString() } };
       };
       let next = after(state);
       const written = await view.change(STATE_FILE, (text) => {
         // Reads the file again, so that changes made by a person since then are kept.
         const { state: today } = readHeartbeatState(text ?? '');
-        next = after(withLostRuns(today, state.tasks));
-        return heartbeatStateText(next);
+        next = after(addLostRuns(today, state.tasks));
+        return formatHeartbeatState(next);
       });
       if (written.kind === 'refused') {
         log.warn({ reason: written.detail }, `${STATE_FILE} could not be written`);

@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  heartbeatStateText,
-  lastRunsOf,
+  formatHeartbeatState,
+  importChecks,
+  listLastRuns,
   readHeartbeatState,
-  withChecks,
-  withTask,
+  updateTask,
 } from './state.ts';
 
 const NOON = Date.parse('2026-11-21T12:00:00Z');
 
 describe('heartbeat-state.json', () => {
-  it('[H02] is read and written in a form that people can read', () => {
+  it('[H02] is parsed and written in a human-readable form', () => {
     const text = `{
   "tasks": {
     "mail": {
@@ -30,7 +30,7 @@ describe('heartbeat-state.json', () => {
       cadenceMin: 30,
       more: { seen: 1 },
     });
-    expect(heartbeatStateText(state)).toBe(text);
+    expect(formatHeartbeatState(state)).toBe(text);
   });
 
   it.each([
@@ -48,16 +48,16 @@ describe('heartbeat-state.json', () => {
     ['a time beyond the last valid one', '{"tasks":{"a":{"lastRun":1e300}}}', null, 1],
     ['words for a cadence', `{"tasks":{"a":{"lastRun":${NOON},"cadenceMin":"x"}}}`, NOON, 1],
     ['a byte order mark', `\ufeff{"tasks":{"a":{"lastRun":${NOON}}}}`, NOON, 0],
-  ])('[H02] with %s is read or repaired', (_what, text, lastRun, repairs) => {
+  ])('[H02] with %s is parsed or repaired', (_what, text, lastRun, repairs) => {
     const read = readHeartbeatState(text);
     expect(read.state.tasks.get('a')?.lastRun ?? null).toBe(lastRun);
     expect(read.repairs).toHaveLength(repairs);
   });
 
-  it('[H02] records a run and keeps everything else', () => {
+  it('[H02] records a run and keeps all other content', () => {
     const { state } = readHeartbeatState('{"tasks":{"a":{"x":1},"b":{}},"c":2}');
-    const next = withTask(state, 'a', { lastRun: NOON, cadenceMin: 5 });
-    expect(JSON.parse(heartbeatStateText(next))).toEqual({
+    const next = updateTask(state, 'a', { lastRun: NOON, cadenceMin: 5 });
+    expect(JSON.parse(formatHeartbeatState(next))).toEqual({
       tasks: {
         a: { lastRun: '2026-11-21T12:00:00.000Z', cadenceMin: 5, x: 1 },
         b: { lastRun: null },
@@ -78,9 +78,9 @@ describe('heartbeat-state.json', () => {
     ],
     ['no object', [1, { a: 2 }]],
     ['a number for tasks', { tasks: NOON, version: 1 }],
-  ])('[H11] with %s loses nothing when a run is recorded', (_what, file) => {
+  ])('[H11] with %s loses no content when a run is recorded', (_what, file) => {
     const { state } = readHeartbeatState(JSON.stringify(file));
-    const text = heartbeatStateText(withTask(state, 'new', { lastRun: NOON, cadenceMin: 5 }));
+    const text = formatHeartbeatState(updateTask(state, 'new', { lastRun: NOON, cadenceMin: 5 }));
     const leaves = (value: unknown): readonly unknown[] =>
       typeof value === 'object' && value !== null ? Object.values(value).flatMap(leaves) : [value];
     const written = leaves(JSON.parse(text));
@@ -91,18 +91,18 @@ describe('heartbeat-state.json', () => {
         true,
       );
     }
-    expect(lastRunsOf(readHeartbeatState(text).state).get('new')).toBe(NOON);
+    expect(listLastRuns(readHeartbeatState(text).state).get('new')).toBe(NOON);
   });
 
   it('[H11] is kept as text when a run is recorded, if it is not JSON', () => {
     const { state, repairs } = readHeartbeatState('{"lastChecks": {"mail": 17');
     expect(repairs).toHaveLength(1);
-    expect(JSON.parse(heartbeatStateText(state))).toMatchObject({
+    expect(JSON.parse(formatHeartbeatState(state))).toMatchObject({
       unread: '{"lastChecks": {"mail": 17',
     });
   });
 
-  it('[H02] is read whatever it contains, and what is written is read back equal', () => {
+  it('[H02] is parsed from any content, and parses back equal after it is written', () => {
     const task = fc.record(
       {
         lastRun: fc.oneof(fc.jsonValue(), fc.nat()),
@@ -120,7 +120,7 @@ describe('heartbeat-state.json', () => {
     fc.assert(
       fc.property(file, (text) => {
         const { state } = readHeartbeatState(text);
-        expect(readHeartbeatState(heartbeatStateText(state))).toEqual({ state, repairs: [] });
+        expect(readHeartbeatState(formatHeartbeatState(state))).toEqual({ state, repairs: [] });
       }),
     );
   });
@@ -173,17 +173,17 @@ describe('heartbeat-state.json', () => {
       {},
     ],
     ['nothing that is a time', { lastChecks: { a: 'soon', b: -1 }, c: true }, ['a', 'b', 'c'], {}],
-  ])('[H02] [W01] of another agent, with %s, is taken over', (_what, file, names, runs) => {
+  ])('[H02] [W01] is imported from another agent’s file with %s', (_what, file, names, runs) => {
     const { state, repairs } = readHeartbeatState(JSON.stringify(file));
     expect(repairs).toEqual([]);
     const cadence = { kind: 'days', days: 1 } as const;
-    const taken = withChecks(
+    const taken = importChecks(
       state,
       names.map((name) => ({ name, cadence })),
     );
-    const seconds = [...lastRunsOf(taken)].map(([name, ms]) => [name, ms / 1000]);
+    const seconds = [...listLastRuns(taken)].map(([name, ms]) => [name, ms / 1000]);
     expect(Object.fromEntries(seconds)).toEqual(runs);
     const { tasks: _, ...others } = { tasks: {}, ...file };
-    expect(JSON.parse(heartbeatStateText(taken))).toMatchObject(others);
+    expect(JSON.parse(formatHeartbeatState(taken))).toMatchObject(others);
   });
 });

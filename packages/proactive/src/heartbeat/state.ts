@@ -1,44 +1,44 @@
 import { z } from 'zod';
 import { PROSE_TASK } from './read-tasks.ts';
-import { cadenceMinutes, STATE_FILE, type StandingTask } from './task.ts';
+import { getCadenceMinutes, STATE_FILE, type StandingTask } from './task.ts';
 
 interface TaskState {
   /** When the task last started (ms); null before its first run. */
   readonly lastRun: number | null;
-  /** Its cadence at that time, in minutes; null if the file has none. */
+  /** The cadence of the task at that time, in minutes; null if the file has none. */
   readonly cadenceMin: number | null;
   /**
-   * Other fields, kept unchanged. `was` holds invalid values that were found in place of the fields
-   * above.
+   * Other fields, which are written back unchanged. `was` holds invalid values that were found in
+   * place of the fields above.
    */
-  readonly more: Fields;
+  readonly more: StateFields;
 }
 
 /**
- * The content of heartbeat-state.json (H02). The file is human-readable, and a person may edit it.
+ * The content of heartbeat-state.json (H02). The file is human-readable, and people may edit it.
  * Writing it preserves everything that was read (H11).
  */
 export interface HeartbeatState {
   readonly tasks: ReadonlyMap<string, TaskState>;
-  readonly more: Fields;
+  readonly more: StateFields;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-const Fields = z.record(z.string(), z.unknown());
-/** The file is complete up to this run; later runs were lost with their process. */
+type StateFields = Readonly<Record<string, unknown>>;
+const StateFields = z.record(z.string(), z.unknown());
+/** The file contains all runs up to this one; later runs were lost with their process. */
 export const NOTED = 'noted';
 /**
- * The key for tasks in a file whose `tasks` has another meaning, such as the last run of a check
- * with that name.
+ * The key for Parley's tasks in a file whose `tasks` has another meaning, such as the last run of a
+ * check with that name.
  */
 const BESIDE = 'parleyTasks';
-/** As ms, a smaller number would be in 1973 or earlier, so it is in seconds. */
+/** Interpreted as ms, a smaller number would be in 1973 or earlier, so it is in seconds. */
 const FIRST_MS = 100_000_000_000;
 const LAST_MS = 8_640_000_000_000_000;
 
 /**
- * Parses the state file of any agent. `repairs` describes invalid entries that belong to Parley, in
- * sentences.
+ * Parses the state file of any agent. `repairs` describes, in sentences, invalid entries that
+ * belong to Parley.
  */
 export function readHeartbeatState(text: string): {
   readonly state: HeartbeatState;
@@ -47,29 +47,32 @@ export function readHeartbeatState(text: string): {
   const repairs: string[] = [];
   const bare = text.replace(/^\ufeff/, '').trim();
   const json = bare === '' ? {} : parseLenientJson(bare);
-  const list = z.array(Fields).safeParse(json).data;
-  const parsed = Fields.safeParse(list === undefined ? json : { tasks: list });
+  const list = z.array(StateFields).safeParse(json).data;
+  const parsed = StateFields.safeParse(list === undefined ? json : { tasks: list });
   if (!parsed.success) {
     repairs.push(`${STATE_FILE} is not an object in JSON; it starts again and keeps the old text.`);
   }
   const file = parsed.data ?? { unread: parseLenientJson(bare) ?? bare };
-  const { [tasksKey(file)]: written = {}, ...more } = file;
+  const { [findTasksKey(file)]: written = {}, ...more } = file;
   const tasks = new Map<string, TaskState>();
-  for (const [name, value] of Object.entries(Fields.parse(written))) {
+  for (const [name, value] of Object.entries(StateFields.parse(written))) {
     tasks.set(name, readTask(name, value, repairs));
   }
   return { state: { tasks, more }, repairs };
 }
 
-/** An entry has times itself (`{"lastRun": …}`); only a list of tasks contains further entries. */
-function tasksKey({ tasks = {}, [BESIDE]: beside }: Fields): string {
-  const fields = Fields.safeParse(tasks).data;
+/**
+ * An entry contains its times directly (`{"lastRun": …}`); only a list of tasks contains further
+ * entries.
+ */
+function findTasksKey({ tasks = {}, [BESIDE]: beside }: StateFields): string {
+  const fields = StateFields.safeParse(tasks).data;
   const isEntry = fields === undefined || Object.keys(fields).some((key) => ENTRY_KEY.test(key));
   return isEntry || beside !== undefined ? BESIDE : 'tasks';
 }
 
-/** The content of the file for this state, in readable form: one line per value. */
-export function heartbeatStateText({ tasks, more }: HeartbeatState): string {
+/** Formats the content of the file for a state: human-readable JSON with one line per value. */
+export function formatHeartbeatState({ tasks, more }: HeartbeatState): string {
   const written = [...tasks].map(([name, task]) => {
     const lastRun = task.lastRun === null ? null : new Date(task.lastRun).toISOString();
     const cadence = task.cadenceMin !== null && { cadenceMin: task.cadenceMin };
@@ -81,7 +84,7 @@ export function heartbeatStateText({ tasks, more }: HeartbeatState): string {
 
 const NEVER_RAN: TaskState = { lastRun: null, cadenceMin: null, more: {} };
 
-export function withTask(
+export function updateTask(
   state: HeartbeatState,
   name: string,
   change: Partial<TaskState>,
@@ -91,48 +94,51 @@ export function withTask(
 }
 
 /**
- * Imports what other agents record, such as `lastChecks: { email: 1703275200 }` or the same without
- * that key, for tasks that have no run yet. An entry belongs to a task if the words in its key
- * occur in the task's name, or if no other task has the same cadence.
+ * Imports the records of other agents, such as `lastChecks: { email: 1703275200 }` or the same
+ * without that key, for tasks that have no run yet. An entry belongs to a task if the words in its
+ * key occur in the task's name, or if no other task has the same cadence.
  */
-export function withChecks(
+export function importChecks(
   state: HeartbeatState,
   tasks: readonly Pick<StandingTask, 'name' | 'cadence'>[],
 ): HeartbeatState {
   const names = new Set(tasks.map(({ name }) => name));
-  // Once Parley has written the file, other entries are former tasks of its own.
+  // Once Parley has written the file, other entries are its own former tasks.
   const isForeign = state.more[NOTED] === undefined;
   const others = [...state.tasks].filter(([name]) => isForeign && !names.has(name));
-  const checks = new Map([...checksOf(state.more), ...checksOf(Object.fromEntries(others))]);
+  const checks = new Map([...readChecks(state.more), ...readChecks(Object.fromEntries(others))]);
   let next = state;
   const take = ({ name, cadence }: (typeof tasks)[number], key: string | undefined) => {
     const check = key === undefined ? undefined : checks.get(key);
     if (key === undefined || check === undefined) return;
     checks.delete(key);
-    next = withTask(next, name, { lastRun: check.lastRun, cadenceMin: cadenceMinutes(cadence) });
+    next = updateTask(next, name, {
+      lastRun: check.lastRun,
+      cadenceMin: getCadenceMinutes(cadence),
+    });
   };
   const waiting = () =>
     tasks.filter(({ name }) => (next.tasks.get(name)?.lastRun ?? null) === null);
   for (const task of waiting()) {
-    take(task, task.name === PROSE_TASK ? newestOf(checks) : keyFor(task.name, checks));
+    take(task, task.name === PROSE_TASK ? findNewest(checks) : findKeyFor(task.name, checks));
   }
   for (const task of waiting()) {
-    const minutes = cadenceMinutes(task.cadence);
-    const alike = waiting().filter((one) => cadenceMinutes(one.cadence) === minutes);
+    const minutes = getCadenceMinutes(task.cadence);
+    const alike = waiting().filter((one) => getCadenceMinutes(one.cadence) === minutes);
     const keys = [...checks].filter(([, { cadenceMin }]) => cadenceMin === minutes);
     if (alike.length === 1 && keys.length === 1) take(task, keys[0]?.[0]);
   }
   return next;
 }
 
-interface Check {
+interface ForeignCheck {
   readonly lastRun: number;
   readonly cadenceMin: unknown;
 }
 
-/** Far more entries than a hundred tasks have. */
+/** The maximum number of entries, which is far more than a hundred tasks have. */
 const MAX_CHECKS = 1_000;
-/** In 2001; smaller numbers are not timestamps. */
+/** A moment in 2001; smaller numbers are not timestamps. */
 const FIRST_CHECK_MS = 1_000_000_000_000;
 
 const MAX_DEPTH = 3;
@@ -141,28 +147,30 @@ const MAX_DEPTH = 3;
  * Reads `{"email": 1703275200}` or `{"email": {"lastRun": …}}`, also below keys such as
  * `lastChecks`, or in a list.
  */
-function checksOf({ [NOTED]: _, ...more }: Fields, depth = 1): Map<string, Check> {
+function readChecks({ [NOTED]: _, ...more }: StateFields, depth = 1): Map<string, ForeignCheck> {
   const checks = Object.entries(more)
     .slice(0, MAX_CHECKS)
-    .flatMap(([key, written]): (readonly [string, Check])[] => {
-      const fields = Fields.safeParse(Array.isArray(written) ? { ...written } : written).data ?? {};
+    .flatMap(([key, written]): (readonly [string, ForeignCheck])[] => {
+      const fields =
+        StateFields.safeParse(Array.isArray(written) ? { ...written } : written).data ?? {};
       const time = Object.keys(fields).find((name) => TIME_KEY.test(name));
       const lastRun = readMoment(time === undefined ? written : fields[time]) ?? 0;
       const { name = fields.id ?? fields.task, cadenceMin } = fields;
       const title = typeof name === 'string' ? name : key;
       if (lastRun >= FIRST_CHECK_MS) return [[title, { lastRun, cadenceMin }]];
-      return depth < MAX_DEPTH ? [...checksOf(fields, depth + 1)] : [];
+      return depth < MAX_DEPTH ? [...readChecks(fields, depth + 1)] : [];
     });
   return new Map(checks);
 }
 
 /**
- * The key with the same words, otherwise the one with the most words that all occur in the name.
+ * Returns the key with the same words, otherwise the key with the most words that all occur in the
+ * name.
  */
-function keyFor(name: string, checks: ReadonlyMap<string, Check>): string | undefined {
-  const inName = new Set(taskNameWords(name));
+function findKeyFor(name: string, checks: ReadonlyMap<string, ForeignCheck>): string | undefined {
+  const inName = new Set(splitNameWords(name));
   const fitting = [...checks.keys()]
-    .map((key) => ({ key, words: taskNameWords(key) }))
+    .map((key) => ({ key, words: splitNameWords(key) }))
     .filter(({ words }) => words.length > 0 && words.every((word) => inName.has(word)));
   return fitting.toSorted((a, b) => b.words.length - a.words.length)[0]?.key;
 }
@@ -179,10 +187,10 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * The words in a name. `memoryReview`, `memory_reviews` and `Memory review` give the same result;
- * `last` and `check` are dropped.
+ * Returns the words in a name. `memoryReview`, `memory_reviews` and `Memory review` give the same
+ * result; `last` and `check` are dropped.
  */
-function taskNameWords(text: string): readonly string[] {
+function splitNameWords(text: string): readonly string[] {
   const spaced = text.replace(/(?<=\p{Ll})(?=\p{Lu})|_/gu, ' ');
   const meant = MEANINGS.reduce((all, [words, meaning]) => all.replace(words, meaning), spaced);
   const words = meant.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
@@ -190,12 +198,12 @@ function taskNameWords(text: string): readonly string[] {
   return plain.filter((word) => !/^(?:last|check(?:ed)?|run|at|time)$/.test(word));
 }
 
-function newestOf(checks: ReadonlyMap<string, Check>): string | undefined {
+function findNewest(checks: ReadonlyMap<string, ForeignCheck>): string | undefined {
   return [...checks].toSorted(([, a], [, b]) => b.lastRun - a.lastRun)[0]?.[0];
 }
 
-/** The last run of each task, by name, without tasks that never ran. */
-export function lastRunsOf({ tasks }: HeartbeatState): ReadonlyMap<string, number> {
+/** Returns the last run of each task, by name, without tasks that never ran. */
+export function listLastRuns({ tasks }: HeartbeatState): ReadonlyMap<string, number> {
   const runs = [...tasks].flatMap(([name, { lastRun }]) =>
     lastRun === null ? [] : [[name, lastRun] as const],
   );
@@ -209,7 +217,7 @@ function parseLenientJson(text: string): unknown {
     try {
       return JSON.parse(one);
     } catch {
-      // The caller reports that the text is not JSON.
+      // The caller reports text that is not JSON.
     }
   }
   return undefined;
@@ -220,7 +228,7 @@ const TIME_KEY =
 const ENTRY_KEY = new RegExp(`${TIME_KEY.source}|^cadenceMin$`, 'i');
 
 function readTask(name: string, value: unknown, repairs: string[]): TaskState {
-  const fields = Fields.safeParse(value).data ?? { lastRun: value };
+  const fields = StateFields.safeParse(value).data ?? { lastRun: value };
   const time = Object.keys(fields).find((key) => TIME_KEY.test(key));
   const { lastRun: run = time && fields[time], cadenceMin: cadence, ...more } = fields;
   const lastRun = readMoment(run);
@@ -257,8 +265,8 @@ function readMoment(written: unknown): number | null | undefined {
     : undefined;
 }
 
-/** Adds runs that started after the last recorded one. */
-export function withLostRuns(
+/** Adds runs that started after the last recorded run. */
+export function addLostRuns(
   state: HeartbeatState,
   runs: Iterable<readonly [name: string, run: Partial<TaskState>]>,
 ): HeartbeatState {
@@ -268,7 +276,7 @@ export function withLostRuns(
   let next = state;
   for (const [name, { lastRun = null, cadenceMin = null }] of runs) {
     if (lastRun === null || lastRun <= noted) continue;
-    next = withTask(next, name, { lastRun, ...(cadenceMin !== null && { cadenceMin }) });
+    next = updateTask(next, name, { lastRun, ...(cadenceMin !== null && { cadenceMin }) });
   }
   return next;
 }

@@ -5,13 +5,16 @@ import { DAY_MINUTES, type DayRule, type DayWindow, WHOLE_DAY } from '../zone-cl
 /** The file with the standing tasks, and the one that records their last runs (H02). */
 export const TASKS_FILE = 'HEARTBEAT.md';
 export const STATE_FILE = 'heartbeat-state.json';
-/** The state file used by OpenClaw's agents, read until Parley has its own. */
+/** The state file used by OpenClaw's agents, read until Parley has written its own. */
 export const OPENCLAW_STATE_FILE = 'memory/heartbeat-state.json';
 
-/** The owner's file about themselves, which states the language in which they write. */
+/** The file in which owners describe themselves, which states the language in which they write. */
 export const PROFILE_FILE = 'USER.md';
 
-/** The workspace files used by a heartbeat. Each of them becomes prompt text in its runs. */
+/**
+ * The workspace files used by a heartbeat. Each of these files becomes prompt text in heartbeat
+ * runs.
+ */
 export const HEARTBEAT_READS: readonly FilePattern[] = [TASKS_FILE, STATE_FILE, PROFILE_FILE];
 
 /**
@@ -28,38 +31,40 @@ export const DEFAULT_CADENCE: Cadence = { kind: 'minutes', minutes: 30 };
 /** The minimum number of minutes between two runs of a task (H01). */
 export const FLOOR_MINUTES = 5;
 
-/** A task of HEARTBEAT.md (H02). */
 export interface StandingTask {
-  /** Unique in the file, and its key in heartbeat-state.json. */
+  /** The name of the task, which is unique in the file and its key in heartbeat-state.json. */
   readonly name: string;
   readonly line: number;
   readonly cadence: Cadence;
-  /** The hours of the day in which it may run. */
+  /** The hours of the day in which the task may run. */
   readonly window: DayWindow;
   readonly instruction: string;
-  /** A built-in routine that runs instead of the instruction, which then only names it (H07). */
+  /**
+   * A built-in routine that runs instead of the instruction, which then only names the routine
+   * (H07).
+   */
   readonly routine?: HeartbeatRoutine;
-  /** The group to which the task sends its alerts; without one they go to the owner (H04). */
+  /** The group that receives the task's alerts; if it is absent, the owner does (H04). */
   readonly tell?: string;
   readonly check?: NewsCheck;
 }
 
 /** The cadence in minutes, as heartbeat-state.json stores it. */
-export function cadenceMinutes(cadence: Cadence): number {
+export function getCadenceMinutes(cadence: Cadence): number {
   return cadence.kind === 'minutes' ? cadence.minutes : cadence.days * 24 * 60;
 }
 
-/** Something invalid in HEARTBEAT.md. The other tasks run all the same. */
+/** A problem in HEARTBEAT.md. The other tasks run nevertheless. */
 export interface TaskProblem {
   /** The line number, from 1. */
   readonly line: number;
-  /** The task it concerns; absent outside tasks. */
+  /** The task with the problem; absent outside tasks. */
   readonly task?: string;
   readonly found: string;
   readonly expected: string;
-  /** The most likely intended value. */
+  /** The value that was probably intended. */
   readonly nearest?: string;
-  /** `task`: the task does not run. `note`: it runs, but perhaps not as intended. */
+  /** `task`: the task does not run. `note`: the task runs, but perhaps not as intended. */
   readonly effect: 'task' | 'note';
 }
 
@@ -82,7 +87,7 @@ export function shortenName(text: string): string {
 }
 
 /**
- * The content of `every:`: the cadence and, for `daily at 3:00`, the time of day at which the hours
+ * The value of `every:`: the cadence and, for `daily at 3:00`, the time of day at which the hours
  * start (minutes).
  */
 export interface WrittenCadence {
@@ -90,7 +95,7 @@ export interface WrittenCadence {
   readonly at?: number;
 }
 
-/** An interval as written. `at` is the time of day, in minutes. */
+/** `at` is the time of day, in minutes. */
 export interface WrittenInterval {
   /**
    * `minutes` are elapsed time; `days` and `months` are counted on the calendar in a zone,
@@ -101,13 +106,13 @@ export interface WrittenInterval {
   readonly at?: number;
 }
 
-interface Unit {
+interface IntervalUnit {
   readonly name: RegExp;
   readonly unit: WrittenInterval['unit'];
   readonly count: number;
 }
 
-const UNITS: readonly Unit[] = [
+const UNITS: readonly IntervalUnit[] = [
   { name: /^m(?:ins?|inutes?)?$/, unit: 'minutes', count: 1 },
   { name: /^h(?:rs?|ours?)?$/, unit: 'minutes', count: 60 },
   { name: /^d(?:ays?)?$/, unit: 'days', count: 1 },
@@ -126,13 +131,16 @@ export const CADENCE_FORM = 'such as 30 min, 2 h, 1 day or daily at 3:00';
 export const WINDOW_FORM = 'from-to on a clock of 24 hours, such as 9:00-21:00 or 22:00-2:00';
 /** The maximum length of a time text, in characters. */
 const MAX_WRITTEN = 500;
-/** A year, and ten years for intervals in months; anything longer is a mistake. */
+/**
+ * The maximum interval: a year, or ten years for intervals in months; anything longer is a mistake.
+ */
 const MAX_MINUTES = DAY_MINUTES * 366;
 const MAX_MONTHS = 120;
 
 /**
- * Parses `30 min`, `1 h 30 min`, `day` or `daily at 3:00`; null for anything else. Tasks are only
- * checked during heartbeats, so 24 elapsed hours would drift from day to day; here they mean a day.
+ * Parses `30 min`, `1 h 30 min`, `day` or `daily at 3:00`; null for anything else. Tasks are
+ * checked only during heartbeats, so 24 elapsed hours would drift from day to day; in this context
+ * they mean a day.
  */
 export function readCadence(written: string): WrittenCadence | null {
   const read = readInterval(written);
@@ -170,19 +178,19 @@ function readLength(written: string): WrittenInterval | null {
   for (const piece of pieces) {
     const [, count = '', name = ''] = /^([\d.]*)\s*([a-z]+)/.exec(piece) ?? [];
     const found = UNITS.find((unit) => unit.name.test(name));
-    // A unit alone means one, as in "every day"; a single letter would be a mistake.
+    // A unit alone means one, as in "every day", but a single letter would be a mistake.
     if (found === undefined || (count === '' && (pieces.length > 1 || name.length === 1)))
       return null;
     sums[found.unit] += (count === '' ? 1 : Number(count)) * found.count;
   }
-  return inOneUnit(sums);
+  return toLargestUnit(sums);
 }
 
 /**
  * Expresses a sum in the largest unit that divides it. A month has no fixed length in days, so it
  * cannot be combined.
  */
-function inOneUnit({ minutes, days, months }: Record<WrittenInterval['unit'], number>) {
+function toLargestUnit({ minutes, days, months }: Record<WrittenInterval['unit'], number>) {
   if (months > 0) {
     const isWhole = Number.isInteger(months) && months <= MAX_MONTHS && minutes + days === 0;
     return isWhole ? ({ unit: 'months', count: months } as const) : null;
@@ -211,11 +219,14 @@ export function readWindow(written: string): DayWindow | null {
   if (from === null || to === null || more.length > 0) return null;
   if (from % DAY_MINUTES === 0 && to % DAY_MINUTES === 0) return from === to ? null : WHOLE_DAY;
   if (from === to || from === DAY_MINUTES) return null;
-  // Until midnight means until the end of the day.
+  // Hours until midnight end with the day.
   return { from, to: to === 0 ? DAY_MINUTES : to };
 }
 
-/** Minutes since midnight of `9:00`, `9`, `09.30`, `9 pm` or `24:00`; null for anything else. */
+/**
+ * Returns the minutes since midnight of `9:00`, `9`, `09.30`, `9 pm` or `24:00`; null for anything
+ * else.
+ */
 export function readTime(written: string): number | null {
   const found = /^(\d{1,2})(?:[:.](\d{2}))?\s*([ap]m)?$/.exec(written.trim().toLowerCase());
   if (found === null) return null;
@@ -233,26 +244,26 @@ export function describeSchedule({
   cadence,
   window,
 }: Pick<StandingTask, 'cadence' | 'window'>): string {
-  const hours = `${clockOf(window.from)}–${clockOf(window.to)}`;
+  const hours = `${formatClock(window.from)}–${formatClock(window.to)}`;
   const isWholeDay = window.from === 0 && window.to === DAY_MINUTES;
   const isEachDay = cadence.kind === 'days' && cadence.days === 1;
-  const days = window.on && daysText(window.on);
+  const days = window.on && formatDays(window.on);
   const isOneDay = isEachDay && window.on?.of === 'week' && window.on.days.length === 1;
-  const often = isEachDay && days !== undefined ? [] : [oftenText(cadence)];
+  const often = isEachDay && days !== undefined ? [] : [describeCadence(cadence)];
   const on = days === undefined ? [] : [isOneDay ? `every ${days}` : days];
   return [...often, ...on, ...(isWholeDay ? [] : [hours])].join(', ');
 }
 
 const DAY_NAMES = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
-function daysText({ of, days }: DayRule): string {
+function formatDays({ of, days }: DayRule): string {
   if (of === 'month') return `on day ${days.join(', ')} of each month`;
   if (days.join() === '1,2,3,4,5') return 'Monday to Friday';
   const names = days.map((day) => DAY_NAMES[day] ?? '');
   return names.length === 1 ? names.join() : names.map((name) => name.slice(0, 3)).join(', ');
 }
 
-function oftenText(cadence: StandingTask['cadence']): string {
+function describeCadence(cadence: StandingTask['cadence']): string {
   if (cadence.kind === 'days')
     return cadence.days === 1 ? 'every day' : `every ${cadence.days} days`;
   const { minutes } = cadence;
@@ -260,7 +271,7 @@ function oftenText(cadence: StandingTask['cadence']): string {
   return minutes === 60 ? 'every hour' : `every ${minutes / 60} h`;
 }
 
-function clockOf(minutes: number): string {
+function formatClock(minutes: number): string {
   const [hour, minute] = [Math.floor(minutes / 60), minutes % 60];
   return `${String(hour).padStart(2, '0')}:${String(minute).padStart(2, '0')}`;
 }

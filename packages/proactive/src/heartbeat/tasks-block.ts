@@ -1,16 +1,16 @@
 import type { FileLine } from './outline.ts';
 import { readWindow } from './task.ts';
-import { addTimes, readTimes, type Times } from './times.ts';
+import { addTimes, type LineTimes, readTimes } from './times.ts';
 
 /** An entry of OpenClaw's `tasks:` block: `- name:` with `interval:` and `prompt:`. */
 export interface BlockTask {
   readonly line: FileLine;
   readonly title: string;
   readonly text: string;
-  readonly times: Times;
+  readonly times: LineTimes;
 }
 
-interface Entry {
+interface BlockEntry {
   readonly line: FileLine;
   readonly fields: Map<string, string>;
 }
@@ -26,27 +26,26 @@ const TIME_KEY =
   /^(?:interval|every|cadence|schedule|frequency|cron|at|time|when|on|days?|window|hours|active_?hours|time_?zone|tz)$/;
 
 /**
- * The tasks in the block, and the other lines in the file; null if there is no block. It is parsed
- * line by line, as in OpenClaw, because many such blocks are not valid YAML, for example `prompt:
- * Look at this: the mail`.
+ * Returns the tasks in the block, and the other lines in the file; null if there is no block. The
+ * block is parsed line by line, as in OpenClaw, because many such blocks are not valid YAML, for
+ * example `prompt: Look at this: the mail`.
  */
-export function tasksBlock(written: readonly FileLine[]) {
-  const lines = written.flatMap(fieldsOfFlow);
+export function parseTasksBlock(written: readonly FileLine[]) {
+  const lines = written.flatMap(splitFlowFields);
   const start = lines.findIndex(({ text }) => BLOCK.test(text));
   if (start === -1) return null;
-  const entries: Entry[] = [];
+  const entries: BlockEntry[] = [];
   let key = '';
   /** Lines with a deeper indent than this belong to the value of the last key. */
   let textIndent = Number.POSITIVE_INFINITY;
   let end = start + 1;
   for (const line of lines.slice(end)) {
     const [, lead = '', name = '', value = ''] = FIELD.exec(line.text) ?? [];
-    const indent = indentOf(line.text);
-    const isDeeper = indent > textIndent || indent > indentOf(entries[0]?.line.text ?? '') + 4;
+    const indent = measureIndent(line.text);
+    const isDeeper = indent > textIndent || indent > measureIndent(entries[0]?.line.text ?? '') + 4;
     const isNested = lead.includes('-') && entries.length > 0 && isDeeper;
     const isText = indent > textIndent || isNested || name === '';
     if (COMMENT.test(line.text) && indent <= textIndent) {
-      // The line is dropped.
     } else if (!isText && (lead.includes('-') || (lead !== '' && entries.length > 0))) {
       if (lead.includes('-')) entries.push({ line, fields: new Map() });
       key = name.toLowerCase();
@@ -60,12 +59,12 @@ export function tasksBlock(written: readonly FileLine[]) {
   }
   if (!entries.some(({ fields }) => [...fields.keys()].some((name) => KEY.test(name)))) return null;
   return {
-    tasks: entries.flatMap(taskOfEntry),
+    tasks: entries.flatMap(toBlockTasks),
     others: [...lines.slice(0, start), ...lines.slice(end)],
   };
 }
 
-function fieldsOfFlow(line: FileLine): readonly FileLine[] {
+function splitFlowFields(line: FileLine): readonly FileLine[] {
   const [, lead = '', inner] = FLOW.exec(line.text) ?? [];
   if (!inner?.includes('name:')) return [line];
   const fields = inner.split(/,\s*(?=\w+:)/);
@@ -75,12 +74,13 @@ function fieldsOfFlow(line: FileLine): readonly FileLine[] {
   }));
 }
 
-function indentOf(line: string): number {
+function measureIndent(line: string): number {
   return line.length - line.trimStart().length;
 }
 
 /**
- * A value without its quotes or a comment after it; empty if it only introduces the lines below.
+ * Returns a value without its quotes and without a comment after it; empty if it only introduces
+ * the lines below.
  */
 function readYamlValue(value: string): string {
   const [, quote, text = ''] = /^(["'])(.*?[^\\])\1(?:\s+#.*)?\s*$/.exec(value) ?? [];
@@ -88,21 +88,21 @@ function readYamlValue(value: string): string {
   return value.replace(/^[|>][+-]?\s*$/, '').replace(/(?<!\s)\s+#.*$/, '');
 }
 
-function taskOfEntry({ line, fields }: Entry): BlockTask[] {
+function toBlockTasks({ line, fields }: BlockEntry): BlockTask[] {
   const { id = '', name = id, prompt = name, ...more } = Object.fromEntries(fields);
   const { enabled = 'yes', disabled = 'no', ...others } = more;
   if (/^(?:false|no|off)$/i.test(enabled) || /^(?:true|yes|on)$/i.test(disabled)) return [];
   const set = Object.entries(others).filter(([, value]) => value !== '');
   const times = set
     .filter(([key]) => TIME_KEY.test(key))
-    .map(([key, value]) => timesOfField(key, value))
+    .map(([key, value]) => readFieldTimes(key, value))
     .reduce(addTimes, {});
   const rest = set.filter(([key]) => !TIME_KEY.test(key)).map(([key, value]) => `${key}: ${value}`);
   const text = [prompt, ...rest].join('\n').trim() || 'Look after this.';
   return [{ line, title: name || text, text, times }];
 }
 
-function timesOfField(key: string, value: string): Times {
+function readFieldTimes(key: string, value: string): LineTimes {
   // OpenClaw reads a bare number as minutes.
   const isMinutes = /^\d+$/.test(value) && key === 'interval';
   const read = readTimes(value) ?? readTimes(`every ${value}${isMinutes ? ' min' : ''}`);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ownersZone } from './time-zone.ts';
+import { resolveOwnersZone } from './time-zone.ts';
 
 const HERE = { timeZone: 'Europe/Vienna', isMachinesTimeZone: true };
 
@@ -16,19 +16,22 @@ describe('the time zone in USER.md', () => {
     ['- **Timezone:** US Pacific', 'America/Los_Angeles'],
     ['- **Timezone:** UTC', 'UTC'],
     ['- **Timezone:** UTC+8', 'Etc/GMT-8'],
-  ])('[H11] is read from %j', (profile, timeZone) => {
-    expect(ownersZone(`# USER.md\n${profile}\n`, HERE)).toEqual({ timeZone, why: 'USER.md' });
+  ])('[H11] is parsed from %j', (profile, timeZone) => {
+    expect(resolveOwnersZone(`# USER.md\n${profile}\n`, HERE)).toEqual({
+      timeZone,
+      why: 'USER.md',
+    });
   });
 
-  it('[H11] yields to the one in HEARTBEAT.md, unless that belongs to a task', () => {
+  it('[H11] is overridden by the zone in HEARTBEAT.md, unless that zone belongs to a task', () => {
     const profile = '- Timezone: Asia/Shanghai\n';
     const tasks = '# Heartbeat\n\n**Time zone:** Europe/Lisbon\n';
-    expect(ownersZone(profile, HERE, tasks)).toEqual({
+    expect(resolveOwnersZone(profile, HERE, tasks)).toEqual({
       timeZone: 'Europe/Lisbon',
       why: 'HEARTBEAT.md',
     });
     const ofOneTask = 'tasks:\n  - name: a\n    timezone: Europe/Lisbon\n';
-    expect(ownersZone(profile, HERE, ofOneTask).timeZone).toBe('Asia/Shanghai');
+    expect(resolveOwnersZone(profile, HERE, ofOneTask).timeZone).toBe('Asia/Shanghai');
   });
 
   it.each([
@@ -36,23 +39,25 @@ describe('the time zone in USER.md', () => {
     '- **Name:** Ann',
     '- **Timezone:**\n- **Notes:** x',
     '- **Timezone:** _(optional)_',
-  ])('[H11] is missing in %j', (profile) =>
-    expect(ownersZone(profile, HERE)).toEqual({ timeZone: 'Europe/Vienna' }),
+  ])('[H11] is absent in %j', (profile) =>
+    expect(resolveOwnersZone(profile, HERE)).toEqual({ timeZone: 'Europe/Vienna' }),
   );
 
   it.each(['EST or so', 'CST', 'Mars/Olympus', 'the same as yours', 'UTC+99'])(
     '[H11] is reported as a problem if it is %j',
     (zone) => {
-      const found = ownersZone(`- **Timezone:** ${zone}`, HERE);
+      const found = resolveOwnersZone(`- **Timezone:** ${zone}`, HERE);
       expect(found.timeZone).toBe('Europe/Vienna');
       expect(found.problem).toContain(`"${zone}" is not a time zone`);
     },
   );
 
-  it('[H11] does not count if the settings name one, and is then no problem', () => {
+  it('[H11] is ignored without a problem if the settings name a zone', () => {
     const set = { timeZone: 'Europe/Vienna', isMachinesTimeZone: false };
-    expect(ownersZone('Timezone: Europe/Vienna', set)).toEqual({ timeZone: 'Europe/Vienna' });
-    const other = ownersZone('Timezone: nowhere', set);
+    expect(resolveOwnersZone('Timezone: Europe/Vienna', set)).toEqual({
+      timeZone: 'Europe/Vienna',
+    });
+    const other = resolveOwnersZone('Timezone: nowhere', set);
     expect(other).toMatchObject({
       timeZone: 'Europe/Vienna',
       why: expect.stringContaining('nowhere'),

@@ -21,9 +21,9 @@ const MAX_NAME_LENGTH = 60;
  * Returns the zone from the settings, otherwise from HEARTBEAT.md or USER.md, otherwise the zone of
  * this machine.
  */
-export function ownersZone(profile: string, settings: SettingsZone, tasks = ''): OwnersZone {
+export function resolveOwnersZone(profile: string, settings: SettingsZone, tasks = ''): OwnersZone {
   const { timeZone, isMachinesTimeZone = false } = settings;
-  // Indented lines may belong to a task.
+  // Indented lines are skipped, because they may belong to a task.
   const inTasks = IN_PROFILE.exec(tasks.replace(/^[ \t].*$/gm, ''));
   const file = inTasks === null ? PROFILE_FILE : TASKS_FILE;
   const written = (inTasks ?? IN_PROFILE.exec(profile))?.[1]
@@ -33,7 +33,7 @@ export function ownersZone(profile: string, settings: SettingsZone, tasks = ''):
   if (written === undefined || /^\(?(?:optional|unknown|tbd|none|n\/a)\b/i.test(written)) {
     return { timeZone };
   }
-  const zone = zoneNamed(written);
+  const zone = findZone(written);
   if (!isMachinesTimeZone) {
     if (zone === timeZone) return { timeZone };
     const why = `agent.timeZone of the settings, which counts before the "${written}" of ${file}`;
@@ -53,11 +53,11 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads `Europe/Berlin`, even within other text, `Berlin`, `New York`, `US Pacific Time` and
+ * Parses `Europe/Berlin`, even within other text, `Berlin`, `New York`, `US Pacific Time` and
  * `UTC+2`; null for anything else.
  */
-function zoneNamed(written: string): string | null {
-  const iana = written.match(/\b\p{Lu}\p{L}+(?:\/[\p{L}_+-]+\d*){1,2}/gu)?.find(isZone);
+function findZone(written: string): string | null {
+  const iana = written.match(/\b\p{Lu}\p{L}+(?:\/[\p{L}_+-]+\d*){1,2}/gu)?.find(isKnownZone);
   if (iana !== undefined) return iana;
   const text =
     written
@@ -72,7 +72,7 @@ function zoneNamed(written: string): string | null {
   const [, sign, hours = ''] =
     /^(?:UTC|GMT)\s*(?:([+-])\s*0?(\d{1,2})(?::?00)?)?$/i.exec(text) ?? [];
   // In `Etc/…` names the signs are reversed.
-  if (sign !== undefined) return zoneOr(`Etc/GMT${sign === '+' ? '-' : '+'}${Number(hours)}`);
+  if (sign !== undefined) return toZoneOrNull(`Etc/GMT${sign === '+' ? '-' : '+'}${Number(hours)}`);
   if (/^(?:UTC|GMT)$/i.test(text)) return 'UTC';
   const city = text.replace(/\s+/g, '_').toLowerCase();
   const zones = Intl.supportedValuesOf('timeZone');
@@ -80,11 +80,11 @@ function zoneNamed(written: string): string | null {
   return found.length === 1 ? (found[0] ?? null) : null;
 }
 
-function zoneOr(zone: string): string | null {
-  return isZone(zone) ? zone : null;
+function toZoneOrNull(zone: string): string | null {
+  return isKnownZone(zone) ? zone : null;
 }
 
-function isZone(timeZone: string): boolean {
+function isKnownZone(timeZone: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone });
     return true;

@@ -1,22 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type DayRule, type DayWindow, WHOLE_DAY } from '../zone-clock.ts';
-import { inEnglish, MARKS } from './english-times.ts';
+import { MARKS, translateToEnglish } from './english-times.ts';
 import { type Cadence, DEFAULT_CADENCE, readCadence, readTime, readWindow } from './task.ts';
 
-/** The times that a line contains. */
-export interface Times {
+export interface LineTimes {
   readonly cadence?: Cadence;
-  /** The time of day from which it applies, in minutes since midnight, as in `at 9:00`. */
+  /** The time of day, in minutes since midnight, from which the task may run, as in `at 9:00`. */
   readonly at?: number;
   readonly hours?: DayWindow;
   readonly on?: DayRule;
-  /** Unrecognized words about times. */
+  /** Words about times that were not recognized. */
   readonly unclear?: string;
 }
 
 /** The times in a line, the text before the first of them, and the line without them. */
 export interface ReadTimes {
-  readonly times: Times;
+  readonly times: LineTimes;
   readonly lead: string;
   readonly rest: string;
 }
@@ -27,7 +26,10 @@ const EVERY = new RegExp(
   `\\b(?:every|each)\\s+(\\d+(?:\\.\\d+)?)(${RANGE})?\\s*(${UNIT}(?:\\s*(?:and\\s+)?\\d+\\s*${UNIT})?)\\b|>\\s*(\\d+)()\\s*(${UNIT})\\s+(?:since\\s+(?:the\\s+)?last|ago)\\b`,
   'i',
 );
-/** Matches a cadence in heartbeats. In OpenClaw the default is one every half hour. */
+/**
+ * Matches a cadence that refers to heartbeats. In OpenClaw a heartbeat takes place every half hour
+ * by default.
+ */
 const BEATS = /\b(?:every|each)\s+(?:(\d+)(\s*[-–]\s*\d+)?\s+)?(?:heart)?beats?\b/i;
 const BEAT_MINUTES = 30;
 const PER_DAY =
@@ -41,7 +43,8 @@ const PART = /\b(?:in the )?(morning|afternoon|evening)s?\b/i;
 const EACH =
   /\b(?:every|each|once an?|once per|once every)\s+(?:(hour|day|week|month)s?(?!\p{L})|night\b|(?=morning|afternoon|evening))/iu;
 /**
- * Matches such a word as an adverb or at the start of a title; `the daily notes` are not a time.
+ * Matches such a word as an adverb or at the start of a title; `the daily notes` does not state a
+ * time.
  */
 const ADVERB =
   /(?:^|[(:,;–—|/]|\s-|\b(?:once|runs?|checks?|checked|done|do|this|it|mail|repeats?))\s*(hourly|daily|nightly|weekly|monthly)\b(?!\s+(?:notes?|logs?|files?|journals?|entries|memor\w+))|(?<!\b(?:the|a|an|your|my|our|this|its|last|latest|today['’]s)\s)\b(hourly|daily|nightly|weekly|monthly)(?=\s*(?:$|[).,;:!–—|]|-|at\b|\d|\(|in the\b|on\b|(?:between|from|around|about|by|before|after)\b))/i;
@@ -105,7 +108,7 @@ const EXCEPTION = /\b(?:except|excluding|but not)\b(?:[^.:;)]|(?<=\d)[.:](?=\d))
 const UNREAD_TIME =
   /\b(?:first|second|third|fourth|last|\d(?:st|nd|rd|th))\s+(?!of)\p{L}+\s+of\s+(?:the|each|every)\s+(?:month|week|year)\b|\b\d+\s*(?:x|×|times)\s*(?:weekly|monthly)\b|\b(?:quarterly|yearly|annually|bi-?weekly|bi-?monthly)\b|(?:^|[\s`(])(?:[*\d][\d*/,-]*\s+){3}[*\w/,-]+\s+[*\w/,-]+(?=$|[\s`)])|\b(?:every|each|once an?|once per)\s+(?:(?:few|couple|several|some|quarter|year)\b|\d+\s*(?:s|ms|sec\w*|month\w*|quarter\w*|year\w*)\b)[^.;:)]*/iu;
 const ALL_DAY = /\b(?:all day|24\/7|around the clock)\b/i;
-/** Matches dates. Neither a date nor `tomorrow` is a recurring time. */
+/** Matches dates. Dates and `tomorrow` are not recurring times. */
 const DATE =
   /^\W*(?:today|tomorrow|tonight)\b|\b\d{4}-\d{2}-\d{2}\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b/i;
 const CLOCK_FACE = /(?<![\d:])\d{1,2}:\d{2}(?![\d:])/;
@@ -113,13 +116,14 @@ const MAX_LINE = 500;
 
 /** Parses the times in a heading or list item; null if it has none. */
 export function readTimes(written: string): ReadTimes | null {
-  // A malicious file may consist of empty lines, and each would be tried against every pattern.
+  // A malicious file may consist of empty lines, each of which would be matched against every
+  // pattern.
   if (written.trim() === '' || DATE.test(written)) return null;
-  const text = inEnglish(written.slice(0, MAX_LINE));
+  const text = translateToEnglish(written.slice(0, MAX_LINE));
   let rest = text;
   let start = text.length;
   const unclear: string[] = [];
-  const take: Take = (pattern) => {
+  const take: TakeMatch = (pattern) => {
     const found = pattern.exec(rest);
     if (found !== null) {
       start = Math.min(start, found.index);
@@ -134,7 +138,7 @@ export function readTimes(written: string): ReadTimes | null {
       .trim();
     if (plain) unclear.push(plain);
   };
-  // An exception may contain hours, which are the ones to leave out.
+  // An exception may contain hours, which are the hours to leave out.
   const exception = take(EXCEPTION)?.[0];
   note(take(UNREAD_TIME)?.[0]);
   const on = takeDays(take, () => rest, note);
@@ -145,7 +149,7 @@ export function readTimes(written: string): ReadTimes | null {
   const hours = takeHours(take, note, on !== undefined);
   const at = takeHour(take, note, (on ?? often) !== undefined);
   const hasDays = on !== undefined || isMonthly || cadence?.kind === 'days';
-  const part = hasDays ? takePart(take) : undefined;
+  const part = hasDays ? takePartOfDay(take) : undefined;
   const isAllDay = take(ALL_DAY) !== null;
   const found = [on, often, hours, at];
   if (!isUnread && found.every((one) => one === undefined)) return null;
@@ -181,16 +185,16 @@ const LIMIT =
 const QUIET =
   /quiet|silen|\bnight|sleep|disturb|ruhe|nacht|stören|nuit|noche|安静|静默|勿扰|免打扰|睡|深夜|夜间/iu;
 
-export function isRule(title: string): boolean {
+export function isRuleTitle(title: string): boolean {
   return CONDITION.test(title);
 }
 
 /**
- * The times that make a heading or list item a task; null if it has none, or only states a rule
- * about times.
+ * Returns the times that make a heading or list item a task; null if it has none, or only states a
+ * rule about times.
  */
-export function carriedTimes(title: string): ReadTimes | null {
-  const read = isRule(title) ? null : readTimes(title);
+export function readCarriedTimes(title: string): ReadTimes | null {
+  const read = isRuleTitle(title) ? null : readTimes(title);
   if (read === null || LIMIT.test(read.lead)) return null;
   const { hours, ...others } = read.times;
   return Object.keys(others).length === 0 && hours && QUIET.test(title) ? null : read;
@@ -201,13 +205,13 @@ const ONLY_TIME =
 const LABELED =
   /^(?:schedule[ds]?|frequency|interval|cadence|every|when|times?|how often|runs?|repeats?|window|active(?: hours)?|hours|trigger|heartbeat|frequenz|zeitplan|intervall|uhrzeit|wann|fréquence|horaire|frecuencia|horario|intervalo|frequência|poll a cada|janela ativa|频率|间隔|周期|时间|时段|调度|执行时间)\s*[:：]\s*(.+)$/iu;
 
-/** Whether the rest of a line names no work, as in `Daily tasks`. */
+/** Whether the rest of a line describes no work, as in `Daily tasks`. */
 export function isOnlyTime(rest: string): boolean {
   return ONLY_TIME.test(rest);
 }
 
-/** The times of a line that only gives a time, such as `Interval: 15m`. */
-export function labeledTimes(line: string): Times | null {
+/** Returns the times of a line that only states a time, such as `Interval: 15m`. */
+export function readLabeledTimes(line: string): LineTimes | null {
   if (line.trim().startsWith('|')) return null;
   const text = line.replace(MARKS, '').replace(/^[\s>+-]+/, '');
   const [, value = text] = LABELED.exec(text) ?? [];
@@ -217,17 +221,19 @@ export function labeledTimes(line: string): Times | null {
 }
 
 /**
- * Merges times. Inner ones take precedence over outer ones, and an inner time of day replaces an
+ * Merges times: inner ones take precedence over outer ones, and an inner time of day replaces an
  * outer interval.
  */
-export function mergeTimes(outer: Times, own: Times | null): Times {
+export function mergeTimes(outer: LineTimes, own: LineTimes | null): LineTimes {
   const { cadence, ...others } = outer;
   const isOver = own?.at !== undefined && cadence?.kind === 'minutes';
   return { ...(isOver ? others : outer), ...own };
 }
 
-/** Combines the times of two lines about one task. The first takes precedence if they differ. */
-export function addTimes(all: Times, more: Times): Times {
+/**
+ * Combines the times of two lines about one task. The first line takes precedence if they differ.
+ */
+export function addTimes(all: LineTimes, more: LineTimes): LineTimes {
   const isTwice = Object.keys(more).some((key) => key in all);
   const both = { ...more, ...all, ...(isTwice && { unclear: 'two times for one task' }) };
   const isBoth = both.cadence?.kind === 'minutes' && both.at !== undefined;
@@ -235,18 +241,20 @@ export function addTimes(all: Times, more: Times): Times {
 }
 
 /** Whether a line contains a time that a task with the times `kept` does not follow. */
-export function hasUnkeptTime(line: string, kept: Times): boolean {
-  const read = carriedTimes(line);
+export function hasUnkeptTime(line: string, kept: LineTimes): boolean {
+  const read = readCarriedTimes(line);
   if (read !== null)
     return !isDeepStrictEqual(
-      scheduleOf(read.times),
-      scheduleOf({ ...kept, cadence: kept.cadence ?? DEFAULT_CADENCE }),
+      toSchedule(read.times),
+      toSchedule({ ...kept, cadence: kept.cadence ?? DEFAULT_CADENCE }),
     );
   return CLOCK_FACE.test(line) && !DATE.test(line) && readTimes(line) === null;
 }
 
-/** The schedule of a task with these times. `isKnown` is false if it is only the default. */
-export function scheduleOf({ cadence, at, hours, on }: Times) {
+/**
+ * The schedule of a task with these times. `isKnown` is false if the schedule is only the default.
+ */
+export function toSchedule({ cadence, at, hours, on }: LineTimes) {
   const isOften = cadence?.kind === 'minutes';
   const from = isOften ? undefined : at;
   const daily: Cadence = { kind: 'days', days: 1 };
@@ -261,17 +269,17 @@ export function scheduleOf({ cadence, at, hours, on }: Times) {
   return { schedule, isKnown: (cadence ?? at ?? hours ?? on) !== undefined };
 }
 
-type Take = (pattern: RegExp) => RegExpExecArray | null;
-type Note = (text: string | undefined) => void;
+type TakeMatch = (pattern: RegExp) => RegExpExecArray | null;
+type NoteText = (text: string | undefined) => void;
 
-function takeCadence(take: Take, note: Note): Cadence | 'month' | undefined {
+function takeCadence(take: TakeMatch, note: NoteText): Cadence | 'month' | undefined {
   const every = take(EVERY);
   const [, count = every?.[4], range, unit = every?.[6]] = every ?? [];
   if (every !== null) {
     if (range !== undefined) note(every[0]);
     const read = readCadence(`${count} ${unit}`)?.cadence;
-    // `Every 4 hours (6x per day)` says one thing twice.
-    const perDay = cadencePerDay(take(PER_DAY));
+    // In `Every 4 hours (6x per day)` both times mean the same.
+    const perDay = toCadencePerDay(take(PER_DAY));
     if (read === undefined || (perDay !== undefined && !isDeepStrictEqual(read, perDay))) {
       note(every[0]);
     }
@@ -285,7 +293,7 @@ function takeCadence(take: Take, note: Note): Cadence | 'month' | undefined {
   const perDay = take(PER_DAY);
   if (perDay !== null) {
     if (perDay[2] !== undefined) note(perDay[0]);
-    return cadencePerDay(perDay);
+    return toCadencePerDay(perDay);
   }
   const each = take(EACH);
   const word = (each === null ? take(ADVERB) : null)?.find((one, nth) => nth > 0 && one);
@@ -297,7 +305,7 @@ function takeCadence(take: Take, note: Note): Cadence | 'month' | undefined {
   return { kind: 'days', days: name.startsWith('week') ? 7 : 1 };
 }
 
-function cadencePerDay(found: RegExpExecArray | null): Cadence | undefined {
+function toCadencePerDay(found: RegExpExecArray | null): Cadence | undefined {
   if (found === null) return undefined;
   const times = Number(found[1]);
   if (times <= 1 || times > 288) return { kind: 'days', days: 1 };
@@ -306,7 +314,7 @@ function cadencePerDay(found: RegExpExecArray | null): Cadence | undefined {
 
 const DAY_NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 
-function takeDays(take: Take, text: () => string, note: Note): DayRule | undefined {
+function takeDays(take: TakeMatch, text: () => string, note: NoteText): DayRule | undefined {
   const month = take(MONTH_DAY);
   if (month !== null) {
     const written = (month[1] ?? month[2] ?? '').replace(/first/i, '1').match(/\d+/g) ?? [];
@@ -327,11 +335,11 @@ function takeDays(take: Take, text: () => string, note: Note): DayRule | undefin
     (DAY_START.test(lead) && DAY_TAIL.test(tail));
   if (!isTime) return undefined;
   take(new RegExp(`(?:\\b(?:every|each|on|weekly)[\\s,:(–-]*(?:on\\s+)?)?${DAYS.source}`, 'iu'));
-  return { of: 'week', days: daysIn(all) };
+  return { of: 'week', days: parseDays(all) };
 }
 
 /** Reads lists and ranges of days, such as `Mon, Wed` and `Monday to Friday`. */
-function daysIn(list: string): readonly number[] {
+function parseDays(list: string): readonly number[] {
   const days = new Set<number>();
   let [last, isRange] = [0, false];
   for (const [word] of list.toLowerCase().matchAll(/[a-z]+|[-–]/g)) {
@@ -349,7 +357,7 @@ function daysIn(list: string): readonly number[] {
   return [...days].sort((a, b) => a - b);
 }
 
-function takeHours(take: Take, note: Note, hasDays: boolean): DayWindow | undefined {
+function takeHours(take: TakeMatch, note: NoteText, hasDays: boolean): DayWindow | undefined {
   let found: DayWindow | undefined;
   for (let range = take(HOURS); range !== null; range = take(HOURS)) {
     const [all, ...ends] = range;
@@ -364,7 +372,7 @@ function takeHours(take: Take, note: Note, hasDays: boolean): DayWindow | undefi
   return found ?? readWindow(bare ?? '') ?? undefined;
 }
 
-function takeHour(take: Take, note: Note, hasDays: boolean): number | undefined {
+function takeHour(take: TakeMatch, note: NoteText, hasDays: boolean): number | undefined {
   const found = take(AT) ?? (hasDays ? (take(AT_NUMBER) ?? take(ANY_HOUR)) : null);
   if (found === null) return undefined;
   const [all, about = '', clock = '', zone, more = ''] = found;
@@ -374,7 +382,7 @@ function takeHour(take: Take, note: Note, hasDays: boolean): number | undefined 
   return isHour ? minutes : undefined;
 }
 
-function takePart(take: Take): DayWindow | undefined {
+function takePartOfDay(take: TakeMatch): DayWindow | undefined {
   const [, part = ''] = take(PART) ?? [];
   return PARTS[part.toLowerCase()];
 }

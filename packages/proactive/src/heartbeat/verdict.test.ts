@@ -1,9 +1,9 @@
 import { silentLogger } from '@parley/core';
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createJudge } from './judge.ts';
-import { heartbeatVerdict, quietSpellings } from './verdict.ts';
+import { findQuietSpellings, judgeHeartbeatAnswer } from './verdict.ts';
 
 const LONG = 'The disk is full and the backup of this night failed. '.repeat(6).trim();
 
@@ -126,10 +126,10 @@ const UNCLEAR: readonly string[] = [
 ];
 // biome-ignore-end format: the table ends
 
-describe('the answer of a standing task', () => {
+describe('the answer to a standing task', () => {
   it('[H03] is quiet with text next to the token up to the length in the settings, and an alert beyond that', async () => {
     const kindOf = (rest: number, length: number) =>
-      heartbeatVerdict(`HEARTBEAT_OK ${'x'.repeat(length)}`, rest).kind;
+      judgeHeartbeatAnswer(`HEARTBEAT_OK ${'x'.repeat(length)}`, rest).kind;
     expect([kindOf(10, 10), kindOf(10, 11)]).toEqual(['quiet', 'alert']);
     expect([kindOf(1_000, 1_000), kindOf(0, 1)]).toEqual(['quiet', 'alert']);
     const judge = createJudge({
@@ -145,19 +145,19 @@ describe('the answer of a standing task', () => {
     expect(await judge(`HEARTBEAT_OK ${'x'.repeat(11)}`, run)).toMatchObject({ state: 'alerted' });
   });
 
-  it.each(QUIET)('[H03] is quiet: %j', (answer) => {
-    expect(heartbeatVerdict(answer).kind).toBe('quiet');
+  it.each(QUIET)('[H03] is quiet if it is %j', (answer) => {
+    expect(judgeHeartbeatAnswer(answer).kind).toBe('quiet');
   });
 
-  it.each(ALERTS)('[H03] is an alert: %j', (answer, shown) => {
-    expect(heartbeatVerdict(answer)).toEqual({ kind: 'alert', text: shown });
+  it.each(ALERTS)('[H03] is an alert if it is %j', (answer, shown) => {
+    expect(judgeHeartbeatAnswer(answer)).toEqual({ kind: 'alert', text: shown });
   });
 
-  it.each(UNCLEAR)('[H03] is unclear, and sent to nobody: %j', (answer) => {
-    expect(heartbeatVerdict(answer).kind).toBe('unclear');
+  it.each(UNCLEAR)('[H03] is unclear and not sent if it is %j', (answer) => {
+    expect(judgeHeartbeatAnswer(answer).kind).toBe('unclear');
   });
 
-  it('[H03] never shows a spelling of the token, whatever surrounds it', () => {
+  it('[H03] never shows any spelling of the token, in any context', () => {
     const piece = fc.constantFrom(
       ...[
         'HEARTBEAT_OK',
@@ -190,29 +190,29 @@ describe('the answer of a standing task', () => {
     );
     fc.assert(
       fc.property(fc.array(fc.oneof(piece, piece, fc.string()), { maxLength: 14 }), (pieces) => {
-        const verdict = heartbeatVerdict(pieces.join(''));
+        const verdict = judgeHeartbeatAnswer(pieces.join(''));
         if (verdict.kind !== 'alert') return;
-        expect(quietSpellings(verdict.text)).toEqual([]);
+        expect(findQuietSpellings(verdict.text)).toEqual([]);
         expect(verdict.text).not.toMatch(/HEARTBEAT_OK/i);
         expect(verdict.text.trim()).not.toBe('');
       }),
-      runs(3000),
+      toRunOptions(3000),
     );
   });
 
   it('[H03] is unchanged if it is an alert without the token', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
-        const verdict = heartbeatVerdict(text);
+        const verdict = judgeHeartbeatAnswer(text);
         if (verdict.kind === 'alert') expect(verdict.text).toBe(text.trim());
       }),
     );
   });
 
-  it('[H03] is judged in bounded time, however long it is', () => {
+  it('[H03] is judged in bounded time for any length', () => {
     const nested = `${'HEARTBEAT_'.repeat(20_000)}${'OK'.repeat(20_000)}`;
-    expect(quietSpellings(heartbeatVerdict(nested).kind)).toEqual([]);
-    expect(heartbeatVerdict('HEARTBEAT_OK '.repeat(20_000)).kind).toBe('quiet');
+    expect(findQuietSpellings(judgeHeartbeatAnswer(nested).kind)).toEqual([]);
+    expect(judgeHeartbeatAnswer('HEARTBEAT_OK '.repeat(20_000)).kind).toBe('quiet');
   });
 });
 
@@ -238,7 +238,7 @@ it.each([
     expect('heldUntil' in verdict ? verdict.heldUntil : undefined).toBe(
       until === undefined ? undefined : Date.parse(until),
     );
-    // As for an event that is answered in a group (H09).
+    // Used for an event that is answered in a group (H09).
     expect(await judge('The disk is full.', { ...run, isUrgent: true })).not.toHaveProperty(
       'heldUntil',
     );

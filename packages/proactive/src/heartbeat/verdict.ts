@@ -5,13 +5,13 @@ type AnswerVerdict =
   | { readonly kind: 'quiet'; readonly reason: string }
   /** The text contains no spelling of the token. */
   | { readonly kind: 'alert'; readonly text: string }
-  /** Neither quiet nor an alert; the answer is logged with its text. */
+  /** The answer is neither quiet nor an alert, and is logged with its text. */
   | { readonly kind: 'unclear'; readonly reason: string; readonly text: string };
 
 /** Matches the start of a sentence about the token: "I would answer HEARTBEAT_OK, because …". */
 const SPEAKS_OF_IT =
   /\b(?:answer|answering|reply|replying|respond|responding|say|saying|return|returning|send|sending|output|with|is|be)[:\s*_`"'“„«(]*$/iu;
-/** Matches a whole answer that is only a nod. */
+/** Matches an answer that only confirms. */
 const NODS =
   /^(?:ok|okay|k|done|fine|noted|understood|all (?:is )?(?:ok|okay|good|quiet|clear|fine|well)|everything (?:is )?(?:ok|okay|fine|good)|nothing (?:new|to (?:report|do|tell))|no (?:news|alerts?|changes?|updates?)|heartbeat(?: (?:is )?(?:ok|okay|fine|good))?|none|n\/a|null|undefined)$/iu;
 const SILENT = /^NO[_ -]?REPLY$/i;
@@ -19,26 +19,26 @@ const SILENT = /^NO[_ -]?REPLY$/i;
 const CUT_TOKEN = /^HEARTB(?:E(?:A(?:T_?O?)?)?)?$/i;
 
 /**
- * Judges the answer of a run; whatever is not plainly an alert stays quiet. `rest` is the longest
- * text beside a token at the start or end of an answer, in characters.
+ * Judges the answer of a run; it counts as an alert only if it clearly is one. `rest` is the
+ * maximum length of the text beside a token at the start or end of an answer, in characters.
  */
-export function heartbeatVerdict(answer: string, rest = 300): AnswerVerdict {
-  if (!saysSomething(answer)) return { kind: 'quiet', reason: 'it said nothing' };
-  const places = quietSpellings(answer);
+export function judgeHeartbeatAnswer(answer: string, rest = 300): AnswerVerdict {
+  if (!hasContentBesides(answer)) return { kind: 'quiet', reason: 'it said nothing' };
+  const places = findQuietSpellings(answer);
   const [first] = places;
-  if (first === undefined) return withoutToken(answer);
+  if (first === undefined) return removeTokenFrom(answer);
   const last = places.at(-1) ?? first;
-  const text = withoutSpellings(answer);
-  if (!saysSomething(text)) return { kind: 'quiet', reason: 'it said that all is quiet' };
+  const text = removeSpellings(answer);
+  if (!hasContentBesides(text)) return { kind: 'quiet', reason: 'it said that all is quiet' };
   const lead = answer.slice(0, first.start);
-  const isAtEdge = !saysSomething(lead) || !saysSomething(answer.slice(last.end));
+  const isAtEdge = !hasContentBesides(lead) || !hasContentBesides(answer.slice(last.end));
   if ([...text].length > rest) return { kind: 'alert', text };
   if (isAtEdge) return { kind: 'quiet', reason: 'it said that all is quiet, and little else' };
   if (!SPEAKS_OF_IT.test(lead)) return { kind: 'alert', text };
-  return { kind: 'unclear', reason: 'it spoke of being quiet', text: answer };
+  return { kind: 'unclear', reason: 'it mentioned the token in a sentence', text: answer };
 }
 
-function withoutToken(answer: string): AnswerVerdict {
+function removeTokenFrom(answer: string): AnswerVerdict {
   const text = answer.trim();
   const words = text
     .normalize('NFKC')
@@ -62,18 +62,19 @@ interface SpellingLocation {
 const [FIRST = '', SECOND = ''] = QUIET_TOKEN.split('_');
 
 /**
- * Matches `HEARTBEAT_OK` in any spelling: any case, `-` or nothing for the underscore. With a space
- * only in capitals, because "the heartbeat ok light" is a subject. "OKAY" counts as a slip.
+ * Matches `HEARTBEAT_OK` in any spelling: any case, and `-` or nothing instead of the underscore.
+ * With a space instead, only capitals match, because "the heartbeat ok light" is ordinary text.
+ * "OKAY" counts as a misspelling of the token.
  */
 const SPELLINGS = new RegExp(
   [
-    asWords(`${FIRST} {0,2}[_-] {0,2}${SECOND}(?:AY)?`),
+    toWordsPattern(`${FIRST} {0,2}[_-] {0,2}${SECOND}(?:AY)?`),
     `${QUIET_TOKEN}(?:AY(?!\\p{L}))?`,
-    asWords(FIRST + SECOND),
+    toWordsPattern(FIRST + SECOND),
   ].join('|'),
   'giu',
 );
-const IN_CAPITALS = new RegExp(asWords(`${FIRST} {1,3}${SECOND}(?:AY)?`), 'gu');
+const IN_CAPITALS = new RegExp(toWordsPattern(`${FIRST} {1,3}${SECOND}(?:AY)?`), 'gu');
 /** Matches invisible characters and marks, which may be part of a token. */
 const PASSED_OVER = /^[\p{Cf}\p{Mn}\p{Default_Ignorable_Code_Point}*~`\\]$/u;
 /** Matches one character, either literally or as an HTML entity. */
@@ -81,18 +82,18 @@ const CHARACTER =
   /&(?:#(?<decimal>\d{1,7})|#x(?<hex>[\da-f]{1,6})|(?<name>lowbar|nbsp|zwnj|zwj|shy|hyphen));?|./gisu;
 const NAMED: Readonly<Record<string, string>> = { lowbar: '_', nbsp: ' ', hyphen: '-' };
 
-function asWords(pattern: string): string {
+function toWordsPattern(pattern: string): string {
   return `(?<![\\p{L}\\p{N}])${pattern}(?![\\p{L}\\p{N}])`;
 }
 
-/** All spellings of the token in a text, in ascending order and without overlaps. */
-export function quietSpellings(written: string): readonly SpellingLocation[] {
+/** Finds all spellings of the token in a text, in ascending order and without overlaps. */
+export function findQuietSpellings(written: string): readonly SpellingLocation[] {
   if (written.length < (FIRST + SECOND).length) return [];
   let text = '';
   /** The position of each unit of `text` in the original. */
   const origins: SpellingLocation[] = [];
   for (const { 0: raw, index: start, groups = {} } of written.matchAll(CHARACTER)) {
-    const plain = plainCharacter(groups, raw);
+    const plain = toPlainCharacter(groups, raw);
     text += plain;
     for (const _unit of plain.split('')) origins.push({ start, end: start + raw.length });
   }
@@ -109,7 +110,7 @@ export function quietSpellings(written: string): readonly SpellingLocation[] {
  * Normalizes a text to what people read: compatibility forms are unified, dashes and underscores
  * are reduced to one kind each, and invisible characters are removed.
  */
-function plainCharacter({ decimal, hex, name }: MatchGroups, raw: string): string {
+function toPlainCharacter({ decimal, hex, name }: MatchGroups, raw: string): string {
   const code = Number.parseInt(decimal ?? hex ?? '', decimal === undefined ? 16 : 10);
   const named = name === undefined ? raw : (NAMED[name.toLowerCase()] ?? '');
   const character = code <= 0x10ffff ? String.fromCodePoint(code) : named;
@@ -133,39 +134,43 @@ const VISIBLE =
 const PAIR =
   /([*_~`"'])\0\1|\(\0\)|\[\0\]|\{\0\}|<\0>|“\0”|„\0“|«\0»|「\0」|‘\0’|（\0）|<([a-z]{1,10})>\0<\/\2>/gi;
 
-function saysSomething(text: string): boolean {
+function hasContentBesides(text: string): boolean {
   return VISIBLE.test(text);
 }
 
 /**
  * Removes every spelling of the quiet token, and the lines and marks that contained only that. `\0`
- * marks where something was removed; models do not write it. In the end a space remains there, so
+ * marks where something was removed; models do not write it. Finally a space replaces the mark, so
  * that the text on both sides cannot form a new token.
  */
-function withoutSpellings(written: string): string {
+function removeSpellings(written: string): string {
   let text = written;
-  for (let places = quietSpellings(text); places.length > 0; places = quietSpellings(text)) {
+  for (
+    let places = findQuietSpellings(text);
+    places.length > 0;
+    places = findQuietSpellings(text)
+  ) {
     const between = [...places, { start: text.length, end: 0 }].map(({ start }, index) =>
       text.slice(places[index - 1]?.end ?? 0, start),
     );
-    text = tidyAlert(withoutPairs(between.join('\0')));
+    text = tidyAlert(removeEmptyPairs(between.join('\0')));
   }
   return text;
 }
 
-function withoutPairs(text: string): string {
+function removeEmptyPairs(text: string): string {
   const outer = text.replace(PAIR, '\0');
-  return outer === text ? text : withoutPairs(outer);
+  return outer === text ? text : removeEmptyPairs(outer);
 }
 
 /**
- * Drops lines that contained nothing else. In the others a space remains, and no punctuation at
- * their beginning.
+ * Drops lines that contained only the token. In other lines a space remains, without punctuation at
+ * the start of the line.
  */
 function tidyAlert(text: string): string {
   const lines = text.split('\n').flatMap((line) => {
     if (!line.includes('\0')) return [line];
-    if (!saysSomething(line)) return [];
+    if (!hasContentBesides(line)) return [];
     return [
       line
         .replace(/^([\s>#*+-]*)\0[\s\0.,;:!?…。–—-]*/u, '$1')
@@ -174,11 +179,11 @@ function tidyAlert(text: string): string {
         .replace(/(?<!\s)\s*\0[\s\0]*/gu, ' '),
     ];
   });
-  return withoutEmptyFences(lines.join('\n'))
+  return removeEmptyFences(lines.join('\n'))
     .replace(/\n{3,}/g, '\n\n')
     .trim();
 }
 
-function withoutEmptyFences(text: string): string {
+function removeEmptyFences(text: string): string {
   return text.replace(/(^|\n)[ \t]*(`{3,}|~{3,})[\w-]*[ \t]*\n\s*\2[ \t]*(?=\n|$)/g, '$1');
 }

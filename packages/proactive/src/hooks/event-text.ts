@@ -1,13 +1,13 @@
 import { capUntrusted, frameUntrusted } from '@parley/prompt';
 
-/** The event sent by a program. */
+/** An event sent by a program. */
 export interface SentEvent {
   readonly contentType: string;
   readonly body: string;
 }
 
 interface ShownParts {
-  /** The paths of the parts to show; everything when absent. */
+  /** The paths of the parts to show; the whole event when absent. */
   readonly fields?: readonly string[] | undefined;
   readonly maxCharacters: number;
 }
@@ -16,40 +16,40 @@ interface ShownParts {
  * Formats an event for the model (P18): JSON and forms as JSON, anything else unchanged, framed as
  * data from outsiders and truncated at a limit that is stated (P10).
  */
-export function eventText(sent: SentEvent, { fields, maxCharacters }: ShownParts): string {
-  const value = bodyValue(sent);
-  const text = typeof value === 'string' ? value : prettyJson(chosen(value, fields));
+export function formatEvent(sent: SentEvent, { fields, maxCharacters }: ShownParts): string {
+  const value = parseBody(sent);
+  const text = typeof value === 'string' ? value : formatPrettyJson(selectFields(value, fields));
   return frameUntrusted(capUntrusted(text, maxCharacters));
 }
 
 /**
- * The body as a value; text if it is neither JSON nor a form. JSON with a wrong content type is
- * parsed as well.
+ * Returns the body as a value; text if it is neither JSON nor a form. JSON is parsed even if the
+ * content type is wrong.
  */
-function bodyValue({ contentType, body }: SentEvent): unknown {
+function parseBody({ contentType, body }: SentEvent): unknown {
   if (/^application\/x-www-form-urlencoded\b/i.test(contentType)) return readForm(body);
-  return jsonIn(body) ?? body;
+  return parseJsonObject(body) ?? body;
 }
 
 /** Unless configured otherwise, GitHub sends the whole event as JSON in one field of a form. */
 function readForm(body: string): unknown {
   const fields = Object.fromEntries(new URLSearchParams(body));
   const names = Object.keys(fields);
-  const payload = names.length === 1 ? jsonIn(fields.payload ?? '') : undefined;
+  const payload = names.length === 1 ? parseJsonObject(fields.payload ?? '') : undefined;
   return payload ?? fields;
 }
 
 /** Parses an object or a list; undefined for anything else. */
-function jsonIn(text: string): object | undefined {
+function parseJsonObject(text: string): object | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null ? value : undefined;
   } catch {
-    return undefined; // The body is plain text.
+    return undefined;
   }
 }
 
-function prettyJson(value: unknown): string {
+function formatPrettyJson(value: unknown): string {
   return JSON.stringify(value, null, 1);
 }
 
@@ -57,27 +57,31 @@ function prettyJson(value: unknown): string {
  * Selects parts of an event by their paths. If none exists, the whole event is used, so that the
  * result is never empty.
  */
-function chosen(value: unknown, fields: readonly string[] | undefined): unknown {
+function selectFields(value: unknown, fields: readonly string[] | undefined): unknown {
   if (fields === undefined) return value;
   const found = fields.flatMap((path) => {
-    const part = valueAtPath(value, stepsOf(path));
+    const part = getValueAtPath(value, splitPath(path));
     return part === undefined ? [] : [[path, part] as const];
   });
   return found.length === 0 ? value : Object.fromEntries(found);
 }
 
-function stepsOf(path: string): readonly string[] {
+function splitPath(path: string): readonly string[] {
   return path.match(/[^.[\]]+/g) ?? [];
 }
 
-/** The value at a path. `*` matches each item in a list; items without the path are omitted. */
-function valueAtPath(value: unknown, [step, ...rest]: readonly string[]): unknown {
+/**
+ * Returns the value at a path. `*` matches each item in a list; items without the path are omitted.
+ */
+function getValueAtPath(value: unknown, [step, ...rest]: readonly string[]): unknown {
   if (step === undefined) return value;
   if (step === '*') {
     if (!Array.isArray(value)) return undefined;
-    const parts = value.map((one) => valueAtPath(one, rest)).filter((part) => part !== undefined);
+    const parts = value
+      .map((one) => getValueAtPath(one, rest))
+      .filter((part) => part !== undefined);
     return parts.length === 0 ? undefined : parts;
   }
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
-  return valueAtPath(Object.entries(value).find(([name]) => name === step)?.[1], rest);
+  return getValueAtPath(Object.entries(value).find(([name]) => name === step)?.[1], rest);
 }

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FindTarget } from '../alerts.ts';
 import { type HeartbeatScene, openHeartbeatScene } from '../testing/heartbeat-scene.ts';
-import { createHooks, eventId, type HookRules } from './hooks.ts';
+import { createEventId, createHooks, type HookRules } from './hooks.ts';
 
 const RULES: HookRules = {
   token: 'secret '.repeat(5),
@@ -21,7 +21,7 @@ const PLACE = { channel: 'test', account: 'default' } as const;
 const TARGET = { dialect: 'plain', maxLength: 99, unit: 'utf16' } as const;
 
 let scene: HeartbeatScene;
-/** The chat lookups: the agent, and the name given in the hook. */
+/** Records the chat lookups: the agent, and the name given in the hook. */
 let asked: string[];
 let made: number;
 beforeEach(async () => {
@@ -50,7 +50,7 @@ const findTarget =
     };
   };
 
-/** Creates the hooks of a process that has just started. */
+/** Creates the hooks of a freshly started process. */
 const hooks = (change: Partial<HookRules> = {}) =>
   createHooks({
     ...{ store: scene.store, clock: scene.now, meter: silentMeter },
@@ -66,30 +66,24 @@ const hooks = (change: Partial<HookRules> = {}) =>
 
 const event = (body: string, key?: string) => ({ contentType: 'text/plain', body, key });
 
-/** The messages that wait in a lane, by `seq`. */
+/** Returns the messages that wait in a lane, by `seq`. */
 async function waiting(lane: string): Promise<readonly AdmittedMessage[]> {
-  const held = await scene.store.lanes.acquire(lane, 'w', scene.now(), 1_000);
-  if (held.kind === 'busy') throw new Error('the lane is busy');
+  const work = { conversationId: lane, owner: 'w', leaseMs: 1_000 };
   const found: AdmittedMessage[] = [];
   for (let nth = 0; ; nth += 1) {
-    const claimed = await scene.store.lanes.claim(
-      held.lease,
-      'collect',
-      `${lane}${nth}`,
-      scene.now(),
-    );
-    if (claimed.kind !== 'turn') return found;
-    found.push(...claimed.turn.messages);
-    const { turnId, messages } = claimed.turn;
+    const begun = await scene.store.lanes.begin(work, 'collect', `${lane}${nth}`, scene.now());
+    if (begun.kind !== 'turn') return found;
+    found.push(...begun.turn.messages);
+    const { turnId, messages } = begun.turn;
     const commit = { turnId, outcome: 'silent', entries: [], parts: [], usage: null } as const;
     const id = messages[0]?.message.messageId ?? '';
     const ending = { id, commit, state: 'quiet', reason: null } as const;
-    await scene.store.heartbeats.commit(held.lease, ending, scene.now());
+    await scene.store.heartbeats.commit(begun.lease, ending, scene.now());
   }
 }
 
-describe('a hook', () => {
-  it('[H09] [D01] stores an event as a run in its own lane, with the event as data and the target’s route', async () => {
+describe('a hook for external events', () => {
+  it('[H09] [D01] stores an event as a run in a separate lane, with the event as data and the target’s route', async () => {
     const taken = await hooks().take('ci', event('The build broke.'));
     expect(taken).toEqual({ kind: 'taken', id: 'hook_ci_1', isNew: true });
     expect(scene.woken).toEqual(['beat:hook:ci']);
@@ -111,7 +105,7 @@ describe('a hook', () => {
     expect(JSON.stringify(admitted)).not.toContain(RULES.token);
   });
 
-  it('[H09] accepts a key once, even after a restart, and treats events without one as new', async () => {
+  it('[H09] accepts each key once, even after a restart, and treats events without a key as new', async () => {
     const first = await hooks().take('ci', event('a', 'delivery-1'));
     const again = await hooks().take('ci', event('b', 'delivery-1'));
     expect(first).toMatchObject({ kind: 'taken', isNew: true });
@@ -126,14 +120,14 @@ describe('a hook', () => {
     expect(texts).toEqual(['a', 'c', 'd', 'd']);
   });
 
-  it('[H09] derives a distinct id from each hook and key, unlike the ids of events without one', () => {
+  it('[H09] derives a distinct id from each hook and key; ids of events without a key differ from these', () => {
     const name = fc.stringMatching(/^[a-z0-9][a-z0-9_-]{0,39}$/);
     const key = fc.option(fc.string({ maxLength: 20 }), { nil: undefined });
     const { newId } = silentRuntime;
     fc.assert(
       fc.property(name, key, name, key, (one, its, other, others) => {
         const isSame = one === other && its === others && its !== undefined;
-        expect(eventId(one, its, newId) === eventId(other, others, newId)).toBe(isSame);
+        expect(createEventId(one, its, newId) === createEventId(other, others, newId)).toBe(isSame);
       }),
     );
   });
@@ -144,14 +138,14 @@ describe('a hook', () => {
     ['family', 'last family'],
     ['test:-100', 'last test:-100'],
   ])(
-    '[H09] [H04] with the target %s looks for its chat like a standing task for %s',
+    '[H09] [H04] with the target %s finds its chat like a standing task for %s',
     async (target, found) => {
       await hooks({ target }).take('ci', event('x'));
       expect(asked).toEqual([found]);
     },
   );
 
-  it('[H09] [W02] for a group belongs to nobody there, and not to the owner', async () => {
+  it('[H09] [W02] for a group has no sender there, not even the owner', async () => {
     await hooks({ target: 'family' }).take('ci', event('x'));
     const [admitted] = await waiting('beat:hook:ci');
     expect(admitted).toMatchObject({ route: { chatType: 'group' } });
@@ -167,7 +161,7 @@ describe('a hook', () => {
     expect(taken).toEqual({ kind: 'nowhere', reason: 'there is no agent nobody' });
   });
 
-  it('[H09] [D07] reports that an event has nowhere to go, or that too many wait', async () => {
+  it('[H09] [D07] reports that an event has no chat, or that too many events wait', async () => {
     expect(await hooks({ target: 'nobody' }).take('ci', event('x'))).toMatchObject({
       kind: 'nowhere',
     });
@@ -176,7 +170,7 @@ describe('a hook', () => {
     expect(await hooks().take('door', event('x'))).toMatchObject({ kind: 'taken' });
   });
 
-  it('[H09] [H02] wakes the heartbeat: the most overdue or the named task, after any run that is not over', async () => {
+  it('[H09] [H02] wakes the heartbeat for the most overdue or the named task, after any run in progress', async () => {
     scene.put(
       'HEARTBEAT.md',
       '## mail\n- every: 30 min\n- do: Look.\n## door\n- every: day\n- do: Look.\n',
@@ -194,7 +188,7 @@ describe('a hook', () => {
     ]);
   });
 
-  it('[H09] [G18] is listed with its last events and without its token', async () => {
+  it('[H09] [G18] is listed with its latest events and without its token', async () => {
     await hooks().take('ci', event('x'));
     const listed = await hooks().list();
     expect(listed).toMatchObject([

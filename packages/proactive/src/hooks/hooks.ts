@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import {
-  conversationOfAgent,
   type Meter,
   type NewId,
   type Runtime,
   type Sender,
+  toAgentConversation,
 } from '@parley/core';
 import { HEARTBEAT_LANE, type HeartbeatOrder, HOOK_AGENT, type Store } from '@parley/store';
 import type { AlertChat } from '../alert-target.ts';
 import type { FindTarget } from '../alerts.ts';
 import type { Heartbeat } from '../heartbeat/heartbeat.ts';
-import { orderIn } from '../heartbeat/run.ts';
-import { eventText, type SentEvent } from './event-text.ts';
+import { createOrderIn } from '../heartbeat/run.ts';
+import { formatEvent, type SentEvent } from './event-text.ts';
 
 /** A hook from the settings (H09). */
 export interface HookRules {
@@ -28,24 +28,27 @@ export interface HookRules {
   readonly fields?: readonly string[] | undefined;
 }
 
-/** An event whose sender has proved knowledge of the token. */
+/** An event whose sender has presented the token. */
 export interface HookEvent extends SentEvent {
   /** Events with the same key are the same event; an event without a key is always new. */
   readonly key?: string | undefined;
 }
 
 /**
- * The outcome of an event. `taken` means that it is stored durably; `full` and `nowhere` may be
- * retried later.
+ * How an event was accepted or refused. `taken` means that the event is stored durably; `full` and
+ * `nowhere` can be retried later.
  */
 export type HookAnswer =
   | { readonly kind: 'taken'; readonly id: string; readonly isNew: boolean }
   | { readonly kind: 'full' | 'nowhere'; readonly reason: string };
 
-/** A hook as shown in lists, with its latest events, newest first. It never contains the token. */
+/**
+ * A hook as shown in lists, with its latest events, newest first. The list never contains the
+ * token.
+ */
 export interface HookView extends Pick<HookRules, 'action' | 'instruction' | 'task' | 'target'> {
   readonly name: string;
-  /** The agent's part of its conversation ids; absent for the default agent (F14). */
+  /** The prefix of the agent's conversation ids; absent for the default agent (F14). */
   readonly agent?: string | undefined;
   readonly events: readonly HookEventView[];
 }
@@ -77,14 +80,14 @@ interface HookAgent {
   readonly heartbeat: Pick<Heartbeat, 'wake' | 'languageOf'>;
 }
 
-/** The largest number of events that wait in a hook's lane. */
+/** The maximum number of events that wait in a hook's lane. */
 const MAX_WAITING = 100;
 const EVENTS_SHOWN = 10;
 
 export type Hooks = ReturnType<typeof createHooks>;
 
 /**
- * Accepts events from outside (H09). Each is stored as a run in the hook's lane, or wakes the
+ * Accepts external events (H09). Each event is stored as a run in the hook's lane, or wakes the
  * heartbeat.
  */
 export function createHooks(deps: HookServices) {
@@ -94,13 +97,13 @@ export function createHooks(deps: HookServices) {
     count: (outcome: string, hook = ''): void =>
       meter.count('parley_hook_events_total', { hook, outcome }),
     /**
-     * Accepts an event. Once this resolves with `taken`, the event is durable. A key is accepted
-     * only once, even across restarts.
+     * Accepts an event; once the promise resolves with `taken`, the event is durable. A key is
+     * accepted only once, even across restarts.
      */
     async take(name: string, event: HookEvent): Promise<HookAnswer> {
       const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
       if (rule === undefined) return { kind: 'nowhere', reason: 'there is no such hook' };
-      const id = eventId(name, event.key, deps.newId);
+      const id = createEventId(name, event.key, deps.newId);
       if (event.key !== undefined && (await store.heartbeats.of(id)) !== null) {
         return { kind: 'taken', id, isNew: false };
       }
@@ -139,18 +142,18 @@ const OUTCOMES = {
 
 const hookAgentName = (name: string) => `${HOOK_AGENT}${name}`;
 const laneOf = (name: string, { agent }: Pick<HookRules, 'agent'>) =>
-  conversationOfAgent(agent, `${HEARTBEAT_LANE}${HOOK_AGENT}${name}`);
+  toAgentConversation(agent, `${HEARTBEAT_LANE}${HOOK_AGENT}${name}`);
 
 /**
- * Derives the id of an event from its key, so that no table of keys is needed. Different hooks and
+ * Derives the id of an event from its key, so that keys need no separate table. Different hooks and
  * different keys give different ids.
  */
-export function eventId(name: string, key: string | undefined, newId: NewId): string {
+export function createEventId(name: string, key: string | undefined, newId: NewId): string {
   if (key === undefined) return newId(`hook_${name}`);
   return `hook_${name}_${createHash('sha256').update(key).digest('hex').slice(0, 24)}`;
 }
 
-interface Taking {
+interface AcceptedEvent {
   readonly id: string;
   readonly name: string;
   readonly rule: HookRules;
@@ -161,7 +164,7 @@ interface Taking {
 async function startJob(
   deps: HookServices,
   { owners, findTarget, heartbeat }: HookAgent,
-  taking: Taking,
+  taking: AcceptedEvent,
 ): Promise<HookAnswer> {
   const { store, log } = deps;
   const { id, name, rule, now } = taking;
@@ -171,7 +174,7 @@ async function startJob(
     ...(!isOwners && { tell: rule.target }),
   });
   if (target.kind === 'none') return { kind: 'nowhere', reason: target.reason };
-  const order = eventOrder(taking, target, await heartbeat.languageOf(target));
+  const order = createEventOrder(taking, target, await heartbeat.languageOf(target));
   const started = await store.heartbeats.start(order, null, now, MAX_WAITING);
   if (started === 'busy')
     return { kind: 'full', reason: `${MAX_WAITING} events are already waiting` };
@@ -183,37 +186,37 @@ async function startJob(
 async function wakeHeartbeat(
   { store, log }: HookServices,
   { heartbeat }: HookAgent,
-  { id, name, rule, now }: Taking,
+  { id, name, rule, now }: AcceptedEvent,
 ): Promise<HookAnswer> {
   const outcome = await heartbeat.wake(`asked:${id}`, rule.task);
   if (outcome === null) return { kind: 'full', reason: 'too many runs are already waiting' };
   const reason =
     outcome.kind === 'started' ? `the standing task ${outcome.task} started` : outcome.reason;
-  // Stored last: if the process dies earlier, the sender repeats the event, and its id finds the
-  // run.
+  // The outcome is stored last: if the process dies earlier, the sender repeats the event, whose id
+  // identifies the run.
   const note = { id, agent: hookAgentName(name), task: name, lane: laneOf(name, rule), reason };
   const isNew = await store.heartbeats.note(note, now);
   log.info({ hook: name, event: id, reason }, 'an event arrived');
   return { kind: 'taken', id, isNew };
 }
 
-/** No member of a group has caused the event, so there it belongs to nobody. */
+/** No member of a group caused the event, so in a group it has no sender. */
 const OPERATOR: Sender = { id: 'operator', name: 'the operator', isBot: false };
 
 /**
- * The message that starts the turn for an event. The event is passed as data; the instruction is
- * not (P18).
+ * Creates the message that starts the turn for an event. The event is passed as data (P18),
+ * separate from the instruction.
  */
-function eventOrder(
-  { id, name, rule, event, now }: Taking,
+function createEventOrder(
+  { id, name, rule, event, now }: AcceptedEvent,
   target: AlertChat,
   language: string | undefined,
 ): HeartbeatOrder {
   const { instruction = '' } = rule;
-  return orderIn(target, {
+  return createOrderIn(target, {
     ...{ id, agent: hookAgentName(name), task: name, lane: laneOf(name, rule), now },
     ...(!target.isOwners && { sender: OPERATOR }),
-    text: `⚙️ An event came from outside: do with it what the heartbeat part of your instructions says. This is the event.\n\n${eventText(event, rule)}`,
+    text: `⚙️ An event came from outside: do with it what the heartbeat part of your instructions says. This is the event.\n\n${formatEvent(event, rule)}`,
     reason: `the hook ${name} got an event`,
     variables: {
       ...{ task: `hook ${name}`, instruction, schedule: 'with each event', hook: name },

@@ -47,7 +47,7 @@ describe('hooks on the page and the command line', () => {
     expect(seen).toEqual([]);
   });
 
-  it('[H09] say why an event is refused', async () => {
+  it('[H09] state why an event is refused', async () => {
     answer = { kind: 'full', reason: '100 events are already waiting' };
     await expect(test('ci')).rejects.toThrow('Not taken: 100 events are already waiting.');
   });

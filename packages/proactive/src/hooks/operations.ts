@@ -1,4 +1,4 @@
-import { change, read, refusal } from '@parley/core';
+import { change, createRefusal, read } from '@parley/core';
 import { z } from 'zod';
 import type { Hooks } from './hooks.ts';
 
@@ -19,14 +19,16 @@ export const operations = {
     },
   ),
   test: change(
-    'Send a hook an event, as one who has its token',
+    'Send an event to a hook without its token',
     { name: z.string(), body: z.string().max(1_000_000) },
     async ({ hooks }: HookNeeds, { name, body }) => {
       const { rules, take, count } = await hooks();
-      if (!Object.hasOwn(rules, name)) throw refusal('no-hook', 'There is no hook of that name.');
+      if (!Object.hasOwn(rules, name))
+        throw createRefusal('no-hook', 'There is no hook of that name.');
       const taken = await take(name, { contentType: '', body });
       count('test', name);
-      if (taken.kind !== 'taken') throw refusal('event-refused', `Not taken: ${taken.reason}.`);
+      if (taken.kind !== 'taken')
+        throw createRefusal('event-refused', `Not taken: ${taken.reason}.`);
       return { id: taken.id, text: 'The event was accepted. Its outcome will appear here.' };
     },
     { running: true },

@@ -1,6 +1,6 @@
 import type { SenderNow } from '@parley/channels';
 import type { CronAsker, CronFields, InboundMessage, ReplyRoute } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import type { ClaimedTurn, CronJob, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { createCron } from '../cron/cron.ts';
@@ -10,7 +10,7 @@ const PLACE = { channel: 'test', account: 'default' } as const;
 
 export type CronScene = Awaited<ReturnType<typeof openCronScene>>;
 
-export function writer(id: string, chat = 'c', kind: 'owner' | 'guest' = 'owner'): CronAsker {
+export function createWriter(id: string, chat = 'c', kind: 'owner' | 'guest' = 'owner'): CronAsker {
   const type = chat === 'g' ? ('group' as const) : ('direct' as const);
   const message: InboundMessage = {
     ...PLACE,
@@ -36,10 +36,10 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
   let now = Date.UTC(2026, 10, 21, 9, 0);
   const clock = () => now;
   const store = await openMemoryStore({ clock });
-  const { log, lines } = recordingLogger();
+  const { log, lines } = createRecordingLogger();
   const woken: string[] = [];
   const told: (readonly [string, string])[] = [];
-  const owner = openOwner();
+  const owner = createOwner();
   const people: { senderNow: (origin: InboundMessage) => SenderNow | null } = {
     senderNow: writerNow,
   };
@@ -70,10 +70,7 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
     ask,
     views: () => schedule.views(),
     now: clock,
-    /**
-     * Records a round of retention that removes nothing, which proves that time has passed until
-     * now.
-     */
+    /** Records a retention run that removes nothing, as evidence that time has passed until now. */
     countAges: () =>
       store.retention.run(
         { ages: KEPT_FOREVER, bytes: Number.POSITIVE_INFINITY },
@@ -85,13 +82,16 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
     at: (iso: string) => {
       now = Date.parse(iso);
     },
-    /** Adds a job from the owner’s chat, or as another person. Returns its id, or the refusal. */
-    async add(fields: CronFields, by: CronAsker = writer('1')) {
+    /**
+     * Adds a job from the owner’s chat or as another person. Returns the id of the job, or the
+     * refusal.
+     */
+    async add(fields: CronFields, by: CronAsker = createWriter('1')) {
       made += 2;
       if (by.kind !== 'chat') throw new Error('somebody has to write');
       const { message } = by;
-      await seen(store, message, now);
-      const route = routeTo(message.chat.id);
+      await storeSeenMessage(store, message, now);
+      const route = createRouteTo(message.chat.id);
       const askedBy = `call:${made}`;
       const answer = await ask({ action: 'add', askedBy, origin: message, route, fields }, by);
       return answer.ok ? `J${made / 2}` : answer.text;
@@ -118,14 +118,14 @@ const writerNow = ({ sender, chat }: InboundMessage): SenderNow => ({
 });
 
 /** The agent's time zone, which tests change, and the questions that its owner received. */
-function openOwner() {
+function createOwner() {
   const asked: OwnerQuestion[] = [];
   const zone = { agent: 'Europe/Berlin', hasOwner: true };
   return {
     asked,
     zone,
     async askOwner(question: OwnerQuestion) {
-      // Delivers once per key, as the outbox does.
+      // Delivers each key once, like the outbox.
       const isKnown = asked.some(({ key }) => key === question.key);
       if (zone.hasOwner && !isKnown) asked.push(question);
       return zone.hasOwner;
@@ -133,18 +133,23 @@ function openOwner() {
   };
 }
 
-function routeTo(chatId: string): ReplyRoute {
+function createRouteTo(chatId: string): ReplyRoute {
   return { ...PLACE, chatId, target: { dialect: 'plain', maxLength: 4096, unit: 'utf16' } };
 }
 
-/** Makes the chat known without leaving a message waiting. */
-async function seen(store: Store, message: InboundMessage, now: number): Promise<void> {
+/** Makes the chat known to the store without leaving a message waiting. */
+async function storeSeenMessage(store: Store, message: InboundMessage, now: number): Promise<void> {
   const conversationId = `test:default:${message.chat.id}`;
-  const admitted = { conversationId, message, route: routeTo(message.chat.id), receivedAt: now };
+  const admitted = {
+    conversationId,
+    message,
+    route: createRouteTo(message.chat.id),
+    receivedAt: now,
+  };
   await store.inbox.command(admitted, async () => null);
 }
 
-interface Running {
+interface RunNextOptions {
   readonly lane: string;
   readonly turn: string;
   readonly now: number;
@@ -153,16 +158,14 @@ interface Running {
 
 async function runNext(
   store: Store,
-  { lane, turn, now, outcome }: Running,
+  { lane, turn, now, outcome }: RunNextOptions,
 ): Promise<ClaimedTurn | null> {
-  const held = await store.lanes.acquire(lane, 'w', now, 1_000);
-  if (held.kind === 'busy') throw new Error('the lane is busy');
-  const claimed = await store.lanes.claim(held.lease, 'followup', turn, now);
-  if (claimed.kind === 'turn') {
-    const { turnId } = claimed.turn;
-    const commit = { turnId, outcome, entries: [], parts: [], usage: null };
-    await store.lanes.commit(held.lease, commit, now);
-  }
-  await store.lanes.release(held.lease);
-  return claimed.kind === 'turn' ? claimed.turn : null;
+  const work = { conversationId: lane, owner: 'w', leaseMs: 1_000 };
+  const begun = await store.lanes.begin(work, 'followup', turn, now);
+  if (begun.kind !== 'turn') return null;
+  const { turnId } = begun.turn;
+  const commit = { turnId, outcome, entries: [], parts: [], usage: null };
+  await store.lanes.commit(begun.lease, commit, now);
+  await store.lanes.release(begun.lease);
+  return begun.turn;
 }

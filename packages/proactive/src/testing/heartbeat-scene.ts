@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { InboundMessage, ReplyRoute } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import type { ClaimedTurn, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { openWorkspace } from '@parley/workspace';
@@ -46,7 +46,7 @@ export async function openHeartbeatScene(
   const root = mkdtempSync(join(tmpdir(), 'parley-heartbeat-'));
   const { folder, for: viewOf } = await openWorkspace({ folder: join(root, 'w'), templates: root });
   const store = await openMemoryStore({ clock });
-  const { log, lines } = recordingLogger();
+  const { log, lines } = createRecordingLogger();
   const woken: string[] = [];
   const delivered: string[] = [];
   let turns = 0;
@@ -86,7 +86,7 @@ export async function openHeartbeatScene(
       return store.inbox.accept({ conversationId, message, route: ROUTE, receivedAt: now });
     },
     got: (name: string) => readFileSync(join(folder, name), 'utf8'),
-    /** Ends the turn that waits in the heartbeat's lane as quiet; null if none is waiting. */
+    /** Ends the turn that waits in the heartbeat's lane as quiet; null if none waits. */
     run(tokens = 10) {
       turns += 1;
       return endRun(store, { turnId: `turn-${turns}`, now, tokens });
@@ -99,7 +99,7 @@ export async function openHeartbeatScene(
   };
 }
 
-interface EndingRun {
+interface EndRunOptions {
   readonly turnId: string;
   readonly now: number;
   readonly tokens: number;
@@ -107,18 +107,16 @@ interface EndingRun {
 
 async function endRun(
   store: Store,
-  { turnId: newTurnId, now, tokens }: EndingRun,
+  { turnId: newTurnId, now, tokens }: EndRunOptions,
 ): Promise<ClaimedTurn | null> {
-  const held = await store.lanes.acquire('beat:main', 'w', now, 1_000);
-  if (held.kind === 'busy') throw new Error('the lane is busy');
-  const claimed = await store.lanes.claim(held.lease, 'collect', newTurnId, now);
-  if (claimed.kind === 'turn') {
-    const { turnId, messages } = claimed.turn;
-    const usage = { model: 'm', inputTokens: tokens, outputTokens: 0, costUsd: null };
-    const commit = { turnId, outcome: 'silent', entries: [], parts: [], usage } as const;
-    const id = messages[0]?.message.messageId ?? '';
-    await store.heartbeats.commit(held.lease, { id, commit, state: 'quiet', reason: null }, now);
-  }
-  await store.lanes.release(held.lease);
-  return claimed.kind === 'turn' ? claimed.turn : null;
+  const work = { conversationId: 'beat:main', owner: 'w', leaseMs: 1_000 };
+  const begun = await store.lanes.begin(work, 'collect', newTurnId, now);
+  if (begun.kind !== 'turn') return null;
+  const { turnId, messages } = begun.turn;
+  const usage = { model: 'm', inputTokens: tokens, outputTokens: 0, costUsd: null };
+  const commit = { turnId, outcome: 'silent', entries: [], parts: [], usage } as const;
+  const id = messages[0]?.message.messageId ?? '';
+  await store.heartbeats.commit(begun.lease, { id, commit, state: 'quiet', reason: null }, now);
+  await store.lanes.release(begun.lease);
+  return begun.turn;
 }

@@ -1,9 +1,9 @@
-import { type Audience, countOf, type Reader } from '@parley/core';
+import { type Audience, formatCounted, type Reader } from '@parley/core';
 import type { SkillSnapshot } from '@parley/workspace';
-import { absent, forChat, type Layer, type SandboxNote } from '../layer.ts';
-import { listItem, narrowestAudience, quotedBlock } from '../text.ts';
-import { abilitiesLayer, canRun, toolsLayer } from './tools.ts';
-import { sizeText } from './turn.ts';
+import { createAbsent, createChatPart, type Layer, type SandboxNote } from '../layer.ts';
+import { findNarrowestAudience, formatListItem, formatQuotedBlock } from '../text.ts';
+import { abilitiesLayer, canRunCommands, createToolsLayer } from './tools.ts';
+import { formatSize } from './turn.ts';
 
 const SKILL_RULES = `Skills are documents, not tools: you cannot call one. Look through their descriptions before you answer.
 - One clearly applies: read it first, with \`load_skill\` or \`read\` at its location, then do as it says.
@@ -18,18 +18,19 @@ const skillsLayer: Layer = {
   placement: 'system',
   modes: ['full', 'minimal'],
   render({ skills }, { heading = '## Skills' }) {
-    if (skills === undefined) return absent('this turn knows no skills');
+    if (skills === undefined) return createAbsent('this turn has no skills');
     const { catalogue, inline, names, left, audience } = skills;
-    if (catalogue === '' && inline.length === 0) return absent('no skill is eligible');
-    const outlined = catalogue === '' ? [] : [`${SKILL_RULES}\n\n${catalogue}${noticeOf(skills)}`];
+    if (catalogue === '' && inline.length === 0) return createAbsent('no skill is eligible');
+    const outlined =
+      catalogue === '' ? [] : [`${SKILL_RULES}\n\n${catalogue}${formatNotice(skills)}`];
     const bodies = inline.map(({ name, body }) => `### Skill: ${name}\n${body.trim()}`);
     const text = `${heading}\n${[...outlined, ...bodies].join('\n\n')}`;
     const cut = left === 0 ? {} : { cut: { shown: names.length, total: names.length + left } };
-    return { text, source: countOf(names.length, 'skill'), audience, ...cut };
+    return { text, source: formatCounted(names.length, 'skill'), audience, ...cut };
   },
 };
 
-function noticeOf({ names, left }: SkillSnapshot): string {
+function formatNotice({ names, left }: SkillSnapshot): string {
   return left === 0 ? '' : `\n[Cut: ${names.length} of ${names.length + left} skills are listed.]`;
 }
 
@@ -40,17 +41,17 @@ function noticeOf({ names, left }: SkillSnapshot): string {
 const calledSkillsLayer: Layer = {
   id: 'called-skills',
   volatility: 'turn',
-  // Placed outside the system prompt: inside, it would invalidate the cache of everything after it
+  // The text is outside the system prompt, where it would invalidate the cache of all later text
   // for one turn.
   placement: 'user',
   modes: ['full', 'minimal'],
   render({ calledSkills = [], reader }, { heading = '## Called Skills' }) {
-    if (calledSkills.length === 0) return absent('no skill was called');
+    if (calledSkills.length === 0) return createAbsent('no skill was called');
     const bodies = calledSkills.map(({ source, text }) => `### ${source}\n${text.trim()}`);
     return {
       text: `${heading}\nThe person asked for this by a command. Follow it now.\n\n${bodies.join('\n\n')}`,
       source: calledSkills.map(({ source }) => source).join(', '),
-      audience: narrowestAudience(calledSkills, reader),
+      audience: findNarrowestAudience(calledSkills, reader),
     };
   },
 };
@@ -63,10 +64,10 @@ const connectorsLayer: Layer = {
   modes: ['full', 'minimal'],
   render({ connectors = [], reader }, { heading = '## Connectors' }) {
     const connected = connectors.filter((connector) => connector.connected);
-    if (connected.length === 0) return absent('nothing is connected');
-    const lines = connected.map(({ name, text }) => listItem(`${name}: ${text}`));
+    if (connected.length === 0) return createAbsent('nothing is connected');
+    const lines = connected.map(({ name, text }) => formatListItem(`${name}: ${text}`));
     const source = connected.map(({ name }) => name).join(', ');
-    return forChat(reader, [heading, ...lines].join('\n'), source);
+    return createChatPart(reader, [heading, ...lines].join('\n'), source);
   },
 };
 
@@ -78,19 +79,18 @@ const mcpPromptsLayer: Layer = {
   volatility: 'session',
   placement: 'system',
   render({ mcpPrompts = [], reader }, { heading = '## MCP Prompts' }) {
-    if (mcpPrompts.length === 0) return absent('no server offers prompts');
+    if (mcpPrompts.length === 0) return createAbsent('no server offers prompts');
     const lines = mcpPrompts.map(({ server, name, description }) =>
-      listItem(`\`${server}/${name}\`: ${description}`),
+      formatListItem(`\`${server}/${name}\`: ${description}`),
     );
-    return forChat(
+    return createChatPart(
       reader,
       [heading, MCP_NOTE, ...lines].join('\n'),
-      countOf(mcpPrompts.length, 'MCP prompt'),
+      formatCounted(mcpPrompts.length, 'MCP prompt'),
     );
   },
 };
 
-/** The resources that the agent can read on demand. */
 const resourcesLayer: Layer = {
   id: 'resources',
   volatility: 'session',
@@ -99,9 +99,9 @@ const resourcesLayer: Layer = {
   render({ resources = [], mentioned = [], reader }, { heading = '## Resources', detailed }) {
     const files = detailed === true ? mentioned : [];
     const count = resources.length + files.length;
-    if (count === 0) return absent('there are no resources');
+    if (count === 0) return createAbsent('there are no resources');
     const lines = resources.map(({ name, location, description }) =>
-      listItem(`${name} (${location}): ${description}`),
+      formatListItem(`${name} (${location}): ${description}`),
     );
     const named = files.map(
       ({ source, text, cut }) =>
@@ -110,8 +110,8 @@ const resourcesLayer: Layer = {
     const reading = lines.length === 0 ? [] : ['Read these when you need them.'];
     return {
       text: [heading, ...reading, ...lines, ...named].join('\n'),
-      source: countOf(count, 'resource'),
-      audience: narrowestAudience([forChat(reader, '', ''), ...files], reader),
+      source: formatCounted(count, 'resource'),
+      audience: findNarrowestAudience([createChatPart(reader, '', ''), ...files], reader),
     };
   },
 };
@@ -128,14 +128,14 @@ const mentionedFilesLayer: Layer = {
   placement: 'user',
   modes: ['full', 'minimal'],
   render({ mentioned = [], reader }, { heading = '## Mentioned Files' }) {
-    if (mentioned.length === 0) return absent('no file was mentioned');
-    const files = mentioned.map(({ source, text }) => `### ${source}\n${quotedBlock(text)}`);
+    if (mentioned.length === 0) return createAbsent('no file was mentioned');
+    const files = mentioned.map(({ source, text }) => `### ${source}\n${formatQuotedBlock(text)}`);
     const shown = mentioned.reduce((sum, { text, cut }) => sum + (cut?.shown ?? text.length), 0);
     const total = mentioned.reduce((sum, { text, cut }) => sum + (cut?.total ?? text.length), 0);
     return {
       text: [`${heading}\n${MENTIONED_NOTE}`, ...files].join('\n\n'),
       source: mentioned.map(({ source }) => source).join(', '),
-      audience: narrowestAudience(mentioned, reader),
+      audience: findNarrowestAudience(mentioned, reader),
       cut: shown === total ? null : { shown, total },
     };
   },
@@ -148,19 +148,20 @@ const sandboxLayer: Layer = {
   placement: 'system',
   modes: ['full', 'minimal'],
   render({ sandbox, tools, reader }, { heading = '## Sandbox', detailed }) {
-    if (sandbox === undefined || !canRun(tools)) return absent('no commands can be run');
+    if (sandbox === undefined || !canRunCommands(tools))
+      return createAbsent('no commands can be run');
     const text = `${heading}\nCommands run in ${sandbox.kind}. ${sandbox.text}`;
-    const files = detailed === true ? filesText(sandbox) : '';
-    return { text: `${text}${files}`, source: sandbox.kind, audience: audienceFor(reader) };
+    const files = detailed === true ? formatFiles(sandbox) : '';
+    return { text: `${text}${files}`, source: sandbox.kind, audience: getSandboxAudience(reader) };
   },
 };
 
-/** Commands choose these names, so a name that could pass for a sentence is not shown (P18). */
-function filesText({ files = [], totalFileCharacters = files.length }: SandboxNote): string {
+/** Commands choose these names, so a name that could be mistaken for a sentence is hidden (P18). */
+function formatFiles({ files = [], totalFileCharacters = files.length }: SandboxNote): string {
   if (files.length === 0) return '';
   const lines = files.map(({ name, size }) => {
     const isPlain = /^[\p{L}\p{N}_./+-]{1,120}$/u.test(name);
-    return `- ${isPlain ? name : '(unusual name, not shown)'}, ${sizeText(size)}`;
+    return `- ${isPlain ? name : '(unusual name, not shown)'}, ${formatSize(size)}`;
   });
   const left = totalFileCharacters - files.length;
   const cut =
@@ -168,16 +169,19 @@ function filesText({ files = [], totalFileCharacters = files.length }: SandboxNo
   return ['\nFiles that are there besides Markdown:', ...lines, ...cut].join('\n');
 }
 
-/** The audience for the sandbox: files that commands can reach belong to the owner. */
-function audienceFor(reader: Reader): Audience {
-  return reader.kind === 'owner' ? { kind: 'owner' } : forChat(reader, '', '').audience;
+/**
+ * The sandbox is shown only to the owner, because files that commands can reach belong to the
+ * owner.
+ */
+function getSandboxAudience(reader: Reader): Audience {
+  return reader.kind === 'owner' ? { kind: 'owner' } : createChatPart(reader, '', '').audience;
 }
 
 /** The layers about the agent's abilities: tools, skills, connections, commands. */
-export function abilityLayers(): readonly Layer[] {
+export function createAbilityLayers(): readonly Layer[] {
   return [
     abilitiesLayer,
-    toolsLayer(),
+    createToolsLayer(),
     skillsLayer,
     calledSkillsLayer,
     connectorsLayer,

@@ -1,13 +1,19 @@
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { LayerPart, PromptContext } from '../layer.ts';
-import { layoutNamed } from '../layouts.ts';
-import { builtInLayer, contextOf, cuttingView, OWNER, viewOf } from '../testing/example-turn.ts';
+import { getLayout } from '../layouts.ts';
+import {
+  createContext,
+  createTruncatingView,
+  createView,
+  getBuiltInLayer,
+  OWNER,
+} from '../testing/example-turn.ts';
 
-const workspaceContextLayer = builtInLayer('workspace-context');
+const workspaceContextLayer = getBuiltInLayer('workspace-context');
 
-const entry = layoutNamed('mushroom').layers.find(({ layer }) => layer === 'workspace-context');
+const entry = getLayout('mushroom').layers.find(({ layer }) => layer === 'workspace-context');
 const NAMES = ['AGENTS.md', 'SOUL.md', 'IDENTITY.md'] as const;
 
 async function render(context: PromptContext, options = entry ?? {}): Promise<LayerPart> {
@@ -16,7 +22,7 @@ async function render(context: PromptContext, options = entry ?? {}): Promise<La
   return output;
 }
 
-/** Counts how many characters of each file are shown, using letters that occur nowhere else. */
+/** Counts the shown characters of each file, whose letters occur nowhere else in the prompt. */
 const shownOf = (text: string): number[] =>
   ['ä', 'ö', 'ü'].map((letter) => text.split(letter).length - 1);
 
@@ -25,15 +31,15 @@ const filesOf = (sizes: readonly number[]): Record<string, string> =>
 
 describe('the files in layout mushroom', () => {
   it('[P04] have a heading and a purpose each, under the root of the workspace', async () => {
-    const { text } = await render(contextOf({ view: viewOf(OWNER, filesOf([1, 1, 1])) }));
+    const { text } = await render(createContext({ view: createView(OWNER, filesOf([1, 1, 1])) }));
     expect(text).toMatch(/^# Workspace Context\nWorkspace root: ~\/\.parley\/workspace\n\n/);
     for (const name of NAMES)
       expect(text).toMatch(new RegExp(`^## ${name}\\nPurpose: .+\\.$`, 'm'));
   });
 
   it('[P04] [P10] are truncated at 4,000 characters each, with a notice', async () => {
-    const view = cuttingView(OWNER, filesOf([5_000, 4_000, 9_000]));
-    const { text, cut } = await render(contextOf({ view }));
+    const view = createTruncatingView(OWNER, filesOf([5_000, 4_000, 9_000]));
+    const { text, cut } = await render(createContext({ view }));
     expect(shownOf(text)).toEqual([4_000, 4_000, 4_000]);
     expect(text).toContain('[Cut: the first 4,000 of 5,000 characters of AGENTS.md are shown.]');
     expect(text).toContain('[Cut: the first 4,000 of 9,000 characters of IDENTITY.md are shown.]');
@@ -41,7 +47,7 @@ describe('the files in layout mushroom', () => {
     expect(cut).toEqual({ shown: 12_000, total: 18_000 });
   });
 
-  it('[P04] [P10] never exceed the limit of each file and of all, and always say what is missing', async () => {
+  it('[P04] [P10] never exceed the limits per file and in total, and always state what is missing', async () => {
     const sizes = fc.array(fc.nat({ max: 9_000 }), { minLength: 3, maxLength: 3 });
     const limits = fc.record({
       characters: fc.integer({ min: 1, max: 5_000 }),
@@ -50,9 +56,9 @@ describe('the files in layout mushroom', () => {
     await fc.assert(
       fc.asyncProperty(sizes, limits, async (lengths, { characters, charactersInAll }) => {
         const wanted = lengths.map((length) => Math.max(1, length));
-        const view = cuttingView(OWNER, filesOf(wanted));
+        const view = createTruncatingView(OWNER, filesOf(wanted));
         const options = { files: NAMES, characters, charactersInAll };
-        const { text, cut } = await render(contextOf({ view }), options);
+        const { text, cut } = await render(createContext({ view }), options);
         const shown = shownOf(text);
         const sum = shown.reduce((total, part) => total + part, 0);
         expect(Math.max(...shown)).toBeLessThanOrEqual(characters);
@@ -64,18 +70,18 @@ describe('the files in layout mushroom', () => {
         const total = wanted.reduce((all, part) => all + part, 0);
         expect(cut ?? { shown: sum, total: sum }).toEqual({ shown: sum, total });
       }),
-      runs(200),
+      toRunOptions(200),
     );
   });
 
-  it('[P04] [P10] share 12,000 characters if a layout names a fourth; the last ones say what is missing', async () => {
+  it('[P04] [P10] share 12,000 characters when a layout names a fourth file; the last files are marked as truncated', async () => {
     const files = ['AGENTS.md', 'SOUL.md', 'IDENTITY.md', 'TOOLS.md', 'USER.md'];
     const sizes = [5_000, 3_900, 4_000, 2_000, 700];
     const texts = Object.fromEntries(
       files.map((name, at) => [name, 'äöüßñ'.charAt(at).repeat(sizes[at] ?? 0)]),
     );
-    const view = cuttingView(OWNER, texts);
-    const { text, cut } = await render(contextOf({ view }), { ...entry, files });
+    const view = createTruncatingView(OWNER, texts);
+    const { text, cut } = await render(createContext({ view }), { ...entry, files });
     const shown = [...'äöüßñ'].map((letter) => text.split(letter).length - 1);
     expect(shown).toEqual([4_000, 3_900, 4_000, 100, 0]);
     expect(text.match(/\[Cut: .*?\]/g)).toEqual([
@@ -86,16 +92,16 @@ describe('the files in layout mushroom', () => {
     expect(cut).toEqual({ shown: 12_000, total: 15_600 });
   });
 
-  it('[P02] are absent if there are none, and the report names them', async () => {
-    expect(await workspaceContextLayer.render(contextOf(), entry ?? {})).toEqual({
+  it('[P02] are absent when they do not exist, and the report names them', async () => {
+    expect(await workspaceContextLayer.render(createContext(), entry ?? {})).toEqual({
       absent: 'AGENTS.md: missing; SOUL.md: missing; IDENTITY.md: missing',
     });
   });
 
   it('[P04] are omitted with skipContextFiles', async () => {
-    const view = viewOf(OWNER, filesOf([1, 1, 1]));
+    const view = createView(OWNER, filesOf([1, 1, 1]));
     const output = await workspaceContextLayer.render(
-      contextOf({ view, skipContextFiles: true }),
+      createContext({ view, skipContextFiles: true }),
       entry ?? {},
     );
     expect(output).toMatchObject({ absent: expect.stringContaining('skipContextFiles is on') });

@@ -2,8 +2,8 @@ import { basename } from 'node:path';
 import type { Cut, WorkspaceFile } from '@parley/workspace';
 import {
   type Absent,
-  absent,
-  forEveryone,
+  createAbsent,
+  createOpenPart,
   isInMode,
   type Layer,
   type LayerId,
@@ -12,17 +12,17 @@ import {
   type PromptMode,
   type Volatility,
 } from '../layer.ts';
-import { narrowestAudience } from '../text.ts';
+import { findNarrowestAudience } from '../text.ts';
 
 /** How a workspace file is used. */
 interface FileUse {
   /** The purpose of the file, shown to the model. */
   readonly purpose: string;
-  /** The prompt modes that include it (P07). */
+  /** The prompt modes that include the file (P07). */
   readonly modes: readonly PromptMode[];
   /**
-   * Returns why the file does not belong in this turn, or null if it does. If absent, the file
-   * always belongs.
+   * Returns why the file is omitted in this turn, or null when it is included. When absent, the
+   * file is always included.
    */
   readonly misplaced?: (context: PromptContext) => string | null;
 }
@@ -65,12 +65,12 @@ const USES: Readonly<Record<string, FileUse>> = {
   'BOOT.md': {
     purpose: 'Parley has just started. Do what this asks, once.',
     modes: ['full', 'minimal'],
-    misplaced: ({ boot }) => (boot === true ? null : 'not the turn after a start'),
+    misplaced: ({ boot }) => (boot === true ? null : 'not the first turn after a start'),
   },
 };
 
 /** The prompt modes that may include a file; only `full` for unknown files. */
-function modesOf(file: string): readonly PromptMode[] {
+function getFileModes(file: string): readonly PromptMode[] {
   return USES[file]?.modes ?? ['full'];
 }
 
@@ -85,66 +85,66 @@ export async function readContextFile(
 ): Promise<WorkspaceFile | Absent> {
   const { misplaced } = USES[file] ?? {};
   const { mode = 'full', skipContextFiles = false } = context;
-  if (!isInMode(modesOf(file), mode)) return absent(`${file}: left out in ${mode} mode`);
+  if (!isInMode(getFileModes(file), mode)) return createAbsent(`${file}: omitted in ${mode} mode`);
   const why = misplaced?.(context) ?? null;
-  if (why !== null) return absent(`${file}: ${why}`);
-  // A file for a certain occasion is a task, not context.
-  if (skipContextFiles && misplaced === undefined) return absent(`${file}: skipContextFiles is on`);
+  if (why !== null) return createAbsent(`${file}: ${why}`);
+  // A file for a specific occasion is a task, not context.
+  if (skipContextFiles && misplaced === undefined)
+    return createAbsent(`${file}: skipContextFiles is on`);
   const found = await context.view.read(file, limit);
   if (found.kind === 'file') return found;
-  if (found.reason === 'unreadable') return unreadableFile(context, file, found.detail);
+  if (found.reason === 'unreadable') return createUnreadableNote(context, file, found.detail);
   const detail = found.detail === undefined ? '' : ` (${found.detail})`;
-  return absent(`${file}: ${found.reason}${detail}`);
+  return createAbsent(`${file}: ${found.reason}${detail}`);
 }
 
 /**
- * The note that replaces an unreadable file (W10). Without it the model would act as if the owner
- * had written nothing.
+ * The note that replaces an unreadable file (W10). Without the note, the model would act as if the
+ * owner's file were empty.
  */
-function unreadableFile(
+function createUnreadableNote(
   { reader }: PromptContext,
   file: string,
   detail = 'the disk refuses it',
 ): WorkspaceFile {
   const text = `[${file} is there and cannot be read: ${detail}. If a person relies on what it says, tell them so.]`;
-  const audience = narrowestAudience([], reader);
+  const audience = findNarrowestAudience([], reader);
   return { kind: 'file', text, source: file, audience, characters: text.length, cut: null };
 }
 
 interface WorkspaceFileLayer {
   readonly id: LayerId;
-  /** Its path in the workspace. */
   readonly file: string;
   readonly volatility: Volatility;
 }
 
 /** A layer that shows one workspace file, with its name as the heading and its purpose below. */
-export function workspaceFileLayer({ id, file, volatility }: WorkspaceFileLayer): Layer {
+export function createWorkspaceFileLayer({ id, file, volatility }: WorkspaceFileLayer): Layer {
   return {
     id,
     volatility,
     placement: 'system',
-    modes: modesOf(file),
+    modes: getFileModes(file),
     reads: [file],
     async render(context, { heading = `## ${file}`, characters, purpose, lead }) {
       const found = await readContextFile(context, file, characters);
       const house = lead === undefined ? null : `${heading}\n${lead}`;
-      if ('absent' in found) return house === null ? found : forEveryone(house);
+      if ('absent' in found) return house === null ? found : createOpenPart(house);
       const above = house === null ? heading : `${house}\n\n## ${file}`;
-      return { ...found, text: `${above}\n${withPurpose(file, found, purpose)}` };
+      return { ...found, text: `${above}\n${addPurpose(file, found, purpose)}` };
     },
   };
 }
 
 /** The content of a file, below a description of its purpose. Parley states no purpose for unknown files. */
-export function withPurpose(
+export function addPurpose(
   file: string,
   { text, warning }: WorkspaceFile,
   purpose = USES[file]?.purpose,
 ): string {
   const doubt = warning === undefined ? '' : `\n\n[About ${file}: ${warning}]`;
   const heading = purpose === undefined ? '' : `Purpose: ${purpose}\n\n`;
-  return `${heading}${pointToTools(text)}${doubt}`;
+  return `${heading}${insertToolListPointer(text)}${doubt}`;
 }
 
 /**
@@ -158,22 +158,26 @@ const workspaceContextLayer: Layer = {
   modes: ['full', 'minimal'],
   async render(context, options) {
     const { heading = '# Workspace Context', files = [], purpose } = options;
-    const { found, missing } = await readWithin(context, files, options);
-    if (found.length === 0) return absent(missing.join('; ') || 'the layout names no files');
+    const { found, missing } = await readFilesWithinLimit(context, files, options);
+    if (found.length === 0) return createAbsent(missing.join('; ') || 'the layout names no files');
     const note = purpose === undefined ? '' : `\n\n${purpose}`;
-    const root = `Workspace root: ${shownWorkspace(context)}${note}`;
-    const sections = found.map((file) => `## ${file.source}\n${withPurpose(file.source, file)}`);
+    const root = `Workspace root: ${formatWorkspacePath(context)}${note}`;
+    const sections = found.map((file) => `## ${file.source}\n${addPurpose(file.source, file)}`);
     const text = [`${heading}\n${root}`, ...sections].join('\n\n');
     const source = found.map((file) => file.source).join(', ');
-    return { text, source, audience: narrowestAudience(found, context.reader), cut: cutOf(found) };
+    return {
+      text,
+      source,
+      audience: findNarrowestAudience(found, context.reader),
+      cut: sumCuts(found),
+    };
   },
 };
 
 /**
- * Reads all files first and truncates them afterwards, when it is known how much space the others
- * leave.
+ * Reads all files first and truncates them afterwards, when the space used by the others is known.
  */
-async function readWithin(
+async function readFilesWithinLimit(
   context: PromptContext,
   files: readonly string[],
   { characters, charactersInAll = Number.POSITIVE_INFINITY }: LayerOptions,
@@ -183,31 +187,34 @@ async function readWithin(
   let room = charactersInAll;
   for (const file of read) {
     if ('absent' in file) continue;
-    const fits = shownOf(file) <= room;
+    const fits = countFileCharacters(file) <= room;
     const fitted = fits ? file : await readContextFile(context, file.source, Math.max(0, room));
     if ('absent' in fitted) continue;
-    room -= shownOf(fitted);
+    room -= countFileCharacters(fitted);
     found.push(fitted);
   }
   return { found, missing: read.flatMap((file) => ('absent' in file ? [file.absent] : [])) };
 }
 
-/** The number of characters from the file itself, without the line that states the truncation. */
-function shownOf({ text, cut }: WorkspaceFile): number {
+/** The number of characters from the file itself, without the truncation note. */
+function countFileCharacters({ text, cut }: WorkspaceFile): number {
   return cut?.shown ?? text.length;
 }
 
-function cutOf(files: readonly WorkspaceFile[]): Cut | null {
+function sumCuts(files: readonly WorkspaceFile[]): Cut | null {
   if (files.every(({ cut }) => cut === null)) return null;
   const sum = (of: (file: WorkspaceFile) => number): number =>
     files.reduce((total, file) => total + of(file), 0);
-  return { shown: sum(shownOf), total: sum((file) => file.cut?.total ?? file.text.length) };
+  return {
+    shown: sum(countFileCharacters),
+    total: sum((file) => file.cut?.total ?? file.text.length),
+  };
 }
 
 const RANKED_FILES = ['AGENTS.md', 'USER.md', 'SOUL.md', 'IDENTITY.md'];
 const ORDER = ['Safety', ...RANKED_FILES].join(' > ');
 
-/** Which file takes precedence if two disagree (P08). */
+/** A rule for which file takes precedence when two contradict each other (P08). */
 const conflictOrderLayer: Layer = {
   id: 'conflict-order',
   volatility: 'static',
@@ -219,13 +226,13 @@ const conflictOrderLayer: Layer = {
       const found = await readContextFile(context, file);
       if ('absent' in found) continue;
       const text = `${heading}\nWhere two of these disagree, the earlier one counts: ${ORDER}`;
-      return forEveryone(text);
+      return createOpenPart(text);
     }
-    return absent('there are no files to disagree');
+    return createAbsent('there are no files to rank');
   },
 };
 
-/** The agent's persona (P14); if none was chosen, the file that the layout names instead. */
+/** The agent's persona (P14); without one, the file that the layout names instead. */
 const personaLayer: Layer = {
   id: 'persona',
   volatility: 'session',
@@ -234,7 +241,7 @@ const personaLayer: Layer = {
   async render(context, { heading = '## Persona', files: [file] = [], characters }) {
     const { persona } = context;
     if (persona !== undefined) return { ...persona, text: `${heading}\n${persona.text}` };
-    if (file === undefined) return absent('no persona was chosen');
+    if (file === undefined) return createAbsent('no persona was chosen');
     const found = await readContextFile(context, file, characters);
     return 'absent' in found ? found : { ...found, text: `${heading}\n${found.text}` };
   },
@@ -243,23 +250,24 @@ const personaLayer: Layer = {
 /** The placeholder for the generated list in TOOLS.md (P06). */
 const PLACEHOLDER = '{tools_description}';
 
-/** Inserts the list at its placeholder in the notes, or before the notes if they have none. */
-export function fillTools(notes: string, list: string): string {
+/** Inserts the list at its placeholder in the notes, or before notes without a placeholder. */
+export function insertToolList(notes: string, list: string): string {
   if (!notes.includes(PLACEHOLDER)) return `${list}\n\n${notes}`;
-  // Uses a function, because a tool's text may contain patterns that `replace` would interpret.
+  // The replacement is a function, because a tool's text may contain patterns that `replace` would
+  // interpret.
   return notes.replaceAll(PLACEHOLDER, () => list);
 }
 
-/** The same notes if the list is in a separate section. */
-function pointToTools(notes: string): string {
+/** Notes for a layout with the list in a separate section. */
+function insertToolListPointer(notes: string): string {
   return notes.replaceAll(PLACEHOLDER, '(The list of your tools stands above.)');
 }
 
 /**
- * How the workspace path appears in the prompt: with `~` for the operator's home folder, and only
- * as its name for guests.
+ * The workspace path as shown in the prompt: with `~` for the operator's home folder, and only the
+ * folder's name for guests.
  */
-export function shownWorkspace({
+export function formatWorkspacePath({
   facts: { workspace },
   home = '',
   reader,
@@ -270,17 +278,17 @@ export function shownWorkspace({
   return workspace.startsWith(`${home}/`) ? `~${workspace.slice(home.length)}` : workspace;
 }
 
-/** The layers that show the workspace's own files. */
+/** Layers that show the workspace's own files. */
 export const fileLayers: readonly Layer[] = [
-  workspaceFileLayer({ id: 'soul-file', file: 'SOUL.md', volatility: 'static' }),
-  workspaceFileLayer({ id: 'identity-file', file: 'IDENTITY.md', volatility: 'static' }),
-  workspaceFileLayer({ id: 'agents-file', file: 'AGENTS.md', volatility: 'static' }),
-  workspaceFileLayer({ id: 'tools-file', file: 'TOOLS.md', volatility: 'static' }),
-  workspaceFileLayer({ id: 'user-file', file: 'USER.md', volatility: 'session' }),
-  workspaceFileLayer({ id: 'memory-file', file: 'MEMORY.md', volatility: 'session' }),
-  workspaceFileLayer({ id: 'bootstrap-file', file: 'BOOTSTRAP.md', volatility: 'session' }),
-  workspaceFileLayer({ id: 'boot-file', file: 'BOOT.md', volatility: 'turn' }),
-  workspaceFileLayer({ id: 'heartbeat-file', file: 'HEARTBEAT.md', volatility: 'turn' }),
+  createWorkspaceFileLayer({ id: 'soul-file', file: 'SOUL.md', volatility: 'static' }),
+  createWorkspaceFileLayer({ id: 'identity-file', file: 'IDENTITY.md', volatility: 'static' }),
+  createWorkspaceFileLayer({ id: 'agents-file', file: 'AGENTS.md', volatility: 'static' }),
+  createWorkspaceFileLayer({ id: 'tools-file', file: 'TOOLS.md', volatility: 'static' }),
+  createWorkspaceFileLayer({ id: 'user-file', file: 'USER.md', volatility: 'session' }),
+  createWorkspaceFileLayer({ id: 'memory-file', file: 'MEMORY.md', volatility: 'session' }),
+  createWorkspaceFileLayer({ id: 'bootstrap-file', file: 'BOOTSTRAP.md', volatility: 'session' }),
+  createWorkspaceFileLayer({ id: 'boot-file', file: 'BOOT.md', volatility: 'turn' }),
+  createWorkspaceFileLayer({ id: 'heartbeat-file', file: 'HEARTBEAT.md', volatility: 'turn' }),
   workspaceContextLayer,
   conflictOrderLayer,
   personaLayer,

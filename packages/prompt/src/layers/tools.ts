@@ -1,23 +1,23 @@
-import { countOf } from '@parley/core';
+import { formatCounted } from '@parley/core';
 import { z } from 'zod';
 import {
-  absent,
-  forChat,
+  createAbsent,
+  createChatPart,
   type Layer,
   type PromptContext,
   type ToolNote,
   type ToolTier,
 } from '../layer.ts';
-import { listItem, narrowestAudience } from '../text.ts';
-import { fillTools, readContextFile } from './files.ts';
+import { findNarrowestAudience, formatListItem } from '../text.ts';
+import { insertToolList, readContextFile } from './files.ts';
 
 /**
  * The agent's tools in this chat, generated from the registered tools (P11). If the layout names a
  * file, the list replaces its `{tools_description}` placeholder, or precedes the file's own text
  * (P06, P08).
  */
-export function toolsLayer(): Layer {
-  const [describe, describeInDetail] = [toolDescriber(false), toolDescriber(true)];
+export function createToolsLayer(): Layer {
+  const [describe, describeInDetail] = [createToolDescriber(false), createToolDescriber(true)];
   return {
     id: 'tools',
     volatility: 'session',
@@ -27,12 +27,12 @@ export function toolsLayer(): Layer {
       const { heading: title = '## Tools', files: [file] = [], characters } = options;
       const { detailed = false, guided = false } = options;
       const { tools, reader } = context;
-      if (tools === undefined) return absent('it was not said which tools there are');
+      if (tools === undefined) return createAbsent('the list of tools is unknown');
       const described = detailed ? describeInDetail(tools) : describe(tools);
-      const choice = guided ? toolChoiceRules(tools) : [];
+      const choice = guided ? listToolRules(tools) : [];
       const heading = choice.length === 0 ? title : [title, ...choice, ''].join('\n');
       const everyone = {
-        source: countOf(tools.length, 'tool'),
+        source: formatCounted(tools.length, 'tool'),
         audience: { kind: 'everyone' },
       } as const;
       const notes =
@@ -41,9 +41,9 @@ export function toolsLayer(): Layer {
         return { text: `${heading}\n${described}`, ...everyone };
       }
       return {
-        text: `${heading}\n${fillTools(notes.text, described)}`,
+        text: `${heading}\n${insertToolList(notes.text, described)}`,
         source: `${everyone.source}, ${notes.source}`,
-        audience: narrowestAudience([everyone, notes], reader),
+        audience: findNarrowestAudience([everyone, notes], reader),
         cut: notes.cut,
       };
     },
@@ -58,15 +58,17 @@ const TIERS: readonly (readonly [ToolTier, string])[] = [
   ['knowledge-base', 'Knowledge base'],
 ];
 
-/** Without this, a model promises lookups, memories and reminders that it cannot deliver. */
+/**
+ * Without this section, a model promises lookups, memories and reminders that it cannot deliver.
+ */
 const NO_TOOLS =
   'You have no tools in this chat: you can read messages, and what people attach to them as far as it is shown to you, and answer.';
 
 /**
- * Returns a function that describes tools, once per list: the list object stays the same as long as
- * the tools do.
+ * Returns a function that describes tools, cached by the list object, which stays the same until
+ * the tools change.
  */
-function toolDescriber(isDetailed: boolean): (tools: readonly ToolNote[]) => string {
+function createToolDescriber(isDetailed: boolean): (tools: readonly ToolNote[]) => string {
   const known = new WeakMap<readonly ToolNote[], string>();
   return (tools) => {
     const before = known.get(tools);
@@ -77,25 +79,27 @@ function toolDescriber(isDetailed: boolean): (tools: readonly ToolNote[]) => str
   };
 }
 
-/** Describes the registered tools by tier, with the descriptions by their authors (P11). */
+/** Describes the registered tools by tier, with their authors' descriptions (P11). */
 function describeTools(tools: readonly ToolNote[], isDetailed: boolean): string {
   if (tools.length === 0) return NO_TOOLS;
   const groups = TIERS.flatMap(([tier, heading]) => {
     const lines = tools
       .filter((tool) => tool.tier === tier)
-      .map((tool) => toolLine(tool, isDetailed));
+      .map((tool) => formatTool(tool, isDetailed));
     return lines.length === 0 ? [] : [`### ${heading}\n${lines.join('\n')}`];
   });
   return groups.join('\n\n');
 }
 
-function toolLine(
+function formatTool(
   { name, summary, hint, input, placeholder = false }: ToolNote,
   isDetailed: boolean,
 ): string {
   const parts = [placeholder ? 'Not available now.' : '', summary, hint ?? ''];
   const line = `\`${name}\`: ${parts.filter((word) => word !== '').join(' ')}`;
-  return listItem(isDetailed && input !== undefined ? `${line}\n${parametersText(input)}` : line);
+  return formatListItem(
+    isDetailed && input !== undefined ? `${line}\n${formatParameters(input)}` : line,
+  );
 }
 
 const TIER_ORDER =
@@ -104,7 +108,7 @@ const TODOS_OR_MEMORY =
   '`write_todos` holds the plan of this session and ends with it; `save_memory` keeps for good what people prefer and what matters.';
 
 /** Instructions for choosing among the tools (P06), one per line. */
-function toolChoiceRules(tools: readonly ToolNote[]): readonly string[] {
+function listToolRules(tools: readonly ToolNote[]): readonly string[] {
   const usable = tools.filter(({ placeholder }) => placeholder !== true);
   const names = new Set(usable.map(({ name }) => name));
   return [
@@ -115,7 +119,7 @@ function toolChoiceRules(tools: readonly ToolNote[]): readonly string[] {
 
 const MAX_PARAMETERS = 20;
 
-/** The fields of a parameter that are shown; MCP servers may add arbitrary others. */
+/** The schema fields that are shown for a parameter; MCP servers may add arbitrary others. */
 const Parameter = z.looseObject({
   type: z.unknown().optional(),
   enum: z.unknown().optional(),
@@ -127,12 +131,12 @@ const Parameters = z.object({
 });
 
 /** A tool's parameters in one line: name, type, and whether each is required. */
-function parametersText(input: NonNullable<ToolNote['input']>): string {
+function formatParameters(input: NonNullable<ToolNote['input']>): string {
   const { properties, required } = Parameters.parse(input);
   const named = Object.entries(properties).filter(([name]) => /^[\w.-]{1,64}$/.test(name));
   if (named.length === 0) return 'Parameters: none';
   const shown = named.slice(0, MAX_PARAMETERS).map(([name, parameter]) => {
-    return `${name} (${parameterType(parameter)}${required.includes(name) ? ', required' : ''})`;
+    return `${name} (${formatParameterType(parameter)}${required.includes(name) ? ', required' : ''})`;
   });
   const left = named.length - shown.length;
   const cut = left === 0 ? '' : ` [cut: ${shown.length} of ${named.length}]`;
@@ -141,14 +145,14 @@ function parametersText(input: NonNullable<ToolNote['input']>): string {
 
 const TYPES = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'null'];
 
-function parameterType({ type, enum: choices, anyOf }: z.infer<typeof Parameter>): string {
+function formatParameterType({ type, enum: choices, anyOf }: z.infer<typeof Parameter>): string {
   const given = (Array.isArray(type) ? type : [type]).filter((one) => TYPES.includes(one));
   if (given.length > 0) return given.join(' or ');
   return Array.isArray(choices) ? 'choice' : Array.isArray(anyOf) ? 'several types' : 'any';
 }
 
 /**
- * The abilities that people expect of an agent, with the tools for each. A test checks them against
+ * The abilities that people expect of an agent, with the tools for each. A test compares these with
  * the built-in tools.
  */
 export const EXPECTED_ABILITIES: readonly (readonly [ability: string, tools: readonly string[]])[] =
@@ -167,7 +171,7 @@ export const EXPECTED_ABILITIES: readonly (readonly [ability: string, tools: rea
   ];
 
 /**
- * The abilities that the agent has here and those it lacks, derived from its actual tools, the mode
+ * The abilities that the agent has and lacks in this chat, derived from its actual tools, the mode
  * and the reader (P06).
  */
 export const abilitiesLayer: Layer = {
@@ -177,33 +181,37 @@ export const abilitiesLayer: Layer = {
   modes: ['full', 'minimal'],
   render(context, { heading = '## Abilities and Limits' }) {
     const { tools, reader } = context;
-    if (tools === undefined) return absent('it was not said which tools there are');
+    if (tools === undefined) return createAbsent('the list of tools is unknown');
     const usable = tools.filter(({ placeholder }) => placeholder !== true);
     const able = TIERS.flatMap(([tier, name]) => {
       const names = usable.filter((tool) => tool.tier === tier).map((tool) => `\`${tool.name}\``);
       return names.length === 0 ? [] : [`- ${name}: ${names.join(', ')}`];
     });
-    const limits = limitsOf(context, tools, usable).map((limit) => `- ${limit}`);
+    const limits = listAbilityLimits(context, tools, usable).map((limit) => `- ${limit}`);
     const lines = [
       ...(able.length === 0 ? [NO_TOOLS] : ['You can use these tools:', ...able]),
       'You cannot do this here; say so instead of promising it:',
       ...limits,
-      ...boundsOf(context),
+      ...listTurnLimits(context),
     ];
-    return forChat(reader, [heading, ...lines].join('\n'), countOf(usable.length, 'usable tool'));
+    return createChatPart(
+      reader,
+      [heading, ...lines].join('\n'),
+      formatCounted(usable.length, 'usable tool'),
+    );
   },
 };
 
-/** The limits of a turn. Runs without a person and sub-agents have separate limits. */
-function boundsOf({ mode = 'full', facts, turnLimits }: PromptContext): readonly string[] {
+/** Runs without a person and sub-agents have separate limits. */
+function listTurnLimits({ mode = 'full', facts, turnLimits }: PromptContext): readonly string[] {
   if (mode !== 'full' || facts.heartbeat || turnLimits === undefined) return [];
   const { steps, minutes } = turnLimits;
   return [
-    `A turn has at most ${countOf(steps, 'step')} and ${countOf(minutes, 'minute')}. What needs more, do in parts: say what is done and what is left.`,
+    `A turn has at most ${formatCounted(steps, 'step')} and ${formatCounted(minutes, 'minute')}. What needs more, do in parts: say what is done and what is left.`,
   ];
 }
 
-function limitsOf(
+function listAbilityLimits(
   { conversationMode = 'agent', reader, sandbox }: PromptContext,
   tools: readonly ToolNote[],
   usable: readonly ToolNote[],
@@ -217,7 +225,7 @@ function limitsOf(
   });
   return [
     ...missing,
-    ...(sandbox !== undefined && canRun(usable)
+    ...(sandbox !== undefined && canRunCommands(usable)
       ? ['reach more with commands than Sandbox says']
       : []),
     ...(reader.kind === 'owner' ? [] : ['see what is private to your owner']),
@@ -225,7 +233,7 @@ function limitsOf(
   ];
 }
 
-/** Whether commands can be run with these tools. */
-export function canRun(tools: readonly ToolNote[] = []): boolean {
+/** Whether these tools can run commands. */
+export function canRunCommands(tools: readonly ToolNote[] = []): boolean {
   return tools.some(({ name, placeholder }) => name === 'exec' && placeholder !== true);
 }

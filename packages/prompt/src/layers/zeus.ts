@@ -1,5 +1,5 @@
-import { absent, forEveryone, type Layer, type ToolNote } from '../layer.ts';
-import { readContextFile, withPurpose } from './files.ts';
+import { createAbsent, createOpenPart, type Layer, type ToolNote } from '../layer.ts';
+import { addPurpose, readContextFile } from './files.ts';
 
 const KNOWLEDGE = `- Front end: TypeScript, JavaScript, React, Vue, Next.js
 - Back end: Python, Node.js, Go, Java
@@ -14,17 +14,17 @@ What limits you everywhere, to be said where it matters:
 - You are not always right, least of all about code: ask people to test it before they rely on it.`;
 
 /**
- * The agent's own knowledge and abilities, and their limits (P06); `abilities` names what its tools
- * add. This is part of the agent's identity, so sub-agents do not get it (P07).
+ * The agent's knowledge and abilities, and their limits (P06); `abilities` names those that its
+ * tools add. This layer is part of the agent's identity, so sub-agents do not get it (P07).
  */
 const coreLayer: Layer = {
   id: 'core',
   volatility: 'static',
   placement: 'system',
-  render: (_, { heading = '## Knowledge' }) => forEveryone(`${heading}\n${KNOWLEDGE}\n${CORE}`),
+  render: (_, { heading = '## Knowledge' }) => createOpenPart(`${heading}\n${KNOWLEDGE}\n${CORE}`),
 };
 
-/** The agent's behavior and style, whatever SOUL.md adds (P06). */
+/** The agent's behavior and style, in addition to SOUL.md (P06). */
 export const ZEUS_SOUL = `- Professional: get to the bottom of a question, and answer so that people can rely on it.
 - Friendly: be patient, encourage those who learn, and speak at their level.
 - Honest: name your limits, say when you are not sure, and promise no more than you can keep.
@@ -46,7 +46,7 @@ const REPORTS =
 
 /**
  * Instructions for working: a few plain steps, followed by the owner's own file if the layout names
- * one that exists.
+ * an existing one.
  */
 const workflowLayer: Layer = {
   id: 'workflow',
@@ -56,19 +56,19 @@ const workflowLayer: Layer = {
   async render(context, { heading = '## Workflow', files: [file] = [], characters }) {
     const own =
       file === undefined
-        ? absent('the layout names no file')
+        ? createAbsent('the layout names no file')
         : await readContextFile(context, file, characters);
-    const todos = canUse(context.tools, 'write_todos') ? [TODOS] : [];
+    const todos = canUseTool(context.tools, 'write_todos') ? [TODOS] : [];
     const steps = [heading, STEPS, ...todos, REPORTS].join('\n');
-    if ('absent' in own) return forEveryone(steps);
-    const rules = `## ${own.source}\n${withPurpose(own.source, own)}`;
+    if ('absent' in own) return createOpenPart(steps);
+    const rules = `## ${own.source}\n${addPurpose(own.source, own)}`;
     return { ...own, text: `${steps}\n\n${rules}` };
   },
 };
 
-function canUse(tools: readonly ToolNote[] = [], wanted: string): boolean {
+function canUseTool(tools: readonly ToolNote[] = [], wanted: string): boolean {
   return tools.some(({ name, placeholder }) => name === wanted && placeholder !== true);
 }
 
-/** The layers about the agent and its work that only the layout `zeus` uses. */
+/** Layers about the agent and its work that only the layout `zeus` uses. */
 export const zeusLayers: readonly Layer[] = [coreLayer, workflowLayer];

@@ -12,7 +12,7 @@ import {
   type WorkspaceView,
 } from '@parley/workspace';
 import type { Layer, PromptContext, PromptFeatures, ToolNote } from '../layer.ts';
-import { builtInLayers } from '../layout.ts';
+import { createBuiltInLayers } from '../layout.ts';
 
 /** An owner's direct chat on Telegram, and its message. */
 export { FACTS, MESSAGE };
@@ -21,7 +21,7 @@ export const OWNER: Reader = { kind: 'owner', conversationId: 'telegram:default:
 export const GUEST: Reader = { kind: 'guest', conversationId: 'telegram:default:7' };
 
 /** A view with the given files; every other file is missing. */
-export function viewOf(
+export function createView(
   reader: Reader,
   files: Readonly<Record<string, string>> = {},
 ): WorkspaceView {
@@ -43,12 +43,12 @@ export function viewOf(
 }
 
 /** The context for one turn; `overrides` replaces whole fields. */
-export function contextOf(overrides: Partial<PromptContext> = {}): PromptContext {
+export function createContext(overrides: Partial<PromptContext> = {}): PromptContext {
   const reader = overrides.reader ?? OWNER;
   return {
     facts: FACTS,
     reader,
-    view: viewOf(reader),
+    view: createView(reader),
     identity: { name: 'Mori' },
     messages: [MESSAGE],
     clockMinutes: 10,
@@ -58,11 +58,11 @@ export function contextOf(overrides: Partial<PromptContext> = {}): PromptContext
 }
 
 /** A view like `viewOf` that truncates long files as the real one does. */
-export function cuttingView(
+export function createTruncatingView(
   reader: Reader,
   files: Readonly<Record<string, string>>,
 ): WorkspaceView {
-  const view = viewOf(reader, files);
+  const view = createView(reader, files);
   return {
     ...view,
     async read(name, limit = 20_000) {
@@ -158,7 +158,7 @@ export const SKILLS: SkillSnapshot = {
   audience: EVERYONE,
 };
 
-/** The features that sources fill in for the owner's direct chat. */
+/** The features that sources provide for the owner's direct chat. */
 export const OWNER_FEATURES: PromptFeatures = {
   owners: ACCOUNTS,
   tools: TOOLS,
@@ -231,8 +231,8 @@ const {
 } = present;
 
 /**
- * The features for a heartbeat run: without the conversation, the memory and the tools that it does
- * not need.
+ * The features for a heartbeat run, without the conversation, memory and tools that it does not
+ * need.
  */
 export const HEARTBEAT_FEATURES: PromptFeatures = {
   ...lasting,
@@ -241,8 +241,8 @@ export const HEARTBEAT_FEATURES: PromptFeatures = {
   ),
 };
 
-/** The features that sources fill in for everyone else, without anything private. */
-export function guestFeatures(conversationId: string): PromptFeatures {
+/** The features that sources provide for everyone else, without private text. */
+export function createGuestFeatures(conversationId: string): PromptFeatures {
   const here: Audience = { kind: 'conversation', conversationId };
   return {
     owners: ACCOUNTS,
@@ -264,7 +264,7 @@ export function guestFeatures(conversationId: string): PromptFeatures {
 }
 
 /**
- * A workspace that has been in use: it contains every file that Parley knows, some of them private.
+ * A workspace that has been in use: it contains every file that Parley reads, some of them private.
  */
 const LIVED_IN: Readonly<Record<string, string>> = {
   'AGENTS.md': `# How you work here
@@ -308,11 +308,11 @@ This folder is your home. Your owner may rewrite any of it.`,
 const OF_THE_GROUP = `- The reading circle meets on the last Friday of the month.
 - Cy reads only on paper.`;
 
-/** Which workspace a scene has. `none`: a folder without a single file. */
+/** `none` is a folder without files. */
 export type ExampleWorkspace = 'lived-in' | 'new' | 'none';
 
-/** Creates one in `base`, with a memory for the conversation of each group in `groups`. */
-export async function exampleWorkspace(
+/** Creates a workspace in `base`, with a memory for the conversation of each group in `groups`. */
+export async function createExampleWorkspace(
   kind: ExampleWorkspace,
   base: string,
   groups: readonly Reader[] = [],
@@ -334,8 +334,8 @@ export async function exampleWorkspace(
 }
 
 /** Returns a built-in layer by its id. */
-export function builtInLayer(id: string): Layer {
-  const layer = builtInLayers().find((one) => one.id === id);
+export function getBuiltInLayer(id: string): Layer {
+  const layer = createBuiltInLayers().find((one) => one.id === id);
   if (layer === undefined) throw new Error(`There is no layer ${id}.`);
   return layer;
 }

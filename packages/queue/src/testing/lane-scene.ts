@@ -6,7 +6,8 @@ import { createLocalBus } from '../local-bus.ts';
 import { openTurnQueue, type WakeUpQueue } from '../wake-up-queue.ts';
 
 /**
- * For tests: a real database and a real queue, and functions that write messages as people would.
+ * A test scene with a real database, a real queue, and functions that write messages as people
+ * would.
  */
 export interface LaneScene {
   readonly store: Store;
@@ -20,13 +21,15 @@ export interface LaneScene {
    * Takes the lease away from its holder and releases it immediately, so that the holder loses it.
    */
   loseLease(chatId: string): Promise<void>;
-  /** The outcome of each message in a chat, in the order written; null for a waiting message. */
+  /**
+   * Lists the outcome of each message in a chat, in the order written; null for a waiting message.
+   */
   outcomes(chatId: string): Promise<readonly (string | null)[]>;
-  /** The dependencies for a lane whose turns are run by `runTurn`. */
+  /** Creates the dependencies of a lane whose turns are run by `runTurn`. */
   laneDeps(runTurn: RunTurn, change?: Partial<LaneDeps>): LaneDeps;
   /** Commits the turn as answered; false when the lease was lost. */
   answer(turn: ClaimedTurn, lease: Parameters<RunTurn>[1]): Promise<boolean>;
-  /** Like `answer`, but also releases the lane if nothing waits, as a worker does. */
+  /** Like `answer`, but also releases the lane if no message waits, as a worker does. */
   answerAndLeave(
     turn: ClaimedTurn,
     lease: Parameters<RunTurn>[1],
@@ -52,18 +55,19 @@ export async function openLaneScene(): Promise<LaneScene> {
     bus,
     async write(chatId, more = {}) {
       const id = newId('message');
-      await store.inbox.accept({ ...admitted(chatId, id), ...more });
+      await store.inbox.accept({ ...createAdmitted(chatId, id), ...more });
       return id;
     },
     async stop(chatId) {
-      await store.inbox.command(admitted(chatId, newId('stop')), (command) => command.stop());
+      await store.inbox.command(createAdmitted(chatId, newId('stop')), (command) => command.stop());
       bus.publish({ type: 'stop-turn', conversationId: chatId });
     },
     async loseLease(chatId) {
       // The first request shortens the holder's lease to nothing, and the second one takes it.
       for (const leaseMs of [0, 1]) {
-        const taken = await store.lanes.acquire(chatId, 'thief', Date.now(), leaseMs);
-        if (taken.kind === 'held') await store.lanes.release(taken.lease);
+        const thief = { conversationId: chatId, owner: 'thief', leaseMs };
+        const taken = await store.lanes.begin(thief, 'collect', newId('stolen'), Date.now());
+        if (taken.kind === 'turn') await store.lanes.release(taken.lease, taken.turn.turnId);
       }
     },
     async outcomes(chatId) {
@@ -101,7 +105,7 @@ export async function openLaneScene(): Promise<LaneScene> {
 }
 
 /** The conversation is named after its chat. */
-function admitted(chatId: string, messageId: string): AdmittedMessage {
+function createAdmitted(chatId: string, messageId: string): AdmittedMessage {
   const place = { channel: 'web', account: 'default' } as const;
   return {
     conversationId: chatId,
@@ -121,7 +125,6 @@ function admitted(chatId: string, messageId: string): AdmittedMessage {
   };
 }
 
-/** The ids of the messages answered by a turn. */
-export function idsOf(turn: ClaimedTurn): readonly string[] {
+export function listMessageIds(turn: ClaimedTurn): readonly string[] {
   return turn.messages.map(({ message }) => message.messageId);
 }

@@ -31,17 +31,21 @@ const modelSchema = z
 
 type Model = z.infer<typeof modelSchema>;
 
-/** The models in `choices` that the provider `named` offers. */
-function modelChoices(main: Model): ReadonlyMap<string, Model> {
+/** Lists the models in `choices` that the provider `named` offers. */
+function listTestModelChoices(main: Model): ReadonlyMap<string, Model> {
   if (typeof main === 'string' || main.provider !== 'named') return new Map();
   return new Map(main.choices?.map((model) => [model, { ...main, model }]));
 }
 
 /** The schemas of two channels and a model. */
-export const settingsSchemas = { channelSchemas: { telegram, web }, modelSchema, modelChoices };
+export const settingsSchemas = {
+  channelSchemas: { telegram, web },
+  modelSchema,
+  modelChoices: listTestModelChoices,
+};
 
-/** The environment of a settings test: a separate folder, two channels, a model. */
-export function settingsFolder() {
+/** Creates the environment of a settings test: a separate folder, two channels, a model. */
+export function createSettingsFolder() {
   let folder = '';
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'parley-settings-'));
@@ -59,7 +63,7 @@ export function settingsFolder() {
   }
 
   return {
-    /** A path in the folder. */
+    /** Returns a path in the folder. */
     path: (name: string) => join(folder, name),
     loadFile,
     load(yaml: string, env: Record<string, string> = {}) {
@@ -70,21 +74,24 @@ export function settingsFolder() {
   };
 }
 
-/** Returns the result. Throws if it is not valid. */
-export function okay<T>(result: SettingsResult<T>) {
+/** Returns a valid result; throws if it is invalid. */
+export function getValidSettings<T>(result: SettingsResult<T>) {
   if (result.kind === 'invalid') throw new Error(JSON.stringify(result.problems, null, 2));
   return result;
 }
 
-/** Returns the problems of an invalid result. Throws if it is valid. */
-export function problems<T>(result: SettingsResult<T>): readonly SettingsProblem[] {
+/** Returns the problems of an invalid result; throws if it is valid. */
+export function getProblems<T>(result: SettingsResult<T>): readonly SettingsProblem[] {
   if (result.kind === 'ok') throw new Error('expected invalid settings');
   return result.problems;
 }
 
-/** Returns the problems of a broken account. Throws if it is not broken. */
-export function broken<T>(result: SettingsResult<T>, account: string): readonly SettingsProblem[] {
-  const found = okay(result).channels[account];
+/** Returns the problems of a broken account; throws if it is not broken. */
+export function getAccountProblems<T>(
+  result: SettingsResult<T>,
+  account: string,
+): readonly SettingsProblem[] {
+  const found = getValidSettings(result).channels[account];
   if (found?.kind !== 'broken') throw new Error(`expected ${account} to be broken`);
   return found.problems;
 }

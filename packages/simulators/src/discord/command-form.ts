@@ -14,12 +14,17 @@ export const CommandForm = z.looseObject({
   description: z.string().min(1).max(100),
   type: z.number().default(1),
   options: z.array(Option).max(25).default([]),
-  /** 0: installed in a guild, 1: installed on a user's account; both when absent. */
+  /**
+   * 0: installed in a guild, 1: installed on a user's account; both integration types when absent.
+   */
   integration_types: z
     .array(z.union([z.literal(0), z.literal(1)]))
     .min(1)
     .optional(),
-  /** 0: guilds, 1: direct messages with the bot, 2: other private channels; all when absent. */
+  /**
+   * 0: guilds, 1: direct messages with the bot, 2: other private channels; all contexts when
+   * absent.
+   */
   contexts: z
     .array(z.union([z.literal(0), z.literal(1), z.literal(2)]))
     .min(1)
@@ -35,7 +40,6 @@ export interface CommandOption {
   readonly options?: readonly CommandOption[] | undefined;
 }
 
-/** A registered slash command. */
 export type Command = z.infer<typeof CommandForm> & {
   readonly id: string;
   readonly application_id: string;

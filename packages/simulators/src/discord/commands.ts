@@ -1,55 +1,62 @@
 import { z } from 'zod';
 import { type Command, CommandForm } from './command-form.ts';
-import { invalidForm, type RestCall, unknown } from './request.ts';
+import { createInvalidFormRefusal, createNotFoundRefusal, type RestCall } from './request.ts';
 import type { Handler, Routes } from './scene.ts';
 import type { Json } from './wire.ts';
 import type { World } from './world.ts';
 
 const LARGEST_SET = 100;
-/** The largest command including all its options, in characters. */
+/** The maximum size of a command including all its options, in characters. */
 const MAX_CHARACTERS = 8_000;
 
 /** Routes that register slash commands, globally and per guild. */
 export const COMMAND_ROUTES: Routes = Object.fromEntries(
   ['/applications/:app/commands', '/applications/:app/guilds/:guild/commands'].flatMap(
     (path): [string, Handler][] => [
-      [`GET ${path}`, ({ world }, call) => [...commandsOf(world, guildOf(call)).values()]],
-      [`POST ${path}`, ({ world }, call) => register(world, guildOf(call), call.read(CommandForm))],
-      [`PUT ${path}`, ({ world }, call) => replaceAll(world, call)],
-      [`GET ${path}/:command`, ({ world }, call) => known(world, call)],
-      [`PATCH ${path}/:command`, ({ world }, call) => change(world, call)],
+      [`GET ${path}`, ({ world }, call) => [...getCommands(world, getGuildId(call)).values()]],
+      [
+        `POST ${path}`,
+        ({ world }, call) => registerCommand(world, getGuildId(call), call.read(CommandForm)),
+      ],
+      [`PUT ${path}`, ({ world }, call) => replaceCommands(world, call)],
+      [`GET ${path}/:command`, ({ world }, call) => findCommand(world, call)],
+      [`PATCH ${path}/:command`, ({ world }, call) => updateCommand(world, call)],
       [
         `DELETE ${path}/:command`,
         ({ world }, call) => {
-          commandsOf(world, guildOf(call)).delete(known(world, call).name);
+          getCommands(world, getGuildId(call)).delete(findCommand(world, call).name);
         },
       ],
     ],
   ),
 );
 
-/** The commands of a guild by name, or the global ones. */
-export function commandsOf(world: World, guildId: string | undefined): Map<string, Command> {
+/** The commands of a guild, or the global ones, keyed by name. */
+export function getCommands(world: World, guildId: string | undefined): Map<string, Command> {
   const commands = world.commands.get(guildId ?? '') ?? new Map<string, Command>();
   world.commands.set(guildId ?? '', commands);
   return commands;
 }
 
-function register(
+function registerCommand(
   world: World,
   guildId: string | undefined,
   form: z.infer<typeof CommandForm>,
 ): Command {
   if (form.name !== form.name.toLowerCase())
-    throw invalidForm('name', 'APPLICATION_COMMAND_INVALID_NAME', 'Command name is invalid');
-  if (charactersOf(form) > MAX_CHARACTERS) {
+    throw createInvalidFormRefusal(
+      'name',
+      'APPLICATION_COMMAND_INVALID_NAME',
+      'Command name is invalid',
+    );
+  if (countCharacters(form) > MAX_CHARACTERS) {
     const words = `Command exceeds maximum size (${MAX_CHARACTERS})`;
-    throw invalidForm('description', 'APPLICATION_COMMAND_TOO_LARGE', words);
+    throw createInvalidFormRefusal('description', 'APPLICATION_COMMAND_TOO_LARGE', words);
   }
-  const commands = commandsOf(world, guildId);
+  const commands = getCommands(world, guildId);
   if (guildId === undefined && !commands.has(form.name) && commands.size >= LARGEST_SET) {
     const words = 'Maximum number of application commands reached (100)';
-    throw invalidForm('name', 'MAX_APPLICATION_COMMANDS', words);
+    throw createInvalidFormRefusal('name', 'MAX_APPLICATION_COMMANDS', words);
   }
   const command: Command = {
     ...form,
@@ -62,47 +69,50 @@ function register(
   return command;
 }
 
-interface Texts {
+interface CommandTexts {
   readonly name: string;
   readonly description: string;
-  readonly options?: readonly Texts[] | undefined;
+  readonly options?: readonly CommandTexts[] | undefined;
 }
 
-/** The length of all names and descriptions of a command and its options; choices do not count. */
-function charactersOf({ name, description, options = [] }: Texts): number {
-  return options.reduce((sum, one) => sum + charactersOf(one), name.length + description.length);
+/**
+ * The total length of the names and descriptions of a command and its options; choices do not
+ * count.
+ */
+function countCharacters({ name, description, options = [] }: CommandTexts): number {
+  return options.reduce((sum, one) => sum + countCharacters(one), name.length + description.length);
 }
 
-function replaceAll(world: World, call: RestCall): Command[] {
-  const guildId = guildOf(call);
+function replaceCommands(world: World, call: RestCall): Command[] {
+  const guildId = getGuildId(call);
   const forms = call.read(z.array(CommandForm).max(LARGEST_SET));
-  const commands = commandsOf(world, guildId);
+  const commands = getCommands(world, guildId);
   const kept = new Set(forms.map(({ name }) => name));
   if (kept.size < forms.length) {
     const words = 'Application command names must be unique';
-    throw invalidForm('name', 'APPLICATION_COMMANDS_DUPLICATE_NAME', words);
+    throw createInvalidFormRefusal('name', 'APPLICATION_COMMANDS_DUPLICATE_NAME', words);
   }
   for (const name of [...commands.keys()]) if (!kept.has(name)) commands.delete(name);
-  return forms.map((form) => register(world, guildId, form));
+  return forms.map((form) => registerCommand(world, guildId, form));
 }
 
-function change(world: World, call: RestCall): Command {
-  const old = known(world, call);
+function updateCommand(world: World, call: RestCall): Command {
+  const old = findCommand(world, call);
   const fields = call.read<Json>(z.record(z.string(), z.unknown()));
   const command: Command = { ...old, ...CommandForm.parse({ ...old, ...fields }) };
-  const commands = commandsOf(world, guildOf(call));
+  const commands = getCommands(world, getGuildId(call));
   commands.delete(old.name);
   commands.set(command.name, command);
   return command;
 }
 
-function known(world: World, call: RestCall): Command {
+function findCommand(world: World, call: RestCall): Command {
   const id = call.param('command');
-  for (const command of commandsOf(world, guildOf(call)).values())
+  for (const command of getCommands(world, getGuildId(call)).values())
     if (command.id === id) return command;
-  throw unknown('Application command');
+  throw createNotFoundRefusal('Application command');
 }
 
-function guildOf(call: RestCall): string | undefined {
+function getGuildId(call: RestCall): string | undefined {
   return call.params.get('guild');
 }

@@ -1,12 +1,12 @@
 import { MessageFlags, type RESTPostAPIChannelMessageJSONBody } from 'discord.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { endStages, type Stage, stage } from './testing/discord-client.ts';
+import { endStages, startStage, type TestStage } from './testing/discord-client.ts';
 
 afterEach(endStages);
 
-let scene: Stage;
+let scene: TestStage;
 beforeEach(async () => {
-  scene = await stage();
+  scene = await startStage();
 });
 
 const V2 = MessageFlags.IsComponentsV2;
@@ -78,7 +78,7 @@ describe('[U04] components of the Discord double', () => {
       'a poll next to components',
       { flags: V2, poll: { question: { text: 'a' } }, components: [text('a')] },
     ],
-  ])('refuse %s', async (_what, body) => {
+  ])('refuses %s', async (_what, body) => {
     await expect(
       send({ content: 'flags' in body ? undefined : 'a', ...body }),
     ).rejects.toMatchObject({
@@ -97,7 +97,7 @@ describe('[U04] components of the Discord double', () => {
     expect(shown.map(({ visible }) => visible.length)).toEqual([4, 149, 4_000]);
   });
 
-  it('keeps the components flag on edits and refuses to add content to such a message', async () => {
+  it('keeps the components flag on edits and refuses to add content to a message with the flag', async () => {
     const { id } = await send({ flags: V2, components: [text('a')] });
     await expect(edit(id, { content: 'b' })).rejects.toMatchObject({ code: 50035 });
     await expect(edit(id, { components: [] })).rejects.toMatchObject({ code: 50006 });
@@ -112,7 +112,7 @@ describe('[U04] components of the Discord double', () => {
     await edit(plain, { flags: V2, content: null, components: [text('b')] });
   });
 
-  it('lets people choose only existing options, and only as many as the menu allows', async () => {
+  it('lets people choose only existing menu options, and only as many as the menu allows', async () => {
     const { double, channel } = scene;
     const menu = select(many(4, option), { min_values: 1, max_values: 2 });
     const { id } = await send({ content: 'a', components: [row(menu)] });

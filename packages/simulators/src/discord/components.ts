@@ -1,7 +1,7 @@
-import { invalidForm, type Refusal } from './request.ts';
+import { createInvalidFormRefusal, type Refusal } from './request.ts';
 import { isObject, type Json } from './wire.ts';
 
-/** Set on messages that consist only of components; it cannot be removed. */
+/** Flag of messages that consist only of components; it cannot be removed. */
 export const COMPONENTS_V2 = 1 << 15;
 
 /** Discord's component type numbers. */
@@ -27,7 +27,7 @@ const SELECTS: readonly number[] = [3, 5, 6, 7, 8];
 const IN_CONTAINER: readonly number[] = [1, 9, 10, 12, 13, 14];
 const AT_TOP: readonly number[] = [...IN_CONTAINER, KIND.container];
 
-/** The maximum values that the servers accept. */
+/** The maximum values that Discord's servers accept. */
 const LIMIT = {
   rows: 5,
   inRow: 5,
@@ -41,22 +41,22 @@ const LIMIT = {
   sectionTexts: 3,
 } as const;
 
-interface Seen {
+interface ComponentCheckState {
   readonly customIds: Set<string>;
   components: number;
   characters: number;
 }
 
-/** @throws Refusal 50035 naming the invalid component */
+/** @throws Refusal with code 50035 naming the invalid component */
 export function checkComponents(components: readonly Json[], isV2: boolean): void {
-  const seen: Seen = { customIds: new Set(), components: 0, characters: 0 };
-  if (!isV2 && components.length > LIMIT.rows) throw tooMany('components', LIMIT.rows);
+  const seen: ComponentCheckState = { customIds: new Set(), components: 0, characters: 0 };
+  if (!isV2 && components.length > LIMIT.rows) throw createTooManyRefusal('components', LIMIT.rows);
   const allowed = isV2 ? AT_TOP : [KIND.row];
   checkAll(components, 'components', allowed, seen);
-  if (seen.components > LIMIT.all) throw tooMany('components', LIMIT.all);
+  if (seen.components > LIMIT.all) throw createTooManyRefusal('components', LIMIT.all);
   if (seen.characters > LIMIT.text) {
     const words = `The total length of all text displays must be ${LIMIT.text} or fewer.`;
-    throw invalidForm('components', 'COMPONENT_DISPLAYABLE_TEXT_SIZE_EXCEEDED', words);
+    throw createInvalidFormRefusal('components', 'COMPONENT_DISPLAYABLE_TEXT_SIZE_EXCEEDED', words);
   }
 }
 
@@ -64,79 +64,93 @@ function checkAll(
   components: readonly Json[],
   path: string,
   allowed: readonly number[],
-  seen: Seen,
+  seen: ComponentCheckState,
 ): void {
   for (const [at, component] of components.entries())
     checkOne(component, `${path}.${at}`, allowed, seen);
 }
 
-function checkOne(component: Json, path: string, allowed: readonly number[], seen: Seen): void {
+function checkOne(
+  component: Json,
+  path: string,
+  allowed: readonly number[],
+  seen: ComponentCheckState,
+): void {
   const { type } = component;
   if (typeof type !== 'number' || !allowed.includes(type)) {
     const words = `Value of field "type" must be one of (${allowed.join(', ')}).`;
-    throw invalidForm(`${path}.type`, 'UNION_TYPE_CHOICES', words);
+    throw createInvalidFormRefusal(`${path}.type`, 'UNION_TYPE_CHOICES', words);
   }
   seen.components += 1;
   CHECKS[type]?.(component, path, seen);
 }
 
-const CHECKS: Readonly<Record<number, (component: Json, path: string, seen: Seen) => void>> = {
+const CHECKS: Readonly<
+  Record<number, (component: Json, path: string, seen: ComponentCheckState) => void>
+> = {
   [KIND.row]: checkRow,
   [KIND.container]: (container, path, seen) =>
-    checkAll(childrenOf(container), `${path}.components`, IN_CONTAINER, seen),
+    checkAll(getChildren(container), `${path}.components`, IN_CONTAINER, seen),
   [KIND.section]: checkSection,
   [KIND.text]: checkText,
   [KIND.button]: checkButton,
   [KIND.select]: checkSelect,
 };
 
-function checkRow(row: Json, path: string, seen: Seen): void {
-  const inner = childrenOf(row);
+function checkRow(row: Json, path: string, seen: ComponentCheckState): void {
+  const inner = getChildren(row);
   const here = `${path}.components`;
-  if (inner.length === 0) throw invalidForm(here, 'BASE_TYPE_BAD_LENGTH', 'Must be 1 to 5.');
+  if (inner.length === 0)
+    throw createInvalidFormRefusal(here, 'BASE_TYPE_BAD_LENGTH', 'Must be 1 to 5.');
   const hasSelect = inner.some(({ type }) => SELECTS.includes(Number(type)));
   const most = hasSelect ? 1 : LIMIT.inRow;
-  if (inner.length > most) throw tooMany(here, most);
+  if (inner.length > most) throw createTooManyRefusal(here, most);
   checkAll(inner, here, [KIND.button, ...SELECTS], seen);
 }
 
-function checkSection(section: Json, path: string, seen: Seen): void {
-  const inner = childrenOf(section);
+function checkSection(section: Json, path: string, seen: ComponentCheckState): void {
+  const inner = getChildren(section);
   if (inner.length === 0 || inner.length > LIMIT.sectionTexts)
-    throw tooMany(`${path}.components`, LIMIT.sectionTexts);
+    throw createTooManyRefusal(`${path}.components`, LIMIT.sectionTexts);
   checkAll(inner, `${path}.components`, [KIND.text], seen);
   const accessory = isObject(section.accessory) ? section.accessory : {};
   checkOne(accessory, `${path}.accessory`, [KIND.button, KIND.thumbnail], seen);
 }
 
-function checkText({ content }: Json, path: string, seen: Seen): void {
-  if (typeof content !== 'string' || content.trim() === '') throw required(`${path}.content`);
+function checkText({ content }: Json, path: string, seen: ComponentCheckState): void {
+  if (typeof content !== 'string' || content.trim() === '')
+    throw createRequiredRefusal(`${path}.content`);
   seen.characters += content.length;
 }
 
 /** Link buttons have no custom id. */
 const LINK = 5;
 
-function checkButton({ style, label, custom_id, url }: Json, path: string, seen: Seen): void {
+function checkButton(
+  { style, label, custom_id, url }: Json,
+  path: string,
+  seen: ComponentCheckState,
+): void {
   if (typeof style !== 'number' || style < 1 || style > LINK)
-    throw invalidForm(
+    throw createInvalidFormRefusal(
       `${path}.style`,
       'BASE_TYPE_CHOICES',
       'Value must be one of (1, 2, 3, 4, 5).',
     );
-  if (typeof label !== 'string' || label === '') throw required(`${path}.label`);
+  if (typeof label !== 'string' || label === '') throw createRequiredRefusal(`${path}.label`);
   checkLength(label, LIMIT.buttonLabel, `${path}.label`);
-  if (style === LINK && typeof url !== 'string') throw required(`${path}.url`);
-  if (style !== LINK) noteId(custom_id, path, seen);
+  if (style === LINK && typeof url !== 'string') throw createRequiredRefusal(`${path}.url`);
+  if (style !== LINK) recordId(custom_id, path, seen);
 }
 
-function checkSelect(select: Json, path: string, seen: Seen): void {
-  noteId(select.custom_id, path, seen);
+function checkSelect(select: Json, path: string, seen: ComponentCheckState): void {
+  recordId(select.custom_id, path, seen);
   if (select.placeholder !== undefined)
     checkLength(select.placeholder, LIMIT.placeholder, `${path}.placeholder`);
-  const options = optionsOf(select);
+  const options = getOptions(select);
   const here = `${path}.options`;
-  if (options.length === 0 || options.length > LIMIT.options) throw tooMany(here, LIMIT.options);
+  if (options.length === 0 || options.length > LIMIT.options)
+    throw createTooManyRefusal(here, LIMIT.options);
   const values = new Set<unknown>();
   for (const [at, { label, value, description }] of options.entries()) {
     checkLength(label, LIMIT.optionText, `${here}.${at}.label`);
@@ -144,37 +158,39 @@ function checkSelect(select: Json, path: string, seen: Seen): void {
     if (description != null)
       checkLength(description, LIMIT.optionText, `${here}.${at}.description`);
     if (values.has(value))
-      throw invalidForm(
+      throw createInvalidFormRefusal(
         `${here}.${at}.value`,
         'SELECT_COMPONENT_OPTION_VALUE_DUPLICATED',
         'The specified option value is already used',
       );
     values.add(value);
   }
-  const { min, max } = countsOf(select);
+  const { min, max } = getSelectionLimits(select);
   if (!(min >= 0 && max >= 1 && min <= max && max <= options.length))
-    throw invalidForm(`${path}.max_values`, 'BASE_TYPE_BAD_RANGE', 'min must not exceed max.');
+    throw createInvalidFormRefusal(
+      `${path}.max_values`,
+      'BASE_TYPE_BAD_RANGE',
+      'min must not exceed max.',
+    );
 }
 
-/** The options of a select menu. */
-export function optionsOf({ options }: Json): readonly Json[] {
+export function getOptions({ options }: Json): readonly Json[] {
   return Array.isArray(options) ? options.filter(isObject) : [];
 }
 
-/** How many options of a select menu a person may choose. */
-export function countsOf({ min_values, max_values }: Json): {
+export function getSelectionLimits({ min_values, max_values }: Json): {
   readonly min: number;
   readonly max: number;
 } {
   return { min: Number(min_values ?? 1), max: Number(max_values ?? 1) };
 }
 
-function noteId(id: unknown, path: string, { customIds }: Seen): void {
+function recordId(id: unknown, path: string, { customIds }: ComponentCheckState): void {
   const here = `${path}.custom_id`;
   checkLength(id, LIMIT.customId, here);
   const text = String(id);
   if (customIds.has(text))
-    throw invalidForm(
+    throw createInvalidFormRefusal(
       here,
       'COMPONENT_CUSTOM_ID_DUPLICATED',
       'Component custom id cannot be duplicated',
@@ -182,49 +198,56 @@ function noteId(id: unknown, path: string, { customIds }: Seen): void {
   customIds.add(text);
 }
 
-/** @throws Refusal 50035 unless `text` is a string of 1 to `max` characters */
+/** @throws Refusal with code 50035 unless `text` is a string of 1 to `max` characters */
 export function checkLength(text: unknown, max: number, path: string): void {
-  if (typeof text !== 'string' || text === '') throw required(path);
+  if (typeof text !== 'string' || text === '') throw createRequiredRefusal(path);
   if (text.length > max)
-    throw invalidForm(path, 'BASE_TYPE_BAD_LENGTH', `Must be between 1 and ${max} in length.`);
+    throw createInvalidFormRefusal(
+      path,
+      'BASE_TYPE_BAD_LENGTH',
+      `Must be between 1 and ${max} in length.`,
+    );
 }
 
-function required(path: string): Refusal {
-  return invalidForm(path, 'BASE_TYPE_REQUIRED', 'This field is required');
+function createRequiredRefusal(path: string): Refusal {
+  return createInvalidFormRefusal(path, 'BASE_TYPE_REQUIRED', 'This field is required');
 }
 
-function tooMany(path: string, max: number): Refusal {
-  return invalidForm(path, 'BASE_TYPE_MAX_LENGTH', `Must be ${max} or fewer in length.`);
+function createTooManyRefusal(path: string, max: number): Refusal {
+  return createInvalidFormRefusal(
+    path,
+    'BASE_TYPE_MAX_LENGTH',
+    `Must be ${max} or fewer in length.`,
+  );
 }
 
-/** The direct children of a component. */
-export function childrenOf({ components }: Json): readonly Json[] {
+export function getChildren({ components }: Json): readonly Json[] {
   return Array.isArray(components) ? components.filter(isObject) : [];
 }
 
 /** All components of a message in order, including nested ones. */
-export function everyComponent(components: readonly Json[]): Json[] {
+export function listComponents(components: readonly Json[]): Json[] {
   return components.flatMap((component) => {
     const accessory = isObject(component.accessory) ? [component.accessory] : [];
-    return [component, ...everyComponent([...childrenOf(component), ...accessory])];
+    return [component, ...listComponents([...getChildren(component), ...accessory])];
   });
 }
 
 /** The visible text of a message: its content, or its text displays. */
-export function shownText({
+export function getVisibleText({
   content,
   components,
 }: {
   readonly content: string;
   readonly components: readonly Json[];
 }): string {
-  const displays = everyComponent(components).flatMap(({ type, content: text }) =>
+  const displays = listComponents(components).flatMap(({ type, content: text }) =>
     type === KIND.text && typeof text === 'string' ? [text] : [],
   );
   return [content, ...displays].filter((text) => text !== '').join('\n');
 }
 
 /** The buttons of a message, in order. */
-export function buttonsOf(components: readonly Json[]): Json[] {
-  return everyComponent(components).filter(({ type }) => type === KIND.button);
+export function listButtons(components: readonly Json[]): Json[] {
+  return listComponents(components).filter(({ type }) => type === KIND.button);
 }

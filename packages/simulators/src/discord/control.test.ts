@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Typist } from './control.ts';
-import { endStages, stage } from './testing/discord-client.ts';
+import { TypingPerson } from './control.ts';
+import { endStages, startStage } from './testing/discord-client.ts';
 
 const ANN = '200000000000000501';
 afterEach(endStages);
@@ -24,9 +24,9 @@ function controlOf(apiRoot: string) {
   };
 }
 
-describe('[U04] control of the Discord double over HTTP', () => {
+describe('[U04] HTTP control of the Discord double', () => {
   it("sends a person's message, waits for the bot's reply, and shows the conversation", async () => {
-    const { double, client } = await stage();
+    const { double, client } = await startStage();
     client.on('messageCreate', (message) => {
       if (message.author.id === ANN) void message.reply(`**${message.attachments.size}** files`);
     });
@@ -44,7 +44,7 @@ describe('[U04] control of the Discord double over HTTP', () => {
   });
 
   it('injects faults and rejects unknown actions', async () => {
-    const { double, channel } = await stage();
+    const { double, channel } = await startStage();
     const control = controlOf(double.apiRoot);
     await control.post('fault', { kind: 'refuse', status: 403, code: 50001, message: 'No' });
     await expect(channel.send('hi')).rejects.toMatchObject({ code: 50001 });
@@ -54,14 +54,14 @@ describe('[U04] control of the Discord double over HTTP', () => {
 });
 
 const typist = async () => {
-  const scene = await stage();
-  return { ...scene, person: new Typist(scene.double) };
+  const scene = await startStage();
+  return { ...scene, person: new TypingPerson(scene.double) };
 };
 const BUTTONS = [
   { type: 1, components: [{ type: 2, style: 2, label: 'Yes', custom_id: '0:/yes' }] },
 ] as const;
 
-describe('[U04] typing to the bot by hand', () => {
+describe('[U04] typed commands of the Discord double', () => {
   it('sends direct messages and messages in a channel and a thread', async () => {
     const { person, hears } = await typist();
     for (const line of [
@@ -84,7 +84,7 @@ describe('[U04] typing to the bot by hand', () => {
     ]);
   });
 
-  it('sends files, replies, presses buttons, reacts, edits and deletes', async () => {
+  it('sends files and replies, presses buttons, reacts, edits and deletes messages', async () => {
     const { person, double, channel, client } = await typist();
     const pressed = new Promise((resolve) =>
       client.once('interactionCreate', (press) => resolve('customId' in press && press.customId)),
@@ -120,7 +120,7 @@ describe('[U04] typing to the bot by hand', () => {
   });
 
   it.each(['!dance', '!press No', '!edit x', '!reply x', '/nothing', '!file /nowhere/a.png'])(
-    'explains why %s fails',
+    'explains why the typed line %s fails',
     async (line) => {
       const { person } = await typist();
       expect(() => person.runLine(line)).toThrow();

@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { z } from 'zod';
-import { answersControl, newest } from '../answer-control.ts';
-import { buttonsOf } from './components.ts';
+import { createControlHandler, waitForNewest } from '../answer-control.ts';
+import { listButtons } from './components.ts';
 import type { DiscordDouble } from './discord-double.ts';
 import { Fault } from './faults.ts';
-import { Press, Slash, Submit } from './interacting.ts';
+import { ComponentPress, FormSubmission, SlashUse } from './interacting.ts';
 import { MessageParts } from './message-parts.ts';
 import { PARTS_HELP, readPartsLine } from './parts-line.ts';
-import { Reacting } from './people.ts';
+import { PersonReaction } from './people.ts';
 import type { VisibleMessage } from './transcript.ts';
 
 const Id = z.string();
 
-/** A person's message over HTTP, with its files in base64. */
+/** The body of a control call that sends a person's message, with files in base64. */
 const SayingBody = z.strictObject({
   channel: Id,
   from: Id.optional(),
@@ -28,7 +28,6 @@ const SayingBody = z.strictObject({
     .optional(),
 });
 
-/** Denies the bot a permission in a channel, or restores it. */
 const PermissionBody = z.strictObject({
   channel: Id,
   permission: z.enum([
@@ -65,8 +64,7 @@ const ChannelBody = z.strictObject({
 });
 const DmsBody = z.strictObject({ user: Id, closed: z.boolean().optional() });
 
-/** Answers `/control/<action>` with JSON. */
-export const handleControl = answersControl<DiscordDouble>({
+export const handleControl = createControlHandler<DiscordDouble>({
   'POST say': (double, body) => {
     const { files, ...saying } = SayingBody.parse(body);
     return double.say({
@@ -85,15 +83,15 @@ export const handleControl = answersControl<DiscordDouble>({
     const { channel, message } = EraseBody.parse(body);
     return double.erase(channel, message);
   },
-  'POST react': (double, body) => double.react(Reacting.parse(body)),
+  'POST react': (double, body) => double.react(PersonReaction.parse(body)),
   'POST type': (double, body) => {
     const { channel, from } = TypeBody.parse(body);
     return double.type(channel, from);
   },
   'POST thread': (double, body) => ({ channel: double.thread(ThreadBody.parse(body)) }),
-  'POST slash': (double, body) => ({ interaction: double.slash(Slash.parse(body)) }),
-  'POST press': (double, body) => ({ interaction: double.press(Press.parse(body)) }),
-  'POST submit': (double, body) => ({ interaction: double.submit(Submit.parse(body)) }),
+  'POST slash': (double, body) => ({ interaction: double.slash(SlashUse.parse(body)) }),
+  'POST press': (double, body) => ({ interaction: double.press(ComponentPress.parse(body)) }),
+  'POST submit': (double, body) => ({ interaction: double.submit(FormSubmission.parse(body)) }),
   'POST guild': (double, body) => {
     const { name, joined } = GuildBody.parse(body);
     return { guild: double.addGuild(name, joined) };
@@ -116,11 +114,13 @@ export const handleControl = answersControl<DiscordDouble>({
   },
   'POST fault': (double, body) => double.fault(Fault.parse(body)),
   'POST clear-faults': (double) => double.clearFaults(),
-  'GET dm': (double, _body, query) => ({ channel: double.dmWith(wanted(query, 'user')) }),
-  'GET conversation': (double, _body, query) => double.conversation(wanted(query, 'channel')),
-  'GET interaction': (double, _body, query) => double.interaction(wanted(query, 'id')),
+  'GET dm': (double, _body, query) => ({ channel: double.dmWith(requireParameter(query, 'user')) }),
+  'GET conversation': (double, _body, query) =>
+    double.conversation(requireParameter(query, 'channel')),
+  'GET interaction': (double, _body, query) => double.interaction(requireParameter(query, 'id')),
   'GET calls': (double, _body, query) => double.calls(query.get('start') ?? ''),
-  'GET sends': (double, _body, query) => newest(double, query, (after) => double.sends(after)),
+  'GET sends': (double, _body, query) =>
+    waitForNewest(double, query, (after) => double.sends(after)),
   'GET status': (double) => ({
     ...double.gateway(),
     me: double.me.id,
@@ -129,7 +129,7 @@ export const handleControl = answersControl<DiscordDouble>({
   }),
 });
 
-function wanted(query: URLSearchParams, name: string): string {
+function requireParameter(query: URLSearchParams, name: string): string {
   const value = query.get(name);
   if (value === null) throw new Error(`?${name}= is missing`);
   return value;
@@ -148,7 +148,6 @@ const TYPES: Readonly<Record<string, string>> = {
   '.txt': 'text/plain',
 };
 
-/** The help text of the typed commands. */
 export const TYPED_HELP = `Write to talk to the bot; @bot mentions it, /name option=value is a slash command. Commands:
   !dm, !channel      switch the chat         !press LABEL     press this button on the newest message
   !thread NAME       open and enter a thread !edit TEXT       edit your last message
@@ -157,7 +156,7 @@ export const TYPED_HELP = `Write to talk to the bot; @bot mentions it, /name opt
 ${PARTS_HELP}`;
 
 /** A person at a keyboard and the channel they are writing in. */
-export class Typist {
+export class TypingPerson {
   readonly #double: DiscordDouble;
   /** The id of a channel, thread or direct chat. */
   here: string;
@@ -167,7 +166,7 @@ export class Typist {
     this.here = double.dmWith(PERSON);
   }
 
-  /** Executes a typed line; throws an error with a reason for people. */
+  /** Executes a typed line; throws an error with a readable reason. */
   runLine(line: string): void {
     if (line.trim() === '') return;
     const [, mark, name = '', rest = ''] = /^([!/])(\S+)\s*(.*)$/su.exec(line) ?? [];
@@ -205,7 +204,7 @@ export class Typist {
         return double.react({ channel: this.here, message, from: PERSON, emoji: rest });
       }
       default:
-        throw new Error(`There is no !${name}.\n${TYPED_HELP}`);
+        throw new Error(`Unknown command !${name}.\n${TYPED_HELP}`);
     }
   }
 
@@ -231,18 +230,18 @@ export class Typist {
 
   #press(label: string): void {
     for (const { id, message } of this.#double.conversation(this.here).reverse()) {
-      const button = buttonsOf(message.components).find((known) => known.label === label);
+      const button = listButtons(message.components).find((known) => known.label === label);
       if (typeof button?.custom_id !== 'string') continue;
       const press = { channel: this.here, from: PERSON, message: id };
       this.#double.press({ ...press, customId: button.custom_id });
       return;
     }
-    throw new Error(`No message here has a button "${label}".`);
+    throw new Error(`No message in this channel has a button "${label}".`);
   }
 
   #last(from: string): VisibleMessage {
     const found = this.#double.conversation(this.here).findLast((message) => message.from === from);
-    if (found === undefined) throw new Error('There is no such message here yet.');
+    if (found === undefined) throw new Error('There is no matching message in this channel yet.');
     return found;
   }
 }

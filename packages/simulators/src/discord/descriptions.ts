@@ -1,8 +1,8 @@
 import type { Json } from './wire.ts';
 import { CHANNEL_TYPE, type Channel, type Guild, PERMISSION, type World } from './world.ts';
 
-/** A channel as an interaction describes it; the bot need not be able to see it. */
-export function describeChannelTo(world: World, channel: Channel, userId: string): Json {
+/** A channel as an interaction describes it, even if the bot cannot see the channel. */
+export function describeInteractionChannel(world: World, channel: Channel, userId: string): Json {
   const { id, type, name, people } = channel;
   if (people === undefined) return describeChannel(world, channel);
   const recipients = people.filter((one) => one.id !== userId);
@@ -10,7 +10,6 @@ export function describeChannelTo(world: World, channel: Channel, userId: string
   return { id, type, ...named, recipients, flags: 0 };
 }
 
-/** A channel as events and REST responses describe it. */
 export function describeChannel(world: World, channel: Channel): Json {
   if (channel.type === CHANNEL_TYPE.dm) {
     return { id: channel.id, type: channel.type, recipients: [channel.recipient], flags: 0 };
@@ -108,7 +107,7 @@ export function describeGuild(world: World, guild: Guild): Json {
   };
 }
 
-function rolePermissions(guild: Guild, roleId: string): bigint {
+function computeRolePermissions(guild: Guild, roleId: string): bigint {
   if (roleId === guild.id) return guild.permissions;
   return roleId === guild.moderatorRoleId ? PERMISSION.manageMessages : 0n;
 }
@@ -118,7 +117,7 @@ function describeRoles(guild: Guild, botId: string): Json[] {
     id,
     name,
     position,
-    permissions: String(rolePermissions(guild, id)),
+    permissions: String(computeRolePermissions(guild, id)),
     color: 0,
     colors: { primary_color: 0, secondary_color: null, tertiary_color: null },
     hoist: false,

@@ -1,13 +1,13 @@
 import { GatewayIntentBits } from 'discord.js';
 import { afterEach, describe, expect, it } from 'vitest';
-import { endStages, newClient, stage, startDouble } from './testing/discord-client.ts';
+import { createClient, endStages, startDouble, startStage } from './testing/discord-client.ts';
 
 const ANN = '200000000000000501';
 afterEach(endStages);
 
 describe('[U04] a conversation through the real discord.js', () => {
   it("delivers a person's messages and shows the bot's answers, in order", async () => {
-    const { double, hears, channel } = await stage();
+    const { double, hears, channel } = await startStage();
     double.say({ channel: double.channelId, from: ANN, text: 'hi' });
     const [message] = await hears(1);
     expect(message).toMatchObject({ content: 'hi', guildId: double.guildId, author: { id: ANN } });
@@ -25,7 +25,7 @@ describe('[U04] a conversation through the real discord.js', () => {
   });
 
   it('delivers the first direct message and accepts the reply', async () => {
-    const { double, hears } = await stage();
+    const { double, hears } = await startStage();
     const channel = double.dmWith(ANN);
     double.say({ channel, text: 'psst' });
     const [message] = await hears(1);
@@ -36,8 +36,8 @@ describe('[U04] a conversation through the real discord.js', () => {
     ]);
   });
 
-  it('lets a bot open a direct message, unless the person refuses them', async () => {
-    const { double, client } = await stage();
+  it('lets a bot open a direct message unless the person refuses direct messages', async () => {
+    const { double, client } = await startStage();
     double.say({ channel: double.channelId, from: ANN, text: 'here I am' });
     const ann = await client.users.fetch(ANN);
     await ann.send('good morning');
@@ -47,7 +47,7 @@ describe('[U04] a conversation through the real discord.js', () => {
   });
 
   it('reports edits and deletions by people', async () => {
-    const { double, client, hears } = await stage();
+    const { double, client, hears } = await startStage();
     const { id } = double.say({ channel: double.channelId, from: ANN, text: 'teh' });
     await hears(1);
     const seen: string[] = [];
@@ -59,7 +59,7 @@ describe('[U04] a conversation through the real discord.js', () => {
   });
 
   it('reports messages of other bots and of webhooks', async () => {
-    const { double, hears } = await stage();
+    const { double, hears } = await startStage();
     double.say({ channel: double.channelId, from: ANN, bot: true, text: 'beep' });
     double.say({ channel: double.channelId, webhook: 'news', text: 'extra' });
     const [bot, webhook] = await hears(2);
@@ -72,16 +72,16 @@ describe('[U04] a conversation through the real discord.js', () => {
 describe('[U04] logging in to the Discord double', () => {
   it('rejects a wrong token at the REST API and at the gateway', async () => {
     const double = await startDouble();
-    await expect(newClient(double).login('wrong.token.here')).rejects.toThrow('invalid token');
+    await expect(createClient(double).login('wrong.token.here')).rejects.toThrow('invalid token');
   });
 
   it('rejects privileged intents that are not enabled', async () => {
     const double = await startDouble({ portalIntents: 0 });
-    await expect(newClient(double).login(double.token)).rejects.toThrow('disallowed intents');
+    await expect(createClient(double).login(double.token)).rejects.toThrow('disallowed intents');
   });
 
   it('hides content from a bot without the intent, except in messages addressed to it', async () => {
-    const { double, hears } = await stage({ portalIntents: 0 }, [
+    const { double, hears } = await startStage({ portalIntents: 0 }, [
       GatewayIntentBits.Guilds,
       GatewayIntentBits.GuildMessages,
       GatewayIntentBits.DirectMessages,
@@ -93,15 +93,15 @@ describe('[U04] logging in to the Discord double', () => {
     expect(heard.map(({ content }) => content)).toEqual(['', `<@${double.me.id}> open`, 'private']);
   });
 
-  it('reports when no session starts are left', async () => {
+  it('refuses a login when no session starts are left', async () => {
     const double = await startDouble({ sessionStarts: 0 });
-    await expect(newClient(double).login(double.token)).rejects.toThrow('0 remaining');
+    await expect(createClient(double).login(double.token)).rejects.toThrow('0 remaining');
   });
 });
 
 describe('[U04] files of the Discord double', () => {
   it('stores files that the bot sends and serves them', async () => {
-    const { double, channel } = await stage();
+    const { double, channel } = await startStage();
     const bytes = Buffer.from([0, 1, 2, 250]);
     const files = [{ attachment: bytes, name: 'a b.bin', description: 'four bytes' }];
     const message = await channel.send({ content: 'here', files });
@@ -116,7 +116,7 @@ describe('[U04] files of the Discord double', () => {
 
   it("serves people's files at signed addresses that expire", async () => {
     let now = Date.now();
-    const { double, hears } = await stage({ clock: () => now });
+    const { double, hears } = await startStage({ clock: () => now });
     const bytes = new TextEncoder().encode('hello');
     double.say({
       channel: double.channelId,
@@ -134,7 +134,7 @@ describe('[U04] files of the Discord double', () => {
   });
 
   it('refuses a file that is too large, and any file without the permission', async () => {
-    const { double, channel } = await stage();
+    const { double, channel } = await startStage();
     const large = { attachment: Buffer.alloc(10 * 1024 * 1024 + 1), name: 'large.bin' };
     await expect(channel.send({ files: [large] })).rejects.toMatchObject({
       code: 40005,
@@ -153,7 +153,7 @@ describe('[U04] the gateway of the Discord double', () => {
     const owner = Number((BigInt(double.guildId) >> 22n) % 2n);
     const clients = await Promise.all(
       [0, 1].map(async (shard) => {
-        const client = newClient(double);
+        const client = createClient(double);
         client.options.shards = [shard];
         client.options.shardCount = 2;
         const ready = new Promise((resolve) => client.once('clientReady', resolve));
@@ -181,7 +181,7 @@ describe('[U04] the gateway of the Discord double', () => {
     ['{"op":3,"d":{}}', 4003],
     ['{"op":2,"d":{"token":"wrong","intents":0}}', 4004],
     ['{"op":2,"d":{"token":"TOKEN","intents":1073741824}}', 4013],
-  ])('closes after %s with %i', async (frame, code) => {
+  ])('closes the connection after the frame %s with code %i', async (frame, code) => {
     const double = await startDouble();
     const socket = new WebSocket(`${double.apiRoot.replace('http', 'ws')}/gateway`);
     socket.onopen = () => socket.send(frame.replace('TOKEN', double.token));

@@ -1,24 +1,25 @@
-import type { Optional } from '../optional-fields.ts';
+import type { OptionalFieldMode } from '../optional-fields.ts';
 import type { Fault } from './faults.ts';
-import type { Press, Slash, Submit } from './interacting.ts';
-import type { Reacting, Saying, startThread } from './people.ts';
+import type { ComponentPress, FormSubmission, SlashUse } from './interacting.ts';
+import type { PersonMessage, PersonReaction, startThread } from './people.ts';
 import type { RateLimits } from './rate-limits.ts';
-import type { RecordedCall, Sent, Transcript, VisibleMessage } from './transcript.ts';
+import type { RecordedCall, SentMessage, Transcript, VisibleMessage } from './transcript.ts';
 import type { Json, WireMessage, WireUser } from './wire.ts';
 import type { PermissionName } from './world.ts';
 
 /** The options of a double; all of them have defaults. */
 export interface DiscordDoubleOptions {
-  /** The loopback port; a free one when absent. */
+  /** The loopback port; a free port when absent. */
   readonly port?: number;
   /**
-   * Limits of the REST interface; generous when absent. `REAL_LIMITS` approximates Discord's own.
+   * Limits of the REST interface; generous when absent. Pass `REAL_LIMITS` for an approximation of
+   * Discord's own limits.
    */
   readonly limits?: RateLimits;
   /** Bits of the privileged intents enabled in the portal; all when absent. */
   readonly portalIntents?: number;
-  /** How Discord's optional fields are sent; included with their values when absent. */
-  readonly optional?: Optional;
+  /** How Discord's optional fields are sent; they are included with their values when absent. */
+  readonly optional?: OptionalFieldMode;
   /** The heartbeat interval, in ms; 41,250 when absent, as on Discord's servers. */
   readonly heartbeatMs?: number;
   /** The number of session starts left; 1,000 when absent. */
@@ -26,24 +27,24 @@ export interface DiscordDoubleOptions {
   /** The bot's avatar; none when absent. */
   readonly picture?: Uint8Array;
   /**
-   * The current time in ms since 1970. Determines ids, dates and limits, but not the delays of
-   * faults.
+   * The double's clock; returns the time in ms since 1970. The clock determines ids, dates and
+   * limits, but not the delays of faults.
    */
   readonly clock?: () => number;
 }
 
-/** A running double: the wire at `apiRoot`, and the controls for tests. */
+/** A running double: the address of its API, and the controls for tests. */
 export interface DiscordDouble {
-  /** For `rest: { api }`; the client adds `/v10`. */
+  /** The API root for `rest: { api }`; the client adds `/v10`. */
   readonly apiRoot: string;
   readonly token: string;
   readonly me: WireUser;
   /** A guild with one text channel that exists from the start. */
   readonly guildId: string;
   readonly channelId: string;
-  /** The role in that guild that carries the bot's name. */
+  /** The role with the bot's name in the first guild. */
   readonly botRoleId: string;
-  /** The role of the moderators in that guild. */
+  /** The moderators' role in the first guild. */
   readonly moderatorRoleId: string;
   readonly transcript: Transcript;
   /** How often bots have identified, resumed, had a RESUME held, and connected. */
@@ -54,73 +55,79 @@ export interface DiscordDouble {
     readonly connections: number;
   };
   /**
-   * When `joined` is false the bot is not a member, so only people who installed the app on their
-   * account can use it there.
+   * When `joined` is false the bot is not a member of the guild, so only people who installed the
+   * app on their account can use it there.
    */
   addGuild(name: string, joined?: boolean): string;
   addChannel(guild: string, name: string, kind?: 'text' | 'voice' | 'forum' | 'category'): string;
   /**
-   * Opens direct messages between two people, or a group of more, without the bot. Returns the
-   * channel's id.
+   * Opens direct messages between two people, or a group chat of more, without the bot, and returns
+   * the channel's id.
    */
   openPrivate(people: readonly string[], name?: string): string;
-  /** The direct messages with a person. The bot learns of them only from the first message. */
+  /**
+   * Opens the direct messages with a person; the bot learns of the channel only from the first
+   * message.
+   */
   dmWith(user: string): string;
   /** Renames a person; the bot sees the new name in their next message. */
   nameUser(user: string, name: string): void;
-  /** Sends a message as a person. */
-  say(saying: Saying): WireMessage;
+  say(saying: PersonMessage): WireMessage;
   reword(channel: string, message: string, text: string): void;
   erase(channel: string, message: string): void;
-  react(reacting: Reacting): void;
+  react(reacting: PersonReaction): void;
   type(channel: string, from: string): void;
   /** Opens a thread, or a post in a forum, and returns its id. */
   thread(start: Parameters<typeof startThread>[1]): string;
   /** Uses a slash command as a person and returns the id of the interaction. */
-  slash(use: Slash): string;
+  slash(use: SlashUse): string;
   /** Presses a button as a person and returns the id of the interaction. */
-  press(use: Press): string;
+  press(use: ComponentPress): string;
   /** Submits a form as a person and returns the id of the interaction. */
-  submit(use: Submit): string;
+  submit(use: FormSubmission): string;
   /**
-   * Whether an interaction was answered, its ephemeral answers, and the form it was answered with.
+   * Whether an interaction was answered, its ephemeral answers, and the form that was opened in
+   * response.
    */
   interaction(id: string): {
     readonly answered: boolean;
     readonly ephemeral: VisibleMessage[];
     readonly modal?: Json | undefined;
   };
-  /** Denies the bot a permission in a channel, or restores it. */
   deny(channel: string, permission: PermissionName, denied?: boolean): void;
   /** Grants the bot a guild permission that it does not have by default. */
   grant(guild: string, permission: PermissionName): void;
   /**
-   * Sets the privileged intents enabled in the portal, as bits; running sessions no longer receive
-   * content without it.
+   * Sets the privileged intents enabled in the portal, as bits; running sessions stop receiving
+   * content when its intent is missing.
    */
   portal(intents: number): void;
-  /** Makes a member of a guild one of its moderators. */
   promote(guild: string, user: string): void;
   /** Makes a person refuse direct messages from the bot, or accept them again. */
   closeDms(user: string, closed?: boolean): void;
-  /** Dispatches a gateway event of any kind. */
   event(name: string, data: Json, guild?: string): void;
   /** The visible messages of a channel in both directions, oldest first. */
   conversation(channel: string): VisibleMessage[];
   /**
-   * The messages that the bot sent after `after` (a `seq`), oldest first: route, pings and visible
-   * text.
+   * The messages that the bot sent after `after` (a `seq`), oldest first, with route, pings and
+   * visible text.
    */
-  sends(after?: number): Sent[];
+  sends(after?: number): SentMessage[];
   /**
    * The bot's REST calls, optionally only those whose method and path start with `start`, for
    * example `POST /channels/`.
    */
   calls(start?: string): RecordedCall[];
-  /** Injects a fault: into the gateway immediately, into REST at the next matching call. */
+  /**
+   * Injects a fault: a gateway fault takes effect immediately, a REST fault at the next matching
+   * call.
+   */
   fault(fault: Fault): void;
   clearFaults(): void;
-  /** Resolves with the first result of `look` that is neither undefined nor false. */
+  /**
+   * Resolves with the first result of `look` that is neither undefined nor false; calls `look` on
+   * every change.
+   */
   waitFor<T>(look: () => T | undefined | false, timeoutMs?: number): Promise<T>;
   close(): Promise<void>;
 }

@@ -1,16 +1,16 @@
 import { Events } from 'discord.js';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { GatewayFault } from './faults.ts';
-import { endStages, type Stage, stage } from './testing/discord-client.ts';
+import { endStages, startStage, type TestStage } from './testing/discord-client.ts';
 
 const ANN = '200000000000000501';
 afterEach(endStages);
 
-const says = ({ double }: Stage, text: string) =>
+const says = ({ double }: TestStage, text: string) =>
   double.say({ channel: double.channelId, from: ANN, text });
-const texts = ({ heard }: Stage) => heard.map(({ content }) => content);
+const texts = ({ heard }: TestStage) => heard.map(({ content }) => content);
 /** Waits until the bot has resumed or identified `count` times. */
-const back = ({ double }: Stage, kind: 'resumes' | 'identifies', count: number) =>
+const back = ({ double }: TestStage, kind: 'resumes' | 'identifies', count: number) =>
   double.waitFor(() => double.gateway()[kind] >= count);
 
 describe('[U04] gateway faults of the Discord double', () => {
@@ -21,8 +21,8 @@ describe('[U04] gateway faults of the Discord double', () => {
     { kind: 'close', code: 4000 },
     { kind: 'close', code: 4009 },
     { kind: 'close', code: 1012 },
-  ])('%o: the client resumes and catches up', async (fault) => {
-    const scene = await stage();
+  ])('resumes and catches up after the fault %o', async (fault) => {
+    const scene = await startStage();
     scene.double.fault(fault);
     says(scene, 'while away');
     await back(scene, 'resumes', 1);
@@ -32,23 +32,23 @@ describe('[U04] gateway faults of the Discord double', () => {
     expect(scene.double.gateway().identifies).toBe(1);
   });
 
-  it('silence: the client notices the missing acknowledgements and catches up', async () => {
-    const scene = await stage({ heartbeatMs: 1_000 });
+  it('catches up after the client notices missing heartbeat acknowledgements', async () => {
+    const scene = await startStage({ heartbeatMs: 1_000 });
     scene.double.fault({ kind: 'silence' });
     says(scene, 'into the void');
     await scene.hears(1);
     expect(scene.double.gateway().resumes).toBe(1);
   });
 
-  // Both faults in one test, because the client waits five seconds before it identifies a second
+  // Both faults share one test because the client waits five seconds before it identifies a second
   // time.
-  it('op 9 without resuming, or a forgotten session: the client identifies again and misses what was said in between', async () => {
+  it('identifies again after op 9 or a forgotten session and misses the messages in between', async () => {
     const faults: GatewayFault[][] = [
       [{ kind: 'invalid-session', resumable: false }],
       [{ kind: 'forget-sessions' }, { kind: 'drop' }],
     ];
     const lostAndHeard = faults.map(async (together) => {
-      const scene = await stage();
+      const scene = await startStage();
       for (const fault of together) scene.double.fault(fault);
       says(scene, 'lost');
       await back(scene, 'identifies', 2);
@@ -60,7 +60,7 @@ describe('[U04] gateway faults of the Discord double', () => {
   });
 
   it('delivers events twice and out of order', async () => {
-    const scene = await stage();
+    const scene = await startStage();
     const raw: unknown[] = [];
     // The test reads raw frames because discord.js drops a message whose id it already knows.
     scene.client.on(Events.Raw, ({ t, d }: { t: string; d: { content?: string } }) => {
@@ -77,7 +77,7 @@ describe('[U04] gateway faults of the Discord double', () => {
   });
 
   it('makes a guild unavailable and available again', async () => {
-    const scene = await stage();
+    const scene = await startStage();
     const { double, client, channel } = scene;
     const seen: string[] = [];
     client.on(Events.GuildUnavailable, () => seen.push('away'));
@@ -94,8 +94,8 @@ describe('[U04] gateway faults of the Discord double', () => {
 });
 
 describe('[U04] REST faults of the Discord double', () => {
-  it('a 500 after storing duplicates the message unless a nonce is enforced', async () => {
-    const { double, channel } = await stage();
+  it('stores a message twice when a 500 follows storing, unless a nonce is enforced', async () => {
+    const { double, channel } = await startStage();
     double.fault({ kind: 'status', status: 500, after: true });
     await channel.send('bare');
     double.fault({ kind: 'status', status: 502, after: true });
@@ -104,8 +104,8 @@ describe('[U04] REST faults of the Discord double', () => {
     expect(seen).toEqual(['bare', 'bare', 'sure']);
   });
 
-  it('a 500 before storing stores nothing', async () => {
-    const { double, channel } = await stage();
+  it('stores nothing when a 500 precedes storing', async () => {
+    const { double, channel } = await startStage();
     double.fault({ kind: 'status', status: 500, times: 4 });
     await expect(channel.send('never')).rejects.toMatchObject({ status: 500 });
     expect(double.conversation(double.channelId)).toEqual([]);
@@ -114,29 +114,32 @@ describe('[U04] REST faults of the Discord double', () => {
   it.each([
     [false, 0],
     [true, 1],
-  ])('a hang-up (after storing: %s) fails in the client with %i stored', async (after, stored) => {
-    const { double, channel } = await stage();
-    double.fault({ kind: 'hang-up', after, call: 'POST /channels/', channel: double.channelId });
-    await expect(channel.send('perhaps')).rejects.toThrow('other side closed');
-    expect(double.conversation(double.channelId)).toHaveLength(stored);
-    await channel.send('again');
-  });
+  ])(
+    'fails the call after a hang-up (after storing: %s), with %i messages stored',
+    async (after, stored) => {
+      const { double, channel } = await startStage();
+      double.fault({ kind: 'hang-up', after, call: 'POST /channels/', channel: double.channelId });
+      await expect(channel.send('perhaps')).rejects.toThrow('other side closed');
+      expect(double.conversation(double.channelId)).toHaveLength(stored);
+      await channel.send('again');
+    },
+  );
 
   it.each([
     [false, 1],
     [true, 2],
   ])(
-    'after a reset (after storing: %s) the client sends again: %i stored',
+    'repeats the call after a reset (after storing: %s), with %i messages stored',
     async (after, stored) => {
-      const { double, channel } = await stage();
+      const { double, channel } = await startStage();
       double.fault({ kind: 'reset', after });
       await channel.send('perhaps');
       expect(double.conversation(double.channelId)).toHaveLength(stored);
     },
   );
 
-  it('answers late, with truncated JSON, or with a refusal', async () => {
-    const { double, channel } = await stage();
+  it('injects late answers, truncated JSON and refusals', async () => {
+    const { double, channel } = await startStage();
     double.fault({ kind: 'delay', ms: 100 });
     await channel.send('late');
     double.fault({ kind: 'garbage' });

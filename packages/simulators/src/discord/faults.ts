@@ -7,12 +7,15 @@ import type { Guild, World } from './world.ts';
 const aim = {
   ...FAULT_AIM,
   /**
-   * The start of method and path, for example `POST /channels/`; any call except GET when absent.
+   * The start of method and path, for example `POST /channels/`; when absent, all calls except GET
+   * match.
    */
   call: z.string().optional(),
-  /** Only calls about this channel. */
   channel: z.string().optional(),
-  /** The call takes effect first: the message is stored, but the sender does not learn it. */
+  /**
+   * The call takes effect before the fault: the message is stored, but the sender gets no
+   * confirmation.
+   */
   after: z.boolean().optional(),
 };
 
@@ -20,10 +23,10 @@ const kind = <K extends string>(name: K) => ({ kind: z.literal(name) });
 const ms = z.number();
 const guild = z.string();
 
-/** A fault that hits the next matching REST call. */
+/** A REST fault, injected at the next matching call. */
 const RestFault = z.discriminatedUnion('kind', [
   ...callFaults(aim),
-  /** An error in Discord's own format. */
+  /** Answers with an error in Discord's own format. */
   z.strictObject({
     ...kind('refuse'),
     status: z.number(),
@@ -31,7 +34,7 @@ const RestFault = z.discriminatedUnion('kind', [
     message: z.string(),
     ...aim,
   }),
-  /** Status 429, for this route or globally. */
+  /** Answers with status 429, for this route or globally. */
   z.strictObject({
     ...kind('rate-limit'),
     retryAfterMs: ms,
@@ -48,11 +51,13 @@ export type RestFault = z.infer<typeof RestFault>;
 
 /** A fault of the gateway that takes effect immediately. */
 const GatewayFault = z.discriminatedUnion('kind', [
-  /** Cuts the connection without a close frame. */
+  /** Drops the connection without a close frame. */
   z.strictObject(kind('drop')),
   /** The connection stays open but delivers nothing, not even heartbeat acknowledgements. */
   z.strictObject(kind('silence')),
-  /** Like `silence`, but the servers do not receive anything either, not even a close frame. */
+  /**
+   * Like `silence`, but the servers do not receive client frames either, not even a close frame.
+   */
   z.strictObject(kind('freeze')),
   /** Delays the frames of current connections, in order. */
   z.strictObject({ ...kind('lag'), ms }),
@@ -74,37 +79,34 @@ const GatewayFault = z.discriminatedUnion('kind', [
   z.strictObject({ ...kind('guild-back'), guild }),
   /** Removes the bot from a guild. */
   z.strictObject({ ...kind('kicked'), guild }),
-  /** Delivers the next events twice. */
+  /** Delivers each of the next events twice. */
   z.strictObject({ ...kind('duplicate'), events: z.number() }),
   /** Swaps the two events of each of the next pairs. */
   z.strictObject({ ...kind('swap'), pairs: z.number() }),
 ]);
 export type GatewayFault = z.infer<typeof GatewayFault>;
 
-/** Any fault of the double. */
 export const Fault = z.discriminatedUnion('kind', [RestFault, GatewayFault]);
 export type Fault = z.infer<typeof Fault>;
 
-/** Whether a fault hits the gateway immediately rather than a later call. */
+/** Whether a fault takes effect on the gateway immediately rather than on a later call. */
 export function isGatewayFault(fault: Fault): fault is GatewayFault {
   return GatewayFault.safeParse(fault).success;
 }
 
-/** The armed REST faults. */
 export class RestFaults extends ArmedFaults<RestFault> {
   /** Returns the fault for this call and counts it as used. */
   takeFor(call: string, channel: string | undefined): RestFault | undefined {
-    return this.take((fault) => (matches(fault, call, channel) ? fault : undefined));
+    return this.take((fault) => (matchesFault(fault, call, channel) ? fault : undefined));
   }
 }
 
-function matches(fault: RestFault, call: string, channel: string | undefined): boolean {
+function matchesFault(fault: RestFault, call: string, channel: string | undefined): boolean {
   if (fault.channel !== undefined && fault.channel !== channel) return false;
   return fault.call === undefined ? !call.startsWith('GET ') : call.startsWith(fault.call);
 }
 
-/** Applies a gateway fault immediately. */
-export function strikeGateway(world: World, gateway: Gateway, fault: GatewayFault): void {
+export function applyGatewayFault(world: World, gateway: Gateway, fault: GatewayFault): void {
   switch (fault.kind) {
     case 'drop':
     case 'silence':
@@ -113,7 +115,7 @@ export function strikeGateway(world: World, gateway: Gateway, fault: GatewayFaul
     case 'reconnect':
     case 'invalid-session':
     case 'close':
-      strikeConnections(gateway, fault);
+      applyConnectionFault(gateway, fault);
       break;
     case 'forget-sessions':
       gateway.forgetAll();
@@ -128,18 +130,18 @@ export function strikeGateway(world: World, gateway: Gateway, fault: GatewayFaul
       gateway.closeResumes(fault.code, fault.count);
       break;
     case 'guild-unavailable':
-      guildOf(world, fault.guild).available = false;
+      requireGuild(world, fault.guild).available = false;
       world.emit('GUILD_DELETE', { id: fault.guild, unavailable: true }, fault.guild);
       break;
     case 'guild-back': {
-      const guild = guildOf(world, fault.guild);
+      const guild = requireGuild(world, fault.guild);
       guild.available = true;
       guild.left = false;
       world.emit('GUILD_CREATE', describeGuild(world, guild), guild.id);
       break;
     }
     case 'kicked':
-      guildOf(world, fault.guild).left = true;
+      requireGuild(world, fault.guild).left = true;
       world.emit('GUILD_DELETE', { id: fault.guild }, fault.guild);
       break;
     case 'duplicate':
@@ -156,7 +158,7 @@ type ConnectionFault = Extract<
   { kind: 'drop' | 'silence' | 'freeze' | 'lag' | 'reconnect' | 'invalid-session' | 'close' }
 >;
 
-function strikeConnections(gateway: Gateway, fault: ConnectionFault): void {
+function applyConnectionFault(gateway: Gateway, fault: ConnectionFault): void {
   for (const connection of gateway.connections) {
     if (fault.kind === 'drop') connection.drop();
     else if (fault.kind === 'silence') connection.silent = true;
@@ -172,7 +174,7 @@ function strikeConnections(gateway: Gateway, fault: ConnectionFault): void {
   }
 }
 
-function guildOf(world: World, id: string): Guild {
+function requireGuild(world: World, id: string): Guild {
   const guild = world.guilds.get(id);
   if (guild === undefined) throw new Error(`No guild ${id}`);
   return guild;

@@ -1,16 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import type { MessageForm } from './message-form.ts';
-import { botMay } from './permissions.ts';
-import { missingPermissions, Refusal, type RestCall } from './request.ts';
+import { hasBotPermission } from './permissions.ts';
+import { createMissingPermissionsRefusal, Refusal, type RestCall } from './request.ts';
 import type { WireAttachment, WireMessage } from './wire.ts';
 import type { Channel, World } from './world.ts';
 
-/** The largest upload in a guild without boosts. */
+/** The upload limit of a guild without boosts. */
 const LARGEST_FILE_BYTES = 10 * 1024 * 1024;
-/** How long the signed address of a file is valid. */
 const SIGNED_FOR_MS = 24 * 60 * 60 * 1000;
 
-/** A file to be sent. */
 export interface NewFile {
   readonly name: string;
   readonly bytes: Uint8Array;
@@ -25,7 +23,7 @@ export function storeFile(world: World, channelId: string, file: NewFile): WireA
   const type = file.type || 'application/octet-stream';
   const expiresAt = world.clock() + SIGNED_FOR_MS;
   world.files.set(id, { name: filename, type, bytes: file.bytes, expiresAt });
-  const url = `${world.fileBase}/attachments/${channelId}/${id}/${encodeURIComponent(filename)}?${signature(id, expiresAt)}`;
+  const url = `${world.fileBase}/attachments/${channelId}/${id}/${encodeURIComponent(filename)}?${createSignature(id, expiresAt)}`;
   return {
     id,
     filename,
@@ -38,21 +36,21 @@ export function storeFile(world: World, channelId: string, file: NewFile): WireA
 }
 
 /** A message with fresh addresses for files whose signatures have expired. */
-export function signAnew<T extends WireMessage>(world: World, message: T): T {
+export function refreshSignatures<T extends WireMessage>(world: World, message: T): T {
   const expiresAt = world.clock() + SIGNED_FOR_MS;
   const attachments = message.attachments.map((attachment) => {
     const file = world.files.get(attachment.id);
     if (file === undefined || file.expiresAt > world.clock()) return attachment;
     world.files.set(attachment.id, { ...file, expiresAt });
-    const url = attachment.url.replace(/\?.*$/, `?${signature(attachment.id, expiresAt)}`);
+    const url = attachment.url.replace(/\?.*$/, `?${createSignature(attachment.id, expiresAt)}`);
     return { ...attachment, url, proxy_url: url };
   });
   return { ...message, attachments };
 }
 
 /**
- * The files uploaded with a call; `files[n]` is described by the attachment with id n.
- * @throws Refusal 50013 without the permission, 40005 for a file that is too large
+ * Returns the files uploaded with a call; `files[n]` is described by the attachment with id n.
+ * @throws Refusal with code 50013 without the permission, 40005 for a file that is too large
  */
 export async function receiveFiles(
   world: World,
@@ -60,7 +58,8 @@ export async function receiveFiles(
   call: RestCall,
   form: MessageForm,
 ): Promise<WireAttachment[]> {
-  if (call.files.size > 0 && !botMay(world, channel, 'attach')) throw missingPermissions();
+  if (call.files.size > 0 && !hasBotPermission(world, channel, 'attach'))
+    throw createMissingPermissionsRefusal();
   const received: WireAttachment[] = [];
   for (const [field, file] of call.files) {
     if (file.size > LARGEST_FILE_BYTES) throw new Refusal(413, 40005, 'Request entity too large');
@@ -91,6 +90,6 @@ export function serveFile(world: World, url: URL, response: ServerResponse): voi
   response.end(file.bytes);
 }
 
-function signature(id: string, expiresAt: number): string {
+function createSignature(id: string, expiresAt: number): string {
   return `ex=${Math.floor(expiresAt / 1000).toString(16)}&hm=${id}`;
 }

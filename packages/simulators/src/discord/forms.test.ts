@@ -1,12 +1,12 @@
 import { Events, type Interaction, MessageFlags } from 'discord.js';
 import { afterEach, describe, expect, it } from 'vitest';
-import { endStages, type Stage, stage } from './testing/discord-client.ts';
+import { endStages, startStage, type TestStage } from './testing/discord-client.ts';
 
 const ANN = '200000000000000501';
 const BEN = '200000000000000502';
 afterEach(endStages);
 
-const next = ({ client }: Stage) =>
+const next = ({ client }: TestStage) =>
   new Promise<Interaction>((resolve) => client.once(Events.InteractionCreate, resolve));
 
 const input = (more: object = {}) => ({ type: 4, custom_id: 'words', style: 2, ...more });
@@ -20,7 +20,7 @@ function label(component: object, more: object = {}): object {
   return { type: 18, label: 'Your answer', component, ...more };
 }
 
-async function pressed(scene: Stage) {
+async function pressed(scene: TestStage) {
   const components = [
     { type: 1, components: [{ type: 2, style: 1, label: 'Say', custom_id: 'say' }] },
   ];
@@ -56,14 +56,14 @@ describe('[U04] forms of the Discord double', () => {
     ['a button', form({}, [{ type: 1, components: [{ type: 2 }] }])],
     ['more than 4,000 characters', form({}, [label(input({ max_length: 4_001 }))])],
     ['two inputs with the same id', form({}, [label(input()), label(input())])],
-  ])('are refused with %s', async (_what, data) => {
-    const { answer } = await pressed(await stage());
+  ])('refuses a form with %s', async (_what, data) => {
+    const { answer } = await pressed(await startStage());
     await expect(answer(9, data)).rejects.toMatchObject({ code: 50035 });
   });
 
-  it('are the first answer, within 3 s, and arrive filled in, with the message they were opened from', async () => {
+  it('accepts a form within 3 s as the first answer and submits its values with the message it was opened from', async () => {
     let now = Date.now();
-    const scene = await stage({ clock: () => now });
+    const scene = await startStage({ clock: () => now });
     const { id, answer, interaction } = await pressed(scene);
     await answer(9, form());
     await expect(answer(6, {})).rejects.toMatchObject({ code: 40060 });
@@ -81,8 +81,8 @@ describe('[U04] forms of the Discord double', () => {
     await expect(late.answer(9, form())).rejects.toMatchObject({ code: 10062 });
   });
 
-  it('cannot follow another form', async () => {
-    const scene = await stage();
+  it('refuses a form in response to a submitted form', async () => {
+    const scene = await startStage();
     const { id, answer } = await pressed(scene);
     await answer(9, form());
     const arrived = next(scene);
@@ -98,7 +98,7 @@ describe('[U04] forms of the Discord double', () => {
 
 describe("[U04] apps installed on a user's account, in the Discord double", () => {
   async function used(clock?: () => number) {
-    const scene = await stage(clock === undefined ? {} : { clock });
+    const scene = await startStage(clock === undefined ? {} : { clock });
     await scene.client.application.commands.create({ name: 'ask', description: 'Asks' });
     const channel = scene.double.openPrivate([ANN, BEN]);
     const arrived = next(scene);
@@ -108,7 +108,7 @@ describe("[U04] apps installed on a user's account, in the Discord double", () =
     return { scene, channel, interaction };
   }
 
-  it('report where they were used and reach nothing else there', async () => {
+  it('reports the context of use and denies any other access to the channel', async () => {
     const { scene, channel, interaction } = await used();
     expect(interaction).toMatchObject({ context: 2, channelId: channel, guildId: null });
     expect(interaction.authorizingIntegrationOwners).toMatchObject({ guildId: null, userId: ANN });
@@ -121,8 +121,8 @@ describe("[U04] apps installed on a user's account, in the Discord double", () =
     expect(scene.heard).toEqual([]);
   });
 
-  it('work in servers without the bot', async () => {
-    const scene = await stage();
+  it('delivers commands from servers without the bot', async () => {
+    const scene = await startStage();
     await scene.client.application.commands.create({ name: 'ask', description: 'Asks' });
     const guild = scene.double.addGuild('Elsewhere', false);
     const arrived = next(scene);
@@ -134,7 +134,7 @@ describe("[U04] apps installed on a user's account, in the Discord double", () =
     expect(await arrived).toMatchObject({ context: 0, guildId: guild, guild: null });
   });
 
-  it('allow five follow-ups per interaction', async () => {
+  it('accepts five follow-ups per interaction', async () => {
     const { interaction } = await used();
     await interaction.reply('first');
     for (let n = 0; n < 5; n += 1)
@@ -142,8 +142,8 @@ describe("[U04] apps installed on a user's account, in the Discord double", () =
     await expect(interaction.followUp('too many')).rejects.toMatchObject({ code: 40094 });
   });
 
-  it('are offered only in the contexts they are registered for', async () => {
-    const scene = await stage();
+  it('offers commands only in the contexts they are registered for', async () => {
+    const scene = await startStage();
     const { double, client } = scene;
     const body = [{ name: 'ask', description: 'Asks', integration_types: [0], contexts: [0, 1] }];
     await client.rest.put(`/applications/${double.me.id}/commands`, { body });

@@ -1,38 +1,43 @@
 import type { WebSocket } from 'ws';
 import { z } from 'zod';
-import { areIntents, forIntents, INTENT, intentFor, PRIVILEGED } from './permissions.ts';
+import {
+  filterByIntents,
+  getRequiredIntent,
+  INTENT,
+  isValidIntents,
+  PRIVILEGED,
+} from './permissions.ts';
 import type { Json } from './wire.ts';
 import type { WorldEvent } from './world.ts';
 
-/** What a connection needs from the gateway. */
+/** The gateway's functions that a connection calls. */
 export interface GatewayHost {
   readonly token: string;
   /** Bits of the privileged intents enabled in the portal. */
   readonly portalIntents: number;
   readonly heartbeatMs: number;
   readonly clock: () => number;
-  /** The data of a frame in the form that goes over the wire. */
-  asSent(frame: Frame): unknown;
-  begin(identity: Identity, connection: GatewayConnection): void;
+  /** Returns the data of a frame as it is sent to the client. */
+  asSent(frame: GatewayFrame): unknown;
+  begin(identity: BotIdentity, connection: GatewayConnection): void;
   find(sessionId: string): GatewaySession | undefined;
   /** Answers a RESUME, immediately or when RESUMEs are released. */
   answerResume(answer: () => void): void;
-  /** The close code for this RESUME, if it is to be refused. */
+  /** The close code for this RESUME, if the gateway refuses it. */
   refusedResume(): number | undefined;
   forget(session: GatewaySession): void;
   members(request: unknown, connection: GatewayConnection): void;
 }
 
-/** A frame sent to the bot. */
-export interface Frame {
+export interface GatewayFrame {
   readonly op: number;
   readonly d: unknown;
   readonly s: number | null;
   readonly t: string | null;
 }
 
-/** What a bot asked for when it identified. */
-export interface Identity {
+/** The properties that a bot sent in IDENTIFY. */
+export interface BotIdentity {
   readonly intents: number;
   /** The index of this shard and the total number of shards. */
   readonly shard: readonly [number, number];
@@ -46,24 +51,22 @@ const Identify = z.looseObject({
 });
 const Resume = z.looseObject({ token: z.string(), session_id: z.string(), seq: z.number() });
 
-/** A close code and reason. */
-type Ending = readonly [code: number, reason: string];
+type CloseReason = readonly [code: number, reason: string];
 
 const ENDING = {
   undecodable: [4002, 'Error while decoding payload.'],
   wrongToken: [4004, 'Authentication failed.'],
   tooMany: [4008, 'Rate limited.'],
-} as const satisfies Record<string, Ending>;
+} as const satisfies Record<string, CloseReason>;
 
 /** Discord allows 120 events per minute. */
 const EVENT_LIMIT = { count: 120, windowMs: 60_000 };
 
-/** One WebSocket connection of the bot, from HELLO to its close. */
 export class GatewayConnection {
   readonly #socket: WebSocket;
   readonly #host: GatewayHost;
   session: GatewaySession | undefined;
-  /** Nothing reaches the bot any more, as on a dead network path. */
+  /** From now on nothing reaches the bot, as on a dead network path. */
   silent = false;
   /** The delay of each frame, in ms. */
   lagMs = 0;
@@ -88,7 +91,7 @@ export class GatewayConnection {
     });
   }
 
-  send(frame: Frame): void {
+  send(frame: GatewayFrame): void {
     if (this.silent) return;
     const text = JSON.stringify({ ...frame, d: this.#host.asSent(frame) });
     if (this.lagMs === 0) this.#socket.send(text);
@@ -104,13 +107,11 @@ export class GatewayConnection {
     this.#socket.close(code, reason);
   }
 
-  /** Stops delivery in both directions. */
   freeze(): void {
     this.silent = true;
     this.#socket.pause();
   }
 
-  /** Cuts the connection without a close frame. */
   drop(): void {
     this.detach();
     this.#socket.terminate();
@@ -121,7 +122,6 @@ export class GatewayConnection {
     session.send = (frame) => this.send(frame);
   }
 
-  /** Releases the session for a later connection. */
   detach(): void {
     if (this.session !== undefined) this.session.send = undefined;
     this.session = undefined;
@@ -137,8 +137,8 @@ export class GatewayConnection {
     if (ending !== undefined) this.close(...ending);
   }
 
-  /** Handles a frame from the bot. Returns why the connection must be closed, if it must. */
-  #obey(op: number, d: unknown): Ending | undefined {
+  /** Returns the reason to close the connection, if there is one. */
+  #obey(op: number, d: unknown): CloseReason | undefined {
     if (op === 2) return this.#identify(d);
     if (op === 6) {
       this.#host.answerResume(() => {
@@ -159,13 +159,13 @@ export class GatewayConnection {
     return undefined;
   }
 
-  #identify(d: unknown): Ending | undefined {
+  #identify(d: unknown): CloseReason | undefined {
     if (this.session !== undefined) return [4005, 'Already authenticated.'];
     const identify = Identify.safeParse(d);
     if (!identify.success) return ENDING.undecodable;
     const { token, intents, shard = [0, 1] } = identify.data;
     if (token !== this.#host.token) return ENDING.wrongToken;
-    if (!areIntents(intents)) return [4013, 'Invalid intent(s).'];
+    if (!isValidIntents(intents)) return [4013, 'Invalid intent(s).'];
     if ((intents & PRIVILEGED & ~this.#host.portalIntents) !== 0)
       return [4014, 'Disallowed intent(s).'];
     if (shard[0] < 0 || shard[0] >= shard[1]) return [4010, 'Invalid shard.'];
@@ -173,11 +173,11 @@ export class GatewayConnection {
     return undefined;
   }
 
-  #resume(d: unknown): Ending | undefined {
+  #resume(d: unknown): CloseReason | undefined {
     const resume = Resume.safeParse(d);
     if (!resume.success) return ENDING.undecodable;
     if (resume.data.token !== this.#host.token) return ENDING.wrongToken;
-    // The bot has already disconnected.
+    // The bot may have disconnected already.
     if (this.#socket.readyState !== this.#socket.OPEN) return undefined;
     const refused = this.#host.refusedResume();
     if (refused !== undefined) return [refused, ''];
@@ -202,26 +202,26 @@ export class GatewayConnection {
   }
 }
 
-/** The bot, and the privileged intents withdrawn since it identified. */
-interface Portal {
+/** The bot's intents without the privileged intents withdrawn since it identified. */
+interface PortalSettings {
   readonly botId: string;
   isOff(intent: number): boolean;
 }
 
-/** The number of events a session can replay; RESUME fails after a longer gap. */
+/** The maximum number of events that RESUME can replay; RESUME fails after a longer gap. */
 const REPLAY_LIMIT = 5000;
 
 /** A session that outlives its connections: the numbered events of one shard. */
 export class GatewaySession {
   readonly id: string;
-  readonly identity: Identity;
-  readonly #portal: Portal;
-  readonly #frames: Frame[] = [];
+  readonly identity: BotIdentity;
+  readonly #portal: PortalSettings;
+  readonly #frames: GatewayFrame[] = [];
   #seq = 0;
   /** Sends frames to the current connection; undefined between connections. */
-  send: ((frame: Frame) => void) | undefined;
+  send: ((frame: GatewayFrame) => void) | undefined;
 
-  constructor(id: string, identity: Identity, portal: Portal) {
+  constructor(id: string, identity: BotIdentity, portal: PortalSettings) {
     this.id = id;
     this.identity = identity;
     this.#portal = portal;
@@ -234,11 +234,11 @@ export class GatewaySession {
   /** Numbers an event and delivers it if the intents and the shard allow. */
   dispatch(event: WorldEvent): void {
     const { intents } = this.identity;
-    const needed = intentFor(event.name, event.guildId !== undefined);
+    const needed = getRequiredIntent(event.name, event.guildId !== undefined);
     if ((needed !== 0 && (intents & needed) === 0) || !this.owns(event.guildId)) return;
     const { botId, isOff } = this.#portal;
     const left = isOff(INTENT.content) ? intents & ~INTENT.content : intents;
-    this.push(event.name, forIntents(event, left, botId));
+    this.push(event.name, filterByIntents(event, left, botId));
   }
 
   push(name: string, data: Json): void {
@@ -249,14 +249,16 @@ export class GatewaySession {
     this.send?.(frame);
   }
 
-  /** The frames after a sequence number, or undefined when they are no longer kept. */
-  after(seq: number): Frame[] | undefined {
+  /** Returns the frames after a sequence number, or undefined when they have been discarded. */
+  after(seq: number): GatewayFrame[] | undefined {
     const oldest = this.#seq - this.#frames.length;
     if (seq < oldest || seq > this.#seq) return undefined;
     return this.#frames.slice(seq - oldest);
   }
 
-  /** Whether events of a guild go to this shard. Those of direct messages go to shard 0. */
+  /**
+   * Whether events of a guild belong to this shard; events of direct messages belong to shard 0.
+   */
   owns(guildId: string | undefined): boolean {
     const [number, of] = this.identity.shard;
     const owner = guildId === undefined ? 0 : Number((BigInt(guildId) >> 22n) % BigInt(of));

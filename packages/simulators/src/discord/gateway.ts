@@ -4,22 +4,20 @@ import { WebSocketServer } from 'ws';
 import { z } from 'zod';
 import { describeGuild, describeMember } from './descriptions.ts';
 import {
-  type Frame,
+  type BotIdentity,
   GatewayConnection,
+  type GatewayFrame,
   type GatewayHost,
   GatewaySession,
-  type Identity,
 } from './gateway-session.ts';
 import { INTENT, PRIVILEGED } from './permissions.ts';
 import type { Json } from './wire.ts';
 import type { World, WorldEvent } from './world.ts';
 
-/** The options of the gateway. */
 interface GatewayOptions {
   readonly token: string;
   readonly portalIntents: number;
   readonly heartbeatMs: number;
-  /** The number of session starts left. */
   readonly sessionStarts: number;
 }
 
@@ -40,7 +38,6 @@ export class Gateway implements GatewayHost {
   readonly #server = new WebSocketServer({ noServer: true });
   readonly #sessions = new Map<string, GatewaySession>();
   readonly #totalStarts: number;
-  /** How often a bot has identified. */
   identifies = 0;
   resumes = 0;
   /** The address of the gateway, set once the server listens. */
@@ -48,7 +45,7 @@ export class Gateway implements GatewayHost {
   #duplicates = 0;
   #swaps = 0;
   #held: WorldEvent | undefined;
-  /** Held RESUMEs; undefined while RESUMEs are answered immediately. */
+  /** Pending RESUMEs; undefined while RESUMEs are answered immediately. */
   #heldResumes: (() => void)[] | undefined;
   #closingResumes = { code: 0, count: 0 };
 
@@ -62,7 +59,7 @@ export class Gateway implements GatewayHost {
     world.onEvent((event) => this.#deliver(event));
   }
 
-  asSent({ d, t }: Frame): unknown {
+  asSent({ d, t }: GatewayFrame): unknown {
     return this.#world.asSent(d, t);
   }
 
@@ -74,7 +71,6 @@ export class Gateway implements GatewayHost {
     });
   }
 
-  /** The response of `GET /gateway/bot`. */
   describe(): Json {
     return {
       url: this.url,
@@ -88,7 +84,7 @@ export class Gateway implements GatewayHost {
     };
   }
 
-  begin(identity: Identity, connection: GatewayConnection): void {
+  begin(identity: BotIdentity, connection: GatewayConnection): void {
     this.identifies += 1;
     const id = `session-${this.#world.ids.next()}`;
     const session = new GatewaySession(id, identity, {
@@ -140,7 +136,7 @@ export class Gateway implements GatewayHost {
     return this.#closingResumes.code;
   }
 
-  /** Holds RESUMEs from now on. */
+  /** Leaves RESUMEs unanswered until they are released. */
   holdResumes(): void {
     this.#heldResumes ??= [];
   }
@@ -151,12 +147,12 @@ export class Gateway implements GatewayHost {
     for (const answer of held) answer();
   }
 
-  /** Closes the next `count` RESUMEs with a code. */
+  /** Closes the connection with a code at each of the next `count` RESUMEs. */
   closeResumes(code: number, count: number): void {
     this.#closingResumes = { code, count };
   }
 
-  /** The number of held RESUMEs. */
+  /** The number of unanswered RESUMEs. */
   get waitingResumes(): number {
     return this.#heldResumes?.length ?? 0;
   }
@@ -165,7 +161,7 @@ export class Gateway implements GatewayHost {
     this.#sessions.delete(session.id);
   }
 
-  /** Makes every session impossible to resume. */
+  /** Makes every existing session impossible to resume. */
   forgetAll(): void {
     this.#sessions.clear();
   }
@@ -190,7 +186,7 @@ export class Gateway implements GatewayHost {
     this.#duplicates += count;
   }
 
-  /** Swaps the events of the next `count` pairs. */
+  /** Swaps the two events of each of the next `count` pairs. */
   swap(count: number): void {
     this.#swaps += count;
   }

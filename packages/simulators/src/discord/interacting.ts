@@ -1,51 +1,49 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Command, CommandOption } from './command-form.ts';
-import { commandsOf } from './commands.ts';
-import { countsOf, everyComponent, KIND, optionsOf } from './components.ts';
-import { describeChannelTo, describeMember } from './descriptions.ts';
+import { getCommands } from './commands.ts';
+import { getOptions, getSelectionLimits, KIND, listComponents } from './components.ts';
+import { describeInteractionChannel, describeMember } from './descriptions.ts';
 import type { Interaction, Interactions } from './interactions.ts';
-import { filledIn } from './modals.ts';
-import { join, SOMEBODY } from './people.ts';
-import { permissionsIn } from './permissions.ts';
+import { fillInForm } from './modals.ts';
+import { joinGuild, SOMEBODY } from './people.ts';
+import { getBotPermissions } from './permissions.ts';
 import type { Json, WireMessage, WireUser } from './wire.ts';
 import { type Channel, type Guild, PERMISSION, type World } from './world.ts';
 
-/** A person's slash command. */
-export const Slash = z.strictObject({
+export const SlashUse = z.strictObject({
   channel: z.string(),
   from: z.string().optional(),
   /** The command name, followed by the names of subcommands: `config show`. */
   name: z.string(),
   options: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).optional(),
 });
-export type Slash = z.infer<typeof Slash>;
+export type SlashUse = z.infer<typeof SlashUse>;
 
 /** A person's press of a button, or their choice in a menu. */
-export const Press = z.strictObject({
+export const ComponentPress = z.strictObject({
   channel: z.string(),
   from: z.string().optional(),
   message: z.string(),
   customId: z.string(),
-  /** The values chosen in a select menu. */
   values: z.array(z.string()).readonly().optional(),
 });
-export type Press = z.infer<typeof Press>;
+export type ComponentPress = z.infer<typeof ComponentPress>;
 
 /** A person's answers to the form that their press opened. */
-export const Submit = z.strictObject({
+export const FormSubmission = z.strictObject({
   /** The id of the interaction that was answered with the form. */
   interaction: z.string(),
-  /** The values by the custom ids of the inputs. */
+  /** The entered values, keyed by the custom ids of the inputs. */
   values: z.record(z.string(), z.string()),
 });
-export type Submit = z.infer<typeof Submit>;
+export type FormSubmission = z.infer<typeof FormSubmission>;
 
 /**
- * Where a command is used: 0 in a guild, 1 in direct messages with the bot, 2 in another private
+ * The context of the command: 0 in a guild, 1 in direct messages with the bot, 2 in another private
  * channel.
  */
-function contextOf({ guildId, people }: Channel): 0 | 1 | 2 {
+function getContextType({ guildId, people }: Channel): 0 | 1 | 2 {
   if (guildId !== undefined) return 0;
   return people === undefined ? 1 : 2;
 }
@@ -54,27 +52,28 @@ function contextOf({ guildId, people }: Channel): 0 | 1 | 2 {
  * Whether the app is absent from this channel, so that only people who installed it on their
  * account can use it here.
  */
-function isByUser(world: World, channel: Channel): boolean {
+function isUserInstallOnly(world: World, channel: Channel): boolean {
   return channel.people !== undefined || world.guildOf(channel)?.left === true;
 }
 
 /**
  * Uses a slash command and returns the id of the interaction.
- * @throws Error for what the real client would not send: an unknown command, or a missing option
+ * @throws Error for a command that the real client would not send: an unknown name or a missing
+ * option
  */
-export function slash(world: World, interactions: Interactions, use: Slash): string {
+export function useSlashCommand(world: World, interactions: Interactions, use: SlashUse): string {
   const channel = world.channel(use.channel);
   const [name = '', ...subcommands] = use.name.split(' ');
   const command =
-    (channel.guildId === undefined ? undefined : commandsOf(world, channel.guildId).get(name)) ??
-    commandsOf(world, undefined).get(name);
+    (channel.guildId === undefined ? undefined : getCommands(world, channel.guildId).get(name)) ??
+    getCommands(world, undefined).get(name);
   if (command === undefined || !isOffered(world, command, channel))
     throw new Error(`No command /${name}`);
-  const options = fill(command.options, subcommands, use.options ?? {});
+  const options = fillOptions(command.options, subcommands, use.options ?? {});
   const { id } = command;
   const guild = command.guild_id === undefined ? {} : { guild_id: command.guild_id };
   const data = { id, name, type: 1, options, ...guild };
-  return begin(world, interactions, { type: 2, ...use }, data);
+  return startInteraction(world, interactions, { type: 2, ...use }, data);
 }
 
 function isOffered(
@@ -82,34 +81,37 @@ function isOffered(
   { integration_types: types, contexts }: Command,
   channel: Channel,
 ): boolean {
-  const isThere = contexts == null || contexts.includes(contextOf(channel));
-  const installed = isByUser(world, channel) ? 1 : 0;
+  const isThere = contexts == null || contexts.includes(getContextType(channel));
+  const installed = isUserInstallOnly(world, channel) ? 1 : 0;
   return isThere && (types === undefined || types.includes(installed));
 }
 
 /**
  * Presses a button or chooses in a menu, and returns the id of the interaction.
- * @throws Error when there is no such button or menu, it is disabled, or it lacks the chosen
- * options
+ * @throws Error when the button or menu does not exist, is disabled, or lacks the chosen options
  */
-export function press(world: World, interactions: Interactions, use: Press): string {
+export function pressComponent(
+  world: World,
+  interactions: Interactions,
+  use: ComponentPress,
+): string {
   const channel = world.channel(use.channel);
   const alone = interactions.ephemeralsWith(use.message);
   const message = channel.messages.get(use.message) ?? alone?.get(use.message);
   if (message === undefined) throw new Error(`No message ${use.message}`);
-  const component = everyComponent(message.components).find(
+  const component = listComponents(message.components).find(
     ({ custom_id }) => custom_id === use.customId,
   );
   if (component === undefined) throw new Error(`No button ${use.customId}`);
-  if (component.disabled === true) throw new Error(`${use.customId} is switched off`);
-  const values = chosenIn(component, use);
+  if (component.disabled === true) throw new Error(`${use.customId} is disabled`);
+  const values = resolveChosenValues(component, use);
   const data = {
     custom_id: use.customId,
     component_type: component.type,
     id: 1,
     ...(values === undefined ? {} : { values }),
   };
-  return begin(
+  return startInteraction(
     world,
     interactions,
     { ...use, type: 3, name: use.customId, source: message, alone },
@@ -117,10 +119,13 @@ export function press(world: World, interactions: Interactions, use: Press): str
   );
 }
 
-function chosenIn(component: Json, { customId, values }: Press): readonly string[] | undefined {
+function resolveChosenValues(
+  component: Json,
+  { customId, values }: ComponentPress,
+): readonly string[] | undefined {
   if (component.type !== KIND.select) return values;
-  const known = optionsOf(component).map(({ value }) => value);
-  const { min, max } = countsOf(component);
+  const known = getOptions(component).map(({ value }) => value);
+  const { min, max } = getSelectionLimits(component);
   const chosen = values ?? [];
   if (chosen.length < min || chosen.length > max || new Set(chosen).size < chosen.length)
     throw new Error(`${customId} takes ${min} to ${max} options`);
@@ -133,31 +138,41 @@ function chosenIn(component: Json, { customId, values }: Press): readonly string
  * Submits a form and returns the id of the new interaction.
  * @throws Error when there is no form, or an input does not accept its value
  */
-export function submit(world: World, interactions: Interactions, use: Submit): string {
+export function submitForm(world: World, interactions: Interactions, use: FormSubmission): string {
   const opened = interactions.get(use.interaction);
   if (opened?.modal === undefined)
-    throw new Error(`${use.interaction} was not answered with a form`);
+    throw new Error(`The bot did not answer ${use.interaction} with a form`);
   const { modal, user, channel, source, ephemeral } = opened;
   const start = { type: 5, name: String(modal.custom_id), source, alone: ephemeral } as const;
-  const data = filledIn(modal, use.values);
-  return begin(world, interactions, { ...start, channel: channel.id, from: user.id }, data);
+  const data = fillInForm(modal, use.values);
+  return startInteraction(
+    world,
+    interactions,
+    { ...start, channel: channel.id, from: user.id },
+    data,
+  );
 }
 
-interface Beginning {
+interface InteractionStart {
   readonly type: Interaction['type'];
   readonly name: string;
   readonly channel: string;
   readonly from?: string | undefined;
   readonly source?: WireMessage | undefined;
-  /** The ephemeral answers of this person, when the button is on one of them. */
+  /** The ephemeral answers shown to this person, when one of them contains the button. */
   readonly alone?: Map<string, WireMessage> | undefined;
 }
 
-function begin(world: World, interactions: Interactions, start: Beginning, data: Json): string {
+function startInteraction(
+  world: World,
+  interactions: Interactions,
+  start: InteractionStart,
+  data: Json,
+): string {
   const channel = world.channel(start.channel);
   const from = start.from ?? channel.recipient?.id ?? channel.people?.[0]?.id ?? SOMEBODY;
-  const user = join(world, channel, from);
-  const byUser = isByUser(world, channel);
+  const user = joinGuild(world, channel, from);
+  const byUser = isUserInstallOnly(world, channel);
   const interaction: Interaction = {
     id: world.ids.next(),
     token: randomBytes(32).toString('base64url'),
@@ -181,15 +196,15 @@ function begin(world: World, interactions: Interactions, start: Beginning, data:
     token: interaction.token,
     version: 1,
     data,
-    channel: describeChannelTo(world, channel, user.id),
+    channel: describeInteractionChannel(world, channel, user.id),
     channel_id: channel.id,
-    ...whoIn(guild, user),
+    ...describePerson(guild, user),
     ...(start.source === undefined ? {} : { message: start.source }),
-    app_permissions: String(byUser ? 0n : permissionsIn(world, channel)),
+    app_permissions: String(byUser ? 0n : getBotPermissions(world, channel)),
     locale: 'en-US',
     entitlements: [],
     authorizing_integration_owners: byUser ? { 1: user.id } : { 0: guild?.id ?? '0' },
-    context: contextOf(channel),
+    context: getContextType(channel),
     attachment_size_limit: 10_485_760,
   };
   // Events of a guild are dropped unless the bot is a member; an interaction with a user-installed
@@ -199,12 +214,12 @@ function begin(world: World, interactions: Interactions, start: Beginning, data:
 }
 
 /**
- * The person of an interaction, as a member when it happened in a guild; the guild is sent without
- * its name.
+ * The person who started an interaction, as a member when it happened in a guild; the guild is sent
+ * without its name.
  */
-function whoIn(guild: Guild | undefined, user: WireUser): Json {
+function describePerson(guild: Guild | undefined, user: WireUser): Json {
   if (guild === undefined) return { user };
-  const permissions = permissionsOf(guild, user.id);
+  const permissions = getMemberPermissions(guild, user.id);
   return {
     guild: { id: guild.id, locale: 'en-US', features: [] },
     guild_id: guild.id,
@@ -215,30 +230,30 @@ function whoIn(guild: Guild | undefined, user: WireUser): Json {
 
 const TYPES_WITH_OPTIONS: readonly number[] = [1, 2];
 
-function fill(
+function fillOptions(
   known: readonly CommandOption[],
   subcommands: readonly string[],
-  values: NonNullable<Slash['options']>,
+  values: NonNullable<SlashUse['options']>,
 ): Json[] {
   const [subcommand, ...deeper] = subcommands;
   if (subcommand !== undefined) {
     const option = known.find(({ name }) => name === subcommand);
     if (option === undefined) throw new Error(`No subcommand ${subcommand}`);
-    const options = fill(option.options ?? [], deeper, values);
+    const options = fillOptions(option.options ?? [], deeper, values);
     return [{ type: option.type, name: option.name, options }];
   }
   for (const name of Object.keys(values)) {
     if (!known.some((option) => option.name === name)) throw new Error(`No option ${name}`);
   }
   return known.flatMap(({ type, name, required }) => {
-    if (TYPES_WITH_OPTIONS.includes(type)) throw new Error(`A subcommand is missing`);
+    if (TYPES_WITH_OPTIONS.includes(type)) throw new Error(`The command requires a subcommand`);
     const value = values[name];
-    if (value === undefined && required === true) throw new Error(`Option ${name} is missing`);
+    if (value === undefined && required === true) throw new Error(`The option ${name} is required`);
     return value === undefined ? [] : [{ type, name, value }];
   });
 }
 
 /** The permissions of a member; moderators may also manage messages. */
-function permissionsOf({ permissions, moderators }: Guild, userId: string): string {
+function getMemberPermissions({ permissions, moderators }: Guild, userId: string): string {
   return String(moderators.has(userId) ? permissions | PERMISSION.manageMessages : permissions);
 }

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import type { Interaction } from './interactions.ts';
 import { type MessageForm, readMessage } from './message-form.ts';
-import { editOf, readChange, readDraft } from './message-routes.ts';
+import { applyEdit, readChange, readDraft } from './message-routes.ts';
 import {
   changeMessage,
   composeMessage,
-  noteSent,
+  getMessageRoute,
+  recordSent,
   removeMessage,
-  routeOf,
   storeMessage,
 } from './messages.ts';
 import { checkModal } from './modals.ts';
-import { invalidForm, Refusal, RestCall, unknown } from './request.ts';
+import { createInvalidFormRefusal, createNotFoundRefusal, Refusal, RestCall } from './request.ts';
 import type { Routes, Scene } from './scene.ts';
 import type { MessageRoute } from './transcript.ts';
 import type { Json, WireMessage } from './wire.ts';
@@ -27,14 +27,14 @@ const Callback = z.looseObject({
 
 /** First and later responses to interactions; the token in the path is the only authentication. */
 export const INTERACTION_ROUTES: Routes = {
-  'POST /interactions/:interaction/:token/callback': answerFirst,
+  'POST /interactions/:interaction/:token/callback': handleCallback,
   'POST /webhooks/:app/:token': async ({ world, interactions }, call) => {
     const interaction = interactions.byToken(call.param('token'));
     const form = readMessage(call);
     const first = interaction.originalId === undefined ? undefined : findOriginal(interaction);
     // While "thinking" is shown, a follow-up replaces it, as on Discord's servers.
     if (first !== undefined && (first.flags & FLAG.loading) !== 0)
-      return changeAnswer(world, interaction, first, call, form);
+      return editAnswer(world, interaction, first, call, form);
     if (interaction.byUser && interaction.followUps >= MAX_FOLLOW_UPS) {
       const words = 'This interaction has reached its maximum number of follow up messages';
       throw new Refusal(400, 40094, words);
@@ -44,24 +44,24 @@ export const INTERACTION_ROUTES: Routes = {
     return message;
   },
   'GET /webhooks/:app/:token/messages/:message': ({ interactions }, call) =>
-    answerOf(interactions.byToken(call.param('token')), call.param('message')),
+    getAnswer(interactions.byToken(call.param('token')), call.param('message')),
   'PATCH /webhooks/:app/:token/messages/:message': ({ world, interactions }, call) => {
     const interaction = interactions.byToken(call.param('token'));
-    const message = answerOf(interaction, call.param('message'));
-    return changeAnswer(world, interaction, message, call, readMessage(call, message.flags));
+    const message = getAnswer(interaction, call.param('message'));
+    return editAnswer(world, interaction, message, call, readMessage(call, message.flags));
   },
   'DELETE /webhooks/:app/:token/messages/:message': ({ world, interactions }, call) => {
     const interaction = interactions.byToken(call.param('token'));
-    const { id } = answerOf(interaction, call.param('message'));
+    const { id } = getAnswer(interaction, call.param('message'));
     if (!interaction.ephemeral.delete(id)) removeMessage(world, interaction.channel, id);
   },
 };
 
-async function answerFirst(scene: Scene, call: RestCall): Promise<Json | undefined> {
+async function handleCallback(scene: Scene, call: RestCall): Promise<Json | undefined> {
   const { type, data } = call.read(Callback);
   const interaction = scene.interactions.waiting(call.param('interaction'), call.param('token'));
   const inner = new RestCall(call.params, call.query, { body: data ?? {}, files: call.files });
-  const message = await run(scene, interaction, type, inner);
+  const message = await runCallback(scene, interaction, type, inner);
   interaction.answered = true;
   scene.world.transcript.changes.changed();
   if (call.query.get('with_response') !== 'true') return undefined;
@@ -76,10 +76,10 @@ async function answerFirst(scene: Scene, call: RestCall): Promise<Json | undefin
 }
 
 /**
- * Runs an interaction callback by its type: 4 message, 5 thinking, 6 and 7 for the message with the
- * button, 8 suggestions, 9 form.
+ * Runs an interaction callback by its type: 4 message, 5 thinking, 6 and 7 for the message that
+ * contains the button, 8 suggestions, 9 form.
  */
-async function run(
+async function runCallback(
   { world }: Scene,
   interaction: Interaction,
   type: number,
@@ -91,8 +91,8 @@ async function run(
   if ((type === 6 || type === 7) && source !== undefined) {
     interaction.originalId = source.id;
     if (type === 6) return undefined;
-    const now = answerOf(interaction, source.id);
-    return changeAnswer(world, interaction, now, call, readMessage(call, now.flags));
+    const now = getAnswer(interaction, source.id);
+    return editAnswer(world, interaction, now, call, readMessage(call, now.flags));
   }
   if (type === 9 && interaction.type !== 5) {
     const modal = call.read(z.record(z.string(), z.unknown()));
@@ -101,13 +101,16 @@ async function run(
     return undefined;
   }
   if (type === 8) return undefined;
-  throw invalidForm('type', 'BASE_TYPE_CHOICES', 'The type is not one of this interaction.');
+  throw createInvalidFormRefusal(
+    'type',
+    'BASE_TYPE_CHOICES',
+    'The type is not one of this interaction.',
+  );
 }
 
-/** Message flags: visible to one person only, and shown as "thinking". */
+/** Message flags: 64 for ephemeral, 128 for the "thinking" placeholder. */
 const FLAG = { ephemeral: 1 << 6, loading: 1 << 7 } as const;
 
-/** Answers an interaction with a new message. */
 async function respond(
   world: World,
   interaction: Interaction,
@@ -115,17 +118,16 @@ async function respond(
   form: MessageForm,
 ): Promise<WireMessage> {
   const draft = await readDraft(world, interaction.channel, call, form);
-  const full = { ...draft, ...originOf(interaction) };
+  const full = { ...draft, ...describeOrigin(interaction) };
   const ephemeral = ((form.flags ?? 0) & FLAG.ephemeral) !== 0;
   const compose = ephemeral ? composeMessage : storeMessage;
   const stored = compose(world, interaction.channel, full);
   if (ephemeral) interaction.ephemeral.set(stored.message.id, stored.message);
   interaction.originalId ??= stored.message.id;
-  noteSent(world, 'message', routeFor(interaction, ephemeral), stored);
+  recordSent(world, 'message', buildRoute(interaction, ephemeral), stored);
   return stored.message;
 }
 
-/** Shows the "thinking" placeholder. */
 function showThinking(world: World, interaction: Interaction, flags: number): WireMessage {
   const ephemeral = (flags & FLAG.ephemeral) !== 0;
   const compose = ephemeral ? composeMessage : storeMessage;
@@ -133,7 +135,7 @@ function showThinking(world: World, interaction: Interaction, flags: number): Wi
     author: world.bot,
     content: '',
     flags: FLAG.loading | (flags & FLAG.ephemeral),
-    ...originOf(interaction),
+    ...describeOrigin(interaction),
   });
   if (ephemeral) interaction.ephemeral.set(message.id, message);
   interaction.originalId = message.id;
@@ -141,7 +143,7 @@ function showThinking(world: World, interaction: Interaction, flags: number): Wi
 }
 
 /** Edits an answer; the first text that replaces "thinking" counts as a message, not as an edit. */
-async function changeAnswer(
+async function editAnswer(
   world: World,
   interaction: Interaction,
   message: WireMessage,
@@ -161,19 +163,19 @@ async function changeAnswer(
   if (ephemeral) interaction.ephemeral.set(message.id, changed);
   else changeMessage(world, channel, message, changed);
   const kind = waited ? 'message' : 'edit';
-  noteSent(world, kind, routeFor(interaction, ephemeral), editOf(form, changed));
+  recordSent(world, kind, buildRoute(interaction, ephemeral), applyEdit(form, changed));
   return changed;
 }
 
 /**
- * An answer by id, with `@original` as the first one.
- * @throws Refusal 10008
+ * Finds an answer by its id; `@original` is the first answer.
+ * @throws Refusal with code 10008 (unknown message)
  */
-function answerOf(interaction: Interaction, id: string): WireMessage {
+function getAnswer(interaction: Interaction, id: string): WireMessage {
   const wanted = id === '@original' ? interaction.originalId : id;
   const message =
     interaction.ephemeral.get(wanted ?? '') ?? interaction.channel.messages.get(wanted ?? '');
-  if (message === undefined) throw unknown('Message');
+  if (message === undefined) throw createNotFoundRefusal('Message');
   return message;
 }
 
@@ -185,15 +187,15 @@ function findOriginal({
   return ephemeral.get(originalId) ?? channel.messages.get(originalId);
 }
 
-function routeFor(interaction: Interaction, ephemeral: boolean): MessageRoute {
+function buildRoute(interaction: Interaction, ephemeral: boolean): MessageRoute {
   return {
-    ...routeOf(interaction.channel),
+    ...getMessageRoute(interaction.channel),
     interactionId: interaction.id,
     ...(ephemeral ? { ephemeral: true } : {}),
   };
 }
 
-function originOf({ id, type, user }: Interaction): {
+function describeOrigin({ id, type, user }: Interaction): {
   readonly type: number;
   readonly extra: Partial<WireMessage>;
 } {

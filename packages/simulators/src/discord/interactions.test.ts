@@ -8,7 +8,7 @@ import {
   SlashCommandBuilder,
 } from 'discord.js';
 import { afterEach, describe, expect, it } from 'vitest';
-import { endStages, type Stage, stage } from './testing/discord-client.ts';
+import { endStages, startStage, type TestStage } from './testing/discord-client.ts';
 
 const ANN = '200000000000000501';
 afterEach(endStages);
@@ -19,10 +19,10 @@ const ASK = new SlashCommandBuilder()
   .addStringOption((option) => option.setName('question').setDescription('What').setRequired(true));
 
 /** Resolves with the next interaction that discord.js reports. */
-const next = ({ client }: Stage) =>
+const next = ({ client }: TestStage) =>
   new Promise<Interaction>((resolve) => client.once(Events.InteractionCreate, resolve));
 
-async function asked(scene: Stage, question = 'why') {
+async function asked(scene: TestStage, question = 'why') {
   await scene.client.application.commands.create(ASK);
   const arrived = next(scene);
   const { double } = scene;
@@ -32,7 +32,7 @@ async function asked(scene: Stage, question = 'why') {
   return interaction;
 }
 
-async function pressed(scene: Stage) {
+async function pressed(scene: TestStage) {
   const { double, channel } = scene;
   const button = new ButtonBuilder()
     .setCustomId('yes')
@@ -48,8 +48,8 @@ async function pressed(scene: Stage) {
 }
 
 describe('[U04] slash commands of the Discord double', () => {
-  it('refuses two commands with the same name, more than 100 commands, and more than 8,000 characters in one', async () => {
-    const { client } = await stage();
+  it('refuses two commands with the same name, more than 100 commands, and a command of more than 8,000 characters', async () => {
+    const { client } = await startStage();
     const { commands } = client.application;
     const other = { name: 'other', description: 'Another' };
     await expect(commands.set([other, other])).rejects.toMatchObject({ code: 50035 });
@@ -69,7 +69,7 @@ describe('[U04] slash commands of the Discord double', () => {
   });
 
   it('registers and replaces commands, globally and for one guild', async () => {
-    const { double, client } = await stage();
+    const { double, client } = await startStage();
     const { commands } = client.application;
     const created = await commands.create(ASK);
     await commands.set([ASK, ASK.toJSON()].slice(0, 1), double.guildId);
@@ -81,7 +81,7 @@ describe('[U04] slash commands of the Discord double', () => {
   });
 
   it('delivers a command with its options and shows the answer', async () => {
-    const scene = await stage();
+    const scene = await startStage();
     const interaction = await asked(scene);
     expect(interaction.options.getString('question')).toBe('why');
     expect(interaction).toMatchObject({ user: { id: ANN }, channelId: scene.channel.id });
@@ -96,8 +96,8 @@ describe('[U04] slash commands of the Discord double', () => {
     ]);
   });
 
-  it('shows "thinking", then the answer in its place, then follow-ups', async () => {
-    const scene = await stage();
+  it('replaces the "thinking" placeholder with the answer and adds follow-ups', async () => {
+    const scene = await startStage();
     const interaction = await asked(scene);
     await interaction.deferReply();
     expect(scene.double.conversation(scene.channel.id)).toMatchObject([
@@ -117,7 +117,7 @@ describe('[U04] slash commands of the Discord double', () => {
   });
 
   it('shows an ephemeral answer to one person only', async () => {
-    const scene = await stage();
+    const scene = await startStage();
     const interaction = await asked(scene);
     await interaction.reply({ content: 'psst', flags: MessageFlags.Ephemeral });
     await interaction.editReply('psst!');
@@ -130,7 +130,7 @@ describe('[U04] slash commands of the Discord double', () => {
 
   it('rejects a first answer after three seconds and a later one after fifteen minutes', async () => {
     let now = Date.now();
-    const scene = await stage({ clock: () => now });
+    const scene = await startStage({ clock: () => now });
     const late = await asked(scene);
     now += 3001;
     await expect(late.reply('late')).rejects.toMatchObject({ code: 10062 });
@@ -140,8 +140,8 @@ describe('[U04] slash commands of the Discord double', () => {
     await expect(timely.editReply('too late')).rejects.toMatchObject({ code: 50027 });
   });
 
-  it('accepts a first answer after it refused an invalid one', async () => {
-    const scene = await stage();
+  it('accepts a valid first answer after refusing an invalid one', async () => {
+    const scene = await startStage();
     const interaction = await asked(scene);
     await expect(interaction.reply('x'.repeat(2001))).rejects.toMatchObject({ code: 50035 });
     await interaction.reply('short');
@@ -151,7 +151,7 @@ describe('[U04] slash commands of the Discord double', () => {
 
 describe('[U04] buttons of the Discord double', () => {
   it('delivers a press and edits the message with the button', async () => {
-    const scene = await stage();
+    const scene = await startStage();
     const interaction = await pressed(scene);
     expect(interaction).toMatchObject({ customId: 'yes', user: { id: ANN } });
     await interaction.update({ content: 'Done', components: [] });
@@ -163,7 +163,7 @@ describe('[U04] buttons of the Discord double', () => {
   });
 
   it('accepts an acknowledgement first and the edit later', async () => {
-    const scene = await stage();
+    const scene = await startStage();
     const interaction = await pressed(scene);
     await interaction.deferUpdate();
     await interaction.editReply('Later');
@@ -173,7 +173,7 @@ describe('[U04] buttons of the Discord double', () => {
   });
 
   it('delivers presses on an ephemeral answer', async () => {
-    const scene = await stage();
+    const scene = await startStage();
     const first = await asked(scene);
     const button = new ButtonBuilder()
       .setCustomId('go')

@@ -1,13 +1,13 @@
-import { Refusal, unknown } from './request.ts';
+import { createNotFoundRefusal, Refusal } from './request.ts';
 import type { Json, WireMessage, WireUser } from './wire.ts';
 import type { Channel } from './world.ts';
 
-/** How long a first answer is accepted. */
+/** The period in which a first answer is accepted. */
 const FIRST_ANSWER_MS = 3000;
-/** How long an interaction token stays valid for later answers. */
+/** The period in which an interaction token is valid for later answers. */
 const TOKEN_MS = 15 * 60_000;
 
-/** An interaction, answered or not. */
+/** An interaction and its answers, if there are any. */
 export interface Interaction {
   readonly id: string;
   readonly token: string;
@@ -17,17 +17,16 @@ export interface Interaction {
   readonly name: string;
   readonly user: WireUser;
   readonly channel: Channel;
-  /** The message whose button was pressed. */
+  /** The message that contains the pressed button. */
   readonly source?: WireMessage | undefined;
   /** Whether the app is used only because the person installed it on their account. */
   readonly byUser: boolean;
   answered: boolean;
   followUps: number;
-  /** The form it was answered with. */
+  /** The form that was opened in response. */
   modal?: Json | undefined;
-  /** The id that `@original` stands for, once there is a first answer. */
+  /** The id of the message that `@original` refers to, once there is a first answer. */
   originalId?: string | undefined;
-  /** Ephemeral answers by id. */
   readonly ephemeral: Map<string, WireMessage>;
 }
 
@@ -48,7 +47,7 @@ export class Interactions {
     return this.#known.get(id);
   }
 
-  /** The ephemeral answers that include this message, if any. */
+  /** Finds the ephemeral answers that include this message. */
   ephemeralsWith(messageId: string): Map<string, WireMessage> | undefined {
     for (const { ephemeral } of this.#known.values())
       if (ephemeral.has(messageId)) return ephemeral;
@@ -56,27 +55,31 @@ export class Interactions {
   }
 
   /**
-   * An interaction that still waits for its first answer.
-   * @throws Refusal 10062 when it is too late, 40060 when it was answered already
+   * Finds an interaction that still waits for its first answer.
+   * @throws Refusal with code 10062 after the deadline, 40060 when the interaction was already
+   * answered
    */
   waiting(id: string, token: string): Interaction {
     const interaction = this.#known.get(id);
-    if (interaction === undefined || interaction.token !== token) throw unknown('Interaction');
+    if (interaction === undefined || interaction.token !== token)
+      throw createNotFoundRefusal('Interaction');
     if (interaction.answered)
       throw new Refusal(400, 40060, 'Interaction has already been acknowledged.');
-    if (this.#clock() - interaction.at > FIRST_ANSWER_MS) throw unknown('Interaction');
+    if (this.#clock() - interaction.at > FIRST_ANSWER_MS)
+      throw createNotFoundRefusal('Interaction');
     return interaction;
   }
 
   /**
-   * The interaction that a later answer belongs to.
-   * @throws Refusal 50027 when the token is expired or unknown, 10015 before the first answer
+   * Finds the interaction that a later answer belongs to.
+   * @throws Refusal with code 50027 when the token is expired or unknown, 10015 before the first
+   * answer
    */
   byToken(token: string): Interaction {
     const interaction = [...this.#known.values()].find((known) => known.token === token);
     if (interaction === undefined || this.#clock() - interaction.at > TOKEN_MS)
       throw new Refusal(401, 50027, 'Invalid Webhook Token');
-    if (!interaction.answered) throw unknown('Webhook');
+    if (!interaction.answered) throw createNotFoundRefusal('Webhook');
     return interaction;
   }
 }

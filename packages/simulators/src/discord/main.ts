@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
-import { inTerminal } from '../typed-lines.ts';
-import { buttonsOf } from './components.ts';
-import { PERSON, TYPED_HELP, Typist } from './control.ts';
+import { runInTerminal } from '../typed-lines.ts';
+import { listButtons } from './components.ts';
+import { PERSON, TYPED_HELP, TypingPerson } from './control.ts';
 import { REAL_LIMITS } from './rate-limits.ts';
 import { startDiscordDouble } from './start-discord-double.ts';
 
@@ -16,7 +16,7 @@ const double = await startDiscordDouble({
   port: Number(values.port),
   ...(values['real-limits'] ? { limits: REAL_LIMITS } : {}),
 });
-const typist = new Typist(double);
+const typist = new TypingPerson(double);
 if (values.guild) typist.runLine('!channel');
 
 const control = `${new URL(double.apiRoot).origin}/control`;
@@ -45,7 +45,7 @@ function showAnswers(): void {
     const place = route.threadId ?? route.channelId;
     const where = place === typist.here ? '' : ` in ${place}`;
     const files = attachments.map(({ url }) => `\n  ${url}`).join('');
-    const buttons = buttonsOf(message.components)
+    const buttons = listButtons(message.components)
       .map(({ label }) => ` [${label}]`)
       .join('');
     const alone = route.ephemeral ? ' (only you see this)' : '';
@@ -54,4 +54,4 @@ function showAnswers(): void {
   }
 }
 
-inTerminal(double, (line) => typist.runLine(line), showAnswers);
+runInTerminal(double, (line) => typist.runLine(line), showAnswers);

@@ -1,37 +1,38 @@
 import {
   type DiscordNode,
-  endOfRun,
+  findRunEnd,
   isSpace,
   type ReadState,
   type Rule,
+  type RuleMatch,
   startsIndentedLine,
   startsLine,
-  type Taken,
 } from './markdown.ts';
 
 /**
- * `#`, `##` or `###`, white space, and text that does not start with `#`; a closing `#` is dropped.
+ * Matches a heading: `#`, `##` or `###`, white space, and text that does not start with `#`; a
+ * closing `#` is dropped.
  */
 export const readHeading: Rule = (source, at, state, read) => {
   if (!state.headings || !startsLine(state)) return undefined;
-  const mark = endOfRun(source, at, ' ');
-  const after = endOfRun(source, mark, '#');
+  const mark = findRunEnd(source, at, ' ');
+  const after = findRunEnd(source, mark, '#');
   const level = after - mark;
   if (level < 1 || level > 3) return undefined;
-  const from = headingStart(source, after);
+  const from = findHeadingStart(source, after);
   if (from === undefined) return undefined;
-  const lineEnd = endOfLine(source, from);
-  const to = Math.max(from + 1, headingEnd(source, from, lineEnd));
+  const lineEnd = findLineEnd(source, from);
+  const to = Math.max(from + 1, findHeadingEnd(source, from, lineEnd));
   const children = read(source.slice(from, to).trim(), { ...state, inline: true });
-  const end = endBehindHeading(source, endOfRun(source, to, '#'));
+  const end = skipSpaceAfterHeading(source, findRunEnd(source, to, '#'));
   return { end, nodes: [{ type: 'heading', level, children }] };
 };
 
 /**
- * Where the text of a heading starts: after all white space, unless only `#` or nothing follows. In
- * that case part of the white space becomes the text.
+ * The text of a heading starts after all white space. If only `#` or nothing follows, part of the
+ * white space becomes the text.
  */
-function headingStart(source: string, after: number): number | undefined {
+function findHeadingStart(source: string, after: number): number | undefined {
   let from = after;
   while (isSpace(source[from])) from += 1;
   if (from === after) return undefined;
@@ -40,25 +41,25 @@ function headingStart(source: string, after: number): number | undefined {
   return undefined;
 }
 
-function headingEnd(source: string, from: number, lineEnd: number): number {
+function findHeadingEnd(source: string, from: number, lineEnd: number): number {
   let to = from + source.slice(from, lineEnd).trimEnd().length;
   while (source[to - 1] === '#') to -= 1;
   return to;
 }
 
-/** White space after a heading belongs to it up to the last line end. */
-function endBehindHeading(source: string, at: number): number {
+/** White space after a heading belongs to the heading up to the last line end. */
+function skipSpaceAfterHeading(source: string, at: number): number {
   let end = at;
   while (isSpace(source[end])) end += 1;
   return end >= source.length ? end : source.lastIndexOf('\n', end - 1) + 1;
 }
 
-/** `-# ` followed by text. */
+/** Matches subtext: `-# ` followed by text. */
 export const readSubtext: Rule = (source, at, state, read) => {
   if (!state.subtexts || !startsLine(state) || !source.startsWith('-# ', at)) return undefined;
-  const lineEnd = endOfLine(source, at);
-  let from = endOfRun(source, at + 2, ' ');
-  // When only `-#` or nothing follows, one of several spaces counts as the text.
+  const lineEnd = findLineEnd(source, at);
+  let from = findRunEnd(source, at + 2, ' ');
+  // If only `-#` or nothing follows, one of several spaces counts as the text.
   if (from >= lineEnd || source.startsWith('-#', from)) from -= 1;
   if (from <= at + 2) return undefined;
   const children = read(source.slice(from, lineEnd).trim(), {
@@ -71,7 +72,9 @@ export const readSubtext: Rule = (source, at, state, read) => {
 
 const LANGUAGE = /[a-z0-9_+\-.#]+\n/iy;
 
-/** A fence of three backticks, closed by the next three, wherever in a line either occurs. */
+/**
+ * Matches a fence of three backticks, closed by the next three; both may occur anywhere in a line.
+ */
 export const readCodeBlock: Rule = (source, at) => {
   if (!source.startsWith('```', at)) return undefined;
   LANGUAGE.lastIndex = at + 3;
@@ -80,8 +83,8 @@ export const readCodeBlock: Rule = (source, at) => {
   return named ?? (language === '' ? undefined : readFenced(source, at + 3, ''));
 };
 
-function readFenced(source: string, at: number, language: string): Taken | undefined {
-  const from = endOfRun(source, at, '\n');
+function readFenced(source: string, at: number, language: string): RuleMatch | undefined {
+  const from = findRunEnd(source, at, '\n');
   const close = source.indexOf('```', from + 1);
   if (close < 0) return undefined;
   let to = close;
@@ -95,7 +98,7 @@ function readFenced(source: string, at: number, language: string): Taken | undef
 const REST = / *>>> +/y;
 const QUOTED_LINE = / *>(?!>>) +[^\n]*/y;
 
-/** Lines that start with `> `, or everything after `>>> `; quotes do not nest. */
+/** Matches a quote: lines that start with `> `, or everything after `>>> `; quotes do not nest. */
 export const readQuote: Rule = (source, at, state, read) => {
   if (state.inQuote || !startsIndentedLine(state)) return undefined;
   REST.lastIndex = at;
@@ -104,14 +107,14 @@ export const readQuote: Rule = (source, at, state, read) => {
     const children = read(content, { ...state, inQuote: true });
     return { end: source.length, nodes: [{ type: 'quote', children }] };
   }
-  const end = endOfQuote(source, at);
+  const end = findQuoteEnd(source, at);
   if (end === undefined) return undefined;
   const content = source.slice(at, end).replaceAll(/^ *> ?/gm, '');
   const children = read(content, { ...state, inQuote: true, inline: true });
   return { end, nodes: [{ type: 'quote', children }] };
 };
 
-function endOfQuote(source: string, at: number): number | undefined {
+function findQuoteEnd(source: string, at: number): number | undefined {
   let end: number | undefined;
   QUOTED_LINE.lastIndex = at;
   while (QUOTED_LINE.test(source)) {
@@ -122,7 +125,7 @@ function endOfQuote(source: string, at: number): number | undefined {
   return end === undefined ? undefined : Math.min(end + 1, source.length);
 }
 
-/** In a list item with empty lines: the text up to the next empty line. */
+/** Matches a paragraph in a list item with empty lines, up to the next empty line. */
 export const readParagraph: Rule = (source, at, state, read) => {
   if (state.inline) return undefined;
   const gap = /\n *(?=\n)/g;
@@ -130,18 +133,18 @@ export const readParagraph: Rule = (source, at, state, read) => {
   const found = gap.exec(source);
   if (found === null || found.index === at) return undefined;
   const children = read(source.slice(at, found.index), { ...state, inline: true });
-  const end = endOfBlankLines(source, found.index);
+  const end = skipBlankLines(source, found.index);
   return { end, nodes: [{ type: 'paragraph', children }] };
 };
 
-/** In a list item with empty lines: the line ends between paragraphs. */
+/** Matches the line ends between the paragraphs of a list item. */
 export const readBlankLines: Rule = (source, at, state) => {
   if (state.inline || source[at] !== '\n') return undefined;
-  return { end: endOfBlankLines(source, at), nodes: [{ type: 'text', text: '\n' }] };
+  return { end: skipBlankLines(source, at), nodes: [{ type: 'text', text: '\n' }] };
 };
 
-/** The position after the last line end of a run of blank lines. */
-function endOfBlankLines(source: string, at: number): number {
+/** Returns the position after the last line end of a run of blank lines. */
+function skipBlankLines(source: string, at: number): number {
   let end = at;
   let here = at;
   while (source[here] === '\n' || source[here] === ' ') {
@@ -151,35 +154,35 @@ function endOfBlankLines(source: string, at: number): number {
   return end;
 }
 
-function endOfLine(source: string, at: number): number {
+function findLineEnd(source: string, at: number): number {
   const end = source.indexOf('\n', at);
   return end < 0 ? source.length : end;
 }
 
-/** The deepest list that the client renders. */
+/** The maximum list depth that the client renders. */
 const MAX_LEVEL = 11;
 const MAX_START = 1_000_000_000;
 const MARKER = /( *)([*-]|\d+\.) /y;
 
 /**
- * Lists with `-`, `*` or `1.`, by the client's rules of 2026. Bullets and numbers mix in one list,
- * and the first marker decides its kind. The list ends at a line that is neither indented nor an
- * item, and therefore also at an empty line. An item ends where the next one starts, indented like
- * the first item or one space further.
+ * Matches lists with `-`, `*` or `1.`, according to the client's rules of 2026. Bullets and numbers
+ * mix in one list, and the first marker decides its kind. The list ends at a line that is neither
+ * indented nor an item, so an empty line ends it too. An item ends where the next one starts,
+ * indented like the first item or one space further.
  */
 export const readList: Rule = (source, at, state, read) => {
   if (state.listLevel >= MAX_LEVEL) return undefined;
-  const from = listStart(source, at, state);
-  const marker = from === undefined ? undefined : markerAt(source, from);
+  const from = findListStart(source, at, state);
+  const marker = from === undefined ? undefined : matchMarkerAt(source, from);
   if (from === undefined || marker === undefined) return undefined;
-  const end = endOfList(source, from, marker.indent);
+  const end = findListEnd(source, from, marker.indent);
   if (end === undefined) return undefined;
   const text = source.slice(from, end).replace(/\n{2,}$/, '\n');
   const ordered = marker.sign.length > 1;
   const start = Math.min(MAX_START, Math.max(1, Number.parseInt(marker.sign, 10)));
   let loose = false;
   const contents = splitItems(text, marker.indent.length).map((item, index, all) => {
-    const content = itemContent(item, marker.width);
+    const content = getItemContent(item, marker.width);
     loose = content.includes('\n\n') || (index === all.length - 1 && loose);
     return { content: content.replace(/ *\n$/, loose ? '\n\n' : ''), loose };
   });
@@ -197,7 +200,7 @@ export const readList: Rule = (source, at, state, read) => {
       {
         type: 'list',
         start: ordered ? start : undefined,
-        items: items.map((item) => item.map(withoutLineEnd)),
+        items: items.map((item) => item.map(stripLineEnd)),
         joined: items.some(joinsLines),
         loose: contents.some((item) => item.loose),
       },
@@ -205,20 +208,20 @@ export const readList: Rule = (source, at, state, read) => {
   };
 };
 
-/** A list starts at a line start, or after the line end at `at` when the text before has none. */
-function listStart(source: string, at: number, state: ReadState): number | undefined {
+/** A list starts at a line start, or after the line end at `at` when no line end precedes it. */
+function findListStart(source: string, at: number, state: ReadState): number | undefined {
   if (source[at] !== '\n') return startsIndentedLine(state) ? at : undefined;
   return startsIndentedLine(state) ? undefined : at + 1;
 }
 
-function markerAt(source: string, at: number) {
+function matchMarkerAt(source: string, at: number) {
   MARKER.lastIndex = at;
   const [whole, indent, sign] = MARKER.exec(source) ?? [];
   if (whole === undefined || indent === undefined || sign === undefined) return undefined;
-  return { indent, sign, width: endOfRun(source, at + whole.length, ' ') - at };
+  return { indent, sign, width: findRunEnd(source, at + whole.length, ' ') - at };
 }
 
-function endOfList(source: string, at: number, indent: string): number | undefined {
+function findListEnd(source: string, at: number, indent: string): number | undefined {
   const text = at + indent.length;
   let end = source.indexOf(' ', text) + 2;
   if (end > source.length) return undefined;
@@ -237,7 +240,7 @@ function splitItems(text: string, indent: number): string[] {
   const items: string[] = [];
   let from = 0;
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) {
-    const spaces = endOfRun(text, at + 1, ' ') - at - 1;
+    const spaces = findRunEnd(text, at + 1, ' ') - at - 1;
     if (spaces < indent || spaces > indent + 1 || !isMarker(text, at + 1 + spaces)) continue;
     items.push(text.slice(from, at + 1));
     from = at + 1;
@@ -255,7 +258,7 @@ function isMarker(text: string, at: number): boolean {
  * The text of an item without its marker and without indentation, up to the width of the list's
  * first marker.
  */
-function itemContent(item: string, width: number): string {
+function getItemContent(item: string, width: number): string {
   return item.replace(/^ *(?:[*-]|\d+\.) +/, '').replaceAll(new RegExp(`^ {1,${width}}`, 'gm'), '');
 }
 
@@ -263,10 +266,10 @@ const LINE_END = /\n+\s*$/;
 const BLOCKS: readonly string[] = ['list', 'quote', 'codeBlock', 'subtext'];
 
 /**
- * The client strips trailing line ends from every text directly inside an item, although it means
- * only those before blocks.
+ * The client strips trailing line ends from every text directly inside an item, although only line
+ * ends before blocks should be stripped.
  */
-function withoutLineEnd(node: DiscordNode): DiscordNode {
+function stripLineEnd(node: DiscordNode): DiscordNode {
   return node.type === 'text' ? { ...node, text: node.text.replace(LINE_END, '') } : node;
 }
 

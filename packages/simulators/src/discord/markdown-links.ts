@@ -2,7 +2,7 @@ import {
   type DiscordNode,
   isSpace,
   type LiveKind,
-  type Read,
+  type ParseText,
   type ReadState,
   type Rule,
 } from './markdown.ts';
@@ -12,18 +12,18 @@ const ANGLE = /<([^: >]+:\/[^ >]+)>/y;
 const MAIL = /<([^\s<>@]+@[^\s<>@]+\.[^\s<>@]+)>/y;
 const CALL = /<((?:(?:tel|sms):\+?|\+)(?:\d|\(\d+\))(?:[- ./]?(?:\d|\(\d+\)))+)>/y;
 
-/** A URL in the text. It ends before white space, `<`, closing punctuation and an unpaired `)`. */
+/** Matches a URL in the text, up to white space, `<`, closing punctuation or an unpaired `)`. */
 export const readBareLink: Rule = (source, at, { inline }) => {
   if (!inline) return undefined;
   BARE.lastIndex = at;
   const found = BARE.exec(source)?.[0];
   if (found === undefined) return undefined;
-  const url = withoutUnpaired(found);
-  return { end: at + url.length, nodes: [linkOrText(url, 'bare')] };
+  const url = stripUnpairedParentheses(found);
+  return { end: at + url.length, nodes: [toLinkOrText(url, 'bare')] };
 };
 
 /** Removes trailing `)` that have no matching `(`. */
-function withoutUnpaired(url: string): string {
+function stripUnpairedParentheses(url: string): string {
   let from = 0;
   for (let at = url.length - 1; url[at] === ')'; at -= 1) {
     const opening = url.indexOf('(', from);
@@ -33,12 +33,12 @@ function withoutUnpaired(url: string): string {
   return url;
 }
 
-/** `<https://…>`: shown without its brackets, and never with a preview. */
+/** Matches `<https://…>`, which is shown without its brackets and without a preview. */
 export const readAngleLink: Rule = (source, at, { inline }) => {
   if (!inline || source[at] !== '<') return undefined;
   ANGLE.lastIndex = at;
   const url = ANGLE.exec(source)?.[1];
-  if (url !== undefined) return { end: at + url.length + 2, nodes: [linkOrText(url, 'angle')] };
+  if (url !== undefined) return { end: at + url.length + 2, nodes: [toLinkOrText(url, 'angle')] };
   for (const [pattern, scheme] of [
     [MAIL, 'mailto:'],
     [CALL, 'tel:'],
@@ -56,27 +56,29 @@ export const readAngleLink: Rule = (source, at, { inline }) => {
   return undefined;
 };
 
-function linkOrText(url: string, form: 'bare' | 'angle'): DiscordNode {
+function toLinkOrText(url: string, form: 'bare' | 'angle'): DiscordNode {
   const text = { type: 'text', text: url } as const;
-  return readableUrl(url) === undefined ? text : { type: 'link', url, form, children: [text] };
+  return toReadableUrl(url) === undefined ? text : { type: 'link', url, form, children: [text] };
 }
 
-/** `[text](url)`, `[text](<url>)`, `[text](url "title")`. */
+/** Matches `[text](url)`, `[text](<url>)` and `[text](url "title")`. */
 export const readMaskedLink: Rule = (source, at, state, read) => {
   if (!state.inline || source[at] !== '[') return undefined;
-  for (const textEnd of textEnds(source, at + 1).reverse()) {
+  for (const textEnd of findTextEnds(source, at + 1).reverse()) {
     const target = readTarget(source, textEnd + 2);
     if (target === undefined) continue;
     const text = source.slice(at + 1, textEnd);
-    const node = maskedLink(text, target.url, state, read);
+    const node = createMaskedLink(text, target.url, state, read);
     const refused = { type: 'refusedLink', text: source.slice(at, target.end) } as const;
     return { end: target.end, nodes: [node ?? refused] };
   }
   return undefined;
 };
 
-/** Every position where the text of a link may end: before `](`, outside balanced brackets. */
-function textEnds(source: string, from: number): number[] {
+/**
+ * Yields every position where the text of a link may end: before `](`, outside balanced brackets.
+ */
+function findTextEnds(source: string, from: number): number[] {
   const ends: number[] = [];
   let at = from;
   while (at < source.length) {
@@ -99,7 +101,7 @@ function textEnds(source: string, from: number): number[] {
 
 const CLOSING = />?(?:\s+['"][\s\S]*?['"])?\s*\)/y;
 
-/** The shortest URL that is followed by an optional title and a `)`. */
+/** Finds the shortest URL that is followed by an optional title and a `)`. */
 function readTarget(source: string, at: number): { url: string; end: number } | undefined {
   let from = at;
   while (isSpace(source[from])) from += 1;
@@ -130,21 +132,21 @@ function readTarget(source: string, at: number): { url: string; end: number } | 
   return search(from);
 }
 
-/** Characters that the client strips from the text of a link before it parses it. */
+/** Characters that the client strips from the text of a link before parsing. */
 const STRIPPED =
   /\p{Cf}|\p{Zl}|\p{Zp}|[^\P{Cc}\n]|[^\P{Zs} ]|[\u034f\u17b4\u17b5\u1160\u3164\uffa0]/gu;
 /** Invites and similar links, which the client recognizes without `https://`. */
 const CODED = /discord(?:app)?\.(?:com|gg|gift|new|me|store)\/\S/i;
 
-function maskedLink(
+function createMaskedLink(
   written: string,
   target: string,
   state: ReadState,
-  read: Read,
+  read: ParseText,
 ): DiscordNode | undefined {
-  const url = readableUrl(target.replaceAll(/\\([^0-9A-Za-z\s])/g, '$1'));
+  const url = toReadableUrl(target.replaceAll(/\\([^0-9A-Za-z\s])/g, '$1'));
   const text = written.replaceAll(STRIPPED, '');
-  if (url === undefined || readableUrl(target) === undefined) return undefined;
+  if (url === undefined || toReadableUrl(target) === undefined) return undefined;
   if (text.trim() === '' || CODED.test(text)) return undefined;
   const inner = { ...state, escapes: false };
   if (!read(text, inner).every(isAllowedInLink)) return undefined;
@@ -178,10 +180,10 @@ function isAllowedInLink(node: DiscordNode): boolean {
 const SCHEMES = ['http:', 'https:', 'discord:', 'tel:', 'sms:', 'mailto:'];
 
 /**
- * The URL as the client opens it. Undefined when the client does not make it a link: hidden
- * characters, no host, an unusual spelling of the host, another scheme.
+ * Returns the URL that the client opens, or undefined when the client does not make it a link:
+ * hidden characters, no host, an unusual spelling of the host, or an unsupported scheme.
  */
-function readableUrl(url: string): string | undefined {
+function toReadableUrl(url: string): string | undefined {
   if (/[\p{Cf}\p{Z}\p{Cc}]/u.test(url) || !URL.canParse(url)) return undefined;
   const { protocol, hostname } = new URL(url);
   if (!SCHEMES.includes(protocol)) return undefined;
@@ -190,12 +192,12 @@ function readableUrl(url: string): string | undefined {
   return empty === '' && hostname !== '' && !host.includes('%') ? url : undefined;
 }
 
-/** Parsed before marks and quotes: custom emoji. */
+/** Custom emoji are parsed before marks and quotes. */
 const FIRST: readonly (readonly [LiveKind, RegExp])[] = [['emoji', /<a?:\w+:\d+>/y]];
 
 const COMMAND_NAME = String.raw`[-_\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}`;
 
-/** Parsed after marks and links. */
+/** The following rules apply after marks and links. */
 const LAST: readonly (readonly [LiveKind, RegExp])[] = [
   ['time', /<t:-?\d{1,17}(?::[tTdDfFRsS])?>/y],
   ['user', /<@!?\d+>/y],
@@ -206,15 +208,15 @@ const LAST: readonly (readonly [LiveKind, RegExp])[] = [
   ['command', new RegExp(`</${COMMAND_NAME}(?: ${COMMAND_NAME}){0,2}:\\d+>`, 'uy')],
   ['route', /<id:(?:home|guide|browse|customize|linked-roles)(?::\d+)?>/y],
   ['sound', /<sound:(?:\d+:)?\d+>/y],
-  // The client replaces the emoji names it knows in any text. Its list changes, so everything that
-  // could be a name counts here: lower case with at least one letter, or one of a few numbers.
+  // The client replaces known emoji names in any text. Because the client's list of names changes,
+  // every possible name counts: lower case with at least one letter, or one of a few numbers.
   ['shortcode', /:(?:[a-z0-9_+-]*[a-zñ][a-z0-9_+ñ-]*|[+-]1|100|1234)(?:::skin-tone-\d)?:/y],
 ];
 
 /** `<:emoji:1>`. */
 export const readCustomEmoji: Rule = (source, at) => readOneOf(FIRST, source, at);
 
-/** Mentions, timestamps, commands and everything else that the client replaces. */
+/** Matches mentions, timestamps, commands and other text that the client replaces. */
 export const readLive: Rule = (source, at, { before, onlyMarks }) => {
   if (onlyMarks) return readOneOf(LAST.slice(0, 1), source, at);
   if (before === '' && /^@silent(?!\S)/.test(source.slice(at, at + 8))) {

@@ -1,41 +1,46 @@
 import {
   type DiscordNode,
-  endOfRun,
+  findRunEnd,
   isSpace,
   isWord,
   type MarkType,
   type Rule,
 } from './markdown.ts';
 
-/** Where a mark's content ends and where parsing continues. */
-interface Extent {
+/** The end of a mark's content and the position where parsing continues. */
+interface MarkExtent {
   readonly contentEnd: number;
   readonly end: number;
 }
 
 /**
- * `*italic*`, `_italic_`, `**bold**`, `__underline__`, `~~strike~~`. When several match at one
- * position, the longest wins; ties go to italic, then bold, as in Discord's rules.
+ * Matches `*italic*`, `_italic_`, `**bold**`, `__underline__` and `~~strike~~`. When several marks
+ * match at one position, the longest match wins; ties go to italic, then bold, as in Discord's
+ * rules.
  */
 export const readMark: Rule = (source, at, state, read) => {
   if (!state.inline) return undefined;
-  const candidates: { type: MarkType; from: number; extent: Extent | undefined; bonus: number }[] =
-    [
-      { type: 'italic', from: at + 1, extent: italic(source, at), bonus: 0.2 },
-      { type: 'bold', from: at + 2, extent: pair(source, at, '**'), bonus: 0.1 },
-      { type: 'underline', from: at + 2, extent: pair(source, at, '__'), bonus: 0 },
-      { type: 'strike', from: at + 2, extent: strike(source, at), bonus: 0 },
-    ];
-  // Skipped in the text of a link, where only the stricter italic is parsed.
+  const candidates: {
+    type: MarkType;
+    from: number;
+    extent: MarkExtent | undefined;
+    bonus: number;
+  }[] = [
+    { type: 'italic', from: at + 1, extent: matchItalic(source, at), bonus: 0.2 },
+    { type: 'bold', from: at + 2, extent: matchPair(source, at, '**'), bonus: 0.1 },
+    { type: 'underline', from: at + 2, extent: matchPair(source, at, '__'), bonus: 0 },
+    { type: 'strike', from: at + 2, extent: matchStrike(source, at), bonus: 0 },
+  ];
+  // Does not apply to the text of a link, where only the stricter italic is parsed.
   if (!state.onlyMarks) {
     candidates.push({
       type: 'italic',
       from: at + 1,
-      extent: starred(source, at, true),
+      extent: matchStarItalic(source, at, true),
       bonus: 0.2,
     });
   }
-  let best: { type: MarkType; from: number; extent: Extent; quality: number } | undefined;
+  let best: { type: MarkType; from: number; extent: MarkExtent; quality: number } | undefined;
   for (const { type, from, extent, bonus } of candidates) {
     if (extent === undefined) continue;
     const quality = extent.end - at + bonus;
@@ -47,7 +52,7 @@ export const readMark: Rule = (source, at, state, read) => {
   return { end: extent.end, nodes: [{ type, children }] };
 };
 
-/** `||spoiler||`; ignores backslashes and has the lowest priority. */
+/** Matches `||spoiler||`, which ignores backslashes and has the lowest priority. */
 export const readSpoiler: Rule = (source, at, state, read) => {
   if (!source.startsWith('||', at)) return undefined;
   const close = source.indexOf('||', at + 3);
@@ -56,17 +61,17 @@ export const readSpoiler: Rule = (source, at, state, read) => {
   return { end: close + 2, nodes: [{ type: 'spoiler', children }] };
 };
 
-/** `code` between backtick runs of equal length; shorter runs are tried if that fails. */
+/** Matches `code` between backtick runs of equal length; shorter runs are tried if none match. */
 export const readCode: Rule = (source, at, { inline }) => {
   if (!inline || source[at] !== '`') return undefined;
-  const opening = endOfRun(source, at, '`');
+  const opening = findRunEnd(source, at, '`');
   for (let length = opening - at; length > 0; length -= 1) {
     let close = source.indexOf('`', opening);
     while (close >= 0) {
-      const end = endOfRun(source, close, '`');
+      const end = findRunEnd(source, close, '`');
       if (end - close === length) {
         const text = source.slice(at + length, close);
-        return { end, nodes: [{ type: 'code', text: withoutPadding(text) }] };
+        return { end, nodes: [{ type: 'code', text: stripPadding(text) }] };
       }
       close = source.indexOf('`', end);
     }
@@ -74,18 +79,22 @@ export const readCode: Rule = (source, at, { inline }) => {
   return undefined;
 };
 
-/** A single space next to a backtick at either end only separates the backticks. */
-function withoutPadding(text: string): string {
+/**
+ * A single space next to a backtick at either end only separates the backticks and is not shown.
+ */
+function stripPadding(text: string): string {
   const start = /^ +`/.test(text) ? text.slice(1) : text;
   return /` +$/.test(start) ? start.slice(0, -1) : start;
 }
 
-function italic(source: string, at: number): Extent | undefined {
-  return source[at] === '_' ? underscored(source, at) : starred(source, at, false);
+function matchItalic(source: string, at: number): MarkExtent | undefined {
+  return source[at] === '_'
+    ? matchUnderscoreItalic(source, at)
+    : matchStarItalic(source, at, false);
 }
 
-/** `_text_`: a single underscore at the end of a word closes it. */
-function underscored(source: string, at: number): Extent | undefined {
+/** Matches `_text_`, which a single underscore at the end of a word closes. */
+function matchUnderscoreItalic(source: string, at: number): MarkExtent | undefined {
   let here = at + 1;
   while (here < source.length) {
     if (source[here] !== '_') here += source[here] === '\\' ? 2 : 1;
@@ -97,15 +106,15 @@ function underscored(source: string, at: number): Extent | undefined {
 }
 
 /**
- * `*text*`: starts and ends without white space; pairs of stars do not close it.
- * @param loose whether one or two spaces may stand before the closing star
+ * Matches `*text*`, whose text has no white space at either end; pairs of stars do not close it.
+ * @param loose allows one or two spaces before the closing star
  */
-function starred(source: string, at: number, loose: boolean): Extent | undefined {
+function matchStarItalic(source: string, at: number, loose: boolean): MarkExtent | undefined {
   if (source[at] !== '*' || at + 1 >= source.length || isSpace(source[at + 1])) return undefined;
   let here = at + 1;
   while (here < source.length) {
     if (here > at + 1) {
-      const star = loose ? starBehindSpaces(source, here) : here;
+      const star = loose ? findStarAfterSpaces(source, here) : here;
       if (star !== undefined && isLoneStar(source, star))
         return { contentEnd: here, end: star + 1 };
     }
@@ -116,8 +125,8 @@ function starred(source: string, at: number, loose: boolean): Extent | undefined
   return undefined;
 }
 
-function starBehindSpaces(source: string, at: number): number | undefined {
-  const star = endOfRun(source, at, ' ');
+function findStarAfterSpaces(source: string, at: number): number | undefined {
+  const star = findRunEnd(source, at, ' ');
   return star - at === 1 || star - at === 2 ? star : undefined;
 }
 
@@ -126,8 +135,8 @@ function isLoneStar(source: string, at: number): boolean {
 }
 
 /**
- * Skips a pair of stars, an escaped character or any other character; white space only before one
- * of these.
+ * Skips a pair of stars, an escaped character or any other character; white space is skipped only
+ * before one of these.
  */
 function skipStarredAtom(source: string, at: number): number | undefined {
   let here = at;
@@ -138,9 +147,10 @@ function skipStarredAtom(source: string, at: number): number | undefined {
 }
 
 /**
- * `**text**` and `__text__`: close at the next pair that is not followed by a third such character.
+ * Matches `**text**` and `__text__`, which close at the next pair that is not followed by a third
+ * such character.
  */
-function pair(source: string, at: number, mark: '**' | '__'): Extent | undefined {
+function matchPair(source: string, at: number, mark: '**' | '__'): MarkExtent | undefined {
   if (!source.startsWith(mark, at)) return undefined;
   let here = at + 2;
   while (here < source.length) {
@@ -152,15 +162,18 @@ function pair(source: string, at: number, mark: '**' | '__'): Extent | undefined
   return undefined;
 }
 
-/** `~~text~~`: ignores backslashes, and the closing pair must not be followed by an underscore. */
-function strike(source: string, at: number): Extent | undefined {
+/**
+ * Matches `~~text~~`, which ignores backslashes and whose closing pair must not be followed by an
+ * underscore.
+ */
+function matchStrike(source: string, at: number): MarkExtent | undefined {
   if (!source.startsWith('~~', at)) return undefined;
   let close = source.indexOf('~~', at + 3);
   while (close >= 0 && source[close + 2] === '_') close = source.indexOf('~~', close + 1);
   return close < 0 ? undefined : { contentEnd: close, end: close + 2 };
 }
 
-/** A backslash before any character except ASCII letters, digits and white space. */
+/** Matches a backslash before any character except ASCII letters, digits and white space. */
 export const readEscape: Rule = (source, at, { inline, escapes }) => {
   if (!inline || !escapes || source[at] !== '\\' || at + 1 >= source.length) return undefined;
   const character = String.fromCodePoint(source.codePointAt(at + 1) ?? 0);
@@ -169,51 +182,51 @@ export const readEscape: Rule = (source, at, { inline, escapes }) => {
   return { end: at + 1 + character.length, nodes: [{ type: 'text', text, escaped: true }] };
 };
 
-/** The shrug, whose backslash needs no escape. */
+/** Matches the shrug `¯\_(ツ)_/¯`, whose backslash needs no escape. */
 export const readShrug: Rule = (source, at) => {
   const text = '¯\\_(ツ)_/¯';
   if (!source.startsWith(text, at)) return undefined;
   return { end: at + text.length, nodes: [{ type: 'text', text }] };
 };
 
-/** At least two spaces before a line end. */
+/** Matches at least two spaces before a line end. */
 export const readBreak: Rule = (source, at) => {
-  const end = endOfBreak(source, at);
+  const end = findBreakEnd(source, at);
   return end === undefined ? undefined : { end, nodes: [{ type: 'text', text: '\n' }] };
 };
 
-function endOfBreak(source: string, at: number): number | undefined {
+function findBreakEnd(source: string, at: number): number | undefined {
   if (source[at] !== ' ' || source[at + 1] !== ' ') return undefined;
   let end = at;
   while (source[end] === ' ') end += 1;
   return source[end] === '\n' ? end + 1 : undefined;
 }
 
-/** Plain text, with its emoji, up to where another rule might match. */
+/** Matches plain text with its emoji, up to the next position where another rule might match. */
 export const readText: Rule = (source, at) => {
   let end = at + 1;
   // The end of the last word checked; `word:x` cannot start before it.
   let plainUntil = 0;
   for (; end < source.length && !isStop(source, end); end += 1) {
     if (end < plainUntil || !isWord(source[end])) continue;
-    plainUntil = endOfWord(source, end);
+    plainUntil = findWordEnd(source, end);
     if (source[plainUntil] === ':' && !isSpace(source[plainUntil + 1] ?? ' ')) break;
   }
-  return { end, nodes: withEmoji(source.slice(at, end)) };
+  return { end, nodes: splitEmoji(source.slice(at, end)) };
 };
 
 /** Whether plain text stops here: before punctuation, empty lines, breaks and `1.`. */
 function isStop(source: string, at: number): boolean {
   const character = source[at] ?? '';
   if (character === '\n') return source[at + 1] === '\n';
-  if (character === ' ') return endOfBreak(source, at) !== undefined;
+  if (character === ' ') return findBreakEnd(source, at) !== undefined;
   if (/[0-9A-Za-z]/.test(character)) return DIGITS_AND_DOT.test(source.slice(at, at + 12));
   return !isSpace(character) && character < '\u00c0';
 }
 
 const DIGITS_AND_DOT = /^\d+\./;
 
-function endOfWord(source: string, at: number): number {
+function findWordEnd(source: string, at: number): number {
   let end = at;
   while (isWord(source[end])) end += 1;
   return end;
@@ -222,7 +235,7 @@ function endOfWord(source: string, at: number): number {
 /** The client's list of emoji follows Unicode's list of recommended emoji sequences. */
 const EMOJI = /(\p{RGI_Emoji})/v;
 
-function withEmoji(text: string): DiscordNode[] {
+function splitEmoji(text: string): DiscordNode[] {
   return text
     .split(EMOJI)
     .map((part, index): DiscordNode => ({ type: index % 2 === 0 ? 'text' : 'emoji', text: part }))

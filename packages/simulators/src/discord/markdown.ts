@@ -1,6 +1,5 @@
-/** One node of a message as Discord's client parses it. */
 export type DiscordNode =
-  /** `escaped` when it was written with a backslash. */
+  /** `escaped` is set when the text was written with a backslash. */
   | { readonly type: 'text'; readonly text: string; readonly escaped?: true }
   /** A Unicode emoji; the client draws it as a picture and treats it as a node. */
   | { readonly type: 'emoji'; readonly text: string }
@@ -13,14 +12,18 @@ export type DiscordNode =
   | { readonly type: 'heading'; readonly level: number; readonly children: readonly DiscordNode[] }
   | {
       readonly type: 'list';
-      /**
-       * The number of the first item, or undefined for bullets. The client counts on from there.
-       */
+      /** The number of the first item, from which the client counts on; undefined for bullets. */
       readonly start: number | undefined;
       readonly items: readonly (readonly DiscordNode[])[];
-      /** Whether an empty line splits an item into paragraphs; marks outside them stay visible. */
+      /**
+       * Whether an empty line splits an item into paragraphs; marks outside the paragraphs stay
+       * visible.
+       */
       readonly loose: boolean;
-      /** Whether the client drops a line end in an item, between text and a mark or sign. */
+      /**
+       * Whether the client drops a line end in an item, between text and a mark or special
+       * character.
+       */
       readonly joined: boolean;
     }
   | { readonly type: 'code'; readonly text: string }
@@ -28,15 +31,14 @@ export type DiscordNode =
   | {
       readonly type: 'link';
       readonly url: string;
-      /** A bare URL, one in angle brackets, or one behind a link text. */
+      /** A bare URL, a URL in angle brackets, or the URL of a masked link. */
       readonly form: 'bare' | 'angle' | 'masked';
       readonly children: readonly DiscordNode[];
     }
-  /** Text that looks like a masked link but that the client shows as written. */
+  /** Text that resembles a masked link but that the client shows as written. */
   | { readonly type: 'refusedLink'; readonly text: string }
   | { readonly type: 'live'; readonly kind: LiveKind; readonly text: string };
 
-/** Text formats. */
 export type MarkType = 'bold' | 'italic' | 'underline' | 'strike' | 'spoiler';
 
 /** Text that the client makes clickable, replaces, or turns into a ping. */
@@ -54,22 +56,26 @@ export type LiveKind =
   | 'sound'
   | 'silent';
 
-/** Tries to parse something that starts exactly at `at`. */
-export type Rule = (source: string, at: number, state: ReadState, read: Read) => Taken | undefined;
+/** Tries to match a rule exactly at `at`. */
+export type Rule = (
+  source: string,
+  at: number,
+  state: ReadState,
+  read: ParseText,
+) => RuleMatch | undefined;
 
-/** What a rule matched: the nodes, and the position where they end. */
-export interface Taken {
+/** The result of a rule: the nodes, and the position where they end. */
+export interface RuleMatch {
   readonly end: number;
   readonly nodes: readonly DiscordNode[];
 }
 
 /** Parses a whole text with the rules that apply in this state. */
-export type Read = (source: string, state: ReadState) => DiscordNode[];
+export type ParseText = (source: string, state: ReadState) => DiscordNode[];
 
-/** The state of the parser. */
 export interface ReadState {
   /**
-   * The text that the last rule matched, empty at the start. Nested content starts with its
+   * The text that the last rule matched, empty at the start; nested content starts with its
    * parent's.
    */
   readonly before: string;
@@ -79,7 +85,7 @@ export interface ReadState {
   readonly listLevel: number;
   readonly headings: boolean;
   readonly subtexts: boolean;
-  /** False in the text of a masked link. */
+  /** False inside the text of a masked link, where these rules do not apply. */
   readonly escapes: boolean;
   /**
    * Whether only marks, code and timestamps are parsed, as in the text of an accepted masked link.
@@ -87,12 +93,12 @@ export interface ReadState {
   readonly onlyMarks: boolean;
 }
 
-/** All nodes of a tree, parents first. */
-export function* allNodes(tree: readonly DiscordNode[]): Generator<DiscordNode> {
+/** Yields all nodes of a tree, parents before children. */
+export function* walkNodes(tree: readonly DiscordNode[]): Generator<DiscordNode> {
   for (const node of tree) {
     yield node;
-    if ('children' in node) yield* allNodes(node.children);
-    if (node.type === 'list') for (const item of node.items) yield* allNodes(item);
+    if ('children' in node) yield* walkNodes(node.children);
+    if (node.type === 'list') for (const item of node.items) yield* walkNodes(item);
   }
 }
 
@@ -100,18 +106,18 @@ export function isPlainText(node: DiscordNode): node is Extract<DiscordNode, { t
   return node.type === 'text' && node.escaped === undefined;
 }
 
-/** Whether this is the start of a line, as headings require. */
+/** Whether this position is the start of a line, as headings require. */
 export function startsLine({ before }: ReadState): boolean {
   return before === '' || before.endsWith('\n');
 }
 
-/** Whether only spaces precede on this line, as quotes and lists require. */
+/** Whether only spaces precede this position on its line, as quotes and lists require. */
 export function startsIndentedLine({ before }: ReadState): boolean {
   return before === '' || /\n *$/.test(before);
 }
 
-/** The position after a run of one character. */
-export function endOfRun(source: string, at: number, character: string): number {
+/** Returns the position after a run of one character. */
+export function findRunEnd(source: string, at: number, character: string): number {
   let end = at;
   while (source[end] === character) end += 1;
   return end;
@@ -122,7 +128,6 @@ export function isSpace(character: string | undefined): boolean {
   return character !== undefined && /\s/.test(character);
 }
 
-/** An ASCII letter, digit or underscore. */
 export function isWord(character: string | undefined): boolean {
   return character !== undefined && /\w/.test(character);
 }

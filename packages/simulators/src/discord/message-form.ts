@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { COMPONENTS_V2, checkComponents } from './components.ts';
-import { invalidForm, Refusal, type RestCall } from './request.ts';
+import { createInvalidFormRefusal, Refusal, type RestCall } from './request.ts';
 
-/** The maximum values that the servers accept. */
+/** The maximum values that Discord's servers accept. */
 const LIMIT = {
   content: 2000,
   embeds: 10,
@@ -45,32 +45,32 @@ const MessageForm = z.looseObject({
     )
     .nullish(),
 });
-/** The body with which a bot creates or edits a message, parsed and within the limits. */
+/** The request body that creates or edits a message, parsed and within the limits. */
 export type MessageForm = z.infer<typeof MessageForm>;
 
 /**
- * Parses the body of a call; `before` are the flags of the edited message.
- * @throws Refusal 50035 naming the field
+ * Parses the body of a call; `before` holds the flags of the edited message.
+ * @throws Refusal with code 50035 (invalid form body) naming the field
  */
 export function readMessage(call: RestCall, before = 0): MessageForm {
   const form = call.read(MessageForm);
   const isV2 = ((before | (form.flags ?? 0)) & COMPONENTS_V2) !== 0;
   const { content, embeds, nonce, allowed_mentions: allowed } = form;
-  if ((content ?? '').length > LIMIT.content) throw tooLong('content', LIMIT.content);
-  if ((embeds ?? []).length > LIMIT.embeds) throw tooLong('embeds', LIMIT.embeds);
-  if (textLength(embeds) > LIMIT.embedText)
-    throw invalidForm(
+  if ((content ?? '').length > LIMIT.content) throw createTooLongRefusal('content', LIMIT.content);
+  if ((embeds ?? []).length > LIMIT.embeds) throw createTooLongRefusal('embeds', LIMIT.embeds);
+  if (countTextLength(embeds) > LIMIT.embedText)
+    throw createInvalidFormRefusal(
       'embeds',
       'MAX_EMBED_SIZE_EXCEEDED',
       `Embed size exceeds maximum size of ${LIMIT.embedText}`,
     );
-  if (String(nonce ?? '').length > LIMIT.nonce) throw tooLong('nonce', LIMIT.nonce);
+  if (String(nonce ?? '').length > LIMIT.nonce) throw createTooLongRefusal('nonce', LIMIT.nonce);
   if (call.files.size > LIMIT.files)
     throw new Refusal(400, 30015, 'Maximum number of attachments in a message reached (10)');
   if (isV2) checkLegacyFields(form);
   for (const kind of ['users', 'roles'] as const) {
     if (allowed?.parse?.includes(kind) && (allowed[kind] ?? []).length > 0)
-      throw invalidForm(
+      throw createInvalidFormRefusal(
         'allowed_mentions',
         'MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE',
         `parse:["${kind}"] and ${kind}: [ids...] are mutually exclusive.`,
@@ -81,10 +81,13 @@ export function readMessage(call: RestCall, before = 0): MessageForm {
   return form;
 }
 
-/** The flag of a voice message: a single recording with its duration, and nothing else. */
+/**
+ * The flag of a voice message, which contains a single recording with its duration and no other
+ * content.
+ */
 const VOICE_MESSAGE = 1 << 13;
 
-/** @throws Refusal 50159, 50160 or 50161 */
+/** @throws Refusal with code 50159, 50160 or 50161 (invalid voice message) */
 function checkVoice(
   { flags, content, components, attachments }: MessageForm,
   call: RestCall,
@@ -100,7 +103,7 @@ function checkVoice(
     throw new Refusal(400, 50161, 'Voice messages must have supporting metadata.');
 }
 
-/** @throws Refusal 50006 */
+/** @throws Refusal with code 50006 (empty message) */
 export function checkNotEmpty(parts: {
   readonly content: string;
   readonly embeds: readonly unknown[];
@@ -113,14 +116,14 @@ export function checkNotEmpty(parts: {
     throw new Refusal(400, 50006, 'Cannot send an empty message');
 }
 
-/** The fields that a components message must not have. */
+/** The fields that are not allowed in a components message. */
 const LEGACY = ['content', 'embeds', 'poll', 'sticker_ids'] as const;
 
 function checkLegacyFields(form: MessageForm): void {
   for (const field of LEGACY) {
     const value = form[field];
     if (value == null || value === '' || (Array.isArray(value) && value.length === 0)) continue;
-    throw invalidForm(
+    throw createInvalidFormRefusal(
       field,
       'MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2',
       `The '${field}' field cannot be used when using MessageFlags.IS_COMPONENTS_V2`,
@@ -128,17 +131,22 @@ function checkLegacyFields(form: MessageForm): void {
   }
 }
 
-function tooLong(path: string, max: number): Refusal {
-  return invalidForm(path, 'BASE_TYPE_MAX_LENGTH', `Must be ${max} or fewer in length.`);
+function createTooLongRefusal(path: string, max: number): Refusal {
+  return createInvalidFormRefusal(
+    path,
+    'BASE_TYPE_MAX_LENGTH',
+    `Must be ${max} or fewer in length.`,
+  );
 }
 
 /** The number of characters in all texts of the embeds, without URLs. */
-function textLength(value: unknown): number {
-  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + textLength(item), 0);
+function countTextLength(value: unknown): number {
+  if (Array.isArray(value))
+    return value.reduce<number>((sum, item) => sum + countTextLength(item), 0);
   if (typeof value !== 'object' || value === null) return 0;
   return Object.entries(value).reduce(
     (sum, [name, field]) =>
-      sum + (typeof field === 'string' && TEXTS.has(name) ? field.length : textLength(field)),
+      sum + (typeof field === 'string' && TEXTS.has(name) ? field.length : countTextLength(field)),
     0,
   );
 }

@@ -1,14 +1,14 @@
 import { GatewayIntentBits } from 'discord.js';
 import { afterEach, describe, expect, it } from 'vitest';
 import { readPartsLine } from './parts-line.ts';
-import { endStages, stage } from './testing/discord-client.ts';
+import { endStages, startStage } from './testing/discord-client.ts';
 
 const ANN = '200000000000000501';
 afterEach(endStages);
 
-describe('[U04] messages of people in the Discord double with more than text, as discord.js parses them', () => {
+describe("[U04] polls, cards and other content of people's messages in the Discord double, as discord.js parses them", () => {
   it('delivers polls, stickers, cards, invitations and recordings', async () => {
-    const { double, hears } = await stage();
+    const { double, hears } = await startStage();
     const say = (more: object) => double.say({ channel: double.channelId, from: ANN, ...more });
     const answers = ['Yes', 'No'];
     say({ text: 'vote', parts: { poll: { question: 'Tea?', answers, votes: [2, 0] } } });
@@ -34,7 +34,7 @@ describe('[U04] messages of people in the Discord double with more than text, as
   });
 
   it('forwards messages as copies without their author', async () => {
-    const { double, hears } = await stage();
+    const { double, hears } = await startStage();
     const { channelId: channel } = double;
     const said = double.say({ channel, from: ANN, text: 'the code is 4711' });
     const forward = { channel, message: said.id };
@@ -48,7 +48,7 @@ describe('[U04] messages of people in the Discord double with more than text, as
   });
 
   it('hides polls and forwarded copies without the content intent', async () => {
-    const { double, hears } = await stage({}, [
+    const { double, hears } = await startStage({}, [
       GatewayIntentBits.Guilds,
       GatewayIntentBits.GuildMessages,
     ]);
@@ -72,7 +72,10 @@ describe('[U04] messages of people in the Discord double with more than text, as
     expect(readPartsLine(line)).toMatchObject(saying);
   });
 
-  it.each(['!reply hi', 'poll', '!poll', 'hi !poll a | b'])('does not handle %s', (line) => {
-    expect(readPartsLine(line)).toBeUndefined();
-  });
+  it.each(['!reply hi', 'poll', '!poll', 'hi !poll a | b'])(
+    'ignores %s, which is not a message with parts',
+    (line) => {
+      expect(readPartsLine(line)).toBeUndefined();
+    },
+  );
 });

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { WireAttachment, WireMessage } from './wire.ts';
 import type { World } from './world.ts';
 
-/** What a message of a person or another bot contains besides text and files. */
+/** The content of a message from a person or another bot besides text and files. */
 export const MessageParts = z.strictObject({
   embeds: z.array(z.record(z.string(), z.unknown())).readonly().optional(),
   /** Rows of buttons, or components v2. */
@@ -23,28 +23,28 @@ export const MessageParts = z.strictObject({
       closed: z.boolean().optional(),
     })
     .optional(),
-  /** Formats: 1 PNG, 2 APNG, 3 Lottie, 4 GIF. */
+  /** Sticker formats: 1 PNG, 2 APNG, 3 Lottie, 4 GIF. */
   stickers: z
     .array(z.strictObject({ name: z.string(), format: z.int().default(1) }))
     .max(3)
     .readonly()
     .optional(),
-  /** Forwards a message of the double, or one that the bot has never seen. */
+  /** Forwards a message of the double, or a message that the bot has never seen. */
   forward: z
     .union([
       z.strictObject({ channel: z.string(), message: z.string() }),
       z.strictObject({ text: z.string() }),
     ])
     .optional(),
-  /** Types: 1 join, 2 watch, 3 listen, 5 request to join. */
+  /** Activity types: 1 join, 2 watch, 3 listen, 5 request to join. */
   invitation: z.strictObject({ type: z.int().default(1), game: z.string().optional() }).optional(),
-  /** Colors for the app. */
+  /** The colors of the theme that a person shares. */
   theme: z.array(z.string()).readonly().optional(),
   /** Makes the file a voice message of this duration. */
   voiceSeconds: z.number().positive().optional(),
-  /** The message type: 6 for a pinned message, 7 for a new member, and so on. */
+  /** The message type, for example 6 for a pinned message or 7 for a new member. */
   type: z.int().optional(),
-  /** Further wire fields, sent unchanged. */
+  /** Further message fields, sent unchanged. */
   fields: z.record(z.string(), z.unknown()).optional(),
 });
 export type MessageParts = z.input<typeof MessageParts>;
@@ -52,26 +52,26 @@ export type MessageParts = z.input<typeof MessageParts>;
 const IS_VOICE = 1 << 13;
 const HAS_SNAPSHOT = 1 << 14;
 const IS_COMPONENTS_V2 = 1 << 15;
-/** Component types that appear in rows before components v2. */
+/** Component types that may appear in rows before components v2. */
 const OLD_COMPONENTS: ReadonlySet<unknown> = new Set([1, 2, 3, 5, 6, 7, 8]);
 
-/** The wire fields for these parts. */
-export function fieldsOf(world: World, parts: MessageParts): Partial<WireMessage> {
+/** Converts these parts to API fields. */
+export function buildFields(world: World, parts: MessageParts): Partial<WireMessage> {
   const { poll, stickers, forward, invitation, theme, fields, type } = parts;
-  const { activity, application } = invitationOf(invitation);
+  const { activity, application } = buildInvitation(invitation);
   return {
     ...(type === undefined ? {} : { type }),
-    ...(poll && { poll: pollOf(world, poll) }),
-    ...(stickers && { sticker_items: stickers.map((one) => stickerOf(world, one)) }),
-    ...(forward && forwardOf(world, forward)),
+    ...(poll && { poll: buildPoll(world, poll) }),
+    ...(stickers && { sticker_items: stickers.map((one) => buildSticker(world, one)) }),
+    ...(forward && buildForward(world, forward)),
     ...(activity && { activity, application }),
     ...(theme && { shared_client_theme: { colors: [...theme], gradient_angle: 0, base_mix: 50 } }),
-    flags: flagsOf(parts),
+    flags: computeFlags(parts),
     ...fields,
   };
 }
 
-function flagsOf({ components = [], forward, voiceSeconds }: MessageParts): number {
+function computeFlags({ components = [], forward, voiceSeconds }: MessageParts): number {
   const isV2 = components.some(({ type }) => !OLD_COMPONENTS.has(type));
   return (
     (isV2 ? IS_COMPONENTS_V2 : 0) |
@@ -82,7 +82,7 @@ function flagsOf({ components = [], forward, voiceSeconds }: MessageParts): numb
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-function pollOf(world: World, poll: NonNullable<MessageParts['poll']>): APIPoll {
+function buildPoll(world: World, poll: NonNullable<MessageParts['poll']>): APIPoll {
   const { question, answers, several = false, votes, closed = false } = poll;
   const counts = (votes ?? []).map((count, at) => ({ id: at + 1, count, me_voted: false }));
   return {
@@ -95,17 +95,17 @@ function pollOf(world: World, poll: NonNullable<MessageParts['poll']>): APIPoll 
   };
 }
 
-function stickerOf(
+function buildSticker(
   world: World,
   { name, format = 1 }: NonNullable<MessageParts['stickers']>[number],
 ): APIStickerItem {
   return { id: world.ids.next(), name, format_type: format };
 }
 
-type Forwarded = Pick<WireMessage, 'message_reference' | 'message_snapshots'>;
+type ForwardFields = Pick<WireMessage, 'message_reference' | 'message_snapshots'>;
 
-/** A copy without its author, with the channel it comes from, as Discord sends it. */
-function forwardOf(world: World, forward: NonNullable<MessageParts['forward']>): Forwarded {
+/** A forwarded copy, as Discord sends it: without the author, but with the source channel. */
+function buildForward(world: World, forward: NonNullable<MessageParts['forward']>): ForwardFields {
   if ('text' in forward) {
     const origin = { channel_id: world.ids.next(), message_id: world.ids.next() };
     return {
@@ -123,7 +123,7 @@ function forwardOf(world: World, forward: NonNullable<MessageParts['forward']>):
       message_id: message.id,
       ...(guildId === undefined ? {} : { guild_id: guildId }),
     },
-    message_snapshots: [{ message: copyOf(message) }],
+    message_snapshots: [{ message: toSnapshot(message) }],
   };
 }
 
@@ -140,13 +140,13 @@ const EMPTY: WireSnapshot = {
   flags: 0,
 };
 
-/** The fields of a message that a forwarded copy keeps, as the double stores them. */
+/** The stored fields of a message that a forwarded copy keeps. */
 type WireSnapshot = Pick<
   WireMessage,
   Extract<keyof APIMessageSnapshot['message'], keyof WireMessage>
 >;
 
-function copyOf(message: WireMessage): WireSnapshot {
+function toSnapshot(message: WireMessage): WireSnapshot {
   const { type, content, timestamp, edited_timestamp, mentions, mention_roles } = message;
   const { attachments, embeds, components, flags, sticker_items } = message;
   return {
@@ -156,9 +156,9 @@ function copyOf(message: WireMessage): WireSnapshot {
   };
 }
 
-type Invitation = Pick<GatewayMessageCreateDispatchData, 'activity' | 'application'>;
+type InvitationFields = Pick<GatewayMessageCreateDispatchData, 'activity' | 'application'>;
 
-function invitationOf(invitation: MessageParts['invitation']): Invitation {
+function buildInvitation(invitation: MessageParts['invitation']): InvitationFields {
   if (invitation === undefined) return {};
   const { type = 1, game } = invitation;
   return {

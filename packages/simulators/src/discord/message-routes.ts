@@ -1,21 +1,21 @@
-import { COMPONENTS_V2, shownText } from './components.ts';
-import { receiveFiles, signAnew } from './files.ts';
+import { COMPONENTS_V2, getVisibleText } from './components.ts';
+import { receiveFiles, refreshSignatures } from './files.ts';
 import { checkNotEmpty, type MessageForm, readMessage } from './message-form.ts';
 import {
   changeMessage,
-  type Draft,
-  noteSent,
+  getMessageRoute,
+  type MessageDraft,
+  recordSent,
   removeMessage,
-  routeOf,
   type Stored,
   storeMessage,
 } from './messages.ts';
-import { botMay, channelFor, hideContent, INTENT } from './permissions.ts';
+import { hasBotPermission, hideContent, INTENT, requireChannel } from './permissions.ts';
 import { findPings } from './pings.ts';
 import {
-  invalidForm,
-  missingAccess,
-  missingPermissions,
+  createInvalidFormRefusal,
+  createMissingAccessRefusal,
+  createMissingPermissionsRefusal,
   Refusal,
   type RestCall,
 } from './request.ts';
@@ -31,12 +31,12 @@ export const MESSAGE_ROUTES: Routes = {
   'POST /channels/:channel/messages': createMessage,
   'GET /channels/:channel/messages': listMessages,
   'GET /channels/:channel/messages/:message': (scene, call) => {
-    const channel = channelFor(scene.world, call.param('channel'));
-    if (!botMay(scene.world, channel, 'history')) throw missingAccess();
-    return shown(scene, channel, scene.world.message(channel, call.param('message')));
+    const channel = requireChannel(scene.world, call.param('channel'));
+    if (!hasBotPermission(scene.world, channel, 'history')) throw createMissingAccessRefusal();
+    return toRestMessage(scene, channel, scene.world.message(channel, call.param('message')));
   },
   'PATCH /channels/:channel/messages/:message': async ({ world }, call) => {
-    const channel = channelFor(world, call.param('channel'));
+    const channel = requireChannel(world, call.param('channel'));
     const message = world.message(channel, call.param('message'));
     if (message.author.id !== world.bot.id)
       throw new Refusal(403, 50005, 'Cannot edit a message authored by another user');
@@ -44,21 +44,22 @@ export const MESSAGE_ROUTES: Routes = {
     return editMessage(world, channel, message, call);
   },
   'DELETE /channels/:channel/messages/:message': ({ world }, call) => {
-    const channel = channelFor(world, call.param('channel'));
+    const channel = requireChannel(world, call.param('channel'));
     const { id, author } = world.message(channel, call.param('message'));
     if (author.id !== world.bot.id) {
       if (channel.type === CHANNEL_TYPE.dm)
         throw new Refusal(403, 50003, 'Cannot execute action on a DM channel');
-      if (!botMay(world, channel, 'manageMessages')) throw missingPermissions();
+      if (!hasBotPermission(world, channel, 'manageMessages'))
+        throw createMissingPermissionsRefusal();
     }
     removeMessage(world, channel, id);
   },
   'POST /channels/:channel/typing': ({ world }, call) => {
-    writable(world, call.param('channel'));
+    requireWritableChannel(world, call.param('channel'));
   },
 };
 
-/** Stores the message in a call as one of the bot. */
+/** Stores the message in a call as a message from the bot. */
 export async function sendAsBot(
   world: World,
   channel: Channel,
@@ -68,18 +69,18 @@ export async function sendAsBot(
 ): Promise<WireMessage> {
   const draft = await readDraft(world, channel, call, form);
   const stored = storeMessage(world, channel, { ...draft, ...(id === undefined ? {} : { id }) });
-  noteSent(world, 'message', routeOf(channel), stored);
+  recordSent(world, 'message', getMessageRoute(channel), stored);
   return stored.message;
 }
 
-/** The bot's message in a call, with its files stored. */
+/** Returns the bot's message from a call, with its files stored. */
 export async function readDraft(
   world: World,
   channel: Channel,
   call: RestCall,
   form: MessageForm,
-): Promise<Draft> {
-  const replyTo = answered(channel, form);
+): Promise<MessageDraft> {
+  const replyTo = findAnsweredMessage(channel, form);
   const attachments = await receiveFiles(world, channel, call, form);
   const content = (form.content ?? '').trim();
   const parts = {
@@ -99,7 +100,7 @@ export async function readDraft(
   };
 }
 
-/** Edits a message of the bot; fields absent from the call stay. */
+/** Edits a message of the bot; fields absent from the call keep their values. */
 async function editMessage(
   world: World,
   channel: Channel,
@@ -109,11 +110,14 @@ async function editMessage(
   const form = readMessage(call, message.flags);
   const change = await readChange(world, channel, message, call, form);
   const changed = changeMessage(world, channel, message, change);
-  noteSent(world, 'edit', routeOf(channel), editOf(form, changed));
+  recordSent(world, 'edit', getMessageRoute(channel), applyEdit(form, changed));
   return changed;
 }
 
-/** The fields that a call changes, checked together with what remains of the message. */
+/**
+ * Returns the fields that a call changes, validated together with the unchanged fields of the
+ * message.
+ */
 export async function readChange(
   world: World,
   channel: Channel,
@@ -137,7 +141,7 @@ export async function readChange(
   // Converting a text message to components requires that content and embeds are explicitly
   // removed.
   if (v2 !== 0 && (content !== '' || change.embeds.length > 0))
-    throw invalidForm(
+    throw createInvalidFormRefusal(
       'content',
       'MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2',
       "The 'content' field cannot be used when using MessageFlags.IS_COMPONENTS_V2",
@@ -150,19 +154,19 @@ export async function readChange(
 }
 
 /**
- * An edit and whom its text would notify. Discord notifies nobody of an edit, but highlights the
- * name.
+ * An edit and the users whom its text would notify; Discord notifies nobody of an edit but
+ * highlights the name.
  */
-export function editOf(form: MessageForm, message: WireMessage): Stored {
-  const pings = findPings(shownText(message), form.allowed_mentions ?? undefined, false);
+export function applyEdit(form: MessageForm, message: WireMessage): Stored {
+  const pings = findPings(getVisibleText(message), form.allowed_mentions ?? undefined, false);
   return { message, pings: { ...pings, repliedUser: false } };
 }
 
-/** A channel that the bot may write to. */
-function writable(world: World, id: string): Channel {
+/** Returns a channel that the bot may write to. */
+function requireWritableChannel(world: World, id: string): Channel {
   const known = world.channel(id);
   const isThread = known.type === CHANNEL_TYPE.thread;
-  const channel = channelFor(world, id, isThread ? 'sendInThread' : 'send');
+  const channel = requireChannel(world, id, isThread ? 'sendInThread' : 'send');
   if (channel.type === CHANNEL_TYPE.forum || channel.type === CHANNEL_TYPE.category)
     throw new Refusal(400, 50008, 'Cannot send messages in a non-text channel');
   if (channel.locked) throw new Refusal(400, 160005, 'Thread is locked');
@@ -172,7 +176,7 @@ function writable(world: World, id: string): Channel {
 }
 
 async function createMessage({ world }: Scene, call: RestCall): Promise<WireMessage> {
-  const channel = writable(world, call.param('channel'));
+  const channel = requireWritableChannel(world, call.param('channel'));
   const form = readMessage(call);
   const known = form.enforce_nonce === true ? world.nonces.find(form.nonce, NONCE_MS) : undefined;
   if (known !== undefined) return known;
@@ -181,20 +185,28 @@ async function createMessage({ world }: Scene, call: RestCall): Promise<WireMess
   return message;
 }
 
-function answered(channel: Channel, form: MessageForm): WireMessage | undefined {
+function findAnsweredMessage(channel: Channel, form: MessageForm): WireMessage | undefined {
   const reference = form.message_reference;
   if (!reference) return undefined;
   const message = channel.messages.get(reference.message_id);
   if (message !== undefined || reference.fail_if_not_exists === false) return message;
-  throw invalidForm('message_reference', 'MESSAGE_REFERENCE_UNKNOWN_MESSAGE', 'Unknown message');
+  throw createInvalidFormRefusal(
+    'message_reference',
+    'MESSAGE_REFERENCE_UNKNOWN_MESSAGE',
+    'Unknown message',
+  );
 }
 
 function listMessages(scene: Scene, call: RestCall): readonly unknown[] {
-  const channel = channelFor(scene.world, call.param('channel'));
-  if (!botMay(scene.world, channel, 'history')) return [];
+  const channel = requireChannel(scene.world, call.param('channel'));
+  if (!hasBotPermission(scene.world, channel, 'history')) return [];
   const limit = Number(call.query.get('limit') ?? 50);
   if (!(limit >= 1 && limit <= 100))
-    throw invalidForm('limit', 'NUMBER_TYPE_RANGE', 'int value should be between 1 and 100.');
+    throw createInvalidFormRefusal(
+      'limit',
+      'NUMBER_TYPE_RANGE',
+      'int value should be between 1 and 100.',
+    );
   const [before, after, around] = ['before', 'after', 'around'].map((name) => {
     const id = call.query.get(name);
     return id === null ? undefined : BigInt(id);
@@ -211,14 +223,15 @@ function listMessages(scene: Scene, call: RestCall): readonly unknown[] {
   return found
     .slice(from, from + limit)
     .reverse()
-    .map((message) => shown(scene, channel, message));
+    .map((message) => toRestMessage(scene, channel, message));
 }
 
 /**
- * A message as REST returns it; without content for an app that lacks the message content intent.
+ * A message as REST returns it; its content is empty for an app that lacks the message content
+ * intent.
  */
-function shown({ gateway, world }: Scene, channel: Channel, message: WireMessage): unknown {
+function toRestMessage({ gateway, world }: Scene, channel: Channel, message: WireMessage): unknown {
   const hidden = (gateway.portalIntents & INTENT.content) === 0 && channel.guildId !== undefined;
-  const signed = signAnew(world, message);
+  const signed = refreshSignatures(world, message);
   return hidden ? hideContent({ ...signed }, world.bot.id) : signed;
 }

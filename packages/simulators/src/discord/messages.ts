@@ -1,14 +1,14 @@
-import { shownText } from './components.ts';
+import { getVisibleText } from './components.ts';
 import { describeChannel, describeMember } from './descriptions.ts';
 import { parseDiscordMarkdown } from './parse-markdown.ts';
-import { botMay } from './permissions.ts';
+import { hasBotPermission } from './permissions.ts';
 import { type AllowedMentions, findPings, type Pings } from './pings.ts';
-import type { MessageRoute, Sent, VisibleMessage } from './transcript.ts';
+import type { MessageRoute, SentMessage, VisibleMessage } from './transcript.ts';
 import type { Json, WireAttachment, WireMessage, WireReaction, WireUser } from './wire.ts';
 import { CHANNEL_TYPE, type Channel, type World } from './world.ts';
 
 /** A validated message with its author. */
-export interface Draft {
+export interface MessageDraft {
   readonly author: WireUser;
   readonly content: string;
   readonly embeds?: readonly Json[] | undefined;
@@ -20,18 +20,18 @@ export interface Draft {
   readonly allowedMentions?: AllowedMentions | undefined;
   readonly type?: number;
   readonly extra?: Partial<WireMessage>;
-  /** The required id, for the first message of a forum post. */
+  /** A fixed id, required for the first message of a forum post. */
   readonly id?: string;
 }
 
-/** A stored message and the people it notified. */
+/** A stored message and the users it notified. */
 export interface Stored {
   readonly message: WireMessage;
   readonly pings: Pings;
 }
 
-/** Stores a message and dispatches its event; permissions are the caller's responsibility. */
-export function storeMessage(world: World, channel: Channel, draft: Draft): Stored {
+/** Stores a message and dispatches its event; callers check permissions. */
+export function storeMessage(world: World, channel: Channel, draft: MessageDraft): Stored {
   const stored = composeMessage(world, channel, draft);
   channel.messages.set(stored.message.id, stored.message);
   if (channel.type === CHANNEL_TYPE.thread) channel.archived = false;
@@ -39,10 +39,10 @@ export function storeMessage(world: World, channel: Channel, draft: Draft): Stor
   return stored;
 }
 
-/** Creates a message outside any channel, and computes whom it notifies. */
-export function composeMessage(world: World, channel: Channel, draft: Draft): Stored {
+/** Creates a message outside any channel and computes which users it notifies. */
+export function composeMessage(world: World, channel: Channel, draft: MessageDraft): Stored {
   const { author, content, replyTo, nonce } = draft;
-  const pings = pingsOf(world, channel, draft);
+  const pings = computePings(world, channel, draft);
   const message: WireMessage = {
     id: draft.id ?? world.ids.next(),
     channel_id: channel.id,
@@ -54,18 +54,18 @@ export function composeMessage(world: World, channel: Channel, draft: Draft): St
     tts: false,
     pinned: false,
     flags: draft.flags ?? 0,
-    ...mentionFields(world, pings, replyTo),
+    ...buildMentionFields(world, pings, replyTo),
     attachments: draft.attachments ?? [],
     embeds: draft.embeds ?? [],
     components: draft.components ?? [],
     ...(nonce === undefined ? {} : { nonce }),
-    ...(replyTo === undefined ? {} : replyFields(channel, replyTo)),
+    ...(replyTo === undefined ? {} : buildReplyFields(channel, replyTo)),
     ...draft.extra,
   };
   return { message, pings };
 }
 
-/** Edits a message and dispatches the event. Edits notify nobody. */
+/** Edits a message and dispatches the event; edits notify nobody. */
 export function changeMessage(
   world: World,
   channel: Channel,
@@ -87,8 +87,7 @@ export function removeMessage(world: World, channel: Channel, messageId: string)
   world.emit('MESSAGE_DELETE', data, channel.guildId);
 }
 
-/** The guild, channel and thread of a message. */
-export function routeOf(channel: Channel): MessageRoute {
+export function getMessageRoute(channel: Channel): MessageRoute {
   const inThread = channel.type === CHANNEL_TYPE.thread && channel.parentId !== undefined;
   return {
     ...(channel.guildId === undefined ? {} : { guildId: channel.guildId }),
@@ -99,7 +98,7 @@ export function routeOf(channel: Channel): MessageRoute {
 }
 
 function emitMessage(world: World, channel: Channel, name: string, message: WireMessage): void {
-  // The bot receives no events of private channels without it.
+  // The bot receives no events from private channels that it is not part of.
   if (channel.people !== undefined) return;
   const guild = world.guildOf(channel);
   const isMember = message.webhook_id === undefined;
@@ -118,15 +117,15 @@ function emitMessage(world: World, channel: Channel, name: string, message: Wire
   world.emit(name, data, channel.guildId);
 }
 
-function pingsOf(world: World, channel: Channel, draft: Draft): Pings {
+function computePings(world: World, channel: Channel, draft: MessageDraft): Pings {
   const byBot = draft.author.id === world.bot.id;
-  const mayPingEveryone = !byBot || botMay(world, channel, 'pingEveryone');
-  const text = shownText({ content: draft.content, components: draft.components ?? [] });
+  const mayPingEveryone = !byBot || hasBotPermission(world, channel, 'pingEveryone');
+  const text = getVisibleText({ content: draft.content, components: draft.components ?? [] });
   const pings = findPings(text, draft.allowedMentions, mayPingEveryone);
   return { ...pings, repliedUser: pings.repliedUser && draft.replyTo !== undefined };
 }
 
-function mentionFields(
+function buildMentionFields(
   world: World,
   pings: Pings,
   replyTo: WireMessage | undefined,
@@ -140,7 +139,7 @@ function mentionFields(
   };
 }
 
-function replyFields(channel: Channel, replyTo: WireMessage): Partial<WireMessage> {
+function buildReplyFields(channel: Channel, replyTo: WireMessage): Partial<WireMessage> {
   // The quoted message is sent without its own quote, as on Discord's servers.
   const { referenced_message: _, ...quoted } = replyTo;
   return {
@@ -156,7 +155,7 @@ function replyFields(channel: Channel, replyTo: WireMessage): Partial<WireMessag
 
 type Emoji = WireReaction['emoji'];
 
-/** An emoji in the form used in paths, `👍` or `name:id`; undefined for anything else. */
+/** Returns an emoji in the form used in paths, `👍` or `name:id`, or undefined for other text. */
 export function readEmoji(text: string): Emoji | undefined {
   const [, name, id] = /^(\w+):(\d+)$/.exec(text) ?? [];
   if (name !== undefined && id !== undefined) return { id, name };
@@ -165,20 +164,20 @@ export function readEmoji(text: string): Emoji | undefined {
     : undefined;
 }
 
-/** Adds or removes a reaction; does nothing if it is already present or absent. */
-export function react(
+/** Adds or removes a reaction; does nothing if the reaction is already present or absent. */
+export function setReaction(
   world: World,
   channel: Channel,
   message: WireMessage,
   change: { readonly userId: string; readonly emoji: Emoji; readonly gone: boolean },
 ): void {
   const { userId, emoji, gone } = change;
-  const who = reactors(world, message.id, emoji);
+  const who = getReactors(world, message.id, emoji);
   if (who.has(userId) !== gone) return;
   if (gone) who.delete(userId);
   else who.add(userId);
   const others = (message.reactions ?? []).filter(
-    ({ emoji: other }) => keyOf(other) !== keyOf(emoji),
+    ({ emoji: other }) => toEmojiKey(other) !== toEmojiKey(emoji),
   );
   const own = { emoji, count: who.size, me: who.has(world.bot.id) };
   channel.messages.set(message.id, {
@@ -202,22 +201,20 @@ export function react(
   world.emit(gone ? 'MESSAGE_REACTION_REMOVE' : 'MESSAGE_REACTION_ADD', data, channel.guildId);
 }
 
-/** The people who reacted to a message with this emoji. */
-export function reactors(world: World, messageId: string, emoji: Emoji): Set<string> {
-  const key = `${messageId} ${keyOf(emoji)}`;
+export function getReactors(world: World, messageId: string, emoji: Emoji): Set<string> {
+  const key = `${messageId} ${toEmojiKey(emoji)}`;
   const who = world.reactors.get(key) ?? new Set<string>();
   world.reactors.set(key, who);
   return who;
 }
 
-function keyOf({ id, name }: Emoji): string {
+function toEmojiKey({ id, name }: Emoji): string {
   return id ?? name;
 }
 
 /** HAS_THREAD */
 const HAS_THREAD = 1 << 5;
 
-/** The fields of a new thread. */
 interface NewThread {
   readonly name: string;
   readonly ownerId: string;
@@ -244,14 +241,14 @@ export function openThread(
   const data = describeChannel(world, thread);
   world.emit('THREAD_CREATE', { ...data, newly_created: true }, thread.guildId);
   const isForum = parent.type === CHANNEL_TYPE.forum;
-  if (from === undefined && !isForum) announce(world, parent, thread, ownerId);
+  if (from === undefined && !isForum) announceThread(world, parent, thread, ownerId);
   if (from !== undefined)
     changeMessage(world, parent, from, { flags: from.flags | HAS_THREAD, thread: data });
   return thread;
 }
 
 /** Posts "… started a thread" to the parent channel, which bots receive as a message of type 18. */
-function announce(world: World, parent: Channel, thread: Channel, ownerId: string): void {
+function announceThread(world: World, parent: Channel, thread: Channel, ownerId: string): void {
   const guild = parent.guildId === undefined ? {} : { guild_id: parent.guildId };
   storeMessage(world, parent, {
     author: world.user(ownerId),
@@ -262,10 +259,10 @@ function announce(world: World, parent: Channel, thread: Channel, ownerId: strin
   });
 }
 
-/** Records what the bot sent: the route, whom it notified, and what people see. */
-export function noteSent(
+/** Records a message that the bot sent: the route, the users it notified, and the visible text. */
+export function recordSent(
   world: World,
-  kind: Sent['kind'],
+  kind: SentMessage['kind'],
   route: MessageRoute,
   { message, pings }: Stored,
 ): void {
@@ -275,7 +272,7 @@ export function noteSent(
     route,
     messageId: message.id,
     content: message.content,
-    visible: parseDiscordMarkdown(shownText(message)).visible,
+    visible: parseDiscordMarkdown(getVisibleText(message)).visible,
     pings,
     attachments: message.attachments,
     ...(replyTo === undefined ? {} : { replyTo }),
@@ -285,18 +282,19 @@ export function noteSent(
 }
 
 /** The visible messages of a channel, thread or direct chat, oldest first. */
-export function conversationIn(world: World, channelId: string): VisibleMessage[] {
-  return [...world.channel(channelId).messages.values()].map((message) => seen(world, message));
+export function listVisibleMessages(world: World, channelId: string): VisibleMessage[] {
+  return [...world.channel(channelId).messages.values()].map((message) =>
+    toVisibleMessage(world, message),
+  );
 }
 
-/** One message as people see it. */
-export function seen(world: World, message: WireMessage): VisibleMessage {
+export function toVisibleMessage(world: World, message: WireMessage): VisibleMessage {
   const replyTo = message.message_reference?.message_id;
   return {
     id: message.id,
     from: message.author.id === world.bot.id ? 'bot' : message.author.id,
     content: message.content,
-    visible: parseDiscordMarkdown(shownText(message)).visible,
+    visible: parseDiscordMarkdown(getVisibleText(message)).visible,
     edited: message.edited_timestamp !== null,
     ...(replyTo === undefined ? {} : { replyTo }),
     attachments: message.attachments,

@@ -1,8 +1,8 @@
-import { checkLength, childrenOf, everyComponent, KIND } from './components.ts';
-import { invalidForm } from './request.ts';
+import { checkLength, getChildren, KIND, listComponents } from './components.ts';
+import { createInvalidFormRefusal } from './request.ts';
 import { isObject, type Json } from './wire.ts';
 
-/** The maximum values that the servers accept. */
+/** The maximum values that Discord's servers accept. */
 const LIMIT = {
   title: 45,
   customId: 100,
@@ -13,15 +13,19 @@ const LIMIT = {
 } as const;
 
 /**
- * Validates a form: text inputs, each in a label or in its own row, and texts.
- * @throws Refusal 50035 naming the field
+ * Validates a form, which consists of text inputs, each in a label or in its own row, and texts.
+ * @throws Refusal with code 50035 (invalid form body) naming the field
  */
 export function checkModal(modal: Json): void {
   checkLength(modal.title, LIMIT.title, 'title');
   checkLength(modal.custom_id, LIMIT.customId, 'custom_id');
-  const components = childrenOf(modal);
+  const components = getChildren(modal);
   if (components.length === 0 || components.length > LIMIT.components)
-    throw invalidForm('components', 'BASE_TYPE_BAD_LENGTH', 'Must be between 1 and 5 in length.');
+    throw createInvalidFormRefusal(
+      'components',
+      'BASE_TYPE_BAD_LENGTH',
+      'Must be between 1 and 5 in length.',
+    );
   const ids = new Set<unknown>();
   for (const [at, component] of components.entries()) {
     const path = `components.${at}`;
@@ -29,10 +33,10 @@ export function checkModal(modal: Json): void {
       checkLength(component.content, LIMIT.text, `${path}.content`);
       continue;
     }
-    const input = inputIn(component, path);
+    const input = readInput(component, path);
     checkInput(input, path);
     if (ids.has(input.custom_id))
-      throw invalidForm(
+      throw createInvalidFormRefusal(
         `${path}.custom_id`,
         'COMPONENT_CUSTOM_ID_DUPLICATED',
         'Component custom id cannot be duplicated',
@@ -41,37 +45,49 @@ export function checkModal(modal: Json): void {
   }
 }
 
-function inputIn(component: Json, path: string): Json {
+function readInput(component: Json, path: string): Json {
   const { type, component: labelled, label, description } = component;
   if (type === KIND.label) {
     checkLength(label, LIMIT.label, `${path}.label`);
     if (description != null) checkLength(description, LIMIT.about, `${path}.description`);
     if (isObject(labelled) && labelled.type === KIND.textInput) return labelled;
   }
-  const [first, ...others] = childrenOf(component);
+  const [first, ...others] = getChildren(component);
   if (type === KIND.row && first?.type === KIND.textInput && others.length === 0) {
     checkLength(first.label, LIMIT.label, `${path}.label`);
     return first;
   }
-  throw invalidForm(`${path}.type`, 'UNION_TYPE_CHOICES', 'Expected a text input in a label.');
+  throw createInvalidFormRefusal(
+    `${path}.type`,
+    'UNION_TYPE_CHOICES',
+    'Expected a text input in a label.',
+  );
 }
 
 function checkInput({ custom_id, style, min_length, max_length, value }: Json, path: string): void {
   checkLength(custom_id, LIMIT.customId, `${path}.custom_id`);
   if (style !== 1 && style !== 2)
-    throw invalidForm(`${path}.style`, 'BASE_TYPE_CHOICES', 'Value must be one of (1, 2).');
+    throw createInvalidFormRefusal(
+      `${path}.style`,
+      'BASE_TYPE_CHOICES',
+      'Value must be one of (1, 2).',
+    );
   const [least, most] = [Number(min_length ?? 0), Number(max_length ?? LIMIT.text)];
   if (!(least >= 0 && least <= most && most >= 1 && most <= LIMIT.text))
-    throw invalidForm(`${path}.max_length`, 'NUMBER_TYPE_RANGE', 'min must not exceed max.');
+    throw createInvalidFormRefusal(
+      `${path}.max_length`,
+      'NUMBER_TYPE_RANGE',
+      'min must not exceed max.',
+    );
   if (value != null) checkLength(value, most, `${path}.value`);
 }
 
 /**
- * The submitted form as a client sends it.
- * @throws Error for values that the real client would not send
+ * Builds the submitted form that a client would send.
+ * @throws Error for values that the real client would refuse to send
  */
-export function filledIn(modal: Json, values: Readonly<Record<string, string>>): Json {
-  const inputs = everyInput(modal);
+export function fillInForm(modal: Json, values: Readonly<Record<string, string>>): Json {
+  const inputs = listInputs(modal);
   for (const name of Object.keys(values))
     if (!inputs.some(({ custom_id }) => custom_id === name)) throw new Error(`No input ${name}`);
   for (const { custom_id, required, min_length, max_length } of inputs) {
@@ -87,19 +103,19 @@ export function filledIn(modal: Json, values: Readonly<Record<string, string>>):
     custom_id,
     value: values[String(custom_id)] ?? '',
   });
-  const components = childrenOf(modal).map((component, at) => {
+  const components = getChildren(modal).map((component, at) => {
     const { type, component: labelled } = component;
     const id = 2 * at + 1;
     if (isObject(labelled)) return { type, id, component: sent(labelled, id + 1) };
-    const [input] = childrenOf(component);
+    const [input] = getChildren(component);
     return input === undefined ? { type, id } : { type, id, components: [sent(input, id + 1)] };
   });
   return { custom_id: modal.custom_id, components };
 }
 
-function everyInput(modal: Json): readonly Json[] {
-  return childrenOf(modal).flatMap((component) =>
-    [...everyComponent([component]), component.component].filter(
+function listInputs(modal: Json): readonly Json[] {
+  return getChildren(modal).flatMap((component) =>
+    [...listComponents([component]), component.component].filter(
       (one): one is Json => isObject(one) && one.type === KIND.textInput,
     ),
   );

@@ -14,23 +14,24 @@ import type {
 } from 'discord-api-types/v10';
 
 /** The names of the fields that Discord may omit or send as null. */
-type Loose<T> = {
+type LooseFieldName<T> = {
   [K in keyof T]-?: Record<never, never> extends Pick<T, K> ? K : null extends T[K] ? K : never;
 }[keyof T];
 
 /**
- * `varies`: sent with its value, as null, or omitted, depending on the double's option. `leaves`:
- * like `varies`, but omitted instead of null, because discord.js throws on null. `kept`: always
- * sent, because its absence would mean something else, or because a field of the same name is
- * required elsewhere. `unsent`: the double never sends it.
+ * `varies`: the field is sent with its value, as null, or omitted, depending on the double's
+ * option. `leaves`: like `varies`, but the field is omitted instead of null, because discord.js
+ * throws on null. `kept`: the field is always sent, because its absence would mean something else,
+ * or because a field of the same name is required elsewhere. `unsent`: the double never sends the
+ * field.
  */
-type How = 'varies' | 'leaves' | 'kept' | 'unsent';
+type FieldHandling = 'varies' | 'leaves' | 'kept' | 'unsent';
 
 /**
- * Exhaustive by its type: a field that becomes optional in a new version of Discord's types does
- * not compile until it is listed.
+ * The type makes the list exhaustive: a field that becomes optional in a new version of Discord's
+ * types does not compile until it is listed.
  */
-type Fields<T> = Readonly<Record<Loose<T>, How>>;
+type FieldHandlings<T> = Readonly<Record<LooseFieldName<T>, FieldHandling>>;
 
 const PERSON = {
   avatar_decoration_data: 'unsent',
@@ -38,7 +39,7 @@ const PERSON = {
   collectibles: 'unsent',
 } as const;
 
-const USER: Fields<APIUser> = {
+const USER: FieldHandlings<APIUser> = {
   ...PERSON,
   global_name: 'varies',
   avatar: 'varies',
@@ -56,7 +57,7 @@ const USER: Fields<APIUser> = {
   verified: 'unsent',
 };
 
-const MEMBER: Fields<APIGuildMember> = {
+const MEMBER: FieldHandlings<APIGuildMember> = {
   ...PERSON,
   nick: 'varies',
   avatar: 'varies',
@@ -66,7 +67,7 @@ const MEMBER: Fields<APIGuildMember> = {
   premium_since: 'unsent',
 };
 
-const ATTACHMENT: Fields<APIAttachment> = {
+const ATTACHMENT: FieldHandlings<APIAttachment> = {
   content_type: 'varies',
   description: 'varies',
   application: 'kept',
@@ -83,7 +84,7 @@ const ATTACHMENT: Fields<APIAttachment> = {
   waveform: 'kept',
 };
 
-const MESSAGE: Fields<GatewayMessageCreateDispatchData> = {
+const MESSAGE: FieldHandlings<GatewayMessageCreateDispatchData> = {
   member: 'varies',
   edited_timestamp: 'varies',
   webhook_id: 'varies',
@@ -113,7 +114,9 @@ const MESSAGE: Fields<GatewayMessageCreateDispatchData> = {
   stickers: 'unsent',
 };
 
-const CHANNEL: Fields<APITextChannel> & Fields<APIThreadChannel> & Fields<APIDMChannel> = {
+const CHANNEL: FieldHandlings<APITextChannel> &
+  FieldHandlings<APIThreadChannel> &
+  FieldHandlings<APIDMChannel> = {
   last_message_id: 'varies',
   topic: 'varies',
   nsfw: 'varies',
@@ -136,8 +139,8 @@ const CHANNEL: Fields<APITextChannel> & Fields<APIThreadChannel> & Fields<APIDMC
   parent_id: 'kept',
 };
 
-const INTERACTION: Fields<APIChatInputApplicationCommandInteraction> &
-  Fields<APIMessageComponentButtonInteraction> = {
+const INTERACTION: FieldHandlings<APIChatInputApplicationCommandInteraction> &
+  FieldHandlings<APIMessageComponentButtonInteraction> = {
   guild_locale: 'varies',
   context: 'varies',
   guild: 'varies',
@@ -147,9 +150,9 @@ const INTERACTION: Fields<APIChatInputApplicationCommandInteraction> &
   user: 'kept',
 };
 
-const REACTION: Fields<GatewayMessageReactionAddDispatchData> &
-  Fields<GatewayMessageReactionRemoveDispatchData> &
-  Fields<APIPartialEmoji> = {
+const REACTION: FieldHandlings<GatewayMessageReactionAddDispatchData> &
+  FieldHandlings<GatewayMessageReactionRemoveDispatchData> &
+  FieldHandlings<APIPartialEmoji> = {
   message_author_id: 'varies',
   burst_colors: 'unsent',
   animated: 'unsent',
@@ -159,7 +162,7 @@ const REACTION: Fields<GatewayMessageReactionAddDispatchData> &
   name: 'kept',
 };
 
-const ALL: readonly (readonly [string, How])[] = [
+const ALL: readonly (readonly [string, FieldHandling])[] = [
   USER,
   MEMBER,
   ATTACHMENT,
@@ -167,9 +170,10 @@ const ALL: readonly (readonly [string, How])[] = [
   CHANNEL,
   INTERACTION,
   REACTION,
-].flatMap((fields) => Object.entries<How>(fields));
+].flatMap((fields) => Object.entries<FieldHandling>(fields));
 
-const named = (how: How) => new Set(ALL.filter((one) => one[1] === how).map(([name]) => name));
+const named = (how: FieldHandling) =>
+  new Set(ALL.filter((one) => one[1] === how).map(([name]) => name));
 
 /** The names of fields that follow the double's option. */
 export const OPTIONAL_FIELDS: ReadonlySet<string> = named('varies');

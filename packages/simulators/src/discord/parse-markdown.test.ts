@@ -150,32 +150,32 @@ const wrong: [text: string, kind: string][] = [
   ['**a** '.repeat(200), 'too-many-nodes'],
 ];
 
-describe('a message as Discord renders it', () => {
-  it.each(marks)('has marks, code and escapes: %j', (text, expected) => {
+describe('the parser of Discord messages', () => {
+  it.each(marks)('parses marks, code and escapes: %j', (text, expected) => {
     expect(seen(text)).toBe(expected);
   });
 
-  it.each(blocks)('has blocks: %j', (text, expected) => {
+  it.each(blocks)('parses blocks: %j', (text, expected) => {
     expect(seen(text)).toBe(expected);
   });
 
-  it.each(links)('has links: %j', (text, expected) => {
+  it.each(links)('parses links: %j', (text, expected) => {
     expect(seen(text)).toBe(expected);
   });
 
-  it.each(refused)('contains no link: %j', (text) => {
+  it.each(refused)('finds no link in %j', (text) => {
     expect(parseDiscordMarkdown(text).tree).toMatchObject([{ type: 'refusedLink', text }]);
   });
 
-  it.each(live)('contains text that the client replaces: %j', (text, kind) => {
+  it.each(live)('finds text that the client replaces: %j', (text, kind) => {
     expect(parseDiscordMarkdown(text).live).toMatchObject([{ kind }]);
   });
 
-  it.each(dead)('contains nothing to replace: %j', (text) => {
+  it.each(dead)('finds nothing to replace in %j', (text) => {
     expect(parseDiscordMarkdown(text)).toMatchObject({ live: [], violations: [] });
   });
 
-  it.each(wrong)('has violations: %j', (text, kind) => {
+  it.each(wrong)('reports violations: %j', (text, kind) => {
     expect(parseDiscordMarkdown(text).violations.map((violation) => violation.kind)).toContain(
       kind,
     );
@@ -186,13 +186,13 @@ describe('a message as Discord renders it', () => {
     expect(new Set(runs.map(({ link }) => link))).toEqual(new Set([{ url: 'https://e.org' }]));
   });
 
-  /** Syntax that both parsers treat alike: no lists, headings or bare links. */
+  /** Syntax that both parsers support in the same way: no lists, headings or bare links. */
   const sign = fc.constantFrom('**', '*', '_', '__', '~~', '||', '`', '``', '```', '\\');
   const word = fc.constantFrom('a', 'b', 'c d', 'é', '.', '\n', '\n> e', '<@100000000000000000>');
   const text = fc
     .array(fc.oneof(sign, word, word), { minLength: 1, maxLength: 14 })
     .map((parts) => parts.join(''))
-    // The parsers disagree on code that consists only of line ends, which nobody sees.
+    // The parsers disagree on code that consists only of line ends, but such code is invisible.
     .filter((parts) => !/```\n*(?:```|$)/.test(parts));
 
   it("matches another parser's result for the syntax that both support", () => {
@@ -246,8 +246,8 @@ const FORMAT: Readonly<Record<string, string>> = {
 };
 
 /**
- * The runs according to the package `discord-markdown-parser`, an independent implementation of the
- * same rules.
+ * Returns the runs that the package `discord-markdown-parser`, an independent implementation of the
+ * same rules, finds.
  */
 function readSecondOpinion(text: string): SeenRun[] {
   return z

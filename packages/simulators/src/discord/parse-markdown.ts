@@ -1,11 +1,11 @@
 import {
-  allNodes,
   type DiscordNode,
   isPlainText,
   type MarkType,
-  type Read,
+  type ParseText,
   type ReadState,
   type Rule,
+  walkNodes,
 } from './markdown.ts';
 import {
   readBlankLines,
@@ -34,7 +34,7 @@ import {
 } from './markdown-marks.ts';
 import { findViolations, type Violation } from './violations.ts';
 
-/** A Discord message as people see it. */
+/** A parsed Discord message: its visible text and its problems. */
 interface DiscordMessage {
   readonly tree: readonly DiscordNode[];
   /** The visible text, without marks, with `• ` or numbers before list items. */
@@ -43,17 +43,20 @@ interface DiscordMessage {
   readonly runs: readonly FormatRun[];
   /** Mentions, timestamps and emoji names, which the client replaces. */
   readonly live: readonly Extract<DiscordNode, { type: 'live' }>[];
-  /** What would look wrong or have effects beyond showing text; empty for a correct message. */
+  /** Problems such as wrong rendering or unwanted notifications; empty for a correct message. */
   readonly violations: readonly Violation[];
 }
 
-/** Text with one set of formats. Line ends appear where people see a new line. */
+/** The text contains a line end wherever people see a new line. */
 interface FormatRun {
-  /** `• ` or `1. `, indented by its level, if this run starts a list item; otherwise empty. */
+  /**
+   * The bullet or number of a list item that this run starts (`•` or `1.`), indented by its
+   * level; otherwise empty.
+   */
   readonly marker: string;
   readonly text: string;
   readonly formats: ReadonlySet<RunFormat>;
-  /** The link around this run; runs of one link share the object. */
+  /** The link around this run; all runs of one link share the same object. */
   readonly link?: { readonly url: string };
 }
 
@@ -80,7 +83,7 @@ const START: ReadState = {
   onlyMarks: false,
 };
 
-/** In the order of the client's rules; the first match wins. */
+/** The rules are in the order of the client's rules; the first match wins. */
 const RULES: readonly Rule[] = [
   readHeading,
   readSubtext,
@@ -120,7 +123,7 @@ const LINK_RULES: readonly Rule[] = [
  * several public archives (MarkupRules, MarkupListRule, MarkupLinkRule, MarkupHeadingRule,
  * MarkupSubtextRule, MarkupTextRule, MarkupASTUtils), which are based on Khan Academy's
  * simple-markdown; Discord's help article "Markdown Text 101"; issues 6096, 6565 and 7721 of
- * discord/discord-api-docs on masked links. Marks close at the nearest match, even across code. Not
+ * discord/discord-api-docs on masked links. Marks close at the nearest match, even inside code. Not
  * covered: look-alike letters in link texts, previews, and which emoji names the client knows.
  */
 export function parseDiscordMarkdown(text: string): DiscordMessage {
@@ -131,12 +134,12 @@ export function parseDiscordMarkdown(text: string): DiscordMessage {
     tree,
     visible: runs.map((run) => run.marker + run.text).join(''),
     runs,
-    live: [...allNodes(tree)].filter((node) => node.type === 'live'),
+    live: [...walkNodes(tree)].filter((node) => node.type === 'live'),
     violations: findViolations(text, tree),
   };
 }
 
-const read: Read = (source, state) => {
+const read: ParseText = (source, state) => {
   const rules = state.onlyMarks ? LINK_RULES : RULES;
   const nodes: DiscordNode[] = [];
   let { before } = state;
@@ -157,7 +160,7 @@ const read: Read = (source, state) => {
   return nodes;
 };
 
-/** The same tree with adjacent plain texts merged. */
+/** Merges adjacent plain texts of a tree. */
 function joinTexts(tree: readonly DiscordNode[]): DiscordNode[] {
   const joined: DiscordNode[] = [];
   for (const node of tree) {
@@ -176,7 +179,7 @@ function joinTexts(tree: readonly DiscordNode[]): DiscordNode[] {
 type Formats = ReadonlySet<RunFormat>;
 type Link = { readonly url: string } | undefined;
 
-interface Writer {
+interface RunWriter {
   readonly runs: FormatRun[];
   marker: string;
   endsLine: boolean;
@@ -184,13 +187,13 @@ interface Writer {
 
 /** Flattens a tree into runs, in reading order. */
 function formatRuns(tree: readonly DiscordNode[]): FormatRun[] {
-  const writer: Writer = { runs: [], marker: '', endsLine: true };
-  for (const node of tree) write(writer, node, new Set(), undefined, 0);
+  const writer: RunWriter = { runs: [], marker: '', endsLine: true };
+  for (const node of tree) writeNode(writer, node, new Set(), undefined, 0);
   return writer.runs;
 }
 
-function write(
-  writer: Writer,
+function writeNode(
+  writer: RunWriter,
   node: DiscordNode,
   formats: Formats,
   link: Link,
@@ -200,75 +203,79 @@ function write(
     case 'text':
     case 'emoji':
     case 'refusedLink':
-      show(writer, node.text, formats, link);
+      writeText(writer, node.text, formats, link);
       break;
     case 'live':
-      show(writer, node.text, add(formats, 'live'), link);
+      writeText(writer, node.text, addFormats(formats, 'live'), link);
       break;
     case 'code':
-      show(writer, node.text, add(formats, 'code'), link);
+      writeText(writer, node.text, addFormats(formats, 'code'), link);
       break;
     case 'codeBlock': {
       const language = node.language === '' ? [] : [`language-${node.language}` as const];
-      onOwnLines(writer, () =>
-        show(writer, node.text, add(formats, 'code', 'codeBlock', ...language), link),
+      writeOnOwnLines(writer, () =>
+        writeText(writer, node.text, addFormats(formats, 'code', 'codeBlock', ...language), link),
       );
       break;
     }
     case 'link': {
       const own = { url: node.url };
-      for (const child of node.children) write(writer, child, add(formats, 'link'), own, level);
+      for (const child of node.children)
+        writeNode(writer, child, addFormats(formats, 'link'), own, level);
       break;
     }
     case 'list':
-      onOwnLines(writer, () => writeList(writer, node, formats, link, level));
+      writeOnOwnLines(writer, () => writeList(writer, node, formats, link, level));
       break;
     case 'heading':
     case 'quote':
     case 'subtext':
     case 'paragraph':
-      onOwnLines(writer, () => {
+      writeOnOwnLines(writer, () => {
         for (const child of node.children)
-          write(writer, child, blockFormats(node, formats), link, level);
+          writeNode(writer, child, getBlockFormats(node, formats), link, level);
       });
       break;
     default:
-      for (const child of node.children) write(writer, child, add(formats, node.type), link, level);
+      for (const child of node.children)
+        writeNode(writer, child, addFormats(formats, node.type), link, level);
   }
 }
 
-function blockFormats(node: DiscordNode, formats: Formats): Formats {
-  if (node.type === 'heading') return add(formats, `heading-${node.level}`);
-  return node.type === 'quote' || node.type === 'subtext' ? add(formats, node.type) : formats;
+function getBlockFormats(node: DiscordNode, formats: Formats): Formats {
+  if (node.type === 'heading') return addFormats(formats, `heading-${node.level}`);
+  return node.type === 'quote' || node.type === 'subtext'
+    ? addFormats(formats, node.type)
+    : formats;
 }
 
 function writeList(
-  writer: Writer,
+  writer: RunWriter,
   { start, items }: Extract<DiscordNode, { type: 'list' }>,
   formats: Formats,
   link: Link,
   level: number,
 ): void {
   for (const [index, item] of items.entries()) {
-    newLine(writer);
+    startNewLine(writer);
     const sign = start === undefined ? '•' : `${start + index}.`;
     writer.marker = `${'  '.repeat(level)}${sign} `;
-    for (const child of item) write(writer, child, formats, link, level + 1);
+    for (const child of item) writeNode(writer, child, formats, link, level + 1);
   }
-  newLine(writer);
+  startNewLine(writer);
 }
 
-function onOwnLines(writer: Writer, content: () => void): void {
-  newLine(writer);
+function writeOnOwnLines(writer: RunWriter, content: () => void): void {
+  startNewLine(writer);
   content();
-  newLine(writer);
+  startNewLine(writer);
 }
 
-function newLine(writer: Writer): void {
-  if (!writer.endsLine || writer.marker !== '') show(writer, '\n', new Set(), undefined);
+function startNewLine(writer: RunWriter): void {
+  if (!writer.endsLine || writer.marker !== '') writeText(writer, '\n', new Set(), undefined);
 }
 
-function show(writer: Writer, text: string, formats: Formats, link: Link): void {
+function writeText(writer: RunWriter, text: string, formats: Formats, link: Link): void {
   if (text === '' && writer.marker === '') return;
   const { marker } = writer;
   writer.marker = '';
@@ -276,6 +283,6 @@ function show(writer: Writer, text: string, formats: Formats, link: Link): void 
   writer.endsLine = text.endsWith('\n');
 }
 
-function add(formats: Formats, ...more: readonly RunFormat[]): Formats {
+function addFormats(formats: Formats, ...more: readonly RunFormat[]): Formats {
   return new Set([...formats, ...more]);
 }

@@ -1,4 +1,4 @@
-import type { Saying } from './people.ts';
+import type { PersonMessage } from './people.ts';
 import type { WireMessage } from './wire.ts';
 
 /** The typed commands that send more than text. */
@@ -7,12 +7,12 @@ export const PARTS_HELP = `  !poll Tea? | Yes | No                      !embed T
   !forward TEXT      someone else's message  !invite GAME            to a game
   Text above a poll, a sticker or an embed:  !poll Vote please :: Tea? | Yes | No`;
 
-type Parts = Pick<Saying, 'text' | 'parts' | 'webhook'>;
+type SpecialParts = Pick<PersonMessage, 'text' | 'parts' | 'webhook'>;
 
 const HOOK = 'build-hook';
 
 /** Parses a line such as `!poll Tea? | Yes | No`; undefined for other lines. */
-export function readPartsLine(line: string): Parts | undefined {
+export function readPartsLine(line: string): SpecialParts | undefined {
   const [, name, rest = ''] = /^!(\w+)\s+(.+)$/su.exec(line) ?? [];
   const [above, below] = rest.split(/\s+::\s+/, 2);
   const text = below === undefined ? undefined : above;
@@ -28,25 +28,25 @@ export function readPartsLine(line: string): Parts | undefined {
     case 'invite':
       return { parts: { invitation: { game: first } } };
     case 'embed':
-      return { webhook: HOOK, ...said, parts: { embeds: [embedOf(first, others)] } };
+      return { webhook: HOOK, ...said, parts: { embeds: [buildEmbed(first, others)] } };
     case 'card':
-      return { webhook: HOOK, parts: { components: cardOf(first, others) } };
+      return { webhook: HOOK, parts: { components: buildCard(first, others) } };
     default:
       return undefined;
   }
 }
 
-function embedOf(title: string, [description]: readonly string[]) {
+function buildEmbed(title: string, [description]: readonly string[]) {
   return { type: 'rich', title, ...(description !== undefined && { description }) };
 }
 
-function cardOf(content: string, labels: readonly string[]) {
+function buildCard(content: string, labels: readonly string[]) {
   const buttons = labels.map((label, at) => ({ type: 2, style: 2, label, custom_id: `b${at}` }));
   const row = buttons.length === 0 ? [] : [{ type: 1, components: buttons }];
   return [{ type: 17, components: [{ type: 10, content }, ...row] }];
 }
 
-/** Describes the content of a message besides text, files and components, one line each. */
+/** Describes the content of a message other than text, files and components, one line per item. */
 export function describeParts(message: WireMessage): readonly string[] {
   const { poll, sticker_items = [], embeds, message_snapshots = [], activity } = message;
   const answers = poll?.answers.map(({ poll_media }) => poll_media.text).join(' | ');

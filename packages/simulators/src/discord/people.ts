@@ -1,25 +1,25 @@
 import { z } from 'zod';
 import { describeMember } from './descriptions.ts';
 import { type NewFile, storeFile } from './files.ts';
-import { asVoice, fieldsOf, type MessageParts } from './message-parts.ts';
+import { asVoice, buildFields, type MessageParts } from './message-parts.ts';
 import {
   changeMessage,
   openThread,
-  react,
   readEmoji,
   removeMessage,
+  setReaction,
   storeMessage,
 } from './messages.ts';
 import type { Json, WireMessage, WireUser } from './wire.ts';
 import { CHANNEL_TYPE, type Channel, type World } from './world.ts';
 
-/** A message of someone other than the bot. */
-export interface Saying {
+/** A message from a person or another bot. */
+export interface PersonMessage {
   /** The id of a channel, thread or direct chat. */
   readonly channel: string;
-  /** A user id; unknown users are created. In a direct chat, the other person by default. */
+  /** A user id; unknown users are created. In a direct chat, the default is the other person. */
   readonly from?: string | undefined;
-  /** The text, with mentions in wire format, `<@id>`. */
+  /** The text, with mentions written as `<@id>`. */
   readonly text?: string | undefined;
   readonly replyTo?: string | undefined;
   readonly files?: readonly NewFile[] | undefined;
@@ -28,27 +28,24 @@ export interface Saying {
   readonly parts?: MessageParts | undefined;
   /** Whether the author is another bot. */
   readonly bot?: boolean | undefined;
-  /** The name of the webhook that is the author. */
   readonly webhook?: string | undefined;
 }
 
-/** A reaction that a person adds or removes. */
-export const Reacting = z.strictObject({
+export const PersonReaction = z.strictObject({
   channel: z.string(),
   message: z.string(),
   from: z.string(),
   emoji: z.string(),
   gone: z.boolean().optional(),
 });
-export type Reacting = z.infer<typeof Reacting>;
+export type PersonReaction = z.infer<typeof PersonReaction>;
 
-/** The author when none is given. */
+/** The author when the caller gives none. */
 export const SOMEBODY = '200000000000000001';
 
-/** Sends a message as a person. */
-export function say(world: World, saying: Saying): WireMessage {
+export function say(world: World, saying: PersonMessage): WireMessage {
   const channel = world.channel(saying.channel);
-  const author = authorOf(world, channel, saying);
+  const author = getAuthor(world, channel, saying);
   const replyTo = saying.replyTo === undefined ? undefined : world.message(channel, saying.replyTo);
   const { parts = {}, embeds = parts.embeds } = saying;
   const { voiceSeconds } = parts;
@@ -62,15 +59,14 @@ export function say(world: World, saying: Saying): WireMessage {
     components: parts.components,
     replyTo,
     extra: {
-      ...fieldsOf(world, parts),
+      ...buildFields(world, parts),
       ...(saying.webhook === undefined ? {} : { webhook_id: author.id }),
     },
   });
   return message;
 }
 
-/** Edits the text of a message as its author. */
-export function reword(
+export function editTextAs(
   world: World,
   channelId: string,
   messageId: string,
@@ -83,19 +79,20 @@ export function reword(
   });
 }
 
-/** Deletes a message as a person. */
-export function erase(world: World, channelId: string, messageId: string): void {
+export function deleteMessageAs(world: World, channelId: string, messageId: string): void {
   const channel = world.channel(channelId);
   removeMessage(world, channel, world.message(channel, messageId).id);
 }
 
-/** Adds or removes a reaction as a person. */
-export function reactAs(world: World, { channel: id, message, from, emoji, gone }: Reacting): void {
+export function reactAs(
+  world: World,
+  { channel: id, message, from, emoji, gone }: PersonReaction,
+): void {
   const channel = world.channel(id);
   const known = readEmoji(emoji);
   if (known === undefined) throw new Error(`Not an emoji: ${emoji}`);
-  join(world, channel, from);
-  react(world, channel, world.message(channel, message), {
+  joinGuild(world, channel, from);
+  setReaction(world, channel, world.message(channel, message), {
     userId: from,
     emoji: known,
     gone: gone ?? false,
@@ -105,7 +102,7 @@ export function reactAs(world: World, { channel: id, message, from, emoji, gone 
 /** Shows a person as typing. */
 export function startTyping(world: World, channelId: string, from: string): void {
   const channel = world.channel(channelId);
-  join(world, channel, from);
+  joinGuild(world, channel, from);
   const guild = world.guildOf(channel);
   const where = guild && {
     guild_id: guild.id,
@@ -135,7 +132,7 @@ export function startThread(
 ): Channel {
   const { from = SOMEBODY, name, text } = start;
   const parent = world.channel(start.channel);
-  join(world, parent, from);
+  joinGuild(world, parent, from);
   const hangsOn = start.message === undefined ? undefined : world.message(parent, start.message);
   const thread = openThread(world, parent, { name, ownerId: from, from: hangsOn });
   if (text === undefined) return thread;
@@ -146,7 +143,7 @@ export function startThread(
 }
 
 /** Makes a person a member of the channel's guild; does nothing in direct messages. */
-export function join(world: World, channel: Channel, userId: string): WireUser {
+export function joinGuild(world: World, channel: Channel, userId: string): WireUser {
   const user = world.user(userId);
   const guild = world.guildOf(channel);
   if (guild === undefined || guild.members.has(userId)) return user;
@@ -156,7 +153,7 @@ export function join(world: World, channel: Channel, userId: string): WireUser {
   return user;
 }
 
-function authorOf(world: World, channel: Channel, saying: Saying): WireUser {
+function getAuthor(world: World, channel: Channel, saying: PersonMessage): WireUser {
   if (saying.webhook !== undefined) {
     const id = world.ids.next();
     const author = { ...world.user(id), username: saying.webhook, bot: true };
@@ -165,5 +162,5 @@ function authorOf(world: World, channel: Channel, saying: Saying): WireUser {
   }
   const id = saying.from ?? channel.recipient?.id ?? SOMEBODY;
   if (saying.bot === true) world.users.set(id, { ...world.user(id), bot: true });
-  return join(world, channel, id);
+  return joinGuild(world, channel, id);
 }

@@ -1,4 +1,4 @@
-import { missingAccess, missingPermissions } from './request.ts';
+import { createMissingAccessRefusal, createMissingPermissionsRefusal } from './request.ts';
 import { isObject, type Json } from './wire.ts';
 import {
   type Channel,
@@ -8,14 +8,21 @@ import {
   type WorldEvent,
 } from './world.ts';
 
-/** Whether the bot has a permission in a channel. Direct messages with the bot need none. */
-export function botMay(world: World, channel: Channel, permission: PermissionName): boolean {
+/**
+ * Whether the bot has a permission in a channel. Direct messages with the bot require no
+ * permissions.
+ */
+export function hasBotPermission(
+  world: World,
+  channel: Channel,
+  permission: PermissionName,
+): boolean {
   if (channel.guildId === undefined) return channel.people === undefined;
-  return (permissionsIn(world, channel) & PERMISSION[permission]) !== 0n;
+  return (getBotPermissions(world, channel) & PERMISSION[permission]) !== 0n;
 }
 
-/** The bot's permissions in a guild channel; none when it is not a member. */
-export function permissionsIn(world: World, channel: Channel): bigint {
+/** The bot's permissions in a guild channel, as bits; 0 when the bot is not a member. */
+export function getBotPermissions(world: World, channel: Channel): bigint {
   const guild = world.guildOf(channel);
   if (guild === undefined || guild.left) return 0n;
   const above = channel.parentId === undefined ? undefined : world.channels.get(channel.parentId);
@@ -23,13 +30,18 @@ export function permissionsIn(world: World, channel: Channel): bigint {
 }
 
 /**
- * Returns a channel that the bot can see and where it has the permission.
- * @throws Refusal 10003, 50001 or 50013
+ * Returns the channel if the bot can see it and has the permission there.
+ * @throws Refusal with code 10003 (unknown channel), 50001 (missing access) or 50013 (missing
+ * permissions)
  */
-export function channelFor(world: World, id: string, permission: PermissionName = 'view'): Channel {
+export function requireChannel(
+  world: World,
+  id: string,
+  permission: PermissionName = 'view',
+): Channel {
   const channel = world.channel(id);
-  if (!botMay(world, channel, 'view')) throw missingAccess();
-  if (!botMay(world, channel, permission)) throw missingPermissions();
+  if (!hasBotPermission(world, channel, 'view')) throw createMissingAccessRefusal();
+  if (!hasBotPermission(world, channel, permission)) throw createMissingPermissionsRefusal();
   return channel;
 }
 
@@ -48,21 +60,22 @@ export const INTENT = {
 } as const;
 
 /**
- * The intents that must be enabled in the developer portal; requesting disabled ones closes with
- * 4014.
+ * The privileged intents, which must be enabled in the developer portal; requesting a disabled
+ * intent closes the connection with 4014.
  */
 export const PRIVILEGED = INTENT.members | INTENT.presences | INTENT.content;
 
-/** The intents of API version 10: bits 0–16, 20, 21, 24, 25. Other bits close with 4013. */
+/**
+ * The intents of API version 10: bits 0–16, 20, 21, 24 and 25; other bits close the connection with
+ */
 const KNOWN = 0x1_ffff | (1 << 20) | (1 << 21) | (1 << 24) | (1 << 25);
 
-/** Whether a number is a valid set of intents. */
-export function areIntents(intents: number): boolean {
+export function isValidIntents(intents: number): boolean {
   return Number.isInteger(intents) && intents >= 0 && (intents & ~KNOWN) === 0;
 }
 
 /** The intent required for an event; 0 when it is always delivered. */
-export function intentFor(event: string, inGuild: boolean): number {
+export function getRequiredIntent(event: string, inGuild: boolean): number {
   if (event.startsWith('MESSAGE_REACTION_'))
     return inGuild ? INTENT.guildReactions : INTENT.directReactions;
   if (event.startsWith('MESSAGE_')) return inGuild ? INTENT.guildMessages : INTENT.directMessages;
@@ -80,7 +93,7 @@ export function intentFor(event: string, inGuild: boolean): number {
  * content is empty, except in direct messages, in the bot's own messages and in messages that
  * mention the bot.
  */
-export function forIntents(event: WorldEvent, intents: number, botId: string): Json {
+export function filterByIntents(event: WorldEvent, intents: number, botId: string): Json {
   const { data } = event;
   const isMessage = event.name === 'MESSAGE_CREATE' || event.name === 'MESSAGE_UPDATE';
   if (!isMessage || event.guildId === undefined || (intents & INTENT.content) !== 0) return data;
@@ -92,12 +105,12 @@ export function hideContent(message: Json, botId: string): Json {
   const quoted = message.referenced_message;
   const inner = isObject(quoted) ? { referenced_message: hideContent(quoted, botId) } : {};
   const mentions = message.mentions;
-  const mentioned = Array.isArray(mentions) && mentions.some((user) => idOf(user) === botId);
-  if (mentioned || idOf(message.author) === botId) return { ...message, ...inner };
+  const mentioned = Array.isArray(mentions) && mentions.some((user) => getId(user) === botId);
+  if (mentioned || getId(message.author) === botId) return { ...message, ...inner };
   const { poll: _poll, message_snapshots: _snapshots, ...rest } = message;
   return { ...rest, ...inner, content: '', embeds: [], attachments: [], components: [] };
 }
 
-function idOf(value: unknown): unknown {
+function getId(value: unknown): unknown {
   return isObject(value) ? value.id : undefined;
 }

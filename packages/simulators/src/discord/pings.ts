@@ -1,6 +1,6 @@
 import { parseDiscordMarkdown } from './parse-markdown.ts';
 
-/** Whom a message notifies. */
+/** The users whom a message notifies. */
 export interface Pings {
   readonly everyone: boolean;
   readonly users: readonly string[];
@@ -18,8 +18,9 @@ export interface AllowedMentions {
 }
 
 /**
- * Whom a text notifies. Without `allowed`, that is everyone it mentions and the author it replies
- * to; otherwise only those allowed. Mentions in code notify nobody.
+ * Computes the users whom a text notifies. Without `allowed`, everyone mentioned and the author of
+ * the quoted message are notified; otherwise only those allowed. Mentions inside code do not notify
+ * anyone.
  */
 export function findPings(
   content: string,

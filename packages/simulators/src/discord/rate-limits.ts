@@ -1,22 +1,21 @@
 import { createHash } from 'node:crypto';
 
-/** A number of calls per period. */
-interface Window {
+interface RateWindow {
   readonly count: number;
   readonly windowMs: number;
 }
 
 /** Limits of the REST interface. */
 export interface RateLimits {
-  /** Messages to one channel. */
-  readonly messages: Window;
-  /** Any other route, separately for each channel, guild or webhook. */
-  readonly routes: Window;
-  /** All routes together, except responses to interactions. */
-  readonly global: Window;
+  /** The limit for messages to one channel. */
+  readonly messages: RateWindow;
+  /** The limit for any other route, counted separately for each channel, guild or webhook. */
+  readonly routes: RateWindow;
+  /** The limit for all routes together, except responses to interactions. */
+  readonly global: RateWindow;
 }
 
-/** So generous that no test ever hits them; the headers are sent nevertheless. */
+/** Limits so high that no test reaches them; the headers are sent nevertheless. */
 export const WIDE_LIMITS: RateLimits = {
   messages: { count: 50, windowMs: 1000 },
   routes: { count: 50, windowMs: 1000 },
@@ -30,10 +29,9 @@ export const REAL_LIMITS: RateLimits = {
   global: { count: 50, windowMs: 1000 },
 };
 
-/** The limiter's decision about a call. */
-export interface Verdict {
+export interface LimitVerdict {
   readonly headers: Readonly<Record<string, string>>;
-  /** Set when the call is rejected. */
+  /** The fields of a rejected call; absent when the call is accepted. */
   readonly retryAfterMs?: number;
   readonly global?: boolean;
 }
@@ -43,7 +41,6 @@ interface Bucket {
   endsAt: number;
 }
 
-/** Counts calls per bucket. */
 export class RateLimiter {
   readonly #limits: RateLimits;
   readonly #clock: () => number;
@@ -55,7 +52,7 @@ export class RateLimiter {
   }
 
   /** `major` is the id of the route's channel, guild or webhook. */
-  take(route: string, major: string): Verdict {
+  take(route: string, major: string): LimitVerdict {
     if (!route.includes('/interactions/') && !route.includes('/webhooks/')) {
       const global = this.#count('global', this.#limits.global);
       if (global.waitMs > 0) return refuse(global.waitMs, true, {});
@@ -73,7 +70,7 @@ export class RateLimiter {
     return waitMs > 0 ? refuse(waitMs, false, headers) : { headers };
   }
 
-  #count(key: string, { count, windowMs }: Window): Bucket & { readonly waitMs: number } {
+  #count(key: string, { count, windowMs }: RateWindow): Bucket & { readonly waitMs: number } {
     const now = this.#clock();
     const old = this.#buckets.get(key);
     const bucket =
@@ -85,12 +82,12 @@ export class RateLimiter {
   }
 }
 
-/** A rejected call, with the headers that clients evaluate. */
+/** A rejected call, with the rate limit headers that clients read. */
 export function refuse(
   retryAfterMs: number,
   global: boolean,
   headers: Readonly<Record<string, string>>,
-): Verdict {
+): LimitVerdict {
   return {
     retryAfterMs,
     global,

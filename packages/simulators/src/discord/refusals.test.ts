@@ -1,14 +1,14 @@
 import { ActionRowBuilder, ButtonBuilder, ButtonStyle, EmbedBuilder } from 'discord.js';
 import { afterEach, describe, expect, it } from 'vitest';
-import { endStages, stage } from './testing/discord-client.ts';
+import { endStages, startStage } from './testing/discord-client.ts';
 
 const ANN = '200000000000000501';
 const BEN = '200000000000000502';
 afterEach(endStages);
 
 describe('[U04] refusals of the Discord double', () => {
-  it('accepts 2,000 characters and refuses one more, an empty message and too much in embeds', async () => {
-    const { double, channel } = await stage();
+  it('accepts 2,000 characters and refuses 2,001, an empty message and embeds that are too long', async () => {
+    const { double, channel } = await startStage();
     await channel.send('a'.repeat(2000));
     await expect(channel.send('a'.repeat(2001))).rejects.toMatchObject({
       code: 50035,
@@ -22,14 +22,14 @@ describe('[U04] refusals of the Discord double', () => {
   });
 
   it('refuses two buttons with the same id', async () => {
-    const { channel } = await stage();
+    const { channel } = await startStage();
     const button = new ButtonBuilder().setCustomId('x').setLabel('X').setStyle(ButtonStyle.Primary);
     const row = new ActionRowBuilder<ButtonBuilder>().addComponents(button, button);
     await expect(channel.send({ components: [row] })).rejects.toThrow('DUPLICATED');
   });
 
-  it('responds to missing channels and messages as unknown', async () => {
-    const { client, channel } = await stage();
+  it('returns unknown-object errors for missing channels and messages', async () => {
+    const { client, channel } = await startStage();
     await expect(client.channels.fetch('123456789012345678')).rejects.toMatchObject({
       code: 10003,
     });
@@ -38,8 +38,8 @@ describe('[U04] refusals of the Discord double', () => {
     });
   });
 
-  it('keeps the bot out of channels it may not see or write to', async () => {
-    const { double, channel } = await stage();
+  it('denies the bot access to channels that it may not see or write to', async () => {
+    const { double, channel } = await startStage();
     double.deny(double.channelId, 'send');
     await expect(channel.send('hi')).rejects.toMatchObject({ code: 50013, status: 403 });
     double.deny(double.channelId, 'view');
@@ -49,8 +49,8 @@ describe('[U04] refusals of the Discord double', () => {
     await channel.send('hi');
   });
 
-  it('lets the bot edit and delete only its own messages', async () => {
-    const { double, channel, hears } = await stage();
+  it('allows the bot to edit and delete only its own messages', async () => {
+    const { double, channel, hears } = await startStage();
     double.say({ channel: double.channelId, from: ANN, text: 'mine' });
     const [message] = await hears(1);
     await expect(channel.messages.edit(message?.id ?? '', 'yours')).rejects.toMatchObject({
@@ -71,8 +71,8 @@ describe('[U04] refusals of the Discord double', () => {
     ]);
   });
 
-  it('refuses a reply to a deleted message, unless asked to send it anyway', async () => {
-    const { double, channel } = await stage();
+  it('refuses a reply to a deleted message unless the call allows a missing reference', async () => {
+    const { double, channel } = await startStage();
     const reply = { messageReference: '123456789012345678', failIfNotExists: true };
     await expect(channel.send({ content: 'so', reply })).rejects.toThrow('Unknown message');
     await channel.send({ content: 'so', reply: { ...reply, failIfNotExists: false } });
@@ -80,9 +80,9 @@ describe('[U04] refusals of the Discord double', () => {
   });
 });
 
-describe('[U04] whom a message to the Discord double notifies', () => {
-  it('notifies everyone mentioned, unless allowed mentions restrict it', async () => {
-    const { double, channel } = await stage();
+describe('[U04] notifications by messages to the Discord double', () => {
+  it('notifies all mentioned users unless allowed mentions restrict them', async () => {
+    const { double, channel } = await startStage();
     double.grant(double.guildId, 'pingEveryone');
     const content = `@everyone <@${ANN}> <@${BEN}> \`<@200000000000000503>\``;
     await channel.send(content);
@@ -96,13 +96,13 @@ describe('[U04] whom a message to the Discord double notifies', () => {
   });
 
   it('notifies @everyone only with the permission', async () => {
-    const { double, channel } = await stage();
+    const { double, channel } = await startStage();
     await channel.send('@everyone');
     expect(double.sends().at(-1)?.pings.everyone).toBe(false);
   });
 
-  it('notifies the author of the quoted message, unless allowed mentions exclude them', async () => {
-    const { double, hears } = await stage();
+  it('notifies the author of the quoted message unless allowed mentions exclude the author', async () => {
+    const { double, hears } = await startStage();
     double.say({ channel: double.channelId, from: ANN, text: 'hi' });
     const [message] = await hears(1);
     await message?.reply('loud');
@@ -112,10 +112,10 @@ describe('[U04] whom a message to the Discord double notifies', () => {
 });
 
 describe('[U04] rate limits of the Discord double', () => {
-  it('are sent in headers, which discord.js obeys without being rejected', async () => {
+  it('sends rate limits in headers, which discord.js obeys without being rejected', async () => {
     const narrow = { count: 2, windowMs: 600 };
     const wide = { count: 500, windowMs: 1000 };
-    const { double, channel } = await stage({
+    const { double, channel } = await startStage({
       limits: { messages: narrow, routes: wide, global: wide },
     });
     await Promise.all([1, 2, 3, 4, 5].map((number) => channel.send(`${number}`)));
@@ -126,10 +126,12 @@ describe('[U04] rate limits of the Discord double', () => {
     );
   });
 
-  it('reject a client that does not wait', async () => {
+  it('rejects a client that ignores the rate limit headers', async () => {
     const narrow = { count: 1, windowMs: 60_000 };
     const wide = { count: 500, windowMs: 1000 };
-    const { double } = await stage({ limits: { messages: narrow, routes: wide, global: wide } });
+    const { double } = await startStage({
+      limits: { messages: narrow, routes: wide, global: wide },
+    });
     const post = () =>
       fetch(`${double.apiRoot}/v10/channels/${double.channelId}/messages`, {
         method: 'POST',
@@ -144,9 +146,9 @@ describe('[U04] rate limits of the Discord double', () => {
   });
 
   it.each([false, true])(
-    'respond with 429 on request (global: %s), and discord.js retries',
+    'responds with 429 when a fault requests it (global: %s), and discord.js retries',
     async (global) => {
-      const { double, channel } = await stage();
+      const { double, channel } = await startStage();
       double.fault({ kind: 'rate-limit', retryAfterMs: 50, global });
       await channel.send('later');
       expect(double.calls('POST /channels/').map(({ outcome }) => outcome)).toEqual([429, 200]);

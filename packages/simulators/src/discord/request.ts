@@ -2,12 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import type { z } from 'zod';
 import type { Json } from './wire.ts';
 
-/** One call of the REST interface with its complete body. */
 export class RestCall {
   readonly params: ReadonlyMap<string, string>;
   readonly query: URLSearchParams;
   readonly body: unknown;
-  /** The files of a multipart body by field name: `files[0]` and so on. */
+  /** The files of a multipart body by field name: `files[0]`, `files[1]` and so on. */
   readonly files: ReadonlyMap<string, File>;
 
   constructor(
@@ -21,7 +20,7 @@ export class RestCall {
     this.files = content.files;
   }
 
-  /** A named part of the path. */
+  /** Returns a named parameter of the path. */
   param(name: string): string {
     const value = this.params.get(name);
     if (value === undefined) throw new Error(`The route has no :${name}`);
@@ -30,16 +29,16 @@ export class RestCall {
 
   /**
    * Parses the body with the schema of the route.
-   * @throws Refusal 50035 naming the invalid fields
+   * @throws Refusal with code 50035 (invalid form body) naming the invalid fields
    */
   read<T>(form: z.ZodType<T>): T {
     const result = form.safeParse(this.body ?? {});
     if (result.success) return result.data;
-    throw new Refusal(400, 50035, 'Invalid Form Body', formErrors(result.error));
+    throw new Refusal(400, 50035, 'Invalid Form Body', describeFormErrors(result.error));
   }
 }
 
-function formErrors(error: z.ZodError): Json {
+function describeFormErrors(error: z.ZodError): Json {
   const errors: Record<string, unknown> = {};
   for (const { path, message } of error.issues) {
     errors[path.join('.') || 'body'] = { _errors: [{ code: 'BASE_TYPE_BAD', message }] };
@@ -54,7 +53,8 @@ export interface ReadBody {
 }
 
 /**
- * @throws Refusal 40005 when the body is too large, 50109 when it does not match its content type
+ * @throws Refusal with code 40005 when the body is too large, 50109 when it does not match its
+ * content type
  */
 export async function readBody(request: IncomingMessage): Promise<ReadBody> {
   const chunks: Buffer[] = [];
@@ -88,15 +88,15 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The largest request that the servers accept. */
+/** The largest request body that Discord's servers accept. */
 const LARGEST_BYTES = 25 * 1024 * 1024;
 
 /** An error response of the API; thrown by the routes and sent by the server. */
 export class Refusal extends Error {
   readonly status: number;
-  /** Discord's own error code, for example 10003; 0 when there is none. */
+  /** Discord's own error code, for example 10003; 0 when the error has no code. */
   readonly code: number;
-  /** The errors by field, nested like the fields. */
+  /** The errors by field, with the same nesting as the fields. */
   readonly errors: Json | undefined;
 
   constructor(status: number, code: number, message: string, errors?: Json) {
@@ -107,8 +107,8 @@ export class Refusal extends Error {
   }
 }
 
-/** Status 404 for a missing object, with the error code of its type. */
-export function unknown(
+/** Creates a refusal with status 404 for a missing object, with the error code of its type. */
+export function createNotFoundRefusal(
   what:
     | 'Channel'
     | 'Guild'
@@ -130,18 +130,21 @@ export function unknown(
   return new Refusal(404, code, `Unknown ${what}`);
 }
 
-/** Status 403: the bot cannot see the channel. */
-export function missingAccess(): Refusal {
+/** Creates a refusal with status 403 for a channel that the bot cannot see. */
+export function createMissingAccessRefusal(): Refusal {
   return new Refusal(403, 50001, 'Missing Access');
 }
 
-/** Status 403: the bot can see the channel but lacks the permission. */
-export function missingPermissions(): Refusal {
+/** Creates a refusal with status 403 for a visible channel where the bot lacks the permission. */
+export function createMissingPermissionsRefusal(): Refusal {
   return new Refusal(403, 50013, 'Missing Permissions');
 }
 
-/** Status 400 naming the invalid field; `path` leads to it, for example `embeds.0.title`. */
-export function invalidForm(path: string, code: string, message: string): Refusal {
+/**
+ * Creates a refusal with status 400 naming the invalid field; `path` leads to the field, for
+ * example `embeds.0.title`.
+ */
+export function createInvalidFormRefusal(path: string, code: string, message: string): Refusal {
   const leaf: Json = { _errors: [{ code, message }] };
   const errors = path.split('.').reduceRight<Json>((inner, name) => ({ [name]: inner }), leaf);
   return new Refusal(400, 50035, 'Invalid Form Body', errors);

@@ -1,13 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Answer, broken, json, sleep, write } from '../loopback.ts';
+import {
+  type Answer,
+  createFailureAnswer,
+  createJsonAnswer,
+  sleep,
+  writeAnswer,
+} from '../loopback.ts';
 import type { RestFault, RestFaults } from './faults.ts';
-import { type RateLimiter, refuse, type Verdict } from './rate-limits.ts';
+import { type LimitVerdict, type RateLimiter, refuse } from './rate-limits.ts';
 import { type ReadBody, Refusal, RestCall, readBody } from './request.ts';
-import { type Match, matchRoute } from './routes.ts';
+import { matchRoute, type RouteMatch } from './routes.ts';
 import type { Scene } from './scene.ts';
-import type { Lost } from './transcript.ts';
+import type { LostResponse } from './transcript.ts';
 
-/** A response with Discord's error code for the transcript, if it is a refusal. */
+/** A response, with Discord's error code for the transcript if the call was refused. */
 type RestAnswer = Answer & { readonly code?: number };
 
 /** Answers `/api/v10/…` and records every call in the transcript. */
@@ -25,7 +31,10 @@ export class RestServer {
   async handle(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
     const [, path] = /^\/api\/v10(\/.*)$/.exec(url.pathname) ?? [];
     if (path === undefined) {
-      return write(response, refused(new Refusal(400, 50041, 'Invalid API version provided')));
+      return writeAnswer(
+        response,
+        toRefusalAnswer(new Refusal(400, 50041, 'Invalid API version provided')),
+      );
     }
     const method = request.method ?? 'GET';
     const name = `${method} ${path}`;
@@ -36,25 +45,35 @@ export class RestServer {
         name,
         undefined,
         response,
-        refused(new Refusal(404, 0, '404: Not Found')),
+        toRefusalAnswer(new Refusal(404, 0, '404: Not Found')),
       );
     }
-    if (!isBody(content)) return this.#finish(name, undefined, response, answerFor(content));
+    if (!isBody(content)) return this.#finish(name, undefined, response, toErrorAnswer(content));
     const call = new RestCall(match.params, url.searchParams, content);
     if (!this.#knows(request, match)) {
-      return this.#finish(name, call, response, refused(new Refusal(401, 0, '401: Unauthorized')));
+      return this.#finish(
+        name,
+        call,
+        response,
+        toRefusalAnswer(new Refusal(401, 0, '401: Unauthorized')),
+      );
     }
     await this.#run(name, match, call, response);
   }
 
-  async #run(name: string, match: Match, call: RestCall, response: ServerResponse): Promise<void> {
+  async #run(
+    name: string,
+    match: RouteMatch,
+    call: RestCall,
+    response: ServerResponse,
+  ): Promise<void> {
     const fault = this.#faults.takeFor(name, match.params.get('channel'));
     const effective = fault === undefined || fault.after === true || fault.kind === 'delay';
     if (fault?.kind === 'delay') await sleep(fault.ms, response);
-    const verdict = this.#limiter.take(match.route, majorOf(match));
-    const own = verdict.retryAfterMs !== undefined ? limited(verdict) : undefined;
+    const verdict = this.#limiter.take(match.route, getMajorParameter(match));
+    const own = verdict.retryAfterMs !== undefined ? toRateLimitAnswer(verdict) : undefined;
     const answer = own ?? (effective ? await this.#answer(match, call) : undefined);
-    const outcome = fault === undefined ? 'as usual' : outcomeOf(fault);
+    const outcome = fault === undefined ? 'as usual' : toFaultOutcome(fault);
     const final = outcome === 'as usual' ? answer : outcome;
     if (final === undefined) throw new Error('A call without a fault has a response');
     if (typeof final === 'string') this.#finish(name, call, response, final);
@@ -65,17 +84,17 @@ export class RestServer {
       });
   }
 
-  async #answer({ handler }: Match, call: RestCall): Promise<RestAnswer> {
+  async #answer({ handler }: RouteMatch, call: RestCall): Promise<RestAnswer> {
     try {
       const body = await handler(this.#scene, call);
       if (body === undefined) return { status: 204, type: 'text/html', body: '' };
-      return json(200, this.#scene.world.asSent(body));
+      return createJsonAnswer(200, this.#scene.world.asSent(body));
     } catch (error) {
-      return answerFor(error);
+      return toErrorAnswer(error);
     }
   }
 
-  #knows(request: IncomingMessage, { route }: Match): boolean {
+  #knows(request: IncomingMessage, { route }: RouteMatch): boolean {
     if (route.includes('/:token')) return true;
     return request.headers.authorization === `Bot ${this.#scene.gateway.token}`;
   }
@@ -84,7 +103,7 @@ export class RestServer {
     name: string,
     call: RestCall | undefined,
     response: ServerResponse,
-    final: RestAnswer | Lost,
+    final: RestAnswer | LostResponse,
   ): void {
     const answered = typeof final === 'object';
     this.#scene.world.transcript.record({
@@ -95,20 +114,20 @@ export class RestServer {
     });
     if (final === 'reset') response.socket?.resetAndDestroy();
     else if (final === 'hang-up') response.socket?.destroy();
-    else if (answered) write(response, final);
+    else if (answered) writeAnswer(response, final);
   }
 }
 
-function outcomeOf(fault: RestFault): RestAnswer | Lost | 'as usual' {
+function toFaultOutcome(fault: RestFault): RestAnswer | LostResponse | 'as usual' {
   switch (fault.kind) {
     case 'status': {
       const body = fault.body ?? `<html><h1>${fault.status}</h1></html>`;
       return { status: fault.status, type: 'text/html', body };
     }
     case 'refuse':
-      return refused(new Refusal(fault.status, fault.code, fault.message));
+      return toRefusalAnswer(new Refusal(fault.status, fault.code, fault.message));
     case 'rate-limit':
-      return limited(refuse(fault.retryAfterMs, fault.global ?? false, {}));
+      return toRateLimitAnswer(refuse(fault.retryAfterMs, fault.global ?? false, {}));
     case 'garbage':
       return { status: 200, type: 'application/json', body: '{"id":"12' };
     case 'delay':
@@ -118,16 +137,20 @@ function outcomeOf(fault: RestFault): RestAnswer | Lost | 'as usual' {
   }
 }
 
-function limited({ retryAfterMs = 0, global = false, headers }: Verdict): RestAnswer {
+function toRateLimitAnswer({
+  retryAfterMs = 0,
+  global = false,
+  headers,
+}: LimitVerdict): RestAnswer {
   const body = {
     message: 'You are being rate limited.',
     retry_after: retryAfterMs / 1000,
     global,
   };
-  return { ...json(429, body), headers };
+  return { ...createJsonAnswer(429, body), headers };
 }
 
-function majorOf({ params }: Match): string {
+function getMajorParameter({ params }: RouteMatch): string {
   return params.get('channel') ?? params.get('guild') ?? params.get('token') ?? '';
 }
 
@@ -135,10 +158,10 @@ function isBody(value: unknown): value is ReadBody {
   return typeof value === 'object' && value !== null && 'files' in value;
 }
 
-function answerFor(error: unknown): RestAnswer {
-  return error instanceof Refusal ? refused(error) : broken(error);
+function toErrorAnswer(error: unknown): RestAnswer {
+  return error instanceof Refusal ? toRefusalAnswer(error) : createFailureAnswer(error);
 }
 
-function refused({ status, code, message, errors }: Refusal): RestAnswer {
-  return { ...json(status, { message, code, ...(errors && { errors }) }), code };
+function toRefusalAnswer({ status, code, message, errors }: Refusal): RestAnswer {
+  return { ...createJsonAnswer(status, { message, code, ...(errors && { errors }) }), code };
 }

@@ -4,38 +4,37 @@ import { describeChannel, describeGuild, describeMember } from './descriptions.t
 import { INTERACTION_ROUTES } from './interaction-routes.ts';
 import { readMessage } from './message-form.ts';
 import { MESSAGE_ROUTES, sendAsBot } from './message-routes.ts';
-import { openThread, react, reactors, readEmoji } from './messages.ts';
-import { botMay, channelFor, INTENT } from './permissions.ts';
+import { getReactors, openThread, readEmoji, setReaction } from './messages.ts';
+import { hasBotPermission, INTENT, requireChannel } from './permissions.ts';
 import {
-  invalidForm,
-  missingAccess,
-  missingPermissions,
+  createInvalidFormRefusal,
+  createMissingAccessRefusal,
+  createMissingPermissionsRefusal,
+  createNotFoundRefusal,
   Refusal,
   RestCall,
-  unknown,
 } from './request.ts';
 import type { Handler, Routes, Scene } from './scene.ts';
 import type { Json } from './wire.ts';
 import { CHANNEL_TYPE, type Guild, type World } from './world.ts';
 
-/** A matching route and its path parameters. */
-export interface Match {
+export interface RouteMatch {
   readonly route: string;
   readonly handler: Handler;
   readonly params: ReadonlyMap<string, string>;
 }
 
-/** Returns the first matching route, so exact paths must precede those with parameters. */
-export function matchRoute(method: string, path: string): Match | undefined {
+/** Returns the first matching route, so exact paths must precede paths with parameters. */
+export function matchRoute(method: string, path: string): RouteMatch | undefined {
   const parts = `${method} ${path}`.split('/');
   for (const [route, handler] of Object.entries(ROUTES)) {
-    const params = paramsOf(route.split('/'), parts);
+    const params = matchParameters(route.split('/'), parts);
     if (params !== undefined) return { route, handler, params };
   }
   return undefined;
 }
 
-function paramsOf(
+function matchParameters(
   pattern: readonly string[],
   parts: readonly string[],
 ): Map<string, string> | undefined {
@@ -49,14 +48,14 @@ function paramsOf(
   return params;
 }
 
-/** The bot, its application, its guilds and their members. */
+/** Routes of the bot, its application, its guilds and their members. */
 const ACCOUNT_ROUTES: Routes = {
   'GET /gateway': ({ gateway }) => ({ url: gateway.url }),
   'GET /gateway/bot': ({ gateway }) => gateway.describe(),
   'GET /users/@me': ({ world }) => ({ ...world.bot, verified: true, mfa_enabled: false, flags: 0 }),
   'GET /users/:user': ({ world }, call) => {
     const user = world.users.get(call.param('user'));
-    if (user === undefined) throw unknown('User');
+    if (user === undefined) throw createNotFoundRefusal('User');
     return user;
   },
   'GET /applications/@me': (scene) => describeApplication(scene),
@@ -66,20 +65,20 @@ const ACCOUNT_ROUTES: Routes = {
       .filter(({ left }) => !left)
       .map(({ id, name, permissions }) => ({ id, name, permissions: String(permissions) })),
   'DELETE /users/@me/guilds/:guild': ({ world }, call) => {
-    const guild = guildFor(world, call.param('guild'));
+    const guild = requireGuild(world, call.param('guild'));
     guild.left = true;
     world.emit('GUILD_DELETE', { id: guild.id }, guild.id);
   },
   'GET /guilds/:guild': ({ world }, call) =>
-    describeGuild(world, guildFor(world, call.param('guild'))),
+    describeGuild(world, requireGuild(world, call.param('guild'))),
   'GET /guilds/:guild/channels': ({ world }, call) => {
-    const guild = guildFor(world, call.param('guild'));
+    const guild = requireGuild(world, call.param('guild'));
     return [...world.channels.values()]
       .filter(({ guildId, type }) => guildId === guild.id && type !== CHANNEL_TYPE.thread)
       .map((channel) => describeChannel(world, channel));
   },
   'GET /guilds/:guild/threads/active': ({ world }, call) => {
-    const guild = guildFor(world, call.param('guild'));
+    const guild = requireGuild(world, call.param('guild'));
     const threads = [...world.channels.values()]
       .filter(({ guildId, type }) => guildId === guild.id && type === CHANNEL_TYPE.thread)
       .filter(({ archived }) => !archived)
@@ -87,21 +86,23 @@ const ACCOUNT_ROUTES: Routes = {
     return { threads, members: [], has_more: false };
   },
   'GET /guilds/:guild/members/:user': ({ world }, call) => {
-    const guild = guildFor(world, call.param('guild'));
+    const guild = requireGuild(world, call.param('guild'));
     const user = call.param('user') === '@me' ? world.bot.id : call.param('user');
-    if (!guild.members.has(user)) throw unknown('User');
+    if (!guild.members.has(user)) throw createNotFoundRefusal('User');
     return { ...describeMember(guild, user), user: world.user(user) };
   },
 };
 
-function guildFor(world: World, id: string): Guild {
+function requireGuild(world: World, id: string): Guild {
   const guild = world.guilds.get(id);
-  if (guild === undefined) throw unknown('Guild');
-  if (guild.left) throw missingAccess();
+  if (guild === undefined) throw createNotFoundRefusal('Guild');
+  if (guild.left) throw createMissingAccessRefusal();
   return guild;
 }
 
-/** The application flag for an enabled Message Content Intent, in an app with up to 100 servers. */
+/**
+ * The application flag for an enabled Message Content Intent, used for apps in up to 100 servers.
+ */
 const CONTENT_LIMITED = 1 << 19;
 
 function describeApplication({ world, gateway }: Scene): Json {
@@ -135,14 +136,14 @@ const ChannelForm = z.looseObject({
 });
 const DmForm = z.looseObject({ recipient_id: z.string() });
 
-/** Channels, threads and direct messages. */
+/** Routes of channels, threads and direct messages. */
 const CHANNEL_ROUTES: Routes = {
   'GET /channels/:channel': ({ world }, call) =>
-    describeChannel(world, channelFor(world, call.param('channel'))),
+    describeChannel(world, requireChannel(world, call.param('channel'))),
   'PATCH /channels/:channel': changeChannel,
   'POST /channels/:channel/threads': startThread,
   'POST /channels/:channel/messages/:message/threads': ({ world }, call) => {
-    const parent = channelFor(world, call.param('channel'), 'openThread');
+    const parent = requireChannel(world, call.param('channel'), 'openThread');
     const from = world.message(parent, call.param('message'));
     if (world.channels.has(from.id))
       throw new Refusal(400, 160004, 'A thread has already been created for this message');
@@ -150,30 +151,35 @@ const CHANNEL_ROUTES: Routes = {
     return describeChannel(world, openThread(world, parent, { name, ownerId: world.bot.id, from }));
   },
   'PUT /channels/:channel/thread-members/@me': ({ world }, call) => {
-    channelFor(world, call.param('channel'));
+    requireChannel(world, call.param('channel'));
   },
   'DELETE /channels/:channel/thread-members/@me': ({ world }, call) => {
-    channelFor(world, call.param('channel'));
+    requireChannel(world, call.param('channel'));
   },
   'POST /users/@me/channels': ({ world }, call) => {
     const { recipient_id } = call.read(DmForm);
     if (!world.users.has(recipient_id) || recipient_id === world.bot.id)
-      throw invalidForm('recipient_id', 'CHANNEL_RECIPIENT_REQUIRED', 'Invalid Recipient(s)');
+      throw createInvalidFormRefusal(
+        'recipient_id',
+        'CHANNEL_RECIPIENT_REQUIRED',
+        'Invalid Recipient(s)',
+      );
     return describeChannel(world, world.dmWith(recipient_id));
   },
 };
 
 async function startThread({ world }: Scene, call: RestCall): Promise<Json> {
-  const parent = channelFor(world, call.param('channel'));
+  const parent = requireChannel(world, call.param('channel'));
   const { name, message } = call.read(ThreadForm);
   const isForum = parent.type === CHANNEL_TYPE.forum;
-  if (!botMay(world, parent, isForum ? 'send' : 'openThread')) throw missingPermissions();
+  if (!hasBotPermission(world, parent, isForum ? 'send' : 'openThread'))
+    throw createMissingPermissionsRefusal();
   if (parent.type === CHANNEL_TYPE.thread || parent.type === CHANNEL_TYPE.dm)
     throw new Refusal(400, 50024, 'Cannot execute action on this channel type');
   if (!isForum)
     return describeChannel(world, openThread(world, parent, { name, ownerId: world.bot.id }));
   if (message === undefined)
-    throw invalidForm('message', 'BASE_TYPE_REQUIRED', 'This field is required');
+    throw createInvalidFormRefusal('message', 'BASE_TYPE_REQUIRED', 'This field is required');
   const first = new RestCall(call.params, call.query, { body: message, files: call.files });
   const form = readMessage(first);
   const post = openThread(world, parent, { name, ownerId: world.bot.id });
@@ -182,10 +188,11 @@ async function startThread({ world }: Scene, call: RestCall): Promise<Json> {
 }
 
 function changeChannel({ world }: Scene, call: RestCall): Json {
-  const channel = channelFor(world, call.param('channel'));
+  const channel = requireChannel(world, call.param('channel'));
   const { name, archived, locked } = call.read(ChannelForm);
   const own = channel.ownerId === world.bot.id && locked === undefined;
-  if (!own && !botMay(world, channel, 'manageThreads')) throw missingPermissions();
+  if (!own && !hasBotPermission(world, channel, 'manageThreads'))
+    throw createMissingPermissionsRefusal();
   channel.name = name ?? channel.name;
   channel.archived = archived ?? channel.archived;
   channel.locked = locked ?? channel.locked;
@@ -195,44 +202,45 @@ function changeChannel({ world }: Scene, call: RestCall): Json {
   return data;
 }
 
-/** Reactions to messages. */
+/** Routes of reactions to messages. */
 const REACTION_ROUTES: Routes = {
   'PUT /channels/:channel/messages/:message/reactions/:emoji/@me': (scene, call) =>
-    changeReaction(scene, call, false),
+    handleReactionChange(scene, call, false),
   'DELETE /channels/:channel/messages/:message/reactions/:emoji/@me': (scene, call) =>
-    changeReaction(scene, call, true),
+    handleReactionChange(scene, call, true),
   'DELETE /channels/:channel/messages/:message/reactions/:emoji/:user': (scene, call) => {
-    const channel = channelFor(scene.world, call.param('channel'));
-    if (!botMay(scene.world, channel, 'manageMessages')) throw missingPermissions();
-    changeReaction(scene, call, true, call.param('user'));
+    const channel = requireChannel(scene.world, call.param('channel'));
+    if (!hasBotPermission(scene.world, channel, 'manageMessages'))
+      throw createMissingPermissionsRefusal();
+    handleReactionChange(scene, call, true, call.param('user'));
   },
   'GET /channels/:channel/messages/:message/reactions/:emoji': ({ world }, call) => {
-    const channel = channelFor(world, call.param('channel'));
+    const channel = requireChannel(world, call.param('channel'));
     const { id } = world.message(channel, call.param('message'));
-    return [...reactors(world, id, emojiOf(call))].map((user) => world.user(user));
+    return [...getReactors(world, id, requireEmoji(call))].map((user) => world.user(user));
   },
 };
 
-function changeReaction(
+function handleReactionChange(
   { world }: Scene,
   call: RestCall,
   gone: boolean,
   userId = world.bot.id,
 ): void {
-  const channel = channelFor(world, call.param('channel'), gone ? 'view' : 'react');
+  const channel = requireChannel(world, call.param('channel'), gone ? 'view' : 'react');
   const message = world.message(channel, call.param('message'));
-  const emoji = emojiOf(call);
+  const emoji = requireEmoji(call);
   if (channel.archived) throw new Refusal(400, 50083, 'Thread is archived');
-  react(world, channel, message, { userId, emoji, gone });
+  setReaction(world, channel, message, { userId, emoji, gone });
 }
 
-function emojiOf(call: RestCall): NonNullable<ReturnType<typeof readEmoji>> {
+function requireEmoji(call: RestCall): NonNullable<ReturnType<typeof readEmoji>> {
   const emoji = readEmoji(call.param('emoji'));
   if (emoji === undefined) throw new Refusal(400, 10014, 'Unknown Emoji');
   return emoji;
 }
 
-/** All routes of the double; exact paths precede those with parameters. */
+/** All routes of the double; exact paths precede paths with parameters. */
 const ROUTES: Routes = {
   ...ACCOUNT_ROUTES,
   ...REACTION_ROUTES,

@@ -1,14 +1,14 @@
 import { createServer, type Server } from 'node:http';
-import { end, listen } from '../loopback.ts';
+import { listen, stopServer } from '../loopback.ts';
 import { describeChannel } from './descriptions.ts';
 import type { DiscordDouble, DiscordDoubleOptions } from './discord-double.ts';
-import { isGatewayFault, RestFaults, strikeGateway } from './faults.ts';
+import { applyGatewayFault, isGatewayFault, RestFaults } from './faults.ts';
 import { serveFile } from './files.ts';
 import { Gateway } from './gateway.ts';
-import { press, slash, submit } from './interacting.ts';
+import { pressComponent, submitForm, useSlashCommand } from './interacting.ts';
 import { Interactions } from './interactions.ts';
-import { conversationIn, seen } from './messages.ts';
-import { erase, reactAs, reword, say, startThread, startTyping } from './people.ts';
+import { listVisibleMessages, toVisibleMessage } from './messages.ts';
+import { deleteMessageAs, editTextAs, reactAs, say, startThread, startTyping } from './people.ts';
 import { PRIVILEGED } from './permissions.ts';
 import { RateLimiter, WIDE_LIMITS } from './rate-limits.ts';
 import { RestServer } from './rest-server.ts';
@@ -20,9 +20,9 @@ const PICTURE = 'a_picture';
 const TOKEN = `${Buffer.from(BOT_ID).toString('base64')}.double.for-tests-and-trying-out`;
 
 /**
- * Starts a Discord for one bot on loopback: REST and gateway over plain HTTP, the limits and
- * refusals of the real servers, and injectable faults. `/control/…` offers the methods of the
- * handle over HTTP.
+ * Starts a local Discord server for one bot: REST and gateway over plain HTTP, the limits and
+ * refusals of the real servers, and injectable faults. `/control/…` exposes the methods of the
+ * double over HTTP.
  */
 export async function startDiscordDouble(
   options: DiscordDoubleOptions = {},
@@ -59,11 +59,11 @@ export async function startDiscordDouble(
   const port = await listen(server, options.port ?? 0);
   world.fileBase = `http://127.0.0.1:${port}`;
   gateway.url = `ws://127.0.0.1:${port}/gateway`;
-  const double = handleFor({ world, gateway, interactions, faults, server });
+  const double = createHandle({ world, gateway, interactions, faults, server });
   return double;
 }
 
-interface Parts {
+interface DoubleParts {
   readonly world: World;
   readonly gateway: Gateway;
   readonly interactions: Interactions;
@@ -71,7 +71,7 @@ interface Parts {
   readonly server: Server;
 }
 
-function handleFor(parts: Parts): DiscordDouble {
+function createHandle(parts: DoubleParts): DiscordDouble {
   const { world, gateway, faults, server } = parts;
   const guild = world.addGuild('Test guild');
   const channel = world.addChannel({ type: CHANNEL_TYPE.text, name: 'general', guildId: guild.id });
@@ -84,8 +84,8 @@ function handleFor(parts: Parts): DiscordDouble {
     botRoleId: guild.botRoleId,
     moderatorRoleId: guild.moderatorRoleId,
     transcript: world.transcript,
-    ...placesOf(world),
-    ...peopleOf(world, parts.interactions),
+    ...createWorldControls(world),
+    ...createPersonControls(world, parts.interactions),
     gateway: () => ({
       identifies: gateway.identifies,
       resumes: gateway.resumes,
@@ -96,23 +96,23 @@ function handleFor(parts: Parts): DiscordDouble {
       gateway.portalIntents = intents;
     },
     event: (name, data, guildId) => world.emit(name, data, guildId),
-    conversation: (channelId) => conversationIn(world, channelId),
+    conversation: (channelId) => listVisibleMessages(world, channelId),
     sends: (after) => world.transcript.sends(after),
     calls: (start) => world.transcript.calls(start),
     fault: (fault) => {
-      if (isGatewayFault(fault)) strikeGateway(world, gateway, fault);
+      if (isGatewayFault(fault)) applyGatewayFault(world, gateway, fault);
       else faults.arm(fault);
     },
     clearFaults: () => faults.clear(),
     waitFor: (look, timeoutMs = 30_000) => world.transcript.changes.waitFor(look, timeoutMs),
     close: () => {
       gateway.close();
-      return end(server);
+      return stopServer(server);
     },
   };
 }
 
-function placesOf(
+function createWorldControls(
   world: World,
 ): Pick<
   DiscordDouble,
@@ -160,7 +160,7 @@ function placesOf(
   };
 }
 
-type ByPeople =
+type PersonControlName =
   | 'say'
   | 'reword'
   | 'erase'
@@ -172,22 +172,27 @@ type ByPeople =
   | 'submit'
   | 'interaction';
 
-function peopleOf(world: World, interactions: Interactions): Pick<DiscordDouble, ByPeople> {
+function createPersonControls(
+  world: World,
+  interactions: Interactions,
+): Pick<DiscordDouble, PersonControlName> {
   return {
-    slash: (use) => slash(world, interactions, use),
-    press: (use) => press(world, interactions, use),
-    submit: (use) => submit(world, interactions, use),
+    slash: (use) => useSlashCommand(world, interactions, use),
+    press: (use) => pressComponent(world, interactions, use),
+    submit: (use) => submitForm(world, interactions, use),
     interaction: (id) => {
       const known = interactions.get(id);
       if (known === undefined) throw new Error(`No interaction ${id}`);
-      const ephemeral = [...known.ephemeral.values()].map((message) => seen(world, message));
+      const ephemeral = [...known.ephemeral.values()].map((message) =>
+        toVisibleMessage(world, message),
+      );
       return { answered: known.answered, ephemeral, modal: known.modal };
     },
     say: (saying) => say(world, saying),
     reword: (channel, message, text) => {
-      reword(world, channel, message, text);
+      editTextAs(world, channel, message, text);
     },
-    erase: (channel, message) => erase(world, channel, message),
+    erase: (channel, message) => deleteMessageAs(world, channel, message),
     react: (reacting) => reactAs(world, reacting),
     type: (channel, from) => startTyping(world, channel, from),
     thread: (start) => startThread(world, start).id,

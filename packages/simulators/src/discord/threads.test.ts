@@ -1,13 +1,13 @@
 import { ChannelType, Events } from 'discord.js';
 import { afterEach, describe, expect, it } from 'vitest';
-import { endStages, stage } from './testing/discord-client.ts';
+import { endStages, startStage } from './testing/discord-client.ts';
 
 const ANN = '200000000000000501';
 afterEach(endStages);
 
 describe('[U04] threads of the Discord double', () => {
-  it('deliver what people write in a thread and accept the reply there', async () => {
-    const { double, client, hears } = await stage();
+  it("delivers people's messages in a thread and accepts the reply in the same thread", async () => {
+    const { double, client, hears } = await startStage();
     const opened: string[] = [];
     client.on(Events.ThreadCreate, (thread) => opened.push(thread.name));
     const start = double.say({ channel: double.channelId, from: ANN, text: 'let us talk' });
@@ -29,8 +29,8 @@ describe('[U04] threads of the Discord double', () => {
     expect(double.conversation(double.channelId)).toHaveLength(1);
   });
 
-  it('can be opened by the bot, once per message', async () => {
-    const { double, channel } = await stage();
+  it('lets the bot open one thread per message', async () => {
+    const { double, channel } = await startStage();
     const message = await channel.send('a topic');
     const thread = await message.startThread({ name: 'on it' });
     expect(thread.id).toBe(message.id);
@@ -44,8 +44,8 @@ describe('[U04] threads of the Discord double', () => {
     expect(double.conversation(thread.id)).toMatchObject([{ from: 'bot', visible: 'first' }]);
   });
 
-  it('are unarchived by a message, unless they are locked', async () => {
-    const { double, channel } = await stage();
+  it('unarchives a thread when a message is sent, unless the thread is locked', async () => {
+    const { double, channel } = await startStage();
     double.grant(double.guildId, 'manageThreads');
     const thread = await channel.threads.create({ name: 'old' });
     const message = await thread.send('before');
@@ -57,8 +57,8 @@ describe('[U04] threads of the Discord double', () => {
     await expect(thread.send('too late')).rejects.toMatchObject({ code: 160005 });
   });
 
-  it('include forum posts, whose first message has the id of the post', async () => {
-    const { double, client, hears } = await stage();
+  it('gives the first message of a forum post the id of the post', async () => {
+    const { double, client, hears } = await startStage();
     const forum = double.addChannel(double.guildId, 'questions', 'forum');
     const post = double.thread({ channel: forum, name: 'How?', from: ANN, text: 'Like this?' });
     const [question] = await hears(1);
@@ -73,9 +73,9 @@ describe('[U04] threads of the Discord double', () => {
 });
 
 describe('[D04] nonces of the Discord double', () => {
-  it('return the same message for the same nonce while it is remembered', async () => {
+  it('returns the same message for the same nonce while the nonce is remembered', async () => {
     let now = Date.now();
-    const { double, channel } = await stage({ clock: () => now });
+    const { double, channel } = await startStage({ clock: () => now });
     const send = () => channel.send({ content: 'once', nonce: 'part-1', enforceNonce: true });
     const first = await send();
     const second = await send();
@@ -85,8 +85,8 @@ describe('[D04] nonces of the Discord double', () => {
     expect((await send()).id).not.toBe(first.id);
   });
 
-  it('do not prevent duplicates unless enforced, and must not be too long', async () => {
-    const { double, channel } = await stage();
+  it('allows duplicates unless the nonce is enforced, and refuses a nonce that is too long', async () => {
+    const { double, channel } = await startStage();
     await channel.send({ content: 'twice', nonce: 'part-1' });
     await channel.send({ content: 'twice', nonce: 'part-1' });
     expect(double.sends()).toHaveLength(2);
@@ -95,9 +95,9 @@ describe('[D04] nonces of the Discord double', () => {
   });
 });
 
-describe('[U04] history and reactions of the Discord double', () => {
-  it('list messages newest first, before and after a given message', async () => {
-    const { double, channel } = await stage();
+describe('[U04] history, reactions and typing in the Discord double', () => {
+  it('lists messages newest first, before and after a given message', async () => {
+    const { double, channel } = await startStage();
     const ids = ['1', '2', '3', '4', '5'].map(
       (text) => double.say({ channel: double.channelId, from: ANN, text }).id,
     );
@@ -108,8 +108,8 @@ describe('[U04] history and reactions of the Discord double', () => {
     expect(await list({ limit: 2, after: ids[1] ?? '' })).toEqual(['4', '3']);
   });
 
-  it('deliver reactions in both directions', async () => {
-    const { double, client, channel } = await stage();
+  it('delivers reactions in both directions', async () => {
+    const { double, client, channel } = await startStage();
     const seen: string[] = [];
     client.on(Events.MessageReactionAdd, ({ emoji }, user) => {
       if (user.id === ANN) seen.push(`+${emoji.name}`);
@@ -129,8 +129,8 @@ describe('[U04] history and reactions of the Discord double', () => {
     await expect(message.react('word')).rejects.toMatchObject({ code: 10014 });
   });
 
-  it('deliver typing in both directions', async () => {
-    const { double, client, channel } = await stage();
+  it('delivers typing in both directions', async () => {
+    const { double, client, channel } = await startStage();
     const typing = new Promise((resolve) =>
       client.once(Events.TypingStart, ({ user }) => resolve(user.id)),
     );

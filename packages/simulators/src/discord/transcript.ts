@@ -1,33 +1,33 @@
-import { Changes } from '../changes.ts';
+import { ChangeNotifier } from '../changes.ts';
 import type { Pings } from './pings.ts';
 import type { WireAttachment, WireMessage, WireReaction } from './wire.ts';
 
-/** Where a message is: guild, channel and thread, or the person of a direct chat. */
+/** The location of a message: guild, channel and thread, or the person of a direct chat. */
 export interface MessageRoute {
   readonly guildId?: string;
-  /** The channel where people find it; the parent channel for a thread. */
+  /** The channel that contains the message; the parent channel for a thread. */
   readonly channelId: string;
   readonly threadId?: string;
   /** Set only for a direct message. */
   readonly userId?: string;
   /** Set only for a response to an interaction. */
   readonly interactionId?: string;
-  /** Set when only one person sees it. */
+  /** Set for an ephemeral message, which only this person sees. */
   readonly ephemeral?: true;
 }
 
 /** A message or edit that the bot sent, as it was stored. */
-export interface Sent {
-  /** Increases with every action of the bot. */
+export interface SentMessage {
+  /** Increases with every message or edit by the bot. */
   readonly seq: number;
-  /** The time of the double's clock, in ms since 1970. */
+  /** The time by the double's clock, in ms since 1970. */
   readonly at: number;
   readonly kind: 'message' | 'edit';
   readonly route: MessageRoute;
   readonly messageId: string;
-  /** The source text. */
+  /** The message as Markdown source. */
   readonly content: string;
-  /** The visible text. */
+  /** The message as people see it. */
   readonly visible: string;
   readonly pings: Pings;
   readonly attachments: readonly WireAttachment[];
@@ -36,13 +36,13 @@ export interface Sent {
   readonly message: WireMessage;
 }
 
-/** A message as people in the channel see it now. */
+/** A visible message of a channel in its current state. */
 export interface VisibleMessage {
   readonly id: string;
   readonly from: 'bot' | string;
-  /** The source text. */
+  /** The message as Markdown source. */
   readonly content: string;
-  /** The visible text. */
+  /** The message as people see it. */
   readonly visible: string;
   readonly edited: boolean;
   readonly replyTo?: string;
@@ -51,26 +51,24 @@ export interface VisibleMessage {
   readonly message: WireMessage;
 }
 
-/** The fault that replaced the response. */
-export type Lost = 'reset' | 'hang-up' | 'hang';
+export type LostResponse = 'reset' | 'hang-up' | 'hang';
 
-/** A call of the REST interface. */
 export interface RecordedCall {
   readonly seq: number;
   readonly at: number;
   /** The method and the path without `/api/v10`. */
   readonly call: string;
   readonly body: unknown;
-  /** The HTTP status, or the fault that replaced the response. */
-  readonly outcome: number | Lost;
+  /** The HTTP status of the response, or the fault that replaced it. */
+  readonly outcome: number | LostResponse;
   /** Discord's error code, if the call was refused. */
   readonly code?: number;
 }
 
 /** Records the bot's actions in order and notifies waiting listeners. */
 export class Transcript {
-  readonly changes = new Changes(() => this.#summary());
-  readonly #sends: Sent[] = [];
+  readonly changes = new ChangeNotifier(() => this.#summary());
+  readonly #sends: SentMessage[] = [];
   readonly #calls: RecordedCall[] = [];
   readonly #clock: () => number;
   #seq = 0;
@@ -79,7 +77,7 @@ export class Transcript {
     this.#clock = clock;
   }
 
-  sent(sent: Omit<Sent, 'seq' | 'at'>): void {
+  sent(sent: Omit<SentMessage, 'seq' | 'at'>): void {
     this.#seq += 1;
     this.#sends.push({ seq: this.#seq, at: this.#clock(), ...sent });
     this.changes.changed();
@@ -91,8 +89,8 @@ export class Transcript {
     this.changes.changed();
   }
 
-  /** Everything the bot sent after `after` (a `seq`), oldest first. */
-  sends(after = 0): Sent[] {
+  /** All messages that the bot sent after `after` (a `seq`), oldest first. */
+  sends(after = 0): SentMessage[] {
     return this.#sends.filter(({ seq }) => seq > after);
   }
 

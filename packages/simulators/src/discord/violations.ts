@@ -1,55 +1,55 @@
-import { allNodes, type DiscordNode, isPlainText } from './markdown.ts';
+import { type DiscordNode, isPlainText, walkNodes } from './markdown.ts';
 
-/** Problems of a message that Discord nevertheless accepts. */
+/** Problems of a message that Discord accepts despite them. */
 export type ViolationKind =
-  /** Nothing visible; Discord refuses such a message. */
+  /** The message has no visible content; Discord refuses it. */
   | 'empty'
-  /** So many formats that the client shows the whole message as source text. */
+  /** The message has so many formats that the client shows its source text. */
   | 'too-many-nodes'
-  /** A mention, timestamp or emoji name that the client replaces. */
+  /** The message contains a mention, timestamp or emoji name that the client replaces. */
   | 'live'
-  /** Discord's servers would ping, even if the client shows plain text. */
+  /** Discord's servers would notify someone, even if the client shows plain text. */
   | 'ping'
-  /** A table, shown as source text. */
+  /** The message contains a table, which the client shows as source text. */
   | 'table'
-  /** `####`, which is not a heading. */
+  /** The message contains `####`, which does not start a heading. */
   | 'deep-heading'
-  /** `[text](url)` that does not become a link. */
+  /** The message contains `[text](url)` that does not become a link. */
   | 'refused-link'
-  /** A list item with empty lines, in which marks stay visible. */
+  /** A list item contains empty lines, so marks in it stay visible. */
   | 'loose-list'
-  /** Two lines of a list item that the client joins. */
+  /** The client joins two lines of a list item. */
   | 'joined-lines';
 
-/** A problem, with a description of where it is. */
+/** A problem and a description of its location. */
 export interface Violation {
   readonly kind: ViolationKind;
   readonly where: string;
 }
 
-/** The client counts all nodes except plain text and gives up at this number. */
+/** The client counts all nodes except plain text and stops formatting at this number. */
 const TOO_MANY_NODES = 200;
 const PING = /<@[!&]?\d+>|@everyone|@here/g;
 const TABLE = /^.*\|.*\n *\|? *:?-+:? *(?:\| *:?-+:? *)*\|? *$/m;
 const DEEP_HEADING = /(?:^|\n) *#{4,6} /;
 
 /**
- * Finds the problems of a message, given its source and its parsed tree. The length is not checked.
+ * Finds the problems of a message, given its source and its parsed tree; does not check the length.
  */
 export function findViolations(source: string, tree: readonly DiscordNode[]): Violation[] {
-  const nodes = [...allNodes(tree)];
+  const nodes = [...walkNodes(tree)];
   const found: Violation[] = [];
   const report = (kind: ViolationKind, where: string) => found.push({ kind, where });
-  if (!nodes.some(isSeen)) report('empty', '');
+  if (!nodes.some(isVisible)) report('empty', '');
   const counted = nodes.filter(({ type }) => type !== 'text' && type !== 'refusedLink').length;
   if (counted >= TOO_MANY_NODES) report('too-many-nodes', `${counted}`);
   for (const node of nodes) {
     if (node.type === 'live') report('live', node.text);
     if (node.type === 'refusedLink') report('refused-link', node.text);
-    if (node.type === 'list' && node.loose) report('loose-list', shortText([node]));
-    if (node.type === 'list' && node.joined) report('joined-lines', shortText([node]));
+    if (node.type === 'list' && node.loose) report('loose-list', getShortText([node]));
+    if (node.type === 'list' && node.joined) report('joined-lines', getShortText([node]));
   }
-  for (const ping of pings(source, nodes)) report('ping', ping);
+  for (const ping of findPings(source, nodes)) report('ping', ping);
   const plain = nodes.map((node) => (isPlainText(node) ? node.text : '\0')).join('');
   const table = TABLE.exec(plain)?.[0];
   if (table?.includes('|', table.indexOf('\n'))) report('table', table);
@@ -59,10 +59,10 @@ export function findViolations(source: string, tree: readonly DiscordNode[]): Vi
 }
 
 /**
- * Finds text that the servers may treat as a mention: they recognize code and URLs, but not
+ * Finds text that the servers may treat as a mention; the servers recognize code and URLs, but not
  * escapes.
  */
-function pings(source: string, nodes: readonly DiscordNode[]): string[] {
+function findPings(source: string, nodes: readonly DiscordNode[]): string[] {
   const code = nodes.flatMap((node) => {
     if (node.type === 'link') return [...node.url.matchAll(PING)];
     return isCode(node) ? [...node.text.matchAll(PING)] : [];
@@ -75,11 +75,11 @@ function isCode(node: DiscordNode): node is Extract<DiscordNode, { type: 'code' 
   return node.type === 'code' || node.type === 'codeBlock';
 }
 
-function isSeen(node: DiscordNode): boolean {
+function isVisible(node: DiscordNode): boolean {
   return 'text' in node && /[^\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u.test(node.text);
 }
 
-function shortText(tree: readonly DiscordNode[]): string {
-  const texts = [...allNodes(tree)].map((node) => ('text' in node ? node.text : ''));
+function getShortText(tree: readonly DiscordNode[]): string {
+  const texts = [...walkNodes(tree)].map((node) => ('text' in node ? node.text : ''));
   return texts.join('').slice(0, 40);
 }

@@ -1,9 +1,7 @@
 import type { APIMessage } from 'discord-api-types/v10';
 
-/** Any JSON object on the wire. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** A user as events and messages carry it. */
 export interface WireUser {
   readonly id: string;
   readonly username: string;
@@ -13,7 +11,7 @@ export interface WireUser {
   readonly bot?: boolean;
 }
 
-/** A file of a message; `url` is signed and expires. */
+/** A file attached to a message; `url` is signed and expires. */
 export interface WireAttachment {
   readonly id: string;
   readonly filename: string;
@@ -22,12 +20,12 @@ export interface WireAttachment {
   readonly proxy_url: string;
   readonly content_type?: string;
   readonly description?: string;
-  /** Set for voice messages; their `waveform` is set as well. */
+  /** The duration is set for voice messages, as is their `waveform`. */
   readonly duration_secs?: number;
   readonly waveform?: string;
 }
 
-/** An emoji below a message and how many people added it. */
+/** An emoji and the number of people who reacted to a message with it. */
 export interface WireReaction {
   readonly emoji: { readonly id: string | null; readonly name: string };
   readonly count: number;
@@ -42,7 +40,7 @@ interface WireReference {
   readonly guild_id?: string;
 }
 
-/** A message as REST returns it; events add `guild_id` and `member`. Times are in ISO 8601. */
+/** A message as REST returns it; events add `guild_id` and `member`. Times are ISO 8601 strings. */
 export interface WireMessage
   extends Readonly<
     Pick<APIMessage, 'poll' | 'sticker_items' | 'activity' | 'application' | 'shared_client_theme'>

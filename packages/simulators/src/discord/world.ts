@@ -1,7 +1,7 @@
-import { type Optional, sentWith } from '../optional-fields.ts';
+import { applyOptionalFields, type OptionalFieldMode } from '../optional-fields.ts';
 import type { Command } from './command-form.ts';
 import { NEVER_NULL, OPTIONAL_FIELDS } from './optional-fields.ts';
-import { unknown } from './request.ts';
+import { createNotFoundRefusal } from './request.ts';
 import type { Transcript } from './transcript.ts';
 import { isObject, type Json, type WireMessage, type WireUser } from './wire.ts';
 
@@ -18,8 +18,8 @@ export const PERMISSION = {
   openThread: 1n << 35n,
   sendInThread: 1n << 38n,
   /**
-   * The usual permissions of an invited bot: embedding links, and all of the above except managing
-   * messages or threads and pinging everyone.
+   * The default permissions of an invited bot: embedding links and all of the above, except
+   * managing messages or threads and mentioning everyone.
    */
   usual:
     (1n << 6n) |
@@ -32,10 +32,9 @@ export const PERMISSION = {
     (1n << 38n),
 } as const;
 
-/** One of the named permissions. */
 export type PermissionName = Exclude<keyof typeof PERMISSION, 'usual'>;
 
-/** The channel types that the double has. */
+/** The channel types that the double supports. */
 export const CHANNEL_TYPE = {
   text: 0,
   dm: 1,
@@ -46,7 +45,7 @@ export const CHANNEL_TYPE = {
   forum: 15,
 } as const;
 
-/** A place for messages; threads and forum posts are channels too. */
+/** A channel, which may also be a direct chat, a thread or a forum post. */
 export interface Channel {
   readonly id: string;
   readonly type: number;
@@ -61,7 +60,7 @@ export interface Channel {
   name: string;
   archived: boolean;
   locked: boolean;
-  /** The permission bits denied to the bot here. */
+  /** The permission bits denied to the bot in this channel. */
   denied: bigint;
   readonly messages: Map<string, WireMessage>;
 }
@@ -71,7 +70,7 @@ export interface Guild {
   readonly id: string;
   readonly name: string;
   readonly ownerId: string;
-  /** Nicknames, or null, by user id. */
+  /** Nicknames by user id; null for members without one. */
   readonly members: Map<string, string | null>;
   /** Role names by id; @everyone has the id of the guild. */
   readonly roles: Map<string, string>;
@@ -79,25 +78,24 @@ export interface Guild {
   readonly moderators: Set<string>;
   readonly moderatorRoleId: string;
   /**
-   * The role created with the bot, which has its name; people sometimes mention it instead of the
-   * bot.
+   * The role created with the bot and named after it; people sometimes mention this role instead of
+   * the bot.
    */
   readonly botRoleId: string;
-  /** The bot's permissions, as bits. */
+  /** The bot's guild permissions as bits. */
   permissions: bigint;
   available: boolean;
-  /** Whether the bot is not a member: never invited, or removed. */
+  /** Whether the bot is not a member because it was never invited or was removed. */
   left: boolean;
 }
 
-/** An event sent through the gateway. */
 export interface WorldEvent {
   readonly name: string;
   readonly data: Json;
   readonly guildId?: string | undefined;
 }
 
-/** A stored file and when its URL was signed. */
+/** A stored file and the time when its URL was signed. */
 interface StoredFile {
   readonly name: string;
   readonly type: string;
@@ -105,7 +103,7 @@ interface StoredFile {
   readonly expiresAt: number;
 }
 
-/** The complete state of the servers: people, guilds, channels, messages, files. */
+/** The complete state of the servers, including people, guilds, channels, messages and files. */
 export class World {
   readonly bot: WireUser;
   readonly clock: () => number;
@@ -116,16 +114,16 @@ export class World {
   readonly guilds = new Map<string, Guild>();
   readonly channels = new Map<string, Channel>();
   readonly files = new Map<string, StoredFile>();
-  /** Users who reacted, by message id and emoji. */
+  /** The users who reacted, by message id and emoji. */
   readonly reactors = new Map<string, Set<string>>();
-  /** Slash commands by name, by guild id; global ones have no guild id. */
+  /** Slash commands keyed by guild id and then by name; global commands have no guild id. */
   readonly commands = new Map<string, Map<string, Command>>();
   /** People who refuse direct messages from the bot. */
   readonly closedToDms = new Set<string>();
-  /** The base URL of files, set once the server listens. */
+  /** The base URL of files, set when the server starts to listen. */
   fileBase = '';
-  /** How optional fields are sent. */
-  optional: Optional = 'present';
+  /** The form of optional fields: with a value, as null, or omitted. */
+  optional: OptionalFieldMode = 'present';
   #listener: (event: WorldEvent) => void = () => {};
 
   constructor(clock: () => number, transcript: Transcript, botId: string) {
@@ -133,7 +131,7 @@ export class World {
     this.nonces = new Nonces(clock);
     this.ids = new Snowflakes(clock);
     this.transcript = transcript;
-    this.bot = { ...newUser(botId), username: 'parley-test', bot: true };
+    this.bot = { ...createUser(botId), username: 'parley-test', bot: true };
     this.users.set(botId, this.bot);
   }
 
@@ -146,19 +144,21 @@ export class World {
     this.transcript.changes.changed();
   }
 
-  /** A document in its wire form; for gateway events, `event` is their name. */
+  /**
+   * Converts a document to the form in which it is sent; for gateway events, `event` is their name.
+   */
   asSent(document: unknown, event?: string | null): unknown {
-    const sent = sentWith(this.optional, OPTIONAL_FIELDS, document, NEVER_NULL);
+    const sent = applyOptionalFields(this.optional, OPTIONAL_FIELDS, document, NEVER_NULL);
     if (event !== 'INTERACTION_CREATE' || !isObject(sent) || !isObject(document)) return sent;
-    // Chosen and typed values keep fields that vary elsewhere, and an interaction in a guild always
-    // names the member.
+    // Chosen and typed values keep fields that are optional elsewhere, and an interaction in a
+    // guild always names the member.
     const { data, member } = document;
     return { ...sent, data, ...(member !== undefined && { member: this.asSent(member) }) };
   }
 
-  /** Returns a user, creating unknown ones. */
+  /** Returns a user; creates unknown users. */
   user(id: string): WireUser {
-    const user = this.users.get(id) ?? newUser(id);
+    const user = this.users.get(id) ?? createUser(id);
     this.users.set(id, user);
     return user;
   }
@@ -205,7 +205,7 @@ export class World {
     return channel;
   }
 
-  /** Returns the direct chat with a person, creating it if necessary. */
+  /** Returns the direct chat with a person and creates it if necessary. */
   dmWith(userId: string): Channel {
     for (const channel of this.channels.values())
       if (channel.recipient?.id === userId) return channel;
@@ -225,27 +225,27 @@ export class World {
     });
   }
 
-  /** The guild of a channel or event; undefined in direct messages. */
+  /** Returns the guild of a channel or event; undefined in direct messages. */
   guildOf({ guildId }: { readonly guildId?: string | undefined }): Guild | undefined {
     return guildId === undefined ? undefined : this.guilds.get(guildId);
   }
 
-  /** @throws Refusal 10003 */
+  /** @throws Refusal with code 10003 (unknown channel) */
   channel(id: string): Channel {
     const channel = this.channels.get(id);
-    if (channel === undefined) throw unknown('Channel');
+    if (channel === undefined) throw createNotFoundRefusal('Channel');
     return channel;
   }
 
-  /** @throws Refusal 10008 */
+  /** @throws Refusal with code 10008 (unknown message) */
   message(channel: Channel, id: string): WireMessage {
     const message = channel.messages.get(id);
-    if (message === undefined) throw unknown('Message');
+    if (message === undefined) throw createNotFoundRefusal('Message');
     return message;
   }
 }
 
-function newUser(id: string): WireUser {
+function createUser(id: string): WireUser {
   return {
     id,
     username: `user${id.slice(-4)}`,
@@ -273,7 +273,7 @@ class Snowflakes {
   }
 }
 
-/** Remembers nonces, so that the same nonce returns the same message. */
+/** Maps nonces to messages, so that a repeated nonce returns the same message. */
 class Nonces {
   readonly #clock: () => number;
   readonly #known = new Map<string, { readonly message: WireMessage; readonly at: number }>();
@@ -287,7 +287,7 @@ class Nonces {
     this.#known.set(String(nonce), { message, at: this.#clock() });
   }
 
-  /** The message with this nonce, if it was sent within `maxAgeMs`. */
+  /** Returns the message with this nonce, if it was sent within `maxAgeMs`. */
   find(nonce: string | number | null | undefined, maxAgeMs: number): WireMessage | undefined {
     if (nonce === null || nonce === undefined) return undefined;
     const known = this.#known.get(String(nonce));

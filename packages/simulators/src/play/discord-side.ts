@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import {
-  everyComponent,
+  getVisibleText,
   KIND,
-  optionsOf as menuOptions,
-  shownText,
+  listComponents,
+  getOptions as menuOptions,
 } from '../discord/components.ts';
 import type { DiscordDouble } from '../discord/discord-double.ts';
 import { parseDiscordMarkdown } from '../discord/parse-markdown.ts';
@@ -14,19 +14,19 @@ import type { VisibleMessage } from '../discord/transcript.ts';
 import type { Json } from '../discord/wire.ts';
 import { drawDiscord } from './draw/discord.ts';
 import { escapeText } from './draw/escape.ts';
+import type { PlayClock } from './play-clock.ts';
 import {
   type MessageOnPlatform,
+  type PersonMessageOnPlatform,
   type PlatformSide,
   type ReactionOnPlatform,
-  type SayingOnPlatform,
   SHOWN_CALLS,
 } from './side.ts';
-import type { PlayClock } from './simulator.ts';
 
 const FIRST_PERSON = 200_000_000_000_001_000n;
-/** How long Discord shows that the bot is typing. */
+/** The time for which Discord shows that the bot is typing. */
 const TYPING_MS = 10_000;
-/** How often discord.js tries a call. */
+/** The number of attempts that discord.js makes for a call. */
 const TRIES = 4;
 
 const Command = z.looseObject({
@@ -36,7 +36,6 @@ const Command = z.looseObject({
 });
 type Command = z.infer<typeof Command>;
 
-/** Starts the Discord double for a player. */
 export async function startDiscordSide(
   clock: PlayClock,
   port: number | undefined,
@@ -65,7 +64,7 @@ class DiscordSide implements PlatformSide {
   constructor(double: DiscordDouble, clock: PlayClock) {
     this.#double = double;
     this.#clock = clock;
-    this.faults = faultsOf(double);
+    this.faults = createFaults(double);
     this.#names.set(double.me.id, double.me.username);
   }
 
@@ -109,11 +108,18 @@ class DiscordSide implements PlatformSide {
     else this.#double.deny(chat, 'view', !isIn);
   }
 
-  say({ chat: channel, from, text, mention, replyTo, file }: SayingOnPlatform): string | undefined {
+  say({
+    chat: channel,
+    from,
+    text,
+    mention,
+    replyTo,
+    file,
+  }: PersonMessageOnPlatform): string | undefined {
     const command = /^\/(\S+)\s*(.*)$/su.exec(text);
     const known = this.#commands().find(({ name }) => name === command?.[1]);
     if (known !== undefined && !mention) {
-      const options = optionsOf(known, command?.[2] ?? '');
+      const options = parseOptions(known, command?.[2] ?? '');
       const id = this.#double.slash({ channel, from, name: known.name, options });
       this.#interactions.push({ id, chat: channel, from });
       return undefined;
@@ -146,7 +152,9 @@ class DiscordSide implements PlatformSide {
 
   press(channel: string, message: string, from: string, label: string): void {
     const shown = this.#all(channel).find(({ id }) => id === message);
-    const found = pressablesOf(shown?.message.components ?? []).find((one) => one.label === label);
+    const found = listPressables(shown?.message.components ?? []).find(
+      (one) => one.label === label,
+    );
     if (found === undefined) throw new Error(`There is no button "${label}".`);
     const { customId, values } = found;
     const id = this.#double.press({ channel, message, from, customId, values });
@@ -177,7 +185,7 @@ class DiscordSide implements PlatformSide {
       .calls()
       .slice(-SHOWN_CALLS)
       .map(({ at, call, outcome, code }) => ({
-        ...{ at, call: shortened(call) },
+        ...{ at, call: shortenIds(call) },
         outcome: code === undefined ? String(outcome) : `${outcome} (${code})`,
         isTrouble: typeof outcome !== 'number' || outcome >= 400,
       }));
@@ -193,15 +201,15 @@ class DiscordSide implements PlatformSide {
   }
 
   /**
-   * The messages of the channel and the ephemeral ones, sorted by id, because Discord's ids grow
-   * with time.
+   * The channel's messages and the ephemeral ones, sorted by id, because Discord's ids grow with
+   * time.
    */
   #all(chat: string): (VisibleMessage & { readonly onlyFor?: string })[] {
     const here = this.#interactions.filter((one) => one.chat === chat);
     const alone = here.flatMap(({ id, from }) =>
       this.#double.interaction(id).ephemeral.map((message) => ({ ...message, onlyFor: from })),
     );
-    // A button on an ephemeral answer adds its answers to the same list.
+    // A press on an ephemeral answer adds the bot's response to the same list.
     const single = new Map(alone.map((message) => [message.id, message]));
     const all = [...this.#double.conversation(chat), ...single.values()];
     return all.sort((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
@@ -209,7 +217,7 @@ class DiscordSide implements PlatformSide {
 
   #message(shown: VisibleMessage & { readonly onlyFor?: string }): MessageOnPlatform {
     const { id, from, edited, attachments, message, replyTo, onlyFor } = shown;
-    const { tree, violations } = parseDiscordMarkdown(shownText(message));
+    const { tree, violations } = parseDiscordMarkdown(getVisibleText(message));
     const name = (source: string) => this.#nameOf(source);
     const parts = describeParts(message);
     const isNotice = message.type === 18;
@@ -222,7 +230,7 @@ class DiscordSide implements PlatformSide {
         ...{ name: filename, type: content_type },
         read: async () => new Uint8Array(await (await fetch(url)).arrayBuffer()),
       })),
-      buttons: pressablesOf(message.components).map(({ label }) => label),
+      buttons: listPressables(message.components).map(({ label }) => label),
       reactions: shown.reactions.flatMap(({ emoji, me }) => [
         ...(me ? [[emoji.name, 'bot'] as const] : []),
         ...[...(this.#reactors.get(`${id} ${emoji.name}`) ?? [])].map(
@@ -234,22 +242,22 @@ class DiscordSide implements PlatformSide {
     };
   }
 
-  /** `<@1>` as the client shows it. */
+  /** Returns `<@1>` as the client shows it. */
   #nameOf(source: string): string {
     const id = /^<@!?(\d+)>$/.exec(source)?.[1];
     return id === undefined ? source : `@${this.#names.get(id) ?? id}`;
   }
 }
 
-interface Pressable {
+interface PressableComponent {
   readonly label: string;
   readonly customId: string;
   readonly values?: readonly string[];
 }
 
-/** The buttons of a message, and the options of its menus, which a player presses like buttons. */
-function pressablesOf(components: readonly Json[]): readonly Pressable[] {
-  return everyComponent(components).flatMap((component): readonly Pressable[] => {
+/** The buttons of a message and the options of its menus, which a player selects like buttons. */
+function listPressables(components: readonly Json[]): readonly PressableComponent[] {
+  return listComponents(components).flatMap((component): readonly PressableComponent[] => {
     const { type, label, custom_id: customId, disabled } = component;
     if (typeof customId !== 'string' || disabled === true) return [];
     if (type === KIND.button) return [{ label: String(label), customId }];
@@ -260,12 +268,12 @@ function pressablesOf(components: readonly Json[]): readonly Pressable[] {
 }
 
 /** Shortens ids to their last digits and removes interaction tokens, for display. */
-function shortened(call: string): string {
+function shortenIds(call: string): string {
   return call.replaceAll(/\/\d{14,}(?=\d{4})/g, '/…').replaceAll(/[\w-]{40,}/g, '…');
 }
 
 /** Parses `name=value` pairs; other text becomes the value of the first option. */
-function optionsOf({ options }: Command, text: string): Record<string, string> {
+function parseOptions({ options }: Command, text: string): Record<string, string> {
   const named = [...text.matchAll(/(\S+?)=(\S+)/gu)].filter(([, name]) =>
     options.some((option) => option.name === name),
   );
@@ -274,7 +282,7 @@ function optionsOf({ options }: Command, text: string): Record<string, string> {
   return text === '' || first === undefined ? {} : { [first.name]: text };
 }
 
-function faultsOf(double: DiscordDouble): PlatformSide['faults'] {
+function createFaults(double: DiscordDouble): PlatformSide['faults'] {
   const callIn = (chat: string | undefined) => ({
     call: 'POST /channels/',
     ...(chat !== undefined && { channel: chat }),

@@ -1,17 +1,18 @@
+export { createPlayClock, type PlayClock } from './play-clock.ts';
 export {
   CODES,
   type Difference,
   describeDifference,
   type PlayOptions,
   playScene,
+  type RecordedMessage as Shown,
   type Recording,
   readScene,
   recordScene,
   type Scene,
   type SceneLine,
-  type Shown,
   writeScene,
 } from './scene.ts';
-export { createPlayClock, type PlayClock, type Simulator } from './simulator.ts';
+export type { Simulator } from './simulator.ts';
 export { type SimulatorOptions, type StartedSimulator, startSimulator } from './start.ts';
 export * from './world.ts';

@@ -1,16 +1,16 @@
 /**
- * A readable key for a person or chat, unique among `taken`: the name in lowercase, numbered if it
- * is taken. `bot` always means the bot.
+ * Returns a readable key for a person or chat, unique among `taken`: the name in lowercase, with a
+ * number if the name is taken. The key `bot` always refers to the bot.
  */
-export function freeKey(name: string, taken: ReadonlyMap<string, unknown>): string {
-  const wish = name.includes('/') ? name : slug(name);
+export function createUniqueKey(name: string, taken: ReadonlyMap<string, unknown>): string {
+  const wish = name.includes('/') ? name : slugify(name);
   let key = wish;
   for (let nth = 2; taken.has(key) || key === 'bot'; nth += 1) key = `${wish}-${nth}`;
   return key;
 }
 
-/** The words of a name in lowercase, joined by hyphens; `x` if it has none. */
-export function slug(name: string): string {
+/** Returns the words of a name in lowercase, joined by hyphens, or `x` for a name without words. */
+export function slugify(name: string): string {
   const words = name
     .normalize('NFKD')
     .toLowerCase()

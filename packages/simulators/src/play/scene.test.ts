@@ -56,8 +56,8 @@ async function play(simulator: StartedSimulator): Promise<string> {
   return writeScene(recording.stop());
 }
 
-describe('a scene', () => {
-  it('[U04] is recorded with what was visible before each act, and replays without a difference', async () => {
+describe('recording and playing a scene', () => {
+  it('[U04] records the visible messages before each act and replays them without a difference', async () => {
     const first = await withBot();
     const text = await play(first);
     const notice = first.world().chats.find(({ key }) => key === 'you')?.notice;
@@ -69,7 +69,7 @@ describe('a scene', () => {
     expect(await playScene(await withBot(), scene)).toEqual([]);
   });
 
-  it('[U04] reports what is different, missing and unexpected', async () => {
+  it('[U04] reports different, missing and unexpected messages', async () => {
     const say = { kind: 'say', chat: 'ann', from: 'ann', text: 'hello' } as const;
     const shown = { chat: 'ann', message: 'bot:1', text: 'You said: hello' };
     const later = { chat: 'ann', message: 'bot:2', matches: '^You' };
@@ -92,7 +92,7 @@ describe('a scene', () => {
   it.each([
     ['{"act":{"kind":"dance"}}', /Line 2 .*Invalid/s],
     ['{"act":', /Line 2 .*JSON/],
-  ])('[U04] names the invalid line: %s', (line, reason) => {
+  ])('[U04] reports the invalid line: %s', (line, reason) => {
     expect(() => readScene(`# by hand\n${line}`)).toThrow(reason);
   });
 });

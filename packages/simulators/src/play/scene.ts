@@ -3,34 +3,39 @@ import { z } from 'zod';
 import type { Simulator } from './simulator.ts';
 import { Act, type SimulatedMessage, type SimulatedWorld } from './world.ts';
 
-/** The visible part of one message of the bot. Absent fields are not compared. */
+/** The visible part of one of the bot's messages; absent fields are not compared. */
 const Shown = z.strictObject({
   chat: z.string(),
-  /** The key of the message, such as `bot:2` for the bot's second one in this chat. */
+  /** The key of the message, such as `bot:2` for the bot's second message in this chat. */
   message: z.string(),
   text: z.string().optional(),
-  /** A regular expression that the text must match, instead of `text`. */
+  /** A regular expression that the text must match, used instead of `text`. */
   matches: z.string().optional(),
   buttons: z.array(z.string()).optional(),
   files: z.array(z.string()).optional(),
   reactions: z.array(z.string()).optional(),
   replyTo: z.string().optional(),
-  /** Set when the message was deleted. */
   gone: z.literal(true).optional(),
 });
-export type Shown = z.infer<typeof Shown>;
+export type RecordedMessage = z.infer<typeof Shown>;
 
 const at = z.number().min(0).optional();
-/** One line of a scene; `at` is in ms since its start, and only informative. */
+/**
+ * One line of a scene; `at` is in ms since the start of the recording and has no effect on
+ * playback.
+ */
 const SceneLine = z.union([z.strictObject({ at, act: Act }), z.strictObject({ at, shown: Shown })]);
 export type SceneLine = z.infer<typeof SceneLine>;
 
-/** The acts of players in order, each preceded by the messages the bot had shown before. */
+/**
+ * A scene: the players' acts in order, each preceded by the messages that were visible before the
+ * act.
+ */
 export type Scene = readonly SceneLine[];
 
 /**
- * Parses JSON lines, skipping empty ones and those starting with `#`. Throws an error with the
- * number of an invalid line.
+ * Parses JSON lines; skips empty lines and comments starting with `#`. Throws an error with the
+ * number of the invalid line.
  */
 export function readScene(text: string): Scene {
   return text.split('\n').flatMap((line, index) => {
@@ -49,11 +54,10 @@ export function writeScene(scene: Scene): string {
   return scene.map((line) => `${JSON.stringify(line)}\n`).join('');
 }
 
-/** A recording in progress, until `stop`. */
+/** A recording in progress; `stop` ends it. */
 export interface Recording {
-  /** The lines recorded so far. */
   scene(): Scene;
-  /** Records the current messages and ends the recording. */
+  /** Records the currently visible messages and ends the recording. */
   stop(): Scene;
 }
 
@@ -67,7 +71,7 @@ export function recordScene(
 ): Recording {
   const start = simulator.world().now;
   const lines: SceneLine[] = [];
-  const recorded = new Map<string, Shown>();
+  const recorded = new Map<string, RecordedMessage>();
   const add = (line: SceneLine): void => {
     lines.push(line);
     onLine(line);
@@ -75,10 +79,10 @@ export function recordScene(
   const look = (): number => {
     const world = simulator.world();
     const at = Math.max(0, Math.round(world.now - start));
-    const shown = shownIn(world);
+    const shown = collectBotMessages(world);
     for (const [key, one] of shown) {
       const before = recorded.get(key);
-      if (!isDeepStrictEqual(before, one)) add({ at, shown: telling(one, before) });
+      if (!isDeepStrictEqual(before, one)) add({ at, shown: omitEmptyLists(one, before) });
     }
     for (const [key, { chat, message, gone }] of recorded) {
       if (shown.has(key) || gone) continue;
@@ -88,7 +92,7 @@ export function recordScene(
     for (const [key, one] of shown) recorded.set(key, one);
     return at;
   };
-  // An act may be a response to what was visible before it, so a replay waits for that.
+  // An act may be a response to earlier messages, so a replay waits for those messages.
   const stop = simulator.watch({
     act: (act) => {
       // The clock is read before the act, because the act may advance it.
@@ -105,24 +109,29 @@ export function recordScene(
   };
 }
 
-/** The options of playing a scene; all of them have defaults. */
+/** The options of playing a scene; each has a default. */
 export interface PlayOptions {
-  /** How long to wait for a message, in ms; 30 s when absent. */
+  /** The maximum wait for a message, in ms; 30 s when absent. */
   readonly patienceMs?: number;
   /**
-   * How long a message that differs from the recording must stay unchanged before it counts as
+   * The period without changes after which a message that differs from the recording counts as
    * final, in ms; 2 s when absent.
    */
   readonly settleMs?: number;
-  /** Text that differs on every run, such as codes and times; it is ignored in both texts. */
+  /**
+   * Text that differs on every run, such as codes and times; both texts are compared without it.
+   */
   readonly ignore?: readonly RegExp[];
 }
 
-/** A deviation from the recording. */
 export type Difference =
-  | { readonly kind: 'missing'; readonly expected: Shown }
-  | { readonly kind: 'different'; readonly expected: Shown; readonly seen: Shown }
-  | { readonly kind: 'unexpected'; readonly seen: Shown }
+  | { readonly kind: 'missing'; readonly expected: RecordedMessage }
+  | {
+      readonly kind: 'different';
+      readonly expected: RecordedMessage;
+      readonly seen: RecordedMessage;
+    }
+  | { readonly kind: 'unexpected'; readonly seen: RecordedMessage }
   /** An act that was impossible, such as pressing a missing button. */
   | { readonly kind: 'impossible'; readonly act: Act; readonly reason: string };
 
@@ -133,17 +142,18 @@ const TIMEOUT_MS = 30_000;
 const SETTLE_MS = 2_000;
 
 /**
- * Plays the acts of a scene. Before each act it waits for the messages recorded before it, however
- * long they take. Resolves with the differences between the recorded and the final state of each
- * message.
+ * Plays the acts of a scene and resolves with the differences between the recorded and the final
+ * state of each message. Before each act, waits for the messages recorded before it; the timing of
+ * the recording is ignored.
  */
 export async function playScene(
   simulator: Simulator,
   scene: Scene,
   { patienceMs = TIMEOUT_MS, settleMs = SETTLE_MS, ignore = [CODES] }: PlayOptions = {},
 ): Promise<Difference[]> {
-  const isSame = (expected: Shown, seen: Shown | undefined) => fits(expected, seen, ignore);
-  const expected = new Map<string, Shown>();
+  const isSame = (expected: RecordedMessage, seen: RecordedMessage | undefined) =>
+    matchesExpected(expected, seen, ignore);
+  const expected = new Map<string, RecordedMessage>();
   const impossible: Difference[] = [];
   for (const line of scene) {
     if ('act' in line) {
@@ -154,15 +164,15 @@ export async function playScene(
       });
     } else {
       const { shown } = line;
-      expected.set(keyOf(shown), shown);
-      const look = () => shownIn(simulator.world()).get(keyOf(shown));
-      await until(simulator, () => isSame(shown, look()), { patienceMs, settleMs }, look);
+      expected.set(toMessageKey(shown), shown);
+      const look = () => collectBotMessages(simulator.world()).get(toMessageKey(shown));
+      await waitUntil(simulator, () => isSame(shown, look()), { patienceMs, settleMs }, look);
     }
   }
   // Unexpected messages may still arrive after the last expected one.
-  const texts = () => JSON.stringify([...shownIn(simulator.world())]);
-  await until(simulator, () => false, { patienceMs: settleMs, settleMs }, texts);
-  const seen = shownIn(simulator.world());
+  const texts = () => JSON.stringify([...collectBotMessages(simulator.world())]);
+  await waitUntil(simulator, () => false, { patienceMs: settleMs, settleMs }, texts);
+  const seen = collectBotMessages(simulator.world());
   const differences = [...expected].flatMap(([key, one]): Difference[] => {
     const now = seen.get(key);
     if (isSame(one, now)) return [];
@@ -177,43 +187,43 @@ export async function playScene(
   ];
 }
 
-/** Describes a difference for people. */
+/** Describes a difference in readable text. */
 export function describeDifference(difference: Difference): string {
-  const placeOf = ({ chat, message }: Shown) => `${chat} ${message}`;
+  const placeOf = ({ chat, message }: RecordedMessage) => `${chat} ${message}`;
   switch (difference.kind) {
     case 'missing':
-      return `${placeOf(difference.expected)} is missing: ${textOf(difference.expected)}`;
+      return `${placeOf(difference.expected)} is missing: ${formatMessageText(difference.expected)}`;
     case 'unexpected':
-      return `${placeOf(difference.seen)} was not expected: ${textOf(difference.seen)}`;
+      return `${placeOf(difference.seen)} was not expected: ${formatMessageText(difference.seen)}`;
     case 'different': {
       const { expected, seen } = difference;
-      return `${placeOf(seen)} is different\n  expected: ${textOf(expected)}\n  seen:     ${textOf(seen)}`;
+      return `${placeOf(seen)} is different\n  expected: ${formatMessageText(expected)}\n  seen:     ${formatMessageText(seen)}`;
     }
     case 'impossible':
-      return `could not be done: ${JSON.stringify(difference.act)}: ${difference.reason}`;
+      return `Act failed: ${JSON.stringify(difference.act)}: ${difference.reason}`;
   }
 }
 
-function textOf(shown: Shown): string {
-  const { chat: _chat, message: _message, ...rest } = telling(shown);
+function formatMessageText(shown: RecordedMessage): string {
+  const { chat: _chat, message: _message, ...rest } = omitEmptyLists(shown);
   return JSON.stringify(rest);
 }
 
-function keyOf({ chat, message }: Shown): string {
+function toMessageKey({ chat, message }: RecordedMessage): string {
   return `${chat} ${message}`;
 }
 
-/** The bot's messages in all chats. */
-function shownIn({ chats }: SimulatedWorld): Map<string, Shown> {
+/** Returns the bot's messages in all chats. */
+function collectBotMessages({ chats }: SimulatedWorld): Map<string, RecordedMessage> {
   const all = chats.flatMap(({ key: chat, messages }) =>
     messages
       .filter(({ from, isGrowing }) => from === 'bot' && !isGrowing)
-      .map((message) => shownOf(chat, message)),
+      .map((message) => toRecordedMessage(chat, message)),
   );
-  return new Map(all.map((one) => [keyOf(one), one]));
+  return new Map(all.map((one) => [toMessageKey(one), one]));
 }
 
-function shownOf(chat: string, message: SimulatedMessage): Shown {
+function toRecordedMessage(chat: string, message: SimulatedMessage): RecordedMessage {
   const { key, text, buttons, files, reactions, replyTo, isDeleted } = message;
   if (isDeleted) return { chat, message: key, gone: true };
   return {
@@ -223,8 +233,8 @@ function shownOf(chat: string, message: SimulatedMessage): Shown {
   };
 }
 
-/** Omits empty lists, unless they were not empty before. */
-function telling(shown: Shown, before?: Shown): Shown {
+/** Omits empty lists, except lists that had entries before. */
+function omitEmptyLists(shown: RecordedMessage, before?: RecordedMessage): RecordedMessage {
   const { buttons = [], files = [], reactions = [], ...rest } = shown;
   const had = (list: readonly string[] | undefined) => (list?.length ?? 0) > 0;
   return {
@@ -235,12 +245,16 @@ function telling(shown: Shown, before?: Shown): Shown {
   };
 }
 
-function fits(expected: Shown, seen: Shown | undefined, ignore: readonly RegExp[]): boolean {
+function matchesExpected(
+  expected: RecordedMessage,
+  seen: RecordedMessage | undefined,
+  ignore: readonly RegExp[],
+): boolean {
   if (seen === undefined) return expected.gone === true;
   const { text, matches, ...rest } = expected;
   const { text: seenText = '' } = seen;
   const isLike = Object.entries(rest).every(([name, value]) =>
-    isDeepStrictEqual(value, seen[name as keyof Shown]),
+    isDeepStrictEqual(value, seen[name as keyof RecordedMessage]),
   );
   if (!isLike) return false;
   if (matches !== undefined) return new RegExp(matches, 'u').test(seenText);
@@ -249,10 +263,10 @@ function fits(expected: Shown, seen: Shown | undefined, ignore: readonly RegExp[
 }
 
 /**
- * Waits until `isThere`. Gives up after `patienceMs`, or, if there is something, once it has not
- * changed for `settleMs`.
+ * Waits until `isThere` returns true; gives up after `patienceMs`, or when an existing value has
+ * not changed for `settleMs`.
  */
-function until(
+function waitUntil(
   simulator: Simulator,
   isThere: () => boolean,
   { patienceMs, settleMs }: { readonly patienceMs: number; readonly settleMs: number },

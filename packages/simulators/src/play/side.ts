@@ -1,25 +1,25 @@
-import type { Changes } from '../changes.ts';
-import type { Abilities, FaultName, Platform, SimulatedCall } from './world.ts';
+import type { ChangeNotifier } from '../changes.ts';
+import type { FaultName, Platform, PlatformAbilities, SimulatedCall } from './world.ts';
 
 /**
- * One platform as `createSimulator` plays it. People, chats and messages have the platform's own
- * ids here.
+ * The platform-specific part of a simulator. People, chats and messages have the platform's own ids
+ * in this interface.
  */
 export interface PlatformSide {
   readonly platform: Platform;
   readonly bot: string;
-  /** The settings with which a Parley account connects to this platform. */
+  /** The settings for a Parley account that connects to this platform. */
   readonly settings: Readonly<Record<string, unknown>>;
-  readonly changes: Changes;
-  readonly can: Abilities;
+  readonly changes: ChangeNotifier;
+  readonly can: PlatformAbilities;
   readonly faults: Partial<Record<FaultName, (aim: FaultAim) => void>>;
   addPerson(name: string, nth: number): string;
   directChat(person: string): string;
   addGroup(title: string, members: readonly string[]): string;
   addThread?(group: string, title: string, from: string): string;
-  setBot(place: PlaceOnPlatform, isIn: boolean): void;
+  setBot(place: LocationOnPlatform, isIn: boolean): void;
   /** Resolves with the id of the message, if it has one. */
-  say(saying: SayingOnPlatform): string | undefined | Promise<string | undefined>;
+  say(saying: PersonMessageOnPlatform): string | undefined | Promise<string | undefined>;
   edit(chat: string, message: string, from: string, text: string): unknown;
   delete?(chat: string, message: string, from: string): unknown;
   react(reaction: ReactionOnPlatform): unknown;
@@ -27,7 +27,7 @@ export interface PlatformSide {
   clearFaults(): void;
   messages(chat: string): readonly MessageOnPlatform[];
   isTyping(chat: string): boolean;
-  /** The notice that one person received about their last button press in the chat. */
+  /** The notice that one person received about their latest button press in the chat. */
   notice?(chat: string): NoticeOnPlatform | undefined;
   commands(): readonly { readonly name: string; readonly description: string }[];
   calls(): readonly SimulatedCall[];
@@ -46,12 +46,12 @@ export interface NoticeOnPlatform {
   readonly at: number;
 }
 
-export interface PlaceOnPlatform {
+export interface LocationOnPlatform {
   readonly chat: string;
   readonly kind: 'direct' | 'group' | 'thread';
 }
 
-export interface SayingOnPlatform {
+export interface PersonMessageOnPlatform {
   readonly chat: string;
   readonly from: string;
   readonly text: string;
@@ -89,10 +89,10 @@ export interface MessageOnPlatform {
   readonly replyTo?: string | undefined;
   readonly files: readonly FileOnPlatform[];
   readonly buttons: readonly string[];
-  /** Emoji and who added them: `bot` or a person. */
+  /** Emoji and the keys of those who added them: `bot` or a person. */
   readonly reactions: readonly (readonly [emoji: string, by: string])[];
   readonly violations: readonly string[];
 }
 
-/** How many of the bot's calls are shown. */
+/** The number of the bot's calls that the page shows. */
 export const SHOWN_CALLS = 80;

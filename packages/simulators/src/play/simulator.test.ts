@@ -1,6 +1,9 @@
+import { WebClient } from '@slack/web-api';
 import { Client, Events, GatewayIntentBits, Partials } from 'discord.js';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createPlayClock, type Simulator } from './simulator.ts';
+import { z } from 'zod';
+import { createPlayClock } from './play-clock.ts';
+import type { Simulator } from './simulator.ts';
 import { startSimulator } from './start.ts';
 import { PLATFORMS } from './world.ts';
 
@@ -18,9 +21,9 @@ async function started(platform: (typeof PLATFORMS)[number]): Promise<Simulator>
 const chatOf = (simulator: Simulator, key: string) =>
   simulator.world().chats.find((chat) => chat.key === key);
 
-describe('a simulator', () => {
-  it.each(['telegram', 'discord'] as const)(
-    '[U04] %s: people write, reply, edit and react; keys identify authors and messages',
+describe('the simulator', () => {
+  it.each(['telegram', 'discord', 'slack'] as const)(
+    '[U04] %s: delivers messages, replies, edits and reactions; keys identify authors and messages',
     async (platform) => {
       const simulator = await started(platform);
       const friends = { chat: 'friends', from: 'ann' } as const;
@@ -55,7 +58,7 @@ describe('a simulator', () => {
     },
   );
 
-  it('[U04] discord: people send polls, cards and forwarded messages by typing commands', async () => {
+  it('[U04] discord: sends polls, cards and forwarded messages by typed commands', async () => {
     const simulator = await started('discord');
     const from = { chat: 'friends', from: 'ann' } as const;
     for (const text of ['!poll Vote :: Tea? | Yes | No', '!forward <the code>', '!sticker wave'])
@@ -69,7 +72,7 @@ describe('a simulator', () => {
     expect(messages[1]?.html).toContain('&lt;the code&gt;');
   });
 
-  it.each(PLATFORMS)('[U04] %s: has people and a group, and can create more', async (platform) => {
+  it.each(PLATFORMS)('[U04] %s: adds people and groups to the initial ones', async (platform) => {
     const simulator = await started(platform);
     expect(await simulator.act({ kind: 'person', name: 'Ann' })).toBe('ann-2');
     expect(await simulator.act({ kind: 'group', name: 'Book Club', members: ['ann-2'] })).toBe(
@@ -111,7 +114,7 @@ describe('a simulator', () => {
     await expect(gone).rejects.toThrow('Telegram does not notify bots of deletions.');
   });
 
-  it('[U04] has a clock that the player controls', async () => {
+  it('[U04] lets the player advance the clock', async () => {
     const clock = createPlayClock();
     const simulator = await startSimulator('telegram', { clock });
     closing.push(() => simulator.close());
@@ -122,7 +125,7 @@ describe('a simulator', () => {
     expect(simulator.world()).toMatchObject({ ahead: 90 * 60_000 });
   });
 
-  it('[U04] Discord: text that matches a command runs it, and the answer may be visible to one person only', async () => {
+  it('[U04] Discord: runs the command that a text matches and shows ephemeral answers to one person only', async () => {
     const simulator = await started('discord');
     const intents = [GatewayIntentBits.Guilds, GatewayIntentBits.DirectMessages];
     const api = String(simulator.settings.apiRoot);
@@ -143,5 +146,45 @@ describe('a simulator', () => {
     );
     expect(message).toMatchObject({ text: 'note that here for @Bo', onlyFor: 'bo', key: 'bot:1' });
     expect(message.html).toContain('<span class="live">@Bo</span>');
+  });
+
+  it('[U04] Slack: renders blocks with all text escaped and shows answers in other threads as replies in the channel', async () => {
+    const simulator = await started('slack');
+    const { options } = z
+      .object({ options: z.object({ apiUrl: z.string(), botToken: z.string() }) })
+      .parse(simulator.settings);
+    const web = new WebClient(options.botToken, { slackApiUrl: options.apiUrl });
+    await simulator.act({ kind: 'thread', chat: 'friends', from: 'bo', name: 'Plans' });
+    const said = { kind: 'say', chat: 'friends', from: 'ann', text: 'hm?', mention: true } as const;
+    await simulator.act(said);
+    const channel = simulator.firstGroup;
+    const { messages = [] } = await web.conversations.history({ channel });
+    const [question, plans] = messages.map(({ ts = '' }) => ts);
+    const markdown_text = '# Hi\n\n**a** <b> `c`\n\n1. one\n\n| x |\n|---|\n| y |';
+    await web.chat.postMessage({ channel, thread_ts: question ?? '', markdown_text });
+    await web.chat.postMessage({ channel, thread_ts: plans ?? '', text: 'in the thread' });
+    const friends = chatOf(simulator, 'friends')?.messages;
+    expect(friends?.map(({ key, replyTo }) => [key, replyTo])).toEqual([
+      ...[
+        ['bo:1', undefined],
+        ['ann:1', undefined],
+        ['bot:1', 'ann:1'],
+      ],
+    ]);
+    expect(friends?.at(-1)?.html).toBe(
+      '<div class="heading-1">Hi</div><div><b>a</b> &lt;b&gt; <code>c</code></div>' +
+        '<div class="item" dir="auto"><span>1.</span><div>one</div></div>' +
+        '<table><tr><td><div>x</div></td></tr><tr><td><div>y</div></td></tr></table>',
+    );
+    expect(chatOf(simulator, 'friends/plans')?.messages).toMatchObject([{ text: 'in the thread' }]);
+    const thanks = {
+      kind: 'say',
+      chat: 'friends',
+      from: 'bo',
+      text: 'ok',
+      replyTo: 'bot:1',
+    } as const;
+    await simulator.act(thanks);
+    expect(chatOf(simulator, 'friends')?.messages.at(-1)).toMatchObject({ replyTo: 'ann:1' });
   });
 });

@@ -1,11 +1,19 @@
-import { freeKey, slug } from './keys.ts';
+import { createUniqueKey, slugify } from './keys.ts';
+import type { PlayClock } from './play-clock.ts';
 import type { FileOnPlatform, MessageOnPlatform, PlatformSide } from './side.ts';
-import { Act, type ActOf, type SimulatedMessage, type SimulatedWorld } from './world.ts';
+import {
+  Act,
+  type ActOf,
+  PLATFORM_NAMES,
+  type Platform,
+  type SimulatedMessage,
+  type SimulatedWorld,
+} from './world.ts';
 
-/** A platform with people, controlled by acts. */
+/** A simulated platform with people, controlled by acts. */
 export interface Simulator {
   readonly platform: SimulatedWorld['platform'];
-  /** The settings with which a Parley account connects to this platform: token and address. */
+  /** The settings (token and address) for a Parley account that connects to this platform. */
   readonly settings: Readonly<Record<string, unknown>>;
   /**
    * The owner in the format of the setting `owners`; `group` is a group that exists from the start.
@@ -14,17 +22,21 @@ export interface Simulator {
   readonly firstGroup: string;
   world(): SimulatedWorld;
   /**
-   * Performs an act and resolves with the key of what it created, if anything. Throws an error
-   * worded for people.
+   * Performs an act and resolves with the key of the object it created, if any; throws an error
+   * with a readable reason.
    */
   act(act: Act): Promise<string | undefined>;
-  /** A file of a message, by its index. */
+  /** Returns a file of a message by its index. */
   file(chat: string, message: string, index: number): FileOnPlatform | undefined;
   /**
-   * Calls the watcher on every change and before each act. Returns a function that unsubscribes it.
+   * Calls the watcher on every change and before each act; returns a function that unsubscribes the
+   * watcher.
    */
   watch(watcher: Watcher): () => void;
-  /** Resolves with the first result of `look` that is neither undefined nor false. */
+  /**
+   * Resolves with the first result of `look` that is neither undefined nor false; calls `look` on
+   * every change.
+   */
   waitFor<T>(
     look: (world: SimulatedWorld) => T | undefined | false,
     timeoutMs?: number,
@@ -35,24 +47,6 @@ export interface Simulator {
 export interface Watcher {
   readonly change?: () => void;
   readonly act?: (act: Act) => void;
-}
-
-/** A running clock that a player can advance. */
-export interface PlayClock {
-  now(): number;
-  ahead(): number;
-  advance(ms: number): void;
-}
-
-export function createPlayClock(): PlayClock {
-  let ahead = 0;
-  return {
-    now: () => Date.now() + ahead,
-    ahead: () => ahead,
-    advance: (ms) => {
-      ahead += ms;
-    },
-  };
 }
 
 interface Person {
@@ -74,20 +68,20 @@ interface Chat {
   readonly counts: Map<string, number>;
 }
 
-/** How many messages of a chat are shown; older ones remain on the platform. */
+/** The number of messages per chat that are shown; older messages remain on the platform. */
 const SHOWN_MESSAGES = 200;
-/** The key of a message that has not been sent yet. */
+/** The key of a draft, which gets a number only when it is sent. */
 const DRAFT = 'draft';
 
 /**
- * Creates a simulator on one platform: you, Ann and Bo with their direct chats, and a group of all
- * three.
+ * Creates a simulator of one platform with the people You, Ann and Bo, a direct chat with each, and
+ * a group of all three.
  */
 export function createSimulator(side: PlatformSide, clock: PlayClock): Simulator {
-  return new Play(side, clock);
+  return new PlatformSimulator(side, clock);
 }
 
-class Play implements Simulator {
+class PlatformSimulator implements Simulator {
   readonly #side: PlatformSide;
   readonly #clock: PlayClock;
   readonly #people = new Map<string, Person>();
@@ -174,7 +168,7 @@ class Play implements Simulator {
       };
       const timer = setTimeout(() => {
         end();
-        reject(new Error(`Timed out after ${timeoutMs} ms. ${summaryOf(this.world())}`));
+        reject(new Error(`Timed out after ${timeoutMs} ms. ${summarizeWorld(this.world())}`));
       }, timeoutMs);
       const stop = this.watch({ change });
       change();
@@ -250,7 +244,7 @@ class Play implements Simulator {
         return;
       case 'delete':
         if (side.delete === undefined)
-          throw notHere(this.platform, 'does not notify bots of deletions');
+          throw createUnsupportedError(this.platform, 'does not notify bots of deletions');
         await side.delete(chat.id, id, this.#person(author).id);
         return;
       case 'react': {
@@ -260,13 +254,13 @@ class Play implements Simulator {
         return;
       }
       case 'press':
-        if (side.press === undefined) throw notHere(this.platform, 'has no buttons');
+        if (side.press === undefined) throw createUnsupportedError(this.platform, 'has no buttons');
         await side.press(chat.id, id, this.#person(act.from).id, act.button);
     }
   }
 
   #addPerson(name: string): string {
-    const key = freeKey(name, this.#people);
+    const key = createUniqueKey(name, this.#people);
     const id = this.#side.addPerson(name, this.#people.size);
     this.#people.set(key, { key, name, id });
     const chat = this.#side.directChat(id);
@@ -280,17 +274,18 @@ class Play implements Simulator {
       name,
       all.map((key) => this.#person(key).id),
     );
-    const key = freeKey(name, this.#chats);
+    const key = createUniqueKey(name, this.#chats);
     this.#addChat({ key, kind: 'group', title: name, id, members: all });
     return key;
   }
 
   #addThread({ chat, from, name }: ActOf<'thread'>): string {
     const parent = this.#chat(chat);
-    if (this.#side.addThread === undefined) throw notHere(this.platform, 'has no threads');
-    if (parent.kind !== 'group') throw new Error('A thread is opened in a group.');
+    if (this.#side.addThread === undefined)
+      throw createUnsupportedError(this.platform, 'has no threads');
+    if (parent.kind !== 'group') throw new Error('Threads can be opened only in groups.');
     const id = this.#side.addThread(parent.id, name, this.#person(from).id);
-    const key = freeKey(`${parent.key}/${slug(name)}`, this.#chats);
+    const key = createUniqueKey(`${parent.key}/${slugify(name)}`, this.#chats);
     const { members } = parent;
     this.#addChat({ key, kind: 'thread', title: name, id, parent: parent.key, members });
     return key;
@@ -303,9 +298,9 @@ class Play implements Simulator {
   #setBot({ chat: key, isIn }: ActOf<'bot'>): undefined {
     const chat = this.#chat(key);
     if (chat.kind === 'thread')
-      throw new Error('A bot cannot be added to or removed from a thread, only its group.');
+      throw new Error('A bot can be added to or removed from a group, but not a thread.');
     if (chat.kind === 'direct' && !this.#side.can.block)
-      throw notHere(this.platform, 'cannot block the bot here');
+      throw createUnsupportedError(this.platform, 'cannot block the bot here');
     this.#side.setBot({ chat: chat.id, kind: chat.kind }, isIn);
     for (const one of this.#chats.values())
       if (one === chat || one.parent === key) one.isBotIn = isIn;
@@ -313,11 +308,12 @@ class Play implements Simulator {
 
   #fault({ fault, chat, seconds = 5, times = 1 }: ActOf<'fault'>): undefined {
     const strike = this.#side.faults[fault];
-    if (strike === undefined) throw notHere(this.platform, `has no fault "${fault}"`);
+    if (strike === undefined)
+      throw createUnsupportedError(this.platform, `has no fault "${fault}"`);
     strike({ chat: chat === undefined ? undefined : this.#chat(chat).id, seconds, times });
   }
 
-  /** The messages of a chat; new ones are assigned a key. */
+  /** Returns the messages of a chat and assigns keys to new messages. */
   #messages(chat: Chat): SimulatedMessage[] {
     const found = this.#side.messages(chat.id);
     for (const { id, from, isGrowing } of found) {
@@ -347,7 +343,7 @@ class Play implements Simulator {
     };
   }
 
-  /** The key of a person; the platform's id for unknown people. */
+  /** Returns the key of a person, or the platform's id for unknown people. */
   #keyOf(id: string): string {
     for (const person of this.#people.values()) if (person.id === id) return person.key;
     return id;
@@ -356,13 +352,15 @@ class Play implements Simulator {
   #person(key: string): Person {
     const person = this.#people.get(key);
     if (person !== undefined) return person;
-    throw new Error(`There is no "${key}"; there are ${[...this.#people.keys()].join(', ')}.`);
+    throw new Error(`There is no "${key}". Known keys: ${[...this.#people.keys()].join(', ')}.`);
   }
 
   #chat(key: string): Chat {
     const chat = this.#chats.get(key);
     if (chat !== undefined) return chat;
-    throw new Error(`There is no chat "${key}"; there are ${[...this.#chats.keys()].join(', ')}.`);
+    throw new Error(
+      `There is no chat "${key}". Known keys: ${[...this.#chats.keys()].join(', ')}.`,
+    );
   }
 
   #idOf(chat: Chat, key: string): string {
@@ -383,12 +381,11 @@ class Play implements Simulator {
   }
 }
 
-function notHere(platform: string, what: string): Error {
-  const names = { telegram: 'Telegram', discord: 'Discord', whatsapp: 'WhatsApp' };
-  return new Error(`${names[platform as keyof typeof names]} ${what}.`);
+function createUnsupportedError(platform: Platform, what: string): Error {
+  return new Error(`${PLATFORM_NAMES[platform]} ${what}.`);
 }
 
-function summaryOf(world: SimulatedWorld): string {
+function summarizeWorld(world: SimulatedWorld): string {
   const lines = world.chats.flatMap(({ key, messages }) =>
     messages.slice(-5).map(({ from, text }) => `${key}: ${from}: ${text.slice(0, 80)}`),
   );

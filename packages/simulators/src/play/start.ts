@@ -1,26 +1,27 @@
+import { createPlayClock, type PlayClock } from './play-clock.ts';
 import type { PlatformSide } from './side.ts';
-import { createPlayClock, createSimulator, type PlayClock, type Simulator } from './simulator.ts';
+import { createSimulator, type Simulator } from './simulator.ts';
 import type { Platform } from './world.ts';
 
-/** The options of a simulator; all of them have defaults. */
+/** The options of a simulator; each has a default. */
 export interface SimulatorOptions {
-  /** The platform's loopback port; a free one when absent. */
+  /** The platform's loopback port; a free port when absent. */
   readonly port?: number;
-  /** The platform's clock; a bot in the same process can share it. */
+  /** The clock of the platform, which a bot in the same process can share. */
   readonly clock?: PlayClock;
 }
 
-/** A running simulator, including what a WhatsApp client needs to be linked. */
+/** A running simulator, including the data that a WhatsApp client needs for linking. */
 export interface StartedSimulator extends Simulator {
-  /** Scans a code shown by a client, as the account's phone. Present only for WhatsApp. */
+  /** Scans a code shown by a client with the account's phone; present only for WhatsApp. */
   scan?(code: string): void;
-  /** The certificate of the file host in PEM, which a client must trust. */
+  /** The certificate of the file host in PEM format, which a client must trust. */
   readonly certificate?: string;
 }
 
 /**
- * Starts a platform on loopback with people to play: You (the owner of the bot), Ann and Bo, and
- * the group Friends. For WhatsApp, rejects with `ERR_MODULE_NOT_FOUND` when Baileys is not
+ * Starts a platform on loopback with three people, You (the owner of the bot), Ann and Bo, and the
+ * group Friends. For WhatsApp, the promise rejects with `ERR_MODULE_NOT_FOUND` when Baileys is not
  * installed.
  */
 export async function startSimulator(
@@ -36,9 +37,20 @@ export async function startSimulator(
       scan: (code: string) => side.scan(code),
     });
   }
-  const side: PlatformSide =
-    platform === 'telegram'
-      ? await (await import('./telegram-side.ts')).startTelegramSide(clock, port)
-      : await (await import('./discord-side.ts')).startDiscordSide(clock, port);
-  return createSimulator(side, clock);
+  return createSimulator(await startSide(platform, clock, port), clock);
+}
+
+async function startSide(
+  platform: Exclude<Platform, 'whatsapp'>,
+  clock: PlayClock,
+  port: number | undefined,
+): Promise<PlatformSide> {
+  switch (platform) {
+    case 'telegram':
+      return (await import('./telegram-side.ts')).startTelegramSide(clock, port);
+    case 'discord':
+      return (await import('./discord-side.ts')).startDiscordSide(clock, port);
+    case 'slack':
+      return (await import('./slack-side.ts')).startSlackSide(clock, port);
+  }
 }

@@ -4,25 +4,24 @@ import { startTelegramDouble } from '../telegram/start-telegram-double.ts';
 import type { TelegramDouble } from '../telegram/telegram-double.ts';
 import type { VisibleMessage } from '../telegram/transcript.ts';
 import { drawTelegram } from './draw/telegram.ts';
+import type { PlayClock } from './play-clock.ts';
 import {
   type FileOnPlatform,
   type MessageOnPlatform,
   type NoticeOnPlatform,
+  type PersonMessageOnPlatform,
   type PlatformSide,
   type ReactionOnPlatform,
-  type SayingOnPlatform,
   SHOWN_CALLS,
 } from './side.ts';
-import type { PlayClock } from './simulator.ts';
 
 const FIRST_PERSON = 1001;
-/** New groups are supergroups, because today's groups have topics. */
+/** New groups are supergroups, because only supergroups have topics. */
 const FIRST_GROUP = -1_001_000_000_000;
-/** How long Telegram shows typing and drafts. */
+/** The time for which Telegram shows typing and drafts. */
 const TYPING_MS = 5_000;
 const DRAFT_MS = 30_000;
 
-/** Starts the Telegram double for a player. */
 export async function startTelegramSide(
   clock: PlayClock,
   port: number | undefined,
@@ -35,7 +34,7 @@ export async function startTelegramSide(
   return new TelegramSide(double, clock);
 }
 
-interface Place {
+interface ChatLocation {
   readonly chat: number;
   readonly thread?: number;
 }
@@ -54,14 +53,14 @@ class TelegramSide implements PlatformSide {
    */
   readonly #files = new Map<string, FileOnPlatform>();
   readonly #reactions = new Map<string, Map<number, string>>();
-  /** The last button press in each chat. */
+  /** The latest button press in each chat. */
   readonly #presses = new Map<string, { readonly query: string; readonly from: string }>();
   readonly #drafts = new Map<number, { readonly draft: object; readonly at: number }>();
 
   constructor(double: TelegramDouble, clock: PlayClock) {
     this.#double = double;
     this.#clock = clock;
-    this.faults = faultsOf(double);
+    this.faults = createFaults(double);
   }
 
   get bot() {
@@ -108,15 +107,15 @@ class TelegramSide implements PlatformSide {
     this.#double.setAccess(Number(chat), isIn ? 'open' : out);
   }
 
-  say({ chat, from, text, mention, replyTo, file }: SayingOnPlatform): string {
-    const place = placeOf(chat);
+  say({ chat, from, text, mention, replyTo, file }: PersonMessageOnPlatform): string {
+    const place = parseLocation(chat);
     const sent = this.#double.say({
       chat: this.#known(place.chat),
       from: this.#user(from),
       thread: place.thread,
       text: mention ? `${this.bot} ${text}` : text,
       replyTo: replyTo === undefined ? undefined : Number(replyTo),
-      ...(file && { file: { ...file, kind: kindOf(file.type) } }),
+      ...(file && { file: { ...file, kind: toFileKind(file.type) } }),
     });
     const id = String(sent.message_id);
     if (file !== undefined) {
@@ -127,24 +126,24 @@ class TelegramSide implements PlatformSide {
   }
 
   edit(chat: string, message: string, _from: string, text: string): void {
-    this.#double.reword(placeOf(chat).chat, Number(message), text);
+    this.#double.reword(parseLocation(chat).chat, Number(message), text);
   }
 
   react({ chat, message, from, emoji, gone }: ReactionOnPlatform): void {
-    const place = `${placeOf(chat).chat} ${message}`;
+    const place = `${parseLocation(chat).chat} ${message}`;
     const known = this.#reactions.get(place) ?? new Map<number, string>();
     this.#reactions.set(place, known);
     const person = Number(from);
     if (gone) known.delete(person);
     else known.set(person, emoji);
     this.#double.react({
-      ...{ chat: placeOf(chat).chat, message: Number(message), from: this.#user(from) },
+      ...{ chat: parseLocation(chat).chat, message: Number(message), from: this.#user(from) },
       emojis: gone ? [] : [emoji],
     });
   }
 
   press(chat: string, message: string, from: string, label: string): void {
-    const place = placeOf(chat).chat;
+    const place = parseLocation(chat).chat;
     const press = { chat: place, message: Number(message), label, from: this.#user(from) };
     this.#presses.set(chat, { query: this.#double.press(press), from });
   }
@@ -163,7 +162,7 @@ class TelegramSide implements PlatformSide {
   }
 
   messages(chat: string): MessageOnPlatform[] {
-    const place = placeOf(chat);
+    const place = parseLocation(chat);
     const all = this.#double.conversation(place.chat);
     const here = all.filter(({ threadId }) => threadId === place.thread);
     const shown = here.filter(({ text, file, messageId }) => {
@@ -175,7 +174,7 @@ class TelegramSide implements PlatformSide {
   }
 
   isTyping(chat: string): boolean {
-    const { chat: id } = placeOf(chat);
+    const { chat: id } = parseLocation(chat);
     const since = this.#clock.now() - TYPING_MS;
     const calls = this.#double.calls().slice(-SHOWN_CALLS);
     const last = calls.findLast(({ params }) => Number(params.chat_id) === id);
@@ -217,7 +216,7 @@ class TelegramSide implements PlatformSide {
   #message(message: VisibleMessage): MessageOnPlatform {
     const { chatId, messageId, from, at, text, entities, edits, replyTo, threadId } = message;
     const place = `${chatId} ${messageId}`;
-    const sent = message.file && fileOf(message.file);
+    const sent = message.file && toPlatformFile(message.file);
     const file = sent ?? this.#files.get(place);
     const byPeople = [...(this.#reactions.get(place) ?? [])].map(
       ([person, emoji]) => [emoji, String(person)] as const,
@@ -226,7 +225,7 @@ class TelegramSide implements PlatformSide {
       id: String(messageId),
       from: String(from),
       ...{ at, text, html: drawTelegram(text, entities), isEdited: edits > 0 },
-      // Every message in a topic replies to the topic's first message.
+      // Every message in a topic is a reply to the topic's first message.
       ...(replyTo !== undefined && replyTo !== threadId && { replyTo: String(replyTo) }),
       files: file === undefined ? [] : [file],
       buttons: message.buttons ?? [],
@@ -238,7 +237,7 @@ class TelegramSide implements PlatformSide {
     };
   }
 
-  /** The draft of a growing text, until its final message exists. */
+  /** The draft of a streamed text, until its final message is sent. */
   #draftIn(chat: number, messages: readonly MessageOnPlatform[]): MessageOnPlatform | undefined {
     const draft = this.#double.drafts().findLast(({ chatId }) => chatId === chat);
     if (draft === undefined) return undefined;
@@ -256,12 +255,12 @@ class TelegramSide implements PlatformSide {
   }
 }
 
-function faultsOf(double: TelegramDouble): PlatformSide['faults'] {
+function createFaults(double: TelegramDouble): PlatformSide['faults'] {
   const method = 'sendMessage';
   const refuse = (code: number, description: string) =>
     ({ kind: 'refuse', code, description, method }) as const;
   const chatOf = (chat: string | undefined) =>
-    chat === undefined ? {} : { chat: placeOf(chat).chat };
+    chat === undefined ? {} : { chat: parseLocation(chat).chat };
   return {
     'rate-limit': ({ chat, seconds, times }) =>
       double.fault({
@@ -280,7 +279,7 @@ function faultsOf(double: TelegramDouble): PlatformSide['faults'] {
     'reset-after': ({ chat, times }) =>
       double.fault({ kind: 'reset', after: true, method, times, ...chatOf(chat) }),
     hang: ({ chat, times }) => double.fault({ kind: 'hang', method, times, ...chatOf(chat) }),
-    // Updates are delivered again when the response carrying them is lost.
+    // Updates are redelivered when the response that contains them is lost.
     duplicate: () => double.fault({ kind: 'reset', method: 'getUpdates', after: true }),
     silence: () => double.fault({ kind: 'hang', method: 'getUpdates' }),
     drop: () => double.dropConnections(),
@@ -288,12 +287,12 @@ function faultsOf(double: TelegramDouble): PlatformSide['faults'] {
   };
 }
 
-function placeOf(chat: string): Place {
+function parseLocation(chat: string): ChatLocation {
   const [id, thread] = chat.split('/').map(Number);
   return { chat: id ?? 0, ...(thread !== undefined && { thread }) };
 }
 
-function kindOf(type: string): FileKind {
+function toFileKind(type: string): FileKind {
   if (/^image\/(jpeg|png)$/.test(type)) return 'photo';
   if (/^audio\/(ogg|opus|webm)/.test(type)) return 'voice';
   if (type.startsWith('audio/')) return 'audio';
@@ -310,7 +309,7 @@ const TYPES: Readonly<Record<string, string>> = {
   txt: 'text/plain',
 };
 
-function fileOf({ name, bytes }: NonNullable<VisibleMessage['file']>): FileOnPlatform {
+function toPlatformFile({ name, bytes }: NonNullable<VisibleMessage['file']>): FileOnPlatform {
   const type = TYPES[name.split('.').at(-1)?.toLowerCase() ?? ''] ?? 'application/octet-stream';
   return { name, type, read: () => bytes };
 }

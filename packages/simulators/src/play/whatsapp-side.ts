@@ -1,26 +1,26 @@
 import type { Person } from '../whatsapp/people.ts';
-import { hushLibsignal } from '../whatsapp/quiet.ts';
+import { silenceLibsignal } from '../whatsapp/quiet.ts';
 import type { Attachment } from '../whatsapp/read-content.ts';
 import { startWhatsAppDouble } from '../whatsapp/start-whatsapp-double.ts';
 import type { VisibleMessage } from '../whatsapp/transcript.ts';
 import type { WhatsAppDouble } from '../whatsapp/whatsapp-double.ts';
-import { drawWhatsApp } from './draw/whatsapp.ts';
+import { drawMarkedLines } from './draw/marked-lines.ts';
+import type { PlayClock } from './play-clock.ts';
 import {
   type FileOnPlatform,
   type MessageOnPlatform,
+  type PersonMessageOnPlatform,
   type PlatformSide,
   type ReactionOnPlatform,
-  type SayingOnPlatform,
   SHOWN_CALLS,
 } from './side.ts';
-import type { PlayClock } from './simulator.ts';
 
 const FIRST_NUMBER = 491_700_000_001;
-/** How long phones show typing. */
+/** The time for which phones show typing. */
 const TYPING_MS = 10_000;
 
 /**
- * WhatsApp for a player, including what a client needs to be linked: a phone that scans, and the
+ * The WhatsApp side with the data for linking a client: a phone that scans codes, and the
  * certificate of the file host.
  */
 export interface WhatsAppSide extends PlatformSide {
@@ -28,21 +28,20 @@ export interface WhatsAppSide extends PlatformSide {
   readonly certificate: string;
 }
 
-/** Starts the WhatsApp double for a player. */
 export async function startWhatsAppSide(
   clock: PlayClock,
   port: number | undefined,
 ): Promise<WhatsAppSide> {
-  const unhush = hushLibsignal();
+  const unhush = silenceLibsignal();
   const double = await startWhatsAppDouble({
     clock: clock.now,
     owner: { name: 'Parley' },
     ...(port !== undefined && { port }),
   });
-  return new Side(double, clock, unhush);
+  return new WhatsAppPlayerSide(double, clock, unhush);
 }
 
-class Side implements WhatsAppSide {
+class WhatsAppPlayerSide implements WhatsAppSide {
   readonly platform = 'whatsapp';
   readonly can = { delete: true, press: false, thread: false, block: false };
   readonly faults: PlatformSide['faults'];
@@ -50,7 +49,7 @@ class Side implements WhatsAppSide {
   readonly #clock: PlayClock;
   readonly #unhush: () => void;
   readonly #people: Person[] = [];
-  /** The numbers of typing signals and messages, and the time of the last signal. */
+  /** The counts of typing signals and messages, and the time of the last signal. */
   readonly #typing = new Map<string, { readonly signs: number; readonly at: number }>();
   readonly #files = new Map<string, FileOnPlatform>();
 
@@ -58,7 +57,7 @@ class Side implements WhatsAppSide {
     this.#double = double;
     this.#clock = clock;
     this.#unhush = unhush;
-    this.faults = faultsOf(double);
+    this.faults = createFaults(double);
   }
 
   get bot() {
@@ -100,13 +99,26 @@ class Side implements WhatsAppSide {
     this.#double.changeGroup(chat, { kind: isIn ? 'add' : 'remove', who });
   }
 
-  async say({ chat, from, text, mention, replyTo, file }: SayingOnPlatform): Promise<string> {
+  async say({
+    chat,
+    from,
+    text,
+    mention,
+    replyTo,
+    file,
+  }: PersonMessageOnPlatform): Promise<string> {
     if (file === undefined) {
       const mentions = mention ? [this.#double.me.id] : undefined;
       return this.#double.say({ chat, from, text, quote: replyTo, mentions });
     }
     const id = await this.#double.acts.sendFile({
-      ...{ chat, from, kind: kindOf(file.type), mimetype: file.type, fileName: file.name },
+      ...{
+        chat,
+        from,
+        kind: toAttachmentKind(file.type),
+        mimetype: file.type,
+        fileName: file.name,
+      },
       content: Buffer.from(file.bytes),
       ...(text !== '' && { caption: text }),
     });
@@ -158,7 +170,7 @@ class Side implements WhatsAppSide {
       isTrouble: outcome !== 'acked',
     }));
     const odd = problems.map((problem) => ({
-      ...{ at: this.#clock.now(), call: 'a stanza that is not understood' },
+      ...{ at: this.#clock.now(), call: 'an unsupported stanza' },
       ...{ outcome: String(problem), isTrouble: true },
     }));
     return [...sends, ...odd].slice(-SHOWN_CALLS);
@@ -171,7 +183,7 @@ class Side implements WhatsAppSide {
 
   #message(message: VisibleMessage): MessageOnPlatform {
     const { id, at, from, formatted, edits, deleted, quoted, attachment } = message;
-    const html = drawWhatsApp(formatted.lines);
+    const html = drawMarkedLines(formatted.lines);
     const text = formatted.visible;
     const file = this.#files.get(id) ?? (attachment && this.#fileOf(attachment));
     return {
@@ -185,7 +197,7 @@ class Side implements WhatsAppSide {
     };
   }
 
-  /** Mentions are written as the digits of a number or LID; phones show the name. */
+  /** Mentions are written as the digits of a number or LID; phones show the name instead. */
   #named(text: string): string {
     return [this.#double.me, ...this.#people].reduce((named, { name, pn = '', lid }) => {
       const digits = [pn, lid].flatMap((jid) => jid.split('@')[0] || []);
@@ -204,12 +216,12 @@ class Side implements WhatsAppSide {
   }
 }
 
-function kindOf(type: string): Attachment['kind'] {
+function toAttachmentKind(type: string): Attachment['kind'] {
   const [kind] = type.split('/');
   return kind === 'image' || kind === 'video' || kind === 'audio' ? kind : 'document';
 }
 
-function faultsOf(double: WhatsAppDouble): PlatformSide['faults'] {
+function createFaults(double: WhatsAppDouble): PlatformSide['faults'] {
   const inChat = (chat: string | undefined) => (chat === undefined ? {} : { chat });
   return {
     'rate-limit': ({ chat, times }) =>

@@ -1,13 +1,19 @@
 import { z } from 'zod';
 
 /** The platforms that can be simulated. */
-export const PLATFORMS = ['telegram', 'discord', 'whatsapp'] as const;
+export const PLATFORMS = ['telegram', 'discord', 'slack', 'whatsapp'] as const;
 export type Platform = (typeof PLATFORMS)[number];
+
+export const PLATFORM_NAMES: Readonly<Record<Platform, string>> = {
+  telegram: 'Telegram',
+  discord: 'Discord',
+  slack: 'Slack',
+  whatsapp: 'WhatsApp',
+};
 
 /** The visible state of one platform, in the same format for all platforms. */
 export interface SimulatedWorld {
   readonly platform: Platform;
-  /** The bot's display name. */
   readonly bot: string;
   /** `you` is the owner of the bot. */
   readonly people: readonly SimulatedPerson[];
@@ -15,11 +21,11 @@ export interface SimulatedWorld {
   /** The command menu that the bot has registered. */
   readonly commands: readonly { readonly name: string; readonly description: string }[];
   /** What people can do on this platform, and the faults it supports. */
-  readonly can: Abilities;
+  readonly can: PlatformAbilities;
   readonly faults: readonly FaultName[];
-  /** The bot's most recent calls, oldest first. */
+  /** The bot's latest calls, oldest first. */
   readonly calls: readonly SimulatedCall[];
-  /** The simulated time in ms since 1970, and how far it is ahead of the real clock. */
+  /** The simulated time in ms since 1970, and its lead over the real clock in ms. */
   readonly now: number;
   readonly ahead: number;
 }
@@ -27,7 +33,7 @@ export interface SimulatedWorld {
 export interface SimulatedPerson {
   readonly key: string;
   readonly name: string;
-  /** The platform's own id. */
+  /** The id that the platform assigned. */
   readonly id: string;
 }
 
@@ -35,11 +41,11 @@ export interface SimulatedChat {
   readonly key: string;
   readonly kind: 'direct' | 'group' | 'thread';
   readonly title: string;
-  /** The platform's own id. */
+  /** The id that the platform assigned. */
   readonly id: string;
-  /** The group of a thread. */
+  /** The key of the group that contains the thread. */
   readonly parent?: string | undefined;
-  /** Keys of people. */
+  /** The keys of the people in the chat. */
   readonly members: readonly string[];
   /** False when the bot was removed from the group, or blocked by the person. */
   readonly isBotIn: boolean;
@@ -51,28 +57,27 @@ export interface SimulatedChat {
 
 export interface SimulatedMessage {
   /**
-   * The author and a number within the chat, such as `ann:1` or `bot:2`; the same in every replay
-   * of a scene.
+   * The author and a number within the chat, such as `ann:1` or `bot:2`; stable across replays of a
+   * scene.
    */
   readonly key: string;
   /** `bot`, or the key of a person. */
   readonly from: string;
   readonly at: number;
-  /** The visible text. */
   readonly text: string;
-  /** The text as the platform draws it, with everything escaped. */
+  /** The text as HTML in the platform's rendering, with all text escaped. */
   readonly html: string;
   readonly isEdited: boolean;
   readonly isDeleted?: boolean | undefined;
-  /** Whether it is still being written. */
+  /** Whether the message is still being streamed. */
   readonly isGrowing?: boolean | undefined;
-  /** The only person who sees it. */
+  /** The only person who sees the message. */
   readonly onlyFor?: string | undefined;
   readonly replyTo?: string | undefined;
   readonly files: readonly { readonly name: string; readonly type: string }[];
   readonly buttons: readonly string[];
   readonly reactions: readonly { readonly emoji: string; readonly by: readonly string[] }[];
-  /** What looks wrong in it, according to the platform's strict parser. */
+  /** The rendering problems that the platform's strict parser found in the message. */
   readonly violations: readonly string[];
 }
 
@@ -84,7 +89,7 @@ export interface SimulatedCall {
 }
 
 /** Features that only some platforms have. */
-export interface Abilities {
+export interface PlatformAbilities {
   readonly delete: boolean;
   readonly press: boolean;
   readonly thread: boolean;
@@ -113,12 +118,12 @@ const at = { chat: z.string(), message: z.string() };
 const act = <K extends string, S extends z.ZodRawShape>(kind: K, shape: S) =>
   z.strictObject({ kind: z.literal(kind), ...shape });
 
-/** The most messages in one flood. */
+/** The maximum number of messages in one flood. */
 export const MAX_OF_A_FLOOD = 500;
 
-/** A player's act. Chats, people and messages are named by their keys. */
+/** An action of a player; chats, people and messages are named by their keys. */
 export const Act = z.discriminatedUnion('kind', [
-  /** On Discord, text that starts with `/` and a command name runs that command. */
+  /** On Discord and Slack, text that starts with `/` and a command name runs that command. */
   act('say', {
     chat: z.string(),
     from: z.string(),
@@ -133,11 +138,12 @@ export const Act = z.discriminatedUnion('kind', [
   act('react', { ...at, from: z.string(), emoji: z.string(), gone: z.boolean().optional() }),
   act('press', { ...at, from: z.string(), button: z.string() }),
   act('person', { name }),
-  /** Creates a group with `you` and these people; the bot is a member from the start. */
+  /** Creates a group with `you` and these people; the bot is an initial member. */
   act('group', { name, members: z.array(z.string()) }),
-  /** Creates a topic or thread in a group. */
   act('thread', { chat: z.string(), from: z.string(), name }),
-  /** Removes the bot from a group or adds it again; in a direct chat, blocks or unblocks it. */
+  /**
+   * Removes the bot from a group or adds it again; in a direct chat, blocks or unblocks the bot.
+   */
   act('bot', { chat: z.string(), isIn: z.boolean() }),
   act('flood', {
     chat: z.string(),
@@ -147,8 +153,8 @@ export const Act = z.discriminatedUnion('kind', [
     mention: z.boolean().optional(),
   }),
   /**
-   * `chat` limits the fault to one chat; `seconds` is the wait that a rate limit asks for; `times`
-   * is how often the fault occurs.
+   * `chat` limits the fault to one chat; `seconds` is the wait that a rate limit requests; `times`
+   * is the number of occurrences.
    */
   act('fault', {
     fault: z.enum(FAULT_NAMES),

@@ -1,24 +1,27 @@
-import type { Optional } from '../optional-fields.ts';
+import type { OptionalFieldMode } from '../optional-fields.ts';
 import type { FloodControl } from './faults.ts';
-import { Files, type LocalServer } from './files.ts';
-import { badRequest, forbidden } from './request.ts';
+import { FileStore, type LocalServer } from './files.ts';
+import { createBadRequestRefusal, createForbiddenRefusal } from './request.ts';
 import type { Transcript } from './transcript.ts';
 import { UpdateQueue, WebhookCaller } from './updates.ts';
-import type { Known, WireChat, WireMessage, WireUser } from './wire.ts';
+import type { IdentifiedObject, WireChat, WireMessage, WireUser } from './wire.ts';
 
 /** An unfinished text shown by sendMessageDraft. */
-export interface Draft {
+export interface MessageDraft {
   readonly chatId: number;
   readonly draftId: number;
   readonly text: string;
   readonly threadId?: number | undefined;
-  /** Whether people see a button that stops it. */
+  /** Whether the draft has a stop button. */
   readonly canStop: boolean;
-  /** Whether it stays visible after the button was pressed, until the bot writes or it expires. */
+  /**
+   * Whether the draft stays visible after the stop button was pressed, until the bot writes or the
+   * draft expires.
+   */
   readonly keepOnStop: boolean;
 }
 
-/** Everything the servers know about one bot. */
+/** The servers' state for one bot. */
 export interface BotAccount {
   readonly me: WireUser;
   readonly chats: Chats;
@@ -29,7 +32,7 @@ export interface BotAccount {
   readonly clock: () => number;
   /** The commands stored by setMyCommands, by scope and language. */
   readonly commands: Map<string, unknown>;
-  readonly files: Files;
+  readonly files: FileStore;
   /** The sizes of the bot's picture as `PhotoSize`; null without a picture. */
   readonly picture: unknown;
   /** Button presses by query id. */
@@ -37,22 +40,22 @@ export interface BotAccount {
     string,
     { readonly pressedAt: number; readonly from: number; answered: boolean }
   >;
-  /** Custom emoji used in reactions, and the standard emoji each resembles. */
+  /** Custom emoji used in reactions, and the standard emoji that each resembles. */
   readonly customEmoji: Map<string, string>;
-  /** Accounts of people that the bot answers for, by connection id. */
+  /** People's accounts on whose behalf the bot answers, by connection id. */
   readonly business: Map<string, BusinessAccount>;
   /** Guest queries by query id. */
   readonly guests: Map<string, GuestQuery>;
-  /** All drafts in the order they were shown. */
-  readonly drafts: Draft[];
+  /** All drafts in the order they were sent. */
+  readonly drafts: MessageDraft[];
 }
 
-/** An account of a new bot; its id is the number at the start of the token. */
-export function newAccount(
+/** Creates the account of a new bot; its id is the number at the start of the token. */
+export function createAccount(
   token: string,
   parts: Pick<BotAccount, 'transcript' | 'flood' | 'clock'> & {
     readonly webhookTarget?: string | undefined;
-    readonly optional?: Optional | undefined;
+    readonly optional?: OptionalFieldMode | undefined;
     readonly localServer?: LocalServer | undefined;
     readonly bytesOfPicture?: Uint8Array<ArrayBuffer> | undefined;
   },
@@ -72,7 +75,7 @@ export function newAccount(
   });
   updates.optional = parts.optional ?? 'present';
   const webhook = new WebhookCaller(updates, parts.clock, parts.webhookTarget);
-  const files = new Files(parts.clock, token, parts.localServer);
+  const files = new FileStore(parts.clock, token, parts.localServer);
   const { bytesOfPicture: bytes } = parts;
   return {
     me,
@@ -91,46 +94,43 @@ export function newAccount(
   };
 }
 
-/** A chat and everything in it. */
 export interface ChatRecord {
   info: WireChat;
-  /** Messages by id, oldest first, without deleted ones. */
+  /** Messages by id, oldest first, excluding deleted messages. */
   readonly messages: Map<number, WireMessage>;
-  /** Messages visible only to one person and the bot, which are numbered separately. */
+  /** Messages visible only to one person and the bot; they are numbered separately. */
   readonly ephemeral: Map<number, WireMessage>;
   lastEphemeral: number;
-  /** The person behind each topic, in the direct messages of a channel. */
+  /** The person who belongs to each topic, in the direct messages of a channel. */
   readonly subscribers: Map<number, WireUser>;
-  /** The ids of a forum's topics. */
   readonly topics: Set<number>;
   /** Topics where only administrators may write. */
   readonly closedTopics: Set<number>;
   /** Reactions by message and person. */
   readonly reactions: Map<string, readonly object[]>;
-  /** The ids of its administrators. */
   readonly administrators: Set<number>;
   closed: 'blocked' | 'kicked' | 'muted' | undefined;
   migratedTo: number | undefined;
 }
 
 /**
- * All chats the bot was ever in. A supergroup numbers its own messages; all other chats share one
- * sequence.
+ * All chats that the bot has been in. A supergroup numbers its messages separately; all other chats
+ * share one sequence.
  */
 export class Chats {
   readonly #chats = new Map<number, ChatRecord>();
   readonly #ownNumbers = new Map<number, number>();
   #sharedNumber = 1;
 
-  /** Returns the chat, creating or renaming it from what is known about it. */
-  open(known: Known): ChatRecord {
+  /** Returns the chat; creates or updates it from the given fields. */
+  open(known: IdentifiedObject): ChatRecord {
     const old = this.#chats.get(known.id);
     if (old !== undefined) {
       old.info = { ...old.info, ...known };
       return old;
     }
     const record: ChatRecord = {
-      info: { ...namedAfterId(known.id), ...known },
+      info: { ...createNamedChat(known.id), ...known },
       messages: new Map(),
       ephemeral: new Map(),
       lastEphemeral: 0,
@@ -156,31 +156,33 @@ export class Chats {
   }
 
   /**
-   * The chat that a call refers to by id or @username.
-   * @throws Refusal 400 when there is none
+   * Finds the chat that a call refers to by id or @username.
+   * @throws Refusal with status 400 when the chat does not exist
    */
   find(reference: string | undefined): ChatRecord {
-    if (reference === undefined || reference === '') throw badRequest('chat_id is empty');
+    if (reference === undefined || reference === '')
+      throw createBadRequestRefusal('chat_id is empty');
     const found = reference.startsWith('@')
       ? this.all().find(({ info }) => info.username === reference.slice(1))
       : this.#chats.get(Number(reference));
-    if (found === undefined) throw badRequest('chat not found');
+    if (found === undefined) throw createBadRequestRefusal('chat not found');
     return found;
   }
 
   /**
-   * Like `find`, for calls that write.
+   * Finds the chat for a call that writes.
    * @throws Refusal when the group was upgraded or the bot was removed or blocked
    */
   findWritable(reference: string | undefined): ChatRecord {
     const chat = this.find(reference);
     if (chat.migratedTo !== undefined) {
-      throw badRequest('group chat was upgraded to a supergroup chat', {
+      throw createBadRequestRefusal('group chat was upgraded to a supergroup chat', {
         migrate_to_chat_id: chat.migratedTo,
       });
     }
-    if (chat.closed === 'blocked') throw forbidden('bot was blocked by the user');
-    if (chat.closed === 'kicked') throw forbidden(`bot was kicked from the ${chat.info.type} chat`);
+    if (chat.closed === 'blocked') throw createForbiddenRefusal('bot was blocked by the user');
+    if (chat.closed === 'kicked')
+      throw createForbiddenRefusal(`bot was kicked from the ${chat.info.type} chat`);
     return chat;
   }
 
@@ -195,24 +197,24 @@ export class Chats {
   }
 }
 
-function namedAfterId(id: number): WireChat {
+function createNamedChat(id: number): WireChat {
   if (id > 0) return { id, type: 'private', first_name: `User ${id}` };
   const type = id <= -1_000_000_000_000 ? 'supergroup' : 'group';
   return { id, type, title: `Group ${-id}` };
 }
 
-/** An account of a person for whose customers the bot answers. */
+/** A business account on whose behalf the bot answers customers. */
 export interface BusinessAccount {
   readonly user: WireUser;
-  /** Its chats have ids and numbers separate from the bot's own. */
+  /** The ids and message numbers of its chats are separate from the bot's own. */
   readonly chats: Chats;
   canReply: boolean;
   isEnabled: boolean;
 }
 
-/** A person's question in a chat where the bot is not a member. */
+/** A question that a person asks in a chat without the bot. */
 export interface GuestQuery {
   readonly chatId: number;
-  /** The bot's answer; undefined until there is one. */
+  /** The bot's answer; undefined while there is none. */
   answer: string | undefined;
 }

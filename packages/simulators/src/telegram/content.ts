@@ -1,43 +1,43 @@
 import { type HtmlEntity, parseTelegramHtml, TelegramHtmlError } from './parse-html.ts';
-import { badRequest, isRecord, type RequestParams } from './request.ts';
+import { createBadRequestRefusal, isRecord, type RequestParams } from './request.ts';
 import type { WireMessage } from './wire.ts';
 
 /** Text without markup, and its formats as entities. */
-export interface ShownText {
+export interface FormattedText {
   readonly text: string;
   readonly entities: readonly HtmlEntity[];
 }
 
 /**
- * The longest text after parsing, in code points (measured on the live service; some sources say
- * UTF-16 units).
+ * The maximum length of a text after parsing, in code points (measured on the live service; some
+ * sources say UTF-16 units).
  */
 const MAX_TEXT = 4096;
 const MAX_CAPTION = 1024;
 const MAX_ENTITIES = 100;
 
 /**
- * Parses `text` with `parse_mode` or `entities` like sendMessage.
- * @throws Refusal 400 when it is empty or too long, or its markup is invalid
+ * Parses `text` with `parse_mode` or `entities`, as sendMessage does.
+ * @throws Refusal with status 400 when the text is empty or too long, or its markup is invalid
  */
-export function readText(params: RequestParams): ShownText {
+export function readText(params: RequestParams): FormattedText {
   const raw = params.text('text') ?? '';
-  if (raw === '') throw badRequest('message text is empty');
-  const shown = tidy(parse(raw, params, 'entities'));
-  if (shown.text === '') throw badRequest('message text is empty');
-  if ([...shown.text].length > MAX_TEXT) throw badRequest('message is too long');
+  if (raw === '') throw createBadRequestRefusal('message text is empty');
+  const shown = normalizeText(parseText(raw, params, 'entities'));
+  if (shown.text === '') throw createBadRequestRefusal('message text is empty');
+  if ([...shown.text].length > MAX_TEXT) throw createBadRequestRefusal('message is too long');
   return { text: shown.text, entities: shown.entities.slice(0, MAX_ENTITIES) };
 }
 
 /**
- * Parses `caption` like sendPhoto and similar methods; it may be empty.
- * @throws Refusal 400 when it is too long or its markup is invalid
+ * Parses `caption`, which may be empty, as sendPhoto and similar methods do.
+ * @throws Refusal with status 400 when the caption is too long or its markup is invalid
  */
 export function readCaption(params: RequestParams): Partial<WireMessage> {
   const raw = params.text('caption') ?? '';
   if (raw === '') return {};
-  const { text, entities } = tidy(parse(raw, params, 'caption_entities'));
-  if ([...text].length > MAX_CAPTION) throw badRequest('message caption is too long');
+  const { text, entities } = normalizeText(parseText(raw, params, 'caption_entities'));
+  if ([...text].length > MAX_CAPTION) throw createBadRequestRefusal('message caption is too long');
   if (text === '') return {};
   return {
     caption: text,
@@ -46,54 +46,57 @@ export function readCaption(params: RequestParams): Partial<WireMessage> {
 }
 
 /**
- * The inline keyboard of a call, if any, validated as on the servers; only buttons with data are
- * supported.
- * @throws Refusal 400
+ * Returns the validated inline keyboard of a call, if any; only buttons with data are supported.
+ * @throws Refusal with status 400
  */
 export function readKeyboard(params: RequestParams): { reply_markup?: unknown } {
   const markup = params.json('reply_markup');
   if (markup === undefined) return {};
   const rows = isRecord(markup) ? markup.inline_keyboard : undefined;
-  if (!Array.isArray(rows)) throw badRequest('object expected as reply markup');
+  if (!Array.isArray(rows)) throw createBadRequestRefusal('object expected as reply markup');
   for (const row of rows) {
-    if (!Array.isArray(row)) throw badRequest("can't parse inline keyboard: expected an Array");
+    if (!Array.isArray(row))
+      throw createBadRequestRefusal("can't parse inline keyboard: expected an Array");
     for (const button of row) checkButton(button);
   }
   return rows.flat().length === 0 ? {} : { reply_markup: markup };
 }
 
-function parse(raw: string, params: RequestParams, beside: string): ShownText {
+function parseText(raw: string, params: RequestParams, beside: string): FormattedText {
   const mode = params.text('parse_mode') ?? '';
   switch (mode.toLowerCase()) {
     case '':
-      return { text: raw, entities: givenEntities(params.json(beside)) };
+      return { text: raw, entities: readEntities(params.json(beside)) };
     case 'html':
       return parseHtml(raw);
     case 'markdown':
     case 'markdownv2':
-      throw badRequest(`can't parse entities: this double reads HTML only, not ${mode}`);
+      throw createBadRequestRefusal(
+        `can't parse entities: this double reads HTML only, not ${mode}`,
+      );
     default:
-      throw badRequest('unsupported parse_mode');
+      throw createBadRequestRefusal('unsupported parse_mode');
   }
 }
 
-function parseHtml(raw: string): ShownText {
+function parseHtml(raw: string): FormattedText {
   try {
     return parseTelegramHtml(raw);
   } catch (error) {
     if (error instanceof TelegramHtmlError) {
-      throw badRequest(`can't parse entities: ${error.message}`);
+      throw createBadRequestRefusal(`can't parse entities: ${error.message}`);
     }
     throw error;
   }
 }
 
-function givenEntities(list: unknown): HtmlEntity[] {
+function readEntities(list: unknown): HtmlEntity[] {
   if (!Array.isArray(list)) return [];
   return list.map((item: unknown) => {
-    if (!isRecord(item)) throw badRequest("can't parse entities: expected an Object");
+    if (!isRecord(item)) throw createBadRequestRefusal("can't parse entities: expected an Object");
     const { type, offset, length, ...more } = item;
-    if (typeof type !== 'string') throw badRequest("can't parse entities: entity has no type");
+    if (typeof type !== 'string')
+      throw createBadRequestRefusal("can't parse entities: entity has no type");
     return { ...more, type, offset: Number(offset), length: Number(length) };
   });
 }
@@ -102,7 +105,7 @@ function givenEntities(list: unknown): HtmlEntity[] {
  * Telegram drops carriage returns, replaces other control characters with spaces, and trims both
  * ends.
  */
-function tidy(raw: ShownText): ShownText {
+function normalizeText(raw: FormattedText): FormattedText {
   const kept: string[] = [];
   const moved: number[] = [];
   for (const unit of raw.text.split('')) {
@@ -128,20 +131,22 @@ function tidy(raw: ShownText): ShownText {
 const BUTTON_FIELDS = new Set(['text', 'callback_data', 'style', 'icon_custom_emoji_id']);
 const BUTTON_STYLES = new Set(['danger', 'success', 'primary']);
 
-/** Other kinds of buttons have other fields and are refused, like invalid colors. */
+/** Other kinds of buttons have other fields and are refused, as are invalid colors. */
 function checkButton(button: unknown): void {
   const key = isRecord(button) ? button : {};
   const unknown = Object.keys(key).find((field) => !BUTTON_FIELDS.has(field));
   if (unknown !== undefined)
-    throw badRequest(
+    throw createBadRequestRefusal(
       `can't parse inline keyboard button: this double does not support field "${unknown}"`,
     );
   const { text, callback_data, style } = key;
   if (style !== undefined && !(typeof style === 'string' && BUTTON_STYLES.has(style)))
-    throw badRequest("can't parse inline keyboard button: invalid button style specified");
+    throw createBadRequestRefusal(
+      "can't parse inline keyboard button: invalid button style specified",
+    );
   if (typeof text !== 'string' || text.trim() === '') {
-    throw badRequest("can't parse inline keyboard button: Text buttons are unallowed");
+    throw createBadRequestRefusal("can't parse inline keyboard button: Text buttons are unallowed");
   }
   const bytes = typeof callback_data === 'string' ? Buffer.byteLength(callback_data) : 0;
-  if (bytes < 1 || bytes > 64) throw badRequest('BUTTON_DATA_INVALID');
+  if (bytes < 1 || bytes > 64) throw createBadRequestRefusal('BUTTON_DATA_INVALID');
 }

@@ -3,20 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { PLACES, runLine } from './control.ts';
-import { endDoubles, refusal, start } from './testing/telegraf-client.ts';
+import { endDoubles, readRefusal, startDouble } from './testing/telegraf-client.ts';
 
 afterEach(endDoubles);
 
-describe('typing to the bot by hand', () => {
-  it('writes in private, in a group and in a channel', async () => {
-    const { double } = await start();
+describe('typed commands of the Telegram double', () => {
+  it('writes in a private chat, a group and a channel', async () => {
+    const { double } = await startDouble();
     for (const line of ['hello', '  ', '!group hi all', '!post news']) runLine(double, line);
     const texts = (chat: number) => double.conversation(chat).map(({ text }) => text);
     expect(Object.values(PLACES).map(texts)).toEqual([['hello'], ['hi all'], ['news']]);
   });
 
-  it('sends a file, edits, presses and blocks', async () => {
-    const { double, telegram } = await start();
+  it('sends a file, edits a message, presses a button and blocks the bot', async () => {
+    const { double, telegram } = await startDouble();
     const folder = await mkdtemp(join(tmpdir(), 'parley-typed-'));
     await writeFile(join(folder, 'a.jpg'), 'x');
     runLine(double, 'helo');
@@ -34,11 +34,13 @@ describe('typing to the bot by hand', () => {
       { callback_query: { data: '/yes' } },
     ]);
     runLine(double, '!block');
-    expect(await refusal(telegram.sendMessage(PLACES.person, 'x'))).toMatchObject({ code: 403 });
+    expect(await readRefusal(telegram.sendMessage(PLACES.person, 'x'))).toMatchObject({
+      code: 403,
+    });
   });
 
-  it('writes to a channel, as a customer and to a guest, and sends messages with any fields', async () => {
-    const { double, telegram } = await start();
+  it('writes to a channel, as a business customer and as a guest, and sends messages with any fields', async () => {
+    const { double, telegram } = await startDouble();
     const lines = ['!subscriber a', '!customer b', '!customer c', '!guest d', '!send {"story":{}}'];
     for (const line of lines) runLine(double, line);
     expect(await telegram.callApi('getUpdates', {})).toMatchObject([
@@ -52,9 +54,9 @@ describe('typing to the bot by hand', () => {
   });
 
   it.each(['!dance', '!press No', '!edit x', '!file /nowhere/a.jpg', '!send {'])(
-    'explains why %s fails',
+    'explains why the typed line %s fails',
     async (line) => {
-      const { double } = await start();
+      const { double } = await startDouble();
       expect(() => runLine(double, line)).toThrow();
     },
   );

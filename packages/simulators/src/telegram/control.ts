@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { z } from 'zod';
-import { answersControl, newest } from '../answer-control.ts';
+import { createControlHandler, waitForNewest } from '../answer-control.ts';
 import { Fault } from './faults.ts';
 import type { FileKind } from './files.ts';
 import type { TelegramDouble } from './telegram-double.ts';
@@ -77,8 +77,7 @@ const AccessBody = z.strictObject({
   access: z.enum(['open', 'blocked', 'kicked', 'muted']),
 });
 
-/** Answers `/control/<action>` with JSON. */
-export const handleControl = answersControl<TelegramDouble>({
+export const handleControl = createControlHandler<TelegramDouble>({
   'POST say': (double, body) => double.say(SayingBody.parse(body)),
   'POST press': (double, body) => ({ query: double.press(PressBody.parse(body)) }),
   'POST stop-draft': (double, body) => ({ draft: double.stopDraft(ChatBody.parse(body).chat) }),
@@ -107,14 +106,15 @@ export const handleControl = answersControl<TelegramDouble>({
   'POST drop-connections': (double) => double.dropConnections(),
   'GET conversation': (double, _body, query) => double.conversation(Number(query.get('chat'))),
   'GET calls': (double, _body, query) => double.calls(query.get('method') ?? undefined),
-  'GET answers': (double, _body, query) => newest(double, query, (after) => written(double, after)),
+  'GET answers': (double, _body, query) =>
+    waitForNewest(double, query, (after) => listWrittenAfter(double, after)),
   'GET status': (double) => ({
     firstPollAt: double.transcript.firstArrival('getUpdates') ?? null,
     pendingUpdates: double.pendingUpdates().length,
   }),
 });
 
-function written({ transcript }: TelegramDouble, after: number): VisibleMessage[] {
+function listWrittenAfter({ transcript }: TelegramDouble, after: number): VisibleMessage[] {
   return transcript.after(after).filter(({ from }) => from === 'bot');
 }
 
@@ -128,7 +128,6 @@ const KINDS: Readonly<Record<string, { readonly kind: FileKind; readonly type: s
   '.pdf': { kind: 'document', type: 'application/pdf' },
 };
 
-/** The help text of the typed commands. */
 export const TYPED_HELP = `Write to talk to the bot. Commands:
   !group TEXT        write in a group        !press LABEL     press this button on the newest message
   !file PATH [WORDS] send a file             !edit TEXT       edit your last message
@@ -138,7 +137,7 @@ export const TYPED_HELP = `Write to talk to the bot. Commands:
   !guest TEXT        write in a chat where the bot is not a member
   !send FIELDS       send a message with these fields as JSON, such as {"story": {}}`;
 
-/** The chats to type in. */
+/** The chats available to the typed commands. */
 export const PLACES = { person: 1001, group: -5, channel: -1_000_000_000_009 };
 
 const { person, group, channel } = PLACES;
@@ -157,13 +156,13 @@ const ACTIONS = new Map<string, (double: TelegramDouble, rest: string) => unknow
   ['customer', sayAsCustomer],
   [
     'guest',
-    (double, text) => double.say({ chat: -77, from: person, guest: newQuery(double), text }),
+    (double, text) => double.say({ chat: -77, from: person, guest: getNewestQuery(double), text }),
   ],
   [
     'send',
     (double, fields) => double.say({ chat: person, extra: Fields.parse(JSON.parse(fields)) }),
   ],
-  ['file', sayFile],
+  ['file', sendPersonFile],
   ['press', pressNewest],
   ['edit', editLast],
   ['react', reactToNewest],
@@ -171,7 +170,7 @@ const ACTIONS = new Map<string, (double: TelegramDouble, rest: string) => unknow
   ['unblock', (double) => double.setAccess(person, 'open')],
 ]);
 
-/** Executes a line typed at the prompt; throws an error worded for people. */
+/** Executes a line typed at the prompt; throws an error with a readable reason. */
 export function runLine(double: TelegramDouble, line: string): void {
   if (line.trim() === '') return;
   const [, name, rest = ''] = /^!(\w+)\s*(.*)$/su.exec(line) ?? [];
@@ -180,21 +179,21 @@ export function runLine(double: TelegramDouble, line: string): void {
     return;
   }
   const action = ACTIONS.get(name);
-  if (action === undefined) throw new Error(`There is no !${name}.\n${TYPED_HELP}`);
+  if (action === undefined) throw new Error(`Unknown command !${name}.\n${TYPED_HELP}`);
   action(double, rest);
 }
 
-/** The account must connect the bot before the first customer writes. */
+/** The account must be connected to the bot before the first customer writes. */
 function sayAsCustomer(double: TelegramDouble, text: string): void {
   if (double.conversation(person, BUSINESS).length === 0) double.connectBusiness({ id: BUSINESS });
   double.say({ chat: person, business: BUSINESS, text });
 }
 
-function newQuery(double: TelegramDouble): string {
+function getNewestQuery(double: TelegramDouble): string {
   return `query-${double.transcript.calls().length + 1}-${double.pendingUpdates().length}`;
 }
 
-function sayFile(double: TelegramDouble, rest: string): void {
+function sendPersonFile(double: TelegramDouble, rest: string): void {
   const [, path = '', words] = /^(\S+)\s*(.+)?$/su.exec(rest) ?? [];
   const { kind, type } = KINDS[extname(path).toLowerCase()] ?? {
     kind: 'document',
@@ -213,13 +212,13 @@ function pressNewest(double: TelegramDouble, label: string): void {
 
 function editLast(double: TelegramDouble, text: string): void {
   const own = double.conversation(PLACES.person).findLast(({ from }) => from === PLACES.person);
-  if (own === undefined) throw new Error('You have written nothing yet.');
+  if (own === undefined) throw new Error('You have not sent a message yet.');
   double.reword(PLACES.person, own.messageId, text);
 }
 
 function reactToNewest(double: TelegramDouble, emoji: string): void {
   const newest = double.conversation(PLACES.person).findLast(({ from }) => from === 'bot');
-  if (newest === undefined) throw new Error('The bot has written nothing yet.');
+  if (newest === undefined) throw new Error('The bot has not sent a message yet.');
   const emojis = emoji === '' ? [] : [emoji];
   double.react({ chat: PLACES.person, message: newest.messageId, emojis });
 }

@@ -1,37 +1,37 @@
 import { type BotAccount, type BusinessAccount, type ChatRecord, Chats } from './account.ts';
 import { readText } from './content.ts';
-import { badRequest, isRecord, RequestParams } from './request.ts';
-import type { Known, WireMessage } from './wire.ts';
+import { createBadRequestRefusal, isRecord, RequestParams } from './request.ts';
+import type { IdentifiedObject, WireMessage } from './wire.ts';
 
-/** A person's connection of the bot to their account, a change of it, or its end. */
-export interface Connecting {
+/** A request to connect the bot to a person's account, to change the connection, or to end it. */
+export interface ConnectionChange {
   readonly id: string;
-  /** The person; user 2001 when absent. */
-  readonly user?: Known | undefined;
+  /** The id of the account's owner; user 2001 when absent. */
+  readonly user?: IdentifiedObject | undefined;
   readonly canReply?: boolean | undefined;
   readonly isEnabled?: boolean | undefined;
 }
 
-/** Connects the bot to a person's account and notifies it with `business_connection`. */
-export function connectBusiness(account: BotAccount, wish: Connecting): void {
+/** Connects the bot to a person's account and sends the bot a `business_connection` update. */
+export function connectBusiness(account: BotAccount, wish: ConnectionChange): void {
   const { id, canReply = true, isEnabled = true } = wish;
   const known = account.business.get(id);
   const given = wish.user ?? { id: 2001 };
   const user = known?.user ?? { is_bot: false, first_name: `User ${given.id}`, ...given };
   account.business.set(id, { user, chats: known?.chats ?? new Chats(), canReply, isEnabled });
-  account.updates.push('business_connection', connectionOf(account, id));
+  account.updates.push('business_connection', describeConnection(account, id));
 }
 
-/** The account behind a connection. */
-export function businessOf(account: BotAccount, id: string): BusinessAccount {
+/** Finds the account of a business connection. */
+export function getBusinessAccount(account: BotAccount, id: string): BusinessAccount {
   const business = account.business.get(id);
   if (business === undefined) throw new Error(`There is no business connection ${id}.`);
   return business;
 }
 
-function connectionOf({ business, clock }: BotAccount, id: string): object {
+function describeConnection({ business, clock }: BotAccount, id: string): object {
   const found = business.get(id);
-  if (found === undefined) throw badRequest('BUSINESS_CONNECTION_INVALID');
+  if (found === undefined) throw createBadRequestRefusal('BUSINESS_CONNECTION_INVALID');
   return {
     id,
     user: found.user,
@@ -44,56 +44,62 @@ function connectionOf({ business, clock }: BotAccount, id: string): object {
 
 /** getBusinessConnection */
 export function getBusinessConnection(account: BotAccount, params: RequestParams): object {
-  return connectionOf(account, params.text('business_connection_id') ?? '');
+  return describeConnection(account, params.text('business_connection_id') ?? '');
 }
 
 /** Implements deleteBusinessMessages for the bot's own messages. */
 export function deleteBusinessMessages(account: BotAccount, params: RequestParams): true {
   const id = params.text('business_connection_id') ?? '';
   const found = account.business.get(id);
-  if (found?.isEnabled !== true) throw badRequest('BUSINESS_CONNECTION_INVALID');
+  if (found?.isEnabled !== true) throw createBadRequestRefusal('BUSINESS_CONNECTION_INVALID');
   const numbers = params.json('message_ids');
-  if (!Array.isArray(numbers)) throw badRequest('message identifiers are not specified');
+  if (!Array.isArray(numbers))
+    throw createBadRequestRefusal('message identifiers are not specified');
   for (const number of numbers.map(Number))
     for (const chat of found.chats.all())
       if (chat.messages.delete(number)) account.transcript.remove(chat.info.id, number, id);
   return true;
 }
 
-/** The chat that a call writes to. */
-export interface Home {
+/** The chat that a call writes to, with its topic and business connection. */
+export interface SendTarget {
   readonly chats: Chats;
   readonly chat: ChatRecord;
-  /** Additional fields of messages there. */
+  /** Additional fields of the messages in this chat. */
   readonly beside: Partial<WireMessage>;
 }
 
 /**
- * The chat, and the topic in it, that a call names.
- * @throws Refusal when it does not exist, or the call lacks a required topic
+ * Resolves the chat and the topic that a call names.
+ * @throws Refusal when the chat does not exist, or the call lacks a required topic
  */
-export function homeOf(account: BotAccount, params: RequestParams): Home {
+export function resolveTarget(account: BotAccount, params: RequestParams): SendTarget {
   const connection = params.text('business_connection_id');
-  if (connection !== undefined) return businessHome(account, connection, params);
+  if (connection !== undefined) return resolveBusinessTarget(account, connection, params);
   const chat = account.chats.findWritable(params.text('chat_id'));
   const topic = params.integer('direct_messages_topic_id');
   if (chat.info.is_direct_messages !== true) {
-    if (topic !== undefined) throw badRequest('the chat is not a direct messages chat');
+    if (topic !== undefined)
+      throw createBadRequestRefusal('the chat is not a direct messages chat');
     return { chats: account.chats, chat, beside: {} };
   }
-  if (topic === undefined) throw badRequest('DIRECT_MESSAGES_TOPIC_REQUIRED');
+  if (topic === undefined) throw createBadRequestRefusal('DIRECT_MESSAGES_TOPIC_REQUIRED');
   const user = chat.subscribers.get(topic);
-  if (user === undefined) throw badRequest('direct messages topic not found');
+  if (user === undefined) throw createBadRequestRefusal('direct messages topic not found');
   const beside = { direct_messages_topic: { topic_id: topic, user } };
   return { chats: account.chats, chat, beside };
 }
 
-function businessHome(account: BotAccount, connection: string, params: RequestParams): Home {
+function resolveBusinessTarget(
+  account: BotAccount,
+  connection: string,
+  params: RequestParams,
+): SendTarget {
   const found = account.business.get(connection);
-  if (found?.isEnabled !== true) throw badRequest('BUSINESS_CONNECTION_INVALID');
-  if (!found.canReply) throw badRequest('BOT_ACCESS_FORBIDDEN');
+  if (found?.isEnabled !== true) throw createBadRequestRefusal('BUSINESS_CONNECTION_INVALID');
+  if (!found.canReply) throw createBadRequestRefusal('BOT_ACCESS_FORBIDDEN');
   const chat = found.chats.get(params.integer('chat_id') ?? 0);
-  if (chat === undefined) throw badRequest('BUSINESS_PEER_INVALID');
+  if (chat === undefined) throw createBadRequestRefusal('BUSINESS_PEER_INVALID');
   const beside = {
     from: found.user,
     sender_business_bot: account.me,
@@ -102,15 +108,17 @@ function businessHome(account: BotAccount, connection: string, params: RequestPa
   return { chats: found.chats, chat, beside };
 }
 
-/** Implements answerGuestQuery: one text per query, once. */
+/** Implements answerGuestQuery, which accepts one text per query. */
 export function answerGuestQuery(account: BotAccount, params: RequestParams): object {
   const query = account.guests.get(params.text('guest_query_id') ?? '');
   if (query === undefined || query.answer !== undefined)
-    throw badRequest('query is too old and response timeout expired or query ID is invalid');
+    throw createBadRequestRefusal(
+      'query is too old and response timeout expired or query ID is invalid',
+    );
   const result = params.json('result');
   const content = isRecord(result) ? result.input_message_content : undefined;
   if (!isRecord(result) || result.type !== 'article' || !isRecord(content))
-    throw badRequest("can't parse inline query result");
+    throw createBadRequestRefusal("can't parse inline query result");
   const { message_text: text, ...others } = content;
   query.answer = readText(new RequestParams({ text, ...others })).text;
   account.transcript.changes.changed();

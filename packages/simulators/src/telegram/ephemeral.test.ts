@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { endDoubles, refusal, start } from './testing/telegraf-client.ts';
+import { endDoubles, readRefusal, startDouble } from './testing/telegraf-client.ts';
 
 const ANN = 501;
 const BO = 502;
@@ -13,7 +13,7 @@ const answering = { reply_parameters: { ephemeral_message_id: 1 } };
 
 async function whispered() {
   let now = 1_000_000;
-  const { double, telegram } = await start({ clock: () => now });
+  const { double, telegram } = await startDouble({ clock: () => now });
   double.say({ chat: ANN, text: 'hi' });
   double.say({ chat: GROUP, from: ANN, text: 'hi' });
   const asked = double.say({ chat: GROUP, from: ANN, text: '/status', ephemeral: true });
@@ -22,8 +22,8 @@ async function whispered() {
   return { double, telegram, asked, send, later: (ms: number) => (now += ms) };
 }
 
-describe('ephemeral messages of the double', () => {
-  it('[F18] have message id 0 and a separate number, and are visible to one person', async () => {
+describe('ephemeral messages of the Telegram double', () => {
+  it('[F18] gives an ephemeral message the id 0 and a separate number, and shows it to one person only', async () => {
     const { double, asked, send } = await whispered();
     expect(asked).toMatchObject({ message_id: 0, ephemeral_message_id: 1 });
     const sent = await send({ ...only(ANN), ...answering });
@@ -50,24 +50,24 @@ describe('ephemeral messages of the double', () => {
     ],
     ['an unknown button press', only(ANN, { callback_query_id: '1' })],
     ['a private chat', { ...only(ANN), chat_id: ANN }],
-  ])('[F18] are refused: %s', async (_name, payload) => {
+  ])('[F18] refuses an ephemeral message: %s', async (_name, payload) => {
     const { double, send } = await whispered();
     const before = double.conversation(GROUP).length;
-    expect(await refusal(send(payload))).toMatchObject({ code: 400 });
+    expect(await readRefusal(send(payload))).toMatchObject({ code: 400 });
     expect(double.conversation(GROUP)).toHaveLength(before);
   });
 
-  it('[F18] are answered within 15 s, and later only by administrators', async () => {
+  it('[F18] accepts ephemeral answers for 15 s, and later only from administrators', async () => {
     const { double, send, later } = await whispered();
     later(15_000);
     await send({ ...only(ANN), ...answering });
     later(1);
-    expect(await refusal(send({ ...only(ANN), ...answering }))).toMatchObject({ code: 400 });
+    expect(await readRefusal(send({ ...only(ANN), ...answering }))).toMatchObject({ code: 400 });
     double.promote(GROUP, double.me.id);
     await send(only(ANN));
   });
 
-  it('[F18] are edited and deleted by that number and the id of their person', async () => {
+  it("[F18] edits and deletes an ephemeral message by its number and the person's id", async () => {
     const { double, telegram, send } = await whispered();
     await send({ ...only(ANN), ...answering });
     const which = { chat_id: GROUP, receiver_user_id: ANN, ephemeral_message_id: 2 };
@@ -76,7 +76,7 @@ describe('ephemeral messages of the double', () => {
     await call('editEphemeralMessageText', { ...which, text: 'y' });
     expect(double.conversation(GROUP).at(-1)).toMatchObject({ text: 'y', edits: 1 });
     const others = { ...which, receiver_user_id: BO };
-    expect(await refusal(call('deleteEphemeralMessage', others))).toMatchObject({ code: 400 });
+    expect(await readRefusal(call('deleteEphemeralMessage', others))).toMatchObject({ code: 400 });
     await call('deleteEphemeralMessage', which);
     expect(double.conversation(GROUP)).toHaveLength(2);
   });

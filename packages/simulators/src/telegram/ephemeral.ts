@@ -1,59 +1,67 @@
 import type { BotAccount, ChatRecord } from './account.ts';
 import { readCaption, readKeyboard, readText } from './content.ts';
-import { objectWith } from './parameters.ts';
-import { badRequest, type RequestParams } from './request.ts';
+import { readObject } from './parameters.ts';
+import { createBadRequestRefusal, type RequestParams } from './request.ts';
 import { readRichMessage } from './rich.ts';
 import type { WireMessage } from './wire.ts';
 
-/** How long the servers accept an answer to an ephemeral message or to a button press. */
+/**
+ * The period in which the servers accept an answer to an ephemeral message or to a button press.
+ */
 const ANSWER_WITHIN_MS = 15_000;
 
 const FIELDS = ['receiver_user_id', 'callback_query_id', 'replace_callback_query_message'] as const;
 
 /**
- * The person an ephemeral message is for; undefined when everyone sees the message. A bot that is
- * not an administrator may only answer an ephemeral message or a press of that person, within 15 s.
- * @throws Refusal 400
+ * Returns the person whom an ephemeral message addresses; undefined when the message is visible to
+ * everyone. A bot that is not an administrator may only answer an ephemeral message or a press of
+ * the person, within 15 s.
+ * @throws Refusal with status 400
  */
 export function readReceiver(
   account: BotAccount,
   chat: ChatRecord,
   params: RequestParams,
 ): number | undefined {
-  const wish = objectWith(params, 'ephemeral_message_parameters', FIELDS);
+  const wish = readObject(params, 'ephemeral_message_parameters', FIELDS);
   const answered = params.inside('reply_parameters').integer('ephemeral_message_id');
   if (wish === undefined) {
     if (answered === undefined) return undefined;
-    throw badRequest('a reply to an ephemeral message must be an ephemeral message');
+    throw createBadRequestRefusal('a reply to an ephemeral message must be an ephemeral message');
   }
   const receiver = wish.integer('receiver_user_id');
-  if (receiver === undefined) throw badRequest('USER_ID_INVALID');
+  if (receiver === undefined) throw createBadRequestRefusal('USER_ID_INVALID');
   if (chat.info.type !== 'group' && chat.info.type !== 'supergroup')
-    throw badRequest('BOT_NOT_ADMIN');
+    throw createBadRequestRefusal('BOT_NOT_ADMIN');
   const query = wish.text('callback_query_id');
   if (wish.flag('replace_callback_query_message') && query === undefined)
-    throw badRequest('there is no callback query whose message could be replaced');
-  if (answered !== undefined) checkAnswered(account, chat, answered, receiver);
+    throw createBadRequestRefusal('there is no callback query whose message could be replaced');
+  if (answered !== undefined) checkAnsweredReceiver(account, chat, answered, receiver);
   else if (query !== undefined) checkPress(account, query, receiver);
-  else if (!chat.administrators.has(account.me.id)) throw badRequest('BOT_NOT_ADMIN');
+  else if (!chat.administrators.has(account.me.id)) throw createBadRequestRefusal('BOT_NOT_ADMIN');
   return receiver;
 }
 
-function checkAnswered(account: BotAccount, chat: ChatRecord, id: number, receiver: number): void {
+function checkAnsweredReceiver(
+  account: BotAccount,
+  chat: ChatRecord,
+  id: number,
+  receiver: number,
+): void {
   const message = chat.ephemeral.get(id);
   const isTheirs = message?.from?.id === receiver;
   const isLate = account.clock() - (message?.date ?? 0) * 1000 > ANSWER_WITHIN_MS;
-  if (!isTheirs || isLate) throw badRequest('message to be replied not found');
+  if (!isTheirs || isLate) throw createBadRequestRefusal('message to be replied not found');
 }
 
 function checkPress({ queries, clock }: BotAccount, id: string, receiver: number): void {
   const query = queries.get(id);
   const isLate = query === undefined || clock() - query.pressedAt > ANSWER_WITHIN_MS;
-  if (isLate || query.from !== receiver) throw badRequest('QUERY_ID_INVALID');
+  if (isLate || query.from !== receiver) throw createBadRequestRefusal('QUERY_ID_INVALID');
 }
 
 /** Stores a message under a separate number, visible only to one person and the bot. */
-export function placeEphemeral(
+export function storeEphemeral(
   account: BotAccount,
   chat: ChatRecord,
   message: Partial<WireMessage> & Pick<WireMessage, 'chat' | 'date'>,
@@ -68,26 +76,26 @@ export function placeEphemeral(
 }
 
 /**
- * Implements editEphemeralMessageText and similar methods, for the bot's own messages to that
- * person. The result is true, not the message.
+ * Implements editEphemeralMessageText and similar methods for the bot's own messages; the result is
+ * true instead of the message.
  */
-export function editEphemeral(what: 'text' | 'caption' | 'markup') {
+export function createEphemeralEditor(what: 'text' | 'caption' | 'markup') {
   return (account: BotAccount, params: RequestParams): true => {
-    const { chat, id, old } = find(account, params);
-    if (old.from?.id !== account.me.id) throw badRequest("message can't be edited");
+    const { chat, id, old } = findEphemeral(account, params);
+    if (old.from?.id !== account.me.id) throw createBadRequestRefusal("message can't be edited");
     const content =
-      what === 'markup' ? {} : what === 'caption' ? readCaption(params) : newText(params);
+      what === 'markup' ? {} : what === 'caption' ? readCaption(params) : readNewText(params);
     const { reply_markup: _markup, ...kept } = old;
     const changed = { ...kept, ...content, ...readKeyboard(params) };
     if (JSON.stringify(changed) === JSON.stringify(old))
-      throw badRequest('message is not modified');
+      throw createBadRequestRefusal('message is not modified');
     chat.ephemeral.set(id, changed);
     account.transcript.replace(changed);
     return true;
   };
 }
 
-function newText(params: RequestParams): Partial<WireMessage> {
+function readNewText(params: RequestParams): Partial<WireMessage> {
   const rich = readRichMessage(params);
   if (rich !== undefined) return rich;
   const { text, entities } = readText(params);
@@ -96,18 +104,18 @@ function newText(params: RequestParams): Partial<WireMessage> {
 
 /** deleteEphemeralMessage. */
 export function deleteEphemeral(account: BotAccount, params: RequestParams): true {
-  const { chat, id } = find(account, params);
+  const { chat, id } = findEphemeral(account, params);
   chat.ephemeral.delete(id);
   account.transcript.remove(chat.info.id, -id);
   return true;
 }
 
-function find(account: BotAccount, params: RequestParams) {
+function findEphemeral(account: BotAccount, params: RequestParams) {
   const chat = account.chats.findWritable(params.text('chat_id'));
   const id = params.integer('ephemeral_message_id') ?? 0;
   const old = chat.ephemeral.get(id);
   const person = params.integer('receiver_user_id');
   const isTheirs = old?.receiver_user?.id === person || old?.from?.id === person;
-  if (old === undefined || !isTheirs) throw badRequest('message to edit not found');
+  if (old === undefined || !isTheirs) throw createBadRequestRefusal('message to edit not found');
   return { chat, id, old };
 }

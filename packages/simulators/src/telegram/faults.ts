@@ -4,18 +4,19 @@ import { Refusal, RefusalParameters } from './request.ts';
 
 const aim = {
   ...FAULT_AIM,
-  /** The method to hit; any method except getUpdates when absent. */
+  /** The method that the fault applies to; any method except getUpdates when absent. */
   method: z.string().optional(),
-  /** Only calls about this chat. */
   chat: z.number().optional(),
-  /** The call takes effect first: the message is sent, but the bot does not learn it. */
+  /**
+   * The call takes effect before the fault: the message is sent, but the bot gets no confirmation.
+   */
   after: z.boolean().optional(),
 };
 
-/** A fault that hits the next matching call. */
+/** A fault that applies to the next matching call. */
 export const Fault = z.discriminatedUnion('kind', [
   ...callFaults(aim),
-  /** An error in the Bot API's own format. */
+  /** An error response in the Bot API's own format. */
   z.strictObject({
     kind: z.literal('refuse'),
     code: z.number(),
@@ -26,36 +27,37 @@ export const Fault = z.discriminatedUnion('kind', [
 ]);
 export type Fault = z.infer<typeof Fault>;
 
-/** The armed faults. */
-export class Faults extends ArmedFaults<Fault> {
+export class FaultInjector extends ArmedFaults<Fault> {
   /** Returns the fault for this call and counts it as used. */
   takeFor(method: string, chat: number | undefined): Fault | undefined {
-    return this.take((fault) => (matches(fault, method, chat) ? fault : undefined));
+    return this.take((fault) => (matchesFault(fault, method, chat) ? fault : undefined));
   }
 }
 
-function matches(fault: Fault, method: string, chat: number | undefined): boolean {
+function matchesFault(fault: Fault, method: string, chat: number | undefined): boolean {
   if (fault.chat !== undefined && fault.chat !== chat) return false;
   if (fault.method === undefined) return method !== 'getupdates';
   return fault.method.toLowerCase() === method;
 }
 
-/** Allows bursts of `burst` sends, refilled at `perSecond`. */
-interface Rate {
+/** The parameters of a token bucket: `burst` sends at once, refilled at `perSecond`. */
+interface BucketRate {
   readonly burst: number;
   readonly perSecond: number;
 }
 
-/** The limits of a private chat, a group, and the whole bot; no limit when absent. */
+/**
+ * The limits of a private chat, a group, and the bot as a whole; an absent field means no limit.
+ */
 export interface FloodLimits {
-  readonly chat?: Rate;
-  readonly group?: Rate;
-  readonly overall?: Rate;
+  readonly chat?: BucketRate;
+  readonly group?: BucketRate;
+  readonly overall?: BucketRate;
 }
 
 /**
- * Approximately the servers' limits: one per second in a chat, 20 per minute in a group, 30 per
- * second in total.
+ * An approximation of Telegram's limits: one message per second in a chat, 20 per minute in a
+ * group, 30 per second in total.
  */
 export const REAL_LIMITS: FloodLimits = {
   chat: { burst: 5, perSecond: 1 },
@@ -63,16 +65,16 @@ export const REAL_LIMITS: FloodLimits = {
   overall: { burst: 30, perSecond: 30 },
 };
 
-interface Bucket {
+interface TokenBucket {
   tokens: number;
   at: number;
 }
 
-/** Token buckets over the given clock, shared by sends and edits as on the servers. */
+/** Token buckets that use the given clock; sends and edits share them, as on the servers. */
 export class FloodControl {
   readonly #limits: FloodLimits;
   readonly #clock: () => number;
-  readonly #buckets = new Map<string, Bucket>();
+  readonly #buckets = new Map<string, TokenBucket>();
 
   constructor(limits: FloodLimits, clock: () => number) {
     this.#limits = limits;
@@ -80,16 +82,16 @@ export class FloodControl {
   }
 
   /**
-   * Counts one send to a chat.
-   * @throws Refusal 429 with `retry_after` in whole seconds; a refused send does not count
+   * @throws Refusal with status 429 and `retry_after` in whole seconds; a refused send does not
+   * count
    */
   pass(chatId: number): void {
     const own = chatId < 0 ? this.#limits.group : this.#limits.chat;
-    const wanted: [string, Rate | undefined][] = [
+    const wanted: [string, BucketRate | undefined][] = [
       [`chat ${chatId}`, own],
       ['overall', this.#limits.overall],
     ];
-    const taken: Bucket[] = [];
+    const taken: TokenBucket[] = [];
     for (const [key, rate] of wanted) {
       if (rate === undefined) continue;
       const bucket = this.#refilled(key, rate);
@@ -104,7 +106,7 @@ export class FloodControl {
     for (const bucket of taken) bucket.tokens -= 1;
   }
 
-  #refilled(key: string, rate: Rate): Bucket {
+  #refilled(key: string, rate: BucketRate): TokenBucket {
     const now = this.#clock();
     const bucket = this.#buckets.get(key) ?? { tokens: rate.burst, at: now };
     const gained = ((now - bucket.at) / 1000) * rate.perSecond;

@@ -1,19 +1,17 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
-import { badRequest } from './request.ts';
+import { createBadRequestRefusal } from './request.ts';
 
-/** A file to be sent. */
 export interface SentFile {
   readonly kind: FileKind;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly name?: string | undefined;
   readonly type?: string | undefined;
-  /** The size that the servers report, if it differs from the true one. */
+  /** The size that the servers report, if it differs from the actual size. */
   readonly claimedSize?: number | undefined;
 }
 
-/** The message field that carries a file. */
 export type FileKind =
   | 'photo'
   | 'document'
@@ -30,15 +28,14 @@ export type FileKind =
  */
 export interface LocalServer {
   readonly folder: string;
-  /** Whether a web server next to it serves the folder; it does not serve files itself. */
+  /** Whether a separate web server serves the folder; the Bot API server itself serves no files. */
   readonly servesFiles?: boolean;
 }
 
 const MB = 1024 * 1024;
-/** How long a path returned by getFile is valid. */
 const GOOD_FOR_MS = 60 * 60 * 1000;
 
-interface Stored {
+interface StoredFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly size: number;
   readonly path: string;
@@ -46,8 +43,8 @@ interface Stored {
 }
 
 /** The files of all chats, by id. */
-export class Files {
-  readonly #files = new Map<string, Stored>();
+export class FileStore {
+  readonly #files = new Map<string, StoredFile>();
   readonly #clock: () => number;
   readonly #token: string;
   readonly #local: LocalServer | undefined;
@@ -58,7 +55,6 @@ export class Files {
     this.#local = local;
   }
 
-  /** The largest file a bot may send, in bytes. */
   get maxUpload(): number {
     return (this.#local === undefined ? 50 : 2_000) * MB;
   }
@@ -97,14 +93,14 @@ export class Files {
   locate(fileId: string | undefined): object {
     const file = this.#files.get(fileId ?? '');
     if (file === undefined)
-      throw badRequest('wrong file_id or the file is temporarily unavailable');
-    if (file.size > this.#maxDownload) throw badRequest('file is too big');
+      throw createBadRequestRefusal('wrong file_id or the file is temporarily unavailable');
+    if (file.size > this.#maxDownload) throw createBadRequestRefusal('file is too big');
     file.goodUntil = this.#clock() + GOOD_FOR_MS;
     const file_path = this.#local === undefined ? file.path : this.#keptIn(this.#local, file);
     return { file_id: fileId, file_unique_id: fileId, file_size: file.size, file_path };
   }
 
-  #keptIn({ folder }: LocalServer, { path, bytes }: Stored): string {
+  #keptIn({ folder }: LocalServer, { path, bytes }: StoredFile): string {
     const whole = join(folder, this.#token, path);
     mkdirSync(dirname(whole), { recursive: true });
     writeFileSync(whole, bytes);
@@ -121,7 +117,8 @@ export class Files {
       return;
     }
     response.writeHead(200, { 'content-type': 'application/octet-stream' });
-    // Sent in chunks without a content length, so the reader itself has to enforce its limit.
+    // The content is sent in chunks without a content length, so the reader has to enforce its
+    // limit.
     for (let at = 0; at < file.bytes.length; at += 65_536) {
       response.write(file.bytes.subarray(at, at + 65_536));
     }

@@ -1,6 +1,6 @@
 /**
- * The lexical level of Telegram's HTML dialect: references, tags, attributes. The parser interprets
- * them.
+ * The lexical level of Telegram's HTML dialect: references, tags and attributes. The parser
+ * interprets the tokens of this level.
  */
 
 /** The server's reason, without the prefix "Bad Request: can't parse entities: ". */
@@ -11,7 +11,9 @@ export class TelegramHtmlError extends Error {
 const NAMED: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"' };
 const SPACE = /\s/;
 
-/** Decodes the reference at `at`. An unknown one stays literal; the semicolon is optional. */
+/**
+ * Decodes the reference at `at`; an unknown reference stays literal, and the semicolon is optional.
+ */
 export function decodeReference(html: string, at: number): { text: string; end: number } {
   const match = /^&(?:#x([0-9a-fA-F]*)|#([0-9]*)|([a-zA-Z]*))/.exec(html.slice(at, at + 24));
   const literal = { text: '&', end: at + 1 };
@@ -29,7 +31,10 @@ export function decodeReference(html: string, at: number): { text: string; end: 
   return legal ? { text: String.fromCodePoint(code), end: after } : literal;
 }
 
-/** Reads a start tag from its `<`. Names are lower case; `end` is the position after its `>`. */
+/**
+ * Reads the start tag whose `<` is at this position. Names are converted to lower case; `end` is
+ * the position after the `>`.
+ */
 export function readStartTag(
   html: string,
   start: number,
@@ -37,10 +42,11 @@ export function readStartTag(
 ): { name: string; attributes: Map<string, string>; end: number } {
   let at = start + 1;
   while (at < html.length && !isSpace(html[at]) && html[at] !== '>') at += 1;
-  if (at >= html.length) fail(`Unclosed start tag at byte offset ${bytes(html, start)}`);
+  if (at >= html.length)
+    failParsing(`Unclosed start tag at byte offset ${getByteOffset(html, start)}`);
   const name = html.slice(start + 1, at).toLowerCase();
   if (!supported(name)) {
-    fail(`Unsupported start tag "${name}" at byte offset ${bytes(html, start)}`);
+    failParsing(`Unsupported start tag "${name}" at byte offset ${getByteOffset(html, start)}`);
   }
   const attributes = new Map<string, string>();
   for (;;) {
@@ -62,18 +68,23 @@ function readAttribute(
   while (at < html.length && !/[\s=>/"']/.test(html[at] ?? '')) at += 1;
   const name = html.slice(from, at).toLowerCase();
   if (name === '') {
-    fail(`Empty attribute name in the tag "${tag}" at byte offset ${bytes(html, start)}`);
+    failParsing(
+      `Empty attribute name in the tag "${tag}" at byte offset ${getByteOffset(html, start)}`,
+    );
   }
   at = skipSpace(html, at);
   if (html[at] !== '=') {
-    if (at >= html.length) fail(`Unclosed start tag "${tag}" at byte offset ${bytes(html, start)}`);
+    if (at >= html.length)
+      failParsing(`Unclosed start tag "${tag}" at byte offset ${getByteOffset(html, start)}`);
     into.set(name, '');
     return at;
   }
   at = skipSpace(html, at + 1);
-  if (at >= html.length) fail(`Unclosed start tag "${tag}" at byte offset ${bytes(html, start)}`);
+  if (at >= html.length)
+    failParsing(`Unclosed start tag "${tag}" at byte offset ${getByteOffset(html, start)}`);
   const value = html[at] === '"' || html[at] === "'" ? readQuoted(html, at) : readToken(html, at);
-  if (value.end >= html.length) fail(`Unclosed start tag at byte offset ${bytes(html, start)}`);
+  if (value.end >= html.length)
+    failParsing(`Unclosed start tag at byte offset ${getByteOffset(html, start)}`);
   into.set(name, value.text);
   return value.end;
 }
@@ -99,32 +110,34 @@ function readToken(html: string, from: number): { text: string; end: number } {
   let at = from;
   while (/[A-Za-z0-9.-]/.test(html[at] ?? '')) at += 1;
   if (at < html.length && !isSpace(html[at]) && html[at] !== '>') {
-    fail(`Unexpected end of name token at byte offset ${bytes(html, from)}`);
+    failParsing(`Unexpected end of name token at byte offset ${getByteOffset(html, from)}`);
   }
   return { text: html.slice(from, at).toLowerCase(), end: at };
 }
 
-/** The first position from `from` on that is not white space. */
+/** Returns the first position from `from` on that is not white space. */
 export function skipSpace(html: string, from: number): number {
   let at = from;
   while (at < html.length && isSpace(html[at])) at += 1;
   return at;
 }
 
-/** Whether the dialect treats a character as white space; the end of the text does not count. */
+/**
+ * Whether the dialect treats a character as white space; the end of the text is not white space.
+ */
 export function isSpace(character: string | undefined): boolean {
   return character !== undefined && SPACE.test(character);
 }
 
-/** The offset `at` in UTF-8 bytes, as refusals report it. */
-export function bytes(html: string, at: number): number {
+/** Converts the offset `at` to UTF-8 bytes, as used in refusals. */
+export function getByteOffset(html: string, at: number): number {
   return new TextEncoder().encode(html.slice(0, at)).length;
 }
 
 /**
- * Refuses the whole text.
- * @throws TelegramHtmlError always
+ * Throws the error that refuses the whole text.
+ * @throws TelegramHtmlError in every case
  */
-export function fail(message: string): never {
+export function failParsing(message: string): never {
   throw new TelegramHtmlError(message);
 }

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { inTerminal } from '../typed-lines.ts';
+import { runInTerminal } from '../typed-lines.ts';
 import { PLACES, runLine, TYPED_HELP } from './control.ts';
 import { REAL_LIMITS } from './faults.ts';
 import { startTelegramDouble } from './start-telegram-double.ts';
@@ -46,4 +46,4 @@ function showAnswers(): void {
   }
 }
 
-inTerminal(double, (line) => runLine(double, line), showAnswers);
+runInTerminal(double, (line) => runLine(double, line), showAnswers);

@@ -1,14 +1,14 @@
 import type { BotAccount } from './account.ts';
 import { answerGuestQuery, deleteBusinessMessages, getBusinessConnection } from './elsewhere.ts';
-import { deleteEphemeral, editEphemeral } from './ephemeral.ts';
-import { badRequest, isRecord, type RequestParams } from './request.ts';
+import { createEphemeralEditor, deleteEphemeral } from './ephemeral.ts';
+import { createBadRequestRefusal, isRecord, type RequestParams } from './request.ts';
 import {
+  createMediaSender,
   deleteMessage,
   editMessageCaption,
   editMessageReplyMarkup,
   editMessageText,
   sendChatAction,
-  sendMedia,
   sendMessage,
   sendMessageDraft,
   sendRichMessage,
@@ -17,7 +17,7 @@ import {
 /** A method of the Bot API; `gone` is aborted when the client closes the connection. */
 type BotMethod = (account: BotAccount, params: RequestParams, gone: AbortSignal) => unknown;
 
-/** The supported methods by lower-case name; any other returns 404, as on the servers. */
+/** The supported methods by lower-case name; all other names return 404, as on the servers. */
 export const METHODS: Readonly<Record<string, BotMethod>> = {
   getme: (account) => account.me,
   getuserprofilephotos: ({ picture }) => ({
@@ -42,28 +42,28 @@ export const METHODS: Readonly<Record<string, BotMethod>> = {
   editmessagecaption: editMessageCaption,
   editmessagereplymarkup: editMessageReplyMarkup,
   deletemessage: deleteMessage,
-  editephemeralmessagetext: editEphemeral('text'),
-  editephemeralmessagecaption: editEphemeral('caption'),
-  editephemeralmessagereplymarkup: editEphemeral('markup'),
+  editephemeralmessagetext: createEphemeralEditor('text'),
+  editephemeralmessagecaption: createEphemeralEditor('caption'),
+  editephemeralmessagereplymarkup: createEphemeralEditor('markup'),
   deleteephemeralmessage: deleteEphemeral,
   sendmessagedraft: sendMessageDraft,
   sendchataction: sendChatAction,
   setmycommands: setMyCommands,
-  getmycommands: ({ commands }, params) => commands.get(scopeOf(params)) ?? [],
+  getmycommands: ({ commands }, params) => commands.get(getScopeKey(params)) ?? [],
   deletemycommands: ({ commands }, params) => {
-    commands.delete(scopeOf(params));
+    commands.delete(getScopeKey(params));
     return true;
   },
   answercallbackquery: answerCallbackQuery,
   setmessagereaction: setMessageReaction,
   getcustomemojistickers: getCustomEmojiStickers,
   getfile: ({ files }, params) => files.locate(params.text('file_id')),
-  sendphoto: sendMedia('photo'),
-  senddocument: sendMedia('document'),
-  sendanimation: sendMedia('animation'),
-  sendaudio: sendMedia('audio'),
-  sendvideo: sendMedia('video'),
-  sendvoice: sendMedia('voice'),
+  sendphoto: createMediaSender('photo'),
+  senddocument: createMediaSender('document'),
+  sendanimation: createMediaSender('animation'),
+  sendaudio: createMediaSender('audio'),
+  sendvideo: createMediaSender('video'),
+  sendvoice: createMediaSender('voice'),
   getchatmember: ({ chats }, params) => {
     const id = params.integer('user_id') ?? 0;
     const isAdministrator = chats.find(params.text('chat_id')).administrators.has(id);
@@ -86,7 +86,7 @@ function getUpdates(
       offset: params.integer('offset') ?? 0,
       limit: limit >= 1 && limit <= 100 ? limit : 100,
       timeout: params.integer('timeout') ?? 0,
-      allowed: allowedUpdates(params),
+      allowed: readAllowedUpdates(params),
     },
     gone,
   );
@@ -95,18 +95,18 @@ function getUpdates(
 function setWebhook({ updates, webhook }: BotAccount, params: RequestParams): true {
   const url = params.text('url') ?? '';
   if (url !== '' && !url.startsWith('https://')) {
-    throw badRequest('bad webhook: An HTTPS URL must be provided for webhook');
+    throw createBadRequestRefusal('bad webhook: An HTTPS URL must be provided for webhook');
   }
   const secret = params.text('secret_token') ?? '';
   if (!/^[\w-]{0,256}$/.test(secret)) {
-    throw badRequest('secret token contains unallowed characters');
+    throw createBadRequestRefusal('secret token contains unallowed characters');
   }
-  updates.setWebhook(url, params.flag('drop_pending_updates'), allowedUpdates(params));
+  updates.setWebhook(url, params.flag('drop_pending_updates'), readAllowedUpdates(params));
   webhook.call(url, secret);
   return true;
 }
 
-function allowedUpdates(params: RequestParams): string[] | undefined {
+function readAllowedUpdates(params: RequestParams): string[] | undefined {
   const kinds = params.json('allowed_updates');
   return Array.isArray(kinds) ? kinds.map(String) : undefined;
 }
@@ -118,36 +118,42 @@ function deleteWebhook({ updates, webhook }: BotAccount, params: RequestParams):
 }
 
 /**
- * Telegram only documents a limit of 100 commands but refuses longer lists with the same error:
+ * Telegram documents only a limit of 100 commands but refuses longer lists with the same error:
  * 7,750 bytes of JSON were accepted, 7,876 were not (measured by users in 2026).
  */
 const MAX_MENU_BYTES = 7_800;
 
 function setMyCommands({ commands }: BotAccount, params: RequestParams): true {
   const list = params.json('commands');
-  if (!Array.isArray(list)) throw badRequest("can't parse commands: expected an Array");
+  if (!Array.isArray(list))
+    throw createBadRequestRefusal("can't parse commands: expected an Array");
   const bytes = Buffer.byteLength(JSON.stringify(list));
-  if (list.length > 100 || bytes > MAX_MENU_BYTES) throw badRequest('BOT_COMMANDS_TOO_MUCH');
+  if (list.length > 100 || bytes > MAX_MENU_BYTES)
+    throw createBadRequestRefusal('BOT_COMMANDS_TOO_MUCH');
   for (const item of list) {
     const known = isRecord(item) ? item : {};
     const { command, description, is_ephemeral, ...others } = known;
     const [unknown] = Object.keys(others);
     if (unknown !== undefined)
-      throw badRequest(`can't parse BotCommand: this double does not support field "${unknown}"`);
+      throw createBadRequestRefusal(
+        `can't parse BotCommand: this double does not support field "${unknown}"`,
+      );
     if (is_ephemeral !== undefined && typeof is_ephemeral !== 'boolean')
-      throw badRequest('can\'t parse BotCommand: Field "is_ephemeral" must be of type Boolean');
+      throw createBadRequestRefusal(
+        'can\'t parse BotCommand: Field "is_ephemeral" must be of type Boolean',
+      );
     if (typeof command !== 'string' || !/^\/?[a-z0-9_]{1,32}$/.test(command)) {
-      throw badRequest('BOT_COMMAND_INVALID');
+      throw createBadRequestRefusal('BOT_COMMAND_INVALID');
     }
     if (typeof description !== 'string' || description.length < 1 || description.length > 256) {
-      throw badRequest('BOT_COMMAND_DESCRIPTION_INVALID');
+      throw createBadRequestRefusal('BOT_COMMAND_DESCRIPTION_INVALID');
     }
   }
-  commands.set(scopeOf(params), list);
+  commands.set(getScopeKey(params), list);
   return true;
 }
 
-function scopeOf(params: RequestParams): string {
+function getScopeKey(params: RequestParams): string {
   const scope = params.inside('scope');
   return [
     scope.text('type') ?? 'default',
@@ -156,15 +162,17 @@ function scopeOf(params: RequestParams): string {
   ].join('/');
 }
 
-/** How long the servers accept the answer to a button press. */
+/** The period in which the servers accept the answer to a button press. */
 const ANSWER_WITHIN_MS = 15_000;
 
-/** Implements answerCallbackQuery, once per query and within the deadline. */
+/** Implements answerCallbackQuery, which accepts one answer per query within the deadline. */
 function answerCallbackQuery(account: BotAccount, params: RequestParams): true {
   const query = account.queries.get(params.text('callback_query_id') ?? '');
   const late = query === undefined || account.clock() - query.pressedAt > ANSWER_WITHIN_MS;
   if (late || query.answered) {
-    throw badRequest('query is too old and response timeout expired or query ID is invalid');
+    throw createBadRequestRefusal(
+      'query is too old and response timeout expired or query ID is invalid',
+    );
   }
   query.answered = true;
   return true;
@@ -177,18 +185,21 @@ const ALLOWED = new Set(
   ),
 );
 
-/** Implements setMessageReaction: at most one allowed emoji; an empty list removes the reaction. */
+/**
+ * Implements setMessageReaction with at most one allowed emoji; an empty list removes the reaction.
+ */
 function setMessageReaction(account: BotAccount, params: RequestParams): true {
   const chat = account.chats.findWritable(params.text('chat_id'));
   const id = params.integer('message_id') ?? 0;
-  if (!chat.messages.has(id)) throw badRequest('message to react not found');
+  if (!chat.messages.has(id)) throw createBadRequestRefusal('message to react not found');
   const list = params.json('reaction') ?? [];
-  if (!Array.isArray(list)) throw badRequest("can't parse reaction: expected an Array");
-  if (list.length > 1) throw badRequest('REACTIONS_TOO_MANY');
+  if (!Array.isArray(list))
+    throw createBadRequestRefusal("can't parse reaction: expected an Array");
+  if (list.length > 1) throw createBadRequestRefusal('REACTIONS_TOO_MANY');
   const emoji = list.map((item: unknown) => {
     const { type, emoji: sign } = isRecord(item) ? item : {};
     if (type !== 'emoji' || typeof sign !== 'string' || !ALLOWED.has(sign)) {
-      throw badRequest('REACTION_INVALID');
+      throw createBadRequestRefusal('REACTION_INVALID');
     }
     return sign;
   });
@@ -196,10 +207,11 @@ function setMessageReaction(account: BotAccount, params: RequestParams): true {
   return true;
 }
 
-/** Implements getCustomEmojiStickers for those used in reactions. */
+/** Implements getCustomEmojiStickers for custom emoji used in reactions. */
 function getCustomEmojiStickers(account: BotAccount, params: RequestParams): object[] {
   const ids = params.json('custom_emoji_ids');
-  if (!Array.isArray(ids) || ids.length > 200) throw badRequest('custom_emoji_ids is invalid');
+  if (!Array.isArray(ids) || ids.length > 200)
+    throw createBadRequestRefusal('custom_emoji_ids is invalid');
   return ids.flatMap((id: unknown) => {
     const emoji = account.customEmoji.get(String(id));
     return emoji === undefined ? [] : { type: 'custom_emoji', custom_emoji_id: id, emoji };

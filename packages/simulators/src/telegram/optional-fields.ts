@@ -25,14 +25,14 @@ import type {
   VideoNote,
   Voice,
 } from '@grammyjs/types';
-import type { Optional } from '../optional-fields.ts';
+import type { OptionalFieldMode } from '../optional-fields.ts';
 
-type AllKeys<T> = T extends unknown ? keyof T : never;
-type OptionalIn<T> = T extends unknown
+type KeyOfUnion<T> = T extends unknown ? keyof T : never;
+type OptionalKey<T> = T extends unknown
   ? { [K in keyof T]-?: object extends Pick<T, K> ? K : never }[keyof T]
   : never;
 /** Sample values for the fields that are optional, or that some variants of the object lack. */
-type Samples<T> = Readonly<Record<OptionalIn<T> | Exclude<AllKeys<T>, keyof T>, unknown>>;
+type FieldSamples<T> = Readonly<Record<OptionalKey<T> | Exclude<KeyOfUnion<T>, keyof T>, unknown>>;
 
 const ANN = { id: 501, is_bot: false, first_name: 'Ann' };
 const NEWS = { id: -1_000_000_000_009, type: 'channel', title: 'News' };
@@ -42,9 +42,9 @@ const POINT = { latitude: 1, longitude: 2 };
 const NUMBERS = { additional_chat_count: 1, unclaimed_prize_count: 1 };
 
 /**
- * The optional fields of everything sent to a bot, according to the newest published types. A new
- * field does not compile until it has a sample here; it is then tested with that value, as null,
- * and absent.
+ * The optional fields of all objects sent to a bot, according to the newest published types. A new
+ * field does not compile until it has a sample here; tests send the field with that value, as null,
+ * and not at all.
  */
 export const OPTIONAL_FIELDS = {
   User: {
@@ -53,7 +53,7 @@ export const OPTIONAL_FIELDS = {
     language_code: 'en',
     is_premium: true,
     added_to_attachment_menu: true,
-  } satisfies Samples<User>,
+  } satisfies FieldSamples<User>,
   Chat: {
     title: 'Family',
     username: 'family',
@@ -61,7 +61,7 @@ export const OPTIONAL_FIELDS = {
     last_name: 'Archer',
     is_forum: true,
     is_direct_messages: true,
-  } satisfies Samples<Chat>,
+  } satisfies FieldSamples<Chat>,
   Message: {
     message_thread_id: 7,
     from: ANN,
@@ -181,8 +181,8 @@ export const OPTIONAL_FIELDS = {
     unique_gift: { gift: {}, origin: 'transfer' },
     paid_message_price_changed: { paid_message_star_count: 1 },
     direct_message_price_changed: { are_direct_messages_enabled: true },
-  } satisfies Samples<Message>,
-  PhotoSize: { file_size: 1 } satisfies Samples<PhotoSize>,
+  } satisfies FieldSamples<Message>,
+  PhotoSize: { file_size: 1 } satisfies FieldSamples<PhotoSize>,
   File: {
     thumbnail: SIZE,
     file_name: 'a.bin',
@@ -197,7 +197,7 @@ export const OPTIONAL_FIELDS = {
     cover: [SIZE],
     qualities: [],
     start_timestamp: 1,
-  } satisfies Samples<Document | Audio | Voice | Video | VideoNote | Animation>,
+  } satisfies FieldSamples<Document | Audio | Voice | Video | VideoNote | Animation>,
   Sticker: {
     thumbnail: SIZE,
     emoji: '🦜',
@@ -206,7 +206,7 @@ export const OPTIONAL_FIELDS = {
     mask_position: { point: 'eyes', x_shift: 0, y_shift: 0, scale: 1 },
     custom_emoji_id: '5',
     file_size: 1,
-  } satisfies Samples<Sticker>,
+  } satisfies FieldSamples<Sticker>,
   MessageEntity: {
     url: 'https://example.org/',
     user: ANN,
@@ -214,7 +214,7 @@ export const OPTIONAL_FIELDS = {
     language: 'js',
     unix_time: 1,
     date_time_format: 'r',
-  } satisfies Samples<MessageEntity>,
+  } satisfies FieldSamples<MessageEntity>,
   MessageOrigin: {
     sender_user: ANN,
     sender_user_name: 'Bo',
@@ -222,27 +222,27 @@ export const OPTIONAL_FIELDS = {
     chat: NEWS,
     message_id: 1,
     author_signature: 'Ann',
-  } satisfies Samples<
+  } satisfies FieldSamples<
     MessageOriginUser | MessageOriginHiddenUser | MessageOriginChat | MessageOriginChannel
   >,
-  TextQuote: { entities: [], is_manual: true } satisfies Samples<TextQuote>,
+  TextQuote: { entities: [], is_manual: true } satisfies FieldSamples<TextQuote>,
   Topic: {
     name: 'Trips',
     icon_color: 1,
     icon_custom_emoji_id: 'e',
     is_name_implicit: true,
-  } satisfies Samples<ForumTopicCreated | ForumTopicEdited>,
+  } satisfies FieldSamples<ForumTopicCreated | ForumTopicEdited>,
   CallbackQuery: {
     message: { message_id: 1, date: 0, chat: NEWS },
     inline_message_id: 'i',
     data: 'd',
     game_short_name: 'g',
-  } satisfies Samples<CallbackQuery>,
+  } satisfies FieldSamples<CallbackQuery>,
   ChatMemberUpdated: {
     invite_link: { invite_link: 'https://t.me/+x', creator: ANN },
     via_chat_folder_invite_link: true,
     via_join_request: true,
-  } satisfies Samples<ChatMemberUpdated>,
+  } satisfies FieldSamples<ChatMemberUpdated>,
   ChatMember: {
     is_anonymous: false,
     custom_title: 'Boss',
@@ -279,15 +279,18 @@ export const OPTIONAL_FIELDS = {
     can_react_to_messages: true,
     can_send_welcome_messages: true,
     tag: 'Treasurer',
-  } satisfies Samples<ChatMember>,
-  MessageReactionUpdated: { user: ANN, actor_chat: NEWS } satisfies Samples<MessageReactionUpdated>,
-  ReactionType: { emoji: '👍', custom_emoji_id: '5' } satisfies Samples<ReactionType>,
+  } satisfies FieldSamples<ChatMember>,
+  MessageReactionUpdated: {
+    user: ANN,
+    actor_chat: NEWS,
+  } satisfies FieldSamples<MessageReactionUpdated>,
+  ReactionType: { emoji: '👍', custom_emoji_id: '5' } satisfies FieldSamples<ReactionType>,
 };
 
-type Kind = keyof typeof OPTIONAL_FIELDS;
+type OptionalFieldKind = keyof typeof OPTIONAL_FIELDS;
 
-/** The type of object that a field contains, wherever the field occurs. */
-const KINDS: Readonly<Record<string, Kind>> = {
+/** The type of object that each field contains, wherever the field occurs. */
+const KINDS: Readonly<Record<string, OptionalFieldKind>> = {
   ...{ from: 'User', user: 'User', via_bot: 'User', sender_user: 'User' },
   ...{ new_chat_members: 'User', left_chat_member: 'User' },
   ...{ chat: 'Chat', sender_chat: 'Chat', actor_chat: 'Chat' },
@@ -306,7 +309,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
 };
 
 /** The kinds of updates; each update has exactly one. */
-const UPDATES: Readonly<Record<Exclude<AllKeys<Update>, 'update_id'>, null>> = {
+const UPDATES: Readonly<Record<Exclude<KeyOfUnion<Update>, 'update_id'>, null>> = {
   ...{ message: null, edited_message: null, channel_post: null, edited_channel_post: null },
   ...{ message_reaction: null, message_reaction_count: null, inline_query: null },
   ...{ chosen_inline_result: null, callback_query: null, shipping_query: null },
@@ -317,7 +320,10 @@ const UPDATES: Readonly<Record<Exclude<AllKeys<Update>, 'update_id'>, null>> = {
   ...{ chat_member: null, chat_join_request: null, chat_boost: null, removed_chat_boost: null },
 };
 
-/** The optional fields that may be null or omitted; all others carry an object's content and stay. */
+/**
+ * The optional fields that may be null or omitted; all other fields carry an object's content and
+ * are always sent.
+ */
 const BESIDE: ReadonlySet<string> = new Set([
   ...Object.keys(OPTIONAL_FIELDS.User),
   ...['title', 'is_forum', 'entities', 'caption', 'caption_entities', 'via_bot', 'quote'],
@@ -326,36 +332,45 @@ const BESIDE: ReadonlySet<string> = new Set([
   ...['author_signature', 'edit_date', 'set_name', 'emoji', 'icon_custom_emoji_id'],
 ]);
 
-type Fields = Record<string, unknown>;
+type FieldRecord = Record<string, unknown>;
 
-/** An update of this kind with its optional fields sent in this form. */
-export function updateSent(how: Optional, kind: string, content: unknown): Fields {
-  const event = { [kind]: sentAs(how, kind, content) };
+/** Converts an update of this kind, with its optional fields sent in this form. */
+export function applyOptionalFields(
+  how: OptionalFieldMode,
+  kind: string,
+  content: unknown,
+): FieldRecord {
+  const event = { [kind]: toSentForm(how, kind, content) };
   return how === 'null' ? { ...UPDATES, ...event } : event;
 }
 
-function sentAs(how: Optional, field: string, value: unknown): unknown {
+function toSentForm(how: OptionalFieldMode, field: string, value: unknown): unknown {
   if (how === 'present' || typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((item) => sentAs(how, field, item));
+  if (Array.isArray(value)) return value.map((item) => toSentForm(how, field, item));
   const kind = KINDS[field];
   const optional = kind === undefined ? [] : Object.keys(OPTIONAL_FIELDS[kind]);
   const kept = Object.entries(value).filter(
     ([name]) => !optional.includes(name) || !BESIDE.has(name) || kind === 'ReactionType',
   );
   const nulls = how === 'null' ? optional.map((name) => [name, null]) : [];
-  const sent = kept.map(([name, inner]) => [name, sentAs(how, name, inner)]);
+  const sent = kept.map(([name, inner]) => [name, toSentForm(how, name, inner)]);
   return Object.fromEntries([...nulls, ...sent]);
 }
 
 /**
- * The same content, with the sample value added to each object of that type that lacks the optional
- * field.
+ * Returns the same content, with the sample value added to each object of that type that lacks the
+ * optional field.
  */
-export function withSample(of: Kind, name: string, field: string, value: unknown): unknown {
+export function addSample(
+  of: OptionalFieldKind,
+  name: string,
+  field: string,
+  value: unknown,
+): unknown {
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((item) => withSample(of, name, field, item));
-  const samples: Fields = KINDS[field] === of ? OPTIONAL_FIELDS[of] : {};
+  if (Array.isArray(value)) return value.map((item) => addSample(of, name, field, item));
+  const samples: FieldRecord = KINDS[field] === of ? OPTIONAL_FIELDS[of] : {};
   const added = name in samples && !(name in value) ? { [name]: samples[name] } : {};
-  const all = Object.entries(value).map(([key, inner]) => [key, withSample(of, name, key, inner)]);
+  const all = Object.entries(value).map(([key, inner]) => [key, addSample(of, name, key, inner)]);
   return { ...Object.fromEntries(all), ...added };
 }

@@ -1,11 +1,8 @@
 import type { ApiMethods } from '@grammyjs/types';
-import { badRequest, isRecord, type RequestParams } from './request.ts';
+import { createBadRequestRefusal, isRecord, type RequestParams } from './request.ts';
 
-type Parameters<Method extends keyof ApiMethods<unknown>> = ApiMethods<unknown>[Method] extends (
-  args: infer Args,
-) => unknown
-  ? keyof Args
-  : never;
+type MethodParameter<Method extends keyof ApiMethods<unknown>> =
+  ApiMethods<unknown>[Method] extends (args: infer Args) => unknown ? keyof Args : never;
 
 /** The parameters that all sending methods share. */
 const PLACE = [
@@ -21,7 +18,8 @@ const PLACE = [
   'suggested_post_parameters',
   'reply_parameters',
   'reply_markup',
-] as const satisfies readonly (Parameters<'sendMessage'> & Parameters<'sendRichMessage'>)[];
+] as const satisfies readonly (MethodParameter<'sendMessage'> &
+  MethodParameter<'sendRichMessage'>)[];
 
 const TEXT = ['text', 'parse_mode', 'entities'] as const;
 const EDITED = ['business_connection_id', 'chat_id', 'message_id', 'inline_message_id'] as const;
@@ -30,59 +28,61 @@ const DRAFT = ['chat_id', 'message_thread_id', 'draft_id', 'can_stop', 'keep_on_
 
 /** The parameters of the sending methods, by lower-case method name. */
 const KNOWN: Readonly<Record<string, ReadonlySet<string>>> = {
-  sendmessage: names<'sendMessage'>(
+  sendmessage: createNameSet<'sendMessage'>(
     ...PLACE,
     ...TEXT,
     'link_preview_options',
     'reply_to_message_id',
   ),
-  sendrichmessage: names<'sendRichMessage'>(...PLACE, 'rich_message'),
-  sendmessagedraft: names<'sendMessageDraft'>(...DRAFT, ...TEXT),
-  editmessagetext: names<'editMessageText'>(
+  sendrichmessage: createNameSet<'sendRichMessage'>(...PLACE, 'rich_message'),
+  sendmessagedraft: createNameSet<'sendMessageDraft'>(...DRAFT, ...TEXT),
+  editmessagetext: createNameSet<'editMessageText'>(
     ...EDITED,
     ...TEXT,
     'link_preview_options',
     'rich_message',
     'reply_markup',
   ),
-  editmessagereplymarkup: names<'editMessageReplyMarkup'>(...EDITED, 'reply_markup'),
-  editephemeralmessagetext: names<'editEphemeralMessageText'>(
+  editmessagereplymarkup: createNameSet<'editMessageReplyMarkup'>(...EDITED, 'reply_markup'),
+  editephemeralmessagetext: createNameSet<'editEphemeralMessageText'>(
     ...ALONE,
     ...TEXT,
     'link_preview_options',
     'rich_message',
     'reply_markup',
   ),
-  editephemeralmessagereplymarkup: names<'editEphemeralMessageReplyMarkup'>(
+  editephemeralmessagereplymarkup: createNameSet<'editEphemeralMessageReplyMarkup'>(
     ...ALONE,
     'reply_markup',
   ),
-  deleteephemeralmessage: names<'deleteEphemeralMessage'>(...ALONE),
+  deleteephemeralmessage: createNameSet<'deleteEphemeralMessage'>(...ALONE),
 };
 
-function names<Method extends keyof ApiMethods<unknown>>(
-  ...known: readonly Parameters<Method>[]
+function createNameSet<Method extends keyof ApiMethods<unknown>>(
+  ...known: readonly MethodParameter<Method>[]
 ): ReadonlySet<string> {
   return new Set(known.map(String));
 }
 
 /**
- * Refuses an unsupported parameter, such as `can_stop` of a message. Telegram's servers ignore it,
- * so the bot would not notice its mistake.
- * @throws Refusal 400
+ * Refuses an unsupported parameter, such as `can_stop` of a message, because Telegram's servers
+ * ignore it and the bot's mistake would go unnoticed.
+ * @throws Refusal with status 400
  */
 export function refuseUnknownParameters(method: string, params: RequestParams): void {
   const known = KNOWN[method];
   const unknown = known && Object.keys(params.values).find((name) => !known.has(name));
   if (unknown !== undefined)
-    throw badRequest(`this double does not support parameter "${unknown}" of ${method}`);
+    throw createBadRequestRefusal(
+      `this double does not support parameter "${unknown}" of ${method}`,
+    );
 }
 
 /**
- * An object parameter with only known fields.
- * @throws Refusal 400
+ * Returns an object parameter after checking that all its fields are known.
+ * @throws Refusal with status 400
  */
-export function objectWith(
+export function readObject(
   params: RequestParams,
   name: string,
   fields: readonly string[],
@@ -90,9 +90,11 @@ export function objectWith(
   const value = params.json(name);
   if (value === undefined || value === null) return undefined;
   const what = name.replaceAll('_', ' ');
-  if (!isRecord(value)) throw badRequest(`can't parse ${what}: expected an Object`);
+  if (!isRecord(value)) throw createBadRequestRefusal(`can't parse ${what}: expected an Object`);
   const unknown = Object.keys(value).find((field) => !fields.includes(field));
   if (unknown !== undefined)
-    throw badRequest(`can't parse ${what}: this double does not support field "${unknown}"`);
+    throw createBadRequestRefusal(
+      `can't parse ${what}: this double does not support field "${unknown}"`,
+    );
   return params.inside(name);
 }

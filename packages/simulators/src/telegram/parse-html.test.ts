@@ -122,8 +122,8 @@ const refused: [html: string, reason: string][] = [
   ],
 ];
 
-describe('Telegram HTML as the servers parse it', () => {
-  it.each(accepted)('reads %j', (html, text, entities) => {
+describe('the parser of Telegram HTML', () => {
+  it.each(accepted)('parses %j', (html, text, entities) => {
     expect(parseTelegramHtml(html)).toEqual({ text, entities });
   });
 
@@ -143,7 +143,7 @@ describe('Telegram HTML as the servers parse it', () => {
     );
   });
 
-  it('accepts or refuses any text, and no format extends past the end', () => {
+  it('accepts or refuses any text without returning a format that extends past the end', () => {
     const soup = fc.array(
       fc.constantFrom(
         '<b>',

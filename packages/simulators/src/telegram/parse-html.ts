@@ -1,8 +1,15 @@
-import { bytes, decodeReference, fail, isSpace, readStartTag, skipSpace } from './html-lexer.ts';
+import {
+  decodeReference,
+  failParsing,
+  getByteOffset,
+  isSpace,
+  readStartTag,
+  skipSpace,
+} from './html-lexer.ts';
 
 export { TelegramHtmlError } from './html-lexer.ts';
 
-/** A format on a range of text; offset and length are in UTF-16 units, as on the wire. */
+/** A format on a range of text; offset and length are in UTF-16 units, as in the Bot API. */
 export interface HtmlEntity {
   readonly type: string;
   readonly offset: number;
@@ -43,10 +50,10 @@ const TYPE_OF_TAG: Readonly<Record<string, string>> = {
 
 /**
  * Parses `parse_mode: 'HTML'` like the Telegram servers: the same tags, the same four named
- * references (others stay literal), and the same refusals with byte offsets. It is stricter in one
- * respect: nesting that the documentation forbids (anything in `code` or `pre` except `pre > code`,
- * a quote in a quote, a link in a link) is refused, whereas the servers silently drop one of the
- * formats.
+ * references (others stay literal), and the same refusals with byte offsets. The parser is stricter
+ * in one respect: nesting that the documentation forbids (anything in `code` or `pre` except `pre >
+ * code`, a quote in a quote, a link in a link) is refused, whereas the servers silently drop one of
+ * the formats.
  * @throws TelegramHtmlError with the server's wording
  */
 export function parseTelegramHtml(html: string): { text: string; entities: HtmlEntity[] } {
@@ -61,7 +68,7 @@ export function parseTelegramHtml(html: string): { text: string; entities: HtmlE
       text += reference.text;
       at = reference.end;
     } else if (next !== '<') {
-      const plain = nextSpecial(html, at);
+      const plain = findNextSpecial(html, at);
       text += html.slice(at, plain);
       at = plain;
     } else if (html[at + 1] === '/') {
@@ -76,7 +83,7 @@ export function parseTelegramHtml(html: string): { text: string; entities: HtmlE
   }
   const unclosed = open.at(-1);
   if (unclosed !== undefined) {
-    fail(`Can't find end tag corresponding to start tag "${unclosed.name}"`);
+    failParsing(`Can't find end tag corresponding to start tag "${unclosed.name}"`);
   }
   return { text, entities: settleEntities(found) };
 }
@@ -85,7 +92,7 @@ function isSupported(tag: string): boolean {
   return Object.hasOwn(TYPE_OF_TAG, tag);
 }
 
-function nextSpecial(html: string, from: number): number {
+function findNextSpecial(html: string, from: number): number {
   let at = from;
   while (at < html.length && html[at] !== '<' && html[at] !== '&') at += 1;
   return at;
@@ -98,13 +105,15 @@ function checkAttributes(
   attributes: ReadonlyMap<string, string>,
 ): void {
   if (tag === 'span' && attributes.get('class') !== 'tg-spoiler') {
-    fail(`Tag "span" must have class "tg-spoiler" at byte offset ${bytes(html, start)}`);
+    failParsing(
+      `Tag "span" must have class "tg-spoiler" at byte offset ${getByteOffset(html, start)}`,
+    );
   }
   if (tag === 'tg-emoji' && !/^\d+$/.test(attributes.get('emoji-id') ?? '')) {
-    fail('Invalid custom emoji identifier specified');
+    failParsing('Invalid custom emoji identifier specified');
   }
   if (tag === 'tg-time' && !/^\d+$/.test(attributes.get('unix') ?? '')) {
-    fail('Invalid date entity unix time specified');
+    failParsing('Invalid date entity unix time specified');
   }
 }
 
@@ -117,7 +126,9 @@ function refuseBadNesting(html: string, at: number, tag: string, open: readonly 
     const verbatim = (type === 'code' || type === 'pre') && !codeInPre;
     const repeated = type === inner && (type === 'blockquote' || type === 'text_link');
     if (verbatim || repeated) {
-      fail(`Tag "${tag}" can't be nested in "${outer.name}" at byte offset ${bytes(html, at)}`);
+      failParsing(
+        `Tag "${tag}" can't be nested in "${outer.name}" at byte offset ${getByteOffset(html, at)}`,
+      );
     }
   }
 }
@@ -130,15 +141,17 @@ function closeTag(
   found: HtmlEntity[],
 ): number {
   const tag = open.at(-1);
-  if (tag === undefined) fail(`Unexpected end tag at byte offset ${bytes(html, start)}`);
+  if (tag === undefined)
+    failParsing(`Unexpected end tag at byte offset ${getByteOffset(html, start)}`);
   let at = start + 2;
   while (at < html.length && !isSpace(html[at]) && html[at] !== '>') at += 1;
   const name = html.slice(start + 2, at).toLowerCase();
   at = skipSpace(html, at);
-  if (html[at] !== '>') fail(`Unclosed end tag at byte offset ${bytes(html, start)}`);
+  if (html[at] !== '>')
+    failParsing(`Unclosed end tag at byte offset ${getByteOffset(html, start)}`);
   if (name !== '' && name !== tag.name) {
-    const where = `byte offset ${bytes(html, start)}`;
-    fail(`Unmatched end tag at ${where}, expected "</${tag.name}>", found "</${name}>"`);
+    const where = `byte offset ${getByteOffset(html, start)}`;
+    failParsing(`Unmatched end tag at ${where}, expected "</${tag.name}>", found "</${name}>"`);
   }
   open.pop();
   if (text.length > tag.offset) addEntity(tag, text, found);
@@ -157,11 +170,11 @@ function addEntity(tag: OpenTag, text: string, found: HtmlEntity[]): void {
     found[found.length - 1] = { ...last, type: 'pre' };
     return;
   }
-  const entity = entityOf(tag, span, text);
+  const entity = createEntity(tag, span, text);
   if (entity !== undefined) found.push(entity);
 }
 
-function entityOf(
+function createEntity(
   tag: OpenTag,
   span: { offset: number; length: number },
   text: string,
@@ -170,7 +183,7 @@ function entityOf(
   const attribute = (name: string) => tag.attributes.get(name) ?? '';
   switch (type) {
     case 'text_link':
-      return linkEntity(attribute('href') || text.slice(span.offset), span);
+      return createLinkEntity(attribute('href') || text.slice(span.offset), span);
     case 'custom_emoji':
       return { type, ...span, custom_emoji_id: attribute('emoji-id') };
     case 'date_time': {
@@ -193,13 +206,13 @@ const SOLID = new Set(['code', 'pre', 'text_link', 'text_mention', 'custom_emoji
 const MARKS = new Set(['bold', 'italic', 'underline', 'strikethrough', 'spoiler']);
 
 /**
- * The final entities of a message, in the order they are sent. Code splits the formats around it;
+ * Computes the entities of a message in the order they are sent. Code splits the formats around it;
  * of two nested links or code spans, the outer one stays.
  */
 function settleEntities(found: readonly HtmlEntity[]): HtmlEntity[] {
   const kept: HtmlEntity[] = [];
   let solidEnd = 0;
-  for (const entity of [...found].sort(inOrder)) {
+  for (const entity of [...found].sort(compareEntities)) {
     if (!SOLID.has(entity.type)) kept.push(entity);
     else if (entity.offset >= solidEnd) {
       kept.push(entity);
@@ -208,25 +221,25 @@ function settleEntities(found: readonly HtmlEntity[]): HtmlEntity[] {
   }
   const codes = kept.filter(isCode);
   return kept
-    .flatMap((entity) => (MARKS.has(entity.type) ? cutAround(entity, codes) : [entity]))
-    .map((entity) => (entity.type === 'code' ? withoutLanguage(entity) : entity))
-    .sort(inOrder);
+    .flatMap((entity) => (MARKS.has(entity.type) ? cutAroundCode(entity, codes) : [entity]))
+    .map((entity) => (entity.type === 'code' ? removeLanguage(entity) : entity))
+    .sort(compareEntities);
 }
 
 function isCode(entity: HtmlEntity): boolean {
   return entity.type === 'code' || entity.type === 'pre';
 }
 
-function inOrder(a: HtmlEntity, b: HtmlEntity): number {
-  return a.offset - b.offset || b.length - a.length || rank(a) - rank(b);
+function compareEntities(a: HtmlEntity, b: HtmlEntity): number {
+  return a.offset - b.offset || b.length - a.length || getRank(a) - getRank(b);
 }
 
-function rank(entity: HtmlEntity): number {
+function getRank(entity: HtmlEntity): number {
   if (entity.type.endsWith('blockquote')) return 0;
   return isCode(entity) ? 1 : 2;
 }
 
-function cutAround(mark: HtmlEntity, codes: readonly HtmlEntity[]): HtmlEntity[] {
+function cutAroundCode(mark: HtmlEntity, codes: readonly HtmlEntity[]): HtmlEntity[] {
   const end = mark.offset + mark.length;
   const pieces: HtmlEntity[] = [];
   let from = mark.offset;
@@ -239,15 +252,15 @@ function cutAround(mark: HtmlEntity, codes: readonly HtmlEntity[]): HtmlEntity[]
   return pieces;
 }
 
-function withoutLanguage({ language: _language, ...entity }: HtmlEntity): HtmlEntity {
+function removeLanguage({ language: _language, ...entity }: HtmlEntity): HtmlEntity {
   return entity;
 }
 
 /**
- * The entity for a link. A URL that the servers would not open silently loses its link, as it does
- * there.
+ * Returns the entity for a link; as on the servers, a URL that cannot be opened silently loses its
+ * link.
  */
-function linkEntity(
+function createLinkEntity(
   href: string,
   span: { readonly offset: number; readonly length: number },
 ): HtmlEntity | undefined {

@@ -1,64 +1,63 @@
 import { type BotAccount, type ChatRecord, Chats } from './account.ts';
-import { businessOf } from './elsewhere.ts';
-import { placeEphemeral } from './ephemeral.ts';
+import { getBusinessAccount } from './elsewhere.ts';
+import { storeEphemeral } from './ephemeral.ts';
 import type { SentFile } from './files.ts';
 import type { HtmlEntity } from './parse-html.ts';
-import { buttonsOf, type Known, type WireMessage, type WireUser } from './wire.ts';
+import { type IdentifiedObject, listButtons, type WireMessage, type WireUser } from './wire.ts';
 
-/**
- * A message of a person. A bare id creates a private chat, group or supergroup, depending on its
- * range.
- */
-export interface Saying {
-  readonly chat: number | Known;
+/** A bare id creates a private chat, group or supergroup, depending on its range. */
+export interface PersonMessage {
+  readonly chat: number | IdentifiedObject;
   /** The author; when absent, the person of a private chat, or user 1001 elsewhere. */
-  readonly from?: number | Known | undefined;
+  readonly from?: number | IdentifiedObject | undefined;
   readonly text?: string | undefined;
   /** A photo, recording or document; the text becomes its caption. */
   readonly file?: SentFile | undefined;
-  /** Messages with the same value form an album. */
+  /** Messages with the same album id form an album. */
   readonly album?: string | undefined;
-  /** The chat a person speaks as: an anonymous administrator's group, or their channel. */
-  readonly as?: Known | undefined;
-  /** Formats; commands, mentions and URLs are detected when absent. */
+  /**
+   * The chat in whose name a person writes: an anonymous administrator's group, or the person's
+   * channel.
+   */
+  readonly as?: IdentifiedObject | undefined;
+  /** Formats; when absent, commands, mentions and URLs are detected. */
   readonly entities?: readonly HtmlEntity[] | undefined;
-  /** A topic of a forum; created if new. */
+  /** The id of a forum topic, which is created if new. */
   readonly thread?: number | undefined;
-  /** The id of the quoted message. */
   readonly replyTo?: number | undefined;
   /**
-   * Whether it is a command visible only to its sender and the bot (`is_ephemeral` in the menu of
-   * groups).
+   * Whether the message is a command visible only to its sender and the bot (`is_ephemeral` in the
+   * menu of groups).
    */
   readonly ephemeral?: boolean | undefined;
-  /** A subscriber's topic in the direct messages of a channel; created for this person if new. */
+  /** A subscriber's topic in the direct messages of a channel, created for this person if new. */
   readonly subscriber?: number | undefined;
-  /** The business connection in whose chat with a customer the person writes. */
+  /** The business connection of the account whose chat the person writes in. */
   readonly business?: string | undefined;
-  /** The query id, when the bot is asked as a guest in a chat where it is not a member. */
+  /** The query id, when a person asks the bot as a guest in a chat where it is not a member. */
   readonly guest?: string | undefined;
   /** Further message fields, for example `photo` or `new_chat_members`. */
   readonly extra?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Sends a message as a person: it becomes visible, and an update is queued. */
-export function say(account: BotAccount, saying: Saying): WireMessage {
+/** Sends a message as a person: the message becomes visible, and an update is queued. */
+export function say(account: BotAccount, saying: PersonMessage): WireMessage {
   const known = typeof saying.chat === 'number' ? { id: saying.chat } : saying.chat;
-  const chats = chatsOf(account, saying);
+  const chats = getChats(account, saying);
   const chat = chats.open(known);
-  const from = userOf(saying, chat);
+  const from = resolveAuthor(saying, chat);
   if (saying.thread !== undefined) openTopic(chat, saying.thread);
   const said = {
     date: Math.floor(account.clock() / 1000),
     chat: chat.info,
-    ...speakerOf(saying, chat, from),
-    ...contentOf(account, saying),
-    ...placeOf(saying, chat),
-    ...subChatOf(saying, chat, from),
+    ...buildSenderFields(saying, chat, from),
+    ...buildContent(account, saying),
+    ...buildLocationFields(saying, chat),
+    ...buildSubChatFields(saying, chat, from),
     ...saying.extra,
   };
   if (saying.ephemeral === true) {
-    const whisper = placeEphemeral(account, chat, { ...said, receiver_user: account.me });
+    const whisper = storeEphemeral(account, chat, { ...said, receiver_user: account.me });
     account.transcript.show(whisper, from.id);
     account.updates.push('message', whisper);
     return whisper;
@@ -67,25 +66,28 @@ export function say(account: BotAccount, saying: Saying): WireMessage {
   chat.messages.set(message.message_id, message);
   if (saying.guest === undefined) account.transcript.show(message, from.id);
   else account.guests.set(saying.guest, { chatId: chat.info.id, answer: undefined });
-  account.updates.push(kindOf(saying, chat), message);
+  account.updates.push(getUpdateKind(saying, chat), message);
   return message;
 }
 
-/** As a guest, the bot sees only the question, and the chat's id is unrelated to its own chats. */
-function chatsOf(account: BotAccount, { business, guest }: Saying): Chats {
+/**
+ * In a guest query, the bot sees only the question, and the chat's id is unrelated to the bot's own
+ * chats.
+ */
+function getChats(account: BotAccount, { business, guest }: PersonMessage): Chats {
   if (guest !== undefined) return new Chats();
-  return business === undefined ? account.chats : businessOf(account, business).chats;
+  return business === undefined ? account.chats : getBusinessAccount(account, business).chats;
 }
 
-function kindOf({ business, guest }: Saying, chat: ChatRecord): string {
+function getUpdateKind({ business, guest }: PersonMessage, chat: ChatRecord): string {
   if (guest !== undefined) return 'guest_message';
   if (business !== undefined) return 'business_message';
   return chat.info.type === 'channel' ? 'channel_post' : 'message';
 }
 
-/** The separate conversation inside a chat where a person writes. */
-function subChatOf(
-  { subscriber, business, guest }: Saying,
+/** The topic or business chat in which a person writes. */
+function buildSubChatFields(
+  { subscriber, business, guest }: PersonMessage,
   chat: ChatRecord,
   from: WireUser,
 ): Partial<WireMessage> {
@@ -98,32 +100,33 @@ function subChatOf(
   return { direct_messages_topic: { topic_id: subscriber, user }, chat: chat.info };
 }
 
-/** Edits a message as its author. */
-export function reword(
+export function editAsAuthor(
   account: BotAccount,
   chatId: number,
   messageId: number,
   text: string,
   business?: string,
 ): void {
-  const chats = business === undefined ? account.chats : businessOf(account, business).chats;
+  const chats =
+    business === undefined ? account.chats : getBusinessAccount(account, business).chats;
   const chat = chats.get(chatId);
   const old = chat?.messages.get(messageId);
   if (chat === undefined || old === undefined)
-    throw new Error(`No message ${messageId} in chat ${chatId}.`);
+    throw new Error(`There is no message ${messageId} in chat ${chatId}.`);
   const edited = {
     ...old,
-    ...(old.caption === undefined ? textOf({ text }) : { caption: text }),
+    ...(old.caption === undefined ? buildTextFields({ text }) : { caption: text }),
     edit_date: Math.floor(account.clock() / 1000),
   };
   chat.messages.set(messageId, edited);
   account.transcript.replace(edited);
-  const kind = kindOf({ chat: chatId, business }, chat);
+  const kind = getUpdateKind({ chat: chatId, business }, chat);
   account.updates.push(`edited_${kind}`, edited);
 }
 
 /**
- * Deletes messages in a business chat as the customer or the owner; only there is the bot notified.
+ * Deletes messages in a business chat as the customer or the owner; in other chats, the bot is not
+ * notified of deletions.
  */
 export function deleteInBusiness(
   account: BotAccount,
@@ -131,7 +134,7 @@ export function deleteInBusiness(
   chatId: number,
   messageIds: readonly number[],
 ): void {
-  const chat = businessOf(account, connection).chats.open({ id: chatId });
+  const chat = getBusinessAccount(account, connection).chats.open({ id: chatId });
   for (const id of messageIds) {
     chat.messages.delete(id);
     account.transcript.remove(chatId, id, connection);
@@ -143,34 +146,33 @@ export function deleteInBusiness(
   });
 }
 
-/** The button that a person presses. */
-export interface Press {
+export interface ButtonPress {
   readonly chat: number;
   readonly message: number;
   /** The number of an ephemeral message; `message` is then 0. */
   readonly ephemeral?: number | undefined;
-  /** The label of the button. */
   readonly label: string;
-  readonly from?: number | Known | undefined;
-  /** Whether the message is inaccessible: the update then contains only its chat and id. */
+  readonly from?: number | IdentifiedObject | undefined;
+  /**
+   * Whether the message is inaccessible, in which case the update contains only its chat and id.
+   */
   readonly inaccessible?: boolean | undefined;
 }
 
-/** Presses a button as a person and returns the id of the query. */
-export function press(account: BotAccount, wish: Press): string {
+export function pressButton(account: BotAccount, wish: ButtonPress): string {
   const chat = account.chats.get(wish.chat);
   const message =
     wish.ephemeral === undefined
       ? chat?.messages.get(wish.message)
       : chat?.ephemeral.get(wish.ephemeral);
-  const button = message && buttonsOf(message).find(({ text }) => text === wish.label);
+  const button = message && listButtons(message).find(({ text }) => text === wish.label);
   if (chat === undefined || message === undefined || button === undefined) {
     throw new Error(
-      `No button "${wish.label}" below message ${wish.message} of chat ${wish.chat}.`,
+      `There is no button "${wish.label}" below message ${wish.message} of chat ${wish.chat}.`,
     );
   }
   const id = `${account.me.id}${account.queries.size + 1}`;
-  const from = userOf({ chat: wish.chat, from: wish.from }, chat);
+  const from = resolveAuthor({ chat: wish.chat, from: wish.from }, chat);
   account.queries.set(id, { pressedAt: account.clock(), from: from.id, answered: false });
   account.updates.push('callback_query', {
     id,
@@ -206,25 +208,26 @@ export interface Reaction {
   readonly chat: number;
   readonly message: number;
   /**
-   * All reactions of this person from now on: emoji, or `{ custom }` with the id of one that
-   * resembles `like`. Empty for none.
+   * All current reactions of this person: emoji, or `{ custom }` with the id of a custom emoji that
+   * resembles `like`; an empty list removes them.
    */
   readonly emojis: readonly (string | { readonly custom: string; readonly like: string })[];
-  readonly from?: number | Known | undefined;
-  readonly as?: Known | undefined;
+  readonly from?: number | IdentifiedObject | undefined;
+  readonly as?: IdentifiedObject | undefined;
 }
 
 /**
- * Reacts as a person. The bot is notified in private chats and in groups where it is an
- * administrator; in channels it would only receive counts.
+ * Adds a person's reactions. The bot is notified in private chats and in groups where it is an
+ * administrator. In channels, the bot would receive only counts.
  */
 export function react(
   account: BotAccount,
   { chat: id, message, emojis, from, as }: Reaction,
 ): void {
   const chat = account.chats.get(id);
-  if (!chat?.messages.has(message)) throw new Error(`No message ${message} in chat ${id}.`);
-  const user = userOf({ chat: id, from }, chat);
+  if (!chat?.messages.has(message))
+    throw new Error(`There is no message ${message} in chat ${id}.`);
+  const user = resolveAuthor({ chat: id, from }, chat);
   const who = as === undefined ? { user } : { actor_chat: { type: 'channel', ...as } };
   const key = `${message} ${as?.id ?? user.id}`;
   const old = chat.reactions.get(key) ?? [];
@@ -244,10 +247,8 @@ export function react(
   }
 }
 
-/**
- * Upgrades a group to a supergroup and returns its new id. Both chats receive a service message.
- */
-export function migrate(account: BotAccount, chatId: number): number {
+/** The old and the new chat receive a service message. */
+export function migrateGroup(account: BotAccount, chatId: number): number {
   const old = account.chats.open({ id: chatId });
   const newId = -1_000_000_000_000 + chatId;
   const { title = 'Group' } = old.info;
@@ -260,14 +261,13 @@ export function migrate(account: BotAccount, chatId: number): number {
   return newId;
 }
 
-/** The person who acts when none is given. */
+/** The person who acts when the caller names none. */
 const SOMEBODY: WireUser = { id: 1001, is_bot: false, first_name: 'User 1001' };
 
-/** The bot's access to a chat. */
-export type Access = 'open' | 'blocked' | 'kicked' | 'muted';
+export type ChatAccess = 'open' | 'blocked' | 'kicked' | 'muted';
 
-/** Changes the bot's access to a chat; the bot is notified with `my_chat_member`. */
-export function setAccess(account: BotAccount, chatId: number, access: Access): void {
+/** Changes the bot's access to a chat and sends the bot a `my_chat_member` update. */
+export function setAccess(account: BotAccount, chatId: number, access: ChatAccess): void {
   const chat = account.chats.open({ id: chatId });
   chat.closed = access === 'open' ? undefined : access;
   const member = (status: string) => ({
@@ -286,7 +286,7 @@ export function setAccess(account: BotAccount, chatId: number, access: Access): 
   });
 }
 
-/** Closes or reopens a topic, which sends a service message, or deletes it, which does not. */
+/** Closes or reopens a topic and sends a service message, or deletes the topic without one. */
 export function setTopic(
   account: BotAccount,
   chatId: number,
@@ -305,7 +305,7 @@ export function setTopic(
 }
 
 /** The author of a message as a complete user. */
-function userOf(saying: Pick<Saying, 'chat' | 'from'>, chat: ChatRecord): WireUser {
+function resolveAuthor(saying: Pick<PersonMessage, 'chat' | 'from'>, chat: ChatRecord): WireUser {
   const fallback = chat.info.type === 'private' ? chat.info.id : SOMEBODY.id;
   const given =
     typeof saying.from === 'number' ? { id: saying.from } : (saying.from ?? { id: fallback });
@@ -313,10 +313,14 @@ function userOf(saying: Pick<Saying, 'chat' | 'from'>, chat: ChatRecord): WireUs
 }
 
 /**
- * The sender fields of a message. Someone who speaks as a chat is shown as that chat, next to a
- * fixed placeholder user.
+ * A person who writes in the name of a chat is shown as that chat, next to a fixed placeholder
+ * user.
  */
-function speakerOf(saying: Saying, chat: ChatRecord, from: WireUser): Partial<WireMessage> {
+function buildSenderFields(
+  saying: PersonMessage,
+  chat: ChatRecord,
+  from: WireUser,
+): Partial<WireMessage> {
   if (chat.info.type === 'channel') return { sender_chat: chat.info };
   if (saying.as === undefined) return { from };
   const anonymous = saying.as.id === chat.info.id;
@@ -326,10 +330,10 @@ function speakerOf(saying: Saying, chat: ChatRecord, from: WireUser): Partial<Wi
   return { from: stand, sender_chat: anonymous ? chat.info : { type: 'channel', ...saying.as } };
 }
 
-function contentOf(account: BotAccount, saying: Saying): Partial<WireMessage> {
-  const { text, entities } = textOf(saying);
+function buildContent(account: BotAccount, saying: PersonMessage): Partial<WireMessage> {
+  const { text, entities } = buildTextFields(saying);
   const album = saying.album === undefined ? {} : { media_group_id: saying.album };
-  if (saying.file === undefined) return textOf(saying);
+  if (saying.file === undefined) return buildTextFields(saying);
   return {
     ...account.files.store(saying.file),
     ...(text === undefined ? {} : { caption: text }),
@@ -338,21 +342,25 @@ function contentOf(account: BotAccount, saying: Saying): Partial<WireMessage> {
   };
 }
 
-function textOf({ text, entities }: Pick<Saying, 'text' | 'entities'>): Partial<WireMessage> {
+function buildTextFields({
+  text,
+  entities,
+}: Pick<PersonMessage, 'text' | 'entities'>): Partial<WireMessage> {
   if (text === undefined) return {};
   const found = entities ?? findEntities(text);
   return found.length === 0 ? { text } : { text, entities: found };
 }
 
 /**
- * Every message of a topic replies to the topic's first message, unless it replies to another one.
+ * Every message of a topic is a reply to the topic's first message unless it is a reply to another
+ * message.
  */
-function placeOf(saying: Saying, chat: ChatRecord): Partial<WireMessage> {
+function buildLocationFields(saying: PersonMessage, chat: ChatRecord): Partial<WireMessage> {
   const { thread, replyTo } = saying;
   const place = thread === undefined ? {} : { message_thread_id: thread, is_topic_message: true };
   const answered = chat.messages.get(replyTo ?? thread ?? 0);
   if (replyTo !== undefined && answered === undefined) {
-    throw new Error(`No message ${replyTo} in chat ${chat.info.id} to answer.`);
+    throw new Error(`There is no message ${replyTo} in chat ${chat.info.id} to reply to.`);
   }
   if (answered === undefined) return place;
   const { reply_to_message: _nested, ...quoted } = answered;

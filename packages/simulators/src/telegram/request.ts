@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 
 /**
- * The parameters of one call, whatever their encoding: clients may send numbers as text and objects
- * as JSON text.
+ * The parameters of one call in any encoding; clients may send numbers as text and objects as JSON
+ * text.
  */
 export class RequestParams {
   readonly values: Readonly<Record<string, unknown>>;
@@ -27,18 +27,18 @@ export class RequestParams {
     return this.values[name] === true || this.values[name] === 'true' || this.values[name] === '1';
   }
 
-  /** An object or array, possibly given as JSON text. */
+  /** Returns an object or array parameter, possibly encoded as JSON text. */
   json(name: string): unknown {
     const value = this.values[name];
     if (typeof value !== 'string') return value;
     try {
       return JSON.parse(value);
     } catch {
-      throw badRequest(`can't parse ${name.replaceAll('_', ' ')} JSON object`);
+      throw createBadRequestRefusal(`can't parse ${name.replaceAll('_', ' ')} JSON object`);
     }
   }
 
-  /** The parameters inside an object parameter; empty when it is absent. */
+  /** The fields of an object parameter; empty when the parameter is absent. */
   inside(name: string): RequestParams {
     const value = this.json(name);
     return new RequestParams(isRecord(value) ? value : {});
@@ -46,8 +46,9 @@ export class RequestParams {
 }
 
 /**
- * Reads query and body: JSON, urlencoded or multipart (files stay `File` objects).
- * @throws Refusal when the body does not match its content type, or is not UTF-8
+ * Reads the query and the body, which may be JSON, urlencoded or multipart (files remain `File`
+ * objects).
+ * @throws Refusal when the body does not match its content type or is not UTF-8
  */
 export async function readParams(
   request: IncomingMessage,
@@ -58,7 +59,7 @@ export async function readParams(
   if (body.length === 0) return new RequestParams(fromQuery);
   const type = request.headers['content-type'] ?? '';
   if (type.startsWith('application/json')) {
-    return new RequestParams({ ...fromQuery, ...parseObject(decode(body)) });
+    return new RequestParams({ ...fromQuery, ...parseObject(decodeBody(body)) });
   }
   if (type.startsWith('multipart/form-data')) {
     const form = await new Response(body, { headers: { 'content-type': type } }).formData();
@@ -66,13 +67,13 @@ export async function readParams(
   }
   return new RequestParams({
     ...fromQuery,
-    ...Object.fromEntries(new URLSearchParams(decode(body))),
+    ...Object.fromEntries(new URLSearchParams(decodeBody(body))),
   });
 }
 
 /** The machine-readable parameters of a refusal. */
 export const RefusalParameters = z.strictObject({
-  /** The seconds to wait. */
+  /** The number of seconds to wait before the next attempt. */
   retry_after: z.number().optional(),
   migrate_to_chat_id: z.number().optional(),
 });
@@ -90,22 +91,22 @@ export class Refusal extends Error {
   }
 }
 
-/** Status 400 with the server's usual prefix. */
-export function badRequest(reason: string, parameters?: RefusalParameters): Refusal {
+/** Creates a refusal with status 400 and the server's usual prefix. */
+export function createBadRequestRefusal(reason: string, parameters?: RefusalParameters): Refusal {
   return new Refusal(400, `Bad Request: ${reason}`, parameters);
 }
 
-/** Status 409 for a second poller, and for polling while a webhook is set. */
-export function conflict(reason: string): Refusal {
+/** Creates a refusal with status 409 for a second poller, or for polling while a webhook is set. */
+export function createConflictRefusal(reason: string): Refusal {
   return new Refusal(409, `Conflict: ${reason}`);
 }
 
-/** Status 403 when the bot may no longer write to the chat. */
-export function forbidden(reason: string): Refusal {
+/** Creates a refusal with status 403 when the bot may no longer write to the chat. */
+export function createForbiddenRefusal(reason: string): Refusal {
   return new Refusal(403, `Forbidden: ${reason}`);
 }
 
-/** Whether a value is an object, neither an array nor null. */
+/** Whether a value is an object other than an array. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -116,11 +117,11 @@ async function readBody(request: IncomingMessage): Promise<Buffer<ArrayBuffer>> 
   return Buffer.concat(chunks);
 }
 
-function decode(body: Buffer): string {
+function decodeBody(body: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(body);
   } catch {
-    throw badRequest('strings must be encoded in UTF-8');
+    throw createBadRequestRefusal('strings must be encoded in UTF-8');
   }
 }
 
@@ -129,7 +130,7 @@ function parseObject(text: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text);
     if (isRecord(value)) return value;
   } catch {
-    // Reported below like any other body that is not an object.
+    // Invalid JSON is reported below like any other body that is not an object.
   }
-  throw badRequest("can't parse request: expected a JSON object");
+  throw createBadRequestRefusal("can't parse request: expected a JSON object");
 }

@@ -8,12 +8,12 @@ export interface RichElement {
 }
 export type RichNode = string | RichElement;
 
-/** Why rich HTML is refused, without the prefix "Bad Request: ". */
+/** The reason why rich HTML is refused, without the prefix "Bad Request: ". */
 export class RichHtmlError extends Error {
   override readonly name = 'RichHtmlError';
 }
 
-/** Inline formats, with the attributes that each may have. */
+/** Inline formats with their permitted attributes. */
 const INLINE: Readonly<Record<string, readonly string[]>> = {
   ...{ b: [], strong: [], i: [], em: [], u: [], ins: [], s: [], strike: [], del: [] },
   ...{ code: ['class'], mark: [], sub: [], sup: [], 'tg-spoiler': [], 'tg-math': [] },
@@ -21,14 +21,14 @@ const INLINE: Readonly<Record<string, readonly string[]>> = {
   ...{ 'tg-emoji': ['emoji-id'], br: [] },
 };
 
-/** Blocks, with the attributes that each may have. */
+/** Blocks with their permitted attributes. */
 const BLOCKS: Readonly<Record<string, readonly string[]>> = {
   ...{ h1: [], h2: [], h3: [], h4: [], h5: [], h6: [], p: [], pre: [], footer: [], hr: [] },
   ...{ ul: [], ol: ['start', 'type', 'reversed'], blockquote: ['expandable'], aside: [] },
   ...{ table: ['bordered', 'striped', 'compact'], details: ['open'], 'tg-math-block': [] },
 };
 
-/** Tags that may only occur inside one particular block. */
+/** Tags that may occur only inside one particular block. */
 const PARTS: Readonly<Record<string, readonly [parent: string, attributes: readonly string[]]>> = {
   tr: ['table', []],
   th: ['tr', ['colspan', 'rowspan', 'align', 'valign']],
@@ -47,8 +47,9 @@ const TEXT_ONLY = new Set([
 ]);
 
 /**
- * Parses the HTML of a rich message: only documented tags and attributes, each where it is allowed,
- * and every tag closed. Media, maps and buttons are not supported.
+ * Parses the HTML of a rich message, which may contain only documented tags and attributes, each
+ * where it is allowed, with every tag closed. Media, maps and buttons in rich messages are not
+ * supported.
  * @throws RichHtmlError
  */
 export function parseRichHtml(html: string): RichNode[] {
@@ -72,7 +73,7 @@ export function parseRichHtml(html: string): RichNode[] {
       continue;
     }
     const { name, attributes } = tag;
-    checkPlace(name, attributes, open);
+    checkPosition(name, attributes, open);
     const element: RichElement = { name, attributes, children: [] };
     inside.children.push(element);
     if (!VOID.has(name)) open.push(element);
@@ -98,14 +99,14 @@ function readText(html: string, from: number): { text: string; end: number } {
   return { text, end: at };
 }
 
-interface Tag {
+interface ParsedTag {
   readonly name: string;
   readonly isEnd: boolean;
   readonly attributes: ReadonlyMap<string, string>;
   readonly end: number;
 }
 
-function readTag(html: string, start: number): Tag {
+function readTag(html: string, start: number): ParsedTag {
   const close = html.indexOf('>', start);
   const inside = html.slice(start + 1, close);
   const [, slash, name = '', rest = ''] = /^(\/?)([a-z][a-z0-9-]*)([^<]*)$/i.exec(inside) ?? [];
@@ -116,7 +117,7 @@ function readTag(html: string, start: number): Tag {
   return { name: name.toLowerCase(), isEnd: slash === '/', attributes, end: close + 1 };
 }
 
-function checkPlace(
+function checkPosition(
   name: string,
   attributes: ReadonlyMap<string, string>,
   open: readonly RichElement[],

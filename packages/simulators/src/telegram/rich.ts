@@ -1,39 +1,45 @@
-import { objectWith } from './parameters.ts';
-import { badRequest, type RequestParams } from './request.ts';
+import { readObject } from './parameters.ts';
+import { createBadRequestRefusal, type RequestParams } from './request.ts';
 import { parseRichHtml, type RichElement, RichHtmlError, type RichNode } from './rich-html.ts';
 import type { WireMessage } from './wire.ts';
 
 const FIELDS = ['html', 'markdown', 'blocks', 'media', 'is_rtl', 'skip_entity_detection'] as const;
 
-/** The documented limits: characters, blocks including list items and rows, levels, columns. */
+/**
+ * The documented limits for characters, blocks (including list items and rows), levels and columns.
+ */
 const MAX = { characters: 32_768, blocks: 500, levels: 16, columns: 20 } as const;
 
 /**
- * Reads `rich_message` like sendRichMessage and editMessageText; undefined when it is absent.
- * @throws Refusal 400 when the HTML is invalid or exceeds a limit
+ * Parses `rich_message`, as sendRichMessage and editMessageText do; undefined when absent.
+ * @throws Refusal with status 400 when the HTML is invalid or exceeds a limit
  */
 export function readRichMessage(params: RequestParams): Partial<WireMessage> | undefined {
-  const rich = objectWith(params, 'rich_message', FIELDS);
+  const rich = readObject(params, 'rich_message', FIELDS);
   if (rich === undefined) return undefined;
-  if (params.text('text') !== undefined) throw badRequest('text and rich_message are both given');
+  if (params.text('text') !== undefined)
+    throw createBadRequestRefusal('text and rich_message are both given');
   const forms = ['html', 'markdown', 'blocks'].filter((name) => rich.values[name] !== undefined);
   if (forms.length !== 1)
-    throw badRequest('exactly one of html, markdown and blocks must be in a rich message');
+    throw createBadRequestRefusal(
+      'exactly one of html, markdown and blocks must be in a rich message',
+    );
   const html = rich.text('html');
-  if (html === undefined) throw badRequest('this double only reads the html of rich messages');
-  const nodes = parsed(html);
-  check(nodes);
-  const blocks = blocksOf(nodes);
-  if (textOf(blocks).trim() === '') throw badRequest('message text is empty');
+  if (html === undefined)
+    throw createBadRequestRefusal('this double only reads the html of rich messages');
+  const nodes = parseOrRefuse(html);
+  checkLimits(nodes);
+  const blocks = toBlocks(nodes);
+  if (getRichText(blocks).trim() === '') throw createBadRequestRefusal('message text is empty');
   return { rich_message: { blocks } };
 }
 
-function parsed(html: string): RichNode[] {
+function parseOrRefuse(html: string): RichNode[] {
   try {
     return parseRichHtml(html);
   } catch (error) {
     if (error instanceof RichHtmlError)
-      throw badRequest(`can't parse rich message: ${error.message}`);
+      throw createBadRequestRefusal(`can't parse rich message: ${error.message}`);
     throw error;
   }
 }
@@ -41,7 +47,7 @@ function parsed(html: string): RichNode[] {
 const COUNTED =
   /^(?:h[1-6]|p|pre|footer|hr|ul|ol|li|tr|table|blockquote|aside|details|tg-math-block)$/;
 
-function check(nodes: readonly RichNode[]): void {
+function checkLimits(nodes: readonly RichNode[]): void {
   const found = { characters: 0, blocks: 0, levels: 0, columns: 0 };
   const visit = (node: RichNode, level: number): void => {
     if (typeof node === 'string') {
@@ -56,23 +62,24 @@ function check(nodes: readonly RichNode[]): void {
   for (const node of nodes) visit(node, 1);
   for (const [name, most] of Object.entries(MAX)) {
     const count = found[name as keyof typeof found];
-    if (count > most) throw badRequest(`RICH_MESSAGE_TOO_LARGE: ${count} ${name}, at most ${most}`);
+    if (count > most)
+      throw createBadRequestRefusal(`RICH_MESSAGE_TOO_LARGE: ${count} ${name}, at most ${most}`);
   }
 }
 
-/** A block in the Bot API's format, limited to what is supported here. */
-type Block = Readonly<Record<string, unknown>>;
+/** A block in the Bot API's format, limited to the supported fields. */
+type RichBlock = Readonly<Record<string, unknown>>;
 
-function blocksOf(nodes: readonly RichNode[]): Block[] {
-  const blocks: Block[] = [];
+function toBlocks(nodes: readonly RichNode[]): RichBlock[] {
+  const blocks: RichBlock[] = [];
   let line: RichNode[] = [];
   const endLine = (): void => {
-    const text = richText(line);
-    if (textOf(text).trim() !== '') blocks.push({ type: 'paragraph', text });
+    const text = toRichText(line);
+    if (getRichText(text).trim() !== '') blocks.push({ type: 'paragraph', text });
     line = [];
   };
   for (const node of nodes) {
-    const block = typeof node === 'string' ? undefined : blockOf(node);
+    const block = typeof node === 'string' ? undefined : toBlock(node);
     if (block === undefined) line.push(node);
     else {
       endLine();
@@ -83,67 +90,71 @@ function blocksOf(nodes: readonly RichNode[]): Block[] {
   return blocks;
 }
 
-function blockOf({ name, children, attributes }: RichElement): Block | undefined {
+function toBlock({ name, children, attributes }: RichElement): RichBlock | undefined {
   const size = /^h([1-6])$/.exec(name)?.[1];
-  if (size !== undefined) return { type: 'heading', text: richText(children), size: Number(size) };
+  if (size !== undefined)
+    return { type: 'heading', text: toRichText(children), size: Number(size) };
   switch (name) {
     case 'p':
-      return { type: 'paragraph', text: richText(children) };
+      return { type: 'paragraph', text: toRichText(children) };
     case 'footer':
-      return { type: 'footer', text: richText(children) };
+      return { type: 'footer', text: toRichText(children) };
     case 'hr':
       return { type: 'divider' };
     case 'pre':
-      return preOf(children);
+      return toPreBlock(children);
     case 'tg-math-block':
-      return { type: 'mathematical_expression', expression: textOf(children) };
+      return { type: 'mathematical_expression', expression: getRichText(children) };
     case 'blockquote':
     case 'aside':
-      return { type: 'blockquote', blocks: blocksOf(children) };
+      return { type: 'blockquote', blocks: toBlocks(children) };
     case 'ul':
     case 'ol':
-      return { type: 'list', items: elements(children).map(itemOf) };
+      return { type: 'list', items: listElements(children).map(toListItem) };
     case 'details':
-      return detailsOf(children, attributes.has('open'));
+      return toDetailsBlock(children, attributes.has('open'));
     case 'table':
-      return { type: 'table', cells: elements(children).map(({ children: row }) => cellsOf(row)) };
+      return {
+        type: 'table',
+        cells: listElements(children).map(({ children: row }) => toCells(row)),
+      };
     default:
       return undefined;
   }
 }
 
-function elements(nodes: readonly RichNode[]): RichElement[] {
+function listElements(nodes: readonly RichNode[]): RichElement[] {
   return nodes.filter((node) => typeof node !== 'string');
 }
 
-function preOf(children: readonly RichNode[]): Block {
-  const [code] = elements(children);
+function toPreBlock(children: readonly RichNode[]): RichBlock {
+  const [code] = listElements(children);
   const language = /^language-(.+)$/.exec(code?.attributes.get('class') ?? '')?.[1];
-  return { type: 'pre', text: textOf(children), ...(language !== undefined && { language }) };
+  return { type: 'pre', text: getRichText(children), ...(language !== undefined && { language }) };
 }
 
-function itemOf({ children, attributes }: RichElement): Block {
+function toListItem({ children, attributes }: RichElement): RichBlock {
   const value = attributes.get('value');
-  const box = elements(children).find(({ name }) => name === 'input');
+  const box = listElements(children).find(({ name }) => name === 'input');
   return {
     label: value === undefined ? '•' : `${value}.`,
-    blocks: blocksOf(children.filter((node) => node !== box)),
+    blocks: toBlocks(children.filter((node) => node !== box)),
     ...(value !== undefined && { value: Number(value) }),
     ...(box !== undefined && { has_checkbox: true }),
     ...(box?.attributes.has('checked') && { is_checked: true }),
   };
 }
 
-function detailsOf(children: readonly RichNode[], isOpen: boolean): Block {
-  const summary = elements(children).find(({ name }) => name === 'summary');
-  const blocks = blocksOf(children.filter((node) => node !== summary));
-  const text = richText(summary?.children ?? []);
+function toDetailsBlock(children: readonly RichNode[], isOpen: boolean): RichBlock {
+  const summary = listElements(children).find(({ name }) => name === 'summary');
+  const blocks = toBlocks(children.filter((node) => node !== summary));
+  const text = toRichText(summary?.children ?? []);
   return { type: 'details', summary: text, blocks, ...(isOpen && { is_open: true }) };
 }
 
-function cellsOf(row: readonly RichNode[]): Block[] {
-  return elements(row).map(({ name, attributes, children }) => ({
-    text: richText(children),
+function toCells(row: readonly RichNode[]): RichBlock[] {
+  return listElements(row).map(({ name, attributes, children }) => ({
+    text: toRichText(children),
     ...(name === 'th' && { is_header: true }),
     align: attributes.get('align') ?? 'left',
     valign: attributes.get('valign') ?? 'top',
@@ -157,14 +168,14 @@ const FORMATS: Readonly<Record<string, string>> = {
 };
 
 /** Formatted text: a string, an object for a format, or a list of both. */
-function richText(nodes: readonly RichNode[]): unknown {
+function toRichText(nodes: readonly RichNode[]): unknown {
   const texts = nodes.map((node): unknown => {
     if (typeof node === 'string') return node;
     const { name, children, attributes } = node;
     if (name === 'br') return '\n';
     if (name === 'tg-math')
-      return { type: 'mathematical_expression', expression: textOf(children) };
-    const text = richText(children);
+      return { type: 'mathematical_expression', expression: getRichText(children) };
+    const text = toRichText(children);
     const url = attributes.get('href');
     if (url !== undefined) return { type: 'url', text, url };
     const type = FORMATS[name];
@@ -173,21 +184,24 @@ function richText(nodes: readonly RichNode[]): unknown {
   return texts.length === 1 ? texts[0] : texts;
 }
 
-/** The visible text of blocks, texts or HTML, with one line per block, row and item. */
-export function textOf(value: unknown): string {
+/** Returns the visible text of blocks, texts or HTML, with one line per block, row and item. */
+export function getRichText(value: unknown): string {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) {
     const isBlocks = value.some((item) => isObject(item) && isBlock(item));
-    return value.map(textOf).join(isBlocks ? '\n' : '');
+    return value.map(getRichText).join(isBlocks ? '\n' : '');
   }
   if (!isObject(value)) return '';
   if (value.type === 'divider') return '———';
   if (value.type === 'list' && Array.isArray(value.items))
-    return value.items.map((item) => `${labelOf(item)} ${textOf(item.blocks)}`).join('\n');
+    return value.items
+      .map((item) => `${getItemLabel(item)} ${getRichText(item.blocks)}`)
+      .join('\n');
   if (Array.isArray(value.cells))
-    return value.cells.map((row: unknown[]) => row.map(textOf).join(' | ')).join('\n');
-  if (value.type === 'details') return `${textOf(value.summary)}\n${textOf(value.blocks)}`;
-  return textOf(value.expression ?? value.text ?? value.blocks ?? value.children ?? '');
+    return value.cells.map((row: unknown[]) => row.map(getRichText).join(' | ')).join('\n');
+  if (value.type === 'details')
+    return `${getRichText(value.summary)}\n${getRichText(value.blocks)}`;
+  return getRichText(value.expression ?? value.text ?? value.blocks ?? value.children ?? '');
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
@@ -202,7 +216,7 @@ function isBlock({ type, expression, size }: Record<string, unknown>): boolean {
   return BLOCK_TYPES.has(String(type)) || (expression !== undefined && size !== undefined);
 }
 
-function labelOf(item: Record<string, unknown>): string {
+function getItemLabel(item: Record<string, unknown>): string {
   const box = item.is_checked === true ? '☑' : '☐';
   const number = item.value === undefined ? '' : `${item.label} `;
   return item.has_checkbox === true ? number + box : String(item.label);

@@ -1,10 +1,10 @@
 import type { BotAccount, ChatRecord } from './account.ts';
-import { readCaption, readKeyboard, readText, type ShownText } from './content.ts';
-import { homeOf } from './elsewhere.ts';
-import { placeEphemeral, readReceiver } from './ephemeral.ts';
+import { type FormattedText, readCaption, readKeyboard, readText } from './content.ts';
+import { resolveTarget } from './elsewhere.ts';
+import { readReceiver, storeEphemeral } from './ephemeral.ts';
 import type { FileKind } from './files.ts';
-import { objectWith } from './parameters.ts';
-import { badRequest, Refusal, type RequestParams } from './request.ts';
+import { readObject } from './parameters.ts';
+import { createBadRequestRefusal, Refusal, type RequestParams } from './request.ts';
 import { readRichMessage } from './rich.ts';
 import type { VisibleFile } from './transcript.ts';
 import type { WireMessage } from './wire.ts';
@@ -14,51 +14,52 @@ import type { WireMessage } from './wire.ts';
  * last.
  */
 export function sendMessage(account: BotAccount, params: RequestParams): WireMessage {
-  return placeNewMessage(account, params, fieldsOf(readText(params)));
+  return storeNewMessage(account, params, toTextFields(readText(params)));
 }
 
-/** Implements sendRichMessage; its HTML is also parsed before the chat is looked up. */
+/** Implements sendRichMessage; the HTML is also parsed before the chat is looked up. */
 export function sendRichMessage(account: BotAccount, params: RequestParams): WireMessage {
   const rich = readRichMessage(params);
-  if (rich === undefined) throw badRequest('rich message is empty');
-  return placeNewMessage(account, params, rich);
+  if (rich === undefined) throw createBadRequestRefusal('rich message is empty');
+  return storeNewMessage(account, params, rich);
 }
 
 /**
- * Implements sendPhoto, sendDocument and similar methods: one file by multipart, with a caption.
+ * Implements sendPhoto, sendDocument and similar methods, which take one file by multipart and a
+ * caption.
  */
-export function sendMedia(kind: FileKind) {
+export function createMediaSender(kind: FileKind) {
   return async (account: BotAccount, params: RequestParams): Promise<WireMessage> => {
     const file = params.values[kind];
     if (!(file instanceof File)) {
-      throw badRequest(`there is no ${kind} in the request`);
+      throw createBadRequestRefusal(`there is no ${kind} in the request`);
     }
     const bytes = new Uint8Array(await file.arrayBuffer());
-    check(kind, bytes, account.files.maxUpload);
+    checkFile(kind, bytes, account.files.maxUpload);
     const caption = readCaption(params);
     const stored = account.files.store({ kind, bytes, name: file.name });
-    return placeNewMessage(account, params, { ...caption, ...stored }, { name: file.name, bytes });
+    return storeNewMessage(account, params, { ...caption, ...stored }, { name: file.name, bytes });
   };
 }
 
 /**
- * Implements editMessageText: only for the bot's own messages, and only with a change; a text may
- * become a rich message.
+ * Implements editMessageText for the bot's own messages; refuses an edit without a change, and can
+ * turn a text into a rich message.
  */
 export function editMessageText(account: BotAccount, params: RequestParams): WireMessage {
-  const shown = readRichMessage(params) ?? fieldsOf(readText(params));
-  const { chat, old } = messageToEdit(account, params);
+  const shown = readRichMessage(params) ?? toTextFields(readText(params));
+  const { chat, old } = findEditableMessage(account, params);
   if (old.text === undefined && old.rich_message === undefined)
-    throw badRequest('there is no text in the message to edit');
+    throw createBadRequestRefusal('there is no text in the message to edit');
   const changed = { ...shown, ...readKeyboard(params) };
   const was = {
     ...(old.rich_message === undefined
-      ? fieldsOf({ text: old.text ?? '', entities: old.entities ?? [] })
+      ? toTextFields({ text: old.text ?? '', entities: old.entities ?? [] })
       : { rich_message: old.rich_message }),
-    ...sameMarkup(old),
+    ...keepMarkup(old),
   };
   if (JSON.stringify(changed) === JSON.stringify(was)) {
-    throw badRequest(
+    throw createBadRequestRefusal(
       'message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message',
     );
   }
@@ -69,55 +70,60 @@ export function editMessageText(account: BotAccount, params: RequestParams): Wir
     reply_markup: _markup,
     ...kept
   } = old;
-  return placeEdit(account, chat, kept, changed);
+  return storeEdit(account, chat, kept, changed);
 }
 
 /**
- * Implements editMessageReplyMarkup for the bot's own messages; without a keyboard, the buttons are
- * removed.
+ * Implements editMessageReplyMarkup for the bot's own messages; a call without a keyboard removes
+ * the buttons.
  */
 export function editMessageReplyMarkup(account: BotAccount, params: RequestParams): WireMessage {
-  const { chat, old } = messageToEdit(account, params);
+  const { chat, old } = findEditableMessage(account, params);
   const markup = readKeyboard(params);
-  if (JSON.stringify(markup) === JSON.stringify(sameMarkup(old))) {
-    throw badRequest('message is not modified');
+  if (JSON.stringify(markup) === JSON.stringify(keepMarkup(old))) {
+    throw createBadRequestRefusal('message is not modified');
   }
   const { reply_markup: _markup, ...kept } = old;
-  return placeEdit(account, chat, kept, markup);
+  return storeEdit(account, chat, kept, markup);
 }
 
 /** Implements editMessageCaption for the bot's own files. */
 export function editMessageCaption(account: BotAccount, params: RequestParams): WireMessage {
   const caption = readCaption(params);
-  const { chat, old } = messageToEdit(account, params);
-  if (old.text !== undefined) throw badRequest('there is no caption in the message to edit');
-  if (old.caption === caption.caption) throw badRequest('message is not modified');
+  const { chat, old } = findEditableMessage(account, params);
+  if (old.text !== undefined)
+    throw createBadRequestRefusal('there is no caption in the message to edit');
+  if (old.caption === caption.caption) throw createBadRequestRefusal('message is not modified');
   const { caption: _caption, caption_entities: _entities, reply_markup: _markup, ...kept } = old;
-  return placeEdit(account, chat, kept, caption);
+  return storeEdit(account, chat, kept, caption);
 }
 
-/** Implements deleteMessage for the bot's own messages and, in groups, those of others. */
+/** Implements deleteMessage for the bot's own messages and, in groups, messages of others. */
 export function deleteMessage(account: BotAccount, params: RequestParams): true {
   const chat = account.chats.findWritable(params.text('chat_id'));
   const id = params.integer('message_id') ?? 0;
-  if (!chat.messages.delete(id)) throw badRequest('message to delete not found');
+  if (!chat.messages.delete(id)) throw createBadRequestRefusal('message to delete not found');
   account.transcript.remove(chat.info.id, id);
   return true;
 }
 
-/** Implements sendMessageDraft: only in private chats, with a nonzero id; the text may be empty. */
+/**
+ * Implements sendMessageDraft, which requires a private chat and a nonzero id; the text may be
+ * empty.
+ */
 export function sendMessageDraft(account: BotAccount, params: RequestParams): true {
   const text = params.text('text') ?? '';
   const shown = text === '' ? { text } : readText(params);
   const chat = account.chats.findWritable(params.text('chat_id'));
-  if (chat.info.type !== 'private') throw badRequest('drafts can be sent to private chats only');
+  if (chat.info.type !== 'private')
+    throw createBadRequestRefusal('drafts can be sent to private chats only');
   const draftId = params.integer('draft_id') ?? 0;
-  if (draftId === 0) throw badRequest('draft identifier must be non-zero');
+  if (draftId === 0) throw createBadRequestRefusal('draft identifier must be non-zero');
   account.drafts.push({
     chatId: chat.info.id,
     draftId,
     text: shown.text,
-    threadId: threadOf(chat, params).message_thread_id,
+    threadId: readThreadFields(chat, params).message_thread_id,
     canStop: params.flag('can_stop'),
     keepOnStop: params.flag('keep_on_stop'),
   });
@@ -131,36 +137,36 @@ const ACTIONS = new Set(
   ),
 );
 
-/** Implements sendChatAction, which flood control does not count here. */
+/** Implements sendChatAction, which does not count toward flood control in the double. */
 export function sendChatAction(account: BotAccount, params: RequestParams): true {
   const isBusiness = params.text('business_connection_id') !== undefined;
   const chat = isBusiness
-    ? homeOf(account, params).chat
+    ? resolveTarget(account, params).chat
     : account.chats.findWritable(params.text('chat_id'));
   if (chat.info.type === 'channel' || chat.info.is_direct_messages === true)
-    throw badRequest("chat actions can't be sent to channel chats");
+    throw createBadRequestRefusal("chat actions can't be sent to channel chats");
   if (!ACTIONS.has(params.text('action') ?? ''))
-    throw badRequest('wrong parameter action in request');
+    throw createBadRequestRefusal('wrong parameter action in request');
   // Only this method accepts the general topic by its number.
   const general = chat.info.is_forum === true && params.integer('message_thread_id') === 1;
-  if (!general) threadOf(chat, params);
+  if (!general) readThreadFields(chat, params);
   return true;
 }
 
 /**
- * Stores a new message of the bot in its topic and with its keyboard. `file` is the attached file.
+ * Stores a new message of the bot in its topic and with its keyboard; `file` is the attached file.
  */
-function placeNewMessage(
+function storeNewMessage(
   account: BotAccount,
   params: RequestParams,
   content: Partial<WireMessage>,
   file?: VisibleFile,
 ): WireMessage {
   const keyboard = readKeyboard(params);
-  const { chats, chat, beside } = homeOf(account, params);
-  mayWrite(account, chat, params, file !== undefined);
+  const { chats, chat, beside } = resolveTarget(account, params);
+  checkMayWrite(account, chat, params, file !== undefined);
   const receiver = readReceiver(account, chat, params);
-  const place = { ...threadOf(chat, params), ...replyOf(chat, params) };
+  const place = { ...readThreadFields(chat, params), ...readReplyFields(chat, params) };
   account.flood.pass(chat.info.id);
   const written = {
     from: account.me,
@@ -173,7 +179,7 @@ function placeNewMessage(
   };
   if (receiver !== undefined) {
     const user = { id: receiver, is_bot: false, first_name: `User ${receiver}` };
-    const ephemeral = placeEphemeral(account, chat, { ...written, receiver_user: user });
+    const ephemeral = storeEphemeral(account, chat, { ...written, receiver_user: user });
     account.transcript.show(ephemeral, 'bot', file);
     return ephemeral;
   }
@@ -183,21 +189,21 @@ function placeNewMessage(
   return message;
 }
 
-/** One of the bot's own messages, in a chat where it may write. */
-function messageToEdit(account: BotAccount, params: RequestParams) {
+/** Finds one of the bot's own messages in a chat where the bot may write. */
+function findEditableMessage(account: BotAccount, params: RequestParams) {
   const isBusiness = params.text('business_connection_id') !== undefined;
   const chat = isBusiness
-    ? homeOf(account, params).chat
+    ? resolveTarget(account, params).chat
     : account.chats.findWritable(params.text('chat_id'));
   const old = chat.messages.get(params.integer('message_id') ?? 0);
-  if (old === undefined) throw badRequest('message to edit not found');
+  if (old === undefined) throw createBadRequestRefusal('message to edit not found');
   const isOwn = isBusiness ? old.sender_business_bot !== undefined : old.from?.id === account.me.id;
-  if (!isOwn) throw badRequest("message can't be edited");
+  if (!isOwn) throw createBadRequestRefusal("message can't be edited");
   return { chat, old };
 }
 
-/** Edits a message of the bot: keeps the fields `kept` and sets those in `changed`. */
-function placeEdit(
+/** Edits a message of the bot: keeps the fields in `kept` and sets the fields in `changed`. */
+function storeEdit(
   account: BotAccount,
   chat: ChatRecord,
   kept: WireMessage,
@@ -210,17 +216,18 @@ function placeEdit(
   return message;
 }
 
-/** Groups may mute the bot, and closed topics are only open to administrators. */
-function mayWrite(
+/** Groups may mute the bot, and only administrators may write in closed topics. */
+function checkMayWrite(
   { me }: BotAccount,
   chat: ChatRecord,
   params: RequestParams,
   isFile: boolean,
 ): void {
   const what = isFile ? 'documents' : 'text messages';
-  if (chat.closed === 'muted') throw badRequest(`not enough rights to send ${what} to the chat`);
+  if (chat.closed === 'muted')
+    throw createBadRequestRefusal(`not enough rights to send ${what} to the chat`);
   const isClosed = chat.closedTopics.has(params.integer('message_thread_id') ?? 0);
-  if (isClosed && !chat.administrators.has(me.id)) throw badRequest('TOPIC_CLOSED');
+  if (isClosed && !chat.administrators.has(me.id)) throw createBadRequestRefusal('TOPIC_CLOSED');
 }
 
 const MAX_PHOTO = 10 * 1024 * 1024;
@@ -230,29 +237,32 @@ const PICTURES = [
   [0x52, 0x49, 0x46, 0x46],
 ];
 
-function check(kind: FileKind, bytes: Uint8Array, maxUpload: number): void {
-  if (bytes.length === 0) throw badRequest('file must be non-empty');
+function checkFile(kind: FileKind, bytes: Uint8Array, maxUpload: number): void {
+  if (bytes.length === 0) throw createBadRequestRefusal('file must be non-empty');
   if (bytes.length > maxUpload) throw new Refusal(413, 'Request Entity Too Large');
   if (kind !== 'photo') return;
-  if (bytes.length > MAX_PHOTO) throw badRequest('file is too big for a photo');
+  if (bytes.length > MAX_PHOTO) throw createBadRequestRefusal('file is too big for a photo');
   const known = PICTURES.some((start) => start.every((byte, at) => bytes[at] === byte));
-  if (!known) throw badRequest('IMAGE_PROCESS_FAILED');
+  if (!known) throw createBadRequestRefusal('IMAGE_PROCESS_FAILED');
 }
 
-function fieldsOf(shown: ShownText): { text: string; entities?: ShownText['entities'] } {
+function toTextFields(shown: FormattedText): {
+  text: string;
+  entities?: FormattedText['entities'];
+} {
   const { text, entities } = shown;
   return entities.length === 0 ? { text } : { text, entities };
 }
 
-function sameMarkup(message: WireMessage): { reply_markup?: unknown } {
+function keepMarkup(message: WireMessage): { reply_markup?: unknown } {
   return message.reply_markup === undefined ? {} : { reply_markup: message.reply_markup };
 }
 
-/** The general topic has no number, so 1 is refused like any unknown one. */
-function threadOf(chat: ChatRecord, params: RequestParams): Partial<WireMessage> {
+/** The general topic has no number, so 1 is refused like any unknown topic. */
+function readThreadFields(chat: ChatRecord, params: RequestParams): Partial<WireMessage> {
   const thread = params.integer('message_thread_id');
   if (thread === undefined || thread === 0) return {};
-  if (!chat.topics.has(thread)) throw badRequest('message thread not found');
+  if (!chat.topics.has(thread)) throw createBadRequestRefusal('message thread not found');
   return { message_thread_id: thread, is_topic_message: true };
 }
 
@@ -269,15 +279,15 @@ const REPLY_FIELDS = [
   'quote_position',
 ] as const;
 
-function replyOf(chat: ChatRecord, params: RequestParams): Partial<WireMessage> {
-  const wish = objectWith(params, 'reply_parameters', REPLY_FIELDS) ?? params.inside('none');
+function readReplyFields(chat: ChatRecord, params: RequestParams): Partial<WireMessage> {
+  const wish = readObject(params, 'reply_parameters', REPLY_FIELDS) ?? params.inside('none');
   const id = wish.integer('message_id') ?? params.integer('reply_to_message_id');
   if (id === undefined) return {};
   const answered = chat.messages.get(id);
   if (answered === undefined) {
     if (wish.flag('allow_sending_without_reply') || params.flag('allow_sending_without_reply'))
       return {};
-    throw badRequest('message to be replied not found');
+    throw createBadRequestRefusal('message to be replied not found');
   }
   const { reply_to_message: _nested, ...quoted } = answered;
   return { reply_to_message: quoted };

@@ -1,14 +1,14 @@
 import { createServer } from 'node:http';
-import { end, listen } from '../loopback.ts';
-import { newAccount } from './account.ts';
+import { listen, stopServer } from '../loopback.ts';
+import { createAccount } from './account.ts';
 import { connectBusiness } from './elsewhere.ts';
-import { Faults, FloodControl } from './faults.ts';
+import { FaultInjector, FloodControl } from './faults.ts';
 import {
   deleteInBusiness,
-  migrate,
-  press,
+  editAsAuthor,
+  migrateGroup,
+  pressButton,
   react,
-  reword,
   say,
   setAccess,
   setTopic,
@@ -21,9 +21,9 @@ import { Transcript } from './transcript.ts';
 const DEFAULT_TOKEN = '7000000001:double-token-for-tests-and-trying-out';
 
 /**
- * Starts a Telegram Bot API server for one bot on loopback: plain HTTP, the real wire format, the
- * limits and refusals of the servers, and injectable faults. `/control/…` offers the methods of the
- * handle over HTTP.
+ * Starts a local Telegram Bot API server for one bot: plain HTTP, the real API format, Telegram's
+ * limits and refusals, and injectable faults. `/control/…` exposes the methods of the handle over
+ * HTTP.
  */
 export async function startTelegramDouble(
   options: TelegramDoubleOptions = {},
@@ -32,7 +32,7 @@ export async function startTelegramDouble(
   const clock = options.clock ?? Date.now;
   const transcript = new Transcript(clock);
   const flood = new FloodControl(options.limits ?? {}, clock);
-  const account = newAccount(token, {
+  const account = createAccount(token, {
     transcript,
     flood,
     clock,
@@ -41,7 +41,7 @@ export async function startTelegramDouble(
     localServer: options.localServer,
     bytesOfPicture: options.picture,
   });
-  const faults = new Faults();
+  const faults = new FaultInjector();
   const api = new BotApiServer(account, token, faults);
   const prefix = options.pathPrefix ?? '';
 
@@ -68,13 +68,13 @@ export async function startTelegramDouble(
     transcript,
     say: (saying) => say(account, saying),
     reword: (chatId, messageId, text, business) =>
-      reword(account, chatId, messageId, text, business),
+      editAsAuthor(account, chatId, messageId, text, business),
     connectBusiness: (wish) => connectBusiness(account, wish),
     deleteInBusiness: (connection, chatId, ids) =>
       deleteInBusiness(account, connection, chatId, ids),
     guestAnswer: (query) => account.guests.get(query)?.answer,
     react: (reaction) => react(account, reaction),
-    press: (wish) => press(account, wish),
+    press: (wish) => pressButton(account, wish),
     stopDraft: (chatId) => stopDraft(account, chatId),
     pressAnswered: (id) => account.queries.get(id)?.answered ?? false,
     update: (kind, content) => account.updates.push(kind, content),
@@ -82,7 +82,7 @@ export async function startTelegramDouble(
     conversation: (chatId, business) => transcript.messages(chatId, business),
     calls: (method) => transcript.calls(method),
     drafts: () => account.drafts,
-    migrate: (chatId) => migrate(account, chatId),
+    migrate: (chatId) => migrateGroup(account, chatId),
     setAccess: (chatId, access) => setAccess(account, chatId, access),
     setTopic: (chatId, thread, state) => setTopic(account, chatId, thread, state),
     promote: (id, userId) => void account.chats.open({ id }).administrators.add(userId),
@@ -93,7 +93,7 @@ export async function startTelegramDouble(
     waitFor: (look, timeoutMs = 30_000) => transcript.changes.waitFor(look, timeoutMs),
     close: () => {
       account.webhook.call('', '');
-      return end(server);
+      return stopServer(server);
     },
   };
   return double;

@@ -1,13 +1,13 @@
 import { Telegraf } from 'telegraf';
 import { afterEach, describe, expect, it } from 'vitest';
-import { endDoubles, refusal, start } from './testing/telegraf-client.ts';
+import { endDoubles, readRefusal, startDouble } from './testing/telegraf-client.ts';
 
 const ANN = 501;
 afterEach(endDoubles);
 
 describe('a conversation through the real telegraf', () => {
   it("delivers a person's messages and shows the bot's answers, in order", async () => {
-    const { double, bot } = await start();
+    const { double, bot } = await startDouble();
     bot.on('message', (ctx) => ctx.reply('<b>hello</b> you', { parse_mode: 'HTML' }));
     void bot.launch();
     double.say({ chat: ANN, text: 'hi' });
@@ -22,8 +22,8 @@ describe('a conversation through the real telegraf', () => {
     bot.stop();
   });
 
-  it("detects commands and mentions in people's messages, and quotes the message they reply to", async () => {
-    const { double, telegram } = await start();
+  it("detects commands and mentions in people's messages and includes the message they reply to", async () => {
+    const { double, telegram } = await startDouble();
     const sent = await telegram.callApi('getUpdates', {});
     expect(sent).toEqual([]);
     const first = double.say({ chat: -5, text: '/start@parley_test_bot now' });
@@ -46,7 +46,7 @@ describe('a conversation through the real telegraf', () => {
   });
 
   it('keeps an answer in its topic and refuses unknown topics', async () => {
-    const { double, telegram } = await start();
+    const { double, telegram } = await startDouble();
     const chat = -1_000_000_000_005;
     const question = double.say({ chat, thread: 77, text: 'hi' });
     expect(question).toMatchObject({
@@ -61,17 +61,17 @@ describe('a conversation through the real telegraf', () => {
       threadId: 77,
       replyTo: question.message_id,
     });
-    expect(await refusal(telegram.sendMessage(chat, 'x', { message_thread_id: 78 }))).toMatchObject(
-      {
-        description: 'Bad Request: message thread not found',
-      },
-    );
+    expect(
+      await readRefusal(telegram.sendMessage(chat, 'x', { message_thread_id: 78 })),
+    ).toMatchObject({
+      description: 'Bad Request: message thread not found',
+    });
   });
 });
 
-describe('updates and their confirmation', () => {
+describe('updates of the Telegram double', () => {
   it('delivers an update again until a poll with a higher offset confirms it', async () => {
-    const { double, telegram } = await start();
+    const { double, telegram } = await startDouble();
     double.say({ chat: ANN, text: 'one' });
     double.say({ chat: ANN, text: 'two' });
     const [first] = await telegram.callApi('getUpdates', {});
@@ -83,8 +83,8 @@ describe('updates and their confirmation', () => {
     expect(double.pendingUpdates()).toHaveLength(1);
   });
 
-  it('answers a waiting poll as soon as there is an update', async () => {
-    const { double, telegram } = await start();
+  it('answers a waiting poll as soon as an update is queued', async () => {
+    const { double, telegram } = await startDouble();
     const poll = telegram.callApi('getUpdates', { timeout: 50 });
     await double.waitFor(() => double.transcript.firstArrival('getUpdates'));
     double.say({ chat: ANN, text: 'now' });
@@ -92,8 +92,8 @@ describe('updates and their confirmation', () => {
   });
 
   it('ends the older of two polls with 409', async () => {
-    const { double, telegram } = await start();
-    const older = refusal(telegram.callApi('getUpdates', { timeout: 50 }));
+    const { double, telegram } = await startDouble();
+    const older = readRefusal(telegram.callApi('getUpdates', { timeout: 50 }));
     await double.waitFor(() => double.transcript.firstArrival('getUpdates'));
     const newer = telegram.callApi('getUpdates', { timeout: 50 });
     expect(await older).toMatchObject({
@@ -105,9 +105,9 @@ describe('updates and their confirmation', () => {
   });
 
   it('refuses polling while a webhook is set', async () => {
-    const { telegram } = await start();
+    const { telegram } = await startDouble();
     await telegram.setWebhook('https://example.org/hook');
-    expect(await refusal(telegram.callApi('getUpdates', {}))).toMatchObject({
+    expect(await readRefusal(telegram.callApi('getUpdates', {}))).toMatchObject({
       code: 409,
       description: expect.stringContaining('use deleteWebhook'),
     });
@@ -115,20 +115,20 @@ describe('updates and their confirmation', () => {
     expect(await telegram.callApi('getUpdates', {})).toEqual([]);
   });
 
-  it('omits kinds of updates that the bot did not ask for', async () => {
-    const { double, telegram } = await start();
+  it('omits the kinds of updates that the bot did not request', async () => {
+    const { double, telegram } = await startDouble();
     await telegram.callApi('getUpdates', { allowed_updates: ['callback_query'] });
     double.say({ chat: ANN, text: 'x' });
     expect(await telegram.callApi('getUpdates', {})).toEqual([]);
   });
 });
 
-describe('injected faults', () => {
-  it('answer with 502 and HTML, truncated JSON, or a reset, for the requested number of calls', async () => {
-    const { double, telegram } = await start();
+describe('injected faults of the Telegram double', () => {
+  it('answers with 502 and HTML, with truncated JSON, or with a reset, for the requested number of calls', async () => {
+    const { double, telegram } = await startDouble();
     double.say({ chat: ANN, text: 'hi' });
     double.fault({ kind: 'status', status: 502, method: 'sendMessage' });
-    expect(await refusal(telegram.sendMessage(ANN, 'a'))).toMatchObject({ code: 502 });
+    expect(await readRefusal(telegram.sendMessage(ANN, 'a'))).toMatchObject({ code: 502 });
     double.fault({ kind: 'garbage' });
     await expect(telegram.sendMessage(ANN, 'b')).rejects.toThrow('invalid json');
     double.fault({ kind: 'reset', times: 2 });
@@ -138,8 +138,8 @@ describe('injected faults', () => {
     expect(double.conversation(ANN).map(({ text }) => text)).toEqual(['hi', 'e']);
   });
 
-  it('can lose the response after the message was sent', async () => {
-    const { double, telegram } = await start();
+  it('loses the response after the message was stored', async () => {
+    const { double, telegram } = await startDouble();
     double.say({ chat: ANN, text: 'hi' });
     double.fault({ kind: 'reset', after: true, chat: ANN });
     await expect(telegram.sendMessage(ANN, 'lost?')).rejects.toMatchObject({ code: 'ECONNRESET' });
@@ -148,9 +148,9 @@ describe('injected faults', () => {
   });
 });
 
-describe('the control interface', () => {
+describe('the control interface of the Telegram double', () => {
   it('lets another process send messages, inspect the state and inject faults', async () => {
-    const { double, telegram } = await start({ pathPrefix: '/proxy' });
+    const { double, telegram } = await startDouble({ pathPrefix: '/proxy' });
     expect(double.apiRoot).toMatch(/\/proxy$/);
     const bot = new Telegraf(double.token, { telegram: { apiRoot: `${double.apiRoot}/` } });
     await expect(telegram.getMe()).rejects.toThrow();
@@ -177,13 +177,13 @@ describe('the control interface', () => {
     expect((await control('access', { chat: ANN, access: 'blocked' })).body).toEqual({
       done: true,
     });
-    expect(await refusal(bot.telegram.sendMessage(ANN, 'x'))).toMatchObject({ code: 403 });
+    expect(await readRefusal(bot.telegram.sendMessage(ANN, 'x'))).toMatchObject({ code: 403 });
     expect((await control('say', { text: 'where?' })).status).toBe(400);
     expect((await control('dance', {})).status).toBe(404);
   });
 
   it('accepts urlencoded, query and multipart parameters like JSON', async () => {
-    const { double } = await start();
+    const { double } = await startDouble();
     double.say({ chat: ANN, text: 'hi' });
     const url = `${double.apiRoot}/bot${double.token}/sendMessage`;
     const form = new FormData();

@@ -1,27 +1,26 @@
-import { Changes } from '../changes.ts';
+import { ChangeNotifier } from '../changes.ts';
 import type { HtmlEntity } from './parse-html.ts';
 import { isRecord } from './request.ts';
-import { textOf } from './rich.ts';
-import { buttonsOf, type WireMessage } from './wire.ts';
+import { getRichText } from './rich.ts';
+import { listButtons, type WireMessage } from './wire.ts';
 
-/** The file of a message. */
 export interface VisibleFile {
   readonly name: string;
   readonly bytes: Uint8Array;
 }
 
-/** A message as people in the chat see it now. */
+/** A visible message of a chat in its current state. */
 export interface VisibleMessage {
-  /** Increases over all chats, in the order the messages appeared. */
+  /** A number that increases over all chats in the order the messages appeared. */
   readonly seq: number;
-  /** When it appeared by the double's clock, in ms since 1970. */
+  /** The time by the double's clock when the message appeared, in ms since 1970. */
   readonly at: number;
   readonly chatId: number;
-  /** 0 for an ephemeral message. */
+  /** The message id; 0 for an ephemeral message. */
   readonly messageId: number;
   /** The number of an ephemeral message. */
   readonly ephemeralId?: number;
-  /** The only person who sees it, besides the bot. */
+  /** The only person, besides the bot, who sees the message. */
   readonly onlyFor?: number;
   readonly from: 'bot' | number;
   readonly text: string;
@@ -34,50 +33,52 @@ export interface VisibleMessage {
   readonly replyTo?: number;
   /** The file sent by the bot; people's files are in the updates. */
   readonly file?: VisibleFile;
-  /** The labels of its buttons. */
+  /** The labels of the message's buttons. */
   readonly buttons?: readonly string[];
-  /** The blocks of a rich message; `text` is what clients without support would miss. */
+  /** The blocks of a rich message; `text` holds their visible text. */
   readonly rich?: unknown;
-  /** The bot's reaction to it. */
+  /** The bot's reaction to the message. */
   readonly reaction?: string;
-  /** How often its text was edited. */
+  /** The number of edits of the text. */
   readonly edits: number;
 }
 
-/** One call of the bot; `params` as received, `result` as sent. */
+/** One call of the bot; `params` holds the parameters as received, `result` the result as sent. */
 export interface RecordedCall {
   readonly seq: number;
   readonly at: number;
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
-  /** The HTTP status, or the fault that replaced the response. */
+  /** The HTTP status of the response, or the fault that replaced it. */
   readonly outcome: number | 'reset' | 'hang';
   readonly description?: string;
 }
 
 /** Ephemeral messages are numbered separately. */
-function placeOf({ message_id, ephemeral_message_id }: WireMessage): number {
+function getMessageNumber({ message_id, ephemeral_message_id }: WireMessage): number {
   return ephemeral_message_id === undefined ? message_id : -ephemeral_message_id;
 }
 
-function shownText({ text, caption, rich_message }: WireMessage): string {
-  return rich_message === undefined ? (text ?? caption ?? '') : textOf(blocksIn(rich_message));
+function getVisibleText({ text, caption, rich_message }: WireMessage): string {
+  return rich_message === undefined
+    ? (text ?? caption ?? '')
+    : getRichText(getRichBlocks(rich_message));
 }
 
-function richOf({ rich_message }: WireMessage): { readonly rich?: unknown } {
-  return rich_message === undefined ? {} : { rich: blocksIn(rich_message) };
+function toRichField({ rich_message }: WireMessage): { readonly rich?: unknown } {
+  return rich_message === undefined ? {} : { rich: getRichBlocks(rich_message) };
 }
 
-function blocksIn(rich: unknown): unknown {
+function getRichBlocks(rich: unknown): unknown {
   return isRecord(rich) ? rich.blocks : [];
 }
 
 /** Chats of a business account may have the same ids as the bot's own chats. */
-function keyOf(chatId: number, business = ''): string {
+function toChatKey(chatId: number, business = ''): string {
   return `${chatId} ${business}`;
 }
 
-function subChatOf({
+function getSubChat({
   direct_messages_topic: topic,
   business_connection_id: business,
 }: WireMessage) {
@@ -87,12 +88,12 @@ function subChatOf({
   };
 }
 
-/** Records everything in order and notifies waiting listeners. */
+/** Records messages and calls in order and notifies waiting listeners. */
 export class Transcript {
-  readonly changes = new Changes(() => this.#summary());
+  readonly changes = new ChangeNotifier(() => this.#summary());
   readonly #calls: RecordedCall[] = [];
   readonly #messages: (VisibleMessage | undefined)[] = [];
-  /** The index in the list, by chat and message id. */
+  /** The position of each message in the list, by chat and message id. */
   readonly #places = new Map<string, Map<number, number>>();
   readonly #firstArrivals = new Map<string, number>();
   readonly #clock: () => number;
@@ -113,11 +114,11 @@ export class Transcript {
       receiver_user,
       entities = message.caption_entities ?? [],
     } = message;
-    const text = shownText(message);
-    const buttons = buttonsOf(message).map((button) => button.text);
-    const key = keyOf(chat.id, message.business_connection_id);
+    const text = getVisibleText(message);
+    const buttons = listButtons(message).map((button) => button.text);
+    const key = toChatKey(chat.id, message.business_connection_id);
     const places = this.#places.get(key) ?? new Map<number, number>();
-    this.#places.set(key, places.set(placeOf(message), this.#messages.length));
+    this.#places.set(key, places.set(getMessageNumber(message), this.#messages.length));
     this.#messages.push({
       seq: this.#seq,
       at: this.#clock(),
@@ -126,12 +127,12 @@ export class Transcript {
       from,
       text,
       entities,
-      ...richOf(message),
+      ...toRichField(message),
       ...(ephemeral_message_id !== undefined && {
         ephemeralId: ephemeral_message_id,
         onlyFor: from === 'bot' ? (receiver_user?.id ?? 0) : from,
       }),
-      ...subChatOf(message),
+      ...getSubChat(message),
       ...(message_thread_id === undefined ? {} : { threadId: message_thread_id }),
       ...(reply_to_message === undefined ? {} : { replyTo: reply_to_message.message_id }),
       ...(file === undefined ? {} : { file }),
@@ -143,36 +144,39 @@ export class Transcript {
 
   replace(message: WireMessage): void {
     const { entities = message.caption_entities ?? [] } = message;
-    const text = shownText(message);
-    const buttons = buttonsOf(message).map((button) => button.text);
+    const text = getVisibleText(message);
+    const buttons = listButtons(message).map((button) => button.text);
     const below = buttons.length === 0 ? {} : { buttons };
-    const key = keyOf(message.chat.id, message.business_connection_id);
-    this.#change(key, placeOf(message), ({ buttons: _gone, rich: _rich, ...kept }) => {
-      return { ...kept, ...below, ...richOf(message), text, entities, edits: kept.edits + 1 };
+    const key = toChatKey(message.chat.id, message.business_connection_id);
+    this.#change(key, getMessageNumber(message), ({ buttons: _gone, rich: _rich, ...kept }) => {
+      return { ...kept, ...below, ...toRichField(message), text, entities, edits: kept.edits + 1 };
     });
   }
 
   /** Sets or removes the bot's reaction to a message. */
   react(chatId: number, messageId: number, emoji: string | undefined): void {
-    this.#change(keyOf(chatId), messageId, ({ reaction: _old, ...bare }) =>
+    this.#change(toChatKey(chatId), messageId, ({ reaction: _old, ...bare }) =>
       emoji === undefined ? bare : { ...bare, reaction: emoji },
     );
   }
 
   remove(chatId: number, messageId: number, business?: string): void {
-    const place = this.#places.get(keyOf(chatId, business))?.get(messageId);
+    const place = this.#places.get(toChatKey(chatId, business))?.get(messageId);
     if (place !== undefined) this.#messages[place] = undefined;
     this.changes.changed();
   }
 
-  /** Records that a call has arrived, before it is answered. */
+  /** Records the arrival of a call before it is answered. */
   arrived(method: string): void {
     if (this.#firstArrivals.has(method)) return;
     this.#firstArrivals.set(method, this.#clock());
     this.changes.changed();
   }
 
-  /** When the first call of a method arrived by the double's clock, in ms since 1970. */
+  /**
+   * Returns the time by the double's clock when the first call of a method arrived, in ms since
+   * 1970.
+   */
   firstArrival(method: string): number | undefined {
     return this.#firstArrivals.get(method.toLowerCase());
   }
@@ -186,7 +190,7 @@ export class Transcript {
   /** All messages, or those of one chat of the bot or a business account, oldest first. */
   messages(chatId?: number, business?: string): VisibleMessage[] {
     if (chatId === undefined) return this.#messages.filter((message) => message !== undefined);
-    const places = [...(this.#places.get(keyOf(chatId, business))?.values() ?? [])];
+    const places = [...(this.#places.get(toChatKey(chatId, business))?.values() ?? [])];
     return places.flatMap((place) => this.#messages[place] ?? []);
   }
 

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
-import type { Optional } from '../optional-fields.ts';
-import { updateSent } from './optional-fields.ts';
-import { conflict } from './request.ts';
+import type { OptionalFieldMode } from '../optional-fields.ts';
+import { applyOptionalFields } from './optional-fields.ts';
+import { createConflictRefusal } from './request.ts';
 import type { WireUpdate } from './wire.ts';
 
 /** The parameters of one getUpdates call; `timeout` is in seconds. */
@@ -12,7 +12,7 @@ interface PollRequest {
   readonly allowed: readonly string[] | undefined;
 }
 
-interface Waiting {
+interface WaitingPoll {
   readonly request: PollRequest;
   readonly resolve: (updates: WireUpdate[]) => void;
   readonly reject: (refusal: Error) => void;
@@ -24,15 +24,15 @@ const MAX_POLL_SECONDS = 50;
 const OTHER_POLLER =
   'terminated by other getUpdates request; make sure that only one bot instance is running';
 
-/** The unconfirmed updates, and the one poll that may wait for more. */
+/** The unconfirmed updates, and the poll that waits for more. */
 export class UpdateQueue {
   #updates: WireUpdate[] = [];
   #nextId: number;
   #allowed: ReadonlySet<string> | undefined;
-  #waiting: Waiting | undefined;
+  #waiting: WaitingPoll | undefined;
   #webhook = '';
-  /** How optional fields are sent. */
-  optional: Optional = 'present';
+  /** The form of optional fields: with a value, as null, or omitted. */
+  optional: OptionalFieldMode = 'present';
 
   readonly #changed: () => void;
 
@@ -51,27 +51,27 @@ export class UpdateQueue {
     return this.#updates;
   }
 
-  /** Queues an update and returns its id; skips kinds that the bot did not ask for. */
+  /** Queues an update and returns its id; skips kinds of updates that the bot did not request. */
   push(kind: string, content: unknown): number {
     const id = this.#nextId;
     this.#nextId += 1;
     const wanted = this.#allowed?.has(kind) ?? !NOT_BY_DEFAULT.has(kind);
     if (!wanted) return id;
-    this.#updates.push({ update_id: id, ...updateSent(this.optional, kind, content) });
+    this.#updates.push({ update_id: id, ...applyOptionalFields(this.optional, kind, content) });
     this.#answerWaiting();
     this.#changed();
     return id;
   }
 
   /**
-   * Implements getUpdates: a higher offset confirms the updates below it, a negative one all but
-   * the last few. Ends an already waiting poll with 409. `gone` is aborted when the client
-   * disconnects.
-   * @throws Refusal 409 while a webhook is set
+   * Implements getUpdates: an offset confirms the updates below it, and a negative offset confirms
+   * all but the last few. Ends a waiting poll with 409. The signal `gone` is aborted when the
+   * client disconnects.
+   * @throws Refusal with status 409 while a webhook is set
    */
   poll(request: PollRequest, gone: AbortSignal): Promise<WireUpdate[]> {
     if (this.#webhook !== '') {
-      throw conflict(
+      throw createConflictRefusal(
         "can't use getUpdates method while webhook is active; use deleteWebhook to delete the webhook first",
       );
     }
@@ -83,7 +83,7 @@ export class UpdateQueue {
     if (ready.length > 0 || seconds <= 0) return Promise.resolve(ready);
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => this.#settle(waiting, () => resolve([])), seconds * 1000);
-      const waiting: Waiting = { request, resolve, reject, timer };
+      const waiting: WaitingPoll = { request, resolve, reject, timer };
       this.#waiting = waiting;
       gone.addEventListener('abort', () => this.#settle(waiting, () => resolve([])), {
         once: true,
@@ -94,11 +94,11 @@ export class UpdateQueue {
   /** Ends the waiting poll, if any, with 409. */
   endPoll(reason = OTHER_POLLER): boolean {
     const waiting = this.#waiting;
-    if (waiting !== undefined) this.#settle(waiting, () => waiting.reject(conflict(reason)));
+    if (waiting !== undefined)
+      this.#settle(waiting, () => waiting.reject(createConflictRefusal(reason)));
     return waiting !== undefined;
   }
 
-  /** Confirms an update that the webhook accepted. */
   taken(updateId: number): void {
     this.#updates = this.#updates.filter(({ update_id }) => update_id !== updateId);
     this.#changed();
@@ -127,7 +127,7 @@ export class UpdateQueue {
     this.#settle(waiting, () => waiting.resolve(this.#updates.slice(0, waiting.request.limit)));
   }
 
-  #settle(waiting: Waiting, answer: () => void): void {
+  #settle(waiting: WaitingPoll, answer: () => void): void {
     if (this.#waiting !== waiting) return;
     this.#waiting = undefined;
     clearTimeout(waiting.timer);
@@ -135,12 +135,12 @@ export class UpdateQueue {
   }
 }
 
-/** The delay after a failed call, in ms; the real servers increase it each time. */
+/** The delay after a failed call, in ms; the real servers increase the delay after each failure. */
 const RETRY_DELAY_MS = 20;
 
 /**
- * Calls the webhook with one update at a time until each is answered with 2xx. Sends bodies in two
- * chunks, split inside a multi-byte character if there is one.
+ * Calls the webhook with one update at a time and retries until the response is 2xx. Sends bodies
+ * in two chunks, split inside a multi-byte character if there is one.
  */
 export class WebhookCaller {
   readonly #updates: UpdateQueue;
@@ -162,7 +162,7 @@ export class WebhookCaller {
     return this.#lastError;
   }
 
-  /** Sets the URL to call; an empty one removes the webhook. */
+  /** Sets the webhook URL; an empty string removes the webhook. */
   call(url: string, secret: string): void {
     this.#url = url;
     this.#secret = secret;
@@ -170,7 +170,6 @@ export class WebhookCaller {
     this.wake();
   }
 
-  /** Checks for updates to deliver. */
   wake(): void {
     if (this.#busy || this.#url === '' || this.#target === undefined) return;
     const [update] = this.#updates.pending;

@@ -2,9 +2,9 @@ import type { HtmlEntity } from './parse-html.ts';
 import { isRecord } from './request.ts';
 
 /** The id of a chat or user, and further known fields. */
-export type Known = { readonly id: number; readonly [field: string]: unknown };
+export type IdentifiedObject = { readonly id: number; readonly [field: string]: unknown };
 
-/** A user as updates and messages carry it; further fields of the Bot API may be added. */
+/** A user as included in updates and messages; further fields of the Bot API may be added. */
 export interface WireUser {
   readonly id: number;
   readonly is_bot: boolean;
@@ -14,8 +14,8 @@ export interface WireUser {
 }
 
 /**
- * A chat as messages carry it. Groups have negative ids; those of supergroups and channels start
- * with -100.
+ * A chat as included in messages. Groups have negative ids; the ids of supergroups and channels
+ * start with -100.
  */
 export interface WireChat {
   readonly id: number;
@@ -24,13 +24,13 @@ export interface WireChat {
   readonly username?: string;
   readonly first_name?: string;
   readonly is_forum?: boolean;
-  /** Whether it holds the direct messages of a channel, with one topic per subscriber. */
+  /** Whether the chat holds the direct messages of a channel, with one topic per subscriber. */
   readonly is_direct_messages?: boolean;
 }
 
 /** A message in the Bot API's format; `date` is in seconds since 1970. */
 export interface WireMessage {
-  /** 0 for an ephemeral message. */
+  /** The message id; 0 for an ephemeral message. */
   readonly message_id: number;
   readonly ephemeral_message_id?: number;
   readonly receiver_user?: WireUser;
@@ -39,7 +39,6 @@ export interface WireMessage {
   readonly from?: WireUser;
   readonly text?: string;
   readonly entities?: readonly HtmlEntity[];
-  /** The caption of a file. */
   readonly caption?: string;
   readonly caption_entities?: readonly HtmlEntity[];
   readonly message_thread_id?: number;
@@ -51,7 +50,7 @@ export interface WireMessage {
   readonly [field: string]: unknown;
 }
 
-/** One update: its id and exactly one kind, for example `message`. */
+/** One update, with its id and exactly one kind of content, for example `message`. */
 export interface WireUpdate {
   readonly update_id: number;
   readonly [kind: string]: unknown;
@@ -64,7 +63,7 @@ interface WireButton {
 }
 
 /** The buttons of a message, in reading order. */
-export function buttonsOf({ reply_markup }: WireMessage): WireButton[] {
+export function listButtons({ reply_markup }: WireMessage): WireButton[] {
   const rows = isRecord(reply_markup) ? reply_markup.inline_keyboard : undefined;
   if (!Array.isArray(rows)) return [];
   return rows.flat().map((key: unknown) => {

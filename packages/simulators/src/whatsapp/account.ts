@@ -1,50 +1,49 @@
 import { randomBytes } from 'node:crypto';
 import { jidDecode, jidEncode, jidNormalizedUser } from '@whiskeysockets/baileys';
-import type { Faults } from './faults.ts';
-import type { Group, Groups } from './groups.ts';
+import type { FaultInjector } from './faults.ts';
+import type { Group, GroupStore } from './groups.ts';
 import type { Mailbox } from './mailbox.ts';
-import type { People, Person } from './people.ts';
+import type { PeopleStore, Person } from './people.ts';
 import type { KeyBundle, NumberedKey } from './signal.ts';
 import type { Transcript } from './transcript.ts';
 
-/** The state of the double: the bot's account, the people, and their messages. */
-export interface Account {
-  /** The person whose account the bot is linked to; their phone is device 0. */
+/** The state of the double, including the bot's account, the people and their messages. */
+export interface SimulatedAccount {
+  /** The person whose account the bot is linked to; the person's phone is device 0. */
   readonly me: Person & { readonly pn: string };
-  readonly people: People;
-  readonly groups: Groups;
+  readonly people: PeopleStore;
+  readonly groups: GroupStore;
   readonly mailbox: Mailbox;
   readonly transcript: Transcript;
-  readonly faults: Faults;
+  readonly faults: FaultInjector;
   /** The `host:port` of the media host. */
   readonly mediaHost: string;
-  /** The current time in ms since 1970. */
+  /** The double's clock, which returns the time in ms since 1970. */
   readonly clock: () => number;
   /** The timers of disappearing messages, by chat. */
-  readonly timers: Map<string, Timer>;
-  /** The linked client, connected or not. */
+  readonly timers: Map<string, DisappearingTimer>;
+  /** The linked client, whether connected or not. */
   companion: Companion | undefined;
 }
 
-/** How long the messages of a chat are kept. */
-export interface Timer {
-  /** In seconds; 0 keeps them until somebody deletes them. */
+/** The retention period of the messages in a chat. */
+export interface DisappearingTimer {
+  /** The period in seconds; 0 keeps messages until someone deletes them. */
   readonly seconds: number;
-  /** In seconds since 1970. */
+  /** The time when the timer was set, in seconds since 1970. */
   readonly setAt: number;
 }
 
-/** A chat. */
 export type Chat =
   | { readonly kind: 'direct'; readonly id: string; readonly person: Person }
   | { readonly kind: 'group'; readonly id: string; readonly group: Group }
-  /** Someone's status, or a broadcast list of theirs. */
+  /** A person's status or broadcast list. */
   | { readonly kind: 'broadcast'; readonly id: string }
   /** A channel that the account follows; its messages are not encrypted. */
   | { readonly kind: 'newsletter'; readonly id: string };
 
-/** @throws Error for an unknown JID */
-export function chatOf(account: Account, jid: string): Chat {
+/** @throws Error if no person has this JID */
+export function getChat(account: SimulatedAccount, jid: string): Chat {
   if (jid.endsWith('@broadcast')) return { kind: 'broadcast', id: jid };
   if (jid.endsWith('@newsletter')) return { kind: 'newsletter', id: jid };
   if (jid.endsWith('@g.us')) return { kind: 'group', id: jid, group: account.groups.get(jid) };
@@ -53,79 +52,80 @@ export function chatOf(account: Account, jid: string): Chat {
 }
 
 /** Like `chatOf`, but returns undefined for an unknown JID. */
-export function findChat(account: Account, jid: string): Chat | undefined {
+export function findChat(account: SimulatedAccount, jid: string): Chat | undefined {
   const isKnown = account.groups.find(jid) !== undefined || account.people.find(jid) !== undefined;
-  return isKnown ? chatOf(account, jid) : undefined;
+  return isKnown ? getChat(account, jid) : undefined;
 }
 
-/** @throws Error while no client is linked, because nobody can be written to */
-export function linked(account: Account): Companion {
-  if (account.companion === undefined) throw new Error('No client is linked: scan its QR first');
+/** @throws Error while no client is linked, because no message can be delivered */
+export function requireCompanion(account: SimulatedAccount): Companion {
+  if (account.companion === undefined)
+    throw new Error('No client is linked. Scan its QR code first');
   return account.companion;
 }
 
-/** The double's time in seconds, as used in stanzas. */
-export function seconds(account: Account): number {
+/** Returns the double's time in seconds, as used in stanzas. */
+export function getSeconds(account: SimulatedAccount): number {
   return Math.floor(account.clock() / 1000);
 }
 
-/** The attributes of a stanza; those without a value are omitted. */
+/** The attributes of a stanza; attributes without a value are omitted. */
 export type Attributes = Readonly<Record<string, string | number | undefined>>;
 
 /**
- * The sender attributes of a message. If the bot may know the person's other identity, it is
- * included.
+ * Returns the sender attributes of a message, including the person's other identity if the bot may
+ * know it.
  */
-export function messageRoute(chat: Chat, person: Person): Attributes {
+export function getMessageRoute(chat: Chat, person: Person): Attributes {
   if (chat.kind === 'newsletter')
     return { from: chat.id, server_id: randomBytes(2).readUInt16BE() };
-  if (chat.kind === 'broadcast') return { from: chat.id, participant: directJid(person) };
+  if (chat.kind === 'broadcast') return { from: chat.id, participant: getDirectJid(person) };
   if (chat.kind === 'group') {
     const { lid, pn } = person;
     return { from: chat.id, participant: lid, participant_pn: pn, addressing_mode: 'lid' };
   }
-  const from = directJid(person);
+  const from = getDirectJid(person);
   if (from === person.lid) return { from, sender_pn: person.pn, addressing_mode: 'lid' };
   return { from, sender_lid: person.lid, addressing_mode: 'pn' };
 }
 
 /**
- * The sender attributes of a receipt or typing state.
- * @param address the address the bot wrote to, under which a phone answers in a direct chat
+ * Returns the sender attributes of a receipt or typing state.
+ * @param address the address that the bot wrote to, from which a phone answers in a direct chat
  */
-export function receiptRoute(chat: Chat, person: Person, address?: string): Attributes {
+export function getReceiptRoute(chat: Chat, person: Person, address?: string): Attributes {
   if (chat.kind !== 'direct') return { from: chat.id, participant: person.lid };
-  return { from: address === undefined ? directJid(person) : jidNormalizedUser(address) };
+  return { from: address === undefined ? getDirectJid(person) : jidNormalizedUser(address) };
 }
 
 /**
- * How others refer to a person in a chat, for example in mentions; direct chats may use phone
- * numbers.
+ * Returns the JID that identifies a person in a chat, for example in mentions; direct chats may use
+ * phone numbers.
  */
-export function nameIn(chat: Chat, person: Person): string {
+export function getNameInChat(chat: Chat, person: Person): string {
   if (chat.kind !== 'direct') return person.lid;
   return chat.person.addressing === 'pn' ? (person.pn ?? person.lid) : person.lid;
 }
 
-/** An id in the format of phones: 32 hexadecimal digits. */
-export function newId(): string {
+/** Generates an id in the format of phones: 32 hexadecimal digits. */
+export function createMessageId(): string {
   return randomBytes(16).toString('hex').toUpperCase();
 }
 
-/** A person's JID in a direct chat with the bot. */
-export function directJid(person: Person): string {
+/** Returns a person's JID in a direct chat with the bot. */
+export function getDirectJid(person: Person): string {
   return person.addressing === 'pn' ? (person.pn ?? person.lid) : person.lid;
 }
 
-/** The client that is linked to the bot's account, as the servers know it. */
+/** The servers' record of the client that is linked to the bot's account. */
 export class Companion {
-  /** The JID with the device, for example `491…:1@s.whatsapp.net`. */
+  /** The client's JID including the device, for example `491…:1@s.whatsapp.net`. */
   readonly pn: string;
   readonly lid: string;
   readonly device: number;
-  /** The Noise key that it authenticates with. */
+  /** The Noise key with which the client authenticates. */
   readonly noiseKey: Uint8Array;
-  /** Whether it has never logged in; the first login receives history from the phone. */
+  /** Whether the client has never logged in; the first login receives history from the phone. */
   isNew = true;
   #keys: KeyBundle | undefined;
   #oneTime: NumberedKey[] = [];
@@ -136,13 +136,13 @@ export class Companion {
     device: number,
     noiseKey: Uint8Array,
   ) {
-    this.pn = withDevice(me.pn, device);
-    this.lid = withDevice(me.lid, device);
+    this.pn = addDevice(me.pn, device);
+    this.lid = addDevice(me.lid, device);
     this.device = device;
     this.noiseKey = noiseKey;
   }
 
-  /** Resolves once the client has published keys; messages to a new client wait for them. */
+  /** Resolves once the client has published keys; messages to a new client wait for the keys. */
   get published(): Promise<void> {
     return this.#published.promise;
   }
@@ -163,7 +163,7 @@ export class Companion {
   }
 
   /**
-   * Takes the keys for a new session; each one-time key is handed out once.
+   * Takes the keys for a new session; each one-time key is used once.
    * @throws Error before the client has published keys
    */
   take(): KeyBundle {
@@ -173,7 +173,7 @@ export class Companion {
   }
 }
 
-function withDevice(jid: string, device: number): string {
+function addDevice(jid: string, device: number): string {
   const decoded = jidDecode(jid);
   if (decoded === undefined) throw new Error(`Not a JID: ${jid}`);
   return jidEncode(decoded.user, decoded.server, device);

@@ -1,12 +1,12 @@
 import type { BinaryNode, proto } from '@whiskeysockets/baileys';
 import {
-  type Account,
   type Chat,
-  chatOf,
-  directJid,
-  newId,
-  receiptRoute,
-  seconds,
+  createMessageId,
+  getChat,
+  getDirectJid,
+  getReceiptRoute,
+  getSeconds,
+  type SimulatedAccount,
 } from './account.ts';
 import {
   composeDelete,
@@ -15,67 +15,65 @@ import {
   composeResent,
   composeText,
   composeTimer,
-  type Draft,
+  type TextDraft,
 } from './content.ts';
 import { isMember } from './groups.ts';
-import { type FileDraft, fileMessage, type MediaHost } from './media.ts';
+import { createFileMessage, type FileDraft, type MediaHost } from './media.ts';
 import type { Person } from './people.ts';
 import type { Phones } from './phones.ts';
-import { signedBundleNodes } from './signal.ts';
-import { bigEndian, node } from './wire.ts';
+import { buildSignedBundleNodes } from './signal.ts';
+import { buildNode, toBigEndian } from './wire.ts';
 
-/** The chat and the person of an act. */
-interface Place {
+/** The chat and the person of an action. */
+interface ActTarget {
   /** A person in any form, a group, `status@broadcast`, a broadcast list or a channel. */
   readonly chat: string;
-  /** The acting person; in a direct chat, the other person by default. */
+  /** The acting person; in a direct chat, the default is the other person. */
   readonly from?: string | undefined;
 }
 
-/** The chat and author of a message, and its id, generated when absent. */
-type Posted = Place & { readonly id?: string | undefined };
+/** The chat and author of a message, and its id (generated when absent). */
+type MessageTarget = ActTarget & { readonly id?: string | undefined };
 
-/** A message in plain terms. */
-export type Saying = Place &
-  Draft & {
+export type PersonMessage = ActTarget &
+  TextDraft & {
     /** The id of the message; generated when absent. */
     readonly id?: string | undefined;
-    /** The time in ms since 1970; now when absent. */
+    /** The time of the message in ms since 1970; the current time when absent. */
     readonly at?: number | undefined;
   };
 
-/** What people do in their chats with the bot, and outside them. */
-export class Acts {
-  readonly #account: Account;
+/** The actions of people in their chats with the bot and elsewhere. */
+export class PersonActs {
+  readonly #account: SimulatedAccount;
   readonly #phones: Phones;
   readonly #media: MediaHost;
 
-  constructor(account: Account, phones: Phones, media: MediaHost) {
+  constructor(account: SimulatedAccount, phones: Phones, media: MediaHost) {
     this.#account = account;
     this.#phones = phones;
     this.#media = media;
   }
 
-  async say({ id, at, ...saying }: Saying): Promise<string> {
+  async say({ id, at, ...saying }: PersonMessage): Promise<string> {
     const { chat, person } = this.#place(saying);
     const message = composeText(this.#account, chat, saying);
     return this.#phones.post({ chat, person, message, id, at });
   }
 
-  /** Sends a message with any content. */
-  async post({ id, ...place }: Posted, message: proto.IMessage): Promise<string> {
+  async post({ id, ...place }: MessageTarget, message: proto.IMessage): Promise<string> {
     return this.#phones.post({ ...this.#place(place), message, id });
   }
 
-  /** Sends encoded bytes, for messages that the library has no fields for. */
-  async postBytes({ id, ...place }: Posted, bytes: Uint8Array): Promise<string> {
+  /** Sends encoded bytes, for message types that the library does not support. */
+  async postBytes({ id, ...place }: MessageTarget, bytes: Uint8Array): Promise<string> {
     return this.#phones.post({ ...this.#place(place), message: {}, bytes, id });
   }
 
   /**
    * Sends a message whose content WhatsApp withholds from linked clients, for example `view_once`.
    */
-  withhold(place: Place, type: string): string {
+  withhold(place: ActTarget, type: string): string {
     return this.#phones.withhold(this.#place(place), type);
   }
 
@@ -83,70 +81,72 @@ export class Acts {
    * Sends a message without content, which the client requests from the account's phone;
    * `sendAgain` answers the request.
    */
-  withoutContent(place: Place): string {
+  withoutContent(place: ActTarget): string {
     return this.#phones.withhold(this.#place(place), undefined);
   }
 
-  /** Sends the client, from the account's phone, a message that arrived without content. */
+  /**
+   * Sends the client, from the account's phone, a message that previously arrived without content.
+   */
   async sendAgain(
-    { id, ...place }: Place & { readonly id: string },
+    { id, ...place }: ActTarget & { readonly id: string },
     message: proto.IMessage,
   ): Promise<void> {
     const { chat, person } = this.#place(place);
-    const key = { remoteJid: chat.kind === 'direct' ? directJid(person) : chat.id, id };
-    const times = { messageTimestamp: seconds(this.#account), pushName: person.name };
+    const key = { remoteJid: chat.kind === 'direct' ? getDirectJid(person) : chat.id, id };
+    const times = { messageTimestamp: getSeconds(this.#account), pushName: person.name };
     await this.#phones.postToOwnClient(composeResent({ key, message, ...times }));
   }
 
-  /**
-   * Uploads a file to the media host; resolves with the message that refers to it, without sending
-   * it.
-   */
+  /** Uploads a file to the media host and resolves with an unsent message that refers to it. */
   async file(draft: FileDraft): Promise<proto.IMessage> {
-    return fileMessage(this.#media, draft);
+    return createFileMessage(this.#media, draft);
   }
 
   /**
-   * Makes messages of this chat disappear after this many seconds from now on; 0 keeps them. For
-   * groups see `changeGroup`.
+   * Makes new messages of this chat disappear after this many seconds; 0 keeps them. For groups,
+   * `changeGroup` sets the timer.
    */
   async setTimer({
     seconds: after,
     ...place
-  }: Place & { readonly seconds: number }): Promise<string> {
+  }: ActTarget & { readonly seconds: number }): Promise<string> {
     const { chat, person } = this.#place(place);
-    const timer = { seconds: after, setAt: seconds(this.#account) };
+    const timer = { seconds: after, setAt: getSeconds(this.#account) };
     this.#account.timers.set(chat.id, timer);
     return this.#phones.post({ chat, person, message: composeTimer(timer) });
   }
 
   /** Calls the bot, which cannot answer. */
-  call(place: Place, isVideo = false): void {
+  call(place: ActTarget, isVideo = false): void {
     const { person } = this.#place(place);
-    const from = directJid(person);
-    const offer = { 'call-id': newId(), 'call-creator': from, caller_pn: person.pn };
-    const kinds = isVideo ? [node('video')] : [];
-    const attrs = { from, id: newId(), t: seconds(this.#account) };
-    this.#account.mailbox.pass(node('call', attrs, [node('offer', offer, kinds)]));
+    const from = getDirectJid(person);
+    const offer = { 'call-id': createMessageId(), 'call-creator': from, caller_pn: person.pn };
+    const kinds = isVideo ? [buildNode('video')] : [];
+    const attrs = { from, id: createMessageId(), t: getSeconds(this.#account) };
+    this.#account.mailbox.pass(buildNode('call', attrs, [buildNode('offer', offer, kinds)]));
   }
 
   /** Sends a message as the account's owner from their own phone. */
-  async sayAsOwner({ chat, ...draft }: Saying): Promise<string> {
-    const place = chatOf(this.#account, chat);
+  async sayAsOwner({ chat, ...draft }: PersonMessage): Promise<string> {
+    const place = getChat(this.#account, chat);
     return this.#phones.postAsOwner(place, composeText(this.#account, place, draft));
   }
 
-  async sendFile({ chat, from, ...draft }: Place & FileDraft): Promise<string> {
-    return this.post({ chat, from }, await fileMessage(this.#media, draft));
+  async sendFile({ chat, from, ...draft }: ActTarget & FileDraft): Promise<string> {
+    return this.post({ chat, from }, await createFileMessage(this.#media, draft));
   }
 
-  async reword({ id, ...saying }: Place & Draft & { readonly id: string }): Promise<string> {
+  async reword({
+    id,
+    ...saying
+  }: ActTarget & TextDraft & { readonly id: string }): Promise<string> {
     const { chat, person } = this.#place(saying);
     const message = composeEdit(this.#account, chat, person, id, saying);
     return this.#phones.post({ chat, person, message });
   }
 
-  async takeBack({ id, ...place }: Place & { readonly id: string }): Promise<string> {
+  async takeBack({ id, ...place }: ActTarget & { readonly id: string }): Promise<string> {
     const { chat, person } = this.#place(place);
     const message = composeDelete(this.#account, chat, person, id);
     return this.#phones.post({ chat, person, message });
@@ -156,19 +156,19 @@ export class Acts {
     id,
     emoji,
     ...place
-  }: Place & { readonly id: string; readonly emoji: string }): Promise<string> {
+  }: ActTarget & { readonly id: string; readonly emoji: string }): Promise<string> {
     const { chat, person } = this.#place(place);
     const message = composeReaction(this.#account, chat, person, id, emoji);
     return this.#phones.post({ chat, person, message });
   }
 
   /** Marks all of the bot's unread messages as read. */
-  read(place: Place): void {
+  read(place: ActTarget): void {
     const { chat, person } = this.#place(place);
     const unread = this.#account.transcript
       .messages(chat.id)
       .filter(({ from, readBy }) => from === 'bot' && !readBy.has(person.id));
-    tellRead(
+    confirmRead(
       this.#account,
       chat,
       person,
@@ -176,27 +176,29 @@ export class Acts {
     );
   }
 
-  /** Not stored: a disconnected client never receives it. */
-  type(place: Place, state: 'composing' | 'recording' | 'paused'): void {
+  /** The state is not stored, so a disconnected client never receives it. */
+  type(place: ActTarget, state: 'composing' | 'recording' | 'paused'): void {
     const { chat, person } = this.#place(place);
     const isAudio = state === 'recording';
-    const sign = node(isAudio ? 'composing' : state, { media: isAudio ? 'audio' : undefined });
-    this.#account.mailbox.pass(node('chatstate', { ...receiptRoute(chat, person) }, [sign]));
+    const sign = buildNode(isAudio ? 'composing' : state, { media: isAudio ? 'audio' : undefined });
+    this.#account.mailbox.pass(
+      buildNode('chatstate', { ...getReceiptRoute(chat, person) }, [sign]),
+    );
   }
 
-  #place({ chat, from }: Place): { readonly chat: Chat; readonly person: Person } {
-    const place = chatOf(this.#account, chat);
-    return { chat: place, person: speaker(this.#account, place, from) };
+  #place({ chat, from }: ActTarget): { readonly chat: Chat; readonly person: Person } {
+    const place = getChat(this.#account, chat);
+    return { chat: place, person: resolveSpeaker(this.#account, place, from) };
   }
 }
 
 /**
- * The author in a chat.
- * @throws Error when that person cannot write there
+ * Returns the author of a message in a chat.
+ * @throws Error when the person cannot write in the chat
  */
-function speaker(account: Account, chat: Chat, from: string | undefined): Person {
+function resolveSpeaker(account: SimulatedAccount, chat: Chat, from: string | undefined): Person {
   if (chat.kind === 'direct') return chat.person;
-  if (from === undefined) throw new Error(`Who writes in ${chat.id}? Say from`);
+  if (from === undefined) throw new Error(`Name the author in "from" for messages in ${chat.id}`);
   const person = account.people.get(from);
   if (chat.kind === 'group' && !isMember(chat.group, person)) {
     throw new Error(`${person.name} is not in ${chat.group.subject}`);
@@ -204,59 +206,78 @@ function speaker(account: Account, chat: Chat, from: string | undefined): Person
   return person;
 }
 
-/** How often a phone asks for the same message before it gives up, as real phones do. */
+/** The number of times a phone requests the same message before giving up, as real phones do. */
 const MAX_RETRIES = 5;
 
-/** A person's phone confirms delivery: two gray ticks. */
-export function tellDelivered(
-  account: Account,
+/** Confirms delivery by a person's phone: two gray ticks. */
+export function confirmDelivery(
+  account: SimulatedAccount,
   chat: Chat,
   person: Person,
   sent: BinaryNode,
 ): void {
   const attrs = {
-    ...receiptRoute(chat, person, sent.attrs.to),
+    ...getReceiptRoute(chat, person, sent.attrs.to),
     id: sent.attrs.id,
-    t: seconds(account),
+    t: getSeconds(account),
   };
-  account.mailbox.put(node('receipt', attrs), chat.id);
+  account.mailbox.put(buildNode('receipt', attrs), chat.id);
 }
 
-/** A person confirms that they read messages: two blue ticks. */
-function tellRead(account: Account, chat: Chat, person: Person, ids: readonly string[]): void {
+/** Confirms that a person has read messages: two blue ticks. */
+function confirmRead(
+  account: SimulatedAccount,
+  chat: Chat,
+  person: Person,
+  ids: readonly string[],
+): void {
   const [first, ...others] = ids;
   if (first === undefined) return;
-  const items = others.map((id) => node('item', { id }));
-  const attrs = { ...receiptRoute(chat, person), id: first, type: 'read', t: seconds(account) };
-  const list = items.length === 0 ? undefined : [node('list', {}, items)];
-  account.mailbox.put(node('receipt', attrs, list), chat.id);
+  const items = others.map((id) => buildNode('item', { id }));
+  const attrs = {
+    ...getReceiptRoute(chat, person),
+    id: first,
+    type: 'read',
+    t: getSeconds(account),
+  };
+  const list = items.length === 0 ? undefined : [buildNode('list', {}, items)];
+  account.mailbox.put(buildNode('receipt', attrs, list), chat.id);
   account.transcript.read(chat.id, ids, person.id);
 }
 
 /**
- * A person's phone could not decrypt the message and requests it again, with new keys from the
- * second time on.
+ * Reports that a person's phone could not decrypt the message and requests it again, with new keys
+ * from the second request on.
  */
-export function askAgain(account: Account, chat: Chat, person: Person, sent: BinaryNode): void {
+export function requestRetry(
+  account: SimulatedAccount,
+  chat: Chat,
+  person: Person,
+  sent: BinaryNode,
+): void {
   const id = sent.attrs.id ?? '';
   const before = account.transcript.sends.filter(
     (send) => send.id === id && send.unreadable.includes(person.id),
   );
   const count = before.length;
   if (count > MAX_RETRIES) return;
-  const t = seconds(account);
+  const t = getSeconds(account);
   const { registrationId, signedIdentityKey } = person.phone.creds;
-  const keys = node('keys', {}, [
-    node('type', {}, Buffer.from([5])),
-    node('identity', {}, signedIdentityKey.public),
-    ...signedBundleNodes(person.phone.bundle()),
+  const keys = buildNode('keys', {}, [
+    buildNode('type', {}, Buffer.from([5])),
+    buildNode('identity', {}, signedIdentityKey.public),
+    ...buildSignedBundleNodes(person.phone.bundle()),
   ]);
   account.mailbox.put(
-    node('receipt', { ...receiptRoute(chat, person, sent.attrs.to), id, type: 'retry', t }, [
-      node('retry', { v: 1, count, id, t }),
-      node('registration', {}, bigEndian(registrationId, 4)),
-      ...(count > 1 ? [keys] : []),
-    ]),
+    buildNode(
+      'receipt',
+      { ...getReceiptRoute(chat, person, sent.attrs.to), id, type: 'retry', t },
+      [
+        buildNode('retry', { v: 1, count, id, t }),
+        buildNode('registration', {}, toBigEndian(registrationId, 4)),
+        ...(count > 1 ? [keys] : []),
+      ],
+    ),
     chat.id,
   );
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { freshAuth, type Scene, startScene } from './testing/test-scene.ts';
+import { createFreshAuth, startScene, type TestScene } from './testing/test-scene.ts';
 
 const Created = z.object({ id: z.string() });
 const Group = z.object({ jid: z.string() });
 
-/** Calls the control interface like another process. */
-function control({ double }: Scene) {
+/** Calls the control interface over HTTP, as another process would. */
+function control({ double }: TestScene) {
   return async (path: string, body?: object) => {
     const init = body && { method: 'POST', body: JSON.stringify(body) };
     const response = await fetch(`${double.controlUrl}/${path}`, init);
@@ -14,11 +14,11 @@ function control({ double }: Scene) {
   };
 }
 
-describe('the control interface', () => {
+describe('the control interface of the WhatsApp double', () => {
   it('lets another process scan a code, send messages, inspect the state and wait', async () => {
     const scene = await startScene();
     const call = control(scene);
-    const auth = freshAuth();
+    const auth = createFreshAuth();
     const first = scene.connect({ auth });
     const qr = await first.waitFor(() => first.qr);
     expect((await call('status')).body).toMatchObject({ state: 'pairing' });

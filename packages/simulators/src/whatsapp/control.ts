@@ -1,6 +1,6 @@
 import { proto } from '@whiskeysockets/baileys';
 import { z } from 'zod';
-import { answersControl, newest } from '../answer-control.ts';
+import { createControlHandler, waitForNewest } from '../answer-control.ts';
 import { Fault } from './faults.ts';
 import { GroupChange, GroupOptions } from './group-acts.ts';
 import { PersonOptions } from './people.ts';
@@ -25,7 +25,7 @@ const FileBody = z.strictObject({
   seconds: z.number().optional(),
   album: z.string().optional(),
 });
-/** A message with any content, in the library's JSON format, with bytes in Base64. */
+/** A message with any content, in the library's JSON format, with bytes in base64. */
 const MessageBody = z.strictObject({
   ...place,
   id: z.string().optional(),
@@ -44,8 +44,7 @@ const TypingBody = z.strictObject({
   state: z.enum(['composing', 'recording', 'paused']).default('composing'),
 });
 
-/** Answers `/control/<action>` with JSON. */
-export const handleControl = answersControl<WhatsAppDouble>({
+export const handleControl = createControlHandler<WhatsAppDouble>({
   'POST person': (double, body) => {
     const { id, pn, lid, name } = double.addPerson(PersonOptions.parse(body));
     return { id, pn, lid, name };
@@ -89,10 +88,12 @@ export const handleControl = answersControl<WhatsAppDouble>({
   'POST silence': (double, body) =>
     double.silence(z.strictObject({ on: z.boolean() }).parse(body).on),
   'GET conversation': (double, _body, query) =>
-    double.conversation(query.get('chat') ?? '').map(plainMessage),
-  'GET sends': (double) => double.sends().map(plainSend),
+    double.conversation(query.get('chat') ?? '').map(toPlainMessage),
+  'GET sends': (double) => double.sends().map(toPlainSend),
   'GET answers': async (double, _body, query) =>
-    (await newest(double, query, (after) => written(double, after))).map(plainMessage),
+    (await waitForNewest(double, query, (after) => listWrittenAfter(double, after))).map(
+      toPlainMessage,
+    ),
   'GET status': (double) => ({
     state: double.state(),
     me: { pn: double.me.pn, lid: double.me.lid },
@@ -101,11 +102,11 @@ export const handleControl = answersControl<WhatsAppDouble>({
   }),
 });
 
-function written({ transcript }: WhatsAppDouble, after: number): VisibleMessage[] {
+function listWrittenAfter({ transcript }: WhatsAppDouble, after: number): VisibleMessage[] {
   return transcript.after(after).filter(({ from }) => from === 'bot');
 }
 
-function plainMessage({ formatted, reactions, readBy, attachment, ...message }: VisibleMessage) {
+function toPlainMessage({ formatted, reactions, readBy, attachment, ...message }: VisibleMessage) {
   const { kind, mimetype, fileName, voice, seconds } = attachment ?? {};
   return {
     ...message,
@@ -118,7 +119,7 @@ function plainMessage({ formatted, reactions, readBy, attachment, ...message }: 
   };
 }
 
-/** Omits the content, which the conversation shows. */
-function plainSend({ message: _content, ...send }: RecordedSend): Omit<RecordedSend, 'message'> {
+/** The response omits the content, which the conversation contains. */
+function toPlainSend({ message: _content, ...send }: RecordedSend): Omit<RecordedSend, 'message'> {
   return send;
 }

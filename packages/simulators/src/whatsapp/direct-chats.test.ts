@@ -1,10 +1,10 @@
 import { proto } from '@whiskeysockets/baileys';
 import { describe, expect, it } from 'vitest';
 import { startOpenScene } from './testing/test-scene.ts';
-import { child, children } from './wire.ts';
+import { findChild, listChildren } from './wire.ts';
 
-describe('texts in a direct chat', () => {
-  it("deliver a person's message under their number and show the bot's answer", async () => {
+describe('direct chats of the WhatsApp double', () => {
+  it("delivers a person's message under their number and shows the bot's answer", async () => {
     const { double, client } = await startOpenScene();
     const ann = double.addPerson({ name: 'Ann' });
     const id = await double.say({ chat: ann.id, text: 'hello' });
@@ -25,7 +25,7 @@ describe('texts in a direct chat', () => {
     expect(double.transcript.problems).toEqual([]);
   });
 
-  it('encrypt the first message in a new session and the following ones in the same session', async () => {
+  it('encrypts the first message in a new session and later messages in the same session', async () => {
     const { double, client } = await startOpenScene();
     const ann = double.addPerson();
     await client.socket.sendMessage(ann.id, { text: 'one' });
@@ -35,15 +35,15 @@ describe('texts in a direct chat', () => {
     await client.socket.sendMessage(ann.id, { text: 'two' });
     await double.waitFor(() => double.conversation(ann.id).length === 3);
     const seals = double.stanzas('message').map((stanza) => {
-      const to = children(child(stanza, 'participants'), 'to').find(
+      const to = listChildren(findChild(stanza, 'participants'), 'to').find(
         ({ attrs }) => attrs.jid === ann.pn,
       );
-      return child(to, 'enc')?.attrs.type;
+      return findChild(to, 'enc')?.attrs.type;
     });
     expect(seals).toEqual(['pkmsg', 'msg']);
   });
 
-  it('use the identity without a number when the person does, and keep the number secret', async () => {
+  it('uses the identity without a number when the person does, and keeps the number secret', async () => {
     const { double, client } = await startOpenScene();
     const ann = double.addPerson({ addressing: 'lid' });
     const bob = double.addPerson({ hidden: true });
@@ -63,7 +63,7 @@ describe('texts in a direct chat', () => {
     expect(double.sends().map(({ to }) => to)).toEqual([ann.lid, bob.lid]);
   });
 
-  it('preserve the order of forty concurrent messages in each direction', async () => {
+  it('preserves the order of forty concurrent messages in each direction', async () => {
     const { double, client } = await startOpenScene();
     const ann = double.addPerson();
     await double.say({ chat: ann.id, text: 'start' });
@@ -83,7 +83,7 @@ describe('texts in a direct chat', () => {
     expect(fromBot.map(({ text }) => text)).toEqual(numbers);
   });
 
-  it('show at most 65,536 characters of a text, and the same id only once', async () => {
+  it('shows at most 65,536 characters of a text, and shows repeated ids only once', async () => {
     const { double, client } = await startOpenScene();
     const ann = double.addPerson();
     const options = { messageId: 'SAME' };
@@ -93,7 +93,7 @@ describe('texts in a direct chat', () => {
     expect(double.conversation(ann.id).map(({ text }) => text.length)).toEqual([65_536]);
   });
 
-  it('report to the client what its owner types on the phone', async () => {
+  it("reports messages typed on the owner's phone to the client", async () => {
     const { double, client } = await startOpenScene();
     const ann = double.addPerson();
     await double.acts.sayAsOwner({ chat: ann.id, text: 'it is me' });
@@ -105,7 +105,7 @@ describe('texts in a direct chat', () => {
     expect(double.conversation(ann.id)).toMatchObject([{ from: 'owner', text: 'it is me' }]);
   });
 
-  it('deliver statuses, lists and channels like any other message', async () => {
+  it('delivers statuses, broadcast lists and channels like any other message', async () => {
     const { double, client } = await startOpenScene();
     const ann = double.addPerson();
     await double.say({ chat: 'status@broadcast', from: ann.id, text: 'a status' });
@@ -120,8 +120,8 @@ describe('texts in a direct chat', () => {
   });
 });
 
-describe('changes to earlier messages', () => {
-  it('let a person quote, mention, edit, react and delete', async () => {
+describe('edits, reactions and deletions in the WhatsApp double', () => {
+  it('delivers quotes, mentions, edits, reactions and deletions by a person', async () => {
     const { double, client } = await startOpenScene();
     const ann = double.addPerson();
     const sent = await client.socket.sendMessage(ann.id, { text: 'hello' });
@@ -170,7 +170,7 @@ describe('changes to earlier messages', () => {
     ]);
   });
 
-  it("show the bot's edits, reactions and deletions", async () => {
+  it("shows the bot's edits, reactions and deletions", async () => {
     const { double, client } = await startOpenScene();
     const ann = double.addPerson();
     const id = await double.say({ chat: ann.id, text: 'hello' });
@@ -192,8 +192,8 @@ describe('changes to earlier messages', () => {
   });
 });
 
-describe('receipts and typing', () => {
-  it('report to the client that its message was delivered and read', async () => {
+describe('receipts and typing in the WhatsApp double', () => {
+  it('reports to the client that its message was delivered and read', async () => {
     const { double, client } = await startOpenScene();
     const ann = double.addPerson();
     const sent = await client.socket.sendMessage(ann.id, { text: 'hello' });
@@ -205,7 +205,7 @@ describe('receipts and typing', () => {
     await double.waitFor(() => double.stanzas('ack').length === 2);
   });
 
-  it('show that the bot has read and types, and show the bot that a person types', async () => {
+  it("shows read receipts and typing of the bot, and reports a person's typing to the bot", async () => {
     const { double, client } = await startOpenScene();
     const ann = double.addPerson();
     await double.say({ chat: ann.id, text: 'hello' });

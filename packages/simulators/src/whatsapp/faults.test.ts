@@ -2,8 +2,8 @@ import { proto } from '@whiskeysockets/baileys';
 import { describe, expect, it } from 'vitest';
 import { startOpenScene, startScene } from './testing/test-scene.ts';
 
-describe('a connection that ends', () => {
-  it('reports the reason to the client, which may reconnect', async () => {
+describe('connection faults of the WhatsApp double', () => {
+  it('reports the reason for closing to the client, which may reconnect', async () => {
     const { double, connect } = await startScene();
     for (const code of [408, 411, 428, 440, 500, 503, 515]) {
       const client = connect();
@@ -15,7 +15,7 @@ describe('a connection that ends', () => {
     await connect().opened();
   });
 
-  it.each([401, 403])('sends the client %i and rejects it from then on', async (code) => {
+  it.each([401, 403])('closes the connection with %i and rejects later logins', async (code) => {
     const { double, client, connect } = await startOpenScene();
     double.kick(code);
     await client.waitFor(() => client.closedWith === code);
@@ -24,20 +24,20 @@ describe('a connection that ends', () => {
     }
   });
 
-  it('breaks without a close frame', async () => {
+  it('drops the connection without a close frame', async () => {
     const { double, client, connect } = await startOpenScene();
     double.drop();
     await client.waitFor(() => client.closedWith === 428);
     await connect().opened();
   });
 
-  it('stays open but silent until the client gives up', async () => {
+  it('keeps the connection open but silent until the client gives up', async () => {
     const { double, client } = await startOpenScene({ keepAliveIntervalMs: 100 });
     double.silence(true);
     await client.waitFor(() => client.closedWith === 408);
   });
 
-  it('resumes if the silence ends in time', async () => {
+  it('resumes the connection if the silence ends in time', async () => {
     const { double, client, connect } = await startOpenScene({ defaultQueryTimeoutMs: 1_000 });
     const ann = double.addPerson();
     double.silence(true);
@@ -52,8 +52,8 @@ describe('a connection that ends', () => {
   });
 });
 
-describe('a login that fails', () => {
-  it('is rejected with any reason, as often as requested', async () => {
+describe('login faults of the WhatsApp double', () => {
+  it('rejects a login with any reason, as often as requested', async () => {
     const { double, connect } = await startScene();
     for (const reason of [405, 429, 500, 503]) {
       double.fault({ kind: 'failure', reason, times: 2 });
@@ -64,10 +64,10 @@ describe('a login that fails', () => {
     await connect().opened();
   });
 
-  it('gets no handshake response', async () => {
+  it('leaves the handshake without a response', async () => {
     const { double, connect } = await startScene();
     double.fault({ kind: 'no-greeting' });
-    // Long enough for the double to have seen the connection; otherwise the next one would hit the
+    // The delay lets the double see the connection; otherwise the next connection would trigger the
     // fault.
     const client = connect({ connectTimeoutMs: 1500 });
     await client.waitFor(() => client.closedWith === 408);
@@ -75,8 +75,8 @@ describe('a login that fails', () => {
   });
 });
 
-describe('a failing message', () => {
-  it('is rejected with a code and not delivered', async () => {
+describe('message faults of the WhatsApp double', () => {
+  it('rejects a message with a code and does not deliver it', async () => {
     const { double, client } = await startOpenScene();
     const ann = double.addPerson();
     const { ERROR } = proto.WebMessageInfo.Status;
@@ -94,7 +94,7 @@ describe('a failing message', () => {
     ]);
   });
 
-  it('is confirmed late or never', async () => {
+  it('confirms a message late or never', async () => {
     const { double, client } = await startOpenScene();
     const ann = double.addPerson();
     double.fault({ kind: 'no-ack' });
@@ -113,7 +113,7 @@ describe('a failing message', () => {
     expect(double.sends().map(({ outcome }) => outcome)).toEqual(['no-ack', 'no-ack', 'acked']);
   });
 
-  it.each([true, false])('meets a broken connection; lost: %s', async (lost) => {
+  it.each([true, false])('drops the connection on a message (message lost: %s)', async (lost) => {
     const { double, client, connect } = await startOpenScene();
     const ann = double.addPerson();
     double.fault({ kind: 'drop', lost, chat: ann.id });
@@ -123,14 +123,14 @@ describe('a failing message', () => {
     await again.opened();
     await again.socket.sendMessage(ann.id, { text: 'one' }, { messageId: 'same' });
     await double.waitFor(() => double.sends().length === 2);
-    // The id prevents duplicates: whoever received the first copy does not see it twice.
+    // The id prevents duplicates: recipients of the first copy do not see the second one.
     expect(double.conversation(ann.id)).toHaveLength(1);
     expect(double.sends().map(({ outcome }) => outcome)).toEqual(['dropped', 'acked']);
   });
 });
 
-describe('failing deliveries and queries', () => {
-  it('deliver the same stanza twice', async () => {
+describe('delivery and query faults of the WhatsApp double', () => {
+  it('delivers the same stanza twice', async () => {
     const { double, client } = await startOpenScene();
     const ann = double.addPerson();
     double.fault({ kind: 'twice', chat: ann.id });
@@ -138,11 +138,11 @@ describe('failing deliveries and queries', () => {
     await double.say({ chat: ann.id, text: 'two' });
     await client.waitFor(() => client.texts.length === 2);
     expect(client.texts).toEqual(['one', 'two']);
-    // The second copy can no longer be decrypted.
+    // The second copy of a message cannot be decrypted.
     await double.waitFor(() => double.stanzas('ack').some(({ attrs }) => attrs.error === '487'));
   });
 
-  it('disconnect right after a message and deliver it again at the next login', async () => {
+  it('disconnects right after a message and delivers the message again at the next login', async () => {
     const { double, client, connect } = await startOpenScene();
     const ann = double.addPerson();
     double.fault({ kind: 'drop-after' });
@@ -153,7 +153,7 @@ describe('failing deliveries and queries', () => {
     await double.waitFor(() => double.waiting().length === 0);
   });
 
-  it('reject a query, or leave it unanswered', async () => {
+  it('rejects a query or leaves it unanswered', async () => {
     const { double, client } = await startOpenScene({ defaultQueryTimeoutMs: 2_000 });
     const ann = double.addPerson();
     const group = double.addGroup({ subject: 'Friends', members: [ann.id, double.me.id] });

@@ -9,22 +9,25 @@ const aim = {
 const lost = z.boolean().optional();
 const fault = <K extends string>(name: K) => z.strictObject({ kind: z.literal(name), ...aim });
 
-/** The socket opens, but the server sends nothing. */
+/** The WebSocket opens, but the server sends no data. */
 const GreetingFault = fault('no-greeting');
 
-/** A login is rejected with a reason: 401 logged out, 403 banned, 405 outdated version, 503 … */
+/**
+ * The server rejects a login with a reason: 401 logged out, 403 banned, 405 outdated version, 503 …
+ */
 const LoginFault = fault('failure').extend({ reason: z.number() });
 
 /** A fault of a message that the bot sends. */
 const SendFault = z.discriminatedUnion('kind', [
   /** The server responds with an error and does not deliver the message: 463, 479, 429 … */
   fault('refuse').extend({ code: z.number() }),
-  /** No acknowledgement; the message is delivered unless `lost`. */
+  /** The server sends no acknowledgement; the message is delivered unless `lost`. */
   fault('no-ack').extend({ lost }),
-  /** The acknowledgement arrives `ms` later. */
+  /** The acknowledgement is delayed by `ms`. */
   fault('late-ack').extend({ ms: z.number() }),
   /**
-   * The connection breaks instead of an acknowledgement; the message is delivered unless `lost`.
+   * The connection is dropped instead of an acknowledgement; the message is delivered unless
+   * `lost`.
    */
   fault('drop').extend({ lost }),
 ]);
@@ -32,11 +35,12 @@ export type SendFault = z.infer<typeof SendFault>;
 
 /** A fault of a stanza sent to the bot. */
 const DeliveryFault = z.discriminatedUnion('kind', [
-  /** The stanza is sent twice. */
   fault('twice'),
-  /** The connection breaks in the middle of the stanza, which is sent again at the next login. */
+  /**
+   * The connection is dropped in the middle of the stanza, which is sent again at the next login.
+   */
   fault('cut'),
-  /** The connection breaks right after the stanza, which is sent again at the next login. */
+  /** The connection is dropped right after the stanza, which is sent again at the next login. */
   fault('drop-after'),
 ]);
 export type DeliveryFault = z.infer<typeof DeliveryFault>;
@@ -50,7 +54,6 @@ const QueryFault = z.discriminatedUnion('kind', [
   fault('query-silence').extend({ xmlns: z.string() }),
 ]);
 
-/** Any armed fault. */
 export const Fault = z.discriminatedUnion('kind', [
   GreetingFault,
   LoginFault,
@@ -61,8 +64,7 @@ export const Fault = z.discriminatedUnion('kind', [
 ]);
 export type Fault = z.infer<typeof Fault>;
 
-/** The armed faults. */
-export class Faults extends ArmedFaults<Fault> {
+export class FaultInjector extends ArmedFaults<Fault> {
   takeGreeting() {
     return this.#takeOf(GreetingFault);
   }

@@ -17,8 +17,8 @@ function download(message: WAMessage): Promise<Buffer> {
   return downloadMediaMessage(message, 'buffer', {});
 }
 
-describe('files', () => {
-  it('can be downloaded by the bot: a picture, a document with a caption and a voice note', async () => {
+describe('files of the WhatsApp double', () => {
+  it('lets the bot download a picture, a document with a caption and a voice note', async () => {
     const { double, client, ann } = await startFileScene();
     const picture = randomBytes(30_000);
     const page = Buffer.from('a page');
@@ -67,7 +67,7 @@ describe('files', () => {
     ]);
   });
 
-  it('of the bot are shown to people', async () => {
+  it("shows the bot's files to people", async () => {
     const { double, client, ann } = await startFileScene();
     const content = randomBytes(20_000);
     await client.socket.sendMessage(ann.id, {
@@ -87,7 +87,7 @@ describe('files', () => {
     await expect(double.open(shown.attachment)).rejects.toThrow('modified in transit');
   });
 
-  it('can be lost, and uploads can be refused', async () => {
+  it('simulates missing files and refused uploads', async () => {
     const { double, client, ann } = await startFileScene();
     const draft = { chat: ann.id, kind: 'image', mimetype: 'image/png' } as const;
     await double.acts.sendFile({ ...draft, content: Buffer.from('a picture') });
@@ -102,7 +102,7 @@ describe('files', () => {
     await expect(client.socket.sendMessage(ann.id, file)).rejects.toThrow('upload failed');
   });
 
-  it('are unavailable to a client that does not trust the certificate', async () => {
+  it('rejects downloads by a client that does not trust the certificate', async () => {
     const { double, client } = await startOpenScene();
     const file = { document: Buffer.from('x'), mimetype: 'text/plain', fileName: 'x' };
     const sent = client.socket.sendMessage(double.addPerson().id, file);
@@ -110,7 +110,7 @@ describe('files', () => {
   });
 });
 
-describe('what an adapter must know about files in Baileys', () => {
+describe('file handling of Baileys that adapters have to work around', () => {
   it('accepts a file that was replaced on the host', async () => {
     const { double, client, ann } = await startFileScene();
     const content = randomBytes(1_000);
@@ -122,12 +122,12 @@ describe('what an adapter must know about files in Baileys', () => {
     const fetched = await download(message);
     expect(fetched.equals(content)).toBe(false);
     expect(fetched.length).toBe(content.length);
-    // The message contains the hash it should have.
+    // The message contains the hash of the original file.
     const hash = createHash('sha256').update(fetched).digest();
     expect(hash.equals(Buffer.from(image?.fileSha256 ?? []))).toBe(false);
   });
 
-  it('downloads from any URL that a stranger names', async () => {
+  it('downloads from any URL that a stranger sends', async () => {
     const { double, client, ann } = await startFileScene();
     const asked: string[] = [];
     const unwatch = watchFetch(asked);
@@ -140,7 +140,7 @@ describe('what an adapter must know about files in Baileys', () => {
   });
 });
 
-/** Records every URL that is fetched. */
+/** Records every fetched URL. */
 function watchFetch(asked: string[]): () => void {
   const { fetch } = globalThis;
   globalThis.fetch = (input, init) => {

@@ -1,21 +1,26 @@
 import { randomBytes } from 'node:crypto';
 import type { BinaryNode } from '@whiskeysockets/baileys';
 import { z } from 'zod';
-import { type Account, seconds } from './account.ts';
-import { type Group, groupNode, isMember, type Member, participantNode } from './groups.ts';
+import { getSeconds, type SimulatedAccount } from './account.ts';
+import {
+  buildGroupNode,
+  buildParticipantNode,
+  type Group,
+  isMember,
+  type Member,
+} from './groups.ts';
 import type { Person } from './people.ts';
-import { node } from './wire.ts';
+import { buildNode } from './wire.ts';
 
-/** A person as a member of a group. */
-function asMember({ lid, pn }: Person): Member {
+function toMember({ lid, pn }: Person): Member {
   return pn === undefined ? { lid } : { lid, pn };
 }
 
-/** The options of a group. */
 export const GroupOptions = z.strictObject({
   subject: z.string(),
   /**
-   * People in any form; the bot is `double.me`. The first one creates the group and is its admin.
+   * The group members as JIDs or numbers; the bot is `double.me`. The first member creates the
+   * group and is its admin.
    */
   members: z.array(z.string()).readonly(),
   /** Whether only admins may write. */
@@ -29,7 +34,7 @@ export type GroupOptions = z.infer<typeof GroupOptions>;
 const by = z.string().optional();
 const who = z.array(z.string()).readonly();
 
-/** A change of a group, and who makes it; the creator when absent. */
+/** A change of a group and the person who makes it; the creator when absent. */
 export const GroupChange = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.enum(['add', 'remove', 'promote', 'demote']), who, by }),
   z.strictObject({ kind: z.literal('subject'), subject: z.string(), by }),
@@ -40,28 +45,28 @@ export const GroupChange = z.discriminatedUnion('kind', [
 
 export type GroupChange = z.infer<typeof GroupChange>;
 
-/** What people do with groups; the bot is notified where it is a member. */
+/** The actions of people in groups; the bot is notified if it is a member. */
 export class GroupActs {
-  readonly #account: Account;
+  readonly #account: SimulatedAccount;
 
-  constructor(account: Account) {
+  constructor(account: SimulatedAccount) {
     this.#account = account;
   }
 
   add({ subject, members, announce = false, ephemeral = 0 }: GroupOptions): Group {
     const people = members.map((jid) => this.#account.people.get(jid));
     const [creator] = people;
-    if (creator === undefined) throw new Error('A group needs a member');
+    if (creator === undefined) throw new Error('A group needs at least one member');
     const group = this.#account.groups.add({
       subject,
       createdAt: this.#account.clock(),
-      creator: asMember(creator),
-      members: people.map(asMember),
+      creator: toMember(creator),
+      members: people.map(toMember),
       admins: new Set([creator.lid]),
       announce,
       ephemeral,
     });
-    if (people.includes(this.#account.me)) this.#tell(group, creator, createNode(group));
+    if (people.includes(this.#account.me)) this.#tell(group, creator, buildCreateNode(group));
     return group;
   }
 
@@ -70,7 +75,7 @@ export class GroupActs {
     const before = groups.get(jid);
     const by = people.get(change.by ?? before.creator.lid);
     const after = groups.change(jid, this.#applied(before, change));
-    if (!isMember(before, me) && isMember(after, me)) this.#tell(after, by, createNode(after));
+    if (!isMember(before, me) && isMember(after, me)) this.#tell(after, by, buildCreateNode(after));
     else if (isMember(before, me)) this.#tell(after, by, this.#node(change));
     return after;
   }
@@ -79,7 +84,7 @@ export class GroupActs {
     if (change.kind === 'subject') return { subject: change.subject };
     if (change.kind === 'announce') return { announce: change.on };
     if (change.kind === 'ephemeral') return { ephemeral: change.seconds };
-    const who = this.#people(change.who).map(asMember);
+    const who = this.#people(change.who).map(toMember);
     const lids = who.map(({ lid }) => lid);
     if (change.kind === 'promote') return { admins: new Set([...group.admins, ...lids]) };
     const others = new Set([...group.admins].filter((lid) => !lids.includes(lid)));
@@ -91,15 +96,18 @@ export class GroupActs {
   }
 
   #node(change: GroupChange): BinaryNode {
-    if (change.kind === 'subject') return node('subject', { subject: change.subject });
-    if (change.kind === 'announce') return node(change.on ? 'announcement' : 'not_announcement');
+    if (change.kind === 'subject') return buildNode('subject', { subject: change.subject });
+    if (change.kind === 'announce')
+      return buildNode(change.on ? 'announcement' : 'not_announcement');
     if (change.kind === 'ephemeral') {
       const { seconds: expiration } = change;
-      return expiration > 0 ? node('ephemeral', { expiration }) : node('not_ephemeral');
+      return expiration > 0 ? buildNode('ephemeral', { expiration }) : buildNode('not_ephemeral');
     }
     const none = new Set<string>();
-    const who = this.#people(change.who).map((person) => participantNode(asMember(person), none));
-    return node(change.kind, {}, who);
+    const who = this.#people(change.who).map((person) =>
+      buildParticipantNode(toMember(person), none),
+    );
+    return buildNode(change.kind, {}, who);
   }
 
   #tell(group: Group, by: Person, change: BinaryNode): void {
@@ -107,13 +115,13 @@ export class GroupActs {
       from: group.jid,
       type: 'w:gp2',
       id: randomBytes(4).readUInt32BE(),
-      t: seconds(this.#account),
+      t: getSeconds(this.#account),
       participant: by.lid,
       participant_pn: by.pn,
       notify: by.name,
       addressing_mode: 'lid',
     };
-    this.#account.mailbox.put(node('notification', attrs, [change]), group.jid);
+    this.#account.mailbox.put(buildNode('notification', attrs, [change]), group.jid);
   }
 
   #people(jids: readonly string[]): Person[] {
@@ -121,6 +129,6 @@ export class GroupActs {
   }
 }
 
-function createNode(group: Group): BinaryNode {
-  return node('create', { type: 'new' }, [groupNode(group)]);
+function buildCreateNode(group: Group): BinaryNode {
+  return buildNode('create', { type: 'new' }, [buildGroupNode(group)]);
 }

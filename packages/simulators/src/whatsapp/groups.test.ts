@@ -1,16 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { type Scene, startOpenScene } from './testing/test-scene.ts';
+import { startOpenScene, type TestScene } from './testing/test-scene.ts';
 
-/** Creates a group of Ann, Bob and the bot. */
-function friends({ double }: Scene) {
+function friends({ double }: TestScene) {
   const ann = double.addPerson({ name: 'Ann' });
   const bob = double.addPerson({ name: 'Bob' });
   const group = double.addGroup({ subject: 'Friends', members: [ann.id, bob.id, double.me.id] });
   return { ann, bob, group };
 }
 
-describe('messages in a group', () => {
-  it("deliver what members write and show everyone the bot's answer", async () => {
+describe('group messages of the WhatsApp double', () => {
+  it("delivers messages of members and shows the bot's answer to everyone", async () => {
     const scene = await startOpenScene();
     const { double, client } = scene;
     const { ann, bob, group } = friends(scene);
@@ -62,7 +61,7 @@ describe('messages in a group', () => {
     expect(double.transcript.problems).toEqual([]);
   });
 
-  it('include the sender key for new members, and exclude people who left', async () => {
+  it('sends the sender key to new members and excludes people who left', async () => {
     const scene = await startOpenScene();
     const { double, client } = scene;
     const { ann, bob, group } = friends(scene);
@@ -80,7 +79,7 @@ describe('messages in a group', () => {
     expect(double.sends()[1]?.devices).toEqual([cyn.lid]);
   });
 
-  it('can be reacted to, edited and deleted by members', async () => {
+  it('lets members react to, edit and delete messages', async () => {
     const scene = await startOpenScene();
     const { double, client } = scene;
     const { ann, bob, group } = friends(scene);
@@ -100,7 +99,7 @@ describe('messages in a group', () => {
     expect(double.conversation(group.jid)).toMatchObject([
       { deleted: true, edits: 1, reactions: new Map([[bob.id, '👍']]) },
     ]);
-    await expect(double.say({ chat: group.jid, text: 'who?' })).rejects.toThrow('Say from');
+    await expect(double.say({ chat: group.jid, text: 'who?' })).rejects.toThrow('Name the author');
     const stranger = double.addPerson();
     await expect(double.say({ chat: group.jid, from: stranger.id, text: 'x' })).rejects.toThrow(
       'not in',
@@ -108,8 +107,8 @@ describe('messages in a group', () => {
   });
 });
 
-describe('changes to a group', () => {
-  it('are reported to the bot: being added, people joining and leaving, a new subject', async () => {
+describe('group changes in the WhatsApp double', () => {
+  it('reports changes to the bot: being added, people joining and leaving, a new subject', async () => {
     const scene = await startOpenScene();
     const { double, client } = scene;
     const { ann, bob, group } = friends(scene);
@@ -141,7 +140,7 @@ describe('changes to a group', () => {
     expect(Object.keys(await client.socket.groupFetchAllParticipating())).toEqual([group.jid]);
   });
 
-  it('take effect: a bot outside a group, or removed from it, may not write there', async () => {
+  it('prevents a bot outside a group, or removed from it, from writing in the group', async () => {
     const scene = await startOpenScene();
     const { double, client } = scene;
     const { ann, bob, group } = friends(scene);
@@ -151,8 +150,7 @@ describe('changes to a group', () => {
     const metadata = await client.socket.groupMetadata(group.jid);
     await client.socket.groupLeave(group.jid);
     await expect(client.socket.sendMessage(group.jid, { text: 'x' })).rejects.toThrow('forbidden');
-    // A client that still considers itself a member learns the truth from the response to its
-    // message.
+    // A client that still considers itself a member is corrected by the response to its message.
     const believer = scene.connect({ cachedGroupMetadata: async () => metadata });
     await believer.opened();
     const sent = await believer.socket.sendMessage(group.jid, { text: 'x' });
@@ -162,7 +160,7 @@ describe('changes to a group', () => {
     await believer.waitFor(() => believer.groups.length === 1);
   });
 
-  it('can restrict writing to admins', async () => {
+  it('allows only admins to write in an announcement group', async () => {
     const scene = await startOpenScene();
     const { double, client } = scene;
     const ann = double.addPerson();

@@ -1,5 +1,5 @@
 import type { BinaryNode } from '@whiskeysockets/baileys';
-import { node } from './wire.ts';
+import { buildNode } from './wire.ts';
 
 /** A member of a group: a person or the bot's account. */
 export interface Member {
@@ -7,7 +7,7 @@ export interface Member {
   readonly pn?: string;
 }
 
-/** A group with LID addressing, as new groups have. */
+/** A group that uses LID addressing, like all new groups. */
 export interface Group {
   readonly jid: string;
   readonly subject: string;
@@ -24,8 +24,7 @@ export interface Group {
 
 const FIRST_GROUP = 120_363_000_000_000_001n;
 
-/** The groups of the double. */
-export class Groups {
+export class GroupStore {
   readonly #all = new Map<string, Group>();
 
   add(options: Omit<Group, 'jid'>): Group {
@@ -35,7 +34,7 @@ export class Groups {
     return group;
   }
 
-  /** @throws Error for an unknown group JID */
+  /** @throws Error if no group has this JID */
   get(jid: string): Group {
     const group = this.#all.get(jid);
     if (group === undefined) throw new Error(`Unknown group ${jid}: call addGroup() first`);
@@ -57,16 +56,16 @@ export class Groups {
   }
 }
 
-/** Whether someone is in a group. */
+/** Whether a person is in a group. */
 export function isMember(group: Group, { lid }: { readonly lid: string }): boolean {
   return group.members.some((member) => member.lid === lid);
 }
 
-/** The `<group>` node that describes a group. */
-export function groupNode(group: Group): BinaryNode {
+/** Builds the `<group>` node that describes a group. */
+export function buildGroupNode(group: Group): BinaryNode {
   const { creator, jid, subject, createdAt, members, admins } = group;
   const seconds = Math.floor(createdAt / 1000);
-  return node(
+  return buildNode(
     'group',
     {
       id: jid.split('@')[0],
@@ -81,15 +80,15 @@ export function groupNode(group: Group): BinaryNode {
       size: members.length,
     },
     [
-      ...members.map((member) => participantNode(member, admins)),
-      ...(group.announce ? [node('announcement')] : []),
-      ...(group.ephemeral > 0 ? [node('ephemeral', { expiration: group.ephemeral })] : []),
+      ...members.map((member) => buildParticipantNode(member, admins)),
+      ...(group.announce ? [buildNode('announcement')] : []),
+      ...(group.ephemeral > 0 ? [buildNode('ephemeral', { expiration: group.ephemeral })] : []),
     ],
   );
 }
 
-/** The `<participant>` node of a member. */
-export function participantNode(member: Member, admins: ReadonlySet<string>): BinaryNode {
+/** Builds the `<participant>` node of a member. */
+export function buildParticipantNode(member: Member, admins: ReadonlySet<string>): BinaryNode {
   const type = admins.has(member.lid) ? 'admin' : undefined;
-  return node('participant', { jid: member.lid, phone_number: member.pn, type });
+  return buildNode('participant', { jid: member.lid, phone_number: member.pn, type });
 }

@@ -8,10 +8,16 @@ import {
   WA_CERT_DETAILS,
 } from '@whiskeysockets/baileys';
 import { describe, expect, it, vi } from 'vitest';
-import { type Scene, startOpenScene, startScene, textOf } from './testing/test-scene.ts';
+import {
+  getMessageText,
+  startOpenScene,
+  startScene,
+  type TestScene,
+} from './testing/test-scene.ts';
 
 /**
- * A connected client and a person who have exchanged messages, so that both use the same session.
+ * Returns a connected client and a person who have exchanged messages, so that both use the same
+ * session.
  */
 async function acquainted() {
   const scene = await startOpenScene();
@@ -26,8 +32,8 @@ async function acquainted() {
   return { ...scene, ann };
 }
 
-/** Collects every session that the client stored, in Base64. */
-function watchSessions({ auth }: Scene): string[] {
+/** Collects every session that the client stored, in base64. */
+function watchSessions({ auth }: TestScene): string[] {
   const stored: string[] = [];
   const set = auth.keys.set.bind(auth.keys);
   auth.keys.set = (data: SignalDataSet) => {
@@ -37,7 +43,7 @@ function watchSessions({ auth }: Scene): string[] {
   return stored;
 }
 
-/** Baileys' own decryption, which additionally remembers the messages it decrypted. */
+/** Baileys' own decryption, which additionally remembers decrypted messages. */
 function remembering(): SocketConfig['makeSignalRepository'] {
   const opened = new Map<string, Uint8Array>();
   return (...args) => {
@@ -54,10 +60,10 @@ function remembering(): SocketConfig['makeSignalRepository'] {
   };
 }
 
-// Weaknesses of Baileys 7.0.0-rc14 that an adapter has to work around. When one of these tests
-// fails, Baileys has changed and the workaround may be removed.
-describe('what an adapter must know about Baileys', () => {
-  it("prints its sessions' private keys on the console", async () => {
+// Weaknesses of Baileys 7.0.0-rc14 that an adapter has to work around. If one of these tests fails,
+// Baileys has changed and the workaround may be removed.
+describe('weaknesses of Baileys that adapters have to work around', () => {
+  it('prints the private keys of its sessions on the console', async () => {
     const scene = await startScene();
     const { double, connect } = scene;
     const stored = watchSessions(scene);
@@ -100,17 +106,17 @@ describe('what an adapter must know about Baileys', () => {
     const { PENDING } = proto.WebMessageInfo.Status;
     expect(client.statuses(lost?.key.id)).toEqual([PENDING]);
     expect(client.statuses(kept?.key.id)).toEqual([PENDING]);
-    // Only the raw stanzas tell them apart.
+    // Only the raw stanzas differ between the two cases.
     expect(client.acks).toEqual([kept?.key.id]);
   });
 
-  it('delivers a duplicate stanza as a text, a stub, and the text again', async () => {
+  it('delivers a duplicate stanza as a text, a stub, and the same text again', async () => {
     const { double, client, ann } = await acquainted();
     double.fault({ kind: 'twice' });
     const id = await double.say({ chat: ann.id, text: 'once' });
     const told = () => client.upserts.filter(({ message }) => message.key.id === id);
     await client.waitFor(() => told().length === 3);
-    expect(told().map(({ type, message }) => [type, textOf(message)])).toEqual([
+    expect(told().map(({ type, message }) => [type, getMessageText(message)])).toEqual([
       ['notify', 'once'],
       ['notify', undefined],
       ['notify', 'once'],
@@ -121,10 +127,10 @@ describe('what an adapter must know about Baileys', () => {
     });
   });
 
-  it('loses a message when the connection breaks between decryption and confirmation', async () => {
+  it('loses a message when the connection is dropped between decryption and confirmation', async () => {
     const { double, client, connect } = await startOpenScene();
-    // Happens only before the bot's first answer; later messages are requested again, and at worst
-    // arrive twice.
+    // The loss occurs only before the bot's first answer; later messages are requested again and at
+    // worst arrive twice.
     const ann = double.addPerson();
     double.fault({ kind: 'drop-after' });
     await double.say({ chat: ann.id, text: 'gone for ever' });
@@ -134,9 +140,9 @@ describe('what an adapter must know about Baileys', () => {
     await double.waitFor(() => double.waiting().length === 0);
     await double.say({ chat: ann.id, text: 'next' });
     await again.waitFor(() => again.texts.includes('next'));
-    expect([...client.upserts, ...again.upserts].map(({ message }) => textOf(message))).toEqual([
-      'next',
-    ]);
+    expect(
+      [...client.upserts, ...again.upserts].map(({ message }) => getMessageText(message)),
+    ).toEqual(['next']);
   });
 
   it('decrypts a duplicate message again when the repository remembers it', async () => {
@@ -151,7 +157,7 @@ describe('what an adapter must know about Baileys', () => {
     double.fault({ kind: 'twice' });
     await double.say({ chat: ann.id, text: 'twice' });
     await again.waitFor(() => again.texts.length === 3);
-    expect(again.upserts.map(({ type, message }) => [type, textOf(message)])).toEqual([
+    expect(again.upserts.map(({ type, message }) => [type, getMessageText(message)])).toEqual([
       ['append', 'not gone'],
       ['notify', 'twice'],
       ['notify', 'twice'],

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { startOpenScene, startScene } from './testing/test-scene.ts';
 
-describe('messages while the client is away', () => {
-  it('are kept and delivered in order at the next login, marked as offline', async () => {
+describe('messages sent while the client is disconnected', () => {
+  it('keeps messages and delivers them in order at the next login, marked as offline', async () => {
     const { double, client, connect } = await startOpenScene();
     const ann = double.addPerson();
     const bob = double.addPerson();
@@ -25,7 +25,7 @@ describe('messages while the client is away', () => {
     await double.waitFor(() => double.waiting().length === 0);
   });
 
-  it('are delivered all at once, in order, and only once', async () => {
+  it('delivers all queued messages in order and only once', async () => {
     const { double, connect } = await startScene();
     const ann = double.addPerson();
     const numbers = Array.from({ length: 120 }, (_, nth) => String(nth));
@@ -42,7 +42,7 @@ describe('messages while the client is away', () => {
     expect(again.texts).toEqual(['new']);
   });
 
-  it('include receipts and group changes, but not typing states', async () => {
+  it('delivers receipts and group changes, but not typing states', async () => {
     const { double, client, connect } = await startOpenScene();
     const ann = double.addPerson();
     const sent = await client.socket.sendMessage(ann.id, { text: 'hello' });
@@ -56,7 +56,7 @@ describe('messages while the client is away', () => {
     expect(again.presences).toEqual([]);
   });
 
-  it('are delivered again if the connection broke before the client confirmed them', async () => {
+  it('delivers messages again if the connection was dropped before the client confirmed them', async () => {
     const { double, client, connect } = await startOpenScene();
     const ann = double.addPerson();
     double.fault({ kind: 'cut', chat: ann.id });

@@ -1,9 +1,8 @@
 import type { BinaryNode } from '@whiskeysockets/baileys';
 import type { DeliveryFault } from './faults.ts';
-import { type ClientLink, child, children, node } from './wire.ts';
+import { buildNode, type ClientLink, findChild, listChildren } from './wire.ts';
 
-/** A stanza for the client and the chat it belongs to. */
-interface Letter {
+interface QueuedStanza {
   readonly stanza: BinaryNode;
   readonly chat: string;
 }
@@ -13,9 +12,12 @@ interface Letter {
  * them.
  */
 export class Mailbox {
-  #letters: Letter[] = [];
+  #letters: QueuedStanza[] = [];
   #link: ClientLink | undefined;
-  /** The connection that was told the number of waiting stanzas and has not requested them yet. */
+  /**
+   * The connection that was notified of the number of waiting stanzas but has not requested them
+   * yet.
+   */
   #announced: ClientLink | undefined;
   readonly #takeFault: (chat: string) => DeliveryFault | undefined;
 
@@ -28,7 +30,7 @@ export class Mailbox {
     return this.#letters.map(({ stanza }) => stanza);
   }
 
-  /** Stores a stanza and delivers it immediately when a client is connected. */
+  /** Stores a stanza and delivers it immediately if a client is connected. */
   put(stanza: BinaryNode, chat: string): void {
     const letter = { stanza, chat };
     this.#letters.push(letter);
@@ -41,7 +43,7 @@ export class Mailbox {
   }
 
   /**
-   * Starts delivery to a client: first the waiting stanzas, marked as offline, then new ones as
+   * Starts delivery to a client: first the waiting stanzas, marked as offline, then new stanzas as
    * they arrive.
    */
   open(link: ClientLink): void {
@@ -60,7 +62,7 @@ export class Mailbox {
       appdata: 0,
       call: count('call'),
     };
-    link.send(node('ib', { from: 's.whatsapp.net' }, [node('offline_preview', preview)]));
+    link.send(buildNode('ib', { from: 's.whatsapp.net' }, [buildNode('offline_preview', preview)]));
   }
 
   /** Whether the client has received the waiting stanzas and now receives new ones. */
@@ -68,7 +70,7 @@ export class Mailbox {
     return this.#link === link;
   }
 
-  /** Delivers the announced stanzas at the client's request. */
+  /** Delivers the announced stanzas when the client requests them. */
   giveWaiting(link: ClientLink): void {
     if (this.#announced !== link) return;
     this.#announced = undefined;
@@ -77,24 +79,24 @@ export class Mailbox {
     this.#settle(link, waiting.length);
   }
 
-  /** The client has disconnected; unconfirmed stanzas stay. */
+  /** Handles the disconnection of the client; unconfirmed stanzas are kept. */
   closed(link: ClientLink): void {
     if (this.#link === link) this.#link = undefined;
     if (this.#announced === link) this.#announced = undefined;
   }
 
-  /** Discards all stanzas, because another client has been linked. */
+  /** Discards all stanzas because another client has been linked. */
   empty(): void {
     this.#letters = [];
   }
 
   /**
-   * Removes the stanza that an `ack` or `receipt` of the client confirms; among equal ones, the
-   * oldest.
+   * Removes the stanza that an `ack` or `receipt` of the client confirms; if several match, the
+   * oldest one.
    */
   confirm(answer: BinaryNode): void {
     const { attrs } = answer;
-    const listed = children(child(answer, 'list'), 'item').map((item) => item.attrs.id);
+    const listed = listChildren(findChild(answer, 'list'), 'item').map((item) => item.attrs.id);
     const tag = answer.tag === 'receipt' ? 'message' : attrs.class;
     for (const id of [attrs.id, ...listed]) {
       const place = this.#letters.findIndex(
@@ -109,11 +111,15 @@ export class Mailbox {
 
   #settle(link: ClientLink, count: number): void {
     this.#link = link;
-    link.send(node('ib', { from: 's.whatsapp.net' }, [node('offline', { count })]));
+    link.send(buildNode('ib', { from: 's.whatsapp.net' }, [buildNode('offline', { count })]));
   }
 
-  #give(link: ClientLink, { stanza, chat }: Letter, extra: { readonly offline?: number }): void {
-    const marked = node(stanza.tag, { ...stanza.attrs, ...extra }, stanza.content);
+  #give(
+    link: ClientLink,
+    { stanza, chat }: QueuedStanza,
+    extra: { readonly offline?: number },
+  ): void {
+    const marked = buildNode(stanza.tag, { ...stanza.attrs, ...extra }, stanza.content);
     const fault = this.#takeFault(chat);
     if (fault?.kind === 'cut') link.sendHalf(marked);
     else if (fault?.kind === 'drop-after') link.sendLast(marked);

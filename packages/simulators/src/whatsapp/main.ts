@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { inTerminal } from '../typed-lines.ts';
-import { hushLibsignal } from './quiet.ts';
+import { runInTerminal } from '../typed-lines.ts';
+import { silenceLibsignal } from './quiet.ts';
 import { startWhatsAppDouble } from './start-whatsapp-double.ts';
 
 const Status = z.object({
@@ -15,7 +15,7 @@ const { values } = parseArgs({
     ca: { type: 'string' },
   },
 });
-hushLibsignal();
+silenceLibsignal();
 const double = await startWhatsAppDouble({ port: Number(values.port) });
 const ann = double.addPerson({ name: 'Ann' });
 const bob = double.addPerson({ name: 'Bob' });
@@ -47,11 +47,11 @@ From another terminal:
 let shown = 0;
 let state = double.state();
 
-function showNews(): void {
+function printNews(): void {
   if (double.state() !== state) {
     state = double.state();
     if (state === 'pairing')
-      console.log('A client shows a code: paste its text, or the URL of its page, here.');
+      console.log('A client shows a code. Paste its text or the URL of its page here.');
     else console.log(state === 'open' ? 'The client is connected.' : 'No client is connected.');
   }
   for (const message of double.transcript.after(shown)) {
@@ -62,10 +62,10 @@ function showNews(): void {
   }
 }
 
-async function take(line: string): Promise<void> {
+async function handleLine(line: string): Promise<void> {
   const text = line.trim();
   if (text === '') return;
-  if (state === 'pairing') await link(await codeToScan(text));
+  if (state === 'pairing') await linkClient(await resolveCode(text));
   else if (!text.startsWith('#')) await double.say({ chat: ann.id, text });
   else {
     const mentions = text.startsWith('#@') ? [double.me.id] : [];
@@ -74,18 +74,18 @@ async function take(line: string): Promise<void> {
   }
 }
 
-/** A typed code has eight characters; anything else is a QR code. */
-async function link(code: string): Promise<void> {
+/** A typed code has eight characters; any other text is a QR code. */
+async function linkClient(code: string): Promise<void> {
   if (/^[a-z\d]{4}-?[a-z\d]{4}$/i.test(code)) await double.typeCode(code);
   else double.scan(code);
 }
 
 /**
- * Returns the text of a code: the pasted text itself, or the code currently shown by the Parley
- * whose page address (as printed by `parley start`) was pasted.
- * @throws Error when that Parley shows no code
+ * Returns the text of a code: either the pasted text, or the code shown by the Parley process whose
+ * page address (as printed by `parley start`) was pasted.
+ * @throws Error when that Parley process shows no code
  */
-async function codeToScan(pasted: string): Promise<string> {
+async function resolveCode(pasted: string): Promise<string> {
   const page = URL.canParse(pasted) ? new URL(pasted) : undefined;
   const token = page?.searchParams.get('token');
   if (page === undefined || !token) return pasted;
@@ -93,8 +93,8 @@ async function codeToScan(pasted: string): Promise<string> {
   const answer = await fetch(new URL('/api/status/report', page).href, { headers });
   const { channels } = Status.parse(await answer.json());
   const code = channels.map(({ state }) => state.code).find((found) => found !== undefined);
-  if (code === undefined) throw new Error('That Parley shows no code to scan');
+  if (code === undefined) throw new Error('This Parley page shows no code to scan');
   return code;
 }
 
-inTerminal(double, take, showNews);
+runInTerminal(double, handleLine, printNews);

@@ -13,29 +13,32 @@ import {
   proto,
   sha256,
 } from '@whiskeysockets/baileys';
-import { end, listen } from '../loopback.ts';
-import { type Account, seconds } from './account.ts';
+import { listen, stopServer } from '../loopback.ts';
+import { getSeconds, type SimulatedAccount } from './account.ts';
 import type { Attachment } from './read-content.ts';
-import { type SelfSigned, selfSignedCertificate } from './self-signed-certificate.ts';
-import { child, node } from './wire.ts';
+import {
+  createSelfSignedCertificate,
+  type SelfSignedCertificate,
+} from './self-signed-certificate.ts';
+import { buildNode, findChild } from './wire.ts';
 
-/** The token required for uploads, which clients get from the `media_conn` query. */
+/** The token required for uploads, which clients obtain with the `media_conn` query. */
 export const UPLOAD_AUTH = 'double-upload';
 
 /** The host of WhatsApp's encrypted files: HTTPS on loopback with a self-signed certificate. */
 export class MediaHost {
   readonly #files = new Map<string, Buffer>();
-  /** Files that phones still have after the host has deleted them. */
+  /** Files that phones keep after the host has deleted them. */
   readonly #onPhones = new Map<string, Buffer>();
   readonly #redirects = new Map<string, string>();
   readonly #asked: string[] = [];
-  readonly #identity: SelfSigned;
+  readonly #identity: SelfSignedCertificate;
   readonly #server: Server;
   readonly #onChange: () => void;
   #failures: { readonly status: number; left: number } | undefined;
 
   constructor(clock: () => number, onChange: () => void) {
-    this.#identity = selfSignedCertificate(clock());
+    this.#identity = createSelfSignedCertificate(clock());
     this.#onChange = onChange;
     const { certificate: cert, privateKey: key } = this.#identity;
     this.#server = createServer({ cert, key }, (request, response) => {
@@ -62,10 +65,9 @@ export class MediaHost {
   }
 
   close(): Promise<void> {
-    return end(this.#server);
+    return stopServer(this.#server);
   }
 
-  /** Stores an encrypted file and returns its path on the host. */
   store(kind: string, sealed: Buffer): string {
     const path = `/v/${kind}/${randomBytes(12).toString('hex')}.enc`;
     this.#files.set(path, sealed);
@@ -77,7 +79,7 @@ export class MediaHost {
     return this.#files.get(path);
   }
 
-  /** Flips a byte of an encrypted file, as an attacker on the host could. */
+  /** Flips a byte of an encrypted file, as a malicious host could. */
   corrupt(path: string): void {
     const stored = this.#files.get(path);
     if (stored === undefined) throw new Error(`No file ${path}`);
@@ -86,20 +88,20 @@ export class MediaHost {
     this.#files.set(path, changed);
   }
 
-  /** Deletes a file, as the host does after some weeks; optionally from the phone as well. */
+  /** Deletes a file, as the host does after some weeks, and optionally the phone's copy. */
   forget(path: string, { onPhone = false }: { readonly onPhone?: boolean } = {}): void {
     const stored = this.#files.get(path);
     this.#files.delete(path);
     if (stored !== undefined && !onPhone) this.#onPhones.set(path, stored);
   }
 
-  /** Uploads a file again from the phone under a new path, if the phone still has it. */
+  /** Uploads a file again from the phone under a new path, if the phone has a copy. */
   putBack(path: string, kind: string): string | undefined {
     const stored = this.#files.get(path) ?? this.#onPhones.get(path);
     return stored && this.store(kind, stored);
   }
 
-  /** Redirects this path to another URL from now on. */
+  /** Redirects requests for this path to another URL. */
   redirect(path: string, address: string): void {
     this.#redirects.set(path, address);
   }
@@ -124,7 +126,10 @@ export class MediaHost {
     else this.#give(url, response);
   }
 
-  /** Accepts only uploads named after the hash of their content, from clients with the token. */
+  /**
+   * Accepts only uploads that are named after the hash of their content and come from clients with
+   * the token.
+   */
   #take(url: URL, body: Buffer, response: ServerResponse): void {
     const [, , kind = '', name = ''] = url.pathname.split('/');
     const isAllowed = url.searchParams.get('auth') === UPLOAD_AUTH;
@@ -150,26 +155,28 @@ export class MediaHost {
   }
 }
 
-/** A file to be sent. */
 export interface FileDraft {
   readonly kind: Attachment['kind'];
   readonly content: Buffer;
   readonly mimetype: string;
   readonly caption?: string | undefined;
-  /** For documents only. */
+  /** The file name, used only for documents. */
   readonly fileName?: string | undefined;
-  /** For audio only: whether it is a voice note. */
+  /** Whether an audio file is a voice note. */
   readonly voice?: boolean | undefined;
   readonly seconds?: number | undefined;
-  /** Whether it can be viewed only once. */
+  /** Whether the file can be viewed only once. */
   readonly viewOnce?: boolean | undefined;
-  /** The id of the message that announces its album. */
+  /** The id of the message that announces the file's album. */
   readonly album?: string | undefined;
 }
 
 /** Uploads a file and creates the message that refers to it. */
-export async function fileMessage(host: MediaHost, draft: FileDraft): Promise<proto.IMessage> {
-  const content = await messageOf(host, draft);
+export async function createFileMessage(
+  host: MediaHost,
+  draft: FileDraft,
+): Promise<proto.IMessage> {
+  const content = await buildMediaMessage(host, draft);
   const message = draft.viewOnce === true ? { viewOnceMessageV2: { message: content } } : content;
   if (draft.album === undefined) return message;
   const associationType = proto.MessageAssociation.AssociationType.MEDIA_ALBUM;
@@ -178,7 +185,7 @@ export async function fileMessage(host: MediaHost, draft: FileDraft): Promise<pr
   return { ...message, messageContextInfo: { messageAssociation } };
 }
 
-async function messageOf(host: MediaHost, draft: FileDraft): Promise<proto.IMessage> {
+async function buildMediaMessage(host: MediaHost, draft: FileDraft): Promise<proto.IMessage> {
   const { kind, content, mimetype, caption, fileName, voice, seconds } = draft;
   const { stored, ...sealed } = await sealFile(kind, content);
   const directPath = host.store(kind, stored);
@@ -197,25 +204,25 @@ async function messageOf(host: MediaHost, draft: FileDraft): Promise<proto.IMess
 }
 
 /**
- * The decrypted content of a file that the bot sent.
- * @throws Error when it is missing on the host or was modified there
+ * Downloads and decrypts a file that the bot sent.
+ * @throws Error when the file is missing on the host or was modified there
  */
 export function openAttachment(host: MediaHost, attachment: Attachment): Promise<Buffer> {
   const { kind, directPath = '', mediaKey } = attachment;
   const stored = host.read(directPath);
   if (stored === undefined || mediaKey === undefined)
-    throw new Error('This file is not on the host');
+    throw new Error('The media host does not have this file');
   return openFile(kind, stored, mediaKey);
 }
 
 const { ResultType } = proto.MediaRetryNotification;
 
 /**
- * Answers a client that asks the account's phone for a file the host has deleted: the phone uploads
- * it again and sends its new path, encrypted with a key derived from the file's own.
+ * Answers a client that asks the account's phone for a file deleted by the host: the phone uploads
+ * the file again and sends its new path, encrypted with a key derived from the file's key.
  */
-export function sendFileAgain(
-  account: Account,
+export function resendFile(
+  account: SimulatedAccount,
   host: MediaHost,
   asked: BinaryNode,
   attachment: Attachment | undefined,
@@ -232,16 +239,16 @@ export function sendFileAgain(
   });
   const iv = randomBytes(12);
   const sealed = aesEncryptGCM(answer, key, iv, Buffer.from(id));
-  const attrs = { from: account.me.pn, type: 'mediaretry', id, t: seconds(account) };
-  return node('notification', attrs, [
-    node('encrypt', {}, [node('enc_p', {}, sealed), node('enc_iv', {}, iv)]),
-    node('rmr', child(asked, 'rmr')?.attrs ?? {}),
+  const attrs = { from: account.me.pn, type: 'mediaretry', id, t: getSeconds(account) };
+  return buildNode('notification', attrs, [
+    buildNode('encrypt', {}, [buildNode('enc_p', {}, sealed), buildNode('enc_iv', {}, iv)]),
+    buildNode('rmr', findChild(asked, 'rmr')?.attrs ?? {}),
   ]);
 }
 
-/** A file as stored on the media host, and what a message contains about it. */
+/** A file as stored on the media host, and the fields that a message contains about it. */
 interface SealedFile {
-  /** The ciphertext, followed by ten bytes of MAC. */
+  /** The ciphertext followed by ten bytes of MAC. */
   readonly stored: Buffer;
   readonly mediaKey: Buffer;
   readonly fileSha256: Buffer;
@@ -256,7 +263,7 @@ async function sealFile(kind: MediaType, plain: Buffer): Promise<SealedFile> {
   const mediaKey = randomBytes(32);
   const { iv, cipherKey, macKey } = await getMediaKeys(mediaKey, kind);
   const ciphertext = aesEncrypWithIV(plain, Buffer.from(cipherKey), Buffer.from(iv));
-  const stored = Buffer.concat([ciphertext, macOf(iv, ciphertext, macKey)]);
+  const stored = Buffer.concat([ciphertext, computeMac(iv, ciphertext, macKey)]);
   return {
     stored,
     mediaKey,
@@ -267,21 +274,21 @@ async function sealFile(kind: MediaType, plain: Buffer): Promise<SealedFile> {
 }
 
 /**
- * Decrypts a file as a phone does.
+ * Decrypts a file as phones do.
  * @throws Error when the MAC is wrong
  */
 async function openFile(kind: MediaType, stored: Buffer, mediaKey: Uint8Array): Promise<Buffer> {
   const { iv, cipherKey, macKey } = await getMediaKeys(mediaKey, kind);
   const ciphertext = stored.subarray(0, -MAC_BYTES);
-  if (!timingSafeEqual(macOf(iv, ciphertext, macKey), stored.subarray(-MAC_BYTES))) {
+  if (!timingSafeEqual(computeMac(iv, ciphertext, macKey), stored.subarray(-MAC_BYTES))) {
     throw new Error('This file was modified in transit');
   }
   const decipher = createDecipheriv('aes-256-cbc', cipherKey, iv);
   return Buffer.concat([decipher.update(ciphertext), decipher.final()]);
 }
 
-function macOf(iv: Uint8Array, ciphertext: Buffer, macKey: Uint8Array | undefined): Buffer {
-  if (macKey === undefined) throw new Error('No key for the MAC');
+function computeMac(iv: Uint8Array, ciphertext: Buffer, macKey: Uint8Array | undefined): Buffer {
+  if (macKey === undefined) throw new Error('The MAC key is missing');
   const mac = hmacSign(Buffer.concat([iv, ciphertext]), Buffer.from(macKey));
   return Buffer.from(mac.subarray(0, MAC_BYTES));
 }

@@ -1,10 +1,10 @@
 import type { SignalDataSet, SignalDataTypeMap, SignalKeyStore } from '@whiskeysockets/baileys';
 
-type Rooms = { readonly [Kind in keyof SignalDataTypeMap]: Map<string, SignalDataTypeMap[Kind]> };
+type KeyMaps = { readonly [Kind in keyof SignalDataTypeMap]: Map<string, SignalDataTypeMap[Kind]> };
 
-/** Signal keys in memory, for the double's people and for clients in its tests. */
+/** In-memory Signal keys for the double's people and for clients in tests. */
 export class MemoryKeyStore implements SignalKeyStore {
-  readonly #rooms: Rooms = {
+  readonly #rooms: KeyMaps = {
     'pre-key': new Map(),
     session: new Map(),
     'sender-key': new Map(),
@@ -33,12 +33,11 @@ export class MemoryKeyStore implements SignalKeyStore {
     for (const kind of this.kinds()) this.#put(kind, data[kind] ?? {});
   }
 
-  /** Deletes all keys of some types, like a phone that lost its sessions. */
+  /** Deletes all keys of some types, as if a phone had lost its sessions. */
   forget(kinds: readonly (keyof SignalDataTypeMap)[]): void {
     for (const kind of kinds) this.#rooms[kind].clear();
   }
 
-  /** All key types in the store. */
   kinds(): (keyof SignalDataTypeMap)[] {
     return Object.keys(this.#rooms).filter(
       (kind): kind is keyof SignalDataTypeMap => kind in this.#rooms,

@@ -1,7 +1,7 @@
 import { proto } from '@whiskeysockets/baileys';
 
 /** A message class of Baileys' protobuf definitions. */
-interface Codec<Fields> {
+interface MessageCodec<Fields> {
   fromObject(document: { [name: string]: unknown }): Fields;
   encode(fields: Fields): { finish(): Uint8Array };
   decode(bytes: Uint8Array): Fields;
@@ -15,42 +15,54 @@ interface MessageKind {
   message(fields: readonly string[]): proto.IMessage;
 }
 
-type Names<Line extends string, Found = never> = Line extends `${infer First} ${infer Rest}`
-  ? Names<Rest, Found | First>
+type SplitNames<Line extends string, Found = never> = Line extends `${infer First} ${infer Rest}`
+  ? SplitNames<Rest, Found | First>
   : Found | Line;
-/** Requires no further argument when the lines name exactly the fields of the type. */
-type Complete<Fields, Line extends string> = [keyof Fields, Names<Line>] extends [
-  Names<Line>,
+/**
+ * A type that requires no further argument if the lines name exactly the fields of the message
+ * type.
+ */
+type RequireComplete<Fields, Line extends string> = [keyof Fields, SplitNames<Line>] extends [
+  SplitNames<Line>,
   keyof Fields,
 ]
   ? unknown
-  : { readonly missing: Exclude<keyof Fields, Names<Line>> };
+  : { readonly missing: Exclude<keyof Fields, SplitNames<Line>> };
 
-/** Does not compile if the library has a field that the lines do not name. */
-function kindOf<Fields>(
-  codec: Codec<Fields> & { readonly name: string },
+/** Does not compile if the library has a field that the lines omit. */
+function defineKind<Fields>(
+  codec: MessageCodec<Fields> & { readonly name: string },
   wrap: (fields: Fields) => proto.IMessage,
 ) {
-  return <Line extends string>(...lines: (Line & Complete<Fields, Line>)[]): MessageKind => ({
+  return <Line extends string>(
+    ...lines: (Line & RequireComplete<Fields, Line>)[]
+  ): MessageKind => ({
     name: codec.name,
     fields: lines.flatMap((line) => line.split(' ')),
     message: (fields) =>
-      wrap(codec.fromObject(Object.assign({}, ...fields.map((name) => valueFor(codec, name))))),
+      wrap(
+        codec.fromObject(
+          Object.assign({}, ...fields.map((name) => createSampleValue(codec, name))),
+        ),
+      ),
   });
 }
 
-/** Strings are also tried for numbers and bytes, and numbers for enums. */
+/** Strings are also tried as numbers and bytes, and numbers as enums. */
 const CANDIDATES: readonly unknown[] = ['1111', 1, {}, ['1111'], [1], [{}]];
 
-/** A document in which this field has a value that survives encoding. */
-function valueFor<Fields>(codec: Codec<Fields>, name: string): { [name: string]: unknown } {
+/** Returns a document in which this field has a value that survives encoding. */
+function createSampleValue<Fields>(
+  codec: MessageCodec<Fields>,
+  name: string,
+): { [name: string]: unknown } {
   for (const value of CANDIDATES) {
     const document = { [name]: value };
     try {
       const sent = codec.decode(codec.encode(codec.fromObject(document)).finish());
       if (Object.hasOwn(Object(sent), name)) return document;
     } catch {
-      // The field has another type.
+      // The value does not fit the field's type.
     }
   }
   throw new Error(`No value fits the field ${name}`);
@@ -58,7 +70,7 @@ function valueFor<Fields>(codec: Codec<Fields>, name: string): { [name: string]:
 
 /** The messages that clients parse, with all their fields. */
 export const MESSAGE_KINDS: readonly MessageKind[] = [
-  kindOf<proto.IMessage>(proto.Message, (message) => message)(
+  defineKind<proto.IMessage>(proto.Message, (message) => message)(
     'conversation senderKeyDistributionMessage imageMessage contactMessage',
     'locationMessage extendedTextMessage documentMessage audioMessage videoMessage call',
     'chat protocolMessage contactsArrayMessage highlyStructuredMessage',
@@ -86,7 +98,7 @@ export const MESSAGE_KINDS: readonly MessageKind[] = [
     'statusQuotedMessage statusStickerInteractionMessage pollCreationMessageV5',
     'newsletterFollowerInviteMessageV2 pollResultSnapshotMessageV3',
   ),
-  kindOf<proto.IContextInfo>(proto.ContextInfo, (contextInfo) => ({
+  defineKind<proto.IContextInfo>(proto.ContextInfo, (contextInfo) => ({
     extendedTextMessage: { text: 'with context', contextInfo },
   }))(
     'stanzaId participant quotedMessage remoteJid mentionedJid conversionSource',
@@ -103,7 +115,7 @@ export const MESSAGE_KINDS: readonly MessageKind[] = [
     'statusAttributions isGroupStatus forwardOrigin questionReplyQuotedMessage',
     'statusAudienceMetadata nonJidMentions quotedType botMessageSharingInfo',
   ),
-  kindOf<proto.IMessageContextInfo>(proto.MessageContextInfo, (messageContextInfo) => ({
+  defineKind<proto.IMessageContextInfo>(proto.MessageContextInfo, (messageContextInfo) => ({
     conversation: 'with context',
     messageContextInfo,
   }))(
@@ -112,14 +124,14 @@ export const MESSAGE_KINDS: readonly MessageKind[] = [
     'messageAddOnExpiryType messageAssociation capiCreatedGroup supportPayload',
     'limitSharing limitSharingV2 threadId weblinkRenderConfig',
   ),
-  kindOf<proto.IMessageAssociation>(proto.MessageAssociation, (messageAssociation) => ({
+  defineKind<proto.IMessageAssociation>(proto.MessageAssociation, (messageAssociation) => ({
     conversation: 'of an album',
     messageContextInfo: { messageAssociation },
   }))('associationType parentMessageKey messageIndex'),
-  kindOf<proto.IMessageKey>(proto.MessageKey, (key) => ({ reactionMessage: { key, text: '👍' } }))(
-    'remoteJid fromMe id participant',
-  ),
-  kindOf<proto.Message.IExtendedTextMessage>(
+  defineKind<proto.IMessageKey>(proto.MessageKey, (key) => ({
+    reactionMessage: { key, text: '👍' },
+  }))('remoteJid fromMe id participant'),
+  defineKind<proto.Message.IExtendedTextMessage>(
     proto.Message.ExtendedTextMessage,
     (extendedTextMessage) => ({ extendedTextMessage }),
   )(
@@ -131,7 +143,7 @@ export const MESSAGE_KINDS: readonly MessageKind[] = [
     'linkPreviewMetadata paymentLinkMetadata endCardTiles videoContentUrl musicMetadata',
     'paymentExtendedMetadata',
   ),
-  kindOf<proto.Message.IImageMessage>(proto.Message.ImageMessage, (imageMessage) => ({
+  defineKind<proto.Message.IImageMessage>(proto.Message.ImageMessage, (imageMessage) => ({
     imageMessage,
   }))(
     'url mimetype caption fileSha256 fileLength height width mediaKey fileEncSha256',
@@ -141,7 +153,7 @@ export const MESSAGE_KINDS: readonly MessageKind[] = [
     'thumbnailSha256 thumbnailEncSha256 staticUrl annotations imageSourceType',
     'accessibilityLabel mediaKeyDomain qrUrl',
   ),
-  kindOf<proto.Message.IVideoMessage>(proto.Message.VideoMessage, (videoMessage) => ({
+  defineKind<proto.Message.IVideoMessage>(proto.Message.VideoMessage, (videoMessage) => ({
     videoMessage,
   }))(
     'url mimetype fileSha256 fileLength seconds mediaKey caption gifPlayback height width',
@@ -151,14 +163,14 @@ export const MESSAGE_KINDS: readonly MessageKind[] = [
     'processedVideos externalShareFullVideoDurationInSeconds',
     'motionPhotoPresentationOffsetMs metadataUrl videoSourceType mediaKeyDomain',
   ),
-  kindOf<proto.Message.IAudioMessage>(proto.Message.AudioMessage, (audioMessage) => ({
+  defineKind<proto.Message.IAudioMessage>(proto.Message.AudioMessage, (audioMessage) => ({
     audioMessage,
   }))(
     'url mimetype fileSha256 fileLength seconds ptt mediaKey fileEncSha256 directPath',
     'mediaKeyTimestamp contextInfo streamingSidecar waveform backgroundArgb viewOnce',
     'accessibilityLabel mediaKeyDomain',
   ),
-  kindOf<proto.Message.IDocumentMessage>(proto.Message.DocumentMessage, (documentMessage) => ({
+  defineKind<proto.Message.IDocumentMessage>(proto.Message.DocumentMessage, (documentMessage) => ({
     documentMessage,
   }))(
     'url mimetype title fileSha256 fileLength pageCount mediaKey fileName fileEncSha256',
@@ -166,7 +178,7 @@ export const MESSAGE_KINDS: readonly MessageKind[] = [
     'thumbnailEncSha256 jpegThumbnail contextInfo thumbnailHeight thumbnailWidth caption',
     'accessibilityLabel mediaKeyDomain',
   ),
-  kindOf<proto.Message.IStickerMessage>(proto.Message.StickerMessage, (stickerMessage) => ({
+  defineKind<proto.Message.IStickerMessage>(proto.Message.StickerMessage, (stickerMessage) => ({
     stickerMessage,
   }))(
     'url fileSha256 fileEncSha256 mediaKey mimetype height width directPath fileLength',
@@ -174,13 +186,13 @@ export const MESSAGE_KINDS: readonly MessageKind[] = [
     'contextInfo stickerSentTs isAvatar isAiSticker isLottie accessibilityLabel',
     'mediaKeyDomain',
   ),
-  kindOf<proto.Message.ILocationMessage>(proto.Message.LocationMessage, (locationMessage) => ({
+  defineKind<proto.Message.ILocationMessage>(proto.Message.LocationMessage, (locationMessage) => ({
     locationMessage,
   }))(
     'degreesLatitude degreesLongitude name address url isLive accuracyInMeters speedInMps',
     'degreesClockwiseFromMagneticNorth comment jpegThumbnail contextInfo',
   ),
-  kindOf<proto.Message.ILiveLocationMessage>(
+  defineKind<proto.Message.ILiveLocationMessage>(
     proto.Message.LiveLocationMessage,
     (liveLocationMessage) => ({ liveLocationMessage }),
   )(
@@ -188,21 +200,21 @@ export const MESSAGE_KINDS: readonly MessageKind[] = [
     'degreesClockwiseFromMagneticNorth caption sequenceNumber timeOffset jpegThumbnail',
     'contextInfo',
   ),
-  kindOf<proto.Message.IContactMessage>(proto.Message.ContactMessage, (contactMessage) => ({
+  defineKind<proto.Message.IContactMessage>(proto.Message.ContactMessage, (contactMessage) => ({
     contactMessage,
   }))('displayName vcard contextInfo'),
-  kindOf<proto.Message.IContactsArrayMessage>(
+  defineKind<proto.Message.IContactsArrayMessage>(
     proto.Message.ContactsArrayMessage,
     (contactsArrayMessage) => ({ contactsArrayMessage }),
   )('displayName contacts contextInfo'),
-  kindOf<proto.Message.IPollCreationMessage>(
+  defineKind<proto.Message.IPollCreationMessage>(
     proto.Message.PollCreationMessage,
     (pollCreationMessage) => ({ pollCreationMessage }),
   )(
     'encKey name options selectableOptionsCount contextInfo pollContentType pollType',
     'correctAnswer',
   ),
-  kindOf<proto.Message.IProtocolMessage>(proto.Message.ProtocolMessage, (protocolMessage) => ({
+  defineKind<proto.Message.IProtocolMessage>(proto.Message.ProtocolMessage, (protocolMessage) => ({
     protocolMessage,
   }))(
     'key type ephemeralExpiration ephemeralSettingTimestamp historySyncNotification',
@@ -213,26 +225,26 @@ export const MESSAGE_KINDS: readonly MessageKind[] = [
     'cloudApiThreadControlNotification lidMigrationMappingSyncMessage limitSharing',
     'aiPsiMetadata aiQueryFanout memberLabel',
   ),
-  kindOf<proto.Message.IReactionMessage>(proto.Message.ReactionMessage, (reactionMessage) => ({
+  defineKind<proto.Message.IReactionMessage>(proto.Message.ReactionMessage, (reactionMessage) => ({
     reactionMessage,
   }))('key text groupingKey senderTimestampMs'),
-  kindOf<proto.Message.IButtonsResponseMessage>(
+  defineKind<proto.Message.IButtonsResponseMessage>(
     proto.Message.ButtonsResponseMessage,
     (buttonsResponseMessage) => ({ buttonsResponseMessage }),
   )('selectedButtonId contextInfo type selectedDisplayText'),
-  kindOf<proto.Message.IListResponseMessage>(
+  defineKind<proto.Message.IListResponseMessage>(
     proto.Message.ListResponseMessage,
     (listResponseMessage) => ({ listResponseMessage }),
   )('title listType singleSelectReply contextInfo description'),
-  kindOf<proto.Message.ITemplateButtonReplyMessage>(
+  defineKind<proto.Message.ITemplateButtonReplyMessage>(
     proto.Message.TemplateButtonReplyMessage,
     (templateButtonReplyMessage) => ({ templateButtonReplyMessage }),
   )('selectedId selectedDisplayText contextInfo selectedIndex selectedCarouselCardIndex'),
-  kindOf<proto.Message.IInteractiveResponseMessage>(
+  defineKind<proto.Message.IInteractiveResponseMessage>(
     proto.Message.InteractiveResponseMessage,
     (interactiveResponseMessage) => ({ interactiveResponseMessage }),
   )('body contextInfo nativeFlowResponseMessage'),
-  kindOf<proto.Message.IFutureProofMessage>(
+  defineKind<proto.Message.IFutureProofMessage>(
     proto.Message.FutureProofMessage,
     (ephemeralMessage) => ({ ephemeralMessage }),
   )('message'),

@@ -1,28 +1,34 @@
 import type { BinaryNode, proto } from '@whiskeysockets/baileys';
-import { type Account, type Chat, findChat, linked, seconds } from './account.ts';
-import { askAgain, tellDelivered } from './acts.ts';
+import {
+  type Chat,
+  findChat,
+  getSeconds,
+  requireCompanion,
+  type SimulatedAccount,
+} from './account.ts';
+import { confirmDelivery, requestRetry } from './acts.ts';
 import type { SendFault } from './faults.ts';
 import { type Group, isMember } from './groups.ts';
 import type { Person } from './people.ts';
 import { readContent } from './read-content.ts';
-import { bytes, type ClientLink, child, children, node } from './wire.ts';
+import { buildNode, type ClientLink, findChild, listChildren, readBytes } from './wire.ts';
 
 /**
- * Handles a message of the bot: the phones decrypt it, people see it, and then the server
+ * Handles a message of the bot: the phones decrypt it, the transcript shows it, and the server
  * acknowledges it.
  */
-export async function takeMessage(
-  account: Account,
+export async function handleMessage(
+  account: SimulatedAccount,
   link: ClientLink,
   stanza: BinaryNode,
 ): Promise<void> {
   const to = stanza.attrs.to ?? '';
   const chat = findChat(account, to);
   const fault = account.faults.takeSend(chat?.id ?? to);
-  const code = fault?.kind === 'refuse' ? fault.code : refusalOf(account, chat);
+  const code = fault?.kind === 'refuse' ? fault.code : getRefusalCode(account, chat);
   const isLost = code !== undefined || isLosing(fault);
-  const readings = chat === undefined || isLost ? [] : await openForAll(account, chat, stanza);
-  record(account, stanza, readings, outcomeOf(fault, code));
+  const readings = chat === undefined || isLost ? [] : await decryptForAll(account, chat, stanza);
+  recordSend(account, stanza, readings, toSendOutcome(fault, code));
   const message = readings.find((reading) => reading.message !== undefined)?.message;
   if (chat !== undefined && message !== undefined) {
     const source = { chat: chat.id, from: 'bot', id: stanza.attrs.id ?? '' };
@@ -30,15 +36,16 @@ export async function takeMessage(
   }
   const settle = () => {
     if (fault?.kind === 'drop') link.drop();
-    else if (fault?.kind !== 'no-ack') link.send(ackNode(account, stanza, code));
-    if (chat !== undefined && fault?.kind !== 'no-ack') tellAll(account, chat, stanza, readings);
+    else if (fault?.kind !== 'no-ack') link.send(buildAckNode(account, stanza, code));
+    if (chat !== undefined && fault?.kind !== 'no-ack')
+      sendReceipts(account, chat, stanza, readings);
   };
   if (fault?.kind === 'late-ack') setTimeout(settle, fault.ms).unref();
   else settle();
 }
 
-/** The error with which the servers reject a message; undefined when they accept it. */
-function refusalOf({ me }: Account, chat: Chat | undefined): number | undefined {
+/** Returns the error with which the servers reject a message; undefined when they accept it. */
+function getRefusalCode({ me }: SimulatedAccount, chat: Chat | undefined): number | undefined {
   if (chat === undefined) return 404;
   if (chat.kind !== 'group') return undefined;
   const { group } = chat;
@@ -50,16 +57,16 @@ function isLosing(fault: SendFault | undefined): boolean {
   return (fault?.kind === 'drop' || fault?.kind === 'no-ack') && fault.lost === true;
 }
 
-function outcomeOf(fault: SendFault | undefined, code: number | undefined) {
+function toSendOutcome(fault: SendFault | undefined, code: number | undefined) {
   if (code !== undefined) return code;
   if (fault?.kind === 'drop') return 'dropped';
   return fault?.kind === 'no-ack' ? 'no-ack' : 'acked';
 }
 
-function record(
-  account: Account,
+function recordSend(
+  account: SimulatedAccount,
   stanza: BinaryNode,
-  readings: readonly Reading[],
+  readings: readonly PhoneReading[],
   outcome: 'acked' | 'no-ack' | 'dropped' | number,
 ): void {
   const message = readings.find((reading) => reading.message !== undefined)?.message;
@@ -68,7 +75,9 @@ function record(
   account.transcript.recordSend({
     id: stanza.attrs.id ?? '',
     to: stanza.attrs.to ?? '',
-    devices: children(child(stanza, 'participants'), 'to').map(({ attrs }) => attrs.jid ?? ''),
+    devices: listChildren(findChild(stanza, 'participants'), 'to').map(
+      ({ attrs }) => attrs.jid ?? '',
+    ),
     readers: those(true).map(({ person }) => person.id),
     unreadable: those(false).map(({ person }) => person.id),
     attrs: { ...stanza.attrs },
@@ -77,75 +86,83 @@ function record(
   });
 }
 
-function ackNode(account: Account, { attrs }: BinaryNode, error: number | undefined): BinaryNode {
+function buildAckNode(
+  account: SimulatedAccount,
+  { attrs }: BinaryNode,
+  error: number | undefined,
+): BinaryNode {
   const { id, to } = attrs;
-  return node('ack', { class: 'message', id, from: to, t: seconds(account), error });
+  return buildNode('ack', { class: 'message', id, from: to, t: getSeconds(account), error });
 }
 
-function tellAll(
-  account: Account,
+function sendReceipts(
+  account: SimulatedAccount,
   chat: Chat,
   stanza: BinaryNode,
-  readings: readonly Reading[],
+  readings: readonly PhoneReading[],
 ): void {
   for (const { person, message } of readings) {
-    if (message === undefined) askAgain(account, chat, person, stanza);
-    else tellDelivered(account, chat, person, stanza);
+    if (message === undefined) requestRetry(account, chat, person, stanza);
+    else confirmDelivery(account, chat, person, stanza);
   }
 }
 
-/** A person's phone and what it decrypted; undefined when it could not decrypt the message. */
-export interface Reading {
+/** A person's phone and the message it decrypted; undefined when decryption failed. */
+export interface PhoneReading {
   readonly person: Person;
   readonly message: proto.IMessage | undefined;
 }
 
 /**
- * Lets everyone decrypt what was encrypted for them. The account's own phone does so too but is not
- * part of the result.
+ * Lets every recipient's phone decrypt its ciphertext. The account's own phone also decrypts the
+ * message but is not part of the result.
  */
-async function openForAll(account: Account, chat: Chat, stanza: BinaryNode): Promise<Reading[]> {
-  const author = linked(account).lid;
-  const readings: Reading[] = [];
-  for (const { jid, enc } of sealsOf(stanza)) {
+async function decryptForAll(
+  account: SimulatedAccount,
+  chat: Chat,
+  stanza: BinaryNode,
+): Promise<PhoneReading[]> {
+  const author = requireCompanion(account).lid;
+  const readings: PhoneReading[] = [];
+  for (const { jid, enc } of listSeals(stanza)) {
     const person = account.people.find(jid);
     if (person === undefined || isClient(account, jid)) continue;
     const { type = '' } = enc.attrs;
-    const message = await attempt(() => person.phone.open(author, type, bytes(enc)));
+    const message = await attemptDecryption(() => person.phone.open(author, type, readBytes(enc)));
     if (person !== account.me) readings.push({ person, message });
   }
-  const forAll = children(stanza, 'enc').find(({ attrs }) => attrs.type === 'skmsg');
+  const forAll = listChildren(stanza, 'enc').find(({ attrs }) => attrs.type === 'skmsg');
   if (chat.kind !== 'group' || forAll === undefined) return readings;
-  return openInGroup(account, chat.group, author, bytes(forAll));
+  return decryptInGroup(account, chat.group, author, readBytes(forAll));
 }
 
 /**
- * The ciphertexts for individual devices. A message sent again to a single device contains its
- * ciphertext directly.
+ * Returns the ciphertexts for individual devices; a message sent again to a single device contains
+ * its ciphertext directly.
  */
-function sealsOf(stanza: BinaryNode): { readonly jid: string; readonly enc: BinaryNode }[] {
-  const listed = children(child(stanza, 'participants'), 'to').flatMap((to) =>
-    children(to, 'enc').map((enc) => ({ jid: to.attrs.jid ?? '', enc })),
+function listSeals(stanza: BinaryNode): { readonly jid: string; readonly enc: BinaryNode }[] {
+  const listed = listChildren(findChild(stanza, 'participants'), 'to').flatMap((to) =>
+    listChildren(to, 'enc').map((enc) => ({ jid: to.attrs.jid ?? '', enc })),
   );
   const jid = stanza.attrs.participant ?? stanza.attrs.to ?? '';
-  const direct = children(stanza, 'enc').filter(({ attrs }) => attrs.type !== 'skmsg');
+  const direct = listChildren(stanza, 'enc').filter(({ attrs }) => attrs.type !== 'skmsg');
   return [...listed, ...direct.map((enc) => ({ jid, enc }))];
 }
 
 /**
- * The number of phones that really decrypt a group message; decryption takes 12 ms and all phones
+ * The number of phones that actually decrypt a group message; decryption takes 12 ms and all phones
  * run in this process.
  */
 const OPENED_BY = 20;
 
-/** In a large group, most phones only check that they have the sender key. */
-async function openInGroup(
-  account: Account,
+/** In a large group, most phones check only that they have the sender key. */
+async function decryptInGroup(
+  account: SimulatedAccount,
   group: Group,
   author: string,
   ciphertext: Uint8Array,
-): Promise<Reading[]> {
-  const readings: Reading[] = [];
+): Promise<PhoneReading[]> {
+  const readings: PhoneReading[] = [];
   for (const { lid } of group.members) {
     const person = account.people.get(lid);
     if (person === account.me) continue;
@@ -153,14 +170,16 @@ async function openInGroup(
     const message =
       opened !== undefined && person.phone.hasGroupKey(group.jid, author)
         ? opened
-        : await attempt(() => person.phone.openFromGroup(group.jid, author, ciphertext));
+        : await attemptDecryption(() => person.phone.openFromGroup(group.jid, author, ciphertext));
     readings.push({ person, message });
   }
   return readings;
 }
 
-/** A phone requests a message again, whatever the reason it could not decrypt it. */
-async function attempt(open: () => Promise<proto.IMessage>): Promise<proto.IMessage | undefined> {
+/** A phone requests a message again for any decryption error. */
+async function attemptDecryption(
+  open: () => Promise<proto.IMessage>,
+): Promise<proto.IMessage | undefined> {
   try {
     return await open();
   } catch {
@@ -168,7 +187,9 @@ async function attempt(open: () => Promise<proto.IMessage>): Promise<proto.IMess
   }
 }
 
-/** Whether this is the client itself: Baileys encrypts its group keys for its own device, too. */
-function isClient({ companion }: Account, jid: string): boolean {
+/**
+ * Whether the device is the client itself: Baileys encrypts its group keys for its own device, too.
+ */
+function isClient({ companion }: SimulatedAccount, jid: string): boolean {
   return companion !== undefined && (jid === companion.pn || jid === companion.lid);
 }

@@ -12,15 +12,20 @@ import {
 } from '@whiskeysockets/baileys';
 
 /** The result of a handshake: the client's authenticated key and its hello. */
-export interface Login {
-  /** The Noise key that the client proved to own, by which WhatsApp recognizes a device. */
+export interface HandshakeResult {
+  /**
+   * The Noise key whose possession the client has proved; WhatsApp identifies devices by this key.
+   */
   readonly clientKey: Uint8Array;
   readonly payload: proto.ClientPayload;
   readonly fromClient: TransportCipher;
   readonly toClient: TransportCipher;
 }
 
-/** The server side of Noise XX: `hello` answers the first message, `finish` reads the last. */
+/**
+ * The server side of Noise XX: `hello` answers the client's first message, `finish` reads the last
+ * one.
+ */
 export class NoiseResponder {
   readonly #identity: ServerIdentity;
   readonly #cipher = new NoiseCipher();
@@ -32,7 +37,7 @@ export class NoiseResponder {
 
   hello(frame: Uint8Array): Uint8Array {
     const { clientHello } = proto.HandshakeMessage.decode(frame);
-    const theirs = present(clientHello?.ephemeral, 'client hello');
+    const theirs = requireBytes(clientHello?.ephemeral, 'client hello');
     const { staticKey, chain } = this.#identity;
     this.#cipher.mixHash(NOISE_WA_HEADER);
     this.#cipher.mixHash(theirs);
@@ -45,31 +50,34 @@ export class NoiseResponder {
     return proto.HandshakeMessage.encode({ serverHello }).finish();
   }
 
-  finish(frame: Uint8Array): Login {
+  finish(frame: Uint8Array): HandshakeResult {
     const { clientFinish } = proto.HandshakeMessage.decode(frame);
-    const clientKey = this.#cipher.decrypt(present(clientFinish?.static, 'client key'));
+    const clientKey = this.#cipher.decrypt(requireBytes(clientFinish?.static, 'client key'));
     this.#cipher.mixKey(Curve.sharedKey(this.#ephemeral.private, clientKey));
-    const plain = this.#cipher.decrypt(present(clientFinish?.payload, 'client payload'));
+    const plain = this.#cipher.decrypt(requireBytes(clientFinish?.payload, 'client payload'));
     return { clientKey, payload: proto.ClientPayload.decode(plain), ...this.#cipher.split() };
   }
 }
 
-function present(bytes: Uint8Array | null | undefined, what: string): Uint8Array {
+function requireBytes(bytes: Uint8Array | null | undefined, what: string): Uint8Array {
   if (bytes === null || bytes === undefined) throw new Error(`The handshake has no ${what}`);
   return bytes;
 }
 
 /** The key that authenticates a server, and its certificate chain. */
 export interface ServerIdentity {
-  /** The root's public key, which a test sets as `WA_CERT_DETAILS.PUBLIC_KEY`. 32 bytes. */
+  /**
+   * The root certificate's public key, which a test sets as `WA_CERT_DETAILS.PUBLIC_KEY`. The key
+   * as 32 bytes.
+   */
   readonly rootKey: Buffer<ArrayBuffer>;
   readonly staticKey: KeyPair;
-  /** An encoded `CertChain`. */
+  /** The chain as an encoded `CertChain`. */
   readonly chain: Uint8Array;
 }
 
 /** Creates a root, an intermediate and a leaf certificate, structured like WhatsApp's chain. */
-export function newServerIdentity(): ServerIdentity {
+export function createServerIdentity(): ServerIdentity {
   const root = Curve.generateKeyPair();
   const intermediate = Curve.generateKeyPair();
   const staticKey = Curve.generateKeyPair();
@@ -109,21 +117,21 @@ class NoiseCipher {
   }
 
   encrypt(plain: Uint8Array): Buffer {
-    const sealed = aesEncryptGCM(plain, this.#key, nonce(this.#counter), this.#hash);
+    const sealed = aesEncryptGCM(plain, this.#key, encodeNonce(this.#counter), this.#hash);
     this.#counter += 1;
     this.mixHash(sealed);
     return sealed;
   }
 
-  /** @throws Error when the other side has a different state */
+  /** @throws Error when the other side has a different handshake state */
   decrypt(sealed: Uint8Array): Buffer {
-    const plain = aesDecryptGCM(sealed, this.#key, nonce(this.#counter), this.#hash);
+    const plain = aesDecryptGCM(sealed, this.#key, encodeNonce(this.#counter), this.#hash);
     this.#counter += 1;
     this.mixHash(sealed);
     return plain;
   }
 
-  /** Ends the handshake: returns one key for each direction. */
+  /** Ends the handshake and returns one key for each direction. */
   split(): { readonly fromClient: TransportCipher; readonly toClient: TransportCipher } {
     const [fromClient, toClient] = this.#derive(NO_DATA);
     return {
@@ -138,7 +146,7 @@ class NoiseCipher {
   }
 }
 
-/** One direction after the handshake; the nonce increases with every frame. */
+/** The cipher for one direction after the handshake; the nonce increases with every frame. */
 export class TransportCipher {
   readonly #key: Uint8Array;
   #counter = 0;
@@ -148,19 +156,19 @@ export class TransportCipher {
   }
 
   encrypt(plain: Uint8Array): Buffer {
-    const sealed = aesEncryptGCM(plain, this.#key, nonce(this.#counter), NO_DATA);
+    const sealed = aesEncryptGCM(plain, this.#key, encodeNonce(this.#counter), NO_DATA);
     this.#counter += 1;
     return sealed;
   }
 
   decrypt(sealed: Uint8Array): Buffer {
-    const plain = aesDecryptGCM(sealed, this.#key, nonce(this.#counter), NO_DATA);
+    const plain = aesDecryptGCM(sealed, this.#key, encodeNonce(this.#counter), NO_DATA);
     this.#counter += 1;
     return plain;
   }
 }
 
-function nonce(counter: number): Buffer {
+function encodeNonce(counter: number): Buffer {
   const bytes = Buffer.alloc(12);
   bytes.writeUInt32BE(counter, 8);
   return bytes;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { freshAuth, startScene } from './testing/test-scene.ts';
+import { createFreshAuth, startScene } from './testing/test-scene.ts';
 
-describe('linking a client', () => {
-  it('leads from scanning a code through a restart to an open connection', async () => {
+describe('linking a client to the WhatsApp double', () => {
+  it('opens a connection after scanning a code and restarting', async () => {
     const { double, connect } = await startScene();
-    const auth = freshAuth();
+    const auth = createFreshAuth();
     const first = connect({ auth });
     const qr = await first.waitFor(() => first.qr);
     expect(qr).toContain(double.pairingRefs()?.[0]);
@@ -27,7 +27,7 @@ describe('linking a client', () => {
 
   it('delivers the first messages without waiting for history', async () => {
     const { double, connect } = await startScene();
-    const auth = freshAuth();
+    const auth = createFreshAuth();
     const first = connect({ auth });
     double.scan(await first.waitFor(() => first.qr));
     await first.waitFor(() => first.closedWith === 515);
@@ -39,23 +39,23 @@ describe('linking a client', () => {
     expect(auth.creds.me?.name).toBe('Owner');
   });
 
-  it('offers several codes and rejects old ones and those of another client', async () => {
+  it('offers several codes and rejects old codes and codes of another client', async () => {
     const { double, connect } = await startScene();
-    expect(() => double.scan('2@x,y,z')).toThrow('No client waits');
-    const client = connect({ auth: freshAuth(), qrTimeout: 50 });
+    expect(() => double.scan('2@x,y,z')).toThrow('No client is waiting');
+    const client = connect({ auth: createFreshAuth(), qrTimeout: 50 });
     const qr = await client.waitFor(() => client.qr);
     const next = await client.waitFor(() => client.qr !== qr && client.qr);
     expect(next).toContain(double.pairingRefs()?.[1]);
     expect(() => double.scan(qr.replace('2@', '3@'))).toThrow('no longer valid');
     expect(() => double.scan(qr.replace(/,[^,]+,/, ',AAAA,'))).toThrow('Another noise key');
-    // All codes have been used.
+    // The client has used all its codes at this point.
     await client.waitFor(() => client.closedWith === 408);
     expect(double.pairingRefs()).toBeUndefined();
   });
 
-  it('leads from typing a code on the phone to an open connection', async () => {
+  it('opens a connection after typing a code on the phone', async () => {
     const { double, connect } = await startScene();
-    const auth = freshAuth();
+    const auth = createFreshAuth();
     const first = connect({ auth, browser: ['Windows', 'Chrome', '10'] });
     await first.waitFor(() => first.qr);
     const code = await first.socket.requestPairingCode('491500000001');
@@ -73,7 +73,7 @@ describe('linking a client', () => {
     ['a number with characters other than digits', 'Windows', '+491500000001'],
   ])('rejects a request for a typed code with %s', async (_what, system, number) => {
     const { double, connect } = await startScene();
-    const client = connect({ auth: freshAuth(), browser: [system, 'Chrome', '10'] });
+    const client = connect({ auth: createFreshAuth(), browser: [system, 'Chrome', '10'] });
     await client.waitFor(() => client.qr);
     const code = await client.socket.requestPairingCode(number);
     await client.waitFor(() => client.answers.length > 0);
@@ -81,17 +81,17 @@ describe('linking a client', () => {
     await expect(double.typeCode(code)).rejects.toThrow('shows no code');
   });
 
-  it('rejects a code meant for the phone of another number', async () => {
+  it("rejects a code that was requested for another number's phone", async () => {
     const { double, connect } = await startScene();
-    await expect(double.typeCode('AAAA-AAAA')).rejects.toThrow('No client waits');
-    const client = connect({ auth: freshAuth(), browser: ['Mac OS', 'Safari', '1'] });
+    await expect(double.typeCode('AAAA-AAAA')).rejects.toThrow('No client is waiting');
+    const client = connect({ auth: createFreshAuth(), browser: ['Mac OS', 'Safari', '1'] });
     await client.waitFor(() => client.qr);
     const code = await client.socket.requestPairingCode('491500000002');
     await client.waitFor(() => client.answers.length > 0);
     await expect(double.typeCode(code)).rejects.toThrow("another number's phone");
   });
 
-  it('lets the same credentials log in again and rejects others', async () => {
+  it('accepts the same credentials for another login and rejects others', async () => {
     const { double, auth, connect } = await startScene();
     const first = connect();
     await first.opened();
@@ -99,7 +99,7 @@ describe('linking a client', () => {
     expect(auth.creds.routingInfo?.toString()).toBe('double');
     const second = connect();
     await second.opened();
-    const thief = freshAuth();
+    const thief = createFreshAuth();
     Object.assign(thief.creds, { me: auth.creds.me });
     const stranger = connect({ auth: thief });
     await stranger.waitFor(() => stranger.closedWith === 401);
@@ -116,7 +116,7 @@ describe('linking a client', () => {
     await first.waitFor(() => first.closedWith === 440);
   });
 
-  it('forgets a client that logs out', async () => {
+  it('unlinks a client that logs out', async () => {
     const { connect } = await startScene();
     const first = connect();
     await first.opened();
@@ -127,7 +127,7 @@ describe('linking a client', () => {
 });
 
 describe('the queries of a starting client', () => {
-  it('are all answered', async () => {
+  it('answers all queries of a starting client', async () => {
     const { double, connect } = await startScene();
     const client = connect({ keepAliveIntervalMs: 50 });
     await client.opened();
@@ -145,7 +145,7 @@ describe('the queries of a starting client', () => {
     );
   });
 
-  it('include who is on WhatsApp, and the LID of a number', async () => {
+  it('reports the numbers that use WhatsApp and the LID of a number', async () => {
     const { double, connect } = await startScene();
     const client = connect();
     await client.opened();

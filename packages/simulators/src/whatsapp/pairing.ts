@@ -13,40 +13,47 @@ import {
   WA_ADV_DEVICE_SIG_PREFIX,
 } from '@whiskeysockets/baileys';
 import { verifySignature } from 'libsignal/src/curve.js';
-import { type Account, Companion } from './account.ts';
-import { withTypeByte } from './signal.ts';
-import { TypedCode } from './typed-code.ts';
-import { bytes, type ClientLink, child, node, refusal, result } from './wire.ts';
+import { Companion, type SimulatedAccount } from './account.ts';
+import { addTypeByte } from './signal.ts';
+import { TypedCodeLinking } from './typed-code.ts';
+import {
+  buildNode,
+  type ClientLink,
+  createRefusal,
+  createResult,
+  findChild,
+  readBytes,
+} from './wire.ts';
 
 const REFS = 6;
 const QR_ADDRESS = 'https://wa.me/settings/linked_devices#';
 
-interface Scanned {
+interface ScanResult {
   readonly query: string;
   readonly details: Uint8Array;
   readonly companion: Companion;
 }
 
 /**
- * A client that is not linked yet: it shows codes until a phone scans one, or one is typed on the
- * phone.
+ * A client that is not linked yet: it shows codes until a phone scans one or the user types one on
+ * the phone.
  */
 export class Pairing {
   readonly link: ClientLink;
-  /** The references that the codes start with; the client shows one after the other. */
+  /** The references at the start of the codes; the client shows one code after the other. */
   readonly refs: readonly string[];
   /** The number whose phone accepts the typed code. */
   phone: string | undefined;
-  readonly #account: Account;
+  readonly #account: SimulatedAccount;
   readonly #noiseKey: Uint8Array;
   readonly #identity: Uint8Array;
-  #scanned: Scanned | undefined;
-  #typed: TypedCode | undefined;
-  /** Settled once the client has responded to a typed code. */
+  #scanned: ScanResult | undefined;
+  #typed: TypedCodeLinking | undefined;
+  /** A promise that settles when the client has responded to a typed code. */
   #typing: PromiseWithResolvers<void> | undefined;
 
   constructor(
-    account: Account,
+    account: SimulatedAccount,
     link: ClientLink,
     noiseKey: Uint8Array,
     payload: proto.ClientPayload,
@@ -58,21 +65,20 @@ export class Pairing {
     this.#identity = payload.devicePairingData?.eIdent ?? Buffer.alloc(0);
   }
 
-  /** Sends the references to the client. */
   offer(): void {
-    const refs = this.refs.map((ref) => node('ref', {}, Buffer.from(ref)));
+    const refs = this.refs.map((ref) => buildNode('ref', {}, Buffer.from(ref)));
     this.link.send(
-      node(
+      buildNode(
         'iq',
         { from: S_WHATSAPP_NET, type: 'set', id: randomBytes(4).toString('hex'), xmlns: 'md' },
-        [node('pair-device', {}, refs)],
+        [buildNode('pair-device', {}, refs)],
       ),
     );
   }
 
   /**
-   * The phone scans a code of the client and signs its identity.
-   * @throws Error for a code that is expired or belongs to another client
+   * Scans a code of the client with the phone and signs the client's identity.
+   * @throws Error for a code that has expired or belongs to another client
    */
   scan(qr: string, device: number): void {
     const text = qr.startsWith(QR_ADDRESS) ? qr.slice(QR_ADDRESS.length) : qr;
@@ -84,18 +90,18 @@ export class Pairing {
     this.#vouchFor(device, Buffer.from(secret, 'base64'));
   }
 
-  /** The client requests a code to type; a new code replaces the old one. */
+  /** Handles the client's request for a code to type; a new code replaces the old one. */
   hello(query: BinaryNode, hello: BinaryNode): BinaryNode {
-    const typed = new TypedCode(this.#account, this.#noiseKey, this.#identity, hello);
+    const typed = new TypedCodeLinking(this.#account, this.#noiseKey, this.#identity, hello);
     const why = typed.refusal(hello);
-    if (why !== undefined) return refusal(query, 400, why);
+    if (why !== undefined) return createRefusal(query, 400, why);
     this.#typed = typed;
     this.phone = hello.attrs.jid;
-    return result(query, [typed.accepted()]);
+    return createResult(query, [typed.accepted()]);
   }
 
   /**
-   * The account's phone submits a typed code.
+   * Submits a typed code from the account's phone.
    * @throws Error for a wrong code, or when no code is shown for this number
    */
   async type(code: string): Promise<void> {
@@ -108,9 +114,9 @@ export class Pairing {
     await this.#typing.promise;
   }
 
-  /** The client responds to the typed code; only the phone reports a wrong one. */
+  /** Handles the client's response to the typed code; only the phone reports a wrong code. */
   answered(query: BinaryNode, finish: BinaryNode, device: () => number): void {
-    this.link.send(result(query));
+    this.link.send(createResult(query));
     try {
       const secret = this.#typed?.secret(finish);
       if (secret === undefined) throw new Error('This client shows no code to type');
@@ -121,7 +127,7 @@ export class Pairing {
     }
   }
 
-  /** The connection has closed, so no response can arrive any more. */
+  /** The connection has closed, so no further response can arrive. */
   closed(): void {
     this.#typing?.reject(new Error('The client disconnected'));
   }
@@ -137,25 +143,26 @@ export class Pairing {
     const query = randomBytes(4).toString('hex');
     this.#scanned = { query, details, companion };
     this.link.send(
-      node('iq', { from: S_WHATSAPP_NET, type: 'set', id: query, xmlns: 'md' }, [
-        node('pair-success', {}, [
-          node('device-identity', {}, this.#vouch(details, secret)),
-          node('device', { jid: companion.pn, lid: companion.lid }),
-          node('platform', { name: 'android' }),
+      buildNode('iq', { from: S_WHATSAPP_NET, type: 'set', id: query, xmlns: 'md' }, [
+        buildNode('pair-success', {}, [
+          buildNode('device-identity', {}, this.#vouch(details, secret)),
+          buildNode('device', { jid: companion.pn, lid: companion.lid }),
+          buildNode('platform', { name: 'android' }),
         ]),
       ]),
     );
   }
 
   /**
-   * Reads the client's response to the scan and returns the companion, if it is one.
+   * Reads the client's response to the scan and returns the companion, if it is a companion
+   * response.
    * @throws Error when the signature does not match the identity
    */
   finish(answer: BinaryNode): Companion | undefined {
     const scanned = this.#scanned;
     if (scanned === undefined || answer.attrs.id !== scanned.query) return undefined;
     const signed = proto.ADVSignedDeviceIdentity.decode(
-      bytes(child(child(answer, 'pair-device-sign'), 'device-identity')),
+      readBytes(findChild(findChild(answer, 'pair-device-sign'), 'device-identity')),
     );
     const { signedIdentityKey } = this.#account.me.phone.creds;
     const message = Buffer.concat([
@@ -165,7 +172,7 @@ export class Pairing {
       signedIdentityKey.public,
     ]);
     const signature = Buffer.from(signed.deviceSignature ?? []);
-    if (!verifySignature(withTypeByte(this.#identity), message, signature)) {
+    if (!verifySignature(addTypeByte(this.#identity), message, signature)) {
       throw new Error("The client's device signature is wrong");
     }
     return scanned.companion;
@@ -188,18 +195,18 @@ export class Pairing {
 
 const PRE_KEYS = 30;
 
-/** Stored credentials of a client that was linked long ago. */
+/** Stored credentials of a client that was linked earlier. */
 export interface LinkedCredentials {
   readonly creds: AuthenticationCreds;
   readonly keys: SignalDataSet;
 }
 
 /**
- * Creates a linked client without scanning a code, for tests about something else. It has already
- * received its history and published keys.
+ * Creates a linked client without scanning a code, for tests of other features; the client has
+ * already received its history and published keys.
  */
-export function linkedCredentials(
-  account: Account,
+export function createLinkedCredentials(
+  account: SimulatedAccount,
   device: number,
 ): { readonly companion: Companion; readonly credentials: LinkedCredentials } {
   const creds = initAuthCreds();
@@ -224,7 +231,7 @@ export function linkedCredentials(
   const linked: AuthenticationCreds = {
     ...creds,
     me: { id: companion.pn, lid: companion.lid, name: me.name },
-    account: vouchedIdentity(account, creds, device),
+    account: signIdentity(account, creds, device),
     platform: 'android',
     accountSyncCounter: 1,
     nextPreKeyId: PRE_KEYS + 1,
@@ -233,8 +240,8 @@ export function linkedCredentials(
   return { companion, credentials: { creds: linked, keys: { 'pre-key': preKeys } } };
 }
 
-function vouchedIdentity(
-  { me, clock }: Account,
+function signIdentity(
+  { me, clock }: SimulatedAccount,
   { signedIdentityKey: mine }: AuthenticationCreds,
   device: number,
 ): proto.IADVSignedDeviceIdentity {

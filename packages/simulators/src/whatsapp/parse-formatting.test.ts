@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { type FormattedLine, type Inline, parseWhatsApp } from './parse-formatting.ts';
+import type { FormattedLine, Inline } from '../formatting/marked-lines.ts';
+import { parseWhatsApp } from './parse-formatting.ts';
 
-const TAG = { bold: 'b', italic: 'i', strike: 's', code: 'c', monospace: 'm', url: 'u' } as const;
+const TAG = {
+  bold: 'b',
+  italic: 'i',
+  strike: 's',
+  code: 'c',
+  monospace: 'm',
+  url: 'u',
+  link: 'l',
+} as const;
 
 /** A compact form of the tree: `<b>…</b>` and so on, and line prefixes `> `, `- `, `1. `. */
 function sketch(text: string): string {
@@ -56,12 +65,12 @@ const wrong: [kind: string, text: string, part: string][] = [
   ['ambiguous', '> ```a\nb```', '> ```a\nb```'],
 ];
 
-describe('the parser of WhatsApp’s formatting', () => {
+describe('the parser of WhatsApp formatting', () => {
   it.each(shown)('[M01] parses %s', (_, text, tree) => {
     expect(sketch(text)).toBe(tree);
   });
 
-  it.each(wrong)('[M01] reports %s: %j', (kind, text, part) => {
+  it.each(wrong)('[M01] reports the violation %s: %j', (kind, text, part) => {
     expect(parseWhatsApp(text).violations).toContainEqual({ kind, text: part });
   });
 
@@ -72,7 +81,7 @@ describe('the parser of WhatsApp’s formatting', () => {
     },
   );
 
-  it('[M01] accepts marker characters that are intended literally', () => {
+  it('[M01] accepts marker characters that are meant as plain text', () => {
     expect(parseWhatsApp('use **b**', 'use **b**').violations).not.toContainEqual(
       expect.objectContaining({ kind: 'marker' }),
     );

@@ -2,31 +2,30 @@ import { jidNormalizedUser } from '@whiskeysockets/baileys';
 import { z } from 'zod';
 import { SignalParty } from './signal.ts';
 
-/** A person with WhatsApp on a phone. */
 export interface Person {
   /**
-   * The double's id for the person and their direct chat: the JID of the number, or the LID if the
+   * The double's id for the person and the direct chat: the JID of the number, or the LID if the
    * number is hidden.
    */
   readonly id: string;
-  /** `…@s.whatsapp.net`; absent when the bot must not know the number. */
+  /** The JID of the number, `…@s.whatsapp.net`; absent when the bot must not see the number. */
   readonly pn?: string;
-  /** `…@lid`, the identity without a number. */
+  /** The identity without a number, `…@lid`. */
   readonly lid: string;
   readonly name: string;
-  /** Which identity their messages to the bot use; the other one may be included additionally. */
+  /** The identity used in messages to the bot, which may also include the other identity. */
   readonly addressing: 'pn' | 'lid';
   readonly phone: SignalParty;
 }
 
-/** The options of a person; all of them have defaults. */
+/** The options of a person; each has a default. */
 export const PersonOptions = z.strictObject({
   name: z.string().optional(),
-  /** Digits including the country code. */
+  /** The phone number as digits including the country code. */
   number: z.string().optional(),
   lid: z.string().optional(),
   addressing: z.enum(['pn', 'lid']).optional(),
-  /** Whether their number is hidden from everyone. */
+  /** Whether the number is hidden from everyone. */
   hidden: z.boolean().optional(),
 });
 
@@ -35,13 +34,13 @@ export type PersonOptions = z.infer<typeof PersonOptions>;
 const FIRST_NUMBER = 491_500_000_001;
 const FIRST_LID = 10_000_000_000_001;
 /**
- * The number of people with separate keys. Signing keys takes 8 ms, so further phones reuse them,
- * each with separate sessions.
+ * The number of people with separate keys. Signing keys takes 8 ms, so further phones reuse the
+ * keys, each with separate sessions.
  */
 const WITH_OWN_KEYS = 20;
 
-/** All people of the double, found by any of their JIDs. */
-export class People {
+/** The people of the double, indexed by all of their JIDs. */
+export class PeopleStore {
   readonly #all: Person[] = [];
   readonly #byJid = new Map<string, Person>();
 
@@ -71,7 +70,7 @@ export class People {
     return this.#all;
   }
 
-  /** Sets the number that the bot learns (digits only), or hides it from now on. */
+  /** Sets the number that the bot sees (digits only), or hides it. */
   showNumber(jid: string, number: string | undefined): void {
     const person = this.get(jid);
     const pn = number === undefined ? undefined : `${number}@s.whatsapp.net`;
@@ -85,7 +84,7 @@ export class People {
     return this.#byJid.get(full);
   }
 
-  /** @throws Error for an unknown JID */
+  /** @throws Error if no person has this JID */
   get(jid: string): Person {
     const person = this.find(jid);
     if (person === undefined) throw new Error(`Unknown person ${jid}: call addPerson() first`);

@@ -1,69 +1,69 @@
 import { type BinaryNode, proto } from '@whiskeysockets/baileys';
 import {
-  type Account,
   type Attributes,
   type Chat,
-  directJid,
-  linked,
-  messageRoute,
-  newId,
-  seconds,
+  createMessageId,
+  getDirectJid,
+  getMessageRoute,
+  getSeconds,
+  requireCompanion,
+  type SimulatedAccount,
 } from './account.ts';
 import type { Person } from './people.ts';
 import { type Attachment, readContent } from './read-content.ts';
 import type { KeyBundle } from './signal.ts';
-import { node } from './wire.ts';
+import { buildNode } from './wire.ts';
 
 /**
- * A byte this far from the end belongs to the MAC of a ciphertext, or to the signature of a group
- * ciphertext.
+ * A byte at this distance from the end belongs to the MAC of a ciphertext, or to the signature of a
+ * group ciphertext.
  */
 const PROOF_DEPTH = 10;
 
-/** A message on its way to the linked client. */
-interface Posting {
+/** A message that is sent to the linked client. */
+interface PendingPost {
   readonly chat: Chat;
   readonly person: Person;
   readonly message: proto.IMessage;
-  /** The encoded message, for message types that the library does not know. */
+  /** The encoded message, for message types that the library does not support. */
   readonly bytes?: Uint8Array | undefined;
-  /** Generated when absent. */
+  /** The message id; generated when absent. */
   readonly id?: string | undefined;
-  /** The time in ms since 1970; now when absent. */
+  /** The time of the message in ms since 1970; the current time when absent. */
   readonly at?: number | undefined;
 }
 
-/** A phone's copy of a message, kept in case the client cannot decrypt it. */
-interface Remembered {
-  readonly posting: Posting;
+/** A phone's copy of a sent message, kept for the case that the client cannot decrypt it. */
+interface RememberedMessage {
+  readonly posting: PendingPost;
   readonly attrs: Attributes;
 }
 
 /** People's phones, which encrypt messages for the linked client, one at a time. */
 export class Phones {
-  readonly #account: Account;
-  readonly #remembered = new Map<string, Remembered>();
-  /** The groups and people whose sender key the client has received. */
+  readonly #account: SimulatedAccount;
+  readonly #remembered = new Map<string, RememberedMessage>();
+  /** The groups and people whose sender keys the client has received. */
   readonly #keyed = new Set<string>();
   #work: Promise<unknown> = Promise.resolve();
 
-  constructor(account: Account) {
+  constructor(account: SimulatedAccount) {
     this.#account = account;
   }
 
-  /** Sends a message; resolves with its id once it is on its way. */
-  post(posting: Posting): Promise<string> {
+  /** Sends a message and resolves with its id when the message is queued for delivery. */
+  post(posting: PendingPost): Promise<string> {
     return this.#inTurn(async () => {
-      const { chat, person, message, id = newId(), at = this.#account.clock() } = posting;
+      const { chat, person, message, id = createMessageId(), at = this.#account.clock() } = posting;
       const attrs = {
-        ...messageRoute(chat, person),
+        ...getMessageRoute(chat, person),
         id,
         t: Math.floor(at / 1000),
         notify: person.name,
-        ...kindOf(message),
+        ...getStanzaKind(message),
       };
       this.#remembered.set(id, { posting, attrs });
-      this.#account.mailbox.put(node('message', attrs, await this.#sealAll(posting)), chat.id);
+      this.#account.mailbox.put(buildNode('message', attrs, await this.#sealAll(posting)), chat.id);
       const source = { chat: chat.id, from: person.id, id };
       this.#account.transcript.apply(source, readContent(message), message);
       return id;
@@ -74,33 +74,39 @@ export class Phones {
    * Sends a message without content; `type` is the reason why WhatsApp withholds it from linked
    * clients.
    */
-  withhold({ chat, person }: Pick<Posting, 'chat' | 'person'>, type: string | undefined): string {
-    const id = newId();
-    const route = { ...messageRoute(chat, person), id, t: seconds(this.#account) };
+  withhold(
+    { chat, person }: Pick<PendingPost, 'chat' | 'person'>,
+    type: string | undefined,
+  ): string {
+    const id = createMessageId();
+    const route = { ...getMessageRoute(chat, person), id, t: getSeconds(this.#account) };
     const attrs = { ...route, notify: person.name, type: 'media' };
-    this.#account.mailbox.put(node('message', attrs, [node('unavailable', { type })]), chat.id);
+    this.#account.mailbox.put(
+      buildNode('message', attrs, [buildNode('unavailable', { type })]),
+      chat.id,
+    );
     return id;
   }
 
   /** Sends a message from the owner's own phone; the client receives a copy. */
   postAsOwner(chat: Chat, message: proto.IMessage): Promise<string> {
     const { transcript, me } = this.#account;
-    const id = newId();
-    const destinationJid = chat.kind === 'direct' ? directJid(chat.person) : chat.id;
-    const attrs = { recipient: destinationJid, id, ...kindOf(message) };
+    const id = createMessageId();
+    const destinationJid = chat.kind === 'direct' ? getDirectJid(chat.person) : chat.id;
+    const attrs = { recipient: destinationJid, id, ...getStanzaKind(message) };
     transcript.apply({ chat: chat.id, from: 'owner', id }, readContent(message), message);
     return this.#postToOwnClient(attrs, { deviceSentMessage: { destinationJid, message } }, me.id);
   }
 
   /** Sends a message from the account's phone to the client only, for example history or keys. */
   postToOwnClient(message: proto.IMessage): Promise<string> {
-    const attrs = { id: newId(), type: 'text', category: 'peer' };
+    const attrs = { id: createMessageId(), type: 'text', category: 'peer' };
     return this.#postToOwnClient(attrs, message, this.#account.me.id);
   }
 
   /**
-   * Encrypts a message again for a client that could not decrypt it, with its new keys if it sent
-   * any.
+   * Encrypts a message again for a client that could not decrypt it, with the client's new keys if
+   * it sent any.
    */
   resend(id: string, count: string, keys: KeyBundle | undefined): Promise<void> {
     return this.#inTurn(async () => {
@@ -108,27 +114,30 @@ export class Phones {
       if (remembered === undefined) return;
       const { posting, attrs } = remembered;
       const { chat, person, message } = posting;
-      await person.phone.begin(linked(this.#account).lid, keys ?? linked(this.#account).take());
-      const key = chat.kind === 'group' ? await groupKey(chat.id, person) : {};
+      await person.phone.begin(
+        requireCompanion(this.#account).lid,
+        keys ?? requireCompanion(this.#account).take(),
+      );
+      const key = chat.kind === 'group' ? await createGroupKeyMessage(chat.id, person) : {};
       const enc = await this.#seal(person, { ...message, ...key }, chat.id, count);
-      this.#account.mailbox.put(node('message', attrs, [enc]), chat.id);
+      this.#account.mailbox.put(buildNode('message', attrs, [enc]), chat.id);
     });
   }
 
-  /** The file of a message that was sent to the client. */
+  /** Returns the file of a message that was sent to the client. */
   fileOf(id: string): Attachment | undefined {
     const message = this.#remembered.get(id)?.posting.message;
     const content = message === undefined ? undefined : readContent(message);
     return content?.kind === 'message' ? content.attachment : undefined;
   }
 
-  /** Discards all sessions with the client, because a new one was linked. */
+  /** Discards all sessions with the client because a new client was linked. */
   forgetClient(): void {
     this.#remembered.clear();
     for (const person of this.#account.people.all) this.forgetSessions(person);
   }
 
-  /** Makes a phone lose its sessions and sender keys. */
+  /** Deletes the sessions and sender keys of a phone. */
   forgetSessions(person: Person): void {
     person.phone.forgetSessions();
     for (const group of this.#account.groups.all) this.#keyed.delete(`${group.jid} ${person.lid}`);
@@ -137,24 +146,27 @@ export class Phones {
   #postToOwnClient(attrs: Attributes, message: proto.IMessage, chat: string): Promise<string> {
     return this.#inTurn(async () => {
       const { me, mailbox } = this.#account;
-      const route = { from: me.pn, t: seconds(this.#account), notify: me.name };
+      const route = { from: me.pn, t: getSeconds(this.#account), notify: me.name };
       const enc = await this.#seal(me, message, chat);
-      mailbox.put(node('message', { ...route, ...attrs }, [enc]), chat);
+      mailbox.put(buildNode('message', { ...route, ...attrs }, [enc]), chat);
       return String(attrs.id);
     });
   }
 
-  async #sealAll({ chat, person, ...posting }: Posting): Promise<BinaryNode[]> {
+  async #sealAll({ chat, person, ...posting }: PendingPost): Promise<BinaryNode[]> {
     const message = posting.bytes ?? posting.message;
     if (chat.kind === 'newsletter') {
-      return [node('plaintext', {}, proto.Message.encode(posting.message).finish())];
+      return [buildNode('plaintext', {}, proto.Message.encode(posting.message).finish())];
     }
     if (chat.kind !== 'group') return [await this.#seal(person, message, chat.id)];
     const known = `${chat.id} ${person.lid}`;
     const { ciphertext, key } = await person.phone.sealForGroup(chat.id, person.lid, message);
     const first = this.#keyed.has(known) ? [] : [await this.#seal(person, key)];
     this.#keyed.add(known);
-    return [...first, node('enc', { v: 2, type: 'skmsg' }, this.#garbled(chat.id, ciphertext))];
+    return [
+      ...first,
+      buildNode('enc', { v: 2, type: 'skmsg' }, this.#garbled(chat.id, ciphertext)),
+    ];
   }
 
   async #seal(
@@ -163,13 +175,13 @@ export class Phones {
     chat?: string,
     count?: string,
   ): Promise<BinaryNode> {
-    const companion = linked(this.#account);
+    const companion = requireCompanion(this.#account);
     if (!(await person.phone.knows(companion.lid))) {
       await companion.published;
       await person.phone.begin(companion.lid, companion.take());
     }
     const { type, ciphertext } = await person.phone.seal(companion.lid, message);
-    return node('enc', { v: 2, type, count }, this.#garbled(chat, ciphertext));
+    return buildNode('enc', { v: 2, type, count }, this.#garbled(chat, ciphertext));
   }
 
   /** Changes a byte of the MAC or signature if a fault requires it, so that verification fails. */
@@ -188,13 +200,13 @@ export class Phones {
   }
 }
 
-async function groupKey(group: string, person: Person): Promise<proto.IMessage> {
+async function createGroupKeyMessage(group: string, person: Person): Promise<proto.IMessage> {
   const { key } = await person.phone.sealForGroup(group, person.lid, {});
   return key;
 }
 
-/** The stanza's type, and the kind of change: 1 for an edit, 7 for a deletion. */
-function kindOf(message: proto.IMessage): { readonly type: string; readonly edit?: number } {
+/** The stanza's type and the kind of edit: 1 for an edit, 7 for a deletion. */
+function getStanzaKind(message: proto.IMessage): { readonly type: string; readonly edit?: number } {
   const content = readContent(message);
   if (content.kind === 'reaction') return { type: 'reaction' };
   if (content.kind === 'edit') return { type: 'text', edit: 1 };

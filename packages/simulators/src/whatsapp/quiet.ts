@@ -1,11 +1,11 @@
 import type { SocketConfig } from '@whiskeysockets/baileys';
 
 /** A logger for Baileys that discards everything. */
-export function silentLogger(): SocketConfig['logger'] {
+export function createSilentLogger(): SocketConfig['logger'] {
   const nothing = () => {};
   return {
     level: 'silent',
-    child: () => silentLogger(),
+    child: () => createSilentLogger(),
     trace: nothing,
     debug: nothing,
     info: nothing,
@@ -27,11 +27,11 @@ const LIBSIGNAL_LINES = [
 ];
 
 /**
- * libsignal prints whole sessions, including private keys, through `console`. Suppresses those
- * lines; here they belong to invented people.
+ * libsignal prints whole sessions, including private keys, through `console`. The function
+ * suppresses those lines; in tests the keys belong to invented people.
  * @returns a function that restores the console
  */
-export function hushLibsignal(): () => void {
+export function silenceLibsignal(): () => void {
   const { info, warn, error } = console;
   const quiet =
     (print: typeof console.info): typeof console.info =>

@@ -1,6 +1,6 @@
 import { normalizeMessageContent, proto } from '@whiskeysockets/baileys';
 
-/** A file as a message describes it; the bytes are on the media host. */
+/** A file as described in a message; the bytes are on the media host. */
 export interface Attachment {
   readonly kind: 'image' | 'video' | 'audio' | 'document' | 'sticker';
   readonly mimetype: string | undefined;
@@ -13,25 +13,24 @@ export interface Attachment {
 }
 
 /** The visible content of a message: text, a file, or both. */
-export interface Shown {
+export interface VisibleContent {
   readonly kind: 'message';
   readonly text: string;
-  /** JIDs as they appear in the message. */
+  /** The mentioned people, as JIDs in the form used in the message. */
   readonly mentions: readonly string[];
-  /** The id of the quoted message. */
   readonly quoted?: string;
   readonly attachment?: Attachment;
-  /** The seconds until it disappears. */
+  /** The seconds until the message disappears. */
   readonly expiration?: number;
 }
 
-/** What a message does in the chat. */
-export type Content =
-  | Shown
-  | { readonly kind: 'edit'; readonly id: string; readonly shown: Shown }
+/** The effect of a message on the chat. */
+export type MessageContent =
+  | VisibleContent
+  | { readonly kind: 'edit'; readonly id: string; readonly shown: VisibleContent }
   | { readonly kind: 'delete'; readonly id: string }
   | { readonly kind: 'reaction'; readonly id: string; readonly emoji: string }
-  /** Nothing visible: keys, settings. */
+  /** A message without visible content, such as keys or settings. */
   | { readonly kind: 'silent' };
 
 const FILES = [
@@ -42,8 +41,8 @@ const FILES = [
   ['sticker', 'stickerMessage'],
 ] as const;
 
-/** Interprets a message as a phone does. */
-export function readContent(message: proto.IMessage): Content {
+/** Interprets a message as phones do. */
+export function readContent(message: proto.IMessage): MessageContent {
   const content = normalizeMessageContent(message) ?? {};
   const { reactionMessage, protocolMessage } = content;
   if (reactionMessage != null) {
@@ -54,25 +53,33 @@ export function readContent(message: proto.IMessage): Content {
     };
   }
   if (protocolMessage != null) return readProtocol(protocolMessage);
-  const shown = readShown(content);
+  const shown = readVisibleContent(content);
   return shown.text === '' && shown.attachment === undefined ? { kind: 'silent' } : shown;
 }
 
-function readProtocol({ type, key, editedMessage }: proto.Message.IProtocolMessage): Content {
+function readProtocol({
+  type,
+  key,
+  editedMessage,
+}: proto.Message.IProtocolMessage): MessageContent {
   const id = key?.id ?? '';
   const { REVOKE, MESSAGE_EDIT } = proto.Message.ProtocolMessage.Type;
   // Revocation is type 0, which protobuf omits.
   if ((type ?? REVOKE) === REVOKE) return { kind: 'delete', id };
   if (type !== MESSAGE_EDIT) return { kind: 'silent' };
-  return { kind: 'edit', id, shown: readShown(normalizeMessageContent(editedMessage ?? {}) ?? {}) };
+  return {
+    kind: 'edit',
+    id,
+    shown: readVisibleContent(normalizeMessageContent(editedMessage ?? {}) ?? {}),
+  };
 }
 
-function readShown(content: proto.IMessage): Shown {
+function readVisibleContent(content: proto.IMessage): VisibleContent {
   const attachment = readAttachment(content);
-  const context = contextOf(content);
+  const context = getContextInfo(content);
   return {
     kind: 'message',
-    text: textOf(content),
+    text: readContentText(content),
     mentions: context?.mentionedJid ?? [],
     ...(context?.stanzaId ? { quoted: context.stanzaId } : {}),
     ...(context?.expiration ? { expiration: context.expiration } : {}),
@@ -80,7 +87,7 @@ function readShown(content: proto.IMessage): Shown {
   };
 }
 
-function textOf(content: proto.IMessage): string {
+function readContentText(content: proto.IMessage): string {
   return (
     content.conversation ||
     content.extendedTextMessage?.text ||
@@ -91,7 +98,7 @@ function textOf(content: proto.IMessage): string {
   );
 }
 
-function contextOf(content: proto.IMessage): proto.IContextInfo | null | undefined {
+function getContextInfo(content: proto.IMessage): proto.IContextInfo | null | undefined {
   const holder =
     content.extendedTextMessage ??
     content.imageMessage ??

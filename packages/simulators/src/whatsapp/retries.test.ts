@@ -2,8 +2,8 @@ import type { WAMessageKey } from '@whiskeysockets/baileys';
 import { describe, expect, it } from 'vitest';
 import { startOpenScene } from './testing/test-scene.ts';
 
-describe('messages that cannot be decrypted', () => {
-  it('sends a direct message again when the receiver lost its session', async () => {
+describe('undecryptable messages in the WhatsApp double', () => {
+  it('sends a direct message again when the recipient lost its session', async () => {
     const { double, client } = await startOpenScene();
     const ann = double.addPerson();
     await double.say({ chat: ann.id, text: 'hello' });
@@ -23,7 +23,7 @@ describe('messages that cannot be decrypted', () => {
     ]);
   });
 
-  it('asks the application for the message when another connection had sent it', async () => {
+  it('requests the message from the application when another connection sent it', async () => {
     const { double, client, connect } = await startOpenScene();
     const ann = double.addPerson();
     await client.socket.sendMessage(ann.id, { text: 'one' });
@@ -31,7 +31,7 @@ describe('messages that cannot be decrypted', () => {
     await double.say({ chat: ann.id, text: 'back' });
     await client.waitFor(() => client.texts.includes('back'));
     double.loseSessions(ann.id);
-    // The connection breaks before the phone's request arrives.
+    // The connection is dropped before the phone's request arrives.
     double.fault({ kind: 'drop', chat: ann.id });
     const sent = await client.socket.sendMessage(ann.id, { text: 'two' });
     await client.waitFor(() => client.closedWith === 428);
@@ -64,7 +64,7 @@ describe('messages that cannot be decrypted', () => {
     expect(double.conversation(group.jid).map(({ text }) => text)).toEqual(['one', 'two']);
   });
 
-  it('encrypts a message again when the client cannot decrypt it, with a stub in between', async () => {
+  it('encrypts a direct message again when the client cannot decrypt it and first reports a stub', async () => {
     const { double, client } = await startOpenScene();
     const ann = double.addPerson();
     await double.say({ chat: ann.id, text: 'hello' });
@@ -81,7 +81,7 @@ describe('messages that cannot be decrypted', () => {
     await double.waitFor(() => double.waiting().length === 0);
   });
 
-  it('does the same in a group', async () => {
+  it('encrypts a group message again when the client cannot decrypt it', async () => {
     const { double, client } = await startOpenScene();
     const ann = double.addPerson();
     const group = double.addGroup({ subject: 'Friends', members: [ann.id, double.me.id] });
@@ -95,13 +95,13 @@ describe('messages that cannot be decrypted', () => {
     await client.waitFor(() => client.texts.includes('easy'));
   });
 
-  it('gives up on a message that can never be decrypted, and continues', async () => {
+  it('gives up on a message that can never be decrypted and continues with later messages', async () => {
     const { double, client } = await startOpenScene({ retryRequestDelayMs: 5 });
     const ann = double.addPerson();
     double.fault({ kind: 'garble', chat: ann.id, times: 100 });
     const id = await double.say({ chat: ann.id, text: 'never' });
     const attempts = () => client.upserts.filter(({ message }) => message.key.id === id);
-    // The original and five repetitions.
+    // The count includes the original and five repetitions.
     await client.waitFor(() => attempts().length === 6);
     await double.waitFor(() => double.waiting().length === 0);
     double.clearFaults();

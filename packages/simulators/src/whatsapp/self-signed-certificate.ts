@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
 /** A self-signed certificate for `127.0.0.1` and its key, both in PEM. */
-export interface SelfSigned {
+export interface SelfSignedCertificate {
   readonly certificate: string;
   readonly privateKey: string;
 }
@@ -30,69 +30,73 @@ const TAG = {
 } as const;
 
 /** Creates a certificate for an HTTPS server on loopback, valid for ten years from yesterday. */
-export function selfSignedCertificate(now: number): SelfSigned {
+export function createSelfSignedCertificate(now: number): SelfSignedCertificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
-  const body = certificateBody(publicKey, now);
-  const algorithm = der(TAG.sequence, der(TAG.oid, Buffer.from(ECDSA_WITH_SHA256)));
-  const signature = der(TAG.bits, Buffer.from([0]), sign('sha256', body, privateKey));
-  const certificate = der(TAG.sequence, body, algorithm, signature);
+  const body = buildCertificateBody(publicKey, now);
+  const algorithm = encodeDer(TAG.sequence, encodeDer(TAG.oid, Buffer.from(ECDSA_WITH_SHA256)));
+  const signature = encodeDer(TAG.bits, Buffer.from([0]), sign('sha256', body, privateKey));
+  const certificate = encodeDer(TAG.sequence, body, algorithm, signature);
   return {
-    certificate: pem('CERTIFICATE', certificate),
+    certificate: formatPem('CERTIFICATE', certificate),
     privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
   };
 }
 
-function certificateBody(publicKey: KeyObject, now: number): Buffer {
+function buildCertificateBody(publicKey: KeyObject, now: number): Buffer {
   const serial = randomBytes(8);
   serial.writeUInt8((serial.readUInt8(0) & 0x7f) | 0x40, 0);
-  const common = der(
+  const common = encodeDer(
     TAG.sequence,
-    der(TAG.oid, Buffer.from(COMMON_NAME)),
-    der(TAG.utf8, Buffer.from('Media double')),
+    encodeDer(TAG.oid, Buffer.from(COMMON_NAME)),
+    encodeDer(TAG.utf8, Buffer.from('Media double')),
   );
-  const name = der(TAG.sequence, der(TAG.set, common));
-  const isAuthority = der(TAG.sequence, der(TAG.boolean, Buffer.from([0xff])));
-  const names = der(TAG.sequence, der(TAG.ipAddress, LOOPBACK));
-  return der(
+  const name = encodeDer(TAG.sequence, encodeDer(TAG.set, common));
+  const isAuthority = encodeDer(TAG.sequence, encodeDer(TAG.boolean, Buffer.from([0xff])));
+  const names = encodeDer(TAG.sequence, encodeDer(TAG.ipAddress, LOOPBACK));
+  return encodeDer(
     TAG.sequence,
-    der(TAG.version, der(TAG.integer, Buffer.from([2]))),
-    der(TAG.integer, serial),
-    der(TAG.sequence, der(TAG.oid, Buffer.from(ECDSA_WITH_SHA256))),
+    encodeDer(TAG.version, encodeDer(TAG.integer, Buffer.from([2]))),
+    encodeDer(TAG.integer, serial),
+    encodeDer(TAG.sequence, encodeDer(TAG.oid, Buffer.from(ECDSA_WITH_SHA256))),
     name,
-    der(TAG.sequence, time(now - DAY_MS), time(now + 3650 * DAY_MS)),
+    encodeDer(TAG.sequence, encodeTime(now - DAY_MS), encodeTime(now + 3650 * DAY_MS)),
     name,
     publicKey.export({ type: 'spki', format: 'der' }),
-    der(
+    encodeDer(
       TAG.extensions,
-      der(
+      encodeDer(
         TAG.sequence,
-        extension(BASIC_CONSTRAINTS, isAuthority),
-        extension(SUBJECT_ALTERNATIVE_NAME, names),
+        encodeExtension(BASIC_CONSTRAINTS, isAuthority),
+        encodeExtension(SUBJECT_ALTERNATIVE_NAME, names),
       ),
     ),
   );
 }
 
-function extension(oid: readonly number[], content: Buffer): Buffer {
-  return der(TAG.sequence, der(TAG.oid, Buffer.from(oid)), der(TAG.octets, content));
+function encodeExtension(oid: readonly number[], content: Buffer): Buffer {
+  return encodeDer(
+    TAG.sequence,
+    encodeDer(TAG.oid, Buffer.from(oid)),
+    encodeDer(TAG.octets, content),
+  );
 }
 
-function time(at: number): Buffer {
+function encodeTime(at: number): Buffer {
   const digits = new Date(at).toISOString().replace(/[-:T]|\.\d+/g, '');
-  return der(TAG.generalizedTime, Buffer.from(digits));
+  return encodeDer(TAG.generalizedTime, Buffer.from(digits));
 }
 
-function der(tag: number, ...parts: readonly Buffer[]): Buffer {
+function encodeDer(tag: number, ...parts: readonly Buffer[]): Buffer {
   const content = Buffer.concat(parts);
-  return Buffer.concat([Buffer.from([tag, ...lengthOf(content.length)]), content]);
+  return Buffer.concat([Buffer.from([tag, ...encodeLength(content.length)]), content]);
 }
 
-function lengthOf(length: number): number[] {
+function encodeLength(length: number): number[] {
   if (length < 0x80) return [length];
   return length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
 }
 
-function pem(label: string, content: Buffer): string {
+function formatPem(label: string, content: Buffer): string {
   const lines = content.toString('base64').match(/.{1,64}/g) ?? [];
   return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`;
 }

@@ -1,39 +1,41 @@
 import { deflateSync } from 'node:zlib';
 import { type BinaryNode, proto, S_WHATSAPP_NET } from '@whiskeysockets/baileys';
-import { type Account, type Companion, chatOf, seconds } from './account.ts';
-import { type MediaHost, sendFileAgain } from './media.ts';
-import { takeMessage } from './messages.ts';
-import type { Login } from './noise.ts';
+import { type Companion, getChat, getSeconds, type SimulatedAccount } from './account.ts';
+import { type MediaHost, resendFile } from './media.ts';
+import { handleMessage } from './messages.ts';
+import type { HandshakeResult } from './noise.ts';
 import { Pairing } from './pairing.ts';
 import type { Phones } from './phones.ts';
 import { answerQuery } from './queries.ts';
 import { readBundle } from './signal.ts';
 import {
+  buildNode,
   type ClientLink,
-  child,
-  children,
+  createRefusal,
+  createResult,
+  findChild,
   type LinkHandler,
-  node,
-  refusal,
-  result,
+  listChildren,
 } from './wire.ts';
 
-/** A client sends this before its next introduction, to be routed to the same server again. */
+/**
+ * A client sends this prefix before its next introduction so that it is routed to the same server
+ * again.
+ */
 const ROUTING_INFO = Buffer.from('double');
 
-/** How the servers handle the clients of one account. */
-export class Server implements LinkHandler {
-  readonly #account: Account;
+/** Handles the clients of one account as the servers do. */
+export class WhatsAppServer implements LinkHandler {
+  readonly #account: SimulatedAccount;
   readonly #phones: Phones;
   readonly #media: MediaHost;
-  /** The client that is logged in. */
   #active: ClientLink | undefined;
-  /** The client that shows a code. */
+  /** The client that shows a code for linking. */
   #pairing: Pairing | undefined;
   #lastDevice = 0;
   #isSilent = false;
 
-  constructor(account: Account, phones: Phones, media: MediaHost) {
+  constructor(account: SimulatedAccount, phones: Phones, media: MediaHost) {
     this.#account = account;
     this.#phones = phones;
     this.#media = media;
@@ -56,12 +58,12 @@ export class Server implements LinkHandler {
     return !this.#isSilent && this.#account.faults.takeGreeting() === undefined;
   }
 
-  login(link: ClientLink, { clientKey, payload }: Login): void {
+  login(link: ClientLink, { clientKey, payload }: HandshakeResult): void {
     const fault = this.#account.faults.takeLogin();
-    if (fault !== undefined) fail(link, fault.reason);
+    if (fault !== undefined) closeWithFailure(link, fault.reason);
     else if (payload.devicePairingData != null) this.#showCodes(link, clientKey, payload);
     else if (this.#isCompanion(clientKey, payload)) this.#welcome(link);
-    else fail(link, 401);
+    else closeWithFailure(link, 401);
     this.#changed();
   }
 
@@ -86,26 +88,26 @@ export class Server implements LinkHandler {
     this.#account.transcript.recordProblem(error);
   }
 
-  /** Links a client, replacing an older one. */
+  /** Links a client and replaces the previous one. */
   link(companion: Companion): void {
-    this.#active?.sendAndClose(streamError(401));
+    this.#active?.sendAndClose(buildStreamError(401));
     this.#account.companion = companion;
     this.#account.mailbox.empty();
     this.#phones.forgetClient();
   }
 
-  /** Closes the connection like the servers with this code; 401 and 403 are permanent. */
+  /** Closes the connection with this code, as the servers do; 401 and 403 are permanent. */
   kick(code: number): void {
     if (code === 401) this.#account.companion = undefined;
     if (code === 403) {
       this.#account.faults.arm({ kind: 'failure', reason: 403, times: Number.POSITIVE_INFINITY });
     }
     const link = this.#active ?? this.#pairing?.link;
-    link?.sendAndClose(lastWords(code));
+    link?.sendAndClose(buildClosingStanza(code));
   }
 
   /**
-   * Keeps the connection open but ignores everything and sends nothing; new connections get no
+   * Keeps the connection open but ignores all input and sends no data; new connections get no
    * handshake response.
    */
   silence(isSilent: boolean): void {
@@ -129,22 +131,22 @@ export class Server implements LinkHandler {
   }
 
   #welcome(link: ClientLink): void {
-    this.#active?.sendAndClose(streamError(440));
+    this.#active?.sendAndClose(buildStreamError(440));
     this.#active = link;
     const lid = this.#account.companion?.lid;
-    const t = seconds(this.#account);
-    const routing = node('edge_routing', {}, [node('routing_info', {}, ROUTING_INFO)]);
-    link.send(node('success', { t, lid, props: 27 }));
-    link.send(node('ib', { from: 's.whatsapp.net' }, [routing]));
+    const t = getSeconds(this.#account);
+    const routing = buildNode('edge_routing', {}, [buildNode('routing_info', {}, ROUTING_INFO)]);
+    link.send(buildNode('success', { t, lid, props: 27 }));
+    link.send(buildNode('ib', { from: 's.whatsapp.net' }, [routing]));
     link.send(
-      node('ib', { from: 's.whatsapp.net' }, [
-        node('dirty', { type: 'account_sync', timestamp: t }),
+      buildNode('ib', { from: 's.whatsapp.net' }, [
+        buildNode('dirty', { type: 'account_sync', timestamp: t }),
       ]),
     );
   }
 
   #query(link: ClientLink, query: BinaryNode): void {
-    const [asked] = children(query);
+    const [asked] = listChildren(query);
     if (query.attrs.type === 'result' || query.attrs.type === 'error') this.#paired(link, query);
     else if (asked?.tag === 'remove-companion-device') this.#logout(link, query);
     else {
@@ -159,8 +161,8 @@ export class Server implements LinkHandler {
   #answer(link: ClientLink, query: BinaryNode): BinaryNode | undefined {
     const fault = this.#account.faults.takeQuery(query.attrs.xmlns ?? '');
     if (fault?.kind === 'query-silence') return undefined;
-    if (fault !== undefined) return refusal(query, fault.code, 'refused');
-    const linking = child(query, 'link_code_companion_reg');
+    if (fault !== undefined) return createRefusal(query, fault.code, 'refused');
+    const linking = findChild(query, 'link_code_companion_reg');
     if (linking === undefined || this.#pairing?.link !== link)
       return answerQuery(this.#account, query);
     if (linking.attrs.stage === 'companion_hello') return this.#pairing.hello(query, linking);
@@ -169,10 +171,10 @@ export class Server implements LinkHandler {
   }
 
   async #take(link: ClientLink, stanza: BinaryNode): Promise<void> {
-    if (stanza.tag === 'message') await takeMessage(this.#account, link, stanza);
+    if (stanza.tag === 'message') await handleMessage(this.#account, link, stanza);
     if (stanza.tag === 'receipt') this.#receipt(link, stanza);
     if (stanza.tag === 'ack') this.#account.mailbox.confirm(stanza);
-    if (child(stanza, 'offline_batch') === undefined) return;
+    if (findChild(stanza, 'offline_batch') === undefined) return;
     this.#account.mailbox.giveWaiting(link);
     this.#bringHistory(link);
   }
@@ -182,29 +184,29 @@ export class Server implements LinkHandler {
     const companion = this.#pairing.finish(answer);
     if (companion === undefined) return;
     this.link(companion);
-    link.sendAndClose(streamError(515));
+    link.sendAndClose(buildStreamError(515));
   }
 
   #logout(link: ClientLink, query: BinaryNode): void {
     this.#account.companion = undefined;
-    link.sendAndClose(result(query));
+    link.sendAndClose(createResult(query));
   }
 
   #receipt(link: ClientLink, receipt: BinaryNode): void {
     const { id = '', to = '', type, participant } = receipt.attrs;
-    link.send(node('ack', { class: 'receipt', id, from: to, type, participant }));
+    link.send(buildNode('ack', { class: 'receipt', id, from: to, type, participant }));
     if (type === 'retry') this.#resend(receipt);
     else if (type === 'server-error') this.#sendFileAgain(receipt);
     else this.#account.mailbox.confirm(receipt);
     if (type === 'read') this.#read(receipt);
   }
 
-  /** A receipt in a group that does not name the author is ignored. */
+  /** A group receipt that does not name the author is ignored. */
   #read(receipt: BinaryNode): void {
     const { id = '', to = '', participant = '' } = receipt.attrs;
     const { transcript, people } = this.#account;
-    const chat = chatOf(this.#account, to);
-    const listed = children(receipt, 'list').flatMap((list) => children(list, 'item'));
+    const chat = getChat(this.#account, to);
+    const listed = listChildren(receipt, 'list').flatMap((list) => listChildren(list, 'item'));
     const ids = [id, ...listed.map(({ attrs }) => attrs.id ?? '')].filter(
       (one) =>
         chat.kind !== 'group' ||
@@ -215,28 +217,31 @@ export class Server implements LinkHandler {
 
   #sendFileAgain(receipt: BinaryNode): void {
     const file = this.#phones.fileOf(receipt.attrs.id ?? '');
-    const answer = sendFileAgain(this.#account, this.#media, receipt, file);
+    const answer = resendFile(this.#account, this.#media, receipt, file);
     this.#account.mailbox.put(answer, this.#account.me.id);
   }
 
   /**
-   * Not awaited, because the phone is another device and must not delay the client's next stanza.
+   * The result is not awaited, because the phone is another device and must not delay the client's
+   * next stanza.
    */
   #resend(receipt: BinaryNode): void {
-    const keys = child(receipt, 'keys');
+    const keys = findChild(receipt, 'keys');
     const bundle = keys === undefined ? undefined : readBundle(keys, receipt);
-    const count = child(receipt, 'retry')?.attrs.count ?? '1';
+    const count = findChild(receipt, 'retry')?.attrs.count ?? '1';
     this.#phones
       .resend(receipt.attrs.id ?? '', count, bundle)
       .catch((error: unknown) => this.failed(error));
   }
 
-  /** Sends the history from the phone to a newly linked client, after the waiting messages. */
+  /** Sends the phone's history to a newly linked client, after the waiting messages. */
   #bringHistory(link: ClientLink): void {
     const { companion, mailbox } = this.#account;
     if (companion?.isNew !== true || !mailbox.isOpenTo(link)) return;
     companion.isNew = false;
-    this.#phones.postToOwnClient(historyNotice()).catch((error: unknown) => this.failed(error));
+    this.#phones
+      .postToOwnClient(createHistoryNotice())
+      .catch((error: unknown) => this.failed(error));
   }
 
   #changed(): void {
@@ -244,30 +249,31 @@ export class Server implements LinkHandler {
   }
 }
 
-function fail(link: ClientLink, reason: number): void {
-  link.sendAndClose(node('failure', { reason, location: 'dbl' }));
+function closeWithFailure(link: ClientLink, reason: number): void {
+  link.sendAndClose(buildNode('failure', { reason, location: 'dbl' }));
 }
 
-function streamError(code: number): BinaryNode {
-  if (code === 440) return node('stream:error', {}, [node('conflict', { type: 'replaced' })]);
+function buildStreamError(code: number): BinaryNode {
+  if (code === 440)
+    return buildNode('stream:error', {}, [buildNode('conflict', { type: 'replaced' })]);
   if (code === 401)
-    return node('stream:error', { code }, [node('conflict', { type: 'device_removed' })]);
-  return node('stream:error', { code });
+    return buildNode('stream:error', { code }, [buildNode('conflict', { type: 'device_removed' })]);
+  return buildNode('stream:error', { code });
 }
 
-/** The stanza with which the servers close a connection, for a code that Baileys knows. */
-function lastWords(code: number): BinaryNode {
-  if (code === 403 || code === 405) return node('failure', { reason: code });
-  if (code === 411) return node('ib', {}, [node('downgrade_webclient')]);
-  if (code === 428) return node('xmlstreamend');
-  return streamError(code);
+/** The stanza with which the servers close a connection for a code that Baileys supports. */
+function buildClosingStanza(code: number): BinaryNode {
+  if (code === 403 || code === 405) return buildNode('failure', { reason: code });
+  if (code === 411) return buildNode('ib', {}, [buildNode('downgrade_webclient')]);
+  if (code === 428) return buildNode('xmlstreamend');
+  return buildStreamError(code);
 }
 
 /**
- * The phone's notice to a newly linked client that there is no history. Without it, a client
- * buffers everything it receives for 20 seconds.
+ * Composes the phone's notice to a newly linked client that the history is empty. Without this
+ * notice, a client buffers everything it receives for 20 seconds.
  */
-function historyNotice(): proto.IMessage {
+function createHistoryNotice(): proto.IMessage {
   const { INITIAL_BOOTSTRAP } = proto.HistorySync.HistorySyncType;
   const history = proto.HistorySync.encode({
     syncType: INITIAL_BOOTSTRAP,

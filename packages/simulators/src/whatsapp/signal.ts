@@ -15,16 +15,16 @@ import {
   writeRandomPadMax16,
 } from '@whiskeysockets/baileys';
 import { MemoryKeyStore } from './memory-key-store.ts';
-import { silentLogger } from './quiet.ts';
-import { bigEndian, bytes, child, children, node } from './wire.ts';
+import { createSilentLogger } from './quiet.ts';
+import { buildNode, findChild, listChildren, readBytes, toBigEndian } from './wire.ts';
 
 /** A message encrypted for one device. */
-interface Sealed {
+interface SealedMessage {
   readonly type: 'pkmsg' | 'msg';
   readonly ciphertext: Uint8Array;
 }
 
-/** The real structure of libsignal's record of a device, which Baileys' types do not describe. */
+/** The actual structure of libsignal's record of a device, which Baileys' types do not describe. */
 interface SessionRecord {
   readonly _sessions: Record<string, { readonly indexInfo: { readonly used: number } }>;
 }
@@ -33,7 +33,7 @@ function isRecord(value: unknown): value is SessionRecord {
   return typeof value === 'object' && value !== null && '_sessions' in value;
 }
 
-/** A device that takes part in Signal: a person's phone, or the phone of the bot's account. */
+/** A device with Signal sessions: a person's phone, or the phone of the bot's account. */
 export class SignalParty {
   readonly creds: SignalCreds;
   readonly #keys = new MemoryKeyStore();
@@ -41,16 +41,17 @@ export class SignalParty {
   #lastPreKey = 0;
 
   /** @param creds the credentials of another device whose keys are shared */
-  constructor(creds = newCreds()) {
+  constructor(creds = createCreds()) {
     this.creds = creds;
-    const logger = silentLogger();
+    const logger = createSilentLogger();
     const { transactionOpts, makeSignalRepository } = DEFAULT_CONNECTION_CONFIG;
     const keys = addTransactionCapability(this.#keys, logger, transactionOpts);
     this.#repository = makeSignalRepository({ creds: this.creds, keys }, logger);
   }
 
   /**
-   * The keys with which others start a session with this device, including a fresh one-time key.
+   * Returns the keys with which others start a session with this device, including a fresh one-time
+   * key.
    */
   bundle(): KeyBundle {
     this.#lastPreKey += 1;
@@ -73,31 +74,31 @@ export class SignalParty {
     return (await this.#repository.validateSession(jid)).exists;
   }
 
-  /** Starts a session, replacing an older one. */
+  /** Starts a session and replaces the previous one. */
   async begin(
     jid: string,
     { registrationId, identity, signed, oneTime }: KeyBundle,
   ): Promise<void> {
     const session = {
       registrationId,
-      identityKey: withTypeByte(identity),
+      identityKey: addTypeByte(identity),
       signedPreKey: {
         keyId: signed.id,
-        publicKey: withTypeByte(signed.key),
+        publicKey: addTypeByte(signed.key),
         signature: signed.signature,
       },
       ...(oneTime === undefined
         ? {}
-        : { preKey: { keyId: oneTime.id, publicKey: withTypeByte(oneTime.key) } }),
+        : { preKey: { keyId: oneTime.id, publicKey: addTypeByte(oneTime.key) } }),
     };
     await this.#repository.injectE2ESession({ jid, session });
   }
 
-  seal(jid: string, message: proto.IMessage | Uint8Array): Promise<Sealed> {
-    return this.#repository.encryptMessage({ jid, data: paddedBytes(message) });
+  seal(jid: string, message: proto.IMessage | Uint8Array): Promise<SealedMessage> {
+    return this.#repository.encryptMessage({ jid, data: padMessage(message) });
   }
 
-  /** @throws Error when there is no session, or the message was not encrypted for it */
+  /** @throws Error when there is no session, or the message was encrypted for another session */
   async open(jid: string, type: string, ciphertext: Uint8Array): Promise<proto.IMessage> {
     if (type !== 'pkmsg' && type !== 'msg') throw new Error(`Not a sealed message: ${type}`);
     const padded = await this.#openSparingly(jid, type, ciphertext);
@@ -109,13 +110,13 @@ export class SignalParty {
     return message;
   }
 
-  /** Encrypts for a group; `key` is the sender key message that members need once. */
+  /** Encrypts a message for a group; `key` is the sender key message that members need once. */
   async sealForGroup(
     group: string,
     me: string,
     message: proto.IMessage | Uint8Array,
   ): Promise<{ readonly ciphertext: Uint8Array; readonly key: proto.IMessage }> {
-    const data = paddedBytes(message);
+    const data = padMessage(message);
     const sealed = await this.#repository.encryptGroupMessage({ group, meId: me, data });
     const axolotlSenderKeyDistributionMessage = sealed.senderKeyDistributionMessage;
     return {
@@ -148,8 +149,8 @@ export class SignalParty {
   }
 
   /**
-   * libsignal for JavaScript corrupts each session with which decryption fails. The library in real
-   * phones does not, so such sessions are restored here.
+   * libsignal for JavaScript corrupts a session when decryption fails. The library in real phones
+   * does not corrupt sessions, so the original session is restored.
    */
   async #openSparingly(
     jid: string,
@@ -172,14 +173,15 @@ export class SignalParty {
   }
 
   /**
-   * Deletes all sessions and sender keys, like a phone that was reinstalled with its old identity.
+   * Deletes all sessions and sender keys, as if the app had been reinstalled on the phone with its
+   * old identity.
    */
   forgetSessions(): void {
     this.#keys.forget(['session', 'sender-key']);
   }
 }
 
-function newCreds(): SignalCreds {
+function createCreds(): SignalCreds {
   const signedIdentityKey = Curve.generateKeyPair();
   return {
     signedIdentityKey,
@@ -191,75 +193,78 @@ function newCreds(): SignalCreds {
 const KEY_ID_BYTES = 3;
 const REGISTRATION_BYTES = 4;
 
-/** A public key of 32 bytes and its id. */
+/** A public key (32 bytes) and its id. */
 export interface NumberedKey {
   readonly id: number;
   readonly key: Uint8Array;
 }
 
-/** The keys that start a Signal session with a device. */
+/** The keys with which a Signal session with a device is started. */
 export interface KeyBundle {
   readonly registrationId: number;
-  /** 32 bytes. */
+  /** The key as 32 bytes. */
   readonly identity: Uint8Array;
   readonly signed: NumberedKey & { readonly signature: Uint8Array };
-  /** Used for one session only; absent when the device has none left. */
+  /** A key for a single session; absent when the device has none left. */
   readonly oneTime?: NumberedKey;
 }
 
-/** The children of `<user>` that contain a bundle. */
-export function bundleNodes(bundle: KeyBundle): BinaryNode[] {
+/** Returns the children of `<user>` that contain a key bundle. */
+export function buildBundleNodes(bundle: KeyBundle): BinaryNode[] {
   return [
-    node('registration', {}, bigEndian(bundle.registrationId, REGISTRATION_BYTES)),
-    node('type', {}, KEY_BUNDLE_TYPE),
-    node('identity', {}, bundle.identity),
-    ...signedBundleNodes(bundle),
+    buildNode('registration', {}, toBigEndian(bundle.registrationId, REGISTRATION_BYTES)),
+    buildNode('type', {}, KEY_BUNDLE_TYPE),
+    buildNode('identity', {}, bundle.identity),
+    ...buildSignedBundleNodes(bundle),
   ];
 }
 
-/** Only the signed and the one-time key. */
-export function signedBundleNodes({ signed, oneTime }: KeyBundle): BinaryNode[] {
-  const skey = [...keyNodes(signed), node('signature', {}, signed.signature)];
+/** Returns the nodes of the signed key and the one-time key only. */
+export function buildSignedBundleNodes({ signed, oneTime }: KeyBundle): BinaryNode[] {
+  const skey = [...buildKeyNodes(signed), buildNode('signature', {}, signed.signature)];
   return [
-    node('skey', {}, skey),
-    ...(oneTime === undefined ? [] : [node('key', {}, keyNodes(oneTime))]),
+    buildNode('skey', {}, skey),
+    ...(oneTime === undefined ? [] : [buildNode('key', {}, buildKeyNodes(oneTime))]),
   ];
 }
 
-/** Reads a bundle that a client published or included in a retry receipt. */
+/** Reads a key bundle that a client published or included in a retry receipt. */
 export function readBundle(holder: BinaryNode, registration = holder): KeyBundle {
-  const skey = child(holder, 'skey');
-  const oneTime = child(holder, 'key');
+  const skey = findChild(holder, 'skey');
+  const oneTime = findChild(holder, 'key');
   return {
-    registrationId: bytes(child(registration, 'registration')).readUIntBE(0, REGISTRATION_BYTES),
-    identity: bytes(child(holder, 'identity')),
-    signed: { ...readKey(skey), signature: bytes(child(skey, 'signature')) },
+    registrationId: readBytes(findChild(registration, 'registration')).readUIntBE(
+      0,
+      REGISTRATION_BYTES,
+    ),
+    identity: readBytes(findChild(holder, 'identity')),
+    signed: { ...readKey(skey), signature: readBytes(findChild(skey, 'signature')) },
     ...(oneTime === undefined ? {} : { oneTime: readKey(oneTime) }),
   };
 }
 
 /** Reads the one-time keys that a client published. */
 export function readOneTimeKeys(upload: BinaryNode): NumberedKey[] {
-  return children(child(upload, 'list'), 'key').map(readKey);
+  return listChildren(findChild(upload, 'list'), 'key').map(readKey);
 }
 
-function keyNodes({ id, key }: NumberedKey): BinaryNode[] {
-  return [node('id', {}, bigEndian(id, KEY_ID_BYTES)), node('value', {}, key)];
+function buildKeyNodes({ id, key }: NumberedKey): BinaryNode[] {
+  return [buildNode('id', {}, toBigEndian(id, KEY_ID_BYTES)), buildNode('value', {}, key)];
 }
 
 function readKey(holder: BinaryNode | undefined): NumberedKey {
   return {
-    id: bytes(child(holder, 'id')).readUIntBE(0, KEY_ID_BYTES),
-    key: bytes(child(holder, 'value')),
+    id: readBytes(findChild(holder, 'id')).readUIntBE(0, KEY_ID_BYTES),
+    key: readBytes(findChild(holder, 'value')),
   };
 }
 
-/** A 32-byte public key with Signal's type byte in front. */
-export function withTypeByte(key: Uint8Array): Buffer {
+/** Returns a 32-byte public key with Signal's type byte in front. */
+export function addTypeByte(key: Uint8Array): Buffer {
   return Buffer.from(generateSignalPubKey(key));
 }
 
-/** An encoded message with random padding, which hides its length. */
-function paddedBytes(message: proto.IMessage | Uint8Array): Buffer {
+/** Encodes a message with random padding, which hides its length. */
+function padMessage(message: proto.IMessage | Uint8Array): Buffer {
   return message instanceof Uint8Array ? writeRandomPadMax16(message) : encodeWAMessage(message);
 }

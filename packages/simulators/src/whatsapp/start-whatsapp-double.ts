@@ -1,44 +1,44 @@
 import { createServer } from 'node:http';
 import { WebSocketServer } from 'ws';
-import { end, listen } from '../loopback.ts';
-import { type Account, chatOf } from './account.ts';
-import { Acts } from './acts.ts';
+import { listen, stopServer } from '../loopback.ts';
+import { getChat, type SimulatedAccount } from './account.ts';
+import { PersonActs } from './acts.ts';
 import { handleControl } from './control.ts';
-import { Faults } from './faults.ts';
+import { FaultInjector } from './faults.ts';
 import { GroupActs } from './group-acts.ts';
-import { Groups } from './groups.ts';
+import { GroupStore } from './groups.ts';
 import { Mailbox } from './mailbox.ts';
 import { MediaHost, openAttachment } from './media.ts';
-import { newServerIdentity } from './noise.ts';
-import { linkedCredentials } from './pairing.ts';
-import { People, type Person } from './people.ts';
+import { createServerIdentity } from './noise.ts';
+import { createLinkedCredentials } from './pairing.ts';
+import { PeopleStore, type Person } from './people.ts';
 import { Phones } from './phones.ts';
-import { Server } from './server.ts';
+import { WhatsAppServer } from './server.ts';
 import { Transcript } from './transcript.ts';
 import type {
-  PeopleSide,
-  Sights,
-  Troubles,
+  DoubleObservers,
+  FaultControls,
+  PeopleControls,
   WhatsAppDouble,
   WhatsAppDoubleOptions,
 } from './whatsapp-double.ts';
 import { ClientLink } from './wire.ts';
 
 /**
- * Starts WhatsApp's servers for one account on loopback, with the phones of the people it talks to:
- * the real wire format including Noise and Signal, and injectable faults.
+ * Starts a local WhatsApp server for one account, with the phones of the account's contacts: the
+ * real protocol including Noise and Signal, and injectable faults.
  */
 export async function startWhatsAppDouble(
   options: WhatsAppDoubleOptions = {},
 ): Promise<WhatsAppDouble> {
-  const identity = newServerIdentity();
+  const identity = createServerIdentity();
   const clock = options.clock ?? Date.now;
   const transcript = new Transcript(clock);
   const media = new MediaHost(clock, () => transcript.changes.changed());
   await media.listen();
-  const account = newAccount(options, { clock, transcript, mediaHost: media.address });
+  const account = createAccount(options, { clock, transcript, mediaHost: media.address });
   const phones = new Phones(account);
-  const server = new Server(account, phones, media);
+  const server = new WhatsAppServer(account, phones, media);
   const parts = { account, phones, server, media };
 
   const http = createServer((request, response) => {
@@ -51,9 +51,9 @@ export async function startWhatsAppDouble(
   const port = await listen(http, options.port ?? 0);
 
   const double: WhatsAppDouble = {
-    ...peopleOf(parts),
-    ...sightsOf(parts),
-    ...troublesOf(parts),
+    ...createPeopleControls(parts),
+    ...createObservers(parts),
+    ...createFaultControls(parts),
     url: `ws://127.0.0.1:${port}/ws/chat`,
     controlUrl: `http://127.0.0.1:${port}/control`,
     rootKey: identity.rootKey,
@@ -61,25 +61,25 @@ export async function startWhatsAppDouble(
     close: async () => {
       for (const socket of sockets.clients) socket.terminate();
       await media.close();
-      await end(http);
+      await stopServer(http);
     },
   };
   return double;
 }
 
-function newAccount(
+function createAccount(
   { owner }: WhatsAppDoubleOptions,
-  given: Pick<Account, 'clock' | 'transcript' | 'mediaHost'>,
-): Account {
-  const people = new People();
+  given: Pick<SimulatedAccount, 'clock' | 'transcript' | 'mediaHost'>,
+): SimulatedAccount {
+  const people = new PeopleStore();
   const me = people.add({ name: 'Owner', ...owner, hidden: false });
-  if (!hasNumber(me)) throw new Error("The account's owner has no number");
-  const faults = new Faults();
+  if (!hasNumber(me)) throw new Error("The account's owner needs a number");
+  const faults = new FaultInjector();
   return {
     ...given,
     me,
     people,
-    groups: new Groups(),
+    groups: new GroupStore(),
     mailbox: new Mailbox((chat) => faults.takeDelivery(chat)),
     faults,
     timers: new Map(),
@@ -91,17 +91,17 @@ function hasNumber(person: Person): person is Person & { readonly pn: string } {
   return person.pn !== undefined;
 }
 
-/** The parts that the handle uses. */
-interface Parts {
-  readonly account: Account;
+/** The parts of the double that the handle uses. */
+interface HandleParts {
+  readonly account: SimulatedAccount;
   readonly phones: Phones;
-  readonly server: Server;
+  readonly server: WhatsAppServer;
   readonly media: MediaHost;
 }
 
-/** The handle's methods for people. */
-function peopleOf({ account, phones, server, media }: Parts): PeopleSide {
-  const acts = new Acts(account, phones, media);
+/** The methods of the handle that act as people. */
+function createPeopleControls({ account, phones, server, media }: HandleParts): PeopleControls {
+  const acts = new PersonActs(account, phones, media);
   const groupActs = new GroupActs(account);
   return {
     me: account.me,
@@ -110,15 +110,15 @@ function peopleOf({ account, phones, server, media }: Parts): PeopleSide {
     addGroup: (options) => groupActs.add(options),
     changeGroup: (jid, change) => groupActs.change(jid, change),
     scan: (qr) => {
-      if (server.pairing === undefined) throw new Error('No client waits to be linked');
+      if (server.pairing === undefined) throw new Error('No client is waiting to be linked');
       server.pairing.scan(qr, server.nextDevice());
     },
     typeCode: async (code) => {
-      if (server.pairing === undefined) throw new Error('No client waits to be linked');
+      if (server.pairing === undefined) throw new Error('No client is waiting to be linked');
       await server.pairing.type(code);
     },
     linkWithoutCode: () => {
-      const { companion, credentials } = linkedCredentials(account, server.nextDevice());
+      const { companion, credentials } = createLinkedCredentials(account, server.nextDevice());
       server.link(companion);
       return credentials;
     },
@@ -127,8 +127,8 @@ function peopleOf({ account, phones, server, media }: Parts): PeopleSide {
   };
 }
 
-/** The handle's methods for observation. */
-function sightsOf({ account, server, media }: Parts): Sights {
+/** The methods of the handle that observe the double. */
+function createObservers({ account, server, media }: HandleParts): DoubleObservers {
   const { transcript, mailbox } = account;
   return {
     transcript,
@@ -137,7 +137,7 @@ function sightsOf({ account, server, media }: Parts): Sights {
       return server.pairing === undefined ? 'away' : 'pairing';
     },
     pairingRefs: () => server.pairing?.refs,
-    conversation: (chat) => transcript.messages(chatOf(account, chat).id),
+    conversation: (chat) => transcript.messages(getChat(account, chat).id),
     open: (attachment) => openAttachment(media, attachment),
     sends: () => transcript.sends,
     stanzas: (tag) =>
@@ -147,13 +147,13 @@ function sightsOf({ account, server, media }: Parts): Sights {
   };
 }
 
-/** The handle's methods for faults. */
-function troublesOf({ account, phones, server }: Parts): Troubles {
+/** The methods of the handle that inject faults. */
+function createFaultControls({ account, phones, server }: HandleParts): FaultControls {
   const { faults, people } = account;
   return {
     fault: (fault) =>
       faults.arm(
-        fault.chat === undefined ? fault : { ...fault, chat: chatOf(account, fault.chat).id },
+        fault.chat === undefined ? fault : { ...fault, chat: getChat(account, fault.chat).id },
       ),
     clearFaults: () => faults.clear(),
     loseSessions: (person) => phones.forgetSessions(people.get(person)),

@@ -1,76 +1,74 @@
 import type { BinaryNode, proto } from '@whiskeysockets/baileys';
-import { Changes } from '../changes.ts';
-import { type Formatted, parseWhatsApp } from './parse-formatting.ts';
-import type { Attachment, Content, Shown } from './read-content.ts';
+import { ChangeNotifier } from '../changes.ts';
+import { type FormattedMessage, parseWhatsApp } from './parse-formatting.ts';
+import type { Attachment, MessageContent, VisibleContent } from './read-content.ts';
 
 /**
- * The number of UTF-16 units that phones show of a text, according to users of real clients; the
+ * The number of UTF-16 units of a text that phones show, according to users of real clients; the
  * rest is truncated.
  */
 const MAX_TEXT = 65_536;
 
-/** A message as people in the chat see it now. */
+/** A visible message of a chat in its current state. */
 export interface VisibleMessage {
-  /** Increases over all chats, in the order the messages appeared. */
+  /** A number that increases over all chats in the order the messages appeared. */
   readonly seq: number;
-  /** When it appeared by the double's clock, in ms since 1970. */
+  /** The time by the double's clock when the message appeared, in ms since 1970. */
   readonly at: number;
-  /** A person's id, or a group's JID. */
+  /** The id of a person or the JID of a group. */
   readonly chat: string;
   readonly id: string;
-  /** `owner` is the person of the bot's account, on their own phone. */
+  /** `owner` means the person of the bot's account, writing on their own phone. */
   readonly from: 'bot' | 'owner' | string;
   readonly text: string;
-  /** The text with its formatting parsed as a phone does. */
-  readonly formatted: Formatted;
+  /** The text with its formatting parsed as phones do. */
+  readonly formatted: FormattedMessage;
   readonly mentions: readonly string[];
   readonly quoted?: string;
   readonly attachment?: Attachment;
-  /** The seconds after which phones delete it; absent when it stays. */
+  /** The seconds after which phones delete the message; absent when it is kept. */
   readonly expiration?: number;
-  /** How often its text was edited. */
+  /** The number of edits of the text. */
   readonly edits: number;
   readonly deleted: boolean;
-  /** The current reactions by person. */
+  /** The current reactions, keyed by person. */
   readonly reactions: ReadonlyMap<string, string>;
-  /** Who has read it: the bot for people's messages, people for the bot's. */
+  /** The readers of the message: the bot for people's messages, people for the bot's messages. */
   readonly readBy: ReadonlySet<string>;
 }
 
-/** One message stanza of the bot, with its recipients. */
+/** One message stanza from the bot, with its recipients. */
 export interface RecordedSend {
   readonly seq: number;
   readonly at: number;
   readonly id: string;
   /** The recipient address of the stanza. */
   readonly to: string;
-  /** The devices it was individually encrypted for. */
+  /** The devices for which the stanza was individually encrypted. */
   readonly devices: readonly string[];
-  /** The people who could decrypt it. */
+  /** The people whose phones could decrypt the message. */
   readonly readers: readonly string[];
-  /** The people who had to request it again. */
+  /** The people whose phones had to request the message again. */
   readonly unreadable: readonly string[];
   readonly attrs: Readonly<Record<string, string>>;
-  /** Its content; absent when nobody could decrypt it. */
+  /** The content of the message; absent when no phone could decrypt it. */
   readonly message?: proto.IMessage;
-  /** How the server responded. */
+  /** The server's response to the stanza. */
   readonly outcome: 'acked' | 'no-ack' | 'dropped' | number;
 }
 
-/** The chat, author and id of a message. */
-interface Source {
+interface MessageSource {
   readonly chat: string;
   readonly from: string;
   readonly id: string;
 }
 
-/** Records everything in order. */
 export class Transcript {
-  readonly changes = new Changes(() => this.#summary());
+  readonly changes = new ChangeNotifier(() => this.#summary());
   readonly #messages: VisibleMessage[] = [];
-  /** The index in the list, by chat and message id. */
+  /** The position of each message in the list, by chat and message id. */
   readonly #places = new Map<string, number>();
-  /** The chat, author and id of all applied messages, because phones ignore duplicates. */
+  /** The chat, author and id of all applied messages, used to ignore duplicates as phones do. */
   readonly #applied = new Set<string>();
   readonly #sends: RecordedSend[] = [];
   readonly #stanzas: BinaryNode[] = [];
@@ -84,8 +82,8 @@ export class Transcript {
     this.#clock = clock;
   }
 
-  /** Applies a message. Duplicates and changes of unknown messages are ignored. */
-  apply(source: Source, content: Content, message?: proto.IMessage): void {
+  /** Applies a message; ignores duplicates and changes of unknown messages. */
+  apply(source: MessageSource, content: MessageContent, message?: proto.IMessage): void {
     if (message !== undefined) this.#contents.set(`${source.chat} ${source.id}`, message);
     const name = `${source.chat} ${source.from} ${source.id}`;
     if (!this.#applied.has(name)) this.#apply(source, content);
@@ -93,19 +91,19 @@ export class Transcript {
     this.changes.changed();
   }
 
-  #apply(source: Source, content: Content): void {
+  #apply(source: MessageSource, content: MessageContent): void {
     if (content.kind === 'message') this.#show(source, content);
     if (content.kind === 'edit' && this.#isAuthor(source, content.id)) {
       this.#change(source.chat, content.id, (old) => ({
         ...old,
-        ...visible(content.shown),
+        ...toVisibleFields(content.shown),
         edits: old.edits + 1,
       }));
     }
     if (content.kind === 'delete' && this.#isAuthor(source, content.id)) {
       this.#change(source.chat, content.id, (old) => ({
         ...old,
-        ...visible({ kind: 'message', text: '', mentions: [] }),
+        ...toVisibleFields({ kind: 'message', text: '', mentions: [] }),
         deleted: true,
       }));
     }
@@ -137,7 +135,7 @@ export class Transcript {
     this.changes.changed();
   }
 
-  /** Records something that should not happen, such as a stanza that the double cannot handle. */
+  /** Records an unexpected condition, such as a stanza that the double cannot handle. */
   recordProblem(problem: unknown): void {
     this.#problems.push(problem);
     this.changes.changed();
@@ -152,7 +150,7 @@ export class Transcript {
     return this.#messages[this.#places.get(`${chat} ${id}`) ?? -1];
   }
 
-  /** A message as it was sent; undefined for one that nobody could decrypt. */
+  /** A message as it was sent; undefined for a message that no phone could decrypt. */
   contentOf(chat: string, id: string): proto.IMessage | undefined {
     return this.#contents.get(`${chat} ${id}`);
   }
@@ -180,16 +178,16 @@ export class Transcript {
     return `Visible: ${texts.slice(-10).join(' | ')}. Problems: ${problems.slice(-5).join(' | ')}`;
   }
 
-  #show({ chat, from, id }: Source, shown: Shown): void {
+  #show({ chat, from, id }: MessageSource, shown: VisibleContent): void {
     if (this.find(chat, id) !== undefined) return;
     this.#seq += 1;
     const state = { edits: 0, deleted: false, reactions: new Map(), readBy: new Set<string>() };
     const place = { seq: this.#seq, at: this.#clock(), chat, id, from };
     this.#places.set(`${chat} ${id}`, this.#messages.length);
-    this.#messages.push({ ...place, ...visible(shown), ...state });
+    this.#messages.push({ ...place, ...toVisibleFields(shown), ...state });
   }
 
-  #isAuthor({ chat, from }: Source, id: string): boolean {
+  #isAuthor({ chat, from }: MessageSource, id: string): boolean {
     return this.find(chat, id)?.from === from;
   }
 
@@ -200,7 +198,13 @@ export class Transcript {
   }
 }
 
-function visible({ text: whole, mentions, quoted, attachment, expiration }: Shown) {
+function toVisibleFields({
+  text: whole,
+  mentions,
+  quoted,
+  attachment,
+  expiration,
+}: VisibleContent) {
   const text = whole.slice(0, MAX_TEXT);
   return {
     text,

@@ -1,5 +1,5 @@
 import type { BinaryNode } from '@whiskeysockets/baileys';
-import type { Acts, Saying } from './acts.ts';
+import type { PersonActs, PersonMessage } from './acts.ts';
 import type { Fault } from './faults.ts';
 import type { GroupChange, GroupOptions } from './group-acts.ts';
 import type { Group } from './groups.ts';
@@ -9,31 +9,31 @@ import type { Person, PersonOptions } from './people.ts';
 import type { Attachment } from './read-content.ts';
 import type { RecordedSend, Transcript, VisibleMessage } from './transcript.ts';
 
-/** The options of a double; all of them have defaults. */
+/** The options of a double; each has a default. */
 export interface WhatsAppDoubleOptions {
-  /** The loopback port; a free one when absent. */
+  /** The loopback port; a free port when absent. */
   readonly port?: number;
   /** The person whose account the bot is linked to. */
   readonly owner?: PersonOptions;
-  /** The current time in ms since 1970, for timestamps in stanzas. */
+  /** The clock for timestamps in stanzas, in ms since 1970. */
   readonly clock?: () => number;
 }
 
-/** A running double: the wire at `url`, and the controls for tests. */
-export interface WhatsAppDouble extends PeopleSide, Sights, Troubles {
-  /** For `waWebSocketUrl`. */
+/** A running double: the address of its server, and the controls for tests. */
+export interface WhatsAppDouble extends PeopleControls, DoubleObservers, FaultControls {
+  /** The WebSocket URL for Baileys' option `waWebSocketUrl`. */
   readonly url: string;
-  /** The base URL of the control interface, which offers the methods of this handle over HTTP. */
+  /** The base URL of the control interface, which exposes the methods of this handle over HTTP. */
   readonly controlUrl: string;
-  /** For `WA_CERT_DETAILS.PUBLIC_KEY`. */
+  /** The key that a test sets as `WA_CERT_DETAILS.PUBLIC_KEY`. */
   readonly rootKey: Buffer<ArrayBuffer>;
-  /** The host of files, whose certificate the client must trust. */
+  /** The media host, whose certificate the client must trust. */
   readonly media: MediaHost;
   close(): Promise<void>;
 }
 
-/** What people do. */
-export interface PeopleSide {
+/** The methods that act as people. */
+export interface PeopleControls {
   /** The person whose account the bot is linked to. */
   readonly me: Person;
   addPerson(options?: PersonOptions): Person;
@@ -41,51 +41,57 @@ export interface PeopleSide {
   showNumber(jid: string, number: string | undefined): void;
   addGroup(options: GroupOptions): Group;
   changeGroup(jid: string, change: GroupChange): Group;
-  /** Scans a code that a client shows with the account's phone. */
+  /** Scans a code shown by a client with the account's phone. */
   scan(qr: string): void;
-  /** Types a code that a client shows on the account's phone; rejects for a wrong one. */
+  /** Types a code shown by a client on the account's phone; rejects if the code is wrong. */
   typeCode(code: string): Promise<void>;
-  /** Creates a client that is already linked, without a code. */
+  /** Creates a linked client without a code. */
   linkWithoutCode(): LinkedCredentials;
-  /** What people do in chats; promises resolve with the id of the message. */
-  readonly acts: Acts;
-  /** Sends a message as a person; resolves with its id. */
-  say(saying: Saying): Promise<string>;
+  /** The actions of people in chats; each promise resolves with the id of the message. */
+  readonly acts: PersonActs;
+  say(saying: PersonMessage): Promise<string>;
 }
 
-/** What a test can observe. */
-export interface Sights {
+/** The methods with which a test observes the double. */
+export interface DoubleObservers {
   readonly transcript: Transcript;
   /** Whether a client is connected or shows a code. */
   state(): 'away' | 'pairing' | 'open';
-  /** The references that the client's codes start with; undefined when no client is waiting. */
+  /** The references at the start of the client's codes; undefined when no client is waiting. */
   pairingRefs(): readonly string[] | undefined;
   /** The visible messages of a chat in both directions, oldest first. */
   conversation(chat: string): VisibleMessage[];
-  /** The decrypted content of a file that the bot sent. */
+  /** Downloads and decrypts a file that the bot sent. */
   open(attachment: Attachment): Promise<Buffer>;
-  /** Every message stanza of the bot, with its recipients. */
+  /** All message stanzas from the bot, with their recipients. */
   sends(): readonly RecordedSend[];
-  /** Every stanza of the bot, oldest first. */
+  /** All stanzas from the bot, oldest first. */
   stanzas(tag?: string): BinaryNode[];
   /** Stanzas that the client has not confirmed. */
   waiting(): readonly BinaryNode[];
-  /** Resolves with the first result of `look` that is neither undefined nor false. */
+  /**
+   * Resolves with the first result of `look` that is neither undefined nor false; calls `look` on
+   * every change.
+   */
   waitFor<T>(look: () => T | undefined | false, timeoutMs?: number): Promise<T>;
 }
 
-/** The faults that a test can inject. */
-export interface Troubles {
+/** The methods with which a test injects faults. */
+export interface FaultControls {
   fault(fault: Fault): void;
   clearFaults(): void;
-  /** Makes a person's phone lose its sessions, so that it cannot decrypt the bot's next message. */
+  /**
+   * Deletes the sessions of a person's phone, so that the phone cannot decrypt the bot's next
+   * message.
+   */
   loseSessions(person: string): void;
-  /** Closes the connection like the servers with this code; 401 and 403 are permanent. */
+  /** Closes the connection with this code, as the servers do; 401 and 403 are permanent. */
   kick(code: number): void;
-  /** Cuts the connection without a close frame. */
+  /** Drops the connection without a close frame. */
   drop(): void;
   /**
-   * Keeps the connection open without reading or sending anything, until it is called with false.
+   * Keeps the connection open without reading or sending data until the method is called with
+   * false.
    */
   silence(isSilent: boolean): void;
 }

@@ -6,10 +6,10 @@ import {
   S_WHATSAPP_NET,
 } from '@whiskeysockets/baileys';
 import type { RawData, WebSocket } from 'ws';
-import { type Login, NoiseResponder, type ServerIdentity } from './noise.ts';
+import { type HandshakeResult, NoiseResponder, type ServerIdentity } from './noise.ts';
 
 /** Builds a stanza; attributes without a value are omitted. */
-export function node(
+export function buildNode(
   tag: string,
   attrs: Readonly<Record<string, string | number | undefined>> = {},
   content?: BinaryNode[] | string | Uint8Array,
@@ -21,60 +21,67 @@ export function node(
   return content === undefined ? built : { ...built, content };
 }
 
-/** The children of a stanza, optionally only those with a tag. */
-export function children(parent: BinaryNode | undefined, tag?: string): BinaryNode[] {
+/** Returns the children of a stanza, optionally only those with a tag. */
+export function listChildren(parent: BinaryNode | undefined, tag?: string): BinaryNode[] {
   const all = Array.isArray(parent?.content) ? parent.content : [];
   return tag === undefined ? all : all.filter((child) => child.tag === tag);
 }
 
-/** The first child with a tag. */
-export function child(parent: BinaryNode | undefined, tag: string): BinaryNode | undefined {
-  return children(parent, tag)[0];
+export function findChild(parent: BinaryNode | undefined, tag: string): BinaryNode | undefined {
+  return listChildren(parent, tag)[0];
 }
 
-/** The content of a stanza as bytes. Short texts are decoded as strings. */
-export function bytes(holder: BinaryNode | undefined): Buffer {
+/**
+ * Returns the content of a stanza as bytes, including short texts that Baileys decoded as strings.
+ */
+export function readBytes(holder: BinaryNode | undefined): Buffer {
   const content = holder?.content;
   if (content === undefined || Array.isArray(content)) return Buffer.alloc(0);
   return Buffer.from(content);
 }
 
-/** A big-endian number of `length` bytes. */
-export function bigEndian(value: number, length: number): Buffer {
+/** Encodes a big-endian number in `length` bytes. */
+export function toBigEndian(value: number, length: number): Buffer {
   const buffer = Buffer.alloc(length);
   buffer.writeUIntBE(value, 0, length);
   return buffer;
 }
 
-/** The result of a query. */
-export function result(query: BinaryNode, content?: BinaryNode[]): BinaryNode {
+export function createResult(query: BinaryNode, content?: BinaryNode[]): BinaryNode {
   const from = query.attrs.to ?? S_WHATSAPP_NET;
-  return node('iq', { from, type: 'result', id: query.attrs.id }, content);
+  return buildNode('iq', { from, type: 'result', id: query.attrs.id }, content);
 }
 
-/** The error response to a query. */
-export function refusal(query: BinaryNode, code: number, text: string): BinaryNode {
+export function createRefusal(query: BinaryNode, code: number, text: string): BinaryNode {
   const from = query.attrs.to ?? S_WHATSAPP_NET;
-  return node('iq', { from, type: 'error', id: query.attrs.id }, [node('error', { code, text })]);
+  return buildNode('iq', { from, type: 'error', id: query.attrs.id }, [
+    buildNode('error', { code, text }),
+  ]);
 }
 
 /**
- * How long to wait before closing, because the client might otherwise see the close before the last
+ * The delay before closing, because the client might otherwise see the close before the last
  * stanza.
  */
 const LINGER_MS = 500;
 
-/** The double's handling of a client. Promises are awaited before the next stanza is handled. */
+/**
+ * The callbacks with which the double handles a client; promises are awaited before the next stanza
+ * is handled.
+ */
 export interface LinkHandler {
-  /** Called before a client's first message is answered; false leaves it unanswered. */
+  /**
+   * Called before a client's first message is answered; the result false leaves the message
+   * unanswered.
+   */
   greets(): boolean;
-  login(link: ClientLink, login: Login): void | Promise<void>;
+  login(link: ClientLink, login: HandshakeResult): void | Promise<void>;
   stanza(link: ClientLink, stanza: BinaryNode): void | Promise<void>;
   closed(link: ClientLink): void;
   failed(error: unknown): void;
 }
 
-/** One connected client: the handshake, then stanzas in both directions. */
+/** The connection of one client: the handshake, followed by stanzas in both directions. */
 export class ClientLink {
   readonly #socket: WebSocket;
   readonly #handler: LinkHandler;
@@ -85,7 +92,7 @@ export class ClientLink {
   #stalled:
     | { readonly toClient: Buffer[]; readonly fromClient: PromiseWithResolvers<void> }
     | undefined;
-  #login: Login | undefined;
+  #login: HandshakeResult | undefined;
   #work: Promise<void> = Promise.resolve();
 
   constructor(socket: WebSocket, identity: ServerIdentity, handler: LinkHandler) {
@@ -101,7 +108,7 @@ export class ClientLink {
     return this.#socket.readyState === this.#socket.OPEN;
   }
 
-  /** Sends a stanza; dropped when the client is gone, as on a network. */
+  /** Sends a stanza; drops it when the client has disconnected, as on a network. */
   send(stanza: BinaryNode): void {
     const sealed = this.#seal(stanza);
     if (sealed === undefined) return;
@@ -109,20 +116,23 @@ export class ClientLink {
     else this.#stalled.toClient.push(sealed);
   }
 
-  /** Sends a stanza and then breaks the connection. */
+  /** Sends a stanza and then drops the connection. */
   sendLast(stanza: BinaryNode): void {
     const sealed = this.#seal(stanza);
     if (sealed !== undefined) this.#socket.send(sealed, () => this.drop());
   }
 
-  /** Sends the first half of a stanza and then breaks the connection. */
+  /** Sends the first half of a stanza and then drops the connection. */
   sendHalf(stanza: BinaryNode): void {
     const sealed = this.#seal(stanza);
     if (sealed === undefined) return;
     this.#socket.send(sealed.subarray(0, sealed.length / 2), () => this.drop());
   }
 
-  /** Sends a last stanza and waits for the client to close; after a while the server closes. */
+  /**
+   * Sends a last stanza and waits for the client to close the connection; after a delay the server
+   * closes it.
+   */
   sendAndClose(stanza: BinaryNode): void {
     this.send(stanza);
     setTimeout(() => this.#socket.close(), LINGER_MS).unref();
@@ -140,14 +150,14 @@ export class ClientLink {
     stalled?.fromClient.resolve();
   }
 
-  /** Cuts the connection without a close frame. */
+  /** Drops the connection without a close frame. */
   drop(): void {
     this.#socket.terminate();
   }
 
   #seal(stanza: BinaryNode): Buffer | undefined {
     if (this.#login === undefined || !this.isOpen) return undefined;
-    return frame(this.#login.toClient.encrypt(encodeBinaryNode(stanza)));
+    return encodeFrame(this.#login.toClient.encrypt(encodeBinaryNode(stanza)));
   }
 
   #queue(data: RawData): void {
@@ -175,7 +185,7 @@ export class ClientLink {
     if (!this.#greeted) {
       if (!this.#handler.greets()) return;
       this.#greeted = true;
-      this.#socket.send(frame(this.#responder.hello(content)));
+      this.#socket.send(encodeFrame(this.#responder.hello(content)));
       return;
     }
     this.#login = this.#responder.finish(content);
@@ -186,8 +196,8 @@ export class ClientLink {
 const LENGTH_BYTES = 3;
 
 /**
- * `ED`, two bytes of version, three bytes of length, and routing information that the client
- * received earlier.
+ * An introduction: `ED`, two bytes of version, three bytes of length, and routing information that
+ * the client received earlier.
  */
 const ROUTING_MARK = Buffer.from('ED');
 const ROUTING_HEAD = 7;
@@ -200,7 +210,7 @@ class FrameReader {
   #bytes: Buffer = Buffer.alloc(0);
   #introduced = false;
 
-  /** @throws Error when the introduction is not WhatsApp's, or has another dictionary version */
+  /** @throws Error when the introduction is not WhatsApp's or has another dictionary version */
   push(chunk: Uint8Array): Buffer[] {
     this.#bytes = Buffer.concat([this.#bytes, chunk]);
     if (!this.#introduced) this.#introduced = this.#skipIntroduction();
@@ -230,8 +240,7 @@ class FrameReader {
   }
 }
 
-/** A frame in its wire form. */
-function frame(content: Uint8Array): Buffer {
+function encodeFrame(content: Uint8Array): Buffer {
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeUIntBE(content.byteLength, 0, LENGTH_BYTES);
   return Buffer.concat([length, content]);

@@ -8,11 +8,11 @@ import { openStore } from '../open-store.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
 import type { Store } from '../store.ts';
 import { TABLE_LIST } from '../tables.ts';
-import { filledRows, fillTables } from '../testing/filled-rows.ts';
-import { answer, claim, hold, message } from '../testing/messages.ts';
+import { fillTables, readFilledRows } from '../testing/filled-rows.ts';
+import { createAnswer, createMessage, startTurn } from '../testing/messages.ts';
 import { copyDatabase } from './copy-database.ts';
-import { createFromRows, prepareRestored, refuseUnknownSteps } from './restore.ts';
-import type { BackupRows, Cell } from './rows.ts';
+import { createFromRows, prepareRestored, refuseUnknownMigrations } from './restore.ts';
+import type { BackupRows, CellValue } from './rows.ts';
 import { carryOverFile } from './unfinished.ts';
 
 const NOW = 1_800_000_000_000;
@@ -34,7 +34,7 @@ afterEach(async () => {
 });
 
 describe('a copy of a database', () => {
-  it('[D06] has every row of every table, except rows that are only valid for a moment', async () => {
+  it('[D06] copies every row of every table, except short-lived rows', async () => {
     await fill();
     await copyDatabase(live, target);
     expect(await rowsOf(target)).toEqual(await rowsOf(live));
@@ -50,7 +50,7 @@ describe('a copy of a database', () => {
       live,
       `insert into memory_entry (file, id, type, scope, words) values ('a', 'b', 'fact', 'user', '${deleted}')`,
     );
-    // Simulates a version of Parley that does not overwrite what it deletes.
+    // Older versions of Parley do not overwrite deleted rows.
     run(live, 'pragma secure_delete = off', `delete from memory_entry where words = '${deleted}'`);
     const words = [...canaries(), deleted];
     expect(words.filter((word) => !bytesOf(live).includes(word))).toEqual([]);
@@ -60,7 +60,7 @@ describe('a copy of a database', () => {
     expect(bytesOf(target).includes('Grüße, 你好')).toBe(true);
   });
 
-  it('leaves no other files behind', async () => {
+  it('leaves no temporary files behind', async () => {
     await fill();
     await copyDatabase(live, target);
     expect(readFileSync(target).subarray(18, 20)).toEqual(Buffer.from([1, 1]));
@@ -68,11 +68,11 @@ describe('a copy of a database', () => {
       expect(() => readFileSync(`${target}${end}`)).toThrow('ENOENT');
   });
 
-  it('is a snapshot: each concurrent write is either completely in it or not at all', async () => {
+  it('takes a snapshot that contains each concurrent write completely or not at all', async () => {
     const store = await open(live);
-    for (let nth = 0; nth < 40; nth += 1) await store.inbox.accept(message(`m${nth}`));
+    for (let nth = 0; nth < 40; nth += 1) await store.inbox.accept(createMessage(`m${nth}`));
     const copying = copyDatabase(live, target);
-    for (let nth = 40; nth < 80; nth += 1) await store.inbox.accept(message(`m${nth}`));
+    for (let nth = 40; nth < 80; nth += 1) await store.inbox.accept(createMessage(`m${nth}`));
     await copying;
     const seen = column(target, 'select message_id from inbox order by seq');
     expect(seen.length).toBeGreaterThanOrEqual(40);
@@ -92,7 +92,7 @@ describe('a copy of a database', () => {
     expect(column(target, 'select ref from attachment order by inbox_seq')).toEqual(['-', KEY]);
   });
 
-  it('contains only the migrations from an older version of Parley, and no files outside rows', async () => {
+  it("contains only the older version's migrations and no separate files for a database from an older Parley", async () => {
     const older = MIGRATIONS.slice(0, 1);
     const database = openSqlite({ path: live, name: live });
     await migrate(database, older, live, clock);
@@ -114,13 +114,13 @@ describe('a copy of a database', () => {
   it.each([
     ['a newer Parley', 9_999, 'store-newer'],
     ['a Parley from before the first release', 29, 'store-older'],
-  ])('is refused for a database of %s', async (_whose, number, code) => {
+  ])('refuses to copy a database of %s', async (_whose, number, code) => {
     await fill();
     run(live, `insert into parley_migration values (${number}, 'x', '9.0.0', 0)`);
     await expect(copyDatabase(live, target)).rejects.toMatchObject({ code });
   });
 
-  it('is refused for a damaged database and leaves no file behind', async () => {
+  it('refuses to copy a damaged database and leaves no file behind', async () => {
     writeFileSync(live, Buffer.alloc(8_192, 'garbled'));
     await expect(copyDatabase(live, target)).rejects.toMatchObject({ code: 'store-damaged' });
     expect(() => readFileSync(`${target}.whole`)).toThrow('ENOENT');
@@ -128,7 +128,7 @@ describe('a copy of a database', () => {
 });
 
 describe('a restored database', () => {
-  it('[D04] repeats nothing: its unfinished work becomes dead letters', async () => {
+  it('[D04] turns unfinished work into dead letters instead of repeating it', async () => {
     await fill();
     await copyDatabase(live, target);
     const held = await prepare('hold');
@@ -148,10 +148,10 @@ describe('a restored database', () => {
     }
   });
 
-  it('[D06] holds messages that waited for their first turn, and lets them be replayed', async () => {
+  it('[D06] holds messages that waited for their first turn, and can replay them', async () => {
     const store = await open(live);
-    await store.inbox.accept(message('m1'));
-    await store.inbox.accept(message('m2'));
+    await store.inbox.accept(createMessage('m1'));
+    await store.inbox.accept(createMessage('m2'));
     await copyDatabase(live, target);
     expect(await prepare('hold')).toMatchObject({ turns: 1 });
     const restored = await open(target);
@@ -161,7 +161,7 @@ describe('a restored database', () => {
     expect(await restored.inbox.waiting('web:c1')).toBe(2);
   });
 
-  it('[D02] resumes its work if nothing has run since, and fences every earlier worker', async () => {
+  it('[D02] resumes its unfinished work if nothing has run since the backup, and fences every earlier worker', async () => {
     await fill();
     await copyDatabase(live, target);
     await prepare('go-on');
@@ -173,11 +173,11 @@ describe('a restored database', () => {
       { id: 'c2', epoch: 8, lease_owner: null },
     ]);
     const store = await open(target);
-    expect(await store.inbox.accept(message('m1'))).toBe('stored');
+    expect(await store.inbox.accept(createMessage('m1'))).toBe('stored');
     expect(column(target, 'select seq from inbox order by seq')).toEqual([1, 2, 3, 51]);
   });
 
-  it('has a new name, so that no process mistakes it for the database it knows', async () => {
+  it('gives a restored database a new name, so that no process mistakes it for the previous one', async () => {
     const before = await open(live);
     await before.state.advance();
     await copyDatabase(live, target);
@@ -190,7 +190,7 @@ describe('a restored database', () => {
     expect(restored.state.seen?.name).toBe(`restored_${NOW}`);
   });
 
-  it('is migrated with its rows if an older version of Parley created it', async () => {
+  it('migrates a restored database together with its rows if an older version of Parley created it', async () => {
     await fill();
     await copyDatabase(live, target);
     const later: Migration = {
@@ -203,7 +203,7 @@ describe('a restored database', () => {
     expect(column(target, 'select max(number) from parley_migration')).toEqual([later.number]);
   });
 
-  it('has every row, number and file from a backup made by 0.1.0', async () => {
+  it('restores every row, number and file from a backup made by 0.1.0', async () => {
     await fill();
     const picture = Buffer.from(Array.from({ length: 700_000 }, (_, at) => at % 251));
     const pieces = { name: 'file_piece', columns: ['file_id', 'piece_index', 'bytes'] };
@@ -227,7 +227,7 @@ describe('a restored database', () => {
     expect(() => readFileSync(join(folder, 'f2'))).toThrow('ENOENT');
     await prepare('go-on');
     const store = await open(target);
-    await store.inbox.accept(message('m1'));
+    await store.inbox.accept(createMessage('m1'));
     expect(column(target, 'select max(seq) from inbox')).toEqual([51]);
   });
 
@@ -244,8 +244,8 @@ describe('a restored database', () => {
   it.each([
     ['newer', 9_999, 'store-newer'],
     ['from before the first release', 29, 'store-older'],
-  ])('is refused when it is %s', (_what, step, code) => {
-    expect(() => refuseUnknownSteps([31, step], '9.0.0', 'b.tar.gz')).toThrow(
+  ])('refuses a backup that is %s', (_what, step, code) => {
+    expect(() => refuseUnknownMigrations([31, step], '9.0.0', 'b.tar.gz')).toThrow(
       expect.objectContaining({ code }),
     );
   });
@@ -254,16 +254,15 @@ describe('a restored database', () => {
 describe('unfinished work in the replaced database', () => {
   const order = { unfinished: 'hold', forget: FORGET } as const;
 
-  it('[D01] [G16] is carried over as a crash would leave it, and related dead letters are dropped', async () => {
+  it('[D01] [G16] carries over unfinished work as after a crash and drops related dead letters', async () => {
     const store = await open(live);
-    await store.inbox.accept(message('m1'));
+    await store.inbox.accept(createMessage('m1'));
     await copyDatabase(live, target);
-    await claim(store, await hold(store), 't1');
-    await store.inbox.accept(message('m2'));
-    await store.inbox.accept(message('m3', 'c2'));
-    const other = await hold(store, 'web:c2');
-    await claim(store, other, 't2');
-    await store.lanes.commit(other, answer('t2', ['unsent'], 'c2'), NOW);
+    await startTurn(store, 't1');
+    await store.inbox.accept(createMessage('m2'));
+    await store.inbox.accept(createMessage('m3', 'c2'));
+    const { lease: other } = await startTurn(store, 't2', 'web:c2');
+    await store.lanes.commit(other, createAnswer('t2', ['unsent'], 'c2'), NOW);
     await store
       .adapterValues('whatsapp', 'default')
       .set([{ kind: 'creds', id: 'i', value: 'new' }]);
@@ -274,14 +273,14 @@ describe('unfinished work in the replaced database', () => {
     const restored = await open(target);
     expect(await restored.deadLetters.counts()).toMatchObject({ unanswered: 0, uncertain: 0 });
     expect(await restored.outbox.counts()).toMatchObject({ pending: 1 });
-    const resumed = await claim(restored, await hold(restored), 't3');
+    const { turn: resumed } = await startTurn(restored, 't3');
     expect(resumed).toMatchObject({ turnId: 't1', messages: [{}] });
     expect(await restored.inbox.waiting('web:c1')).toBe(1);
     const creds = await restored.adapterValues('whatsapp', 'default').get('creds', ['i']);
     expect(creds.get('i')).toBe('new');
   });
 
-  it('[D01] [F10] is carried over with its files', async () => {
+  it('[D01] [F10] carries over unfinished messages with their files', async () => {
     const store = await open(live);
     await copyDatabase(live, target);
     await store.inbox.accept(withFile('m1', {}));
@@ -293,10 +292,10 @@ describe('unfinished work in the replaced database', () => {
     expect(await restored.files.missing()).toBe(0);
   });
 
-  it('[D01] is refused if the backup is declared to be the final state', async () => {
+  it('[D01] refuses to drop unfinished work if the backup is declared to be the final state', async () => {
     const store = await open(live);
     await copyDatabase(live, target);
-    await store.inbox.accept(message('m1'));
+    await store.inbox.accept(createMessage('m1'));
     await prepare('go-on');
     const refused = carryOverFile(target, live, { ...order, unfinished: 'go-on' });
     await expect(refused).rejects.toMatchObject({ code: 'store-pending-work' });
@@ -306,7 +305,7 @@ describe('unfinished work in the replaced database', () => {
     expect(await same).toMatchObject(nothing);
   });
 
-  it('is left behind, with the reason, if the database is unreadable or an older version created it', async () => {
+  it('leaves unfinished work behind, with the reason, if the replaced database is unreadable or from an older version', async () => {
     await open(live);
     await copyDatabase(live, target);
     await prepare('hold');
@@ -322,13 +321,13 @@ describe('unfinished work in the replaced database', () => {
 const KEY = 'the key of the file';
 
 function withFile(id: string, more: { readonly viewOnce?: true }) {
-  const plain = message(id);
+  const plain = createMessage(id);
   const attachments = [{ kind: 'document', ref: KEY, ...more } as const];
   const files = [Buffer.from('a picture')];
   return { ...plain, message: { ...plain.message, attachments }, files };
 }
 
-/** The migrations that an older version of Parley knew. */
+/** The migrations of an older version of Parley. */
 const before = (migration: number) => MIGRATIONS.filter(({ number }) => number < migration);
 
 async function open(path: string): Promise<Store> {
@@ -341,19 +340,19 @@ function prepare(unfinished: 'hold' | 'go-on', migrations = MIGRATIONS) {
   return prepareRestored({ path: target, clock, unfinished, forget: FORGET }, migrations);
 }
 
-/** Fills every table. The rows of tables that are not copied contain a word to search for. */
+/** Fills every table; the rows of tables that are not copied contain a canary word. */
 async function fill(): Promise<void> {
   mkdirSync(folder, { recursive: true });
   const database = openSqlite({ path: live, name: live });
   await migrate(database, MIGRATIONS, live, clock);
   await fillTables(database);
   await database.close();
-  // The newest messages were removed; their numbers stay used.
+  // The newest messages have been removed, but their numbers must not be reused.
   run(live, "update sqlite_sequence set seq = 50 where name = 'inbox'");
   for (const table of tables(live)) if (count(live, table) === 0) fillWithCanaries(table);
 }
 
-/** The tables whose rows are not in a SQLite backup. */
+/** The tables whose rows are left out of a SQLite backup. */
 function leftOut(): readonly string[] {
   return TABLE_LIST.flatMap(([name, { notInBackup }]) =>
     notInBackup === undefined || name === 'parley_migration' ? [] : [name],
@@ -380,7 +379,7 @@ function fillWithCanaries(table: string): void {
   sqlite.close();
 }
 
-/** Parley's tables, without those that make up the search index. */
+/** Parley's tables, except those of the search index. */
 function tables(path: string): readonly string[] {
   return column(
     path,
@@ -390,18 +389,17 @@ function tables(path: string): readonly string[] {
 
 async function rowsOf(path: string) {
   const database = openSqlite({ path, name: path });
-  const rows = await filledRows(database);
+  const rows = await readFilledRows(database);
   await database.close();
   return rows;
 }
 
-/** The rows in the format of a 0.1.0 backup. */
 function rowsAsTaken(names: readonly string[]): readonly BackupRows[] {
   const sqlite = new DatabaseSync(live, { readOnly: true });
   const taken = names.map((name) => {
     const query = sqlite.prepare(`select * from ${name}`);
     const columns = query.columns().map((one) => one.name);
-    const rows = query.all().map((row) => columns.map((column) => row[column] as Cell));
+    const rows = query.all().map((row) => columns.map((column) => row[column] as CellValue));
     return { table: { name, columns }, rows };
   });
   sqlite.close();
@@ -429,7 +427,6 @@ function run(path: string, ...queries: readonly string[]): void {
   sqlite.close();
 }
 
-/** The bytes of the database and its write-ahead log. */
 function bytesOf(path: string): Buffer {
   return Buffer.concat(
     [path, `${path}-wal`].map((file) => {

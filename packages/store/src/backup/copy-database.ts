@@ -2,22 +2,20 @@ import { rmSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { NO_REF } from '../files/byte-store.ts';
 import { NAMED } from '../files/stored-files.ts';
-import { MIGRATIONS, refuseUnknown } from '../migrate.ts';
+import { MIGRATIONS, refuseUnknownMigration } from '../migrate.ts';
 import { explainSqliteFailure } from '../sqlite/open-sqlite.ts';
-import { namesOf, TABLE_LIST } from '../tables.ts';
+import { listTableNames, TABLE_LIST } from '../tables.ts';
 import { quoteIdentifier } from './rows.ts';
 
-/** Describes a database copy. */
 interface DatabaseCopy {
-  /** The numbers of the migrations applied to it. */
+  /** The numbers of the migrations applied to the copy. */
   readonly steps: readonly number[];
-  /** The files that its rows refer to and that belong in the backup. */
+  /** Ids of the files that belong in the backup because rows refer to them. */
   readonly files: readonly string[];
 }
 
 /**
- * A number of pages that no database reaches. Copying all of them in one step makes the copy a
- * snapshot.
+ * More pages than any database has, so that one step copies them all and the copy is a snapshot.
  */
 const ALL_PAGES = 2 ** 31 - 1;
 const BUSY_TIMEOUT_MS = 5_000;
@@ -25,9 +23,9 @@ const BUSY_TIMEOUT_MS = 5_000;
 /**
  * Copies a SQLite file while other processes use it, without the rows that a backup must not
  * contain. First, a thread in Node's pool copies all pages; reading the write-ahead log blocks no
- * writer. Then those rows are deleted from that copy, and the rest is written to `target`, so that
- * no page in `target` ever held a deleted row. Throws StoreErrors: `store-newer` if a newer version
- * of Parley wrote the file.
+ * writer. Then the excluded rows are deleted from that copy, and the rest is written to `target`,
+ * so that no page in `target` ever held a deleted row. Throws StoreErrors, for example
+ * `store-newer` if a newer version of Parley wrote the file.
  */
 export async function copyDatabase(path: string, target: string): Promise<DatabaseCopy> {
   const whole = `${target}.whole`;
@@ -53,13 +51,13 @@ async function copyPages(from: string, to: string): Promise<void> {
 function writeBackup(whole: string, target: string, name: string): DatabaseCopy {
   const sqlite = new DatabaseSync(whole, { enableForeignKeyConstraints: false });
   try {
-    // This intermediate file is deleted afterwards, so it needs no journal.
+    // The intermediate file is deleted afterwards, so it needs no journal.
     sqlite.exec('pragma journal_mode = off');
     const steps = readMigrationNumbers(sqlite, name);
     for (const [name, table] of TABLE_LIST) {
-      // The migrations are kept, because a restore needs them to interpret the other tables.
+      // Migration numbers are kept, because a restore needs them to interpret the other tables.
       if (table.notInBackup === undefined || name === 'parley_migration') continue;
-      for (const known of namesOf(name, table)) deleteAll(sqlite, known);
+      for (const known of listTableNames(name, table)) deleteAll(sqlite, known);
     }
     const files = leaveOutViewOnce(sqlite);
     sqlite.prepare('vacuum into ?').run(target);
@@ -74,7 +72,7 @@ function readMigrationNumbers(sqlite: DatabaseSync, name: string): readonly numb
     .prepare('select number, parley_version from parley_migration order by number')
     .all()
     .map((row) => ({ number: Number(row.number), parley_version: String(row.parley_version) }));
-  refuseUnknown(rows, MIGRATIONS, name);
+  refuseUnknownMigration(rows, MIGRATIONS, name);
   return rows.map(({ number }) => number);
 }
 
@@ -83,8 +81,8 @@ function readMigrationNumbers(sqlite: DatabaseSync, name: string): readonly numb
  * name.
  */
 function deleteAll(sqlite: DatabaseSync, table: string): void {
-  if (columnsOf(sqlite, table).length === 0) return;
-  // In a contentless index, a plain delete would only mark rows as deleted.
+  if (listColumns(sqlite, table).length === 0) return;
+  // A plain delete from a contentless index would only mark rows as deleted.
   const deletion =
     table === 'search_entry'
       ? "insert into search_entry (search_entry) values ('delete-all')"
@@ -94,29 +92,29 @@ function deleteAll(sqlite: DatabaseSync, table: string): void {
 
 /**
  * Leaves out the view-once files in unfinished turns (F18), together with the keys that could fetch
- * them. Returns the files that belong in the backup.
+ * them. Returns the ids of the files that belong in the backup.
  */
 function leaveOutViewOnce(sqlite: DatabaseSync): readonly string[] {
-  const columns = columnsOf(sqlite, 'attachment');
+  const columns = listColumns(sqlite, 'attachment');
   // An older version of Parley stored the bytes in the rows.
   if (!columns.includes('file_id')) return [];
-  if (!columns.includes('view_once')) return idsIn(sqlite, NAMED.text);
+  if (!columns.includes('view_once')) return listIds(sqlite, NAMED.text);
   sqlite.prepare('update attachment set ref = ? where view_once = 1').run(NO_REF);
-  const left = idsIn(
+  const left = listIds(
     sqlite,
     'select file_id as id from attachment where view_once = 1 and file_id is not null',
   );
-  return idsIn(sqlite, NAMED.text).filter((id) => !left.includes(id));
+  return listIds(sqlite, NAMED.text).filter((id) => !left.includes(id));
 }
 
-function idsIn(sqlite: DatabaseSync, query: string): readonly string[] {
+function listIds(sqlite: DatabaseSync, query: string): readonly string[] {
   return sqlite
     .prepare(query)
     .all()
     .map(({ id }) => String(id));
 }
 
-function columnsOf(sqlite: DatabaseSync, table: string): readonly string[] {
+function listColumns(sqlite: DatabaseSync, table: string): readonly string[] {
   const columns = sqlite.prepare('select name from pragma_table_info(?)').all(table);
   return columns.map(({ name }) => String(name));
 }

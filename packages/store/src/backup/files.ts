@@ -6,15 +6,16 @@ import { PIECE_BYTES } from '../files/piece-bytes.ts';
 import type { BackupRows } from './rows.ts';
 
 /**
- * The table that holds files in pieces if the database itself stores them. In a folder, each file
- * is stored under its id.
+ * The table that stores files in pieces when they are kept in the database; in a folder, each file
+ * is named by its id.
  */
 export const FILE_TABLE = 'file_piece';
 
 /**
- * Writes that table's rows as files. Each piece has its own offset, so their order does not matter.
+ * Writes the rows of `file_piece` as files. Each piece has its own offset, so their order does not
+ * matter.
  */
-export async function rowsAsFiles(folder: string, { table, rows }: BackupRows): Promise<void> {
+export async function writeRowsAsFiles(folder: string, { table, rows }: BackupRows): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const at = (name: string) => table.columns.indexOf(name);
   for (const row of rows) {
@@ -31,9 +32,7 @@ export async function rowsAsFiles(folder: string, { table, rows }: BackupRows): 
   }
 }
 
-/**
- * Copies the files that carried-over rows refer to. A missing file is missing in the copy as well.
- */
+/** Copies the files that carried-over rows refer to. A missing source file is skipped. */
 export async function copyFiles(from: string, to: string, ids: readonly string[]): Promise<void> {
   if (ids.length > 0) await mkdir(to, { recursive: true, mode: 0o700 });
   for (const id of ids.filter((one) => FILE_ID.test(one))) {

@@ -1,6 +1,10 @@
 export { copyDatabase } from './copy-database.ts';
-export { createFromRows, prepareRestored, refuseUnknownSteps } from './restore.ts';
-export type { BackupRows, Cell } from './rows.ts';
+export {
+  createFromRows,
+  prepareRestored,
+  refuseUnknownMigrations as refuseUnknownSteps,
+} from './restore.ts';
+export type { BackupRows, CellValue as Cell } from './rows.ts';
 export type { HeldBack } from './settle-unfinished.ts';
 export { copyToPostgres, refuseUsedPostgres } from './to-postgres.ts';
-export { type CarriedOver, carryOverFile } from './unfinished.ts';
+export { type CarryOverResult as CarriedOver, carryOverFile } from './unfinished.ts';

@@ -1,9 +1,15 @@
 import type { Clock } from '@parley/core';
-import { statement } from '../database.ts';
-import { applySteps, MIGRATIONS, makeLedger, migrate, refuseUnknown } from '../migrate.ts';
+import { defineStatement } from '../database.ts';
+import {
+  applyMigrations,
+  createMigrationTable,
+  MIGRATIONS,
+  migrate,
+  refuseUnknownMigration,
+} from '../migrate.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
 import { INTRODUCE } from '../store-state.ts';
-import { FILE_TABLE, rowsAsFiles } from './files.ts';
+import { FILE_TABLE, writeRowsAsFiles } from './files.ts';
 import { type BackupRows, type BackupTable, insertRows } from './rows.ts';
 import {
   type ForgottenValues,
@@ -14,16 +20,16 @@ import {
 
 /** The schema of a 0.1.0 backup, which contains rows instead of a SQLite file. */
 export interface BackupSchema {
-  /** The numbers of the migrations applied to it. */
+  /** The numbers of the migrations applied to the backup. */
   readonly steps: readonly number[];
   readonly tables: readonly BackupTable[];
-  /** The last `seq` in each table that has one, because numbers are never reused. */
+  /** The last `seq` of each table that has one, because numbers are never reused. */
   readonly counters: Readonly<Record<string, number>>;
 }
 
 /**
- * Creates a SQLite file, and the folder for its files, from the rows in such a backup. The backup's
- * migrations count as applied.
+ * Creates a SQLite file, and the folder for its files, from the rows of a 0.1.0 backup. The
+ * backup's migrations are recorded as applied.
  */
 export async function createFromRows(
   path: string,
@@ -34,11 +40,11 @@ export async function createFromRows(
   const database = openSqlite({ path, name: path });
   try {
     await database.write(async (sql) => {
-      await makeLedger(sql);
+      await createMigrationTable(sql);
       const seen = MIGRATIONS.filter(({ number }) => steps.includes(number));
-      await applySteps(database, sql, seen, clock());
+      await applyMigrations(database, sql, seen, clock());
       for await (const some of rows) {
-        if (some.table.name === FILE_TABLE) await rowsAsFiles(`${path}-files`, some);
+        if (some.table.name === FILE_TABLE) await writeRowsAsFiles(`${path}-files`, some);
         else await insertRows(database, sql, some);
       }
       for (const [table, last] of Object.entries(counters)) {
@@ -51,24 +57,26 @@ export async function createFromRows(
   }
 }
 
-const FORGET_COUNTER = statement('delete from sqlite_sequence where name = :table');
+const FORGET_COUNTER = defineStatement('delete from sqlite_sequence where name = :table');
 
-const SET_COUNTER = statement('insert into sqlite_sequence (name, seq) values (:table, :last)');
+const SET_COUNTER = defineStatement(
+  'insert into sqlite_sequence (name, seq) values (:table, :last)',
+);
 
-/** A database from a backup, before it replaces the current one. */
+/** A database restored from a backup, before it replaces the current one. */
 interface RestoredDatabase {
   readonly path: string;
   readonly clock: Clock;
   /**
-   * `hold`: work that is unfinished in the backup may have been done since, so it becomes dead
-   * letters. `go-on`: nothing has happened since, so all work resumes.
+   * `hold`: unfinished work becomes dead letters, because it may have been done since the backup.
+   * `go-on`: nothing has run since the backup, so all work resumes.
    */
   readonly unfinished: 'hold' | 'go-on';
   /** Adapter values that record how far an adapter has read; `hold` drops them. */
   readonly forget: readonly ForgottenValues[];
 }
 
-/** Migrates a restored file and settles its unfinished work. Throws StoreErrors. */
+/** Migrates a restored file and settles its unfinished work. */
 export async function prepareRestored(
   { path, clock, unfinished, forget }: RestoredDatabase,
   migrations = MIGRATIONS,
@@ -77,9 +85,9 @@ export async function prepareRestored(
   try {
     await migrate(database, migrations, path, clock);
     return await database.write(async (sql) => {
-      // Gives the database a new name, so that no process mistakes it for the one it knows or
+      // Gives the database a new name, so that no process mistakes it for the previous database or
       // settles it again.
-      sql.send(INTRODUCE, { name: restoredName(clock), counter: 0 });
+      sql.send(INTRODUCE, { name: formatRestoredName(clock), counter: 0 });
       if (unfinished === 'hold') return settleUnfinished(sql, forget, clock());
       freeLanes(sql);
       return { parts: 0, turns: 0, jobs: 0 };
@@ -90,15 +98,19 @@ export async function prepareRestored(
 }
 
 /** The name that a database gets in `store_state` after a restore. */
-export function restoredName(clock: Clock): string {
+export function formatRestoredName(clock: Clock): string {
   return `restored_${clock()}`;
 }
 
 /**
- * Throws StoreError `store-newer` or `store-older` for a backup with migrations that this version
- * of Parley does not know.
+ * Throws StoreError `store-newer` or `store-older` if the backup contains migrations that are
+ * unknown to this version of Parley.
  */
-export function refuseUnknownSteps(steps: readonly number[], parley: string, file: string): void {
+export function refuseUnknownMigrations(
+  steps: readonly number[],
+  parley: string,
+  file: string,
+): void {
   const applied = steps.map((number) => ({ number, parley_version: parley }));
-  refuseUnknown(applied, MIGRATIONS, file);
+  refuseUnknownMigration(applied, MIGRATIONS, file);
 }

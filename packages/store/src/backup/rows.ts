@@ -1,7 +1,7 @@
-import { type Database, dynamicStatement, type Sql, type SqlValue } from '../database.ts';
+import { type Database, defineDynamicStatement, type Sql, type SqlValue } from '../database.ts';
 
-/** A single value in a row, the same for both databases. */
-export type Cell = SqlValue;
+/** A single value in a row, with the same type on both databases. */
+export type CellValue = SqlValue;
 
 /** A table whose rows are copied; each row lists its values in this column order. */
 export interface BackupTable {
@@ -9,13 +9,12 @@ export interface BackupTable {
   readonly columns: readonly string[];
 }
 
-/** A batch of rows from one table. */
 export interface BackupRows {
   readonly table: BackupTable;
-  readonly rows: readonly (readonly Cell[])[];
+  readonly rows: readonly (readonly CellValue[])[];
 }
 
-/** Both databases accept at most 32,766 values per statement. */
+/** Stays below 32,766, the maximum number of values per statement in both databases. */
 const MAX_VALUES = 10_000;
 const MAX_ROWS = 100;
 
@@ -30,14 +29,14 @@ export async function insertRows(
     const values: Record<string, SqlValue> = {};
     const lines = rows.slice(from, from + size).map((row, nth) => {
       const names = row.map((cell, column) => {
-        values[`v${nth}_${column}`] = dialect === 'postgres' ? withoutNul(cell) : cell;
+        values[`v${nth}_${column}`] = dialect === 'postgres' ? stripNulCharacters(cell) : cell;
         return `:v${nth}_${column}`;
       });
       return `(${names.join(', ')})`;
     });
     const columns = table.columns.map(quoteIdentifier).join(', ');
     const insert = `insert into ${quoteIdentifier(table.name)} (${columns}) values ${lines.join(', ')}`;
-    await sql.run(dynamicStatement(insert), values);
+    await sql.run(defineDynamicStatement(insert), values);
   }
 }
 
@@ -47,6 +46,6 @@ export function quoteIdentifier(name: string): string {
 }
 
 /** Removes NUL, the only character that PostgreSQL cannot store in text. */
-function withoutNul(cell: Cell): Cell {
+function stripNulCharacters(cell: CellValue): CellValue {
   return typeof cell === 'string' ? cell.replaceAll('\0', '') : cell;
 }

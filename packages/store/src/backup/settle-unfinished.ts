@@ -1,13 +1,16 @@
-import { dynamicStatement, type Sql, statement } from '../database.ts';
+import { defineDynamicStatement, defineStatement, type Sql } from '../database.ts';
 
-/** How many work items were held. `turns` and `parts` are now dead letters; `jobs` are paused. */
+/**
+ * The numbers of work items that were held back. `turns` and `parts` counts dead letters, `jobs`
+ * counts paused jobs.
+ */
 export interface HeldBack {
   readonly parts: number;
   readonly turns: number;
   readonly jobs: number;
 }
 
-/** All values of one kind stored by a channel's adapters. */
+/** Identifies all values of one kind stored by a channel's adapters. */
 export interface ForgottenValues {
   readonly channel: string;
   readonly kind: string;
@@ -18,9 +21,9 @@ const REASON =
 
 /**
  * Settles the unfinished work in a database that was rolled back, because a backup was restored or
- * a failover lost rows. Its waiting messages may have been answered since, and its parts may have
- * been sent; doing that work now could repeat it. It becomes dead letters, which an operator can
- * replay. Running turns are fenced.
+ * a failover lost rows. The messages may have been answered and the parts sent since then, so
+ * continuing could repeat them. Unfinished work becomes dead letters, which an operator can replay.
+ * Running turns are fenced.
  */
 export async function settleUnfinished(
   sql: Sql,
@@ -29,7 +32,7 @@ export async function settleUnfinished(
 ): Promise<HeldBack> {
   const turns = await holdMessages(sql, now);
   const parts = await holdParts(sql, now);
-  // A one-off reminder that has come due since then was most likely sent already.
+  // A one-off reminder that has come due since the backup was most likely sent.
   const jobs = await sql.run(PAUSE_JOBS, { now });
   endRuns(sql, now);
   for (const { channel, kind } of forget) sql.send(FORGET, { channel, kind });
@@ -38,23 +41,25 @@ export async function settleUnfinished(
 }
 
 /**
- * Frees all lanes: no worker holds a lane of a restored database. Raising the epoch fences every
- * earlier holder.
+ * Frees all lanes, because no worker holds a lane of a restored database. The raised epoch fences
+ * every earlier holder.
  */
 export function freeLanes(sql: Sql): void {
   sql.send(FREE_LANES);
   sql.send(FREE_SUMMARIES);
 }
 
-const FREE_LANES = statement(
+const FREE_LANES = defineStatement(
   'update conversation set epoch = epoch + 1, lease_owner = null, lease_until = null',
 );
 
-const FREE_SUMMARIES = statement(
+const FREE_SUMMARIES = defineStatement(
   'update summary set claimed_by = null, claimed_until = 0 where claimed_by is not null',
 );
 
-const FORGET = statement('delete from adapter_state where channel = :channel and kind = :kind');
+const FORGET = defineStatement(
+  'delete from adapter_state where channel = :channel and kind = :kind',
+);
 
 /** Gives each waiting message a turn if it has none, and marks these turns as failed. */
 async function holdMessages(sql: Sql, now: number): Promise<number> {
@@ -66,29 +71,30 @@ async function holdMessages(sql: Sql, now: number): Promise<number> {
   return deadLetters;
 }
 
-const GIVE_TURNS = statement(`
+const GIVE_TURNS = defineStatement(`
   insert into turn (id, conversation_id, session, state, attempts, started_at)
   select :before || id, id, session, 'running', 0, cast(:now as bigint) from conversation
   where exists (select 1 from inbox where conversation_id = conversation.id and state = 'waiting')
     and not exists (select 1 from turn where conversation_id = conversation.id and state = 'running')`);
 
-const FAIL_MESSAGES = statement(`
+const FAIL_MESSAGES = defineStatement(`
   update inbox set state = 'done', outcome = 'failed', done_at = :now,
     turn_id = coalesce(turn_id, (select id from turn
       where turn.conversation_id = inbox.conversation_id and turn.state = 'running'))
   where state in ('waiting', 'claimed')`);
 
-const DEAD_LETTERS_OF_TURNS = dynamicStatement(`insert into dead_letter (kind, subject, died_at)
+const DEAD_LETTERS_OF_TURNS =
+  defineDynamicStatement(`insert into dead_letter (kind, subject, died_at)
   select 'unanswered', id, cast(:now as bigint) from turn
   where state = 'running' and conversation_id not like 'sub:%' and conversation_id not like 'beat:%'
     and not exists (select 1 from dead_letter where subject = turn.id and settled is null)
   order by started_at, id`);
 
-const FREE_GROUP_CONTEXT = statement(
+const FREE_GROUP_CONTEXT = defineStatement(
   'update group_context set turn_id = null where turn_id is not null',
 );
 
-const FAIL_TURNS = statement(`
+const FAIL_TURNS = defineStatement(`
   update turn set state = 'failed', reason = :reason, awaits = null, finished_at = :now
   where state = 'running'`);
 
@@ -98,18 +104,18 @@ async function holdParts(sql: Sql, now: number): Promise<number> {
   return deadLetters;
 }
 
-const DEAD_LETTERS_OF_PARTS = statement(`
+const DEAD_LETTERS_OF_PARTS = defineStatement(`
   insert into dead_letter (kind, subject, died_at)
   select 'uncertain', id, cast(:now as bigint) from outbox
   where state in ('pending', 'sending') and notice_of is null
     and not exists (select 1 from dead_letter where subject = outbox.id and settled is null)
   order by seq`);
 
-const HOLD_PARTS = statement(`
+const HOLD_PARTS = defineStatement(`
   update outbox set state = 'unknown', error = :reason, updated_at = :now
   where state in ('pending', 'sending')`);
 
-const PAUSE_JOBS = dynamicStatement(`update cron_job set state = 'paused', next_at = null
+const PAUSE_JOBS = defineDynamicStatement(`update cron_job set state = 'paused', next_at = null
   where state = 'on' and next_at <= :now and timetable like '%"kind":"once"%'`);
 
 function endRuns(sql: Sql, now: number): void {
@@ -119,15 +125,15 @@ function endRuns(sql: Sql, now: number): void {
   sql.send(FAIL_BEATS, { now, reason: REASON });
 }
 
-const DROP_PLANS = statement('update conversation set plan = null where plan is not null');
+const DROP_PLANS = defineStatement('update conversation set plan = null where plan is not null');
 
-const WITHDRAW_APPROVALS = statement(`
+const WITHDRAW_APPROVALS = defineStatement(`
   update approval set state = 'withdrawn', decided_at = :now where state = 'pending'`);
 
-const STOP_SUB_AGENTS = statement(`
+const STOP_SUB_AGENTS = defineStatement(`
   update sub_agent set state = 'stopped', finished_at = :now where state = 'running'`);
 
-const FAIL_BEATS = statement(`
+const FAIL_BEATS = defineStatement(`
   update heartbeat_run set state = 'failed', reason = :reason, held_until = null, entry = null, parts = null,
     finished_at = :now
   where state in ('running', 'waiting', 'held')`);

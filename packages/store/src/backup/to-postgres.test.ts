@@ -7,16 +7,16 @@ import { MIGRATIONS, migrate } from '../migrate.ts';
 import { openStore } from '../open-store.ts';
 import { openPostgres } from '../postgres/open-postgres.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
-import { bothDatabases } from '../testing/databases.ts';
-import { filledRows, fillTables } from '../testing/filled-rows.ts';
-import { message } from '../testing/messages.ts';
+import { listBothDatabases } from '../testing/databases.ts';
+import { fillTables, readFilledRows } from '../testing/filled-rows.ts';
+import { createMessage } from '../testing/messages.ts';
 import { copyToPostgres, refuseUsedPostgres } from './to-postgres.ts';
 
 const clock = () => 1_800_000_000_000;
-/** A file of three pieces. */
+/** Large enough to be stored in three pieces. */
 const LARGE_FILE = Buffer.from(Array.from({ length: 700_000 }, (_, at) => at % 251));
 
-const [, postgres] = bothDatabases(inject('postgresUrl'));
+const [, postgres] = listBothDatabases(inject('postgresUrl'));
 const folder = mkdtempSync(join(tmpdir(), 'parley-move-'));
 afterAll(async () => {
   await postgres?.dispose();
@@ -37,20 +37,20 @@ describe.runIf(postgres?.available)('moving a database from SQLite to PostgreSQL
     const database = openSqlite({ path, name: path });
     await migrate(database, MIGRATIONS, path, clock);
     await fillTables(database);
-    const before = await filledRows(database);
+    const before = await readFilledRows(database);
     await database.close();
     await refuseUsedPostgres(url());
     await copyToPostgres(path, url(), clock);
     await using after = await openRaw();
-    expect(await filledRows(after.database)).toEqual(before);
+    expect(await readFilledRows(after.database)).toEqual(before);
     const store = await openStore({ url: url(), clock });
-    expect(await store.inbox.accept(message('m1'))).toBe('stored');
+    expect(await store.inbox.accept(createMessage('m1'))).toBe('stored');
     await store.close();
   });
 
   it('[D01] [F10] copies message files', async () => {
     const before = await openStore({ url: `sqlite:${path}`, clock });
-    const plain = message('m1\0');
+    const plain = createMessage('m1\0');
     const attachments = [{ kind: 'document', ref: 'r' } as const];
     await before.inbox.accept({
       ...plain,
@@ -69,7 +69,7 @@ describe.runIf(postgres?.available)('moving a database from SQLite to PostgreSQL
   it('[D01] refuses to overwrite a database that contains Parley data', async () => {
     await (await openStore({ url: `sqlite:${path}`, clock })).close();
     const store = await openStore({ url: url(), clock });
-    await store.inbox.accept(message('m1'));
+    await store.inbox.accept(createMessage('m1'));
     const refused = { code: 'store-not-empty', message: expect.stringContaining('another one') };
     await expect(refuseUsedPostgres(url())).rejects.toMatchObject(refused);
     await expect(copyToPostgres(path, url(), clock)).rejects.toMatchObject(refused);

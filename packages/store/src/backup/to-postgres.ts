@@ -5,19 +5,25 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '@parley/core';
 import {
   type Database,
-  dynamicStatement,
+  defineDynamicStatement,
   parseStoreUrl,
   type Sql,
   StoreError,
 } from '../database.ts';
-import { piecesOf } from '../files/piece-bytes.ts';
-import { applySteps, MIGRATIONS, makeLedger, onlyOne, refuseUsedServer } from '../migrate.ts';
+import { splitIntoPieces } from '../files/piece-bytes.ts';
+import {
+  applyMigrations,
+  createMigrationTable,
+  lockMigrations,
+  MIGRATIONS,
+  refuseUsedServer,
+} from '../migrate.ts';
 import { openPostgres } from '../postgres/open-postgres.ts';
 import { INTRODUCE } from '../store-state.ts';
 import { TABLES, TABLES_IN_BACKUP } from '../tables.ts';
 import { FILE_TABLE } from './files.ts';
-import { restoredName } from './restore.ts';
-import { type BackupTable, type Cell, insertRows, quoteIdentifier } from './rows.ts';
+import { formatRestoredName } from './restore.ts';
+import { type BackupTable, type CellValue, insertRows, quoteIdentifier } from './rows.ts';
 
 /**
  * Throws StoreError `store-not-empty` if the PostgreSQL database contains Parley data, so that
@@ -29,8 +35,8 @@ export async function refuseUsedPostgres(url: string): Promise<void> {
 
 /**
  * Copies a fully migrated SQLite file and its accompanying files into an empty PostgreSQL database,
- * in one transaction. `beforeCommit` runs inside it after all rows are copied; if it throws,
- * nothing is copied. Throws StoreErrors.
+ * in one transaction. `beforeCommit` runs inside the transaction after all rows are copied; if it
+ * throws, nothing is copied.
  */
 export async function copyToPostgres(
   path: string,
@@ -42,18 +48,19 @@ export async function copyToPostgres(
   try {
     await withPostgres(url, async (database, name) => {
       await database.writeUnlimited(async (sql) => {
-        await onlyOne(database, sql);
+        await lockMigrations(database, sql);
         await refuseUsedServer(database, name);
-        // Reading from disk between two statements may be slow, and must not end the transaction.
-        await sql.run(dynamicStatement('set local idle_in_transaction_session_timeout = 0'));
-        await makeLedger(sql);
-        await applySteps(database, sql, MIGRATIONS, clock());
+        // Reading from disk between two statements may be slow and must not time out the
+        // transaction.
+        await sql.run(defineDynamicStatement('set local idle_in_transaction_session_timeout = 0'));
+        await createMigrationTable(sql);
+        await applyMigrations(database, sql, MIGRATIONS, clock());
         for (const name of TABLES_IN_BACKUP) {
           const table = { name, columns: Object.keys(TABLES[name].columns) };
           await copyTable(database, sql, source, table);
         }
-        await copyFilesOf(database, sql, path);
-        sql.send(INTRODUCE, { name: restoredName(clock), counter: 0 });
+        await copyDatabaseFiles(database, sql, path);
+        sql.send(INTRODUCE, { name: formatRestoredName(clock), counter: 0 });
         beforeCommit();
       });
     });
@@ -77,7 +84,7 @@ async function withPostgres(
   }
 }
 
-/** Rows are batched until there are this many or one of their values is large. */
+/** The maximum number of rows in a batch; a large value ends the batch earlier. */
 const ROWS = 200;
 const LARGE_BYTES = 256 * 1024;
 
@@ -93,11 +100,11 @@ async function copyTable(
   const hasNumbers = table.columns.includes('seq');
   const names = table.columns.map(quoteIdentifier).join(', ');
   const query = `select ${names} from ${quoteIdentifier(table.name)}${hasNumbers ? ' order by seq' : ''}`;
-  let rows: (readonly Cell[])[] = [];
+  let rows: (readonly CellValue[])[] = [];
   for (const row of source.prepare(query).iterate()) {
-    const cells = table.columns.map((column) => cellOf(row[column]));
+    const cells = table.columns.map((column) => toCell(row[column]));
     rows.push(cells);
-    if (rows.length < ROWS && !cells.some(isLarge)) continue;
+    if (rows.length < ROWS && !cells.some(isLargeCell)) continue;
     await insertRows(database, sql, { table, rows });
     rows = [];
   }
@@ -105,13 +112,13 @@ async function copyTable(
   if (hasNumbers) await setCounter(sql, source, table.name);
 }
 
-function cellOf(value: unknown): Cell {
+function toCell(value: unknown): CellValue {
   if (typeof value === 'string' || typeof value === 'number' || value === null) return value;
   if (value instanceof Uint8Array) return value;
   throw new TypeError(`no table of Parley contains values of the type ${typeof value}`);
 }
 
-function isLarge(cell: Cell): boolean {
+function isLargeCell(cell: CellValue): boolean {
   return cell !== null && typeof cell !== 'number' && cell.length > LARGE_BYTES;
 }
 
@@ -123,14 +130,14 @@ async function setCounter(sql: Sql, source: DatabaseSync, table: string): Promis
   const row = source.prepare('select seq from sqlite_sequence where name = ?').get(table);
   const last = Number(row?.seq ?? 0);
   const set = `select setval(pg_get_serial_sequence(:table, 'seq'), ${Math.max(last, 1)}, ${last > 0})`;
-  await sql.run(dynamicStatement(set), { table: quoteIdentifier(table) });
+  await sql.run(defineDynamicStatement(set), { table: quoteIdentifier(table) });
 }
 
-async function copyFilesOf(database: Database, sql: Sql, path: string): Promise<void> {
+async function copyDatabaseFiles(database: Database, sql: Sql, path: string): Promise<void> {
   const folder = `${path}-files`;
   const table = { name: FILE_TABLE, columns: ['file_id', 'piece_index', 'bytes'] };
   for (const id of existsSync(folder) ? await readdir(folder) : []) {
-    for (const [index, piece] of piecesOf(await readFile(join(folder, id)))) {
+    for (const [index, piece] of splitIntoPieces(await readFile(join(folder, id)))) {
       await insertRows(database, sql, { table, rows: [[id, index, piece]] });
     }
   }

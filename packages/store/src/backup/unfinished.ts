@@ -1,19 +1,25 @@
-import { dynamicStatement, parseStoreUrl, type Sql, StoreError, statement } from '../database.ts';
-import { filesFolderOf } from '../files/folder-bytes.ts';
+import {
+  defineDynamicStatement,
+  defineStatement,
+  parseStoreUrl,
+  type Sql,
+  StoreError,
+} from '../database.ts';
+import { getFilesFolder } from '../files/folder-bytes.ts';
 import { NAMED } from '../files/stored-files.ts';
 import { MIGRATIONS } from '../migrate.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
 import type { Table } from '../tables/table.ts';
-import { primaryKeyColumns, TABLE_LIST, TABLES, type TableName } from '../tables.ts';
+import { listPrimaryKeyColumns, TABLE_LIST, TABLES, type TableName } from '../tables.ts';
 import { copyFiles } from './files.ts';
 import type { ForgottenValues } from './settle-unfinished.ts';
 
 /**
  * What a restore did with the unfinished work in the database it replaces. `carried`: the work
- * continues in the restored database; `letters` counts the related dead letters that were dropped.
- * `unreadable`: the work was left behind for this reason.
+ * continues in the restored database; `letters` counts the dead letters that were dropped because
+ * of it. `unreadable`: the work was left behind because the replaced database cannot be read.
  */
-export type CarriedOver =
+export type CarryOverResult =
   | {
       readonly kind: 'carried';
       readonly messages: number;
@@ -23,8 +29,8 @@ export type CarriedOver =
   | { readonly kind: 'unreadable'; readonly reason: string };
 
 /**
- * How to treat the replaced database. The values listed in `forget` are read from it, because it
- * has the newest ones.
+ * How a restore treats the database it replaces. The values listed in `forget` are read from the
+ * replaced database, because it has the newest ones.
  */
 interface MigrationOrder {
   /**
@@ -46,23 +52,20 @@ const PART_IDS = `(select id from live.outbox where ${PARTS})`;
 const MESSAGE_KEY = ['channel', 'account', 'chat_id', 'message_id'];
 
 interface CarriedRows {
-  /** The condition for the rows to carry over; the replaced table is called `old`. */
+  /** Selects the rows to carry over; the replaced table is called `old`. */
   readonly where: string;
   /**
-   * The columns that identify a row in the restored database; defaults to the unique columns. Null
-   * if no row can be identified there.
+   * The columns that identify a row in the restored database; the unique columns by default, null
+   * if no column does.
    */
   readonly key?: readonly string[] | null;
-  /**
-   * With `stays`, a row that already exists in the restored database is kept; otherwise it is
-   * replaced.
-   */
+  /** With `stays`, an existing row in the restored database is kept instead of being replaced. */
   readonly known?: 'stays';
-  /** Columns whose value differs from the one in `old`. */
+  /** Expressions for columns whose value differs from the one in `old`. */
   readonly values?: Readonly<Record<string, string>>;
 }
 
-/** The rows that people are still waiting for, by table. */
+/** The rows of unfinished work that people are waiting for, by table. */
 const CARRIED: Readonly<Partial<Record<TableName, CarriedRows>>> = {
   conversation: {
     where: `id in (select conversation_id from live.inbox where ${MESSAGES_OF_TURNS}
@@ -101,7 +104,7 @@ const CARRIED: Readonly<Partial<Record<TableName, CarriedRows>>> = {
 };
 
 /**
- * Carries over what people are still waiting for, between two SQLite files that no process uses:
+ * Carries over work that people are waiting for, between two SQLite files that no process uses:
  * unanswered messages with their turn, its journal, approvals, sub-agents and files, and unsent
  * parts. It leaves `to` in the same state as after a crash: leases are free and epochs have
  * advanced. The usual recovery then resumes the work and repeats nothing (G16). A damaged `from` is
@@ -112,7 +115,7 @@ export async function carryOverFile(
   to: string,
   from: string,
   order: MigrationOrder,
-): Promise<CarriedOver> {
+): Promise<CarryOverResult> {
   const address = parseStoreUrl(`sqlite:${to}`);
   if (address.dialect !== 'sqlite') throw new Error(`${to} is not a SQLite file`);
   const database = openSqlite(address);
@@ -120,10 +123,10 @@ export async function carryOverFile(
     await database.read((sql) => sql.run(ATTACH, { from }));
     const carried = await database.write((sql) => migratePendingWork(sql, order));
     const named = await database.read((sql) => sql.all(NAMED));
-    const folder = filesFolderOf({ ...address, path: from }) ?? '';
+    const folder = getFilesFolder({ ...address, path: from }) ?? '';
     await copyFiles(
       folder,
-      filesFolderOf(address) ?? '',
+      getFilesFolder(address) ?? '',
       named.map(({ id }) => id),
     );
     return carried;
@@ -137,12 +140,12 @@ export async function carryOverFile(
   }
 }
 
-const ATTACH = statement('attach database :from as live');
+const ATTACH = defineStatement('attach database :from as live');
 
 async function migratePendingWork(
   sql: Sql,
   { unfinished, forget }: MigrationOrder,
-): Promise<CarriedOver> {
+): Promise<CarryOverResult> {
   if ((await countLiveRows(sql, 'parley_migration')) !== MIGRATIONS.length) {
     return { kind: 'unreadable', reason: 'it is the database of an older Parley' };
   }
@@ -161,15 +164,16 @@ async function migratePendingWork(
   return { kind: 'carried', messages, parts: await countLiveRows(sql, 'outbox', PARTS), letters };
 }
 
-/** Counts rows in the replaced database. */
 async function countLiveRows(sql: Sql, table: string, where = '1 = 1'): Promise<number> {
-  const query = dynamicStatement(`select count(*) as n from live.${table} old where ${where}`);
+  const query = defineDynamicStatement(
+    `select count(*) as n from live.${table} old where ${where}`,
+  );
   return (await sql.get(query.rows<{ readonly n: number }>()))?.n ?? 0;
 }
 
 /**
- * If the backup is declared to be the final state, the replaced database must have no pending work
- * that the backup lacks.
+ * Refuses a backup that was declared to be the final state if the replaced database has pending
+ * work that it lacks.
  */
 async function refuseUnknownWork(sql: Sql): Promise<void> {
   const same = MESSAGE_KEY.map((column) => `known.${column} = old.${column}`).join(' and ');
@@ -188,13 +192,13 @@ async function refuseUnknownWork(sql: Sql): Promise<void> {
   );
 }
 
-/** New rows are numbered again, in their old order. */
+/** Carried rows get new numbers in their old order. */
 async function carryRows(sql: Sql, table: TableName, rows: CarriedRows | undefined): Promise<void> {
   if (rows === undefined) return;
   const described: Table = TABLES[table];
   const {
     where,
-    key = described.unique ?? primaryKeyColumns(described),
+    key = described.unique ?? listPrimaryKeyColumns(described),
     known,
     values = {},
   } = rows;
@@ -204,16 +208,16 @@ async function carryRows(sql: Sql, table: TableName, rows: CarriedRows | undefin
   const conflict =
     key === null ? '' : `on conflict (${key}) do ${known === 'stays' ? 'nothing' : update}`;
   await sql.run(
-    dynamicStatement(`insert into main.${table} (${columns})
+    defineDynamicStatement(`insert into main.${table} (${columns})
       select ${columns.map((name) => values[name] ?? `old.${name}`)}
       from live.${table} old where ${where} ${all.length > columns.length ? 'order by old.seq' : ''}
       ${conflict}`),
   );
 }
 
-/** Drops dead letters about work that continues, and dead letters with no messages left. */
+/** Drops dead letters whose work continues, and dead letters with no messages left. */
 async function dropDeadLetters(sql: Sql) {
-  const dropped = dynamicStatement(`delete from dead_letter where settled is null
+  const dropped = defineDynamicStatement(`delete from dead_letter where settled is null
     and (subject in ${TURNS} or subject in ${PART_IDS} or (kind = 'unanswered' and subject like 'restored-%'
       and not exists (select 1 from inbox where turn_id = subject)))
     returning kind`);

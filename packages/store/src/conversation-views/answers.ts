@@ -1,22 +1,24 @@
 import { z } from 'zod';
-import { fromJson, type Sql, statement } from '../database.ts';
+import { decodeJson, defineStatement, encodeJson, type Sql } from '../database.ts';
 
 const Text = z.object({ text: z.string() });
 
-/** The Markdown answers by turn id, for turns that are still in the history. */
-export async function answersOf(
+/** Lists Markdown answers by turn id, for turns that are still in the history. */
+export async function listAnswers(
   sql: Sql,
   turnIds: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   const answers = new Map<string, string>();
-  for (const turnId of turnIds) {
-    const stored = await sql.get(ANSWER, { turnId });
-    const text = stored && Text.safeParse(fromJson(stored.content)).data?.text;
+  if (turnIds.length === 0) return answers;
+  for (const { turnId, content } of await sql.all(ANSWERS, { turns: encodeJson(turnIds) })) {
+    const text = Text.safeParse(decodeJson(content)).data?.text;
     if (text !== undefined) answers.set(turnId, text);
   }
   return answers;
 }
 
-const ANSWER = statement(`
-  select content from transcript where turn_id = :turnId and role = 'assistant'
-  order by seq desc limit 1`).rows<{ readonly content: string }>();
+const ANSWERS = defineStatement(`
+  select turn_id as "turnId", content from transcript
+  where seq in (select max(seq) from transcript
+    where turn_id in (select value from json_each(:turns)) and role = 'assistant'
+    group by turn_id)`).rows<{ readonly turnId: string; readonly content: string }>();

@@ -1,80 +1,77 @@
 import type { ChatType } from '@parley/core';
 import { type Approval, type ListedRow, readApprovalRow } from '../approval-rows.ts';
 import type { ChatKey } from '../conversations.ts';
-import { OF_CHAT } from '../conversations.ts';
-import { type Sql, statement } from '../database.ts';
-import { chatTitle, personalMessage } from './list.ts';
+import { defineStatement, encodeJson, type Sql } from '../database.ts';
+import { findPersonalMessage, getChatTitle, selectByPerson, TRIGGER } from './list.ts';
 import { readSaid } from './messages.ts';
 
-/** A question about a tool call, with readable names. Its texts are private and complete. */
+/** An approval with readable names and complete, private texts. */
 export interface ShownApproval extends Approval {
-  /** The cursor for the next page. */
   readonly seq: number;
   /**
-   * The author of the message that caused the call; null if that was Parley itself, such as a job,
-   * or was forgotten.
+   * The author of the message that caused the call; null if Parley caused it, for example a job, or
+   * if the message was forgotten.
    */
   readonly asker: string | null;
   /** The text of the message that caused the call. */
   readonly text: string;
-  /** The chat in which that message was sent; null if the message was forgotten. */
+  /** The chat in which the causing message was sent; null if the message was forgotten. */
   readonly chat: (ChatKey & { readonly title: string; readonly chatType: ChatType }) | null;
-  /** The person who decided, if their message is known. */
+  /** The name of the person who decided, if one of their messages is stored. */
   readonly decider: string | null;
 }
 
-interface AskedRow extends ChatKey {
-  readonly seq: number;
-  readonly message: string;
-}
-
-/** Adds names to the questions of some rows, keeping their order. */
+/** Adds names to the given approval rows, keeping their order. */
 export async function showApprovals(
   sql: Sql,
   rows: readonly ListedRow[],
 ): Promise<readonly ShownApproval[]> {
-  const shown: ShownApproval[] = [];
-  for (const { seq, ...row } of rows) {
-    const approval = readApprovalRow(row);
-    const asked = await sql.get(ASKED, { turnId: approval.turnId });
-    shown.push({ ...approval, seq, ...(await readApprovalNames(sql, approval, asked)) });
-  }
-  return shown;
+  const seqs = encodeJson(rows.map(({ seq }) => seq));
+  const asked = new Map(
+    (await sql.all(ASKED, { seqs, ...TRIGGER })).map((row) => [row.approval, row]),
+  );
+  return rows.map(({ seq, ...row }) => {
+    return { ...readApprovalRow(row), seq, ...toApprovalNames(asked.get(seq)) };
+  });
 }
 
-type Names = Pick<ShownApproval, 'asker' | 'text' | 'chat' | 'decider'>;
+/** What is known about the message that caused a call. */
+interface AskedRow extends ChatKey {
+  readonly approval: number;
+  readonly message: string;
+  readonly byPerson: string | null;
+  /** The message of the person who decided. */
+  readonly decision: string | null;
+}
 
-async function readApprovalNames(
-  sql: Sql,
-  { conversationId, decidedAt }: Approval,
-  asked: AskedRow | undefined,
-): Promise<Names> {
+type ApprovalNames = Pick<ShownApproval, 'asker' | 'text' | 'chat' | 'decider'>;
+
+function toApprovalNames(asked: AskedRow | undefined): ApprovalNames {
   if (asked === undefined) return { asker: null, text: '', chat: null, decider: null };
-  const { seq, message, channel, account, chatId } = asked;
+  const { message, decision, channel, account, chatId } = asked;
   const said = readSaid(message);
-  const person = await personalMessage(sql, { id: conversationId, message });
-  const decided =
-    decidedAt === null
-      ? undefined
-      : await sql.get(DECIDED, { channel, account, chatId, seq, decidedAt });
+  const person = findPersonalMessage(asked);
   return {
     asker: said?.trigger === undefined ? (said?.sender.name ?? null) : null,
     text: said?.typed ?? said?.text ?? '',
     chat: {
       ...{ channel, account, chatId },
-      title: chatTitle(person) ?? chatId,
+      title: getChatTitle(person) ?? chatId,
       chatType: person?.chat.type ?? 'direct',
     },
-    decider: decided === undefined ? null : (readSaid(decided.message)?.sender.name ?? null),
+    decider: decision === null ? null : (readSaid(decision)?.sender.name ?? null),
   };
 }
 
-const ASKED = statement(`
-  select seq, channel, account, chat_id as "chatId", message from inbox
-  where turn_id = :turnId order by seq desc limit 1`).rows<AskedRow>();
-
 // A command decides at the time it was received.
-const DECIDED = statement(`
-  select message from inbox
-  where ${OF_CHAT} and seq > :seq and outcome = 'command' and received_at = :decidedAt
-  order by seq limit 1`).rows<Pick<AskedRow, 'message'>>();
+const ASKED = defineStatement(`
+  select approval.seq as approval, inbox.channel, inbox.account, inbox.chat_id as "chatId",
+    inbox.message,
+    ${selectByPerson('approval.conversation_id')},
+    (select decides.message from inbox as decides where decides.channel = inbox.channel
+      and decides.account = inbox.account and decides.chat_id = inbox.chat_id
+      and decides.seq > inbox.seq and decides.outcome = 'command'
+      and decides.received_at = approval.decided_at order by decides.seq limit 1) as decision
+  from approval join inbox on inbox.seq = (select max(asked.seq) from inbox as asked
+    where asked.turn_id = approval.turn_id)
+  where approval.seq in (select cast(value as bigint) from json_each(:seqs))`).rows<AskedRow>();

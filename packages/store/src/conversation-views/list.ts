@@ -1,59 +1,63 @@
 import type { ChatType } from '@parley/core';
 import type { ChatKey } from '../conversations.ts';
 import { HEARTBEAT_LANE, SUB_AGENT_LANE } from '../conversations.ts';
-import { type Sql, statement } from '../database.ts';
+import { defineStatement, encodeJson, type Sql } from '../database.ts';
 import type { PartState } from '../outbox-parts.ts';
 import type { ConversationMode, InboxOutcome } from '../rows.ts';
 import { SHARED_NOW } from '../shared-clock.ts';
-import { isTakenOverAt } from '../taken-over.ts';
-import { readSaid, readSent, type SaidMessage, threadOf } from './messages.ts';
+import { isTakenOverCondition } from '../taken-over.ts';
+import { getThread, readSaid, readSent, type SaidMessage } from './messages.ts';
 
-/** A conversation with people, as shown in a list. Times in ms; texts are private and complete. */
+/**
+ * A conversation with people, as shown in a list. Times are in ms; texts are private and complete.
+ */
 export interface ShownConversation extends ChatKey {
   readonly id: string;
   readonly chatType: ChatType;
-  /** The group's title or the person's name; the chat id if neither is known. */
+  /** The group's title or the person's name; the chat id if neither is stored. */
   readonly title: string;
+  /** The name that the reader gave it in their inbox; null if they gave none. */
+  readonly name: string | null;
   readonly mode: ConversationMode;
   /** The model chosen with `/model`; null for the model in the settings. */
   readonly model: string | null;
-  /** `asks`: the turn waits for an approval. */
+  /** `asks`: the turn is waiting for an approval. */
   readonly state: 'idle' | 'waiting' | 'running' | 'asks';
   /** How many messages are waiting for a turn. */
   readonly waiting: number;
-  /** When the running turn started; null if none is running. */
+  /** When the running turn started; null if no turn is running. */
   readonly runningSince: number | null;
   /**
-   * The person who leads it instead of the agent, and until when; null if the agent leads it (U12).
+   * The person who has taken over the conversation from the agent, and until when; null if the
+   * agent answers (U12).
    */
   readonly takenOver: {
     readonly by: string;
     readonly since: number;
     readonly until: number;
   } | null;
-  /** Set if the last turn failed or the last part was not delivered. */
+  /** The last error, if the last turn failed or the last part was not delivered. */
   readonly failure: { readonly at: number; readonly reason: string } | null;
   readonly last: {
     readonly direction: 'in' | 'out';
     readonly at: number;
     readonly text: string;
-    /** The group member who wrote it; null for the agent or the only person in the chat. */
+    /** The group member who wrote the last message; null for the agent and in direct chats. */
     readonly by: string | null;
   };
-  /** The newest message's number. It grows with each message and serves as the paging cursor. */
+  /** The newest message's number, which serves as the paging cursor. */
   readonly newest: number;
-  /** The number of the newest part sent to its chat; 0 if there is none. */
+  /** The number of the newest part sent to the chat; 0 if none was sent. */
   readonly newestPart: number;
   /**
-   * Whether there is something that the reader has not seen: answers in a chat of their own,
-   * messages in any other.
+   * Whether the reader has unseen messages: answers in their own chat, any messages in other chats.
    */
   readonly isNew: boolean;
 }
 
 /**
- * Which page of the list to read, and for whom: a sign-in, or '' for the gateway's token (null:
- * nobody's inbox).
+ * Which page of the list to read, and for which reader: a sign-in, '' for the gateway's token, or
+ * null for no inbox.
  */
 export interface ListQuery {
   readonly before: number | null;
@@ -62,88 +66,76 @@ export interface ListQuery {
 }
 
 /**
- * A condition that uses the values in `NO_PEOPLE`: true for conversations with people, false for
- * the agent's own lanes.
+ * Builds a condition that uses the values in `NO_PEOPLE`: true for conversations with people, false
+ * for the agent's own lanes.
  */
-export function hasPeople<Column extends string>(column: Column) {
+export function hasPeopleCondition<Column extends string>(column: Column) {
   return `${column} not like :subAgents and ${column} not like :heartbeats
     and ${column} not like :othersSubAgents and ${column} not like :othersHeartbeats` as const;
 }
 
 /**
- * Sorted by newest message first. `before` is the `newest` value of the last conversation on the
- * previous page.
+ * Lists conversations, newest message first. `before` is the `newest` value of the last
+ * conversation on the previous page.
  */
 export async function listConversations(
   sql: Sql,
   { before, limit, reader = null }: ListQuery,
   moment: number | null,
 ): Promise<readonly ShownConversation[]> {
-  const values = { before: before ?? Number.MAX_SAFE_INTEGER, limit, reader };
-  return toShownConversations(sql, await sql.all(LIST, { ...values, ...NO_PEOPLE, moment }));
+  const values = { before: before ?? Number.MAX_SAFE_INTEGER, limit, reader, moment };
+  const rows = await sql.all(LIST, { ...values, ...NO_PEOPLE, ...TRIGGER });
+  return rows.map(toShownConversation);
 }
 
-/** A reader's pinned conversations; the list shows them above all others. */
+/** The maximum number of pinned conversations per reader; the list shows them above all others. */
 export const MAX_PINNED = 50;
 
-/** The conversations that a reader has pinned, newest message first. */
+/** Lists a reader's pinned conversations, newest message first. */
 export async function listPinned(
   sql: Sql,
   reader: string,
   moment: number | null,
 ): Promise<readonly ShownConversation[]> {
-  const values = { reader, limit: MAX_PINNED, moment };
-  return toShownConversations(sql, await sql.all(PINNED, values));
+  const values = { reader, limit: MAX_PINNED, moment, ...TRIGGER };
+  return (await sql.all(PINNED, values)).map(toShownConversation);
 }
 
-/** A single conversation, as in the list; null if it does not exist. */
-export async function findConversation(
+/** Titles by conversation id, or the reader's names. Conversations without a list are left out. */
+export async function readTitles(
   sql: Sql,
-  id: string,
-  moment: number | null = null,
-  reader: string | null = null,
-): Promise<ShownConversation | null> {
-  const [found] = await toShownConversations(sql, await sql.all(ONE, { id, moment, reader }));
-  return found ?? null;
+  ids: Iterable<string>,
+  reader: string | null,
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await sql.all(TITLES, { ids: encodeJson([...new Set(ids)]), reader, ...TRIGGER });
+  return new Map(
+    rows.map((row) => [row.id, row.name ?? getChatTitle(findPersonalMessage(row)) ?? row.chatId]),
+  );
 }
 
-async function toShownConversations(
-  sql: Sql,
-  rows: readonly ListRow[],
-): Promise<readonly ShownConversation[]> {
-  const list: ShownConversation[] = [];
-  for (const row of rows) list.push(conversationOf(row, await personalMessage(sql, row)));
-  return list;
+/** Finds the newest message written by a person; jobs and other triggers have no name to show. */
+export function findPersonalMessage({ message, byPerson }: NewestMessage): SaidMessage | null {
+  return readSaid(byPerson ?? message);
 }
 
-/** The newest message written by a person; jobs and other triggers have no name to show. */
-export async function personalMessage(
-  sql: Sql,
-  row: Pick<ListRow, 'id' | 'message'>,
-): Promise<SaidMessage | null> {
-  const newest = readSaid(row.message);
-  if (newest !== null && newest.trigger === undefined) return newest;
-  const stored = await sql.get(BY_PERSON, { id: row.id, trigger: '%,"trigger":"%' });
-  return stored === undefined ? newest : readSaid(stored.message);
-}
-
-function conversationOf(row: ListRow, said: SaidMessage | null): ShownConversation {
-  const { id, channel, account, chatId, mode, model, waiting, newest } = row;
+function toShownConversation(row: ListRow): ShownConversation {
+  const said = findPersonalMessage(row);
+  const { id, channel, account, chatId, name, mode, model, waiting, newest } = row;
   return {
-    ...{ id, channel, account, chatId, mode, model, waiting, newest },
+    ...{ id, channel, account, chatId, name, mode, model, waiting, newest },
     newestPart: row.newestPart ?? 0,
     isNew: isUnread(row),
     chatType: said?.chat.type ?? 'direct',
-    title: chatTitle(said) ?? chatId,
-    state: conversationState(row),
+    title: getChatTitle(said) ?? chatId,
+    state: getConversationState(row),
     runningSince: row.runningSince,
-    takenOver: takenOver(row),
-    failure: lastFailure(row),
-    last: lastOf(row),
+    takenOver: getTakeover(row),
+    failure: getLastFailure(row),
+    last: getLastMessage(row),
   };
 }
 
-/** Channels in which the reader is the person who writes, so that only answers are news. */
+/** Channels in which only answers count as unread, because the reader wrote the other messages. */
 const OWN_CHANNELS: readonly string[] = ['web', 'terminal'];
 
 function isUnread({ channel, newest, newestPart, readMessage, readPart }: ListRow): boolean {
@@ -151,27 +143,27 @@ function isUnread({ channel, newest, newestPart, readMessage, readPart }: ListRo
   return OWN_CHANNELS.includes(channel) ? (newestPart ?? 0) > readPart : newest > readMessage;
 }
 
-/** The title of a chat, or the person's name in a direct chat. */
-export function chatTitle(said: SaidMessage | null): string | null {
+/** The title of a group, or the person's name in a direct chat. */
+export function getChatTitle(said: SaidMessage | null): string | null {
   if (said === null) return null;
   const { chat, sender } = said;
   const title = chat.type === 'direct' ? sender.name : chat.title;
   return title === undefined || title.trim() === '' ? null : title;
 }
 
-function takenOver({ ledBy, ledSince, ledUntil }: ListRow): ShownConversation['takenOver'] {
+function getTakeover({ ledBy, ledSince, ledUntil }: ListRow): ShownConversation['takenOver'] {
   if (ledBy === null || ledSince === null || ledUntil === null) return null;
   return { by: ledBy, since: ledSince, until: ledUntil };
 }
 
-function conversationState(row: ListRow): ShownConversation['state'] {
+function getConversationState(row: ListRow): ShownConversation['state'] {
   const { runningSince, awaits, asks, waiting, ledUntil } = row;
   if (asks || (runningSince !== null && awaits !== null)) return 'asks';
   if (runningSince !== null) return ledUntil === null ? 'running' : 'waiting';
   return waiting > 0 ? 'waiting' : 'idle';
 }
 
-function lastFailure(row: ListRow): ShownConversation['failure'] {
+function getLastFailure(row: ListRow): ShownConversation['failure'] {
   if (row.outcome === 'failed') {
     return { at: row.finishedAt ?? row.at, reason: row.reason ?? 'The turn failed.' };
   }
@@ -183,30 +175,36 @@ function lastFailure(row: ListRow): ShownConversation['failure'] {
 
 /** Whether the chat's last part belongs to this thread. */
 function isSameThread({ route, partRoute }: ListRow): boolean {
-  return partRoute !== null && threadOf(route) === threadOf(partRoute);
+  return partRoute !== null && getThread(route) === getThread(partRoute);
 }
 
-function lastOf(row: ListRow): ShownConversation['last'] {
+function getLastMessage(row: ListRow): ShownConversation['last'] {
   const { at, sentAt, body } = row;
   if (body !== null && sentAt !== null && sentAt >= at && isSameThread(row)) {
-    return { direction: 'out', at: sentAt, text: textOfPreview(readSent(body)), by: null };
+    return { direction: 'out', at: sentAt, text: getPreviewText(readSent(body)), by: null };
   }
   const said = readSaid(row.message);
   const by = said?.chat.type === 'direct' || said?.trigger !== undefined ? null : said?.sender.name;
   return { direction: 'in', at, text: said?.typed ?? said?.text ?? '', by: by ?? null };
 }
 
-/** A part that consists only of a file is represented by the file's name. */
-function textOfPreview(part: ReturnType<typeof readSent>): string {
+/** A part that consists only of a file is shown with the file's name. */
+function getPreviewText(part: ReturnType<typeof readSent>): string {
   return part?.plain || (part?.file?.name ?? '');
 }
 
-interface ListRow extends ChatKey {
+interface NewestMessage {
+  readonly message: string;
+  /** The newest one by a person, if Parley wrote the newest; otherwise null. */
+  readonly byPerson: string | null;
+}
+
+interface ListRow extends ChatKey, NewestMessage {
   readonly id: string;
+  readonly name: string | null;
   readonly mode: ConversationMode;
   readonly model: string | null;
   readonly newest: number;
-  readonly message: string;
   readonly route: string;
   readonly at: number;
   readonly outcome: InboxOutcome | null;
@@ -218,7 +216,7 @@ interface ListRow extends ChatKey {
   readonly ledSince: number | null;
   readonly ledUntil: number | null;
   readonly waiting: number;
-  /** SQLite has no boolean type. */
+  /** Converts the number because SQLite has no boolean type. */
   readonly asks: boolean | number;
   readonly body: string | null;
   readonly sentAt: number | null;
@@ -227,18 +225,17 @@ interface ListRow extends ChatKey {
   readonly error: string | null;
   readonly newestPart: number | null;
   /**
-   * The numbers up to which the reader has seen it; null if no reader was given or they have never
-   * used the inbox.
+   * The read position of the reader; null if no reader was given or they have never used the inbox.
    */
   readonly readMessage: number | null;
   readonly readPart: number | null;
 }
 
-/** Patterns that match the lanes for Parley's own work. */
+/** Patterns for the lanes of Parley's own work. */
 export const NO_PEOPLE = {
   subAgents: `${SUB_AGENT_LANE}%`,
   heartbeats: `${HEARTBEAT_LANE}%`,
-  // The lanes of named agents. No chat id contains a second slash.
+  // Pattern for the lanes of named agents.
   othersSubAgents: `@%/${SUB_AGENT_LANE}%`,
   othersHeartbeats: `@%/${HEARTBEAT_LANE}%`,
 };
@@ -248,10 +245,25 @@ const WITH_NEWEST = `
     (select max(seq) from inbox where conversation_id = conversation.id) as newest
   from conversation`;
 
+/**
+ * Matches messages with a trigger, which Parley wrote. Text cannot imitate the pattern, because
+ * quotes inside a JSON string are escaped.
+ */
+export const TRIGGER = { trigger: '%,"trigger":"%' };
+
+/** The column `byPerson` of a `NewestMessage`, which is the current row of `inbox`. */
+export function selectByPerson<const Conversation extends string>(conversation: Conversation) {
+  return `case when inbox.message like :trigger then (select said.message from inbox as said
+      where said.conversation_id = ${conversation} and said.message not like :trigger
+        and said.seq > coalesce((select deleted_message from conversation
+          where conversation.id = said.conversation_id), 0)
+      order by said.seq desc limit 1) end as "byPerson"` as const;
+}
+
 // The newest rows are looked up only for the conversations on one page.
 const FACTS = `
   select talk.id, talk.mode, talk.model, talk.newest, inbox.channel, inbox.account, inbox.chat_id as "chatId",
-    inbox.message, inbox.route, inbox.received_at as at, inbox.outcome, turn.reason,
+    inbox.message, ${selectByPerson('talk.id')}, inbox.route, inbox.received_at as at, inbox.outcome, turn.reason,
     turn.finished_at as "finishedAt", running.started_at as "runningSince", running.awaits,
     (select count(*) from inbox as waits
       where waits.conversation_id = talk.id and waits.state = 'waiting') as waiting,
@@ -260,7 +272,7 @@ const FACTS = `
     part.error, part.seq as "newestPart",
     led.taken_by as "ledBy", led.taken_at as "ledSince", led.until as "ledUntil",
     coalesce(mark.read_message, reader.read_message) as "readMessage",
-    coalesce(mark.read_part, reader.read_part) as "readPart"` as const;
+    coalesce(mark.read_part, reader.read_part) as "readPart", mark.title as name` as const;
 
 const JOINED = `
   join inbox on inbox.seq = talk.newest
@@ -272,36 +284,40 @@ const JOINED = `
   left join inbox_reader as reader on reader.reader = :reader
   left join conversation_mark as mark on mark.reader = :reader and mark.conversation_id = talk.id
   left join takeover as led on led.conversation_id = talk.id and led.until = talk.taken_over_until
-    and led.ended_at is null and ${isTakenOverAt(SHARED_NOW, 'talk')}` as const;
+    and led.ended_at is null and ${isTakenOverCondition(SHARED_NOW, 'talk')}` as const;
 
-const LIST = statement(`${FACTS} from (
-    select * from (${WITH_NEWEST} where ${hasPeople('id')}) as known
+const LIST = defineStatement(`${FACTS} from (
+    select * from (${WITH_NEWEST} where ${hasPeopleCondition('id')}) as known
     where newest < :before and newest > deleted order by newest desc limit :limit) as talk
   ${JOINED} order by talk.newest desc`).rows<ListRow>();
 
-const PINNED = statement(`${FACTS} from (
+const PINNED = defineStatement(`${FACTS} from (
     select * from (${WITH_NEWEST} where id in (select conversation_id from conversation_mark
       where conversation_mark.reader = :reader and pinned = 1)) as known
     where newest > deleted order by newest desc limit :limit) as talk
   ${JOINED} order by talk.newest desc`).rows<ListRow>();
 
-const ONE = statement(
+const ONE = defineStatement(
   `${FACTS} from (${WITH_NEWEST} where id = :id) as talk ${JOINED} where talk.newest > talk.deleted`,
 ).rows<ListRow>();
 
-// Leaves out messages with a trigger, which Parley wrote. Text cannot imitate the pattern, because
-// quotes inside a JSON string are escaped.
-const BY_PERSON = statement(`
-  select message from inbox where conversation_id = :id and message not like :trigger
-  order by seq desc limit 1`).rows<{ readonly message: string }>();
+const TITLES = defineStatement(`
+  select talk.id, inbox.chat_id as "chatId", inbox.message, ${selectByPerson('talk.id')},
+    mark.title as name
+  from (${WITH_NEWEST} where id in (select value from json_each(:ids))) as talk
+  join inbox on inbox.seq = talk.newest
+  left join conversation_mark as mark on mark.reader = :reader and mark.conversation_id = talk.id
+  where talk.newest > talk.deleted`).rows<
+  Pick<ListRow, 'id' | 'chatId' | 'message' | 'byPerson' | 'name'>
+>();
 
 /** What is shown about one conversation besides its messages. */
 export interface ConversationDetails extends ShownConversation {
-  /** The model that gave the last answer; null if none did. */
+  /** The model that gave the conversation's last answer; null if there is none. */
   readonly answeredBy: string | null;
   /**
    * The agent's turns since `since` (ms), with their tokens and their cost in US dollars;
-   * `unpriced` is how many of them have no known price.
+   * `unpriced` counts turns whose model has no known price.
    */
   readonly spent: {
     readonly since: number;
@@ -315,21 +331,21 @@ export interface ConversationDetails extends ShownConversation {
 }
 
 interface ConversationFile {
-  /** Identifies the file within the conversation, together with its index. */
+  /** Identifies a file within the conversation, together with its index. */
   readonly messageSeq: number;
   readonly index: number;
   readonly kind: string;
   readonly name: string | null;
-  /** In bytes, as reported by the platform. */
+  /** Size in bytes, as reported by the platform. */
   readonly size: number | null;
   readonly at: number;
-  /** 1 if its bytes are stored and can be downloaded. */
+  /** 1 if the file's bytes are stored and can be downloaded. */
   readonly isKept: 0 | 1;
 }
 
 const SPENT_MS = 30 * 24 * 60 * 60_000;
 
-/** Null if the conversation does not exist. */
+/** Returns null if the conversation does not exist. */
 export async function readDetails(
   sql: Sql,
   id: string,
@@ -337,14 +353,14 @@ export async function readDetails(
   moment: number | null,
   reader: string | null,
 ): Promise<ConversationDetails | null> {
-  const found = await findConversation(sql, id, moment, reader);
-  if (found === null) return null;
+  const row = await sql.get(ONE, { id, moment, reader, ...TRIGGER });
+  if (row === undefined) return null;
   const since = now - SPENT_MS;
   const spent = await sql.get(SPENT, { id, since });
   const answeredBy = (await sql.get(MODEL, { id }))?.model ?? null;
   const { turns = 0, tokens, costUsd, unpriced } = spent ?? {};
   return {
-    ...found,
+    ...toShownConversation(row),
     answeredBy,
     spent: {
       ...{ since, turns, tokens: tokens ?? 0 },
@@ -354,7 +370,7 @@ export async function readDetails(
   };
 }
 
-const SPENT = statement(`
+const SPENT = defineStatement(`
   select count(*) as turns, sum(coalesce(input_tokens, 0) + coalesce(output_tokens, 0)) as tokens,
     sum(cost_usd) as "costUsd",
     sum(case when model is not null and cost_usd is null then 1 else 0 end) as unpriced
@@ -366,12 +382,12 @@ const SPENT = statement(`
   readonly unpriced: number | null;
 }>();
 
-const MODEL = statement(`
+const MODEL = defineStatement(`
   select turn.model from inbox join turn on turn.id = inbox.turn_id
   where inbox.conversation_id = :id and turn.model is not null
   order by inbox.seq desc limit 1`).rows<{ readonly model: string }>();
 
-const FILES = statement(`
+const FILES = defineStatement(`
   select attachment.inbox_seq as "messageSeq", attachment.attachment_index as "index", attachment.kind,
     attachment.name, attachment.size, attachment.created_at as at,
     case when attachment.bytes is null then 0 else 1 end as "isKept"

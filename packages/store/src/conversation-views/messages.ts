@@ -6,10 +6,10 @@ import {
   ReplyRoute,
 } from '@parley/core';
 import { z } from 'zod';
-import { fromJson, type Sql, statement, toJson } from '../database.ts';
+import { decodeJson, defineStatement, encodeJson, type Sql } from '../database.ts';
 import type { PartState } from '../outbox-parts.ts';
 import type { InboxOutcome } from '../rows.ts';
-import { answersOf } from './answers.ts';
+import { listAnswers } from './answers.ts';
 
 /**
  * The cursor for two merged lists: the next page continues before these message and part numbers.
@@ -21,44 +21,45 @@ export interface PageMark {
 
 const EVER = Number.MAX_SAFE_INTEGER;
 
-/** The cursor for the first page. */
 export const NEWEST: PageMark = { inbox: EVER, outbox: EVER };
 
-/** A file in a message. */
 interface ShownFile {
   readonly kind: string;
   readonly name: string | null;
   /**
-   * Whether its bytes are still stored: for messages they are kept for a day, for answers as long
-   * as the answer.
+   * Whether the file's bytes are still stored: for messages they are kept for a day, for answers as
+   * long as the answer itself.
    */
   readonly isKept: boolean;
 }
 
-/** A message from either side. Times in ms; texts are private and complete. */
+/**
+ * A message from either side of a conversation. Times are in ms; texts are private and complete.
+ */
 export interface ShownMessage {
-  /** Unique within the conversation. */
   readonly id: string;
   readonly direction: 'in' | 'out';
   readonly at: number;
-  /** Its author; null for the agent or Parley itself. */
+  /** The author's name; null for the agent or Parley itself. */
   readonly from: string | null;
   readonly text: string;
   readonly files: readonly ShownFile[];
-  /** Set if Parley itself wrote it for the agent, for example for a job that came due. */
+  /** Set if Parley itself wrote the message for the agent, for example for a job that came due. */
   readonly trigger: string | null;
-  /** For a message: waiting, running, or its outcome. For a part: its delivery state. */
+  /** For a message: waiting, running, or its outcome; for a part: its delivery state. */
   readonly state: 'waiting' | 'running' | InboxOutcome | PartState;
   /** Why a part was not delivered. */
   readonly error: string | null;
   /**
-   * The person who wrote this part on the page, as the agent or as themselves; null if nobody did
-   * (U12).
+   * The person who wrote this part on the page, as the agent or as themselves; null if the agent
+   * wrote it (U12).
    */
   readonly writtenBy: { readonly name: string; readonly as: 'agent' | 'self' } | null;
-  /** The argument to pass to `why/message` for it; null if there is nothing to explain. */
+  /**
+   * The argument to pass to `why/message` for this message; null if there is nothing to explain.
+   */
   readonly why: string | null;
-  /** For a part: its text in the platform's dialect, and the turn it belongs to. */
+  /** Set for a part: its text in the platform's dialect, and its turn. */
   readonly sent?: {
     readonly text: string;
     readonly target: RenderTarget;
@@ -66,7 +67,7 @@ export interface ShownMessage {
   };
 }
 
-/** A page of messages, oldest first, and the cursor for older ones; null if there are none. */
+/** A page of messages, oldest first, with the cursor for older ones (null if there are none). */
 export interface MessagePage {
   readonly messages: readonly ShownMessage[];
   /** The Markdown answers to the turns on this page, if they are still in the history. */
@@ -85,7 +86,7 @@ export interface MessageQuery {
   readonly limit: number;
 }
 
-/** Messages and parts of a conversation, merged by time. */
+/** Reads the messages and parts of a conversation, merged by time. */
 export async function readMessages(sql: Sql, query: MessageQuery): Promise<MessagePage> {
   const { conversationId, limit } = query;
   const before = query.before ?? NEWEST;
@@ -102,25 +103,25 @@ export async function readMessages(sql: Sql, query: MessageQuery): Promise<Messa
   }
   sent.sort((a, b) => b.seq - a.seq);
   const { taken, older } = mergeNewestFirst(said, sent, before, limit);
-  const kept = await keptFiles(sql, taken);
+  const kept = await listStoredFiles(sql, taken);
   const messages = taken
     .map((row) => (row.direction === 'in' ? toIncoming(row, kept) : toOutgoing(row)))
     .reverse();
   const turns = new Set(messages.flatMap((one) => one.sent?.turnId ?? []));
-  return { messages, answers: await answersOf(sql, [...turns]), older };
+  return { messages, answers: await listAnswers(sql, [...turns]), older };
 }
 
-interface Merged {
+interface MergedRow {
   readonly direction: 'in' | 'out';
   readonly seq: number;
   readonly at: number;
 }
 
 /**
- * Takes the later of the two heads until the page is full; each list keeps its own order. `older`
- * is null if both lists are shorter than a page and entirely on it.
+ * Takes the later of the two heads until the page is full; each list keeps its order. `older` is
+ * null if neither list has rows beyond this page.
  */
-export function mergeNewestFirst<A extends Merged, B extends Merged>(
+export function mergeNewestFirst<A extends MergedRow, B extends MergedRow>(
   one: readonly A[],
   other: readonly B[],
   before: PageMark,
@@ -145,8 +146,7 @@ export function mergeNewestFirst<A extends Merged, B extends Merged>(
 }
 
 /**
- * The chats and threads in which a conversation takes place: one, or several for a person with
- * linked accounts.
+ * Finds the chats and threads of a conversation; a person with linked accounts may have several.
  */
 async function findChats(sql: Sql, conversationId: string, before: number) {
   const lately = { conversationId, before, newest: RECENT_MESSAGES };
@@ -154,25 +154,25 @@ async function findChats(sql: Sql, conversationId: string, before: number) {
   const found = rows.length > 0 ? rows : await sql.all(PLACES, { ...lately, before: EVER });
   return new Map(
     found.map(({ route, ...place }) => {
-      const one = { ...place, thread: threadOf(route) };
-      return [toJson(Object.values(one)), one];
+      const one = { ...place, thread: getThread(route) };
+      return [encodeJson(Object.values(one)), one];
     }),
   ).values();
 }
 
 const RECENT_MESSAGES = 200;
 
-/** Message files whose bytes are stored, as `SEQ/INDEX`. */
-async function keptFiles(
+/** Lists the message files whose bytes are stored, as `SEQ/INDEX`. */
+async function listStoredFiles(
   sql: Sql,
   rows: readonly (SaidRow | SentRow)[],
 ): Promise<ReadonlySet<string>> {
   const seqs = rows.flatMap(({ direction, seq }) => (direction === 'in' ? [seq] : []));
-  const kept = await sql.all(KEPT_FILES, { seqs: toJson(seqs) });
+  const kept = await sql.all(KEPT_FILES, { seqs: encodeJson(seqs) });
   return new Set(kept.map(({ seq, index }) => `${seq}/${index}`));
 }
 
-const KEPT_FILES = statement(`
+const KEPT_FILES = defineStatement(`
   select inbox_seq as seq, attachment_index as "index" from attachment
   where inbox_seq in (select cast(value as bigint) from json_each(:seqs))
     and (bytes is not null or file_id is not null)`).rows<{
@@ -197,22 +197,22 @@ function toIncoming(row: SaidRow, kept: ReadonlySet<string>): ShownMessage {
     state: row.state === 'waiting' ? 'waiting' : (row.outcome ?? 'running'),
     error: null,
     writtenBy: null,
-    why: whyName(row),
+    why: toWhyName(row),
   };
 }
 
 /**
- * Account names in the settings contain neither a colon nor a slash; if a message's account name
- * contains one, the message is looked up by its id alone.
+ * An account name from the settings contains neither a colon nor a slash; if a message's account
+ * name does, the message is looked up by its id alone.
  */
-function whyName({ channel, account, chatId, messageId }: SaidRow): string {
+function toWhyName({ channel, account, chatId, messageId }: SaidRow): string {
   return /[:/]/.test(account) ? messageId : `${channel}/${account}:${chatId}/${messageId}`;
 }
 
 function toOutgoing(row: SentRow): ShownMessage {
   const part = readSent(row.body);
   const file = part?.file;
-  const target = targetOf(row.route);
+  const target = getRenderTarget(row.route);
   const sent = part && target && { text: part.text, target, turnId: row.turnId };
   return {
     id: `o${row.seq}`,
@@ -258,11 +258,11 @@ interface SentRow {
   readonly turnId: string | null;
   readonly writtenBy: string | null;
   readonly writtenAs: 'agent' | 'self' | null;
-  /** SQLite has no boolean type. */
+  /** Converted because SQLite has no boolean type. */
   readonly isKept: boolean | number;
 }
 
-const RECEIVED_MESSAGES = statement(`
+const RECEIVED_MESSAGES = defineStatement(`
   select 'in' as direction, seq, received_at as at, message, state, outcome, channel, account,
     chat_id as "chatId", message_id as "messageId"
   from inbox where conversation_id = :conversationId and seq < :before and seq > :after
@@ -271,7 +271,7 @@ const RECEIVED_MESSAGES = statement(`
 
 const THREAD = `coalesce(/*pg cast(*/route/*pg  as json)*/ ->> 'threadId', '')`;
 
-const SENT = statement(`
+const SENT = defineStatement(`
   select 'out' as direction, outbox.seq, outbox.created_at as at, body, route, outbox.state, error,
     turn_id as "turnId", written_by as "writtenBy", written_as as "writtenAs",
     exists (select 1 from agent_file where agent_file.part_id = outbox.id
@@ -281,8 +281,11 @@ const SENT = statement(`
     and seq < :before and seq > :after and created_at <= :until and ${THREAD} = :thread
   order by seq desc limit :limit`).rows<SentRow>();
 
-/** The numbers up to which a conversation was deleted; 0 if it never was. */
-const DELETED = statement(`
+/**
+ * The numbers of the last message and part that were deleted with the conversation; 0 if it was
+ * never deleted.
+ */
+const DELETED = defineStatement(`
   select coalesce(deleted_message, 0) as message, coalesce(deleted_part, 0) as part
   from conversation where id = :conversationId`).rows<{
   readonly message: number;
@@ -291,7 +294,7 @@ const DELETED = statement(`
 
 const NOTHING_DELETED = { message: 0, part: 0 } as const;
 
-const PLACES = statement(`
+const PLACES = defineStatement(`
   select distinct channel, account, chat_id as "chatId", route from (
     select channel, account, chat_id, route from inbox
     where conversation_id = :conversationId and seq < :before order by seq desc limit :newest) as lately`).rows<{
@@ -330,28 +333,30 @@ export function readSent(stored: string): z.infer<typeof Part> | null {
   return Part.safeParse(parseStoredJson(stored)).data ?? null;
 }
 
-/** The thread in a route; empty if it has none. */
-export function threadOf(route: string): string {
+/** Reads the thread from a route; empty if the route has none. */
+export function getThread(route: string): string {
   return z.object(ReplyRoute.shape).safeParse(parseStoredJson(route)).data?.threadId ?? '';
 }
 
-function targetOf(route: string): RenderTarget | undefined {
+function getRenderTarget(route: string): RenderTarget | undefined {
   return z.object(ReplyRoute.shape).safeParse(parseStoredJson(route)).data?.target;
 }
 
-/** The text written by a person; null for messages that Parley itself put into a conversation. */
-export function textOfMessage(stored: string): string | null {
+/**
+ * Reads the text written by a person; null for messages that Parley itself put into a conversation.
+ */
+export function getMessageText(stored: string): string | null {
   const said = readSaid(stored);
   return said === null || said.trigger !== undefined ? null : (said.typed ?? said.text);
 }
 
-export function textOfPart(stored: string): string | null {
+export function getPartText(stored: string): string | null {
   return readSent(stored)?.plain ?? null;
 }
 
 function parseStoredJson(text: string): unknown {
   try {
-    return fromJson(text);
+    return decodeJson(text);
   } catch {
     return null;
   }

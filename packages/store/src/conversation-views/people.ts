@@ -1,5 +1,5 @@
 import type { Sql } from '../database.ts';
-import { statement } from '../database.ts';
+import { defineStatement } from '../database.ts';
 import { IS_NOT_DELETED } from '../inbox-reads.ts';
 import { readSaid } from './messages.ts';
 
@@ -11,17 +11,17 @@ export interface ConversationPerson {
   /** The bot account that they wrote to. */
   readonly account: string;
   readonly senderId: string;
-  /** Chosen by themselves; never trusted. */
+  /** The name that the person chose, so it is not trusted. */
   readonly name: string;
-  /** When they wrote last, in ms. */
+  /** When the person last wrote, in ms. */
   readonly lastAt: number;
 }
 
-/** How many messages are searched for their authors, and the maximum number of people returned. */
+/** The number of messages searched for authors, and the maximum number of people returned. */
 const RECENT_MESSAGES = 300;
 const MAX_PEOPLE = 12;
 
-/** The people in a conversation, most recent writer first. */
+/** Lists the people in a conversation, most recent writer first. */
 export async function readPeople(
   sql: Sql,
   conversationId: string,
@@ -39,7 +39,7 @@ export async function readPeople(
   return [...people.values()];
 }
 
-const RECENT = statement(`
+const RECENT = defineStatement(`
   select message, channel, account, received_at as at from inbox
   where conversation_id = :conversationId and ${IS_NOT_DELETED}
   order by seq desc limit :limit`).rows<{

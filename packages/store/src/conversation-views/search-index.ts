@@ -1,49 +1,61 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import { type Clock, systemTime } from '@parley/core';
-import { type Database, jsonItem, type Sql, statement, toJson } from '../database.ts';
-import { textOfMessage, textOfPart } from './messages.ts';
+import {
+  type Database,
+  defineStatement,
+  encodeJson,
+  type Sql,
+  selectJsonItem,
+} from '../database.ts';
+import { MARKS } from '../rows.ts';
+import { getMessageText, getPartText } from './messages.ts';
 
 /*
- * The full-text index over all messages: FTS5 on SQLite, `tsvector` on PostgreSQL. It contains only
- * words; the texts stay in their tables. Receiving a message adds nothing to the index: each search
- * first indexes what is new. A hit counts only if its text still contains the words, so a row that
- * has changed never causes a false hit.
+ * The full-text index over all messages: FTS5 on SQLite, `tsvector` on PostgreSQL. The index
+ * contains only words; the texts stay in their tables. Receiving a message does not update the
+ * index; each search first indexes new rows. A hit counts only if the stored text still contains
+ * the words, so an edited row or was emptied never causes a false hit.
  */
 
-type Source = 'inbox' | 'outbox';
+type IndexSource = 'inbox' | 'outbox';
 
-const SOURCES: readonly Source[] = ['inbox', 'outbox'];
+const SOURCES: readonly IndexSource[] = ['inbox', 'outbox'];
 
 /** An entry's id is twice the `seq` of its row, plus one for an outgoing part. */
-const ODD: Readonly<Record<Source, number>> = { inbox: 0, outbox: 1 };
+const ODD: Readonly<Record<IndexSource, number>> = { inbox: 0, outbox: 1 };
 
-/** Rows per transaction. On SQLite, all other writers wait for it, for a few ms. */
+/** Rows per transaction; on SQLite, all other writers wait a few ms for each one. */
 const BATCH = 100;
 /**
  * Rows younger than this are read again by the next search, because on PostgreSQL a smaller number
- * may become visible after a larger one.
+ * may become visible after a larger one, in ms.
  */
 const SETTLED_MS = 60_000;
 /**
- * Waiting messages younger than this are read again too, because their authors may still edit them.
+ * Waiting messages younger than this are read again as well, because their authors may still edit
+ * them, in ms.
  */
 const CHANGES_MS = 60 * 60_000;
 
 /**
- * Indexes new rows for about `budgetMs` at most. Resolves to the number of rows still missing: 0,
- * except for the first searches on a large database.
+ * Indexes new rows for at most about `budgetMs`. Resolves to the number of rows not yet indexed: 0,
+ * except during the first searches on a large database.
  */
-export async function catchUp(database: Database, clock: Clock, budgetMs: number): Promise<number> {
+export async function catchUpIndex(
+  database: Database,
+  clock: Clock,
+  budgetMs: number,
+): Promise<number> {
   const until = systemTime.monotonic() + budgetMs;
   let missing = 0;
   for (const source of SOURCES) {
-    let from: From = { reach: -1, after: 0 };
+    let from: IndexStart = { reach: -1, after: 0 };
     for (;;) {
       if (systemTime.monotonic() > until) {
         missing += await countMissing(database, source, from.after);
         break;
       }
-      const next = await addSome(database, source, from, clock());
+      const next = await indexBatch(database, source, from, clock());
       if (next === null) break;
       from = next;
       await pause();
@@ -52,31 +64,31 @@ export async function catchUp(database: Database, clock: Clock, budgetMs: number
   return missing;
 }
 
-/** Where to read next: after `after`, provided that the stored number is still `reach`. */
-interface From {
+/** Where to continue reading: after `after`, provided that the stored number is still `reach`. */
+interface IndexStart {
   readonly reach: number;
   readonly after: number;
 }
 
 /** Indexes one batch and returns where to continue; null if there are no more rows. */
-async function addSome(
+async function indexBatch(
   database: Database,
-  source: Source,
-  { reach: known, after: last }: From,
+  source: IndexSource,
+  { reach: known, after: last }: IndexStart,
   now: number,
-): Promise<From | null> {
+): Promise<IndexStart | null> {
   return database.write(async (sql) => {
     await sql.run(ENSURE_REACH, { source });
-    // The lock makes a concurrent emptying of the index wait. If the index has already been
-    // emptied, reading starts over.
+    // The lock blocks a concurrent emptying of the index. If the index has been emptied, reading
+    // starts over.
     const reach = (await sql.get(LOCK_REACH, { source }))?.seq ?? 0;
     const after = reach === known ? last : reach;
     const rows = await sql.all(SOME[source], { after, limit: BATCH });
     const entries = rows.map(({ seq, text }) => [
       2 * seq + ODD[source],
-      indexedWords(source, text, database.dialect),
+      toIndexedWords(source, text, database.dialect),
     ]);
-    if (entries.length > 0) sql.send(PUT, { entries: toJson(entries) });
+    if (entries.length > 0) sql.send(PUT, { entries: encodeJson(entries) });
     const young = rows.findIndex(
       ({ at, waits }) => now - at < (waits === 1 ? CHANGES_MS : SETTLED_MS),
     );
@@ -89,16 +101,17 @@ async function addSome(
   }, 'process');
 }
 
-/** The words in the database's own format. */
-function indexedWords(source: Source, stored: string, dialect: Database['dialect']): string {
-  const text = source === 'inbox' ? textOfMessage(stored) : textOfPart(stored);
-  const words = searchWords(text ?? '');
+/** The words of a stored text in the database's own format. */
+function toIndexedWords(source: IndexSource, stored: string, dialect: Database['dialect']): string {
+  const text = source === 'inbox' ? getMessageText(stored) : getPartText(stored);
+  const words = listSearchWords(text ?? '');
   if (dialect === 'sqlite') return words.join(' ');
   return words.map((word, nth) => `'${word}':${nth + 1}`).join(' ');
 }
 
 /**
- * Removes all entries, so that none contains a forgotten word. Later searches rebuild the index.
+ * Removes all entries from the search index, so that none contains a forgotten word. Later searches
+ * rebuild the index.
  */
 export async function emptySearchIndex(database: Database): Promise<void> {
   await database.write(async (sql) => {
@@ -107,12 +120,12 @@ export async function emptySearchIndex(database: Database): Promise<void> {
   });
 }
 
-/** How many entries are checked in one step. */
+/** The number of index entries checked in one step. */
 const STEP = 500;
 
 /**
  * Removes entries whose rows were deleted, in small steps, and yields how many were removed. The
- * oldest rows are deleted first, so unless it is `thorough`, this stops after the first step that
+ * oldest rows are deleted first, so unless `thorough` is set, this stops after the first step that
  * removes nothing.
  */
 export async function* removeOrphans(
@@ -136,17 +149,21 @@ async function removeGoneRows(sql: Sql, ids: readonly number[]): Promise<number>
   const there = new Set<number>();
   for (const source of SOURCES) {
     const own = ids.filter((id) => id % 2 === ODD[source]);
-    const seqs = toJson(own.map((id) => (id - ODD[source]) / 2));
+    const seqs = encodeJson(own.map((id) => (id - ODD[source]) / 2));
     for (const { seq } of await sql.all(THERE[source], { seqs })) {
       there.add(2 * seq + ODD[source]);
     }
   }
   const gone = ids.filter((id) => !there.has(id));
-  if (gone.length > 0) await sql.run(DROP, { ids: toJson(gone) });
+  if (gone.length > 0) await sql.run(DROP, { ids: encodeJson(gone) });
   return gone.length;
 }
 
-async function countMissing(database: Database, source: Source, after: number): Promise<number> {
+async function countMissing(
+  database: Database,
+  source: IndexSource,
+  after: number,
+): Promise<number> {
   const row = await database.read(async (sql) => {
     const reach = (await sql.get(REACH, { source }))?.seq ?? 0;
     return sql.get(NEWER[source], { after: Math.max(after, reach) });
@@ -154,75 +171,83 @@ async function countMissing(database: Database, source: Source, after: number): 
   return row?.count ?? 0;
 }
 
-interface Seq {
+interface SequenceRow {
   readonly seq: number;
 }
 
-const REACH = statement('select seq from search_index_progress where source = :source').rows<Seq>();
+const REACH = defineStatement(
+  'select seq from search_index_progress where source = :source',
+).rows<SequenceRow>();
 
-const LOCK_REACH = statement(
+const LOCK_REACH = defineStatement(
   'select seq from search_index_progress where source = :source /*pg for update*/',
-).rows<Seq>();
+).rows<SequenceRow>();
 
-const ENSURE_REACH = statement(`
+const ENSURE_REACH = defineStatement(`
   insert into search_index_progress (source, seq) values (:source, 0) on conflict (source) do nothing`);
 
-const RESET_REACH = statement(`
+const RESET_REACH = defineStatement(`
   insert into search_index_progress (source, seq) values (:source, 0) on conflict (source) do update set seq = 0`);
 
-const MOVE_REACH = statement('update search_index_progress set seq = :seq where source = :source');
+const MOVE_REACH = defineStatement(
+  'update search_index_progress set seq = :seq where source = :source',
+);
 
-interface StoredText extends Seq {
+interface StoredText extends SequenceRow {
   readonly text: string;
   readonly at: number;
-  /** 1 if no turn has claimed it yet. */
+  /** 1 if no turn has claimed the message yet. */
   readonly waits: number;
 }
 
 const SOME = {
-  inbox: statement(`
+  inbox: defineStatement(`
     select seq, message as text, received_at as at, case when state = 'waiting' then 1 else 0 end as waits
     from inbox where seq > :after
     order by seq limit :limit`).rows<StoredText>(),
-  outbox: statement(`
+  outbox: defineStatement(`
     select seq, body as text, created_at as at, 0 as waits from outbox where seq > :after
     order by seq limit :limit`).rows<StoredText>(),
 };
 
 const NEWER = {
-  inbox: statement('select count(*) as count from inbox where seq > :after').rows<Counted>(),
-  outbox: statement('select count(*) as count from outbox where seq > :after').rows<Counted>(),
+  inbox: defineStatement(
+    'select count(*) as count from inbox where seq > :after',
+  ).rows<CountedRow>(),
+  outbox: defineStatement(
+    'select count(*) as count from outbox where seq > :after',
+  ).rows<CountedRow>(),
 };
 
-interface Counted {
+interface CountedRow {
   readonly count: number;
 }
 
 const SEQS = 'select cast(value as bigint) from json_each(:seqs)';
 
 const THERE = {
-  inbox: statement(`select seq from inbox where seq in (${SEQS})`).rows<Seq>(),
-  outbox: statement(`select seq from outbox where seq in (${SEQS})`).rows<Seq>(),
+  inbox: defineStatement(`select seq from inbox where seq in (${SEQS})`).rows<SequenceRow>(),
+  outbox: defineStatement(`select seq from outbox where seq in (${SEQS})`).rows<SequenceRow>(),
 };
 
-const PUT = statement(`
+const PUT = defineStatement(`
   insert /*sqlite or replace*/ into search_entry (/*sqlite rowid*//*pg id*/, words)
-  select cast(${jsonItem(0)} as bigint), /*pg cast(*/${jsonItem(1)}/*pg  as tsvector)*/
+  select cast(${selectJsonItem(0)} as bigint), /*pg cast(*/${selectJsonItem(1)}/*pg  as tsvector)*/
   from json_each(:entries) where true
   /*pg on conflict (id) do update set words = excluded.words*/`);
 
-const ENTRIES = statement(`
+const ENTRIES = defineStatement(`
   select /*sqlite rowid as*/ id from search_entry where /*sqlite rowid*//*pg id*/ > :after
   order by /*sqlite rowid*//*pg id*/ limit :limit`).rows<{ readonly id: number }>();
 
-const DROP = statement(`
+const DROP = defineStatement(`
   delete from search_entry
   where /*sqlite rowid*//*pg id*/ in (select cast(value as bigint) from json_each(:ids))`);
 
-const EMPTY_FTS = statement(`insert into search_entry (search_entry) values ('delete-all')`);
+const EMPTY_FTS = defineStatement(`insert into search_entry (search_entry) values ('delete-all')`);
 
-/** Is equally fast whatever the size of the table, and also removes its bytes from disk. */
-const EMPTY_TABLE = statement('truncate search_entry');
+/** Takes the same time for any table size and also removes the bytes from disk. */
+const EMPTY_TABLE = defineStatement('truncate search_entry');
 
 /** A word in its searchable form, and its position in the text. */
 interface PlacedWord {
@@ -230,19 +255,24 @@ interface PlacedWord {
   readonly at: number;
 }
 
-/**
- * The search terms. Each term must be found, and the words of a multi-word term must be adjacent.
- */
+/** Search terms, each of which must be found. The words of a multi-word term must be adjacent. */
 export type SearchTerms = readonly (readonly string[])[];
 
 /**
- * Scripts without spaces between words: each character counts as a word, and a word is searched as
- * a phrase.
+ * Scripts without spaces between words: each character counts as a word, so a written word is
+ * searched as a phrase.
  */
 const UNSPACED =
   '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}]';
 
 const WORDS = new RegExp(`${UNSPACED}|(?:(?!${UNSPACED})[\\p{L}\\p{N}\\p{M}])+`, 'gu');
+
+const REMOVED = new RegExp(
+  Object.values(MARKS)
+    .map((mark) => RegExp.escape(mark))
+    .join('|'),
+  'g',
+);
 
 /** Longer words are truncated to this length. */
 const MAX_WORD = 64;
@@ -254,13 +284,15 @@ const MAX_TERMS = 10;
 
 /**
  * Splits a text into words. Both databases index these words unchanged, so that no locale,
- * tokenizer or Unicode version affects the results. Case and accents are ignored: `grosse` finds
+ * tokenizer or Unicode version affects the results. Case and accents are ignored: `grosse` matches
  * `Größe`.
  */
-function placedWords(text: string): readonly PlacedWord[] {
+function splitPlacedWords(text: string): readonly PlacedWord[] {
   const found: PlacedWord[] = [];
   let characters = 0;
-  for (const { 0: piece, index: at } of text.matchAll(WORDS)) {
+  // Nobody said the words of a mark, which replaces what was removed.
+  const said = text.replaceAll(REMOVED, (mark) => ' '.repeat(mark.length));
+  for (const { 0: piece, index: at } of said.matchAll(WORDS)) {
     const word = foldWord(piece);
     characters += word.length;
     if (found.length === MAX_WORDS || characters > MAX_CHARACTERS) break;
@@ -269,14 +301,14 @@ function placedWords(text: string): readonly PlacedWord[] {
   return found;
 }
 
-/** The words in a text, in order. */
-export function searchWords(text: string): readonly string[] {
-  return placedWords(text).map(({ word }) => word);
+/** Lists the words in a text, in order. */
+export function listSearchWords(text: string): readonly string[] {
+  return splitPlacedWords(text).map(({ word }) => word);
 }
 
 /**
- * Combining marks for Latin, Greek and Cyrillic letters. In other scripts, marks make different
- * letters.
+ * Combining marks for Latin, Greek and Cyrillic letters. In other scripts, combining marks form
+ * different letters.
  */
 const ACCENTS = /[\u0300-\u036f]/g;
 
@@ -291,30 +323,30 @@ function foldWord(piece: string): string {
     .slice(0, MAX_WORD);
 }
 
-/** The terms in a typed query; empty if it contains no word. */
-export function termsOf(typed: string): SearchTerms {
+/** Parses a typed query into terms; empty if it contains no word. */
+export function parseTerms(typed: string): SearchTerms {
   return typed
     .split(/\s+/)
-    .map(searchWords)
+    .map(listSearchWords)
     .filter((words) => words.length > 0)
     .slice(0, MAX_TERMS);
 }
 
-/** Whether a text contains every term; the last word in a term may be a prefix. */
-export function isFoundIn(text: string, terms: SearchTerms): boolean {
-  const words = placedWords(text);
+/** Whether a text contains every term; the last word of a term may be a prefix. */
+export function matchesTerms(text: string, terms: SearchTerms): boolean {
+  const words = splitPlacedWords(text);
   return terms.every((term) => findTerm(words, term) !== null);
 }
 
-/** The number of characters to show on each side of a match. */
+/** The number of characters to show on each side of a search match. */
 const AROUND = 80;
 
-/** The section of a text around the first match, or its beginning if nothing matches. */
-export function excerptOf(text: string, terms: SearchTerms): string {
-  const words = placedWords(text);
+/** Returns the section of a text around the first match, or its beginning if nothing matches. */
+export function excerptMatch(text: string, terms: SearchTerms): string {
+  const words = splitPlacedWords(text);
   const places = terms.flatMap((term) => findTerm(words, term) ?? []);
   const at = places.length === 0 ? 0 : Math.min(...places);
-  // Drops half of a surrogate pair at either end.
+  // Drops half of a surrogate pair at either end of the excerpt.
   const from = at <= AROUND ? 0 : at - AROUND;
   const to = at + 2 * AROUND;
   const piece = Array.from(text.slice(from, to))

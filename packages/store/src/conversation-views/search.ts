@@ -1,43 +1,44 @@
-import { type Sql, statement } from '../database.ts';
+import { defineStatement, type Sql } from '../database.ts';
 import { IS_NOT_DELETED } from '../inbox-reads.ts';
-import { findConversation, hasPeople, NO_PEOPLE } from './list.ts';
+import { hasPeopleCondition, NO_PEOPLE, readTitles } from './list.ts';
 import {
+  getMessageText,
+  getPartText,
   mergeNewestFirst,
   NEWEST,
   type PageMark,
   readSaid,
-  textOfMessage,
-  textOfPart,
 } from './messages.ts';
-import { excerptOf, isFoundIn, type SearchTerms, termsOf } from './search-index.ts';
+import { excerptMatch, matchesTerms, parseTerms, type SearchTerms } from './search-index.ts';
 
 /** A message or part that contains all terms. */
 export interface SearchHit {
   readonly conversationId: string;
-  /** The title of the conversation. */
+  /** The name that the reader gave the conversation, otherwise its title. */
   readonly title: string;
   readonly channel: string;
-  /** The message's `id` in its conversation. */
   readonly message: string;
   readonly direction: 'in' | 'out';
-  /** In ms. */
+  /** The time of the message, in ms. */
   readonly at: number;
-  /** Its author; null for the agent. */
+  /** The author's name; null for the agent. */
   readonly from: string | null;
-  /** The text around the match. Private. */
+  /** Private. */
   readonly excerpt: string;
 }
 
-/** The typed words, and the cursor from the previous page (null for the first page). */
+/** The search query as typed, and the cursor from the previous page (null for the first page). */
 export interface SearchQuery {
   readonly typed: string;
   readonly before: PageMark | null;
   readonly limit: number;
-  /** Removes secrets before the text is truncated. */
+  /** The person whose names for conversations are shown; null or absent for none. */
+  readonly reader?: string | null;
+  /** Removes secrets; called before the text is truncated. */
   readonly scrub: (text: string) => string;
 }
 
-/** Hits, newest first, and the cursor for older ones; null if there are none. */
+/** A page of search hits, newest first, with the cursor for older ones (null if there are none). */
 export interface SearchPage {
   readonly hits: readonly SearchHit[];
   readonly older: PageMark | null;
@@ -47,47 +48,47 @@ export interface SearchPage {
 export async function searchMessages(
   sql: Sql,
   dialect: 'sqlite' | 'postgres',
-  { typed, before: behind, limit, scrub }: SearchQuery,
+  { typed, before: behind, limit, reader = null, scrub }: SearchQuery,
 ): Promise<SearchPage> {
-  const terms = termsOf(typed);
+  const terms = parseTerms(typed);
   const before = behind ?? NEWEST;
   if (terms.length === 0) return { hits: [], older: null };
-  const query = dialect === 'sqlite' ? ftsQuery(terms) : tsQuery(terms);
+  const query = dialect === 'sqlite' ? toFtsQuery(terms) : toTsQuery(terms);
   const said = await sql.all(MATCHING_MESSAGES, { query, before: before.inbox, limit });
   const sent = await sql.all(SENT, {
     ...{ query, before: before.outbox, limit },
     ...NO_PEOPLE,
   });
   const { taken, older } = mergeNewestFirst(said, sent, before, limit);
-  const titles = new Map<string, string>();
+  const ids = taken.flatMap(({ conversationId }) => conversationId ?? []);
+  const titles = await readTitles(sql, ids, reader);
   const hits: SearchHit[] = [];
   for (const row of taken) {
     const { conversationId: id } = row;
-    const text = row.direction === 'in' ? textOfMessage(row.stored) : textOfPart(row.stored);
-    if (id === null || text === null || !isFoundIn(text, terms)) continue;
-    const title = titles.get(id) ?? (await findConversation(sql, id))?.title ?? row.chatId;
-    titles.set(id, title);
-    const excerpt = excerptOf(scrub(text), terms);
-    hits.push({ ...hitOf(row), conversationId: id, title, excerpt });
+    const text = row.direction === 'in' ? getMessageText(row.stored) : getPartText(row.stored);
+    if (id === null || text === null || !matchesTerms(text, terms)) continue;
+    const title = titles.get(id) ?? row.chatId;
+    const excerpt = excerptMatch(scrub(text), terms);
+    hits.push({ ...toSearchHit(row), conversationId: id, title, excerpt });
   }
   return { hits, older };
 }
 
-function hitOf({ direction, seq, channel, at, stored }: HitRow) {
+function toSearchHit({ direction, seq, channel, at, stored }: HitRow) {
   const isIn = direction === 'in';
   const from = isIn ? (readSaid(stored)?.sender.name ?? null) : null;
   return { message: `${isIn ? 'i' : 'o'}${seq}`, direction, channel, at, from };
 }
 
 /**
- * The FTS5 query: phrases whose last word may be a prefix. Words contain only letters, digits and
- * marks.
+ * Builds the FTS5 query: phrases whose last word may be a prefix. No escaping is needed, because
+ * words contain only letters, digits and marks.
  */
-function ftsQuery(terms: SearchTerms): string {
+function toFtsQuery(terms: SearchTerms): string {
   return terms.map((term) => `"${term.join(' ')}" *`).join(' AND ');
 }
 
-function tsQuery(terms: SearchTerms): string {
+function toTsQuery(terms: SearchTerms): string {
   const phrase = (term: readonly string[]) =>
     term.map((word, nth) => `'${word}'${nth === term.length - 1 ? ':*' : ''}`).join(' <-> ');
   return terms.map((term) => `(${phrase(term)})`).join(' & ');
@@ -106,8 +107,9 @@ interface HitRow {
 const MATCHES =
   '/*sqlite search_entry match :query *//*pg words @@ cast(:query as tsquery)*/' as const;
 
-// Half of an entry's id is the row's `seq`: even ids belong to the inbox, odd ones to the outbox.
-const MATCHING_MESSAGES = statement(`
+// An entry's id divided by two is the row's `seq`; even ids belong to the inbox, odd ones to the
+// outbox.
+const MATCHING_MESSAGES = defineStatement(`
   select 'in' as direction, inbox.seq, received_at as at, message as stored, channel,
     chat_id as "chatId", conversation_id as "conversationId"
   from search_entry join inbox on inbox.seq = search_entry./*sqlite rowid*//*pg id*/ / 2
@@ -115,14 +117,27 @@ const MATCHING_MESSAGES = statement(`
     and ${IS_NOT_DELETED}
   order by search_entry./*sqlite rowid*//*pg id*/ desc limit :limit`).rows<HitRow>();
 
-const SENT = statement(`
+const IN_CHAT = `inbox.channel = outbox.channel and inbox.account = outbox.account
+  and inbox.chat_id = outbox.chat_id`;
+const TURN_OF_PEOPLE = `case when ${hasPeopleCondition('turn.conversation_id')} then turn.conversation_id end`;
+
+/**
+ * The conversation that shows a part: that of its turn, if it takes place in the part's chat.
+ * Otherwise the turn posted into another chat, whose newest conversation shows it.
+ */
+const OF_PART = `coalesce(
+  (select conversation_id from inbox where ${IN_CHAT}
+    and inbox.conversation_id = ${TURN_OF_PEOPLE} limit 1),
+  (select conversation_id from inbox where ${IN_CHAT} order by inbox.seq desc limit 1),
+  ${TURN_OF_PEOPLE})`;
+
+// Parts that other conversations posted into a deleted one keep their text, but nothing shows them.
+const SENT = defineStatement(`
   select 'out' as direction, outbox.seq, created_at as at, body as stored, outbox.channel,
-    outbox.chat_id as "chatId", coalesce(
-      case when ${hasPeople('turn.conversation_id')} then turn.conversation_id end,
-      (select conversation_id from inbox where inbox.channel = outbox.channel
-        and inbox.account = outbox.account and inbox.chat_id = outbox.chat_id
-        order by inbox.seq desc limit 1)) as "conversationId"
+    outbox.chat_id as "chatId", ${OF_PART} as "conversationId"
   from search_entry join outbox on outbox.seq = search_entry./*sqlite rowid*//*pg id*/ / 2
   left join turn on turn.id = outbox.turn_id
   where ${MATCHES} and search_entry./*sqlite rowid*//*pg id*/ % 2 = 1 and outbox.seq < :before
+    and outbox.seq > coalesce((select deleted_part from conversation
+      where conversation.id = ${OF_PART}), 0)
   order by search_entry./*sqlite rowid*//*pg id*/ desc limit :limit`).rows<HitRow>();

@@ -1,25 +1,25 @@
-import { argumentLine, type ToolCallOfTurn } from '@parley/core';
+import { formatArguments, type ToolCallOfTurn } from '@parley/core';
 import { StepFacts } from '@parley/core/timeline';
 import { z } from 'zod';
-import { fromJson, type Sql, statement, toJson } from '../database.ts';
+import { decodeJson, defineStatement, encodeJson, type Sql } from '../database.ts';
 
-/** The part of a model step that a list of calls needs. */
+/** The fields of a model step that are needed to list tool calls. */
 const ModelStep = z.object({ calls: z.array(z.object({ arguments: z.string() })) });
 
-/** The finished tool calls from these turns, in order. */
+/** Lists the finished tool calls of the given turns, in order. */
 export async function readToolCalls(
   sql: Sql,
   turnIds: readonly string[],
 ): Promise<readonly ToolCallOfTurn[]> {
-  const rows = turnIds.length === 0 ? [] : await sql.all(STEPS, { turns: toJson(turnIds) });
+  const rows = turnIds.length === 0 ? [] : await sql.all(STEPS, { turns: encodeJson(turnIds) });
   const about = new Map<string, string>();
   const ended: ToolCallOfTurn[] = [];
   for (const { turnId, index, content, startedAt, facts: json, at } of rows) {
-    const facts = StepFacts.safeParse(fromJson(json)).data;
+    const facts = StepFacts.safeParse(decodeJson(json)).data;
     if (facts?.kind === 'model') {
-      const { calls = [] } = ModelStep.safeParse(fromJson(content ?? 'null')).data ?? {};
+      const { calls = [] } = ModelStep.safeParse(decodeJson(content ?? 'null')).data ?? {};
       for (const [nth, call] of calls.entries()) {
-        about.set(`${turnId}.${index}.${nth}`, argumentLine(call.arguments));
+        about.set(`${turnId}.${index}.${nth}`, formatArguments(call.arguments));
       }
     }
     if (facts?.kind !== 'tool' || facts.call === undefined) continue;
@@ -31,9 +31,9 @@ export async function readToolCalls(
   return ended;
 }
 
-// Tool results stay in the database, because a history is read often and results can be megabytes.
-// The `_` matches a colon, which would start a parameter.
-const STEPS = statement(`
+// Tool results are not read, because they can be megabytes and a history is read often. The `_`
+// matches a colon, which cannot be written here because it would start a parameter.
+const STEPS = defineStatement(`
   select turn_id as "turnId", step_index as "index", started_at as "startedAt", facts,
     created_at as at, case when facts like '{"kind"_"tool"%' then null else content end as content
   from turn_step where facts is not null and turn_id in (select value from json_each(:turns))

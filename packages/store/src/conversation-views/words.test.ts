@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { excerptOf, isFoundIn, searchWords, termsOf } from './search-index.ts';
+import { excerptMatch, listSearchWords, matchesTerms, parseTerms } from './search-index.ts';
 
 describe('text search', () => {
   it.each([
@@ -10,8 +10,8 @@ describe('text search', () => {
     ['हिन्दी में', ['हिन्दी', 'में']],
     ['🦜 ½ ﬁn', ['12', 'fin']],
     ['', []],
-  ])('[U08] splits %j into words without case and accents', (text, words) => {
-    expect(searchWords(text)).toEqual(words);
+  ])('[U08] splits %j into words, ignoring case and accents', (text, words) => {
+    expect(listSearchWords(text)).toEqual(words);
   });
 
   it.each([
@@ -22,20 +22,20 @@ describe('text search', () => {
     ['我们明天见', '天明', false],
     ['dial 3.5 now', '3.5', true],
     ['dial 3 now 5', '3.5', false],
-  ])('[U08] searches %j for %j: %j', (text, typed, found) => {
-    expect(isFoundIn(text, termsOf(typed))).toBe(found);
+  ])('[U08] matches %j against the query %j: %j', (text, typed, found) => {
+    expect(matchesTerms(text, parseTerms(typed))).toBe(found);
   });
 
-  it('[U08] shows a match with its surroundings and never half a character', () => {
+  it('[U08] shows a match with the text around it and never cuts a character in half', () => {
     const text = `${'🦜'.repeat(60)} the needle is here ${'x '.repeat(200)}`;
-    const shown = excerptOf(text, termsOf('needle'));
+    const shown = excerptMatch(text, parseTerms('needle'));
     expect(shown).toMatch(/^…🦜.* the needle is here x .*…$/u);
     expect(shown.isWellFormed()).toBe(true);
     expect(shown.length).toBeLessThan(250);
   });
 
-  it('[U08] uses at most ten terms from a query, and none that is only punctuation', () => {
-    expect(termsOf(' ! ')).toEqual([]);
-    expect(termsOf('a '.repeat(50))).toHaveLength(10);
+  it('[U08] uses at most ten terms of a query and ignores terms made of punctuation', () => {
+    expect(parseTerms(' ! ')).toEqual([]);
+    expect(parseTerms('a '.repeat(50))).toHaveLength(10);
   });
 });

@@ -6,21 +6,24 @@ import { IN_MEMORY, type StoreAddress } from '../database.ts';
 import { explainSqliteFailure } from '../sqlite/open-sqlite.ts';
 import { type ByteStore, PUT_TIMEOUT_MS } from './byte-store.ts';
 
-/** The folder for a database's files; null if they are stored in the database itself. */
-export function filesFolderOf(address: StoreAddress): string | null {
+/**
+ * Returns the folder for a database's files, or null if the files are stored in the database
+ * itself.
+ */
+export function getFilesFolder(address: StoreAddress): string | null {
   return address.dialect === 'sqlite' && address.path !== IN_MEMORY
     ? `${address.path}-files`
     : null;
 }
 
 /**
- * How many bytes are written at a time. Each chunk is synced before the next one, because a long
+ * The number of bytes written at a time. Each chunk is synced before the next one, because a long
  * sync would delay the sync of a commit.
  */
 const CHUNK = 1_024 * 1_024;
 /**
- * How many chunks are written at the same time. Each occupies one of the four threads in Node's
- * pool, which every turn needs to read its workspace files.
+ * The number of chunks written at the same time. Each write occupies one of the four threads in
+ * Node's pool, which every turn needs to read its workspace files.
  */
 const WRITES_AT_ONCE = 2;
 
@@ -28,12 +31,12 @@ const WRITES_AT_ONCE = 2;
 const PART = '.part';
 /** Suffix of a file whose bytes are being overwritten. */
 const GONE = '.gone';
-/** Ids come from rows, and rows may come from backups, so an id must not lead out of the folder. */
+/** Ids come from rows, which may come from backups, so an id must not lead out of the folder. */
 export const FILE_ID = /^[\w-]+$/;
 
 /** Stores each file in a folder beside the database, readable only by its owner. */
-export function folderBytes(folder: string, newId: NewId): ByteStore {
-  const inTurn = turnTaker(WRITES_AT_ONCE);
+export function createFolderBytes(folder: string, newId: NewId): ByteStore {
+  const inTurn = createTurnLimiter(WRITES_AT_ONCE);
   const pathOf = (id: string) => join(folder, id);
   return {
     async put(bytes) {
@@ -73,41 +76,41 @@ export function folderBytes(folder: string, newId: NewId): ByteStore {
     },
     async remove(ids) {
       for (const id of ids.filter((one) => FILE_ID.test(one))) {
-        await inTurn(() => overwrite(pathOf(id)));
+        await inTurn(() => overwriteFile(pathOf(id)));
         await rm(`${pathOf(id)}${PART}`, { force: true });
       }
     },
   };
 }
 
-/** What a folder contains. */
 export interface FolderUse {
   readonly files: number;
   readonly bytes: number;
 }
 
 /** Counts the files of a folder. */
-export async function folderUse(folder: string): Promise<FolderUse> {
+export async function measureFolder(folder: string): Promise<FolderUse> {
   const names = await readdir(folder).catch(() => []);
   let bytes = 0;
-  for (const name of names) bytes += await storedFileSize(join(folder, name));
+  for (const name of names) bytes += await getStoredFileSize(join(folder, name));
   return { files: names.length, bytes };
 }
 
-/** 0 for a file that was removed in the meantime. */
-function storedFileSize(path: string): Promise<number> {
+/** Returns 0 for a file that was removed in the meantime. */
+function getStoredFileSize(path: string): Promise<number> {
   return stat(path).then(
     ({ size }) => size,
     () => 0,
   );
 }
 
-type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
+type RunInTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
- * Large and small files alternate chunk by chunk, so that a small one does not wait for large ones.
+ * Writes of large and small files alternate chunk by chunk, so that a small file does not wait for
+ * large ones.
  */
-async function writeSynced(path: string, bytes: Uint8Array, inTurn: InTurn): Promise<void> {
+async function writeSynced(path: string, bytes: Uint8Array, inTurn: RunInTurn): Promise<void> {
   const deadline = AbortSignal.timeout(PUT_TIMEOUT_MS);
   const handle = await open(path, 'wx', 0o600);
   try {
@@ -141,10 +144,10 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 /**
- * Overwrites a file before removing it, as `secure_delete` does with rows, because `/forget`
- * searches what is left on disk. The file is renamed first, so that no reader gets zeros.
+ * Overwrites a file before removing it, as `secure_delete` does with rows, because forgotten text
+ * must not remain on disk. The file is renamed first, so that no reader gets zeros.
  */
-async function overwrite(path: string): Promise<void> {
+async function overwriteFile(path: string): Promise<void> {
   const gone = `${path}${GONE}`;
   await rename(path, gone).catch(ignoreMissing);
   const handle = await open(gone, 'r+').catch(ignoreMissing);
@@ -167,8 +170,8 @@ function ignoreMissing(reason: unknown): undefined {
   return undefined;
 }
 
-/** Runs at most `atOnce` tasks at a time, in the order they were requested. */
-function turnTaker(atOnce: number): InTurn {
+/** Runs at most `atOnce` tasks at a time, in the order in which they were requested. */
+function createTurnLimiter(atOnce: number): RunInTurn {
   const waiting: (() => void)[] = [];
   let running = 0;
   return async (work) => {

@@ -1,21 +1,24 @@
 import type { NewId } from '@parley/core';
-import { type Database, StoreError, statement } from '../database.ts';
+import { type Database, defineStatement, StoreError } from '../database.ts';
 import { type ByteStore, PUT_TIMEOUT_MS } from './byte-store.ts';
 
-/** The size of a piece, in bytes. Writing one takes a few ms, and other writers run in between. */
+/**
+ * The size of a piece, in bytes; writing one takes a few ms, so that other writers can run in
+ * between.
+ */
 export const PIECE_BYTES = 256 * 1_024;
 
 /**
  * Stores files in the table `file_piece`, for a PostgreSQL database shared by several machines or
  * for an in-memory database. Each piece is written, read and removed by a separate statement.
  */
-export function pieceBytes(database: Database, newId: NewId): ByteStore {
+export function createPieceBytes(database: Database, newId: NewId): ByteStore {
   return {
     async put(bytes) {
       const id = newId('file');
       const deadline = AbortSignal.timeout(PUT_TIMEOUT_MS);
-      for (const [index, piece] of piecesOf(bytes)) {
-        if (deadline.aborted) throw tooSlow();
+      for (const [index, piece] of splitIntoPieces(bytes)) {
+        if (deadline.aborted) throw createTooSlowError();
         await database.change('power-cut', INSERT, { id, index, bytes: piece });
       }
       return id;
@@ -40,14 +43,14 @@ export function pieceBytes(database: Database, newId: NewId): ByteStore {
   };
 }
 
-/** The pieces of a file with their indexes, from 0. */
-export function* piecesOf(bytes: Uint8Array): Generator<[index: number, piece: Uint8Array]> {
+/** Yields the pieces of a file with their zero-based indexes. */
+export function* splitIntoPieces(bytes: Uint8Array): Generator<[index: number, piece: Uint8Array]> {
   for (let at = 0; at < bytes.byteLength; at += PIECE_BYTES) {
     yield [at / PIECE_BYTES, bytes.subarray(at, at + PIECE_BYTES)];
   }
 }
 
-function tooSlow(): StoreError {
+function createTooSlowError(): StoreError {
   const seconds = PUT_TIMEOUT_MS / 1_000;
   return new StoreError(
     'store-unreachable',
@@ -55,20 +58,20 @@ function tooSlow(): StoreError {
   );
 }
 
-const INSERT = statement(
+const INSERT = defineStatement(
   'insert into file_piece (file_id, piece_index, bytes) values (:id, :index, :bytes)',
 );
 
-const PIECE = statement(
+const PIECE = defineStatement(
   'select bytes from file_piece where file_id = :id and piece_index = :index',
 ).rows<{ readonly bytes: Uint8Array }>();
 
-const LENGTH = statement(
+const LENGTH = defineStatement(
   'select sum(length(bytes)) as bytes from file_piece where file_id = :id',
 ).rows<{ readonly bytes: number | null }>();
 
-const IDS = statement('select distinct file_id as id from file_piece').rows<{
+const IDS = defineStatement('select distinct file_id as id from file_piece').rows<{
   readonly id: string;
 }>();
 
-const DELETE = statement('delete from file_piece where file_id = :id');
+const DELETE = defineStatement('delete from file_piece where file_id = :id');

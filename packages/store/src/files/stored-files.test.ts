@@ -4,14 +4,25 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Attachment } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { type Database, dynamicStatement, parseStoreUrl, type SqlValue } from '../database.ts';
+import {
+  type Database,
+  defineDynamicStatement,
+  parseStoreUrl,
+  type SqlValue,
+} from '../database.ts';
 import { openStore } from '../open-store.ts';
 import { openPostgres } from '../postgres/open-postgres.ts';
 import type { AdmittedMessage } from '../rows.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
 import type { Store } from '../store.ts';
-import { bothDatabases, sqliteForTests } from '../testing/databases.ts';
-import { answer, claim, hold, message, part, routeTo } from '../testing/messages.ts';
+import { createSqliteForTests, listBothDatabases } from '../testing/databases.ts';
+import {
+  createAnswer,
+  createMessage,
+  createPart,
+  createRouteTo,
+  startTurn,
+} from '../testing/messages.ts';
 
 const PHOTO: Attachment = { kind: 'image', name: 'cat.jpg', mimeType: 'image/jpeg', ref: 'p' };
 const BYTES = Uint8Array.from([0, 255, 1, 128, 39, 92]);
@@ -20,11 +31,11 @@ const FILE = { kind: 'document', name: 'report.pdf', mimeType: 'application/pdf'
 const MINUTES = 60_000;
 
 function withFile(id: string, chatId = 'c1'): AdmittedMessage {
-  const plain = message(id, chatId);
+  const plain = createMessage(id, chatId);
   return { ...plain, message: { ...plain.message, attachments: [PHOTO] } };
 }
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of listBothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`stored files on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -37,13 +48,12 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const raw: Database =
         address.dialect === 'sqlite' ? openSqlite(address) : await openPostgres(address);
       try {
-        const rows = dynamicStatement(query).rows<Readonly<Record<string, SqlValue>>>();
+        const rows = defineDynamicStatement(query).rows<Readonly<Record<string, SqlValue>>>();
         return await raw.read((sql) => sql.all(rows, values));
       } finally {
         await raw.close();
       }
     };
-    /** The ids of all stored files, whether a row refers to them or not. */
     const there = async (): Promise<readonly string[]> => {
       const address = parseStoreUrl(database.url());
       if (address.dialect === 'sqlite') {
@@ -58,19 +68,18 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       return found;
     };
     const finish = async (chatId = 'c1', turnId = 't1') => {
-      const lease = await hold(store, `web:${chatId}`);
-      await claim(store, lease, turnId);
-      await store.lanes.commit(lease, answer(turnId, ['seen'], chatId), 2);
+      const { lease } = await startTurn(store, turnId, `web:${chatId}`);
+      await store.lanes.commit(lease, createAnswer(turnId, ['seen'], chatId), 2);
     };
 
-    it('[D05] [G19] are not in the row of their attachment, which refers to them', async () => {
+    it('[D05] [G19] stores files outside the row of their attachment, which refers to them', async () => {
       await store.inbox.accept(withFile('m1'));
       await store.attachments.keep(await due(), new Uint8Array(3_000_000), 1);
       const rows = await ask('select bytes, file_id from attachment');
       expect(rows).toEqual([{ bytes: null, file_id: expect.any(String) }]);
     });
 
-    it('[F10] are read back unchanged, even with many pieces or none', async () => {
+    it('[F10] reads files back unchanged, even with many pieces or none', async () => {
       const sizes = [0, 1, 256 * 1_024, 700_001];
       for (const [nth, size] of sizes.entries()) {
         await store.inbox.accept(withFile(`m${nth}`, `c${nth}`));
@@ -81,7 +90,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       }
     });
 
-    it('[D01] from 0.1.0 are read from their rows and dropped like all others', async () => {
+    it('[D01] reads files stored by 0.1.0 from their rows, and drops them like all others', async () => {
       await store.inbox.accept(withFile('m1'));
       const photo = await due();
       const set =
@@ -98,7 +107,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.attachments.bytesKept()).toBe(0);
     });
 
-    it('[D01] left by a crash without a row are removed, and referenced ones stay', async () => {
+    it('[D01] removes files that a crash left without a row, and keeps referenced ones', async () => {
       await store.inbox.accept(withFile('m1'));
       const photo = await due();
       await store.attachments.keep(photo, BYTES, 1);
@@ -113,7 +122,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.attachments.bytes(photo)).not.toBeNull();
     });
 
-    it('[D01] are not removed once a row refers to them', async () => {
+    it('[D01] does not remove a file once a row refers to it', async () => {
       await store.inbox.accept(withFile('m1'));
       const stored = await store.files.put(BYTES);
       await store.files.sweep(0);
@@ -123,7 +132,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await there()).toEqual([stored.id]);
     });
 
-    it('[F10] are reported as missing, whether completely or in part', async () => {
+    it('[F10] reports files that are completely or partly missing', async () => {
       await store.inbox.accept(withFile('m1'));
       const photo = await due();
       await store.attachments.keep(photo, new Uint8Array(600_000), 1);
@@ -136,18 +145,20 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       if (address.dialect === 'sqlite') rmSync(join(`${address.path}-files`, id));
       else await ask('delete from file_piece returning 1 as one');
       expect(await store.attachments.bytes(photo)).toBeNull();
-      expect(await store.attachments.ofChat({ ...routeTo('c1'), messageId: 'm1' }, 0)).toBeNull();
+      expect(
+        await store.attachments.ofChat({ ...createRouteTo('c1'), messageId: 'm1' }, 0),
+      ).toBeNull();
       expect(await store.files.missing()).toBe(1);
     });
 
-    it('[D15] are removed when their rows lose them, and stay while another row refers to them', async () => {
+    it('[D15] removes a file when no row refers to it any longer', async () => {
       await store.inbox.accept({ ...withFile('m1'), files: [BYTES] });
       await store.inbox.accept({ ...withFile('m2', 'c2'), files: [BYTES] });
       await finish('c1', 't1');
       const [first, second] = (await ask('select file_id from attachment order by inbox_seq')).map(
         (row) => `${row.file_id}`,
       );
-      // This happens when a message is resent and takes its file along.
+      // A resent message refers to the same file in this way.
       await ask('update attachment set file_id = :first returning 1 as one', {
         first: first ?? '',
       });
@@ -159,7 +170,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await there()).toEqual([]);
     });
 
-    it('[G15] are gone after /forget, including from the disk', async () => {
+    it('[G15] removes files from the disk after /forget', async () => {
       const secret = 'the code of the safe is 4711';
       const bytes = Uint8Array.from(Buffer.from(secret));
       await store.inbox.accept({ ...withFile('m1'), files: [bytes] });
@@ -170,7 +181,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const found = await store.forgetting.searchFiles([secret]);
       if (database.name === 'SQLite') expect(found).toEqual({ found: 1, complete: true });
       await store.forgetting.forgetPerson({
-        ...{ persons: ['web:u1'], ownersToo: false, only: null, mark: '[forgotten]', now: 9 },
+        ...{ persons: ['web:u1'], ownersToo: false, only: null, now: 9 },
         onStopped: () => undefined,
         retell: () => null,
       });
@@ -179,17 +190,17 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       if (database.name === 'SQLite') expect(after).toEqual({ found: 0, complete: true });
     });
 
-    it('[D04] in a post are stored once, however often it is repeated', async () => {
-      const parts = [{ ...part('here'), file: { ...FILE, size: 6 }, bytes: BYTES }] as const;
+    it('[D04] stores the files of a post once, however often the post is repeated', async () => {
+      const parts = [{ ...createPart('here'), file: { ...FILE, size: 6 }, bytes: BYTES }] as const;
       expect(await store.outbox.post({ key: 'k', parts }, 0)).toMatchObject({ kind: 'posted' });
       expect(await store.outbox.post({ key: 'k', parts }, 0)).toMatchObject({ kind: 'known' });
       expect(await there()).toHaveLength(1);
-      const sent = await store.outbox.next(routeTo('c1'));
+      const sent = await store.outbox.next(createRouteTo('c1'));
       const bytes = await store.agentFiles.ofPart(sent?.part.id ?? '');
       expect(Uint8Array.from(bytes ?? [])).toEqual(BYTES);
     });
 
-    it('[F08] [D07] in a duplicate or refused message leave nothing behind', async () => {
+    it('[F08] [D07] leaves nothing behind when a message with files is a duplicate or refused', async () => {
       await store.inbox.accept({ ...withFile('m1'), files: [BYTES] });
       expect(await store.inbox.accept({ ...withFile('m1'), files: [BYTES] })).toBe('duplicate');
       expect(await store.inbox.accept({ ...withFile('m2'), files: [BYTES] }, 1)).toBe('full');
@@ -199,7 +210,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 }
 
 describe('files beside a SQLite database', () => {
-  const database = sqliteForTests();
+  const database = createSqliteForTests();
   afterAll(() => database.dispose());
   const LARGE = 64_000_000;
 
@@ -215,10 +226,7 @@ describe('files beside a SQLite database', () => {
     child.kill('SIGKILL');
     await ended;
   };
-  /**
-   * The state that the next process finds: the attachment still has to be fetched, and leftovers
-   * are swept.
-   */
+  /** After a restart, the attachment still has to be fetched, and leftovers are swept. */
   const expectAsBefore = async () => {
     const store = await openStore({ url: database.url(), clock: () => 0 });
     const [photo] = await store.attachments.due('web', 'default', 0, 1);
@@ -232,7 +240,7 @@ describe('files beside a SQLite database', () => {
     await store.close();
   };
 
-  it('[G18] are readable only by their owner', async () => {
+  it('[G18] makes files readable only by their owner', async () => {
     const store = await database.openEmpty();
     await store.inbox.accept({ ...withFile('m1'), files: [BYTES] });
     expect(statSync(folder()).mode & 0o777).toBe(0o700);
@@ -240,9 +248,9 @@ describe('files beside a SQLite database', () => {
     expect(modes).toEqual([0o600]);
   });
 
-  it('[D01] are fetched again if the process was killed while writing one', async () => {
+  it('[D01] fetches a file again if the process was killed while writing it', async () => {
     const isHalf = (name: string): boolean => /^file_\w+\.part$/.test(name);
-    // On a busy machine, the check may come only after the file is complete; then this is repeated.
+    // On a busy machine, the file may be complete before the check, so the attempt is repeated.
     do {
       rmSync(folder(), { recursive: true, force: true });
       const store = await database.openEmpty();
@@ -255,11 +263,11 @@ describe('files beside a SQLite database', () => {
     await expectAsBefore();
   });
 
-  it('[D01] are fetched again if the process was killed between the file and its row', async () => {
+  it('[D01] fetches a file again if the process was killed between writing the file and its row', async () => {
     const store = await database.openEmpty();
     await store.inbox.accept(withFile('m1'));
     await store.close();
-    // The row has to wait for another writer, the file does not.
+    // Only the row has to wait for another writer; the file does not.
     const other = new DatabaseSync(database.url().slice('sqlite:'.length));
     other.exec('begin immediate');
     const child = start(1_000);
@@ -272,7 +280,7 @@ describe('files beside a SQLite database', () => {
     await expectAsBefore();
   });
 
-  it('[G15] are never read from outside their folder, whatever a row says', async () => {
+  it('[G15] never reads files outside the folder, even if a row contains such a path', async () => {
     const store = await database.openEmpty();
     await store.inbox.accept({ ...withFile('m1'), files: [BYTES] });
     const outside = join(folder(), '..', 'outside');

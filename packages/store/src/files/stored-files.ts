@@ -1,13 +1,13 @@
 import type { NewId } from '@parley/core';
-import { type Database, statement, toJson } from '../database.ts';
+import { type Database, defineStatement, encodeJson } from '../database.ts';
 import type { FileRef, NewPart, PartWithBytes } from '../rows.ts';
 import { type ByteStore, PUT_TIMEOUT_MS } from './byte-store.ts';
-import { folderBytes } from './folder-bytes.ts';
-import { pieceBytes } from './piece-bytes.ts';
+import { createFolderBytes } from './folder-bytes.ts';
+import { createPieceBytes } from './piece-bytes.ts';
 
 /**
- * The columns through which a row's bytes are found. Parley 0.1.0 stored them in the row (`bytes`),
- * where they stay until they are dropped; later versions refer to a file (`fileId`).
+ * The columns that locate a row's file contents. Parley 0.1.0 stored the bytes in the row
+ * (`bytes`), where they stay until they are dropped; later versions refer to a file (`fileId`).
  */
 export interface BytesOfRow {
   readonly bytes: Uint8Array | null;
@@ -16,38 +16,38 @@ export interface BytesOfRow {
 }
 
 /**
- * Condition: the row has its bytes. Spelled as in the partial indexes, which are used only for
- * exactly this condition.
+ * SQL condition for rows that still have their file contents. It must match the condition of the
+ * partial indexes, which are used only for the same condition.
  */
 export const HAS_BYTES = '(bytes is not null or file_id is not null)';
 
 /**
- * How long after it was first seen an unreferenced file is removed, in ms. By then every `put` has
- * completed and has its row.
+ * How long an unreferenced file is kept after it was first seen, in ms. By that time, every `put`
+ * has completed and has its row.
  */
 const UNNAMED_MS = 5 * PUT_TIMEOUT_MS;
 
 /** File contents for the rows of `attachment` and `agent_file`, written outside transactions. */
-export type StoredFiles = ReturnType<typeof storedFiles>;
+export type StoredFiles = ReturnType<typeof openStoredFiles>;
 
 /** Stores files in `folder`, or as pieces in the database when it is null. */
-export function storedFiles(database: Database, newId: NewId, folder: string | null) {
+export function openStoredFiles(database: Database, newId: NewId, folder: string | null) {
   const bytes: ByteStore =
-    folder === null ? pieceBytes(database, newId) : folderBytes(folder, newId);
+    folder === null ? createPieceBytes(database, newId) : createFolderBytes(folder, newId);
   const suspects = new Map<string, number>();
   const unnamedOf = async (ids: readonly string[]): Promise<readonly string[]> => {
     if (ids.length === 0) return [];
-    const rows = await database.read((sql) => sql.all(UNNAMED, { ids: toJson(ids) }));
+    const rows = await database.read((sql) => sql.all(UNNAMED, { ids: encodeJson(ids) }));
     return rows.map(({ id }) => id);
   };
   /**
-   * Removes those of the given files that no row refers to. A row never starts to refer to such a
+   * Removes those of the given files that no row refers to; no row can start to refer to such a
    * file again.
    */
   const release = async (files: readonly Pick<FileRef, 'id'>[]): Promise<void> => {
     await bytes.remove(await unnamedOf(files.map(({ id }) => id)));
   };
-  /** Stores bytes for a row to refer to. */
+  /** Stores bytes so that a row can refer to them. */
   const put = async (file: Uint8Array): Promise<FileRef> => {
     return { id: await bytes.put(file), size: file.byteLength };
   };
@@ -63,8 +63,8 @@ export function storedFiles(database: Database, newId: NewId, folder: string | n
   };
   /**
    * Stores files and then runs a transaction whose rows refer to them. Files that no row refers to
-   * afterwards are removed. If the transaction fails, its outcome may be unknown, so the sweep
-   * removes them later.
+   * afterwards are removed. If the transaction fails, its outcome may be unknown, so the files are
+   * left for the sweep.
    */
   const withFiles = async <T>(
     files: readonly Uint8Array[] = [],
@@ -79,7 +79,7 @@ export function storedFiles(database: Database, newId: NewId, folder: string | n
   return {
     put,
     release,
-    /** A row's bytes; null if they have been removed. */
+    /** Reads a row's file contents; null if they have been removed. */
     async read(row: BytesOfRow | undefined): Promise<Uint8Array | null> {
       if (row === undefined) return null;
       if (row.bytes !== null || row.fileId === null) return row.bytes;
@@ -93,11 +93,11 @@ export function storedFiles(database: Database, newId: NewId, folder: string | n
     ): Promise<T> =>
       withFiles(
         parts.flatMap((part) => part.bytes ?? []),
-        (all) => transact(nameStored(parts, all)),
+        (all) => transact(attachStoredFiles(parts, all)),
       ),
     /**
-     * All referenced files. Pass them to `release` after rows were removed, to drop those that are
-     * no longer referenced.
+     * Lists all referenced files. Pass the list to `release` after rows were removed, to drop the
+     * files that are no longer referenced.
      */
     named: (): Promise<readonly Pick<FileRef, 'id'>[]> => database.read((sql) => sql.all(NAMED)),
     /** The number of referenced files that are missing or incomplete; for `parley doctor`. */
@@ -108,9 +108,8 @@ export function storedFiles(database: Database, newId: NewId, folder: string | n
       return missing;
     },
     /**
-     * Removes what a crash left behind: files that no row refers to and that were already
-     * unreferenced in an earlier sweep. `now` is monotonic, in ms. Returns the number of removed
-     * files.
+     * Removes files left by a crash: no row refers to them, and an earlier sweep found them
+     * unreferenced too. `now` is monotonic, in ms; returns the number of removed files.
      */
     async sweep(now: number): Promise<number> {
       const unnamed = new Set(await unnamedOf(await bytes.list()));
@@ -124,8 +123,8 @@ export function storedFiles(database: Database, newId: NewId, folder: string | n
   };
 }
 
-/** Adds the stored files to the parts that have one, in order. */
-function nameStored(
+/** Adds stored files to the parts that have one, in order. */
+function attachStoredFiles(
   parts: readonly PartWithBytes[],
   stored: readonly FileRef[],
 ): readonly NewPart[] {
@@ -136,18 +135,17 @@ function nameStored(
   });
 }
 
-/** All files that rows refer to. */
-export const NAMED = statement(`
+export const NAMED = defineStatement(`
   select file_id as id from attachment where file_id is not null
   union select file_id as id from agent_file where file_id is not null`).rows<{
   readonly id: string;
 }>();
 
-const NAMED_SIZES = statement(`
+const NAMED_SIZES = defineStatement(`
   select file_id as id, size from attachment where file_id is not null
   union select file_id as id, size from agent_file where file_id is not null`).rows<FileRef>();
 
-const UNNAMED = statement(`
+const UNNAMED = defineStatement(`
   select value as id from json_each(:ids)
   where not exists (select 1 from attachment where attachment.file_id = value)
     and not exists (select 1 from agent_file where agent_file.file_id = value)`).rows<{

@@ -1,39 +1,44 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { NewPart } from '../rows.ts';
 import type { Store } from '../store.ts';
-import { databasesOfDay } from '../testing/databases.ts';
-import { answer, claim, hold, message, part, routeTo } from '../testing/messages.ts';
+import { listDatabasesOfDay } from '../testing/databases.ts';
+import {
+  createAnswer,
+  createMessage,
+  createPart,
+  createRouteTo,
+  startTurn,
+} from '../testing/messages.ts';
 
 const GROUP = 'web:g';
 const OWNERS = { channel: 'web', account: 'default', chatId: 'own' };
 const EVERY_HOUR = { kind: 'every', ms: 3_600_000, from: 0 } as const;
 const SECRET = 'the amaranth of bob';
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(
     `what a person said, quoted elsewhere, on ${database.name}`,
     () => {
       let store: Store;
       beforeEach(async () => {
         store = await database.openEmpty();
-        const { message: own, ...row } = message('o1', 'own');
+        const { message: own, ...row } = createMessage('o1', 'own');
         await store.inbox.accept({ ...row, fromOwner: true, message: by('ada', own) });
       });
       afterAll(() => database.dispose());
 
-      const by = (id: string, one: ReturnType<typeof message>['message']) => ({
+      const by = (id: string, one: ReturnType<typeof createMessage>['message']) => ({
         ...one,
         sender: { ...one.sender, id, name: `Name ${id}` },
       });
       const said = (id: string, who: string, text: string, chat = 'bob', replyTo?: object) => {
         const type = chat === 'g' ? ({ type: 'group' } as const) : {};
-        const { message: one, ...row } = message(id, chat, type);
+        const { message: one, ...row } = createMessage(id, chat, type);
         const written = { ...by(who, one), text, ...replyTo };
         return store.inbox.accept({ ...row, message: written });
       };
       const claimed = async (turnId: string, lane: string) => {
-        const lease = await hold(store, lane, `w-${turnId}`);
-        await claim(store, lease, turnId);
+        const { lease } = await startTurn(store, turnId, lane, `w-${turnId}`);
         return lease;
       };
       const forget = (only: string | null = null) =>
@@ -41,7 +46,6 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
           persons: ['web:bob'],
           ownersToo: false,
           only,
-          mark: '[forgotten]',
           now: 9,
           onStopped() {},
           retell: (rows) => ({ text: rows.map((row) => row.message.text).join() }),
@@ -63,14 +67,17 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         await store.approvals.ask(lease, question, parts, 3);
       };
 
-      it("[G15] is removed from a question in the owner's chat, with its dead letter", async () => {
+      it("[G15] removes forgotten text from a question in the owner's chat, with its dead letter", async () => {
         await said('b1', 'bob', SECRET);
-        await ask('t1', 'web:bob', 'web:own', [part(SECRET, 'own'), part(`2 ${SECRET}`, 'own')]);
+        await ask('t1', 'web:bob', 'web:own', [
+          createPart(SECRET, 'own'),
+          createPart(`2 ${SECRET}`, 'own'),
+        ]);
         const first = (await store.outbox.next(OWNERS))?.part.id ?? '';
         await store.outbox.markSending(first, 4);
         await store.outbox.markFailed(first, 'unknown', SECRET, 4, null);
         await deliver();
-        const other = part('I am back.', 'own');
+        const other = createPart('I am back.', 'own');
         await store.outbox.enqueue([other], 5);
         expect(await bodies()).toContain(SECRET);
 
@@ -82,12 +89,12 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         expect(await store.approvals.recent(9)).toEqual([]);
       });
 
-      it('[G15] is removed from what the owner was shown about open questions', async () => {
+      it('[G15] removes forgotten text from the list of open questions shown to the owner', async () => {
         await said('b1', 'bob', SECRET);
-        await ask('t1', 'web:bob', 'web:own', [part('May I?', 'own')]);
+        await ask('t1', 'web:bob', 'web:own', [createPart('May I?', 'own')]);
         const list = { code: null, verdict: 'approved', by: 'web:ada' } as const;
-        await store.inbox.command(message('k1', 'own'), async (command) =>
-          command.answer(part(JSON.stringify(await command.decideApproval(list)), 'own')),
+        await store.inbox.command(createMessage('k1', 'own'), async (command) =>
+          command.answer(createPart(JSON.stringify(await command.decideApproval(list)), 'own')),
         );
         await deliver();
         expect(await bodies()).toContain(SECRET);
@@ -95,35 +102,40 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         expect(await bodies()).not.toContain('amaranth');
       });
 
-      it('[G15] is removed from the notice that a stranger wants access', async () => {
+      it('[G15] removes forgotten text from the notice that a stranger wants access', async () => {
         const stranger = {
           channel: 'web',
           account: 'default',
           senderId: 'bob',
           senderName: SECRET,
         };
-        const applicant = { ...stranger, route: routeTo('bob') };
-        await store.pairing.request(applicant, 'CODE', [part(`${SECRET} wants in`, 'own')], 1);
+        const applicant = { ...stranger, route: createRouteTo('bob') };
+        await store.pairing.request(
+          applicant,
+          'CODE',
+          [createPart(`${SECRET} wants in`, 'own')],
+          1,
+        );
         await said('b1', 'bob', 'hello there');
         await deliver();
         await forget();
         expect(await bodies()).not.toContain('amaranth');
       });
 
-      it('[G15] is removed from a question in a group, and what others asked there stays', async () => {
+      it('[G15] removes forgotten text from a question in a group, and keeps what others asked there', async () => {
         await said('g1', 'bob', SECRET, 'g');
-        await ask('t1', GROUP, GROUP, [part(`May I? ${SECRET}`, 'g')]);
-        await store.outbox.enqueue([part('I am back.', 'g')], 5);
+        await ask('t1', GROUP, GROUP, [createPart(`May I? ${SECRET}`, 'g')]);
+        await store.outbox.enqueue([createPart('I am back.', 'g')], 5);
         const group = { ...OWNERS, chatId: 'g' };
         await forget(GROUP);
         expect(await bodies(group)).not.toContain('amaranth');
         expect(await bodies(group)).toContain('I am back.');
       });
 
-      it("[G15] is removed from other people's quotes of the person and of answers to them", async () => {
+      it("[G15] removes other people's quotes of the person and of answers to the person", async () => {
         await said('g1', 'bob', SECRET, 'g');
         const lease = await claimed('t1', GROUP);
-        await store.lanes.commit(lease, answer('t1', [`re ${SECRET}`], 'g'), 4);
+        await store.lanes.commit(lease, createAnswer('t1', [`re ${SECRET}`], 'g'), 4);
         await store.lanes.release(lease);
         await deliver({ ...OWNERS, chatId: 'g' });
         const quote = (messageId: string, more: object) => ({ replyTo: { messageId, ...more } });
@@ -158,11 +170,15 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         ]);
       });
 
-      it("[G15] ends their jobs in a group, but not other people's jobs", async () => {
+      it("[G15] ends a forgotten person's jobs in a group, but not other people's jobs", async () => {
         await said('g1', 'bob', SECRET, 'g');
         const job = (who: string) => ({
           ...{ id: `job of ${who}`, askedBy: `call of ${who}`, conversationId: GROUP },
-          ...{ route: routeTo('g'), origin: by(who, message('g1', 'g').message), fromOwner: false },
+          ...{
+            route: createRouteTo('g'),
+            origin: by(who, createMessage('g1', 'g').message),
+            fromOwner: false,
+          },
           ...{ title: 'tea', task: `Tea for ${who}`, nextAt: 9, timetable: EVERY_HOUR },
         });
         const bounds = { perConversation: 9, total: 9 };
@@ -171,14 +187,13 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         expect((await store.cronJobs.list()).map(({ id }) => id)).toEqual(['job of ann']);
       });
 
-      it('[G15] is also removed from a question in another chat when phrases are forgotten', async () => {
+      it('[G15] removes a forgotten phrase from a question in another chat', async () => {
         await said('b1', 'bob', SECRET);
-        await ask('t1', 'web:bob', 'web:own', [part(`May I? ${SECRET} now`, 'own')]);
+        await ask('t1', 'web:bob', 'web:own', [createPart(`May I? ${SECRET} now`, 'own')]);
         const forgotten = await store.forgetting.forget({
           conversations: ['web:bob'],
           ownersToo: false,
           phrases: [SECRET],
-          mark: '[forgotten]',
         });
         expect(forgotten.answers).toBe(1);
         expect(await bodies()).toContain('May I? [forgotten] now');

@@ -1,10 +1,10 @@
-import { type Database, dynamicStatement, statement, toJson } from '../database.ts';
-import { deleteRows, dropDeadLetters, forgetInPrompts, removeWords } from './copies.ts';
-import { forgottenTable } from './forgotten-tables.ts';
-import { phraseRedactor } from './phrase-redactor.ts';
+import { type Database, defineDynamicStatement, defineStatement, encodeJson } from '../database.ts';
+import { deleteRows, dropDeadLetters, forgetInPrompts, removeText } from './copies.ts';
+import { getForgottenTable } from './forgotten-tables.ts';
+import { createPhraseRedactor } from './phrase-redactor.ts';
 
-/** Whose text to look for: that of turns, of messages (by `seq`), and of people (`telegram:42`). */
-export interface Words {
+/** Whose text to look for: that of turns, messages (by `seq`) and people (`telegram:42`). */
+export interface TextSelection {
   readonly turns: readonly string[];
   readonly seqs: readonly number[];
   readonly people: readonly string[];
@@ -13,29 +13,29 @@ export interface Words {
 /** SQL for a list of numbers bound as JSON. */
 export const NUMBERS = 'select cast(value as bigint) from json_each(:seqs)';
 
-/** The turns in these lanes. */
-export async function turnsOf(
+/** Lists the turns in these lanes. */
+export async function listTurns(
   database: Database,
   lanes: readonly string[],
 ): Promise<readonly string[]> {
-  const rows = await database.read((sql) => sql.all(TURNS, { lanes: toJson(lanes) }));
+  const rows = await database.read((sql) => sql.all(TURNS, { lanes: encodeJson(lanes) }));
   return rows.map(({ id }) => id);
 }
 
-const TURNS = statement(`
+const TURNS = defineStatement(`
   select id from turn where conversation_id in (select value from json_each(:lanes))`).rows<{
   readonly id: string;
 }>();
 
 /**
- * The ids of the parts that contain this text, wherever they were sent. A question about an
- * approval, for example, goes to the owner's chat, in which the person who caused it never wrote.
+ * Lists the ids of the parts that contain this text, in any chat. A question about an approval, for
+ * example, goes to the owner's chat, in which the person who caused it never wrote.
  */
-export async function partsWithWords(
+export async function listPartsWithText(
   database: Database,
-  { turns, seqs, people }: Words,
+  { turns, seqs, people }: TextSelection,
 ): Promise<readonly string[]> {
-  const lists = { turns: toJson(turns), seqs: toJson(seqs) };
+  const lists = { turns: encodeJson(turns), seqs: encodeJson(seqs) };
   const sources = new Set([...turns, ...people]);
   return database.read(async (sql) => {
     const named = (await sql.all(NAMED)).filter(({ about }) =>
@@ -46,14 +46,14 @@ export async function partsWithWords(
   });
 }
 
-const NAMED = statement("select id, about from outbox where about <> ''").rows<{
+const NAMED = defineStatement("select id, about from outbox where about <> ''").rows<{
   readonly id: string;
   readonly about: string;
 }>();
 
 // Parts from earlier versions do not record whose text they contain, so every such part in a chat
-// where a turn asked may be its question.
-const OF_SOURCES = dynamicStatement(`
+// where a turn asked a question is included.
+const OF_SOURCES = defineDynamicStatement(`
   select id from outbox
   where turn_id in (select value from json_each(:turns)) or answers in (${NUMBERS})
     or (about is null and turn_id is null and answers is null and notice_of is null
@@ -65,8 +65,8 @@ const OF_SOURCES = dynamicStatement(`
 }>();
 
 /**
- * Empties parts and removes everything derived from them: their files, their dead letters, and what
- * the next turn there reads about them.
+ * Empties parts and removes their files, their dead letters, and their text in the next turn's
+ * context.
  */
 export async function forgetParts(
   database: Database,
@@ -74,13 +74,14 @@ export async function forgetParts(
   mark: string,
 ): Promise<number> {
   if (ids.length === 0) return 0;
-  const values = { parts: toJson(ids) };
+  const values = { parts: encodeJson(ids) };
   await dropDeadLetters(database, 'id is null', IS_PART, values);
   const notes = { where: NOTES, values };
   let rows = await deleteRows(database, 'group_context', notes);
   rows += await deleteRows(database, 'agent_file', { where: `part_id ${IN_PARTS}`, values });
   return (
-    rows + (await removeWords(database, forgottenTable('outbox'), { where: IS_PART, values }, mark))
+    rows +
+    (await removeText(database, getForgottenTable('outbox'), { where: IS_PART, values }, mark))
   );
 }
 
@@ -88,10 +89,7 @@ const IN_PARTS = 'in (select value from json_each(:parts))';
 
 const IS_PART = `id ${IN_PARTS}`;
 
-/**
- * The ids under which the next turn sees Parley's own messages: the part's id, or the key of its
- * post.
- */
+/** The ids of Parley's own messages in group context: the part's id, or the key of its post. */
 const NOTES = `message_id in (select 'own ' || value from json_each(:parts)
   union all select 'own ' || substr(value, 6, length(value) - 7) from json_each(:parts)
     where value like 'post:%.0')`;
@@ -109,7 +107,7 @@ export async function findOutsideQuestions(
   turns: readonly string[],
   own: readonly string[],
 ): Promise<OutsideQuestions> {
-  const rows = await database.read((sql) => sql.all(ASKED, { turns: toJson(turns) }));
+  const rows = await database.read((sql) => sql.all(ASKED, { turns: encodeJson(turns) }));
   const elsewhere = rows.filter(({ askedIn }) => !own.includes(askedIn));
   return {
     conversations: [...new Set(elsewhere.map(({ askedIn }) => askedIn))],
@@ -117,21 +115,24 @@ export async function findOutsideQuestions(
   };
 }
 
-const ASKED = statement(`
+const ASKED = defineStatement(`
   select coalesce(asked_in, conversation_id) as "askedIn", shown from approval
   where turn_id in (select value from json_each(:turns))`).rows<{
   readonly askedIn: string;
   readonly shown: string;
 }>();
 
-/** Removes text that was shown elsewhere, and a person's texts, from the prompts recorded there. */
-export async function forgetOutside(
+/**
+ * Removes text that was shown in other chats, and a person's texts, from the prompts recorded
+ * there.
+ */
+export async function forgetOutsideQuestions(
   database: Database,
   { conversations, shown }: OutsideQuestions,
   texts: readonly string[],
   mark: string,
 ): Promise<number> {
   if (conversations.length === 0) return 0;
-  const without = phraseRedactor([...shown, ...texts], mark);
+  const without = createPhraseRedactor([...shown, ...texts], mark);
   return database.write((sql) => forgetInPrompts(sql, conversations, without));
 }

@@ -2,23 +2,23 @@ import { setImmediate as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import {
   type Database,
-  dynamicStatement,
-  fromJson,
+  decodeJson,
+  defineDynamicStatement,
+  defineStatement,
+  encodeJson,
+  type ParameterValues,
   type Sql,
-  statement,
-  toJson,
-  type Values,
 } from '../database.ts';
-import { hashesOf, hashText } from '../prompt-rows.ts';
-import { primaryKeyColumns, TABLES, type TableName } from '../tables.ts';
+import { hashText, listHashes } from '../prompt-rows.ts';
+import { listPrimaryKeyColumns, TABLES, type TableName } from '../tables.ts';
 import { type ForgottenTable, rewriteRows } from './forgotten-tables.ts';
-import { type Redact, textRedactor } from './phrase-redactor.ts';
+import { createTextRedactor, type Redact } from './phrase-redactor.ts';
 
 /** An adapter's copy of a sent message, kept so that it can be resent. */
 const Copy = z.object({ id: z.string().optional(), content: z.base64() });
 
 /**
- * Drops the copies of sent messages (`sent`) that contain one of the phrases; a phone that requests
+ * Drops copies of sent messages (`sent`) that contain one of the phrases, so a phone that requests
  * such a message again does not get it. The bytes are in the platform's format, so a phrase cannot
  * be cut out of them.
  */
@@ -28,56 +28,59 @@ export async function forgetInCopies(
   without: Redact,
 ): Promise<number> {
   let count = 0;
-  for (const account of await sql.all(ACCOUNTS, { conversations: toJson(conversations) })) {
-    count += await dropWhere(sql, account, (value) => holdsPhrase(value, without));
+  for (const account of await sql.all(ACCOUNTS, { conversations: encodeJson(conversations) })) {
+    count += await dropMatchingCopies(sql, account, (value) => containsPhrase(value, without));
   }
   return count;
 }
 
-interface Account {
+interface ChannelAccountKey {
   readonly channel: string;
   readonly account: string;
 }
 
-const ACCOUNTS = statement(`
+const ACCOUNTS = defineStatement(`
   select distinct channel, account from inbox
-  where conversation_id in (select value from json_each(:conversations))`).rows<Account>();
+  where conversation_id in (select value from json_each(:conversations))`).rows<ChannelAccountKey>();
 
 const COPIES = `from adapter_state where channel = :channel and account = :account and kind = 'sent'`;
 
-const ALL_COPIES = statement(`select id, value ${COPIES}`).rows<{
+const ALL_COPIES = defineStatement(`select id, value ${COPIES}`).rows<{
   readonly id: string;
   readonly value: string;
 }>();
 
-const DROP_COPIES = statement(`delete ${COPIES} and id in (select value from json_each(:ids))`);
+const DROP_COPIES = defineStatement(
+  `delete ${COPIES} and id in (select value from json_each(:ids))`,
+);
 
-/** Drops an account's copies that `isMeant` selects, and returns how many there were. */
-async function dropWhere(
+/** Drops an account's copies selected by `isMeant`, and returns how many were dropped. */
+async function dropMatchingCopies(
   sql: Sql,
-  account: Account,
+  account: ChannelAccountKey,
   isMeant: (value: string) => boolean,
 ): Promise<number> {
   const copies = await sql.all(ALL_COPIES, account);
   const meant = copies.filter(({ value }) => isMeant(value)).map(({ id }) => id);
-  return sql.run(DROP_COPIES, { ...account, ids: toJson(meant) });
+  return sql.run(DROP_COPIES, { ...account, ids: encodeJson(meant) });
 }
 
-/** Drops the copies of these parts, whatever they contain. */
-async function dropCopies(sql: Sql, { where, values }: Rows): Promise<void> {
-  const parts = dynamicStatement(`select channel, account, platform_message_id as id from outbox
+/** Drops the copies of the selected parts, even if they contain no forgotten phrase. */
+async function dropCopies(sql: Sql, { where, values }: RowSelection): Promise<void> {
+  const parts =
+    defineDynamicStatement(`select channel, account, platform_message_id as id from outbox
     where ${where} and platform_message_id is not null`);
-  const rows = await sql.all(parts.rows<Account & { readonly id: string }>(), values);
+  const rows = await sql.all(parts.rows<ChannelAccountKey & { readonly id: string }>(), values);
   const ids = new Set(rows.map(({ id }) => id));
   // A person's parts may have been sent through several accounts.
   for (const account of new Map(rows.map((row) => [`${row.channel} ${row.account}`, row])).values())
-    await dropWhere(sql, account, (value) => {
+    await dropMatchingCopies(sql, account, (value) => {
       const copy = Copy.safeParse(parseJsonOrNull(value));
       return copy.success && ids.has(copy.data.id ?? '');
     });
 }
 
-function holdsPhrase(value: string, without: Redact): boolean {
+function containsPhrase(value: string, without: Redact): boolean {
   const copy = Copy.safeParse(parseJsonOrNull(value));
   const text = copy.success ? Buffer.from(copy.data.content, 'base64').toString('utf8') : value;
   return without(text) !== text;
@@ -87,27 +90,27 @@ function parseJsonOrNull(value: string): unknown {
   try {
     return JSON.parse(value);
   } catch {
-    // Text that is not JSON is searched unparsed.
+    // Text that is not JSON is searched without parsing.
     return null;
   }
 }
 
 /**
- * Removes phrases from recorded prompts (P17) in these conversations. A text is stored under its
- * hash and may also belong to prompts in other conversations; these keep it, and the changed text
- * gets its own hash.
+ * Removes phrases from the recorded prompts (P17) of these conversations. A text is stored under
+ * its hash and may also belong to prompts in other conversations; these keep it, and the changed
+ * text gets its own hash.
  */
 export async function forgetInPrompts(
   sql: Sql,
   conversations: readonly string[],
   without: (value: unknown) => unknown,
 ): Promise<number> {
-  const rows = await sql.all(PROMPTS, { conversations: toJson(conversations) });
+  const rows = await sql.all(PROMPTS, { conversations: encodeJson(conversations) });
   const renamed = new Map<string, string | null>();
   let count = 0;
   for (const row of rows) {
     let parts = row.parts;
-    for (const hash of hashesOf(row)) {
+    for (const hash of listHashes(row)) {
       if (!renamed.has(hash)) renamed.set(hash, await storeRedactedText(sql, hash, without));
       const fresh = renamed.get(hash) ?? null;
       if (fresh !== null) parts = parts.replaceAll(JSON.stringify(hash), JSON.stringify(fresh));
@@ -124,7 +127,9 @@ export async function forgetInPrompts(
   return count;
 }
 
-/** Stores the text without the phrases and returns its hash; null if it does not contain them. */
+/**
+ * Stores the text without the phrases and returns its hash; null if the text does not contain them.
+ */
 async function storeRedactedText(
   sql: Sql,
   hash: string,
@@ -132,7 +137,7 @@ async function storeRedactedText(
 ): Promise<string | null> {
   const row = await sql.get(TEXT, { hash });
   if (row === undefined) return null;
-  const before = fromJson(row.content);
+  const before = decodeJson(row.content);
   const after = without(before);
   if (after === before) return null;
   const text = hashText(String(after));
@@ -145,22 +150,24 @@ interface PromptParts {
   readonly parts: string;
 }
 
-const PROMPTS = statement(`
+const PROMPTS = defineStatement(`
   select turn_id, parts from turn_prompt
   where conversation_id in (select value from json_each(:conversations))`).rows<PromptParts>();
 
-const CHANGE_PROMPT = statement('update turn_prompt set parts = :parts where turn_id = :turnId');
+const CHANGE_PROMPT = defineStatement(
+  'update turn_prompt set parts = :parts where turn_id = :turnId',
+);
 
-const TEXT = statement('select content, used_at from prompt_text where hash = :hash').rows<{
+const TEXT = defineStatement('select content, used_at from prompt_text where hash = :hash').rows<{
   readonly content: string;
   readonly used_at: number;
 }>();
 
-const ADD_TEXT = statement(`
+const ADD_TEXT = defineStatement(`
   insert into prompt_text (hash, content, used_at) values (:hash, :content, :usedAt)
   on conflict (hash) do nothing`);
 
-const DROP_UNUSED = statement(`
+const DROP_UNUSED = defineStatement(`
   delete from prompt_text
   where hash = :hash and not exists (select 1 from turn_prompt where parts like :like)`);
 
@@ -179,52 +186,59 @@ export async function dropUnusedTexts(database: Database): Promise<void> {
   const hashes = await database.read((sql) => sql.all(HASHES));
   const unused = hashes.map(({ hash }) => hash).filter((hash) => !used.has(hash));
   for (let at = 0; at < unused.length; at += BATCH) {
-    const some = toJson(unused.slice(at, at + BATCH));
+    const some = encodeJson(unused.slice(at, at + BATCH));
     await database.change('power-cut', DROP_TEXTS, { hashes: some });
     await pause();
   }
 }
 
-/** Rows per transaction: few enough that a turn committing at the same time hardly waits. */
+/** Rows per transaction: few enough that a concurrent commit hardly waits. */
 export const BATCH = 500;
 
-const SOME_PROMPTS = statement(`
+const SOME_PROMPTS = defineStatement(`
   select turn_id, parts from turn_prompt where turn_id > :after
   order by turn_id limit ${BATCH}`).rows<PromptParts>();
 
-const HASHES = statement('select hash from prompt_text').rows<{ readonly hash: string }>();
+const HASHES = defineStatement('select hash from prompt_text').rows<{ readonly hash: string }>();
 
-const DROP_TEXTS = statement(
+const DROP_TEXTS = defineStatement(
   'delete from prompt_text where hash in (select value from json_each(:hashes))',
 );
 
 /** Selects rows in a table: a condition and its parameter values. */
-export interface Rows {
+export interface RowSelection {
   readonly where: string;
-  readonly values: Values;
+  readonly values: ParameterValues;
 }
 
-/** Drops dead letters about deleted work, because they can be neither read nor replayed. */
+/**
+ * A statement that drops dead letters about removed work, because they can be neither read nor
+ * replayed. Stopping a lane includes it: a replay would let its messages and parts wait again.
+ */
+export function buildLetterDeletion(turns: string, parts: string) {
+  return defineDynamicStatement(`delete from dead_letter
+    where subject in (select id from turn where ${turns})
+      or subject in (select id from outbox where ${parts})`);
+}
+
+/** Runs `buildLetterDeletion` as a transaction of its own. */
 export async function dropDeadLetters(
   database: Database,
   turns: string,
   parts: string,
-  values: Values,
+  values: ParameterValues,
 ): Promise<void> {
-  const drop =
-    dynamicStatement(`delete from dead_letter where subject in (select id from turn where ${turns})
-    or subject in (select id from outbox where ${parts})`);
-  await database.change('power-cut', drop, values);
+  await database.change('power-cut', buildLetterDeletion(turns, parts), values);
 }
 
-/** Deletes rows in small transactions and returns how many. */
+/** Deletes rows in small transactions and returns the number of deleted rows. */
 export async function deleteRows(
   database: Database,
   table: TableName,
-  { where, values }: Rows,
+  { where, values }: RowSelection,
 ): Promise<number> {
-  const columns = primaryKeyColumns(TABLES[table]).join(', ');
-  const some = dynamicStatement(`delete from ${table}
+  const columns = listPrimaryKeyColumns(TABLES[table]).join(', ');
+  const some = defineDynamicStatement(`delete from ${table}
     where (${columns}) in (select ${columns} from ${table} where ${where} limit ${BATCH})`);
   let count = 0;
   for (;;) {
@@ -236,13 +250,13 @@ export async function deleteRows(
 }
 
 /**
- * Removes text from rows: deletes the rows, or only their text if the rows must stay. Returns the
- * number of rows.
+ * Removes text from rows and returns the number of rows: deletes the rows, or only their text if
+ * the rows must stay.
  */
-export function removeWords(
+export function removeText(
   database: Database,
   forgotten: ForgottenTable,
-  rows: Rows,
+  rows: RowSelection,
   mark: string,
 ): Promise<number> {
   return forgotten.whole === 'rows'
@@ -254,12 +268,12 @@ export function removeWords(
 async function emptyRows(
   database: Database,
   forgotten: ForgottenTable,
-  { where, values }: Rows,
+  { where, values }: RowSelection,
   mark: string,
 ): Promise<number> {
   const { table } = forgotten;
   if (table === 'turn') {
-    const empty = dynamicStatement(
+    const empty = defineDynamicStatement(
       `update turn set reason = null where ${where} and reason is not null`,
     );
     return database.change('power-cut', empty, values);
@@ -267,20 +281,23 @@ async function emptyRows(
   // Parts that have not been sent yet are never sent.
   const unsent = { where: `${where} and state = 'pending'`, values };
   let count = table === 'outbox' ? await deleteRows(database, table, unsent) : 0;
-  const span = dynamicStatement(
+  const span = defineDynamicStatement(
     `select min(seq) as first, max(seq) as last from ${table} where ${where}`,
   );
   const { first, last } =
-    (await database.read((sql) => sql.get(span.rows<Span>(), values))) ?? NOTHING;
+    (await database.read((sql) => sql.get(span.rows<SequenceSpan>(), values))) ?? NOTHING;
   if (first === null || last === null) return count;
-  const without = textRedactor(mark);
+  const without = createTextRedactor(mark);
   for (let from = first; from <= last; from += BATCH) {
     const some = {
       where: `(${where}) and seq >= :from and seq < :to`,
       values: { ...values, from, to: from + BATCH },
     };
     count += await database.write(async (sql) => {
-      if (table === 'outbox') await dropCopies(sql, some);
+      if (table === 'outbox') {
+        await dropCopies(sql, some);
+        await sql.run(defineDynamicStatement(`${SEND_NO_MORE} and ${some.where}`), some.values);
+      }
       return rewriteRows(sql, forgotten, some, without);
     });
     await pause();
@@ -288,9 +305,17 @@ async function emptyRows(
   return count;
 }
 
-interface Span {
+/**
+ * A part that is being sent in this moment must not be tried again without its text. Nor must one
+ * that failed since the waiting parts were removed, and waits for its next attempt.
+ */
+const SEND_NO_MORE = `update outbox set changed = 'deleted',
+  state = case when state = 'pending' then 'failed' else state end
+  where state in ('pending', 'sending')`;
+
+interface SequenceSpan {
   readonly first: number | null;
   readonly last: number | null;
 }
 
-const NOTHING: Span = { first: null, last: null };
+const NOTHING: SequenceSpan = { first: null, last: null };

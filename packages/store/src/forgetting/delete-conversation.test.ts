@@ -1,13 +1,21 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Store } from '../store.ts';
-import { bothDatabases } from '../testing/databases.ts';
-import { answer, claim, hold, message, part, routeTo } from '../testing/messages.ts';
+import { listBothDatabases } from '../testing/databases.ts';
+import {
+  createAnswer,
+  createMessage,
+  createPart,
+  createRouteTo,
+  listMessageIds,
+  startTurn,
+} from '../testing/messages.ts';
 
 const LANE = 'web:c1';
 const SECRET = 'amaranth';
-const MARK = '[deleted]';
+const CHAT = { channel: 'web', account: 'default', chatId: 'c1' };
+const CLAIM = ['collect', 'new-turn', 0] as const;
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of listBothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`a deleted conversation on ${database.name}`, () => {
     let store: Store;
     let stopped: string[];
@@ -18,18 +26,17 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     afterAll(() => database.dispose());
 
     const say = async (id: string, chat = 'c1', at = 1) => {
-      const one = message(id, chat, { at });
+      const one = createMessage(id, chat, { at });
       await store.inbox.accept({ ...one, message: { ...one.message, text: `${SECRET} ${id}` } });
     };
     const answered = async (turnId: string, chat = 'c1') => {
-      const lease = await hold(store, `web:${chat}`);
-      await claim(store, lease, turnId);
-      await store.lanes.commit(lease, answer(turnId, [`Of ${SECRET}`], chat), 2);
+      const { lease } = await startTurn(store, turnId, `web:${chat}`);
+      await store.lanes.commit(lease, createAnswer(turnId, [`Of ${SECRET}`], chat), 2);
       await store.lanes.release(lease);
     };
     const remove = (conversationId = LANE, onStopped = (lane: string) => void stopped.push(lane)) =>
       store.forgetting.deleteConversation({
-        ...{ conversationId, by: 'Ann', mark: MARK, now: 3 },
+        ...{ conversationId, by: 'Ann', now: 3 },
         onStopped,
       });
     const listed = async () =>
@@ -48,7 +55,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         )
       ).hits.map(({ conversationId }) => conversationId);
 
-    it('[U12] appears in no list, search or history, while other conversations keep theirs', async () => {
+    it('[U12] removes a deleted conversation from lists, search and history, and keeps other conversations', async () => {
       for (const chat of ['c1', 'c2']) {
         await say('m1', chat);
         await answered(`turn-${chat}`, chat);
@@ -73,14 +80,13 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await remove('nowhere')).toBeNull();
     });
 
-    it('[U12] stops its running turn, whose worker can store nothing more', async () => {
+    it('[U12] stops the running turn, whose worker can store nothing more', async () => {
       await say('m1');
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
+      const { lease } = await startTurn(store, 't1');
       await say('m2');
       await remove();
       expect(stopped).toEqual([LANE]);
-      const late = answer('t1', [`Of ${SECRET}`]);
+      const late = createAnswer('t1', [`Of ${SECRET}`]);
       expect(await store.lanes.commit(lease, late, 4)).toBe('fenced');
       const seen = { ...late, conversationId: LANE };
       expect(await store.turns.savePartialAnswer(seen, 4)).toBeNull();
@@ -92,11 +98,10 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(claimed.kind).not.toBe('turn');
     });
 
-    it('[U12] loses nothing written during the deletion: it waits, and begins a conversation with no history', async () => {
+    it('[U12] keeps messages written during the deletion: they wait and begin a conversation with no history', async () => {
       await say('m1');
       await store.conversations.act(LANE, { kind: 'mode', to: 'plan' }, 1);
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
+      await startTurn(store, 't1');
       let meanwhile: Promise<void> = Promise.resolve();
       let kindMeanwhile = '';
       const begin = async (turnId: string) =>
@@ -120,7 +125,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(next).toMatchObject({ kind: 'turn', turn: { session: 1 } });
     });
 
-    it('[U12] ends a takeover, and loses what every person had set for it', async () => {
+    it("[U12] ends a takeover, and removes every person's marks for the conversation", async () => {
       await say('m1');
       await store.takeovers.takeOver({ conversationId: LANE, by: 'Bo', lastsMs: 60_000 });
       await store.conversationMarks.change('Bo', LANE, { kind: 'rename', title: SECRET });
@@ -130,14 +135,219 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(takeovers).toMatchObject([{ by: 'Bo', endedBy: 'Ann' }]);
     });
 
-    it('[U12] does not affect other topics in its group', async () => {
+    it('[U12] keeps each message whole that arrives during the deletion, whichever step it meets', async () => {
+      for (let nth = 0; nth < 20; nth += 1) await say(`old${nth}`);
+      let isDeleted = false;
+      const arriving = (async () => {
+        let count = 0;
+        for (; !isDeleted; count += 1) await say(`new${count}`);
+        return count;
+      })();
+      const deleted = await remove();
+      isDeleted = true;
+      const arrived = await arriving;
+      const left = (await store.inbox.recent(CHAT, 9_999)).map(({ message: { text } }) => text);
+      expect(left).toEqual(
+        Array.from({ length: left.length }, (_, nth) => {
+          return `${SECRET} new${arrived - left.length + nth}`;
+        }),
+      );
+      expect((deleted?.messages ?? 0) + left.length).toBe(20 + arrived);
+    });
+
+    it('[U12] takes the lane from a worker that still holds it between two turns', async () => {
+      await say('m1');
+      const { lease } = await startTurn(store, 't1');
+      await store.lanes.commit(lease, createAnswer('t1', [`Of ${SECRET}`]), 2);
+      await remove();
+      expect(stopped).toEqual([]);
+      await say('m2');
+      expect(await store.lanes.claim(lease, 'collect', 't2', 4)).toEqual({ kind: 'fenced' });
+      expect(listMessageIds((await startTurn(store, 't3', LANE, 'w2')).turn)).toEqual(['m2']);
+      expect(await store.transcript.recent(LANE, 1, 9)).toEqual([]);
+    });
+
+    it('[U12] stays as it is if the process dies at the start, and can then be deleted again', async () => {
+      await say('m1');
+      await startTurn(store, 't1');
+      await expect(
+        remove(LANE, () => {
+          throw new Error('the process died');
+        }),
+      ).rejects.toThrow('died');
+      await say('m2');
+      expect([await texts(), await listed()]).toEqual([[`${SECRET} m1`, `${SECRET} m2`], ['c1']]);
+      const begin = async () =>
+        (await store.lanes.begin({ conversationId: LANE, owner: 'w', leaseMs: 9 }, ...CLAIM)).kind;
+      database.setTime(119_999);
+      expect([await begin(), await store.lanes.withWork(9, 9)]).toEqual(['taken-over', []]);
+      database.setTime(120_000);
+      expect([await store.lanes.withWork(9, 9), await begin()]).toEqual([[LANE], 'turn']);
+      expect(await remove()).toMatchObject({ messages: 2 });
+      expect([await texts(), await listed()]).toEqual([[], []]);
+    });
+
+    /** Leaves a dead letter of each kind in a chat: a turn, a part, and an uncertain part. */
+    const leaveLetters = async (chat: string) => {
+      await say('q1', chat);
+      await answered(`${chat}-1`, chat);
+      await say('q2', chat);
+      await answered(`${chat}-2`, chat);
+      for (const state of ['failed', 'unknown'] as const) {
+        const due = await store.outbox.next({ ...CHAT, chatId: chat });
+        await store.outbox.markSending(due?.part.id ?? '', 2);
+        await store.outbox.markFailed(due?.part.id ?? '', state, 'down', 2, null);
+      }
+      await say('q3', chat);
+      const { lease } = await startTurn(store, `${chat}-3`, `web:${chat}`);
+      const failed = { ...createAnswer(`${chat}-3`, [], chat), outcome: 'failed' } as const;
+      await store.lanes.commit(lease, failed, 2);
+      await store.lanes.release(lease);
+    };
+    const letters = () => store.deadLetters.open({ limit: 9 });
+    const unsent = async () => (await store.outbox.next(CHAT))?.part.body.text ?? null;
+
+    it('[U12] [D06] takes its dead letters along, and no replay brings anything back', async () => {
+      await leaveLetters('c1');
+      await leaveLetters('c2');
+      const own = (await letters()).filter((letter) => letter.conversationId === LANE);
+      expect(own.map(({ kind }) => kind).toSorted()).toEqual([
+        'refused',
+        'unanswered',
+        'uncertain',
+      ]);
+      await say('running');
+      await startTurn(store, 't9');
+      let replaying: Promise<unknown> = Promise.resolve();
+      await remove(LANE, () => {
+        replaying = Promise.all(
+          own.map(async ({ id }) => (await store.deadLetters.replay(id, 'even-twice', 3)).kind),
+        );
+      });
+      expect(await replaying).toEqual(['missing', 'missing', 'missing']);
+      expect((await letters()).map(({ conversationId }) => conversationId)).toEqual(
+        Array(3).fill('web:c2'),
+      );
+      expect([await listed(), await texts(), await unsent()]).toEqual([['c2'], [], null]);
+      expect(await store.lanes.withWork(9, 9)).toEqual([]);
+    });
+
+    it('[U12] [D06] removes what a replay has just made wait again', async () => {
+      await leaveLetters('c1');
+      const replayed = (await letters()).map(({ id }) =>
+        store.deadLetters.replay(id, 'even-twice', 3),
+      );
+      await Promise.all([...replayed, remove()]);
+      expect([await listed(), await texts(), await unsent()]).toEqual([[], [], null]);
+      expect([await letters(), await store.lanes.withWork(9, 9)]).toEqual([[], []]);
+    });
+
+    it.each([
+      ['is tried again', 'afterwards'],
+      ['fails', 'afterwards'],
+      ['is tried again', 'meanwhile'],
+      ['fails', 'meanwhile'],
+    ])(
+      '[U12] [D06] sends nothing more of a part that was being sent, if it %s %s',
+      async (what, when) => {
+        await say('m1');
+        await answered('t1');
+        const id = (await store.outbox.next(CHAT))?.part.id ?? '';
+        await store.outbox.markSending(id, 2);
+        await say('m2');
+        await startTurn(store, 't2');
+        const end = () =>
+          what === 'fails'
+            ? store.outbox.markFailed(id, 'unknown', 'down', 4, null)
+            : store.outbox.retryLater(id, { now: 4, afterMs: 0 }, 'too many', 'free');
+        let ending: Promise<void> = Promise.resolve();
+        await remove(LANE, () => {
+          if (when === 'meanwhile') ending = end();
+        });
+        await (when === 'meanwhile' ? ending : end());
+        expect([await unsent(), await letters()]).toEqual([null, []]);
+      },
+    );
+
+    const rename = (title: string) =>
+      store.conversationMarks.change('Bo', LANE, { kind: 'rename', title });
+    const takeOver = () =>
+      store.takeovers.takeOver({ conversationId: LANE, by: 'Bo', lastsMs: 60_000 });
+    const reply = () =>
+      store.takeovers.reply({
+        ...{ conversationId: LANE, by: 'Bo', as: 'self', requestKey: 'k' },
+        ...{ parts: [createPart('Hi')], entries: () => [] },
+      });
+
+    it('[U12] is not changed by requests that arrive after its deletion', async () => {
+      await say('m1');
+      await remove();
+      for (const change of [
+        { kind: 'rename', title: 'Harbor' },
+        { kind: 'pin', to: true },
+        { kind: 'archive', to: true },
+        { kind: 'read', upTo: null },
+        { kind: 'unread' },
+      ] as const) {
+        expect(await store.conversationMarks.change('Bo', LANE, change)).toBe(false);
+      }
+      const named = { pinned: [LANE], archived: [LANE], unread: [LANE], titles: { [LANE]: 'Old' } };
+      await store.conversationMarks.begin('Bo', named);
+      for (const action of [
+        { kind: 'mode', to: 'plan' },
+        { kind: 'model', change: { to: 'm2' } },
+        { kind: 'new-session' },
+        { kind: 'stop' },
+      ] as const) {
+        expect(await store.conversations.act(LANE, action, 4)).toBeNull();
+      }
+      expect([await takeOver(), await reply()]).toEqual([null, null]);
+      expect(await store.takeovers.newestRoute(LANE)).toBeNull();
+      expect(await store.takeovers.handBack(LANE, 'Bo')).toBe(false);
+      await say('m2');
+      expect((await store.conversationMarks.of('Bo')).marks).toEqual([]);
+      const [one] = await store.conversations.list({ before: null, limit: 9, reader: 'Bo' });
+      expect(one).toMatchObject({ mode: 'agent', model: null, takenOver: null, isNew: false });
+      expect(
+        await store.outbox.recent({ channel: 'web', account: 'default', chatId: 'c1' }, 9),
+      ).toEqual([]);
+      expect([await rename('Harbor'), await takeOver()]).toEqual([true, { until: 60_000 }]);
+    });
+
+    it('[U12] keeps no mark that a person set while it was being deleted', async () => {
+      await say('m1');
+      let isDeleted = false;
+      const renaming = (async () => {
+        while (!isDeleted) await rename('Harbor');
+      })();
+      await remove();
+      isDeleted = true;
+      await renaming;
+      expect((await store.conversationMarks.of('Bo')).marks).toEqual([]);
+    });
+
+    it('[U12] lets nobody lead it, write into it or start its turns while it is being deleted', async () => {
+      await say('m1');
+      await startTurn(store, 't1');
+      let meanwhile: Promise<unknown> = Promise.resolve();
+      await remove(LANE, () => {
+        meanwhile = (async () => [
+          await store.takeovers.handBack(LANE, 'Bo'),
+          await takeOver(),
+          await reply(),
+          await startTurn(store, 't2', LANE, 'w2').catch(() => 'no lease'),
+        ])();
+      });
+      expect(await meanwhile).toEqual([false, null, null, 'no lease']);
+    });
+
+    it("[U12] does not affect other topics in the conversation's group", async () => {
       for (const topic of ['1', '2']) {
-        const one = message(`m${topic}`, 'g', { threadId: topic, type: 'group' });
+        const one = createMessage(`m${topic}`, 'g', { threadId: topic, type: 'group' });
         await store.inbox.accept({ ...one, conversationId: `web:g:${topic}` });
-        const lease = await hold(store, `web:g:${topic}`);
-        await claim(store, lease, `t${topic}`);
-        const parts = [{ ...part(`Topic ${topic}`, 'g'), route: routeTo('g', topic) }];
-        await store.lanes.commit(lease, { ...answer(`t${topic}`, [], 'g'), parts }, 2);
+        const { lease } = await startTurn(store, `t${topic}`, `web:g:${topic}`);
+        const parts = [{ ...createPart(`Topic ${topic}`, 'g'), route: createRouteTo('g', topic) }];
+        await store.lanes.commit(lease, { ...createAnswer(`t${topic}`, [], 'g'), parts }, 2);
         await store.lanes.release(lease);
       }
       await remove('web:g:1');

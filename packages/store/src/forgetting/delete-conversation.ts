@@ -1,49 +1,48 @@
 import { lockConversation } from '../conversations.ts';
-import { type Database, type Sql, statement } from '../database.ts';
+import { type Database, defineStatement, type Sql } from '../database.ts';
+import { MARKS } from '../rows.ts';
 import type { SharedClock } from '../shared-clock.ts';
 import { stopLane, stopSubAgents } from '../stop.ts';
 import { OF_CONVERSATION } from '../tables/conditions.ts';
 import { readMoment } from '../taken-over.ts';
-import { handBack } from '../takeovers.ts';
+import { handBackConversation } from '../takeovers.ts';
 import {
   findOutsideQuestions,
-  forgetOutside,
+  forgetOutsideQuestions,
   forgetParts,
-  partsWithWords,
-  turnsOf,
+  listPartsWithText,
+  listTurns,
 } from './carried-words.ts';
-import { dropDeadLetters } from './copies.ts';
-import { emptyLane, sumOf } from './empty-lane.ts';
-import { subAgentsOf } from './person.ts';
+import { buildLetterDeletion } from './copies.ts';
+import { emptyLane, sumCounts } from './empty-lane.ts';
+import { getForgottenTable } from './forgotten-tables.ts';
+import { listSubAgentLanes } from './person.ts';
 
 /** A request to delete a conversation. */
-export interface Deletion {
+export interface DeletionRequest {
   readonly conversationId: string;
-  /** The name of the person who deletes it. */
+  /** The name of the person who deletes the conversation. */
   readonly by: string;
-  /** Replaces text in rows that have to stay. */
-  readonly mark: string;
   /** In ms. */
   readonly now: number;
   /**
-   * Called before anything is removed, for each lane whose turn was stopped, because its worker
-   * does not know yet.
+   * Called for each lane whose turn was stopped, before its rows are removed, to notify the worker.
    */
   onStopped(conversationId: string): void;
 }
 
 /** What was removed with a deleted conversation. */
-export interface Deleted {
+export interface DeletionResult {
   readonly messages: number;
   readonly cronJobs: number;
   /**
-   * All other rows that were removed or emptied: history, answers, steps, files, summaries, prompts
-   * …
+   * The number of all other rows that were removed or emptied: history, answers, steps, files,
+   * summaries, prompts …
    */
   readonly rows: number;
 }
 
-/** The rows that deleting a conversation would remove, for the confirmation prompt. */
+/** The number of rows that deleting a conversation would remove, for the confirmation prompt. */
 export interface DeletionCounts {
   readonly messages: number;
   readonly answers: number;
@@ -52,51 +51,55 @@ export interface DeletionCounts {
 }
 
 /**
- * How long no turn may begin in the conversation while its rows are removed; messages wait. If the
- * process dies in between, the conversation stays in the list, and the agent answers there again
- * after this time. In ms.
+ * How long no turn may begin in the conversation while its rows are removed, in ms; messages wait.
+ * If the process crashes during the deletion, the conversation stays in the list, and the agent
+ * answers there again after this time.
  */
 const HOLD_MS = 2 * 60_000;
 
 /**
- * Deletes everything said in a conversation, by anyone, as `/forget` does with a direct chat, and
- * takes it out of the lists. Messages that arrive during the deletion are not lost: they wait, and
- * form a new conversation afterwards. Null if there is no such conversation.
+ * Deletes everything that anyone wrote in a conversation, as `/forget` does with a direct chat, and
+ * takes the conversation out of the lists. Messages that arrive during the deletion wait and form a
+ * new conversation afterwards. Returns null if the conversation does not exist.
  */
 export async function deleteConversation(
   database: Database,
-  deletion: Deletion,
+  deletion: DeletionRequest,
   sharedClock: SharedClock,
-): Promise<Deleted | null> {
-  const { conversationId: conversation, mark, onStopped } = deletion;
+): Promise<DeletionResult | null> {
+  const { conversationId: conversation, onStopped } = deletion;
+  const mark = MARKS.deleted;
   const stopped = await database.write((sql) => stopAndHold(sql, deletion, sharedClock()));
   if (stopped === null) return null;
   for (const lane of stopped.lanes) onStopped(lane);
   const { message, part, heldUntil } = stopped;
   const values = { conversation, message, part };
-  const subAgents = await subAgentsOf(database, conversation);
+  const subAgents = await listSubAgentLanes(database, conversation);
   const lanes = [...subAgents, conversation];
-  const turns = await turnsOf(database, lanes);
+  const turns = await listTurns(database, lanes);
   const elsewhere = await findOutsideQuestions(database, turns, lanes);
-  const parts = await partsWithWords(database, { turns, seqs: [], people: [] });
+  const parts = await listPartsWithText(database, { turns, seqs: [], people: [] });
   let rows = await forgetParts(database, parts, mark);
-  rows += await forgetOutside(database, elsewhere, [], mark);
+  rows += await forgetOutsideQuestions(database, elsewhere, [], mark);
   for (const lane of subAgents) {
-    rows += sumOf(await emptyLane(database, lane, mark, OF_SUB_AGENT), () => true);
+    rows += sumCounts(await emptyLane(database, lane, mark, OF_SUB_AGENT), () => true);
   }
-  await dropDeadLetters(database, OF_CONVERSATION, OWN_PARTS, values);
   const counts = await emptyLane(database, conversation, mark, { only: OLD_ROWS, values });
   await database.write(async (sql) => {
     sql.send(END, { ...values, heldUntil });
+    // A mark that was set meanwhile would belong to the next conversation, and a part that failed
+    // meanwhile has no text to send again.
+    sql.send(DROP_MARKS, { conversation });
+    sql.send(DROP_LETTERS, { conversation, part });
   });
   return {
     messages: counts.get('inbox') ?? 0,
     cronJobs: counts.get('cron_job') ?? 0,
-    rows: rows + sumOf(counts, (table) => table !== 'inbox' && table !== 'cron_job'),
+    rows: rows + sumCounts(counts, (table) => table !== 'inbox' && table !== 'cron_job'),
   };
 }
 
-/** The rows that a deletion would remove. Null if there is no such conversation. */
+/** Counts the rows that a deletion would remove; null if the conversation does not exist. */
 export async function countForDeletion(
   sql: Sql,
   conversation: string,
@@ -105,9 +108,9 @@ export async function countForDeletion(
   return counts === undefined || counts.messages === 0 ? null : counts;
 }
 
-interface Stopped {
+interface StoppedLanes {
   readonly lanes: readonly string[];
-  /** The newest message and part; they are deleted together with everything before them. */
+  /** The newest message and part, which are deleted together with everything before them. */
   readonly message: number;
   readonly part: number;
   readonly heldUntil: number;
@@ -115,23 +118,26 @@ interface Stopped {
 
 async function stopAndHold(
   sql: Sql,
-  { conversationId: id, by, now }: Deletion,
+  { conversationId: id, by, now }: DeletionRequest,
   moment: number | null,
-): Promise<Stopped | null> {
+): Promise<StoppedLanes | null> {
   if ((await lockConversation(sql, id)) === undefined) return null;
+  if ((await sql.get(NEWEST, { id }))?.message == null) return null;
+  await sql.run(DROP_LETTERS, { conversation: id, part: Number.MAX_SAFE_INTEGER });
+  // Read after that: a part that another process sends again in this moment has a new number.
   const newest = await sql.get(NEWEST, { id });
-  if (newest === undefined || newest.message === null) return null;
   const subAgents = await stopSubAgents(sql, id, now);
-  // Without a reason: of a turn that `/stop` has ended, its worker still keeps what people had seen of the answer.
+  // No stop reason is passed, because the worker of a turn ended by `/stop` would still store the
+  // visible part of its answer.
   const { stoppedTurn } = await stopLane(sql, id, now);
-  await handBack(sql, id, by, moment);
+  await handBackConversation(sql, id, by, moment);
   const heldUntil = (await readMoment(sql, moment)) + HOLD_MS;
   sql.send(HOLD, { id, heldUntil });
   const lanes = [...subAgents, ...(stoppedTurn === null ? [] : [id])];
-  return { lanes, message: newest.message, part: newest.part ?? 0, heldUntil };
+  return { lanes, message: newest?.message ?? 0, part: newest?.part ?? 0, heldUntil };
 }
 
-const NEWEST = statement(`
+const NEWEST = defineStatement(`
   select (select max(seq) from inbox where conversation_id = :id
       and seq > coalesce(conversation.deleted_message, 0)) as message,
     (select max(seq) from outbox) as part
@@ -140,10 +146,14 @@ const NEWEST = statement(`
   readonly part: number | null;
 }>();
 
-const HOLD = statement('update conversation set taken_over_until = :heldUntil where id = :id');
+const HOLD = defineStatement(
+  'update conversation set taken_over_until = :heldUntil where id = :id',
+);
 
-/** A person may have taken over the conversation in the meantime. */
-const END = statement(`
+const DROP_MARKS = defineStatement(`delete from conversation_mark where ${OF_CONVERSATION}`);
+
+/** If the hold ended too early, a person may have taken the conversation over since. */
+const END = defineStatement(`
   update conversation
   set deleted_message = :message, deleted_part = :part, session = session + 1, plan = null, model = null,
     mode = 'agent',
@@ -152,7 +162,7 @@ const END = statement(`
 
 /**
  * The conversation's parts: those from its turns, the answers to its commands, and all others in a
- * chat that no other conversation uses, such as another topic in a group.
+ * chat that no other conversation uses.
  */
 const OWN_PARTS = `(turn_id in (select id from turn where conversation_id = :conversation)
   or answers in (select seq from inbox where conversation_id = :conversation)
@@ -163,22 +173,27 @@ const OWN_PARTS = `(turn_id in (select id from turn where conversation_id = :con
       and other.account = outbox.account and other.chat_id = outbox.chat_id
       and other.conversation_id <> :conversation))) and seq <= :part`;
 
+/** `OWN_PARTS` where no other condition names the chats, which an index finds. */
+const FOUND_PARTS = `${getForgottenTable('outbox').of} and ${OWN_PARTS}`;
+
+const DROP_LETTERS = buildLetterDeletion(OF_CONVERSATION, FOUND_PARTS);
+
 /** Sub-agents send to the conversation's chat, so their parts are identified by their turns. */
 const OF_SUB_AGENT = {
   tables: ['outbox'],
   only: { agent_file: 'turn_id in (select id from turn where conversation_id = :conversation)' },
 };
 
-/** Messages that arrive while rows are removed stay. */
+/** Messages that arrive while rows are being removed stay. */
 const OLD_ROWS = {
   inbox: 'seq <= :message',
   attachment: 'inbox_seq <= :message',
   outbox: OWN_PARTS,
   agent_file: `(turn_id in (select id from turn where conversation_id = :conversation)
-    or part_id in (select id from outbox where ${OWN_PARTS}))`,
+    or part_id in (select id from outbox where ${FOUND_PARTS}))`,
 };
 
-const COUNTS = statement(`
+const COUNTS = defineStatement(`
   select (select count(*) from inbox where conversation_id = :conversation
       and seq > coalesce(conversation.deleted_message, 0)) as messages,
     (select count(*) from turn where conversation_id = :conversation and state = 'answered'

@@ -1,17 +1,14 @@
-import type { Database, Values } from '../database.ts';
-import { removeWords } from './copies.ts';
+import type { Database, ParameterValues } from '../database.ts';
+import { removeText } from './copies.ts';
 import { FORGOTTEN_TABLES } from './forgotten-tables.ts';
 
 /** Rows in a lane that stay unchanged. */
-interface Kept {
-  /** Tables whose rows all stay. */
+interface KeptRows {
+  /** Tables that keep all of their rows. */
   readonly tables?: readonly string[];
-  /**
-   * Conditions, by table, for the rows to remove from other tables, and the parameter values they
-   * use.
-   */
+  /** For other tables, conditions for the rows to remove, and the parameter values they use. */
   readonly only?: Readonly<Record<string, string>>;
-  readonly values?: Values;
+  readonly values?: ParameterValues;
 }
 
 /**
@@ -22,7 +19,7 @@ export async function emptyLane(
   database: Database,
   lane: string,
   mark: string,
-  { tables = [], only = {}, values = {} }: Kept = {},
+  { tables = [], only = {}, values = {} }: KeptRows = {},
 ): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   for (const forgotten of FORGOTTEN_TABLES.filter(({ table }) => !tables.includes(table))) {
@@ -30,13 +27,13 @@ export async function emptyLane(
     const where = more === undefined ? forgotten.of : `(${forgotten.of}) and ${more}`;
     const named = more === undefined ? {} : values;
     const rows = { where, values: { conversation: lane, ...named } };
-    counts.set(forgotten.table, await removeWords(database, forgotten, rows, mark));
+    counts.set(forgotten.table, await removeText(database, forgotten, rows, mark));
   }
   return counts;
 }
 
 /** Sums up the rows of the tables that are counted. */
-export function sumOf(
+export function sumCounts(
   counts: ReadonlyMap<string, number>,
   isCounted: (table: string) => boolean,
 ): number {

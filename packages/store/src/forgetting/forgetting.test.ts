@@ -1,21 +1,26 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Lease } from '../rows.ts';
 import type { Store } from '../store.ts';
-import { databasesOfDay } from '../testing/databases.ts';
-import { answer, claim, hold, message, part } from '../testing/messages.ts';
+import { listDatabasesOfDay } from '../testing/databases.ts';
+import {
+  claimTurnOf,
+  createAnswer,
+  createMessage,
+  createPart,
+  startTurn,
+} from '../testing/messages.ts';
 
 const CHAT = { conversationId: 'web:c1', session: 0 };
 const SECRET = 'amaranth';
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`forgetting on ${database.name}`, () => {
     let store: Store;
     let lease: Lease;
     beforeEach(async () => {
       store = await database.openEmpty();
-      await store.inbox.accept({ ...message('m1'), fromOwner: true });
-      lease = await hold(store);
-      await claim(store, lease, 't1');
+      await store.inbox.accept({ ...createMessage('m1'), fromOwner: true });
+      ({ lease } = await startTurn(store, 't1'));
     });
     afterAll(() => database.dispose());
 
@@ -24,10 +29,9 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         conversations: [CHAT.conversationId],
         ownersToo: false,
         phrases: [SECRET],
-        mark: '[forgotten]',
       });
 
-    it('[G15] includes to-dos, delegated tasks and approvals', async () => {
+    it('[G15] removes to-dos, delegated tasks and approvals', async () => {
       await store.todos.replace(CHAT, [{ text: `buy ${SECRET}`, state: 'open' }], 1);
       const content = { title: `${SECRET} one`, task: `look for Amaranth`, text: 'begin' } as const;
       const order = { id: 'a', callId: 'c', turnId: 't1', reader: 'owner', ...content } as const;
@@ -44,7 +48,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         approvers: ['web:u1'],
         expiresAt: 1_000,
       };
-      await store.approvals.ask(lease, question, [part(`May I? ${SECRET}`)], 3);
+      await store.approvals.ask(lease, question, [createPart(`May I? ${SECRET}`)], 3);
 
       const forgotten = await forget();
 
@@ -57,8 +61,8 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
 
     it('[G15] leaves what others said unchanged, and finds nothing the second time', async () => {
-      await store.inbox.accept(message('other', 'c2'));
-      await store.lanes.commit(lease, answer('t1', [`all about ${SECRET}`]), 4);
+      await store.inbox.accept(createMessage('other', 'c2'));
+      await store.lanes.commit(lease, createAnswer('t1', [`all about ${SECRET}`]), 4);
       expect((await forget()).answers).toBe(1);
       expect(await forget()).toEqual({
         history: 0,
@@ -71,7 +75,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       });
     });
 
-    describe('[G15] of everything a person has said', () => {
+    describe('[G15] removes everything that a person has written', () => {
       const GROUP = 'web:g';
       let stopped: string[];
       beforeEach(() => {
@@ -79,27 +83,26 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       });
       const said = (id: string, who: string, text: string, type: 'direct' | 'group' = 'group') => {
         const chat = type === 'group' ? 'g' : who;
-        const { message: one, ...row } = message(id, chat);
+        const { message: one, ...row } = createMessage(id, chat);
         const sender = { ...one.sender, id: who, name: `Name ${who}` };
         const written = { ...one, chat: { id: chat, type }, sender, text };
         return store.inbox.accept({ ...row, message: written });
       };
-      const forgetAll = (only: string | null = null) =>
+      const noteStopped = (lane: string) => void stopped.push(lane);
+      const forgetAll = (only: string | null = null, onStopped = noteStopped) =>
         store.forgetting.forgetPerson({
           persons: ['web:bob'],
           ownersToo: false,
           only,
-          mark: '[forgotten]',
           now: 9,
-          onStopped: (lane) => void stopped.push(lane),
+          onStopped,
           retell: (rows) => ({ text: rows.map((row) => row.message.text).join() }),
         });
       const entry = (role: 'user' | 'assistant', text: string) => ({ role, content: { text } });
       const turn = async (id: string, conversation: string, text: string) => {
-        const held = await hold(store, conversation, `w-${id}`);
-        await claim(store, held, id);
+        const { lease: held } = await startTurn(store, id, conversation, `w-${id}`);
         const entries = [entry('user', text), entry('assistant', `re ${text}`)];
-        const parts = [part(`re ${text}`, conversation.slice('web:'.length))];
+        const parts = [createPart(`re ${text}`, conversation.slice('web:'.length))];
         const outcome = 'answered' as const;
         await store.lanes.commit(held, { turnId: id, outcome, entries, parts, usage: null }, 4);
         await store.lanes.release(held);
@@ -110,7 +113,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       const replyIn = (conversationId: string, text: string) =>
         store.takeovers.reply({
           ...{ conversationId, by: 'Ann', as: 'self', requestKey: text },
-          parts: [part(text, conversationId.slice('web:'.length))],
+          parts: [createPart(text, conversationId.slice('web:'.length))],
           entries: (rows) => [
             ...(rows.length === 0
               ? []
@@ -123,7 +126,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
           (one) => one.part.body.text,
         );
 
-      it('[U12] includes what a person answered in a takeover, and the reply to it', async () => {
+      it('[U12] removes what a person answered in a takeover, and the reply to it', async () => {
         await said('x1', 'bob', 'red hats');
         await store.takeovers.takeOver({ conversationId: GROUP, by: 'Ann', lastsMs: 1_000 });
         await said('x2', 'cleo', 'blue hats');
@@ -139,7 +142,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         expect(await sentTo('g')).toEqual(['green ones']);
       });
 
-      it('[U12] in a direct chat includes everything written there, even without a takeover', async () => {
+      it('[U12] removes everything written in a direct chat, even without a takeover', async () => {
         await said('d1', 'bob', 'red hats', 'direct');
         await replyIn('web:bob', 'hats, then');
         await forgetAll();
@@ -147,15 +150,14 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         expect(await sentTo('bob')).toEqual([]);
       });
 
-      it('in a group removes reactions that may quote the person', async () => {
+      it('removes reactions in a group that may quote the person', async () => {
         await said('g1', 'bob', 'amaranth');
         const place = { channel: 'web', account: 'default', chatId: 'g', conversationId: GROUP };
         const line = { messageId: 'g1', senderId: 'ann', senderName: 'Ann', sentAt: 0 };
         await store.reactions.keep(place, { ...line, text: '[reacted to "amaranth"]' }, 0);
         await forgetAll(GROUP);
         await said('g2', 'ann', 'cake of ann');
-        const held = await hold(store, GROUP);
-        expect((await claim(store, held, 't-cake')).groupContext).toEqual([]);
+        expect((await startTurn(store, 't-cake', GROUP)).turn.groupContext).toEqual([]);
       });
 
       it('leaves an empty chat, in which duplicates are still recognized', async () => {
@@ -173,13 +175,12 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         expect(await said('d2', 'bob', 'more amaranth', 'direct')).toBe('duplicate');
       });
 
-      it('stops the running turn, and its answer is not stored', async () => {
+      it('stops the running turn, whose answer is then not stored', async () => {
         await said('d1', 'bob', 'the amaranth of bob', 'direct');
-        const held = await hold(store, 'web:bob');
-        await claim(store, held, 'b1');
+        const { lease: held } = await startTurn(store, 'b1', 'web:bob');
         await forgetAll();
         expect(stopped).toEqual(['web:bob']);
-        const late = await store.lanes.commit(held, answer('b1', ['amaranth'], 'bob'), 4);
+        const late = await store.lanes.commit(held, createAnswer('b1', ['amaranth'], 'bob'), 4);
         expect(late).not.toBe('committed');
         expect(await history('web:bob')).toEqual([]);
       });
@@ -217,13 +218,35 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         );
       });
 
-      it("in a group returns other people's messages to the next turn", async () => {
+      it.each([
+        ['direct', 'web:bob'],
+        ['group', GROUP],
+      ] as const)(
+        '[D06] lets no replay during it bring messages back in a %s chat',
+        async (type, lane) => {
+          await said('f1', 'bob', 'amaranth', type);
+          const { lease: held } = await startTurn(store, 't-failed', lane);
+          const failed = { ...createAnswer('t-failed', [], 'bob'), outcome: 'failed' } as const;
+          await store.lanes.commit(held, failed, 4);
+          const [letter] = await store.deadLetters.open({ limit: 9 });
+          await said('f2', 'bob', 'more amaranth', type);
+          await claimTurnOf(store, held, 't-running');
+          let replaying: Promise<{ readonly kind: string }> | undefined;
+          await forgetAll(lane, () => {
+            replaying = store.deadLetters.replay(letter?.id ?? 0, 'once', 9);
+          });
+          expect(await replaying).toEqual({ kind: 'missing' });
+          expect(await store.lanes.withWork(9, 1_000)).toEqual([]);
+        },
+      );
+
+      it("returns other people's messages in a group to the next turn", async () => {
         await said('g1', 'bob', 'amaranth');
         await said('g2', 'ann', 'cake of ann');
-        await claim(store, await hold(store, GROUP), 't-both');
+        await startTurn(store, 't-both', GROUP);
         await forgetAll(GROUP);
         expect(stopped).toEqual([GROUP]);
-        const next = await claim(store, await hold(store, GROUP, 'w2'), 't-next');
+        const { turn: next } = await startTurn(store, 't-next', GROUP, 'w2');
         expect(next.messages.map((row) => row.message.text)).toEqual(['cake of ann']);
       });
     });

@@ -1,30 +1,30 @@
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { agentOfConversation } from '@parley/core';
-import { type Database, statement, toJson } from '../database.ts';
+import { getConversationAgent } from '@parley/core';
+import { type Database, defineStatement, encodeJson } from '../database.ts';
 import type { StoredFiles } from '../files/stored-files.ts';
+import { MARKS } from '../rows.ts';
 import type { SharedClock } from '../shared-clock.ts';
-import { partsWithWords, turnsOf } from './carried-words.ts';
+import { listPartsWithText, listTurns } from './carried-words.ts';
 import { dropUnusedTexts, forgetInCopies, forgetInPrompts } from './copies.ts';
-import type { Deleted, Deletion, DeletionCounts } from './delete-conversation.ts';
-import { FORGOTTEN_TABLES, forgottenTable, rewriteRows } from './forgotten-tables.ts';
-import type { PersonForgetting, PersonForgotten } from './person.ts';
+import type { DeletionCounts, DeletionRequest, DeletionResult } from './delete-conversation.ts';
+import { FORGOTTEN_TABLES, getForgottenTable, rewriteRows } from './forgotten-tables.ts';
+import type { PersonForgetRequest, PersonForgetResult } from './person.ts';
 import { forgetPerson } from './person.ts';
-import { phraseRedactor, type Redact } from './phrase-redactor.ts';
+import { createPhraseRedactor, type Redact } from './phrase-redactor.ts';
 
 /** What to forget, and where. */
-export interface Forgetting {
+export interface ForgetRequest {
   /** The conversations to change; with `ownersToo`, also every direct chat with an owner. */
   readonly conversations: readonly string[];
   readonly ownersToo: boolean;
-  /** Exact phrases, ignoring case. Each occurrence is replaced by `mark`. */
+  /** Exact phrases, ignoring case. */
   readonly phrases: readonly string[];
-  readonly mark: string;
 }
 
-/** The number of changed rows, by kind. */
-export interface Forgotten {
-  /** The history shown to the model. */
+/** The number of rows changed by forgetting, by kind. */
+export interface ForgottenCounts {
+  /** Rows of the history shown to the model. */
   readonly history: number;
   /** Received messages and group context. */
   readonly messages: number;
@@ -32,76 +32,78 @@ export interface Forgotten {
   readonly answers: number;
   /** Turn steps: tool calls and their results. */
   readonly steps: number;
-  /** Other stored data: session notes and summaries, to-dos, jobs, tasks, approvals. */
+  /** Other rows: session notes and summaries, to-dos, jobs, tasks, approvals. */
   readonly pins: number;
   /** Recorded prompts from past turns. */
   readonly prompts: number;
-  /** Adapters' copies of sent messages, kept for resending; dropped completely. */
+  /** Adapters' copies of sent messages, which are dropped completely. */
   readonly copies: number;
 }
 
-/** The result of searching the database's bytes; null if a server stores them. */
-export interface RawSearch {
-  /** How many texts are still stored somewhere. */
+/** The result of searching the database files; null if a server stores them. */
+export interface RawSearchResult {
+  /** The number of texts that are still stored somewhere. */
   readonly found: number;
-  /** False if the files are larger than what was read. */
+  /** False if the files are larger than the part that was read. */
   readonly complete: boolean;
 }
 
 /**
- * Removes phrases, or everything a person has said, from all data the database stores about
- * conversations with an agent (G15).
+ * Removes phrases, or everything that a person has written, from everything the database stores
+ * about conversations with an agent (G15).
  */
-export type ForgettingRepository = ReturnType<typeof forgettingRepository>;
+export type ForgettingRepository = ReturnType<typeof createForgettingRepository>;
 
 interface ForgettingDeps {
   readonly database: Database;
   readonly sharedClock: SharedClock;
   readonly files: StoredFiles;
-  /** The folder for files; null if they are in the database. */
+  /** The folder for files; null if they are stored in the database. */
   readonly folder: string | null;
   readonly promptsChanged: () => void;
 }
 
-export function forgettingRepository(
+export function createForgettingRepository(
   { database, sharedClock, files, folder, promptsChanged }: ForgettingDeps,
   agent?: string,
 ) {
   return {
-    /** Changes what is stored now; rows stored in the meantime may still contain the phrases. */
-    async forget(forgetting: Forgetting): Promise<Forgotten> {
-      const conversations = await conversationsOf(database, forgetting, agent);
-      const without = phraseRedactor(forgetting.phrases, forgetting.mark);
+    /**
+     * Changes rows that are stored now; rows stored during the call may still contain the phrases.
+     */
+    async forget(forgetting: ForgetRequest): Promise<ForgottenCounts> {
+      const conversations = await listConversationsToForget(database, forgetting, agent);
+      const without = createPhraseRedactor(forgetting.phrases, MARKS.forgotten);
       const found = { history: 0, messages: 0, answers: 0, steps: 0, pins: 0 };
       for (const conversation of conversations) {
-        await addUp(found, database, conversation, without);
+        await sumFound(found, database, conversation, without);
       }
       found.answers += await forgetInParts(database, conversations, without);
       const prompts = await database.write((sql) => forgetInPrompts(sql, conversations, without));
       promptsChanged();
       const copies = await database.write((sql) => forgetInCopies(sql, conversations, without));
-      await emptyIndex(database);
-      // Old pages stay in the write-ahead log until it is written back.
-      await emptyLog(database);
+      await emptySearchEntries(database);
+      // Deleted text remains in the write-ahead log until the log is emptied.
+      await emptyWriteAheadLog(database);
       return { ...found, prompts, copies };
     },
     /**
-     * Stops what is running for a person, then forgets everything they have said. Direct chats are
+     * Stops running work for a person, then forgets everything they have written. Direct chats are
      * emptied. In groups, their messages, the answers to them and everything that mixes several
-     * people's text (summaries, recorded prompts, steps) are removed, and what others said stays.
-     * Works in short transactions, so that other writers hardly wait.
+     * people's text (summaries, recorded prompts, steps) are removed, and other people's messages
+     * stay. Works in short transactions, so that other writers hardly wait.
      */
-    async forgetPerson(forgetting: PersonForgetting): Promise<PersonForgotten> {
+    async forgetPerson(forgetting: PersonForgetRequest): Promise<PersonForgetResult> {
       const named = await files.named();
       const forgotten = await forgetPerson(database, forgetting, agent);
       await files.release(named);
       promptsChanged();
-      await emptyIndex(database);
-      await emptyLog(database);
+      await emptySearchEntries(database);
+      await emptyWriteAheadLog(database);
       return forgotten;
     },
-    /** Deletes a conversation with everything said in it. Null if there is none. */
-    async deleteConversation(deletion: Deletion): Promise<Deleted | null> {
+    /** Deletes a conversation with all of its messages; null if it does not exist. */
+    async deleteConversation(deletion: DeletionRequest): Promise<DeletionResult | null> {
       const { deleteConversation } = await import('./delete-conversation.ts');
       const named = await files.named();
       const deleted = await deleteConversation(database, deletion, sharedClock);
@@ -109,33 +111,35 @@ export function forgettingRepository(
       await dropUnusedTexts(database);
       await files.release(named);
       promptsChanged();
-      await emptyIndex(database);
-      await emptyLog(database);
+      await emptySearchEntries(database);
+      await emptyWriteAheadLog(database);
       return deleted;
     },
-    /** The rows that this would remove. Null if there is no such conversation. */
+    /** Counts the rows that deleting a conversation would remove; null if it does not exist. */
     async countForDeletion(conversationId: string): Promise<DeletionCounts | null> {
       const { countForDeletion } = await import('./delete-conversation.ts');
       return database.read((sql) => countForDeletion(sql, conversationId));
     },
     /**
-     * Searches the database's files byte by byte for texts: stored data, freed space, and the
+     * Searches the database files byte by byte for texts: stored data, freed space, and
      * accompanying files.
      */
-    searchFiles: (texts: readonly string[]): Promise<RawSearch | null> =>
+    searchFiles: (texts: readonly string[]): Promise<RawSearchResult | null> =>
       searchFiles(database, folder, texts),
   };
 }
 
 /**
- * How many bytes are read at a time. `MAX_READ_BYTES` limits the total, because a person is
+ * The number of bytes read at a time; `MAX_READ_BYTES` limits the total, because a person is
  * waiting.
  */
 const CHUNK = 1_024 * 1_024;
 
 const MAX_READ_BYTES = 512 * 1_024 * 1_024;
 
-const MAIN_FILE = statement("select file from pragma_database_list where name = 'main'").rows<{
+const MAIN_FILE = defineStatement(
+  "select file from pragma_database_list where name = 'main'",
+).rows<{
   readonly file: string;
 }>();
 
@@ -143,12 +147,12 @@ async function searchFiles(
   database: Database,
   folder: string | null,
   texts: readonly string[],
-): Promise<RawSearch | null> {
+): Promise<RawSearchResult | null> {
   if (database.dialect !== 'sqlite') return null;
   const file = (await database.read((sql) => sql.get(MAIN_FILE)))?.file ?? '';
   if (file === '') return null;
-  // Escaped as in JSON.
-  const left = new Set(texts.map((text) => Buffer.from(toJson(text).slice(1, -1))));
+  // The database stores these texts escaped as in JSON.
+  const left = new Set(texts.map((text) => Buffer.from(encodeJson(text).slice(1, -1))));
   const overlap = Math.max(0, ...[...left].map(({ length }) => length));
   const beside = folder === null ? [] : await readdir(folder).catch(() => []);
   let budget = MAX_READ_BYTES;
@@ -171,8 +175,8 @@ async function searchFiles(
   return { found: texts.length - left.size, complete: budget > 0 };
 }
 
-async function addUp(
-  found: Record<Exclude<keyof Forgotten, 'prompts' | 'copies'>, number>,
+async function sumFound(
+  found: Record<Exclude<keyof ForgottenCounts, 'prompts' | 'copies'>, number>,
   database: Database,
   conversation: string,
   without: Redact,
@@ -194,51 +198,53 @@ async function forgetInParts(
   conversations: readonly string[],
   without: Redact,
 ): Promise<number> {
-  const turns = await turnsOf(database, conversations);
-  const parts = await partsWithWords(database, { turns, seqs: [], people: [] });
+  const turns = await listTurns(database, conversations);
+  const parts = await listPartsWithText(database, { turns, seqs: [], people: [] });
   const rows = {
     where: 'id in (select value from json_each(:parts))',
-    values: { parts: toJson(parts) },
+    values: { parts: encodeJson(parts) },
   };
-  return database.write((sql) => rewriteRows(sql, forgottenTable('outbox'), rows, without));
+  return database.write((sql) => rewriteRows(sql, getForgottenTable('outbox'), rows, without));
 }
 
-/** Deleting individual entries would leave their words in the index for a while. */
-async function emptyIndex(database: Database): Promise<void> {
+/**
+ * The whole index is emptied, because deleted entries would leave their words in it for a while.
+ */
+async function emptySearchEntries(database: Database): Promise<void> {
   const { emptySearchIndex } = await import('../conversation-views/search-index.ts');
   await emptySearchIndex(database);
 }
 
-async function emptyLog({ dialect, read }: Database): Promise<void> {
+async function emptyWriteAheadLog({ dialect, read }: Database): Promise<void> {
   if (dialect === 'sqlite') await read((sql) => sql.all(EMPTY_LOG));
 }
 
-const EMPTY_LOG = statement('pragma wal_checkpoint(truncate)');
+const EMPTY_LOG = defineStatement('pragma wal_checkpoint(truncate)');
 
-const OF_OWNERS = statement(`
-  select distinct conversation_id as lane from inbox where from_owner = 1`).rows<Lane>();
+const OF_OWNERS = defineStatement(`
+  select distinct conversation_id as lane from inbox where from_owner = 1`).rows<LaneRow>();
 
-// Sub-agents work in their own conversations.
-const SUB_AGENT_LANES = statement(`
+// Sub-agents work in separate conversations.
+const SUB_AGENT_LANES = defineStatement(`
   select conversation_id as lane from sub_agent
-  where root_conversation in (select value from json_each(:own))`).rows<Lane>();
+  where root_conversation in (select value from json_each(:own))`).rows<LaneRow>();
 
-interface Lane {
+interface LaneRow {
   readonly lane: string;
 }
 
-async function conversationsOf(
+async function listConversationsToForget(
   database: Database,
-  { conversations, ownersToo }: Forgetting,
+  { conversations, ownersToo }: ForgetRequest,
   agent: string | undefined,
 ): Promise<readonly string[]> {
   return database.read(async (sql) => {
     const owners = ownersToo ? await sql.all(OF_OWNERS) : [];
     const theirs = owners
       .map(({ lane }) => lane)
-      .filter((lane) => agentOfConversation(lane) === agent);
+      .filter((lane) => getConversationAgent(lane) === agent);
     const own = [...conversations, ...theirs];
-    const subAgents = await sql.all(SUB_AGENT_LANES, { own: toJson(own) });
+    const subAgents = await sql.all(SUB_AGENT_LANES, { own: encodeJson(own) });
     return [...new Set([...own, ...subAgents.map(({ lane }) => lane)])];
   });
 }

@@ -3,15 +3,15 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../store.ts';
-import { sqliteForTests } from '../testing/databases.ts';
-import { claim, hold, message } from '../testing/messages.ts';
+import { createSqliteForTests } from '../testing/databases.ts';
+import { createMessage, startTurn } from '../testing/messages.ts';
 import { FORGOTTEN_TABLES } from './forgotten-tables.ts';
 
 /** The tables that contain human text. */
 const WITH_WORDS = FORGOTTEN_TABLES.filter(({ texts }) => Object.keys(texts).length > 0);
 const SECRET = 'amaranth';
 const CHAT = 'web:c1';
-/** Values that make a row belong to the conversation, or differ from all others. */
+/** Values for columns that link a row to the conversation or must be unique. */
 const FILLED: Readonly<Record<string, string | number>> = {
   conversation_id: CHAT,
   root_conversation: CHAT,
@@ -31,7 +31,7 @@ interface Column {
 }
 
 describe('tables with human text', () => {
-  const database = sqliteForTests();
+  const database = createSqliteForTests();
   let store: Store;
   let look: DatabaseSync;
   beforeEach(async () => {
@@ -56,8 +56,8 @@ describe('tables with human text', () => {
 
   /** Inserts a row into each table, with text in every column that can hold it. */
   const fill = async (type?: 'group') => {
-    await store.inbox.accept({ ...message('m1', 'c1', type && { type }), fromOwner: true });
-    await claim(store, await hold(store), 't1');
+    await store.inbox.accept({ ...createMessage('m1', 'c1', type && { type }), fromOwner: true });
+    await startTurn(store, 't1');
     for (const { table, texts } of WITH_WORDS) {
       const columns = columnsOf(table);
       const values = columns.map(({ name, type }) => {
@@ -82,7 +82,7 @@ describe('tables with human text', () => {
     expect(holding.length > 0).toBe(expected);
   };
 
-  it('[G15] lose a forgotten phrase, in their rows and in the database files', async () => {
+  it('[G15] lose a forgotten phrase, both in table rows and in the database files', async () => {
     await fill();
     const sent = JSON.stringify({
       id: 'x',
@@ -100,7 +100,6 @@ describe('tables with human text', () => {
       conversations: [CHAT],
       ownersToo: true,
       phrases: [SECRET],
-      mark: '[forgotten]',
     });
 
     expect(JSON.stringify(everything())).not.toMatch(/amaranth/i);
@@ -112,7 +111,7 @@ describe('tables with human text', () => {
     await closedFilesHold(false);
   });
 
-  it('[G15] lose everything a person said in a direct chat, down to the last byte of the files', async () => {
+  it('[G15] lose everything that a person wrote in a direct chat, including in the files on disk', async () => {
     await fill();
     const sent = JSON.stringify({ id: 'x', content: Buffer.from('hi').toString('base64') });
     look.prepare("insert into adapter_state values ('web', 'default', 'sent', '1', ?)").run(sent);
@@ -126,7 +125,6 @@ describe('tables with human text', () => {
       persons: ['web:u1'],
       ownersToo: false,
       only: null,
-      mark: '[forgotten]',
       now: 5,
       onStopped() {},
       retell: () => '',
@@ -142,12 +140,12 @@ describe('tables with human text', () => {
     await closedFilesHold(false);
   });
 
-  it('[G15] lose what one person in a group said, whichever table stores it', async () => {
+  it('[G15] lose what one person wrote in a group, in every table that stores it', async () => {
     await fill('group');
-    // Rows that mix several people's text repeat what the person wrote; all other rows belong to
-    // the person by turn, message or sender.
+    // Rows that mix several people's text quote the person; all other rows belong to the person by
+    // turn, message or sender.
     const said = JSON.stringify({
-      ...message('m1', 'c1', { type: 'group' }).message,
+      ...createMessage('m1', 'c1', { type: 'group' }).message,
       text: SECRET,
     });
     look.exec("delete from inbox where message not like '%sender%'");
@@ -164,7 +162,6 @@ describe('tables with human text', () => {
       persons: ['web:u1'],
       ownersToo: false,
       only: CHAT,
-      mark: '[forgotten]',
       now: 5,
       onStopped() {},
       retell: () => '',

@@ -1,14 +1,14 @@
 import {
-  dynamicStatement,
-  fromJson,
+  decodeJson,
+  defineDynamicStatement,
+  encodeJson,
+  type ParameterValues,
   type Sql,
   type SqlValue,
-  toJson,
-  type Values,
 } from '../database.ts';
 import { OF_CONVERSATION } from '../tables/conditions.ts';
 import type { ForgetRule } from '../tables/table.ts';
-import { primaryKeyColumns, TABLE_LIST, type TableName } from '../tables.ts';
+import { listPrimaryKeyColumns, TABLE_LIST, type TableName } from '../tables.ts';
 import type { Redact } from './phrase-redactor.ts';
 
 /** A table from which `/forget` removes a conversation's text. */
@@ -21,7 +21,7 @@ export interface ForgottenTable extends Required<ForgetRule> {
 }
 
 /**
- * All tables with text to forget. Referring tables come before those they refer to. Recorded
+ * All tables with text to forget; referring tables come before the tables they refer to. Recorded
  * prompts and adapter state are handled separately.
  */
 export const FORGOTTEN_TABLES: readonly ForgottenTable[] = TABLE_LIST.toReversed().flatMap(
@@ -32,15 +32,15 @@ export const FORGOTTEN_TABLES: readonly ForgottenTable[] = TABLE_LIST.toReversed
       words === undefined ? [] : [[column, words] as const],
     );
     return {
-      ...{ table, keys: primaryKeyColumns(described), texts: Object.fromEntries(texts) },
+      ...{ table, keys: listPrimaryKeyColumns(described), texts: Object.fromEntries(texts) },
       ...{ counts: 'pins', whole: 'rows', of: OF_CONVERSATION },
       ...forget,
     };
   },
 );
 
-/** The table with this name. Throws if it has no text to forget. */
-export function forgottenTable(name: TableName): ForgottenTable {
+/** Finds a table by name; throws if it has no text to forget. */
+export function getForgottenTable(name: TableName): ForgottenTable {
   const found = FORGOTTEN_TABLES.find(({ table }) => table === name);
   if (found === undefined) throw new Error(`/forget removes nothing from ${name}.`);
   return found;
@@ -50,12 +50,12 @@ export function forgottenTable(name: TableName): ForgottenTable {
 export async function rewriteRows(
   sql: Sql,
   { table, keys, texts }: ForgottenTable,
-  { where, values }: { readonly where: string; readonly values: Values },
+  { where, values }: { readonly where: string; readonly values: ParameterValues },
   without: Redact,
 ): Promise<number> {
   if (Object.keys(texts).length === 0) return 0;
   const columns = [...new Set([...keys, ...Object.keys(texts)])].join(', ');
-  const found = dynamicStatement(`select ${columns} from ${table} where ${where}`);
+  const found = defineDynamicStatement(`select ${columns} from ${table} where ${where}`);
   const itself = keys.map((key) => `${key} = :${key}`).join(' and ');
   let count = 0;
   for (const row of await sql.all(found.rows<Record<string, SqlValue>>(), values)) {
@@ -66,7 +66,7 @@ export async function rewriteRows(
     if (changes.length === 0) continue;
     const set = changes.map(([column]) => `${column} = :new_${column}`).join(', ');
     const changed = Object.fromEntries(changes.map(([column, text]) => [`new_${column}`, text]));
-    await sql.run(dynamicStatement(`update ${table} set ${set} where ${itself}`), {
+    await sql.run(defineDynamicStatement(`update ${table} set ${set} where ${itself}`), {
       ...row,
       ...changed,
     });
@@ -75,11 +75,11 @@ export async function rewriteRows(
   return count;
 }
 
-/** Null if there is nothing to change. */
+/** Returns null if there is nothing to change. */
 function redactStored(stored: unknown, form: 'json' | 'plain', without: Redact): string | null {
   if (typeof stored !== 'string') return null;
-  const before = form === 'json' ? fromJson(stored) : stored;
+  const before = form === 'json' ? decodeJson(stored) : stored;
   const after = without(before);
   if (after === before) return null;
-  return form === 'json' ? toJson(after) : String(after);
+  return form === 'json' ? encodeJson(after) : String(after);
 }

@@ -1,89 +1,102 @@
 import { setImmediate as pause } from 'node:timers/promises';
-import { agentOfConversation } from '@parley/core';
+import { getConversationAgent } from '@parley/core';
 import { z } from 'zod';
 import { lockConversation } from '../conversations.ts';
-import { type Database, dynamicStatement, fromJson, statement, toJson } from '../database.ts';
-import type { MessageRow } from '../rows.ts';
+import {
+  type Database,
+  decodeJson,
+  defineDynamicStatement,
+  defineStatement,
+  encodeJson,
+} from '../database.ts';
+import { MARKS, type MessageRow } from '../rows.ts';
 import { stopLane, stopSubAgents } from '../stop.ts';
 import { OF_CONVERSATION } from '../tables/conditions.ts';
 import {
   findOutsideQuestions,
-  forgetOutside,
+  forgetOutsideQuestions,
   forgetParts,
+  listPartsWithText,
+  listTurns,
   NUMBERS,
-  partsWithWords,
-  turnsOf,
 } from './carried-words.ts';
-import { BATCH, deleteRows, dropDeadLetters, dropUnusedTexts } from './copies.ts';
-import { emptyLane, sumOf } from './empty-lane.ts';
-import { forgottenTable } from './forgotten-tables.ts';
 import {
-  type PersonLeaving,
+  BATCH,
+  buildLetterDeletion,
+  deleteRows,
+  dropDeadLetters,
+  dropUnusedTexts,
+} from './copies.ts';
+import { emptyLane, sumCounts } from './empty-lane.ts';
+import { getForgottenTable } from './forgotten-tables.ts';
+import {
+  type PersonInGroup,
   type PersonMessages,
-  type Removed,
+  type RemovedCounts,
   redactPersonInGroup,
 } from './redact-person-in-group.ts';
 
-/** The person whose messages are forgotten, whatever their text. */
-export interface PersonForgetting extends PersonLeaving {
+/** A request to forget a person's messages. */
+export interface PersonForgetRequest extends PersonInGroup {
   /**
-   * Set for an owner: messages that any owner wrote in a direct chat with the agent count as
-   * theirs.
+   * Set for an owner: messages that any owner wrote in a direct chat with the agent are forgotten
+   * too.
    */
   readonly ownersToo: boolean;
   /** The only conversation to clear; null to clear every one in which they wrote. */
   readonly only: string | null;
-  /** In ms. */
+  /** The time of the request, in ms. */
   readonly now: number;
   /**
-   * Called for each lane whose turn was stopped, before anything is removed, because its worker
-   * does not know yet.
+   * Called for each lane whose turn was stopped, before its rows are removed, to notify the worker.
    */
   onStopped(conversationId: string): void;
 }
 
-/** What was removed. */
-export interface PersonForgotten {
+export interface PersonForgetResult {
   /**
-   * How many conversations are now empty; `groups` counts those in which others keep what they
-   * said.
+   * The number of conversations that are now empty; `groups` counts those in which other people's
+   * messages stay.
    */
   readonly whole: number;
   readonly groups: number;
-  /** How many messages lost their text and their files. */
+  /** The number of messages that lost their text and files. */
   readonly messages: number;
-  /** All other rows that were removed or emptied: history, answers, steps, summaries, prompts … */
+  /**
+   * The number of all other rows that were removed or emptied: history, answers, steps, summaries,
+   * prompts …
+   */
   readonly rows: number;
   readonly cronJobs: number;
-  /** The longest texts, to search for afterwards. */
+  /** The longest forgotten texts, used to check the database files afterwards. */
   readonly samples: readonly string[];
 }
 
 /**
- * How many texts to search for afterwards, and the minimum length at which a text is unmistakably
- * theirs.
+ * The number of texts to search for afterwards, and the minimum length of a text that is specific
+ * enough.
  */
 const SAMPLES = 20;
 
 const SAMPLE_LENGTH = 12;
 
-/** Forgets everything a person has said to an agent (G15), one conversation at a time. */
+/** Forgets everything that a person has written to an agent (G15), one conversation at a time. */
 export async function forgetPerson(
   database: Database,
-  forgetting: PersonForgetting,
+  forgetting: PersonForgetRequest,
   agent: string | undefined,
-): Promise<PersonForgotten> {
+): Promise<PersonForgetResult> {
   const said = await findPersonMessages(database, forgetting, agent);
   const all = [...said];
   const { now } = forgetting;
   for (const [conversation, one] of all) {
-    const stop = one.isDirect ? stopAll : stopTheirs;
+    const stop = one.isDirect ? stopAllTurns : stopTurnsOfPerson;
     for (const lane of await stop(database, conversation, one, now)) forgetting.onStopped(lane);
   }
   const sums = { rows: 0, cronJobs: 0 };
   for (const [conversation, one] of all) {
     const removed = one.isDirect
-      ? await emptyConversation(database, conversation, one, forgetting)
+      ? await emptyConversation(database, conversation, one)
       : await redactPersonInGroup(database, conversation, one, forgetting);
     sums.rows += removed.rows;
     sums.cronJobs += removed.cronJobs;
@@ -113,12 +126,12 @@ const Message = z.object({
 /** No column identifies the author of a message, so all messages are read in small batches. */
 async function findPersonMessages(
   database: Database,
-  { persons, ownersToo, only }: PersonForgetting,
+  { persons, ownersToo, only }: PersonForgetRequest,
   agent: string | undefined,
 ): Promise<ReadonlyMap<string, PersonMessages>> {
   const said = new Map<string, PersonMessages>();
-  const some = messagesAfter(only !== null ? 'lane' : ownersToo ? 'all' : 'channels');
-  const channels = toJson(persons.map((person) => person.split(':', 1).join()));
+  const some = selectMessagesAfter(only !== null ? 'lane' : ownersToo ? 'all' : 'channels');
+  const channels = encodeJson(persons.map((person) => person.split(':', 1).join()));
   const of = (conversation: string, isDirect: boolean): PersonMessages => {
     const known = said.get(conversation) ?? {
       isDirect,
@@ -133,10 +146,10 @@ async function findPersonMessages(
   for (let after = 0; ; ) {
     const rows = await database.read((sql) => sql.all(some, { after, only, channels }));
     for (const row of rows) {
-      const { messageId, text, chat, sender } = Message.parse(fromJson(row.message));
+      const { messageId, text, chat, sender } = Message.parse(decodeJson(row.message));
       const isTheirs =
         persons.includes(`${row.channel}:${sender.id}`) || (ownersToo && row.from_owner === 1);
-      if (!isTheirs || agentOfConversation(row.conversation_id) !== agent) continue;
+      if (!isTheirs || getConversationAgent(row.conversation_id) !== agent) continue;
       const one = of(row.conversation_id, chat.type === 'direct');
       one.seqs.push(row.seq);
       one.messageIds.push(messageId);
@@ -148,10 +161,11 @@ async function findPersonMessages(
     if (rows.length < BATCH) break;
   }
   const heard = await database.read((sql) =>
-    sql.all(GROUP_CONTEXT_OF_PERSON, { persons: toJson(persons), only }),
+    sql.all(GROUP_CONTEXT_OF_PERSON, { persons: encodeJson(persons), only }),
   );
   for (const { conversation_id, text } of heard) {
-    if (agentOfConversation(conversation_id) === agent) of(conversation_id, false).texts.push(text);
+    if (getConversationAgent(conversation_id) === agent)
+      of(conversation_id, false).texts.push(text);
   }
   return said;
 }
@@ -162,8 +176,8 @@ const AMONG = {
   all: '',
 } as const;
 
-function messagesAfter(among: keyof typeof AMONG) {
-  return dynamicStatement(`select seq, conversation_id, channel, message, turn_id, from_owner from inbox
+function selectMessagesAfter(among: keyof typeof AMONG) {
+  return defineDynamicStatement(`select seq, conversation_id, channel, message, turn_id, from_owner from inbox
     where seq > :after${AMONG[among]} order by seq limit ${BATCH}`).rows<
     Pick<MessageRow, 'seq' | 'conversation_id' | 'message' | 'from_owner'> & {
       readonly channel: string;
@@ -174,42 +188,43 @@ function messagesAfter(among: keyof typeof AMONG) {
 
 const IS_THEIRS = "channel || ':' || sender_id in (select value from json_each(:persons))";
 
-const GROUP_CONTEXT_OF_PERSON = dynamicStatement(`select conversation_id, text from group_context
+const GROUP_CONTEXT_OF_PERSON =
+  defineDynamicStatement(`select conversation_id, text from group_context
   where ${IS_THEIRS} and (conversation_id = :only or :only is null)`).rows<{
-  readonly conversation_id: string;
-  readonly text: string;
-}>();
+    readonly conversation_id: string;
+    readonly text: string;
+  }>();
 
 /**
- * Empties a direct chat and its sub-agents' lanes, together with what was asked about it elsewhere.
+ * Empties a direct chat and its sub-agents' lanes, together with questions asked about it in other
+ * chats.
  */
 async function emptyConversation(
   database: Database,
   conversation: string,
   { seqs, texts }: PersonMessages,
-  { mark }: PersonForgetting,
-): Promise<Removed> {
-  const subAgents = await subAgentsOf(database, conversation);
+): Promise<RemovedCounts> {
+  const subAgents = await listSubAgentLanes(database, conversation);
   const lanes = [...subAgents, conversation];
-  const turns = await turnsOf(database, lanes);
+  const turns = await listTurns(database, lanes);
   const elsewhere = await findOutsideQuestions(database, turns, lanes);
-  const parts = await partsWithWords(database, { turns, seqs, people: [] });
-  let rows = await forgetParts(database, parts, mark);
+  const parts = await listPartsWithText(database, { turns, seqs, people: [] });
+  let rows = await forgetParts(database, parts, MARKS.forgotten);
   const phrases = texts.filter((text) => text.length >= SAMPLE_LENGTH);
-  rows += await forgetOutside(database, elsewhere, phrases, mark);
+  rows += await forgetOutsideQuestions(database, elsewhere, phrases, MARKS.forgotten);
   let cronJobs = 0;
   for (const lane of lanes) {
-    await dropDeadLetters(database, OF_CONVERSATION, forgottenTable('outbox').of, {
+    await dropDeadLetters(database, OF_CONVERSATION, getForgottenTable('outbox').of, {
       conversation: lane,
     });
-    const counts = await emptyLane(database, lane, mark);
+    const counts = await emptyLane(database, lane, MARKS.forgotten);
     cronJobs += counts.get('cron_job') ?? 0;
-    rows += sumOf(counts, (table) => table !== 'cron_job' && table !== 'inbox');
+    rows += sumCounts(counts, (table) => table !== 'cron_job' && table !== 'inbox');
   }
   return { rows, cronJobs };
 }
 
-async function stopAll(
+async function stopAllTurns(
   database: Database,
   conversation: string,
   _said: PersonMessages,
@@ -217,6 +232,7 @@ async function stopAll(
 ): Promise<readonly string[]> {
   return database.write(async (sql) => {
     await lockConversation(sql, conversation);
+    await sql.run(DROP_ALL_LETTERS, { conversation });
     const subAgents = await stopSubAgents(sql, conversation, now);
     const { stoppedTurn } = await stopLane(sql, conversation, now);
     return [...subAgents, ...(stoppedTurn === null ? [] : [conversation])];
@@ -224,10 +240,10 @@ async function stopAll(
 }
 
 /**
- * Stops a turn only if the person takes part in it; what others wrote to that turn waits for the
- * next one.
+ * Stops a turn only if the person takes part in it; other people's messages in that turn wait for
+ * the next one.
  */
-async function stopTheirs(
+async function stopTurnsOfPerson(
   database: Database,
   conversation: string,
   { seqs, turns }: Pick<PersonMessages, 'seqs' | 'turns'>,
@@ -235,60 +251,71 @@ async function stopTheirs(
 ): Promise<readonly string[]> {
   return database.write(async (sql) => {
     await lockConversation(sql, conversation);
+    await sql.run(DROP_THEIR_LETTERS, { turns: encodeJson([...turns]) });
     const running = await sql.get(RUNNING, { conversation });
-    sql.send(STOP, { seqs: toJson(seqs), now });
+    sql.send(STOP, { seqs: encodeJson(seqs), now });
     if (running === undefined || !turns.has(running.id)) return [];
     const waiting = await sql.all(UNDONE, { conversation, turnId: running.id });
     const lanes = await stopSubAgents(sql, conversation, now);
     await stopLane(sql, conversation, now);
     const theirs = new Set(seqs);
     const others = waiting.map(({ seq }) => seq).filter((seq) => !theirs.has(seq));
-    sql.send(RETURN_MESSAGES_TO_INBOX, { seqs: toJson(others) });
+    sql.send(RETURN_MESSAGES_TO_INBOX, { seqs: encodeJson(others) });
     return [...lanes, conversation];
   });
 }
 
-const RUNNING = statement(`
+const DROP_ALL_LETTERS = buildLetterDeletion(OF_CONVERSATION, getForgottenTable('outbox').of);
+
+const DROP_THEIR_LETTERS = buildLetterDeletion(
+  'id in (select value from json_each(:turns))',
+  'id is null',
+);
+
+const RUNNING = defineStatement(`
   select id from turn where conversation_id = :conversation and state = 'running'`).rows<{
   readonly id: string;
 }>();
 
-const STOP = statement(`
+const STOP = defineStatement(`
   update inbox set state = 'done', outcome = 'stopped', done_at = :now
   where seq in (${NUMBERS}) and state = 'waiting'`);
 
-const UNDONE = statement(`
+const UNDONE = defineStatement(`
   select seq from inbox
   where conversation_id = :conversation and (state = 'waiting' or turn_id = :turnId)`).rows<
   Pick<MessageRow, 'seq'>
 >();
 
-const RETURN_MESSAGES_TO_INBOX = statement(`
+const RETURN_MESSAGES_TO_INBOX = defineStatement(`
   update inbox
   set state = 'waiting', outcome = null, turn_id = null, claimed_at = null, done_at = null
   where seq in (${NUMBERS})`);
 
-/** The lanes of all sub-agents below a conversation. */
-export async function subAgentsOf(database: Database, root: string): Promise<readonly string[]> {
+/** Lists the lanes of all sub-agents below a conversation. */
+export async function listSubAgentLanes(
+  database: Database,
+  root: string,
+): Promise<readonly string[]> {
   return (await database.read((sql) => sql.all(SUB_AGENTS, { root }))).map(({ lane }) => lane);
 }
 
-const SUB_AGENTS = statement(`
+const SUB_AGENTS = defineStatement(`
   select conversation_id as lane from sub_agent where root_conversation = :root`).rows<{
   readonly lane: string;
 }>();
 
 /**
- * Removes the decisions about their refused messages, and notices that name them, such as access
- * requests.
+ * Removes decisions about a person's refused messages, and notices that name the person, such as
+ * access requests.
  */
 async function forgetTraces(
   database: Database,
-  { persons, only, mark }: PersonForgetting,
+  { persons, only }: PersonForgetRequest,
 ): Promise<void> {
   if (only !== null) return;
-  const values = { persons: toJson(persons) };
+  const values = { persons: encodeJson(persons) };
   await deleteRows(database, 'ingress_decision', { where: IS_THEIRS, values });
-  const notices = await partsWithWords(database, { turns: [], seqs: [], people: persons });
-  await forgetParts(database, notices, mark);
+  const notices = await listPartsWithText(database, { turns: [], seqs: [], people: persons });
+  await forgetParts(database, notices, MARKS.forgotten);
 }

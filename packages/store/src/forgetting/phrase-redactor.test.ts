@@ -1,10 +1,10 @@
 import { InboundMessage } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { phraseRedactor } from './phrase-redactor.ts';
+import { createPhraseRedactor } from './phrase-redactor.ts';
 
 const MARK = '[forgotten]';
-const without = (word: string, value: unknown) => phraseRedactor([word], MARK)(value);
+const without = (word: string, value: unknown) => createPhraseRedactor([word], MARK)(value);
 
 const MESSAGE = {
   channel: 'telegram',
@@ -33,11 +33,11 @@ describe('removing text', () => {
     ['art', 'art in the party', `${MARK} in the party`],
     ['heron', 'heronries', `${MARK}ries`],
     ['茶', '绿茶', `绿${MARK}`],
-  ])('[G15] "%s" out of "%s"', (word, text, after) => {
+  ])('[G15] removes "%s" from "%s"', (word, text, after) => {
     expect(without(word, text)).toBe(after);
   });
 
-  it('[G15] changes every text in a value, and returns the value itself if it contains nothing', () => {
+  it('[G15] changes every text in a value, and returns the same value if it contains no phrase', () => {
     expect(without('heron', MESSAGE)).toEqual({
       ...MESSAGE,
       chat: { ...MESSAGE.chat, title: `About ${MARK}s` },
@@ -49,13 +49,13 @@ describe('removing text', () => {
   });
 
   it.each(['text', 'direct', 'telegram', 'default', '42', 'id', 'chat', 'sender', '7', 'type'])(
-    '[G15] [D01] leaves a message readable whatever is forgotten: "%s"',
+    '[G15] [D01] keeps a message readable after forgetting "%s"',
     (word) => {
       expect(InboundMessage.safeParse(without(word, MESSAGE)).success).toBe(true);
     },
   );
 
-  it('[G15] keeps a tool call a call to the same tool', () => {
+  it('[G15] does not change the tool name of a call', () => {
     const call = { id: 'read', name: 'read', arguments: '{"path":"read me"}' };
     expect(without('read', { calls: [call] })).toEqual({
       calls: [{ ...call, arguments: `{"path":"${MARK} me"}` }],
@@ -69,12 +69,12 @@ describe('removing text', () => {
     expect(after.length).toBeLessThanOrEqual(64 + '{"label":""}'.length);
   });
 
-  it('[G15] removes any text, and never throws', () => {
+  it('[G15] removes random texts without throwing', () => {
     const word = fc.string({ minLength: 1, unit: 'grapheme' }).filter((text) => text.trim() !== '');
     fc.assert(
       fc.property(word, fc.string(), fc.string(), (secret, before, after) => {
         const text = `${before} ${secret} ${after}`;
-        expect(phraseRedactor([secret], '')(text)).not.toBe(text);
+        expect(createPhraseRedactor([secret], '')(text)).not.toBe(text);
       }),
     );
   });

@@ -4,7 +4,7 @@
  */
 export type Redact = (value: unknown) => unknown;
 
-/** Fields that contain no human text, but values that the code depends on. They stay unchanged. */
+/** Fields that contain values for code instead of human text; they stay unchanged. */
 const FIXED: ReadonlySet<string> = new Set(
   (
     'account callId callKey channel chatId conversationId data dialect effect hash id kind layer ' +
@@ -19,36 +19,38 @@ const FIXED: ReadonlySet<string> = new Set(
 const MAX_CHARACTERS: Readonly<Record<string, number>> = { asks: 45, label: 64, name: 255 };
 
 /**
- * Phrases shorter than this match only whole words, so that `art` is not cut out of `party`. In
- * characters.
+ * Phrases shorter than this, in characters, match only whole words, so that `art` is not cut out of
+ * `party`.
  */
 const PIECE = 4;
 
 /**
  * Creates a function that replaces phrases with `mark`, in a text or in all texts within a JSON
- * value. It returns the same value, not a copy, if nothing was found. Longer phrases are replaced
- * first. The structure is preserved: fields keep their names, ids and kinds, whatever the phrases
- * are.
+ * value. The function returns the same value, not a copy, if it finds no phrase. Longer phrases are
+ * replaced first. The structure is preserved: field names, ids and kinds stay unchanged.
  */
-export function phraseRedactor(
+export function createPhraseRedactor(
   phrases: readonly string[],
   mark: string,
 ): (value: unknown) => unknown {
-  const forms = phrases.flatMap((phrase) => [phrase, inHtml(phrase), inJson(phrase)]);
+  const forms = phrases.flatMap((phrase) => [phrase, escapeForHtml(phrase), escapeForJson(phrase)]);
   const sorted = [...new Set(forms.map((form) => form.trim()))]
     .filter((form) => form !== '')
     .sort((one, other) => other.length - one.length);
   if (sorted.length === 0) return (value) => value;
-  const pattern = new RegExp(sorted.map(patternOf).join('|'), 'giu');
-  return mapTexts((text) => text.replace(pattern, () => mark));
+  const pattern = new RegExp(sorted.map(toPhrasePattern).join('|'), 'giu');
+  return createTextMapper((text) => text.replace(pattern, () => mark));
 }
 
-/** Creates a function that replaces every text with `mark`, with the same exceptions. */
-export function textRedactor(mark: string): (value: unknown) => unknown {
-  return mapTexts((text) => (text === '' ? text : mark));
+/**
+ * Creates a function that replaces every text with `mark`, except in the fields that contain values
+ * for code.
+ */
+export function createTextRedactor(mark: string): (value: unknown) => unknown {
+  return createTextMapper((text) => (text === '' ? text : mark));
 }
 
-function mapTexts(inText: (text: string) => string): (value: unknown) => unknown {
+function createTextMapper(inText: (text: string) => string): (value: unknown) => unknown {
   const inList = (items: readonly unknown[]): unknown => {
     const changed = items.map(inside);
     return changed.every((item, at) => item === items[at]) ? items : changed;
@@ -68,7 +70,7 @@ function mapTexts(inText: (text: string) => string): (value: unknown) => unknown
     const isSame = changed.every(([, item], at) => item === entries[at]?.[1]);
     return isSame ? value : Object.fromEntries(changed);
   };
-  /** In variables, people also choose the names. */
+  /** People also choose the names of variables. */
   const inVariables = (value: unknown): unknown => {
     if (typeof value !== 'object' || value === null) return inside(value);
     const entries = Object.entries(value);
@@ -90,7 +92,7 @@ function mapTexts(inText: (text: string) => string): (value: unknown) => unknown
  * A space also matches a line break, whether plain, escaped as in JSON, or followed by the prefix with
  * which a call is quoted.
  */
-function patternOf(word: string): string {
+function toPhrasePattern(word: string): string {
   const pieces = word.split(/\s+/).map((piece) => RegExp.escape(piece));
   const pattern = pieces.join(String.raw`(?:\s|\\[nrt]|(?<=\n)[|+])+`);
   const isShort =
@@ -99,11 +101,11 @@ function patternOf(word: string): string {
   return isShort ? String.raw`(?<![\p{L}\p{N}])${pattern}(?![\p{L}\p{N}])` : pattern;
 }
 
-function inHtml(text: string): string {
+function escapeForHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
 /** The arguments of a tool call are stored as the JSON text that the model wrote. */
-function inJson(text: string): string {
+function escapeForJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }

@@ -1,36 +1,41 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import { z } from 'zod';
-import { type Database, fromJson, type Sql, statement, toJson, type Values } from '../database.ts';
-import { INBOX_COLUMNS, type InboxRow, type MessageRow, readInboxRow } from '../rows.ts';
+import {
+  type Database,
+  decodeJson,
+  defineStatement,
+  encodeJson,
+  type ParameterValues,
+  type Sql,
+} from '../database.ts';
+import { INBOX_COLUMNS, type InboxRow, MARKS, type MessageRow, readInboxRow } from '../rows.ts';
 import {
   findOutsideQuestions,
-  forgetOutside,
+  forgetOutsideQuestions,
   forgetParts,
-  partsWithWords,
-  turnsOf,
+  listPartsWithText,
+  listTurns,
 } from './carried-words.ts';
-import { dropDeadLetters, removeWords } from './copies.ts';
-import { emptyLane, sumOf } from './empty-lane.ts';
+import { dropDeadLetters, removeText } from './copies.ts';
+import { emptyLane, sumCounts } from './empty-lane.ts';
 import { FORGOTTEN_TABLES, type ForgottenTable, rewriteRows } from './forgotten-tables.ts';
-import { phraseRedactor, type Redact } from './phrase-redactor.ts';
+import { createPhraseRedactor, type Redact } from './phrase-redactor.ts';
 
 /**
- * How many of a person's newest texts are also removed from shared rows, and the minimum length of
- * such a text.
+ * The number of a person's newest texts that are also removed from shared rows, and the minimum
+ * length of such a text.
  */
 const MAX_PHRASES = 500;
 const MIN_PHRASE_LENGTH = 6;
 
 /** A person whose text is removed from a group. */
-export interface PersonLeaving {
-  /** Parley's ids (`telegram:42`) of all their accounts. */
+export interface PersonInGroup {
+  /** Ids of all of the person's accounts in Parley's format (`telegram:42`). */
   readonly persons: readonly string[];
-  readonly mark: string;
-  /** Builds the history text for a turn to which others also wrote, from their messages. */
+  /** Rebuilds the history text of a turn from the messages that other people wrote in it. */
   retell(messages: readonly InboxRow[]): unknown;
 }
 
-/** A person's messages in one conversation. */
 export interface PersonMessages {
   readonly isDirect: boolean;
   readonly seqs: number[];
@@ -40,103 +45,106 @@ export interface PersonMessages {
   readonly texts: string[];
 }
 
-export type Removed = { readonly rows: number; readonly cronJobs: number };
+export type RemovedCounts = { readonly rows: number; readonly cronJobs: number };
 
 /**
- * In a group, others keep what they said; text that mixes several people's messages is rebuilt from
- * what remains or removed. The registry defines how a person's rows are found in each table
- * (`ForgetRule.persons`).
+ * Forgets one person in a group: other people's messages stay, and text that mixes several people's
+ * messages is rebuilt from the rest or removed. The table registry defines how a person's rows are
+ * found in each table (`ForgetRule.persons`).
  */
 export async function redactPersonInGroup(
   database: Database,
   conversation: string,
   said: PersonMessages,
-  { persons, mark, retell }: PersonLeaving,
-): Promise<Removed> {
+  { persons, retell }: PersonInGroup,
+): Promise<RemovedCounts> {
   const { seqs, texts } = said;
-  const lanes = await subAgentsOfTurns(database, [...said.turns]);
-  const turns = [...said.turns, ...(await turnsOf(database, lanes))];
+  const mark = MARKS.forgotten;
+  const lanes = await listSubAgentsOfTurns(database, [...said.turns]);
+  const turns = [...said.turns, ...(await listTurns(database, lanes))];
   const elsewhere = await findOutsideQuestions(database, turns, [conversation]);
-  const parts = await partsWithWords(database, { turns, seqs, people: [] });
-  const lists = { turns: toJson(turns), seqs: toJson(seqs), persons: toJson(persons) };
-  const values: Values = { conversation, ...lists };
+  const parts = await listPartsWithText(database, { turns, seqs, people: [] });
+  const lists = { turns: encodeJson(turns), seqs: encodeJson(seqs), persons: encodeJson(persons) };
+  const values: ParameterValues = { conversation, ...lists };
   await dropDeadLetters(database, IS_TURN, 'id is null', values);
   await rewriteHistory(database, said, retell);
   let rows = await forgetQuotes(database, conversation, { said, persons, parts }, mark);
   rows += await forgetParts(database, parts, mark);
   const phrases = texts.filter((text) => text.length >= MIN_PHRASE_LENGTH).slice(-MAX_PHRASES);
-  const without = phraseRedactor(phrases, mark);
+  const without = createPhraseRedactor(phrases, mark);
   let cronJobs = 0;
   for (const lane of lanes) {
     // Sub-agents send to the group's chat, so their parts and files are already covered.
     const counts = await emptyLane(database, lane, mark, {
       tables: ['outbox', 'agent_file'],
     });
-    rows += sumOf(counts, (table) => table !== 'inbox');
+    rows += sumCounts(counts, (table) => table !== 'inbox');
   }
   for (const table of FORGOTTEN_TABLES) {
-    const count = await forgetIn(database, table, values, { without, mark });
+    const count = await forgetInTable(database, table, values, { without, mark });
     if (table.table === 'cron_job') cronJobs += count;
     else if (table.table !== 'inbox') rows += count;
   }
-  rows += await forgetOutside(database, elsewhere, phrases, mark);
+  rows += await forgetOutsideQuestions(database, elsewhere, phrases, mark);
   return { rows, cronJobs };
 }
 
 const IS_TURN = 'id in (select value from json_each(:turns))';
 
 /** Removes a person's text from one table and returns the number of changed rows. */
-async function forgetIn(
+async function forgetInTable(
   database: Database,
   table: ForgottenTable,
-  values: Values,
+  values: ParameterValues,
   { without, mark }: { readonly without: Redact; readonly mark: string },
 ): Promise<number> {
   const { persons } = table;
   switch (persons.by) {
     case 'rows': {
-      const removed = await removeWords(database, table, { where: persons.where, values }, mark);
+      const removed = await removeText(database, table, { where: persons.where, values }, mark);
       if (persons.alsoPhrases !== true) return removed;
-      return removed + (await takePhrases(database, table, values, without));
+      return removed + (await removePhrases(database, table, values, without));
     }
     case 'phrases':
-      return takePhrases(database, table, values, without);
-    // Already done: the history was rewritten, and the parts were found in all chats.
+      return removePhrases(database, table, values, without);
+    // The history has already been rewritten, and the parts have been found in all chats.
     case 'history':
     case 'parts':
       return 0;
   }
 }
 
-function takePhrases(
+function removePhrases(
   database: Database,
   table: ForgottenTable,
-  values: Values,
+  values: ParameterValues,
   without: Redact,
 ): Promise<number> {
   return database.write((sql) => rewriteRows(sql, table, { where: table.of, values }, without));
 }
 
-/** The lanes of the sub-agents that these turns started, directly or through other sub-agents. */
-async function subAgentsOfTurns(
+/**
+ * Lists the lanes of the sub-agents that these turns started, directly or through other sub-agents.
+ */
+async function listSubAgentsOfTurns(
   database: Database,
   turns: readonly string[],
 ): Promise<readonly string[]> {
   const found = new Set<string>();
   for (let parents = turns; parents.length > 0; ) {
-    const rows = await database.read((sql) => sql.all(STARTED, { turns: toJson(parents) }));
+    const rows = await database.read((sql) => sql.all(STARTED, { turns: encodeJson(parents) }));
     const lanes = rows.map(({ lane }) => lane).filter((lane) => !found.has(lane));
     for (const lane of lanes) found.add(lane);
-    parents = lanes.length === 0 ? [] : await turnsOf(database, lanes);
+    parents = lanes.length === 0 ? [] : await listTurns(database, lanes);
   }
   return [...found];
 }
 
-const STARTED = statement(`
+const STARTED = defineStatement(`
   select conversation_id as lane from sub_agent
   where parent_turn in (select value from json_each(:turns))`).rows<{ readonly lane: string }>();
 
-interface Quotable {
+interface QuotableText {
   readonly said: PersonMessages;
   readonly persons: readonly string[];
   readonly parts: readonly string[];
@@ -155,16 +163,16 @@ const Quoting = z.object({
 });
 
 /**
- * Platforms send a message together with the text it quotes. Others keep what they wrote, without
- * quotes from the person or from answers to them.
+ * Platforms send a message together with the text it quotes. Other people keep what they wrote,
+ * without quotes from the person or from answers to the person.
  */
 async function forgetQuotes(
   database: Database,
   conversation: string,
-  { said, persons, parts }: Quotable,
+  { said, persons, parts }: QuotableText,
   mark: string,
 ): Promise<number> {
-  const sent = await database.read((sql) => sql.all(SENT, { parts: toJson(parts) }));
+  const sent = await database.read((sql) => sql.all(SENT, { parts: encodeJson(parts) }));
   const quoted = new Set([...said.messageIds, ...sent.map(({ messageId }) => messageId)]);
   const wrote = (channel: string, senderId: string | undefined) =>
     persons.includes(`${channel}:${senderId ?? ''}`);
@@ -179,24 +187,24 @@ async function forgetQuotes(
   return database.write(async (sql) => {
     let count = 0;
     for (const { seq, message } of await sql.all(QUOTING, { conversation })) {
-      const stored = fromJson(message);
+      const stored = decodeJson(message);
       const found = Quoting.safeParse(stored).data;
       const changed = found === undefined ? {} : withoutThem(found);
       if (Object.keys(changed).length === 0) continue;
-      sql.send(REWRITE, { seq, message: toJson({ ...Object(stored), ...changed }) });
+      sql.send(REWRITE, { seq, message: encodeJson({ ...Object(stored), ...changed }) });
       count += 1;
     }
     return count;
   });
 }
 
-const SENT = statement(`
+const SENT = defineStatement(`
   select platform_message_id as "messageId" from outbox
   where id in (select value from json_each(:parts)) and platform_message_id is not null`).rows<{
   readonly messageId: string;
 }>();
 
-const QUOTING = statement(`
+const QUOTING = defineStatement(`
   select seq, message from inbox
   where conversation_id = :conversation
     and (message like '%"replyTo"%' or message like '%"quotation"%')`).rows<{
@@ -204,16 +212,16 @@ const QUOTING = statement(`
   readonly message: string;
 }>();
 
-const REWRITE = statement('update inbox set message = :message where seq = :seq');
+const REWRITE = defineStatement('update inbox set message = :message where seq = :seq');
 
 /**
- * Rewrites the history for turns in which the person wrote: other people's text stays, and the
+ * Rewrites the history of turns in which the person wrote: other people's text stays, and the
  * answer is removed with the question.
  */
 async function rewriteHistory(
   database: Database,
   { seqs, turns }: PersonMessages,
-  retell: PersonLeaving['retell'],
+  retell: PersonInGroup['retell'],
 ): Promise<void> {
   const theirs = new Set(seqs);
   for (const turn of turns) {
@@ -226,25 +234,29 @@ async function rewriteTurn(
   sql: Sql,
   turn: string,
   theirs: ReadonlySet<number>,
-  retell: PersonLeaving['retell'],
+  retell: PersonInGroup['retell'],
 ): Promise<void> {
   const rows = await sql.all(MESSAGES, { turn });
   const others = rows.filter(({ seq }) => !theirs.has(seq)).map(readInboxRow);
   const question = (await sql.get(QUESTION, { turn }))?.seq;
   const kept = others.length === 0 ? 0 : (question ?? 0);
   sql.send(FORGET_OTHERS, { turn, kept });
-  if (kept !== 0) sql.send(REWRITE_QUESTION, { kept, content: toJson(retell(others)) });
+  if (kept !== 0) sql.send(REWRITE_QUESTION, { kept, content: encodeJson(retell(others)) });
 }
 
-const MESSAGES = statement(
+const MESSAGES = defineStatement(
   `select ${INBOX_COLUMNS} from inbox where turn_id = :turn order by seq`,
 ).rows<MessageRow>();
 
-const QUESTION = statement(`
+const QUESTION = defineStatement(`
   select seq from transcript where turn_id = :turn and role = 'user' order by seq limit 1`).rows<
   Pick<MessageRow, 'seq'>
 >();
 
-const FORGET_OTHERS = statement('delete from transcript where turn_id = :turn and seq <> :kept');
+const FORGET_OTHERS = defineStatement(
+  'delete from transcript where turn_id = :turn and seq <> :kept',
+);
 
-const REWRITE_QUESTION = statement('update transcript set content = :content where seq = :kept');
+const REWRITE_QUESTION = defineStatement(
+  'update transcript set content = :content where seq = :kept',
+);

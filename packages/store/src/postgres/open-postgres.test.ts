@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, inject, it } from 'vitest';
-import { dynamicStatement, StoreError, statement } from '../database.ts';
+import { defineDynamicStatement, defineStatement, StoreError } from '../database.ts';
 import { explainPostgresFailure, openPostgres } from './open-postgres.ts';
 
 const url = inject('postgresUrl');
@@ -10,22 +10,26 @@ describe.runIf(url)('a PostgreSQL pool', async () => {
 
   it('returns big integers and their sums as numbers', async () => {
     const sums = 'select cast(1763700000001 as bigint) as time, sum(cast(2 as bigint)) as sum';
-    const rows = await database.read((sql) => sql.all(dynamicStatement(sums)));
+    const rows = await database.read((sql) => sql.all(defineDynamicStatement(sums)));
     expect(rows).toEqual([{ time: 1_763_700_000_001, sum: 2 }]);
   });
 
-  it('sends the queries from one event loop turn together, and answers each separately', async () => {
+  it('sends the queries of one event loop turn together, and answers each separately', async () => {
     await database.write(async (sql) => {
-      const one = sql.get(dynamicStatement('select 1 as n, now() as at').rows<{ at: Date }>());
+      const one = sql.get(
+        defineDynamicStatement('select 1 as n, now() as at').rows<{ at: Date }>(),
+      );
       const two = sql.all(
-        dynamicStatement('create temporary table batch (n bigint, bytes bytea) on commit drop'),
+        defineDynamicStatement(
+          'create temporary table batch (n bigint, bytes bytea) on commit drop',
+        ),
       );
       const values = { n: 7, bytes: new Uint8Array([0, 1, 255]), none: null };
       const insert = 'insert into batch values (:n, :bytes), (:none, null)';
-      const three = sql.run(dynamicStatement(insert), values);
+      const three = sql.run(defineDynamicStatement(insert), values);
       const { bytes } = values;
       const four = sql.all(
-        dynamicStatement('select n, bytes from batch where n is distinct from 8 order by n'),
+        defineDynamicStatement('select n, bytes from batch where n is distinct from 8 order by n'),
       );
       expect((await one)?.at).toBeInstanceOf(Date);
       expect(await two).toEqual([]);
@@ -37,12 +41,12 @@ describe.runIf(url)('a PostgreSQL pool', async () => {
     });
   });
 
-  it('writes nothing from a transaction with a failed statement, and prepares its statements again', async () => {
+  it('commits nothing from a transaction with a failed statement, and prepares its statements again', async () => {
     const name = `batch_${process.pid}`;
-    const insert = statement(`insert into ${name} (n) values (:n)`);
-    const count = statement(`select count(*) as n from ${name}`).rows<{ n: number }>();
+    const insert = defineStatement(`insert into ${name} (n) values (:n)`);
+    const count = defineStatement(`select count(*) as n from ${name}`).rows<{ n: number }>();
     await database.write((sql) =>
-      sql.run(dynamicStatement(`create table ${name} (n bigint unique)`)),
+      sql.run(defineDynamicStatement(`create table ${name} (n bigint unique)`)),
     );
     try {
       const doubled = database.write(async (sql) => {
@@ -58,18 +62,18 @@ describe.runIf(url)('a PostgreSQL pool', async () => {
         }),
       );
       await Promise.all(each);
-      const divide = statement('select 12 / cast(:by as bigint) as n').rows<{ n: number }>();
+      const divide = defineStatement('select 12 / cast(:by as bigint) as n').rows<{ n: number }>();
       const divided = (by: number) => database.write((sql) => sql.get(divide, { by }));
       await expect(divided(0)).rejects.toThrow('division by zero');
       expect(await divided(3)).toEqual({ n: 4 });
       expect(await database.read((sql) => sql.get(count))).toEqual({ n: 12 });
     } finally {
-      await database.write((sql) => sql.run(dynamicStatement(`drop table ${name}`)));
+      await database.write((sql) => sql.run(defineDynamicStatement(`drop table ${name}`)));
     }
   });
 
-  it('rejects a value that PostgreSQL cannot take, and continues', async () => {
-    const cast = dynamicStatement('select cast(:value as text) as is');
+  it('rejects a value that PostgreSQL cannot store, and continues', async () => {
+    const cast = defineDynamicStatement('select cast(:value as text) as is');
     const value = JSON.parse('{"a":1}');
     const asked = database.write((sql) => sql.get(cast, { value }));
     await expect(asked).rejects.toThrow('accepts only text, numbers and bytes');
@@ -77,19 +81,19 @@ describe.runIf(url)('a PostgreSQL pool', async () => {
     expect(after).toEqual([{ is: 'true' }]);
   });
 
-  it('survives a connection that breaks in the middle of a transaction, with a retryable error', async () => {
+  it('reports a retryable error when a connection breaks in the middle of a transaction', async () => {
     const writing = database.write(async (sql) => {
       const mine = await sql.get(
-        dynamicStatement('select pg_backend_pid() as pid').rows<{ pid: number }>(),
+        defineDynamicStatement('select pg_backend_pid() as pid').rows<{ pid: number }>(),
       );
-      const end = dynamicStatement('select pg_terminate_backend(:pid)');
+      const end = defineDynamicStatement('select pg_terminate_backend(:pid)');
       await database.read((other) => other.get(end, { pid: mine?.pid ?? 0 }));
-      // The failure is reported while no query is running on the borrowed connection.
+      // The borrowed connection fails while no query is running on it.
       await new Promise((resolve) => setTimeout(resolve, 100));
-      return await sql.get(dynamicStatement('select 1'));
+      return await sql.get(defineDynamicStatement('select 1'));
     });
     await expect(writing).rejects.toMatchObject({ code: 'store-unreachable', retryable: true });
-    const after = await database.read((sql) => sql.all(dynamicStatement('select 1 as one')));
+    const after = await database.read((sql) => sql.all(defineDynamicStatement('select 1 as one')));
     expect(after).toEqual([{ one: 1 }]);
   });
 });
@@ -113,7 +117,7 @@ describe('a PostgreSQL failure', () => {
     ['53100', 'store-full', false],
     ['XX001', 'store-damaged', false],
     ['23505', 'store-failed', false],
-  ])('with state %s is %s', (state, code, retryable) => {
+  ])('maps SQLSTATE %s to %s', (state, code, retryable) => {
     expect(explain(fromServer(state))).toMatchObject({
       code,
       retryable,
@@ -127,11 +131,11 @@ describe('a PostgreSQL failure', () => {
     new Error('Connection terminated unexpectedly'),
     new Error('timeout exceeded when trying to connect'),
     new AggregateError([new Error('connect ECONNREFUSED ::1:5432')], ''),
-  ])('of the network is retryable: $message', (thrown) => {
+  ])('treats a network failure as retryable: $message', (thrown) => {
     expect(explain(thrown)).toMatchObject({ code: 'store-unreachable', retryable: true });
   });
 
-  it('keeps a StoreError, and does not hide a programming error', () => {
+  it('passes a StoreError through and does not hide a programming error', () => {
     const known = new StoreError('store-part-state', 'known');
     expect(explain(known)).toBe(known);
     expect(explain(new TypeError('x is not a function')).code).toBe('store-failed');

@@ -1,32 +1,37 @@
 import { reasonOf, systemTime } from '@parley/core';
 import type { Pool, PoolClient, types } from 'pg';
 import { z } from 'zod';
-import { type Database, StoreError, type StoreErrorCode, type WriteHere } from '../database.ts';
+import {
+  type Database,
+  StoreError,
+  type StoreErrorCode,
+  type WriteTransaction,
+} from '../database.ts';
 import {
   type Acquire,
-  type Answer,
+  createPoolSql,
   NamedStatements,
-  type ParserOf,
-  type PendingQuestion,
+  type PendingQuery,
   type PooledConnection,
-  type Prepared,
+  type PostgresQuery,
+  type PreparedStatements,
+  type QueryAnswer,
   QueryBatch,
-  type Question,
   runTransaction,
-  sqlOnPool,
+  type TypeParserLookup,
 } from './query-batch.ts';
 
-/** How many connections one process may open, and its timeouts. */
+/** The maximum number of connections per process, and timeouts. */
 export interface PostgresLimits {
   readonly connections?: number | undefined;
-  /** Timeout for opening a connection or getting a free one from the pool. */
+  /** The timeout for opening a connection or getting a free one from the pool. */
   readonly connectSeconds?: number | undefined;
-  /** Timeout for the result of one statement. */
+  /** The timeout for the result of one statement. */
   readonly querySeconds?: number | undefined;
 }
 
 /**
- * Timeout for one statement of a migration or a move to PostgreSQL, which may rewrite a large
+ * The timeout for one statement of a migration or a move to PostgreSQL, which may rewrite a large
  * table.
  */
 const LONG_QUERY_MS = 60 * 60_000;
@@ -38,8 +43,8 @@ const IDLE_MS = 60_000;
 const KEEP_ALIVE_AFTER_MS = 10_000;
 
 /**
- * Opens a PostgreSQL connection pool. The `pg` library is loaded here, so that SQLite users do not
- * pay for it.
+ * Opens a PostgreSQL connection pool. The `pg` library is imported lazily, so that SQLite users do
+ * not load it.
  */
 export async function openPostgres({
   url,
@@ -60,18 +65,18 @@ export async function openPostgres({
     application_name: 'parley',
   };
   const pool = new Pool({ ...common, max: connections - urgentConnections });
-  // Leases must be renewed in time, however many turns wait for a connection.
+  // A separate pool lets leases be renewed in time, even when many turns wait for a connection.
   const urgent = new Pool({ ...common, max: urgentConnections });
-  // A broken connection also emits an event, on the pool while idle and on itself while borrowed;
-  // without a listener, either would end the process. The current or next query on it fails with an
-  // explanation, so the event can be ignored.
+  // A broken connection also emits an event, on the pool while idle and on the connection while
+  // borrowed; without a listener, the event would end the process. The current or next query on the
+  // connection fails with an explanation, so the event can be ignored.
   for (const one of [pool, urgent]) {
     one.on('error', () => undefined);
     one.on('connect', (client) => client.on('error', () => undefined));
   }
-  const { getTypeParser } = numberTypes(types);
+  const { getTypeParser } = createNumberParsers(types);
   const named = new NamedStatements();
-  let check: ((write: WriteHere) => Promise<void>) | undefined;
+  let check: ((write: WriteTransaction) => Promise<void>) | undefined;
   const look = async (lent: PooledConnection): Promise<boolean> => {
     if (check === undefined) return false;
     const here = { ...lent, release: () => undefined };
@@ -83,7 +88,7 @@ export async function openPostgres({
     createAcquire(urgent, getTypeParser, look),
   ];
   const ms = querySeconds * 1000;
-  const reading = sqlOnPool(named, lend, ms);
+  const reading = createPoolSql(named, lend, ms);
   let open = true;
   const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
     if (!open) throw new StoreError('store-closed', `${name} is already closed.`);
@@ -112,11 +117,11 @@ export async function openPostgres({
   };
 }
 
-/** PostgreSQL's type ids of bigint and numeric, which `pg` would return as strings. */
+/** PostgreSQL's type ids of bigint and numeric, which `pg` returns as strings by default. */
 const NUMBERS: ReadonlySet<number> = new Set([20, 1700]);
 
-/** Parses these types as numbers: times, counters and token sums all stay far below 2^53. */
-function numberTypes(library: typeof types): Pick<typeof types, 'getTypeParser'> {
+/** Parses bigint and numeric as numbers: times, counters and token sums all stay far below 2^53. */
+function createNumberParsers(library: typeof types): Pick<typeof types, 'getTypeParser'> {
   return {
     getTypeParser: (type, format) =>
       NUMBERS.has(type) ? Number : library.getTypeParser(type, format),
@@ -133,23 +138,23 @@ const IDLE = "idle_in_transaction_session_timeout = '8s'";
  * A pooler such as PgBouncer may give each transaction another connection, so settings must end
  * with the transaction and no statement can stay prepared.
  */
-const BEGIN: Readonly<Record<'direct' | 'pooled', readonly Question[]>> = {
+const BEGIN: Readonly<Record<'direct' | 'pooled', readonly PostgresQuery[]>> = {
   direct: [{ text: 'begin', name: 'parley_begin' }],
   pooled: [{ text: 'begin' }, { text: `set local ${LOCKS}` }, { text: `set local ${IDLE}` }],
 };
 
 /**
- * Lends connections, and destroys one when a query is not answered in time. `pg` itself only
- * rejects the query and keeps the connection, on which the next query would wait just as long. Idle
- * connections that last answered before that query are considered dead as well and are no longer
- * lent.
+ * Lends connections, and destroys a connection when a query on it is not answered in time. By
+ * default, `pg` only rejects the query and keeps the connection, on which the next query would wait
+ * just as long. Idle connections that last answered before that query are considered broken as well
+ * and are no longer lent.
  */
 function createAcquire(
   pool: Pool,
-  parserOf: ParserOf,
+  parserOf: TypeParserLookup,
   look: (lent: PooledConnection) => Promise<boolean>,
 ): Acquire {
-  const prepared = new WeakMap<PoolClient, Prepared>();
+  const prepared = new WeakMap<PoolClient, PreparedStatements>();
   const heard = new WeakMap<PoolClient, number>();
   const kinds = new WeakMap<PoolClient, keyof typeof BEGIN>();
   const looked = new WeakSet<PoolClient>();
@@ -158,7 +163,7 @@ function createAcquire(
 
   function borrow(client: PoolClient, ms: number): PooledConnection {
     let lost: Error | undefined;
-    let waiting: PendingQuestion[] = [];
+    let waiting: PendingQuery[] = [];
     const isPrepared = prepared.get(client) ?? new Map();
     prepared.set(client, isPrepared);
 
@@ -177,14 +182,14 @@ function createAcquire(
       client.query(new QueryBatch(waiting, connection));
       waiting = [];
     };
-    const ask = (question: Question): Promise<Answer> =>
+    const ask = (question: PostgresQuery): Promise<QueryAnswer> =>
       new Promise((resolve, reject) => {
         if (lost !== undefined) return reject(lost);
         const isNamed = kinds.get(client) === 'direct';
         const { name: _, ...unnamed } = question;
         waiting.push({ question: isNamed ? question : unnamed, resolve, reject });
-        // Sent after everything that is running now, so that later queries in the same event loop
-        // turn join the batch.
+        // The batch is sent after all pending microtasks, so that later queries in the same event
+        // loop turn join it.
         if (waiting.length === 1) queueMicrotask(() => process.nextTick(send));
       });
     return {
@@ -213,7 +218,7 @@ function createAcquire(
   };
 }
 
-/** A pooler reports an invented backend process id to its clients. */
+/** Detects a pooler by the invented backend process id that it reports to its clients. */
 async function detectPooling(
   client: PoolClient,
   { ask }: PooledConnection,
@@ -238,12 +243,12 @@ const ADVICE = {
   'store-failed': 'A query failed.',
 } as const satisfies Partial<Record<StoreErrorCode, string>>;
 
-type PostgresCode = keyof typeof ADVICE;
+type PostgresErrorCode = keyof typeof ADVICE;
 
 /**
  * SQLSTATEs (PostgreSQL documentation, appendix A) as full codes or classes; full codes come first.
  */
-const BY_STATE: readonly (readonly [start: string, code: PostgresCode])[] = [
+const BY_STATE: readonly (readonly [start: string, code: PostgresErrorCode])[] = [
   ['3D000', 'store-refused'],
   ['28', 'store-refused'],
   ['25006', 'store-unwritable'],
@@ -263,7 +268,7 @@ const BY_STATE: readonly (readonly [start: string, code: PostgresCode])[] = [
 /** Converts an error of the `pg` driver about the database `name` into a StoreError. */
 export function explainPostgresFailure(name: string, thrown: unknown): StoreError {
   if (thrown instanceof StoreError) return thrown;
-  const code = postgresErrorCode(thrown);
+  const code = getPostgresErrorCode(thrown);
   return new StoreError(code, `${name}: ${ADVICE[code]} (${reasonOf(thrown)})`, thrown);
 }
 
@@ -272,7 +277,7 @@ function isFromServer(error: Error): boolean {
   return 'severity' in error;
 }
 
-function postgresErrorCode(thrown: unknown): PostgresCode {
+function getPostgresErrorCode(thrown: unknown): PostgresErrorCode {
   if (!(thrown instanceof Error)) return 'store-failed';
   const state = 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : '';
   if (isFromServer(thrown)) {

@@ -1,13 +1,18 @@
 import { type Connection, Query, type types } from 'pg';
-import { type Bound, type Sql, type Statement, textFor, valuesOf } from '../database.ts';
+import {
+  type BoundArguments,
+  getStatementText,
+  orderValues,
+  type Sql,
+  type Statement,
+} from '../database.ts';
 
 /**
- * A connection borrowed from the pool. Queries are answered in order; those from one event loop
- * turn are sent together.
+ * A connection borrowed from the pool, on which queries are answered in order. Queries from the
+ * same event loop turn are sent together.
  */
 export interface PooledConnection {
-  ask(question: Question): Promise<Answer>;
-  /** Begins a transaction. */
+  ask(question: PostgresQuery): Promise<QueryAnswer>;
   begin(): Promise<unknown>;
   release(): void;
 }
@@ -15,67 +20,67 @@ export interface PooledConnection {
 /** Borrows a connection on which each result may take up to `ms` milliseconds. */
 export type Acquire = (ms: number) => Promise<PooledConnection>;
 
-/** One statement. `name` is set if connections may keep it prepared. */
-export interface Question {
+/** A statement; `name` is set if connections may keep it prepared. */
+export interface PostgresQuery {
   readonly text: string;
-  readonly values?: readonly Bindable[];
+  readonly values?: readonly BindableValue[];
   readonly name?: string;
 }
 
-type Bindable = Buffer | string | null;
+type BindableValue = Buffer | string | null;
 
-export interface Answer {
+export interface QueryAnswer {
   readonly rows: unknown[];
-  /** `INSERT`, `SELECT`, `COMMIT` … */
+  /** The command in the reply: `INSERT`, `SELECT`, `COMMIT` … */
   readonly command: string;
   readonly rowCount: number;
 }
 
-export interface PendingQuestion {
-  readonly question: Question;
-  resolve(answer: Answer): void;
+export interface PendingQuery {
+  readonly question: PostgresQuery;
+  resolve(answer: QueryAnswer): void;
   reject(reason: unknown): void;
 }
 
-export type ParserOf = Pick<typeof types, 'getTypeParser'>['getTypeParser'];
-type Columns = readonly { readonly name: string; readonly parse: (text: string) => unknown }[];
+export type TypeParserLookup = Pick<typeof types, 'getTypeParser'>['getTypeParser'];
+type ResultColumns = readonly {
+  readonly name: string;
+  readonly parse: (text: string) => unknown;
+}[];
 
-/** A connection's prepared statements: each statement's columns, by its name. */
-export type Prepared = Map<string, Columns>;
+/** A connection's prepared statements: the columns of each statement by name. */
+export type PreparedStatements = Map<string, ResultColumns>;
 
 interface BatchConnection {
-  readonly prepared: Prepared;
-  readonly parserOf: ParserOf;
+  readonly prepared: PreparedStatements;
+  readonly parserOf: TypeParserLookup;
   /** The time limit for all results in a batch together, in ms. */
   readonly ms: number;
-  /** Called with null once all queries are answered, otherwise with the failure. */
+  /** Called with null once all queries are answered, or with the failure. */
   readonly onEnd: (reason: unknown) => void;
 }
 
-const NO_COLUMNS: Columns = [];
+const NO_COLUMNS: ResultColumns = [];
 /** Matches `INSERT 0 1`, `UPDATE 1`, `COMMIT`; the last number is the row count. */
 const COMPLETED = /^(\w+).*?(\d+)?$/;
 
 /**
- * Statements sent together with a single `sync`: one write by the client and one by the server.
- * Outside a transaction, they form one transaction. After a failure, the server skips the rest, and
- * all statements of the batch are rejected.
+ * Statements sent together with a single `sync`, so that client and server each write once. Outside
+ * a transaction, the statements form one transaction. After a failure, the server skips the
+ * remaining statements, and all statements of the batch are rejected.
  */
 export class QueryBatch extends Query {
   readonly query_timeout: number;
   callback: (reason: unknown) => void;
-  readonly #asked: readonly PendingQuestion[];
-  readonly #prepared: Prepared;
-  readonly #parserOf: ParserOf;
-  readonly #answers: Answer[] = [];
+  readonly #asked: readonly PendingQuery[];
+  readonly #prepared: PreparedStatements;
+  readonly #parserOf: TypeParserLookup;
+  readonly #answers: QueryAnswer[] = [];
   /** The columns of the statement whose result is arriving. */
-  #columns: Columns = NO_COLUMNS;
+  #columns: ResultColumns = NO_COLUMNS;
   #rows: unknown[] = [];
 
-  constructor(
-    asked: readonly PendingQuestion[],
-    { prepared, parserOf, ms, onEnd }: BatchConnection,
-  ) {
+  constructor(asked: readonly PendingQuery[], { prepared, parserOf, ms, onEnd }: BatchConnection) {
     super('');
     this.query_timeout = ms;
     this.#asked = asked;
@@ -97,10 +102,14 @@ export class QueryBatch extends Query {
     this.#expect();
   };
 
-  #send(connection: Connection, { text, name = '', values = [] }: Question, sent: Set<string>) {
+  #send(
+    connection: Connection,
+    { text, name = '', values = [] }: PostgresQuery,
+    sent: Set<string>,
+  ) {
     const isKnown = name !== '' && (this.#prepared.has(name) || sent.has(name));
     if (!isKnown) {
-      // A failed batch may have left it prepared.
+      // Closes the statement, because a failed batch may have left it prepared.
       if (name !== '') connection.close({ type: 'S', name }, true);
       connection.parse({ name, text, types: [] }, true);
       sent.add(name);
@@ -161,8 +170,8 @@ interface RowDescription {
   readonly fields: readonly { readonly name: string; readonly dataTypeID: number }[];
 }
 
-/** Bytes are sent unchanged, everything else as text. */
-function bindable(value: unknown): Bindable {
+/** Bytes are bound unchanged, all other values as text. */
+function toBindable(value: unknown): BindableValue {
   if (value === null || value === undefined) return null;
   if (value instanceof Uint8Array) {
     return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
@@ -172,55 +181,58 @@ function bindable(value: unknown): Bindable {
   return String(value);
 }
 
-/** Each statement's PostgreSQL text, and the name under which connections prepare it. */
+/** The PostgreSQL text of each statement, and the name under which connections prepare it. */
 export class NamedStatements {
   readonly #known = new Map<Statement, { readonly text: string; readonly name: string }>();
 
-  question(statement: Statement, bound: readonly unknown[]): Question {
-    const values = valuesOf(statement, bound).map(bindable);
-    if (statement.isComposed) return { text: textFor('postgres', statement), values };
+  question(statement: Statement, bound: readonly unknown[]): PostgresQuery {
+    const values = orderValues(statement, bound).map(toBindable);
+    if (statement.isComposed) return { text: getStatementText('postgres', statement), values };
     let known = this.#known.get(statement);
     if (known === undefined) {
-      known = { text: textFor('postgres', statement), name: `parley${this.#known.size}` };
+      known = { text: getStatementText('postgres', statement), name: `parley${this.#known.size}` };
       this.#known.set(statement, known);
     }
     return { ...known, values };
   }
 }
 
-type Ask = (question: Question) => Promise<Answer>;
+type AskServer = (question: PostgresQuery) => Promise<QueryAnswer>;
 
-/** Queries on one connection, or on any connection in the pool. */
+/** Runs queries on one connection, or on any connection in the pool. */
 class PostgresSql implements Sql {
   readonly #named: NamedStatements;
-  readonly #ask: Ask;
+  readonly #ask: AskServer;
 
-  constructor(named: NamedStatements, ask: Ask) {
+  constructor(named: NamedStatements, ask: AskServer) {
     this.#named = named;
     this.#ask = ask;
   }
 
-  async all<P, R>(statement: Statement<P, R>, ...params: Bound<P>): Promise<R[]> {
+  async all<P, R>(statement: Statement<P, R>, ...params: BoundArguments<P>): Promise<R[]> {
     // The statement declares the type of its rows.
     return (await this.#ask(this.#named.question(statement, params))).rows as R[];
   }
 
-  async get<P, R>(statement: Statement<P, R>, ...params: Bound<P>): Promise<R | undefined> {
+  async get<P, R>(
+    statement: Statement<P, R>,
+    ...params: BoundArguments<P>
+  ): Promise<R | undefined> {
     return (await this.all(statement, ...params))[0];
   }
 
-  async run<P>(statement: Statement<P>, ...params: Bound<P>): Promise<number> {
+  async run<P>(statement: Statement<P>, ...params: BoundArguments<P>): Promise<number> {
     return (await this.#ask(this.#named.question(statement, params))).rowCount;
   }
 
-  send<P>(statement: Statement<P>, ...params: Bound<P>): void {
-    // The transaction reports the failure.
+  send<P>(statement: Statement<P>, ...params: BoundArguments<P>): void {
+    // The failure is ignored here, because the transaction reports it.
     this.#ask(this.#named.question(statement, params)).catch(() => undefined);
   }
 }
 
-/** Queries outside of transactions, each on any free connection. */
-export function sqlOnPool(named: NamedStatements, lend: Acquire, ms: number): Sql {
+/** Runs queries outside of transactions, each on any free connection. */
+export function createPoolSql(named: NamedStatements, lend: Acquire, ms: number): Sql {
   return new PostgresSql(named, async (question) => {
     const lent = await lend(ms);
     try {
@@ -233,7 +245,7 @@ export function sqlOnPool(named: NamedStatements, lend: Acquire, ms: number): Sq
 
 /**
  * Runs `work` as a transaction. `begin` is sent with the first query, and `commit` right after the
- * last one, without waiting for statements that were only sent.
+ * last one, without waiting for statements queued with `send`.
  */
 export async function runTransaction<T>(
   named: NamedStatements,
@@ -243,7 +255,7 @@ export async function runTransaction<T>(
   const lent = await lend();
   const answers: Promise<void>[] = [];
   const failures: unknown[] = [];
-  const heard: Ask = (question) => noted(lent.ask(question));
+  const heard: AskServer = (question) => noted(lent.ask(question));
   const noted = <T>(answer: Promise<T>): Promise<T> => {
     answers.push(
       answer.then(
@@ -258,14 +270,14 @@ export async function runTransaction<T>(
     const value = await work(new PostgresSql(named, heard));
     const committed = heard({ text: 'commit', name: 'parley_commit' });
     await Promise.all(answers);
-    // The first failure caused the others. A transaction with a failure is rolled back by its
-    // `commit`.
+    // The first failure is thrown, because it caused the others; `commit` rolls back a transaction
+    // with a failure.
     if (failures.length > 0) throw failures[0];
     const { command } = await committed;
     if (command !== 'COMMIT') throw new Error(`PostgreSQL replied to commit with ${command}.`);
     return value;
   } catch (reason) {
-    const cause = isConsequence(reason) ? (failures[0] ?? reason) : reason;
+    const cause = isAbortedTransaction(reason) ? (failures[0] ?? reason) : reason;
     await lent.ask({ text: 'rollback' }).catch(() => undefined);
     await Promise.all(answers);
     throw cause;
@@ -274,7 +286,10 @@ export async function runTransaction<T>(
   }
 }
 
-/** "Current transaction is aborted": the error for a query after the one that failed. */
-function isConsequence(reason: unknown): boolean {
+/**
+ * Whether the error is "current transaction is aborted", which follows the error of an earlier
+ * query.
+ */
+function isAbortedTransaction(reason: unknown): boolean {
   return reason instanceof Error && 'code' in reason && reason.code === '25P02';
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Durability, Sql } from '../database.ts';
 import { GroupCommit, type TransactionControl } from './group-commit.ts';
 
-/** Stands for a connection; the work needs no database, because the group only passes it on. */
+/** A placeholder for a connection, which the group only passes on. */
 const SQL = {} as Sql;
 
 function recorded(failing: { readonly statement?: string; readonly losesAll?: boolean } = {}) {
@@ -54,7 +54,7 @@ describe('group commit', () => {
     ]);
   });
 
-  it('rolls back only the one that fails', async () => {
+  it('rolls back only the transaction that fails', async () => {
     const { log, work } = recorded();
     const results = await Promise.allSettled([work('a'), work('b', 'fails'), work('c')]);
     expect(results.map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
@@ -62,14 +62,14 @@ describe('group commit', () => {
     expect(log.slice(-3)).toEqual(['commit', 'told a', 'told c']);
   });
 
-  it('[D01] rejects all when the commit fails, and rolls back', async () => {
+  it('[D01] rejects all transactions when the commit fails, and rolls back', async () => {
     const { log, work } = recorded({ statement: 'commit' });
     const results = await Promise.allSettled([work('a'), work('b')]);
     expect(results.map((result) => result.status)).toEqual(['rejected', 'rejected']);
     expect(log.at(-1)).toBe('rollback');
   });
 
-  it('[D01] rejects all with the original reason when the database rolled everything back by itself', async () => {
+  it('[D01] rejects all transactions with the original error when the database rolled everything back', async () => {
     const { log, work } = recorded({ losesAll: true });
     const results = await Promise.allSettled([work('a'), work('b', 'fails'), work('c')]);
     const reasons = results.map((result) => result.status === 'rejected' && String(result.reason));
@@ -84,7 +84,7 @@ describe('group commit', () => {
     await expect(work('b')).rejects.toThrow('begin immediate failed');
   });
 
-  it('lets timers run between groups, however many transactions are requested', async () => {
+  it('lets timers run between groups, even when many transactions are requested', async () => {
     const { log, work } = recorded();
     const timer = new Promise<number>((resolve) => {
       setTimeout(() => resolve(log.filter((line) => line.startsWith('told')).length), 0);
@@ -96,7 +96,7 @@ describe('group commit', () => {
     expect(await timer).toBeLessThan(2_000);
   });
 
-  it('is idle when all earlier requests are answered', async () => {
+  it('resolves idle when all earlier requests are settled', async () => {
     const { log, work, group } = recorded();
     const many = Array.from({ length: 150 }, (_, i) => work(`${i}`));
     await group.idle();
@@ -105,7 +105,7 @@ describe('group commit', () => {
     await Promise.all(many);
   });
 
-  it('[D01] skips the sync only if nobody in the group needs it', async () => {
+  it('[D01] skips the sync only if no transaction in the group needs it', async () => {
     const survived = ({ log }: { log: readonly string[] }) =>
       log.filter((line) => line.startsWith('survive'));
     const lax = recorded();

@@ -5,38 +5,40 @@ import type { Durability, Sql } from '../database.ts';
 /** The maximum number of transactions per commit: about 10 ms of work before other tasks run. */
 const GROUP_SIZE = 64;
 
-/** Transaction commands, run on the connection that the group holds. */
 export interface TransactionControl {
-  run(statement: 'begin immediate' | 'commit' | 'rollback' | Savepoint): void;
-  /** Sets what the following commits must survive; called outside of transactions. */
+  run(statement: 'begin immediate' | 'commit' | 'rollback' | SavepointStatement): void;
+  /** Sets what the following commits must survive; must be called outside of transactions. */
   survive(durability: Durability): void;
-  /** False outside a transaction, and after SQLite rolled back the whole transaction by itself. */
+  /** False outside a transaction, and after SQLite has rolled back the whole transaction. */
   inTransaction(): boolean;
 }
-type Savepoint = 'savepoint one' | 'release one' | 'rollback to one';
+type SavepointStatement = 'savepoint one' | 'release one' | 'rollback to one';
 
 /** Resolves one caller's promise; called once the shared commit is on disk. */
-type Answer = () => void;
+type ResolveCaller = () => void;
 
-interface Member {
+interface GroupMember {
   readonly durability: Durability;
-  /** Does the caller's work. Resolves to a function that delivers the result after the commit. */
-  readonly work: (sql: Sql) => Promise<Answer>;
+  /**
+   * Runs the caller's work and resolves to a function that delivers the result after the commit.
+   */
+  readonly work: (sql: Sql) => Promise<ResolveCaller>;
   readonly fail: (reason: unknown) => void;
 }
 
 /**
- * One sync to disk for all transactions requested in the same turn of the event loop, because the
- * sync is the main cost of a small transaction. Each has a savepoint, so a failing one undoes only
- * itself, and each caller is resolved after the shared commit, so accepted still means stored.
+ * Syncs once to disk for all transactions requested in the same turn of the event loop, because the
+ * sync is the main cost of a small transaction. Each transaction has a savepoint, so a failing one
+ * rolls back only itself, and callers are resolved after the shared commit, when their rows are
+ * stored.
  */
 export class GroupCommit {
   readonly #withConnection: (use: (sql: Sql) => Promise<void>) => Promise<void>;
   readonly #control: TransactionControl;
-  #members: Member[] = [];
+  #members: GroupMember[] = [];
   #scheduled = false;
 
-  /** `withConnection` keeps all others from using the only connection in the meantime. */
+  /** `withConnection` keeps other work from using the only connection in the meantime. */
   constructor(
     withConnection: (use: (sql: Sql) => Promise<void>) => Promise<void>,
     control: TransactionControl,
@@ -45,13 +47,13 @@ export class GroupCommit {
     this.#control = control;
   }
 
-  /** Runs `work` as its own transaction and resolves when it is as durable as requested. */
+  /** Runs `work` as a separate transaction and resolves when it is as durable as requested. */
   transact<T>(work: (sql: Sql) => Promise<T>, durability: Durability): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     this.#members.push({
       durability,
-      // Runs in the caller's async context, whichever context the group runs in, so that a hang is
-      // attributed to the work that caused it.
+      // Runs in the caller's async context instead of the group's, so that a hang is attributed to
+      // the work that caused it.
       work: AsyncLocalStorage.bind((sql) => work(sql).then((value) => () => resolve(value))),
       fail: reject,
     });
@@ -61,13 +63,13 @@ export class GroupCommit {
 
   /** Resolves once all earlier requests are settled. */
   async idle(): Promise<void> {
-    // Groups are formed in order, so when this one settles, all earlier ones have settled too.
+    // Groups run in order, so when this transaction settles, all earlier ones have settled too.
     await this.transact(async () => undefined, 'power-cut').catch(() => undefined);
   }
 
   /**
-   * Commits only after all pending events have been handled, which may add more members. This also
-   * lets timers and sockets run, because `node:sqlite` never waits.
+   * Commits only after all pending events have been handled, because they may add transactions to
+   * the group. Waiting also lets timers and sockets run, because `node:sqlite` never yields.
    */
   #schedule(): void {
     if (this.#scheduled) return;
@@ -78,7 +80,7 @@ export class GroupCommit {
   async #commitNext(): Promise<void> {
     const group = this.#members.splice(0, GROUP_SIZE);
     try {
-      const answers: Answer[] = [];
+      const answers: ResolveCaller[] = [];
       await this.#withConnection(async (sql) => {
         answers.push(...(await this.#commit(group, sql)));
       });
@@ -90,14 +92,13 @@ export class GroupCommit {
     if (this.#members.length > 0) this.#schedule();
   }
 
-  async #commit(group: readonly Member[], sql: Sql): Promise<Answer[]> {
+  async #commit(group: readonly GroupMember[], sql: Sql): Promise<ResolveCaller[]> {
     const strict = group.some(({ durability }) => durability === 'power-cut');
     this.#control.survive(strict ? 'power-cut' : 'process');
     this.#control.run('begin immediate');
     try {
-      const answers: Answer[] = [];
-      // A single transaction that fails is rolled back as a whole; only several need a savepoint
-      // each.
+      const answers: ResolveCaller[] = [];
+      // A single transaction that fails is rolled back as a whole, so it needs no savepoint.
       const [only, ...others] = group;
       if (only !== undefined && others.length === 0) answers.push(await only.work(sql));
       else for (const member of group) answers.push(await this.#attempt(member, sql));
@@ -109,7 +110,7 @@ export class GroupCommit {
     }
   }
 
-  async #attempt(member: Member, sql: Sql): Promise<Answer> {
+  async #attempt(member: GroupMember, sql: Sql): Promise<ResolveCaller> {
     this.#control.run('savepoint one');
     try {
       const answer = await member.work(sql);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Database, dynamicStatement, StoreError } from '../database.ts';
+import { type Database, defineDynamicStatement, StoreError } from '../database.ts';
 import { explainSqliteFailure, openSqlite } from './open-sqlite.ts';
 
 describe('a SQLite connection', () => {
@@ -20,14 +20,14 @@ describe('a SQLite connection', () => {
 
   const pragma = async (name: string) => {
     const row = await database.read((sql) =>
-      sql.get(dynamicStatement(`pragma ${name}`).rows<object>()),
+      sql.get(defineDynamicStatement(`pragma ${name}`).rows<object>()),
     );
     return Object.values(row ?? {})[0];
   };
 
   it('[D01] syncs each commit to disk before it resolves', async () => {
     expect(await pragma('journal_mode')).toBe('wal');
-    // 1 is NORMAL, 2 is FULL, see sqlite.org/pragma.html#pragma_synchronous
+    // The value 1 is NORMAL, 2 is FULL, see sqlite.org/pragma.html#pragma_synchronous
     expect(await pragma('synchronous')).toBe(2);
     await database.write(async () => undefined, 'process');
     expect(await pragma('synchronous')).toBe(1);
@@ -35,20 +35,20 @@ describe('a SQLite connection', () => {
     expect(await pragma('synchronous')).toBe(2);
   });
 
-  it('enforces references and waits for locks held by others', async () => {
+  it('enforces foreign keys and waits for locks held by other connections', async () => {
     expect(await pragma('foreign_keys')).toBe(1);
     expect(await pragma('busy_timeout')).toBe(5_000);
   });
 
   it('hides uncommitted changes from reads', async () => {
-    await database.write((sql) => sql.run(dynamicStatement('create table t (x integer)')));
+    await database.write((sql) => sql.run(defineDynamicStatement('create table t (x integer)')));
     const writing = database.write(async (sql) => {
-      await sql.run(dynamicStatement('insert into t values (1)'));
+      await sql.run(defineDynamicStatement('insert into t values (1)'));
       await Promise.resolve();
-      await sql.run(dynamicStatement('insert into t values (2)'));
+      await sql.run(defineDynamicStatement('insert into t values (2)'));
       throw new Error('changed my mind');
     });
-    const query = dynamicStatement('select count(*) as n from t').rows<{ n: number }>();
+    const query = defineDynamicStatement('select count(*) as n from t').rows<{ n: number }>();
     const count = () => database.read((sql) => sql.get(query));
     const seen = new Set<number | undefined>();
     const watching = (async () => {
@@ -66,7 +66,7 @@ describe('a SQLite connection', () => {
 const explain = (thrown: unknown) => explainSqliteFailure('/data/parley.db', thrown);
 
 describe('a SQLite failure', () => {
-  it('is explained when the disk is full, as SQLite reports it', () => {
+  it('explains that the disk is full, as SQLite reports it', () => {
     const sqlite = new DatabaseSync(':memory:');
     sqlite.exec('pragma max_page_count = 3; create table t (x text)');
     const fill = () => sqlite.exec(`insert into t values ('${'x'.repeat(50_000)}')`);
@@ -96,7 +96,7 @@ describe('a SQLite failure', () => {
     [13, 'store-full', false],
     [10, 'store-failed', false],
     [19, 'store-failed', false],
-  ])('with result code %i is %s', (errcode, code, retryable) => {
+  ])('maps result code %i to %s', (errcode, code, retryable) => {
     const thrown = Object.assign(new Error('sqlite says'), { code: 'ERR_SQLITE_ERROR', errcode });
     expect(explain(thrown)).toMatchObject({ code, retryable, cause: thrown });
   });
@@ -106,11 +106,11 @@ describe('a SQLite failure', () => {
     ['EROFS', 'store-unwritable'],
     ['ENOSPC', 'store-full'],
     ['EIO', 'store-failed'],
-  ])('of the file system, %s, is %s', (code, expected) => {
+  ])('maps the file system error %s to %s', (code, expected) => {
     expect(explain(Object.assign(new Error('fs says'), { code })).code).toBe(expected);
   });
 
-  it('keeps a StoreError, and handles a thrown value that is not an error', () => {
+  it('passes a StoreError through, and handles a thrown value that is not an error', () => {
     const known = new StoreError('store-part-state', 'known');
     expect(explain(known)).toBe(known);
     expect(explain('what?').code).toBe('store-failed');

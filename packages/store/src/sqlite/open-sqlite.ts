@@ -4,54 +4,53 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers';
 import { BoundedMap, reasonOf } from '@parley/core';
 import {
-  type Bound,
+  type BoundArguments,
   type Database,
   type Durability,
+  getStatementText,
   IN_MEMORY,
+  orderValues,
   type Sql,
   type Statement,
   StoreError,
   type StoreErrorCode,
-  textFor,
-  valuesOf,
 } from '../database.ts';
 import { GroupCommit } from './group-commit.ts';
 
 /** How long a statement waits for a lock held by another process, in ms. */
 const BUSY_TIMEOUT_MS = 5_000;
 /**
- * Pages in the log before a checkpoint copies them into the database; SQLite's default is 1,000.
- * The same pages change with every message, so fewer checkpoints copy fewer pages: 12 % more
- * answers per second, 6 % less processor time.
+ * The number of pages in the log before a checkpoint copies them into the database; SQLite's
+ * default is 1,000. The same pages change with every message, so fewer checkpoints copy fewer
+ * pages: 12 % more answers per second, 6 % less processor time.
  */
 const LOG_PAGES = 4_000;
 /** The size to which the log is truncated: `LOG_PAGES` of 4 kB. */
 const LARGEST_LOG_BYTES = 16 * 1024 * 1024;
 
-/** The options for `openSqlite`: the file, and its name in messages. */
 interface SqliteOptions {
   readonly path: string;
   readonly name: string;
-  /** For tests: the initial content of an in-memory database, as serialized by SQLite. */
+  /** The initial content of an in-memory test database, as serialized by SQLite. */
   readonly content?: Uint8Array | undefined;
-  /** Called with the text of each query, to check query plans. */
+  /** Called with the text of each query; tests use it to check query plans. */
   readonly onQuery?: (text: string) => void;
 }
 
-/** Opens or creates a SQLite file that only its owner may read. Throws StoreErrors. */
+/** Opens or creates a SQLite file that only its owner may read. */
 export function openSqlite(options: SqliteOptions): Database {
   const explain = (thrown: unknown) => explainSqliteFailure(options.name, thrown);
   try {
-    const isNew = options.path !== IN_MEMORY && keepPrivate(options.path);
+    const isNew = options.path !== IN_MEMORY && createPrivateFile(options.path);
     const sqlite = new DatabaseSync(options.path, { timeout: BUSY_TIMEOUT_MS });
     try {
       if (options.content !== undefined) sqlite.deserialize(options.content);
-      configure(sqlite, isNew);
+      configureConnection(sqlite, isNew);
     } catch (reason) {
       sqlite.close();
       throw reason;
     }
-    return sqliteDatabase(sqlite, options, explain);
+    return createSqliteDatabase(sqlite, options, explain);
   } catch (reason) {
     throw explain(reason);
   }
@@ -61,7 +60,7 @@ export function openSqlite(options: SqliteOptions): Database {
  * Creates the database with private permissions before SQLite opens it, because SQLite gives its
  * side files the mode of the database. Returns whether the file is empty.
  */
-function keepPrivate(path: string): boolean {
+function createPrivateFile(path: string): boolean {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   closeSync(openSync(path, 'a', 0o600));
   const { mode, size } = statSync(path);
@@ -70,7 +69,7 @@ function keepPrivate(path: string): boolean {
 }
 
 /**
- * FULL syncs the log on each commit. With NORMAL, a power cut may lose the last commits; that must
+ * FULL syncs the log on each commit. With NORMAL, a power cut may lose the last commits, which must
  * not happen to messages already confirmed to the platform (D01). A later FULL commit also syncs
  * the NORMAL ones before it.
  */
@@ -79,28 +78,30 @@ const SYNCHRONOUS: Readonly<Record<Durability, string>> = {
   process: 'pragma synchronous = normal',
 };
 
-function configure(sqlite: DatabaseSync, isNew: boolean): void {
-  // Lets retention return free pages to the disk. Setting it on an existing file would require a
-  // write.
+function configureConnection(sqlite: DatabaseSync, isNew: boolean): void {
+  // Lets retention return free pages to the disk; changing this setting on an existing file would
+  // require a write.
   if (isNew) sqlite.exec('pragma auto_vacuum = incremental');
-  // A long reader, such as a backup, makes the log grow; the next checkpoint truncates it again.
+  // A long read, such as a backup, makes the log grow; the next checkpoint truncates it again.
   sqlite.exec(`pragma journal_mode = wal; pragma journal_size_limit = ${LARGEST_LOG_BYTES}`);
   sqlite.exec(`pragma wal_autocheckpoint = ${LOG_PAGES}`);
   sqlite.exec(SYNCHRONOUS['power-cut']);
-  // Overwrites deleted content on disk. Otherwise, `/forget` would miss copies in freed pages.
+  // Overwrites deleted content on disk, because `/forget` would otherwise miss copies in freed
+  // pages.
   sqlite.exec('pragma secure_delete = on');
   sqlite.exec('pragma foreign_keys = on');
-  // Keeps savepoint journals in memory. SQLite would otherwise write a temporary file as soon as
-  // one exceeds 64 kB, as in the commit of one turn (0.1 ms). Nothing in them is durable.
+  // Keeps savepoint journals in memory. Otherwise, SQLite writes a temporary file as soon as a
+  // journal exceeds 64 kB, as in the commit of one turn (0.1 ms). Savepoint journals need not be
+  // durable.
   sqlite.exec('pragma temp_store = memory');
 }
 
-function sqliteDatabase(
+function createSqliteDatabase(
   sqlite: DatabaseSync,
   options: SqliteOptions,
   explain: (thrown: unknown) => StoreError,
 ): Database {
-  const prepared = new Prepared(sqlite, options.onQuery);
+  const prepared = new StatementCache(sqlite, options.onQuery);
   let transaction: Promise<void> | null = null;
   const reading = new SqliteSql(prepared, () => transaction);
   const writing = new SqliteSql(prepared, () => null);
@@ -147,10 +148,11 @@ function sqliteDatabase(
       transact((sql) => sql.run(statement, ...params), durability),
     writePriority: (work) => transact(work, 'process'),
     writeUnlimited: (work) => transact(work, 'power-cut'),
-    // A file has a single connection while it is open.
+    // An open file has a single connection, so there is no other one to check.
     onConnect: () => undefined,
     historyVersion() {
-      // Changes with every commit to the file by another process, such as a command.
+      // The pragma's value changes with every commit to the file by another process, such as a
+      // command.
       const { data_version: seen } = prepared.text('pragma data_version').get() ?? {};
       if (seen !== foreign) foreignChanges += 1;
       foreign = Number(seen);
@@ -160,7 +162,7 @@ function sqliteDatabase(
       if (!open) return;
       open = false;
       await transactions.idle();
-      // Earlier reads finish first; what they wait for is done in this event loop turn.
+      // Earlier reads finish first, within this turn of the event loop.
       await new Promise((resolve) => setImmediate(resolve));
       sqlite.close();
     },
@@ -168,30 +170,33 @@ function sqliteDatabase(
 }
 
 /**
- * The number of composed texts is usually a few dozen. Copying a backup's rows creates more, which
+ * The number of composed texts is usually a few dozen; copying a backup's rows creates more, which
  * may be evicted.
  */
 const CAPACITY = 300;
 
-/** A prepared statement, and whether it may change how the history of a chat reads. */
-interface Made {
+/** A prepared statement, and whether it may change the history of a chat. */
+interface CachedStatement {
   readonly query: StatementSync;
   readonly rewrites: boolean;
 }
 
 /**
- * Matches statements that change history entries or mark parts as undelivered. Deliveries in
- * progress and appended entries do not count.
+ * Matches statements that change history entries or mark parts as undelivered. Updates of
+ * deliveries in progress and appended entries do not count.
  */
 const REWRITES = /\b(update|delete from) "?(transcript|outbox)\b/;
 const ON_ITS_WAY = /^update outbox set (state = '(pending|sending|sent)'|sender =)/;
 
-/** A connection's prepared statements, because preparing costs more than running most of them. */
-class Prepared {
+/**
+ * Caches a connection's prepared statements, because preparing a statement costs more than running
+ * most of them.
+ */
+class StatementCache {
   readonly #sqlite: DatabaseSync;
   readonly #onQuery: (text: string) => void;
-  readonly #statements = new Map<Statement, Made>();
-  readonly #texts = new BoundedMap<string, Made>(CAPACITY);
+  readonly #statements = new Map<Statement, CachedStatement>();
+  readonly #texts = new BoundedMap<string, CachedStatement>(CAPACITY);
   #historyVersion = 0;
 
   constructor(sqlite: DatabaseSync, onQuery: (text: string) => void = () => undefined) {
@@ -199,17 +204,19 @@ class Prepared {
     this.#onQuery = onQuery;
   }
 
-  /** How many statements so far have rewritten history. */
+  /** The number of statements so far that have rewritten history. */
   get historyVersion(): number {
     return this.#historyVersion;
   }
 
-  /** Returns a statement to be run right away. Throws `node:sqlite` errors for invalid SQL. */
+  /**
+   * Returns a prepared statement to be run right away; throws `node:sqlite` errors for invalid SQL.
+   */
   get(statement: Statement): StatementSync {
-    if (statement.isComposed) return this.text(textFor('sqlite', statement));
+    if (statement.isComposed) return this.text(getStatementText('sqlite', statement));
     let made = this.#statements.get(statement);
     if (made === undefined) {
-      made = this.#prepare(textFor('sqlite', statement));
+      made = this.#prepare(getStatementText('sqlite', statement));
       this.#statements.set(statement, made);
     }
     return this.#toRun(made);
@@ -224,12 +231,12 @@ class Prepared {
     return this.#toRun(made);
   }
 
-  #toRun({ query, rewrites }: Made): StatementSync {
+  #toRun({ query, rewrites }: CachedStatement): StatementSync {
     if (rewrites) this.#historyVersion += 1;
     return query;
   }
 
-  #prepare(text: string): Made {
+  #prepare(text: string): CachedStatement {
     this.#onQuery(text);
     const rewrites = REWRITES.test(text) && !ON_ITS_WAY.test(text);
     return { query: this.#sqlite.prepare(text), rewrites };
@@ -237,35 +244,38 @@ class Prepared {
 }
 
 /**
- * Runs queries on the only connection: within the open transaction, or outside of any, where each
- * query waits until no transaction is open.
+ * Runs queries on the only connection: within the open transaction, or outside of transactions,
+ * where each query waits until none is open.
  */
 class SqliteSql implements Sql {
-  readonly #prepared: Prepared;
+  readonly #prepared: StatementCache;
   readonly #isBusy: () => Promise<void> | null;
 
-  constructor(prepared: Prepared, isBusy: () => Promise<void> | null) {
+  constructor(prepared: StatementCache, isBusy: () => Promise<void> | null) {
     this.#prepared = prepared;
     this.#isBusy = isBusy;
   }
 
-  async all<P, R>(statement: Statement<P, R>, ...params: Bound<P>): Promise<R[]> {
+  async all<P, R>(statement: Statement<P, R>, ...params: BoundArguments<P>): Promise<R[]> {
     if (this.#isBusy() !== null) await this.#free();
-    return this.#prepared.get(statement).all(...valuesOf(statement, params)) as R[];
+    return this.#prepared.get(statement).all(...orderValues(statement, params)) as R[];
   }
 
-  async get<P, R>(statement: Statement<P, R>, ...params: Bound<P>): Promise<R | undefined> {
+  async get<P, R>(
+    statement: Statement<P, R>,
+    ...params: BoundArguments<P>
+  ): Promise<R | undefined> {
     if (this.#isBusy() !== null) await this.#free();
-    return this.#prepared.get(statement).get(...valuesOf(statement, params)) as R | undefined;
+    return this.#prepared.get(statement).get(...orderValues(statement, params)) as R | undefined;
   }
 
-  async run<P>(statement: Statement<P>, ...params: Bound<P>): Promise<number> {
+  async run<P>(statement: Statement<P>, ...params: BoundArguments<P>): Promise<number> {
     if (this.#isBusy() !== null) await this.#free();
-    return Number(this.#prepared.get(statement).run(...valuesOf(statement, params)).changes);
+    return Number(this.#prepared.get(statement).run(...orderValues(statement, params)).changes);
   }
 
-  send<P>(statement: Statement<P>, ...params: Bound<P>): void {
-    this.#prepared.get(statement).run(...valuesOf(statement, params));
+  send<P>(statement: Statement<P>, ...params: BoundArguments<P>): void {
+    this.#prepared.get(statement).run(...orderValues(statement, params));
   }
 
   async #free(): Promise<void> {
@@ -273,30 +283,30 @@ class SqliteSql implements Sql {
   }
 }
 
-type Explanation = readonly [code: StoreErrorCode, message: (name: string) => string];
+type SqliteExplanation = readonly [code: StoreErrorCode, message: (name: string) => string];
 
-const UNWRITABLE: Explanation = [
+const UNWRITABLE: SqliteExplanation = [
   'store-unwritable',
   (name) =>
     `Parley cannot write ${name}. Give the user that runs Parley write access to the file and its folder, or choose another data folder.`,
 ];
-const FULL: Explanation = [
+const FULL: SqliteExplanation = [
   'store-full',
   (name) => `The disk that holds ${name} is full; nothing was written. Free some space on it.`,
 ];
-const DAMAGED: Explanation = [
+const DAMAGED: SqliteExplanation = [
   'store-damaged',
   (name) =>
     `${name} is damaged or is not a database of Parley. Restore a backup with "parley restore FILE", or move it away to start with an empty one.`,
 ];
-const BUSY: Explanation = [
+const BUSY: SqliteExplanation = [
   'store-busy',
   (name) => `Another program has locked ${name}. Try again, or stop that program.`,
 ];
-const FAILED: Explanation = ['store-failed', (name) => `A query on ${name} failed.`];
+const FAILED: SqliteExplanation = ['store-failed', (name) => `A query on ${name} failed.`];
 
-/** SQLite's primary result codes (sqlite.org/rescode.html) that have their own remedy. */
-const BY_RESULT_CODE: ReadonlyMap<number, Explanation> = new Map([
+/** SQLite's primary result codes (sqlite.org/rescode.html) with a specific remedy. */
+const BY_RESULT_CODE: ReadonlyMap<number, SqliteExplanation> = new Map([
   [3, UNWRITABLE],
   [5, BUSY],
   [6, BUSY],
@@ -307,9 +317,9 @@ const BY_RESULT_CODE: ReadonlyMap<number, Explanation> = new Map([
   [26, DAMAGED],
 ]);
 
-const BY_SYSTEM_CODE: ReadonlyMap<string, Explanation> = new Map([
+const BY_SYSTEM_CODE: ReadonlyMap<string, SqliteExplanation> = new Map([
   ...['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR', 'EEXIST', 'ENOENT', 'ELOOP'].map(
-    (code): [string, Explanation] => [code, UNWRITABLE],
+    (code): [string, SqliteExplanation] => [code, UNWRITABLE],
   ),
   ['ENOSPC', FULL],
   ['EDQUOT', FULL],
@@ -318,14 +328,14 @@ const BY_SYSTEM_CODE: ReadonlyMap<string, Explanation> = new Map([
 /** Converts an error of SQLite or the file system about the database `name` into a StoreError. */
 export function explainSqliteFailure(name: string, thrown: unknown): StoreError {
   if (thrown instanceof StoreError) return thrown;
-  const [code, message] = explanationOf(thrown);
+  const [code, message] = findExplanation(thrown);
   return new StoreError(code, `${message(name)} (${reasonOf(thrown)})`, thrown);
 }
 
-function explanationOf(thrown: unknown): Explanation {
+function findExplanation(thrown: unknown): SqliteExplanation {
   if (!(thrown instanceof Error)) return FAILED;
   if ('errcode' in thrown && typeof thrown.errcode === 'number') {
-    // The low byte is the primary code; the rest is details.
+    // The low byte is the primary code; the other bytes contain details.
     return BY_RESULT_CODE.get(thrown.errcode & 0xff) ?? FAILED;
   }
   if ('code' in thrown && typeof thrown.code === 'string') {

@@ -1,15 +1,16 @@
 import { ALL_OF_GROUP, IN_PERSONS, OF_CONVERSATION, ofSession } from './conditions.ts';
-import { data, formerly, int, serial, since, table, words, wordsJson } from './table.ts';
+import { addedBy, data, defineTable, int, renamedFrom, serial, words, wordsJson } from './table.ts';
 
-/** The person who created a job: the sender of the message in its column `origin`. */
+/** Selects the person who created a job: the sender of the message in its column `origin`. */
 const SENDER_OF_ORIGIN =
   "/*sqlite (origin ->> '$.channel') || ':' || (origin ->> '$.sender.id')*//*pg (cast(origin as json) ->> 'channel') || ':' || (cast(origin as json) #>> '{sender,id}')*/";
 
 /**
- * On a database that a newer version of Parley has migrated, a worker from before takeovers runs
- * for some seconds longer and would answer in a conversation that a person leads: the server
- * refuses it the lane. Newer workers do not ask for it. A takeover lasts at most a day, as
- * `isTakenOver` says. A SQLite file has only one process, which has migrated it.
+ * On a database that a newer version of Parley has migrated, a worker from before takeovers keeps
+ * running for some seconds and would answer in a conversation that a person leads, so PostgreSQL
+ * refuses it the lane. Newer workers check for a takeover themselves. A takeover lasts at most a
+ * day, as in `isTakenOver`. SQLite does not need this, because the only process that uses the file
+ * has migrated it.
  */
 const REFUSE_OLDER_WORKERS = [
   `create function parley_refuse_taken_over() returns trigger language plpgsql as $$
@@ -23,38 +24,40 @@ const REFUSE_OLDER_WORKERS = [
   execute function parley_refuse_taken_over()`,
 ];
 
-/** Conversations, and everything that outlasts a turn. */
+/** Tables of conversations, and of everything that outlasts a turn. */
 export const CONVERSATION_TABLES = {
-  /** A lane: its lease, its session, and what people chose for it. */
-  conversation: table({
+  /** Lanes with their lease, their session, and people's choices. */
+  conversation: defineTable({
     columns: {
       id: data('not null primary key'),
-      /** Fencing token; grows with every lease and every `/stop`. */
+      /** Fencing token, which grows with every lease and every `/stop`. */
       epoch: int('not null default 0'),
-      /** Grows with `/new`. */
+      /** The session number, which grows with `/new`. */
       session: int('not null default 0'),
       lease_owner: data(),
       lease_until: int(),
       created_at: int('not null'),
       mode: data("not null default 'agent'"),
       mode_since: int('not null default 0'),
-      /** The turn whose plan may be run; null if there is none, or something newer was said. */
+      /**
+       * The turn whose plan may be run; null if there is no plan, or a newer message has arrived.
+       */
       plan: data(),
-      /** 1 if it was run. */
+      /** 1 if the plan was run. */
       plan_run: int('not null default 0'),
       /** The model chosen with `/model`; null for the model in the settings. */
       model: data(),
       /**
-       * Until this time (ms, shared clock) a person leads it and no turn is claimed. Null or past:
-       * the agent answers.
+       * Until this time (ms, shared clock), a person leads the conversation and no turn is claimed.
+       * If it is null or in the past, the agent answers.
        */
-      taken_over_until: since(39, int()),
+      taken_over_until: addedBy(39, int()),
       /**
-       * The newest message (`inbox.seq`) and part (`outbox.seq`) when people deleted it: nothing up
-       * to these is shown.
+       * The newest message (`inbox.seq`) and part (`outbox.seq`) when people deleted the
+       * conversation; older ones are not shown.
        */
-      deleted_message: since(41, int()),
-      deleted_part: since(41, int()),
+      deleted_message: addedBy(41, int()),
+      deleted_part: addedBy(41, int()),
     },
     later: {
       39: [
@@ -62,10 +65,10 @@ export const CONVERSATION_TABLES = {
       ],
       40: (dialect) => (dialect === 'postgres' ? REFUSE_OLDER_WORKERS : []),
     },
-    kept: 'one row per chat and sub-agent run; kept',
+    kept: 'one row per chat and sub-agent run; never removed',
   }),
   /** The record of takeovers (U12): who took a conversation over, and how the takeover ended. */
-  takeover: table({
+  takeover: defineTable({
     since: 39,
     columns: {
       seq: serial(),
@@ -74,7 +77,7 @@ export const CONVERSATION_TABLES = {
       taken_by: data('not null'),
       taken_at: int('not null'),
       until: int('not null'),
-      /** Null while it lasts, or if it expired. */
+      /** When the takeover was ended; null while it lasts, or if it expired. */
       ended_at: int(),
       ended_by: data(),
     },
@@ -87,7 +90,7 @@ export const CONVERSATION_TABLES = {
     },
   }),
   /** People who use the inbox; older messages (`inbox.seq`) and parts (`outbox.seq`) count as read. */
-  inbox_reader: table({
+  inbox_reader: defineTable({
     since: 41,
     columns: {
       /** The name of a sign-in; empty for the owner, who uses the gateway's token. */
@@ -97,17 +100,17 @@ export const CONVERSATION_TABLES = {
     },
     kept: 'one row for each person who uses the page',
   }),
-  /** The title, place and read state that a person gave a conversation in their inbox (U08). */
-  conversation_mark: table({
+  /** The title, position and read state of a conversation in a person's inbox (U08). */
+  conversation_mark: defineTable({
     since: 41,
     columns: {
       reader: data('not null'),
       conversation_id: data('not null references conversation (id)'),
-      /** Null for its original title. */
+      /** Null for the conversation's original title. */
       title: words(),
       pinned: int('not null default 0'),
       archived: int('not null default 0'),
-      /** Null to use those in `inbox_reader`. */
+      /** Null to use the positions in `inbox_reader`. */
       read_message: int(),
       read_part: int(),
     },
@@ -117,11 +120,11 @@ export const CONVERSATION_TABLES = {
     forget: { persons: { by: 'phrases' } },
   }),
   /** Scheduled jobs (H08). */
-  cron_job: table({
+  cron_job: defineTable({
     columns: {
       id: data('not null primary key'),
-      /** The request that created it. Repeating the request adds nothing. */
-      request_key: formerly('asked_by', 38, data('not null unique')),
+      /** The request that created the job; repeating it adds nothing. */
+      request_key: renamedFrom('asked_by', 38, data('not null unique')),
       conversation_id: data('not null references conversation (id)'),
       origin: wordsJson('not null'),
       route: data('not null'),
@@ -133,8 +136,8 @@ export const CONVERSATION_TABLES = {
       next_at: int(),
       failures: int('not null default 0'),
       last_at: int(),
-      /** The id of the message that started its last run. */
-      last_message_id: formerly('last_message', 38, data()),
+      /** The id of the message that started the job's last run. */
+      last_message_id: renamedFrom('last_message', 38, data()),
       last_outcome: words(),
       created_at: int('not null'),
     },
@@ -152,8 +155,8 @@ export const CONVERSATION_TABLES = {
       },
     },
   }),
-  /** When each agent's heartbeat is due (H01). */
-  heartbeat: table({
+  /** When each agent's next heartbeat is due (H01). */
+  heartbeat: defineTable({
     columns: {
       agent: data('not null primary key'),
       every_ms: int('not null'),
@@ -164,7 +167,7 @@ export const CONVERSATION_TABLES = {
     kept: 'one row per agent',
   }),
   /** The number of the next version of SOUL.md. */
-  soul: table({
+  soul: defineTable({
     columns: {
       agent: data('not null primary key'),
       next_number: int('not null'),
@@ -172,19 +175,19 @@ export const CONVERSATION_TABLES = {
     kept: 'one row per agent',
   }),
   /**
-   * Versions of SOUL.md and proposals for them (W06). They stay: `/forget` changes nothing in them;
-   * only the commands for SOUL.md do.
+   * Versions of SOUL.md and proposals for them (W06). `/forget` changes nothing in them; only the
+   * commands for SOUL.md do.
    */
-  soul_version: table({
+  soul_version: defineTable({
     columns: {
       agent: data('not null references soul (agent)'),
       number: int('not null'),
-      /** The request that proposed it. Repeating the request adds nothing. */
-      request_key: formerly('asked_by', 38, data('not null')),
+      /** The request that proposed the version; repeating it adds nothing. */
+      request_key: renamedFrom('asked_by', 38, data('not null')),
       text: words('not null'),
       head: words('not null'),
       author: data('not null'),
-      proposed_by: formerly('by_whom', 38, data()),
+      proposed_by: renamedFrom('by_whom', 38, data()),
       reason: words('not null'),
       based_on: int(),
       diff: words('not null'),
@@ -201,14 +204,14 @@ export const CONVERSATION_TABLES = {
     key: ['agent', 'number'],
     unique: ['agent', 'request_key'],
     indexes: { soul_applied: "unique (agent) where state = 'applied'" },
-    kept: 'versions of SOUL.md; kept',
+    kept: 'versions of SOUL.md; never removed',
     forget: 'stays',
   }),
   /**
-   * Where memories are stored and how often they were used. The files are authoritative: `/forget`
-   * removes their lines there.
+   * Where memories are stored, and how often they were used. The files are authoritative: `/forget`
+   * removes the lines in them.
    */
-  memory_entry: table({
+  memory_entry: defineTable({
     columns: {
       file: data('not null'),
       id: data('not null'),
@@ -230,7 +233,7 @@ export const CONVERSATION_TABLES = {
     kept: 'memories; kept',
   }),
   /** A session's to-do list (G12). */
-  todo_list: table({
+  todo_list: defineTable({
     columns: {
       conversation_id: data('not null primary key references conversation (id)'),
       session: int('not null'),
@@ -245,8 +248,8 @@ export const CONVERSATION_TABLES = {
     },
     forget: { persons: { by: 'phrases' } },
   }),
-  /** Session summaries. The key ensures that each is written once (G11). */
-  summary: table({
+  /** Session summaries, each written once because of the key (G11). */
+  summary: defineTable({
     columns: {
       seq: serial(),
       conversation_id: data('not null references conversation (id)'),
@@ -254,9 +257,9 @@ export const CONVERSATION_TABLES = {
       reader: data('not null'),
       kind: data('not null'),
       mark: data('not null'),
-      /** The `seq` of the last transcript entry that it covers. */
-      last_seq: formerly('reaches', 38, int()),
-      /** Null for a claim, before the summary is written. */
+      /** The `seq` of the last transcript entry that the summary covers. */
+      last_seq: renamedFrom('reaches', 38, int()),
+      /** Null while the summary is only claimed. */
       content: wordsJson(),
       claimed_by: data(),
       claimed_until: int('not null'),
@@ -275,14 +278,14 @@ export const CONVERSATION_TABLES = {
     forget: { persons: ALL_OF_GROUP },
   }),
   /** The values that stay fixed for a whole session (S07, P05). */
-  session_snapshot: table({
+  session_snapshot: defineTable({
     formerly: { name: 'session_pin', until: 38 },
     columns: {
       conversation_id: data('not null references conversation (id)'),
       session: int('not null'),
-      snapshot_key: formerly('pin_key', 38, data('not null')),
+      snapshot_key: renamedFrom('pin_key', 38, data('not null')),
       content: wordsJson('not null'),
-      taken_at: formerly('pinned_at', 38, int('not null')),
+      taken_at: renamedFrom('pinned_at', 38, int('not null')),
     },
     key: ['conversation_id', 'session', 'snapshot_key'],
     kept: {

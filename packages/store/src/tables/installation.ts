@@ -1,9 +1,9 @@
-import { data, int, since, table, words } from './table.ts';
+import { addedBy, data, defineTable, int, words } from './table.ts';
 
-/** The installation: its database, its processes and its channels. */
+/** Tables of the installation: its database, its processes and its channels. */
 export const INSTALLATION_TABLES = {
   /** The migrations applied to a database. */
-  parley_migration: table({
+  parley_migration: defineTable({
     columns: {
       number: int('not null primary key'),
       name: data('not null'),
@@ -12,13 +12,13 @@ export const INSTALLATION_TABLES = {
     },
     since: 'apart',
     kept: 'one row per migration',
-    notInBackup: 'It belongs to the restored database, which is migrated then.',
+    notInBackup: 'They belong to the restored database, which is migrated during the restore.',
   }),
   /**
    * Identifies the database, how far it has advanced, and how often it was found to have been
    * rolled back; one row.
    */
-  store_state: table({
+  store_state: defineTable({
     columns: {
       id: int('not null primary key'),
       name: data('not null'),
@@ -30,32 +30,32 @@ export const INSTALLATION_TABLES = {
     },
     since: 33,
     kept: 'one row',
-    notInBackup: 'It identifies this database, and a restored one is another.',
+    notInBackup: 'It identifies this database; a restored database gets a new identity.',
   }),
   /** The result of the last retention round (D15); one row. */
-  retention_run: table({
+  retention_run: defineTable({
     columns: {
       id: int('not null primary key'),
       ended_at: int('not null'),
       took_ms: int('not null'),
       removed: int('not null'),
       cutoff: int(),
-      counted_to: since(33, int('not null default 0')),
+      counted_to: addedBy(33, int('not null default 0')),
     },
     later: { 33: ['update retention_run set counted_to = ended_at'] },
     kept: 'one row',
-    notInBackup: 'It is only valid at this moment.',
+    notInBackup: 'It is short-lived.',
   }),
-  /** The search index. Its columns differ: FTS5 on SQLite, `tsvector` on PostgreSQL. */
-  search_entry: table({
+  /** The search index: FTS5 with different columns on SQLite, `tsvector` on PostgreSQL. */
+  search_entry: defineTable({
     columns: {},
     since: 'apart',
     later: {
       31: (dialect) =>
         dialect === 'sqlite'
           ? [
-              // Contentless, without the texts themselves. The words are already split, and the
-              // `ascii` tokenizer only splits at spaces.
+              // The index is contentless: it does not contain the texts. Words are already split,
+              // so the `ascii` tokenizer only splits at spaces.
               `create virtual table search_entry using fts5(
             words, content = '', contentless_delete = 1, tokenize = 'ascii')`,
             ]
@@ -64,11 +64,11 @@ export const INSTALLATION_TABLES = {
               'create index search_entry_words on search_entry using gin (words)',
             ],
     },
-    kept: 'words of messages and answers, for the search; as long as those',
+    kept: 'search index of messages and answers; as long as the indexed rows',
     notInBackup: 'It is rebuilt from the messages.',
   }),
-  /** How far each of the two sources is indexed. */
-  search_index_progress: table({
+  /** How far messages and answers are indexed. */
+  search_index_progress: defineTable({
     formerly: { name: 'search_reach', until: 38 },
     columns: {
       source: data('not null primary key'),
@@ -81,7 +81,7 @@ export const INSTALLATION_TABLES = {
    * The leases in a multi-process deployment. A free lease has no owner; its row is kept for its
    * epoch.
    */
-  lease: table({
+  lease: defineTable({
     columns: {
       name: data('not null primary key'),
       epoch: int('not null'),
@@ -89,10 +89,9 @@ export const INSTALLATION_TABLES = {
       lease_until: int(),
     },
     kept: 'one row per lease',
-    notInBackup: 'It is only valid at this moment.',
+    notInBackup: 'It is short-lived.',
   }),
-  /** The running processes. */
-  process: table({
+  process: defineTable({
     columns: {
       id: data('not null primary key'),
       role: data('not null'),
@@ -105,10 +104,10 @@ export const INSTALLATION_TABLES = {
       facts: data(),
     },
     kept: 'one day after the process was last seen',
-    notInBackup: 'It is only valid at this moment.',
+    notInBackup: 'It is short-lived.',
   }),
   /** The values that adapters keep between starts, such as WhatsApp's session keys. */
-  adapter_state: table({
+  adapter_state: defineTable({
     formerly: { name: 'adapter_value', until: 38 },
     columns: {
       channel: data('not null'),
@@ -118,11 +117,10 @@ export const INSTALLATION_TABLES = {
       value: words('not null'),
     },
     key: ['channel', 'account', 'kind', 'id'],
-    kept: 'as each channel decides',
+    kept: 'as each channel defines',
     forget: 'apart',
   }),
-  /** Accounts that people have paused. */
-  account_pause: table({
+  account_pause: defineTable({
     columns: {
       channel: data('not null'),
       account: data('not null'),

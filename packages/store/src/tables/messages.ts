@@ -1,11 +1,21 @@
 import { hasLetter, IN_PERSONS, IN_SEQS, OF_CONVERSATION, rowsWhere } from './conditions.ts';
-import { bytes, data, formerly, int, serial, since, table, words, wordsJson } from './table.ts';
+import {
+  addedBy,
+  bytes,
+  data,
+  defineTable,
+  int,
+  renamedFrom,
+  serial,
+  words,
+  wordsJson,
+} from './table.ts';
 
-/** The prefix for reaction ids in `group_context`. No platform id contains a space. */
+/** The prefix for reaction ids in `group_context`; no platform id contains a space. */
 export const REACTION_PREFIX = 'reaction ';
 
 /**
- * How many of the owners' newest messages are kept whatever their age, because they tell where
+ * The number of the owners' newest messages that are kept at any age, because they show where
  * owners can be reached.
  */
 export const OWNER_MESSAGES = 200;
@@ -14,10 +24,10 @@ const BY_PERSON = `message not like '%,"trigger":"%'`;
 
 const HAS_BYTES = 'where bytes is not null or file_id is not null';
 
-/** Inbound messages, and those that were given up. */
+/** Tables of inbound messages and of work that was given up. */
 export const MESSAGE_TABLES = {
   /** Messages as received; `seq` is their order within a lane. */
-  inbox: table({
+  inbox: defineTable({
     columns: {
       seq: serial(),
       conversation_id: data('not null references conversation (id)'),
@@ -31,15 +41,15 @@ export const MESSAGE_TABLES = {
       state: data('not null'),
       turn_id: data('references turn (id)'),
       outcome: data(),
-      /** 1 if an owner wrote it in a direct chat. */
+      /** 1 if an owner wrote the message in a direct chat. */
       from_owner: int('not null default 0'),
       reason: words(),
-      /** No turn takes it before this time. */
+      /** No turn takes the message before this time. */
       settles_at: int(),
       interruptions: int('not null default 0'),
       /**
-       * The following columns are for `/why`. `done_at`: set aside or withdrawn. `repeats`: sent
-       * again by the platform.
+       * The following columns are for `/why`. `done_at`: when the message was set aside or
+       * withdrawn. `repeats`: how often the platform sent the message again.
        */
       claimed_at: int(),
       done_at: int(),
@@ -65,7 +75,7 @@ export const MESSAGE_TABLES = {
     forget: { persons: rowsWhere(`seq ${IN_SEQS}`), counts: 'messages', whole: 'texts' },
   }),
   /** Message files, and transcripts of voice messages. */
-  attachment: table({
+  attachment: defineTable({
     columns: {
       inbox_seq: int('not null references inbox (seq) on delete cascade'),
       attachment_index: int('not null'),
@@ -84,19 +94,19 @@ export const MESSAGE_TABLES = {
       created_at: int('not null'),
       updated_at: int('not null'),
       /**
-       * Comes after all other columns from 0.1.0, because SQLite is slow to read what follows a
-       * large value.
+       * This column comes after all others from 0.1.0, because SQLite is slow to read what follows
+       * a large value.
        */
       bytes: bytes(),
       /**
-       * The file. Bytes stored by 0.1.0 stay in `bytes` until they are dropped, a day after they
-       * were fetched.
+       * The id of the file outside the rows. Bytes stored by 0.1.0 stay in `bytes` until they are
+       * dropped, a day after they were fetched.
        */
-      file_id: since(34, data()),
-      /** Its sender, as identified by the platform. */
-      person: since(34, data()),
-      /** 1 if its sender marked it as view-once; its bytes are dropped after its turn. */
-      view_once: since(37, int()),
+      file_id: addedBy(34, data()),
+      /** The sender as identified by the platform. */
+      person: addedBy(34, data()),
+      /** 1 if the sender marked the file as view-once; its bytes are dropped after its turn. */
+      view_once: addedBy(37, int()),
     },
     key: ['inbox_seq', 'attachment_index'],
     indexes: {
@@ -115,7 +125,7 @@ export const MESSAGE_TABLES = {
         where view_once = 1 and ref <> '-'`,
       ],
     },
-    kept: 'as long as its message; the bytes for a day',
+    kept: 'as long as the message; the bytes for a day',
     forget: {
       persons: rowsWhere(`inbox_seq ${IN_SEQS}`),
       counts: 'messages',
@@ -123,10 +133,10 @@ export const MESSAGE_TABLES = {
     },
   }),
   /**
-   * A group's messages since the last turn (F06). They are deleted when the turn that took them is
+   * A group's messages since the last turn (F06), deleted when the turn that took them is
    * committed.
    */
-  group_context: table({
+  group_context: defineTable({
     columns: {
       seq: serial(),
       conversation_id: data('not null references conversation (id)'),
@@ -137,8 +147,8 @@ export const MESSAGE_TABLES = {
       sender_id: data('not null'),
       sender_name: words('not null'),
       text: words('not null'),
-      received_at: formerly('heard_at', 38, int('not null')),
-      /** The running turn that took it; null while it waits for the next turn. */
+      received_at: renamedFrom('heard_at', 38, int('not null')),
+      /** The running turn that took the message; null while the message waits for the next turn. */
       turn_id: data('references turn (id)'),
     },
     unique: ['channel', 'account', 'chat_id', 'message_id'],
@@ -148,14 +158,14 @@ export const MESSAGE_TABLES = {
     },
     kept: 'the last 50 of each chat',
     forget: {
-      // Any person's reaction may quote this person's text.
+      // Other people's reactions may quote this person's text.
       persons: rowsWhere(`${OF_CONVERSATION} and (channel || ':' || sender_id ${IN_PERSONS}
         or message_id like '${REACTION_PREFIX}%')`),
       counts: 'messages',
     },
   }),
-  /** Why a message was not accepted (D08). No text is stored. */
-  ingress_decision: table({
+  /** Why messages were not accepted (D08), without their text. */
+  ingress_decision: defineTable({
     formerly: { name: 'decision', until: 38 },
     columns: {
       seq: serial(),
@@ -176,8 +186,8 @@ export const MESSAGE_TABLES = {
     },
     kept: { keeps: ['decisions'], at: 'decided_at' },
   }),
-  /** Work that was given up, one row each time (D06). */
-  dead_letter: table({
+  /** Work that was given up, one row for each time (D06). */
+  dead_letter: defineTable({
     columns: {
       seq: serial(),
       kind: data('not null'),
@@ -194,7 +204,7 @@ export const MESSAGE_TABLES = {
     },
     kept: {
       keeps: ['messages'],
-      // Null for an open dead letter: while it is open, neither it nor its subject ages.
+      // Null for an open dead letter, so that neither it nor its subject ages.
       at: 'settled_at',
       isUnsorted: true,
     },

@@ -1,10 +1,10 @@
 import { hasLetter, IN_TURNS, rowsWhere } from './conditions.ts';
-import { bytes, data, int, serial, since, table, words, wordsJson } from './table.ts';
+import { addedBy, bytes, data, defineTable, int, serial, words, wordsJson } from './table.ts';
 
-/** Outbound parts and their files. */
+/** Tables of outbound parts and their files. */
 export const OUTBOX_TABLES = {
   /** Answer parts on their way to a platform. */
-  outbox: table({
+  outbox: defineTable({
     columns: {
       /** A part that is resent gets a new number. */
       seq: serial(),
@@ -12,7 +12,7 @@ export const OUTBOX_TABLES = {
       idempotency_key: data('not null unique'),
       turn_id: data('references turn (id)'),
       part_index: int(),
-      /** The part whose failure this one reports. */
+      /** The part whose failure this part reports. */
       notice_of: data('references outbox (id)'),
       channel: data('not null'),
       account: data('not null'),
@@ -26,25 +26,28 @@ export const OUTBOX_TABLES = {
       platform_message_id: data(),
       created_at: int('not null'),
       updated_at: int('not null'),
-      /** The epoch of the account lease under which it is being sent. */
+      /** The epoch of the account lease under which the part is being sent. */
       sender: int(),
-      /** When it was first and last passed to the platform. */
+      /** When the part was first and last passed to the platform. */
       tried_at: int(),
       sending_at: int(),
       sent_at: int(),
-      /** One line for each time it was delayed. */
+      /** One line for each delay of the part. */
       retries: words(),
-      /** The `seq` of the message that it answers without a turn. */
+      /** The `seq` of the message that the part answers without a turn. */
       answers: int(),
       trace: data(),
       /**
-       * Whose text it contains, besides that of its turn and of the message it answers: ids of
-       * turns and people, one per line. Null for rows from before this was recorded.
+       * Ids of turns and people whose text the part contains, one per line, besides its turn and
+       * the message it answers. Null for rows from before this was recorded.
        */
-      about: since(36, data()),
-      has_buttons: since(36, int('not null default 0')),
-      /** Set to `edited` or `deleted` if it was changed after it was sent. */
-      changed: since(36, data()),
+      about: addedBy(36, data()),
+      has_buttons: addedBy(36, int('not null default 0')),
+      /**
+       * Set to `edited` or `deleted` if the part was changed after it was sent; also to `deleted` if its
+       * text was removed while it was being sent.
+       */
+      changed: addedBy(36, data()),
     },
     indexes: {
       outbox_turn_part: 'unique (turn_id, part_index) where turn_id is not null',
@@ -84,13 +87,13 @@ export const OUTBOX_TABLES = {
       persons: { by: 'parts' },
       counts: 'answers',
       whole: 'texts',
-      // Everything sent to the conversation's chats, including answers to commands.
+      // All parts sent to the conversation's chats, including answers to commands.
       of: `(channel, account, chat_id) in
       (select channel, account, chat_id from inbox where conversation_id = :conversation)`,
     },
   }),
   /** Files that the agent sends (`part_id`) or that a tool returned (`turn_id`). */
-  agent_file: table({
+  agent_file: defineTable({
     columns: {
       id: data('not null primary key'),
       part_id: data('references outbox (id) on delete cascade'),
@@ -101,7 +104,7 @@ export const OUTBOX_TABLES = {
       size: int('not null'),
       bytes: bytes(),
       created_at: int('not null'),
-      file_id: since(34, data()),
+      file_id: addedBy(34, data()),
     },
     indexes: {
       agent_file_part: '(part_id) where part_id is not null',
@@ -115,7 +118,7 @@ export const OUTBOX_TABLES = {
         'create index agent_file_file on agent_file (file_id) where file_id is not null',
       ],
     },
-    kept: 'as long as its part or turn; the bytes for a day',
+    kept: 'as long as the part or turn; the bytes for a day',
     forget: {
       persons: rowsWhere(`turn_id ${IN_TURNS}`),
       counts: 'answers',
@@ -125,8 +128,8 @@ export const OUTBOX_TABLES = {
         where inbox.conversation_id = :conversation))`,
     },
   }),
-  /** The bytes of files, if they are not in a folder beside the database. */
-  file_piece: table({
+  /** The bytes of files that are not in a folder beside the database. */
+  file_piece: defineTable({
     columns: {
       file_id: data('not null'),
       piece_index: int('not null'),
@@ -134,6 +137,6 @@ export const OUTBOX_TABLES = {
     },
     key: ['file_id', 'piece_index'],
     since: 34,
-    kept: 'bytes of attachments and files of the agent, on PostgreSQL; as long as those',
+    kept: "contents of attachments and of the agent's files, on PostgreSQL; as long as the rows that refer to them",
   }),
 };

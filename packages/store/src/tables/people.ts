@@ -1,9 +1,12 @@
-import { data, formerly, int, table } from './table.ts';
+import { data, defineTable, int, renamedFrom } from './table.ts';
 
-/** The people who may write or use the page, and the accounts that belong to one person. */
+/**
+ * Tables of the people who may write or use the page, and of the accounts that belong to one
+ * person.
+ */
 export const PEOPLE_TABLES = {
-  /** Browsers signed in to the page. Only the hash of each secret is stored. */
-  page_session: table({
+  /** Browsers signed in to the page. Only hashes of secrets are stored. */
+  page_session: defineTable({
     columns: {
       id: data('not null primary key'),
       hash: data('not null'),
@@ -15,13 +18,12 @@ export const PEOPLE_TABLES = {
       expires_at: int('not null'),
     },
     kept: 'until it expires',
-    notInBackup: 'Revoked access must not come back.',
+    notInBackup: 'Revoked access must not be restored.',
   }),
   /**
-   * People besides the owner who may use the page and the API. Only the hash of each token is
-   * stored.
+   * People besides the owner who may use the page and the API. Only hashes of tokens are stored.
    */
-  sign_in: table({
+  sign_in: defineTable({
     columns: {
       id: data('not null primary key'),
       hash: data('not null unique'),
@@ -31,10 +33,10 @@ export const PEOPLE_TABLES = {
       used_at: int(),
     },
     kept: 'people who may use the page; until they are revoked',
-    notInBackup: 'Revoked access must not come back.',
+    notInBackup: 'Revoked access must not be restored.',
   }),
-  /** Strangers who ask for access (F05). Only their name is stored. */
-  pairing_request: table({
+  /** Strangers who ask for access (F05), stored with only their name. */
+  pairing_request: defineTable({
     columns: {
       code: data('not null primary key'),
       channel: data('not null'),
@@ -49,7 +51,7 @@ export const PEOPLE_TABLES = {
     kept: 'until the code expires',
   }),
   /** People who may write (F05). */
-  allowed_sender: table({
+  allowed_sender: defineTable({
     columns: {
       channel: data('not null'),
       account: data('not null'),
@@ -60,7 +62,7 @@ export const PEOPLE_TABLES = {
     kept: 'people; kept',
   }),
   /** Groups in which the agent was seen. */
-  seen_group: table({
+  seen_group: defineTable({
     columns: {
       channel: data('not null'),
       account: data('not null'),
@@ -72,12 +74,12 @@ export const PEOPLE_TABLES = {
     kept: { keeps: ['decisions'], at: 'seen_at', isUnsorted: true },
   }),
   /** One person's accounts on several platforms (F13). */
-  person_link: table({
+  person_link: defineTable({
     columns: {
       person_id: data('not null primary key'),
       /** Accounts with the same link id belong together. */
       link_id: data('not null'),
-      /** 1 if an owner confirmed it, so that its members have owner rights. */
+      /** 1 if an owner confirmed the link, so that its members have owner rights. */
       by_owner: int('not null'),
       linked_at: int('not null'),
     },
@@ -85,15 +87,15 @@ export const PEOPLE_TABLES = {
     kept: 'people; kept',
   }),
   /** Codes for linking accounts (F13). */
-  link_code: table({
+  link_code: defineTable({
     columns: {
       code: data('not null primary key'),
-      creator_id: formerly('maker_id', 38, data('not null unique')),
-      creator_route: formerly('maker_route', 38, data('not null')),
-      creator_is_owner: formerly('maker_is_owner', 38, int('not null')),
+      creator_id: renamedFrom('maker_id', 38, data('not null unique')),
+      creator_route: renamedFrom('maker_route', 38, data('not null')),
+      creator_is_owner: renamedFrom('maker_is_owner', 38, int('not null')),
       /** Null until an account has typed the code. */
-      redeemer_id: formerly('typist_id', 38, data()),
-      redeemer_route: formerly('typist_route', 38, data()),
+      redeemer_id: renamedFrom('typist_id', 38, data()),
+      redeemer_route: renamedFrom('typist_route', 38, data()),
       expires_at: int('not null'),
     },
     kept: 'until the code expires',

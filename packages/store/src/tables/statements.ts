@@ -2,30 +2,33 @@ import type { Database } from '../database.ts';
 import { TABLE_LIST, TABLES } from '../tables.ts';
 import type { Column, Table } from './table.ts';
 
-/** The migration that created the tables for 0.1.0. */
+/** The migration that created the tables of 0.1.0. */
 const FIRST = 31;
 
 /**
- * A migration's statements for one database. Those that create tables and columns come first, table
- * by table.
+ * Lists a migration's statements for one database. Statements that create tables and columns come
+ * first, table by table.
  */
-export function statementsOf(migration: number, dialect: Database['dialect']): readonly string[] {
+export function listMigrationStatements(
+  migration: number,
+  dialect: Database['dialect'],
+): readonly string[] {
   const texts = TABLE_LIST.flatMap(([name, table]) => {
-    const create = createTable(name, table, migration);
+    const create = buildCreateTable(name, table, migration);
     const isNew = (table.since ?? FIRST) === migration;
     const stated = table.later?.[migration] ?? [];
     const later = typeof stated === 'function' ? stated(dialect, create) : stated;
-    // A table that is created again already has its new columns.
+    // A table that is created by the same migration already has its new columns.
     const added = later.includes(create)
       ? []
       : Object.entries(table.columns).filter(([, column]) => column.since === migration);
     return [
-      ...(isNew ? [create, ...createIndexes(name, table, migration)] : []),
+      ...(isNew ? [create, ...listCreateIndexes(name, table, migration)] : []),
       ...added.map(
         ([column, { sql }]) =>
-          `alter table ${nameAt(name, table, migration)} add column ${column} ${sql}`,
+          `alter table ${getNameAt(name, table, migration)} add column ${column} ${sql}`,
       ),
-      ...renames(name, table, migration, dialect),
+      ...listRenames(name, table, migration, dialect),
       ...later,
     ];
   });
@@ -37,8 +40,8 @@ export function statementsOf(migration: number, dialect: Database['dialect']): r
   );
 }
 
-/** The name that a table or column had after a migration. */
-function nameAt(
+/** Returns the name that a table or column had after a migration. */
+function getNameAt(
   name: string,
   { formerly }: Pick<Table, 'formerly'> | Pick<Column, 'formerly'>,
   migration: number,
@@ -47,36 +50,36 @@ function nameAt(
 }
 
 /**
- * An index name starts with the name of its table, except for those that had another prefix from
+ * An index name starts with the name of its table, except for indexes that had another prefix from
  * the beginning.
  */
-function indexAt(index: string, name: string, table: Table, migration: number): string {
-  const then = nameAt(name, table, migration);
+function getIndexNameAt(index: string, name: string, table: Table, migration: number): string {
+  const then = getNameAt(name, table, migration);
   return index.startsWith(`${name}_`) ? `${then}${index.slice(name.length)}` : index;
 }
 
-/** The statements that create a table's indexes as they were after a migration. */
-function createIndexes(name: string, table: Table, migration: number): readonly string[] {
-  const then = nameAt(name, table, migration);
+/** Lists the statements that create a table's indexes as they were after a migration. */
+function listCreateIndexes(name: string, table: Table, migration: number): readonly string[] {
+  const then = getNameAt(name, table, migration);
   return Object.entries(table.indexes ?? {}).map(([index, columns]) => {
     const text = Object.entries(table.columns).reduce(
       (text, [column, described]) =>
         text.replaceAll(
           new RegExp(String.raw`\b${column}\b`, 'g'),
-          nameAt(column, described, migration),
+          getNameAt(column, described, migration),
         ),
       columns,
     );
     const [unique, rest] = /^(unique )?(.*)$/.exec(text)?.slice(1) ?? [];
-    return `create ${unique ?? ''}index ${indexAt(index, name, table, migration)} on ${then} ${rest}`;
+    return `create ${unique ?? ''}index ${getIndexNameAt(index, name, table, migration)} on ${then} ${rest}`;
   });
 }
 
 /**
- * Renames a table and its columns. In both databases, keys, references and index conditions follow
- * automatically.
+ * Lists the statements that rename a table and its columns. In both databases, keys, references and
+ * index conditions follow a rename automatically.
  */
-function renames(
+function listRenames(
   name: string,
   table: Table,
   migration: number,
@@ -90,29 +93,29 @@ function renames(
   if (table.formerly?.until !== migration) return columns;
   const indexes = Object.keys(table.indexes ?? {}).map((index) => ({
     index,
-    was: indexAt(index, name, table, migration - 1),
+    was: getIndexNameAt(index, name, table, migration - 1),
   }));
   return [
     `alter table ${table.formerly.name} rename to ${name}`,
     ...columns,
-    // SQLite cannot rename an index.
+    // Only PostgreSQL can rename an index.
     ...(dialect === 'postgres'
       ? indexes.map(({ index, was }) => `alter index ${was} rename to ${index}`)
       : [
           ...indexes.map(({ was }) => `drop index ${was}`),
-          ...createIndexes(name, table, migration),
+          ...listCreateIndexes(name, table, migration),
         ]),
   ];
 }
 
-/** The statement that creates a table as it was after a migration. */
-function createTable(name: string, table: Table, migration: number): string {
+/** Builds the statement that creates a table as it was after a migration. */
+function buildCreateTable(name: string, table: Table, migration: number): string {
   const { columns, key = [], unique } = table;
   const then = (names: readonly string[]): readonly string[] =>
     names.flatMap((column) => {
       const described = columns[column];
       const isThere = described !== undefined && (described.since ?? 0) <= migration;
-      return isThere ? [nameAt(column, described, migration)] : [];
+      return isThere ? [getNameAt(column, described, migration)] : [];
     });
   const keyThen = then(key);
   const lines = [
@@ -122,11 +125,11 @@ function createTable(name: string, table: Table, migration: number): string {
     ...(keyThen.length > 0 ? [`primary key (${keyThen.join(', ')})`] : []),
     ...(unique === undefined ? [] : [`unique (${then(unique).join(', ')})`]),
   ];
-  return `create table ${nameAt(name, table, migration)} (\n    ${lines.join(',\n    ')}\n  )`;
+  return `create table ${getNameAt(name, table, migration)} (\n    ${lines.join(',\n    ')}\n  )`;
 }
 
 /** Creates the table that records the migrations, if it is missing. */
-export const MAKE_LEDGER = createTable(
+export const MAKE_LEDGER = buildCreateTable(
   'if not exists parley_migration',
   TABLES.parley_migration,
   FIRST,

@@ -6,25 +6,25 @@ import {
   OF_CONVERSATION,
   rowsWhere,
 } from './conditions.ts';
-import { data, int, real, serial, since, table, words, wordsJson } from './table.ts';
+import { addedBy, data, defineTable, int, real, serial, words, wordsJson } from './table.ts';
 
-/** How long a process assumes that a prompt text is stored without touching its row, in ms. */
+/** How long a process assumes that a prompt text is stored without updating its row, in ms. */
 export const TEXT_KNOWN_MS = 60 * 60_000;
 
-/** Turns and the records they leave behind. */
+/** Tables of turns and their records. */
 export const TURN_TABLES = {
   /** Turns, including each conversation's running one. */
-  turn: table({
+  turn: defineTable({
     columns: {
       id: data('not null primary key'),
       conversation_id: data('not null references conversation (id)'),
       session: int('not null'),
       /**
-       * A suspended turn stays `running`, and `awaits` says what it waits for, so that everything
-       * that ends or counts unfinished turns sees it.
+       * A suspended turn stays `running`, and `awaits` names the approval it waits for, so that all
+       * code that ends or counts unfinished turns includes it.
        */
       state: data('not null'),
-      /** How many times it was started; `runs` (JSON) records when and by which worker. */
+      /** How many times the turn was started; `runs` (JSON) records when and by which worker. */
       attempts: int('not null'),
       reason: words(),
       model: data(),
@@ -36,23 +36,25 @@ export const TURN_TABLES = {
       awaits: data(),
       runs: data(),
       /**
-       * For usage (U07): who wrote its newest message, and when a person's first message was
-       * accepted.
+       * The author of the newest message, and when a person's first message was accepted, for usage
+       * (U07).
        */
       person_id: data(),
       asked_at: int(),
-      /** How many of the `input_tokens` came from the provider's cache. */
+      /** The number of `input_tokens` that came from the provider's cache. */
       cached_tokens: int(),
-      /** Set while its model is unavailable: since when, and when it is tried again. */
-      put_off_since: since(35, int()),
-      put_off_until: since(35, int()),
       /**
-       * Set if a person wrote it from the page (U12): who, as `agent` or `self`, and the request,
-       * which counts only once.
+       * Set while the turn's model is unavailable: since when, and when the turn is tried again.
        */
-      written_by: since(39, data()),
-      written_as: since(39, data()),
-      request_key: since(39, data()),
+      put_off_since: addedBy(35, int()),
+      put_off_until: addedBy(35, int()),
+      /**
+       * Set if a person wrote the turn from the page (U12): the person, `agent` or `self`, and the
+       * request, which counts only once.
+       */
+      written_by: addedBy(39, data()),
+      written_as: addedBy(39, data()),
+      request_key: addedBy(39, data()),
     },
     later: {
       39: ['create unique index turn_request on turn (request_key) where request_key is not null'],
@@ -73,7 +75,7 @@ export const TURN_TABLES = {
     forget: { persons: rowsWhere(`id ${IN_TURNS}`), counts: 'steps', whole: 'texts' },
   }),
   /** A turn's journal (G16). */
-  turn_step: table({
+  turn_step: defineTable({
     columns: {
       turn_id: data('not null references turn (id)'),
       step_index: int('not null'),
@@ -98,7 +100,7 @@ export const TURN_TABLES = {
     },
   }),
   /** The history that the model reads. */
-  transcript: table({
+  transcript: defineTable({
     columns: {
       seq: serial(),
       conversation_id: data('not null references conversation (id)'),
@@ -116,12 +118,12 @@ export const TURN_TABLES = {
     kept: { keeps: ['history'], at: 'created_at' },
     forget: { persons: { by: 'history' }, counts: 'history' },
   }),
-  /** Texts in recorded prompts (P17). A text shared by many turns is stored once. */
-  prompt_text: table({
+  /** Texts in recorded prompts (P17); a text shared by several prompts is stored once. */
+  prompt_text: defineTable({
     columns: {
       hash: data('not null primary key'),
       content: words('not null'),
-      /** Determines how long it is needed. */
+      /** When the text was last used, which determines how long it is needed. */
       used_at: int('not null'),
     },
     indexes: { prompt_text_used: '(used_at)' },
@@ -129,13 +131,14 @@ export const TURN_TABLES = {
       keeps: ['prompts'],
       at: 'used_at',
       by: ['used_at', 'hash'],
-      // A process may use a text for this long without touching its row. Doubled for a slow turn.
+      // A process may use a text for this long without updating its row; the time is doubled for a
+      // slow turn.
       longer: 2 * TEXT_KNOWN_MS,
     },
     forget: 'apart',
   }),
-  /** Recorded prompts (P17). Their texts are in `prompt_text`; messages are stored as hashes. */
-  turn_prompt: table({
+  /** Recorded prompts (P17). Prompt texts are stored in `prompt_text`, and messages as hashes. */
+  turn_prompt: defineTable({
     columns: {
       turn_id: data('not null primary key'),
       conversation_id: data('not null'),
@@ -147,7 +150,7 @@ export const TURN_TABLES = {
       tokens: int('not null'),
       place: data('not null'),
       message_ids: data('not null'),
-      /** JSON, with the hashes of texts. */
+      /** JSON that refers to texts by hash. */
       parts: data('not null'),
       unsent: data('not null'),
       tools: data('not null'),
@@ -162,17 +165,17 @@ export const TURN_TABLES = {
     forget: { persons: ALL_OF_GROUP },
   }),
   /** Model usage per day, person, group and agent (G17). */
-  spend: table({
+  spend: defineTable({
     columns: {
       day: data('not null'),
       person_id: data('not null'),
-      /** Empty for direct chats. */
+      /** Empty for usage in direct chats. */
       group_id: data('not null'),
       input_tokens: int('not null'),
       output_tokens: int('not null'),
       cost_usd: real('not null'),
       /** Empty for the default agent. */
-      agent: since(32, data("not null default ''")),
+      agent: addedBy(32, data("not null default ''")),
     },
     key: ['day', 'person_id', 'group_id', 'agent'],
     later: {
@@ -193,8 +196,8 @@ export const TURN_TABLES = {
     },
     kept: { keeps: ['spend'], at: 'day', isDay: true },
   }),
-  /** Calls that a person allows or refuses (G05), and questions asked by `ask_user`. */
-  approval: table({
+  /** Tool calls that a person allows or denies (G05), and questions asked by `ask_user`. */
+  approval: defineTable({
     columns: {
       seq: serial(),
       code: data('not null unique'),
@@ -205,7 +208,7 @@ export const TURN_TABLES = {
       shown: words('not null'),
       asked_by: data('not null'),
       place: words('not null'),
-      /** One per line. */
+      /** The ids of the approvers, one per line. */
       approvers: data('not null'),
       state: data('not null'),
       asked_at: int('not null'),
@@ -213,11 +216,11 @@ export const TURN_TABLES = {
       decided_by: data(),
       decided_at: int(),
       result: data(),
-      /** The conversation in which it is decided, if not on the page. */
+      /** The conversation in which the approval is decided, if not on the page. */
       asked_in: data(),
-      /** The rule that would always allow such calls. */
+      /** The rule that would always allow such tool calls. */
       rule: words(),
-      /** Makes it a question, which the person in `asked_by` answers with `answer`. */
+      /** Set for a question, which the person in `asked_by` answers with `answer`. */
       choices: wordsJson(),
       answer: words(),
     },
@@ -239,8 +242,8 @@ export const TURN_TABLES = {
       ),
     },
   }),
-  /** Sub-agent runs (G07). Their lanes, turns and journals are ordinary rows. */
-  sub_agent: table({
+  /** Sub-agent runs (G07). The lanes, turns and journals of sub-agents are ordinary rows. */
+  sub_agent: defineTable({
     columns: {
       id: data('not null primary key'),
       call_id: data('not null unique'),
@@ -252,7 +255,7 @@ export const TURN_TABLES = {
       title: words('not null'),
       task: words('not null'),
       reader: data('not null'),
-      /** Together with `route`, the message that the run works for. */
+      /** The message that the run works for, together with `route`. */
       origin: wordsJson('not null'),
       route: data('not null'),
       from_owner: int('not null'),
@@ -277,7 +280,7 @@ export const TURN_TABLES = {
     },
   }),
   /** Heartbeat runs (H01–H05). */
-  heartbeat_run: table({
+  heartbeat_run: defineTable({
     columns: {
       id: data('not null primary key'),
       agent: data('not null'),

@@ -3,23 +3,26 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { type Clock, silentLogger } from '@parley/core';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { Client } from 'pg';
 import { expect } from 'vitest';
-import { type Database, dynamicStatement, parseStoreUrl } from '../database.ts';
+import { type Database, defineDynamicStatement, parseStoreUrl } from '../database.ts';
 import { openStore } from '../open-store.ts';
 import { openPostgres } from '../postgres/open-postgres.ts';
-import { type Store, storeOn } from '../store.ts';
+import { createStore, type Store } from '../store.ts';
 import { StoreState } from '../store-state.ts';
-import { timedIds } from '../timed-ids.ts';
+import { createTimedIds } from '../timed-ids.ts';
 import { watchDatabase } from '../watch-database.ts';
 
 /** One kind of database for one test file, whose tables are created once. */
 export interface TestDatabase {
   readonly name: 'SQLite' | 'PostgreSQL';
-  /** False if the machine lacks the server. Such tests are skipped, and the runner reports this. */
+  /**
+   * False if the machine has no database server; tests that need one are then skipped, and the
+   * runner reports this.
+   */
   readonly available: boolean;
-  /** Opens an empty store. A test that changes the schema must start with `openBare`. */
+  /** Opens an empty store. A test that changes the schema must call `openBare` instead. */
   openEmpty(): Promise<Store>;
   /** Creates a database without tables; `url` then returns its address. */
   openBare(): Promise<void>;
@@ -27,27 +30,29 @@ export interface TestDatabase {
   setTime(now: number): void;
   /** The URL of the database that `openEmpty` opened last. */
   url(): string;
-  /** Closes and removes everything. */
   dispose(): Promise<void>;
 }
 
-/** Both kinds, so that one suite runs on each. `postgresUrl` is `inject('postgresUrl')`. */
-export function bothDatabases(postgresUrl: string | null): readonly TestDatabase[] {
-  return [sqliteForTests(), postgresForTests(postgresUrl)];
+/**
+ * Returns both kinds of database, so that one suite runs on each. `postgresUrl` is
+ * `inject('postgresUrl')`.
+ */
+export function listBothDatabases(postgresUrl: string | null): readonly TestDatabase[] {
+  return [createSqliteForTests(), createPostgresForTests(postgresUrl)];
 }
 
 /**
- * Both kinds as well, for suites in which PostgreSQL is not the subject: on a change those of half of the files run on
- * SQLite alone, the next day those of the other half.
+ * Returns both kinds of database for the suites of one half of the files, and SQLite alone for the
+ * other half; the halves alternate daily.
  */
-export function databasesOfDay(postgresUrl: string | null): readonly TestDatabase[] {
+export function listDatabasesOfDay(postgresUrl: string | null): readonly TestDatabase[] {
   const { testPath = '' } = expect.getState();
   const nth = hash('sha256', basename(testPath), 'buffer').readUInt32BE();
-  return isOfDay(nth, 2) ? bothDatabases(postgresUrl) : [sqliteForTests()];
+  return isDueToday(nth, 2) ? listBothDatabases(postgresUrl) : [createSqliteForTests()];
 }
 
-/** A file in a separate folder. */
-export function sqliteForTests(): TestDatabase {
+/** Creates a SQLite database in a separate folder. */
+export function createSqliteForTests(): TestDatabase {
   const folders: string[] = [];
   const stores: Store[] = [];
   let template: string | undefined;
@@ -84,13 +89,13 @@ export function sqliteForTests(): TestDatabase {
 }
 
 /** A separate database on the given server, created on first use. */
-function postgresForTests(serverUrl: string | null): TestDatabase {
+function createPostgresForTests(serverUrl: string | null): TestDatabase {
   const name = `parley_store_${randomBytes(6).toString('hex')}`;
   let now = 0;
   let made = false;
   let hasTables = false;
   const url = () => Object.assign(new URL(serverUrl ?? ''), { pathname: `/${name}` }).href;
-  const kept = keptConnections(url);
+  const kept = createSharedConnections(url);
   return {
     name: 'PostgreSQL',
     available: serverUrl !== null,
@@ -99,11 +104,11 @@ function postgresForTests(serverUrl: string | null): TestDatabase {
       now = time;
     },
     async openBare() {
-      if (!made) await execute(serverUrl ?? '', `create database ${name}`);
+      if (!made) await executeStatements(serverUrl ?? '', `create database ${name}`);
       made = true;
       hasTables = false;
       await kept.close();
-      await execute(url(), 'drop schema public cascade; create schema public');
+      await executeStatements(url(), 'drop schema public cascade; create schema public');
     },
     async openEmpty() {
       now = 0;
@@ -118,16 +123,16 @@ function postgresForTests(serverUrl: string | null): TestDatabase {
     },
     async dispose() {
       await kept.close();
-      if (made) await execute(serverUrl ?? '', `drop database ${name} with (force)`);
+      if (made) await executeStatements(serverUrl ?? '', `drop database ${name} with (force)`);
     },
   };
 }
 
 /**
- * Connections shared by the separate stores of individual tests, because opening a connection takes
- * the server as long as a whole test. A test that closes its store closes them.
+ * Connections shared by the stores of individual tests, because opening a connection takes the
+ * server as long as a whole test. Tests that close their store close these connections.
  */
-function keptConnections(url: () => string) {
+function createSharedConnections(url: () => string) {
   let database: Database | undefined;
   let emptying: Client | undefined;
   const closeDatabase = async (): Promise<void> => {
@@ -142,10 +147,10 @@ function keptConnections(url: () => string) {
       database = shared;
       const close = () => (database === shared ? closeDatabase() : shared.close());
       const watched = watchDatabase({ ...shared, close }, address, silentLogger);
-      const newId = timedIds(clock);
+      const newId = createTimedIds(clock);
       const state = new StoreState(watched, { clock, newId, forget: [], onSetback() {} });
       watched.onConnect((write) => state.check(write));
-      return storeOn(watched, newId, { sharedClock: clock, state });
+      return createStore(watched, newId, { sharedClock: clock, state });
     },
     async emptyAll(): Promise<void> {
       if (emptying === undefined) {
@@ -190,7 +195,7 @@ const EMPTY_ALL = `do $$
   end
 $$`;
 
-async function execute(url: string, ...statements: readonly string[]): Promise<void> {
+async function executeStatements(url: string, ...statements: readonly string[]): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
@@ -200,11 +205,11 @@ async function execute(url: string, ...statements: readonly string[]): Promise<v
   }
 }
 
-const OF_SQLITE = dynamicStatement(`select type, name, sql from sqlite_master
+const OF_SQLITE = defineDynamicStatement(`select type, name, sql from sqlite_master
   where name not like 'sqlite_%' order by type, name`).rows<object>();
 
 const OF_POSTGRES =
-  dynamicStatement(`select 'column' as type, table_name || '.' || column_name as name,
+  defineDynamicStatement(`select 'column' as type, table_name || '.' || column_name as name,
     concat_ws(' ', data_type, is_nullable, column_default) as sql
   from information_schema.columns where table_schema = current_schema()
   union all select 'index', indexname, indexdef from pg_indexes where schemaname = current_schema()
@@ -212,8 +217,8 @@ const OF_POSTGRES =
   from pg_constraint where connamespace = cast(current_schema() as regnamespace)
   order by 1, 2, 3`).rows<object>();
 
-/** A database's tables, columns, indexes and constraints, for comparison. */
-export async function schemaOf(database: Database): Promise<readonly object[]> {
+/** Reads a database's tables, columns, indexes and constraints, for comparison. */
+export async function readSchema(database: Database): Promise<readonly object[]> {
   const query = database.dialect === 'sqlite' ? OF_SQLITE : OF_POSTGRES;
   return database.read((sql) => sql.all(query));
 }

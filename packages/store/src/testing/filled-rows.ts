@@ -1,9 +1,9 @@
-import { type Database, dynamicStatement } from '../database.ts';
+import { type Database, defineDynamicStatement } from '../database.ts';
 import type { Column } from '../tables/table.ts';
 import { TABLES, TABLES_IN_BACKUP, type TableName } from '../tables.ts';
 
-type Value = string | number | Uint8Array | null;
-type Row = Readonly<Record<string, Value>>;
+type FilledValue = string | number | Uint8Array | null;
+type FilledRow = Readonly<Record<string, FilledValue>>;
 
 const CHAT = { channel: 'telegram', account: 'default', chat_id: '-7' };
 const TEXT = 'O\'Hara said "no"\nand\tleft: Grüße, 你好 🦜';
@@ -13,8 +13,8 @@ const message = (message_id: string, conversation_id: string, state: string, tur
   ...{ message_id, conversation_id, state, turn_id: turn_id ?? null },
 });
 
-/** The values that tests depend on; other tables and columns get any value. */
-const GIVEN: Readonly<Partial<Record<TableName, readonly Row[]>>> = {
+/** Values that tests depend on; other tables and columns get arbitrary values. */
+const GIVEN: Readonly<Partial<Record<TableName, readonly FilledRow[]>>> = {
   conversation: ['c1', 'c2'].map((id) => ({
     ...{ id, epoch: 7, session: 2, lease_owner: 'worker-1', lease_until: 900 },
   })),
@@ -52,57 +52,56 @@ const GIVEN: Readonly<Partial<Record<TableName, readonly Row[]>>> = {
   adapter_state: [{ channel: 'whatsapp', account: 'default', kind: 'creds', id: 'creds' }],
 };
 
-/** On SQLite, the bytes of files are beside the database. */
+/** On SQLite, the bytes of files are stored beside the database. */
 const FILLED = TABLES_IN_BACKUP.filter((table) => table !== 'file_piece');
 
 /** At least one row for each table in a backup, in an order that foreign keys allow. */
 const ROWS = FILLED.flatMap((table) =>
-  (GIVEN[table] ?? [{}]).map((given) => ({ table, row: filledRow(table, given) })),
+  (GIVEN[table] ?? [{}]).map((given) => ({ table, row: fillRow(table, given) })),
 );
 
-function filledRow(table: TableName, given: Row): Row {
+function fillRow(table: TableName, given: FilledRow): FilledRow {
   const filled = Object.entries<Column>(TABLES[table].columns).flatMap(([name, column]) => {
-    const value = given[name] ?? requiredValue(column);
+    const value = given[name] ?? createRequiredValue(column);
     return value === null ? [] : [[name, value] as const];
   });
   return Object.fromEntries(filled);
 }
 
-/** Null for a column that needs no value. */
-function requiredValue({ sql, words }: Column): Value {
+/** Creates a value for a column that requires one; null otherwise. */
+function createRequiredValue({ sql, words }: Column): FilledValue {
   if (!sql.includes('not null') || sql.includes('default')) return null;
-  if (sql.includes('references')) return referred(sql);
+  if (sql.includes('references')) return createReferredValue(sql);
   if (words === 'json') return JSON.stringify({ text: TEXT });
   if (words === 'plain') return TEXT;
   return sql.startsWith('text') ? '{}' : 1;
 }
 
-/** The first row of the table that a column refers to. */
-function referred(sql: string): Value {
+/** Creates a reference to the first row of another table. */
+function createReferredValue(sql: string): FilledValue {
   if (sql.includes('references conversation')) return 'c1';
   return sql.includes('references turn') ? 't1' : sql.includes('references soul') ? '{}' : 1;
 }
 
-/** Fills the tables of a new database. */
 export async function fillTables(database: Database): Promise<void> {
   await database.write(async (sql) => {
     for (const { table, row } of ROWS) {
       const names = Object.keys(row);
       const values = names.map((name) => `:${name}`);
       const insert = `insert into ${table} (${names.join(', ')}) values (${values.join(', ')})`;
-      await sql.run(dynamicStatement(insert), row);
+      await sql.run(defineDynamicStatement(insert), row);
     }
   });
 }
 
-/** All rows of the tables that `fillTables` fills, by table. */
-export async function filledRows(
+/** Reads all rows of the tables that `fillTables` fills, by table. */
+export async function readFilledRows(
   database: Database,
 ): Promise<Readonly<Record<string, readonly string[]>>> {
   const found: Record<string, readonly string[]> = {};
   for (const table of FILLED) {
     const columns = Object.keys(TABLES[table].columns).join(', ');
-    const query = dynamicStatement(`select ${columns} from ${table}`).rows<object>();
+    const query = defineDynamicStatement(`select ${columns} from ${table}`).rows<object>();
     const rows = await database.read((sql) => sql.all(query));
     found[table] = rows.map((values) => JSON.stringify(values, normalizeBytes)).toSorted();
   }

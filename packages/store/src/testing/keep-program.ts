@@ -1,6 +1,6 @@
 import { openStore } from '../open-store.ts';
 
-// Run as a separate process: `keep-program.ts URL BYTES` stores the first due attachment with that
+// Runs as a separate process: `keep-program.ts URL BYTES` stores the first due attachment with that
 // size.
 const [url = '', size = '0'] = process.argv.slice(2);
 

@@ -7,16 +7,20 @@ import { IN_MEMORY } from '../database.ts';
 import { MIGRATIONS, migrate } from '../migrate.ts';
 import { openStore } from '../open-store.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
-import { schemaOf } from './databases.ts';
-import { emptyTables, openMemoryStore, writeEmptyDatabase } from './memory-store.ts';
-import { message, routeTo } from './messages.ts';
+import { readSchema } from './databases.ts';
+import { createEmptyTables, openMemoryStore, writeEmptyDatabase } from './memory-store.ts';
+import { createMessage, createRouteTo } from './messages.ts';
 
 describe('a store in memory for tests', () => {
-  it('[D15] has the tables that the migrations create', async () => {
+  it('[D15] creates the same tables in memory as the migrations', async () => {
     const made = openSqlite({ path: IN_MEMORY, name: 'made' });
     await migrate(made, MIGRATIONS, 'made', () => 0);
-    const copied = openSqlite({ path: IN_MEMORY, name: 'copied', content: await emptyTables() });
-    expect(await schemaOf(copied)).toEqual(await schemaOf(made));
+    const copied = openSqlite({
+      path: IN_MEMORY,
+      name: 'copied',
+      content: await createEmptyTables(),
+    });
+    expect(await readSchema(copied)).toEqual(await readSchema(made));
     await made.close();
     await copied.close();
   });
@@ -26,16 +30,16 @@ describe('a store in memory for tests', () => {
       await openMemoryStore({ clock: () => 0 }),
       await openMemoryStore({ clock: () => 0 }),
     ];
-    await one.inbox.accept(message('m1'));
-    expect(await one.inbox.recent(routeTo('c1'), 9)).toHaveLength(1);
-    expect(await other.inbox.recent(routeTo('c1'), 9)).toEqual([]);
+    await one.inbox.accept(createMessage('m1'));
+    expect(await one.inbox.recent(createRouteTo('c1'), 9)).toHaveLength(1);
+    expect(await other.inbox.recent(createRouteTo('c1'), 9)).toEqual([]);
     await one.close();
     await other.close();
   });
 });
 
 describe('a file with empty tables for tests', () => {
-  it('[D15] is the same as after the first opening, and only its owner can read it', async () => {
+  it('[D15] writes the same file as a first opening, readable only by its owner', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'parley-empty-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const [made, copied] = [join(folder, 'made.db'), join(folder, 'copied.db')];
@@ -46,7 +50,7 @@ describe('a file with empty tables for tests', () => {
   });
 });
 
-/** What matters about a file to those who open it: its tables, steps, pragmas and permissions. */
+/** Describes a database file by its tables, migrations, pragmas and permissions. */
 function look(path: string) {
   const sqlite = new DatabaseSync(path, { readOnly: true });
   try {

@@ -7,34 +7,35 @@ import { openStore, type StoreOptions } from '../open-store.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
 import type { Store } from '../store.ts';
 
-/** Created once and never changed, as is the file. */
+/** The tables and the file are created once and never changed. */
 let tables: Promise<Uint8Array> | undefined;
 let file: Promise<Uint8Array> | undefined;
 
 /**
- * For tests: an empty in-memory store, identical to one opened by `openStore`. Its tables are
+ * Opens an empty in-memory store for a test, identical to one opened by `openStore`. The tables are
  * created once for all test files in a process and copied, which takes a quarter of the time.
  */
 export async function openMemoryStore(
   options: Omit<StoreOptions, 'url' | 'content'>,
 ): Promise<Store> {
-  tables ??= emptyTables();
+  tables ??= createEmptyTables();
   return openStore({ ...options, url: 'sqlite::memory:', content: await tables });
 }
 
 /**
- * For tests: writes a database file identical to the one that a first start creates, which takes an
- * eighth of the time. Throws if a file already exists there.
+ * Writes a database file for a test, identical to the one that a first start creates, in an eighth
+ * of the time. Throws if the file already exists.
  */
 export async function writeEmptyDatabase(path: string): Promise<void> {
-  file ??= emptyFile((made) => readFileSync(made));
+  file ??= createEmptyFile((made) => readFileSync(made));
   writeFileSync(path, await file, { mode: 0o600, flag: 'wx' });
 }
 
-/** An empty database with Parley's tables, as serialized by SQLite. */
-export function emptyTables(): Promise<Uint8Array> {
-  return emptyFile((path) => {
-    // An in-memory database has no log and returns no pages to a disk.
+/** Creates an empty database with Parley's tables, as serialized by SQLite. */
+export function createEmptyTables(): Promise<Uint8Array> {
+  return createEmptyFile((path) => {
+    // The content is loaded into memory, so it needs neither a write-ahead log nor incremental
+    // vacuuming.
     const sqlite = new DatabaseSync(path);
     sqlite.exec('pragma journal_mode = delete; pragma auto_vacuum = none; vacuum');
     sqlite.close();
@@ -42,8 +43,8 @@ export function emptyTables(): Promise<Uint8Array> {
   });
 }
 
-/** Creates a file with Parley's tables, and removes it when `read` has returned. */
-async function emptyFile(read: (path: string) => Uint8Array): Promise<Uint8Array> {
+/** Creates a file with Parley's tables, passes it to `read`, and then removes it. */
+async function createEmptyFile(read: (path: string) => Uint8Array): Promise<Uint8Array> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-tables-'));
   try {
     const path = join(folder, 'parley.db');

@@ -3,26 +3,26 @@ import type { NewApproval } from '../approval-rows.ts';
 import type { AdmittedMessage, ClaimedTurn, Lease, NewPart, TurnCommit } from '../rows.ts';
 import type { SummaryTask } from '../sessions.ts';
 import type { Store } from '../store.ts';
-import { timedIds } from '../timed-ids.ts';
+import { createTimedIds } from '../timed-ids.ts';
 import { UsageGrouping } from '../usage.ts';
 
 const WEB = { channel: 'web', account: 'default' } as const;
 
 /** The chat, lane and route of test messages share one short name. */
-export function routeTo(chatId: string, threadId?: string): ReplyRoute {
+export function createRouteTo(chatId: string, threadId?: string): ReplyRoute {
   const target = { dialect: 'plain', maxLength: 4096, unit: 'utf16' } as const;
   return { ...WEB, chatId, ...(threadId === undefined ? {} : { threadId }), target };
 }
 
-/** A message `id` written in `chatId`; its lane is `web:<chatId>`. */
-export function message(
+/** Creates a message `id` written in `chatId`; its lane is `web:<chatId>`. */
+export function createMessage(
   id: string,
   chatId = 'c1',
   more: { readonly at?: number; readonly threadId?: string; readonly type?: 'group' } = {},
 ): AdmittedMessage {
   return {
     conversationId: `web:${chatId}`,
-    route: routeTo(chatId, more.threadId),
+    route: createRouteTo(chatId, more.threadId),
     receivedAt: more.at ?? 0,
     message: {
       ...WEB,
@@ -38,31 +38,38 @@ export function message(
   };
 }
 
-/** A part for the chat, the same with and without markup. */
-export function part(text: string, chatId = 'c1'): NewPart {
-  return { route: routeTo(chatId), body: { text, plain: text } };
+/** Creates a part for the chat, with the same text with and without markup. */
+export function createPart(text: string, chatId = 'c1'): NewPart {
+  return { route: createRouteTo(chatId), body: { text, plain: text } };
 }
 
-/** A commit that answers with the given parts and adds an entry to the history. */
-export function answer(turnId: string, texts: readonly string[], chatId = 'c1'): TurnCommit {
+/** Creates a commit that answers with the given parts and adds an entry to the history. */
+export function createAnswer(turnId: string, texts: readonly string[], chatId = 'c1'): TurnCommit {
   return {
     turnId,
     outcome: 'answered',
     entries: texts.map((content) => ({ role: 'assistant', content })),
-    parts: texts.map((text) => part(text, chatId)),
+    parts: texts.map((text) => createPart(text, chatId)),
     usage: null,
   };
 }
 
-/** Takes a lane, which must be free. */
-export async function hold(store: Store, lane = 'web:c1', owner = 'w1', now = 0): Promise<Lease> {
-  const result = await store.lanes.acquire(lane, owner, now, 1_000);
-  if (result.kind === 'busy') throw new Error(`the lane ${lane} is busy`);
-  return result.lease;
+/** Takes a free lane and starts its turn, as a worker does when it is woken. */
+export async function startTurn(
+  store: Store,
+  turnId: string,
+  lane = 'web:c1',
+  owner = 'w1',
+  busy: BusyPolicy = 'collect',
+): Promise<{ readonly lease: Lease; readonly turn: ClaimedTurn }> {
+  const work = { conversationId: lane, owner, leaseMs: 1_000 };
+  const started = await store.lanes.begin(work, busy, turnId, 0);
+  if (started.kind !== 'turn') throw new Error(`the lane ${lane} has no turn: ${started.kind}`);
+  return started;
 }
 
-/** Claims a turn, which must exist. */
-export async function claim(
+/** Claims the next turn, which must exist, as a worker does after a commit. */
+export async function claimTurnOf(
   store: Store,
   lease: Lease,
   turnId: string,
@@ -73,56 +80,49 @@ export async function claim(
   return result.turn;
 }
 
-/** The ids of the messages that a turn answers. */
-export function idsOf(turn: ClaimedTurn): readonly string[] {
+export function listMessageIds(turn: ClaimedTurn): readonly string[] {
   return turn.messages.map((row) => row.message.messageId);
 }
 
-/**
- * For tests: does everything that surrounds a turn, except delivering messages, in separate chats.
- */
-export async function useWork(store: Store): Promise<void> {
-  await useSubAgents(store);
-  await useApprovals(store);
-  await useSummaries(store);
-  await useLists(store);
-  await useReplacing(store);
+/** Runs all the work around a turn in separate chats, except for delivering messages. */
+export async function doTurnWork(store: Store): Promise<void> {
+  await doSubAgentWork(store);
+  await doApprovals(store);
+  await doSummaries(store);
+  await doLists(store);
+  await doReplacing(store);
 }
 
-async function useReplacing(store: Store): Promise<void> {
+async function doReplacing(store: Store): Promise<void> {
   const file = { kind: 'image', ref: 'f' } as const;
-  const first = message('r1', 'c8');
+  const first = createMessage('r1', 'c8');
   const files = [new Uint8Array(1)];
   await store.inbox.accept({ ...first, message: { ...first.message, attachments: [file] }, files });
-  const lease = await hold(store, 'web:c8');
-  await claim(store, lease, 't8');
-  await store.lanes.commit(lease, { ...answer('t8', ['a'], 'c8'), parts: [] }, 0);
-  const again = message('r2', 'c8');
+  const { lease } = await startTurn(store, 't8', 'web:c8');
+  await store.lanes.commit(lease, { ...createAnswer('t8', ['a'], 'c8'), parts: [] }, 0);
+  const again = createMessage('r2', 'c8');
   await store.inbox.accept({ ...again, message: { ...again.message, replaces: 'r1' } });
 }
 
-async function useSubAgents(store: Store): Promise<void> {
-  await store.inbox.accept(message('s1', 'c5'));
-  const lease = await hold(store, 'web:c5');
-  await claim(store, lease, 't5');
+async function doSubAgentWork(store: Store): Promise<void> {
+  await store.inbox.accept(createMessage('s1', 'c5'));
+  await startTurn(store, 't5', 'web:c5');
   const order = { turnId: 't5', title: 't', task: 't', reader: 'owner', text: 'w' } as const;
   const bounds = { depth: 2, concurrent: 3 };
   for (const id of ['a', 'b']) {
     await store.subAgents.start({ ...order, id, callId: id }, bounds, 0);
     await store.subAgents.of(`sub:${id}`);
   }
-  const own = await hold(store, 'sub:a');
-  await claim(store, own, 't6');
-  const commit = { ...answer('t6', []), parts: [] };
+  const { lease: own } = await startTurn(store, 't6', 'sub:a');
+  const commit = { ...createAnswer('t6', []), parts: [] };
   const over = { commit, steps: 1, state: 'done', result: 'r', text: 'w' } as const;
   await store.subAgents.commit(own, over, 0);
-  await store.inbox.command(message('s2', 'c5'), (command) => command.stop());
+  await store.inbox.command(createMessage('s2', 'c5'), (command) => command.stop());
 }
 
-async function useApprovals(store: Store): Promise<void> {
-  await store.inbox.accept(message('a1', 'c6'));
-  const lease = await hold(store, 'web:c6');
-  await claim(store, lease, 't7');
+async function doApprovals(store: Store): Promise<void> {
+  await store.inbox.accept(createMessage('a1', 'c6'));
+  const { lease } = await startTurn(store, 't7', 'web:c6');
   const asked: NewApproval = {
     code: 'CODE7',
     turnId: 't7',
@@ -136,24 +136,24 @@ async function useApprovals(store: Store): Promise<void> {
     expiresAt: 5,
   };
   await store.approvals.allow(lease, { ...asked, code: 'CODE8', callKey: 'j' }, 0);
-  await store.approvals.ask(lease, asked, [part('May I?', 'c6')], 0);
+  await store.approvals.ask(lease, asked, [createPart('May I?', 'c6')], 0);
   await store.approvals.of('t7', 'k');
   await store.approvals.waiting(1);
   await store.approvals.decide('CODE8', { verdict: 'denied', by: 'console:owner' }, 1);
   await store.approvals.recent(9, 9);
   const by = { verdict: 'denied', by: 'web:u1' } as const;
   for (const code of [null, 'X']) {
-    await store.inbox.command(message(`a2${code}`, 'c6'), (command) =>
+    await store.inbox.command(createMessage(`a2${code}`, 'c6'), (command) =>
       command.decideApproval({ code, ...by }),
     );
   }
   await store.approvals.expire(9);
   await store.approvals.recent(5);
-  await store.inbox.command(message('a4', 'c6'), (command) => command.changeMode('plan'));
-  await store.inbox.command(message('a5', 'c6'), (command) => command.runPlan(null, 'go'));
+  await store.inbox.command(createMessage('a4', 'c6'), (command) => command.changeMode('plan'));
+  await store.inbox.command(createMessage('a5', 'c6'), (command) => command.runPlan(null, 'go'));
 }
 
-async function useSummaries(store: Store): Promise<void> {
+async function doSummaries(store: Store): Promise<void> {
   const place = { conversationId: 'web:c6', session: 0, reader: 'owner' };
   const history: SummaryTask = { ...place, kind: 'history', mark: '0' };
   const by = { by: 'one', now: 0, claimMs: 9, impatient: true };
@@ -170,7 +170,7 @@ async function useSummaries(store: Store): Promise<void> {
   await store.transcript.messagesBehind(place, 1, 5);
 }
 
-async function useLists(store: Store): Promise<void> {
+async function doLists(store: Store): Promise<void> {
   const place = { conversationId: 'web:c6', session: 0 };
   await store.pins.fix(place, 'k', 'v', 0);
   await store.todos.replace(place, [{ text: 't', state: 'open' }], 0);
@@ -197,12 +197,12 @@ async function useLists(store: Store): Promise<void> {
 export const DAY = 24 * 60 * 60_000;
 const LONG = 'words of an answer, '.repeat(40);
 
-/** For tests: leaves in all tables what one chat message leaves behind, written as a turn would. */
-export async function liveThrough(store: Store, at: number, chat: string, id: string) {
-  const newId = timedIds(() => at);
+/** Writes to all tables the rows that one chat message leaves, as a turn would. */
+export async function fillAllTables(store: Store, at: number, chat: string, id: string) {
+  const newId = createTimedIds(() => at);
   const turnId = newId('turn');
   const conversationId = `web:${chat}`;
-  await store.inbox.accept(message(id, chat, { at }));
+  await store.inbox.accept(createMessage(id, chat, { at }));
   const started = await store.lanes.begin(
     { conversationId, owner: 'w1', leaseMs: 1_000 },
     'collect',
@@ -211,7 +211,7 @@ export async function liveThrough(store: Store, at: number, chat: string, id: st
   );
   if (started.kind !== 'turn') throw new Error(`no turn: ${started.kind}`);
   const { lease, turn } = started;
-  await store.prompts.record(promptOf(turnId, chat, at));
+  await store.prompts.record(createPromptOf(turnId, chat, at));
   await store.turns.appendStep(lease, turnId, { index: 0, content: { text: LONG } }, at);
   const usage = { model: 'm', inputTokens: 9, outputTokens: 9, costUsd: null };
   const account = { day: new Date(at).toISOString().slice(0, 10), personId: chat, groupId: null };
@@ -219,19 +219,19 @@ export async function liveThrough(store: Store, at: number, chat: string, id: st
     { role: 'user' as const, content: id },
     { role: 'assistant' as const, content: LONG },
   ];
-  const parts = [part(LONG, chat)];
+  const parts = [createPart(LONG, chat)];
   const commit = { turnId, outcome: 'answered' as const, entries, parts, usage, account };
   await store.lanes.commit(lease, commit, at);
   const place = { conversationId, session: turn.session };
   await store.pins.fix(place, 'k', 'v', at);
   await store.lanes.release(lease);
-  const due = (await store.outbox.next(routeTo(chat)))?.part.id ?? '';
+  const due = (await store.outbox.next(createRouteTo(chat)))?.part.id ?? '';
   await store.outbox.markSending(due, at);
   await store.outbox.markSent(due, `p-${id}`, at);
   return turnId;
 }
 
-function promptOf(turnId: string, chatId: string, at: number) {
+function createPromptOf(turnId: string, chatId: string, at: number) {
   const who = { chatType: 'direct', personId: 'u', personName: 'Bo' } as const;
   const layer = { layer: 'l', source: 's', cut: null, tokens: 1 };
   const common = { ...layer, placement: 'system', audience: { kind: 'everyone' } } as const;

@@ -4,8 +4,8 @@ import { MIGRATIONS, type Migration, migrate } from '../migrate.ts';
 import { openPostgres } from '../postgres/open-postgres.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
 
-// Run as a separate process: `migrate-program.ts URL [SECONDS]` migrates with a last migration that
-// takes that long and leaves a trace, and reports when it is in the middle of it.
+// Runs as a separate process: `migrate-program.ts URL [SECONDS]` applies a last migration that
+// takes that long and leaves a trace, and reports when it is halfway through.
 const [url = '', seconds = '0'] = process.argv.slice(2);
 
 const COUNTING =
@@ -27,7 +27,8 @@ const MARK: Migration = {
 const address = parseStoreUrl(url);
 const database = address.dialect === 'sqlite' ? openSqlite(address) : await openPostgres(address);
 const slow = Number(seconds) > 0;
-// On SQLite nothing else runs in this process during a statement, so it is reported just before.
+// On SQLite, no other code runs in this process during a statement, so the report comes just
+// before.
 if (slow) process.stdout.write('migrating\n');
 await wait(1);
 await migrate(database, [...MIGRATIONS, MARK, ...(slow ? [SLOW] : [])], 'db', () => 0);

@@ -1,9 +1,9 @@
-import { countOf, type StepFacts, shortDuration, type TimelineEntry } from '@parley/core';
+import { formatCounted, formatDuration, type StepFacts, type TimelineEntry } from '@parley/core';
 import type { Approval } from '../approval-rows.ts';
 import { HOOK_AGENT } from '../conversations.ts';
 import type { Takeover } from '../takeovers.ts';
 import type { MessageFacts, TakenFacts, TimedStep, TurnFacts } from './message-facts.ts';
-import { durationEntry, momentEntry, withoutAbsent } from './timeline-entry.ts';
+import { createDurationEntry, createMomentEntry, dropAbsent } from './timeline-entry.ts';
 
 const TRIGGERS: Readonly<Record<NonNullable<TakenFacts['trigger']>, string>> = {
   boot: 'added by Parley after its start',
@@ -12,98 +12,107 @@ const TRIGGERS: Readonly<Record<NonNullable<TakenFacts['trigger']>, string>> = {
   cron: 'added by Parley: a scheduled job',
 };
 
-/** From the platform to the inbox: written, received, allowed, stored. */
-export function arrivalEntries(facts: MessageFacts): readonly TimelineEntry[] {
+/**
+ * Lists the stages of a message from the platform to the inbox: written, received, allowed, stored.
+ */
+export function listArrivalEntries(facts: MessageFacts): readonly TimelineEntry[] {
   const { sentAt, receivedAt, fate } = facts;
   const late = sentAt === null ? 0 : receivedAt - sentAt;
-  return withoutAbsent([
-    sentAt !== null && momentEntry('platform', sentAt, 'written, according to the platform'),
-    momentEntry('ingress', receivedAt, receivedText(facts, late)),
-    ...decisionEntries(facts),
-    fate.kind === 'taken' && momentEntry('inbox', receivedAt, `stored for ${fate.conversationId}`),
+  return dropAbsent([
+    sentAt !== null && createMomentEntry('platform', sentAt, 'written, according to the platform'),
+    createMomentEntry('ingress', receivedAt, describeReceived(facts, late)),
+    ...listDecisionEntries(facts),
+    fate.kind === 'taken' &&
+      createMomentEntry('inbox', receivedAt, `stored for ${fate.conversationId}`),
   ]);
 }
 
-/** When a person took over the conversation and how that ended. Only the owner sees who it was. */
-export function takeoverEntries(
+/**
+ * Describes when a person took over the conversation and how the takeover ended. Only the owner
+ * sees the person's name.
+ */
+export function listTakeoverEntries(
   takeovers: readonly Takeover[],
   now: number,
 ): readonly TimelineEntry[] {
   return takeovers.flatMap(({ by, at, until, endedAt, endedBy }) => {
     const lasts = endedAt === null && until > now;
-    const text = `a person took the conversation over, for ${shortDuration(until - at)}`;
+    const text = `a person took the conversation over, for ${formatDuration(until - at)}`;
     const taken: TimelineEntry = {
-      ...durationEntry('lane', at, endedAt ?? now, text),
+      ...createDurationEntry('lane', at, endedAt ?? now, text),
       detail: `by ${by}`,
       ...(lasts && { mark: 'open' }),
     };
     if (lasts) return [taken];
     const end = endedBy === null ? 'the takeover expired' : 'the conversation was handed back';
     const detail = endedBy === null ? {} : { detail: `by ${endedBy}` };
-    return [taken, { ...momentEntry('lane', endedAt ?? until, end), ...detail }];
+    return [taken, { ...createMomentEntry('lane', endedAt ?? until, end), ...detail }];
   });
 }
 
-/** Platforms that report times in seconds are up to a second late. In ms. */
+/** Times from platforms that report whole seconds are up to a second late; in ms. */
 const LATE_MS = 1_500;
 
 /** Whether this is a run for a hook event (H09). */
-export function isOfHook({ agent }: NonNullable<TakenFacts['run']>): boolean {
+export function isHookRun({ agent }: NonNullable<TakenFacts['run']>): boolean {
   return agent.startsWith(HOOK_AGENT);
 }
 
-function receivedText({ fate }: MessageFacts, late: number): string {
-  const after = late > LATE_MS ? `, ${shortDuration(late)} after it was written` : '';
+function describeReceived({ fate }: MessageFacts, late: number): string {
+  const after = late > LATE_MS ? `, ${formatDuration(late)} after it was written` : '';
   if (fate.kind === 'not-taken') return `received${after}`;
   const { repeats, trigger, run } = fate;
-  if (run !== null && isOfHook(run)) return 'received by a hook';
+  if (run !== null && isHookRun(run)) return 'received by a hook';
   const again =
-    repeats === 0 ? '' : `; sent again ${timesText(repeats)} and dropped as a duplicate`;
+    repeats === 0 ? '' : `; sent again ${formatTimes(repeats)} and dropped as a duplicate`;
   return `${trigger === null ? `received${after}` : TRIGGERS[trigger]}${again}`;
 }
 
 /**
- * Why it was allowed, why it gets an answer, and from which of several agents; one reason contains
- * all three.
+ * Describes why the message was allowed, why it gets an answer, and from which agent; a single
+ * reason contains all three.
  */
-function decisionEntries({ reason, receivedAt, fate }: MessageFacts): readonly TimelineEntry[] {
+function listDecisionEntries({ reason, receivedAt, fate }: MessageFacts): readonly TimelineEntry[] {
   if (reason === null) return [];
   if (fate.kind === 'not-taken') {
     const verdict = fate.outcome === 'refused' ? 'refused' : 'not answered';
-    return [{ ...momentEntry('access', receivedAt, `${verdict}: ${reason}`), mark: 'trouble' }];
+    return [
+      { ...createMomentEntry('access', receivedAt, `${verdict}: ${reason}`), mark: 'trouble' },
+    ];
   }
   const [access = '', activation, agent] = reason.split('; ');
-  return withoutAbsent([
-    momentEntry('access', receivedAt, `allowed: ${access}`),
-    activation !== undefined && momentEntry('access', receivedAt, `needs an answer: ${activation}`),
-    agent !== undefined && momentEntry('access', receivedAt, agent),
+  return dropAbsent([
+    createMomentEntry('access', receivedAt, `allowed: ${access}`),
+    activation !== undefined &&
+      createMomentEntry('access', receivedAt, `needs an answer: ${activation}`),
+    agent !== undefined && createMomentEntry('access', receivedAt, agent),
   ]);
 }
 
-/** How long it waited for its turn, and why. */
-export function laneEntries(
+/** Describes how long the message waited for its turn, and why. */
+export function listLaneEntries(
   { receivedAt }: Pick<MessageFacts, 'receivedAt'>,
   fate: TakenFacts,
   now: number,
 ): readonly TimelineEntry[] {
   const { settlesAt, files, turn, interruptions } = fate;
   const takenAt = fate.claimedAt ?? turn?.startedAt ?? null;
-  const wasEnded = `its turn was interrupted ${timesText(interruptions)} by a later message`;
-  return withoutAbsent([
+  const wasEnded = `its turn was interrupted ${formatTimes(interruptions)} by a later message`;
+  return dropAbsent([
     settlesAt !== null &&
-      durationEntry(
+      createDurationEntry(
         'lane',
         receivedAt,
         settlesAt,
         'waited for the rest of an album or a long paste',
       ),
-    files.length > 0 && momentEntry('lane', null, `came with files: ${files.join(', ')}`),
-    interruptions > 0 && momentEntry('lane', null, wasEnded),
-    waitEntry(fate, receivedAt, takenAt, now),
+    files.length > 0 && createMomentEntry('lane', null, `came with files: ${files.join(', ')}`),
+    interruptions > 0 && createMomentEntry('lane', null, wasEnded),
+    createWaitEntry(fate, receivedAt, takenAt, now),
   ]);
 }
 
-function waitEntry(
+function createWaitEntry(
   fate: TakenFacts,
   receivedAt: number,
   takenAt: number | null,
@@ -118,27 +127,34 @@ function waitEntry(
         : joined
           ? 'waited, then joined the running turn'
           : 'waited for its turn';
-    return durationEntry('lane', receivedAt, takenAt, text);
+    return createDurationEntry('lane', receivedAt, takenAt, text);
   }
   if (state === 'waiting') {
-    return { ...durationEntry('lane', receivedAt, now, waitsFor(fate, now)), mark: 'open' };
+    return {
+      ...createDurationEntry('lane', receivedAt, now, describeWaitReason(fate, now)),
+      mark: 'open',
+    };
   }
-  if (outcome === 'stopped') return durationEntry('lane', receivedAt, doneAt, 'set aside by /stop');
+  if (outcome === 'stopped')
+    return createDurationEntry('lane', receivedAt, doneAt, 'set aside by /stop');
   return (
     outcome === 'withdrawn' &&
-    durationEntry('lane', receivedAt, doneAt, 'deleted by its author before its turn')
+    createDurationEntry('lane', receivedAt, doneAt, 'deleted by its author before its turn')
   );
 }
 
-/** Why a message is currently waiting. */
-export function waitsFor({ before, settlesAt, files, takeovers }: TakenFacts, now: number): string {
+/** Describes why a message is currently waiting. */
+export function describeWaitReason(
+  { before, settlesAt, files, takeovers }: TakenFacts,
+  now: number,
+): string {
   const led = takeovers.find(({ endedAt, until }) => endedAt === null && until > now);
   if (led !== undefined) {
-    return `waits because a person has taken the conversation over, for ${shortDuration(led.until - now)} more`;
+    return `waits because a person has taken the conversation over, for ${formatDuration(led.until - now)} more`;
   }
   if (before?.isSuspended) return 'waits behind a turn that is waiting for an approval';
   if (before != null) {
-    return `waits behind a turn that has been running for ${shortDuration(now - before.startedAt)}`;
+    return `waits behind a turn that has been running for ${formatDuration(now - before.startedAt)}`;
   }
   if (settlesAt !== null && settlesAt > now)
     return 'waits for the rest of an album or a long paste';
@@ -146,41 +162,41 @@ export function waitsFor({ before, settlesAt, files, takeovers }: TakenFacts, no
   return 'waits for a worker';
 }
 
-function timesText(count: number): string {
+function formatTimes(count: number): string {
   return count === 1 ? 'once' : `${count} times`;
 }
 
-/** From a turn's start to its commit. */
-export function turnEntries(turn: TurnFacts): readonly TimelineEntry[] {
-  if (turn.written !== null) return [writtenEntry(turn, turn.written)];
+/** Lists the stages of a turn from its start to its commit. */
+export function listTurnEntries(turn: TurnFacts): readonly TimelineEntry[] {
+  if (turn.written !== null) return [createWrittenEntry(turn, turn.written)];
   return [
-    ...runEntries(turn),
-    ...putOffEntries(turn),
-    ...promptEntries(turn),
-    ...turn.steps.map(stepEntry),
-    ...turn.approvals.flatMap(approvalEntries),
-    ...endEntries(turn),
+    ...listRunEntries(turn),
+    ...listPostponementEntries(turn),
+    ...listPromptEntries(turn),
+    ...turn.steps.map(createStepEntry),
+    ...turn.approvals.flatMap(listApprovalEntries),
+    ...listEndEntries(turn),
   ];
 }
 
-function writtenEntry(
+function createWrittenEntry(
   { startedAt }: TurnFacts,
   { by, as }: NonNullable<TurnFacts['written']>,
 ): TimelineEntry {
   const whose = as === 'agent' ? 'in the name of the agent' : 'under their own name';
   return {
-    ...momentEntry('turn', startedAt, `a person wrote the answer, ${whose}`),
+    ...createMomentEntry('turn', startedAt, `a person wrote the answer, ${whose}`),
     detail: `by ${by}`,
   };
 }
 
-function runEntries({ runs, startedAt, attempts }: TurnFacts): readonly TimelineEntry[] {
+function listRunEntries({ runs, startedAt, attempts }: TurnFacts): readonly TimelineEntry[] {
   if (runs.length === 0) {
     const again = attempts > 1 ? `, ${attempts} times in all` : '';
-    return [momentEntry('turn', startedAt, `started${again}`)];
+    return [createMomentEntry('turn', startedAt, `started${again}`)];
   }
   return runs.map(({ at, worker, hung }, nth) => ({
-    ...momentEntry(
+    ...createMomentEntry(
       'turn',
       at,
       `${nth === 0 ? 'started' : 'resumed by another run'}${hung ? HUNG : ''}`,
@@ -191,51 +207,59 @@ function runEntries({ runs, startedAt, attempts }: TurnFacts): readonly Timeline
 
 const HUNG = '; the process hung in it, and the watchdog ended it';
 
-/** When the model became unavailable and, while the turn waits for it, why. */
-function putOffEntries({ putOffSince, putOffUntil, reason }: TurnFacts): readonly TimelineEntry[] {
+/** Describes when the model became unavailable and, while the turn waits for it, why. */
+function listPostponementEntries({
+  putOffSince,
+  putOffUntil,
+  reason,
+}: TurnFacts): readonly TimelineEntry[] {
   if (putOffSince === null) return [];
-  const kept = momentEntry('turn', putOffSince, 'its model was unavailable; the question was kept');
+  const kept = createMomentEntry(
+    'turn',
+    putOffSince,
+    'its model was unavailable; the question was kept',
+  );
   if (putOffUntil === null) return [kept];
   return [{ ...kept, ...(reason !== null && { detail: reason }), mark: 'open' }];
 }
 
-function promptEntries({ prompt, turnId }: TurnFacts): readonly TimelineEntry[] {
+function listPromptEntries({ prompt, turnId }: TurnFacts): readonly TimelineEntry[] {
   if (prompt === null) return [];
   const { at, layout, layers, characters, tokens } = prompt;
-  const size = `${countOf(layers, 'layer')}, with tools and history ${characters} characters, about ${tokens} tokens`;
+  const size = `${formatCounted(layers, 'layer')}, with tools and history ${characters} characters, about ${tokens} tokens`;
   return [
     {
-      ...momentEntry('prompt', at, `${size}, layout ${layout}`),
+      ...createMomentEntry('prompt', at, `${size}, layout ${layout}`),
       detail: `parley prompt --turn ${turnId}`,
     },
   ];
 }
 
-function stepEntry({ startedAt, endedAt, facts }: TimedStep): TimelineEntry {
-  const base = durationEntry(
+function createStepEntry({ startedAt, endedAt, facts }: TimedStep): TimelineEntry {
+  const base = createDurationEntry(
     facts.kind,
     startedAt ?? endedAt,
     startedAt === null ? null : endedAt,
-    stepText(facts),
+    describeStep(facts),
   );
-  if (facts.kind === 'model') return { ...base, detail: modelDetail(facts) };
+  if (facts.kind === 'model') return { ...base, detail: describeModelDetail(facts) };
   return facts.outcome === 'done' ? base : { ...base, mark: 'trouble' };
 }
 
-function stepText(facts: StepFacts): string {
+function describeStep(facts: StepFacts): string {
   if (facts.kind === 'tool') {
     const outcome = facts.outcome === 'not-run' ? 'not run' : facts.outcome;
     return `${facts.tool}: ${outcome}`;
   }
   const { inputTokens, outputTokens, firstTokenMs, calls, ended } = facts;
   const { thoughtCharacters = 0, droppedCalls = 0 } = facts;
-  return withoutAbsent([
+  return dropAbsent([
     `asked: ${inputTokens} tokens in, ${outputTokens} out`,
-    firstTokenMs !== undefined && `first text after ${shortDuration(firstTokenMs)}`,
+    firstTokenMs !== undefined && `first text after ${formatDuration(firstTokenMs)}`,
     thoughtCharacters > 0 && `reasoned, ${thoughtCharacters.toLocaleString('en-US')} characters`,
     calls.length > 0 && `calls ${calls.join(', ')}`,
     ended !== undefined && ENDED[ended],
-    droppedCalls > 0 && `${countOf(droppedCalls, 'call')} written as text and not run`,
+    droppedCalls > 0 && `${formatCounted(droppedCalls, 'call')} written as text and not run`,
   ]).join('; ');
 }
 
@@ -245,7 +269,11 @@ const ENDED = {
 } as const;
 
 /** Only the owner sees which model answers. */
-function modelDetail({ model, insteadOf, asked }: Extract<StepFacts, { kind: 'model' }>): string {
+function describeModelDetail({
+  model,
+  insteadOf,
+  asked,
+}: Extract<StepFacts, { kind: 'model' }>): string {
   const instead = insteadOf === undefined ? '' : ` instead of ${insteadOf}`;
   const again = asked === undefined ? '' : `, asked ${asked} times`;
   return `${model}${instead}${again}`;
@@ -261,7 +289,7 @@ const DECISIONS: Readonly<Record<Approval['state'], string>> = {
   auto: 'allowed by the settings',
 };
 
-function approvalEntries({
+function listApprovalEntries({
   state,
   tool,
   code,
@@ -269,23 +297,29 @@ function approvalEntries({
   decidedAt,
   decidedBy,
 }: Approval): TimelineEntry[] {
-  if (state === 'auto') return [momentEntry('approval', askedAt, `${tool}: ${DECISIONS.auto}`)];
+  if (state === 'auto')
+    return [createMomentEntry('approval', askedAt, `${tool}: ${DECISIONS.auto}`)];
   const text = `${tool} (${code}): ${DECISIONS[state]}`;
   return [
     {
-      ...durationEntry('approval', askedAt, decidedAt, text),
+      ...createDurationEntry('approval', askedAt, decidedAt, text),
       ...(decidedBy !== null && { detail: `by ${decidedBy}` }),
       ...(state === 'pending' && { mark: 'open' as const }),
     },
   ];
 }
 
-/** Its outcome, if it has one yet. */
-function endEntries({ state, startedAt, finishedAt, reason }: TurnFacts): readonly TimelineEntry[] {
+/** Lists the turn's outcome, if it has ended. */
+function listEndEntries({
+  state,
+  startedAt,
+  finishedAt,
+  reason,
+}: TurnFacts): readonly TimelineEntry[] {
   const detail = reason === null ? {} : { detail: reason };
-  const took = (text: string) => ({ ...momentEntry('commit', finishedAt, text), ...detail });
+  const took = (text: string) => ({ ...createMomentEntry('commit', finishedAt, text), ...detail });
   const whole =
-    finishedAt === null ? '' : `, ${shortDuration(finishedAt - startedAt)} after it was started`;
+    finishedAt === null ? '' : `, ${formatDuration(finishedAt - startedAt)} after it was started`;
   switch (state) {
     case 'running':
       return [];

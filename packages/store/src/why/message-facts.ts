@@ -2,7 +2,7 @@ import type { StepFacts } from '@parley/core';
 import type { Approval } from '../approval-rows.ts';
 import type { ChatKey } from '../conversations.ts';
 import { HEARTBEAT_LANE, isLane, OF_CHAT } from '../conversations.ts';
-import { type Sql, statement } from '../database.ts';
+import { defineStatement, type Sql } from '../database.ts';
 import type { HeartbeatRun } from '../heartbeat-runs.ts';
 import type { PartRetry, PartState } from '../outbox-parts.ts';
 import type { InboxOutcome } from '../rows.ts';
@@ -11,13 +11,13 @@ import type { TurnRun } from '../turn-runs.ts';
 import type { TurnState } from '../turns.ts';
 
 /** Why a message has no row in the inbox. */
-export type NotTaken = 'ignored' | 'refused';
+export type NotAcceptedOutcome = 'ignored' | 'refused';
 
 /** Identifies the message that the question is about. */
 export interface WhyQuestion {
   /**
    * The platform's message id, `channel:chat/message` (with an account
-   * `channel/account:chat/message`), the id of a turn or of a heartbeat run, or `last`.
+   * `channel/account:chat/message`), the id of a turn or heartbeat run, or `last`.
    */
   readonly message: string;
   /** If set, only messages from this chat are searched. */
@@ -26,7 +26,7 @@ export interface WhyQuestion {
   readonly agent?: string | null;
 }
 
-/** All stored facts about one message. Times in ms; null if unknown. */
+/** All stored facts about one message; times are in ms, or null if unknown. */
 export interface MessageFacts {
   readonly place: {
     readonly channel: string;
@@ -34,24 +34,24 @@ export interface MessageFacts {
     readonly chatId: string;
     readonly messageId: string;
   };
-  /** When Parley received it. */
+  /** When Parley received the message. */
   readonly receivedAt: number;
-  /** As reported by the platform; null if Parley itself put it there. */
+  /** The time reported by the platform; null if Parley itself added the message. */
   readonly sentAt: number | null;
-  /** Why it was accepted or not. */
+  /** Why the message was accepted or not. */
   readonly reason: string | null;
-  readonly fate: Fate;
+  readonly fate: MessageFate;
 }
 
-/** Not accepted, or accepted with this outcome. */
-type Fate =
-  | { readonly kind: 'not-taken'; readonly outcome: NotTaken }
+/** The message was not accepted, or accepted with this outcome. */
+type MessageFate =
+  | { readonly kind: 'not-taken'; readonly outcome: NotAcceptedOutcome }
   | ({ readonly kind: 'taken' } & TakenFacts);
 
 /** A message that has a row in the inbox. */
 export interface TakenFacts {
   readonly conversationId: string;
-  /** Where its answer goes. */
+  /** The chat to which the answer goes. */
   readonly answeredIn: ChatKey;
   readonly trigger: 'boot' | 'sub-agent' | 'heartbeat' | 'cron' | null;
   readonly state: 'waiting' | 'claimed' | 'done';
@@ -62,11 +62,11 @@ export interface TakenFacts {
   readonly claimedAt: number | null;
   readonly doneAt: number | null;
   readonly files: readonly string[];
-  /** The turn that is running in its lane, if it is not the message's own turn. */
+  /** The turn that is running in the lane, unless it is the message's own turn. */
   readonly before: Pick<TurnFacts, 'turnId' | 'startedAt' | 'isSuspended'> | null;
   readonly run: Pick<HeartbeatRun, 'agent' | 'task' | 'state' | 'reason'> | null;
   readonly cronJob: string | null;
-  /** The takeovers while it was waiting or being answered, oldest first. */
+  /** The takeovers while the message was waiting or being answered, oldest first. */
   readonly takeovers: readonly Takeover[];
   readonly turn: TurnFacts | null;
   readonly parts: readonly PartFacts[];
@@ -81,13 +81,13 @@ export interface TurnFacts {
   readonly startedAt: number;
   readonly finishedAt: number | null;
   readonly isSuspended: boolean;
-  /** When its model first became unavailable, in ms. */
+  /** When the turn's model first became unavailable, in ms. */
   readonly putOffSince: number | null;
-  /** When it is tried again, in ms; null if it is not currently put off. */
+  /** When the turn is tried again, in ms; null if it is not currently put off. */
   readonly putOffUntil: number | null;
-  /** The worker that currently runs it; null if none does. */
+  /** The worker that currently runs the turn; null if none does. */
   readonly worker: string | null;
-  /** Set if a person wrote the answer from the page (U12); null if the agent did. */
+  /** Set if a person wrote the answer from the page (U12); null if the agent wrote it. */
   readonly written: { readonly by: string; readonly as: 'agent' | 'self' } | null;
   readonly runs: readonly TurnRun[];
   readonly prompt: PromptFacts | null;
@@ -95,7 +95,6 @@ export interface TurnFacts {
   readonly approvals: readonly Approval[];
 }
 
-/** The recorded prompt. */
 export interface PromptFacts {
   readonly at: number;
   readonly layout: string;
@@ -105,7 +104,7 @@ export interface PromptFacts {
   readonly tokens: number;
 }
 
-/** A journal step with facts. */
+/** A journal step with its timing and facts. */
 export interface TimedStep {
   readonly startedAt: number | null;
   readonly endedAt: number;
@@ -115,9 +114,9 @@ export interface TimedStep {
 /** A part sent because of the message. */
 export interface PartFacts {
   readonly id: string;
-  /** Null for another chat, or for the answer to a command. */
+  /** The index of the part in the answer; null for another chat, or for the answer to a command. */
   readonly index: number | null;
-  /** Whether it goes to the chat in which the message is answered. */
+  /** Whether the part goes to the chat in which the message is answered. */
   readonly isHere: boolean;
   readonly state: PartState;
   readonly attempts: number;
@@ -129,77 +128,77 @@ export interface PartFacts {
   readonly platformId: string | null;
   readonly error: string | null;
   readonly retries: readonly PartRetry[];
-  /** How an operator settled it (D06). */
+  /** How an operator settled the part's dead letter (D06). */
   readonly settled: string | null;
 }
 
-/** A matching message, whether it was accepted or not. */
+/** A message that matches a question, whether it was accepted or not. */
 export interface FoundMessage extends ChatKey {
-  /** `turn`: a person wrote it from the page, and it answers no message. */
+  /** `turn`: a person wrote the text on the page, and it answers no message. */
   readonly table: 'inbox' | 'decision' | 'turn';
   readonly seq: number;
   readonly messageId: string;
   readonly at: number;
 }
 
-/** The maximum number of matches to choose from. */
+/** The maximum number of matches offered. */
 const MAX_FOUND = 10;
-/** How many of the newest rows are searched for a person's newest message. */
+/** The number of newest rows searched for a person's newest message. */
 const RECENT_MESSAGES = 50;
 
-/** The messages that match the question, newest first. */
+/** Finds the messages that match the question, newest first. */
 export async function findMessages(
   sql: Sql,
   { message, chat }: WhyQuestion,
 ): Promise<readonly FoundMessage[]> {
   if (message === 'last') return findNewest(sql, chat);
-  const ofTurn = await sql.get(FIRST_OF_TURN, { turnId: message, ...chatParameters(chat) });
+  const ofTurn = await sql.get(FIRST_OF_TURN, { turnId: message, ...toChatParameters(chat) });
   if (ofTurn !== undefined) return [ofTurn];
-  const written = await sql.get(WRITTEN, { turnId: message, ...chatParameters(chat) });
+  const written = await sql.get(WRITTEN, { turnId: message, ...toChatParameters(chat) });
   if (written !== undefined) return [written];
-  const named = placeIn(message);
+  const named = parseMessagePlace(message);
   if (named !== null && (chat === undefined || isSameChat(named, chat))) {
-    const exactly = await byId(sql, named.messageId, named);
+    const exactly = await findById(sql, named.messageId, named);
     if (exactly.length > 0) return exactly;
   }
-  const there = await byId(sql, message, chat);
+  const there = await findById(sql, message, chat);
   if (there.length > 0 || chat === undefined) return there;
-  // Runs of standing tasks have their own lane; whether this chat received their alert is checked
+  // Runs of standing tasks have a separate lane; whether this chat received their alert is checked
   // later.
-  const anywhere = await byId(sql, message, undefined);
+  const anywhere = await findById(sql, message, undefined);
   return anywhere.filter(({ chatId }) => isLane(chatId, HEARTBEAT_LANE));
 }
 
-/** Whether two keys name the same chat. */
+/** Whether two keys identify the same chat. */
 export function isSameChat(one: ChatKey, other: ChatKey): boolean {
   return (
     one.channel === other.channel && one.account === other.account && one.chatId === other.chatId
   );
 }
 
-/** Parses `telegram:42/7` or `telegram/work:42/7`; the last `/` ends the chat. */
-function placeIn(name: string): (ChatKey & { readonly messageId: string }) | null {
+/** Parses `telegram:42/7` or `telegram/work:42/7`; the last `/` ends the chat id. */
+function parseMessagePlace(name: string): (ChatKey & { readonly messageId: string }) | null {
   const [, channel, account = 'default', chatId, messageId] =
     /^([a-z][a-z0-9-]*)(?:\/([^:/]+))?:(.+)\/([^/]+)$/.exec(name) ?? [];
   if (channel === undefined || chatId === undefined || messageId === undefined) return null;
   return { channel, account, chatId, messageId };
 }
 
-async function byId(
+async function findById(
   sql: Sql,
   messageId: string,
   chat: ChatKey | undefined,
 ): Promise<readonly FoundMessage[]> {
-  const rows = await sql.all(BY_ID, { messageId, ...chatParameters(chat) });
+  const rows = await sql.all(BY_ID, { messageId, ...toChatParameters(chat) });
   const isTaken = (one: FoundMessage) => one.table === 'inbox';
-  // A picture is in both tables if its album was addressed to the bot only later.
+  // A picture is in both tables if its album was only later addressed to the bot.
   return rows.filter(
     (row) => isTaken(row) || !rows.some((one) => isTaken(one) && isSameChat(one, row)),
   );
 }
 
 /**
- * The newest message from a person that is not a command; if there is none, the newest message of
+ * Finds the newest message from a person that is not a command; without one, the newest message of
  * any kind.
  */
 async function findNewest(sql: Sql, chat: ChatKey | undefined): Promise<readonly FoundMessage[]> {
@@ -208,27 +207,30 @@ async function findNewest(sql: Sql, chat: ChatKey | undefined): Promise<readonly
   return said === undefined ? [] : [foundOf(said)];
 }
 
-/** The newest messages in all chats, newest first. */
-export async function newestMessages(sql: Sql, limit: number): Promise<readonly FoundMessage[]> {
+/** Lists the newest messages in all chats, newest first. */
+export async function listNewestMessages(
+  sql: Sql,
+  limit: number,
+): Promise<readonly FoundMessage[]> {
   return (await readNewestMessages(sql, limit, undefined)).slice(0, limit).map(foundOf);
 }
 
 async function readNewestMessages(sql: Sql, limit: number, chat: ChatKey | undefined) {
   const rows = await (chat === undefined
     ? [...(await sql.all(NEWEST_TAKEN, { limit })), ...(await sql.all(NEWEST_NOT_TAKEN, { limit }))]
-    : sql.all(NEWEST_THERE, { limit, ...chatParameters(chat) }));
+    : sql.all(NEWEST_THERE, { limit, ...toChatParameters(chat) }));
   return rows.toSorted((a, b) => b.at - a.at);
 }
 
-interface Newest extends FoundMessage {
-  /** 1 if a person wrote it and it is not a command. */
+interface NewestMessageRow extends FoundMessage {
+  /** 1 if a person wrote the message and it is not a command. */
   readonly isSaid: number;
 }
 
-const foundOf = ({ isSaid: _, ...found }: Newest): FoundMessage => found;
+const foundOf = ({ isSaid: _, ...found }: NewestMessageRow): FoundMessage => found;
 
-/** The parameters of `THERE`; null matches any chat. */
-function chatParameters(chat: ChatKey | undefined) {
+/** Builds the parameters of `THERE`; null matches any chat. */
+function toChatParameters(chat: ChatKey | undefined) {
   const { channel = null, account = null, chatId = null } = chat ?? {};
   return { channel, account, chatId };
 }
@@ -243,36 +245,40 @@ const NOT_TAKEN = `select 'decision' as "table", ${MESSAGE}, decided_at as at` a
 
 const NEWEST_FIRST = 'order by seq desc limit';
 
-const BY_ID = statement(`
+const BY_ID = defineStatement(`
   select * from (${TAKEN} from inbox where message_id = :messageId and ${THERE}
     ${NEWEST_FIRST} ${MAX_FOUND}) as taken
   union all select * from (${NOT_TAKEN} from ingress_decision where message_id = :messageId and ${THERE}
     ${NEWEST_FIRST} ${MAX_FOUND}) as others
   order by at desc, "table" desc, seq desc`).rows<FoundMessage>();
 
-const FIRST_OF_TURN = statement(
+const FIRST_OF_TURN = defineStatement(
   `${TAKEN} from inbox where turn_id = :turnId and ${THERE} order by seq limit 1`,
 ).rows<FoundMessage>();
 
-const WRITTEN = statement(`
+const WRITTEN = defineStatement(`
   select 'turn' as "table", outbox.seq, channel, account, chat_id as "chatId", turn.id as "messageId",
     turn.started_at as at
   from turn join outbox on outbox.turn_id = turn.id
   where turn.id = :turnId and turn.written_by is not null and ${THERE}
   order by outbox.seq limit 1`).rows<FoundMessage>();
 
-// Messages with a trigger were written by Parley. Text cannot imitate the pattern, because quotes
-// inside a JSON string are escaped.
+// Messages with a trigger were written by Parley. Message text cannot imitate the pattern, because
+// quotes inside a JSON string are escaped.
 const IS_SAID: string = `case when outcome = 'command' or message like '%,"trigger":"%' then 0 else 1 end`;
 
 const ACCEPTED_ROW = `${TAKEN}, ${IS_SAID} as "isSaid" from inbox`;
 
 const NOT_SAID = `${NOT_TAKEN}, 1 as "isSaid" from ingress_decision`;
 
-const NEWEST_TAKEN = statement(`${ACCEPTED_ROW} ${NEWEST_FIRST} :limit`).rows<Newest>();
+const NEWEST_TAKEN = defineStatement(
+  `${ACCEPTED_ROW} ${NEWEST_FIRST} :limit`,
+).rows<NewestMessageRow>();
 
-const NEWEST_NOT_TAKEN = statement(`${NOT_SAID} ${NEWEST_FIRST} :limit`).rows<Newest>();
+const NEWEST_NOT_TAKEN = defineStatement(
+  `${NOT_SAID} ${NEWEST_FIRST} :limit`,
+).rows<NewestMessageRow>();
 
-const NEWEST_THERE = statement(`
+const NEWEST_THERE = defineStatement(`
   select * from (${ACCEPTED_ROW} where ${OF_CHAT} ${NEWEST_FIRST} :limit) as taken
-  union all select * from (${NOT_SAID} where ${OF_CHAT} ${NEWEST_FIRST} :limit) as others`).rows<Newest>();
+  union all select * from (${NOT_SAID} where ${OF_CHAT} ${NEWEST_FIRST} :limit) as others`).rows<NewestMessageRow>();

@@ -1,5 +1,5 @@
 import {
-  agentOfConversation,
+  getConversationAgent,
   type MessageName,
   PromptLists,
   type RecentMessage,
@@ -7,23 +7,28 @@ import {
 } from '@parley/core';
 import { StepFacts } from '@parley/core/timeline';
 import { APPROVAL_COLUMNS, type ApprovalRow, readApprovalRow } from '../approval-rows.ts';
-import { chatTitle, personalMessage } from '../conversation-views/list.ts';
+import {
+  findPersonalMessage,
+  getChatTitle,
+  selectByPerson,
+  TRIGGER,
+} from '../conversation-views/list.ts';
 import { readSaid } from '../conversation-views/messages.ts';
 import type { ChatKey } from '../conversations.ts';
 import { HEARTBEAT_LANE, isLane, OF_CHAT } from '../conversations.ts';
-import { fromJson, type Sql, StoreError, statement } from '../database.ts';
+import { decodeJson, defineStatement, type Sql, StoreError } from '../database.ts';
 import { readRetries } from '../outbox-parts.ts';
 import { INBOX_COLUMNS, type InboxOutcome, type MessageRow, readInboxRow } from '../rows.ts';
 import type { Row } from '../tables.ts';
-import { TAKEOVER_COLUMNS, type Takeover, withEnd } from '../takeovers.ts';
+import { addExpiredEnd, TAKEOVER_COLUMNS, type Takeover } from '../takeovers.ts';
 import { readRuns } from '../turn-runs.ts';
 import {
   type FoundMessage,
   findMessages,
   isSameChat,
+  listNewestMessages,
   type MessageFacts,
-  type NotTaken,
-  newestMessages,
+  type NotAcceptedOutcome,
   type PartFacts,
   type PromptFacts,
   type TakenFacts,
@@ -31,37 +36,44 @@ import {
   type TurnFacts,
   type WhyQuestion,
 } from './message-facts.ts';
-import { timelineOf } from './timeline.ts';
+import { buildTimeline } from './timeline.ts';
 
-/** The path that the matching message took; `unknown` or `several` if there is not exactly one. */
+/**
+ * Returns the path of the message that matches; `unknown` or `several` if there is not exactly one.
+ */
 export async function answerWhy(sql: Sql, question: WhyQuestion, now: number): Promise<WhyAnswer> {
   const found = await findMessages(sql, question);
   const [message, another] = found;
   if (message === undefined) return { kind: 'unknown' };
   if (another !== undefined) return { kind: 'several', candidates: found.map(toMessageName) };
   const facts = await READERS[message.table](sql, message, now);
-  if (question.chat !== undefined && !isOfChat(facts, question.chat)) return { kind: 'unknown' };
-  if (question.agent !== undefined && !isOfAgent(facts, question.agent)) return { kind: 'unknown' };
-  return { kind: 'found', timeline: timelineOf(facts, now) };
+  if (question.chat !== undefined && !isVisibleInChat(facts, question.chat))
+    return { kind: 'unknown' };
+  if (question.agent !== undefined && !isForAgent(facts, question.agent))
+    return { kind: 'unknown' };
+  return { kind: 'found', timeline: buildTimeline(facts, now) };
 }
 
 const READERS = { inbox: readTaken, decision: readDecision, turn: readWritten };
 
-/** The newest messages in all chats, with names and texts. */
-export async function recentMessages(sql: Sql, limit: number): Promise<readonly RecentMessage[]> {
+/** Lists the newest messages in all chats, with names and texts. */
+export async function listRecentMessages(
+  sql: Sql,
+  limit: number,
+): Promise<readonly RecentMessage[]> {
   const shown: RecentMessage[] = [];
-  for (const found of await newestMessages(sql, limit)) {
+  for (const found of await listNewestMessages(sql, limit)) {
     const { table, seq, channel, account, chatId } = found;
     const chat = { channel, account, chatId };
     const row = await (table === 'inbox'
-      ? sql.get(ACCEPTED_MESSAGE, { seq })
-      : sql.get(SAID_THERE, chat));
-    const person = row === undefined ? null : await personalMessage(sql, row);
+      ? sql.get(ACCEPTED_MESSAGE, { seq, ...TRIGGER })
+      : sql.get(SAID_THERE, { ...chat, ...TRIGGER }));
+    const person = row === undefined ? null : findPersonalMessage(row);
     const said = row === undefined || table !== 'inbox' ? null : readSaid(row.message);
     shown.push({
       ...toMessageName(found),
       from: said?.trigger === undefined ? (said?.sender.name ?? null) : null,
-      chat: chatTitle(person) ?? chatId,
+      chat: getChatTitle(person) ?? chatId,
       conversationId: table === 'inbox' ? (row?.id ?? null) : null,
       text: said?.typed ?? said?.text ?? '',
     });
@@ -69,33 +81,37 @@ export async function recentMessages(sql: Sql, limit: number): Promise<readonly 
   return shown;
 }
 
-const SAID_ROW = 'select conversation_id as id, message from inbox where';
+const SAID_ROW = `select conversation_id as id, message, ${selectByPerson('inbox.conversation_id')}
+  from inbox where` as const;
 
 interface SaidRow {
   readonly id: string;
   readonly message: string;
+  readonly byPerson: string | null;
 }
 
-const ACCEPTED_MESSAGE = statement(`${SAID_ROW} seq = :seq`).rows<SaidRow>();
+const ACCEPTED_MESSAGE = defineStatement(`${SAID_ROW} seq = :seq`).rows<SaidRow>();
 
-const SAID_THERE = statement(`${SAID_ROW} ${OF_CHAT} order by seq desc limit 1`).rows<SaidRow>();
+const SAID_THERE = defineStatement(
+  `${SAID_ROW} ${OF_CHAT} order by seq desc limit 1`,
+).rows<SaidRow>();
 
 function toMessageName({ table: _table, seq: _seq, ...name }: FoundMessage): MessageName {
   return name;
 }
 
-/** Whether a message was for this agent. Messages that were not accepted belong to no agent. */
-function isOfAgent({ fate }: MessageFacts, agent: string | null): boolean {
-  return fate.kind === 'not-taken' || (agentOfConversation(fate.conversationId) ?? null) === agent;
+/** Whether a message was for this agent; messages that were not accepted belong to no agent. */
+function isForAgent({ fate }: MessageFacts, agent: string | null): boolean {
+  return fate.kind === 'not-taken' || (getConversationAgent(fate.conversationId) ?? null) === agent;
 }
 
-/** A chat sees Parley's own work only if it received a message about it. */
-function isOfChat({ fate }: MessageFacts, chat: ChatKey): boolean {
+/** A chat sees Parley's own work only if it received a message about that work. */
+function isVisibleInChat({ fate }: MessageFacts, chat: ChatKey): boolean {
   if (fate.kind === 'not-taken' || fate.trigger === null || fate.trigger === 'cron') return true;
   return isSameChat(fate.answeredIn, chat) && fate.parts.some(({ isHere }) => isHere);
 }
 
-function messagePosition({
+function toMessagePosition({
   channel,
   account,
   chatId,
@@ -104,38 +120,44 @@ function messagePosition({
   return { channel, account, chatId, messageId };
 }
 
-const DECISION = statement(`
+const DECISION = defineStatement(`
   select outcome, reason, decided_at as "receivedAt", sent_at as "sentAt" from ingress_decision
   where seq = :seq`).rows<
-  Pick<MessageFacts, 'reason' | 'receivedAt' | 'sentAt'> & { readonly outcome: NotTaken }
+  Pick<MessageFacts, 'reason' | 'receivedAt' | 'sentAt'> & { readonly outcome: NotAcceptedOutcome }
 >();
 
 async function readDecision(sql: Sql, found: FoundMessage): Promise<MessageFacts> {
   const row = await sql.get(DECISION, { seq: found.seq });
-  if (row === undefined) throw droppedMessageError(found);
+  if (row === undefined) throw createDroppedMessageError(found);
   const { outcome, ...facts } = row;
-  return { place: messagePosition(found), ...facts, fate: { kind: 'not-taken', outcome } };
+  return { place: toMessagePosition(found), ...facts, fate: { kind: 'not-taken', outcome } };
 }
 
-/** A row may be pruned or forgotten between the two reads for one question, which is rare. */
-function droppedMessageError({ messageId }: FoundMessage): StoreError {
+/** In rare cases, a row is pruned or forgotten between the two reads for one question. */
+function createDroppedMessageError({ messageId }: FoundMessage): StoreError {
   return new StoreError('store-failed', `Message ${messageId} has just been deleted. Ask again.`);
 }
 
-type MoreOfInbox = 'reason' | 'turn_id' | 'repeats' | 'interruptions' | 'claimed_at' | 'done_at';
+type MoreInboxColumns =
+  | 'reason'
+  | 'turn_id'
+  | 'repeats'
+  | 'interruptions'
+  | 'claimed_at'
+  | 'done_at';
 
-interface TakenRow extends MessageRow, Row<'inbox', MoreOfInbox> {
+interface TakenRow extends MessageRow, Row<'inbox', MoreInboxColumns> {
   readonly state: TakenFacts['state'];
   readonly outcome: InboxOutcome | null;
 }
 
-const TAKEN = statement(`
+const TAKEN = defineStatement(`
   select ${INBOX_COLUMNS}, reason, state, outcome, turn_id, repeats, interruptions, claimed_at, done_at
   from inbox where seq = :seq`).rows<TakenRow>();
 
 async function readTaken(sql: Sql, found: FoundMessage, now: number): Promise<MessageFacts> {
   const row = await sql.get(TAKEN, { seq: found.seq });
-  if (row === undefined) throw droppedMessageError(found);
+  if (row === undefined) throw createDroppedMessageError(found);
   const { message, route } = readInboxRow(row);
   const { conversation_id: conversationId, turn_id: turnId } = row;
   const { channel, account, chatId } = route;
@@ -156,18 +178,18 @@ async function readTaken(sql: Sql, found: FoundMessage, now: number): Promise<Me
     ...{ state: row.state, outcome: row.outcome },
     ...{ repeats: row.repeats, interruptions: row.interruptions },
     ...{ settlesAt: row.settles_at, claimedAt: row.claimed_at, doneAt: row.done_at },
-    // Only kinds and states, because names were chosen by people.
+    // Only kinds and states are shown, because people chose the file names.
     files: (await sql.all(FILES, { seq: row.seq })).map(({ kind, state }) => `${kind} ${state}`),
-    before: row.state === 'waiting' ? await turnBefore(sql, conversationId) : null,
+    before: row.state === 'waiting' ? await findTurnBefore(sql, conversationId) : null,
     run: isHeartbeat ? ((await sql.get(HEARTBEAT_RUN, { id: found.messageId })) ?? null) : null,
     cronJob: message.trigger === 'cron' ? ((await sql.get(JOB, of))?.id ?? null) : null,
-    takeovers: (await sql.all(TAKEOVERS, period)).map((one) => withEnd(one, now)),
+    takeovers: (await sql.all(TAKEOVERS, period)).map((one) => addExpiredEnd(one, now)),
     turn,
     parts: await readParts(sql, { turnId, seq: row.seq }, answeredIn),
   };
   const sentAt = message.trigger === undefined ? message.sentAt : null;
   return {
-    place: messagePosition(found),
+    place: toMessagePosition(found),
     receivedAt: row.received_at,
     sentAt,
     reason: row.reason,
@@ -175,22 +197,22 @@ async function readTaken(sql: Sql, found: FoundMessage, now: number): Promise<Me
   };
 }
 
-const TAKEOVERS = statement(`
+const TAKEOVERS = defineStatement(`
   select ${TAKEOVER_COLUMNS} from takeover
   where conversation_id = :conversationId and taken_at <= :to and until > :from
     and (ended_at is null or ended_at > :from)
   order by seq`).rows<Takeover>();
 
 /**
- * Reads a text that a person wrote from the page and that answers no message: a turn with parts,
- * but without an inbound message.
+ * Reads a text that a person wrote on the page and that answers no message: a turn with parts, but
+ * without an inbound message.
  */
 async function readWritten(sql: Sql, found: FoundMessage): Promise<MessageFacts> {
   const { messageId: turnId, at } = found;
-  const place = messagePosition(found);
+  const place = toMessagePosition(found);
   const turn = await readTurn(sql, turnId);
   const { conversationId } = (await sql.get(CONVERSATION_OF, { turnId })) ?? {};
-  if (turn === null || conversationId === undefined) throw droppedMessageError(found);
+  if (turn === null || conversationId === undefined) throw createDroppedMessageError(found);
   const nothing = { trigger: null, repeats: 0, interruptions: 0, settlesAt: null, doneAt: null };
   const fate: MessageFacts['fate'] = {
     kind: 'taken',
@@ -205,36 +227,34 @@ async function readWritten(sql: Sql, found: FoundMessage): Promise<MessageFacts>
   return { place, receivedAt: at, sentAt: null, reason: null, fate };
 }
 
-const CONVERSATION_OF = statement(
+const CONVERSATION_OF = defineStatement(
   'select conversation_id as "conversationId" from turn where id = :turnId',
 ).rows<{ readonly conversationId: string }>();
 
-const FILES = statement(
+const FILES = defineStatement(
   'select kind, state from attachment where inbox_seq = :seq order by attachment_index',
 ).rows<Row<'attachment', 'kind' | 'state'>>();
 
-const HEARTBEAT_RUN = statement(
+const HEARTBEAT_RUN = defineStatement(
   'select agent, task, state, reason from heartbeat_run where id = :id',
 ).rows<NonNullable<TakenFacts['run']>>();
 
-/**
- * The message that a job sent. Only the last one is known. The job's name is not shown, because
- * people wrote it.
- */
-const JOB = statement(`
+/** Finds the last message of a job; the job's name is not shown, because people wrote it. */
+const JOB = defineStatement(`
   select id from cron_job
   where conversation_id = :conversationId and last_message_id = :messageId`).rows<
   Row<'cron_job', 'id'>
 >();
 
-// The state is a literal, because a partial index is used only if the query contains its condition.
-const TURN_BEFORE = statement(`
+// The state is a literal, because a partial index is used only if the query contains the index
+// condition.
+const TURN_BEFORE = defineStatement(`
   select id as "turnId", started_at as "startedAt", awaits from turn
   where conversation_id = :conversationId and state = 'running'`).rows<
   Pick<TurnFacts, 'turnId' | 'startedAt'> & { readonly awaits: string | null }
 >();
 
-async function turnBefore(sql: Sql, conversationId: string): Promise<TakenFacts['before']> {
+async function findTurnBefore(sql: Sql, conversationId: string): Promise<TakenFacts['before']> {
   const row = await sql.get(TURN_BEFORE, { conversationId });
   if (row === undefined) return null;
   const { awaits, ...turn } = row;
@@ -245,7 +265,7 @@ interface PartRow extends Omit<PartFacts, 'isHere' | 'retries'>, ChatKey {
   readonly retries: string | null;
 }
 
-// The newest dead letter about a part, because replayed work may have failed again.
+// Finds the newest dead letter about a part, because replayed work may have failed again.
 const PARTS = `
   select id, channel, account, chat_id as "chatId", part_index as "index", state, attempts,
     created_at as "createdAt", not_before as "notBefore", tried_at as "triedAt",
@@ -254,11 +274,11 @@ const PARTS = `
       order by dead_letter.seq desc limit 1) as settled
   from outbox where`;
 
-const PARTS_OF_TURN = statement(`${PARTS} turn_id = :turnId order by seq`).rows<PartRow>();
+const PARTS_OF_TURN = defineStatement(`${PARTS} turn_id = :turnId order by seq`).rows<PartRow>();
 
-const PARTS_OF_COMMAND = statement(`${PARTS} answers = :seq order by seq`).rows<PartRow>();
+const PARTS_OF_COMMAND = defineStatement(`${PARTS} answers = :seq order by seq`).rows<PartRow>();
 
-/** The parts that a turn, or a command without a turn, added to the outbox. */
+/** Reads the parts that a turn, or a command without a turn, added to the outbox. */
 async function readParts(
   sql: Sql,
   { turnId, seq }: { readonly turnId: string | null; readonly seq: number },
@@ -274,7 +294,7 @@ async function readParts(
   }));
 }
 
-const TURN = statement(`
+const TURN = defineStatement(`
   select turn.state, reason, attempts, started_at as "startedAt", finished_at as "finishedAt",
     lease_owner as worker, awaits, runs, put_off_since as "putOffSince",
     put_off_until as "putOffUntil", written_by as by, written_as as "writtenAs"
@@ -289,10 +309,10 @@ const TURN = statement(`
     }
 >();
 
-const APPROVALS = statement(`
+const APPROVALS = defineStatement(`
   select ${APPROVAL_COLUMNS} from approval where turn_id = :turnId order by seq`).rows<ApprovalRow>();
 
-/** Reads a turn's stored facts; null if it does not exist. */
+/** Reads the stored facts about a turn; null if the turn does not exist. */
 async function readTurn(sql: Sql, turnId: string): Promise<TurnFacts | null> {
   const row = await sql.get(TURN, { turnId });
   if (row === undefined) return null;
@@ -304,12 +324,12 @@ async function readTurn(sql: Sql, turnId: string): Promise<TurnFacts | null> {
     written: by === null ? null : { by, as: writtenAs ?? 'agent' },
     runs: readRuns(runs),
     prompt: await readPromptFacts(sql, turnId),
-    steps: await stepsOf(sql, turnId),
+    steps: await listTimedSteps(sql, turnId),
     approvals: (await sql.all(APPROVALS, { turnId })).map(readApprovalRow),
   };
 }
 
-const PROMPT = statement(`
+const PROMPT = defineStatement(`
   select created_at as at, layout, characters, tokens, parts from turn_prompt
   where turn_id = :turnId`).rows<Omit<PromptFacts, 'layers'> & { readonly parts: string }>();
 
@@ -317,11 +337,11 @@ async function readPromptFacts(sql: Sql, turnId: string): Promise<PromptFacts | 
   const row = await sql.get(PROMPT, { turnId });
   if (row === undefined) return null;
   const { parts, ...prompt } = row;
-  const { data: sent = [] } = PromptLists.parts.safeParse(fromJson(parts));
+  const { data: sent = [] } = PromptLists.parts.safeParse(decodeJson(parts));
   return { ...prompt, layers: sent.filter(({ placement }) => placement !== 'tools').length };
 }
 
-const NEWEST_ANSWER = statement(`
+const NEWEST_ANSWER = defineStatement(`
   select facts from turn_step where turn_id = (
     select turn.id from transcript join turn on turn.id = transcript.turn_id
     where transcript.conversation_id = :conversationId and transcript.session = :session
@@ -329,27 +349,27 @@ const NEWEST_ANSWER = statement(`
     order by transcript.seq desc limit 1)
   and facts is not null order by step_index desc limit 1`).rows<{ readonly facts: string }>();
 
-/** The facts about the last step of a session's newest answer. */
-export async function newestAnswerBy(
+/** Finds the facts about the last step of a session's newest answer. */
+export async function findNewestAnswerFacts(
   sql: Sql,
   conversationId: string,
   session: number,
 ): Promise<{ readonly model: string; readonly insteadOf?: string | undefined } | null> {
   const row = await sql.get(NEWEST_ANSWER, { conversationId, session });
-  const { data } = StepFacts.safeParse(row === undefined ? null : fromJson(row.facts));
+  const { data } = StepFacts.safeParse(row === undefined ? null : decodeJson(row.facts));
   return data?.kind === 'model' ? data : null;
 }
 
-const STEPS = statement(`
+const STEPS = defineStatement(`
   select created_at as "endedAt", started_at as "startedAt", facts from turn_step
   where turn_id = :turnId and facts is not null order by step_index`).rows<
   Omit<TimedStep, 'facts'> & { readonly facts: string }
 >();
 
 /** Steps stored by an older version have no facts. */
-async function stepsOf(sql: Sql, turnId: string): Promise<readonly TimedStep[]> {
+async function listTimedSteps(sql: Sql, turnId: string): Promise<readonly TimedStep[]> {
   return (await sql.all(STEPS, { turnId })).flatMap(({ facts, ...times }) => {
-    const parsed = StepFacts.safeParse(fromJson(facts));
+    const parsed = StepFacts.safeParse(decodeJson(facts));
     return parsed.success ? [{ ...times, facts: parsed.data }] : [];
   });
 }

@@ -1,12 +1,12 @@
 import type { TimelineEntry } from '@parley/core';
 
 /** Leaves out absent items. */
-export function withoutAbsent<T>(items: readonly (T | false)[]): readonly T[] {
+export function dropAbsent<T>(items: readonly (T | false)[]): readonly T[] {
   return items.filter((item): item is T => item !== false);
 }
 
-/** An event at a point in time. */
-export function momentEntry(
+/** Creates an entry for an event at a point in time. */
+export function createMomentEntry(
   stage: TimelineEntry['stage'],
   at: number | null,
   text: string,
@@ -14,8 +14,8 @@ export function momentEntry(
   return { stage, at, ms: null, text };
 }
 
-/** A period of time; its length is null if an end is unknown. */
-export function durationEntry(
+/** Creates an entry for a period; its length is null if either end is unknown. */
+export function createDurationEntry(
   stage: TimelineEntry['stage'],
   from: number | null,
   to: number | null,

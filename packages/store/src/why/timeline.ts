@@ -1,78 +1,81 @@
-import { shortDuration, type Timeline, type TimelineEntry } from '@parley/core';
+import { formatDuration, type Timeline, type TimelineEntry } from '@parley/core';
 import {
-  arrivalEntries,
-  isOfHook,
-  laneEntries,
-  takeoverEntries,
-  turnEntries,
-  waitsFor,
+  describeWaitReason,
+  isHookRun,
+  listArrivalEntries,
+  listLaneEntries,
+  listTakeoverEntries,
+  listTurnEntries,
 } from './entries.ts';
 import type { MessageFacts, PartFacts, TakenFacts, TurnFacts } from './message-facts.ts';
-import { partEntries } from './part-entries.ts';
+import { listPartEntries } from './part-entries.ts';
 
 /** Builds all stages of a message's path, in order, from the stored facts. */
-export function timelineOf(facts: MessageFacts, now: number): Timeline {
+export function buildTimeline(facts: MessageFacts, now: number): Timeline {
   const { place, receivedAt, fate } = facts;
   const turn = fate.kind === 'taken' ? fate.turn : null;
   return {
     message: { ...place, at: receivedAt },
     turnId: turn?.turnId ?? null,
     hasPrompt: turn?.prompt != null,
-    ...verdictOf(facts, now),
-    entries: isUnasked(facts)
-      ? inOrder([...turnEntries(facts.fate.turn), ...partEntries(facts.fate.parts, now)])
+    ...decideVerdict(facts, now),
+    entries: isUnsolicited(facts)
+      ? sortEntries([
+          ...listTurnEntries(facts.fate.turn),
+          ...listPartEntries(facts.fate.parts, now),
+        ])
       : [
-          ...arrivalEntries(facts),
-          ...(fate.kind === 'taken' ? afterStoring(facts, fate, now) : []),
+          ...listArrivalEntries(facts),
+          ...(fate.kind === 'taken' ? listEntriesAfterStoring(facts, fate, now) : []),
         ],
   };
 }
 
-type Unasked = MessageFacts & { readonly fate: TakenFacts & { readonly turn: TurnFacts } };
+type UnsolicitedFacts = MessageFacts & { readonly fate: TakenFacts & { readonly turn: TurnFacts } };
 
-/** Whether a person wrote it from the page without an inbound message. */
-function isUnasked(facts: MessageFacts): facts is Unasked {
+/** Whether a person wrote the text on the page without an inbound message. */
+function isUnsolicited(facts: MessageFacts): facts is UnsolicitedFacts {
   const { place, fate } = facts;
   return fate.kind === 'taken' && fate.turn?.turnId === place.messageId;
 }
 
-function afterStoring(
+function listEntriesAfterStoring(
   facts: Pick<MessageFacts, 'receivedAt'>,
   fate: TakenFacts,
   now: number,
 ): readonly TimelineEntry[] {
   const { turn, parts, run, cronJob, takeovers } = fate;
   return [
-    ...originEntries(run, cronJob),
-    ...laneEntries(facts, fate, now),
-    // Tools, approvals and parts for other chats overlap, so these are sorted by time; entries
-    // without a time keep their place.
-    ...inOrder([
-      ...takeoverEntries(takeovers, now),
-      ...(turn === null ? [] : turnEntries(turn)),
-      ...partEntries(parts, now),
+    ...listOriginEntries(run, cronJob),
+    ...listLaneEntries(facts, fate, now),
+    // Tools, approvals and parts for other chats overlap, so their entries are sorted by time;
+    // entries without a time keep their position.
+    ...sortEntries([
+      ...listTakeoverEntries(takeovers, now),
+      ...(turn === null ? [] : listTurnEntries(turn)),
+      ...listPartEntries(parts, now),
     ]),
   ];
 }
 
-function originEntries(
+function listOriginEntries(
   run: TakenFacts['run'],
   cronJob: TakenFacts['cronJob'],
 ): readonly TimelineEntry[] {
   const facts = [
-    ...(run === null ? [] : [`the ${isOfHook(run) ? 'hook' : 'standing task'} ${run.task}`]),
+    ...(run === null ? [] : [`the ${isHookRun(run) ? 'hook' : 'standing task'} ${run.task}`]),
     ...(cronJob === null ? [] : [`the job ${cronJob}`]),
   ];
   return facts.map((detail) => ({
     stage: 'ingress',
     at: null,
     ms: null,
-    text: run !== null && isOfHook(run) ? 'started by an event' : 'started by Parley itself',
+    text: run !== null && isHookRun(run) ? 'started by an event' : 'started by Parley itself',
     detail,
   }));
 }
 
-function inOrder(entries: readonly TimelineEntry[]): readonly TimelineEntry[] {
+function sortEntries(entries: readonly TimelineEntry[]): readonly TimelineEntry[] {
   let last = 0;
   const placed = entries.map((one) => {
     last = one.at ?? last;
@@ -81,14 +84,14 @@ function inOrder(entries: readonly TimelineEntry[]): readonly TimelineEntry[] {
   return placed.toSorted((a, b) => a.at - b.at).map(({ one }) => one);
 }
 
-/** One sentence, and a detail that only the owner may see. */
-interface Verdict {
+/** A one-sentence verdict, with a detail that only the owner may see. */
+interface MessageVerdict {
   readonly verdict: string;
   readonly detail?: string;
 }
 
 /** The outcome of a message: an answer, or the exact reason for silence (D08). */
-function verdictOf({ reason, fate }: MessageFacts, now: number): Verdict {
+function decideVerdict({ reason, fate }: MessageFacts, now: number): MessageVerdict {
   if (fate.kind === 'not-taken') {
     const why = reason === null ? '' : `: ${reason}`;
     const kind = fate.outcome === 'refused' ? 'Refused' : 'No answer';
@@ -100,17 +103,17 @@ function verdictOf({ reason, fate }: MessageFacts, now: number): Verdict {
   if (fate.outcome === 'withdrawn') {
     return { verdict: 'No answer: its author deleted it before its turn.' };
   }
-  if (fate.turn !== null) return turnVerdict(fate, fate.turn, now);
+  if (fate.turn !== null) return decideTurnVerdict(fate, fate.turn, now);
   if (fate.outcome === 'stopped') return { verdict: 'No answer: /stop set it aside.' };
-  return { verdict: `No answer yet: it ${waitsFor(fate, now)}.` };
+  return { verdict: `No answer yet: it ${describeWaitReason(fate, now)}.` };
 }
 
-function turnVerdict(fate: TakenFacts, turn: TurnFacts, now: number): Verdict {
+function decideTurnVerdict(fate: TakenFacts, turn: TurnFacts, now: number): MessageVerdict {
   if (turn.written !== null) {
     const { by, as } = turn.written;
     const whose = as === 'agent' ? ' in the name of the agent' : '';
     return {
-      verdict: `A person wrote the answer${whose}; ${deliveredText(fate.parts)}.`,
+      verdict: `A person wrote the answer${whose}; ${describeDelivered(fate.parts)}.`,
       detail: `by ${by}`,
     };
   }
@@ -118,18 +121,19 @@ function turnVerdict(fate: TakenFacts, turn: TurnFacts, now: number): Verdict {
   switch (turn.state) {
     case 'running': {
       const isLed = fate.takeovers.some(({ endedAt, until }) => endedAt === null && until > now);
-      const why = isLed ? `it ${waitsFor(fate, now)}` : runningText(turn, now);
+      const why = isLed ? `it ${describeWaitReason(fate, now)}` : describeRunning(turn, now);
       return { verdict: `No answer yet: ${why}.` };
     }
     case 'answered':
       return {
-        verdict: fate.run === null ? answered(fate.parts) : alertText(fate.run, fate.parts),
+        verdict:
+          fate.run === null ? describeAnswered(fate.parts) : describeAlert(fate.run, fate.parts),
       };
     case 'silent':
-      if (fate.run !== null) return { verdict: alertText(fate.run, fate.parts), ...detail };
+      if (fate.run !== null) return { verdict: describeAlert(fate.run, fate.parts), ...detail };
       return { verdict: 'No answer: the agent chose to say nothing.', ...detail };
     case 'failed':
-      return { verdict: `Its turn failed; ${deliveredText(fate.parts)}.`, ...detail };
+      return { verdict: `Its turn failed; ${describeDelivered(fate.parts)}.`, ...detail };
     case 'stopped':
       return { verdict: 'No answer: its turn was stopped by /stop.', ...detail };
     default:
@@ -137,10 +141,10 @@ function turnVerdict(fate: TakenFacts, turn: TurnFacts, now: number): Verdict {
   }
 }
 
-function runningText(turn: TurnFacts, now: number): string {
+function describeRunning(turn: TurnFacts, now: number): string {
   const { approvals, isSuspended, startedAt, worker, putOffUntil } = turn;
   if (putOffUntil !== null) {
-    const next = putOffUntil > now ? ` in ${shortDuration(putOffUntil - now)}` : ' now';
+    const next = putOffUntil > now ? ` in ${formatDuration(putOffUntil - now)}` : ' now';
     return `its model is unavailable; next attempt${next}`;
   }
   const open = approvals.find(({ state }) => state === 'pending');
@@ -148,15 +152,15 @@ function runningText(turn: TurnFacts, now: number): string {
     const what = open.choices === null ? `an approval of ${open.tool}` : 'an answer to a question';
     return `its turn waits for ${what} (${open.code})`;
   }
-  const since = `for ${shortDuration(now - startedAt)}`;
+  const since = `for ${formatDuration(now - startedAt)}`;
   return worker === null
-    ? `its turn was started ${shortDuration(now - startedAt)} ago and waits for a worker that resumes it`
+    ? `its turn was started ${formatDuration(now - startedAt)} ago and waits for a worker that resumes it`
     : `its turn has been running ${since}`;
 }
 
-function answered(parts: readonly PartFacts[]): string {
+function describeAnswered(parts: readonly PartFacts[]): string {
   if (parts.length > 0 && parts.every(({ state }) => state === 'sent')) return 'Answered.';
-  return `Answered; ${deliveredText(parts)}.`;
+  return `Answered; ${describeDelivered(parts)}.`;
 }
 
 const RUN_OUTCOMES: Readonly<Record<string, string>> = {
@@ -167,9 +171,9 @@ const RUN_OUTCOMES: Readonly<Record<string, string>> = {
   failed: 'it failed',
 };
 
-function alertText(run: NonNullable<TakenFacts['run']>, parts: readonly PartFacts[]): string {
-  const what = RUN_OUTCOMES[run.state] ?? `an alert; ${deliveredText(parts)}`;
-  return `${isOfHook(run) ? 'An event of a hook' : 'A run of a standing task'}: ${what}.`;
+function describeAlert(run: NonNullable<TakenFacts['run']>, parts: readonly PartFacts[]): string {
+  const what = RUN_OUTCOMES[run.state] ?? `an alert; ${describeDelivered(parts)}`;
+  return `${isHookRun(run) ? 'An event of a hook' : 'A run of a standing task'}: ${what}.`;
 }
 
 const STATE_LABELS = [
@@ -180,7 +184,7 @@ const STATE_LABELS = [
   ['failed', 'not deliverable'],
 ] as const;
 
-function deliveredText(parts: readonly PartFacts[]): string {
+function describeDelivered(parts: readonly PartFacts[]): string {
   const states = STATE_LABELS.flatMap(([state, label]) => {
     const count = parts.filter((part) => part.state === state).length;
     return count === 0 ? [] : [`${count} ${label}`];

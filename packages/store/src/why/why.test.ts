@@ -2,15 +2,21 @@ import type { Timeline } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { AdmittedMessage, Lease } from '../rows.ts';
 import type { Store } from '../store.ts';
-import { databasesOfDay } from '../testing/databases.ts';
-import { answer, claim, hold, message, part } from '../testing/messages.ts';
+import { listDatabasesOfDay } from '../testing/databases.ts';
+import {
+  claimTurnOf,
+  createAnswer,
+  createMessage,
+  createPart,
+  startTurn,
+} from '../testing/messages.ts';
 
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' } as const;
 const REASON = 'written by an owner; in a direct chat';
 
-/** A message in the chat c1, received at `at` and written a little earlier. */
+/** Creates a message in the chat c1, received at `at` and written a little earlier. */
 function written(id: string, at: number, more: Partial<AdmittedMessage> = {}): AdmittedMessage {
-  const base = message(id, 'c1', { at });
+  const base = createMessage(id, 'c1', { at });
   return {
     ...base,
     message: { ...base.message, sentAt: Math.max(0, at - 5) },
@@ -19,7 +25,7 @@ function written(id: string, at: number, more: Partial<AdmittedMessage> = {}): A
   };
 }
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`why on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -37,17 +43,17 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     const stages = ({ entries }: Timeline) => entries.map(({ stage }) => stage);
     const verdict = async (id: string, now?: number) => (await timeline(id, now)).verdict;
     async function begin(turnId: string, now: number): Promise<Lease> {
-      const lease = await hold(store, 'web:c1', 'worker_1', now);
-      const claimed = await store.lanes.claim(lease, 'collect', turnId, now);
-      if (claimed.kind !== 'turn') throw new Error(claimed.kind);
-      return lease;
+      const work = { conversationId: 'web:c1', owner: 'worker_1', leaseMs: 1_000 };
+      const begun = await store.lanes.begin(work, 'collect', turnId, now);
+      if (begun.kind !== 'turn') throw new Error(begun.kind);
+      return begun.lease;
     }
 
     const person = { conversationId: 'web:c1', by: 'Ann' };
     const reply = (text: string, as: 'agent' | 'self' = 'self') =>
       store.takeovers.reply({
         ...{ ...person, as, requestKey: text },
-        parts: [part(text)],
+        parts: [createPart(text)],
         entries: () => [{ role: 'user', content: { text } }],
       });
 
@@ -94,7 +100,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await store.takeovers.takeOver({ ...person, lastsMs: 1_000 });
       const texts = (await timeline('m1', 2_000)).entries.map(({ text }) => text);
       expect(texts).toContain('the takeover expired');
-      // Before the takeover began, it is not mentioned.
+      // A takeover that begins later is not mentioned.
       database.setTime(3_000);
       await store.inbox.accept(written('m2', 3_000));
       expect((await timeline('m2', 4_000)).entries.map(({ text }) => text)).not.toContain(
@@ -115,7 +121,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         const ended = timing.startedAt + 90;
         await store.turns.appendStep(lease, 't1', { index, content: 'private', timing }, ended);
       }
-      await store.lanes.commit(lease, answer('t1', ['private']), 1_700);
+      await store.lanes.commit(lease, createAnswer('t1', ['private']), 1_700);
       const due = await store.outbox.next(CHAT);
       const id = due?.part.id ?? '';
       await store.outbox.markSending(id, 1_710);
@@ -153,7 +159,9 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await store.decisions.record({ ...no, messageId: 'r', outcome: 'refused', reason: 'a list' });
       expect(await verdict('i')).toBe('No answer: nobody.');
       expect(await verdict('r')).toBe('Refused: a list.');
-      await store.inbox.command(written('c', 8), async (command) => command.answer(part('done')));
+      await store.inbox.command(written('c', 8), async (command) =>
+        command.answer(createPart('done')),
+      );
       expect(await verdict('c')).toBe('A command, answered at once without the model.');
       expect(stages(await timeline('c')).slice(-2)).toEqual(['outbox', 'outbox']);
       await store.inbox.accept(written('w', 10));
@@ -169,7 +177,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect((await timeline('b')).entries.at(-1)).toMatchObject({ stage: 'lane', ms: 20 });
     });
 
-    it('[D08] reports how turns without an answer ended, and what is waiting behind one', async () => {
+    it('[D08] reports how turns without an answer ended, and which message is waiting behind one', async () => {
       await store.inbox.accept(written('m1', 0));
       let lease = await begin('t1', 100);
       expect(await verdict('m1', 3_100)).toBe(
@@ -179,11 +187,11 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await verdict('m2', 3_100)).toBe(
         'No answer yet: it waits behind a turn that has been running for 3.0 s.',
       );
-      const silent = { ...answer('t1', []), outcome: 'silent', reason: 'NO_REPLY' } as const;
+      const silent = { ...createAnswer('t1', []), outcome: 'silent', reason: 'NO_REPLY' } as const;
       await store.lanes.commit(lease, silent, 300);
       expect(await verdict('m1')).toBe('No answer: the agent chose to say nothing.');
-      await claim(store, lease, 't2');
-      await store.lanes.commit(lease, { ...answer('t2', ['x']), outcome: 'failed' }, 400);
+      await claimTurnOf(store, lease, 't2');
+      await store.lanes.commit(lease, { ...createAnswer('t2', ['x']), outcome: 'failed' }, 400);
       expect(await verdict('m2')).toBe('Its turn failed; parts: 1 not sent yet.');
       await store.lanes.release(lease);
       await store.inbox.accept(written('m3', 500));
@@ -213,7 +221,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     it('[D08] finds a message by id, by full name, by its turn, and the newest one', async () => {
       await store.inbox.accept(written('m1', 1));
-      await store.inbox.accept({ ...message('m1', 'c2', { at: 2 }), reason: REASON });
+      await store.inbox.accept({ ...createMessage('m1', 'c2', { at: 2 }), reason: REASON });
       await store.inbox.accept(written('m2', 3));
       await store.inbox.command(written('m3', 4), async () => null);
       await begin('t1', 5);
@@ -244,13 +252,15 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       const lane = 'beat:main';
       const chat = { id: lane, type: 'direct' } as const;
       const run = async (id: string, alert: string | null) => {
-        const asked = message(id, 'c1', { at: 1 });
+        const asked = createMessage(id, 'c1', { at: 1 });
         const told = { ...asked.message, chat, trigger: 'heartbeat' } as const;
         const order = { id, agent: 'main', task: 'weather', target: 'web:c1' };
         const orderly = { ...order, message: { ...asked, conversationId: lane, message: told } };
         await store.heartbeats.start(orderly, null, 1);
-        const lease = await hold(store, lane);
-        const { turnId } = await claim(store, lease, `turn of ${id}`);
+        const {
+          lease,
+          turn: { turnId },
+        } = await startTurn(store, `turn of ${id}`, lane);
         const commit = { turnId, entries: [], parts: [], usage: null } as const;
         const entry = { role: 'assistant', content: 'private' } as const;
         await store.heartbeats.commit(
@@ -262,7 +272,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
                 commit: { ...commit, outcome: 'answered' },
                 state: 'alerted',
                 reason: null,
-                alert: { text: alert, fingerprint: alert, entry, parts: [part(alert)] },
+                alert: { text: alert, fingerprint: alert, entry, parts: [createPart(alert)] },
               },
           9,
         );
@@ -325,7 +335,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     it('[D06] [D08] reports the outcome of a part that could not be delivered', async () => {
       await store.inbox.accept(written('m1', 0));
       const lease = await begin('t1', 1);
-      await store.lanes.commit(lease, answer('t1', ['a', 'b']), 2);
+      await store.lanes.commit(lease, createAnswer('t1', ['a', 'b']), 2);
       const due = await store.outbox.next(CHAT);
       await store.outbox.markSending(due?.part.id ?? '', 3);
       await store.outbox.markFailed(due?.part.id ?? '', 'failed', 'blocked', 4, null);

@@ -1,10 +1,10 @@
-import { type ContentLine, contentLines, plainValue } from './content-lines.ts';
+import { type ContentLine, parseContentLines, unescapeValue } from './content-lines.ts';
 
 /** A calendar component, such as an event, with its nested components. */
-interface Component {
+interface CalendarComponent {
   readonly kind: string;
   readonly lines: ContentLine[];
-  readonly parts: Component[];
+  readonly parts: CalendarComponent[];
 }
 
 const TITLES: Readonly<Record<string, string>> = {
@@ -20,21 +20,25 @@ export function isCalendar(text: string): boolean {
 }
 
 /** Renders the entries of a calendar as readable text, with times and time zones as written. */
-export function calendarText(text: string): string {
-  const entries = componentsOf(contentLines(text)).flatMap((calendar) => [
-    ...headOf(calendar),
+export function formatCalendar(text: string): string {
+  const entries = parseComponents(parseContentLines(text)).flatMap((calendar) => [
+    ...listHeaderLines(calendar),
     ...calendar.parts.flatMap((part) => (part.kind in TITLES ? [renderEntry(part)] : [])),
   ]);
   return entries.join('\n\n');
 }
 
-function componentsOf(lines: readonly ContentLine[]): readonly Component[] {
-  const roots: Component[] = [];
-  const open: Component[] = [];
+function parseComponents(lines: readonly ContentLine[]): readonly CalendarComponent[] {
+  const roots: CalendarComponent[] = [];
+  const open: CalendarComponent[] = [];
   for (const line of lines) {
     const { name, value } = line;
     if (name === 'BEGIN') {
-      const component: Component = { kind: value.trim().toUpperCase(), lines: [], parts: [] };
+      const component: CalendarComponent = {
+        kind: value.trim().toUpperCase(),
+        lines: [],
+        parts: [],
+      };
       (open.at(-1)?.parts ?? roots).push(component);
       open.push(component);
     } else if (name === 'END') open.pop();
@@ -43,11 +47,11 @@ function componentsOf(lines: readonly ContentLine[]): readonly Component[] {
   return roots;
 }
 
-function headOf({ lines }: Component): readonly string[] {
+function listHeaderLines({ lines }: CalendarComponent): readonly string[] {
   const named = (name: string) => lines.find((line) => line.name === name)?.value ?? '';
-  const name = plainValue(named('X-WR-CALNAME') || named('NAME'));
-  const method = plainValue(named('METHOD')).toLowerCase();
-  const zone = plainValue(named('X-WR-TIMEZONE'));
+  const name = unescapeValue(named('X-WR-CALNAME') || named('NAME'));
+  const method = unescapeValue(named('METHOD')).toLowerCase();
+  const zone = unescapeValue(named('X-WR-TIMEZONE'));
   const facts = [
     ...(name === '' ? [] : [`Calendar: ${name}`]),
     ...(zone === '' ? [] : [`Time zone: ${zone}`]),
@@ -85,46 +89,46 @@ const TIMES: ReadonlySet<string> = new Set(
 );
 const PEOPLE: ReadonlySet<string> = new Set(['ORGANIZER', 'ATTENDEE']);
 
-function renderEntry({ kind, lines, parts }: Component): string {
+function renderEntry({ kind, lines, parts }: CalendarComponent): string {
   const summary = lines.find(({ name }) => name === 'SUMMARY');
-  const title = summary === undefined ? 'without a title' : plainValue(summary.value);
+  const title = summary === undefined ? 'without a title' : unescapeValue(summary.value);
   const facts = SHOWN.flatMap(([name, label]) =>
     lines
       .filter((line) => line.name === name && line.value !== '')
-      .map((line) => `${label}: ${calendarValueText(line)}`),
+      .map((line) => `${label}: ${formatCalendarValue(line)}`),
   );
   const alarms = parts
     .filter((part) => part.kind === 'VALARM')
     .flatMap((part) => part.lines.filter(({ name }) => name === 'TRIGGER'))
-    .map((line) => `Reminder: ${TIME.test(line.value) ? timeText(line) : line.value}`);
+    .map((line) => `Reminder: ${TIME.test(line.value) ? formatTime(line) : line.value}`);
   return [`## ${TITLES[kind]}: ${title}`, ...facts, ...alarms].join('\n');
 }
 
-function calendarValueText(line: ContentLine): string {
-  if (TIMES.has(line.name)) return timeText(line);
-  if (PEOPLE.has(line.name)) return personText(line);
-  return line.name === 'RRULE' ? line.value : plainValue(line.value);
+function formatCalendarValue(line: ContentLine): string {
+  if (TIMES.has(line.name)) return formatTime(line);
+  if (PEOPLE.has(line.name)) return formatPerson(line);
+  return line.name === 'RRULE' ? line.value : unescapeValue(line.value);
 }
 
 const TIME = /^(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)?(Z?))?$/;
 
 /**
- * `2026-11-27 10:00 (Europe/Berlin)`; a bare date is an all-day entry, and `floating` has no time
- * zone at all.
+ * For example `2026-11-27 10:00 (Europe/Berlin)`; a bare date is an all-day entry, and `floating`
+ * has no time zone.
  */
-function timeText({ value, parameters }: ContentLine): string {
+function formatTime({ value, parameters }: ContentLine): string {
   return value
     .split(',')
     .map((one) =>
       one
         .split('/')
-        .map((part) => momentText(part.trim(), parameters.TZID))
+        .map((part) => formatMoment(part.trim(), parameters.TZID))
         .join(' to '),
     )
     .join(', ');
 }
 
-function momentText(value: string, zone: string | undefined): string {
+function formatMoment(value: string, zone: string | undefined): string {
   const [, year, month, day, hour, minute, second = '00', utc] = TIME.exec(value) ?? [];
   if (year === undefined) return value;
   const date = `${year}-${month}-${day}`;
@@ -135,7 +139,7 @@ function momentText(value: string, zone: string | undefined): string {
 }
 
 /** For example, `Ann <ann@example.org>, accepted`. */
-function personText({ value, parameters }: ContentLine): string {
+function formatPerson({ value, parameters }: ContentLine): string {
   const address = value.replace(/^mailto:/i, '').trim();
   const name = parameters.CN;
   const who = name === undefined || name === address ? address : `${name} <${address}>`;

@@ -1,4 +1,4 @@
-import { type ContentLine, contentLines, plainValue } from './content-lines.ts';
+import { type ContentLine, parseContentLines, unescapeValue } from './content-lines.ts';
 
 /** Whether a text consists of one or more contacts (`.vcf`). */
 export function isContacts(text: string): boolean {
@@ -6,13 +6,13 @@ export function isContacts(text: string): boolean {
 }
 
 /** Renders the contacts as readable text; pictures and keys are only mentioned. */
-export function contactsText(text: string): string {
+export function formatContacts(text: string): string {
   const cards: ContentLine[][] = [];
-  for (const line of contentLines(text)) {
+  for (const line of parseContentLines(text)) {
     if (line.name === 'BEGIN') cards.push([]);
     else if (line.name !== 'END') cards.at(-1)?.push(line);
   }
-  return cards.map(cardText).join('\n\n');
+  return cards.map(formatCard).join('\n\n');
 }
 
 const SHOWN: readonly (readonly [name: string, label: string])[] = [
@@ -33,25 +33,25 @@ const SHOWN: readonly (readonly [name: string, label: string])[] = [
 /** The values of these properties consist of several parts, such as street and town. */
 const STRUCTURED: ReadonlySet<string> = new Set(['ADR', 'N', 'ORG']);
 
-function cardText(lines: readonly ContentLine[]): string {
+function formatCard(lines: readonly ContentLine[]): string {
   const named = (name: string) => lines.find((line) => line.name === name);
   const name = named('FN') ?? named('N') ?? named('ORG') ?? named('EMAIL');
   const facts = SHOWN.flatMap(([name, label]) =>
     lines
       .filter((line) => line.name === name)
-      .map((line) => `${label}${contactKinds(line)}: ${contactValueText(line)}`),
+      .map((line) => `${label}${formatContactKinds(line)}: ${formatContactValue(line)}`),
   );
   const media = ['PHOTO', 'LOGO', 'KEY'].filter((one) => named(one) !== undefined);
   return [
-    `## ${name === undefined ? 'Without a name' : contactValueText(name)}`,
+    `## ${name === undefined ? 'Without a name' : formatContactValue(name)}`,
     ...facts.filter((fact) => !fact.endsWith(': ')),
     ...media.map((one) => `(has a ${one.toLowerCase()}, which is not shown)`),
   ].join('\n');
 }
 
-function contactValueText({ name, value }: ContentLine): string {
-  if (!STRUCTURED.has(name)) return plainValue(value).replace(/^(?:tel|mailto|impp):/i, '');
-  const parts = value.split(/(?<!\\);/).map(plainValue);
+function formatContactValue({ name, value }: ContentLine): string {
+  if (!STRUCTURED.has(name)) return unescapeValue(value).replace(/^(?:tel|mailto|impp):/i, '');
+  const parts = value.split(/(?<!\\);/).map(unescapeValue);
   const ordered = name === 'N' ? [parts[3], parts[1], parts[2], parts[0], parts[4]] : parts;
   return ordered
     .filter((part) => part !== undefined && part !== '')
@@ -59,7 +59,7 @@ function contactValueText({ name, value }: ContentLine): string {
 }
 
 /** For example, ` (work, cell)`; vCard 2.1 lists the kinds without `TYPE=`. */
-function contactKinds({ parameters }: ContentLine): string {
+function formatContactKinds({ parameters }: ContentLine): string {
   const bare = Object.entries(parameters).flatMap(([key, value]) =>
     value === '' && !KEYS.has(key) ? [key] : [],
   );

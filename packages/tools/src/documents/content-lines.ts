@@ -6,23 +6,23 @@ export interface ContentLine {
   readonly name: string;
   /** Keyed by names in upper case. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** As written, except that quoted-printable is decoded. */
+  /** The value as written, except that quoted-printable is decoded. */
   readonly value: string;
 }
 
 /**
  * Parses the lines of iCalendar and vCard (RFC 5545, RFC 6350, and vCard 2.1 as exported by
- * phones). Other lines are skipped.
+ * phones). Lines that do not have this form are skipped.
  */
-export function contentLines(text: string): readonly ContentLine[] {
-  return unfold(text).flatMap((line) => parseContentLine(line) ?? []);
+export function parseContentLines(text: string): readonly ContentLine[] {
+  return unfoldLines(text).flatMap((line) => parseContentLine(line) ?? []);
 }
 
 /**
  * Unfolds lines: a continuation line begins with whitespace; in quoted-printable, the preceding
  * line ends with `=`.
  */
-function unfold(text: string): readonly string[] {
+function unfoldLines(text: string): readonly string[] {
   const lines: string[] = [];
   for (const line of text.split(/\r\n|\r|\n/)) {
     const before = lines.at(-1);
@@ -40,7 +40,7 @@ function parseContentLine(line: string): ContentLine | null {
   const head = /^((?:[\w-]+\.)?)([\w-]+)((?:;(?:"[^"]*"|[^":])*)?):/.exec(line);
   if (head === null) return null;
   const [whole, , name = '', tail = ''] = head;
-  const parameters = parametersOf(tail);
+  const parameters = parseParameters(tail);
   const raw = line.slice(whole.length);
   const value = isQuotedPrintable(parameters)
     ? decodeQuotedPrintable(raw, parameters.CHARSET)
@@ -48,7 +48,7 @@ function parseContentLine(line: string): ContentLine | null {
   return { name: name.toUpperCase(), parameters, value };
 }
 
-function parametersOf(tail: string): Readonly<Record<string, string>> {
+function parseParameters(tail: string): Readonly<Record<string, string>> {
   const parameters: Record<string, string> = {};
   for (const [, key = '', quoted, plain = ''] of tail.matchAll(
     /;([\w-]+)(?:=(?:"([^"]*)"|([^;]*)))?/g,
@@ -69,13 +69,13 @@ function decodeQuotedPrintable(value: string, charset: string | undefined): stri
   const text = value.replace(/=([0-9A-F]{2})/gi, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   );
-  // The text contains a character beyond one byte, so it was not quoted-printable.
+  // The text contains a character beyond one byte, so the value was not quoted-printable.
   if (/[^\0-\xff]/.test(text)) return text;
   return decodeBytes(Buffer.from(text, 'latin1'), { declared: charset }).text;
 }
 
 /** Unescapes the text of a value, in which line breaks and separators are escaped. */
-export function plainValue(value: string): string {
+export function unescapeValue(value: string): string {
   return value
     .replace(/\\([nN,;:\\])/g, (_, sign: string) => (/n/i.test(sign) ? '\n' : sign))
     .trim();

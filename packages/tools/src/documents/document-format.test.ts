@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { detectFormat } from './document-format.ts';
-import { audioTypeOf } from './sound-format.ts';
+import { detectAudioType } from './sound-format.ts';
 
 const bytes = (text: string) => Uint8Array.from(Buffer.from(text, 'latin1'));
 
@@ -15,8 +15,8 @@ describe('the format of a file', () => {
     ['\u001aE\u00df\u00a3', 'webm'],
     ['\u00ff\u00d8\u00ff', undefined],
     ['hello', undefined],
-  ])('[F10] as a recording: %j has the extension %s', (beginning, extension) => {
-    expect(audioTypeOf(bytes(beginning))?.extension).toBe(extension);
+  ])('[F10] detects a recording: %j has the extension %s', (beginning, extension) => {
+    expect(detectAudioType(bytes(beginning))?.extension).toBe(extension);
   });
 
   it.each([
@@ -27,7 +27,7 @@ describe('the format of a file', () => {
     ['colours: \u001b[31mred', 'text'],
     ['MZ\0\u0001', 'binary'],
     ['\u0001\u0002\u0003 few letters', 'binary'],
-  ])('[F10] as a document: %j is %s', (beginning, format) => {
+  ])('[F10] detects a document: %j is %s', (beginning, format) => {
     expect(detectFormat(bytes(beginning))).toBe(format);
   });
 });

@@ -1,7 +1,7 @@
 import { decodeBytes } from '@parley/core/encoding';
-import { hasMark, latin1 } from './sound-format.ts';
+import { decodeLatin1, hasSignature } from './sound-format.ts';
 
-/** The format of a file, determined by its first bytes; a declared name or type proves nothing. */
+/** The format of a file, determined by its first bytes; the declared name and type are ignored. */
 type FileFormat = 'pdf' | 'zip' | 'old-office' | 'rtf' | 'text' | 'binary';
 
 /** How many bytes of a file are examined to determine whether it is text. */
@@ -27,17 +27,18 @@ const PROGRAMS = [
 
 /** Detects the format of a file. */
 export function detectFormat(bytes: Uint8Array): FileFormat {
-  if (latin1(bytes, 0, PDF_MARK_WITHIN).includes('%PDF-')) return 'pdf';
-  if (hasMark(bytes, 0, 'PK\u0003\u0004') || hasMark(bytes, 0, 'PK\u0005\u0006')) return 'zip';
+  if (decodeLatin1(bytes, 0, PDF_MARK_WITHIN).includes('%PDF-')) return 'pdf';
+  if (hasSignature(bytes, 0, 'PK\u0003\u0004') || hasSignature(bytes, 0, 'PK\u0005\u0006'))
+    return 'zip';
   if (COMPOUND.every((byte, at) => bytes[at] === byte)) return 'old-office';
-  if (hasMark(bytes, 0, '{\\rtf')) return 'rtf';
-  if (PROGRAMS.some((mark) => hasMark(bytes, 0, mark))) return 'binary';
+  if (hasSignature(bytes, 0, '{\\rtf')) return 'rtf';
+  if (PROGRAMS.some((mark) => hasSignature(bytes, 0, mark))) return 'binary';
   return looksLikeText(bytes) ? 'text' : 'binary';
 }
 
 /**
- * Whether a file is text in some encoding. NUL bytes alone do not make it binary: a log that was
- * open during a power failure contains a block of them.
+ * Whether a file is text in some encoding. NUL bytes alone do not make a file binary: a log that
+ * was open during a power failure contains a block of them.
  */
 function looksLikeText(bytes: Uint8Array): boolean {
   const isCut = bytes.length > LOOKED_AT;

@@ -1,10 +1,17 @@
-import { isOfDay, isWholeRun } from '@parley/core/testing';
+import { isDueToday, isFullRun } from '@parley/core/testing';
 import { strToU8 } from 'fflate';
 import { describe, expect, it } from 'vitest';
 import { createDocumentReader, type DocumentReaderOptions } from './document-reader.ts';
 import type { DocumentText } from './document-text.ts';
 import type { ProcessOutcome } from './read-in-process.ts';
-import { aDocx, aPdf, crowdedZip, pdfBomb, xlsxBomb, zipBomb } from './testing/sample-files.ts';
+import {
+  createCrowdedZip,
+  createDocx,
+  createPdf,
+  createPdfBomb,
+  createXlsxBomb,
+  createZipBomb,
+} from './testing/sample-files.ts';
 
 const never = new AbortController().signal;
 const TOO_MUCH = 'it takes more than 150 MB of memory when it is unpacked';
@@ -19,7 +26,7 @@ const BOOK = { 'META-INF/container.xml': '<container/>', 'book.opf': '<package/>
  */
 const PATIENT = { quickMs: 100_000, slowMs: 100_000 };
 
-/** A reader, and how each of its processes ended. */
+/** Opens a reader and records how each of its processes ended. */
 function openReader(options: DocumentReaderOptions = {}) {
   const processes: ProcessOutcome<DocumentText>[] = [];
   const onProcess = (one: ProcessOutcome<DocumentText>) => processes.push(one);
@@ -34,45 +41,56 @@ function openReader(options: DocumentReaderOptions = {}) {
 describe('the document reader', () => {
   it('[F10] reads each document in a separate process', async () => {
     const { read, processes } = openReader();
-    expect(await read('ada', aPdf(['hello']))).toMatchObject({ kind: 'text', text: 'hello' });
+    expect(await read('ada', createPdf(['hello']))).toMatchObject({ kind: 'text', text: 'hello' });
     expect(processes).toMatchObject([{ kind: 'read', peakBytes: expect.any(Number) }]);
   });
 
-  it('[G19] counts the memory of that process, and not that of Parley itself', async () => {
+  it('[G19] limits the memory of that process, without counting Parley’s own', async () => {
     const large = Buffer.alloc(300_000_000, 1);
     const { read, processes } = openReader();
-    expect(await read('ada', aPdf(['hello']))).toMatchObject({ kind: 'text', text: 'hello' });
+    expect(await read('ada', createPdf(['hello']))).toMatchObject({ kind: 'text', text: 'hello' });
     expect(processes[0]?.peakBytes).toBeLessThan(large.length / 2);
   });
 
   const bombs: [string, () => Uint8Array, string | RegExp][] = [
-    ['a PDF whose page unpacks to 900 MB', () => pdfBomb(900), TOO_MUCH],
+    ['a PDF whose page unpacks to 900 MB', () => createPdfBomb(900), TOO_MUCH],
     [
       'a docx that unpacks to 900 MB',
-      () => zipBomb({ name: 'word/document.xml', unit: '<w:r/>', megabytes: 900 }),
+      () => createZipBomb({ name: 'word/document.xml', unit: '<w:r/>', megabytes: 900 }),
       'it unpacks to more than 32 MB',
     ],
     [
       'a docx that unpacks to more than it says',
-      () => zipBomb({ name: 'word/document.xml', unit: '<w:r/>', megabytes: 900, claimed: 1_000 }),
+      () =>
+        createZipBomb({
+          name: 'word/document.xml',
+          unit: '<w:r/>',
+          megabytes: 900,
+          claimed: 1_000,
+        }),
       /damaged/,
     ],
     [
       'a docx of nothing but text',
       () =>
-        zipBomb({ name: 'word/document.xml', start: WORD, unit: 'é</w:t><w:t>', megabytes: 31 }),
+        createZipBomb({
+          name: 'word/document.xml',
+          start: WORD,
+          unit: 'é</w:t><w:t>',
+          megabytes: 31,
+        }),
       TOO_MUCH,
     ],
-    ['an xlsx of a million short rows', xlsxBomb, TOO_MUCH],
+    ['an xlsx of a million short rows', createXlsxBomb, TOO_MUCH],
     [
       'a book with a chapter of 900 MB',
-      () => zipBomb({ name: 'a.xhtml', unit: '<p>x</p>', megabytes: 900 }, BOOK),
+      () => createZipBomb({ name: 'a.xhtml', unit: '<p>x</p>', megabytes: 900 }, BOOK),
       'it unpacks to more than 32 MB',
     ],
     [
       'a pptx of nothing but text',
       () =>
-        zipBomb(
+        createZipBomb(
           { name: 'ppt/slides/slide1.xml', unit: '<a:t>a</a:t>', megabytes: 31 },
           { 'ppt/presentation.xml': '' },
         ),
@@ -81,16 +99,20 @@ describe('the document reader', () => {
     [
       'an odt of nothing but text',
       () =>
-        zipBomb(
+        createZipBomb(
           { name: 'content.xml', unit: '<text:p>&amp;</text:p>', megabytes: 31 },
           { mimetype: 'application/vnd.oasis.opendocument.text' },
         ),
       TOO_MUCH,
     ],
-    ['an archive of very many parts', () => crowdedZip(10_001), 'it has more than 10000 parts'],
+    [
+      'an archive of very many parts',
+      () => createCrowdedZip(10_001),
+      'it has more than 10000 parts',
+    ],
   ];
-  // A run for a change executes a third of them, each of which takes a second of CPU time.
-  it.each(bombs.filter((_, nth) => isOfDay(nth, 3)))(
+  // A test run for a change executes a third of them, because each takes a second of CPU time.
+  it.each(bombs.filter((_, nth) => isDueToday(nth, 3)))(
     '[G19] refuses %s, using less than 200 MB in all processes together',
     async (_what, make, reason) => {
       const bomb = make();
@@ -107,7 +129,7 @@ describe('the document reader', () => {
     },
   );
 
-  it("[G19] reads one person's file before the second bombs of several other people", async () => {
+  it('[G19] reads one person’s file before the second bombs of other senders', async () => {
     const read = createDocumentReader(PATIENT);
     const order: string[] = [];
     const send = async (sender: string, what: string, bytes: Uint8Array) => {
@@ -119,13 +141,13 @@ describe('the document reader', () => {
       order.push(what);
       return result;
     };
-    const bomb = pdfBomb(200);
-    const strangers = Array.from({ length: isWholeRun() ? 6 : 3 }, (_, at) => `eve ${at}`);
+    const bomb = createPdfBomb(200);
+    const strangers = Array.from({ length: isFullRun() ? 6 : 3 }, (_, at) => `eve ${at}`);
     const bombs = strangers.flatMap((one) => [
       send(one, 'a first', bomb),
       send(one, 'second', bomb),
     ]);
-    const honest = send('ada', 'honest', aDocx(['hello']));
+    const honest = send('ada', 'honest', createDocx(['hello']));
     expect(await honest).toMatchObject({ kind: 'text', text: 'hello' });
     const results = await Promise.all(bombs);
     expect(order.slice(0, order.indexOf('honest is fetched'))).not.toContain('second');
@@ -139,7 +161,7 @@ describe('the document reader', () => {
   it('[G19] pauses the sender of a bomb, longer each time, and no other sender', async () => {
     let now = 0;
     const { read, processes } = openReader({ memoryBytes: 50_000_000, monotonic: () => now });
-    const tries = async () => (await read('eve', aPdf(['hello']))).kind === 'refused';
+    const tries = async () => (await read('eve', createPdf(['hello']))).kind === 'refused';
     expect(await tries()).toBe(true);
     const resting = await read('eve', strToU8('text'));
     expect(resting).toMatchObject({
@@ -159,7 +181,7 @@ describe('the document reader', () => {
     expect(processes).toHaveLength(4);
   });
 
-  it('[G19] restarts a document that exceeds the short first attempt', async () => {
+  it('[G19] restarts a document that exceeds the limits of the first attempt', async () => {
     const { read, processes } = openReader({ quickMs: 1 });
     expect(await read('ada', strToU8('long'))).toMatchObject({ kind: 'text', text: 'long' });
     expect(processes).toMatchObject([{ kind: 'failed', why: 'time' }, { kind: 'read' }]);
@@ -173,16 +195,16 @@ describe('the document reader', () => {
     });
   });
 
-  it('[F10] stops when the turn is stopped, without pausing the sender', async () => {
+  it('[F10] aborts when the turn is stopped, without pausing the sender', async () => {
     const { read } = openReader();
     const stop = new AbortController();
-    const reading = read('ada', aPdf(['hello']), stop.signal);
+    const reading = read('ada', createPdf(['hello']), stop.signal);
     stop.abort();
     expect(await reading).toMatchObject({ kind: 'refused', reason: 'reading it was stopped' });
     expect(await read('ada', strToU8('x'))).toMatchObject({ kind: 'text', text: 'x' });
   });
 
-  it('[G19] does not fetch a document before its turn', async () => {
+  it('[G19] does not fetch a document before its position in the queue is reached', async () => {
     const read = createDocumentReader({ ...PATIENT, atOnce: 1 });
     const order: string[] = [];
     const send = async (name: string) => {

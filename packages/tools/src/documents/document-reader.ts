@@ -1,11 +1,16 @@
 import { type Monotonic, systemTime } from '@parley/core';
 import { type DocumentText, refuseDocument } from './document-text.ts';
-import { createFairQueue, createRests, type FairQueue, type Lane, STOPPED } from './fair-queue.ts';
+import {
+  createFairQueue,
+  createSenderPauses,
+  type FairQueue,
+  type QueueLane,
+  STOPPED,
+} from './fair-queue.ts';
 import type { ProcessLimits, ProcessOutcome } from './read-in-process.ts';
 
-/** One received document. */
 export interface DocumentRequest {
-  /** Any string that identifies its sender; documents are scheduled fairly among senders. */
+  /** A string that identifies the sender; documents are scheduled fairly among senders. */
   readonly sender: string;
   /**
    * The requested part of its text, in characters (UTF-16 units): the offset (0 when absent) and
@@ -14,20 +19,19 @@ export interface DocumentRequest {
   readonly from?: number;
   readonly characters: number;
   /**
-   * Fetches the document when its turn comes, so that a waiting document takes no memory; null when
-   * it is gone.
+   * Fetches the document when its turn comes, so that a waiting document takes no memory; null if
+   * it is no longer kept.
    */
   load(): Promise<Uint8Array | null>;
 }
 
-/** Reads one document. Rejects only when `load` does: a document that cannot be read is refused. */
+/** Rejects only if `load` rejects; a document that cannot be read is returned as refused. */
 export type ReadDocument = (request: DocumentRequest, signal: AbortSignal) => Promise<DocumentText>;
 
-/** The options of the document reader. */
 export interface DocumentReaderOptions {
   /** The number of documents read concurrently; further ones wait. */
   readonly atOnce?: number;
-  /** Shared with other readers that start processes; a separate one when absent. */
+  /** The slots shared with other readers that start processes; a separate set if absent. */
   readonly queue?: FairQueue;
   /** The maximum resident memory of the process that reads a document, in bytes. */
   readonly memoryBytes?: number;
@@ -37,9 +41,9 @@ export interface DocumentReaderOptions {
    */
   readonly quickMs?: number;
   readonly slowMs?: number;
-  /** Measures pauses, in ms. */
+  /** The clock that measures pauses, in ms. */
   readonly monotonic?: Monotonic;
-  /** Called when each process has ended. */
+  /** Called when a process has ended. */
   readonly onProcess?: (outcome: ProcessOutcome<DocumentText>) => void;
 }
 
@@ -48,44 +52,54 @@ const DEFAULTS = { memoryBytes: 150_000_000, quickMs: 3_000, slowMs: 15_000 };
 const WAITING = { mostWaiting: 100, waitMs: 60_000 };
 
 /** The slots for processes that read received files (G19). */
-export function openPlaces(atOnce = AT_ONCE): FairQueue {
+export function createReaderQueue(atOnce = AT_ONCE): FairQueue {
   return createFairQueue({ atOnce, ...WAITING });
 }
 
 /**
  * Creates a reader that reads each document in a separate process with limits on memory and time,
- * and lets senders take turns (G19). A document that exceeds the first attempt is restarted among
- * the slow ones. A sender whose document exceeds a limit is paused for a while.
+ * and alternates between senders (G19). A document that exceeds the first attempt is restarted in
+ * the queue for slow documents. A sender whose document exceeds a limit is paused for a while.
  */
 export function createDocumentReader(options: DocumentReaderOptions = {}): ReadDocument {
   const { monotonic = systemTime.monotonic, onProcess, atOnce, ...bounds } = options;
-  const { queue = openPlaces(atOnce), memoryBytes, quickMs, slowMs } = { ...DEFAULTS, ...bounds };
-  const rests = createRests(monotonic);
-  const limits: Readonly<Record<Lane, ProcessLimits>> = {
+  const {
+    queue = createReaderQueue(atOnce),
+    memoryBytes,
+    quickMs,
+    slowMs,
+  } = { ...DEFAULTS, ...bounds };
+  const rests = createSenderPauses(monotonic);
+  const limits: Readonly<Record<QueueLane, ProcessLimits>> = {
     quick: { memoryBytes, timeoutMs: quickMs },
     slow: { memoryBytes, timeoutMs: slowMs },
   };
-  const tryIn = async (lane: Lane, request: DocumentRequest, signal: AbortSignal) => {
+  const tryIn = async (lane: QueueLane, request: DocumentRequest, signal: AbortSignal) => {
     const { sender } = request;
-    if (rests.left(sender) > 0) return refuseDocument(restText(rests.left(sender)));
+    if (rests.left(sender) > 0) return refuseDocument(formatRest(rests.left(sender)));
     const entry = await queue.enter(sender, lane, signal);
     if (entry.kind === 'refused') return refuseDocument(entry.reason);
     try {
-      // Another document from the same sender may have exceeded a limit while this one waited.
-      if (rests.left(sender) > 0) return refuseDocument(restText(rests.left(sender)));
+      // While this document waited, another document from the same sender may have exceeded a
+      // limit.
+      if (rests.left(sender) > 0) return refuseDocument(formatRest(rests.left(sender)));
       const bytes = await request.load();
       if (bytes === null) return refuseDocument('it is no longer kept');
       const { from = 0, characters } = request;
       // Loaded here, because most installations run for days without receiving a document.
-      const { DOCUMENTS, maxOutputBytes, readInProcess } = await import('./read-in-process.ts');
-      const order = { bytes, numbers: [from, characters], mostBytes: maxOutputBytes(characters) };
+      const { DOCUMENTS, getMaxOutputBytes, readInProcess } = await import('./read-in-process.ts');
+      const order = {
+        bytes,
+        numbers: [from, characters],
+        mostBytes: getMaxOutputBytes(characters),
+      };
       const outcome = await readInProcess(DOCUMENTS, { ...order, limits: limits[lane], signal });
       onProcess?.(outcome);
       if (outcome.kind === 'read') return outcome.result;
       if (outcome.why === 'stopped') return refuseDocument(STOPPED);
       if (outcome.why === 'time' && lane === 'quick') return null;
       rests.begin(sender);
-      return refuseDocument(brokenProcessReason(outcome.why, limits[lane]));
+      return refuseDocument(describeBrokenProcess(outcome.why, limits[lane]));
     } finally {
       entry.leave();
     }
@@ -97,7 +111,7 @@ export function createDocumentReader(options: DocumentReaderOptions = {}): ReadD
   };
 }
 
-function brokenProcessReason(
+function describeBrokenProcess(
   why: 'memory' | 'time' | 'crash',
   { memoryBytes, timeoutMs }: ProcessLimits,
 ): string {
@@ -111,7 +125,7 @@ function brokenProcessReason(
   }
 }
 
-function restText(ms: number): string {
+function formatRest(ms: number): string {
   const seconds = Math.ceil(ms / 1_000);
   const time = seconds < 120 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;
   return `a document before it took too much time or memory, and I read the next one from the same person in ${time}; send it again then`;

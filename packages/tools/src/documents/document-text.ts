@@ -19,7 +19,7 @@ export type DocumentText =
 
 /** The requested part of a document, in characters (UTF-16 units). */
 export interface DocumentLimits {
-  /** The offset, in characters; 0 when absent. */
+  /** The offset of the part, in characters; 0 when absent. */
   readonly from?: number;
   readonly characters: number;
 }
@@ -35,21 +35,21 @@ export const DAMAGED = 'it is damaged or not what it seems to be';
 /** The reason for a password-protected file. */
 export const ENCRYPTED = 'it is protected with a password';
 
-/** The requested part of a document's text; refused when there is no text at all. */
-export function documentText(
+/** Returns the requested part of a document's text; refuses a document without text. */
+export function selectDocumentText(
   whole: string,
   { from = 0, characters }: DocumentLimits,
   { pagesLeft = 0, warning = null }: { pagesLeft?: number; warning?: string | null } = {},
 ): DocumentText {
   const text = whole.toWellFormed().replaceAll('\r\n', '\n').trim();
-  if (text === '') return refuseDocument('there is no text in it');
-  const end = wholeCharacter(text, Math.min(from + characters, text.length));
+  if (text === '') return refuseDocument('it contains no text');
+  const end = alignToCharacter(text, Math.min(from + characters, text.length));
   const next = end < text.length ? end : null;
   const part = text.slice(from, end).toWellFormed();
   return { kind: 'text', text: part, next, length: text.length, pagesLeft, warning };
 }
 
-/** The same offset, or the one before it if it would split a surrogate pair. */
-export function wholeCharacter(text: string, end: number): number {
+/** Returns the same offset, or the one before it if it would split a surrogate pair. */
+export function alignToCharacter(text: string, end: number): number {
   return end < text.length && (text.codePointAt(end - 1) ?? 0) > 0xffff ? end - 1 : end;
 }

@@ -4,11 +4,11 @@ import {
   DAMAGED,
   type DocumentLimits,
   type DocumentText,
-  documentText,
   ENCRYPTED,
   refuseDocument,
+  selectDocumentText,
 } from './document-text.ts';
-import { markupText } from './markup-text.ts';
+import { formatMarkup } from './markup-text.ts';
 
 const CONTAINER = 'META-INF/container.xml';
 
@@ -20,16 +20,16 @@ export function isEpub(names: readonly string[]): boolean {
 /** The entries that contain text: the container, the package, and the chapters. */
 export const EPUB_PARTS = /^META-INF\/container\.xml$|\.(?:opf|xhtml|html?|xml)$/i;
 
-/** The text of a book in spine order, read no further than requested. */
+/** Extracts the text of a book in spine order, only as far as requested. */
 export function readEpub(
   members: ReadonlyMap<string, Uint8Array>,
   limits: DocumentLimits,
 ): DocumentText {
   const container = members.get(CONTAINER);
-  const path = container === undefined ? undefined : rootFileOf(decodeBytes(container).text);
+  const path = container === undefined ? undefined : findRootFile(decodeBytes(container).text);
   const opf = path === undefined ? undefined : members.get(path);
   if (path === undefined || opf === undefined) return refuseDocument(DAMAGED);
-  const { title, authors, chapters } = packageOf(decodeBytes(opf).text);
+  const { title, authors, chapters } = parsePackage(decodeBytes(opf).text);
   const heading = [title, authors.join(', ')].filter((line) => line !== '').join(', by ');
   const parts = heading === '' ? [] : [heading];
   const wanted = (limits.from ?? 0) + limits.characters;
@@ -43,34 +43,34 @@ export function readEpub(
     if (bytes === undefined) continue;
     const { text, certainty } = decodeBytes(bytes);
     if (certainty === 'none' || !text.includes('<')) isLocked = true;
-    else parts.push(markupText(text));
+    else parts.push(formatMarkup(text));
     length += parts.at(-1)?.length ?? 0;
   }
   if (isLocked && parts.length <= 1) return refuseDocument(ENCRYPTED);
-  return documentText(parts.join('\n\n'), limits, { pagesLeft: chapters.length - read });
+  return selectDocumentText(parts.join('\n\n'), limits, { pagesLeft: chapters.length - read });
 }
 
-function rootFileOf(container: string): string | undefined {
+function findRootFile(container: string): string | undefined {
   let path: string | undefined;
-  eachTag(container, (tag, attributes) => {
+  forEachTag(container, (tag, attributes) => {
     if (tag === 'rootfile') path ??= attributes['full-path'];
   });
   return path;
 }
 
-interface Package {
+interface EpubPackage {
   readonly title: string;
   readonly authors: readonly string[];
-  /** Paths relative to the package's folder, in reading order. */
+  /** The chapter paths in reading order, relative to the package's folder. */
   readonly chapters: readonly string[];
 }
 
-function packageOf(opf: string): Package {
+function parsePackage(opf: string): EpubPackage {
   const hrefs = new Map<string, string>();
   const spine: string[] = [];
   const texts = { title: '', creator: [] as string[] };
   let inside = '';
-  eachTag(
+  forEachTag(
     opf,
     (tag, attributes) => {
       if (tag === 'item' && attributes.id !== undefined) {
@@ -93,7 +93,7 @@ function packageOf(opf: string): Package {
 }
 
 /** Calls back for each element (named without its prefix) and for text. */
-function eachTag(
+function forEachTag(
   xml: string,
   onTag: (tag: string, attributes: Readonly<Record<string, string>>) => void,
   onText: (text: string) => void = () => {},

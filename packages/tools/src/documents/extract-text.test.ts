@@ -2,7 +2,15 @@ import { strToU8 } from 'fflate';
 import { describe, expect, it } from 'vitest';
 import { DAMAGED, ENCRYPTED } from './document-text.ts';
 import { extractText } from './extract-text.ts';
-import { aDocx, anOdt, anXlsx, aPdf, aPptx, LOCKED, zipOf } from './testing/sample-files.ts';
+import {
+  createDocx,
+  createOdt,
+  createPdf,
+  createPptx,
+  createXlsx,
+  createZip,
+  LOCKED,
+} from './testing/sample-files.ts';
 
 const read = (bytes: Uint8Array, characters = 1_000) => extractText(bytes, { characters });
 const bytes = (...values: number[]) => Uint8Array.from(values);
@@ -23,11 +31,11 @@ describe('the text of a document', () => {
     ['UTF-8 with its mark', strToU8('\ufeffGrüße'), 'Grüße'],
     ['UTF-16', bytes(0xff, 0xfe, 0x48, 0, 0x69, 0), 'Hi'],
     ['the Windows code page', bytes(0x47, 0x72, 0xfc, 0xdf, 0x65), 'Grüße'],
-    ['a PDF, page by page', aPdf(['first page', 'second page']), 'first page\n\nsecond page'],
-    ['a Word document', aDocx(['one &amp; two', 'three']), 'one & two\nthree'],
+    ['a PDF, page by page', createPdf(['first page', 'second page']), 'first page\n\nsecond page'],
+    ['a Word document', createDocx(['one &amp; two', 'three']), 'one & two\nthree'],
     [
       'a workbook',
-      anXlsx([
+      createXlsx([
         ['item', 'price'],
         ['tea', 2.5],
       ]),
@@ -35,16 +43,18 @@ describe('the text of a document', () => {
     ],
     [
       'a slide show, in the order of its slides',
-      aPptx(['1', '2', '3', '4', '5', '6', '7', '8', '9', 'a &lt;b&gt; &#x41;&#66;']),
+      createPptx(['1', '2', '3', '4', '5', '6', '7', '8', '9', 'a &lt;b&gt; &#x41;&#66;']),
       /# Slide 1\n1\n\n# Slide 2\n2\n.*# Slide 10\na <b> AB$/s,
     ],
     [
       'an OpenDocument text',
-      anOdt('<text:h>Head</text:h><text:p>a<text:s/>b<text:tab/>c<text:line-break/>d</text:p>no'),
+      createOdt(
+        '<text:h>Head</text:h><text:p>a<text:s/>b<text:tab/>c<text:line-break/>d</text:p>no',
+      ),
       'Head\na b\tc\nd',
     ],
-    ['the rows of an OpenDocument table', anOdt(TABLE), /^a \tb$/],
-  ])('[F10] of %s', async (_case, file, text) => {
+    ['the rows of an OpenDocument table', createOdt(TABLE), /^a \tb$/],
+  ])('[F10] is extracted from %s', async (_case, file, text) => {
     expect(await read(file)).toMatchObject({
       kind: 'text',
       text: typeof text === 'string' ? text : expect.stringMatching(text),
@@ -53,28 +63,28 @@ describe('the text of a document', () => {
   });
 
   it.each([
-    ['a program', bytes(0x7f, 0x45, 0x4c, 0x46, 0, 1, 2), /none of those that I can read: PDF/],
+    ['a program', bytes(0x7f, 0x45, 0x4c, 0x46, 0, 1, 2), /not in a format that I can read: PDF/],
     ['an old Office file', compound, /old Office format/],
-    ['an archive', zipOf({ 'a.xml': 'x' }), /archive/],
+    ['an archive', createZip({ 'a.xml': 'x' }), /archive/],
     ['an empty file', bytes(), /no text/],
-    ['a scan', aPdf(['']), /a scan/],
+    ['a scan', createPdf(['']), /a scan/],
     ['a damaged PDF', strToU8('%PDF-1.7 and nothing more'), DAMAGED],
-    ['half an archive', aDocx(['text']).subarray(0, 200), DAMAGED],
-    ['a broken Word document', zipOf({ 'word/document.xml': '<w:p>' }), DAMAGED],
-    ['an Office file without its contents', zipOf({ '[Content_Types].xml': '' }), DAMAGED],
+    ['half an archive', createDocx(['text']).subarray(0, 200), DAMAGED],
+    ['a broken Word document', createZip({ 'word/document.xml': '<w:p>' }), DAMAGED],
+    ['an Office file without its contents', createZip({ '[Content_Types].xml': '' }), DAMAGED],
     [
       'an OpenDocument without its contents',
-      zipOf({ mimetype: 'application/vnd.oasis.opendocument.text' }),
+      createZip({ mimetype: 'application/vnd.oasis.opendocument.text' }),
       DAMAGED,
     ],
-    ['a PDF with a password', aPdf(['secret'], LOCKED), ENCRYPTED],
+    ['a PDF with a password', createPdf(['secret'], LOCKED), ENCRYPTED],
     [
       'an Office file with a password',
       Buffer.concat([compound, Buffer.from('EncryptedPackage', 'utf16le')]),
       ENCRYPTED,
     ],
-    ['an OpenDocument with a password', anOdt('x', '<m:encryption-data/>'), ENCRYPTED],
-  ])('[F10] is refused politely for %s', async (_case, file, reason) => {
+    ['an OpenDocument with a password', createOdt('x', '<m:encryption-data/>'), ENCRYPTED],
+  ])('[F10] is refused with a polite reason for %s', async (_case, file, reason) => {
     expect(await read(file)).toEqual({
       kind: 'refused',
       reason: typeof reason === 'string' ? reason : expect.stringMatching(reason),
@@ -86,12 +96,12 @@ describe('the text of a document', () => {
     ['no half of a character', 3, { text: 'defghijkl', next: 12 }],
     ['its last part', 12, { text: '🙂m', next: null, length: 15 }],
     ['nothing behind its end', 99, { text: '', next: null, length: 15 }],
-  ])('[F10] comes in parts: %s', async (_what, from, part) => {
+  ])('[F10] is returned in parts: %s', async (_what, from, part) => {
     const file = strToU8('abcdefghijkl🙂m');
     expect(await extractText(file, { from, characters: 10 })).toMatchObject(part);
   });
 
-  it('[W10] of a long file is read in parts that equal those of a short one', async () => {
+  it('[W10] is read from a long file in parts that equal those of a short file', async () => {
     const line = 'Ошибка 🙂 при чтении файла: ещё одна попытка\r\n';
     const long = Buffer.from(line.repeat(50_000));
     const plain = line.repeat(50_000).replaceAll('\r\n', '\n');
@@ -105,9 +115,9 @@ describe('the text of a document', () => {
     }
   });
 
-  it('[F10] of a PDF is read no further than requested, and the number of remaining pages is reported', async () => {
+  it('[F10] is extracted from a PDF only as far as requested, with the number of remaining pages', async () => {
     // The library detaches the byte array.
-    const file = () => aPdf(['one', 'two', 'three', 'four']);
+    const file = () => createPdf(['one', 'two', 'three', 'four']);
     const parts = [0, 5, 10, 15].map((from) => extractText(file(), { from, characters: 5 }));
     expect(await Promise.all(parts)).toMatchObject([
       { text: 'one\n\n', next: 5, pagesLeft: 2 },
@@ -117,11 +127,14 @@ describe('the text of a document', () => {
     ]);
   });
 
-  it('[F10] of a Word document omits deleted text, tab stops and the duplicates of text boxes', async () => {
+  it('[F10] excludes deleted text, tab stops and duplicated text boxes of a Word document', async () => {
     const word = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main';
     const body = `<x:p><x:pPr><x:tabs><x:tab/></x:tabs></x:pPr><x:r><x:t xml:space="preserve">a </x:t><x:tab/><x:t>b</x:t></x:r><x:moveFrom><x:t>no</x:t></x:moveFrom><mc:Choice><x:t>box</x:t></mc:Choice><mc:Fallback><x:t>box</x:t></mc:Fallback></x:p><x:p><x:t><![CDATA[<c>]]></x:t></x:p>`;
     const main = `<?xml version="1.0"?><x:document xmlns:x="${word}"><x:body>${body}</x:body></x:document>`;
     const text = 'a \tbbox\n<c>';
-    expect(await read(zipOf({ 'word/document2.xml': main }))).toMatchObject({ kind: 'text', text });
+    expect(await read(createZip({ 'word/document2.xml': main }))).toMatchObject({
+      kind: 'text',
+      text,
+    });
   });
 });

@@ -3,9 +3,9 @@ import {
   DAMAGED,
   type DocumentLimits,
   type DocumentText,
-  documentText,
   ENCRYPTED,
   refuseDocument,
+  selectDocumentText,
 } from './document-text.ts';
 import { readTextDocument } from './plain-text.ts';
 
@@ -13,9 +13,9 @@ const ONES_I_CAN_READ =
   'PDF, docx, xlsx, pptx, OpenDocument, EPUB, RTF, mail, calendars, contacts, HTML and plain text';
 
 /**
- * Extracts the text of a document, whose format is determined by its bytes. This may take any
- * amount of time and runs in the current thread, so use `createDocumentReader` for untrusted files.
- * Each library is loaded for the first file that needs it.
+ * Extracts the text of a document, whose format is determined by its bytes. This may take a long
+ * time and runs in the current thread, so use `createDocumentReader` for untrusted files. Each
+ * library is loaded for the first file that needs it.
  */
 export async function extractText(
   bytes: Uint8Array,
@@ -32,13 +32,13 @@ export async function extractText(
       case 'old-office':
         return refuseDocument(isEncryptedPackage(bytes) ? ENCRYPTED : OLD_OFFICE);
       case 'rtf':
-        return documentText(await rtfOf(bytes), limits);
+        return selectDocumentText(await readRtf(bytes), limits);
       case 'binary':
-        return refuseDocument(`it is none of those that I can read: ${ONES_I_CAN_READ}`);
+        return refuseDocument(`it is not in a format that I can read: ${ONES_I_CAN_READ}`);
     }
   } catch {
     // The libraries throw hundreds of different errors, none of which would tell people more than
-    // this.
+    // this reason.
     return refuseDocument(DAMAGED);
   }
 }
@@ -46,9 +46,11 @@ export async function extractText(
 const OLD_OFFICE = `it is in an old Office format; I can read ${ONES_I_CAN_READ}`;
 
 /** The beginning is ASCII and declares the encoding of the rest. */
-async function rtfOf(bytes: Uint8Array): Promise<string> {
-  const { rtfText } = await import('./rtf.ts');
-  return rtfText(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1'));
+async function readRtf(bytes: Uint8Array): Promise<string> {
+  const { extractRtfText } = await import('./rtf.ts');
+  return extractRtfText(
+    Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1'),
+  );
 }
 
 /**
@@ -66,7 +68,7 @@ function isEncryptedPackage(bytes: Uint8Array): boolean {
  */
 const MAX_PAGES = 1_000;
 
-/** The text of a PDF page by page, no further than requested. Throws for a damaged PDF. */
+/** Extracts the text of a PDF page by page, only as far as requested. Throws for a damaged PDF. */
 async function readPdf(bytes: Uint8Array, limits: DocumentLimits): Promise<DocumentText> {
   const { getDocumentProxy } = await import('unpdf');
   let pdf: Awaited<ReturnType<typeof getDocumentProxy>>;
@@ -92,6 +94,7 @@ async function readPdf(bytes: Uint8Array, limits: DocumentLimits): Promise<Docum
     length += text.length;
     pages.push(text);
   }
-  if (length === 0) return refuseDocument('it holds pictures of pages only, no text (a scan)');
-  return documentText(pages.join('\n\n'), limits, { pagesLeft: pdf.numPages - pages.length });
+  if (length === 0)
+    return refuseDocument('it contains only pictures of pages and no text (a scan)');
+  return selectDocumentText(pages.join('\n\n'), limits, { pagesLeft: pdf.numPages - pages.length });
 }

@@ -1,9 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { createFairQueue, createRests, type Lane, type QueueLimits } from './fair-queue.ts';
+import {
+  createFairQueue,
+  createSenderPauses,
+  type QueueLane,
+  type QueueLimits,
+} from './fair-queue.ts';
 
 const never = new AbortController().signal;
 
-/** A queue, and the order in which senders were given a slot. */
+/** Opens a queue and records the order in which senders were given a slot. */
 function openQueue(limits: Partial<QueueLimits> = {}) {
   const queue = createFairQueue({ atOnce: 2, mostWaiting: 100, waitMs: 60_000, ...limits });
   const admitted: string[] = [];
@@ -11,7 +16,7 @@ function openQueue(limits: Partial<QueueLimits> = {}) {
   const settled = () => new Promise((resolve) => setImmediate(resolve));
   return {
     admitted,
-    async enter(sender: string, name = sender, lane: Lane = 'quick', signal = never) {
+    async enter(sender: string, name = sender, lane: QueueLane = 'quick', signal = never) {
       const entering = queue.enter(sender, lane, signal).then((entry) => {
         if (entry.kind === 'refused') return entry.reason;
         admitted.push(name);
@@ -29,7 +34,7 @@ function openQueue(limits: Partial<QueueLimits> = {}) {
 }
 
 describe('the document queue', () => {
-  it('[G19] lets senders take turns, with one document from each at a time', async () => {
+  it('[G19] alternates between senders, with one document from each at a time', async () => {
     const { enter, leave, admitted } = openQueue();
     for (const name of ['eve 1', 'eve 2', 'eve 3']) await enter('eve', name);
     expect(admitted).toEqual(['eve 1']);
@@ -57,7 +62,7 @@ describe('the document queue', () => {
     expect(admitted).toEqual(['eve', 'ada', 'mallory']);
   });
 
-  it('[D07] refuses a document that would wait too long or behind too many others, and drops one that is stopped', async () => {
+  it('[D07] refuses a document that would wait too long or behind too many others, and drops one whose turn was stopped', async () => {
     const { enter, leave, admitted } = openQueue({ atOnce: 1, mostWaiting: 2, waitMs: 30 });
     const stop = new AbortController();
     await enter('eve');
@@ -78,7 +83,7 @@ describe('the document queue', () => {
 describe('the pause after a document that exceeded a limit', () => {
   it('[G19] doubles up to ten minutes, and is reset after an hour', () => {
     let now = 0;
-    const rests = createRests(() => now);
+    const rests = createSenderPauses(() => now);
     expect(rests.isSuspect('eve')).toBe(false);
     const lengths = Array.from({ length: 8 }, () => {
       rests.begin('eve');

@@ -3,17 +3,13 @@ import type { Monotonic } from '@parley/core';
 /**
  * The kind of queue for a document; `slow` is for documents that exceed the short first attempt.
  */
-export type Lane = 'quick' | 'slow';
+export type QueueLane = 'quick' | 'slow';
 
-/**
- * A slot for reading a document, which must be released afterwards, or the reason why there is
- * none.
- */
-type Entry =
+/** A slot for reading a document, which must be released, or the reason for a refusal. */
+type QueueEntry =
   | { readonly kind: 'go'; leave(): void }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** The limits of a queue. */
 export interface QueueLimits {
   /**
    * The number of concurrent documents; at most all but one of these slots are used for slow
@@ -28,11 +24,11 @@ export interface QueueLimits {
 
 /** A queue in which no sender waits for more than one document from each other sender. */
 export interface FairQueue {
-  enter(sender: string, lane: Lane, signal: AbortSignal): Promise<Entry>;
+  enter(sender: string, lane: QueueLane, signal: AbortSignal): Promise<QueueEntry>;
 }
 
-interface Waiting {
-  readonly lane: Lane;
+interface WaitingDocument {
+  readonly lane: QueueLane;
   admit(): void;
 }
 
@@ -40,24 +36,24 @@ const BUSY = 'too many documents are being read at the moment; send it again in 
 export const STOPPED = 'reading it was stopped';
 
 /**
- * Senders take turns, with one document each being read at a time. Slow documents never take the
- * last slot, so that a short one waits only for other short ones (G19).
+ * The queue alternates between senders and reads one document from each at a time. Slow documents
+ * never take the last slot, so that a short document waits only for other short ones (G19).
  */
 export function createFairQueue({ atOnce, mostWaiting, waitMs }: QueueLimits): FairQueue {
-  const waiting = new Map<string, Waiting[]>();
-  const running = new Map<string, Lane>();
-  // When each sender that is waiting or being served had its last turn; all other senders count as
-  // never served.
+  const waiting = new Map<string, WaitingDocument[]>();
+  const running = new Map<string, QueueLane>();
+  // When each waiting or active sender was last given a slot; all other senders count as never
+  // served.
   const served = new Map<string, number>();
   let turns = 0;
   let size = 0;
 
-  const isFree = (lane: Lane): boolean => {
+  const isFree = (lane: QueueLane): boolean => {
     if (running.size >= atOnce) return false;
     const slow = [...running.values()].filter((one) => one === 'slow').length;
     return lane === 'quick' || slow < Math.max(atOnce - 1, 1);
   };
-  const remove = (sender: string, document: Waiting): void => {
+  const remove = (sender: string, document: WaitingDocument): void => {
     const left = (waiting.get(sender) ?? []).filter((one) => one !== document);
     if (left.length > 0) waiting.set(sender, left);
     else waiting.delete(sender);
@@ -85,7 +81,7 @@ export function createFairQueue({ atOnce, mostWaiting, waitMs }: QueueLimits): F
     enter(sender, lane, signal) {
       if (signal.aborted) return Promise.resolve({ kind: 'refused', reason: STOPPED });
       if (size >= mostWaiting) return Promise.resolve({ kind: 'refused', reason: BUSY });
-      const { promise, resolve } = Promise.withResolvers<Entry>();
+      const { promise, resolve } = Promise.withResolvers<QueueEntry>();
       const giveUp = (reason: string): void => {
         remove(sender, document);
         forget(sender);
@@ -98,7 +94,7 @@ export function createFairQueue({ atOnce, mostWaiting, waitMs }: QueueLimits): F
         forget(sender);
         admitNext();
       };
-      const document: Waiting = { lane, admit: () => resolve({ kind: 'go', leave }) };
+      const document: WaitingDocument = { lane, admit: () => resolve({ kind: 'go', leave }) };
       signal.addEventListener('abort', stop, { once: true });
       waiting.set(sender, [...(waiting.get(sender) ?? []), document]);
       size += 1;
@@ -111,9 +107,9 @@ export function createFairQueue({ atOnce, mostWaiting, waitMs }: QueueLimits): F
   };
 }
 
-/** The senders whose documents exceeded limits, and how long they are paused. */
-export interface Rests {
-  /** The remaining pause of a sender, in ms; 0 when there is none. */
+/** Tracks the senders whose documents exceeded limits, and the length of their pauses. */
+export interface SenderPauses {
+  /** The remaining pause of a sender, in ms; 0 if the sender is not paused. */
   left(sender: string): number;
   /** Whether a document from this sender exceeded a limit recently. */
   isSuspect(sender: string): boolean;
@@ -129,8 +125,7 @@ const FORGET_MS = 60 * 60_000;
 /** The maximum number of senders that are remembered; the oldest are forgotten first. */
 const MAX_SENDERS = 1_000;
 
-/** Keeps track of the pauses of senders. */
-export function createRests(monotonic: Monotonic): Rests {
+export function createSenderPauses(monotonic: Monotonic): SenderPauses {
   const senders = new Map<string, { readonly strikes: number; readonly since: number }>();
   const of = (sender: string) => {
     const found = senders.get(sender);

@@ -9,7 +9,7 @@ export async function answerOnce(
   size: number,
   read: (bytes: Uint8Array<ArrayBuffer>) => Promise<unknown>,
 ): Promise<void> {
-  const peakBytes = openPeak();
+  const peakBytes = createPeakReader();
   process.stdout.write('\n');
   const bytes = new Uint8Array(size);
   let filled = 0;
@@ -19,21 +19,22 @@ export async function answerOnce(
   }
   const result = await read(bytes);
   const report = JSON.stringify({ result, peakBytes: peakBytes() });
-  // A library may have left a pending timer or promise, which is not awaited.
+  // A timer or promise left pending by a library is not awaited.
   process.stdout.write(report, () => process.exit(0));
 }
 
 /**
- * The peak resident memory of this process. `maxRSS` includes the memory its parent used before
- * `exec`, so that under a large Parley process every file would seem too large; it is used only
- * where there is no `/proc`. Opened before the kernel forbids this process to open anything.
+ * Returns the peak resident memory of this process, in bytes. `maxRSS` includes the memory its
+ * parent used before `exec`, so that under a large Parley process every file would seem too large;
+ * it is used only where there is no `/proc`. The file is opened before the kernel forbids this
+ * process to open any.
  */
-function openPeak(): () => number {
+function createPeakReader(): () => number {
   const maxRss = (): number => process.resourceUsage().maxRSS * 1_024;
   try {
     const status = openSync('/proc/self/status', 'r');
     return () => readProcNumber(status, /^VmHWM:\s+(\d+) kB$/m) * 1_024 || maxRss();
   } catch {
-    return maxRss; // This machine has no `/proc`.
+    return maxRss; // There is no `/proc` on this machine.
   }
 }

@@ -1,6 +1,15 @@
-export { createDocumentReader, openPlaces, type ReadDocument } from './document-reader.ts';
+export {
+  createDocumentReader,
+  createReaderQueue as openPlaces,
+  type ReadDocument,
+} from './document-reader.ts';
 export type { DocumentText } from './document-text.ts';
-export { type ImageType, type PictureFormat, pictureFormat, pixelsOf } from './picture-format.ts';
+export {
+  countPixels as pixelsOf,
+  detectPictureFormat as pictureFormat,
+  type ImageType,
+  type PictureFormat,
+} from './picture-format.ts';
 export {
   createPictureScaler,
   isWorthScaling,
@@ -8,5 +17,5 @@ export {
   type ScalePicture,
 } from './picture-scaler.ts';
 export { isVideo } from './sound-format.ts';
-export { type SpeechSettings, type SpokenText, speak } from './speak.ts';
+export { requestSpeechOf as speak, type SpeechSettings, type SpokenText } from './speak.ts';
 export { type Transcript, type TranscriptionSettings, transcribe } from './transcribe.ts';

@@ -6,12 +6,12 @@ import { decodeBytes } from '@parley/core/encoding';
  * words in UTF-8, and a multipart message with a missing boundary gets the boundary used by its
  * parts.
  */
-export function readableSource(bytes: Uint8Array): Uint8Array {
+export function toReadableSource(bytes: Uint8Array): Uint8Array {
   const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const end = /\r?\n\r?\n/.exec(raw.toString('latin1'))?.index ?? raw.length;
-  const head = decodeBytes(raw.subarray(0, end)).text.replaceAll(ENCODED_WORDS, inUtf8);
+  const head = decodeBytes(raw.subarray(0, end)).text.replaceAll(ENCODED_WORDS, encodeWordsAsUtf8);
   const body = raw.subarray(end);
-  return Buffer.concat([Buffer.from(withBoundary(head, body)), body]);
+  return Buffer.concat([Buffer.from(addBoundary(head, body)), body]);
 }
 
 /**
@@ -20,14 +20,14 @@ export function readableSource(bytes: Uint8Array): Uint8Array {
  */
 const ENCODED_WORDS = /=\?[^?\s]+\?[BQ]\?[^?\r\n]*\?=(?:\s+=\?[^?\s]+\?[BQ]\?[^?\r\n]*\?=)*/gi;
 
-function inUtf8(words: string): string {
+function encodeWordsAsUtf8(words: string): string {
   const runs: { charset: string; bytes: Uint8Array }[] = [];
   for (const [, stated = '', kind = '', content = ''] of words.matchAll(
     /=\?([^?\s]+)\?([BQ])\?([^?\r\n]*)\?=/gi,
   )) {
     // A language tag may follow the charset (RFC 2231).
     const charset = stated.replace(/\*.*/, '').toLowerCase();
-    const bytes = /b/i.test(kind) ? Buffer.from(content, 'base64') : quotedBytes(content);
+    const bytes = /b/i.test(kind) ? Buffer.from(content, 'base64') : decodeQuoted(content);
     const last = runs.at(-1);
     if (last?.charset === charset) last.bytes = Buffer.concat([last.bytes, bytes]);
     else runs.push({ charset, bytes });
@@ -36,7 +36,7 @@ function inUtf8(words: string): string {
   return `=?utf-8?B?${Buffer.from(text.join('')).toString('base64')}?=`;
 }
 
-function quotedBytes(content: string): Uint8Array {
+function decodeQuoted(content: string): Uint8Array {
   const text = content
     .replaceAll('_', ' ')
     .replace(/=([0-9A-F]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
@@ -46,8 +46,11 @@ function quotedBytes(content: string): Uint8Array {
 const TYPE = /^content-type:[^\n]*(?:\n[ \t][^\n]*)*/im;
 const BOUNDARY = /;\s*boundary\s*=\s*(?:"([^"]*)"|([^\s;]+))/i;
 
-/** The header with the boundary found in the body; a body without a boundary is a single text. */
-function withBoundary(head: string, body: Uint8Array): string {
+/**
+ * The header with the boundary that was found in the body; a body without a boundary is a single
+ * text.
+ */
+function addBoundary(head: string, body: Uint8Array): string {
   const type = TYPE.exec(head)?.[0];
   if (type === undefined || !/:\s*multipart\//i.test(type)) return head;
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1');

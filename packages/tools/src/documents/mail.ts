@@ -1,9 +1,9 @@
 import { decodeBytes } from '@parley/core/encoding';
 import type { Address, Attachment, Email } from 'postal-mime';
-import { type DocumentLimits, type DocumentText, documentText } from './document-text.ts';
-import { readableSource } from './mail-source.ts';
+import { type DocumentLimits, type DocumentText, selectDocumentText } from './document-text.ts';
+import { toReadableSource } from './mail-source.ts';
 
-/** Headers with which a stored message begins; two of them cannot be a coincidence. */
+/** Headers with which a stored message begins; a text with two of them is a message. */
 const HEADERS =
   /^(?:from|to|cc|subject|date|received|return-path|delivered-to|message-id|mime-version|content-type|reply-to|x-[\w-]+|dkim-signature|authentication-results|arc-[\w-]+|list-[\w-]+|references|in-reply-to|sender|user-agent|thread-\w+|status|importance)$/i;
 /** The separator line before each message in a mailbox. */
@@ -29,27 +29,29 @@ export function isMail(text: string): boolean {
 }
 
 /**
- * Reads a message, or the messages of a mailbox until there is enough text. Errors from the library
- * are passed on.
+ * Reads a message, or messages of a mailbox until the requested text is complete. Errors from the
+ * library are passed on.
  */
 export async function readMail(bytes: Uint8Array, limits: DocumentLimits): Promise<DocumentText> {
-  const messages = messagesOf(bytes);
+  const messages = splitMailbox(bytes);
   const wanted = (limits.from ?? 0) + limits.characters;
   const parts: string[] = [];
   let length = 0;
   for (const [at, message] of messages.entries()) {
     if (length > wanted) break;
-    const text = await messageText(message);
+    const text = await formatMail(message);
     parts.push(messages.length === 1 ? text : `# Message ${at + 1}\n${text}`);
     length += text.length;
   }
-  return documentText(parts.join('\n\n'), limits, { pagesLeft: messages.length - parts.length });
+  return selectDocumentText(parts.join('\n\n'), limits, {
+    pagesLeft: messages.length - parts.length,
+  });
 }
 
 /** Splits a mailbox at its `From ` lines. */
-function messagesOf(bytes: Uint8Array): readonly Uint8Array[] {
+function splitMailbox(bytes: Uint8Array): readonly Uint8Array[] {
   const { text, encoding } = decodeBytes(bytes);
-  // A message is ASCII, and its parts have their own encodings, but a program may have saved it in
+  // A message is ASCII, with separate encodings for its parts, but a program may have saved it in
   // UTF-16.
   const all = encoding.startsWith('utf-16') ? Buffer.from(text) : Buffer.from(bytes);
   const raw = all.toString('latin1');
@@ -63,13 +65,13 @@ function messagesOf(bytes: Uint8Array): readonly Uint8Array[] {
 
 const LIMITS = { maxNestingDepth: 50, maxHeadersSize: 1_000_000, maxRfc822NestingDepth: 3 };
 
-async function messageText(bytes: Uint8Array): Promise<string> {
+async function formatMail(bytes: Uint8Array): Promise<string> {
   const { default: PostalMime } = await import('postal-mime');
-  const readable = readableSource(bytes);
+  const readable = toReadableSource(bytes);
   const mail = await PostalMime.parse(readable, LIMITS);
   const body = await readMailBody(mail, readable);
-  const events = await calendarsIn(mail);
-  return [headOf(mail), body, ...events, listAttachments(mail)]
+  const events = await readCalendars(mail);
+  return [formatHeaders(mail), body, ...events, listAttachments(mail)]
     .filter((part) => part !== '')
     .join('\n\n');
 }
@@ -78,18 +80,18 @@ async function readMailBody(mail: Email, raw: Uint8Array): Promise<string> {
   const { text = '', html = '' } = mail;
   const isText = text.trim() !== '';
   const shown = isText ? text.trim() : html;
-  const charset = charsetOf(raw);
+  const charset = findCommonCharset(raw);
   const isStated = charset === null || /^utf-?8$/.test(charset ?? '');
   const isTrusted = !/[^\0-\x7f]/.test(shown) || (isStated && !shown.includes('\uFFFD'));
-  const body = isTrusted ? shown : await bodyByItsBytes(shown, raw, charset ?? undefined);
-  return isText ? body : htmlText(body);
+  const body = isTrusted ? shown : await decodeBody(shown, raw, charset ?? undefined);
+  return isText ? body : formatHtml(body);
 }
 
 /**
  * The common charset of all text parts; undefined when none is declared, null when there are
  * several.
  */
-function charsetOf(raw: Uint8Array): string | undefined | null {
+function findCommonCharset(raw: Uint8Array): string | undefined | null {
   const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString('latin1');
   const headers = text.match(/^content-type:\s*text\/[^\n]*(?:\n[ \t][^\n]*)*/gim) ?? [];
   const charsets = headers.map((header) => /charset\s*=\s*"?([\w.:-]+)/i.exec(header)?.[1]);
@@ -97,14 +99,14 @@ function charsetOf(raw: Uint8Array): string | undefined | null {
   return all.size > 1 ? null : [...all][0];
 }
 
-/** Decodes from its bytes a text whose charset is missing or wrong. */
-async function bodyByItsBytes(
+/** Decodes a text from its bytes if its charset is missing or wrong. */
+async function decodeBody(
   shown: string,
   raw: Uint8Array,
   declared: string | undefined,
 ): Promise<string> {
   const { default: PostalMime } = await import('postal-mime');
-  const { text = '', html = '' } = await PostalMime.parse(withByteCharsets(raw), LIMITS);
+  const { text = '', html = '' } = await PostalMime.parse(declareByteCharsets(raw), LIMITS);
   const decoded = decodeBytes(encodeByteCharset(text.trim() || html), { declared });
   const isWorse = decoded.certainty === 'none' || decoded.replaced > countReplaced(shown);
   return isWorse ? shown : decoded.text;
@@ -115,7 +117,7 @@ function countReplaced(text: string): number {
 }
 
 /** The message, with each part declared in an encoding in which every byte is a character. */
-function withByteCharsets(bytes: Uint8Array): Uint8Array {
+function declareByteCharsets(bytes: Uint8Array): Uint8Array {
   const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
   const declared = raw
     .replace(/^(content-type:\s*text\/\w+(?:;[^\n]*|\r)?(?:\n[ \t][^\n]*)*)/gim, (header) =>
@@ -134,49 +136,51 @@ function withByteCharsets(bytes: Uint8Array): Uint8Array {
  */
 const BYTE_CHARSET = 'macintosh';
 
-/** The original bytes of a text that was decoded as `BYTE_CHARSET`. */
+/** Returns the original bytes of a text that was decoded as `BYTE_CHARSET`. */
 function encodeByteCharset(text: string): Uint8Array {
   const all = new TextDecoder(BYTE_CHARSET).decode(Uint8Array.from({ length: 256 }, (_, at) => at));
   const codes = new Map([...all].map((character, code) => [character, code]));
   return Uint8Array.from([...text].flatMap((character) => codes.get(character) ?? []));
 }
 
-async function htmlText(html: string): Promise<string> {
+async function formatHtml(html: string): Promise<string> {
   if (html.trim() === '') return '';
-  const { webPageText } = await import('./web-page.ts');
-  return webPageText(html);
+  const { formatWebPage } = await import('./web-page.ts');
+  return formatWebPage(html);
 }
 
-/** The headers of interest to people, with the date in the sender's time zone. */
-function headOf(mail: Email): string {
+/** Formats the headers that interest people, with the date in the sender's time zone. */
+function formatHeaders(mail: Email): string {
   const date = mail.headers.find(({ key }) => key === 'date')?.value ?? mail.date ?? '';
   const lines: readonly (readonly [label: string, value: string])[] = [
-    ['From', addressesText(mail.from === undefined ? [] : [mail.from])],
-    ['To', addressesText(mail.to)],
-    ['Cc', addressesText(mail.cc)],
-    ['Reply-To', addressesText(mail.replyTo)],
+    ['From', formatAddresses(mail.from === undefined ? [] : [mail.from])],
+    ['To', formatAddresses(mail.to)],
+    ['Cc', formatAddresses(mail.cc)],
+    ['Reply-To', formatAddresses(mail.replyTo)],
     ['Date', date.trim()],
     ['Subject', mail.subject?.trim() ?? ''],
   ];
   return lines.flatMap(([label, value]) => (value === '' ? [] : [`${label}: ${value}`])).join('\n');
 }
 
-function addressesText(addresses: readonly Address[] = []): string {
-  return addresses.map(addressText).join(', ');
+function formatAddresses(addresses: readonly Address[] = []): string {
+  return addresses.map(formatAddress).join(', ');
 }
 
-function addressText(address: Address): string {
-  if (address.group !== undefined) return `${address.name}: ${addressesText(address.group)};`;
+function formatAddress(address: Address): string {
+  if (address.group !== undefined) return `${address.name}: ${formatAddresses(address.group)};`;
   const { name, address: mailbox } = address;
   return name === '' ? mailbox : `${name} <${mailbox}>`;
 }
 
-/** An invitation is part of the message and not an attached file. */
-async function calendarsIn({ attachments }: Email): Promise<readonly string[]> {
+/** An invitation is treated as part of the message, not as an attached file. */
+async function readCalendars({ attachments }: Email): Promise<readonly string[]> {
   const calendars = attachments.filter(isInvitation);
   if (calendars.length === 0) return [];
-  const { calendarText } = await import('./calendar.ts');
-  return calendars.map(({ content }) => calendarText(decodeBytes(attachmentBytes(content)).text));
+  const { formatCalendar } = await import('./calendar.ts');
+  return calendars.map(({ content }) =>
+    formatCalendar(decodeBytes(getAttachmentBytes(content)).text),
+  );
 }
 
 function isInvitation({ mimeType, filename }: Attachment): boolean {
@@ -184,7 +188,7 @@ function isInvitation({ mimeType, filename }: Attachment): boolean {
   return isCalendar || /\.(?:ics|vcs)$/i.test(filename ?? '');
 }
 
-function attachmentBytes(content: Attachment['content']): Uint8Array {
+function getAttachmentBytes(content: Attachment['content']): Uint8Array {
   return typeof content === 'string' ? Buffer.from(content) : new Uint8Array(content);
 }
 
@@ -193,7 +197,7 @@ function listAttachments({ attachments }: Email): string {
   if (files.length === 0) return '';
   const lines = files.map((attachment) => {
     const { filename, mimeType, content } = attachment;
-    const size = attachmentBytes(content).byteLength.toLocaleString('en-US');
+    const size = getAttachmentBytes(content).byteLength.toLocaleString('en-US');
     return `- ${filename ?? 'without a name'} (${mimeType}, ${size} bytes)`;
   });
   return `Attachments, which are not read:\n${lines.join('\n')}`;

@@ -1,11 +1,11 @@
 import { Parser } from 'htmlparser2';
 
 /**
- * Converts HTML or XHTML to lines with a little Markdown, in one pass and without building a tree:
- * for chapters of a book, and for pages that are too large to be parsed. Scripts, styles and hidden
+ * Converts HTML or XHTML to lines of simple Markdown in one pass, without building a tree; used for
+ * chapters of a book and for pages that are too large to be parsed. Scripts, styles and hidden
  * elements are omitted.
  */
-export function markupText(markup: string): string {
+export function formatMarkup(markup: string): string {
   const pieces: string[] = [];
   let hidden = 0;
   let pre = 0;
@@ -13,7 +13,7 @@ export function markupText(markup: string): string {
   const parser = new Parser(
     {
       onopentag(tag, attributes) {
-        const isHidden = UNSEEN.has(tag) || isHiddenBy(attributes);
+        const isHidden = UNSEEN.has(tag) || isHiddenElement(attributes);
         open.push(isHidden);
         if (isHidden) hidden += 1;
         if (tag === 'pre') pre += 1;
@@ -80,7 +80,11 @@ const CLOSING: Readonly<Record<string, string>> = {
   br: '',
 };
 
-function isHiddenBy({ hidden, style = '', ...rest }: Readonly<Record<string, string>>): boolean {
+function isHiddenElement({
+  hidden,
+  style = '',
+  ...rest
+}: Readonly<Record<string, string>>): boolean {
   if (hidden !== undefined || rest['aria-hidden'] === 'true') return true;
   return /display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?:[;p\s]|$)/i.test(style);
 }

@@ -5,19 +5,22 @@ import {
   DAMAGED,
   type DocumentLimits,
   type DocumentText,
-  documentText,
   ENCRYPTED,
   refuseDocument,
+  selectDocumentText,
 } from './document-text.ts';
 import { EPUB_PARTS, isEpub, readEpub } from './epub.ts';
 
-const NOT_A_DOCUMENT = 'it is an archive, and I cannot look into those';
+const NOT_A_DOCUMENT = 'it is an archive, which I cannot open';
 
 /** The kinds of archives, recognized by their entry names, and the entries that contain text. */
 const KINDS: readonly {
   readonly is: (names: readonly string[]) => boolean;
   readonly parts: RegExp;
-  readonly read: (members: Members, limits: DocumentLimits) => DocumentText | Promise<DocumentText>;
+  readonly read: (
+    members: ArchiveMembers,
+    limits: DocumentLimits,
+  ) => DocumentText | Promise<DocumentText>;
 }[] = [
   { is: isEpub, parts: EPUB_PARTS, read: readEpub },
   {
@@ -29,36 +32,36 @@ const KINDS: readonly {
     is: isWordArchive,
     parts: /^word\/document\d*\.xml$/,
     read(members, limits) {
-      const text = wordText(members);
-      return text === null ? refuseDocument(DAMAGED) : documentText(text, limits);
+      const text = readWordText(members);
+      return text === null ? refuseDocument(DAMAGED) : selectDocumentText(text, limits);
     },
   },
   {
     is: (names) => names.includes('xl/workbook.xml'),
     parts: /^(?:xl\/|_rels\/|\[Content_Types\]).*\.(?:xml|rels)$/i,
-    read: async (members, limits) => documentText(await sheetsText(members), limits),
+    read: async (members, limits) => selectDocumentText(await formatSheets(members), limits),
   },
   {
     is: (names) => names.includes('ppt/presentation.xml'),
     parts: /^ppt\/slides\/slide\d+\.xml$/,
-    read: (members, limits) => documentText(slidesText(members), limits),
+    read: (members, limits) => selectDocumentText(readSlides(members), limits),
   },
 ];
 
-type Members = ReadonlyMap<string, Uint8Array>;
+type ArchiveMembers = ReadonlyMap<string, Uint8Array>;
 
 /**
- * The text of a docx, xlsx, pptx, OpenDocument or EPUB file, recognized by content. Only the XML
- * that contains text is unpacked, never pictures. Throws for a damaged file.
+ * Extracts the text of a docx, xlsx, pptx, OpenDocument or EPUB file, which is recognized by its
+ * content. Only the XML that contains text is unpacked, never pictures. Throws for a damaged file.
  */
 export async function readOffice(bytes: Uint8Array, limits: DocumentLimits): Promise<DocumentText> {
-  const names = zipNames(bytes);
+  const names = listZipNames(bytes);
   if (names.length > MAX_MEMBERS) return refuseDocument(`it has more than ${MAX_MEMBERS} parts`);
   const kind = KINDS.find(({ is }) => is(names));
   if (kind === undefined) {
     return refuseDocument(names.includes('[Content_Types].xml') ? DAMAGED : NOT_A_DOCUMENT);
   }
-  const members = unzip(bytes, kind.parts);
+  const members = unzipMembers(bytes, kind.parts);
   if (members === null) return refuseDocument(`it unpacks to more than ${LARGEST_UNPACKED_MB} MB`);
   return kind.read(members, limits);
 }
@@ -67,34 +70,35 @@ export async function readOffice(bytes: Uint8Array, limits: DocumentLimits): Pro
  * The library unpacks without a limit, so it is given a new, uncompressed archive of the entries
  * that were unpacked within the limit.
  */
-function repack(members: Members): Buffer {
+function repackArchive(members: ArchiveMembers): Buffer {
   return Buffer.from(zipSync(Object.fromEntries(members), { level: 0 }));
 }
 
-async function sheetsText(members: Members): Promise<string> {
+async function formatSheets(members: ArchiveMembers): Promise<string> {
   const { default: readSheets } = await import('read-excel-file/node');
-  const sheets = await readSheets(repack(members));
+  const sheets = await readSheets(repackArchive(members));
   return sheets
-    .map(({ sheet, data }) => [`# ${sheet}`, ...data.map((row) => row.map(cellText).join('\t'))])
+    .map(({ sheet, data }) => [`# ${sheet}`, ...data.map((row) => row.map(formatCell).join('\t'))])
     .map((lines) => lines.join('\n'))
     .join('\n\n');
 }
 
-function cellText(cell: unknown): string {
+function formatCell(cell: unknown): string {
   if (cell === null || cell === undefined) return '';
   if (!(cell instanceof Date)) return String(cell);
   return cell.toISOString().replace('T00:00:00.000Z', '');
 }
 
 /**
- * The maximum size unpacked from one archive. A long book is 5 MB of XML; zip bombs are gigabytes.
+ * The maximum size unpacked from one archive. A long book has 5 MB of XML; zip bombs unpack to
+ * gigabytes.
  */
 const LARGEST_UNPACKED_MB = 32;
 /** A workbook or a slide show has a few hundred entries. */
 const MAX_MEMBERS = 10_000;
 
-/** The names of the entries examined in an archive; nothing is unpacked. */
-function zipNames(bytes: Uint8Array): readonly string[] {
+/** Lists the names of the entries in an archive, without unpacking any. */
+function listZipNames(bytes: Uint8Array): readonly string[] {
   const names: string[] = [];
   unzipSync(bytes, {
     filter({ name }) {
@@ -106,11 +110,12 @@ function zipNames(bytes: Uint8Array): readonly string[] {
 }
 
 /**
- * Unpacks the requested entries; null when they exceed the limit. An entry gets no more space than
- * the archive declares for it, and all entries together no more than the limit, so that a small
- * file cannot fill the memory, whatever it declares. Throws fflate's error for a damaged archive.
+ * Unpacks the requested entries; returns null if they exceed the limit. An entry gets no more space
+ * than the archive declares for it, and all entries together no more than the limit, so that a
+ * small file cannot fill the memory by declaring a wrong size. Throws fflate's error for a damaged
+ * archive.
  */
-function unzip(bytes: Uint8Array, wanted: RegExp): Members | null {
+function unzipMembers(bytes: Uint8Array, wanted: RegExp): ArchiveMembers | null {
   let unpacked = 0;
   const limit = LARGEST_UNPACKED_MB * 1_024 * 1_024;
   const files = unzipSync(bytes, {
@@ -123,10 +128,10 @@ function unzip(bytes: Uint8Array, wanted: RegExp): Members | null {
   return unpacked > limit ? null : new Map(Object.entries(files));
 }
 
-/** The text added by a tag; `closing` is for `</a:p>`, and also for an empty element. */
-type Mark = (tag: string, closing: boolean) => string;
+/** The text that a tag adds; `closing` is for `</a:p>`, and for an empty element as well. */
+type MarkTag = (tag: string, closing: boolean) => string;
 
-/** Which text of a document is extracted, by element names. */
+/** The element names that determine which text of a document is extracted. */
 interface WantedText {
   readonly inside: ReadonlySet<string>;
   /** Content within these elements is omitted, both text and marks. */
@@ -134,10 +139,10 @@ interface WantedText {
 }
 
 /**
- * The text inside the given elements of an XML document, in order. Entities defined by the document
- * itself are left as written.
+ * Returns the text inside the given elements of an XML document, in order. Entities that the
+ * document defines itself are not expanded.
  */
-function xmlText(xml: string, { inside, except }: WantedText, mark: Mark): string {
+function extractXmlText(xml: string, { inside, except }: WantedText, mark: MarkTag): string {
   const pieces: string[] = [];
   let depth = 0;
   let left = 0;
@@ -161,7 +166,7 @@ function xmlText(xml: string, { inside, except }: WantedText, mark: Mark): strin
   return pieces.join('');
 }
 
-/** The main part of the document; Word itself sometimes numbers it. */
+/** The name of the main part of the document, which Word sometimes numbers. */
 const MAIN = /^word\/document\d*\.xml$/;
 /** Word's namespace, in its usual form and in the strict form of the standard. */
 const NAMESPACE =
@@ -175,10 +180,10 @@ function isWordArchive(names: readonly string[]): boolean {
 }
 
 /**
- * The text of a Word document, one paragraph per line; null when it is not one. Notes and deleted
- * text are omitted.
+ * Extracts the text of a Word document, one paragraph per line; null if the archive is not one.
+ * Notes and deleted text are omitted.
  */
-function wordText(members: Members): string | null {
+function readWordText(members: ArchiveMembers): string | null {
   const [, bytes] = [...members].find(([name]) => MAIN.test(name)) ?? [];
   const xml = decodeBytes(bytes ?? new Uint8Array()).text;
   const prefix = NAMESPACE.exec(xml.slice(0, DECLARED_WITHIN))?.[1];
@@ -189,29 +194,29 @@ function wordText(members: Members): string | null {
     ...named('tab').map((tag) => [tag, '\t'] as const),
     ...named('noBreakHyphen').map((tag) => [tag, '-'] as const),
   ]);
-  // A text box occurs twice, and paragraph properties use the same element name for tab stops as
+  // A text box is stored twice, and paragraph properties use the same element name for tab stops as
   // for tabs.
   const except = new Set(['mc:Fallback', ...named('pPr', 'rPr', 'del', 'moveFrom')]);
   const wanted = { inside: new Set(named('t')), except };
-  return xmlText(xml, wanted, (tag, closing) => (closing && marks.get(tag)) || '');
+  return extractXmlText(xml, wanted, (tag, closing) => (closing && marks.get(tag)) || '');
 }
 
 const SLIDE = /^ppt\/slides\/slide(\d+)\.xml$/;
 const TEXT = new Set(['a:t']);
 
-/** The text of a slide show, slide by slide in numerical order. */
-function slidesText(members: Members): string {
+/** Extracts the text of a slide show, in the order of the slide numbers. */
+function readSlides(members: ArchiveMembers): string {
   return [...members]
     .map(([name, bytes]) => ({ number: Number(SLIDE.exec(name)?.[1]), bytes }))
     .filter(({ number }) => number > 0)
     .toSorted((one, other) => one.number - other.number)
-    .map(({ number, bytes }) => `# Slide ${number}\n${slideText(decodeBytes(bytes).text)}`)
+    .map(({ number, bytes }) => `# Slide ${number}\n${readSlide(decodeBytes(bytes).text)}`)
     .join('\n\n');
 }
 
-function slideText(xml: string): string {
+function readSlide(xml: string): string {
   const lineEnds = new Set(['a:p', 'a:br']);
-  const text = xmlText(xml, { inside: TEXT }, (tag, closing) =>
+  const text = extractXmlText(xml, { inside: TEXT }, (tag, closing) =>
     closing && lineEnds.has(tag) ? '\n' : '',
   );
   return text.replaceAll(/\n{2,}/g, '\n').trim();
@@ -220,20 +225,23 @@ function slideText(xml: string): string {
 const PARAGRAPHS = new Set(['text:p', 'text:h']);
 
 /**
- * The text of an OpenDocument file (odt, ods, odp): paragraphs as lines, table rows as lines with
- * tabs.
+ * Extracts the text of an OpenDocument file (odt, ods, odp): paragraphs as lines, table rows as
+ * lines with tabs.
  */
-function readOpenDocument(members: Members, limits: DocumentLimits): DocumentText {
+function readOpenDocument(members: ArchiveMembers, limits: DocumentLimits): DocumentText {
   const read = (name: string): string => decodeBytes(members.get(name) ?? new Uint8Array()).text;
   if (!read('mimetype').startsWith('application/vnd.oasis.opendocument.'))
     return refuseDocument(DAMAGED);
   if (read('META-INF/manifest.xml').includes('encryption-data')) return refuseDocument(ENCRYPTED);
   const content = read('content.xml');
   if (content === '') return refuseDocument(DAMAGED);
-  return documentText(xmlText(content, { inside: PARAGRAPHS }, openDocumentMarks()), limits);
+  return selectDocumentText(
+    extractXmlText(content, { inside: PARAGRAPHS }, createOpenDocumentMarks()),
+    limits,
+  );
 }
 
-function openDocumentMarks(): Mark {
+function createOpenDocumentMarks(): MarkTag {
   let cells = 0;
   return (tag, closing) => {
     if (tag === 'table:table-cell') cells += closing ? -1 : 1;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pictureFormat } from './picture-format.ts';
+import { detectPictureFormat } from './picture-format.ts';
 
 const bytes = (text: string) => Uint8Array.from(Buffer.from(text, 'latin1'));
 
@@ -16,8 +16,8 @@ describe('the format of a picture', () => {
     ['<svg xmlns="http://www.w3.org/2000/svg"/>', undefined],
     ['BM a bitmap', undefined],
     ['', undefined],
-  ])('[F10] as a picture: %j is %s', (beginning, type) => {
-    expect(pictureFormat(bytes(beginning))?.type).toBe(type);
+  ])('[F10] detects a picture: %j is %s', (beginning, type) => {
+    expect(detectPictureFormat(bytes(beginning))?.type).toBe(type);
   });
 
   it.each([
@@ -46,7 +46,7 @@ describe('the format of a picture', () => {
     ['half a PNG', '\u0089PNG\r\n\u001a\n\0\0\0\rIHDR', null],
     ['half a JPEG', '\u00ff\u00d8\u00ff\u00e0\0\u0004ab', null],
     ['no picture', 'hello', undefined],
-  ])('[G19] the size of %s is known without decoding it', (_what, beginning, size) => {
-    expect(pictureFormat(bytes(beginning))?.size).toEqual(size);
+  ])('[G19] reads the size of %s without decoding it', (_what, beginning, size) => {
+    expect(detectPictureFormat(bytes(beginning))?.size).toEqual(size);
   });
 });

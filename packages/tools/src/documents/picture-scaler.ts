@@ -1,45 +1,45 @@
 import { type Monotonic, systemTime } from '@parley/core';
-import { createRests, type FairQueue } from './fair-queue.ts';
+import { createSenderPauses, type FairQueue } from './fair-queue.ts';
 import type { PictureFormat } from './picture-format.ts';
 import type { ProcessKind, ProcessLimits } from './read-in-process.ts';
 
-/** One received picture. */
 export interface PictureRequest {
-  /** Any string that identifies its sender; files are scheduled fairly among senders. */
+  /** A string that identifies the sender; files are scheduled fairly among senders. */
   readonly sender: string;
   /** The length of its longest side after scaling, in pixels. */
   readonly side: number;
-  /** Fetches the picture when its turn comes; null when it is gone. */
+  /** Fetches the picture when its turn comes; null if it is no longer kept. */
   load(): Promise<Uint8Array | null>;
 }
 
 /**
- * A JPEG, or the reason why there is none: nothing was attempted, or the picture could not be
- * decoded within the limits.
+ * The resulting JPEG, or the reason why there is none: nothing was attempted, or the picture could
+ * not be decoded within the limits.
  */
 export type ScaledPicture =
   | { readonly kind: 'scaled'; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: 'not-tried' | 'failed'; readonly why: string };
 
 /**
- * Scales a picture down, rotates it upright and removes its camera metadata. Rejects only when
- * `load` does.
+ * Scales a picture down, rotates it upright and removes its camera metadata. Rejects only if `load`
+ * rejects.
  */
 export type ScalePicture = (request: PictureRequest, signal: AbortSignal) => Promise<ScaledPicture>;
 
 interface PictureScalerOptions {
-  /** Shared with documents, so that all files together do not use more processes. */
+  /**
+   * The slots shared with the document reader, so that all files together use no more processes.
+   */
   readonly queue: FairQueue;
   readonly limits?: ProcessLimits;
-  /** Measures pauses, in ms. */
+  /** The clock that measures pauses, in ms. */
   readonly monotonic?: Monotonic;
-  /** Replaced in tests. */
   readonly kind?: ProcessKind<string | null>;
 }
 
 /**
- * Enough for a photo of 12 million pixels in any format except AVIF, and of 48 million in the
- * formats that cameras use.
+ * Enough memory for a photo of 12 million pixels in any format except AVIF, and of 48 million in
+ * the formats that cameras use.
  */
 const LIMITS: ProcessLimits = { memoryBytes: 190_000_000, timeoutMs: 8_000 };
 /** No JPEG in Base64 is longer than this, in bytes per pixel of a square. */
@@ -47,28 +47,28 @@ const MAX_BYTES_A_PIXEL = 4;
 
 /**
  * Creates a scaler that processes each picture in a separate process, like documents (G19). If a
- * sender's last picture exceeded a limit, the sender's next ones stay unscaled for a while.
+ * sender's picture exceeded a limit, the sender's next pictures stay unscaled for a while.
  */
 export function createPictureScaler(options: PictureScalerOptions): ScalePicture {
   const { queue, limits = LIMITS, monotonic = systemTime.monotonic } = options;
-  const rests = createRests(monotonic);
+  const rests = createSenderPauses(monotonic);
   return async ({ sender, side, load }, signal) => {
-    if (rests.left(sender) > 0) return notScaled('the one before it broke a limit');
+    if (rests.left(sender) > 0) return createNotScaled('the one before it broke a limit');
     // Loaded here, because most installations run for days without receiving a picture.
     const { isInstalled, PICTURES, readInProcess } = await import('./read-in-process.ts');
     const { kind = PICTURES } = options;
     if (!isInstalled(kind))
-      return notScaled(`the library ${kind.libraries.join()} is not installed`);
+      return createNotScaled(`the library ${kind.libraries.join()} is not installed`);
     const entry = await queue.enter(sender, 'slow', signal);
-    if (entry.kind === 'refused') return notScaled(entry.reason);
+    if (entry.kind === 'refused') return createNotScaled(entry.reason);
     try {
       const bytes = await load();
-      if (bytes === null) return notScaled('it is no longer kept');
+      if (bytes === null) return createNotScaled('it is no longer kept');
       const mostBytes = side * side * MAX_BYTES_A_PIXEL;
       const order = { bytes, numbers: [side], mostBytes, limits, signal };
       const outcome = await readInProcess(kind, order);
       if (outcome.kind === 'failed') {
-        if (outcome.why === 'stopped') return notScaled('its turn was stopped');
+        if (outcome.why === 'stopped') return createNotScaled('its turn was stopped');
         rests.begin(sender);
         return { kind: 'failed', why: outcome.why };
       }
@@ -80,11 +80,11 @@ export function createPictureScaler(options: PictureScalerOptions): ScalePicture
   };
 }
 
-function notScaled(why: string): ScaledPicture {
+function createNotScaled(why: string): ScaledPicture {
   return { kind: 'not-tried', why };
 }
 
-/** Above this size, transferring a file costs more than its details are worth, in bytes. */
+/** Larger files, in bytes, cost more to transfer than their details are worth. */
 const WORTH_SCALING = 1_500_000;
 
 /** Whether a picture should be scaled down or rotated before it is given to a model. */

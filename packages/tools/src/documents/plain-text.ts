@@ -1,11 +1,16 @@
 import type { DecodedText } from '@parley/core';
-import { decodeBytes, decodeInPieces, detectEncoding, warningOf } from '@parley/core/encoding';
 import {
+  decodeBytes,
+  decodeInPieces,
+  detectEncoding,
+  getDecodingWarning,
+} from '@parley/core/encoding';
+import {
+  alignToCharacter,
   type DocumentLimits,
   type DocumentText,
-  documentText,
   refuseDocument,
-  wholeCharacter,
+  selectDocumentText,
 } from './document-text.ts';
 import { isMail, readMail } from './mail.ts';
 
@@ -25,18 +30,20 @@ export async function readTextDocument(
 ): Promise<DocumentText> {
   const { text: start } = decodeBytes(bytes.subarray(0, START_BYTES), { isCut: true });
   if (isMail(start)) return readMail(bytes, limits);
-  if (bytes.length > LONG_BYTES) return readLong(bytes, limits);
-  const decoded = decodeBytes(unfolded(bytes));
+  if (bytes.length > LONG_BYTES) return readLongText(bytes, limits);
+  const decoded = decodeBytes(unfoldBytes(bytes));
   if (decoded.certainty === 'none') return refuseDocument(NO_ENCODING);
-  const text = await shownText(decoded.text);
-  return documentText(text, limits, { warning: doubtOf(decoded, countNuls(decoded.text)) });
+  const text = await formatText(decoded.text);
+  return selectDocumentText(text, limits, {
+    warning: describeDecodingDoubt(decoded, countNuls(decoded.text)),
+  });
 }
 
 const NO_ENCODING = 'its encoding is not known; send it as UTF-8';
-/** Enough bytes for a message header. */
+/** The number of bytes in which a message header must appear. */
 const START_BYTES = 65_536;
 
-function readLong(bytes: Uint8Array, limits: DocumentLimits): DocumentText {
+function readLongText(bytes: Uint8Array, limits: DocumentLimits): DocumentText {
   const { encoding, certainty, content } = detectEncoding(bytes);
   if (certainty === 'none') return refuseDocument(NO_ENCODING);
   const { from = 0, characters } = limits;
@@ -47,46 +54,46 @@ function readLong(bytes: Uint8Array, limits: DocumentLimits): DocumentText {
   for (const piece of decodeInPieces(encoding, content)) {
     nuls += countNuls(piece);
     replaced += piece.split('\uFFFD').length - 1;
-    // A line break that is split between two chunks is left as it is.
+    // A line break that is split between two chunks is not normalized.
     const text = piece.replace(/\r\n|\0+/g, (found) => (found === '\r\n' ? '\n' : ''));
-    // Requests one more character, to detect whether a character would be split.
+    // Requests one more character, to detect a character that would be split.
     const end = from + characters + 1 - length;
     if (end > 0) kept.push(text.slice(Math.max(0, from - length), end));
     length += text.length;
   }
   const found = kept.join('');
-  const text = found.slice(0, wholeCharacter(found, Math.min(characters, found.length)));
+  const text = found.slice(0, alignToCharacter(found, Math.min(characters, found.length)));
   const end = from + text.length;
-  const warning = doubtOf({ text: '', encoding, certainty, replaced }, nuls);
+  const warning = describeDecodingDoubt({ text: '', encoding, certainty, replaced }, nuls);
   const next = end < length ? end : null;
   return { kind: 'text', text: text.toWellFormed(), next, length, pagesLeft: 0, warning };
 }
 
 /**
- * Unfolds long lines in calendars and contacts: these are folded after a number of bytes, even in
- * the middle of a character, which then is invalid in every encoding.
+ * Unfolds long lines in calendars and contacts, which are folded after a number of bytes, even in
+ * the middle of a character, which is then invalid in every encoding.
  */
-function unfolded(bytes: Uint8Array): Uint8Array {
+function unfoldBytes(bytes: Uint8Array): Uint8Array {
   const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (!/^(?:\xef\xbb\xbf)?\s*BEGIN:V(?:CALENDAR|CARD)/i.test(raw.toString('latin1', 0, 64)))
     return bytes;
   return Buffer.from(raw.toString('latin1').replace(/\r?\n[ \t]/g, ''), 'latin1');
 }
 
-async function shownText(text: string): Promise<string> {
-  const { calendarText, isCalendar } = await import('./calendar.ts');
-  if (isCalendar(text)) return calendarText(text);
-  const { contactsText, isContacts } = await import('./contacts.ts');
-  if (isContacts(text)) return contactsText(text);
-  const { isWebPage, webPageText } = await import('./web-page.ts');
-  return isWebPage(text) ? webPageText(text) : text.replace(/\0+/g, '');
+async function formatText(text: string): Promise<string> {
+  const { formatCalendar, isCalendar } = await import('./calendar.ts');
+  if (isCalendar(text)) return formatCalendar(text);
+  const { formatContacts, isContacts } = await import('./contacts.ts');
+  if (isContacts(text)) return formatContacts(text);
+  const { isWebPage, formatWebPage } = await import('./web-page.ts');
+  return isWebPage(text) ? formatWebPage(text) : text.replace(/\0+/g, '');
 }
 
 function countNuls(text: string): number {
   return text.split('\0').length - 1;
 }
 
-function doubtOf(decoded: DecodedText, nuls: number): string | null {
+function describeDecodingDoubt(decoded: DecodedText, nuls: number): string | null {
   const left = nuls === 0 ? null : `${nuls.toLocaleString('en-US')} NUL bytes in it are left out.`;
-  return [warningOf(decoded), left].filter((one) => one !== null).join(' ') || null;
+  return [getDecodingWarning(decoded), left].filter((one) => one !== null).join(' ') || null;
 }

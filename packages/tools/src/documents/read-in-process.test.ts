@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as later } from 'node:timers/promises';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { describe, expect, inject, it } from 'vitest';
 import { DOCUMENTS, readInProcess } from './read-in-process.ts';
 
@@ -16,7 +16,7 @@ const order = (deed: string, timeoutMs = 20_000, signal = new AbortController().
   signal,
 });
 
-/** The child processes that read documents for a process. */
+/** The child processes of a process that read documents. */
 function readersOf(parent: number | undefined): number[] {
   return readdirSync('/proc')
     .filter((id) => /^\d+$/.test(id))
@@ -28,7 +28,7 @@ function readersOf(parent: number | undefined): number[] {
           readFileSync(`/proc/${id}/cmdline`, 'utf8').includes('-process.ts')
         );
       } catch {
-        return false; // The process ended in the meantime.
+        return false;
       }
     })
     .map(Number);
@@ -58,8 +58,8 @@ describe.runIf(inject('procPath'))('the process that reads a document', () => {
     ['fills its heap', 'heap', 'memory'],
     ['took too much before it was looked at', 'too late', 'memory'],
   ];
-  it.each(ends.filter((_, nth) => isOfDay(nth, 2)))(
-    '[G19] is given up when it %s, and leaves nothing behind',
+  it.each(ends.filter((_, nth) => isDueToday(nth, 2)))(
+    '[G19] is abandoned if it %s, and leaves no process behind',
     async (_what, deed, why) => {
       expect(await readInProcess(BROKEN, order(deed))).toMatchObject({ kind: 'failed', why });
       expect(readersOf(process.pid)).toEqual([]);
@@ -74,7 +74,7 @@ describe.runIf(inject('procPath'))('the process that reads a document', () => {
     expect(readersOf(process.pid)).toEqual([]);
   });
 
-  it('[G19] that cannot be started does not cause an error in the caller', async () => {
+  it('[G19] causes no error in the caller if it cannot be started', async () => {
     const entry = new URL('../../../media/src/testing/missing-process.ts', import.meta.url);
     const outcome = await readInProcess({ ...DOCUMENTS, entry }, order('x'));
     expect(outcome).toMatchObject({ kind: 'failed', why: 'crash' });
@@ -90,10 +90,13 @@ describe.runIf(inject('procPath'))('the process that reads a document', () => {
   it.runIf(inject('prlimitPath')).each([
     [false, 'its own source, a socket'],
     [true, ''],
-  ])('[G19] with native code (%s), opens afterwards: %s', async (isNative, opened) => {
-    const outcome = await readInProcess({ ...BROKEN, isNative }, order('opens'));
-    expect(outcome).toMatchObject({ kind: 'read', result: { text: `reached: ${opened}` } });
-  });
+  ])(
+    '[G19] with native code (%s) can open files and sockets afterwards: %s',
+    async (isNative, opened) => {
+      const outcome = await readInProcess({ ...BROKEN, isNative }, order('opens'));
+      expect(outcome).toMatchObject({ kind: 'read', result: { text: `reached: ${opened}` } });
+    },
+  );
 
   it.runIf(inject('prlimitPath'))(
     '[G19] is limited by the kernel as well, in case the memory check comes late or Parley is killed',
@@ -113,7 +116,7 @@ describe.runIf(inject('procPath'))('the process that reads a document', () => {
     },
   );
 
-  it('[D11] ends with Parley', async () => {
+  it('[D11] ends together with Parley', async () => {
     const program = `
       import { DOCUMENTS, readInProcess } from ${JSON.stringify(import.meta.resolve('./read-in-process.ts'))};
       process.on('SIGTERM', () => process.exit(0));
@@ -122,8 +125,7 @@ describe.runIf(inject('procPath'))('the process that reads a document', () => {
         limits: { memoryBytes: 100_000_000, timeoutMs: 20_000 },
       });`;
     const parley = spawn(process.execPath, ['--input-type=module', '-e', program]);
-    // The process is in its endless loop and no longer starting: by then it has used half a second
-    // of CPU time.
+    // Half a second of CPU time means that the process has started and is in its endless loop.
     const reader = await until(() => readersOf(parley.pid).find((id) => ticksOf(id) > 50));
     parley.kill('SIGTERM');
     await once(parley, 'exit');

@@ -3,7 +3,7 @@ import { constants, setPriority } from 'node:os';
 import { dirname, sep } from 'node:path';
 import { finished } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { isBundle, moduleUrl } from '@parley/core/installation';
+import { isBundle, resolveModuleUrl } from '@parley/core/installation';
 import { z } from 'zod';
 import { readProcNumber } from '../processes.ts';
 import type { DocumentText } from './document-text.ts';
@@ -11,11 +11,11 @@ import type { DocumentText } from './document-text.ts';
 /** A kind of process that reads one file. */
 export interface ProcessKind<Result> {
   readonly entry: URL;
-  /** Its imports, apart from Node and this package. */
+  /** The libraries that the process imports, apart from Node and this package. */
   readonly libraries: readonly string[];
   /**
-   * Whether a library is native code, to which Node's own permissions do not apply. Once it is
-   * loaded, the kernel prevents the process from opening further files or connections.
+   * Whether a library is native code, to which Node's own permissions do not apply. Once such a
+   * library is loaded, the kernel prevents the process from opening further files or connections.
    */
   readonly isNative?: boolean;
   readonly result: z.ZodType<Result>;
@@ -39,10 +39,9 @@ export type ProcessOutcome<Result> =
       readonly peakBytes: number;
     };
 
-/** One file, and the limits of its process. */
 interface ProcessOrder {
   readonly bytes: Uint8Array;
-  /** The arguments that follow the size of the file. */
+  /** The arguments after the size of the file. */
   readonly numbers: readonly number[];
   /** The maximum length of the output. */
   readonly mostBytes: number;
@@ -53,14 +52,14 @@ interface ProcessOrder {
 /** The interval between two memory checks of a process, in ms. */
 const WATCH_MS = 20;
 /**
- * A character takes at most this many bytes in JSON (`\u0000`); a reason or a note comes on top of
- * that.
+ * A character takes at most this many bytes in JSON (`\u0000`); a reason or a note is added to the
+ * output.
  */
 const BYTES_A_CHARACTER = 6;
 const BYTES_ON_TOP = 4_096;
 
 /** The maximum output of a process that reads this many characters of a document, in bytes. */
-export function maxOutputBytes(characters: number): number {
+export function getMaxOutputBytes(characters: number): number {
   return characters * BYTES_A_CHARACTER + BYTES_ON_TOP;
 }
 
@@ -69,7 +68,7 @@ export function maxOutputBytes(characters: number): number {
  * characters.
  */
 export const DOCUMENTS: ProcessKind<DocumentText> = {
-  entry: moduleUrl('document-process', new URL('./document-process.ts', import.meta.url)),
+  entry: resolveModuleUrl('document-process', new URL('./document-process.ts', import.meta.url)),
   libraries: [
     '@mozilla/readability',
     'fflate',
@@ -97,10 +96,10 @@ export const DOCUMENTS: ProcessKind<DocumentText> = {
 
 /**
  * The process that scales a picture down; started with the longest side in pixels. The result is a
- * JPEG, or null for a broken picture.
+ * JPEG, or null for a picture that cannot be decoded.
  */
 export const PICTURES: ProcessKind<string | null> = {
-  entry: moduleUrl('picture-process', new URL('./picture-process.ts', import.meta.url)),
+  entry: resolveModuleUrl('picture-process', new URL('./picture-process.ts', import.meta.url)),
   libraries: ['sharp'],
   isNative: true,
   result: z.base64().nullable(),
@@ -114,15 +113,15 @@ const RESERVED_SHARE = 1.5;
 const HEAP_FULL: readonly (string | null)[] = ['SIGABRT', 'SIGTRAP'];
 
 /**
- * `peakBytes` as measured by the process itself, because the memory check may have come too late to
+ * `peakBytes` is measured by the process itself, because the memory check may have come too late to
  * kill it.
  */
 const Report = z.strictObject({ result: z.unknown(), peakBytes: z.number() });
 
 /**
- * Reads a file in a separate process (G19), which ends afterwards. The process has no environment,
- * may open no files except programs and libraries, and is killed from outside when it exceeds its
- * memory or time. Never rejects.
+ * Reads a file in a separate process that ends afterwards (G19). The process has no environment,
+ * may open only programs and libraries, and is killed from outside if it exceeds its memory or
+ * time.
  */
 export async function readInProcess<Result>(
   kind: ProcessKind<Result>,
@@ -141,16 +140,16 @@ export async function readInProcess<Result>(
   const kill = (): void => void child.kill('SIGKILL');
   const stop = (): void => fail('stopped');
   const watch = setInterval(() => {
-    peakBytes = Math.max(peakBytes, memoryOf(child.pid, 'VmHWM'));
+    peakBytes = Math.max(peakBytes, readMemory(child.pid, 'VmHWM'));
     if (peakBytes > limits.memoryBytes) fail('memory');
   }, WATCH_MS);
   const timer = setTimeout(() => fail('time'), limits.timeoutMs);
   signal.addEventListener('abort', stop, { once: true });
   process.once('exit', kill);
-  // A broken pipe means that the process has ended, which is awaited anyway.
+  // A broken pipe means that the process has ended; its exit is awaited anyway.
   if (child.stdin !== null) finished(child.stdin, () => {});
   const output = collectOutput(child, order.mostBytes, {
-    ready: () => void bound(child, kind, limits).then(() => child.stdin?.end(order.bytes)),
+    ready: () => void limitProcess(child, kind, limits).then(() => child.stdin?.end(order.bytes)),
     tooMuch: () => fail('crash'),
   });
   child.once('error', () => resolve({ kind: 'failed', why: 'crash', peakBytes }));
@@ -185,7 +184,7 @@ function startReader<Result>(
   kind: ProcessKind<Result>,
   { bytes, numbers }: Pick<ProcessOrder, 'bytes' | 'numbers'>,
 ): ChildProcess {
-  const folders = readableFolders(kind).map((folder) => `${folder}${sep}`);
+  const folders = listReadableFolders(kind).map((folder) => `${folder}${sep}`);
   const access = [...folders, '/proc/self/status'].map((path) => `--allow-fs-read=${path}`);
   const addons = kind.isNative === true ? ['--allow-addons'] : [];
   const bans = ['--permission', '--disallow-code-generation-from-strings', ...addons];
@@ -203,20 +202,20 @@ function startReader<Result>(
     try {
       setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
     } catch {
-      // The process has already ended, or the machine does not allow this; a lower priority is only
-      // a courtesy.
+      // The process has already ended, or the machine does not allow a lower priority, which is
+      // optional.
     }
   }
   return child;
 }
 
 /** The folders of this package, and of its libraries and their dependencies. */
-function readableFolders<Result>({
+function listReadableFolders<Result>({
   entry,
   libraries,
   isNative = false,
 }: ProcessKind<Result>): string[] {
-  // All other libraries are part of the bundle.
+  // All other libraries are part of Parley's bundle.
   const installed = (isBundle && !isNative ? [] : libraries).map((name) => {
     const path = fileURLToPath(import.meta.resolve(name));
     return path.slice(0, path.lastIndexOf(`${sep}node_modules${sep}`) + 13);
@@ -230,20 +229,20 @@ function readableFolders<Result>({
 }
 
 /**
- * The kernel's own limits on writable memory and on CPU time, because the memory check may come
- * late when this process is busy; the CPU limit also ends a process whose parent was killed. They
- * are set once Node is running, because memory that Node reserves but never uses counts as well.
- * Without `prlimit` (util-linux), the memory check has to suffice.
+ * Sets the kernel's own limits on writable memory and CPU time, because the memory check may come
+ * late when this process is busy; the CPU limit also ends a process whose parent was killed. The
+ * limits are set once Node is running, because memory that Node reserves but never uses counts as
+ * well. Without `prlimit` (util-linux), only the memory check limits the process.
  */
-function bound<Result>(
+function limitProcess<Result>(
   { pid }: ChildProcess,
   { isNative = false }: ProcessKind<Result>,
   { memoryBytes, timeoutMs }: ProcessLimits,
 ): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const reserved = memoryOf(pid, 'VmData');
+  const reserved = readMemory(pid, 'VmData');
   if (pid === undefined || reserved === 0) return Promise.resolve();
-  const free = Math.max(memoryBytes - memoryOf(pid, 'VmRSS'), 0);
+  const free = Math.max(memoryBytes - readMemory(pid, 'VmRSS'), 0);
   const data = reserved + Math.ceil(free * RESERVED_SHARE);
   const seconds = Math.ceil(timeoutMs / 1_000) * 2;
   const limits = [`--data=${data}`, `--cpu=${seconds}`, '--core=0', '--fsize=0'];
@@ -253,14 +252,14 @@ function bound<Result>(
 }
 
 /**
- * A line of `/proc/PID/status`, in bytes; 0 once the process has ended, and where there is no
- * `/proc`.
+ * Returns a line of `/proc/PID/status`, in bytes; 0 once the process has ended, and on machines
+ * without `/proc`.
  */
-function memoryOf(pid: number | undefined, line: 'VmHWM' | 'VmData' | 'VmRSS'): number {
+function readMemory(pid: number | undefined, line: 'VmHWM' | 'VmData' | 'VmRSS'): number {
   return readProcNumber(`/proc/${pid}/status`, new RegExp(`^${line}:\\s+(\\d+) kB$`, 'm')) * 1_024;
 }
 
-/** Reports the first byte, and collects the rest up to a limit. */
+/** Reports the first byte of a stream, and collects the rest up to a limit. */
 function collectOutput(
   { stdout }: ChildProcess,
   limit: number,
@@ -282,6 +281,6 @@ function parseReport<Result>(output: string, schema: z.ZodType<Result>) {
     const { result, peakBytes } = Report.parse(JSON.parse(output));
     return { result: schema.parse(result), peakBytes };
   } catch {
-    return null; // This is not the expected JSON: the process was interrupted, or something else wrote to its output.
+    return null; // The output is not the expected JSON: the process was interrupted, or something else wrote to its output.
   }
 }

@@ -57,8 +57,8 @@ const PAGES: Readonly<Record<string, string>> = {
   10000: 'macintosh',
 };
 
-/** A group in the document; its settings end with the group. */
-interface Group {
+/** A group in the document; its settings end where the group ends. */
+interface RtfGroup {
   readonly isText: boolean;
   readonly font: string;
   /** The number of fallback characters after `\u`, for programs that do not support it. */
@@ -68,11 +68,11 @@ interface Group {
 const TOKEN = /\\(?:'([0-9a-f]{2})|([a-z]+)(-?\d+)? ?|([^a-z]))|([{}])|([^\\{}\r\n]+)|[\r\n]+/gi;
 
 /** Extracts the text of an RTF document. Damaged parts are omitted. */
-export function rtfText(source: string): string {
+export function extractRtfText(source: string): string {
   const page = /\\ansicpg(\d+)/.exec(source.slice(0, 1_024))?.[1] ?? '1252';
-  const fonts = fontCharsets(source);
-  const groups: Group[] = [];
-  let group: Group = { isText: true, font: '', fallback: 1 };
+  const fonts = readFontCharsets(source);
+  const groups: RtfGroup[] = [];
+  let group: RtfGroup = { isText: true, font: '', fallback: 1 };
   const pieces: string[] = [];
   let bytes: number[] = [];
   let skip = 0;
@@ -115,7 +115,7 @@ export function rtfText(source: string): string {
   return pieces.join('').toWellFormed();
 }
 
-function applyControlWord(group: Group, word: string, number: string | undefined): Group {
+function applyControlWord(group: RtfGroup, word: string, number: string | undefined): RtfGroup {
   if (NO_TEXT.has(word)) return { ...group, isText: false };
   if (word === 'f' && number !== undefined) return { ...group, font: number };
   if (word === 'uc') return { ...group, fallback: Number(number ?? 1) };
@@ -123,7 +123,7 @@ function applyControlWord(group: Group, word: string, number: string | undefined
 }
 
 /** The character set of each font, by font number. */
-function fontCharsets(source: string): ReadonlyMap<string, string> {
+function readFontCharsets(source: string): ReadonlyMap<string, string> {
   const found = source.matchAll(/\\f(\d+)(?:\\[a-z]+-?\d*\s?)*?\\fcharset(\d+)/g);
   return new Map([...found].map(([, font = '', charset = '']) => [font, charset]));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type SpeechSettings, speak } from './speak.ts';
+import { requestSpeechOf, type SpeechSettings } from './speak.ts';
 
 const OGG = Uint8Array.from([...Buffer.from('OggS'), 0, 2, 255, 39]);
 const SETTINGS: SpeechSettings = {
@@ -20,10 +20,10 @@ async function say(...answers: readonly (Response | Error)[]) {
     return answer;
   };
   const signal = new AbortController().signal;
-  return { asked, said: await speak('Good morning.', SETTINGS, { fetch, signal }) };
+  return { asked, said: await requestSpeechOf('Good morning.', SETTINGS, { fetch, signal }) };
 }
 
-describe('speaking a text', () => {
+describe('speaking a text with a speech service', () => {
   it('[F10] sends a request as OpenAI’s protocol requires, and names the recording by its format', async () => {
     const { asked, said } = await say(new Response(OGG));
     const sound = { kind: 'spoken', bytes: OGG, mimeType: 'audio/ogg', name: 'voice.ogg' };
@@ -49,14 +49,14 @@ describe('speaking a text', () => {
       new Response(new Uint8Array(20_000_001)),
       /without a recording/,
     ],
-  ])('[F10] says what to do about %s', async (_what, answer, detail) => {
+  ])('[F10] explains how to fix %s', async (_what, answer, detail) => {
     expect((await say(answer)).said).toEqual({
       kind: 'failed',
       detail: expect.stringMatching(detail),
     });
   });
 
-  it('[F10] gives up on a service that cannot be reached', async () => {
+  it('[F10] reports a service that cannot be reached', async () => {
     const { asked, said } = await say(new Error('refused'), new Error('refused'));
     expect(asked).toHaveLength(2);
     expect(said).toEqual({ kind: 'failed', detail: expect.stringContaining('speech.test') });

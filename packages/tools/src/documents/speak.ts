@@ -1,4 +1,4 @@
-import { audioTypeOf } from './sound-format.ts';
+import { detectAudioType } from './sound-format.ts';
 import {
   askSpeechService,
   readResponseBytes,
@@ -6,14 +6,14 @@ import {
   type SpeechService,
 } from './speech-service.ts';
 
-/** The part of the settings section `media.speech` that concerns the service. */
+/** The settings in `media.speech` that configure the service. */
 export interface SpeechSettings extends SpeechService {
   readonly voice: string;
   /** The format requested from the service; its response is validated. */
   readonly format: 'opus' | 'mp3' | 'flac' | 'wav';
 }
 
-/** A recording, or the reason why there is none, for the owner and the log. */
+/** The result: a recording, or the reason for the owner and the log why there is none. */
 export type SpokenText =
   | {
       readonly kind: 'spoken';
@@ -23,13 +23,13 @@ export type SpokenText =
     }
   | { readonly kind: 'failed'; readonly detail: string };
 
-/** The time limit, because a person is waiting for the result. */
+/** The time limit, which is short because a person is waiting for the result. */
 const TIMEOUT_MS = 30_000;
 /** The size of an hour of speech in Opus. */
 const MAX_BYTES = 20_000_000;
 
-/** Requests a spoken version of a text from the configured service. Never rejects. */
-export async function speak(
+/** Requests a spoken version of a text from the configured service. */
+export async function requestSpeechOf(
   text: string,
   settings: SpeechSettings,
   deps: Omit<SpeechDeps, 'timeoutMs'> & Partial<SpeechDeps>,
@@ -38,15 +38,15 @@ export async function speak(
   const request = {
     ...{ path: 'audio/speech', setting: 'media.speech', contentType: 'application/json' },
     body: JSON.stringify({ model, voice, input: text, response_format: format }),
-    ...{ read: soundIn, wanted: 'a recording that I know' },
+    ...{ read: readSound, wanted: 'a recording in a known format' },
   };
   const answer = await askSpeechService(request, settings, { timeoutMs: TIMEOUT_MS, ...deps });
   return answer.kind === 'done' ? { kind: 'spoken', ...answer.result } : answer;
 }
 
-async function soundIn(response: Response) {
+async function readSound(response: Response) {
   const bytes = await readResponseBytes(response, MAX_BYTES);
-  const type = bytes === null ? null : audioTypeOf(bytes);
+  const type = bytes === null ? null : detectAudioType(bytes);
   if (bytes === null || type === null) return null;
   return { bytes, mimeType: type.mimeType, name: `voice.${type.extension}` };
 }

@@ -1,14 +1,13 @@
-import { fetchFailureReason } from '@parley/core';
+import { describeFetchFailure } from '@parley/core';
 
 /** A service that implements OpenAI's audio protocol: a part of the settings section `media`. */
 export interface SpeechService {
-  /** Usually ends in `/v1`. */
+  /** The base URL, which usually ends in `/v1`. */
   readonly baseUrl: string;
   readonly apiKey?: string | undefined;
   readonly model: string;
 }
 
-/** How to connect to a speech service. */
 export interface SpeechDeps {
   readonly fetch: typeof globalThis.fetch;
   readonly signal: AbortSignal;
@@ -16,7 +15,6 @@ export interface SpeechDeps {
   readonly timeoutMs: number;
 }
 
-/** One request to a service. */
 export interface SpeechRequest<Result> {
   /** The path relative to the base URL. */
   readonly path: string;
@@ -41,7 +39,7 @@ export type SpeechAnswer<Result> =
 const TRIES = 2;
 const MAX_DETAIL = 200;
 
-/** Calls a speech service. Never rejects. */
+/** Calls a speech service. */
 export async function askSpeechService<Result>(
   request: SpeechRequest<Result>,
   service: SpeechService,
@@ -55,8 +53,8 @@ export async function askSpeechService<Result>(
   return answer.kind === 'done' ? answer : { kind: 'failed', detail: answer.detail };
 }
 
-/** The outcome of one attempt: the result, or the fault and whether a retry may help. */
-type Try<Result> =
+/** The outcome of one attempt: the result, or the error and whether a retry may help. */
+type RequestAttempt<Result> =
   | { readonly kind: 'done'; readonly result: Result }
   | { readonly kind: 'again' | 'failed'; readonly detail: string };
 
@@ -64,7 +62,7 @@ async function requestSpeech<Result>(
   { path, setting, body, contentType, read, wanted }: SpeechRequest<Result>,
   { baseUrl, apiKey }: SpeechService,
   { fetch, signal, timeoutMs }: SpeechDeps,
-): Promise<Try<Result>> {
+): Promise<RequestAttempt<Result>> {
   const url = `${baseUrl.replace(/\/+$/, '')}/${path}`;
   const where = `the speech service at ${new URL(url).host}`;
   try {
@@ -87,7 +85,10 @@ async function requestSpeech<Result>(
     const detail = `${where} answered without ${wanted}; check ${setting}.baseUrl`;
     return { kind: 'failed', detail };
   } catch (thrown) {
-    return { kind: 'again', detail: `${where} cannot be reached (${fetchFailureReason(thrown)})` };
+    return {
+      kind: 'again',
+      detail: `${where} cannot be reached (${describeFetchFailure(thrown)})`,
+    };
   }
 }
 
@@ -96,21 +97,20 @@ function explainStatus(where: string, setting: string, status: number, body: str
     return `${where} refused the key (status ${status}); check ${setting}.apiKey`;
   }
   if (status === 404) {
-    return `${where} knows neither the address nor the model (status 404); check ${setting}`;
+    return `${where} found neither the address nor the model (status 404); check ${setting}`;
   }
   return `${where} answered with status ${status}: ${body.slice(0, MAX_DETAIL).toWellFormed()}`;
 }
 
-/** The transcript of an hour of speech takes a tenth of this, in bytes. */
+/** The maximum size of a response, in bytes: ten times the transcript of an hour of speech. */
 const MAX_TEXT_BYTES = 1_000_000;
 
-/** The body as text; null when it is longer than any transcript. */
+/** Returns the body as text; null if it is longer than the limit. */
 export async function readResponseText(response: Response): Promise<string | null> {
   const bytes = await readResponseBytes(response, MAX_TEXT_BYTES);
   return bytes === null ? null : new TextDecoder().decode(bytes);
 }
 
-/** Reads the body up to the limit; null if it is longer. */
 export async function readResponseBytes(
   { body }: Response,
   most: number,

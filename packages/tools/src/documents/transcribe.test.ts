@@ -42,8 +42,8 @@ function listen(bytes = OGG, signal = new AbortController().signal) {
   return transcribe(bytes, settings, { fetch, signal });
 }
 
-describe('transcribing a voice message', () => {
-  it('[F10] sends the recording as OpenAI’s protocol requires, and nothing chosen by its sender', async () => {
+describe('transcribing a voice message with a speech service', () => {
+  it('[F10] sends the recording as OpenAI’s protocol requires, without anything chosen by its sender', async () => {
     expect(await listen()).toEqual({ kind: 'text', text: 'Hello.' });
     const { url, headers, form } = asked[0] ?? {};
     expect(url).toBe('/v1/audio/transcriptions');
@@ -62,17 +62,20 @@ describe('transcribing a voice message', () => {
     ['the answer is no JSON', 200, '<html>', /without a transcript/],
     ['the answer has no text', 200, '{"words":[]}', /without a transcript/],
     ['the answer is endless', 200, `{"text":"${'x'.repeat(2_000_000)}"}`, /without a transcript/],
-  ])('[F10] says in plain language that %s, and asks once', async (_case, status, body, detail) => {
-    answers.push({ status, body });
-    expect(await listen()).toEqual({
-      kind: 'refused',
-      reason: 'my speech service did not answer',
-      detail: expect.stringMatching(detail),
-    });
-    expect(asked).toHaveLength(1);
-  });
+  ])(
+    '[F10] reports in plain language that %s, after a single request',
+    async (_case, status, body, detail) => {
+      answers.push({ status, body });
+      expect(await listen()).toEqual({
+        kind: 'refused',
+        reason: 'my speech service did not answer',
+        detail: expect.stringMatching(detail),
+      });
+      expect(asked).toHaveLength(1);
+    },
+  );
 
-  it('[F10] retries once when the service is overloaded, and not a second time', async () => {
+  it('[F10] retries once if the service is overloaded', async () => {
     answers.push({ status: 503, body: '' });
     expect(await listen()).toMatchObject({ kind: 'text' });
     answers.push({ status: 500, body: 'x' }, { status: 429, body: 'slow down' });
@@ -87,12 +90,12 @@ describe('transcribing a voice message', () => {
     expect(JSON.stringify(said)).not.toContain('secret');
   });
 
-  it('[F10] sends no request when the turn is stopped, nor for a file that is not a recording', async () => {
+  it('[F10] sends no request if the turn is stopped or the file is not a recording', async () => {
     const stop = new AbortController();
     stop.abort();
     expect(await listen(OGG, stop.signal)).toMatchObject({ kind: 'refused' });
     expect(await listen(Uint8Array.from([1, 2, 3]))).toMatchObject({
-      reason: 'it is no recording that I know',
+      reason: 'its recording format is not supported',
     });
     expect(asked).toEqual([]);
   });

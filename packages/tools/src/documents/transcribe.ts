@@ -1,4 +1,4 @@
-import { audioTypeOf } from './sound-format.ts';
+import { detectAudioType } from './sound-format.ts';
 import {
   askSpeechService,
   readResponseText,
@@ -6,7 +6,6 @@ import {
   type SpeechService,
 } from './speech-service.ts';
 
-/** The settings section `media.transcription`. */
 export type TranscriptionSettings = SpeechService;
 
 /**
@@ -20,38 +19,37 @@ export type Transcript =
 const TIMEOUT_MS = 120_000;
 
 /**
- * Requests the transcript of a recording from the configured service. Never rejects. The request
- * contains nothing chosen by the sender except the sound itself: the file name is derived from its
- * format.
+ * Requests the transcript of a recording from the configured service. The request contains nothing
+ * chosen by the sender except the sound itself: the file name is derived from the sound's format.
  */
 export async function transcribe(
   bytes: Uint8Array<ArrayBuffer>,
   settings: TranscriptionSettings,
   deps: Omit<SpeechDeps, 'timeoutMs'> & Partial<SpeechDeps>,
 ): Promise<Transcript> {
-  const type = audioTypeOf(bytes);
+  const type = detectAudioType(bytes);
   if (type === null) {
-    const reason = 'it is no recording that I know';
+    const reason = 'its recording format is not supported';
     return { kind: 'refused', reason, detail: reason };
   }
   const form = new FormData();
   form.set('model', settings.model);
   form.set('response_format', 'json');
   form.set('file', new Blob([bytes], { type: type.mimeType }), `speech.${type.extension}`);
-  // Sent as bytes rather than as a stream, because Node's fetch does not report when a streamed
-  // form fails at its end.
+  // The recording is sent as bytes rather than as a stream, because Node's fetch does not report a
+  // streamed form that fails at its end.
   const encoded = new Response(form);
   const contentType = encoded.headers.get('content-type') ?? '';
   const request = {
     ...{ path: 'audio/transcriptions', setting: 'media.transcription', contentType },
-    ...{ body: await encoded.arrayBuffer(), read: textIn, wanted: 'a transcript' },
+    ...{ body: await encoded.arrayBuffer(), read: readTranscript, wanted: 'a transcript' },
   };
   const answer = await askSpeechService(request, settings, { timeoutMs: TIMEOUT_MS, ...deps });
   if (answer.kind === 'done') return { kind: 'text', text: answer.result };
   return { kind: 'refused', reason: 'my speech service did not answer', detail: answer.detail };
 }
 
-async function textIn(response: Response): Promise<string | null> {
+async function readTranscript(response: Response): Promise<string | null> {
   const body = await readResponseText(response);
   if (body === null) return null;
   try {

@@ -1,41 +1,40 @@
 import { McpError } from './errors.ts';
-import { type Block, blockOf, ownValue } from './schema/json-block.ts';
+import { type Block, getOwnValue, toBlock } from './schema/json-block.ts';
 
 /**
  * Additional input that a server of July 2026 or later needs before it executes a call; it has not
  * executed anything yet.
  */
 export interface McpAsking {
-  /** The server's requests as it sent them, keyed as their answers must be. */
+  /** The server's requests as it sent them, with the keys that the answers must use. */
   readonly asks: Readonly<Record<string, unknown>>;
-  /** Only the server knows what it means; it is returned unchanged. */
+  /** An opaque state of the server, which is returned unchanged. */
   readonly state?: string;
 }
 
-/** The answers with which the call is repeated. */
 export interface McpReply {
   readonly responses: Readonly<Record<string, unknown>>;
   readonly state?: string | undefined;
 }
 
-/** Parley's capabilities during a call: a form, or a URL that the person opens. */
+/** Parley's capabilities during a call: a form, and a URL that the person opens. */
 export const CALL_CAPABILITIES = { elicitation: { form: {}, url: {} } } as const;
 
 /**
- * The maximum size of everything that a server sends along with its requests, because it is stored
- * in the turn's journal.
+ * The maximum size of a server's requests including their state, because they are stored in the
+ * turn's journal.
  */
 const MAX_CHARACTERS = 100_000;
 
 /**
- * The questions that a server returns instead of a result; null for a result. Throws McpError when
- * they are too large to be stored.
+ * Returns the questions that a server sent instead of a result; null for a result. Throws McpError
+ * if the questions are too large to be stored.
  */
-export function askingIn(said: unknown): McpAsking | null {
-  const block = blockOf(said);
+export function readAsking(said: unknown): McpAsking | null {
+  const block = toBlock(said);
   if (block === undefined || block.resultType !== 'input_required') return null;
   const asking = {
-    asks: blockOf(ownValue(block, 'inputRequests')) ?? {},
+    asks: toBlock(getOwnValue(block, 'inputRequests')) ?? {},
     ...readRequestState(block),
   };
   if (JSON.stringify(asking).length <= MAX_CHARACTERS) return asking;
@@ -44,12 +43,12 @@ export function askingIn(said: unknown): McpAsking | null {
 }
 
 function readRequestState(block: Block): { readonly state?: string } {
-  const state = ownValue(block, 'requestState');
+  const state = getOwnValue(block, 'requestState');
   return typeof state === 'string' ? { state } : {};
 }
 
-/** The parameters that a repeated call has in addition to its own. */
-export function replyParams(reply: McpReply | undefined): Block {
+/** The additional parameters of a repeated call. */
+export function createReplyParams(reply: McpReply | undefined): Block {
   if (reply === undefined) return {};
   const { responses, state } = reply;
   return {

@@ -9,22 +9,24 @@ export type McpState =
       readonly kind: 'waiting';
       readonly reason: string;
       readonly nextAttemptAt: number;
-      /** The server is not retried before a person has signed in. */
+      /** The server is not contacted again until a person has signed in. */
       readonly needsSignIn?: true;
     }
   | { readonly kind: 'closed' };
 
-/** A server, its state, and what it offers now: nothing unless it is connected. */
+/** A server, its state, and its current offer, which is empty unless it is connected. */
 export interface McpServerView extends McpCatalogue {
   readonly name: string;
   readonly state: McpState;
 }
 
-/** The maximum number of remarks that are logged, because a server must not fill the log. */
+/** The maximum number of problems that are logged, so that a server cannot fill the log. */
 const MAX_LOGGED = 20;
 
-/** The state of one server, "connecting" at first; logs and reports changes, not attempts. */
-export function createBoard(
+/**
+ * Tracks the state of one server, initially "connecting"; logs and reports changes, not attempts.
+ */
+export function createServerBoard(
   name: string,
   log: Logger,
   onOffer?: (server: string, tools: McpCatalogue['tools']) => void,
@@ -43,7 +45,6 @@ export function createBoard(
     log.warn({ server: name, total: remarks.length, left }, message);
   };
   return {
-    /** Returns the same object as long as nothing has changed. */
     view: () => view,
     connected(offer: McpCatalogue): void {
       if (!show({ kind: 'connected' }, offer)) return;
@@ -62,7 +63,7 @@ export function createBoard(
       show({ kind: 'waiting', reason, nextAttemptAt: now + wait, ...signIn });
       const facts = { server: name, reason, retryInMs: wait };
       if (reason === reported) log.debug(facts, 'MCP server: still not connected');
-      else log.warn(facts, 'MCP server: not connected; its tools are gone until it is');
+      else log.warn(facts, 'MCP server: not connected; its tools are unavailable');
       reported = reason;
     },
     closed: () => void show({ kind: 'closed' }),

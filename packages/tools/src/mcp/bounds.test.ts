@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { boundedFetch, MAX_UNASKED_LINES, splitLines } from './bounds.ts';
+import { createBoundedFetch, MAX_UNASKED_LINES, splitLines } from './bounds.ts';
 
 const LARGEST = 1_000;
 
@@ -15,18 +15,18 @@ async function read(type: string, piece: string, pieces: number): Promise<number
     },
   });
   const answer = new Response(body, { headers: { 'content-type': type } });
-  const fetch = boundedFetch(async () => answer, LARGEST);
+  const fetch = createBoundedFetch(async () => answer, LARGEST);
   const { length } = await (await fetch('http://mcp.test/')).text();
   return length;
 }
 
 const EVENT = 'data: {}\n\n';
 
-describe('[D07] an answer of an MCP server over HTTP', () => {
+describe('[D07] a response of an MCP server over HTTP', () => {
   it.each([
     ['a document within the bound', 'application/json', 'x'.repeat(10), 100, 1_000],
     ['a stream of many small events', 'text/event-stream', EVENT, 500, EVENT.length * 500],
-  ])('passes: %s', async (_what, type, piece, pieces, length) => {
+  ])('is accepted: %s', async (_what, type, piece, pieces, length) => {
     expect(await read(type, piece, pieces)).toBe(length);
   });
 
@@ -34,13 +34,13 @@ describe('[D07] an answer of an MCP server over HTTP', () => {
     ['a document that is too long', 'application/json', 'x'.repeat(10), 101],
     ['an event that never ends', 'text/event-stream', 'x'.repeat(10), 101],
     ['events without end', 'text/event-stream', EVENT, Number.POSITIVE_INFINITY],
-  ])('breaks off: %s', async (_what, type, piece, pieces) => {
+  ])('is aborted: %s', async (_what, type, piece, pieces) => {
     await expect(read(type, piece, pieces)).rejects.toThrow(/it sent more than \d+/);
   });
 });
 
 describe('[D07] the lines of an MCP server', () => {
-  it('are counted from the last response on, so that a talkative server may run forever', () => {
+  it('are counted since the last response, so that a verbose server may run forever', () => {
     const taken: string[] = [];
     const take = splitLines({ bytes: LARGEST, lines: 3 }, (line) => {
       taken.push(line);

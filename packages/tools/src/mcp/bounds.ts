@@ -1,26 +1,23 @@
-/** The maximum size of a message from a server; a screenshot fits. In bytes. */
+/** The maximum size of a message from a server, in bytes; it is enough for a screenshot. */
 export const LARGEST_MESSAGE = 16 * 1_024 * 1_024;
 
 /**
- * The maximum number of lines from a server without a response among them; far more than the
+ * The maximum number of consecutive lines from a server without a response; far more than the
  * progress reports of one call.
  */
 export const MAX_UNASKED_LINES = 10_000;
 
-/**
- * The maximum length of a line, and how many lines may arrive in succession without a response
- * among them.
- */
+/** The limits on the length of a line and on consecutive lines without a response. */
 interface LineBounds {
   readonly bytes: number;
   readonly lines: number;
 }
 
 /**
- * Assembles lines from chunks; chunks are joined once per line. `takeLine` returns whether a line
- * answered a request.
- * @returns a function that accepts the next bytes and returns which limit they exceed, after which
- * it accepts nothing more.
+ * Assembles lines from chunks; the chunks of a line are joined only once. `takeLine` returns
+ * whether the line answered a request.
+ * @returns A function that accepts the next bytes and returns the limit that they exceed, after
+ * which it accepts no more.
  */
 export function splitLines(
   bounds: LineBounds,
@@ -59,21 +56,21 @@ export function splitLines(
  * their number in a stream. A response that exceeds `largest` bytes is aborted with an error before
  * it fills the memory.
  */
-export function boundedFetch(fetch: typeof globalThis.fetch, largest: number): typeof fetch {
+export function createBoundedFetch(fetch: typeof globalThis.fetch, largest: number): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, init);
     if (response.body === null) return response;
     const isStream = response.headers.get('content-type')?.includes('text/event-stream') === true;
-    const body = response.body.pipeThrough(bound(largest, isStream));
+    const body = response.body.pipeThrough(createBound(largest, isStream));
     return new Response(body, response);
   };
 }
 
 /**
- * Counts bytes; in a stream of events, an empty line restarts the count, and the events are
- * counted.
+ * Counts bytes; in an event stream, an empty line restarts the count, and the number of events is
+ * limited.
  */
-function bound(largest: number, isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
+function createBound(largest: number, isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
   let size = 0;
   let events = 0;
   let isLineStart = false;

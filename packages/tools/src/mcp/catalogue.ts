@@ -1,16 +1,16 @@
 import { reasonOf } from '@parley/core';
 import { z } from 'zod';
-import { cleanLine } from './clean.ts';
-import { type Block, blockOf, ownValue, toTexts } from './schema/json-block.ts';
+import { toCleanLine } from './clean.ts';
+import { type Block, getOwnValue, toBlock, toTexts } from './schema/json-block.ts';
 import { type ArgumentShape, type CleanSchema, offerSchema } from './schema/offer-schema.ts';
 
 /** A tool offered by a server, sanitized so that nothing in it can pass for Parley's own text. */
 export interface McpTool {
-  /** The server's own name for it; sent back to the server and never shown. */
+  /** The name of the tool on the server; it is sent back to the server and never shown. */
   readonly name: string;
-  /** One line; empty when the server gives no description. */
+  /** The description on one line; empty if the server gives none. */
   readonly description: string;
-  /** The schema of its arguments; always of an object. */
+  /** The schema of the tool's arguments, which is always an object. */
   readonly schema: CleanSchema;
   /** Converts a model's arguments to those of the server; absent when no conversion is needed. */
   readonly shape?: ArgumentShape;
@@ -18,7 +18,6 @@ export interface McpTool {
   readonly readOnly: boolean;
 }
 
-/** One argument of a prompt. */
 export interface McpPromptArgument {
   readonly name: string;
   readonly required: boolean;
@@ -26,7 +25,7 @@ export interface McpPromptArgument {
 
 /** A sanitized prompt from an MCP server. */
 export interface McpPrompt {
-  /** The server's own name for it. */
+  /** The name of the prompt on the server. */
   readonly name: string;
   readonly description: string;
   readonly arguments: readonly McpPromptArgument[];
@@ -44,9 +43,7 @@ export interface McpCatalogue {
   readonly prompts: readonly McpPrompt[];
   /** Whether the server offers resources, which are listed on demand. */
   readonly hasResources: boolean;
-  /** Entries that were omitted. */
   readonly refused: readonly McpRemark[];
-  /** Entries that were accepted with changes. */
   readonly changed: readonly McpRemark[];
 }
 
@@ -60,21 +57,21 @@ export const NOTHING: McpCatalogue = {
 };
 
 /** The entries of one kind that a server lists. */
-export interface Listed {
+export interface ListedEntries {
   readonly items: readonly unknown[];
   /** Why the list is incomplete; null when it is complete. */
   readonly problem: string | null;
 }
 
 /**
- * The maximum number of tools, and of prompts, accepted from one server. A model cannot cope with
- * more.
+ * The maximum number of tools, and of prompts, accepted from one server. A model cannot choose
+ * reliably among more.
  */
 const MAX_ENTRIES = 128;
 const MAX_NAME = 200;
 /**
- * The maximum total size of a server's tool schemas, in characters; building their validators
- * blocks the event loop.
+ * The maximum total size of a server's tool schemas, in characters, because building their
+ * validators blocks the event loop.
  */
 const MAX_SCHEMA_TEXT = 200_000;
 /** The maximum length of a description, in characters. */
@@ -82,7 +79,7 @@ const MAX_DESCRIPTION = 1_000;
 const MAX_PROMPT_ARGUMENTS = 20;
 
 /** An accepted entry and what was changed about it. */
-interface Taken<Entry> {
+interface AcceptedEntry<Entry> {
   readonly entry: Entry;
   readonly remarks: readonly string[];
 }
@@ -91,13 +88,17 @@ interface Taken<Entry> {
  * Reads a server's lists entry by entry. An invalid entry is omitted and reported; the other
  * entries are unaffected.
  */
-export function readCatalogue(tools: Listed, prompts: Listed, hasResources = false): McpCatalogue {
+export function readCatalogue(
+  tools: ListedEntries,
+  prompts: ListedEntries,
+  hasResources = false,
+): McpCatalogue {
   const refused: McpRemark[] = [];
   const changed: McpRemark[] = [];
   const read = <Entry extends { readonly name: string }>(
-    { items, problem }: Listed,
+    { items, problem }: ListedEntries,
     kind: string,
-    take: (said: Block) => Taken<Entry>,
+    take: (said: Block) => AcceptedEntry<Entry>,
   ): readonly Entry[] => {
     if (problem !== null) refused.push({ what: `its ${kind}s`, reason: problem });
     const found = new Map<string, Entry>();
@@ -115,14 +116,14 @@ export function readCatalogue(tools: Listed, prompts: Listed, hasResources = fal
     const more = items.length - MAX_ENTRIES;
     const reason = `at most ${MAX_ENTRIES} are taken`;
     if (more > 0) refused.push({ what: `${more} more ${kind}s`, reason });
-    // Sorted by name, so that a server that lists its tools in a different order does not
+    // The tools are sorted by name, so that a server that lists them in a different order does not
     // invalidate the prompt cache.
     return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   };
-  const takeWithin = withinSize();
+  const takeWithin = createSizeLimit();
   return {
-    tools: read(tools, 'tool', (said) => takeWithin(takeTool(said))),
-    prompts: read(prompts, 'prompt', takePrompt),
+    tools: read(tools, 'tool', (said) => takeWithin(readTool(said))),
+    prompts: read(prompts, 'prompt', readPrompt),
     hasResources,
     refused,
     changed,
@@ -130,7 +131,7 @@ export function readCatalogue(tools: Listed, prompts: Listed, hasResources = fal
 }
 
 /** Refuses a tool once a server's schemas exceed their maximum total size. */
-function withinSize(): (taken: Taken<McpTool>) => Taken<McpTool> {
+function createSizeLimit(): (taken: AcceptedEntry<McpTool>) => AcceptedEntry<McpTool> {
   let size = 0;
   return (taken) => {
     const { length } = JSON.stringify(taken.entry.schema);
@@ -143,21 +144,21 @@ function withinSize(): (taken: Taken<McpTool>) => Taken<McpTool> {
 }
 
 function readEntry(said: unknown): Block {
-  const entry = Array.isArray(said) ? undefined : blockOf(said);
+  const entry = Array.isArray(said) ? undefined : toBlock(said);
   if (entry === undefined) throw new Error('it is not a JSON object');
   // Tools in the format of model APIs are nested one level deeper.
-  const inside = entry.name === undefined ? blockOf(entry.function) : undefined;
+  const inside = entry.name === undefined ? toBlock(entry.function) : undefined;
   return inside ?? entry;
 }
 
 function readEntryName(said: unknown, nth: number): string {
-  const entry = blockOf(said) ?? {};
-  const name = ownValue(entry, 'name') ?? blockOf(entry.function)?.name;
-  if (typeof name === 'string' && name.trim() !== '') return cleanLine(name, 80);
+  const entry = toBlock(said) ?? {};
+  const name = getOwnValue(entry, 'name') ?? toBlock(entry.function)?.name;
+  if (typeof name === 'string' && name.trim() !== '') return toCleanLine(name, 80);
   return `number ${nth + 1}, without a name`;
 }
 
-function takeName({ name }: Block): string {
+function readName({ name }: Block): string {
   if (typeof name !== 'string' || name.trim() === '') {
     throw new Error('it has no name, or its name is not a string');
   }
@@ -167,17 +168,17 @@ function takeName({ name }: Block): string {
   return name;
 }
 
-function takeTool(said: Block): Taken<McpTool> {
-  const name = takeName(said);
-  const { schema, shape, remark } = offerSchema(schemaIn(said));
+function readTool(said: Block): AcceptedEntry<McpTool> {
+  const name = readName(said);
+  const { schema, shape, remark } = offerSchema(findSchema(said));
   assertCheckable(schema);
-  const { readOnlyHint } = blockOf(said.annotations) ?? {};
-  // Only the exact annotation counts, because a call without approval must not depend on a guess.
+  const { readOnlyHint } = toBlock(said.annotations) ?? {};
+  // Only the exact annotation counts, because a guess must not allow a call without approval.
   const readOnly = readOnlyHint === true;
   const differs = Object.keys(shape).length > 0;
   const entry = {
     name,
-    description: descriptionOf(said),
+    description: getDescription(said),
     schema,
     ...(differs && { shape }),
     readOnly,
@@ -185,10 +186,12 @@ function takeTool(said: Block): Taken<McpTool> {
   return { entry, remarks: remark === null ? [] : [remark] };
 }
 
-/** Servers that forward tools of a model API keep that API's key for the schema. */
-function schemaIn(said: Block): unknown {
+/**
+ * Servers that forward tools of a model API keep the key under which that API stores the schema.
+ */
+function findSchema(said: Block): unknown {
   const [found] = ['inputSchema', 'input_schema', 'parameters'].flatMap((key) =>
-    (ownValue(said, key) ?? null) === null ? [] : [said[key]],
+    (getOwnValue(said, key) ?? null) === null ? [] : [said[key]],
   );
   return found;
 }
@@ -201,17 +204,17 @@ function assertCheckable(schema: CleanSchema): void {
   }
 }
 
-/** The description, or the title if there is none; paragraphs may be listed separately. */
-function descriptionOf(said: Block): string {
+/** Returns the description, or the title if there is none; paragraphs may be listed separately. */
+function getDescription(said: Block): string {
   const { annotations, description, title } = said;
   const words = toTexts(description).join(' ').trim();
-  const titles = [...toTexts(title), ...toTexts(blockOf(annotations)?.title)];
-  return cleanLine(words === '' ? (titles[0] ?? '') : words, MAX_DESCRIPTION);
+  const titles = [...toTexts(title), ...toTexts(toBlock(annotations)?.title)];
+  return toCleanLine(words === '' ? (titles[0] ?? '') : words, MAX_DESCRIPTION);
 }
 
-function takePrompt(said: Block): Taken<McpPrompt> {
-  const name = takeName(said);
-  const all = argumentsOf(said.arguments);
+function readPrompt(said: Block): AcceptedEntry<McpPrompt> {
+  const name = readName(said);
+  const all = listArguments(said.arguments);
   const fine: McpPromptArgument[] = [];
   const remarks: string[] = [];
   for (const argument of all) {
@@ -226,21 +229,21 @@ function takePrompt(said: Block): Taken<McpPrompt> {
   }
   const unused = all.length - fine.length - remarks.length;
   if (unused > 0) remarks.push(`it is used without ${unused} of its ${all.length} arguments`);
-  return { entry: { name, description: descriptionOf(said), arguments: fine }, remarks };
+  return { entry: { name, description: getDescription(said), arguments: fine }, remarks };
 }
 
 /** The arguments may be a list, or an object with one entry per argument. */
-function argumentsOf(said: unknown): readonly Block[] {
+function listArguments(said: unknown): readonly Block[] {
   if (Array.isArray(said)) {
-    return said.map((one) => (typeof one === 'string' ? { name: one } : (blockOf(one) ?? {})));
+    return said.map((one) => (typeof one === 'string' ? { name: one } : (toBlock(one) ?? {})));
   }
-  const block = blockOf(said) ?? {};
-  const properties = blockOf(block.properties);
+  const block = toBlock(said) ?? {};
+  const properties = toBlock(block.properties);
   if (properties !== undefined) {
-    // The arguments are written as a JSON Schema, as for tools.
+    // The arguments are written as a JSON Schema, as in tools.
     const needed = toTexts(block.required);
     return Object.keys(properties).map((name) => ({ name, required: needed.includes(name) }));
   }
   const named = Object.entries(block);
-  return named.map(([name, one]) => ({ name, ...blockOf(one) }));
+  return named.map(([name, one]) => ({ name, ...toBlock(one) }));
 }

@@ -1,62 +1,61 @@
 import type { Clock } from '@parley/core';
 import { z } from 'zod';
-import { type ClientOptions, connectionOf, type McpConnection, openClient } from './client.ts';
-import { McpError, signInIn, startReason } from './errors.ts';
-import { overHttp } from './http.ts';
-import type { SignInMeans } from './oauth/sign-in-state.ts';
+import { type ClientOptions, createConnection, type McpConnection, openClient } from './client.ts';
+import { describeStartFailure, findSignInNeeded, McpError } from './errors.ts';
+import { connectOverHttp } from './http.ts';
+import type { SignInServices } from './oauth/sign-in-state.ts';
 import type { McpPeer, McpServerConfig } from './peer.ts';
 import { type ServerProcess, startServerProcess } from './server-process.ts';
-import { stdioTransport } from './stdio.ts';
+import { createStdioTransport } from './stdio.ts';
 
 /** The options and dependencies of `connect`. */
 interface ConnectOptions extends Omit<ClientOptions, 'opening'> {
   readonly clock: Clock;
-  /** When absent, people cannot sign in. */
-  readonly signIn?: SignInMeans | undefined;
-  /** Parley's environment variables, very few of which are passed to a server. */
+  /** If it is absent, people cannot sign in. */
+  readonly signIn?: SignInServices | undefined;
+  /** Parley's environment variables, few of which are passed to a server. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Connects to a server; throws McpError when it cannot be reached. */
+/** Connects to a server; throws McpError if it cannot be reached. */
 export type Connect = (config: McpServerConfig, options: ConnectOptions) => Promise<McpConnection>;
 
-/** Connects over stdio or HTTP. The client library is loaded only now (D03). */
+/** The client library is loaded on the first connection (D03). */
 export const connect: Connect = async ({ peer }, options) => {
   try {
-    return peer.kind === 'stdio' ? await overStdio(peer, options) : await overHttp(peer, options);
+    return peer.kind === 'stdio'
+      ? await connectOverStdio(peer, options)
+      : await connectOverHttp(peer, options);
   } catch (error) {
-    const signIn = signInIn(error);
+    const signIn = findSignInNeeded(error);
     const code = signIn === undefined ? 'mcp-unreachable' : 'mcp-sign-in';
-    const message = signIn?.message ?? startReason(error);
+    const message = signIn?.message ?? describeStartFailure(error);
     throw new McpError({ code, message, retryable: true, cause: error });
   }
 };
 
 type StdioPeer = Extract<McpPeer, { kind: 'stdio' }>;
 
-/**
- * Starts with the version request. A server that exits on a request it does not know is started
- * again with `initialize`.
- */
-async function overStdio(peer: StdioPeer, options: ConnectOptions): Promise<McpConnection> {
+/** A server that exits on a request it does not know is started again with `initialize`. */
+async function connectOverStdio(peer: StdioPeer, options: ConnectOptions): Promise<McpConnection> {
   try {
     return await startAndOpen(peer, options, 'discover');
   } catch (error) {
-    if (!(error instanceof EndedAtQuestionError) || options.signal.aborted) throw error;
+    if (!(error instanceof ServerExitedError) || options.signal.aborted) throw error;
     return await startAndOpen(peer, options, 'initialize');
   }
 }
 
 /** Thrown when a server exited after the version request, before the handshake was complete. */
-class EndedAtQuestionError extends Error {}
+class ServerExitedError extends Error {}
 
 async function startAndOpen(
   peer: StdioPeer,
   { env, ...options }: ConnectOptions,
   opening: ClientOptions['opening'],
 ): Promise<McpConnection> {
-  const server = await startOrWhy(peer, env);
-  const transport = stdioTransport({ server });
+  const server = await startOrExplain(peer, env);
+  const transport = createStdioTransport({ server });
   try {
     const client = await openClient(transport, { ...options, opening });
     const close = async (): Promise<void> => {
@@ -64,7 +63,7 @@ async function startAndOpen(
       // After the connection has ended, the client's `close` no longer terminates the process.
       await server.end();
     };
-    return connectionOf({ client, ended: transport.ended, close, isSessionLost: () => false });
+    return createConnection({ client, ended: transport.ended, close, isSessionLost: () => false });
   } catch (error) {
     await server.end();
     const said = transport.lastWords();
@@ -73,16 +72,16 @@ async function startAndOpen(
         `it did not complete the handshake in time${said === '' ? '' : `; its last output: ${said}`}`,
       );
     }
-    // How the process ended is more informative than "Connection closed".
+    // The exit status of the process is more informative than "Connection closed".
     const how = await Promise.race([transport.ended, error]);
     if (typeof how !== 'string' || how === 'it was closed') throw error;
-    // Also applies to a server that has meanwhile been sent `initialize`: if it starts slowly, it
-    // still reads the version request first.
-    throw opening === 'discover' ? new EndedAtQuestionError(how) : new Error(how);
+    // This also applies after `initialize` was sent: a server that starts slowly still reads the
+    // version request first.
+    throw opening === 'discover' ? new ServerExitedError(how) : new Error(how);
   }
 }
 
-async function startOrWhy(peer: StdioPeer, env: ConnectOptions['env']): Promise<ServerProcess> {
+async function startOrExplain(peer: StdioPeer, env: ConnectOptions['env']): Promise<ServerProcess> {
   try {
     return await startServerProcess(peer, env);
   } catch (error) {

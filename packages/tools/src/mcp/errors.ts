@@ -1,14 +1,14 @@
 import { ParleyError, type ParleyErrorInit, reasonOf } from '@parley/core';
-import { cleanLine } from './clean.ts';
-import { blockOf } from './schema/json-block.ts';
+import { toCleanLine } from './clean.ts';
+import { toBlock } from './schema/json-block.ts';
 
 /**
  * The errors that a server can cause. `mcp-not-connected`: nothing was sent. `mcp-session`: the
- * server no longer knows the session and has therefore not executed the request.
+ * server does not recognize the session, and has therefore not executed the request.
  * `mcp-disconnected`: the connection ended after the request was sent and before the response.
- * `mcp-refused`: the server responded with an error. `mcp-invalid-response`: its response violates
- * the protocol. `mcp-unreachable`: it could not be reached. `mcp-sign-in`: a person has to sign in
- * first; nothing was executed.
+ * `mcp-refused`: the server responded with an error. `mcp-invalid-response`: the server's response
+ * violates the protocol. `mcp-unreachable`: the server could not be reached. `mcp-sign-in`: the
+ * server requires a person to sign in; nothing was executed.
  */
 export type McpErrorCode =
   | 'mcp-not-connected'
@@ -19,7 +19,7 @@ export type McpErrorCode =
   | 'mcp-unreachable'
   | 'mcp-sign-in';
 
-/** An error from a server, worded for people. */
+/** An error from an MCP server, worded for people. */
 export class McpError extends ParleyError {
   constructor(init: ParleyErrorInit & { readonly code: McpErrorCode }) {
     super(init);
@@ -45,66 +45,71 @@ const MAX_MESSAGE = 600;
 const MAX_CAUSES = 6;
 
 /**
- * Converts the error of a request; distinguishes an error sent by the server from a lost
+ * Converts the error of a request, and distinguishes an error sent by the server from a lost
  * connection.
  */
-export function askError(error: unknown, isSessionLost: boolean): McpError {
+export function toRequestError(error: unknown, isSessionLost: boolean): McpError {
   if (error instanceof McpError) return error;
   const init = (code: McpErrorCode, message: string) => ({
     code,
-    message: cleanLine(message, MAX_MESSAGE),
+    message: toCleanLine(message, MAX_MESSAGE),
     retryable: code === 'mcp-session',
     cause: error,
   });
-  const [outer] = causesOf(error);
-  const signIn = signInIn(error);
+  const [outer] = listCauses(error);
+  const signIn = findSignInNeeded(error);
   if (signIn !== undefined) return new McpError(init('mcp-sign-in', signIn.message));
   if (typeof outer?.code === 'number') return new McpError(init('mcp-refused', reasonOf(error)));
   if (isSessionLost) {
     return new McpError(init('mcp-session', 'the server no longer knows this session'));
   }
-  if (causesOf(error).some(({ code }) => code === 'CAPABILITY_NOT_SUPPORTED')) {
+  if (listCauses(error).some(({ code }) => code === 'CAPABILITY_NOT_SUPPORTED')) {
     const message = 'it asks a person a question during the call, which is not supported here';
     return new McpError(init('mcp-refused', message));
   }
-  const isUnreadable = causesOf(error).some(
+  const isUnreadable = listCauses(error).some(
     (cause) => cause.code === 'INVALID_RESULT' || cause.error instanceof UnreadableAnswerError,
   );
   if (isUnreadable) {
     return new McpError(init('mcp-invalid-response', 'its answer violates the protocol'));
   }
-  return new McpError(init('mcp-disconnected', lostReason(error)));
+  return new McpError(init('mcp-disconnected', describeLost(error)));
 }
 
-/** The SignInNeededError among the causes of an error, if any. */
-export function signInIn(error: unknown): SignInNeededError | undefined {
-  const found = causesOf(error).find((cause) => cause.error instanceof SignInNeededError)?.error;
+/** Returns the SignInNeededError among the causes of an error, if any. */
+export function findSignInNeeded(error: unknown): SignInNeededError | undefined {
+  const found = listCauses(error).find((cause) => cause.error instanceof SignInNeededError)?.error;
   return found instanceof SignInNeededError ? found : undefined;
 }
 
-function lostReason(error: unknown): string {
-  return networkReason(error) ?? httpReason(error) ?? fullReason(error);
+function describeLost(error: unknown): string {
+  return describeNetworkError(error) ?? describeHttpError(error) ?? describeFailure(error);
 }
 
-/** Why a server over HTTP could not be reached, and how its operator can fix the problem. */
-export function startReason(error: unknown): string {
-  return cleanLine(networkReason(error) ?? httpReason(error) ?? fullReason(error), MAX_MESSAGE);
+/**
+ * Explains why a server over HTTP could not be reached, and how its operator can fix the problem.
+ */
+export function describeStartFailure(error: unknown): string {
+  return toCleanLine(
+    describeNetworkError(error) ?? describeHttpError(error) ?? describeFailure(error),
+    MAX_MESSAGE,
+  );
 }
 
-/** The most specific reason for a failure; `fetch` hides it in its cause. */
-function fullReason(error: unknown): string {
-  const reasons = causesOf(error).map((cause) => reasonOf(cause.error));
+/** Returns the most specific reason for a failure, which `fetch` hides in its cause. */
+function describeFailure(error: unknown): string {
+  const reasons = listCauses(error).map((cause) => reasonOf(cause.error));
   const last = reasons.at(-1) ?? reasonOf(error);
   return /fetch failed/.test(reasons[0] ?? '') ? `it cannot be reached: ${last}` : reasonOf(error);
 }
 
-interface Cause {
+interface ErrorCause {
   readonly error: unknown;
   readonly code: unknown;
 }
 
-function causesOf(error: unknown): readonly Cause[] {
-  const causes: Cause[] = [];
+function listCauses(error: unknown): readonly ErrorCause[] {
+  const causes: ErrorCause[] = [];
   let one = error;
   while (one instanceof Error && causes.length < MAX_CAUSES) {
     causes.push({ error: one, code: 'code' in one ? one.code : undefined });
@@ -131,29 +136,29 @@ const NETWORK: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host name; correct “url”',
 };
 
-function networkReason(error: unknown): string | null {
-  const known = causesOf(error).find(({ code }) => typeof code === 'string' && code in NETWORK);
+function describeNetworkError(error: unknown): string | null {
+  const known = listCauses(error).find(({ code }) => typeof code === 'string' && code in NETWORK);
   return typeof known?.code === 'string' ? (NETWORK[known.code] ?? null) : null;
 }
 
-/** The HTTP status of a failed request; null when there was no response. */
-export function httpStatus(error: unknown): number | null {
-  for (const { error: one } of causesOf(error)) {
+/** Returns the HTTP status of a failed request; null if there was no response. */
+export function getHttpStatus(error: unknown): number | null {
+  for (const { error: one } of listCauses(error)) {
     if (!(one instanceof Error)) continue;
-    const data = 'data' in one ? blockOf(one.data) : undefined;
+    const data = 'data' in one ? toBlock(one.data) : undefined;
     const said = 'status' in one ? one.status : data?.status;
     if (typeof said === 'number') return said;
   }
   return null;
 }
 
-/** Whether the network failed, so that another protocol version would fail as well. */
+/** Whether the failure is in the network, so that another protocol version would fail as well. */
 export function isNetworkFault(error: unknown): boolean {
-  return networkReason(error) !== null;
+  return describeNetworkError(error) !== null;
 }
 
-function httpReason(error: unknown): string | null {
-  const status = httpStatus(error);
+function describeHttpError(error: unknown): string | null {
+  const status = getHttpStatus(error);
   const message = reasonOf(error);
   if (/redirect/i.test(message)) {
     return 'it redirects to another address, which is not followed; put the final address into “url”';
@@ -162,25 +167,25 @@ function httpReason(error: unknown): string | null {
     if (!/content type: text\/html/i.test(message)) return null;
     return 'it answered with a web page instead of the protocol; correct “url”';
   }
-  const said = serverText(error);
-  return `${statusAdvice(status)}${said === '' ? '' : `; it said: ${said}`}`;
+  const said = getServerText(error);
+  return `${getStatusAdvice(status)}${said === '' ? '' : `; it said: ${said}`}`;
 }
 
 /** The maximum length of a quoted refusal, in characters. */
 const MAX_SAID = 300;
 
-/** The text of the server's response, unless it is an HTML page. */
-function serverText(error: unknown): string {
-  for (const { error: one } of causesOf(error)) {
-    const data = one instanceof Error && 'data' in one ? blockOf(one.data) : undefined;
+/** Returns the text of the server's response, unless it is an HTML page. */
+function getServerText(error: unknown): string {
+  for (const { error: one } of listCauses(error)) {
+    const data = one instanceof Error && 'data' in one ? toBlock(one.data) : undefined;
     const text = data?.text;
     if (typeof text === 'string')
-      return text.trimStart().startsWith('<') ? '' : cleanLine(text, MAX_SAID);
+      return text.trimStart().startsWith('<') ? '' : toCleanLine(text, MAX_SAID);
   }
   return '';
 }
 
-function statusAdvice(status: number): string {
+function getStatusAdvice(status: number): string {
   if (status === 401 || status === 403) {
     return `it refuses access (HTTP ${status}); put a valid key into “headers”`;
   }

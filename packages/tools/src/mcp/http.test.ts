@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { systemTime } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type McpServers, openMcpServers } from './servers.ts';
 
@@ -41,7 +41,7 @@ async function scene(respond: Respond) {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
   const url = `http://127.0.0.1:${address.port}/mcp`;
-  const { log, lines } = recordingLogger();
+  const { log, lines } = createRecordingLogger();
   const opened = openMcpServers([{ name: 's', peer: { kind: 'http', url, headers: {} } }], {
     ...{ env: {}, ...systemTime, random: () => 0, log },
   });
@@ -72,7 +72,7 @@ const TOOLS = {
   tools: [{ name: 'echo', description: 'Echoes.', inputSchema: { type: 'object' } }],
 };
 
-/** A correct server from before July 2026. */
+/** A server that correctly implements a protocol from before July 2026. */
 const usual: Respond = ({ id, method, params }, response) => {
   if (id === undefined) return refuse(response, method === 'GET' ? 405 : 202);
   if (method === 'initialize') {
@@ -113,20 +113,20 @@ describe('[G03] a server over HTTP with its own protocol variant', () => {
         response.end(`event: message\ndata: ${JSON.stringify({ id, result: TOOLS })}\n\n`);
       },
     ],
-  ])('is used when it %s', async (_what, respond) => {
+  ])('can be used when it %s', async (_what, respond) => {
     const { connected, call } = await scene(respond);
     await connected();
     expect(await call('echo')).toEqual({ text: 'hi', failed: false });
   });
 
-  it('is used with the version of July 2026 when it supports it', async () => {
+  it('is used with the version of July 2026 if it supports that version', async () => {
     const { connected, call, count } = await scene(({ id, method }, response) => {
       const whole = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
       if (method === 'server/discover') {
         const supportedVersions = ['2026-07-28'];
         return json(response, id, { ...whole, supportedVersions, capabilities: { tools: {} } });
       }
-      // That version requires `resultType`, but a result without it is read anyway.
+      // That version requires `resultType`, but a result without it is accepted.
       if (method === 'tools/list') return json(response, id, { ...TOOLS });
       return json(response, id, { content: [{ type: 'text', text: 'new' }] });
     });
@@ -144,7 +144,9 @@ describe('[G03] a server over HTTP with its own protocol variant', () => {
     inputRequests: { who: question },
     requestState: 'st/1=',
   };
-  /** A server of July 2026 that asks a question first and then returns what it was called with. */
+  /**
+   * A server of July 2026 that asks a question first and then returns the arguments of the call.
+   */
   const asksFirst: Respond = ({ id, method, params = {} }, response) => {
     const isAnswered = params.requestState !== undefined;
     const told = JSON.stringify([params.requestState, params.inputResponses]);
@@ -162,7 +164,7 @@ describe('[G03] a server over HTTP with its own protocol variant', () => {
     json(response, id, { ...whole, ...results[method] });
   };
 
-  it('may ask a person first: the question is passed on, and the call is repeated with the answer', async () => {
+  it('may ask a question first: it is passed on, and the call is repeated with the answer', async () => {
     const { connected, call } = await scene(asksFirst);
     await connected();
     const asked = await call('echo');
@@ -174,7 +176,7 @@ describe('[G03] a server over HTTP with its own protocol variant', () => {
     });
   });
 
-  it('may not ask a person about a prompt: the request fails and the connection stays open', async () => {
+  it('may not ask a question about a prompt: the request fails and the connection stays open', async () => {
     const { connected, view } = await scene(asksFirst);
     await connected();
     const signal = AbortSignal.timeout(20_000);
@@ -185,7 +187,7 @@ describe('[G03] a server over HTTP with its own protocol variant', () => {
     expect(view()?.state.kind).toBe('connected');
   });
 
-  it('asks for more than can be stored, so the call fails', async () => {
+  it('asks for more data than can be stored, so the call fails', async () => {
     const { connected, call } = await scene((asked, response, request) => {
       if (asked.method !== 'tools/call') return asksFirst(asked, response, request);
       json(response, asked.id, { ...asking, requestState: 'x'.repeat(100_001) });
@@ -194,7 +196,7 @@ describe('[G03] a server over HTTP with its own protocol variant', () => {
     await expect(call('echo')).rejects.toMatchObject({ code: 'mcp-invalid-response' });
   });
 
-  it('from before July 2026 is not offered the capability to ask, and its response is a result', async () => {
+  it('of an older version is not offered the capability to ask, and its response is a result', async () => {
     let hello: unknown;
     const { connected, call } = await scene((asked, response, request) => {
       if (asked.method === 'initialize') hello = asked.params?.capabilities;
@@ -207,7 +209,7 @@ describe('[G03] a server over HTTP with its own protocol variant', () => {
     expect(hello).toEqual({});
   });
 
-  it('ends its sessions: a call starts a new session and is executed once', async () => {
+  it('ends its sessions: the next call starts a new session and is executed once', async () => {
     let sessions = 0;
     const made: string[] = [];
     const { connected, call, count } = await scene((asked, response, request) => {
@@ -217,7 +219,7 @@ describe('[G03] a server over HTTP with its own protocol variant', () => {
         const result = { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: {} };
         return json(response, id, result, { 'mcp-session-id': `session ${sessions}` });
       }
-      // Requests without a session, or in an old one, are not executed.
+      // Requests without a session, or in an old session, are not executed.
       if (id !== undefined && session !== `session ${sessions}`) return refuse(response, 404);
       if (method === 'tools/call') made.push(session ?? '');
       usual(asked, response, request);
@@ -230,7 +232,7 @@ describe('[G03] a server over HTTP with its own protocol variant', () => {
     expect(count('initialize')).toBe(2);
   });
 
-  it('is used over the two connections of the 2024 protocol', async () => {
+  it('can be used over the two connections of the 2024 protocol', async () => {
     let stream: ServerResponse | undefined;
     const { connected, call } = await scene((asked, response, request) => {
       if (asked.method === 'GET') {
@@ -295,7 +297,7 @@ describe('[G03] an operator whose server over HTTP fails learns', () => {
     if (server !== undefined) await once(server, 'close');
     await servers?.close();
     servers = openMcpServers([{ name: 's', peer: { kind: 'http', url, headers: {} } }], {
-      ...{ env: {}, ...systemTime, random: () => 0, log: recordingLogger().log },
+      ...{ env: {}, ...systemTime, random: () => 0, log: createRecordingLogger().log },
     });
     await expect
       .poll(() => JSON.stringify(servers?.views()[0]?.state))

@@ -1,18 +1,18 @@
 import type { FetchLike, Transport } from '@modelcontextprotocol/client';
 import type { Clock } from '@parley/core';
-import { type ClientOptions, connectionOf, type McpConnection, openClient } from './client.ts';
-import { httpStatus, isNetworkFault, SESSION_ENDED, signInIn } from './errors.ts';
-import { bearerFor } from './oauth/bearer.ts';
-import type { SignInMeans } from './oauth/sign-in-state.ts';
+import { type ClientOptions, createConnection, type McpConnection, openClient } from './client.ts';
+import { findSignInNeeded, getHttpStatus, isNetworkFault, SESSION_ENDED } from './errors.ts';
+import { createBearer } from './oauth/bearer.ts';
+import type { SignInServices } from './oauth/sign-in-state.ts';
 import type { McpPeer } from './peer.ts';
 import { createMessageReader } from './read-message.ts';
-import { readableFetch } from './readable-fetch.ts';
+import { createReadableFetch } from './readable-fetch.ts';
 
 type HttpPeer = Extract<McpPeer, { kind: 'http' }>;
 interface HttpOptions extends Omit<ClientOptions, 'opening'> {
   readonly clock: Clock;
-  /** When absent, people cannot sign in. */
-  readonly signIn?: SignInMeans | undefined;
+  /** If it is absent, people cannot sign in. */
+  readonly signIn?: SignInServices | undefined;
 }
 
 /**
@@ -20,48 +20,55 @@ interface HttpOptions extends Omit<ClientOptions, 'opening'> {
  * 2024.
  */
 const WAYS = ['discover', 'initialize', 'sse'] as const;
-type Way = (typeof WAYS)[number];
+type ProtocolWay = (typeof WAYS)[number];
 
 /**
  * Connects with the newest protocol that the server accepts; rejects with the error of
  * `initialize`.
  */
-export async function overHttp(peer: HttpPeer, options: HttpOptions): Promise<McpConnection> {
-  const failures = new Map<Way, unknown>();
+export async function connectOverHttp(
+  peer: HttpPeer,
+  options: HttpOptions,
+): Promise<McpConnection> {
+  const failures = new Map<ProtocolWay, unknown>();
   for (const way of WAYS) {
     try {
-      return await openOneWay(peer, options, way);
+      return await openWithProtocol(peer, options, way);
     } catch (error) {
       failures.set(way, error);
-      if (options.signal.aborted || isFinal(way, error)) break;
+      if (options.signal.aborted || isFinalFailure(way, error)) break;
     }
   }
   throw failures.get('initialize') ?? failures.get('discover');
 }
 
-/** Whether the remaining protocols would fail as well. */
-function isFinal(way: Way, error: unknown): boolean {
-  const status = httpStatus(error);
-  if (signInIn(error) !== undefined) return true;
+/** Whether the remaining protocol versions would fail as well. */
+function isFinalFailure(way: ProtocolWay, error: unknown): boolean {
+  const status = getHttpStatus(error);
+  if (findSignInNeeded(error) !== undefined) return true;
   if (isNetworkFault(error) || status === 401 || status === 403) return true;
   return way === 'initialize' && status !== null && status >= 500;
 }
 
-async function openOneWay(peer: HttpPeer, options: HttpOptions, way: Way): Promise<McpConnection> {
+async function openWithProtocol(
+  peer: HttpPeer,
+  options: HttpOptions,
+  way: ProtocolWay,
+): Promise<McpConnection> {
   const lost = Promise.withResolvers<string>();
   let isSessionLost = false;
-  const fetch = readableFetch(globalThis.fetch, {
+  const fetch = createReadableFetch(globalThis.fetch, {
     reader: createMessageReader(),
     onSessionLost: () => {
       isSessionLost = true;
       lost.resolve(SESSION_ENDED);
     },
   });
-  const transport = await transportFor(peer, way, fetch, options);
+  const transport = await createTransport(peer, way, fetch, options);
   const opening = way === 'discover' ? 'discover' : 'initialize';
   try {
     const client = await openClient(transport, { ...options, opening });
-    return connectionOf({
+    return createConnection({
       client,
       ended: lost.promise,
       isSessionLost: () => isSessionLost,
@@ -79,9 +86,9 @@ async function openOneWay(peer: HttpPeer, options: HttpOptions, way: Way): Promi
 
 type HttpTransport = Transport | (Transport & { terminateSession(): Promise<void> });
 
-async function transportFor(
+async function createTransport(
   { url, headers, oauth = {} }: HttpPeer,
-  way: Way,
+  way: ProtocolWay,
   fetch: FetchLike,
   { signIn, clock }: Pick<HttpOptions, 'signIn' | 'clock'>,
 ): Promise<HttpTransport> {
@@ -93,7 +100,7 @@ async function transportFor(
     requestInit: { headers: { ...headers } },
     fetch,
     ...(signIn !== undefined &&
-      !hasKey && { authProvider: bearerFor({ url, oauth, clock, ...signIn }) }),
+      !hasKey && { authProvider: createBearer({ url, oauth, clock, ...signIn }) }),
   };
   const address = new URL(url);
   return way === 'sse'

@@ -10,11 +10,11 @@ export {
   type SignInServer,
 } from './oauth/authorize.ts';
 export {
+  listSecrets as secretsIn,
   type OAuthSettings,
-  type SignInMeans,
+  type SignInServices as SignInMeans,
   SignInState,
   type SignInVault,
-  secretsIn,
 } from './oauth/sign-in-state.ts';
 export type { McpPeer } from './peer.ts';
 export type { McpResult } from './results.ts';

@@ -1,10 +1,10 @@
 import { type Clock, type Logger, type Monotonic, reasonOf } from '@parley/core';
-import { createBoard, type McpServerView } from './board.ts';
+import { createServerBoard, type McpServerView } from './board.ts';
 import type { McpCatalogue } from './catalogue.ts';
 import type { McpConnection } from './client.ts';
 import type { Connect } from './connect.ts';
 import { McpError, SESSION_ENDED } from './errors.ts';
-import type { SignInMeans } from './oauth/sign-in-state.ts';
+import type { SignInServices } from './oauth/sign-in-state.ts';
 import type { McpServerConfig } from './peer.ts';
 
 /** The dependencies of `keepServer`; times are in ms. */
@@ -18,92 +18,96 @@ export interface KeepDeps {
   /** Resolves after `ms`, or immediately when the signal fires. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly log: Logger;
-  /** When absent, people cannot sign in. */
-  readonly signInAt?: ((server: string) => SignInMeans) | undefined;
-  /** Called with a server's tools, initially and after every change. */
+  /** If it is absent, people cannot sign in. */
+  readonly signInAt?: ((server: string) => SignInServices) | undefined;
+  /** Called with a server's tools, after connecting and after every change. */
   readonly onOffer?: ((server: string, tools: McpCatalogue['tools']) => void) | undefined;
 }
 
 /** The deadline for connecting over HTTP and for listing, in ms. */
 const CONNECT_MS = 30_000;
-/** The deadline for a program's first response, in ms; `npx` and `uvx` download it first. */
+/**
+ * The deadline for the first response of a program, in ms; `npx` and `uvx` may have to download it
+ * first.
+ */
 const START_MS = 120_000;
-/** How long a call waits for a new session after the server has ended one, in ms. */
+/** How long a call waits for a new session after the server has ended its session, in ms. */
 const NEW_SESSION_MS = 10_000;
 /** The interval at which an idle server is polled for its tools and prompts, in ms. */
 const LOOK_MS = 30_000;
 /** The minimum interval between two polls of a server that keeps reporting changes, in ms. */
 const SETTLE_MS = 1_000;
-/** A connection that lasted this long resets the backoff, in ms. */
+/** A connection that lasts this long resets the backoff, in ms. */
 const GOOD_MS = 60_000;
 /** The deadline for closing a connection, in ms; it must fit into Parley's shutdown. */
 const CLOSE_MS = 2_000;
 const FIRST_WAIT_MS = 1_000;
 const MAX_WAIT_MS = 5 * 60_000;
 
-/** The delay before the next attempt: doubles up to five minutes, half of it random. */
-function waitBefore(failures: number, random: () => number): number {
+/**
+ * Computes the delay before the next attempt, which doubles up to five minutes; half of it is
+ * random.
+ */
+function computeWaitBefore(failures: number, random: () => number): number {
   const full = Math.min(FIRST_WAIT_MS * 2 ** Math.min(failures - 1, 20), MAX_WAIT_MS);
   return Math.round(full / 2 + (full / 2) * random());
 }
 
 /**
- * Keeps one server connected in the background: connects, lists its tools, notices when it exits or
- * stops responding, and reconnects with growing delays. Logs one line per change, not per attempt.
+ * Keeps one server connected in the background: connects, lists its tools, detects that it has
+ * exited or stopped responding, and reconnects with growing delays. Logs one line per change, not
+ * per attempt.
  */
 export function keepServer(config: McpServerConfig, deps: KeepDeps) {
   const closing = new AbortController();
-  const board = createBoard(config.name, deps.log, deps.onOffer);
+  const board = createServerBoard(config.name, deps.log, deps.onOffer);
   let connection: McpConnection | null = null;
   const handover = createHandover(deps, closing.signal);
   let underWay = 0;
   let lookSoon = (): void => {};
   const look = async (from: McpConnection): Promise<void> => {
-    const offer = await from.list(withTimeout(closing.signal, CONNECT_MS));
+    const offer = await from.list(addTimeout(closing.signal, CONNECT_MS));
     board.connected(offer);
   };
   /** Connects and waits until the connection ends; resolves with the reason. */
   const hold = async (): Promise<string> => {
     let changed = Promise.withResolvers<void>();
-    const connectMs = config.peer.kind === 'stdio' ? START_MS : CONNECT_MS;
-    const signal = withTimeout(closing.signal, connectMs);
+    const signal = addTimeout(closing.signal, getConnectMs(config));
     lookSoon = () => changed.resolve();
     const onChange = (): void => lookSoon();
     const opened = await deps.connect(config, {
-      ...{
-        env: deps.env,
-        clock: deps.clock,
-        signIn: deps.signInAt?.(config.name),
-        signal,
-        onChange,
-      },
+      env: deps.env,
+      clock: deps.clock,
+      signIn: deps.signInAt?.(config.name),
+      signal,
+      onChange,
     });
     try {
       await look(opened);
       connection = opened;
       handover.announce(opened);
       for (;;) {
-        const why = await nextLook(deps, opened, changed.promise, closing.signal);
+        const why = await waitForNextPoll(deps, opened, changed.promise, closing.signal);
         if (why !== null) return why;
         changed = Promise.withResolvers<void>();
         // A busy server may respond late, so it is not polled during calls.
         if (underWay === 0) await look(opened);
       }
     } catch (error) {
-      if (isSignIn(error)) throw error;
-      // How the server ended is more informative than the failed request.
+      if (isSignInError(error)) throw error;
+      // The exit status of the server is more informative than the failed request.
       return await Promise.race([opened.ended, reasonOf(error)]);
     } finally {
       connection = null;
-      // A server that cannot be closed must not block the other servers.
+      // A server that cannot be closed must not block the closing of the others.
       await Promise.race([opened.close(), deps.pause(CLOSE_MS, NEVER)]);
     }
   };
-  const ran = keepOpen(hold, deps, board, { name: config.name, closing: closing.signal });
+  const ran = keepConnectionOpen(hold, deps, board, { name: config.name, closing: closing.signal });
   return {
     view: board.view,
     /**
-     * Runs `ask` with the connection; throws McpError `mcp-not-connected` when there is none. A
+     * Runs `ask` with the connection; throws McpError `mcp-not-connected` if there is none. A
      * request that was not executed because the server had ended the session is repeated once in a
      * new session.
      */
@@ -111,7 +115,7 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps) {
       ask: (connection: McpConnection) => Promise<Answer>,
       signal: AbortSignal,
     ): Promise<Answer> {
-      if (connection === null) throw notConnectedError(board.view());
+      if (connection === null) throw createNotConnectedError(board.view());
       const first = connection;
       underWay += 1;
       try {
@@ -119,12 +123,15 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps) {
           if (!(error instanceof McpError) || error.code !== 'mcp-session') throw error;
           const isNew = connection !== null && connection !== first;
           const next = isNew ? connection : await handover.next(signal);
-          if (next === null) throw notConnectedError(board.view());
+          if (next === null) throw createNotConnectedError(board.view());
           return await ask(next);
         });
       } catch (error) {
-        // Over HTTP, a failed request is the only sign that the server is gone.
-        if (error instanceof McpError && (error.code === 'mcp-disconnected' || isSignIn(error)))
+        // Over HTTP, a failed request is the only sign that the server is unreachable.
+        if (
+          error instanceof McpError &&
+          (error.code === 'mcp-disconnected' || isSignInError(error))
+        )
           lookSoon();
         throw error;
       } finally {
@@ -138,17 +145,22 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps) {
   };
 }
 
-interface Keeping {
+/** A program may have to be downloaded before its first start. */
+function getConnectMs({ peer }: McpServerConfig): number {
+  return peer.kind === 'stdio' ? START_MS : CONNECT_MS;
+}
+
+interface KeptServer {
   readonly name: string;
   readonly closing: AbortSignal;
 }
 
 /** Reconnects until it is closed. */
-async function keepOpen(
+async function keepConnectionOpen(
   hold: () => Promise<string>,
   deps: KeepDeps,
-  board: ReturnType<typeof createBoard>,
-  { name, closing }: Keeping,
+  board: ReturnType<typeof createServerBoard>,
+  { name, closing }: KeptServer,
 ): Promise<void> {
   const { clock, monotonic, random, pause } = deps;
   for (let failures = 1; !closing.aborted; failures += 1) {
@@ -158,24 +170,24 @@ async function keepOpen(
     if (closing.aborted) break;
     if (monotonic() - startedAt > GOOD_MS) failures = 1;
     const isAtOnce = failures === 1 && reason === SESSION_ENDED;
-    const wait = isAtOnce ? 0 : waitBefore(failures, random);
-    const needsSignIn = isSignIn(ended);
+    const wait = isAtOnce ? 0 : computeWaitBefore(failures, random);
+    const needsSignIn = isSignInError(ended);
     board.waiting({ reason, needsSignIn }, clock(), wait);
-    if (needsSignIn) await untilSignedIn(deps, name, closing);
+    if (needsSignIn) await waitUntilSignedIn(deps, name, closing);
     else await pause(wait, closing);
   }
   board.closed();
 }
 
-function isSignIn(error: unknown): boolean {
+function isSignInError(error: unknown): boolean {
   return error instanceof McpError && error.code === 'mcp-sign-in';
 }
 
 /** The interval at which the vault is polled for a sign-in completed by another process, in ms. */
 const SIGN_IN_LOOK_MS = 2_000;
 
-/** The server is not contacted before a sign-in, because it would only refuse. */
-async function untilSignedIn(
+/** The server is not contacted before a sign-in, because it would refuse the connection. */
+async function waitUntilSignedIn(
   { signInAt, pause, log }: KeepDeps,
   name: string,
   closing: AbortSignal,
@@ -212,12 +224,12 @@ function createHandover({ pause }: Pick<KeepDeps, 'pause'>, closing: AbortSignal
 
 const NEVER = new AbortController().signal;
 
-function withTimeout(signal: AbortSignal, ms: number): AbortSignal {
+function addTimeout(signal: AbortSignal, ms: number): AbortSignal {
   return AbortSignal.any([signal, AbortSignal.timeout(ms)]);
 }
 
-/** Waits until the next poll is due (null), or the connection has ended (the reason). */
-async function nextLook(
+/** Waits until the next poll is due (null), or until the connection has ended (the reason). */
+async function waitForNextPoll(
   { pause }: KeepDeps,
   { ended }: McpConnection,
   changed: Promise<void>,
@@ -235,7 +247,7 @@ async function nextLook(
   }
 }
 
-function notConnectedError({ name, state }: McpServerView): McpError {
+function createNotConnectedError({ name, state }: McpServerView): McpError {
   const why = state.kind === 'waiting' ? `: ${state.reason}` : '';
   const message = `the server ${name} is not connected now${why}`;
   return new McpError({ code: 'mcp-not-connected', message, retryable: true });

@@ -6,7 +6,7 @@ export type McpPeer =
       readonly kind: 'stdio';
       readonly command: string;
       readonly args: readonly string[];
-      /** The server's whole environment besides PATH, HOME and LANG. */
+      /** The complete environment of the server besides PATH, HOME and LANG. */
       readonly env: Readonly<Record<string, string>>;
       readonly cwd?: string | undefined;
     }
@@ -18,9 +18,8 @@ export type McpPeer =
       readonly oauth?: OAuthSettings | undefined;
     };
 
-/** One configured server. */
 export interface McpServerConfig {
-  /** Lowercase letters and digits; the prefix of its tools' names. */
+  /** The name, in lowercase letters and digits, which is the prefix of its tools' names. */
   readonly name: string;
   readonly peer: McpPeer;
 }

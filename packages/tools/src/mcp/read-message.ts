@@ -1,4 +1,4 @@
-import { type Block, blockOf, ownValue } from './schema/json-block.ts';
+import { type Block, getOwnValue, toBlock } from './schema/json-block.ts';
 
 /** A message of the protocol in the form the client library accepts. */
 export type ReadableMessage =
@@ -17,16 +17,16 @@ export type ReadableMessage =
     };
 
 /**
- * The key under which a result keeps what the server sent; the library would reject the whole
- * result over a detail.
+ * The key under which a result keeps the server's original message; the library would reject the
+ * whole result over a detail.
  */
 export const AS_SENT = 'parley/as-sent';
 
 /** Adapts a server's messages to the library's strict parser. */
 export interface MessageReader {
-  /** Remembers a request, because a response does not name its method. */
+  /** Records a request, because a response does not name its method. */
   sent(message: unknown): void;
-  /** The messages in a received value: none when it is not a message, several in a batch. */
+  /** Returns the messages in a received value: none if it is not a message, several for a batch. */
   read(value: unknown): readonly ReadableMessage[];
 }
 
@@ -45,8 +45,8 @@ export function createMessageReader(): MessageReader {
   return {
     sent(message) {
       for (const one of Array.isArray(message) ? message : [message]) {
-        const { id, method } = blockOf(one) ?? {};
-        if (!isId(id) || typeof method !== 'string') continue;
+        const { id, method } = toBlock(one) ?? {};
+        if (!isRequestId(id) || typeof method !== 'string') continue;
         awaited.set(String(id), method);
         const [oldest] = awaited.keys();
         if (awaited.size > MAX_AWAITED && oldest !== undefined) awaited.delete(oldest);
@@ -54,30 +54,30 @@ export function createMessageReader(): MessageReader {
     },
     read(value) {
       const all = Array.isArray(value) ? value : [value];
-      return all.flatMap((one) => readOne(one, methodOf) ?? []);
+      return all.flatMap((one) => readMessage(one, methodOf) ?? []);
     },
   };
 }
 
-function isId(id: unknown): id is string | number {
+function isRequestId(id: unknown): id is string | number {
   return typeof id === 'string' || (typeof id === 'number' && Number.isInteger(id));
 }
 
 /** Drops fields that are not part of the protocol. */
-function readOne(
+function readMessage(
   value: unknown,
   methodOf: (id: string | number) => string | undefined,
 ): ReadableMessage | null {
-  const said = Array.isArray(value) ? undefined : blockOf(value);
+  const said = Array.isArray(value) ? undefined : toBlock(value);
   if (said === undefined) return null;
   const { id, method } = said;
   if (typeof method === 'string') {
-    const params = blockOf(said.params);
+    const params = toBlock(said.params);
     const rest = params === undefined ? { method } : { method, params };
-    return isId(id) ? { jsonrpc: '2.0', id, ...rest } : { jsonrpc: '2.0', ...rest };
+    return isRequestId(id) ? { jsonrpc: '2.0', id, ...rest } : { jsonrpc: '2.0', ...rest };
   }
-  if (!isId(id)) return null;
-  const error = ownValue(said, 'error');
+  if (!isRequestId(id)) return null;
+  const error = getOwnValue(said, 'error');
   if (error !== undefined && error !== null && error !== false) {
     return { jsonrpc: '2.0', id, error: readError(error) };
   }
@@ -86,7 +86,7 @@ function readOne(
 }
 
 function readError(said: unknown): { code: number; message: string; data?: unknown } {
-  const error = blockOf(said);
+  const error = toBlock(said);
   if (error === undefined) return { code: INTERNAL_ERROR, message: String(said) };
   const { code, message, data } = error;
   const number = Number(code);
@@ -97,7 +97,7 @@ function readError(said: unknown): { code: number; message: string; data?: unkno
   };
 }
 
-/** The fields that the library requires in a result; Parley reads the original itself. */
+/** The fields that the library requires in a result; Parley parses the original itself. */
 const EMPTY: Readonly<Record<string, Block>> = {
   'tools/list': { tools: [] },
   'prompts/list': { prompts: [] },
@@ -109,10 +109,10 @@ const EMPTY: Readonly<Record<string, Block>> = {
 };
 
 function readResult(method: string | undefined, said: unknown): Block {
-  const result = blockOf(said);
-  if (method === 'initialize') return readHello(result ?? {});
+  const result = toBlock(said);
+  if (method === 'initialize') return readInitializeResult(result ?? {});
   if (method === undefined || !Object.hasOwn(EMPTY, method)) return result ?? {};
-  // A server that needs input first is handled by the library.
+  // The library handles a server that needs input first.
   if (result?.resultType === 'input_required') return result;
   return {
     resultType: 'complete',
@@ -130,13 +130,13 @@ const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-
  * Completes a server's response to `initialize` with what the library requires; missing
  * capabilities count as absent.
  */
-function readHello(said: Block): Block {
+function readInitializeResult(said: Block): Block {
   const { protocolVersion, capabilities, serverInfo, instructions } = said;
-  const info = blockOf(serverInfo) ?? {};
+  const info = toBlock(serverInfo) ?? {};
   const text = (value: unknown, otherwise: string) =>
     typeof value === 'string' && value !== '' ? value : otherwise;
   return {
-    protocolVersion: nearestVersion(protocolVersion),
+    protocolVersion: findNearestVersion(protocolVersion),
     capabilities: readCapabilities(capabilities),
     serverInfo: { name: text(info.name, 'unnamed'), version: text(info.version, '0') },
     ...(typeof instructions === 'string' && { instructions }),
@@ -144,17 +144,17 @@ function readHello(said: Block): Block {
 }
 
 /**
- * The newest known version that is not newer than the server's; dates in this format sort as text.
+ * Returns the newest known version that is not newer than the server's; dates in this format sort
+ * as text.
  */
-function nearestVersion(said: unknown): string {
+function findNearestVersion(said: unknown): string {
   const version = typeof said === 'string' ? said : '';
   return VERSIONS.find((known) => known <= version) ?? VERSIONS[0];
 }
 
-/** `true` stands for an empty object. */
 function readCapabilities(said: unknown): Block {
-  const named = Object.entries(blockOf(said) ?? {}).flatMap(([name, value]) => {
-    const details = value === true ? {} : blockOf(value);
+  const named = Object.entries(toBlock(said) ?? {}).flatMap(([name, value]) => {
+    const details = value === true ? {} : toBlock(value);
     return details === undefined ? [] : [[name, readFlags(details)] as const];
   });
   return Object.fromEntries(named);

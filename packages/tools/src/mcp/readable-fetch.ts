@@ -1,12 +1,12 @@
-import { boundedFetch, LARGEST_MESSAGE } from './bounds.ts';
+import { createBoundedFetch, LARGEST_MESSAGE } from './bounds.ts';
 import { UnreadableAnswerError } from './errors.ts';
 import type { MessageReader } from './read-message.ts';
-import { blockOf, ownValue } from './schema/json-block.ts';
+import { getOwnValue, toBlock } from './schema/json-block.ts';
 
-type Fetch = typeof globalThis.fetch;
+type FetchFunction = typeof globalThis.fetch;
 
 /** Listeners for events of an HTTP connection other than messages. */
-interface HttpHearer {
+interface HttpListener {
   readonly reader: MessageReader;
   /** Called when the server no longer knows the session of a request. */
   readonly onSessionLost: () => void;
@@ -16,32 +16,35 @@ interface HttpHearer {
  * A `fetch` for the client library: limits the size of responses, corrects their content type, and
  * adapts their messages.
  */
-export function readableFetch(fetch: Fetch, { reader, onSessionLost }: HttpHearer): Fetch {
-  const bounded = boundedFetch(fetch, LARGEST_MESSAGE);
+export function createReadableFetch(
+  fetch: FetchFunction,
+  { reader, onSessionLost }: HttpListener,
+): FetchFunction {
+  const bounded = createBoundedFetch(fetch, LARGEST_MESSAGE);
   return async (input, init) => {
-    const asked = requestIn(init?.body);
+    const asked = parseRequest(init?.body);
     reader.sent(asked);
     const response = await bounded(input, init);
     if (!response.ok) return readFailure(response, asked, init, onSessionLost);
     if (response.body === null || [202, 204].includes(response.status)) return response;
     const type = response.headers.get('content-type')?.toLowerCase() ?? '';
     if (type.includes('text/event-stream')) {
-      return new Response(response.body.pipeThrough(readableEvents(reader)), response);
+      return new Response(response.body.pipeThrough(createReadableEvents(reader)), response);
     }
-    // A response to something other than a request, such as the end of a session, contains no
+    // The response to a message that is not a request, such as the end of a session, contains no
     // message.
     if (asked === undefined) return response;
     return readJsonResponse(response, type, reader, asked);
   };
 }
 
-function requestIn(body: unknown): unknown {
+function parseRequest(body: unknown): unknown {
   if (typeof body !== 'string' || !/^\s*[{[]/.test(body)) return undefined;
   return JSON.parse(body);
 }
 
-function isRequest(asked: unknown): boolean {
-  return ownValue(blockOf(asked) ?? {}, 'id') !== undefined;
+function isProtocolRequest(asked: unknown): boolean {
+  return getOwnValue(toBlock(asked) ?? {}, 'id') !== undefined;
 }
 
 /** Reads a JSON document, regardless of the content type that the server declares. */
@@ -53,23 +56,23 @@ async function readJsonResponse(
 ): Promise<Response> {
   const text = (await response.text()).replace(/^\uFEFF/, '').trim();
   if (/^(?:event|data|id|retry)?:/.test(text)) {
-    const body = new Response(text).body?.pipeThrough(readableEvents(reader)) ?? null;
-    return new Response(body, { headers: { ...plainHeaders(response), 'content-type': EVENTS } });
+    const body = new Response(text).body?.pipeThrough(createReadableEvents(reader)) ?? null;
+    return new Response(body, { headers: { ...toPlainHeaders(response), 'content-type': EVENTS } });
   }
   if (text.startsWith('<')) return new Response(text, { headers: { 'content-type': 'text/html' } });
-  const messages = reader.read(parseText(text));
-  if (isRequest(asked) && messages.length === 0) {
+  const messages = reader.read(parseTextAsJson(text));
+  if (isProtocolRequest(asked) && messages.length === 0) {
     throw new UnreadableAnswerError(`no message of the protocol in an answer of type ${type}`);
   }
   return new Response(JSON.stringify(messages), {
-    headers: { ...plainHeaders(response), 'content-type': 'application/json' },
+    headers: { ...toPlainHeaders(response), 'content-type': 'application/json' },
   });
 }
 
 const EVENTS = 'text/event-stream';
 
 /** The headers without those describing the body, which is rewritten. */
-function plainHeaders(response: Response): Record<string, string> {
+function toPlainHeaders(response: Response): Record<string, string> {
   const {
     'content-length': _length,
     'content-encoding': _encoding,
@@ -78,7 +81,7 @@ function plainHeaders(response: Response): Record<string, string> {
   return rest;
 }
 
-function parseText(text: string): unknown {
+function parseTextAsJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -86,7 +89,7 @@ function parseText(text: string): unknown {
   }
 }
 
-/** Requests whose failure tells the library which protocol the server speaks. */
+/** Requests whose failure tells the library which protocol version the server supports. */
 const OPENING = new Set<unknown>(['initialize', 'server/discover']);
 
 /** Reads a failed request. Some servers send a protocol error with an HTTP error status. */
@@ -99,23 +102,23 @@ async function readFailure(
   const inSession = new Headers(init?.headers).has('mcp-session-id');
   const { status } = response;
   if (status === 404 && inSession) onSessionLost();
-  const request = blockOf(asked);
+  const request = toBlock(asked);
   const isOpening = OPENING.has(request?.method);
-  if (!isRequest(asked) || isOpening || [401, 403, 404].includes(status)) return response;
+  if (!isProtocolRequest(asked) || isOpening || [401, 403, 404].includes(status)) return response;
   const text = await response.text();
-  // The official server libraries answer like this after a restart.
+  // The official server libraries respond like this after a restart.
   if (status === 400 && inSession && /session/i.test(text)) {
     onSessionLost();
     return new Response(text, response);
   }
-  const said = blockOf(parseText(text));
-  if (blockOf(said?.error) === undefined) return new Response(text, response);
+  const said = toBlock(parseTextAsJson(text));
+  if (toBlock(said?.error) === undefined) return new Response(text, response);
   const error = { jsonrpc: '2.0', id: request?.id, error: said?.error };
   return new Response(JSON.stringify(error), { headers: { 'content-type': 'application/json' } });
 }
 
 /** Adapts each event whose data is a message; other events of the old transport pass unchanged. */
-function readableEvents(reader: MessageReader): TransformStream<Uint8Array, Uint8Array> {
+function createReadableEvents(reader: MessageReader): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();
   let rest = '';
@@ -123,7 +126,7 @@ function readableEvents(reader: MessageReader): TransformStream<Uint8Array, Uint
   const end = (): string => {
     const event = lines;
     lines = [];
-    return event.length === 0 ? '' : eventText(event, reader);
+    return event.length === 0 ? '' : formatEvent(event, reader);
   };
   const take = (text: string): string => {
     const all = `${rest}${text}`.split(/\r\n|\n|\r(?!$)/);
@@ -143,7 +146,7 @@ function readableEvents(reader: MessageReader): TransformStream<Uint8Array, Uint
   });
 }
 
-function eventText(lines: readonly string[], reader: MessageReader): string {
+function formatEvent(lines: readonly string[], reader: MessageReader): string {
   const fields = lines.flatMap((line) => {
     const [, name = '', value = ''] = /^([^:]*):? ?(.*)$/s.exec(line) ?? [];
     return name === '' ? [] : [[name, value] as const];
@@ -154,7 +157,7 @@ function eventText(lines: readonly string[], reader: MessageReader): string {
   const kind = fields.find(([name]) => name === 'event')?.[1];
   if (kind === 'endpoint') return `event: endpoint\n${head}data: ${data}\n\n`;
   const events = reader
-    .read(parseText(data))
+    .read(parseTextAsJson(data))
     .map((message) => `data: ${JSON.stringify(message)}\n`);
   const [first = '', ...more] = events;
   if (first === '' && head === '') return '';

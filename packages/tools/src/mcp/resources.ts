@@ -1,19 +1,19 @@
-import type { Listed } from './catalogue.ts';
-import { cleanLine } from './clean.ts';
-import { type Block, blockOf, toTexts } from './schema/json-block.ts';
+import type { ListedEntries } from './catalogue.ts';
+import { toCleanLine } from './clean.ts';
+import { type Block, toBlock, toTexts } from './schema/json-block.ts';
 
-/** The maximum number of resources and templates listed; further ones are only counted. */
+/** The maximum number of resources and templates listed; the others are only counted. */
 const MAX_NAMED = 200;
 const MAX_URI = 500;
 const MAX_WORDS = 200;
 
 /**
- * The resources of a server as text: one line each, and one line about those that cannot be read.
+ * Formats the resources of a server: one line each, and one line about those that cannot be read.
  */
-export function resourceList(resources: Listed, templates: Listed): string {
+export function formatResources(resources: ListedEntries, templates: ListedEntries): string {
   return [
-    ...listSection('Resources:', resources, 'uri'),
-    ...listSection(
+    ...listResourceLines('Resources:', resources, 'uri'),
+    ...listResourceLines(
       'Forms of further addresses, with names in braces to fill in:',
       templates,
       'uriTemplate',
@@ -21,8 +21,12 @@ export function resourceList(resources: Listed, templates: Listed): string {
   ].join('\n');
 }
 
-function listSection(title: string, { items, problem }: Listed, key: string): readonly string[] {
-  const lines = items.slice(0, MAX_NAMED).map((item) => resourceLine(blockOf(item) ?? {}, key));
+function listResourceLines(
+  title: string,
+  { items, problem }: ListedEntries,
+  key: string,
+): readonly string[] {
+  const lines = items.slice(0, MAX_NAMED).map((item) => formatResource(toBlock(item) ?? {}, key));
   const known = lines.filter((line) => line !== null);
   const unknown = lines.length - known.length;
   return [
@@ -34,7 +38,7 @@ function listSection(title: string, { items, problem }: Listed, key: string): re
 }
 
 /** Returns null for a resource without a URI, because it cannot be requested. */
-function resourceLine(item: Block, key: string): string | null {
+function formatResource(item: Block, key: string): string | null {
   const [uri = ''] = toTexts(item[key]);
   if (uri === '' || uri.length > MAX_URI) return null;
   const [title = ''] = [...toTexts(item.title), ...toTexts(item.name)];
@@ -43,6 +47,6 @@ function resourceLine(item: Block, key: string): string | null {
   const size = typeof item.size === 'number' ? `${item.size} bytes` : '';
   const facts = [type, size].filter((fact) => fact !== '').join(', ');
   const words = [title, description].filter((part) => part !== '').join(': ');
-  const about = cleanLine(`${words}${facts === '' ? '' : ` (${facts})`}`, MAX_WORDS);
-  return `- ${cleanLine(uri, MAX_URI)}${about === '' ? '' : ` ${about}`}`;
+  const about = toCleanLine(`${words}${facts === '' ? '' : ` (${facts})`}`, MAX_WORDS);
+  return `- ${toCleanLine(uri, MAX_URI)}${about === '' ? '' : ` ${about}`}`;
 }

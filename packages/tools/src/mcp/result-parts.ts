@@ -1,5 +1,5 @@
-import { cleanLine } from './clean.ts';
-import { type Block, blockOf, toTexts } from './schema/json-block.ts';
+import { toCleanLine } from './clean.ts';
+import { type Block, toBlock, toTexts } from './schema/json-block.ts';
 
 /** An image, recording or other file in a result. */
 export interface McpFile {
@@ -9,7 +9,7 @@ export interface McpFile {
 }
 
 /** One part of a result: the text shown to the model, and its file if any. */
-export interface Part {
+export interface ResultPart {
   readonly text: string;
   readonly file?: McpFile;
 }
@@ -18,30 +18,30 @@ export interface Part {
 const MAX_URI = 500;
 
 /**
- * Reads one part of a result. A part of an unknown kind is mentioned, never dropped. `nth` counts
+ * Reads one part of a result. A part of an unknown kind is mentioned, not dropped. `nth` counts
  * from 0.
  */
-export function readPart(said: unknown, nth: number): Part {
+export function readPart(said: unknown, nth: number): ResultPart {
   if (typeof said === 'string') return { text: said };
-  const part = Array.isArray(said) ? undefined : blockOf(said);
+  const part = Array.isArray(said) ? undefined : toBlock(said);
   if (part === undefined) return { text: said === null ? '' : JSON.stringify(said) };
-  const kind = typeof part.type === 'string' ? part.type.toLowerCase() : partKind(part);
+  const kind = typeof part.type === 'string' ? part.type.toLowerCase() : inferPartKind(part);
   switch (kind) {
     case 'text':
-      return { text: textIn(part.text ?? part.content ?? part.value) };
+      return { text: getText(part.text ?? part.content ?? part.value) };
     case 'image_url':
-      return media('image', part, nth);
+      return readMedia('image', part, nth);
     case 'image':
     case 'audio':
-      return media(kind, part, nth);
+      return readMedia(kind, part, nth);
     case 'resource':
-      return resource(blockOf(part.resource) ?? { ...part, uri: part.uri ?? part.resource });
+      return readResource(toBlock(part.resource) ?? { ...part, uri: part.uri ?? part.resource });
     case 'resource_link':
-      return { text: `[Link: ${linkText(part)}]` };
+      return { text: `[Link: ${formatLink(part)}]` };
     case UNNAMED:
       return { text: JSON.stringify(part) };
     default:
-      return unknownPart(kind, part, nth);
+      return createUnknownPart(kind, part, nth);
   }
 }
 
@@ -49,82 +49,82 @@ export function readPart(said: unknown, nth: number): Part {
 const UNNAMED = '';
 
 /** Infers the kind of a part that does not declare it. */
-function partKind(part: Block): string {
+function inferPartKind(part: Block): string {
   if ('text' in part) return 'text';
   if ('resource' in part || 'blob' in part) return 'resource';
-  if ('data' in part) return (mimeTypeOf(part).split('/')[0] ?? '') || UNNAMED;
+  if ('data' in part) return (getPartMimeType(part).split('/')[0] ?? '') || UNNAMED;
   return 'uri' in part ? 'resource_link' : UNNAMED;
 }
 
-function textIn(said: unknown): string {
+function getText(said: unknown): string {
   if (typeof said === 'string') return said;
   return said === undefined || said === null ? '' : JSON.stringify(said);
 }
 
-function mimeTypeOf(part: Block): string {
+function getPartMimeType(part: Block): string {
   const [said = ''] = [part.mimeType, part.mime_type, part.mediaType, part.media_type].flatMap(
     (one) => toTexts(one),
   );
   return said;
 }
 
-/** Reads an image or recording; its bytes may be in a `data:` URL. */
-function media(kind: string, part: Block, nth: number): Part {
-  const inside = blockOf(part.source) ?? blockOf(part.image_url) ?? {};
+/** Reads an image or recording, whose bytes may be in a `data:` URL. */
+function readMedia(kind: string, part: Block, nth: number): ResultPart {
+  const inside = toBlock(part.source) ?? toBlock(part.image_url) ?? {};
   const all = [part.data, part.blob, part.url, part.image_url, inside.data, inside.url];
   const [said = ''] = all.flatMap((one) => toTexts(one));
   const [, inAddress = '', rest = ''] = /^data:([^;,]*)(?:;[^,]*)?,(.*)$/s.exec(said) ?? [];
-  const mimeType = cleanLine(mimeTypeOf(part) || mimeTypeOf(inside) || inAddress, 100);
+  const mimeType = toCleanLine(getPartMimeType(part) || getPartMimeType(inside) || inAddress, 100);
   const bytes = decodeBase64(rest === '' ? said : rest);
   const named = `${kind} (${mimeType || 'unknown type'})`;
   if (/^https?:/i.test(said))
-    return { text: `[${named}, at ${cleanLine(said, MAX_URI)}: not shown]` };
+    return { text: `[${named}, at ${toCleanLine(said, MAX_URI)}: not shown]` };
   if (bytes === null) return { text: `[${named}: it cannot be read]` };
   return { text: `[${named}: not shown]`, file: toMcpFile(`${kind}-${nth + 1}`, mimeType, bytes) };
 }
 
-function resource(said: Block): Part {
-  const uri = cleanLine(textIn(said.uri), MAX_URI) || 'a resource';
+function readResource(said: Block): ResultPart {
+  const uri = toCleanLine(getText(said.uri), MAX_URI) || 'a resource';
   if (said.text !== undefined && said.text !== null) {
-    return { text: `[${uri}]\n${textIn(said.text)}` };
+    return { text: `[${uri}]\n${getText(said.text)}` };
   }
   const bytes = decodeBase64(toTexts(said.blob ?? said.data)[0] ?? '');
   if (bytes === null) return { text: `[${uri}: it has no content that can be read]` };
-  const name = cleanLine(uri.split(/[?#]/)[0]?.split('/').at(-1) ?? '', 200) || 'file';
-  return { text: `[${uri}: not shown]`, file: toMcpFile(name, mimeTypeOf(said), bytes) };
+  const name = toCleanLine(uri.split(/[?#]/)[0]?.split('/').at(-1) ?? '', 200) || 'file';
+  return { text: `[${uri}: not shown]`, file: toMcpFile(name, getPartMimeType(said), bytes) };
 }
 
-function linkText(part: Block): string {
+function formatLink(part: Block): string {
   const words = [part.title ?? part.name, part.uri ?? part.url, part.description];
-  return cleanLine(words.flatMap((one) => toTexts(one)).join(' '), MAX_URI);
+  return toCleanLine(words.flatMap((one) => toTexts(one)).join(' '), MAX_URI);
 }
 
 /** Describes a part of an unknown kind, and includes its text, values and file. */
-function unknownPart(kind: string, part: Block, nth: number): Part {
-  const named = `[A part of the kind “${cleanLine(kind, 80)}”: not shown]`;
+function createUnknownPart(kind: string, part: Block, nth: number): ResultPart {
+  const named = `[A part of the kind “${toCleanLine(kind, 80)}”: not shown]`;
   const [words = ''] = [part.text, part.description, part.title].flatMap((one) => toTexts(one));
-  const said = words === '' ? valuesIn(part) : words;
+  const said = words === '' ? listNestedValues(part) : words;
   const text = said === '' ? named : `${named}\n${said}`;
-  const mimeType = mimeTypeOf(part);
+  const mimeType = getPartMimeType(part);
   const bytes = decodeBase64(toTexts(part.data ?? part.blob)[0] ?? '');
   if (mimeType === '' || bytes === null) return { text };
   const [name = ''] = [part.name, part.filename].flatMap((one) => toTexts(one));
-  const fallback = `${cleanLine(kind, 80)}-${nth + 1}`;
-  return { text, file: toMcpFile(cleanLine(name, 200) || fallback, mimeType, bytes) };
+  const fallback = `${toCleanLine(kind, 80)}-${nth + 1}`;
+  return { text, file: toMcpFile(toCleanLine(name, 200) || fallback, mimeType, bytes) };
 }
 
-/** The nested parts of a part, one level deep, or its values. */
-function valuesIn({ content, json, value, output, data }: Block): string {
+/** Returns the nested parts of a part, one level deep, or its values. */
+function listNestedValues({ content, json, value, output, data }: Block): string {
   if (Array.isArray(content)) {
-    return content.map((one: unknown) => textIn(blockOf(one)?.text ?? one)).join('\n');
+    return content.map((one: unknown) => getText(toBlock(one)?.text ?? one)).join('\n');
   }
-  const [found] = [content, json, value, output, blockOf(data)].filter(
+  const [found] = [content, json, value, output, toBlock(data)].filter(
     (one) => one !== undefined && one !== null,
   );
-  return textIn(found);
+  return getText(found);
 }
 
-/** Decodes base64 and base64url, with or without line breaks; null when it is neither. */
+/** Decodes base64 and base64url, with or without line breaks; null for other text. */
 function decodeBase64(said: string): Uint8Array | null {
   const plain = said.replace(/\s+/g, '').replaceAll('-', '+').replaceAll('_', '/');
   if (plain === '' || !/^[A-Za-z0-9+/]+={0,2}$/.test(plain)) return null;
@@ -133,7 +133,7 @@ function decodeBase64(said: string): Uint8Array | null {
 }
 
 function toMcpFile(name: string, mimeType: string, bytes: Uint8Array): McpFile {
-  const type = cleanLine(mimeType, 100) || 'application/octet-stream';
+  const type = toCleanLine(mimeType, 100) || 'application/octet-stream';
   const extension = name.includes('.') ? '' : `.${type.split('/').at(-1)?.split(/[+;]/)[0]}`;
   return { name: `${name}${extension}`, mimeType: type, bytes };
 }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { resultText } from './results.ts';
+import { formatResult } from './results.ts';
 
 const DATA = Buffer.from('pixels').toString('base64');
 
 describe('the result of an MCP call', () => {
-  it('[G03] [F10] carries its images, recordings and files next to the text', () => {
-    const found = resultText({
+  it('[G03] [F10] contains its images, recordings and files next to the text', () => {
+    const found = formatResult({
       content: [
         { type: 'text', text: 'Here.' },
         { type: 'image', mimeType: 'image/png', data: DATA },
@@ -24,7 +24,7 @@ describe('the result of an MCP call', () => {
   });
 
   it('[G03] has no list of files when there are none', () => {
-    expect(resultText({ content: [{ type: 'text', text: 'a' }] })).toEqual({
+    expect(formatResult({ content: [{ type: 'text', text: 'a' }] })).toEqual({
       text: 'a',
       failed: false,
     });

@@ -1,8 +1,8 @@
-import { cleanLines } from './clean.ts';
-import { type McpFile, type Part, readPart } from './result-parts.ts';
-import { type Block, blockOf, ownValue } from './schema/json-block.ts';
+import { toCleanLines } from './clean.ts';
+import { type McpFile, type ResultPart, readPart } from './result-parts.ts';
+import { type Block, getOwnValue, toBlock } from './schema/json-block.ts';
 
-/** The result of a call, as text. `failed` means that the server reports a failure. */
+/** The result of a call, converted to text. `failed` means that the server reports a failure. */
 export interface McpResult {
   readonly text: string;
   readonly failed: boolean;
@@ -15,29 +15,29 @@ const MAX_FILES = 10;
 const MAX_PARTS = 1_000;
 
 /** Converts a result into text for the model; the caller limits its length. */
-export function resultText(said: unknown): McpResult {
-  const result = blockOf(said);
+export function formatResult(said: unknown): McpResult {
+  const result = toBlock(said);
   if (result === undefined || Array.isArray(said)) {
     // Some servers return the text, or the list of parts, directly.
-    return resultText({ content: said });
+    return formatResult({ content: said });
   }
   const parts = readParts(result);
   const read = parts.slice(0, MAX_PARTS).map((part, nth) => readPart(part, nth));
   const texts: string[] = read.map(({ text }) => text);
   if (parts.length > MAX_PARTS) texts.push(`[${parts.length - MAX_PARTS} more parts: not shown]`);
-  const structured = structuredOf(result);
-  // Structured values are shown only without text, because servers are expected to send them as
-  // text too.
+  const structured = findStructuredValues(result);
+  // Structured values are shown only if there is no text, because servers are expected to send the
+  // values as text as well.
   if (texts.every((text) => text.length === 0) && structured !== undefined) {
     texts.splice(0, texts.length, JSON.stringify(structured));
   }
   const { files, note } = collectFiles(read);
   if (note !== null) texts.push(note);
-  const text = cleanLines(texts.join('\n')) || '[The answer has no content.]';
-  return { text, failed: isFailure(result), ...(files.length > 0 && { files }) };
+  const text = toCleanLines(texts.join('\n')) || '[The answer has no content.]';
+  return { text, failed: isFailureResult(result), ...(files.length > 0 && { files }) };
 }
 
-/** Finds the parts wherever older or careless servers put them. */
+/** Finds the parts at the positions where older or nonconforming servers put them. */
 function readParts(result: Block): readonly unknown[] {
   const { content, toolResult, error } = result;
   if (Array.isArray(content)) return content;
@@ -47,7 +47,7 @@ function readParts(result: Block): readonly unknown[] {
     return [typeof toolResult === 'string' ? toolResult : JSON.stringify(toolResult)];
   }
   if (typeof error === 'string') return [error];
-  const { message, ...values } = blockOf(error) ?? {};
+  const { message, ...values } = toBlock(error) ?? {};
   if (typeof message === 'string') return [message];
   if (Object.keys(values).length > 0) return [JSON.stringify(error)];
   return [];
@@ -65,10 +65,11 @@ const PROTOCOL_KEYS = new Set([
 ]);
 
 /**
- * The structured values of a result, or everything in it when the protocol's own key is missing.
+ * Returns the structured values of a result, or all its fields if the protocol's own key is
+ * missing.
  */
-function structuredOf(result: Block): unknown {
-  const named = ownValue(result, 'structuredContent');
+function findStructuredValues(result: Block): unknown {
+  const named = getOwnValue(result, 'structuredContent');
   if (named !== undefined && named !== null) return named;
   const others = Object.entries(result).filter(
     ([key, value]) => !PROTOCOL_KEYS.has(key) && value !== null,
@@ -77,15 +78,15 @@ function structuredOf(result: Block): unknown {
 }
 
 /** Servers report a failure as a boolean, a string, a number or the error itself. */
-function isFailure({ is_error: otherwise, isError = otherwise, error }: Block): boolean {
+function isFailureResult({ is_error: otherwise, isError = otherwise, error }: Block): boolean {
   if (typeof isError === 'string') return /^(true|yes|1)$/i.test(isError.trim());
   if (typeof isError === 'boolean' || typeof isError === 'number') return Boolean(isError);
   if (typeof isError === 'object' && isError !== null) return true;
   if (typeof error === 'string') return error !== '';
-  return error === true || Object.keys(blockOf(error) ?? {}).length > 0;
+  return error === true || Object.keys(toBlock(error) ?? {}).length > 0;
 }
 
-function collectFiles(parts: readonly Part[]): {
+function collectFiles(parts: readonly ResultPart[]): {
   readonly files: readonly McpFile[];
   readonly note: string | null;
 } {
@@ -95,24 +96,23 @@ function collectFiles(parts: readonly Part[]): {
   return { files: all.slice(0, MAX_FILES), note };
 }
 
-/** The messages of a filled-in prompt as one text; roles are named where they matter. */
-export function promptText(said: unknown): string {
-  const result = blockOf(said) ?? {};
+/** Formats the messages of a filled-in prompt as one text, and names roles where they matter. */
+export function formatPrompt(said: unknown): string {
+  const result = toBlock(said) ?? {};
   const messages = Array.isArray(result.messages) ? result.messages : [];
   const parts = messages.slice(0, MAX_PARTS).map((message: unknown) => {
-    const block = blockOf(message);
-    if (block === undefined) return resultText({ content: message }).text;
+    const block = toBlock(message);
+    if (block === undefined) return formatResult({ content: message }).text;
     const { role, content, text: own } = block;
-    const { text } = resultText({ content: content ?? own });
+    const { text } = formatResult({ content: content ?? own });
     return role === 'assistant' ? `(As an example of an answer:) ${text}` : text;
   });
   if (parts.length === 0) throw new Error('the prompt that it gave has no messages');
-  return cleanLines(parts.join('\n\n'));
+  return toCleanLines(parts.join('\n\n'));
 }
 
-/** The content of a resource. */
-export function resourceText(said: unknown): McpResult {
-  const { contents } = blockOf(said) ?? {};
+export function formatResourceContent(said: unknown): McpResult {
+  const { contents } = toBlock(said) ?? {};
   const all = Array.isArray(contents) ? contents : [contents ?? {}];
-  return resultText({ content: all.map((resource) => ({ type: 'resource', resource })) });
+  return formatResult({ content: all.map((resource) => ({ type: 'resource', resource })) });
 }

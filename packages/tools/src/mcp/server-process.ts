@@ -11,9 +11,9 @@ export interface ServerProcess {
   readonly input: Writable;
   readonly output: Readable;
   readonly errors: Readable;
-  /** Resolves with a text that describes how it ended. */
+  /** Resolves with a description of how the server ended. */
   readonly ended: Promise<string>;
-  /** Asks the server to exit and then kills it; resolves when all its processes are gone. */
+  /** Asks the server to exit, then kills it; resolves when all its processes have ended. */
   end(): Promise<void>;
   /** Kills the server and all its processes. */
   kill(): void;
@@ -41,11 +41,11 @@ export async function startServerProcess(
   { command, args, env, cwd }: Extract<McpPeer, { kind: 'stdio' }>,
   own: Readonly<Record<string, string | undefined>>,
 ): Promise<ServerProcess> {
-  // The server gets its own process group, because Parley handles Ctrl-C and must end the helpers
-  // of the server too.
+  // The server gets its own process group, because Parley handles Ctrl-C and must also end the
+  // server's child processes.
   const id = randomUUID();
   const child = spawn(command, [...args], {
-    env: { ...minimalEnvironment(own, env), [SERVER_ID]: id },
+    env: { ...createEnvironment(own, env), [SERVER_ID]: id },
     cwd,
     stdio: ['pipe', 'pipe', 'pipe'],
     detached: HAS_GROUPS,
@@ -54,14 +54,14 @@ export async function startServerProcess(
   const ended = waitForExit(child);
   await once(child, 'spawn');
   const { pid = 0 } = child;
-  const watch = HAS_GROUPS ? watchOver(pid) : null;
+  const watch = HAS_GROUPS ? startGroupGuard(pid) : null;
   const kill = (): void => {
     signalGroup(child, 'SIGKILL');
     // Some child processes, such as browsers, run in their own process group.
     killByEnvironment(SERVER_ID, id);
   };
   const gone = ended.then((how) => {
-    // Processes that the server left behind would otherwise outlive it.
+    // Otherwise processes that the server left behind would outlive it.
     kill();
     watch?.();
     return how;
@@ -74,9 +74,9 @@ export async function startServerProcess(
     kill,
     async end() {
       child.stdin.end();
-      if (await endsSoon(gone)) return;
+      if (await endsWithinGrace(gone)) return;
       signalGroup(child, 'SIGTERM');
-      if (await endsSoon(gone)) return;
+      if (await endsWithinGrace(gone)) return;
       kill();
       await gone;
     },
@@ -87,14 +87,14 @@ async function waitForExit(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     child.once('error', (error) => resolve(error.message));
     child.once('exit', async (code, signal) => {
-      // The last output may still be on its way, but a helper may keep the streams open.
+      // The last output may still be buffered, but a child process may keep the streams open.
       await Promise.race([once(child, 'close'), pause(LAST_WORDS_MS)]);
       resolve(signal === null ? `it exited with code ${code}` : `it was killed by ${signal}`);
     });
   });
 }
 
-async function endsSoon(gone: Promise<string>): Promise<boolean> {
+async function endsWithinGrace(gone: Promise<string>): Promise<boolean> {
   const waiting = new AbortController();
   const late = pause(GRACE_MS, false, { signal: waiting.signal }).catch(() => false);
   const isGone = await Promise.race([gone.then(() => true), late]);
@@ -102,8 +102,11 @@ async function endsSoon(gone: Promise<string>): Promise<boolean> {
   return isGone;
 }
 
-/** Ends the process group even if Parley itself is killed. Returns a function that cancels this. */
-function watchOver(pid: number): () => void {
+/**
+ * Ends the process group even if Parley itself is killed. Returns a function that cancels this
+ * safeguard.
+ */
+function startGroupGuard(pid: number): () => void {
   const watch = spawn('/bin/sh', ['-c', WATCH, 'sh', String(pid)], {
     stdio: ['pipe', 'ignore', 'ignore'],
     env: {},
@@ -117,7 +120,7 @@ function watchOver(pid: number): () => void {
   return () => watch.stdin.end('\n');
 }
 
-/** The variables that programs need to run; none of them is a secret of Parley. */
+/** Variables that programs need to run, none of which is a secret of Parley. */
 const PASSED_ON =
   process.platform === 'win32'
     ? ['PATH', 'HOME', 'LANG', 'SYSTEMROOT', 'TEMP', 'USERPROFILE', 'APPDATA']
@@ -127,7 +130,7 @@ const PASSED_ON =
  * The environment of a server: the passed-on variables of Parley and those from the server's
  * settings.
  */
-function minimalEnvironment(
+function createEnvironment(
   own: Readonly<Record<string, string | undefined>>,
   named: Readonly<Record<string, string>>,
 ): Record<string, string> {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { systemTime } from '@parley/core';
-import { isOfDay, recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger, isDueToday } from '@parley/core/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { McpServerView } from './board.ts';
 import type { McpPeer } from './peer.ts';
@@ -11,14 +11,13 @@ import { type McpServers, openMcpServers } from './servers.ts';
 
 const HOSTILE = fileURLToPath(new URL('./testing/hostile-server.ts', import.meta.url));
 
-/** One server named `s`, and what was recorded about it. */
+/** Opens one server named `s` and records its events. */
 interface McpScene {
   readonly servers: McpServers;
   /** The logged warnings, one line each. */
   readonly logged: readonly string[];
   /** The tool names of each reported offer, in order. */
   readonly offers: readonly (readonly string[])[];
-  /** The lines that the hostile server wrote to its file. */
   noted(): readonly string[];
   view(): McpServerView;
   call(
@@ -29,7 +28,7 @@ interface McpScene {
   close(): Promise<void>;
 }
 
-/** Starts Parley's side with the hostile server in the given mode, or with another peer. */
+/** Starts Parley's client with the hostile server in the given mode, or with another peer. */
 function openMcpScene(
   mode = 'plain',
   peer?: McpPeer,
@@ -37,12 +36,12 @@ function openMcpScene(
 ): McpScene {
   const folder = mkdtempSync(join(tmpdir(), 'parley-mcp-'));
   const file = join(folder, 'noted');
-  const { log, lines } = recordingLogger();
+  const { log, lines } = createRecordingLogger();
   const hostile: McpPeer = {
     kind: 'stdio',
     command: process.execPath,
     args: [HOSTILE, mode, file],
-    // With the compile cache, a start takes half the processor time.
+    // With the compile cache, starting the server takes half the CPU time.
     env: { NAMED: 'on purpose', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? '' },
   };
   const offers: string[][] = [];
@@ -105,12 +104,12 @@ function pidsOf({ noted }: McpScene): readonly number[] {
 }
 
 describe('[G03] a misbehaving server', () => {
-  it('prints lines that are not messages and works nevertheless', async () => {
+  it('prints lines that are not messages: it can be used nevertheless', async () => {
     const { call } = await connected();
     expect(await call('writes')).toEqual({ text: 'written', failed: false });
   });
 
-  it('receives PATH, HOME and LANG, the variables of its settings, an id, and no secret', async () => {
+  it('receives PATH, HOME and LANG, the variables of its settings and an id, but no secret', async () => {
     scene = openMcpScene('plain', undefined, { PATH: process.env.PATH, SECRET: 's3cret' });
     const { view, call } = scene;
     await expect.poll(() => view().state.kind).toBe('connected');
@@ -134,7 +133,7 @@ describe('[G03] a misbehaving server', () => {
     expect(await call('writes')).toEqual({ text: 'written', failed: false });
   });
 
-  it('exits in the middle of a call: that is reported, and the server is started again', async () => {
+  it('exits in the middle of a call: the exit is reported, and the server is started again', async () => {
     const { call, view, logged, noted } = await connected();
     await expect(call('die')).rejects.toMatchObject({ code: 'mcp-disconnected' });
     await expect.poll(() => view().state.kind).toBe('waiting');
@@ -246,7 +245,7 @@ describe('[G03] a misbehaving server', () => {
     expect(JSON.stringify(one.view())).not.toContain('pattern');
   });
 
-  it('is shown in the prompt on one line, without invisible characters or tags', async () => {
+  it('has its descriptions shown in the prompt on one line, without invisible characters or tags', async () => {
     const { view } = await connected();
     const picky = view().tools.find(({ name }) => name === 'picky');
     expect(picky).toMatchObject({
@@ -265,8 +264,8 @@ describe('[G03] a misbehaving server', () => {
     ['it ends by itself', ({ call }) => call('die')],
   ];
   // Each case starts three processes, so every change runs only half of them.
-  it.each(ends.filter((_, nth) => isOfDay(nth, 2)))(
-    'leaves no process behind that ignores requests to exit, when %s',
+  it.each(ends.filter((_, nth) => isDueToday(nth, 2)))(
+    'leaves no process behind that ignores requests to exit, if %s',
     async (_when, end) => {
       const one = await connected('stubborn');
       const pids = pidsOf(one);
@@ -286,7 +285,7 @@ describe('[G03] a misbehaving server', () => {
     expect(one.view().state.kind).toBe('closed');
   });
 
-  it('floods on each call: afterwards only one server process is running, not one per call', async () => {
+  it('floods its output on each call: afterwards only one server process is running', async () => {
     const one = await connected('stubborn');
     for (let calls = 1; calls <= 2; calls += 1) {
       await expect(one.call('pour')).rejects.toMatchObject({ code: 'mcp-disconnected' });
@@ -320,16 +319,13 @@ describe('[G03] a server that cannot be started', () => {
       ['-c', 'echo bad luck >&2; exit 3'],
       'it exited with code 3; its last output: bad luck',
     ],
-  ])(
-    'is reported once, however often the start is retried: %s',
-    async (_what, command, args, reason) => {
-      scene = openMcpScene('plain', { kind: 'stdio', command, args, env: {} });
-      const { view, logged } = scene;
-      await expect.poll(() => view().state).toMatchObject({ kind: 'waiting', reason });
-      const { state: first } = view();
-      await expect.poll(() => view().state).not.toEqual(first);
-      expect(logged).toHaveLength(1);
-      expect(logged[0]).toContain(reason);
-    },
-  );
+  ])('is reported once for any number of retries: %s', async (_what, command, args, reason) => {
+    scene = openMcpScene('plain', { kind: 'stdio', command, args, env: {} });
+    const { view, logged } = scene;
+    await expect.poll(() => view().state).toMatchObject({ kind: 'waiting', reason });
+    const { state: first } = view();
+    await expect.poll(() => view().state).not.toEqual(first);
+    expect(logged).toHaveLength(1);
+    expect(logged[0]).toContain(reason);
+  });
 });

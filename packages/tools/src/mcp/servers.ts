@@ -7,29 +7,27 @@ import { McpError } from './errors.ts';
 import { type KeepDeps, keepServer } from './keep-server.ts';
 import type { McpServerConfig } from './peer.ts';
 import type { McpResult } from './results.ts';
-import { type Arguments, serverArguments } from './schema/server-arguments.ts';
+import { type CallArguments, toServerArguments } from './schema/server-arguments.ts';
 
 /** The MCP servers of an installation. */
 export interface McpServers {
   /** The current state of all servers, in the order of the settings. */
   views(): readonly McpServerView[];
   /**
-   * Calls a tool with arguments that fit the offered schema. A server that asks for something first
-   * has not executed the call; the caller repeats it with `reply`. Throws McpError, or the reason
-   * of the aborted signal.
+   * Calls a tool with arguments that fit the offered schema. If the server asks a question first,
+   * it has not executed the call; the caller repeats the call with `reply`. Throws McpError, or the
+   * abort reason of the signal.
    */
   call(
     server: string,
     tool: string,
-    input: Arguments,
+    input: CallArguments,
     signal: AbortSignal,
     reply?: McpReply,
   ): Promise<McpResult | McpAsking>;
-  /** The resources of a server, as text. Throws like `call`. */
   resources(server: string, signal: AbortSignal): Promise<string>;
-  /** The content of one resource. Throws like `call`. */
   resource(server: string, uri: string, signal: AbortSignal): Promise<McpResult>;
-  /** A prompt with its arguments filled in, as text. Throws like `call`. */
+  /** Fills in a prompt with its arguments and returns its text. */
   prompt(
     server: string,
     name: string,
@@ -56,7 +54,7 @@ export function openMcpServers(
   configs: readonly McpServerConfig[],
   deps: McpServersDeps,
 ): McpServers {
-  const keeping = { connect, pause, ...deps };
+  const keeping = { connect, pause: pauseFor, ...deps };
   const kept = new Map(configs.map((config) => [config.name, keepServer(config, keeping)]));
   const serverOf = (name: string) => {
     const server = kept.get(name);
@@ -69,7 +67,7 @@ export function openMcpServers(
     call: (server, tool, input, signal, reply) => {
       const kept = serverOf(server);
       const shape = kept.view().tools.find(({ name }) => name === tool)?.shape ?? {};
-      const own = serverArguments(shape, input);
+      const own = toServerArguments(shape, input);
       return kept.use((connection) => connection.call(tool, own, signal, reply), signal);
     },
     resources: (server, signal) =>
@@ -84,7 +82,7 @@ export function openMcpServers(
   };
 }
 
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  // An early end only means that no caller waits any more.
+async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
+  // If the connection ended early, no caller is waiting for it.
   await timer(ms, undefined, { signal, ref: false }).catch(() => {});
 }

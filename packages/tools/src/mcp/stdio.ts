@@ -1,11 +1,11 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { LARGEST_MESSAGE, MAX_UNASKED_LINES, splitLines } from './bounds.ts';
-import { cleanLine } from './clean.ts';
+import { toCleanLine } from './clean.ts';
 import { createMessageReader } from './read-message.ts';
-import { blockOf } from './schema/json-block.ts';
+import { toBlock } from './schema/json-block.ts';
 import type { ServerProcess } from './server-process.ts';
 
-/** The maximum length of a quotation from a server's standard error, in characters. */
+/** The maximum length of the output quoted from a server's standard error, in characters. */
 const MAX_ERROR_TEXT = 400;
 
 /** Color codes and the byte order mark, which some servers print before a message. */
@@ -14,26 +14,25 @@ const BEFORE_MESSAGE = /^(?:\uFEFF|\u001b\[[0-9;?]*[A-Za-z])+/;
 
 /** A transport that reports why it ended. */
 interface StdioTransport extends Transport {
-  /** Resolves with the reason, as text. */
+  /** Resolves with the reason for the end, as text. */
   readonly ended: Promise<string>;
   /** The end of the server's standard error, as one line. */
   lastWords(): string;
 }
 
-/** The options of a transport over a child process. */
 interface StdioOptions {
   readonly server: ServerProcess;
-  /** A longer message ends the connection. In bytes. */
+  /** The maximum size of a message, in bytes; a longer message ends the connection. */
   readonly largest?: number;
 }
 
 /**
  * A transport with one message per line over the streams of a child process. Other lines are
- * ignored, because servers print all kinds of output. A line that is too long, or too many lines
+ * ignored, because servers print arbitrary output. A line that is too long, or too many lines
  * without a response among them, closes the connection and kills the server immediately, because a
  * flooding server does not respond to requests either.
  */
-export function stdioTransport({
+export function createStdioTransport({
   server,
   largest = LARGEST_MESSAGE,
 }: StdioOptions): StdioTransport {
@@ -41,7 +40,7 @@ export function stdioTransport({
   const reader = createMessageReader();
   const waiting = new Set<string | number>();
   let errors = '';
-  const lastWords = () => cleanLine(errors, MAX_ERROR_TEXT);
+  const lastWords = () => toCleanLine(errors, MAX_ERROR_TEXT);
   /** Parses one line; returns whether it answered a pending request. */
   const takeLine = (line: string): boolean => {
     let isAnswer = false;
@@ -52,8 +51,8 @@ export function stdioTransport({
     return isAnswer;
   };
   const transport: StdioTransport = {
-    // These two properties tell the library that this is a program, which may answer late because
-    // it is an older one.
+    // These two properties tell the library that the peer is a child process, which may respond
+    // late if it is an older server.
     ...{ pid: null, stderr: null },
     ended: reason.promise,
     lastWords,
@@ -75,7 +74,7 @@ export function stdioTransport({
         errors = `${errors}${chunk.toString('utf8')}`.slice(-MAX_ERROR_TEXT);
       });
       for (const stream of [server.input, server.output, server.errors]) {
-        stream.on('error', () => {}); // Only the exit of the process counts, which is handled below.
+        stream.on('error', () => {}); // The end of the streams is ignored; the exit of the process is handled below.
       }
       server.ended.then((how) => {
         const said = lastWords();
@@ -87,7 +86,7 @@ export function stdioTransport({
       reader.sent(message);
       if ('method' in message && 'id' in message) waiting.add(message.id);
       if ('method' in message && message.method === 'notifications/cancelled') {
-        const { requestId } = blockOf(message.params) ?? {};
+        const { requestId } = toBlock(message.params) ?? {};
         if (typeof requestId === 'string' || typeof requestId === 'number')
           waiting.delete(requestId);
       }

@@ -2,9 +2,8 @@ import { lstat, readlink, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ParleyError } from '@parley/core';
 
-/** The limits of one command. */
 export interface SandboxLimits {
-  /** The time limit, in ms; after it everything in the sandbox is killed. */
+  /** The time limit, in ms, after which everything in the sandbox is killed. */
   readonly timeoutMs: number;
   /** How much output is kept, in characters: half from the start and half from the end. */
   readonly outputCharacters: number;
@@ -12,7 +11,7 @@ export interface SandboxLimits {
   readonly processes: number;
   /** The memory limit of all processes together, and of each one, in bytes. */
   readonly memoryBytes: number;
-  /** The total written to the workspace, including deleted data, in bytes. */
+  /** The limit on all data written to the workspace, including deleted data, in bytes. */
   readonly diskBytes: number;
   /** The largest file a command can write, in bytes. */
   readonly fileBytes: number;
@@ -21,8 +20,8 @@ export interface SandboxLimits {
 }
 
 /**
- * One minute, 30,000 characters, 128 processes, 1 GB of memory, 2 GB written in files of up to 1
- * GB, 256 MB of /tmp.
+ * The default limits: one minute, 30,000 characters, 128 processes, 1 GB of memory, 2 GB written in
+ * files of up to 1 GB, 256 MB of /tmp.
  */
 export const DEFAULT_LIMITS: SandboxLimits = {
   timeoutMs: 60_000,
@@ -36,11 +35,12 @@ export const DEFAULT_LIMITS: SandboxLimits = {
 
 /**
  * `sandbox-missing`: bubblewrap is not installed. `sandbox-forbidden`: the machine does not allow
- * it to work. `sandbox-folder`: the workspace cannot be separated from what it must not reach.
+ * bubblewrap to create a sandbox. `sandbox-folder`: the workspace contains folders that commands
+ * must not access.
  */
 export type SandboxErrorCode = 'sandbox-missing' | 'sandbox-forbidden' | 'sandbox-folder';
 
-/** Thrown instead of running a command unprotected. The message says how to fix that. */
+/** Thrown instead of running a command unprotected. The message explains how to fix the problem. */
 export class SandboxError extends ParleyError {
   constructor(code: SandboxErrorCode, message: string, cause?: unknown) {
     super({ code, message, retryable: false, cause });
@@ -48,7 +48,7 @@ export class SandboxError extends ParleyError {
 }
 
 /** The error for a machine without bubblewrap. */
-export function sandboxMissingError(program: string, cause: unknown): SandboxError {
+export function createMissingError(program: string, cause: unknown): SandboxError {
   const message = `Commands are not run, because bubblewrap (${program}) is not installed, and they never run unprotected. Install the package "bubblewrap": apt install bubblewrap, dnf install bubblewrap, apk add bubblewrap. It exists on Linux only.`;
   return new SandboxError('sandbox-missing', message, cause);
 }
@@ -56,17 +56,20 @@ export function sandboxMissingError(program: string, cause: unknown): SandboxErr
 /**
  * The error for a machine where bubblewrap cannot create a sandbox; `said` is bubblewrap's output.
  */
-export function sandboxForbiddenError(said: string): SandboxError {
+export function createForbiddenError(said: string): SandboxError {
   const reason = said.trim() === '' ? 'it did not say why' : said.trim().slice(0, 500);
   const message = `Commands are not run, because bubblewrap cannot make a sandbox here (${reason}), and they never run unprotected. It needs user namespaces: sysctl kernel.unprivileged_userns_clone=1, or on newer Ubuntu kernel.apparmor_restrict_unprivileged_userns=0; in Docker they need a seccomp profile that allows them.`;
   return new SandboxError('sandbox-forbidden', message);
 }
 
-/** What a sandbox is built from. All paths are real paths. */
+/**
+ * The folders and files that a sandbox is built from. All paths are real paths, without symbolic
+ * links.
+ */
 interface SandboxPlan extends ClosedPaths {
   /** The only writable folder; it has the same path inside and outside the sandbox. */
   readonly workspace: string;
-  /** Additional read-only files, which may have disappeared by now. */
+  /** Additional read-only files, which may have been deleted. */
   readonly readOnly: readonly string[];
   readonly system: readonly SystemMount[];
   readonly network: boolean;
@@ -78,17 +81,17 @@ export const STATUS_FD = 3;
 export const USERS_FD = 4;
 export const GROUPS_FD = 5;
 
-/** An unprivileged user, who appears to own the files of the workspace. */
+/** An unprivileged user that appears to own the files of the workspace. */
 const USER = '1000';
 /** The user and group that `whoami` and other programs find. */
 export const USERS = (home: string): string => `parley:x:${USER}:${USER}::${home}:/bin/sh\n`;
 export const GROUPS = `parley:x:${USER}:\n`;
 
 /**
- * Builds bubblewrap's arguments for one command (G06). Their order matters: later mounts cover
- * earlier ones, and the root becomes read-only last. Pure.
+ * Builds bubblewrap's arguments for one command (G06). The order of the arguments matters: later
+ * mounts cover earlier ones, and the root becomes read-only last. Pure.
  */
-export function bwrapArguments(plan: SandboxPlan, command: string): string[] {
+export function buildBwrapArguments(plan: SandboxPlan, command: string): string[] {
   const { workspace, closed, pinned, readOnly, system, network, limits } = plan;
   return [
     ...[
@@ -102,32 +105,33 @@ export function bwrapArguments(plan: SandboxPlan, command: string): string[] {
     // No nested namespaces, because most sandbox escapes start with them.
     '--disable-userns',
     ...['--uid', USER, '--gid', USER, '--cap-drop', 'ALL', '--hostname', 'sandbox'],
-    // Without its own session, a command could type into the terminal that Parley was started from.
+    // Without a separate session, a command could type into the terminal from which Parley was
+    // started.
     ...['--new-session', '--die-with-parent'],
     '--clearenv',
-    ...Object.entries(sandboxEnvironment(workspace)).flatMap(([name, value]) => [
+    ...Object.entries(createSandboxEnvironment(workspace)).flatMap(([name, value]) => [
       '--setenv',
       name,
       value,
     ]),
-    ...system.flatMap(mountArguments),
+    ...system.flatMap(createMountArguments),
     ...['--ro-bind-data', String(USERS_FD), '/etc/passwd'],
     ...['--ro-bind-data', String(GROUPS_FD), '/etc/group'],
     ...['--proc', '/proc', '--dev', '/dev'],
     ...['--size', String(limits.scratchBytes), '--tmpfs', '/dev/shm'],
     ...['--size', String(limits.scratchBytes), '--tmpfs', '/tmp'],
     ...['--bind', workspace, workspace],
-    // A mount point cannot be moved, so no other folder can take its place.
+    // A mount point cannot be moved, so no other folder can replace it.
     ...pinned.flatMap((path) => ['--bind', path, path]),
     ...readOnly.flatMap((path) => ['--ro-bind-try', path, path]),
     ...closed.flatMap((path) => ['--ro-bind', path, path]),
     ...['--remount-ro', '/dev', '--remount-ro', '/'],
     ...['--chdir', workspace, '--json-status-fd', String(STATUS_FD)],
-    ...['--', '/bin/sh', '-c', limitScript(limits), 'sh', command],
+    ...['--', '/bin/sh', '-c', createLimitScript(limits), 'sh', command],
   ];
 }
 
-function sandboxEnvironment(workspace: string): Readonly<Record<string, string>> {
+function createSandboxEnvironment(workspace: string): Readonly<Record<string, string>> {
   return {
     PATH: '/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin',
     LANG: 'C.UTF-8',
@@ -136,17 +140,23 @@ function sandboxEnvironment(workspace: string): Readonly<Record<string, string>>
   };
 }
 
-function mountArguments(mount: SystemMount): string[] {
+function createMountArguments(mount: SystemMount): string[] {
   return mount.kind === 'link'
     ? ['--symlink', mount.target, mount.path]
     : ['--ro-bind', mount.path, mount.path];
 }
 
 /**
- * Sets the limits and then executes the command. Limits that a shell does not know are enforced by
- * the watch over the whole sandbox. Both outputs share one stream, which preserves their order.
+ * Sets the limits and then executes the command. The monitoring of the whole sandbox enforces
+ * limits that a shell does not support. Standard output and standard error share one stream, which
+ * preserves their order.
  */
-function limitScript({ processes, memoryBytes, fileBytes, diskBytes }: SandboxLimits): string {
+function createLimitScript({
+  processes,
+  memoryBytes,
+  fileBytes,
+  diskBytes,
+}: SandboxLimits): string {
   const kilobytes = Math.ceil(memoryBytes / 1_024);
   // `sh` counts file sizes in blocks of 512 bytes, and so does bash when called as sh in POSIX
   // mode.
@@ -169,9 +179,9 @@ type SystemMount =
   | { readonly kind: 'read-only'; readonly path: string }
   | { readonly kind: 'link'; readonly path: string; readonly target: string };
 
-/** Programs and libraries. On most systems, all but the first are links into it. */
+/** Programs and libraries. On most systems, all paths but the first are links into it. */
 const PROGRAMS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
-/** Only what programs need from /etc to start: no passwords, keys, or service settings. */
+/** Only the files in /etc that programs need to start: no passwords, keys, or service settings. */
 const SETTINGS = [
   '/etc/alternatives',
   '/etc/ld.so.cache',
@@ -193,13 +203,13 @@ const NETWORK = [
 ];
 
 /** Finds out which of the known system paths exist on this machine. */
-export async function systemMounts(network: boolean): Promise<readonly SystemMount[]> {
+export async function listSystemMounts(network: boolean): Promise<readonly SystemMount[]> {
   const paths = [...PROGRAMS, ...SETTINGS, ...(network ? NETWORK : [])];
-  const mounts = await Promise.all(paths.map(mountOf));
+  const mounts = await Promise.all(paths.map(findMount));
   return mounts.filter((mount) => mount !== null);
 }
 
-async function mountOf(path: string): Promise<SystemMount | null> {
+async function findMount(path: string): Promise<SystemMount | null> {
   try {
     const found = await lstat(path);
     // Program folders that are links stay links; for settings, the target of the link is shown.
@@ -209,7 +219,7 @@ async function mountOf(path: string): Promise<SystemMount | null> {
     await stat(path);
     return { kind: 'read-only', path };
   } catch {
-    return null; // Expected: every distribution has only some of these paths.
+    return null; // A missing path is expected, because every distribution has only some of them.
   }
 }
 
@@ -220,11 +230,11 @@ export interface ClosedPaths {
 }
 
 /**
- * Resolves these names in the workspace to protected paths (W06, W09). Each must exist, because
- * otherwise a command could create it. Throws SandboxError when one is missing or is a link, whose
+ * Resolves names in the workspace to protected paths (W06, W09). Each path must exist, because
+ * otherwise a command could create it. Throws SandboxError if a path is missing or is a link, whose
  * target would be exposed.
  */
-export async function closedPaths(
+export async function resolveClosedPaths(
   workspace: string,
   names: readonly string[],
 ): Promise<ClosedPaths> {

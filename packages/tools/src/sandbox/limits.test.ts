@@ -1,12 +1,15 @@
 import { spawn } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openSandboxScene, type SandboxScene } from './testing/sandbox-scene.ts';
 
-/** The output of a command, in characters; larger than the memory the command may use here. */
-const OUTPUT = isWholeRun() ? 1_000_000_000 : 400_000_000;
+/**
+ * The length of the output of a command, in characters; larger than the memory that the command may
+ * use in this test.
+ */
+const OUTPUT = isFullRun() ? 1_000_000_000 : 400_000_000;
 
 let scene: SandboxScene;
 beforeEach(() => {
@@ -19,7 +22,7 @@ const counted = (count: number) => count.toLocaleString('en-US');
 const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe.runIf(inject('bubblewrapPath'))('the limits of a command', () => {
-  it('[G06] kill one that ignores SIGTERM, with all its children', async () => {
+  it('[G06] kill a command that ignores SIGTERM, with all its children', async () => {
     const command = 'trap "" TERM HUP INT; (trap "" TERM; sleep 3; touch late) & sleep 60';
     const result = await scene.run(command, 500);
     expect(result).toMatchObject({ exitCode: null, ended: 'time' });
@@ -27,7 +30,7 @@ describe.runIf(inject('bubblewrapPath'))('the limits of a command', () => {
     expect(existsSync(join(scene.workspace, 'late'))).toBe(false);
   });
 
-  it('[G06] do not lose the output of one whose turn is stopped', async () => {
+  it('[G06] keep the output of a command whose turn is stopped', async () => {
     const stop = new AbortController();
     const running = scene.sandbox.run('echo started; touch started; sleep 60', {
       signal: stop.signal,
@@ -39,18 +42,18 @@ describe.runIf(inject('bubblewrapPath'))('the limits of a command', () => {
     expect(await again).toMatchObject({ ended: 'stopped' });
   });
 
-  it('[G06] leave nothing behind when it is stopped while its sandbox is being created', async () => {
+  it('[G06] leave no process behind if the command is stopped while its sandbox is being created', async () => {
     const moments = Array.from({ length: 90 }, (_, index) => index / 3);
     const stopAt = async (ms: number): Promise<void> => {
       const stop = new AbortController();
       const running = scene.sandbox.run('sleep 5; touch late', { signal: stop.signal });
       await later(ms);
       stop.abort();
-      // Resolves only when both pipes are closed, which every process of the sandbox holds open.
+      // Resolves only when both pipes are closed, which every process in the sandbox holds open.
       expect(await running).toMatchObject({ ended: 'stopped' });
     };
-    // Several run concurrently, because a sandbox that has to wait for a CPU core is also stopped
-    // at moments it otherwise passes through quickly.
+    // Several sandboxes run concurrently, because one that has to wait for a CPU core can be
+    // stopped in states that are otherwise too short.
     const inTurn = async (first: number): Promise<void> => {
       for (let at = first; at < moments.length; at += 6) await stopAt(moments[at] ?? 0);
     };
@@ -58,9 +61,8 @@ describe.runIf(inject('bubblewrapPath'))('the limits of a command', () => {
     expect(existsSync(join(scene.workspace, 'late'))).toBe(false);
   });
 
-  it("[G06] kill a process that has left bubblewrap's group but does not yet die with it", async () => {
-    // Simulates a state that bubblewrap is in for a moment: its child has its own session and is
-    // reported.
+  it('[G06] kill a process that has left bubblewrap’s group but would not yet end with it', async () => {
+    // Simulates a short-lived state of bubblewrap: its child has its own session and is reported.
     const late = join(scene.workspace, 'late');
     const started = join(scene.workspace, 'started');
     const program = join(scene.data, 'bwrap');
@@ -84,12 +86,12 @@ describe.runIf(inject('bubblewrapPath'))('the limits of a command', () => {
   });
 
   it('[G06] kill a fork bomb', async () => {
-    // The bomb is limited: an endless one starts thousands of processes between two checks, and
-    // blocks everything that runs next to it.
+    // The bomb is limited: an endless one starts thousands of processes between two checks and
+    // blocks the whole machine.
     const bomb =
       'bomb() { if [ $1 = 0 ]; then sleep 60; else bomb $(($1 - 1)) | bomb $(($1 - 1)) & fi; }';
     const { ended, output } = await scene.run(`${bomb}; bomb 9; sleep 60`, 15_000);
-    // The kernel's own limit does not apply to root; other users hit it.
+    // The kernel's own limit does not apply to root, only to other users.
     expect(ended === 'processes' || /fork/i.test(output), `${ended}: ${output}`).toBe(true);
   });
 
@@ -136,7 +138,7 @@ describe.runIf(inject('bubblewrapPath'))('the limits of a command', () => {
       'files of children that are never waited for',
       '(head -c 1000000 /dev/zero > file$i &); sleep 0.01',
     ],
-  ])('[G06] kill one that writes more than allowed: %s', async (_what, write) => {
+  ])('[G06] kill a command that writes more than allowed: %s', async (_what, write) => {
     const sandbox = scene.open({ limits: { diskBytes: 20_000_000 } });
     const command = `echo started; for i in $(seq 60); do ${write}; sleep 0.02; done; sleep 30`;
     const { ended, output, exitCode } = await sandbox.run(command, {
@@ -149,7 +151,7 @@ describe.runIf(inject('bubblewrapPath'))('the limits of a command', () => {
     });
   });
 
-  it('[G06] allow writes up to the total, and no file larger than that', async () => {
+  it('[G06] allow writes up to the total limit, with no larger file', async () => {
     const sandbox = scene.open({ limits: { diskBytes: 512_000_000 } });
     const command = 'ulimit -f; head -c 30000000 /dev/zero > a; sleep 0.3; stat -c %s a';
     const { output } = await sandbox.run(command, { signal: new AbortController().signal });
@@ -169,7 +171,7 @@ describe.runIf(inject('bubblewrapPath'))('the limits of a command', () => {
     expect(process.memoryUsage.rss() - before).toBeLessThan(300_000_000);
   });
 
-  it('[G06] kill it when Parley ends, however Parley ends', async () => {
+  it('[G06] kill the command when Parley ends, in whatever way', async () => {
     const program = `
       import { openSandbox } from ${JSON.stringify(import.meta.resolve('./sandbox.ts'))};
       const sandbox = openSandbox({ workspace: ${JSON.stringify(scene.workspace)}, forbidden: [] });

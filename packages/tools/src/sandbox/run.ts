@@ -8,17 +8,16 @@ import { formatCount } from '@parley/core';
 import { z } from 'zod';
 import { readProcNumber, signalGroup } from '../processes.ts';
 import {
+  createForbiddenError,
+  createMissingError,
   GROUPS,
   GROUPS_FD,
   type SandboxLimits,
   STATUS_FD,
-  sandboxForbiddenError,
-  sandboxMissingError,
   USERS,
   USERS_FD,
 } from './arguments.ts';
 
-/** One invocation of bubblewrap. */
 interface BwrapRun {
   readonly program: string;
   readonly args: readonly string[];
@@ -31,17 +30,18 @@ interface BwrapOutcome {
   readonly output: string;
   readonly exitCode: number | null;
   readonly signal: string | null;
-  readonly ended: Ending | null;
+  readonly ended: EndingReason | null;
 }
 
-/** How often the usage of a sandbox is measured, in ms. */
+/** The interval at which the usage of a sandbox is measured, in ms. */
 const WATCH_MS = 100;
 /** The longest error message of bubblewrap itself, in characters. */
 const MAX_MESSAGE = 2_000;
 
 /**
- * Runs bubblewrap until it exits. Killing it kills everything inside, because it is the parent and
- * the first process of the namespace. Throws SandboxError when the command was never started.
+ * Runs bubblewrap until it exits. Killing bubblewrap kills all processes in the sandbox, because it
+ * is the parent of the first process in the namespace. Throws SandboxError if the command was never
+ * started.
  */
 export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
   const { program, args, workspace, limits, signal } = run;
@@ -49,23 +49,23 @@ export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
   // bubblewrap's environment is empty, because /proc/1/environ makes it readable inside the
   // sandbox.
   const child = spawn(program, args, { env: {}, detached: true, stdio: ['ignore', ...PIPES] });
-  const output = keepEnds(limits.outputCharacters);
-  const errors = keepEnds(MAX_MESSAGE);
-  const status = keepEnds(MAX_MESSAGE);
+  const output = createOutputEnds(limits.outputCharacters);
+  const errors = createOutputEnds(MAX_MESSAGE);
+  const status = createOutputEnds(MAX_MESSAGE);
   collectFrom(child, 1, output.add);
   collectFrom(child, 2, errors.add);
-  let ended: Ending | null = null;
+  let ended: EndingReason | null = null;
   collectFrom(child, STATUS_FD, (chunk) => {
     status.add(chunk);
-    // The report may have arrived only after the sandbox was killed.
+    // The status report may arrive only after the sandbox was killed.
     if (ended !== null) killInside(readReport(status.text()));
   });
   writeInput(child, USERS_FD, USERS(workspace));
   writeInput(child, GROUPS_FD, GROUPS);
 
-  const end = (why: Ending): void => {
+  const end = (why: EndingReason): void => {
     ended ??= why;
-    // Kills the whole group, because bubblewrap's first process may be dying while its second one
+    // Kills the whole group, because bubblewrap's first process may be exiting while its second one
     // would wait forever.
     signalGroup(child, 'SIGKILL');
     killInside(readReport(status.text()));
@@ -77,7 +77,7 @@ export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
   if (signal.aborted) stop();
   let killedBy: string | null = null;
   try {
-    killedBy = await closed(child, program);
+    killedBy = await waitForClose(child, program);
   } finally {
     clearTimeout(timer);
     unwatch();
@@ -87,39 +87,37 @@ export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
   // A kill from outside, for example by the OOM killer, does not mean that the sandbox could not
   // start.
   if (exitCode === null && ended === null && killedBy === null)
-    throw sandboxForbiddenError(errors.text());
+    throw createForbiddenError(errors.text());
   return {
     output: output.text(),
     exitCode: ended === null ? exitCode : null,
-    signal: exitCode === null ? killedBy : signalOf(exitCode),
+    signal: exitCode === null ? killedBy : getSignalName(exitCode),
     ended,
   };
 }
 
 /**
- * Kills the first process in the sandbox's namespace, and with it everything inside. That process
- * leaves bubblewrap's group shortly before it asks the kernel to die with its parent; a kill in
- * between would end only the parent and leave the command running. bubblewrap reports the process
- * before letting it continue.
+ * Kills the first process in the sandbox's namespace, and with it all others. That process leaves
+ * bubblewrap's group shortly before it asks the kernel to die with its parent; a kill in between
+ * would end only the parent and leave the command running. bubblewrap reports the process before
+ * letting it continue.
  */
 function killInside({ childPid, pidNamespace }: SandboxReport): void {
   if (childPid === null || pidNamespace === null) return;
-  // The process id may belong to an unrelated process by now, which is in another namespace.
-  if (namespaceOf(String(childPid)) !== namespaceName(pidNamespace)) return;
+  // By now the process id may belong to an unrelated process, which is in another namespace.
+  if (readNamespace(String(childPid)) !== formatNamespaceName(pidNamespace)) return;
   try {
     process.kill(childPid, 'SIGKILL');
-  } catch {
-    // The process has ended in the meantime.
-  }
+  } catch {}
 }
 
 /** Two outputs and the status report to read, users and groups to write. */
 const PIPES = ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'] as const;
 
 /** Resolves with the signal that killed bubblewrap itself, or null. */
-function closed(child: ChildProcess, program: string): Promise<string | null> {
+function waitForClose(child: ChildProcess, program: string): Promise<string | null> {
   const { promise, resolve, reject } = Promise.withResolvers<string | null>();
-  child.once('error', (error) => reject(sandboxMissingError(program, error)));
+  child.once('error', (error) => reject(createMissingError(program, error)));
   child.once('close', (_code, signal) => resolve(signal));
   return promise;
 }
@@ -128,7 +126,7 @@ function collectFrom(child: ChildProcess, fd: number, add: (chunk: Uint8Array) =
   const pipe: Readable | Writable | null | undefined = child.stdio[fd];
   if (pipe === null || pipe === undefined || !('read' in pipe)) return;
   pipe.on('data', add);
-  // A broken pipe means that the process has ended, which is awaited anyway.
+  // A broken pipe means that the process has ended; its exit is awaited anyway.
   finished(pipe, () => {});
 }
 
@@ -142,14 +140,14 @@ function writeInput(child: ChildProcess, fd: number, text: string): void {
 /** Checks the limits of a sandbox every 100 ms until the returned function is called. */
 function watchLimits(
   { workspace, limits }: BwrapRun,
-  status: EndsKeeper,
-  end: (why: Ending) => void,
+  status: OutputEnds,
+  end: (why: EndingReason) => void,
 ): () => void {
-  const lostRoom = watchRoom(workspace, limits.diskBytes);
+  const lostRoom = createDiskWatch(workspace, limits.diskBytes);
   let watching = true;
   const look = async (): Promise<void> => {
     const { pidNamespace } = readReport(status.text());
-    const why = pidNamespace === null ? null : tooMuchOutput(pidNamespace, limits);
+    const why = pidNamespace === null ? null : findExceededLimit(pidNamespace, limits);
     if (why !== null) end(why);
     else if ((await lostRoom()) && watching) end('disk');
   };
@@ -161,8 +159,8 @@ function watchLimits(
   };
 }
 
-function tooMuchOutput(pidNamespace: number, limits: SandboxLimits): Ending | null {
-  const { processes, memoryBytes, writtenBytes } = treeUsage(pidNamespace, limits.processes);
+function findExceededLimit(pidNamespace: number, limits: SandboxLimits): EndingReason | null {
+  const { processes, memoryBytes, writtenBytes } = measureTree(pidNamespace, limits.processes);
   if (processes > limits.processes) return 'processes';
   if (memoryBytes > limits.memoryBytes) return 'memory';
   return writtenBytes > limits.diskBytes ? 'disk' : null;
@@ -170,10 +168,10 @@ function tooMuchOutput(pidNamespace: number, limits: SandboxLimits): Ending | nu
 
 /**
  * Checks whether the disk of a folder has lost more than `bytes` of free space since the first
- * check. This detects what counting writes misses: preallocated space, and writes of processes that
- * nobody waited for.
+ * check. This check detects space that the counted writes miss: preallocated space, and writes of
+ * processes that no parent has waited for.
  */
-function watchRoom(folder: string, bytes: number): () => Promise<boolean> {
+function createDiskWatch(folder: string, bytes: number): () => Promise<boolean> {
   let most = 0;
   let looking = false;
   return async () => {
@@ -189,43 +187,44 @@ function watchRoom(folder: string, bytes: number): () => Promise<boolean> {
 }
 
 /** Why Parley ended a command. */
-export type Ending = 'time' | 'stopped' | 'processes' | 'memory' | 'disk';
+export type EndingReason = 'time' | 'stopped' | 'processes' | 'memory' | 'disk';
 
-/** The result of a command. */
 export interface CommandResult {
-  /** Standard output and error in the order of writing; if too long, the middle is left out. */
+  /**
+   * Standard output and standard error in the order of writing; if the output is too long, its
+   * middle is left out.
+   */
   readonly output: string;
-  /** Null when Parley ended the command. */
+  /** The exit code; null if Parley ended the command. */
   readonly exitCode: number | null;
   /**
    * The signal that ended the command, such as SIGSEGV; the exit code is then 128 plus the signal's
    * number.
    */
   readonly signal: string | null;
-  /** Why Parley ended the command; null when it ended on its own. */
-  readonly ended: Ending | null;
-  /** The duration, in ms. */
+  /** Why Parley ended the command; null if the command ended by itself. */
+  readonly ended: EndingReason | null;
   readonly tookMs: number;
 }
 
-/** The name of the signal that an exit code stands for, or null. */
-function signalOf(exitCode: number): string | null {
+/** Returns the name of the signal that an exit code stands for, or null. */
+function getSignalName(exitCode: number): string | null {
   const number = exitCode - 128;
   return Object.entries(constants.signals).find(([, value]) => value === number)?.[0] ?? null;
 }
 
 /** Collects the start and the end of an output of any length. */
-interface EndsKeeper {
+interface OutputEnds {
   add(chunk: Uint8Array): void;
-  /** The text, with a line in the middle when something was left out. */
+  /** Returns the text, with a line in the middle that states how much was left out. */
   text(): string;
 }
 
 /**
- * Keeps the first and the last half of `limit` characters, plus at most one chunk in memory. What
- * lies between is counted and reported (P10). Bytes are decoded as UTF-8.
+ * Keeps the first and the last half of `limit` characters, plus at most one chunk in memory. The
+ * characters in between are counted, and their number is reported (P10).
  */
-export function keepEnds(limit: number): EndsKeeper {
+export function createOutputEnds(limit: number): OutputEnds {
   const half = Math.floor(limit / 2);
   const decoder = new StringDecoder('utf8');
   let head = '';
@@ -249,13 +248,16 @@ export function keepEnds(limit: number): EndsKeeper {
   };
 }
 
-/** What bubblewrap has reported on its status pipe so far. */
+/** The status that bubblewrap has reported so far. */
 interface SandboxReport {
-  /** The first process inside, by its id outside; known once the sandbox is being created. */
+  /**
+   * The process id, outside the sandbox, of its first process; known once the sandbox is being
+   * created.
+   */
   readonly childPid: number | null;
-  /** The PID namespace of the processes inside; known as soon as `childPid` is. */
+  /** The PID namespace of the processes in the sandbox; known as soon as `childPid` is. */
   readonly pidNamespace: number | null;
-  /** Known once the command has ended. */
+  /** The exit code; known once the command has ended. */
   readonly exitCode: number | null;
 }
 
@@ -265,7 +267,7 @@ const Line = z.object({
   'exit-code': z.number().optional(),
 });
 
-/** Parses the JSON lines; an incomplete last line is ignored. */
+/** Parses the JSON lines of the report; an incomplete last line is ignored. */
 function readReport(text: string): SandboxReport {
   const lines = text.split('\n').slice(0, -1).map(parseStatusLine);
   return {
@@ -279,11 +281,10 @@ function parseStatusLine(line: string): z.infer<typeof Line> {
   try {
     return Line.parse(JSON.parse(line));
   } catch {
-    return {}; // A line of another bubblewrap version; without the numbers, the command counts as not started.
+    return {}; // The line comes from another version of bubblewrap; without a process id, the command counts as not started.
   }
 }
 
-/** The usage of a sandbox at one moment. */
 interface TreeUsage {
   readonly processes: number;
   /** The anonymous memory of the processes, in bytes; files in /tmp have a separate limit. */
@@ -297,31 +298,31 @@ interface TreeUsage {
 
 /**
  * Counts the processes of a namespace, their memory and their writes. The kernel's limits apply per
- * user and per process, and not to root; this measures the sandbox as a whole. Processes that end
- * during the measurement are skipped. Stops counting beyond `enough` processes and is synchronous,
- * because a fork bomb grows during every wait.
+ * user and per process, and not to root; this function measures the sandbox as a whole. Processes
+ * that end during the measurement are skipped. The count stops beyond `enough` processes and is
+ * synchronous, because a fork bomb grows during every wait.
  */
-function treeUsage(pidNamespace: number, enough: number): TreeUsage {
-  const wanted = namespaceName(pidNamespace);
+function measureTree(pidNamespace: number, enough: number): TreeUsage {
+  const wanted = formatNamespaceName(pidNamespace);
   let processes = 0;
   let memoryBytes = 0;
   let writtenBytes = 0;
   for (const id of readdirSync('/proc')) {
-    if (!/^\d+$/.test(id) || namespaceOf(id) !== wanted) continue;
+    if (!/^\d+$/.test(id) || readNamespace(id) !== wanted) continue;
     processes += 1;
     if (processes > enough) break;
-    // Only anonymous memory, because libraries are shared.
+    // Only anonymous memory is counted, because libraries are shared.
     memoryBytes += readProcNumber(`/proc/${id}/status`, /^RssAnon:\s+(\d+) kB$/m) * 1_024;
     writtenBytes += readProcNumber(`/proc/${id}/io`, /^write_bytes: (\d+)$/m);
   }
   return { processes, memoryBytes, writtenBytes };
 }
 
-function namespaceName(pidNamespace: number): string {
+function formatNamespaceName(pidNamespace: number): string {
   return `pid:[${pidNamespace}]`;
 }
 
-function namespaceOf(id: string): string | null {
+function readNamespace(id: string): string | null {
   try {
     return readlinkSync(`/proc/${id}/ns/pid`);
   } catch {

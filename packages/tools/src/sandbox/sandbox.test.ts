@@ -29,7 +29,7 @@ describe.runIf(bubblewrap)('a command in the sandbox', () => {
     expect(await scene.run('kill -SEGV $$')).toMatchObject({ exitCode: 139, signal: 'SIGSEGV' });
   });
 
-  it('[G06] cannot read passwords, the home folder or the data folder around the workspace', async () => {
+  it('[G06] cannot read passwords, the home folder or the data folder that contains the workspace', async () => {
     const home = homedir();
     const paths = ['/etc/shadow', home, join(scene.data, 'token'), join(scene.data, 'parley.db')];
     for (const path of [
@@ -61,7 +61,7 @@ describe.runIf(bubblewrap)('a command in the sandbox', () => {
     expect(output).not.toContain('root:');
   });
 
-  it('[G06] sees nothing of Parley’s environment, not even through the first process', async () => {
+  it('[G06] cannot read Parley’s environment, not even through the first process', async () => {
     process.env.PARLEY_TEST_SECRET = CANARY;
     onTestFinished(() => {
       delete process.env.PARLEY_TEST_SECRET;
@@ -108,7 +108,7 @@ describe.runIf(bubblewrap)('a command in the sandbox', () => {
   });
 });
 
-describe.runIf(bubblewrap)('the network of a command', () => {
+describe.runIf(bubblewrap)('the network access of a command', () => {
   async function serve(): Promise<number> {
     const server = createServer((_, response) => response.end('reached'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -119,14 +119,14 @@ describe.runIf(bubblewrap)('the network of a command', () => {
   const ask = (port: number) =>
     `exec 3<>/dev/tcp/127.0.0.1/${port} && printf 'GET / HTTP/1.0\\r\\n\\r\\n' >&3 && cat <&3`;
 
-  it('[G06] is absent: not even servers on this machine can be reached', async () => {
+  it('[G06] is off by default: not even servers on this machine can be reached', async () => {
     const port = await serve();
     const { output, exitCode } = await scene.run(ask(port));
     expect(exitCode).not.toBe(0);
     expect(output).not.toContain('reached');
   });
 
-  it('[G06] is present when the settings enable it', async () => {
+  it('[G06] is on if the settings enable it', async () => {
     const sandbox = scene.open({ network: true });
     const { output } = await sandbox.run(ask(await serve()), { signal: never });
     expect(output).toContain('reached');
@@ -137,20 +137,23 @@ describe('SOUL.md', () => {
   const tries =
     'echo evil > SOUL.md; rm -f SOUL.md; mv SOUL.md old; ln SOUL.md twin; cp SOUL.md new && mv new SOUL.md; cat SOUL.md';
 
-  it.runIf(bubblewrap)('[W06] can be read but not changed by commands', async () => {
-    const { output } = await scene.run(tries);
-    expect(output).toContain('Be kind.');
-    expect(scene.read('SOUL.md')).toBe('Be kind.');
-    expect(existsSync(join(scene.workspace, 'twin'))).toBe(false);
-  });
+  it.runIf(bubblewrap)(
+    '[W06] a protected file can be read but not changed by commands',
+    async () => {
+      const { output } = await scene.run(tries);
+      expect(output).toContain('Be kind.');
+      expect(scene.read('SOUL.md')).toBe('Be kind.');
+      expect(existsSync(join(scene.workspace, 'twin'))).toBe(false);
+    },
+  );
 
-  it('[W06] prevents commands from running when it is missing, because they could create it', async () => {
+  it('[W06] a missing protected file prevents commands from running, because they could create it', async () => {
     const run = scene.sandbox.run('touch ran', { signal: never, closed: ['BARE.md'] });
     await expect(run).rejects.toMatchObject({ code: 'sandbox-folder' });
     expect(existsSync(join(scene.workspace, 'ran'))).toBe(false);
   });
 
-  it('[W06] prevents commands from running when it is a link, whose target would be exposed', async () => {
+  it('[W06] a protected file that is a link prevents commands from running, because its target would be exposed', async () => {
     symlinkSync(join(scene.data, 'token'), join(scene.workspace, 'LINK.md'));
     const run = scene.sandbox.run('cat LINK.md', { signal: never, closed: ['LINK.md'] });
     await expect(run).rejects.toMatchObject({ code: 'sandbox-folder' });
@@ -158,7 +161,7 @@ describe('SOUL.md', () => {
 });
 
 describe.runIf(bubblewrap)('a closed path', () => {
-  it('[W09] cannot be moved, nor can the writable folders leading to it', async () => {
+  it('[W09] cannot be moved, and neither can the writable folders that contain it', async () => {
     mkdirSync(join(scene.workspace, 'a/b/closed'), { recursive: true });
     writeFileSync(join(scene.workspace, 'a/b/closed/x.md'), 'as it was');
     const tries =
@@ -177,7 +180,7 @@ describe.runIf(bubblewrap)('a closed path', () => {
 });
 
 describe('a machine or workspace that allows no sandbox', () => {
-  it('[G06] runs nothing without bubblewrap and explains how to install it', async () => {
+  it('[G06] runs no command without bubblewrap, and explains how to install it', async () => {
     const run = scene.open({ program: '/nowhere/bwrap' }).run('touch ran', { signal: never });
     await expect(run).rejects.toMatchObject({
       code: 'sandbox-missing',
@@ -186,7 +189,7 @@ describe('a machine or workspace that allows no sandbox', () => {
     expect(existsSync(join(scene.workspace, 'ran'))).toBe(false);
   });
 
-  it('[G06] runs nothing where user namespaces are forbidden and explains what to allow', async () => {
+  it('[G06] runs no command if user namespaces are forbidden, and explains what to allow', async () => {
     const program = join(scene.data, 'bwrap');
     writeFileSync(
       program,
@@ -201,7 +204,7 @@ describe('a machine or workspace that allows no sandbox', () => {
     expect(existsSync(join(scene.workspace, 'ran'))).toBe(false);
   });
 
-  it('[G06] runs nothing in a workspace that contains the data folder or the home folder', async () => {
+  it('[G06] runs no command in a workspace that contains the data folder or the home folder', async () => {
     for (const workspace of [scene.data, '/']) {
       const run = scene.open({ workspace }).run('cat token', { signal: never });
       await expect(run).rejects.toMatchObject({ code: 'sandbox-folder' });

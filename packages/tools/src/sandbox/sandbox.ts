@@ -2,42 +2,41 @@ import { realpath } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { type Monotonic, systemTime } from '@parley/core';
 import {
-  bwrapArguments,
-  closedPaths,
+  buildBwrapArguments,
   DEFAULT_LIMITS,
+  listSystemMounts,
+  resolveClosedPaths,
   SandboxError,
   type SandboxLimits,
-  systemMounts,
 } from './arguments.ts';
 import { type CommandResult, runBwrap } from './run.ts';
 
 /** The folders and limits of a sandbox. */
 export interface SandboxOptions {
-  /** The only folder a command can write to, and the only one of its user's that it can read. */
+  /**
+   * The only folder that commands can write to, and the only one of the user's folders that they
+   * can read.
+   */
   readonly workspace: string;
   /**
-   * Folders that must not be inside the workspace, such as Parley's data folder and the home
-   * folder.
+   * Folders that the workspace must not contain, such as Parley's data folder and the home folder.
    */
   readonly forbidden: readonly string[];
-  /**
-   * Whether commands have the machine's network, including its loopback; none at all when absent.
-   */
+  /** Whether commands can use the machine's network, including loopback; false when absent. */
   readonly network?: boolean;
   readonly limits?: Partial<SandboxLimits>;
   /** The path of bubblewrap; `bwrap` in the usual folders when absent. */
   readonly program?: string;
-  /** Measures how long a command takes, in ms. */
+  /** The clock that measures the duration of a command, in ms. */
   readonly monotonic?: Monotonic;
 }
 
-/** The options of one command. */
 export interface CommandOptions {
   readonly signal: AbortSignal;
   /** Overrides the sandbox's time limit, in ms. */
   readonly timeoutMs?: number | undefined;
   /**
-   * Names in the workspace that the command can read but not move. Each must exist until the
+   * Names in the workspace that the command can read but not move. Each file must exist until the
    * command has ended.
    */
   readonly closed?: readonly string[];
@@ -45,9 +44,12 @@ export interface CommandOptions {
   readonly readOnly?: readonly string[];
 }
 
-/** Runs commands that can reach nothing but the workspace (G06). */
+/** Runs commands that can access only the workspace (G06). */
 export interface Sandbox {
-  /** Runs a shell command line. Throws SandboxError instead of running it unprotected. */
+  /**
+   * Runs a shell command line in a new sandbox. Throws SandboxError rather than running the command
+   * unprotected.
+   */
   run(command: string, options: CommandOptions): Promise<CommandResult>;
 }
 
@@ -60,19 +62,19 @@ export function openSandbox(options: SandboxOptions): Sandbox {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   return {
     async run(command, { signal, timeoutMs = limits.timeoutMs, closed = [], readOnly = [] }) {
-      const workspace = await closedFolder(options);
+      const workspace = await checkFolder(options);
       const plan = {
-        ...(await closedPaths(workspace, closed)),
+        ...(await resolveClosedPaths(workspace, closed)),
         workspace,
         readOnly: readOnly.map((name) => join(workspace, name)),
-        system: await systemMounts(network),
+        system: await listSystemMounts(network),
         network,
         limits: { ...limits, timeoutMs },
       };
       const startedAt = monotonic();
       const outcome = await runBwrap({
         program: program ?? (await findProgram()),
-        args: bwrapArguments(plan, command),
+        args: buildBwrapArguments(plan, command),
         workspace,
         limits: plan.limits,
         signal,
@@ -92,9 +94,10 @@ async function findProgram(): Promise<string> {
 }
 
 /**
- * Returns the workspace's real path after checking that it contains nothing commands must not see.
+ * Returns the workspace's real path after checking that it contains no folder that commands must
+ * not access.
  */
-async function closedFolder({ workspace, forbidden }: SandboxOptions): Promise<string> {
+async function checkFolder({ workspace, forbidden }: SandboxOptions): Promise<string> {
   const folder = await realpath(workspace).catch((cause: unknown) => {
     const message = `Commands are not run, because the workspace ${workspace} cannot be opened.`;
     throw new SandboxError('sandbox-folder', message, cause);

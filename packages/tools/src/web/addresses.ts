@@ -32,13 +32,13 @@ export class WebError extends ParleyError {
 /** A URL that may be requested if its host resolves to a public address. */
 interface CheckedUrl {
   readonly url: URL;
-  /** The host without brackets and without a trailing dot. */
+  /** The host without brackets and trailing dot. */
   readonly host: string;
   /** Whether the host is an IP address, which is not looked up. */
   readonly isAddress: boolean;
 }
 
-/** Host names, or their last parts, that only exist inside a network. */
+/** Host names, or their last labels, that exist only inside a network. */
 const INSIDE =
   /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|private|corp|home|lan|home\.arpa|in-addr\.arpa|ip6\.arpa|onion|test|invalid)$/;
 
@@ -50,19 +50,19 @@ const INSIDE =
 export function checkUrl(text: string, ports: readonly number[], base?: URL): CheckedUrl {
   const url = URL.parse(text, base?.href);
   if (url === null)
-    throw addressRefused(
+    throw createRefusedError(
       'This',
       'it is not a URL. Give the complete URL, such as https://example.org/page',
     );
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw addressRefused(url.protocol, 'only http and https are read');
+    throw createRefusedError(url.protocol, 'only http and https are read');
   }
   if (url.username !== '' || url.password !== '') {
-    throw addressRefused(url.host, 'it has a name or a password in it');
+    throw createRefusedError(url.host, 'it has a name or a password in it');
   }
   const port = url.port === '' ? (url.protocol === 'http:' ? 80 : 443) : Number(url.port);
   if (!ports.includes(port)) {
-    throw addressRefused(
+    throw createRefusedError(
       url.host,
       `port ${port} is not among those allowed (web.fetch.ports: ${ports.join(', ')})`,
     );
@@ -71,26 +71,26 @@ export function checkUrl(text: string, ports: readonly number[], base?: URL): Ch
   const isAddress = isIP(host) !== 0;
   // The search domains of this network would complete a name without a dot.
   if (!isAddress && (INSIDE.test(host) || !host.includes('.'))) {
-    throw addressRefused(url.host, 'its name belongs to a private network');
+    throw createRefusedError(url.host, 'its name belongs to a private network');
   }
   url.hash = '';
   return { url, host, isAddress };
 }
 
 /**
- * The refusal of one URL. Only its host is shown, because a redirecting server chooses the rest.
+ * Creates the error for a refused URL. The message contains only the host, because a redirecting
+ * server chooses the rest of the URL.
  */
-function addressRefused(what: string, why: string): WebError {
+function createRefusedError(what: string, why: string): WebError {
   return new WebError('web-refused', `${JSON.stringify(what.slice(0, 200))} is not read: ${why}.`);
 }
 
-/** The one IP address that a request is sent to. */
 export interface HostAddress {
   readonly address: string;
   readonly family: 4 | 6;
 }
 
-/** How names are resolved and which addresses are allowed. Tests use their own rules. */
+/** How names are resolved and which addresses are allowed. */
 export interface AddressRules {
   readonly resolve: (host: string) => Promise<readonly string[]>;
   readonly isAllowed: (address: string) => boolean;
@@ -103,8 +103,8 @@ export const PUBLIC_ONLY: AddressRules = {
 };
 
 /**
- * Resolves a host once. The request must be sent to exactly this address, so that the name cannot
- * lead elsewhere a moment later. A host is refused as soon as one of its addresses is.
+ * Resolves a host once. The request must be sent to exactly this address, because the name could
+ * resolve to another one a moment later. A host is refused as soon as one of its addresses is.
  */
 export async function resolveHost(
   { host, isAddress }: CheckedUrl,
@@ -114,7 +114,7 @@ export async function resolveHost(
   const [address] = found;
   if (address === undefined) throw new WebError('web-unreachable', `${host} has no address.`);
   if (!found.every(isAllowed)) {
-    throw addressRefused(
+    throw createRefusedError(
       host,
       'it leads into a private network or to an address that is not public',
     );
@@ -136,7 +136,7 @@ async function lookUpAddresses(
 /** Loaded on first use, because most runs never fetch a page. */
 const require = createRequire(import.meta.url);
 
-/** The range that contains all addresses assigned for general use, and nothing else. */
+/** The range of all addresses that are assigned for general use. */
 const GLOBAL_IPV6 = '2000::/3';
 /** A documentation range newer than the library. */
 const NEWER_DOCUMENTATION = '3fff::/20';

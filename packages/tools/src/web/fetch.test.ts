@@ -18,7 +18,7 @@ function fetchFrom(scene: WebScene, path: string, limits: Partial<FetchLimits> =
 }
 
 describe('a fetch', () => {
-  it('[G06] reaches no server of this machine unless a test allows it', async () => {
+  it('[G06] reaches no server on this machine unless a test allows it', async () => {
     const scene = await serve((_, response) => response.end('inside'));
     const bounds = { ...FETCH_LIMITS, ports: [scene.port] };
     for (const host of ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '2130706433']) {
@@ -49,7 +49,7 @@ describe('a fetch', () => {
     expect(headers.host).toBe(`page.example:${scene.port}`);
   });
 
-  it('[G06] connects to the address that was checked, even if the name resolves differently a moment later', async () => {
+  it('[G06] connects to the address that was checked, even if the name resolves to another one later', async () => {
     const scene = await serve((_, response) => response.end('first'));
     const answers = [['127.0.0.1'], ['10.0.0.1']];
     let lookups = 0;
@@ -89,7 +89,7 @@ describe('a fetch', () => {
     expect(scene.asked).toHaveLength(1);
   });
 
-  it('[G02] follows five redirects but not six', async () => {
+  it('[G02] follows five redirects but not a sixth', async () => {
     const scene = await serve(({ url = '' }, response) => {
       const left = Number(url.slice(1));
       if (left === 0) response.end('there');
@@ -99,7 +99,7 @@ describe('a fetch', () => {
     await expect(fetchFrom(scene, '/6')).rejects.toMatchObject({ code: 'web-redirects' });
   });
 
-  it('[G02] stops at 5 MB, even if the compressed content is small', async () => {
+  it('[G02] aborts at 5 MB, even if the compressed content is small', async () => {
     const bomb = gzipSync(Buffer.alloc(60_000_000));
     const scene = await serve(({ url }, response) => {
       if (url === '/bomb') response.setHeader('content-encoding', 'gzip').end(bomb);
@@ -111,7 +111,7 @@ describe('a fetch', () => {
     }
   });
 
-  it('[G02] stops at the deadline: before the headers, between bytes, and during a lookup', async () => {
+  it('[G02] aborts at the deadline: before the headers, between bytes, and during a lookup', async () => {
     const scene = await serve(({ url }, response) => {
       if (url === '/drip') response.write('.');
     });
@@ -129,7 +129,7 @@ describe('a fetch', () => {
     await expect(fetched).rejects.toMatchObject({ code: 'web-timeout' });
   });
 
-  it('[G01] stops when the turn ends', async () => {
+  it('[G01] aborts when the turn ends', async () => {
     const scene = await serve(() => {});
     const stop = new AbortController();
     const bounds = { ...FETCH_LIMITS, ports: [scene.port] };
@@ -144,7 +144,7 @@ describe('a fetch', () => {
     [429, 'too many requests'],
     [503, 'the server has an internal error'],
     [304, 'that is not a page'],
-  ])('[G02] explains status %i', async (status, words) => {
+  ])('[G02] explains the HTTP status %i', async (status, words) => {
     const scene = await serve((_, response) => response.writeHead(status).end());
     const fetched = fetchFrom(scene, '/');
     await expect(fetched).rejects.toMatchObject({

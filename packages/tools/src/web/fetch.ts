@@ -22,7 +22,7 @@ export interface FetchLimits {
   readonly ports: readonly number[];
 }
 
-/** 20 s, 5 MB, 5 redirects and the two standard ports. */
+/** The default limits: 20 s, 5 MB, 5 redirects and the two standard ports. */
 export const FETCH_LIMITS: FetchLimits = {
   timeoutMs: 20_000,
   maxBytes: 5_000_000,
@@ -32,16 +32,16 @@ export const FETCH_LIMITS: FetchLimits = {
 
 /** A resource from the web. */
 export interface Resource {
-  /** Its URL after redirects. */
+  /** The URL after redirects. */
   readonly url: URL;
   readonly bytes: Buffer;
-  /** The declared content type; empty when there is none. */
+  /** The declared content type; empty if there is none. */
   readonly contentType: string;
 }
 
 /**
  * Fetches from the public internet (G06). Every hop is checked like the first one: its URL, its
- * host name, and the address the name resolves to. Throws WebError, or the reason of the aborted
+ * host name, and the address the name resolves to. Throws WebError, or the abort reason of the
  * signal.
  */
 export async function fetchResource(
@@ -79,7 +79,7 @@ async function followRedirects(
       return { url, bytes, contentType: headers['content-type'] ?? '' };
     }
     response.destroy();
-    if (status >= 400 || headers.location === undefined) throw statusError(url, status);
+    if (status >= 400 || headers.location === undefined) throw createStatusError(url, status);
     checked = checkUrl(headers.location, limits.ports, url);
   }
   throw new WebError(
@@ -88,7 +88,7 @@ async function followRedirects(
   );
 }
 
-/** A lookup cannot be aborted; a slow one is abandoned. */
+/** A lookup cannot be aborted, so a slow lookup is abandoned. */
 function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const stop = (): void => reject(signal.reason);
@@ -97,7 +97,7 @@ function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return Promise.race([work, promise]).finally(() => signal.removeEventListener('abort', stop));
 }
 
-function statusError({ host }: URL, status: number): WebError {
+function createStatusError({ host }: URL, status: number): WebError {
   const why =
     status === 404 || status === 410
       ? 'there is no such page'
@@ -120,8 +120,9 @@ const HEADERS = {
 };
 
 /**
- * Sends one GET to exactly this address, whatever the name resolves to by now, and returns the
- * response once its headers have arrived. No cookies, no kept connections, no proxy.
+ * Sends a GET request to exactly this address, regardless of what the name resolves to now, and
+ * returns the response once its headers have arrived. The request has no cookies, no persistent
+ * connection and no proxy.
  */
 function requestOnce(url: URL, at: HostAddress, signal: AbortSignal): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
@@ -133,35 +134,34 @@ function requestOnce(url: URL, at: HostAddress, signal: AbortSignal): Promise<In
       : process.getBuiltinModule('node:http');
   const sent = request(url, {
     headers: HEADERS,
-    lookup: pinnedLookup(at),
+    lookup: createPinnedLookup(at),
     // A separate agent, because the default one keeps connections and may use a proxy.
     agent: new Agent({ keepAlive: false }),
     signal,
   });
   sent.once('response', resolve);
   sent.on('error', (cause) => {
-    signal.aborted ? reject(signal.reason) : reject(unreachableError(url, cause));
+    signal.aborted ? reject(signal.reason) : reject(createUnreachableError(url, cause));
   });
   sent.end();
   return promise;
 }
 
 /** A lookup function that always returns this address. */
-export function pinnedLookup({ address, family }: HostAddress): LookupFunction {
+export function createPinnedLookup({ address, family }: HostAddress): LookupFunction {
   return (_host, options, found) => {
     if (options.all === true) found(null, [{ address, family }]);
     else found(null, address, family);
   };
 }
 
-/** The error for a connection that failed or broke. */
-function unreachableError(url: URL, cause: unknown): WebError {
+function createUnreachableError(url: URL, cause: unknown): WebError {
   const message = `${url.host} cannot be reached (${reasonOf(cause) || 'the connection failed'}).`;
   return new WebError('web-unreachable', message, cause);
 }
 
 /**
- * Reads and decompresses a response, and stops once it exceeds `maxBytes`. Its declared length is
+ * Reads and decompresses a response, and stops once it exceeds `maxBytes`. The declared length is
  * not trusted, and a small file can decompress to a very large one.
  */
 async function readPageBody(
@@ -173,28 +173,28 @@ async function readPageBody(
   const chunks: Buffer[] = [];
   let size = 0;
   try {
-    for await (const chunk of unpackBody(response)) {
+    for await (const chunk of unpackResponse(response)) {
       const bytes = Buffer.from(chunk);
       size += bytes.length;
-      if (size > maxBytes) throw pageTooLargeError(url, maxBytes);
+      if (size > maxBytes) throw createTooLargeError(url, maxBytes);
       chunks.push(bytes);
     }
   } catch (error) {
     signal.throwIfAborted();
-    throw error instanceof WebError ? error : unreachableError(url, error);
+    throw error instanceof WebError ? error : createUnreachableError(url, error);
   } finally {
     response.destroy();
   }
   return Buffer.concat(chunks);
 }
 
-function unpackBody(response: IncomingMessage): AsyncIterable<Uint8Array> {
-  const unpack = unpackerOf(response.headers['content-encoding']);
-  // Stream errors surface at the end that is being read.
+function unpackResponse(response: IncomingMessage): AsyncIterable<Uint8Array> {
+  const unpack = createUnpacker(response.headers['content-encoding']);
+  // Errors surface in the last stream of the chain, which is the one being read.
   return unpack === null ? response : pipeline(response, unpack, () => {});
 }
 
-function unpackerOf(encoding: string | undefined): Transform | null {
+function createUnpacker(encoding: string | undefined): Transform | null {
   switch (encoding?.trim().toLowerCase()) {
     case 'gzip':
     case 'x-gzip':
@@ -215,7 +215,7 @@ function unpackerOf(encoding: string | undefined): Transform | null {
   }
 }
 
-function pageTooLargeError({ host }: URL, maxBytes: number): WebError {
+function createTooLargeError({ host }: URL, maxBytes: number): WebError {
   const megabytes = Number((maxBytes / 1_000_000).toFixed(1));
   return new WebError(
     'web-too-large',

@@ -1,4 +1,4 @@
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkUrl, isPublicAddress, resolveHost } from './addresses.ts';
@@ -6,7 +6,9 @@ import { FETCH_LIMITS, fetchResource } from './fetch.ts';
 
 const { signal } = new AbortController();
 
-/** Each must be refused before anything is sent; host names are not even looked up. */
+/**
+ * Each of these URLs must be refused before any request is sent; host names are not even looked up.
+ */
 const HOSTILE = [
   // Loopback addresses in every notation.
   'http://127.0.0.1/',
@@ -122,20 +124,23 @@ const HOSTILE = [
 ];
 
 describe('URLs that are never requested', () => {
-  it('form a long list', () => {
+  it('are a long list', () => {
     expect(new Set(HOSTILE).size).toBeGreaterThanOrEqual(100);
   });
 
-  it.each(HOSTILE)('[G06] %s', async (url) => {
+  it.each(HOSTILE)('[G06] include %s', async (url) => {
     const resolve = () => Promise.reject(new Error(`${url} was looked up`));
     const rules = { resolve, isAllowed: isPublicAddress };
     const fetched = fetchResource(url, FETCH_LIMITS, signal, rules);
     await expect(fetched).rejects.toMatchObject({ code: 'web-refused', retryable: false });
   });
 
-  it.each(['http://user:hunter2@example.com/'])('[D10] shows no password of %s', (url) => {
-    expect(() => checkUrl(url, [80])).toThrow(expect.not.stringContaining('hunter2'));
-  });
+  it.each(['http://user:hunter2@example.com/'])(
+    '[D10] do not show the password of %s in the error',
+    (url) => {
+      expect(() => checkUrl(url, [80])).toThrow(expect.not.stringContaining('hunter2'));
+    },
+  );
 
   it.each([
     'http://example.com/',
@@ -144,7 +149,7 @@ describe('URLs that are never requested', () => {
     'http://134744072/',
     'https://[2606:4700::1111]/',
     'https://例え.jp/',
-  ])('[G06] and %s is', async (url) => {
+  ])('[G06] do not include the public URL %s', async (url) => {
     const checked = checkUrl(url, [80, 443]);
     const rules = { resolve: async () => ['93.184.215.14'], isAllowed: isPublicAddress };
     expect(isPublicAddress((await resolveHost(checked, rules)).address)).toBe(true);
@@ -183,7 +188,7 @@ describe('a private address', () => {
         expect(isAddress).toBe(true);
         expect(isPublicAddress(host)).toBe(false);
       }),
-      runs(500),
+      toRunOptions(500),
     );
   });
 
@@ -194,7 +199,7 @@ describe('a private address', () => {
     await expect(found).rejects.toMatchObject({ code: 'web-refused' });
   });
 
-  it('[G06] is not public, nor is anything that is not an address', () => {
+  it('[G06] is not public, nor is a text that is not an address', () => {
     fc.assert(fc.property(fc.string(), (text) => !isPublicAddress(`x${text}`)));
   });
 });

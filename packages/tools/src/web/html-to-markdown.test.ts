@@ -44,7 +44,7 @@ describe('the hidden parts of a page', () => {
     '<html><head><title>T</title></head><p>Text.</html>',
     '<title>T</title>Text.',
     '<!doctype html><html lang=en><head><title>T</title><body class=x>Text.',
-  ])('[G02] do not include its title, however badly it is written: %s', (html) => {
+  ])('[G02] do not include its title, even if the markup is malformed: %s', (html) => {
     expect(htmlToMarkdown(html, 'https://example.org/')).toEqual({ title: 'T', markdown: 'Text.' });
   });
 });

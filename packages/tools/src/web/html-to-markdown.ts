@@ -11,11 +11,12 @@ export interface ReadablePage {
 
 /**
  * Converts the main text of a page to Markdown, or the whole page when there is no main text. A
- * hostile page can make this take unlimited time and memory, so call it only in a separate thread.
+ * hostile page can make this function use unlimited time and memory, so it is called only in a
+ * separate thread.
  */
 export function htmlToMarkdown(html: string, url: string): ReadablePage {
   // The library's types refer to the DOM of a browser; only the subset declared below is used.
-  const { document } = parseHTML(withBody(html)) as unknown as { document: PageDocument };
+  const { document } = parseHTML(wrapInBody(html)) as unknown as { document: PageDocument };
   removeUnseen(document);
   markLinks(document, url);
   const titles = [...document.querySelectorAll('title')];
@@ -24,22 +25,22 @@ export function htmlToMarkdown(html: string, url: string): ReadablePage {
   const whole = document.body?.innerHTML ?? '';
   const article = new Readability(document as never).parse();
   // Short pages and lists of links have no article, but their text matters.
-  const content = isWorthMore(article?.content, whole) ? whole : (article?.content ?? whole);
+  const content = isWholePageBetter(article?.content, whole) ? whole : (article?.content ?? whole);
   return { title: title || (article?.title ?? ''), markdown: toMarkdown(content) };
 }
 
-/** Adds the elements a page may omit; without them the parser finds no text. */
-function withBody(html: string): string {
+/** Adds the elements that a page may omit; without them the parser finds no text. */
+function wrapInBody(html: string): string {
   if (/<body[\s>]/i.test(html)) return html;
   return `<html><body>${html.replace(/<\/?(?:html|head)(?:\s[^>]*)?>/gi, '')}</body></html>`;
 }
 
 /** Whether the whole page should be used, because Readability picked an unrelated part of it. */
-function isWorthMore(article: string | null | undefined, whole: string): boolean {
-  return textLength(article ?? '') < Math.min(200, textLength(whole));
+function isWholePageBetter(article: string | null | undefined, whole: string): boolean {
+  return measureTextLength(article ?? '') < Math.min(200, measureTextLength(whole));
 }
 
-function textLength(html: string): number {
+function measureTextLength(html: string): number {
   return html.replace(/<[^>]*>/g, '').replace(/\s+/g, ' ').length;
 }
 
@@ -54,7 +55,7 @@ function toMarkdown(html: string): string {
   return service.turndown(html);
 }
 
-/** The subset of the DOM used here. The compiler’s own DOM library would apply to all of Parley. */
+/** The compiler’s own DOM library would apply to all of Parley’s code. */
 interface PageNode {
   readonly nodeType: number;
   readonly textContent: string | null;
@@ -63,7 +64,6 @@ interface PageNode {
   removeChild(child: PageNode): unknown;
 }
 
-/** An element of a page. */
 interface PageElement extends PageNode {
   readonly innerHTML: string;
   getAttribute(name: string): string | null;
@@ -73,7 +73,6 @@ interface PageElement extends PageNode {
   replaceWith(node: PageNode): void;
 }
 
-/** A page as it was parsed. */
 interface PageDocument extends PageNode {
   readonly body: PageElement | null;
   querySelector(selector: string): PageElement | null;
@@ -92,7 +91,7 @@ function markLinks(document: PageDocument, address: string): void {
     if (target !== null && /^(?:https?|mailto):$/.test(target.protocol)) {
       link.setAttribute('href', target.href);
     } else link.removeAttribute('href');
-    // Titles are only shown on hover.
+    // Titles are shown only on hover.
     link.removeAttribute('title');
   }
   for (const picture of [...document.querySelectorAll('img, picture')]) {
@@ -102,19 +101,19 @@ function markLinks(document: PageDocument, address: string): void {
   }
 }
 
-/** Elements that are not text of the page, or not shown. */
+/** Elements that contain no text of the page, or that are not shown. */
 const NEVER_SHOWN =
   'script, style, noscript, template, iframe, frame, object, embed, applet, svg, canvas, math annotation, audio, video, dialog:not([open]), input, select, textarea, button, [hidden], [aria-hidden="true"]';
 
-/** Inline styles that hide an element, which often hide instructions for models. */
+/** Inline styles that hide an element; hidden elements often contain instructions for models. */
 const HIDING =
   /display:none|visibility:(?:hidden|collapse)|opacity:0(?:\.0+)?(?:;|!|$)|font-size:0|(?:^|;)(?:max-)?(?:width|height):[01](?:px)?(?:;|!|$)|text-indent:-\d{3,}|(?:left|top|right|bottom):-\d{3,}|clip:rect\(|clip-path:inset\((?:50|100)%|color:transparent|transform:scale\(0\)/;
 
 const COMMENT_NODE = 8;
 
 /**
- * Removes what a person does not see: scripts, hidden elements, comments. Only attributes and
- * inline styles of elements are considered, not style sheets.
+ * Removes content that a person does not see: scripts, hidden elements, comments. Only attributes
+ * and inline styles are considered, not style sheets.
  */
 function removeUnseen(document: PageDocument): void {
   for (const element of [...document.querySelectorAll(NEVER_SHOWN)]) element.remove();

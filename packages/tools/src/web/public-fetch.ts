@@ -1,12 +1,12 @@
 import { checkUrl, PUBLIC_ONLY, resolveHost } from './addresses.ts';
-import { pinnedLookup } from './fetch.ts';
+import { createPinnedLookup } from './fetch.ts';
 
 /** Sends a request to the public internet; `maxBytes` limits the response. */
 export type FetchPublic = (url: URL, init: RequestInit, maxBytes: number) => Promise<Response>;
 
 /**
  * Sends one request to the public internet over https. The URL is checked like that of a page, and
- * the request is sent to the address that was checked. Redirects are not followed.
+ * the request is sent to exactly the address that was checked. Redirects are not followed.
  */
 export const fetchPublic: FetchPublic = async (url, init, maxBytes) => {
   if (url.protocol !== 'https:') throw new Error(`${url.host} does not use https`);
@@ -17,7 +17,7 @@ export const fetchPublic: FetchPublic = async (url, init, maxBytes) => {
   const sent = request(url, {
     method: init.method ?? 'GET',
     headers: Object.fromEntries(new Headers(init.headers)),
-    lookup: pinnedLookup(at),
+    lookup: createPinnedLookup(at),
     agent: new Agent({ keepAlive: false }),
     ...(init.signal && { signal: init.signal }),
   });

@@ -30,7 +30,7 @@ const SENTENCE =
   '<p>Tea is <b>very</b> good, <a href="../green" title="HIDDEN">green</a> most of all, and it is drunk hot.</p>';
 
 describe('a page', () => {
-  it('[G02] is converted to Markdown: its text, absolute links, tables and code', async () => {
+  it('[G02] is converted to Markdown with its text, absolute links, tables and code', async () => {
     const page = await html(`<html><head><title>All
       about tea</title></head><body><nav><a href="/">Home</a></nav><article>${SENTENCE.repeat(8)}
       <table><tr><th>Kind</th><th>°C</th></tr><tr><td>Green</td><td>70</td></tr></table>
@@ -46,7 +46,7 @@ describe('a page', () => {
     expect(page.text).not.toContain('Home');
   });
 
-  it('[G02] without a main text is read as a whole', async () => {
+  it('[G02] is converted as a whole if it has no main text', async () => {
     expect((await html('<p>Closed <i>today</i>.')).text).toBe('Closed *today*.');
   });
 
@@ -57,7 +57,7 @@ describe('a page', () => {
     ['application/ld+json', '{}'],
     ['', 'no type'],
     ['text/csv', 'a,b'],
-  ])('[G02] of type "%s" is returned unchanged', async (type, text) => {
+  ])('[G02] is returned unchanged if its type is "%s"', async (type, text) => {
     const headers = type === '' ? {} : { 'content-type': type };
     expect((await read(text, headers)).text).toBe(text);
   });
@@ -67,7 +67,7 @@ describe('a page', () => {
     ['image/png', 'x', 'not readable text'],
     ['text/plain', 'a\0b', 'not readable text'],
     ['application/octet-stream', 'a\0b', 'not readable text'],
-  ])('[G02] of type %s is refused with a reason', async (type, body, words) => {
+  ])('[G02] is refused with a reason if its type is %s', async (type, body, words) => {
     const reading = read(body, { 'content-type': type });
     await expect(reading).rejects.toMatchObject({
       code: 'web-format',
@@ -75,7 +75,7 @@ describe('a page', () => {
     });
   });
 
-  it('[G02] is decoded with its own charset', async () => {
+  it('[G02] is decoded with its declared charset', async () => {
     const gbk = Buffer.from([0xc4, 0xe3, 0xba, 0xc3]);
     expect((await read(gbk, { 'content-type': 'text/plain; charset=GBK' })).text).toBe('你好');
     await scene?.close();
@@ -96,7 +96,7 @@ describe('a page', () => {
     ).toMatchObject({ text: '测试', warning: expect.stringContaining('guessed') });
   });
 
-  it('[M06] that stalls or breaks the parser is refused without blocking anyone', async () => {
+  it('[M06] that stalls or breaks the parser is refused without blocking other work', async () => {
     let beats = 0;
     const timer = setInterval(() => {
       beats += 1;

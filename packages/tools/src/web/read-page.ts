@@ -1,20 +1,20 @@
 import { Worker } from 'node:worker_threads';
 import { decodeText, encodingWarning } from '@parley/core';
-import { moduleUrl } from '@parley/core/installation';
+import { resolveModuleUrl } from '@parley/core/installation';
 import { type AddressRules, WebError } from './addresses.ts';
 import { FETCH_LIMITS, type FetchLimits, fetchResource, type Resource } from './fetch.ts';
 import type { ReadablePage } from './html-to-markdown.ts';
 import type { PageOrder } from './page-thread.ts';
 
-/** A web page as text. All of it was written by outsiders. */
+/** A web page as text. The whole text was written by outsiders. */
 export interface WebPage {
-  /** Its URL after redirects. */
+  /** The URL after redirects. */
   readonly url: string;
-  /** Empty when the page has no title. */
+  /** The title; empty if the page has none. */
   readonly title: string;
   /** Markdown, or the original text; never truncated. */
   readonly text: string;
-  /** A sentence about a doubtful decoding of the page (W10); absent when there is no doubt. */
+  /** A sentence about a doubtful decoding of the page (W10); absent if there is no doubt. */
   readonly warning?: string;
 }
 
@@ -23,11 +23,11 @@ export interface PageReaderOptions {
   readonly limits?: Partial<FetchLimits>;
   /** The deadline for converting a page to Markdown, in ms. */
   readonly convertMs?: number;
-  /** For tests only; without it, only the public internet is allowed. */
+  /** Replaces the rules in tests; by default, only the public internet is allowed. */
   readonly rules?: AddressRules;
 }
 
-/** Reads one page. Throws WebError, or the reason of the aborted signal. */
+/** Throws WebError, or the abort reason of the signal. */
 export type ReadPage = (url: string, signal: AbortSignal) => Promise<WebPage>;
 
 const CONVERT_MS = 10_000;
@@ -37,15 +37,15 @@ const HTML = /^(?:text\/html|application\/xhtml\+xml)$/;
 const TEXT =
   /^(?:text\/|application\/(?:(?:[\w.-]+\+)?(?:json|xml|yaml)|(?:x-)?(?:ndjson|yaml|javascript|toml))$)/;
 
-/** Creates a page reader. Nothing is loaded before the first page. */
+/** The libraries are loaded with the first page. */
 export function createPageReader(options: PageReaderOptions = {}): ReadPage {
   const limits = { ...FETCH_LIMITS, ...options.limits };
   const { convertMs = CONVERT_MS, rules } = options;
   return async (address, signal) => {
     const resource = await fetchResource(address, limits, signal, rules);
     const url = resource.url.href;
-    const type = pageType(resource);
-    const declared = charsetOf(resource.contentType);
+    const type = getPageType(resource);
+    const declared = parseCharset(resource.contentType);
     const decoded = decodeText(resource.bytes, { declared });
     const { text, certainty } = decoded;
     const warning = encodingWarning(decoded) ?? undefined;
@@ -59,16 +59,17 @@ export function createPageReader(options: PageReaderOptions = {}): ReadPage {
         ...doubt,
       };
     }
-    if (!TEXT.test(type) || text.includes('\0') || certainty === 'none') throw noText(type);
+    if (!TEXT.test(type) || text.includes('\0') || certainty === 'none')
+      throw createNoTextError(type);
     return { url, title: '', text: cleanText(text), ...doubt };
   };
 }
 
 /**
- * The declared type of a page; guessed from its content when the declaration is missing or
- * meaningless.
+ * Returns the declared type of a page, or one guessed from its content if the declaration is
+ * missing or meaningless.
  */
-function pageType({ contentType, bytes }: Resource): string {
+function getPageType({ contentType, bytes }: Resource): string {
   const said = contentType.split(';')[0]?.trim().toLowerCase() ?? '';
   if (said !== '' && said !== 'application/octet-stream') return said;
   const { text, certainty } = decodeText(bytes.subarray(0, 2_048), { isCut: true });
@@ -77,7 +78,7 @@ function pageType({ contentType, bytes }: Resource): string {
   return /^\s*<(?:!doctype html|html|head|body)/i.test(start) ? 'text/html' : 'text/plain';
 }
 
-function noText(type: string): WebError {
+function createNoTextError(type: string): WebError {
   const message =
     type === 'application/pdf'
       ? 'It is a PDF, and PDFs are not read from the web. The file can be sent in the chat instead.'
@@ -91,8 +92,8 @@ const MEMORY = { maxOldGenerationSizeMb: 256 };
 
 /**
  * Converts a page to Markdown in a separate thread: a hostile page can be stopped in the middle of
- * a loop, does not block other turns, and the libraries are loaded only there. Throws WebError
- * `web-format`, or the reason of the aborted signal.
+ * a loop and does not block other turns, and the libraries are loaded only in the thread. Throws
+ * WebError `web-format`, or the abort reason of the signal.
  */
 async function convertPage(
   order: PageOrder,
@@ -101,7 +102,7 @@ async function convertPage(
 ): Promise<ReadablePage> {
   signal.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<ReadablePage>();
-  const thread = new Worker(moduleUrl('page-thread', SOURCE), {
+  const thread = new Worker(resolveModuleUrl('page-thread', SOURCE), {
     workerData: order,
     resourceLimits: MEMORY,
     // Discards the output of the libraries.
@@ -139,7 +140,7 @@ const UNSEEN =
 /** Characters that emoji consist of, and line ends and tabs. */
 const KEPT: ReadonlySet<string> = new Set(['\n', '\t', '\u200d', '\ufe0f']);
 
-/** The visible text, with normalized line ends and without runs of empty lines. Pure. */
+/** Returns the visible text, with normalized line ends and without runs of empty lines. Pure. */
 export function cleanText(text: string): string {
   return text
     .toWellFormed()
@@ -150,12 +151,12 @@ export function cleanText(text: string): string {
     .trim();
 }
 
-/** The visible text on one line. */
+/** Returns the visible text on one line. */
 export function cleanOneLine(text: string): string {
   return cleanText(text).replace(/\s+/g, ' ');
 }
 
-/** The declared charset, or undefined. */
-function charsetOf(contentType: string): string | undefined {
+/** Returns the declared charset, or undefined. */
+function parseCharset(contentType: string): string | undefined {
   return /charset\s*=\s*["']?([\w.:-]+)/i.exec(contentType)?.[1];
 }

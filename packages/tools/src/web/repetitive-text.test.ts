@@ -1,13 +1,13 @@
 import { findSlowText } from '@parley/core/testing/repetitive-texts';
 import { describe, expect, it } from 'vitest';
-import { cleanLine, cleanLines } from '../mcp/clean.ts';
+import { toCleanLine, toCleanLines } from '../mcp/clean.ts';
 import { cleanOneLine, cleanText } from './read-page.ts';
 
 const RECOGNIZERS: readonly (readonly [name: string, read: (text: string) => unknown])[] = [
   ['cleanText', cleanText],
   ['oneLine', cleanOneLine],
-  ['cleanLine', (text) => cleanLine(text, 500)],
-  ['cleanLines', cleanLines],
+  ['cleanLine', (text) => toCleanLine(text, 500)],
+  ['cleanLines', toCleanLines],
 ];
 
 describe('reading pages and servers', () => {

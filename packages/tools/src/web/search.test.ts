@@ -87,7 +87,7 @@ describe('web search', () => {
     expect(openSearch({}, deps)).toBeNull();
   });
 
-  it('[G02] asks SearXNG', async () => {
+  it('[G02] queries SearXNG', async () => {
     const { scene, baseUrl } = await serve(json(SEARXNG));
     const search = openSearch({ searxng: { baseUrl: `${baseUrl}/sub/`, language: 'de' } }, deps);
     expect(await search?.({ query: 'tea & cake', results: 5 }, signal)).toEqual([
@@ -107,7 +107,7 @@ describe('web search', () => {
     expect(scene.asked[0]?.url).toContain('count=20');
   });
 
-  it('[G02] may find nothing without failing', async () => {
+  it('[G02] returns an empty list if the engine finds nothing', async () => {
     const { baseUrl } = await serve(json({ type: 'search', query: { original: 'x' } }));
     const search = openSearch({ brave: { apiKey: KEY, baseUrl } }, deps);
     expect(await search?.({ query: 'x', results: 5 }, signal)).toEqual([]);
@@ -134,7 +134,7 @@ describe('web search', () => {
     ['searxng', 404, {}, 'no search at this address'],
     ['searxng', 429, {}, 'too many requests'],
   ] as const)(
-    '[G02] explains what went wrong: %s, status %i',
+    '[G02] explains the failure: %s, status %i',
     async (engine, status, headers, words) => {
       const body = JSON.stringify({
         type: 'ErrorResponse',
@@ -161,7 +161,7 @@ describe('web search', () => {
       JSON.stringify({ results: [], unresponsive_engines: [['google', 'CAPTCHA']] }),
     ],
     ['far too much', ' '.repeat(3_000_000)],
-  ])('[G02] fails with a reason for %s', async (_, body) => {
+  ])('[G02] fails with a reason if the engine sends %s', async (_, body) => {
     const { baseUrl } = await serve((__, response) => response.end(body));
     const found = openSearch({ searxng: { baseUrl } }, deps)?.(
       { query: 'tea', results: 5 },
@@ -170,7 +170,7 @@ describe('web search', () => {
     await expect(found).rejects.toMatchObject({ code: 'web-search' });
   });
 
-  it('[G02] has a deadline, and stops when the turn ends', async () => {
+  it('[G02] has a deadline, and aborts when the turn ends', async () => {
     const { baseUrl } = await serve(() => {});
     const search = openSearch({ searxng: { baseUrl } }, deps);
     await expect(search?.({ query: 'tea', results: 5 }, signal)).rejects.toMatchObject({

@@ -1,9 +1,9 @@
-import { fetchFailureReason } from '@parley/core';
+import { describeFetchFailure } from '@parley/core';
 import { z } from 'zod';
 import { WebError } from './addresses.ts';
 import { cleanOneLine } from './read-page.ts';
 
-/** One search result. All of it was written by outsiders. */
+/** All fields were written by outsiders. */
 export interface SearchHit {
   readonly title: string;
   readonly url: string;
@@ -17,23 +17,18 @@ export interface SearchQuery {
   readonly results: number;
 }
 
-/** The dependencies of search engines. */
 export interface EngineDeps {
   readonly fetch: typeof globalThis.fetch;
   /** The deadline of one request, in ms; 15 s when absent. */
   readonly timeoutMs?: number;
 }
 
-/** The configured search engines. */
 export interface SearchSettings {
   readonly searxng?: SearxngSettings | undefined;
   readonly brave?: BraveSettings | undefined;
 }
 
-/**
- * Searches the web. Throws WebError when no engine returned results, or the reason of the aborted
- * signal.
- */
+/** Throws WebError if no engine returned results, or the abort reason of the signal. */
 export type SearchWeb = (query: SearchQuery, signal: AbortSignal) => Promise<readonly SearchHit[]>;
 
 /**
@@ -43,12 +38,12 @@ export type SearchWeb = (query: SearchQuery, signal: AbortSignal) => Promise<rea
 const MAX_LENGTHS = { title: 200, url: 500, snippet: 400 };
 
 /**
- * Creates a search over the configured engines: the operator's own first, then the next one if it
- * fails. Returns null when no engine is configured.
+ * Creates a search over the configured engines: the operator's own engine is queried first, and the
+ * next one if it fails. Returns null if no engine is configured.
  */
 export function openSearch(settings: SearchSettings, deps: EngineDeps): SearchWeb | null {
   const engines: readonly SearchWeb[] = [
-    ...(settings.searxng === undefined ? [] : [searxng(settings.searxng, deps)]),
+    ...(settings.searxng === undefined ? [] : [createSearxngSearch(settings.searxng, deps)]),
     ...(settings.brave === undefined ? [] : [createBraveSearch(settings.brave, deps)]),
   ];
   if (engines.length === 0) return null;
@@ -71,34 +66,34 @@ export function openSearch(settings: SearchSettings, deps: EngineDeps): SearchWe
 
 function cleanHit({ title, url, snippet }: SearchHit): SearchHit {
   return {
-    title: shortLine(stripEmphasisTags(title), MAX_LENGTHS.title),
-    url: shortLine(url, MAX_LENGTHS.url),
-    snippet: shortLine(stripEmphasisTags(snippet), MAX_LENGTHS.snippet),
+    title: toShortLine(stripEmphasisTags(title), MAX_LENGTHS.title),
+    url: toShortLine(url, MAX_LENGTHS.url),
+    snippet: toShortLine(stripEmphasisTags(snippet), MAX_LENGTHS.snippet),
   };
 }
 
-/** Some engines behind SearXNG leave emphasis tags in. */
+/** Some engines behind SearXNG return emphasis tags in their text. */
 function stripEmphasisTags(text: string): string {
   return text.replace(/<\/?(?:b|strong|em|i|mark|span|br)(?:\s[^<>]{0,100})?\/?>/gi, '');
 }
 
-function shortLine(text: string, longest: number): string {
+function toShortLine(text: string, longest: number): string {
   const line = cleanOneLine(text);
   return line.length <= longest ? line : `${line.slice(0, longest).toWellFormed()}…`;
 }
 
 /** A search engine: its display name, and where its settings are. */
-interface Engine {
+interface SearchEngine {
   readonly name: string;
   readonly settings: string;
-  /** Explanations of status codes that differ from the usual ones. */
+  /** Explanations of status codes that differ from the generic ones. */
   readonly meaning: Readonly<Record<number, string>>;
 }
 
 /** One request to a search engine. */
 interface EngineRequest<Answer> {
   readonly url: URL;
-  /** Keys belong here and never into the URL. */
+  /** API keys are sent in headers, never in the URL. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly answer: z.ZodType<Answer>;
 }
@@ -107,11 +102,12 @@ const TIMEOUT_MS = 15_000;
 const MAX_BYTES = 2_000_000;
 
 /**
- * Queries an engine. Redirects are not followed, because they would carry the key elsewhere. Throws
- * WebError, whose message says what to fix and never contains the key or the engine's own text.
+ * Queries an engine. Redirects are not followed, because they would send the key to another server.
+ * Throws WebError, whose message states how to fix the problem and never contains the key or the
+ * engine's own text.
  */
 async function askEngine<Answer>(
-  engine: Engine,
+  engine: SearchEngine,
   { url, headers, answer }: EngineRequest<Answer>,
   { fetch, timeoutMs = TIMEOUT_MS }: EngineDeps,
   signal: AbortSignal,
@@ -126,7 +122,7 @@ async function askEngine<Answer>(
     });
     if (!response.ok) {
       await response.body?.cancel();
-      throw searchRefusal(engine, response);
+      throw createSearchRefusal(engine, response);
     }
     return parseAnswer(await readAnswerText(response, name), answer, engine);
   } catch (error) {
@@ -134,7 +130,7 @@ async function askEngine<Answer>(
     if (error instanceof WebError) throw error;
     const why = slow.aborted
       ? `did not answer within ${timeoutMs / 1_000} s`
-      : `cannot be reached (${fetchFailureReason(error) || 'the connection failed'})`;
+      : `cannot be reached (${describeFetchFailure(error) || 'the connection failed'})`;
     throw new WebError(
       'web-search',
       `${name} ${why}; its address and key are in ${settings}.`,
@@ -158,7 +154,7 @@ async function readAnswerText({ body }: Response, name: string): Promise<string>
 function parseAnswer<Answer>(
   text: string,
   answer: z.ZodType<Answer>,
-  { name, settings }: Engine,
+  { name, settings }: SearchEngine,
 ): Answer {
   try {
     return answer.parse(JSON.parse(text));
@@ -168,15 +164,15 @@ function parseAnswer<Answer>(
   }
 }
 
-function searchRefusal(
-  { name, settings, meaning }: Engine,
+function createSearchRefusal(
+  { name, settings, meaning }: SearchEngine,
   { status, headers }: Response,
 ): WebError {
   const usual: Readonly<Record<number, string>> = {
     401: `it refused the key; check ${settings}`,
     403: `it refused the key; check ${settings}`,
     404: `there is no search at this address; check ${settings}`,
-    429: `it receives too many requests${waitOf(headers)}`,
+    429: `it receives too many requests${describeWait(headers)}`,
   };
   const why =
     meaning[status] ??
@@ -185,14 +181,16 @@ function searchRefusal(
   return new WebError('web-search', `${name} answered with status ${status}: ${why}.`);
 }
 
-function waitOf(headers: Headers): string {
+function describeWait(headers: Headers): string {
   const seconds = Number(headers.get('retry-after'));
   return seconds > 0 ? `; try again in ${seconds} s` : '; try again later';
 }
 
 /** A SearXNG instance: the settings section `web.search.searxng`. */
 interface SearxngSettings {
-  /** May be in the operator's own network, because only the operator can configure it. */
+  /**
+   * The server may be in the operator's own network, because only the operator can configure it.
+   */
   readonly baseUrl: string;
   /** A language such as `de` or `zh-CN`; the instance's default when absent. */
   readonly language?: string | undefined;
@@ -206,18 +204,18 @@ const Text = z
 
 const SearxngResponse = z.object({
   results: z.array(z.object({ url: z.string(), title: Text, content: Text })),
-  /** Pairs of an engine and the reason why it did not respond. */
+  /** Pairs of an engine's name and the reason why it did not respond. */
   unresponsive_engines: z.array(z.unknown()).default([]),
 });
 
-const SEARXNG: Engine = {
+const SEARXNG: SearchEngine = {
   name: 'SearXNG',
   settings: 'web.search.searxng',
   meaning: { 403: 'it does not give out JSON; add json to search.formats in its settings.yml' },
 };
 
 /** Searches with SearXNG, a metasearch engine that can be self-hosted. */
-function searxng({ baseUrl, language }: SearxngSettings, deps: EngineDeps): SearchWeb {
+function createSearxngSearch({ baseUrl, language }: SearxngSettings, deps: EngineDeps): SearchWeb {
   return async ({ query }, signal) => {
     const url = new URL(`${baseUrl.replace(/(?<!\/)\/+$/, '')}/search`);
     url.searchParams.set('q', query);
@@ -238,11 +236,11 @@ function searxng({ baseUrl, language }: SearxngSettings, deps: EngineDeps): Sear
 /** Brave Search: the settings section `web.search.brave`. */
 interface BraveSettings {
   readonly apiKey: string;
-  /** Brave’s own URL when absent; tests use another. */
+  /** The base URL; Brave’s own when absent. */
   readonly baseUrl?: string | undefined;
 }
 
-/** `web` is missing when there are no results. */
+/** `web` is missing if there are no results. */
 const BraveResponse = z.object({
   type: z.literal('search'),
   web: z
@@ -251,7 +249,7 @@ const BraveResponse = z.object({
 });
 
 const BRAVE_URL = 'https://api.search.brave.com';
-const BRAVE: Engine = {
+const BRAVE: SearchEngine = {
   name: 'Brave Search',
   settings: 'web.search.brave',
   meaning: { 422: 'it refused the key or the question; check web.search.brave.apiKey' },
@@ -268,7 +266,7 @@ function createBraveSearch(
     const url = new URL('/res/v1/web/search', baseUrl);
     url.searchParams.set('q', query);
     url.searchParams.set('count', String(Math.min(results, BRAVE_MOST)));
-    // Otherwise the search terms are wrapped in HTML tags.
+    // Without this parameter, the search terms are wrapped in HTML tags.
     url.searchParams.set('text_decorations', 'false');
     url.searchParams.set('result_filter', 'web');
     const asked = { url, headers: { 'x-subscription-token': apiKey }, answer: BraveResponse };

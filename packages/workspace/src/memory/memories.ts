@@ -3,48 +3,48 @@ import { isMemory } from '../audience.ts';
 import type { WorkspaceView } from '../workspace-view.ts';
 import type { WriteApproval } from '../write-rules.ts';
 import {
+  addEntry,
+  getFileScope,
   type MemoryEntry,
   type MemoryType,
   parseMemoryFile,
+  removeEntries,
   SAVED_FILES,
-  scopeOfFile,
-  withEntry,
-  withoutEntries,
 } from './memory-file.ts';
 import { VERSIONS_FOLDER } from './memory-versions.ts';
 
-/** A memory and its file. */
+/** A memory with its file. */
 export interface SavedMemory {
   readonly name: string;
   readonly entry: MemoryEntry;
 }
 
-/** The result of a save. `known`: the memory already exists. */
+/** `known`: the memory already exists. */
 export type SaveResult =
   | ({ readonly kind: 'saved' | 'known' } & SavedMemory)
   | { readonly kind: 'refused'; readonly detail: string };
 
-/** The memories that were removed from the files, and those that could not be. */
-export interface Removal {
+/** The memories that were removed from files, and the files that could not be written. */
+export interface MemoryRemoval {
   readonly memories: readonly SavedMemory[];
-  /** Lines removed from other notes, by file. */
+  /** The number of lines removed from other notes, by file. */
   readonly lines: readonly { readonly name: string; readonly count: number }[];
   /** Files that could not be written, with the reason. */
   readonly failed: readonly { readonly name: string; readonly detail: string }[];
 }
 
-/** `/forget` is a person's own command, and only removes. */
+/** The approval for `/forget`, a person's own command that only removes text. */
 const BY_COMMAND: WriteApproval = { by: 'command' };
 const WHOLE = Number.MAX_SAFE_INTEGER;
 
 /** The memories in a workspace's files; the files are authoritative and may be edited by hand. */
-export class Memories {
+export class MemoryFiles {
   readonly #entries = new EntryCache();
 
-  /** The memories that this reader may see, oldest first in each file. */
+  /** Lists the memories that this reader may see, oldest first in each file. */
   async list(view: WorkspaceView): Promise<readonly SavedMemory[]> {
     const lists = await Promise.all(
-      visibleMemoryFiles(view).map(async (name) => {
+      listVisibleMemoryFiles(view).map(async (name) => {
         const file = await view.read(name, WHOLE);
         const found = file.kind === 'file' ? this.#entries.of(name, file.text) : [];
         return found.map((entry) => ({ name, entry }));
@@ -54,8 +54,8 @@ export class Memories {
   }
 
   /**
-   * Saves an owner's memory in `memory/`, and any other in its conversation's file, which nobody
-   * else can read (W02, W04).
+   * Saves an owner's memory in `memory/`, and other memories in the file of their conversation,
+   * which other readers cannot see (W02, W04).
    */
   async save(view: WorkspaceView, entry: MemoryEntry): Promise<SaveResult> {
     const name = view.reader.kind === 'owner' ? SAVED_FILES[entry.scope] : view.groupMemory;
@@ -65,7 +65,7 @@ export class Memories {
     const written = await view.change(name, (text) => {
       // Another process may have saved the same memory in the meantime.
       twin = this.#entries.of(name, text ?? '').find((one) => isSameMemory(one, entry));
-      return twin === undefined ? withEntry(text, entry) : null;
+      return twin === undefined ? addEntry(text, entry) : null;
     });
     if (written.kind === 'refused') return { kind: 'refused', detail: written.detail };
     return { kind: twin === undefined ? 'saved' : 'known', name, entry: twin ?? entry };
@@ -76,18 +76,17 @@ export class Memories {
     view: WorkspaceView,
     isMeant: (memory: SavedMemory) => boolean,
     inNotes: (line: string) => boolean,
-  ): Promise<Removal> {
+  ): Promise<MemoryRemoval> {
     const memories = (await this.list(view)).filter(isMeant);
     const lines: { name: string; count: number }[] = [];
     const failed: { name: string; detail: string }[] = [];
-    for (const name of await changeable(view)) {
+    for (const name of await listChangeableFiles(view)) {
       const ids = new Set(memories.filter((one) => one.name === name).map(({ entry }) => entry.id));
-      const scope = scopeOfFile(name);
+      const scope = getFileScope(name);
       let count = 0;
       const shortened = (text: string | null) => {
         if (text === null) return null;
-        const kept =
-          scope === null ? withoutLines(text, inNotes) : withoutEntries(text, scope, ids);
+        const kept = scope === null ? removeLines(text, inNotes) : removeEntries(text, scope, ids);
         count = countLines(text) - countLines(kept);
         return kept === text ? null : kept;
       };
@@ -95,7 +94,7 @@ export class Memories {
       if (result.kind === 'refused') failed.push({ name, detail: result.detail });
       else if (scope === null && count > 0) lines.push({ name, count });
     }
-    const old = await view.versions?.forget((text) => withoutLines(text, inNotes));
+    const old = await view.versions?.forget((text) => removeLines(text, inNotes));
     if (old !== undefined && old.count > 0) lines.push({ name: VERSIONS_FOLDER, count: old.count });
     failed.push(...(old?.failed ?? []), ...(await forgetVersions(view, memories, inNotes)));
     const isGone = ({ name }: SavedMemory) => failed.every((one) => one.name !== name);
@@ -104,45 +103,45 @@ export class Memories {
 }
 
 /**
- * Removes the same from earlier versions; in a chat, only from those of its own file. Returns the
- * failures.
+ * Removes the same text from earlier versions, in a chat only from those of the chat's own file;
+ * returns the failures.
  */
 async function forgetVersions(
   { reader, groupMemory, history }: WorkspaceView,
   memories: readonly SavedMemory[],
   inNotes: (line: string) => boolean,
-): Promise<Removal['failed']> {
+): Promise<MemoryRemoval['failed']> {
   const shorten = (file: string, text: string): string => {
-    const scope = scopeOfFile(file);
+    const scope = getFileScope(file);
     const own = memories.filter(({ name }) => name === file).map(({ entry }) => entry.id);
-    const kept = scope === null ? text : withoutEntries(text, scope, new Set(own));
-    return withoutLines(kept, inNotes);
+    const kept = scope === null ? text : removeEntries(text, scope, new Set(own));
+    return removeLines(kept, inNotes);
   };
   const isMeant = (file: string) => reader.kind === 'owner' || file === groupMemory;
   return (await history?.forget(shorten, isMeant))?.failed ?? [];
 }
 
-/** The same text from the same person, or the same call again. */
+/** Whether two entries have the same text from the same person, or come from the same call. */
 function isSameMemory(known: MemoryEntry, entry: MemoryEntry): boolean {
   if (known.id === entry.id) return true;
   const isAlike = known.text.toLowerCase() === entry.text.toLowerCase();
   return isAlike && known.person === entry.person && known.scope === entry.scope;
 }
 
-function withoutLines(text: string, isMeant: (line: string) => boolean): string {
+function removeLines(text: string, isMeant: (line: string) => boolean): string {
   const kept = text.split('\n').filter((line) => !isMeant(line));
   return kept.join('\n');
 }
 
-/** The files that contain memories, and an owner's notes. */
-async function changeable(view: WorkspaceView): Promise<readonly string[]> {
-  if (view.reader.kind !== 'owner') return visibleMemoryFiles(view);
+/** Lists the files that contain memories, and an owner's notes. */
+async function listChangeableFiles(view: WorkspaceView): Promise<readonly string[]> {
+  if (view.reader.kind !== 'owner') return listVisibleMemoryFiles(view);
   const all = (await view.list()).map(({ name }) => name);
   const notes = all.filter((name) => isMemory(name));
-  return [...new Set([...visibleMemoryFiles(view), ...notes])];
+  return [...new Set([...listVisibleMemoryFiles(view), ...notes])];
 }
 
-function visibleMemoryFiles(view: WorkspaceView): readonly string[] {
+function listVisibleMemoryFiles(view: WorkspaceView): readonly string[] {
   const owners = view.reader.kind === 'owner' ? Object.values(SAVED_FILES) : [];
   return [...owners, view.groupMemory];
 }
@@ -152,11 +151,12 @@ function countLines(text: string): number {
 }
 
 /**
- * How many files have their memories cached: the owner's few, and those for recent conversations.
+ * The number of files whose memories are cached: the owner's few, and those of recent
+ * conversations.
  */
 const FILES = 50;
 
-/** The memories in recently read files, so that each turn parses only new lines. */
+/** Caches the memories of recently read files, so that each turn parses only new lines. */
 class EntryCache {
   readonly #files = new BoundedMap<
     string,
@@ -167,11 +167,11 @@ class EntryCache {
     }
   >(FILES);
 
-  /** The memories in exactly this text, in order. */
+  /** Returns the memories in this text, in order. */
   of(name: string, text: string): readonly MemoryEntry[] {
     const before = this.#files.get(name);
     if (before?.text === text) return before.entries;
-    const scope = scopeOfFile(name) ?? 'project';
+    const scope = getFileScope(name) ?? 'project';
     const lines = new Map<string, readonly MemoryEntry[]>();
     const entries = text.split('\n').flatMap((line) => {
       const found = before?.lines.get(line) ?? parseMemoryFile(line, scope);
@@ -183,13 +183,16 @@ class EntryCache {
   }
 }
 
-/** How often a memory was useful, by its id. */
+/** How often each memory was useful, by memory id. */
 export type MemoryUses = ReadonlyMap<string, number>;
 
-/** The longest profile, in characters. */
+/** The maximum length of a profile, in characters. */
 const MAX_PROFILE_CHARACTERS = 600;
 
-/** How many memories may turn out too long for the remaining space before the search ends. */
+/**
+ * The number of memories that may be too long for the remaining space before the search for a
+ * shorter one ends.
+ */
 const TRIED = 10;
 
 const TITLES: Readonly<Record<MemoryType, string>> = {
@@ -203,10 +206,10 @@ const TITLES: Readonly<Record<MemoryType, string>> = {
 const ORDER: readonly MemoryType[] = ['constraint', 'preference', 'habit', 'skill', 'fact'];
 
 /**
- * A short summary of memories, created without a model (G14): grouped by type, with the newest and
- * most used first in each group. The agent's own notes are marked. Null if there are no memories.
+ * Summarizes memories without a model (G14): grouped by type, with the newest and most used first
+ * in each group; null without memories. The agent's own notes are marked.
  */
-export function profileOf(entries: readonly MemoryEntry[], uses: MemoryUses): string | null {
+export function summarizeProfile(entries: readonly MemoryEntry[], uses: MemoryUses): string | null {
   const ranked = rankMemories(entries, uses);
   const chosen: MemoryEntry[] = [];
   let tooLong = 0;
@@ -220,8 +223,8 @@ export function profileOf(entries: readonly MemoryEntry[], uses: MemoryUses): st
 }
 
 /**
- * Each use counts as much as being one position newer. Files are oldest first, so the position
- * represents the age.
+ * One use counts as much as being one position newer. Files list the oldest memory first, so the
+ * position represents the age.
  */
 function rankMemories(entries: readonly MemoryEntry[], uses: MemoryUses): readonly MemoryEntry[] {
   return entries

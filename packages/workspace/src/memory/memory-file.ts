@@ -6,11 +6,11 @@ import { isGroupFile } from '../audience.ts';
 export const MemoryType = z.enum(['preference', 'fact', 'skill', 'habit', 'constraint']);
 export type MemoryType = z.infer<typeof MemoryType>;
 
-/** The scope of a memory; `session` counts until `/new` in the chat where it was saved. */
+/** The scope of a memory; `session` lasts until `/new` in the chat where it was saved. */
 export const MemoryScope = z.enum(['user', 'project', 'session']);
 export type MemoryScope = z.infer<typeof MemoryScope>;
 
-/** The message that it comes from. */
+/** The message from which a memory was saved. */
 export const MemoryOrigin = z.strictObject({
   channel: z.string(),
   chat: z.string(),
@@ -21,33 +21,33 @@ export const MemoryOrigin = z.strictObject({
 export type MemoryOrigin = z.infer<typeof MemoryOrigin>;
 
 /**
- * The author of the text. `own`: exactly what the person wrote. `agent`: a note by the agent.
- * `hand`: a person edited the file.
+ * The author of a memory's text. `own`: exactly what the person wrote. `agent`: the agent worded
+ * the memory. `hand`: a person edited the line in the file.
  */
 export type MemoryWords = 'own' | 'agent' | 'hand';
 
-/** One memory, which is one line of a file. */
+/** A memory, which is one line of a file. */
 export interface MemoryEntry {
   readonly id: string;
   readonly type: MemoryType;
   readonly scope: MemoryScope;
-  /** One line. */
+  /** The text, always a single line. */
   readonly text: string;
-  /** The person it is about or comes from, by their Parley id (`telegram:42`). */
+  /** The person whom the memory is about or who wrote it, by their Parley id (`telegram:42`). */
   readonly person: string | null;
   /** `2026-11-21` */
   readonly date: string | null;
   readonly from: MemoryOrigin | null;
   readonly words: MemoryWords;
-  /** Whether Parley saved it automatically, because the model did not. */
+  /** Whether Parley saved the memory automatically, because the model did not. */
   readonly automatic: boolean;
 }
 
-/** The longest memory, in characters. */
+/** The maximum length of a memory, in characters. */
 const MEMORY_CHARACTERS = 500;
 
 /** Converts a text to one plain line that can neither begin nor end one of the file's marks. */
-export function memoryLine(text: string): string {
+export function toMemoryLine(text: string): string {
   const line = text
     .toWellFormed()
     .replace(/<!--|--+>|<!/g, ' ')
@@ -63,19 +63,19 @@ export function memoryLine(text: string): string {
 }
 
 /**
- * The id of a memory from one message: the same in every run of a turn, so that it is saved only
- * once. `seed` distinguishes several memories.
+ * Creates the id of a memory from one message, which is the same in every run of a turn, so that
+ * the memory is saved only once. `seed` distinguishes several memories.
  */
-export function memoryId(seed: readonly string[]): string {
-  return `m${hash(JSON.stringify(seed))}`;
+export function createMemoryId(seed: readonly string[]): string {
+  return `m${hashMemoryText(JSON.stringify(seed))}`;
 }
 
-/** The id of a line written by hand; it changes with the text. */
-function handId(text: string): string {
-  return `h${hash(text)}`;
+/** Creates the id of a line written by hand, which changes with the text. */
+function createHandwrittenId(text: string): string {
+  return `h${hashMemoryText(text)}`;
 }
 
-function hash(text: string): string {
+function hashMemoryText(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 10);
 }
 
@@ -86,8 +86,8 @@ export const SAVED_FILES: Readonly<Record<MemoryScope, string>> = {
   session: 'memory/session.md',
 };
 
-/** The scope of lines without one of their own; null if it is not a memory file. */
-export function scopeOfFile(name: string): MemoryScope | null {
+/** Returns the scope of lines without an explicit one; null if the file is not a memory file. */
+export function getFileScope(name: string): MemoryScope | null {
   if (isGroupFile(name)) return 'project';
   if (name === SAVED_FILES.user) return 'user';
   if (name === SAVED_FILES.project) return 'project';
@@ -111,22 +111,22 @@ const Mark = z.object({
 });
 
 /**
- * The memories in a file, in order. List items without a mark, or with an invalid one, were written
- * by hand and count as facts about `scope`. Never throws.
+ * Parses the memories in a file, in order. List items without a mark, or with an invalid one, were
+ * written by hand and count as facts about `scope`. Never throws.
  */
 export function parseMemoryFile(text: string, scope: MemoryScope): readonly MemoryEntry[] {
   return text.split('\n').flatMap((line) => parseMemoryLine(line, scope) ?? []);
 }
 
-/** The file with one memory added; `null` if there is no file yet. */
-export function withEntry(text: string | null, entry: MemoryEntry): string {
+/** Returns the file with one memory added; `text` is null if the file does not exist yet. */
+export function addEntry(text: string | null, entry: MemoryEntry): string {
   const before = text === null || text.trim() === '' ? HEAD : `${text.trimEnd()}\n`;
   const gap = /\n[-*+] [^\n]*\n$/.test(before) ? '' : '\n';
   return `${before}${gap}${printEntry(entry)}\n`;
 }
 
-/** The file without the lines for these memories. */
-export function withoutEntries(text: string, scope: MemoryScope, ids: ReadonlySet<string>): string {
+/** Returns the file without the lines of these memories. */
+export function removeEntries(text: string, scope: MemoryScope, ids: ReadonlySet<string>): string {
   return text
     .split('\n')
     .filter((line) => {
@@ -136,25 +136,27 @@ export function withoutEntries(text: string, scope: MemoryScope, ids: ReadonlySe
     .join('\n');
 }
 
-/** The line that represents a memory. */
+/** Formats the line that represents a memory. */
 export function printEntry({ text, from, ...entry }: MemoryEntry): string {
   const { automatic, ...rest } = entry;
   const mark = Object.entries({ ...rest, ...from, ...(automatic && { automatic: 'yes' }) })
     .filter(([, value]) => value !== null)
     .map(([key, value]) => `${key}=${encodeURIComponent(String(value))}`)
     .join(' ');
-  return `- ${memoryLine(text)} <!-- parley ${mark} -->`;
+  return `- ${toMemoryLine(text)} <!-- parley ${mark} -->`;
 }
 
 function parseMemoryLine(line: string, scope: MemoryScope): MemoryEntry | null {
   const [, written = '', mark] = ITEM.exec(line) ?? [];
-  const text = memoryLine(written);
+  const text = toMemoryLine(written);
   if (text === '') return null;
-  return (mark === undefined ? null : markedEntry(text, mark)) ?? handEntry(text, scope);
+  return (
+    (mark === undefined ? null : parseMarkedEntry(text, mark)) ?? parseHandwrittenEntry(text, scope)
+  );
 }
 
-function markedEntry(text: string, mark: string): MemoryEntry | null {
-  const values = valuesOf(mark);
+function parseMarkedEntry(text: string, mark: string): MemoryEntry | null {
+  const values = parseMarkValues(mark);
   const parsed = Mark.safeParse(values);
   if (!parsed.success) return null;
   const { person = null, date = null, automatic, ...rest } = parsed.data;
@@ -170,19 +172,19 @@ function markedEntry(text: string, mark: string): MemoryEntry | null {
   };
 }
 
-function handEntry(text: string, scope: MemoryScope): MemoryEntry {
+function parseHandwrittenEntry(text: string, scope: MemoryScope): MemoryEntry {
   const unknown = { person: null, date: null, from: null, automatic: false };
-  return { id: handId(text), type: 'fact', scope, text, words: 'hand', ...unknown };
+  return { id: createHandwrittenId(text), type: 'fact', scope, text, words: 'hand', ...unknown };
 }
 
-function valuesOf(mark: string): Readonly<Record<string, string>> {
+function parseMarkValues(mark: string): Readonly<Record<string, string>> {
   const pairs = mark.split(/\s+/).flatMap((pair) => {
     const [, key, value] = /^([a-z]+)=(.*)$/.exec(pair) ?? [];
     if (key === undefined || value === undefined) return [];
     try {
       return [[key, decodeURIComponent(value)] as const];
     } catch {
-      // Changed by hand; the line counts as if it had no mark.
+      // The line was changed by hand, so its mark is ignored.
       return [];
     }
   });

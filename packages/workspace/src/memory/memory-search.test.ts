@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openWorkspace, type Workspace } from '../open-workspace.ts';
 import { type MemorySearch, openMemorySearch } from './memory-search.ts';
 import { PassageIndex } from './passage-index.ts';
-import { queryWords } from './search-words.ts';
+import { listQueryWords } from './search-words.ts';
 
 const MEMORIES = [
   'I like green tea in the morning.',
@@ -45,7 +45,7 @@ beforeAll(async () => {
   mkdirSync(join(folder, 't'));
   workspace = await openWorkspace({ folder: join(folder, 'w'), templates: join(folder, 't') });
   for (const [name, text] of Object.entries(FILES)) put(name, text);
-  // A clock that stands still: each search checks the files, however slow the machine is.
+  // With a stopped clock, each search checks the files, however slow the machine is.
   search = openMemorySearch(workspace, () => 0);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -132,7 +132,7 @@ describe('searching memories', () => {
     expect((await hits(question))[0]?.isClear).toBe(true);
   });
 
-  it('[G14] a change by hand is found immediately', async () => {
+  it('[G14] finds a manual change immediately', async () => {
     put('memory/hand.md', 'The parrot is called Rio.\n');
     expect((await hits('parrot'))[0]?.text).toContain('Rio');
     put('memory/hand.md', 'The parrot is called Kiwi now.\n');
@@ -141,7 +141,7 @@ describe('searching memories', () => {
     expect(await hits('parrot')).toEqual([]);
   });
 
-  it('[G14] what Parley saves is found immediately, even when checking the files takes long', async () => {
+  it('[G14] finds what Parley saves immediately, even when checking the files takes long', async () => {
     let now = 0;
     const slow = openMemorySearch(workspace, () => {
       now += 9;
@@ -157,13 +157,13 @@ describe('searching memories', () => {
     expect(await find('Kestrel')).toEqual(['The bridge is named Kestrel.']);
     rmSync(join(workspace.folder, 'memory/project.md'));
     expect(await find('Kestrel')).toEqual([]);
-    // What was written by hand follows a little later.
+    // Manual changes are found a little later.
     put('memory/hand.md', 'The parrot is called Rio.\n');
     await expect.poll(() => find('parrot'), { interval: 5 }).toEqual(['The parrot is called Rio.']);
     rmSync(join(workspace.folder, 'memory/hand.md'));
   });
 
-  it('[W02] a guest finds what everybody may know, and nothing of the owner’s', async () => {
+  it('[W02] finds only open passages for a guest, and no private ones of the owner', async () => {
     expect((await hits('sencha', 'guest'))[0]?.text).toContain('seventy');
     for (const question of ['tea', 'Ann', 'Norway', 'dentist', '生日', 'boat Otter']) {
       const texts = (await hits(question, 'guest')).map(({ source }) => source);
@@ -171,7 +171,7 @@ describe('searching memories', () => {
     }
   });
 
-  it('[W03] what has become private is no longer found by a guest', async () => {
+  it('[W03] no longer finds a passage for a guest after its file has become private', async () => {
     put('knowledge/secret.md', 'The heron nests in the attic.\n');
     expect((await hits('heron', 'guest')).length).toBe(1);
     put('knowledge/secret.md', '---\naudience: owner\n---\nThe heron nests in the attic.\n');
@@ -179,7 +179,7 @@ describe('searching memories', () => {
     expect((await hits('heron')).length).toBe(1);
   });
 
-  it('[W03] what is private now is not shown, even before the index knows it', async () => {
+  it('[W03] does not show a passage that has become private, even before the index is updated', async () => {
     let now = 0;
     const slow = openMemorySearch(workspace, () => {
       now += 100;
@@ -193,7 +193,7 @@ describe('searching memories', () => {
     for (let round = 0; round < 3; round += 1) expect(await find()).toEqual([]);
   });
 
-  it('[G14] [W07] a large file that has changed is read as it is now', async () => {
+  it('[G14] [W07] finds the current text of a large file that has changed', async () => {
     const lines = Array.from({ length: 500 }, (_, nth) => `- The shelf number ${nth} holds pots.`);
     put('memory/project.md', [...lines, '- The last shelf holds a cormorant.'].join('\n'));
     expect((await hits('cormorant'))[0]?.text).toBe('The last shelf holds a cormorant.');
@@ -202,7 +202,7 @@ describe('searching memories', () => {
     rmSync(join(workspace.folder, 'memory/project.md'));
   });
 
-  it('[W04] a conversation’s memory is found only there', async () => {
+  it('[W04] finds a conversation’s memory only in that conversation', async () => {
     const { groupMemory } = workspace.for({ kind: 'guest', conversationId: 'g1' });
     put(groupMemory, '- The football match is on Sunday.\n');
     expect((await hits('football', 'guest', 'g1')).length).toBe(1);
@@ -210,7 +210,7 @@ describe('searching memories', () => {
     expect(await hits('football', 'owner', 'c')).toEqual([]);
   });
 
-  it('[G13] a memory of a session ends with it', async () => {
+  it('[G13] finds a memory of a session only until the session ends', async () => {
     const from = 'channel=t chat=1 message=2 conversation=c session=4';
     const mark = `<!-- parley id=mabc123 type=fact scope=session words=own ${from} -->`;
     put('memory/session.md', `- The code word is marmalade. ${mark}\n`);
@@ -231,11 +231,11 @@ function list(texts: readonly string[]): string {
 }
 
 function find(index: PassageIndex, question: string, most = 1_000) {
-  return index.search(queryWords(question), most);
+  return index.search(listQueryWords(question), most);
 }
 
-describe('files and the text in them', () => {
-  it('[G14] [W07] are found after any changes just as if they had been read again', () => {
+describe('indexed files', () => {
+  it('[G14] [W07] searches randomly changed files just as if they had been read again', () => {
     const Step = fc.record({
       name: fc.constantFrom('memory/user.md', 'memory/a.md'),
       lines: Lines,
@@ -261,7 +261,7 @@ describe('files and the text in them', () => {
     );
   });
 
-  it('[G14] saving a memory affects nothing that stays, and keeps nothing that goes', () => {
+  it('[G14] keeps all unchanged entries when a memory is saved, and no removed ones', () => {
     const index = new PassageIndex(10_000);
     const notes = Array.from({ length: 1_500 }, (_, nth) => `note ${nth}`);
     index.put('memory/user.md', list(notes));
@@ -277,13 +277,13 @@ describe('files and the text in them', () => {
     expect(find(index, 'note more')).toEqual([]);
   });
 
-  it('are found up to the number that is kept', () => {
+  it('searches files only up to the maximum number of pieces', () => {
     const index = new PassageIndex(2);
     index.put('memory/user.md', '- heron one\n- heron two\n- heron three');
     expect(find(index, 'heron')).toHaveLength(2);
   });
 
-  it('[G14] the newer of two equals is found first, however few are requested', () => {
+  it('[G14] list the newer of two equal passages first, even with a small limit', () => {
     const index = new PassageIndex(1_000);
     index.put('memory/user.md', list(Array.from({ length: 100 }, (_, nth) => `heron a${nth}`)));
     const all = find(index, 'heron').map(({ piece }) => piece.raw);
@@ -293,7 +293,7 @@ describe('files and the text in them', () => {
     }
   });
 
-  it('[G14] longer words are found by their prefix, in whatever order they were added', () => {
+  it('[G14] finds longer words by their prefix, in whatever order they were added', () => {
     const index = new PassageIndex(1_000);
     const words: string[] = [];
     for (let nth = 0; nth < 700; nth += 1) {

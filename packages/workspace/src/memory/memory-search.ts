@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { BoundedMap, type Monotonic, type PromptPart, type Reader, systemTime } from '@parley/core';
 import type { Workspace } from '../open-workspace.ts';
-import { FoundFile, markdownLister } from '../paths.ts';
+import { createMarkdownLister, FoundFile } from '../paths.ts';
 import type { WorkspaceView } from '../workspace-view.ts';
 import { type MemoryEntry, SAVED_FILES } from './memory-file.ts';
-import { type FoundPiece, PassageIndex, type PassageKind, passageOf } from './passage-index.ts';
-import { type QueryWord, queryWords } from './search-words.ts';
+import { type FoundPiece, PassageIndex, type PassageKind, toPassage } from './passage-index.ts';
+import { listQueryWords, type QueryWord } from './search-words.ts';
 
 /** A passage found for a question. */
 export interface MemoryHit extends PromptPart {
@@ -15,24 +15,25 @@ export interface MemoryHit extends PromptPart {
   readonly heading: string;
   readonly entry?: MemoryEntry;
   readonly score: number;
-  /** Whether it is actually about the question, rather than only sharing a word with it. */
+  /** Whether the passage is about the question, rather than only sharing a word with it. */
   readonly isClear: boolean;
 }
 
-/** Where the question was asked. */
+/** The conversation and session in which the question was asked. */
 export interface SearchScope {
   readonly conversation: string;
   readonly session: number;
 }
 
-/** How many conversations have their memory files indexed at a time. */
+/** The maximum number of conversations whose memory files are indexed at a time. */
 const CONVERSATIONS = 100;
 /**
- * More hits than requested are read, because some have been removed or belong to other sessions.
+ * The number of additional hits to read, because some hits have been removed or belong to other
+ * sessions.
  */
 const SPARE = 5;
 
-/** Finds memories for one reader at a time (G14). */
+/** Finds memories on behalf of one reader at a time (G14). */
 export type MemorySearch = ReturnType<typeof openMemorySearch>;
 
 /**
@@ -52,10 +53,11 @@ export function openMemorySearch(
     const view = workspace.for(reader);
     return new FileIndex({ folder, names, always, view, monotonic });
   };
-  const list = markdownLister();
+  const list = createMarkdownLister();
   const within = async (name: string): Promise<readonly string[]> =>
     (await list(join(folder, name))).map((file) => `${name}/${file}`);
-  // No conversation, because these indexes find the same for every reader of the same kind.
+  // These indexes belong to no conversation, because they return the same passages to every reader
+  // of the same kind.
   const none = { conversationId: '' };
   const shared = {
     owner: indexFor(
@@ -76,7 +78,7 @@ export function openMemorySearch(
   };
   return {
     /**
-     * The best `most` passages, best first, all of them just read through `view`: the index only
+     * Finds the best `most` passages, best first, each just read through `view`: the index only
      * provides the location. Memories from other sessions are omitted.
      */
     async find(
@@ -85,7 +87,7 @@ export function openMemorySearch(
       { most, ...place }: SearchScope & { readonly most: number },
     ): Promise<readonly MemoryHit[]> {
       let known: readonly QueryWord[] | undefined;
-      const words = () => (known ??= queryWords(question));
+      const words = () => (known ??= listQueryWords(question));
       const wanted = most * 2 + SPARE;
       const found = await Promise.all([
         shared[view.reader.kind].search(words, wanted),
@@ -98,8 +100,8 @@ export function openMemorySearch(
 }
 
 /**
- * Checks the pieces through the view: pieces that this reader may not see, or that no longer exist,
- * are omitted.
+ * Checks the pieces through the view, omitting those that this reader may not see or that no longer
+ * exist.
  */
 async function readHits(
   view: WorkspaceView,
@@ -112,21 +114,21 @@ async function readHits(
     if (hits.size === most) break;
     const { name, text } = piece.file;
     const file = await view.read(name, Number.MAX_SAFE_INTEGER);
-    const passage = passageOf(name, piece);
+    const passage = toPassage(name, piece);
     if (file.kind === 'absent' || passage === null || hits.has(passage.text)) continue;
     // The file may have changed since it was indexed.
     const isSaid = (words: string) => file.text === text || file.text.includes(words);
     if (!isSaid(piece.raw) || !isSaid(piece.heading)) continue;
     if (isOutOfSession(passage.entry, at)) continue;
     const { source, audience } = file;
-    const isAbout = isClear(coverage, rarity);
+    const isAbout = isClearMatch(coverage, rarity);
     hits.set(passage.text, { ...passage, source, audience, score, isClear: isAbout });
   }
   return [...hits.values()];
 }
 
 /** Whether most of the question matches, or one of its rare words and a fair part of the rest. */
-function isClear(coverage: number, rarity: number): boolean {
+function isClearMatch(coverage: number, rarity: number): boolean {
   return (coverage >= 0.5 && rarity >= 1.3) || (rarity >= 2 && coverage >= 0.2);
 }
 
@@ -139,30 +141,30 @@ export function isOutOfSession(entry: MemoryEntry | undefined, at: SearchScope):
 interface FileIndexOptions {
   /** The real path of the workspace. */
   readonly folder: string;
-  /** The files that it currently covers. */
+  /** Lists the files that the index currently covers. */
   readonly names: () => Promise<readonly string[]>;
-  /** The files that each search checks, however many there are. */
+  /** Files that every search checks, regardless of how many other files exist. */
   readonly always: readonly string[];
-  /** Reads what the index may contain. */
+  /** The view through which the index reads files. */
   readonly view: WorkspaceView;
   readonly monotonic: Monotonic;
 }
 
-/** A search waits for a check that takes no longer than this, in ms. */
+/** A search waits for a file check that takes no longer than this, in ms. */
 const SHORT_CHECK_MS = 8;
 /**
  * A longer check is repeated only after this many times its duration, so that thousands of files
  * cost at most 5 % of the time.
  */
 const REST = 20;
-/** How many files are checked before the event loop continues. */
+/** The number of files checked before yielding to the event loop. */
 const AT_ONCE = 200;
 
 /**
  * The passages in a set of files, kept up to date with the disk. Each search first checks the files
- * and rereads those that have changed (W07). Only if there are so many that the check takes long
- * does it run in the background, and a change made by hand may then be found a second or two later.
- * What Parley itself saves is in `always`, and found immediately.
+ * and rereads those that have changed (W07). With so many files that the check takes long, it runs
+ * in the background, and a manual change may be found a second or two later. Files that Parley
+ * itself writes are in `always`, so their changes are found immediately.
  */
 class FileIndex {
   readonly #options: FileIndexOptions;
@@ -176,12 +178,12 @@ class FileIndex {
     this.#options = options;
   }
 
-  /** The best passages, best first. `words` is called only if there is anything to search. */
+  /** Finds the best passages, best first; `words` is called only if the index is not empty. */
   async search(words: () => readonly QueryWord[], most: number): Promise<readonly FoundPiece[]> {
-    // Searches during a check wait for that same check.
+    // Searches during a check wait for the same check.
     if (this.#checking === null && this.#options.monotonic() >= this.#nextCheck) {
       this.#checking = this.#check();
-      // A search that started before it does not see the error; the next search checks again, and
+      // Searches that do not wait for the check ignore its error; the next search checks again, and
       // waits.
       this.#checking.catch(() => {
         this.#isLong = false;
@@ -195,7 +197,7 @@ class FileIndex {
   async #check(): Promise<void> {
     const { monotonic } = this.#options;
     const start = monotonic();
-    // The first check reads everything and does not count.
+    // The first check reads all files, so its duration is ignored.
     const isFirst = this.#fingerprints.size === 0;
     try {
       await this.#refresh();
@@ -217,7 +219,7 @@ class FileIndex {
   }
 
   async #update(name: string): Promise<void> {
-    const fingerprint = fingerprintOf(this.#options.folder, name);
+    const fingerprint = fingerprintFile(this.#options.folder, name);
     if (fingerprint === null) this.#drop(name);
     else if (this.#fingerprints.get(name) !== fingerprint) {
       const file = await this.#options.view.read(name, Number.MAX_SAFE_INTEGER);
@@ -232,14 +234,14 @@ class FileIndex {
   }
 }
 
-/** Null if there is no file. The view decides whether it may be read at all. */
-function fingerprintOf(folder: string, name: string): string | null {
+/** Returns null if the file does not exist; the view decides whether it may be read. */
+function fingerprintFile(folder: string, name: string): string | null {
   try {
     const stats = lstatSync(`${folder}/${name}`, { bigint: true, throwIfNoEntry: false });
     if (stats === undefined || !stats.isFile()) return null;
     return new FoundFile(stats).fingerprint;
   } catch {
-    // Without access to it, it cannot be read either.
+    // A file whose metadata is inaccessible cannot be read either.
     return null;
   }
 }

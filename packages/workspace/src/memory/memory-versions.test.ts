@@ -1,11 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readVersionName, versionName } from '../file-versions.ts';
-import { localLock } from '../workspace-lock.ts';
+import { formatVersionName, readVersionName } from '../file-versions.ts';
+import { createLocalLock } from '../workspace-lock.ts';
 import { MemoryVersions } from './memory-versions.ts';
 
 let folder: string;
@@ -19,7 +19,7 @@ beforeEach(() => {
     ids += 1;
     return `${prefix}-${ids}`;
   };
-  versions = new MemoryVersions({ folder, newId, clock: () => now, lock: localLock() });
+  versions = new MemoryVersions({ folder, newId, clock: () => now, lock: createLocalLock() });
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -30,7 +30,7 @@ const replace = async (to: string) =>
   versions.replace({ from: await versions.current(), to, why: ['because'] });
 
 describe('versions of MEMORY.md', () => {
-  it('[H07] restore each version byte for byte, whatever it contained', async () => {
+  it('[H07] restore each version byte for byte, with any content', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.string({ unit: 'grapheme' }), { minLength: 1, maxLength: 5 }),
@@ -47,11 +47,11 @@ describe('versions of MEMORY.md', () => {
           }
         },
       ),
-      runs(25),
+      toRunOptions(25),
     );
   });
 
-  it('[H07] store the current text when one is restored, and record the reason', async () => {
+  it('[H07] stores the current text of MEMORY.md when a version is restored, and records the reason', async () => {
     put('one\n');
     await replace('two');
     const [, first] = await versions.list();
@@ -61,11 +61,11 @@ describe('versions of MEMORY.md', () => {
     const all = await versions.list();
     const texts = await Promise.all(all.map(async ({ name }) => (await versions.read(name))?.raw));
     expect(texts).toEqual(['one\n', 'by hand\n', 'two\n', 'one\n']);
-    expect(await versions.why(all[0]?.name ?? '')).toEqual([`brought back from ${first?.name}`]);
+    expect(await versions.why(all[0]?.name ?? '')).toEqual([`restored from ${first?.name}`]);
     expect(await versions.why(all[1]?.name ?? '')).toEqual([]);
   });
 
-  it('[H07] write nothing if another change came first', async () => {
+  it('[H07] writes no version of MEMORY.md if another change came first', async () => {
     put('one\n');
     const result = await versions.replace({ from: 'another', to: 'two', why: [] });
     expect(result).toEqual({ kind: 'changed' });
@@ -73,7 +73,7 @@ describe('versions of MEMORY.md', () => {
     expect(await versions.list()).toEqual([]);
   });
 
-  it('[H07] keep the newest thirty and remove the oldest', async () => {
+  it('[H07] keeps the newest thirty versions and removes the oldest', async () => {
     put('0\n');
     for (let n = 1; n <= 35; n += 1) await replace(String(n));
     const all = await versions.list();
@@ -81,7 +81,7 @@ describe('versions of MEMORY.md', () => {
     expect((await versions.read(all.at(-1)?.name ?? ''))?.text).toBe('6');
   });
 
-  it('[H07] never lead out of the folder', async () => {
+  it('[H07] never reads a version from outside the workspace folder', async () => {
     writeFileSync(join(folder, 'other.md'), 'secret');
     symlinkSync('other.md', path());
     await expect(versions.current()).rejects.toThrow('symbolic link');
@@ -89,13 +89,13 @@ describe('versions of MEMORY.md', () => {
     expect(await versions.restore('../../other')).toMatchObject({ kind: 'refused' });
   });
 
-  it('[H07] have names that sort in order of creation, even when the clock is set back', () => {
+  it('[H07] gives versions names that sort in order of creation, even when the clock is set back', () => {
     const moments = fc.array(fc.integer({ min: 0, max: 4_000 }), { minLength: 2, maxLength: 30 });
     fc.assert(
       fc.property(moments, (all) => {
         let newest: ReturnType<typeof readVersionName> = null;
         for (const moment of all) {
-          const next = readVersionName(versionName(moment, newest ?? undefined));
+          const next = readVersionName(formatVersionName(moment, newest ?? undefined));
           expect(next).not.toBeNull();
           if (newest !== null) expect((next?.name ?? '') > newest.name).toBe(true);
           newest = next;

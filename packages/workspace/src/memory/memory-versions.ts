@@ -1,14 +1,14 @@
 import { AudienceFrontMatter } from '../audience.ts';
 import { type FileChange, FileVersions, type FileVersionsOptions } from '../file-versions.ts';
 import { readFrontMatter } from '../front-matter.ts';
-import { headToKeep } from '../write-rules.ts';
+import { getKeptHead } from '../write-rules.ts';
 
 /** A change to MEMORY.md whose old and new texts are both stored. */
 interface MemoryEdit {
-  /** The expected text of MEMORY.md, as returned by `current`; null if there is no file. */
+  /** The expected text of MEMORY.md, as returned by `current`; null if the file does not exist. */
   readonly from: string | null;
   readonly to: string;
-  /** The reasons, one line each; they belong to the new version. */
+  /** The reasons for the new version, one line each. */
   readonly why: readonly string[];
 }
 
@@ -18,40 +18,43 @@ export const VERSIONS_FOLDER = '.parley/memory';
 const MEMORY = { name: 'MEMORY.md', segments: ['MEMORY.md'] };
 
 /**
- * MEMORY.md with its earlier versions (H07). They are in a hidden folder that no view, search or
- * tool reads; only an owner's view gives access to them.
+ * MEMORY.md with its earlier versions (H07). The versions are stored in a hidden folder that no
+ * view, search or tool reads; only an owner's view gives access to them.
  */
 export class MemoryVersions extends FileVersions {
   constructor(options: FileVersionsOptions) {
     super(options, MEMORY, VERSIONS_FOLDER.split('/'));
   }
 
-  /** MEMORY.md without front matter, even if it is an empty form; null if there is none. Throws. */
+  /**
+   * Reads MEMORY.md without front matter, even if it is an empty form; null if it does not exist.
+   * Throws.
+   */
   async current(): Promise<string | null> {
     const raw = await this.content();
-    return raw === null ? null : versionBody(raw);
+    return raw === null ? null : stripVersionHead(raw);
   }
 
   /**
-   * A version, byte for byte, and without front matter and blank lines around it; null if it does
-   * not exist.
+   * Reads a version, both byte for byte and without front matter and surrounding blank lines; null
+   * if it does not exist.
    */
   async read(name: string): Promise<{ readonly raw: string; readonly text: string } | null> {
     const raw = await this.raw(name);
-    return raw === null ? null : { raw, text: versionBody(raw) };
+    return raw === null ? null : { raw, text: stripVersionHead(raw) };
   }
 
   /** Writes MEMORY.md if it still contains `from`, and stores the text before and after. */
   replace({ from, to, why }: MemoryEdit): Promise<FileChange> {
     return this.options.lock.hold(async (hold) => {
       const raw = await this.content();
-      if ((raw === null ? null : versionBody(raw)) !== from) return { kind: 'changed' };
-      const head = headToKeep(readFrontMatter(raw ?? '', AudienceFrontMatter));
+      if ((raw === null ? null : stripVersionHead(raw)) !== from) return { kind: 'changed' };
+      const head = getKeptHead(readFrontMatter(raw ?? '', AudienceFrontMatter));
       return this.change(hold, raw, `${head}${to.trimEnd()}\n`, why);
     });
   }
 }
 
-function versionBody(raw: string): string {
+function stripVersionHead(raw: string): string {
   return readFrontMatter(raw, AudienceFrontMatter).body;
 }

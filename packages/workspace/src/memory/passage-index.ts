@@ -1,30 +1,30 @@
-import { type MemoryEntry, parseMemoryFile, scopeOfFile } from './memory-file.ts';
-import { indexTerms, type QueryWord } from './search-words.ts';
+import { getFileScope, type MemoryEntry, parseMemoryFile } from './memory-file.ts';
+import { listIndexTerms, type QueryWord } from './search-words.ts';
 
 /** A matching piece of a file, its score, and how much of the question it matches. */
 export interface FoundPiece {
-  readonly piece: IndexedPiece;
+  readonly piece: IndexedFilePiece;
   readonly score: number;
-  /** The share of the question's significant words that the piece contains, from 0 to 1. */
+  /** The share of the question's significant words that occur in the piece, from 0 to 1. */
   readonly coverage: number;
-  /** The rarity of the rarest matching word; above 2 it is significant. */
+  /** The rarity of the rarest matching word; a value above 2 is significant. */
   readonly rarity: number;
 }
 
 interface IndexedFile {
   readonly name: string;
   text: string;
-  /** Keyed by their text. */
-  readonly pieces: Map<string, IndexedPiece>;
+  /** The pieces of a file, keyed by their text. */
+  readonly pieces: Map<string, IndexedFilePiece>;
 }
 
-interface IndexedPiece extends Piece {
+interface IndexedFilePiece extends PassagePiece {
   readonly file: IndexedFile;
-  /** Identifies it in postings; reused once it has been removed. */
+  /** Identifies the piece in postings; the number is reused once the piece has been removed. */
   readonly number: number;
   /** Higher for pieces that were added later. */
   readonly nth: number;
-  /** Measured in terms. */
+  /** The length of the piece in terms. */
   readonly length: number;
 }
 
@@ -35,36 +35,36 @@ interface Posting {
 }
 
 /** The running sums for one search, by piece number. */
-interface Sums {
+interface ScoreSums {
   readonly score: Float64Array;
   readonly matched: Float64Array;
   readonly rarity: Float64Array;
-  /** The score of the current word's best form. */
+  /** The score of each piece for the current word's best form. */
   readonly best: Float64Array;
   readonly bestRarity: Float64Array;
 }
 
-/** 10,000 pieces take about 15 MB. */
+/** The maximum number of indexed pieces; 10,000 take about 15 MB. */
 const MAX_PIECES = 50_000;
-/** The usual parameters for BM25. */
+/** The usual BM25 parameters. */
 const K1 = 1.2;
 const B = 0.5;
-/** With too few pieces, every word would look common. */
+/** The minimum number of pieces assumed, because with fewer, every word would look common. */
 const MIN_PIECES = 50;
 /**
- * The weights for a longer word that starts with the searched one, and for one that is nearly as
+ * The weights of a longer word that starts with the searched one, and of one that is nearly as
  * long.
  */
 const LONGER = 0.6;
-/** How many longer words are tried for one short one. */
+/** The maximum number of longer words tried for one short word. */
 const MAX_LONGER_WORDS = 50;
 
 /** File pieces indexed by their words, ranked by BM25. */
 export class PassageIndex {
   readonly #mostPieces: number;
   readonly #files = new Map<string, IndexedFile>();
-  /** Indexed by their numbers. */
-  readonly #pieces: (IndexedPiece | undefined)[] = [];
+  /** The pieces, indexed by their numbers. */
+  readonly #pieces: (IndexedFilePiece | undefined)[] = [];
   readonly #lengths: number[] = [];
   readonly #free: number[] = [];
   readonly #postings = new Map<string, Posting>();
@@ -73,7 +73,7 @@ export class PassageIndex {
   #added = 0;
   #total = 0;
 
-  /** @param mostPieces further pieces are not found. */
+  /** @param Pieces beyond `mostPieces` are not indexed. */
   constructor(mostPieces = MAX_PIECES) {
     this.#mostPieces = mostPieces;
   }
@@ -82,13 +82,13 @@ export class PassageIndex {
     return this.#pieces.length - this.#free.length;
   }
 
-  /** Adds or replaces a file; pieces that it already contained cost next to nothing. */
+  /** Adds or replaces a file; its unchanged pieces cost next to nothing. */
   put(name: string, text: string): void {
     const file = this.#files.get(name) ?? { name, text, pieces: new Map() };
     this.#files.set(name, file);
     file.text = text;
     const now = new Map(
-      piecesOf(name, text).map((piece) => [`${piece.heading}\n${piece.raw}`, piece]),
+      splitIntoPassages(name, text).map((piece) => [`${piece.heading}\n${piece.raw}`, piece]),
     );
     for (const [key, piece] of file.pieces) {
       if (now.has(key)) continue;
@@ -103,7 +103,7 @@ export class PassageIndex {
     this.#files.delete(name);
   }
 
-  /** The best `most` pieces, best first; among equals, the newer one comes first. */
+  /** Finds the best `most` pieces, best first; among equals, the newer one comes first. */
   search(words: readonly QueryWord[], most: number): readonly FoundPiece[] {
     const room = () => new Float64Array(this.#pieces.length);
     const [score, matched, rarity] = [room(), room(), room()];
@@ -111,7 +111,7 @@ export class PassageIndex {
     let wanted = 0;
     for (const word of words) {
       const rarest = this.#addWord(word, sums);
-      // A word that occurs in no text says little about what the question is about.
+      // A word that occurs in no text tells little about the subject of the question.
       wanted += word.weight * (rarest === 0 ? 1 : rarest);
     }
     const coverageOf = (number: number) =>
@@ -119,7 +119,7 @@ export class PassageIndex {
     for (let number = 0; number < score.length; number += 1) {
       if (score[number] !== 0) score[number] = (score[number] ?? 0) * (0.5 + coverageOf(number));
     }
-    // Numbers are sorted ten times as fast as objects.
+    // Sorting numbers is ten times as fast as sorting objects.
     const least =
       score
         .filter((one) => one > 0)
@@ -136,8 +136,8 @@ export class PassageIndex {
       .slice(0, most);
   }
 
-  /** Scores each piece by the word's best form. Returns the rarity of the rarest form. */
-  #addWord(word: QueryWord, { score, matched, rarity, best, bestRarity }: Sums): number {
+  /** Scores each piece by the word's best form, and returns the rarity of the rarest form. */
+  #addWord(word: QueryWord, { score, matched, rarity, best, bestRarity }: ScoreSums): number {
     best.fill(0);
     bestRarity.fill(0);
     let rarest = 0;
@@ -147,7 +147,7 @@ export class PassageIndex {
       if (numbers.length === 0) continue;
       const rare = this.#rarityOf(numbers.length);
       rarest = Math.max(rarest, rare);
-      // The innermost loop of every search: no iterators, no objects.
+      // This is the innermost loop of every search, so it uses no iterators and no objects.
       for (let at = 0; at < numbers.length; at += 1) {
         const number = numbers[at] ?? 0;
         const count = counts[at] ?? 1;
@@ -169,8 +169,8 @@ export class PassageIndex {
   }
 
   /**
-   * The forms of a word, longer words that start with one of them, and words that are a letter or
-   * two shorter.
+   * Lists the forms of a word, longer words that start with one of them, and words that are a
+   * letter or two shorter.
    */
   #variantsOf({ forms, prefix }: QueryWord): readonly (readonly [string, number])[] {
     const whole = forms.map((form) => [form, 1] as const);
@@ -183,20 +183,20 @@ export class PassageIndex {
   }
 
   #longerThan(start: string): readonly string[] {
-    const from = lowerBound(this.#terms, start) + (this.#postings.has(start) ? 1 : 0);
+    const from = findLowerBound(this.#terms, start) + (this.#postings.has(start) ? 1 : 0);
     const next = this.#terms.slice(from, from + MAX_LONGER_WORDS);
     const end = next.findIndex((term) => !term.startsWith(start));
     return end === -1 ? next : next.slice(0, end);
   }
 
-  /** The rarity of a term that occurs in this many pieces. */
+  /** Computes the rarity of a term that occurs in this many pieces. */
   #rarityOf(having: number): number {
     const all = Math.max(this.size, MIN_PIECES);
     return Math.log(1 + (all - having + 0.5) / (having + 0.5));
   }
 
-  #add(file: IndexedFile, key: string, piece: Piece): void {
-    const terms = this.size < this.#mostPieces ? termsOf(file.name, piece) : [];
+  #add(file: IndexedFile, key: string, piece: PassagePiece): void {
+    const terms = this.size < this.#mostPieces ? listPieceTerms(file.name, piece) : [];
     const { length } = terms;
     if (length === 0) return;
     const number = this.#free.pop() ?? this.#pieces.length;
@@ -219,19 +219,19 @@ export class PassageIndex {
   #newTerm(term: string): Posting {
     const posting = { numbers: [], counts: [] };
     this.#postings.set(term, posting);
-    this.#terms.splice(lowerBound(this.#terms, term), 0, term);
+    this.#terms.splice(findLowerBound(this.#terms, term), 0, term);
     return posting;
   }
 
-  #remove({ file, number, length, ...piece }: IndexedPiece): void {
-    for (const term of new Set(termsOf(file.name, piece))) {
+  #remove({ file, number, length, ...piece }: IndexedFilePiece): void {
+    for (const term of new Set(listPieceTerms(file.name, piece))) {
       const { numbers, counts } = this.#postings.get(term) ?? NO_POSTING;
       const at = numbers.indexOf(number);
       numbers.splice(at, 1);
       counts.splice(at, 1);
       if (numbers.length > 0) continue;
       this.#postings.delete(term);
-      this.#terms.splice(lowerBound(this.#terms, term), 1);
+      this.#terms.splice(findLowerBound(this.#terms, term), 1);
     }
     this.#pieces[number] = undefined;
     this.#free.push(number);
@@ -241,13 +241,13 @@ export class PassageIndex {
 
 const NO_POSTING: Posting = { numbers: [], counts: [] };
 
-function termsOf(name: string, piece: Piece): readonly string[] {
-  const passage = passageOf(name, piece);
-  return passage === null ? [] : indexTerms(`${passage.heading}\n${passage.text}`);
+function listPieceTerms(name: string, piece: PassagePiece): readonly string[] {
+  const passage = toPassage(name, piece);
+  return passage === null ? [] : listIndexTerms(`${passage.heading}\n${passage.text}`);
 }
 
-/** The index of a term in a sorted list, or the index at which it would be inserted. */
-function lowerBound(sorted: readonly string[], term: string): number {
+/** Finds the index of a term in a sorted list, or the index at which it would be inserted. */
+function findLowerBound(sorted: readonly string[], term: string): number {
   let low = 0;
   let high = sorted.length;
   while (low < high) {
@@ -258,45 +258,46 @@ function lowerBound(sorted: readonly string[], term: string): number {
   return low;
 }
 
-/** Where a matching text comes from. */
+/** The kind of text that a passage comes from. */
 export type PassageKind = 'saved' | 'note' | 'knowledge';
 
 /** A piece of a file that can be found separately. */
 export interface Passage {
   readonly kind: PassageKind;
-  /** As displayed. */
+  /** The text as displayed. */
   readonly text: string;
-  /** The headings above it, which help to find it. */
+  /** The headings above the passage, which help to find it. */
   readonly heading: string;
-  /** The memory entry, if it is a saved memory. */
+  /** The memory entry, if the passage is a saved memory. */
   readonly entry?: MemoryEntry;
 }
 
-/** A longer section is split into several passages. */
+/** The maximum length of a passage; a longer section is split into several. */
 const PIECE = /[\s\S]{1,1200}/gu;
 
 /** A passage as it appears in the file, not yet parsed. */
-export interface Piece {
+export interface PassagePiece {
   readonly raw: string;
   readonly heading: string;
 }
 
 /**
- * Splits a file into separately searchable pieces: memories line by line, everything else by
+ * Splits a file into separately searchable pieces: memories line by line, all other text by
  * sections.
  */
-function piecesOf(name: string, text: string): readonly Piece[] {
-  if (scopeOfFile(name) === null) return splitSections(text);
-  // Parsing a line costs more than everything else here, and most lines are never needed.
+function splitIntoPassages(name: string, text: string): readonly PassagePiece[] {
+  if (getFileScope(name) === null) return splitSections(text);
+  // Lines are parsed later, because parsing one costs more than all other steps and most are never
+  // needed.
   return text
     .split('\n')
     .filter(isListItem)
     .map((raw) => ({ raw, heading: '' }));
 }
 
-/** The passage in a piece; null if it is empty. */
-export function passageOf(name: string, { raw, heading }: Piece): Passage | null {
-  const scope = scopeOfFile(name);
+/** Parses the passage in a piece; null if the piece is empty. */
+export function toPassage(name: string, { raw, heading }: PassagePiece): Passage | null {
+  const scope = getFileScope(name);
   if (scope === null) {
     const kind = name.startsWith('knowledge/') ? 'knowledge' : 'note';
     return { kind, text: raw, heading };
@@ -305,8 +306,8 @@ export function passageOf(name: string, { raw, heading }: Piece): Passage | null
   return entry === undefined ? null : { kind: 'saved', text: entry.text, heading: '', entry };
 }
 
-function splitSections(text: string): readonly Piece[] {
-  const found: Piece[] = [];
+function splitSections(text: string): readonly PassagePiece[] {
+  const found: PassagePiece[] = [];
   let heading = '';
   let lines: string[] = [];
   const end = (): void => {
@@ -316,7 +317,7 @@ function splitSections(text: string): readonly Piece[] {
   };
   for (const line of text.split('\n')) {
     const title = /^#{1,6}\s+(.*)$/.exec(line)?.[1];
-    // A list of short notes counts as many separate notes.
+    // A list of short notes counts as separate notes.
     if (title !== undefined || isListItem(line) || line.trim() === '') end();
     if (title !== undefined) heading = title.trim();
     else if (line.trim() !== '') lines.push(line);

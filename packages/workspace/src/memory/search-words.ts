@@ -1,9 +1,9 @@
-/** One word from a question and the forms in which it may have been written. */
+/** One word from a question and the forms in which it may occur. */
 export interface QueryWord {
   readonly forms: readonly string[];
-  /** Its weight; single Chinese characters within a longer word count little. */
+  /** The weight of the word; single Chinese characters within a longer word count little. */
   readonly weight: number;
-  /** Whether longer words that start with it also count. */
+  /** Whether longer words that start with this word also count. */
   readonly prefix: boolean;
 }
 
@@ -25,17 +25,20 @@ const STOP: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Most are listed here as people write them. */
+/** Most stop words are listed here as people write them. */
 const STOP_STEMS: ReadonlySet<string> = new Set(
   [...STOP].flatMap((word) => [word, stemWord(word)]),
 );
 
-/** The terms under which a text is indexed: word stems, and single and paired dense characters. */
-export function indexTerms(text: string): readonly string[] {
+/**
+ * Lists the terms under which a text is indexed: word stems, and single and paired characters of
+ * dense scripts.
+ */
+export function listIndexTerms(text: string): readonly string[] {
   const terms: string[] = [];
   for (const word of splitWords(text)) {
     if (!DENSE.test(word)) {
-      terms.push(...stemmedForms(word));
+      terms.push(...listStemmedForms(word));
       continue;
     }
     const characters = [...word];
@@ -58,21 +61,23 @@ const SMALL = 0.15;
 const MAX_WORDS = 40;
 
 /**
- * The words in a question, each once. Very common words are omitted, unless there are no others.
+ * Lists the words in a question, each once, without very common ones unless there are no others.
  */
-export function queryWords(text: string): readonly QueryWord[] {
+export function listQueryWords(text: string): readonly QueryWord[] {
   const all = splitWords(text).flatMap((word) =>
-    DENSE.test(word) ? denseWords(word) : [{ forms: stemmedForms(word), weight: 1, prefix: true }],
+    DENSE.test(word)
+      ? splitDenseWords(word)
+      : [{ forms: listStemmedForms(word), weight: 1, prefix: true }],
   );
   const significant = all.filter(({ forms }) => !forms.some((form) => STOP_STEMS.has(form)));
-  // Common words alone may find something, but never show what a message is about.
+  // Common words may find passages, but never show what a message is about.
   const used =
     significant.length > 0 ? significant : all.map((word) => ({ ...word, weight: SMALL }));
   const distinct = new Map(used.map((word) => [word.forms.join(' '), word]));
   return [...distinct.values()].slice(0, MAX_WORDS);
 }
 
-function denseWords(run: string): QueryWord[] {
+function splitDenseWords(run: string): QueryWord[] {
   const characters = [...run];
   if (characters.length === 1) return [{ forms: characters, weight: 1, prefix: false }];
   const pairs = characters.slice(1).map((character, at) => `${characters[at] ?? ''}${character}`);
@@ -92,7 +97,7 @@ function splitWords(text: string): string[] {
 }
 
 /** `Häuser` is found both as `haeuser` and as `hauser`, each by its stem. */
-function stemmedForms(word: string): readonly string[] {
+function listStemmedForms(word: string): readonly string[] {
   const german = word
     .replaceAll('ä', 'ae')
     .replaceAll('ö', 'oe')
@@ -106,7 +111,7 @@ function stripDiacritics(word: string): string {
   return word.normalize('NFD').replace(/\p{M}/gu, '');
 }
 
-/** Removes a single English or German ending if enough is left. */
+/** Removes a single English or German ending if enough of the word is left. */
 function stemWord(word: string): string {
   const found =
     /^(.{3,}?)(?:ing|ed)$/.exec(word) ?? /^(.{4,}?)(?:ern|em|en|er|es|e|s|n)$/.exec(word);

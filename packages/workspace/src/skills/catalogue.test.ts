@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { estimateTokens } from '../text.ts';
 import {
   type CatalogueEntry,
-  catalogueOf,
-  largestFitting,
+  findLargestFitting,
   renderCatalogueEntry,
+  selectCatalogue,
 } from './catalogue.ts';
 
 const LIMITS = { skills: 150, characters: 30_000 };
@@ -17,9 +17,9 @@ const entry = (n: number, description = `When number ${n} is wanted.`): Catalogu
 const many = (count: number, description?: string) =>
   Array.from({ length: count }, (_, n) => entry(n, description));
 
-describe('the catalogue', () => {
-  it('[S04] is one element per skill, with name, description and location', () => {
-    expect(catalogueOf(many(1), LIMITS).text).toBe(
+describe('the skill catalog', () => {
+  it('[S04] lists one element per skill, with name, description and location', () => {
+    expect(selectCatalogue(many(1), LIMITS).text).toBe(
       [
         '<available_skills>',
         '<skill><name>skill-0</name><description>When number 0 is wanted.</description><location>~/.agents/skills/skill-0/SKILL.md</location></skill>',
@@ -28,14 +28,14 @@ describe('the catalogue', () => {
     );
   });
 
-  it('[S04] is empty if there are no skills', () => {
-    expect(catalogueOf([], LIMITS)).toEqual({ text: '', entries: [], left: 0 });
+  it('[S04] creates an empty catalog without skills', () => {
+    expect(selectCatalogue([], LIMITS)).toEqual({ text: '', entries: [], left: 0 });
   });
 
-  it('[S04] cannot be escaped by what an author wrote', () => {
+  it("[S04] escapes the text of a skill's author", () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (description, location) => {
-        const { text } = catalogueOf([{ name: 'a', description, location }], LIMITS);
+        const { text } = selectCatalogue([{ name: 'a', description, location }], LIMITS);
         const tags = text.match(/<[^>]*>/g) ?? [];
         expect(tags).toHaveLength(10);
         expect(
@@ -46,16 +46,20 @@ describe('the catalogue', () => {
   });
 
   it('[S05] contains at most 150 skills and counts the rest', () => {
-    const { entries, left } = catalogueOf(many(1_000, 'x'), LIMITS);
+    const { entries, left } = selectCatalogue(many(1_000, 'x'), LIMITS);
     expect([entries.length, left]).toEqual([150, 850]);
   });
 
-  it('[S05] omits skills only when every description is as short as possible, and as few as possible', () => {
+  it('[S05] omits as few skills as possible, and only when every description has the minimum length', () => {
     const sizes = fc.array(fc.integer({ min: 1, max: 300 }), { maxLength: 40 });
     fc.assert(
       fc.property(sizes, fc.nat(12_000), (lengths, characters) => {
         const entries = lengths.map((length, n) => entry(n, 'x'.repeat(length)));
-        const { text, entries: shown, left } = catalogueOf(entries, { skills: 150, characters });
+        const {
+          text,
+          entries: shown,
+          left,
+        } = selectCatalogue(entries, { skills: 150, characters });
         expect(text.length).toBeLessThanOrEqual(characters);
         expect(shown.length + left).toBe(entries.length);
         if (left === 0) return;
@@ -63,7 +67,7 @@ describe('the catalogue', () => {
         const next = renderCatalogueEntry(shortestOf(entries[shown.length] ?? entry(0)));
         const wrapper =
           shown.length === 0
-            ? catalogueOf(many(1), LIMITS).text.length - renderCatalogueEntry(entry(0)).length
+            ? selectCatalogue(many(1), LIMITS).text.length - renderCatalogueEntry(entry(0)).length
             : 1;
         expect(text.length + next.length + wrapper).toBeGreaterThan(characters);
       }),
@@ -77,7 +81,7 @@ describe('the catalogue', () => {
         const entries = lengths.map((length, n) =>
           entry(n, 'word '.repeat(length).slice(0, length)),
         );
-        const { text, entries: shown, left } = catalogueOf(entries, LIMITS);
+        const { text, entries: shown, left } = selectCatalogue(entries, LIMITS);
         const whole = [
           '<available_skills>',
           ...entries.map(renderCatalogueEntry),
@@ -98,9 +102,9 @@ describe('the catalogue', () => {
     );
   });
 
-  it('[S05] finds the number in a few steps', () => {
+  it('[S05] finds the number of skills in a few steps', () => {
     let asked = 0;
-    const found = largestFitting(1_000, (count) => {
+    const found = findLargestFitting(1_000, (count) => {
       asked += 1;
       return count <= 617;
     });
@@ -109,7 +113,7 @@ describe('the catalogue', () => {
   });
 });
 
-/** As it appears in a catalog with no remaining space. */
+/** Renders a skill as in a catalog with no remaining space. */
 function shortestOf(one: CatalogueEntry): CatalogueEntry {
   const { length } = one.description;
   const notice = ` … [cut: 40 of ${length} characters]`;
@@ -123,20 +127,20 @@ const LANGUAGES = [
   ['what must be escaped', '"<a>&<b>" '.repeat(200)],
 ] as const;
 
-describe("a skill's cost", () => {
+describe('the token cost of a skill', () => {
   it.each(LANGUAGES)(
-    '[S10] is about 100 tokens when many have long descriptions in %s',
+    '[S10] costs about 100 tokens per skill when many have long descriptions in %s',
     (_case, description) => {
-      const { text, left } = catalogueOf(many(60, description), LIMITS);
+      const { text, left } = selectCatalogue(many(60, description), LIMITS);
       expect(left).toBe(0);
       expect(estimateTokens(text)).toBeLessThanOrEqual(60 * 100);
     },
   );
 
   it.each(LANGUAGES)(
-    '[S10] of 20 is below 2,000 tokens, including the rules above them, in %s',
+    '[S10] costs less than 2,000 tokens for 20 skills, including the rules above them, in %s',
     (_case, description) => {
-      const { text, left } = catalogueOf(many(20, description), LIMITS);
+      const { text, left } = selectCatalogue(many(20, description), LIMITS);
       expect(left).toBe(0);
       expect(estimateTokens(text)).toBeLessThanOrEqual(1_850);
     },
@@ -145,12 +149,12 @@ describe("a skill's cost", () => {
   it('[S05] keeps long descriptions next to short ones', () => {
     const long = 'Plans a journey with trains and hotels. '.repeat(30).trim();
     const entries = [entry(0, long), ...many(10), entry(11, long)];
-    expect(catalogueOf(entries, LIMITS)).toMatchObject({ entries, left: 0 });
+    expect(selectCatalogue(entries, LIMITS)).toMatchObject({ entries, left: 0 });
   });
 
-  it('[P10] [S05] indicates that a description was truncated, at the end of a sentence, and its length', () => {
+  it('[P10] [S05] marks a truncated description and its length, and ends it with a sentence', () => {
     const sentence = 'Plans a journey with trains and hotels. ';
-    const { entries } = catalogueOf(many(20, sentence.repeat(100).trim()), LIMITS);
+    const { entries } = selectCatalogue(many(20, sentence.repeat(100).trim()), LIMITS);
     expect(entries[0]?.description).toMatch(
       /^(?:Plans a journey with trains and hotels\. )+… \[cut: \d+ of 3999 characters\]$/,
     );

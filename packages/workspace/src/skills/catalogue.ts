@@ -3,44 +3,44 @@ import { join } from 'node:path';
 import { Audience, type PromptPart } from '@parley/core';
 import { z } from 'zod';
 import { SKILL_FILE } from '../audience.ts';
-import { estimateTokens, startThatReads } from '../text.ts';
+import { estimateTokens, shortenAtClause } from '../text.ts';
 import type { SkillSource } from './find-skills.ts';
 import {
+  getSkillFolderName,
   type KeySource,
   type ResolvedSkill,
   type SkillState,
-  skillFolderName,
   type UsableSkill,
 } from './resolve-skills.ts';
-import { cleanOneLine, escapeXml, locationOf, type ShownFolder } from './skill-text.ts';
+import { cleanOneLine, escapeXml, type ShownFolder, toShownLocation } from './skill-text.ts';
 
 /**
- * The skills for one session: determined when it begins, and the same in each of its turns (S07).
- * Survives JSON.
+ * The skills for one session, determined when it begins and the same in each of its turns (S07).
+ * The snapshot can be stored as JSON.
  */
 export const SkillSnapshot = z.readonly(
   z.object({
-    /** Changes whenever the text would. */
+    /** Changes whenever the text of the snapshot would. */
     version: z.string(),
-    /** `<available_skills>…</available_skills>`; empty if no skill is eligible. */
+    /** The XML `<available_skills>…</available_skills>`; empty if no skill is eligible. */
     catalogue: z.string(),
-    /** Bodies that are part of the prompt (`inline`, S06). */
+    /** Skill bodies that are part of the prompt (`inline`, S06). */
     inline: z.readonly(z.array(z.readonly(z.object({ name: z.string(), body: z.string() })))),
     /** The names that the model may use, in the order of the catalog. */
     names: z.readonly(z.array(z.string())),
     /** Environment variables that the skills require. */
     requiredEnv: z.readonly(z.array(z.string())),
-    /** The allowed names; null allows all. */
+    /** The names allowed by the settings; null allows all. */
     filter: z.readonly(z.array(z.string())).nullable(),
-    /** How many eligible skills the limits excluded (S05). */
+    /** The number of eligible skills excluded by the limits (S05). */
     left: z.int().nonnegative(),
-    /** The strictest audience of its sources. */
+    /** The strictest audience of the snapshot's sources. */
     audience: Audience,
   }),
 );
 export type SkillSnapshot = z.infer<typeof SkillSnapshot>;
 
-/** A skill's text, without its front matter, as it is on disk now. */
+/** The current text of a skill, without its front matter. */
 export interface SkillText extends PromptPart {
   readonly kind: 'skill';
   readonly name: string;
@@ -50,11 +50,10 @@ export interface SkillText extends PromptPart {
 export interface AbsentSkill {
   readonly kind: 'absent';
   readonly reason: 'unknown' | 'unreadable';
-  /** For the model and for people. */
+  /** The reason, for the model and for people. */
   readonly detail: string;
 }
 
-/** The parts of a snapshot. */
 export interface SnapshotParts {
   readonly catalogue: Catalogue;
   /** The skills in the catalog and in full, in order of precedence. */
@@ -63,7 +62,7 @@ export interface SnapshotParts {
   readonly filter: readonly string[] | null;
 }
 
-/** Assembles a snapshot (S07); its version is a hash of everything in it. */
+/** Assembles a snapshot (S07), whose version is a hash of all of its contents. */
 export function makeSnapshot({ catalogue, skills, inline, filter }: SnapshotParts): SkillSnapshot {
   const isPrivate = skills.some(({ audience }) => audience.kind === 'owner');
   const audience: Audience = isPrivate ? { kind: 'owner' } : { kind: 'everyone' };
@@ -81,17 +80,16 @@ export function makeSnapshot({ catalogue, skills, inline, filter }: SnapshotPart
 }
 
 /**
- * Divides skills into those that are in the prompt in full and the catalog of the others. Bodies
- * get the space that the catalog leaves, in order; a skill whose body does not fit is in the
- * catalog.
+ * Divides skills into those that are in the prompt in full and those in the catalog. Bodies get the
+ * space that the catalog leaves, in order; a skill whose body does not fit is in the catalog.
  */
-export function divide(
+export function divideSkills(
   all: readonly CatalogueEntry[],
-  texts: readonly { readonly skill: Described; readonly text: SkillText | AbsentSkill }[],
+  texts: readonly { readonly skill: DescribedSkill; readonly text: SkillText | AbsentSkill }[],
   { max, maxCharacters }: { readonly max: number; readonly maxCharacters: number },
 ): { readonly catalogue: Catalogue; readonly inline: SkillSnapshot['inline'] } {
   const without = (names: ReadonlySet<string>, skills: number, characters: number) =>
-    catalogueOf(
+    selectCatalogue(
       all.filter(({ name }) => !names.has(name)),
       { skills, characters },
     );
@@ -101,7 +99,7 @@ export function divide(
   const inline: { name: string; body: string }[] = [];
   for (const { skill, text } of texts) {
     if (text.kind === 'absent' || first.entries.length + inline.length >= max) continue;
-    // The catalog does not say when to use it, because it is not listed there.
+    // A skill shown in full is not in the catalog, so its description is repeated here.
     const body = `${skill.description}\n\n${text.text}`;
     if (body.length > left) continue;
     left -= body.length;
@@ -113,49 +111,54 @@ export function divide(
   return { catalogue: without(shown, max - inline.length, room), inline };
 }
 
-type Described = Pick<CatalogueEntry, 'name' | 'description'>;
+type DescribedSkill = Pick<CatalogueEntry, 'name' | 'description'>;
 
 /** A skill in the catalog. */
 export interface CatalogueEntry {
   readonly name: string;
-  /** One line. */
+  /** The description on a single line. */
   readonly description: string;
-  /** The path of SKILL.md, ready to read. */
+  /** The path of SKILL.md, ready to be read. */
   readonly location: string;
 }
 
 /** The limits for skills in the prompt (S05). */
 export interface CatalogueLimits {
   readonly skills: number;
-  /** The size of the catalog together with the bodies. */
+  /** The maximum size of the catalog together with the bodies. */
   readonly characters: number;
 }
 
-/** The catalog for one session. */
 export interface Catalogue {
   readonly text: string;
-  /** Its entries in order, with their descriptions as shown. */
+  /** The entries in order, with their descriptions as shown. */
   readonly entries: readonly CatalogueEntry[];
-  /** How many skills the limits excluded. */
+  /** The number of skills excluded by the limits. */
   readonly left: number;
 }
 
-/** An average; including the rules above the list, 20 skills stay below 2,000 tokens (S10). */
+/**
+ * The average tokens per entry; including the rules above the list, 20 skills stay below 2,000
+ * tokens (S10).
+ */
 const ENTRY_TOKENS = 90;
-/** Fewer skills than this share its budget, so that a few long descriptions are not truncated. */
+/**
+ * The budget is shared as if there were at least this many skills, so that a few long descriptions
+ * are not truncated.
+ */
 const SHARED_BY = 20;
 /**
- * A description is never truncated below this length, however long the name and path are. In
- * characters.
+ * The length, in characters, below which a description is never truncated, however long the name
+ * and path are.
  */
 const MIN_DESCRIPTION_LENGTH = 40;
 
 /**
- * As many of the skills as fit, in order (S04, S05). Descriptions are complete if the budget allows
- * it; otherwise the longest are truncated to a common length, and skills are omitted only if that
- * length is the minimum.
+ * Selects as many of the skills as fit, in order (S04, S05). Descriptions are complete if the
+ * budget allows it; otherwise the longest are truncated to a common length, and skills are omitted
+ * only if that length is the minimum.
  */
-export function catalogueOf(
+export function selectCatalogue(
   all: readonly CatalogueEntry[],
   { skills, characters }: CatalogueLimits,
 ): Catalogue {
@@ -167,33 +170,36 @@ export function catalogueOf(
     MIN_DESCRIPTION_LENGTH,
     ...all.slice(0, most).map((entry) => entry.description.length),
   );
-  const added = largestFitting(Math.min(longest, characters) - MIN_DESCRIPTION_LENGTH, (more) => {
-    const text = renderCatalogue(entriesAt(MIN_DESCRIPTION_LENGTH + more));
-    return text.length <= characters && estimateTokens(text) <= tokens;
-  });
+  const added = findLargestFitting(
+    Math.min(longest, characters) - MIN_DESCRIPTION_LENGTH,
+    (more) => {
+      const text = renderCatalogue(entriesAt(MIN_DESCRIPTION_LENGTH + more));
+      return text.length <= characters && estimateTokens(text) <= tokens;
+    },
+  );
   const candidates = entriesAt(MIN_DESCRIPTION_LENGTH + added);
   const fits = (count: number) => renderCatalogue(candidates.slice(0, count)).length <= characters;
-  const entries = candidates.slice(0, largestFitting(most, fits));
+  const entries = candidates.slice(0, findLargestFitting(most, fits));
   return { text: renderCatalogue(entries), entries, left: all.length - entries.length };
 }
 
 /**
- * Truncates its description to about `length` characters and adds a notice (P10), unless the notice
- * would be longer than the truncated text.
+ * Truncates an entry's description to about `length` characters and adds a notice (P10), unless the
+ * notice would be longer than the truncated text.
  */
 function shortenDescription(entry: CatalogueEntry, length: number): CatalogueEntry {
   const { description } = entry;
   const total = description.length;
-  if (total <= length + cutNotice(total, total).length) return entry;
-  const shown = startThatReads(description, length);
-  return { ...entry, description: shown + cutNotice(shown.length, total) };
+  if (total <= length + formatCutNotice(total, total).length) return entry;
+  const shown = shortenAtClause(description, length);
+  return { ...entry, description: shown + formatCutNotice(shown.length, total) };
 }
 
-function cutNotice(shown: number, total: number): string {
+function formatCutNotice(shown: number, total: number): string {
   return ` … [cut: ${shown} of ${total} characters]`;
 }
 
-/** A skill's line in the catalog. */
+/** Renders a skill's line in the catalog. */
 export function renderCatalogueEntry({ name, description, location }: CatalogueEntry): string {
   const parts = [
     `<name>${escapeXml(name)}</name>`,
@@ -211,9 +217,10 @@ function renderCatalogue(entries: readonly CatalogueEntry[]): string {
 }
 
 /**
- * The largest number from 0 to `most` for which `fits` holds, found by bisection; `fits(0)` holds.
+ * Finds the largest number from 0 to `most` for which `fits` holds, by bisection; `fits(0)` must
+ * hold.
  */
-export function largestFitting(most: number, fits: (count: number) => boolean): number {
+export function findLargestFitting(most: number, fits: (count: number) => boolean): number {
   let low = 0;
   let high = most;
   while (low < high) {
@@ -224,37 +231,37 @@ export function largestFitting(most: number, fits: (count: number) => boolean): 
   return low;
 }
 
-/** A folder that is, or should be, a skill; for people (S09). */
+/** A folder that is, or should be, a skill, as shown to people (S09). */
 export interface SkillStatus {
-  /** As its front matter says, or the folder's name if that is unknown. */
+  /** The name from the front matter, or the folder's name if that is unknown. */
   readonly name: string;
   readonly source: SkillSource;
   readonly state: SkillState;
-  /** Why it is in this state; null if it is ready. */
+  /** Why the skill is in this state; null if it is ready. */
   readonly reason: string | null;
   /** The path of SKILL.md, with the home folder written as `~`. */
   readonly location: string;
-  /** Empty if it is refused. */
+  /** Empty for a refused skill. */
   readonly description: string;
   readonly emoji: string | null;
-  /** The author's steps to install its requirements; shown, never run (S08). */
+  /**
+   * The author's steps to install the skill's requirements, which are shown but never run (S08).
+   */
   readonly install: readonly string[];
   readonly audience: Audience;
-  /** Whether the model may use it on its own initiative. */
+  /** Whether the model may use the skill on its own initiative. */
   readonly forModel: boolean;
-  /** Its command without the slash; null if it has none. */
+  /** The skill's command without the slash; null if it has none. */
   readonly command: string | null;
-  /** Why a skill that people may call has no command; null if there is nothing to report. */
+  /** Why a skill that people may call has no command; null without a problem. */
   readonly commandProblem: string | null;
-  /** Guesses made about its front matter, for people (S11). */
+  /** Guesses made about the skill's front matter, for people (S11). */
   readonly warnings: readonly string[];
-  /** The estimated cost of its entry in the catalog, or of its body; 0 if it has none. */
+  /** The estimated cost of the skill's catalog entry or body, in tokens; 0 if it has neither. */
   readonly tokens: number;
-  /** Its form in the prompt (S06); null if it is absent. */
+  /** How the skill appears in the prompt (S06); null if it does not. */
   readonly show: 'outline' | 'inline' | null;
-  /**
-   * The variable that holds its key, named as in OpenClaw's skills, and where the key comes from.
-   */
+  /** The variable for the skill's key, named as in OpenClaw's skills, and the source of the key. */
   readonly primaryEnv: { readonly name: string; readonly from: KeySource } | null;
 }
 
@@ -264,17 +271,17 @@ export interface ShownSkill {
   readonly text: string;
 }
 
-/** The state of a skill for people (S09). `shown` is its form in an owner's prompt. */
+/** Describes the state of a skill for people (S09); `shown` is its form in an owner's prompt. */
 export function toSkillStatus(
   { found, skill, state, reason, audience, command, commandProblem, key }: ResolvedSkill,
   shown: ShownSkill | undefined,
   folders: readonly ShownFolder[],
 ): SkillStatus {
   const folder = join(found.root, ...found.segments);
-  const location = locationOf(skill === null ? folder : join(folder, SKILL_FILE), folders);
+  const location = toShownLocation(skill === null ? folder : join(folder, SKILL_FILE), folders);
   const forModel = skill !== null && !skill.disablemodelinvocation;
   const base = {
-    name: cleanOneLine(skill?.name ?? skillFolderName(found)),
+    name: cleanOneLine(skill?.name ?? getSkillFolderName(found)),
     source: found.source,
     location,
     description: skill?.description ?? '',
@@ -290,7 +297,7 @@ export function toSkillStatus(
   };
   if (state !== 'ready' || !forModel) return { ...base, state, reason, tokens: 0 };
   if (shown === undefined) {
-    const full = 'the catalogue is full: skills.max or skills.maxCharacters';
+    const full = 'the catalog is full: skills.max or skills.maxCharacters';
     return { ...base, state: 'left-out', reason: full, tokens: 0 };
   }
   return { ...base, state, reason, show: shown.show, tokens: estimateTokens(shown.text) };

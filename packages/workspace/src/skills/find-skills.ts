@@ -3,22 +3,22 @@ import { readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, reasonOf } from '@parley/core';
 import { SKILL_FILE } from '../audience.ts';
-import { textOfFile } from '../file-text.ts';
+import { decodeFileText } from '../file-text.ts';
 import {
-  diskReason,
+  describeDiskError,
   type FoundFile,
-  identityOf,
+  getFileIdentity,
   openInside,
   parseFileName,
   SETTLED_MS,
   walkPath,
 } from '../paths.ts';
-import { type FilePattern, patternsInside } from '../prompt-files.ts';
+import { type FilePattern, toPatternsInside } from '../prompt-files.ts';
 import { type ParsedSkill, parseSkill, type RefusedSkill } from './skill-file.ts';
 
 /**
- * Where a skill comes from, from the weakest source to the strongest: if two have the same name,
- * the later source wins (S02).
+ * The source of a skill, from the weakest to the strongest: if two skills have the same name, the
+ * later source wins (S02).
  */
 export type SkillSource = 'extra' | 'bundled' | 'managed' | 'personal' | 'project' | 'workspace';
 
@@ -27,13 +27,13 @@ export interface SkillFolder {
   readonly source: SkillSource;
   /** The folder itself may be a symbolic link, and need not exist. */
   readonly root: string;
-  /** The path of the skills inside it; no segment may be a link. */
+  /** The path of the skills inside the folder; no segment may be a link. */
   readonly within: readonly string[];
 }
 
-/** An installation's skill folders. All paths are absolute. */
+/** An installation's skill folders, as absolute paths. */
 export interface SkillPlaces {
-  /** From the settings and plugins; later ones win. */
+  /** Folders from the settings and plugins; later ones win. */
   readonly extra: readonly string[];
   /** The folder of the bundled skills. */
   readonly bundled: string;
@@ -45,8 +45,8 @@ export interface SkillPlaces {
   readonly workspace: string;
 }
 
-/** The six sources, from the weakest to the strongest (S02). */
-export function skillFolders(places: SkillPlaces): readonly SkillFolder[] {
+/** Lists the six sources, from the weakest to the strongest (S02). */
+export function listSkillFolders(places: SkillPlaces): readonly SkillFolder[] {
   const agents = ['.agents', 'skills'];
   return [
     ...places.extra.map((root): SkillFolder => ({ source: 'extra', root, within: [] })),
@@ -59,16 +59,16 @@ export function skillFolders(places: SkillPlaces): readonly SkillFolder[] {
 }
 
 /**
- * The workspace files that contain skills: `skills/`, the folders of other sources that are inside
- * the workspace, and SKILL.md anywhere, because a source may also enclose the workspace.
+ * Lists the workspace files that contain skills: `skills/`, the folders of other sources inside the
+ * workspace, and SKILL.md anywhere, because a source may also enclose the workspace.
  */
-export function skillReads(folders: readonly SkillFolder[]): readonly FilePattern[] {
+export function listSkillFiles(folders: readonly SkillFolder[]): readonly FilePattern[] {
   const workspace = folders.find(({ source }) => source === 'workspace');
   const paths = folders.map(({ root, within }) => `${join(root, ...within)}/`);
-  return [...(workspace === undefined ? [] : patternsInside(workspace.root, paths)), 'SKILL.md'];
+  return [...(workspace === undefined ? [] : toPatternsInside(workspace.root, paths)), 'SKILL.md'];
 }
 
-/** A skill, or what should be one, as it was found. */
+/** A folder with a skill or an invalid one, as found on disk. */
 export interface FoundSkill {
   readonly source: SkillSource;
   /** The real path of the source's folder, and the path from there to the skill. */
@@ -90,12 +90,12 @@ interface ScanOptions {
   readonly clock: Clock;
 }
 
-/** How many folders in one source are scanned; the others are only counted. */
+/** The maximum number of folders scanned per source; others are only counted. */
 const MAX_FOLDERS = 2_000;
 /** The number of files read concurrently. */
 const AT_ONCE = 16;
 
-/** The skills in one source by folder name, including refused ones. Never throws. */
+/** Scans the skills in one source by folder name, including refused ones; never throws. */
 export async function scanFolder(
   folder: SkillFolder,
   options: ScanOptions,
@@ -133,11 +133,11 @@ export async function scanFolder(
     }
   }
   const more = candidates.length - MAX_FOLDERS;
-  if (more > 0) found.push(refusal(root, within, `${more} more folders here are not looked at`));
+  if (more > 0) found.push(refusal(root, within, `${more} more folders here are not scanned`));
   return found;
 }
 
-/** One folder, or link, in a source; null if it has no SKILL.md. */
+/** Scans one folder, or link, in a source; null if it has no SKILL.md. */
 async function scanEntry(
   root: string,
   within: readonly string[],
@@ -146,9 +146,9 @@ async function scanEntry(
 ): Promise<ParsedSkill | RefusedSkill | null> {
   const segments = [...within, entry.name, SKILL_FILE];
   const checked = checkFile(root, segments, options.maxBytes);
-  if (checked.kind !== 'file') return faultOf(checked);
+  if (checked.kind !== 'file') return toRefusedSkill(checked);
   if (parseFileName(entry.name) === null) {
-    return { kind: 'refused', reason: 'the name of its folder is no plain name' };
+    return { kind: 'refused', reason: 'the folder name is not a plain name' };
   }
   return readSkillHeader(root, segments, checked.file, options);
 }
@@ -165,13 +165,13 @@ async function readSkillHeader(
   if (known?.fingerprint === fingerprint) return known.content;
   const file = await readSkillFile(root, segments, found, maxBytes);
   cache.delete(path);
-  if (file.kind !== 'text') return faultOf(file);
+  if (file.kind !== 'text') return toRefusedSkill(file);
   const { content } = parseSkill(file.text, segments.at(-2) ?? '');
   if (clock() - found.changedAt > SETTLED_MS) cache.set(path, { fingerprint, content });
   return content;
 }
 
-function faultOf(fault: NoSkillFile): RefusedSkill | null {
+function toRefusedSkill(fault: NoSkillFile): RefusedSkill | null {
   return fault.kind === 'missing' ? null : fault;
 }
 
@@ -180,12 +180,12 @@ function isAbsentPath(error: unknown): boolean {
   return error.code === 'ENOENT' || error.code === 'ENOTDIR';
 }
 
-/** Why there is no file to read; for people. */
+/** Why a skill has no file to read, for people. */
 export type NoSkillFile =
   | { readonly kind: 'missing' }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** Checks a skill's file without opening it or following a link. Never throws. */
+/** Checks a skill's file without opening it or following a link; never throws. */
 export function checkFile(
   root: string,
   segments: readonly string[],
@@ -197,13 +197,13 @@ export function checkFile(
     if (walked.kind === 'link') return refuseSkillFile('a symbolic link is not followed');
     if (walked.kind === 'not-a-file') return refuseSkillFile('not a regular file');
     if (walked.file.hasTwin) return refuseSkillFile('it has a second name (a hard link)');
-    return walked.file.bytes > maxBytes ? skillTooLarge(walked.file.bytes, maxBytes) : walked;
+    return walked.file.bytes > maxBytes ? createSkillTooLarge(walked.file.bytes, maxBytes) : walked;
   } catch (error) {
-    return refuseSkillFile(`it cannot be read (${diskReason(error)})`);
+    return refuseSkillFile(`it cannot be read (${describeDiskError(error)})`);
   }
 }
 
-/** Reads a file that was checked, unless it has since become a different one. Never throws. */
+/** Reads a file that was checked, unless it has since been replaced; never throws. */
 export async function readSkillFile(
   root: string,
   segments: readonly string[],
@@ -213,19 +213,19 @@ export async function readSkillFile(
   try {
     await using handle = await openInside(root, segments);
     const stats = await handle.stat({ bigint: true });
-    if (!stats.isFile() || identityOf(stats) !== found.identity) {
+    if (!stats.isFile() || getFileIdentity(stats) !== found.identity) {
       return refuseSkillFile('it changed while it was read');
     }
     const bytes = await handle.readFile();
-    if (bytes.length > maxBytes) return skillTooLarge(bytes.length, maxBytes);
-    const read = textOfFile(bytes);
+    if (bytes.length > maxBytes) return createSkillTooLarge(bytes.length, maxBytes);
+    const read = decodeFileText(bytes);
     return read.kind === 'text' ? read : refuseSkillFile(read.detail);
   } catch (error) {
-    return refuseSkillFile(`it cannot be read (${diskReason(error)})`);
+    return refuseSkillFile(`it cannot be read (${describeDiskError(error)})`);
   }
 }
 
-/** Whether any segment on the path to a folder is a symbolic link. Throws file system errors. */
+/** Whether any segment on the path to a folder is a symbolic link; throws file system errors. */
 function isLink(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
 }
@@ -234,6 +234,6 @@ function refuseSkillFile(reason: string): NoSkillFile {
   return { kind: 'refused', reason };
 }
 
-function skillTooLarge(bytes: number, maxBytes: number): NoSkillFile {
-  return refuseSkillFile(`${bytes} bytes, at most ${maxBytes} are read`);
+function createSkillTooLarge(bytes: number, maxBytes: number): NoSkillFile {
+  return refuseSkillFile(`it has ${bytes} bytes, but at most ${maxBytes} are read`);
 }

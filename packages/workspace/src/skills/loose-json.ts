@@ -1,12 +1,12 @@
-/** Nothing is parsed beyond this depth: real metadata has four levels. */
+/** The maximum depth that is parsed; real metadata has four levels. */
 const MAX_DEPTH = 20;
 
 /**
- * Parses hand-written JSON, that is, JSON5: keys without quotes, single quotes, trailing commas,
- * comments. Undefined if it is invalid, or if something follows it. Never throws.
+ * Parses hand-written JSON as JSON5: keys without quotes, single quotes, trailing commas, comments.
+ * Returns undefined if the text is invalid or has trailing content; never throws.
  */
 export function readLooseJson(text: string): unknown {
-  const reader = new LooseReader(text);
+  const reader = new LooseJsonReader(text);
   try {
     return reader.whole();
   } catch {
@@ -24,7 +24,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '0': '\0',
 };
 
-class LooseReader {
+class LooseJsonReader {
   readonly #text: string;
   #at = 0;
 

@@ -5,18 +5,21 @@ export interface LooseMatter {
   readonly entries: readonly MatterEntry[];
   readonly head: string;
   readonly body: string;
-  /** Guesses that were needed to parse it, for people. */
+  /** Guesses that were needed to parse the front matter, for people. */
   readonly warnings: readonly string[];
-  /** Whether no word in it could mean that somebody may not read the skill. */
+  /** Whether no word in the front matter could restrict who may read the skill. */
   readonly foreveryone: boolean;
 }
 
-/** The longest front matter that is parsed, in characters; the same as for strict YAML. */
+/**
+ * The maximum length of front matter that is parsed, in characters; the same as for strict YAML.
+ */
 const MAX_CHARACTERS = 16_000;
 
 /**
- * Parses a skill's front matter as its author must have meant it (S11). Null if it has none, if it
- * is in a language other than YAML, or if it is too long. Never throws.
+ * Parses a skill's front matter as its author must have meant it (S11). Returns null for a file
+ * without front matter, in a language other than YAML, or with front matter that is too long; never
+ * throws.
  */
 export function readLooseMatter(file: string): LooseMatter | null {
   const text = file.replaceAll(/\r\n?/g, '\n').replace(/^[\s\p{Cf}]+(?=---)/u, '');
@@ -24,7 +27,7 @@ export function readLooseMatter(file: string): LooseMatter | null {
   if (!/^---[ \t]*(?:ya?ml)?[ \t]*$/i.test(lines[0] ?? '')) return null;
   const split = findMatterEnd(lines);
   const block = dedentLines(lines.slice(1, split.end));
-  if (block.join('\n').length > MAX_CHARACTERS || aliasesIn(block) > MAX_ALIASES) return null;
+  if (block.join('\n').length > MAX_CHARACTERS || countAliases(block) > MAX_ALIASES) return null;
   const entries = readEntries(block);
   if (entries.length === 0) return null;
   const foreveryone = isForEveryone(split.warning === null ? block.join('\n') : text);
@@ -42,32 +45,34 @@ export function readLooseMatter(file: string): LooseMatter | null {
     warnings: [
       ...(split.warning === null ? [] : [split.warning]),
       ...guesses,
-      ...(foreveryone ? [] : ['it is for the owner alone, because it may say so']),
+      ...(foreveryone
+        ? []
+        : ['it is treated as private to the owner, because its front matter may say so']),
     ],
     foreveryone,
   };
 }
 
 /**
- * More aliases than authors write by hand; YAML that multiplies its aliases is meant to exhaust
- * memory.
+ * More aliases than authors write by hand, because YAML that multiplies its aliases is meant to
+ * exhaust memory.
  */
 const MAX_ALIASES = 10;
 
-function aliasesIn(lines: readonly string[]): number {
+function countAliases(lines: readonly string[]): number {
   if (!lines.some((line) => /(?:^|[\s,[{])&\w/.test(line))) return 0;
   return lines.reduce((sum, line) => sum + (line.match(/(?:^|[\s,[{])\*\w/g)?.length ?? 0), 0);
 }
 
-interface Split {
-  /** The first line after the front matter, and the first line of the text. */
+interface MatterSplit {
+  /** The index of the first line after the front matter, and of the first line of the text. */
   readonly end: number;
   readonly body: number;
   readonly warning: string | null;
 }
 
-/** The end of the front matter: its closing line, or the likely end. */
-function findMatterEnd(lines: readonly string[]): Split {
+/** Finds the end of the front matter: its closing line, or the most likely one. */
+function findMatterEnd(lines: readonly string[]): MatterSplit {
   const prose = lines.findIndex((_line, nth) => nth > 0 && isBodyAt(lines, nth));
   const within = prose === -1 ? lines.length : prose;
   const find = (pattern: RegExp) => lines.findIndex((line, nth) => nth > 0 && pattern.test(line));
@@ -83,8 +88,8 @@ function findMatterEnd(lines: readonly string[]): Split {
 }
 
 /**
- * A heading or a sentence after a blank line is the text of the skill rather than a part of the
- * front matter.
+ * A heading or a sentence after a blank line belongs to the skill's text instead of the front
+ * matter.
  */
 function isBodyAt(lines: readonly string[], nth: number): boolean {
   const line = lines[nth] ?? '';
@@ -100,8 +105,8 @@ function dedentLines(lines: readonly string[]): readonly string[] {
 }
 
 /**
- * Whether every mention of an audience means everyone. Any other mention may be the owner's mark,
- * whatever happened to it while the front matter was parsed (W03).
+ * Whether every mention of an audience means everyone. Any other mention may be a damaged owner's
+ * mark (W03).
  */
 function isForEveryone(text: string): boolean {
   const folded = text

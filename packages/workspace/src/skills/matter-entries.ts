@@ -1,51 +1,54 @@
 import { parse } from 'yaml';
 import { readLooseJson } from './loose-json.ts';
 
-/** One key in a front matter block. */
 export interface MatterEntry {
   readonly key: string;
   readonly value: unknown;
-  /** The text after the colon, together with the following lines that belong to it, trimmed. */
+  /**
+   * The text after the colon, together with the following lines that belong to the key, trimmed.
+   */
   readonly raw: string;
-  /** The guess that was needed to parse it; null if it is plain YAML. */
+  /** The guess that was needed to parse the value; null if it is plain YAML. */
   readonly guess: string | null;
 }
 
-/** The maximum depth of nested blocks; deeper ones are text. */
+/** The maximum depth of nested blocks; deeper blocks are treated as text. */
 const MAX_DEPTH = 5;
 
 /**
  * Parses front matter that is not valid YAML as a whole, key by key, so that a mistake in one key
- * does not affect the others. A duplicate key appears twice. Never throws.
+ * does not affect the others. A duplicate key is returned twice; never throws.
  */
 export function readEntries(lines: readonly string[], depth = 0): readonly MatterEntry[] {
-  return segmentsOf(lines).map((segment) => ({
+  return splitSegments(lines).map((segment) => ({
     ...guessValue(segment, depth),
-    ...ofSegment(segment),
+    ...toRawEntry(segment),
   }));
 }
 
-/** The text of each key in front matter that is YAML, between its `---` lines. */
-export function rawTexts(head: string): ReadonlyMap<string, string> {
+/** Reads the text of each key in front matter that is YAML, between its `---` lines. */
+export function readRawTexts(head: string): ReadonlyMap<string, string> {
   const block = head.replace(/^---[^\n]*\n/, '').replace(/(?:^|\n)---[^\n]*\n*$/, '');
-  const segments = segmentsOf(block.split('\n'));
-  return new Map(segments.map((segment) => [segment.key, ofSegment(segment).raw]));
+  const segments = splitSegments(block.split('\n'));
+  return new Map(segments.map((segment) => [segment.key, toRawEntry(segment).raw]));
 }
 
 /** A key with all its lines. */
-interface Segment {
+interface MatterSegment {
   readonly key: string;
-  /** The text after the colon. */
+  /** The text after the colon on the same line. */
   readonly inline: string;
   readonly below: readonly string[];
 }
 
 const KEY =
   /^(?:"([^"]{1,80})"|'([^']{1,80})'|([\p{L}_][\p{L}\p{N} _.-]{0,60}?))[ \t]*[:：](?=[ \t]|$)[ \t]*(.*)$/u;
-/** A colon without a space after it; in `https://…` it is part of an address. */
+/**
+ * Matches a colon without a space after it, except in `https://…`, where it is part of an address.
+ */
 const TIGHT_KEY = /^()()([A-Za-z][\w-]*)[:：](?!\/\/)(.*)$/u;
 
-/** The key with which a line begins, and what follows it; null if there is none. */
+/** Splits a line into its key and the text that follows; null if it has no key. */
 export function readKey(line: string): { readonly key: string; readonly inline: string } | null {
   const plain = line.replace(/^\p{Cf}+/u, '');
   const found = KEY.exec(plain) ?? TIGHT_KEY.exec(plain);
@@ -54,7 +57,7 @@ export function readKey(line: string): { readonly key: string; readonly inline: 
   return { key: (double || single || bare || '').trim(), inline: inline.trim() };
 }
 
-function segmentsOf(lines: readonly string[]): readonly Segment[] {
+function splitSegments(lines: readonly string[]): readonly MatterSegment[] {
   const segments: { key: string; inline: string; below: string[] }[] = [];
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at] ?? '';
@@ -64,7 +67,7 @@ function segmentsOf(lines: readonly string[]): readonly Segment[] {
       if (!line.startsWith('#')) last?.below.push(line);
       continue;
     }
-    const flow = flowLines(found.inline, lines.slice(at + 1));
+    const flow = countFlowLines(found.inline, lines.slice(at + 1));
     segments.push({ ...found, below: [...lines.slice(at + 1, at + 1 + flow)] });
     at += flow;
   }
@@ -72,55 +75,55 @@ function segmentsOf(lines: readonly string[]): readonly Segment[] {
 }
 
 /**
- * The number of following lines up to the end of the brackets that a value opens, even if nothing
- * is indented.
+ * Counts the following lines up to the end of the brackets that a value opens, even if nothing is
+ * indented.
  */
-function flowLines(inline: string, below: readonly string[]): number {
+function countFlowLines(inline: string, below: readonly string[]): number {
   const first = inline === '' ? (below.find((line) => line.trim() !== '') ?? '') : inline;
   if (!/^\s*[[{]/.test(first)) return 0;
-  let open = openBrackets(inline);
+  let open = countOpenBrackets(inline);
   if (inline !== '' && open <= 0) return 0;
   for (const [nth, line] of below.entries()) {
-    open += openBrackets(line);
+    open += countOpenBrackets(line);
     if (open <= 0 && line.trim() !== '') return nth + 1;
   }
   return 0;
 }
 
-function openBrackets(line: string): number {
+function countOpenBrackets(line: string): number {
   const bare = line.replaceAll(/"(?:[^"\\]|\\.)*"|'[^']*'/g, '');
   return (bare.match(/[[{]/g)?.length ?? 0) - (bare.match(/[\]}]/g)?.length ?? 0);
 }
 
-function ofSegment({ key, inline, below }: Segment): Pick<MatterEntry, 'key' | 'raw'> {
+function toRawEntry({ key, inline, below }: MatterSegment): Pick<MatterEntry, 'key' | 'raw'> {
   return { key, raw: [inline, ...below].join('\n').trim() };
 }
 
-/** Tries what the author may have meant, starting with the most literal interpretation. */
-function guessValue(segment: Segment, depth: number): Pick<MatterEntry, 'value' | 'guess'> {
+/** Tries possible meanings of a value, starting with the most literal one. */
+function guessValue(segment: MatterSegment, depth: number): Pick<MatterEntry, 'value' | 'guess'> {
   const { key, inline, below } = segment;
   const text = [`${JSON.stringify(key)}: ${inline}`, ...below.map((line) => `  ${line}`)].join(
     '\n',
   );
-  const strict = valueIn(text, true);
+  const strict = parseValue(text, true);
   if (strict !== undefined) return { value: strict.value, guess: null };
   const spaced = text.replaceAll(/^[ \t]+/gm, (indent) => indent.replaceAll('\t', '  '));
   const repaired = [
-    { found: valueIn(spaced, true), guess: 'has tabs where YAML wants spaces' },
-    { found: valueIn(spaced, false), guess: 'has the same key twice' },
+    { found: parseValue(spaced, true), guess: 'has tabs where YAML requires spaces' },
+    { found: parseValue(spaced, false), guess: 'has the same key twice' },
   ].find(({ found }) => found !== undefined);
   if (repaired?.found !== undefined) return { value: repaired.found.value, guess: repaired.guess };
   return readLooseValue(segment, depth);
 }
 
 function readLooseValue(
-  { inline, below }: Segment,
+  { inline, below }: MatterSegment,
   depth: number,
 ): Pick<MatterEntry, 'value' | 'guess'> {
   const whole = [inline, ...below].join('\n').trim();
   if (/^[[{]/.test(whole)) {
     const value = readLooseJson(whole);
-    if (value !== undefined) return { value, guess: 'is JSON as it is written by hand' };
+    if (value !== undefined) return { value, guess: 'is hand-written JSON' };
   }
   if (inline === '' && depth < MAX_DEPTH) {
     const inner = readEntries(dedentText(below), depth + 1);
@@ -129,11 +132,11 @@ function readLooseValue(
       return { value, guess: 'is not plain YAML' };
     }
   }
-  return { value: plainValue(inline, below), guess: 'is not plain YAML, and was read as text' };
+  return { value: toPlainValue(inline, below), guess: 'is not plain YAML, and was read as text' };
 }
 
-/** The value for one key, or undefined if it is not YAML. */
-function valueIn(text: string, uniqueKeys: boolean): { readonly value: unknown } | undefined {
+/** Parses the value of one key; undefined if it is not YAML. */
+function parseValue(text: string, uniqueKeys: boolean): { readonly value: unknown } | undefined {
   try {
     const data: unknown = parse(text, {
       schema: 'core',
@@ -159,9 +162,10 @@ function dedentText(lines: readonly string[]): readonly string[] {
 }
 
 /**
- * The text of a value that is not YAML: without the quotes around it, with line breaks as spaces.
+ * Returns the text of a value that is not YAML, without surrounding quotes and with line breaks as
+ * spaces.
  */
-export function plainValue(inline: string, below: readonly string[] = []): string {
+export function toPlainValue(inline: string, below: readonly string[] = []): string {
   const isBlock = /^[|>][+-]?\d?[+-]?$/.test(inline);
   const lines = isBlock ? below : [inline, ...below];
   return stripQuotes(

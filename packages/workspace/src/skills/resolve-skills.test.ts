@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  commandNameOf,
-  ineligibleReason,
+  describeIneligible,
   parseSkillCommand,
   type SkillFacts,
+  toCommandName,
 } from './resolve-skills.ts';
 import { SkillHeader } from './skill-header.ts';
 
@@ -17,9 +17,9 @@ const FACTS: SkillFacts = {
 };
 
 const why = (asked: object, facts: Partial<SkillFacts> = {}) =>
-  ineligibleReason(SkillHeader.parse({ description: 'x', ...asked }), { ...FACTS, ...facts });
+  describeIneligible(SkillHeader.parse({ description: 'x', ...asked }), { ...FACTS, ...facts });
 
-describe('[S03] a skill can be used', () => {
+describe('[S03] a usable skill', () => {
   it.each<[string, object]>([
     ['when it asks for nothing', {}],
     ['on its system', { os: ['darwin', 'linux'] }],
@@ -35,7 +35,7 @@ describe('[S03] a skill can be used', () => {
   });
 });
 
-describe('[S03] a skill cannot be used, and the reason is given', () => {
+describe('[S03] gives the reason why a skill cannot be used', () => {
   it.each<[string, object, string]>([
     ['on another system', { os: ['macos', 'windows'] }, 'runs on macos, windows only'],
     ['without one program of all', { requires: { bins: ['git', 'jq'] } }, 'program "jq"'],
@@ -57,7 +57,7 @@ describe('[S03] a skill cannot be used, and the reason is given', () => {
     expect(why(asked)).toContain(words);
   });
 
-  it('all that is missing at once', () => {
+  it('lists all missing requirements at once', () => {
     const asked = { os: 'darwin', requires: { bins: 'jq', env: 'KEY' } };
     expect(why(asked)?.split('; ')).toHaveLength(3);
   });
@@ -72,14 +72,14 @@ describe('[S08] the command of a skill', () => {
     [`${'a'.repeat(31)}-b`, 'a'.repeat(31)],
     ['旅行', null],
     ['42', '42'],
-  ])('of %j is %j', (name, command) => {
-    expect(commandNameOf(name)).toBe(command);
+  ])('makes the command of %j %j', (name, command) => {
+    expect(toCommandName(name)).toBe(command);
   });
 
-  it('is accepted by Telegram and Discord, whatever the name', () => {
+  it('creates a command that Telegram and Discord accept for any skill name', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (name) => {
-        expect(commandNameOf(name) ?? 'none').toMatch(/^[a-z0-9_]{1,32}$/);
+        expect(toCommandName(name) ?? 'none').toMatch(/^[a-z0-9_]{1,32}$/);
       }),
     );
   });
@@ -88,12 +88,12 @@ describe('[S08] the command of a skill', () => {
     ['/plan_trip Rome in May', 'plan_trip', 'Rome in May'],
     ['/plan-trip', 'plan_trip', ''],
     ['  /PLAN_TRIP\nRome\nin May ', 'plan_trip', 'Rome\nin May'],
-  ])('is read in %j', (text, command, argument) => {
+  ])('finds a skill command in %j', (text, command, argument) => {
     expect(parseSkillCommand(text)).toEqual({ command, argument });
   });
 
   it.each(['/etc/passwd', 'see /plan_trip', '/', '/ x', '/plan_trip@other_bot', '', '/旅行'])(
-    'is not found in %j',
+    'finds no skill command in %j',
     (text) => {
       expect(parseSkillCommand(text)).toBeNull();
     },

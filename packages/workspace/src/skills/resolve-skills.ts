@@ -8,9 +8,10 @@ import type { ParsedSkill } from './skill-file.ts';
 import type { SkillHeader } from './skill-header.ts';
 
 /**
- * The state of a skill. `ready`: in the catalog for those who may see it. `left-out`: excluded by
- * the catalog's limits. `shadowed`: another one with its name wins. `refused`: it is broken, too
- * large or hostile. The other states result from the operator's choices and the machine.
+ * `ready`: in the catalog for readers who may see the skill. `left-out`: excluded by the limits of
+ * the catalog. `shadowed`: another skill with the same name takes precedence. `refused`: the skill
+ * is broken, too large or hostile. The other states depend on the operator's settings and the
+ * machine.
  */
 export type SkillState =
   | 'ready'
@@ -21,35 +22,34 @@ export type SkillState =
   | 'shadowed'
   | 'refused';
 
-/** Where the value of a skill's key variable comes from; null if it has none. */
+/** The source of the value of a skill's key variable; null without a value. */
 export type KeySource = 'environment' | 'settings' | null;
 
-/** A skill with everything decided that does not depend on the reader. */
+/** A skill with all decisions that do not depend on the reader. */
 export interface ResolvedSkill {
   readonly found: FoundSkill;
-  /** Null if it is refused. */
+  /** Null for a refused skill. */
   readonly skill: ParsedSkill | null;
   readonly state: SkillState;
   readonly reason: string | null;
   readonly audience: Audience;
   readonly command: string | null;
   readonly commandProblem: string | null;
-  /** Where its key (`primaryEnv`) comes from. */
+  /** The source of the skill's key (`primaryEnv`). */
   readonly key: KeySource;
 }
 
-/** A skill that can be used. */
 export interface UsableSkill extends ResolvedSkill {
   readonly skill: ParsedSkill;
 }
 
-/** The rules that decide about skills. */
+/** The settings that decide which skills may be used. */
 export interface SkillRules {
-  /** The only allowed names, apart from skills that are marked `always`; undefined allows all. */
+  /** The only allowed names, apart from skills marked `always`; undefined allows all. */
   readonly allow: readonly string[] | undefined;
-  /** Never allowed, even if also listed above. */
+  /** Names that are never allowed, even if also listed in `allow`. */
   readonly block: readonly string[];
-  /** Commands that are already taken. */
+  /** Commands that are already taken by others. */
   readonly reserved: readonly string[];
   /** Whether the settings contain an `apiKey` for the skill. */
   readonly hasKey: (name: string) => boolean;
@@ -69,8 +69,8 @@ export function resolveSkills(
     if (one.content.kind === 'refused') continue;
     const key = foldName(one.content.name);
     const before = winners.get(key);
-    // Within one folder the first one with a name is kept, because it is unknown which one was
-    // intended.
+    // Of two skills with the same name in one folder, the first is kept, because it is unknown
+    // which one was intended.
     if (before === undefined || !isSameFolder(before, one)) winners.set(key, one);
   }
   const commands = new Map<string, string>();
@@ -82,19 +82,19 @@ export function resolveSkills(
     if (content.kind === 'refused') {
       return { ...base, skill: null, state: 'refused', reason: content.reason };
     }
-    const key = keySource(content, rules, facts);
+    const key = findKeySource(content, rules, facts);
     const verdict = decideState(one, { ...content, key }, winners, rules, facts);
     const usable = verdict.state === 'ready';
     const command = usable
-      ? takeCommand(content, skillFolderName(one), rules.reserved, commands)
+      ? takeCommand(content, getSkillFolderName(one), rules.reserved, commands)
       : {};
     return { ...base, key, ...command, ...verdict, skill: content };
   };
-  return found.toSorted(byRank(found)).map(decide);
+  return found.toSorted(sortByRank(found)).map(decide);
 }
 
-/** The usable skills that `reader` may see, in catalog order. */
-export function usableBy(
+/** Lists the usable skills that `reader` may see, in catalog order. */
+export function listUsableBy(
   resolved: readonly ResolvedSkill[],
   reader: Reader,
 ): readonly UsableSkill[] {
@@ -116,26 +116,26 @@ function decideState(
   const winner = winners.get(key);
   if (winner !== undefined && winner !== one) {
     return isSameFolder(winner, one)
-      ? { state: 'refused', reason: `${skillFolderName(winner)} beside it has the same name` }
+      ? { state: 'refused', reason: `${getSkillFolderName(winner)} beside it has the same name` }
       : { state: 'shadowed', reason: `${winner.source} has a skill of the same name` };
   }
   const isIn = (names: readonly string[]) => names.some((name) => foldName(name) === key);
   if (isIn(block)) return { state: 'blocked', reason: 'skills.block names it' };
   // A skill marked `always` is not a choice; only `block` removes it.
   if (allow !== undefined && !skill.always && !isIn(allow)) {
-    return { state: 'not-allowed', reason: 'skills.allow does not name it' };
+    return { state: 'not-allowed', reason: 'it is not listed in skills.allow' };
   }
-  const lacking = ineligibleReason(skill, facts);
+  const lacking = describeIneligible(skill, facts);
   return lacking === null
     ? { state: 'ready', reason: null }
     : { state: 'not-eligible', reason: lacking };
 }
 
 /**
- * Where a skill's key comes from. The environment takes precedence over the settings, as in
+ * Finds the source of a skill's key; the environment takes precedence over the settings, as in
  * OpenClaw.
  */
-function keySource(
+function findKeySource(
   { name, primaryenv }: ParsedSkill,
   { hasKey }: SkillRules,
   { env }: SkillFacts,
@@ -153,7 +153,7 @@ function takeCommand(
   taken: Map<string, string>,
 ): { readonly command: string | null; readonly commandProblem: string | null } {
   if (!skill.userinvocable) return { command: null, commandProblem: null };
-  const command = commandNameOf(skill.name) ?? commandNameOf(folder);
+  const command = toCommandName(skill.name) ?? toCommandName(folder);
   const none = (commandProblem: string) => ({ command: null, commandProblem });
   if (command === null)
     return none('no command: neither its name nor its folder has a letter a–z or a digit');
@@ -164,41 +164,41 @@ function takeCommand(
   return { command, commandProblem: null };
 }
 
-/** The strongest source first, then by name; a skill without a name is sorted by its folder. */
-function byRank(found: readonly FoundSkill[]) {
-  const roots = [...new Set(found.map(rootOf))];
+/** Sorts by the strongest source, then by name; a skill without a name is sorted by its folder. */
+function sortByRank(found: readonly FoundSkill[]) {
+  const roots = [...new Set(found.map(getSkillRoot))];
   const rank = new Map(roots.map((root, index) => [root, index]));
   const nameOf = (one: FoundSkill) =>
-    one.content.kind === 'skill' ? foldName(one.content.name) : skillFolderName(one);
+    one.content.kind === 'skill' ? foldName(one.content.name) : getSkillFolderName(one);
   return (a: FoundSkill, b: FoundSkill): number => {
-    const apart = (rank.get(rootOf(b)) ?? 0) - (rank.get(rootOf(a)) ?? 0);
+    const apart = (rank.get(getSkillRoot(b)) ?? 0) - (rank.get(getSkillRoot(a)) ?? 0);
     if (apart !== 0) return apart;
     return nameOf(a) < nameOf(b) ? -1 : 1;
   };
 }
 
 function isSameFolder(a: FoundSkill, b: FoundSkill): boolean {
-  return rootOf(a) === rootOf(b);
+  return getSkillRoot(a) === getSkillRoot(b);
 }
 
 /** Two sources may be the same folder on disk; they still count as two. */
-function rootOf({ source, root }: FoundSkill): string {
+function getSkillRoot({ source, root }: FoundSkill): string {
   return `${source} ${root}`;
 }
 
 /** The name of a skill's own folder. */
-export function skillFolderName({ segments, root }: FoundSkill): string {
+export function getSkillFolderName({ segments, root }: FoundSkill): string {
   return segments.at(-1) ?? basename(root);
 }
 
 /** The facts about the machine, and the settings for skills. */
 export interface SkillFacts {
-  /** As Node names it: `linux`, `darwin`, `win32`. */
+  /** The operating system as Node names it: `linux`, `darwin`, `win32`. */
   readonly os: string;
-  /** The programs that skills require and that were found. */
+  /** The programs that skills require and that were found on the machine. */
   readonly bins: ReadonlySet<string>;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The settings, for `requires.config: agent.workspace`. */
+  /** The settings, to check `requires.config: agent.workspace`. */
   readonly settings: unknown;
   /** The names of the agent's tools. */
   readonly tools: ReadonlySet<string>;
@@ -210,8 +210,11 @@ const OS_NAMES: Readonly<Record<string, string>> = {
   windows: 'win32',
 };
 
-/** Why a skill cannot be used here (S03); null if it can. `always` requires nothing. */
-export function ineligibleReason(
+/**
+ * Describes why a skill cannot be used on this machine (S03); null if it can. A skill marked
+ * `always` requires nothing.
+ */
+export function describeIneligible(
   {
     always,
     os,
@@ -227,24 +230,24 @@ export function ineligibleReason(
     ...(systems.length === 0 || systems.includes(facts.os)
       ? []
       : [`runs on ${os.join(', ')} only`]),
-    ...missingReasons('the program', requires.bins, (name) => facts.bins.has(name)),
+    ...listMissingReasons('the program', requires.bins, (name) => facts.bins.has(name)),
     ...(requires.anybins.length === 0 || requires.anybins.some((name) => facts.bins.has(name))
       ? []
       : [`needs one of the programs ${requires.anybins.map(quoteSkillName).join(', ')}`]),
-    ...missingReasons(
+    ...listMissingReasons(
       'the environment variable',
       requires.env,
       (name) => isSet(facts.env, name) || (name === primaryenv && key !== null),
     ),
-    ...missingReasons('the setting', requires.config, (path) =>
-      isTrue(settingAt(facts.settings, path)),
+    ...listMissingReasons('the setting', requires.config, (path) =>
+      isTruthySetting(getSettingAt(facts.settings, path)),
     ),
-    ...missingReasons('the tool', requires.tools, (name) => facts.tools.has(name)),
+    ...listMissingReasons('the tool', requires.tools, (name) => facts.tools.has(name)),
   ];
   return lacking.length === 0 ? null : lacking.join('; ');
 }
 
-function missingReasons(
+function listMissingReasons(
   what: string,
   wanted: readonly string[],
   has: (name: string) => boolean,
@@ -253,7 +256,7 @@ function missingReasons(
   return missing.length === 0 ? [] : [`needs ${what} ${missing.map(quoteSkillName).join(', ')}`];
 }
 
-/** Text written by the skill's author, so it is quoted. */
+/** The text was written by the skill's author, so it is quoted. */
 function quoteSkillName(name: string): string {
   return JSON.stringify(name);
 }
@@ -262,8 +265,8 @@ function isSet(env: SkillFacts['env'], name: string): boolean {
   return Object.hasOwn(env, name) && env[name] !== undefined && env[name] !== '';
 }
 
-/** The value at `a.b.c`; nothing is taken from prototypes. */
-function settingAt(settings: unknown, path: string): unknown {
+/** Reads the value at `a.b.c`, ignoring prototypes. */
+function getSettingAt(settings: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((block, key) => {
     if (typeof block !== 'object' || block === null) return undefined;
     return Object.getOwnPropertyDescriptor(block, key)?.value;
@@ -271,7 +274,7 @@ function settingAt(settings: unknown, path: string): unknown {
 }
 
 /** An empty list or text counts as `false`. */
-function isTrue(value: unknown): boolean {
+function isTruthySetting(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : Boolean(value);
 }
 
@@ -279,7 +282,7 @@ function isTrue(value: unknown): boolean {
 const MAX_FOLDERS = 100;
 
 /**
- * Which of these programs can be started: plain names found on `path` (in the same format as
+ * Finds which of these programs can be started: plain names found on `path` (in the same format as
  * `PATH`). Never throws.
  */
 export async function findPrograms(
@@ -304,15 +307,18 @@ async function isProgram(path: string): Promise<boolean> {
     await access(path, constants.X_OK);
     return (await stat(path)).isFile();
   } catch {
-    return false; // It does not exist or may not be started; in both cases it cannot be used.
+    return false; // The program does not exist or may not be started; it cannot be used in either case.
   }
 }
 
 /** The maximum command length that both Telegram and Discord accept. */
 const MAX_COMMAND_LENGTH = 32;
 
-/** A skill's command name: `a`–`z`, `0`–`9`, `_`; null if its name contains none of these. */
-export function commandNameOf(skill: string): string | null {
+/**
+ * Converts a skill's name to a command name (`a`–`z`, `0`–`9`, `_`); null if none of its characters
+ * can be used.
+ */
+export function toCommandName(skill: string): string | null {
   const plain = skill
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
@@ -329,11 +335,9 @@ export interface TypedSkillCommand {
   readonly argument: string;
 }
 
-/**
- * Parses `/plan-trip Rome` and `/plan_trip Rome` alike; null if the text is not a command at all.
- */
+/** Parses `/plan-trip Rome` and `/plan_trip Rome` alike; null if the text is not a command. */
 export function parseSkillCommand(text: string): TypedSkillCommand | null {
   const [, word, argument = ''] = /^\s*\/([a-z0-9_-]{1,64})(?:\s+(.*))?$/is.exec(text) ?? [];
-  const command = word === undefined ? null : commandNameOf(word);
+  const command = word === undefined ? null : toCommandName(word);
   return command === null ? null : { command, argument: argument.trim() };
 }

@@ -1,4 +1,4 @@
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseFile } from '../front-matter.ts';
@@ -14,7 +14,7 @@ const read = (front: string) => {
 };
 
 describe('[S01] the front matter of a skill', () => {
-  it('needs a description; the folder can provide the name', () => {
+  it('needs a description, but the folder can provide the name', () => {
     expect(parse('description: Plans a trip.')).toMatchObject({
       kind: 'skill',
       name: 'plan-trip',
@@ -43,7 +43,7 @@ describe('[S01] the front matter of a skill', () => {
       'metadata: {openclaw: {install: [{id: brew, kind: brew, label: "Install x (brew)"}, {kind: go}]}}',
       { install: ['Install x (brew)', 'go'] },
     ],
-  ])('is read in every spelling: %s', (front, expected) => {
+  ])('reads front matter in every spelling: %s', (front, expected) => {
     expect(read(front)).toMatchObject(expected);
   });
 
@@ -56,7 +56,7 @@ describe('[S01] the front matter of a skill', () => {
     ['metadata: {openclaw: {audience: owner}}', false],
     ['audience: everyone\nmetadata: {audience: owner}', false],
     ['audience: everyone', true],
-  ])('[W03] with "%s" is for everyone: %s', (front, expected) => {
+  ])('[W03] decides whether a skill with "%s" is open to everyone: %s', (front, expected) => {
     expect(read(front).foreveryone).toBe(expected);
   });
 
@@ -72,16 +72,16 @@ describe('[S01] the front matter of a skill', () => {
     ['needs that are no list', 'description: d\nrequires: {bins: {a: 1}}', 'bins'],
     ['a flag that is a word', 'description: d\nalways: perhaps', 'always'],
     ['200 programs', `description: d\nrequires: {bins: [${'a,'.repeat(200)}]}`, 'bins'],
-  ])('is refused with %s', (_case, front, words) => {
+  ])('refuses a skill with %s', (_case, front, words) => {
     const content = parse(front);
     expect(content.kind === 'refused' ? content.reason : 'taken').toContain(words);
   });
 
-  it('is refused if neither it nor the folder has a name', () => {
+  it('refuses a skill if neither the front matter nor the folder provides a name', () => {
     expect(parse('description: d', '<b>')).toMatchObject({ kind: 'refused' });
   });
 
-  it('puts every description on one line, without invisible characters', () => {
+  it('shows every description on one line, without invisible characters', () => {
     const content = parse('description: "One\\n\\n  two\\u202e\\u200b\\U000e0041 three\\u0007."');
     expect(content).toMatchObject({ description: 'One two three .' });
   });
@@ -100,7 +100,7 @@ describe('[S11] a SKILL.md that is not plain YAML', () => {
     ...['user-invocable: no', 'name: x', '"openclaw": {', 'bins: null', '&a *a', '|', '>'],
   );
 
-  it('never throws, reads the same way each time, and is as private as it is as a file', () => {
+  it('never throws, reads a SKILL.md the same way each time, and keeps it as private as the plain file', () => {
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 14 }), (lines) => {
         const raw = ['---', ...lines].join('\n');
@@ -111,11 +111,11 @@ describe('[S11] a SKILL.md that is not plain YAML', () => {
         const kind = parseFile('skills/tea/SKILL.md', raw, false).audience.kind;
         expect(kind).toBe(content.foreveryone ? 'everyone' : 'owner');
       }),
-      runs(2_000),
+      toRunOptions(2_000),
     );
   });
 
-  it('[W03] stays the owner’s wherever it says so, whatever else is wrong with it', () => {
+  it('[W03] stays private to the owner if it says so, whatever other mistakes it contains', () => {
     const marks = fc.constantFrom(
       ...['audience: owner', 'Audience : owner', '"audience": owner', 'audience:owner'],
       ...['metadata: {"openclaw": {"audience": "owner"}}', 'metadata:\n\taudience: owner'],
@@ -126,11 +126,11 @@ describe('[S11] a SKILL.md that is not plain YAML', () => {
         const { content } = parseSkill(raw.join('\n'), 'tea');
         expect(content.kind === 'skill' && content.foreveryone).toBe(false);
       }),
-      runs(1_000),
+      toRunOptions(1_000),
     );
   });
 
-  it('is read within a moment, however it is nested', () => {
+  it('parses a SKILL.md quickly at any nesting depth', () => {
     for (const deep of [
       '{'.repeat(7_000),
       '['.repeat(7_000),

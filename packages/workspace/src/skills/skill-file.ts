@@ -1,16 +1,15 @@
 import { z } from 'zod';
 import { readFrontMatter } from '../front-matter.ts';
 import { readLooseMatter } from './loose-matter.ts';
-import { type MatterEntry, rawTexts } from './matter-entries.ts';
+import { type MatterEntry, readRawTexts } from './matter-entries.ts';
 import { parseHeader, type SkillHeader, toMatterEntries } from './skill-header.ts';
-import { skillName } from './skill-name.ts';
+import { nameSkill } from './skill-name.ts';
 import { cleanOneLine } from './skill-text.ts';
 
-/** A valid skill. */
 export interface ParsedSkill extends SkillHeader {
   readonly kind: 'skill';
   readonly name: string;
-  /** Guesses that were needed to parse it, for people; empty if there are none. */
+  /** Guesses that were needed to parse the skill, for people; empty if there were none. */
   readonly warnings: readonly string[];
 }
 
@@ -21,8 +20,8 @@ export interface RefusedSkill {
 }
 
 /**
- * Parses a SKILL.md (S01, S11); `folder` names the skill if it does not name itself. The body is
- * not cached: it is read again for each use.
+ * Parses a SKILL.md (S01, S11); `folder` provides the name if the file has none. The body is not
+ * cached but read again for each use.
  */
 export function parseSkill(
   raw: string,
@@ -31,14 +30,14 @@ export function parseSkill(
   const front = readMatter(raw);
   const { body } = front;
   if (front.kind === 'refused') return { content: refuseSkill(front.reason), body };
-  if (body === '') return { content: refuseSkill('it says nothing below its front matter'), body };
+  if (body === '') return { content: refuseSkill('it has no text below its front matter'), body };
   const { result, warnings: guesses } = parseHeader(front.entries);
   if (!result.success) {
     const issue = result.error.issues[0];
     const where = issue?.path.join('.') ?? '';
     return { content: refuseSkill(`front matter: ${where}: ${issue?.message ?? ''}`), body };
   }
-  const named = skillName(result.data.name, folder);
+  const named = nameSkill(result.data.name, folder);
   if (named.kind === 'refused') return { content: refuseSkill(named.reason), body };
   const warnings = [
     ...front.warnings,
@@ -47,10 +46,10 @@ export function parseSkill(
   ];
   const foreveryone = result.data.foreveryone && front.foreveryone;
   const skill = { ...result.data, foreveryone, kind: 'skill', name: named.name } as const;
-  return { content: { ...skill, warnings: shownWarnings(warnings) }, body };
+  return { content: { ...skill, warnings: limitWarnings(warnings) }, body };
 }
 
-type Matter =
+type MatterResult =
   | {
       readonly kind: 'read';
       readonly entries: readonly MatterEntry[];
@@ -60,16 +59,16 @@ type Matter =
     }
   | { readonly kind: 'refused'; readonly reason: string; readonly body: string };
 
-/** Tries strict YAML first; anything else is parsed key by key. */
-function readMatter(raw: string): Matter {
+/** Tries strict YAML first, and parses other front matter key by key. */
+function readMatter(raw: string): MatterResult {
   const front = readFrontMatter(raw, z.record(z.string(), z.unknown()));
   const { body } = front;
   if (front.kind === 'none') {
-    const reason = 'it has no front matter: name and description between two lines of ---';
+    const reason = 'it has no front matter with name and description between two lines of ---';
     return { kind: 'refused', reason, body };
   }
   if (front.kind === 'parsed') {
-    const entries = toMatterEntries(front.data, rawTexts(front.head));
+    const entries = toMatterEntries(front.data, readRawTexts(front.head));
     return { kind: 'read', entries, body, warnings: [], foreveryone: true };
   }
   const loose = readLooseMatter(raw);
@@ -85,7 +84,7 @@ function refuseSkill(reason: string): RefusedSkill {
 const MAX_WARNINGS = 8;
 const MAX_WARNING_LENGTH = 200;
 
-function shownWarnings(warnings: readonly string[]): readonly string[] {
+function limitWarnings(warnings: readonly string[]): readonly string[] {
   const all = [...new Set(warnings)].map((one) =>
     cleanOneLine(one).slice(0, MAX_WARNING_LENGTH).toWellFormed(),
   );

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readLooseJson } from './loose-json.ts';
-import { type MatterEntry, plainValue } from './matter-entries.ts';
+import { type MatterEntry, toPlainValue } from './matter-entries.ts';
 import { cleanOneLine } from './skill-text.ts';
 
 /**
@@ -12,7 +12,7 @@ const MAX_WORD_LENGTH = 128;
 const Word = z.string().min(1).max(MAX_WORD_LENGTH);
 const Words = z.array(Word).max(MAX_WORDS).default([]);
 
-/** An installation step; nothing else in it is shown. */
+/** An installation step; its other fields are not shown. */
 const InstallStep = z.union([
   z.string(),
   z.looseObject({
@@ -23,7 +23,7 @@ const InstallStep = z.union([
 ]);
 type InstallStep = z.infer<typeof InstallStep>;
 
-/** The facts of a skill that are known before its text is read. */
+/** The facts about a skill that are available before its text is read. */
 const Header = z.object({
   /** Defaults to the folder's name. */
   name: z.string().optional(),
@@ -38,23 +38,25 @@ const Header = z.object({
   userinvocable: z.boolean().default(true),
   disablemodelinvocation: z.boolean().default(false),
   show: z.enum(['outline', 'inline']).optional(),
-  /** The variable that receives the skill's `apiKey` from the settings; shown in one piece. */
+  /**
+   * The variable that receives the skill's `apiKey` from the settings; its name is never truncated.
+   */
   primaryenv: Word.optional(),
   audiencetwice: z.literal(false, {
-    error: 'the audience is written twice, and which one is meant cannot be known',
+    error: 'the audience is written twice, so it is unclear which one applies',
   }),
-  /** False as soon as any audience other than `everyone` appears anywhere. */
+  /** False if an audience other than `everyone` appears in any key. */
   foreveryone: z.boolean(),
 });
 
-/** The same facts from a block that is plain YAML, with its keys in any spelling. */
+/** The same facts from a plain YAML block, with its keys in any spelling. */
 export const SkillHeader = z.preprocess(
   (written) => tidyHeader(toMatterEntries(written)).header,
   Header,
 );
 export type SkillHeader = z.infer<typeof SkillHeader>;
 
-/** Parses the keys in front matter. A mistake in an optional key is a warning. */
+/** Parses the keys in front matter; a mistake in an optional key is a warning. */
 export function parseHeader(entries: readonly MatterEntry[]): {
   readonly result: z.ZodSafeParseResult<SkillHeader>;
   readonly warnings: readonly string[];
@@ -69,7 +71,7 @@ export function isForEveryone(entries: readonly MatterEntry[]): boolean {
   return foreveryone && !audiencetwice;
 }
 
-/** The entries in a block that is plain YAML; `raw` is how its values are written, if known. */
+/** Converts a plain YAML block to entries; `raw` is the original spelling of a value, if known. */
 export function toMatterEntries(
   block: unknown,
   raw: ReadonlyMap<string, string> = new Map(),
@@ -86,20 +88,20 @@ export function toMatterEntries(
 /** The blocks inside `metadata` in which known agents store their keys. */
 const BLOCKS = ['openclaw', 'clawdbot', 'moltbot', 'parley'];
 
-type Note = (key: string, what: string) => void;
+type NoteProblem = (key: string, what: string) => void;
 
 /**
- * Merges the keys at the top level, in `metadata` and in its blocks into one level, and converts
- * each value to its intended form (S11). The higher level wins, except for the audience, where the
- * strictest value does.
+ * Merges the keys at the top level, in `metadata` and in its blocks, and converts each value to its
+ * intended form (S11). The higher level wins, except for the audience, where the strictest value
+ * does.
  */
 function tidyHeader(entries: readonly MatterEntry[]) {
   const warnings: string[] = [];
-  const note: Note = (key, what) => void warnings.push(`"${key}" ${what}`);
+  const note: NoteProblem = (key, what) => void warnings.push(`"${key}" ${what}`);
   const top = foldEntries(entries, note);
-  const metadata = foldEntries(toMatterEntries(metadataIn(top.get('metadata'))), note);
+  const metadata = foldEntries(toMatterEntries(parseMetadata(top.get('metadata'))), note);
   const blocks = BLOCKS.map((block) =>
-    foldEntries(toMatterEntries(objectIn(metadata.get(block)?.value)), note),
+    foldEntries(toMatterEntries(parseObject(metadata.get(block)?.value)), note),
   );
   const levels = [...blocks, metadata, top];
   const all = new Map(levels.flatMap((level) => [...level]));
@@ -108,13 +110,13 @@ function tidyHeader(entries: readonly MatterEntry[]) {
     name: readHeaderText(all.get('name'), note),
     description: description === undefined ? undefined : cleanOneLine(description),
     os: splitWords(all.get('os')?.value),
-    requires: requirementsOf(all.get('requires')?.value, note),
+    requires: readRequirements(all.get('requires')?.value, note),
     // A skill's requirements are never guessed.
-    always: flagOf(all.get('always'), note) ?? wordIn(all.get('always')),
-    emoji: emojiOf(all.get('emoji')?.value),
-    install: installOf(all.get('install')?.value),
-    userinvocable: flagOf(all.get('userinvocable'), note),
-    disablemodelinvocation: flagOf(all.get('disablemodelinvocation'), note),
+    always: readFlag(all.get('always'), note) ?? readFlagWord(all.get('always')),
+    emoji: readEmoji(all.get('emoji')?.value),
+    install: readInstallSteps(all.get('install')?.value),
+    userinvocable: readFlag(all.get('userinvocable'), note),
+    disablemodelinvocation: readFlag(all.get('disablemodelinvocation'), note),
     show: readFormat(all.get('show'), note),
     primaryenv: splitWords(all.get('primaryenv')?.value)[0],
     audiencetwice: all.has(AUDIENCE_TWICE),
@@ -127,22 +129,22 @@ function tidyHeader(entries: readonly MatterEntry[]) {
 }
 
 /**
- * Parsed first as hand-written JSON, like OpenClaw does: in YAML, `{a:1}` and a comment mean
- * something else.
+ * The value is parsed first as hand-written JSON, as in OpenClaw, because `{a:1}` and comments have
+ * another meaning in YAML.
  */
-function metadataIn(entry: MatterEntry | undefined): unknown {
+function parseMetadata(entry: MatterEntry | undefined): unknown {
   const json = entry?.raw.startsWith('{') ? readLooseJson(entry.raw) : undefined;
-  return json ?? objectIn(entry?.value);
+  return json ?? parseObject(entry?.value);
 }
 
-/** Some authors write a block as a quoted line of JSON; any other value is their own text. */
-function objectIn(value: unknown): unknown {
+/** Some authors write a block as a quoted line of JSON; other values are left unchanged. */
+function parseObject(value: unknown): unknown {
   return typeof value === 'string' ? readLooseJson(value) : value;
 }
 
 /**
- * `userInvocable`, `user-invocable` and `User_Invocable` are one key; invisible characters in a key
- * are ignored.
+ * Folds `userInvocable`, `user-invocable` and `User_Invocable` into one key, and ignores invisible
+ * characters.
  */
 function foldKey(key: string): string {
   return key
@@ -151,13 +153,13 @@ function foldKey(key: string): string {
     .toLowerCase();
 }
 
-/** Cannot be an author's key, because foldKey leaves no space in it. */
+/** An author cannot write this key, because foldKey removes spaces. */
 const AUDIENCE_TWICE = 'audience twice';
 
-/** Entries by folded key. For a duplicate key, the last one with a value counts. */
+/** Indexes entries by folded key; for a duplicate key, the last one with a value counts. */
 function foldEntries(
   entries: readonly MatterEntry[],
-  note: Note,
+  note: NoteProblem,
 ): ReadonlyMap<string, MatterEntry> {
   const folded = new Map<string, MatterEntry>();
   for (const entry of entries) {
@@ -165,28 +167,30 @@ function foldEntries(
     const before = folded.get(key);
     if (before !== undefined && key === 'audience') folded.set(AUDIENCE_TWICE, entry);
     if (before !== undefined) note(entry.key, 'is written twice; the last one counts');
-    if (before === undefined || !isNothing(entry)) folded.set(key, entry);
+    if (before === undefined || !isEmptyEntry(entry)) folded.set(key, entry);
   }
   return folded;
 }
 
-function isNothing({ value }: MatterEntry): boolean {
+function isEmptyEntry({ value }: MatterEntry): boolean {
   return value === null || value === undefined || value === '';
 }
 
-/** A text as its author wrote it, even if YAML turns it into a number, a list or a comment. */
-function readHeaderText(entry: MatterEntry | undefined, note: Note): string | undefined {
+/**
+ * Reads a text as its author wrote it, even if YAML turns it into a number, a list or a comment.
+ */
+function readHeaderText(entry: MatterEntry | undefined, note: NoteProblem): string | undefined {
   if (entry === undefined) return undefined;
   const { key, value, raw } = entry;
-  const asWritten = plainValue(raw);
+  const asWritten = toPlainValue(raw);
   if (value === null || value === undefined) {
     if (!raw.startsWith('#')) return undefined;
-    note(key, 'is a comment to YAML; it was read as text');
+    note(key, 'is a comment in YAML; it was read as text');
     return asWritten;
   }
   if (typeof value === 'string') {
     if (!losesText(value, raw)) return value;
-    note(key, 'has a part that means something else to YAML; it was read as text');
+    note(key, 'has a part with another meaning in YAML; it was read as text');
     return asWritten;
   }
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) {
@@ -206,33 +210,33 @@ function losesText(value: string, raw: string): boolean {
 const YES: readonly unknown[] = [true, 1, 'true', 'yes', 'y', 'on', '1', 'enabled'];
 const NO: readonly unknown[] = [false, 0, 'false', 'no', 'n', 'off', '0', 'disabled', 'never'];
 
-/** Undefined, as if it were absent. */
-function flagOf(entry: MatterEntry | undefined, note: Note): boolean | undefined {
-  if (entry === undefined || isNothing(entry)) return undefined;
+/** An invalid flag is treated as absent. */
+function readFlag(entry: MatterEntry | undefined, note: NoteProblem): boolean | undefined {
+  if (entry === undefined || isEmptyEntry(entry)) return undefined;
   const { key, value } = entry;
   const word = typeof value === 'string' ? value.trim().toLowerCase() : value;
   if (YES.includes(word)) return true;
   if (NO.includes(word)) return false;
-  note(key, 'is neither yes nor no, and does not count');
+  note(key, 'is neither yes nor no and is ignored');
   return undefined;
 }
 
-/** A flag's value, if it has any. */
-function wordIn(entry: MatterEntry | undefined): unknown {
-  return entry === undefined || isNothing(entry) ? undefined : entry.value;
+/** Reads a flag's value, if it has one. */
+function readFlagWord(entry: MatterEntry | undefined): unknown {
+  return entry === undefined || isEmptyEntry(entry) ? undefined : entry.value;
 }
 
-function readFormat(entry: MatterEntry | undefined, note: Note): string | undefined {
-  if (entry === undefined || isNothing(entry)) return undefined;
+function readFormat(entry: MatterEntry | undefined, note: NoteProblem): string | undefined {
+  if (entry === undefined || isEmptyEntry(entry)) return undefined;
   const word = String(entry.value).trim().toLowerCase();
   if (word === 'outline' || word === 'inline') return word;
-  note(entry.key, 'is neither outline nor inline, and does not count');
+  note(entry.key, 'is neither outline nor inline and is ignored');
   return undefined;
 }
 
 /**
- * Parses `bins: curl`, `bins: curl, jq` and `bins: [curl, jq]`. Anything else is left unchanged,
- * and the schema refuses it.
+ * Parses `bins: curl`, `bins: curl, jq` and `bins: [curl, jq]`; other values are left for the
+ * schema to refuse.
  */
 function splitWords(value: unknown): readonly unknown[] {
   if (value === null || value === undefined || value === false) return [];
@@ -245,11 +249,11 @@ function splitWords(value: unknown): readonly unknown[] {
     .filter((item) => item !== '');
 }
 
-function requirementsOf(value: unknown, note: Note) {
-  const block = objectIn(value);
+function readRequirements(value: unknown, note: NoteProblem) {
+  const block = parseObject(value);
   const isBlock = typeof block === 'object' && block !== null && !Array.isArray(block);
-  if (!isBlock && !isNothing({ key: '', value, raw: '', guess: null })) {
-    note('requires', 'is no block with bins, anyBins, env, config or tools, and does not count');
+  if (!isBlock && !isEmptyEntry({ key: '', value, raw: '', guess: null })) {
+    note('requires', 'is not a block with bins, anyBins, env, config or tools and is ignored');
   }
   const folded = foldEntries(toMatterEntries(isBlock ? block : {}), note);
   const words = (key: string) => splitWords(folded.get(key)?.value);
@@ -262,14 +266,14 @@ function requirementsOf(value: unknown, note: Note) {
   };
 }
 
-/** Shown to people; a mistake in it does not disable the skill. */
-function emojiOf(value: unknown): string | null {
+/** The emoji is only shown to people, so a mistake in it does not disable the skill. */
+function readEmoji(value: unknown): string | null {
   return typeof value === 'string' ? cleanOneLine(value).slice(0, 16) || null : null;
 }
 
 const MAX_STEPS = 8;
 
-function installOf(value: unknown): readonly string[] {
+function readInstallSteps(value: unknown): readonly string[] {
   const list: readonly unknown[] = Array.isArray(value)
     ? value
     : typeof value === 'object' && value !== null
@@ -279,10 +283,10 @@ function installOf(value: unknown): readonly string[] {
     const { data } = InstallStep.safeParse(step);
     return data === undefined ? [] : [data];
   });
-  return steps.slice(0, MAX_STEPS).map(stepLabel);
+  return steps.slice(0, MAX_STEPS).map(formatStepLabel);
 }
 
-function stepLabel(step: InstallStep): string {
+function formatStepLabel(step: InstallStep): string {
   const label = typeof step === 'string' ? step : (step.label ?? step.id ?? step.kind ?? '');
   return cleanOneLine(label).slice(0, 120) || 'a step without a name';
 }

@@ -3,7 +3,7 @@ import { cleanOneLine } from './skill-text.ts';
 const MAX_LENGTH = 64;
 /** Quotes, template brackets and a backslash have a meaning in prompts, paths and commands. */
 const UNUSABLE = /[`"\\{}$]/;
-/** A letter or digit in any script, or an emoji. */
+/** Matches a letter or digit in any script, or an emoji. */
 const HAS_NAME = /[\p{L}\p{N}\p{Extended_Pictographic}]/u;
 
 /** A skill's name; `warning` is set if the name its author wrote cannot be used. */
@@ -12,20 +12,20 @@ export type SkillNaming =
   | { readonly kind: 'refused'; readonly reason: string };
 
 /**
- * Names a skill by what its author wrote, or otherwise by its folder. A written name that could be
- * mistaken for something else (a path, a tag, another name with invisible characters in it) is
- * hostile and is refused, whatever the folder is called. Pure.
+ * Names a skill by its front matter, or otherwise by its folder. A name that could be mistaken for
+ * something else (a path, a tag, another name with invisible characters in it) is hostile and is
+ * refused, even if the folder has a usable name. Pure.
  */
-export function skillName(written: string | undefined, folder: string): SkillNaming {
+export function nameSkill(written: string | undefined, folder: string): SkillNaming {
   const own = normalizeName(written ?? '');
-  const wrong = own === '' ? null : hostileReason(own);
+  const wrong = own === '' ? null : findHostileReason(own);
   if (wrong !== null) return { kind: 'refused', reason: `its name ${wrong}` };
   if (isUsable(own)) return { kind: 'named', name: own, warning: null };
   const name = normalizeName(folder);
-  if (hostileReason(name) !== null || !isUsable(name)) {
-    return { kind: 'refused', reason: 'it has no name, and its folder cannot name it' };
+  if (findHostileReason(name) !== null || !isUsable(name)) {
+    return { kind: 'refused', reason: 'it has no name, and its folder name cannot be used' };
   }
-  const warning = own === '' ? null : 'its name cannot be used, so it is called as its folder';
+  const warning = own === '' ? null : 'its name cannot be used, so the folder name is used';
   return { kind: 'named', name, warning };
 }
 
@@ -41,7 +41,7 @@ function isUsable(name: string): boolean {
   return HAS_NAME.test(name) && !UNUSABLE.test(name);
 }
 
-function hostileReason(name: string): string | null {
+function findHostileReason(name: string): string | null {
   if (name !== cleanOneLine(name)) return 'has line breaks or invisible characters';
   if ([...name].length > MAX_LENGTH) return `has more than ${MAX_LENGTH} characters`;
   if (/(?:^|\/)\.{1,2}(?:\/|$)|^[/~]/.test(name)) return 'is a path';

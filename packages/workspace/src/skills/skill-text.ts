@@ -1,11 +1,11 @@
 /**
  * Format characters that no list needs (bidi marks, tag characters); joiners stay, because emoji
- * are made of them.
+ * contain them.
  */
 const INVISIBLE = /(?![\u200c\u200d])\p{Cf}/gu;
 const BLANKS = /[\s\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
-/** An author's text, on one line and without invisible characters. */
+/** Converts an author's text to a single line without invisible characters. */
 export function cleanOneLine(text: string): string {
   return text.toWellFormed().replace(INVISIBLE, '').replace(BLANKS, ' ').trim();
 }
@@ -18,22 +18,24 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&apos;',
 };
 
-/** Text inside an XML element: no author can close it or open another one. */
+/**
+ * Escapes text for an XML element, so that its author can neither close it nor open another one.
+ */
 export function escapeXml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
 }
 
-/** A folder, and what people and the model see in its place. */
+/** A folder, and the text shown in its place to people and the model. */
 export interface ShownFolder {
   readonly folder: string;
   readonly shown: string;
 }
 
 /**
- * A path as people and the model see it: the home folder is written as `~` (S05). The first
- * matching folder counts.
+ * Returns a path as people and the model see it, with the home folder written as `~` (S05). The
+ * first matching folder is replaced.
  */
-export function locationOf(path: string, folders: readonly ShownFolder[]): string {
+export function toShownLocation(path: string, folders: readonly ShownFolder[]): string {
   const found = folders.find(({ folder }) => folder !== '/' && path.startsWith(`${folder}/`));
   return cleanOneLine(
     found === undefined ? path : `${found.shown}${path.slice(found.folder.length)}`,

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openWorkspace, type Workspace } from '../open-workspace.ts';
-import { type SkillSource, skillFolders } from './find-skills.ts';
+import { listSkillFolders, type SkillSource } from './find-skills.ts';
 import type { SkillSettings } from './skills.ts';
 import {
+  createSkillText,
   GUEST,
   OWNER,
   openSkillsScene,
   type SkillsScene,
-  skillText,
 } from './testing/skills-scene.ts';
 
 let scene: SkillsScene;
@@ -28,13 +28,13 @@ const SOURCES: readonly SkillSource[] = [
   'workspace',
 ];
 
-describe('the six sources', () => {
+describe('the six skill sources', () => {
   it.each(SOURCES.slice(1).map((source, index) => [source, SOURCES[index] ?? 'extra'] as const))(
     '[S02] %s wins over %s by name',
     async (stronger, weaker) => {
-      // The weaker one is written last and under a folder that sorts later.
-      await scene.write(stronger, 'a', skillText('trip', '', `from ${stronger}`));
-      await scene.write(weaker, 'z', skillText('Trip', '', `from ${weaker}`));
+      // The weaker skill is written last and into a folder that sorts later.
+      await scene.write(stronger, 'a', createSkillText('trip', '', `from ${stronger}`));
+      await scene.write(weaker, 'z', createSkillText('Trip', '', `from ${weaker}`));
       const skills = scene.open();
       expect(await skills.read('trip', GUEST)).toMatchObject({ text: `from ${stronger}` });
       const states = (await skills.list()).map(({ source, state }) => `${source} ${state}`);
@@ -42,10 +42,10 @@ describe('the six sources', () => {
     },
   );
 
-  it('[S02] [S05] are in the catalog with the home folder written as ~, the strongest first', async () => {
-    await scene.write('personal', 'b', skillText('b'));
-    await scene.write('workspace', 'c', skillText('c'));
-    await scene.write('bundled', 'a', skillText('a'));
+  it('[S02] [S05] appear in the catalog with the home folder written as ~, the strongest first', async () => {
+    await scene.write('personal', 'b', createSkillText('b'));
+    await scene.write('workspace', 'c', createSkillText('c'));
+    await scene.write('bundled', 'a', createSkillText('a'));
     const { catalogue, names } = await scene.open().snapshot(OWNER);
     expect(names).toEqual(['c', 'b', 'a']);
     expect(catalogue).toContain('<location>~/.agents/skills/b/SKILL.md</location>');
@@ -57,14 +57,14 @@ describe('the six sources', () => {
     );
   });
 
-  it('[S02] need not exist', async () => {
+  it('[S02] accepts skill sources that do not exist', async () => {
     expect(await scene.open().list()).toEqual([]);
     expect((await scene.open().snapshot(OWNER)).catalogue).toBe('');
   });
 
-  it('[S02] count a folder that belongs to two of them once, as the stronger one', async () => {
+  it('[S02] count a folder that belongs to two sources once, as the stronger one', async () => {
     const home = join(scene.base, 'home');
-    const folders = skillFolders({
+    const folders = listSkillFolders({
       extra: [],
       bundled: join(scene.base, 'none'),
       data: join(scene.base, 'none'),
@@ -72,15 +72,15 @@ describe('the six sources', () => {
       project: home,
       workspace: join(scene.base, 'none'),
     });
-    await scene.write('personal', 'a', skillText('a'));
+    await scene.write('personal', 'a', createSkillText('a'));
     const all = await scene.open({}, { folders }).list();
     expect(all.map(({ source, state }) => [source, state])).toEqual([['project', 'ready']]);
   });
 });
 
-describe('which skills are used', () => {
+describe('usable skills', () => {
   it('[S03] block wins over allow, and neither is case-sensitive', async () => {
-    for (const name of ['a', 'b', 'c']) await scene.write('bundled', name, skillText(name));
+    for (const name of ['a', 'b', 'c']) await scene.write('bundled', name, createSkillText(name));
     const settings = { allow: ['A', 'b'], block: ['B'] };
     const states = (await scene.open(settings).list()).map(({ name, state }) => [name, state]);
     expect(states).toEqual([
@@ -95,14 +95,14 @@ describe('which skills are used', () => {
   });
 
   it('[S03] block also wins over "always"', async () => {
-    await scene.write('bundled', 'a', skillText('a', 'always: true\nos: plan9\n'));
+    await scene.write('bundled', 'a', createSkillText('a', 'always: true\nos: plan9\n'));
     expect((await scene.status('a'))?.state).toBe('ready');
     expect((await scene.status('a', { block: ['a'] }))?.state).toBe('blocked');
   });
 
   it('[S03] [P07] "always" needs no entry in the allow list, for the model, by command and for reading', async () => {
-    await scene.write('bundled', 'a', skillText('a', 'always: true\nos: plan9\n'));
-    await scene.write('bundled', 'b', skillText('b'));
+    await scene.write('bundled', 'a', createSkillText('a', 'always: true\nos: plan9\n'));
+    await scene.write('bundled', 'b', createSkillText('b'));
     const settings = { allow: ['none'] };
     expect((await scene.status('a', settings))?.state).toBe('ready');
     expect((await scene.status('b', settings))?.state).toBe('not-allowed');
@@ -113,17 +113,21 @@ describe('which skills are used', () => {
     expect((await scene.status('a', { ...settings, block: ['A'] }))?.state).toBe('blocked');
   });
 
-  it('[S03] [S05] the limits of the list exclude "always" last, whatever its source', async () => {
-    for (const name of ['a', 'b', 'c']) await scene.write('workspace', name, skillText(name));
-    await scene.write('bundled', 'z', skillText('z', 'always: true\n'));
+  it('[S03] [S05] the limits of the catalog exclude "always" skills last, from any source', async () => {
+    for (const name of ['a', 'b', 'c']) await scene.write('workspace', name, createSkillText(name));
+    await scene.write('bundled', 'z', createSkillText('z', 'always: true\n'));
     const { names, left } = await scene.open({ max: 2 }).snapshot(OWNER);
     expect([names, left]).toEqual([['z', 'a'], 2]);
   });
 
-  it('[S03] [W03] "always" opens nothing: the owner’s stays the owner’s, and hidden stays hidden', async () => {
+  it('[S03] [W03] "always" opens nothing: private and hidden skills stay so', async () => {
     const always = 'always: true\n';
-    await scene.write('bundled', 'a', skillText('a', `${always}audience: owner\n`));
-    await scene.write('bundled', 'b', skillText('b', `${always}disable-model-invocation: true\n`));
+    await scene.write('bundled', 'a', createSkillText('a', `${always}audience: owner\n`));
+    await scene.write(
+      'bundled',
+      'b',
+      createSkillText('b', `${always}disable-model-invocation: true\n`),
+    );
     expect((await scene.open().snapshot(GUEST)).names).toEqual([]);
     expect((await scene.open().snapshot(OWNER)).names).toEqual(['a']);
   });
@@ -138,7 +142,7 @@ describe('which skills are used', () => {
       await scene.write(
         'bundled',
         name.replaceAll(/\W/g, ''),
-        skillText(name.replaceAll(/\W/g, ''), front),
+        createSkillText(name.replaceAll(/\W/g, ''), front),
       );
     }
     const facts = () => ({
@@ -156,8 +160,8 @@ describe('which skills are used', () => {
     ]);
   });
 
-  it('[S05] a skill that the limits exclude says so, and is still a command', async () => {
-    for (const name of ['a', 'b']) await scene.write('bundled', name, skillText(name));
+  it('[S05] a skill excluded by the limits reports this, and is still a command', async () => {
+    for (const name of ['a', 'b']) await scene.write('bundled', name, createSkillText(name));
     expect(await scene.status('b', { max: 1 })).toMatchObject({ state: 'left-out', command: 'b' });
     expect((await scene.open({ max: 1 }).snapshot(OWNER)).left).toBe(1);
   });
@@ -165,7 +169,7 @@ describe('which skills are used', () => {
   it('[S08] emoji and install are shown, and the reason why a skill cannot be used', async () => {
     const more =
       'metadata: {openclaw: {emoji: 🧳, requires: {bins: [nope]}, install: [{kind: brew, label: Install nope}]}}\n';
-    await scene.write('bundled', 'trip', skillText('trip', more));
+    await scene.write('bundled', 'trip', createSkillText('trip', more));
     expect(await scene.status('trip')).toMatchObject({
       state: 'not-eligible',
       reason: 'needs the program "nope"',
@@ -177,11 +181,11 @@ describe('which skills are used', () => {
 
 describe('private skills', () => {
   beforeEach(async () => {
-    await scene.write('workspace', 'secret', skillText('secret', 'audience: owner\n'));
-    await scene.write('bundled', 'open', skillText('open'));
+    await scene.write('workspace', 'secret', createSkillText('secret', 'audience: owner\n'));
+    await scene.write('bundled', 'open', createSkillText('open'));
   });
 
-  it('[W03] are the owner’s: in the catalog, on demand and as commands', async () => {
+  it('[W03] shows private skills to the owner in the catalog, on demand and as commands', async () => {
     const skills = scene.open();
     const forOwner = await skills.snapshot(OWNER);
     expect([forOwner.names, forOwner.audience]).toEqual([['secret', 'open'], { kind: 'owner' }]);
@@ -207,8 +211,8 @@ describe('private skills', () => {
     );
   });
 
-  it('[W03] hide what they shadow from a guest as well', async () => {
-    await scene.write('bundled', 'secret', skillText('secret', '', 'the public one'));
+  it('[W03] also hide the skills that they shadow from a guest', async () => {
+    await scene.write('bundled', 'secret', createSkillText('secret', '', 'the public one'));
     expect(await scene.open().read('secret', GUEST)).toMatchObject({ kind: 'absent' });
   });
 
@@ -226,17 +230,17 @@ describe('private skills', () => {
 });
 
 describe('reading on demand', () => {
-  it('[S06] [S09] returns today’s text and today’s list', async () => {
+  it('[S06] [S09] returns the current text and the current list', async () => {
     const skills = scene.open();
-    await scene.write('workspace', 'a', skillText('a', '', 'one'));
+    await scene.write('workspace', 'a', createSkillText('a', '', 'one'));
     const before = await skills.snapshot(GUEST);
     expect(await skills.read('A', GUEST)).toMatchObject({
       name: 'a',
       text: 'one',
       source: 'skill a',
     });
-    await scene.write('workspace', 'a', skillText('a', '', 'two'));
-    await scene.write('workspace', 'b', skillText('b'));
+    await scene.write('workspace', 'a', createSkillText('a', '', 'two'));
+    await scene.write('workspace', 'b', createSkillText('b'));
     expect(await skills.read('a', GUEST)).toMatchObject({ text: 'two' });
     const after = await skills.snapshot(GUEST);
     expect(after.names).toEqual(['a', 'b']);
@@ -248,8 +252,12 @@ describe('reading on demand', () => {
     });
   });
 
-  it('[S06] reports where the files of a skill are, if its text asks for that', async () => {
-    await scene.write('personal', 'a', skillText('a', '', 'Run {baseDir}/x.sh, not {other}.'));
+  it("[S06] reports the path of a skill's files if its text asks for it", async () => {
+    await scene.write(
+      'personal',
+      'a',
+      createSkillText('a', '', 'Run {baseDir}/x.sh, not {other}.'),
+    );
     expect(await scene.open().read('a', OWNER)).toMatchObject({
       text: 'Run ~/.agents/skills/a/x.sh, not {other}.',
     });
@@ -258,8 +266,12 @@ describe('reading on demand', () => {
     });
   });
 
-  it('[S07] creates the same snapshot as long as nothing changes', async () => {
-    await scene.write('bundled', 'a', skillText('a', 'requires: {env: [KEY]}\nalways: true\n'));
+  it('[S07] creates the same snapshot while no file changes', async () => {
+    await scene.write(
+      'bundled',
+      'a',
+      createSkillText('a', 'requires: {env: [KEY]}\nalways: true\n'),
+    );
     const skills = scene.open();
     const snapshot = await skills.snapshot(GUEST);
     expect(await skills.snapshot(GUEST)).toEqual(snapshot);
@@ -269,28 +281,28 @@ describe('reading on demand', () => {
   it.each(['../a/SKILL.md', '/etc/passwd', '..', '.hidden', 'a\\b'])(
     '[S06] a file of a skill cannot be %s',
     async (file) => {
-      await scene.write('bundled', 'a', skillText('a'));
+      await scene.write('bundled', 'a', createSkillText('a'));
       expect(await scene.open().read('a', OWNER, file)).toMatchObject({ reason: 'unreadable' });
     },
   );
 
   it('[S06] a file of a skill cannot be a link', async () => {
-    await scene.write('bundled', 'a', skillText('a'));
+    await scene.write('bundled', 'a', createSkillText('a'));
     await symlink('/etc/hostname', join(scene.folderOf('bundled'), 'a', 'host.md'));
     expect(await scene.open().read('a', OWNER, 'host.md')).toMatchObject({ reason: 'unreadable' });
   });
 
-  it('[S06] [P05] has a skill in full or in the catalog, never in both', async () => {
-    await scene.write('bundled', 'a', skillText('a', '', 'A'.repeat(20_000)));
-    await scene.write('bundled', 'b', skillText('b', '', 'B'.repeat(20_000)));
-    await scene.write('bundled', 'c', skillText('c', '', 'CCC'));
+  it('[S06] [P05] shows a skill in full or in the catalog, never both', async () => {
+    await scene.write('bundled', 'a', createSkillText('a', '', 'A'.repeat(20_000)));
+    await scene.write('bundled', 'b', createSkillText('b', '', 'B'.repeat(20_000)));
+    await scene.write('bundled', 'c', createSkillText('c', '', 'CCC'));
     const { inline, names, catalogue } = await scene.open({ show: 'inline' }).snapshot(GUEST);
     expect(names).toEqual(['a', 'b', 'c']);
     expect(inline.map(({ name }) => name)).toEqual(['a', 'c']);
-    // If the body does not fit, its line is there, so nothing is lost.
+    // A skill whose body does not fit is in the catalog, so no skill is lost.
     expect(catalogue).toContain('<name>b</name>');
     expect(catalogue).not.toMatch(/<name>[ac]</);
-    // Only the catalog would otherwise say when to use it.
+    // Outside the catalog, the description must say when to use the skill.
     expect(inline[1]?.body).toBe('When c is wanted.\n\nCCC');
   });
 
@@ -310,17 +322,20 @@ describe('reading on demand', () => {
       { show: 'inline', entries: { TEA: { show: 'outline' } } },
       [],
     ],
-  ])('[S06] [P05] is in full as %s decides', async (_who, more, settings, expected) => {
-    await scene.write('bundled', 'tea', skillText('Tea', more));
-    const { inline, catalogue } = await scene.open(settings).snapshot(GUEST);
-    expect(inline.map(({ name }) => name)).toEqual(expected);
-    expect(catalogue.includes('<name>Tea</name>')).toBe(expected.length === 0);
-    const show = expected.length === 0 ? 'outline' : 'inline';
-    expect(await scene.status('Tea', settings)).toMatchObject({ state: 'ready', show });
-  });
+  ])(
+    '[S06] [P05] shows a skill in full as decided by %s',
+    async (_who, more, settings, expected) => {
+      await scene.write('bundled', 'tea', createSkillText('Tea', more));
+      const { inline, catalogue } = await scene.open(settings).snapshot(GUEST);
+      expect(inline.map(({ name }) => name)).toEqual(expected);
+      expect(catalogue.includes('<name>Tea</name>')).toBe(expected.length === 0);
+      const show = expected.length === 0 ? 'outline' : 'inline';
+      expect(await scene.status('Tea', settings)).toMatchObject({ state: 'ready', show });
+    },
+  );
 
-  it('[S05] counts skills in full among those of skills.max', async () => {
-    for (const name of ['a', 'b', 'c']) await scene.write('bundled', name, skillText(name));
+  it('[S05] counts skills in full towards skills.max', async () => {
+    for (const name of ['a', 'b', 'c']) await scene.write('bundled', name, createSkillText(name));
     const entries = { c: { show: 'inline' } } as const;
     const { names, left } = await scene.open({ max: 2, entries }).snapshot(GUEST);
     expect([names, left]).toEqual([['a', 'b'], 1]);
@@ -356,16 +371,16 @@ describe('the key of a skill', () => {
       'settings',
     ],
   ])('[P07] [S03] comes from %s', async (_where, env, entries, wanted, state, from) => {
-    await scene.write('bundled', 'tea', skillText('tea', needs(wanted)));
+    await scene.write('bundled', 'tea', createSkillText('tea', needs(wanted)));
     const [status] = await scene.open({ entries }, { facts: facts(env) }).list();
     expect(status).toMatchObject({ state, primaryEnv: { name: 'TEA_KEY', from } });
   });
 });
 
 describe('commands', () => {
-  it('[S08] hide nothing from people that is hidden from the model, and vice versa', async () => {
-    await scene.write('bundled', 'a', skillText('a', 'disable-model-invocation: true\n'));
-    await scene.write('bundled', 'b', skillText('b', 'user-invocable: false\n'));
+  it('[S08] offers a command for a skill hidden from the model, and vice versa', async () => {
+    await scene.write('bundled', 'a', createSkillText('a', 'disable-model-invocation: true\n'));
+    await scene.write('bundled', 'b', createSkillText('b', 'user-invocable: false\n'));
     const skills = scene.open();
     expect((await skills.snapshot(OWNER)).names).toEqual(['b']);
     expect(await skills.read('a', OWNER)).toMatchObject({ kind: 'absent' });
@@ -376,10 +391,10 @@ describe('commands', () => {
     ]);
   });
 
-  it('[S08] give precedence to Parley’s own, and then to the stronger skill; both are reported', async () => {
-    await scene.write('bundled', 'help', skillText('help'));
-    await scene.write('bundled', 'plan_trip', skillText('plan_trip'));
-    await scene.write('workspace', 'plan-trip', skillText('plan-trip'));
+  it('[S08] prefer Parley’s own command, then the stronger skill, and report both conflicts', async () => {
+    await scene.write('bundled', 'help', createSkillText('help'));
+    await scene.write('bundled', 'plan_trip', createSkillText('plan_trip'));
+    await scene.write('workspace', 'plan-trip', createSkillText('plan-trip'));
     expect(await scene.status('help')).toMatchObject({
       state: 'ready',
       command: null,
@@ -392,7 +407,7 @@ describe('commands', () => {
   });
 });
 
-describe('the folder of an owner’s skill', () => {
+describe('the folder of a private skill', () => {
   const OWNER = { kind: 'owner', conversationId: 'direct' } as const;
   const GUEST = { kind: 'guest', conversationId: 'group' } as const;
   let base: string;
@@ -425,14 +440,14 @@ describe('the folder of an owner’s skill', () => {
     'skills/diary/references/people.md',
     'skills/more/broken/notes.md',
     'skills/linked/notes.md',
-  ])('[W03] keeps %s with the owner', async (name) => {
+  ])('[W03] keeps %s private to the owner', async (name) => {
     expect(await workspace.for(OWNER).read(name)).toMatchObject({ audience: { kind: 'owner' } });
     expect(await workspace.for(GUEST).read(name)).toEqual({ kind: 'absent', reason: 'private' });
     const listed = (await workspace.for(GUEST).list()).map((entry) => entry.name);
     expect(listed).not.toContain(name);
   });
 
-  it('[W03] takes nothing from the skills that are everyone’s', async () => {
+  it('[W03] removes nothing from open skills', async () => {
     const file = await workspace.for(GUEST).read('skills/cooking/references/soups.md');
     expect(file).toMatchObject({ text: 'Leek, potato.', audience: { kind: 'everyone' } });
   });

@@ -16,7 +16,7 @@ import { parseFileName } from '../paths.ts';
 import {
   type AbsentSkill,
   type CatalogueEntry,
-  divide,
+  divideSkills,
   makeSnapshot,
   renderCatalogueEntry,
   type ShownSkill,
@@ -29,70 +29,76 @@ import {
   checkFile,
   type FoundSkill,
   type HeaderCache,
+  listSkillFiles,
   readSkillFile,
   type SkillFolder,
   scanFolder,
-  skillReads,
 } from './find-skills.ts';
 import {
   findPrograms,
+  getSkillFolderName,
+  listUsableBy,
   parseSkillCommand,
   type ResolvedSkill,
   resolveSkills,
   type SkillFacts,
-  skillFolderName,
   type UsableSkill,
-  usableBy,
 } from './resolve-skills.ts';
 import { parseSkill } from './skill-file.ts';
-import { cleanOneLine, locationOf, type ShownFolder } from './skill-text.ts';
+import { cleanOneLine, type ShownFolder, toShownLocation } from './skill-text.ts';
 
 /** A skill that people call with a command (S08). */
 export interface SkillCommand {
-  /** Without the slash: `a`–`z`, `0`–`9` and `_`, at most 32 characters. */
+  /** The command without the slash: `a`–`z`, `0`–`9` and `_`, at most 32 characters. */
   readonly command: string;
-  /** The skill it belongs to. */
+  /** The skill that the command belongs to. */
   readonly name: string;
-  /** One line. */
+  /** The summary on a single line. */
   readonly summary: string;
 }
 
-/** An installation's skills. Reads from disk on demand, and only what has changed. Never throws. */
+/**
+ * An installation's skills, read from disk on demand when their files have changed. Never throws.
+ */
 export type Skills = ReturnType<typeof openSkills>;
 
-/** Opens an installation's skills. Reads nothing yet. */
+/** Opens an installation's skills without reading any files. */
 export function openSkills(options: OpenSkillsOptions) {
   const { settings } = options;
-  const memory: Memory = { cache: new Map(), reported: new Set() };
-  const shownAs = foldersOf(options);
+  const memory: ScanMemory = { cache: new Map(), reported: new Set() };
+  const shownAs = listShownFolders(options);
   const scan = () => scanSkills(options, memory);
   const textOf = (skill: UsableSkill, reader: Reader, file?: string) =>
     readSkillText(skill, reader, file, {
       maxBytes: settings.maxFileBytes,
-      shownFolder: shownFolder(skill, reader, shownAs),
+      shownFolder: toShownFolder(skill, reader, shownAs),
     });
   /**
-   * The skills that a reader's model may choose from: those in the prompt in full, and the catalog
-   * of the others (S06).
+   * Selects the skills that a reader's model may choose from: those in the prompt in full, and the
+   * catalog of the others (S06).
    */
   const choose = async (all: readonly ResolvedSkill[], reader: Reader) => {
-    const usable = alwaysFirst(forModel(usableBy(all, reader)));
-    const wanted = usable.filter((one) => showOf(one, settings) === 'inline');
+    const usable = sortAlwaysFirst(selectForModel(listUsableBy(all, reader)));
+    const wanted = usable.filter((one) => resolveShowMode(one, settings) === 'inline');
     const texts = await Promise.all(
       wanted.map(async (one) => ({ skill: one.skill, text: await textOf(one, reader) })),
     );
     const entries = usable.map((one): CatalogueEntry => {
       const { name, description } = one.skill;
-      return { name, description, location: `${shownFolder(one, reader, shownAs)}/${SKILL_FILE}` };
+      return {
+        name,
+        description,
+        location: `${toShownFolder(one, reader, shownAs)}/${SKILL_FILE}`,
+      };
     });
-    const { catalogue, inline } = divide(entries, texts, settings);
+    const { catalogue, inline } = divideSkills(entries, texts, settings);
     const names = new Set([...catalogue.entries, ...inline].map(({ name }) => name));
     return { catalogue, inline, skills: usable.filter(({ skill }) => names.has(skill.name)) };
   };
   return {
     /** The workspace files that contain skills from any source. */
-    reads: skillReads(options.folders),
-    /** Every skill found, including unused ones, by name. */
+    reads: listSkillFiles(options.folders),
+    /** Lists every skill found, including unused ones, by name. */
     async list(): Promise<readonly SkillStatus[]> {
       const all = await scan();
       const { catalogue, inline, skills } = await choose(all, OWNER);
@@ -106,10 +112,7 @@ export function openSkills(options: OpenSkillsOptions) {
       const list = all.map((one) => toSkillStatus(one, chosen.get(one.found), shownAs));
       return list.sort((a, b) => (foldName(a.name) < foldName(b.name) ? -1 : 1));
     },
-    /**
-     * A skill's text for the owner, even if it is not used; null if it is refused or does not
-     * exist.
-     */
+    /** Reads a skill's text for the owner, even if unused; null if refused or missing. */
     async show(name: string): Promise<SkillText | AbsentSkill | null> {
       const named = (await scan()).filter(
         ({ skill }) => skill !== null && foldName(skill.name) === foldName(name),
@@ -117,46 +120,43 @@ export function openSkills(options: OpenSkillsOptions) {
       const one = named.find(({ state }) => state !== 'shadowed') ?? named[0];
       return one?.skill == null ? null : textOf({ ...one, skill: one.skill }, OWNER);
     },
-    /** The skills with which a new session for this reader starts (S07). */
+    /** Creates the snapshot of skills with which a new session for this reader starts (S07). */
     async snapshot(reader: Reader): Promise<SkillSnapshot> {
       const chosen = await choose(await scan(), reader);
       return makeSnapshot({ ...chosen, filter: settings.allow ?? null });
     },
     /**
-     * For `load_skill`: the current text of a skill that the model may use. `file` is another file
-     * in its folder, such as `references/api.md` (S06).
+     * Reads the current text of a skill that the model may use, for `load_skill`. `file` is another
+     * file in the skill's folder, such as `references/api.md` (S06).
      */
     async read(name: string, reader: Reader, file?: string): Promise<SkillText | AbsentSkill> {
-      const known = forModel(usableBy(await scan(), reader));
+      const known = selectForModel(listUsableBy(await scan(), reader));
       const one = known.find(({ skill }) => foldName(skill.name) === foldName(name.trim()));
-      return one === undefined ? unknownSkill(name, known) : textOf(one, reader, file);
+      return one === undefined ? createUnknownSkill(name, known) : textOf(one, reader, file);
     },
-    /** The commands that this reader may use, by name. */
+    /** Lists the commands that this reader may use, by name. */
     async userInvocable(reader: Reader): Promise<readonly SkillCommand[]> {
-      const commands = usableBy(await scan(), reader).flatMap(commandOf);
+      const commands = listUsableBy(await scan(), reader).flatMap(listCommands);
       return commands.sort((a, b) => (a.command < b.command ? -1 : 1));
     },
-    /**
-     * The current text of the skill that a typed command calls, even if it is hidden from the
-     * model.
-     */
+    /** Reads the text of the skill that a typed command calls, even if hidden from the model. */
     async called(command: string, reader: Reader): Promise<SkillText | AbsentSkill> {
       const plain = parseSkillCommand(`/${command}`)?.command;
-      const usable = usableBy(await scan(), reader);
+      const usable = listUsableBy(await scan(), reader);
       const one = usable.find((skill) => skill.command !== null && skill.command === plain);
-      return one === undefined ? unknownSkill(command, []) : textOf(one, reader);
+      return one === undefined ? createUnknownSkill(command, []) : textOf(one, reader);
     },
   };
 }
 
-/** The reader for lists shown to people, which contain everything. */
+/** The reader for lists shown to people, which contain all skills. */
 const OWNER: Reader = { kind: 'owner', conversationId: '' };
 
 /**
  * The setting for the skill decides first, then its author's choice, then the setting for all
  * skills.
  */
-function showOf({ skill }: UsableSkill, settings: SkillSettings): 'outline' | 'inline' {
+function resolveShowMode({ skill }: UsableSkill, settings: SkillSettings): 'outline' | 'inline' {
   return findSkillEntry(settings, skill.name).show ?? skill.show ?? settings.show;
 }
 
@@ -164,32 +164,34 @@ function findSkillEntry({ entries = {} }: SkillSettings, name: string): SkillEnt
   return Object.entries(entries).find(([key]) => foldName(key) === foldName(name))?.[1] ?? {};
 }
 
-/** A skill's folder as the model sees it: guests are not shown where on the machine it is. */
-function shownFolder(
+/**
+ * Returns a skill's folder as the model sees it; guests are not shown its location on the machine.
+ */
+function toShownFolder(
   { found }: UsableSkill,
   { kind }: Reader,
   folders: readonly ShownFolder[],
 ): string {
   const { source, root, segments } = found;
-  if (kind === 'owner') return locationOf(join(root, ...segments), folders);
+  if (kind === 'owner') return toShownLocation(join(root, ...segments), folders);
   return cleanOneLine((source === 'workspace' ? segments : [source, ...segments]).join('/'));
 }
 
-function forModel(skills: readonly UsableSkill[]): readonly UsableSkill[] {
+function selectForModel(skills: readonly UsableSkill[]): readonly UsableSkill[] {
   return skills.filter(({ skill }) => !skill.disablemodelinvocation);
 }
 
-/** Puts them first, so that the catalog's limits exclude them last. */
-function alwaysFirst(skills: readonly UsableSkill[]): readonly UsableSkill[] {
+/** Sorts skills marked `always` first, so that the catalog's limits exclude them last. */
+function sortAlwaysFirst(skills: readonly UsableSkill[]): readonly UsableSkill[] {
   const isAlways = ({ skill }: UsableSkill) => skill.always;
   return [...skills.filter(isAlways), ...skills.filter((one) => !isAlways(one))];
 }
 
-function commandOf({ command, skill }: UsableSkill): readonly SkillCommand[] {
+function listCommands({ command, skill }: UsableSkill): readonly SkillCommand[] {
   return command === null ? [] : [{ command, name: skill.name, summary: skill.description }];
 }
 
-function unknownSkill(name: string, there: readonly UsableSkill[]): AbsentSkill {
+function createUnknownSkill(name: string, there: readonly UsableSkill[]): AbsentSkill {
   const names = there.slice(0, 30).map(({ skill }) => skill.name);
   const hint = names.length === 0 ? '' : ` There are: ${names.join(', ')}.`;
   return {
@@ -199,20 +201,20 @@ function unknownSkill(name: string, there: readonly UsableSkill[]): AbsentSkill 
   };
 }
 
-/** The folders that are shown under another name. */
-function foldersOf({ home, copy }: OpenSkillsOptions): readonly ShownFolder[] {
-  const homes = homesOf(home).map((folder) => ({ folder, shown: '~' }));
+/** Lists the folders that are shown under another name. */
+function listShownFolders({ home, copy }: OpenSkillsOptions): readonly ShownFolder[] {
+  const homes = listHomeFolders(home).map((folder) => ({ folder, shown: '~' }));
   if (copy === undefined) return homes;
-  const shown = locationOf(`${copy.of}/`, homes).replace(/\/$/, '');
+  const shown = toShownLocation(`${copy.of}/`, homes).replace(/\/$/, '');
   return [{ folder: copy.folder, shown }, ...homes];
 }
 
-/** The home folder by both of its names, if one is a link. */
-function homesOf(home: string): readonly string[] {
+/** Lists the home folder under both of its names, if one is a link. */
+function listHomeFolders(home: string): readonly string[] {
   try {
     return [...new Set([home, realpathSync(home)])];
   } catch {
-    return [home]; // It does not exist, so it contains nothing.
+    return [home]; // A missing home folder contains no other name.
   }
 }
 
@@ -230,38 +232,40 @@ export interface SkillSettings {
   readonly entries?: Readonly<Record<string, SkillEntry>>;
   /** The maximum number of skills in the catalog. */
   readonly max: number;
-  /** The size of the catalog together with the bodies. */
+  /** The maximum size of the catalog together with the bodies. */
   readonly maxCharacters: number;
   readonly maxFileBytes: number;
 }
 
 export interface OpenSkillsOptions {
-  /** From the weakest to the strongest; `skillFolders` creates the list. */
+  /** The skill folders from the weakest to the strongest, as created by `skillFolders`. */
   readonly folders: readonly SkillFolder[];
   readonly settings: SkillSettings;
-  /** Called for each scan; programs are searched on the `PATH` it returns. */
+  /**
+   * Called for each scan to read the machine's facts; programs are searched on the returned `PATH`.
+   */
   readonly facts: () => Omit<SkillFacts, 'bins'>;
   /** Commands that no skill may take. */
   readonly reserved: readonly string[];
-  /** Written as `~`. */
+  /** The home folder, shown as `~`. */
   readonly home: string;
-  /** For a preview on a copy of a folder: the folder that was copied. */
+  /** The original folder, when skills are previewed on a copy of it. */
   readonly copy?: { readonly folder: string; readonly of: string } | undefined;
   readonly log?: Logger;
   readonly clock?: Clock;
 }
 
 /** The state kept between two scans. */
-interface Memory {
+interface ScanMemory {
   readonly cache: HeaderCache;
-  /** Refusals and guesses that have been logged. */
+  /** Refusals and guesses that have already been logged. */
   readonly reported: Set<string>;
 }
 
-/** The maximum size of both: many more than there are skills. */
+/** The maximum size of both collections, far above the number of skills. */
 const MAX_REMEMBERED = 20_000;
 
-/** All skills with all decisions; reads only files that have changed. */
+/** Scans all skills and decides about them; reads only files that have changed. */
 async function scanSkills(
   {
     folders,
@@ -271,13 +275,13 @@ async function scanSkills(
     log = silentLogger,
     clock = systemTime.clock,
   }: OpenSkillsOptions,
-  memory: Memory,
+  memory: ScanMemory,
 ): Promise<readonly ResolvedSkill[]> {
   if (memory.cache.size > MAX_REMEMBERED) memory.cache.clear();
   const scan = { maxBytes: settings.maxFileBytes, cache: memory.cache, clock };
   const scanned = await Promise.all(folders.map((folder) => scanFolder(folder, scan)));
-  const found = onceEach(scanned.flat());
-  logFound(found, memory, log);
+  const found = removeDuplicateFolders(scanned.flat());
+  logFoundSkills(found, memory, log);
   const wanted = found.flatMap(({ content }) =>
     content.kind === 'skill' ? [...content.requires.bins, ...content.requires.anybins] : [],
   );
@@ -293,10 +297,10 @@ async function scanSkills(
 }
 
 /**
- * Two sources can be the same folder, for example if Parley is started in the home folder: it
- * counts as the stronger one.
+ * Two sources can be the same folder, for example if Parley is started in the home folder; the
+ * folder then counts as the stronger source.
  */
-function onceEach(found: readonly FoundSkill[]): readonly FoundSkill[] {
+function removeDuplicateFolders(found: readonly FoundSkill[]): readonly FoundSkill[] {
   const byPath = new Map<string, FoundSkill>();
   for (const one of found) {
     const path = join(one.root, ...one.segments);
@@ -306,8 +310,8 @@ function onceEach(found: readonly FoundSkill[]): readonly FoundSkill[] {
   return [...byPath.values()];
 }
 
-/** Logs each one once, because skills are scanned with every new session. */
-function logFound(found: readonly FoundSkill[], { reported }: Memory, log: Logger): void {
+/** Logs each refusal and guess once, because skills are scanned with every new session. */
+function logFoundSkills(found: readonly FoundSkill[], { reported }: ScanMemory, log: Logger): void {
   for (const { content, root, segments, source } of found) {
     const isRefused = content.kind === 'refused';
     const reason = isRefused ? content.reason : content.warnings.join('; ');
@@ -323,9 +327,9 @@ function logFound(found: readonly FoundSkill[], { reported }: Memory, log: Logge
 }
 
 /**
- * The current text of a skill's file, without front matter; `shownFolder` replaces `{baseDir}` in
- * it. The audience is decided from exactly the bytes that are returned, whatever the skill said
- * when it was found. Never throws.
+ * Reads the current text of a skill's file, without front matter; `shownFolder` replaces
+ * `{baseDir}` in it. The audience is decided from the returned bytes, not from the skill as it was
+ * found. Never throws.
  */
 async function readSkillText(
   { found, skill, audience }: UsableSkill,
@@ -334,7 +338,8 @@ async function readSkillText(
   { maxBytes, shownFolder }: { readonly maxBytes: number; readonly shownFolder: string },
 ): Promise<SkillText | AbsentSkill> {
   const path = parseFileName(file);
-  if (path === null) return unreadableSkill(`"${file}" is no path inside the folder of a skill`);
+  if (path === null)
+    return createUnreadableSkill(`"${file}" is not a path inside the skill's folder`);
   const segments = [...found.segments, ...path.segments];
   const checked = checkFile(found.root, segments, maxBytes);
   const read =
@@ -342,17 +347,17 @@ async function readSkillText(
       ? await readSkillFile(found.root, segments, checked.file, maxBytes)
       : checked;
   if (read.kind === 'missing')
-    return unreadableSkill(`the skill ${skill.name} has no file ${file}`);
+    return createUnreadableSkill(`the skill ${skill.name} has no file ${file}`);
   if (read.kind === 'refused')
-    return unreadableSkill(`${file} of the skill ${skill.name}: ${read.reason}`);
+    return createUnreadableSkill(`${file} of the skill ${skill.name}: ${read.reason}`);
   const parsed =
     file === SKILL_FILE
-      ? ofSkill(read.text, skillFolderName(found))
-      : parseFile(`skills/${skillFolderName(found)}/${file}`, read.text, false);
+      ? parseSkillText(read.text, getSkillFolderName(found))
+      : parseFile(`skills/${getSkillFolderName(found)}/${file}`, read.text, false);
   const isShown =
     mayRead(reader, parsed.audience) &&
-    (reader.kind === 'owner' || !(await liesInOwnersPart(found, path.segments, maxBytes)));
-  if (!isShown) return unreadableSkill(`the skill ${skill.name} has no file ${file}`);
+    (reader.kind === 'owner' || !(await isInOwnersPart(found, path.segments, maxBytes)));
+  if (!isShown) return createUnreadableSkill(`the skill ${skill.name} has no file ${file}`);
   const strictest = audience.kind === 'owner' ? audience : parsed.audience;
   const source = `skill ${skill.name}${file === SKILL_FILE ? '' : `, ${file}`}`;
   const text = parsed.text.replaceAll('{baseDir}', () => shownFolder);
@@ -360,10 +365,10 @@ async function readSkillText(
 }
 
 /**
- * Whether a SKILL.md further down reserves its folder for the owner, or cannot be read: decided in
- * the same way as in views.
+ * Whether a nested SKILL.md reserves its folder for the owner, or cannot be read, decided as in the
+ * views.
  */
-async function liesInOwnersPart(
+async function isInOwnersPart(
   { root, segments }: FoundSkill,
   way: readonly string[],
   maxBytes: number,
@@ -381,12 +386,12 @@ async function liesInOwnersPart(
   return false;
 }
 
-function ofSkill(raw: string, folder: string): { text: string; audience: Audience } {
+function parseSkillText(raw: string, folder: string): { text: string; audience: Audience } {
   const { content, body } = parseSkill(raw, folder);
   const isPublic = content.kind === 'skill' && content.foreveryone;
   return { text: body, audience: { kind: isPublic ? 'everyone' : 'owner' } };
 }
 
-function unreadableSkill(detail: string): AbsentSkill {
+function createUnreadableSkill(detail: string): AbsentSkill {
   return { kind: 'absent', reason: 'unreadable', detail };
 }

@@ -1,7 +1,8 @@
 import type { Button } from '@parley/core';
 import type { RefObject, VNode } from 'preact';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { hrefOf } from '../route.ts';
+import { keepDraft, keepText, readDraft } from '../drafts.ts';
+import { toHref } from '../route.ts';
 import { DataScope } from '../ui/data.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Lazy } from '../ui/lazy.tsx';
@@ -9,7 +10,13 @@ import { useStickToBottom } from '../ui/stick-to-bottom.ts';
 import { List, TextButton } from '../ui/widgets.tsx';
 import type { ChatClient } from './client.ts';
 import { Composer } from './composer.tsx';
-import { type Answer, chosenOf, isAnswering, lastQuestion, type Mine } from './conversation.ts';
+import {
+  type AnswerEntry,
+  findLastQuestion,
+  findPressedButton,
+  isAnswering,
+  type OwnMessage,
+} from './conversation.ts';
 import { ChosenFiles, useChosenFiles } from './files.tsx';
 import { MessageLog } from './messages.tsx';
 
@@ -47,7 +54,7 @@ export function ChatView({ client, agent, conversation: id }: ChatViewProps): VN
   }, []);
   const [edited, setEdited] = useEdited(chat);
   const send = (text: string): void => {
-    // A command takes no files, so they are kept for the next message.
+    // A command takes no files, so attached files are kept for the next message.
     const files = text.trim().startsWith('/') ? [] : chosen.files;
     if (text.trim() === '' && files.length === 0) return;
     client.send(text, files, edited ?? undefined);
@@ -62,15 +69,15 @@ export function ChatView({ client, agent, conversation: id }: ChatViewProps): VN
   };
   const actions = useMemo(
     () => ({
-      ...actionsOf(client, write, () => field.current?.focus({ preventScroll: true })),
-      rewrite(message: Mine) {
+      ...createMessageActions(client, write, () => field.current?.focus({ preventScroll: true })),
+      rewrite(message: OwnMessage) {
         setEdited(message.id);
         write(message.text);
       },
     }),
     [client, write, setEdited],
   );
-  useFocusAtFirst(field);
+  useInitialFocus(field);
   const { entries, loaded } = conversation;
   const isEmpty = loaded && entries.length === 0 && !conversation.live;
   const onTry = (text: string): void => (text.startsWith('/') ? send(text) : write(text));
@@ -88,7 +95,7 @@ export function ChatView({ client, agent, conversation: id }: ChatViewProps): VN
         {!stuck && <JumpButton toEnd={toEnd} />}
         {edited !== null && loaded && (
           <EditNote
-            last={lastQuestion(entries)}
+            last={findLastQuestion(entries)}
             edited={edited}
             onSendAsNew={() => setEdited(null)}
             onCancel={cancelEdit}
@@ -118,7 +125,7 @@ export function ChatView({ client, agent, conversation: id }: ChatViewProps): VN
   );
 }
 
-function useFocusAtFirst(field: RefObject<HTMLElement>): void {
+function useInitialFocus(field: RefObject<HTMLElement>): void {
   useEffect(() => {
     // On a phone, focusing the field would open the keyboard over the page.
     if (matchMedia('(pointer: fine)').matches) field.current?.focus();
@@ -127,13 +134,12 @@ function useFocusAtFirst(field: RefObject<HTMLElement>): void {
 
 interface ModeAndModelProps extends Pick<ChatViewProps, 'client' | 'agent'> {
   readonly id: string | null;
-  /** Whether the chat has no messages. */
   readonly isEmpty: boolean;
 }
 
 /**
- * The mode and model of the chat, as far as they are known. A chat that already has messages will
- * appear in the list soon.
+ * The mode and model of the chat, if they are known. A chat that already has messages will appear
+ * in the list soon.
  */
 function ModeAndModel({ id, isEmpty, agent, client }: ModeAndModelProps): VNode | null {
   const wasEmpty = useRef(false);
@@ -146,7 +152,7 @@ function ModeAndModel({ id, isEmpty, agent, client }: ModeAndModelProps): VNode 
 
 interface EditNoteProps {
   /** The message that can be replaced. */
-  readonly last: Mine | undefined;
+  readonly last: OwnMessage | undefined;
   /** The id of the message being edited. */
   readonly edited: string;
   readonly onSendAsNew: () => void;
@@ -182,23 +188,27 @@ function JumpButton({ toEnd }: { readonly toEnd: () => void }): VNode {
   );
 }
 
-function actionsOf(client: ChatClient, write: (text: string) => void, focus: () => void) {
+function createMessageActions(
+  client: ChatClient,
+  write: (text: string) => void,
+  focus: () => void,
+) {
   return {
     filePath: (message: string, index: number) =>
       `/channels/web/default/files/${message}/${index}?chat=${client.chat.peek()}`,
     sentPath: (part: string) => `/channels/web/default/sent/${part}?chat=${client.chat.peek()}`,
     dismiss: client.dismiss,
     askAgain() {
-      const last = lastQuestion(client.conversation.peek().entries);
+      const last = findLastQuestion(client.conversation.peek().entries);
       if (last !== undefined) client.send(last.text, [], last.id);
     },
     edit({ id, text }: { readonly id: string; readonly text: string }) {
       client.dismiss(id);
       write(text);
     },
-    press(answer: Answer, { data }: Button) {
+    press(answer: AnswerEntry, { data }: Button) {
       // A second click may arrive before the page is redrawn.
-      if (chosenOf(answer, client.conversation.peek().entries) !== null) return;
+      if (findPressedButton(answer, client.conversation.peek().entries) !== null) return;
       client.send(data);
       // The clicked button disappears, so keyboard users would lose the focus.
       focus();
@@ -206,32 +216,25 @@ function actionsOf(client: ChatClient, write: (text: string) => void, focus: () 
   };
 }
 
-/** Prefix of the storage keys; each chat has its own. */
-const DRAFT = 'parley.draft.';
-
-function readDraft(chat: string): string {
-  return localStorage.getItem(DRAFT + chat) ?? '';
-}
-
 /**
- * The unsent text of a chat. It is stored immediately because another chat may be shown the next
- * moment.
+ * The unsent text of a chat. A draft is stored immediately because another chat may be shown the
+ * next moment.
  */
 function useDraft(chat: string): readonly [string, (text: string) => void] {
   const [draft, setDraft] = useState(() => readDraft(chat));
   const change = useCallback((text: string): void => {
-    keepDraft(DRAFT + chat, text);
+    keepDraft(chat, text);
     setDraft(text);
   }, []);
   return [draft, change];
 }
 
-/** The id of the message that the draft replaces; it survives a reload. */
+/** The id of the message that the draft replaces; the id survives a reload. */
 function useEdited(chat: string): readonly [string | null, (id: string | null) => void] {
   const [id, setId] = useState(() => localStorage.getItem(EDITED + chat));
   const change = useCallback(
     (next: string | null): void => {
-      keepDraft(EDITED + chat, next ?? '');
+      keepText(EDITED + chat, next ?? '');
       setId(next);
     },
     [chat],
@@ -241,16 +244,6 @@ function useEdited(chat: string): readonly [string | null, (id: string | null) =
 
 /** Prefix of the storage keys; each chat has its own. */
 const EDITED = 'parley.edited.';
-
-/** Stores a draft, or removes the key when the text is empty. */
-function keepDraft(key: string, text: string): void {
-  try {
-    if (text === '') localStorage.removeItem(key);
-    else localStorage.setItem(key, text);
-  } catch {
-    // The draft exceeds the browser's quota and will not survive a reload.
-  }
-}
 
 const TO_TRY = ['What can you do?', 'Explain what a message queue is', '/help', '/status'];
 
@@ -268,7 +261,7 @@ function EmptyState(props: { agent: AgentInfo; onTry: (text: string) => void }):
       {offline && (
         <p class="card">
           No model is connected yet, so a small built-in one answers.{' '}
-          <a href={hrefOf('setup')}>Connect a model</a>, or start a local server such as Ollama.
+          <a href={toHref('setup')}>Connect a model</a>, or start a local server such as Ollama.
         </p>
       )}
       <List look="row choices" of={TO_TRY}>

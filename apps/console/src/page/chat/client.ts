@@ -1,10 +1,15 @@
 import type { WebFile } from '@parley/channels/web';
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { createLiveChanges, type Visibility } from '../ui/live.ts';
-import type { Me } from '../who.ts';
+import type { SignedInPerson } from '../who.ts';
 import type { Connection } from './connection.ts';
-import { applyChange, type Change, type Conversation, UNKNOWN } from './conversation.ts';
-import type { DeliveryListener, Sender, Unsent, UnsentStore } from './sender.ts';
+import {
+  applyChange,
+  type Conversation,
+  type ConversationChange,
+  UNKNOWN,
+} from './conversation.ts';
+import type { DeliveryListener, Sender, UnsentMessage, UnsentStore } from './sender.ts';
 import type { FileStore } from './unsent-files.ts';
 
 const FIRST_CHAT = 'main';
@@ -15,7 +20,7 @@ export interface ChatClient {
   start(): void;
   readonly conversation: ReadonlySignal<Conversation>;
   /** The signed-in person; null until the gateway has answered. */
-  readonly me: ReadonlySignal<Me | null>;
+  readonly me: ReadonlySignal<SignedInPerson | null>;
   /** Switches to another of the person's chats. */
   open(chat: string): void;
   /** The chat on display. */
@@ -30,8 +35,8 @@ export interface ChatClient {
   /** Shows the chat again without its cached state, after messages were deleted. */
   restart(): void;
   /**
-   * Counts changes in all conversations, for lists and badges; null if this person receives no
-   * events.
+   * Counts changes in all conversations, for lists and badges; null if the signed-in person
+   * receives no events.
    */
   readonly changes: ReadonlySignal<number | null>;
 }
@@ -56,20 +61,19 @@ const OVERTAKES = /^\s*\/(stop\s*$|(approve|deny)\b)/i;
  */
 const TYPING_TIMEOUT_MS = 6_500;
 /**
- * How long to wait for the final text after a stream ends, in ms. If it does not arrive, the
- * history explains why.
+ * How long to wait for the final text after a stream ends, in ms. If the final text does not
+ * arrive, the history explains why.
  */
 const LAST_PART_TIMEOUT_MS = 600;
 
-/** Combines the connection, the sender and the state. */
 export function createChatClient(deps: ChatClientDeps): ChatClient {
   const conversation = signal(UNKNOWN);
-  const me = signal<Me | null>(null);
+  const me = signal<SignedInPerson | null>(null);
   const chat = signal(FIRST_CHAT);
   const live = createLiveChanges(deps.visibility);
   let typing: number | undefined;
 
-  function apply(change: Change): void {
+  function apply(change: ConversationChange): void {
     conversation.value = applyChange(conversation.peek(), change);
   }
 
@@ -81,12 +85,12 @@ export function createChatClient(deps: ChatClientDeps): ChatClient {
     apply({ type: 'delivery', id, delivery, ...(at === undefined ? {} : { at }) });
   });
 
-  function show(message: Unsent): void {
+  function show(message: UnsentMessage): void {
     const { chat: of = FIRST_CHAT } = message;
     if (of === chat.peek()) apply({ type: 'composed', ...message });
   }
 
-  function deliver(message: Unsent): void {
+  function deliver(message: UnsentMessage): void {
     show(message);
     if (OVERTAKES.test(message.text)) sender.overtake(message);
     else sender.send(message);
@@ -97,7 +101,7 @@ export function createChatClient(deps: ChatClientDeps): ChatClient {
       for (const message of deps.unsent.all()) deliver(message);
       deps.connection.open({
         who(found) {
-          // Clears any state left in this tab by an owner who used it earlier.
+          // Clears any state that an owner who used this tab earlier left in it.
           if (found.role !== 'owner' && conversation.peek().entries.length > 0) deps.reload();
           me.value = found;
           live.follow(found.role === 'owner');
@@ -114,7 +118,7 @@ export function createChatClient(deps: ChatClientDeps): ChatClient {
             clearTimeout(typing);
             typing = window.setTimeout(() => apply({ type: 'typing-faded' }), TYPING_TIMEOUT_MS);
           }
-          // Reloads the history because files of removed entries are gone as well.
+          // Reloads the history because the files of removed entries no longer exist.
           if (event.type === 'replaced') deps.connection.refresh();
           if (event.type === 'stream-end') {
             setTimeout(() => deps.connection.refresh(), LAST_PART_TIMEOUT_MS);
@@ -147,15 +151,15 @@ export function createChatClient(deps: ChatClientDeps): ChatClient {
   };
 }
 
-interface Composed extends Pick<Unsent, 'text' | 'chat' | 'replaces'> {
+interface ComposedMessage extends Pick<UnsentMessage, 'text' | 'chat' | 'replaces'> {
   readonly files: readonly File[];
 }
 
-/** Creates a new message in the form stored until the gateway has confirmed it. */
+/** A new message has the form that is stored until the gateway has confirmed it. */
 function composeMessage(
   { newId, clock }: Pick<ChatClientDeps, 'newId' | 'clock'>,
-  { files, ...composed }: Composed,
-): Unsent {
+  { files, ...composed }: ComposedMessage,
+): UnsentMessage {
   const shown = files.map(({ name, type, size }): WebFile => {
     const kind = type.startsWith('image/') ? 'image' : 'document';
     return { kind, name, size, isKept: false };

@@ -1,24 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import {
-  afterKey,
   type ComposerFacts,
-  commandIn,
-  type Key,
+  decideKeyAction,
+  findCommand,
   type KeyAction,
   matchCommands,
+  type PressedKey,
 } from './composer-keys.ts';
 
 const COMMANDS = ['help', 'new', 'status', 'stop'].map((name) => ({ name, summary: name }));
 const [help, , status, stop] = COMMANDS;
 
-const press = (key: Partial<Key>, facts: Partial<ComposerFacts> = {}): KeyAction =>
-  afterKey(
+const press = (key: Partial<PressedKey>, facts: Partial<ComposerFacts> = {}): KeyAction =>
+  decideKeyAction(
     { key: '', shiftKey: false, altKey: false, isComposing: false, keyCode: 0, ...key },
     { matches: [], at: 0, draft: '', busy: false, isEdit: false, ...facts },
   );
 
 describe('the keyboard handling of the composer', () => {
-  it.each<[string, Partial<Key>, Partial<ComposerFacts>, KeyAction]>([
+  it.each<[string, Partial<PressedKey>, Partial<ComposerFacts>, KeyAction]>([
     ['Enter sends', { key: 'Enter' }, { draft: 'hi' }, { kind: 'send', text: 'hi' }],
     ['Shift+Enter starts a new line', { key: 'Enter', shiftKey: true }, {}, { kind: 'type' }],
     [
@@ -52,14 +52,14 @@ describe('the keyboard handling of the composer', () => {
     expect(press(key, facts)).toEqual(action);
   });
 
-  it.each<[Partial<Key>, KeyAction]>([
+  it.each<[Partial<PressedKey>, KeyAction]>([
     [{ key: 'ArrowDown' }, { kind: 'choose', at: 2 }],
     [{ key: 'ArrowUp' }, { kind: 'choose', at: 0 }],
     [{ key: 'Tab' }, { kind: 'complete', text: '/new ' }],
     [{ key: 'Tab', shiftKey: true }, { kind: 'type' }],
     [{ key: 'Enter' }, { kind: 'send', text: '/new' }],
     [{ key: 'Escape' }, { kind: 'close-menu' }],
-  ])('[U03] with the menu of commands open, %o does %o', (key, action) => {
+  ])('[U03] responds to %o with %o while the command menu is open', (key, action) => {
     expect(press(key, { matches: COMMANDS, at: 1, draft: '/', busy: true })).toEqual(action);
   });
 
@@ -84,7 +84,7 @@ describe('slash commands', () => {
     ['a /help', []],
     ['/nothing', []],
     ['', []],
-  ])('%j offers the commands it may become', (draft, expected) => {
+  ])('offers the commands that %j may become', (draft, expected) => {
     expect(matchCommands(draft, COMMANDS)).toEqual(expected);
   });
 
@@ -94,13 +94,13 @@ describe('slash commands', () => {
     ['/new plan for the week', null],
     ['/unknown', null],
     ['new', null],
-  ])('%j as a whole message is the command %s', (text, expected) => {
-    expect(commandIn(text, COMMANDS)).toBe(expected);
+  ])('recognizes the whole message %j as the command %s', (text, expected) => {
+    expect(findCommand(text, COMMANDS)).toBe(expected);
   });
 
-  it('[S08] of a skill may contain digits and underscores', () => {
+  it('[S08] accepts digits and underscores in the command of a skill', () => {
     const skill = { name: 'plan_trip_2', summary: 'Plans a trip.' };
     expect(matchCommands('/plan_t', [skill])).toEqual([skill]);
-    expect(commandIn('/plan_trip_2', [skill])).toBe('plan_trip_2');
+    expect(findCommand('/plan_trip_2', [skill])).toBe('plan_trip_2');
   });
 });

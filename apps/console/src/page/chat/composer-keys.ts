@@ -1,6 +1,6 @@
 import type { WebHistory } from '@parley/channels/web';
 
-/** One slash command, for the menu. */
+/** A slash command as the menu shows it. */
 export type CommandHint = WebHistory['commands'][number];
 
 /** The action of a key in the composer; `type` leaves it to the browser. */
@@ -15,7 +15,7 @@ export type KeyAction =
   | { readonly kind: 'cancel-edit' };
 
 /** The relevant properties of a keyboard event. */
-export interface Key {
+export interface PressedKey {
   readonly key: string;
   readonly shiftKey: boolean;
   readonly altKey: boolean;
@@ -41,7 +41,10 @@ export interface ComposerFacts {
 const IN_COMPOSITION = 229;
 
 /** Determines the action of a key. */
-export function afterKey(key: Key, { matches, at, draft, busy, isEdit }: ComposerFacts): KeyAction {
+export function decideKeyAction(
+  key: PressedKey,
+  { matches, at, draft, busy, isEdit }: ComposerFacts,
+): KeyAction {
   if (key.isComposing || key.keyCode === IN_COMPOSITION) return { kind: 'type' };
   const command = matches[at];
   if (command) {
@@ -72,7 +75,7 @@ export function matchCommands(
  * The command, if the message consists only of it; otherwise null. A command followed by more words
  * is shown as written.
  */
-export function commandIn(text: string, commands: readonly CommandHint[]): string | null {
+export function findCommand(text: string, commands: readonly CommandHint[]): string | null {
   const word = /^\s*\/([a-z0-9_]+)\s*$/i.exec(text)?.[1]?.toLowerCase();
   return commands.find(({ name }) => name === word)?.name ?? null;
 }

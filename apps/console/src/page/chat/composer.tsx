@@ -2,7 +2,7 @@
 import type { ComponentChildren, RefObject, VNode } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../ui/icon.tsx';
-import { afterKey, type CommandHint, matchCommands } from './composer-keys.ts';
+import { type CommandHint, decideKeyAction, matchCommands } from './composer-keys.ts';
 
 /**
  * From this length, the style sheet gives the field a single text direction, because detecting it
@@ -42,7 +42,7 @@ export function Composer(props: ComposerProps): VNode {
   useLayoutEffect(() => fitHeight(field.current), [draft]);
 
   const onKeyDown = (event: KeyboardEvent): void => {
-    const action = afterKey(event, {
+    const action = decideKeyAction(event, {
       ...{ matches, at, draft, busy },
       isEdit: props.onCancelEdit !== null,
     });
@@ -155,7 +155,7 @@ function MessageField(props: FieldProps): VNode {
   );
 }
 
-/** Grows the field with its text, up to the limit in the style sheet. */
+/** Makes the field as tall as its text, up to the limit in the style sheet. */
 function fitHeight(field: HTMLTextAreaElement | null): void {
   if (!field) return;
   field.style.height = 'auto';

@@ -1,11 +1,11 @@
 import type { WebEvent, WebHistory } from '@parley/channels/web';
 import { isSignedIn, onSession, request } from '../gateway.ts';
-import type { Me } from '../who.ts';
-import type { Link } from './conversation.ts';
+import type { SignedInPerson } from '../who.ts';
+import type { LinkState } from './conversation.ts';
 
 /**
- * The connection to the gateway. It delivers live events while it lasts, and the history each time
- * it is restored.
+ * The connection to the gateway. The connection delivers live events while it is open, and the
+ * history each time it is restored.
  */
 export interface Connection {
   open(listener: ConnectionListener): void;
@@ -18,8 +18,8 @@ export interface Connection {
 /** Callbacks of the connection. */
 export interface ConnectionListener {
   /** Called before the connection is considered online. */
-  who(me: Me): void;
-  link(link: Link): void;
+  who(me: SignedInPerson): void;
+  link(link: LinkState): void;
   event(event: WebEvent): void;
   history(history: WebHistory): void;
 }
@@ -27,8 +27,8 @@ export interface ConnectionListener {
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 4_000;
 /**
- * The gateway sends a keep-alive every 20 s. If two are missing, the connection is dead, for
- * example after a laptop has slept.
+ * The gateway sends a keep-alive every 20 s. If two keep-alives are missing, the connection is
+ * dead, for example after a laptop has slept.
  */
 const SILENCE_MS = 45_000;
 
@@ -36,11 +36,11 @@ const SILENCE_MS = 45_000;
 const STILL_GOOD_MS = 3_000;
 
 /**
- * Watches `base`/events and reconnects when the connection breaks. Events are opened before the
- * history is requested so that nothing is missed in between; both carry the same ids. The chat
- * belongs to the owner; other people get a connection without it.
+ * Watches `base`/events and reconnects when the connection breaks. The event stream is opened
+ * before the history is requested, so that no message is missed between the two; both carry the
+ * same ids. The chat belongs to the owner; other people get a connection without it.
  */
-export function browserConnection(base: string): Connection {
+export function createBrowserConnection(base: string): Connection {
   let listener: ConnectionListener | null = null;
   let pause = FIRST_PAUSE_MS;
   let wake: (() => void) | null = null;
@@ -51,7 +51,7 @@ export function browserConnection(base: string): Connection {
   /** Loads the history. Returns whether the gateway answered and the chat is still shown. */
   async function loadHistory(): Promise<boolean> {
     const shown = chat;
-    const history = hasChat ? await historyOf(base, shown) : null;
+    const history = hasChat ? await fetchHistory(base, shown) : null;
     if (history !== null && shown === chat) listener?.history(history);
     return history !== null && shown === chat;
   }
@@ -62,14 +62,14 @@ export function browserConnection(base: string): Connection {
     const { signal } = line;
     const shown = chat;
     try {
-      const me = await askWho(signal);
+      const me = await fetchMe(signal);
       if (me === null) return;
       hasChat = me.role === 'owner';
       listener?.who(me);
       if (!hasChat) {
         pause = FIRST_PAUSE_MS;
         listener?.link('online');
-        return await untilAnother(me, signal);
+        return await waitForOtherPerson(me, signal);
       }
       const response = await request(`${base}/events?chat=${shown}`, { signal });
       if (!response.ok || response.body === null || !(await loadHistory())) return;
@@ -111,7 +111,7 @@ export function browserConnection(base: string): Connection {
     open(given) {
       listener = given;
       onSession(restart);
-      onReconnectChance(() => wake?.());
+      onRetryChance(() => wake?.());
       keepWatching();
     },
     show(id) {
@@ -123,7 +123,7 @@ export function browserConnection(base: string): Connection {
 }
 
 /** The history of a chat; null if the gateway did not answer. */
-async function historyOf(base: string, chat: string): Promise<WebHistory | null> {
+async function fetchHistory(base: string, chat: string): Promise<WebHistory | null> {
   try {
     const response = await request(`${base}/history?chat=${chat}`);
     return response.ok ? await response.json() : null;
@@ -132,27 +132,30 @@ async function historyOf(base: string, chat: string): Promise<WebHistory | null>
   }
 }
 
-/** The signed-in person; null if there is none or the gateway could not answer. */
-async function askWho(signal: AbortSignal): Promise<Me | null> {
+/** The signed-in person; null if nobody is signed in or the gateway could not answer. */
+async function fetchMe(signal: AbortSignal): Promise<SignedInPerson | null> {
   const response = await request('/api/sessions/me', { signal });
   return response.ok ? await response.json() : null;
 }
 
 /** Resolves when this session has ended or belongs to someone else. */
-async function untilAnother({ name, role }: Me, signal: AbortSignal): Promise<void> {
-  let now: Me | null = null;
+async function waitForOtherPerson(
+  { name, role }: SignedInPerson,
+  signal: AbortSignal,
+): Promise<void> {
+  let now: SignedInPerson | null = null;
   do {
     const due = AbortSignal.any([signal, AbortSignal.timeout(STILL_GOOD_MS)]);
     await new Promise((resolve) => {
       if (due.aborted) resolve(null);
       due.addEventListener('abort', resolve);
     });
-    now = await askWho(signal);
+    now = await fetchMe(signal);
   } while (now?.name === name && now.role === role);
 }
 
 /** Calls `wake` whenever retrying may help. */
-function onReconnectChance(wake: () => void): void {
+function onRetryChance(wake: () => void): void {
   addEventListener('online', wake);
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden) wake();

@@ -1,16 +1,16 @@
 import type { WebEvent, WebHistoryEntry } from '@parley/channels/web';
 import { describe, expect, it } from 'vitest';
 import {
-  type Answer,
+  type AnswerEntry,
   applyChange,
-  type Change,
   type Conversation,
-  chosenOf,
-  type Delivery,
+  type ConversationChange,
+  type DeliveryState,
+  findLastQuestion,
+  findPressedButton,
   isAnswering,
-  labelsOf,
-  lastQuestion,
-  type Mine,
+  listPressedLabels,
+  type OwnMessage,
   UNKNOWN,
 } from './conversation.ts';
 
@@ -29,19 +29,20 @@ const part = (id: string, at: number, turnId: string | null = 't1'): WebHistoryE
   text: `<p>${id}</p>`,
   at,
 });
-const history = (...entries: WebHistoryEntry[]): Change => ({
+const history = (...entries: WebHistoryEntry[]): ConversationChange => ({
   type: 'history',
   history: { entries, commands: [] },
 });
-const event = (event: WebEvent): Change => ({ type: 'event', event });
-const online: Change = { type: 'link', link: 'online' };
-const composed = (id: string, at: number): Change => ({
+const event = (event: WebEvent): ConversationChange => ({ type: 'event', event });
+const online: ConversationChange = { type: 'link', link: 'online' };
+const composed = (id: string, at: number): ConversationChange => ({
   type: 'composed',
   id,
   text: `text of ${id}`,
   at,
 });
-const after = (...changes: Change[]): Conversation => changes.reduce(applyChange, UNKNOWN);
+const after = (...changes: ConversationChange[]): Conversation =>
+  changes.reduce(applyChange, UNKNOWN);
 const ids = (conversation: Conversation) => conversation.entries.map(({ id }) => id);
 const deliveryOf = (conversation: Conversation, id: string) => {
   const entry = conversation.entries.find((other) => other.id === id);
@@ -64,7 +65,7 @@ describe('the messages shown in the chat', () => {
   it('keeps an unsent message below all sent ones until it is sent', () => {
     const waiting = after(composed('m1', 10), event(part('p1', 20, null)));
     expect(ids(waiting)).toEqual(['p1', 'm1']);
-    const sent: Change = {
+    const sent: ConversationChange = {
       type: 'delivery',
       id: 'm1',
       delivery: { kind: 'sent', outcome: null },
@@ -73,7 +74,7 @@ describe('the messages shown in the chat', () => {
     expect(ids(applyChange(waiting, sent))).toEqual(['p1', 'm1']);
   });
 
-  it('puts the answer below its question, even if the answer arrives first', () => {
+  it('puts an answer below its question, even if the answer arrives first', () => {
     expect(ids(after(event(part('p1', 12)), event(inbound('m1', 11))))).toEqual(['m1', 'p1']);
   });
 
@@ -90,7 +91,7 @@ describe('the messages shown in the chat', () => {
     const growing = after(event(inbound('m1', 1)), stream, composed('m3', 3), sent, stream);
     expect([ids(growing), growing.live?.place]).toEqual([['m1', 'm2', 'm3'], 'm1']);
     const ended = applyChange(growing, event({ type: 'stream-end', turnId: 't1' }));
-    // In the history, the answer has the later time at which it was stored.
+    // In the history, the answer has a later time: that at which it was stored.
     for (const last of [event(part('p1', 9)), history(inbound('m1', 2), part('p1', 9))]) {
       const done = applyChange(ended, last);
       expect(ids(done)).toEqual(['m1', 'p1', 'm2', 'm3']);
@@ -98,7 +99,7 @@ describe('the messages shown in the chat', () => {
     }
   });
 
-  it('does not show a message from an earlier visit twice if the gateway had received it after all', () => {
+  it('shows a message from an earlier visit only once if the gateway had received it after all', () => {
     const conversation = after(history(inbound('m1', 5, 'answered')), composed('m1', 5));
     expect(deliveryOf(conversation, 'm1')).toEqual({ kind: 'sent', outcome: 'answered' });
   });
@@ -110,7 +111,7 @@ describe('the messages shown in the chat', () => {
       { type: 'delivery', id: 'm3', delivery: command },
       composed('m4', 9),
     );
-    expect(lastQuestion(all.entries)?.id).toBe('m2');
+    expect(findLastQuestion(all.entries)?.id).toBe('m2');
   });
 
   it('[U08] removes what a later message replaced, whether an event or the history reports it', () => {
@@ -142,9 +143,9 @@ describe('the messages shown in the chat', () => {
     ['before', [0, 1, 2]],
     ['after', [1, 0, 2]],
   ])(
-    '[U08] remembers that a message replaced nothing, whether its event arrives %s the receipt',
+    '[U08] records that a message replaced nothing, whether its event arrives %s the receipt',
     (_when, order) => {
-      const changes: Change[] = [
+      const changes: ConversationChange[] = [
         event(inbound('m1', 11)),
         { type: 'delivery', id: 'm1', delivery: { kind: 'sent', outcome: null, isNew: true } },
         history(inbound('m1', 11, 'answered')),
@@ -157,7 +158,7 @@ describe('the messages shown in the chat', () => {
   );
 
   it('shows the reason for a refusal until the message is dismissed', () => {
-    const refused: Change = {
+    const refused: ConversationChange = {
       type: 'delivery',
       id: 'm1',
       delivery: { kind: 'refused', reason: 'too long' },
@@ -172,26 +173,26 @@ describe('an answer that is being written', () => {
   const stream = (text: string) => event({ type: 'stream', turnId: 't1', text });
   const end = event({ type: 'stream-end', turnId: 't1' });
 
-  it('[F12] is replaced by its final text', () => {
+  it('[F12] replaces a growing answer with its final text', () => {
     const conversation = after(online, stream('<p>a</p>'), stream('<p>ab</p>'), end);
     expect(conversation.live).toMatchObject({ turnId: 't1', html: '<p>ab</p>', ended: true });
     const final = applyChange(conversation, event(part('p1', 9)));
     expect([final.live, ids(final)]).toEqual([null, ['p1']]);
   });
 
-  it('[F12] does not reappear when a late piece arrives after the final text', () => {
+  it('[F12] ignores a late piece of an answer that arrives after the final text', () => {
     expect(after(event(part('p1', 9)), stream('<p>a</p>')).live).toBeNull();
   });
 
-  it('[F12] disappears if it was stopped before its final text', () => {
+  it('[F12] removes a growing answer that was stopped before its final text', () => {
     expect(after(online, stream('<p>a</p>'), end, history()).live).toBeNull();
   });
 
-  it('survives when the history is loaded while it is being written', () => {
+  it('keeps a growing answer when the history is loaded', () => {
     expect(after(online, stream('<p>a</p>'), history()).live?.html).toBe('<p>a</p>');
   });
 
-  it('[F12] disappears when the gateway stops, and reappears with the next piece', () => {
+  it('[F12] hides a growing answer when the gateway stops, and shows it again with the next piece', () => {
     const restarted = after(online, stream('<p>a</p>'), { type: 'link', link: 'reconnecting' });
     expect(restarted.live?.html).toBe('<p>a</p>');
     const back = [online, history()].reduce(applyChange, restarted);
@@ -199,21 +200,21 @@ describe('an answer that is being written', () => {
     expect(applyChange(back, stream('<p>b</p>')).live?.html).toBe('<p>b</p>');
   });
 
-  it.each<[string, Change[], boolean]>([
+  it.each<[string, ConversationChange[], boolean]>([
     ['there is no answer', [], false],
     ['it types', [online, event({ type: 'typing' })], true],
     ['it writes', [online, stream('a')], true],
     ['it has ended', [online, event({ type: 'typing' }), stream('a'), end], false],
     ['typing has timed out', [online, event({ type: 'typing' }), { type: 'typing-faded' }], false],
     ['the connection is broken', [stream('a'), { type: 'link', link: 'reconnecting' }], false],
-  ])('[F12] can be stopped or not: %s', (_case, changes, busy) => {
+  ])('[F12] decides whether an answer can be stopped: %s', (_case, changes, busy) => {
     expect(isAnswering(after(...changes))).toBe(busy);
   });
 });
 
 const approve = { label: 'Approve', data: '/approve ABC234' };
 const deny = { label: 'Deny', data: '/deny ABC234' };
-const question: Answer = {
+const question: AnswerEntry = {
   kind: 'answer',
   id: 'p',
   turnId: null,
@@ -221,10 +222,10 @@ const question: Answer = {
   buttons: [approve, deny],
   at: 100,
 };
-const sent: Delivery = { kind: 'sent', outcome: null };
-const sending: Delivery = { kind: 'sending', late: false };
-const refused: Delivery = { kind: 'refused', reason: 'no' };
-const mine = (text: string, at: number, delivery: Delivery): Mine => ({
+const sent: DeliveryState = { kind: 'sent', outcome: null };
+const sending: DeliveryState = { kind: 'sending', late: false };
+const refused: DeliveryState = { kind: 'refused', reason: 'no' };
+const mine = (text: string, at: number, delivery: DeliveryState): OwnMessage => ({
   kind: 'mine',
   id: 'm',
   files: [],
@@ -241,18 +242,18 @@ describe('the pressed button', () => {
     ['none: the press was refused and can be repeated', mine('/deny ABC234', 101, refused), null],
     ['none: another question was answered', mine('/deny QQQ777', 101, sent), null],
     ['none: the same text was written before the question', mine('/deny ABC234', 99, sent), null],
-  ])('[G05] is %s', (_what, entry, label) => {
-    expect(chosenOf(question, [question, entry])?.label ?? null).toBe(label);
+  ])('[G05] finds the pressed button: %s', (_what, entry, label) => {
+    expect(findPressedButton(question, [question, entry])?.label ?? null).toBe(label);
   });
 
-  it('[G05] is the first one if two were pressed', () => {
+  it('[G05] takes the first pressed button if two were pressed', () => {
     const both = [mine(deny.data, 101, sent), mine(approve.data, 102, sent)];
-    expect(chosenOf(question, both)).toEqual(deny);
+    expect(findPressedButton(question, both)).toEqual(deny);
   });
 
-  it('is shown by its label, for that button press only', () => {
+  it('shows the label of the pressed button, for that button press only', () => {
     const again = { ...mine(deny.data, 200, sent), id: 'again' };
-    const labels = labelsOf([question, mine(deny.data, 101, sent), again]);
+    const labels = listPressedLabels([question, mine(deny.data, 101, sent), again]);
     expect([...labels]).toEqual([['m', 'Deny']]);
   });
 });

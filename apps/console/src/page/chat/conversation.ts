@@ -2,36 +2,35 @@ import type { WebEvent, WebFile, WebHistory, WebHistoryEntry } from '@parley/cha
 import type { Button, ToolCallOfTurn } from '@parley/core';
 
 /** The delivery state of the person's own message. */
-export type Delivery =
-  /** `late` if the gateway could not be reached; sending is retried until it can. */
+export type DeliveryState =
+  /** `late` if the gateway could not be reached; sending is retried until the gateway answers. */
   | {
       readonly kind: 'sending';
       readonly late: boolean;
-      /** The share of its files already sent, from 0 to 1; absent without files. */
+      /** The share of the message's files already sent, from 0 to 1; absent without files. */
       readonly sent?: number;
     }
-  /** `outcome` is the outcome of its turn; null while it is pending. */
+  /** `outcome` is how the message's turn ended; null while the turn is pending. */
   | {
       readonly kind: 'sent';
       readonly outcome: string | null;
-      /** It was intended to replace the last message, which was no longer the last one. */
+      /** The message was intended to replace the last message, which was no longer the last one. */
       readonly isNew?: true;
     }
-  /** The gateway will never accept it, so it is not resent. */
+  /** The gateway will never accept this message, so it is not resent. */
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** A message of the person. */
-export interface Mine {
+export interface OwnMessage {
   readonly kind: 'mine';
   readonly id: string;
   readonly text: string;
   readonly files: readonly WebFile[];
   readonly at: number;
-  readonly delivery: Delivery;
+  readonly delivery: DeliveryState;
 }
 
 /** An answer; `turnId` is null for commands and notices, which no model wrote. */
-export interface Answer {
+export interface AnswerEntry {
   readonly kind: 'answer';
   readonly id: string;
   readonly turnId: string | null;
@@ -41,17 +40,16 @@ export interface Answer {
   readonly buttons: readonly Button[];
   readonly at: number;
   /**
-   * The id of the entry above it, so that messages sent during the answer stay below it. Without
-   * it, its time decides.
+   * The id of the entry above the answer, so that messages sent during the answer stay below it.
+   * Without this id, the time of the answer decides.
    */
   readonly place?: string;
 }
 
-/** One line of the conversation. */
-export type Entry = Mine | Answer;
+export type ConversationEntry = OwnMessage | AnswerEntry;
 
 /** An answer that is still being written; `ended` until its final text arrives. */
-export interface Live {
+export interface LiveAnswer {
   readonly turnId: string;
   readonly html: string;
   readonly ended: boolean;
@@ -60,24 +58,23 @@ export interface Live {
 }
 
 /** The state of the connection to the gateway, as shown to the person. */
-export type Link = 'connecting' | 'online' | 'reconnecting' | 'signed-out';
+export type LinkState = 'connecting' | 'online' | 'reconnecting' | 'signed-out';
 
 /** Everything the chat view shows. */
 export interface Conversation {
-  readonly entries: readonly Entry[];
-  readonly live: Live | null;
+  readonly entries: readonly ConversationEntry[];
+  readonly live: LiveAnswer | null;
   /** Tool calls in their order, by turn. */
   readonly calls: ReadonlyMap<string, readonly ToolCallOfTurn[]>;
   readonly typing: boolean;
-  readonly link: Link;
+  readonly link: LinkState;
   /** False until the history has been loaded: an empty chat looks different from an unknown one. */
   readonly loaded: boolean;
   readonly commands: WebHistory['commands'];
   readonly limits: WebHistory['limits'];
 }
 
-/** Everything that changes a conversation. */
-export type Change =
+export type ConversationChange =
   | { readonly type: 'event'; readonly event: WebEvent }
   | { readonly type: 'history'; readonly history: WebHistory }
   | {
@@ -92,11 +89,11 @@ export type Change =
   | {
       readonly type: 'delivery';
       readonly id: string;
-      readonly delivery: Delivery;
+      readonly delivery: DeliveryState;
       readonly at?: number;
     }
   | { readonly type: 'dismissed'; readonly id: string }
-  | { readonly type: 'link'; readonly link: Link }
+  | { readonly type: 'link'; readonly link: LinkState }
   | { readonly type: 'typing-faded' };
 
 /** The initial state, in which nothing about the conversation is known yet. */
@@ -111,26 +108,28 @@ export const UNKNOWN: Conversation = {
   limits: undefined,
 };
 
-/** Returns the conversation after a change. A repeated event has no effect. */
-export function applyChange(now: Conversation, change: Change): Conversation {
+/** Returns the conversation after a change. Applying an event twice has no further effect. */
+export function applyChange(now: Conversation, change: ConversationChange): Conversation {
   switch (change.type) {
     case 'event':
-      return afterEvent(now, change.event);
+      return applyEvent(now, change.event);
     case 'history':
-      return afterHistory(now, change.history);
+      return applyHistory(now, change.history);
     case 'composed': {
       const { id, text, files = [], at } = change;
       const delivery = { kind: 'sending', late: false } as const;
-      return withEntries(now, [{ kind: 'mine', id, text, files, at, delivery }]);
+      return addEntries(now, [{ kind: 'mine', id, text, files, at, delivery }]);
     }
     case 'opened':
       return { ...UNKNOWN, link: now.link, commands: now.commands, limits: now.limits };
     case 'delivery':
-      return afterDelivery(now, change);
+      return applyDelivery(now, change);
     case 'dismissed':
-      return withoutEntries(now, [change.id]);
+      return removeEntries(now, [change.id]);
     case 'link':
-      return change.link === 'online' ? { ...now, link: 'online' } : cutOff(now, change.link);
+      return change.link === 'online'
+        ? { ...now, link: 'online' }
+        : endLiveAnswer(now, change.link);
     case 'typing-faded':
       return { ...now, typing: false };
   }
@@ -141,32 +140,32 @@ export function applyChange(now: Conversation, change: Change): Conversation {
  * or has ended. A signed-out browser keeps its unsent messages and drops everything received from
  * the gateway.
  */
-function cutOff(now: Conversation, link: Link): Conversation {
+function endLiveAnswer(now: Conversation, link: LinkState): Conversation {
   if (link === 'signed-out') return { ...UNKNOWN, link, entries: now.entries.filter(isUnsent) };
   return { ...now, link, typing: false, live: now.live && { ...now.live, ended: true } };
 }
 
-/** Whether an answer is in progress that `/stop` would end. */
+/** Whether `/stop` would end an answer in progress. */
 export function isAnswering({ live, typing, link }: Conversation): boolean {
   return link === 'online' && (typing || (live !== null && !live.ended));
 }
 
-/** Applies an event. Unknown events from a newer gateway are ignored. */
-function afterEvent(now: Conversation, event: WebEvent): Conversation {
+/** Unknown events from a newer gateway are ignored. */
+function applyEvent(now: Conversation, event: WebEvent): Conversation {
   switch (event.type) {
     case 'inbound':
     case 'part':
-      return withEntries(now, toEntries(event));
+      return addEntries(now, toEntries(event));
     case 'replaced':
-      return withoutEntries(now, [event.id]);
+      return removeEntries(now, [event.id]);
     case 'typing':
       return { ...now, typing: true };
     case 'tool':
-      return afterCall(now, event);
+      return applyCall(now, event);
     case 'stream': {
       const { turnId, text } = event;
       if (hasAnswer(now.entries, turnId)) return now;
-      return { ...now, live: { ...liveOf(now, turnId), html: text, ended: false } };
+      return { ...now, live: { ...getLiveAnswer(now, turnId), html: text, ended: false } };
     }
     case 'stream-end': {
       const live = now.live?.turnId === event.turnId ? { ...now.live, ended: true } : now.live;
@@ -178,21 +177,21 @@ function afterEvent(now: Conversation, event: WebEvent): Conversation {
 }
 
 /** The live state of a running turn, positioned below the entries that preceded it. */
-function liveOf({ live, entries }: Conversation, turnId: string): Live {
+function getLiveAnswer({ live, entries }: Conversation, turnId: string): LiveAnswer {
   if (live?.turnId === turnId) return live;
   const place = entries.findLast((entry) => !isUnsent(entry))?.id ?? null;
   return { turnId, html: '', ended: false, place };
 }
 
 /** Replaces the earlier state of a tool call. */
-function afterCall(now: Conversation, call: ToolCallOfTurn): Conversation {
+function applyCall(now: Conversation, call: ToolCallOfTurn): Conversation {
   const { turnId } = call;
-  const calls = withCalls(now.calls, [call]);
+  const calls = mergeCalls(now.calls, [call]);
   if (hasAnswer(now.entries, turnId)) return { ...now, calls };
-  return { ...now, calls, live: { ...liveOf(now, turnId), ended: false } };
+  return { ...now, calls, live: { ...getLiveAnswer(now, turnId), ended: false } };
 }
 
-function withCalls(
+function mergeCalls(
   known: Conversation['calls'],
   added: readonly ToolCallOfTurn[],
 ): Conversation['calls'] {
@@ -209,47 +208,47 @@ function withCalls(
  * The stored history is authoritative: an ended stream without a stored part was stopped and is
  * removed.
  */
-function afterHistory(now: Conversation, history: WebHistory): Conversation {
+function applyHistory(now: Conversation, history: WebHistory): Conversation {
   const { entries, commands, limits, calls = [] } = history;
   const gone = entries.flatMap((entry) => (entry.type === 'replaced' ? entry.id : []));
   const known = {
-    ...withoutEntries(now, gone),
-    ...{ loaded: true, commands, limits, calls: withCalls(now.calls, calls) },
+    ...removeEntries(now, gone),
+    ...{ loaded: true, commands, limits, calls: mergeCalls(now.calls, calls) },
   };
-  const next = withEntries(known, entries.flatMap(toEntries));
+  const next = addEntries(known, entries.flatMap(toEntries));
   return next.live?.ended ? { ...next, live: null } : next;
 }
 
-function withoutEntries(now: Conversation, ids: readonly string[]): Conversation {
+function removeEntries(now: Conversation, ids: readonly string[]): Conversation {
   return { ...now, entries: now.entries.filter(({ id }) => !ids.includes(id)) };
 }
 
 /** The message that *Ask again* repeats: the last one that was sent and is not a command. */
-export function lastQuestion(entries: readonly Entry[]): Mine | undefined {
+export function findLastQuestion(entries: readonly ConversationEntry[]): OwnMessage | undefined {
   return entries.findLast(
-    (entry): entry is Mine =>
+    (entry): entry is OwnMessage =>
       entry.kind === 'mine' &&
       entry.delivery.kind === 'sent' &&
       entry.delivery.outcome !== 'command',
   );
 }
 
-function afterDelivery(
+function applyDelivery(
   now: Conversation,
-  { id, delivery, at }: Extract<Change, { type: 'delivery' }>,
+  { id, delivery, at }: Extract<ConversationChange, { type: 'delivery' }>,
 ): Conversation {
   const entry = now.entries.find((other) => other.id === id);
   if (entry?.kind !== 'mine') return now;
-  return withEntries(now, [{ ...entry, delivery, at: at ?? entry.at }]);
+  return addEntries(now, [{ ...entry, delivery, at: at ?? entry.at }]);
 }
 
 /**
- * Returns no entries for events this page does not know: the gateway may have been updated since it
- * was loaded.
+ * Returns no entries for unknown events: the gateway may have been updated since the page was
+ * loaded.
  */
 function toEntries(
   entry: WebHistoryEntry | Extract<WebEvent, { type: 'inbound' }>,
-): readonly Entry[] {
+): readonly ConversationEntry[] {
   if (entry.type === 'part') {
     const { partId, turnId, text, buttons = [], file, at } = entry;
     const more = file && { file };
@@ -261,14 +260,14 @@ function toEntries(
   return [{ kind: 'mine', id: messageId, text, files, at, delivery: { kind: 'sent', outcome } }];
 }
 
-function withEntries(now: Conversation, added: readonly Entry[]): Conversation {
+function addEntries(now: Conversation, added: readonly ConversationEntry[]): Conversation {
   const byId = new Map(now.entries.map((entry) => [entry.id, entry]));
   for (const entry of added)
-    byId.set(entry.id, merged(byId.get(entry.id), keepPlace(entry, now.live)));
-  const timeOf = (entry: Entry): number =>
+    byId.set(entry.id, mergeEntry(byId.get(entry.id), keepPlace(entry, now.live)));
+  const timeOf = (entry: ConversationEntry): number =>
     (entry.kind === 'answer' && byId.get(entry.place ?? '')?.at) || entry.at;
   const entries = [...byId.values()].sort(
-    (a, b) => entryRank(a) - entryRank(b) || timeOf(a) - timeOf(b) || a.at - b.at,
+    (a, b) => rankEntry(a) - rankEntry(b) || timeOf(a) - timeOf(b) || a.at - b.at,
   );
   const live = now.live && hasAnswer(entries, now.live.turnId) ? null : now.live;
   return { ...now, entries, live };
@@ -278,7 +277,10 @@ function withEntries(now: Conversation, added: readonly Entry[]): Conversation {
  * Combines two versions of an entry. A part keeps its first position; a message keeps its most
  * advanced delivery state.
  */
-function merged(old: Entry | undefined, entry: Entry): Entry {
+function mergeEntry(
+  old: ConversationEntry | undefined,
+  entry: ConversationEntry,
+): ConversationEntry {
   if (old?.kind === 'answer' && entry.kind === 'answer') {
     return { ...entry, at: old.at, ...(old.place !== undefined && { place: old.place }) };
   }
@@ -290,21 +292,21 @@ function merged(old: Entry | undefined, entry: Entry): Entry {
 }
 
 /** The parts of an answer stay at the position where it was written. */
-function keepPlace(entry: Entry, live: Live | null): Entry {
+function keepPlace(entry: ConversationEntry, live: LiveAnswer | null): ConversationEntry {
   if (entry.kind !== 'answer' || live?.turnId !== entry.turnId || live.place === null) return entry;
   return { ...entry, place: live.place };
 }
 
-function isUnsent(entry: Entry): boolean {
+function isUnsent(entry: ConversationEntry): boolean {
   return entry.kind === 'mine' && entry.delivery.kind !== 'sent';
 }
 
 /** Sort rank: unsent messages come last, and a question stays above its answer. */
-function entryRank(entry: Entry): number {
+function rankEntry(entry: ConversationEntry): number {
   return entry.kind === 'mine' && entry.delivery.kind === 'sending' ? 1 : 0;
 }
 
-function hasAnswer(entries: readonly Entry[], turnId: string): boolean {
+function hasAnswer(entries: readonly ConversationEntry[], turnId: string): boolean {
   // A file is sent before the answer.
   return entries.some(
     (entry) => entry.kind === 'answer' && entry.turnId === turnId && entry.file === undefined,
@@ -316,25 +318,33 @@ function hasAnswer(entries: readonly Entry[], turnId: string): boolean {
  * null if none was. It is derived from the conversation, so it survives reloads and restarts of
  * the gateway.
  */
-export function chosenOf(answer: Answer, entries: readonly Entry[]): Button | null {
-  return pressOf(answer, entries)?.button ?? null;
+export function findPressedButton(
+  answer: AnswerEntry,
+  entries: readonly ConversationEntry[],
+): Button | null {
+  return findPress(answer, entries)?.button ?? null;
 }
 
 /** The labels of pressed buttons, by the id of the message that each button press sent. */
-export function labelsOf(entries: readonly Entry[]): ReadonlyMap<string, string> {
+export function listPressedLabels(
+  entries: readonly ConversationEntry[],
+): ReadonlyMap<string, string> {
   const presses = entries.flatMap((entry) =>
-    entry.kind === 'answer' ? (pressOf(entry, entries) ?? []) : [],
+    entry.kind === 'answer' ? (findPress(entry, entries) ?? []) : [],
   );
   return new Map(presses.map(({ id, button }) => [id, button.label]));
 }
 
-interface Press {
+interface PressEntry {
   /** The id of the message. */
   readonly id: string;
   readonly button: Button;
 }
 
-function pressOf({ buttons, at }: Answer, entries: readonly Entry[]): Press | null {
+function findPress(
+  { buttons, at }: AnswerEntry,
+  entries: readonly ConversationEntry[],
+): PressEntry | null {
   if (buttons.length === 0) return null;
   for (const entry of entries) {
     if (entry.kind !== 'mine' || entry.delivery.kind === 'refused') continue;

@@ -2,6 +2,7 @@ import type { WebFile } from '@parley/channels/web';
 import type { RefObject, VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { download } from '../gateway.ts';
+import { sizeOf } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
 import { IconButton, List } from '../ui/widgets.tsx';
 import type { Conversation } from './conversation.ts';
@@ -19,7 +20,7 @@ export function MessageFiles({
   readonly files: readonly WebFile[];
   /** The address of the file at an index in the list. */
   readonly path: (index: number) => string;
-  /** Whether the files are being sent; space for pictures is reserved already. */
+  /** Whether the files are still being sent; space for pictures is reserved meanwhile. */
   readonly isSending?: boolean;
 }): VNode | null {
   if (files.length === 0) return null;
@@ -61,7 +62,7 @@ function FileLine({ file, path, isSending }: LineProps): VNode {
 }
 
 /** The files for the next message, and why other files were rejected. */
-interface Chosen {
+interface ChosenFilesState {
   readonly files: readonly File[];
   /** Why the last files were not added; empty if they were. */
   readonly trouble: string;
@@ -75,11 +76,11 @@ interface Chosen {
 export function useChosenFiles(
   limits: Conversation['limits'],
   field: RefObject<HTMLTextAreaElement>,
-): Chosen {
+): ChosenFilesState {
   const [files, setFiles] = useState<readonly File[]>([]);
   const [trouble, setTrouble] = useState('');
   const set = (all: readonly File[]): void => {
-    const reason = filesRefusal(all, limits);
+    const reason = findFilesRefusal(all, limits);
     setTrouble(reason ?? '');
     if (reason === null) setFiles(all);
     field.current?.focus();
@@ -100,8 +101,7 @@ export function useChosenFiles(
   };
 }
 
-/** The files of the next message, each with a button to remove it. */
-export function ChosenFiles({ files, trouble, remove }: Chosen): VNode {
+export function ChosenFiles({ files, trouble, remove }: ChosenFilesState): VNode {
   return (
     <>
       {files.length > 0 && (
@@ -127,7 +127,7 @@ export function ChosenFiles({ files, trouble, remove }: Chosen): VNode {
 }
 
 /** Why these files cannot be sent together; null if they can. */
-function filesRefusal(files: readonly File[], limits: Conversation['limits']): string | null {
+function findFilesRefusal(files: readonly File[], limits: Conversation['limits']): string | null {
   if (limits === undefined) return null;
   const large = files.find(({ size }) => size > limits.file);
   if (large !== undefined) {
@@ -137,11 +137,4 @@ function filesRefusal(files: readonly File[], limits: Conversation['limits']): s
   return size <= limits.message
     ? null
     : `The files of one message can have up to ${sizeOf(limits.message)} in total.`;
-}
-
-const MB = 1_024 * 1_024;
-
-/** A file size in kB or MB. */
-function sizeOf(bytes: number): string {
-  return bytes < MB ? `${Math.ceil(bytes / 1_024)} kB` : `${Math.round((bytes / MB) * 10) / 10} MB`;
 }

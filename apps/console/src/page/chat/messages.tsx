@@ -2,59 +2,58 @@ import type { Button, ToolCallOfTurn } from '@parley/core';
 import { Fragment, type RefObject, type VNode } from 'preact';
 import { useMemo, useRef, useState } from 'preact/hooks';
 import type { WaitingApproval } from '../asked-call.tsx';
-import { dayOf, timeOfDay } from '../ui/format.ts';
-import { HtmlBlock, proseText } from '../ui/html-block.tsx';
+import { formatDay, formatTimeOfDay } from '../ui/format.ts';
+import { getProseText, HtmlBlock } from '../ui/html-block.tsx';
 import { Lazy } from '../ui/lazy.tsx';
 import { IconButton, TextButton } from '../ui/widgets.tsx';
 import { Calls } from './calls.tsx';
-import { type CommandHint, commandIn } from './composer-keys.ts';
+import { type CommandHint, findCommand } from './composer-keys.ts';
 import {
-  type Answer,
+  type AnswerEntry,
   type Conversation,
-  chosenOf,
-  type Delivery,
-  type Entry,
-  labelsOf,
-  lastQuestion,
-  type Mine,
+  type ConversationEntry,
+  type DeliveryState,
+  findLastQuestion,
+  findPressedButton,
+  listPressedLabels,
+  type OwnMessage,
 } from './conversation.ts';
 import { MessageFiles } from './files.tsx';
-import { approvalCode, useQuestions } from './questions.ts';
-import { stopMarks } from './stop-marks.ts';
+import { findApprovalCode, useQuestions } from './questions.ts';
+import { findStopMarks } from './stop-marks.ts';
 
 const askedCall = async () => (await import('../asked-call.tsx')).AskedCall;
 
 interface LogProps {
   readonly conversation: Conversation;
-  /** The agent's name. */
   readonly agent: string;
   readonly actions: MessageActions;
 }
 
 /**
- * All messages, oldest first. Finished ones are in a live region that screen readers announce as
- * they arrive. The growing answer is outside of it, because every piece would be announced again;
- * messages sent in the meantime follow below.
+ * All messages, oldest first. Finished messages are in a live region that screen readers announce
+ * as they arrive. The growing answer is outside of the live region, because every piece would be
+ * announced again; messages sent in the meantime follow below.
  */
 export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
   const { entries, live, typing, commands, link, calls } = conversation;
-  // Recomputed once per answer, not for each of its pieces.
+  // Recomputed once per answer instead of once per piece.
   const place = live?.place ?? null;
   const questions = useQuestions(entries);
   const lists = useMemo(() => {
-    const labels = labelsOf(entries);
-    const last = lastQuestion(entries);
-    const stops = stopMarks(entries, commands);
+    const labels = listPressedLabels(entries);
+    const last = findLastQuestion(entries);
+    const stops = findStopMarks(entries, commands);
     const shown = entries.map((entry, nth) => {
       if (stops.hidden.has(entry.id)) return <Fragment key={entry.id} />;
-      const day = dayOf(entry.at, Date.now());
+      const day = formatDay(entry.at, Date.now());
       const before = entries[nth - 1];
-      const isNewDay = before === undefined || dayOf(before.at, Date.now()) !== day;
+      const isNewDay = before === undefined || formatDay(before.at, Date.now()) !== day;
       return (
         <Fragment key={entry.id}>
           {isNewDay && <p class="day hint">{day}</p>}
           {entry.kind === 'mine' ? (
-            <MineMessage
+            <OwnMessageBubble
               message={entry}
               commands={commands}
               label={labels.get(entry.id) ?? null}
@@ -66,8 +65,8 @@ export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
             <AnswerMessage
               message={entry}
               agent={agent}
-              chosen={chosenOf(entry, entries)}
-              asked={questions.get(approvalCode(entry.buttons) ?? '') ?? null}
+              chosen={findPressedButton(entry, entries)}
+              asked={questions.get(findApprovalCode(entry.buttons) ?? '') ?? null}
               calls={isFirstPart(entry, before) ? (calls.get(entry.turnId ?? '') ?? []) : []}
               actions={actions}
               isLast={nth === entries.length - 1}
@@ -81,14 +80,16 @@ export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
   }, [entries, commands, agent, actions, place, calls, questions]);
   return (
     <>
-      <Log label="Conversation">{lists.above}</Log>
+      <EntryLog label="Conversation">{lists.above}</EntryLog>
       {live && (
         <div class={`answer is-live ${link === 'online' ? '' : 'is-stale'}`} aria-live="off">
           <Calls calls={calls.get(live.turnId) ?? []} isLive />
           <HtmlBlock html={live.html} />
         </div>
       )}
-      {lists.below.length > 0 && <Log label="Sent while the answer was written">{lists.below}</Log>}
+      {lists.below.length > 0 && (
+        <EntryLog label="Sent while the answer was written">{lists.below}</EntryLog>
+      )}
       {typing && !live && (
         <div class="typing" aria-hidden="true">
           <i />
@@ -101,11 +102,11 @@ export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
 }
 
 /** The first part of a turn's answer is preceded by its tool calls. */
-function isFirstPart({ turnId }: Answer, before: Entry | undefined): boolean {
+function isFirstPart({ turnId }: AnswerEntry, before: ConversationEntry | undefined): boolean {
   return before?.kind !== 'answer' || before.turnId !== turnId;
 }
 
-function Log(props: { readonly label: string; readonly children: readonly VNode[] }): VNode {
+function EntryLog(props: { readonly label: string; readonly children: readonly VNode[] }): VNode {
   return (
     <div
       class="messages"
@@ -119,26 +120,25 @@ function Log(props: { readonly label: string; readonly children: readonly VNode[
   );
 }
 
-/** The actions on messages. */
 export interface MessageActions {
   /** The address of a file that the person attached. */
   readonly filePath: (message: string, index: number) => string;
   /** The address of a file that the agent sent. */
   readonly sentPath: (part: string) => string;
   /** Puts a refused message back into the field. */
-  readonly edit: (message: Mine) => void;
+  readonly edit: (message: OwnMessage) => void;
   readonly dismiss: (id: string) => void;
-  readonly press: (message: Answer, button: Button) => void;
+  readonly press: (message: AnswerEntry, button: Button) => void;
   /** Puts the last message back into the field; sending it replaces the original. */
-  readonly rewrite: (message: Mine) => void;
+  readonly rewrite: (message: OwnMessage) => void;
   /** Sends the last message again, replacing it. */
   readonly askAgain: () => void;
 }
 
-interface MineProps {
-  readonly message: Mine;
+interface OwnMessageProps {
+  readonly message: OwnMessage;
   readonly commands: readonly CommandHint[];
-  /** The label of the pressed button, if this message was sent by a button press. */
+  /** The label of the pressed button, if a button press sent this message. */
   readonly label: string | null;
   readonly actions: MessageActions;
   /** Whether it is the person's last message. */
@@ -150,17 +150,17 @@ interface MineProps {
 /**
  * A message from the person: a bubble, or a small centered mark for a command or a button press.
  */
-function MineMessage(props: MineProps): VNode {
+function OwnMessageBubble(props: OwnMessageProps): VNode {
   const { message, commands, label, actions, isLast, isStopMarked } = props;
   const { text, at, delivery } = message;
-  const command = commandIn(text, commands);
+  const command = findCommand(text, commands);
   const isQuiet = (command !== null || label !== null) && delivery.kind === 'sent';
   const mark = command === 'new' ? 'Context cleared' : `/${command}`;
   return (
     <article
       class={`mine ${isQuiet ? `is-command command-${command ?? 'press'}` : ''} is-${delivery.kind}`}
     >
-      <span class="visually-hidden">You, {timeOfDay(at)}:</span>
+      <span class="visually-hidden">You, {formatTimeOfDay(at)}:</span>
       {isQuiet ? (
         <p class="hint ruled command-mark">{label ?? mark}</p>
       ) : (
@@ -178,7 +178,9 @@ function MineMessage(props: MineProps): VNode {
   );
 }
 
-/** Longer messages are folded; in characters and lines, about one screen of a phone. */
+/**
+ * Limits beyond which a message is folded, in characters and lines: about one screen of a phone.
+ */
 const FOLD_CHARACTERS = 1_800;
 const FOLD_LINES = 24;
 
@@ -202,13 +204,13 @@ function Bubble({ text }: { readonly text: string }): VNode {
   );
 }
 
-type NoteProps = Pick<MineProps, 'message' | 'actions' | 'isLast' | 'isStopMarked'>;
+type NoteProps = Pick<OwnMessageProps, 'message' | 'actions' | 'isLast' | 'isStopMarked'>;
 
 function DeliveryNote({ message, actions, isLast, isStopMarked }: NoteProps): VNode {
   const { delivery, id, text, at } = message;
   return (
     <p class="note">
-      <span>{deliveryText(delivery, at, isStopMarked)}</span>
+      <span>{describeDelivery(delivery, at, isStopMarked)}</span>
       {isLast && delivery.kind === 'sent' && text !== '' && (
         <IconButton icon="edit" label="Edit and resend" onPress={() => actions.rewrite(message)} />
       )}
@@ -223,26 +225,25 @@ function DeliveryNote({ message, actions, isLast, isStopMarked }: NoteProps): VN
 }
 
 /** The status line below the person's own message. */
-function deliveryText(delivery: Delivery, at: number, isStopMarked: boolean): string {
+function describeDelivery(delivery: DeliveryState, at: number, isStopMarked: boolean): string {
   if (delivery.kind === 'refused') return delivery.reason;
   if (delivery.kind === 'sending') {
     if (delivery.sent !== undefined) return `Sending, ${Math.round(delivery.sent * 100)} %`;
     return delivery.late ? 'Not sent yet, trying again…' : 'Sending…';
   }
   if (delivery.isNew)
-    return `${timeOfDay(at)} · sent as a new message, because the other one was no longer the last`;
+    return `${formatTimeOfDay(at)} · sent as a new message, because the other one was no longer the last`;
   return delivery.outcome === 'stopped' && !isStopMarked
-    ? `${timeOfDay(at)} · stopped`
-    : timeOfDay(at);
+    ? `${formatTimeOfDay(at)} · stopped`
+    : formatTimeOfDay(at);
 }
 
 interface AnswerProps {
-  readonly message: Answer;
-  /** The agent's name. */
+  readonly message: AnswerEntry;
   readonly agent: string;
   /** The button pressed below the answer. */
   readonly chosen: Button | null;
-  /** The pending call that its buttons decide on. */
+  /** The pending call that the answer's buttons decide on. */
   readonly asked: WaitingApproval | null;
   readonly actions: MessageActions;
   readonly isLast: boolean;
@@ -259,7 +260,7 @@ function AnswerMessage(props: AnswerProps): VNode {
   return (
     <article ref={box} class={`answer ${look} ${asked === null ? '' : 'card is-asked'}`}>
       <span class="visually-hidden">
-        {agent}, {timeOfDay(at)}:
+        {agent}, {formatTimeOfDay(at)}:
       </span>
       <Calls calls={calls} isLive={false} />
       {file && <MessageFiles files={[file]} path={() => actions.sentPath(id)} />}
@@ -277,7 +278,7 @@ function AnswerMessage(props: AnswerProps): VNode {
         onPress={(button) => actions.press(message, button)}
       />
       <p class="note">
-        <time dateTime={new Date(at).toISOString()}>{timeOfDay(at)}</time>
+        <time dateTime={new Date(at).toISOString()}>{formatTimeOfDay(at)}</time>
         {asked === null && <CopyButton box={box} />}
         {isLast && turnId !== null && (
           <IconButton icon="again" label="Ask again" onPress={actions.askAgain} />
@@ -297,7 +298,7 @@ function CopyButton({ box }: { readonly box: RefObject<HTMLElement> }): VNode {
     const prose = box.current?.querySelector<HTMLElement>('.prose');
     if (prose == null) return;
     try {
-      await navigator.clipboard.writeText(proseText(prose));
+      await navigator.clipboard.writeText(getProseText(prose));
       setLabel('Copied');
     } catch {
       // Without HTTPS, browsers block the clipboard except on localhost.
@@ -312,13 +313,13 @@ function CopyButton({ box }: { readonly box: RefObject<HTMLElement> }): VNode {
 
 interface ChoicesProps {
   readonly buttons: readonly Button[];
-  /** The pressed button; once it is set, no other can be chosen. */
+  /** The pressed button; once a button is pressed, no other can be chosen. */
   readonly chosen: Button | null;
   readonly onPress: (button: Button) => void;
 }
 
 /**
- * The buttons below an answer. They all look alike, because approving must not be easier than
+ * The buttons below an answer. All buttons look alike, because approving must not be easier than
  * denying.
  */
 function Choices({ buttons, chosen, onPress }: ChoicesProps): VNode | null {

@@ -9,7 +9,7 @@ interface PictureProps {
 }
 
 /**
- * A picture in a message. Its frame has its final size before the picture is loaded; a click shows
+ * A picture in a message. The frame has its final size before the picture is loaded; a click shows
  * the picture in full.
  */
 export function Picture({ path, name }: PictureProps): VNode | null {
@@ -55,8 +55,8 @@ async function keepFile(file: File): Promise<Blob> {
 }
 
 /**
- * An object URL for bytes, valid while they are shown; null while they load, `gone` if there are
- * none.
+ * An object URL for bytes, valid while they are shown; null while they load, `gone` if they no
+ * longer exist.
  */
 function useAddress<Source>(
   source: Source,

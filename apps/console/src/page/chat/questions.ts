@@ -2,15 +2,15 @@ import type { Button } from '@parley/core';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { WaitingApproval } from '../asked-call.tsx';
 import { useOperation, useScope } from '../ui/data.tsx';
-import { chosenOf, type Entry } from './conversation.ts';
+import { type ConversationEntry, findPressedButton } from './conversation.ts';
 
 /** Pending calls by the code in their buttons. */
-export type Questions = ReadonlyMap<string, WaitingApproval>;
+export type PendingQuestions = ReadonlyMap<string, WaitingApproval>;
 
 const APPROVE = /^\/approve (\S+)$/;
 
 /** The code of the call that these buttons decide on; null if they do not decide on any. */
-export function approvalCode(buttons: readonly Button[]): string | null {
+export function findApprovalCode(buttons: readonly Button[]): string | null {
   for (const { data } of buttons) {
     const code = APPROVE.exec(data)?.[1];
     if (code !== undefined) return code;
@@ -19,12 +19,12 @@ export function approvalCode(buttons: readonly Button[]): string | null {
 }
 
 /**
- * The calls that the questions of a chat refer to. They are requested again after every message
- * while a question is open, because the message may be the question itself or reflect a decision
- * made elsewhere.
+ * The calls that the questions of a chat refer to. The calls are requested again after every
+ * message while a question is open, because the message may be the question itself or reflect a
+ * decision made elsewhere.
  */
-export function useQuestions(entries: readonly Entry[]): Questions {
-  const open = openCodes(entries).join(' ');
+export function useQuestions(entries: readonly ConversationEntry[]): PendingQuestions {
+  const open = listOpenCodes(entries).join(' ');
   const { refresh } = useScope();
   const known = useOperation('approvals/waiting', open === '' ? null : {}).value;
   useEffect(() => {
@@ -38,10 +38,10 @@ export function useQuestions(entries: readonly Entry[]): Questions {
 }
 
 /** The codes of questions in the chat that no button press has answered. */
-function openCodes(entries: readonly Entry[]): readonly string[] {
+function listOpenCodes(entries: readonly ConversationEntry[]): readonly string[] {
   return entries.flatMap((entry) => {
-    const code = entry.kind === 'answer' ? approvalCode(entry.buttons) : null;
-    return code === null || entry.kind !== 'answer' || chosenOf(entry, entries) !== null
+    const code = entry.kind === 'answer' ? findApprovalCode(entry.buttons) : null;
+    return code === null || entry.kind !== 'answer' || findPressedButton(entry, entries) !== null
       ? []
       : code;
   });

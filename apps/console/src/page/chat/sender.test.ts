@@ -1,18 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import type { Delivery } from './conversation.ts';
+import type { DeliveryState } from './conversation.ts';
 import { createSender, readAnswer } from './sender.ts';
 
 type Reply = Response | 'unreachable';
 const ok = () => Response.json({ outcome: { kind: 'accepted' }, at: 7 });
 const status = (code: number, error = 'no') => Response.json({ error }, { status: code });
 
-/**
- * A sender whose gateway replies with the responses in a list. Pauses end immediately unless they
- * are held.
- */
+/** A sender whose gateway replies with the responses in a list. */
 function scene(replies: Reply[], hold = false) {
   const sent: string[] = [];
-  const heard: [string, Delivery][] = [];
+  const heard: [string, DeliveryState][] = [];
   const sender = createSender({
     base: '/c',
     request: async (_path, init) => {
@@ -47,7 +44,7 @@ describe('sending', () => {
     ['of itself', ['old'], undefined],
     ['that it was not replaced', [], true],
   ])(
-    '[U08] a message that should replace another one reports %s',
+    '[U08] reports the outcome of a message that should replace another one: %s',
     async (_what, replaced, isNew) => {
       const reply = Response.json({ outcome: { kind: 'accepted', replaced }, at: 7 });
       const { sender, heard, settle } = scene([reply]);
@@ -105,7 +102,7 @@ describe("interpreting the gateway's answers", () => {
     [429, {}, 'again'],
     [500, {}, 'again'],
     [503, {}, 'again'],
-  ])('%i %o is %s', (code, body, expected) => {
+  ])('interprets status %i with body %o as %s', (code, body, expected) => {
     const attempt = readAnswer(code, body);
     expect(typeof attempt === 'object' ? attempt.delivery.kind : attempt).toBe(expected);
   });

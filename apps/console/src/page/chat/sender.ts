@@ -1,18 +1,18 @@
 import type { WebFile, WebReceipt } from '@parley/channels/web';
-import type { Delivery } from './conversation.ts';
+import type { DeliveryState } from './conversation.ts';
 import type { FileStore } from './unsent-files.ts';
 
 /** Sends messages to the gateway in order, each until it is accepted or permanently refused. */
 export interface Sender {
-  send(message: Unsent): void;
+  send(message: UnsentMessage): void;
   /** Sends immediately, ahead of queued messages; for `/stop` and approvals. */
-  overtake(message: Unsent): void;
+  overtake(message: UnsentMessage): void;
   /** Ends the current pause because the gateway is back. */
   retryNow(): void;
 }
 
 /** Called when the state of a message changes; `at` is the gateway's time for it. */
-export type DeliveryListener = (id: string, delivery: Delivery, at?: number) => void;
+export type DeliveryListener = (id: string, delivery: DeliveryState, at?: number) => void;
 
 /** External dependencies of the sender. */
 export interface SenderDeps {
@@ -31,8 +31,8 @@ export interface SenderDeps {
   readonly listener: DeliveryListener;
 }
 
-type Attempt =
-  | { readonly delivery: Delivery; readonly at?: number; readonly hasReplaced?: boolean }
+type SendAttempt =
+  | { readonly delivery: DeliveryState; readonly at?: number; readonly hasReplaced?: boolean }
   | 'again'
   | 'signed-out';
 
@@ -47,11 +47,11 @@ const TIMEOUT_MS = 20_000;
  * another attempt.
  */
 export function createSender(deps: SenderDeps): Sender {
-  const queue: Unsent[] = [];
+  const queue: UnsentMessage[] = [];
   const waiting = new Set<() => void>();
   let running = false;
 
-  async function deliver(message: Unsent): Promise<void> {
+  async function deliver(message: UnsentMessage): Promise<void> {
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
       const attempt = await postMessage(deps, message);
       if (typeof attempt === 'object') {
@@ -95,26 +95,29 @@ export function createSender(deps: SenderDeps): Sender {
   };
 }
 
-async function postMessage(deps: SenderDeps, message: Unsent): Promise<Attempt> {
+async function postMessage(deps: SenderDeps, message: UnsentMessage): Promise<SendAttempt> {
   const { base, request } = deps;
   const { id, text, replaces, chat = 'main', files } = message;
   const path = `${base}/messages?chat=${chat}`;
   try {
-    if (files !== undefined) return withNote(await postFiles(deps, message, path), message);
+    if (files !== undefined) return addReplaceNote(await postFiles(deps, message, path), message);
     const response = await request(path, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ id, text, replaces }),
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    return withNote(readAnswer(response.status, await response.json().catch(() => ({}))), message);
+    return addReplaceNote(
+      readAnswer(response.status, await response.json().catch(() => ({}))),
+      message,
+    );
   } catch {
     return 'again';
   }
 }
 
 /** Marks a message that was intended to replace another one but did not. */
-function withNote(attempt: Attempt, { replaces }: Unsent): Attempt {
+function addReplaceNote(attempt: SendAttempt, { replaces }: UnsentMessage): SendAttempt {
   if (typeof attempt !== 'object' || attempt.delivery.kind !== 'sent') return attempt;
   if (replaces === undefined || attempt.hasReplaced) return attempt;
   return { ...attempt, delivery: { ...attempt.delivery, isNew: true } };
@@ -127,9 +130,9 @@ const LOST = 'Its files are no longer in this browser. Add them again.';
  */
 async function postFiles(
   { upload, files, listener }: SenderDeps,
-  { id, text, replaces }: Unsent,
+  { id, text, replaces }: UnsentMessage,
   path: string,
-): Promise<Attempt> {
+): Promise<SendAttempt> {
   const kept = await files.of(id);
   if (kept.length === 0) return { delivery: { kind: 'refused', reason: LOST } };
   const form = new FormData();
@@ -142,7 +145,10 @@ async function postFiles(
 }
 
 /** Interprets the gateway's answer to a message. */
-export function readAnswer(status: number, body: Partial<WebReceipt & { error: string }>): Attempt {
+export function readAnswer(
+  status: number,
+  body: Partial<WebReceipt & { error: string }>,
+): SendAttempt {
   const { outcome, at, error } = body;
   if (status === 401) return 'signed-out';
   // Overload and shutdown are both temporary.
@@ -164,13 +170,13 @@ export function readAnswer(status: number, body: Partial<WebReceipt & { error: s
 }
 
 /** A message not yet confirmed by the gateway. */
-export interface Unsent {
+export interface UnsentMessage {
   readonly id: string;
   readonly text: string;
   readonly at: number;
-  /** Its chat; absent for the first one. */
+  /** The chat of the message; absent for the first chat. */
   readonly chat?: string | undefined;
-  /** Descriptions of its files, whose bytes are in the file store. */
+  /** Descriptions of the message's files, whose bytes are in the file store. */
   readonly files?: readonly WebFile[] | undefined;
   /** The id of the last message, which this one replaces, taking over its files. */
   readonly replaces?: string | undefined;
@@ -179,8 +185,8 @@ export interface Unsent {
 /** Stores unconfirmed messages so that they survive a reload or a closed tab. */
 export interface UnsentStore {
   /** All messages, oldest first. */
-  all(): readonly Unsent[];
-  add(message: Unsent): void;
+  all(): readonly UnsentMessage[];
+  add(message: UnsentMessage): void;
   remove(id: string): void;
 }
 
@@ -188,7 +194,7 @@ const PREFIX = 'parley.unsent.';
 
 /**
  * Uses one key per message, so that two tabs cannot overwrite each other's messages. Never throws:
- * when the storage is full, the message is merely not stored.
+ * if the storage is full, the message is not stored.
  */
 export function createUnsentStore(storage: Storage): UnsentStore {
   return {
@@ -211,7 +217,7 @@ export function createUnsentStore(storage: Storage): UnsentStore {
   };
 }
 
-function parseUnsent(json: string | null): Unsent | null {
+function parseUnsent(json: string | null): UnsentMessage | null {
   try {
     const { id, text, at, chat, files, replaces } = JSON.parse(json ?? 'null') ?? {};
     const sound = typeof id === 'string' && typeof text === 'string' && typeof at === 'number';

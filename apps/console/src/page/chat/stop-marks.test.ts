@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import type { Entry } from './conversation.ts';
-import { stopMarks } from './stop-marks.ts';
+import type { ConversationEntry } from './conversation.ts';
+import { findStopMarks } from './stop-marks.ts';
 
 const COMMANDS = [{ name: 'stop', summary: '' }];
-const mine = (id: string, text: string): Entry => {
+const mine = (id: string, text: string): ConversationEntry => {
   return { kind: 'mine', id, text, files: [], at: 1, delivery: { kind: 'sent', outcome: null } };
 };
-const answer = (id: string, html: string, turnId: string | null = null): Entry => {
+const answer = (id: string, html: string, turnId: string | null = null): ConversationEntry => {
   return { kind: 'answer', id, turnId, html, buttons: [], at: 1 };
 };
 const NOTICE = answer('notice', '<p>Stopped.</p>');
 const CUT = answer('cut', '<p>Word 1.</p><p><em>Stopped.</em></p>', 't');
 
 describe('marks for a stopped answer', () => {
-  it.each<[string, readonly Entry[], readonly string[]]>([
+  it.each<[string, readonly ConversationEntry[], readonly string[]]>([
     [
       'only the answer is marked',
       [mine('q', 'go'), mine('s', '/stop'), NOTICE, CUT],
@@ -39,7 +39,7 @@ describe('marks for a stopped answer', () => {
       [mine('q', 'what does /stop do?'), answer('a', '<p>Stopped.</p>', 't')],
       [],
     ],
-  ])('[U08] are one: %s', (_, entries, hidden) => {
-    expect([...stopMarks(entries, COMMANDS).hidden]).toEqual(hidden);
+  ])('[U08] are reduced to one: %s', (_, entries, hidden) => {
+    expect([...findStopMarks(entries, COMMANDS).hidden]).toEqual(hidden);
   });
 });

@@ -1,5 +1,5 @@
-import { type CommandHint, commandIn } from './composer-keys.ts';
-import type { Entry } from './conversation.ts';
+import { type CommandHint, findCommand } from './composer-keys.ts';
+import type { ConversationEntry } from './conversation.ts';
 
 /** The redundant marks of stopped turns. */
 export interface StopMarks {
@@ -8,7 +8,10 @@ export interface StopMarks {
    * it.
    */
   readonly hidden: ReadonlySet<string>;
-  /** Index of the last `/stop`, or -1. Answers stopped before it already have their own mark. */
+  /**
+   * Index of the last `/stop`, or -1. Answers that were stopped before the last `/stop` already
+   * have their own mark.
+   */
   readonly last: number;
 }
 
@@ -22,16 +25,19 @@ const STOPPED_NOTICE = /^<p>Stopped\.<\/p>\s*$/;
 const NEAR = 2;
 
 /** Finds redundant marks, so that stopping an answer leaves exactly one visible mark. */
-export function stopMarks(entries: readonly Entry[], commands: readonly CommandHint[]): StopMarks {
-  const isStop = (entry: Entry): boolean =>
+export function findStopMarks(
+  entries: readonly ConversationEntry[],
+  commands: readonly CommandHint[],
+): StopMarks {
+  const isStop = (entry: ConversationEntry): boolean =>
     entry.kind === 'mine' &&
     entry.delivery.kind === 'sent' &&
-    commandIn(entry.text, commands) === 'stop';
+    findCommand(entry.text, commands) === 'stop';
   const isSaidBeside = (nth: number): boolean =>
     entries
       .slice(Math.max(0, nth - NEAR), nth + NEAR + 1)
       .some((entry) => entry.kind === 'answer' && STOPPED_ANSWER.test(entry.html));
-  const isNotice = (entry: Entry, nth: number): boolean =>
+  const isNotice = (entry: ConversationEntry, nth: number): boolean =>
     entry.kind === 'answer' &&
     entry.turnId === null &&
     STOPPED_NOTICE.test(entry.html) &&

@@ -1,7 +1,7 @@
 /** The files of messages that the gateway has not confirmed; they survive a reload. Never rejects. */
 export interface FileStore {
   keep(id: string, files: readonly File[]): void;
-  /** The files of a message; empty if the browser has lost them. */
+  /** The files of a message; empty if they are no longer in the browser. */
   of(id: string): Promise<readonly File[]>;
   remove(id: string): void;
 }

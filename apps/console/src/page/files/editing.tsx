@@ -2,18 +2,18 @@ import type { OutputOf } from '@parley/gateway/operations';
 import type { Ref, VNode } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { AgentsHere } from '../agents.tsx';
-import { type Outcome, perform } from '../gateway.ts';
-import type { Work } from '../ui/data.tsx';
-import { type Editor, openEditor } from '../ui/editor.ts';
-import { ActionButton, ConfirmButton, Said } from '../ui/widgets.tsx';
-import { type Draft, draftOf, keepDraft } from './draft.ts';
+import { type ActionOutcome, perform } from '../gateway.ts';
+import type { ActionRunner } from '../ui/data.tsx';
+import { openEditor, type TextEditor } from '../ui/editor.ts';
+import { ActionButton, ConfirmButton, OutsideText } from '../ui/widgets.tsx';
+import { type FileDraft, readDraft, storeDraft } from './draft.ts';
 import { MARKDOWN } from './markdown.ts';
 
 export type OpenFile = OutputOf<'files/open'>;
 
 interface EditingProps {
   readonly file: OpenFile;
-  readonly work: Work;
+  readonly work: ActionRunner;
 }
 
 /**
@@ -22,7 +22,7 @@ interface EditingProps {
  */
 export function Editing({ file, work }: EditingProps): VNode {
   const { name } = file;
-  const typed = useTyped(file, () => isChanged && save(typed.base.print));
+  const typed = useTypedText(file, () => isChanged && save(typed.base.print));
   const { box, text, base, sent } = typed;
   const isChanged = text !== base.text || file.print === null;
   const save = (print: string | null) =>
@@ -38,7 +38,7 @@ export function Editing({ file, work }: EditingProps): VNode {
       <div class="editor" ref={box} />
       <p class="hint">Ctrl-S saves; Escape, then Tab leaves the editor.</p>
       {isOvertaken && (
-        <Overtaken file={file} onOverwrite={() => save(file.print)} onTake={typed.take} />
+        <OvertakenNote file={file} onOverwrite={() => save(file.print)} onTake={typed.take} />
       )}
       <div class="actions">
         <ActionButton
@@ -65,7 +65,7 @@ export function Editing({ file, work }: EditingProps): VNode {
 /** The initial text of a new file, which only the owner may read until this line is removed. */
 const NEW_TEXT = '---\naudience: owner\n---\n\n';
 
-function baseOf({ print, text }: OpenFile): Draft['base'] {
+function getDraftBase({ print, text }: OpenFile): FileDraft['base'] {
   return { print, text: text ?? NEW_TEXT };
 }
 
@@ -74,7 +74,7 @@ function baseOf({ print, text }: OpenFile): Draft['base'] {
  * files of the same name, and stays fixed while the file is shown: the draft is written when the
  * view changes.
  */
-function useNameOfDraft(name: string): string {
+function useDraftName(name: string): string {
   const { chosen } = useContext(AgentsHere);
   return useState(chosen && !chosen.isDefault ? `@${chosen.name}/${name}` : name)[0];
 }
@@ -83,15 +83,15 @@ function useNameOfDraft(name: string): string {
  * The text in the editor, and the version of the file it is based on. A draft from an earlier visit
  * is restored.
  */
-function useTyped(file: OpenFile, onSave: () => void) {
+function useTypedText(file: OpenFile, onSave: () => void) {
   const { name } = file;
   const box = useRef<HTMLDivElement>(null);
-  const editor = useRef<Editor>();
+  const editor = useRef<TextEditor>();
   /** The saved text that has not been read back from the file yet. */
   const sent = useRef<string | null>(null);
-  const owned = useNameOfDraft(name);
-  const [draft] = useState(() => draftOf(owned));
-  const [base, setBase] = useState(draft?.base ?? baseOf(file));
+  const owned = useDraftName(name);
+  const [draft] = useState(() => readDraft(owned));
+  const [base, setBase] = useState(draft?.base ?? getDraftBase(file));
   const [text, setText] = useState(draft?.text ?? base.text);
   const latest = useRef({ onSave, base, text });
   latest.current = { onSave, base, text };
@@ -107,7 +107,7 @@ function useTyped(file: OpenFile, onSave: () => void) {
     editor.current = opened;
     const keep = (): void => {
       const { base, text } = latest.current;
-      keepDraft(owned, text === base.text ? null : { base, text });
+      storeDraft(owned, text === base.text ? null : { base, text });
     };
     addEventListener('pagehide', keep);
     return () => {
@@ -117,7 +117,7 @@ function useTyped(file: OpenFile, onSave: () => void) {
     };
   }, []);
   const take = (): void => {
-    const next = baseOf(file);
+    const next = getDraftBase(file);
     setBase(next);
     if (editor.current?.text() !== next.text) editor.current?.replace(next.text);
   };
@@ -133,14 +133,14 @@ function useTyped(file: OpenFile, onSave: () => void) {
   return { box: slot, text, base, sent, take };
 }
 
-interface OvertakenProps {
+interface OvertakenNoteProps {
   readonly file: OpenFile;
   readonly onOverwrite: () => void;
   readonly onTake: () => void;
 }
 
-/** The file was changed elsewhere during editing. */
-function Overtaken({ file, onOverwrite, onTake }: OvertakenProps): VNode {
+/** The file was changed by someone else during editing. */
+function OvertakenNote({ file, onOverwrite, onTake }: OvertakenNoteProps): VNode {
   return (
     <section class="card" aria-label="The file has changed">
       <p>
@@ -149,9 +149,9 @@ function Overtaken({ file, onOverwrite, onTake }: OvertakenProps): VNode {
       </p>
       <details>
         <summary>Current version</summary>
-        <Said as="pre" look="layer-text">
+        <OutsideText as="pre" look="layer-text">
           {file.text ?? '(removed)'}
-        </Said>
+        </OutsideText>
       </details>
       <div class="actions">
         <ActionButton label="Overwrite with mine" look="is-main" onPress={onOverwrite} />
@@ -169,7 +169,7 @@ function Overtaken({ file, onOverwrite, onTake }: OvertakenProps): VNode {
 async function saveFile(
   name: string,
   order: { readonly base: string | null; readonly text: string | null },
-): Promise<Outcome> {
+): Promise<ActionOutcome> {
   const answer = await perform('files/save', { name, ...order });
   if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
   if (answer.value.kind === 'outdated') {

@@ -1,11 +1,11 @@
 import type { VNode } from 'preact';
-import { hrefOf } from '../route.ts';
-import { useOperation, useWork, type Work } from '../ui/data.tsx';
-import { amount } from '../ui/format.ts';
-import { OutcomeNote, Said, Show } from '../ui/widgets.tsx';
+import { toHref } from '../route.ts';
+import { type ActionRunner, useActionRunner, useOperation } from '../ui/data.tsx';
+import { formatAmount } from '../ui/format.ts';
+import { OutcomeNote, OutsideText, ShowData } from '../ui/widgets.tsx';
 import { Editing, type OpenFile } from './editing.tsx';
 import { History } from './history.tsx';
-import { readersOf, type ShownFile } from './readers.ts';
+import { describeReaders, type ShownFile } from './readers.ts';
 
 interface SheetProps {
   readonly name: string;
@@ -17,34 +17,34 @@ interface SheetProps {
 /** One file with its token cost, readers, editor and history. */
 export function FileSheet({ name, facts, version }: SheetProps): VNode {
   const data = useOperation('files/open', { name });
-  const work = useWork();
+  const work = useActionRunner();
   return (
     <div class="sheet file-sheet">
       <header class="entry-head">
         <h2 class="title">{name}</h2>
         {facts && <Facts {...facts} />}
       </header>
-      <Show data={data}>
+      <ShowData data={data}>
         {(file) => (
           <>
-            <Body file={file} work={work} />
+            <FileBody file={file} work={work} />
             <OutcomeNote outcome={work.outcome} />
             <History file={file} chosen={version} work={work} />
           </>
         )}
-      </Show>
+      </ShowData>
     </div>
   );
 }
 
 function Facts(file: ShownFile): VNode {
   const { tokens, isPromptFile, problem } = file;
-  const cost = tokens === 0 ? 'Empty: it costs nothing' : `About ${amount(tokens)} tokens`;
+  const cost = tokens === 0 ? 'Empty: it costs nothing' : `About ${formatAmount(tokens)} tokens`;
   const use = isPromptFile ? 'can become part of a prompt' : 'read only when the agent opens it';
   return (
     <>
       <p>
-        Visible to <b>{readersOf(file)}</b>. {cost}; {use}.
+        Visible to <b>{describeReaders(file)}</b>. {cost}; {use}.
       </p>
       {problem && <p class="trouble">{problem}</p>}
     </>
@@ -53,19 +53,19 @@ function Facts(file: ShownFile): VNode {
 
 interface BodyProps {
   readonly file: OpenFile;
-  readonly work: Work;
+  readonly work: ActionRunner;
 }
 
-function Body({ file, work }: BodyProps): VNode {
+function FileBody({ file, work }: BodyProps): VNode {
   if (file.isGoverned) {
     return (
       <>
         <p>
-          SOUL.md changes through proposals. See <a href={hrefOf('soul')}>Soul</a>.
+          SOUL.md changes through proposals. See <a href={toHref('soul')}>Soul</a>.
         </p>
-        <Said as="pre" look="layer-text">
+        <OutsideText as="pre" look="layer-text">
           {file.text}
-        </Said>
+        </OutsideText>
       </>
     );
   }

@@ -1,13 +1,13 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { hrefOf, type Route } from '../route.ts';
+import { type Route, toHref } from '../route.ts';
 import { useOperation } from '../ui/data.tsx';
-import { amount } from '../ui/format.ts';
+import { formatAmount } from '../ui/format.ts';
 import { EntryLink, SplitView } from '../ui/frames.tsx';
-import { ActionButton, List, Show } from '../ui/widgets.tsx';
+import { ActionButton, List, ShowData } from '../ui/widgets.tsx';
 import { FileSheet } from './file-sheet.tsx';
-import { readersOf } from './readers.ts';
+import { describeReaders } from './readers.ts';
 
 type FileList = OutputOf<'files/list'>;
 
@@ -24,8 +24,8 @@ export function FilesView({ args: [name, version] }: Route): VNode {
       title="Files"
       label="Files"
       showsList={name === undefined}
-      list={<Show data={data}>{(list) => <Files {...list} chosen={name} />}</Show>}
-      back={hrefOf('files')}
+      list={<ShowData data={data}>{(list) => <Files {...list} chosen={name} />}</ShowData>}
+      back={toHref('files')}
     >
       {name === undefined ? (
         <p class="nothing">Select a file. Changes apply from the next message.</p>
@@ -51,13 +51,13 @@ function Files({ files, removed, chosen }: FileList & { chosen: string | undefin
             {(file) => (
               <EntryLink
                 key={file.name}
-                href={hrefOf('files', file.name)}
+                href={toHref('files', file.name)}
                 title={file.name}
                 at={file.changedAt}
-                facts={readersOf(file)}
+                facts={describeReaders(file)}
                 isChosen={file.name === chosen}
               >
-                {file.tokens === 0 ? 'empty' : `≈ ${amount(file.tokens)} tokens`}
+                {file.tokens === 0 ? 'empty' : `≈ ${formatAmount(file.tokens)} tokens`}
               </EntryLink>
             )}
           </List>
@@ -68,7 +68,7 @@ function Files({ files, removed, chosen }: FileList & { chosen: string | undefin
           <h3 class="hint">Removed</h3>
           <List of={removed}>
             {(name) => (
-              <a key={name} class="entry-link" href={hrefOf('files', name)}>
+              <a key={name} class="entry-link" href={toHref('files', name)}>
                 {name}
               </a>
             )}
@@ -86,7 +86,7 @@ function NewFile(): VNode {
     event.preventDefault();
     const plain = name.trim().replace(/^\/+/, '');
     if (plain === '') return;
-    location.hash = hrefOf('files', /\.md$/i.test(plain) ? plain : `${plain}.md`);
+    location.hash = toHref('files', /\.md$/i.test(plain) ? plain : `${plain}.md`);
     setName('');
   };
   return (

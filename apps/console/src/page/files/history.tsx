@@ -1,16 +1,16 @@
 import type { VNode } from 'preact';
-import { order } from '../gateway.ts';
-import { hrefOf } from '../route.ts';
-import { useOperation, type Work } from '../ui/data.tsx';
-import { momentOf } from '../ui/format.ts';
+import { orderOperation } from '../gateway.ts';
+import { toHref } from '../route.ts';
+import { type ActionRunner, useOperation } from '../ui/data.tsx';
+import { formatMoment } from '../ui/format.ts';
 import { EntryLink } from '../ui/frames.tsx';
-import { ActionButton, Diff, List, Said, Section, Show } from '../ui/widgets.tsx';
+import { ActionButton, DiffLines, List, OutsideText, Section, ShowData } from '../ui/widgets.tsx';
 import type { OpenFile } from './editing.tsx';
 
 interface HistoryProps {
   readonly file: OpenFile;
   readonly chosen: string | undefined;
-  readonly work: Work;
+  readonly work: ActionRunner;
 }
 
 /** The stored versions of a file, and the changes since one of them. */
@@ -24,7 +24,7 @@ export function History({ file, chosen, work }: HistoryProps): VNode | null {
         {({ version, at, why }) => (
           <EntryLink
             key={version}
-            href={hrefOf('files', name, version)}
+            href={toHref('files', name, version)}
             title={why[0] ?? 'found like this'}
             at={at}
             facts={why.slice(1).join(' ')}
@@ -45,14 +45,14 @@ function Version({ file, version, work }: VersionProps): VNode {
   const { name, print, isGoverned } = file;
   const kept = { name, version: version.version };
   const data = useOperation('files/version', kept);
-  const restore = () => order('files/restore', kept, () => 'Restored as a new version.');
+  const restore = () => orderOperation('files/restore', kept, () => 'Restored as a new version.');
   return (
     <section aria-label="Version">
-      <Show data={data}>
+      <ShowData data={data}>
         {({ text, diff }) => (
           <>
-            <h4>From {momentOf(version.at)} to now</h4>
-            <Diff lines={diff} />
+            <h4>From {formatMoment(version.at)} to now</h4>
+            <DiffLines lines={diff} />
             {!isGoverned && (diff !== '' || print === null) && (
               <p class="actions">
                 <ActionButton label="Restore this version" onPress={() => work.run(restore)} />
@@ -60,13 +60,13 @@ function Version({ file, version, work }: VersionProps): VNode {
             )}
             <details>
               <summary>Full text</summary>
-              <Said as="pre" look="layer-text">
+              <OutsideText as="pre" look="layer-text">
                 {text}
-              </Said>
+              </OutsideText>
             </details>
           </>
         )}
-      </Show>
+      </ShowData>
     </section>
   );
 }

@@ -2,8 +2,8 @@ import { StreamLanguage, type StreamParser } from '@codemirror/language';
 import { EditorView } from '@codemirror/view';
 
 /** The parser's state at a line. */
-interface Place {
-  /** `front` is the front matter, between two lines of --- at the top. */
+interface ParserState {
+  /** `front` is the front matter at the top of the file, between two lines of ---. */
   within: 'top' | 'front' | 'text' | 'code' | 'comment';
 }
 
@@ -11,16 +11,16 @@ interface Place {
  * Parses just enough Markdown to color a prompt file line by line: front matter, headings, lists,
  * code, emphasis and comments.
  */
-const PARSER: StreamParser<Place> = {
+const PARSER: StreamParser<ParserState> = {
   name: 'markdown',
   startState: () => ({ within: 'top' }),
   token(stream, place) {
-    if (place.within === 'comment') return throughComment(stream, place);
+    if (place.within === 'comment') return readThroughComment(stream, place);
     if (stream.sol()) {
-      const line = lineToken(stream, place);
+      const line = readLineToken(stream, place);
       if (line !== undefined) return line;
     }
-    if (stream.match('<!--')) return throughComment(stream, place);
+    if (stream.match('<!--')) return readThroughComment(stream, place);
     if (stream.match(/^`[^`]+`/)) return 'monospace';
     if (stream.match(/^(\*\*|__)\S.*?\1/)) return 'strong';
     if (stream.match(/^([*_])[^\s*_][^*_]*\1/)) return 'emphasis';
@@ -33,7 +33,7 @@ const PARSER: StreamParser<Place> = {
 
 type Stream = Parameters<typeof PARSER.token>[0];
 
-function throughComment(stream: Stream, place: Place): string {
+function readThroughComment(stream: Stream, place: ParserState): string {
   place.within = 'comment';
   if (stream.skipTo('-->')) {
     stream.match('-->');
@@ -43,7 +43,7 @@ function throughComment(stream: Stream, place: Place): string {
 }
 
 /** The token of a line, recognized by its beginning; undefined for plain text. */
-function lineToken(stream: Stream, place: Place): string | undefined {
+function readLineToken(stream: Stream, place: ParserState): string | undefined {
   const isRule = stream.match(/^---\s*$/, false) !== null;
   if (place.within === 'top') place.within = isRule ? 'front' : 'text';
   else if (place.within === 'front' && isRule) {

@@ -1,8 +1,8 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { order } from '../gateway.ts';
-import { DataScope, useOperation, useScope, useWork } from '../ui/data.tsx';
+import { orderOperation } from '../gateway.ts';
+import { DataScope, useActionRunner, useOperation, useScope } from '../ui/data.tsx';
 import { OutcomeNote } from '../ui/widgets.tsx';
 
 type ConversationReport = OutputOf<'conversations/show'>;
@@ -19,8 +19,8 @@ interface ModeProps {
   readonly mode: Mode;
   readonly onChoose: (mode: Mode) => void;
   /**
-   * Whether to hide the label visually, because the value is self-explanatory; screen readers still
-   * read it.
+   * Whether to hide the label visually because the value is self-explanatory; screen readers still
+   * read the label.
    */
   readonly isLabelHidden?: boolean;
 }
@@ -68,10 +68,10 @@ export function ModelChoice({ of, onChoose, isLabelHidden }: ModelProps): VNode 
         value={model ?? ''}
         onChange={({ currentTarget: { value } }) => onChoose(value === '' ? null : value)}
       >
-        <option value="">{shortName(nameOf(usualModel), shown)} (default)</option>
+        <option value="">{shortenModelName(toModelName(usualModel), shown)} (default)</option>
         {shown.map((one) => (
           <option key={one} value={one}>
-            {shortName(one, shown)}
+            {shortenModelName(one, shown)}
           </option>
         ))}
       </select>
@@ -79,13 +79,13 @@ export function ModelChoice({ of, onChoose, isLabelHidden }: ModelProps): VNode 
   );
 }
 
-/** The name of a model, without its server and the reason for its selection. */
-function nameOf(usualModel: string): string {
+/** The name of a model, without its server or the reason for its selection. */
+function toModelName(usualModel: string): string {
   return usualModel.split(/ at |: |; /)[0] ?? usualModel;
 }
 
 /** A model without its provider, unless two models would then have the same name. */
-function shortName(model: string, all: readonly string[]): string {
+function shortenModelName(model: string, all: readonly string[]): string {
   const [, name = model] = /^[^/]+\/(.+)$/.exec(model) ?? [];
   return all.some((one) => one !== model && one.endsWith(`/${name}`)) ? model : name;
 }
@@ -93,9 +93,9 @@ function shortName(model: string, all: readonly string[]): string {
 interface AnsweringProps {
   /** The conversation; null while the chat is new. */
   readonly id: string | null;
-  /** Changes with every message, since it may be `/mode` or `/model`. */
+  /** Changes with every message, because a message may be `/mode` or `/model`. */
   readonly round: number;
-  /** The model from the settings, in one sentence. */
+  /** The model from the settings, described in one sentence. */
   readonly usualModel: string;
   /** Sends a command, the only way to change a chat that has no conversation yet. */
   readonly onCommand: (command: string) => void;
@@ -106,7 +106,7 @@ export function Answering({ id, round, usualModel, onCommand }: AnsweringProps):
   return (
     <DataScope key={id}>
       {id === null ? (
-        <FirstChoices usualModel={usualModel} onCommand={onCommand} />
+        <InitialChoices usualModel={usualModel} onCommand={onCommand} />
       ) : (
         <Choices id={id} round={round} />
       )}
@@ -122,7 +122,7 @@ interface ChoicesProps {
 function Choices({ id, round }: ChoicesProps): VNode | null {
   const report = useOperation('conversations/show', { id }).value;
   const { refresh } = useScope();
-  const { outcome, run } = useWork();
+  const { outcome, run } = useActionRunner();
   useEffect(() => {
     if (report !== undefined) refresh();
   }, [round]);
@@ -131,12 +131,12 @@ function Choices({ id, round }: ChoicesProps): VNode | null {
     <>
       <ModeChoice
         mode={report.mode}
-        onChoose={(mode) => run(() => order('conversations/set-mode', { id, mode }))}
+        onChoose={(mode) => run(() => orderOperation('conversations/set-mode', { id, mode }))}
         isLabelHidden
       />
       <ModelChoice
         of={report}
-        onChoose={(model) => run(() => order('conversations/set-model', { id, model }))}
+        onChoose={(model) => run(() => orderOperation('conversations/set-model', { id, model }))}
         isLabelHidden
       />
       {outcome?.isTrouble && <OutcomeNote outcome={outcome} />}
@@ -145,7 +145,7 @@ function Choices({ id, round }: ChoicesProps): VNode | null {
 }
 
 /** In a new chat, the first choice of a mode sends a command, which starts the conversation. */
-function FirstChoices({
+function InitialChoices({
   usualModel,
   onCommand,
 }: Pick<AnsweringProps, 'usualModel' | 'onCommand'>): VNode {

@@ -24,7 +24,7 @@ function storageOf(kept: Record<string, string>) {
 }
 
 describe('inbox marks stored by earlier versions in the browser', () => {
-  it('[U12] are transferred by conversation id, including what was unread', () => {
+  it('[U12] transfers inbox marks by conversation id, including what was unread', () => {
     const storage = storageOf({
       'parley.inbox': JSON.stringify({
         ...{ pinned: ['t1', 'chat b'], archived: ['t2'] },
@@ -50,7 +50,7 @@ describe('inbox marks stored by earlier versions in the browser', () => {
     ['no JSON', '{'],
     ['a number', '7'],
     ['other fields', '{"pinned":{},"names":[],"archived":[1]}'],
-  ])('[U12] are not transferred if they are invalid: %s', (_case, text) => {
+  ])('[U12] does not transfer invalid inbox marks: %s', (_case, text) => {
     const nothing = { pinned: [], archived: [], titles: {}, unread: [] };
     expect(readBrowserMarks(storageOf({ 'parley.inbox': text }), known) ?? nothing).toEqual(
       nothing,

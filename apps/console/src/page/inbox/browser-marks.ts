@@ -17,7 +17,7 @@ const CHAT_ROW = 'chat ';
 const MAX_MARKS = 500;
 const MAX_TITLE = 80;
 
-interface Known {
+interface KnownConversations {
   readonly conversations: readonly ListedConversation[];
   readonly chats: readonly WebChat[];
 }
@@ -25,22 +25,22 @@ interface Known {
 /** The marks still stored in this browser, by conversation id; null if there are none. */
 export function readBrowserMarks(
   storage: Pick<Storage, 'getItem'>,
-  { conversations, chats }: Known,
+  { conversations, chats }: KnownConversations,
 ): BrowserMarks | null {
-  const stored = readJson(storage, MARKS);
-  const seen = readJson(storage, SEEN);
+  const stored = readStoredJson(storage, MARKS);
+  const seen = readStoredJson(storage, SEEN);
   const isSeen = ({ id, answeredAt }: WebChat) =>
     Number(storage.getItem(SEEN_CHAT + id) ?? Number.MAX_VALUE) >= answeredAt;
   const hasChats = chats.some(({ id }) => storage.getItem(SEEN_CHAT + id) !== null);
   if (stored === null && seen === null && !hasChats) return null;
   const idOf = (row: string): string =>
     chats.find(({ id }) => row === CHAT_ROW + id)?.conversation ?? row;
-  const names = Object.entries(recordOf(stored?.names)).slice(0, MAX_MARKS);
+  const names = Object.entries(toRecord(stored?.names)).slice(0, MAX_MARKS);
   const unread = conversations.filter((one) => isUnread(one, seen)).map(({ id }) => id);
   const unreadChats = chats.filter((one) => !isSeen(one)).map(({ conversation }) => conversation);
   return {
-    pinned: idsOf(stored?.pinned).map(idOf),
-    archived: idsOf(stored?.archived).map(idOf),
+    pinned: toIds(stored?.pinned).map(idOf),
+    archived: toIds(stored?.archived).map(idOf),
     titles: Object.fromEntries(
       names.map(([row, name]) => [idOf(row), String(name).slice(0, MAX_TITLE)]),
     ),
@@ -58,28 +58,28 @@ export function dropBrowserMarks(
   }
 }
 
-function isUnread({ channel, id, newest }: ListedConversation, seen: Stored | null): boolean {
+function isUnread({ channel, id, newest }: ListedConversation, seen: StoredRecord | null): boolean {
   if (channel === 'web' || seen === null) return false;
-  return newest > Math.max(Number(seen.base) || 0, Number(recordOf(seen.upTo)[id]) || 0);
+  return newest > Math.max(Number(seen.base) || 0, Number(toRecord(seen.upTo)[id]) || 0);
 }
 
-type Stored = Readonly<Record<string, unknown>>;
+type StoredRecord = Readonly<Record<string, unknown>>;
 
 /** Parses a stored value; null if it is missing or unusable. */
-function readJson(storage: Pick<Storage, 'getItem'>, key: string): Stored | null {
+function readStoredJson(storage: Pick<Storage, 'getItem'>, key: string): StoredRecord | null {
   try {
     const value: unknown = JSON.parse(storage.getItem(key) ?? 'null');
-    return value === null ? null : recordOf(value);
+    return value === null ? null : toRecord(value);
   } catch {
     return null;
   }
 }
 
-function recordOf(value: unknown): Stored {
+function toRecord(value: unknown): StoredRecord {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
-function idsOf(value: unknown): readonly string[] {
+function toIds(value: unknown): readonly string[] {
   if (!Array.isArray(value)) return [];
   return value.filter((one) => typeof one === 'string').slice(0, MAX_MARKS);
 }

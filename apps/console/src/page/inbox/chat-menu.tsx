@@ -1,13 +1,13 @@
 import type { InputOf, OperationName, OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import { order } from '../gateway.ts';
-import { hrefOf } from '../route.ts';
-import { DataScope, useOperation, useWork } from '../ui/data.tsx';
-import { counted } from '../ui/format.ts';
-import { ActionButton, OutcomeNote, Show } from '../ui/widgets.tsx';
+import { orderOperation } from '../gateway.ts';
+import { toHref } from '../route.ts';
+import { DataScope, useActionRunner, useOperation } from '../ui/data.tsx';
+import { formatCounted } from '../ui/format.ts';
+import { ActionButton, OutcomeNote, ShowData } from '../ui/widgets.tsx';
 import type { InboxState } from './inbox-state.ts';
-import { hrefOfRow } from './row-links.tsx';
+import { toRowHref } from './row-links.tsx';
 import type { InboxRow } from './rows.ts';
 
 export interface ChatMenuProps {
@@ -69,11 +69,11 @@ interface ItemsProps {
 /** Pins, renames, archives or marks a conversation in its reader's inbox. */
 function MarkItems({ row, state, close }: ItemsProps): VNode {
   const [isNamed, setNamed] = useState(false);
-  const { outcome, run } = useWork();
+  const { outcome, run } = useActionRunner();
   const { id, isPinned, isArchived, title } = row;
   const change = <Name extends OperationName>(name: Name, input: InputOf<Name>): void =>
     run(async () => {
-      const failed = await order(name, input);
+      const failed = await orderOperation(name, input);
       state.round.value += 1;
       if (failed === undefined) close();
       return failed;
@@ -87,7 +87,7 @@ function MarkItems({ row, state, close }: ItemsProps): VNode {
   };
   const markUnread = (): void => {
     // Leaves the conversation, because the open one is immediately marked as read.
-    location.hash = hrefOf('conversations');
+    location.hash = toHref('conversations');
     change('conversations/mark-unread', { id });
   };
   return (
@@ -140,14 +140,14 @@ interface DeleteProps extends ChatMenuProps {
 function DeleteItem({ row, state, isChat, restart, close }: DeleteProps): VNode {
   const [isAsked, setAsked] = useState(false);
   const contents = useOperation('conversations/contents', isAsked ? { id: row.id } : null);
-  const { outcome, run } = useWork();
+  const { outcome, run } = useActionRunner();
   const remove = (): void =>
     run(async () => {
       const next = state.next.peek();
-      const failed = await order('conversations/delete', { id: row.id });
+      const failed = await orderOperation('conversations/delete', { id: row.id });
       state.round.value += 1;
       if (failed !== undefined) return failed;
-      location.hash = next === null ? hrefOf('conversations') : hrefOfRow(next);
+      location.hash = next === null ? toHref('conversations') : toRowHref(next);
       if (isChat) restart();
       close();
       return undefined;
@@ -155,10 +155,12 @@ function DeleteItem({ row, state, isChat, restart, close }: DeleteProps): VNode 
   if (!isAsked) return <Item label="Delete…" onPress={() => setAsked(true)} />;
   return (
     <div class="menu-question" role="group" aria-label="Delete this conversation?">
-      <Show data={contents}>
+      <ShowData data={contents}>
         {(found) => (
           <>
-            <p>This deletes {lossOf(found)} for everyone who uses this page. You can't undo it.</p>
+            <p>
+              This deletes {describeLoss(found)} for everyone who uses this page. You can't undo it.
+            </p>
             <p class="hint">
               {row.channel === 'web' ? '' : 'What was sent stays visible in the other app. '}
               Memories, the agent's files and spending records are kept.
@@ -169,24 +171,24 @@ function DeleteItem({ row, state, isChat, restart, close }: DeleteProps): VNode 
             </p>
           </>
         )}
-      </Show>
+      </ShowData>
       <OutcomeNote outcome={outcome} />
     </div>
   );
 }
 
 /** Describes what will be lost. */
-function lossOf({
+function describeLoss({
   messages,
   answers,
   files,
   cronJobs,
 }: OutputOf<'conversations/contents'>): string {
   const counts = [
-    counted(messages, 'message'),
-    counted(answers, 'answer'),
-    ...(files === 0 ? [] : [counted(files, 'file')]),
-    ...(cronJobs === 0 ? [] : [counted(cronJobs, 'job')]),
+    formatCounted(messages, 'message'),
+    formatCounted(answers, 'answer'),
+    ...(files === 0 ? [] : [formatCounted(files, 'file')]),
+    ...(cronJobs === 0 ? [] : [formatCounted(cronJobs, 'job')]),
   ];
   return new Intl.ListFormat('en').format(counts);
 }

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { highlighted } from './highlight.ts';
+import { hasAllWords, highlightMatches } from './highlight.ts';
 
 const hits = (text: string, asked: string) =>
-  highlighted(text, asked)
+  highlightMatches(text, asked)
     .filter(({ isHit }) => isHit)
     .map(({ text: piece }) => piece);
 
@@ -17,17 +17,28 @@ describe('search words', () => {
     ['aaa', 'aa', ['aaa']],
     ['nothing', 'x', []],
     ['nothing', ' ?! ', []],
-  ])('[U08] are marked in "%s" for "%s"', (text, asked, found) => {
+  ])('[U08] marks the words in "%s" when searching for "%s"', (text, asked, found) => {
     expect(hits(text, asked)).toEqual(found);
   });
 
-  it('[U08] are marked without changing the text, whatever it contains', () => {
+  it.each([
+    ['Ann of the harbor', 'harbor ann', true],
+    ['Ann of the harbor', 'harbor ben', false],
+    ['Größe', 'GROSSE', true],
+    ['Ann', '', false],
+    ['Ann', ' ?! ', false],
+    ['', 'ann', false],
+  ])('[U08] requires all words of a search in a title: "%s" for "%s"', (title, asked, isFound) => {
+    expect(hasAllWords(title, asked)).toBe(isFound);
+  });
+
+  it('[U08] marks words without changing the text, whatever it contains', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'grapheme' }),
         fc.string({ unit: 'grapheme' }),
         (text, asked) => {
-          const pieces = highlighted(text, asked);
+          const pieces = highlightMatches(text, asked);
           expect(pieces.map((piece) => piece.text).join('')).toBe(text);
         },
       ),

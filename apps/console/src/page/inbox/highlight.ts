@@ -1,5 +1,5 @@
 /** A piece of a text, and whether it matches the search. */
-export interface Piece {
+export interface HighlightPiece {
   readonly text: string;
   readonly isHit: boolean;
 }
@@ -8,27 +8,37 @@ export interface Piece {
  * A letter or text in the form the search compares: in lower case, without accents, and `ß` as
  * `ss`.
  */
-export function folded(letter: string): string {
+export function foldLetter(letter: string): string {
   return letter.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replaceAll('ß', 'ss');
+}
+
+/** The words of a search in the form in which texts are compared. */
+function searchWords(asked: string): readonly string[] {
+  return (asked.match(/[\p{L}\p{N}\p{M}]+/gu) ?? []).map(foldedText).filter((word) => word !== '');
+}
+
+const foldedText = (text: string): string => [...text].map(foldLetter).join('');
+
+/** Whether a text contains every word of a search; a search without words finds nothing. */
+export function hasAllWords(text: string, asked: string): boolean {
+  const words = searchWords(asked);
+  const compared = foldedText(text);
+  return words.length > 0 && words.every((word) => compared.includes(word));
 }
 
 /**
  * Splits a text into pieces, marking the search words as hits. The joined pieces are the original
  * text.
  */
-export function highlighted(text: string, asked: string): readonly Piece[] {
-  const words = (asked.match(/[\p{L}\p{N}\p{M}]+/gu) ?? [])
-    .map((word) => [...word].map(folded).join(''))
-    .filter((word) => word !== '');
+export function highlightMatches(text: string, asked: string): readonly HighlightPiece[] {
   const letters = [...text];
-  // A letter may fold to several; each of them maps back to the letter.
-  const origin = letters.flatMap((letter, at) => [...folded(letter)].map(() => at));
-  const compared = letters.flatMap((letter) => [...folded(letter)]).join('');
+  // Normalizing a letter may produce several; each of them maps back to the original letter.
+  const origin = letters.flatMap((letter, at) => [...foldLetter(letter)].map(() => at));
   // Positions count code points, as `origin` does.
-  const points = [...compared];
+  const points = [...foldedText(text)];
   const isHit = new Array<boolean>(letters.length).fill(false);
-  for (const word of words) markWord(points, [...word], origin, isHit);
-  return piecesOf(letters, isHit);
+  for (const word of searchWords(asked)) markWord(points, [...word], origin, isHit);
+  return toPieces(letters, isHit);
 }
 
 function markWord(
@@ -43,12 +53,15 @@ function markWord(
   }
 }
 
-function piecesOf(letters: readonly string[], isHit: readonly boolean[]): readonly Piece[] {
+function toPieces(
+  letters: readonly string[],
+  isHit: readonly boolean[],
+): readonly HighlightPiece[] {
   const pieces: { text: string; isHit: boolean }[] = [];
   for (const [at, letter] of letters.entries()) {
     const last = pieces.at(-1);
     // A combining accent counts as part of the preceding letter.
-    const hit = folded(letter) === '' ? last?.isHit === true : isHit[at] === true;
+    const hit = foldLetter(letter) === '' ? last?.isHit === true : isHit[at] === true;
     if (last?.isHit === hit) last.text += letter;
     else pieces.push({ text: letter, isHit: hit });
   }

@@ -6,20 +6,21 @@ import { useEffect, useRef } from 'preact/hooks';
 import { useRowAgents } from '../agents.tsx';
 import type { Route } from '../route.ts';
 import { DataScope, useData, useScope } from '../ui/data.tsx';
+import { useGrowing } from '../ui/growing.ts';
 import { Icon } from '../ui/icon.tsx';
-import { Show } from '../ui/widgets.tsx';
-import { useGrowing } from './growing.ts';
+import { ShowData } from '../ui/widgets.tsx';
 import type { InboxState } from './inbox-state.ts';
 import { NewChat } from './new-chat.tsx';
-import { useBeginning, useReading } from './reading.ts';
+import { useInboxBeginning, useReadMark } from './reading.ts';
 import { RowLinks } from './row-links.tsx';
 import {
-  chatOf,
   FILTERS,
+  findPageChat,
   type InboxRow,
-  inboxRows,
-  isShownBy,
   type ListedConversation,
+  listInboxRows,
+  matchesFilter,
+  namedElsewhere,
   type RowFilter,
 } from './rows.ts';
 import { SearchResults } from './search.tsx';
@@ -42,26 +43,25 @@ export interface ColumnProps {
 export function InboxColumn(props: ColumnProps): VNode {
   return (
     <DataScope>
-      <Column {...props} />
+      <InboxColumnContent {...props} />
     </DataScope>
   );
 }
 
-function Column(props: ColumnProps): VNode {
+function InboxColumnContent(props: ColumnProps): VNode {
   const { route, state } = props;
   const asked = useSignal('');
   const filter = useSignal<RowFilter>('all');
   const channel = useSignal('');
-  const { rows, data, isChosen } = useRows(props);
+  const { rows, marks, data, isChosen } = useInboxRows(props);
   const chosen = rows.find(isChosen) ?? null;
   const { ofOne, chosen: agent } = useRowAgents();
   const title = agent === undefined || route.view === 'chat' ? 'Inbox' : ofOne('Inbox');
-  const shown = rows
-    .filter((row) => isShownBy(filter.value, row))
-    .filter((row) => channel.value === '' || row.channel === channel.value);
+  const ofChannel = rows.filter((row) => channel.value === '' || row.channel === channel.value);
+  const shown = ofChannel.filter((row) => matchesFilter(filter.value, row));
   useEffect(() => {
     state.row.value = chosen;
-    state.next.value = chosen && neighborOf(chosen, shown);
+    state.next.value = chosen && findNeighbor(chosen, shown);
   });
   const Box = route.view === 'conversations' && route.args.length === 0 ? 'main' : 'section';
   return (
@@ -73,16 +73,25 @@ function Column(props: ColumnProps): VNode {
       <SearchField onAsk={(text) => (asked.value = text)} />
       {asked.value === '' ? (
         <>
-          <Filters rows={rows} filter={filter} channel={channel} />
-          <Show data={data}>
+          <Filters all={rows} ofChannel={ofChannel} filter={filter} channel={channel} />
+          <ShowData data={data}>
             {() => (
-              <RowLinks rows={shown} filter={filter.value} isChosen={isChosen} older={data.older} />
+              <RowLinks
+                rows={shown}
+                isFiltered={filter.value !== 'all' || channel.value !== ''}
+                isChosen={isChosen}
+                older={data.older}
+              />
             )}
-          </Show>
+          </ShowData>
         </>
       ) : (
         <DataScope key={asked.value}>
-          <SearchResults asked={asked.value} rows={rows} chosen={route.args[2] ?? ''} />
+          <SearchResults
+            asked={asked.value}
+            titled={[...rows, ...namedElsewhere(marks, rows)]}
+            chosen={route.args[2] ?? ''}
+          />
         </DataScope>
       )}
     </Box>
@@ -90,7 +99,7 @@ function Column(props: ColumnProps): VNode {
 }
 
 /** The rows, and the row of the current conversation. */
-function useRows({ route, chat, isOnline, state }: ColumnProps) {
+function useInboxRows({ route, chat, isOnline, state }: ColumnProps) {
   const data = useGrowing('conversations/list', {}, 'live', readList, ({ id }) => id);
   const chats = useData<readonly WebChat[]>(
     isOnline ? '/channels/web/default/chats' : null,
@@ -100,30 +109,27 @@ function useRows({ route, chat, isOnline, state }: ColumnProps) {
   useEffect(() => {
     if (state.round.value > 0) refresh();
   }, [state.round.value]);
-  useBeginning({ list: (isOnline && data.first) || null, chats: chats ?? null });
+  useInboxBeginning({ list: (isOnline && data.first) || null, chats: chats ?? null });
   const { isShown, chosen: agent } = useRowAgents();
   const isChat = route.view !== 'conversations';
   const found = [...(data.value ?? [])].filter(({ id }) => isChat || isShown(id));
   const id = isChat ? undefined : route.args[0];
   const isOpen = (one: ListedConversation): boolean =>
-    isChat ? chatOf(one) === chat : one.id === id;
-  const readHere = useReading(found.find(isOpen));
-  const fresh = new Set(data.first?.conversations.map((one) => one.id));
-  const rows = inboxRows({
-    conversations: found.map((one) => ({
-      ...one,
-      isNew: one.isNew && !isOpen(one) && (fresh.has(one.id) || !readHere(one)),
-    })),
+    isChat ? findPageChat(one) === chat : one.id === id;
+  useReadMark(found.find(isOpen));
+  const marks = data.first?.marks ?? [];
+  const rows = listInboxRows({
+    conversations: found.map((one) => ({ ...one, isNew: one.isNew && !isOpen(one) })),
     chats: (chats ?? []).filter((one) => isChat || isShown(one.id)),
-    marks: data.first?.marks ?? [],
+    marks,
     isOfOneAgent: !isChat && agent !== undefined,
   });
   const isChosen = (row: InboxRow): boolean => (isChat ? row.chat === chat : row.id === id);
-  return { rows, data, isChosen };
+  return { rows, marks, data, isChosen };
 }
 
-/** The row below a visible one, or above it if it is the last. */
-function neighborOf(row: InboxRow, shown: readonly InboxRow[]): InboxRow | null {
+/** The row below a visible one; for the last row, the row above it. */
+function findNeighbor(row: InboxRow, shown: readonly InboxRow[]): InboxRow | null {
   const at = shown.findIndex(({ id }) => id === row.id);
   return shown[at + 1] ?? shown[at - 1] ?? null;
 }
@@ -156,15 +162,20 @@ function SearchField({ onAsk }: { readonly onAsk: (text: string) => void }): VNo
 }
 
 interface FiltersProps {
-  readonly rows: readonly InboxRow[];
+  readonly all: readonly InboxRow[];
+  /** The rows of the selected channel, which the other filters count. */
+  readonly ofChannel: readonly InboxRow[];
   readonly filter: { value: RowFilter };
   readonly channel: { value: string };
 }
 
 /** The filters with matching rows, each with the number of rows that need attention. */
-function Filters({ rows, filter, channel }: FiltersProps): VNode {
-  const channels = [...new Set(rows.map((row) => row.channel))].sort();
-  const count = (one: RowFilter): number => rows.filter((row) => isShownBy(one, row)).length;
+function Filters({ all, ofChannel, filter, channel }: FiltersProps): VNode {
+  // The selected channel stays an option after its last conversation was removed.
+  const named = channel.value === '' ? [] : [channel.value];
+  const channels = [...new Set([...all.map((row) => row.channel), ...named])].sort();
+  const count = (one: RowFilter): number =>
+    ofChannel.filter((row) => matchesFilter(one, row)).length;
   const shown = FILTERS.map(([one, name]) => ({ one, name, count: count(one) })).filter(
     ({ one, count }) => one === 'all' || one === filter.value || count > 0,
   );

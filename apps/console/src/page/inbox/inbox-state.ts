@@ -3,7 +3,10 @@ import type { InboxRow } from './rows.ts';
 
 /** State shared by the frame, the list and the panel of the inbox. */
 export interface InboxState {
-  /** The row of the current conversation; null if none is shown or it is not in the list yet. */
+  /**
+   * The row of the current conversation; null if no conversation is shown or the list does not
+   * contain it yet.
+   */
   readonly row: Signal<InboxRow | null>;
   /** The row to show when the current one disappears; null if there is none. */
   readonly next: Signal<InboxRow | null>;

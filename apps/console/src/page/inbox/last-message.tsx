@@ -1,9 +1,9 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
-import { hrefOf } from '../route.ts';
+import { toHref } from '../route.ts';
 import { useOperation } from '../ui/data.tsx';
-import { amount } from '../ui/format.ts';
-import { List, Show } from '../ui/widgets.tsx';
+import { formatAmount } from '../ui/format.ts';
+import { List, ShowData } from '../ui/widgets.tsx';
 import { WhySheet } from '../why.tsx';
 
 /** How many of the newest messages are searched for one that has a trace. */
@@ -16,7 +16,7 @@ interface LastProps {
 }
 
 /** The trace or the prompt of the last answered message. */
-export function LastMessage({ id, isPrompt }: LastProps): VNode {
+export function LastMessageView({ id, isPrompt }: LastProps): VNode {
   const newest = useOperation('conversations/messages', { id, limit: NEWEST }, 'live');
   const messages = newest.value?.messages ?? [];
   const message = messages.findLast(({ why }) => why !== null)?.why ?? null;
@@ -26,17 +26,17 @@ export function LastMessage({ id, isPrompt }: LastProps): VNode {
   const isKnown = (isPrompt ? turn : message) !== null;
   return (
     <div class="stack panel-body">
-      <Show data={newest}>
+      <ShowData data={newest}>
         {() => (
           <>
             {!isKnown && <p class="nothing">No answers yet.</p>}
-            {isPrompt && turn !== null && <Prompt turn={turn} />}
-            {!isPrompt && message !== null && <Story message={message} />}
+            {isPrompt && turn !== null && <TurnPrompt turn={turn} />}
+            {!isPrompt && message !== null && <MessageStory message={message} />}
           </>
         )}
-      </Show>
+      </ShowData>
       <p>
-        <a href={hrefOf(isPrompt ? 'prompt' : 'why')}>
+        <a href={toHref(isPrompt ? 'prompt' : 'why')}>
           {isPrompt ? 'All prompts' : 'All messages'}
         </a>
       </p>
@@ -44,14 +44,18 @@ export function LastMessage({ id, isPrompt }: LastProps): VNode {
   );
 }
 
-function Story({ message }: { readonly message: string }): VNode {
+function MessageStory({ message }: { readonly message: string }): VNode {
   const why = useOperation('why/message', { message });
-  return <Show data={why}>{(answer) => <WhySheet why={answer} of="The last message" />}</Show>;
+  return (
+    <ShowData data={why}>{(answer) => <WhySheet why={answer} of="The last message" />}</ShowData>
+  );
 }
 
-function Prompt({ turn }: { readonly turn: string }): VNode {
+function TurnPrompt({ turn }: { readonly turn: string }): VNode {
   const prompt = useOperation('prompts/show', { turn });
-  return <Show data={prompt}>{(found) => <PromptSummary turn={turn} prompt={found} />}</Show>;
+  return (
+    <ShowData data={prompt}>{(found) => <PromptSummary turn={turn} prompt={found} />}</ShowData>
+  );
 }
 
 interface SummaryProps {
@@ -74,18 +78,18 @@ function PromptSummary({ turn, prompt }: SummaryProps): VNode {
   return (
     <>
       <p>
-        <b>{amount(tokens)} tokens</b> in {amount(characters)} characters · layout {layout} ·{' '}
-        {model}
+        <b>{formatAmount(tokens)} tokens</b> in {formatAmount(characters)} characters · layout{' '}
+        {layout} · {model}
       </p>
       <List look="panel-layers" of={rows.map((row, nth) => ({ ...row, nth }))}>
         {(row) => (
           <span key={row.nth}>
-            {row.name} <span class="hint">{amount(row.tokens)}</span>
+            {row.name} <span class="hint">{formatAmount(row.tokens)}</span>
           </span>
         )}
       </List>
       <p>
-        <a href={hrefOf('prompt', turn)}>Open the whole prompt</a>
+        <a href={toHref('prompt', turn)}>Open the whole prompt</a>
       </p>
     </>
   );

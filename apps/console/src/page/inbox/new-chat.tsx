@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
 import { useContext, useRef } from 'preact/hooks';
-import { AgentsHere, chatIdWith } from '../agents.tsx';
-import { randomId } from '../gateway.ts';
-import { hrefOf } from '../route.ts';
+import { AgentsHere, toChatIdWith } from '../agents.tsx';
+import { createRandomId } from '../gateway.ts';
+import { toHref } from '../route.ts';
 import { Icon } from '../ui/icon.tsx';
 
 /** Starts another chat; when there are several agents, the person chooses one. */
@@ -11,7 +11,7 @@ export function NewChat(): VNode {
   const { all } = useContext(AgentsHere);
   if (all.length === 0) {
     return (
-      <a class="quiet" href={hrefOf('chat', randomId())} title="New chat">
+      <a class="quiet" href={toHref('chat', createRandomId())} title="New chat">
         <Icon name="fresh" />
         <span class="visually-hidden">New chat</span>
       </a>
@@ -27,7 +27,7 @@ export function NewChat(): VNode {
           <a
             key={agent.name}
             class="quiet"
-            href={hrefOf('chat', chatIdWith(agent, randomId()))}
+            href={toHref('chat', toChatIdWith(agent, createRandomId()))}
             onClick={() => box.current?.hidePopover()}
           >
             <span class="clip">{agent.title}</span>

@@ -1,32 +1,47 @@
 import type { InputOf, OperationName, OutputOf } from '@parley/gateway/operations';
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
-import { download, order } from '../gateway.ts';
-import { DataScope, useOperation, useWork } from '../ui/data.tsx';
-import { amount, counted, momentOf, timeOfDay } from '../ui/format.ts';
+import { download, orderOperation } from '../gateway.ts';
+import { DataScope, useActionRunner, useOperation } from '../ui/data.tsx';
+import {
+  formatAmount,
+  formatCounted,
+  formatMoment,
+  formatTimeOfDay,
+  sizeOf,
+} from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
-import { ConfirmButton, List, OutcomeNote, Said, Show, TextButton } from '../ui/widgets.tsx';
-import { moneyText } from '../usage/figures.ts';
+import {
+  ConfirmButton,
+  List,
+  OutcomeNote,
+  OutsideText,
+  ShowData,
+  TextButton,
+} from '../ui/widgets.tsx';
+import { formatCost } from '../usage/figures.ts';
 import { ModeChoice, ModelChoice } from './answering.tsx';
 import type { InboxState } from './inbox-state.ts';
-import { LastMessage } from './last-message.tsx';
-import { People } from './people.tsx';
-import { conversationLabel } from './rows.ts';
+import { LastMessageView } from './last-message.tsx';
+import { ConversationPeople } from './people.tsx';
+import { formatConversationLabel } from './rows.ts';
 
 const TABS = ['Details', 'People', 'Why', 'Prompt', 'Files'] as const;
 
-/** The tabs about the last message that has a trace. */
+/** The panel's tabs about the last message that has a trace. */
 const ABOUT_LAST: readonly (typeof TABS)[number][] = ['Why', 'Prompt'];
 
 interface PanelProps {
   readonly id: string;
+  /** The title of the conversation in the inbox. */
+  readonly title: string;
   readonly state: InboxState;
 }
 
 /**
  * The panel beside a conversation: its mode, model, spending, people, files and latest activity.
  */
-export function ConversationPanel({ id, state }: PanelProps): VNode {
+export function ConversationPanel({ id, title, state }: PanelProps): VNode {
   const tab = useSignal<(typeof TABS)[number]>('Details');
   return (
     <aside class={`panel ${state.isPanelOpen.value ? 'is-open' : ''}`} aria-label="About this chat">
@@ -51,72 +66,87 @@ export function ConversationPanel({ id, state }: PanelProps): VNode {
         </button>
       </div>
       <DataScope key={id}>
-        {tab.value === 'People' && <People id={id} />}
+        {tab.value === 'People' && <ConversationPeople id={id} />}
         {ABOUT_LAST.includes(tab.value) && (
-          <LastMessage id={id} isPrompt={tab.value === 'Prompt'} />
+          <LastMessageView id={id} isPrompt={tab.value === 'Prompt'} />
         )}
         {(tab.value === 'Details' || tab.value === 'Files') && (
-          <Known id={id} isFiles={tab.value === 'Files'} />
+          <KnownConversation id={id} title={title} isFiles={tab.value === 'Files'} />
         )}
       </DataScope>
     </aside>
   );
 }
 
-function Known({ id, isFiles }: { readonly id: string; readonly isFiles: boolean }): VNode {
+interface KnownProps extends Pick<PanelProps, 'id' | 'title'> {
+  readonly isFiles: boolean;
+}
+
+function KnownConversation({ id, title, isFiles }: KnownProps): VNode {
   const report = useOperation('conversations/show', { id }, 'live');
   return (
-    <Show data={report}>
-      {(known) => (isFiles ? <Files report={known} /> : <Details report={known} />)}
-    </Show>
+    <ShowData data={report}>
+      {(known) =>
+        isFiles ? (
+          <ConversationFiles report={known} />
+        ) : (
+          <ConversationDetails report={known} title={title} />
+        )
+      }
+    </ShowData>
   );
 }
 
 type ConversationReport = OutputOf<'conversations/show'>;
 
-function Details({ report }: { readonly report: ConversationReport }): VNode {
-  const { title, failure, runningSince, agent, answeredBy, spent } = report;
+interface DetailsProps extends Pick<PanelProps, 'title'> {
+  readonly report: ConversationReport;
+}
+
+function ConversationDetails({ report, title }: DetailsProps): VNode {
+  const { failure, runningSince, agent, answeredBy, spent } = report;
   return (
     <div class="stack panel-body">
       <p>
-        <b>{title}</b> <span class="hint">{conversationLabel(report)}</span>
+        <b>{title}</b> <span class="hint">{formatConversationLabel(report)}</span>
       </p>
       <p class="facts">
-        {runningSince !== null && `${agent} has been working since ${timeOfDay(runningSince)}. `}
+        {runningSince !== null &&
+          `${agent} has been working since ${formatTimeOfDay(runningSince)}. `}
         {answeredBy === null
           ? `${agent} has not answered yet.`
           : `${agent} last answered with ${answeredBy}.`}
       </p>
       {failure !== null && (
-        <Said look="trouble">
-          {momentOf(failure.at)}: {failure.reason}
-        </Said>
+        <OutsideText look="trouble">
+          {formatMoment(failure.at)}: {failure.reason}
+        </OutsideText>
       )}
       <dl class="sums" aria-label="Last 30 days">
         <div>
           <dt>Last 30 days</dt>
-          <dd>{counted(spent.turns, 'turn')}</dd>
+          <dd>{formatCounted(spent.turns, 'turn')}</dd>
         </div>
         <div>
           <dt>Tokens</dt>
-          <dd>{amount(spent.tokens)}</dd>
+          <dd>{formatAmount(spent.tokens)}</dd>
         </div>
         <div>
           <dt>Money</dt>
-          <dd>{moneyText(spent)}</dd>
+          <dd>{formatCost(spent)}</dd>
         </div>
       </dl>
-      <Controls report={report} />
+      <ConversationControls report={report} />
     </div>
   );
 }
 
 /** Buttons for the commands of a chat. */
-function Controls({ report }: { readonly report: ConversationReport }): VNode {
+function ConversationControls({ report }: { readonly report: ConversationReport }): VNode {
   const { id, state } = report;
-  const { outcome, run } = useWork();
+  const { outcome, run } = useActionRunner();
   const change = <Name extends OperationName>(name: Name, input: InputOf<Name>): void =>
-    run(() => order(name, input));
+    run(() => orderOperation(name, input));
   return (
     <>
       <div class="fields">
@@ -149,8 +179,12 @@ function Controls({ report }: { readonly report: ConversationReport }): VNode {
   );
 }
 
-function Files({ report: { id, files } }: { readonly report: ConversationReport }): VNode {
-  const { outcome, run } = useWork();
+function ConversationFiles({
+  report: { id, files },
+}: {
+  readonly report: ConversationReport;
+}): VNode {
+  const { outcome, run } = useActionRunner();
   const folder = `/api/conversations/${encodeURIComponent(id)}/files`;
   if (files.length === 0) return <p class="nothing">No files.</p>;
   return (
@@ -161,8 +195,8 @@ function Files({ report: { id, files } }: { readonly report: ConversationReport 
             {name ?? kind}
             <span class="hint">
               {' '}
-              {size !== null && `${amount(Math.ceil(size / 1_024))} kB, `}
-              {momentOf(at)}
+              {size !== null && `${sizeOf(size)}, `}
+              {formatMoment(at)}
             </span>{' '}
             {isKept === 1 && (
               <TextButton

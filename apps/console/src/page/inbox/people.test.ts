@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { usedToday } from './people.tsx';
+import { describeUsedToday } from './people.tsx';
 
 describe("a person's usage today", () => {
   it.each([
@@ -15,10 +15,10 @@ describe("a person's usage today", () => {
       'with both limits',
       { tokens: 0, costUsd: 0 },
       { tokens: 50, usd: 2 },
-      '0 tokens of 50 tokens or $2',
+      '0 tokens of 50 tokens or $2.00',
     ],
-  ])('[U12] is shown beside the limit: %s', (_case, today, cap, text) => {
+  ])('[U12] shows the usage of the day beside the limit: %s', (_case, today, cap, text) => {
     const limits = cap === null ? null : { usd: undefined, ...cap };
-    expect(usedToday({ today, cap: limits })).toBe(text);
+    expect(describeUsedToday({ today, cap: limits })).toBe(text);
   });
 });

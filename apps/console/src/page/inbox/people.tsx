@@ -1,9 +1,10 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
-import { hrefOf } from '../route.ts';
+import { toHref } from '../route.ts';
 import { useOperation } from '../ui/data.tsx';
-import { amount, momentOf } from '../ui/format.ts';
-import { Show } from '../ui/widgets.tsx';
+import { formatAmount, formatMoment } from '../ui/format.ts';
+import { ShowData } from '../ui/widgets.tsx';
+import { formatMoney } from '../usage/figures.ts';
 
 type Person = OutputOf<'conversations/people'>['people'][number];
 
@@ -14,11 +15,11 @@ const ROLES: Readonly<Record<Person['role'], string>> = {
 };
 
 /** The people in a conversation: their roles, accounts and limits, and when they last wrote. */
-export function People({ id }: { readonly id: string }): VNode {
+export function ConversationPeople({ id }: { readonly id: string }): VNode {
   const data = useOperation('conversations/people', { id }, 'live');
   return (
     <div class="stack panel-body">
-      <Show data={data}>
+      <ShowData data={data}>
         {({ people }) =>
           people.length === 0 ? (
             <p class="nothing">Nobody has written here yet.</p>
@@ -26,10 +27,10 @@ export function People({ id }: { readonly id: string }): VNode {
             people.map((one) => <PersonCard key={one.person} person={one} />)
           )
         }
-      </Show>
+      </ShowData>
       <p>
-        <a href={hrefOf('channels')}>Channels and requests</a> ·{' '}
-        <a href={hrefOf('people')}>Sign-ins</a>
+        <a href={toHref('channels')}>Channels and requests</a> ·{' '}
+        <a href={toHref('people')}>Sign-ins</a>
       </p>
     </div>
   );
@@ -52,25 +53,25 @@ function PersonCard({ person: one }: { readonly person: Person }): VNode {
           </>
         )}
         <dt>Last seen</dt>
-        <dd>{momentOf(lastAt)}</dd>
+        <dd>{formatMoment(lastAt)}</dd>
         <dt>Today</dt>
-        <dd>{usedToday(one)}</dd>
+        <dd>{describeUsedToday(one)}</dd>
       </dl>
       <p>
-        <a href={hrefOf('memory')}>Memories</a> · <a href={hrefOf('usage')}>Usage</a>
+        <a href={toHref('memory')}>Memories</a> · <a href={toHref('usage')}>Usage</a>
       </p>
     </section>
   );
 }
 
 /** Today's usage, with the limit if there is one. */
-export function usedToday({ today, cap }: Pick<Person, 'today' | 'cap'>): string {
+export function describeUsedToday({ today, cap }: Pick<Person, 'today' | 'cap'>): string {
   const { tokens, costUsd } = today;
-  const money = costUsd > 0 ? ` ($${costUsd.toFixed(costUsd < 1 ? 4 : 2)})` : '';
-  const used = `${amount(tokens)} tokens${money}`;
+  const money = costUsd > 0 ? ` (${formatMoney(costUsd)})` : '';
+  const used = `${formatAmount(tokens)} tokens${money}`;
   const limits = [
-    ...(cap?.tokens === undefined ? [] : [`${amount(cap.tokens)} tokens`]),
-    ...(cap?.usd === undefined ? [] : [`$${cap.usd}`]),
+    ...(cap?.tokens === undefined ? [] : [`${formatAmount(cap.tokens)} tokens`]),
+    ...(cap?.usd === undefined ? [] : [formatMoney(cap.usd)]),
   ];
   return limits.length === 0 ? used : `${used} of ${limits.join(' or ')}`;
 }

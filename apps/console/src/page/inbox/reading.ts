@@ -1,6 +1,6 @@
 import type { WebChat } from '@parley/channels/web';
 import { useEffect, useRef } from 'preact/hooks';
-import { order } from '../gateway.ts';
+import { orderOperation } from '../gateway.ts';
 import { useScope } from '../ui/data.tsx';
 import { dropBrowserMarks, readBrowserMarks } from './browser-marks.ts';
 import type { ListedConversation } from './rows.ts';
@@ -8,27 +8,19 @@ import type { ListedConversation } from './rows.ts';
 const positionOf = ({ newest, newestPart }: ListedConversation): string =>
   `${newest} ${newestPart}`;
 
-/**
- * Marks the current conversation as read. Returns whether one was marked here: older pages of the
- * list are not reloaded, so their rows are not updated.
- */
-export function useReading(
-  shown: ListedConversation | undefined,
-): (conversation: ListedConversation) => boolean {
+/** Marks the current conversation as read. */
+export function useReadMark(shown: ListedConversation | undefined): void {
   const { refresh } = useScope();
-  const read = useRef(new Map<string, string>());
   const position = shown?.isNew === true ? positionOf(shown) : null;
   useEffect(() => {
     if (shown === undefined || position === null) return;
     const { id, newest: message, newestPart: part } = shown;
-    read.current.set(id, position);
-    void order('conversations/mark-read', { id, message, part }).then(refresh);
+    void orderOperation('conversations/mark-read', { id, message, part }).then(refresh);
   }, [shown?.id, position]);
-  return (one) => read.current.get(one.id) === positionOf(one);
 }
 
-interface Beginning {
-  /** Null until the reader is known. */
+interface InboxBeginning {
+  /** Null until the reader's identity has been loaded. */
   readonly list: {
     readonly conversations: readonly ListedConversation[];
     readonly isKnownReader: boolean;
@@ -40,7 +32,7 @@ interface Beginning {
  * Creates a person's inbox on their first visit and transfers, once, the marks stored in this
  * browser.
  */
-export function useBeginning({ list, chats }: Beginning): void {
+export function useInboxBeginning({ list, chats }: InboxBeginning): void {
   const { refresh } = useScope();
   const isBegun = useRef(false);
   useEffect(() => {
@@ -49,7 +41,7 @@ export function useBeginning({ list, chats }: Beginning): void {
     const kept = readBrowserMarks(localStorage, { conversations, chats });
     isBegun.current = true;
     if (kept === null && isKnownReader) return;
-    void order('conversations/begin-inbox', kept ?? {}).then((failed) => {
+    void orderOperation('conversations/begin-inbox', kept ?? {}).then((failed) => {
       // Marks that are refused stay in the browser, and the next visit retries.
       if (failed === undefined) dropBrowserMarks(localStorage, chats);
       refresh();

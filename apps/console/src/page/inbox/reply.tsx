@@ -1,13 +1,21 @@
-import type { InputOf, OutputOf } from '@parley/gateway/operations';
+import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useContext, useRef, useState } from 'preact/hooks';
-import { order, perform, randomId } from '../gateway.ts';
-import { hrefOfChat } from '../route.ts';
-import { useWork } from '../ui/data.tsx';
-import { timeOfDay } from '../ui/format.ts';
+import { keepDraft, readDraft } from '../drafts.ts';
+import { createRandomId, orderOperation, perform } from '../gateway.ts';
+import { toChatHref } from '../route.ts';
+import { useActionRunner, useScope } from '../ui/data.tsx';
+import { formatTimeOfDay } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
 import { OutcomeNote, TextButton } from '../ui/widgets.tsx';
 import { Who } from '../who.ts';
+import {
+  forgetRequest,
+  keepRequest,
+  type ReplyRequest,
+  readRequest,
+  requestFor,
+} from './reply-request.ts';
 
 type ConversationReport = OutputOf<'conversations/show'>;
 
@@ -24,36 +32,38 @@ interface ReplyProps {
 }
 
 /** The area below a conversation: who is answering it, and the reply field (U12). */
-export function Reply({ report }: ReplyProps): VNode | null {
+export function ReplyArea({ report }: ReplyProps): VNode | null {
   if (report.channel === PROGRAMS) return null;
   if (report.channel === 'web') {
     return (
       <p class="dock column">
-        <a href={hrefOfChat(report.chatId)}>Open this chat to write in it</a>
+        <a href={toChatHref(report.chatId)}>Open this chat to write in it</a>
       </p>
     );
   }
   return (
     <div class="dock column">
-      <Lead report={report} />
+      <TakeoverNote report={report} />
       <ReplyForm key={report.id} report={report} />
     </div>
   );
 }
 
 /** The person answering instead of the agent, or a button to take over. */
-function Lead({ report: { id, agent, takenOver } }: ReplyProps): VNode {
-  const { outcome, run } = useWork();
+function TakeoverNote({ report: { id, agent, takenOver } }: ReplyProps): VNode {
+  const { outcome, run } = useActionRunner();
   const me = useContext(Who)?.name ?? UNNAMED;
-  const take = (): void => run(() => order('conversations/take-over', { conversationId: id }));
-  const back = (): void => run(() => order('conversations/hand-back', { conversationId: id }));
+  const take = (): void =>
+    run(() => orderOperation('conversations/take-over', { conversationId: id }));
+  const back = (): void =>
+    run(() => orderOperation('conversations/hand-back', { conversationId: id }));
   return (
     <>
       {takenOver !== null && (
         <p class="card row apart lead-note" role="status">
           <span>
             {takenOver.by === me ? 'You have' : `${takenOver.by} has`} taken this chat over until{' '}
-            {timeOfDay(takenOver.until)}. {agent} stays silent.
+            {formatTimeOfDay(takenOver.until)}. {agent} stays silent.
           </span>
           <TextButton label="Hand back" onPress={back} />
         </p>
@@ -73,32 +83,43 @@ const VOICES = [
   ['self', () => 'As myself'],
 ] as const;
 
-/** Prefix of the storage keys; each conversation has its own. */
-const DRAFT = 'parley.draft.';
-
-function ReplyForm({ report }: ReplyProps): VNode {
-  const { id, agent, title, newest } = report;
-  const { outcome, run } = useWork();
-  const [as, setAs] = useState<InputOf<'conversations/reply'>['as']>('agent');
-  const [text, setText] = useState(() => localStorage.getItem(DRAFT + id) ?? '');
-  // Does not change until the message is accepted, so that a retry cannot send it twice.
-  const request = useRef(randomId());
+/** The reply being written to a conversation, which is sent once however often it is retried. */
+function useReply({ id, newest }: Pick<ConversationReport, 'id' | 'newest'>) {
+  const { outcome, run } = useActionRunner();
+  const { isBusy } = useScope();
+  const last = useRef(readRequest(id));
+  const [as, setAs] = useState<ReplyRequest['as']>(last.current?.as ?? 'agent');
+  const [text, setText] = useState(() => readDraft(id));
+  const typed = useRef(text);
   const write = (next: string): void => {
+    typed.current = next;
     setText(next);
-    if (next === '') localStorage.removeItem(DRAFT + id);
-    else localStorage.setItem(DRAFT + id, next);
+    keepDraft(id, next);
   };
   const send = (): void => {
-    if (text.trim() === '') return;
-    const reply = { conversationId: id, text, as, requestId: request.current, seen: newest };
+    // Enter submits without the button, so a disabled button would not prevent a second request.
+    if (text.trim() === '' || isBusy.peek()) return;
+    const request = requestFor({ conversationId: id, text, as }, last.current, createRandomId);
+    last.current = request;
+    keepRequest(request);
     run(async () => {
-      const answer = await perform('conversations/reply', reply);
+      const answer = await perform('conversations/reply', { ...request, seen: newest });
       if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
-      request.current = randomId();
-      write('');
+      last.current = null;
+      forgetRequest(id);
+      // Text typed in the meantime is the beginning of another reply.
+      if (typed.current === text) write('');
       return undefined;
     });
   };
+  const canSend = !isBusy.value && text.trim() !== '';
+  return { text, as, outcome, canSend, write, setAs, send };
+}
+
+function ReplyForm({ report }: ReplyProps): VNode {
+  const { agent } = report;
+  const title = report.name ?? report.title;
+  const { text, as, outcome, canSend, write, setAs, send } = useReply(report);
   return (
     <form
       class="composer"
@@ -142,7 +163,7 @@ function ReplyForm({ report }: ReplyProps): VNode {
           class="send"
           aria-label="Send"
           title="Send (Enter)"
-          disabled={text.trim() === ''}
+          disabled={!canSend}
         >
           <Icon name="send" />
         </button>

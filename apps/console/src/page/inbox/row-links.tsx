@@ -1,41 +1,38 @@
 import type { VNode } from 'preact';
 import { useRowAgents } from '../agents.tsx';
-import { hrefOf, hrefOfChat } from '../route.ts';
-import { dayOf, timeOfDay } from '../ui/format.ts';
+import { toChatHref, toHref } from '../route.ts';
+import { formatDay, formatTimeOfDay } from '../ui/format.ts';
+import type { Older } from '../ui/growing.ts';
 import { Icon } from '../ui/icon.tsx';
-import { List } from '../ui/widgets.tsx';
-import { type InboxRow, initialsOf, type RowFilter } from './rows.ts';
+import { List, OlderButton } from '../ui/widgets.tsx';
+import { getInitials, type InboxRow } from './rows.ts';
 
 interface LinksProps {
   readonly rows: readonly InboxRow[];
-  readonly filter: RowFilter;
+  /** Whether other conversations may exist that a filter hides. */
+  readonly isFiltered: boolean;
   readonly isChosen: (row: InboxRow) => boolean;
-  /** Loads older conversations; null if all are loaded. */
-  readonly older: (() => Promise<void>) | null;
+  readonly older: Older | null;
 }
 
 /** The rows of the inbox as links. */
-export function RowLinks({ rows, filter, isChosen, older }: LinksProps): VNode {
+export function RowLinks({ rows, isFiltered, isChosen, older }: LinksProps): VNode {
   return (
     <nav class="inbox-rows" aria-label="Conversations">
       {rows.length === 0 && (
-        <p class="nothing">{filter === 'all' ? 'No conversations yet.' : 'Nothing here.'}</p>
+        <p class="nothing">{isFiltered ? 'Nothing here.' : 'No conversations yet.'}</p>
       )}
       <List look="" of={rows}>
         {(row) => <RowLink key={row.id} row={row} isChosen={isChosen(row)} />}
       </List>
-      {older && (
-        <button type="button" class="quiet" onClick={() => void older()}>
-          Older conversations
-        </button>
-      )}
+      <OlderButton label="Older conversations" older={older} />
     </nav>
   );
 }
 
 /** The address of a row: the chat if it belongs to this page, otherwise the conversation. */
-export function hrefOfRow({ id, chat }: Pick<InboxRow, 'id' | 'chat'>): string {
-  return chat === null ? hrefOf('conversations', id) : hrefOfChat(chat);
+export function toRowHref({ id, chat }: Pick<InboxRow, 'id' | 'chat'>): string {
+  return chat === null ? toHref('conversations', id) : toChatHref(chat);
 }
 
 function RowLink(props: { readonly row: InboxRow; readonly isChosen: boolean }): VNode {
@@ -43,22 +40,22 @@ function RowLink(props: { readonly row: InboxRow; readonly isChosen: boolean }):
   const agent = useRowAgents().titleOf(row.chat ?? row.id);
   return (
     <a
-      href={hrefOfRow(row)}
+      href={toRowHref(row)}
       class={`inbox-row ${row.isNew ? 'is-new' : ''}`}
       aria-current={isChosen ? 'page' : undefined}
     >
-      <Face title={row.title} channel={row.channel} />
+      <RowFace title={row.title} channel={row.channel} />
       <span class="entry-title clip">
         {row.isPinned && <Icon name="pin" />}
         {row.title}
       </span>
       {row.at > 0 && (
         <time class="hint" dateTime={new Date(row.at).toISOString()}>
-          {shortTimeOf(row.at)}
+          {formatShortTime(row.at)}
         </time>
       )}
       <span class="hint clip">{row.said}</span>
-      <Mark row={row} />
+      <RowMark row={row} />
       <span class={agent === null ? 'visually-hidden' : 'hint clip inbox-place'}>
         {row.place}
         {agent !== null && ` · ${agent}`}
@@ -68,17 +65,17 @@ function RowLink(props: { readonly row: InboxRow; readonly isChosen: boolean }):
 }
 
 /** The initials of a conversation, and a letter for its channel. */
-function Face({ title, channel }: { readonly title: string; readonly channel: string }): VNode {
+function RowFace({ title, channel }: { readonly title: string; readonly channel: string }): VNode {
   return (
     <span class="face" aria-hidden="true">
-      {initialsOf(title)}
+      {getInitials(title)}
       <b class={`of-${channel}`}>{channel === 'web' ? 'P' : channel.charAt(0).toUpperCase()}</b>
     </span>
   );
 }
 
 /** The most urgent state of a row: an approval, then a failure, then running, waiting or new. */
-function Mark({ row }: { readonly row: InboxRow }): VNode | null {
+function RowMark({ row }: { readonly row: InboxRow }): VNode | null {
   const { state, waiting, hasFailed, isTakenOver, isNew } = row;
   if (state === 'asks') return <b class="mark is-asks">Approval</b>;
   if (isTakenOver) return <b class="mark is-waiting">Taken over</b>;
@@ -91,10 +88,10 @@ function Mark({ row }: { readonly row: InboxRow }): VNode | null {
 /**
  * Formats a time: the time of day if it was today, the weekday within a week, otherwise the date.
  */
-function shortTimeOf(at: number): string {
+function formatShortTime(at: number): string {
   const now = Date.now();
-  const day = dayOf(at, now);
-  if (day === 'Today') return timeOfDay(at);
+  const day = formatDay(at, now);
+  if (day === 'Today') return formatTimeOfDay(at);
   if (day === 'Yesterday') return day;
   const isThisWeek = now - at < 6 * 24 * 60 * 60_000;
   const style = isThisWeek

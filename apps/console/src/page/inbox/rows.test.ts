@@ -1,16 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import {
   FILTERS,
+  getInitials,
   type InboxRow,
-  inboxRows,
-  initialsOf,
-  isShownBy,
   type ListedConversation,
+  listInboxRows,
+  matchesFilter,
+  namedElsewhere,
 } from './rows.ts';
 
 function conversation(id: string, more: Partial<ListedConversation> = {}): ListedConversation {
   return {
     ...{ id, channel: 'telegram', account: 'default', chatId: id, chatType: 'direct', title: id },
+    name: null,
     ...{ mode: 'agent', model: null, state: 'idle', waiting: 0, runningSince: null, failure: null },
     ...{
       ...{ newest: 1, newestPart: 0, isNew: false, agent: 'main', takenOver: null },
@@ -31,10 +33,10 @@ const at = (moment: number) =>
   ({ last: { direction: 'in', at: moment, text: '', by: null } }) as const;
 
 describe('the inbox rows', () => {
-  it('[U03] list each chat of the page once, under its own title, beside conversations of all channels', () => {
+  it('[U03] lists each chat of the page once, under its own title, beside conversations of all channels', () => {
     const web = { channel: 'web', chatId: 'c1', title: 'Owner', isNew: true };
     const own = conversation('w', { ...web, ...at(5) });
-    const rows = inboxRows({
+    const rows = listInboxRows({
       ...known,
       conversations: [conversation('t', at(9)), own],
       chats: [
@@ -50,9 +52,9 @@ describe('the inbox rows', () => {
     ]);
   });
 
-  it('[U03] start with pinned conversations and show the names chosen for them', () => {
+  it('[U03] lists pinned conversations first and shows the names chosen for them', () => {
     const none = { title: null, isPinned: false, isArchived: false };
-    const rows = inboxRows({
+    const rows = listInboxRows({
       ...known,
       conversations: [conversation('b', at(9)), conversation('a', at(1))],
       chats: [{ id: 'c', conversation: 'w', title: 'Old', at: 1, answeredAt: 0 }],
@@ -63,11 +65,22 @@ describe('the inbox rows', () => {
       ],
       isOfOneAgent: true,
     });
-    expect(rows.map(({ title, isArchived }) => [title, isArchived])).toEqual([
-      ['a', false],
-      ['Bakery', false],
-      ['Harbor', true],
+    expect(rows.map(({ title, name, isArchived }) => [title, name, isArchived])).toEqual([
+      ['a', null, false],
+      ['Bakery', 'Bakery', false],
+      ['Harbor', 'Harbor', true],
     ]);
+  });
+
+  it('[U08] omits the names of older conversations, which the search and the palette find', () => {
+    const named = { isPinned: false, isArchived: false };
+    const marks = [
+      { ...named, id: 'a', title: 'Bakery' },
+      { ...named, id: 'older', title: 'Harbor' },
+      { ...named, id: 'pinned once', title: null },
+    ];
+    const rows = listInboxRows({ ...known, conversations: [conversation('a')], marks });
+    expect(namedElsewhere(marks, rows)).toEqual([{ id: 'older', title: 'Harbor', chat: null }]);
   });
 
   it.each([
@@ -78,10 +91,13 @@ describe('the inbox rows', () => {
     ['the reader in their own chat', { channel: 'web' }, 'in', null, 'You: Yes.'],
     ["the agent in the reader's own chat", { channel: 'web' }, 'out', null, 'Yes.'],
   ] as const)(
-    '[U12] name the speaker if the title does not: %s',
+    '[U12] names the speaker if the title does not: %s',
     (_, facts, direction, by, said) => {
       const last = { direction, at: 1, text: 'Yes.', by };
-      const [row] = inboxRows({ ...known, conversations: [conversation('a', { ...facts, last })] });
+      const [row] = listInboxRows({
+        ...known,
+        conversations: [conversation('a', { ...facts, last })],
+      });
       expect(row?.said).toBe(said);
     },
   );
@@ -99,12 +115,16 @@ describe('the inbox rows', () => {
       { isArchived: true, state: 'asks' },
       ['all', 'waiting', 'archived'],
     ],
-  ])('[U03] are filtered: %s', (_, facts, filters) => {
-    const [row] = inboxRows({ ...known, conversations: [conversation('a')], isOfOneAgent: true });
+  ])('[U03] matches a row to its filters: %s', (_, facts, filters) => {
+    const [row] = listInboxRows({
+      ...known,
+      conversations: [conversation('a')],
+      isOfOneAgent: true,
+    });
     const one = { ...(row as InboxRow), ...facts };
-    expect(FILTERS.map(([filter]) => filter).filter((filter) => isShownBy(filter, one))).toEqual(
-      filters,
-    );
+    expect(
+      FILTERS.map(([filter]) => filter).filter((filter) => matchesFilter(filter, one)),
+    ).toEqual(filters);
   });
 
   it.each([
@@ -112,7 +132,7 @@ describe('the inbox rows', () => {
     ['#builds', 'BU'],
     ['公园', '公园'],
     ['👋', '?'],
-  ])('[U03] have initials as a picture: %s', (title, letters) => {
-    expect(initialsOf(title)).toBe(letters);
+  ])('[U03] shows the initials of a conversation as its picture: %s', (title, letters) => {
+    expect(getInitials(title)).toBe(letters);
   });
 });

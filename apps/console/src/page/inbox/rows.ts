@@ -16,13 +16,15 @@ export interface InboxRow {
   /** The chat of this page; null if the conversation is on another channel. */
   readonly chat: string | null;
   readonly title: string;
+  /** The title that the reader chose; null if the conversation has its original title. */
+  readonly name: string | null;
   readonly channel: string;
   /**
    * The channel's display name, with the account and the kind of chat when needed to distinguish
    * them.
    */
   readonly place: string;
-  /** In ms; 0 when there are no messages yet. */
+  /** In ms; 0 if the conversation has no messages yet. */
   readonly at: number;
   readonly said: string;
   readonly state: ListedConversation['state'];
@@ -38,7 +40,7 @@ export interface InboxRow {
   readonly isArchived: boolean;
 }
 
-interface Known {
+interface InboxSources {
   readonly conversations: readonly ListedConversation[];
   readonly chats: readonly WebChat[];
   readonly marks: readonly Mark[];
@@ -52,21 +54,26 @@ const FIRST_CHAT = 'main';
  * All conversations in one list: pinned ones first, then the newest. Each chat of the page appears
  * once.
  */
-export function inboxRows({ conversations, chats, marks, isOfOneAgent }: Known): InboxRow[] {
+export function listInboxRows({
+  conversations,
+  chats,
+  marks,
+  isOfOneAgent,
+}: InboxSources): InboxRow[] {
   const markOf = new Map(marks.map((mark) => [mark.id, mark]));
   const titles = new Map(chats.map(({ id, title }) => [id, title]));
   const rows = conversations.map((one): InboxRow => {
-    const chat = chatOf(one);
+    const chat = findPageChat(one);
     const title = chat === null ? one.title : (titles.get(chat) ?? one.title);
     return {
-      ...marked(one.id, title, markOf.get(one.id)),
+      ...applyRowMark(one.id, title, markOf.get(one.id)),
       isEmpty: false,
       isOnlyChat: false,
       chat,
       channel: one.channel,
-      place: conversationLabel(one),
+      place: formatConversationLabel(one),
       at: one.last.at,
-      said: previewOf(one),
+      said: getPreview(one),
       state: one.state,
       waiting: one.waiting,
       mode: one.mode,
@@ -79,7 +86,7 @@ export function inboxRows({ conversations, chats, marks, isOfOneAgent }: Known):
   const listed = new Set(rows.map(({ chat }) => chat));
   const hasFirst = isOfOneAgent || chats.some(({ id }) => id === FIRST_CHAT);
   const others = chats.filter(({ id }) => !listed.has(id));
-  const quiet = others.map((one) => rowOfChat(one, markOf.get(one.conversation)));
+  const quiet = others.map((one) => toChatRow(one, markOf.get(one.conversation)));
   const empty = hasFirst || listed.has(FIRST_CHAT) ? [] : [EMPTY_CHAT];
   return [...rows, ...quiet, ...empty].sort(
     (a, b) => Number(b.isPinned) - Number(a.isPinned) || b.at - a.at,
@@ -101,38 +108,51 @@ const QUIET = {
 } satisfies Partial<InboxRow>;
 
 /** A chat of the page whose conversation is further down the list or on another channel. */
-function rowOfChat({ id, conversation, title, at }: WebChat, mark: Mark | undefined): InboxRow {
-  return { ...QUIET, ...marked(conversation, title, mark), isEmpty: false, chat: id, at };
+function toChatRow({ id, conversation, title, at }: WebChat, mark: Mark | undefined): InboxRow {
+  return { ...QUIET, ...applyRowMark(conversation, title, mark), isEmpty: false, chat: id, at };
 }
 
 /** The chat that the page shows before any message. */
 const EMPTY_CHAT: InboxRow = {
   ...QUIET,
-  ...{ id: `chat ${FIRST_CHAT}`, chat: FIRST_CHAT, title: 'First chat', at: 0 },
+  ...{ id: `chat ${FIRST_CHAT}`, chat: FIRST_CHAT, title: 'First chat', name: null, at: 0 },
   ...{ isEmpty: true, isPinned: false, isArchived: false },
 };
 
-function marked(id: string, title: string, mark: Mark | undefined) {
-  const { isPinned = false, isArchived = false } = mark ?? {};
-  return { id, title: mark?.title ?? title, isPinned, isArchived };
+function applyRowMark(id: string, title: string, mark: Mark | undefined) {
+  const { title: name = null, isPinned = false, isArchived = false } = mark ?? {};
+  return { id, title: name ?? title, name, isPinned, isArchived };
+}
+
+/** Conversations that the reader has named and that are older than all rows. */
+export function namedElsewhere(
+  marks: readonly Mark[],
+  rows: readonly InboxRow[],
+): readonly Pick<InboxRow, 'id' | 'chat' | 'title'>[] {
+  const listed = new Set(rows.map(({ id }) => id));
+  return marks.flatMap(({ id, title }) =>
+    title === null || listed.has(id) ? [] : [{ id, title, chat: null }],
+  );
 }
 
 /**
  * The last message of a conversation. The speaker is named only if the title does not name them: a
  * group member, and the reader in their own chat.
  */
-function previewOf({ last: { direction, by, text }, channel }: ListedConversation): string {
+function getPreview({ last: { direction, by, text }, channel }: ListedConversation): string {
   if (direction === 'in' && channel === 'web') return `You: ${text}`;
   return by === null ? text : `${by}: ${text}`;
 }
 
-/** The chat of this page that holds a conversation; null if it is held elsewhere. */
-export function chatOf({ channel, account, chatId }: ListedConversation): string | null {
+/**
+ * The chat of this page that holds a conversation; null if the conversation is on another channel.
+ */
+export function findPageChat({ channel, account, chatId }: ListedConversation): string | null {
   return channel === 'web' && account === 'default' ? chatId : null;
 }
 
 /** The channel, its account when there are several, and the kind of chat. */
-export function conversationLabel({
+export function formatConversationLabel({
   channel,
   account,
   chatType,
@@ -157,7 +177,7 @@ export const FILTERS: readonly (readonly [RowFilter, string])[] = [
  * Whether a filter shows a row. Archived rows appear only under their own filter, unless something
  * is waiting in them.
  */
-export function isShownBy(filter: RowFilter, row: InboxRow): boolean {
+export function matchesFilter(filter: RowFilter, row: InboxRow): boolean {
   if (filter === 'archived') return row.isArchived;
   if (row.isArchived && row.state !== 'asks') return false;
   switch (filter) {
@@ -177,7 +197,7 @@ export function isShownBy(filter: RowFilter, row: InboxRow): boolean {
 const WORDS = /[\p{L}\p{N}]+/gu;
 
 /** One or two letters from a title, shown in place of a picture. */
-export function initialsOf(title: string): string {
+export function getInitials(title: string): string {
   const words = title.match(WORDS) ?? [];
   const letters =
     words.length > 1

@@ -1,14 +1,18 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useRowAgents } from '../agents.tsx';
-import { hrefOf } from '../route.ts';
-import { counted } from '../ui/format.ts';
+import { toHref } from '../route.ts';
+import { formatCounted } from '../ui/format.ts';
 import { EntryLink } from '../ui/frames.tsx';
-import { List, Show } from '../ui/widgets.tsx';
-import { useGrowing } from './growing.ts';
-import { highlighted } from './highlight.ts';
-import { hrefOfRow } from './row-links.tsx';
+import { useGrowing } from '../ui/growing.ts';
+import { List, OlderButton, ShowData } from '../ui/widgets.tsx';
+import { hasAllWords, highlightMatches } from './highlight.ts';
+import { toRowHref } from './row-links.tsx';
 import type { InboxRow } from './rows.ts';
+
+/** A conversation that a search can find by its title; the time and place of older ones are unknown. */
+export type Titled = Pick<InboxRow, 'id' | 'chat' | 'title'> &
+  Partial<Pick<InboxRow, 'at' | 'place'>>;
 
 type SearchAnswer = OutputOf<'conversations/search'>;
 type SearchHit = SearchAnswer['hits'][number];
@@ -18,14 +22,14 @@ const GOES_ON_MS = 500;
 
 interface ResultsProps {
   readonly asked: string;
-  /** The rows of the inbox, whose titles are searched as well. */
-  readonly rows: readonly InboxRow[];
+  /** The conversations whose titles are searched as well. */
+  readonly titled: readonly Titled[];
   /** The message shown beside the search results. */
   readonly chosen: string;
 }
 
 /** Messages and answers that contain all words, newest first. */
-export function SearchResults({ asked, rows, chosen }: ResultsProps): VNode {
+export function SearchResults({ asked, titled, chosen }: ResultsProps): VNode {
   const again = (answer: SearchAnswer | undefined) => (answer?.missing ? GOES_ON_MS : undefined);
   const keyOf = ({ message }: SearchHit): string => message;
   const data = useGrowing('conversations/search', { words: asked }, again, readHits, keyOf);
@@ -33,24 +37,25 @@ export function SearchResults({ asked, rows, chosen }: ResultsProps): VNode {
   const hits = (data.value ?? [])
     .filter(({ conversationId }) => isShown(conversationId))
     .sort((a, b) => b.at - a.at);
-  const named = rows.filter(({ title }) => highlighted(title, asked).some(({ isHit }) => isHit));
+  const named = titled.filter(({ title }) => hasAllWords(title, asked));
+  const titles = new Map(titled.map(({ id, title }) => [id, title]));
   return (
-    <Show data={data}>
+    <ShowData data={data}>
       {() => (
         <nav class="inbox-rows" aria-label="Search results">
           <p class="nothing" role="status">
             {hits.length === 0 && named.length === 0
               ? 'No results'
-              : counted(hits.length + named.length, 'result')}
+              : formatCounted(hits.length + named.length, 'result')}
           </p>
           <List of={named}>
             {(row) => (
               <EntryLink
                 key={row.id}
-                href={hrefOfRow(row)}
-                title={<Marked text={row.title} asked={asked} />}
+                href={toRowHref(row)}
+                title={<MarkedText text={row.title} asked={asked} />}
                 at={row.at}
-                facts={row.place}
+                facts={row.place ?? ''}
                 isChosen={false}
               />
             )}
@@ -60,27 +65,24 @@ export function SearchResults({ asked, rows, chosen }: ResultsProps): VNode {
               <HitLink
                 key={hit.message}
                 hit={hit}
+                title={titles.get(hit.conversationId) ?? hit.title}
                 asked={asked}
                 isChosen={hit.message === chosen}
               />
             )}
           </List>
-          {data.older && (
-            <button type="button" class="quiet" onClick={data.older}>
-              Older results
-            </button>
-          )}
+          <OlderButton label="Older results" older={data.older} />
         </nav>
       )}
-    </Show>
+    </ShowData>
   );
 }
 
 /** A text with the search words marked. */
-function Marked({ text, asked }: { readonly text: string; readonly asked: string }): VNode {
+function MarkedText({ text, asked }: { readonly text: string; readonly asked: string }): VNode {
   return (
     <>
-      {highlighted(text, asked).map(({ text: piece, isHit }, nth) =>
+      {highlightMatches(text, asked).map(({ text: piece, isHit }, nth) =>
         isHit ? <mark key={nth}>{piece}</mark> : piece,
       )}
     </>
@@ -91,27 +93,27 @@ function readHits({ hits: items, next }: SearchAnswer) {
   return { items, next };
 }
 
-function HitLink({
-  hit,
-  asked,
-  isChosen,
-}: {
+interface HitProps {
   readonly hit: SearchHit;
+  /** The title of its conversation in the inbox. */
+  readonly title: string;
   readonly asked: string;
   readonly isChosen: boolean;
-}): VNode {
-  const { conversationId, message, title, at, direction, from, excerpt } = hit;
+}
+
+function HitLink({ hit, title, asked, isChosen }: HitProps): VNode {
+  const { conversationId, message, at, direction, from, excerpt } = hit;
   const agent = useRowAgents().titleOf(conversationId);
   return (
     <EntryLink
-      href={hrefOf('conversations', conversationId, 'at', message, String(at))}
+      href={toHref('conversations', conversationId, 'at', message, String(at))}
       title={title}
       at={at}
       facts={direction === 'out' ? `Answer${agent === null ? '' : ` of ${agent}`}` : (from ?? '')}
       isChosen={isChosen}
     >
       <span class="excerpt" dir="auto">
-        <Marked text={excerpt} asked={asked} />
+        <MarkedText text={excerpt} asked={asked} />
       </span>
     </EntryLink>
   );

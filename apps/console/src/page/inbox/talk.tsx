@@ -3,14 +3,14 @@ import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { MessageFiles } from '../chat/files.tsx';
-import { hrefOf, type Route } from '../route.ts';
+import { type Route, toHref } from '../route.ts';
 import { DataScope, useOperation } from '../ui/data.tsx';
-import { dayOf, momentOf, timeOfDay } from '../ui/format.ts';
+import { formatDay, formatMoment, formatTimeOfDay } from '../ui/format.ts';
+import { useGrowing } from '../ui/growing.ts';
 import { HtmlBlock } from '../ui/html-block.tsx';
-import { ActionButton, Said, Show, TextButton } from '../ui/widgets.tsx';
+import { OlderButton, OutsideText, ShowData, TextButton } from '../ui/widgets.tsx';
 import { WhySheet } from '../why.tsx';
-import { useGrowing } from './growing.ts';
-import { Reply } from './reply.tsx';
+import { ReplyArea } from './reply.tsx';
 
 type ShownMessage = OutputOf<'conversations/messages'>['messages'][number];
 
@@ -47,27 +47,23 @@ export function TalkView({ args: [id = '', , message = '', at = ''] }: Route): V
 /** The reply field, shown once it is known who is answering the conversation. */
 function ReplyTo({ id }: Pick<TalkProps, 'id'>): VNode | null {
   const report = useOperation('conversations/show', { id }, 'live').value;
-  return report === undefined ? null : <Reply report={report} />;
+  return report === undefined ? null : <ReplyArea report={report} />;
 }
 
 function Messages({ id, found }: TalkProps): VNode {
   const input = { id, until: found?.at };
   const data = useGrowing('conversations/messages', input, 'live', readMessages, keyOf);
-  // Only the first part of an answer is kept, because it shows the whole answer.
-  const messages = [...(data.value ?? [])].sort(byTime).filter(isShown);
+  // Only the first part of an answer is kept, because it already shows the whole answer.
+  const messages = [...(data.value ?? [])].sort(compareByTime).filter(isDisplayed);
   const list = useRef<HTMLOListElement>(null);
-  useShownPlace(list, messages, found?.message ?? null);
+  useScrollPosition(list, messages, found?.message ?? null);
   return (
     <div class="scroller" tabIndex={0} role="region" aria-label="Conversation">
       <div class="column">
-        <Show data={data}>
+        <ShowData data={data}>
           {() => (
             <>
-              {data.older && (
-                <p class="actions">
-                  <ActionButton label="Older messages" onPress={() => void data.older?.()} />
-                </p>
-              )}
+              <OlderButton label="Older messages" older={data.older} />
               <ol class="said-list" ref={list} aria-label="Messages">
                 {messages.map((message, nth) => (
                   <li
@@ -78,7 +74,7 @@ function Messages({ id, found }: TalkProps): VNode {
                     aria-current={message.id === found?.message ? 'true' : undefined}
                   >
                     {isNewDay(message, messages[nth - 1]) && (
-                      <p class="day hint">{dayOf(message.at, Date.now())}</p>
+                      <p class="day hint">{formatDay(message.at, Date.now())}</p>
                     )}
                     <Message conversation={id} message={message} />
                   </li>
@@ -86,20 +82,20 @@ function Messages({ id, found }: TalkProps): VNode {
               </ol>
               {found !== null && (
                 <p class="actions">
-                  <a class="quiet" href={hrefOf('conversations', id)}>
+                  <a class="quiet" href={toHref('conversations', id)}>
                     Newest messages
                   </a>
                 </p>
               )}
             </>
           )}
-        </Show>
+        </ShowData>
       </div>
     </div>
   );
 }
 
-function isShown({ html, files, state, error }: ShownMessage): boolean {
+function isDisplayed({ html, files, state, error }: ShownMessage): boolean {
   return (
     html !== '' || files.length > 0 || error !== null || (state !== 'sent' && state !== 'pending')
   );
@@ -107,7 +103,7 @@ function isShown({ html, files, state, error }: ShownMessage): boolean {
 
 function isNewDay({ at }: ShownMessage, before: ShownMessage | undefined): boolean {
   const now = Date.now();
-  return before === undefined || dayOf(before.at, now) !== dayOf(at, now);
+  return before === undefined || formatDay(before.at, now) !== formatDay(at, now);
 }
 
 function readMessages({ messages: items, next }: OutputOf<'conversations/messages'>) {
@@ -117,7 +113,7 @@ function readMessages({ messages: items, next }: OutputOf<'conversations/message
 const keyOf = ({ id }: ShownMessage) => id;
 
 /** Sorts by time, with a question before its answer if both were stored in the same millisecond. */
-function byTime(a: ShownMessage, b: ShownMessage): number {
+function compareByTime(a: ShownMessage, b: ShownMessage): number {
   const order = a.at - b.at || a.direction.localeCompare(b.direction);
   return order || Number(a.id.slice(1)) - Number(b.id.slice(1));
 }
@@ -126,7 +122,7 @@ function byTime(a: ShownMessage, b: ShownMessage): number {
  * Scrolls to the end of the list, or to the search result. The position is kept when older messages
  * are added.
  */
-function useShownPlace(
+function useScrollPosition(
   list: { readonly current: HTMLOListElement | null },
   messages: readonly ShownMessage[],
   found: string | null,
@@ -143,14 +139,14 @@ function useShownPlace(
       place?.scrollIntoView({ block: found === null ? 'end' : 'center' });
     } else if (was.first !== first) {
       shown(was.first)?.scrollIntoView({ block: 'start' });
-    } else if (was.last !== last && isNear(shown(was.last))) {
+    } else if (was.last !== last && isNearlyVisible(shown(was.last))) {
       shown(last)?.scrollIntoView({ block: 'nearest' });
     }
   }, [first, last]);
 }
 
 /** Whether the end of an element is visible, or nearly so. */
-function isNear(element: Element | null | undefined): boolean {
+function isNearlyVisible(element: Element | null | undefined): boolean {
   return element != null && element.getBoundingClientRect().bottom < innerHeight + 100;
 }
 
@@ -179,25 +175,25 @@ interface MessageProps {
 function Message({ conversation, message }: MessageProps): VNode {
   const { at, direction, state, error, why, text, isNotice } = message;
   const [isAsked, setAsked] = useState(false);
-  const who = writerOf(message);
+  const who = getWriterName(message);
   return (
     <article
-      aria-label={`${who}, ${momentOf(at)}`}
+      aria-label={`${who}, ${formatMoment(at)}`}
       class={direction === 'out' ? `answer ${isNotice ? 'is-notice' : ''}` : 'theirs'}
     >
       <p class="note">
         <b>{who}</b>
-        <time dateTime={new Date(at).toISOString()}>{timeOfDay(at)}</time>
+        <time dateTime={new Date(at).toISOString()}>{formatTimeOfDay(at)}</time>
         {STATES[state] !== '' && <b class={`mark is-${state}`}>{STATES[state]}</b>}
         {why !== null && (
           <TextButton label="Why" isExpanded={isAsked} onPress={() => setAsked(!isAsked)} />
         )}
       </p>
-      <Body conversation={conversation} message={message} />
-      {error !== null && state !== 'sent' && <Said look="trouble">{error}</Said>}
+      <MessageBody conversation={conversation} message={message} />
+      {error !== null && state !== 'sent' && <OutsideText look="trouble">{error}</OutsideText>}
       {isAsked && why !== null && (
         <DataScope>
-          <Why why={why} text={text} />
+          <WhyLink why={why} text={text} />
         </DataScope>
       )}
     </article>
@@ -205,7 +201,7 @@ function Message({ conversation, message }: MessageProps): VNode {
 }
 
 /** The author of a message: a person, the agent, a person acting as the agent, or Parley itself. */
-function writerOf({ direction, from, trigger, writtenBy, isNotice }: ShownMessage): string {
+function getWriterName({ direction, from, trigger, writtenBy, isNotice }: ShownMessage): string {
   if (writtenBy !== null) {
     return writtenBy.as === 'self' ? writtenBy.name : `${writtenBy.name}, as the agent`;
   }
@@ -213,7 +209,7 @@ function writerOf({ direction, from, trigger, writtenBy, isNotice }: ShownMessag
   return direction === 'out' ? 'Answer' : (from ?? `Parley (${trigger})`);
 }
 
-function Body({ conversation, message }: MessageProps): VNode {
+function MessageBody({ conversation, message }: MessageProps): VNode {
   const { id, direction, text, html, files, state } = message;
   const folder = `/api/conversations/${encodeURIComponent(conversation)}`;
   const number = id.slice(1);
@@ -226,11 +222,11 @@ function Body({ conversation, message }: MessageProps): VNode {
       )}
       {(html === null || html === '') && text !== '' && (
         <div class={direction === 'in' ? `bubble ${state === 'command' ? 'is-command' : ''}` : ''}>
-          <Said look="said-text is-plain">{text}</Said>
+          <OutsideText look="said-text is-plain">{text}</OutsideText>
         </div>
       )}
       <MessageFiles
-        files={files.map((file) => ({ ...file, kind: kindOf(file.kind), size: null }))}
+        files={files.map((file) => ({ ...file, kind: toFileKind(file.kind), size: null }))}
         path={(index) =>
           direction === 'in' ? `${folder}/files/${number}/${index}` : `${folder}/sent/${number}`
         }
@@ -241,15 +237,15 @@ function Body({ conversation, message }: MessageProps): VNode {
 
 const KINDS = ['image', 'audio', 'voice', 'video', 'document', 'sticker'] as const;
 
-/** An unknown kind is treated as a document. */
-function kindOf(kind: string): WebFile['kind'] {
+/** A file of an unknown kind is treated as a document. */
+function toFileKind(kind: string): WebFile['kind'] {
   return KINDS.find((one) => one === kind) ?? 'document';
 }
 
 /** The maximum length of a message in the title of its trace, in characters. */
 const FIRST_WORDS = 60;
 
-function Why({ why, text }: { readonly why: string; readonly text: string }): VNode {
+function WhyLink({ why, text }: { readonly why: string; readonly text: string }): VNode {
   const data = useOperation('why/message', { message: why });
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => box.current?.scrollIntoView({ block: 'nearest' }), [data.value]);
@@ -257,9 +253,9 @@ function Why({ why, text }: { readonly why: string; readonly text: string }): VN
   const name = words.slice(0, FIRST_WORDS).join('');
   return (
     <div class="card" ref={box}>
-      <Show data={data}>
+      <ShowData data={data}>
         {(answer) => <WhySheet why={answer} of={words.length > FIRST_WORDS ? `${name}…` : name} />}
-      </Show>
+      </ShowData>
     </div>
   );
 }

@@ -1,9 +1,8 @@
 import type { LogLine } from '@parley/gateway/api';
 import type { VNode } from 'preact';
-import { hrefOf } from '../route.ts';
+import { toHref } from '../route.ts';
 
 interface LogLinesProps {
-  /** Newest first. */
   readonly lines: readonly LogLine[];
   /** Whether the lines come from several processes. */
   readonly isOfMany: boolean;
@@ -15,9 +14,9 @@ export function LogLines({ lines, isOfMany }: LogLinesProps): VNode {
   return (
     <ol class="rows log log-lines" aria-label="Lines, newest first">
       {lines.map((line) => (
-        <li key={lineKey(line)} class={`is-${line.level}`}>
+        <li key={toLineKey(line)} class={`is-${line.level}`}>
           <time dateTime={new Date(line.at).toISOString()} title={new Date(line.at).toISOString()}>
-            {clockTime(line.at)}
+            {formatClockTime(line.at)}
           </time>
           <span class="tone">{line.level}</span>
           <LineText line={line} isOfMany={isOfMany} />
@@ -27,12 +26,12 @@ export function LogLines({ lines, isOfMany }: LogLinesProps): VNode {
   );
 }
 
-function lineKey({ at, process, text, facts }: LogLine): string {
+function toLineKey({ at, process, text, facts }: LogLine): string {
   return `${at} ${process} ${text} ${JSON.stringify(facts)}`;
 }
 
 /** Shows seconds, because many lines share a minute. */
-function clockTime(at: number): string {
+function formatClockTime(at: number): string {
   const time = new Date(at);
   const clock = time.toLocaleTimeString();
   return time.toDateString() === new Date().toDateString()
@@ -58,9 +57,9 @@ function LineText({ line, isOfMany }: { readonly line: LogLine; readonly isOfMan
           (conversation.title === null ? (
             <span class="hint">{conversation.id}</span>
           ) : (
-            <a href={hrefOf('conversations', conversation.id)}>{conversation.title}</a>
+            <a href={toHref('conversations', conversation.id)}>{conversation.title}</a>
           ))}
-        {asked !== null && <a href={hrefOf('why', asked)}>Why</a>}
+        {asked !== null && <a href={toHref('why', asked)}>Why</a>}
         {isOfMany && <span class="hint">{process}</span>}
       </p>
       {rest.length > 0 && (

@@ -2,11 +2,11 @@ import type { LogLevelName } from '@parley/gateway/api';
 import type { InputOf, OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { hrefOf, type Route } from '../route.ts';
+import { type Route, toHref } from '../route.ts';
 import { useOperation } from '../ui/data.tsx';
-import { counted } from '../ui/format.ts';
+import { formatCounted } from '../ui/format.ts';
 import { ColumnView } from '../ui/frames.tsx';
-import { Show, TextButton } from '../ui/widgets.tsx';
+import { ShowData, TextButton } from '../ui/widgets.tsx';
 import { LogLines } from './log-lines.tsx';
 import { ReportSection } from './report-section.tsx';
 
@@ -23,7 +23,7 @@ const LEVELS: Readonly<Record<LogLevelName, string>> = {
 };
 
 /** The filter of the lines; an empty field matches everything. */
-interface Filter {
+interface LogFilter {
   readonly level: string;
   readonly channel: string;
   readonly conversation: string;
@@ -51,7 +51,7 @@ export function LogsView({ args }: Route): VNode {
  * The filters, and below them a page of lines: either the newest, which keeps updating, or an older
  * one.
  */
-function LogPages(filter: Filter): VNode {
+function LogPages(filter: LogFilter): VNode {
   const [pages, setPages] = useState<readonly number[]>([]);
   const [follows, setFollows] = useState(true);
   const before = pages.at(-1);
@@ -72,7 +72,7 @@ function LogPages(filter: Filter): VNode {
         />{' '}
         Follow new lines
       </label>
-      <Show data={data}>
+      <ShowData data={data}>
         {(report) => (
           <>
             <LogLines lines={report.lines} isOfMany={report.processes.length > 1} />
@@ -85,15 +85,15 @@ function LogPages(filter: Filter): VNode {
                 />
               )}
             </p>
-            <Reach {...report} />
+            <ReachedProcesses {...report} />
           </>
         )}
-      </Show>
+      </ShowData>
     </>
   );
 }
 
-function Filters(props: Filter & Pick<LogReport, 'channels'>): VNode {
+function Filters(props: LogFilter & Pick<LogReport, 'channels'>): VNode {
   const { level, channel, conversation, text, channels } = props;
   const onSubmit = (event: SubmitEvent): void => {
     event.preventDefault();
@@ -103,7 +103,7 @@ function Filters(props: Filter & Pick<LogReport, 'channels'>): VNode {
     const given = new FormData(form);
     const names = ['level', 'channel', 'conversation', 'text'];
     const args = names.map((name) => String(given.get(name) ?? '').trim() || '-');
-    location.hash = hrefOf('logs', ...args);
+    location.hash = toHref('logs', ...args);
   };
   const onChange = (event: Event): void => {
     if (event.currentTarget instanceof HTMLSelectElement && event.currentTarget.form !== null)
@@ -152,12 +152,12 @@ function Filters(props: Filter & Pick<LogReport, 'channels'>): VNode {
 }
 
 /** The processes that wrote the lines, and those that could not be reached. */
-function Reach({ processes, unreachable }: LogReport): VNode {
+function ReachedProcesses({ processes, unreachable }: LogReport): VNode {
   return (
     <>
       <p class="facts">
-        Lines of {counted(processes.length, 'process', 'processes')} are kept in this data folder:{' '}
-        {processes.join(', ') || 'none; the setting log.keepMegabytes may be 0'}.
+        Lines of {formatCounted(processes.length, 'process', 'processes')} are kept in this data
+        folder: {processes.join(', ') || 'none; the setting log.keepMegabytes may be 0'}.
       </p>
       {unreachable.length > 0 && (
         <p class="facts" role="status">

@@ -1,16 +1,16 @@
 import type { BugReport } from '@parley/gateway/api';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { type Outcome, perform } from '../gateway.ts';
-import { useWork } from '../ui/data.tsx';
-import { amount } from '../ui/format.ts';
-import { ActionButton, List, OutcomeNote, Said, Section } from '../ui/widgets.tsx';
+import { type ActionOutcome, perform } from '../gateway.ts';
+import { useActionRunner } from '../ui/data.tsx';
+import { formatAmount } from '../ui/format.ts';
+import { ActionButton, List, OutcomeNote, OutsideText, Section } from '../ui/widgets.tsx';
 
-/** A bundle for a bug report (U03). The person can read all of it before saving it. */
+/** A bundle for a bug report (U03). The person can read the whole bundle before saving it. */
 export function ReportSection(): VNode {
   const [report, setReport] = useState<BugReport | null>(null);
-  const { outcome, run } = useWork();
-  const collect = async (): Promise<Outcome | undefined> => {
+  const { outcome, run } = useActionRunner();
+  const collect = async (): Promise<ActionOutcome | undefined> => {
     const answer = await perform('report/bundle', {});
     if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
     setReport(answer.value);
@@ -31,11 +31,11 @@ export function ReportSection(): VNode {
             {({ name, text }) => (
               <details key={name}>
                 <summary>
-                  {name} <span class="hint">{amount(text.length)} characters</span>
+                  {name} <span class="hint">{formatAmount(text.length)} characters</span>
                 </summary>
-                <Said as="pre" look="layer-text">
+                <OutsideText as="pre" look="layer-text">
                   {text}
-                </Said>
+                </OutsideText>
               </details>
             )}
           </List>

@@ -1,4 +1,5 @@
-import { folded } from '../inbox/highlight.ts';
+import { foldLetter } from '../inbox/highlight.ts';
+import type { InboxRow } from '../inbox/rows.ts';
 
 /** A destination or an action offered by the palette. */
 export interface PaletteEntry {
@@ -8,27 +9,65 @@ export interface PaletteEntry {
   readonly hint: string;
 }
 
+/** What the page shows. */
+interface Shown {
+  /** The chat of this page that was opened last. */
+  readonly chat: string;
+  /**
+   * The conversation shown instead of the chat, such as that of a search result; null if there is
+   * none.
+   */
+  readonly conversation: string | null;
+  /** The open row of the inbox, which may be that of a chat of this page. */
+  readonly row: Pick<InboxRow, 'id' | 'chat'> | null;
+}
+
+/** The chat of this page to which a command is sent, or the conversation on which it acts. */
+export type CommandTarget =
+  | { readonly kind: 'chat'; readonly chat: string }
+  | { readonly kind: 'conversation'; readonly id: string; readonly operation: ConversationCommand };
+
+type ConversationCommand = 'conversations/stop' | 'conversations/new-session';
+
+/** Commands about the open chat that the gateway can carry out on any channel. */
+const ON_ANY_CHANNEL: Readonly<Record<string, ConversationCommand>> = {
+  new: 'conversations/new-session',
+  stop: 'conversations/stop',
+};
+
+/**
+ * What a command acts on. Nothing can be typed into a chat of another channel, so commands without
+ * an operation are sent to the chat of this page.
+ */
+export function commandTarget(command: string, { chat, conversation, row }: Shown): CommandTarget {
+  if (conversation === null) return { kind: 'chat', chat };
+  if (row?.id === conversation && row.chat !== null) return { kind: 'chat', chat: row.chat };
+  const operation = ON_ANY_CHANNEL[command];
+  if (operation === undefined) return { kind: 'chat', chat };
+  return { kind: 'conversation', id: conversation, operation };
+}
+
 /** The maximum number of entries shown. */
 const MOST = 12;
 
 /**
- * The entries that contain all typed words. Those whose label starts with the typed text come
+ * The entries that contain all typed words. Entries whose label starts with the typed text come
  * first.
  */
-export function matching<Entry extends PaletteEntry>(
+export function filterEntries<Entry extends PaletteEntry>(
   entries: readonly Entry[],
   typed: string,
 ): readonly Entry[] {
-  const asked = folded(typed.trim());
+  const asked = foldLetter(typed.trim());
   const words = asked.split(/\s+/);
   const rank = ({ label }: PaletteEntry): number => {
-    const text = folded(label).replace(/^\//, '');
+    const text = foldLetter(label).replace(/^\//, '');
     if (text.startsWith(asked.replace(/^\//, ''))) return 0;
     return words.every((word) => text.includes(word)) ? 1 : 2;
   };
   return entries
     .filter(({ label, hint }) => {
-      const text = folded(`${label} ${hint}`);
+      const text = foldLetter(`${label} ${hint}`);
       return words.every((word) => text.includes(word));
     })
     .sort((a, b) => rank(a) - rank(b))
@@ -36,7 +75,7 @@ export function matching<Entry extends PaletteEntry>(
 }
 
 /** The position after an arrow key, wrapping around at both ends; null for any other key. */
-export function placeAfter(key: string, at: number, count: number): number | null {
+export function movePosition(key: string, at: number, count: number): number | null {
   if (count === 0) return null;
   if (key === 'ArrowDown') return (at + 1) % count;
   if (key === 'ArrowUp') return (at + count - 1) % count;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { matching, type PaletteEntry, placeAfter } from './entries.ts';
-import { shortcutOf } from './shortcuts.ts';
+import { commandTarget, filterEntries, movePosition, type PaletteEntry } from './entries.ts';
+import { findShortcut } from './shortcuts.ts';
 
 const entry = (label: string, hint = ''): PaletteEntry => {
   return { id: label, kind: 'Pages', label, hint };
@@ -24,15 +24,44 @@ describe('the palette', () => {
     ['stat oper', ['Status']],
     ['nothing', []],
   ])('[U03] finds pages, chats and commands by "%s"', (typed, labels) => {
-    expect(matching(ENTRIES, typed).map(({ label }) => label)).toEqual(labels);
+    expect(filterEntries(ENTRIES, typed).map(({ label }) => label)).toEqual(labels);
   });
 
-  it('[U03] can be navigated with the arrow keys, which wrap around', () => {
-    expect(placeAfter('ArrowDown', 2, 3)).toBe(0);
-    expect(placeAfter('ArrowUp', 0, 3)).toBe(2);
-    expect(placeAfter('Enter', 0, 3)).toBeNull();
-    expect(placeAfter('ArrowDown', 0, 0)).toBeNull();
+  it('[U03] moves through the entries with the arrow keys and wraps around at both ends', () => {
+    expect(movePosition('ArrowDown', 2, 3)).toBe(0);
+    expect(movePosition('ArrowUp', 0, 3)).toBe(2);
+    expect(movePosition('Enter', 0, 3)).toBeNull();
+    expect(movePosition('ArrowDown', 0, 0)).toBeNull();
   });
+
+  const own = { id: 'w', chat: 'c2' };
+  const other = { id: 't', chat: null };
+  const toChat = (chat: string) => ({ kind: 'chat', chat });
+  it.each([
+    ['the chat', null, own, 'new', toChat('c1')],
+    ['another chat of the page', 'w', own, 'new', toChat('c2')],
+    [
+      'a conversation on another channel',
+      't',
+      other,
+      'new',
+      { kind: 'conversation', id: 't', operation: 'conversations/new-session' },
+    ],
+    [
+      'a conversation that the list has not loaded',
+      't',
+      null,
+      'stop',
+      { kind: 'conversation', id: 't', operation: 'conversations/stop' },
+    ],
+    ['a conversation into which nothing can be typed', 't', other, 'help', toChat('c1')],
+    ['a conversation while the row is still that of a chat', 't', own, 'help', toChat('c1')],
+  ] as const)(
+    '[U03] runs a command on the chat or conversation that is shown: %s',
+    (_case, conversation, row, command, target) => {
+      expect(commandTarget(command, { chat: 'c1', conversation, row })).toEqual(target);
+    },
+  );
 
   const key = (name: string, more = {}) => {
     return { key: name, ctrlKey: false, metaKey: false, altKey: false, ...more };
@@ -49,9 +78,9 @@ describe('the palette', () => {
     [key('n', { ctrlKey: true }), false, null],
     [key('@', { altKey: true }), false, null],
   ] as const)(
-    '[U03] opens with a shortcut, unless the key is text there: %o in a field: %s',
+    '[U03] opens the palette with a shortcut unless the key is text: %o in a field: %s',
     (pressed, isTyping, shortcut) => {
-      expect(shortcutOf(pressed, isTyping)).toBe(shortcut);
+      expect(findShortcut(pressed, isTyping)).toBe(shortcut);
     },
   );
 });

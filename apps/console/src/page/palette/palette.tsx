@@ -1,24 +1,29 @@
 // biome-ignore-all lint/a11y: keys pressed in the field move the selection, as in any combobox.
-import type { WebHistory } from '@parley/channels/web';
+import type { WebChat } from '@parley/channels/web';
 import type { Signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { randomId } from '../gateway.ts';
-import { hrefOfRow } from '../inbox/row-links.tsx';
-import { inboxRows } from '../inbox/rows.ts';
-import { hrefOf } from '../route.ts';
-import { useOperation } from '../ui/data.tsx';
+import type { ChatClient } from '../chat/client.ts';
+import { type ActionOutcome, createRandomId, orderOperation } from '../gateway.ts';
+import type { InboxState } from '../inbox/inbox-state.ts';
+import { toRowHref } from '../inbox/row-links.tsx';
+import { listInboxRows, namedElsewhere } from '../inbox/rows.ts';
+import { listViews } from '../navigation.tsx';
+import { toChatHref, toHref } from '../route.ts';
+import { useData, useOperation } from '../ui/data.tsx';
+import { TroubleNote } from '../ui/widgets.tsx';
 import { PLACES } from '../views.ts';
-import { type Me, missingRole } from '../who.ts';
-import { matching, type PaletteEntry, placeAfter } from './entries.ts';
+import type { SignedInPerson } from '../who.ts';
+import { commandTarget, filterEntries, movePosition, type PaletteEntry } from './entries.ts';
 import { SHORTCUTS } from './shortcuts.ts';
 
 export interface PaletteProps {
   readonly shown: Signal<'palette' | 'help' | null>;
-  readonly me: Me;
-  readonly commands: WebHistory['commands'];
-  /** Sends a command in the open chat. */
-  readonly send: (command: string) => void;
+  readonly me: SignedInPerson;
+  readonly client: ChatClient;
+  readonly inbox: InboxState;
+  /** The conversation shown instead of the chat; null if there is none. */
+  readonly conversation: string | null;
 }
 
 /** The palette of pages, chats and commands, or the list of shortcuts. */
@@ -26,7 +31,7 @@ export function Palette(props: PaletteProps): VNode {
   const { shown } = props;
   const box = useRef<HTMLDialogElement>(null);
   const kind = shown.value;
-  // The browser then restores the focus.
+  // Closing the dialog lets the browser restore the focus.
   const close = (): void => box.current?.close();
   useEffect(() => box.current?.showModal(), []);
   return (
@@ -41,35 +46,41 @@ export function Palette(props: PaletteProps): VNode {
         if (target === box.current) close();
       }}
     >
-      {kind === 'palette' && <Finder {...props} close={close} />}
-      {kind === 'help' && <Help onClose={close} />}
+      {kind === 'palette' && <PaletteFinder {...props} close={close} />}
+      {kind === 'help' && <ShortcutHelp onClose={close} />}
     </dialog>
   );
 }
 
-interface Entry extends PaletteEntry {
-  readonly run: () => void;
+interface PaletteAction extends PaletteEntry {
+  /** Returns the reason if the command failed. */
+  readonly run: () => Promise<ActionOutcome | undefined>;
 }
 
 interface FinderProps extends Omit<PaletteProps, 'shown'> {
   readonly close: () => void;
 }
 
-function Finder({ close, me, commands, send }: FinderProps): VNode {
+function PaletteFinder({ close, ...props }: FinderProps): VNode {
   const [typed, setTyped] = useState('');
   const [at, setAt] = useState(0);
-  const entries = matching(useEntries(me, commands, send), typed);
+  const [failure, setFailure] = useState<string | null>(null);
+  const isRunning = useRef(false);
+  const entries = filterEntries(usePaletteEntries(props), typed);
   const chosen = entries[Math.min(at, entries.length - 1)];
-  const run = (entry: Entry | undefined): void => {
-    if (entry === undefined) return;
-    close();
-    entry.run();
+  const run = async (entry: PaletteAction | undefined): Promise<void> => {
+    if (entry === undefined || isRunning.current) return;
+    isRunning.current = true;
+    const failed = await entry.run();
+    isRunning.current = false;
+    setFailure(failed?.text ?? null);
+    if (failed === undefined) close();
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    const next = placeAfter(event.key, at, entries.length);
+    const next = movePosition(event.key, at, entries.length);
     if (next === null && event.key !== 'Enter') return;
     event.preventDefault();
-    if (next === null) run(chosen);
+    if (next === null) void run(chosen);
     else setAt(next);
   };
   return (
@@ -92,6 +103,7 @@ function Finder({ close, me, commands, send }: FinderProps): VNode {
         }}
         onKeyDown={onKeyDown}
       />
+      <TroubleNote reason={failure} />
       <ul
         id="palette-entries"
         class="palette-entries"
@@ -104,7 +116,7 @@ function Finder({ close, me, commands, send }: FinderProps): VNode {
             id={`palette-${entry.id}`}
             role="option"
             aria-selected={entry === chosen}
-            onClick={() => run(entry)}
+            onClick={() => void run(entry)}
           >
             <span class="clip">{entry.label}</span>
             <span class="hint clip">{entry.hint}</span>
@@ -121,69 +133,79 @@ function Finder({ close, me, commands, send }: FinderProps): VNode {
 }
 
 /** All entries that the signed-in person's role allows. */
-function useEntries(me: Me, commands: WebHistory['commands'], send: (command: string) => void) {
+function usePaletteEntries(props: Omit<PaletteProps, 'shown'>): readonly PaletteAction[] {
+  const { me, client } = props;
   const isOwner = me.role === 'owner';
-  const list = useOperation('conversations/list', isOwner ? {} : null);
-  const go = (href: string) => (): void => {
-    location.hash = href;
-  };
-  const pages = PLACES.flatMap(({ name, views }) =>
-    views
-      .filter(
-        ({ label, reads, id }) =>
-          label !== null && id !== 'conversations' && missingRole(me, reads) === null,
-      )
-      .map(
-        (view): Entry => ({
-          id: view.id,
-          kind: 'Pages',
-          label: view.label ?? '',
-          hint: name,
-          run: go(hrefOf(view.id)),
-        }),
-      ),
+  const chats = useChats(isOwner);
+  const pages = PLACES.flatMap((place) =>
+    listViews(me, place)
+      .filter(({ id }) => id !== 'conversations')
+      .map(({ id, label }): PaletteAction => {
+        return { id, kind: 'Pages', label: label ?? '', hint: place.name, run: go(toHref(id)) };
+      }),
   );
   if (!isOwner) return pages;
-  const own: readonly Entry[] = [
-    { id: 'inbox', kind: 'Pages', label: 'Inbox', hint: 'Conversations', run: go(hrefOf('chat')) },
+  const own: readonly PaletteAction[] = [
+    { id: 'inbox', kind: 'Pages', label: 'Inbox', hint: 'Conversations', run: go(toHref('chat')) },
     {
       id: 'new-chat',
       kind: 'Commands',
       label: 'New chat',
       hint: 'N',
-      run: go(hrefOf('chat', randomId())),
+      run: go(toHref('chat', createRandomId())),
     },
   ];
-  const rows = inboxRows({
-    conversations: list.value?.conversations ?? [],
-    marks: list.value?.marks ?? [],
-    ...{ chats: [], isOfOneAgent: true },
-  });
-  const chats = rows.map((row, nth): Entry => {
-    return {
-      id: `chat-${nth}`,
-      kind: 'Chats',
-      label: row.title,
-      hint: row.place,
-      run: go(hrefOfRow(row)),
-    };
-  });
-  const typed = commands.map(({ name, summary }): Entry => {
+  const typed = client.conversation.value.commands.map(({ name, summary }): PaletteAction => {
     return {
       id: `command-${name}`,
       kind: 'Commands',
       label: `/${name}`,
       hint: summary,
-      run() {
-        location.hash = hrefOf('chat');
-        send(`/${name}`);
-      },
+      run: () => runCommand(name, props),
     };
   });
   return [...own, ...pages, ...chats, ...typed];
 }
 
-function Help({ onClose }: { readonly onClose: () => void }): VNode {
+const go = (href: string) => async () => {
+  location.hash = href;
+  return undefined;
+};
+
+/** The chats of this page and the newest conversations of all channels, under their names. */
+function useChats(isOwner: boolean): readonly PaletteAction[] {
+  const list = useOperation('conversations/list', isOwner ? {} : null).value;
+  const chats = useData<readonly WebChat[]>(isOwner ? '/channels/web/default/chats' : null).value;
+  if (list === undefined || chats === undefined) return [];
+  const { conversations, marks } = list;
+  const rows = listInboxRows({ conversations, marks, chats, isOfOneAgent: true });
+  const named = namedElsewhere(marks, rows).map((one) => ({ ...one, place: 'Conversations' }));
+  return [...rows, ...named].map((row): PaletteAction => {
+    return {
+      id: `chat-${row.id}`,
+      kind: 'Chats',
+      label: row.title,
+      hint: row.place,
+      run: go(toRowHref(row)),
+    };
+  });
+}
+
+/** Runs a command on the chat on display. Resolves to the reason if the command failed. */
+async function runCommand(
+  name: string,
+  { client, inbox, conversation }: Omit<PaletteProps, 'shown'>,
+): Promise<ActionOutcome | undefined> {
+  const shown = { chat: client.chat.peek(), conversation, row: inbox.row.peek() };
+  const target = commandTarget(name, shown);
+  if (target.kind === 'conversation') return orderOperation(target.operation, { id: target.id });
+  client.open(target.chat);
+  client.send(`/${name}`);
+  location.hash = toChatHref(target.chat);
+  return undefined;
+}
+
+function ShortcutHelp({ onClose }: { readonly onClose: () => void }): VNode {
   return (
     <>
       <h2>Keyboard shortcuts</h2>

@@ -16,8 +16,10 @@ export const SHORTCUTS: readonly (readonly [keys: string, does: string])[] = [
 
 type Key = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey'>;
 
-/** The action of a key, or null. `isTyping` is true in a text field, where letters are text. */
-export function shortcutOf(
+/**
+ * The action of a key, or null. `isTyping` is true in a text field, where letter keys type text.
+ */
+export function findShortcut(
   { key, ctrlKey, metaKey, altKey }: Key,
   isTyping: boolean,
 ): Shortcut | null {
@@ -35,7 +37,7 @@ export function useShortcuts(run: (shortcut: Shortcut) => void): void {
     const onKeyDown = (event: KeyboardEvent): void => {
       // The editor is in a shadow root, so the event's own target would only be its host.
       const [target = null] = event.composedPath();
-      const shortcut = shortcutOf(event, isField(target));
+      const shortcut = findShortcut(event, isTextField(target));
       if (shortcut === null || event.defaultPrevented) return;
       // An open dialog or menu has its own keys.
       if (shortcut !== 'palette' && document.querySelector('dialog[open], [popover]:popover-open'))
@@ -48,7 +50,7 @@ export function useShortcuts(run: (shortcut: Shortcut) => void): void {
   });
 }
 
-function isField(target: EventTarget | null): boolean {
+function isTextField(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&
     (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName))

@@ -1,7 +1,7 @@
 import type { PartComparison, PromptComparison, TextPiece } from '@parley/prompt';
 import { Fragment, type VNode } from 'preact';
-import { amount, percent } from '../ui/format.ts';
-import { Said } from '../ui/widgets.tsx';
+import { formatAmount, formatPercent } from '../ui/format.ts';
+import { OutsideText } from '../ui/widgets.tsx';
 
 /** Two prompts: their shared prefix and their differences. */
 export function ComparisonView({ comparison }: { readonly comparison: PromptComparison }): VNode {
@@ -11,14 +11,14 @@ export function ComparisonView({ comparison }: { readonly comparison: PromptComp
     <div class="comparison">
       <div>
         <p class="shared-words">
-          <b>{percent(share)}</b> of this prompt is a prefix that both share:{' '}
-          {amount(prefix.characters)} characters, about {amount(prefix.tokens)} tokens.
+          <b>{formatPercent(share)}</b> of this prompt is a prefix that both share:{' '}
+          {formatAmount(prefix.characters)} characters, about {formatAmount(prefix.tokens)} tokens.
         </p>
         <div class="bar" aria-hidden="true">
           <i style={{ width: `${share * 100}%` }} />
         </div>
         <p class="hint">
-          Before {amount(before.tokens)} tokens, now {amount(after.tokens)}.
+          Before {formatAmount(before.tokens)} tokens, now {formatAmount(after.tokens)}.
         </p>
       </div>
       {parts.map((part, index) => (
@@ -51,8 +51,8 @@ function ChangeRow({ part }: { readonly part: PartComparison }): VNode {
         <b>{layer}</b>
         <span class={`badge change-${change}`}>{LABELS[change]}</span>
       </summary>
-      <Said as="pre" look="layer-text">
-        {stretchesOf(part).map(({ kind, text, shared }, index) => {
+      <OutsideText as="pre" look="layer-text">
+        {splitStretches(part).map(({ kind, text, shared }, index) => {
           const Element = ELEMENTS[kind];
           return (
             <Element key={index} class={shared ? 'is-shared' : undefined}>
@@ -60,7 +60,7 @@ function ChangeRow({ part }: { readonly part: PartComparison }): VNode {
             </Element>
           );
         })}
-      </Said>
+      </OutsideText>
     </details>
   );
 }
@@ -72,15 +72,15 @@ function isFullyShared({ change, pieces, shared }: PartComparison): boolean {
 }
 
 /** A section of a layer's text, with its change and whether it is in the shared prefix. */
-interface Stretch extends TextPiece {
+interface TextStretch extends TextPiece {
   readonly shared: boolean;
 }
 
 /**
- * The pieces of a layer, split where the shared prefix ends. It ends within the first differing
- * line, so it includes the beginning of both the removed and the added line.
+ * The pieces of a layer, split where the shared prefix ends. The shared prefix ends within the
+ * first differing line, so it includes the beginning of both the removed and the added line.
  */
-export function stretchesOf({ pieces, shared }: PartComparison): readonly Stretch[] {
+export function splitStretches({ pieces, shared }: PartComparison): readonly TextStretch[] {
   let left = { removed: shared, added: shared };
   return pieces.flatMap(({ kind, text }) => {
     const within = Math.max(

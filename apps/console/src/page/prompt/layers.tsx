@@ -8,8 +8,8 @@ import type {
 } from '@parley/core';
 import { Fragment, type VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { amount, percent } from '../ui/format.ts';
-import { Said } from '../ui/widgets.tsx';
+import { formatAmount, formatPercent } from '../ui/format.ts';
+import { OutsideText } from '../ui/widgets.tsx';
 
 /**
  * A whole request: tool definitions, layers, history and message, followed by the layers that were
@@ -17,13 +17,13 @@ import { Said } from '../ui/widgets.tsx';
  */
 export function PromptLayers({ request }: { readonly request: SentRequest }): VNode {
   const { tools, unsent } = request;
-  const rows = rowsOf(request);
+  const rows = listRequestRows(request);
   const all = request.tokens || 1;
   return (
     <>
       <WholeBar rows={rows} all={all} />
       <LayerRows rows={rows} all={all} />
-      {unsent.length > 0 && <Unsent unsent={unsent} />}
+      {unsent.length > 0 && <UnsentLayers unsent={unsent} />}
       <dl class="pairs">
         <dt>Available tools</dt>
         <dd>{tools.length === 0 ? 'none' : tools.join(', ')}</dd>
@@ -33,13 +33,12 @@ export function PromptLayers({ request }: { readonly request: SentRequest }): VN
 }
 
 /** How often a text changes, which determines the color of its bar. */
-type Pace = 'standing' | 'turning' | 'data';
+type ChangePace = 'standing' | 'turning' | 'data';
 
-/** One row of a request. */
-interface Row extends Pick<SentPart, 'source' | 'tokens'> {
+interface RequestRow extends Pick<SentPart, 'source' | 'tokens'> {
   readonly name: string;
   readonly audience: Audience;
-  readonly pace: Pace;
+  readonly pace: ChangePace;
   readonly cut: SentPart['cut'];
   readonly characters: number;
   /** The content shown when the row is opened. */
@@ -49,18 +48,22 @@ interface Row extends Pick<SentPart, 'source' | 'tokens'> {
 }
 
 /** Rows in the order in which a provider receives them. */
-function rowsOf({ parts, messages, sections }: SentRequest): readonly Row[] {
-  const rowOf = (part: SentPart, index: number): Row => ({
+function listRequestRows({ parts, messages, sections }: SentRequest): readonly RequestRow[] {
+  const rowOf = (part: SentPart, index: number): RequestRow => ({
     ...part,
     name: part.layer,
-    pace: paceOf(part),
+    pace: getPace(part),
     characters: part.text.length,
     content: part.placement === 'tools' ? part.text.replaceAll('\n', '\n\n') : part.text,
-    note: noteBefore(parts, index),
+    note: findNoteBefore(parts, index),
   });
   const rows = parts.map(rowOf);
   const system = parts.filter(({ placement }) => placement !== 'user').length;
-  const talk = (name: RequestSection['name'], content: Row['content'], note: string): Row[] =>
+  const talk = (
+    name: RequestSection['name'],
+    content: RequestRow['content'],
+    note: string,
+  ): RequestRow[] =>
     sections
       .filter((section) => section.name === name)
       .map(({ count, characters, tokens }) => ({
@@ -86,12 +89,12 @@ function rowsOf({ parts, messages, sections }: SentRequest): readonly Row[] {
   ];
 }
 
-function paceOf({ placement, stable }: SentPart): Pace {
+function getPace({ placement, stable }: SentPart): ChangePace {
   if (placement === 'user') return 'data';
   return stable ? 'standing' : 'turning';
 }
 
-function noteBefore(parts: readonly SentPart[], index: number): string | null {
+function findNoteBefore(parts: readonly SentPart[], index: number): string | null {
   const [before, here] = [parts[index - 1], parts[index]];
   if (here?.placement === 'user' && before?.placement !== 'user') {
     return 'In the user message, before the text of the sender';
@@ -109,7 +112,7 @@ const PACES = [
 ] as const;
 
 interface RowsProps {
-  readonly rows: readonly Row[];
+  readonly rows: readonly RequestRow[];
   /** Tokens of the whole request. */
   readonly all: number;
 }
@@ -127,7 +130,7 @@ function WholeBar({ rows, all }: RowsProps): VNode {
           <i
             key={index}
             class={`is-${pace}`}
-            title={`${name}: ${percent(tokens / all)}`}
+            title={`${name}: ${formatPercent(tokens / all)}`}
             style={{ flexGrow: tokens }}
           />
         ))}
@@ -138,7 +141,7 @@ function WholeBar({ rows, all }: RowsProps): VNode {
           .map(({ pace, label, share }) => (
             <li key={pace}>
               <i class={`is-${pace}`} />
-              {percent(share)} {label}
+              {formatPercent(share)} {label}
             </li>
           ))}
       </ul>
@@ -165,10 +168,10 @@ function LayerRows({ rows, all }: RowsProps): VNode {
   );
 }
 
-function LayerRow({ row, share }: { readonly row: Row; readonly share: number }): VNode {
+function LayerRow({ row, share }: { readonly row: RequestRow; readonly share: number }): VNode {
   const { name, source, audience, pace, cut, characters, tokens, content } = row;
   const [isOpen, setOpen] = useState(false);
-  const reader = audienceName(audience);
+  const reader = getAudienceName(audience);
   return (
     <details
       class={`layer is-${pace}`}
@@ -180,54 +183,56 @@ function LayerRow({ row, share }: { readonly row: Row; readonly share: number })
           <small class="hint">{source}</small>
           {cut && (
             <em class="cut">
-              cut: {amount(cut.shown)} of {amount(cut.total)}
+              cut: {formatAmount(cut.shown)} of {formatAmount(cut.total)}
             </em>
           )}
         </span>
         <span class={`badge for-${reader === 'owner' ? reader : 'others'}`}>
           {reader === 'owner' ? 'owner only' : reader}
         </span>
-        <span class="bar" title={percent(share)}>
+        <span class="bar" title={formatPercent(share)}>
           <i style={{ width: `${Math.max(share * 100, 0.5)}%` }} />
         </span>
-        <span class="layer-size">{amount(tokens)}</span>
+        <span class="layer-size">{formatAmount(tokens)}</span>
       </summary>
       {/* A long text is laid out only when its row is opened. */}
       {isOpen && (
         <>
           <Content content={content} />
-          <p class="hint layer-foot">{sizeText({ characters, tokens })}</p>
+          <p class="hint layer-foot">{formatSize({ characters, tokens })}</p>
         </>
       )}
     </details>
   );
 }
 
-function Content({ content }: Pick<Row, 'content'>): VNode {
+function Content({ content }: Pick<RequestRow, 'content'>): VNode {
   if (typeof content === 'string') {
     return (
-      <Said as="pre" look="layer-text">
+      <OutsideText as="pre" look="layer-text">
         {content}
-      </Said>
+      </OutsideText>
     );
   }
   return (
     <ol class="hint">
       {content.map((message, index) => (
         <li key={index}>
-          {message.role}: {sizeText(message)}
+          {message.role}: {formatSize(message)}
         </li>
       ))}
     </ol>
   );
 }
 
-function sizeText({ characters, tokens }: Omit<MessageSize, 'role'>): string {
-  return `${amount(characters)} characters, about ${amount(tokens)} tokens`;
+function formatSize({ characters, tokens }: Omit<MessageSize, 'role'>): string {
+  return `${formatAmount(characters)} characters, about ${formatAmount(tokens)} tokens`;
 }
 
 /** The audience of a text for people; an unknown audience counts as private. */
-export function audienceName(audience: Audience | undefined): 'owner' | 'this chat' | 'everyone' {
+export function getAudienceName(
+  audience: Audience | undefined,
+): 'owner' | 'this chat' | 'everyone' {
   switch (audience?.kind) {
     case 'everyone':
       return 'everyone';
@@ -238,7 +243,7 @@ export function audienceName(audience: Audience | undefined): 'owner' | 'this ch
   }
 }
 
-function Unsent({ unsent }: { readonly unsent: readonly UnsentLayer[] }): VNode {
+function UnsentLayers({ unsent }: { readonly unsent: readonly UnsentLayer[] }): VNode {
   return (
     <section class="unsent">
       <h3>Not in the prompt</h3>
@@ -246,7 +251,7 @@ function Unsent({ unsent }: { readonly unsent: readonly UnsentLayer[] }): VNode 
         {unsent.map((layer, index) => (
           <div key={index}>
             <dt>{layer.layer}</dt>
-            <dd class={`tone is-${layer.outcome}`}>{unsentReason(layer)}</dd>
+            <dd class={`tone is-${layer.outcome}`}>{describeUnsent(layer)}</dd>
           </div>
         ))}
       </dl>
@@ -255,12 +260,12 @@ function Unsent({ unsent }: { readonly unsent: readonly UnsentLayer[] }): VNode 
 }
 
 /** Why a layer is not in the prompt. */
-export function unsentReason(unsent: UnsentLayer): string {
+export function describeUnsent(unsent: UnsentLayer): string {
   switch (unsent.outcome) {
     case 'absent':
       return unsent.reason;
     case 'withheld':
-      return `withheld: ${unsent.source} is for ${audienceName(unsent.audience)}, not for the sender`;
+      return `withheld: ${unsent.source} is for ${getAudienceName(unsent.audience)}, not for the sender`;
     case 'failed':
       return `failed: ${unsent.reason}`;
   }

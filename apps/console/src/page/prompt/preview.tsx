@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { useOperation } from '../ui/data.tsx';
-import { amount } from '../ui/format.ts';
-import { Show } from '../ui/widgets.tsx';
+import { formatAmount } from '../ui/format.ts';
+import { ShowData } from '../ui/widgets.tsx';
 import { PromptLayers } from './layers.tsx';
 
 /** A hypothetical message. The gateway chooses values for empty fields. */
@@ -19,7 +19,7 @@ const CHOICES = {
 export function PreviewSheet(): VNode {
   const [preview, setPreview] = useState(FIRST);
   const [asked, setAsked] = useState(FIRST);
-  const data = useOperation('prompts/preview', withoutEmpty(asked));
+  const data = useOperation('prompts/preview', removeEmptyFields(asked));
   const change = (part: Partial<Preview>, isFinal: boolean): void => {
     const next = { ...preview, ...part };
     setPreview(next);
@@ -36,16 +36,16 @@ export function PreviewSheet(): VNode {
         </p>
       </header>
       <PreviewForm preview={preview} change={change} submit={() => setAsked(preview)} />
-      <Show data={data}>
+      <ShowData data={data}>
         {(request) => (
           <>
             <p class="lead">
-              {amount(request.tokens)} tokens · layout {request.layout}
+              {formatAmount(request.tokens)} tokens · layout {request.layout}
             </p>
             <PromptLayers request={request} />
           </>
         )}
-      </Show>
+      </ShowData>
     </>
   );
 }
@@ -73,6 +73,9 @@ function PreviewForm({ preview, change, submit }: PreviewFormProps): VNode {
       />
     </label>
   );
+  const served = useOperation('channels/report', {}).value?.accounts ?? [];
+  const channels = new Set([...CHOICES.channel, ...served.map(({ channel }) => channel)]);
+  const choices = { ...CHOICES, channel: [...channels] };
   const choice = (name: keyof typeof CHOICES, label: string): VNode => (
     <label class="hint">
       {label}
@@ -83,7 +86,7 @@ function PreviewForm({ preview, change, submit }: PreviewFormProps): VNode {
         disabled={name === 'mode' && preview.heartbeat === '1'}
         onChange={({ currentTarget }) => change({ [name]: currentTarget.value }, true)}
       >
-        {CHOICES[name].map((value) => (
+        {choices[name].map((value) => (
           <option key={value}>{value}</option>
         ))}
       </select>
@@ -111,6 +114,6 @@ function PreviewForm({ preview, change, submit }: PreviewFormProps): VNode {
   );
 }
 
-function withoutEmpty(preview: Preview): Partial<Preview> {
+function removeEmptyFields(preview: Preview): Partial<Preview> {
   return Object.fromEntries(Object.entries(preview).filter(([, value]) => value !== ''));
 }

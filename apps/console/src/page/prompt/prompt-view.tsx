@@ -1,11 +1,13 @@
+import type { OutputOf } from '@parley/gateway/operations';
 import type { PromptSummary } from '@parley/store';
 import type { VNode } from 'preact';
 import { useRowAgents } from '../agents.tsx';
-import { hrefOf, type Route } from '../route.ts';
-import { type Pages, useOperation, usePages } from '../ui/data.tsx';
-import { amount, dayOf, momentOf, timeOfDay } from '../ui/format.ts';
+import { type Route, toHref } from '../route.ts';
+import { useOperation } from '../ui/data.tsx';
+import { formatAmount, formatDay, formatMoment, formatTimeOfDay } from '../ui/format.ts';
 import { EntryLink, SplitView } from '../ui/frames.tsx';
-import { List, Show } from '../ui/widgets.tsx';
+import { type Older, useGrowing } from '../ui/growing.ts';
+import { List, OlderButton, ShowData } from '../ui/widgets.tsx';
 import { ComparisonView } from './comparison.tsx';
 import { PromptLayers } from './layers.tsx';
 import { PreviewSheet } from './preview.tsx';
@@ -15,7 +17,7 @@ import { PreviewSheet } from './preview.tsx';
  * Every text is shown as plain text, never as HTML.
  */
 export function PromptView({ view, args: [turn = '', word, earlier = ''] }: Route): VNode {
-  const data = usePages('prompts/list', {}, ({ prompts, next }) => ({ items: prompts, next }));
+  const data = useGrowing('prompts/list', {}, undefined, readPrompts, ({ turnId }) => turnId);
   const { isShown } = useRowAgents();
   const turns = (data.value ?? []).filter(({ conversationId }) => isShown(conversationId));
   const isPreview = view === 'preview';
@@ -29,17 +31,17 @@ export function PromptView({ view, args: [turn = '', word, earlier = ''] }: Rout
       showsList={!isPreview && turn === ''}
       list={
         <>
-          <a class="quiet" href={hrefOf('preview')} aria-current={isPreview ? 'true' : undefined}>
+          <a class="quiet" href={toHref('preview')} aria-current={isPreview ? 'true' : undefined}>
             Preview…
           </a>
-          <Show data={data}>
+          <ShowData data={data}>
             {() => (
-              <TurnList turns={turns} chosen={isPreview ? undefined : chosen} more={data.more} />
+              <TurnList turns={turns} chosen={isPreview ? undefined : chosen} older={data.older} />
             )}
-          </Show>
+          </ShowData>
         </>
       }
-      back={hrefOf('prompt')}
+      back={toHref('prompt')}
     >
       {isPreview && <PreviewSheet />}
       {!isPreview && chosen && (
@@ -49,13 +51,18 @@ export function PromptView({ view, args: [turn = '', word, earlier = ''] }: Rout
   );
 }
 
-interface TurnListProps extends Pick<Pages<PromptSummary>, 'more'> {
+function readPrompts({ prompts: items, next }: OutputOf<'prompts/list'>) {
+  return { items, next };
+}
+
+interface TurnListProps {
+  readonly older: Older | null;
   readonly turns: readonly PromptSummary[];
   readonly chosen: string | undefined;
 }
 
 /** The recorded turns, newest first, grouped by day. */
-function TurnList({ turns, chosen, more }: TurnListProps): VNode {
+function TurnList({ turns, chosen, older }: TurnListProps): VNode {
   if (turns.length === 0) {
     return (
       <p class="nothing">
@@ -65,7 +72,7 @@ function TurnList({ turns, chosen, more }: TurnListProps): VNode {
   }
   return (
     <div>
-      {daysOf(turns).map(({ day, entries }) => (
+      {groupByDay(turns).map(({ day, entries }) => (
         <section key={day} aria-label={day}>
           <h3 class="hint">{day}</h3>
           <List of={entries}>
@@ -73,11 +80,7 @@ function TurnList({ turns, chosen, more }: TurnListProps): VNode {
           </List>
         </section>
       ))}
-      {more && (
-        <button type="button" class="quiet" onClick={more}>
-          Older turns
-        </button>
-      )}
+      <OlderButton label="Older turns" older={older} />
     </div>
   );
 }
@@ -87,28 +90,28 @@ function TurnLink({ turn, isChosen }: { turn: PromptSummary; isChosen: boolean }
   const agent = useRowAgents().titleOf(turn.conversationId);
   return (
     <EntryLink
-      href={hrefOf('prompt', turnId)}
-      title={chatName(turn)}
+      href={toHref('prompt', turnId)}
+      title={getChatName(turn)}
       at={at}
-      time={timeOfDay(at)}
+      time={formatTimeOfDay(at)}
       facts={`${place.channel} · ${layout}`}
       isChosen={isChosen}
     >
-      {amount(tokens)} tokens{agent !== null && ` · ${agent}`}
+      {formatAmount(tokens)} tokens{agent !== null && ` · ${agent}`}
     </EntryLink>
   );
 }
 
 /** The title of a group, otherwise the sender. */
-function chatName({ place: { title, personName, chatType } }: PromptSummary): string {
+function getChatName({ place: { title, personName, chatType } }: PromptSummary): string {
   const name = title ?? personName;
   return chatType === 'direct' ? name : `${name} · ${chatType}`;
 }
 
-function daysOf(turns: readonly PromptSummary[]) {
+function groupByDay(turns: readonly PromptSummary[]) {
   const days: { day: string; entries: PromptSummary[] }[] = [];
   for (const turn of turns) {
-    const day = dayOf(turn.at, Date.now());
+    const day = formatDay(turn.at, Date.now());
     const last = days.at(-1);
     if (last?.day === day) last.entries.push(turn);
     else days.push({ day, entries: [turn] });
@@ -130,21 +133,21 @@ function Turn({ turnId, against, turns }: TurnProps): VNode {
       {turn && <TurnHead turn={turn} />}
       {turn && <CompareChoice turn={turn} turns={turns} against={against} />}
       {against === null ? (
-        <Show data={data}>
+        <ShowData data={data}>
           {(prompt) => (
             <div class="sheet">
               <PromptLayers request={prompt} />
             </div>
           )}
-        </Show>
+        </ShowData>
       ) : (
-        <Compared turnId={turnId} against={against} />
+        <ComparedTurns turnId={turnId} against={against} />
       )}
     </>
   );
 }
 
-function Compared({
+function ComparedTurns({
   turnId,
   against,
 }: {
@@ -152,7 +155,9 @@ function Compared({
   readonly against: string;
 }): VNode {
   const data = useOperation('prompts/compare', { before: against, after: turnId });
-  return <Show data={data}>{(comparison) => <ComparisonView comparison={comparison} />}</Show>;
+  return (
+    <ShowData data={data}>{(comparison) => <ComparisonView comparison={comparison} />}</ShowData>
+  );
 }
 
 function TurnHead({ turn }: { readonly turn: PromptSummary }): VNode {
@@ -160,14 +165,14 @@ function TurnHead({ turn }: { readonly turn: PromptSummary }): VNode {
   const { personName, personId, channel, account } = place;
   return (
     <header class="entry-head">
-      <h2 class="title">{chatName(turn)}</h2>
+      <h2 class="title">{getChatName(turn)}</h2>
       <p>
-        {momentOf(at)} · {personName} ({personId}) · {channel}/{account}
+        {formatMoment(at)} · {personName} ({personId}) · {channel}/{account}
       </p>
       {answeredBy !== undefined && <p>{answeredBy}</p>}
       <p>
-        <b>{amount(tokens)} tokens</b> in {amount(characters)} characters · layout {layout} ·{' '}
-        {model}
+        <b>{formatAmount(tokens)} tokens</b> in {formatAmount(characters)} characters · layout{' '}
+        {layout} · {model}
       </p>
       <p class="entry-id">{turn.turnId}</p>
     </header>
@@ -181,11 +186,11 @@ function CompareChoice(props: Omit<TurnProps, 'turnId'> & { turn: PromptSummary 
   if (others.length === 0 && against === null) return null;
   const isHere = (other: PromptSummary): boolean => other.conversationId === turn.conversationId;
   const compareWith = (other: string): void => {
-    location.hash = hrefOf('prompt', turn.turnId, ...(other === '' ? [] : ['against', other]));
+    location.hash = toHref('prompt', turn.turnId, ...(other === '' ? [] : ['against', other]));
   };
   const option = (other: PromptSummary): VNode => (
     <option key={other.turnId} value={other.turnId}>
-      {momentOf(other.at)} · {chatName(other)} · {amount(other.tokens)} tokens
+      {formatMoment(other.at)} · {getChatName(other)} · {formatAmount(other.tokens)} tokens
     </option>
   );
   const isListed = others.some(({ turnId }) => turnId === against);

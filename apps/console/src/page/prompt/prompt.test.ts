@@ -1,8 +1,8 @@
 import type { Audience, UnsentLayer } from '@parley/core';
 import type { PartComparison } from '@parley/prompt';
 import { describe, expect, it } from 'vitest';
-import { stretchesOf } from './comparison.tsx';
-import { audienceName, unsentReason } from './layers.tsx';
+import { splitStretches } from './comparison.tsx';
+import { describeUnsent, getAudienceName } from './layers.tsx';
 
 describe('prompts on the page', () => {
   it.each<[string, Audience | undefined]>([
@@ -11,9 +11,9 @@ describe('prompts on the page', () => {
     ['owner', { kind: 'owner' }],
     ['owner', undefined],
   ])(
-    '[P17] [W02] name who may see a layer: %s; an unknown audience counts as private',
+    '[P17] [W02] names who may see a layer: %s; an unknown audience counts as private',
     (name, audience) => {
-      expect(audienceName(audience)).toBe(name);
+      expect(getAudienceName(audience)).toBe(name);
     },
   );
 
@@ -33,11 +33,11 @@ describe('prompts on the page', () => {
       { layer: 'c', placement: 'system', outcome: 'failed', reason: 'it broke' },
       'failed: it broke',
     ],
-  ])('[P17] say why a layer was left out: %o', (unsent, reason) => {
-    expect(unsentReason(unsent)).toBe(reason);
+  ])('[P17] explains why a layer was left out: %o', (unsent, reason) => {
+    expect(describeUnsent(unsent)).toBe(reason);
   });
 
-  it('[P17] mark where the shared prefix ends, even within a line', () => {
+  it('[P17] marks where the shared prefix ends, even within a line', () => {
     const part: PartComparison = {
       layer: 'l',
       placement: 'system',
@@ -50,7 +50,7 @@ describe('prompts on the page', () => {
       ],
       shared: 8,
     };
-    expect(stretchesOf(part)).toEqual([
+    expect(splitStretches(part)).toEqual([
       { kind: 'same', text: 'day\n', shared: true },
       { kind: 'removed', text: '14:0', shared: true },
       { kind: 'removed', text: '5\n', shared: false },

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
-import { configPath } from '@parley/core/installation';
+import { getConfigPath } from '@parley/core/installation';
 import { describe, expect, it } from 'vitest';
-import { offersAt } from './completion.ts';
+import { listOffers } from './completion.ts';
 
-const schema = JSON.parse(readFileSync(configPath('parley.schema.json'), 'utf8'));
+const schema = JSON.parse(readFileSync(getConfigPath('parley.schema.json'), 'utf8'));
 const labels = (lines: readonly string[], typed: string) =>
-  offersAt(schema, lines, typed).map(({ label }) => label);
+  listOffers(schema, lines, typed).map(({ label }) => label);
 
 describe('completions in the settings editor', () => {
-  it('[U03] are the keys of the block that contains the line', () => {
+  it('[U03] completes the keys of the block that contains the line', () => {
     expect(labels([], 'he')).toContain('heartbeat');
     expect(labels(['heartbeat:', '  enabled: true'], '  ')).toContain('quietHours');
     expect(labels(['channels:', '  telegram:', '    token: x'], '    ')).toContain('access');
@@ -16,7 +16,7 @@ describe('completions in the settings editor', () => {
     expect(labels(['channels:', '  telegram:', '    access:'], '      ')).toContain('groups');
   });
 
-  it('[U03] are the values of a key that allows only a few, and nothing for any other key', () => {
+  it('[U03] completes the values of a key that allows only a few, and nothing for any other key', () => {
     expect(labels(['log:'], '  level: ')).toEqual(['debug', 'info', 'warn', 'error', 'silent']);
     expect(labels(['heartbeat:'], '  enabled: t')).toEqual(['true', 'false']);
     expect(labels(['agent:'], '  name: P')).toEqual([]);

@@ -1,7 +1,12 @@
-import { type Field, fieldOf, keysOf, type Schema } from './fields.ts';
+import {
+  chooseField,
+  listAllowedKeys,
+  type SettingFieldKind,
+  type SettingSchema,
+} from './fields.ts';
 
 /** A key or value that fits at a position of the file. */
-export interface Offer {
+export interface CompletionOffer {
   readonly label: string;
   readonly about?: string | undefined;
   readonly isKey: boolean;
@@ -11,25 +16,25 @@ export interface Offer {
  * The completions for `typed`, the start of a line below `lines`: either the keys of the block its
  * indent belongs to, or the values of its key. Flow mappings in braces are not parsed.
  */
-export function offersAt(
-  schema: Schema,
+export function listOffers(
+  schema: SettingSchema,
   lines: readonly string[],
   typed: string,
-): readonly Offer[] {
+): readonly CompletionOffer[] {
   const [, indent = '', key = '', value] = /^(\s*)([\w-]*)(:\s+\S*)?$/.exec(typed) ?? [];
   if (!/^\s*[\w-]*(:\s+\S*)?$/.test(typed)) return [];
-  const block = blockAt(schema, pathAbove(lines, indent.length));
+  const block = findBlock(schema, findPathAbove(lines, indent.length));
   if (block === undefined) return [];
   if (value === undefined) {
     return block.map(([label, { description }]) => ({ label, about: description, isKey: true }));
   }
   const [, found] = block.find(([name]) => name === key) ?? [];
   if (found === undefined) return [];
-  const field = fieldOf(key, found, undefined);
-  return wordsIn(field).map((label) => ({ label, isKey: false }));
+  const field = chooseField(key, found, undefined);
+  return listFieldWords(field).map((label) => ({ label, isKey: false }));
 }
 
-function wordsIn(field: Field): readonly string[] {
+function listFieldWords(field: SettingFieldKind): readonly string[] {
   switch (field.kind) {
     case 'switch':
       return ['true', 'false'];
@@ -43,7 +48,7 @@ function wordsIn(field: Field): readonly string[] {
 }
 
 /** The keys of the blocks around a line with that indent, outermost first. */
-function pathAbove(lines: readonly string[], indent: number): readonly string[] {
+function findPathAbove(lines: readonly string[], indent: number): readonly string[] {
   const path: string[] = [];
   let depth = indent;
   for (const line of lines.toReversed()) {
@@ -56,17 +61,17 @@ function pathAbove(lines: readonly string[], indent: number): readonly string[] 
   return path;
 }
 
-function blockAt(
-  schema: Schema,
+function findBlock(
+  schema: SettingSchema,
   path: readonly string[],
-): readonly (readonly [string, Schema])[] | undefined {
+): readonly (readonly [string, SettingSchema])[] | undefined {
   let here = schema;
   for (const key of path) {
-    const { keys, entry } = keysOf(here);
+    const { keys, entry } = listAllowedKeys(here);
     const found = keys.find(([name]) => name === key)?.[1] ?? entry;
     if (found === undefined) return undefined;
     here = found;
   }
-  const { keys } = keysOf(here);
+  const { keys } = listAllowedKeys(here);
   return keys.length === 0 ? undefined : keys;
 }

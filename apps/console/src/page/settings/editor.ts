@@ -10,18 +10,18 @@ import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint';
 import type { Text } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
 import type { ShownProblem } from '@parley/gateway/api';
-import { type Editor, type EditorOptions, openEditor } from '../ui/editor.ts';
-import { type Offer, offersAt } from './completion.ts';
-import type { Schema } from './fields.ts';
+import { type EditorOptions, openEditor, type TextEditor } from '../ui/editor.ts';
+import { type CompletionOffer, listOffers } from './completion.ts';
+import type { SettingSchema } from './fields.ts';
 
 /** An editor of the settings file in the page. */
-export interface SettingsEditor extends Editor {
+export interface SettingsEditor extends TextEditor {
   /** Shows problems at their positions and removes earlier ones. */
   mark(problems: readonly ShownProblem[]): void;
 }
 
 type SettingsEditorOptions = Pick<EditorOptions, 'text' | 'onChange' | 'onSave'> & {
-  readonly schema: Schema;
+  readonly schema: SettingSchema;
 };
 
 /** Opens a YAML editor in `parent` that completes the keys and values of the settings. */
@@ -36,7 +36,7 @@ export function openSettingsEditor(
     extensions: [
       yaml(),
       lintGutter(),
-      autocompletion({ override: [(context) => complete(schema, context)] }),
+      autocompletion({ override: [(context) => completeSettings(schema, context)] }),
       EditorView.contentAttributes.of({ spellcheck: 'false' }),
     ],
   });
@@ -44,31 +44,34 @@ export function openSettingsEditor(
   return {
     ...editor,
     mark(problems) {
-      const found = problems.flatMap((problem) => diagnosticOf(view.state.doc, problem));
+      const found = problems.flatMap((problem) => toDiagnostics(view.state.doc, problem));
       view.dispatch(setDiagnostics(view.state, found));
     },
   };
 }
 
-/** From the problem's position to the end of the line. */
-function diagnosticOf(doc: Text, { line, column = 1, text }: ShownProblem): Diagnostic[] {
+/** A problem is underlined from its position to the end of the line. */
+function toDiagnostics(doc: Text, { line, column = 1, text }: ShownProblem): Diagnostic[] {
   if (line === undefined || line > doc.lines) return [];
   const place = doc.line(line);
   const from = Math.min(place.to, place.from + column - 1);
   return [{ from, to: Math.max(from, place.to), severity: 'error', message: text }];
 }
 
-function complete(schema: Schema, context: CompletionContext): CompletionResult | null {
+function completeSettings(
+  schema: SettingSchema,
+  context: CompletionContext,
+): CompletionResult | null {
   const { number, from } = context.state.doc.lineAt(context.pos);
   const lines = context.state.doc.toString().split('\n').slice(0, number);
   const typed = context.state.sliceDoc(from, context.pos);
-  const offers = offersAt(schema, lines.slice(0, -1), typed);
+  const offers = listOffers(schema, lines.slice(0, -1), typed);
   const word = context.matchBefore(/[\w-]*$/);
   if (offers.length === 0 || (word?.from === word?.to && !context.explicit)) return null;
-  return { from: word?.from ?? context.pos, options: offers.map(completionOf) };
+  return { from: word?.from ?? context.pos, options: offers.map(toCompletion) };
 }
 
-function completionOf({ label, about, isKey }: Offer): Completion {
+function toCompletion({ label, about, isKey }: CompletionOffer): Completion {
   return {
     label,
     ...(about !== undefined && { info: about }),

@@ -1,23 +1,23 @@
 import { readFileSync } from 'node:fs';
-import { configPath } from '@parley/core/installation';
+import { getConfigPath } from '@parley/core/installation';
 import { describe, expect, it } from 'vitest';
 import {
-  type Field,
-  fieldOf,
-  formWritten,
-  initialValue,
-  keysOf,
-  type Schema,
-  startOfEntry,
+  chooseField,
+  createEntryValue,
+  findWrittenForm,
+  getInitialValue,
+  listAllowedKeys,
+  type SettingFieldKind,
+  type SettingSchema,
 } from './fields.ts';
 
 const REFERENCE = `\${NAME}`;
-const schema: Schema = JSON.parse(readFileSync(configPath('parley.schema.json'), 'utf8'));
+const schema: SettingSchema = JSON.parse(readFileSync(getConfigPath('parley.schema.json'), 'utf8'));
 
-function schemaAt(path: string): Schema {
+function schemaAt(path: string): SettingSchema {
   let here = schema;
   for (const key of path.split('.')) {
-    const { keys, entry } = keysOf(here.items ?? here);
+    const { keys, entry } = listAllowedKeys(here.items ?? here);
     const found = keys.find(([name]) => name === key)?.[1] ?? entry;
     if (found === undefined) throw new Error(`The schema has no ${path}.`);
     here = found;
@@ -25,8 +25,8 @@ function schemaAt(path: string): Schema {
   return here;
 }
 
-function at(path: string, written?: unknown): Field {
-  return fieldOf(path.split('.').at(-1) ?? '', schemaAt(path), written);
+function at(path: string, written?: unknown): SettingFieldKind {
+  return chooseField(path.split('.').at(-1) ?? '', schemaAt(path), written);
 }
 
 function formsAt(path: string) {
@@ -62,7 +62,7 @@ describe('a setting in the form', () => {
     ['heartbeat.enabled', 'sometimes', { kind: 'json' }],
     ['owners', [{ not: 'a person' }], { kind: 'json' }],
     ['mcp', 'no block', { kind: 'json' }],
-  ])('[D12] %s with %j there', (path, written, expected) => {
+  ])('[D12] shows a field for %s with the value %j', (path, written, expected) => {
     expect(at(path, written)).toMatchObject(expected);
   });
 
@@ -77,35 +77,40 @@ describe('a setting in the form', () => {
     ['model', { provider: 'openai', baseUrl: 'u' }, 'openai'],
     ['channels.telegram', { token: 'x' }, 'One account'],
     ['channels.telegram', { accounts: { one: {} } }, 'Several accounts'],
-  ])('[D12] %s with %j has the form %s', (path, written, label) => {
+  ])('[D12] recognizes the form of %s with the value %j as %s', (path, written, label) => {
     const forms = formsAt(path);
-    expect(forms[formWritten(forms, written)]?.label).toBe(label);
+    expect(forms[findWrittenForm(forms, written)]?.label).toBe(label);
   });
 
   it('[D12] keeps values that fit the newly chosen form', () => {
     const openai = formsAt('model').find(({ label }) => label === 'openai');
     const before = { provider: 'openai-compatible', apiKey: 'k', headers: { a: 'b' }, model: 'm' };
-    expect(openai && initialValue(openai, before)).toEqual({
+    expect(openai && getInitialValue(openai, before)).toEqual({
       provider: 'openai',
       apiKey: 'k',
       model: 'm',
     });
-    expect(startOfEntry(schemaAt('mcp.any'))).toEqual({});
-    expect(startOfEntry(schemaAt('mcp.any.env.A'))).toBe('');
+    expect(createEntryValue(schemaAt('mcp.any'))).toEqual({});
+    expect(createEntryValue(schemaAt('mcp.any.env.A'))).toBe('');
   });
 
-  it('[D12] always has a field, and only a JSON Schema is entered as JSON', () => {
+  it('[D12] always has a field; only JSON Schemas and the options of hosted adapters are entered as JSON', () => {
     const seen: string[] = [];
-    const look = (one: Schema, path: string, depth: number): void => {
-      const { kind } = fieldOf(path, one, undefined);
+    const look = (one: SettingSchema, path: string, depth: number): void => {
+      const { kind } = chooseField(path, one, undefined);
       if (kind === 'json') seen.push(path);
-      const { keys, entry } = keysOf(one);
+      const { keys, entry } = listAllowedKeys(one);
       if (depth === 0) return;
       for (const [key, inner] of keys) look(inner, `${path}.${key}`, depth - 1);
       if (entry !== undefined) look(entry, `${path}.*`, depth - 1);
     };
     look(schema, '', 6);
-    // Only JSON Schemas are entered as JSON.
-    expect(seen).toEqual(['.agent.responseFormat.*', '.agents.*.responseFormat.*']);
+    // An adapter without a list of options in Parley accepts any JSON value.
+    expect(seen).toEqual([
+      '.agent.responseFormat.*',
+      '.agents.*.responseFormat.*',
+      '.channels.*.options.*',
+      '.channels.*.accounts.*.options.*',
+    ]);
   });
 });

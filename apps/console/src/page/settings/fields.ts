@@ -1,5 +1,5 @@
 /** The subset of JSON Schema used by the settings schema. */
-export interface Schema {
+export interface SettingSchema {
   /** The name of the setting in plain words. */
   readonly title?: string;
   readonly description?: string;
@@ -9,24 +9,24 @@ export interface Schema {
   readonly const?: unknown;
   readonly pattern?: string;
   readonly maxLength?: number;
-  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly properties?: Readonly<Record<string, SettingSchema>>;
   readonly required?: readonly string[];
   /** The schema of all entries in a record; false if all keys are known. */
-  readonly additionalProperties?: Schema | boolean;
-  readonly items?: Schema;
-  readonly anyOf?: readonly Schema[];
-  readonly oneOf?: readonly Schema[];
+  readonly additionalProperties?: SettingSchema | boolean;
+  readonly items?: SettingSchema;
+  readonly anyOf?: readonly SettingSchema[];
+  readonly oneOf?: readonly SettingSchema[];
 }
 
 /** How the page displays one setting. */
-export type Field =
-  | { readonly kind: 'block'; readonly fields: readonly (readonly [string, Schema])[] }
+export type SettingFieldKind =
+  | { readonly kind: 'block'; readonly fields: readonly (readonly [string, SettingSchema])[] }
   /** Entries with keys that people choose. */
-  | { readonly kind: 'record'; readonly entry: Schema }
+  | { readonly kind: 'record'; readonly entry: SettingSchema }
   /** Entries that do not fit on one line. */
-  | { readonly kind: 'items'; readonly item: Schema }
+  | { readonly kind: 'items'; readonly item: SettingSchema }
   /** One of several forms. */
-  | { readonly kind: 'union'; readonly forms: readonly Form[] }
+  | { readonly kind: 'union'; readonly forms: readonly UnionForm[] }
   | { readonly kind: 'choice'; readonly options: readonly string[] }
   | { readonly kind: 'switch' }
   /** One entry per line. */
@@ -48,12 +48,15 @@ export interface TextField {
 }
 
 /** A field with one typed or selected value. */
-export type ValueField = Exclude<Field, { readonly kind: 'block' | 'record' | 'items' | 'union' }>;
+export type ValueField = Exclude<
+  SettingFieldKind,
+  { readonly kind: 'block' | 'record' | 'items' | 'union' }
+>;
 
 /** One form of a union: a word, or a value described by a schema. */
-export type Form =
+export type UnionForm =
   | { readonly kind: 'word'; readonly label: string; readonly word: unknown }
-  | { readonly kind: 'schema'; readonly label: string; readonly schema: Schema };
+  | { readonly kind: 'schema'; readonly label: string; readonly schema: SettingSchema };
 
 /** A reference, `${NAME}` or `${file:/path}`, which can replace any value. */
 const REFERENCE = '\\$\\{.+\\}';
@@ -67,10 +70,14 @@ const ONE_LINE = 400;
  * Chooses a field by the schema; only a value that does not fit it, such as a reference, is shown
  * as it appears in the file.
  */
-export function fieldOf(name: string, schema: Schema, written: unknown): Field {
+export function chooseField(
+  name: string,
+  schema: SettingSchema,
+  written: unknown,
+): SettingFieldKind {
   if (typeof written === 'string' && LONG_REFERENCE.test(written)) return REFERENCE_FIELD;
-  const field = fieldOfSchema(name, schema, written);
-  return canShow(field, written) ? field : { kind: 'json' };
+  const field = chooseFieldOfSchema(name, schema, written);
+  return canShowValue(field, written) ? field : { kind: 'json' };
 }
 
 const REFERENCE_FIELD: TextField = {
@@ -81,19 +88,23 @@ const REFERENCE_FIELD: TextField = {
   isLong: false,
 };
 
-function fieldOfSchema(name: string, schema: Schema, written: unknown): Field {
-  const forms = valueSchemas(schema);
+function chooseFieldOfSchema(
+  name: string,
+  schema: SettingSchema,
+  written: unknown,
+): SettingFieldKind {
+  const forms = listValueSchemas(schema);
   const [first] = forms;
-  if (forms.length === 1 && first !== undefined) return fieldOfForm(name, first, written);
-  if (forms.some(isCompound)) return { kind: 'union', forms: unionOf(forms) };
-  const words = allowedWords(forms);
+  if (forms.length === 1 && first !== undefined) return chooseFieldOfForm(name, first, written);
+  if (forms.some(isCompound)) return { kind: 'union', forms: listUnionForms(forms) };
+  const words = listAllowedWords(forms);
   if (words.length > 0 && forms.every(hasWords)) {
     return { kind: 'choice', options: words.map(String) };
   }
-  return textField(name, forms, written);
+  return createTextField(name, forms, written);
 }
 
-function fieldOfForm(name: string, form: Schema, written: unknown): Field {
+function chooseFieldOfForm(name: string, form: SettingSchema, written: unknown): SettingFieldKind {
   if (form.properties !== undefined) {
     // The union has already chosen the form with this constant, so the constant is not shown.
     const fields = Object.entries(form.properties).filter(([, one]) => one.const === undefined);
@@ -104,32 +115,36 @@ function fieldOfForm(name: string, form: Schema, written: unknown): Field {
     return { kind: 'record', entry: typeof entry === 'object' ? entry : {} };
   }
   if (hasType(form, 'array')) {
-    const items = valueSchemas(form.items ?? {});
+    const items = listValueSchemas(form.items ?? {});
     return items.some(isCompound)
       ? { kind: 'items', item: form.items ?? {} }
-      : { kind: 'list', numbers: items.some(isNumeric) };
+      : { kind: 'list', numbers: items.some(isNumericSchema) };
   }
-  if (hasWords(form)) return { kind: 'choice', options: allowedWords([form]).map(String) };
+  if (hasWords(form)) return { kind: 'choice', options: listAllowedWords([form]).map(String) };
   if (hasType(form, 'boolean')) return { kind: 'switch' };
   if (form.type === undefined) return { kind: 'json' };
-  return textField(name, [form], written);
+  return createTextField(name, [form], written);
 }
 
-function textField(name: string, forms: readonly Schema[], written: unknown): TextField {
+function createTextField(
+  name: string,
+  forms: readonly SettingSchema[],
+  written: unknown,
+): TextField {
   const isSecret = SECRET.test(name);
   const mayBeLong = forms.some(({ maxLength = 0 }) => maxLength > ONE_LINE);
   const hasLines = typeof written === 'string' && written.includes('\n');
   return {
     kind: 'text',
-    numbers: forms.some(isNumeric),
+    numbers: forms.some(isNumericSchema),
     flags: forms.some((form) => hasType(form, 'boolean')),
     isSecret,
     isLong: hasLines || (mayBeLong && !isSecret),
   };
 }
 
-/** Whether a field can show the written value; every field can show a missing one. */
-function canShow(field: Field, written: unknown): boolean {
+/** Whether a field can show the written value; a missing value fits every field. */
+function canShowValue(field: SettingFieldKind, written: unknown): boolean {
   if (written === undefined || written === null) return true;
   switch (field.kind) {
     case 'block':
@@ -140,7 +155,7 @@ function canShow(field: Field, written: unknown): boolean {
     case 'list':
       return Array.isArray(written) && written.every((one) => isScalar(one, field.numbers, false));
     case 'union':
-      return formWritten(field.forms, written) >= 0;
+      return findWrittenForm(field.forms, written) >= 0;
     case 'switch':
       return typeof written === 'boolean' || written === '';
     case 'choice':
@@ -157,16 +172,18 @@ function isScalar(value: unknown, numbers: boolean, flags: boolean): boolean {
   return typeof value === 'boolean' ? flags : typeof value === 'string';
 }
 
-function unionOf(forms: readonly Schema[]): readonly Form[] {
+function listUnionForms(forms: readonly SettingSchema[]): readonly UnionForm[] {
   const plain = forms.filter((form) => !isCompound(form) && !hasWords(form));
   return [
-    ...allowedWords(forms).map((word): Form => ({ kind: 'word', label: String(word), word })),
+    ...listAllowedWords(forms).map(
+      (word): UnionForm => ({ kind: 'word', label: String(word), word }),
+    ),
     ...(plain.length === 0
       ? []
       : [{ kind: 'schema', label: 'Another value', schema: { anyOf: plain } } as const]),
     ...forms
       .filter(isCompound)
-      .map((schema): Form => ({ kind: 'schema', label: labelOf(schema), schema })),
+      .map((schema): UnionForm => ({ kind: 'schema', label: getFormLabel(schema), schema })),
   ];
 }
 
@@ -174,72 +191,74 @@ function unionOf(forms: readonly Schema[]): readonly Form[] {
  * The label that distinguishes a block: its constant, its title, or the names of its required or
  * first keys.
  */
-function labelOf({ title, properties = {}, required = [], type }: Schema): string {
+function getFormLabel({ title, properties = {}, required = [], type }: SettingSchema): string {
   const words = Object.values(properties).flatMap(({ const: word }) => word ?? []);
   if (words.length > 0) return words.map(String).join(', ');
   if (title !== undefined) return title;
   const keys = Object.keys(properties);
   if (keys.length === 0) return hasType({ type: type ?? '' }, 'array') ? 'A list' : 'A block';
   const named = required.length > 0 ? required : keys.slice(0, 2);
-  const names = named.map((key) => nameOf(key, properties[key] ?? {}));
+  const names = named.map((key) => getSettingName(key, properties[key] ?? {}));
   return `${names.join(', ')}${keys.length > named.length ? ' …' : ''}`;
 }
 
 /**
  * The name of a setting in plain words; a plugin's setting without a title is named after its key.
  */
-export function nameOf(key: string, { title }: Schema): string {
+export function getSettingName(key: string, { title }: SettingSchema): string {
   if (title !== undefined) return title;
   const words = key.replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2').replaceAll(/[_-]+/g, ' ');
   return words.slice(0, 1).toUpperCase() + words.slice(1).toLowerCase();
 }
 
 /** The index of the form that the written value has; -1 if there is none. */
-export function formWritten(forms: readonly Form[], written: unknown): number {
+export function findWrittenForm(forms: readonly UnionForm[], written: unknown): number {
   if (written === undefined || written === null) return -1;
   const word = forms.findIndex((form) => form.kind === 'word' && form.word === written);
   if (word >= 0) return word;
-  const points = forms.map((form) => (form.kind === 'word' ? -1 : pointsOf(form.schema, written)));
+  const points = forms.map((form) => (form.kind === 'word' ? -1 : scoreForm(form.schema, written)));
   const best = Math.max(...points);
   return best < 0 ? -1 : points.indexOf(best);
 }
 
 /**
  * Scores how well a form fits the written value: by kind, then by its constant, then by known keys.
- * Negative if it does not fit at all.
+ * The score is negative if the form does not fit.
  */
-function pointsOf(schema: Schema, written: unknown): number {
+function scoreForm(schema: SettingSchema, written: unknown): number {
   const { properties } = schema;
   if (Array.isArray(written)) return hasType(schema, 'array') ? 0 : -1;
   if (!isBlock(written)) return isCompound(schema) ? -1 : 0;
   if (properties === undefined) return hasType(schema, 'object') ? 0 : -1;
   const known = Object.keys(written).filter((key) => key in properties).length;
-  const isSame = [...markWords(schema)].every(([key, words]) => words.includes(written[key]));
+  const isSame = [...listDistinguishingWords(schema)].every(([key, words]) =>
+    words.includes(written[key]),
+  );
   return isSame ? 1 + known : 0;
 }
 
 /**
  * The values that distinguish a form from others, by key. Only constants and required keys count.
  */
-function markWords({
+function listDistinguishingWords({
   properties = {},
   required = [],
-}: Schema): ReadonlyMap<string, readonly unknown[]> {
+}: SettingSchema): ReadonlyMap<string, readonly unknown[]> {
   const marks = Object.entries(properties).map(([key, one]) => {
-    const forms = valueSchemas(one);
+    const forms = listValueSchemas(one);
     const isMark = one.const !== undefined || (required.includes(key) && forms.every(hasWords));
-    return [key, isMark ? allowedWords(forms) : []] as const;
+    return [key, isMark ? listAllowedWords(forms) : []] as const;
   });
   return new Map(marks.filter(([, words]) => words.length > 0));
 }
 
 /** The initial value of a form; written values that fit it are kept. */
-export function initialValue(form: Form, written: unknown): unknown {
+export function getInitialValue(form: UnionForm, written: unknown): unknown {
   if (form.kind === 'word') return form.word;
   const { properties } = form.schema;
   if (hasType(form.schema, 'array')) return [];
   if (!isCompound(form.schema)) return '';
-  const marks = markWords(form.schema);
+  const marks = listDistinguishingWords(form.schema);
   const kept = isBlock(written)
     ? Object.entries(written).filter(
         ([key, value]) =>
@@ -249,19 +268,19 @@ export function initialValue(form: Form, written: unknown): unknown {
   // Required blocks are created, because they distinguish this form from others.
   const blocks = (form.schema.required ?? []).flatMap((key) => {
     const one = properties?.[key] ?? {};
-    return valueSchemas(one).every(isCompound) ? [[key, startOfEntry(one)] as const] : [];
+    return listValueSchemas(one).every(isCompound) ? [[key, createEntryValue(one)] as const] : [];
   });
   const words = [...marks].map(([key, [word]]) => [key, word] as const);
   return Object.fromEntries([...blocks, ...words, ...kept]);
 }
 
 /** The initial value of a new entry. */
-export function startOfEntry(schema: Schema): unknown {
-  const field = fieldOf('', schema, undefined);
+export function createEntryValue(schema: SettingSchema): unknown {
+  const field = chooseField('', schema, undefined);
   if (field.kind === 'block' || field.kind === 'record') return {};
   if (field.kind === 'list' || field.kind === 'items') return [];
   if (field.kind === 'union' && field.forms[0] !== undefined)
-    return initialValue(field.forms[0], {});
+    return getInitialValue(field.forms[0], {});
   return '';
 }
 
@@ -269,11 +288,11 @@ export function startOfEntry(schema: Schema): unknown {
  * The keys that a block may contain in any of its forms; `entry` is the schema of all keys in a
  * record.
  */
-export function keysOf(schema: Schema): {
-  readonly keys: readonly (readonly [string, Schema])[];
-  readonly entry: Schema | undefined;
+export function listAllowedKeys(schema: SettingSchema): {
+  readonly keys: readonly (readonly [string, SettingSchema])[];
+  readonly entry: SettingSchema | undefined;
 } {
-  const forms = valueSchemas(schema);
+  const forms = listValueSchemas(schema);
   const keys = new Map(forms.flatMap(({ properties }) => Object.entries(properties ?? {})));
   const entry = forms.find(({ additionalProperties: one }) => typeof one === 'object');
   return {
@@ -283,25 +302,27 @@ export function keysOf(schema: Schema): {
 }
 
 /** The schemas allowed for a value, without references. */
-export function valueSchemas(schema: Schema): readonly Schema[] {
+export function listValueSchemas(schema: SettingSchema): readonly SettingSchema[] {
   const forms = schema.anyOf ?? schema.oneOf;
   if (forms === undefined) return [schema];
-  return forms.filter(({ pattern }) => pattern !== REFERENCE).flatMap(valueSchemas);
+  return forms.filter(({ pattern }) => pattern !== REFERENCE).flatMap(listValueSchemas);
 }
 
-const isCompound = (form: Schema): boolean => hasType(form, 'object') || hasType(form, 'array');
+const isCompound = (form: SettingSchema): boolean =>
+  hasType(form, 'object') || hasType(form, 'array');
 
-const hasWords = (form: Schema): boolean => form.const !== undefined || form.enum !== undefined;
+const hasWords = (form: SettingSchema): boolean =>
+  form.const !== undefined || form.enum !== undefined;
 
-function allowedWords(forms: readonly Schema[]): readonly unknown[] {
+function listAllowedWords(forms: readonly SettingSchema[]): readonly unknown[] {
   return forms.flatMap(({ const: word, enum: some = [] }) => (word === undefined ? some : [word]));
 }
 
-function isNumeric(schema: Schema): boolean {
+function isNumericSchema(schema: SettingSchema): boolean {
   return hasType(schema, 'integer') || hasType(schema, 'number');
 }
 
-function hasType({ type }: Schema, name: string): boolean {
+function hasType({ type }: SettingSchema, name: string): boolean {
   return typeof type === 'string' ? type === name : (type?.includes(name) ?? false);
 }
 
@@ -310,11 +331,14 @@ export function isBlock(value: unknown): value is Readonly<Record<string, unknow
 }
 
 /** The schema of the setting at a path; empty if the schema does not describe it. */
-export function schemaAt(schema: Schema, path: readonly (string | number)[]): Schema {
+export function findSchemaAt(
+  schema: SettingSchema,
+  path: readonly (string | number)[],
+): SettingSchema {
   let here = schema;
   for (const step of path) {
-    const { keys, entry } = keysOf(here);
-    const item = valueSchemas(here).find(({ items }) => items !== undefined)?.items;
+    const { keys, entry } = listAllowedKeys(here);
+    const item = listValueSchemas(here).find(({ items }) => items !== undefined)?.items;
     here =
       (typeof step === 'number' ? item : (keys.find(([key]) => key === step)?.[1] ?? entry)) ?? {};
   }

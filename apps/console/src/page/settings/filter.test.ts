@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { configPath } from '@parley/core/installation';
+import { getConfigPath } from '@parley/core/installation';
 import { describe, expect, it } from 'vitest';
-import { type Path, valueAt } from './draft.ts';
-import { type Schema, schemaAt } from './fields.ts';
-import { countChanged, filterOf, isShown } from './filter.ts';
+import { getValueAt, type SettingPath } from './draft.ts';
+import { findSchemaAt, type SettingSchema } from './fields.ts';
+import { countChanged, createFilter, isSettingShown } from './filter.ts';
 
-const schema: Schema = JSON.parse(readFileSync(configPath('parley.schema.json'), 'utf8'));
+const schema: SettingSchema = JSON.parse(readFileSync(getConfigPath('parley.schema.json'), 'utf8'));
 const WRITTEN = {
   heartbeat: { enabled: false, everyMinutes: 30 },
   mcp: { desk: { url: 'http://127.0.0.1:1/mcp' } },
@@ -13,11 +13,11 @@ const WRITTEN = {
 };
 
 function shows(query: string, path: string, isChangedOnly = false): boolean {
-  const keys: Path = path.split('.');
-  const written = valueAt(WRITTEN, keys);
-  return isShown(filterOf(query, isChangedOnly), {
+  const keys: SettingPath = path.split('.');
+  const written = getValueAt(WRITTEN, keys);
+  return isSettingShown(createFilter(query, isChangedOnly), {
     path: keys,
-    schema: schemaAt(schema, keys),
+    schema: findSchemaAt(schema, keys),
     written,
   });
 }
@@ -35,9 +35,9 @@ describe('the settings search', () => {
     ['oauth', 'mcp', true],
     ['webhook secret', 'channels', true],
     ['no such words', 'channels', false],
-    // It is shown separately under "Memory" instead.
+    // The form shows this setting separately under "Memory" instead.
     ['trim memory.md', 'heartbeat', false],
-  ])('[U03] for %j shows %s: %s', (query, path, isFound) => {
+  ])('[U03] a search for %j finds the setting %s: %s', (query, path, isFound) => {
     expect(shows(query, path)).toBe(isFound);
   });
 
@@ -48,13 +48,13 @@ describe('the settings search', () => {
     ['limits', false],
     ['mcp', true],
     ['queue', true],
-  ])('[U03] limited to changed settings shows %s: %s', (path, isFound) => {
+  ])('[U03] the filter for changed settings shows %s: %s', (path, isFound) => {
     expect(shows('', path, true)).toBe(isFound);
   });
 
   it('[U03] counts settings that differ from their defaults', () => {
     const count = (path: string) =>
-      countChanged(schemaAt(schema, [path]), valueAt(WRITTEN, [path]), [path]);
+      countChanged(findSchemaAt(schema, [path]), getValueAt(WRITTEN, [path]), [path]);
     expect(['heartbeat', 'mcp', 'queue', 'limits'].map(count)).toEqual([1, 1, 1, 0]);
   });
 });

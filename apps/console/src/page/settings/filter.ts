@@ -1,31 +1,37 @@
-import type { Path } from './draft.ts';
-import { isBlock, keysOf, nameOf, type Schema, valueSchemas } from './fields.ts';
+import type { SettingPath } from './draft.ts';
+import {
+  getSettingName,
+  isBlock,
+  listAllowedKeys,
+  listValueSchemas,
+  type SettingSchema,
+} from './fields.ts';
 import { isPart } from './groups.ts';
 
 /** Which settings the form shows. */
-export interface Filter {
+export interface SettingFilter {
   /** The search words, in lower case; empty to show all settings. */
   readonly words: readonly string[];
   readonly isChangedOnly: boolean;
 }
 
-export const ALL: Filter = { words: [], isChangedOnly: false };
+export const ALL: SettingFilter = { words: [], isChangedOnly: false };
 
 /** How many levels below a section are searched. */
 const MAX_DEPTH = 8;
 
-export function filterOf(query: string, isChangedOnly: boolean): Filter {
+export function createFilter(query: string, isChangedOnly: boolean): SettingFilter {
   const words = query.toLowerCase().split(/\s+/);
   return { words: words.filter((word) => word !== ''), isChangedOnly };
 }
 
-export const isAll = ({ words, isChangedOnly }: Filter): boolean =>
+export const isAll = ({ words, isChangedOnly }: SettingFilter): boolean =>
   words.length === 0 && !isChangedOnly;
 
 /** A setting and its value in the file or draft. */
-interface Setting {
-  readonly path: Path;
-  readonly schema: Schema;
+interface WrittenSetting {
+  readonly path: SettingPath;
+  readonly schema: SettingSchema;
   readonly written: unknown;
 }
 
@@ -33,24 +39,34 @@ interface Setting {
  * Whether the label, help or key of a setting contains all words. A word with a dot is matched
  * against the path.
  */
-export function isHit({ words }: Filter, { path, schema }: Omit<Setting, 'written'>): boolean {
+export function matchesWords(
+  { words }: SettingFilter,
+  { path, schema }: Omit<WrittenSetting, 'written'>,
+): boolean {
   const key = String(path.at(-1) ?? '');
-  const own = `${nameOf(key, schema)} ${schema.description ?? ''} ${key}`.toLowerCase();
+  const own = `${getSettingName(key, schema)} ${schema.description ?? ''} ${key}`.toLowerCase();
   const whole = path.join('.').toLowerCase();
   return words.every((word) => own.includes(word) || (word.includes('.') && whole.includes(word)));
 }
 
 /** Whether the form shows a setting or anything inside it. */
-export function isShown(filter: Filter, setting: Setting, depth = MAX_DEPTH): boolean {
+export function isSettingShown(
+  filter: SettingFilter,
+  setting: WrittenSetting,
+  depth = MAX_DEPTH,
+): boolean {
   const { path, schema, written } = setting;
   if (filter.isChangedOnly && countChanged(schema, written, path) === 0) return false;
-  if (isHit(filter, setting)) return true;
-  return depth > 0 && innerOf(setting).some((inner) => isShown(filter, inner, depth - 1));
+  if (matchesWords(filter, setting)) return true;
+  return (
+    depth > 0 &&
+    listInnerSettings(setting).some((inner) => isSettingShown(filter, inner, depth - 1))
+  );
 }
 
 /** The settings inside a setting: known keys, and entries that exist or could be added. */
-function innerOf({ path, schema, written }: Setting): readonly Setting[] {
-  const { keys, entry } = keysOf(schema);
+function listInnerSettings({ path, schema, written }: WrittenSetting): readonly WrittenSetting[] {
+  const { keys, entry } = listAllowedKeys(schema);
   const block = isBlock(written) ? written : {};
   const known = keys.map(([key, one]) => ({
     path: [...path, key],
@@ -58,10 +74,10 @@ function innerOf({ path, schema, written }: Setting): readonly Setting[] {
     written: block[key],
   }));
   const inner = known.filter((one) => !isPart(one.path));
-  const item = entry ?? valueSchemas(schema).find(({ items }) => items !== undefined)?.items;
+  const item = entry ?? listValueSchemas(schema).find(({ items }) => items !== undefined)?.items;
   if (item === undefined) return inner;
   // Includes an entry that does not exist yet, so that the search finds what could be added.
-  const entries = [...entriesOf(written), ['*', undefined] as const];
+  const entries = [...listEntries(written), ['*', undefined] as const];
   const others = entries.filter(([key]) => !keys.some(([one]) => one === key));
   return [
     ...inner,
@@ -69,7 +85,7 @@ function innerOf({ path, schema, written }: Setting): readonly Setting[] {
   ];
 }
 
-function entriesOf(written: unknown): readonly (readonly [string | number, unknown])[] {
+function listEntries(written: unknown): readonly (readonly [string | number, unknown])[] {
   if (Array.isArray(written)) return written.map((one, at) => [at, one] as const);
   return isBlock(written) ? Object.entries(written) : [];
 }
@@ -77,9 +93,9 @@ function entriesOf(written: unknown): readonly (readonly [string | number, unkno
 /**
  * The number of settings that differ from their defaults; an entry without a default counts as one.
  */
-export function countChanged(schema: Schema, written: unknown, path: Path): number {
+export function countChanged(schema: SettingSchema, written: unknown, path: SettingPath): number {
   if (written === undefined || written === null) return 0;
-  const { keys, entry } = keysOf(schema);
+  const { keys, entry } = listAllowedKeys(schema);
   if (!isBlock(written) || entry !== undefined || keys.length === 0) {
     return JSON.stringify(written) === JSON.stringify(schema.default) ? 0 : sizeOf(written);
   }

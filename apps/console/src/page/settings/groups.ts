@@ -1,8 +1,8 @@
-import type { Path } from './draft.ts';
+import type { SettingPath } from './draft.ts';
 
 /** Settings that belong together from a user's point of view. */
 export interface SettingsGroup {
-  /** Its name in the address. */
+  /** The group's name in the address. */
   readonly id: string;
   readonly title: string;
   /** Sections of the file, or single settings extracted from a section in another group. */
@@ -50,10 +50,10 @@ export const SETTINGS_GROUPS: readonly SettingsGroup[] = [
 const PARTS: ReadonlySet<string> = new Set(SETTINGS_GROUPS.flatMap(({ parts }) => parts));
 
 /** Whether a setting is shown separately instead of inside its block. */
-export const isPart = (path: Path): boolean => PARTS.has(path.join('.'));
+export const isPart = (path: SettingPath): boolean => PARTS.has(path.join('.'));
 
 /** The group that shows a setting; the most specific matching part decides. */
-export function groupOf(path: Path): SettingsGroup | undefined {
+export function findGroup(path: SettingPath): SettingsGroup | undefined {
   for (let length = path.length; length > 0; length -= 1) {
     const part = path.slice(0, length).join('.');
     const group = SETTINGS_GROUPS.find(({ parts }) => parts.includes(part));

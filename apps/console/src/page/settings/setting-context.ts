@@ -1,37 +1,42 @@
 import type { ShownProblem } from '@parley/gateway/api';
-import { type Path, pathText } from './draft.ts';
-import type { Schema } from './fields.ts';
-import type { Filter } from './filter.ts';
+import { CLEARED, formatPath, type SettingPath } from './draft.ts';
+import type { SettingSchema } from './fields.ts';
+import type { SettingFilter } from './filter.ts';
 
 /** The form that a setting belongs to. */
 export interface SettingContext {
   /** All settings with the edits made so far. */
   readonly draft: unknown;
   readonly problems: readonly ShownProblem[];
-  readonly filter: Filter;
+  readonly filter: SettingFilter;
   /** The search words to highlight. */
   readonly marked: readonly string[];
   /** Edits one value; undefined removes it. */
-  readonly set: (path: Path, value: unknown) => void;
+  readonly set: (path: SettingPath, value: unknown) => void;
 }
 
 /** One setting in the form. */
 export interface SettingProps {
   readonly name: string;
-  readonly path: Path;
-  readonly schema: Schema;
+  readonly path: SettingPath;
+  readonly schema: SettingSchema;
   readonly form: SettingContext;
   /** Whether its name and description are already shown above it. */
   readonly isSection?: boolean;
-  /** Whether it is an entry of a list or record, which stays when emptied until it is removed. */
+  /** Whether it is an entry of a list or record, which stays when cleared until it is saved. */
   readonly isEntry?: boolean;
 }
 
+/** The value of an emptied field. */
+export function emptyOf({ isEntry }: Pick<SettingProps, 'isEntry'>): typeof CLEARED | undefined {
+  return isEntry ? CLEARED : undefined;
+}
+
 /** The id of the element that shows a setting. */
-export const fieldId = (path: Path): string => `setting-${path.join('.')}`;
+export const fieldId = (path: SettingPath): string => `setting-${path.join('.')}`;
 
 /** Whether a problem is at a path or below it. */
-export function isWithin(at: string, path: Path): boolean {
-  const name = pathText(path);
+export function isProblemWithin(at: string, path: SettingPath): boolean {
+  const name = formatPath(path);
   return at === name || at.startsWith(`${name}.`) || at.startsWith(`${name}[`);
 }

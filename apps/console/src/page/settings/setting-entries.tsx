@@ -1,30 +1,30 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { pathText, valueAt, withMoved, withName } from './draft.ts';
-import { isBlock, type Schema, startOfEntry } from './fields.ts';
+import { formatPath, getValueAt, moveListEntry, renameBlockKey } from './draft.ts';
+import { createEntryValue, isBlock, type SettingSchema } from './fields.ts';
 import type { SettingProps } from './setting-context.ts';
-import { Press } from './setting-parts.tsx';
+import { SettingButton } from './setting-parts.tsx';
 
 /** Renders one setting with everything inside it. */
 export type SettingElement = (props: SettingProps) => VNode | null;
 
 interface RecordProps extends SettingProps {
-  readonly entry: Schema;
+  readonly entry: SettingSchema;
   readonly Setting: SettingElement;
 }
 
 /** Entries whose names people choose, each with its name, followed by a field to add another. */
 export function RecordEntries({ path, form, entry, Setting }: RecordProps): VNode {
-  const record = valueAt(form.draft, path);
+  const record = getValueAt(form.draft, path);
   const keys = isBlock(record) ? Object.keys(record) : [];
   const [next, setNext] = useState('');
   const add = (): void => {
     const key = next.trim();
     if (key === '' || keys.includes(key)) return;
-    form.set([...path, key], startOfEntry(entry));
+    form.set([...path, key], createEntryValue(entry));
     setNext('');
   };
-  const where = pathText(path);
+  const where = formatPath(path);
   return (
     <>
       {keys.map((key, at) => (
@@ -34,9 +34,13 @@ export function RecordEntries({ path, form, entry, Setting }: RecordProps): VNod
             <NameInput
               label={`Name of ${where}.${key}`}
               name={key}
-              onName={(to) => form.set(path, withName(record, key, to))}
+              onName={(to) => form.set(path, renameBlockKey(record, key, to))}
             />
-            <Press label="Remove" about={key} onPress={() => form.set([...path, key], undefined)} />
+            <SettingButton
+              label="Remove"
+              about={key}
+              onPress={() => form.set([...path, key], undefined)}
+            />
           </div>
           <Setting
             name={key}
@@ -57,7 +61,7 @@ export function RecordEntries({ path, form, entry, Setting }: RecordProps): VNod
           onInput={({ currentTarget }) => setNext(currentTarget.value)}
           onKeyDown={(event) => onEnter(event, add)}
         />
-        <Press label="Add" about={`to ${where}`} onPress={add} />
+        <SettingButton label="Add" about={`to ${where}`} onPress={add} />
       </div>
     </>
   );
@@ -92,20 +96,19 @@ function onEnter(event: KeyboardEvent, act: () => void): void {
 }
 
 interface ListProps extends SettingProps {
-  readonly item: Schema;
+  readonly item: SettingSchema;
   readonly Setting: SettingElement;
 }
 
 /** Entries in their order; each can be moved or removed. */
 export function ListItems({ name, path, form, item, Setting }: ListProps): VNode {
-  const written = valueAt(form.draft, path);
+  const written = getValueAt(form.draft, path);
   const list: readonly unknown[] = Array.isArray(written) ? written : [];
-  const move = (from: number, to: number) => () => form.set(path, withMoved(list, from, to));
+  const move = (from: number, to: number) => () => form.set(path, moveListEntry(list, from, to));
   return (
     <>
       {list.map((_one, at) => {
         const about = `${name} ${at + 1}`;
-        const without = list.toSpliced(at, 1);
         return (
           <div class="stack settings-entry" key={at}>
             <Setting
@@ -116,24 +119,24 @@ export function ListItems({ name, path, form, item, Setting }: ListProps): VNode
               isEntry
             />
             <div class="actions">
-              {at > 0 && <Press label="Up" about={about} onPress={move(at, at - 1)} />}
+              {at > 0 && <SettingButton label="Up" about={about} onPress={move(at, at - 1)} />}
               {at < list.length - 1 && (
-                <Press label="Down" about={about} onPress={move(at, at + 1)} />
+                <SettingButton label="Down" about={about} onPress={move(at, at + 1)} />
               )}
-              <Press
+              <SettingButton
                 label="Remove"
                 about={about}
-                onPress={() => form.set(path, without.length === 0 ? undefined : without)}
+                onPress={() => form.set([...path, at], undefined)}
               />
             </div>
           </div>
         );
       })}
       <div class="actions">
-        <Press
+        <SettingButton
           label="Add"
-          about={`to ${pathText(path)}`}
-          onPress={() => form.set(path, [...list, startOfEntry(item)])}
+          about={`to ${formatPath(path)}`}
+          onPress={() => form.set(path, [...list, createEntryValue(item)])}
         />
       </div>
     </>

@@ -1,11 +1,26 @@
 import type { ComponentChildren, VNode } from 'preact';
-import { pathText, valueAt } from './draft.ts';
-import { type Field, fieldOf, formWritten, initialValue, isBlock, type Schema } from './fields.ts';
-import { ALL, countChanged, isAll, isHit, isShown } from './filter.ts';
+import { useState } from 'preact/hooks';
+import { formatPath, getValueAt, isClearedAt } from './draft.ts';
+import {
+  chooseField,
+  findWrittenForm,
+  getInitialValue,
+  isBlock,
+  type SettingFieldKind,
+  type SettingSchema,
+} from './fields.ts';
+import { ALL, countChanged, isAll, isSettingShown, matchesWords } from './filter.ts';
 import { isPart } from './groups.ts';
-import { fieldId, isWithin, type SettingProps } from './setting-context.ts';
+import { emptyOf, fieldId, isProblemWithin, type SettingProps } from './setting-context.ts';
 import { ListItems, RecordEntries } from './setting-entries.tsx';
-import { FieldHead, FieldsOrText, GroupHead, Help, Press, usualText } from './setting-parts.tsx';
+import {
+  FieldHead,
+  FieldsOrText,
+  GroupHead,
+  getPlaceholder,
+  SettingButton,
+  SettingHelp,
+} from './setting-parts.tsx';
 import { SettingValue } from './setting-value.tsx';
 
 /**
@@ -14,12 +29,12 @@ import { SettingValue } from './setting-value.tsx';
  */
 export function SettingField(given: SettingProps): VNode | null {
   const { name, path, schema, form } = given;
-  const written = valueAt(form.draft, path);
-  if (!isShown(form.filter, { path, schema, written })) return null;
+  const written = getValueAt(form.draft, path);
+  if (!isSettingShown(form.filter, { path, schema, written })) return null;
   const props = isWhole(given)
     ? { ...given, form: { ...form, filter: withoutWords(form) } }
     : given;
-  const field = fieldOf(name, schema, written);
+  const field = chooseField(name, schema, written);
   switch (field.kind) {
     case 'block':
       return (
@@ -49,7 +64,7 @@ export function SettingField(given: SettingProps): VNode | null {
 
 /** Whether the block itself matches the search; all of its contents are then shown. */
 const isWhole = ({ path, schema, form }: SettingProps): boolean =>
-  form.filter.words.length > 0 && isHit(form.filter, { path, schema });
+  form.filter.words.length > 0 && matchesWords(form.filter, { path, schema });
 
 const withoutWords = ({ filter }: SettingProps['form']) => ({ ...filter, words: ALL.words });
 
@@ -60,7 +75,7 @@ interface GroupProps extends SettingProps {
 /** Several settings under a common name, with the problems of the block as a whole. */
 function SettingGroup(props: GroupProps): VNode {
   const { path, schema, form, isSection, isEntry, children } = props;
-  const written = valueAt(form.draft, path);
+  const written = getValueAt(form.draft, path);
   const fields = (
     <FieldsOrText {...props} written={written}>
       {children}
@@ -69,30 +84,34 @@ function SettingGroup(props: GroupProps): VNode {
   if (isSection) {
     return (
       <div class="stack settings-block">
-        <Help path={path} schema={{}} form={form} />
+        <SettingHelp path={path} schema={{}} form={form} />
         {fields}
       </div>
     );
   }
   // A block without a default may be absent until a person adds it.
   const isNothing = written === undefined || written === null;
-  const isAbsent = path.length > 1 && schema.default === undefined && isNothing;
+  const isAbsent = path.length > 1 && schema.default === undefined && isNothing && !isEntry;
   const isOpen =
     isEntry ||
     path.length === 1 ||
     !isAll(form.filter) ||
     countChanged(schema, written, path) > 0 ||
-    form.problems.some(({ path: at }) => isWithin(at, path));
+    form.problems.some(({ path: at }) => isProblemWithin(at, path));
   return (
     <details class="settings-inner" open={isOpen}>
       <summary>
         <GroupHead {...props} written={written} />
       </summary>
       <div class="stack settings-block">
-        <Help path={path} schema={schema} form={form} />
+        <SettingHelp path={path} schema={schema} form={form} />
         {isAbsent && isBlockSchema(schema) && isAll(form.filter) ? (
           <div class="actions">
-            <Press label="Set up" about={pathText(path)} onPress={() => form.set(path, {})} />
+            <SettingButton
+              label="Set up"
+              about={formatPath(path)}
+              onPress={() => form.set(path, {})}
+            />
           </div>
         ) : (
           fields
@@ -102,16 +121,16 @@ function SettingGroup(props: GroupProps): VNode {
   );
 }
 
-const isBlockSchema = ({ properties }: Schema): boolean => properties !== undefined;
+const isBlockSchema = ({ properties }: SettingSchema): boolean => properties !== undefined;
 
-/** The settings of a block, and keys in the file that Parley does not know. */
+/** The settings of a block, and unknown keys in the file. */
 function BlockFields({
   path,
   form,
   schema,
   fields,
-}: SettingProps & { readonly fields: readonly (readonly [string, Schema])[] }): VNode {
-  const written = valueAt(form.draft, path);
+}: SettingProps & { readonly fields: readonly (readonly [string, SettingSchema])[] }): VNode {
+  const written = getValueAt(form.draft, path);
   const known = new Set(Object.keys(schema.properties ?? {}));
   const unknown = isBlock(written) ? Object.keys(written).filter((key) => !known.has(key)) : [];
   const own = fields.filter(([key]) => !isPart([...path, key]));
@@ -125,10 +144,10 @@ function BlockFields({
 }
 
 /** A key in the file that is missing from the schema: a mistake, or the key of a plugin. */
-const UNKNOWN: Schema = { description: 'Parley does not know this key.' };
+const UNKNOWN: SettingSchema = { description: 'Parley does not know this key.' };
 
 interface UnionProps extends SettingProps {
-  readonly field: Extract<Field, { kind: 'union' }>;
+  readonly field: Extract<SettingFieldKind, { kind: 'union' }>;
   readonly written: unknown;
 }
 
@@ -138,12 +157,16 @@ interface UnionProps extends SettingProps {
  */
 function Union(props: UnionProps): VNode {
   const { name, path, schema, form, isSection, field, written } = props;
-  const at = formWritten(field.forms, written);
+  const found = findWrittenForm(field.forms, written);
+  const [last, setLast] = useState(found);
+  // A cleared value keeps the form in which it was typed.
+  const at = isClearedAt(form.draft, path) ? last : found;
   const chosen = field.forms[at];
   const id = `${fieldId(path)}-form`;
   const choose = (index: number): void => {
     const next = field.forms[index];
-    form.set(path, next === undefined ? undefined : initialValue(next, written));
+    setLast(index);
+    form.set(path, next === undefined ? emptyOf(props) : getInitialValue(next, written));
   };
   return (
     <div class="setting">
@@ -155,14 +178,14 @@ function Union(props: UnionProps): VNode {
         aria-describedby={`${fieldId(path)}-about`}
         onChange={({ currentTarget }) => choose(Number(currentTarget.value))}
       >
-        <option value="-1">{usualText(schema)}</option>
+        <option value="-1">{getPlaceholder(schema)}</option>
         {field.forms.map(({ label }, index) => (
           <option key={label} value={String(index)}>
             {label}
           </option>
         ))}
       </select>
-      <Help path={path} schema={isSection ? {} : schema} form={form} />
+      <SettingHelp path={path} schema={isSection ? {} : schema} form={form} />
       {chosen?.kind === 'schema' && (
         <div class="stack settings-block">
           <SettingField

@@ -1,10 +1,10 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { ActionButton, TextButton } from '../ui/widgets.tsx';
-import { type Path, pathText } from './draft.ts';
-import { nameOf, type Schema } from './fields.ts';
+import { formatPath, type SettingPath } from './draft.ts';
+import { getSettingName, type SettingSchema } from './fields.ts';
 import { countChanged } from './filter.ts';
-import { fieldId, isWithin, type SettingProps } from './setting-context.ts';
+import { emptyOf, fieldId, isProblemWithin, type SettingProps } from './setting-context.ts';
 
 /** A text with the search words marked. */
 function Marked({
@@ -33,18 +33,18 @@ export function FieldHead(props: HeadProps & { readonly labels: string }): VNode
   if (isSection) {
     return (
       <label class="visually-hidden" for={labels}>
-        {nameOf(name, schema)}
+        {getSettingName(name, schema)}
       </label>
     );
   }
   return (
     <div class="row">
       <label class="entry-title" for={labels}>
-        <Marked text={nameOf(name, schema)} words={form.marked} />
+        <Marked text={getSettingName(name, schema)} words={form.marked} />
       </label>
       <Key path={path} words={form.marked} />
       <Difference {...props} />
-      <Reset {...props} />
+      <ResetButton {...props} />
     </div>
   );
 }
@@ -52,7 +52,7 @@ export function FieldHead(props: HeadProps & { readonly labels: string }): VNode
 /** The same heading for a collapsible group; a section of the file gets a heading element. */
 export function GroupHead(props: HeadProps): VNode {
   const { name, path, schema, form } = props;
-  const label = <Marked text={nameOf(name, schema)} words={form.marked} />;
+  const label = <Marked text={getSettingName(name, schema)} words={form.marked} />;
   return (
     <span class="row">
       {path.length === 1 ? <h4>{label}</h4> : <span class="entry-title">{label}</span>}
@@ -62,10 +62,10 @@ export function GroupHead(props: HeadProps): VNode {
   );
 }
 
-function Key({ path, words }: { readonly path: Path; readonly words: readonly string[] }) {
+function Key({ path, words }: { readonly path: SettingPath; readonly words: readonly string[] }) {
   const key = path.at(-1);
   return typeof key === 'number' ? null : (
-    <code class="hint" title={pathText(path)}>
+    <code class="hint" title={formatPath(path)}>
       <Marked text={key ?? ''} words={words} />
     </code>
   );
@@ -77,33 +77,33 @@ function Difference({ path, schema, written }: HeadProps): VNode | null {
 }
 
 /** Resets a value in the file to its default. */
-function Reset({ name, path, schema, form, written, isEntry }: HeadProps): VNode | null {
+function ResetButton({ name, path, schema, form, written, isEntry }: HeadProps): VNode | null {
   if (written === undefined || written === null || isEntry) return null;
   const label = schema.default === undefined ? 'Remove' : 'Reset to default';
   return (
     <TextButton
       label={label}
-      name={`${label}: ${nameOf(name, schema)} (${pathText(path)})`}
+      name={`${label}: ${getSettingName(name, schema)} (${formatPath(path)})`}
       onPress={() => form.set(path, undefined)}
     />
   );
 }
 
 /** The help text of a setting, and its problems. */
-export function Help({
+export function SettingHelp({
   path,
   schema,
   form,
   isWhole = false,
 }: Pick<SettingProps, 'path' | 'schema' | 'form'> & {
   /**
-   * Whether to show the problems of nested values here as well, because these values have no
+   * Whether to show the problems of nested values here as well, because nested values have no
    * separate fields.
    */
   readonly isWhole?: boolean;
 }): VNode {
   const wrong = form.problems.filter(({ path: at }) =>
-    isWhole ? isWithin(at, path) : at === pathText(path),
+    isWhole ? isProblemWithin(at, path) : at === formatPath(path),
   );
   return (
     <div id={`${fieldId(path)}-about`} class="as-typed">
@@ -122,7 +122,7 @@ export function Help({
 }
 
 /** A button for a part of a setting; its accessible name says which part. */
-export function Press({
+export function SettingButton({
   label,
   about,
   onPress,
@@ -151,23 +151,25 @@ export function FieldsOrText({ children, ...props }: AsTextProps): VNode {
       <div class="row">
         <TextButton
           label={label}
-          name={`${label}: ${pathText(props.path)}`}
+          name={`${label}: ${formatPath(props.path)}`}
           onPress={() => setText(!isText)}
         />
-        <Reset {...props} />
+        <ResetButton {...props} />
       </div>
     </>
   );
 }
 
-function JsonText({ path, form, written }: HeadProps): VNode {
-  const [typed, setTyped] = useState(written === undefined ? '' : JSON.stringify(written, null, 2));
-  const [isBroken, setBroken] = useState(false);
-  const take = (text: string): void => {
-    setTyped(text);
-    const value = jsonIn(text);
-    setBroken(value === BROKEN);
-    if (value !== BROKEN) form.set(path, value);
+function JsonText(props: HeadProps): VNode {
+  const { path, form, written } = props;
+  const [typed, setTyped] = useState({ text: writeJson(written), of: JSON.stringify(written) });
+  // The typed text is kept while the draft still has the value for which it was typed.
+  const text = typed.of === JSON.stringify(written) ? typed.text : writeJson(written);
+  const isBroken = readJson(text) === BROKEN;
+  const take = (next: string): void => {
+    const value = readJson(next);
+    setTyped({ text: next, of: JSON.stringify(value === BROKEN ? written : value) });
+    if (value !== BROKEN) form.set(path, value === undefined ? emptyOf(props) : value);
   };
   const id = `${fieldId(path)}-text`;
   return (
@@ -175,11 +177,11 @@ function JsonText({ path, form, written }: HeadProps): VNode {
       <textarea
         id={id}
         class="field is-code"
-        aria-label={`${pathText(path)} as JSON`}
+        aria-label={`${formatPath(path)} as JSON`}
         aria-invalid={isBroken}
         aria-describedby={`${id}-about`}
-        rows={Math.min(16, Math.max(4, typed.split('\n').length + 1))}
-        value={typed}
+        rows={Math.min(16, Math.max(4, text.split('\n').length + 1))}
+        value={text}
         onInput={({ currentTarget }) => take(currentTarget.value)}
       />
       <p id={`${id}-about`} class={isBroken ? 'hint tone is-wrong' : 'hint'}>
@@ -193,7 +195,8 @@ function JsonText({ path, form, written }: HeadProps): VNode {
 
 const BROKEN = Symbol('no JSON');
 
-function jsonIn(text: string): unknown {
+/** The value of a text; undefined if it is empty, `BROKEN` if it is not valid JSON. */
+function readJson(text: string): unknown {
   if (text.trim() === '') return undefined;
   try {
     return JSON.parse(text);
@@ -202,13 +205,17 @@ function jsonIn(text: string): unknown {
   }
 }
 
+function writeJson(value: unknown): string {
+  return value === undefined ? '' : JSON.stringify(value, null, 2);
+}
+
 /** The placeholder of an empty field. */
-export function usualText(schema: Schema): string {
-  const usual = usualOf(schema);
+export function getPlaceholder(schema: SettingSchema): string {
+  const usual = formatDefault(schema);
   return usual === '' ? 'Not set' : `Default: ${usual}`;
 }
 
 /** The default value, if it is short. */
-export function usualOf({ default: usual }: Schema): string {
+export function formatDefault({ default: usual }: SettingSchema): string {
   return usual === undefined || usual === null || typeof usual === 'object' ? '' : String(usual);
 }

@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Schema, ValueField } from './fields.ts';
-import { fieldId, isWithin, type SettingProps } from './setting-context.ts';
-import { FieldHead, Help, usualOf, usualText } from './setting-parts.tsx';
+import type { SettingSchema, ValueField } from './fields.ts';
+import { emptyOf, fieldId, isProblemWithin, type SettingProps } from './setting-context.ts';
+import { FieldHead, formatDefault, getPlaceholder, SettingHelp } from './setting-parts.tsx';
 import { readTyped, writeTyped } from './typed.ts';
 
 interface ValueProps extends SettingProps {
@@ -14,15 +14,17 @@ type OnInput = (event: { readonly currentTarget: { readonly value: string } }) =
 
 /** A setting with one typed or selected value. */
 export function SettingValue(props: ValueProps): VNode {
-  const { path, schema, form, isEntry, isSection, field, written } = props;
+  const { path, schema, form, isSection, isEntry, field, written } = props;
   const id = fieldId(path);
-  const [typed, setTyped] = useState(writeTyped(field, written));
+  // A new entry exists before its text is typed.
+  const text = isEntry && written === '' ? '' : writeTyped(field, written);
+  const [typed, setTyped] = useState(text);
   // The typed text, such as 1.0, is kept while it has the same value as the draft.
   const isSame = JSON.stringify(readTyped(field, typed)) === JSON.stringify(written);
-  const isWrong = form.problems.some(({ path: at }) => isWithin(at, path));
+  const isWrong = form.problems.some(({ path: at }) => isProblemWithin(at, path));
   const take: OnInput = ({ currentTarget: { value } }) => {
     setTyped(value);
-    form.set(path, readTyped(field, value) ?? (isEntry ? '' : undefined));
+    form.set(path, readTyped(field, value) ?? emptyOf(props));
   };
   return (
     <div class="setting">
@@ -34,12 +36,12 @@ export function SettingValue(props: ValueProps): VNode {
         shared={{
           id,
           class: 'field',
-          value: isSame ? typed : writeTyped(field, written),
+          value: isSame ? typed : text,
           'aria-invalid': isWrong,
           'aria-describedby': `${id}-about`,
         }}
       />
-      <Help path={path} schema={isSection ? {} : schema} form={form} isWhole />
+      <SettingHelp path={path} schema={isSection ? {} : schema} form={form} isWhole />
     </div>
   );
 }
@@ -53,7 +55,7 @@ interface InputProps {
     readonly 'aria-invalid': boolean;
     readonly 'aria-describedby': string;
   };
-  readonly schema: Schema;
+  readonly schema: SettingSchema;
   readonly onInput: OnInput;
 }
 
@@ -67,7 +69,7 @@ function Input({ field, shared, schema, onInput }: InputProps): VNode {
       const options = field.kind === 'switch' ? ['true', 'false'] : field.options;
       return (
         <select {...shared} onChange={onInput}>
-          <option value="">{usualText(schema)}</option>
+          <option value="">{getPlaceholder(schema)}</option>
           {options.map((option) => (
             <option key={option} value={option}>
               {field.kind === 'switch' ? SWITCH[option] : option}
@@ -101,7 +103,7 @@ function Input({ field, shared, schema, onInput }: InputProps): VNode {
         <textarea
           {...shared}
           rows={rowsOf(shared.value)}
-          placeholder={usualOf(schema)}
+          placeholder={formatDefault(schema)}
           onInput={onInput}
         />
       ) : (
@@ -109,7 +111,7 @@ function Input({ field, shared, schema, onInput }: InputProps): VNode {
           {...shared}
           type={field.isSecret ? 'password' : 'text'}
           autoComplete="off"
-          placeholder={usualOf(schema)}
+          placeholder={formatDefault(schema)}
           onInput={onInput}
         />
       );

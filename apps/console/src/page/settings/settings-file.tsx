@@ -2,15 +2,15 @@ import type { ShownProblem, ShownSettings } from '@parley/gateway/api';
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ActionButton } from '../ui/widgets.tsx';
-import type { Save } from './draft.ts';
+import type { SaveSettings } from './draft.ts';
 import { openSettingsEditor, type SettingsEditor } from './editor.ts';
-import type { Schema } from './fields.ts';
+import type { SettingSchema } from './fields.ts';
 
 interface FileProps {
   readonly settings: ShownSettings;
-  readonly schema: Schema;
+  readonly schema: SettingSchema;
   readonly problems: readonly ShownProblem[];
-  readonly save: Save;
+  readonly save: SaveSettings;
 }
 
 /** The settings file in an editor that completes keys and marks problems. */

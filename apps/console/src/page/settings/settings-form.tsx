@@ -1,32 +1,38 @@
 import type { ShownProblem, ShownSettings } from '@parley/gateway/api';
 import type { VNode } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import { hrefOf } from '../route.ts';
-import { counted } from '../ui/format.ts';
+import { toHref } from '../route.ts';
+import { formatCounted } from '../ui/format.ts';
 import { ActionButton } from '../ui/widgets.tsx';
-import { changesToWrite, type Path, type Save, valueAt, withValue } from './draft.ts';
-import { type Schema, schemaAt } from './fields.ts';
-import { countChanged, type Filter, filterOf, isAll, isShown } from './filter.ts';
-import { groupOf, SETTINGS_GROUPS, type SettingsGroup } from './groups.ts';
+import {
+  getValueAt,
+  listChangesToWrite,
+  replaceValueAt,
+  type SaveSettings,
+  type SettingPath,
+} from './draft.ts';
+import { findSchemaAt, type SettingSchema } from './fields.ts';
+import { countChanged, createFilter, isAll, isSettingShown, type SettingFilter } from './filter.ts';
+import { findGroup, SETTINGS_GROUPS, type SettingsGroup } from './groups.ts';
 import type { SettingContext } from './setting-context.ts';
 import { SettingField } from './setting-field.tsx';
 
 /** Edited values, based on the file with this print. */
-export interface Edited {
+export interface EditedValues {
   readonly print: string;
   readonly values: unknown;
 }
 
 interface FormProps {
   readonly settings: ShownSettings;
-  readonly schema: Schema;
+  readonly schema: SettingSchema;
   readonly problems: readonly ShownProblem[];
-  readonly save: Save;
+  readonly save: SaveSettings;
   /** The id of the group in the address. */
   readonly chosen: string;
   /** The unsaved edits; they survive a switch to the file. */
-  readonly edited: Edited | undefined;
-  readonly setEdited: (edit: (now: Edited | undefined) => Edited | undefined) => void;
+  readonly edited: EditedValues | undefined;
+  readonly setEdited: (edit: (now: EditedValues | undefined) => EditedValues | undefined) => void;
 }
 
 /** All settings by task, with a search. Only changed values are saved. */
@@ -40,17 +46,18 @@ export function SettingsForm(props: FormProps): VNode {
     return <p class="nothing">The file is not valid YAML. Fix it in the File tab.</p>;
   }
   // Edits apply only to the version of the file they are based on.
-  const ofThis = (one: Edited | undefined): unknown => (one?.print === print ? one.values : values);
+  const ofThis = (one: EditedValues | undefined): unknown =>
+    one?.print === print ? one.values : values;
   const draft = ofThis(edited);
-  const changes = changesToWrite(values, draft, schema);
-  const filter = filterOf(query, isChangedOnly);
+  const changes = listChangesToWrite(values, draft, schema);
+  const filter = createFilter(query, isChangedOnly);
   const form: SettingContext = {
     draft,
     problems,
     filter,
     marked: filter.words,
-    set: (path: Path, value: unknown) =>
-      setEdited((now) => ({ print, values: withValue(ofThis(now), path, value) })),
+    set: (path: SettingPath, value: unknown) =>
+      setEdited((now) => ({ print, values: replaceValueAt(ofThis(now), path, value) })),
   };
   const onSubmit = (event: Event): void => {
     event.preventDefault();
@@ -60,8 +67,13 @@ export function SettingsForm(props: FormProps): VNode {
   const shown = isAll(filter) && group !== undefined ? [group] : SETTINGS_GROUPS;
   return (
     <div class="settings" ref={box}>
-      <Search query={query} setQuery={setQuery} filter={filter} setChangedOnly={setChangedOnly} />
-      <Groups
+      <SettingsSearch
+        query={query}
+        setQuery={setQuery}
+        filter={filter}
+        setChangedOnly={setChangedOnly}
+      />
+      <SettingsGroups
         form={form}
         schema={schema}
         chosen={isAll(filter) ? group?.id : undefined}
@@ -73,11 +85,13 @@ export function SettingsForm(props: FormProps): VNode {
         }}
       />
       <form onSubmit={onSubmit}>
-        <Hits form={form} schema={schema} groups={shown} />
+        <SettingsHits form={form} schema={schema} groups={shown} />
         <div class="row settings-save">
           <ActionButton
             label={
-              changes.length === 0 ? 'Nothing to save' : `Save ${counted(changes.length, 'change')}`
+              changes.length === 0
+                ? 'Nothing to save'
+                : `Save ${formatCounted(changes.length, 'change')}`
             }
             look="is-main"
             isBusy={changes.length === 0}
@@ -95,11 +109,11 @@ export function SettingsForm(props: FormProps): VNode {
 interface SearchProps {
   readonly query: string;
   readonly setQuery: (query: string) => void;
-  readonly filter: Filter;
+  readonly filter: SettingFilter;
   readonly setChangedOnly: (isChangedOnly: boolean) => void;
 }
 
-function Search({ query, setQuery, filter, setChangedOnly }: SearchProps): VNode {
+function SettingsSearch({ query, setQuery, filter, setChangedOnly }: SearchProps): VNode {
   return (
     <div class="row settings-search" role="search">
       <input
@@ -124,27 +138,27 @@ function Search({ query, setQuery, filter, setChangedOnly }: SearchProps): VNode
 
 interface GroupsProps {
   readonly form: SettingContext;
-  readonly schema: Schema;
+  readonly schema: SettingSchema;
   readonly chosen: string | undefined;
   readonly onChoose: () => void;
 }
 
 /** The groups, each with its number of changed settings and a mark if it contains a problem. */
-function Groups({ form, schema, chosen, onChoose }: GroupsProps): VNode {
+function SettingsGroups({ form, schema, chosen, onChoose }: GroupsProps): VNode {
   return (
     <nav class="settings-groups" aria-label="Groups of settings">
       {SETTINGS_GROUPS.map((group) => {
         const counts = group.parts.map((part) => {
-          const { path, schema: own } = settingOf(part, schema);
-          return countChanged(own, valueAt(form.draft, path), path);
+          const { path, schema: own } = findSetting(part, schema);
+          return countChanged(own, getValueAt(form.draft, path), path);
         });
         const changed = counts.reduce((all, count) => all + count, 0);
-        const isWrong = form.problems.some(({ path }) => groupOf(keysIn(path)) === group);
+        const isWrong = form.problems.some(({ path }) => findGroup(keysIn(path)) === group);
         return (
           <a
             key={group.id}
             class="quiet"
-            href={hrefOf('settings', group.id)}
+            href={toHref('settings', group.id)}
             aria-current={group.id === chosen ? 'page' : undefined}
             onClick={onChoose}
           >
@@ -160,7 +174,7 @@ function Groups({ form, schema, chosen, onChoose }: GroupsProps): VNode {
 
 interface HitsProps {
   readonly form: SettingContext;
-  readonly schema: Schema;
+  readonly schema: SettingSchema;
   readonly groups: readonly SettingsGroup[];
 }
 
@@ -168,11 +182,13 @@ interface HitsProps {
  * The settings of the given groups; groups without matching settings are left out when there are
  * several.
  */
-function Hits({ form, schema, groups }: HitsProps): VNode {
+function SettingsHits({ form, schema, groups }: HitsProps): VNode {
   const shown = groups.flatMap((group) => {
     const parts = group.parts
-      .map((part) => settingOf(part, schema))
-      .filter((one) => isShown(form.filter, { ...one, written: valueAt(form.draft, one.path) }));
+      .map((part) => findSetting(part, schema))
+      .filter((one) =>
+        isSettingShown(form.filter, { ...one, written: getValueAt(form.draft, one.path) }),
+      );
     return parts.length === 0 ? [] : [{ group, parts }];
   });
   if (shown.length === 0) return <p class="nothing">No settings found.</p>;
@@ -190,10 +206,10 @@ function Hits({ form, schema, groups }: HitsProps): VNode {
   );
 }
 
-function settingOf(part: string, schema: Schema) {
+function findSetting(part: string, schema: SettingSchema) {
   const path = part.split('.');
-  return { name: path.at(-1) ?? part, path, schema: schemaAt(schema, path) };
+  return { name: path.at(-1) ?? part, path, schema: findSchemaAt(schema, path) };
 }
 
 /** Parses the path notation of problems into keys. */
-const keysIn = (path: string): Path => path.split(/[.[\]]+/).filter((key) => key !== '');
+const keysIn = (path: string): SettingPath => path.split(/[.[\]]+/).filter((key) => key !== '');

@@ -1,15 +1,15 @@
 import type { SettingsWritten, ShownProblem, ShownSettings } from '@parley/gateway/api';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { type Outcome, order, perform } from '../gateway.ts';
-import { hrefOf, type Route } from '../route.ts';
-import { useOperation, useWork, type Work } from '../ui/data.tsx';
-import { momentOf } from '../ui/format.ts';
+import { type ActionOutcome, orderOperation, perform } from '../gateway.ts';
+import { type Route, toHref } from '../route.ts';
+import { type ActionRunner, useActionRunner, useOperation } from '../ui/data.tsx';
+import { formatMoment } from '../ui/format.ts';
 import { ColumnView } from '../ui/frames.tsx';
-import { ConfirmButton, OutcomeNote, Said, Show } from '../ui/widgets.tsx';
-import type { Save } from './draft.ts';
+import { ConfirmButton, OutcomeNote, OutsideText, ShowData } from '../ui/widgets.tsx';
+import type { SaveSettings } from './draft.ts';
 import { SettingsFile } from './settings-file.tsx';
-import { type Edited, SettingsForm } from './settings-form.tsx';
+import { type EditedValues, SettingsForm } from './settings-form.tsx';
 
 /**
  * The settings: a form generated from their schema, or the file itself (U03, D12). Both refuse
@@ -18,58 +18,60 @@ import { type Edited, SettingsForm } from './settings-form.tsx';
 export function SettingsView({ args: [part = 'agent'] }: Route): VNode {
   const settings = useOperation('settings/show', {});
   const schema = useOperation('settings/schema', {});
-  const work = useWork();
-  const [refused, setRefused] = useState<readonly ShownProblem[]>([]);
-  const [edited, setEdited] = useState<Edited>();
-  const take = (value: SettingsWritten, outcomes: Outcomes): Outcome => {
-    setRefused(value.kind === 'refused' ? value.problems : []);
+  const work = useActionRunner();
+  const [refusal, setRefusal] = useState<Refusal | null>(null);
+  const [edited, setEdited] = useState<EditedValues>();
+  const take = (value: SettingsWritten, print: string, outcomes: SaveOutcomes): ActionOutcome => {
+    setRefusal(value.kind === 'refused' ? { print, problems: value.problems } : null);
     return outcomes[value.kind];
   };
   const undo = ({ print }: ShownSettings) =>
     work.run(async () => {
       const answer = await perform('settings/undo', { print });
-      return answer.kind === 'failed' ? failed(answer.reason) : take(answer.value, UNDONE);
+      return answer.kind === 'failed' ? failed(answer.reason) : take(answer.value, print, UNDONE);
     });
   const save =
-    ({ print }: ShownSettings): Save =>
+    ({ print }: ShownSettings): SaveSettings =>
     (change) =>
       work.run(async () => {
         const answer =
           'text' in change
             ? await perform('settings/replace', { ...change, print })
             : await perform('settings/change', { ...change, print });
-        return answer.kind === 'failed' ? failed(answer.reason) : take(answer.value, OUTCOMES);
+        return answer.kind === 'failed'
+          ? failed(answer.reason)
+          : take(answer.value, print, OUTCOMES);
       });
   return (
     <ColumnView name="settings-view" title="Settings">
       <nav class="segments" aria-label="Settings as">
-        <a href={hrefOf('settings')} aria-current={part === 'file' ? undefined : 'page'}>
+        <a href={toHref('settings')} aria-current={part === 'file' ? undefined : 'page'}>
           Form
         </a>
-        <a href={hrefOf('settings', 'file')} aria-current={part === 'file' ? 'page' : undefined}>
+        <a href={toHref('settings', 'file')} aria-current={part === 'file' ? 'page' : undefined}>
           File
         </a>
       </nav>
-      <Show data={settings}>
+      <ShowData data={settings}>
         {(shown) => (
           <>
-            <State settings={shown} refused={refused} work={work} />
-            <Undo settings={shown} onUndo={() => undo(shown)} />
-            <Show data={schema}>
+            <SettingsState settings={shown} refusal={refusal} work={work} />
+            <UndoButton settings={shown} onUndo={() => undo(shown)} />
+            <ShowData data={schema}>
               {(known) =>
                 part === 'file' ? (
                   <SettingsFile
                     key={shown.print}
                     settings={shown}
                     schema={known}
-                    problems={refused.length > 0 ? refused : shown.problems}
+                    problems={problemsOf(shown, refusal)}
                     save={save(shown)}
                   />
                 ) : (
                   <SettingsForm
                     settings={shown}
                     schema={known}
-                    problems={refused.length > 0 ? refused : shown.problems}
+                    problems={problemsOf(shown, refusal)}
                     save={save(shown)}
                     chosen={part}
                     edited={edited}
@@ -77,26 +79,40 @@ export function SettingsView({ args: [part = 'agent'] }: Route): VNode {
                   />
                 )
               }
-            </Show>
+            </ShowData>
           </>
         )}
-      </Show>
+      </ShowData>
     </ColumnView>
   );
 }
 
-type Outcomes = Readonly<Record<SettingsWritten['kind'], Outcome>>;
+/** Why a change was refused, which concerns only the version of the file with this print. */
+interface Refusal {
+  readonly print: string;
+  readonly problems: readonly ShownProblem[];
+}
 
-const failed = (text: string): Outcome => ({ text, isTrouble: true });
+/** The problems of the refused change, or those of the file if it has changed since. */
+function problemsOf(
+  { print, problems }: ShownSettings,
+  refusal: Refusal | null,
+): readonly ShownProblem[] {
+  return refusal?.print === print ? refusal.problems : problems;
+}
 
-const OUTCOMES: Outcomes = {
+type SaveOutcomes = Readonly<Record<SettingsWritten['kind'], ActionOutcome>>;
+
+const failed = (text: string): ActionOutcome => ({ text, isTrouble: true });
+
+const OUTCOMES: SaveOutcomes = {
   written: { text: 'Saved. A copy of the previous file was kept.', isTrouble: false },
   unchanged: { text: 'Nothing to save: the file already says this.', isTrouble: false },
   refused: failed('Nothing was saved: Parley could not use these settings.'),
   outdated: failed('Not saved: the file changed in the meantime. Check it and try again.'),
 };
 
-const UNDONE: Outcomes = {
+const UNDONE: SaveOutcomes = {
   written: { text: 'The last change was undone. Undo again to restore it.', isTrouble: false },
   unchanged: { text: 'Nothing to undo: the copy is the same as the file.', isTrouble: false },
   refused: failed('Nothing was undone: Parley could not use the settings as they were.'),
@@ -104,7 +120,7 @@ const UNDONE: Outcomes = {
 };
 
 /** Restores the file as it was before the last change saved here or in a chat. */
-function Undo({
+function UndoButton({
   settings: { savedAt },
   onUndo,
 }: {
@@ -117,7 +133,7 @@ function Undo({
       <ConfirmButton
         label="Undo the last change"
         confirm="Undo"
-        question={`Restore the file as it was before ${momentOf(Date.parse(savedAt))}? Edits made by hand since then are undone too.`}
+        question={`Restore the file as it was before ${formatMoment(Date.parse(savedAt))}? Edits made by hand since then are undone too.`}
         onPress={onUndo}
       />
     </div>
@@ -126,26 +142,28 @@ function Undo({
 
 interface StateProps {
   readonly settings: ShownSettings;
-  readonly refused: readonly ShownProblem[];
-  readonly work: Work;
+  readonly refusal: Refusal | null;
+  readonly work: ActionRunner;
 }
 
 /**
  * The outcome of the last change, the problems of the file, and the settings that take effect after
  * a restart.
  */
-function State({ settings, refused, work }: StateProps): VNode {
-  const { file, problems, state } = settings;
-  const shown = refused.length > 0 ? refused : problems;
-  const restart = () => order('gateway/restart', {}, () => 'Parley is restarting.');
+function SettingsState({ settings, refusal, work }: StateProps): VNode {
+  const { file, print, state } = settings;
+  const { outcome } = work;
+  const isRefusal = outcome === OUTCOMES.refused || outcome === UNDONE.refused;
+  const isOver = isRefusal && refusal?.print !== print;
+  const restart = () => orderOperation('gateway/restart', {}, () => 'Parley is restarting.');
   return (
     <>
-      <OutcomeNote outcome={work.outcome} />
+      <OutcomeNote outcome={isOver ? undefined : outcome} />
       <p class="facts">{file}</p>
-      {shown.map(({ path, text }) => (
-        <Said key={path + text} as="pre" look="layer-text problem">
+      {problemsOf(settings, refusal).map(({ path, text }) => (
+        <OutsideText key={path + text} as="pre" look="layer-text problem">
           {text}
-        </Said>
+        </OutsideText>
       ))}
       {state.afterRestart.length > 0 && (
         <section class="card" aria-label="Takes effect after a restart">

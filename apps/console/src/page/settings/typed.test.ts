@@ -37,7 +37,7 @@ describe('a typed setting', () => {
     [NUMBERS, '80\n443', [80, 443]],
     [{ kind: 'json' }, '{"a":1}', { a: 1 }],
     [{ kind: 'json' }, 'words', 'words'],
-  ])('[D12] in %j, %j means %j', (field, typed, value) => {
+  ])('[D12] parses in %j the text %j as %j', (field, typed, value) => {
     expect(readTyped(field, typed)).toEqual(value);
     if (value !== undefined) expect(readTyped(field, writeTyped(field, value))).toEqual(value);
   });
@@ -57,7 +57,7 @@ describe('a typed setting', () => {
     '1.50',
   );
 
-  it('[D12] is parsed back to the value from which it was formatted', () => {
+  it('[D12] parses a formatted value back to the same value', () => {
     const text = fc.oneof(fc.string({ unit: 'grapheme' }), odd);
     const finite = fc
       .double({ noNaN: true, noDefaultInfinity: true })

@@ -4,8 +4,8 @@ import { isBlock, type TextField, type ValueField } from './fields.ts';
 const EMPTY_LIST = '[]';
 
 /**
- * Parses typed text as a settings value; undefined applies the default. As in the file, double
- * quotes make it a string: "5" is not a number, and "" is an empty text.
+ * Parses typed text as a settings value; undefined means that the default applies. As in the file,
+ * double quotes make it a string: "5" is not a number, and "" is an empty text.
  */
 export function readTyped(field: ValueField, typed: string): unknown {
   if (typed.trim() === '') return undefined;
@@ -13,52 +13,54 @@ export function readTyped(field: ValueField, typed: string): unknown {
     case 'switch':
       return typed === 'true' || typed === 'false' ? typed === 'true' : typed;
     case 'list':
-      return typed.trim() === EMPTY_LIST ? [] : linesOf(typed).map((line) => readLine(field, line));
+      return typed.trim() === EMPTY_LIST
+        ? []
+        : splitLines(typed).map((line) => readTypedLine(field, line));
     case 'text':
-      return readText(field, typed);
+      return readTypedText(field, typed);
     case 'json':
-      return jsonOr(typed);
+      return parseJsonOrText(typed);
     case 'choice':
       return typed;
   }
 }
 
-function linesOf(typed: string): readonly string[] {
+function splitLines(typed: string): readonly string[] {
   return typed
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '');
 }
 
-function readLine({ numbers }: { readonly numbers: boolean }, line: string): unknown {
-  return quotedText(line) ?? (numbers ? numberOr(line) : line);
+function readTypedLine({ numbers }: { readonly numbers: boolean }, line: string): unknown {
+  return parseQuotedText(line) ?? (numbers ? parseNumberOrText(line) : line);
 }
 
-function readText({ numbers, flags }: TextField, typed: string): unknown {
-  const quoted = quotedText(typed);
+function readTypedText({ numbers, flags }: TextField, typed: string): unknown {
+  const quoted = parseQuotedText(typed);
   const word = typed.trim();
   if (quoted !== undefined) return quoted;
   if (flags && (word === 'true' || word === 'false')) return word === 'true';
-  return numbers ? numberOr(word) : typed;
+  return numbers ? parseNumberOrText(word) : typed;
 }
 
 /** The text in double quotes; undefined if it is not a valid JSON string. */
-function quotedText(typed: string): string | undefined {
+function parseQuotedText(typed: string): string | undefined {
   const text = typed.trim();
   if (!/^".*"$/s.test(text)) return undefined;
-  const value = jsonOr(text);
+  const value = parseJsonOrText(text);
   return typeof value === 'string' && value !== text ? value : undefined;
 }
 
 /** Words and references stay text, as do numbers that would lose precision. */
-function numberOr(typed: string): string | number {
+function parseNumberOrText(typed: string): string | number {
   const isNumber = /^-?(0|[1-9]\d*)(\.\d+)?$/.test(typed) && String(Number(typed)) === typed;
   const isRounded = /^-?\d*\.\d*0+$/.test(typed) && Number.isFinite(Number(typed));
   return isNumber || isRounded ? Number(typed) : typed;
 }
 
 /** Text that is not valid JSON is kept as a string. */
-function jsonOr(typed: string): unknown {
+function parseJsonOrText(typed: string): unknown {
   try {
     return JSON.parse(typed);
   } catch {
@@ -79,6 +81,6 @@ export function writeTyped(field: ValueField, value: unknown): string {
 
 function writeLine(field: { readonly numbers: boolean }, value: unknown): string {
   const plain = String(value);
-  const isLine = linesOf(plain)[0] === plain && plain !== EMPTY_LIST;
-  return isLine && readLine(field, plain) === value ? plain : JSON.stringify(value);
+  const isLine = splitLines(plain)[0] === plain && plain !== EMPTY_LIST;
+  return isLine && readTypedLine(field, plain) === value ? plain : JSON.stringify(value);
 }

@@ -1,10 +1,25 @@
-import type { SetupBot, SetupPlatform, SetupState } from '@parley/gateway/api';
+import type {
+  SetupField as PlatformField,
+  SetupBot,
+  SetupPlatform,
+  SetupState,
+} from '@parley/gateway/api';
 import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { PairingView, pairingOf } from '../pairing.tsx';
+import { listUnlinkedAccounts, PairingView } from '../pairing.tsx';
 import { ActionButton } from '../ui/widgets.tsx';
-import { AnswerNote, Chooser, Field, Step, type StepPlace, useStep } from './step.tsx';
+import {
+  AnswerNote,
+  answerAbout,
+  OptionChooser,
+  SetupField,
+  SetupStep,
+  type StepPlace,
+  useStep,
+} from './step.tsx';
+
+type ChannelMethod = 'setup/try-channel' | 'setup/save-channel';
 
 export type ShownAccounts = OutputOf<'channels/report'>['accounts'];
 
@@ -15,104 +30,231 @@ interface ChannelProps {
   readonly onSaved: () => void;
 }
 
+/** What a person has typed for the chosen platform. */
+interface Typed {
+  readonly token: string;
+  readonly phone: string;
+  readonly options: Readonly<Record<string, string>>;
+}
+
+const NOTHING: Typed = { token: '', phone: '', options: {} };
+
+/** The chosen platform and the typed values, as sent to the gateway. */
+function useChannelInput(platforms: readonly SetupPlatform[], accounts: ShownAccounts) {
+  const [id, setId] = useState('');
+  const [typed, setTyped] = useState(NOTHING);
+  const chosen = platforms.find((one) => one.id === id) ?? findFirstUnlinked(platforms, accounts);
+  const choose = (next: string): void => {
+    setId(next);
+    setTyped(NOTHING);
+  };
+  /** Fixes the platform, which might otherwise change to one that waits for its phone. */
+  const type = (next: Typed): void => {
+    setId(chosen?.id ?? '');
+    setTyped(next);
+  };
+  const { token, phone, options } = typed;
+  const input = {
+    channel: chosen?.id ?? 'telegram',
+    ...(token !== '' && { token }),
+    ...(phone !== '' && chosen?.asks === 'phone' && { phone }),
+    ...(chosen?.asks === 'options' && { options: valuesOf(chosen.fields ?? [], options) }),
+  };
+  return { chosen, choose, typed, type, input };
+}
+
 /**
- * Connects a channel: its token is tested and the bot's name and picture are shown before it is
+ * Connects a channel: its secrets are tested and the bot's name and picture are shown before it is
  * saved.
  */
 export function ChannelStep({ state, accounts, place, onSaved }: ChannelProps): VNode {
   const { channels, platforms } = state;
-  const [id, setId] = useState('');
-  const chosen = platforms.find((one) => one.id === id) ?? firstUnlinked(platforms, accounts);
-  const [token, setToken] = useState('');
-  const [phone, setPhone] = useState('');
+  const { chosen, choose, typed, type, input } = useChannelInput(platforms, accounts);
   const [bot, setBot] = useState<SetupBot | null>(null);
-  const hasToken = chosen?.asks === 'token';
-  const { answer, isBusy, take, forget } = useStep(() => {
-    setToken('');
-    // The step stays open to show the code for a phone.
-    if (hasToken) onSaved();
+  const { answered, isBusy, isSaving, take } = useStep<ChannelMethod>(() => {
+    type(NOTHING);
+    // The step stays open to show the code for a phone, or the address for a platform.
+    if (chosen?.asks === 'token') onSaved();
   });
+  const answer = answerAbout(answered, input);
   const tried = (answer?.kind === 'works' && answer.bot) || null;
   useEffect(() => {
     if (tried !== null) setBot(tried);
   }, [tried]);
-  const takeAs = (step: 'setup/try-channel' | 'setup/save-channel'): void => {
-    if (chosen === undefined) return;
-    const { id: channel, asks } = chosen;
-    void take(step, {
-      channel,
-      ...(token !== '' && { token }),
-      ...(phone !== '' && asks === 'phone' && { phone }),
-    });
-  };
   const isSaved = chosen !== undefined && channels.includes(chosen.id);
   return (
-    <Step place={place} title="Connect a channel" done={connectedAs(accounts, bot)}>
-      <Chooser
+    <SetupStep
+      place={place}
+      title="Connect a channel"
+      done={describeConnected(accounts, bot)}
+      isSaving={isSaving}
+    >
+      <OptionChooser
         label="Channel"
-        options={platforms.map((one) => [one.id, one.name])}
+        options={platforms.map((one) => [
+          one.id,
+          one.isUntested ? `${one.name} (not tested)` : one.name,
+        ])}
         value={chosen?.id ?? ''}
-        onChoose={(next) => {
-          setId(next);
-          forget();
-          setToken('');
-        }}
+        isBusy={isBusy}
+        onChoose={choose}
       />
-      <p class="facts">{chosen?.needs}</p>
-      {hasToken && <Field label="Token" value={token} isSecret onInput={setToken} />}
-      {!hasToken && !isSaved && (
-        <Field
-          label="Phone number"
-          hint="Leave it empty to scan a QR code instead."
-          value={phone}
-          onInput={setPhone}
-        />
-      )}
+      {chosen && <PlatformFields {...{ platform: chosen, typed, isSaved }} onType={type} />}
       <AnswerNote answer={answer} />
       {tried !== null && <BotCard {...tried} />}
-      {accounts.map(
-        ({ channel, account, state: { kind }, reason, fix }) =>
-          kind === 'failed' &&
-          (answer === undefined || answer.kind === 'done') &&
-          channel === chosen?.id && (
-            <p key={account} class="trouble">
-              {reason} {fix}
-            </p>
-          ),
+      {(answer === undefined || answer.kind === 'done') && (
+        <Failures accounts={accounts} channel={chosen?.id} />
       )}
-      <div class="actions">
-        {hasToken && (
-          <ActionButton
-            label="Try the token"
-            isBusy={isBusy || token === ''}
-            onPress={() => takeAs('setup/try-channel')}
-          />
-        )}
-        {(hasToken || !isSaved) && (
-          <ActionButton
-            label="Connect"
-            look="is-main"
-            isBusy={isBusy || (hasToken && token === '')}
-            onPress={() => takeAs('setup/save-channel')}
-          />
-        )}
-      </div>
-      {isSaved && !hasToken && <LinkPhone accounts={accounts} channel={chosen.id} />}
-    </Step>
+      {chosen && (
+        <Actions
+          {...{ platform: chosen, typed, isSaved, isBusy }}
+          onTake={(method) => void take({ method, input })}
+        />
+      )}
+      {isSaved && chosen.asks === 'phone' && <LinkPhone accounts={accounts} channel={chosen.id} />}
+    </SetupStep>
+  );
+}
+
+interface FieldsProps {
+  readonly platform: SetupPlatform;
+  readonly typed: Typed;
+  readonly isSaved: boolean;
+  readonly onType: (typed: Typed) => void;
+}
+
+/** What a person needs for a platform, and the fields to fill in. */
+function PlatformFields({ platform, typed, isSaved, onType }: FieldsProps): VNode {
+  const { asks, needs, webhook, fields = [], notDurable = [] } = platform;
+  return (
+    <>
+      <p class="facts">{needs}</p>
+      {webhook !== undefined && (
+        <p class="facts">Where the platform asks for an address to call: {webhook}.</p>
+      )}
+      <NotDurable sentences={notDurable} />
+      {asks === 'token' && (
+        <SetupField
+          label="Token"
+          value={typed.token}
+          isSecret
+          onInput={(token) => onType({ ...typed, token })}
+        />
+      )}
+      {asks === 'phone' && !isSaved && (
+        <SetupField
+          label="Phone number"
+          hint="Leave it empty to scan a QR code instead."
+          value={typed.phone}
+          onInput={(phone) => onType({ ...typed, phone })}
+        />
+      )}
+      {fields.map(({ key, label, help, isSecret, isOptional }) => (
+        <SetupField
+          key={`${platform.id} ${key}`}
+          label={isOptional ? `${label} (if you use it)` : label}
+          hint={help}
+          value={typed.options[key] ?? ''}
+          isSecret={isSecret}
+          onInput={(value) => onType({ ...typed, options: { ...typed.options, [key]: value } })}
+        />
+      ))}
+    </>
+  );
+}
+
+interface FailuresProps {
+  readonly accounts: ShownAccounts;
+  readonly channel: string | undefined;
+}
+
+/** Why the saved accounts of a channel do not work. */
+function Failures({ accounts, channel }: FailuresProps): VNode {
+  const failed = accounts.filter((one) => one.channel === channel && one.state.kind === 'failed');
+  return (
+    <>
+      {failed.map(({ account, reason, fix }) => (
+        <p key={account} class="trouble">
+          {reason} {fix}
+        </p>
+      ))}
+    </>
+  );
+}
+
+interface ActionsProps extends Omit<FieldsProps, 'onType'> {
+  readonly isBusy: boolean;
+  readonly onTake: (method: ChannelMethod) => void;
+}
+
+/** Tests the typed values and saves them. */
+function Actions({ platform, typed, isSaved, isBusy, onTake }: ActionsProps): VNode {
+  const { asks, fields = [] } = platform;
+  const isTried = asks !== 'phone';
+  const isFilled =
+    asks === 'token'
+      ? typed.token !== ''
+      : fields.every(({ key, isOptional }) => isOptional || filledIn(typed.options[key]));
+  return (
+    <div class="actions">
+      {isTried && (
+        <ActionButton
+          label={asks === 'token' ? 'Try the token' : 'Try it'}
+          isBusy={isBusy || !isFilled}
+          onPress={() => onTake('setup/try-channel')}
+        />
+      )}
+      {(isTried || !isSaved) && (
+        <ActionButton
+          label="Connect"
+          look="is-main"
+          isBusy={isBusy || !isFilled}
+          onPress={() => onTake('setup/save-channel')}
+        />
+      )}
+    </div>
+  );
+}
+
+function filledIn(value: string | undefined): boolean {
+  return value !== undefined && value.trim() !== '';
+}
+
+/** The fields of a platform that are filled in. */
+function valuesOf(
+  fields: readonly PlatformField[],
+  options: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const keys = fields.map(({ key }) => key).filter((key) => filledIn(options[key]));
+  return Object.fromEntries(keys.map((key) => [key, options[key] ?? '']));
+}
+
+/** What cannot be durable on a platform, which a person should know before connecting it. */
+function NotDurable({ sentences }: { readonly sentences: readonly string[] }): VNode | null {
+  if (sentences.length === 0) return null;
+  return (
+    <details class="facts">
+      <summary>What is not durable there</summary>
+      <ul>
+        {sentences.map((sentence) => (
+          <li key={sentence}>{sentence}</li>
+        ))}
+      </ul>
+    </details>
   );
 }
 
 /** The configured platform that is waiting for its phone, otherwise the first one. */
-function firstUnlinked(
+function findFirstUnlinked(
   platforms: readonly SetupPlatform[],
   accounts: ShownAccounts,
 ): SetupPlatform | undefined {
-  const [waits] = pairingOf(accounts).unlinked;
+  const [waits] = listUnlinkedAccounts(accounts).unlinked;
   return platforms.find(({ id }) => waits?.id.startsWith(`${id}/`)) ?? platforms[0];
 }
 
 /** `Connected as @bot` for each connected account; null if there is none. */
-function connectedAs(accounts: ShownAccounts, bot: SetupBot | null): VNode | null {
+function describeConnected(accounts: ShownAccounts, bot: SetupBot | null): VNode | null {
   const names = accounts.flatMap(({ channel, state }) => {
     if (state.kind !== 'connected' && state.kind !== 'standby') return [];
     return [state.kind === 'connected' ? state.as : channel];
@@ -124,14 +266,14 @@ function connectedAs(accounts: ShownAccounts, bot: SetupBot | null): VNode | nul
       {bot?.invitation != null && names.includes(bot.name) && (
         <>
           {' · '}
-          <Invitation address={bot.invitation} />
+          <InvitationLink address={bot.invitation} />
         </>
       )}
     </>
   );
 }
 
-function Invitation({ address }: { readonly address: string }): VNode {
+function InvitationLink({ address }: { readonly address: string }): VNode {
   return (
     <a href={address} target="_blank" rel="noopener noreferrer">
       Invite it to a server
@@ -139,9 +281,9 @@ function Invitation({ address }: { readonly address: string }): VNode {
   );
 }
 
-/** The bot whose token was tested. Its owner chose the name and picture. */
+/** Its owner chose the name and picture. */
 function BotCard({ name, picture, invitation }: SetupBot): VNode {
-  const address = usePictureOf(picture);
+  const address = usePictureUrl(picture);
   return (
     <div class="row">
       {address === '' ? (
@@ -152,13 +294,13 @@ function BotCard({ name, picture, invitation }: SetupBot): VNode {
         <img class="face setup-picture" src={address} alt="" width={40} height={40} />
       )}
       <b>{name}</b>
-      {invitation !== null && <Invitation address={invitation} />}
+      {invitation !== null && <InvitationLink address={invitation} />}
     </div>
   );
 }
 
 /** An object URL for a picture; the browser detects the picture's type from its bytes. */
-function usePictureOf(base64: string | null): string {
+function usePictureUrl(base64: string | null): string {
   const [address, setAddress] = useState('');
   useEffect(() => {
     if (base64 === null) return setAddress('');
@@ -178,7 +320,7 @@ interface LinkProps {
 /** The code of an account waiting for its phone, and later the number it is linked to. */
 function LinkPhone({ accounts, channel }: LinkProps): VNode {
   const own = accounts.filter((one) => one.channel === channel);
-  const { unlinked } = pairingOf(own);
+  const { unlinked } = listUnlinkedAccounts(own);
   return (
     <>
       {unlinked.map((account) => (

@@ -1,8 +1,20 @@
 import type { SetupProvider, SetupState } from '@parley/gateway/api';
+import type { InputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { ActionButton } from '../ui/widgets.tsx';
-import { AnswerNote, Chooser, Field, Step, type StepPlace, useStep } from './step.tsx';
+import {
+  AnswerNote,
+  answerAbout,
+  hasSameValues,
+  OptionChooser,
+  SetupField,
+  SetupStep,
+  type StepPlace,
+  useStep,
+} from './step.tsx';
+
+type ModelMethod = 'setup/try-model' | 'setup/save-model';
 
 /** How many models are listed by name; all others are only suggestions in the field. */
 const NAMED_MODELS = 8;
@@ -14,65 +26,83 @@ interface ModelProps {
   readonly onSaved: () => void;
 }
 
+/** The chosen provider and the typed values, as sent to the gateway. */
+function useModelInput(providers: readonly SetupProvider[]) {
+  const [name, setName] = useState<string | null>(null);
+  const [typed, setTyped] = useState(NOTHING);
+  const chosen = providers.find((one) => one.name === name) ?? providers[0];
+  const choose = (next: string | null): void => {
+    setName(next);
+    setTyped(NOTHING);
+  };
+  const type = (change: Partial<typeof typed>): void => {
+    // Until a person chooses, another server found on this machine may become the first provider.
+    setName(chosen?.name ?? null);
+    setTyped({ ...typed, ...change });
+  };
+  const baseUrl = typed.baseUrl || chosen?.baseUrl || '';
+  const wanted = typed.model || chosen?.model || '';
+  const server = {
+    provider: chosen?.provider ?? 'openai-compatible',
+    ...(baseUrl !== '' && { baseUrl }),
+    ...(typed.apiKey !== '' && { apiKey: typed.apiKey }),
+  };
+  const input = { ...server, ...(wanted !== '' && { model: wanted }) };
+  return { chosen, choose, type, server, input };
+}
+
 /**
  * Selects the model: a server found on this machine, or a service whose key is tested before it is
  * saved.
  */
 export function ModelStep({ state, place, onSaved }: ModelProps): VNode {
   const { model, isOffline, providers } = state;
-  const [name, setName] = useState<string | null>(null);
   const found = providers.filter((one) => one.model !== undefined);
-  const chosen = providers.find((one) => one.name === name) ?? providers[0];
-  const [typed, setTyped] = useState(NOTHING);
-  const { answer, isBusy, take, forget } = useStep(() => {
-    setTyped(NOTHING);
+  const { chosen, choose, type, server, input } = useModelInput(providers);
+  const { answered, isBusy, isSaving, take } = useStep<ModelMethod>(() => {
+    choose(chosen?.name ?? null);
     onSaved();
   });
-  const chooseProvider = (next: string): void => {
-    setName(next);
-    forget();
-    setTyped(NOTHING);
+  const takeAs = (method: ModelMethod): void => {
+    if (chosen !== undefined) void take({ method, input });
   };
-  const type = (change: Partial<typeof typed>): void => setTyped({ ...typed, ...change });
-  const baseUrl = typed.baseUrl || chosen?.baseUrl || '';
-  const wanted = typed.model || chosen?.model || '';
-  const takeAs = (step: 'setup/try-model' | 'setup/save-model'): void => {
-    if (chosen === undefined) return;
-    const { provider } = chosen;
-    void take(step, {
-      provider,
-      ...(baseUrl !== '' && { baseUrl }),
-      ...(typed.apiKey !== '' && { apiKey: typed.apiKey }),
-      ...(wanted !== '' && { model: wanted }),
-    });
-  };
-  const models = answer && answer.kind !== 'done' ? (answer.models ?? []) : [];
+  const models = modelsOf(answered, server);
   return (
-    <Step place={place} title="Connect a model" done={isOffline ? null : `In use: ${model}`}>
+    <SetupStep
+      place={place}
+      title="Connect a model"
+      done={isOffline ? null : `In use: ${model}`}
+      isSaving={isSaving}
+    >
       {found.length > 1 && (
-        <FoundServers found={found} chosen={chosen?.name} onChoose={chooseProvider} />
+        <FoundServers found={found} chosen={chosen?.name} isBusy={isBusy} onChoose={choose} />
       )}
-      <Chooser
+      <OptionChooser
         label="Provider"
         options={providers.map((one) => [one.name, one.name])}
         value={chosen?.name ?? ''}
-        onChoose={chooseProvider}
+        isBusy={isBusy}
+        onChoose={choose}
       />
       <p class="facts">{chosen?.needs}</p>
       {chosen?.hasAddress && (
-        <Field label="Address" value={baseUrl} onInput={(value) => type({ baseUrl: value })} />
+        <SetupField
+          label="Address"
+          value={input.baseUrl ?? ''}
+          onInput={(value) => type({ baseUrl: value })}
+        />
       )}
       {chosen?.hasKey && (
-        <Field
+        <SetupField
           label="Key"
-          value={typed.apiKey}
+          value={input.apiKey ?? ''}
           isSecret
           onInput={(value) => type({ apiKey: value })}
         />
       )}
-      <Field
+      <SetupField
         label="Model"
-        value={wanted}
+        value={input.model ?? ''}
         options={models}
         onInput={(value) => type({ model: value })}
       />
@@ -82,28 +112,39 @@ export function ModelStep({ state, place, onSaved }: ModelProps): VNode {
           {models.length > NAMED_MODELS ? ` and ${models.length - NAMED_MODELS} more` : ''}.
         </p>
       )}
-      <AnswerNote answer={answer} />
+      <AnswerNote answer={answerAbout(answered, input)} />
       <div class="actions">
         <ActionButton label="Try it" isBusy={isBusy} onPress={() => takeAs('setup/try-model')} />
         <ActionButton
           label="Use this model"
           look="is-main"
-          isBusy={isBusy || wanted === ''}
+          isBusy={isBusy || input.model === undefined}
           onPress={() => takeAs('setup/save-model')}
         />
       </div>
-    </Step>
+    </SetupStep>
   );
+}
+
+/** The models that any of the queried servers has offered. */
+function modelsOf(
+  answered: ReturnType<typeof useStep<ModelMethod>>['answered'],
+  server: Omit<InputOf<ModelMethod>, 'model'>,
+): readonly string[] {
+  if (answered === null || answered.answer.kind === 'done') return [];
+  const { model: _any, ...asked } = answered.question.input;
+  return hasSameValues(asked, server) ? (answered.answer.models ?? []) : [];
 }
 
 interface FoundProps {
   readonly found: readonly SetupProvider[];
   readonly chosen: string | undefined;
+  readonly isBusy: boolean;
   readonly onChoose: (name: string) => void;
 }
 
 /** Model servers found on this machine, each selectable with one click. */
-function FoundServers({ found, chosen, onChoose }: FoundProps): VNode {
+function FoundServers({ found, chosen, isBusy, onChoose }: FoundProps): VNode {
   return (
     <div class="actions" role="group" aria-label="Servers on this machine">
       {found.map(({ name, model }) => (
@@ -112,6 +153,7 @@ function FoundServers({ found, chosen, onChoose }: FoundProps): VNode {
           type="button"
           class="action"
           aria-pressed={name === chosen}
+          disabled={isBusy}
           onClick={() => onChoose(name)}
         >
           {name.replace(', found at', ' at')}: {model}

@@ -1,13 +1,13 @@
 import type { SetupState } from '@parley/gateway/api';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { hrefOf } from '../route.ts';
+import { toHref } from '../route.ts';
 import { useOperation } from '../ui/data.tsx';
 import { ColumnView } from '../ui/frames.tsx';
-import { ActionButton, List, Show } from '../ui/widgets.tsx';
+import { ActionButton, List, ShowData } from '../ui/widgets.tsx';
 import { ChannelStep, type ShownAccounts } from './channel-step.tsx';
 import { ModelStep } from './model-step.tsx';
-import { AnswerNote, Step, type StepPlace, useStep } from './step.tsx';
+import { AnswerNote, SetupStep, type StepPlace, useStep } from './step.tsx';
 
 /** How often the page checks whether the settings of a step are in use, in ms. */
 const POLL_INTERVAL_MS = 3_000;
@@ -18,15 +18,15 @@ export function SetupView(): VNode {
   const report = useOperation('channels/report', {}, POLL_INTERVAL_MS).value;
   return (
     <ColumnView name="setup-view" title="Set up">
-      <Show data={setup}>
-        {(state) => <Steps state={state} accounts={ownAccounts(report?.accounts ?? [])} />}
-      </Show>
+      <ShowData data={setup}>
+        {(state) => <SetupSteps state={state} accounts={listOwnAccounts(report?.accounts ?? [])} />}
+      </ShowData>
     </ColumnView>
   );
 }
 
 /** The accounts on messaging platforms: the page and the terminal need no setup. */
-function ownAccounts(accounts: ShownAccounts): ShownAccounts {
+function listOwnAccounts(accounts: ShownAccounts): ShownAccounts {
   return accounts.filter(({ channel }) => channel !== 'web' && channel !== 'terminal');
 }
 
@@ -36,7 +36,7 @@ interface StepsProps {
 }
 
 /** The first unfinished step is open unless a person has opened another one. */
-function Steps({ state, accounts }: StepsProps): VNode {
+function SetupSteps({ state, accounts }: StepsProps): VNode {
   const [chosen, choose] = useState<number | null>(null);
   const isDone = [
     !state.isOffline,
@@ -56,7 +56,7 @@ function Steps({ state, accounts }: StepsProps): VNode {
         {next === 0
           ? 'Everything is set up. Write to your bot, or here: '
           : 'Three optional steps. The chat already works: '}
-        <a href={hrefOf('chat')}>write to the agent</a>.
+        <a href={toHref('chat')}>write to the agent</a>.
       </p>
       <ModelStep state={state} place={placeOf(1)} onSaved={goOn} />
       <ChannelStep state={state} accounts={accounts} place={placeOf(2)} onSaved={goOn} />
@@ -72,10 +72,10 @@ interface OwnerProps extends Pick<SetupState, 'owners' | 'waiting'> {
 
 /** Sets the owner: a person who has written to the bot clicks one button. */
 function OwnerStep({ owners, waiting, place, onSaved }: OwnerProps): VNode {
-  const { answer, isBusy, take } = useStep(onSaved);
+  const { answered, isBusy, isSaving, take } = useStep<'setup/add-owner'>(onSaved);
   const done = owners.length === 0 ? null : `Owned by ${owners.join(', ')}`;
   return (
-    <Step place={place} title="Make it yours" done={done}>
+    <SetupStep place={place} title="Make it yours" done={done} isSaving={isSaving}>
       <p>
         Write anything to your bot from your own account. When you appear here, within seconds,
         click &ldquo;That is me&rdquo; to become the owner. Check the name first: owners can do
@@ -93,12 +93,12 @@ function OwnerStep({ owners, waiting, place, onSaved }: OwnerProps): VNode {
               look="is-main"
               name={`${name} on ${channel}: that is me`}
               isBusy={isBusy}
-              onPress={() => take('setup/add-owner', { person })}
+              onPress={() => void take({ method: 'setup/add-owner', input: { person } })}
             />
           </div>
         )}
       </List>
-      <AnswerNote answer={answer} />
-    </Step>
+      <AnswerNote answer={answered?.answer} />
+    </SetupStep>
   );
 }

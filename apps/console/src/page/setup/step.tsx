@@ -7,28 +7,54 @@ import { useScope } from '../ui/data.tsx';
 
 type StepName = `setup/${'try' | 'save'}-${'model' | 'channel'}` | 'setup/add-owner';
 
+/** The request to the gateway: to test or to save these values. */
+interface Question<Name extends StepName> {
+  readonly method: Name;
+  readonly input: InputOf<Name>;
+}
+
+interface Answered<Name extends StepName> {
+  readonly question: Question<Name>;
+  readonly answer: SetupAnswer;
+}
+
+/** The gateway's answer about these values; undefined if the answer was about other values. */
+export function answerAbout<Values>(
+  answered: { readonly question: { readonly input: Values }; readonly answer: SetupAnswer } | null,
+  values: Values,
+): SetupAnswer | undefined {
+  return answered !== null && hasSameValues(answered.question.input, values)
+    ? answered.answer
+    : undefined;
+}
+
+/** Whether two inputs have the same values in the same order. */
+export function hasSameValues(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
 /**
- * Asks the gateway to test or save something and stores its answer. `onSaved` is called after
- * something was saved.
+ * Asks the gateway to test or save something and stores its answer with the question, because other
+ * values may be typed before it arrives. `onSaved` is called after something was saved.
  */
-export function useStep(onSaved?: () => void) {
-  const [answer, setAnswer] = useState<SetupAnswer | undefined>();
-  const [isBusy, setBusy] = useState(false);
+export function useStep<Name extends StepName>(onSaved?: () => void) {
+  const [answered, setAnswered] = useState<Answered<Name> | null>(null);
+  const [running, setRunning] = useState<Name | null>(null);
   const { refreshAll } = useScope();
-  const take = async <Name extends StepName>(name: Name, input: InputOf<Name>): Promise<void> => {
-    setBusy(true);
-    const outcome = await perform<StepName>(name, input);
-    setBusy(false);
-    setAnswer(
+  const take = async (question: Question<Name>): Promise<void> => {
+    setRunning(question.method);
+    const outcome = await perform<StepName>(question.method, question.input);
+    setRunning(null);
+    const answer: SetupAnswer =
       outcome.kind === 'here'
         ? outcome.value
-        : { kind: 'problem', reason: outcome.reason, fix: 'Try again.', models: null },
-    );
-    if (outcome.kind === 'here' && outcome.value.kind === 'done') onSaved?.();
+        : { kind: 'problem', reason: outcome.reason, fix: 'Try again.', models: null };
+    setAnswered({ question, answer });
+    if (answer.kind === 'done') onSaved?.();
     refreshAll();
   };
-  const forget = (): void => setAnswer(undefined);
-  return { answer, isBusy, take, forget };
+  const isTest = running === 'setup/try-model' || running === 'setup/try-channel';
+  return { answered, isBusy: running !== null, isSaving: running !== null && !isTest, take };
 }
 
 export function AnswerNote({ answer }: { readonly answer: SetupAnswer | undefined }): VNode {
@@ -51,19 +77,21 @@ export interface StepPlace {
 interface StepProps {
   readonly place: StepPlace;
   readonly title: string;
-  /** The result of the step; null while there is none. */
+  /** The result of the step; null until it is finished. */
   readonly done: ComponentChildren | null;
+  /** Whether the values are being saved and must not change meanwhile. */
+  readonly isSaving: boolean;
   readonly children: ComponentChildren;
 }
 
 /** One step, collapsed to a single line while another one is open. */
-export function Step({ place, title, done, children }: StepProps): VNode {
+export function SetupStep({ place, title, done, isSaving, children }: StepProps): VNode {
   const { number, isOpen, onToggle } = place;
   const heading = useRef<HTMLHeadingElement>(null);
   const isDone = done !== null;
   const press = isOpen ? 'Close' : isDone ? 'Change' : 'Open';
   useEffect(() => {
-    // The button that completed the previous step is gone, so the focus is lost.
+    // The button that completed the previous step was removed, so the focus is lost.
     if (isOpen && document.activeElement === document.body) heading.current?.focus();
   }, [isOpen]);
   return (
@@ -88,7 +116,11 @@ export function Step({ place, title, done, children }: StepProps): VNode {
           </button>
         )}
       </header>
-      {isOpen && <div class="fields">{children}</div>}
+      {isOpen && (
+        <fieldset class="fields" disabled={isSaving}>
+          {children}
+        </fieldset>
+      )}
     </section>
   );
 }
@@ -98,16 +130,19 @@ interface ChooserProps {
   /** Pairs of an id and a name. */
   readonly options: readonly (readonly [string, string])[];
   readonly value: string;
+  /** Whether the choice is being tested or saved and must not change meanwhile. */
+  readonly isBusy: boolean;
   readonly onChoose: (id: string) => void;
 }
 
-export function Chooser({ label, options, value, onChoose }: ChooserProps): VNode {
+export function OptionChooser({ label, options, value, isBusy, onChoose }: ChooserProps): VNode {
   return (
     <label class="hint">
       {label}
       <select
         class="field"
         value={value}
+        disabled={isBusy}
         onChange={({ currentTarget }) => onChoose(currentTarget.value)}
       >
         {options.map(([id, name]) => (
@@ -129,7 +164,7 @@ interface FieldProps {
   readonly options?: readonly string[];
 }
 
-export function Field({
+export function SetupField({
   label,
   value,
   onInput,

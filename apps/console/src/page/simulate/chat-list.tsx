@@ -31,7 +31,7 @@ export function ChatList({ state, play }: Props): VNode {
           </ul>
         </section>
       ))}
-      <NewOnes state={state} play={play} />
+      <NewItems state={state} play={play} />
     </nav>
   );
 }
@@ -69,7 +69,7 @@ export function Face({ name, of }: { readonly name: string; readonly of: string 
   );
 }
 
-function NewOnes({ state, play: { world, chat, speaker } }: Props): VNode {
+function NewItems({ state, play: { world, chat, speaker } }: Props): VNode {
   const [name, setName] = useState('');
   const group = chat.kind === 'thread' ? chat.parent : chat.key;
   const isGroup = chat.kind !== 'direct';

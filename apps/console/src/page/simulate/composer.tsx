@@ -1,7 +1,7 @@
 import type { Act } from '@parley/simulators';
 import type { TargetedEvent, VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Play, PlayState } from './play.ts';
+import { isWorkplace, type Play, type PlayState } from './play.ts';
 
 interface Props {
   readonly state: PlayState;
@@ -11,14 +11,14 @@ interface Props {
 /** The maximum size of a file, in bytes; bots on the platforms refuse larger ones as well. */
 const LARGEST_FILE = 20_000_000;
 
-type Attached = Extract<Act, { kind: 'say' }>['file'];
+type AttachedFile = Extract<Act, { kind: 'say' }>['file'];
 
 /** Writes a message as any member of the chat. */
 export function Composer({ state, play }: Props): VNode {
   const { world, chat, speaker } = play;
   const [text, setText] = useState('');
   const [mention, setMention] = useState(true);
-  const [file, setFile] = useState<Attached>();
+  const [file, setFile] = useState<AttachedFile>();
   const field = useRef<HTMLTextAreaElement>(null);
   const { reply, edit } = state;
   const edited = chat.messages.find(({ key }) => key === edit.value);
@@ -35,8 +35,8 @@ export function Composer({ state, play }: Props): VNode {
   };
   const send = async (): Promise<void> => {
     if (text.trim() === '' && file === undefined) return;
-    const act = actOf(play, { text, file, edit: edit.value, reply: reply.value });
-    const isCommand = text.startsWith('/') && world.platform === 'discord';
+    const act = toSayAct(play, { text, file, edit: edit.value, reply: reply.value });
+    const isCommand = text.startsWith('/') && isWorkplace(world.platform);
     const isMention = act.kind === 'say' && isGroup && mention && !isCommand;
     clear();
     await state.act(isMention ? { ...act, mention } : act);
@@ -50,7 +50,7 @@ export function Composer({ state, play }: Props): VNode {
   return (
     <div class="composer">
       <Menu text={text} play={play} choose={(name) => setText(`/${name} `)} />
-      <Strip {...{ state, play, file, clear }} />
+      <ComposerStrip {...{ state, play, file, clear }} />
       <div class="row">
         <label class="row facts">
           <span>As</span>
@@ -101,14 +101,14 @@ export function Composer({ state, play }: Props): VNode {
   );
 }
 
-interface Draft {
+interface ComposerDraft {
   readonly text: string;
-  readonly file: Attached;
+  readonly file: AttachedFile;
   readonly edit: string | null;
   readonly reply: string | null;
 }
 
-function actOf({ chat, speaker }: Play, { text, file, edit, reply }: Draft): Act {
+function toSayAct({ chat, speaker }: Play, { text, file, edit, reply }: ComposerDraft): Act {
   if (edit !== null) return { kind: 'edit', chat: chat.key, message: edit, text };
   return {
     ...{ kind: 'say', chat: chat.key, from: speaker.key, text },
@@ -140,9 +140,9 @@ function Menu(props: {
   );
 }
 
-/** A strip that shows the message being answered or edited, and attached files. */
-function Strip(
-  props: Props & { readonly file: Attached; readonly clear: () => void },
+/** A strip that shows the message being answered or edited, and the attached files. */
+function ComposerStrip(
+  props: Props & { readonly file: AttachedFile; readonly clear: () => void },
 ): VNode | null {
   const { state, play, file, clear } = props;
   const { reply, edit } = state;
@@ -162,7 +162,7 @@ function Strip(
 async function readFile(
   event: TargetedEvent<HTMLInputElement>,
   { trouble }: PlayState,
-): Promise<Attached> {
+): Promise<AttachedFile> {
   const input = event.currentTarget;
   const [file] = input.files ?? [];
   if (file === undefined) return undefined;

@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { download, fetchFile } from '../gateway.ts';
 import { Face } from './chat-list.tsx';
-import type { Play, PlayState } from './play.ts';
+import { isWorkplace, type Play, type PlayState } from './play.ts';
 
 interface Props {
   readonly state: PlayState;
@@ -71,7 +71,7 @@ export function Conversation({ state, play }: Props): VNode {
   );
 }
 
-/** Telegram shows this notice over the chat for a moment. In ms. */
+/** Telegram shows this notice over the chat for a moment. */
 const NOTICE_MS = 10_000;
 
 function Notice({ play: { chat, speaker, world } }: Pick<Props, 'play'>): VNode | null {
@@ -88,17 +88,18 @@ function Message({ message, state, play }: MessageProps): VNode {
   const { people, speaker, chat, world } = play;
   const { from, replyTo } = message;
   const isMine = from === speaker.key;
+  const hasHeads = isWorkplace(world.platform);
   const name = people.get(from) ?? from;
   const quoted = chat.messages.find(({ key }) => key === replyTo);
   const look = [isMine && 'mine', from === 'bot' && 'bot', message.isGrowing && 'growing'];
   return (
     <article class={look.filter(Boolean).join(' ')} data-key={message.key} aria-label={name}>
-      {(world.platform === 'discord' || (!isMine && chat.kind !== 'direct')) && (
+      {(hasHeads || (!isMine && chat.kind !== 'direct')) && (
         <div class="face">
           <Face name={name} of={from} />
           <span class="name">{name.replace(/^@/, '')}</span>
-          {world.platform === 'discord' && from === 'bot' && <small>APP</small>}
-          {world.platform === 'discord' && <time>{timeOfDay(message.at)}</time>}
+          {hasHeads && from === 'bot' && <small>APP</small>}
+          {hasHeads && <time>{formatTimeOfDay(message.at)}</time>}
         </div>
       )}
       <div class="message">
@@ -112,7 +113,7 @@ function Message({ message, state, play }: MessageProps): VNode {
         ) : (
           <Content {...{ message, play }} />
         )}
-        <Footer message={message} />
+        <MessageFooter message={message} />
       </div>
       <Buttons {...{ message, state, play }} />
       <Reactions {...{ message, state, play }} />
@@ -131,14 +132,18 @@ function Content({ message, play }: Omit<MessageProps, 'state'>): VNode {
   return (
     <>
       {files.map((file, index) => (
-        <FileBox key={index} {...file} path={`/api/file?${fileQuery(play.chat.key, key, index)}`} />
+        <FileBox
+          key={index}
+          {...file}
+          path={`/api/file?${toFileQuery(play.chat.key, key, index)}`}
+        />
       ))}
-      <Drawn html={html} />
+      <DrawnMarkup html={html} />
     </>
   );
 }
 
-function fileQuery(chat: string, message: string, index: number): string {
+function toFileQuery(chat: string, message: string, index: number): string {
   return String(new URLSearchParams({ chat, message, index: String(index) }));
 }
 
@@ -146,7 +151,7 @@ function fileQuery(chat: string, message: string, index: number): string {
  * Markup rendered by the simulator. It escapes all text, and the page's policy blocks inline
  * scripts.
  */
-function Drawn({ html }: { readonly html: string }): VNode {
+function DrawnMarkup({ html }: { readonly html: string }): VNode {
   const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     if (box.current) box.current.innerHTML = html;
@@ -154,12 +159,14 @@ function Drawn({ html }: { readonly html: string }): VNode {
   return <div class="drawn" dir="auto" ref={box} />;
 }
 
-function Footer({ message: { at, isEdited, onlyFor } }: Pick<MessageProps, 'message'>): VNode {
+function MessageFooter({
+  message: { at, isEdited, onlyFor },
+}: Pick<MessageProps, 'message'>): VNode {
   return (
     <footer>
       {onlyFor !== undefined && 'Only you can see this · '}
       {isEdited && 'edited '}
-      <time>{timeOfDay(at)}</time>
+      <time>{formatTimeOfDay(at)}</time>
     </footer>
   );
 }
@@ -266,6 +273,6 @@ function Actions({ message, state, play: { chat, speaker, world } }: MessageProp
   );
 }
 
-function timeOfDay(at: number): string {
+function formatTimeOfDay(at: number): string {
   return new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
 }

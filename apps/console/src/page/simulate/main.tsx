@@ -3,16 +3,21 @@ import { ChatList } from './chat-list.tsx';
 import { Composer } from './composer.tsx';
 import { Controls } from './controls.tsx';
 import { Conversation } from './conversation.tsx';
-import { createPlayState, type PlayState, playOf, watchWorld } from './play.ts';
+import { createPlayState, getPlay, type PlayState, watchWorld } from './play.ts';
 
-const NAMES = { telegram: 'Telegram', discord: 'Discord', whatsapp: 'WhatsApp' } as const;
+const NAMES = {
+  telegram: 'Telegram',
+  discord: 'Discord',
+  slack: 'Slack',
+  whatsapp: 'WhatsApp',
+} as const;
 
 /**
  * Shows chats on the left, the conversation in the middle, and the controls of the world on the
  * right.
  */
 function Page({ state }: { readonly state: PlayState }): VNode {
-  const play = playOf(state);
+  const play = getPlay(state);
   const trouble = state.trouble.value;
   if (play === null) return <p class="nothing">{trouble ?? 'Connecting…'}</p>;
   const { world, chat } = play;

@@ -1,18 +1,18 @@
 import type { Act, SimulatedChat, SimulatedPerson, SimulatedWorld } from '@parley/simulators';
 import { signal } from '@preact/signals';
-import { ask, request, signIn, takeToken } from '../gateway.ts';
+import { askGateway, request, signIn, takeToken } from '../gateway.ts';
 
 /**
  * A world in the form that the command sends; `console` is the address of the simulated Parley's
  * page.
  */
-export type World = SimulatedWorld & { readonly console: string };
+export type PlayedWorld = SimulatedWorld & { readonly console: string };
 
-/** The state of the player: the chat in view and the next act. */
+/** The state of the person at the simulator: the chat in view and the next act. */
 export interface Play {
-  readonly world: World;
+  readonly world: PlayedWorld;
   readonly chat: SimulatedChat;
-  /** The person whom the player is acting as. */
+  /** The simulated person in whose name the player acts. */
   readonly speaker: SimulatedPerson;
   readonly people: ReadonlyMap<string, string>;
 }
@@ -20,10 +20,18 @@ export interface Play {
 /** The state of the page; `act` performs an action and stores the reason if it fails. */
 export type PlayState = ReturnType<typeof createPlayState>;
 
+/**
+ * Commands on Discord and Slack mention nobody, and these platforms name the author of each
+ * message.
+ */
+export function isWorkplace(platform: PlayedWorld['platform']): boolean {
+  return platform === 'discord' || platform === 'slack';
+}
+
 const RETRY_MS = 1_000;
 
 export function createPlayState() {
-  const world = signal<World | null>(null);
+  const world = signal<PlayedWorld | null>(null);
   const trouble = signal<string | null>(null);
   const link = signal<'starting' | 'live' | 'lost'>('starting');
   const chat = signal('friends');
@@ -32,12 +40,12 @@ export function createPlayState() {
   const edit = signal<string | null>(null);
 
   const act = async (given: Act): Promise<string | undefined> => {
-    const answer = await ask<{ readonly made?: string }>('/api/acts', given);
+    const answer = await askGateway<{ readonly made?: string }>('/api/acts', given);
     trouble.value = answer.kind === 'failed' ? answer.reason : null;
     return answer.kind === 'failed' ? undefined : answer.value.made;
   };
 
-  /** In a direct chat only its person writes. */
+  /** In a direct chat, only the person it belongs to writes. */
   const open = (next: SimulatedChat): void => {
     chat.value = next.key;
     reply.value = null;
@@ -49,7 +57,7 @@ export function createPlayState() {
 }
 
 /** The current play; null until the first world has arrived. */
-export function playOf({ world, chat, speaker }: PlayState): Play | null {
+export function getPlay({ world, chat, speaker }: PlayState): Play | null {
   const now = world.value;
   if (now === null) return null;
   const here = now.chats.find(({ key }) => key === chat.value) ?? now.chats[0];

@@ -2,29 +2,32 @@ import type { GatewayStatus } from '@parley/gateway/api';
 import type { OutputOf } from '@parley/gateway/operations';
 import type { UsageFigures } from '@parley/store';
 import type { VNode } from 'preact';
-import { hrefOf } from '../route.ts';
+import { toHref } from '../route.ts';
 import { useOperation } from '../ui/data.tsx';
-import { counted, momentOf, timeOfDay } from '../ui/format.ts';
+import { formatCounted, formatMoment, formatTimeOfDay } from '../ui/format.ts';
 import { List, Section } from '../ui/widgets.tsx';
 import { DayChart } from '../usage/day-charts.tsx';
-import { latencyText } from '../usage/figures.ts';
+import { formatLatency } from '../usage/figures.ts';
 import { useMayRead } from '../who.ts';
 
-/** How often hourly figures and errors are requested, in ms: they change slowly. */
+/** Interval between requests for the hourly figures and errors, in ms: they change slowly. */
 export const SLOW_POLL_MS = 60_000;
 
-/** Answers and latency by hour. For screen readers, the figures are summed up in one sentence. */
+/**
+ * A chart of answers and latency by hour. For screen readers, the figures are summed up in one
+ * sentence.
+ */
 export function HoursSection(): VNode | null {
   const hours = useOperation('usage/hours', {}, SLOW_POLL_MS).value;
   if (hours === undefined) return null;
-  const days = hours.map((hour) => ({ ...hour, day: timeOfDay(hour.from) }));
+  const days = hours.map((hour) => ({ ...hour, day: formatTimeOfDay(hour.from) }));
   const turns = hours.reduce((sum, hour) => sum + hour.turns, 0);
   const failed = hours.reduce((sum, hour) => sum + hour.failed, 0);
   return (
     <Section title="The last 12 hours">
       <p class="facts">
-        {counted(turns, 'turn')}, {failed} failed. Latency does not include the time that turns
-        waited for a person.
+        {formatCounted(turns, 'turn')}, {failed} failed. Latency does not include the time that
+        turns waited for a person.
       </p>
       {turns > 0 && (
         <div class="charts" aria-hidden="true">
@@ -44,7 +47,7 @@ export function HoursSection(): VNode | null {
               latency?.p50 ?? 0,
               (latency?.p95 ?? 0) - (latency?.p50 ?? 0),
             ]}
-            text={latencyText}
+            text={formatLatency}
           />
         </div>
       )}
@@ -68,7 +71,7 @@ export function ChannelsSection({ channels, used }: ChannelsProps): VNode {
             key={`${channel}/${account}`}
             name={account === 'default' ? channel : `${channel}/${account}`}
             state={state}
-            did={used && didText(used.find(({ name }) => name === channel))}
+            did={used && describeActivity(used.find(({ name }) => name === channel))}
           />
         )}
       </List>
@@ -96,10 +99,10 @@ function ChannelRow({ name, state, did }: RowProps): VNode {
 }
 
 /** The number of turns today, such as `12 turns, 1 failed`. */
-function didText(used: Pick<UsageFigures, 'turns' | 'failed'> | undefined): string {
+function describeActivity(used: Pick<UsageFigures, 'turns' | 'failed'> | undefined): string {
   if (used === undefined || used.turns === 0) return 'nothing today';
   const failed = used.failed === 0 ? '' : `, ${used.failed} failed`;
-  return `${counted(used.turns, 'turn')} today${failed}`;
+  return `${formatCounted(used.turns, 'turn')} today${failed}`;
 }
 
 const SHOWN_ERRORS = 5;
@@ -120,7 +123,7 @@ export function ErrorsSection(): VNode | null {
       </List>
       {log.lines.length > 0 && (
         <p>
-          <a href={hrefOf('logs')}>Open the log</a>
+          <a href={toHref('logs')}>Open the log</a>
         </p>
       )}
     </Section>
@@ -138,7 +141,7 @@ function ErrorRow({ at, text, where }: ErrorProps): VNode {
     <>
       <span>{text}</span>
       <span class="facts">{where}</span>
-      <time dateTime={new Date(at).toISOString()}>{momentOf(at)}</time>
+      <time dateTime={new Date(at).toISOString()}>{formatMoment(at)}</time>
     </>
   );
 }

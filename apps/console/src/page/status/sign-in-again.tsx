@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useContext } from 'preact/hooks';
-import { type Outcome, order, perform } from '../gateway.ts';
-import type { Work } from '../ui/data.tsx';
+import { type ActionOutcome, orderOperation, perform } from '../gateway.ts';
+import type { ActionRunner } from '../ui/data.tsx';
 import { ActionButton } from '../ui/widgets.tsx';
 import { Who } from '../who.ts';
 
@@ -11,10 +11,10 @@ export function SignIn({
   run,
 }: {
   readonly server: string;
-  readonly run: Work['run'];
+  readonly run: ActionRunner['run'];
 }): VNode | null {
   const isOwner = useContext(Who)?.role === 'owner';
-  const begin = async (): Promise<Outcome | undefined> => {
+  const begin = async (): Promise<ActionOutcome | undefined> => {
     const answer = await perform('mcp/sign-in', { server });
     if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
     location.assign(answer.value.url);
@@ -25,12 +25,12 @@ export function SignIn({
 }
 
 /** Completes a sign-in; `search` is the query string that the tool server's redirect added. */
-export function endSignIn(search: string): Promise<Outcome | undefined> {
+export function endSignIn(search: string): Promise<ActionOutcome | undefined> {
   const query = new URLSearchParams(search);
   const given = (name: string) => query.get(name) ?? undefined;
   const answer = {
     ...{ state: given('state') ?? '', code: given('code'), iss: given('iss') },
     ...{ error: given('error'), errorDescription: given('error_description') },
   };
-  return order('mcp/signed-in', answer, ({ text }) => text);
+  return orderOperation('mcp/signed-in', answer, ({ text }) => text);
 }

@@ -12,7 +12,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
 /** Longer code is not colored because it would block the page; in characters. */
 const MAX_CHARACTERS = 50_000;
 
-interface Token {
+interface CodeToken {
   readonly group: string;
   readonly start: number;
   readonly end: number;
@@ -27,18 +27,18 @@ const colored = new WeakMap<
 /** Colors the code inside `box` without changing its elements, so that selections survive. */
 export function colorCode(box: Element): void {
   clearColors(box);
-  const ranges = [...box.querySelectorAll('pre > code[class^="language-"]')].flatMap(rangesOf);
-  for (const { group, range } of ranges) highlightOf(group).add(range);
+  const ranges = [...box.querySelectorAll('pre > code[class^="language-"]')].flatMap(listRanges);
+  for (const { group, range } of ranges) getHighlight(group).add(range);
   colored.set(box, ranges);
 }
 
 /** Removes the colors of elements about to be replaced or removed. */
 export function clearColors(box: Element): void {
-  for (const { group, range } of colored.get(box) ?? []) highlightOf(group).delete(range);
+  for (const { group, range } of colored.get(box) ?? []) getHighlight(group).delete(range);
   colored.delete(box);
 }
 
-function highlightOf(group: string): Highlight {
+function getHighlight(group: string): Highlight {
   const name = `code-${group}`;
   const known = CSS.highlights.get(name);
   if (known !== undefined) return known;
@@ -47,7 +47,7 @@ function highlightOf(group: string): Highlight {
   return made;
 }
 
-function rangesOf(code: Element): readonly { readonly group: string; readonly range: Range }[] {
+function listRanges(code: Element): readonly { readonly group: string; readonly range: Range }[] {
   const text = code.firstChild;
   const language = code.className.replace(/^language-/, '').toLowerCase();
   if (!(text instanceof Text) || text.length > MAX_CHARACTERS || !lowlight.registered(language))
@@ -60,19 +60,19 @@ function rangesOf(code: Element): readonly { readonly group: string; readonly ra
   });
 }
 
-type Root = ReturnType<typeof lowlight.highlight>;
+type HighlightRoot = ReturnType<typeof lowlight.highlight>;
 
 /** The innermost kind of each piece decides. */
-function toTokens(root: Root): readonly Token[] {
-  const tokens: Token[] = [];
+function toTokens(root: HighlightRoot): readonly CodeToken[] {
+  const tokens: CodeToken[] = [];
   let at = 0;
-  const walk = (nodes: Root['children'], group: string | undefined): void => {
+  const walk = (nodes: HighlightRoot['children'], group: string | undefined): void => {
     for (const node of nodes) {
       if (node.type === 'text') {
         if (group !== undefined) tokens.push({ group, start: at, end: at + node.value.length });
         at += node.value.length;
       } else if (node.type === 'element') {
-        walk(node.children, groupOf(node.properties.className) ?? group);
+        walk(node.children, findGroupName(node.properties.className) ?? group);
       }
     }
   };
@@ -80,7 +80,7 @@ function toTokens(root: Root): readonly Token[] {
   return tokens;
 }
 
-function groupOf(classes: unknown): string | undefined {
+function findGroupName(classes: unknown): string | undefined {
   const kind = Array.isArray(classes) ? String(classes[0]).replace(/^hljs-/, '') : '';
   return Object.keys(GROUPS).find((group) => GROUPS[group]?.includes(kind));
 }

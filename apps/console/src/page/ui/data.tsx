@@ -2,35 +2,35 @@ import type { InputOf, OperationName, OutputOf } from '@parley/gateway/operation
 import { batch, type Signal, useSignal } from '@preact/signals';
 import { type ComponentChildren, createContext, type VNode } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
-import { ask, type Failure, type Outcome, readPath } from '../gateway.ts';
+import { type ActionOutcome, askGateway, buildReadPath, type RequestFailure } from '../gateway.ts';
 import { LiveChanges } from './live.ts';
 
 /** The gateway's answer for a path, kept up to date while it is shown. */
-export interface Data<Value> {
+export interface LoadedData<Value> {
   /** The last answer; it is kept during a reload, even if that fails. */
   readonly value: Value | undefined;
-  readonly failure: Failure | null;
+  readonly failure: RequestFailure | null;
   readonly isLoading: boolean;
 }
 
-interface Scope {
+interface RefreshScope {
   /** Counts the refreshes of a view; all its data is reloaded when it changes. */
   readonly round: Signal<number>;
   /** Whether an action is running in the view; its buttons are disabled meanwhile. */
   readonly isBusy: Signal<boolean>;
   /** The frame around the view, which is refreshed together with it. */
-  readonly frame: Scope | null;
+  readonly frame: RefreshScope | null;
 }
 
-const Scope = createContext<Scope | null>(null);
+const RefreshScope = createContext<RefreshScope | null>(null);
 
 /**
- * One view. Its refresh button and its actions refresh all data in it, and only one action runs at
+ * The refresh button and the actions of a view refresh all data in it, and only one action runs at
  * a time.
  */
 export function DataScope({ children }: { readonly children: ComponentChildren }): VNode {
-  const scope = { round: useSignal(0), isBusy: useSignal(false), frame: useContext(Scope) };
-  return <Scope.Provider value={useState(scope)[0]}>{children}</Scope.Provider>;
+  const scope = { round: useSignal(0), isBusy: useSignal(false), frame: useContext(RefreshScope) };
+  return <RefreshScope.Provider value={useState(scope)[0]}>{children}</RefreshScope.Provider>;
 }
 
 /**
@@ -43,12 +43,12 @@ const TAKEN_OVER_MS = [1_500, 4_000];
 /** The view around a component; without one, the component itself. */
 export function useScope() {
   const own = { round: useSignal(0), isBusy: useSignal(false), frame: null };
-  const { round, isBusy, frame } = useContext(Scope) ?? own;
+  const { round, isBusy, frame } = useContext(RefreshScope) ?? own;
   const refresh = (): void => {
     round.value += 1;
   };
   /**
-   * Runs after a person's action. It also refreshes the frame, now and again later, when changed
+   * Runs after a person's action. The frame is refreshed too, now and again later, when changed
    * settings have been applied.
    */
   const refreshAll = (): void => {
@@ -77,11 +77,14 @@ const WITHOUT_EVENTS_MS = 10_000;
  * When data is reloaded automatically while the window is visible: after a number of ms, or with
  * `live` after changes reported by the gateway.
  */
-export type Again<Value> = number | 'live' | ((value: Value | undefined) => number | undefined);
+export type RefreshPolicy<Value> =
+  | number
+  | 'live'
+  | ((value: Value | undefined) => number | undefined);
 
 /** The delay until data is reloaded; undefined to wait for a refresh. */
-function pauseOf<Value>(
-  again: Again<Value> | undefined,
+function computePause<Value>(
+  again: RefreshPolicy<Value> | undefined,
   value: Value | undefined,
   hasEvents: boolean,
 ): number | undefined {
@@ -94,15 +97,21 @@ function pauseOf<Value>(
  * specified by `again`. Null loads nothing and keeps the current data. `Value` is the type that the
  * gateway declares for the path.
  */
-export function useData<Value>(path: string | null, again?: Again<Value>): Data<Value> {
+export function useData<Value>(
+  path: string | null,
+  again?: RefreshPolicy<Value>,
+): LoadedData<Value> {
   const { refresh, round } = useScope();
   const live = useContext(LiveChanges);
   const changes = again === 'live' ? live.value : null;
   // Prevents the answer to an earlier request from replacing the answer to a later one.
   const requests = useRef<Requests>({ path, last: 0, shown: 0 });
-  const state = useSignal<Data<Value> & { readonly path: string | null }>({ path, ...LOADING });
+  const state = useSignal<LoadedData<Value> & { readonly path: string | null }>({
+    path,
+    ...LOADING,
+  });
   const isOwn = path === null || state.value.path === path;
-  const { value, failure, isLoading }: Data<Value> = isOwn ? state.value : LOADING;
+  const { value, failure, isLoading }: LoadedData<Value> = isOwn ? state.value : LOADING;
   useEffect(() => {
     if (path === null) return;
     if (requests.current.path !== path) requests.current = { path, last: 0, shown: 0 };
@@ -110,7 +119,7 @@ export function useData<Value>(path: string | null, again?: Again<Value>): Data<
     of.last += 1;
     const number = of.last;
     state.value = { path, value, failure, isLoading: true };
-    ask<Value>(path).then((answer) => {
+    askGateway<Value>(path).then((answer) => {
       if (requests.current !== of || number < of.shown) return;
       of.shown = number;
       const before = state.peek().value;
@@ -129,8 +138,8 @@ export function useData<Value>(path: string | null, again?: Again<Value>): Data<
   );
   useEffect(() => {
     if (isLoading || path === null) return;
-    const ms = pauseOf(again, value, live.peek() !== null);
-    return whenDue(failure?.retryable ? RETRY_MS : ms, refresh);
+    const ms = computePause(again, value, live.peek() !== null);
+    return runWhenDue(failure?.retryable ? RETRY_MS : ms, refresh);
   }, [state.value]);
   return { value, failure, isLoading };
 }
@@ -152,16 +161,16 @@ interface Requests {
 export function useOperation<Name extends OperationName>(
   name: Name,
   input: InputOf<Name> | null,
-  again?: Again<OutputOf<Name>>,
-): Data<OutputOf<Name>> {
-  return useData(input && readPath(name, input), again);
+  again?: RefreshPolicy<OutputOf<Name>>,
+): LoadedData<OutputOf<Name>> {
+  return useData(input && buildReadPath(name, input), again);
 }
 
 /**
  * Calls `task` once: after `ms`, or later if the window is still hidden then, or as soon as the
  * window gets the focus.
  */
-function whenDue(ms: number | undefined, task: () => void): () => void {
+function runWhenDue(ms: number | undefined, task: () => void): () => void {
   const over = new AbortController();
   const once = { once: true, signal: over.signal };
   const due = (): void => {
@@ -176,78 +185,35 @@ function whenDue(ms: number | undefined, task: () => void): () => void {
   };
 }
 
-/**
- * Pages added to the first one, and the cursor at the end of the first one when they were added.
- */
-interface Added<Page> {
-  readonly after: string | number | null | undefined;
-  readonly pages: readonly Page[];
-  readonly failure: Failure | null;
-}
-
-/** A list that the gateway returns page by page. */
-export interface Pages<Item> extends Data<readonly Item[]> {
-  /** Loads the next page; null if there is none. */
-  readonly more: (() => void) | null;
-}
-
-/**
- * Loads the first page of an operation like `useOperation`, and further pages on request. When the
- * list has new entries, a refresh keeps only the first page. `read` extracts the items of a page
- * and the cursor (`before`) of the next one.
- */
-export function usePages<Name extends OperationName, Item>(
-  name: Name,
-  input: InputOf<Name>,
-  read: (page: OutputOf<Name>) => {
-    readonly items: readonly Item[];
-    readonly next: string | number | null;
-  },
-): Pages<Item> {
-  const first = useOperation(name, input);
-  const after = first.value && read(first.value).next;
-  const none: Added<OutputOf<Name>> = { after, pages: [], failure: null };
-  const added = useSignal(none);
-  const older = added.value.after === after ? added.value : none;
-  const all = first.value === undefined ? [] : [first.value, ...older.pages].map(read);
-  const next = all.at(-1)?.next ?? null;
-  const more = async (): Promise<void> => {
-    const answer = await ask<OutputOf<Name>>(readPath(name, { ...input, before: next }));
-    const isHere = answer.kind === 'here';
-    added.value = {
-      after,
-      pages: isHere ? [...older.pages, answer.value] : older.pages,
-      failure: isHere ? null : answer,
-    };
-  };
-  return {
-    value: first.value && all.flatMap(({ items }) => items),
-    failure: first.failure ?? older.failure,
-    isLoading: first.isLoading,
-    more: next === null ? null : () => void more(),
-  };
-}
-
 /** Runs the actions of a person in a view; all its buttons are disabled meanwhile. */
-export interface Work {
-  /** The outcome of the last one, for `OutcomeNote`. */
-  readonly outcome: Outcome | undefined;
+export interface ActionRunner {
+  /** The outcome of the last action, for `OutcomeNote`. */
+  readonly outcome: ActionOutcome | undefined;
   /** Runs an action, then refreshes the view. */
-  run(work: () => Promise<Outcome | undefined>): void;
+  run(work: () => Promise<ActionOutcome | undefined>): void;
 }
 
-/** See `Work`. */
-export function useWork(): Work {
-  const outcome = useSignal<Outcome | undefined>(undefined);
+/** Shown when an action threw, for example because an answer had an unknown form. */
+const UNEXPECTED: ActionOutcome = {
+  text: 'This failed unexpectedly. Reload the page: the gateway may have been updated.',
+  isTrouble: true,
+};
+
+export function useActionRunner(): ActionRunner {
+  const outcome = useSignal<ActionOutcome | undefined>(undefined);
   const { isBusy, refreshAll } = useScope();
-  const run = async (work: () => Promise<Outcome | undefined>): Promise<void> => {
+  const run = async (work: () => Promise<ActionOutcome | undefined>): Promise<void> => {
     isBusy.value = true;
-    const ended = await work();
-    batch(() => {
-      outcome.value = ended;
-      isBusy.value = false;
-      refreshAll();
-    });
+    let ended: ActionOutcome | undefined = UNEXPECTED;
+    try {
+      ended = await work();
+    } finally {
+      batch(() => {
+        outcome.value = ended;
+        isBusy.value = false;
+        refreshAll();
+      });
+    }
   };
   return { outcome: outcome.value, run: (work) => void run(work) };
 }

@@ -5,7 +5,7 @@ import { drawSelection, EditorView, type KeyBinding, keymap, lineNumbers } from 
 import { tags } from '@lezer/highlight';
 
 /** A text editor in the page. */
-export interface Editor {
+export interface TextEditor {
   text(): string;
   /** Replaces the whole text; a single undo restores it. */
   replace(text: string): void;
@@ -63,13 +63,13 @@ const LOOK = EditorView.theme({
 });
 
 /**
- * Opens an editor that fills `parent`. Its styles are created by script, which the content security
- * policy allows only inside a shadow root.
+ * Opens an editor that fills `parent`. The editor's styles are created by script, which the content
+ * security policy allows only inside a shadow root.
  */
 export function openEditor(
   parent: HTMLElement,
   { text, label, extensions, keys = [], onChange, onSave }: EditorOptions,
-): Editor & { readonly view: EditorView } {
+): TextEditor & { readonly view: EditorView } {
   const save = (): boolean => {
     onSave();
     return true;

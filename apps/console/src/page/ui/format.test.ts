@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { percent, spanOf } from './format.ts';
+import { formatDuration, formatPercent, sizeOf } from './format.ts';
 
 describe('numbers and times formatted for people', () => {
   it.each([
@@ -10,12 +10,21 @@ describe('numbers and times formatted for people', () => {
     [180_000, '3 min'],
     [18_000_000, '5 h'],
     [172_800_000, '2 d'],
-  ])('[U03] shows %i ms as %s', (ms, text) => {
-    expect(spanOf(ms)).toBe(text);
+  ])('[U03] formats %i ms as %s', (ms, text) => {
+    expect(formatDuration(ms)).toBe(text);
+  });
+
+  it.each([
+    [1, '1 kB'],
+    [1_024, '1 kB'],
+    [1_048_575, '1,024 kB'],
+    [1_572_864, '1.5 MB'],
+  ])('[U08] formats %i bytes as %s', (bytes, text) => {
+    expect(sizeOf(bytes)).toBe(text);
   });
 
   it('[P17] shows 100 % only for the whole', () => {
-    expect(percent(0.9999)).toBe('99.9 %');
-    expect(percent(1)).toBe('100 %');
+    expect(formatPercent(0.9999)).toBe('99.9 %');
+    expect(formatPercent(1)).toBe('100 %');
   });
 });

@@ -1,26 +1,35 @@
 /** A number in the reader's locale, `1,051` or `1.051`. */
-export function amount(number: number): string {
+export function formatAmount(number: number): string {
   return number.toLocaleString();
 }
 
 /** `1 part`, `3 parts`. */
-export function counted(number: number, noun: string, nouns = `${noun}s`): string {
-  return `${amount(number)} ${number === 1 ? noun : nouns}`;
+export function formatCounted(number: number, noun: string, nouns = `${noun}s`): string {
+  return `${formatAmount(number)} ${number === 1 ? noun : nouns}`;
 }
 
 /** Capitalizes the first letter of a text. */
-export function capitalized(text: string): string {
+export function capitalize(text: string): string {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }
 
 /** A share from 0 to 1 in percent; never 100 for anything less than the whole. */
-export function percent(share: number): string {
+export function formatPercent(share: number): string {
   const rounded = share < 1 ? Math.min(Math.round(share * 1_000) / 10, 99.9) : 100;
   return `${rounded.toLocaleString()} %`;
 }
 
+const MB = 1_024 * 1_024;
+
+/** The size of a file, `12 kB` or `1.5 MB`. */
+export function sizeOf(bytes: number): string {
+  return bytes < MB
+    ? `${formatAmount(Math.ceil(bytes / 1_024))} kB`
+    : `${formatAmount(Math.round((bytes / MB) * 10) / 10)} MB`;
+}
+
 /** A duration for people: `5 ms`, `0.4 s`, `12 s`, `3 min`, `5 h`, `2 d`. */
-export function spanOf(ms: number): string {
+export function formatDuration(ms: number): string {
   if (ms < 100) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < 100_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0)} s`;
   const minutes = Math.round(ms / 60_000);
@@ -30,18 +39,18 @@ export function spanOf(ms: number): string {
 }
 
 /** The time of day in the reader's locale, `14:03` or `2:03 PM`. */
-export function timeOfDay(at: number): string {
+export function formatTimeOfDay(at: number): string {
   return new Date(at).toLocaleTimeString([], { hour: 'numeric', minute: '2-digit' });
 }
 
 /** Day and time, `Today, 14:03`. */
-export function momentOf(at: number): string {
-  return `${dayOf(at, Date.now())}, ${timeOfDay(at)}`;
+export function formatMoment(at: number): string {
+  return `${formatDay(at, Date.now())}, ${formatTimeOfDay(at)}`;
 }
 
 /** The day for people: `Today`, `Yesterday`, otherwise the date. Both times are in ms. */
-export function dayOf(at: number, now: number): string {
-  const days = Math.round((startOfDay(now) - startOfDay(at)) / 86_400_000);
+export function formatDay(at: number, now: number): string {
+  const days = Math.round((getStartOfDay(now) - getStartOfDay(at)) / 86_400_000);
   if (days === 0) return 'Today';
   if (days === 1) return 'Yesterday';
   const year = new Date(at).getFullYear() === new Date(now).getFullYear() ? undefined : 'numeric';
@@ -53,6 +62,6 @@ export function dayOf(at: number, now: number): string {
   });
 }
 
-function startOfDay(at: number): number {
+function getStartOfDay(at: number): number {
   return new Date(at).setHours(0, 0, 0, 0);
 }

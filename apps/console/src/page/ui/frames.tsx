@@ -2,11 +2,10 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useContext } from 'preact/hooks';
 import { AgentsHere } from '../agents.tsx';
 import { useScope } from './data.tsx';
-import { momentOf } from './format.ts';
+import { formatMoment } from './format.ts';
 import { Icon } from './icon.tsx';
 
 interface FrameProps {
-  /** The CSS class. */
   readonly name: string;
   readonly title: string;
   /** The label of the refresh button; when absent, only its icon is shown. */
@@ -82,9 +81,9 @@ export function SplitView(props: SplitViewProps): VNode {
 interface EntryLinkProps {
   readonly href: string;
   readonly title: ComponentChildren;
-  /** In ms. */
-  readonly at: number;
-  /** Defaults to `momentOf(at)`. */
+  /** The time in ms; absent if it is unknown. */
+  readonly at?: number | undefined;
+  /** Defaults to `formatMoment(at)`. */
   readonly time?: string;
   readonly facts: string;
   readonly isChosen: boolean;
@@ -94,13 +93,15 @@ interface EntryLinkProps {
 
 /** One entry in the list of a split view. */
 export function EntryLink(props: EntryLinkProps): VNode {
-  const { href, title, at, time = momentOf(at), facts, isChosen, look = '', children } = props;
+  const { href, title, at, time, facts, isChosen, look = '', children } = props;
   return (
     <a href={href} class={`entry-link ${look}`} aria-current={isChosen ? 'true' : undefined}>
       <span class="entry-title clip">{title}</span>
-      <time class="hint" dateTime={new Date(at).toISOString()}>
-        {time}
-      </time>
+      {at !== undefined && (
+        <time class="hint" dateTime={new Date(at).toISOString()}>
+          {time ?? formatMoment(at)}
+        </time>
+      )}
       <span class="hint clip">{facts}</span>
       {children && <span class="hint">{children}</span>}
     </a>

@@ -1,24 +1,26 @@
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 
-/** Shows an answer rendered by the gateway. While it grows, only changed blocks are replaced. */
+/**
+ * Shows an answer rendered by the gateway. While an answer grows, only changed blocks are replaced.
+ */
 export function HtmlBlock({ html }: { readonly html: string }): VNode {
   const box = useRef<HTMLDivElement>(null);
-  const maths = useRef<Maths | null>(null);
+  const maths = useRef<MathsModule | null>(null);
   useLayoutEffect(() => {
     if (!box.current) return;
-    const fragment = safeFragment(html);
-    decorate(fragment);
+    const fragment = parseSafely(html);
+    decorateBlocks(fragment);
     maths.current?.drawFormulas(fragment);
     replaceChanged(box.current, fragment);
   }, [html]);
   useEffect(() => drawMaths(box.current, maths), [html]);
-  useEffect(() => colorWhenQuiet(box.current), [html]);
-  useEffect(() => box.current?.addEventListener('click', onClick), []);
+  useEffect(() => colorWhenIdle(box.current), [html]);
+  useEffect(() => box.current?.addEventListener('click', onCopyClick), []);
   return <div ref={box} class="prose" dir="auto" />;
 }
 
-type Maths = typeof import('./maths.ts');
+type MathsModule = typeof import('./maths.ts');
 
 /**
  * Loads the formula library with the first formula of an answer; later formulas of the same answer
@@ -26,7 +28,7 @@ type Maths = typeof import('./maths.ts');
  */
 function drawMaths(
   box: Element | null,
-  maths: { current: Maths | null },
+  maths: { current: MathsModule | null },
 ): (() => void) | undefined {
   if (!box?.querySelector('.math')) return undefined;
   let end: (() => void) | undefined;
@@ -37,7 +39,7 @@ function drawMaths(
     maths.current.drawFormulas(box);
     end = maths.current.fitFormulas(box);
   };
-  // The file may be gone after an update of the gateway; the formula's source stays readable.
+  // An update of the gateway may have removed the file; the formula's source stays readable.
   load().catch(() => undefined);
   return () => {
     isOver = true;
@@ -46,21 +48,23 @@ function drawMaths(
 }
 
 /** The text of an answer as a person would write it, with the source of each formula. */
-export function proseText(prose: HTMLElement): string {
+export function getProseText(prose: HTMLElement): string {
   const spans = [...prose.querySelectorAll<HTMLElement>('.math[data-source]')];
   const drawn = spans.map((span) => [...span.childNodes]);
-  // The swap happens between two paints; it is needed because only displayed elements have an
-  // `innerText`.
+  // The source replaces the formulas between two paints; this is necessary because only displayed
+  // elements have an `innerText`.
   for (const span of spans) {
     const lines = (span.dataset.source ?? '').split('\n');
-    span.replaceChildren(...lines.flatMap((line, nth) => (nth === 0 ? [line] : [lineEnd(), line])));
+    span.replaceChildren(
+      ...lines.flatMap((line, nth) => (nth === 0 ? [line] : [createLineEnd(), line])),
+    );
   }
   const text = prose.innerText;
   for (const [nth, span] of spans.entries()) span.replaceChildren(...(drawn[nth] ?? []));
   return text;
 }
 
-function lineEnd(): HTMLElement {
+function createLineEnd(): HTMLElement {
   return document.createElement('br');
 }
 
@@ -68,7 +72,7 @@ function lineEnd(): HTMLElement {
 const QUIET_MS = 200;
 
 /** Loads the library for code colors with the first code block that names its language. */
-function colorWhenQuiet(box: Element | null): (() => void) | undefined {
+function colorWhenIdle(box: Element | null): (() => void) | undefined {
   if (!box?.querySelector('code[class^="language-"]') || !('highlights' in CSS)) return undefined;
   let clear: (() => void) | undefined;
   let isOver = false;
@@ -100,10 +104,10 @@ function replaceChanged(box: Element, fragment: DocumentFragment): void {
   for (const rest of old.slice(next.length)) rest.remove();
 }
 
-function decorate(fragment: DocumentFragment): void {
-  for (const pre of fragment.querySelectorAll('pre')) pre.replaceWith(codeBox(pre));
+function decorateBlocks(fragment: DocumentFragment): void {
+  for (const pre of fragment.querySelectorAll('pre')) pre.replaceWith(createCodeBox(pre));
   for (const table of fragment.querySelectorAll('table')) {
-    const box = scrollBox('table-box', 'Table');
+    const box = createScrollBox('table-box', 'Table');
     table.replaceWith(box);
     box.append(table);
   }
@@ -113,7 +117,7 @@ function decorate(fragment: DocumentFragment): void {
   }
 }
 
-function codeBox(pre: HTMLPreElement): HTMLElement {
+function createCodeBox(pre: HTMLPreElement): HTMLElement {
   const language = /(?:^|\s)language-(\S+)/.exec(pre.firstElementChild?.className ?? '')?.[1];
   const name = Object.assign(document.createElement('span'), { textContent: language ?? 'text' });
   const facts = { type: 'button', className: 'quiet', textContent: 'Copy', ariaLabel: 'Copy code' };
@@ -121,7 +125,7 @@ function codeBox(pre: HTMLPreElement): HTMLElement {
   copy.dataset.copy = '';
   const bar = Object.assign(document.createElement('div'), { className: 'code-bar' });
   bar.append(name, copy);
-  const scroll = scrollBox('code-scroll', 'Code');
+  const scroll = createScrollBox('code-scroll', 'Code');
   scroll.append(pre.cloneNode(true));
   const box = Object.assign(document.createElement('div'), { className: 'code-box' });
   box.append(bar, scroll);
@@ -129,14 +133,14 @@ function codeBox(pre: HTMLPreElement): HTMLElement {
 }
 
 /** A scrollable box for content that is too wide, reachable by keyboard. */
-function scrollBox(className: string, ariaLabel: string): HTMLElement {
+function createScrollBox(className: string, ariaLabel: string): HTMLElement {
   const facts = { className, tabIndex: 0, role: 'group', ariaLabel };
   return Object.assign(document.createElement('div'), facts);
 }
 
 const COPIED_MS = 1_600;
 
-function onClick(event: MouseEvent): void {
+function onCopyClick(event: MouseEvent): void {
   const { target } = event;
   if (!(target instanceof HTMLButtonElement) || target.dataset.copy === undefined) return;
   const pre = target.closest('.code-box')?.querySelector('pre');
@@ -177,14 +181,14 @@ const ALLOWED: ReadonlyMap<string, readonly string[]> = new Map([
 const SCHEMES = new Set(['http:', 'https:', 'mailto:']);
 
 /** Parses an answer in an inert document and removes everything that is not on the list. */
-function safeFragment(html: string): DocumentFragment {
+function parseSafely(html: string): DocumentFragment {
   const template = document.createElement('template');
   template.innerHTML = html;
-  for (const element of template.content.querySelectorAll('*')) clean(element);
+  for (const element of template.content.querySelectorAll('*')) cleanElement(element);
   return template.content;
 }
 
-function clean(element: Element): void {
+function cleanElement(element: Element): void {
   const attributes = ALLOWED.get(element.localName);
   if (attributes === undefined || element.namespaceURI !== 'http://www.w3.org/1999/xhtml') {
     element.replaceWith(document.createTextNode(element.textContent ?? ''));

@@ -5,26 +5,33 @@ import { useEffect } from 'preact/hooks';
 interface LazyProps<Props extends object> {
   readonly load: () => Promise<ComponentType<Props>>;
   readonly props: Props;
-  /** Shown until the file is loaded. */
+  /** The content shown until the file is loaded. */
   readonly before?: VNode;
+  /** The content shown if the file cannot be loaded; `before` if absent. */
+  readonly broken?: VNode;
 }
 
-/** A part of the frame whose file is loaded after the first view. */
+/** A view, or a part of the frame, whose file is loaded when it is first shown. */
 export function Lazy<Props extends object>({
   load,
   props,
   before,
+  broken = before,
 }: LazyProps<Props>): VNode | null {
   const loaded = useSignal<ComponentType<Props> | null>(null);
+  const isBroken = useSignal(false);
   useEffect(() => {
-    // The file may be gone after an update of the gateway; the views report that.
+    // An update of the gateway may have removed the file.
     load().then(
       (found) => {
         loaded.value = found;
       },
-      () => undefined,
+      () => {
+        isBroken.value = true;
+      },
     );
   }, []);
   const Loaded = loaded.value;
-  return Loaded === null ? (before ?? null) : <Loaded {...props} />;
+  if (Loaded !== null) return <Loaded {...props} />;
+  return (isBroken.value ? broken : before) ?? null;
 }

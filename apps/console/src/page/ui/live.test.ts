@@ -15,7 +15,7 @@ describe('changes reported by the gateway', () => {
     return { live, page, timers, next: () => timers.shift()?.() };
   }
 
-  it('[U12] reload visible data immediately, and only once more after a burst', () => {
+  it('[U12] reloads visible data immediately, and only once more after a burst of changes', () => {
     const { live, timers, next } = scene();
     expect(live.count.value).toBeNull();
     for (let times = 0; times < 5; times += 1) live.note();
@@ -26,7 +26,7 @@ describe('changes reported by the gateway', () => {
     expect([live.count.value, timers.length]).toEqual([2, 0]);
   });
 
-  it('[U12] are deferred while the page is hidden, and not lost', () => {
+  it('[U12] defers reloads while the page is hidden, and does not lose them', () => {
     const { live, page } = scene();
     page.hidden = true;
     live.note();
@@ -36,7 +36,7 @@ describe('changes reported by the gateway', () => {
     expect(live.count.value).toBe(1);
   });
 
-  it('[U12] stop for a person who receives no events', () => {
+  it('[U12] stops reloading for a person who receives no events', () => {
     const { live, next } = scene();
     live.note();
     live.note();
@@ -45,7 +45,7 @@ describe('changes reported by the gateway', () => {
     expect(live.count.value).toBeNull();
   });
 
-  it('[U12] are assumed after each reconnection, since events may have been missed', () => {
+  it('[U12] reloads after each reconnection, since events may have been missed', () => {
     const { live } = scene();
     live.follow(true);
     expect(live.count.value).toBe(1);

@@ -21,7 +21,7 @@ const PAUSE_MS = 1_000;
 
 /**
  * Combines reported changes: the first triggers a reload immediately, later ones after a pause.
- * Nothing is reloaded while the page is hidden.
+ * While the page is hidden, nothing is reloaded.
  */
 export function createLiveChanges({ isHidden, onChange, later }: Visibility) {
   const count = signal<number | null>(null);
@@ -46,7 +46,10 @@ export function createLiveChanges({ isHidden, onChange, later }: Visibility) {
     count,
     /** Reports a change. */
     note,
-    /** Reports a new connection, with or without events. Earlier changes may have been missed. */
+    /**
+     * Reports a new connection, with or without events. Changes before the new connection may have
+     * been missed.
+     */
     follow(hasEvents: boolean): void {
       if (hasEvents) note();
       else {

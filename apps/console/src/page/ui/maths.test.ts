@@ -9,12 +9,12 @@ describe('formulas', () => {
     ['$$\nx\n$$', '\nx\n', true],
     ['\\[ x \\]', ' x ', true],
     ['$a\\$b$', 'a\\$b', false],
-  ])('[U08] %j is read without its delimiters', (source, tex, isDisplay) => {
+  ])('[U08] reads the formula %j without its delimiters', (source, tex, isDisplay) => {
     expect(readFormula(source)).toEqual({ tex, isDisplay });
   });
 
   it.each(['', '$', '$$', 'x^2', '$x', '\\(x\\]', '\\[x'])(
-    '[U08] %j is not a formula',
+    '[U08] does not treat %j as a formula',
     (source) => {
       expect(readFormula(source)).toBeNull();
     },

@@ -2,20 +2,20 @@ import temml from 'temml';
 
 /**
  * Longer formulas, and all formulas of an answer beyond this total, stay source text because
- * drawing them would block the page. In characters.
+ * drawing them would block the page. The limits are in characters.
  */
 const MAX_FORMULA = 4_000;
 const MAX_ANSWER = 40_000;
 
 /**
- * The maximum nesting of elements. Browsers lay them out recursively, and deeper nesting could
+ * The maximum nesting of elements. Browsers lay out elements recursively, and deeper nesting could
  * crash the tab.
  */
 const MAX_DEPTH = 60;
 
 /**
- * The elements of MathML Core. A formula that needs others, such as a struck-out term, stays source
- * text.
+ * The elements of MathML Core. A formula that needs other elements, such as a struck-out term,
+ * stays source text.
  */
 const ELEMENTS = new Set(
   [
@@ -26,8 +26,8 @@ const ELEMENTS = new Set(
 );
 
 /**
- * No links, ids, style strings (which the content policy blocks) or colors (which would be
- * unreadable in light or dark mode).
+ * The allowlist contains no links, ids, style strings (which the content policy blocks) or colors
+ * (which would be unreadable in light or dark mode).
  */
 const ATTRIBUTES = new Set(
   [
@@ -39,29 +39,29 @@ const ATTRIBUTES = new Set(
 const OPTIONS = {
   throwOnError: true,
   trust: false,
-  // In em and points, so that no space or line is larger than a screen.
+  // Maximum lengths in em and points, so that no space or line is larger than a screen.
   maxSize: [40, 400],
   maxExpand: 500,
 } satisfies Parameters<typeof temml.render>[2];
 
 /** A node of a drawn formula, as the library creates it before there is an element. */
-interface Drawn {
-  /** The name of the element; absent on text. */
+interface DrawnNode {
+  /** The name of the element; absent for text nodes. */
   readonly type?: string;
   readonly attributes?: Record<string, string>;
   readonly style?: Record<string, string>;
-  readonly children?: readonly Drawn[];
+  readonly children?: readonly DrawnNode[];
   toNode(): Node;
 }
 
 /** The library's types declare these functions under other names. */
 const { __renderToMathMLTree: render } = temml as unknown as {
-  __renderToMathMLTree(tex: string, options: Parameters<typeof temml.render>[2]): Drawn;
+  __renderToMathMLTree(tex: string, options: Parameters<typeof temml.render>[2]): DrawnNode;
 };
 
-interface Formula {
+interface ParsedFormula {
   readonly tex: string;
-  /** Whether it is displayed on a separate line. */
+  /** Whether the formula is displayed on a separate line. */
   readonly isDisplay: boolean;
 }
 
@@ -69,7 +69,7 @@ const DISPLAY = /^(?:\$\$([\s\S]+)\$\$|\\\[([\s\S]+)\\\])$/;
 const INLINE = /^(?:\$([\s\S]+)\$|\\\(([\s\S]+)\\\))$/;
 
 /** Parses a formula with its delimiters; null if there are none. */
-export function readFormula(source: string): Formula | null {
+export function readFormula(source: string): ParsedFormula | null {
   const [, ...display] = DISPLAY.exec(source) ?? [];
   const [, ...inline] = INLINE.exec(source) ?? [];
   const tex = [...display, ...inline].find((one) => one !== undefined);
@@ -83,11 +83,11 @@ export function readFormula(source: string): Formula | null {
 export function drawFormulas(box: ParentNode): void {
   let left = MAX_ANSWER;
   for (const span of box.querySelectorAll<HTMLElement>('.math:not([data-source])')) {
-    const source = sourceOf(span);
+    const source = readFormulaSource(span);
     left -= source.length;
     if (left < 0) return;
     const formula = source.length > MAX_FORMULA ? null : readFormula(source);
-    const drawn = formula && draw(formula);
+    const drawn = formula && drawFormula(formula);
     if (!drawn) continue;
     span.replaceChildren(drawn);
     span.dataset.source = source;
@@ -96,15 +96,15 @@ export function drawFormulas(box: ParentNode): void {
 }
 
 /** The Markdown printer writes line ends as elements. */
-function sourceOf(span: HTMLElement): string {
+function readFormulaSource(span: HTMLElement): string {
   return [...span.childNodes].map((node) => node.textContent || '\n').join('');
 }
 
-function draw({ tex, isDisplay }: Formula): Node | null {
+function drawFormula({ tex, isDisplay }: ParsedFormula): Node | null {
   try {
     const options = { ...OPTIONS, displayMode: isDisplay, wrap: 'tex' } as const;
     const drawn = render(tex, options);
-    return isPlain(drawn) ? drawn.toNode() : null;
+    return stripAttributes(drawn) ? drawn.toNode() : null;
   } catch {
     // The source has an error, or is nested too deeply for the library.
     return null;
@@ -115,19 +115,19 @@ function draw({ tex, isDisplay }: Formula): Node | null {
  * Removes disallowed attributes. Returns false if the formula contains an unsupported element or is
  * nested too deeply.
  */
-function isPlain(drawn: Drawn, depth = 0): boolean {
+function stripAttributes(drawn: DrawnNode, depth = 0): boolean {
   const { type, attributes = {}, style = {}, children = [] } = drawn;
   if ((type !== undefined && !ELEMENTS.has(type)) || depth > MAX_DEPTH) return false;
   for (const name of Object.keys(attributes)) {
     if (!ATTRIBUTES.has(name)) delete attributes[name];
   }
   delete style.color;
-  return children.every((child) => isPlain(child, depth + 1));
+  return children.every((child) => stripAttributes(child, depth + 1));
 }
 
 /**
  * Puts formulas wider than their line into boxes that can be scrolled, including by keyboard.
- * Returns a function that stops this.
+ * Returns a function that stops the observation.
  */
 export function fitFormulas(box: Element): () => void {
   const fit = (): void => {

@@ -6,8 +6,8 @@ const NEAR = 48;
 
 /**
  * Keeps `scroller` at its end while `content` grows. Once the reader scrolls up, the position is
- * left alone until they scroll back down or ask for the end (`toEnd`). `stuck` tells whether it
- * follows the end.
+ * left alone until they scroll back down or ask for the end (`toEnd`). `stuck` tells whether the
+ * view follows the end.
  */
 export function useStickToBottom(
   scroller: RefObject<HTMLElement>,

@@ -1,7 +1,8 @@
 import type { ComponentChildren, Ref, VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Outcome } from '../gateway.ts';
-import { type Data, useScope } from './data.tsx';
+import type { ActionOutcome } from '../gateway.ts';
+import { type LoadedData, useScope } from './data.tsx';
+import type { Older } from './growing.ts';
 import { Icon, type IconName } from './icon.tsx';
 
 interface ActionProps {
@@ -11,12 +12,12 @@ interface ActionProps {
   readonly name?: string | undefined;
   /** `is-main` for the primary action, `is-grave` for one that cannot be undone. */
   readonly look?: 'is-main' | 'is-grave' | '' | undefined;
-  /** Whether it is disabled for a reason other than the view's own work. */
+  /** Whether the button is disabled for a reason other than the view's own work. */
   readonly isBusy?: boolean;
   /** The state of a button that expands something. */
   readonly isExpanded?: boolean;
   readonly slot?: Ref<HTMLButtonElement>;
-  /** Whether it submits its form. */
+  /** Whether the button submits its form. */
   readonly isSubmit?: boolean;
 }
 
@@ -59,7 +60,7 @@ export function TextButton(
 
 interface IconButtonProps {
   readonly icon: IconName;
-  /** Its name for screen readers, also shown as a tooltip. */
+  /** The button's name for screen readers, also shown as a tooltip. */
   readonly label: string;
   readonly onPress: () => void;
 }
@@ -118,7 +119,7 @@ interface TroubleProps {
 }
 
 /** A problem, described for people; renders nothing if it is null. */
-export function Trouble({ reason, again }: TroubleProps): VNode | null {
+export function TroubleNote({ reason, again }: TroubleProps): VNode | null {
   if (reason === null) return null;
   return (
     <p class="trouble" role="alert">
@@ -127,19 +128,40 @@ export function Trouble({ reason, again }: TroubleProps): VNode | null {
   );
 }
 
+/** A button that loads the next older page of a list, or why that failed; nothing at its end. */
+export function OlderButton({
+  label,
+  older,
+}: {
+  readonly label: string;
+  readonly older: Older | null;
+}): VNode | null {
+  if (older === null) return null;
+  const { failure, isLoading, load } = older;
+  if (failure !== null)
+    return <TroubleNote reason={failure.reason} again={failure.retryable && load} />;
+  return (
+    <p class="actions">
+      <button type="button" class="quiet" disabled={isLoading} onClick={load}>
+        {label}
+      </button>
+    </p>
+  );
+}
+
 /**
- * Shows data once it is loaded. Until then, shows that it is loading, or why loading failed and
- * what to do.
+ * Shows data once it is loaded. While data is missing, shows that it is loading, or why loading
+ * failed and what to do.
  */
-export function Show<Value>(props: {
-  readonly data: Data<Value>;
+export function ShowData<Value>(props: {
+  readonly data: LoadedData<Value>;
   readonly children: (value: Value) => ComponentChildren;
 }): VNode {
   const { value, failure } = props.data;
   const { refresh } = useScope();
   return (
     <>
-      {failure && <Trouble reason={failure.reason} again={failure.retryable && refresh} />}
+      {failure && <TroubleNote reason={failure.reason} again={failure.retryable && refresh} />}
       {value !== undefined && props.children(value)}
       {value === undefined && !failure && (
         <p class="nothing" role="status">
@@ -151,7 +173,7 @@ export function Show<Value>(props: {
 }
 
 /** Reports the outcome of an action and has screen readers announce it. */
-export function OutcomeNote({ outcome }: { readonly outcome: Outcome | undefined }): VNode {
+export function OutcomeNote({ outcome }: { readonly outcome: ActionOutcome | undefined }): VNode {
   return (
     <p class={outcome?.isTrouble ? 'trouble' : 'outcome'} role="status" hidden={!outcome}>
       {outcome?.text}
@@ -163,7 +185,7 @@ export function OutcomeNote({ outcome }: { readonly outcome: Outcome | undefined
  * A paragraph, `blockquote` or `pre` written by a person or a model, shown as plain text in the
  * direction of its script.
  */
-export function Said(props: {
+export function OutsideText(props: {
   readonly as?: 'p' | 'blockquote' | 'pre';
   readonly look?: string;
   readonly children: ComponentChildren;
@@ -178,21 +200,20 @@ export function Said(props: {
 }
 
 /** A diff by lines: `-` removed, `+` added, ` ` unchanged. */
-export function Diff({ lines }: { readonly lines: string }): VNode {
+export function DiffLines({ lines }: { readonly lines: string }): VNode {
   const shown = lines === '' ? ['Nothing changes.'] : lines.split('\n');
   return (
-    <Said as="pre" look="layer-text diff">
+    <OutsideText as="pre" look="layer-text diff">
       {shown.map((line, index) => {
         const Kind = line.startsWith('+') ? 'ins' : line.startsWith('-') ? 'del' : 'span';
         return <Kind key={index}>{`${line}\n`}</Kind>;
       })}
-    </Said>
+    </OutsideText>
   );
 }
 
 /** A list of elements created by `show`, which must have keys. */
 export function List<Item>(props: {
-  /** A CSS class. */
   readonly look?: string;
   readonly of: readonly Item[];
   readonly children: (item: Item) => VNode;
@@ -222,7 +243,7 @@ export function Section(props: {
 }
 
 /** A form field with its label; `id` is the field's. */
-export function Labelled(props: {
+export function LabelledField(props: {
   readonly label: string;
   readonly id: string;
   readonly hint?: string;

@@ -1,8 +1,8 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
-import { amount, counted } from '../ui/format.ts';
+import { formatAmount, formatCounted } from '../ui/format.ts';
 import { List, Section } from '../ui/widgets.tsx';
-import { formatMoney, moneyText } from './figures.ts';
+import { formatCost, formatMoney } from './figures.ts';
 
 type UsageReport = OutputOf<'usage/report'>;
 type UsageCap = UsageReport['caps'][number];
@@ -22,8 +22,8 @@ export function Caps({ caps, today }: Pick<UsageReport, 'caps' | 'today'>): VNod
     <Section title="Today’s caps" look="usage-caps">
       {caps.length === 0 && (
         <p>
-          No cap is set. Today: {amount(today.tokens)} tokens, {moneyText(today)}. The setting{' '}
-          <code>spend.totalDaily</code> limits a day.
+          No cap is set. Today: {formatAmount(today.tokens)} tokens, {formatCost(today)}. The
+          setting <code>spend.totalDaily</code> limits a day.
         </p>
       )}
       <List look="cards" of={caps}>
@@ -33,15 +33,15 @@ export function Caps({ caps, today }: Pick<UsageReport, 'caps' | 'today'>): VNod
               <b>{WHOSE[name]}</b> <code class="hint">spend.{name}</code>
             </p>
             {tokens !== undefined && (
-              <Bound
+              <UsageBound
                 used={used && used.tokens / tokens}
-                text={`${used ? amount(used.tokens) : 'unknown'} of ${counted(tokens, 'token')}`}
+                text={`${used ? formatAmount(used.tokens) : 'unknown'} of ${formatCounted(tokens, 'token')}`}
               />
             )}
             {usd !== undefined && (
-              <Bound
+              <UsageBound
                 used={used && (unpriced === 0 || used.costUsd > 0) ? used.costUsd / usd : null}
-                text={`${used ? moneyText({ ...used, unpriced }) : 'unknown'} of ${formatMoney(usd)}`}
+                text={`${used ? formatCost({ ...used, unpriced }) : 'unknown'} of ${formatMoney(usd)}`}
               />
             )}
           </article>
@@ -52,7 +52,13 @@ export function Caps({ caps, today }: Pick<UsageReport, 'caps' | 'today'>): VNod
 }
 
 /** `used` is the share used so far, which can exceed 1; null if it is unknown. */
-function Bound({ used, text }: { readonly used: number | null; readonly text: string }): VNode {
+function UsageBound({
+  used,
+  text,
+}: {
+  readonly used: number | null;
+  readonly text: string;
+}): VNode {
   return (
     <p class={`bound tone ${used !== null && used >= 1 ? 'is-full' : ''}`}>
       {text}

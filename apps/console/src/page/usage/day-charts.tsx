@@ -1,7 +1,7 @@
 import type { UsageDay } from '@parley/store';
 import type { VNode } from 'preact';
-import { amount } from '../ui/format.ts';
-import { latencyText, moneyText } from './figures.ts';
+import { formatAmount } from '../ui/format.ts';
+import { formatCost, formatLatency } from './figures.ts';
 
 /**
  * Four charts with a bar for each day. They are hidden from screen readers, which find the same
@@ -15,22 +15,22 @@ export function DayCharts({ days }: { readonly days: readonly UsageDay[] }): VNo
         parts={['in', 'out']}
         days={days}
         valuesOf={({ inputTokens, outputTokens }) => [inputTokens, outputTokens]}
-        text={amount}
+        text={formatAmount}
       />
       <DayChart
         title="Money"
         parts={['US dollars']}
         days={days}
         valuesOf={({ costUsd }) => [costUsd]}
-        text={(_, day) => moneyText(day)}
-        highest={highestMoney(days)}
+        text={(_, day) => formatCost(day)}
+        highest={formatHighestMoney(days)}
       />
       <DayChart
         title="Turns"
         parts={['answered or silent', 'failed']}
         days={days}
         valuesOf={({ turns, failed }) => [turns - failed, failed]}
-        text={amount}
+        text={formatAmount}
         alarm
       />
       <DayChart
@@ -38,7 +38,7 @@ export function DayCharts({ days }: { readonly days: readonly UsageDay[] }): VNo
         parts={['median', '95th percentile']}
         days={days}
         valuesOf={({ latency }) => [latency?.p50 ?? 0, (latency?.p95 ?? 0) - (latency?.p50 ?? 0)]}
-        text={latencyText}
+        text={formatLatency}
       />
     </div>
   );
@@ -93,7 +93,7 @@ export function DayChart({
           return (
             <g key={day}>
               <title>{`${day}: ${values.map((_, nth) => text(sumValues(values.slice(0, nth + 1)), one)).join(', ')}`}</title>
-              {/* Covers empty days as well, so that the pointer finds them. */}
+              {/* The hit area of a day also covers empty days, so that the pointer finds them. */}
               <rect x={at} width={1} height={100} fill="transparent" />
               {values.map((value, nth) => {
                 const height = most === 0 ? 0 : (100 * value) / most;
@@ -123,10 +123,12 @@ export function DayChart({
 }
 
 /** The highest cost of any day, which is a lower bound if a price is unknown. */
-export function highestMoney(days: readonly Pick<UsageDay, 'costUsd' | 'unpriced'>[]): string {
+export function formatHighestMoney(
+  days: readonly Pick<UsageDay, 'costUsd' | 'unpriced'>[],
+): string {
   const costUsd = Math.max(...days.map((day) => day.costUsd), 0);
   const unpriced = days.reduce((sum, day) => sum + day.unpriced, 0);
-  return moneyText({ costUsd, unpriced });
+  return formatCost({ costUsd, unpriced });
 }
 
 function sumValues(values: readonly number[]): number {

@@ -1,5 +1,5 @@
 import type { UsageFigures } from '@parley/store';
-import { spanOf } from '../ui/format.ts';
+import { formatDuration } from '../ui/format.ts';
 
 /** An amount in US dollars; amounts below ten also show fractions of a cent. */
 export function formatMoney(usd: number): string {
@@ -8,11 +8,8 @@ export function formatMoney(usd: number): string {
   return usd.toLocaleString(undefined, currency);
 }
 
-/**
- * A sum of money. Turns without a known price make it a lower bound, or unknown if no price is
- * known.
- */
-export function moneyText({
+/** Turns without a known price make the sum a lower bound, or unknown if no price is known. */
+export function formatCost({
   costUsd,
   unpriced,
 }: Pick<UsageFigures, 'costUsd' | 'unpriced'>): string {
@@ -21,6 +18,6 @@ export function moneyText({
 }
 
 /** The latency of answers, given in ms; a dash when there were none. */
-export function latencyText(ms: number | undefined): string {
-  return ms === undefined ? '–' : spanOf(ms);
+export function formatLatency(ms: number | undefined): string {
+  return ms === undefined ? '–' : formatDuration(ms);
 }

@@ -1,12 +1,12 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import type { UsageFigures } from '@parley/store';
 import type { VNode } from 'preact';
-import { amount, counted } from '../ui/format.ts';
-import { latencyText, moneyText } from './figures.ts';
+import { formatAmount, formatCounted } from '../ui/format.ts';
+import { formatCost, formatLatency } from './figures.ts';
 
 type UsageReport = OutputOf<'usage/report'>;
 
-interface Line {
+interface UsageLine {
   readonly key: string;
   readonly name: string;
   /** The title chosen by people, shown as plain text. */
@@ -14,34 +14,34 @@ interface Line {
   readonly figures: UsageFigures;
 }
 
-interface Column {
+interface UsageColumn {
   readonly name: string;
   readonly text: (figures: UsageFigures) => string;
   /** The value that determines the length of the cell's bar. */
   readonly size?: (figures: UsageFigures) => number;
 }
 
-const COLUMNS: readonly Column[] = [
-  { name: 'Turns', text: ({ turns }) => amount(turns), size: ({ turns }) => turns },
-  { name: 'Failed', text: ({ failed }) => amount(failed) },
+const COLUMNS: readonly UsageColumn[] = [
+  { name: 'Turns', text: ({ turns }) => formatAmount(turns), size: ({ turns }) => turns },
+  { name: 'Failed', text: ({ failed }) => formatAmount(failed) },
   {
     name: 'Tokens in',
-    text: ({ inputTokens }) => amount(inputTokens),
+    text: ({ inputTokens }) => formatAmount(inputTokens),
     size: ({ inputTokens }) => inputTokens,
   },
-  { name: 'Cached', text: ({ cachedTokens }) => amount(cachedTokens) },
+  { name: 'Cached', text: ({ cachedTokens }) => formatAmount(cachedTokens) },
   {
     name: 'Tokens out',
-    text: ({ outputTokens }) => amount(outputTokens),
+    text: ({ outputTokens }) => formatAmount(outputTokens),
     size: ({ outputTokens }) => outputTokens,
   },
-  { name: 'Money', text: moneyText, size: ({ costUsd }) => costUsd },
+  { name: 'Money', text: formatCost, size: ({ costUsd }) => costUsd },
   {
     name: 'Median',
-    text: ({ latency }) => latencyText(latency?.p50),
+    text: ({ latency }) => formatLatency(latency?.p50),
     size: ({ latency }) => latency?.p50 ?? 0,
   },
-  { name: '95th percentile', text: ({ latency }) => latencyText(latency?.p95) },
+  { name: '95th percentile', text: ({ latency }) => formatLatency(latency?.p95) },
 ];
 
 /** One line per group, with bars for comparison, and a total. */
@@ -51,7 +51,7 @@ export function UsageTable(props: {
   readonly heading: string;
 }): VNode {
   const { report, heading } = props;
-  const lines = usageLines(report);
+  const lines = listUsageLines(report);
   if (lines.length === 0) return <p>No usage in this period.</p>;
   const most = COLUMNS.map(({ size }) =>
     size === undefined ? 0 : Math.max(...lines.map(({ figures }) => size(figures))),
@@ -96,7 +96,7 @@ export function UsageTable(props: {
   );
 }
 
-interface CellProps extends Column {
+interface CellProps extends UsageColumn {
   readonly figures: UsageFigures;
   /** The value of the longest bar in the column; 0 for no bars. */
   readonly most: number;
@@ -119,7 +119,13 @@ function Cell({ text, size, figures, most }: CellProps): VNode {
  * Days with any usage, newest first. Other groupings start with the groups of highest usage,
  * followed by the rest.
  */
-export function usageLines({ by, days, rows, other, outside }: UsageReport): readonly Line[] {
+export function listUsageLines({
+  by,
+  days,
+  rows,
+  other,
+  outside,
+}: UsageReport): readonly UsageLine[] {
   if (by === 'day') {
     const used = days.filter(({ turns, inputTokens }) => turns + inputTokens > 0);
     return used.toReversed().map((day) => ({ key: day.day, name: day.day, figures: day }));
@@ -130,7 +136,7 @@ export function usageLines({ by, days, rows, other, outside }: UsageReport): rea
     })),
     ...(other === null
       ? []
-      : [{ key: ' other', name: counted(other.groups, 'other'), figures: other }]),
+      : [{ key: ' other', name: formatCounted(other.groups, 'other'), figures: other }]),
     ...(outside === null
       ? []
       : [{ key: ' outside', name: 'Summaries, SOUL.md', figures: outside }]),

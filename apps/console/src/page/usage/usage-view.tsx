@@ -1,14 +1,14 @@
 import type { InputOf, OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useRef } from 'preact/hooks';
-import { hrefOf, type Route } from '../route.ts';
+import { type Route, toHref } from '../route.ts';
 import { useOperation } from '../ui/data.tsx';
-import { amount, counted } from '../ui/format.ts';
+import { formatAmount, formatCounted } from '../ui/format.ts';
 import { ColumnView } from '../ui/frames.tsx';
-import { Show } from '../ui/widgets.tsx';
+import { ShowData } from '../ui/widgets.tsx';
 import { Caps } from './caps.tsx';
 import { DayCharts } from './day-charts.tsx';
-import { latencyText, moneyText } from './figures.ts';
+import { formatCost, formatLatency } from './figures.ts';
 import { UsageTable } from './usage-table.tsx';
 
 type UsageReport = OutputOf<'usage/report'>;
@@ -33,35 +33,37 @@ export function UsageView({ args }: Route): VNode {
   const groupings = useRef<UsageReport['groupings']>(['day']);
   if (data.value) groupings.current = data.value.groupings;
   const href = (grouping: string, period: string, last = until): string =>
-    hrefOf('usage', grouping, period, ...(last === undefined ? [] : [last]));
+    toHref('usage', grouping, period, ...(last === undefined ? [] : [last]));
   return (
     <ColumnView name="usage is-wide" title="Usage">
       <div class="row apart">
-        <Choice
+        <LinkChoice
           label="Group by"
           of={groupings.current.map((id) => ({
             ...{ text: GROUPINGS[id], href: href(id, days), isChosen: id === by },
           }))}
         />
-        <Choice
+        <LinkChoice
           label="Days"
           of={PERIODS.map((period) => ({
-            ...{ text: amount(period), href: href(by, String(period)) },
+            ...{ text: formatAmount(period), href: href(by, String(period)) },
             isChosen: String(period) === days,
           }))}
         />
       </div>
-      <Show data={data}>
+      <ShowData data={data}>
         {(report) => (
           <>
             <p class="facts">
               {report.days[0]?.day} to {report.until}, {report.timeZone}
               {' · '}
-              <a href={href(by, days, dayBefore(report.days[0]?.day ?? report.until))}>Earlier</a>
+              <a href={href(by, days, getDayBefore(report.days[0]?.day ?? report.until))}>
+                Earlier
+              </a>
               {until !== undefined && (
                 <>
                   {' · '}
-                  <a href={hrefOf('usage', by, days)}>Until today</a>
+                  <a href={toHref('usage', by, days)}>Until today</a>
                 </>
               )}
             </p>
@@ -71,7 +73,7 @@ export function UsageView({ args }: Route): VNode {
             <Caps {...report} />
           </>
         )}
-      </Show>
+      </ShowData>
     </ColumnView>
   );
 }
@@ -89,7 +91,7 @@ interface ChoiceProps {
  * A choice between several addresses. The options are links, so that the browser can go back and
  * bookmarks preserve the choice.
  */
-function Choice({ label, of }: ChoiceProps): VNode {
+function LinkChoice({ label, of }: ChoiceProps): VNode {
   return (
     <nav class="row" aria-label={label}>
       <span class="hint" aria-hidden="true">
@@ -106,7 +108,7 @@ function Choice({ label, of }: ChoiceProps): VNode {
 
 const DAY_MS = 24 * 60 * 60_000;
 
-function dayBefore(day: string): string {
+function getDayBefore(day: string): string {
   return new Date(Date.parse(day) - DAY_MS).toISOString().slice(0, 10);
 }
 
@@ -117,25 +119,26 @@ function Totals({ total, isWhole, days }: UsageReport): VNode {
       <dl class="sums">
         <div>
           <dt>Tokens</dt>
-          <dd>{amount(inputTokens + outputTokens)}</dd>
+          <dd>{formatAmount(inputTokens + outputTokens)}</dd>
           <dd class="hint">
-            {amount(inputTokens)} in ({amount(cachedTokens)} cached), {amount(outputTokens)} out
+            {formatAmount(inputTokens)} in ({formatAmount(cachedTokens)} cached),{' '}
+            {formatAmount(outputTokens)} out
           </dd>
         </div>
         <div>
           <dt>Money</dt>
-          <dd>{moneyText(total)}</dd>
-          {unpriced > 0 && <dd class="hint">no price set for {counted(unpriced, 'turn')}</dd>}
+          <dd>{formatCost(total)}</dd>
+          {unpriced > 0 && <dd class="hint">no price set for {formatCounted(unpriced, 'turn')}</dd>}
         </div>
         <div>
           <dt>Turns</dt>
-          <dd>{amount(turns)}</dd>
-          <dd class="hint">{amount(failed)} failed</dd>
+          <dd>{formatAmount(turns)}</dd>
+          <dd class="hint">{formatAmount(failed)} failed</dd>
         </div>
         <div>
           <dt>Latency</dt>
-          <dd>{latencyText(latency?.p50)}</dd>
-          <dd class="hint">median; 95th percentile {latencyText(latency?.p95)}</dd>
+          <dd>{formatLatency(latency?.p50)}</dd>
+          <dd class="hint">median; 95th percentile {formatLatency(latency?.p95)}</dd>
         </div>
       </dl>
       {!isWhole && (

@@ -1,8 +1,8 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import { describe, expect, it } from 'vitest';
-import { highestMoney } from './day-charts.tsx';
-import { formatMoney, latencyText, moneyText } from './figures.ts';
-import { usageLines } from './usage-table.tsx';
+import { formatHighestMoney } from './day-charts.tsx';
+import { formatCost, formatLatency, formatMoney } from './figures.ts';
+import { listUsageLines } from './usage-table.tsx';
 
 const NOTHING = {
   ...{ turns: 0, failed: 0, inputTokens: 0, cachedTokens: 0, outputTokens: 0 },
@@ -32,7 +32,7 @@ const REPORT: OutputOf<'usage/report'> = {
 
 describe('usage on the page', () => {
   it('[U07] lists days with any usage, newest first', () => {
-    expect(usageLines(REPORT).map(({ name }) => name)).toEqual(['2026-11-21', '2026-11-19']);
+    expect(listUsageLines(REPORT).map(({ name }) => name)).toEqual(['2026-11-21', '2026-11-19']);
   });
 
   it('[U07] lists groups, then the remaining groups in total, then usage outside of turns', () => {
@@ -41,7 +41,7 @@ describe('usage on the page', () => {
       { name: '', title: null, ...USED },
     ];
     const report = { ...REPORT, by: 'person', rows, other: { groups: 3, ...USED } } as const;
-    expect(usageLines(report).map(({ name, title }) => [name, title])).toEqual([
+    expect(listUsageLines(report).map(({ name, title }) => [name, title])).toEqual([
       ['web:ada', 'Ada'],
       ['(none)', null],
       ['3 others', undefined],
@@ -56,10 +56,10 @@ describe('usage on the page', () => {
       '$9.50',
       '$1,234.57',
     ]);
-    expect(moneyText({ ...NOTHING, costUsd: 2 })).toBe('$2.00');
-    expect(moneyText({ ...NOTHING, costUsd: 2, unpriced: 1 })).toBe('over $2.00');
-    expect(moneyText({ ...NOTHING, unpriced: 1 })).toBe('unknown');
-    expect(latencyText(undefined)).toBe('–');
+    expect(formatCost({ ...NOTHING, costUsd: 2 })).toBe('$2.00');
+    expect(formatCost({ ...NOTHING, costUsd: 2, unpriced: 1 })).toBe('over $2.00');
+    expect(formatCost({ ...NOTHING, unpriced: 1 })).toBe('unknown');
+    expect(formatLatency(undefined)).toBe('–');
   });
 
   it.each([
@@ -86,6 +86,6 @@ describe('usage on the page', () => {
       'over $2.00',
     ],
   ])('[U03] [U07] shows the day with the highest cost, as far as it is known: %j', (days, text) => {
-    expect(highestMoney(days)).toBe(text);
+    expect(formatHighestMoney(days)).toBe(text);
   });
 });

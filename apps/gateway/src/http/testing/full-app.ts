@@ -1,8 +1,9 @@
+import { createAnswerPrinter } from '@parley/channels';
 import { type Clock, type Role, silentLogger } from '@parley/core';
 import { createLocalBus } from '@parley/queue';
 import type { Store } from '@parley/store';
 import type { Accounts } from '../../channel-operations.ts';
-import { allOperations, type Services } from '../../operations.ts';
+import { listOperations, type Services } from '../../operations.ts';
 import type { AuditReport, AuditSeverity, GatewayStatus } from '../api.ts';
 import { createHttpApp } from '../app.ts';
 
@@ -41,8 +42,8 @@ const AUDIT: AuditReport = {
   ],
 };
 
-/** An app with every service, so that every route exists. Most of its services return nothing. */
-export function fullApp({ token, store, clock }: FullAppDeps) {
+/** Creates an app with every service, so that every route exists. Most services return nothing. */
+export function createFullApp({ token, store, clock }: FullAppDeps) {
   const bus = createLocalBus(silentLogger);
   const _turns = { wake: async () => undefined };
   const situation = () => ({ agentName: 'Parley', model: 'm', models: [] });
@@ -60,7 +61,7 @@ export function fullApp({ token, store, clock }: FullAppDeps) {
     },
     metrics: async () => '',
     status: () => [],
-    report: statusWith({
+    report: createStatusWith({
       settings: { afterRestart: [], problems: ['canary is no number'] },
       channels: [{ channel: 'whatsapp', state: { kind: 'pairing', code: 'canary', how: 'scan' } }],
     }),
@@ -68,6 +69,7 @@ export function fullApp({ token, store, clock }: FullAppDeps) {
     operations: {
       ...{ store, bus, situation, newId: () => 'id', defaultAgent: 'main' },
       ...{ clock, log: silentLogger, wake: async () => undefined, scrub: (text) => text },
+      answerPrinter: async () => createAnswerPrinter(),
       channels: async () => ({ accounts: ACCOUNTS, monotonic: clock }),
       audit: async () => AUDIT,
       logs: unused,
@@ -85,30 +87,30 @@ export function fullApp({ token, store, clock }: FullAppDeps) {
 }
 
 /**
- * The lowest role for every operation, by method and path: all accept POST, and reads also accept
- * GET.
+ * Lists the lowest role for every operation by method and path. All operations accept POST, and
+ * reads also accept GET.
  */
-export async function operationRoutes(): Promise<ReadonlyMap<string, Role>> {
-  const roles = (await allOperations()).flatMap(({ name, does, role = 'owner' }) => {
+export async function listOperationRoutes(): Promise<ReadonlyMap<string, Role>> {
+  const roles = (await listOperations()).flatMap(({ name, does, role = 'owner' }) => {
     const methods = does === 'read' ? ['GET', 'POST'] : ['POST'];
     return methods.map((method) => [`${method} /api/${name}`, role] as const);
   });
   return new Map(roles);
 }
 
-/** A status report that contains only these facts. */
-export function statusWith(facts: object): () => Promise<GatewayStatus> {
+/** Creates a status report that contains only these facts. */
+export function createStatusWith(facts: object): () => Promise<GatewayStatus> {
   return async () => facts as GatewayStatus;
 }
 
-/** For an app whose tests call no operation that needs a service. */
+/** The operation services of an app whose tests call no operation that needs a service. */
 export const NO_OPERATIONS = { scrub: (text: string) => text } as unknown as Services;
 
 /**
- * Every route by method and path (`GET /api/status/report`), except operations and the API, which
- * has its own tokens.
+ * Lists every route by method and path (`GET /api/status/report`), except operations and the API,
+ * which has its own tokens.
  */
-export function routesOf({ routes }: ReturnType<typeof fullApp>): readonly string[] {
+export function listRoutes({ routes }: ReturnType<typeof createFullApp>): readonly string[] {
   const own = routes.filter(
     ({ path, method }) =>
       !path.startsWith('/api/:group{') &&

@@ -17,19 +17,19 @@ import { z } from 'zod';
 import { type Manifest, packedManifest, parseManifest } from './packed-manifest.ts';
 import { linkedFiles, packedExample, packedPage } from './packed-texts.ts';
 
-/** Pages at the root that are packed, besides those that `files` of package.json names. */
+/** Files in the root folder that are packed in addition to `files` in package.json. */
 const ROOT_FILES = ['README.md', 'LICENSE', 'SECURITY.md'];
 
 export interface PackedRelease {
   readonly file: string;
-  /** In bytes: the file, and what it contains. */
+  /** Size in bytes of the package file and of its contents. */
   readonly size: number;
   readonly unpackedSize: number;
 }
 
 /**
- * Packs the built bundle, the types, the docs and the examples as npm does, from a folder of its
- * own: the repository stays as it is, because processes may be running from it.
+ * Packs the built bundle, the types, the docs and the examples with npm from a temporary folder.
+ * The repository is not changed, because processes may be running from it.
  */
 export function packRelease(root: string, destination: string): PackedRelease {
   const hash = readManifest(root)?.hash;
@@ -60,7 +60,10 @@ function stageFiles(root: string, staging: string, manifest: Manifest, hash: str
   writeFileSync(join(staging, 'package.json'), `${JSON.stringify(packed, null, 2)}\n`);
 }
 
-/** The files of the release, as paths from the root: those that are named, and linked pictures. */
+/**
+ * Lists the files of the release, as paths from the root: the named files, and the images they link
+ * to.
+ */
 function filesToPack(root: string, { files }: Manifest, hash: string): ReadonlySet<string> {
   const named = files.filter((pattern) => !pattern.startsWith('!'));
   const left = files.filter((pattern) => pattern.startsWith('!')).map((name) => name.slice(1));
@@ -70,7 +73,7 @@ function filesToPack(root: string, { files }: Manifest, hash: string): ReadonlyS
     .flatMap((path) => (isFile(path) ? [path] : globSync(`${path}/**`, { cwd: root })))
     .filter((path) => isFile(path) && !path.includes('node_modules/'))
     .filter((path) => !left.some((pattern) => matchesGlob(path, pattern)))
-    // Other bundles may be there, and some of them in use.
+    // `dist/` may contain other bundles, some of them in use.
     .filter(
       (path) =>
         !path.startsWith('dist/') ||
@@ -85,7 +88,9 @@ function filesToPack(root: string, { files }: Manifest, hash: string): ReadonlyS
   return new Set([...pages, ...pictures]);
 }
 
-/** The text of a file that differs in the package; undefined for all others. */
+/**
+ * Returns the changed text of a file that differs in the package; undefined for unchanged files.
+ */
 function changedText(
   root: string,
   file: string,
@@ -98,7 +103,8 @@ function changedText(
   if (!file.startsWith('examples/')) return undefined;
   if (file.endsWith('.ts')) return packedExample(read());
   if (!file.endsWith('/package.json')) return undefined;
-  // Parley provides them; a registry may have others of the same names.
+  // The bundle contains Parley's own packages; a registry may have unrelated packages with the same
+  // names.
   const { dependencies: _ours, ...manifest } = JSON.parse(read());
   return `${JSON.stringify(manifest, null, 2)}\n`;
 }
@@ -109,7 +115,7 @@ const Packed = z
 
 function runNpmPack(folder: string, destination: string): PackedRelease {
   const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', destination];
-  // In a script of npm, the npm that runs it.
+  // If npm runs this script, the same npm is used.
   const npm = process.env.npm_execpath;
   const [program, ...before] = npm?.endsWith('.js') ? [process.execPath, npm] : ['npm'];
   const out = execFileSync(program ?? 'npm', [...before, ...args], {

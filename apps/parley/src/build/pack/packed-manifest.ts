@@ -11,7 +11,7 @@ const Manifest = z.looseObject({
   ),
 });
 
-/** The package.json of the repository, as far as packing depends on it. */
+/** The fields of the repository's package.json that packing uses. */
 export type Manifest = z.infer<typeof Manifest>;
 
 export function parseManifest(text: string): Manifest {
@@ -19,16 +19,16 @@ export function parseManifest(text: string): Manifest {
 }
 
 /**
- * Fields for work on the sources. Without `scripts`, nothing tries to build an installed package:
- * npm runs `prepare` of a package that is linked to another.
+ * Fields that are needed only when working on the sources. Omitting `scripts` keeps npm from
+ * building an installed package: it runs `prepare` when a package is linked into another.
  */
 const FOR_SOURCES: ReadonlySet<string> = new Set([
   ...['scripts', 'workspaces', 'devDependencies', 'packageManager', 'allowScripts', 'files'],
 ]);
 
 /**
- * The package.json of the packed release: without what only the sources need, and with modules of
- * the bundle in place of sources.
+ * Returns the package.json of the release, without the fields for the sources, and with modules of
+ * the bundle in place of source files.
  */
 export function packedManifest(
   manifest: Manifest,

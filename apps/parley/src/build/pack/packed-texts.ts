@@ -1,17 +1,14 @@
 import { dirname, join, normalize } from 'node:path';
 
-/** A link or a picture of a page. */
+/** A Markdown link or image. */
 const LINK = /(!?)\[([^\]]*)\]\(([^)\s]+)\)/g;
 
-/** The links of a page to files of the repository, as paths from its root. */
+/** Lists the links of a page to files in the repository, as paths from the root. */
 export function linkedFiles(page: string, text: string): readonly string[] {
   return [...text.matchAll(LINK)].flatMap(([, , , url = '']) => targetOf(page, url) ?? []);
 }
 
-/**
- * A page as it is packed: links to files that are not packed become plain text, because they would
- * lead nowhere.
- */
+/** Returns the page as packed: links to files that are not packed become plain text. */
 export function packedPage(
   page: string,
   text: string,
@@ -23,7 +20,7 @@ export function packedPage(
   });
 }
 
-/** The file of the repository that a link leads to; undefined for other addresses. */
+/** Resolves a link to a file in the repository; undefined for other addresses. */
 function targetOf(page: string, url: string): string | undefined {
   const [path = ''] = url.split('#');
   if (path === '' || /^[a-z]+:/i.test(path)) return undefined;
@@ -31,8 +28,8 @@ function targetOf(page: string, url: string): string | undefined {
 }
 
 /**
- * A source of an example as it is packed: it imports the published module, which exists outside of
- * the repository, in place of our packages.
+ * Returns an example's source as packed: it imports the published module, which is available
+ * outside the repository, in place of Parley's own packages.
  */
 export function packedExample(source: string): string {
   return source.replaceAll(/from '(?:@parley\/\w+|zod)'/g, "from 'parley/plugin'");

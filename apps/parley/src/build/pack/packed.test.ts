@@ -15,7 +15,7 @@ const MANIFEST = {
 };
 
 describe('the package.json of the release', () => {
-  it('[U06] has no scripts, so nothing tries to build it, and modules of the bundle in place of sources', () => {
+  it('[U06] omits scripts, so that npm does not build it, and refers to bundle modules in place of sources', () => {
     const manifest = parseManifest(JSON.stringify(MANIFEST));
     expect(packedManifest(manifest, { hash: 'abc', hasTypes: true })).toEqual({
       ...{ name: 'parley', version: '1.0.0', private: true, type: 'module' },
@@ -27,7 +27,7 @@ describe('the package.json of the release', () => {
     });
   });
 
-  it('[U06] names no types that were not made', () => {
+  it('[U06] omits types that were not built', () => {
     const manifest = parseManifest(JSON.stringify(MANIFEST));
     const { exports } = packedManifest(manifest, { hash: 'abc', hasTypes: false });
     expect(exports).toMatchObject({ './plugin': { default: './dist/abc/plugin.mjs' } });
@@ -49,14 +49,14 @@ describe('a page of the release', () => {
     expect(packedPage('pages/page.md', text, isPacked)).toBe(packed);
   });
 
-  it('[U06] brings the pictures that it shows', () => {
+  it('[U06] includes the images that it shows', () => {
     const page = '![One](images/one.png) and [two](../README.md) and [three](https://example.org)';
     expect(linkedFiles('pages/page.md', page)).toEqual(['pages/images/one.png', 'README.md']);
   });
 });
 
 describe('an example of the release', () => {
-  it('[U06] imports the published module in place of our packages', () => {
+  it('[U06] imports the published module in place of the internal packages', () => {
     const source =
       "import { a } from '@parley/plugins';\nimport { z } from 'zod';\nimport './b.ts';";
     expect(packedExample(source)).toBe(

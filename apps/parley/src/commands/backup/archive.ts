@@ -4,29 +4,35 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import { ParleyError, reasonOf } from '@parley/core';
+import { isMissingFile, ParleyError, reasonOf } from '@parley/core';
 import { z } from 'zod';
 
 const BLOCK = 512;
-/** The longest name in the archive. Names over 100 bytes are stored in a separate entry. */
+/**
+ * The maximum length of a name in the archive. Names over 100 bytes are stored in a separate tar
+ * entry.
+ */
 const MAX_NAME_BYTES = 64 * 1024;
 /**
- * The largest entry that is read into memory. The largest row in a backup of 0.1.0 contains a file
- * of 100 MB.
+ * The size limit of entries that are read into memory. In backups of version 0.1.0, the largest row
+ * contains a file of 100 MB.
  */
 const MAX_WHOLE_BYTES = 512 * 1024 * 1024;
 
-/** `end.json`, the last entry. A backup without it, or whose totals do not match, is damaged. */
-const End = z.object({
+/**
+ * The content of `end.json`, the last entry of a backup. A backup is damaged if `end.json` is
+ * missing or its totals do not match.
+ */
+const ArchiveEnd = z.object({
   entries: z.int(),
   /** The hash over the names and contents of all previous entries, in hexadecimal. */
   sha256: z.string(),
 });
-type End = z.infer<typeof End>;
+type ArchiveEnd = z.infer<typeof ArchiveEnd>;
 
 /**
- * One file of the archive. Its content must be read before the next entry is requested; otherwise
- * it is skipped.
+ * A file in the backup archive. The content must be read before the next entry is requested;
+ * otherwise it is skipped.
  */
 export interface ArchiveEntry {
   readonly name: string;
@@ -36,21 +42,22 @@ export interface ArchiveEntry {
 }
 
 /**
- * Yields the entries of a backup in order, except `end.json`, which is verified against them.
- * Throws BackupError `backup-missing` or `backup-damaged`, at the latest after the last entry.
+ * Yields the entries of a backup in order, and checks them against the final `end.json`. Throws
+ * BackupError `backup-missing` or `backup-damaged`, at the latest after the last entry.
  */
 export async function* readArchive(file: string): AsyncGenerator<ArchiveEntry> {
   const disk = createReadStream(file);
   const unzipped = createGunzip();
-  // Node's `pipeline` would destroy the generator when reading stops, so errors are forwarded
+  // Node's `pipeline` would destroy the generator when reading stops, so read errors are forwarded
   // explicitly.
   disk.on('error', (reason) => unzipped.destroy(reason));
-  // The stream may fail before anything reads from it; the first read then throws.
+  // The stream may fail before it is read; the first read then throws the error.
   unzipped.on('error', () => undefined);
   disk.pipe(unzipped);
   try {
-    const tooShort = () => damagedBackupError(file, new Error('it ends before its last entry'));
-    yield* readEntries(new ByteReader(withExplainedErrors(file, unzipped), tooShort));
+    const tooShort = () =>
+      createDamagedBackupError(file, new Error('it ends before its last entry'));
+    yield* readEntries(new ByteReader(explainReadErrors(file, unzipped), tooShort));
   } catch (reason) {
     throw explainReadError(file, reason);
   } finally {
@@ -59,8 +66,8 @@ export async function* readArchive(file: string): AsyncGenerator<ArchiveEntry> {
   }
 }
 
-/** Converts read errors here because the caller reads the content of an entry directly. */
-async function* withExplainedErrors(
+/** Read errors are converted here because the caller reads an entry's content directly. */
+async function* explainReadErrors(
   file: string,
   bytes: AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer> {
@@ -85,14 +92,14 @@ async function* readEntries(bytes: ByteReader): AsyncGenerator<ArchiveEntry> {
     if (header.type === 'ExtendedHeader') {
       const text = await bytes.exactly(Math.min(size, MAX_NAME_BYTES));
       extended = Pax.parse(text.toString(), undefined, false);
-      await bytes.skip(padding(size));
+      await bytes.skip(computePadding(size));
       continue;
     }
     extended = undefined;
-    const content = hashedEntry(bytes, name, size, (chunk) => hash.update(chunk));
+    const content = hashEntry(bytes, name, size, (chunk) => hash.update(chunk));
     if (name === 'end.json') {
-      compare(
-        End.parse(JSON.parse((await content.whole()).toString())),
+      compareEnd(
+        ArchiveEnd.parse(JSON.parse((await content.whole()).toString())),
         entries,
         hash.digest('hex'),
       );
@@ -102,12 +109,12 @@ async function* readEntries(bytes: ByteReader): AsyncGenerator<ArchiveEntry> {
     entries += 1;
     yield content;
     for await (const _rest of content.chunks());
-    await bytes.skip(padding(size));
+    await bytes.skip(computePadding(size));
   }
 }
 
-/** Content that the caller did not read is skipped when it requests the next entry. */
-function hashedEntry(
+/** Content that the caller has not read is skipped when the next entry is requested. */
+function hashEntry(
   bytes: ByteReader,
   name: string,
   size: number,
@@ -135,25 +142,25 @@ function hashedEntry(
   };
 }
 
-function padding(size: number): number {
+function computePadding(size: number): number {
   return (BLOCK - (size % BLOCK)) % BLOCK;
 }
 
-function compare(end: End, entries: number, sha256: string): void {
+function compareEnd(end: ArchiveEnd, entries: number, sha256: string): void {
   if (end.entries !== entries) throw new Error(`it has ${entries} of ${end.entries} entries`);
   if (end.sha256 !== sha256) throw new Error('its content does not match its checksum');
 }
 
 function explainReadError(file: string, reason: unknown): unknown {
   if (reason instanceof BackupError) return reason;
-  if (reason instanceof Error && 'code' in reason && reason.code === 'ENOENT') {
+  if (isMissingFile(reason)) {
     return new BackupError('backup-missing', `There is no file ${file}.`, reason);
   }
-  return damagedBackupError(file, reason);
+  return createDamagedBackupError(file, reason);
 }
 
-/** The error for a backup that cannot be used; `reason` describes the problem. */
-export function damagedBackupError(file: string, reason: unknown): BackupError {
+/** Creates the error for an unusable backup; `reason` describes the problem. */
+export function createDamagedBackupError(file: string, reason: unknown): BackupError {
   return new BackupError(
     'backup-damaged',
     `${file} is damaged or is not a Parley backup (${reasonOf(reason)}). Nothing was changed; use another backup.`,
@@ -161,21 +168,24 @@ export function damagedBackupError(file: string, reason: unknown): BackupError {
   );
 }
 
-/** A fast compression level with a good ratio, because a backup runs beside other work. */
+/**
+ * This compression level is fast and still compresses well; the gateway keeps working during a
+ * backup.
+ */
 const GZIP_LEVEL = 3;
 
 export type ArchiveWriter = Awaited<ReturnType<typeof writeArchive>>;
 
 /**
- * Creates a new `.tar.gz` that only its owner can read; entries are added one at a time. The tar
- * library is loaded lazily.
+ * Creates a new `.tar.gz` file that only its owner can read. Entries are added one at a time. The
+ * tar library is loaded lazily.
  */
 export async function writeArchive(to: string | Writable) {
   const { Header, Pax } = await import('tar');
   const gzip = createGzip({ level: GZIP_LEVEL });
   const options = { flags: 'wx', mode: 0o600, flush: true };
   const written = pipeline(gzip, typeof to === 'string' ? createWriteStream(to, options) : to);
-  // The error is thrown by `end` and by the next write.
+  // `end` and the next write throw the error.
   written.catch(() => undefined);
   const hash = createHash('sha256');
   let entries = 0;
@@ -202,24 +212,27 @@ export async function writeArchive(to: string | Writable) {
       hash.update(chunk);
       await put(chunk);
     }
-    await put(Buffer.alloc(padding(size)));
+    await put(Buffer.alloc(computePadding(size)));
   };
   return {
     add(name: string, content: Uint8Array | string): Promise<void> {
       const bytes = Buffer.from(content);
       return addStream(name, bytes.length, new Date(0), [bytes]);
     },
-    /** Like `add`, for content too large for memory. `chunks` must total exactly `size` bytes. */
+    /**
+     * Like `add`, for content that is too large for memory. `chunks` must total exactly `size`
+     * bytes.
+     */
     addStream,
-    /** The number of entries, and the hash over their names and contents. */
+    /** Returns the number of entries and the hash over their names and contents. */
     digest: () => ({ entries, sha256: hash.copy().digest('hex') }),
-    /** Writes the trailer. Everything is on disk when it resolves. */
+    /** Writes the trailer of the archive. When the promise resolves, all data is on disk. */
     async end(): Promise<void> {
       await put(Buffer.alloc(2 * BLOCK));
       gzip.end();
       await written;
     },
-    /** Stops writing; the caller removes the file. */
+    /** Stops writing the archive. The caller removes the incomplete file. */
     async abandon(): Promise<void> {
       gzip.destroy();
       await written.catch(() => undefined);
@@ -227,7 +240,9 @@ export async function writeArchive(to: string | Writable) {
   };
 }
 
-/** Reads a stream in portions of a given size. Throws `tooShort` when the stream ends too early. */
+/**
+ * Reads a stream in chunks of the requested size. Throws `tooShort` when the stream ends too early.
+ */
 class ByteReader {
   readonly #source: AsyncIterator<Buffer>;
   readonly #tooShort: () => Error;
@@ -274,7 +289,10 @@ export type BackupErrorCode =
   | 'backup-postgres'
   | 'restore-unfinished';
 
-/** A failed backup or restore. Nothing was changed unless the message says otherwise. */
+/**
+ * The error of a failed backup or restore. The installation is unchanged unless the message says
+ * otherwise.
+ */
 export class BackupError extends ParleyError {
   constructor(code: BackupErrorCode, message: string, cause?: unknown) {
     super({ code, message, retryable: false, cause });

@@ -16,19 +16,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { shareOfRun } from '@parley/core/testing';
+import { scaleRuns } from '@parley/core/testing';
 import { openStore } from '@parley/store';
 import { list } from 'tar';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type DataFolder, locateDataFolder, lockDataFolder } from '../../data-folder.ts';
 import { readSettings } from '../../settings.ts';
 import { writeArchive } from './archive.ts';
-import { backup as backupCommand } from './backup.ts';
-import { checkBackup, workspaceFolders } from './contents.ts';
+import { runBackup as backupCommand } from './backup.ts';
+import { checkBackup, listWorkspaceFolders } from './contents.ts';
 import { makeBackup } from './make-backup.ts';
 import { refuseInterruptedRestore } from './put-in-place.ts';
 import { type RestoreOrder, restoreBackup } from './restore-backup.ts';
-import { restoreText } from './restore-text.ts';
+import { describeRestore } from './restore-text.ts';
 import { openWorkFolder, removeLeftovers } from './work-folder.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 10, 0, 0);
@@ -63,7 +63,7 @@ describe('a backup', () => {
     expect(readdirSync(folder.path).filter((name) => name.startsWith('backing-up-'))).toEqual([]);
   });
 
-  it('reports what it omits', async () => {
+  it('reports the paths that it omits', async () => {
     await fill(folder);
     symlinkSync('/etc/hostname', join(folder.workspace, 'link.md'));
     const done = await makeBackup(orderOf(join(root, 'b.tar.gz')));
@@ -82,8 +82,8 @@ describe('a backup', () => {
     const writer = spawn(process.execPath, ['-e', program, folder.workspace]);
     try {
       await once(writer, 'spawn');
-      // The program occupies one core the whole time.
-      for (let nth = 0; nth < shareOfRun(5); nth += 1) {
+      // The background program keeps one core busy, so fewer rounds run on a slow machine.
+      for (let nth = 0; nth < scaleRuns(5); nth += 1) {
         const file = join(root, `${nth}.tar.gz`);
         await makeBackup(orderOf(file));
         expect(await checkBackup(file)).toMatchObject({ hasSettings: true });
@@ -94,7 +94,7 @@ describe('a backup', () => {
     }
   });
 
-  it('overwrites no file, and leaves none behind when it fails', async () => {
+  it('does not overwrite a file, and leaves no partial file when it fails', async () => {
     const file = await backup();
     const before = readFileSync(file);
     await expect(makeBackup(orderOf(file))).rejects.toMatchObject({ code: 'backup-exists' });
@@ -107,7 +107,7 @@ describe('a backup', () => {
     expect(readdirSync(root).toSorted()).toEqual(['b.tar.gz', 'data']);
   });
 
-  it('refuses PostgreSQL and refers to its native tools', async () => {
+  it('refuses PostgreSQL and refers to its native backup tools', async () => {
     await fill(folder);
     writeFileSync(folder.settingsFile, 'store: { url: "postgres://db/parley" }\n');
     const made = backupCommand({ folder, env: {}, print() {} }, join(root, 'b.tar.gz'));
@@ -134,7 +134,7 @@ describe('restoring', () => {
     );
   });
 
-  it('[F14] restores the workspaces of all agents, wherever they are', async () => {
+  it('[F14] restores the workspaces of all agents, inside and outside the data folder', async () => {
     await fill(folder);
     const far = join(root, 'far');
     const near = join(folder.path, 'workspaces', 'near');
@@ -154,7 +154,7 @@ describe('restoring', () => {
     expect(readFileSync(kept, 'utf8')).toBe('later');
   });
 
-  it('moves the existing files aside, and replaces the settings only on request', async () => {
+  it('moves existing files aside, and replaces the settings only on request', async () => {
     const file = await backup();
     await write(folder, 'after');
     writeFileSync(join(folder.workspace, 'SOUL.md'), 'later');
@@ -173,7 +173,7 @@ describe('restoring', () => {
     expect(readFileSync(kept, 'utf8')).toContain('# mine');
   });
 
-  it('carries over the messages pending in the old database', async () => {
+  it('carries over the pending messages of the old database', async () => {
     const file = await backup();
     await ask('while it was restored');
     expect(await restore(file, {})).toMatchObject({ carried: { kind: 'carried', messages: 1 } });
@@ -193,7 +193,7 @@ describe('restoring', () => {
     expect(await valueIn(folder)).toBe('before');
   });
 
-  it('[D01] refuses to continue unfinished work if a message is waiting that the backup does not contain', async () => {
+  it('[D01] holds back unfinished work if a message is pending that the backup does not contain', async () => {
     const file = await backup();
     await ask('later');
     const before = contentOf(folder.path);
@@ -202,7 +202,7 @@ describe('restoring', () => {
     expect(contentOf(folder.path)).toEqual(before);
   });
 
-  it('[D01] [U02] restores without the keys in secrets/, which no backup contains, and lists those to write again', async () => {
+  it('[D01] [U02] restores without the keys in secrets/, which backups omit, and lists the missing keys', async () => {
     await fill(folder);
     const key = join(folder.path, 'secrets', 'model-key');
     mkdirSync(join(folder.path, 'secrets'));
@@ -219,17 +219,17 @@ describe('restoring', () => {
       usedSettings: true,
       missingSecrets: [join(elsewhere.path, 'secrets', 'model-key')],
     });
-    const said = restoreText(done, elsewhere);
-    expect(said).toContain('A backup does not contain keys');
+    const said = describeRestore(done, elsewhere);
+    expect(said).toContain('Backups do not contain keys');
     expect(said).toContain(join(elsewhere.path, 'secrets', 'model-key'));
     expect(readFileSync(elsewhere.settingsFile, 'utf8')).toContain(reference);
-    // Nothing needs to be done if the keys still exist.
+    // No keys are listed if the key files still exist.
     const again = await restore(file, {});
     expect(again.missingSecrets).toEqual([]);
-    expect(restoreText(again, folder)).not.toContain('Keys');
+    expect(describeRestore(again, folder)).not.toContain('Keys');
   });
 
-  it('leaves nothing behind when a backup is interrupted', async () => {
+  it('leaves no files behind when a backup is interrupted', async () => {
     await fill(folder);
     const file = join(root, 'interrupted.tar.gz');
     const ended = new AbortController();
@@ -267,7 +267,7 @@ describe('restoring', () => {
     ]);
   });
 
-  it('prepares everything, then waits until the gateway has stopped', async () => {
+  it('stages all files, then waits until the gateway has stopped', async () => {
     const file = await backup();
     await write(folder, 'after');
     const gateway = lockDataFolder(folder);
@@ -285,7 +285,7 @@ describe('restoring', () => {
     expect(await valueIn(old)).toBe('its last words');
   });
 
-  it('refuses without changing anything while another process holds the data folder', async () => {
+  it('refuses to restore while another process holds the data folder, and changes nothing', async () => {
     const file = await backup();
     const gateway = lockDataFolder(folder);
     const before = contentOf(folder.path);
@@ -300,7 +300,8 @@ describe('restoring', () => {
     await ask('unanswered');
     writeFileSync(join(folder.workspace, 'SOUL.md'), 'later');
     mkdirSync(join(folder.path, 'skills'));
-    // The state after the database was replaced but before the workspace was replaced.
+    // Simulates a restore that was interrupted after the database was replaced and before the
+    // workspace was replaced.
     const aside = join(folder.path, 'before-restore-1');
     mkdirSync(aside);
     renameSync(join(folder.path, 'parley.db'), join(aside, 'parley.db'));
@@ -339,7 +340,7 @@ describe('restoring', () => {
   });
 
   /**
-   * The backup that the tests modify. Its content is always the same, so only the first test
+   * The backup that the tests modify. The backup's content never changes, so only the first test
    * creates it.
    */
   let good: Buffer | undefined;
@@ -371,7 +372,7 @@ describe('restoring', () => {
       (bytes: Buffer) => swap(bytes, /\n {4}\d\d\n {2}\]/, '\n    99\n  ]'),
       'store-newer',
     ],
-  ])('refuses a file %s before changing anything', async (_what, change, code) => {
+  ])('refuses a backup file %s before changing anything', async (_what, change, code) => {
     if (good === undefined) good = readFileSync(await backup());
     else await fill(folder);
     const bytes = change(good);
@@ -433,7 +434,7 @@ async function fill({ path, workspace, settingsFile }: DataFolder): Promise<void
   writeFileSync(settingsFile, 'model: offline\n');
   writeFileSync(join(path, 'token'), 'secret');
   writeFileSync(join(workspace, 'SOUL.md'), 'soul');
-  writeFileSync(join(workspace, 'notes', LONG), 'x'.repeat(shareOfRun(3_000_000)));
+  writeFileSync(join(workspace, 'notes', LONG), 'x'.repeat(scaleRuns(3_000_000)));
   writeFileSync(join(workspace, 'empty.md'), '');
   writeFileSync(join(workspace, 'bytes'), Buffer.from([0, 255, 10]));
   writeFileSync(join(path, 'profiles', 'mine.yaml'), 'layout: lab\n');
@@ -474,7 +475,7 @@ async function valueIn({ storeUrl }: Pick<DataFolder, 'storeUrl'>): Promise<stri
 
 function orderOf(file: string) {
   const { settingsFile, path: dataFolder } = folder;
-  const workspaces = workspaceFolders(readSettings(folder, {}), dataFolder);
+  const workspaces = listWorkspaceFolders(readSettings(folder, {}), dataFolder);
   const database = join(dataFolder, 'parley.db');
   return { file, database, settingsFile, workspaces, dataFolder, clock: () => NOW };
 }
@@ -485,7 +486,7 @@ async function restore(file: string, more: Partial<RestoreOrder>) {
   return restoreBackup({ ...order, withSettings: false, ...more });
 }
 
-/** All files below a folder, except for the lock, which cannot be compared. */
+/** Returns all files below a folder, except the lock, whose content differs each time. */
 function contentOf(path: string): Record<string, string> {
   const names = readdirSync(path, { recursive: true }).map(String).toSorted();
   return Object.fromEntries(
@@ -500,7 +501,7 @@ function withoutEnd(bytes: Buffer): Buffer {
   return gzipSync(content.subarray(0, content.indexOf('database/')).subarray(0, -100));
 }
 
-/** The same archive with one text replaced by another text of the same length. */
+/** Returns the same archive with one text replaced by another text of equal length. */
 function swap(bytes: Buffer, from: string | RegExp, to: string): Buffer {
   const content = gunzipSync(bytes).toString('latin1');
   if (content.search(from) < 0) throw new Error(`the archive does not contain "${from}"`);
@@ -508,7 +509,7 @@ function swap(bytes: Buffer, from: string | RegExp, to: string): Buffer {
   return gzipSync(withGoodSums(changed));
 }
 
-/** Updates the checksum of each tar header, which a changed name invalidates. */
+/** Recomputes the checksum of each tar header, because changing a name invalidates it. */
 function withGoodSums(bytes: Buffer): Buffer {
   for (let at = 0; at + 512 <= bytes.length; at += 512) {
     const block = bytes.subarray(at, at + 512);

@@ -1,18 +1,18 @@
 import { resolve } from 'node:path';
-import { countOf, systemTime } from '@parley/core';
-import type { Cli } from '../../cli.ts';
+import { formatCounted, systemTime } from '@parley/core';
+import type { CliContext } from '../../cli.ts';
 import { readSettings } from '../../settings.ts';
 import { abortOnSignal } from '../../terminal/interrupt.ts';
 import { BackupError } from './archive.ts';
-import { workspaceFolders } from './contents.ts';
+import { listWorkspaceFolders } from './contents.ts';
 import { makeBackup } from './make-backup.ts';
 
 /**
  * `parley backup FILE`: reads the database directly, so a running gateway is not disturbed. A
- * signal ends it with exit code 130 and leaves no file. Leftovers of a killed backup are removed by
- * the next backup or start.
+ * signal ends the command with exit code 130, and no file is left behind. The next backup or start
+ * removes the partial file of a killed backup.
  */
-export async function backup({ folder, env, print }: Cli, name: string): Promise<number> {
+export async function runBackup({ folder, env, print }: CliContext, name: string): Promise<number> {
   const loaded = readSettings(folder, env);
   if (loaded.settings.store.url !== undefined) throw new BackupError('backup-postgres', POSTGRES);
   const file = resolve(name);
@@ -22,7 +22,7 @@ export async function backup({ folder, env, print }: Cli, name: string): Promise
     file,
     database: folder.storeUrl.slice('sqlite:'.length),
     settingsFile: folder.settingsFile,
-    workspaces: workspaceFolders(loaded, folder.path),
+    workspaces: listWorkspaceFolders(loaded, folder.path),
     dataFolder: folder.path,
     clock: systemTime.clock,
     signal: ended.signal,
@@ -36,7 +36,7 @@ export async function backup({ folder, env, print }: Cli, name: string): Promise
     return 130;
   }
   const size = (done.bytes / 1_000_000).toFixed(1);
-  print(`${file}: the database and ${countOf(done.files, 'file')}, ${size} MB.`);
+  print(`${file}: the database and ${formatCounted(done.files, 'file')}, ${size} MB.`);
   for (const path of done.leftOut)
     print(`Left out because it is neither a file nor a folder: ${path}`);
   print(SECRETS);

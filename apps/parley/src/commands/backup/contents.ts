@@ -3,7 +3,12 @@ import { ParleyError, reasonOf } from '@parley/core';
 import { type BackupRows, type Cell, refuseUnknownSteps } from '@parley/store/backup';
 import { z } from 'zod';
 import type { LoadedSettings } from '../../settings.ts';
-import { type ArchiveEntry, BackupError, damagedBackupError, readArchive } from './archive.ts';
+import {
+  type ArchiveEntry,
+  BackupError,
+  createDamagedBackupError,
+  readArchive,
+} from './archive.ts';
 
 /**
  * The backup format that this version writes; an older Parley refuses a higher one. Format 1, from
@@ -11,28 +16,28 @@ import { type ArchiveEntry, BackupError, damagedBackupError, readArchive } from 
  */
 export const FORMAT = 2;
 
-/** The paths of the database and of the messages' files in a backup. */
+/** Paths in a backup: the database, and the files attached to messages. */
 export const DATABASE = 'database/parley.db';
 export const DATABASE_FILES = 'database/files';
 /** The name of the database file in a data folder. */
 export const DATABASE_NAME = 'parley.db';
 
 /**
- * The subfolders of the data folder that a backup contains besides the workspace; `workspaces`
+ * The folders in the data folder that a backup contains in addition to the workspace. `workspaces`
  * holds the workspaces of other agents.
  */
 export const FOLDERS = ['profiles', 'personas', 'output-formats', 'skills', 'workspaces'] as const;
-/** The folder in a backup for workspaces of other agents that are outside the data folder. */
+/** The folder in a backup that contains other agents' workspaces from outside the data folder. */
 const AGENTS = 'agents';
 
-/** A folder and its name in a backup. */
+/** A folder, and its name in a backup. */
 export interface NamedFolder {
   readonly name: string;
   readonly path: string;
 }
 
-/** The workspaces that are outside of `FOLDERS`. */
-export function workspaceFolders(
+/** Lists the agents' workspaces that are outside of `FOLDERS`. */
+export function listWorkspaceFolders(
   { settings, agents }: Pick<LoadedSettings, 'settings' | 'agents'>,
   dataFolder: string,
 ): readonly NamedFolder[] {
@@ -54,7 +59,10 @@ const Common = z.object({
   steps: z.array(z.int()),
 });
 
-/** `manifest.json`, the first entry: the format of the backup and how to read its database. */
+/**
+ * The content of `manifest.json`, the first entry of a backup: the format, and how to read the
+ * database.
+ */
 const Manifest = z.discriminatedUnion('format', [
   Common.extend({
     format: z.literal(1),
@@ -63,11 +71,11 @@ const Manifest = z.discriminatedUnion('format', [
   }),
   Common.extend({ format: z.literal(FORMAT) }),
 ]);
-export type Manifest = z.infer<typeof Manifest>;
-export type RowsManifest = Extract<Manifest, { readonly format: 1 }>;
+export type BackupManifest = z.infer<typeof Manifest>;
+export type RowsManifest = Extract<BackupManifest, { readonly format: 1 }>;
 
-/** The kind of an entry, derived from its name; null for a name that does not occur in backups. */
-export function entryKind(name: string) {
+/** Derives the kind of an entry from its name; null for names that do not occur in backups. */
+export function getEntryKind(name: string) {
   if (name === 'manifest.json') return { kind: 'manifest' } as const;
   if (name === 'settings/parley.yaml') return { kind: 'settings' } as const;
   if (name === DATABASE) return { kind: 'file', folder: '.', path: [DATABASE_NAME] } as const;
@@ -86,39 +94,42 @@ export function entryKind(name: string) {
 
 export interface CheckedBackup {
   readonly file: string;
-  readonly manifest: Manifest;
-  /** The number of files, excluding the database and its stored files. */
+  readonly manifest: BackupManifest;
+  /** The number of files, not counting the database and the files attached to messages. */
   readonly files: number;
   readonly hasSettings: boolean;
 }
 
 /**
- * Reads and verifies a whole backup without changing anything. Throws BackupError, or StoreError
+ * Reads and verifies a whole backup without changing any file. Throws BackupError, or StoreError
  * `store-newer`.
  */
 export async function checkBackup(file: string): Promise<CheckedBackup> {
-  let manifest: Manifest | undefined;
+  let manifest: BackupManifest | undefined;
   let files = 0;
   let hasSettings = false;
   for await (const entry of readArchive(file)) {
     if (manifest === undefined) {
-      manifest = await manifestOf(file, entry);
+      manifest = await readManifest(file, entry);
       continue;
     }
-    const is = entryKind(entry.name);
+    const is = getEntryKind(entry.name);
     if (is === null)
-      throw damagedBackupError(file, new Error(`it contains no entry named ${entry.name}`));
+      throw createDamagedBackupError(file, new Error(`it contains no entry named ${entry.name}`));
     if (is.kind === 'settings') hasSettings = true;
     if (is.kind === 'file' && !entry.name.startsWith('database/')) files += 1;
   }
-  if (manifest === undefined) throw damagedBackupError(file, new Error('it is empty'));
+  if (manifest === undefined) throw createDamagedBackupError(file, new Error('it is empty'));
   return { file, manifest, files, hasSettings };
 }
 
-/** Reads the first entry. Throws when its format is newer than this version supports. */
-async function manifestOf(file: string, entry: ArchiveEntry): Promise<Manifest> {
+/**
+ * Reads the manifest from the first entry of a backup. Throws when the backup's format is newer
+ * than this version supports.
+ */
+async function readManifest(file: string, entry: ArchiveEntry): Promise<BackupManifest> {
   if (entry.name !== 'manifest.json')
-    throw damagedBackupError(file, new Error('it has no manifest'));
+    throw createDamagedBackupError(file, new Error('it has no manifest'));
   try {
     const written: unknown = JSON.parse((await entry.whole()).toString());
     const { format, parley } = Head.parse(written);
@@ -132,7 +143,7 @@ async function manifestOf(file: string, entry: ArchiveEntry): Promise<Manifest> 
     refuseUnknownSteps(manifest.steps, parley, file);
     return manifest;
   } catch (reason) {
-    throw reason instanceof ParleyError ? reason : damagedBackupError(file, reason);
+    throw reason instanceof ParleyError ? reason : createDamagedBackupError(file, reason);
   }
 }
 
@@ -147,26 +158,29 @@ const StoredCell = z.union([
 ]);
 
 /**
- * The rows in a backup of 0.1.0. Each is a line of JSON with the values in column order and bytes
- * as base64.
+ * Yields the database rows of a backup of version 0.1.0. Each row is a line of JSON with the values
+ * in column order and bytes as base64.
  */
-export async function* rowsIn(file: string, { tables }: RowsManifest): AsyncIterable<BackupRows> {
+export async function* readBackupRows(
+  file: string,
+  { tables }: RowsManifest,
+): AsyncIterable<BackupRows> {
   for await (const entry of readArchive(file)) {
-    const is = entryKind(entry.name);
+    const is = getEntryKind(entry.name);
     if (is?.kind !== 'rows') continue;
     const table = tables.find(({ name }) => name === is.table);
     if (table === undefined)
-      throw damagedBackupError(file, new Error(`it contains no table named ${entry.name}`));
+      throw createDamagedBackupError(file, new Error(`it contains no table named ${entry.name}`));
     const Row = z.array(StoredCell).length(table.columns.length);
     try {
       const lines = (await entry.whole()).toString().split('\n').slice(0, -1);
-      yield { table, rows: lines.map((line) => Row.parse(JSON.parse(line)).map(cellOf)) };
+      yield { table, rows: lines.map((line) => Row.parse(JSON.parse(line)).map(toCell)) };
     } catch (reason) {
-      throw damagedBackupError(file, new Error(`${entry.name}: ${reasonOf(reason)}`));
+      throw createDamagedBackupError(file, new Error(`${entry.name}: ${reasonOf(reason)}`));
     }
   }
 }
 
-function cellOf(cell: z.infer<typeof StoredCell>): Cell {
+function toCell(cell: z.infer<typeof StoredCell>): Cell {
   return typeof cell === 'object' && cell !== null ? Buffer.from(cell.base64, 'base64') : cell;
 }

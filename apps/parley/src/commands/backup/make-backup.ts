@@ -9,18 +9,18 @@ import {
 } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Clock, ParleyError, reasonOf } from '@parley/core';
+import { type Clock, isMissingFile, ParleyError, reasonOf } from '@parley/core';
 import { copyDatabase } from '@parley/store/backup';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { CliError } from '../../data-folder.ts';
 import { type ArchiveWriter, BackupError, writeArchive } from './archive.ts';
 import {
+  type BackupManifest,
   DATABASE,
   DATABASE_FILES,
   DATABASE_NAME,
   FOLDERS,
   FORMAT,
-  type Manifest,
   type NamedFolder,
 } from './contents.ts';
 import { openWorkFolder, removeLeftovers } from './work-folder.ts';
@@ -33,14 +33,14 @@ interface BackupOrder {
   readonly workspaces: readonly NamedFolder[];
   readonly dataFolder: string;
   readonly clock: Clock;
-  /** Cancels the backup before the next file. */
+  /** Cancels the backup before the next file is added. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Writes everything into one file, whether or not Parley is running. The file gets its final name
- * only when it is complete. If this throws BackupError, StoreError or CliError, it leaves nothing
- * behind.
+ * Writes a backup into one file, whether or not the gateway is running. The backup file gets its
+ * final name only when it is complete. If BackupError, StoreError or CliError is thrown, no file is
+ * left behind.
  */
 export async function makeBackup(order: BackupOrder) {
   const { file, database, dataFolder } = order;
@@ -59,7 +59,7 @@ export async function makeBackup(order: BackupOrder) {
     const copy = join(work.path, DATABASE_NAME);
     const { steps, files } = await copyDatabase(database, copy);
     const archive = await writeArchive(part);
-    const done = await fill(archive, order, steps, [
+    const done = await fillArchive(archive, order, steps, [
       { name: DATABASE, path: copy },
       ...files.map((id) => ({
         name: `${DATABASE_FILES}/${id}`,
@@ -81,13 +81,13 @@ export async function makeBackup(order: BackupOrder) {
   }
 }
 
-async function fill(
+async function fillArchive(
   archive: ArchiveWriter,
   { settingsFile, workspaces, dataFolder, clock, signal }: BackupOrder,
   steps: readonly number[],
   database: readonly NamedFile[],
 ) {
-  const manifest: Manifest = {
+  const manifest: BackupManifest = {
     format: FORMAT,
     parley: packageJson.version,
     madeAt: clock(),
@@ -112,8 +112,8 @@ interface NamedFile {
 }
 
 /**
- * Adds all files of these folders to the archive. `leftOut` lists the paths that are neither files
- * nor folders.
+ * Adds all files of the given folders to the archive. `leftOut` lists the paths that are neither
+ * files nor folders.
  */
 async function addFiles(
   archive: ArchiveWriter,
@@ -123,7 +123,7 @@ async function addFiles(
   let files = 0;
   const leftOut: string[] = [];
   const addFolder = async ({ name, path }: NamedFolder): Promise<void> => {
-    for (const entry of entriesOf(path)) {
+    for (const entry of readEntriesOf(path)) {
       const inside = { name: `${name}/${entry.name}`, path: join(path, entry.name) };
       if (entry.isDirectory()) await addFolder(inside);
       else if (!entry.isFile()) leftOut.push(inside.path);
@@ -134,24 +134,20 @@ async function addFiles(
   return { files, leftOut };
 }
 
-/** The sorted entries of a folder; empty if the folder does not exist or was removed. */
-function entriesOf(path: string): readonly Dirent[] {
+/** Lists the entries of a folder, sorted; empty if the folder does not exist. */
+function readEntriesOf(path: string): readonly Dirent[] {
   try {
     const entries = readdirSync(path, { withFileTypes: true });
     return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   } catch (error) {
-    if (isMissing(error)) return [];
+    if (isMissingFile(error)) return [];
     throw error;
   }
 }
 
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
-}
-
 /**
- * Returns false if the file was removed before it was opened. A file removed later is still read
- * to its end.
+ * Returns false if the file was removed before it could be opened. A file that is removed after
+ * opening is still read to its end.
  */
 async function addFile(
   archive: ArchiveWriter,
@@ -163,7 +159,7 @@ async function addFile(
   if (file === null) return false;
   try {
     const { size, mtime } = await file.stat();
-    await archive.addStream(name, size, mtime, bytesOf(file, size, path, signal));
+    await archive.addStream(name, size, mtime, readBytes(file, size, path, signal));
     return true;
   } finally {
     await file.close();
@@ -171,20 +167,23 @@ async function addFile(
 }
 
 /**
- * Opens a file; null if it no longer exists, for example because an atomic write has just renamed
- * it.
+ * Opens a file; returns null if it no longer exists, for example because an atomic write has just
+ * renamed it.
  */
 async function openPresent(path: string): Promise<FileHandle | null> {
   try {
     return await open(path);
   } catch (error) {
-    if (isMissing(error)) return null;
+    if (isMissingFile(error)) return null;
     throw error;
   }
 }
 
-/** The first `size` bytes. Data appended during the read belongs to the next backup. */
-async function* bytesOf(
+/**
+ * Yields the first `size` bytes of a file. Data appended while the file is read is left to the next
+ * backup.
+ */
+async function* readBytes(
   file: FileHandle,
   size: number,
   path: string,

@@ -13,60 +13,60 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { commandLine, type DataFolder } from '../../data-folder.ts';
+import { type DataFolder, formatCommandLine } from '../../data-folder.ts';
 import { BackupError } from './archive.ts';
 
 /** A file or folder that a restore replaces. */
 export interface Replacement {
-  /** The unique name under which the old file is kept in the folder `aside`. */
+  /** The unique name of the old file in the folder `aside`. */
   readonly name: string;
   readonly path: string;
   /** The staged file for `path`; null if the backup contains none. */
   readonly staged: string | null;
 }
 
-const Marker = z.object({
-  /** The folder that the previous state is moved to. */
+const RestoreMarker = z.object({
+  /** The folder into which the previous state is moved. */
   aside: z.string(),
   /** The names of replaced entries that existed before the restore. */
   had: z.array(z.string()),
 });
-type Marker = z.infer<typeof Marker>;
+type RestoreMarker = z.infer<typeof RestoreMarker>;
 
-/** The marker of an interrupted restore; null if there is none. */
-export function interruptedRestore({ restoreMarker }: DataFolder): Marker | null {
+/** Reads the marker of an interrupted restore; null if there is none. */
+export function readRestoreMarker({ restoreMarker }: DataFolder): RestoreMarker | null {
   if (!existsSync(restoreMarker)) return null;
   try {
-    return Marker.parse(JSON.parse(readFileSync(restoreMarker, 'utf8')));
+    return RestoreMarker.parse(JSON.parse(readFileSync(restoreMarker, 'utf8')));
   } catch {
-    // The marker was written by 0.1.0, whose `aside` folder is left unchanged, or it was only
-    // partly written before anything was moved.
+    // The marker was written by version 0.1.0, whose `aside` folder is left unchanged, or it was
+    // written only partly, before any file was moved.
     return null;
   }
 }
 
-/** Throws BackupError while an unfinished restore has replaced only part of the data folder. */
+/** Throws BackupError if an interrupted restore has replaced only part of the data folder. */
 export function refuseInterruptedRestore(folder: DataFolder): void {
   if (!existsSync(folder.restoreMarker)) return;
-  const aside = interruptedRestore(folder)?.aside ?? join(folder.path, 'before-restore-…');
+  const aside = readRestoreMarker(folder)?.aside ?? join(folder.path, 'before-restore-…');
   throw new BackupError(
     'restore-unfinished',
-    `A restore on ${folder.path} was interrupted, or is still running, so its files are partly those of the backup. Run "${commandLine('restore FILE', folder)}" again with the same backup: that completes it. To go back instead, move everything in ${aside} to where it was, and remove ${folder.restoreMarker}.`,
+    `A restore on ${folder.path} was interrupted, or is still running, so its files are partly those of the backup. Run "${formatCommandLine('restore FILE', folder)}" again with the same backup: that completes it. To go back instead, move everything in ${aside} to where it was, and remove ${folder.restoreMarker}.`,
   );
 }
 
 /**
- * Moves the existing files into the folder `aside` and the staged files into their place; nothing
- * is deleted. A marker file exists until `finishReplacing`: if the process is killed, no Parley
- * starts on the mixed state, and the next restore continues with the same folder. At any moment,
- * either the complete old database or the complete new one is in place.
+ * Moves the existing files into the folder `aside` and the staged files to their final location; no
+ * file is deleted. A marker file exists until `finishReplacing`. If the process is killed, Parley
+ * does not start with the mixed state, and the next restore continues with the same folder. At
+ * every moment, either the complete old database or the complete new one is in place.
  */
 export function replaceAll(
   folder: DataFolder,
   replacements: readonly Replacement[],
   aside: string,
 ): void {
-  const marker = interruptedRestore(folder) ?? {
+  const marker = readRestoreMarker(folder) ?? {
     aside,
     had: replacements.filter(({ path }) => existsSync(path)).map(({ name }) => name),
   };
@@ -74,22 +74,22 @@ export function replaceAll(
   for (const replacement of replacements) replaceInPlace(replacement, marker);
 }
 
-/** Makes the restored state final. */
+/** Makes the restored state final by removing the marker file. */
 export function finishReplacing({ restoreMarker }: DataFolder): void {
   rmSync(restoreMarker);
 }
 
-function replaceInPlace({ name, path, staged }: Replacement, { aside, had }: Marker): void {
+function replaceInPlace({ name, path, staged }: Replacement, { aside, had }: RestoreMarker): void {
   const kept = join(aside, name);
-  // Otherwise an interrupted restore put the existing file there.
+  // If the name is not listed in `had`, an interrupted restore created the existing file.
   const isOld = had.includes(name) && !existsSync(kept);
   if (existsSync(path)) {
-    // The path always exists: the old file keeps both names until the new one replaces it.
+    // The old file keeps both names until the new file replaces it, so the path always exists.
     if (isOld && staged !== null && statSync(path).isFile()) keepFile(path, kept);
-    else if (isOld) move(path, kept);
+    else if (isOld) movePath(path, kept);
     else if (staged === null || !statSync(path).isFile()) removeContents(path);
   }
-  if (staged !== null) move(staged, path);
+  if (staged !== null) movePath(staged, path);
 }
 
 function keepFile(path: string, kept: string): void {
@@ -97,32 +97,29 @@ function keepFile(path: string, kept: string): void {
   try {
     linkSync(path, kept);
   } catch {
-    // The folder is on another file system, or on one without hard links. The final name appears
-    // only after the copy is complete.
+    // The rename failed because the folder is on another file system, or on one without hard links.
+    // The file gets its final name only after the copy is complete.
     copyFileSync(path, `${kept}.copying`);
     renameSync(`${kept}.copying`, kept);
   }
 }
 
-/** Error codes for another file system, or for a folder that is a mount point. */
+/** Error codes of a rename to another file system, or of a folder that is a mount point. */
 const CANNOT_RENAME: ReadonlySet<unknown> = new Set(['EXDEV', 'EBUSY', 'ENOTEMPTY', 'EPERM']);
 
-function move(from: string, to: string): void {
+function movePath(from: string, to: string): void {
   mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
   try {
     renameSync(from, to);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (!CANNOT_RENAME.has(code)) throw error;
-    copyOver(from, to);
+    copyContents(from, to);
   }
 }
 
-/**
- * A mount point cannot be moved, so its contents are copied and then removed. The final name
- * appears only after the copy is complete.
- */
-function copyOver(from: string, to: string): void {
+/** A mount point cannot be moved, so its contents are copied and then removed. */
+function copyContents(from: string, to: string): void {
   const isMounted = existsSync(to);
   const copy = isMounted ? to : `${to}.copying`;
   cpSync(from, copy, { recursive: true, preserveTimestamps: true });
@@ -130,7 +127,7 @@ function copyOver(from: string, to: string): void {
   removeContents(from);
 }
 
-/** Removes a folder, or only its contents when it is a mount point. */
+/** Removes a folder; a mount point is only emptied. */
 function removeContents(path: string): void {
   try {
     rmSync(path, { recursive: true });

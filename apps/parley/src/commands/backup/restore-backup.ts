@@ -12,21 +12,21 @@ import {
 } from '@parley/store/backup';
 import { CliError, createDataFolder, type DataFolder, lockDataFolder } from '../../data-folder.ts';
 import { READ_SO_FAR } from '../../database-mark.ts';
-import { secretFile } from '../../secret-files.ts';
+import { getSecretPath } from '../../secret-files.ts';
 import { type LoadedSettings, readSettings } from '../../settings.ts';
 import { readArchive } from './archive.ts';
 import {
   type CheckedBackup,
   DATABASE_NAME,
-  entryKind,
   FOLDERS,
-  rowsIn,
-  workspaceFolders,
+  getEntryKind,
+  listWorkspaceFolders,
+  readBackupRows,
 } from './contents.ts';
 import {
   finishReplacing,
-  interruptedRestore,
   type Replacement,
+  readRestoreMarker,
   replaceAll,
 } from './put-in-place.ts';
 import type { RestoreDone } from './restore-text.ts';
@@ -38,20 +38,23 @@ export interface RestoreOrder {
   readonly env: NodeJS.ProcessEnv;
   readonly clock: Clock;
   /**
-   * `go-on` allows the work waiting in the backup to continue, because nothing has run since it was
-   * made.
+   * `go-on` resumes the unfinished work in the backup; allowed only because the installation has
+   * not run since the backup.
    */
   readonly unfinished: 'hold' | 'go-on';
-  /** Replaces existing settings with those of the backup. Missing settings are always restored. */
+  /**
+   * Whether to replace existing settings with those of the backup. Missing settings are always
+   * restored.
+   */
   readonly withSettings: boolean;
-  /** Asks the process that holds the data folder to stop. Called when everything is prepared. */
+  /** Asks the process that holds the data folder to stop. Called when all files are staged. */
   readonly endGateway?: () => Promise<void>;
 }
 
 /**
- * Restores a verified backup. The new state is prepared beside the old state, which is moved aside
- * at the end. Throws BackupError, StoreError or CliError without having changed anything, unless
- * the message says otherwise.
+ * Restores a verified backup. The new state is staged beside the old state, which is moved aside at
+ * the end. If BackupError, StoreError or CliError is thrown, nothing was changed unless the message
+ * says otherwise.
  */
 export async function restoreBackup(order: RestoreOrder): Promise<RestoreDone> {
   const { backup, folder, env, clock, unfinished, endGateway } = order;
@@ -60,22 +63,29 @@ export async function restoreBackup(order: RestoreOrder): Promise<RestoreDone> {
   using work = openWorkFolder(folder.path, 'restoring-');
   const usedSettings =
     backup.hasSettings && (order.withSettings || !existsSync(folder.settingsFile));
-  const settingsFile = usedSettings ? settingsBeside(folder, work.path) : folder.settingsFile;
+  const settingsFile = usedSettings
+    ? getStagedSettingsPath(folder, work.path)
+    : folder.settingsFile;
   if (usedSettings) work.alsoRemove(settingsFile);
   await stageFiles(backup.file, work.path, usedSettings ? settingsFile : null);
   const database = join(work.path, DATABASE_NAME);
   const { manifest } = backup;
   if (manifest.format === 1)
-    await createFromRows(database, manifest, rowsIn(backup.file, manifest), clock);
+    await createFromRows(database, manifest, readBackupRows(backup.file, manifest), clock);
   const held = await prepareRestored({ path: database, clock, unfinished, forget: READ_SO_FAR });
-  const loaded = readSettings({ ...folder, settingsFile }, env, undefined, missingKey(folder));
+  const loaded = readSettings(
+    { ...folder, settingsFile },
+    env,
+    undefined,
+    createMissingKey(folder),
+  );
   const { url } = loaded.settings.store;
   if (url !== undefined) await refuseUsedPostgres(url);
   await endGateway?.();
   const lock = await lockWhenFree(folder, endGateway === undefined ? 0 : ENDS_WITHIN_MS);
   try {
     const others = [
-      ...stagedFolders(folder, loaded, work.path),
+      ...listStagedFolders(folder, loaded, work.path),
       ...(usedSettings
         ? [{ name: 'parley.yaml', path: folder.settingsFile, staged: settingsFile }]
         : []),
@@ -89,18 +99,18 @@ export async function restoreBackup(order: RestoreOrder): Promise<RestoreDone> {
 }
 
 /**
- * Returns a placeholder for keys in `secrets/`. No backup contains them, so they are missing on a
- * new machine, which must not make the restore fail. The placeholder is long enough for every
- * secret.
+ * Creates a function that returns a placeholder for keys in `secrets/`. Backups contain no keys, so
+ * the keys are missing on a new machine; the restore must succeed without them. The placeholder is
+ * long enough to pass the length check of every secret.
  */
-function missingKey(folder: DataFolder): (file: string) => string | undefined {
-  const own = secretFile(folder, '') + sep;
+function createMissingKey(folder: DataFolder): (file: string) => string | undefined {
+  const own = getSecretPath(folder, '') + sep;
   return (file) => (file.startsWith(own) ? '-'.repeat(64) : undefined);
 }
 
 /**
- * Replaces the state. Unfinished work of the old database is carried over, except to PostgreSQL,
- * which must be empty.
+ * Replaces the current state with the staged state. Unfinished work in the old database is carried
+ * over, except if the database is PostgreSQL, which must be empty.
  */
 async function replaceState(
   { folder, clock, unfinished }: RestoreOrder,
@@ -109,20 +119,20 @@ async function replaceState(
   others: readonly Replacement[],
 ): Promise<Pick<RestoreDone, 'carried' | 'aside'>> {
   const aside =
-    interruptedRestore(folder)?.aside ?? join(folder.path, `before-restore-${stampOf(clock())}`);
-  // An interrupted restore may have moved the old database aside already.
+    readRestoreMarker(folder)?.aside ?? join(folder.path, `before-restore-${formatStamp(clock())}`);
+  // An interrupted restore may already have moved the old database aside.
   const moved = join(aside, DATABASE_NAME);
-  const before = existsSync(moved) ? moved : databasePath(folder);
+  const before = existsSync(moved) ? moved : getDatabasePath(folder);
   let carried: RestoreDone['carried'] = null;
   if (url === undefined) {
     if (existsSync(before)) {
       carried = await carryOverFile(database, before, { unfinished, forget: READ_SO_FAR });
     }
-    replaceAll(folder, [...databaseFiles(folder, database), ...others], aside);
+    replaceAll(folder, [...listDatabaseFiles(folder, database), ...others], aside);
   } else {
-    const all = [...databaseFiles(folder, null), ...others];
-    // The files are replaced before the commit: while their marker exists, no process treats the
-    // state as restored.
+    const all = [...listDatabaseFiles(folder, null), ...others];
+    // The files are replaced before the database commit, while the marker file prevents other
+    // processes from starting.
     await copyToPostgres(database, url, clock, () => replaceAll(folder, all, aside));
   }
   finishReplacing(folder);
@@ -130,15 +140,15 @@ async function replaceState(
 }
 
 /**
- * How long to wait for the gateway to stop, in ms. It takes up to 10 s (D11), longer on a busy
- * machine.
+ * How long (ms) to wait for the gateway to stop. Stopping takes up to 10 s (D11), or longer on a
+ * busy machine.
  */
 const ENDS_WITHIN_MS = 60_000;
 const POLL_INTERVAL_MS = 50;
 
 /**
- * Locks the data folder as soon as the process that holds the lock has ended Throws CliError
- * `data-locked`.
+ * Locks the data folder when the process that holds the lock has ended. Throws CliError
+ * `data-locked` after `withinMs`.
  */
 async function lockWhenFree(folder: DataFolder, withinMs: number): Promise<{ release(): void }> {
   for (let left = withinMs; ; left -= POLL_INTERVAL_MS) {
@@ -152,29 +162,29 @@ async function lockWhenFree(folder: DataFolder, withinMs: number): Promise<{ rel
   }
 }
 
-function stampOf(time: number): string {
+function formatStamp(time: number): string {
   return new Date(time).toISOString().replaceAll(/\D/g, '');
 }
 
 /**
- * The path for the staged settings. They are staged beside their final location because folders in
- * them are relative to it.
+ * Returns the path at which the settings are staged. The settings are staged beside their final
+ * location because they may contain relative paths.
  */
-function settingsBeside({ settingsFile }: DataFolder, staging: string): string {
+function getStagedSettingsPath({ settingsFile }: DataFolder, staging: string): string {
   return join(dirname(settingsFile), `.${basename(staging)}.yaml`);
 }
 
-function databasePath({ storeUrl }: DataFolder): string {
+function getDatabasePath({ storeUrl }: DataFolder): string {
   return storeUrl.slice('sqlite:'.length);
 }
 
 /**
- * The database files. The files that SQLite keeps beside the old database are moved first, because
- * they would corrupt the new one. `staged` is null for PostgreSQL; the old file is moved away in
- * that case as well, because using it again would repeat its unfinished work.
+ * Lists the database files to replace. SQLite's auxiliary files of the old database are moved
+ * first, because they would corrupt the new database. With PostgreSQL, `staged` is null; the old
+ * SQLite file is still moved aside, because using it again would repeat its unfinished work.
  */
-function databaseFiles(folder: DataFolder, staged: string | null): readonly Replacement[] {
-  const path = databasePath(folder);
+function listDatabaseFiles(folder: DataFolder, staged: string | null): readonly Replacement[] {
+  const path = getDatabasePath(folder);
   return ['-wal', '-shm', '', '-files'].map((end) => ({
     name: `${DATABASE_NAME}${end}`,
     path: `${path}${end}`,
@@ -182,14 +192,14 @@ function databaseFiles(folder: DataFolder, staged: string | null): readonly Repl
   }));
 }
 
-/** Includes folders missing from the backup, which are only moved aside. */
-function stagedFolders(
+/** Lists the folders to replace. Folders that are missing from the backup are only moved aside. */
+function listStagedFolders(
   folder: DataFolder,
   loaded: LoadedSettings,
   staging: string,
 ): readonly Replacement[] {
   const places = [
-    ...workspaceFolders(loaded, folder.path),
+    ...listWorkspaceFolders(loaded, folder.path),
     ...FOLDERS.map((name) => ({ name, path: join(folder.path, name) })),
   ];
   return places.map(({ name, path }) => {
@@ -198,16 +208,16 @@ function stagedFolders(
   });
 }
 
-/** `settings` is the path for the settings in the backup; null if they are not restored. */
+/** `settings` is the path for the restored settings; null if they are not restored. */
 async function stageFiles(file: string, folder: string, settings: string | null): Promise<void> {
   for await (const entry of readArchive(file)) {
-    const is = entryKind(entry.name);
-    if (is?.kind === 'settings' && settings !== null) await write(settings, entry.chunks());
-    if (is?.kind === 'file') await write(join(folder, is.folder, ...is.path), entry.chunks());
+    const is = getEntryKind(entry.name);
+    if (is?.kind === 'settings' && settings !== null) await writeChunks(settings, entry.chunks());
+    if (is?.kind === 'file') await writeChunks(join(folder, is.folder, ...is.path), entry.chunks());
   }
 }
 
-async function write(path: string, chunks: AsyncIterable<Buffer>): Promise<void> {
+async function writeChunks(path: string, chunks: AsyncIterable<Buffer>): Promise<void> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   await pipeline(chunks, createWriteStream(path, { mode: 0o600, flush: true }));
 }

@@ -1,97 +1,96 @@
-import { countOf } from '@parley/core';
+import { formatCounted } from '@parley/core';
 import type { CarriedOver, HeldBack } from '@parley/store/backup';
-import { commandLine, type DataFolder } from '../../data-folder.ts';
-import { minuteText } from '../../terminal/text.ts';
+import { type DataFolder, formatCommandLine } from '../../data-folder.ts';
+import { formatMinute } from '../../terminal/text.ts';
 import type { CheckedBackup } from './contents.ts';
 
 /**
- * The plan of a restore, for `--dry-run` and before the confirmation. `pid` is the process id of
- * the running gateway.
+ * Describes what a restore will do, for `--dry-run` and before the confirmation. `pid` is the
+ * process id of the running gateway.
  */
-export function planText(
+export function describePlan(
   { manifest, files }: CheckedBackup,
   pid: number | null,
   folder: DataFolder,
 ): string {
   return [
-    `The backup was made at ${minuteText(manifest.madeAt)} UTC by Parley ${manifest.parley}. It contains the database and ${countOf(files, 'file')}.`,
-    `Restoring it replaces the database, workspaces and profiles of ${folder.path}. What is there now is moved aside, not deleted.`,
+    `The backup was made at ${formatMinute(manifest.madeAt)} UTC by Parley ${manifest.parley}. It contains the database and ${formatCounted(files, 'file')}.`,
+    `Restoring it replaces the database, workspaces and profiles in ${folder.path}. The current files are moved aside, not deleted.`,
     ...(pid === null
       ? []
       : [
-          `Parley is running (process ${pid}). It finishes its work and ends before anything is replaced; start it again afterwards.`,
+          `Parley is running (process ${pid}). It finishes its work and stops before anything is replaced; start it again afterwards.`,
         ]),
-    'Everything written after the backup is lost, except messages that still wait for an answer.',
-    'A backup does not contain the keys in secrets/: write them again on another machine.',
-    'A backup does not contain sign-ins: every browser has to sign in again with "parley token show", and people who were added with "parley people add" have to be added again.',
+    'Everything written after the backup is lost, except messages that are still waiting for an answer.',
+    'Backups do not contain the keys in secrets/. On another machine, create them again.',
+    'Backups do not contain sign-ins: every browser has to sign in again with "parley token show", and people who were added with "parley people add" have to be added again.',
   ].join('\n');
 }
 
-/** The result of a restore. */
 export interface RestoreDone {
   readonly backup: CheckedBackup;
   readonly held: HeldBack;
-  /** Null if no database was replaced. */
+  /** The unfinished work that was carried over; null if no database was replaced. */
   readonly carried: CarriedOver | null;
-  /** Whether the settings of the backup were used. */
+  /** Whether the settings were restored from the backup. */
   readonly usedSettings: boolean;
-  /** Key files that the settings name and that do not exist; backups never contain them. */
+  /** Key files that the settings name but that do not exist; backups never contain them. */
   readonly missingSecrets: readonly string[];
-  /** The folder with the previous state; null if there was none. */
+  /** The folder that contains the previous state; null if there was none. */
   readonly aside: string | null;
 }
 
 /** Describes the result of a restore and the next steps. */
-export function restoreText(done: RestoreDone, folder: DataFolder): string {
+export function describeRestore(done: RestoreDone, folder: DataFolder): string {
   const { backup, held, aside, carried } = done;
   const gone = carried?.kind === 'carried' ? carried.letters : { unanswered: 0, uncertain: 0 };
   const [turns, parts] = [held.turns - gone.unanswered, held.parts - gone.uncertain];
-  const heldBack = unfinishedText(turns, 'unanswered conversation', parts);
+  const heldBack = describeUnfinished(turns, 'unanswered conversation', parts);
   return [
-    `Restored the database and ${countOf(backup.files, 'file')} of ${minuteText(backup.manifest.madeAt)} UTC.`,
+    `Restored the database and ${formatCounted(backup.files, 'file')} of ${formatMinute(backup.manifest.madeAt)} UTC.`,
     ...(aside === null ? [] : [`The previous files are in ${aside}.`]),
     ...(done.usedSettings || !backup.hasSettings
       ? []
       : ['The settings were not changed; --with-settings restores those of the backup.']),
-    ...carriedText(carried),
+    ...describeCarried(carried),
     ...(heldBack === ''
       ? []
       : [
-          `Held back because it may have been done after the backup: ${heldBack}. To list it, run "${commandLine('dead list', folder)}".`,
+          `Held back because it may have been done after the backup: ${heldBack}. To list it, run "${formatCommandLine('dead list', folder)}".`,
         ]),
     ...(held.jobs > 0
-      ? [`Paused because they became due in the meantime: ${countOf(held.jobs, 'reminder')}.`]
+      ? [`Paused because they became due in the meantime: ${formatCounted(held.jobs, 'reminder')}.`]
       : []),
     'Everything written since the backup is lost; WhatsApp may have to be linked again.',
-    ...keysText(done.missingSecrets),
-    `Start Parley with "${commandLine('start', folder)}", or start its service if you installed one.`,
+    ...describeKeys(done.missingSecrets),
+    `Start Parley with "${formatCommandLine('start', folder)}", or start its service if you installed one.`,
   ].join('\n');
 }
 
-/** Lists the keys that have to be written again before Parley can start. */
-function keysText(files: readonly string[]): readonly string[] {
+/** Lists the keys that have to be created again before Parley can start. */
+function describeKeys(files: readonly string[]): readonly string[] {
   if (files.length === 0) return [];
   return [
-    'A backup does not contain keys, and the settings name key files that do not exist. Write each key into its file, and let only yourself read it:',
+    'Backups do not contain keys, and the settings name key files that do not exist. Create each file with its key, readable only by you:',
     ...files.map((file) => `  ${file}`),
   ];
 }
 
-function carriedText(carried: RestoreDone['carried']): readonly string[] {
+function describeCarried(carried: RestoreDone['carried']): readonly string[] {
   if (carried === null) return [];
   if (carried.kind === 'unreadable') {
     return [
-      `Unfinished work of the previous database could not be carried over (${carried.reason}): people who wait for an answer have to ask again.`,
+      `Unfinished work of the previous database could not be carried over (${carried.reason}): people who are waiting for an answer have to ask again.`,
     ];
   }
-  const what = unfinishedText(carried.messages, 'unanswered message', carried.parts);
+  const what = describeUnfinished(carried.messages, 'unanswered message', carried.parts);
   return what === '' ? [] : [`Carried over because people are waiting for it: ${what}.`];
 }
 
-function unfinishedText(count: number, noun: string, parts: number): string {
+function describeUnfinished(count: number, noun: string, parts: number): string {
   const what = [
-    ...(count > 0 ? [countOf(count, noun)] : []),
-    ...(parts > 0 ? [`${countOf(parts, 'part')} of answers`] : []),
+    ...(count > 0 ? [formatCounted(count, noun)] : []),
+    ...(parts > 0 ? [`${formatCounted(parts, 'part')} of answers`] : []),
   ];
   return what.join(' and ');
 }

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import { reasonOf, systemTime } from '@parley/core';
-import type { Cli } from '../../cli.ts';
+import type { CliContext } from '../../cli.ts';
 import { CliError, findInstance } from '../../data-folder.ts';
 import { askGateway, type FoundGateway, findGateway } from '../../running-gateway.ts';
 import { checkBackup } from './contents.ts';
 import { restoreBackup } from './restore-backup.ts';
-import { planText, restoreText } from './restore-text.ts';
+import { describePlan, describeRestore } from './restore-text.ts';
 
 export interface RestoreFlags {
   readonly continue?: boolean;
@@ -15,18 +15,18 @@ export interface RestoreFlags {
 }
 
 /**
- * `parley restore FILE`: restores a backup and reports the result; exit code 0 if it is done.
- * Everything is prepared beside the old state. Then a running gateway on the data folder is asked
- * to stop, once the user has confirmed or with `--yes`.
+ * `parley restore FILE`: restores a backup and reports the result. All files are staged before the
+ * running gateway is asked to stop, which requires a confirmation or `--yes`.
  */
-export async function restore(
-  { folder, env, print }: Cli,
+export async function runRestore(
+  { folder, env, print }: CliContext,
   name: string,
   { continue: continues = false, withSettings = false, yes = false, dryRun = false }: RestoreFlags,
 ): Promise<number> {
   const backup = await checkBackup(resolve(name));
   const gateway = findInstance(folder) === null ? null : await findGateway(folder, env);
-  if (dryRun || (gateway !== null && !yes)) print(planText(backup, gateway?.pid ?? null, folder));
+  if (dryRun || (gateway !== null && !yes))
+    print(describePlan(backup, gateway?.pid ?? null, folder));
   if (dryRun) return 0;
   if (gateway !== null) refuseInContainer(gateway);
   if (gateway !== null && !yes && !(await confirmRestore(backup.file))) {
@@ -43,23 +43,23 @@ export async function restore(
     ...(gateway !== null && {
       endGateway: async () => {
         await askToEnd(gateway);
-        print(`Process ${gateway.pid} was asked to end. Start it again afterwards.`);
+        print(`Process ${gateway.pid} was asked to stop. Start it again afterwards.`);
       },
     }),
   });
-  print(restoreText(done, folder));
+  print(describeRestore(done, folder));
   return 0;
 }
 
 /**
- * A process started by `docker exec` is killed when the container's main process ends, so it would
- * not survive stopping the gateway.
+ * When the main process of a container ends, processes started by `docker exec` are killed, so a
+ * restore in the container would not survive stopping the gateway.
  */
 function refuseInContainer({ pid }: FoundGateway): void {
   if (process.ppid !== 0) return;
   throw new CliError(
     'restore-in-container',
-    `Nothing was changed: Parley (process ${pid}) has to end first, and this container ends with it. Stop the container and restore in another one with the same volume; docs/backup.md has the commands.`,
+    `Nothing was changed: Parley (process ${pid}) has to stop first, and this container stops with it. Stop the container and restore in another one with the same volume; docs/backup.md has the commands.`,
   );
 }
 
@@ -67,13 +67,13 @@ async function askToEnd(gateway: FoundGateway): Promise<void> {
   await askGateway(gateway, '/api/gateway/stop', { body: {} }).catch((error: unknown) => {
     throw new CliError(
       'restore-unanswered',
-      `Process ${gateway.pid} could not be asked to end (${reasonOf(error)}). Nothing was changed. End it yourself, then restore again.`,
+      `Process ${gateway.pid} could not be asked to stop (${reasonOf(error)}). Nothing was changed. Stop it yourself, then restore again.`,
       error,
     );
   });
 }
 
-/** Asks for confirmation in the terminal. Throws CliError if there is no terminal. */
+/** Asks for confirmation in the terminal. Throws CliError if the input is not a terminal. */
 async function confirmRestore(file: string): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
     throw new CliError(

@@ -4,21 +4,21 @@ import { isDatabaseBusy, lockFolder } from '../../data-folder.ts';
 
 type WorkPrefix = 'restoring-' | 'backing-up-';
 
-/** The file in a work folder that contains the path of an unfinished file elsewhere. */
+/** A file in the work folder that holds the path of an unfinished file outside the folder. */
 const ELSEWHERE = 'part';
 
 interface WorkFolder extends Disposable {
   readonly path: string;
   /**
-   * Registers an unfinished file outside the folder. It is removed together with the folder, even
-   * if the process is killed.
+   * Registers an unfinished file outside the work folder. The file is removed together with the
+   * folder, even if the process is killed.
    */
   alsoRemove(file: string): void;
 }
 
 /**
- * Creates a folder in the data folder for the duration of a backup or restore. It is locked, so
- * other processes can tell whether its owner is alive.
+ * Creates a folder in the data folder for the duration of a backup or restore. The folder is
+ * locked, so other processes can tell whether its owner is alive.
  */
 export function openWorkFolder(dataFolder: string, prefix: WorkPrefix): WorkFolder {
   const path = mkdtempSync(join(dataFolder, prefix));
@@ -31,14 +31,14 @@ export function openWorkFolder(dataFolder: string, prefix: WorkPrefix): WorkFold
 }
 
 /**
- * Removes the work folders of killed processes and the unfinished files they name, but none that
- * are in use.
+ * Removes the work folders of killed processes, and the unfinished files registered in them.
+ * Folders in use are kept.
  */
 export function removeLeftovers(dataFolder: string): void {
   for (const name of readdirSync(dataFolder)) {
     if (!/^(restoring-|backing-up-)/.test(name)) continue;
     const path = join(dataFolder, name);
-    const lock = lockIfDead(path);
+    const lock = lockIfAbandoned(path);
     if (lock !== null) removeFolder(path, lock);
   }
 }
@@ -50,7 +50,7 @@ function removeFolder(path: string, lock: { release(): void }): void {
   rmSync(path, { recursive: true, force: true });
 }
 
-function lockIfDead(path: string): { release(): void } | null {
+function lockIfAbandoned(path: string): { release(): void } | null {
   try {
     return lockFolder(path);
   } catch (error) {

@@ -1,13 +1,17 @@
 import { strangerCap } from '@parley/settings';
-import { audit, type Check, type Finding } from './check.ts';
+import { type Check, type CheckFinding, defineAuditCheck } from './check.ts';
 import type { FactsFor } from './facts.ts';
+import { unverifiedAccounts } from './unverified-calls.ts';
 
-/** Access unused for this many days is reported, so that it is renewed deliberately. */
+/**
+ * Access that was not used for this many days is reported, so that owners can decide whether to
+ * keep it.
+ */
 const UNUSED_DAYS = 90;
 const DAY_MS = 24 * 60 * 60_000;
 /**
- * A sign-in unused for this many days is reported: its owner should have received the token by
- * then, unless someone else has it.
+ * A sign-in that was not used for this many days after it was added is reported: its token may have
+ * reached the wrong person.
  */
 const HANDED_OVER_DAYS = 7;
 const HANDED_OVER_MS = HANDED_OVER_DAYS * DAY_MS;
@@ -15,55 +19,61 @@ const HANDED_OVER_MS = HANDED_OVER_DAYS * DAY_MS;
 type SettingsFacts = FactsFor<'settings'>;
 
 export const ACCESS_CHECKS: readonly Check[] = [
-  audit('settings', {
+  defineAuditCheck('settings', {
     id: 'access.direct-open',
     severity: 'warning',
     title: 'Direct chats are not open to everyone.',
     advice: 'Set access.direct to pairing or allowlist, unless you mean everyone.',
-    run: (facts) => openAccounts(facts, 'direct').map((name) => `Everyone may write to ${name}.`),
+    run: (facts) =>
+      listOpenAccounts(facts, 'direct').map((name) => `Everyone may write to ${name}.`),
   }),
-  audit('settings', {
+  defineAuditCheck('settings', {
     id: 'access.groups-open',
     severity: 'warning',
     title: 'Groups are not open: a bot cannot choose who adds it to a group.',
     advice: 'Set access.groups to allowlist and name the groups in allowGroups.',
     run: (facts) =>
-      openAccounts(facts, 'groups').map((name) => `${name} answers in every group that adds it.`),
+      listOpenAccounts(facts, 'groups').map(
+        (name) => `${name} answers in every group that adds it.`,
+      ),
   }),
-  audit('settings', {
+  defineAuditCheck('settings', {
     id: 'access.no-cap',
     severity: 'critical',
     title: 'Where access is open, strangers have a spend cap.',
     advice:
       'Set spend.perStrangerDaily, or remove it: the default is 1,500,000 tokens and 1 US dollar a day.',
     run: (facts) => {
-      const open = new Set([...openAccounts(facts, 'direct'), ...openAccounts(facts, 'groups')]);
+      const open = new Set([
+        ...listOpenAccounts(facts, 'direct'),
+        ...listOpenAccounts(facts, 'groups'),
+      ]);
       if (open.size === 0 || strangerCap(facts.settings.spend).cap !== null) return [];
       return [`Any stranger may use your model without a cap on ${[...open].join(', ')}.`];
     },
   }),
-  audit('settings', {
+  defineAuditCheck('settings', {
     id: 'access.always-in-open-groups',
     severity: 'warning',
     title: 'In open groups the agent answers only when it is addressed.',
     advice: 'Set activation to mention, or access.groups to allowlist.',
     run: (facts) =>
-      accounts(facts)
+      listAccounts(facts)
         .filter(({ access, activation }) => access.groups === 'open' && activation === 'always')
         .map(({ name }) => `${name} answers every message in every group.`),
   }),
-  audit('settings', {
+  defineAuditCheck('settings', {
     id: 'access.live-mentions',
     severity: 'warning',
     title: 'Answers cannot notify people by a mention.',
     advice:
       'Set answers.mentions to dead: otherwise anyone who writes to the agent can have everyone notified.',
     run: (facts) =>
-      accounts(facts)
+      listAccounts(facts)
         .filter(({ answers }) => answers.mentions === 'live')
         .map(({ name }) => `Mentions in answers on ${name} notify people.`),
   }),
-  audit('settings', {
+  defineAuditCheck('settings', {
     id: 'access.unknown-owner',
     severity: 'warning',
     title: 'Owners and approvers are people on a configured channel.',
@@ -79,7 +89,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
         .map(([role, person]) => `The ${role} ${person} is on no configured channel.`);
     },
   }),
-  audit('settings', {
+  defineAuditCheck('settings', {
     id: 'access.approvers',
     severity: 'info',
     title: 'Only owners can approve tool calls.',
@@ -90,7 +100,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
         .filter((person) => !settings.owners.includes(person))
         .map((person) => `${person} may approve tool calls and is not an owner.`),
   }),
-  audit('database', {
+  defineAuditCheck('database', {
     id: 'access.old-pairings',
     severity: 'info',
     title: `Every paired person wrote in the last ${UNUSED_DAYS} days.`,
@@ -98,36 +108,38 @@ export const ACCESS_CHECKS: readonly Check[] = [
       'If you know these people, do nothing. No command removes a pairing yet; "access.direct: allowlist" ignores pairings.',
     run: (facts) =>
       facts.allowedPeople
-        .filter((person) => isUnused(person, facts.now))
+        .filter((person) => isUnusedPerson(person, facts.now))
         .map(
           ({ personId, since }) =>
-            `${personId} was paired on ${dayOf(since)} and has not written for ${UNUSED_DAYS} days.`,
+            `${personId} was paired on ${formatDay(since)} and has not written for ${UNUSED_DAYS} days.`,
         ),
   }),
-  audit('database', {
+  defineAuditCheck('database', {
     id: 'access.old-links',
     severity: 'info',
     title: `Every linked account was used in the last ${UNUSED_DAYS} days.`,
     advice: 'Unlink an account that is no longer yours with "/link off channel:userId".',
     run: (facts) =>
       facts.linked
-        .filter((person) => isUnused(person, facts.now))
-        .map(({ personId, since }) => `${personId} was linked on ${dayOf(since)} and is not used.`),
+        .filter((person) => isUnusedPerson(person, facts.now))
+        .map(
+          ({ personId, since }) => `${personId} was linked on ${formatDay(since)} and is not used.`,
+        ),
   }),
-  audit('settings', {
+  defineAuditCheck('settings', {
     id: 'access.page-exposed',
     severity: 'warning',
     title: 'Only this machine can reach the web page.',
     advice:
       'Set http.host to 127.0.0.1 and put a proxy with TLS in front, or make sure that only such a proxy or a private network reaches the port.',
     run: ({ settings: { http, hooks } }) => {
-      if (isLoopback(http.host)) return [];
+      if (isLoopbackHost(http.host)) return [];
       const page = `The page is served on ${http.host} without TLS: others on the network can read the token.`;
       const names = Object.keys(hooks).join(', ');
       return names === '' ? [page] : [page, `They can also read the tokens of the hooks ${names}.`];
     },
   }),
-  audit('settings', {
+  defineAuditCheck('settings', {
     id: 'access.weak-token',
     severity: 'critical',
     title: 'The token of the web page has at least 32 characters and cannot be guessed.',
@@ -136,10 +148,10 @@ export const ACCESS_CHECKS: readonly Check[] = [
     run: ({ token }) => {
       if (token === null) return [];
       if (token.length < 32) return [`The token has ${token.length} characters.`];
-      return isWeak(token) ? [`The token ${WEAK}.`] : [];
+      return isWeakToken(token) ? [`The token ${WEAK}.`] : [];
     },
   }),
-  audit('settings', {
+  defineAuditCheck('settings', {
     id: 'access.api-token',
     severity: 'critical',
     title: 'The tokens of API clients cannot be guessed.',
@@ -147,25 +159,27 @@ export const ACCESS_CHECKS: readonly Check[] = [
       'Create one for each with "openssl rand -hex 24", and keep it in an environment variable.',
     run: ({ settings }) =>
       Object.entries(settings.api.clients)
-        .filter(([, { token }]) => isWeak(token))
+        .filter(([, { token }]) => isWeakToken(token))
         .map(([name]) => `The token of the API client ${name} ${WEAK}.`),
   }),
-  audit('settings', {
+  defineAuditCheck('settings', {
     id: 'access.api-owner',
     severity: 'info',
     title: 'No API client acts as the owner.',
     advice:
       'If this is intended, do nothing: its token gives access to everything private and to approvals. Otherwise remove "owner: true".',
     run: ({ settings }) =>
-      Object.entries(settings.api.clients).flatMap(([name, { owner }]): (string | Finding)[] => {
-        if (!owner) return [];
-        const found = `The API client ${name} acts as the owner`;
-        if (isLoopback(settings.http.host)) return [`${found}.`];
-        const way = `others on the network can read its token, since ${settings.http.host} is served without TLS`;
-        return [{ found: `${found}, and ${way}.`, severity: 'warning' }];
-      }),
+      Object.entries(settings.api.clients).flatMap(
+        ([name, { owner }]): (string | CheckFinding)[] => {
+          if (!owner) return [];
+          const found = `The API client ${name} acts as the owner`;
+          if (isLoopbackHost(settings.http.host)) return [`${found}.`];
+          const way = `others on the network can read its token, since ${settings.http.host} is served without TLS`;
+          return [{ found: `${found}, and ${way}.`, severity: 'warning' }];
+        },
+      ),
   }),
-  audit('database', {
+  defineAuditCheck('database', {
     id: 'access.more-owners',
     severity: 'info',
     title: 'The gateway token is the only owner sign-in of the page.',
@@ -176,7 +190,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
         .filter(({ role }) => role === 'owner')
         .map(({ name }) => `${name} is an owner on the page.`),
   }),
-  audit('database', {
+  defineAuditCheck('database', {
     id: 'access.unused-sign-in',
     severity: 'warning',
     title: `Every named sign-in was used within ${HANDED_OVER_DAYS} days after it was added.`,
@@ -187,17 +201,17 @@ export const ACCESS_CHECKS: readonly Check[] = [
         .filter(({ usedAt, createdAt }) => usedAt === null && createdAt < now - HANDED_OVER_MS)
         .map(
           ({ name, role, createdAt }) =>
-            `${name} (${role}) was added on ${dayOf(createdAt)} and never signed in.`,
+            `${name} (${role}) was added on ${formatDay(createdAt)} and never signed in.`,
         ),
   }),
-  audit('settings', {
+  defineAuditCheck('settings', {
     id: 'access.webhook-secret',
     severity: 'warning',
     title: 'Webhooks have a secret of at least 24 characters.',
     advice:
       'Create one with "openssl rand -hex 24": anyone who guesses it can write in the name of any user.',
     run: (facts) =>
-      facts.webhooks.flatMap(({ name, secretLength }): (string | Finding)[] => {
+      facts.webhooks.flatMap(({ name, secretLength }): (string | CheckFinding)[] => {
         if (secretLength === 0) {
           return [{ found: `The webhook of ${name} has no secret.`, severity: 'critical' }];
         }
@@ -205,7 +219,17 @@ export const ACCESS_CHECKS: readonly Check[] = [
         return [`The secret of the webhook of ${name} has only ${secretLength} characters.`];
       }),
   }),
-  audit('settings', {
+  defineAuditCheck('settings', {
+    id: 'access.unverified-webhook',
+    severity: 'critical',
+    title: 'Calls of platforms are verified.',
+    advice: 'Remove that setting: anyone who finds the address can write in the name of any user.',
+    run: ({ channels }) =>
+      unverifiedAccounts(channels).map(
+        ({ name, setting }) => `${name} accepts calls that nobody has signed (${setting}).`,
+      ),
+  }),
+  defineAuditCheck('settings', {
     id: 'access.weak-hook-token',
     severity: 'critical',
     title: 'The tokens of hooks cannot be guessed, and no two hooks share one.',
@@ -217,28 +241,28 @@ export const ACCESS_CHECKS: readonly Check[] = [
       return hooks.flatMap(([name, { token }]) => {
         const isShared = used.filter((one) => one === token).length > 1;
         return [
-          ...(isWeak(token) ? [`The token of the hook ${name} ${WEAK}.`] : []),
+          ...(isWeakToken(token) ? [`The token of the hook ${name} ${WEAK}.`] : []),
           ...(isShared ? [`The token of the hook ${name} is also used elsewhere.`] : []),
         ];
       });
     },
   }),
-  audit('settings', {
+  defineAuditCheck('settings', {
     id: 'access.database-password',
     severity: 'warning',
     title: 'PostgreSQL requires a password.',
     advice: 'Give its user a password, and put it into store.url from an environment variable.',
     run: ({ settings, postgresPassword }) =>
-      postgresPassword ? [] : withoutPassword('PostgreSQL', settings.store.url, undefined),
+      postgresPassword ? [] : findWithoutPassword('PostgreSQL', settings.store.url, undefined),
   }),
-  audit('settings', {
+  defineAuditCheck('settings', {
     id: 'access.redis-password',
     severity: 'warning',
     title: 'Redis requires a password.',
     advice: 'Set requirepass or an ACL user in Redis, and queue.password here.',
-    run: ({ settings: { queue } }) => withoutPassword('Redis', queue.url, queue.password),
+    run: ({ settings: { queue } }) => findWithoutPassword('Redis', queue.url, queue.password),
   }),
-  audit('settings', {
+  defineAuditCheck('settings', {
     id: 'access.servers-without-tls',
     severity: 'warning',
     title: 'Connections to databases and Redis on other machines are encrypted.',
@@ -251,54 +275,54 @@ export const ACCESS_CHECKS: readonly Check[] = [
           : []),
       ];
       return plain
-        .filter(([, url]) => !isLoopback(hostOf(url)))
-        .map(([server, url]) => `The connection to ${server} on ${hostOf(url)} is not encrypted.`);
+        .filter(([, url]) => !isLoopbackHost(getHost(url)))
+        .map(([server, url]) => `The connection to ${server} on ${getHost(url)} is not encrypted.`);
     },
   }),
 ];
 
 const WEAK = 'has fewer than 10 different characters';
 
-function isWeak(token: string): boolean {
+function isWeakToken(token: string): boolean {
   return new Set(token).size < 10;
 }
 
-export function isLoopback(host: string): boolean {
+export function isLoopbackHost(host: string): boolean {
   return host === '' || /^(localhost|127(\.\d+){3}|\[?::1\]?|\/.*)$/.test(host);
 }
 
-/** The host of a URL; empty if it has none, as for a socket. */
-export function hostOf(url: string): string {
+/** Returns the host of a URL; empty if it has none, as in the URL of a Unix socket. */
+export function getHost(url: string): string {
   return URL.parse(url)?.hostname ?? '';
 }
 
-function withoutPassword(
+function findWithoutPassword(
   server: string,
   url: string | undefined,
   password: string | undefined,
-): readonly Finding[] {
+): readonly CheckFinding[] {
   if (url === undefined || password !== undefined || URL.parse(url)?.password) return [];
-  const host = hostOf(url);
-  if (isLoopback(host)) {
+  const host = getHost(url);
+  if (isLoopbackHost(host)) {
     const found = `${server} on this machine requires no password, so every local program can use it.`;
     return [{ found, severity: 'info' }];
   }
   return [{ found: `${server} on ${host} requires no password.`, severity: 'warning' }];
 }
 
-function accounts({ channels }: SettingsFacts) {
+function listAccounts({ channels }: SettingsFacts) {
   return Object.values(channels).flatMap((one) =>
     one.kind === 'ok' ? [{ ...one, name: `${one.channel}/${one.account}` }] : [],
   );
 }
 
-function openAccounts(facts: SettingsFacts, kind: 'direct' | 'groups'): readonly string[] {
-  return accounts(facts)
+function listOpenAccounts(facts: SettingsFacts, kind: 'direct' | 'groups'): readonly string[] {
+  return listAccounts(facts)
     .filter(({ access }) => access[kind] === 'open')
     .map(({ name }) => name);
 }
 
-function isUnused(
+function isUnusedPerson(
   { since, lastDay }: FactsFor<'database'>['allowedPeople'][number],
   now: number,
 ): boolean {
@@ -306,6 +330,6 @@ function isUnused(
   return now - last > UNUSED_DAYS * DAY_MS;
 }
 
-function dayOf(ms: number): string {
+function formatDay(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }

@@ -5,10 +5,10 @@ import type { AuditSeverity } from '@parley/gateway/api';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { locateDataFolder } from '../../data-folder.ts';
 import { readSettings } from '../../settings.ts';
-import { auditText, exitCodeOf } from './audit.ts';
+import { formatAudit, getExitCode } from './audit.ts';
 import { AUDIT_CHECKS } from './audit-checks.ts';
-import { auditReport, runAudit } from './audit-report.ts';
-import type { AuditNeed, Examined, FactsFor } from './facts.ts';
+import { runAudit, toAuditReport } from './audit-report.ts';
+import type { AuditNeed, ExaminedAgent, FactsFor } from './facts.ts';
 import type { FileFact } from './file-facts.ts';
 
 type AuditFacts = FactsFor<AuditNeed | 'settings'>;
@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** The facts about an installation that has these settings and is otherwise secure. */
+/** Returns the facts about an installation that has these settings and is otherwise secure. */
 function factsOf(settings: object, more: Partial<AuditFacts> = {}): AuditFacts {
   writeFileSync(join(folder, 'parley.yaml'), JSON.stringify(settings));
   const place = locateDataFolder(folder, {});
@@ -66,6 +66,11 @@ function fileOf(kind: FileFact['kind'], mode: number, more: Partial<FileFact> = 
 
 const HOOK_TOKEN = '4f9c1b7a83e05d26'.repeat(3);
 const hooks = (token: string): object => ({ hooks: { ci: { token, instruction: 'Look.' } } });
+
+const googleChat = (more: object): object => {
+  const options = { useApplicationDefaultCredentials: true, endpointUrl: 'https://a.b', ...more };
+  return { channels: { chat: { use: '@chat-adapter/gchat', options } } };
+};
 
 type Case = readonly [settings: object, more?: (facts: AuditFacts) => Partial<AuditFacts>];
 interface Row {
@@ -111,7 +116,7 @@ const write = {
   writer: undefined,
 };
 
-/** A bad and a good case for each check. */
+/** A bad and a good case for each audit check. */
 const ROWS: Readonly<Record<string, Row>> = {
   'files.data-mode': { bad: [{}, () => ({ files: [fileOf('data', 0o755)] })], good: [{}] },
   'files.settings-mode': mode('settings', 0o640, 0o600),
@@ -223,6 +228,10 @@ const ROWS: Readonly<Record<string, Row>> = {
     bad: [{}, () => ({ webhooks: [{ name: 'telegram/default', secretLength: 16 }] })],
     good: [{}, () => ({ webhooks: [{ name: 'telegram/default', secretLength: 48 }] })],
   },
+  'access.unverified-webhook': {
+    bad: [googleChat({ disableSignatureVerification: true })],
+    good: [googleChat({ disableSignatureVerification: false })],
+  },
   'access.weak-hook-token': {
     bad: [hooks('ab'.repeat(20))],
     good: [hooks(HOOK_TOKEN)],
@@ -288,8 +297,8 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
 };
 
-/** An examined agent with these facts. */
-function examined(facts: AuditFacts): Examined {
+/** Returns an agent for the audit, with the given facts. */
+function examined(facts: AuditFacts): ExaminedAgent {
   const all = async () => facts;
   const sources = { settings: all, files: all, workspace: all, sandbox: all, database: all };
   return { name: facts.agent, base: facts, sources };
@@ -298,7 +307,7 @@ function examined(facts: AuditFacts): Examined {
 const resultsOf = (...agents: readonly AuditFacts[]) =>
   runAudit(agents.map(examined), { monotonic: () => 0 });
 const reportOf = async (...agents: readonly AuditFacts[]) =>
-  auditReport(await resultsOf(...agents), NOW);
+  toAuditReport(await resultsOf(...agents), NOW);
 const auditOf = async (...agents: readonly AuditFacts[]) => (await reportOf(...agents)).findings;
 
 const foundIn = ([settings, more = () => ({})]: Case) => {
@@ -307,7 +316,7 @@ const foundIn = ([settings, more = () => ({})]: Case) => {
 };
 
 describe('each check', () => {
-  it('[U05] has test cases here, and a unique id', () => {
+  it('[U05] has test cases in this file, and a unique id', () => {
     const ids = AUDIT_CHECKS.map(({ id }) => id);
     expect(Object.keys(ROWS).toSorted()).toEqual(ids.toSorted());
     expect(new Set(ids).size).toBe(ids.length);
@@ -348,7 +357,7 @@ describe('each check', () => {
 });
 
 describe('an audit', () => {
-  it('[U05] finds a secret from the settings by its value, and never prints it', async () => {
+  it('[U05] finds a secret from the settings by its value, and never prints the value', async () => {
     const facts = factsOf({});
     const secrets = ['hunter2-hunter2'];
     const { workspace: known } = said('the password: hunter2-hunter2')(facts);
@@ -356,7 +365,7 @@ describe('an audit', () => {
     expect(report.findings).toMatchObject([
       { id: 'workspace.open-keys', found: 'notes.md, line 1: looks like a key or token.' },
     ]);
-    expect(JSON.stringify(report) + auditText(report)).not.toContain('hunter2');
+    expect(JSON.stringify(report) + formatAudit(report)).not.toContain('hunter2');
   });
 
   it('[U05] does not mistake the value of a key for a package name', async () => {
@@ -366,18 +375,18 @@ describe('an audit', () => {
     expect(JSON.stringify(findings)).not.toContain('hunter2');
   });
 
-  it('[U05] lists the most severe findings first, and reflects the severity in its exit code', async () => {
+  it('[U05] lists the most severe findings first, and reflects the severity in the exit code', async () => {
     const bad = { ...open, exec: { enabled: true, approval: 'never' } };
     const severities = (await auditOf(factsOf(bad))).map(({ severity }) => severity);
     expect(severities).toEqual(['critical', 'warning', 'warning', 'info']);
-    const codeOf = async (settings: object) => exitCodeOf(await reportOf(factsOf(settings)));
+    const codeOf = async (settings: object) => getExitCode(await reportOf(factsOf(settings)));
     expect(await codeOf(bad)).toBe(2);
     expect(await codeOf(open)).toBe(1);
     expect(await codeOf({ exec: { enabled: true } })).toBe(0);
     expect(await codeOf({})).toBe(0);
   });
 
-  it('[F14] [U05] examines each agent by name, and reports findings common to all of them once', async () => {
+  it('[F14] [U05] examines each agent by name, and reports the findings that all agents share once', async () => {
     const key = { name: 'a.md', text: `sk-${'a1'.repeat(12)}` };
     const base = factsOf({ owners: ['discord:1'] });
     const main = { ...base, workspace: { ...base.workspace, openFiles: [key] } };
@@ -391,15 +400,15 @@ describe('an audit', () => {
     ]);
   });
 
-  it('[U05] prints the advice of a check once', async () => {
-    const text = auditText(await reportOf(factsOf({ owners: ['discord:1', 'discord:2'] })));
+  it('[U05] prints the advice of each check once', async () => {
+    const text = formatAudit(await reportOf(factsOf({ owners: ['discord:1', 'discord:2'] })));
     expect(text.match(/access\.unknown-owner/g)).toHaveLength(1);
     expect(text.match(/Correct the channel/g)).toHaveLength(1);
     expect(text.match(/The owner discord:/g)).toHaveLength(2);
     expect(text).toContain('0 critical, 2 warnings, 0 notes.');
   });
 
-  it('[U05] repairs only files of the owner, by removing permissions they must not have', async () => {
+  it('[U05] repairs only files of their owner, by removing forbidden permissions', async () => {
     const files = [
       fileOf('data', 0o755),
       fileOf('skills', 0o777),

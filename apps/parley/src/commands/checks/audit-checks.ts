@@ -4,8 +4,8 @@ import { FILE_CHECKS, WORKSPACE_CHECKS } from './file-checks.ts';
 import { TOOL_CHECKS } from './tool-checks.ts';
 
 /**
- * The checks that `parley audit` runs. They are kept separate so that the gateway can run them
- * without loading the others.
+ * The checks that `parley audit` runs, in a separate module so that the gateway can run them
+ * without loading the other checks.
  */
 export const AUDIT_CHECKS: readonly Check[] = [
   ...FILE_CHECKS,

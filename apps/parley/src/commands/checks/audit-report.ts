@@ -4,47 +4,49 @@ import type { AuditFinding, AuditReport, AuditSeverity } from '@parley/gateway/a
 import type { PromptFiles } from '@parley/workspace';
 import { hasDatabase, withStore } from '../../cli.ts';
 import { openAgent } from '../../open-agent.ts';
-import { allAgents, type LoadedSettings } from '../../settings.ts';
+import { type LoadedSettings, listAgents } from '../../settings.ts';
 import { AUDIT_CHECKS } from './audit-checks.ts';
-import type { Check, Severity } from './check.ts';
-import { type Examined, examineAgents } from './facts.ts';
-import type { Base } from './installation.ts';
+import type { Check, FindingSeverity } from './check.ts';
+import { type ExaminedAgent, examineAgents } from './facts.ts';
+import type { ExaminedBase } from './installation.ts';
 import { gatherRecords } from './record-facts.ts';
 import { type CheckResult, runChecks } from './run-checks.ts';
 
-/** The deadline of each check, in ms. */
+/** The deadline (ms) of each audit check. */
 const DEADLINE_MS = 30_000;
 
-/** Runs the audit on the agents; the default agent comes first. */
+/** Runs the audit on the agents. The default agent comes first. */
 export async function runAudit(
-  agents: readonly Examined[],
-  { monotonic }: Pick<Base, 'monotonic'>,
+  agents: readonly ExaminedAgent[],
+  { monotonic }: Pick<ExaminedBase, 'monotonic'>,
   checks: readonly Check[] = AUDIT_CHECKS,
 ): Promise<readonly CheckResult[]> {
   return runChecks(checks, agents, { deadlineMs: DEADLINE_MS, monotonic });
 }
 
 /**
- * The agents of an installation. The database is opened only if it exists and opening it changes
- * nothing.
+ * Lists the agents of an installation. The database is opened only if it exists and opening it does
+ * not change it.
  */
 export function examineInstallation(
-  base: Base,
+  base: ExaminedBase,
   loaded: LoadedSettings,
   opensDatabase = hasDatabase(base.folder, loaded),
-): readonly Examined[] {
+): readonly ExaminedAgent[] {
   const now = base.clock();
   return examineAgents(base, loaded, async () => {
     if (!opensDatabase) return gatherRecords(null, () => false, now);
-    const isPromptFile = await promptFilesOf(base, loaded);
+    const isPromptFile = await createPromptFiles(base, loaded);
     return withStore(base, (store) => gatherRecords(store, isPromptFile, now));
   });
 }
 
-/** A workspace that does not exist yet has no prompt files and is not created here. */
-async function promptFilesOf({ folder, env }: Base, loaded: LoadedSettings) {
+/**
+ * If the workspace does not exist yet, it has no prompt files, and the audit does not create it.
+ */
+async function createPromptFiles({ folder, env }: ExaminedBase, loaded: LoadedSettings) {
   const known = new Map<string | undefined, PromptFiles>();
-  for (const { name, settings } of allAgents(loaded)) {
+  for (const { name, settings } of listAgents(loaded)) {
     if (!existsSync(`${settings.agent.workspace}/AGENTS.md`)) continue;
     const { promptFiles } = await openAgent({ folder, env, settings, log: silentLogger });
     known.set(name, promptFiles);
@@ -52,14 +54,17 @@ async function promptFilesOf({ folder, env }: Base, loaded: LoadedSettings) {
   return (path: string, agent: string | undefined) => known.get(agent)?.includes(path) ?? false;
 }
 
-/** The severity in an audit. A check that failed is a warning; null severities are not listed. */
-const SEVERITIES: Readonly<Record<Severity, AuditSeverity | null>> = {
+/**
+ * Maps the severity of a finding to its severity in the audit. A check that failed is reported as a
+ * warning; null severities are not listed.
+ */
+const SEVERITIES: Readonly<Record<FindingSeverity, AuditSeverity | null>> = {
   ...{ critical: 'critical', failed: 'warning', warning: 'warning', info: 'info' },
   ...{ ok: null, skipped: null },
 };
 
-/** The findings in the form that the command, the page and the log report, worst first. */
-export function auditReport(results: readonly CheckResult[], at: number): AuditReport {
+/** Returns the findings for the command, the page and the log, most severe first. */
+export function toAuditReport(results: readonly CheckResult[], at: number): AuditReport {
   const found = results.flatMap((result): AuditFinding[] => {
     const severity = SEVERITIES[result.severity];
     if (severity === null) return [];

@@ -1,55 +1,55 @@
 import { chmodSync, existsSync, readdirSync, statSync } from 'node:fs';
-import { countOf, ParleyError, reasonOf, systemTime } from '@parley/core';
+import { formatCounted, ParleyError, reasonOf, systemTime } from '@parley/core';
 import type { AuditReport } from '@parley/gateway/api';
-import { type Cli, jsonText } from '../../cli.ts';
-import { CliError, commandLine, type DataFolder } from '../../data-folder.ts';
+import { type CliContext, formatJson } from '../../cli.ts';
+import { CliError, type DataFolder, formatCommandLine } from '../../data-folder.ts';
 import { readSettings } from '../../settings.ts';
 import { AUDIT_CHECKS } from './audit-checks.ts';
-import { auditReport, examineInstallation, runAudit } from './audit-report.ts';
-import { octal } from './file-checks.ts';
-import { findingsText } from './findings-text.ts';
-import { acceptMcp } from './mcp-accepted.ts';
+import { examineInstallation, runAudit, toAuditReport } from './audit-report.ts';
+import { formatOctal } from './file-checks.ts';
+import { formatFindings } from './findings-text.ts';
+import { acceptMcpTools } from './mcp-accepted.ts';
 import type { CheckResult } from './run-checks.ts';
 
 export interface AuditFlags {
   readonly fix?: boolean;
 }
 
-/** The exit code if the audit itself could not run; `exitCodeOf` returns all other exit codes. */
+/** The exit code when the audit itself could not run; `getExitCode` returns all other codes. */
 const COULD_NOT_RUN = 3;
 
 /**
- * `parley audit` (U05). Exit code 0 if nothing is a warning or worse, 1 for warnings, 2 for
- * critical findings, 3 if it could not run.
+ * `parley audit` (U05): prints the findings of all audit checks. The exit code is 0 without
+ * warnings, 1 with warnings, 2 with critical findings, and 3 if the audit could not run.
  */
-export async function audit(
-  { folder, env, print, json }: Cli,
+export async function runAuditCommand(
+  { folder, env, print, json }: CliContext,
   { fix = false }: AuditFlags,
 ): Promise<number> {
   try {
-    checkPlace(folder);
+    checkDataFolder(folder);
     const loaded = readSettings(folder, env);
     const base = { folder, env, ...systemTime };
     const run = async () => {
       const agents = examineInstallation(base, loaded);
-      // If the database cannot be opened, the audit stops here instead of failing some of its
+      // If the database cannot be opened, the audit stops here rather than reporting several failed
       // checks.
       await agents[0]?.sources.database?.();
       return runAudit(agents, base);
     };
     let results = await run();
-    const fixed = fix ? repair(results) : [];
+    const fixed = fix ? repairModes(results) : [];
     if (fixed.length > 0) results = await run();
-    const { at, ...report } = auditReport(results, base.clock());
+    const { at, ...report } = toAuditReport(results, base.clock());
     if (json) {
       const head = { version: 1, dataFolder: folder.path, at: new Date(at).toISOString() };
-      print(jsonText({ ...head, fixed, ...report }));
+      print(formatJson({ ...head, fixed, ...report }));
     } else {
       for (const { path, from, to } of fixed) print(`fixed     ${path}: ${from} → ${to}`);
-      if (fix && fixed.length === 0) print('No mode had to be fixed.');
-      print(`${folder.path}\n\n${auditText(report)}`);
+      if (fix && fixed.length === 0) print('No file mode had to be fixed.');
+      print(`${folder.path}\n\n${formatAudit(report)}`);
     }
-    return exitCodeOf(report);
+    return getExitCode(report);
   } catch (error) {
     if (!(error instanceof ParleyError)) throw error;
     process.stderr.write(`\n${error.message}\n`);
@@ -58,8 +58,8 @@ export async function audit(
 }
 
 /** `parley audit accept SERVER`: accepts the server's current tool descriptions. */
-export async function auditAccept({ folder, print }: Cli, server: string): Promise<number> {
-  if (!acceptMcp(folder, server, systemTime.clock())) {
+export async function acceptServer({ folder, print }: CliContext, server: string): Promise<number> {
+  if (!acceptMcpTools(folder, server, systemTime.clock())) {
     print(`The tools of the server ${server} have not changed, or there is no such server.`);
     return 1;
   }
@@ -67,9 +67,9 @@ export async function auditAccept({ folder, print }: Cli, server: string): Promi
   return 0;
 }
 
-function checkPlace(folder: DataFolder): void {
+function checkDataFolder(folder: DataFolder): void {
   const { path, settingsFile, tokenFile } = folder;
-  const start = commandLine('start', folder);
+  const start = formatCommandLine('start', folder);
   if (!existsSync(path)) {
     const message = `There is no data folder ${path}, so there is nothing to audit. Create one with "${start}", or name another one with --data FOLDER.`;
     throw new CliError('audit-nothing', message);
@@ -96,7 +96,7 @@ function checkPlace(folder: DataFolder): void {
   throw new CliError('audit-nothing', message);
 }
 
-function repair(results: readonly CheckResult[]) {
+function repairModes(results: readonly CheckResult[]) {
   const repairs = results.flatMap((result) => result.repair ?? []);
   return repairs.map(({ path, from, to }) => {
     try {
@@ -105,24 +105,28 @@ function repair(results: readonly CheckResult[]) {
       const message = `The mode of ${path} cannot be changed (${reasonOf(error)}).`;
       throw new CliError('audit-fix', message, error);
     }
-    return { path, from: octal(from), to: octal(to) };
+    return { path, from: formatOctal(from), to: formatOctal(to) };
   });
 }
 
-type Findings = Pick<AuditReport, 'counts' | 'findings'>;
+type AuditFindings = Pick<AuditReport, 'counts' | 'findings'>;
 
-/** The exit code of `parley audit`: 2 for a critical finding, 1 for a warning, 0 otherwise. */
-export function exitCodeOf({ counts: { critical, warning } }: Pick<Findings, 'counts'>): 0 | 1 | 2 {
+/**
+ * Returns the exit code of `parley audit`: 2 for a critical finding, 1 for a warning, 0 otherwise.
+ */
+export function getExitCode({
+  counts: { critical, warning },
+}: Pick<AuditFindings, 'counts'>): 0 | 1 | 2 {
   if (critical > 0) return 2;
   return warning > 0 ? 1 : 0;
 }
 
-/** The findings as text, followed by the number for each severity. */
-export function auditText({ findings, counts }: Findings): string {
+/** Formats the findings as text, followed by the count for each severity. */
+export function formatAudit({ findings, counts }: AuditFindings): string {
   const { critical, warning, info } = counts;
-  const summary = `${AUDIT_CHECKS.length} checks: ${critical} critical, ${countOf(warning, 'warning')}, ${countOf(info, 'note')}.`;
+  const summary = `${AUDIT_CHECKS.length} checks: ${critical} critical, ${formatCounted(warning, 'warning')}, ${formatCounted(info, 'note')}.`;
   const lines = findings.map(({ id, severity, found, remedy }) => ({
     ...{ level: severity, name: id, found, advice: remedy },
   }));
-  return findingsText(lines, summary);
+  return formatFindings(lines, summary);
 }

@@ -7,8 +7,8 @@ const inCommand = (command: 'doctor' | 'audit') =>
   CHECKS.filter(({ commands }) => commands.includes(command));
 
 /**
- * Compares the table with the table between the markers in a document; `vitest --update=all`
- * updates the document.
+ * Compares the rows with the table between the markers in a document; `vitest --update=all` updates
+ * the document.
  */
 async function expectTable(name: string, head: readonly string[], rows: readonly string[][]) {
   const page = new URL(`../../../../../docs/${name}`, import.meta.url);
@@ -24,7 +24,7 @@ async function expectTable(name: string, head: readonly string[], rows: readonly
 }
 
 describe('the table of checks', () => {
-  it('[U02] [U05] gives every check a unique id, a title, and a command that runs it', () => {
+  it('[U02] [U05] gives every check a unique id, a title, and a command that runs the check', () => {
     const ids = CHECKS.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     for (const { id, title, commands } of CHECKS) {
@@ -49,21 +49,21 @@ describe('the table of checks', () => {
     }
   });
 
-  it('[U05] contains no audit check that asks a gateway or a server', () => {
+  it('[U05] contains no audit check that contacts a gateway or another server', () => {
     const asked = AUDIT_CHECKS.flatMap(({ needs }) => needs);
     expect([...new Set(asked)].toSorted()).toEqual([
       ...['database', 'files', 'sandbox', 'settings', 'workspace'],
     ]);
   });
 
-  it('[U05] is described in docs/audit.md', async () => {
+  it('[U05] matches the table in docs/audit.md', async () => {
     const rows = AUDIT_CHECKS.map(({ id, severity = '', title, advice = '' }) => [
       ...[`\`${id}\``, severity, title, advice],
     ]);
     await expectTable('audit.md', ['id', 'severity', 'what holds', 'if not'], rows);
   });
 
-  it('[U02] is described in docs/doctor.md', async () => {
+  it('[U02] matches the table in docs/doctor.md', async () => {
     const rows = inCommand('doctor').map(({ id, doctorName = id, title, needs }) => [
       ...[`\`${doctorName}\``, title, needs.join(', ')],
     ]);

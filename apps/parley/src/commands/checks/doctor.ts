@@ -1,64 +1,64 @@
 import { systemTime } from '@parley/core';
 import type { AuditReport } from '@parley/gateway/api';
-import { type Cli, jsonText } from '../../cli.ts';
+import { type CliContext, formatJson } from '../../cli.ts';
 import { askGateway } from '../../running-gateway.ts';
-import { versionFacts } from '../../version.ts';
-import { auditReport, examineInstallation, runAudit } from './audit-report.ts';
-import type { Severity } from './check.ts';
+import { getVersionFacts } from '../../version.ts';
+import { examineInstallation, runAudit, toAuditReport } from './audit-report.ts';
+import type { FindingSeverity } from './check.ts';
 import { CHECKS } from './checks.ts';
-import { type Examined, once } from './facts.ts';
-import { findingsText } from './findings-text.ts';
+import { type ExaminedAgent, gatherOnce } from './facts.ts';
+import { formatFindings } from './findings-text.ts';
 import { type Installation, inspectInstallation } from './installation.ts';
 import { runChecks } from './run-checks.ts';
 
-/** The deadline of each check, in ms. */
+/** The deadline (ms) of each doctor check. */
 const DEADLINE_MS = 10_000;
 
 /**
- * `warning` means that something works, but not as well as it could. `skipped` means that there was
+ * `warning` means that a part works, but not as well as it could. `skipped` means that there was
  * nothing to check.
  */
-type Status = 'ok' | 'warning' | 'failed' | 'skipped';
+type DoctorStatus = 'ok' | 'warning' | 'failed' | 'skipped';
 
 /**
- * Maps severities to statuses of the doctor, which does not distinguish the severities of the
+ * Maps finding severities to doctor statuses; the doctor does not distinguish the severities of the
  * audit.
  */
-const STATUSES: Readonly<Record<Severity, Status>> = {
+const STATUSES: Readonly<Record<FindingSeverity, DoctorStatus>> = {
   ...{ critical: 'failed', failed: 'failed', warning: 'warning' },
   ...{ info: 'ok', ok: 'ok', skipped: 'skipped' },
 };
 
 /**
- * `parley doctor` (U02). Exit code 0 if nothing has failed, 1 otherwise. It changes nothing and
- * runs with or without a gateway.
+ * `parley doctor` (U02): checks the installation without changing it, with or without a running
+ * gateway. The exit code is 1 if a check has failed, and 0 otherwise.
  */
-export async function doctor(cli: Cli): Promise<number> {
+export async function runDoctor(cli: CliContext): Promise<number> {
   const { folder, print, json } = cli;
   const { installation, end } = await inspectInstallation(cli, systemTime);
-  const checks = await examine(installation, DEADLINE_MS);
-  const count = (status: Status) => checks.filter((one) => one.status === status).length;
+  const checks = await examineInstallationOf(installation, DEADLINE_MS);
+  const count = (status: DoctorStatus) => checks.filter((one) => one.status === status).length;
   const counts = {
     ...{ ok: count('ok'), warning: count('warning') },
     ...{ failed: count('failed'), skipped: count('skipped') },
   };
   if (json) {
-    const { parley, node } = versionFacts();
+    const { parley, node } = getVersionFacts();
     const report = { version: 1, parley, node, at: new Date(systemTime.clock()).toISOString() };
     const place = { dataFolder: folder.path, settingsFile: folder.settingsFile };
-    print(jsonText({ ...report, ...place, counts, checks }));
-  } else print(doctorText(checks, counts));
+    print(formatJson({ ...report, ...place, counts, checks }));
+  } else print(formatDoctor(checks, counts));
   end();
   return counts.failed > 0 ? 1 : 0;
 }
 
-type DoctorCheck = Awaited<ReturnType<typeof examine>>[number];
+type DoctorCheck = Awaited<ReturnType<typeof examineInstallationOf>>[number];
 
-/** Runs the checks of the doctor, each with its own deadline. */
-export async function examine(installation: Installation, deadlineMs: number) {
+/** Runs the doctor checks, each with its own deadline. */
+export async function examineInstallationOf(installation: Installation, deadlineMs: number) {
   const { monotonic } = installation;
   const checks = CHECKS.filter(({ commands }) => commands.includes('doctor'));
-  const results = await runChecks(checks, examined(installation), { deadlineMs, monotonic });
+  const results = await runChecks(checks, listExamined(installation), { deadlineMs, monotonic });
   return results.map(({ check, severity, subject, found, advice, tookMs }) => ({
     ...{ check: check.doctorName ?? check.id, status: STATUSES[severity] },
     ...{ subject, found, fix: advice, tookMs },
@@ -66,35 +66,35 @@ export async function examine(installation: Installation, deadlineMs: number) {
 }
 
 /**
- * The agents with the facts available to the doctor. Without valid settings, only facts that need
- * no settings are available.
+ * Lists the agents with the facts that the doctor can use. If the settings are invalid, only facts
+ * that need no settings are available.
  */
-function examined(installation: Installation): readonly Examined[] {
+function listExamined(installation: Installation): readonly ExaminedAgent[] {
   const { loaded, gateway, database } = installation;
   const inspected = async () => installation;
   const own = { config: inspected, schema: inspected, gateway: inspected, network: inspected };
   if (loaded === null) return [{ name: undefined, base: installation, sources: own }];
   const isCurrent = database.kind === 'seen' && database.state.kind === 'current';
   const agents = examineInstallation(installation, loaded, isCurrent && gateway.kind === 'none');
-  const countFindings = once(async () => {
+  const countFindings = gatherOnce(async () => {
     const { counts } =
       gateway.kind === 'runs'
         ? await askGateway<AuditReport>(gateway.at, '/api/audit/report')
-        : auditReport(await runAudit(agents, installation), installation.clock());
+        : toAuditReport(await runAudit(agents, installation), installation.clock());
     return counts;
   });
   const audit = async () => ({ countFindings });
   return agents.map((one) => ({ ...one, sources: { ...one.sources, ...own, audit } }));
 }
 
-function doctorText(
+function formatDoctor(
   checks: readonly DoctorCheck[],
-  { ok, warning, failed, skipped }: Readonly<Record<Status, number>>,
+  { ok, warning, failed, skipped }: Readonly<Record<DoctorStatus, number>>,
 ): string {
   const summary = `${ok} ok, ${warning} with a warning, ${failed} failed, ${skipped} skipped.`;
   const lines = checks.map(({ status, check, subject, found, fix }) => ({
     ...{ level: status, name: check, advice: fix },
     found: subject === undefined ? found : `${subject}: ${found}`,
   }));
-  return findingsText(lines, summary);
+  return formatFindings(lines, summary);
 }

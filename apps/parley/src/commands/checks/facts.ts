@@ -4,90 +4,97 @@ import { homedir, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { reasonOf } from '@parley/core';
 import type { AuditReport } from '@parley/gateway/api';
-import type { All } from '@parley/gateway/operations';
+import type { IntersectionOf } from '@parley/gateway/operations';
 import { clearSecretsIn } from '@parley/settings';
 import { z } from 'zod';
 import type { DataFolder } from '../../data-folder.ts';
-import { allAgents, type LoadedSettings } from '../../settings.ts';
+import { type LoadedSettings, listAgents } from '../../settings.ts';
 import { type FileFacts, gatherFiles } from './file-facts.ts';
-import type { Base, Installation } from './installation.ts';
+import type { ExaminedBase, Installation } from './installation.ts';
 import type { RecordFacts } from './record-facts.ts';
 import { gatherWorkspace, type WorkspaceFacts } from './workspace-facts.ts';
 
-/** Everything that checks examine, grouped by source. Secrets and tokens are never shown. */
-export interface Facts {
-  /** The configuration as `parley config check` sees it, even when the settings are invalid. */
+/**
+ * The facts that checks examine, grouped by source. Checks never print the secrets and tokens among
+ * these facts.
+ */
+export interface CheckFacts {
+  /**
+   * The result of validating the configuration, as in `parley config check`; present even when the
+   * settings are invalid.
+   */
   readonly config: Pick<Installation, 'checked' | 'loaded' | 'pluginReport' | 'definitions'>;
-  /** Valid settings. */
   readonly settings: SettingsFacts;
   /** Files in the data folder, in skills and in plugins. */
   readonly files: FileFacts;
   /** The workspace of the agent. */
   readonly workspace: { readonly workspace: WorkspaceFacts };
-  /** The result of an empty command in the sandbox. */
+  /** The reason why an empty command failed in the sandbox, or null. */
   readonly sandbox: { readonly sandboxProblem: () => Promise<string | null> };
-  /** The rows of the database; empty if there is no database. */
+  /** The database rows; empty if there is no database. */
   readonly database: RecordFacts;
-  /** The state of the database, inspected without changing it. */
+  /** The schema version of the database, which is read without changing the database. */
   readonly schema: Pick<Installation, 'database'>;
   /** The running gateway, if any. */
   readonly gateway: Pick<Installation, 'gateway'>;
-  /** Remote servers. Checks add the time that these servers report. */
+  /** The clock readings of remote servers, which the network checks collect. */
   readonly network: Pick<Installation, 'clocks'>;
-  /** The number of findings in the whole audit. */
+  /** The number of findings in the complete audit. */
   readonly audit: { readonly countFindings: () => Promise<AuditReport['counts']> };
 }
 
-/** The facts that a check needs. */
-export type Need = keyof Facts;
+export type FactNeed = keyof CheckFacts;
 /**
- * The facts that the audit can use; none of them requires an answer from a gateway or another
- * server.
+ * The facts that the audit uses. Audit facts require no answer from a gateway or another server.
  */
 export type AuditNeed = 'settings' | 'files' | 'workspace' | 'sandbox' | 'database';
 
-/** The facts for a check with these needs. */
-export type FactsFor<N extends Need> = Base & All<Facts[N]>;
+/** The facts that a check with these needs receives. */
+export type FactsFor<N extends FactNeed> = ExaminedBase & IntersectionOf<CheckFacts[N]>;
 
-/** An agent under examination. */
-export interface Examined {
-  /** Undefined for the default agent (F14). */
+/** An agent that is checked. */
+export interface ExaminedAgent {
+  /** The agent's name; undefined for the default agent (F14). */
   readonly name: string | undefined;
-  readonly base: Base;
+  readonly base: ExaminedBase;
   /**
-   * Each source is gathered once, when the first check needs it; undefined if it is not available.
+   * Each source is gathered once, when the first check needs it. A source is undefined if it is not
+   * available.
    */
-  readonly sources: { readonly [N in Need]?: () => Promise<Facts[N]> };
+  readonly sources: { readonly [N in FactNeed]?: () => Promise<CheckFacts[N]> };
 }
 
-/** All agents of the settings with the facts that the audit needs; `database` reads the rows. */
+/**
+ * Returns all agents of the settings with the facts that the audit needs. `database` reads the
+ * database rows.
+ */
 export function examineAgents(
-  base: Base,
+  base: ExaminedBase,
   loaded: LoadedSettings,
   database: () => Promise<RecordFacts>,
-): readonly Examined[] {
+): readonly ExaminedAgent[] {
   const now = base.clock();
-  const common = once(async () => gatherSettings(base, loaded, now));
-  const tried = once(sandboxProblem);
+  const common = gatherOnce(async () => gatherSettings(base, loaded, now));
+  const tried = gatherOnce(findSandboxProblem);
   const shared = {
-    files: once(async () => gatherFiles(base.folder, loaded, (await common()).plugins)),
+    files: gatherOnce(async () => gatherFiles(base.folder, loaded, (await common()).plugins)),
     sandbox: async () => ({ sandboxProblem: tried }),
-    database: once(database),
+    database: gatherOnce(database),
   };
-  return allAgents(loaded).map(({ name, settings }) => ({
+  return listAgents(loaded).map(({ name, settings }) => ({
     ...{ name, base },
     sources: {
       ...shared,
       settings: async () => ({ ...(await common()), agent: name, settings }),
-      workspace: once(async () => ({
+      workspace: gatherOnce(async () => ({
         workspace: await gatherWorkspace(settings.agent.workspace, now),
       })),
     },
   }));
 }
 
-/** Gathers on the first call; later calls return the same result. */
-export function once<T>(gather: () => Promise<T>): () => Promise<T> {
+/** Runs `gather` on the first call; later calls return the same result. */
+export function gatherOnce<T>(gather: () => Promise<T>): () => Promise<T> {
   let gathered: Promise<T> | undefined;
   return () => {
     gathered ??= gather();
@@ -97,11 +104,10 @@ export function once<T>(gather: () => Promise<T>): () => Promise<T> {
 
 interface SettingsFacts extends ReturnType<typeof gatherSettings> {
   readonly agent: string | undefined;
-  /** The settings of the agent. */
   readonly settings: LoadedSettings['settings'];
 }
 
-function gatherSettings({ folder, env }: Base, loaded: LoadedSettings, now: number) {
+function gatherSettings({ folder, env }: ExaminedBase, loaded: LoadedSettings, now: number) {
   const { settings, channels, secrets, warnings } = loaded;
   const unread = warnings.flatMap(({ path }) => /^channels\.([\w-]+)$/.exec(path)?.[1] ?? []);
   const served = Object.values(channels).flatMap((one) =>
@@ -112,21 +118,21 @@ function gatherSettings({ folder, env }: Base, loaded: LoadedSettings, now: numb
     now,
     loaded,
     channels,
-    /** The configured channels, including those that only a plugin defines. */
+    /** The configured channels, including channels that only a plugin defines. */
     knownChannels: [...new Set([...served, ...unread, ...api])],
     secrets: secrets.filter((secret) => secret.length >= 8),
     clearSecrets: clearSecretsIn(folder.settingsFile),
-    /** The token of the web page; null before the first start. */
-    token: settings.http.token ?? tokenIn(folder),
-    webhooks: webhooksOf(channels),
+    /** The access token for the web page; null before the first start. */
+    token: settings.http.token ?? readTokenFile(folder),
+    webhooks: listWebhooks(channels),
     postgresPassword: env.PGPASSWORD !== undefined || env.PGPASSFILE !== undefined,
-    plugins: settings.plugins.map(({ use }) => ({ use, folder: pluginFolder(use, folder) })),
+    plugins: settings.plugins.map(({ use }) => ({ use, folder: resolvePluginFolder(use, folder) })),
   };
 }
 
 const Webhook = z.object({ webhook: z.object({ secret: z.string().default('') }) });
 
-function webhooksOf(channels: LoadedSettings['channels']) {
+function listWebhooks(channels: LoadedSettings['channels']) {
   return Object.values(channels).flatMap((one) => {
     const parsed = one.kind === 'ok' ? Webhook.safeParse(one.settings).data : undefined;
     if (parsed === undefined) return [];
@@ -135,19 +141,19 @@ function webhooksOf(channels: LoadedSettings['channels']) {
   });
 }
 
-function tokenIn({ tokenFile }: DataFolder): string | null {
+function readTokenFile({ tokenFile }: DataFolder): string | null {
   try {
     return readFileSync(tokenFile, 'utf8').trim();
   } catch {
-    return null; // The first start creates the file.
+    return null; // The token file is created by the first start.
   }
 }
 
 /**
- * Resolves a plugin as the loader does: a path is relative to the settings file, anything else is a
- * package.
+ * Resolves a plugin as the plugin loader does: paths are relative to the settings file, and other
+ * names are packages.
  */
-function pluginFolder(use: string, { settingsFile }: DataFolder): string | null {
+function resolvePluginFolder(use: string, { settingsFile }: DataFolder): string | null {
   if (!/^(\.{1,2}(\/|$)|\/|~)/.test(use)) return null;
   const folder = resolve(dirname(settingsFile), use.replace(/^~(?=\/|$)/, homedir()));
   try {
@@ -157,14 +163,14 @@ function pluginFolder(use: string, { settingsFile }: DataFolder): string | null 
   }
 }
 
-/** The time to start the sandbox and run a command in it, in ms. */
+/** How long (ms) the sandbox may take to start and run a command. */
 const SANDBOX_TIMEOUT_MS = 5_000;
 
 /**
- * Runs a command that does nothing in its own temporary folder. Returns the reason why it failed,
- * or null.
+ * Runs an empty command in the sandbox, in its own temporary folder. Returns the reason for a
+ * failure, or null.
  */
-async function sandboxProblem(): Promise<string | null> {
+async function findSandboxProblem(): Promise<string | null> {
   const { openSandbox } = await import('@parley/tools/sandbox');
   const workspace = await mkdtemp(join(tmpdir(), 'parley-audit-'));
   try {

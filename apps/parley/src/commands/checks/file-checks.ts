@@ -1,7 +1,14 @@
 import { relative } from 'node:path';
 import type { AuditSeverity } from '@parley/gateway/api';
-import { minuteText } from '../../terminal/text.ts';
-import { audit, both, type Check, type Finding, ok, skipped } from './check.ts';
+import { formatMinute } from '../../terminal/text.ts';
+import {
+  type Check,
+  type CheckFinding,
+  defineAuditCheck,
+  defineCheck,
+  ok,
+  skipped,
+} from './check.ts';
 import type { FileFact } from './file-facts.ts';
 import type { OpenFile } from './workspace-facts.ts';
 
@@ -9,11 +16,10 @@ const GROUP_WRITE = 0o020;
 const OTHERS_WRITE = 0o002;
 const OTHERS = 0o077;
 
-/** The mode bits that must not be set on a file of this kind. */
-function forbiddenBits({ kind, isOwnGroup }: FileFact): number {
+/** Returns the mode bits that must not be set on a file of this kind. */
+function getForbiddenBits({ kind, isOwnGroup }: FileFact): number {
   if (kind === 'skills' || kind === 'plugin') {
-    // The user's private group, which many systems create under the user's name without other
-    // members.
+    // Many systems create a private group with the user's name and no other members.
     return isOwnGroup ? OTHERS_WRITE : GROUP_WRITE | OTHERS_WRITE;
   }
   return OTHERS;
@@ -28,7 +34,11 @@ const MODES: readonly (readonly [FileFact['kind'], AuditSeverity, string])[] = [
     'No other user can read the token of the web page and sign-ins at MCP servers.',
   ],
   ['database', 'critical', 'No other user can read the database and its side files.'],
-  ['backup', 'critical', 'No other user can read backups and what a restore put aside.'],
+  [
+    'backup',
+    'critical',
+    'No other user can read backups and the files that a restore moved aside.',
+  ],
   ['workspace', 'warning', 'No other user can enter the workspace.'],
   ['other', 'warning', 'No other user can read the other files in the data folder.'],
   ['skills', 'critical', 'No other user can change the folders that contain skills.'],
@@ -36,8 +46,8 @@ const MODES: readonly (readonly [FileFact['kind'], AuditSeverity, string])[] = [
 ];
 
 export const FILE_CHECKS: readonly Check[] = [
-  ...MODES.map((row) => modeCheck(...row)),
-  audit('files', {
+  ...MODES.map((row) => createModeCheck(...row)),
+  defineAuditCheck('files', {
     id: 'files.owner',
     severity: 'critical',
     title: 'All these files belong to the owner of the data folder, or to root.',
@@ -50,62 +60,62 @@ export const FILE_CHECKS: readonly Check[] = [
         .map(({ path, uid }) => `${path} belongs to another user (${uid} instead of ${owner}).`);
     },
   }),
-  audit('settings', {
+  defineAuditCheck('settings', {
     id: 'files.secrets-in-clear',
     severity: 'warning',
-    title: 'Secrets are in the environment or in files of their own, not in the settings.',
+    title: 'Secrets are stored in the environment or in separate files, not in the settings.',
     advice:
       'Use an environment variable or a file instead (docs/deploy.md), and create a new secret if others may have read the file.',
     run: ({ clearSecrets }) =>
       clearSecrets.map((path) => `${path} is stored in plain text in the settings.`),
   }),
-  audit('settings', {
+  defineAuditCheck('settings', {
     id: 'files.plugins-outside',
     severity: 'warning',
-    title: 'Plugins lie in the data folder, or are installed packages.',
+    title: 'Plugins are in the data folder, or are installed packages.',
     advice:
       'Move the plugin into the data folder: code that others can change runs with all your rights.',
     run: ({ plugins, folder: { path: dataFolder } }) =>
-      plugins.flatMap(({ use, folder }): (string | Finding)[] => {
+      plugins.flatMap(({ use, folder }): (string | CheckFinding)[] => {
         if (folder === null) {
-          const found = `The plugin ${use} is an installed package: its updates change your Parley.`;
+          const found = `The plugin ${use} is an installed package: its updates change your installation.`;
           return [{ found, severity: 'info' }];
         }
         const isInside = !relative(dataFolder, folder).startsWith('..');
-        return isInside ? [] : [`The plugin ${use} lies in ${folder}, outside the data folder.`];
+        return isInside ? [] : [`The plugin ${use} is in ${folder}, outside the data folder.`];
       }),
   }),
 ];
 
-function modeCheck(kind: FileFact['kind'], severity: AuditSeverity, title: string): Check {
-  return audit('files', {
+function createModeCheck(kind: FileFact['kind'], severity: AuditSeverity, title: string): Check {
+  return defineAuditCheck('files', {
     id: `files.${kind === 'plugin' ? 'plugins' : kind}-mode`,
     severity,
     title,
-    advice: 'Run "parley audit --fix", which takes these rights away from others.',
+    advice: 'Run "parley audit --fix", which removes these permissions.',
     run: ({ files, uid }) =>
       files
-        .filter((file) => file.kind === kind && (file.mode & forbiddenBits(file)) !== 0)
-        .map((file): Finding => {
+        .filter((file) => file.kind === kind && (file.mode & getForbiddenBits(file)) !== 0)
+        .map((file): CheckFinding => {
           const { path, mode: from } = file;
-          const isWritten = (from & forbiddenBits(file) & (GROUP_WRITE | OTHERS_WRITE)) !== 0;
+          const isWritten = (from & getForbiddenBits(file) & (GROUP_WRITE | OTHERS_WRITE)) !== 0;
           const verb = isWritten ? 'change' : 'read';
           const isOurs = uid === null || file.uid === uid;
           return {
             severity: isWritten ? 'critical' : severity,
-            found: `Other users can ${verb} ${path} (mode ${octal(from)}).`,
-            // A repair only removes forbidden bits.
-            ...(isOurs && { repair: { path, from, to: from & ~forbiddenBits(file) } }),
+            found: `Other users can ${verb} ${path} (mode ${formatOctal(from)}).`,
+            // A repair only removes forbidden permission bits.
+            ...(isOurs && { repair: { path, from, to: from & ~getForbiddenBits(file) } }),
           };
         }),
   });
 }
 
-export function octal(mode: number): string {
+export function formatOctal(mode: number): string {
   return `0${mode.toString(8).padStart(3, '0')}`;
 }
 
-/** Patterns of keys and tokens. The secrets of the settings are matched by value instead. */
+/** Patterns of keys and tokens. Secrets from the settings are matched by value instead. */
 const KEYS: readonly RegExp[] = [
   /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
   /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/,
@@ -118,64 +128,68 @@ const KEYS: readonly RegExp[] = [
   /(?<!\d)\d{6,}:[A-Za-z0-9_-]{30,}/,
 ];
 /**
- * A phone number with a country code: a plus and at least eight digits, with the usual separators
- * between them.
+ * Matches a phone number with a country code: a plus sign and at least eight digits, with the usual
+ * separators.
  */
 const PHONE = /(?<![\w+])\+[1-9](?:[ ()./-]{0,2}\d){7,14}(?!\d)/;
 const MIN_MEMORY = 24;
 const MAX_NAMED = 10;
 
 export const WORKSPACE_CHECKS: readonly Check[] = [
-  audit('workspace', {
+  defineAuditCheck('workspace', {
     id: 'workspace.open-keys',
     severity: 'critical',
     title: 'No file that others can read contains a key or token.',
     advice:
       'Remove it and create a new one, or put "audience: owner" into the front matter of the file.',
     run: ({ workspace: { openFiles }, secrets }) =>
-      listed(openFiles, 'looks like a key or token', (line) => holdsKey(line, secrets)),
+      listMatchingFiles(openFiles, 'looks like a key or token', (line) =>
+        containsKey(line, secrets),
+      ),
   }),
-  audit('workspace', {
+  defineAuditCheck('workspace', {
     id: 'workspace.open-phones',
     severity: 'warning',
     title: 'No file that others can read contains a phone number.',
     advice: 'Remove it, or put "audience: owner" into the front matter of the file.',
     run: ({ workspace: { openFiles } }) =>
-      listed(openFiles, 'contains a phone number', (line) => PHONE.test(line)),
+      listMatchingFiles(openFiles, 'contains a phone number', (line) => PHONE.test(line)),
   }),
-  audit('workspace', {
+  defineAuditCheck('workspace', {
     id: 'workspace.open-memory',
     severity: 'critical',
-    title: 'No line of MEMORY.md or memory/ is in a file that others can read.',
+    title: 'No line of MEMORY.md or memory/ appears in a file that others can read.',
     advice: 'Remove the line, or put "audience: owner" into the front matter of the file.',
     run: ({ workspace: { openFiles, memory } }) => {
       const known = new Set(
         memory
-          .flatMap(linesOf)
-          .map(folded)
+          .flatMap(splitLines)
+          .map(foldLine)
           .filter((line) => line.length >= MIN_MEMORY),
       );
       if (known.size === 0) return [];
-      return listed(openFiles, 'also occurs in the memory', (line) => known.has(folded(line)));
+      return listMatchingFiles(openFiles, 'also occurs in the memory', (line) =>
+        known.has(foldLine(line)),
+      );
     },
   }),
-  audit('database', {
+  defineAuditCheck('database', {
     id: 'workspace.prompt-changed',
     severity: 'info',
     title: 'No agent has changed a file that becomes prompt text in the last 30 days.',
     advice:
-      'Read the file: later turns follow its text. Changes by commands of exec are not seen here.',
+      'Read the file: later turns follow its text. This check does not see changes made by commands of exec.',
     run: ({ agent, promptWrites }) => {
       const own = promptWrites.filter(({ writer }) => writer === agent);
       const said = own.map(({ path, tool, conversationId, at, approvedBy }) => {
         const by = approvedBy === null ? 'no approval was requested' : `approved by ${approvedBy}`;
-        const when = minuteText(at);
+        const when = formatMinute(at);
         return `${path}: ${tool} on ${when} UTC in ${conversationId}, ${by}.`;
       });
       return limitNamed(said);
     },
   }),
-  audit('workspace', {
+  defineAuditCheck('workspace', {
     id: 'workspace.symlinks',
     severity: 'warning',
     title: 'The workspace contains no symbolic links.',
@@ -183,16 +197,16 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
     run: ({ workspace: { symlinks } }) =>
       limitNamed(symlinks.map((name) => `${name} is a symbolic link.`)),
   }),
-  audit('workspace', {
+  defineAuditCheck('workspace', {
     id: 'workspace.hardlinks',
     severity: 'warning',
     title: 'No file of the workspace has another hard link.',
     advice:
       'Copy it and remove the original: writing to the other name changes this file. Parley treats it as the owner’s.',
     run: ({ workspace: { hardlinks } }) =>
-      limitNamed(hardlinks.map((name) => `${name} has a second name.`)),
+      limitNamed(hardlinks.map((name) => `${name} is also linked under another name.`)),
   }),
-  both('workspace', {
+  defineCheck('workspace', {
     id: 'workspace.encodings',
     doctorName: 'files',
     severity: 'warning',
@@ -204,7 +218,7 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
       return [ok('every Markdown file is read as it was written')];
     },
   }),
-  audit('workspace', {
+  defineAuditCheck('workspace', {
     id: 'workspace.not-looked-at',
     severity: 'info',
     title: 'The whole workspace was examined.',
@@ -214,13 +228,13 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
   }),
 ];
 
-function listed(
+function listMatchingFiles(
   files: readonly OpenFile[],
   finding: string,
   isFound: (line: string) => boolean,
 ): readonly string[] {
   const found = files.flatMap(({ name, text }) => {
-    const lines = linesOf(text).flatMap((line, at) => (isFound(line) ? [at + 1] : []));
+    const lines = splitLines(text).flatMap((line, at) => (isFound(line) ? [at + 1] : []));
     if (lines.length === 0) return [];
     const rest = lines.length === 1 ? '' : ` (and ${lines.length - 1} more)`;
     return [`${name}, line ${lines[0]}${rest}: ${finding}.`];
@@ -233,16 +247,18 @@ function limitNamed(found: readonly string[]): readonly string[] {
   return [...found.slice(0, MAX_NAMED), `And ${found.length - MAX_NAMED} more.`];
 }
 
-function holdsKey(line: string, secrets: readonly string[]): boolean {
+function containsKey(line: string, secrets: readonly string[]): boolean {
   return KEYS.some((look) => look.test(line)) || secrets.some((secret) => line.includes(secret));
 }
 
-function linesOf(text: string): readonly string[] {
+function splitLines(text: string): readonly string[] {
   return text.split('\n');
 }
 
-/** Removes list marks, memory ids and differences in spelling that would hide a copy. */
-function folded(line: string): string {
+/**
+ * Removes list markers, memory ids and spelling differences, so that a copied line is recognized.
+ */
+function foldLine(line: string): string {
   return line
     .replace(/<!--.*?-->/g, '')
     .replace(/^[\s>*+#-]+/, '')

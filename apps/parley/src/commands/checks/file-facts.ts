@@ -3,55 +3,55 @@ import { homedir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { skillFolders } from '@parley/workspace';
 import type { DataFolder } from '../../data-folder.ts';
-import { allAgents, type LoadedSettings } from '../../settings.ts';
+import { type LoadedSettings, listAgents } from '../../settings.ts';
 import { readMcpChanges } from './mcp-accepted.ts';
 
 export interface FileFact {
   readonly path: string;
   readonly kind:
     | ('data' | 'settings' | 'token' | 'database' | 'backup' | 'workspace' | 'other')
-    // Code that is run or read as instructions. Other users may read it but must not change it.
+    // Code that Parley runs or reads as instructions. Other users may read these files but must not
+    // change them.
     | ('skills' | 'plugin');
   readonly mode: number;
   readonly uid: number;
-  /** Whether its group is the primary group of the user who runs Parley. */
+  /** Whether the file's group is the primary group of the user who runs Parley. */
   readonly isOwnGroup: boolean;
 }
 
-/** Facts about files, for checks. */
 export type FileFacts = ReturnType<typeof gatherFiles>;
 
-type Plugins = readonly { readonly folder: string | null }[];
+type PluginFolders = readonly { readonly folder: string | null }[];
 
-export function gatherFiles(folder: DataFolder, loaded: LoadedSettings, plugins: Plugins) {
+export function gatherFiles(folder: DataFolder, loaded: LoadedSettings, plugins: PluginFolders) {
   const { settings } = loaded;
-  const [, ...named] = allAgents(loaded);
-  const fact = factOf(process.getgid?.() ?? null);
+  const [, ...named] = listAgents(loaded);
+  const fact = createFileFactReader(process.getgid?.() ?? null);
   return {
     files: [
-      ...filesOf(folder, settings, plugins, fact),
+      ...listFileFacts(folder, settings, plugins, fact),
       ...named.flatMap((one) => fact(one.settings.agent.workspace, 'workspace')),
     ],
-    /** Null on systems where files have no owners. */
+    /** The user id is null on systems where files have no owner. */
     uid: process.getuid?.() ?? null,
     mcpChanges: readMcpChanges(folder).filter(({ server }) => Object.hasOwn(settings.mcp, server)),
   };
 }
 
-function filesOf(
+function listFileFacts(
   folder: DataFolder,
   { agent, skills }: LoadedSettings['settings'],
-  plugins: Plugins,
-  fact: Fact,
+  plugins: PluginFolders,
+  fact: ReadFileFact,
 ): readonly FileFact[] {
-  const inData = entriesOf(folder.path).map((name) => {
+  const inData = listEntries(folder.path).map((name) => {
     const path = join(folder.path, name);
-    // The schema is the same for everyone and contains nothing private.
+    // The schema file is the same in every installation and contains no private data.
     const isElsewhere = path === agent.workspace || name === 'parley.schema.json';
-    return isElsewhere ? [] : fact(path, kindIn(folder, path));
+    return isElsewhere ? [] : fact(path, getFileKind(folder, path));
   });
   const secrets = join(folder.path, 'secrets');
-  const inSecrets = entriesOf(secrets).flatMap((name) => fact(join(secrets, name), 'token'));
+  const inSecrets = listEntries(secrets).flatMap((name) => fact(join(secrets, name), 'token'));
   const isOutside = relative(folder.path, folder.settingsFile).startsWith('..');
   const base = dirname(folder.settingsFile);
   const code = skillFolders({
@@ -68,48 +68,49 @@ function filesOf(
     ...inSecrets,
     ...(isOutside ? fact(folder.settingsFile, 'settings') : []),
     ...fact(agent.workspace, 'workspace'),
-    ...code.flatMap(({ root, within }) => treeOf(join(root, ...within), 'skills', fact)),
-    ...plugins.flatMap(({ folder: path }) => (path === null ? [] : treeOf(path, 'plugin', fact))),
+    ...code.flatMap(({ root, within }) => listTree(join(root, ...within), 'skills', fact)),
+    ...plugins.flatMap(({ folder: path }) => (path === null ? [] : listTree(path, 'plugin', fact))),
   ];
 }
 
-type Fact = (path: string, kind: FileFact['kind']) => readonly FileFact[];
+type ReadFileFact = (path: string, kind: FileFact['kind']) => readonly FileFact[];
 
 /**
- * Links are skipped: their modes are meaningless, and Parley is not responsible for their targets.
+ * Symbolic links are skipped: their modes are meaningless, and Parley does not manage their
+ * targets.
  */
-function factOf(gid: number | null): Fact {
+function createFileFactReader(gid: number | null): ReadFileFact {
   return (path, kind) => {
     const stat = lstatSync(path, { throwIfNoEntry: false });
-    // Windows has no such modes.
+    // Windows has no Unix file modes.
     if (stat === undefined || stat.isSymbolicLink() || gid === null) return [];
     const isOwnGroup = stat.gid === gid;
     return [{ path, kind, mode: stat.mode & 0o777, uid: stat.uid, isOwnGroup }];
   };
 }
 
-function kindIn({ path: data, settingsFile, tokenFile }: DataFolder, path: string) {
+function getFileKind({ path: data, settingsFile, tokenFile }: DataFolder, path: string) {
   const name = relative(data, path);
   if (path === settingsFile || name === 'profiles') return 'settings';
   if (path === tokenFile || name === 'secrets') return 'token';
   if (/^parley\.db(-wal|-shm|-journal|-files)?$/.test(name) || name === 'lock') return 'database';
   if (name.startsWith('before-restore-') || /\.(tar\.gz|tgz)$/.test(name)) return 'backup';
-  // Other kinds of code have separate checks.
+  // Other folders that contain code have separate checks.
   return name === 'skills' ? 'skills' : 'other';
 }
 
 /**
- * The most files to examine: enough for folders of skills and plugins. Packages that npm installed
- * below them are skipped.
+ * The maximum number of files to examine in the folders of skills and plugins. Packages that npm
+ * installed in these folders are skipped.
  */
 const MAX_FILES = 2_000;
 
-function treeOf(folder: string, kind: FileFact['kind'], fact: Fact): readonly FileFact[] {
+function listTree(folder: string, kind: FileFact['kind'], fact: ReadFileFact): readonly FileFact[] {
   const found: FileFact[] = [];
   const folders = [folder];
   for (let at = folders.shift(); at !== undefined; at = folders.shift()) {
     found.push(...fact(at, kind));
-    for (const name of entriesOf(at)) {
+    for (const name of listEntries(at)) {
       if (name === 'node_modules' || name === '.git' || found.length >= MAX_FILES) continue;
       const path = join(at, name);
       const isFolder = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
@@ -120,10 +121,10 @@ function treeOf(folder: string, kind: FileFact['kind'], fact: Fact): readonly Fi
   return found;
 }
 
-function entriesOf(folder: string): readonly string[] {
+function listEntries(folder: string): readonly string[] {
   try {
     return statSync(folder).isDirectory() ? readdirSync(folder).toSorted() : [];
   } catch {
-    return []; // Missing or unreadable for this user, so Parley does not read the file either.
+    return []; // The file is missing or unreadable for this user, so Parley does not read it either.
   }
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { systemTime } from '@parley/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { locateDataFolder } from '../../data-folder.ts';
-import { examine } from './doctor.ts';
+import { examineInstallationOf } from './doctor.ts';
 import { inspectInstallation } from './installation.ts';
 
 let base: string;
@@ -19,12 +19,12 @@ function put(name: string, text: string | Uint8Array): void {
   writeFileSync(join(base, 'workspace', name), text);
 }
 
-/** The doctor's findings about HEARTBEAT.md. */
+/** Returns the doctor's findings about HEARTBEAT.md. */
 async function findings(): Promise<readonly string[]> {
   const place = { folder: locateDataFolder(base, {}), env: {} };
   const { installation, end } = await inspectInstallation(place, systemTime);
   try {
-    const found = await examine(installation, 60_000);
+    const found = await examineInstallationOf(installation, 60_000);
     return found.flatMap(({ check, status, found: text }) =>
       check === 'heartbeat' ? [`${status}: ${text}`] : [],
     );
@@ -38,7 +38,7 @@ describe('the doctor on HEARTBEAT.md', () => {
     expect(await findings()).toEqual([]);
   });
 
-  it('[H11] [W10] counts its tasks as the heartbeat does, in any encoding and below front matter', async () => {
+  it('[H11] [W10] counts the tasks in any encoding and below front matter, as the heartbeat does', async () => {
     const text =
       '---\naudience: owner\n---\n- Email: every 30 min\n- [x] Pay daily\n- Bills: weekdays\n';
     put('HEARTBEAT.md', text);
@@ -47,7 +47,7 @@ describe('the doctor on HEARTBEAT.md', () => {
     expect(await findings()).toEqual(['ok: HEARTBEAT.md has 2 tasks']);
   });
 
-  it('[H11] reports the lines of unrecognized schedules, and an unknown time zone', async () => {
+  it('[H11] reports the lines with unrecognized schedules, and an unknown time zone', async () => {
     put('HEARTBEAT.md', '---\naudience: owner\n---\n\n- Bills: quarterly\n- Pumps: hourly\n');
     put('USER.md', '- **Timezone:** over there\n');
     const found = await findings();
@@ -56,7 +56,7 @@ describe('the doctor on HEARTBEAT.md', () => {
     expect(found[1]).toContain('USER.md: "over there" is not a time zone');
   });
 
-  it('[H11] accepts an unchanged template', async () => {
+  it('[H11] accepts the unchanged template', async () => {
     put('HEARTBEAT.md', '# Keep this file empty (or with only comments) to skip heartbeats.\n');
     expect(await findings()).toEqual(['ok: HEARTBEAT.md has 0 tasks']);
   });

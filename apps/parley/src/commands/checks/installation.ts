@@ -4,50 +4,50 @@ import { type Runtime, reasonOf } from '@parley/core';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import type { GatewayStatus, PluginLine } from '@parley/gateway/api';
 import type { SettingsResult } from '@parley/settings';
-import { type DatabaseState, databaseState } from '@parley/store/schema-state';
-import type { Cli } from '../../cli.ts';
-import { type DataFolder, findInstance, type Instance } from '../../data-folder.ts';
+import { type DatabaseState, readDatabaseState } from '@parley/store/schema-state';
+import type { CliContext } from '../../cli.ts';
+import { type DataFolder, findInstance, type GatewayInstance } from '../../data-folder.ts';
 import { askGateway, type FoundGateway, findGateway } from '../../running-gateway.ts';
-import type { LoadedSettings } from '../../settings.ts';
+import { type LoadedSettings, withHosted } from '../../settings.ts';
 import { checkWithPlugins } from '../config.ts';
 
-/** The installation under examination, with the clocks. */
-export interface Base extends Pick<Runtime, 'clock' | 'monotonic'> {
+/** The installation to check, with its clocks. */
+export interface ExaminedBase extends Pick<Runtime, 'clock' | 'monotonic'> {
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** An installation as the doctor sees it from outside. */
-export interface Installation extends Base {
+/** The installation as `parley doctor` sees it from outside the gateway process. */
+export interface Installation extends ExaminedBase {
   readonly checked: SettingsResult | { readonly kind: 'unreadable'; readonly error: unknown };
-  /** Null if the settings are invalid; checks that need them do not run. */
+  /** The loaded settings; null if they are invalid. Checks that need settings are then skipped. */
   readonly loaded: LoadedSettings | null;
   readonly pluginReport: readonly PluginLine[];
   readonly definitions: readonly ChannelDefinition[];
-  readonly database: DatabaseLook;
-  readonly gateway: GatewayLook;
-  /** The times that servers reported; the checks of servers add them. */
+  readonly database: DatabaseInspection;
+  readonly gateway: GatewayInspection;
+  /** The times reported by servers; network checks add their readings here. */
   readonly clocks: ClockReading[];
 }
 
-export type DatabaseLook =
+export type DatabaseInspection =
   | { readonly kind: 'seen'; readonly state: DatabaseState }
   | { readonly kind: 'failed'; readonly error: unknown };
 
-export type GatewayLook =
+export type GatewayInspection =
   | { readonly kind: 'none' }
   | { readonly kind: 'runs'; readonly at: FoundGateway; readonly status: GatewayStatus }
-  /** The gateway process is alive but does not answer. */
-  | { readonly kind: 'silent'; readonly at: Instance; readonly reason: string };
+  /** The gateway process is alive but does not respond. */
+  | { readonly kind: 'silent'; readonly at: GatewayInstance; readonly reason: string };
 
 /**
- * Inspects an installation without changing it. The caller calls `end` after all checks. `read`
- * reads the settings.
+ * Inspects an installation without changing it. The caller must call `end` after all checks. `read`
+ * is called to read the settings.
  */
 export async function inspectInstallation(
-  { folder, env }: Pick<Cli, 'folder' | 'env'>,
+  { folder, env }: Pick<CliContext, 'folder' | 'env'>,
   { clock, monotonic }: Pick<Runtime, 'clock' | 'monotonic'>,
-  read: (place: Pick<Cli, 'folder' | 'env'>) => Promise<Read> = readAll,
+  read: (place: Pick<CliContext, 'folder' | 'env'>) => Promise<ReadSettings> = readAllSettings,
 ): Promise<{ readonly installation: Installation; readonly end: () => void }> {
   const { result, report, definitions, loaded, end } = await read({ folder, env });
   const database = await inspectDatabase(folder, loaded);
@@ -57,7 +57,7 @@ export async function inspectInstallation(
     checked: result,
     loaded,
     pluginReport: report,
-    definitions: definitions ?? CHANNEL_DEFINITIONS,
+    definitions: withHosted(definitions ?? CHANNEL_DEFINITIONS, loaded ?? { hosted: {} }),
     database,
     gateway,
     clocks: [],
@@ -65,11 +65,11 @@ export async function inspectInstallation(
   return { installation, end };
 }
 
-type Read = Omit<Awaited<ReturnType<typeof checkWithPlugins>>, 'result'> & {
+type ReadSettings = Omit<Awaited<ReturnType<typeof checkWithPlugins>>, 'result'> & {
   readonly result: Installation['checked'];
 };
 
-async function readAll(place: Pick<Cli, 'folder' | 'env'>): Promise<Read> {
+async function readAllSettings(place: Pick<CliContext, 'folder' | 'env'>): Promise<ReadSettings> {
   try {
     return await checkWithPlugins(place);
   } catch (error) {
@@ -81,22 +81,25 @@ async function readAll(place: Pick<Cli, 'folder' | 'env'>): Promise<Read> {
 async function inspectDatabase(
   folder: DataFolder,
   loaded: LoadedSettings | null,
-): Promise<DatabaseLook> {
+): Promise<DatabaseInspection> {
   const { url, ...limits } = loaded?.settings.store ?? {};
   try {
-    const state = await databaseState({ ...limits, url: url ?? folder.storeUrl });
+    const state = await readDatabaseState({ ...limits, url: url ?? folder.storeUrl });
     return { kind: 'seen', state };
   } catch (error) {
     return { kind: 'failed', error };
   }
 }
 
-/** Looks for a gateway elsewhere in the database only if opening it changes nothing. */
+/**
+ * Looks for gateways on other machines in the database, but only if opening the database does not
+ * change it.
+ */
 async function inspectGateway(
   folder: DataFolder,
   env: NodeJS.ProcessEnv,
-  database: DatabaseLook,
-): Promise<GatewayLook> {
+  database: DatabaseInspection,
+): Promise<GatewayInspection> {
   const here = findInstance(folder);
   const isCurrent = database.kind === 'seen' && database.state.kind === 'current';
   if (here === null && !isCurrent) return { kind: 'none' };

@@ -2,20 +2,28 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, open, rm, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import { countOf, reasonOf } from '@parley/core';
+import { formatCounted, reasonOf } from '@parley/core';
 import { openForReading } from '@parley/workspace';
-import { commandLine } from '../../data-folder.ts';
-import { allAgents } from '../../settings.ts';
-import { type Check, doctor, type Finding, failed, ok, skipped, warning } from './check.ts';
+import { formatCommandLine } from '../../data-folder.ts';
+import { listAgents } from '../../settings.ts';
+import {
+  type Check,
+  type CheckFinding,
+  defineDoctorCheck,
+  failed,
+  ok,
+  skipped,
+  warning,
+} from './check.ts';
 import type { FactsFor } from './facts.ts';
 
-/** Checks of the machine that Parley runs on, and its files. */
+/** Checks of the machine that Parley runs on, and of its files. */
 export const MACHINE_CHECKS: readonly Check[] = [
-  doctor(['config'], {
+  defineDoctorCheck(['config'], {
     id: 'disk',
     title: '1 MB can be written to the data folder and to workspaces elsewhere; 500 MB are free.',
     run({ folder, loaded }) {
-      const agents = loaded === null ? [] : allAgents(loaded);
+      const agents = loaded === null ? [] : listAgents(loaded);
       const workspaces = agents.map(({ name, settings }) => ({
         name,
         path: settings.agent.workspace,
@@ -23,16 +31,16 @@ export const MACHINE_CHECKS: readonly Check[] = [
       const outside = workspaces.filter(({ path }) => !path.startsWith(`${folder.path}/`));
       const folders = [{ name: undefined, path: folder.path }, ...outside];
       return folders.map(({ name, path }) => async () => [
-        { ...(await folderFinding(path)), subject: name },
+        { ...(await checkFolder(path)), subject: name },
       ]);
     },
   }),
-  doctor(['settings', 'gateway'], {
+  defineDoctorCheck(['settings', 'gateway'], {
     id: 'port',
     title: 'The running gateway uses `http.port`, or the port is free.',
-    run: portFindings,
+    run: checkPort,
   }),
-  doctor(['settings'], {
+  defineDoctorCheck(['settings'], {
     id: 'heartbeat',
     title: 'Every task in HEARTBEAT.md and the time zone in USER.md can be used.',
     agents: 'each',
@@ -41,38 +49,42 @@ export const MACHINE_CHECKS: readonly Check[] = [
       const { foreseeTasks } = await import('@parley/proactive');
       const files = await openForReading(agent.workspace, clock);
       const { isThere, tasks, problems } = await foreseeTasks(files, agent);
-      // An agent without the file has no tasks.
+      // An agent without HEARTBEAT.md has no tasks.
       if (!isThere) return [];
-      if (problems.length === 0) return [ok(`HEARTBEAT.md has ${countOf(tasks.length, 'task')}`)];
+      if (problems.length === 0)
+        return [ok(`HEARTBEAT.md has ${formatCounted(tasks.length, 'task')}`)];
       const advice = `Correct ${join(agent.workspace, 'HEARTBEAT.md')}, or run "parley heartbeat convert".`;
       return problems.map((problem) => warning(problem, advice));
     },
   }),
 ];
 
-/** A summary of the audit: the number of findings by severity, and the command that lists them. */
-export const AUDIT_CHECK = doctor(['settings', 'audit'], {
+/**
+ * Summarizes the audit in `parley doctor`: the number of findings by severity, and the command that
+ * lists them.
+ */
+export const AUDIT_CHECK = defineDoctorCheck(['settings', 'audit'], {
   id: 'audit',
   title: 'No check of `parley audit` has a warning; a critical finding counts as failed.',
   async run({ folder, countFindings }) {
     if (!existsSync(folder.path)) return [skipped('there is no data folder yet')];
     const { critical, warning: warnings } = await countFindings();
-    const advice = `Run "${commandLine('audit', folder)}", which explains how to fix each.`;
-    const counted = countOf(warnings, 'warning');
+    const advice = `Run "${formatCommandLine('audit', folder)}", which explains how to fix each finding.`;
+    const counted = formatCounted(warnings, 'warning');
     if (critical > 0) return [failed(`${critical} critical, ${counted}`, advice)];
     return [warnings > 0 ? warning(counted, advice) : ok('no security weakness was found')];
   },
 });
 
 /**
- * The size of a test write, in bytes. It approximates the size of Parley's individual writes: the
- * write-ahead log of SQLite, or a picture that someone sends.
+ * The size of the test write, in bytes. SQLite's write-ahead log or a received picture has about
+ * this size.
  */
 const TRIED_BYTES = 1024 * 1024;
 const LITTLE_ROOM_BYTES = 500 * 1024 * 1024;
 
-async function folderFinding(path: string): Promise<Finding> {
-  const there = nearestFolder(path);
+async function checkFolder(path: string): Promise<CheckFinding> {
+  const there = findNearestFolder(path);
   try {
     await tryToWrite(there);
     const { bavail, bsize, ffree, files } = await statfs(there);
@@ -92,17 +104,17 @@ async function folderFinding(path: string): Promise<Finding> {
     const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
     const advice =
       code === 'ENOSPC' || code === 'EDQUOT'
-        ? 'Make room on that disk; Parley confirms no message that it cannot store.'
+        ? 'Free up space on that disk; Parley confirms no message that it cannot store.'
         : 'Give the user that runs Parley the right to write there, or choose another folder with --data FOLDER.';
     return failed(`${there} cannot be written: ${reasonOf(thrown)}`, advice);
   }
 }
 
-function nearestFolder(path: string): string {
-  return existsSync(path) || dirname(path) === path ? path : nearestFolder(dirname(path));
+function findNearestFolder(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : findNearestFolder(dirname(path));
 }
 
-/** Writes a file, syncs it to disk, and removes it. */
+/** Writes a test file, syncs it to disk, and removes it. */
 async function tryToWrite(folder: string): Promise<void> {
   const place = await mkdtemp(join(folder, '.parley-doctor-'));
   try {
@@ -114,10 +126,10 @@ async function tryToWrite(folder: string): Promise<void> {
   }
 }
 
-async function portFindings(
+async function checkPort(
   { gateway, settings: { http } }: FactsFor<'settings' | 'gateway'>,
   signal: AbortSignal,
-): Promise<readonly Finding[]> {
+): Promise<readonly CheckFinding[]> {
   const { host, port } = http;
   if (gateway.kind === 'runs') return [ok(`the running gateway uses ${gateway.at.address}`)];
   if (gateway.kind === 'silent')
@@ -135,7 +147,7 @@ async function portFindings(
   return [failed(`port ${port} on ${host} is taken by ${who}`, advice)];
 }
 
-/** Returns the error code of an attempt to listen; null if the port is free. */
+/** Tries to listen on the port and returns the error code; null if the port is free. */
 function tryToListen(host: string, port: number): Promise<string | null> {
   const server = createServer();
   return new Promise((resolve) => {

@@ -6,21 +6,21 @@ import { z } from 'zod';
 import type { DataFolder } from '../../data-folder.ts';
 
 const Tools = z.record(z.string(), z.string());
-const Accepted = z.record(
+const AcceptedTools = z.record(
   z.string(),
   z.object({
     tools: Tools,
     acceptedAt: z.number(),
-    /** The version of the algorithm that hashed the descriptions; absent in files of 0.1.0. */
+    /** The version of the hash algorithm; absent in files that version 0.1.0 wrote. */
     reading: z.number().optional(),
     seen: z.object({ tools: Tools, at: z.number() }).optional(),
   }),
 );
-type Accepted = z.infer<typeof Accepted>;
+type AcceptedTools = z.infer<typeof AcceptedTools>;
 
 /**
- * The current version. It is incremented whenever the same response from a server would produce a
- * different hash.
+ * The current version of the hash algorithm. Increment it whenever the same response from a server
+ * would produce a different hash.
  */
 const READING = 2;
 
@@ -32,8 +32,8 @@ interface DescribedTool {
 }
 
 /**
- * Compares the tools that a server offers with those that were accepted. The first list of a server
- * is accepted as it is; a later list that differs is logged and kept for the audit until the
+ * Compares the tools that a server offers with its accepted tools. The first list from a server is
+ * accepted unchanged. If a later list differs, it is logged and kept for the audit until the
  * operator accepts it.
  */
 export function createMcpNotes(
@@ -43,19 +43,22 @@ export function createMcpNotes(
   return (server, tools) => {
     const all = readAccepted(folder);
     const before = all[server];
-    const offered = Object.fromEntries(tools.map((tool) => [tool.name, hashOf(tool)]));
+    const offered = Object.fromEntries(tools.map((tool) => [tool.name, hashTool(tool)]));
     if (before === undefined) {
       const accepted = { tools: offered, acceptedAt: clock(), reading: READING };
       writeAccepted(folder, { ...all, [server]: accepted });
       return;
     }
-    const known = inPresentReading(before, offered);
+    const known = rehashEntry(before, offered);
     if (known !== before) {
       writeAccepted(folder, { ...all, [server]: known });
-      log.info({ server }, 'MCP server: more of its tool descriptions is read than before');
+      log.info(
+        { server },
+        'MCP server: hashes now cover more of its tool descriptions than before',
+      );
     }
-    const changes = changesBetween(known.tools, offered);
-    const isNews = changesBetween((known.seen ?? known).tools, offered) !== '';
+    const changes = describeToolChanges(known.tools, offered);
+    const isNews = describeToolChanges((known.seen ?? known).tools, offered) !== '';
     if (!isNews) return;
     const { seen: _old, ...rest } = known;
     const seen = changes === '' ? {} : { seen: { tools: offered, at: clock() } };
@@ -67,14 +70,14 @@ export function createMcpNotes(
   };
 }
 
-type Entry = Accepted[string];
+type AcceptedEntry = AcceptedTools[string];
 
 /**
- * The accepted tools with hashes of the current version. Hashes of an older version cannot be
- * compared, so tools with the same name are assumed to be unchanged, once. Tools that had already
- * changed remain changed; new and missing ones are still reported.
+ * Returns the accepted tools with hashes of the current version. Hashes of an older version cannot
+ * be compared, so after an upgrade tools with the same name are assumed to be unchanged. Tools that
+ * had already changed remain marked as changed, and new and missing tools are still reported.
  */
-function inPresentReading(entry: Entry, offered: z.infer<typeof Tools>): Entry {
+function rehashEntry(entry: AcceptedEntry, offered: z.infer<typeof Tools>): AcceptedEntry {
   if (entry.reading === READING) return entry;
   const { seen, ...accepted } = entry;
   const marks = Object.entries(accepted.tools).map(([name, mark]) => {
@@ -85,16 +88,20 @@ function inPresentReading(entry: Entry, offered: z.infer<typeof Tools>): Entry {
 }
 
 /**
- * The servers whose tools have changed since they were accepted, with the changes as `changed: a;
- * new: b; gone: c`.
+ * Returns the servers whose tools have changed since they were accepted, with the changes as
+ * `changed: a; new: b; gone: c`.
  */
 export function readMcpChanges(folder: Pick<DataFolder, 'path'>) {
   return Object.entries(readAccepted(folder)).flatMap(([server, { tools, seen }]) =>
-    seen === undefined ? [] : [{ server, changes: changesBetween(tools, seen.tools) }],
+    seen === undefined ? [] : [{ server, changes: describeToolChanges(tools, seen.tools) }],
   );
 }
 
-export function acceptMcp(folder: Pick<DataFolder, 'path'>, server: string, now: number): boolean {
+export function acceptMcpTools(
+  folder: Pick<DataFolder, 'path'>,
+  server: string,
+  now: number,
+): boolean {
   const all = readAccepted(folder);
   const seen = all[server]?.seen;
   if (seen === undefined) return false;
@@ -108,7 +115,7 @@ export function acceptMcp(folder: Pick<DataFolder, 'path'>, server: string, now:
   return true;
 }
 
-function changesBetween(before: z.infer<typeof Tools>, after: z.infer<typeof Tools>): string {
+function describeToolChanges(before: z.infer<typeof Tools>, after: z.infer<typeof Tools>): string {
   const gone = Object.keys(before).filter((name) => !Object.hasOwn(after, name));
   const added = Object.keys(after).filter((name) => !Object.hasOwn(before, name));
   const changed = Object.keys(after).filter(
@@ -118,28 +125,28 @@ function changesBetween(before: z.infer<typeof Tools>, after: z.infer<typeof Too
   return parts.map(([word, list]) => `${word}: ${list.join(', ')}`).join('; ');
 }
 
-function hashOf({ name, description, schema, readOnly }: DescribedTool): string {
+function hashTool({ name, description, schema, readOnly }: DescribedTool): string {
   const text = JSON.stringify([name, description, schema, readOnly]);
   return createHash('sha256').update(text).digest('hex').slice(0, 24);
 }
 
-/** Returns an empty record for an unreadable file; the next list is then accepted again. */
-function readAccepted({ path }: Pick<DataFolder, 'path'>): Accepted {
-  const file = fileIn(path);
+/** Returns an empty record if the file is unreadable; the next list of tools is then accepted. */
+function readAccepted({ path }: Pick<DataFolder, 'path'>): AcceptedTools {
+  const file = getAcceptedFile(path);
   if (!existsSync(file)) return {};
   try {
-    return Accepted.parse(JSON.parse(readFileSync(file, 'utf8')));
+    return AcceptedTools.parse(JSON.parse(readFileSync(file, 'utf8')));
   } catch {
     return {};
   }
 }
 
-function writeAccepted({ path }: Pick<DataFolder, 'path'>, accepted: Accepted): void {
-  const file = fileIn(path);
+function writeAccepted({ path }: Pick<DataFolder, 'path'>, accepted: AcceptedTools): void {
+  const file = getAcceptedFile(path);
   writeFileSync(`${file}.new`, `${JSON.stringify(accepted, null, 2)}\n`, { mode: 0o600 });
   renameSync(`${file}.new`, file);
 }
 
-function fileIn(dataFolder: string): string {
+function getAcceptedFile(dataFolder: string): string {
   return join(dataFolder, 'mcp-accepted.json');
 }

@@ -27,8 +27,8 @@ async function findings(servers: readonly string[], runs = true) {
   return MCP_CHECK.run(facts, AbortSignal.timeout(1_000));
 }
 
-describe('[G03] [U02] MCP servers in doctor', () => {
-  it('says which server needs a sign-in, and where the button is', async () => {
+describe("[G03] [U02] the doctor's check of MCP servers", () => {
+  it('names the server that needs a sign-in, and the location of the button', async () => {
     expect(await findings(['files', 'notes', 'desk'])).toMatchObject([
       { severity: 'ok', found: 'files: connected, 3 tools, 0 prompts' },
       {
@@ -41,12 +41,12 @@ describe('[G03] [U02] MCP servers in doctor', () => {
     ]);
   });
 
-  it('skips the check without a running gateway, and omits it without a server', async () => {
+  it('skips the check without a running gateway, and omits it if no server is configured', async () => {
     expect(await findings(['files'], false)).toMatchObject([{ severity: 'skipped' }]);
     expect(await findings([])).toEqual([]);
   });
 
-  it('reports the sign-in at a server that was removed from the settings', async () => {
+  it('reports the sign-in for a server that was removed from the settings', async () => {
     mkdirSync(join(path, 'secrets'));
     for (const name of ['mcp-old.json', 'mcp-notes.json', 'web-token']) {
       writeFileSync(join(path, 'secrets', name), '{}');

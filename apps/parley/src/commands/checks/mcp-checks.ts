@@ -1,38 +1,41 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { commandLine, type DataFolder } from '../../data-folder.ts';
+import { type DataFolder, formatCommandLine } from '../../data-folder.ts';
 import type { LoadedSettings } from '../../settings.ts';
-import { doctor, type Finding, ok, skipped, warning } from './check.ts';
+import { type CheckFinding, defineDoctorCheck, ok, skipped, warning } from './check.ts';
 import type { FactsFor } from './facts.ts';
 
-export const MCP_CHECK = doctor(['settings', 'gateway'], {
+export const MCP_CHECK = defineDoctorCheck(['settings', 'gateway'], {
   id: 'mcp',
   title: 'The gateway is connected to all MCP servers, and every sign-in belongs to one of them.',
   run(facts) {
     const { mcp } = facts.settings;
-    const connections = Object.keys(mcp).length === 0 ? [] : connectionFindings(facts);
-    return [...connections, ...leftOverSignIns(facts.folder, mcp)];
+    const connections = Object.keys(mcp).length === 0 ? [] : checkConnections(facts);
+    return [...connections, ...findLeftOverSignIns(facts.folder, mcp)];
   },
 });
 
-function connectionFindings({ folder, gateway }: FactsFor<'gateway'>): readonly Finding[] {
+function checkConnections({ folder, gateway }: FactsFor<'gateway'>): readonly CheckFinding[] {
   if (gateway.kind !== 'runs') return [skipped('no running gateway is connected to MCP servers')];
   const { at, status } = gateway;
   return status.mcp.map(({ works, line, signIn }) => {
     if (works) return ok(line);
     const advice =
       signIn === undefined
-        ? `Fix the reported problem; "${commandLine('status', folder)}" shows when the server is connected.`
+        ? `Fix the reported problem; "${formatCommandLine('status', folder)}" shows when the server is connected.`
         : `As an owner, open ${at.address}, and click “Sign in” beside ${signIn} under Status.`;
     return warning(line, advice);
   });
 }
 
-/** Finds tokens for servers that are no longer in the settings. They are unused but still valid. */
-function leftOverSignIns(
+/**
+ * Finds tokens for servers that are no longer in the settings. Tokens for removed servers are
+ * unused but still valid.
+ */
+function findLeftOverSignIns(
   folder: DataFolder,
   mcp: LoadedSettings['settings']['mcp'],
-): readonly Finding[] {
+): readonly CheckFinding[] {
   const secrets = join(folder.path, 'secrets');
   const files = existsSync(secrets) ? readdirSync(secrets) : [];
   return files.flatMap((file) => {

@@ -1,14 +1,14 @@
 import type { ClockReading } from '@parley/channels/probe';
 import { describeProblem, type SettingsProblem } from '@parley/settings';
-import { oldNamesIn } from '@parley/settings/upgrade';
-import { commandLine } from '../../data-folder.ts';
-import { NODE_NEEDED, versionFacts } from '../../version.ts';
+import { listOldNames } from '@parley/settings/upgrade';
+import { formatCommandLine } from '../../data-folder.ts';
+import { getVersionFacts, NODE_NEEDED } from '../../version.ts';
 import {
   type Check,
-  doctor,
-  type Finding,
+  type CheckFinding,
+  createFailureFinding,
+  defineDoctorCheck,
   failed,
-  failure,
   ok,
   skipped,
   warning,
@@ -16,45 +16,45 @@ import {
 import type { FactsFor } from './facts.ts';
 
 export const OWN_CHECKS: readonly Check[] = [
-  doctor([], {
+  defineDoctorCheck([], {
     id: 'version',
     title: 'Node is recent enough for this version of Parley.',
     run() {
-      const { parley, node, sqlite, from } = versionFacts();
+      const { parley, node, sqlite, from } = getVersionFacts();
       const text = `Parley ${parley}${from}, Node ${node}, SQLite ${sqlite}`;
       if (Number(node.split('.')[0]) >= NODE_NEEDED) return [ok(text)];
       return [failed(text, `Install Node ${NODE_NEEDED} or newer.`)];
     },
   }),
-  doctor(['config', 'gateway'], {
+  defineDoctorCheck(['config', 'gateway'], {
     id: 'settings',
     title: 'The settings are valid, in use and free of deprecated names; all plugins work.',
-    run: settingsFindings,
+    run: checkSettingsFile,
   }),
-  doctor(['gateway'], {
+  defineDoctorCheck(['gateway'], {
     id: 'gateway',
     title:
       'The gateway of the data folder answers and is ready; all its processes have the same version and settings.',
-    run: gatewayFindings,
+    run: checkGateway,
   }),
 ];
 
-/** Compares the times that other checks received from servers. */
-export const CLOCK_CHECK = doctor(['network'], {
+/** Compares this machine's clock with the server times that other checks received. */
+export const CLOCK_CHECK = defineDoctorCheck(['network'], {
   id: 'clock',
   title: 'The clock of this machine agrees with those of the model and the channels.',
   last: true,
-  run: ({ clocks }) => clockFindings(clocks),
+  run: ({ clocks }) => checkClocks(clocks),
 });
 
 type SettingsNeeds = FactsFor<'config' | 'gateway'>;
 
-/** The settings problems that `parley config check` reports. */
-function settingsFindings(facts: SettingsNeeds): readonly Finding[] {
+/** Returns the settings problems that `parley config check` reports. */
+function checkSettingsFile(facts: SettingsNeeds): readonly CheckFinding[] {
   const { folder, checked, pluginReport } = facts;
   const { settingsFile } = folder;
-  if (checked.kind === 'unreadable') return [failure(checked.error)];
-  const correct = `Correct ${settingsFile}; "${commandLine('config check', folder)}" shows the line.`;
+  if (checked.kind === 'unreadable') return [createFailureFinding(checked.error)];
+  const correct = `Correct ${settingsFile}; "${formatCommandLine('config check', folder)}" shows the line.`;
   const broken =
     checked.kind === 'ok'
       ? Object.values(checked.channels).flatMap((one) =>
@@ -62,22 +62,22 @@ function settingsFindings(facts: SettingsNeeds): readonly Finding[] {
         )
       : checked.problems;
   const findings = [
-    ...broken.map((problem) => failed(oneLine(problem), correct)),
+    ...broken.map((problem) => failed(formatOneLine(problem), correct)),
     ...checked.warnings.map((problem) =>
-      (problem.kind === 'no-effect' ? failed : warning)(oneLine(problem), correct),
+      (problem.kind === 'no-effect' ? failed : warning)(formatOneLine(problem), correct),
     ),
     ...pluginReport
       .filter(({ works }) => !works)
       .map(({ line }) =>
         warning(`the plugin ${line}`, 'Fix the plugin or remove it from the settings.'),
       ),
-    ...oldNamesIn(settingsFile).map((renamed) =>
+    ...listOldNames(settingsFile).map((renamed) =>
       warning(
         `${renamed} (a deprecated name that still works)`,
-        `Run "${commandLine('config upgrade', folder)}".`,
+        `Run "${formatCommandLine('config upgrade', folder)}".`,
       ),
     ),
-    ...notInUse(facts),
+    ...findNotInUse(facts),
   ];
   if (findings.length > 0) return findings;
   const isThere = checked.kind === 'ok' && checked.origin === 'file';
@@ -86,8 +86,8 @@ function settingsFindings(facts: SettingsNeeds): readonly Finding[] {
   ];
 }
 
-/** The differences between the settings of the running gateway and those in the file. */
-function notInUse({ checked, gateway }: SettingsNeeds): readonly Finding[] {
+/** Returns the differences between the settings in the file and those of the running gateway. */
+function findNotInUse({ checked, gateway }: SettingsNeeds): readonly CheckFinding[] {
   if (gateway.kind !== 'runs' || checked.kind !== 'ok') return [];
   const { afterRestart, problems } = gateway.status.settings;
   const restart = 'Restart Parley with the same environment variables.';
@@ -99,16 +99,16 @@ function notInUse({ checked, gateway }: SettingsNeeds): readonly Finding[] {
   ];
 }
 
-/** Formats a problem without the excerpt from the file. */
-function oneLine({ excerpt: _excerpt, ...problem }: SettingsProblem): string {
+/** Formats a settings problem on one line, without the excerpt from the file. */
+function formatOneLine({ excerpt: _excerpt, ...problem }: SettingsProblem): string {
   return describeProblem(problem)
     .trim()
     .replaceAll(/\s*\n\s*/g, '; ')
     .replaceAll(/ {2,}/g, ' ');
 }
 
-function gatewayFindings({ folder, gateway }: FactsFor<'gateway'>): readonly Finding[] {
-  if (gateway.kind === 'none') return [skipped('no gateway runs here')];
+function checkGateway({ folder, gateway }: FactsFor<'gateway'>): readonly CheckFinding[] {
+  if (gateway.kind === 'none') return [skipped('no gateway is running here')];
   const where = `process ${gateway.at.pid} at ${gateway.at.address}`;
   if (gateway.kind === 'silent') {
     const advice = `If it hangs, end process ${gateway.at.pid} and restart Parley. Nothing is lost.`;
@@ -126,23 +126,23 @@ function gatewayFindings({ folder, gateway }: FactsFor<'gateway'>): readonly Fin
   if (health.status === 'ready') return [ok(`${where} is ready`), ...strange];
   const reasons = health.reasons.join('; ');
   const result = health.status === 'down' ? failed : warning;
-  const advice = `See the checks below, and "${commandLine('status', folder)}".`;
+  const advice = `See the checks below, and "${formatCommandLine('status', folder)}".`;
   return [result(`${where} is ${health.status}: ${reasons}`, advice), ...strange];
 }
 
-/** Reminders are late or early when the clock is off by this much, in ms. */
+/** With a clock error of this size (ms), reminders are noticeably late or early. */
 const WRONG_MS = 5_000;
-/** Servers refuse certificates and logins when the clock is off by this much, in ms. */
+/** With a clock error of this size (ms), servers refuse certificates and logins. */
 const FAR_OFF_MS = 5 * 60_000;
 
 const LOOPBACK = /^(localhost|127\.[\d.]+|\[::1\])(:\d+)?$/;
 
 /**
- * Compares this machine's clock with those of the servers that answered. The closest one counts,
- * because a single server's clock may be wrong. Agreement with a server on this machine means
- * nothing, since it uses the same clock.
+ * Compares this machine's clock with those of the servers that answered. The closest server clock
+ * counts, because a single server's clock may be wrong. Servers on this machine are ignored, since
+ * they use the same clock.
  */
-export function clockFindings(readings: readonly ClockReading[]): readonly Finding[] {
+export function checkClocks(readings: readonly ClockReading[]): readonly CheckFinding[] {
   const outside = readings.filter(({ server }) => !LOOPBACK.test(server));
   const witnesses = outside.length > 0 ? outside : readings;
   const [best] = witnesses.toSorted((a, b) => Math.abs(a.aheadMs) - Math.abs(b.aheadMs));

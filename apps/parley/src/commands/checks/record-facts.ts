@@ -1,8 +1,7 @@
-import { agentOfConversation } from '@parley/core';
+import { getConversationAgent } from '@parley/core';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
 
-/** Facts from the database, for checks. */
 export type RecordFacts = Awaited<ReturnType<typeof gatherRecords>>;
 
 const WRITES = ['write', 'edit'] as const;
@@ -20,10 +19,10 @@ export async function gatherRecords(
     store?.signIns.list() ?? [],
     store?.audit.writes(WRITES, now - RECENT_MS) ?? [],
   ]);
-  /** The changes that agents made to files that become prompt text, newest first. */
+  /** Changes that agents made to files that become prompt text, newest first. */
   const promptWrites = writes.flatMap(({ input, ...write }) => {
-    const path = pathIn(input);
-    const writer = agentOfConversation(write.conversationId);
+    const path = parsePath(input);
+    const writer = getConversationAgent(write.conversationId);
     return path !== null && isPromptFile(path, writer) ? [{ ...write, path, writer }] : [];
   });
   return { allowedPeople, linked, signIns, promptWrites };
@@ -31,17 +30,20 @@ export async function gatherRecords(
 
 const Input = z.object({ path: z.string() });
 
-/** The path in a recorded call to a file tool, relative to the workspace; null if it has none. */
-export function pathOfCall(input: string, workspace: string): string | null {
-  const path = pathIn(input);
+/**
+ * Returns the path in a recorded call of a file tool, relative to the workspace; null if the call
+ * has no path.
+ */
+export function findCallPath(input: string, workspace: string): string | null {
+  const path = parsePath(input);
   if (path?.startsWith(`${workspace}/`)) return path.slice(workspace.length + 1);
   return path?.replace(/^(\.\/)+/, '') ?? null;
 }
 
-function pathIn(input: string): string | null {
+function parsePath(input: string): string | null {
   try {
     return Input.safeParse(JSON.parse(input)).data?.path ?? null;
   } catch {
-    return null; // The model wrote invalid JSON; such a call was never run.
+    return null; // The model wrote invalid JSON, so the call was never run.
   }
 }

@@ -1,27 +1,30 @@
 import { ParleyError } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { locateDataFolder } from '../../data-folder.ts';
-import { auditReport } from './audit-report.ts';
-import { audit, type Check, doctor, type Finding, ok } from './check.ts';
-import { type Examined, once } from './facts.ts';
-import { clockFindings } from './own-checks.ts';
+import { toAuditReport } from './audit-report.ts';
+import { type Check, type CheckFinding, defineAuditCheck, defineDoctorCheck, ok } from './check.ts';
+import { type ExaminedAgent, gatherOnce } from './facts.ts';
+import { checkClocks } from './own-checks.ts';
 import { runChecks } from './run-checks.ts';
 
 const base = {
   ...{ folder: locateDataFolder('/data', {}), env: {} },
   ...{ clock: () => 0, monotonic: () => 0 },
 };
-const agent = (name: string | undefined, sources: Examined['sources'] = {}): Examined => ({
+const agent = (
+  name: string | undefined,
+  sources: ExaminedAgent['sources'] = {},
+): ExaminedAgent => ({
   ...{ name, base, sources },
 });
 
 const run = (checks: readonly Check[], deadlineMs = 10_000, agents = [agent(undefined)]) =>
   runChecks(checks, agents, { deadlineMs, monotonic: () => 0 });
 
-type Run = (signal: AbortSignal) => readonly Finding[] | Promise<readonly Finding[]>;
+type Run = (signal: AbortSignal) => readonly CheckFinding[] | Promise<readonly CheckFinding[]>;
 
 const check = (id: string, work: Run): Check =>
-  doctor([], { id, title: 'It works.', run: (_facts, signal) => work(signal) });
+  defineDoctorCheck([], { id, title: 'It works.', run: (_facts, signal) => work(signal) });
 
 const forever = () => new Promise<never>(() => {});
 
@@ -42,9 +45,9 @@ describe('checks', () => {
     ]);
   });
 
-  it('[U02] that never finish are reported, while the others return their results', async () => {
+  it('[U02] are reported when they never finish, while the other checks return their results', async () => {
     const polite = (signal: AbortSignal) =>
-      new Promise<readonly Finding[]>((resolve) => {
+      new Promise<readonly CheckFinding[]>((resolve) => {
         signal.addEventListener('abort', () => resolve([ok('gave up')]));
       });
     const results = await run(
@@ -60,7 +63,7 @@ describe('checks', () => {
   });
 
   it('[U02] report each account, even if another one does not answer', async () => {
-    const accounts = doctor([], {
+    const accounts = defineDoctorCheck([], {
       ...{ id: 'channel', title: 'Every account works.' },
       run: () => [() => [{ ...ok('fine'), subject: 'a' }], forever, () => [ok('c')]],
     });
@@ -72,7 +75,7 @@ describe('checks', () => {
     ]);
   });
 
-  it('[U02] that throw are reported with what happened and what to do', async () => {
+  it('[U02] are reported when they throw, with the error and advice', async () => {
     const known = new ParleyError({ code: 'x', message: 'It broke. Fix it.', retryable: false });
     const fails = (error: Error) => () => {
       throw error;
@@ -90,24 +93,24 @@ describe('checks', () => {
     ]);
   });
 
-  it('[U05] that throw or never finish become warnings of an audit, which continues', async () => {
+  it('[U05] become warnings of the audit when they throw or never finish, and the audit continues', async () => {
     const common = { severity: 'info', title: 'It is safe.', advice: 'Look at it.' } as const;
     const settings = async () => ({}) as never;
     const results = await run(
       [
-        audit('settings', {
+        defineAuditCheck('settings', {
           ...common,
           id: 'a.throws',
           run: () => Promise.reject(new Error('lost')),
         }),
-        audit('settings', { ...common, id: 'b.hangs', run: forever }),
-        audit('files', { ...common, id: 'c.needs', run: () => ['never gathered'] }),
-        audit('settings', { ...common, id: 'd.finds', run: () => ['It is open.'] }),
+        defineAuditCheck('settings', { ...common, id: 'b.hangs', run: forever }),
+        defineAuditCheck('files', { ...common, id: 'c.needs', run: () => ['never gathered'] }),
+        defineAuditCheck('settings', { ...common, id: 'd.finds', run: () => ['It is open.'] }),
       ],
       20,
       [agent(undefined, { settings, files: forever })],
     );
-    expect(auditReport(results, 0)).toMatchObject({
+    expect(toAuditReport(results, 0)).toMatchObject({
       counts: { critical: 0, warning: 3, info: 1 },
       findings: [
         { id: 'a.throws', severity: 'warning', found: expect.stringContaining('lost') },
@@ -119,24 +122,28 @@ describe('checks', () => {
   });
 
   it('[U02] are omitted if the facts they need are not available', async () => {
-    const needy = doctor(['gateway'], { id: 'x', title: 'It works.', run: () => [ok('y')] });
+    const needy = defineDoctorCheck(['gateway'], {
+      id: 'x',
+      title: 'It works.',
+      run: () => [ok('y')],
+    });
     expect(await run([needy])).toEqual([]);
     const gateway = async () => ({ gateway: { kind: 'none' } }) as const;
     expect(await run([needy], 10_000, [agent(undefined, { gateway })])).toHaveLength(1);
   });
 
-  it('[U02] gather each fact once, and the last check runs after all others', async () => {
+  it('[U02] gather each fact once, and run the check marked `last` after all others', async () => {
     const clocks: { readonly server: string; readonly aheadMs: number }[] = [];
     let gathered = 0;
-    const network = once(async () => {
+    const network = gatherOnce(async () => {
       gathered += 1;
       return { clocks };
     });
-    const late = doctor(['network'], {
+    const late = defineDoctorCheck(['network'], {
       ...{ id: 'late', title: 'It works.', last: true },
       run: (facts) => facts.clocks.map(({ server }) => ok(server)),
     });
-    const asks = doctor(['network'], {
+    const asks = defineDoctorCheck(['network'], {
       ...{ id: 'asks', title: 'It works.' },
       async run(facts) {
         await Promise.resolve();
@@ -149,21 +156,25 @@ describe('checks', () => {
     expect(gathered).toBe(1);
   });
 
-  it('[F14] name the agent, unless they run once or their finding is common to all agents', async () => {
+  it('[F14] name the agent, unless they run only once or all agents share the finding', async () => {
     const agents = [undefined, 'support'].map((name) =>
       agent(name, { settings: async () => ({ agent: name }) as never }),
     );
     const texts = async (tested: Check) =>
       (await run([tested], 10_000, agents)).map(({ subject, found }) => [subject, found]);
     const row = { id: 'x', title: 'It works.' };
-    const each = doctor(['settings'], { ...row, agents: 'each', run: () => [ok('fine')] });
+    const each = defineDoctorCheck(['settings'], {
+      ...row,
+      agents: 'each',
+      run: () => [ok('fine')],
+    });
     expect(await texts(each)).toEqual([
       [undefined, 'fine'],
       ['support', 'fine'],
     ]);
     expect(await texts(check('x', () => [ok('fine')]))).toEqual([[undefined, 'fine']]);
     const common = { ...row, severity: 'info', advice: '' } as const;
-    const differing = audit('settings', {
+    const differing = defineAuditCheck('settings', {
       ...common,
       run: (facts) => ['same', `own of ${facts.agent}`],
     });
@@ -194,6 +205,6 @@ describe('the clock of this machine', () => {
     ],
     ['is unknown without an answer', [], 'skipped'],
   ])('[U02] %s', (_what, readings, severity) => {
-    expect(clockFindings(readings)).toMatchObject([{ severity }]);
+    expect(checkClocks(readings)).toMatchObject([{ severity }]);
   });
 });

@@ -1,51 +1,51 @@
 import { type ChannelProbe, type ProbeEnv, readClock } from '@parley/channels/probe';
-import { countOf, defectsText } from '@parley/core';
+import { describeDefects, formatCounted } from '@parley/core';
 import type { AccountStatus } from '@parley/gateway';
-import { configuredModels, type ModelProbe, probeProvider } from '@parley/models/probe';
+import { listConfiguredModels, type ModelProbe, probeProvider } from '@parley/models/probe';
 import { probeRedis } from '@parley/queue/probe';
 import { nearestWord } from '@parley/settings';
-import { channelLine } from '../../banner.ts';
+import { formatChannelLine } from '../../banner.ts';
 import { withStore } from '../../cli.ts';
-import { commandLine } from '../../data-folder.ts';
+import { formatCommandLine } from '../../data-folder.ts';
 import { refuseLostDatabase } from '../../database-mark.ts';
-import { allAgents, type ChosenAgent, type LoadedSettings } from '../../settings.ts';
+import { type ChosenAgent, type LoadedSettings, listAgents } from '../../settings.ts';
 import {
   type Check,
-  doctor,
-  type Finding,
+  type CheckFinding,
+  createFailureFinding,
+  defineDoctorCheck,
   failed,
-  failure,
   ok,
   skipped,
   warning,
 } from './check.ts';
 import type { FactsFor } from './facts.ts';
-import type { Base } from './installation.ts';
+import type { ExaminedBase } from './installation.ts';
 
 /** Checks of the servers that the installation uses. */
 export const SERVICE_CHECKS: readonly Check[] = [
-  doctor(['settings', 'network'], {
+  defineDoctorCheck(['settings', 'network'], {
     id: 'model',
     title: 'Every configured model answers; the main model must.',
-    run: modelParts,
+    run: listModelParts,
   }),
-  doctor(['settings', 'config', 'gateway', 'schema', 'network'], {
+  defineDoctorCheck(['settings', 'config', 'gateway', 'schema', 'network'], {
     id: 'channel',
     title: 'Every account can be used, and the running gateway is connected to it.',
-    run: channelParts,
+    run: listChannelParts,
   }),
-  doctor(['settings', 'schema', 'gateway'], {
+  defineDoctorCheck(['settings', 'schema', 'gateway'], {
     id: 'database',
     title: 'The database is undamaged, has a known schema, and can be read and written.',
-    run: databaseFindings,
+    run: checkDatabase,
   }),
-  doctor(['settings', 'network'], {
+  defineDoctorCheck(['settings', 'network'], {
     id: 'queue',
     title:
       'Redis, if configured, answers, is recent enough, and does not evict keys when it is full.',
     async run({ settings: { queue } }, signal) {
       const { url } = queue;
-      if (url === undefined) return [ok('in memory; each start fills it from the database')];
+      if (url === undefined) return [ok('in memory; each start fills the queue from the database')];
       const { host } = new URL(url);
       const probe = await probeRedis({ ...queue, url }, signal);
       if (probe.kind === 'problem') {
@@ -62,10 +62,13 @@ export const SERVICE_CHECKS: readonly Check[] = [
 
 type ModelNeeds = FactsFor<'settings' | 'network'>;
 
-/** One part for each model that agents use; the model of the default agent has no name (F14). */
-function modelParts(facts: ModelNeeds) {
+/**
+ * Returns one part for each model that agents use; the part for the default agent's model has no
+ * name (F14).
+ */
+function listModelParts(facts: ModelNeeds) {
   const agentsOf = new Map<string, ChosenAgent[]>();
-  for (const one of allAgents(facts.loaded)) {
+  for (const one of listAgents(facts.loaded)) {
     const key = JSON.stringify(one.settings.model);
     agentsOf.set(key, [...(agentsOf.get(key) ?? []), one]);
   }
@@ -73,7 +76,7 @@ function modelParts(facts: ModelNeeds) {
     if (first === undefined) return [];
     const names = [first, ...more].map(({ settings }) => settings.agent.id).join(', ');
     return async (signal: AbortSignal) => {
-      const found = await modelFindings(facts, first.settings, signal);
+      const found = await checkModel(facts, first.settings, signal);
       if (first.name === undefined) return found;
       return found.map(({ subject, ...finding }) => ({
         ...finding,
@@ -83,13 +86,13 @@ function modelParts(facts: ModelNeeds) {
   });
 }
 
-async function modelFindings(
+async function checkModel(
   { env, clock, monotonic, clocks, folder }: ModelNeeds,
   { model }: LoadedSettings['settings'],
   signal: AbortSignal,
-): Promise<readonly Finding[]> {
-  const choices = await configuredModels(model, { ollamaHost: env.OLLAMA_HOST });
-  const findings = choices.map(async (choice, at): Promise<readonly Finding[]> => {
+): Promise<readonly CheckFinding[]> {
+  const choices = await listConfiguredModels(model, { ollamaHost: env.OLLAMA_HOST });
+  const findings = choices.map(async (choice, at): Promise<readonly CheckFinding[]> => {
     if (choice === 'offline') {
       if (at > 0) return [];
       if (model.model === 'offline') return [ok('the built-in test model answers, as configured')];
@@ -100,17 +103,17 @@ async function modelFindings(
     const { time, server } = probe;
     const reading = time === null ? null : readClock(server, time.date, time);
     if (reading !== null) clocks.push(reading);
-    return [{ ...modelFinding(probe, choice.model, at > 0), subject: probe.id }];
+    return [{ ...toModelFinding(probe, choice.model, at > 0), subject: probe.id }];
   });
   return (await Promise.all(findings)).flat();
 }
 
 const MAX_NAMED = 5;
 
-function modelFinding(probe: ModelProbe, wanted: string, isOther: boolean): Finding {
+function toModelFinding(probe: ModelProbe, wanted: string, isOther: boolean): CheckFinding {
   const { server, models } = probe;
   if (probe.kind === 'works') {
-    const offers = models === null ? '' : `; it offers ${countOf(models.length, 'model')}`;
+    const offers = models === null ? '' : `; it offers ${formatCounted(models.length, 'model')}`;
     return ok(`answered at ${server} in ${(probe.tookMs / 1_000).toFixed(1)} s${offers}`);
   }
   const others = models === null || models.includes(wanted) ? [] : models;
@@ -123,12 +126,12 @@ function modelFinding(probe: ModelProbe, wanted: string, isOther: boolean): Find
   return result(probe.reason, `${probe.fix}${offer}`.trim() || 'Try again later.');
 }
 
-/** These are always available; the port check covers them. */
+/** The web page and the terminal are always available, and the port check covers them. */
 const LOCAL: ReadonlySet<string> = new Set(['web', 'terminal']);
 
 type ChannelNeeds = FactsFor<'settings' | 'config' | 'gateway' | 'schema' | 'network'>;
 
-function channelParts(facts: ChannelNeeds) {
+function listChannelParts(facts: ChannelNeeds) {
   return Object.values(facts.channels).flatMap((one) => {
     if (one.kind === 'disabled' || LOCAL.has(one.channel)) return [];
     const subject = one.account === 'default' ? one.channel : `${one.channel}/${one.account}`;
@@ -136,35 +139,35 @@ function channelParts(facts: ChannelNeeds) {
       if (one.kind === 'broken') {
         return [{ ...skipped('its settings are invalid; see above'), subject }];
       }
-      const found = await accountFindings(facts, one, signal);
+      const found = await checkAccount(facts, one, signal);
       return found.map((finding) => ({ ...finding, subject }));
     };
   });
 }
 
-type Configured = Extract<LoadedSettings['channels'][string], { kind: 'ok' }>;
+type ConfiguredAccount = Extract<LoadedSettings['channels'][string], { kind: 'ok' }>;
 
-async function accountFindings(
+async function checkAccount(
   facts: ChannelNeeds,
-  one: Configured,
+  one: ConfiguredAccount,
   signal: AbortSignal,
-): Promise<readonly Finding[]> {
-  const probe = await probeOf(facts, one, signal);
-  if (facts.gateway.kind !== 'runs') return channelFindings(probe, null);
+): Promise<readonly CheckFinding[]> {
+  const probe = await probeAccount(facts, one, signal);
+  if (facts.gateway.kind !== 'runs') return toChannelFindings(probe, null);
   const { channel, account } = one;
   const served = facts.gateway.status.channels.find(
     (status) => status.channel === channel && status.account === account,
   );
-  const found = channelFindings(probe, served?.state ?? 'not-served');
-  // Reported even when messages still arrive and leave, because the adapter violated its contract.
+  const found = toChannelFindings(probe, served?.state ?? 'not-served');
+  // Contract violations are reported even when messages still arrive and leave.
   if (served?.defects === undefined) return found;
   const advice = 'Report it to the author of this channel, or update or remove it.';
-  return [...found, warning(`its adapter has ${defectsText(served.defects)}`, advice)];
+  return [...found, warning(`its adapter has ${describeDefects(served.defects)}`, advice)];
 }
 
-async function probeOf(
+async function probeAccount(
   { folder, env, clock, clocks, database, gateway, definitions }: ChannelNeeds,
-  { channel, account, settings }: Configured,
+  { channel, account, settings }: ConfiguredAccount,
   signal: AbortSignal,
 ): Promise<ChannelProbe> {
   const definition = definitions.find(({ id }) => id === channel);
@@ -181,19 +184,19 @@ async function probeOf(
   return probe;
 }
 
-/** The state of an account as reported by the running gateway; null if none is running. */
+/** The account state reported by the running gateway; null if no gateway is running. */
 type AccountState = AccountStatus['state'] | 'not-served' | null;
 
-/** Returns the worse of two reports, from the platform and from the running gateway. */
-function channelFindings(probe: ChannelProbe, state: AccountState): readonly Finding[] {
-  const line = typeof state === 'object' && state !== null ? lineOf(state) : null;
+/** Returns the worse of two reports: one from the platform, one from the running gateway. */
+function toChannelFindings(probe: ChannelProbe, state: AccountState): readonly CheckFinding[] {
+  const line = typeof state === 'object' && state !== null ? formatStateLine(state) : null;
   const works = state !== null && typeof state === 'object' && WORKS.has(state.kind);
   if (probe.kind === 'problem') {
     const { reason, fix, retryable } = probe;
     if (!works || !retryable) return [failed(reason, fix)];
     return [warning(`${reason}; the running gateway is ${line}`, fix)];
   }
-  const trouble = stateTrouble(state);
+  const trouble = findStateTrouble(state);
   if (trouble !== null) return [trouble];
   if (probe.kind === 'unlinked') return [warning(probe.reason, probe.fix)];
   if (probe.kind === 'unknown') return [line === null ? skipped(probe.reason) : ok(line)];
@@ -204,12 +207,12 @@ function channelFindings(probe: ChannelProbe, state: AccountState): readonly Fin
 
 const WORKS: ReadonlySet<string> = new Set(['connected', 'standby', 'starting']);
 
-/** A code that links an account is secret; `channelLine` never shows it. */
-function lineOf(state: AccountStatus['state']): string {
-  return channelLine({ channel: '', account: '', state });
+/** A linking code is secret, so `formatChannelLine` does not include it. */
+function formatStateLine(state: AccountStatus['state']): string {
+  return formatChannelLine({ channel: '', account: '', state });
 }
 
-function stateTrouble(state: AccountState): Finding | null {
+function findStateTrouble(state: AccountState): CheckFinding | null {
   if (state === null) return null;
   if (state === 'not-served') {
     const advice =
@@ -220,7 +223,7 @@ function stateTrouble(state: AccountState): Finding | null {
     case 'failed':
       return failed(state.reason, state.fix);
     case 'retrying':
-      return warning(lineOf(state), 'Parley keeps trying; the log has details.');
+      return warning(formatStateLine(state), 'Parley keeps trying; the log has details.');
     case 'pairing': {
       const advice = 'Enter the code, shown on the page and by "parley status", on the phone.';
       return warning('it is waiting to be linked', advice);
@@ -232,11 +235,11 @@ function stateTrouble(state: AccountState): Finding | null {
   }
 }
 
-async function databaseFindings(
+async function checkDatabase(
   facts: FactsFor<'settings' | 'schema' | 'gateway'>,
-): Promise<readonly Finding[]> {
+): Promise<readonly CheckFinding[]> {
   const { folder, database, gateway, settings } = facts;
-  if (database.kind === 'failed') return [failure(database.error)];
+  if (database.kind === 'failed') return [createFailureFinding(database.error)];
   const { kind, dialect, name, bytes } = database.state;
   const size = bytes === null || bytes === 0 ? '' : `, ${(bytes / 1e6).toFixed(1)} MB`;
   const what = `${dialect === 'sqlite' ? 'SQLite' : 'PostgreSQL'}, ${name}${size}`;
@@ -245,29 +248,29 @@ async function databaseFindings(
     return [ok(`${what}: it does not exist yet; the first start creates it`)];
   }
   if (kind === 'behind') {
-    const advice = `You need not do anything: the next start upgrades it. To be able to go back, make a backup first: ${commandLine('backup FILE', folder)}`;
+    const advice = `You need not do anything: the next start upgrades it. To be able to go back, make a backup first: ${formatCommandLine('backup FILE', folder)}`;
     return [warning(`${what}: its schema is from an older version of Parley`, advice)];
   }
   if (gateway.kind === 'runs') {
     const { trouble } = gateway.status;
     if (trouble === undefined) {
-      const advice = `See docs/deploy.md and docs/retention.md, and "${commandLine('dead list', folder)}".`;
+      const advice = `See docs/deploy.md and docs/retention.md, and "${formatCommandLine('dead list', folder)}".`;
       const notes = (gateway.status.notes ?? []).map((note) => warning(note, advice));
       const works = ok(`${what}; the running gateway reads and writes it`);
-      return [works, ...notes, ...(await fileFindings(facts))];
+      return [works, ...notes, ...(await checkStoredFiles(facts))];
     }
-    return [failed(trouble, `Then run "${commandLine('status', folder)}" again.`)];
+    return [failed(trouble, `Then run "${formatCommandLine('status', folder)}" again.`)];
   }
   if (gateway.kind === 'silent') return [ok(`${what}; the schema is current`)];
   await withStore(facts, (store) => store.ping());
-  return [ok(`${what}; it can be read and written`), ...(await fileFindings(facts))];
+  return [ok(`${what}; it can be read and written`), ...(await checkStoredFiles(facts))];
 }
 
-/** Files are stored outside the rows of their messages, so they can be missing. */
-async function fileFindings(installation: Base): Promise<readonly Finding[]> {
+/** Files are stored separately from their messages' database rows, so they can be missing. */
+async function checkStoredFiles(installation: ExaminedBase): Promise<readonly CheckFinding[]> {
   const missing = await withStore(installation, (store) => store.files.missing());
   if (missing === 0) return [];
-  const found = `${countOf(missing, 'file')} of messages ${missing === 1 ? 'is' : 'are'} missing or incomplete`;
+  const found = `${formatCounted(missing, 'file')} of messages ${missing === 1 ? 'is' : 'are'} missing or incomplete`;
   const advice =
     'Ask the senders to send them again, or restore a backup that has them; until then the agent says that it cannot read them. Files are kept for a day, so this warning goes away by itself.';
   return [warning(found, advice)];

@@ -1,17 +1,17 @@
 import { COMMANDS, fitMenu, leftOutText } from '@parley/channels';
-import { countOf, type Reader, silentLogger } from '@parley/core';
+import { formatCounted, type Reader, silentLogger } from '@parley/core';
 import { nearestWord } from '@parley/settings';
 import type { SkillStatus } from '@parley/workspace';
-import { openInstalledSkills, skillCommandsOf } from '../../agent-sources.ts';
-import { commandLine } from '../../data-folder.ts';
+import { createSkillCommands, openInstalledSkills } from '../../agent-sources.ts';
+import { formatCommandLine } from '../../data-folder.ts';
 import { openTools } from '../../open-agent.ts';
 import type { LoadedSettings } from '../../settings.ts';
-import { doctor, type Finding, ok, skipped, warning } from './check.ts';
+import { type CheckFinding, defineDoctorCheck, ok, skipped, warning } from './check.ts';
 import type { FactsFor } from './facts.ts';
 
 const OWNER: Reader = { kind: 'owner', conversationId: 'terminal' };
 
-export const SKILL_CHECK = doctor(['settings', 'config'], {
+export const SKILL_CHECK = defineDoctorCheck(['settings', 'config'], {
   id: 'skills',
   title: 'Every skill can be used, is in the menus, and is named correctly in the settings.',
   agents: 'each',
@@ -23,21 +23,21 @@ export const SKILL_CHECK = doctor(['settings', 'config'], {
     const skills = openInstalledSkills(settings, { folder, env }, from);
     const all = await skills.list();
     if (all.length === 0) return [skipped('there are none')];
-    const show = `"${commandLine('skills', folder)}" lists them.`;
+    const show = `"${formatCommandLine('skills', folder)}" lists them.`;
     const found = [
-      ...all.flatMap((one) => skillFindings(one, show)),
-      // Skills from plugins are not known here, so names cannot be checked.
-      ...(settings.plugins.length > 0 ? [] : unknownNames(settings.skills, all)),
-      // The menus of accounts list the skills of the default agent.
-      ...(agent === undefined ? await menuFindings(facts, skillCommandsOf(skills)) : []),
+      ...all.flatMap((one) => toSkillFindings(one, show)),
+      // The skills of plugins are not loaded here, so with plugins the names cannot be checked.
+      ...(settings.plugins.length > 0 ? [] : findUnknownNames(settings.skills, all)),
+      // The menus of accounts list only the skills of the default agent.
+      ...(agent === undefined ? await checkMenus(facts, createSkillCommands(skills)) : []),
     ];
     if (found.length > 0) return found;
     const ready = all.filter(({ state }) => state === 'ready').length;
-    return [ok(`${ready} of ${countOf(all.length, 'skill')} ready`)];
+    return [ok(`${ready} of ${formatCounted(all.length, 'skill')} ready`)];
   },
 });
 
-function skillFindings(skill: SkillStatus, show: string): readonly Finding[] {
+function toSkillFindings(skill: SkillStatus, show: string): readonly CheckFinding[] {
   const { name, state, reason, warnings, location } = skill;
   if (state === 'refused') return [warning(`${name} cannot be used: ${reason}`, show)];
   const advice = `If the guess is wrong, correct the front matter of ${location}.`;
@@ -46,11 +46,11 @@ function skillFindings(skill: SkillStatus, show: string): readonly Finding[] {
     : [warning(`${name} was interpreted with guesses: ${warnings.join('; ')}`, advice)];
 }
 
-/** Names in the settings that match no skill. */
-function unknownNames(
+/** Finds names in the settings that match no skill. */
+function findUnknownNames(
   { allow = [], block, entries }: LoadedSettings['settings']['skills'],
   all: readonly SkillStatus[],
-): readonly Finding[] {
+): readonly CheckFinding[] {
   const names = all.map(({ name }) => name);
   const folded = new Set(names.map((one) => one.toLowerCase()));
   const lists = { allow, block, entries: Object.keys(entries) };
@@ -66,10 +66,10 @@ function unknownNames(
   );
 }
 
-async function menuFindings(
+async function checkMenus(
   { channels, definitions }: FactsFor<'settings' | 'config'>,
-  commandsFor: ReturnType<typeof skillCommandsOf>,
-): Promise<readonly Finding[]> {
+  commandsFor: ReturnType<typeof createSkillCommands>,
+): Promise<readonly CheckFinding[]> {
   const commands = [...COMMANDS, ...(await commandsFor('others'))];
   const served = Object.values(channels).flatMap((one) => (one.kind === 'ok' ? [one.channel] : []));
   return [...new Set(served)].flatMap((channel) => {

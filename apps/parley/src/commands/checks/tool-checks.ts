@@ -1,23 +1,23 @@
-import { hostOf, isLoopback } from './access-checks.ts';
-import { audit, both, type Check, ok, skipped } from './check.ts';
+import { getHost, isLoopbackHost } from './access-checks.ts';
+import { type Check, defineAuditCheck, defineCheck, ok, skipped } from './check.ts';
 import type { FactsFor } from './facts.ts';
 
 /**
- * Programs that run code or commands given as arguments, so no prefix of these arguments makes a
- * call harmless.
+ * Programs that run code or commands given as arguments, so that no argument prefix makes a call
+ * harmless.
  */
 const INTERPRETERS: ReadonlySet<string> = new Set([
   ...['sh', 'bash', 'zsh', 'env', 'sudo', 'xargs', 'find', 'ssh', 'make', 'docker'],
   ...['node', 'npm', 'npx', 'python', 'python3', 'uvx', 'perl', 'ruby', 'php', 'awk'],
 ]);
-/** Tools that change files or reach other people when they run without approval. */
+/** Tools that can change files or reach other people if they run without approval. */
 const CHANGING: ReadonlySet<string> = new Set([
   ...['write', 'edit', 'message', 'send_file', 'cron', 'web_fetch'],
 ]);
 const SECRET_NAME = /(token|key|secret|passw|auth|credential)/i;
 
 export const TOOL_CHECKS: readonly Check[] = [
-  audit('settings', {
+  defineAuditCheck('settings', {
     id: 'exec.enabled',
     severity: 'info',
     title: 'The agent runs no commands.',
@@ -25,7 +25,7 @@ export const TOOL_CHECKS: readonly Check[] = [
     run: ({ settings: { exec } }) =>
       exec.enabled ? ['Commands are on, for owners in direct chats.'] : [],
   }),
-  audit('settings', {
+  defineAuditCheck('settings', {
     id: 'exec.unasked',
     severity: 'critical',
     title: 'A person approves each command.',
@@ -34,7 +34,7 @@ export const TOOL_CHECKS: readonly Check[] = [
     run: ({ settings: { exec } }) =>
       exec.enabled && exec.approval === 'never' ? ['Commands run without approval.'] : [],
   }),
-  audit('settings', {
+  defineAuditCheck('settings', {
     id: 'exec.network',
     severity: 'warning',
     title: 'Commands cannot reach the network.',
@@ -44,7 +44,7 @@ export const TOOL_CHECKS: readonly Check[] = [
         ? ['Commands reach the network and all servers of this machine.']
         : [],
   }),
-  both('sandbox', {
+  defineCheck('sandbox', {
     id: 'exec.sandbox',
     doctorName: 'sandbox',
     severity: 'warning',
@@ -59,49 +59,49 @@ export const TOOL_CHECKS: readonly Check[] = [
       ];
     },
   }),
-  audit('settings', {
+  defineAuditCheck('settings', {
     id: 'approvals.any-command',
     severity: 'critical',
     title: 'No rule of approvals.auto lets every command run.',
     advice: 'Name whole commands instead, such as "exec:git status".',
     run: (facts) =>
-      rulesOf(facts, 'exec')
+      listRules(facts, 'exec')
         .filter(({ pattern }) => pattern === null || pattern.trim().startsWith('*'))
         .map(({ rule }) => `The rule "${rule}" lets every command run without approval.`),
   }),
-  audit('settings', {
+  defineAuditCheck('settings', {
     id: 'approvals.broad-command',
     severity: 'warning',
     title: 'Rules for commands name more than a program.',
     advice:
       'Name the subcommand and leave out the *, such as "exec:git status": most programs can start other programs through an option.',
     run: (facts) =>
-      rulesOf(facts, 'exec')
+      listRules(facts, 'exec')
         .filter(({ pattern }) => pattern !== null && isBroadCommand(pattern))
         .map(({ rule }) => `The rule "${rule}" covers more commands than it seems to.`),
   }),
-  audit('settings', {
+  defineAuditCheck('settings', {
     id: 'approvals.host-prefix',
     severity: 'warning',
     title: 'Rules for web pages name the whole host.',
     advice: 'Put a / after the host: "web_fetch:https://example.com/*" matches no other host.',
     run: (facts) =>
-      rulesOf(facts, 'web_fetch')
+      listRules(facts, 'web_fetch')
         .filter(({ pattern }) => pattern !== null && isHostPrefix(pattern))
         .map(({ rule }) => `The rule "${rule}" also matches other hosts.`),
   }),
-  audit('settings', {
+  defineAuditCheck('settings', {
     id: 'approvals.unasked-tool',
     severity: 'warning',
     title: 'No rule lets a tool that changes something run with any arguments.',
     advice: 'Name the intended arguments, such as "write:notes/*".',
     run: ({ settings }) =>
       settings.approvals.auto
-        .map(ruleOf)
-        .filter(({ tool, pattern }) => isChanging(tool) && (pattern ?? '*').startsWith('*'))
+        .map(parseRule)
+        .filter(({ tool, pattern }) => isChangingTool(tool) && (pattern ?? '*').startsWith('*'))
         .map(({ rule }) => `The rule "${rule}" lets every such call run without approval.`),
   }),
-  audit('settings', {
+  defineAuditCheck('settings', {
     id: 'web.unasked',
     severity: 'warning',
     title: 'The agent asks before it opens URLs that outsiders sent.',
@@ -111,49 +111,49 @@ export const TOOL_CHECKS: readonly Check[] = [
         ? ['Web pages are opened without approval.']
         : [],
   }),
-  audit('settings', {
+  defineAuditCheck('settings', {
     id: 'mcp.everyone',
     severity: 'warning',
     title: 'Only owners can use MCP servers.',
     advice:
       'Remove "audience: everyone", unless strangers may use everything that the server can do.',
     run: (facts) =>
-      servers(facts)
+      listServers(facts)
         .filter(({ audience }) => audience === 'everyone')
         .map(({ name }) => `Everyone who may write to the agent can use the server ${name}.`),
   }),
-  audit('settings', {
+  defineAuditCheck('settings', {
     id: 'mcp.unasked',
     severity: 'warning',
     title: 'A person approves changes by tools of MCP servers.',
     advice: 'Remove "approval: never": then only tools that change something ask for approval.',
     run: (facts) =>
-      servers(facts)
+      listServers(facts)
         .filter(({ approval }) => approval === 'never')
         .map(({ name }) => `The tools of the server ${name} run without approval.`),
   }),
-  audit('settings', {
+  defineAuditCheck('settings', {
     id: 'mcp.without-tls',
     severity: 'warning',
     title: 'MCP servers on other machines are reached over https.',
     advice:
       'Use https://: without it, others on the network can read the traffic and impersonate the server.',
     run: (facts) =>
-      servers(facts)
-        .filter(({ url }) => url?.startsWith('http://') && !isLoopback(hostOf(url)))
+      listServers(facts)
+        .filter(({ url }) => url?.startsWith('http://') && !isLoopbackHost(getHost(url)))
         .map(
-          ({ name, url = '' }) => `The server ${name} on ${hostOf(url)} is reached without TLS.`,
+          ({ name, url = '' }) => `The server ${name} on ${getHost(url)} is reached without TLS.`,
         ),
   }),
-  audit('settings', {
+  defineAuditCheck('settings', {
     id: 'mcp.key-in-address',
     severity: 'warning',
     title: 'No URL or argument of an MCP server contains a key.',
     advice:
       'Put the key into headers or env: URLs appear in logs, and arguments in the process list.',
     run: (facts) =>
-      servers(facts).flatMap(({ name, url, args }) => [
-        ...(url !== undefined && hasKey(url)
+      listServers(facts).flatMap(({ name, url, args }) => [
+        ...(url !== undefined && containsUrlKey(url)
           ? [`The URL of the server ${name} contains a key.`]
           : []),
         ...(args.some((one, at) => isKeyArgument(one, args[at + 1]))
@@ -161,21 +161,21 @@ export const TOOL_CHECKS: readonly Check[] = [
           : []),
       ]),
   }),
-  audit('settings', {
+  defineAuditCheck('settings', {
     id: 'mcp.unpinned',
     severity: 'warning',
     title: 'Programs of MCP servers are pinned to a version.',
     advice:
       'Name a version, such as "some-server@1.2.3": otherwise each start runs the latest release.',
     run: (facts) =>
-      servers(facts).flatMap(({ name, command, args }) => {
-        const fetched = command === undefined ? null : unpinnedPackage(command, args);
+      listServers(facts).flatMap(({ name, command, args }) => {
+        const fetched = command === undefined ? null : findUnpinnedPackage(command, args);
         return fetched === null
           ? []
           : [`The server ${name} runs the newest version of ${fetched}.`];
       }),
   }),
-  audit('files', {
+  defineAuditCheck('files', {
     id: 'mcp.changed',
     severity: 'warning',
     title: 'The tool descriptions of MCP servers are the accepted ones.',
@@ -188,26 +188,26 @@ export const TOOL_CHECKS: readonly Check[] = [
   }),
 ];
 
-interface Rule {
+interface AutoRule {
   readonly rule: string;
   readonly tool: string;
-  /** Null if the rule matches the tool with any arguments. */
+  /** The pattern for the arguments; null if the rule matches the tool with any arguments. */
   readonly pattern: string | null;
 }
 
-function ruleOf(rule: string): Rule {
+function parseRule(rule: string): AutoRule {
   const colon = rule.indexOf(':');
   if (colon === -1) return { rule, tool: rule, pattern: null };
   return { rule, tool: rule.slice(0, colon), pattern: rule.slice(colon + 1) };
 }
 
-function rulesOf({ settings }: FactsFor<'settings'>, tool: string): readonly Rule[] {
-  return settings.approvals.auto.map(ruleOf).filter((one) => one.tool === tool);
+function listRules({ settings }: FactsFor<'settings'>, tool: string): readonly AutoRule[] {
+  return settings.approvals.auto.map(parseRule).filter((one) => one.tool === tool);
 }
 
 /**
- * Matches patterns such as `git *`, `git*` and `npm run *`, where the text before the star leaves
- * open what is run.
+ * Matches patterns such as `git *`, `git*` and `npm run *`, in which the text before the star does
+ * not determine the command.
  */
 function isBroadCommand(pattern: string): boolean {
   const star = pattern.indexOf('*');
@@ -217,23 +217,23 @@ function isBroadCommand(pattern: string): boolean {
 }
 
 /**
- * Matches a star directly after the host: `https://example.com*` also matches
+ * Matches patterns with a star directly after the host: `https://example.com*` also matches
  * `https://example.com.evil.net/`.
  */
 function isHostPrefix(pattern: string): boolean {
   return pattern.includes('*') && !/^https?:\/\/[^/*]+\//.test(pattern);
 }
 
-/** Tools of MCP servers have two underscores in their names. */
-function isChanging(tool: string): boolean {
+/** Names of MCP tools contain two underscores. */
+function isChangingTool(tool: string): boolean {
   return CHANGING.has(tool) || tool.includes('__');
 }
 
-function servers({ settings }: FactsFor<'settings'>) {
+function listServers({ settings }: FactsFor<'settings'>) {
   return Object.entries(settings.mcp).map(([name, server]) => ({ name, ...server }));
 }
 
-function hasKey(address: string): boolean {
+function containsUrlKey(address: string): boolean {
   const url = URL.parse(address);
   if (url === null) return false;
   if (url.username !== '' || url.password !== '') return true;
@@ -246,12 +246,12 @@ function isKeyArgument(argument: string, next: string | undefined): boolean {
   return value !== undefined || (next !== undefined && !next.startsWith('-'));
 }
 
-/** The package that each start fetches without a fixed version; null if there is none. */
-function unpinnedPackage(command: string, args: readonly string[]): string | null {
+/** Returns the package that each start fetches without a fixed version; null if there is none. */
+function findUnpinnedPackage(command: string, args: readonly string[]): string | null {
   const program = command.replace(/^.*\//, '');
   const isNpm = program === 'npx' || program === 'bunx' || program === 'pnpx';
   if (!isNpm && program !== 'uvx') return null;
-  // The value after a key's flag is never shown.
+  // A value that follows a flag for keys is never printed.
   const named = args.find(
     (argument, at) => !argument.startsWith('-') && !SECRET_NAME.test(args[at - 1] ?? ''),
   );

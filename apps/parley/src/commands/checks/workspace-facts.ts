@@ -15,10 +15,9 @@ export interface OpenFile {
   readonly text: string;
 }
 
-/** Facts about a workspace, for checks. */
 export type WorkspaceFacts = Awaited<ReturnType<typeof gatherWorkspace>>;
 
-/** The largest file that is read, in bytes. Notes are small; a larger file is not a note. */
+/** The maximum size in bytes of a file that is read. */
 const LARGEST = 256_000;
 const MAX_NOTES = 1_000;
 
@@ -37,12 +36,13 @@ export async function gatherWorkspace(folder: string, now: number) {
     if (hasTwin) hardlinks.push(entry.name);
     const doubt = encodingDoubt(entry);
     if (doubt !== null) encodings.push(`${entry.name}: ${doubt}`);
-    const place = placeOf(entry);
-    // A file with several hard links may be MEMORY.md under another name, so only owners see it.
+    const place = classifyEntry(entry);
+    // A file with several hard links may be MEMORY.md under another name, so it counts as visible
+    // only to owners.
     const isPrivate = place === 'private' || (place === 'open' && hasTwin);
     if (isPrivate || entry.bytes > LARGEST || read >= MAX_NOTES) continue;
     read += 1;
-    const text = await textOf(survey?.folder ?? folder, entry.name);
+    const text = await readText(survey?.folder ?? folder, entry.name);
     if (place === 'memory') memory.push(text);
     else openFiles.push({ name: entry.name, text });
   }
@@ -61,15 +61,15 @@ export async function gatherWorkspace(folder: string, now: number) {
   };
 }
 
-/** Each file in groups/ is shown to a single conversation. */
-function placeOf({ name, content }: SurveyedEntry): 'memory' | 'open' | 'private' {
+/** Each file in groups/ is visible in only one conversation. */
+function classifyEntry({ name, content }: SurveyedEntry): 'memory' | 'open' | 'private' {
   if (isMemory(name)) return 'memory';
   if (isGroupFile(name)) return 'private';
   if (content.kind === 'markdown') return content.audience === 'everyone' ? 'open' : 'private';
   return content.kind === 'other' ? 'open' : 'private';
 }
 
-async function textOf(folder: string, name: string): Promise<string> {
+async function readText(folder: string, name: string): Promise<string> {
   try {
     const read = textOfFile(await readInside(folder, name.split('/')));
     return read.kind === 'text' ? read.text : '';

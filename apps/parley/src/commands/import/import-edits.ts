@@ -8,28 +8,29 @@ import {
   type SurveyedEntry,
   splitOwnersFile,
 } from '@parley/workspace';
-import { isMarkedInCopy, takesNotes } from './import-plan.ts';
+import { canTakeNotes, isMarkedInCopy } from './import-plan.ts';
 
-/** The file for notes about the owner when USER.md cannot be extended. */
+/** The file for notes about the owner that is used when USER.md cannot be extended. */
 export const OWNERS_NOTES = 'owner-notes.md';
 
 /**
- * Prompt files that everyone's turns use; text in them about the owner is removed from the copy.
+ * Prompt files that are used in everyone's turns. Text about the owner is removed from their
+ * copies.
  */
 const SPLIT = ['agents.md', 'soul.md', 'identity.md'];
 
-/** The edits of copied files that reserve text about the owner for the owner (W03). */
+/** Edits to the copied files that keep text about the owner private (W03). */
 export interface ImportEdits {
-  /** Files that other people can read, with the text about the owner removed. */
+  /** Names of the files that other people can read, with the text about the owner removed. */
   readonly split: ReadonlySet<string>;
-  /** Returns the content of a file's copy. */
+  /** Returns the content for the copy of a file. */
   readonly edit: (name: string, bytes: Uint8Array) => Uint8Array;
-  /** The removed text as a separate file; null if there is none. */
+  /** The text that was removed, as a separate file; null if none was removed. */
   readonly notes: Uint8Array | null;
 }
 
 /** Reads the prompt files of a surveyed folder. Throws file system errors. */
-export async function importEdits({ folder, entries }: Survey): Promise<ImportEdits> {
+export async function createImportEdits({ folder, entries }: Survey): Promise<ImportEdits> {
   const read = async (name: string): Promise<string> =>
     decodeText(await readInside(folder, name.split('/'))).text;
   const named = (wanted: string): SurveyedEntry | undefined =>
@@ -51,7 +52,7 @@ export async function importEdits({ folder, entries }: Survey): Promise<ImportEd
       const split = parts.get(name);
       if (split !== undefined) return Buffer.from(split.everyone);
       if (!isMarkedInCopy(name)) return bytes;
-      if (name !== user?.name || !takesNotes(user) || taken === '') return markedCopy(bytes);
+      if (name !== user?.name || !canTakeNotes(user) || taken === '') return markedCopy(bytes);
       return markedCopy(Buffer.from(`${decodeText(bytes).text.trimEnd()}\n\n${taken}`));
     },
   };

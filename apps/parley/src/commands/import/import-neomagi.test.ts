@@ -9,8 +9,8 @@ import { captureOutput } from '../../testing/captured-output.ts';
 const DAY = new Date().toISOString().slice(0, 10);
 
 /**
- * A NeoMAGI workspace that has been used. All text about its owner contains a word in capitals that
- * begins with CANARY.
+ * The files of a NeoMAGI workspace in use. Each text about the owner contains a word in capitals
+ * that begins with CANARY.
  */
 const FILES: Readonly<Record<string, string>> = {
   'AGENTS.md': `# AGENTS.md
@@ -82,7 +82,10 @@ CANARYHEARTBEAT 门没关就告诉我。
   'heartbeat-state.json': '{"system":{"lastRun":"2026-02-16T03:00:00Z","cadenceMin":1440}}\n',
 };
 
-/** The owner's text in every layout: USER.md, and what was removed from the files for everyone. */
+/**
+ * The owner's texts that every layout contains: USER.md, and the text removed from the files for
+ * everyone.
+ */
 const OWNERS = ['USER', 'WORK', 'SLEEP', 'CAT', 'SOUL', 'IDENTITY'];
 const EVERYONES = ['HOUSE-RULE', 'HOUSE-END', 'HOUSE-SOUL', 'Caspar'];
 
@@ -99,13 +102,13 @@ beforeAll(async () => {
   put('NeoMAGI/AGENTS.md', 'For those who work on the code: run the linter.\n');
   mkdirSync(data());
   expect(await parley({}, 'import', 'neomagi', join(base, 'NeoMAGI'), '--yes')).toMatch(
-    // The state file names the task by its schedule, because its key differs.
+    // The state file identifies the task by its schedule, because its key differs.
     /圆顶 +every day, 03:00–24:00, last run 2026-02-16T03:00:00[\s\S]*Copied/,
   );
 });
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
-/** Runs a command with these settings of the agent and returns its output. */
+/** Runs a command with the given agent settings and returns its output. */
 async function parley(agent: object, ...args: readonly string[]): Promise<string> {
   writeFileSync(
     join(data(), 'parley.yaml'),
@@ -124,14 +127,14 @@ const canaries = (text: string) =>
   [...new Set(Array.from(text.matchAll(/CANARY([A-Z]+)/g), ([, name = '']) => name))].sort();
 
 describe('parley import neomagi', () => {
-  it('[W01] finds the workspace inside the code folder, and ignores that folder’s own AGENTS.md', () => {
+  it('[W01] finds the workspace inside the code folder, and ignores the code folder’s AGENTS.md', () => {
     expect(copy('AGENTS.md')).not.toContain('linter');
     expect(copy('IDENTITY.md')).toBe(
       '# IDENTITY.md\nname: Caspar\nrole: Night-shift companion\nemoji: 🔭\n',
     );
   });
 
-  it('[W03] reserves every note for the owner, and moves text about them from other files to USER.md', () => {
+  it('[W03] reserves every note for the owner, and moves text about the owner from other files to USER.md', () => {
     for (const name of ['USER.md', 'TOOLS.md', 'HEARTBEAT.md', 'plans.md']) {
       expect(copy(name)).toMatch(/^---\naudience: owner\n/);
     }
@@ -142,21 +145,21 @@ describe('parley import neomagi', () => {
     }
   });
 
-  it('[W01] reports what it removed, and recognizes its own copies later', async () => {
+  it('[W01] reports the text it removed, and recognizes its own copies later', async () => {
     const again = await parley({}, 'import', 'neomagi', join(base, 'NeoMAGI', 'workspace'));
     for (const name of Object.keys(FILES).filter((name) => !/BOOTSTRAP|json/.test(name))) {
       expect(again).toMatch(new RegExp(`${name} +the same`));
     }
     rmSync(join(data(), 'workspace'), { recursive: true });
     const fresh = await parley({}, 'import', 'neomagi', join(base, 'NeoMAGI'), '--yes');
-    expect(fresh).toMatch(/AGENTS\.md .*its facts about you go into the owner’s notes/);
+    expect(fresh).toMatch(/AGENTS\.md .*its facts about you are moved to the owner’s notes/);
     expect(canaries(fresh)).toEqual([]);
   });
 
   it.each([
     ['parley', ['MEMORY', 'NOTE', 'TOOLS']],
     ['mushroom', []],
-    // In this layout, the diary is a skill and reads the notes.
+    // In the lab layout, the diary is a skill that reads the notes.
     ['lab', ['MEMORY', 'TOOLS']],
     ['zeus', ['MEMORY', 'TOOLS']],
     ['openclaw', ['MEMORY', 'NOTE', 'TOOLS']],
@@ -180,7 +183,7 @@ describe('parley import neomagi', () => {
     },
   );
 
-  it('[W02] lets the owner read every file, and a guest none of the owner’s', async () => {
+  it('[W02] lets the owner read every file, and a guest none of the owner’s files', async () => {
     const folder = join(data(), 'workspace');
     const workspace = await openWorkspace({ folder, templates: join(folder, 'none') });
     const reads = (kind: 'owner' | 'guest', name: string) =>
@@ -194,7 +197,7 @@ describe('parley import neomagi', () => {
     }
   });
 
-  it('[W03] creates a file only for the owner if USER.md cannot be extended', async () => {
+  it('[W03] creates a file that only the owner can read if USER.md cannot be extended', async () => {
     rmSync(join(data(), 'workspace'), { recursive: true });
     mkdirSync(join(data(), 'workspace'));
     writeFileSync(join(data(), 'workspace', 'USER.md'), 'mine\n');

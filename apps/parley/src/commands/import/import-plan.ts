@@ -1,12 +1,12 @@
-import { countOf, visibleLine } from '@parley/core';
+import { formatCounted, toVisibleLine } from '@parley/core';
 import type { foreseeTasks } from '@parley/proactive';
 import { isMarkdown, isMemory, type Survey, type SurveyedEntry } from '@parley/workspace';
-import { contextLine } from '../schedule.ts';
+import { formatContextLine } from '../schedule.ts';
 
-/** What already exists in the workspace under the name of a file to copy. */
-export type Existing = 'nothing' | 'the-same' | 'a-template' | 'something';
+/** What the workspace already contains under the name of a file to copy. */
+export type ExistingFile = 'nothing' | 'the-same' | 'a-template' | 'something';
 
-type UsedFile = ReturnType<typeof asUsed>;
+type UsedFile = ReturnType<typeof toUsedFile>;
 type ImportPlan = ReturnType<typeof planImport>;
 
 const USES: Readonly<Record<string, string>> = {
@@ -21,35 +21,35 @@ const USES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Markdown that other people's turns use: how the agent works and who it is. Text in it about the
- * owner is removed (W03).
+ * Markdown files that other people's turns use: they describe the agent and how it works. Text
+ * about the owner is removed from these files (W03).
  */
 const FOR_EVERYONE: ReadonlySet<string> = new Set(['agents.md', 'soul.md', 'identity.md']);
 
 /**
- * Notes are about the owner, so copies of Markdown are marked as the owner's, independently of
- * later defaults (W03). Memory is always the owner's.
+ * Notes are about the owner, so their copies are marked as visible only to the owner, independently
+ * of later defaults (W03). Files in memory/ need no mark, because only the owner can read them.
  */
 export function isMarkedInCopy(name: string): boolean {
-  const isOpen = FOR_EVERYONE.has(name.toLowerCase()) || firstPart(name) === 'skills';
+  const isOpen = FOR_EVERYONE.has(name.toLowerCase()) || getFirstPart(name) === 'skills';
   return isMarkdown(name) && !isOpen && !isMemory(name);
 }
 
 /**
- * Whether a file is a USER.md whose copy is reserved for the owner, so that notes about them can be
- * appended.
+ * Returns whether the file is a USER.md whose copy is reserved for the owner, so that notes about
+ * the owner can be appended.
  */
-export function takesNotes({ name, content }: Pick<SurveyedEntry, 'name' | 'content'>): boolean {
+export function canTakeNotes({ name, content }: Pick<SurveyedEntry, 'name' | 'content'>): boolean {
   if (name.toLowerCase() !== 'user.md' || content.kind !== 'markdown') return false;
   return content.declared !== 'everyone' && content.problem === null;
 }
 
-/** The files that record when tasks last ran; OpenClaw's agents use the second one. */
+/** The files that record when tasks last ran; agents in OpenClaw use the one in memory/. */
 const STATES: readonly string[] = ['heartbeat-state.json', 'memory/heartbeat-state.json'];
 
-/** Files that only OpenClaw or NeoMAGI uses, by the first component of the path. */
+/** Files that only OpenClaw or NeoMAGI uses, keyed by the first component of the path. */
 const FOREIGN: Readonly<Record<string, string>> = {
-  'bootstrap.md': 'its first conversation is over; only a new Parley workspace has one',
+  'bootstrap.md': 'its first conversation is over; only a new Parley workspace has this file',
   'openclaw.json': 'settings of OpenClaw, perhaps with secrets; those of Parley are in parley.yaml',
   'clawdbot.json': 'settings of OpenClaw, perhaps with secrets; those of Parley are in parley.yaml',
   credentials: 'secrets; give Parley its own in parley.yaml',
@@ -61,13 +61,13 @@ const FOREIGN: Readonly<Record<string, string>> = {
 };
 
 /**
- * Decides which files of a folder are used. `beside` is listed, too; `existing` returns what the
- * workspace already contains.
+ * Decides which files of a folder are imported. The entries in `beside` are listed as well;
+ * `existing` returns what the workspace already contains.
  */
 export function planImport(
   survey: Survey,
   beside: readonly string[],
-  existing: (name: string) => Existing,
+  existing: (name: string) => ExistingFile,
   split: ReadonlySet<string>,
 ) {
   const used: UsedFile[] = [];
@@ -76,33 +76,33 @@ export function planImport(
     why: FOREIGN[name.toLowerCase()] ?? 'not part of the workspace',
   }));
   for (const entry of survey.entries) {
-    const why = exclusionReason(entry);
+    const why = findExclusionReason(entry);
     if (why === null) {
-      used.push(asUsed(entry, existing(entry.name), split.has(entry.name)));
+      used.push(toUsedFile(entry, existing(entry.name), split.has(entry.name)));
     } else ignored.push({ name: entry.name, why });
   }
   return { used, ignored, skills: survey.skills, isCut: survey.isCut };
 }
 
-function exclusionReason({ name, content }: SurveyedEntry): string | null {
-  const foreign = FOREIGN[firstPart(name)];
+function findExclusionReason({ name, content }: SurveyedEntry): string | null {
+  const foreign = FOREIGN[getFirstPart(name)];
   if (foreign !== undefined) return foreign;
   switch (content.kind) {
     case 'hidden':
-      return hiddenReason(name);
+      return findHiddenReason(name);
     case 'refused':
       return content.reason;
     case 'markdown':
       return null;
     case 'other':
-      // The scripts and references of a skill belong to it.
-      return firstPart(name) === 'skills' || STATES.includes(name)
+      // Scripts and references in a skill's folder are part of the skill.
+      return getFirstPart(name) === 'skills' || STATES.includes(name)
         ? null
         : 'a workspace contains only Markdown and skills';
   }
 }
 
-function hiddenReason(name: string): string {
+function findHiddenReason(name: string): string {
   const last = name.split('/').at(-1) ?? name;
   if (last === '.git') return 'the Git history stays with the original folder';
   if (last === '.env') return 'secrets; give Parley its own in parley.yaml';
@@ -111,28 +111,33 @@ function hiddenReason(name: string): string {
 }
 
 /**
- * `use` describes the file's purpose `isPrivate` files are shown only in the owner's direct chats.
- * `isMarked` means that the front matter of the copy says so. `remark` is a note for the owner.
+ * `use` describes the purpose of the file; `isPrivate` files are shown only in the owner's direct
+ * chats. `isMarked` means that the front matter of the copy restricts the file to the owner.
+ * `remark` is a note for the owner.
  */
-function asUsed({ name, bytes, content }: SurveyedEntry, existing: Existing, isSplit: boolean) {
+function toUsedFile(
+  { name, bytes, content }: SurveyedEntry,
+  existing: ExistingFile,
+  isSplit: boolean,
+) {
   const isMarkdown = content.kind === 'markdown';
   const isMarked =
     isMarkdown && isMarkedInCopy(name) && !content.problem && content.declared !== 'everyone';
   const isPrivate =
     isMarked || STATES.includes(name) || (isMarkdown && content.audience === 'owner');
-  const use = useOf(name);
-  const isOwnersProfile = takesNotes({ name, content });
-  const remark = isSplit ? SPLIT_REMARK : remarkOn(content);
+  const use = describeUse(name);
+  const isOwnersProfile = canTakeNotes({ name, content });
+  const remark = isSplit ? SPLIT_REMARK : findRemark(content);
   return { name, bytes, use, isPrivate, isMarked, remark, existing, isOwnersProfile };
 }
 
-const SPLIT_REMARK = 'its facts about you go into the owner’s notes';
+const SPLIT_REMARK = 'its facts about you are moved to the owner’s notes';
 
-function useOf(name: string): string {
+function describeUse(name: string): string {
   if (STATES.includes(name)) return 'when its tasks last ran';
   const known = USES[name.toLowerCase()];
   if (known !== undefined) return known;
-  switch (firstPart(name)) {
+  switch (getFirstPart(name)) {
     case 'memory':
       return /^memory\/\d{4}-\d\d-\d\d\.md$/i.test(name) ? 'a daily note' : 'a note';
     case 'skills':
@@ -142,46 +147,50 @@ function useOf(name: string): string {
   }
 }
 
-function remarkOn(content: SurveyedEntry['content']): string | null {
+function findRemark(content: SurveyedEntry['content']): string | null {
   if (content.kind !== 'markdown') return null;
-  if (content.problem !== null) return `until this is fixed the owner’s alone: ${content.problem}`;
+  if (content.problem !== null)
+    return `visible only to the owner until this is fixed: ${content.problem}`;
   if (content.isBlank) return 'says nothing yet';
   return content.warning;
 }
 
-function firstPart(name: string): string {
+function getFirstPart(name: string): string {
   return (name.split('/')[0] ?? '').toLowerCase();
 }
 
-/** Folders that are listed with a total instead of file by file. */
+/** Folders for which only the number of files is listed. */
 const SUMMED = ['memory', 'skills', 'knowledge'];
 
-/** `heartbeat` describes the tasks in HEARTBEAT.md; null if no such file is used. */
-export function planText(
+/** `heartbeat` describes the tasks in HEARTBEAT.md; null if no HEARTBEAT.md is imported. */
+export function formatPlan(
   { used, ignored, skills, isCut }: ImportPlan,
   heartbeat: Awaited<ReturnType<typeof foreseeTasks>> | null,
 ): string {
   const fresh = used.filter(({ existing }) => existing === 'nothing');
   const kept = used.filter(({ existing }) => existing !== 'nothing');
   return [
-    planSection('Used', fileLines(fresh)),
-    planSection(
+    formatPlanSection('Used', listFileLines(fresh)),
+    formatPlanSection(
       'Skills',
       skills.map(({ name, content }) =>
-        planLine(
+        formatPlanLine(
           name,
           content.kind === 'skill' ? content.description : `not used: ${content.reason}`,
         ),
       ),
     ),
-    planSection('Standing tasks of HEARTBEAT.md', heartbeat === null ? [] : taskLines(heartbeat)),
-    planSection(
-      'Already in the workspace, and not changed',
-      kept.map((file) => planLine(file.name, EXISTING[file.existing])),
+    formatPlanSection(
+      'Standing tasks of HEARTBEAT.md',
+      heartbeat === null ? [] : listTaskLines(heartbeat),
     ),
-    planSection(
+    formatPlanSection(
+      'Already in the workspace, and not changed',
+      kept.map((file) => formatPlanLine(file.name, EXISTING[file.existing])),
+    ),
+    formatPlanSection(
       'Not used',
-      ignored.map(({ name, why }) => planLine(name, why)),
+      ignored.map(({ name, why }) => formatPlanLine(name, why)),
     ),
     isCut
       ? 'The folder contains more files than an import examines; the remaining files are ignored.\n'
@@ -191,7 +200,7 @@ export function planText(
     .join('\n');
 }
 
-function taskLines({
+function listTaskLines({
   tasks,
   isWhole,
   context,
@@ -199,15 +208,15 @@ function taskLines({
 }: Awaited<ReturnType<typeof foreseeTasks>>): readonly string[] {
   const lines = tasks.map(({ name, schedule, lastRun }) => {
     const ran = lastRun === null ? '' : `, last run ${new Date(lastRun).toISOString()}`;
-    return planLine(name, `${schedule}${ran}`);
+    return formatPlanLine(name, `${schedule}${ran}`);
   });
   const whole =
     'the file does not show where one task ends and the next begins, so all of it is one task';
   return [
     ...lines,
-    ...(isWhole ? [planLine('', whole)] : []),
-    ...(context === undefined ? [] : [planLine('', contextLine(context))]),
-    ...problems.map((text) => planLine('', text)),
+    ...(isWhole ? [formatPlanLine('', whole)] : []),
+    ...(context === undefined ? [] : [formatPlanLine('', formatContextLine(context))]),
+    ...problems.map((text) => formatPlanLine('', text)),
   ];
 }
 
@@ -219,52 +228,55 @@ const EXISTING: Readonly<Record<UsedFile['existing'], string>> = {
   something: 'a file of your own',
 };
 
-function planSection(title: string, lines: readonly string[]): string {
+function formatPlanSection(title: string, lines: readonly string[]): string {
   return lines.length === 0 ? '' : `${title}\n${lines.join('\n')}\n`;
 }
 
-function fileLines(files: readonly UsedFile[]): readonly string[] {
-  const single = files.filter(({ name }) => !SUMMED.includes(topFolder(name)));
+function listFileLines(files: readonly UsedFile[]): readonly string[] {
+  const single = files.filter(({ name }) => !SUMMED.includes(getTopFolder(name)));
   const sums = SUMMED.flatMap((folder) => {
-    const inside = files.filter(({ name }) => topFolder(name) === folder);
+    const inside = files.filter(({ name }) => getTopFolder(name) === folder);
     if (inside.length === 0) return [];
     const bytes = inside.reduce((sum, file) => sum + file.bytes, 0);
     const isPrivate = inside.every((file) => file.isPrivate);
-    const total = planLine(
+    const total = formatPlanLine(
       `${folder}/`,
-      `${countOf(inside.length, 'file')}, ${sizeText(bytes)}${isPrivate ? OWNER_ONLY : ''}`,
+      `${formatCounted(inside.length, 'file')}, ${formatSize(bytes)}${isPrivate ? OWNER_ONLY : ''}`,
     );
-    return [total, ...inside.flatMap((file) => remarkLine(file))];
+    return [total, ...inside.flatMap((file) => listRemarkLines(file))];
   });
-  return [...single.map(fileLine), ...sums];
+  return [...single.map(formatFileLine), ...sums];
 }
 
 const MARK = ' (its copy says "audience: owner")';
 const OWNER_ONLY = '; shown only in your own chats';
 
-function fileLine(file: UsedFile): string {
+function formatFileLine(file: UsedFile): string {
   const { name, bytes, use, isPrivate, isMarked, remark } = file;
   const remarks = `${isMarked ? MARK : ''}${remark === null ? '' : `; ${remark}`}`;
-  return planLine(name, `${use}, ${sizeText(bytes)}${isPrivate ? OWNER_ONLY : ''}${remarks}`);
+  return formatPlanLine(
+    name,
+    `${use}, ${formatSize(bytes)}${isPrivate ? OWNER_ONLY : ''}${remarks}`,
+  );
 }
 
-function remarkLine({ name, remark }: UsedFile): readonly string[] {
-  return remark === null ? [] : [planLine(`  ${name}`, remark)];
+function listRemarkLines({ name, remark }: UsedFile): readonly string[] {
+  return remark === null ? [] : [formatPlanLine(`  ${name}`, remark)];
 }
 
-function planLine(name: string, text: string): string {
-  return `  ${printable(name).padEnd(24)} ${printable(text)}`;
+function formatPlanLine(name: string, text: string): string {
+  return `  ${toPrintable(name).padEnd(24)} ${toPrintable(text)}`;
 }
 
-/** Names and descriptions come from strangers, so control characters are removed. */
-function printable(text: string): string {
-  return visibleLine(text).slice(0, 300);
+/** Names and descriptions are untrusted, so control characters are removed. */
+function toPrintable(text: string): string {
+  return toVisibleLine(text).slice(0, 300);
 }
 
-function topFolder(name: string): string {
+function getTopFolder(name: string): string {
   return name.includes('/') ? (name.split('/')[0] ?? '') : '';
 }
 
-function sizeText(bytes: number): string {
+function formatSize(bytes: number): string {
   return bytes < 1_000 ? `${bytes} bytes` : `${(bytes / 1_000).toFixed(1)} kB`;
 }

@@ -19,7 +19,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { locateDataFolder } from '../../data-folder.ts';
 import { importWorkspace } from './import.ts';
 
-/** An OpenClaw workspace after a few weeks of use. */
+/** The files of an OpenClaw workspace after a few weeks of use. */
 const FILES: Readonly<Record<string, string>> = {
   'AGENTS.md': '# AGENTS.md\n\nEvery session: read SOUL.md.\n',
   'SOUL.md': '---\ntitle: "SOUL"\nread_when:\n  - always\n---\n\nA helpful lobster.\n',
@@ -72,7 +72,7 @@ const run = (yes: boolean, path = from): Promise<number> =>
     yes,
   );
 
-/** Every file below a folder with its content, mode and modification time. */
+/** Returns every file below a folder with its content, mode and modification time. */
 function pictureOf(folder: string): readonly string[] {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
   return names.map((name) => {
@@ -94,13 +94,15 @@ describe('parley import openclaw', () => {
     );
     expect(printed).toMatch(/TOOLS\.md +notes on tools, .*its copy says "audience: owner"/);
     expect(printed).toMatch(/HEARTBEAT\.md +standing tasks, .*says nothing yet/);
-    expect(printed).toMatch(/broken\.md .*only in your own chats; until this is fixed/);
+    expect(printed).toMatch(
+      /broken\.md .*only in your own chats; visible only to the owner until this is fixed/,
+    );
     expect(printed).toMatch(/skills\/weather +Tells the weather/);
     expect(printed).toMatch(/skills\/broken +not used: it has no front matter/);
     expect(printed).not.toContain('green tea');
   });
 
-  it('shows what it omits, and why', async () => {
+  it('lists the files that it omits, with the reasons', async () => {
     put(join(base, '.openclaw', 'credentials', 'key'), 'canary-secret');
     symlinkSync('/etc/passwd', join(from, 'link.md'));
     writeFileSync(join(from, 'big.md'), 'a'.repeat(1_000_001));
@@ -117,7 +119,7 @@ describe('parley import openclaw', () => {
     expect(printed).not.toContain('canary-secret');
   });
 
-  it('[H02] [W01] imports the heartbeat tasks and when they last ran, and shows how it reads them', async () => {
+  it('[H02] [W01] imports the heartbeat tasks with their last run times, and shows how it interprets the tasks', async () => {
     const tasks = '---\nsummary: x\n---\n- Email: every 30 min (9 AM - 9 PM)\n- Calendar: hourly\n';
     const state = '{"lastChecks":{"email":1703275200}}';
     put(join(from, 'HEARTBEAT.md'), tasks);
@@ -135,13 +137,13 @@ describe('parley import openclaw', () => {
     );
   });
 
-  it('[H11] [W10] reads HEARTBEAT.md as the heartbeat does: its encoding, its problems, and the text outside of its tasks', async () => {
+  it('[H11] [W10] reads HEARTBEAT.md as the heartbeat does: its encoding, its problems, and the text outside the tasks', async () => {
     const tasks = '# Heartbeat\nBe brief.\n\n- Email: every 30 min\n- Bills: every 2-3 days\n';
     writeFileSync(join(from, 'HEARTBEAT.md'), Buffer.from(`\ufeff${tasks}`, 'utf16le'));
     put(join(from, 'USER.md'), '- **Timezone:** the usual\n');
     await run(false);
     expect(printed).toMatch(/Email +every 30 min\n +Bills +every 2 days\n/);
-    expect(printed).toContain('1 line outside of the tasks, given to the run of each');
+    expect(printed).toContain('1 line outside the tasks, given to the run of each task');
     expect(printed).toMatch(/HEARTBEAT\.md, line 5, task Bills: found "every 2-3 days"/);
     expect(printed).toContain('USER.md: "the usual" is not a time zone');
     await run(true);
@@ -156,7 +158,7 @@ describe('parley import openclaw', () => {
     expect(() => statSync(workspace())).toThrow('ENOENT');
   });
 
-  it('copies with --yes, readable only by the owner, and leaves the original unchanged byte for byte', async () => {
+  it('copies files with --yes, readable only by the owner, and leaves the original unchanged byte for byte', async () => {
     for (const name of ['AGENTS.md', 'memory']) utimesSync(join(from, name), 1_000, 1_000);
     const before = pictureOf(join(base, '.openclaw'));
     expect(await run(true)).toBe(0);
@@ -169,7 +171,7 @@ describe('parley import openclaw', () => {
     expect(statSync(workspace('memory')).mode & 0o777).toBe(0o700);
   });
 
-  it('[W03] marks the copies of USER.md, TOOLS.md and HEARTBEAT.md as the owner’s', async () => {
+  it('[W03] marks the copies of USER.md, TOOLS.md and HEARTBEAT.md as visible only to the owner', async () => {
     const everyone = '---\naudience: everyone\n---\nFor all.\n';
     writeFileSync(join(from, 'HEARTBEAT.md'), everyone);
     writeFileSync(join(from, 'TOOLS.md'), '---\ntitle: Tools\n---\nCamera.\n');
@@ -181,7 +183,7 @@ describe('parley import openclaw', () => {
     expect(readFileSync(join(from, 'USER.md'), 'utf8')).toBe(FILES['USER.md']);
   });
 
-  it('never overwrites a file, and names those it skipped', async () => {
+  it('never overwrites a file, and lists the skipped files', async () => {
     put(workspace('SOUL.md'), 'mine');
     const template = join(import.meta.dirname, '../../../../../config/workspace/AGENTS.md');
     put(workspace('AGENTS.md'), readFileSync(template, 'utf8'));
@@ -198,7 +200,7 @@ describe('parley import openclaw', () => {
     expect(printed).toContain(': 0 files');
   });
 
-  it('writes nothing through a symbolic link of the workspace', async () => {
+  it('does not write through a symbolic link in the workspace', async () => {
     mkdirSync(join(base, 'outside'));
     mkdirSync(workspace(), { recursive: true });
     symlinkSync(join(base, 'outside'), workspace('memory'));
@@ -207,10 +209,10 @@ describe('parley import openclaw', () => {
     expect(readdirSync(join(base, 'outside'))).toEqual([]);
   });
 
-  it('reports a file in the place of a folder', async () => {
+  it('reports a file where a folder is expected', async () => {
     put(workspace('memory'), 'mine');
     expect(await run(true)).toBe(1);
-    expect(printed).toContain('memory is no folder');
+    expect(printed).toContain('memory is not a folder');
     expect(readFileSync(workspace('memory'), 'utf8')).toBe('mine');
   });
 
@@ -220,7 +222,7 @@ describe('parley import openclaw', () => {
     expect(statSync(workspace('notes.md')).nlink).toBe(1);
   });
 
-  it('refuses folders that are not a workspace, and the workspace itself', async () => {
+  it('refuses folders that are not a workspace, and the current workspace itself', async () => {
     await expect(run(false, join(base, 'none'))).rejects.toMatchObject({ code: 'import-folder' });
     await expect(run(false, base)).rejects.toMatchObject({
       code: 'import-folder',

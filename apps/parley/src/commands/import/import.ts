@@ -8,7 +8,7 @@ import {
   statSync,
 } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
-import { countOf, newId, systemTime } from '@parley/core';
+import { formatCounted, newId, systemTime } from '@parley/core';
 import { foreseeTasks } from '@parley/proactive';
 import {
   type CopyResult,
@@ -17,61 +17,70 @@ import {
   surveyFolder,
   writeIntoWorkspace,
 } from '@parley/workspace';
-import type { Cli } from '../../cli.ts';
+import type { CliContext } from '../../cli.ts';
 import { CliError, WORKSPACE_TEMPLATES } from '../../data-folder.ts';
-import { chosenAgent, readSettings } from '../../settings.ts';
-import { type ImportEdits, importEdits, OWNERS_NOTES } from './import-edits.ts';
-import { type Existing, planImport, planText } from './import-plan.ts';
+import { findChosenAgent, readSettings } from '../../settings.ts';
+import { createImportEdits, type ImportEdits, OWNERS_NOTES } from './import-edits.ts';
+import { type ExistingFile, formatPlan, planImport } from './import-plan.ts';
 
-/** Agents whose workspaces can be imported; their workspaces contain the same files. */
+/**
+ * Agent programs whose workspaces can be imported. The workspaces of both programs contain the same
+ * files.
+ */
 const AGENTS = {
-  openclaw: { name: 'OpenClaw', usual: 'By default the workspace is ~/.openclaw/workspace.' },
-  neomagi: { name: 'NeoMAGI', usual: 'It is the folder workspace of NeoMAGI’s own folder.' },
+  openclaw: {
+    name: 'OpenClaw',
+    usual: 'By default, the OpenClaw workspace is ~/.openclaw/workspace.',
+  },
+  neomagi: {
+    name: 'NeoMAGI',
+    usual: 'The NeoMAGI workspace is the folder workspace in NeoMAGI’s code folder.',
+  },
 } as const;
 
 type OtherAgent = keyof typeof AGENTS;
 
 /**
- * `parley import openclaw|neomagi FOLDER`: shows which files of that agent's workspace are used and
- * for what. With `yes`, copies them into the workspace without overwriting anything. The original
- * is only read. Exit code 0 unless a copy failed.
+ * `parley import openclaw|neomagi FOLDER`: shows which files of the workspace can be imported, and
+ * their purpose. With `yes`, copies the files into the workspace without overwriting existing
+ * files. The original folder is only read. The exit code is 0 unless a copy failed.
  */
 export async function importWorkspace(
-  { folder, env, print, agent: into }: Cli,
+  { folder, env, print, agent: into }: CliContext,
   agent: OtherAgent,
   path: string,
   yes = false,
 ): Promise<number> {
   const { folder: from, beside } = findWorkspace(path, agent);
-  const { name, settings } = chosenAgent(readSettings(folder, env), into);
+  const { name, settings } = findChosenAgent(readSettings(folder, env), into);
   const { workspace } = settings.agent;
-  assertApart(from, workspace);
+  assertSeparate(from, workspace);
   const survey = await surveyFolder(from, systemTime.clock);
-  const edits = await importEdits(survey);
-  const existing = (name: string) => existingIn(survey.folder, workspace, name, edits);
+  const edits = await createImportEdits(survey);
+  const existing = (name: string) => findExisting(survey.folder, workspace, name, edits);
   const plan = planImport(survey, beside, existing, edits.split);
   print(
-    `The ${AGENTS[agent].name} workspace ${from}\n\n${planText(plan, await heartbeatOf(plan, survey.folder, settings.agent))}`,
+    `The ${AGENTS[agent].name} workspace ${from}\n\n${formatPlan(plan, await readImportedHeartbeat(plan, survey.folder, settings.agent))}`,
   );
   if (yes) return copyAll(plan, { from: survey.folder, to: workspace, edits, print });
   print(
-    `Nothing has been copied. To copy it into ${workspace}, run this again with --yes.\nTo use it where it is, write this into ${folder.settingsFile}:\n${placeText(name, from)}\nIn that case, no file is marked or changed: others can read USER.md until its front matter says "audience: owner", and what other files say about you.`,
+    `Nothing has been copied. To copy it into ${workspace}, run this again with --yes.\nTo use it where it is, write this into ${folder.settingsFile}:\n${formatPlaceSettings(name, from)}\nIn that case, no file is marked or changed: others can read USER.md until its front matter says "audience: owner", and what other files say about you.`,
   );
   return 0;
 }
 
-/** The settings that make a folder the workspace of an agent. */
-function placeText(name: string | undefined, folder: string): string {
+/** Formats the settings that make a folder the workspace of an agent. */
+function formatPlaceSettings(name: string | undefined, folder: string): string {
   const place = JSON.stringify(folder);
   if (name === undefined) return `  agent:\n    workspace: ${place}`;
   return `  agents:\n    ${name}:\n      workspace: ${place}`;
 }
 
 /**
- * The tasks in the imported HEARTBEAT.md; null if none is used. They run whether the file is copied
- * or used in place.
+ * Describes the tasks in the imported HEARTBEAT.md; null if it is not imported. The tasks run
+ * whether the file is copied or used in place.
  */
-async function heartbeatOf(
+async function readImportedHeartbeat(
   { used }: ReturnType<typeof planImport>,
   from: string,
   settings: Parameters<typeof foreseeTasks>[1],
@@ -80,16 +89,16 @@ async function heartbeatOf(
   return foreseeTasks(await openForReading(from, systemTime.clock), settings);
 }
 
-interface Copying {
+interface CopyContext {
   readonly from: string;
   readonly to: string;
   readonly edits: ImportEdits;
-  readonly print: Cli['print'];
+  readonly print: CliContext['print'];
 }
 
 async function copyAll(
   plan: ReturnType<typeof planImport>,
-  { from, to, edits, print }: Copying,
+  { from, to, edits, print }: CopyContext,
 ): Promise<number> {
   const counts = { copied: 0, exists: 0, failed: 0 };
   const note = (name: string, result: CopyResult) => {
@@ -110,13 +119,13 @@ async function copyAll(
       `USER.md could not be extended: the facts about you are in ${OWNERS_NOTES}, which only you can read`,
     );
   }
-  print(`Copied into ${to}: ${countOf(counts.copied, 'file')}. The original is unchanged.`);
+  print(`Copied into ${to}: ${formatCounted(counts.copied, 'file')}. The original is unchanged.`);
   return counts.failed === 0 ? 0 : 1;
 }
 
-/** Throws CliError `import-same` if one folder is the other or lies inside it. */
-function assertApart(from: string, workspace: string): void {
-  const [a, b] = [realOr(from), realOr(workspace)].map((path) => path + sep);
+/** Throws CliError `import-same` if the folders are the same or one is inside the other. */
+function assertSeparate(from: string, workspace: string): void {
+  const [a, b] = [resolveRealPath(from), resolveRealPath(workspace)].map((path) => path + sep);
   if (a === undefined || b === undefined || !(a.startsWith(b) || b.startsWith(a))) return;
   throw new CliError(
     'import-same',
@@ -124,29 +133,34 @@ function assertApart(from: string, workspace: string): void {
   );
 }
 
-function realOr(path: string): string {
+function resolveRealPath(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    return path; // The workspace does not exist yet.
+    return path; // If the path does not exist yet, it is returned unchanged.
   }
 }
 
-function existingIn(from: string, workspace: string, name: string, edits: ImportEdits): Existing {
+function findExisting(
+  from: string,
+  workspace: string,
+  name: string,
+  edits: ImportEdits,
+): ExistingFile {
   const path = join(workspace, name);
-  const stats = lookAt(path);
+  const stats = readStats(path);
   if (stats === undefined) return 'nothing';
-  // Anything else, such as a link or a pipe, is neither read nor replaced.
+  // Links, pipes and other special files are neither read nor replaced.
   if (!stats.isFile()) return 'something';
   if (isCopy(path, join(from, name), (bytes) => edits.edit(name, bytes))) return 'the-same';
   return isSameContent(path, join(WORKSPACE_TEMPLATES, name)) ? 'a-template' : 'something';
 }
 
 /**
- * Returns undefined if nothing exists, and also when a file is in the place of a folder, which
- * copying reports.
+ * Returns undefined if nothing exists at the path. If a file exists in place of a parent folder,
+ * copying reports the error.
  */
-function lookAt(path: string): Stats | undefined {
+function readStats(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {
@@ -155,7 +169,7 @@ function lookAt(path: string): Stats | undefined {
   }
 }
 
-/** Whether a file equals the original, or the original with the edits of the import. */
+/** Returns whether a file equals the original, or the original with the edits of the import. */
 function isCopy(path: string, original: string, edit: (bytes: Uint8Array) => Uint8Array): boolean {
   return isSameContent(path, original) || readFileSync(path).equals(edit(readFileSync(original)));
 }
@@ -167,9 +181,9 @@ function isSameContent(path: string, other: string): boolean {
 const MARKS = ['AGENTS.md', 'SOUL.md'];
 
 /**
- * Finds the workspace that a path refers to: the folder itself, or the one inside a folder such as
- * `~/.openclaw` or NeoMAGI's code. In the latter case, `beside` lists the entries beside it. Throws
- * CliError `import-folder`.
+ * Finds the workspace that a path refers to: either the folder itself, or the workspace in a folder
+ * such as `~/.openclaw` or NeoMAGI's code. If the workspace is inside the folder, `beside` lists
+ * the folder's other entries. Throws CliError `import-folder` if neither is a workspace.
  */
 function findWorkspace(
   path: string,
@@ -177,10 +191,10 @@ function findWorkspace(
 ): { folder: string; beside: readonly string[] } {
   const folder = resolve(path);
   if (!existsSync(folder) || !statSync(folder).isDirectory()) {
-    throw new CliError('import-folder', `There is no folder ${folder}. Check the path.`);
+    throw new CliError('import-folder', `The folder ${folder} does not exist. Check the path.`);
   }
   const inside = join(folder, 'workspace');
-  // NeoMAGI's code folder has its own AGENTS.md, for those who work on the code.
+  // NeoMAGI's code folder has its own AGENTS.md, which is meant for developers.
   const isOuter = agent === 'neomagi' && isWorkspace(inside);
   if (isWorkspace(folder) && !isOuter) return { folder, beside: [] };
   if (isWorkspace(inside)) {

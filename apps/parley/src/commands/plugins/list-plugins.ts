@@ -1,38 +1,40 @@
 import type { GatewayStatus, PluginLine } from '@parley/gateway/api';
-import { type Cli, jsonText } from '../../cli.ts';
-import { commandLine } from '../../data-folder.ts';
+import { type CliContext, formatJson } from '../../cli.ts';
+import { formatCommandLine } from '../../data-folder.ts';
 import { plugInForCommand } from '../../plug-in.ts';
 import { askGateway, findGateway } from '../../running-gateway.ts';
 import { readSettings } from '../../settings.ts';
 
 /**
- * `parley plugins`: lists the plugins as the running gateway loaded them; without one, loads them
- * here. Exit code 0 if all work.
+ * `parley plugins`: lists the plugins that the running gateway has loaded. If none is running, the
+ * command loads them itself. The exit code is 0 if all plugins work.
  */
-export async function listPlugins(cli: Cli): Promise<number> {
+export async function listPlugins(cli: CliContext): Promise<number> {
   const { folder, env, print } = cli;
   const gateway = await findGateway(folder, env);
   const running = gateway && (await askGateway<GatewayStatus>(gateway, '/api/status/report'));
   const lines = running?.plugins ?? (await loadPluginLines(cli));
   const code = lines.every(({ works }) => works) ? 0 : 1;
   if (cli.json) {
-    print(jsonText({ plugins: lines }));
+    print(formatJson({ plugins: lines }));
     return code;
   }
   if (lines.length === 0) {
     print(
-      `No plugins. Name folders or packages under "plugins" in ${folder.settingsFile}; "${commandLine('plugins new NAME', folder)}" writes one.`,
+      `No plugins. Name folders or packages under "plugins" in ${folder.settingsFile}; "${formatCommandLine('plugins new NAME', folder)}" writes one.`,
     );
     return 0;
   }
   for (const { works, line } of lines) print(`${works ? '✓' : '✗'} ${line}`);
   if (running) {
-    print(`\nAs loaded by the running Parley; "${commandLine('start', folder)}" loads them again.`);
+    print(
+      `\nAs loaded by the running gateway; "${formatCommandLine('start', folder)}" loads them again.`,
+    );
   }
   return code;
 }
 
-async function loadPluginLines(cli: Cli): Promise<readonly PluginLine[]> {
+async function loadPluginLines(cli: CliContext): Promise<readonly PluginLine[]> {
   const { report, end } = await plugInForCommand(readSettings(cli.folder, cli.env), cli);
   end();
   return report;

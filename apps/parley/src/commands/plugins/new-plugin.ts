@@ -4,10 +4,10 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BUILT_IN_TOOLS } from '@parley/agent';
 import { reasonOf } from '@parley/core';
-import { INSTALLATION, installationKind } from '@parley/core/installation';
+import { detectInstallationKind, INSTALLATION } from '@parley/core/installation';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway/channel-definitions';
-import { type Cli, jsonText } from '../../cli.ts';
-import { CliError, commandLine, UsageError } from '../../data-folder.ts';
+import { type CliContext, formatJson } from '../../cli.ts';
+import { CliError, formatCommandLine, UsageError } from '../../data-folder.ts';
 import { checkSettings } from '../../settings.ts';
 import { nameProblem, type PluginKind, pluginFiles } from './plugin-template.ts';
 
@@ -25,7 +25,7 @@ const OTHER_CHANNELS = ['api', 'beat', 'sub'];
  * was written: an existing folder stays as it is.
  */
 export async function newPlugin(
-  { folder: data, env, print, json }: Cli,
+  { folder: data, env, print, json }: CliContext,
   name: string,
   flags: NewPluginFlags,
 ): Promise<number> {
@@ -40,8 +40,8 @@ export async function newPlugin(
   const parley = pathFrom(folder, fileURLToPath(INSTALLATION).replace(/\/$/, ''), 2);
   const files = pluginFiles(name, kind, { parley, use });
   writeFolder(folder, files);
-  const note = installationKind() === 'clone' ? makeTypes() : null;
-  if (json) print(jsonText({ folder, files: [...files.keys()], use, kind }));
+  const note = detectInstallationKind() === 'clone' ? makeTypes() : null;
+  if (json) print(formatJson({ folder, files: [...files.keys()], use, kind }));
   else print([`Wrote ${folder}: ${[...files.keys()].join(', ')}.`, ...nextSteps()].join('\n'));
   return 0;
 
@@ -50,7 +50,7 @@ export async function newPlugin(
       ...['', 'Check and test it:', `  cd ${pathFrom('.', folder)}`],
       ...['  npm install', '  npx tsc', '  npm test'],
       ...['', `Name it in ${data.settingsFile}, as its README.md shows, and start Parley:`],
-      ...[`  plugins: ["${use}"]`, `  ${commandLine('plugins', data)}`],
+      ...[`  plugins: ["${use}"]`, `  ${formatCommandLine('plugins', data)}`],
     ];
     return note === null ? lines : [...lines, '', note];
   }

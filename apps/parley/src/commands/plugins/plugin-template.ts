@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { configPath } from '@parley/core/installation';
+import { getConfigPath } from '@parley/core/installation';
 
-/** What a new plugin brings, and with it the name of its template. */
+/** What a new plugin provides; also the name of its template. */
 export type PluginKind = 'tool' | 'channel';
 
-/** The form of a plugin's name; `loadPlugins` accepts no others. */
+/** Plugin names must match this pattern; `loadPlugins` rejects all others. */
 const NAME = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/;
-/** Names of tools are limited to as many characters, too. */
+/** Tool names have the same length limit. */
 const MAX_NAME = 64;
 
 export interface TakenNames {
@@ -15,12 +15,12 @@ export interface TakenNames {
   readonly channels: readonly string[];
 }
 
-/** Why a plugin cannot have this name; null if it can. */
+/** Returns why a plugin cannot have this name; null if the name is valid. */
 export function nameProblem(name: string, kind: PluginKind, taken: TakenNames): string | null {
   if (name.length > MAX_NAME || !NAME.test(name)) {
     return `${JSON.stringify(name)} cannot be the name of a plugin. Use lower-case letters, digits and single hyphens, at most ${MAX_NAME} characters, such as my-plugin.`;
   }
-  // npm refuses a package that depends on one of its own name.
+  // npm refuses a package that depends on a package with its own name.
   if (name === 'parley') return 'A plugin cannot be called parley. Choose another name.';
   if (kind === 'channel' && taken.channels.includes(name)) {
     return `The channel ${name} belongs to Parley itself. Choose another name.`;
@@ -34,19 +34,19 @@ export function nameProblem(name: string, kind: PluginKind, taken: TakenNames): 
 const toolName = (name: string): string => name.replaceAll('-', '_');
 
 export interface PluginPlaces {
-  /** The folder of the installed Parley, for the link in package.json. */
+  /** The folder of the installed Parley package, for the link in package.json. */
   readonly parley: string;
-  /** The plugin's folder as the settings name it. */
+  /** The path of the plugin's folder as written in the settings. */
   readonly use: string;
 }
 
-/** The files of a new plugin, by name. */
+/** Returns the files of a new plugin by name. */
 export function pluginFiles(
   name: string,
   kind: PluginKind,
   { parley, use }: PluginPlaces,
 ): ReadonlyMap<string, string> {
-  const folders = [kind, 'shared'].map((folder) => configPath(`new-plugin/${folder}`));
+  const folders = [kind, 'shared'].map((folder) => getConfigPath(`new-plugin/${folder}`));
   const files = folders.flatMap((folder) =>
     readdirSync(folder).map((file) => [file, readFileSync(join(folder, file), 'utf8')] as const),
   );

@@ -1,10 +1,10 @@
 import { type PreviewServices, previewTurn } from '@parley/agent';
 import type { PreviewPrompt } from '@parley/gateway';
 import type { OpenAgent } from '../../open-agent.ts';
-import { type PreviewTarget, previewedTurn, previewRequest } from './request.ts';
+import { createPreviewedTurn, type PreviewTarget, parsePreviewRequest } from './request.ts';
 
-/** Returns a preview of the request by the running agent, for the page. Throws CliError. */
-export function previewOnPage(
+/** Creates the previews of requests for the page, using the running agent. */
+export function createPagePreview(
   agent: OpenAgent,
   place: Pick<PreviewTarget, 'channels' | 'heartbeat'>,
   deps: Pick<
@@ -20,10 +20,10 @@ export function previewOnPage(
   >,
 ): PreviewPrompt {
   return async ({ heartbeat, ...asked }) => {
-    const request = previewRequest({ ...asked, heartbeat: heartbeat === '1' });
+    const request = parsePreviewRequest({ ...asked, heartbeat: heartbeat === '1' });
     const now = deps.clock();
     const { id, name } = agent.place;
-    const { turn, change } = await previewedTurn(request, { ...place, agent: id, name, now });
+    const { turn, change } = await createPreviewedTurn(request, { ...place, agent: id, name, now });
     return previewTurn(turn, change, { ...agent, agent: agent.place, ...deps });
   };
 }

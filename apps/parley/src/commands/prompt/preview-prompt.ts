@@ -6,18 +6,18 @@ import type { Clock, Logger, Monotonic, SentRequest } from '@parley/core';
 import { OFFLINE_MODEL } from '@parley/models';
 import type { ClaimedTurn } from '@parley/store';
 import type { ManagedFile } from '@parley/workspace';
-import { approvalsOf, ownersOf, subAgentLimitsOf } from '../../access.ts';
+import { listOwners, toApprovalRules, toSubAgentLimits } from '../../access.ts';
 import type { InstallationEnv } from '../../agent-sources.ts';
-import { modelName } from '../../agents.ts';
-import { delegatesOf, type OpenAgentOptions, openAgent } from '../../open-agent.ts';
+import { getModelName } from '../../agents.ts';
+import { listDelegates, type OpenAgentOptions, openAgent } from '../../open-agent.ts';
 import type { AgentPlugins } from '../../plug-in.ts';
 import type { LoadedSettings } from '../../settings.ts';
 
 interface PreviewDeps extends InstallationEnv {
-  /** The name of the agent; undefined for the default one (F14). */
+  /** The name of the agent; undefined for the default agent (F14). */
   readonly name: string | undefined;
   readonly plugins: AgentPlugins;
-  /** The text of SOUL.md that turns use, which may differ from the file (W06). */
+  /** The text of SOUL.md in use, which may differ from the file (W06). */
   readonly soul?: ManagedFile;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
@@ -25,8 +25,9 @@ interface PreviewDeps extends InstallationEnv {
 }
 
 /**
- * Builds the first request of a hypothetical turn, by the agent of this installation. Nothing is
- * written, except to a temporary copy when there is no workspace (`fromTemplates`).
+ * Builds the first request that an agent of this installation would send in a hypothetical turn. No
+ * files are written, except to a temporary copy when the workspace does not exist
+ * (`fromTemplates`).
  */
 export async function previewPrompt(
   settings: LoadedSettings['settings'],
@@ -36,7 +37,7 @@ export async function previewPrompt(
 ): Promise<{ readonly prompt: SentRequest; readonly fromTemplates: boolean }> {
   const { workspace } = settings.agent;
   const fromTemplates = !existsSync(join(workspace, 'AGENTS.md'));
-  const copy = fromTemplates ? copyOf(workspace) : null;
+  const copy = fromTemplates ? copyWorkspace(workspace) : null;
   try {
     const agent = { ...settings.agent, workspace: copy ?? workspace };
     const all = { ...settings, agent };
@@ -46,17 +47,17 @@ export async function previewPrompt(
       log,
       plugins,
       ...(soul !== undefined && { soul }),
-      work: workOf(settings),
-      ...(copy !== null && { copyOf: realPath(workspace) }),
+      work: createPreviewWork(settings),
+      ...(copy !== null && { copyOf: resolveRealPath(workspace) }),
     });
-    const owners = ownersOf(settings);
-    const approvals = approvalsOf(settings);
+    const owners = listOwners(settings);
+    const approvals = toApprovalRules(settings);
     const { model: choice } = settings.model;
     const deps = {
       ...opened,
       agent: opened.place,
-      subAgentLimits: subAgentLimitsOf(settings),
-      model: { id: choice === 'offline' ? OFFLINE_MODEL : modelName(settings) },
+      subAgentLimits: toSubAgentLimits(settings),
+      model: { id: choice === 'offline' ? OFFLINE_MODEL : getModelName(settings) },
       ...{ owners, approvals, clock, monotonic, log },
     };
     const prompt = await previewTurn(turn, change, deps);
@@ -66,23 +67,23 @@ export async function previewPrompt(
   }
 }
 
-type Work = NonNullable<OpenAgentOptions['work']>;
+type PreviewWork = NonNullable<OpenAgentOptions['work']>;
 
 /**
- * Offers the model the same tools as a turn, although nothing calls them here. A tool added to
- * turns must also be added here.
+ * Creates the same tools as a turn, so that the request offers them; they are never called. Tools
+ * that are added to turns must be added here as well.
  */
-function workOf(settings: LoadedSettings['settings']): Work {
+function createPreviewWork(settings: LoadedSettings['settings']): PreviewWork {
   const { soul, tools, media } = settings;
   const { chats } = tools.message;
-  const work: Required<Work> = {
+  const work: Required<PreviewWork> = {
     cron: { store: UNUSED_STORE, ask: unused },
     delegation: {
       subAgents: { start: unused },
       wake: unused,
       newId: (prefix) => prefix,
       clock: () => 0,
-      others: delegatesOf(settings, settings),
+      others: listDelegates(settings, settings),
       bounds: settings.limits.subAgents,
     },
     messages: { store: UNUSED_STORE, owners: [], serves: () => false, deliver: unused, chats },
@@ -103,7 +104,8 @@ function workOf(settings: LoadedSettings['settings']): Work {
     },
     todos: { replace: unused, of: async () => [] },
   };
-  // There are no proposals when SOUL.md never changes, and no speech without a service.
+  // SOUL.md proposals are omitted when SOUL.md never changes, and speech is omitted without a
+  // speech service.
   const { soul: proposals, speak, ...others } = work;
   return {
     ...others,
@@ -112,43 +114,47 @@ function workOf(settings: LoadedSettings['settings']): Work {
   };
 }
 
-/** A store for tools that are only offered and never called. */
+/** A store for tools that are offered but never called. */
 const UNUSED_STORE = {
   get inbox(): never {
-    throw noToolError();
+    throw createNoToolError();
   },
   get links(): never {
-    throw noToolError();
+    throw createNoToolError();
   },
   get outbox(): never {
-    throw noToolError();
+    throw createNoToolError();
   },
   get groupContext(): never {
-    throw noToolError();
+    throw createNoToolError();
   },
   get agentFiles(): never {
-    throw noToolError();
+    throw createNoToolError();
   },
 };
 
-const unused = () => Promise.reject(noToolError());
+const unused = () => Promise.reject(createNoToolError());
 
-function noToolError(): Error {
-  return new Error('A preview calls no tool.');
+function createNoToolError(): Error {
+  return new Error('Tools cannot be called in a preview.');
 }
 
 /**
- * Creates a temporary folder with the existing contents of the workspace, to be completed there.
+ * Creates a temporary folder with the existing contents of the workspace; missing files are then
+ * added to the copy.
  */
-function copyOf(workspace: string): string {
+function copyWorkspace(workspace: string): string {
   const copy = realpathSync(mkdtempSync(join(tmpdir(), 'parley-prompt-')));
   if (existsSync(workspace)) cpSync(workspace, copy, { recursive: true });
   return copy;
 }
 
-/** The real path that a folder will have once it is created; a parent may be a symbolic link. */
-function realPath(path: string): string {
+/**
+ * Returns the real path that a folder will have when it is created. A parent folder may be a
+ * symbolic link.
+ */
+function resolveRealPath(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   const above = dirname(path);
-  return above === path ? path : join(realPath(above), basename(path));
+  return above === path ? path : join(resolveRealPath(above), basename(path));
 }

@@ -2,25 +2,27 @@ import type { Audience, RequestSection, SentPart, SentRequest, UnsentLayer } fro
 import { formatCount } from '@parley/core';
 import type { PartComparison, PromptComparison, TextPiece } from '@parley/prompt';
 import type { PromptSummary, StepAside } from '@parley/store';
-import { tableText, visible } from '../../terminal/text.ts';
+import { formatTable, stripControls } from '../../terminal/text.ts';
 
-function audienceWord(audience: Audience): string {
+function getAudienceWord(audience: Audience): string {
   return audience.kind === 'conversation' ? 'this chat' : audience.kind;
 }
 
-export function turnLine({ turnId, at, place, model, answeredBy }: PromptSummary): string {
+export function formatTurn({ turnId, at, place, model, answeredBy }: PromptSummary): string {
   const { channel, account, chatType, title, personName, personId } = place;
   const chat = title === undefined ? chatType : `${chatType} “${title}”`;
   const who = `${personName} (${personId})`;
   const agent = answeredBy === undefined ? '' : ` · ${answeredBy}`;
   const where = `${channel}/${account} ${chat}`;
-  return visible(`${turnId} · ${localMinute(at)} · ${where} · ${who} · ${model}${agent}`);
+  return stripControls(
+    `${turnId} · ${formatLocalMinute(at)} · ${where} · ${who} · ${model}${agent}`,
+  );
 }
 
-export function listText(prompts: readonly PromptSummary[]): string {
+export function formatList(prompts: readonly PromptSummary[]): string {
   const rows = prompts.map(({ turnId, at, layout, tokens, place, conversationId }) => [
     turnId,
-    localMinute(at),
+    formatLocalMinute(at),
     conversationId,
     place.title ?? place.chatType,
     place.personName,
@@ -28,19 +30,24 @@ export function listText(prompts: readonly PromptSummary[]): string {
     formatCount(tokens),
   ]);
   const heads = ['turn', 'time', 'chat', 'where', 'person', 'layout', 'tokens'];
-  return table([heads, ...rows]);
+  return formatIndentedTable([heads, ...rows]);
 }
 
-/** The request by section and the prompt layer by layer; with `full`, the complete text. */
-export function promptText(prompt: SentRequest, options: { readonly full: boolean }): string {
+/**
+ * Formats the request by section and the prompt layer by layer; with `full`, includes the complete
+ * text.
+ */
+export function formatPrompt(prompt: SentRequest, options: { readonly full: boolean }): string {
   const { layout, parts, unsent, sections, characters, tokens } = prompt;
   return [
     `layout ${layout}, about ${formatCount(tokens)} tokens, ${formatCount(characters)} characters`,
-    table([['section', '', 'characters', 'tokens'], ...sections.map(sectionRow)]),
-    table([HEADS, ...layerRows(parts)]),
-    ...(unsent.length === 0 ? [] : [`not in the prompt\n${table(unsent.map(unsentRow))}`]),
-    ...(options.full ? parts.map(fullText) : []),
-    toolsAndMessagesText(prompt),
+    formatIndentedTable([['section', '', 'characters', 'tokens'], ...sections.map(toSectionRow)]),
+    formatIndentedTable([HEADS, ...toLayerRows(parts)]),
+    ...(unsent.length === 0
+      ? []
+      : [`not in the prompt\n${formatIndentedTable(unsent.map(toUnsentRow))}`]),
+    ...(options.full ? parts.map(formatFullText) : []),
+    formatToolsAndMessages(prompt),
   ].join('\n\n');
 }
 
@@ -52,7 +59,7 @@ const SECTIONS: Readonly<Record<RequestSection['name'], readonly [label: string,
   message: ['newest message', 'message'],
 };
 
-function sectionRow({ name, count: of, characters, tokens }: RequestSection): string[] {
+function toSectionRow({ name, count: of, characters, tokens }: RequestSection): string[] {
   const [label, unit] = SECTIONS[name];
   return [
     label,
@@ -62,7 +69,7 @@ function sectionRow({ name, count: of, characters, tokens }: RequestSection): st
   ];
 }
 
-function toolsAndMessagesText({ tools, messages }: SentRequest): string {
+function formatToolsAndMessages({ tools, messages }: SentRequest): string {
   const sizes = messages
     .map(({ role, characters }) => `${role} ${formatCount(characters)}`)
     .join(', ');
@@ -76,7 +83,7 @@ const HEADS = ['layer', 'source', 'for', 'characters', 'tokens', ''];
 const BOUNDARY = '┄ cache boundary: nothing above changes from turn to turn';
 const USER = '┄ user message, before the person’s text';
 
-function layerRows(parts: readonly SentPart[]): string[][] {
+function toLayerRows(parts: readonly SentPart[]): string[][] {
   const rows: string[][] = [];
   for (const [index, part] of parts.entries()) {
     const before = parts[index - 1];
@@ -86,42 +93,42 @@ function layerRows(parts: readonly SentPart[]): string[][] {
     const note =
       cut === null ? '' : `cut: ${formatCount(cut.shown)} of ${formatCount(cut.total)} characters`;
     const sizes = [formatCount(text.length), formatCount(tokens)];
-    rows.push([layer, source, audienceWord(audience), ...sizes, note]);
+    rows.push([layer, source, getAudienceWord(audience), ...sizes, note]);
   }
   return rows;
 }
 
-function unsentRow(line: UnsentLayer): string[] {
+function toUnsentRow(line: UnsentLayer): string[] {
   if (line.outcome !== 'withheld') return [line.layer, `${line.outcome}: ${line.reason}`];
-  const forWhom = audienceWord(line.audience);
+  const forWhom = getAudienceWord(line.audience);
   return [line.layer, `withheld: ${line.source} is for ${forWhom}, not for this reader`];
 }
 
-function fullText({ layer, text }: SentPart): string {
-  return `━━ ${visible(layer)} ━━\n${visible(text)}`;
+function formatFullText({ layer, text }: SentPart): string {
+  return `━━ ${stripControls(layer)} ━━\n${stripControls(text)}`;
 }
 
-/** The model's text outside of its answers; empty if there is none. */
-export function asidesText(
+/** Formats the model's text outside its answers; empty if there is none. */
+export function formatAsides(
   asides: readonly StepAside[],
   { full }: { readonly full: boolean },
 ): string {
   if (asides.length === 0) return '';
   const lines = asides.flatMap(({ step, reasoning, reasoningCharacters, dropped }) => [
     `step ${step}: ${formatCount(reasoningCharacters)} characters of reasoning`,
-    ...(full && reasoning !== '' ? [visible(reasoning)] : []),
+    ...(full && reasoning !== '' ? [stripControls(reasoning)] : []),
     ...dropped.map(({ raw, problem }) =>
-      visible(`a call that was not run: ${problem}${full ? `\n${raw}` : ''}`),
+      stripControls(`a call that was not run: ${problem}${full ? `\n${raw}` : ''}`),
     ),
   ]);
   const heading = 'beside the answer; never shown in a chat, never sent to a model';
   return `\n\n${heading}\n${lines.join('\n')}`;
 }
 
-/** An indented table; columns of sizes are right-aligned. */
-function table(rows: readonly (readonly string[])[]): string {
+/** Formats an indented table with right-aligned size columns. */
+function formatIndentedTable(rows: readonly (readonly string[])[]): string {
   const sizes = (rows[0] ?? []).flatMap((head, at) => (SIZES.has(head) ? [at + 1] : []));
-  return tableText(
+  return formatTable(
     rows.map((row) => (row.length === 1 ? row : ['', ...row])),
     sizes,
   );
@@ -129,15 +136,15 @@ function table(rows: readonly (readonly string[])[]): string {
 
 const SIZES = new Set(['characters', 'tokens']);
 
-/** A local time such as `2026-11-21 14:05`. */
-function localMinute(at: number): string {
+/** Formats a local time such as `2026-11-21 14:05`. */
+function formatLocalMinute(at: number): string {
   const date = new Date(at);
   const two = (number: number) => String(number).padStart(2, '0');
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
 }
 
-export function comparisonText(
+export function formatComparison(
   comparison: PromptComparison,
   options: { readonly full: boolean },
 ): string {
@@ -148,27 +155,30 @@ export function comparisonText(
     `second  ${formatCount(after.characters)} characters, about ${formatCount(after.tokens)} tokens`,
     `shared  the first ${formatCount(prefix.characters)} characters (${formatCount(prefix.bytes)} bytes), about ${formatCount(prefix.tokens)} tokens: ${percent} % of the second`,
     '',
-    ...parts.flatMap((part, index) => partLines(part, isPrefixEnd(parts, index), options.full)),
+    ...parts.flatMap((part, index) => listPartLines(part, isPrefixEnd(parts, index), options.full)),
   ].join('\n');
 }
 
-/** Whether this is the first part that the shared prefix does not cover completely. */
+/** Returns whether this is the first part that the shared prefix does not fully cover. */
 function isPrefixEnd(parts: readonly PartComparison[], index: number): boolean {
-  return parts.findIndex((part) => part.shared < lengthOf(part)) === index;
+  return parts.findIndex((part) => part.shared < getPartLength(part)) === index;
 }
 
-function lengthOf({ change, pieces }: PartComparison): number {
+function getPartLength({ change, pieces }: PartComparison): number {
   const without = change === 'removed' ? 'added' : 'removed';
   return pieces.reduce((sum, { kind, text }) => sum + (kind === without ? 0 : text.length), 0);
 }
 
-function partLines(part: PartComparison, isEnd: boolean, full: boolean): string[] {
+function listPartLines(part: PartComparison, isEnd: boolean, full: boolean): string[] {
   const { layer, change, pieces, shared } = part;
   const end = isEnd
     ? `   ◄ the shared beginning ends here, after ${formatCount(shared)} characters`
     : '';
-  const lines = full ? pieces.flatMap((piece) => markedLines(piece)) : changesOf(pieces);
-  return [`${SIGNS[change]} ${visible(layer)}${end}`, ...(change === 'same' && !full ? [] : lines)];
+  const lines = full ? pieces.flatMap((piece) => listMarkedLines(piece)) : listChangedLines(pieces);
+  return [
+    `${SIGNS[change]} ${stripControls(layer)}${end}`,
+    ...(change === 'same' && !full ? [] : lines),
+  ];
 }
 
 const SIGNS: Readonly<Record<PartComparison['change'], string>> = {
@@ -179,16 +189,16 @@ const SIGNS: Readonly<Record<PartComparison['change'], string>> = {
 };
 const MARKS: Readonly<Record<TextPiece['kind'], string>> = { same: ' ', removed: '-', added: '+' };
 
-function markedLines({ kind, text }: TextPiece): string[] {
-  const lines = visible(text).replace(/\n$/, '').split('\n');
+function listMarkedLines({ kind, text }: TextPiece): string[] {
+  const lines = stripControls(text).replace(/\n$/, '').split('\n');
   return lines.map((line) => `    ${MARKS[kind]} ${line}`);
 }
 
-/** The changes between two texts; unchanged text is replaced by its length. */
-function changesOf(pieces: readonly TextPiece[]): string[] {
+/** Lists the changes between two texts; unchanged text is replaced by its length. */
+function listChangedLines(pieces: readonly TextPiece[]): string[] {
   return pieces.flatMap((piece) => {
-    if (piece.kind !== 'same') return markedLines(piece);
-    const lines = markedLines(piece).length;
+    if (piece.kind !== 'same') return listMarkedLines(piece);
+    const lines = listMarkedLines(piece).length;
     return [`      … ${lines === 1 ? 'one line' : `${formatCount(lines)} lines`} the same`];
   });
 }

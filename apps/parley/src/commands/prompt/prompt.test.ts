@@ -34,7 +34,7 @@ interface Told {
   readonly at?: number;
 }
 
-/** Stores turns in the same way as a gateway. */
+/** Stores turns as a gateway would. */
 async function record(turns: Readonly<Record<string, Told>>): Promise<void> {
   const url = `sqlite:${join(folder, 'parley.db')}`;
   const store = await openStore({ url, clock: Date.now });
@@ -93,7 +93,7 @@ async function record(turns: Readonly<Record<string, Told>>): Promise<void> {
 }
 
 describe('parley prompt on a past turn', () => {
-  it('[P17] shows each layer: source, audience, size, truncation, and why a layer is missing', async () => {
+  it('[P17] shows the source, audience, size and truncation of each layer, and why a layer is missing', async () => {
     await record({ t1: {} });
     expect(await prompt('--turn', 't1')).toBe(0);
     expect(written.out).toContain('t1 · 1970-01-01');
@@ -128,7 +128,7 @@ describe('parley prompt on a past turn', () => {
     });
   });
 
-  it('[P17] compares the last two turns of a chat, or two specified turns', async () => {
+  it('[P17] compares the last two turns of a chat, or two given turns', async () => {
     await record({
       t1: { at: 1, facts: 'monday' },
       other: { at: 2, chat: '99' },
@@ -146,7 +146,7 @@ describe('parley prompt on a past turn', () => {
     expect(written.err).toContain('has only one turn');
   });
 
-  it('[P17] lists turns, newest first', async () => {
+  it('[P17] lists recorded turns, newest first', async () => {
     await record({ t1: { at: 1 }, t2: { at: 2, chat: '99' }, t3: { at: 3 } });
     expect(await prompt('--list')).toBe(0);
     expect(written.out.match(/t\d(?= )/g)).toEqual(['t3', 't2', 't1']);
@@ -165,7 +165,7 @@ describe('parley prompt on a past turn', () => {
     ],
     ['a chat without turns', ['--last', '--chat', 'nope'], 'in the chat "nope" yet'],
     ['a comparison with a single turn', ['--diff', 't1'], '--diff takes the ids of two turns', 2],
-  ])('[P17] says what to do about %s', async (_what, args, words, exit = 1) => {
+  ])('[P17] gives advice for %s', async (_what, args, words, exit = 1) => {
     await record({ t1: { at: 1 }, t2: { at: 2, chat: '99' } });
     expect(await prompt(...args)).toBe(exit);
     expect(written.err).toContain(words);
@@ -182,7 +182,7 @@ describe('parley prompt on a past turn', () => {
     expect(written.err).toContain(words);
   });
 
-  it('[P17] finds the message in the specified chat if several chats contain it', async () => {
+  it('[P17] finds the message in the given chat if several chats contain the message id', async () => {
     await record({ t1: { at: 1 }, t2: { at: 2, chat: '99' } });
     expect(await prompt('--message', 'm1', '--chat', '99')).toBe(0);
     expect(written.out).toContain('t2 · ');
@@ -196,7 +196,7 @@ describe('parley prompt on a past turn', () => {
 });
 
 describe('parley prompt on a preview', () => {
-  it('[P17] [W06] shows the SOUL.md in use, not later changes of the file', async () => {
+  it('[P17] [W06] shows the SOUL.md in use, not later changes to the file', async () => {
     expect(await main(['--data', folder, 'soul'])).toBe(0);
     writeFileSync(join(folder, 'workspace', 'SOUL.md'), 'Be a pirate.');
     expect(await prompt('--channel', 'terminal', '--full')).toBe(0);
@@ -204,7 +204,7 @@ describe('parley prompt on a preview', () => {
     expect(written.out).not.toContain('pirate');
   });
 
-  it('[P17] uses the templates if there is no workspace, and writes nothing', async () => {
+  it('[P17] uses the templates if there is no workspace, and writes no files', async () => {
     const temporary = () =>
       readdirSync(tmpdir()).filter((name) => /^parley-prompt-(?!test)/.test(name));
     const before = temporary();
@@ -223,7 +223,7 @@ describe('parley prompt on a preview', () => {
     expect(readdirSync(join(folder, 'workspace'))).toEqual(['SOUL.md']);
   });
 
-  it('[P03] [P17] names the paths of that folder, not of its temporary copy', async () => {
+  it('[P03] [P17] shows the paths of the workspace, not of its temporary copy', async () => {
     const skill = join(folder, 'workspace', 'skills', 'otters');
     mkdirSync(skill, { recursive: true });
     writeFileSync(
@@ -243,13 +243,13 @@ describe('parley prompt on a preview', () => {
   it('[P07] [P17] uses the requested layout, mode and heartbeat', async () => {
     expect(await prompt('--channel', 'web', '--layout', 'openclaw', '--mode', 'minimal')).toBe(0);
     expect(written.out).toContain('layout openclaw');
-    expect(written.out).toContain('left out in minimal mode');
+    expect(written.out).toContain('omitted in minimal mode');
     written.out = '';
     expect(await prompt('--channel', 'web', '--heartbeat', '--json')).toBe(0);
     expect(written.out).toContain('every 30 min');
   });
 
-  it('[P17] [W02] treats the person as an owner only if the settings do', async () => {
+  it('[P17] [W02] treats a person as an owner only if the settings list them as an owner', async () => {
     writeFileSync(join(folder, 'parley.yaml'), 'owners: ["telegram:7"]\n');
     mkdirSync(join(folder, 'workspace'));
     writeFileSync(join(folder, 'workspace', 'AGENTS.md'), 'Be brief.\n');
@@ -272,7 +272,7 @@ describe('parley prompt on a preview', () => {
     [['--channel', 'web', '--chat', 'gruop'], '--chat is direct, group, channel, thread'],
     [['--channel', 'web', '--mode', 'tiny'], '--mode is full, light, minimal, none, not "tiny"'],
     [['--channel', 'web', '--layout', 'zoos'], 'zeus'],
-  ])('[P17] says what to type instead: %j', async (args, words) => {
+  ])('[P17] suggests a valid command for invalid options: %j', async (args, words) => {
     expect(await prompt(...args)).toBe(2);
     expect(written.err).toContain(words);
     expect(existsSync(join(folder, 'workspace'))).toBe(false);

@@ -3,20 +3,32 @@ import type { Heartbeat } from '@parley/proactive';
 import { comparePrompts } from '@parley/prompt';
 import type { HeartbeatOrder, PromptRepository, StoredPrompt } from '@parley/store';
 import { type ManagedFile, SOUL } from '@parley/workspace';
-import { type Cli, hasDatabase, jsonText, withStore } from '../../cli.ts';
-import { CliError, commandLine, type DataFolder, UsageError } from '../../data-folder.ts';
+import { type CliContext, formatJson, hasDatabase, withStore } from '../../cli.ts';
+import { CliError, type DataFolder, formatCommandLine, UsageError } from '../../data-folder.ts';
 import { plugInForCommand } from '../../plug-in.ts';
 import {
   type ChosenAgent,
-  chosenAgent,
+  findChosenAgent,
   type LoadedSettings,
   readSettings,
+  withHosted,
 } from '../../settings.ts';
 import { previewPrompt } from './preview-prompt.ts';
-import { asidesText, comparisonText, listText, promptText, turnLine } from './prompt-text.ts';
-import { layoutOf, type PreviewFlags, previewedTurn, previewRequest } from './request.ts';
+import {
+  formatAsides,
+  formatComparison,
+  formatList,
+  formatPrompt,
+  formatTurn,
+} from './prompt-text.ts';
+import {
+  createPreviewedTurn,
+  type PreviewFlags,
+  parseLayout,
+  parsePreviewRequest,
+} from './request.ts';
 
-/** The options of `parley prompt`; commander checks which can be combined. */
+/** The options of `parley prompt`. Commander checks which of them can be combined. */
 export interface PromptFlags extends Omit<PreviewFlags, 'user'> {
   readonly person?: string;
   readonly list?: boolean;
@@ -31,56 +43,56 @@ export interface PromptFlags extends Omit<PreviewFlags, 'user'> {
 }
 
 /**
- * `parley prompt` (P17): shows the prompt of a past turn or a preview. Works with or without a
- * running gateway.
+ * `parley prompt` (P17): shows the prompt of a past turn or a preview. The command works with or
+ * without a running gateway.
  */
-export async function prompt(cli: Cli, flags: PromptFlags): Promise<number> {
+export async function runPrompt(cli: CliContext, flags: PromptFlags): Promise<number> {
   const { folder, env, print } = cli;
   const { list, turn, message, last, diff } = flags;
   const isPast = [list, turn, message, last, diff].some((flag) => flag !== undefined);
   const loaded = readSettings(folder, env);
   if (!isPast) {
-    print(await previewText(cli, flags, loaded));
+    print(await formatPreview(cli, flags, loaded));
     return 0;
   }
   if (Array.isArray(diff) && diff.length !== 2) {
     throw new UsageError('--diff takes the ids of two turns, or none for the last two of a chat.');
   }
-  if (!hasDatabase(folder, loaded)) throw nothingYet(folder);
-  print(await withStore(cli, ({ prompts }) => recordedText(flags, { prompts, folder })));
+  if (!hasDatabase(folder, loaded)) throw createNothingYetError(folder);
+  print(await withStore(cli, ({ prompts }) => formatRecorded(flags, { prompts, folder })));
   return 0;
 }
 
-async function previewText(
-  { folder, env, agent: asked }: Cli,
+async function formatPreview(
+  { folder, env, agent: asked }: CliContext,
   flags: PromptFlags,
   first: LoadedSettings,
 ): Promise<string> {
-  const request = previewRequest({ ...flags, user: flags.person });
+  const request = parsePreviewRequest({ ...flags, user: flags.person });
   const { layout, full = false, json } = flags;
   const faults: string[] = [];
-  const deps = { ...systemTime, log: faultsInto(faults), folder, env };
+  const deps = { ...systemTime, log: createFaultLogger(faults), folder, env };
   const plugged = await plugInForCommand(first, deps, deps.log);
-  const chosen = chosenAgent(plugged.loaded, asked);
+  const chosen = findChosenAgent(plugged.loaded, asked);
   const { settings } = chosen;
-  const channels = plugged.definitions.map(({ id }) => id);
+  const channels = withHosted(plugged.definitions, plugged.loaded).map(({ id }) => id);
   const agent =
-    layout === undefined ? settings.agent : { ...settings.agent, layout: layoutOf(layout) };
-  const { turn, change } = await previewedTurn(request, {
+    layout === undefined ? settings.agent : { ...settings.agent, layout: parseLayout(layout) };
+  const { turn, change } = await createPreviewedTurn(request, {
     channels,
     agent: agent.id,
     name: chosen.name,
-    heartbeat: (choose) => nextRun({ folder, env }, { loaded: first, chosen }, choose),
+    heartbeat: (choose) => findNextRun({ folder, env }, { loaded: first, chosen }, choose),
     now: systemTime.clock(),
   });
   const { prompt, fromTemplates } = await previewPrompt({ ...settings, agent }, turn, change, {
     ...deps,
     plugins: plugged.agent,
     name: chosen.name,
-    soul: await soulInUse({ folder, env }, plugged.loaded, agent.id),
+    soul: await findSoulInUse({ folder, env }, plugged.loaded, agent.id),
   });
   plugged.end();
-  if (json) return jsonText({ ...prompt, fromTemplates });
+  if (json) return formatJson({ ...prompt, fromTemplates });
   const { message, mode, heartbeat } = request;
   const place = [message.channel, message.chatType, mode, heartbeat ? 'heartbeat' : undefined];
   return [
@@ -88,57 +100,57 @@ async function previewText(
       ? [`There is no workspace at ${agent.workspace} yet: these are the contents of a new one.\n`]
       : []),
     `preview · ${place.filter((word) => word !== undefined).join(' ')}`,
-    promptText(prompt, { full }),
+    formatPrompt(prompt, { full }),
     ...(faults.length === 0 ? [] : ['\nwhile it was made', ...faults]),
   ].join('\n');
 }
 
-interface Recorded {
+interface RecordedPrompts {
   readonly prompts: PromptRepository;
   readonly folder: DataFolder;
 }
 
-async function recordedText(flags: PromptFlags, recorded: Recorded): Promise<string> {
+async function formatRecorded(flags: PromptFlags, recorded: RecordedPrompts): Promise<string> {
   const { list, turn, message, diff, chat, limit } = flags;
   if (list) {
     const found = await recorded.prompts.list({ chat, limit });
-    if (flags.json) return jsonText(found);
-    if (found.length === 0) throw nothingYet(recorded.folder, chat);
-    return listText(found);
+    if (flags.json) return formatJson(found);
+    if (found.length === 0) throw createNothingYetError(recorded.folder, chat);
+    return formatList(found);
   }
   if (diff !== undefined) {
     const turns = diff === true ? [] : diff;
     const [before, after] =
       turns.length === 0
-        ? (await newestPrompts(recorded, 2, chat)).toReversed()
-        : await Promise.all(turns.map((turnId) => promptOfTurn(recorded, turnId)));
-    return before === undefined || after === undefined ? '' : comparedText(before, after, flags);
+        ? (await listNewestPrompts(recorded, 2, chat)).toReversed()
+        : await Promise.all(turns.map((turnId) => findPromptOfTurn(recorded, turnId)));
+    return before === undefined || after === undefined ? '' : formatCompared(before, after, flags);
   }
-  if (turn !== undefined) return storedText(await promptOfTurn(recorded, turn), flags);
+  if (turn !== undefined) return formatStored(await findPromptOfTurn(recorded, turn), flags);
   if (message !== undefined) {
-    return storedText(await promptOfMessage(recorded, message, chat), flags);
+    return formatStored(await findPromptOfMessage(recorded, message, chat), flags);
   }
-  const [newest] = await newestPrompts(recorded, 1, chat);
-  return newest === undefined ? '' : storedText(newest, flags);
+  const [newest] = await listNewestPrompts(recorded, 1, chat);
+  return newest === undefined ? '' : formatStored(newest, flags);
 }
 
 type PromptFormat = Pick<PromptFlags, 'full' | 'json'>;
 
-function storedText(prompt: StoredPrompt, { full = false, json }: PromptFormat): string {
-  if (json) return jsonText(prompt);
-  const asides = asidesText(prompt.asides, { full });
-  return `${turnLine(prompt)}\n${promptText(prompt, { full })}${asides}`;
+function formatStored(prompt: StoredPrompt, { full = false, json }: PromptFormat): string {
+  if (json) return formatJson(prompt);
+  const asides = formatAsides(prompt.asides, { full });
+  return `${formatTurn(prompt)}\n${formatPrompt(prompt, { full })}${asides}`;
 }
 
-function comparedText(before: StoredPrompt, after: StoredPrompt, shown: PromptFormat): string {
+function formatCompared(before: StoredPrompt, after: StoredPrompt, shown: PromptFormat): string {
   const comparison = comparePrompts(before, after);
-  if (shown.json) return jsonText(comparison);
-  const text = comparisonText(comparison, { full: shown.full === true });
-  return `${turnLine(before)}\n${turnLine(after)}\n${text}`;
+  if (shown.json) return formatJson(comparison);
+  const text = formatComparison(comparison, { full: shown.full === true });
+  return `${formatTurn(before)}\n${formatTurn(after)}\n${text}`;
 }
 
-/** A log that collects the errors a real turn would log. */
-function faultsInto(faults: string[]): Logger {
+/** Creates a log that collects the errors that a real turn would log. */
+function createFaultLogger(faults: string[]): Logger {
   const note = (facts: object, message: string): void => {
     faults.push(`  ${message} ${JSON.stringify(facts)}`);
   };
@@ -146,22 +158,28 @@ function faultsInto(faults: string[]): Logger {
   return log;
 }
 
-/** The prompt of a turn. Throws CliError that says how to find a turn's id. */
-async function promptOfTurn({ prompts, folder }: Recorded, turnId: string): Promise<StoredPrompt> {
+/**
+ * Finds the recorded prompt of a turn. If there is none, throws CliError with advice for finding a
+ * turn's id.
+ */
+async function findPromptOfTurn(
+  { prompts, folder }: RecordedPrompts,
+  turnId: string,
+): Promise<StoredPrompt> {
   const found = await prompts.ofTurn(turnId);
   if (found !== null) return found;
   throw new CliError(
     'prompt-turn',
-    `The prompt of turn "${turnId}" is not kept. "${commandLine('prompt --list', folder)}" lists the kept ones; older prompts are deleted after inspector.keepDays.`,
+    `The prompt of turn "${turnId}" is not kept. "${formatCommandLine('prompt --list', folder)}" lists the kept ones; older prompts are deleted after inspector.keepDays.`,
   );
 }
 
 /**
- * The prompt of the turn that answered a message. Throws CliError if there is none, or if several
- * chats have one.
+ * Finds the recorded prompt of the turn that answered a message. Throws CliError if no turn
+ * answered the message, or if turns in several chats did.
  */
-async function promptOfMessage(
-  recorded: Recorded,
+async function findPromptOfMessage(
+  recorded: RecordedPrompts,
   messageId: string,
   chat: string | undefined,
 ): Promise<StoredPrompt> {
@@ -170,7 +188,7 @@ async function promptOfMessage(
   if (newest === undefined) {
     throw new CliError(
       'prompt-message',
-      `No kept prompt belongs to the message "${messageId}". "/why" in the chat explains what happened to a message; "${commandLine('prompt --list', recorded.folder)}" lists the kept prompts.`,
+      `No kept prompt belongs to the message "${messageId}". "/why" in the chat explains what happened to a message; "${formatCommandLine('prompt --list', recorded.folder)}" lists the kept prompts.`,
     );
   }
   if (another !== undefined) {
@@ -180,20 +198,21 @@ async function promptOfMessage(
       `Several turns answered a message "${messageId}": ${chats}. Add --chat with one of these.`,
     );
   }
-  return promptOfTurn(recorded, newest.turnId);
+  return findPromptOfTurn(recorded, newest.turnId);
 }
 
 /**
- * The newest prompts, optionally of one chat, newest first. Throws CliError if there are too few.
+ * Returns the newest recorded prompts, optionally of one chat, newest first. Throws CliError if
+ * there are too few prompts.
  */
-async function newestPrompts(
-  recorded: Recorded,
+async function listNewestPrompts(
+  recorded: RecordedPrompts,
   count: number,
   chat: string | undefined,
 ): Promise<readonly StoredPrompt[]> {
   const { prompts, folder } = recorded;
   const [newest] = await prompts.list({ chat, limit: 1 });
-  if (newest === undefined) throw nothingYet(folder, chat);
+  if (newest === undefined) throw createNothingYetError(folder, chat);
   const found = await prompts.list({ chat: newest.conversationId, limit: count });
   if (found.length < count) {
     throw new CliError(
@@ -201,35 +220,36 @@ async function newestPrompts(
       `The chat ${newest.conversationId} has only one turn whose prompt is kept. Write to it again, or name two turns.`,
     );
   }
-  return Promise.all(found.map(({ turnId }) => promptOfTurn(recorded, turnId)));
+  return Promise.all(found.map(({ turnId }) => findPromptOfTurn(recorded, turnId)));
 }
 
-function nothingYet(folder: DataFolder, chat?: string): CliError {
+function createNothingYetError(folder: DataFolder, chat?: string): CliError {
   const where = chat === undefined ? '' : ` in the chat "${chat}"`;
   return new CliError(
     'prompt-none',
-    `No prompt has been recorded${where} yet. Write to the agent first, or look at a preview: "${commandLine('prompt --channel web', folder)}".`,
+    `No prompt has been recorded${where} yet. Write to the agent first, or look at a preview: "${formatCommandLine('prompt --channel web', folder)}".`,
   );
 }
 
-/** The next heartbeat run; null before the first start. */
-async function nextRun(
-  { folder, env }: Pick<Cli, 'folder' | 'env'>,
+/** Finds the next heartbeat run; null before the first start. */
+async function findNextRun(
+  { folder, env }: Pick<CliContext, 'folder' | 'env'>,
   { loaded, chosen }: { readonly loaded: LoadedSettings; readonly chosen: ChosenAgent },
   choose: Parameters<Heartbeat['preview']>[0],
 ): Promise<HeartbeatOrder | null> {
   if (!hasDatabase(folder, loaded)) return null;
-  const { offlineHeartbeat } = await import('../../proactive.ts');
+  const { createOfflineHeartbeat } = await import('../../proactive.ts');
   return withStore({ folder, env }, async (store) =>
-    (await offlineHeartbeat(store, chosen)).preview(choose),
+    (await createOfflineHeartbeat(store, chosen)).preview(choose),
   );
 }
 
 /**
- * The version of SOUL.md in use (W06). Before the first start there is none, and the file is used.
+ * Returns the version of SOUL.md in use (W06). Before the first start, no version is recorded and
+ * the file itself is used.
  */
-async function soulInUse(
-  { folder, env }: Pick<Cli, 'folder' | 'env'>,
+async function findSoulInUse(
+  { folder, env }: Pick<CliContext, 'folder' | 'env'>,
   loaded: LoadedSettings,
   agent: string,
 ): Promise<ManagedFile> {

@@ -2,10 +2,10 @@ import type { PreviewChange } from '@parley/agent';
 import { conversationIdOf } from '@parley/channels';
 import {
   ChatType,
-  conversationOfAgent,
   LAYOUT_NAMES,
   type RenderTarget,
   type ReplyRoute,
+  toAgentConversation,
 } from '@parley/core';
 import { type AlertChat, exampleRun, type Heartbeat } from '@parley/proactive';
 import type { PromptMode } from '@parley/prompt';
@@ -28,18 +28,27 @@ export interface PreviewFlags {
 
 const MODES: readonly PromptMode[] = ['full', 'light', 'minimal', 'none'];
 
-/** Reads the options of a preview. Throws UsageError that says what to type instead. */
-export function previewRequest({ channel, chat, mode, heartbeat = false, ...flags }: PreviewFlags) {
+/** Reads the options of a preview. Throws UsageError with a valid alternative. */
+export function parsePreviewRequest({
+  channel,
+  chat,
+  mode,
+  heartbeat = false,
+  ...flags
+}: PreviewFlags) {
   if (channel === undefined) {
     throw new UsageError(
       'Select a turn: --list for all kept ones, --last for the newest, --turn or --message with an id, --diff for two, or --channel for a preview.',
     );
   }
-  const message: HypotheticalMessage = { ...flags, channel, chatType: chatTypeOf(chat) };
-  return { message, mode: modeOf(mode), heartbeat };
+  const message: HypotheticalMessage = { ...flags, channel, chatType: parseChatType(chat) };
+  return { message, mode: parseMode(mode), heartbeat };
 }
 
-/** The previewed turn as a worker would claim it, and how it differs from a turn in a chat. */
+/**
+ * The previewed turn in the form in which a worker claims it, and how it differs from a turn in a
+ * chat.
+ */
 interface PreviewedTurn {
   readonly turn: ClaimedTurn;
   readonly change: PreviewChange;
@@ -48,26 +57,26 @@ interface PreviewedTurn {
 export interface PreviewTarget {
   readonly channels: readonly string[];
   readonly agent: string;
-  /** The agent's name in the ids of its conversations; undefined for the default one. */
+  /** The agent's name in conversation ids; undefined for the default agent. */
   readonly name?: string | undefined;
-  /** Returns null if there is no database yet; an example run is shown then. */
+  /** Returns null if there is no database yet; the preview then shows an example run. */
   readonly heartbeat: (
     ...choose: Parameters<Heartbeat['preview']>
   ) => Promise<HeartbeatOrder | null>;
   readonly now: number;
 }
 
-/** The requested turn. Throws UsageError. */
-export async function previewedTurn(
-  { message, mode, heartbeat }: ReturnType<typeof previewRequest>,
+/** Creates the requested turn. Throws UsageError for invalid options. */
+export async function createPreviewedTurn(
+  { message, mode, heartbeat }: ReturnType<typeof parsePreviewRequest>,
   place: PreviewTarget,
 ): Promise<PreviewedTurn> {
   const { channels, agent, name, now } = place;
-  const asked = hypotheticalTurn(message, channels, now);
-  const turn = { ...asked, conversationId: conversationOfAgent(name, asked.conversationId) };
+  const asked = createHypotheticalTurn(message, channels, now);
+  const turn = { ...asked, conversationId: toAgentConversation(name, asked.conversationId) };
   if (!heartbeat) return { turn, change: { mode } };
   const choose = (found: AlertChat | null): AlertChat =>
-    found !== null && isAlertChat(found, message) ? found : alertChatOf(turn);
+    found !== null && isAlertChat(found, message) ? found : getAlertChat(turn);
   const order = (await place.heartbeat(choose)) ?? exampleRun(choose(null), { agent, now });
   const row = { seq: 0, ...order.message };
   return {
@@ -77,7 +86,7 @@ export async function previewedTurn(
 }
 
 /**
- * Whether alerts actually go to the requested chat, if the request names neither a chat nor a user.
+ * Returns whether alerts really go to this chat when the request names neither a chat nor a user.
  */
 function isAlertChat({ last }: AlertChat, asked: HypotheticalMessage): boolean {
   const { channel, account = last.account, chatType, chatId, user } = asked;
@@ -87,13 +96,13 @@ function isAlertChat({ last }: AlertChat, asked: HypotheticalMessage): boolean {
   );
 }
 
-function alertChatOf({ conversationId, messages: [row] }: ClaimedTurn): AlertChat {
+function getAlertChat({ conversationId, messages: [row] }: ClaimedTurn): AlertChat {
   if (row === undefined) throw new Error('A hypothetical turn has one message.');
-  // The settings decide whether the chat is an owner's.
+  // The settings determine later whether the chat belongs to an owner.
   return { kind: 'chat', conversationId, route: row.route, last: row.message, isOwners: false };
 }
 
-function chatTypeOf(given = 'direct'): ChatType {
+function parseChatType(given = 'direct'): ChatType {
   const parsed = ChatType.safeParse(given);
   if (parsed.success) return parsed.data;
   throw new UsageError(
@@ -101,14 +110,14 @@ function chatTypeOf(given = 'direct'): ChatType {
   );
 }
 
-function modeOf(given: string | undefined): PromptMode | undefined {
+function parseMode(given: string | undefined): PromptMode | undefined {
   const mode = MODES.find((candidate) => candidate === given);
   if (mode !== undefined || given === undefined) return mode;
   throw new UsageError(`--mode is ${MODES.join(', ')}, not "${given}".`);
 }
 
-/** The layout named by `--layout`. Throws UsageError. */
-export function layoutOf(given: string): (typeof LAYOUT_NAMES)[number] {
+/** Parses the layout named by `--layout`. Throws UsageError for an unknown layout. */
+export function parseLayout(given: string): (typeof LAYOUT_NAMES)[number] {
   const layout = LAYOUT_NAMES.find((candidate) => candidate === given);
   if (layout !== undefined) return layout;
   throw new UsageError(`--layout is ${LAYOUT_NAMES.join(', ')}, not "${given}".`);
@@ -122,7 +131,10 @@ export interface HypotheticalMessage
 
 const HYPOTHETICAL_ID = 'hypothetical';
 
-/** The render target of each channel, as its adapter declares it. No connection is needed. */
+/**
+ * The render target of each channel, as declared by its adapter, so that a preview needs no
+ * connection.
+ */
 const TARGETS: Readonly<Record<string, RenderTarget>> = {
   web: { dialect: 'html', maxLength: 4_000_000, unit: 'utf16' },
   terminal: { dialect: 'plain', maxLength: 4_000_000, unit: 'utf16' },
@@ -134,21 +146,24 @@ const TARGETS: Readonly<Record<string, RenderTarget>> = {
 const MESSENGERS: ReadonlySet<string> = new Set(['discord', 'telegram', 'whatsapp']);
 const SOME_TARGET: RenderTarget = { dialect: 'plain', maxLength: 4_000, unit: 'utf16' };
 
-/** The render target of a channel; plain text for channels that are not built into Parley. */
-function renderTarget(channel: string): RenderTarget {
+/** Returns the render target of a channel, which is plain text for channels from plugins. */
+function getRenderTarget(channel: string): RenderTarget {
   return TARGETS[channel] ?? SOME_TARGET;
 }
 
-/** The abilities of a channel on which the prompt or its tools depend. */
-function abilitiesOf(channel: string): Pick<ReplyRoute, 'quotes' | 'acts' | 'voice'> {
+/** Returns the abilities of a channel that affect the prompt or its tools. */
+function getAbilities(channel: string): Pick<ReplyRoute, 'quotes' | 'acts' | 'voice'> {
   return {
     ...(MESSENGERS.has(channel) && { quotes: true, acts: ['react', 'edit', 'delete'] }),
     ...(channel in TARGETS && { voice: true }),
   };
 }
 
-/** The first turn of a new session, as a worker would claim it. Throws UsageError for an unknown channel. */
-export function hypotheticalTurn(
+/**
+ * Creates the first turn of a new session, in the form in which a worker claims it. Throws
+ * UsageError for an unknown channel.
+ */
+export function createHypotheticalTurn(
   asked: HypotheticalMessage,
   known: readonly string[],
   now: number,
@@ -158,10 +173,10 @@ export function hypotheticalTurn(
     const names = known.join(', ');
     throw new UsageError(`There is no channel "${channel}". Known: ${names}.`);
   }
-  const chat = chatOf(asked);
-  const { id, name } = personOf(asked);
+  const chat = getChat(asked);
+  const { id, name } = getPerson(asked);
   const to = { channel, account, chatId: chat.id, chatType: chat.type };
-  const route = { ...to, ...abilitiesOf(channel), target: renderTarget(channel) };
+  const route = { ...to, ...getAbilities(channel), target: getRenderTarget(channel) };
   const message = {
     channel,
     account,
@@ -195,18 +210,18 @@ export function hypotheticalTurn(
   };
 }
 
-/** The page and the terminal have a single person, who is the owner. */
-function personOf({ channel, user, name }: HypotheticalMessage) {
+/** The page and the terminal have only one user, the owner. */
+function getPerson({ channel, user, name }: HypotheticalMessage) {
   const isLocal = channel === 'web' || channel === 'terminal';
   const id = user ?? (isLocal ? 'owner' : '1');
   return { id, name: name ?? (isLocal && id === 'owner' ? 'Owner' : 'Somebody') };
 }
 
-function chatOf(asked: HypotheticalMessage) {
+function getChat(asked: HypotheticalMessage) {
   const { channel, chatType: type = 'direct', title } = asked;
   const named = title === undefined ? {} : { title };
   if (type === 'direct') {
-    const own = channel === 'web' || channel === 'terminal' ? 'main' : personOf(asked).id;
+    const own = channel === 'web' || channel === 'terminal' ? 'main' : getPerson(asked).id;
     return { id: asked.chatId ?? own, type, ...named };
   }
   const id = asked.chatId ?? `some-${type}`;

@@ -5,27 +5,27 @@ import { fileURLToPath } from 'node:url';
 import { getSystemErrorMap } from 'node:util';
 import { INSTALLATION, isBundle } from '@parley/core/installation';
 
-/** Removes everything from a value that does not originate from Parley. */
+/** Hides all parts of a value that do not originate from Parley. */
 export type Mask = (value: unknown) => unknown;
 
-/** The largest number shown; larger ones may be ids of people or phone numbers. */
+/** The largest number that is not hidden. Larger numbers may be phone numbers or ids of people. */
 const LARGEST_NUMBER = 9_999_999;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 /**
- * Strings of three or more digits are always hidden: the program contains some, but platforms also
- * use them as ids of people.
+ * Strings of three or more digits are always hidden. The program contains some of them, but
+ * platforms also use them as ids of people.
  */
 const ID = /^\d{3,}$/;
 const DEEPEST = 12;
 
 /**
- * Creates the only filter for bug reports. A text passes if it occurs verbatim in Parley's own
- * program, as a string or a name; a number passes if it is small, a time if it is in ISO form.
- * Everything else becomes `[text 1]`, `[text 2]` and so on, with the same number for the same text
- * so that lines can be compared.
+ * Creates the filter that every value in a bug report passes through. A text is kept if it occurs
+ * verbatim in Parley's program as a string or a name. Small numbers and ISO times are kept as well.
+ * Other text becomes `[text 1]`, `[text 2]` and so on; equal texts get the same number, so that
+ * lines can be compared.
  */
 export async function openMask(): Promise<Mask> {
-  const own = await textsOfProgram();
+  const own = await listProgramTexts();
   const seen = new Map<string, string>();
   const hidden = (text: string): string => {
     const known = seen.get(text) ?? `[text ${seen.size + 1}]`;
@@ -47,7 +47,7 @@ export async function openMask(): Promise<Mask> {
     const entries = Object.entries(value);
     return Object.fromEntries(
       entries.map(([key, one]) =>
-        key === 'stack' ? [key, stackOf(one)] : [keyOf(key), mask(one, depth + 1)],
+        key === 'stack' ? [key, listStackFrames(one)] : [keyOf(key), mask(one, depth + 1)],
       ),
     );
   };
@@ -55,26 +55,26 @@ export async function openMask(): Promise<Mask> {
 }
 
 /**
- * Patterns of field names, and of the text between any two matching quotes, whether or not it is a
- * string.
+ * Patterns of field names, and of the text between any two matching quotes, even outside a string
+ * literal.
  */
 const LOOKS = [
   /\b([A-Za-z_$][\w$]{2,})(?=\??\s*[:,}])/g,
   ...[/"(?=([^"\n]{1,200})")/g, /'(?=([^'\n]{1,200})')/g, /`(?=([^`\n]{1,200})`)/g],
 ];
 
-/** The strings and names in the program, and the names of system errors. */
-async function textsOfProgram(): Promise<ReadonlySet<string>> {
+/** Lists the strings and names in the program, and the names of system errors. */
+async function listProgramTexts(): Promise<ReadonlySet<string>> {
   const texts = new Set([...getSystemErrorMap().values()].map(([name]) => name));
-  for (const file of filesOfProgram()) {
-    // Files are read one at a time so that messages are not delayed.
+  for (const file of listProgramFiles()) {
+    // Files are read one at a time, so that the gateway can handle messages in between.
     const code = await readFile(file, 'utf8');
     for (const look of LOOKS) for (const [, text = ''] of code.matchAll(look)) texts.add(text);
   }
   return texts;
 }
 
-function filesOfProgram(): readonly string[] {
+function listProgramFiles(): readonly string[] {
   const here = fileURLToPath(new URL('.', import.meta.url));
   if (isBundle) {
     const files = readdirSync(here).filter((name) => name.endsWith('.mjs'));
@@ -89,8 +89,8 @@ function filesOfProgram(): readonly string[] {
   );
 }
 
-/** The file and line of each stack frame, without the folders. */
-function stackOf(stack: unknown): readonly string[] {
+/** Lists the file and line of each stack frame, without folders. */
+function listStackFrames(stack: unknown): readonly string[] {
   const frames = String(stack).matchAll(
     /^[ \t]+at .*?((?<![\w.-])[\w.-]+\.(?:m|c)?[jt]s:\d+:\d+)\)?$/gm,
   );

@@ -5,22 +5,22 @@ import { Writable } from 'node:stream';
 import { reasonOf, systemTime } from '@parley/core';
 import type { BugReport } from '@parley/gateway/api';
 import type { Store } from '@parley/store';
-import { type Cli, withStore } from '../../cli.ts';
+import { type CliContext, withStore } from '../../cli.ts';
 import { CliError } from '../../data-folder.ts';
 import { readKeptLog } from '../../log-reader.ts';
 import type { LoadedPlugins } from '../../plug-in.ts';
 import type { StartOptions } from '../../process-options.ts';
-import { checkSettings, type LoadedSettings, retentionAges } from '../../settings.ts';
-import { versionFacts } from '../../version.ts';
+import { checkSettings, type LoadedSettings, toRetentionAges } from '../../settings.ts';
+import { getVersionFacts } from '../../version.ts';
 import { writeArchive } from '../backup/archive.ts';
-import { auditReport, examineInstallation, runAudit } from '../checks/audit-report.ts';
-import { examine } from '../checks/doctor.ts';
+import { examineInstallation, runAudit, toAuditReport } from '../checks/audit-report.ts';
+import { examineInstallationOf } from '../checks/doctor.ts';
 import { type Installation, inspectInstallation } from '../checks/installation.ts';
 import { openMask } from './mask.ts';
 
-/** The number of newest log lines in the bundle. */
+/** The number of log lines in the bundle, counted from the newest. */
 const LOG_LINES = 1_000;
-/** The deadline for each doctor check, in ms. */
+/** The deadline (ms) for each doctor check. */
 const CHECK_MS = 8_000;
 
 const README = `A bundle for a bug report about Parley. Look through it before you send it.
@@ -38,8 +38,11 @@ Everything else, that is all names, ids, messages, paths, addresses, keys and to
 as [text 7]: the same number for the same text, in all files. Numbers above 9,999,999 are hidden as well.
 `;
 
-/** `parley report` (U03): writes the bundle. Exit code 1 if the file cannot be written. */
-export async function report(cli: Cli, out = 'parley-report.tar.gz'): Promise<number> {
+/**
+ * `parley report` (U03): writes the bundle for a bug report. The exit code is 1 if the file cannot
+ * be written.
+ */
+export async function writeReport(cli: CliContext, out = 'parley-report.tar.gz'): Promise<number> {
   const { installation, end } = await inspectInstallation(cli, systemTime);
   const { files, archive } = await collectReport(installation);
   const path = resolve(out);
@@ -59,7 +62,7 @@ export async function report(cli: Cli, out = 'parley-report.tar.gz'): Promise<nu
   return 0;
 }
 
-/** Collects the same report for the page, with the plugins that are already loaded. */
+/** Collects the same report for the page, using the plugins that are already loaded. */
 export async function collectOwnReport(
   { folder, env, ...time }: Pick<StartOptions, 'folder' | 'env' | 'clock' | 'monotonic'>,
   { report, definitions }: Pick<LoadedPlugins, 'report' | 'definitions'>,
@@ -72,7 +75,7 @@ export async function collectOwnReport(
 }
 
 /**
- * Collects information for finding a defect, and hides everything that does not originate from
+ * Collects information for finding a defect, and hides all text that does not originate from
  * Parley.
  */
 export async function collectReport(installation: Installation): Promise<BugReport> {
@@ -81,17 +84,19 @@ export async function collectReport(installation: Installation): Promise<BugRepo
   const json = (value: unknown): string => `${JSON.stringify(mask(value), null, 2)}\n`;
   const parts: Readonly<Record<string, () => Promise<unknown>>> = {
     settings: async () => installation.loaded?.settings ?? installation.checked,
-    doctor: async () => examine(installation, CHECK_MS),
-    audit: () => auditFacts(installation),
+    doctor: async () => examineInstallationOf(installation, CHECK_MS),
+    audit: () => getAuditFacts(installation),
     status: async () =>
       installation.gateway.kind === 'runs'
         ? installation.gateway.status
         : installation.gateway.kind,
-    database: () => databaseFacts(installation),
+    database: () => getDatabaseFacts(installation),
   };
   const found = await Promise.all(
     Object.entries(parts).map(async ([name, collect]) => {
-      const value = await collect().catch((failure: unknown) => ({ failure: errorFacts(failure) }));
+      const value = await collect().catch((failure: unknown) => ({
+        failure: getErrorFacts(failure),
+      }));
       return { name: `${name}.json`, text: json(value) };
     }),
   );
@@ -99,7 +104,7 @@ export async function collectReport(installation: Installation): Promise<BugRepo
   const log = lines.toReversed().map(({ raw }) => `${JSON.stringify(mask(JSON.parse(raw)))}\n`);
   const files = [
     { name: 'README.txt', text: README },
-    { name: 'versions.json', text: `${JSON.stringify(machineFacts(clock()), null, 2)}\n` },
+    { name: 'versions.json', text: `${JSON.stringify(getMachineFacts(clock()), null, 2)}\n` },
     ...found,
     { name: 'log.ndjson', text: log.join('') },
   ];
@@ -107,40 +112,41 @@ export async function collectReport(installation: Installation): Promise<BugRepo
   return { name, files, archive: (await packArchive(files)).toString('base64') };
 }
 
-/** Facts about Parley and the machine, none of which are personal. */
-function machineFacts(now: number) {
+/** Returns facts about Parley and the machine; none of them are personal. */
+function getMachineFacts(now: number) {
   const { platform, arch, versions } = process;
   const { openssl, v8, modules } = versions;
   return {
-    ...{ at: new Date(now).toISOString(), ...versionFacts() },
+    ...{ at: new Date(now).toISOString(), ...getVersionFacts() },
     ...{ platform, arch, openssl, v8, modules, release: release() },
     ...{ cpus: cpus().length, memoryMegabytes: Math.round(totalmem() / 1e6) },
   };
 }
 
-function errorFacts(failure: unknown) {
+function getErrorFacts(failure: unknown) {
   const isError = failure instanceof Error;
   return isError
     ? { ...failure, name: failure.name, message: failure.message, stack: failure.stack }
     : {};
 }
 
-/** Contains only the counts, because the texts of findings name files and groups. */
-async function auditFacts(installation: Installation) {
+/** Returns only the counts, because the texts of findings name files and groups. */
+async function getAuditFacts(installation: Installation) {
   const { loaded, clock } = installation;
   if (loaded === null) return 'skipped';
   const results = await runAudit(examineInstallation(installation, loaded), installation);
-  const { counts, findings } = auditReport(results, clock());
+  const { counts, findings } = toAuditReport(results, clock());
   return { counts, findings: findings.map(({ id, severity }) => ({ id, severity })) };
 }
 
-async function databaseFacts({ folder, env, database, clock }: Installation) {
-  const state = database.kind === 'seen' ? database.state : { failure: errorFacts(database.error) };
-  // Opening the database would change its schema.
+async function getDatabaseFacts({ folder, env, database, clock }: Installation) {
+  const state =
+    database.kind === 'seen' ? database.state : { failure: getErrorFacts(database.error) };
+  // The database is not opened if that would change its schema.
   if (database.kind !== 'seen' || database.state.kind !== 'current') return { state };
   const tables = async (store: Store, { settings }: LoadedSettings) => ({
     state,
-    use: await store.retention.use(retentionAges(settings), clock()),
+    use: await store.retention.use(toRetentionAges(settings), clock()),
     lastRun: await store.retention.last(),
     queue: await store.backlog.read(1, clock()),
     outbox: await store.outbox.counts(),

@@ -1,14 +1,19 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { CliError } from '../../data-folder.ts';
-import { type Machine, requireSuccess, type ServiceManager, type ServiceState } from './manager.ts';
-import { commandOf, type ServiceProgram } from './systemd-unit.ts';
+import {
+  requireSuccess,
+  type ServiceMachine,
+  type ServiceManager,
+  type ServiceState,
+} from './manager.ts';
+import { type ServiceProgram, toCommandLine } from './systemd-unit.ts';
 
 const LABEL = 'parley';
 
-/** The property list of a launch agent. */
-export function launchAgent(program: ServiceProgram, log: string): string {
-  const words = commandOf(program).map((word) => `    <string>${escapeXml(word)}</string>`);
+/** Returns the property list of a launch agent. */
+export function createLaunchAgent(program: ServiceProgram, log: string): string {
+  const words = toCommandLine(program).map((word) => `    <string>${escapeXml(word)}</string>`);
   return `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
 <!-- Written by "parley service install", which replaces it. -->
@@ -58,8 +63,11 @@ function escapeXml(text: string): string {
   return text.replaceAll(/[&<>]/g, (character) => ENTITIES[character] ?? '');
 }
 
-/** The launchd service: an agent of the current user, which starts at login. */
-export function launchd(machine: Machine, program: ServiceProgram): ServiceManager {
+/** Manages Parley as a launch agent of the current user, which starts at login. */
+export function createLaunchdManager(
+  machine: ServiceMachine,
+  program: ServiceProgram,
+): ServiceManager {
   const { uid, home, run } = machine;
   const file = join(home, 'Library/LaunchAgents', `${LABEL}.plist`);
   const logs = join(home, 'Library/Logs/Parley');
@@ -68,7 +76,7 @@ export function launchd(machine: Machine, program: ServiceProgram): ServiceManag
   return {
     file,
     readLog: `tail -n 50 '${log}'`,
-    text: async () => launchAgent(program, log),
+    text: async () => createLaunchAgent(program, log),
     folderIn: (text) => {
       const found = /<key>WorkingDirectory<\/key>\s*<string>([^<]+)</.exec(text)?.[1];
       return found?.replaceAll(/&(amp|lt|gt);/g, (entity) => CHARACTERS[entity] ?? entity) ?? null;
@@ -84,7 +92,7 @@ export function launchd(machine: Machine, program: ServiceProgram): ServiceManag
       mkdirSync(logs, { recursive: true, mode: 0o700 });
     },
     async start() {
-      await run('launchctl', ['bootout', `${domain}/${LABEL}`]); // Fails if it is not loaded.
+      await run('launchctl', ['bootout', `${domain}/${LABEL}`]); // `bootout` fails if the agent is not loaded.
       await requireSuccess(
         run('launchctl', ['enable', `${domain}/${LABEL}`]),
         'The agent was not enabled',

@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
 import { homedir, userInfo } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { isMissingFile } from '@parley/core';
 import { INSTALLATION } from '@parley/core/installation';
 import { CliError } from '../../data-folder.ts';
 
-/** The machine on which a service is installed; tests provide their own folders and programs. */
-export interface Machine {
+/** The machine on which a service is installed. Tests provide their own folders and programs. */
+export interface ServiceMachine {
   readonly platform: NodeJS.Platform;
   readonly uid: number;
   readonly user: string;
@@ -13,12 +14,12 @@ export interface Machine {
   readonly env: NodeJS.ProcessEnv;
   readonly node: string;
   readonly launcher: string;
-  /** The real location of a system path. */
+  /** Returns the real location of a system path. */
   readonly at: (path: string) => string;
-  readonly run: (program: string, args: readonly string[]) => Promise<Ended>;
+  readonly run: (program: string, args: readonly string[]) => Promise<EndedProgram>;
 }
 
-export interface Ended {
+export interface EndedProgram {
   readonly code: number;
   /** Standard output followed by standard error. */
   readonly out: string;
@@ -26,31 +27,31 @@ export interface Ended {
 
 /** Manages the service of Parley through systemd or launchd. */
 export interface ServiceManager {
-  /** The service file that is written. */
+  /** The path of the service file. */
   readonly file: string;
   /** The command that prints the service's log. */
   readonly readLog: string;
   text(): Promise<string>;
-  /** The data folder in a service file. */
+  /** Returns the data folder named in a service file. */
   readonly folderIn: (text: string) => string | null;
-  /** Throws CliError if no service can be installed. Changes nothing. */
+  /** Throws CliError if no service can be installed; changes nothing. */
   check(): Promise<void>;
-  /** Prepares the folders and users that the file needs. */
+  /** Creates the folders and users that the service needs. */
   prepare(): Promise<void>;
-  /** Reloads the file, starts the service with it and enables it at boot. */
+  /** Reloads the service file, starts the service and enables it at boot. */
   start(): Promise<void>;
   /** Stops the service and disables it at boot. */
   stop(): Promise<void>;
   /** Makes the system unload the service after its file was removed. */
   forget(): Promise<void>;
   state(): Promise<ServiceState>;
-  /** Notes for the user, one line each. */
+  /** Returns notes for the user, one line each. */
   notes(): readonly string[];
 }
 
 export interface ServiceState {
   readonly text: string;
-  /** Whether the service ended and was not restarted. */
+  /** Whether the service has ended without being restarted. */
   readonly isFailing: boolean;
   readonly pid: number | null;
   readonly memoryBytes: number | null;
@@ -58,7 +59,7 @@ export interface ServiceState {
   readonly restarts: number;
 }
 
-export function thisMachine(env: NodeJS.ProcessEnv): Machine {
+export function getThisMachine(env: NodeJS.ProcessEnv): ServiceMachine {
   return {
     platform: process.platform,
     uid: process.getuid?.() ?? -1,
@@ -73,8 +74,8 @@ export function thisMachine(env: NodeJS.ProcessEnv): Machine {
 }
 
 /**
- * How long a program may take, in ms. `systemctl restart` waits up to 15 s for the previous process
- * to end.
+ * How long (ms) a program may run. `systemctl restart` waits up to 15 s for the previous process to
+ * end.
  */
 const RUN_WITHIN_MS = 60_000;
 const NOT_FOUND = 127;
@@ -83,12 +84,12 @@ function runProgram(
   program: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
-): Promise<Ended> {
+): Promise<EndedProgram> {
   const options = { env: { ...env, LC_ALL: 'C' }, timeout: RUN_WITHIN_MS };
   return new Promise((resolve) => {
     execFile(program, args, options, (error, stdout, stderr) => {
       if (error === null) return resolve({ code: 0, out: `${stdout}${stderr}` });
-      if (error.code === 'ENOENT')
+      if (isMissingFile(error))
         return resolve({ code: NOT_FOUND, out: `${program} is not installed` });
       const code = typeof error.code === 'number' ? error.code : 1;
       return resolve({ code, out: `${stdout}${stderr}${error.killed ? 'it took too long' : ''}` });
@@ -97,7 +98,10 @@ function runProgram(
 }
 
 /** Throws CliError unless the program succeeded. */
-export async function requireSuccess(ended: Promise<Ended>, otherwise: string): Promise<void> {
+export async function requireSuccess(
+  ended: Promise<EndedProgram>,
+  otherwise: string,
+): Promise<void> {
   const { code, out } = await ended;
   if (code === 0) return;
   throw new CliError(

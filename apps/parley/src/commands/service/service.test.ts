@@ -11,20 +11,20 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Cli } from '../../cli.ts';
+import type { CliContext } from '../../cli.ts';
 import {
   announceOwnGateway,
-  defaultDataFolder,
+  getDefaultDataFolder,
   locateDataFolder,
   readToken,
 } from '../../data-folder.ts';
 import { newSession } from '../access.ts';
-import { type Machine, thisMachine } from './manager.ts';
-import { installService, serviceStatus, uninstallService } from './service.ts';
+import { getThisMachine, type ServiceMachine } from './manager.ts';
+import { installService, showServiceStatus, uninstallService } from './service.ts';
 
 const LAUNCHER = resolve(import.meta.dirname, '../../../bin/parley.js');
 
-/** A fake systemctl that reads the unit, starts its command as a process and stops it. */
+/** A fake systemctl that reads the unit, runs its command as a process and stops it. */
 const SYSTEMCTL = `#!/bin/sh
 cd "$(dirname "$0")" || exit 1
 echo "$*" >>calls
@@ -84,24 +84,24 @@ afterEach(() => {
 
 const written = (name: string) => readFileSync(join(programs, name), 'utf8');
 
-function machine(change: Partial<Machine>): Machine {
+function machine(change: Partial<ServiceMachine>): ServiceMachine {
   const env = { PATH: `${programs}:/usr/bin:/bin` };
   return {
-    ...thisMachine(env),
+    ...getThisMachine(env),
     ...{ platform: 'linux', home: join(root, 'home'), user: 'ada', launcher: LAUNCHER },
     at: (path) => join(root, path),
     ...change,
   };
 }
 
-function cliOn(path: string): Cli {
+function cliOn(path: string): CliContext {
   return { folder: locateDataFolder(path, {}), env: {}, print: (text) => printed.push(text) };
 }
 
 describe('a user service', () => {
   const user = () => machine({ uid: 1000 });
 
-  it('[U06] is installed, runs, is installed again, and is removed without its data', async () => {
+  it('[U06] is installed, runs, is reinstalled, and is removed without its data', async () => {
     const cli = cliOn(join(root, 'home/.parley'));
     const unit = join(root, 'home/.config/systemd/user/parley.service');
     writeFileSync(join(programs, 'unit'), unit);
@@ -114,7 +114,7 @@ describe('a user service', () => {
     expect(printed[1]).toContain('sessions new --data');
     expect(printed[1]).toContain('loginctl enable-linger ada');
     expect((await fetch(`${address}/healthz`)).status).toBe(200);
-    expect(await serviceStatus(cli, user())).toBe(0);
+    expect(await showServiceStatus(cli, user())).toBe(0);
     expect(printed[2]).toContain(`process   ${written('pid').trim()}\nmemory    150 MB`);
     expect(printed[2]).toContain('health    ok');
     expect(await newSession(cli)).toBe(0);
@@ -130,14 +130,14 @@ describe('a user service', () => {
     expect(printed[6]).toContain(`The data in ${cli.folder.path} is kept`);
     expect([existsSync(unit), existsSync(cli.folder.settingsFile)]).toEqual([false, true]);
     await expect(fetch(`${address}/healthz`)).rejects.toThrow();
-    expect(await serviceStatus(cli, user())).toBe(3);
+    expect(await showServiceStatus(cli, user())).toBe(3);
     const journal = written('log');
     expect(journal).toContain('Parley has stopped; nothing was lost.');
     for (const secret of [readToken(cli.folder) ?? 'none', 'parley_session_'])
       expect(journal).not.toContain(secret);
   });
 
-  it('[U06] is not installed while another Parley holds its data folder', async () => {
+  it('[U06] is not installed while another Parley process holds its data folder', async () => {
     const cli = cliOn(join(root, 'home/.parley'));
     mkdirSync(cli.folder.path);
     const end = announceOwnGateway(cli.folder, 'http://127.0.0.1:1');
@@ -170,7 +170,8 @@ describe('a user service', () => {
 
 const SYSTEM = { unit: '/etc/systemd/system/parley.service', data: '/var/lib/parley' };
 /**
- * This test changes the machine, so it runs only on request and only where no such service exists.
+ * The test changes the machine, so it runs only on request and only if the machine has no Parley
+ * service.
  */
 const isReal =
   process.env.PARLEY_TEST_SYSTEMD === '1' &&
@@ -178,20 +179,20 @@ const isReal =
   existsSync('/run/systemd/system') &&
   ![SYSTEM.unit, SYSTEM.data].some((path) => existsSync(path));
 
-// Not registered on other machines, so that it does not count as a skipped test.
+// The test is not registered on other machines, so that it does not count as skipped.
 if (isReal)
   describe('on a machine with systemd', () => {
     afterAll(() => rmSync(SYSTEM.data, { recursive: true, force: true }));
 
-    it('[U06] installs a service that answers, restarts it after a kill, and removes it', async () => {
-      const cli = { ...cliOn(defaultDataFolder()), env: process.env };
+    it('[U06] installs a service that answers, restarts the service after a kill, and removes it', async () => {
+      const cli = { ...cliOn(getDefaultDataFolder()), env: process.env };
       const pid = () => /^process +(\d+)$/m.exec(printed.at(-1) ?? '')?.[1];
       try {
         expect(await installService(cli, {})).toBe(0);
-        expect(await serviceStatus(cli)).toBe(0);
+        expect(await showServiceStatus(cli)).toBe(0);
         const first = pid();
         process.kill(Number(first), 'SIGKILL');
-        await expect.poll(() => serviceStatus(cli), { timeout: 60_000, interval: 500 }).toBe(0);
+        await expect.poll(() => showServiceStatus(cli), { timeout: 60_000, interval: 500 }).toBe(0);
         expect(pid()).not.toBe(first);
       } finally {
         expect(await uninstallService(cli)).toBe(0);
@@ -201,7 +202,7 @@ if (isReal)
   });
 
 describe('a system service', () => {
-  it('[U06] gets its own user, and reports a process that ends immediately with the location of its log', async () => {
+  it('[U06] runs as its own user, and reports a process that ends immediately with the location of its log', async () => {
     const unit = join(root, 'etc/systemd/system/parley.service');
     writeFileSync(join(programs, 'unit'), unit);
     // The shell rejects Node's flags, so the process ends immediately.
@@ -213,18 +214,18 @@ describe('a system service', () => {
       'useradd --system --user-group --home-dir /var/lib/parley --no-create-home --shell /usr/sbin/nologin parley',
     );
     expect(readFileSync(unit, 'utf8')).toMatch(/^User=parley$/m);
-    expect(await serviceStatus(cli, broken)).toBe(1);
-    expect(await serviceStatus(cli, machine({ uid: 1000 }))).toBe(3);
+    expect(await showServiceStatus(cli, broken)).toBe(1);
+    expect(await showServiceStatus(cli, machine({ uid: 1000 }))).toBe(3);
     expect(printed.at(-1)).toContain(
       `A system service is installed, ${unit}: run this command as root.`,
     );
     expect(await uninstallService(cli, broken)).toBe(0);
     expect(printed.at(-1)).toContain('is kept, and the user parley');
-    expect(await serviceStatus(cli, machine({ uid: 1000 }))).toBe(3);
+    expect(await showServiceStatus(cli, machine({ uid: 1000 }))).toBe(3);
     expect(printed.at(-1)).toContain('service install --data');
   });
 
-  it.each<[string, string, (root: string) => Partial<Machine>]>([
+  it.each<[string, string, (root: string) => Partial<ServiceMachine>]>([
     ['service-unreachable', 'var/lib/parley', (at) => ({ launcher: join(at, 'root/parley.js') })],
     ['service-folder', 'home/data', (at) => ({ launcher: join(at, 'bin/id') })],
   ])('[U06] is refused as %s, and nothing is written', async (code, data, change) => {

@@ -10,40 +10,40 @@ import {
 import { dirname, join, parse, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { reasonOf, systemTime } from '@parley/core';
-import { type Cli, jsonText } from '../../cli.ts';
+import { type CliContext, formatJson } from '../../cli.ts';
 import {
   CliError,
-  commandLine,
   createDataFolder,
   type DataFolder,
-  defaultDataFolder,
   findInstance,
+  formatCommandLine,
+  getDefaultDataFolder,
   locateDataFolder,
 } from '../../data-folder.ts';
-import { launchd } from './launchd.ts';
-import { type Machine, type ServiceManager, thisMachine } from './manager.ts';
-import { systemd } from './systemd.ts';
+import { createLaunchdManager } from './launchd.ts';
+import { getThisMachine, type ServiceMachine, type ServiceManager } from './manager.ts';
+import { createSystemdManager } from './systemd.ts';
 import { type ServiceProgram, SYSTEM_FOLDER, SYSTEM_UNIT, SYSTEM_USER } from './systemd-unit.ts';
 
-/** The service of this machine or this user, and its data folder. */
-interface Service {
+/** The service of this machine or user, and its data folder. */
+interface ParleyService {
   readonly manager: ServiceManager;
   readonly folder: DataFolder;
-  readonly machine: Machine;
+  readonly machine: ServiceMachine;
   readonly program: ServiceProgram;
   readonly isSystem: boolean;
 }
 
 /**
- * `parley service install`: writes the unit, starts it and waits until it answers. Exit code 1 when
- * it does not.
+ * `parley service install`: writes the unit, starts the service and waits until it answers. The
+ * exit code is 1 if the service does not answer.
  */
 export async function installService(
-  cli: Cli,
+  cli: CliContext,
   { print: onlyPrint = false }: { readonly print?: boolean },
-  machine: Machine = thisMachine(cli.env),
+  machine: ServiceMachine = getThisMachine(cli.env),
 ): Promise<number> {
-  const service = serviceOf(cli, machine);
+  const service = findService(cli, machine);
   const { manager, folder, isSystem, program } = service;
   const text = await manager.text();
   if (onlyPrint) {
@@ -62,9 +62,9 @@ export async function installService(
   }
   cli.print(`${before === text ? 'Unchanged' : 'Written'}: ${manager.file}\n\n${text}`);
   await manager.start();
-  const outcome = await untilHealthy(service);
+  const outcome = await waitUntilHealthy(service);
   if (outcome.kind === 'healthy') {
-    cli.print(installedText(service, outcome.address));
+    cli.print(formatInstalled(service, outcome.address));
     return 0;
   }
   cli.print(
@@ -73,15 +73,15 @@ export async function installService(
   return 1;
 }
 
-function installedText({ manager, folder, isSystem }: Service, address: string): string {
-  const left = defaultDataFolder();
+function formatInstalled({ manager, folder, isSystem }: ParleyService, address: string): string {
+  const left = getDefaultDataFolder();
   const isLeft = isSystem && left !== folder.path && existsSync(join(left, 'parley.db'));
   return [
     'Parley runs as a service.',
     '',
     `Page      ${address}`,
-    `Sign in   ${commandLine('sessions new', folder)}   (prints a sign-in address)`,
-    `State     ${commandLine('service status', folder)}`,
+    `Sign in   ${formatCommandLine('sessions new', folder)}   (prints a sign-in address)`,
+    `State     ${formatCommandLine('service status', folder)}`,
     `Log       ${manager.readLog}`,
     `Data      ${folder.path}`,
     ...manager.notes(),
@@ -95,25 +95,25 @@ function installedText({ manager, folder, isSystem }: Service, address: string):
 }
 
 /**
- * `parley service status`: exit code 0 if the service runs and answers, 1 if it does not, 3
- * when there is none.
+ * `parley service status`: the exit code is 0 if the service runs and answers, 1 if it does not,
+ * and 3 if no service is installed.
  */
-export async function serviceStatus(
-  cli: Cli,
-  machine: Machine = thisMachine(cli.env),
+export async function showServiceStatus(
+  cli: CliContext,
+  machine: ServiceMachine = getThisMachine(cli.env),
 ): Promise<number> {
-  const service = serviceOf(cli, machine);
+  const service = findService(cli, machine);
   const { manager } = service;
-  const folder = installedFolder(manager);
-  if (folder === null) return noService(cli, service);
+  const folder = findInstalledFolder(manager);
+  if (folder === null) return reportNoService(cli, service);
   const { text, pid, memoryBytes, since, restarts } = await manager.state();
   const instance = findInstance(folder);
   const isOurs = instance !== null && instance.pid === pid;
-  const health = isOurs ? await healthOf(instance.address) : 'it does not answer yet';
+  const health = isOurs ? await checkHealth(instance.address) : 'it does not answer yet';
   if (cli.json) {
     const state = { text, pid, memoryBytes, since, restarts, health: health ?? 'ok' };
     const page = isOurs ? instance.address : null;
-    cli.print(jsonText({ ...state, page, data: folder.path, unit: manager.file }));
+    cli.print(formatJson({ ...state, page, data: folder.path, unit: manager.file }));
     return health === null ? 0 : 1;
   }
   cli.print(
@@ -137,13 +137,13 @@ export async function serviceStatus(
 
 /** `parley service uninstall`: removes the service and keeps its data. */
 export async function uninstallService(
-  cli: Cli,
-  machine: Machine = thisMachine(cli.env),
+  cli: CliContext,
+  machine: ServiceMachine = getThisMachine(cli.env),
 ): Promise<number> {
-  const service = serviceOf(cli, machine);
+  const service = findService(cli, machine);
   const { manager, isSystem } = service;
-  const folder = installedFolder(manager);
-  if (folder === null) return noService(cli, service);
+  const folder = findInstalledFolder(manager);
+  if (folder === null) return reportNoService(cli, service);
   await manager.stop();
   rmSync(manager.file);
   await manager.forget();
@@ -154,26 +154,29 @@ export async function uninstallService(
   return 0;
 }
 
-function noService({ print }: Cli, { manager, machine, folder, isSystem }: Service): number {
+function reportNoService(
+  { print }: CliContext,
+  { manager, machine, folder, isSystem }: ParleyService,
+): number {
   const ofMachine = machine.at(SYSTEM_UNIT);
   const hint =
     !isSystem && existsSync(ofMachine)
       ? `A system service is installed, ${ofMachine}: run this command as root.`
-      : `"${commandLine('service install', folder)}" installs one.`;
+      : `"${formatCommandLine('service install', folder)}" installs one.`;
   print(`No service is installed here (there is no ${manager.file}). ${hint}`);
   return 3;
 }
 
 /**
- * The data folder of the installed service, whatever folder this command names; null if there is
- * none.
+ * Finds the data folder of the installed service, even if the command names another folder; null if
+ * no service is installed.
  */
-function installedFolder({ file, folderIn }: ServiceManager): DataFolder | null {
+function findInstalledFolder({ file, folderIn }: ServiceManager): DataFolder | null {
   const path = existsSync(file) ? folderIn(readFileSync(file, 'utf8')) : null;
   return path === null ? null : locateDataFolder(path, {});
 }
 
-function serviceOf({ folder: chosen }: Cli, machine: Machine): Service {
+function findService({ folder: chosen }: CliContext, machine: ServiceMachine): ParleyService {
   const { platform, uid, at, node, launcher } = machine;
   if (platform !== 'linux' && platform !== 'darwin') {
     throw new CliError(
@@ -183,7 +186,7 @@ function serviceOf({ folder: chosen }: Cli, machine: Machine): Service {
   }
   const isSystem = platform === 'linux' && uid === 0;
   const standard = locateDataFolder(at(SYSTEM_FOLDER), {});
-  const isDefault = chosen.path === defaultDataFolder();
+  const isDefault = chosen.path === getDefaultDataFolder();
   const path = isSystem && isDefault ? standard.path : chosen.path;
   const hasDefaultSettings = chosen.settingsFile === join(chosen.path, 'parley.yaml');
   const program: ServiceProgram = {
@@ -192,18 +195,21 @@ function serviceOf({ folder: chosen }: Cli, machine: Machine): Service {
     folder: path,
     settingsFile: hasDefaultSettings ? undefined : chosen.settingsFile,
   };
-  const manager = platform === 'darwin' ? launchd(machine, program) : systemd(machine, program);
+  const manager =
+    platform === 'darwin'
+      ? createLaunchdManager(machine, program)
+      : createSystemdManager(machine, program);
   return { manager, machine, program, isSystem, folder: locateDataFolder(path, {}) };
 }
 
-/** Folders that the unit of a system service hides or replaces with empty ones. */
+/** Folders that the unit of a system service hides or replaces with empty folders. */
 const HIDDEN = ['/home', '/root', '/run/user', '/tmp', '/var/tmp'];
 
-/** Throws CliError for paths that the service's user could not read. */
+/** Throws CliError for paths that the service's user cannot read. */
 function checkReach(program: ServiceProgram, hidden: readonly string[]): void {
   const { node, launcher, folder, settingsFile } = program;
   for (const path of [node, launcher, settingsFile]) {
-    const barrier = path === undefined ? null : barrierOf(path, hidden);
+    const barrier = path === undefined ? null : findBarrier(path, hidden);
     if (barrier === null) continue;
     const fix =
       path === settingsFile
@@ -214,7 +220,7 @@ function checkReach(program: ServiceProgram, hidden: readonly string[]): void {
       `The service runs as the user ${SYSTEM_USER}, which cannot read ${path}: ${barrier}. ${fix}; or install the service of a user other than root.`,
     );
   }
-  const hiding = hidden.find((one) => isWithin(folder, one));
+  const hiding = hidden.find((one) => isPathWithin(folder, one));
   if (hiding === undefined) return;
   throw new CliError(
     'service-folder',
@@ -222,31 +228,31 @@ function checkReach(program: ServiceProgram, hidden: readonly string[]): void {
   );
 }
 
-/** Why an unprivileged user cannot read a file or its target; null if the user can. */
-export function barrierOf(path: string, hidden: readonly string[]): string | null {
+/** Returns why an unprivileged user cannot read a file or its link target; null if the user can. */
+export function findBarrier(path: string, hidden: readonly string[]): string | null {
   const real = realpathSync(path);
   for (const one of new Set([path, real])) {
-    const hiding = hidden.find((folder) => isWithin(one, folder));
+    const hiding = hidden.find((folder) => isPathWithin(one, folder));
     if (hiding !== undefined) return `services cannot see ${hiding}`;
-    for (const folder of ancestorFolders(one)) {
+    for (const folder of listAncestorFolders(one)) {
       if ((statSync(folder).mode & 0o001) === 0) return `other users cannot enter ${folder}`;
     }
   }
   return (statSync(real).mode & 0o004) === 0 ? 'other users cannot enter it' : null;
 }
 
-function isWithin(path: string, folder: string): boolean {
+function isPathWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(`${folder}${sep}`);
 }
 
-/** All parent folders of a path, outermost first. */
-function ancestorFolders(path: string): string[] {
+/** Lists all parent folders of a path, outermost first. */
+function listAncestorFolders(path: string): string[] {
   const folder = dirname(path);
-  return folder === parse(path).root ? [folder] : [...ancestorFolders(folder), folder];
+  return folder === parse(path).root ? [folder] : [...listAncestorFolders(folder), folder];
 }
 
-/** Throws CliError if a Parley other than the service holds the data folder. */
-async function checkAlone({ manager, folder }: Service): Promise<void> {
+/** Throws CliError if a Parley process other than the service holds the data folder. */
+async function checkAlone({ manager, folder }: ParleyService): Promise<void> {
   const instance = findInstance(folder);
   if (instance === null || instance.pid === (await manager.state()).pid) return;
   throw new CliError(
@@ -256,18 +262,18 @@ async function checkAlone({ manager, folder }: Service): Promise<void> {
 }
 
 /**
- * How long to wait for the service to answer, in ms. A new version may have to migrate the database
+ * How long (ms) to wait for the service to answer. A new version may have to migrate the database
  * first.
  */
 const HEALTHY_WITHIN_MS = 60_000;
 const POLL_INTERVAL_MS = 200;
 const ANSWER_WITHIN_MS = 3_000;
 
-type Outcome =
+type HealthOutcome =
   | { readonly kind: 'healthy'; readonly address: string }
   | { readonly kind: 'failed'; readonly reason: string };
 
-async function untilHealthy({ manager, folder }: Service): Promise<Outcome> {
+async function waitUntilHealthy({ manager, folder }: ParleyService): Promise<HealthOutcome> {
   const deadline = systemTime.monotonic() + HEALTHY_WITHIN_MS;
   let reason = 'it has not published its address';
   while (systemTime.monotonic() < deadline) {
@@ -275,7 +281,7 @@ async function untilHealthy({ manager, folder }: Service): Promise<Outcome> {
     if (isFailing) return { kind: 'failed', reason: `it ended immediately, ${text}` };
     const instance = findInstance(folder);
     if (instance !== null && instance.pid === pid) {
-      const unhealthy = await healthOf(instance.address);
+      const unhealthy = await checkHealth(instance.address);
       if (unhealthy === null) return { kind: 'healthy', address: instance.address };
       reason = unhealthy;
     }
@@ -284,8 +290,8 @@ async function untilHealthy({ manager, folder }: Service): Promise<Outcome> {
   return { kind: 'failed', reason: `${reason} after ${HEALTHY_WITHIN_MS / 1000} s` };
 }
 
-/** Why a gateway is not healthy; null if it is. */
-async function healthOf(address: string): Promise<string | null> {
+/** Returns why a gateway is not healthy; null if it is healthy. */
+async function checkHealth(address: string): Promise<string | null> {
   try {
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
     const response = await fetch(`${address}/healthz`, { signal });

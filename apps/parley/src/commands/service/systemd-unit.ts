@@ -1,23 +1,26 @@
 import { CliError } from '../../data-folder.ts';
 
-/** The program of the service and its folders. All paths are absolute. */
+/** The program of the service and its folders, as absolute paths. */
 export interface ServiceProgram {
   readonly node: string;
   readonly launcher: string;
   readonly folder: string;
-  /** Undefined for parley.yaml in the data folder. */
+  /** The path of the settings file; undefined for parley.yaml in the data folder. */
   readonly settingsFile: string | undefined;
 }
 
 export interface UnitFacts extends ServiceProgram {
   /**
-   * `system` is a system service with its own user. `user` is a user service of the person who
-   * installs it.
+   * The kind `system` is a system service with its own user. The kind `user` is a user service of
+   * the person who installs it.
    */
   readonly kind: 'system' | 'user';
-  /** The version of systemd; directives that it does not know are omitted. */
+  /** The version of systemd. Directives that this version does not support are omitted. */
   readonly version: number;
-  /** An optional file of `NAME=value` lines for `${NAME}` in the settings. */
+  /**
+   * An optional file of `NAME=value` lines, which set the variables used as `${NAME}` in the
+   * settings.
+   */
   readonly environmentFile: string;
 }
 
@@ -27,22 +30,20 @@ export const SYSTEM_FOLDER = '/var/lib/parley';
 export const UNIT = 'parley.service';
 export const SYSTEM_UNIT = `/etc/systemd/system/${UNIT}`;
 
-/**
- * Node's flags, which the launcher would otherwise add by starting another process under systemd.
- */
+/** Node's flags. Without them, the launcher would start a second process to add them. */
 const NODE_FLAGS = ['--max-semi-space-size=8'];
 
-/** The command line, beginning with the program. */
-export function commandOf({ node, launcher, folder, settingsFile }: ServiceProgram): string[] {
+/** Returns the command line, beginning with the program. */
+export function toCommandLine({ node, launcher, folder, settingsFile }: ServiceProgram): string[] {
   const settings = settingsFile === undefined ? [] : ['--config', settingsFile];
   return [node, ...NODE_FLAGS, launcher, '--data', folder, ...settings, 'start'];
 }
 
-/** The text of the unit. Throws CliError for a path that a unit cannot contain. */
-export function systemdUnit(facts: UnitFacts): string {
+/** Returns the text of the unit. Throws CliError for a path that a unit cannot contain. */
+export function createSystemdUnit(facts: UnitFacts): string {
   const { kind, folder, environmentFile } = facts;
-  const words = commandOf(facts);
-  for (const path of [...words, environmentFile]) refuseControl(path);
+  const words = toCommandLine(facts);
+  for (const path of [...words, environmentFile]) refuseControlCharacters(path);
   const [program = '', ...rest] = words;
   const isSystem = kind === 'system';
   return [
@@ -56,22 +57,22 @@ export function systemdUnit(facts: UnitFacts): string {
           'After=network-online.target postgresql.service redis-server.service valkey-server.service',
         ]
       : []),
-    '# Never given up: a database may be away for hours.',
+    '# Restarts without limit: a database may be unavailable for hours.',
     'StartLimitIntervalSec=0',
     '',
     '[Service]',
     'Type=exec',
     `ExecStart=${[quoteWord(program), ...rest.map((word) => quoteWord(word.replaceAll('$', '$$$$')))].join(' ')}`,
     `WorkingDirectory=${escapePercent(folder)}`,
-    '# Few arenas of malloc: each keeps what threads have freed.',
+    '# Few malloc arenas, because each keeps the memory that its threads have freed.',
     'Environment=MALLOC_ARENA_MAX=2',
-    '# Keys that the settings take from variables, one NAME=value a line. Mode 0600.',
+    '# Keys that the settings read from variables, one NAME=value a line. Mode 0600.',
     `EnvironmentFile=-${escapePercent(environmentFile)}`,
     ...ENDING,
-    ...backoff(facts),
+    ...createBackoffLines(facts),
     'UMask=0077',
     '',
-    ...(isSystem ? systemGuards(folder) : USER_GUARDS),
+    ...(isSystem ? createSystemGuards(folder) : USER_GUARDS),
     '',
     '[Install]',
     `WantedBy=${isSystem ? 'multi-user.target' : 'default.target'}`,
@@ -80,25 +81,25 @@ export function systemdUnit(facts: UnitFacts): string {
 }
 
 const ENDING = [
-  '# Parley ends within 10 s of SIGTERM, and ends what it has started.',
+  '# Parley and its child processes end within 10 s of SIGTERM.',
   'KillMode=mixed',
   'TimeoutStopSec=15s',
-  '# A command of the agent that takes too much memory ends alone.',
+  '# If a command of the agent uses too much memory, only the command is killed.',
   'OOMPolicy=continue',
 ];
 
-/** The first version of systemd that can increase the delay after each failure. */
+/** The first version of systemd that can increase the restart delay after each failure. */
 const KNOWS_STEPS = 254;
 
-function backoff({ version }: UnitFacts): string[] {
+function createBackoffLines({ version }: UnitFacts): string[] {
   const pause =
     version >= KNOWS_STEPS
       ? ['RestartSec=2s', 'RestartSteps=8', 'RestartMaxDelaySec=5min']
       : [
-          `# Always the same pause: systemd before ${KNOWS_STEPS} has no growing one.`,
+          `# The delay is constant, because systemd before ${KNOWS_STEPS} cannot increase it.`,
           'RestartSec=15s',
         ];
-  // Exit code 2 means wrong usage, which a restart cannot fix.
+  // Exit code 2 means incorrect usage, which a restart cannot fix.
   return ['Restart=on-failure', 'RestartPreventExitStatus=2', ...pause];
 }
 
@@ -115,11 +116,11 @@ const COMMON_GUARDS = [
 ];
 
 const USER_GUARDS = [
-  '# What restricts mounts or devices needs a service of the machine: install it as root.',
+  '# Restricting mounts or devices requires a system service: install it as root.',
   ...COMMON_GUARDS,
 ];
 
-function systemGuards(folder: string): string[] {
+function createSystemGuards(folder: string): string[] {
   return [
     `User=${SYSTEM_USER}`,
     `Group=${SYSTEM_USER}`,
@@ -127,7 +128,7 @@ function systemGuards(folder: string): string[] {
       ? ['StateDirectory=parley', 'StateDirectoryMode=0700']
       : [`ReadWritePaths=${quoteWord(folder)}`]),
     '',
-    '# The whole system is read-only but for the data folder; a workspace elsewhere needs ReadWritePaths=.',
+    '# The whole system is read-only except the data folder; a workspace elsewhere needs ReadWritePaths=.',
     'ProtectSystem=strict',
     'ProtectHome=yes',
     'PrivateTmp=yes',
@@ -142,13 +143,13 @@ function systemGuards(folder: string): string[] {
     'CapabilityBoundingSet=',
     'AmbientCapabilities=',
     ...COMMON_GUARDS,
-    '# Left out on purpose: the sandbox for commands (bwrap) makes namespaces, a host name and a /proc of its own,',
-    '# so RestrictNamespaces, ProtectHostname, ProtectKernelTunables, ProtectKernelLogs and ProcSubset would end the',
-    '# tool exec. MemoryDenyWriteExecute would end Node, which compiles at run time.',
+    '# Omitted on purpose: the sandbox for commands (bwrap) creates namespaces, a host name and its own /proc,',
+    '# so RestrictNamespaces, ProtectHostname, ProtectKernelTunables, ProtectKernelLogs and ProcSubset would break the',
+    '# exec tool. MemoryDenyWriteExecute would break Node, which compiles at run time.',
   ];
 }
 
-function refuseControl(path: string): void {
+function refuseControlCharacters(path: string): void {
   if (!/\p{Cc}/u.test(path)) return;
   throw new CliError(
     'service-path',
@@ -156,7 +157,7 @@ function refuseControl(path: string): void {
   );
 }
 
-/** Escapes a value that systemd does not split into words. */
+/** Escapes a value that systemd uses as one word. */
 function escapePercent(text: string): string {
   return text.replaceAll('%', '%%');
 }

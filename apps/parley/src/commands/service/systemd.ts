@@ -1,18 +1,26 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { CliError } from '../../data-folder.ts';
-import { type Machine, requireSuccess, type ServiceManager, type ServiceState } from './manager.ts';
 import {
+  requireSuccess,
+  type ServiceMachine,
+  type ServiceManager,
+  type ServiceState,
+} from './manager.ts';
+import {
+  createSystemdUnit,
   type ServiceProgram,
   SYSTEM_FOLDER,
   SYSTEM_UNIT,
   SYSTEM_USER,
-  systemdUnit,
   UNIT,
 } from './systemd-unit.ts';
 
-/** The systemd service: a system service for root, otherwise a user service. */
-export function systemd(machine: Machine, program: ServiceProgram): ServiceManager {
+/** Manages Parley as a systemd service: a system service for root, otherwise a user service. */
+export function createSystemdManager(
+  machine: ServiceMachine,
+  program: ServiceProgram,
+): ServiceManager {
   const { uid, env, home, at, run } = machine;
   const isSystem = uid === 0;
   const config = env.XDG_CONFIG_HOME || join(home, '.config');
@@ -22,40 +30,42 @@ export function systemd(machine: Machine, program: ServiceProgram): ServiceManag
     file,
     readLog: `journalctl ${isSystem ? '-u' : '--user-unit'} ${UNIT} -n 50`,
     text: async () =>
-      systemdUnit({
+      createSystemdUnit({
         ...program,
         kind: isSystem ? 'system' : 'user',
-        version: versionIn((await run('systemctl', ['--version'])).out),
+        version: parseSystemdVersion((await run('systemctl', ['--version'])).out),
         environmentFile: isSystem
           ? at('/etc/parley/environment')
           : join(config, 'parley/environment'),
       }),
     folderIn: (text) => /^WorkingDirectory=(.+)$/m.exec(text)?.[1]?.replaceAll('%%', '%') ?? null,
     async check() {
-      if (!existsSync(at('/run/systemd/system'))) throw noSystemd();
+      if (!existsSync(at('/run/systemd/system'))) throw createNoSystemdError();
       const { code, out } = await systemctl('show-environment');
-      if (code !== 0) throw unreachableError(isSystem, out);
+      if (code !== 0) throw createUnreachableError(isSystem, out);
     },
     async prepare() {
       if (!isSystem) return;
       await addUser(machine);
-      if (program.folder !== at(SYSTEM_FOLDER)) checkOwner(program.folder, await userId(machine));
+      if (program.folder !== at(SYSTEM_FOLDER))
+        checkOwner(program.folder, await findUserId(machine));
     },
     async start() {
       await requireSuccess(systemctl('daemon-reload'), 'systemd did not read the unit');
       await requireSuccess(systemctl('enable', UNIT), 'The unit was not enabled');
-      await systemctl('reset-failed', UNIT); // This fails if no earlier failure is recorded.
+      await systemctl('reset-failed', UNIT); // The reset fails if no earlier failure is recorded.
       await requireSuccess(systemctl('restart', UNIT), 'The service did not start');
     },
     async stop() {
       await requireSuccess(systemctl('disable', '--now', UNIT), 'The service was not stopped');
     },
     async forget() {
-      await requireSuccess(systemctl('daemon-reload'), 'systemd still knows the unit');
+      await requireSuccess(systemctl('daemon-reload'), 'systemd has not unloaded the unit');
       await systemctl('reset-failed', UNIT);
     },
-    state: async () => stateIn((await systemctl('show', UNIT, '--property', PROPERTIES)).out),
-    notes: () => (isSystem ? [] : lingerNote(machine)),
+    state: async () =>
+      parseSystemdState((await systemctl('show', UNIT, '--property', PROPERTIES)).out),
+    notes: () => (isSystem ? [] : createLingerNote(machine)),
   };
 }
 
@@ -64,9 +74,9 @@ const PROPERTIES =
 
 /**
  * Parses the output of `systemctl show`, in which an unknown number is `[not set]` or the largest
- * possible one.
+ * possible number.
  */
-export function stateIn(shown: string): ServiceState {
+export function parseSystemdState(shown: string): ServiceState {
   const found = new Map(
     shown.split('\n').map((line) => {
       const end = line.indexOf('=');
@@ -92,19 +102,19 @@ export function stateIn(shown: string): ServiceState {
   };
 }
 
-/** Returns 0 if the version is unknown. */
-export function versionIn(said: string): number {
+/** Parses the version of systemd; returns 0 if it is unknown. */
+export function parseSystemdVersion(said: string): number {
   return Number(/^systemd (\d+)/.exec(said)?.[1] ?? 0);
 }
 
-function noSystemd(): CliError {
+function createNoSystemdError(): CliError {
   return new CliError(
     'service-no-systemd',
-    'systemd does not run here (there is no /run/systemd/system), so nothing was written. "service install --print" prints the unit for another machine; in a container let Docker restart Parley (docs/deploy.md).',
+    'systemd is not running here (there is no /run/systemd/system), so nothing was written. "service install --print" prints the unit for another machine; in a container let Docker restart Parley (docs/deploy.md).',
   );
 }
 
-function unreachableError(isSystem: boolean, said: string): CliError {
+function createUnreachableError(isSystem: boolean, said: string): CliError {
   const fix = isSystem
     ? 'Look at "systemctl status".'
     : 'Log in as this user directly, by ssh or at the machine, not by su or sudo; or install a system service as root.';
@@ -114,20 +124,20 @@ function unreachableError(isSystem: boolean, said: string): CliError {
   );
 }
 
-async function addUser({ run }: Machine): Promise<void> {
+async function addUser({ run }: ServiceMachine): Promise<void> {
   if ((await run('id', ['-u', SYSTEM_USER])).code === 0) return;
   const home = ['--home-dir', SYSTEM_FOLDER, '--no-create-home'];
   const args = ['--system', '--user-group', ...home, '--shell', '/usr/sbin/nologin', SYSTEM_USER];
   await requireSuccess(run('useradd', args), `The user ${SYSTEM_USER} was not created`);
 }
 
-async function userId({ run }: Machine): Promise<number> {
+async function findUserId({ run }: ServiceMachine): Promise<number> {
   return Number((await run('id', ['-u', SYSTEM_USER])).out.trim());
 }
 
 /**
- * Requires a folder named by --data to belong to the service's user. Parley does not change its
- * owner, because its contents may belong to someone else.
+ * Checks that a folder named by --data belongs to the service's user. Parley does not change the
+ * owner, because the folder may contain files of someone else.
  */
 function checkOwner(folder: string, uid: number): void {
   const found = statSync(folder, { throwIfNoEntry: false });
@@ -142,8 +152,8 @@ function checkOwner(folder: string, uid: number): void {
   );
 }
 
-/** Without lingering, the services of a user end when the user logs out. */
-function lingerNote({ at, user }: Machine): readonly string[] {
+/** Without lingering, a user's services end when the user logs out. */
+function createLingerNote({ at, user }: ServiceMachine): readonly string[] {
   if (existsSync(at(`/var/lib/systemd/linger/${user}`))) return [];
   return [
     `Boot      it runs while ${user} is logged in; "sudo loginctl enable-linger ${user}" starts it with the machine`,

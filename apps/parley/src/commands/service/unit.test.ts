@@ -3,10 +3,10 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { launchAgent, parseLaunchdState as launchdState } from './launchd.ts';
-import { barrierOf } from './service.ts';
-import { stateIn, versionIn } from './systemd.ts';
-import { systemdUnit, type UnitFacts } from './systemd-unit.ts';
+import { createLaunchAgent, parseLaunchdState as launchdState } from './launchd.ts';
+import { findBarrier } from './service.ts';
+import { parseSystemdState, parseSystemdVersion } from './systemd.ts';
+import { createSystemdUnit, type UnitFacts } from './systemd-unit.ts';
 
 const FACTS: UnitFacts = {
   kind: 'system',
@@ -97,7 +97,7 @@ describe('the systemd unit', () => {
       [],
     ],
   ])('[U06] %s', (_title, facts, there, missing) => {
-    const lines = systemdUnit({ ...FACTS, ...facts }).split('\n');
+    const lines = createSystemdUnit({ ...FACTS, ...facts }).split('\n');
     for (const line of there) expect(lines).toContain(line);
     for (const start of missing)
       expect(lines.filter((line) => line.startsWith(start) || line.includes(`=${start}`))).toEqual(
@@ -105,21 +105,21 @@ describe('the systemd unit', () => {
       );
   });
 
-  it('[U06] is refused for a path that would add lines to it', () => {
-    expect(() => systemdUnit({ ...FACTS, folder: '/srv/a\nExecStartPre=/bin/evil' })).toThrow(
+  it('[U06] is refused for a path that would add lines to the unit', () => {
+    expect(() => createSystemdUnit({ ...FACTS, folder: '/srv/a\nExecStartPre=/bin/evil' })).toThrow(
       /control character/,
     );
   });
 
-  it.runIf(analyze)('[U06] passes systemd’s own verification without a remark', () => {
+  it.runIf(analyze)('[U06] passes systemd’s own verification without warnings', () => {
     const files = [{}, { folder: '/srv/my "50%" $HOME' }, USER].map((facts, index) => {
-      const unit = systemdUnit({ ...FACTS, ...facts });
+      const unit = createSystemdUnit({ ...FACTS, ...facts });
       mkdirSync(join(scratch, String(index)));
       const file = join(scratch, String(index), 'parley.service');
       writeFileSync(file, unit);
       return file;
     });
-    // Points to the scratch folder because the test may not have a user session.
+    // The runtime folder is set to a temporary folder, because the test may have no user session.
     const env = { ...process.env, XDG_RUNTIME_DIR: scratch };
     for (const [index, file] of files.entries()) {
       const args = ['verify', ...(index === 2 ? ['--user'] : []), '--man=no', file];
@@ -130,10 +130,10 @@ describe('the systemd unit', () => {
     expect(spawnSync(analyze ?? '', guards).status).toBe(0);
   });
 
-  it('[U06] has its state parsed from the output of systemctl', () => {
+  it('[U06] reports its state as parsed from systemctl', () => {
     const shown =
       'MainPID=4242\nNRestarts=2\nActiveState=active\nSubState=running\nMemoryCurrent=180000000\nActiveEnterTimestamp=Thu 2026-11-26 16:00:00 UTC\nUnitFileState=enabled\n';
-    expect(stateIn(shown)).toEqual({
+    expect(parseSystemdState(shown)).toEqual({
       text: 'active (running), enabled',
       isFailing: false,
       pid: 4242,
@@ -143,20 +143,28 @@ describe('the systemd unit', () => {
     });
     const failing =
       'MainPID=0\nActiveState=activating\nSubState=auto-restart\nMemoryCurrent=[not set]\n';
-    expect(stateIn(failing)).toMatchObject({
+    expect(parseSystemdState(failing)).toMatchObject({
       isFailing: true,
       pid: null,
       memoryBytes: null,
       since: null,
     });
-    expect(stateIn('MemoryCurrent=18446744073709551615\n')).toMatchObject({ memoryBytes: null });
-    expect([versionIn('systemd 257 (257.9-1)\n+PAM'), versionIn('not here')]).toEqual([257, 0]);
+    expect(parseSystemdState('MemoryCurrent=18446744073709551615\n')).toMatchObject({
+      memoryBytes: null,
+    });
+    expect([
+      parseSystemdVersion('systemd 257 (257.9-1)\n+PAM'),
+      parseSystemdVersion('not here'),
+    ]).toEqual([257, 0]);
   });
 });
 
 describe('the launchd agent', () => {
   it('[U06] starts at login, restarts after failures, and escapes markup in paths', () => {
-    const text = launchAgent({ ...FACTS, folder: '/Users/ada/<a> & b' }, '/Users/ada/parley.log');
+    const text = createLaunchAgent(
+      { ...FACTS, folder: '/Users/ada/<a> & b' },
+      '/Users/ada/parley.log',
+    );
     expect(text).toContain('<string>/Users/ada/&lt;a&gt; &amp; b</string>');
     expect(text).toMatch(/<key>RunAtLoad<\/key>\s*<true\/>/);
     expect(text).toMatch(/<key>KeepAlive<\/key>\s*<dict>\s*<key>SuccessfulExit<\/key>\s*<false\/>/);
@@ -168,7 +176,7 @@ describe('the launchd agent', () => {
     );
   });
 
-  it('[U06] has its state parsed from the output of launchctl', () => {
+  it('[U06] reports its state as parsed from launchctl', () => {
     expect(launchdState('gui/501/parley = {\n\tstate = running\n\tpid = 77\n}')).toMatchObject({
       text: 'running',
       pid: 77,
@@ -184,7 +192,7 @@ describe('the launchd agent', () => {
   });
 });
 
-describe('a file that the user of the service cannot read', () => {
+describe('a file that the service user cannot read', () => {
   it('[U06] is detected by the mode of each parent folder, even behind a link', () => {
     const [open, closed] = [join(scratch, 'open'), join(scratch, 'closed')];
     for (const folder of [open, closed]) mkdirSync(folder);
@@ -197,11 +205,11 @@ describe('a file that the user of the service cannot read', () => {
     }
     chmodSync(closed, 0o700);
     symlinkSync(join(closed, 'node'), join(open, 'link'));
-    expect(barrierOf(join(open, 'node'), [])).toBe(null);
-    expect(barrierOf(join(open, 'link'), [])).toBe(`other users cannot enter ${closed}`);
-    expect(barrierOf(join(closed, 'node'), [])).toBe(`other users cannot enter ${closed}`);
-    expect(barrierOf(join(open, 'node'), [scratch])).toBe(`services cannot see ${scratch}`);
+    expect(findBarrier(join(open, 'node'), [])).toBe(null);
+    expect(findBarrier(join(open, 'link'), [])).toBe(`other users cannot enter ${closed}`);
+    expect(findBarrier(join(closed, 'node'), [])).toBe(`other users cannot enter ${closed}`);
+    expect(findBarrier(join(open, 'node'), [scratch])).toBe(`services cannot see ${scratch}`);
     chmodSync(join(open, 'node'), 0o700);
-    expect(barrierOf(join(open, 'node'), [])).toBe('other users cannot enter it');
+    expect(findBarrier(join(open, 'node'), [])).toBe('other users cannot enter it');
   });
 });

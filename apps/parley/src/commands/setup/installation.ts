@@ -4,7 +4,7 @@ import { openSecrets } from '@parley/core/telemetry/scrubber';
 import type { AccountStatus, SetupSteps } from '@parley/gateway';
 import type { InputOf, OperationName, OutputOf } from '@parley/gateway/operations';
 import { writeSettingsTemplate } from '@parley/settings';
-import type { Cli } from '../../cli.ts';
+import type { CliContext } from '../../cli.ts';
 import { createDataFolder } from '../../data-folder.ts';
 import { askGateway, type FoundGateway } from '../../running-gateway.ts';
 import { readSettings } from '../../settings.ts';
@@ -12,7 +12,7 @@ import { Setup } from '../../setup-steps.ts';
 import { checkWithPlugins } from '../config.ts';
 
 /**
- * The deadline of a setup step, in ms. A step may call a model or a platform, which must answer
+ * The deadline (ms) of a setup step. A step may call a model or a platform, which must answer
  * within 20 s.
  */
 const STEP_WITHIN_MS = 25_000;
@@ -21,8 +21,8 @@ export interface RunningSetup extends SetupSteps {
   accounts(): Promise<readonly AccountStatus[]>;
 }
 
-/** The steps of the setup, carried out by the running gateway. */
-export function setupThrough(gateway: FoundGateway): RunningSetup {
+/** Returns the setup steps, carried out by the running gateway. */
+export function createGatewaySetup(gateway: FoundGateway): RunningSetup {
   const step = <Name extends OperationName>(name: Name, input: InputOf<Name>) =>
     askGateway<OutputOf<Name>>(gateway, `/api/${name}`, {
       ...{ body: { ...input }, withinMs: STEP_WITHIN_MS },
@@ -39,12 +39,14 @@ export function setupThrough(gateway: FoundGateway): RunningSetup {
 }
 
 /**
- * The same steps without a running gateway. They change only the settings file, so no person can be
- * waiting to pair.
+ * Returns the same setup steps for use without a running gateway. Offline setup steps change only
+ * the settings file, because no person can be waiting to pair.
  */
-export async function offlineSetup(cli: Pick<Cli, 'folder' | 'env'>): Promise<SetupSteps> {
+export async function createOfflineSetup(
+  cli: Pick<CliContext, 'folder' | 'env'>,
+): Promise<SetupSteps> {
   const { folder, env } = cli;
-  readSettings(folder, env); // Throws an error that describes the problems of the file.
+  readSettings(folder, env); // If the file is invalid, this throws an error that describes its problems.
   const { definitions, loaded, end } = await checkWithPlugins(cli);
   end();
   const { CHANNEL_DEFINITIONS } = await import('@parley/gateway/channel-definitions');
@@ -53,8 +55,8 @@ export async function offlineSetup(cli: Pick<Cli, 'folder' | 'env'>): Promise<Se
       ...{ folder, env, ...systemTime, secrets: openSecrets([]) },
       definitions: definitions ?? CHANNEL_DEFINITIONS,
       loaded: loaded ?? readSettings(folder, env),
-      model: { line: () => modelLine(loaded ?? readSettings(folder, env)) },
-      // Nobody can message a bot that is not running.
+      model: { line: () => formatModelLine(loaded ?? readSettings(folder, env)) },
+      // A bot that is not running receives no messages, so no pairing can be pending.
       store: { pairing: { pending: async () => [], settle: async () => {} } },
     });
   const write = () => {
@@ -72,7 +74,7 @@ export async function offlineSetup(cli: Pick<Cli, 'folder' | 'env'>): Promise<Se
   };
 }
 
-function modelLine({ settings: { model } }: ReturnType<typeof readSettings>): string {
+function formatModelLine({ settings: { model } }: ReturnType<typeof readSettings>): string {
   const { model: chosen } = model;
   return typeof chosen === 'string' ? 'offline' : `${chosen.provider}/${chosen.model}`;
 }

@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemTime } from '@parley/core';
-import { linkText } from '../../banner.ts';
-import { visible } from '../../terminal/text.ts';
+import { formatLinkText } from '../../banner.ts';
+import { stripControls } from '../../terminal/text.ts';
 import type { RunningSetup } from './installation.ts';
-import { Cancelled, type Questions } from './questions.ts';
+import { CancelledError, type Questions } from './questions.ts';
 
 const POLL_INTERVAL_MS = 1_000;
-/** How long to wait for a scan or a message, in ms; after that, the page continues the setup. */
+/** How long (ms) to wait for a scan or a message; after that, the user can continue on the page. */
 const TIMEOUT_MS = 10 * 60_000;
-/** How long a newly saved account may take to appear, in ms. */
+/** How long (ms) a newly saved account may take to appear. */
 const APPEARS_WITHIN_MS = 15_000;
 
-/** Shows the pairing code of WhatsApp and each new one, until the account is linked. */
+/** Shows WhatsApp's pairing code, and each new code, until the account is linked. */
 export async function linkPhone(setup: RunningSetup, { log }: Questions): Promise<void> {
   if (!(await setup.state()).channels.includes('whatsapp')) return;
   let drawn = '';
@@ -24,7 +24,7 @@ export async function linkPhone(setup: RunningSetup, { log }: Questions): Promis
     const open = states.find(({ kind }) => kind === 'pairing');
     if (open?.kind === 'pairing' && open.code !== drawn) {
       drawn = open.code;
-      process.stdout.write(`\n${await linkText('WhatsApp', open)}\n`);
+      process.stdout.write(`\n${await formatLinkText('WhatsApp', open)}\n`);
     }
     const failed = states.find(({ kind }) => kind === 'failed');
     if (failed?.kind === 'failed') log.error(`${failed.reason}\n${failed.fix}`);
@@ -35,7 +35,7 @@ export async function linkPhone(setup: RunningSetup, { log }: Questions): Promis
   if (drawn !== '') log.success('WhatsApp is linked.');
 }
 
-/** Waits until someone writes to the bot, and asks whether that is the person at this terminal. */
+/** Waits until a person writes to the bot, and asks whether it is the person at this terminal. */
 export async function linkOwner(setup: RunningSetup, ui: Questions): Promise<void> {
   const refused = new Set<string>();
   for (;;) {
@@ -45,11 +45,11 @@ export async function linkOwner(setup: RunningSetup, ui: Questions): Promise<voi
       return found.length > 0 ? found : undefined;
     });
     if (waiting === undefined)
-      return ui.log.warn('Nobody has written. You can continue on the page.');
+      return ui.log.warn('No one has written. You can continue on the page.');
     const chosen = await ui.choose('Is that you? An owner may do everything.', [
       ...waiting.map(({ person, name, channel }) => ({
         value: person,
-        label: `Yes, that is me: ${visible(name)} on ${channel} (${visible(person)})`,
+        label: `Yes, that is me: ${stripControls(name)} on ${channel} (${stripControls(person)})`,
       })),
       { value: 'nobody', label: 'No, keep waiting' },
     ]);
@@ -58,7 +58,9 @@ export async function linkOwner(setup: RunningSetup, ui: Questions): Promise<voi
   }
 }
 
-/** Polls until something is found; undefined after the timeout. Throws `Cancelled` on Ctrl-C. */
+/**
+ * Polls until a value is found; returns undefined after the timeout. Throws `Cancelled` on Ctrl-C.
+ */
 async function pollUntilFound<Found>(
   look: () => Promise<Found | undefined>,
 ): Promise<Found | undefined> {
@@ -69,7 +71,7 @@ async function pollUntilFound<Found>(
     const deadline = systemTime.monotonic() + TIMEOUT_MS;
     while (systemTime.monotonic() < deadline) {
       const found = await look();
-      if (ended.signal.aborted) throw new Cancelled();
+      if (ended.signal.aborted) throw new CancelledError();
       if (found !== undefined) return found;
       await sleep(POLL_INTERVAL_MS, undefined, { signal: ended.signal }).catch(() => undefined);
     }

@@ -1,20 +1,29 @@
+import { readFileSync, statSync } from 'node:fs';
 import type { CANCEL_SYMBOL } from '@clack/prompts';
 import type { SetupModel, SetupSteps } from '@parley/gateway';
-import type { SetupAnswer, SetupPlatform, SetupProvider, SetupState } from '@parley/gateway/api';
+import type {
+  SetupAnswer,
+  SetupField,
+  SetupPlatform,
+  SetupProvider,
+  SetupState,
+} from '@parley/gateway/api';
 
 /** Thrown when the person ends the questions with Ctrl-C or Esc. */
-export class Cancelled extends Error {
+export class CancelledError extends Error {
   override readonly name = 'Cancelled';
 }
 
-/** Writes settings that were chosen and tested. */
-type Save = () => Promise<SetupAnswer>;
-export type Saves = readonly Save[];
+/** Saves the settings that were chosen and tested. */
+type SaveStep = () => Promise<SetupAnswer>;
+export type SaveSteps = readonly SaveStep[];
 export type Questions = Awaited<ReturnType<typeof openQuestions>>;
 
-type Prompts = typeof import('@clack/prompts');
+type PromptLibrary = typeof import('@clack/prompts');
 
-/** The number of models shown at once; longer lists scroll, so that they fit on a small screen. */
+/** The largest key file that is read, in bytes. */
+const MAX_KEY_BYTES = 16_384;
+/** The number of models shown at once. Longer lists scroll, so that they fit on a small screen. */
 const SHOWN_MODELS = 8;
 
 /** Opens the questions of `parley setup`. The prompt library is loaded lazily. */
@@ -32,15 +41,15 @@ export async function openQuestions() {
     cancel: prompts.cancel,
     log,
     show,
-    /** Asks for model and channel and tests each, until it works or the person skips it. */
-    async ask(installation: SetupSteps): Promise<Saves> {
+    /** Asks for a model and a channel, and tests each until it works or the person skips it. */
+    async ask(installation: SetupSteps): Promise<SaveSteps> {
       const state = await installation.state();
-      const model = await untilDone(() => askModel(prompts, installation, state, show));
-      const channel = await untilDone(() => askChannel(prompts, installation, state, show));
+      const model = await repeatUntilDone(() => askModel(prompts, installation, state, show));
+      const channel = await repeatUntilDone(() => askChannel(prompts, installation, state, show));
       return [...(model ? [model] : []), ...(channel ? [channel] : [])];
     },
     async confirmed(message: string): Promise<void> {
-      if (!(await confirm(message))) throw new Cancelled();
+      if (!(await confirm(message))) throw new CancelledError();
     },
     wantsLink: (isRunning: boolean): Promise<boolean> =>
       confirm(
@@ -49,44 +58,44 @@ export async function openQuestions() {
           : 'Start Parley for a moment, to link your own account?',
       ),
     wantsStart: (): Promise<boolean> => confirm('Start Parley in this terminal now?'),
-    choose: <Value extends string>(message: string, options: readonly Choice<Value>[]) =>
+    choose: <Value extends string>(message: string, options: readonly QuestionChoice<Value>[]) =>
       askChoice(prompts, message, options),
   };
 }
 
-interface Choice<Value extends string> {
+interface QuestionChoice<Value extends string> {
   readonly value: Value;
   readonly label: string;
   readonly hint?: string;
 }
 
 async function askChoice<Value extends string>(
-  prompts: Prompts,
+  prompts: PromptLibrary,
   message: string,
-  options: readonly Choice<Value>[],
+  options: readonly QuestionChoice<Value>[],
 ): Promise<Value> {
   return answerOrCancel(prompts, prompts.select<string>({ message, options: [...options] })).then(
-    (chosen) => options.find(({ value }) => value === chosen)?.value ?? cancelled(),
+    (chosen) => options.find(({ value }) => value === chosen)?.value ?? throwCancelled(),
   );
 }
 
-/** The answer to a question. Throws `Cancelled` when the person ended it instead. */
+/** Returns the answer to a question. Throws `Cancelled` if the person ended the questions. */
 async function answerOrCancel<Value>(
-  prompts: Prompts,
+  prompts: PromptLibrary,
   asked: Promise<Value | typeof CANCEL_SYMBOL>,
 ): Promise<Value> {
   const answer = await asked;
-  return prompts.isCancel(answer) ? cancelled() : answer;
+  return prompts.isCancel(answer) ? throwCancelled() : answer;
 }
 
-function cancelled(): never {
-  throw new Cancelled();
+function throwCancelled(): never {
+  throw new CancelledError();
 }
 
-/** `again` means that the given value does not work; null means that the person skips the step. */
-type StepAnswer = Save | null | 'again';
+/** `again` means that the value does not work; null means that the person skipped the step. */
+type StepAnswer = SaveStep | null | 'again';
 
-async function untilDone(step: () => Promise<StepAnswer>): Promise<Save | null> {
+async function repeatUntilDone(step: () => Promise<StepAnswer>): Promise<SaveStep | null> {
   for (;;) {
     const asked = await step();
     if (asked !== 'again') return asked;
@@ -96,7 +105,7 @@ async function untilDone(step: () => Promise<StepAnswer>): Promise<Save | null> 
 const LATER = { value: 'later', label: 'Leave it as it is' } as const;
 
 async function askModel(
-  prompts: Prompts,
+  prompts: PromptLibrary,
   installation: SetupSteps,
   { providers, isOffline, model: used }: SetupState,
   show: (answer: SetupAnswer) => void,
@@ -118,7 +127,7 @@ async function askModel(
     return 'again';
   }
   const models = listed.kind === 'works' ? listed.models : null;
-  const chosen = await askWhich(prompts, models, provider.model);
+  const chosen = await askModelName(prompts, models, provider.model);
   const model = { ...server, model: chosen };
   prompts.log.step('Asking it for one word …');
   const tried = await installation.tryModel(model);
@@ -126,12 +135,16 @@ async function askModel(
   return tried.kind === 'problem' ? 'again' : () => installation.saveModel(model);
 }
 
-async function askServer(prompts: Prompts, provider: SetupProvider): Promise<SetupModel> {
+async function askServer(prompts: PromptLibrary, provider: SetupProvider): Promise<SetupModel> {
   const { baseUrl: proposed = '', hasAddress, hasKey } = provider;
   const baseUrl = hasAddress
     ? await answerOrCancel(
         prompts,
-        prompts.text({ message: 'Its address', initialValue: proposed, validate: wrongAddress }),
+        prompts.text({
+          message: 'Its address',
+          initialValue: proposed,
+          validate: findAddressProblem,
+        }),
       )
     : proposed;
   const isFree = hasAddress === true;
@@ -147,15 +160,15 @@ async function askServer(prompts: Prompts, provider: SetupProvider): Promise<Set
   };
 }
 
-function wrongAddress(typed: string | undefined): string | undefined {
+function findAddressProblem(typed: string | undefined): string | undefined {
   return /^https?:\/\//.test(typed ?? '') && URL.canParse(typed ?? '')
     ? undefined
     : 'Such as http://127.0.0.1:8080/v1';
 }
 
-/** Chooses from the server's list, or asks for a name when the server has none. */
-async function askWhich(
-  prompts: Prompts,
+/** Offers the server's list of models, or asks for a name if the server has no list. */
+async function askModelName(
+  prompts: PromptLibrary,
   models: readonly string[] | null,
   proposed: string | undefined,
 ): Promise<string> {
@@ -170,29 +183,98 @@ async function askWhich(
 }
 
 async function askChannel(
-  prompts: Prompts,
+  prompts: PromptLibrary,
   installation: SetupSteps,
   { platforms, channels }: SetupState,
   show: (answer: SetupAnswer) => void,
 ): Promise<StepAnswer> {
   const names = [...new Set(channels)].join(', ');
-  const options = platforms.map(({ id, name }) => ({ value: id, label: name }));
+  const options = [
+    ...platforms.flatMap(({ id, name, isUntested }) =>
+      isUntested ? [] : [{ value: id, label: name }],
+    ),
+    OTHER_PLATFORM,
+  ];
   const keep = { ...LATER, hint: names === '' ? 'only the page and the terminal' : names };
   const chosen = await askChoice(prompts, 'Where do people write to the agent?', [
     ...(names === '' ? options : []),
     keep,
     ...(names === '' ? [] : options),
   ]);
-  const platform = platforms.find(({ id }) => id === chosen);
+  const id = chosen === OTHER_PLATFORM.value ? await askOther(prompts, platforms) : chosen;
+  const platform = platforms.find((one) => one.id === id);
   if (platform === undefined) return null;
   prompts.log.info(platform.needs);
-  return platform.asks === 'token'
-    ? askToken(prompts, installation, platform, show)
-    : askPhone(prompts, installation, platform);
+  switch (platform.asks) {
+    case 'token':
+      return askToken(prompts, installation, platform, show);
+    case 'phone':
+      return askPhone(prompts, installation, platform);
+    case 'options':
+      return askOptions(prompts, installation, platform, show);
+  }
+}
+
+const OTHER_PLATFORM = {
+  value: 'other',
+  label: 'Another one, with an adapter of Chat SDK',
+} as const;
+
+/** Chooses among the platforms that are not tested. */
+function askOther(prompts: PromptLibrary, platforms: SetupState['platforms']): Promise<string> {
+  const others = platforms.filter(({ isUntested }) => isUntested);
+  const options = others.map(({ id, name }) => ({ value: id, label: name }));
+  const message = "Which one? Parley's tests do not cover these.";
+  return askChoice(prompts, message, [...options, LATER]);
+}
+
+async function askOptions(
+  prompts: PromptLibrary,
+  installation: SetupSteps,
+  { id: channel, fields = [], notDurable = [], webhook }: SetupPlatform,
+  show: (answer: SetupAnswer) => void,
+): Promise<StepAnswer> {
+  if (notDurable.length > 0) prompts.log.info(['What is not durable:', ...notDurable].join('\n'));
+  if (webhook !== undefined)
+    prompts.log.info(`If the platform calls Parley, its address is ${webhook}`);
+  const options: Record<string, string> = {};
+  for (const field of fields) {
+    const typed = await askField(prompts, field);
+    if (typed !== '') options[field.key] = typed;
+  }
+  const chosen = { channel, options };
+  const tried = await installation.tryChannel(chosen);
+  show(tried);
+  return tried.kind === 'problem' ? 'again' : () => installation.saveChannel(chosen);
+}
+
+/** The value of a field; empty if the person leaves it out. */
+async function askField(prompts: PromptLibrary, field: SetupField): Promise<string> {
+  const { label, help, isSecret, isOptional, isFile = false } = field;
+  const what = isFile ? `${label}: the path of its file` : label;
+  const message = `${what}${isOptional ? ', or nothing' : ''}\n${help}`;
+  const validate = (typed: string | undefined) => {
+    const text = typed?.trim() ?? '';
+    if (text === '') return isOptional ? undefined : 'It is needed.';
+    return isFile && readKeyFile(text) === undefined ? 'There is no such file.' : undefined;
+  };
+  const ask = isSecret && !isFile ? prompts.password : prompts.text;
+  const typed = ((await answerOrCancel(prompts, ask({ message, validate }))) ?? '').trim();
+  return isFile ? (readKeyFile(typed) ?? '') : typed;
+}
+
+/** The content of a key file; undefined if it cannot be read. */
+function readKeyFile(path: string): string | undefined {
+  try {
+    if (statSync(path).size > MAX_KEY_BYTES) return undefined;
+    return readFileSync(path, 'utf8').trim();
+  } catch {
+    return undefined;
+  }
 }
 
 async function askPhone(
-  prompts: Prompts,
+  prompts: PromptLibrary,
   installation: SetupSteps,
   { id: channel }: SetupPlatform,
 ): Promise<StepAnswer> {
@@ -202,7 +284,7 @@ async function askPhone(
 }
 
 async function askToken(
-  prompts: Prompts,
+  prompts: PromptLibrary,
   installation: SetupSteps,
   { id: channel }: SetupPlatform,
   show: (answer: SetupAnswer) => void,

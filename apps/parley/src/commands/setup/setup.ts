@@ -1,22 +1,22 @@
-import type { Cli } from '../../cli.ts';
-import { CliError, commandLine } from '../../data-folder.ts';
+import type { CliContext } from '../../cli.ts';
+import { CliError, formatCommandLine } from '../../data-folder.ts';
 import { findGateway } from '../../running-gateway.ts';
-import { startOwn } from '../chat.ts';
-import { offlineSetup, setupThrough } from './installation.ts';
+import { startOwnGateway } from '../chat.ts';
+import { createGatewaySetup, createOfflineSetup } from './installation.ts';
 import { linkOwner, linkPhone } from './link.ts';
-import { Cancelled, openQuestions, type Saves } from './questions.ts';
+import { CancelledError, openQuestions, type SaveSteps } from './questions.ts';
 
 /**
- * `parley setup`: asks in the terminal what the page asks under *Set up*, and tests it the same
- * way. Each choice is written immediately after its last question; Ctrl-C before that leaves the
- * file unchanged.
+ * `parley setup`: asks the questions of the page's *Set up* in the terminal, and tests the answers
+ * in the same way. Each choice is saved immediately after its last question; Ctrl-C before that
+ * leaves the settings file unchanged.
  */
-export async function setup(cli: Cli): Promise<number> {
+export async function runSetup(cli: CliContext): Promise<number> {
   const { folder, env } = cli;
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
     throw new CliError(
       'setup-needs-terminal',
-      `"parley setup" asks questions and needs a terminal. Run it in one; or start Parley and open "Set up" on its page ("${commandLine('token show', folder)}" prints the address); or edit ${folder.settingsFile}, which explains each setting.`,
+      `"parley setup" asks questions and needs a terminal. Run it in one; or start Parley and open "Set up" on its page ("${formatCommandLine('token show', folder)}" prints the address); or edit ${folder.settingsFile}, which explains each setting.`,
     );
   }
   const gateway = await findGateway(folder, env);
@@ -24,7 +24,8 @@ export async function setup(cli: Cli): Promise<number> {
   let isWritten = false;
   try {
     ui.intro('Parley: set up');
-    const installation = gateway === null ? await offlineSetup(cli) : setupThrough(gateway);
+    const installation =
+      gateway === null ? await createOfflineSetup(cli) : createGatewaySetup(gateway);
     const saves = await ui.ask(installation);
     if (saves.length > 0) {
       await ui.confirmed(
@@ -35,32 +36,32 @@ export async function setup(cli: Cli): Promise<number> {
     }
     return await finishSetup(cli, gateway !== null, saves, ui);
   } catch (error) {
-    if (!(error instanceof Cancelled)) throw error;
+    if (!(error instanceof CancelledError)) throw error;
     ui.cancel(isWritten ? 'The answers saved so far are kept.' : 'Nothing was written.');
     return 130;
   }
 }
 
 /**
- * The last steps, which need a running gateway: it shows the code of WhatsApp and reports who
+ * Carries out the last steps, which need a running gateway to show WhatsApp's code and report who
  * writes to the bot.
  */
 async function finishSetup(
-  cli: Cli,
+  cli: CliContext,
   isRunning: boolean,
-  saves: Saves,
+  saves: SaveSteps,
   ui: Awaited<ReturnType<typeof openQuestions>>,
 ): Promise<number> {
   const { folder, env } = cli;
-  const state = await (await offlineSetup(cli)).state();
+  const state = await (await createOfflineSetup(cli)).state();
   const isAsked = state.channels.length > 0 && (state.owners.length === 0 || saves.length > 0);
   if (isAsked && (await ui.wantsLink(isRunning))) {
-    const own = isRunning ? null : await startOwn(folder, env);
+    const own = isRunning ? null : await startOwnGateway(folder, env);
     try {
       const gateway = await findGateway(folder, env);
       if (gateway === null)
         throw new CliError('not-running', 'Parley has stopped in the meantime.');
-      const running = setupThrough(gateway);
+      const running = createGatewaySetup(gateway);
       await linkPhone(running, ui);
       await linkOwner(running, ui);
     } finally {
@@ -72,9 +73,9 @@ async function finishSetup(
     return 0;
   }
   if (!(await ui.wantsStart())) {
-    ui.outro(`Done. Start Parley with: ${commandLine('start', folder)}`);
+    ui.outro(`Done. Start Parley with: ${formatCommandLine('start', folder)}`);
     return 0;
   }
   ui.outro('Done.');
-  return (await import('../start.ts')).start(folder, env, () => {});
+  return (await import('../start.ts')).runStart(folder, env, () => {});
 }

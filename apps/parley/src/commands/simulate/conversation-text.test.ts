@@ -1,6 +1,6 @@
 import type { SceneLine } from '@parley/simulators';
 import { expect, it } from 'vitest';
-import { conversationText } from './conversation-text.ts';
+import { createConversationText } from './conversation-text.ts';
 
 const at = { chat: 'friends', message: 'bot:1' };
 
@@ -40,6 +40,6 @@ it.each<[what: string, lines: SceneLine[], text: string]>([
     '[friends] bo: *reacts with 👍 on bot:1*\n[friends] you: *presses "Deny" on bot:1*\nFault: duplicate\nThe clock is set forward by 60 minutes',
   ],
 ])('[U04] the conversation of a scene shows %s', (_what, lines, text) => {
-  const lineText = conversationText();
+  const lineText = createConversationText();
   expect(lines.map(lineText).join('\n')).toBe(text);
 });

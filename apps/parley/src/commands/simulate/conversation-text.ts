@@ -1,66 +1,69 @@
 import type { Act, SceneLine, Shown } from '@parley/simulators';
 
 /**
- * Returns a function that describes each line of a scene for people, in playing order. It remembers
- * the bot's messages, so that a changed message is not printed in full again.
+ * Returns a function that describes each line of a scene as readable text, in playing order. The
+ * function remembers the bot's messages, so that an edited message is not printed in full again.
  */
-export function conversationText(): (line: SceneLine) => string {
+export function createConversationText(): (line: SceneLine) => string {
   const texts = new Map<string, string | undefined>();
   return (line) => {
-    if ('act' in line) return actText(line.act);
+    if ('act' in line) return formatAct(line.act);
     const { shown } = line;
     const key = `${shown.chat} ${shown.message}`;
     const isNew = !texts.has(key) || texts.get(key) !== shown.text;
     if (shown.gone !== true) texts.set(key, shown.text);
-    return shownText(shown, isNew);
+    return formatShown(shown, isNew);
   };
 }
 
-function shownText(shown: Shown, isNew: boolean): string {
+function formatShown(shown: Shown, isNew: boolean): string {
   const { chat, message, text, buttons, files, reactions, replyTo, gone } = shown;
-  if (gone) return inChat(chat, `${message} was deleted`);
+  if (gone) return indentInChat(chat, `${message} was deleted`);
   const details = [
-    ...detail('buttons', buttons),
-    ...detail('files', files),
-    ...detail('reactions', reactions),
+    ...listDetails('buttons', buttons),
+    ...listDetails('files', files),
+    ...listDetails('reactions', reactions),
   ].join('; ');
-  if (!isNew) return inChat(chat, `${message} now has ${details || 'other details'}`);
+  if (!isNew) return indentInChat(chat, `${message} now has ${details || 'other details'}`);
   const to = replyTo === undefined ? '' : ` to ${replyTo}`;
-  return inChat(chat, `bot${to}: ${text ?? ''}${details === '' ? '' : ` (${details})`}`);
+  return indentInChat(chat, `bot${to}: ${text ?? ''}${details === '' ? '' : ` (${details})`}`);
 }
 
-function detail(name: string, list: readonly string[] | undefined): readonly string[] {
+function listDetails(name: string, list: readonly string[] | undefined): readonly string[] {
   if (list === undefined) return [];
   return [`${name}: ${list.join(', ') || 'none'}`];
 }
 
-function actText(act: Act): string {
+function formatAct(act: Act): string {
   switch (act.kind) {
     case 'say': {
       const file = act.file === undefined ? '' : ` (file: ${act.file.name})`;
-      return inChat(act.chat, `${act.from}: ${mention(act)}${act.text}${file}`);
+      return indentInChat(act.chat, `${act.from}: ${formatMention(act)}${act.text}${file}`);
     }
     case 'flood':
-      return inChat(act.chat, `${act.from}, ${act.count} times: ${mention(act)}${act.text}`);
+      return indentInChat(
+        act.chat,
+        `${act.from}, ${act.count} times: ${formatMention(act)}${act.text}`,
+      );
     case 'edit':
-      return inChat(act.chat, `${act.message} is edited: ${act.text}`);
+      return indentInChat(act.chat, `${act.message} is edited: ${act.text}`);
     case 'delete':
-      return inChat(act.chat, `${act.message} is deleted`);
+      return indentInChat(act.chat, `${act.message} is deleted`);
     case 'react':
-      return inChat(
+      return indentInChat(
         act.chat,
         `${act.from}: *${act.gone ? 'takes back' : 'reacts with'} ${act.emoji} on ${act.message}*`,
       );
     case 'press':
-      return inChat(act.chat, `${act.from}: *presses "${act.button}" on ${act.message}*`);
+      return indentInChat(act.chat, `${act.from}: *presses "${act.button}" on ${act.message}*`);
     case 'person':
       return `${act.name} joins`;
     case 'group':
       return `New group "${act.name}" with ${act.members.join(', ')}`;
     case 'thread':
-      return inChat(act.chat, `${act.from}: *opens the thread "${act.name}"*`);
+      return indentInChat(act.chat, `${act.from}: *opens the thread "${act.name}"*`);
     case 'bot':
-      return inChat(act.chat, `the bot is ${act.isIn ? 'let in' : 'removed or blocked'}`);
+      return indentInChat(act.chat, `the bot is ${act.isIn ? 'let in' : 'removed or blocked'}`);
     case 'fault':
       return `Fault: ${act.fault}${act.chat === undefined ? '' : ` in ${act.chat}`}`;
     case 'clear-faults':
@@ -70,11 +73,11 @@ function actText(act: Act): string {
   }
 }
 
-function mention(act: { readonly mention?: boolean | undefined }): string {
+function formatMention(act: { readonly mention?: boolean | undefined }): string {
   return act.mention ? '@bot ' : '';
 }
 
-/** Indents all lines but the first, so that the end of each message is visible. */
-function inChat(chat: string, text: string): string {
+/** Indents all lines except the first, so that the end of each message is visible. */
+function indentInChat(chat: string, text: string): string {
   return `[${chat}] ${text.replaceAll(/\n(?=.)/g, '\n    ')}`;
 }

@@ -7,10 +7,10 @@ import { Act, type Recording, type Simulator, writeScene } from '@parley/simulat
 import { z } from 'zod';
 import { CliError } from '../../data-folder.ts';
 
-// An import of the module would also load Node's `fetch`.
+// An `import` of the module would also load Node's `fetch`.
 const { createServer } = process.getBuiltinModule('node:http');
 
-/** The page on which a person plays the simulated platform. */
+/** The web page on which a person uses the simulated platform. */
 export interface PageServer {
   readonly address: string;
   close(): Promise<void>;
@@ -21,15 +21,15 @@ export interface PageServerOptions {
   readonly token: string;
   readonly simulator: Simulator;
   readonly recording: Recording;
-  /** The address of the simulated Parley's own page, including its token. */
+  /** The address of the simulated gateway's own page, including its token. */
   readonly console: string;
 }
 
-/** The largest request, in bytes: enough for a phone picture in base64. */
+/** The maximum size of a request, in bytes: enough for a phone picture in base64. */
 const LARGEST_ACT_BYTES = 30_000_000;
 /**
- * The minimum and maximum interval between updates of the world, in ms. Typing ends without an
- * event, so updates are also sent periodically.
+ * The minimum and maximum intervals (ms) between updates of the simulated world. No event is sent
+ * when typing ends, so updates are also sent periodically.
  */
 const PACE_MS = 60;
 const STILL_MS = 2_000;
@@ -45,7 +45,8 @@ const HEADERS = {
 const SignIn = z.strictObject({ token: z.string() });
 
 /**
- * Serves the page on loopback. Its files contain no secrets; everything else requires the token.
+ * Serves the page on the loopback interface. The page's files contain no secrets; all other
+ * requests require the token.
  */
 export async function startPageServer(options: PageServerOptions): Promise<PageServer> {
   const page = createConsole('/simulate.html');
@@ -53,11 +54,11 @@ export async function startPageServer(options: PageServerOptions): Promise<PageS
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
     answerRequest(options, page, request, response).catch((error: unknown) => {
       if (response.headersSent) response.end();
-      else respondJson(response, 400, { error: errorText(error) });
+      else respondJson(response, 400, { error: formatError(error) });
     });
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(portTaken(options.port, error)));
+    server.once('error', (error) => reject(createPortTakenError(options.port, error)));
     server.listen(options.port, '127.0.0.1', resolve);
   });
   const { port } = server.address() as AddressInfo;
@@ -71,7 +72,7 @@ export async function startPageServer(options: PageServerOptions): Promise<PageS
   };
 }
 
-function errorText(error: unknown): string {
+function formatError(error: unknown): string {
   return error instanceof z.ZodError ? z.prettifyError(error) : reasonOf(error);
 }
 
@@ -85,7 +86,7 @@ async function answerRequest(
   const url = new URL(request.url ?? '/', 'http://page');
   const call = `${request.method} ${url.pathname}`;
   if (call === 'GET /' || call.startsWith('GET /page/')) {
-    await pass(await page.request(url.pathname), response);
+    await passResponse(await page.request(url.pathname), response);
     return;
   }
   if (call === 'POST /api/sessions') {
@@ -119,7 +120,10 @@ async function answerRequest(
   }
 }
 
-/** Streams the world as one JSON object per line. A slow reader skips intermediate states. */
+/**
+ * Streams the state of the simulated world as one JSON object per line. A client that reads slowly
+ * skips intermediate states.
+ */
 function streamWorlds({ simulator, console }: PageServerOptions, response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' });
   let timer: NodeJS.Timeout | undefined;
@@ -152,12 +156,12 @@ async function sendFile(
   const file = simulator.file(chat, message, index);
   if (file === undefined) return respondJson(response, 404, { error: 'There is no such file.' });
   const bytes = await file.read();
-  // The file type was chosen by a chat user, but the browser cannot run the file: the policy allows
+  // A chat user chose the file type, but the browser cannot run the file, because the policy allows
   // no script from `blob:`.
   response.writeHead(200, { 'content-type': file.type.replaceAll(/[^\w/+.-]/g, '') }).end(bytes);
 }
 
-async function pass(from: Response, to: ServerResponse): Promise<void> {
+async function passResponse(from: Response, to: ServerResponse): Promise<void> {
   to.writeHead(from.status, Object.fromEntries(from.headers));
   to.end(Buffer.from(await from.arrayBuffer()));
 }
@@ -182,7 +186,7 @@ function respondJson(response: ServerResponse, status: number, body: object): vo
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-function portTaken(port: number, cause: Error): CliError {
+function createPortTakenError(port: number, cause: Error): CliError {
   return new CliError(
     'simulate-port',
     `The page cannot be served on port ${port} of this machine (${reasonOf(cause)}). Choose another one with --port, or leave it out to take any free one.`,

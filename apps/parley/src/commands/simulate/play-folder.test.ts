@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { locateDataFolder } from '../../data-folder.ts';
 import { readSettings } from '../../settings.ts';
-import { makePlayFolder, simulatedSettings } from './play-folder.ts';
+import { createSimulatedSettings, makePlayFolder } from './play-folder.ts';
 
 const SIMULATOR = {
   platform: 'telegram',
@@ -15,7 +15,11 @@ const SIMULATOR = {
 } as const;
 
 const simulated = (written: Readonly<Record<string, unknown>>) =>
-  simulatedSettings(written, { base: '/home/ann', workspace: '/tmp/copy', simulator: SIMULATOR });
+  createSimulatedSettings(written, {
+    base: '/home/ann',
+    workspace: '/tmp/copy',
+    simulator: SIMULATOR,
+  });
 
 describe('the settings of a play', () => {
   it.each<[what: string, written: object, expected: object]>([
@@ -74,7 +78,7 @@ describe('the settings of a play', () => {
     expect(simulated({ ...written })).toMatchObject(expected);
   });
 
-  it('[U04] omit the database, the queue, traces and everything else connected to the real installation', () => {
+  it('[U04] omit the database, the queue, traces and all other connections to the real installation', () => {
     const store = { url: 'postgres://real' };
     const all = {
       store,
@@ -87,13 +91,13 @@ describe('the settings of a play', () => {
 });
 
 describe('the settings of an offline play', () => {
-  it('[U04] name the built-in model, whatever the player’s settings say', () => {
+  it('[U04] name the built-in model, even if the player’s settings name another', () => {
     const where = { base: '/home/ann', workspace: '/tmp/copy', simulator: SIMULATOR };
     const written = { model: { provider: 'anthropic' }, approvals: { ask: ['write'] } };
-    expect(simulatedSettings(written, { ...where, isOffline: true })).toMatchObject({
+    expect(createSimulatedSettings(written, { ...where, isOffline: true })).toMatchObject({
       ...{ model: 'offline', approvals: { ask: ['write'] } },
     });
-    expect(simulatedSettings(written, where)).toMatchObject(written);
+    expect(createSimulatedSettings(written, where)).toMatchObject(written);
   });
 });
 
@@ -104,7 +108,7 @@ describe('the folder of a play', () => {
   });
   afterEach(() => rmSync(data, { recursive: true }));
 
-  it('[U04] has valid settings and a copy of the workspace or the workspace itself, and can be removed', () => {
+  it('[U04] has valid settings and either a copy of the workspace or the workspace itself, and can be removed', () => {
     const folder = locateDataFolder(data, {});
     mkdirSync(folder.workspace);
     writeFileSync(join(folder.workspace, 'AGENTS.md'), 'mine');

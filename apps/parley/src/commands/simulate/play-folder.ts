@@ -2,54 +2,55 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { decodeText } from '@parley/core';
+import { isBlock } from '@parley/settings';
 import { parseSettings } from '@parley/settings/upgrade';
 import type { Platform, Simulator } from '@parley/simulators';
 import { type DataFolder, locateDataFolder } from '../../data-folder.ts';
 import { readSettings } from '../../settings.ts';
 
-/** A temporary data folder for one play; the player's own is only read. */
+/** A temporary data folder for one play. The player's own data folder is only read. */
 export interface PlayFolder {
   readonly folder: DataFolder;
   remove(): void;
 }
 
 export interface PlayOptions {
-  /** Uses the player's workspace instead of a copy. */
+  /** Whether to use the player's workspace in place of a copy. */
   readonly ownWorkspace: boolean;
-  /** Uses the built-in model, whatever the settings say. */
+  /** Whether to use the built-in model in place of the model in the settings. */
   readonly isOffline?: boolean;
 }
 
-/** The properties of a simulator that are written to the settings. */
-type Simulated = Pick<Simulator, 'platform' | 'settings' | 'owner' | 'firstGroup'>;
-type Block = Readonly<Record<string, unknown>>;
+type SimulatedInstallation = Pick<Simulator, 'platform' | 'settings' | 'owner' | 'firstGroup'>;
+type SettingsBlock = Readonly<Record<string, unknown>>;
 
-/** The subfolders that the settings and the agent read. */
+/** Subfolders that the settings and the agent read. */
 const READ_THERE = ['profiles', 'skills'];
-/** Settings that would connect the play to the outside world or to the real conversations. */
-const LEFT_OUT = ['store', 'queue', 'telemetry', 'http', 'owners', 'channels', 'agent'];
 /**
- * The keys of an account that control access and answers. All other keys concern its connection.
+ * Settings that are omitted because they would connect the play to external services or real
+ * conversations.
  */
+const LEFT_OUT = ['store', 'queue', 'telemetry', 'http', 'owners', 'channels', 'agent'];
+/** The account settings that control access and answers; all others concern the connection. */
 const RULES = ['access', 'activation', 'answers', 'whenUncertain', 'linkPreviews', 'pace'];
 
 /**
  * Creates a data folder with the player's settings, in which the simulated account replaces all
- * channels and the player is its owner. Throws CliError as `readSettings` does.
+ * channels and the player is the owner. Throws the same CliErrors as `readSettings`.
  */
 export function makePlayFolder(
   installation: { readonly folder: DataFolder; readonly env: NodeJS.ProcessEnv },
-  simulator: Simulated,
+  simulator: SimulatedInstallation,
   { ownWorkspace, isOffline = false }: PlayOptions,
 ): PlayFolder {
   const { folder, env } = installation;
-  // The original file is read so that problems refer to the file that the player knows.
+  // The original file is read so that problems are reported for the file that the player edits.
   const { settings } = readSettings(folder, env);
   const { workspace } = settings.agent;
   const play = locateDataFolder(mkdtempSync(join(tmpdir(), 'parley-simulate-')), env);
-  for (const name of READ_THERE) copy(join(folder.path, name), join(play.path, name));
-  if (!ownWorkspace) copy(workspace, play.workspace);
-  const written = simulatedSettings(writtenIn(folder.settingsFile), {
+  for (const name of READ_THERE) copyPath(join(folder.path, name), join(play.path, name));
+  if (!ownWorkspace) copyPath(workspace, play.workspace);
+  const written = createSimulatedSettings(readWritten(folder.settingsFile), {
     base: dirname(folder.settingsFile),
     workspace: ownWorkspace ? workspace : play.workspace,
     simulator,
@@ -62,24 +63,24 @@ export function makePlayFolder(
   };
 }
 
-function copy(from: string, to: string): void {
+function copyPath(from: string, to: string): void {
   if (existsSync(from)) cpSync(from, to, { recursive: true });
 }
 
 /**
- * The settings exactly as written in the file, which was checked before; references to variables
- * and files are kept.
+ * Reads the settings exactly as written, with references to variables and files; the file was
+ * checked before.
  */
-function writtenIn(file: string): Block {
+function readWritten(file: string): SettingsBlock {
   const document = existsSync(file)
     ? parseSettings(decodeText(readFileSync(file)).text)
     : undefined;
-  return document === undefined || document.kind === 'broken' ? {} : blockOf(document.value);
+  return document === undefined || document.kind === 'broken' ? {} : toBlock(document.value);
 }
 
-/** The settings of a play. Relative paths in them are resolved against `base`. */
-export function simulatedSettings(
-  written: Block,
+/** Returns the settings of a play. Relative paths in them are resolved against `base`. */
+export function createSimulatedSettings(
+  written: SettingsBlock,
   {
     base,
     workspace,
@@ -88,18 +89,18 @@ export function simulatedSettings(
   }: {
     readonly base: string;
     readonly workspace: string;
-    readonly simulator: Simulated;
+    readonly simulator: SimulatedInstallation;
     readonly isOffline?: boolean;
   },
-): Block {
+): SettingsBlock {
   const kept = Object.fromEntries(Object.entries(written).filter(([k]) => !LEFT_OUT.includes(k)));
   const { platform, settings, owner, firstGroup } = simulator;
-  const rules = copyAccountRules(blockOf(written.channels), platform);
-  const access = blockOf(rules.access);
-  const allowGroups = [...listOf(access.allowGroups), firstGroup];
+  const rules = copyAccountRules(toBlock(written.channels), platform);
+  const access = toBlock(rules.access);
+  const allowGroups = [...toList(access.allowGroups), firstGroup];
   const elsewhere = {
-    ...withAbsolutePaths(kept, base),
-    agent: { ...blockOf(withAbsolutePaths(written.agent, base)), workspace },
+    ...makePathsAbsolute(kept, base),
+    agent: { ...toBlock(makePathsAbsolute(written.agent, base)), workspace },
   };
   return {
     ...elsewhere,
@@ -110,19 +111,20 @@ export function simulatedSettings(
   };
 }
 
-/** The rules of the first account on that platform, if there is one. */
-function copyAccountRules(channels: Block, platform: Platform): Block {
-  const section = blockOf(channels[platform]);
-  const [first = section] = Object.values(blockOf(section.accounts));
-  return Object.fromEntries(Object.entries(blockOf(first)).filter(([key]) => RULES.includes(key)));
+/** Returns the rules of the first account on that platform, if there is one. */
+function copyAccountRules(channels: SettingsBlock, platform: Platform): SettingsBlock {
+  const section = toBlock(channels[platform]);
+  const [first = section] = Object.values(toBlock(section.accounts));
+  return Object.fromEntries(Object.entries(toBlock(first)).filter(([key]) => RULES.includes(key)));
 }
 
 const PATHS = new Set(['plugins', 'extra']);
 
-/** Makes the paths of files and folders in the settings absolute. */
-function withAbsolutePaths(value: unknown, base: string, isPath = false): Block {
+/** Makes the paths in the settings absolute. */
+function makePathsAbsolute(value: unknown, base: string, isPath = false): SettingsBlock {
   const walk = (one: unknown, path: boolean): unknown => {
-    if (typeof one === 'string') return path ? absolute(one, base) : withFiles(one, base);
+    if (typeof one === 'string')
+      return path ? toAbsolutePath(one, base) : makeFileReferencesAbsolute(one, base);
     if (Array.isArray(one)) return one.map((item) => walk(item, path));
     if (typeof one !== 'object' || one === null) return one;
     return Object.fromEntries(
@@ -132,28 +134,28 @@ function withAbsolutePaths(value: unknown, base: string, isPath = false): Block 
       ]),
     );
   };
-  return blockOf(walk(value, isPath));
+  return toBlock(walk(value, isPath));
 }
 
-/** Resolves a folder, or the name of a package that is installed beside the settings. */
-function absolute(path: string, base: string): string {
+/** Resolves a folder, or the name of a package that is installed beside the settings file. */
+function toAbsolutePath(path: string, base: string): string {
   if (path.startsWith('.')) return resolve(base, path);
   const installed = join(base, 'node_modules', path);
   return !path.startsWith('/') && existsSync(installed) ? installed : path;
 }
 
 /** Makes the path in `${file:name}` absolute. */
-function withFiles(text: string, base: string): string {
+function makeFileReferencesAbsolute(text: string, base: string): string {
   return text.replaceAll(
     /\$\{file:(?![/~])([^}]+)\}/g,
     (_all, path: string) => `\${file:${resolve(base, path)}}`,
   );
 }
 
-function blockOf(value: unknown): Block {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+function toBlock(value: unknown): SettingsBlock {
+  return isBlock(value) ? { ...value } : {};
 }
 
-function listOf(value: unknown): readonly unknown[] {
+function toList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }

@@ -2,10 +2,11 @@ import { once } from 'node:events';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import tls from 'node:tls';
-import { countOf, decodeText, reasonOf, systemTime } from '@parley/core';
+import { decodeText, formatCounted, reasonOf, systemTime } from '@parley/core';
 import {
   createPlayClock,
   describeDifference,
+  PLATFORM_NAMES,
   type Platform,
   type PlayClock,
   playScene,
@@ -16,12 +17,12 @@ import {
   startSimulator,
   writeScene,
 } from '@parley/simulators';
-import { signInAddress } from '../../banner.ts';
-import type { Cli } from '../../cli.ts';
-import { CliError, writeForOwnerAlone } from '../../data-folder.ts';
+import { toSignInAddress } from '../../banner.ts';
+import type { CliContext } from '../../cli.ts';
+import { CliError, restrictFileMode } from '../../data-folder.ts';
 import type { RunningParley } from '../../start-parley.ts';
 import { abortOnSignal } from '../../terminal/interrupt.ts';
-import { conversationText } from './conversation-text.ts';
+import { createConversationText } from './conversation-text.ts';
 import { startPageServer } from './page-server.ts';
 import { makePlayFolder } from './play-folder.ts';
 
@@ -35,32 +36,38 @@ export interface SimulateFlags {
   readonly workspace?: boolean;
 }
 
-/** The platform to play, and the scene file when a scene is played instead of the page. */
+/** The platform to simulate, and the scene file if a scene is to be played. */
 export interface AskedPlay {
   readonly platform: Platform;
   readonly scene?: string;
 }
 
-const NAMES = { telegram: 'Telegram', discord: 'Discord', whatsapp: 'WhatsApp' } as const;
-
-/** How long a platform may take to connect on a busy machine, in ms. */
+/** How long (ms) a platform may take to connect on a busy machine. */
 const CONNECT_WITHIN_MS = 60_000;
 
 /**
- * `parley simulate`: starts a platform on loopback, a Parley with the player's settings on it, and
- * a page for both. With a scene, it plays the scene instead, prints the conversation and each
- * difference, and exits with 0 when there are no differences, otherwise 1.
+ * `parley simulate`: starts a platform on the loopback interface, a gateway with the player's
+ * settings, and a page for both. With a scene, the command plays the scene, prints the conversation
+ * and all differences, and exits with 0 if there are none and 1 otherwise.
  */
-export async function simulate(cli: Cli, asked: AskedPlay, flags: SimulateFlags): Promise<never> {
-  const code = await play(cli, asked, flags);
-  // Everything that Parley opened is closed. Libraries leave timers behind; the timers of Baileys
-  // run for up to a minute.
+export async function runSimulate(
+  cli: CliContext,
+  asked: AskedPlay,
+  flags: SimulateFlags,
+): Promise<never> {
+  const code = await playPlatform(cli, asked, flags);
+  // All resources are closed at this point. Libraries leave timers behind, such as those of
+  // Baileys, which run for up to a minute.
   process.exit(code);
 }
 
-async function play(cli: Cli, asked: AskedPlay, flags: SimulateFlags): Promise<number> {
+async function playPlatform(
+  cli: CliContext,
+  asked: AskedPlay,
+  flags: SimulateFlags,
+): Promise<number> {
   const { platform } = asked;
-  const scene = asked.scene === undefined ? undefined : sceneOf(resolve(asked.scene));
+  const scene = asked.scene === undefined ? undefined : readSceneFile(resolve(asked.scene));
   const clock = createPlayClock();
   await using opened = new AsyncDisposableStack();
   const simulator = await startPlatform(platform, clock);
@@ -75,30 +82,30 @@ async function play(cli: Cli, asked: AskedPlay, flags: SimulateFlags): Promise<n
   opened.use(abortOnSignal(interrupt));
   const parley = await startPlayed(cli, made.folder, { simulator, clock });
   opened.defer(() => parley.close());
-  // Awaited here so that the resources stay open until then.
+  // The scene is awaited here so that the resources stay open while it is played.
   if (scene !== undefined)
     return await Promise.race([playThrough(cli, simulator, scene), ended.then(() => 130)]);
 
   const { record } = flags;
-  const toFile = record === undefined ? () => {} : appendTo(resolve(record));
+  const toFile = record === undefined ? () => {} : createAppender(resolve(record));
   const recording = recordScene(simulator, (line) => toFile(writeScene([line])));
   opened.defer(() => void recording.stop());
   const { token } = parley;
   const isTerminal = process.stdout.isTTY === true;
-  const shown = (address: string) => (isTerminal ? signInAddress(address, token) : address);
-  const console = signInAddress(parley.address, token);
+  const shown = (address: string) => (isTerminal ? toSignInAddress(address, token) : address);
+  const console = toSignInAddress(parley.address, token);
   const page = await startPageServer({ port: flags.port, token, simulator, recording, console });
   opened.defer(() => page.close());
   const { model } = await parley.banner();
   cli.print(
     [
       '',
-      `${NAMES[platform]} is simulated on this machine, with your settings.`,
+      `${PLATFORM_NAMES[platform]} is simulated on this machine, with your settings.`,
       '',
       `  Play      ${shown(page.address)}`,
-      `Look at   ${shown(parley.address)}   (prompts, decisions and the queue of this Parley)`,
+      `  Look at   ${shown(parley.address)}   (prompts, decisions and the queue of this Parley)`,
       `  Model     ${model}`,
-      `Settings  ${cli.folder.settingsFile}, read only; your channels, conversations and files are not changed`,
+      `  Settings  ${cli.folder.settingsFile}, read only; your channels, conversations and files are not changed`,
       `  Data      ${made.folder.path}, removed at the end`,
       ...(record === undefined ? [] : [`  Record    ${resolve(record)}`]),
       '',
@@ -128,11 +135,12 @@ function isMissingModule(error: unknown): boolean {
 }
 
 /**
- * Starts Parley and waits until it is connected. For WhatsApp, a simulated phone scans the code.
+ * Starts the gateway and waits until it is connected. For WhatsApp, a simulated phone scans the
+ * pairing code.
  */
 async function startPlayed(
-  { folder: own, env }: Pick<Cli, 'folder' | 'env'>,
-  folder: Cli['folder'],
+  { folder: own, env }: Pick<CliContext, 'folder' | 'env'>,
+  folder: CliContext['folder'],
   { simulator, clock }: { readonly simulator: StartedSimulator; readonly clock: PlayClock },
 ): Promise<RunningParley> {
   if (simulator.certificate !== undefined) {
@@ -140,7 +148,7 @@ async function startPlayed(
     tls.setDefaultCACertificates([...known, simulator.certificate]);
   }
   const { startParley } = await import('../../start-parley.ts');
-  writeForOwnerAlone();
+  restrictFileMode();
   const connected = Promise.withResolvers<void>();
   const parley = await startParley({
     folder,
@@ -154,11 +162,12 @@ async function startPlayed(
       if (channel !== simulator.platform) return;
       if (state.kind === 'pairing') simulator.scan?.(state.code);
       if (state.kind === 'connected') connected.resolve();
-      if (state.kind === 'failed') connected.reject(notConnected(`${state.reason} ${state.fix}`));
+      if (state.kind === 'failed')
+        connected.reject(createNotConnectedError(`${state.reason} ${state.fix}`));
     },
   });
   const late = setTimeout(
-    () => connected.reject(notConnected('It took too long.')),
+    () => connected.reject(createNotConnectedError('It took too long.')),
     CONNECT_WITHIN_MS,
   );
   try {
@@ -172,14 +181,14 @@ async function startPlayed(
   }
 }
 
-function notConnected(reason: string): CliError {
+function createNotConnectedError(reason: string): CliError {
   return new CliError(
     'simulate-not-connected',
     `Parley did not connect to the platform: ${reason}`,
   );
 }
 
-function sceneOf(file: string): Scene {
+function readSceneFile(file: string): Scene {
   if (!existsSync(file)) {
     throw new CliError(
       'simulate-scene',
@@ -194,11 +203,11 @@ function sceneOf(file: string): Scene {
 }
 
 async function playThrough(
-  { print }: Pick<Cli, 'print'>,
+  { print }: Pick<CliContext, 'print'>,
   simulator: StartedSimulator,
   scene: Scene,
 ): Promise<number> {
-  const lineText = conversationText();
+  const lineText = createConversationText();
   const conversation = recordScene(simulator, (line) => print(lineText(line)));
   const differences = await playScene(simulator, scene);
   conversation.stop();
@@ -208,13 +217,13 @@ async function playThrough(
   const how =
     differences.length === 0
       ? 'the result matches the recording'
-      : countOf(differences.length, 'difference');
-  print(`${countOf(acts, 'act')} played: ${how}.`);
+      : formatCounted(differences.length, 'difference');
+  print(`${formatCounted(acts, 'act')} played: ${how}.`);
   return differences.length === 0 ? 0 : 1;
 }
 
-/** Throws CliError before the play starts when the file cannot be written. */
-function appendTo(file: string): (text: string) => void {
+/** Throws CliError before the play starts if the file cannot be written. */
+function createAppender(file: string): (text: string) => void {
   try {
     writeFileSync(file, '');
   } catch (error) {

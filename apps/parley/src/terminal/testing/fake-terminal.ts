@@ -6,8 +6,8 @@ const TOKEN = /^(?:\u001b\[(?<arguments>[\d;?]*)(?<order>[A-Za-z])|.)/su;
 // biome-ignore-end lint/suspicious/noControlCharactersInRegex: see above
 
 /**
- * Emulates the terminal features that `node:readline` and the chat screen use, and returns what a
- * person would see.
+ * Emulates the terminal features that `node:readline` and the chat screen use, and returns the text
+ * that a person would see.
  */
 export class FakeTerminal extends Writable {
   readonly isTTY = true;
@@ -23,7 +23,7 @@ export class FakeTerminal extends Writable {
     this.rows = rows;
   }
 
-  /** All rows so far, including those scrolled away, without trailing blanks. */
+  /** All rows so far, including those that have scrolled away, without trailing blanks. */
   get text(): string {
     return this.#screen
       .map((row) => row.join('').trimEnd())
@@ -69,7 +69,7 @@ export class FakeTerminal extends Writable {
     }
   }
 
-  /** The first row that the cursor can reach; rows that have scrolled away are unreachable. */
+  /** The first row that the cursor can reach. Rows that have scrolled away are unreachable. */
   get #top(): number {
     return Math.max(0, this.#screen.length - this.rows);
   }

@@ -1,53 +1,52 @@
 import { readYesOrNo } from '@parley/core';
 import type { AskedPerson, PersonQuestion } from '../../tools/tool.ts';
-import type { Field, FieldValue } from './field.ts';
+import type { FieldValue, FormField } from './field.ts';
 import {
-  type Asker,
-  addressQuestion,
-  consentQuestion,
-  fieldQuestion,
-  reviewQuestion,
+  type AskingServerTool,
+  createAddressQuestion,
+  createConsentQuestion,
+  createReviewQuestion,
+  formatFieldQuestion,
 } from './questions.ts';
-import { proposedValue, readFieldAnswer } from './read-answer.ts';
+import { findProposedValue, readFieldAnswer } from './read-answer.ts';
 import type { Elicitation } from './read-request.ts';
 
-/** The answer that the server receives. */
 export interface ElicitationAnswer {
   readonly action: 'accept' | 'decline' | 'cancel';
   readonly content?: Readonly<Record<string, FieldValue>>;
 }
 
-/** The answer, and a note for the model if the server received none. */
-export interface Answered {
+/** The answer for the server, and a note for the model if the server received no answer. */
+export interface AnsweredElicitation {
   readonly answer: ElicitationAnswer;
   readonly note: string | null;
 }
 
-/** Asks the turn's person. `part` distinguishes the questions within one call. */
+/** `part` distinguishes several questions of the same call. */
 export type AskPart = (question: PersonQuestion) => Promise<AskedPerson>;
 
 /** How many times one question is asked until the answer is valid. */
 const MAX_ATTEMPTS = 3;
 
 /**
- * Asks the person for what a server wants to know. The turn is suspended while their answer is
- * missing.
+ * Asks the person for the fields that a server requests. The turn is suspended until the person
+ * answers.
  */
 export async function answerElicitation(
   asked: Exclude<Elicitation, { kind: 'unfit' }>,
-  asker: Asker,
+  asker: AskingServerTool,
   part: string,
   ask: AskPart,
-): Promise<Answered> {
+): Promise<AnsweredElicitation> {
   try {
     if (asked.kind === 'url') {
-      await awaitConsent(addressQuestion(asker, asked.url), part, ask);
+      await awaitConsent(createAddressQuestion(asker, asked.url), part, ask);
       return { answer: { action: 'accept' }, note: null };
     }
-    if (asked.fields.length === 0) await awaitConsent(consentQuestion(asker), part, ask);
+    if (asked.fields.length === 0) await awaitConsent(createConsentQuestion(asker), part, ask);
     const content = await fillIn(asked.fields, asker, part, ask);
     if (asked.fields.length > 1)
-      await awaitConsent(reviewQuestion(asker, asked.fields, content), `${part}.review`, ask);
+      await awaitConsent(createReviewQuestion(asker, asked.fields, content), `${part}.review`, ask);
     return { answer: { action: 'accept', content }, note: null };
   } catch (error) {
     if (error instanceof NotAnsweredError) return error.answered;
@@ -57,7 +56,7 @@ export async function answerElicitation(
 
 /** Thrown if the person gives no answer, so that the remaining questions are not asked. */
 class NotAnsweredError extends Error {
-  readonly answered: Answered;
+  readonly answered: AnsweredElicitation;
   constructor(action: 'decline' | 'cancel', note: string) {
     super(note);
     this.answered = { answer: { action }, note };
@@ -65,8 +64,8 @@ class NotAnsweredError extends Error {
 }
 
 async function fillIn(
-  fields: readonly Field[],
-  asker: Asker,
+  fields: readonly FormField[],
+  asker: AskingServerTool,
   part: string,
   ask: AskPart,
 ): Promise<Readonly<Record<string, FieldValue>>> {
@@ -80,28 +79,28 @@ async function fillIn(
 }
 
 async function askField(
-  field: Field,
-  place: { readonly asker: Asker; readonly nth: number; readonly count: number },
+  field: FormField,
+  place: { readonly asker: AskingServerTool; readonly nth: number; readonly count: number },
   part: string,
   ask: AskPart,
 ): Promise<FieldValue | undefined> {
   let problem: string | null = null;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-    const question = fieldQuestion(field, { ...place, problem });
-    const said = chosenAnswer(await ask({ ...question, part: `${part}.${attempt}` }));
+    const question = formatFieldQuestion(field, { ...place, problem });
+    const said = getChosenAnswer(await ask({ ...question, part: `${part}.${attempt}` }));
     if (said === null) {
-      const proposed = proposedValue(field);
-      if (proposed === undefined && field.isRequired) throw declined();
+      const proposed = findProposedValue(field);
+      if (proposed === undefined && field.isRequired) throw createDeclined();
       return proposed;
     }
     const read = readFieldAnswer(field, said);
     if (read.kind === 'value') return read.value;
     problem = read.problem;
   }
-  throw notUnderstood();
+  throw createNotUnderstood();
 }
 
-/** Returns once the person has agreed. */
+/** Returns after the person has agreed. */
 async function awaitConsent(
   question: Omit<PersonQuestion, 'part'>,
   part: string,
@@ -109,16 +108,16 @@ async function awaitConsent(
 ): Promise<void> {
   const [yes] = question.choices;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-    const said = chosenAnswer(await ask({ ...question, part: `${part}.${attempt}` }));
+    const said = getChosenAnswer(await ask({ ...question, part: `${part}.${attempt}` }));
     const meaning = said === null ? 'no' : readYesOrNo(said);
-    if (meaning === 'no') throw declined();
+    if (meaning === 'no') throw createDeclined();
     if (said === yes || meaning === 'yes') return;
   }
-  throw notUnderstood();
+  throw createNotUnderstood();
 }
 
 /** The person's answer; null if they skipped the question. */
-function chosenAnswer(asked: AskedPerson): string | null {
+function getChosenAnswer(asked: AskedPerson): string | null {
   switch (asked.kind) {
     case 'skipped':
       return null;
@@ -130,7 +129,7 @@ function chosenAnswer(asked: AskedPerson): string | null {
       return asked.answer;
     case 'wrote': {
       const text = asked.answer.trim();
-      if (/^(?:decline|i decline|ablehnen)[.!]?$/i.test(text)) throw declined();
+      if (/^(?:decline|i decline|ablehnen)[.!]?$/i.test(text)) throw createDeclined();
       if (/^(?:cancel|abbrechen|stop)[.!]?$/i.test(text))
         throw new NotAnsweredError('cancel', 'the person ended it');
       return asked.sentFiles === true ? '' : text;
@@ -140,11 +139,11 @@ function chosenAnswer(asked: AskedPerson): string | null {
 
 export const NO_PERSON = 'no person waits for this turn, so nobody was asked';
 
-function declined(): NotAnsweredError {
+function createDeclined(): NotAnsweredError {
   return new NotAnsweredError('decline', 'the person declined');
 }
 
-function notUnderstood(): NotAnsweredError {
+function createNotUnderstood(): NotAnsweredError {
   const note = `${MAX_ATTEMPTS} answers of the person did not fit what it asks for`;
   return new NotAnsweredError('cancel', note);
 }

@@ -2,43 +2,45 @@ import { setTimeout as timer } from 'node:timers/promises';
 import type { McpAsking, McpReply, McpResult } from '@parley/tools/mcp';
 import { z } from 'zod';
 import type { ToolCall } from '../../tools/tool.ts';
-import { type Answered, answerElicitation, NO_PERSON } from './answer-elicitation.ts';
+import { type AnsweredElicitation, answerElicitation, NO_PERSON } from './answer-elicitation.ts';
 import { readElicitation } from './read-request.ts';
 
 /** A call to a server's tool, which may have to be made several times. */
-export interface QuestionedCall {
+export interface McpQuestionedCall {
   readonly server: string;
   readonly tool: string;
-  /** Makes the call again. */
+  /** Repeats the call. */
   readonly repeat: (reply: McpReply) => Promise<McpResult | McpAsking>;
   readonly at: Pick<ToolCall, 'ask' | 'held' | 'signal'>;
 }
 
-/** How many times a server may ask during one call, and for how many things at a time. */
+/**
+ * How many times a server may ask during one call, and how many questions one request may contain.
+ */
 const MAX_ROUNDS = 8;
 const MAX_REQUESTS = 5;
 /** The delay before the next attempt, in ms, for a server that only asks to be called again. */
 const PAUSE_MS = 1_000;
 
-const Asking = z.object({
+const McpQuestions = z.object({
   asks: z.record(z.string(), z.unknown()),
   state: z.string().optional(),
 });
-type Asking = z.infer<typeof Asking>;
+type McpQuestions = z.infer<typeof McpQuestions>;
 
 /**
- * Continues a call whose server asks for something first (G03). The request is journalled before a
- * person is asked, so that the run after the answer, in whatever process, repeats the call with
- * exactly that request. `first` is the server's current request; it is absent in a run that finds
- * it in the journal.
+ * Continues a call whose server asks for something first (G03). The request is journaled before a
+ * person is asked, so that the run after the answer repeats the call with exactly that request,
+ * even in another process. `first` is the server's current request; it is absent in a resumed run,
+ * which reads the request from the journal.
  */
 export async function callWithQuestions(
-  call: QuestionedCall,
+  call: McpQuestionedCall,
   first?: McpAsking,
 ): Promise<{ readonly result: McpResult; readonly notes: readonly string[] }> {
   const { held } = call.at;
-  const rounds = (held?.kept ?? []).flatMap((kept): Asking[] => {
-    const read = Asking.safeParse(kept);
+  const rounds = (held?.kept ?? []).flatMap((kept): McpQuestions[] => {
+    const read = McpQuestions.safeParse(kept);
     return read.success ? [read.data] : [];
   });
   let asking = first ?? rounds.at(-1);
@@ -50,7 +52,7 @@ export async function callWithQuestions(
   }
   for (;;) {
     if (round > MAX_ROUNDS) throw new Error(`it asked more than ${MAX_ROUNDS} times`);
-    const { responses, notes } = await responsesTo(call, asking, round);
+    const { responses, notes } = await answerQuestions(call, asking, round);
     await held?.begin();
     const said = await call.repeat({ responses, state: asking.state });
     if ('text' in said) return { result: said, notes };
@@ -60,16 +62,16 @@ export async function callWithQuestions(
   }
 }
 
-async function responsesTo(
-  call: QuestionedCall,
-  { asks }: Asking,
+async function answerQuestions(
+  call: McpQuestionedCall,
+  { asks }: McpQuestions,
   round: number,
 ): Promise<{ readonly responses: Record<string, unknown>; readonly notes: readonly string[] }> {
   const all = Object.entries(asks);
   if (all.length > MAX_REQUESTS)
     throw new Error(`it asks for ${all.length} things at once; at most ${MAX_REQUESTS} are taken`);
   if (all.length === 0) await timer(PAUSE_MS, undefined, { signal: call.at.signal, ref: false });
-  const answered: [string, Answered][] = [];
+  const answered: [string, AnsweredElicitation][] = [];
   for (const [nth, [key, asked]] of all.entries())
     answered.push([key, await answerElicitationPart(call, asked, `${round}.${nth}`)]);
   return {
@@ -79,10 +81,10 @@ async function responsesTo(
 }
 
 async function answerElicitationPart(
-  { server, tool, at: { ask } }: QuestionedCall,
+  { server, tool, at: { ask } }: McpQuestionedCall,
   asked: unknown,
   part: string,
-): Promise<Answered> {
+): Promise<AnsweredElicitation> {
   const elicitation = readElicitation(asked);
   if (elicitation === null)
     throw new Error(

@@ -1,16 +1,16 @@
 import type { McpServers } from '@parley/tools/mcp';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type AskedRounds, connectTo, startAskingServer } from '../../testing/asking-server.ts';
-import { type Death, mortalStore } from '../../testing/crashing-store.ts';
+import { createMortalStore, type StoreDeath } from '../../testing/crashing-store.ts';
 import {
+  createScriptedModel,
+  listToolMessages,
   openTurnScene,
   type ScriptedModel,
-  scriptedModel,
   type TurnScene,
-  toolMessages,
 } from '../../testing/turn-scene.ts';
-import { command, decide, OWNER_CHAT, PLACE } from '../../testing/write-message.ts';
-import { type McpRules, mcpTools } from '../mcp-tools.ts';
+import { decideAsOwner, OWNER_CHAT, PLACE, runAsCommand } from '../../testing/write-message.ts';
+import { createMcpTools, type McpRules } from '../mcp-tools.ts';
 
 type Stage = Awaited<ReturnType<typeof stage>>;
 
@@ -36,7 +36,7 @@ const form = (
 const once = (request: object): AskedRounds => [{ requests: { r1: request }, state: 'state 1' }];
 const NAME = form({ name: { type: 'string', title: 'Your name' } }, ['name']);
 
-/** Opens an owner's turn against a real server, with a new connection for each process. */
+/** Opens an owner's turn that uses a real MCP server, with a new connection for each process. */
 async function stage(
   rounds: AskedRounds,
   {
@@ -60,7 +60,7 @@ async function stage(
     resources: (...asked) => servers.resources(...asked),
     resource: (...asked) => servers.resource(...asked),
   };
-  const live = mcpTools({ servers: current, rules: { desk: rules } });
+  const live = createMcpTools({ servers: current, rules: { desk: rules } });
   const scene: TurnScene = await openTurnScene({}, { live, ...(model !== undefined && { model }) });
   return {
     server,
@@ -74,7 +74,6 @@ async function stage(
       await servers.close();
       servers = await connectTo(server.url);
     },
-    /** The last question, with its buttons. */
     async asked() {
       const parts = await scene.store.outbox.recent({ ...PLACE, chatId: OWNER_CHAT }, 99);
       const buttons = parts.at(-1)?.part.buttons?.map(({ label }) => label) ?? [];
@@ -82,28 +81,28 @@ async function stage(
       return { text: last.map(({ part }) => part.body.plain).join('\n'), buttons };
     },
     /**
-     * Answers as the person, with a button or `/answer`; the turn then runs until it waits again or
+     * Answers for the person, with a button or `/answer`, and runs the turn until it waits again or
      * ends.
      */
     async answer(code: number, text: string) {
       const given = { code: `CODE${code}`, by: 'test:1', text };
-      const verdict = await command(scene.store, (one) => one.answerQuestion(given));
+      const verdict = await runAsCommand(scene.store, (one) => one.answerQuestion(given));
       expect(verdict?.kind).toBe('answered');
       await scene.answerNext();
     },
     /** Gives the same answer in a process whose servers are not connected. */
     async goOnWithout(text: string) {
-      await command(scene.store, (one) =>
+      await runAsCommand(scene.store, (one) =>
         one.answerQuestion({ code: 'CODE1', by: 'test:1', text }),
       );
       await servers.close();
       await scene.answerNext();
-      return toolMessages(scene.model.asked.at(-1))
+      return listToolMessages(scene.model.asked.at(-1))
         .map(({ content }) => content)
         .join();
     },
     told: () =>
-      toolMessages(scene.model.asked.at(-1))
+      listToolMessages(scene.model.asked.at(-1))
         .map(({ content }) => content)
         .join(),
     async close() {
@@ -114,8 +113,8 @@ async function stage(
   };
 }
 
-describe('a server that asks for something during a call', () => {
-  it('[G03] [G16] asks field by field, across restarts, and gets the answers with its state', async () => {
+describe('an MCP server that asks a question during a call', () => {
+  it('[G03] [G16] asks field by field, across restarts, and receives the answers together with its state', async () => {
     const when = { type: 'string', format: 'date', description: 'The day, not the hour.' };
     const size = {
       type: 'string',
@@ -196,7 +195,7 @@ describe('a server that asks for something during a call', () => {
     expect(open.server.acts[0]?.inputResponses).toEqual({ r1: { action: 'accept', content } });
   });
 
-  it('[G03] may ask again, with new state', async () => {
+  it('[G03] may ask a second question, with new state', async () => {
     const again = form({ sure: { type: 'boolean' } }, ['sure'], 'Sure?');
     open = await stage([...once(NAME), { requests: { r2: again }, state: 'state 2' }]);
     await open.begin();
@@ -217,14 +216,14 @@ describe('a server that asks for something during a call', () => {
     const { scene, server } = open;
     await open.begin();
     expect(server.calls).toEqual([]);
-    await decide(scene.store, 'approved');
+    await decideAsOwner(scene.store, 'approved');
     await scene.answerNext();
     await open.answer(2, 'Ada');
     expect(server.acts.length).toBe(1);
     expect((await scene.store.approvals.recent(9)).map(({ state }) => state)).toEqual(['approved']);
   });
 
-  it('[G03] is not called again if its tools are gone when the answer comes', async () => {
+  it('[G03] is not called again if its tools have disappeared when the answer arrives', async () => {
     open = await stage(once(NAME));
     await open.begin();
     const { scene, server } = open;
@@ -237,7 +236,7 @@ describe('a server that asks for something during a call', () => {
     ['skip', 'decline', 'the person declined'],
     ['Decline', 'decline', 'the person declined'],
     ['cancel', 'cancel', 'the person ended it'],
-  ])('[G03] gets %s as “%s”, and the model is told', async (text, action, note) => {
+  ])('[G03] receives %s as “%s”, and the model is told about it', async (text, action, note) => {
     open = await stage(once(NAME));
     await open.begin();
     await open.answer(1, text);
@@ -260,19 +259,19 @@ describe('a server that asks for something during a call', () => {
     expect(open.told()).toContain('did not answer within 15 minutes');
   });
 
-  it('[G03] [W02] in a group is answered only by the person whose turn it is', async () => {
+  it('[G03] [W02] accepts an answer in a group only from the person whose turn it is', async () => {
     open = await stage(once(NAME));
     await open.begin(GROUP);
     const by = async (person: string) => {
       const given = { code: 'CODE1', text: 'Eve', by: person };
       const store = open?.scene.store ?? never();
-      return (await command(store, (one) => one.answerQuestion(given), '-9'))?.kind;
+      return (await runAsCommand(store, (one) => one.answerQuestion(given), '-9'))?.kind;
     };
     expect(await by('test:1')).toBe('others');
     expect(await by('test:7')).toBe('answered');
   });
 
-  it('[G03] receives a refusal if no person waits for the turn', async () => {
+  it('[G03] receives a refusal if no person is waiting for the turn', async () => {
     open = await stage(once(NAME));
     const { scene } = open;
     await scene.store.inbox.accept(timed(scene.now()));
@@ -289,7 +288,7 @@ describe('a server that asks for something during a call', () => {
     ['a nested form', form({ a: { type: 'object' } }), 'is of an unknown kind'],
     ['a script', url('javascript:alert(1)'), 'not shown to people'],
     ['an address with a name before its host', url('https://bank.example@evil.test/'), 'not shown'],
-  ])('[G03] [P18] does not reach the person with %s', async (_what, request, reason) => {
+  ])('[G03] [P18] does not show %s to the person', async (_what, request, reason) => {
     open = await stage(once(request));
     await open.begin();
     expect(open.scene.outcome()).toBe('answered');
@@ -310,7 +309,7 @@ describe('a server that asks for something during a call', () => {
   });
 });
 
-/** The write numbers in both lives, plus one more than each of them makes. */
+/** The write numbers of both processes, plus one more than each of them makes. */
 const DEATHS = [0, 1].flatMap((life) =>
   [1, 2, 3, 4, 5].flatMap((write) =>
     (['before', 'after'] as const).map((when) => ({ life, write, when })),
@@ -319,15 +318,15 @@ const DEATHS = [0, 1].flatMap((life) =>
 
 describe('a process that dies around a call that needs a person’s answer', () => {
   it.each(DEATHS)(
-    '[G03] [G16] in life $life, $when write $write: the server acts at most once',
+    '[G03] [G16] in run $life, dying $when write $write: the server acts at most once',
     async (death) => {
-      const model = scriptedModel();
+      const model = createScriptedModel();
       open = await stage(once(NAME), { model: { id: model.id, stream: obedient(model) } });
       const { scene, server } = open;
-      const store = mortalStore(scene.store);
+      const store = createMortalStore(scene.store);
       await scene.write('book it');
       const isOver = async () => (await scene.owed()).includes('Done.');
-      const lives: (Death | null)[] = [null, null, null, null];
+      const lives: (StoreDeath | null)[] = [null, null, null, null];
       lives[death.life] = death;
       for (const life of lives) {
         if (await isOver()) break;
@@ -338,10 +337,10 @@ describe('a process that dies around a call that needs a person’s answer', () 
         const waiting = await scene.store.approvals.of(started.turn.turnId, questionKey(started));
         if (waiting?.state !== 'pending') continue;
         const given = { code: waiting.code, by: 'test:1', text: 'Ada' };
-        await command(scene.store, (one) => one.answerQuestion(given));
+        await runAsCommand(scene.store, (one) => one.answerQuestion(given));
       }
       expect(await isOver()).toBe(true);
-      const told = toolMessages(model.asked.at(-1)).map(({ content }) => content);
+      const told = listToolMessages(model.asked.at(-1)).map(({ content }) => content);
       const isUncertain = told.join().includes('Whether it took effect is not known');
       expect(server.acts.length).toBeLessThanOrEqual(1);
       if (!isUncertain) expect(server.acts).toMatchObject([{ requestState: 'state 1' }]);
@@ -358,7 +357,7 @@ function questionKey({ turn }: { readonly turn: { readonly turnId: string } }): 
 /** A model that repeats the call until it receives a result. */
 function obedient(model: ScriptedModel): ScriptedModel['stream'] {
   return (request, signal) => {
-    model.next(toolMessages(request).length > 0 ? { say: 'Done.' } : CALL);
+    model.next(listToolMessages(request).length > 0 ? { say: 'Done.' } : CALL);
     return model.stream(request, signal);
   };
 }

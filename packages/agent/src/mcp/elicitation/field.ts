@@ -1,8 +1,8 @@
-import { visibleLine } from '@parley/core';
+import { toVisibleLine } from '@parley/core';
 import { z } from 'zod';
 
 /** A choice in a field: the label shown to a person, and the value sent to the server. */
-export interface Option {
+export interface FieldOption {
   readonly label: string;
   readonly value: string;
 }
@@ -21,18 +21,18 @@ export type FieldKind =
       readonly most: number;
     }
   | { readonly kind: 'yes-no' }
-  | { readonly kind: 'one'; readonly options: readonly Option[] }
+  | { readonly kind: 'one'; readonly options: readonly FieldOption[] }
   | {
       readonly kind: 'several';
-      readonly options: readonly Option[];
+      readonly options: readonly FieldOption[];
       readonly least: number;
       readonly most: number;
     };
 
 export type FieldValue = string | number | boolean | readonly string[];
 
-/** One field in a form. */
-export type Field = FieldKind & {
+/** A field in a form. */
+export type FormField = FieldKind & {
   readonly name: string;
   readonly title: string;
   readonly description: string;
@@ -41,15 +41,18 @@ export type Field = FieldKind & {
   readonly proposed?: FieldValue | undefined;
 };
 
-/** A form that cannot be presented to a person. The message tells the model why. */
+/**
+ * Thrown for a form that cannot be presented to a person. The message explains the reason to the
+ * model.
+ */
 export class UnfitFormError extends Error {}
 
 /** The maximum number of fields in a form; more are too many for a chat. */
 const MAX_FIELDS = 20;
 const MAX_OPTIONS = 50;
 /**
- * The maximum length of a choice's label, in characters. With a distinguishing mark it is as long
- * as a button may be.
+ * The maximum length of a choice's label, in characters. Together with a distinguishing suffix, a
+ * label is as long as a button may be.
  */
 const MAX_LABEL = 54;
 const MAX_TITLE = 100;
@@ -66,7 +69,7 @@ const Items = z.object({
 const count = z.number().int().nonnegative().optional().catch(undefined);
 const bound = z.number().optional().catch(undefined);
 const words = z.string().optional().catch(undefined);
-const Property = z.object({
+const FieldProperty = z.object({
   ...{ type: z.unknown().optional(), title: words, description: words, format: words },
   ...{ minLength: count, maxLength: count, minItems: count, maxItems: count },
   ...{ minimum: bound, maximum: bound },
@@ -80,7 +83,7 @@ const Property = z.object({
     .optional()
     .catch(undefined),
 });
-type Property = z.infer<typeof Property>;
+type FieldProperty = z.infer<typeof FieldProperty>;
 
 const Form = z.object({
   properties: z.record(z.string(), z.unknown()).default({}),
@@ -88,7 +91,7 @@ const Form = z.object({
 });
 
 /** Parses the fields in a form, in order. Throws UnfitFormError. */
-export function readFields(schema: unknown): readonly Field[] {
+export function readFields(schema: unknown): readonly FormField[] {
   const form = Form.safeParse(schema ?? {});
   if (!form.success) throw new UnfitFormError('its form does not follow the protocol');
   const named = Object.entries(form.data.properties);
@@ -99,26 +102,26 @@ export function readFields(schema: unknown): readonly Field[] {
   return named.map(([name, property]) => readField(name, property, form.data.required));
 }
 
-function readField(name: string, said: unknown, required: readonly string[]): Field {
-  const parsed = Property.safeParse(said);
-  if (!parsed.success) throw unknownKind(name);
+function readField(name: string, said: unknown, required: readonly string[]): FormField {
+  const parsed = FieldProperty.safeParse(said);
+  if (!parsed.success) throw createUnknownKindError(name);
   const { title, description, default: proposed } = parsed.data;
-  const shown = shortLine(title ?? name, MAX_TITLE) || shortLine(name, MAX_TITLE) || 'Answer';
-  if (isSecret(`${name} ${shown} ${parsed.data.format ?? ''}`)) {
+  const shown = toShortLine(title ?? name, MAX_TITLE) || toShortLine(name, MAX_TITLE) || 'Answer';
+  if (isSecretRequest(`${name} ${shown} ${parsed.data.format ?? ''}`)) {
     throw new UnfitFormError(
       `it asks for ${JSON.stringify(shown)} in a form, and a server must never ask for secrets in one`,
     );
   }
   return {
     ...readFieldKind(name, parsed.data),
-    ...{ name, title: shown, description: shortLine(description ?? '', MAX_DESCRIPTION) },
+    ...{ name, title: shown, description: toShortLine(description ?? '', MAX_DESCRIPTION) },
     ...{ isRequired: required.includes(name), proposed },
   };
 }
 
-function readFieldKind(name: string, property: Property): FieldKind {
-  const options = optionsOf(property);
-  if (options !== null) return { kind: 'one', options: checked(name, options) };
+function readFieldKind(name: string, property: FieldProperty): FieldKind {
+  const options = listOptions(property);
+  if (options !== null) return { kind: 'one', options: checkOptions(name, options) };
   const { type, minimum, maximum } = property;
   const types: readonly unknown[] = Array.isArray(type) ? type : [type];
   switch (types.find((one) => one !== 'null')) {
@@ -136,28 +139,28 @@ function readFieldKind(name: string, property: Property): FieldKind {
       return { kind: 'text', format: Format.safeParse(property.format).data, least, most };
     }
     case 'array': {
-      const all = checked(name, optionsOf(property.items ?? {}) ?? []);
+      const all = checkOptions(name, listOptions(property.items ?? {}) ?? []);
       const { minItems: least = 0, maxItems: most = all.length } = property;
       return { kind: 'several', options: all, least, most };
     }
     default:
-      throw unknownKind(name);
+      throw createUnknownKindError(name);
   }
 }
 
 const Format = z.enum(['email', 'uri', 'date', 'date-time']);
 
-function unknownKind(name: string): UnfitFormError {
-  const shown = JSON.stringify(shortLine(name, MAX_TITLE));
+function createUnknownKindError(name: string): UnfitFormError {
+  const shown = JSON.stringify(toShortLine(name, MAX_TITLE));
   return new UnfitFormError(`the field ${shown} of its form is of an unknown kind`);
 }
 
-type WithOptions = Pick<Property, 'enum' | 'oneOf' | 'anyOf'> & {
-  readonly enumNames?: Property['enumNames'];
+type PropertyWithOptions = Pick<FieldProperty, 'enum' | 'oneOf' | 'anyOf'> & {
+  readonly enumNames?: FieldProperty['enumNames'];
 };
 
 /** Null if the field is not a choice. */
-function optionsOf(property: WithOptions): readonly Option[] | null {
+function listOptions(property: PropertyWithOptions): readonly FieldOption[] | null {
   const labelled = property.oneOf ?? property.anyOf;
   if (labelled !== undefined)
     return labelled.map(({ const: value, title }) => ({ value, label: title ?? value }));
@@ -166,16 +169,16 @@ function optionsOf(property: WithOptions): readonly Option[] | null {
 }
 
 /** Makes labels unique and short enough for a button. */
-function checked(name: string, options: readonly Option[]): readonly Option[] {
-  if (options.length === 0) throw unknownKind(name);
+function checkOptions(name: string, options: readonly FieldOption[]): readonly FieldOption[] {
+  if (options.length === 0) throw createUnknownKindError(name);
   if (options.length > MAX_OPTIONS) {
     throw new UnfitFormError(
-      `the field ${JSON.stringify(shortLine(name, MAX_TITLE))} of its form has ${options.length} choices; at most ${MAX_OPTIONS} are asked`,
+      `the field ${JSON.stringify(toShortLine(name, MAX_TITLE))} of its form has ${options.length} choices; at most ${MAX_OPTIONS} are asked`,
     );
   }
   const taken = new Set<string>();
   return options.map(({ label, value }, at) => {
-    const short = shortLine(label, MAX_LABEL) || shortLine(value, MAX_LABEL);
+    const short = toShortLine(label, MAX_LABEL) || toShortLine(value, MAX_LABEL);
     const key = short.toLowerCase();
     const own = short === '' || taken.has(key) ? `${short} (${at + 1})`.trim() : short;
     taken.add(key);
@@ -184,8 +187,8 @@ function checked(name: string, options: readonly Option[]): readonly Option[] {
 }
 
 /** One line of text from a server, without invisible characters. */
-export function shortLine(text: string, most: number): string {
-  const line = visibleLine(text).replace(/\s+/g, ' ').trim();
+export function toShortLine(text: string, most: number): string {
+  const line = toVisibleLine(text).replace(/\s+/g, ' ').trim();
   const characters = [...line];
   return characters.length <= most ? line : `${characters.slice(0, most - 1).join('')}…`;
 }
@@ -193,6 +196,6 @@ export function shortLine(text: string, most: number): string {
 const SECRETS =
   /pass[\s_-]?(?:word|phrase|code|wd)|\bpwd\b|secret|\bpin\b|pin[\s_-]?code|(?:api|private|access|secret)[\s_-]?key|(?:access|auth|bearer|refresh|api)[\s_-]?token|credential|\bcv[vc]2?\b|(?:credit|debit|bank)[\s_-]?card|card[\s_-]?number|one[\s_-]?time|\botp\b|seed[\s_-]?phrase|passwor[dt]|kennwort|contraseña|mot de passe|senha|пароль|密码|パスワード|비밀번호/iu;
 
-function isSecret(text: string): boolean {
+function isSecretRequest(text: string): boolean {
   return SECRETS.test(text);
 }

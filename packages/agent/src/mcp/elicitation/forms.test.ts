@@ -1,12 +1,12 @@
-import { shownLiteral } from '@parley/core';
+import { restoreLiteral } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Field, readFields, UnfitFormError } from './field.ts';
-import { addressQuestion, consentQuestion, fieldQuestion } from './questions.ts';
-import { proposedValue, readFieldAnswer } from './read-answer.ts';
+import { type FormField, readFields, UnfitFormError } from './field.ts';
+import { createAddressQuestion, createConsentQuestion, formatFieldQuestion } from './questions.ts';
+import { findProposedValue, readFieldAnswer } from './read-answer.ts';
 import { readElicitation } from './read-request.ts';
 
-function fieldOf(property: object): Field {
+function fieldOf(property: object): FormField {
   const [field] = readFields({ type: 'object', properties: { f: property } });
   if (field === undefined) throw new Error('it has one field');
   return field;
@@ -52,7 +52,7 @@ describe('a person’s answer to a field of a form', () => {
     [TITLED, 'none', []],
     [TITLED, 'all', COLORS],
     [TITLED, 'the blue, the red', ['red', 'blue']],
-  ])('[G03] %j with %j is %j', (property, text, value) => {
+  ])('[G03] field %j, answer %j: parsed as %j', (property, text, value) => {
     expect(readFieldAnswer(fieldOf(property), text)).toEqual({ kind: 'value', value });
   });
 
@@ -74,13 +74,13 @@ describe('a person’s answer to a field of a form', () => {
     [SEVERAL, '1, 2, 3', 'at most 2'],
     [SEVERAL, 'none', 'at least 1'],
     [SEVERAL, '1, 9', 'not all of these'],
-  ])('[G03] %j refuses %j: %s', (property, text, problem) => {
+  ])('[G03] field %j refuses the answer %j: %s', (property, text, problem) => {
     const read = readFieldAnswer(fieldOf(property), text);
     expect(read).toMatchObject({ kind: 'problem', problem: expect.stringContaining(problem) });
   });
 
-  it('[G03] may be the server’s proposal only if it is valid as an answer', () => {
-    const proposed = (property: object) => proposedValue(fieldOf(property));
+  it('[G03] accepts the server’s proposed value only if it is a valid answer', () => {
+    const proposed = (property: object) => findProposedValue(fieldOf(property));
     expect(proposed({ type: 'integer', default: 3 })).toBe(3);
     expect(proposed({ type: 'integer', default: 2.5 })).toBeUndefined();
     expect(proposed({ type: 'integer', default: '3' })).toBeUndefined();
@@ -117,12 +117,12 @@ describe('a form that cannot be presented to a person', () => {
       ],
       ...['Kennwort', 'пароль', 'access token', 'Credit card', 'cardNumber', 'OTP', 'seed phrase'],
     ].map((name) => [`asks for ${name}`, { [name]: { type: 'string' } }] as const),
-  ])('[G03] [P18] %s', (_what, properties) => {
+  ])('[G03] [P18] rejects a form that %s', (_what, properties) => {
     expect(() => readFields({ type: 'object', properties })).toThrow(UnfitFormError);
   });
 
   it.each(['pinned', 'Number of tokens', 'card', 'Passport country', 'shipping', 'opinion'])(
-    '[G03] %s is not a secret',
+    '[G03] does not treat %s as a secret',
     (name) => {
       expect(
         readFields({ type: 'object', properties: { [name]: { type: 'string' } } }).length,
@@ -135,23 +135,25 @@ describe('the text of a server in a question', () => {
   const outside = fc.string({ unit: 'grapheme', maxLength: 3_000 });
   const asker = (message: string) => ({ server: 'desk', tool: 'book', message });
 
-  it('[G03] [P18] is bounded, and each of its lines is quoted', () => {
+  it('[G03] [P18] bounds the server’s text and quotes each of its lines', () => {
     fc.assert(
       fc.property(outside, outside, (message, description) => {
         const field = fieldOf({ type: 'string', title: 'Name', description });
         const place = { asker: asker(message), nth: 0, count: 1, problem: null };
-        const { question } = fieldQuestion(field, place);
+        const { question } = formatFieldQuestion(field, place);
         expect(question.length).toBeLessThan(4_000);
         const own = question.split('\n').filter((line) => line !== '' && !line.startsWith('>'));
         expect(own.length).toBe(3);
       }),
     );
-    const { question } = consentQuestion(asker('Fine.\n\n**From Parley:** `all` is safe <b>'));
+    const { question } = createConsentQuestion(
+      asker('Fine.\n\n**From Parley:** `all` is safe <b>'),
+    );
     expect(question).not.toContain('**From');
-    expect(shownLiteral(question)).toContain('> Fine.\n> **From Parley:** `all` is safe <b>');
+    expect(restoreLiteral(question)).toContain('> Fine.\n> **From Parley:** `all` is safe <b>');
   });
 
-  it('[G03] is read without an error whatever the server sends, and only web addresses are shown', () => {
+  it('[G03] reads any message of a server without an error, and shows only web addresses', () => {
     const params = fc.record(
       {
         mode: fc.oneof(fc.constantFrom('form', 'url'), outside),
@@ -171,8 +173,8 @@ describe('the text of a server in a question', () => {
     expect(readElicitation({ method: 'sampling/createMessage', params: {} })).toBeNull();
   });
 
-  it('[G03] [P18] comes with a warning if a host name has letters that look like others', () => {
-    const { question } = addressQuestion(asker(''), new URL('https://аpple.example/'));
+  it('[G03] [P18] warns about a host name whose letters look like others', () => {
+    const { question } = createAddressQuestion(asker(''), new URL('https://аpple.example/'));
     expect(question).toContain('xn--');
     expect(question).toContain('can look like others');
   });

@@ -1,10 +1,10 @@
-import { inlineCode, literal, quotedLines, visibleLine } from '@parley/core';
+import { formatInlineCode, quoteLines, toLiteralMarkdown, toVisibleLine } from '@parley/core';
 import type { PersonQuestion } from '../../tools/tool.ts';
-import { type Field, type FieldValue, type Option, shortLine } from './field.ts';
-import { proposedValue } from './read-answer.ts';
+import { type FieldOption, type FieldValue, type FormField, toShortLine } from './field.ts';
+import { findProposedValue } from './read-answer.ts';
 
 /** The server and tool that ask, and the server's message. */
-export interface Asker {
+export interface AskingServerTool {
   readonly server: string;
   /** The tool's name on the server. */
   readonly tool: string;
@@ -18,69 +18,71 @@ const MAX_LINES = 12;
 const DECLINES = { label: 'Decline', does: 'declines', style: 'danger' } as const;
 
 /** Introduces a question: the server, its tool and its message. The server's text is quoted. */
-function opening({ server, tool, message }: Asker): string {
+function formatOpening({ server, tool, message }: AskingServerTool): string {
   const lines = message
     .split(/\r\n|[\n\r\u2028\u2029\u0085\v\f]/)
-    .map((line) => visibleLine(line).trim())
+    .map((line) => toVisibleLine(line).trim())
     .filter((line) => line !== '')
     .slice(0, MAX_LINES);
-  const quoted = literalQuotation(cutTo(lines.join('\n'), MAX_MESSAGE));
-  const who = `The server ${inlineCode(server)}, whose tool ${inlineCode(shortLine(tool, 80))} I am using, has a question for you. The quoted text is the server’s, not mine, and your answer goes to the server. Never enter a password, a key or a card number here: a server must not ask for them.`;
+  const quoted = formatQuotation(truncateText(lines.join('\n'), MAX_MESSAGE));
+  const who = `The server ${formatInlineCode(server)}, whose tool ${formatInlineCode(toShortLine(tool, 80))} I am using, has a question for you. The quoted text is the server’s, not mine, and your answer goes to the server. Never enter a password, a key or a card number here: a server must not ask for them.`;
   return lines.length === 0 ? who : `${who}\n\n${quoted}`;
 }
 
-function literalQuotation(text: string): string {
-  return quotedLines(text.split('\n').map(literal).join('\n'));
+function formatQuotation(text: string): string {
+  return quoteLines(text.split('\n').map(toLiteralMarkdown).join('\n'));
 }
 
-function cutTo(text: string, most: number): string {
+function truncateText(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
 }
 
 /** The position of a field in its form, and what was wrong with the previous answer. */
 export interface FieldLocation {
-  readonly asker: Asker;
+  readonly asker: AskingServerTool;
   readonly nth: number;
   readonly count: number;
   readonly problem: string | null;
 }
 
 /** Formats a field as a question. The word `decline` ends the whole form. */
-export function fieldQuestion(
-  field: Field,
+export function formatFieldQuestion(
+  field: FormField,
   { asker, nth, count, problem }: FieldLocation,
 ): Pick<PersonQuestion, 'question' | 'choices' | 'skip'> {
   const isFirst = nth === 0 && problem === null;
   const place = count === 1 ? '' : ` (${nth + 1} of ${count})`;
-  const from = isFirst ? '' : ` – for the server ${inlineCode(asker.server)}`;
+  const from = isFirst ? '' : ` – for the server ${formatInlineCode(asker.server)}`;
   const { description } = field;
   const parts = [
-    ...(isFirst ? [opening(asker)] : []),
+    ...(isFirst ? [formatOpening(asker)] : []),
     ...(problem === null ? [] : [`That does not fit: ${problem}.`]),
-    `**${literal(field.title)}**${place}${from}`,
-    ...(description === '' ? [] : [literalQuotation(description)]),
-    hintOf(field),
+    `**${toLiteralMarkdown(field.title)}**${place}${from}`,
+    ...(description === '' ? [] : [formatQuotation(description)]),
+    getFieldHint(field),
   ];
-  const skip = skipOf(field);
+  const skip = getSkipChoice(field);
   const ends = skip === DECLINES ? '' : 'Reply `decline` to send the server nothing at all.';
   const question = [...parts, ends].filter((text) => text !== '').join('\n\n');
-  return { question, choices: choicesOf(field), skip };
+  return { question, choices: listFieldChoices(field), skip };
 }
 
-function choicesOf(field: Field): readonly string[] {
+function listFieldChoices(field: FormField): readonly string[] {
   if (field.kind === 'yes-no') return ['Yes', 'No'];
   return field.kind === 'one' ? field.options.map(({ label }) => label) : [];
 }
 
-/** A hint about the expected form of the answer, if the field itself does not make it clear. */
-function hintOf(field: Field): string {
+/** A hint about the expected form of the answer, for fields whose label does not make it clear. */
+function getFieldHint(field: FormField): string {
   switch (field.kind) {
     case 'text':
       return field.format === undefined ? '' : FORMAT_HINTS[field.format];
     case 'number':
-      return numberHint(field.isWhole, field.least, field.most);
+      return createNumberHint(field.isWhole, field.least, field.most);
     case 'several': {
-      const list = field.options.map(({ label }, at) => `${at + 1}. ${literal(label)}`).join('\n');
+      const list = field.options
+        .map(({ label }, at) => `${at + 1}. ${toLiteralMarkdown(label)}`)
+        .join('\n');
       return `${list}\n\nReply with the numbers of your choices, such as \`1, 3\`, or with \`none\`.`;
     }
     case 'yes-no':
@@ -96,15 +98,15 @@ const FORMAT_HINTS = {
   'date-time': 'A date and time like `2026-11-27T09:00:00+01:00`.',
 } as const;
 
-function numberHint(isWhole: boolean, least: number, most: number): string {
+function createNumberHint(isWhole: boolean, least: number, most: number): string {
   const kind = isWhole ? 'A whole number' : 'A number';
   const from = Number.isFinite(least) ? ` from ${least}` : '';
   const to = most < Number.MAX_VALUE ? ` up to ${most}` : '';
   return `${kind}${from}${to}.`;
 }
 
-function skipOf(field: Field): NonNullable<PersonQuestion['skip']> {
-  const proposed = proposedValue(field);
+function getSkipChoice(field: FormField): NonNullable<PersonQuestion['skip']> {
+  const proposed = findProposedValue(field);
   if (proposed !== undefined)
     return {
       label: 'Skip',
@@ -114,39 +116,39 @@ function skipOf(field: Field): NonNullable<PersonQuestion['skip']> {
 }
 
 /** Formats a value for a person, in Markdown. */
-function renderFieldValue(field: Field, value: FieldValue): string {
+function renderFieldValue(field: FormField, value: FieldValue): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  const options: readonly Option[] = 'options' in field ? field.options : [];
+  const options: readonly FieldOption[] = 'options' in field ? field.options : [];
   const label = (one: string) => options.find((option) => option.value === one)?.label ?? one;
   if (typeof value === 'number') return String(value);
-  if (typeof value === 'string') return inlineCode(shortLine(label(value), 200));
-  return value.length === 0 ? 'none' : value.map((one) => inlineCode(label(one))).join(', ');
+  if (typeof value === 'string') return formatInlineCode(toShortLine(label(value), 200));
+  return value.length === 0 ? 'none' : value.map((one) => formatInlineCode(label(one))).join(', ');
 }
 
 /** Shows a completed form with several fields before it is sent. */
-export function reviewQuestion(
-  { server }: Asker,
-  fields: readonly Field[],
+export function createReviewQuestion(
+  { server }: AskingServerTool,
+  fields: readonly FormField[],
   content: Readonly<Record<string, FieldValue>>,
 ): Pick<PersonQuestion, 'question' | 'choices' | 'skip'> {
   const lines = fields.map((field) => {
     const value = Object.hasOwn(content, field.name) ? content[field.name] : undefined;
-    return `- ${literal(field.title)}: ${value === undefined ? 'left out' : renderFieldValue(field, value)}`;
+    return `- ${toLiteralMarkdown(field.title)}: ${value === undefined ? 'left out' : renderFieldValue(field, value)}`;
   });
-  const question = `May I send this to the server ${inlineCode(server)}?\n\n${lines.join('\n')}`;
+  const question = `May I send this to the server ${formatInlineCode(server)}?\n\n${lines.join('\n')}`;
   return { question, choices: ['Send'], skip: DECLINES };
 }
 
 /** A form without fields only asks for consent. */
-export function consentQuestion(
-  asker: Asker,
+export function createConsentQuestion(
+  asker: AskingServerTool,
 ): Pick<PersonQuestion, 'question' | 'choices' | 'skip'> {
-  return { question: opening(asker), choices: ['Accept'], skip: DECLINES };
+  return { question: formatOpening(asker), choices: ['Accept'], skip: DECLINES };
 }
 
-/** Shows an address. Parley never opens it. */
-export function addressQuestion(
-  asker: Asker,
+/** Formats a web address for a person. Parley never opens the address. */
+export function createAddressQuestion(
+  asker: AskingServerTool,
   url: URL,
 ): Pick<PersonQuestion, 'question' | 'choices' | 'skip'> {
   const warnings = [
@@ -156,9 +158,9 @@ export function addressQuestion(
       : []),
   ];
   const question = [
-    opening(asker),
-    `It wants you to open an address in your browser. Its host is ${inlineCode(url.host)}:`,
-    inlineCode(url.href),
+    formatOpening(asker),
+    `It wants you to open an address in your browser. Its host is ${formatInlineCode(url.host)}:`,
+    formatInlineCode(url.href),
     [
       'Open it only if you know that host and expect this. I do not open it, and I cannot see what you do there.',
       ...warnings,

@@ -1,41 +1,41 @@
 import { readYesOrNo } from '@parley/core';
 import { z } from 'zod';
-import type { Field, FieldValue, Option } from './field.ts';
+import type { FieldOption, FieldValue, FormField } from './field.ts';
 
-/** The value of a field as answered by a person, or what is wrong with the answer. */
-export type ReadAnswer =
+/** The parsed value of a person's answer, or what is wrong with the answer. */
+export type FieldAnswer =
   | { readonly kind: 'value'; readonly value: FieldValue }
   | { readonly kind: 'problem'; readonly problem: string };
 
-const value = (of: FieldValue): ReadAnswer => ({ kind: 'value', value: of });
-const answerProblem = (text: string): ReadAnswer => ({ kind: 'problem', problem: text });
+const value = (of: FieldValue): FieldAnswer => ({ kind: 'value', value: of });
+const answerProblem = (text: string): FieldAnswer => ({ kind: 'problem', problem: text });
 
-/** Parses what a person has written or selected for a field. */
-export function readFieldAnswer(field: Field, said: string): ReadAnswer {
+/** Parses a person's answer to a field. */
+export function readFieldAnswer(field: FormField, said: string): FieldAnswer {
   const text = said.trim();
   switch (field.kind) {
     case 'text':
       return readTextAnswer(field, text);
     case 'number':
-      return readNumber(field, text);
+      return readNumberAnswer(field, text);
     case 'yes-no': {
       const meaning = readYesOrNo(text);
       if (meaning === 'yes' || meaning === 'no') return value(meaning === 'yes');
       return answerProblem('I need a yes or a no');
     }
     case 'one': {
-      const found = optionIn(field.options, text);
+      const found = findOption(field.options, text);
       return found === undefined
         ? answerProblem('this is not one of the choices')
         : value(found.value);
     }
     case 'several':
-      return readSeveral(field, text);
+      return readSeveralAnswer(field, text);
   }
 }
 
 /** The server's proposed value, if it is a valid answer. */
-export function proposedValue(field: Field): FieldValue | undefined {
+export function findProposedValue(field: FormField): FieldValue | undefined {
   const { proposed } = field;
   if (proposed === undefined) return undefined;
   switch (field.kind) {
@@ -46,7 +46,9 @@ export function proposedValue(field: Field): FieldValue | undefined {
     case 'several': {
       if (!Array.isArray(proposed)) return undefined;
       const chosen = field.options.filter((option) => proposed.includes(option.value));
-      return isCountFit(field, chosen.length) ? chosen.map((option) => option.value) : undefined;
+      return isCountAllowed(field, chosen.length)
+        ? chosen.map((option) => option.value)
+        : undefined;
     }
     case 'text':
     case 'number': {
@@ -57,7 +59,7 @@ export function proposedValue(field: Field): FieldValue | undefined {
   }
 }
 
-type KindOf<Kind extends Field['kind']> = Extract<Field, { kind: Kind }>;
+type FieldOfKind<Kind extends FormField['kind']> = Extract<FormField, { kind: Kind }>;
 
 const FORMATS = {
   email: { schema: z.email(), problem: 'that is not an e-mail address' },
@@ -69,7 +71,7 @@ const FORMATS = {
   },
 } as const;
 
-function readTextAnswer({ least, most, format }: KindOf<'text'>, text: string): ReadAnswer {
+function readTextAnswer({ least, most, format }: FieldOfKind<'text'>, text: string): FieldAnswer {
   const { length } = [...text];
   if (length < least) return answerProblem(`that is shorter than ${least} characters`);
   if (length > most) return answerProblem(`that is longer than ${most} characters`);
@@ -84,7 +86,10 @@ function readTextAnswer({ least, most, format }: KindOf<'text'>, text: string): 
  */
 const NUMBER = /^[+-]?\d+(?:\.\d+|,(?!\d{3}$)\d+)?$/;
 
-function readNumber({ isWhole, least, most }: KindOf<'number'>, text: string): ReadAnswer {
+function readNumberAnswer(
+  { isWhole, least, most }: FieldOfKind<'number'>,
+  text: string,
+): FieldAnswer {
   const number = NUMBER.test(text) ? Number(text.replace(',', '.')) : Number.NaN;
   if (!Number.isFinite(number)) return answerProblem('I need a number, in digits only');
   if (isWhole && !Number.isSafeInteger(number)) return answerProblem('I need a whole number');
@@ -93,17 +98,17 @@ function readNumber({ isWhole, least, most }: KindOf<'number'>, text: string): R
   return value(number);
 }
 
-function readSeveral(field: KindOf<'several'>, text: string): ReadAnswer {
-  const chosen = severalIn(field.options, text);
+function readSeveralAnswer(field: FieldOfKind<'several'>, text: string): FieldAnswer {
+  const chosen = findOptions(field.options, text);
   if (chosen === null) return answerProblem('not all of these are among the choices');
-  if (isCountFit(field, chosen.length)) return value(chosen.map((option) => option.value));
+  if (isCountAllowed(field, chosen.length)) return value(chosen.map((option) => option.value));
   const { least, most } = field;
   return answerProblem(
     chosen.length < least ? `choose at least ${least}` : `choose at most ${most} of them`,
   );
 }
 
-function isCountFit({ least, most }: KindOf<'several'>, count: number): boolean {
+function isCountAllowed({ least, most }: FieldOfKind<'several'>, count: number): boolean {
   return count >= least && count <= most;
 }
 
@@ -111,21 +116,21 @@ function isCountFit({ least, most }: KindOf<'several'>, count: number): boolean 
  * Parses `1, 3`, `1 and 3`, names separated by commas, `all` or `none`; returned in the order of
  * the form.
  */
-function severalIn(options: readonly Option[], text: string): readonly Option[] | null {
+function findOptions(options: readonly FieldOption[], text: string): readonly FieldOption[] | null {
   if (/^(?:all|alle|todos|tous|tutti|все)[.!]?$/i.test(text)) return options;
   if (/^(?:none|nothing|keine?s?|ninguno|aucun|nessuno)[.!]?$/i.test(text)) return [];
-  const whole = optionIn(options, text);
+  const whole = findOption(options, text);
   if (whole !== undefined) return [whole];
   const isNumbers = /^[\d\s,;.+&]*(?:(?:and|und|y|et|e)\s[\d\s,;.+&]*)*$/i.test(text);
   const between = isNumbers ? /[^\d]+/ : /\s*[,;\n]\s*|\s+(?:and|und|y|et|e|&)\s+/i;
   const pieces = text.split(between).filter((piece) => piece !== '');
-  const found = pieces.map((piece) => optionIn(options, piece));
+  const found = pieces.map((piece) => findOption(options, piece));
   if (pieces.length === 0 || found.includes(undefined)) return null;
   return options.filter((option) => found.includes(option));
 }
 
 /** Finds an option by its number, label or value. */
-function optionIn(options: readonly Option[], text: string): Option | undefined {
+function findOption(options: readonly FieldOption[], text: string): FieldOption | undefined {
   const said = text.trim().toLowerCase();
   const same = options.find(({ label, value: own }) =>
     [label, own].some((name) => name.toLowerCase() === said),

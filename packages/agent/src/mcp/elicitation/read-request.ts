@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { type Field, readFields, UnfitFormError } from './field.ts';
+import { type FormField, readFields, UnfitFormError } from './field.ts';
 
 /** A server's question to a person during a call. */
 export type Elicitation =
-  | { readonly kind: 'form'; readonly message: string; readonly fields: readonly Field[] }
+  | { readonly kind: 'form'; readonly message: string; readonly fields: readonly FormField[] }
   | { readonly kind: 'url'; readonly message: string; readonly url: URL }
-  /** Cannot be presented to a person; the reason is for the model. */
+  /** A request that cannot be presented to a person; the reason is for the model. */
   | { readonly kind: 'unfit'; readonly reason: string };
 
 /** The maximum length of an address, in characters. */

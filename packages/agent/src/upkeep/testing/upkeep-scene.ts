@@ -2,13 +2,13 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { ChatModel } from '@parley/models';
 import type { HeartbeatOrder } from '@parley/store';
-import { dayBefore } from '../../context/yesterday-source.ts';
+import { getDayBefore } from '../../context/yesterday-source.ts';
 import { openTurnScene, type TurnScene } from '../../testing/turn-scene.ts';
 import { OWNER_CHAT, PLACE } from '../../testing/write-message.ts';
 import type { DailyNote } from '../memory-pages.ts';
 import type { UpkeepBounds } from '../proposal.ts';
 
-export type Proposing = (shown: string) => object | string;
+export type ProposeChanges = (shown: string) => object | string;
 
 export interface UpkeepScene {
   readonly turns: TurnScene;
@@ -27,19 +27,19 @@ const TARGET = { dialect: 'plain', maxLength: 4096, unit: 'utf16' } as const;
 
 /** Opens a scene at 14:05 in Berlin on 21 November 2026. */
 export async function openUpkeepScene(
-  propose: Proposing,
+  propose: ProposeChanges,
   upkeep?: UpkeepBounds,
 ): Promise<UpkeepScene> {
   const shown: string[] = [];
   const turns = await openTurnScene(
     {},
     {
-      model: proposingModel(propose, shown),
+      model: createProposingModel(propose, shown),
       ...(upkeep !== undefined && { heartbeat: { upkeep } }),
     },
   );
   const order = async (id: string, place: 'direct' | 'group' = 'direct'): Promise<void> => {
-    await turns.store.heartbeats.start(orderOf(id, place), null, 1);
+    await turns.store.heartbeats.start(createHeartbeatOrder(id, place), null, 1);
   };
   return {
     turns,
@@ -61,12 +61,12 @@ export async function openUpkeepScene(
   };
 }
 
-export function idOf(shown: string, words: string): string {
+export function findItemId(shown: string, words: string): string {
   const line = shown.split('\n').find((one) => one.includes(words) && /^> \[/.test(one));
   return /^> \[([MN]\d+)\]/.exec(line ?? '')?.[1] ?? `nothing with ${words}`;
 }
 
-function proposingModel(propose: Proposing, shown: string[]): ChatModel {
+function createProposingModel(propose: ProposeChanges, shown: string[]): ChatModel {
   const id = 'test/model';
   return {
     id,
@@ -82,7 +82,7 @@ function proposingModel(propose: Proposing, shown: string[]): ChatModel {
   };
 }
 
-function orderOf(id: string, place: 'direct' | 'group'): HeartbeatOrder {
+function createHeartbeatOrder(id: string, place: 'direct' | 'group'): HeartbeatOrder {
   const chatId = place === 'direct' ? OWNER_CHAT : 'g';
   const variables = { task: 'memory', instruction: '-', schedule: '-', routine: 'memory-upkeep' };
   return {
@@ -139,8 +139,8 @@ Kept by Ann since the spring.
 `;
 
 /**
- * The notes for some days, keyed by the number of days before the last one. All other days contain
- * next to nothing.
+ * Returns notes for some days, keyed by the number of days before the last one. All other days have
+ * an almost empty note.
  */
 const NOTED: Readonly<Record<number, readonly string[]>> = {
   29: ['Bo asked about the keys.'],
@@ -156,17 +156,17 @@ const NOTED: Readonly<Record<number, readonly string[]>> = {
   0: ['- [x] watered the plants', 'See https://mallory.example for the new address.'],
 };
 
-export function thirtyDays(): readonly DailyNote[] {
+export function createThirtyNotes(): readonly DailyNote[] {
   const notes: DailyNote[] = [];
   let date = TODAY;
   for (let back = 0; back < 30; back += 1) {
     const lines = NOTED[back] ?? ['Nothing much.'];
-    notes.push({ date, text: `# ${date}\n\n${lines.map(asItem).join('\n')}\n` });
-    date = dayBefore(date);
+    notes.push({ date, text: `# ${date}\n\n${lines.map(toListItem).join('\n')}\n` });
+    date = getDayBefore(date);
   }
   return notes.reverse();
 }
 
-function asItem(line: string): string {
+function toListItem(line: string): string {
   return /^(?:[->]|From:)/.test(line) ? line : `- ${line}`;
 }

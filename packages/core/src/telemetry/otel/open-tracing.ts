@@ -1,5 +1,5 @@
 import { reasonOf } from '../../index.ts';
-import { installLine } from '../../install-line.ts';
+import { formatInstallCommand } from '../../install-line.ts';
 import type { Tracing, TracingOptions } from './start-tracing.ts';
 
 export type { Tracing, TracingOptions } from './start-tracing.ts';
@@ -14,26 +14,26 @@ const LIBRARIES = [
 ];
 
 /**
- * Enables tracing. Returns null, with one warning, when that fails, usually because its optional
- * libraries are not installed. No answer depends on them.
+ * Enables tracing. Returns null, with one warning, if that fails, usually because the optional
+ * libraries are not installed. Answers do not depend on traces.
  */
 export async function openTracing(
   options: TracingOptions,
-  load: () => Promise<(options: TracingOptions) => Tracing> = loadParts,
+  load: () => Promise<(options: TracingOptions) => Tracing> = loadTracingParts,
 ): Promise<Tracing | null> {
   try {
     const start = await load();
     return start(options);
   } catch (error) {
     const advice = isNotInstalled(error)
-      ? `the libraries for tracing are not installed; run "${installLine(LIBRARIES)}"`
+      ? `the libraries for tracing are not installed; run "${formatInstallCommand(LIBRARIES)}"`
       : 'telemetry.otlp may be wrong';
     options.log.warn({ reason: reasonOf(error) }, `tracing is off: ${advice}`);
     return null;
   }
 }
 
-async function loadParts(): Promise<(options: TracingOptions) => Tracing> {
+async function loadTracingParts(): Promise<(options: TracingOptions) => Tracing> {
   return (await import('./start-tracing.ts')).startTracing;
 }
 

@@ -30,10 +30,10 @@ import { systemTime } from '../../time.ts';
 import type { Scrub } from '../scrubber.ts';
 
 /**
- * Traces a share of the messages, each one entirely or not at all. Work that belongs to no message
- * is omitted, because queues poll for work all the time.
+ * Traces a share of the messages, each completely or not at all. Work that belongs to no message is
+ * omitted, because queues poll for work all the time.
  */
-export function messageSampler(share: number): Sampler {
+export function createMessageSampler(share: number): Sampler {
   const first = share === 1 ? new AlwaysOnSampler() : new TraceIdRatioBasedSampler(share);
   const no = { decision: SamplingDecision.NOT_RECORD };
   return {
@@ -60,18 +60,18 @@ const FROM_STORE: ReadonlySet<SpanName> = new Set([
   'parley.delivery',
 ]);
 
-/** Parley's tracer on OpenTelemetry. */
+/** Implements Parley's tracer with OpenTelemetry. */
 export function openTracer(tracer: OtelTracer): Tracer {
   return {
     span(name, start, work) {
-      const options = { attributes: attributesOf(start.facts) };
-      const around = parentContext(name, start);
+      const options = { attributes: toSpanAttributes(start.facts) };
+      const around = createParentContext(name, start);
       return tracer.startActiveSpan(name, options, around, async (span) => {
         try {
-          return await work(faceOf(span));
+          return await work(wrapSpan(span));
         } catch (error) {
           span.setStatus({ code: SpanStatusCode.ERROR });
-          span.setAttribute('parley.error', spanErrorCode(error));
+          span.setAttribute('parley.error', getSpanErrorCode(error));
           throw error;
         } finally {
           span.end();
@@ -79,27 +79,30 @@ export function openTracer(tracer: OtelTracer): Tracer {
       });
     },
     past(name, start, from, to) {
-      const options = { attributes: attributesOf(start.facts), startTime: from };
-      tracer.startSpan(name, options, parentContext(name, start)).end(Math.max(from, to));
+      const options = { attributes: toSpanAttributes(start.facts), startTime: from };
+      tracer.startSpan(name, options, createParentContext(name, start)).end(Math.max(from, to));
     },
   };
 }
 
-function faceOf(span: OtelSpan): Span {
+function wrapSpan(span: OtelSpan): Span {
   return {
-    trace: traceOf(span),
-    note: (facts) => void span.setAttributes(attributesOf(facts)),
+    trace: formatTraceContext(span),
+    note: (facts) => void span.setAttributes(toSpanAttributes(facts)),
   };
 }
 
-function parentContext(name: SpanName, { parent }: SpanStart): Context {
+function createParentContext(name: SpanName, { parent }: SpanStart): Context {
   const known = parent === undefined ? null : readTrace(parent);
   if (known !== null) return trace.setSpanContext(ROOT_CONTEXT, known);
   return FROM_STORE.has(name) ? ROOT_CONTEXT : context.active();
 }
 
-/** The W3C trace context. Untraced spans have one as well, so that they remain untraced. */
-function traceOf(span: OtelSpan): string {
+/**
+ * Returns the W3C trace context. Untraced spans have a context as well, so that their children
+ * remain untraced.
+ */
+function formatTraceContext(span: OtelSpan): string {
   const { traceId, spanId, traceFlags } = span.spanContext();
   return `00-${traceId}-${spanId}-${(traceFlags & TraceFlags.SAMPLED) === 1 ? '01' : '00'}`;
 }
@@ -112,7 +115,7 @@ function readTrace(stored: string) {
   return isSpanContextValid(known) ? known : null;
 }
 
-function attributesOf(facts: SpanFacts = {}) {
+function toSpanAttributes(facts: SpanFacts = {}) {
   return Object.fromEntries(
     Object.entries(facts).flatMap(([name, value]) =>
       value === undefined ? [] : [[`parley.${name}`, value]],
@@ -120,8 +123,8 @@ function attributesOf(facts: SpanFacts = {}) {
   );
 }
 
-/** A code or a kind, because error messages may contain what people wrote. */
-function spanErrorCode(error: unknown): string {
+/** Returns a code or a kind, because error messages may contain text that people wrote. */
+function getSpanErrorCode(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }
@@ -133,14 +136,18 @@ const OF_QUEUES: ReadonlySet<string> = new Set([
   'bullmq.job.name',
   'bullmq.job.attempts.made',
 ]);
-/** How often an unreachable collector is logged, in ms. */
+/** The interval at which an unreachable collector is logged, in ms. */
 const LOG_INTERVAL_MS = 60_000;
 
 /**
  * Exports spans with only Parley's own facts and attributes known to be harmless, with secrets
  * removed. Spans that cannot be sent are dropped, and this is logged.
  */
-export function plainExporter(exporter: SpanExporter, log: Logger, scrub: Scrub): SpanExporter {
+export function createPlainExporter(
+  exporter: SpanExporter,
+  log: Logger,
+  scrub: Scrub,
+): SpanExporter {
   let loggedAt = Number.NEGATIVE_INFINITY;
   return {
     export(spans, done) {

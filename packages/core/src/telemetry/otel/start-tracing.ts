@@ -6,7 +6,7 @@ import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace
 import { BullMQOtel } from 'bullmq-otel';
 import { type Logger, reasonOf, type Tracer } from '../../index.ts';
 import type { Scrub } from '../scrubber.ts';
-import { messageSampler, openTracer, plainExporter } from './spans.ts';
+import { createMessageSampler, createPlainExporter, openTracer } from './spans.ts';
 
 /** The destination of traces, and how they describe this process. */
 export interface TracingOptions {
@@ -16,7 +16,7 @@ export interface TracingOptions {
   readonly service: string;
   /** The share of messages that are traced; 1 traces all. */
   readonly share: number;
-  /** Distinguishes this process from others. */
+  /** An id that distinguishes this process from others. */
   readonly instance: string;
   readonly version: string;
   readonly log: Logger;
@@ -29,7 +29,7 @@ export interface Tracing {
   readonly tracer: Tracer;
   /** Lets queued jobs join the trace of their caller. */
   readonly queues: BullMQOtel;
-  /** Sends the remaining spans within two seconds. Never rejects. */
+  /** Sends the remaining spans within two seconds. */
   close(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ const SEND_WITHIN_MS = 5_000;
 /** How long process shutdown waits for the collector, in ms. */
 const CLOSE_WITHIN_MS = 2_000;
 
-/** Starts tracing. Spans go to the collector in batches, independently of everything else. */
+/** Starts tracing; spans are sent to the collector in batches, independently of all other work. */
 export function startTracing(options: TracingOptions): Tracing {
   const { url, headers, service, share, instance, version, log, scrub } = options;
   const sending = new OTLPTraceExporter({
@@ -55,9 +55,9 @@ export function startTracing(options: TracingOptions): Tracing {
       'service.version': version,
       'service.instance.id': instance,
     }),
-    sampler: messageSampler(share),
+    sampler: createMessageSampler(share),
     spanProcessors: [
-      new BatchSpanProcessor(plainExporter(sending, log, scrub), {
+      new BatchSpanProcessor(createPlainExporter(sending, log, scrub), {
         maxQueueSize: MAX_WAITING,
         scheduledDelayMillis: SEND_INTERVAL_MS,
         exportTimeoutMillis: SEND_WITHIN_MS,

@@ -8,10 +8,10 @@ import {
 } from '@opentelemetry/sdk-trace-node';
 import { afterEach, describe, expect, it } from 'vitest';
 import { silentLogger, type Tracer } from '../../index.ts';
-import { recordingLogger } from '../../testing/silent-runtime.ts';
+import { createRecordingLogger } from '../../testing/silent-runtime.ts';
 import { openSecrets } from '../scrubber.ts';
 import { openTracing } from './open-tracing.ts';
-import { messageSampler, openTracer, plainExporter } from './spans.ts';
+import { createMessageSampler, createPlainExporter, openTracer } from './spans.ts';
 
 let provider: NodeTracerProvider | undefined;
 afterEach(async () => {
@@ -26,10 +26,10 @@ afterEach(async () => {
 function traced(share = 1) {
   const kept = new InMemorySpanExporter();
   provider = new NodeTracerProvider({
-    sampler: messageSampler(share),
+    sampler: createMessageSampler(share),
     spanProcessors: [
       new SimpleSpanProcessor(
-        plainExporter(kept, silentLogger, openSecrets(['span-key-1']).scrubLog),
+        createPlainExporter(kept, silentLogger, openSecrets(['span-key-1']).scrubLog),
       ),
     ],
   });
@@ -41,7 +41,7 @@ function traced(share = 1) {
 const parentOf = ({ parentSpanContext }: ReadableSpan) => parentSpanContext?.spanId ?? null;
 
 describe('a trace', () => {
-  it('[D10] continues from the stored parent, whatever span is active', async () => {
+  it('[D10] continues from the stored parent instead of the active span', async () => {
     const { tracer, spans } = traced();
     const stored = await tracer.span('parley.ingress', {}, async ({ trace }) => trace);
     await tracer.span('parley.ingress', {}, () =>
@@ -63,7 +63,7 @@ describe('a trace', () => {
     expect(spans()[0]?.duration[0]).toBe(1);
   });
 
-  it('[G18] contains no secret, whatever a tool is named', async () => {
+  it('[G18] contains no secret, even in the name of a tool', async () => {
     const { tracer, spans } = traced();
     await tracer.span('parley.tool', { facts: { tool: 'at_span-key-1' } }, async () => {});
     expect(spans()[0]?.attributes).toEqual({ 'parley.tool': 'at_[secret]' });
@@ -103,7 +103,7 @@ describe('a trace', () => {
     ]);
   });
 
-  it('[D10] exists for a share of the messages, each entirely or not at all', async () => {
+  it('[D10] exists for a share of the messages, each completely or not at all', async () => {
     const { tracer, otel, spans } = traced(0);
     const run = (with_: Tracer) =>
       with_.span('parley.ingress', {}, async ({ trace }) => {
@@ -118,7 +118,7 @@ describe('a trace', () => {
   });
 
   it.each(['', 'x', '00-0-0-01', `00-${'0'.repeat(32)}-${'0'.repeat(16)}-01`])(
-    'starts a new one when the stored parent is invalid: %j',
+    'starts a new trace if the stored parent is invalid: %j',
     async (parent) => {
       const { tracer, spans } = traced();
       await tracer.span('parley.turn', { parent }, async () => {});
@@ -128,14 +128,14 @@ describe('a trace', () => {
   );
 });
 
-describe('a collector that does not accept them', () => {
+describe('a collector that refuses traces', () => {
   it('[D10] is logged once a minute', () => {
-    const { log, lines } = recordingLogger();
+    const { log, lines } = createRecordingLogger();
     const broken: SpanExporter = {
       export: (_spans, done) => done({ code: 1, error: new Error('refused') }),
       shutdown: async () => {},
     };
-    const exporter = plainExporter(broken, log, (text) => text);
+    const exporter = createPlainExporter(broken, log, (text) => text);
     for (let nth = 0; nth < 5; nth += 1) exporter.export([], () => {});
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain('traces could not be sent');
@@ -147,8 +147,8 @@ describe('traces that cannot be enabled', () => {
   it.each([
     ['their libraries are not installed', 'ERR_MODULE_NOT_FOUND', 'not installed'],
     ['something else is wrong', 'ERR_OTHER', 'telemetry.otlp may be wrong'],
-  ])('[D10] cause one warning when %s', async (_why, code, words) => {
-    const { log, lines } = recordingLogger();
+  ])('[D10] cause one warning if %s', async (_why, code, words) => {
+    const { log, lines } = createRecordingLogger();
     const options = { ...about, instance: 'i', version: 'v', log, scrub: (text: string) => text };
     const load = () => Promise.reject(Object.assign(new Error('no'), { code }));
     expect(await openTracing(options, load)).toBeNull();

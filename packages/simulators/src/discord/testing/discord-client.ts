@@ -23,18 +23,18 @@ const ALL_INTENTS = [
   GatewayIntentBits.MessageContent,
 ];
 
-/** A double with a real, connected discord.js client; `heard` collects the messages received. */
-export interface Stage {
+/** A double with a real, connected discord.js client; `heard` collects the received messages. */
+export interface TestStage {
   readonly double: DiscordDouble;
   readonly client: Client<true>;
   readonly channel: TextChannel;
   readonly heard: Message[];
-  /** Waits until discord.js has received this many messages of others. */
+  /** Waits until discord.js has received this many messages from others. */
   hears(count: number): Promise<Message[]>;
 }
 
 /** Creates a client for a double, without logging in. */
-export function newClient(double: DiscordDouble, intents = ALL_INTENTS): Client {
+export function createClient(double: DiscordDouble, intents = ALL_INTENTS): Client {
   const client = new Client({
     intents,
     partials: [Partials.Channel, Partials.Message, Partials.Reaction],
@@ -44,7 +44,6 @@ export function newClient(double: DiscordDouble, intents = ALL_INTENTS): Client 
   return client;
 }
 
-/** Starts a double that is stopped after the test. */
 export async function startDouble(options: DiscordDoubleOptions = {}): Promise<DiscordDouble> {
   const double = await startDiscordDouble(options);
   running.push(() => double.close());
@@ -52,12 +51,12 @@ export async function startDouble(options: DiscordDoubleOptions = {}): Promise<D
 }
 
 /** Starts a double and a client, and waits until the client is ready. */
-export async function stage(
+export async function startStage(
   options: DiscordDoubleOptions = {},
   intents = ALL_INTENTS,
-): Promise<Stage> {
+): Promise<TestStage> {
   const double = await startDouble(options);
-  const client = newClient(double, intents);
+  const client = createClient(double, intents);
   const heard: Message[] = [];
   client.on(Events.MessageCreate, (message) => {
     if (message.author.id === double.me.id) return;
@@ -77,7 +76,7 @@ export async function stage(
   };
 }
 
-/** Destroys the clients first, then their doubles. */
+/** Destroys the clients before their doubles. */
 export async function endStages(): Promise<void> {
   for (const end of running.splice(0).reverse()) await end();
 }

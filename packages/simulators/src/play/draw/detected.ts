@@ -1,15 +1,15 @@
 import { escapeText } from './escape.ts';
 
 /**
- * Plain text that Telegram makes clickable: user names, hashtags with a letter, and commands not
- * next to a slash or angle bracket.
+ * Plain text that Telegram makes clickable: user names, hashtags with a letter, and commands that
+ * are not next to a slash or angle bracket.
  */
 const TELEGRAM =
   /(?<![\w@/])@[a-z]\w{3,31}|(?<![\w#])#\w*[\p{L}_]\w*|(?<![\w/<>])\/[a-z]\w{0,63}(?![\w/<>])/giu;
 const ADDRESS =
   /(?:https?:\/\/|www\.)[^\s<>"]*[^\s<>".,;:!?)\]}'*_~`]|[\w.+-]+@[\w-]+\.[\w.-]*\w/gi;
 
-/** Escapes text and draws URLs as links, as every messenger does. */
+/** Escapes text and renders URLs as links, as every messenger does. */
 export function drawText(text: string, app: 'telegram' | 'other' = 'other'): string {
   const found = [...text.matchAll(ADDRESS)];
   if (app === 'telegram') {

@@ -2,8 +2,8 @@ import type { DiscordNode } from '../../discord/markdown.ts';
 import { escapeText } from './escape.ts';
 
 /**
- * Draws a message as Discord shows it. `liveText` returns what the client inserts, such as a name
- * for `<@1>`.
+ * Renders a message as Discord shows it. `liveText` returns the text that the client inserts, such
+ * as a name for `<@1>`.
  */
 export function drawDiscord(
   nodes: readonly DiscordNode[],

@@ -5,7 +5,7 @@ const REFERENCES: Readonly<Record<string, string>> = {
   '"': '&quot;',
 };
 
-/** Escapes text for the page's HTML, including attributes. */
+/** Escapes text for HTML, including attribute values. */
 export function escapeText(text: string): string {
   return text.replaceAll(/[&<>"]/g, (character) => REFERENCES[character] ?? character);
 }

@@ -2,7 +2,7 @@ import type { HtmlEntity } from '../../telegram/parse-html.ts';
 import { drawText } from './detected.ts';
 import { escapeText } from './escape.ts';
 
-/** Draws a text as Telegram shows it, from the entities that its servers found. */
+/** Renders a text as Telegram shows it, from the entities that its servers found. */
 export function drawTelegram(text: string, entities: readonly HtmlEntity[]): string {
   return drawRange(text, 0, text.length, entities);
 }
@@ -20,7 +20,7 @@ const TAGS: Readonly<Record<string, readonly [open: string, close: string]>> = {
   text_mention: ['<span class="link">', '</span>'],
 };
 
-/** Draws a range of the text; `entities` lie inside it, outer ones first. */
+/** Renders a range of the text; `entities` are inside the range, outer entities first. */
 function drawRange(
   text: string,
   from: number,
@@ -36,7 +36,7 @@ function drawRange(
     rest = rest.slice(1 + inside.length);
     const isBlock = entity.type === 'pre' || entity.type.endsWith('blockquote');
     const before = text.slice(at, entity.offset);
-    html += drawText(isBlock ? beforeBlock(before) : before, 'telegram');
+    html += drawText(isBlock ? trimBeforeBlock(before) : before, 'telegram');
     html += drawEntity(text, entity, inside);
     at = isBlock && text[end] === '\n' ? end + 1 : end;
   }
@@ -44,10 +44,10 @@ function drawRange(
 }
 
 /**
- * A block starts a new line by itself, so the line end before it is not drawn, but an empty line
- * is.
+ * A block starts on a new line, so the line end before the block is omitted; an empty line before
+ * it is kept.
  */
-function beforeBlock(text: string): string {
+function trimBeforeBlock(text: string): string {
   return text.replace(/\n$/, '').replace(/\n$/, '\n\u200b');
 }
 

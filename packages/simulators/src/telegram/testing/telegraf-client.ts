@@ -5,7 +5,7 @@ import type { TelegramDouble, TelegramDoubleOptions } from '../telegram-double.t
 const running: TelegramDouble[] = [];
 
 /** Starts a double and a real telegraf bot connected to it. */
-export async function start(options: TelegramDoubleOptions = {}) {
+export async function startDouble(options: TelegramDoubleOptions = {}) {
   const double = await startTelegramDouble(options);
   running.push(double);
   const bot = new Telegraf(double.token, { telegram: { apiRoot: double.apiRoot } });
@@ -13,7 +13,7 @@ export async function start(options: TelegramDoubleOptions = {}) {
 }
 
 /** Returns the error of a call that must be refused. */
-export async function refusal(
+export async function readRefusal(
   call: Promise<unknown>,
 ): Promise<{ code: number; description: string; parameters: unknown }> {
   const error = await call.then(

@@ -10,24 +10,24 @@ import makeWASocket, {
   type WASocket,
 } from '@whiskeysockets/baileys';
 import { onTestFinished } from 'vitest';
-import { Changes } from '../../changes.ts';
+import { ChangeNotifier } from '../../changes.ts';
 import { MemoryKeyStore } from '../memory-key-store.ts';
-import { hushLibsignal, silentLogger } from '../quiet.ts';
+import { createSilentLogger, silenceLibsignal } from '../quiet.ts';
 import { startWhatsAppDouble } from '../start-whatsapp-double.ts';
 import type { WhatsAppDouble, WhatsAppDoubleOptions } from '../whatsapp-double.ts';
 
-/** A double for one test and clients connected to it; all are closed after the test. */
-export interface Scene {
+/** A double for one test and the clients connected to it; all are closed after the test. */
+export interface TestScene {
   readonly double: WhatsAppDouble;
-  /** Credentials that the double accepts as linked. */
+  /** Returns credentials that the double accepts as linked. */
   readonly auth: AuthenticationState;
-  /** Connects another client, with other credentials or settings. */
+  /** Connects another client with different credentials or settings. */
   connect(options?: Partial<UserFacingSocketConfig>): BaileysClient;
 }
 
 /** Starts a double; `connect()` returns a client that is already linked. */
-export async function startScene(options: WhatsAppDoubleOptions = {}): Promise<Scene> {
-  const unhush = hushLibsignal();
+export async function startScene(options: WhatsAppDoubleOptions = {}): Promise<TestScene> {
+  const unhush = silenceLibsignal();
   const double = await startWhatsAppDouble(options);
   const clients: BaileysClient[] = [];
   onTestFinished(async () => {
@@ -35,7 +35,7 @@ export async function startScene(options: WhatsAppDoubleOptions = {}): Promise<S
     await double.close();
     unhush();
   });
-  const auth = linkedAuth(double);
+  const auth = createLinkedAuth(double);
   return {
     double,
     auth,
@@ -50,23 +50,23 @@ export async function startScene(options: WhatsAppDoubleOptions = {}): Promise<S
 /** Starts a double with a connected client. */
 export async function startOpenScene(
   config: Partial<UserFacingSocketConfig> = {},
-): Promise<Scene & { readonly client: BaileysClient }> {
+): Promise<TestScene & { readonly client: BaileysClient }> {
   const scene = await startScene();
   const client = scene.connect(config);
   await client.opened();
   return { ...scene, client };
 }
 
-/** One upsert of a message, as the client reported it. */
-interface Upsert {
+/** A message event (`upsert`) as reported by the client. */
+interface MessageUpsert {
   readonly type: BaileysEventMap['messages.upsert']['type'];
   readonly message: WAMessage;
 }
 
-/** A real Baileys client connected to a double, and everything it reported. */
+/** A real Baileys client connected to a double, and the events it reported. */
 export class BaileysClient {
   readonly socket: WASocket;
-  readonly upserts: Upsert[] = [];
+  readonly upserts: MessageUpsert[] = [];
   readonly updates: BaileysEventMap['messages.update'] = [];
   readonly connection: Partial<ConnectionState>[] = [];
   readonly presences: BaileysEventMap['presence.update'][] = [];
@@ -76,7 +76,7 @@ export class BaileysClient {
   readonly acks: (string | undefined)[] = [];
   /** The server's responses to requests for a typed code. */
   readonly answers: BinaryNode[] = [];
-  readonly #changes = new Changes(() => JSON.stringify(this.connection.slice(-3)));
+  readonly #changes = new ChangeNotifier(() => JSON.stringify(this.connection.slice(-3)));
 
   constructor(
     double: WhatsAppDouble,
@@ -86,7 +86,7 @@ export class BaileysClient {
     const { auth } = options;
     this.socket = makeWASocket({
       waWebSocketUrl: double.url,
-      logger: silentLogger(),
+      logger: createSilentLogger(),
       ...options,
     });
     const { ev, ws } = this.socket;
@@ -109,7 +109,6 @@ export class BaileysClient {
     );
   }
 
-  /** The latest QR code. */
   get qr(): string | undefined {
     return this.connection.findLast(({ qr }) => qr !== undefined)?.qr;
   }
@@ -120,12 +119,12 @@ export class BaileysClient {
 
   /** The texts of other people's messages, in order. */
   get texts(): string[] {
-    return this.upserts.flatMap(({ message }) => textOf(message) ?? []);
+    return this.upserts.flatMap(({ message }) => getMessageText(message) ?? []);
   }
 
   /**
    * The status updates of the client's own message, oldest first. A receipt that arrives while
-   * Baileys buffers events (100 ms) becomes part of the message's upsert instead.
+   * Baileys buffers events (100 ms) is merged into the message's upsert.
    */
   statuses(id: string | null | undefined): (number | null | undefined)[] {
     const shown = this.upserts.filter(({ message }) => message.key.id === id);
@@ -136,11 +135,11 @@ export class BaileysClient {
     ];
   }
 
-  /** Why the connection closed: a `DisconnectReason`. */
+  /** The reason for closing the connection: a `DisconnectReason`. */
   get closedWith(): number | undefined {
     const end = this.connection.find(({ connection }) => connection === 'close')?.lastDisconnect;
     const error: unknown = end?.error;
-    return error instanceof Error && 'output' in error ? statusOf(error.output) : undefined;
+    return error instanceof Error && 'output' in error ? getStatusCode(error.output) : undefined;
   }
 
   waitFor<T>(look: () => T | undefined | false, timeoutMs = 30_000): Promise<T> {
@@ -162,24 +161,24 @@ export class BaileysClient {
 }
 
 /** Credentials of a client that was never linked. */
-export function freshAuth(): AuthenticationState {
+export function createFreshAuth(): AuthenticationState {
   return { creds: initAuthCreds(), keys: new MemoryKeyStore() };
 }
 
 /** Credentials of a client that the double accepts as linked. */
-function linkedAuth(double: WhatsAppDouble): AuthenticationState {
+function createLinkedAuth(double: WhatsAppDouble): AuthenticationState {
   const { creds, keys } = double.linkWithoutCode();
   const store = new MemoryKeyStore();
   store.set(keys);
   return { creds, keys: store };
 }
 
-/** The text of a message, in either of the fields that phones use. */
-export function textOf({ message }: WAMessage): string | undefined {
+/** Returns the text of a message from either of the fields that phones use. */
+export function getMessageText({ message }: WAMessage): string | undefined {
   return message?.conversation ?? message?.extendedTextMessage?.text ?? undefined;
 }
 
-function statusOf(output: unknown): number | undefined {
+function getStatusCode(output: unknown): number | undefined {
   if (typeof output !== 'object' || output === null || !('statusCode' in output)) return undefined;
   return typeof output.statusCode === 'number' ? output.statusCode : undefined;
 }

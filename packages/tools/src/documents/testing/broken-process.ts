@@ -4,8 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 
 /**
- * For tests: replaces the process that reads a document. The document's content determines its
- * behavior.
+ * For tests: replaces the process that reads a document. The content of the document determines the
+ * behavior of the replacement.
  */
 const deeds: Readonly<Record<string, () => unknown>> = {
   crash: () => process.kill(process.pid, 'SIGSEGV'),
@@ -21,7 +21,7 @@ const deeds: Readonly<Record<string, () => unknown>> = {
     const held: Buffer[] = [];
     for (;;) held.push(Buffer.alloc(4_000_000, 1));
   },
-  'too late': () => report('read', 100_000_001),
+  'too late': () => reportResult('read', 100_000_001),
   heap: () => {
     const held: string[][] = [];
     for (;;) held.push(Array.from({ length: 100_000 }, String));
@@ -31,29 +31,31 @@ const deeds: Readonly<Record<string, () => unknown>> = {
       passwords: () => readFileSync('/etc/passwd'),
       'own environment': () => readFileSync('/proc/self/environ'),
       'a file': () => writeFileSync('/tmp/parley-nosy', 'x'),
-      'a program': () => spawnSync('/bin/true').status ?? fail(),
-      environment: () => Object.keys(process.env)[0] ?? fail(),
+      'a program': () => spawnSync('/bin/true').status ?? failTest(),
+      environment: () => Object.keys(process.env)[0] ?? failTest(),
       code: () => new Function('return 1')(),
     };
-    const reached = Object.entries(tries).flatMap(([name, reach]) => (works(reach) ? [name] : []));
-    report(`reached: ${reached.join(', ')}`);
+    const reached = Object.entries(tries).flatMap(([name, reach]) =>
+      isReachable(reach) ? [name] : [],
+    );
+    reportResult(`reached: ${reached.join(', ')}`);
   },
   opens: async () => {
-    const file = works(() => readFileSync(import.meta.filename)) ? ['its own source'] : [];
+    const file = isReachable(() => readFileSync(import.meta.filename)) ? ['its own source'] : [];
     const socket = connect(9, '127.0.0.1');
     const [error] = await once(socket, 'error').catch((thrown: unknown) => [thrown]);
     const isRefused = error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
-    report(`reached: ${[...file, ...(isRefused ? ['a socket'] : [])].join(', ')}`);
+    reportResult(`reached: ${[...file, ...(isRefused ? ['a socket'] : [])].join(', ')}`);
   },
 };
 
-function report(text: string, peakBytes = 0): void {
+function reportResult(text: string, peakBytes = 0): void {
   const part = { kind: 'text', text, next: null, length: text.length, pagesLeft: 0, warning: null };
   const result = JSON.stringify({ result: part, peakBytes });
   process.stdout.write(result, () => process.exit(0));
 }
 
-function works(reach: () => unknown): boolean {
+function isReachable(reach: () => unknown): boolean {
   try {
     reach();
     return true;
@@ -62,7 +64,7 @@ function works(reach: () => unknown): boolean {
   }
 }
 
-function fail(): never {
+function failTest(): never {
   throw new Error('Nothing there.');
 }
 

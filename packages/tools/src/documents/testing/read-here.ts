@@ -4,8 +4,8 @@ import { extractText } from '../extract-text.ts';
 
 /**
  * For tests: reads a document in the current process, with the function that a separate process
- * runs in production. Starting that process takes 0.2 s of CPU time, which tests of the text do not
- * need.
+ * runs in production. Starting that process takes 0.2 s of CPU time, which tests of text extraction
+ * do not need.
  */
 export const readHere: ReadDocument = async ({ load, from = 0, characters }) => {
   const bytes = await load();

@@ -2,16 +2,16 @@ import { constants, crc32, deflateRawSync } from 'node:zlib';
 import { strToU8, zipSync } from 'fflate';
 
 /** For tests: an archive with text entries. */
-export function zipOf(members: Readonly<Record<string, string>>): Uint8Array {
+export function createZip(members: Readonly<Record<string, string>>): Uint8Array {
   return zipSync(
     Object.fromEntries(Object.entries(members).map(([name, text]) => [name, strToU8(text)])),
   );
 }
 
 /** For tests: a Word document with one paragraph per line. */
-export function aDocx(lines: readonly string[]): Uint8Array {
+export function createDocx(lines: readonly string[]): Uint8Array {
   const paragraphs = lines.map((line) => `<w:p><w:r><w:t>${line}</w:t></w:r></w:p>`).join('');
-  return zipOf({
+  return createZip({
     '[Content_Types].xml': `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>`,
     '_rels/.rels': `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>`,
     'word/document.xml': `<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>${paragraphs}</w:body></w:document>`,
@@ -19,7 +19,7 @@ export function aDocx(lines: readonly string[]): Uint8Array {
 }
 
 /** For tests: a workbook with one sheet whose cells contain text or numbers. */
-export function anXlsx(rows: readonly (readonly (string | number)[])[]): Uint8Array {
+export function createXlsx(rows: readonly (readonly (string | number)[])[]): Uint8Array {
   const cell = (value: string | number, at: string) =>
     typeof value === 'number'
       ? `<c r="${at}"><v>${value}</v></c>`
@@ -30,7 +30,7 @@ export function anXlsx(rows: readonly (readonly (string | number)[])[]): Uint8Ar
       return `<row r="${y + 1}">${cells}</row>`;
     })
     .join('');
-  return zipOf({
+  return createZip({
     ...XLSX_PARTS,
     'xl/worksheets/sheet1.xml': `<worksheet ${MAIN}><sheetData>${data}</sheetData></worksheet>`,
   });
@@ -47,8 +47,8 @@ const XLSX_PARTS = {
   'xl/_rels/workbook.xml.rels': `<Relationships ${PACKAGE}><Relationship Id="r1" Type="${OFFICE}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>`,
 };
 
-/** For tests: a slide show; the slides are stored in the order of their numbers sorted as text. */
-export function aPptx(slides: readonly string[]): Uint8Array {
+/** For tests: a slide show whose slides are stored in the alphabetical order of their numbers. */
+export function createPptx(slides: readonly string[]): Uint8Array {
   const members: Record<string, string> = {
     '[Content_Types].xml': '<Types/>',
     'ppt/presentation.xml': '<p:presentation/>',
@@ -57,12 +57,12 @@ export function aPptx(slides: readonly string[]): Uint8Array {
     members[`ppt/slides/slide${at + 1}.xml`] =
       `<?xml version="1.0"?><p:sld><!-- <a:t>no</a:t> --><p:ph type="x"/><a:p><a:r><a:t>${words}</a:t></a:r></a:p></p:sld>`;
   }
-  return zipOf(members);
+  return createZip(members);
 }
 
 /** For tests: an OpenDocument text around the given body; encrypted when `manifest` says so. */
-export function anOdt(body: string, manifest = ''): Uint8Array {
-  return zipOf({
+export function createOdt(body: string, manifest = ''): Uint8Array {
+  return createZip({
     mimetype: 'application/vnd.oasis.opendocument.text',
     'content.xml': `<office:document-content><office:styles>no</office:styles><office:body>${body}</office:body></office:document-content>`,
     'META-INF/manifest.xml': manifest,
@@ -70,7 +70,7 @@ export function anOdt(body: string, manifest = ''): Uint8Array {
 }
 
 /** For tests: a PDF with one page per text; an empty text gives a page without words. */
-export function aPdf(pages: readonly string[], more = ''): Uint8Array {
+export function createPdf(pages: readonly string[], more = ''): Uint8Array {
   const objects = ['<< /Type /Catalog /Pages 2 0 R >>', ''];
   const kids: string[] = [];
   for (const words of pages) {
@@ -104,7 +104,7 @@ const MB = 1_024 * 1_024;
  * Compressed bytes that unpack to `unit` repeated many times, and their unpacked length; created
  * without unpacking them.
  */
-function flood(unit: string, megabytes: number) {
+function createFlood(unit: string, megabytes: number) {
   const block = Buffer.from(unit.repeat(Math.floor(MB / Buffer.byteLength(unit))));
   const pressed = deflateRawSync(block, { finishFlush: constants.Z_FULL_FLUSH });
   const last = Buffer.from([3, 0]);
@@ -113,15 +113,15 @@ function flood(unit: string, megabytes: number) {
 }
 
 /** For tests: a small PDF whose page content stream unpacks to many megabytes. */
-export function pdfBomb(megabytes: number): Uint8Array {
-  const data = Buffer.concat([Buffer.from([0x78, 0x9c]), flood('\0', megabytes).data]);
+export function createPdfBomb(megabytes: number): Uint8Array {
+  const data = Buffer.concat([Buffer.from([0x78, 0x9c]), createFlood('\0', megabytes).data]);
   const objects = [
     '<< /Type /Catalog /Pages 2 0 R >>',
     '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
     '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << >> >>',
     `<< /Length ${data.length} /Filter /FlateDecode >>\nstream\n${data.toString('latin1')}\nendstream`,
   ].map((object, at) => `${at + 1} 0 obj\n${object}\nendobj\n`);
-  // There is no cross-reference table, so readers rebuild it.
+  // The file has no cross-reference table, so readers rebuild it.
   const file = `%PDF-1.4\n${objects.join('')}trailer\n<< /Size 5 /Root 1 0 R >>\n%%EOF\n`;
   return Uint8Array.from(Buffer.from(file, 'latin1'));
 }
@@ -130,13 +130,13 @@ export function pdfBomb(megabytes: number): Uint8Array {
  * For tests: an archive with the given entries, and one that begins with `start` and continues with
  * `unit` for many megabytes. `claimed` is the size that its directory declares, in bytes.
  */
-export function zipBomb(
+export function createZipBomb(
   big: { name: string; start?: string; unit: string; megabytes: number; claimed?: number },
   small: Readonly<Record<string, string>> = {},
 ): Uint8Array {
   const { name: bigName, start = '', unit, megabytes } = big;
   const started = deflateRawSync(start, { finishFlush: constants.Z_FULL_FLUSH });
-  const rest = flood(unit, megabytes);
+  const rest = createFlood(unit, megabytes);
   const size = big.claimed ?? start.length + rest.size;
   const members = [
     { name: bigName, data: Buffer.concat([started, rest.data]), size, crc: 0 },
@@ -177,14 +177,16 @@ export function zipBomb(
 }
 
 /** For tests: a workbook with a million short rows. */
-export function xlsxBomb(): Uint8Array {
+export function createXlsxBomb(): Uint8Array {
   const unit = '<row><c><v>1</v></c></row>';
   const start = `<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>`;
   const sheet = { name: 'xl/worksheets/sheet1.xml', start, unit, megabytes: 31 };
-  return zipBomb(sheet, XLSX_PARTS);
+  return createZipBomb(sheet, XLSX_PARTS);
 }
 
 /** For tests: an archive with many empty entries. */
-export function crowdedZip(members: number): Uint8Array {
-  return zipOf(Object.fromEntries(Array.from({ length: members }, (_, at) => [`${at}.xml`, ''])));
+export function createCrowdedZip(members: number): Uint8Array {
+  return createZip(
+    Object.fromEntries(Array.from({ length: members }, (_, at) => [`${at}.xml`, ''])),
+  );
 }

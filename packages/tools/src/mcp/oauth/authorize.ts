@@ -2,21 +2,20 @@ import { timingSafeEqual } from 'node:crypto';
 import type { OAuthClientProvider } from '@modelcontextprotocol/client';
 import { type Clock, ParleyError, reasonOf } from '@parley/core';
 import type { FetchPublic } from '../../web/public-fetch.ts';
-import { cleanLine } from '../clean.ts';
-import { checkAuthorizationUrl, guardedFetch } from './guarded-fetch.ts';
+import { toCleanLine } from '../clean.ts';
+import { checkAuthorizationUrl, createGuardedFetch } from './guarded-fetch.ts';
 import {
-  fixedClient,
+  getFixedClient,
+  getIssuer,
   isClientUnknown,
-  issuerOf,
   type OAuthSettings,
   type SignInState,
   type SignInTokens,
   type SignInVault,
-  stateFor,
-  tokensFrom,
+  selectStateFor,
+  toStoredTokens,
 } from './sign-in-state.ts';
 
-/** A server that people can sign in to. */
 export interface SignInServer {
   readonly name: string;
   readonly url: string;
@@ -35,7 +34,7 @@ interface SignInDeps {
 const TIMEOUT_MS = 15 * 60_000;
 const MAX_WORDS = 400;
 
-/** Why a sign-in failed, worded for people. */
+/** A failed sign-in; the message is worded for people. */
 export class SignInError extends ParleyError {
   constructor(message: string, cause?: unknown) {
     super({ code: 'mcp-sign-in-failed', message, retryable: true, cause });
@@ -43,7 +42,7 @@ export class SignInError extends ParleyError {
 }
 
 /** The state of a sign-in while the library runs its steps. */
-type Draft = { -readonly [Key in keyof SignInState]: SignInState[Key] } & {
+type SignInDraft = { -readonly [Key in keyof SignInState]: SignInState[Key] } & {
   verifier?: string;
   page?: URL;
 };
@@ -60,12 +59,12 @@ export async function beginSignIn(
 ): Promise<string> {
   const { url, vault } = server;
   return await vault.update(async (kept) => {
-    const now = stateFor(url, kept);
+    const now = selectStateFor(url, kept);
     const { discovery: _old, client, ...rest } = now;
     // An unfinished sign-in may mean that the authorization server no longer knows the
     // registration.
     const isKnown = client !== undefined && now.pending === undefined;
-    const draft: Draft = { ...rest, ...(isKnown && { client }) };
+    const draft: SignInDraft = { ...rest, ...(isKnown && { client }) };
     const state = newState();
     await runSteps(server, draft, { redirectUrl, state });
     const { page, verifier, ...next } = draft;
@@ -81,10 +80,10 @@ export async function beginSignIn(
 }
 
 /**
- * Checks the authorization server. Where the operator has named one, the MCP server cannot send people and their
- * credentials elsewhere.
+ * Checks that the authorization server is allowed. If the operator has named one, the MCP server
+ * cannot send people and their credentials to another.
  */
-function checkAuthorizationServer({ name, oauth }: SignInServer, { discovery }: Draft): void {
+function checkAuthorizationServer({ name, oauth }: SignInServer, { discovery }: SignInDraft): void {
   const { issuer: named } = oauth;
   const found = discovery?.authorizationServerUrl;
   if (named === undefined || found === undefined) return;
@@ -122,21 +121,25 @@ export async function finishSignIn(
   { clock }: Pick<SignInDeps, 'clock'>,
 ): Promise<string> {
   for (const server of servers) {
-    const pending = stateFor(server.url, await server.vault.read()).pending;
+    const pending = selectStateFor(server.url, await server.vault.read()).pending;
     if (pending === undefined || !isSameSecret(pending.state, answer.state)) continue;
     if (!isSameSecret(pending.session, session)) {
       throw new SignInError('This sign-in was started in another browser. Start it again here.');
     }
-    await exchange(server, answer, clock);
+    await exchangeCode(server, answer, clock);
     return server.name;
   }
   throw new SignInError('This sign-in is unknown or was already used. Start it again.');
 }
 
-async function exchange(server: SignInServer, answer: SignInAnswer, clock: Clock): Promise<void> {
+async function exchangeCode(
+  server: SignInServer,
+  answer: SignInAnswer,
+  clock: Clock,
+): Promise<void> {
   const failure = await server.vault.update(async (kept) => {
-    const now = stateFor(server.url, kept);
-    // A sign-in can be completed only once, whatever the outcome.
+    const now = selectStateFor(server.url, kept);
+    // A sign-in can be completed only once, even if it fails.
     const { pending, ...rest } = now;
     const { client: _unknown, ...withoutClient } = rest;
     const failed = (why: string, cause?: unknown) => ({
@@ -146,9 +149,9 @@ async function exchange(server: SignInServer, answer: SignInAnswer, clock: Clock
     if (pending === undefined || !isSameSecret(pending.state, answer.state))
       return failed('the sign-in is no longer pending.');
     if (pending.expiresAt < clock()) return failed('it took too long. Start it again.');
-    if (answer.code === undefined) return failed(refusalIn(answer));
+    if (answer.code === undefined) return failed(createRefusal(answer));
     try {
-      const tokens = await tokensForCode(
+      const tokens = await requestTokens(
         server,
         rest,
         pending,
@@ -157,21 +160,21 @@ async function exchange(server: SignInServer, answer: SignInAnswer, clock: Clock
       );
       return { next: { ...rest, tokens }, result: null };
     } catch (error) {
-      return failed(`${cleanLine(reasonOf(error), MAX_WORDS)}.`, error);
+      return failed(`${toCleanLine(reasonOf(error), MAX_WORDS)}.`, error);
     }
   });
   if (failure !== null) throw failure;
 }
 
-/** Exchanges the code, only at the authorization server where the sign-in started. */
-async function tokensForCode(
+/** Exchanges the code only with the authorization server at which the sign-in started. */
+async function requestTokens(
   { url, oauth, fetchPublic }: SignInServer,
   { discovery, client }: SignInState,
   { verifier, redirectUrl }: NonNullable<SignInState['pending']>,
   { code, iss }: SignInAnswer & { readonly code: string },
   clock: Clock,
 ): Promise<SignInTokens> {
-  const information = fixedClient(oauth) ?? client?.information;
+  const information = getFixedClient(oauth) ?? client?.information;
   if (discovery === undefined || information === undefined)
     throw new Error('the sign-in was not started');
   const { exchangeAuthorization } = await import('@modelcontextprotocol/client');
@@ -180,23 +183,23 @@ async function tokensForCode(
     ...(metadata !== undefined && { metadata }),
     clientInformation: information,
     authorizationCode: code,
-    // A response from another issuer is refused (RFC 9207).
+    // A response from another issuer is rejected (RFC 9207).
     ...(iss !== undefined && { iss }),
     codeVerifier: verifier,
     redirectUri: redirectUrl,
     resource: discovery.resourceMetadata?.resource ?? url,
-    fetchFn: guardedFetch(url, trustedBy(oauth), fetchPublic),
+    fetchFn: createGuardedFetch(url, listTrustedIssuers(oauth), fetchPublic),
   });
-  return tokensFrom({ ...given, issuer: issuerOf(discovery) }, clock());
+  return toStoredTokens({ ...given, issuer: getIssuer(discovery) }, clock());
 }
 
 /** The issuers that the operator trusts; they may be in a private network. */
-function trustedBy({ issuer }: OAuthSettings): readonly string[] {
+function listTrustedIssuers({ issuer }: OAuthSettings): readonly string[] {
   return issuer === undefined ? [] : [issuer];
 }
 
-function refusalIn({ error = 'no reason given', errorDescription = '' }: SignInAnswer): string {
-  return cleanLine([error, errorDescription].filter((part) => part !== '').join(': '), MAX_WORDS);
+function createRefusal({ error = 'no reason given', errorDescription = '' }: SignInAnswer): string {
+  return toCleanLine([error, errorDescription].filter((part) => part !== '').join(': '), MAX_WORDS);
 }
 
 function isSameSecret(given: string, expected: string): boolean {
@@ -204,36 +207,40 @@ function isSameSecret(given: string, expected: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-interface Round {
+interface SignInRound {
   readonly redirectUrl: string;
   readonly state: string;
 }
 
 /** Runs the library's steps until the sign-in page is known. */
-async function runSteps(server: SignInServer, draft: Draft, round: Round): Promise<void> {
+async function runSteps(
+  server: SignInServer,
+  draft: SignInDraft,
+  round: SignInRound,
+): Promise<void> {
   const { url, oauth, fetchPublic } = server;
   const { auth } = await import('@modelcontextprotocol/client');
   const { metadataUrl, scope = oauth.scope } = draft.challenge ?? {};
   try {
-    await auth(providerOver(oauth, draft, round), {
+    await auth(createProvider(oauth, draft, round), {
       serverUrl: url,
-      fetchFn: guardedFetch(url, trustedBy(oauth), fetchPublic),
+      fetchFn: createGuardedFetch(url, listTrustedIssuers(oauth), fetchPublic),
       ...(scope !== undefined && { scope }),
       ...(metadataUrl !== undefined && { resourceMetadataUrl: new URL(metadataUrl) }),
     });
   } catch (error) {
-    const why = cleanLine(reasonOf(error), MAX_WORDS);
+    const why = toCleanLine(reasonOf(error), MAX_WORDS);
     const otherwise = 'If it accepts a key instead, put the key into “headers” in its settings.';
     throw new SignInError(`Signing in to ${server.name} failed: ${why}. ${otherwise}`, error);
   }
 }
 
-function providerOver(
+function createProvider(
   oauth: OAuthSettings,
-  draft: Draft,
-  { redirectUrl, state }: Round,
+  draft: SignInDraft,
+  { redirectUrl, state }: SignInRound,
 ): OAuthClientProvider {
-  const fixed = fixedClient(oauth);
+  const fixed = getFixedClient(oauth);
   const { clientMetadataUrl, scope } = oauth;
   return {
     redirectUrl,
@@ -248,9 +255,10 @@ function providerOver(
     },
     state: () => state,
     clientInformation: (at) => {
-      // Attributed to the discovered issuer; the setting `issuer` restricts which ones are allowed.
+      // The registration belongs to the discovered issuer; the setting `issuer` restricts which
+      // issuers are allowed.
       if (fixed !== undefined) return { ...fixed, ...(at !== undefined && { issuer: at.issuer }) };
-      // A registration for another redirect URL would be refused.
+      // A registration for another redirect URL would be rejected.
       return draft.client?.redirectUrl === redirectUrl ? draft.client.information : undefined;
     },
     saveClientInformation: (information) => {
@@ -258,7 +266,7 @@ function providerOver(
     },
     // A new sign-in must not reuse existing tokens.
     tokens: () => undefined,
-    // The code is exchanged without the library's steps, which would start over after a refusal.
+    // The code is exchanged outside the library's steps, which would start over after a refusal.
     saveTokens: () => {},
     saveCodeVerifier: (verifier) => {
       draft.verifier = verifier;

@@ -2,17 +2,17 @@ import type { AuthProvider } from '@modelcontextprotocol/client';
 import { type Clock, reasonOf } from '@parley/core';
 import type { FetchPublic } from '../../web/public-fetch.ts';
 import { SignInNeededError } from '../errors.ts';
-import { guardedFetch } from './guarded-fetch.ts';
+import { createGuardedFetch } from './guarded-fetch.ts';
 import {
-  fixedClient,
+  getFixedClient,
+  getIssuer,
   isClientUnknown,
-  issuerOf,
   type OAuthSettings,
   type SignInState,
   type SignInTokens,
   type SignInVault,
-  stateFor,
-  tokensFrom,
+  selectStateFor,
+  toStoredTokens,
 } from './sign-in-state.ts';
 
 interface BearerDeps {
@@ -27,19 +27,19 @@ interface BearerDeps {
 const EARLY_MS = 30_000;
 
 /**
- * Supplies the access token for the requests of one connection. Renews it before it expires and
- * when the server refuses it. Only one process at a time renews it; the other processes then use
- * the new token. Throws SignInNeededError when only a person can continue.
+ * Supplies the access token for the requests of one connection. The token is renewed before it
+ * expires and when the server refuses it. Only one process at a time renews the token; the other
+ * processes then use the new one. Throws SignInNeededError when only a person can continue.
  */
-export function bearerFor(deps: BearerDeps): AuthProvider {
+export function createBearer(deps: BearerDeps): AuthProvider {
   const { url, vault, clock } = deps;
   let used: string | undefined;
   const renew = (challenge?: SignInState['challenge']) =>
     vault.update(async (kept) => {
-      const now = stateFor(url, kept);
+      const now = selectStateFor(url, kept);
       const { tokens } = now;
       const asked = challenge === undefined ? now : { ...now, challenge };
-      // Another request or process has already renewed it.
+      // Another request or process has already renewed the token.
       if (tokens !== undefined && tokens.access !== used) return { next: asked, result: 'renewed' };
       const renewed = tokens === undefined ? null : await renewTokens(deps, now, tokens);
       const { tokens: _old, ...rest } = asked;
@@ -49,7 +49,7 @@ export function bearerFor(deps: BearerDeps): AuthProvider {
       const { client: _unknown, ...withoutClient } = rest;
       return { next: renewed === null ? rest : withoutClient, result: 'sign-in' };
     });
-  const current = async () => stateFor(url, await vault.read()).tokens;
+  const current = async () => selectStateFor(url, await vault.read()).tokens;
   return {
     async token() {
       let tokens = await current();
@@ -74,12 +74,12 @@ export function bearerFor(deps: BearerDeps): AuthProvider {
   };
 }
 
-/** Errors that are worth a retry later. */
+/** Errors after which a later retry may succeed. */
 const PASSING = /server_error|internal|unavailable|too_many|slow_down|rate.?limit|timeout/i;
 
 /**
- * Returns null when a person has to sign in again, and `client-unknown` when the server also no
- * longer knows Parley's registration. Throws an error when a retry may work later.
+ * Returns null if a person has to sign in again, and `client-unknown` if the authorization server
+ * no longer recognizes Parley's registration. Throws an error if a later retry may succeed.
  */
 async function renewTokens(
   { url, oauth, clock, fetchPublic }: BearerDeps,
@@ -87,10 +87,10 @@ async function renewTokens(
   tokens: SignInTokens,
 ): Promise<SignInTokens | 'client-unknown' | null> {
   const { refresh, issuer } = tokens;
-  const information = fixedClient(oauth) ?? client?.information;
+  const information = getFixedClient(oauth) ?? client?.information;
   if (refresh === undefined || information === undefined || discovery === undefined) return null;
-  // The server may name another issuer by now, which must not receive the tokens of this one.
-  if (issuer !== undefined && issuer !== issuerOf(discovery)) return null;
+  // The MCP server may name another issuer now, which must not receive the tokens of this one.
+  if (issuer !== undefined && issuer !== getIssuer(discovery)) return null;
   const { authorizationServerMetadata: metadata, resourceMetadata } = discovery;
   const resource = resourceMetadata?.resource;
   const { refreshAuthorization, OAuthError } = await import('@modelcontextprotocol/client');
@@ -101,9 +101,9 @@ async function renewTokens(
       clientInformation: information,
       refreshToken: refresh,
       resource: resource ?? url,
-      fetchFn: guardedFetch(url, trusted, fetchPublic),
+      fetchFn: createGuardedFetch(url, trusted, fetchPublic),
     });
-    return tokensFrom({ ...given, ...(issuer !== undefined && { issuer }) }, clock(), tokens);
+    return toStoredTokens({ ...given, ...(issuer !== undefined && { issuer }) }, clock(), tokens);
   } catch (error) {
     if (isClientUnknown(error)) return 'client-unknown';
     if (error instanceof OAuthError && !PASSING.test(error.code)) return null;

@@ -1,7 +1,7 @@
 import type { FetchPublic } from '../../web/public-fetch.ts';
-import { boundedFetch } from '../bounds.ts';
+import { createBoundedFetch } from '../bounds.ts';
 
-type Fetch = typeof globalThis.fetch;
+type FetchFunction = typeof globalThis.fetch;
 
 /** The largest response, in bytes; metadata and tokens are small. */
 const MAX_BYTES = 500_000;
@@ -9,18 +9,18 @@ const TIMEOUT_MS = 15_000;
 
 /**
  * A `fetch` for URLs that a server names. Requests to origins configured by the operator are sent
- * as usual. All others must use https and lead to the public internet, and are sent to the very IP
- * address that was checked. Redirects are not followed, because they could carry a code or token
- * elsewhere.
+ * as usual. All other URLs must use https and lead to the public internet, and the request is sent
+ * to exactly the IP address that was checked. Redirects are not followed, because they could carry
+ * a code or token elsewhere.
  */
-export function guardedFetch(
+export function createGuardedFetch(
   serverUrl: string,
   trusted: readonly string[],
   fetchPublic: FetchPublic,
-): Fetch {
+): FetchFunction {
   const origins = new Set([serverUrl, ...trusted].map((url) => new URL(url).origin));
   const isServerLocal = isLoopbackUrl(new URL(serverUrl));
-  const plain = boundedFetch(globalThis.fetch, MAX_BYTES);
+  const plain = createBoundedFetch(globalThis.fetch, MAX_BYTES);
   return async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input);
     const signal = AbortSignal.any([
@@ -34,13 +34,14 @@ export function guardedFetch(
 }
 
 /**
- * Whether a URL points to this machine. Only a server that runs here itself may name such a URL.
+ * Whether a URL points to this machine. Only a server that runs on this machine may name such a
+ * URL.
  */
 function isLoopbackUrl({ hostname }: URL): boolean {
   return ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
 }
 
-/** Checks that a browser may be sent to this sign-in page; throws an error if not. */
+/** Throws an error unless a browser may be sent to this sign-in page. */
 export function checkAuthorizationUrl(url: URL, serverUrl: string): void {
   const isLocal = isLoopbackUrl(url) && isLoopbackUrl(new URL(serverUrl));
   if (url.protocol === 'https:' || (url.protocol === 'http:' && isLocal)) return;

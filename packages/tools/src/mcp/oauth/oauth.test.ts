@@ -1,11 +1,11 @@
 import { systemTime } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fetchPublic } from '../../web/public-fetch.ts';
 import { type McpServers, openMcpServers } from '../servers.ts';
 import { type GuardedServer, startGuardedServer } from '../testing/guarded-server.ts';
 import { beginSignIn, finishSignIn, type SignInAnswer } from './authorize.ts';
-import { type OAuthSettings, SignInState, type SignInVault, secretsIn } from './sign-in-state.ts';
+import { listSecrets, type OAuthSettings, SignInState, type SignInVault } from './sign-in-state.ts';
 
 let guarded: GuardedServer;
 let opened: McpServers[] = [];
@@ -46,9 +46,9 @@ function scene(vault = memoryVault(), oauth: OAuthSettings = {}) {
   const clock = () => now;
   const server = { name: 's', url: guarded.url, oauth, vault, fetchPublic };
   const deps = { clock, newState: () => `state ${++states}` };
-  /** Connects like a separate process. */
+  /** Connects with separate state, like another process. */
   const connect = () => {
-    const { log, lines } = recordingLogger();
+    const { log, lines } = createRecordingLogger();
     const servers = openMcpServers(
       [{ name: 's', peer: { kind: 'http', url: guarded.url, headers: {}, oauth } }],
       {
@@ -90,7 +90,7 @@ function scene(vault = memoryVault(), oauth: OAuthSettings = {}) {
 const SEEN = { text: 'Seen.', failed: false };
 
 describe('[G03] a server that requires a sign-in', () => {
-  it('reports it, waits for a person, and is used once that person has signed in', async () => {
+  it('reports that, waits for a person, and is used once that person has signed in', async () => {
     const { connect, begin, finish, agree, vault } = scene();
     const { needsSignIn, connected, call, state } = connect();
     await needsSignIn();
@@ -112,7 +112,7 @@ describe('[G03] a server that requires a sign-in', () => {
     expect(vault.kept()?.pending).toBeUndefined();
   });
 
-  it('revokes an access token: it is renewed, and the call is executed once', async () => {
+  it('revokes an access token: the token is renewed, and the call is executed once', async () => {
     const { connect, signIn } = scene();
     await signIn();
     const { connected, call } = connect();
@@ -123,7 +123,7 @@ describe('[G03] a server that requires a sign-in', () => {
     expect(guarded.calls()).toBe(1);
   });
 
-  it('limits the lifetime of its token: it is renewed before it expires', async () => {
+  it('limits the lifetime of its token: the token is renewed before it expires', async () => {
     const { connect, signIn, later } = scene();
     guarded.lifetime(100);
     await signIn();
@@ -134,7 +134,7 @@ describe('[G03] a server that requires a sign-in', () => {
     expect(guarded.grants).toEqual(['code', 'refresh']);
   });
 
-  it('accepts a refresh token once: one of two processes renews, and both continue', async () => {
+  it('accepts each refresh token once: only one of two processes renews, and both continue', async () => {
     const { connect, signIn } = scene();
     await signIn();
     const processes = [connect(), connect()];
@@ -147,7 +147,7 @@ describe('[G03] a server that requires a sign-in', () => {
     expect(guarded.reused()).toBe(0);
   });
 
-  it('revokes all tokens: it needs a sign-in again and works afterwards', async () => {
+  it('revokes all tokens: a person has to sign in again, and the server works afterwards', async () => {
     const { connect, signIn, vault } = scene();
     await signIn();
     const { connected, needsSignIn, call } = connect();
@@ -163,7 +163,7 @@ describe('[G03] a server that requires a sign-in', () => {
     expect(guarded.registrations()).toBe(1);
   });
 
-  it("no longer knows Parley's registration: retrying a failed sign-in registers it again", async () => {
+  it("no longer recognizes Parley's registration: retrying a failed sign-in registers again", async () => {
     const { connect, signIn, begin } = scene();
     await signIn();
     guarded.forgetClients();
@@ -202,7 +202,7 @@ describe('[G03] a server that requires a sign-in', () => {
     expect(guarded.grants).toEqual(['code']);
   });
 
-  it('names another issuer than that of the token: the new one does not receive the token', async () => {
+  it('names another issuer than that of the token: the new issuer does not receive the token', async () => {
     const { connect, signIn, vault } = scene();
     await signIn();
     await vault.update(async (now) => {
@@ -219,7 +219,7 @@ describe('[G03] a server that requires a sign-in', () => {
     expect(guarded.refreshesAsked()).toBe(0);
   });
 
-  it('knows Parley by a registration in the settings: this registration is also used for renewal, and is not stored', async () => {
+  it('has a registration in the settings: it is also used for renewal, and is not stored', async () => {
     guarded.addClient('parley', REDIRECT);
     const { connect, signIn, vault } = scene(memoryVault(), { clientId: 'parley' });
     await signIn();
@@ -232,7 +232,7 @@ describe('[G03] a server that requires a sign-in', () => {
     expect(vault.kept()?.client).toBeUndefined();
   });
 
-  it('names another authorization server than the settings: nobody is sent there', async () => {
+  it('names another authorization server than the settings: no browser is sent there', async () => {
     const { begin, vault } = scene(memoryVault(), {
       issuer: 'https://sso.example.org/',
       clientId: 'parley',
@@ -242,14 +242,14 @@ describe('[G03] a server that requires a sign-in', () => {
     expect(vault.kept()).toBeNull();
   });
 
-  it('is registered with again when the browser returns to another URL', async () => {
+  it('receives a new registration when the browser returns to another URL', async () => {
     const { begin } = scene();
     await begin();
     await begin('mine', 'http://localhost:8420/');
     expect(guarded.registrations()).toBe(2);
   });
 
-  it('writes no token to the log', async () => {
+  it('has no token in the log', async () => {
     const { connect, signIn, vault } = scene();
     await signIn();
     const { connected, call, lines } = connect();
@@ -285,7 +285,7 @@ describe('[G03] the redirect back from a sign-in', () => {
       'mine',
       /access_denied: No\./,
     ],
-  ])('is refused %s', async (_what, change, session, words) => {
+  ])('is rejected %s', async (_what, change, session, words) => {
     const { begin, finish, agree, vault } = scene();
     const answer = change(await agree(await begin()));
     await expect(finish(answer, session)).rejects.toThrow(words);
@@ -320,7 +320,7 @@ describe('[G03] URLs that a server names', () => {
 });
 
 describe('[G03] the stored state of a sign-in', () => {
-  it('counts as secret wherever it grants access', () => {
+  it('counts as secret where it grants access', () => {
     const information = {
       client_id: 'c',
       client_secret: 'one',
@@ -331,7 +331,7 @@ describe('[G03] the stored state of a sign-in', () => {
       ...{ state: 's', verifier: 'three', redirectUrl: REDIRECT, session: 'x', expiresAt: 0 },
     };
     const tokens = { access: 'four', refresh: 'five' };
-    const secrets = secretsIn({ url: guarded.url, tokens, client, pending });
+    const secrets = listSecrets({ url: guarded.url, tokens, client, pending });
     expect([...secrets].sort()).toEqual(['five', 'four', 'one', 'three', 'two']);
   });
 });

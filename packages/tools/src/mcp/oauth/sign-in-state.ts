@@ -8,7 +8,7 @@ import type { FetchPublic } from '../../web/public-fetch.ts';
 const Tokens = z.object({
   access: z.string().min(1),
   refresh: z.string().optional(),
-  /** When the token expires, in ms since 1970; absent when the server does not say. */
+  /** When the token expires, in ms since 1970; absent if the server does not state it. */
   expiresAt: z.number().optional(),
   issuer: z.string().optional(),
 });
@@ -21,22 +21,22 @@ const Discovery = z.custom<OAuthDiscoveryState>(
   (value) => z.looseObject({ authorizationServerUrl: z.url() }).safeParse(value).success,
 );
 
-/** A sign-in in progress; the redirect back must match it. */
+/** A sign-in in progress, which the redirect back must match. */
 const Pending = z.object({
   state: z.string(),
   verifier: z.string(),
   redirectUrl: z.string(),
-  /** The session of the page; redirects in another session are refused. */
+  /** The browser session that started the sign-in; redirects in another session are refused. */
   session: z.string(),
   expiresAt: z.number(),
 });
 
 /** The state of the sign-in at one server; stored like a secret. */
 export const SignInState = z.object({
-  /** The server that this state belongs to. */
+  /** The URL of the server that this state belongs to. */
   url: z.string(),
   tokens: Tokens.optional(),
-  /** The challenge in the server's refusal. */
+  /** The challenge that the server sent with its refusal. */
   challenge: z
     .object({ metadataUrl: z.string().optional(), scope: z.string().optional() })
     .optional(),
@@ -54,7 +54,6 @@ export interface SignInVault {
   read(): Promise<SignInState | null>;
   /**
    * Runs one update at a time across all processes, because a refresh token must not be used twice.
-   * `next` is the new state.
    */
   update<Result>(
     work: (
@@ -63,8 +62,7 @@ export interface SignInVault {
   ): Promise<Result>;
 }
 
-/** The dependencies of a sign-in at one server. */
-export interface SignInMeans {
+export interface SignInServices {
   readonly vault: SignInVault;
   readonly fetchPublic: FetchPublic;
 }
@@ -78,8 +76,11 @@ export interface OAuthSettings {
   readonly issuer?: string | undefined;
 }
 
-/** The registration from the settings; it takes precedence over one that Parley made itself. */
-export function fixedClient({ clientId, clientSecret }: OAuthSettings) {
+/**
+ * The client registration from the settings, which takes precedence over one that Parley made
+ * itself.
+ */
+export function getFixedClient({ clientId, clientSecret }: OAuthSettings) {
   if (clientId === undefined) return undefined;
   return {
     client_id: clientId,
@@ -88,7 +89,7 @@ export function fixedClient({ clientId, clientSecret }: OAuthSettings) {
 }
 
 /** The issuer: the name of the authorization server in tokens and answers. */
-export function issuerOf(discovery: OAuthDiscoveryState): string {
+export function getIssuer(discovery: OAuthDiscoveryState): string {
   return discovery.authorizationServerMetadata?.issuer ?? discovery.authorizationServerUrl;
 }
 
@@ -98,27 +99,27 @@ export function isClientUnknown(error: unknown): boolean {
   return code === 'invalid_client' || code === 'unauthorized_client';
 }
 
-/** The stored state for this URL; state of another URL is discarded. */
-export function stateFor(url: string, kept: SignInState | null): SignInState {
+/** Returns the stored state for this URL; the state of another URL is discarded. */
+export function selectStateFor(url: string, kept: SignInState | null): SignInState {
   return kept?.url === url ? kept : { url };
 }
 
 /**
- * The values that must never be shown. `state` is not one of them, because it travels through the
- * browser.
+ * Returns the values that must never be shown. `state` is not secret, because it travels through
+ * the browser.
  */
-export function secretsIn({ tokens, client, pending }: SignInState): readonly string[] {
+export function listSecrets({ tokens, client, pending }: SignInState): readonly string[] {
   return [
     tokens?.access,
     tokens?.refresh,
     client?.information.client_secret,
-    registrationTokenIn(client?.information),
+    findRegistrationToken(client?.information),
     pending?.verifier,
   ].filter((one) => one !== undefined);
 }
 
 /** The token that manages Parley's registration, if the server issued one (RFC 7592). */
-function registrationTokenIn(information: object | undefined): string | undefined {
+function findRegistrationToken(information: object | undefined): string | undefined {
   const { registration_access_token: token } = z
     .object({ registration_access_token: z.string().optional() })
     .catch({})
@@ -127,9 +128,9 @@ function registrationTokenIn(information: object | undefined): string | undefine
 }
 
 /**
- * Converts the library's tokens for storage. An old refresh token is kept when there is no new one.
+ * Converts the library's tokens for storage. The old refresh token is kept if there is no new one.
  */
-export function tokensFrom(
+export function toStoredTokens(
   given: {
     readonly access_token: string;
     readonly refresh_token?: string | undefined;

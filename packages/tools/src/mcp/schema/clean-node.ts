@@ -1,14 +1,13 @@
 import { z } from 'zod';
-import { cleanLine } from '../clean.ts';
-import { type Block, blockOf, ownValue, toTexts } from './json-block.ts';
+import { toCleanLine } from '../clean.ts';
+import { type Block, getOwnValue, toBlock, toTexts } from './json-block.ts';
 import { mergeParts } from './merge.ts';
 import type { PropertyNames } from './property-names.ts';
-import { type JsonType, typeNamed, typesOf } from './types.ts';
+import { findType, type JsonType, listTypes } from './types.ts';
 
-/** The state while one schema is rebuilt. */
-export interface Cleaning {
+export interface CleaningState {
   readonly root: Block;
-  /** At this depth, parts are described only by their type. */
+  /** Parts below this depth are described only by their type. */
   readonly deepest: number;
   nodes: number;
 }
@@ -23,11 +22,11 @@ const MAX_WORDS = 500;
 /** Thrown when a schema has too many parts. */
 export class TooManyPartsError extends Error {}
 
-const Plain = z.union([z.string().max(200), z.number(), z.boolean(), z.null()]);
-type Plain = z.infer<typeof Plain>;
+const PlainChoice = z.union([z.string().max(200), z.number(), z.boolean(), z.null()]);
+type PlainChoice = z.infer<typeof PlainChoice>;
 
 /** The position of a part in a schema. */
-export interface Place {
+export interface SchemaPlace {
   readonly depth: number;
   /** The references that led to this part. */
   readonly within: readonly string[];
@@ -35,39 +34,43 @@ export interface Place {
 }
 
 /** Rebuilds a schema of any draft from the few keywords accepted by every provider. */
-export function cleanNode(said: unknown, at: Cleaning, { depth, within, names }: Place): Block {
+export function cleanNode(
+  said: unknown,
+  at: CleaningState,
+  { depth, within, names }: SchemaPlace,
+): Block {
   at.nodes += 1;
   if (at.nodes > MAX_NODES) throw new TooManyPartsError();
   // `true` allows any value. Some servers write only the name of a type.
-  const shorthand = typeNamed(said);
+  const shorthand = findType(said);
   const merged = mergeParts(shorthand === undefined ? said : { type: shorthand }, at.root, within);
   const { node } = merged;
   const below = (child: unknown, namesThere: PropertyNames) =>
     cleanNode(child, at, { depth: depth + 1, within: merged.within, names: namesThere });
-  const types = typesOf(node);
-  const choices = choicesOf(node);
+  const types = listTypes(node);
+  const choices = listPlainChoices(node);
   const own = {
     ...describeNode(node, choices),
     ...(types !== undefined && { type: types.length === 1 ? types[0] : types }),
-    ...valueRules(node, choices),
-    ...bounds(node),
+    ...copyValueRules(node, choices),
+    ...copyBounds(node),
   };
-  // At the deepest level only the type is shown.
+  // Parts at the deepest level show only their type.
   if (depth >= at.deepest) return { ...own, ...cleanItems({}, types, names, below) };
   return {
     ...own,
-    ...(allowsObject(types) && properties(node, names, below)),
+    ...(canBeObject(types) && cleanProperties(node, names, below)),
     ...cleanItems(node, types, names, below),
-    ...(allowsObject(types) && additional(node, names, below)),
-    ...alternatives(node, names, below),
+    ...(canBeObject(types) && cleanAdditional(node, names, below)),
+    ...cleanAlternatives(node, names, below),
   };
 }
 
-function allowsObject(types: readonly JsonType[] | undefined): boolean {
+function canBeObject(types: readonly JsonType[] | undefined): boolean {
   return types?.includes('object') === true;
 }
 
-function describeNode(node: Block, choices: readonly Plain[]): Block {
+function describeNode(node: Block, choices: readonly PlainChoice[]): Block {
   const [said = ''] = [...toTexts(node.description), ...toTexts(node.title)];
   const format = /^[a-z-]{1,20}$/.exec(String(node.format ?? ''))?.[0];
   const many = choices.length > MAX_CHOICES;
@@ -77,20 +80,20 @@ function describeNode(node: Block, choices: readonly Plain[]): Block {
     format === undefined ? '' : `(${format})`,
     many ? `(one of ${choices.length} values: ${some} …)` : '',
   ];
-  const line = cleanLine(parts.join(' '), MAX_WORDS);
+  const line = toCleanLine(parts.join(' '), MAX_WORDS);
   return line === '' ? {} : { description: line };
 }
 
-/** Empty unless all choices are plain values; otherwise only the server can validate them. */
-function choicesOf(node: Block): readonly Plain[] {
-  const all = z.array(Plain).safeParse(node.enum).data ?? [];
+/** Empty unless all choices are plain values; other choices can be validated only by the server. */
+function listPlainChoices(node: Block): readonly PlainChoice[] {
+  const all = z.array(PlainChoice).safeParse(node.enum).data ?? [];
   const withNull = node.nullable === true && all.length > 0 ? [...all, null] : all;
   return [...new Set(withNull)];
 }
 
-function valueRules(node: Block, choices: readonly Plain[]): Block {
-  const only = Plain.safeParse(node.const).data;
-  const usual = Plain.safeParse(node.default).data;
+function copyValueRules(node: Block, choices: readonly PlainChoice[]): Block {
+  const only = PlainChoice.safeParse(node.const).data;
+  const usual = PlainChoice.safeParse(node.default).data;
   const isUsable = choices.length > 0 && choices.length <= MAX_CHOICES;
   return {
     ...(isUsable && { enum: choices }),
@@ -102,7 +105,7 @@ function valueRules(node: Block, choices: readonly Plain[]): Block {
 const NUMBERS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'] as const;
 const COUNTS = ['minLength', 'maxLength', 'minItems', 'maxItems'] as const;
 
-function bounds(node: Block): Block {
+function copyBounds(node: Block): Block {
   const number = (name: string) => z.number().safeParse(node[name]).data;
   const count = (name: string) => z.int().min(0).safeParse(node[name]).data;
   const found = new Map<string, number>();
@@ -127,15 +130,15 @@ function bounds(node: Block): Block {
   return Object.fromEntries(found);
 }
 
-type Below = (child: unknown, names: PropertyNames) => Block;
+type CleanChild = (child: unknown, names: PropertyNames) => Block;
 
-function alternatives(node: Block, names: PropertyNames, below: Below): Block {
+function cleanAlternatives(node: Block, names: PropertyNames, below: CleanChild): Block {
   const said = [node.anyOf, node.oneOf].find((one) => Array.isArray(one));
   if (!Array.isArray(said)) return {};
   const options = said.filter((option) => option !== false).map((option) => below(option, names));
   if (node.nullable === true) options.push({ type: 'null' });
-  // Options that only say which properties are required together are indistinguishable once
-  // cleaned.
+  // Alternatives that only state which properties are required together are identical after the
+  // cleanup.
   const tellsApart = options.some((option) => Object.keys(option).length > 0);
   return tellsApart ? { anyOf: options } : {};
 }
@@ -145,7 +148,7 @@ function cleanItems(
   node: Block,
   types: readonly JsonType[] | undefined,
   names: PropertyNames,
-  below: Below,
+  below: CleanChild,
 ): Block {
   if (types?.includes('array') !== true) return {};
   const isTuple = Array.isArray(node.items) || node.prefixItems !== undefined;
@@ -155,14 +158,14 @@ function cleanItems(
 }
 
 /** Renames properties whose names providers do not accept. */
-function properties(node: Block, names: PropertyNames, below: Below): Block {
-  const all = describedIn(node);
-  const needed = new Set([...toTexts(node.required), ...namesNeededInside(all)]);
+function cleanProperties(node: Block, names: PropertyNames, below: CleanChild): Block {
+  const all = listDescribedProperties(node);
+  const needed = new Set([...toTexts(node.required), ...listNamesRequiredInside(all)]);
   const described = [...new Set([...Object.keys(all), ...needed])];
   const shown: [string, Block][] = [];
   const nameFor = new Map<string, string>();
   for (const original of described) {
-    const said = ownValue(all, original);
+    const said = getOwnValue(all, original);
     if (said === false) continue;
     const name = names.offer(original, described);
     if (name === null) {
@@ -182,25 +185,25 @@ function properties(node: Block, names: PropertyNames, below: Below): Block {
 }
 
 /** The properties by name; some schemas list them, each with its name inside. */
-function describedIn({ properties: said }: Block): Block {
-  if (!Array.isArray(said)) return blockOf(said) ?? {};
+function listDescribedProperties({ properties: said }: Block): Block {
+  if (!Array.isArray(said)) return toBlock(said) ?? {};
   const named = said.flatMap((one) => {
-    const { name, ...property } = blockOf(one) ?? {};
+    const { name, ...property } = toBlock(one) ?? {};
     return typeof name === 'string' ? [[name, property] as const] : [];
   });
   return Object.fromEntries(named);
 }
 
 /** Draft 3 marks each required property inside its own schema. */
-function namesNeededInside(all: Block): readonly string[] {
+function listNamesRequiredInside(all: Block): readonly string[] {
   return Object.entries(all).flatMap(([name, said]) =>
-    blockOf(said)?.required === true ? [name] : [],
+    toBlock(said)?.required === true ? [name] : [],
   );
 }
 
-function additional(node: Block, names: PropertyNames, below: Below): Block {
+function cleanAdditional(node: Block, names: PropertyNames, below: CleanChild): Block {
   const { additionalProperties: more, patternProperties } = node;
-  // Names allowed by `patternProperties` are not checked here, so other properties cannot be
+  // Names that match `patternProperties` are not checked here, so other properties cannot be
   // forbidden.
   if (more === undefined || more === true || patternProperties !== undefined) return {};
   return { additionalProperties: more === false ? false : below(more, names.belowOthers()) };

@@ -9,13 +9,13 @@ export type Block = z.infer<typeof Block>;
  * The value as an object, or undefined. An empty list counts as an empty object, because PHP
  * encodes it that way.
  */
-export function blockOf(value: unknown): Block | undefined {
+export function toBlock(value: unknown): Block | undefined {
   if (Array.isArray(value)) return value.length === 0 ? {} : undefined;
   return Block.safeParse(value).data;
 }
 
 /** The value of an own key, never of an inherited one. */
-export function ownValue(block: Block, key: string): unknown {
+export function getOwnValue(block: Block, key: string): unknown {
   return Object.hasOwn(block, key) ? block[key] : undefined;
 }
 

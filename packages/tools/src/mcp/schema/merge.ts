@@ -1,5 +1,5 @@
-import { type Block, blockOf, toTexts } from './json-block.ts';
-import { type Resolved, resolve } from './references.ts';
+import { type Block, toBlock, toTexts } from './json-block.ts';
+import { type ResolvedSchema, resolveSchema } from './references.ts';
 
 /** The deepest nesting of `allOf` that is merged. */
 const DEEPEST = 8;
@@ -9,11 +9,11 @@ const MAX_PARTS = 50;
  * Merges everything that `allOf` adds into the schema: providers refuse the keyword at the root,
  * and models understand one description better than several.
  */
-export function mergeParts(said: unknown, root: Block, within: readonly string[]): Resolved {
+export function mergeParts(said: unknown, root: Block, within: readonly string[]): ResolvedSchema {
   const parts: Block[] = [];
   const all = new Set(within);
   const collect = (one: unknown, depth: number, seen: readonly string[]): void => {
-    const resolved = resolve(one, root, seen);
+    const resolved = resolveSchema(one, root, seen);
     for (const reference of resolved.within) all.add(reference);
     const { allOf, ...own } = resolved.node;
     parts.push(own);
@@ -29,7 +29,7 @@ export function mergeParts(said: unknown, root: Block, within: readonly string[]
 
 function mergeTwo(one: Block, other: Block): Block {
   const merged: Block = { ...other, ...one };
-  const [properties, more] = [blockOf(one.properties), blockOf(other.properties)];
+  const [properties, more] = [toBlock(one.properties), toBlock(other.properties)];
   if (properties !== undefined && more !== undefined) {
     const both = { ...more, ...properties };
     for (const name of Object.keys(properties)) {
@@ -39,7 +39,8 @@ function mergeTwo(one: Block, other: Block): Block {
   }
   const required = [...toTexts(one.required), ...toTexts(other.required)];
   if (required.length > 0) merged.required = [...new Set(required)];
-  // Each part forbids the properties of the others; only the server knows what remains.
+  // Each part forbids the properties of the others, so only the server can decide what remains
+  // allowed.
   if (more !== undefined) delete merged.additionalProperties;
   return merged;
 }

@@ -15,7 +15,7 @@ function cleaned(schema: unknown): CleanSchema | null {
 
 describe('the schema of an MCP tool', () => {
   it.each([...HOSTILE_SCHEMAS, ...SLOW_SCHEMAS].map((one) => [one.what, one] as const))(
-    '[D13] is left out or rebuilt so that validating by it always terminates: %s',
+    '[D13] is left out or rebuilt so that validation against it always terminates: %s',
     (_what, { schema, value }) => {
       const clean = cleaned(schema);
       if (clean === null) return;
@@ -24,7 +24,7 @@ describe('the schema of an MCP tool', () => {
     },
   );
 
-  it('[D13] counts toward the total of its server; tools beyond the total are left out', () => {
+  it('[D13] counts toward the total of its server, and tools beyond the total are left out', () => {
     const properties = Object.fromEntries(
       Array.from({ length: 390 }, (_, nth) => [`p${nth}`, { type: ['string', 'null'] }]),
     );

@@ -1,13 +1,18 @@
-import { type Cleaning, cleanNode, type Place, TooManyPartsError } from './clean-node.ts';
-import { type Block, blockOf, toTexts } from './json-block.ts';
+import {
+  type CleaningState,
+  cleanNode,
+  type SchemaPlace,
+  TooManyPartsError,
+} from './clean-node.ts';
+import { type Block, toBlock, toTexts } from './json-block.ts';
 import { mergeParts } from './merge.ts';
 import {
   createPropertyNames,
-  namesDescribed,
+  listDescribedNames,
   type PropertyNames,
   type Renames,
 } from './property-names.ts';
-import { typesOf } from './types.ts';
+import { listTypes } from './types.ts';
 
 /** A JSON Schema that Parley built from the server's schema. */
 export type CleanSchema = Readonly<Record<string, unknown>>;
@@ -20,11 +25,11 @@ export interface ArgumentShape {
   readonly renamed?: Renames;
 }
 
-/** The arguments of a tool as the model sees them. */
+/** The schema of a tool's arguments as the model sees it. */
 export interface OfferedSchema {
   /**
-   * Always an object without alternatives at its root, because OpenAI and Anthropic refuse anything
-   * else.
+   * Its root is always an object without alternatives, because OpenAI and Anthropic refuse any
+   * other root.
    */
   readonly schema: CleanSchema;
   readonly shape: ArgumentShape;
@@ -41,11 +46,11 @@ const MAX_TEXT = 200_000;
 /**
  * Rebuilds the schema of a tool's arguments so that every provider accepts it: limited in depth and
  * size, with references resolved and regular expressions removed, because they could run forever.
- * Throws an Error that says why the tool cannot be offered.
+ * Throws an Error with the reason why the tool cannot be offered.
  */
 export function offerSchema(said: unknown): OfferedSchema {
-  const root = rootOf(said);
-  const described = namesDescribed(root);
+  const root = getRootSchema(said);
+  const described = listDescribedNames(root);
   for (const deepest of DEPTHS) {
     const names = createPropertyNames(described);
     const offered = tryCleaning({ root, deepest, nodes: 0 }, names);
@@ -67,21 +72,21 @@ export function offerSchema(said: unknown): OfferedSchema {
 }
 
 /** A missing schema means a tool without arguments. Some servers send the schema as a string. */
-function rootOf(said: unknown): Block {
+function getRootSchema(said: unknown): Block {
   const value = typeof said === 'string' && said.trim() !== '' ? parseSchemaText(said) : said || {};
   if (value === undefined || value === null || typeof value === 'boolean') return {};
-  const root = blockOf(value);
+  const root = toBlock(value);
   if (root === undefined) throw new Error('the schema of its arguments is not a JSON object');
-  return isOnlyProperties(root) ? { type: 'object', properties: root } : root;
+  return isPropertiesOnly(root) ? { type: 'object', properties: root } : root;
 }
 
 /** Whether a server sent only the properties, without the object around them. */
-function isOnlyProperties(root: Block): boolean {
+function isPropertiesOnly(root: Block): boolean {
   const all = Object.entries(root);
   return (
     all.length > 0 &&
     all.every(([name, said]) => {
-      const type = blockOf(said)?.type;
+      const type = toBlock(said)?.type;
       return !KEYWORDS.has(name) && (typeof type === 'string' || Array.isArray(type));
     })
   );
@@ -102,20 +107,20 @@ function parseSchemaText(text: string): unknown {
   try {
     if (text.length <= MAX_TEXT) return JSON.parse(text);
   } catch {
-    // Invalid JSON gets the same error as a text that is too long.
+    // Invalid JSON causes the same error as a text that is too long.
   }
   throw new Error('the schema of its arguments is a text that is not JSON');
 }
 
-interface Attempt {
+interface CleaningAttempt {
   readonly schema: CleanSchema;
   readonly wrappedIn?: string;
 }
 
 /** Returns null when the schema is too large at this depth. */
-function tryCleaning(at: Cleaning, names: PropertyNames): Attempt | null {
+function tryCleaning(at: CleaningState, names: PropertyNames): CleaningAttempt | null {
   try {
-    const made = atRoot(at, names);
+    const made = cleanRoot(at, names);
     return JSON.stringify(made.schema).length > MAX_CHARACTERS ? null : made;
   } catch (error) {
     if (error instanceof TooManyPartsError) return null;
@@ -126,57 +131,58 @@ function tryCleaning(at: Cleaning, names: PropertyNames): Attempt | null {
 /** Marks the root as visited, because a nested reference to it would repeat everything. */
 const WITHIN_ROOT: readonly string[] = ['#'];
 
-function atRoot(at: Cleaning, names: PropertyNames): Attempt {
+function cleanRoot(at: CleaningState, names: PropertyNames): CleaningAttempt {
   const { node, within } = mergeParts(at.root, at.root, WITHIN_ROOT);
   const place = { depth: 0, within, names };
   const { anyOf, oneOf, enum: _enum, const: _const, default: _default, ...rest } = node;
   // Arguments are never null: a call without arguments sends an empty object.
   const { nullable: _nullable, ...plain } = rest;
-  const types = typesOf(plain);
+  const types = listTypes(plain);
   if (types?.some((type) => type !== 'null') === true && !types.includes('object')) {
     throw new Error(`its arguments are not an object but ${types.join(' or ')}`);
   }
   const said = [anyOf, oneOf].find((one) => Array.isArray(one));
-  const forms = Array.isArray(said) ? objectAlternatives(said, at, within) : [];
+  const forms = Array.isArray(said) ? listObjectAlternatives(said, at, within) : [];
   if (Array.isArray(said) && said.length > 0 && forms.length === 0) {
     throw new Error('none of the forms that its arguments can have is an object');
   }
   const [only] = forms;
-  if (only === undefined) return { schema: objectOf(plain, at, place) };
-  if (forms.length === 1) return { schema: objectOf(combineForms(plain, only), at, place) };
-  if (forms.every(isRequirement)) {
-    const description = [...toTexts(plain.description), requirementText(forms)].join(' ');
-    return { schema: objectOf({ ...plain, description }, at, place) };
+  if (only === undefined) return { schema: cleanObject(plain, at, place) };
+  if (forms.length === 1) return { schema: cleanObject(combineForms(plain, only), at, place) };
+  if (forms.every(isRequirementOnly)) {
+    const description = [...toTexts(plain.description), describeRequirements(forms)].join(' ');
+    return { schema: cleanObject({ ...plain, description }, at, place) };
   }
   return wrapForms(plain, forms, at, place);
 }
 
-function objectOf(node: Block, at: Cleaning, place: Place): CleanSchema {
+function cleanObject(node: Block, at: CleaningState, place: SchemaPlace): CleanSchema {
   return cleanNode({ ...node, type: 'object' }, at, place);
 }
 
 /**
- * The alternatives that an object can match. `null` is dropped; such a call sends an empty object.
+ * The alternatives that an object can match. The type `null` is dropped; a call without arguments
+ * sends an empty object.
  */
-function objectAlternatives(
+function listObjectAlternatives(
   said: readonly unknown[],
-  at: Cleaning,
+  at: CleaningState,
   within: readonly string[],
 ): readonly Block[] {
   return said.flatMap((one) => {
-    if (blockOf(one) === undefined) return [];
+    if (toBlock(one) === undefined) return [];
     const { node } = mergeParts(one, at.root, within);
-    const types = typesOf(node);
+    const types = listTypes(node);
     return types === undefined || types.includes('object') ? [node] : [];
   });
 }
 
-/** Whether a form only lists which of the properties next to it are required. */
-function isRequirement(form: Block): boolean {
+/** Whether an alternative only lists which of the sibling properties are required. */
+function isRequirementOnly(form: Block): boolean {
   return form.properties === undefined && toTexts(form.required).length > 0;
 }
 
-function requirementText(forms: readonly Block[]): string {
+function describeRequirements(forms: readonly Block[]): string {
   const each = forms.map(({ required }) => toTexts(required).join(' and '));
   return `Needs: ${each.join(', or ')}.`;
 }
@@ -185,25 +191,37 @@ function combineForms(plain: Block, form: Block): Block {
   return { allOf: [{ ...plain, type: 'object' }, form] };
 }
 
-/** Turns several forms into one property; only its value is sent to the server. */
-function wrapForms(plain: Block, forms: readonly Block[], at: Cleaning, place: Place): Attempt {
+/** Turns several alternatives into one property, whose value alone is sent to the server. */
+function wrapForms(
+  plain: Block,
+  forms: readonly Block[],
+  at: CleaningState,
+  place: SchemaPlace,
+): CleaningAttempt {
   const { description, title, ...rest } = plain;
   const options = forms.map((form) => ({ ...combineForms(rest, form), type: 'object' }));
   const said = toTexts(description)[0] ?? toTexts(title)[0];
   const inner = { anyOf: options, ...(said !== undefined && { description: said }) };
-  const wrappedIn = nameForAll(
-    options.flatMap((option) => propertyNames(option, at, place.within)),
+  const wrappedIn = chooseWrapperName(
+    options.flatMap((option) => listPropertyNames(option, at, place.within)),
   );
   const properties = { [wrappedIn]: cleanNode(inner, at, place) };
   return { schema: { type: 'object', properties, required: [wrappedIn] }, wrappedIn };
 }
 
-function propertyNames(option: Block, at: Cleaning, within: readonly string[]): readonly string[] {
-  return Object.keys(blockOf(mergeParts(option, at.root, within).node.properties) ?? {});
+function listPropertyNames(
+  option: Block,
+  at: CleaningState,
+  within: readonly string[],
+): readonly string[] {
+  return Object.keys(toBlock(mergeParts(option, at.root, within).node.properties) ?? {});
 }
 
-/** A name that no property has, so that arguments sent without it can be recognized. */
-function nameForAll(taken: readonly string[]): string {
+/**
+ * A name that no property uses, so that arguments sent without the wrapping property can be
+ * recognized.
+ */
+function chooseWrapperName(taken: readonly string[]): string {
   let name = 'input';
   for (let nth = 2; taken.includes(name); nth += 1) name = `input_${nth}`;
   return name;

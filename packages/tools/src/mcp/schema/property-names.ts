@@ -1,20 +1,23 @@
-import { type Block, blockOf } from './json-block.ts';
+import { type Block, toBlock } from './json-block.ts';
 
 /** Property names that every provider accepts. */
 const FINE = /^[\w.-]{1,64}$/;
 const NEVER = new Set(['__proto__', 'constructor', 'prototype']);
 const MAX_CHARACTERS = 50;
 
-/** Names that every object inherits; validation would find them where the model sent nothing. */
+/**
+ * Names that every object inherits; validation would find them although the model did not send
+ * them.
+ */
 const isInherited = (name: string): boolean => name in Object.prototype;
 
-/** Where a model knows properties under other names than the server. */
+/** The renamed properties, for conversion between the model's and the server's names. */
 export interface Renames {
   /** The server's names, keyed by the model's names. */
   readonly originals: ReadonlyMap<string, string>;
   /**
-   * The renames inside each described property. Names that are not described come from the model
-   * and stay.
+   * The renames inside each described property. Names that are not in the schema come from the
+   * model and are not changed.
    */
   readonly properties: ReadonlyMap<string, Renames>;
   /** The renames inside properties whose names the schema does not list. */
@@ -31,7 +34,7 @@ export interface PropertyNames extends Renames {
   below(name: string): PropertyNames;
   belowOthers(): PropertyNames;
   belowItems(): PropertyNames;
-  /** Whether anything here or below was renamed. */
+  /** Whether a property was renamed at this level or below. */
   isRenamed(): boolean;
 }
 
@@ -96,15 +99,15 @@ const MAX_SEARCHED = 10_000;
  * All property names that a schema describes anywhere. New names avoid all of them, because the
  * alternatives of one object share their names.
  */
-export function namesDescribed(root: Block): ReadonlySet<string> {
+export function listDescribedNames(root: Block): ReadonlySet<string> {
   const names = new Set<string>();
   const open: unknown[] = [root];
   for (let searched = 0; open.length > 0 && searched < MAX_SEARCHED; searched += 1) {
     const one = open.pop();
     if (Array.isArray(one)) open.push(...one.slice(0, MAX_SEARCHED));
-    const block = Array.isArray(one) ? undefined : blockOf(one);
+    const block = Array.isArray(one) ? undefined : toBlock(one);
     if (block === undefined) continue;
-    for (const name of Object.keys(blockOf(block.properties) ?? {})) names.add(name);
+    for (const name of Object.keys(toBlock(block.properties) ?? {})) names.add(name);
     open.push(...Object.values(block));
   }
   return names;

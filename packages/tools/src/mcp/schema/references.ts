@@ -1,7 +1,7 @@
-import { type Block, blockOf, ownValue } from './json-block.ts';
+import { type Block, getOwnValue, toBlock } from './json-block.ts';
 
 /** A schema whose top-level reference is resolved, and the references followed on the way. */
-export interface Resolved {
+export interface ResolvedSchema {
   readonly node: Block;
   readonly within: readonly string[];
 }
@@ -16,21 +16,25 @@ const MAX_ANCHORS = 500;
  * take precedence over its target. A circular reference, or one to another document, allows
  * anything.
  */
-export function resolve(said: unknown, root: Block, within: readonly string[]): Resolved {
-  let node = blockOf(said) ?? {};
+export function resolveSchema(
+  said: unknown,
+  root: Block,
+  within: readonly string[],
+): ResolvedSchema {
+  let node = toBlock(said) ?? {};
   let seen = within;
   for (let step = 0; step < MAX_STEPS; step += 1) {
-    const reference = referenceOf(node);
+    const reference = getReference(node);
     if (reference === undefined) return { node, within: seen };
     const { $ref: _ref, $dynamicRef: _dynamic, $recursiveRef: _recursive, ...beside } = node;
-    const target = seen.includes(reference) ? undefined : blockOf(resolvePointer(reference, root));
+    const target = seen.includes(reference) ? undefined : toBlock(resolvePointer(reference, root));
     node = { ...target, ...beside };
     seen = [...seen, reference];
   }
   return { node: {}, within: seen };
 }
 
-function referenceOf({ $ref, $dynamicRef, $recursiveRef }: Block): string | undefined {
+function getReference({ $ref, $dynamicRef, $recursiveRef }: Block): string | undefined {
   return [$ref, $dynamicRef, $recursiveRef].find((one) => typeof one === 'string');
 }
 
@@ -38,12 +42,12 @@ function resolvePointer(reference: string, root: Block): unknown {
   if (!reference.startsWith('#')) return undefined;
   const fragment = decodeFragment(reference.slice(1));
   if (fragment === '') return root;
-  if (!fragment.startsWith('/')) return anchored(fragment, root);
+  if (!fragment.startsWith('/')) return findAnchored(fragment, root);
   let found: unknown = root;
   for (const part of fragment.slice(1).split('/')) {
     const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
     if (Array.isArray(found)) found = found[Number(key)];
-    else found = ownValue(blockOf(found) ?? {}, key);
+    else found = getOwnValue(toBlock(found) ?? {}, key);
   }
   return found;
 }
@@ -57,12 +61,12 @@ function decodeFragment(fragment: string): string {
 }
 
 /** `#name` refers to a definition by its anchor; older drafts call it `id`. */
-function anchored(name: string, root: Block): unknown {
+function findAnchored(name: string, root: Block): unknown {
   const definitions = [root.$defs, root.definitions].flatMap((one) =>
-    Object.values(blockOf(one) ?? {}),
+    Object.values(toBlock(one) ?? {}),
   );
   return definitions.slice(0, MAX_ANCHORS).find((one) => {
-    const { $anchor, $dynamicAnchor, $id, id } = blockOf(one) ?? {};
+    const { $anchor, $dynamicAnchor, $id, id } = toBlock(one) ?? {};
     return [$anchor, $dynamicAnchor].includes(name) || [$id, id].includes(`#${name}`);
   });
 }

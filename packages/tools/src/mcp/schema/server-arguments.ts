@@ -1,35 +1,35 @@
-import { blockOf, ownValue } from './json-block.ts';
+import { getOwnValue, toBlock } from './json-block.ts';
 import type { ArgumentShape } from './offer-schema.ts';
 import type { Renames } from './property-names.ts';
 
 /** The arguments of a call. */
-export type Arguments = Readonly<Record<string, unknown>>;
+export type CallArguments = Readonly<Record<string, unknown>>;
 
 /** Converts the model's arguments to the arguments that the server expects. */
-export function serverArguments(
+export function toServerArguments(
   { wrappedIn, renamed }: ArgumentShape,
-  given: Arguments,
-): Arguments {
-  const inner = wrappedIn === undefined ? undefined : blockOf(ownValue({ ...given }, wrappedIn));
+  given: CallArguments,
+): CallArguments {
+  const inner = wrappedIn === undefined ? undefined : toBlock(getOwnValue({ ...given }, wrappedIn));
   const own = inner ?? given;
-  return renamed === undefined ? own : withOriginalNames(own, renamed);
+  return renamed === undefined ? own : restoreOriginalNames(own, renamed);
 }
 
-/** Descends only as far as the schema describes; names below that are the model's own. */
-function withOriginalNames(
-  given: Arguments,
+/** Converts only the levels that the schema describes; names below them come from the model. */
+function restoreOriginalNames(
+  given: CallArguments,
   { originals, properties, others }: Renames,
-): Arguments {
+): CallArguments {
   return Object.fromEntries(
     Object.entries(given).map(([name, value]) => {
       const below = properties.get(name) ?? others;
-      return [originals.get(name) ?? name, valueWithNames(value, below)];
+      return [originals.get(name) ?? name, restoreNamesInValue(value, below)];
     }),
   );
 }
 
-function valueWithNames(value: unknown, renamed: Renames | undefined): unknown {
+function restoreNamesInValue(value: unknown, renamed: Renames | undefined): unknown {
   if (renamed === undefined || typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((one) => valueWithNames(one, renamed.items));
-  return withOriginalNames({ ...value }, renamed);
+  if (Array.isArray(value)) return value.map((one) => restoreNamesInValue(one, renamed.items));
+  return restoreOriginalNames({ ...value }, renamed);
 }

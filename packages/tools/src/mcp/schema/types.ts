@@ -26,7 +26,7 @@ const OTHER_NAMES: Readonly<Record<string, JsonType>> = {
   nonetype: 'null',
 };
 
-/** Keywords that only make sense for one type, for schemas that do not name it. */
+/** Keywords that make sense for one type only, for schemas that do not state a type. */
 const TELLING: readonly (readonly [JsonType, readonly string[]])[] = [
   ['object', ['properties', 'required', 'additionalProperties', 'patternProperties']],
   ['array', ['items', 'prefixItems', 'minItems', 'maxItems', 'uniqueItems', 'contains']],
@@ -35,7 +35,7 @@ const TELLING: readonly (readonly [JsonType, readonly string[]])[] = [
 ];
 
 /** The type with this name in any case; undefined for unknown names such as `any`. */
-export function typeNamed(name: unknown): JsonType | undefined {
+export function findType(name: unknown): JsonType | undefined {
   if (typeof name !== 'string') return undefined;
   const plain = name.toLowerCase();
   return (
@@ -45,17 +45,17 @@ export function typeNamed(name: unknown): JsonType | undefined {
 }
 
 /** The distinct types that a schema allows; undefined when it allows all. */
-export function typesOf(node: Block): readonly JsonType[] | undefined {
+export function listTypes(node: Block): readonly JsonType[] | undefined {
   const named = Array.isArray(node.type) ? node.type : [node.type];
-  const known = named.flatMap((name) => typeNamed(name) ?? []);
-  // If one of the names is unknown, such as `any`, the known ones do not restrict anything.
+  const known = named.flatMap((name) => findType(name) ?? []);
+  // If one of the names is unknown, such as `any`, the known ones are no restriction.
   const isWhole = known.length > 0 && known.length === named.length;
-  const types = isWhole ? known : inferredTypes(node);
+  const types = isWhole ? known : inferTypes(node);
   if (types === undefined) return undefined;
   return [...new Set(node.nullable === true ? [...types, 'null' as const] : types)];
 }
 
-function inferredTypes(node: Block): readonly JsonType[] | undefined {
+function inferTypes(node: Block): readonly JsonType[] | undefined {
   if ('enum' in node || 'const' in node) return undefined;
   if ('anyOf' in node || 'oneOf' in node) return 'properties' in node ? ['object'] : undefined;
   const found = TELLING.find(([, keywords]) => keywords.some((keyword) => keyword in node));

@@ -13,18 +13,18 @@ export interface GuardedServer {
   readonly url: string;
   /** The grants of tokens in order: `code` or `refresh`. */
   readonly grants: readonly string[];
-  /** How often a refresh token was reused. */
+  /** How often a refresh token was used a second time. */
   readonly reused: () => number;
   readonly registrations: () => number;
-  /** How many calls of its tool were accepted. */
+  /** How many calls of the server's tool were accepted. */
   readonly calls: () => number;
   /** Expires all access tokens; refresh tokens stay valid. */
   expire(): void;
   /** Revokes all tokens. */
   revoke(): void;
-  /** Sets the token lifetime it reports, in seconds. */
+  /** Sets the token lifetime that the server reports, in seconds. */
   lifetime(seconds: number): void;
-  /** Makes the metadata name this authorization server instead of the real one. */
+  /** Makes the metadata name this authorization server instead of the actual one. */
   nameInstead(authorizationServer: string): void;
   /** Registers a client manually, as an operator does. */
   addClient(id: string, redirectUrl: string): void;
@@ -35,14 +35,14 @@ export interface GuardedServer {
   /** How often a token refresh was requested. */
   readonly refreshesAsked: () => number;
   /**
-   * Acts as the person in the browser: opens the page, agrees, and follows the redirect. Returns
-   * its URL.
+   * Acts as the person in the browser: opens the page, agrees and follows the redirect. Returns its
+   * URL.
    */
   agree(page: string): Promise<URL>;
   close(): void;
 }
 
-interface Grant {
+interface TokenGrant {
   readonly challenge: string;
   readonly redirectUri: string;
   readonly resource: string;
@@ -50,12 +50,11 @@ interface Grant {
 
 const secret = (kind: string): string => `${kind}-${randomBytes(18).toString('hex')}`;
 
-/** The state shared by both servers. */
-interface State {
+interface GuardedState {
   readonly access: Set<string>;
-  /** The refresh tokens, and whether each can still be used. */
+  /** The refresh tokens, and whether each is still valid. */
   readonly refresh: Map<string, boolean>;
-  readonly codes: Map<string, Grant>;
+  readonly codes: Map<string, TokenGrant>;
   readonly clients: Map<string, readonly string[]>;
   readonly grants: string[];
   refusal: string | null;
@@ -69,13 +68,17 @@ interface State {
 }
 
 export async function startGuardedServer(): Promise<GuardedServer> {
-  const state: State = {
+  const state: GuardedState = {
     ...{ access: new Set(), refresh: new Map(), codes: new Map(), clients: new Map(), grants: [] },
     ...{ refusal: null, refreshesAsked: 0 },
     ...{ reused: 0, calls: 0, seconds: 3_600, named: '', issuer: '', url: '' },
   };
-  const authority = await listen((request, response) => void authorize(state, request, response));
-  const guarded = await listen((request, response) => void serve(state, request, response));
+  const authority = await listenOnLoopback(
+    (request, response) => void authorize(state, request, response),
+  );
+  const guarded = await listenOnLoopback(
+    (request, response) => void serveRequest(state, request, response),
+  );
   state.issuer = authority.origin;
   state.url = `${guarded.origin}/mcp`;
   return {
@@ -114,59 +117,63 @@ export async function startGuardedServer(): Promise<GuardedServer> {
   };
 }
 
-async function serve(
-  state: State,
+async function serveRequest(
+  state: GuardedState,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   if (request.url === '/.well-known/oauth-protected-resource/mcp') {
     const servers = [state.named || state.issuer];
-    return json(response, 200, { resource: state.url, authorization_servers: servers });
+    return sendJson(response, 200, { resource: state.url, authorization_servers: servers });
   }
   const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '';
   if (!state.access.has(token)) {
     const metadata = `${new URL(state.url).origin}/.well-known/oauth-protected-resource/mcp`;
     response.setHeader('www-authenticate', `Bearer resource_metadata="${metadata}", scope="tools"`);
-    return json(response, 401, { error: 'invalid_token' });
+    return sendJson(response, 401, { error: 'invalid_token' });
   }
-  const body = await bodyOf(request);
+  const body = await readBody(request);
   if (body === '') return void response.writeHead(405).end();
   const { id, method, params } = JSON.parse(body);
   if (id === undefined) return void response.writeHead(202).end();
-  json(response, 200, { jsonrpc: '2.0', id, ...answerTo(method, params, state) });
+  sendJson(response, 200, { jsonrpc: '2.0', id, ...answerMethod(method, params, state) });
 }
 
 async function authorize(
-  state: State,
+  state: GuardedState,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const at = new URL(request.url ?? '/', state.issuer);
-  const body = await bodyOf(request);
+  const body = await readBody(request);
   switch (at.pathname) {
     case '/.well-known/oauth-authorization-server':
-      return json(response, 200, metadataOf(state.issuer));
+      return sendJson(response, 200, createMetadata(state.issuer));
     case '/register': {
       const { redirect_uris: uris } = JSON.parse(body);
       const id = secret('client');
       state.clients.set(id, uris);
-      return json(response, 201, { client_id: id, redirect_uris: uris });
+      return sendJson(response, 201, { client_id: id, redirect_uris: uris });
     }
     case '/authorize':
-      return agreeAt(state, at.searchParams, response);
+      return approveRequest(state, at.searchParams, response);
     case '/token':
-      return json(response, ...tokenFor(state, new URLSearchParams(body)));
+      return sendJson(response, ...issueToken(state, new URLSearchParams(body)));
     default:
       response.writeHead(404).end();
   }
 }
 
-function agreeAt(state: State, asked: URLSearchParams, response: ServerResponse): void {
+function approveRequest(
+  state: GuardedState,
+  asked: URLSearchParams,
+  response: ServerResponse,
+): void {
   const [redirectUri = '', client = ''] = ['redirect_uri', 'client_id'].map(
     (name) => asked.get(name) ?? '',
   );
   if (!state.clients.get(client)?.includes(redirectUri)) {
-    json(response, 400, { error: 'invalid_request' });
+    sendJson(response, 400, { error: 'invalid_request' });
     return;
   }
   const code = secret('code');
@@ -178,12 +185,12 @@ function agreeAt(state: State, asked: URLSearchParams, response: ServerResponse)
   response.writeHead(302, { location: back.href }).end();
 }
 
-function tokenFor(state: State, asked: URLSearchParams): readonly [number, object] {
+function issueToken(state: GuardedState, asked: URLSearchParams): readonly [number, object] {
   const isRefresh = asked.get('grant_type') === 'refresh_token';
   if (isRefresh) state.refreshesAsked += 1;
   if (state.refusal !== null) return [503, { error: state.refusal }];
   if (!state.clients.has(asked.get('client_id') ?? '')) return [401, { error: 'invalid_client' }];
-  if (isRefresh) return renewed(state, asked.get('refresh_token') ?? '');
+  if (isRefresh) return renewToken(state, asked.get('refresh_token') ?? '');
   const code = asked.get('code') ?? '';
   const grant = state.codes.get(code);
   state.codes.delete(code);
@@ -196,24 +203,24 @@ function tokenFor(state: State, asked: URLSearchParams): readonly [number, objec
     asked.get('resource') === state.url;
   if (!fits) return [400, { error: 'invalid_grant' }];
   state.grants.push('code');
-  return [200, newTokens(state)];
+  return [200, createTokens(state)];
 }
 
-function renewed(state: State, token: string): readonly [number, object] {
+function renewToken(state: GuardedState, token: string): readonly [number, object] {
   const isFresh = state.refresh.get(token);
   if (isFresh === undefined) return [400, { error: 'invalid_grant' }];
   if (!isFresh) {
-    // Two parties hold the token, and one of them may be a thief.
+    // Two clients hold the same token, and one of them may have stolen it.
     state.reused += 1;
     revokeAll(state);
     return [400, { error: 'invalid_grant' }];
   }
   state.refresh.set(token, false);
   state.grants.push('refresh');
-  return [200, newTokens(state)];
+  return [200, createTokens(state)];
 }
 
-function newTokens(state: State): object {
+function createTokens(state: GuardedState): object {
   const [access, refresh] = [secret('access'), secret('refresh')];
   state.access.add(access);
   state.refresh.set(refresh, true);
@@ -223,12 +230,12 @@ function newTokens(state: State): object {
   };
 }
 
-function revokeAll(state: State): void {
+function revokeAll(state: GuardedState): void {
   state.access.clear();
   state.refresh.clear();
 }
 
-function metadataOf(issuer: string): object {
+function createMetadata(issuer: string): object {
   return {
     issuer,
     authorization_endpoint: `${issuer}/authorize`,
@@ -242,7 +249,11 @@ function metadataOf(issuer: string): object {
   };
 }
 
-function answerTo(method: string, params: { protocolVersion?: string }, state: { calls: number }) {
+function answerMethod(
+  method: string,
+  params: { protocolVersion?: string },
+  state: { calls: number },
+) {
   switch (method) {
     case 'initialize': {
       const { protocolVersion } = params;
@@ -258,15 +269,15 @@ function answerTo(method: string, params: { protocolVersion?: string }, state: {
   }
 }
 
-function json(response: ServerResponse, status: number, body: object): void {
+function sendJson(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
+async function readBody(request: IncomingMessage): Promise<string> {
   return Buffer.concat(await request.toArray()).toString('utf8');
 }
 
-async function listen(
+async function listenOnLoopback(
   listener: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<{ readonly server: Server; readonly origin: string }> {
   const server = createServer(listener).listen(0, '127.0.0.1');

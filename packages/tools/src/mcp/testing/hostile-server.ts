@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 
 /*
  * For tests: a stdio server that implements the protocol by hand and misbehaves. It is started as a
- * program: `node hostile-server.ts [mode] [file]`. Canceled calls, and the ids of processes it
+ * program: `node hostile-server.ts [mode] [file]`. Canceled calls, and the ids of processes that it
  * leaves behind, are written to the file.
  */
 
@@ -110,18 +110,18 @@ const CALLS: Readonly<Record<string, (id: unknown, input: unknown) => object | n
     send({ method: 'notifications/tools/list_changed' });
     return say('renamed');
   },
-  pour: () => writeForEver('x'.repeat(65_536)),
-  chatter: () => writeForEver('y\n'.repeat(32_768)),
+  pour: () => writeForever('x'.repeat(65_536)),
+  chatter: () => writeForever('y\n'.repeat(32_768)),
   mutter: () =>
-    writeForEver('{"jsonrpc":"2.0","method":"notifications/progress","params":{}}\n'.repeat(1_000)),
+    writeForever('{"jsonrpc":"2.0","method":"notifications/progress","params":{}}\n'.repeat(1_000)),
   flood() {
     for (let nth = 0; nth < 2_000; nth += 1) send({ method: 'notifications/tools/list_changed' });
     return say('flooded');
   },
 };
 
-/** Writes as fast as the reader reads. */
-function writeForEver(piece: string): null {
+/** Writes as fast as the pipe allows. */
+function writeForever(piece: string): null {
   const more = (): void => {
     if (process.stdout.write(piece)) setImmediate(more);
     else process.stdout.once('drain', more);
@@ -132,7 +132,7 @@ function writeForEver(piece: string): null {
 
 let pages = 0;
 
-function greet(id: unknown, params: Record<string, unknown>): void {
+function answerInitialize(id: unknown, params: Record<string, unknown>): void {
   if (mode === 'silent' || mode === 'mute') return;
   note('initialized');
   send({
@@ -148,7 +148,7 @@ function greet(id: unknown, params: Record<string, unknown>): void {
   });
 }
 
-function list(id: unknown): void {
+function listTools(id: unknown): void {
   note('listed');
   pages += 1;
   send({
@@ -174,13 +174,13 @@ function listPrompts(id: unknown): void {
   send({ id, result: { prompts: [greeting] } });
 }
 
-function answer(method: string, id: unknown, params: Record<string, unknown>): void {
+function answerRequest(method: string, id: unknown, params: Record<string, unknown>): void {
   switch (method) {
     case 'initialize':
-      greet(id, params);
+      answerInitialize(id, params);
       return;
     case 'tools/list':
-      list(id);
+      listTools(id);
       return;
     case 'prompts/list':
       listPrompts(id);
@@ -224,7 +224,7 @@ function answer(method: string, id: unknown, params: Record<string, unknown>): v
 if (mode === 'stubborn' || mode === 'mute') {
   process.on('SIGTERM', () => {});
   const helper = spawn('sleep', ['600'], { stdio: 'ignore' });
-  // Started in its own process group and session, as browsers are.
+  // The child gets its own process group and session, as browsers do.
   const apart = spawn('sleep', ['600'], { stdio: 'ignore', detached: true });
   for (const { pid } of [process, helper, apart]) note(`pid ${pid}`);
   setInterval(() => {}, 1_000);
@@ -234,9 +234,10 @@ let unread: string | undefined;
 createInterface({ input: process.stdin }).on('line', (line) => {
   const { method, id, params } = JSON.parse(unread ?? line);
   if (mode === 'touchy-slow' && method === 'server/discover' && unread === undefined) {
-    // Read only after `initialize` has arrived as well, like a server that takes seconds to start.
+    // The input is read only after `initialize` has arrived as well, like a server that takes
+    // seconds to start.
     unread = line;
     return;
   }
-  answer(method, id, params ?? {});
+  answerRequest(method, id, params ?? {});
 });

@@ -1,8 +1,8 @@
-/* For tests: how Parley reads what real servers send. */
+/* For tests: reads captured messages of real servers as Parley does. */
 
-export { type Listed, readCatalogue } from '../catalogue.ts';
+export { type ListedEntries as Listed, readCatalogue } from '../catalogue.ts';
 export { type McpConnection, readEntries } from '../client.ts';
 export { createMessageReader } from '../read-message.ts';
-export { readableFetch } from '../readable-fetch.ts';
-export { promptText, resultText } from '../results.ts';
-export { stdioTransport } from '../stdio.ts';
+export { createReadableFetch as readableFetch } from '../readable-fetch.ts';
+export { formatPrompt as promptText, formatResult as resultText } from '../results.ts';
+export { createStdioTransport as stdioTransport } from '../stdio.ts';

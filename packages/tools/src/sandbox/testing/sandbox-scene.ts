@@ -8,7 +8,7 @@ import { openSandbox, type Sandbox, type SandboxOptions } from '../sandbox.ts';
  * For tests: a data folder laid out like Parley's, with the workspace inside, and a real sandbox.
  */
 export interface SandboxScene {
-  /** Contains a token, a database and settings, none of which a command may see. */
+  /** The folder contains a token, a database and settings, none of which a command may read. */
   readonly data: string;
   readonly workspace: string;
   readonly sandbox: Sandbox;
@@ -21,7 +21,6 @@ export interface SandboxScene {
 /** The text in every file that must stay hidden. */
 export const CANARY = 'canary-7411';
 
-/** Creates a scene under `parent`. */
 export function openSandboxScene(
   options: Partial<SandboxOptions> = {},
   parent = tmpdir(),

@@ -14,7 +14,7 @@ export interface WebScene {
   close(): Promise<void>;
 }
 
-/** The loopback address that tests may reach; all others stay closed. */
+/** The loopback address that tests may access; all other private addresses stay blocked. */
 const OPEN = '127.0.0.1';
 
 /** Starts the server. */

@@ -2,12 +2,12 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Reader } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import type { SkillStatus } from '../catalogue.ts';
-import { type SkillSource, skillFolders } from '../find-skills.ts';
+import { listSkillFolders, type SkillSource } from '../find-skills.ts';
 import { type OpenSkillsOptions, openSkills, type SkillSettings, type Skills } from '../skills.ts';
 
-/** The owner in their direct chat, and somebody in another one. */
+/** The owner in a direct chat, and a guest in another chat. */
 export const OWNER: Reader = { kind: 'owner', conversationId: 'c1' };
 export const GUEST: Reader = { kind: 'guest', conversationId: 'c2' };
 
@@ -19,29 +19,29 @@ const SETTINGS: SkillSettings = {
   maxFileBytes: 256_000,
 };
 
-/** For tests: the six sources in a temporary folder. */
+/** The six skill sources in a temporary folder. */
 export interface SkillsScene {
   readonly base: string;
   readonly lines: readonly string[];
-  /** The folder of a source. */
+  /** Returns the folder of a source. */
   folderOf(source: SkillSource): string;
-  /** Writes `<source>/<folder>/SKILL.md`; returns its path. */
+  /** Writes `<source>/<folder>/SKILL.md` and returns its path. */
   write(source: SkillSource, folder: string, text: string | Uint8Array): Promise<string>;
   open(settings?: Partial<SkillSettings>, change?: Partial<OpenSkillsOptions>): Skills;
-  /** The status of one skill, with default settings unless given. */
+  /** Reads the status of one skill, with default settings unless given. */
   status(name: string, settings?: Partial<SkillSettings>): Promise<SkillStatus | undefined>;
   remove(): Promise<void>;
 }
 
-/** A SKILL.md with this front matter besides name and description. */
-export function skillText(name: string, more = '', body = `How to ${name}.`): string {
+/** Creates a SKILL.md with this front matter in addition to name and description. */
+export function createSkillText(name: string, more = '', body = `How to ${name}.`): string {
   return `---\nname: ${name}\ndescription: When ${name} is wanted.\n${more}---\n${body}\n`;
 }
 
 /** Creates the six sources, all empty. */
 export async function openSkillsScene(): Promise<SkillsScene> {
   const base = await mkdtemp(join(tmpdir(), 'parley-skills-'));
-  const { log, lines } = recordingLogger();
+  const { log, lines } = createRecordingLogger();
   const home = join(base, 'home');
   const places = {
     extra: [join(base, 'extra')],
@@ -51,7 +51,7 @@ export async function openSkillsScene(): Promise<SkillsScene> {
     project: join(base, 'project'),
     workspace: join(base, 'workspace'),
   };
-  const folders = skillFolders(places);
+  const folders = listSkillFolders(places);
   await mkdir(home);
   const folderOf = (source: SkillSource) => {
     const folder = folders.find((one) => one.source === source);

@@ -1,0 +1,160 @@
+import type { InputOf, OperationName, OutputOf } from '@parley/gateway/operations';
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { askGateway, buildReadPath, type GatewayAnswer, type RequestFailure } from '../gateway.ts';
+import { type LoadedData, type RefreshPolicy, useOperation } from './data.tsx';
+
+/** Where the next page of a list begins (`before=`); null at its end. */
+type Cursor = string | number | null;
+
+/** A page of a list: its items, and the cursor for the next page. */
+interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly next: Cursor;
+}
+
+/** A list that changes at its beginning while older pages are loaded. */
+export interface Growing<Answer, Item> extends LoadedData<readonly Item[]> {
+  /** The gateway's latest answer for the first page. */
+  readonly first: Answer | undefined;
+  /** The position of the next older page; null if there is none. */
+  readonly older: Older | null;
+}
+
+/** The next older page of a list, loaded when a person asks for it. */
+export interface Older {
+  readonly load: () => void;
+  /** Whether a page that the person asked for is being loaded. */
+  readonly isLoading: boolean;
+  /** Why the page could not be loaded; null if loading has not failed. */
+  readonly failure: RequestFailure | null;
+}
+
+/**
+ * The pages after the first one. Each page begins where the one before it ends, so there are no
+ * gaps.
+ */
+interface Rest<Item> {
+  readonly pages: readonly Page<Item>[];
+  readonly failure: RequestFailure | null;
+}
+
+const NONE: Rest<never> = { pages: [], failure: null };
+
+/** The state of loading a list page by page. */
+interface Reading<Item> {
+  readonly path: string;
+  first: Page<Item> | null;
+  /** How many older pages a person has asked for. */
+  wanted: number;
+  /** The key of the oldest item that the person asked for; null until it has been loaded. */
+  oldest: string | null;
+  isRunning: boolean;
+  /** Whether the first page changed, or another page was asked for, after loading began. */
+  isDue: boolean;
+}
+
+/**
+ * Loads the first page of an operation as `useOperation` does, and older pages on request. Whenever
+ * the first page is reloaded, so are the older ones, because items may be new, moved or removed. An
+ * item on several pages is taken from the first of them.
+ */
+export function useGrowing<Name extends OperationName, Item>(
+  name: Name,
+  input: InputOf<Name>,
+  again: RefreshPolicy<OutputOf<Name>> | undefined,
+  read: (answer: OutputOf<Name>) => Page<Item>,
+  keyOf: (item: Item) => string,
+): Growing<OutputOf<Name>, Item> {
+  const first = useOperation(name, input, again);
+  const path = buildReadPath(name, input);
+  const fresh = { path, first: null, wanted: 0, oldest: null, isRunning: false, isDue: false };
+  const ref = useRef<Reading<Item>>(fresh);
+  if (ref.current.path !== path) ref.current = fresh;
+  const reading = ref.current;
+  reading.first = first.value === undefined ? null : read(first.value);
+  const loaded = useSignal({ of: reading, rest: NONE as Rest<Item> });
+  const rest = loaded.value.of === reading ? loaded.value.rest : NONE;
+  const pageAt = async (before: Cursor): Promise<GatewayAnswer<Page<Item>>> => {
+    const answer = await askGateway<OutputOf<Name>>(buildReadPath(name, { ...input, before }));
+    return answer.kind === 'here' ? { kind: 'here', value: read(answer.value) } : answer;
+  };
+  /** Loads the requested pages after those that are kept, one run at a time. */
+  const run = async (kept: readonly Page<Item>[]): Promise<void> => {
+    reading.isDue = reading.isRunning;
+    if (reading.isRunning) return;
+    reading.isRunning = true;
+    const found = await readRest(reading, kept, { pageAt, keyOf });
+    reading.isRunning = false;
+    if (ref.current !== reading) return;
+    loaded.value = { of: reading, rest: found };
+    if (reading.isDue) await run([]);
+  };
+  useEffect(() => {
+    if (reading.first !== null && reading.wanted > 0) void run([]);
+  }, [first.value]);
+  const load = (): void => {
+    reading.wanted = Math.max(reading.wanted, rest.pages.length + 1);
+    reading.oldest = null;
+    loaded.value = { of: reading, rest: { pages: rest.pages, failure: null } };
+    void run(rest.pages);
+  };
+  const all = reading.first === null ? [] : [reading.first, ...rest.pages];
+  const hasOlder = (all.at(-1)?.next ?? null) !== null;
+  const isLoading = rest.failure === null && reading.wanted > rest.pages.length;
+  return {
+    ...first,
+    value: first.value && distinct(all, keyOf),
+    first: first.value,
+    older: hasOlder ? { load, isLoading, failure: rest.failure } : null,
+  };
+}
+
+interface Reader<Item> {
+  readonly pageAt: (before: Cursor) => Promise<GatewayAnswer<Page<Item>>>;
+  readonly keyOf: (item: Item) => string;
+}
+
+/**
+ * Loads as many pages as requested, and one more if new items pushed the oldest one onto it. After
+ * a failure, the pages after the failed one are left out, because they might no longer follow.
+ */
+async function readRest<Item>(
+  reading: Reading<Item>,
+  kept: readonly Page<Item>[],
+  { pageAt, keyOf }: Reader<Item>,
+): Promise<Rest<Item>> {
+  const pages = [...kept];
+  const holdsOldest = (): boolean =>
+    [reading.first, ...pages].some((page) =>
+      page?.items.some((item) => keyOf(item) === reading.oldest),
+    );
+  const isEnough = (): boolean =>
+    pages.length > reading.wanted ||
+    (pages.length === reading.wanted && (reading.oldest === null || holdsOldest()));
+  let next = pages.at(-1)?.next ?? reading.first?.next ?? null;
+  while (next !== null && !isEnough()) {
+    const answer = await pageAt(next);
+    if (answer.kind === 'failed') return { pages, failure: answer };
+    pages.push(answer.value);
+    next = answer.value.next;
+  }
+  reading.wanted = Math.max(reading.wanted, pages.length);
+  if (!holdsOldest()) {
+    const oldest = pages.at(-1)?.items.at(-1);
+    reading.oldest = oldest === undefined ? null : keyOf(oldest);
+  }
+  return { pages, failure: null };
+}
+
+/** All items of the pages in order, each once. */
+function distinct<Item>(
+  pages: readonly Page<Item>[],
+  keyOf: (item: Item) => string,
+): readonly Item[] {
+  const items = new Map<string, Item>();
+  for (const item of pages.flatMap(({ items: some }) => some)) {
+    if (!items.has(keyOf(item))) items.set(keyOf(item), item);
+  }
+  return [...items.values()];
+}

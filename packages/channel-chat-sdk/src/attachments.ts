@@ -1,0 +1,148 @@
+import { type FilesCapability, unreadText } from '@parley/channels';
+import { ChannelError, type InboundMessage } from '@parley/core';
+import type { Adapter, Attachment } from 'chat';
+import { z } from 'zod';
+import { withAbortSignal } from './abortable.ts';
+import { createTooLargeError, type FileDownloader } from './download.ts';
+import { toSendError } from './failures.ts';
+
+/** The fields with which an adapter can fetch an attachment again. */
+const Ref = z.object({
+  type: z.enum(['image', 'file', 'video', 'audio']),
+  name: z.string().optional(),
+  mimeType: z.string().optional(),
+  url: z.string().optional(),
+  fetchMetadata: z.record(z.string(), z.string()).optional(),
+});
+
+type InboundAttachment = NonNullable<InboundMessage['attachments']>[number];
+const MAX_REF = 4_096;
+const MAX_ATTACHMENTS = 32;
+/** The largest file that adapters load into memory, in bytes. */
+const MAX_BYTES = 25 * 1_024 * 1_024;
+/** The time limit for a file that is fetched before its message is stored, in ms. */
+const NOW_WITHIN_MS = 10_000;
+const LOCATION = 'application/geo+json';
+
+/** The attachments of a message, with the bytes of files that cannot be fetched later. */
+export interface AttachmentsResult {
+  readonly attachments: readonly InboundAttachment[];
+  /**
+   * Present when an adapter cannot fetch files later: the bytes of all attachments, in the same
+   * order.
+   */
+  readonly files?: readonly Uint8Array[];
+  /** The names of files that cannot be read, shown to the model. */
+  readonly unread: readonly string[];
+}
+
+/**
+ * Files are fetched after the message is stored if the adapter can restore their fetch function
+ * (`rehydrateAttachment`). Otherwise they are fetched immediately, because a database cannot store
+ * a function.
+ */
+export async function readAttachments(
+  adapter: Adapter,
+  all: readonly Attachment[],
+): Promise<AttachmentsResult> {
+  const canFetchLater = adapter.rehydrateAttachment !== undefined;
+  const attachments: InboundAttachment[] = [];
+  const files: Uint8Array[] = [];
+  const unread: string[] = [];
+  // A location is already part of the message text.
+  for (const attachment of all.filter(({ mimeType }) => mimeType !== LOCATION)) {
+    const ref = JSON.stringify(Ref.parse(attachment));
+    const isReachable = adapter.rehydrateAttachment?.(attachment).fetchData !== undefined;
+    const bytes = canFetchLater ? undefined : await readBytesWithinLimits(attachment);
+    const isThere = canFetchLater ? isReachable && ref.length <= MAX_REF : bytes !== undefined;
+    if (!isThere || attachments.length === MAX_ATTACHMENTS) {
+      unread.push(attachment.name ?? attachment.type);
+      continue;
+    }
+    attachments.push(toInboundAttachment(attachment, canFetchLater ? ref : attachment.type));
+    if (bytes !== undefined) files.push(bytes);
+  }
+  return { attachments, ...(files.length > 0 && { files }), unread };
+}
+
+/** The note that names the unreadable files of a message. */
+export function describeUnreadFiles(
+  names: readonly string[],
+  type: InboundMessage['chat']['type'],
+): string {
+  return names.map((name) => unreadText(`the file ${name}`, type)).join('\n');
+}
+
+function toInboundAttachment(
+  { type, name, mimeType, size }: Attachment,
+  ref: string,
+): InboundAttachment {
+  const isVoice = type === 'audio' && (name === 'voice' || /^audio_message/.test(name ?? ''));
+  const kind = type === 'file' ? 'document' : isVoice ? 'voice' : type;
+  return {
+    kind: name === 'sticker' && type === 'image' ? 'sticker' : kind,
+    ...(name !== undefined && { name }),
+    ...(mimeType !== undefined && { mimeType }),
+    ...(size !== undefined && Number.isInteger(size) && { size }),
+    ref,
+  };
+}
+
+async function readBytesWithinLimits(attachment: Attachment): Promise<Uint8Array | undefined> {
+  try {
+    const bytes = await withAbortSignal(readBytes(attachment), AbortSignal.timeout(NOW_WITHIN_MS));
+    return (bytes?.length ?? 0) > MAX_BYTES ? undefined : bytes;
+  } catch {
+    return undefined;
+  }
+}
+
+async function readBytes({ data, fetchData }: Attachment): Promise<Uint8Array | undefined> {
+  const content = data ?? (await fetchData?.());
+  if (content === undefined) return undefined;
+  return new Uint8Array(content instanceof Blob ? await content.arrayBuffer() : content);
+}
+
+/** Fetches files by their ref, which stays valid after a restart. */
+export function createFilesCapability(
+  adapter: Adapter,
+  download: FileDownloader = () => undefined,
+): FilesCapability {
+  return {
+    maxBytes: MAX_BYTES,
+    async fetch(ref, limit, signal) {
+      const attachment = toAdapterAttachment(Ref.parse(JSON.parse(ref)));
+      try {
+        const own = download(attachment, limit, signal);
+        const bytes = (await own) ?? (await readBytes(rehydrateAttachment(adapter, attachment)));
+        if (bytes === undefined) throw gone();
+        if (bytes.length > limit) throw createTooLargeError(limit);
+        return bytes;
+      } catch (thrown) {
+        throw thrown instanceof ChannelError ? thrown : toSendError(thrown, 'The file');
+      }
+    },
+  };
+}
+
+function rehydrateAttachment(adapter: Adapter, attachment: Attachment): Attachment {
+  return adapter.rehydrateAttachment?.(attachment) ?? attachment;
+}
+
+function toAdapterAttachment({
+  type,
+  name,
+  mimeType,
+  url,
+  fetchMetadata,
+}: z.infer<typeof Ref>): Attachment {
+  return {
+    type,
+    ...(name !== undefined && { name }),
+    ...(mimeType !== undefined && { mimeType }),
+    ...(url !== undefined && { url }),
+    ...(fetchMetadata !== undefined && { fetchMetadata }),
+  };
+}
+
+const gone = () => new ChannelError({ kind: 'gone' }, 'The file can no longer be fetched.');

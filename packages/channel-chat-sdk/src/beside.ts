@@ -1,0 +1,65 @@
+import type { ChannelContext } from '@parley/channels';
+import type { Adapter } from 'chat';
+import type { FileDownloader } from './download.ts';
+import { addGoogleChatRequestIds } from './google-chat.ts';
+import type { RewordMessage } from './messages.ts';
+import type { FileUploader, SendDeps } from './send.ts';
+import type { ChatSdkSettings } from './settings.ts';
+import { createSlackDownload, createSlackReword, createSlackUpload } from './slack.ts';
+import { type AbsenceCheck, createSlackAbsenceCheck } from './slack-history.ts';
+import { getSocketToken, SlackSocket, type SocketDeps } from './slack-socket.ts';
+import { CloudStatuses, createCloudDownload } from './whatsapp-cloud.ts';
+
+/** What Parley implements itself because an adapter lacks it or handles it differently. */
+export interface AdapterExtensions {
+  readonly upload?: FileUploader;
+  readonly reword?: RewordMessage;
+  readonly download?: FileDownloader;
+  readonly keyed?: SendDeps['keyed'];
+  /** Reads a request that the adapter has accepted. */
+  readonly heard?: (body: string) => void;
+  /** Finds a sent message by the idempotency key of its part. */
+  readonly findByKey?: (key: string, signal: AbortSignal) => Promise<string | undefined>;
+  /** Whether a part that was not found in a chat is certainly missing from it. */
+  readonly lacks?: AbsenceCheck;
+  /** Keeps a connection open over which events arrive, in place of a webhook. */
+  readonly socketOf?: (deps: SocketParts) => SlackSocket | undefined;
+}
+
+type SocketParts = Pick<SocketDeps, 'secret' | 'log' | 'deliver'>;
+
+export function createAdapterExtensions(
+  adapter: Adapter,
+  context: ChannelContext<ChatSdkSettings>,
+): AdapterExtensions {
+  switch (adapter.name) {
+    case 'slack':
+      return createSlackExtensions(adapter, context.settings.options);
+    case 'gchat':
+      return { keyed: addGoogleChatRequestIds(adapter) };
+    case 'whatsapp': {
+      const statuses = new CloudStatuses(adapter, context);
+      const { keyed, heard } = statuses;
+      const findByKey = statuses.find.bind(statuses);
+      return { keyed, heard, findByKey, download: createCloudDownload(adapter) };
+    }
+    default:
+      return {};
+  }
+}
+
+function createSlackExtensions(
+  adapter: Adapter,
+  options: ChatSdkSettings['options'],
+): AdapterExtensions {
+  const appToken = getSocketToken(options);
+  const apiUrl = typeof options.apiUrl === 'string' ? options.apiUrl : undefined;
+  return {
+    upload: createSlackUpload(adapter),
+    reword: createSlackReword(adapter),
+    download: createSlackDownload(options),
+    lacks: createSlackAbsenceCheck(adapter),
+    socketOf: (deps) =>
+      appToken === undefined ? undefined : new SlackSocket({ ...deps, appToken, apiUrl }),
+  };
+}

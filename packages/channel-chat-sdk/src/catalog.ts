@@ -1,0 +1,72 @@
+import {
+  type CatalogAdapter,
+  type EnvVar,
+  listEnvVars,
+  listPlatformAdapters,
+  listStateAdapters,
+} from 'chat/adapters';
+
+/**
+ * Platforms that Parley supports without an adapter; their adapters can be configured but are not
+ * offered.
+ */
+const BUILT_IN: ReadonlySet<string> = new Set(['discord', 'telegram', 'web']);
+/**
+ * Gmail's adapter needs a host that renews its subscription every day, which Parley does not do.
+ */
+const NOT_HOSTED: ReadonlySet<string> = new Set(['gmail']);
+
+/** The catalog entry of a Chat SDK adapter. */
+export type { CatalogAdapter, EnvVar } from 'chat/adapters';
+
+/** The adapters that Parley can offer: those for chat platforms that are not built in. */
+export function listOfferedAdapters(): readonly CatalogAdapter[] {
+  return listPlatformAdapters().filter(({ slug }) => !BUILT_IN.has(slug) && !NOT_HOSTED.has(slug));
+}
+
+export function getUseSetting({ importPath, packageName }: CatalogAdapter): string {
+  return importPath ?? packageName;
+}
+
+/** The adapter that `use` names; undefined if the catalog does not list it. */
+export function findCatalogAdapter(use: string): CatalogAdapter | undefined {
+  return listPlatformAdapters().find((adapter) => getUseSetting(adapter) === use);
+}
+
+/** The package to install for `use`, which may name a module inside the package. */
+export function getPackageName(use: string): string {
+  const [first = use, second] = use.split('/');
+  return use.startsWith('@') ? `${first}/${second}` : first;
+}
+
+/** The name of the function that creates the adapter; undefined if the catalog does not list it. */
+export function findFactoryName(use: string): string | undefined {
+  return findCatalogAdapter(use)?.factoryExport;
+}
+
+/** Why a package of the catalog cannot be a channel; undefined for all others. */
+export function findRefusalReason(use: string): string | undefined {
+  if (listStateAdapters().some(({ packageName }) => packageName === use))
+    return 'the package of a platform; this one is a state store, but Parley keeps state in its own database';
+  const slug = findCatalogAdapter(use)?.slug;
+  if (slug === 'web')
+    return 'the package of a platform; this one is a web chat, but Parley has its own web page, channels.web';
+  if (slug !== undefined && NOT_HOSTED.has(slug))
+    return 'the package of another platform; this one needs a daily renewal, which Parley does not do';
+  return undefined;
+}
+
+/** The variables from which an adapter without options reads its settings. */
+export function listEnvVariables(use: string): readonly EnvVar[] {
+  const slug = findCatalogAdapter(use)?.slug;
+  return slug === undefined ? [] : listEnvVars(slug);
+}
+
+/** Lists of variables; at least one list must be complete. */
+export function listEnvVariableSets(use: string): readonly (readonly EnvVar[])[] {
+  const env = findCatalogAdapter(use)?.env;
+  const required = env?.required ?? [];
+  const modes = env?.credentialModes ?? [];
+  if (modes.length === 0) return [required];
+  return modes.map(({ vars }) => [...required, ...vars]);
+}

@@ -1,0 +1,104 @@
+import { formatInstallCommand } from '@parley/core/install-line';
+import type { Block, Finding, HostedChannels } from '@parley/settings';
+import { z } from 'zod';
+import { type AdapterFacts, getAdapterFacts, listAdapterNames } from './adapter-facts.ts';
+import { isInstalled } from './installed.ts';
+
+export interface HostDeps {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The candidate that was most likely meant; undefined if none is close. */
+  readonly nearestWord: (written: string, candidates: Iterable<string>) => string | undefined;
+}
+
+type AdapterVerdict =
+  | { readonly kind: 'hosted'; readonly facts: AdapterFacts; readonly remark?: FindingRemark }
+  | ({ readonly kind: 'refused' } & FindingRemark);
+type FindingRemark = Pick<Finding, 'expected' | 'nearest'>;
+
+/**
+ * A channel's name becomes part of chat ids and addresses. `api` is Parley's own channel for
+ * programs.
+ */
+const NAME = /^(?!(?:api|beat|sub)$)[a-z][a-z0-9-]{0,31}$/;
+const NAME_EXPECTED =
+  'below a name of lower-case letters, digits and -, at most 32 characters, other than api, beat and sub';
+/** A package, or a module inside one: `@chat-adapter/x/chat`. */
+const PACKAGE = /^(?:@[a-z0-9~-][\w.~-]*\/)?[a-z0-9~-][\w.~-]*(?:\/[\w.~-]+)*$/;
+
+/**
+ * Finds the channels that the section `channels` of the settings defines by naming a Chat SDK
+ * adapter in `use` (F15). `own` are the built-in channels and those of plugins.
+ */
+export function findHosted(
+  sections: Block,
+  own: Readonly<Record<string, z.ZodType>>,
+  deps: HostDeps,
+): HostedChannels {
+  const channels = new Map<string, ReturnType<typeof createHostedChannel>>();
+  const secrets: string[] = [];
+  const findings: Finding[] = [];
+  const warnings: Finding[] = [];
+  for (const [channel, section] of Object.entries(sections)) {
+    const written = Object(section) as Block;
+    if (!Object.hasOwn(written, 'use') || hasOwnUse(own, channel)) continue;
+    const path = ['channels', channel, 'use'];
+    const verdict = judgeChannel(channel, written.use, own, deps);
+    if (verdict.kind === 'refused') {
+      const { expected, nearest } = verdict;
+      findings.push({ kind: 'value', path, expected, nearest });
+      continue;
+    }
+    const { facts, remark } = verdict;
+    channels.set(channel, createHostedChannel(facts));
+    secrets.push(...facts.secrets);
+    if (remark !== undefined && written.enabled !== false)
+      warnings.push({ kind: 'not-installed', path, ...remark });
+  }
+  return { channels, secrets, findings, warnings };
+}
+
+function createHostedChannel({ use, settings: schema, ids }: AdapterFacts) {
+  return { use, schema, ids };
+}
+
+/** Whether a plugin's channel has its own `use` setting. */
+function hasOwnUse(own: Readonly<Record<string, z.ZodType>>, channel: string): boolean {
+  const schema = Object.hasOwn(own, channel) ? own[channel] : undefined;
+  return schema instanceof z.ZodObject && Object.hasOwn(schema.shape, 'use');
+}
+
+function judgeChannel(
+  channel: string,
+  use: unknown,
+  own: object,
+  { env, nearestWord }: HostDeps,
+): AdapterVerdict {
+  const refused = (expected: string, nearest?: string): AdapterVerdict => {
+    return { kind: 'refused', expected, nearest };
+  };
+  if (Object.hasOwn(own, channel)) {
+    return refused(
+      `absent, because ${channel} is a channel that Parley has without it; give the hosted one another name, such as ${channel}-2`,
+    );
+  }
+  if (!NAME.test(channel)) return refused(NAME_EXPECTED);
+  if (typeof use !== 'string' || !PACKAGE.test(use))
+    return refused('the npm package of a Chat SDK adapter, such as @chat-adapter/slack');
+  const facts = getAdapterFacts(use, env);
+  const { library, isKnown, refusal } = facts;
+  if (refusal !== undefined) return refused(refusal);
+  if (isInstalled(library.name)) return { kind: 'hosted', facts };
+  const meant = isKnown ? undefined : guessAdapter(use, nearestWord);
+  // A misspelled name may belong to a stranger's package, so Parley does not offer to install it.
+  if (meant !== undefined) return refused('an adapter that is installed', meant);
+  const line = formatInstallCommand([`${library.name}@${library.version}`]);
+  const remark = { expected: `a package that is installed; "${line}" installs it` };
+  return { kind: 'hosted', facts, remark };
+}
+
+/** The catalog adapter that was probably meant; undefined if none is close. */
+function guessAdapter(use: string, nearestWord: HostDeps['nearestWord']): string | undefined {
+  const names = listAdapterNames();
+  const last = use.slice(use.lastIndexOf('/') + 1);
+  return names.get(nearestWord(last, names.keys()) ?? '');
+}

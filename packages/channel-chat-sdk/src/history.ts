@@ -1,0 +1,67 @@
+import type { BeforePart } from '@parley/channels';
+import type { OutboundPart } from '@parley/core';
+import type { Adapter, Message } from 'chat';
+import type { LocationConverter } from './places.ts';
+import type { NamedTraits } from './traits.ts';
+
+interface HistoryDeps {
+  readonly adapter: Adapter;
+  readonly places: LocationConverter;
+  readonly traits: NamedTraits;
+}
+
+interface HistoryAddress {
+  readonly chatId: string;
+  readonly threadId?: string | undefined;
+}
+
+const MAX_READ = 50;
+
+/**
+ * The bot's own latest messages in a chat or thread, oldest first. Rejects when the history cannot
+ * be read.
+ */
+export async function readOwnMessages(
+  { adapter, places, traits }: HistoryDeps,
+  address: HistoryAddress,
+): Promise<readonly Message[]> {
+  if (traits.history === 'none') return [];
+  const threadId = await places.threadIdOf(address);
+  const ofChannel = traits.history === 'channel' && address.threadId === undefined;
+  const options = { limit: MAX_READ, direction: 'backward' } as const;
+  const { messages } =
+    ofChannel && adapter.fetchChannelMessages !== undefined
+      ? await adapter.fetchChannelMessages(threadId, options)
+      : await adapter.fetchMessages(threadId, options);
+  return messages.filter(({ author }) => author.isMe);
+}
+
+/** The maximum number of sent messages that `BeforePart` lists for a chat. */
+const LISTED = 50;
+
+/**
+ * The id of the message that shows a part: one of the bot's own messages that has the same text and
+ * was not known before the part. The search covers only the time since the oldest listed message,
+ * because an older message with the same text may be known without being listed. Pure.
+ */
+export function findMatchingMessage(
+  messages: readonly Message[],
+  { body, route }: Pick<OutboundPart, 'body' | 'route'>,
+  { known }: BeforePart,
+): string | undefined {
+  const here = known.filter(({ chatId }) => chatId === route.chatId);
+  const sent = here.filter(({ direction }) => direction === 'out');
+  const from = sent.length < LISTED ? 0 : Math.min(...sent.map(({ at }) => at));
+  const others = new Set(here.map(({ messageId }) => messageId));
+  const wanted = new Set([extractWords(body.plain), extractWords(body.text)]);
+  return messages.find(
+    ({ id, text, metadata }) =>
+      !others.has(id) && metadata.dateSent.getTime() >= from && wanted.has(extractWords(text)),
+  )?.id;
+}
+
+/** The letters and digits of a text, because platforms change markup, spaces and URLs. */
+export function extractWords(text: string): string {
+  const words = text.replaceAll(/https?:\/\/\S+/g, '').replaceAll(/[^\p{L}\p{N}]/gu, '');
+  return words === '' ? text.trim() : words;
+}

@@ -1,0 +1,123 @@
+import type { ChannelContext, ChannelEnv } from '@parley/channels';
+import { type Logger, ParleyError, reasonOf } from '@parley/core';
+import type { ChatInstance, WebhookOptions } from 'chat';
+import type { CurrentEvent } from './event-scope.ts';
+import type { Intake } from './intake.ts';
+import { createLanes } from './lanes.ts';
+import { createChatLogger } from './logs.ts';
+import type { ChatState } from './state.ts';
+
+interface HostDeps extends Pick<ChannelEnv, 'wait'>, Pick<ChannelContext<unknown>, 'log'> {
+  readonly state: ChatState;
+  readonly intake: Intake;
+  readonly current: CurrentEvent;
+  readonly userName: () => string;
+  readonly stopping: AbortSignal;
+  /** The lane of a thread; messages in the same lane are stored in order. */
+  readonly laneOf: (threadId: string) => string;
+}
+
+/** The delay (in ms) and the number of retries for events of an adapter that polls. */
+const [RETRY_MS, MAX_RETRIES] = [2_000, 30];
+
+/**
+ * The Chat SDK host of an adapter. It replaces the class `Chat`: messages go to the inbox, and the
+ * webhook that delivered them is answered once they are stored. Its methods never reject, because
+ * adapters do not await them; the event records each failure.
+ */
+export function createHost(deps: HostDeps): Required<ChatInstance> {
+  const { intake, log, state } = deps;
+  const take = createTaskRunner(deps);
+  const unsupported = (what: string): undefined => void log.info({}, `${what} is not supported`);
+  return {
+    getState: () => state,
+    getLogger: (prefix) => createChatLogger(log, prefix),
+    getUserName: () => deps.userName(),
+    get history(): never {
+      throw createUnavailableError('history');
+    },
+    get transcripts(): never {
+      throw createUnavailableError('transcripts');
+    },
+    processMessage: (_adapter, threadId, message, options) =>
+      take(threadId, options, () => intake.message(threadId, message)),
+    handleIncomingMessage: (_adapter, threadId, message) =>
+      take(threadId, undefined, () => intake.message(threadId, message)),
+    processMessageUpdated: ({ threadId, message }, options) =>
+      take(threadId, options, () => intake.edited(threadId, message)),
+    processMessageDeleted: (event, options) =>
+      take(event.threadId, options, () => intake.deleted(event)),
+    processAction: (event, options) => take(event.threadId, options, () => intake.pressed(event)),
+    processReaction: (event, options) => take(event.threadId, options, () => intake.reacted(event)),
+    processSlashCommand: (event, options) =>
+      take(event.channelId, options, () => intake.command(event)),
+    // The subsequent event names the person, whose permission to stop the turn must be checked.
+    abortTurn: async () => {},
+    processAgentSessionStopped: (event, options) =>
+      void take(event.threadId, options, () => intake.stopped(event)),
+    // Modals and dynamic menus must be answered within 3 s by the code that opened them; Parley
+    // opens none.
+    processModalSubmit: async () => unsupported('a modal'),
+    processModalClose: () => unsupported('a modal'),
+    processOptionsLoad: async () => unsupported('a menu with options on demand'),
+    // These events report what a person is viewing or changes to a conversation, and start no turn.
+    processAgentSessionTitleChanged: () => {},
+    processAppContextChanged: () => {},
+    processAppHomeOpened: () => {},
+    processAssistantContextChanged: () => {},
+    processAssistantThreadStarted: () => {},
+    processInstalled: () => log.info({}, 'the app was installed'),
+    processUninstalled: () => log.info({}, 'the app was removed'),
+    processMemberJoinedChannel: () => {},
+  };
+}
+
+type TaskRunner = (
+  threadId: string,
+  options: WebhookOptions | undefined,
+  work: () => Promise<void>,
+) => Promise<void>;
+
+/**
+ * Runs the work of an adapter in order within a chat and delays the answer to the event until it
+ * ends.
+ */
+function createTaskRunner({ current, log, wait, stopping, laneOf }: HostDeps): TaskRunner {
+  const inLanes = createLanes();
+  return (threadId, options, work) => {
+    const { scope } = current;
+    // A polling adapter cannot return an event to its platform for redelivery.
+    const task = scope === undefined ? () => retryUntilStored(work, { log, wait, stopping }) : work;
+    const taken = inLanes(laneOf(threadId), task).catch((error: unknown) => {
+      log.error({ reason: reasonOf(error) }, 'an event could not be stored');
+      scope?.fail(error);
+    });
+    scope?.track(taken);
+    options?.waitUntil?.(taken);
+    return taken;
+  };
+}
+
+interface RetryDeps extends Pick<HostDeps, 'wait' | 'stopping'> {
+  readonly log: Logger;
+}
+
+async function retryUntilStored(work: () => Promise<void>, { log, wait, stopping }: RetryDeps) {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (tries > MAX_RETRIES || stopping.aborted) throw error;
+      log.warn({ reason: reasonOf(error) }, 'an event could not be stored; retrying');
+      await wait(RETRY_MS, stopping);
+    }
+  }
+}
+
+function createUnavailableError(what: string): ParleyError {
+  return new ParleyError({
+    code: 'chat-sdk-unavailable',
+    message: `Parley keeps conversations itself, so the Chat SDK's ${what} is unavailable.`,
+    retryable: false,
+  });
+}

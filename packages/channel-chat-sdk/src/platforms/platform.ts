@@ -1,0 +1,106 @@
+import { type ChannelIds, type IdForm, trimCopiedId } from '@parley/core';
+import { z } from 'zod';
+
+/** One option of an adapter, for the settings and for *Set up*. */
+export interface OptionFacts {
+  readonly schema: z.ZodType;
+  /** The catalog variable with the same value; absent if there is none. */
+  readonly variable?: string;
+  /** Whether the value is the content of a file. */
+  readonly isFile?: true;
+}
+
+/** Facts about a tested adapter and its platform. */
+export interface Platform {
+  readonly use: string;
+  /** The tested version, which the install command names. */
+  readonly version: string;
+  readonly name: string;
+  /** The channel's name in *Set up*. */
+  readonly channel: string;
+  /** The platform's documentation page, below docs/. */
+  readonly page: string;
+  readonly ids: ChannelIds;
+  /** False where people without access get no answer (F05). */
+  readonly answersStrangers?: false;
+  readonly options: Readonly<Record<string, OptionFacts>>;
+  /** Each need has several lists of options, of which one must be complete. */
+  readonly needs:
+    | readonly RequiredOptions[]
+    | ((given: AccountOptions) => readonly RequiredOptions[]);
+  /** Adds options that are derived from the others. */
+  readonly complete?: (given: AccountOptions) => AccountOptions;
+  /** Catalog variables that have no matching option, with the reason. */
+  readonly left: Readonly<Record<string, string>>;
+  /** The options that *Set up* asks for; those outside `needs` are optional. */
+  readonly asks: readonly string[];
+  /** What a person needs for *Set up*, and where to get it. */
+  readonly setUp: string;
+  /** What cannot be durable on the platform, in whole sentences (F15). */
+  readonly notDurable: readonly string[];
+  /** Whether the platform sends requests to this gateway, which therefore needs a public URL. */
+  readonly isCalled: (given: AccountOptions) => boolean;
+}
+
+/** The options in an account's settings. */
+export type AccountOptions = Readonly<Record<string, unknown>>;
+/** Lists of options, of which one must be complete. */
+export type RequiredOptions = readonly (readonly string[])[];
+
+/** A text option; `error` says what the text must be. */
+export const words = (title: string, help: string, error = 'text') =>
+  z.string({ error }).min(1, error).optional().describe(help).meta({ title });
+
+export const matching = (title: string, help: string, pattern: RegExp, error: string) =>
+  z.string({ error }).regex(pattern, error).optional().describe(help).meta({ title });
+
+/** A numeric option that is passed on as text. */
+export const digits = (title: string, help: string, error: string) =>
+  z
+    .union([z.string().regex(/^\d+$/, error), z.int()], { error })
+    .transform(String)
+    .optional()
+    .describe(help)
+    .meta({ title });
+
+export const count = (title: string, help: string, error: string) =>
+  z.int({ error }).optional().describe(help).meta({ title });
+
+export const apiUrl = (help: string) =>
+  z
+    .url({ protocol: /^https?$/, error: 'an http or https URL' })
+    .optional()
+    .describe(help)
+    .meta({ title: 'API server' });
+
+export function createUserNameOption(help: string, variable?: string): OptionFacts {
+  const schema = words('Name of the bot', help, 'the name that people mention');
+  return { schema, ...(variable !== undefined && { variable }) };
+}
+
+export const GUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** An id format with `patterns` that each capture the id. */
+export function createIdForm(
+  { expected, howToFind, explain }: Pick<IdForm, 'expected' | 'howToFind' | 'explain'>,
+  patterns: readonly RegExp[],
+): IdForm {
+  return {
+    expected,
+    howToFind,
+    ...(explain !== undefined && { explain }),
+    normalize(written) {
+      const bare = trimCopiedId(written);
+      for (const pattern of patterns) {
+        const id = pattern.exec(bare)?.[1];
+        if (id !== undefined) return id;
+      }
+      return null;
+    },
+  };
+}
+
+export const WHOAMI =
+  'A stranger who writes to the bot is answered with their id; /whoami shows it, too';
+export const LISTED =
+  '"parley channels" lists the groups in which the bot was mentioned, with their ids';

@@ -1,0 +1,159 @@
+import { trimCopiedId } from '@parley/core';
+import { z } from 'zod';
+import {
+  type AccountOptions,
+  apiUrl,
+  createIdForm,
+  createUserNameOption,
+  LISTED,
+  matching,
+  type Platform,
+  WHOAMI,
+  words,
+} from './platform.ts';
+
+const person = createIdForm(
+  {
+    expected: 'a Slack member id, such as U012AB3CD',
+    howToFind: `In Slack: open the person's profile, ⋮, Copy member ID. ${WHOAMI}`,
+    explain: (written) =>
+      /^@/.test(trimCopiedId(written))
+        ? 'a @name can pass to somebody else, so it does not count'
+        : undefined,
+  },
+  [
+    /^([UW][A-Z0-9]{6,})$/,
+    /^@([UW][A-Z0-9]{6,})(?:\|.*)?$/,
+    /^https:\/\/[\w.-]+\.slack\.com\/team\/([UW][A-Z0-9]{6,})$/,
+  ],
+);
+
+const group = createIdForm(
+  {
+    expected: 'a Slack channel id, such as C012AB3CD',
+    howToFind: `In Slack: click the channel's name; the id is at the bottom of the About tab. ${LISTED}`,
+    explain: (written) =>
+      /^#/.test(trimCopiedId(written)) ? 'a #name can change, so it does not count' : undefined,
+  },
+  [
+    /^([CG][A-Z0-9]{6,})$/,
+    /^#([CG][A-Z0-9]{6,})(?:\|.*)?$/,
+    /^https:\/\/[\w.-]+\.slack\.com\/archives\/([CG][A-Z0-9]{6,})(?:[/?]|$)/,
+    /^https:\/\/app\.slack\.com\/client\/[A-Z0-9]+\/([CG][A-Z0-9]{6,})(?:[/?]|$)/,
+  ],
+);
+
+const direct = createIdForm(
+  {
+    expected: 'the id of a direct Slack chat with the bot, such as D012AB3CD',
+    howToFind: "The id is at the end of the chat's URL in a browser",
+  },
+  [/^(D[A-Z0-9]{6,})$/, /\/(D[A-Z0-9]{6,})(?:[/?]|$)/],
+);
+
+const thread = createIdForm(
+  {
+    expected: 'the timestamp of the first message of a thread, such as 1700000000.123456',
+    howToFind:
+      "The timestamp is the number after p in the message's link, with a period before the last six digits",
+  },
+  [/^(\d{10}\.\d{6})$/],
+);
+
+/** Slack, with one workspace per account. */
+export const slack: Platform = {
+  use: '@chat-adapter/slack',
+  version: '4.41.1',
+  name: 'Slack',
+  channel: 'slack',
+  page: 'channel-slack.md',
+  ids: { person, group, direct, role: null, thread },
+  options: {
+    botToken: {
+      variable: 'SLACK_BOT_TOKEN',
+      schema: matching(
+        'Bot token',
+        "From your app's page OAuth & Permissions, after you have installed the app.",
+        /^xoxb-\S+$/,
+        'a bot token, which begins with xoxb-',
+      ),
+    },
+    appToken: {
+      variable: 'SLACK_APP_TOKEN',
+      schema: matching(
+        'App-level token',
+        "For socket mode: from your app's page Basic Information, with the scope connections:write.",
+        /^xapp-\S+$/,
+        'an app-level token, which begins with xapp-',
+      ),
+    },
+    signingSecret: {
+      variable: 'SLACK_SIGNING_SECRET',
+      schema: words(
+        'Signing secret',
+        "For a webhook: from your app's page Basic Information.",
+        "your app's signing secret",
+      ),
+    },
+    mode: {
+      schema: z
+        .enum(['webhook', 'socket'])
+        .optional()
+        .describe(
+          'webhook: Slack calls this gateway. socket: this gateway connects to Slack and needs no public URL. If not set: socket if there is an app-level token and no signing secret.',
+        )
+        .meta({ title: 'How messages arrive' }),
+    },
+    agentView: {
+      schema: z
+        .boolean()
+        .optional()
+        .describe(
+          "Whether your app's manifest contains agent_view: each message from a person then starts a thread.",
+        )
+        .meta({ title: 'Agent view' }),
+    },
+    userName: createUserNameOption("Replaced by the app's name as soon as Slack returns it."),
+    botUserId: {
+      schema: words('User id of the bot', 'If not set, it is requested from Slack.'),
+    },
+    apiUrl: {
+      variable: 'SLACK_API_URL',
+      schema: apiUrl('URL of the Web API, for GovSlack: https://slack-gov.com/api/.'),
+    },
+  },
+  needs: (given) => [
+    [['botToken']],
+    SECRETS_OF[given.mode === undefined ? 'either' : selectMode(given)],
+  ],
+  complete: (given) => ({ ...given, mode: selectMode(given) }),
+  left: {
+    SLACK_CLIENT_ID: 'one account is one workspace',
+    SLACK_CLIENT_SECRET: 'one account is one workspace',
+    SLACK_ENCRYPTION_KEY: 'no workspace tokens are stored',
+    SLACK_SOCKET_FORWARDING_SECRET: 'the host forwards events inside its process',
+  },
+  asks: ['botToken', 'appToken', 'signingSecret'],
+  setUp:
+    'Open api.slack.com/apps, click Create New App, From a manifest, and paste the manifest from docs/channel-slack.md. Install the app to your workspace. With an app-level token it needs no public URL; with a signing secret, Slack calls this gateway.',
+  notDurable: [
+    'Ephemeral messages are not used, because Slack neither stores them nor lets an app find them again.',
+    'Modals are not used, because the trigger that opens one expires after three seconds.',
+    'The status that shows the agent working disappears when Parley stops.',
+    'A file is uploaded and then shared; if Parley is killed between the two, the file is sent again.',
+    'Slack repeats a failed event three times within about six minutes, and hourly for a day if Delayed Events is turned on for the app. In socket mode it keeps no events while no connection is open.',
+  ],
+  isCalled: (given) => selectMode(given) === 'webhook',
+};
+
+const SECRETS_OF = {
+  socket: [['appToken']],
+  webhook: [['signingSecret']],
+  either: [['appToken'], ['signingSecret']],
+};
+
+/** How messages arrive if the settings do not choose a mode: the secrets decide. */
+function selectMode({ mode, appToken, signingSecret }: AccountOptions): 'webhook' | 'socket' {
+  if (mode === 'webhook' || mode === 'socket') return mode;
+  return appToken !== undefined && signingSecret === undefined ? 'socket' : 'webhook';
+}

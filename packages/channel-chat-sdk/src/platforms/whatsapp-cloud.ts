@@ -1,0 +1,91 @@
+import { explainPhoneNumber, findPhoneNumber, type IdForm, trimCopiedId } from '@parley/core';
+import {
+  apiUrl,
+  createIdForm,
+  createUserNameOption,
+  digits,
+  matching,
+  type Platform,
+  words,
+} from './platform.ts';
+
+/**
+ * The id that Meta assigns to a person for one business: the country code, a period, letters and
+ * digits.
+ */
+const BUSINESS_SCOPED = /^[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}$/;
+
+const person: IdForm = {
+  expected: 'a phone number with country code, or a WhatsApp id such as DE.1234567890123456',
+  howToFind:
+    'The notice about a stranger and "parley channels" show the id; people without a visible number have only the second form',
+  explain: explainPhoneNumber,
+  normalize(written) {
+    const scoped = BUSINESS_SCOPED.exec(trimCopiedId(written))?.[0];
+    return scoped ?? findPhoneNumber(written) ?? null;
+  },
+};
+
+const direct = createIdForm(
+  {
+    expected: "your number's id and a person's id, such as 123456789012345:4915112345678",
+    howToFind: '"parley conversations" shows the id',
+  },
+  [/^(\d{5,}:\S+)$/],
+);
+
+/** Meta's WhatsApp Business Platform (Cloud API), for a business phone number. */
+export const whatsappCloud: Platform = {
+  use: '@chat-adapter/whatsapp',
+  version: '4.41.1',
+  name: 'WhatsApp Business Cloud',
+  channel: 'whatsapp-cloud',
+  page: 'channel-whatsapp-cloud.md',
+  ids: { person, group: null, direct, role: null, thread: null },
+  answersStrangers: false,
+  options: {
+    accessToken: {
+      variable: 'WHATSAPP_ACCESS_TOKEN',
+      schema: words(
+        'Access token',
+        'A permanent token of a system user with whatsapp_business_messaging.',
+      ),
+    },
+    appSecret: {
+      variable: 'WHATSAPP_APP_SECRET',
+      schema: words('App secret', 'From the page App settings, Basic, of your Meta app.'),
+    },
+    phoneNumberId: {
+      variable: 'WHATSAPP_PHONE_NUMBER_ID',
+      schema: digits(
+        'Phone number id',
+        'The id that Meta assigned to your number, from the page API Setup; it is not the phone number.',
+        'the id of a phone number, which has only digits',
+      ),
+    },
+    verifyToken: {
+      variable: 'WHATSAPP_VERIFY_TOKEN',
+      schema: words(
+        'Verify token',
+        "A text of your choice, which you also enter next to the webhook's URL.",
+      ),
+    },
+    userName: createUserNameOption('Shown in logs.', 'WHATSAPP_BOT_USERNAME'),
+    apiVersion: {
+      schema: matching('API version', 'Version of the Graph API.', /^v\d+\.\d+$/, 'such as v25.0'),
+    },
+    apiUrl: { variable: 'WHATSAPP_API_URL', schema: apiUrl('URL of the Graph API.') },
+  },
+  needs: [[['accessToken']], [['appSecret']], [['phoneNumberId']], [['verifyToken']]],
+  left: {},
+  asks: ['accessToken', 'appSecret', 'phoneNumberId', 'verifyToken'],
+  setUp:
+    "Create an app of the type Business at developers.facebook.com, add WhatsApp, and register a number that is not used with WhatsApp. Meta's terms do not allow general-purpose assistants on this platform; an assistant for a business's customers is allowed.",
+  notDurable: [
+    'More than 24 hours after a person\'s last message, WhatsApp accepts only templates that Meta has approved; a later answer is not sent, and "parley dead" lists it.',
+    'WhatsApp has no message history for apps: only delivery reports show whether an answer arrived.',
+    'The typing indicator ends after 25 seconds or with the answer.',
+    'Sent messages can be neither edited nor deleted.',
+  ],
+  isCalled: () => true,
+};

@@ -1,0 +1,137 @@
+import type { ChannelProbe, ProbeEnv } from '@parley/channels/probe';
+import { formatInstallCommand } from '@parley/core/install-line';
+import { getAdapterFacts } from './adapter-facts.ts';
+import {
+  type CatalogAdapter,
+  getUseSetting,
+  listEnvVariableSets,
+  listEnvVariables,
+  listOfferedAdapters,
+} from './catalog.ts';
+import { isInstalled } from './installed.ts';
+import type { AccountOptions, Platform } from './platforms/platform.ts';
+import { findPlatform, PLATFORMS } from './platforms.ts';
+import { probePlatform } from './probe.ts';
+
+/** A value that *Set up* asks for. */
+interface SetUpValue {
+  /** The name of an option, or of a variable if the adapter was not tested. */
+  readonly key: string;
+  readonly label: string;
+  /** A sentence that explains the value and where to find it. */
+  readonly help: string;
+  readonly isSecret: boolean;
+  readonly isOptional: boolean;
+  /** Whether the value is the content of a file. */
+  readonly isFile?: true;
+}
+
+/** A platform that *Set up* offers. */
+export interface OfferedPlatform {
+  /** The name of the platform's channel. */
+  readonly channel: string;
+  readonly use: string;
+  readonly name: string;
+  readonly needs: string;
+  readonly asks: readonly SetUpValue[];
+  /** What cannot be durable on the platform. */
+  readonly notDurable: readonly string[];
+  /** Present for adapters that Parley's tests do not cover. */
+  readonly isUntested?: true;
+}
+
+/** The platforms that can be set up, those with tested adapters first. */
+export function listOfferedPlatforms(): readonly OfferedPlatform[] {
+  const others = listOfferedAdapters().filter(
+    (adapter) => findPlatform(getUseSetting(adapter)) === undefined,
+  );
+  return [...PLATFORMS.map(offerTestedPlatform), ...others.map(offerUntestedPlatform)];
+}
+
+function offerTestedPlatform(platform: Platform): OfferedPlatform {
+  const { channel, use, name, setUp: needs, notDurable, asks, options } = platform;
+  const secrets = new Set(
+    listEnvVariables(use).flatMap(({ key, secret }) => (secret ? [key] : [])),
+  );
+  const needed = listRequiredOptions(platform);
+  return {
+    ...{ channel, use, name, needs, notDurable },
+    asks: asks.map((key) => {
+      const { schema, variable = '', isFile } = options[key] ?? {};
+      return {
+        ...{ key, label: schema?.meta()?.title ?? key, help: schema?.description ?? '' },
+        ...{ isSecret: secrets.has(variable), isOptional: !needed.has(key) },
+        ...(isFile && { isFile }),
+      };
+    }),
+  };
+}
+
+/** The options that every way of connecting in *Set up* needs. */
+function listRequiredOptions({ needs, asks }: Platform): ReadonlySet<string> {
+  const all = typeof needs === 'function' ? needs({}) : needs;
+  const asked = all.map((ways) => ways.filter((way) => way.every((key) => asks.includes(key))));
+  return new Set(asked.flatMap(([way = [], ...others]) => (others.length === 0 ? way : [])));
+}
+
+function offerUntestedPlatform(adapter: CatalogAdapter): OfferedPlatform {
+  const { slug: channel, name, description } = adapter;
+  const use = getUseSetting(adapter);
+  const [first = []] = listEnvVariableSets(use);
+  const optional = (adapter.env.optional ?? []).filter(({ secret }) => secret);
+  const asks = [...first, ...optional].map((one) => ({
+    ...{ key: one.key, label: one.key, help: one.description, isSecret: one.secret },
+    isOptional: optional.includes(one),
+  }));
+  return {
+    ...{ channel, use, asks, name, notDurable: [], isUntested: true },
+    needs: `${description} Parley's tests do not cover the adapter ${use}; its documentation says where to find these values.`,
+  };
+}
+
+/** The settings block of an account with the values from *Set up*. */
+export function getSettingsBlock(use: string): 'options' | 'env' {
+  return findPlatform(use) === undefined ? 'env' : 'options';
+}
+
+function toAccountSettings(use: string, given: AccountOptions): AccountOptions {
+  return { [getSettingsBlock(use)]: given };
+}
+
+/** The problems with the values that a person entered, named by the labels of the form. */
+export function findValueProblems(
+  { use, asks }: OfferedPlatform,
+  given: AccountOptions,
+  env: Readonly<Record<string, string | undefined>>,
+): readonly string[] {
+  const { error } = getAdapterFacts(use, env).settings.safeParse(toAccountSettings(use, given));
+  return (error?.issues ?? []).map(({ path, message }) => {
+    const label = asks.find(({ key }) => key === path[1])?.label ?? path.join('.');
+    return `${label}: it must be ${message}.`;
+  });
+}
+
+/** Asks the platform for the bot's identity, whether or not its adapter is installed. */
+export function probeEnteredValues(
+  { use, name }: OfferedPlatform,
+  given: AccountOptions,
+  env: Pick<ProbeEnv, 'signal' | 'clock'>,
+): Promise<ChannelProbe> {
+  const { settings } = getAdapterFacts(use);
+  const { options } = settings.parse(toAccountSettings(use, given));
+  return probePlatform({ use, name, options }, env);
+}
+
+/** The command that installs the adapter; undefined if it is installed. */
+export function findInstallCommand(use: string): string | undefined {
+  const { name, version } = getAdapterFacts(use).library;
+  return isInstalled(name) ? undefined : formatInstallCommand([`${name}@${version}`]);
+}
+
+/**
+ * Whether, with these values, the platform sends requests to this gateway, which then needs a
+ * public URL.
+ */
+export function needsWebhookAddress(use: string, given: AccountOptions): boolean {
+  return findPlatform(use)?.isCalled(given) ?? true;
+}

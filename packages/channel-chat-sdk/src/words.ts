@@ -1,0 +1,177 @@
+import { type Message, toPlainText, walkAst } from 'chat';
+import { z } from 'zod';
+import type { BotNames, MessageWords, ReadingContext } from './reading.ts';
+import { readSlack } from './slack-words.ts';
+import { readTeams } from './teams-words.ts';
+
+/**
+ * Reads the text of a message. Adapters provide text without its formatting; what this loses (link
+ * targets, who typed what) is read from the formatted text or from the raw event.
+ */
+export async function readWords(message: Message, reading: ReadingContext): Promise<MessageWords> {
+  switch (reading.platform) {
+    case 'slack':
+      return readSlack(message, reading);
+    case 'whatsapp':
+      return readWhatsApp(message);
+    case 'github':
+      return readMarkdown(message, reading, GitHubRaw.safeParse(message.raw).data);
+    case 'linear':
+      return readMarkdown(message, reading, LinearRaw.safeParse(message.raw).data);
+    case 'gchat':
+      return readGoogleChat(message, reading);
+    case 'teams':
+      return readTeams(message, reading);
+    default:
+      return readText(message, reading, formatText(message));
+  }
+}
+
+/** The text with its link targets. */
+function formatText({ formatted, text }: Message): string {
+  const shown = toPlainText(
+    walkAst(structuredClone(formatted), (node) => {
+      if (node.type !== 'link') return node;
+      const label = toPlainText({
+        type: 'root',
+        children: [{ type: 'paragraph', children: node.children }],
+      });
+      const address = node.url.replace(/^mailto:/, '');
+      const isPlain = label === '' || label === address || label === node.url;
+      return { type: 'text', value: isPlain ? address : `${label} (${node.url})` };
+    }),
+  ).trim();
+  return shown === '' ? text : shown;
+}
+
+/** Without `authored`, the core decides what counts as typed. */
+function readText(message: Message, { bot }: ReadingContext, text: string): MessageWords {
+  const { isMention, replyTo } = message;
+  const own = removeLeadingMention(text, bot);
+  return {
+    text: own,
+    isMention: isMention ?? (own !== text || mentionsBot(text, bot)),
+    mentions: [],
+    ...(replyTo !== undefined && {
+      replyTo: {
+        messageId: replyTo.id,
+        senderId: replyTo.author.userId,
+        ...(replyTo.text !== '' && { text: replyTo.text }),
+      },
+    }),
+  };
+}
+
+/** Removes a leading mention of the bot, so that a command may follow it. */
+function removeLeadingMention(text: string, { userName, userId }: BotNames): string {
+  const names = [userName, userId].filter((name) => name !== undefined).map(RegExp.escape);
+  return text.replace(new RegExp(`^\\s*@(?:${names.join('|')})(?![\\w-])[\\s,:]*`, 'i'), '');
+}
+
+function mentionsBot(text: string, { userName, userId }: BotNames): boolean {
+  const names = [userName, userId].filter((name) => name !== undefined).map(RegExp.escape);
+  return new RegExp(`(?<![\\w.])@(?:${names.join('|')})(?![\\w-])`, 'i').test(text);
+}
+
+const GitHubRaw = z
+  .object({
+    comment: z.object({ body: z.string() }),
+    repository: z.object({ owner: z.object({ login: z.string() }) }),
+  })
+  .transform(({ comment, repository }) => ({ body: comment.body, within: repository.owner.login }));
+
+const LinearRaw = z
+  .object({
+    kind: z.string(),
+    comment: z.object({ body: z.string() }),
+    organizationId: z.string().optional(),
+  })
+  .transform(({ kind, comment, organizationId }) => ({
+    body: comment.body,
+    within: organizationId,
+    isSession: kind === 'agent_session_comment',
+  }));
+
+interface MarkdownBody {
+  readonly body: string;
+  readonly within: string | undefined;
+  /** A message in a session with the agent, which is always addressed to it. */
+  readonly isSession?: boolean;
+}
+
+/** People write Markdown on these platforms, and the model reads it unchanged. */
+function readMarkdown(
+  message: Message,
+  reading: ReadingContext,
+  raw: MarkdownBody | undefined,
+): MessageWords {
+  const words = readText(message, reading, raw?.body ?? formatText(message));
+  const isMention = words.isMention || raw?.isSession === true;
+  return { ...words, isMention, authored: { text: true }, within: raw?.within };
+}
+
+const GoogleChatRaw = z.object({
+  chat: z.object({
+    messagePayload: z.object({ message: z.object({ argumentText: z.string().optional() }) }),
+  }),
+});
+
+/**
+ * Google Chat sends an app only messages that address it, with `argumentText` leaving out the
+ * mention; other messages in a space arrive through Pub/Sub.
+ */
+function readGoogleChat(message: Message, reading: ReadingContext): MessageWords {
+  const { data } = GoogleChatRaw.safeParse(message.raw);
+  const words = readText(message, reading, formatText(message));
+  const argument = data?.chat.messagePayload.message.argumentText?.trim();
+  return {
+    ...words,
+    ...(argument !== undefined && { text: argument }),
+    isMention: words.isMention || data !== undefined,
+    authored: { text: true },
+  };
+}
+
+const Caption = z.object({ caption: z.string().optional() }).optional();
+const WhatsAppRaw = z.object({
+  message: z.object({
+    type: z.string(),
+    image: Caption,
+    document: Caption,
+    video: Caption,
+    context: z
+      .object({
+        id: z.string().optional(),
+        from: z.string().optional(),
+        forwarded: z.boolean().optional(),
+        frequently_forwarded: z.boolean().optional(),
+      })
+      .optional(),
+  }),
+});
+
+/**
+ * Uses captions from the raw event, because the adapter writes "[Image]" for a picture without
+ * text.
+ */
+function readWhatsApp({ raw, text }: Message): MessageWords {
+  const { data } = WhatsAppRaw.safeParse(raw);
+  if (data === undefined) return { text, isMention: true, mentions: [] };
+  const { type, image, document, video, context = {} } = data.message;
+  const caption = (image ?? document ?? video)?.caption;
+  const isTyped = type === 'text' || type === 'location';
+  const isForwarded = context.forwarded === true || context.frequently_forwarded === true;
+  const { id, from } = context;
+  return {
+    text: isTyped ? text : (caption ?? ''),
+    isMention: true,
+    mentions: [],
+    authored: {
+      ...(!isForwarded && type !== 'location' && { text: true }),
+      ...(!isForwarded && { voice: true }),
+    },
+    ...(id !== undefined && {
+      replyTo: { messageId: id, ...(from !== undefined && { senderId: from }) },
+    }),
+  };
+}

@@ -1,0 +1,52 @@
+import { createRequire } from 'node:module';
+import type { z } from 'zod';
+import { ACCOUNT_NAME, CommonAccountSettings } from './channels.ts';
+import { CoreSettings } from './core-schema.ts';
+import type * as Json from './json-schema.ts';
+import type { AllowedEntries, SettingsPath } from './source.ts';
+
+const require = createRequire(import.meta.url);
+
+/** The schemas of which, with those of channels and models, the JSON Schema is composed. */
+export const OWN_SCHEMAS: Json.OwnSchemas = {
+  core: CoreSettings,
+  account: CommonAccountSettings,
+  accountName: ACCOUNT_NAME,
+};
+
+/**
+ * What is allowed at each path of the settings. The JSON Schema is loaded and composed only when a
+ * mistake has to be explained.
+ */
+export function allowedInSettings(
+  foreign: Json.ForeignSchemas,
+): (path: SettingsPath) => AllowedEntries {
+  return allowedIn(() => {
+    const { composeJsonSchema }: typeof import('./json-schema.ts') = require('./json-schema.ts');
+    return composeJsonSchema(OWN_SCHEMAS, foreign);
+  });
+}
+
+/** The same for a profile. */
+export function allowedInProfile(
+  profile: z.ZodType,
+  model: z.ZodType,
+): (path: SettingsPath) => AllowedEntries {
+  return allowedIn(() => {
+    const {
+      createProfileJsonSchema: profileJsonSchema,
+    }: typeof import('./json-schema.ts') = require('./json-schema.ts');
+    return profileJsonSchema(profile, model);
+  });
+}
+
+function allowedIn(compose: () => Json.JsonSchema) {
+  let shape: Json.JsonSchema | undefined;
+  return (path: SettingsPath): AllowedEntries => {
+    const {
+      listAllowedAt: allowedAt,
+    }: typeof import('./json-schema.ts') = require('./json-schema.ts');
+    shape ??= compose();
+    return allowedAt(shape, path);
+  };
+}

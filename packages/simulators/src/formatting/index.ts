@@ -1,0 +1,10 @@
+export {
+  type Format,
+  type FormatRun,
+  type FormattedLine,
+  type Inline,
+  toLineRuns as lineRuns,
+} from './marked-lines.ts';
+export { parseGoogleChat } from './parse-google-chat.ts';
+export { parseSlack } from './parse-slack.ts';
+export type { MarkedMessage } from './read-message.ts';

@@ -1,0 +1,60 @@
+import {
+  buildLines,
+  type FormatRun,
+  type FormattedLine,
+  findAmbiguous,
+  getVisibleText,
+  toLineRuns,
+} from './marked-lines.ts';
+import { type LineRules, type Reading, readLines } from './read-marks.ts';
+import type { FlattenedMessage, TokenViolation } from './tokens.ts';
+
+/** A parsed message: its visible text and its violations. */
+export interface MarkedMessage {
+  readonly lines: readonly FormattedLine[];
+  /** The visible text: without markers and quote bars, with `• ` for bullets. */
+  readonly visible: string;
+  /** The same text split into runs of equal format, without bullets. */
+  readonly runs: readonly FormatRun[];
+  /** Ambiguous markup, errors and unwanted notifications; empty for a correct text. */
+  readonly violations: readonly MessageViolation[];
+}
+
+/**
+ * `fence`: an unmatched triple backtick. `ambiguous`: the rendering depends on the interpretation.
+ */
+export type MessageViolation =
+  | TokenViolation
+  | { readonly kind: 'fence' | 'ambiguous'; readonly text: string };
+
+const OTHER_READINGS: readonly Reading[] = ['loose', 'loose-joiner-space', 'loose-joiner-letter'];
+
+/** Parses a message without its tokens under every reading. */
+export function readMessage(
+  { text, links, violations }: FlattenedMessage,
+  readStart: LineRules['readStart'],
+): MarkedMessage {
+  const rules = { readStart, links };
+  const strict = readLines(text, 'strict', rules);
+  const ambiguous = new Set(
+    OTHER_READINGS.flatMap((reading) =>
+      findAmbiguous(text, strict, readLines(text, reading, rules)),
+    ),
+  );
+  // Marks are not allowed in the text of a link.
+  for (const { from, to } of [...strict.pairs, ...strict.opaque]) {
+    const isIn = (at: number) => links.some((link) => link.from < at && at < link.to);
+    if (isIn(from) || isIn(to)) ambiguous.add(text.slice(from, to));
+  }
+  const lines = buildLines(text, strict, links);
+  return {
+    lines,
+    visible: getVisibleText(lines),
+    runs: lines.flatMap(toLineRuns),
+    violations: [
+      ...violations,
+      ...(strict.unpaired === undefined ? [] : [{ kind: 'fence', text: '```' } as const]),
+      ...[...ambiguous].map((part) => ({ kind: 'ambiguous', text: part }) as const),
+    ],
+  };
+}

@@ -1,0 +1,67 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { endAll, startDouble } from './testing/slack-client.ts';
+import { runLine } from './typed-commands.ts';
+
+afterEach(endAll);
+
+describe('typed commands of the Slack double', () => {
+  it('writes in the direct chat, in a channel and in a thread, and edits and deletes a message', async () => {
+    const { double, web, ann, direct, channel } = await startDouble();
+    const places = { you: ann, direct, channel };
+    const type = (line: string) => runLine(double, places, line);
+    for (const line of ['helo', '!edit hello', '  ', '!channel all', '!mention you']) type(line);
+    const root = double.conversation(channel).at(-1)?.ts ?? '';
+    await web.chat.postMessage({ channel, thread_ts: root, text: 'yes?' });
+    type('!thread in there');
+    type('!react 👍');
+    expect(double.conversation(direct)).toMatchObject([{ text: 'hello', edits: 1 }]);
+    expect(double.conversation(channel)).toMatchObject([
+      { text: 'all' },
+      { text: '@Parley you' },
+      { text: 'yes?', reactions: [['👍', ann]] },
+      { text: 'in there', threadTs: root },
+    ]);
+    type('!delete');
+    expect(double.conversation(direct)).toEqual([]);
+  });
+
+  it('sends a file, runs a command, presses a button and removes the bot', async () => {
+    const { double, web, ann, direct, channel } = await startDouble();
+    const places = { you: ann, direct, channel };
+    const folder = await mkdtemp(join(tmpdir(), 'parley-typed-'));
+    await writeFile(join(folder, 'a.txt'), 'x');
+    runLine(double, places, `!file ${join(folder, 'a.txt')} what is it?`);
+    await rm(folder, { recursive: true });
+    expect(double.conversation(direct)).toMatchObject([
+      { text: 'what is it?', files: [{ name: 'a.txt', type: 'text/plain' }] },
+    ]);
+    const button = {
+      type: 'button' as const,
+      action_id: 'yes',
+      text: { type: 'plain_text' as const, text: 'Yes' },
+    };
+    await web.chat.postMessage({
+      channel: direct,
+      text: 'Sure?',
+      blocks: [{ type: 'actions', elements: [button] }],
+    });
+    runLine(double, places, '!press Yes');
+    runLine(double, places, '/ask now');
+    expect(double.deliveries().map(({ what }) => what)).toEqual(
+      expect.arrayContaining(['block_actions', '/ask']),
+    );
+    runLine(double, places, '!kick');
+    expect(double.deliveries('channel_left')).toHaveLength(1);
+  });
+
+  it.each(['!dance', '!press No', '!edit x', '!file /nowhere/a.jpg', '!thread x'])(
+    'explains why the typed line %s fails',
+    async (line) => {
+      const { double, ann, direct, channel } = await startDouble();
+      expect(() => runLine(double, { you: ann, direct, channel }, line)).toThrow();
+    },
+  );
+});

@@ -1,0 +1,47 @@
+import type { Question } from '../crash/words.ts';
+import { createChance } from '../privacy/chance.ts';
+
+/** The size of a comparison of bots that are killed. */
+export interface KillScale {
+  readonly questions: number;
+  readonly kills: number;
+  /** Half of the chats are direct ones, the others are threads. */
+  readonly chats: number;
+  /** How long people ask, in ms. */
+  readonly askMs: number;
+  /** The platform's waits before it delivers an event again, in ms. */
+  readonly retryMs: readonly number[];
+  /**
+   * Everything is over when the platform has delivered nothing again and the bot has not asked the
+   * model for this long, in ms.
+   */
+  readonly quietMs: number;
+}
+
+/** Who asks what when, and when the bots are killed; in ms after the beginning, in order. */
+export interface KillPlan {
+  readonly questions: readonly { readonly atMs: number; readonly question: Question }[];
+  readonly killsAtMs: readonly number[];
+}
+
+/** Plans questions at random times, and one kill at a random moment of each stretch of time. */
+export function planKills(scale: KillScale, seed: number): KillPlan {
+  const { questions, kills, chats, askMs } = scale;
+  const chance = createChance(seed);
+  const times = Array.from({ length: questions }, () => chance.below(askMs));
+  const asked = new Map<number, number>();
+  const stretchMs = askMs / kills;
+  return {
+    questions: times
+      .toSorted((a, b) => a - b)
+      .map((atMs) => {
+        const sender = 1 + chance.below(chats);
+        const number = (asked.get(sender) ?? 0) + 1;
+        asked.set(sender, number);
+        return { atMs, question: { sender, number } };
+      }),
+    killsAtMs: Array.from({ length: kills }, (_, nth) =>
+      Math.round(nth * stretchMs + chance.below(stretchMs)),
+    ),
+  };
+}
